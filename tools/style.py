@@ -99,6 +99,22 @@ def check_line(path, line):
         yield "a result thrown away by (void): look at it"
 
 
+def stray_comments(lines):
+    """Numbers of C comments with an empty line behind them: neither the file's head nor the title of a section."""
+    start = None
+    for number, line in enumerate(lines, 1):
+        if start is None and re.match(r"\s*/\*", line):
+            start, words = number, ""
+        if start is None:
+            continue
+        words += line
+        if "*/" in line:
+            alone = line.rstrip().endswith("*/") and number < len(lines) and not lines[number].strip()
+            if alone and start > 1 and "---" not in words and "clang-format" not in words:
+                yield start
+            start = None
+
+
 def check(path):
     """All breaches in a file as (line number, text)."""
     with open(path, encoding="utf-8") as file:
@@ -115,6 +131,9 @@ def check(path):
     for number, line in enumerate(lines, 1):
         for what in check_line(path, line):
             yield number, what
+    if path.endswith((".c", ".h")):
+        for number in stray_comments(lines):
+            yield number, "a comment stands directly above what it describes, or in the file's head"
     if path.endswith(".c"):
         for number, name, length in functions(lines):
             if length > FUNCTION_LINES:

@@ -1,9 +1,6 @@
-/* The kernel's symbol table: addresses to names and back. */
-#pragma once
-
-#include <lib/types.h>
-
 /*
+ * The kernel's symbol table: addresses to names and back.
+ *
  * The table is made at build time by tools/ksyms.py, lies sorted in rodata and never changes, so everything here may
  * be called in any context, from the first instruction of C on, without a lock, and is not instrumented (the
  * tracer calls it). Each lookup is a binary search, or one load when the address was asked for recently.
@@ -12,6 +9,9 @@
  * the type letter; u16 by_name[N], indices in the order of the names; the names, each ended by a zero byte.
  * Of several symbols at one address the preferred stands first (global function before alias before label).
  */
+#pragma once
+
+#include <lib/types.h>
 
 /* Longest name with its ending zero. */
 #define KSYM_NAME_LEN 128

@@ -84,11 +84,9 @@ u64 printk_first_seq(void);
 u64 printk_next_seq(void);
 struct wait_queue_head;
 extern struct wait_queue_head
-	printk_wait; /* woken (from the tick or a thread, never from printk itself) when there is more */
-/* From the tick and from idle, interrupts off, no lock held: wake the readers of what was printed where that
- * could not. */
-
-extern bool printk_wake_pending;
+	printk_wait;		 /* woken (from the tick or a thread, never from printk itself) when there is more */
+extern bool printk_wake_pending; /* something was printed where its readers could not be woken */
+/* Wake them: from the tick and from idle, interrupts off, no lock held. */
 void printk_wake_readers(void);
 static inline void printk_tick(void)
 {

@@ -29,6 +29,7 @@ long sys_ni_syscall(unsigned long a, unsigned long b, unsigned long c, unsigned 
 /*
  * The function sys_<name> takes its arguments with their own types; the table entry __se_sys_<name> takes six
  * registers. Linux's traces show __arm64_sys_read and ksys_read; ours show sys_read and what it calls.
+ * The C call passes each argument in its own register on both machines, so sys_<name> itself goes into the table.
  */
 #define __SC_LONG(t, a) unsigned long a
 #define __SC_CAST(t, a) (t) a
@@ -59,4 +60,3 @@ long sys_ni_syscall(unsigned long a, unsigned long b, unsigned long c, unsigned 
 #define SYSCALL_DEFINE4(name, ...) __SYSCALL_DEFINE(4, name, __VA_ARGS__)
 #define SYSCALL_DEFINE5(name, ...) __SYSCALL_DEFINE(5, name, __VA_ARGS__)
 #define SYSCALL_DEFINE6(name, ...) __SYSCALL_DEFINE(6, name, __VA_ARGS__)
-/* The C call passes each argument in its own register on both machines, so sys_<name> itself goes into the table. */

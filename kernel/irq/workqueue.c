@@ -4,6 +4,10 @@
  * An interrupt or a holder of a spinlock queues a work; the worker of the CPU calls its function, which may
  * sleep. The works of one CPU run one after the other, so a work must not wait for another one that is
  * queued behind it. A lock for each pool, taken with interrupts off, rules its list.
+ *
+ * `pending` is won by one of those who queue and cleared by the worker right before the call, so a work that
+ * is queued while it runs runs once more. A work that still runs is queued where it runs: it never runs on
+ * two CPUs at a time.
  */
 #include <arch/processor.h>
 #include <irq/workqueue.h>
@@ -12,12 +16,6 @@
 #include <kernel/percpu.h>
 #include <sched/wait.h>
 #include <trace/events/workqueue.h>
-
-/*
- * `pending` is won by one of those who queue and cleared by the worker right before the call, so a work that
- * is queued while it runs runs once more. A work that still runs is queued where it runs: it never runs on
- * two CPUs at a time.
- */
 
 /* Locks: p lock, taken with interrupts off; I immutable once `ready`. */
 struct worker_pool {

@@ -1,11 +1,6 @@
-/* The deadline class: SCHED_DEADLINE, earliest deadline first, each task inside a constant-bandwidth server. */
-#include "sched.h"
-
-#include <lib/string.h>
-#include <proc/signal.h>
-#include <uapi/sched.h>
-
 /*
+ * The deadline class: SCHED_DEADLINE, earliest deadline first, each task inside a constant-bandwidth server.
+ *
  * A server has a budget (dl.left) and a deadline. The budget is charged with what the task runs, to the
  * nanosecond; when it is used up the task leaves the queue (it is throttled) until the next period, for which
  * it gets a new budget and deadline. So a task never disturbs the others by more than its bandwidth, whatever
@@ -23,6 +18,11 @@
  * nothing, or too early, and then sees to it that the timer is set. The one who waits for callbacks is
  * dl_task_dead(), without locks, before the task's memory may go.
  */
+#include "sched.h"
+
+#include <lib/string.h>
+#include <proc/signal.h>
+#include <uapi/sched.h>
 
 static inline struct task_struct *task_of(const struct rb_node *n)
 {

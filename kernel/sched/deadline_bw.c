@@ -1,17 +1,17 @@
-/* Admission of deadline tasks: what all of them ask for together must leave something on every CPU. */
-#include <fs/libfs.h>
-#include <kernel/smp.h>
-#include <lib/string.h>
-
-#include "sched.h"
-
 /*
+ * Admission of deadline tasks: what all of them ask for together must leave something on every CPU.
+ *
  * The sum of runtime / period over all deadline tasks is at most sched_rt_runtime_us / sched_rt_period_us (95 %) of
  * all CPUs, as in Linux. It is counted where the policy changes, and no longer once the task ends or leaves the
  * class. Linux gives it back at the 0-lag time, until which the budget already used was promised to the task. Here
  * it is given back at once: a task that leaves and comes back finds its old budget and deadline (deadline.c), so it
  * gains nothing; and one that ends has had at most one budget of the bandwidth that another is admitted to.
  */
+#include <fs/libfs.h>
+#include <kernel/smp.h>
+#include <lib/string.h>
+
+#include "sched.h"
 
 static DEFINE_SPINLOCK(dl_bw_lock); /* inside pi_lock and runqueue locks */
 static u64 total_bw;		    /* [dl_bw_lock] */

@@ -1,13 +1,13 @@
-/* The fair class: SCHED_NORMAL, SCHED_BATCH, SCHED_IDLE by weighted virtual run time in a red-black tree. */
-#include "sched.h"
-
-#include <trace/events/sched.h>
-
 /*
+ * The fair class: SCHED_NORMAL, SCHED_BATCH, SCHED_IDLE by weighted virtual run time in a red-black tree.
+ *
  * A queued or running entity's vruntime is absolute. It is relative to min_vruntime while the task is between
  * queues (it migrates, is new, or is of another class), so that the queues' clocks need not agree. A sleeper
  * keeps the absolute value of the queue it slept on.
  */
+#include "sched.h"
+
+#include <trace/events/sched.h>
 
 static inline struct task_struct *task_of(struct sched_entity *se)
 {

@@ -1,13 +1,13 @@
-/* The real-time class: SCHED_FIFO and SCHED_RR, a list a priority and a bitmap of the lists in use. */
+/*
+ * The real-time class: SCHED_FIFO and SCHED_RR, a list a priority and a bitmap of the lists in use.
+ *
+ * The running task stays on its list, at the head. So preemption by a higher priority leaves it first among
+ * its equals, as POSIX asks for, and yielding or a spent slice moves it to the end.
+ */
 #include "sched.h"
 
 #include <time/hrtimer.h>
 #include <trace/events/sched.h>
-
-/*
- * The running task stays on its list, at the head. So preemption by a higher priority leaves it first among
- * its equals, as POSIX asks for, and yielding or a spent slice moves it to the end.
- */
 
 void init_rt_rq(struct rt_rq *rt)
 {

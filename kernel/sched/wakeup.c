@@ -1,10 +1,6 @@
-/* Waking tasks: try_to_wake_up, new tasks, and why no wake-up is lost. */
-#include "sched.h"
-
-#include <mm/mm.h>
-#include <trace/events/sched.h>
-
 /*
+ * Waking tasks: try_to_wake_up, new tasks, and why no wake-up is lost.
+ *
  * THE ORDERING ARGUMENT
  *
  * Four words decide: p->state (written by p before it sleeps, by its waker after), p->on_rq (runqueue lock),
@@ -34,6 +30,10 @@
  * 5. The wake-up carries data. Waker's writes, then the runqueue lock (release on unlock); the CPU that picks
  * p takes that lock: p sees all that the waker wrote before.
  */
+#include "sched.h"
+
+#include <mm/mm.h>
+#include <trace/events/sched.h>
 
 /* p is on rq and shall run. Context: rq locked. */
 static inline void ttwu_do_wakeup(struct task_struct *p)

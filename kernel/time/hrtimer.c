@@ -1,4 +1,10 @@
-/* High-resolution timers: a tree a CPU, ordered by time, served from the one-shot timer interrupt. */
+/*
+ * High-resolution timers: a tree a CPU, ordered by time, served from the one-shot timer interrupt.
+ *
+ * A timer belongs to one base at a time. While it changes base (hrtimer_start on another CPU than before) its
+ * base pointer is NULL and whoever wants to lock it spins. It never changes base while its callback runs: the
+ * callback's CPU would not find it, and hrtimer_cancel would not see that it runs.
+ */
 #include <kernel/panic.h>
 #include <kernel/percpu.h>
 #include <lib/atomic.h>
@@ -8,12 +14,6 @@
 #include <time/hrtimer.h>
 #include <trace/events/timer.h>
 #include <uapi/time.h>
-
-/*
- * A timer belongs to one base at a time. While it changes base (hrtimer_start on another CPU than before) its
- * base pointer is NULL and whoever wants to lock it spins. It never changes base while its callback runs: the
- * callback's CPU would not find it, and hrtimer_cancel would not see that it runs.
- */
 
 /* Locks: b lock, taken with interrupts off; c the owning CPU, interrupts off. */
 struct hrtimer_cpu_base {

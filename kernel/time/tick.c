@@ -1,4 +1,10 @@
-/* The tick: a timer a CPU while something runs there, for slices, accounting, balancing. */
+/*
+ * The tick: a timer a CPU while something runs there, for slices, accounting, balancing.
+ *
+ * Going idle does not cancel the timer: short idle periods, as between two halves of a conversation over a
+ * pipe, would pay for that each time. It ends by itself at its next expiry, when it finds the CPU idle, and
+ * idle CPUs stay without it.
+ */
 #include <irq/irqflags.h>
 #include <kernel/percpu.h>
 #include <kernel/printk.h>
@@ -6,12 +12,6 @@
 #include <time/clock.h>
 #include <time/hrtimer.h>
 #include <trace/events/timer.h>
-
-/*
- * Going idle does not cancel the timer: short idle periods, as between two halves of a conversation over a
- * pipe, would pay for that each time. It ends by itself at its next expiry, when it finds the CPU idle, and
- * idle CPUs stay without it.
- */
 
 /* Locks: c its CPU with interrupts off. */
 struct tick {

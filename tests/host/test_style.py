@@ -35,6 +35,7 @@ LONG = "int f(int x)\n{\n" + "\tx++;\n" * 119 + "}\n"
         (CLEAN + LONG, 9, "f() has 122 lines"),
         (CLEAN + "/* */\n" * 600, 600, "608 lines"),
         (CLEAN + "int last;", 9, "no newline"),
+        (CLEAN + "/* Of nothing. */\n\nint x;\n", 9, "directly above"),
         ("int first;\n", 1, "first line"),
         ("#include <lib/types.h>\n\n/* Too late. */\n", 1, "first line"),
     ],

@@ -7,8 +7,6 @@
 #include "tracefs/tracefs.h"
 #include "filter.h"
 
-/* Outside of trace_types_lock. */
-
 static inline void trace_event_set_flag(struct trace_event_file *file, u32 flag, bool on)
 {
 	if (on)

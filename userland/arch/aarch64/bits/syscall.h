@@ -20,6 +20,4 @@ static inline long vt_syscall(long nr, long a, long b, long c, long d, long e, l
 	return x0;
 }
 
-/* Order of clone's last two arguments is (tls, child_tid) here; userland passes 0 for both. */
-
 #endif
