@@ -20,7 +20,7 @@ static char early_words[sizeof(boot_command_line)], words[sizeof(boot_command_li
  * Cut the next word off *line: blanks separate, except between double quotes, which are dropped.
  * a="b c" and "a=b c" both give a=b c. NULL at the end.
  */
-static char *next_word(char **line)
+static char *cmdline_next_word(char **line)
 {
 	char *from = *line, *to, *word;
 	bool quoted = false;
@@ -91,7 +91,7 @@ void parse_early_params(void)
 	char *line = early_words, *word;
 
 	strscpy(early_words, boot_command_line, sizeof(early_words));
-	while ((word = next_word(&line)) && strcmp(word, "--"))
+	while ((word = cmdline_next_word(&line)) && strcmp(word, "--"))
 		parse_word(word, true);
 }
 
@@ -103,7 +103,7 @@ const char *cmdline_value(const char *name)
 	if (!strstr(boot_command_line, name))
 		return NULL;
 	strscpy(early_words, boot_command_line, sizeof(early_words));
-	while ((word = next_word(&line)) && strcmp(word, "--")) {
+	while ((word = cmdline_next_word(&line)) && strcmp(word, "--")) {
 		found = param_value(name, word);
 		if (found)
 			value = found;
@@ -150,7 +150,7 @@ void parse_params(void)
 	size_t len = 0;
 
 	strscpy(words, boot_command_line, sizeof(words));
-	while ((word = next_word(&line))) {
+	while ((word = cmdline_next_word(&line))) {
 		if (all_init) {
 			pass_to_init(word);
 		} else if (!strcmp(word, "--")) {

@@ -85,7 +85,7 @@ void add_random_seed(const void *seed, size_t n)
 }
 
 /* A random UUID (RFC 9562, version 4) as text. */
-static int show_uuid(struct seq_file *m, const u8 *b)
+static int random_show_uuid(struct seq_file *m, const u8 *b)
 {
 	for (unsigned i = 0; i < 16; i++)
 		seq_printf(m, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", b[i]);
@@ -106,14 +106,14 @@ static int uuid_show(struct seq_file *m, void *v)
 	u8 id[16];
 
 	make_uuid(id);
-	return show_uuid(m, id);
+	return random_show_uuid(m, id);
 }
 
 static u8 boot_id[16]; /* [immutable after boot] */
 
 static int boot_id_show(struct seq_file *m, void *v)
 {
-	return show_uuid(m, boot_id);
+	return random_show_uuid(m, boot_id);
 }
 
 static const struct text_file uuid_entry = {.path = "sys/kernel/random/uuid", .mode = 0444, .show = uuid_show};

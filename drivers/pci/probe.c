@@ -71,7 +71,7 @@ static void scan_function(struct pci_dev *dev, u8 header)
  * The functions of a slot. Function 0 is there if any is, and its header says whether there may be
  * others (6.2.1).
  */
-static void scan_slot(unsigned bus, unsigned slot)
+static void pci_scan_slot(unsigned bus, unsigned slot)
 {
 	unsigned functions = 1;
 
@@ -96,7 +96,7 @@ static void scan_slot(unsigned bus, unsigned slot)
 static void scan_bus(unsigned bus)
 {
 	for (unsigned slot = 0; slot < 32; slot++)
-		scan_slot(bus, slot);
+		pci_scan_slot(bus, slot);
 }
 
 static int pci_probe(const struct device_desc *desc)

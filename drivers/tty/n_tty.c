@@ -232,7 +232,7 @@ static int key_signal(const struct tty_struct *tty, char c)
 
 /*
  * [l] A key that means a signal. What was typed and what is to be printed is forgotten, unless
- * NOFLSH is set. The signal is sent later by after_batch(): kill_pgrp() takes locks that may not be
+ * NOFLSH is set. The signal is sent later by n_tty_after_batch(): kill_pgrp() takes locks that may not be
  * taken under this one.
  */
 static void do_signal_key(struct tty_struct *tty, char c)
@@ -394,7 +394,7 @@ static void throttle_change(struct tty_struct *tty)
 }
 
 /* What a batch leaves to be done without the lock: sending the echo, the signal, waking readers. */
-static void after_batch(struct tty_struct *tty, int sig, pid_t pgrp, bool wake)
+static void n_tty_after_batch(struct tty_struct *tty, int sig, pid_t pgrp, bool wake)
 {
 	tty_kick(tty);
 	if (sig && pgrp > 0)
@@ -433,7 +433,7 @@ void n_tty_process(struct tty_struct *tty)
 		/* Sleepers queue themselves before they look, with the lock: none is missed. */
 		wake = n_tty_available(tty) && waitqueue_active(&tty->read_wait);
 		spin_unlock_irqrestore(&tty->lock, flags);
-		after_batch(tty, sig, pgrp, wake);
+		n_tty_after_batch(tty, sig, pgrp, wake);
 		if (key)
 			handle_sysrq(key);
 	}

@@ -88,7 +88,7 @@ struct read_goal {
 };
 
 /* What a read of n bytes waits for, in the present mode. VTIME counts tenths of a second. */
-static struct read_goal get_goal(struct tty_struct *tty, size_t n)
+static struct read_goal n_tty_read_goal(struct tty_struct *tty, size_t n)
 {
 	struct read_goal g;
 	unsigned long flags;
@@ -161,7 +161,7 @@ static ssize_t read_locked(struct tty_struct *tty, struct file *f, char __user *
 	size_t done = 0;
 
 	for (;;) {
-		struct read_goal g = get_goal(tty, n);
+		struct read_goal g = n_tty_read_goal(tty, n);
 		bool end;
 		ssize_t got = copy_available(tty, buf + done, n - done, &end);
 		int res;

@@ -168,7 +168,7 @@ static int new_name_begin(struct new_name *n, const char *name)
  * [i_lock] An older file of that name gives way, because archives are concatenated to replace files; a directory stays.
  * n->dentry is a negative dentry afterwards. 0 or -errno.
  */
-static int make_way(struct new_name *n)
+static int initramfs_clear_way(struct new_name *n)
 {
 	struct inode *dir = n->parent.dentry->d_inode;
 	struct dentry *d;
@@ -219,7 +219,7 @@ static int make_node(struct cpio *c, struct new_name *n)
 		set_attributes(c, n->dentry->d_inode);
 		return 0;
 	}
-	err = make_way(n);
+	err = initramfs_clear_way(n);
 	if (err)
 		return err;
 	if (!dir->i_op->mknod || !dir->i_op->mkdir || !dir->i_op->symlink)
@@ -250,7 +250,7 @@ static int make_link(const char *old, const char *new)
 	if (!err) {
 		struct inode *dir = n.parent.dentry->d_inode;
 
-		err = make_way(&n);
+		err = initramfs_clear_way(&n);
 		if (!err)
 			err = dir->i_op->link ? dir->i_op->link(path.dentry, dir, n.dentry) : -EPERM;
 		new_name_end(&n);

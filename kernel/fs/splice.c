@@ -285,7 +285,7 @@ static ssize_t do_splice(struct file *in, loff_t *pos_in, struct file *out, loff
 }
 
 /* The position to use: the caller's or the file's. A pipe has no position, so giving one is an error. 0 or -errno. */
-static int get_pos(struct file *f, const loff_t __user *user, loff_t *pos)
+static int splice_get_pos(struct file *f, const loff_t __user *user, loff_t *pos)
 {
 	*pos = f->f_pos;
 	if (!user)
@@ -317,7 +317,7 @@ static ssize_t splice_files(struct file *in, loff_t __user *off_in, struct file 
 
 	if (!(in->f_mode & FMODE_READ) || !(out->f_mode & FMODE_WRITE))
 		return -EBADF;
-	err = get_pos(in, off_in, &pos_in) ?: get_pos(out, off_out, &pos_out);
+	err = splice_get_pos(in, off_in, &pos_in) ?: splice_get_pos(out, off_out, &pos_out);
 	if (err)
 		return err;
 	res = do_splice(in, &pos_in, out, &pos_out, min(n, MAX_RW_COUNT), flags);

@@ -92,7 +92,7 @@ static struct page *area_page(const struct vm_area_struct *vma, unsigned long ad
 }
 
 /* A private copy of `page`; NULL when out of memory. The copy of the zero page is a zeroed page. */
-static struct page *copy_of(struct page *page)
+static struct page *copy_page_to_write(struct page *page)
 {
 	struct page *copy = alloc_page(page == zero_page ? GFP_USER | __GFP_ZERO : GFP_USER);
 
@@ -160,7 +160,7 @@ static noinline int do_file_page(struct fault *f)
 			do_fault_around(f);
 		return 0;
 	}
-	copy = copy_of(page);
+	copy = copy_page_to_write(page);
 	put_page(page);
 	if (!copy)
 		return -ENOMEM;
@@ -221,7 +221,7 @@ static noinline int do_wp_page(struct fault *f, pte_t pte)
 		flush_tlb_page(f->mm, f->addr);
 		return 0;
 	}
-	copy = copy_of(old);
+	copy = copy_page_to_write(old);
 	if (!copy)
 		return -ENOMEM;
 	if (f->vma->vm_file)

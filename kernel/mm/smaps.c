@@ -57,7 +57,7 @@ static void show_kb(struct seq_file *m, const char *name, u64 bytes)
 }
 
 /* The lines that smaps and smaps_rollup have in common. */
-static void show_sums(struct seq_file *m, const struct area_sums *s)
+static void smaps_show_sums(struct seq_file *m, const struct area_sums *s)
 {
 	show_kb(m, "Rss:", s->rss);
 	show_kb(m, "Pss:", s->pss >> PSS_SHIFT);
@@ -97,7 +97,7 @@ static void show_smap(struct seq_file *m, struct vm_area_struct *vma, char *path
 	show_kb(m, "Size:", s.size);
 	show_kb(m, "KernelPageSize:", PAGE_SIZE);
 	show_kb(m, "MMUPageSize:", PAGE_SIZE);
-	show_sums(m, &s);
+	smaps_show_sums(m, &s);
 	show_flags(m, vma->vm_flags);
 }
 
@@ -114,7 +114,7 @@ static void show_rollup(struct seq_file *m, struct mm_struct *mm)
 		sum_area(vma, &s);
 	}
 	seq_printf(m, "%08lx-%08lx ---p 00000000 00:00 0 %33s[rollup]\n", start, end, "");
-	show_sums(m, &s);
+	smaps_show_sums(m, &s);
 }
 
 /* seq_file makes the whole text in its own buffer, so the lock is not held while text is copied to user space. */

@@ -218,7 +218,7 @@ int vma_split(struct vm_area_struct *vma, unsigned long addr)
 }
 
 /* Would one area say the same as these two? */
-static bool can_merge(const struct vm_area_struct *low, const struct vm_area_struct *high)
+static bool vma_can_merge(const struct vm_area_struct *low, const struct vm_area_struct *high)
 {
 	return low && high && low->vm_end == high->vm_start && low->vm_flags == high->vm_flags &&
 	       low->vm_file == high->vm_file && low->vm_shm == high->vm_shm &&
@@ -242,9 +242,9 @@ struct vm_area_struct *vma_merge(struct vm_area_struct *vma)
 {
 	struct vm_area_struct *prev = vma_prev(vma), *next = vma_next(vma);
 
-	if (can_merge(vma, next))
+	if (vma_can_merge(vma, next))
 		absorb(vma, next);
-	if (!can_merge(prev, vma))
+	if (!vma_can_merge(prev, vma))
 		return vma;
 	absorb(prev, vma);
 	return prev;

@@ -224,7 +224,7 @@ static int set_init(const char *value)
 __setup("init=", set_init);
 
 /* Only a file that is there and cannot be run is worth a message. */
-static int try_init(const char *path)
+static int exec_try_init(const char *path)
 {
 	int err;
 
@@ -246,14 +246,14 @@ int run_init_process(void)
 	static const char *const places[] = {"/init", "/sbin/init", "/bin/init", "/bin/sh"};
 
 	if (execute_command) {
-		int err = try_init(execute_command);
+		int err = exec_try_init(execute_command);
 
 		if (err)
 			panic("Requested init %s failed (error %d).", execute_command, err);
 		return 0;
 	}
 	for (unsigned i = 0; i < ARRAY_SIZE(places); i++)
-		if (!try_init(places[i]))
+		if (!exec_try_init(places[i]))
 			return 0;
 	panic("No working init found.");
 }

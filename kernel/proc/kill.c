@@ -60,7 +60,7 @@ static bool is_one_of(const struct many *many, const struct task_struct *p)
  * No process escapes by a fork: a child comes last in the order, and a process makes no child while the signal waits
  * for it (see publish_task). [T]
  */
-static void send_one(struct task_struct *p, void *arg)
+static void kill_send_one(struct task_struct *p, void *arg)
 {
 	struct many *many = arg;
 	int ret;
@@ -78,7 +78,7 @@ static void send_one(struct task_struct *p, void *arg)
 
 static void send_many(struct many *many)
 {
-	walk_processes(many->pgrp, send_one, many);
+	walk_processes(many->pgrp, kill_send_one, many);
 }
 
 int kill_pgrp(pid_t pgrp, int sig)

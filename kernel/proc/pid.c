@@ -34,7 +34,7 @@ static struct hlist_head pid_hash[1 << HASH_BITS];
 static u32 pid_moves; /* [tasklist_lock] */
 
 /* The first free number from `from` on, PID_MAX when there is none. [pid_lock] */
-static unsigned next_free(unsigned from)
+static unsigned pid_next_free(unsigned from)
 {
 	unsigned word = from / 64;
 	unsigned long rest;
@@ -69,9 +69,9 @@ pid_t alloc_pid(struct task_struct *p)
 	bool found;
 
 	spin_lock_irqsave(&pid_lock, flags);
-	pid = next_free(last_pid + 1);
+	pid = pid_next_free(last_pid + 1);
 	if (pid >= pid_max)
-		pid = next_free(RESERVED_PIDS);
+		pid = pid_next_free(RESERVED_PIDS);
 	found = pid < pid_max;
 	if (found)
 		take_number(pid);

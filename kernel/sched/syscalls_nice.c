@@ -128,7 +128,7 @@ SYSCALL_DEFINE3(setpriority, int, which, int, who, int, nice)
 	return for_each_selected(which, who, set_one_nice, clamp(nice, -20, 19));
 }
 
-static long max_prio(struct task_struct *p, long unused, long so_far)
+static long sched_max_prio(struct task_struct *p, long unused, long so_far)
 {
 	return max(so_far, 20L - task_nice(p));
 }
@@ -136,5 +136,5 @@ static long max_prio(struct task_struct *p, long unused, long so_far)
 /* 40..1 for nice -20..19: a result must not look like an error. The C library turns it round. */
 SYSCALL_DEFINE2(getpriority, int, which, int, who)
 {
-	return for_each_selected(which, who, max_prio, 0);
+	return for_each_selected(which, who, sched_max_prio, 0);
 }
