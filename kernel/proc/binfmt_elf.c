@@ -36,6 +36,7 @@ struct elf_image {
 	bool exec_stack;
 };
 
+/* Is it an ELF file of 64 bits for this machine, with a table of program headers of a sensible size? 0 or -ENOEXEC. */
 static int check_header(const struct elf64_hdr *h)
 {
 	if (memcmp(h->e_ident, ELFMAG, SELFMAG))
@@ -51,6 +52,10 @@ static int check_header(const struct elf64_hdr *h)
 	return h->e_phoff > LONG_MAX - MAX_PHDRS_SIZE ? -ENOEXEC : 0;
 }
 
+/*
+ * Read the table of program headers. The caller frees img->phdr, also on error. 0, -ENOMEM, -ENOEXEC for a table that
+ * is cut short, or the file system's error.
+ */
 static int read_phdrs(struct binprm *bprm, struct elf_image *img)
 {
 	size_t size = img->hdr.e_phnum * sizeof(struct elf64_phdr);
@@ -93,6 +98,10 @@ static int check_segment(const struct elf64_phdr *ph, u64 file_size, const struc
 	return 0;
 }
 
+/*
+ * What all segments together say: from where to where the image reaches, the largest alignment, and at which address
+ * the program headers can be read by the program itself (AT_PHDR), if a segment has them.
+ */
 static void note_segment(struct elf_image *img, const struct elf64_phdr *ph)
 {
 	const struct elf64_hdr *h = &img->hdr;
@@ -104,6 +113,10 @@ static void note_segment(struct elf_image *img, const struct elf64_phdr *ph)
 		img->phdr_addr = ph->p_vaddr + (h->e_phoff - ph->p_offset);
 }
 
+/*
+ * Look at all headers before anything is mapped, so that a bad file is refused while the old program is still there.
+ * 0 or -ENOEXEC.
+ */
 static int check_phdrs(struct elf_image *img, u64 file_size)
 {
 	const struct elf64_phdr *prev = NULL;
@@ -209,6 +222,7 @@ static int map_segment(struct mm_struct *mm, struct file *file, const struct elf
 	return addr < 0 ? addr : 0;
 }
 
+/* For /proc/PID/stat: the first executable segment is the code, the last other one the data. */
 static void note_layout(struct mm_struct *mm, const struct elf64_phdr *ph, unsigned long bias)
 {
 	unsigned long start = ph->p_vaddr + bias, end = start + ph->p_filesz;
@@ -222,6 +236,11 @@ static void note_layout(struct mm_struct *mm, const struct elf64_phdr *ph, unsig
 	}
 }
 
+/*
+ * The stack, below STACK_TOP: its first part holds the arguments and environment and can be touched at once; the rest
+ * grows by faults. Other mappings are placed below it (mmap_base), at a distance of RLIMIT_STACK within bounds. 0 or
+ * -errno.
+ */
 static int map_stack(struct binprm *bprm, struct mm_struct *mm, bool exec_stack)
 {
 	/* The strings, their pointers and the vector; what scripts put in front is small. */
@@ -244,6 +263,10 @@ static int map_stack(struct binprm *bprm, struct mm_struct *mm, bool exec_stack)
 	return 0;
 }
 
+/*
+ * All segments, then what a program has besides: the heap behind the image, the stack, the page of signal
+ * trampolines. The address space is nobody's yet, so no lock is needed for its fields. 0 or -errno.
+ */
 static int map_image(struct binprm *bprm, struct mm_struct *mm, const struct elf_image *img)
 {
 	int err;
@@ -283,6 +306,10 @@ static int clear_bss_starts(const struct elf_image *img)
 	return 0;
 }
 
+/*
+ * The auxiliary vector: what a C library's start code needs to know of machine, program and user before it can make a
+ * system call. Gives how many words there are; AT_RANDOM and the strings come later (setup_arg_stack).
+ */
 static unsigned fill_auxv(u64 *auxv, struct binprm *bprm, const struct elf_image *img)
 {
 	u64 values[][2] = {
@@ -323,6 +350,11 @@ static int start_program(struct binprm *bprm, const struct elf_image *img)
 	return 0;
 }
 
+/*
+ * The loader (struct binfmt). Everything that can be refused is refused before begin_new_exec(), the point of
+ * no return: an error behind it kills the process. Thread context; 0 or -errno, -ENOEXEC when the file is no program
+ * for us.
+ */
 static int load_elf(struct binprm *bprm)
 {
 	struct elf_image img = {0};

@@ -109,6 +109,7 @@ static int commit_uids(u32 uid, u32 euid, u32 suid)
 	return 0;
 }
 
+/* Change the three group ids at once; the one that counts for files follows the effective one. */
 static void commit_gids(u32 gid, u32 egid, u32 sgid)
 {
 	struct cred_ids ids = current_ids();
@@ -119,6 +120,7 @@ static void commit_gids(u32 gid, u32 egid, u32 sgid)
 	commit_ids(&ids);
 }
 
+/* Each of the three may be set to one of the three, or anything by root; -1 leaves it. */
 SYSCALL_DEFINE3(setresuid, u32, r, u32, e, u32, s)
 {
 	const struct task_struct *t = current;
@@ -129,6 +131,7 @@ SYSCALL_DEFINE3(setresuid, u32, r, u32, e, u32, s)
 	return commit_uids(id_or(r, t->uid), id_or(e, t->euid), id_or(s, t->suid));
 }
 
+/* The same for groups. */
 SYSCALL_DEFINE3(setresgid, u32, r, u32, e, u32, s)
 {
 	const struct task_struct *t = current;
@@ -164,6 +167,7 @@ SYSCALL_DEFINE1(setuid, u32, uid)
 	return -EPERM;
 }
 
+/* Root sets all three, and cannot come back; others set the effective one, to the real or the saved one. */
 SYSCALL_DEFINE1(setgid, u32, gid)
 {
 	const struct task_struct *t = current;
@@ -193,6 +197,10 @@ SYSCALL_DEFINE2(setreuid, u32, r, u32, e)
 	return commit_uids(id_or(r, t->uid), id_or(e, t->euid), save ? id_or(e, t->euid) : t->suid);
 }
 
+/*
+ * Real and effective group. The saved one follows the effective one when the real one is set, or the effective one to
+ * something else than the real one: so a program that gives up a right by this call does not keep it in the saved id.
+ */
 SYSCALL_DEFINE2(setregid, u32, r, u32, e)
 {
 	const struct task_struct *t = current;
@@ -217,6 +225,7 @@ SYSCALL_DEFINE1(setfsuid, u32, uid)
 	return old;
 }
 
+/* The group that counts for files alone. Returns the old one, also when nothing was changed: there is no error. */
 SYSCALL_DEFINE1(setfsgid, u32, gid)
 {
 	struct cred_ids ids = current_ids();
@@ -240,6 +249,7 @@ void put_groups(struct group_info *groups)
 		call_rcu(&groups->rcu, free_groups);
 }
 
+/* A size of 0 asks for the number only. */
 SYSCALL_DEFINE2(getgroups, int, size, gid_t __user *, list)
 {
 	struct group_info *groups = current->groups;
@@ -252,6 +262,7 @@ SYSCALL_DEFINE2(getgroups, int, size, gid_t __user *, list)
 	return n;
 }
 
+/* Replace the supplementary groups, as root. The old list may be in use by a reader of /proc (struct group_info). */
 SYSCALL_DEFINE2(setgroups, int, size, const gid_t __user *, list)
 {
 	struct group_info *groups = NULL, *old = current->groups;

@@ -38,6 +38,11 @@ static long copy_piece(char *to, const char *from, long n, bool kernel)
 	return len;
 }
 
+/*
+ * Append one string with its zero to the pages, a piece at a time, up to the end of a page or of the string. Another
+ * thread may change the string meanwhile: what was copied is what counts, and its length is found while copying. 0,
+ * -EFAULT, -E2BIG, -ENOMEM.
+ */
 static int copy_string(struct binprm *bprm, const char *str, bool kernel)
 {
 	size_t total = 0;
@@ -93,6 +98,10 @@ static int copy_list(struct binprm *bprm, struct user_strings strings)
 	}
 }
 
+/*
+ * Arguments and environment of the new program into pages of the kernel: the old address space is about to go.
+ * Together they may take a quarter of RLIMIT_STACK, as on Linux. 0, or -errno with pages that free_bprm gives back.
+ */
 int copy_strings(struct binprm *bprm, struct user_strings argv, struct user_strings envp)
 {
 	int n;
@@ -241,6 +250,10 @@ static void save_auxv(struct mm_struct *mm, const u64 *auxv, unsigned n, unsigne
 	mm->nr_auxv = n + ARRAY_SIZE(more);
 }
 
+/*
+ * Lay out the first stack of the program, as the ABI wants it (System V gABI, chapter 3): strings at the top, below
+ * them the vectors of pointers, and argc at *sp. The memory is current's and may fault. 0 or -EFAULT.
+ */
 int setup_arg_stack(struct binprm *bprm, const u64 *auxv, unsigned nr_auxv, unsigned long *sp)
 {
 	struct mm_struct *mm = current->mm;

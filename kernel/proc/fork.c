@@ -122,6 +122,10 @@ static int copy_files(u64 flags, struct task_struct *p)
 	return p->files ? 0 : -ENOMEM;
 }
 
+/*
+ * Root, current directory and umask: shared, or a copy. A shared one is counted; a change by one process is then the
+ * other's as well. 0 or -ENOMEM.
+ */
 static int copy_fs(u64 flags, struct task_struct *p)
 {
 	if (flags & CLONE_FS) {
@@ -132,6 +136,7 @@ static int copy_fs(u64 flags, struct task_struct *p)
 	return p->fs ? 0 : -ENOMEM;
 }
 
+/* What each signal does: shared with CLONE_SIGHAND, which threads must use, else a copy. 0 or -ENOMEM. */
 static int copy_sighand(u64 flags, struct task_struct *p)
 {
 	struct sighand_struct *old = p->sighand;
@@ -154,6 +159,10 @@ static int copy_sighand(u64 flags, struct task_struct *p)
 	return 0;
 }
 
+/*
+ * What all threads of a process have in common. A thread uses its process's; a new process begins with its parent's
+ * limits and points for the OOM killer, and with no pending signal, timer or group. 0 or -ENOMEM.
+ */
 static int copy_signal(u64 flags, struct task_struct *p)
 {
 	struct signal_struct *old = p->signal, *sig;
@@ -178,6 +187,10 @@ static int copy_signal(u64 flags, struct task_struct *p)
 	return 0;
 }
 
+/*
+ * The address space: shared with CLONE_VM, else a copy whose pages are shared until one of the two writes (dup_mm).
+ * Thread context; 0 or -ENOMEM.
+ */
 static int copy_mm(u64 flags, struct task_struct *p)
 {
 	p->active_mm = NULL;
@@ -345,6 +358,7 @@ put_files:
 	return err;
 }
 
+/* Give back what copy_parts() gave p, in the opposite order: for a fork that fails later on. */
 static void put_parts(u64 flags, struct task_struct *p)
 {
 	if (p->mm)
@@ -376,6 +390,12 @@ static struct task_struct *new_task(const struct kernel_clone_args *args)
 	return p;
 }
 
+/*
+ * A new task, complete and known by its number, that nobody has woken yet. Each step that can fail has its label
+ * below, which undoes the steps before it. The last such step is publish_task(): after it the child can be found,
+ * signalled and waited for. Thread context; the task, or an ERR_PTR (-EINVAL, -ENOMEM, -EAGAIN for limits,
+ * -ERESTARTNOINTR for a signal that came first).
+ */
 struct task_struct *copy_process(struct kernel_clone_args *args)
 {
 	u64 flags = args->flags | (args->fn ? CLONE_FS : 0);

@@ -93,6 +93,10 @@ unlock:
 	return err;
 }
 
+/*
+ * What names the futex: for a private one the address space and the address; for a shared one the file or the page
+ * that lies there, which is the same in all processes. 0, -EINVAL (not aligned), -EFAULT. May sleep for a shared one.
+ */
 static int get_futex_key(u32 __user *uaddr, bool shared, struct futex_key *key)
 {
 	unsigned long addr = (unsigned long)uaddr;
@@ -123,6 +127,10 @@ static void wake_waiter(struct futex_waiter *w)
 	put_task_struct(task);
 }
 
+/*
+ * Wake up to nr waiters of this word whose bitset has a bit of ours, the longest waiting first. A waiter that is
+ * woken is off the queue, so it is counted once. Gives how many, or -errno.
+ */
 int futex_wake(u32 __user *uaddr, bool shared, int nr, u32 bitset)
 {
 	struct futex_waiter *w, *next;
@@ -150,6 +158,9 @@ int futex_wake(u32 __user *uaddr, bool shared, int nr, u32 bitset)
 	return woken;
 }
 
+/*
+ * Queue before looking at the word: who changes the word and wakes afterwards then finds us, or we see the new value.
+ */
 static void queue_waiter(struct futex_waiter *w)
 {
 	struct futex_bucket *b = bucket_of(&w->key);
@@ -205,6 +216,10 @@ static int sleep_as_waiter(struct futex_waiter *w, s64 expires)
 	return ret;
 }
 
+/*
+ * Sleep if the word is still `val`. The order decides: queue, then look, then sleep (see queue_waiter). 0 when woken,
+ * -EAGAIN, -EFAULT, -EINVAL, -ETIMEDOUT, -ERESTARTSYS.
+ */
 static int futex_wait(u32 __user *uaddr, bool shared, u32 val, s64 expires, u32 bitset)
 {
 	struct futex_waiter w = {.task = current, .bitset = bitset};
@@ -268,6 +283,11 @@ static void unlock_two(struct futex_bucket *a, struct futex_bucket *b)
 	spin_unlock(&a->lock);
 }
 
+/*
+ * Wake nr_wake waiters of `from`, and move nr_move others to `to` without waking them: a broadcast on a condition
+ * variable moves its waiters to the mutex that they all want next. With `expect` only while the word has that value.
+ * Gives how many were woken or moved, or -errno.
+ */
 static int futex_requeue(u32 __user *from, u32 __user *to, bool shared, int nr_wake, int nr_move, const u32 *expect)
 {
 	struct futex_waiter *w, *next;
@@ -336,6 +356,7 @@ static int wait_expires(const struct timespec __user *utime, int op, s64 *expire
 	return 0;
 }
 
+/* The time-out of FUTEX_WAIT is a span, that of FUTEX_WAIT_BITSET a moment (wait_expires). */
 static long do_futex_wait(u32 __user *uaddr, int op, u32 val, const struct timespec __user *utime, u32 bitset)
 {
 	bool shared = !(op & FUTEX_PRIVATE_FLAG);
@@ -347,6 +368,10 @@ static long do_futex_wait(u32 __user *uaddr, int op, u32 val, const struct times
 	return futex_wait_until(uaddr, shared, val, expires, bitset);
 }
 
+/*
+ * One call for all operations; those that we lack, with priority inheritance among them, are -ENOSYS, as on a Linux
+ * built without.
+ */
 SYSCALL_DEFINE6(futex, u32 __user *, uaddr, int, op, u32, val, const struct timespec __user *, utime, u32 __user *,
 		uaddr2, u32, val3)
 {
@@ -413,6 +438,11 @@ static bool robust_death(u64 entry, s64 offset, bool pending)
 	return true;
 }
 
+/*
+ * The list that a thread keeps of the locks it holds, in its own memory: each gets FUTEX_OWNER_DIED and one waiter is
+ * woken. Nothing in it is to be believed: it may be a circle, or lead anywhere, so it is followed a limited number of
+ * steps and every access may fault.
+ */
 void exit_robust_list(void *uhead)
 {
 	struct robust_list_head head;

@@ -32,6 +32,7 @@ struct wait_opts {
 	struct task_struct *reap; /* found and claimed: to be released */
 };
 
+/* Does the caller wait for this child? [T, as all of the search] */
 static bool eligible_child(const struct wait_opts *wo, const struct task_struct *p)
 {
 	if (wo->type == P_PID && p->pid != wo->id)
@@ -44,6 +45,7 @@ static bool eligible_child(const struct wait_opts *wo, const struct task_struct 
 	return (p->exit_signal != SIGCHLD) == !!(wo->options & __WCLONE);
 }
 
+/* What the caller will be told of the child, copied while the child cannot go away. [T] */
 static void note_child(struct wait_opts *wo, struct task_struct *p, int cause, int status, int wstatus)
 {
 	wo->pid = p->pid;
@@ -208,6 +210,10 @@ static int do_wait(struct wait_opts *wo)
 	return ret;
 }
 
+/*
+ * wait4(2) for the kernel: upid -1 any child, 0 the caller's group, below -1 a group, else one child. Gives the
+ * child's number and its status, 0 with WNOHANG when none is ready, or -errno. Sleeps.
+ */
 long kernel_wait4(pid_t upid, int *wstatus, unsigned options, struct rusage *ru)
 {
 	struct wait_opts wo = {.options = options | WEXITED};
@@ -235,6 +241,7 @@ long kernel_wait4(pid_t upid, int *wstatus, unsigned options, struct rusage *ru)
 	return wo.pid;
 }
 
+/* The child is collected even when the addresses turn out to be bad, as on Linux. */
 SYSCALL_DEFINE4(wait4, pid_t, upid, int __user *, uwstatus, int, options, struct rusage __user *, uru)
 {
 	struct rusage ru;
@@ -250,6 +257,7 @@ SYSCALL_DEFINE4(wait4, pid_t, upid, int __user *, uwstatus, int, options, struct
 	return ret;
 }
 
+/* Check waitid's arguments, of which wait4 has other ones. 0 or -EINVAL. */
 static int waitid_opts(struct wait_opts *wo, int type, pid_t id)
 {
 	if (wo->options & ~(WNOHANG | WNOWAIT | WEXITED | WSTOPPED | WCONTINUED | __WNOTHREAD | __WCLONE | __WALL))
@@ -263,6 +271,7 @@ static int waitid_opts(struct wait_opts *wo, int type, pid_t id)
 	return 0;
 }
 
+/* Tells by a siginfo what happened, and can leave the child as it is (WNOWAIT). */
 SYSCALL_DEFINE5(waitid, int, type, pid_t, id, struct siginfo __user *, uinfo, int, options, struct rusage __user *, uru)
 {
 	struct wait_opts wo = {.options = options};

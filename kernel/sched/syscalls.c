@@ -117,6 +117,10 @@ SYSCALL_DEFINE2(sched_setparam, pid_t, pid, struct sched_param __user *, param)
 	return sched_set_priority(pid, &sp, param);
 }
 
+/*
+ * The policy, with SCHED_RESET_ON_FORK in it where that is set. Read without a lock: it may have changed when the
+ * caller looks.
+ */
 SYSCALL_DEFINE1(sched_getscheduler, pid_t, pid)
 {
 	struct task_struct *p = sched_find_task(pid);
@@ -129,6 +133,7 @@ SYSCALL_DEFINE1(sched_getscheduler, pid_t, pid)
 	return ret;
 }
 
+/* The real-time priority; 0 for tasks of other policies. */
 SYSCALL_DEFINE2(sched_getparam, pid_t, pid, struct sched_param __user *, uparam)
 {
 	struct sched_param param;
@@ -187,6 +192,10 @@ static unsigned attr_keeps(u64 flags)
 	       (flags & SCHED_FLAG_KEEP_PARAMS ? SCHED_KEEP_PARAMS | SCHED_KEEP_NICE : 0);
 }
 
+/*
+ * Linux's structure as the scheduler has it. A period of 0 means the deadline; a nice value beyond its range is the
+ * nearest that there is.
+ */
 static struct sched_params attr_params(const struct sched_attr *attr)
 {
 	s32 nice = clamp(attr->sched_nice, -20, 19);
@@ -204,6 +213,10 @@ static struct sched_params attr_params(const struct sched_attr *attr)
 	};
 }
 
+/*
+ * Policy and parameters in one call; the only way into SCHED_DEADLINE. The structure may be shorter or longer than
+ * ours (read_attr).
+ */
 SYSCALL_DEFINE3(sched_setattr, pid_t, pid, struct sched_attr __user *, uattr, unsigned, flags)
 {
 	struct sched_params sp;
@@ -241,6 +254,7 @@ static void get_attr(struct task_struct *p, struct sched_attr *attr)
 	task_rq_unlock(rq, p, flags);
 }
 
+/* As much of our structure as the caller has room for, and in `size` how much that is. */
 SYSCALL_DEFINE4(sched_getattr, pid_t, pid, struct sched_attr __user *, uattr, unsigned, size, unsigned, flags)
 {
 	struct sched_attr attr = {};
@@ -283,6 +297,7 @@ SYSCALL_DEFINE1(sched_get_priority_min, int, policy)
 	return priority_bound(policy, 1);
 }
 
+/* The time that a task runs before the next of its priority does; 0 for SCHED_FIFO. */
 SYSCALL_DEFINE2(sched_rr_get_interval, pid_t, pid, struct timespec __user *, interval)
 {
 	struct task_struct *p = sched_find_task(pid);

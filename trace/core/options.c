@@ -160,6 +160,7 @@ struct found_option {
 	const struct tracer_opt *opt;
 };
 
+/* The option of that name among those that every array has, or only the top one. */
 static bool find_general(const struct trace_array *tr, const char *name, struct found_option *found)
 {
 	for (unsigned i = 0; i < NR_TRACE_OPTIONS; i++) {
@@ -351,6 +352,7 @@ static void explain_option(struct trace_refusal *r)
 static const struct trace_hint option_hint = {
 	.takes = "0 (off) or 1 (on)", .explain = explain_option, .array_of = array_of_option};
 
+/* options/NAME takes 0 or 1. 0, -EINVAL, or what the tracer says of its own option. */
 static int option_store(const struct file *file, const char *text)
 {
 	struct found_option option = file_option(file);
@@ -367,6 +369,7 @@ static int option_store(const struct file *file, const char *text)
 	return ret;
 }
 
+/* The write of an options file; a refusal is explained in error_log. */
 static ssize_t option_write(struct file *file, const char __user *buf, size_t n, loff_t *pos)
 {
 	char text[32];

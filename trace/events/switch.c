@@ -84,6 +84,10 @@ static void update_event_pids(struct trace_array *tr)
 		trace_event_set_flag(file, EVENT_FILE_PIDS, on);
 }
 
+/*
+ * [trace_types_lock] Bits in each event's word say that an option of the array concerns its records, so that probes
+ * need not look at the array.
+ */
 void trace_events_update_options(struct trace_array *tr)
 {
 	bool stacks = tr->trace_flags & TRACE_STACK_OPTIONS;
@@ -126,6 +130,10 @@ int trace_event_enable_later(struct trace_event_file *file, bool on)
 	return 0;
 }
 
+/*
+ * [event_mutex] Somebody needs the event's probe, recording or not: a trigger, or enable_event. The first one
+ * registers it, with records off. The sites change at the next trace_events_complete(). 0 or -errno.
+ */
 int trace_event_hold_later(struct trace_event_file *file)
 {
 	int ret;
@@ -146,6 +154,7 @@ void trace_event_release_later(struct trace_event_file *file)
 		disable(file);
 }
 
+/* The event of this name, in this system or in the first that has one (system NULL). NULL: there is none. */
 struct trace_event_file *trace_event_find(struct trace_event_set *set, const char *system, const char *event)
 {
 	struct trace_event_file *file;
@@ -255,6 +264,10 @@ static u16 find_other_pid(const struct trace_event_call *call)
 	return 0;
 }
 
+/*
+ * The array's state of every event there is, all off. The files' numbers are the places in the linker's table, so
+ * that a probe's event is found by subtraction.
+ */
 static struct trace_event_set *alloc_set(struct trace_array *tr)
 {
 	struct trace_event_set *set = kvzalloc(sizeof(*set) + trace_nr_events() * sizeof(set->files[0]), GFP_KERNEL);
@@ -332,6 +345,7 @@ static int trace_events_init(struct trace_array *tr)
 	return alloc_systems(tr->events);
 }
 
+/* The array goes: all events are off, and no probe holds a filter any more. */
 static void trace_events_free(struct trace_array *tr)
 {
 	struct trace_event_set *set = tr->events;

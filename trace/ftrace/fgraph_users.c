@@ -49,6 +49,10 @@ static bool for_all_tasks(bool (*fn)(struct task_struct *task, void *data), void
 	return true;
 }
 
+/*
+ * Call fn for each task, threads and idle tasks among them, while no task is made or goes (tasklist_lock). Ends at
+ * the first false, which it gives.
+ */
 bool fgraph_with_all_tasks(bool (*fn)(struct task_struct *task, void *data), void *data)
 {
 	unsigned long flags;
@@ -104,6 +108,11 @@ static void free_batch(struct stack_batch *batch)
 		kfree(batch->stacks[--batch->n]);
 }
 
+/*
+ * A shadow stack for every task there is. Memory cannot be allocated under tasklist_lock, so stacks are made in
+ * batches and handed out under it, until a walk finds no task without one. New tasks get theirs at fork. 0 or
+ * -ENOMEM.
+ */
 static int alloc_all_stacks(void)
 {
 	struct stack_batch batch = {};
@@ -136,6 +145,7 @@ static bool forget_room(struct task_struct *task, void *data)
 	return true;
 }
 
+/* For fgraph_with_all_tasks: the direct way of this bit finds no key any more. */
 static bool forget_key(struct task_struct *task, void *data)
 {
 	struct fgraph_stack *stack = READ_ONCE(task->ret_stack);
@@ -146,6 +156,10 @@ static bool forget_key(struct task_struct *task, void *data)
 	return true;
 }
 
+/*
+ * Take the stacks that have no frame, and free them a grace period later, when nobody can be in them. A task that is
+ * asleep within a hooked call keeps its stack until it has returned.
+ */
 static void free_empty_stacks(void)
 {
 	struct stack_batch batch = {};
@@ -195,6 +209,10 @@ static void set_handlers(ftrace_func_t enter, void (*leave)(struct fgraph_ret_re
 	fgraph_return_func = leave ?: fgraph_return;
 }
 
+/*
+ * [ftrace_lock, the machine stopped] Which functions the entry code calls: the only user's own, those of tracer and
+ * profiler together, or the general ones. A key of the direct way is valid for this set of users only.
+ */
 void fgraph_choose(void)
 {
 	struct fgraph_ops *tracer = fgraph_users[FGRAPH_TRACER], *profiler = fgraph_users[FGRAPH_PROFILER];
@@ -283,6 +301,10 @@ static void retire_user(struct fgraph_ops *gops)
 	fgraph_with_all_tasks(forget_key, &gops->bit);
 }
 
+/*
+ * Make gops a user and switch its call sites. 0, -EBUSY, -ENOSPC (no place left), or the error of
+ * register_ftrace_function().
+ */
 static int start_user(struct fgraph_ops *gops)
 {
 	int ret;
@@ -312,6 +334,7 @@ static void drop_stacks(void)
 	free_empty_stacks();
 }
 
+/* Declared in <trace/fgraph.h>. Stacks come first: a call may be hooked as soon as the sites are switched. */
 int register_ftrace_graph(struct fgraph_ops *gops)
 {
 	int ret;

@@ -120,6 +120,11 @@ static void stop_point(struct tracepoint *tp)
 		tp->unregfunc();
 }
 
+/*
+ * [tracepoints_mutex] Add a probe: readers see the old list or the new one, never one that is being changed. The
+ * first probe of a point begins by telling the point itself (start_point). The call site changes with the next
+ * switch. 0, -EEXIST, -ENOMEM.
+ */
 static int add_func(struct tracepoint *tp, void *probe, void *data)
 {
 	struct tracepoint_func *new, *old = tp->funcs;
@@ -166,6 +171,10 @@ static int remove_func(struct tracepoint *tp, void *probe, void *data)
 	return 0;
 }
 
+/*
+ * Without switching the call sites: many probes then cost one stop of the machine. Until tracepoint_switch() a new
+ * probe is not called.
+ */
 int tracepoint_probe_register_later(struct tracepoint *tp, void *probe, void *data)
 {
 	int ret;
@@ -193,6 +202,7 @@ void tracepoint_switch(void)
 	mutex_unlock(&tracepoints_mutex);
 }
 
+/* Declared in <trace/tracepoint.h>: on return the probe is called. */
 int tracepoint_probe_register(struct tracepoint *tp, void *probe, void *data)
 {
 	int ret;
@@ -204,6 +214,7 @@ int tracepoint_probe_register(struct tracepoint *tp, void *probe, void *data)
 	return ret;
 }
 
+/* Declared in <trace/tracepoint.h>: on return nobody is in the probe any more. */
 int tracepoint_probe_unregister(struct tracepoint *tp, void *probe, void *data)
 {
 	int ret;
@@ -229,6 +240,7 @@ void tracepoint_probes_unregister(const struct tracepoint_probe *probes, unsigne
 	tracepoint_synchronize_unregister();
 }
 
+/* All or none. 0 or -errno. */
 int tracepoint_probes_register(const struct tracepoint_probe *probes, unsigned n, void *data)
 {
 	for (unsigned i = 0; i < n; i++) {

@@ -147,6 +147,7 @@ void trace_consume_entry(struct trace_iterator *iter)
 	iter->held = false;
 }
 
+/* Let the tracer prepare, and get memory for the record that is kept while the next one is looked at. 0 or -errno. */
 int trace_iter_prepare(struct trace_iterator *iter)
 {
 	int ret = iter->trace->open ? iter->trace->open(iter) : 0;
@@ -169,6 +170,7 @@ void trace_iter_release(struct trace_iterator *iter)
 	iter->copy = NULL;
 }
 
+/* An iterator for this open file, which knows its array and its CPU. */
 static struct trace_iterator *iterator_alloc(struct file *file)
 {
 	struct trace_iterator *iter = kzalloc(sizeof(*iter), GFP_KERNEL);
@@ -184,6 +186,7 @@ static struct trace_iterator *iterator_alloc(struct file *file)
 
 /* ---- trace ---- */
 
+/* Give back the readers of the CPUs' rings. [trace_types_lock] */
 static void iterators_finish(struct trace_iterator *iter)
 {
 	unsigned cpu;
@@ -308,6 +311,10 @@ static void *s_step(struct trace_iterator *iter)
 	return iter;
 }
 
+/*
+ * How many records the file will show, for the header of the latency format: the trace is walked once and begun
+ * again.
+ */
 unsigned long trace_count_shown(struct trace_iterator *iter)
 {
 	unsigned long n = 0;
@@ -365,6 +372,7 @@ static void s_stop(struct seq_file *m, void *v)
 	mutex_unlock(&trace_types_lock);
 }
 
+/* One record, or before the first the header, or what an empty snapshot says of itself. */
 static int s_show(struct seq_file *m, void *v)
 {
 	struct trace_iterator *iter = m->private;
@@ -394,6 +402,10 @@ static void iterator_free(struct trace_iterator *iter)
 	kfree(iter);
 }
 
+/*
+ * Open `trace` or `snapshot` for reading: the iterator holds the tracer that is selected now, and with pause-on-trace
+ * recording stops until the file is closed. 0 or -errno.
+ */
 int trace_open_for_reading(struct file *file, unsigned how)
 {
 	struct trace_iterator *iter = iterator_alloc(file);
@@ -452,6 +464,7 @@ static int latency_trace_open(struct inode *inode, struct file *file)
 	return file->f_mode & FMODE_READ ? trace_open_for_reading(file, TRACE_OPEN_LATENCY) : 0;
 }
 
+/* Close it: what open took is given back in the opposite order. */
 int tracing_release(struct inode *inode, struct file *file)
 {
 	struct seq_file *m = file->private_data;

@@ -25,6 +25,10 @@
 #include "tracers/graph/graph.h"
 #include "function.h"
 
+/*
+ * The record of struct ftrace_entry, stored in as few instructions as the compiler can make of it: this is what every
+ * traced call pays.
+ */
 static __always_inline void fill_function(struct ring_buffer_event *event, u32 head, pid_t pid, unsigned long ip,
 					  unsigned long parent_ip)
 {
@@ -47,6 +51,10 @@ static u32 entry_head(u32 pc, struct task_struct *t, unsigned long flags)
 	return head;
 }
 
+/*
+ * Record a call in array tr. Any context, preemption off, the context's recursion bit set. False when the ring took
+ * no record.
+ */
 bool trace_function(struct trace_array *tr, unsigned long ip, unsigned long parent_ip, u32 pc, unsigned long flags)
 {
 	struct task_struct *t = current;
@@ -74,6 +82,7 @@ static const struct tracer_opt function_opts[] = {
 };
 static struct tracer_flags function_flags = {.opts = function_opts};
 
+/* What the options of the tracer and of the array ask for beside the record itself: repeats counted, stacks. */
 static void record_with_options(struct trace_array *tr, unsigned long ip, unsigned long parent_ip,
 				const struct ftrace_regs *fregs, u32 pc)
 {
@@ -90,6 +99,10 @@ static void record_with_options(struct trace_array *tr, unsigned long ip, unsign
 	trace_stacks_from(tr, pc, flags, 0, ftrace_regs_frame(fregs));
 }
 
+/*
+ * A call of a function that this array traces, for a task that it may leave out. `wants` says what need be asked, so
+ * that the usual case asks nothing.
+ */
 static __always_inline void record_wanted(struct trace_array *tr, unsigned long ip, unsigned long parent_ip,
 					  const struct ftrace_regs *fregs, u32 pc, unsigned wants)
 {
@@ -143,6 +156,10 @@ static noinline void function_commit_slow(struct ring_buffer_per_cpu *buffer, st
  */
 static DEFINE_PER_CPU(struct ring_buffer_per_cpu *, fast_buffer);
 
+/*
+ * [trace_types_lock] The top array's usual way needs one load: the CPU's buffer, or NULL while something else must be
+ * looked at first (not enabled, another clock).
+ */
 static void trace_update_fast(struct trace_array *tr)
 {
 	bool fast = tr->function_enabled && !tr->clock;
@@ -319,6 +336,10 @@ static int function_set_flag(struct trace_array *unused, u32 bit, bool set)
 	return 0;
 }
 
+/*
+ * The tracer is selected. Names of tasks are noted from now on; calls that were noted before ftrace was there come
+ * first; then the call sites are switched. 0 or -errno, and then nothing is on.
+ */
 static int function_trace_init(struct trace_array *tr)
 {
 	int ret = tracing_start_cmdline_record_later(); /* the stop that changes our sites completes it */
@@ -380,6 +401,10 @@ void ftrace_ops_set_global_filter(struct ftrace_ops *ops)
 	ops->sets_of = &global_ops;
 }
 
+/*
+ * A user of function tracing for the array. The top array's is global_ops, whose function is called straight; others
+ * are called with themselves as argument. 0 or -ENOMEM.
+ */
 static int function_trace_setup(struct trace_array *tr)
 {
 	if (trace_array_is_top(tr)) {

@@ -221,6 +221,10 @@ static ssize_t take_token(struct filter_writer *w, const char __user *buf, size_
 	return done;
 }
 
+/*
+ * Words may come in pieces: an unfinished one is kept for the next write. An error leaves the words before it in
+ * force, as on Linux.
+ */
 static ssize_t ftrace_filter_write(struct file *file, const char __user *buf, size_t n, loff_t *pos)
 {
 	struct seq_file *m = file->f_mode & FMODE_READ ? file->private_data : NULL;
@@ -247,6 +251,10 @@ static struct trace_array *array_of_filter(const struct file *file, const struct
 	return ops && ops == tr->ops ? tr : NULL;
 }
 
+/*
+ * What a writer collects: a copy of the set that is in force, to be put in its place at close, or an empty one when
+ * the file was opened with O_TRUNC. An ERR_PTR on error.
+ */
 static struct filter_writer *writer_alloc(struct file *file, struct ftrace_ops *ops, bool exclude,
 					  struct graph_filter *graph)
 {
@@ -311,6 +319,10 @@ static void writer_finish(struct file *file, struct filter_writer *w)
  */
 #define ROOM_FOR_MODULES (1U << 20)
 
+/*
+ * The first command that is listed at or behind position *pos: functions come first, then modules that are waited
+ * for, then commands.
+ */
 static void *command_from(struct filter_writer *w, loff_t *pos)
 {
 	loff_t first = ftrace_nr_recs + ROOM_FOR_MODULES;
@@ -324,6 +336,7 @@ static void *command_from(struct filter_writer *w, loff_t *pos)
 	return w;
 }
 
+/* What is listed behind the last function. */
 static void *behind_functions(struct filter_writer *w, loff_t *pos)
 {
 	loff_t n = *pos - ftrace_nr_recs;
@@ -367,6 +380,7 @@ static void *filter_next(struct seq_file *m, void *v, loff_t *pos)
 	return filter_from(m, pos);
 }
 
+/* One line: a function, a module that is waited for, a command, or the text for an empty set. */
 static int filter_show(struct seq_file *m, void *v)
 {
 	const struct filter_writer *w = m->private;
@@ -384,6 +398,7 @@ static int filter_show(struct seq_file *m, void *v)
 
 static const struct seq_operations filter_seq_ops = {filter_start, filter_stop, filter_next, filter_show};
 
+/* Open one of the files that hold a set. A reader walks the set as it is at each step; a writer works on its copy. */
 static int filter_open(struct file *file, struct ftrace_ops *ops, bool exclude, struct graph_filter *graph)
 {
 	struct filter_writer *w = writer_alloc(file, ops, exclude, graph);
@@ -429,6 +444,7 @@ static int stack_filter_open(struct inode *inode, struct file *file)
 	return filter_open(file, &stack_trace_ops, false, NULL);
 }
 
+/* The last close puts the collected set in force; its error can be told nobody but the log. */
 static int ftrace_filter_release(struct inode *inode, struct file *file)
 {
 	struct seq_file *m = file->private_data;

@@ -55,6 +55,10 @@ static __always_inline u32 probe_pc(void)
 	return preempt_count() - PREEMPT_OFFSET;
 }
 
+/*
+ * The switch itself, and with the option sched-tree the runqueue's tree as it is then. Runqueue locked, interrupts
+ * off.
+ */
 static void probe_sched_switch(void *data, bool preempt, struct task_struct *prev, struct task_struct *next,
 			       unsigned prev_state)
 {
@@ -68,6 +72,7 @@ static void probe_sched_switch(void *data, bool preempt, struct task_struct *pre
 	trace_event_stacks(tr, pc, flags);
 }
 
+/* A wake-up: the record says by whom, whom, and on which CPU. */
 static void probe_sched_wakeup(void *data, struct task_struct *wakee)
 {
 	struct trace_array *tr = data;
@@ -161,6 +166,7 @@ static void print_pair_hex(struct seq_file *s, struct trace_iterator *iter, char
 	TRACE_PUT_HEX(s, to);
 }
 
+/* Both kinds of record in the form of the option `bin`. */
 static void print_pair_bin(struct seq_file *s, struct trace_iterator *iter)
 {
 	const struct ctx_switch_entry *field = (const void *)iter->ent;

@@ -161,6 +161,10 @@ static noinline void graph_enter_limited_masked(unsigned long ip, unsigned long 
 	graph_enter(ip, parent_ip, fregs, current->preempt_count, GRAPH_LIMITED, true);
 }
 
+/*
+ * The entry of a hooked call while function_graph of the top array is the only user of returns. What is unusual (a
+ * deep or nested count, interrupts off already) goes another way.
+ */
 void graph_direct_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
 	u32 pc = READ_ONCE(current->preempt_count);
@@ -186,6 +190,7 @@ void graph_limited_enter(unsigned long ip, unsigned long parent_ip, struct ftrac
 		graph_enter(ip, parent_ip, fregs, pc, GRAPH_LIMITED, false);
 }
 
+/* The same beside the function profiler, for both: one frame, one look at the clock. */
 void graph_profiled_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
 	u32 pc = READ_ONCE(current->preempt_count);
@@ -196,6 +201,10 @@ void graph_profiled_enter(unsigned long ip, unsigned long parent_ip, struct ftra
 		graph_enter(ip, parent_ip, fregs, pc, GRAPH_PROFILED, irqs_disabled());
 }
 
+/*
+ * The rest of a return whose record did not fit into the page: with a call of the ring buffer, and then what the
+ * direct way does at its end.
+ */
 static noinline void return_reserve_slow(struct ring_buffer_per_cpu *buffer, struct task_struct *t, u64 ts,
 					 unsigned long result, bool masked)
 {
@@ -295,6 +304,7 @@ void graph_direct_return(struct fgraph_ret_regs *regs)
 	}
 }
 
+/* The return, for both users. One that was hooked for others than these two is told the general way. */
 void graph_profiled_return(struct fgraph_ret_regs *regs)
 {
 	bool masked;

@@ -82,6 +82,10 @@ static bool record_entry(const struct graph_array *graph, const struct fgraph_ca
 	return true;
 }
 
+/*
+ * fgraph_ops.entryfunc: record that the call begins. True when its return is wanted. Calls inside of a function of
+ * set_graph_notrace are hooked without a record, to find where it ends.
+ */
 static bool graph_entry(struct fgraph_ops *gops, const struct fgraph_call *call, struct fgraph_frame *frame)
 {
 	if (graph_begins_notrace(call->state, frame, call->ip, call->depth))
@@ -92,6 +96,10 @@ static bool graph_entry(struct fgraph_ops *gops, const struct fgraph_call *call,
 	return true;
 }
 
+/*
+ * fgraph_ops.retfunc: record the return with its duration, unless tracing_thresh asks for longer ones. The usual case
+ * writes into the ring here; others go by trace_graph_return().
+ */
 static void graph_return(struct fgraph_ops *gops, const struct fgraph_call *call, const struct fgraph_frame *frame)
 {
 	const struct graph_array *graph = graph_of(gops);
@@ -128,6 +136,10 @@ static void update_direct(struct graph_array *graph)
 		WRITE_ONCE(per_cpu(graph_buffer, cpu), graph->plain ? graph->tr->cpu_data[cpu].buffer : NULL);
 }
 
+/*
+ * [trace_types_lock] Something has changed that decides between the usual and the general way: the clock, the
+ * threshold, arguments.
+ */
 void graph_update_fast(struct trace_array *tr)
 {
 	struct graph_array *graph = tr->graph;
@@ -222,6 +234,10 @@ static void graph_enable(struct graph_array *graph, bool on)
 		count_sleep(graph_arrays || graph_profiled, sleep_option());
 }
 
+/*
+ * The tracer is selected. The labels undo in the opposite order; tracepoint_switch() comes on every way out, as
+ * probes were registered for later. 0 or -errno.
+ */
 static int graph_trace_init(struct trace_array *tr)
 {
 	int ret = tracing_start_cmdline_record_later();
@@ -281,6 +297,7 @@ static const struct tracer graph_trace = {
 };
 REGISTER_TRACER(graph_trace);
 
+/* What the array needs to be a user of returns; only the top array's has the direct ways. 0 or -ENOMEM. */
 static int graph_trace_setup(struct trace_array *tr)
 {
 	tr->graph = kzalloc(sizeof(*tr->graph), GFP_KERNEL);
