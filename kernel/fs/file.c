@@ -230,6 +230,7 @@ struct file *fd_take(unsigned fd)
 	return f;
 }
 
+/* 1 or 0, or -EBADF. */
 int fd_get_cloexec(unsigned fd)
 {
 	struct files_struct *files = current->files;
@@ -321,6 +322,7 @@ SYSCALL_DEFINE3(dup3, unsigned, oldfd, unsigned, newfd, int, flags)
 	return res;
 }
 
+/* Unlike dup3, the same number twice is no error, and changes nothing. */
 SYSCALL_DEFINE2(dup2, unsigned, oldfd, unsigned, newfd)
 {
 	struct file *f = fget(oldfd);
@@ -333,6 +335,7 @@ SYSCALL_DEFINE2(dup2, unsigned, oldfd, unsigned, newfd)
 	return res;
 }
 
+/* The lowest free number. */
 SYSCALL_DEFINE1(dup, unsigned, oldfd)
 {
 	struct file *f = fget(oldfd);
@@ -519,6 +522,10 @@ struct file *fget_task_next(struct task_struct *task, unsigned *fd)
 	return f;
 }
 
+/*
+ * Another task's file of this number, with a reference; NULL: it has none. For /proc, whose caller has asked whether
+ * it may.
+ */
 struct file *fget_task(struct task_struct *task, unsigned fd)
 {
 	unsigned at = fd;
@@ -531,6 +538,7 @@ struct file *fget_task(struct task_struct *task, unsigned fd)
 	return f;
 }
 
+/* Does exec close this file of another task's? The answer may be old when it is used. */
 bool fd_cloexec_task(struct task_struct *task, unsigned fd)
 {
 	struct files_struct *files = get_task_files(task);

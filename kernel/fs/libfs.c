@@ -61,6 +61,10 @@ static struct dentry *attach_locked(struct dentry *parent, const char *name, str
 	return d;
 }
 
+/*
+ * Give the inode a name in a directory that the kernel fills: the dentry stays, pinned, until it is removed. Takes
+ * the inode over, also on error; NULL for it is -ENOMEM. Thread context, takes the directory's i_lock.
+ */
 struct dentry *simple_attach(struct dentry *parent, const char *name, struct inode *inode)
 {
 	struct dentry *d;
@@ -74,6 +78,10 @@ struct dentry *simple_attach(struct dentry *parent, const char *name, struct ino
 	return d;
 }
 
+/*
+ * A file whose content `fop` makes from `data` (i_private). A mode without a type means a regular file. The dentry,
+ * or an ERR_PTR.
+ */
 struct dentry *simple_create_file(struct dentry *parent, const char *name, mode_t mode,
 				  const struct file_operations *fop, void *data)
 {
@@ -86,6 +94,7 @@ struct dentry *simple_create_file(struct dentry *parent, const char *name, mode_
 	return simple_attach(parent, name, inode);
 }
 
+/* A directory of such a tree, root's; iop NULL: nothing can be made in it by programs. */
 struct inode *simple_dir_inode(struct super_block *sb, mode_t mode, const struct inode_operations *iop)
 {
 	struct inode *inode = new_inode(sb, S_IFDIR | (mode & 07777));
@@ -104,6 +113,7 @@ struct dentry *simple_create_dir(struct dentry *parent, const char *name, mode_t
 	return simple_attach(parent, name, simple_dir_inode(parent->d_sb, mode, iop));
 }
 
+/* The target is copied. The dentry, or an ERR_PTR. */
 struct dentry *simple_create_symlink(struct dentry *parent, const char *name, const char *target)
 {
 	struct inode *inode = new_inode(parent->d_sb, S_IFLNK | 0777);
@@ -120,6 +130,7 @@ struct dentry *simple_create_symlink(struct dentry *parent, const char *name, co
 	return simple_attach(parent, name, inode);
 }
 
+/* The root of a file system that the kernel fills. 0 or -ENOMEM. */
 int simple_fill_super(struct super_block *sb, u32 magic, mode_t root_mode, const struct inode_operations *root_iop)
 {
 	struct inode *inode = new_inode(sb, S_IFDIR | root_mode);
@@ -219,6 +230,7 @@ static unsigned type_of(mode_t mode)
 	return (mode & S_IFMT) >> 12;
 }
 
+/* The first two entries of every directory, at positions 0 and 1. False: the reader's buffer is full. */
 bool dir_emit_dots(struct file *file, struct dir_context *ctx)
 {
 	struct dentry *dir = file->f_dentry;
@@ -272,6 +284,7 @@ int dcache_readdir(struct file *file, struct dir_context *ctx)
 	return 0;
 }
 
+/* Is there nothing behind the position of this reader? */
 bool dcache_readdir_done(struct file *file, struct dir_context *ctx)
 {
 	struct dentry *d;

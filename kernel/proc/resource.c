@@ -28,6 +28,7 @@ static void sum_cputime(struct task_struct *p, u64 *utime, u64 *stime)
 	}
 }
 
+/* CPU time in ns of all threads, those that have ended among them, taken at one moment. */
 void thread_group_cputime(struct task_struct *p, u64 *utime, u64 *stime)
 {
 	struct sighand_struct *sighand;
@@ -98,6 +99,10 @@ void getrusage(struct task_struct *p, int who, struct rusage *r)
 	r->ru_stime = ns_to_timeval(stime);
 }
 
+/*
+ * What p's process, its children that were waited for, both, or p alone have used. May be called for a task that has
+ * ended and was not yet collected.
+ */
 SYSCALL_DEFINE2(getrusage, int, who, struct rusage __user *, uru)
 {
 	struct rusage ru;
@@ -145,6 +150,7 @@ static bool may_prlimit(const struct task_struct *p)
 	return p == current || !current->euid || ids_match(p, current->uid, current->gid);
 }
 
+/* Look at a limit and change it in one step, also another process's that the caller may control. */
 SYSCALL_DEFINE4(prlimit64, pid_t, pid, unsigned, which, const struct rlimit64 __user *, unew, struct rlimit64 __user *,
 		uold)
 {

@@ -20,6 +20,10 @@
 #include <time/ktime.h>
 #include <time/posix.h>
 
+/*
+ * Change the current task's mask; SIGKILL and SIGSTOP stay open. A signal of the process that we would have taken is
+ * offered to the other threads.
+ */
 void set_current_blocked(sigset_t set)
 {
 	struct sighand_struct *sighand;
@@ -88,6 +92,10 @@ static int do_sigaction(int sig, const struct sigaction *new, struct sigaction *
 	return 0;
 }
 
+/*
+ * A bad address of the new action changes nothing. One of the old action is found when the change is made: -EFAULT
+ * then, and the change stays, as on Linux.
+ */
 SYSCALL_DEFINE4(rt_sigaction, int, sig, const struct sigaction __user *, unew, struct sigaction __user *, uold, size_t,
 		size)
 {
@@ -104,6 +112,7 @@ SYSCALL_DEFINE4(rt_sigaction, int, sig, const struct sigaction __user *, unew, s
 	return err;
 }
 
+/* The mask belongs to the thread. With unew 0 it is only told. */
 SYSCALL_DEFINE4(rt_sigprocmask, int, how, const sigset_t __user *, unew, sigset_t __user *, uold, size_t, size)
 {
 	sigset_t old = current->blocked, new;
@@ -152,6 +161,7 @@ SYSCALL_DEFINE0(pause)
 	return -ERESTARTNOHAND;
 }
 
+/* Sleep with another mask until a handler has run; then the old mask is back. */
 SYSCALL_DEFINE2(rt_sigsuspend, const sigset_t __user *, uset, size_t, size)
 {
 	sigset_t set;
@@ -199,6 +209,7 @@ static int do_sigtimedwait(sigset_t set, struct siginfo *info, s64 timeout)
 	return signal_pending(current) ? -EINTR : -EAGAIN;
 }
 
+/* Take a pending signal of the set without its handler, or wait for one. The number, -EAGAIN after the time, -EINTR. */
 SYSCALL_DEFINE4(rt_sigtimedwait, const sigset_t __user *, uset, struct siginfo __user *, uinfo,
 		const struct timespec __user *, utimeout, size_t, size)
 {
@@ -239,6 +250,7 @@ SYSCALL_DEFINE0(restart_syscall)
 	return fn ? fn(current) : -EINTR;
 }
 
+/* exec: handlers are addresses of a program that is gone, so each becomes the default; what was ignored stays so. */
 void flush_signal_handlers(struct task_struct *t)
 {
 	for (int i = 0; i < NSIG; i++) {

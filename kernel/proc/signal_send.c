@@ -20,6 +20,10 @@
 
 atomic_t nr_stopped_groups;
 
+/*
+ * Lock the handlers of p, interrupts off. exec may replace them while we wait for the lock: then it is begun again
+ * with the new ones. The caller keeps p alive.
+ */
 struct sighand_struct *lock_task_sighand(struct task_struct *p, unsigned long *flags)
 {
 	struct sighand_struct *sighand;
@@ -99,6 +103,10 @@ static void remove_everywhere(struct task_struct *p, sigset_t set)
 		sigqueue_remove(&t->pending, set);
 }
 
+/*
+ * SIGCONT: pending stops are forgotten, and all stopped threads go on, whether the signal has a handler or is
+ * blocked. [s]
+ */
 static void continue_group(struct task_struct *p)
 {
 	struct signal_struct *sig = p->signal;
@@ -155,6 +163,7 @@ static struct task_struct *pick_thread(struct task_struct *p, int sig, bool grou
 	return NULL;
 }
 
+/* Each other thread of the process dies as soon as it gets to user mode. [s] */
 void zap_other_threads(struct task_struct *p)
 {
 	struct task_struct *t;
@@ -177,6 +186,10 @@ static bool sig_fatal(struct task_struct *p, struct task_struct *t, int sig)
 	       (sig == SIGKILL || !(t->real_blocked & sigmask(sig)));
 }
 
+/*
+ * Choose a thread that takes the signal and wake it. A signal that ends the process does so here and now, without
+ * waiting for that thread. [s]
+ */
 static void complete_signal(int sig, struct task_struct *p, bool group)
 {
 	struct task_struct *t = pick_thread(p, sig, group);
@@ -197,6 +210,10 @@ static void complete_signal(int sig, struct task_struct *p, bool group)
 	signal_wake_up(t, t->pending.signal & sigmask(SIGKILL));
 }
 
+/*
+ * Send with the target's siglock held. info may be changed afterwards: it is copied. 0, or -EAGAIN when a real-time
+ * signal found no room in the queue. [s]
+ */
 int send_signal_locked(int sig, struct siginfo *info, struct task_struct *p, bool group)
 {
 	struct sigpending *pending = group ? &p->signal->shared_pending : &p->pending;
@@ -211,6 +228,7 @@ int send_signal_locked(int sig, struct siginfo *info, struct task_struct *p, boo
 	return result == SIGNAL_OVERFLOW ? -EAGAIN : 0;
 }
 
+/* 0, -EINVAL for a number that is none, or -EAGAIN. */
 static int send_to(int sig, struct siginfo *info, struct task_struct *p, bool group)
 {
 	struct sighand_struct *sighand;
@@ -235,6 +253,7 @@ int send_sig_thread(int sig, struct siginfo *info, struct task_struct *p)
 	return send_to(sig, info, p, false);
 }
 
+/* With `priv` the kernel's own, which even init cannot ignore; else as from the current process. */
 int send_sig(int sig, struct task_struct *p, int priv)
 {
 	struct siginfo info;
@@ -270,6 +289,10 @@ void force_sig_info(struct siginfo *info)
 	unlock_task_sighand(sighand, flags);
 }
 
+/*
+ * For a fault of the current task's: the handler, or the end if the signal is blocked or ignored, as it would fault
+ * for ever.
+ */
 void force_sig_fault(int sig, int code, unsigned long addr)
 {
 	struct siginfo info;

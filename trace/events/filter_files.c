@@ -65,6 +65,7 @@ static bool clears(const char *text)
 	return !strcmp(text, "0");
 }
 
+/* For a trigger's condition: the program, or an ERR_PTR after error_log has been told why. */
 struct event_filter *trace_event_parse_filter(const struct trace_event_file *file, const char *text)
 {
 	struct filter_problem problem;
@@ -77,6 +78,10 @@ struct event_filter *trace_event_parse_filter(const struct trace_event_file *fil
 
 /* ---- Of an event */
 
+/*
+ * [event_mutex] Replace an event's filter. A text that is wrong leaves none, and the file then shows it with the
+ * error marked, as on Linux. 0 or -errno.
+ */
 int trace_event_set_filter(struct trace_event_file *file, const char *text)
 {
 	struct event_filter *filter = NULL, *retired = NULL;
@@ -147,6 +152,7 @@ static void clear_all(struct trace_event_system *system, struct event_filter **r
 			install(file, NULL, NULL, retired);
 }
 
+/* [event_mutex] The same filter for all events of a system that have its fields; the others keep theirs. */
 int trace_system_set_filter(struct trace_event_system *system, const char *text)
 {
 	static const struct filter_problem nobody = {FILT_ERR_BAD_SUBSYS_FILTER, 0};

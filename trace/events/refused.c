@@ -30,6 +30,7 @@ const struct trace_hint all_enable_hint = {.takes = TAKES_SWITCH, .array_of = ar
 
 /* ---- Names of events */
 
+/* Declared in text_file.h: names that look like the one asked for, or where the names are. */
 void refusal_say_close_events(struct trace_refusal *r, const char *system, const char *event)
 {
 	const struct trace_event_file *file;
@@ -79,6 +80,7 @@ REGISTER_TRACE_HINT(set_event_hint);
 
 /* ---- Filters */
 
+/* The fields with names like this one, or all of them: there are few. */
 static void say_fields(struct trace_refusal *r, const struct trace_event_field *fields, const char *word)
 {
 	struct close_names close;
@@ -191,6 +193,7 @@ static void explain_target(struct trace_refusal *r, const char *name, char *targ
 	}
 }
 
+/* Which part of the command is wrong: the trigger, the event that it names, or its filter. */
 static void explain_event_trigger(struct trace_refusal *r)
 {
 	char text[128], *rest = text + (*r->text == '!');

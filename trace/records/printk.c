@@ -112,6 +112,7 @@ enable:
 	return n;
 }
 
+/* trace_printk() of a format that is not constant: it is formatted now, into the record. */
 int __trace_printk(unsigned long ip, const char *fmt, ...)
 {
 	va_list args;
@@ -123,6 +124,10 @@ int __trace_printk(unsigned long ip, const char *fmt, ...)
 	return n;
 }
 
+/*
+ * trace_printk() of a constant format: the record holds the format's address and the arguments, and is formatted when
+ * it is read, which costs the traced code a fraction.
+ */
 int __trace_bprintk(unsigned long ip, const char *fmt, ...)
 {
 	va_list args;
@@ -134,6 +139,7 @@ int __trace_bprintk(unsigned long ip, const char *fmt, ...)
 	return n;
 }
 
+/* A constant text: its address is the record. */
 int __trace_bputs(unsigned long ip, const char *str)
 {
 	struct ring_buffer_event *event;
@@ -159,6 +165,7 @@ static int put_text(struct trace_array *tr, unsigned long ip, const char *text, 
 	return record_text(tr, ip, text, strnlen(text, TRACE_PRINTK_MAX - 1), fp);
 }
 
+/* A text that may be gone when it is read: it is copied. */
 int __trace_puts(unsigned long ip, const char *text)
 {
 	struct trace_array *tr;
@@ -171,6 +178,7 @@ int __trace_puts(unsigned long ip, const char *text)
 	return n;
 }
 
+/* The same into a certain array. */
 int __trace_array_puts(struct trace_array *tr, unsigned long ip, const char *text)
 {
 	int n;

@@ -72,6 +72,10 @@ static void rb_reset_quiet(struct ring_buffer_per_cpu *cpu_buffer, u64 now)
 	rb_unlock(cpu_buffer, flags);
 }
 
+/*
+ * Declared in <trace/ring_buffer.h>. The writer is kept out while the ring is emptied; what it would have written
+ * counts as dropped.
+ */
 void ring_buffer_reset_cpu(struct trace_buffer *buffer, int cpu)
 {
 	struct ring_buffer_per_cpu *cpu_buffer = rb_cpu(buffer, cpu);
@@ -132,6 +136,9 @@ static void rb_release_all(struct trace_buffer *buffer)
 	rb_add_disabled(buffer, -RB_QUIESCE_ONE);
 }
 
+/*
+ * All CPUs are kept out at once and not one after the other: a call to all of them costs little more than one to one.
+ */
 void ring_buffer_reset(struct trace_buffer *buffer)
 {
 	int cpu;
@@ -209,6 +216,10 @@ static void rb_move_ring(struct rb_ring *to, struct rb_ring *from)
 	to->commit_page = to->tail_page;
 }
 
+/*
+ * Exchange a CPU's ring for one of the new size, to which what was recorded has been moved as far as it fits. `other`
+ * holds the old one afterwards, for the caller to free.
+ */
 static void rb_resize(struct ring_buffer_per_cpu *cpu_buffer, struct rb_ring *other)
 {
 	struct rb_ring old;
@@ -262,6 +273,7 @@ static void rb_use_rings(struct trace_buffer *buffer, struct rb_ring *rings, boo
 	kfree(rings);
 }
 
+/* All rings are allocated before any is put in place: so either all buffers have the new size, or none. */
 int ring_buffer_resize_together(struct trace_buffer *const *buffers, unsigned n, unsigned long size, int only)
 {
 	struct rb_ring *rings[RB_RESIZE_MAX];
@@ -330,6 +342,10 @@ static int rb_swap_rings(struct ring_buffer_per_cpu *a, struct ring_buffer_per_c
 	return err;
 }
 
+/*
+ * Exchange the contents of two CPUs' rings of two buffers. On that CPU, interrupts off, no writer inside. 0, -EINVAL
+ * (sizes differ), -EAGAIN (kept out for somebody else), -EBUSY (a writer was interrupted).
+ */
 static int rb_swap_cpu(struct ring_buffer_per_cpu *a, struct ring_buffer_per_cpu *b, struct ring_buffer_per_cpu *empty)
 {
 	int err;

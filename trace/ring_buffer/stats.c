@@ -159,6 +159,7 @@ unsigned long ring_buffer_size(struct trace_buffer *buffer, int cpu)
 	return rb_count(buffer, cpu, rb_capacity);
 }
 
+/* Are `percent` of the pages full? 0 per cent: is there anything at all? */
 bool ring_buffer_filled(struct trace_buffer *buffer, int cpu, unsigned percent)
 {
 	u64 complete;

@@ -22,6 +22,10 @@ static void record_place(struct trace_array *tr, unsigned long ip, unsigned long
 		trace_function(tr, ip, parent_ip, pc, flags);
 }
 
+/*
+ * A section has ended and is the longest so far: its last records are written and the buffers exchanged
+ * (core/aside.c). Interrupts off.
+ */
 static __always_inline void take_section(unsigned long hook, unsigned long ip, unsigned long fp, unsigned long flags,
 					 struct trace_array *tr, u64 end, unsigned long last)
 {
@@ -58,6 +62,10 @@ void tracer_preempt_on(unsigned long ip, unsigned long fp, unsigned long flags, 
 
 /* ---- Function entries */
 
+/*
+ * A function call within a section, while the option `function-trace` is on. The state says busy meanwhile, so that
+ * what the recording itself turns off and on is no section.
+ */
 static noinline void record_function(unsigned long ip, unsigned long parent_ip)
 {
 	struct trace_array *tr = READ_ONCE(critical_tracer.tr);
@@ -89,6 +97,10 @@ static bool critical_graph_concerned(void)
 	return READ_ONCE(this_cpu(critical_section).state) == CRITICAL_OFF;
 }
 
+/*
+ * May this CPU record a call of function_graph for the section that is under way? Then it is busy until
+ * critical_graph_end().
+ */
 static bool critical_graph_begin(struct trace_array *tr)
 {
 	struct critical *c = this_cpu_ptr(critical_section);
@@ -208,6 +220,10 @@ static int change_form(struct trace_array *tr, bool graph)
 	return 0;
 }
 
+/*
+ * An option of the array changes while one of these tracers is selected. 0, or -EINVAL for one that they need as it
+ * is.
+ */
 static int critical_flag_changed(struct trace_array *tr, u64 mask, bool set)
 {
 	int ret;

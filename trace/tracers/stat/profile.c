@@ -51,6 +51,10 @@ static struct profile_index *profile_index; /* [t] NULL until first enabled */
 static DEFINE_PER_CPU(struct profile_cpu, profile_cpu);
 static bool profile_enabled; /* [t] */
 
+/*
+ * A consistent copy of a function's counts on one CPU: read again when the writer was at it meanwhile. False: the CPU
+ * has none.
+ */
 bool profile_read(int cpu, unsigned rec, struct profile_count *count)
 {
 	struct profile_cpu *p = per_cpu_ptr(profile_cpu, cpu);
@@ -103,6 +107,7 @@ static __always_inline void count_end(struct profile_cpu *here)
 	WRITE_ONCE(here->seq, here->seq + 1);
 }
 
+/* fgraph_ops.entryfunc, the general way: count the call. True when its return is wanted for the time. */
 static bool profile_entry(struct fgraph_ops *gops, const struct fgraph_call *call, struct fgraph_frame *frame)
 {
 	struct profile_cpu *here = this_cpu_ptr(profile_cpu);
@@ -116,6 +121,7 @@ static bool profile_entry(struct fgraph_ops *gops, const struct fgraph_call *cal
 	return true;
 }
 
+/* The sum of squares needs 128 bits: a call may take seconds, which are 10^9 ns and 10^18 squared. */
 static __always_inline void add_time(struct profile_count *count, u64 ns)
 {
 	unsigned __int128 square = (unsigned __int128)ns * ns;
@@ -150,6 +156,7 @@ static void profile_return(struct fgraph_ops *gops, const struct fgraph_call *ca
 
 /* ---- Beside function_graph */
 
+/* For function_graph's direct way, which has made the frame for both: count the call. Interrupts off. */
 void profile_enter(struct fgraph_stack *stack, struct fgraph_frame *frame)
 {
 	struct fgraph_state *state = &stack->user[FGRAPH_PROFILER];
@@ -184,6 +191,7 @@ static noinline void leave_to_general(unsigned long ip, unsigned long parent_ip,
 	fgraph_enter(ip, parent_ip, NULL, fregs);
 }
 
+/* The entry while the profiler is the only user of returns: frame and count in one go, with interrupts off. */
 static void profile_direct_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 				 struct ftrace_regs *fregs)
 {
@@ -257,6 +265,10 @@ static void profile_direct_return(struct fgraph_ret_regs *regs)
 
 /* ---- Memory: had when first enabled, and kept */
 
+/*
+ * A hash table from addresses to records, twice as large as needed so that chains are short. It is made once, as
+ * sites do not change. 0 or -ENOMEM.
+ */
 static int alloc_index(void)
 {
 	struct profile_index *index;
@@ -315,6 +327,7 @@ struct fgraph_ops profile_fgraph = {
 	.direct_return = profile_direct_return,
 };
 
+/* 0 or -errno, and then nothing is on. */
 static int profile_start(void)
 {
 	int ret = prepare_counts() ?: trace_graph_profiled(true);
@@ -328,6 +341,7 @@ static int profile_start(void)
 	return ret;
 }
 
+/* [trace_types_lock] On or off. Going off waits until nobody counts any more; the numbers stay. */
 static int profile_set(bool on)
 {
 	int ret = 0;
