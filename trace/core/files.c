@@ -242,7 +242,10 @@ static void explain_tracing_cpumask(struct trace_refusal *r)
 	char all[NR_CPUS / 4 + 8];
 
 	bitmap_print(all, sizeof(all), cpu_possible_mask.bits, nr_cpu_ids);
-	refusal_quote(r, "", r->text, " is not a hexadecimal mask of CPUs, bit 0 for CPU 0");
+	if (strspn(r->text, "0123456789abcdefABCDEF,") == strlen(r->text) && *r->text)
+		refusal_quote(r, "", r->text, " has none of this machine's CPUs");
+	else
+		refusal_quote(r, "", r->text, " is not a hexadecimal mask of CPUs, bit 0 for CPU 0");
 	refusal_say(r, "; all CPUs are %s", all);
 }
 static const struct trace_hint tracing_cpumask_hint = {.file = "tracing_cpumask", .explain = explain_tracing_cpumask};
