@@ -17,9 +17,11 @@
 #define PTE_ADDR_MASK _UL(0x000ffffffffff000)
 
 /*
- * The hardware sets ACCESSED and DIRTY by itself, in entries that another CPU may be changing. We leave it
- * nothing to set: what we make present is ACCESSED, and what is writable DIRTY, from the start. So no store
- * of ours can lose an update.
+ * The hardware sets ACCESSED and DIRTY by itself, in entries that another CPU may be changing: fork reads an entry and
+ * write-protects it, while another thread writes to the page. The store would lose the bit that the hardware has set in
+ * between. We leave it nothing to set: what we make present is ACCESSED, and what is writable DIRTY, from the start. So
+ * the walker only reads, and no store of ours can lose anything. aarch64 does the same, as its baseline has no such
+ * hardware.
  */
 #define PTE_TABLE	 (PTE_PRESENT | PTE_RW | PTE_USER | PTE_ACCESSED) /* the leaf decides */
 #define PTE_KERNEL_TABLE (PTE_PRESENT | PTE_RW | PTE_ACCESSED)
