@@ -211,7 +211,7 @@ static void status_ids(struct seq_file *m, struct task_struct *t)
 	for (unsigned i = 0; g && i < g->ngroups; i++)
 		seq_printf(m, "%u ", g->gid[i]);
 	rcu_read_unlock();
-	seq_printf(m, "\nThreads:\t%d\n", ids.threads);
+	seq_printf(m, "\nKthread:\t%d\nThreads:\t%d\n", !!(t->flags & PF_KTHREAD), ids.threads);
 }
 
 /*

@@ -126,11 +126,13 @@ def outcome(machine, scratch, tests):
     finally:
         run.guest.close()
     parts = re.split(r"^=== (\S+) (\d+)$", run.output, flags=re.M)[1:]
-    printed = dict(zip(parts[::3], parts[2::3]))
-    return {
-        test: (*counts(printed.get(test.replace("/", "-"), "")), printed.get(test.replace("/", "-"), "it did not run"))
-        for test in tests
-    }
+    ended = {name: (int(status), text) for name, status, text in zip(parts[::3], parts[1::3], parts[2::3])}
+    found = {}
+    for test in tests:
+        status, text = ended.get(test.replace("/", "-"), (1, "it did not run"))
+        both = counts(text)
+        found[test] = (*(both if any(both) else (int(status == 0), int(status != 0))), text)  # some only exit
+    return found
 
 
 def test_selftests(machine, tmp_path):
