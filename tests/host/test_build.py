@@ -244,6 +244,19 @@ def test_symbols_are_those_of_nm(made):
     assert not [entry for entry in table if entry.name.startswith(("$", ".L"))]
 
 
+def test_read_only_data_that_fills_its_pages(tree):
+    """Its last label has the address of the first datum, until the tables come between them: the one stays there."""
+    size = 64
+    for _ in range(3):
+        (tree / "kernel/filled.c").write_text(f"const char filled[{size}] __attribute__((used)) = {{1}};\n")
+        done = make(tree, "kernel")
+        assert done.returncode == 0, done.stdout
+        image = Image(built(tree))
+        last = max(symbol.value for symbol in image.symbols if symbol.name.startswith("__stop_ptrs_"))
+        size += -last % 4096
+    assert last % 4096 == 0 and image.symbol("_data") > last
+
+
 def test_without_call_sites(tree):
     assert make(tree, "NOPG=1", "kernel").returncode == 0
     assert Image(str(tree / "build" / f"{tree.name}-nopg" / "vmlinux")).section(".mcount_table").data == b""
