@@ -1,5 +1,5 @@
 /*
- * Which memory belongs to whom on a PC: the loader's memory map, what firmware keeps below 1 MiB,
+ * Owners of the memory of a PC: the loader's memory map, what firmware keeps below 1 MiB,
  * and the page in which other CPUs start. All of it goes to boot_info before the allocator exists.
  *
  *     0        page 0: interrupt table and BIOS data area           reserved

@@ -79,7 +79,7 @@ static const struct irq_chip gic_chip = {
 };
 
 /*
- * Serve interrupts until none is pending. Reading IAR acknowledges the most urgent one; a value
+ * Serve interrupts as long as one is pending. Reading IAR acknowledges the most urgent one; a value
  * from 1020 on means that there is none. The DMB in readl orders what the sender wrote before what
  * the handler reads. An IPI is ended before it is handled, since IPI_STOP does not return. Hard
  * interrupt, interrupts off.

@@ -94,7 +94,7 @@ static const struct irq_chip gic_chip = {
 };
 
 /*
- * Serve interrupts until none is pending, as on GICv2. The DSB makes the acknowledge's effect, and
+ * Serve interrupts as long as one is pending, as on GICv2. The DSB makes the acknowledge's effect, and
  * what the sender wrote before an IPI, precede the handler's accesses. The ISB makes an end take
  * effect before the next acknowledge. Hard interrupt, interrupts off.
  */

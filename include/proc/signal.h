@@ -78,7 +78,7 @@ struct signal_struct {
 	bool child_subreaper;		/* [a] it inherits its descendants' children: prctl(2) */
 	bool unkillable;		/* [S] init: signals it does not handle are dropped */
 	struct task_struct *group_exec; /* [S] thread that runs exec: all others are to go */
-	struct task_struct *leader;	/* [T, S] for who has only the signal_struct (timers) */
+	struct task_struct *leader;	/* [T, S] found by way of the signal_struct (timers) */
 	union {
 		struct {
 			pid_t pgrp, session; /* [T] */

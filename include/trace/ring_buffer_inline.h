@@ -94,7 +94,7 @@ struct rb_ring {
 #define RB_QUIESCE_ONE 0x10000u	      /* times rb_quiesce, 8 bits: events are counted as dropped */
 #define RB_OFF	       0x1000000u     /* ring_buffer_record_off */
 #define RB_CPU_OFF     0x2000000u     /* ring_buffer_record_off_cpu */
-#define RB_EXCHANGE    0x4000000u     /* not disabled: the ring shall be exchanged before the next event */
+#define RB_EXCHANGE    0x4000000u     /* not disabled: the next event exchanges the ring first */
 #define RB_STOPPED     (~RB_EXCHANGE) /* those that do keep writers out */
 
 struct ring_buffer_per_cpu {

@@ -33,7 +33,7 @@
 #define EVENT_FILE_ENABLED	 0x1u  /* its probe is registered; alone: nothing stands between a hit and its record */
 #define EVENT_FILE_FILTERED	 0x2u  /* records that `filter` refuses are not kept */
 #define EVENT_FILE_PIDS		 0x4u  /* nor those of tasks that are not in the array's lists of pids */
-#define EVENT_FILE_SOFT_DISABLED 0x8u  /* none is: the probe is there for somebody else [changed by triggers, too] */
+#define EVENT_FILE_SOFT_DISABLED 0x8u  /* no record is: another user holds the probe [changed by triggers, too] */
 #define EVENT_FILE_TRIGGERS	 0x10u /* has triggers */
 #define EVENT_FILE_CONDITIONS	 0x20u /* of which one looks at the record, or acts behind it */
 #define EVENT_FILE_PRINTK	 0x40u /* its records are printed, too */

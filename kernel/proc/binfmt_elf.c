@@ -265,7 +265,7 @@ static int map_stack(struct binprm *bprm, struct mm_struct *mm, bool exec_stack)
 
 /*
  * All segments, then what a program has besides: the heap behind the image, the stack, the page of signal
- * trampolines. The address space is nobody's yet, so no lock is needed for its fields. 0 or -errno.
+ * trampolines. No task uses the address space yet, so no lock is needed for its fields. 0 or -errno.
  */
 static int map_image(struct binprm *bprm, struct mm_struct *mm, const struct elf_image *img)
 {

@@ -36,7 +36,7 @@ static bool major_is_used(unsigned major)
 
 /*
  * Show each major for which majors[] has no name, once, under the name of the first of its devices. `shown`
- * is enough to avoid repetition because devices of one major register one after the other.
+ * avoids repetition as long as at most one driver has such a major: today that is virtio_console.
  */
 static void show_unnamed(struct seq_file *m)
 {

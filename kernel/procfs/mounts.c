@@ -74,7 +74,7 @@ static void show_mountinfo(struct seq_file *m, const struct mount *mnt, const ch
 }
 
 /*
- * Call `show` for each mount that the reader sees. The i'th mount is looked up anew each time: a mount that
+ * Call `show` for each mount that the reader sees. The i'th mount is looked up by its number each time: a mount that
  * goes meanwhile may make the listing skip one. Returns 0 or -ENOMEM.
  */
 static int show_all_mounts(struct seq_file *m,

@@ -59,7 +59,7 @@ static void proc_task_owner(struct inode *inode, struct task_struct *task)
 }
 
 /*
- * A cached name is good as long as its task can be found. Its owner may have changed, so it is set anew.
+ * A cached name is good as long as its task can be found. Its owner may have changed, so each look-up sets it.
  * [dcache_lock]
  */
 static bool proc_pid_revalidate(struct dentry *d)

@@ -7,7 +7,7 @@ import re
 import time
 
 from gdbstub import under_gdb
-from test_graph import story
+from stories import story
 
 SHOWN = (".", "instances/f", "instances/g", "instances/s", "instances/e")
 BAD = {

@@ -1,6 +1,5 @@
 """function_graph: nesting, times, and every byte of its lines, on both machines."""
 
-import os
 import re
 
 import pytest
@@ -132,12 +131,6 @@ def calls_of(parsed, pid=None):
             assert fields["depth"] == len(open_calls)
             call.ns = fields["ns"]
     return calls
-
-
-def story(name):
-    """What a guest does in a test that looks at the outcome from outside: tests/guest/stories/NAME.sh."""
-    with open(os.path.join(os.path.dirname(__file__), "stories", f"{name}.sh"), encoding="utf-8") as file:
-        return file.read()
 
 
 def script(machine, text, **settings):

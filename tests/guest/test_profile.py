@@ -4,7 +4,8 @@ import re
 
 import pytest
 from test_formats import read_format
-from test_graph import graph, script, story
+from stories import story
+from test_graph import graph, script
 
 TIME = r"(?:\d{8,} us |\d{7} us   ?|(?=.{12}(?:    |$))\d{1,6}\.\d{1,3} us *)"
 ROW = re.compile(rf"  (?P<name>\S{{1,30}}) +(?P<hits>\d+)    (?P<time>{TIME})    (?P<avg>{TIME})    (?P<s2>{TIME})")

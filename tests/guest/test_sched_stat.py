@@ -3,7 +3,8 @@ events tell."""
 
 import re
 
-from test_graph import script, story
+from stories import story
+from test_graph import script
 
 SLACK_US = 4  # between the scheduler's look at the clock and an event's
 LINE = re.compile(r" +\S.*-\d+ +\[(\d{3})\] \S{5} +(\d+)\.(\d{6}): (sched_\w+): (.*)")

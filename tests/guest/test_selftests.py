@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 from linux_source import linux_file
-from test_graph import story
+from stories import story
 
 TABLE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "selftests.txt")
 COMPILER = {"aarch64": "aarch64-linux-gnu-gcc", "x86_64": "gcc"}

@@ -5,7 +5,8 @@ import re
 
 import pytest
 from test_formats import read_format
-from test_graph import script, story
+from stories import story
+from test_graph import script
 
 ROW = re.compile(r"(?P<nr>[ \d]{3})\) (?P<depth>[ \d]{8})   (?P<size>[ \d]{5})   (?P<name>\w+)\+0x[\da-f]+/0x[\da-f]+")
 ENABLED = "/proc/sys/kernel/stack_tracer_enabled"

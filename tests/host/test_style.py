@@ -55,6 +55,19 @@ def test_machine_layer_may_name_its_machine(tmp_path, monkeypatch):
     assert breaches(tmp_path, text, "drivers/file.c", monkeypatch) == []
 
 
+@pytest.mark.parametrize(
+    "line, too_long",
+    [
+        ('call("' + "x" * 140 + '")', False),
+        ("call(" + "x" * 140 + ")", True),
+        ('call("short", ' + "x" * 140 + ")", True),
+    ],
+)
+def test_only_strings_of_python_may_be_long(tmp_path, monkeypatch, line, too_long):
+    found = breaches(tmp_path, f'"""One subject."""\n\n{line}\n', "tests/file.py", monkeypatch)
+    assert [words.split()[1] for _, words in found] == ["columns,"] * too_long, found
+
+
 def test_functions_are_measured():
     text = (
         "static const struct ops a = {\n\t.x = 1,\n};\n\n/* why */\nstatic int one(int a,\n\t\tint b)\n{\n\treturn a;\n}\n"

@@ -240,9 +240,10 @@ TRACEFS_TEXT_FILE(tracing_cpumask, "tracing_cpumask", 0640, TRACEFS_ARRAY, traci
 static void explain_tracing_cpumask(struct trace_refusal *r)
 {
 	char all[NR_CPUS / 4 + 8];
+	unsigned long bits[BITS_TO_LONGS(NR_CPUS)];
 
 	bitmap_print(all, sizeof(all), cpu_possible_mask.bits, nr_cpu_ids);
-	if (strspn(r->text, "0123456789abcdefABCDEF,") == strlen(r->text) && *r->text)
+	if (bitmap_parse(r->text, bits, NR_CPUS) == 0)
 		refusal_quote(r, "", r->text, " has none of this machine's CPUs");
 	else
 		refusal_quote(r, "", r->text, " is not a hexadecimal mask of CPUs, bit 0 for CPU 0");

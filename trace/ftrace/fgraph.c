@@ -6,7 +6,7 @@
  * records is either before the call, or inside of it and one level deeper. (An NMI may come in between. It is one level
  * deeper than the call then, though it stands before or behind it.)
  *
- * A hooked return finds its way, whoever comes and goes.
+ * A hooked return finds its way while tracers come and go.
  *
  * The return address of a hooked call is on its task's shadow stack (trace/ftrace/fgraph.c), so return_to_handler
  * finds it without asking who hooked it or whether anybody still traces. What could go wrong, and why it does not:

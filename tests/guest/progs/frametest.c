@@ -467,7 +467,6 @@ static void wandering(void)
 }
 
 #ifdef RED_ZONE
-/* clang-format off: one instruction group a line */
 static long zone_intact(void)
 {
 	long intact;
@@ -482,7 +481,6 @@ static long zone_intact(void)
 			 : "rcx", "rdi", "rsi", "r11", "memory", "cc");
 	return intact;
 }
-/* clang-format on */
 
 static void count_only(int sig, void *info, void *uc)
 {

@@ -233,9 +233,7 @@ static void look_at_arguments(int sig, void *info, void *uc)
 	CHECK_EQ(*frame_word(uc, FRAME_R8 + 8 * 2), 0x203);  /* r10 */
 	CHECK_EQ(*frame_word(uc, FRAME_R8), 0x204);
 	CHECK_EQ(*frame_word(uc, FRAME_R8 + 8), 0x205);
-#ifdef RED_ZONE
 	CHECK_EQ(*frame_word(uc, FRAME_R8 + 8 * 14), *frame_word(uc, FRAME_PC)); /* rcx: where SYSCALL returns to */
-#endif
 #endif
 }
 
