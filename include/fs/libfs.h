@@ -3,6 +3,7 @@
 #pragma once
 
 #include <fs/seq_file.h>
+#include <fs/text_file.h>
 #include <fs/vfs.h>
 
 /*
@@ -59,29 +60,6 @@ int dcache_readdir(struct file *file, struct dir_context *ctx); /* iterate() for
 bool dcache_readdir_done(struct file *file,
 			 struct dir_context *ctx); /* all was listed ; false: the reader had no room */
 
-/*
- * A file whose content the kernel makes: in /proc (but for those of processes), in sysfs, in debugfs. One struct a
- * file, found through a table; its tree is built from the table by text_file_create.
- */
-struct text_file {
-	const char *path; /* "meminfo", "sys/kernel/ftrace_enabled": directories appear by themselves */
-	mode_t mode;	  /* permissions; with S_IFDIR an empty directory, which others mount on */
-	int (*show)(struct seq_file *m, void *data); /* its whole text. Thread context, no lock. 0 or -errno */
-	/*
-	 * Takes a terminated text of at most 255 bytes, white space at its end cut off, which it may change. The same
-	 * context. Below sys/ it is called for root alone, whoever opened the file.
-	 */
-	int (*store)(char *text, void *data);
-	void *data;			   /* for these two */
-	const struct file_operations *fop; /* instead of these two: its own operations */
-};
-/* Make the file, with the directories that lead to it, which get this mode. 0, -errno. Thread context. */
-int text_file_create(struct dentry *root, const struct text_file *file, mode_t dir_mode);
-/* For store: one number with nothing behind it. 0, -EINVAL. */
-int sysctl_number(const char *text, unsigned *v);
-#define REGISTER_PROC(e)    REGISTER_IN(proc, e)
-#define REGISTER_SYSFS(e)   REGISTER_IN(sysfs, e)
-#define REGISTER_DEBUGFS(e) REGISTER_IN(debugfs, e)
 /* Files in /proc/<pid>. */
 struct proc_pid_entry {
 	const char *name;

@@ -135,6 +135,7 @@ struct inode {
 	const struct file_operations *i_fop; /* [I] */
 	struct super_block *i_sb;	     /* [I] */
 	void *i_private;		     /* [I] the file system's or the file's */
+	const struct text_file *i_text;	     /* [I] of a file in <fs/text_file.h>: how its text is made */
 };
 
 /*

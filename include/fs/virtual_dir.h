@@ -8,11 +8,11 @@
 
 struct virtual_dir;
 
-/* One entry: a file has fop and data (its inode->i_private), a directory has dir. */
+/* One entry: a file has text and data (its inode->i_private), a directory has dir. */
 struct virtual_entry {
 	const char *name; /* lives as long as the directory */
 	mode_t mode;	  /* permissions */
-	const struct file_operations *fop;
+	const struct text_file *text;
 	void *data;
 	struct virtual_dir *dir;
 };

@@ -1,41 +1,63 @@
 /*
- * Files whose content the kernel makes: the operations that all of them share, and their way into a tree. The struct
- * behind a file is its inode's i_private, so one set of operations serves all.
+ * Files whose content the kernel makes (<fs/text_file.h>): the operations that all of them share, and their way into a
+ * tree. The inode's i_text says which text a file has, and i_private whose text it is, so one set of operations
+ * serves all.
  */
 #include "internal.h"
 
 #include <fs/libfs.h>
 #include <fs/seq_file.h>
 #include <lib/string.h>
+#include <mm/slab.h>
 #include <proc/cred.h>
+
+#define SHORT_TEXT 256 /* bytes that stand on the stack; longer kinds get memory for each write */
+
+static const struct text_kind plain_text = {.max = SHORT_TEXT};
+
+static const struct text_kind *kind_of(const struct text_file *t)
+{
+	return t->kind ? t->kind : &plain_text;
+}
+
+static void lock_text(const struct text_kind *kind)
+{
+	if (kind->lock)
+		mutex_lock(kind->lock);
+}
+
+static void unlock_text(const struct text_kind *kind)
+{
+	if (kind->lock)
+		mutex_unlock(kind->lock);
+}
 
 static int text_file_show(struct seq_file *m, void *v)
 {
-	const struct text_file *t = m->private;
+	const struct inode *inode = m->private;
+	const struct text_kind *kind = kind_of(inode->i_text);
+	int err;
 
-	return t->show(m, t->data);
+	lock_text(kind);
+	err = inode->i_text->show(m, inode->i_private);
+	unlock_text(kind);
+	return err;
 }
 
 /* A file without `show` can be opened for reading as well; the read is refused. */
 static int text_file_open(struct inode *inode, struct file *f)
 {
-	const struct text_file *t = inode->i_private;
-
-	return t->show ? single_open(f, text_file_show, (void *)t) : 0;
+	return inode->i_text->show ? single_open(f, text_file_show, inode) : 0;
 }
 
 static int text_file_release(struct inode *inode, struct file *f)
 {
-	const struct text_file *t = inode->i_private;
-
-	return t->show ? single_release(inode, f) : 0;
+	return inode->i_text->show ? single_release(inode, f) : 0;
 }
 
 static ssize_t text_file_read(struct file *f, char __user *buf, size_t n, loff_t *pos)
 {
-	const struct text_file *t = f->f_inode->i_private;
-
-	return t->show ? seq_read(f, buf, n, pos) : -EINVAL;
+	return f->f_inode->i_text->show ? seq_read(f, buf, n, pos) : -EINVAL;
 }
 
 /*
@@ -47,27 +69,83 @@ static bool may_store(const struct text_file *t)
 	return !current->euid || strncmp(t->path, "sys/", 4);
 }
 
-static ssize_t text_file_write(struct file *f, const char __user *buf, size_t n, loff_t *pos)
+/*
+ * `text` has room for the kind's max bytes. When the file refuses the text, it is fetched a second time to be
+ * explained, because `store` may have cut it into pieces.
+ */
+static ssize_t store_text(struct file *f, char *text, const char __user *buf, size_t n)
 {
-	const struct text_file *t = f->f_inode->i_private;
-	char text[256];
-	ssize_t len;
-	int err;
+	const struct inode *inode = f->f_inode;
+	const struct text_kind *kind = kind_of(inode->i_text);
+	ssize_t err = copy_text_from_user(text, kind->max, buf, n);
+	bool whole = err >= 0;
 
-	if (!may_store(t))
-		return -EPERM;
-	len = copy_text_from_user(text, sizeof(text), buf, n);
-	err = len < 0 ? (int)len : t->store(strim(text), t->data);
-	return err ? err : (ssize_t)n;
+	if (whole) {
+		lock_text(kind);
+		err = inode->i_text->store(strim(text), inode->i_private);
+		unlock_text(kind);
+	}
+	if (!err)
+		return n;
+	if (!kind->refused)
+		return err;
+	if (whole)
+		whole = copy_text_from_user(text, kind->max, buf, n) >= 0;
+	return kind->refused(f, whole ? strim(text) : NULL, err);
 }
 
-static const struct file_operations text_file_ro_fops = {
-	.open = text_file_open, .release = text_file_release, .read = text_file_read, .llseek = seq_lseek};
-static const struct file_operations text_file_rw_fops = {.open = text_file_open,
-							 .release = text_file_release,
-							 .read = text_file_read,
-							 .write = text_file_write,
-							 .llseek = default_llseek};
+ssize_t text_file_write(struct file *f, const char __user *buf, size_t n, loff_t *pos)
+{
+	const struct text_file *t = f->f_inode->i_text;
+	const struct text_kind *kind = kind_of(t);
+	char on_stack[SHORT_TEXT], *text = on_stack;
+	ssize_t ret;
+
+	if (!t->store)
+		return kind->refused ? kind->refused(f, NULL, -EINVAL) : -EINVAL;
+	if (!may_store(t))
+		return -EPERM;
+	if (kind->max > sizeof(on_stack))
+		text = kmalloc(kind->max, GFP_KERNEL);
+	if (!text)
+		return -ENOMEM;
+	ret = store_text(f, text, buf, n);
+	if (text != on_stack)
+		kfree(text);
+	return ret;
+}
+
+/* A setting of /proc/sys can be sought to its end, which is 0; the text of the others is made by reading it. */
+static loff_t text_file_llseek(struct file *f, loff_t off, int whence)
+{
+	const struct text_file *t = f->f_inode->i_text;
+
+	return t->store && !t->kind ? default_llseek(f, off, whence) : seq_lseek(f, off, whence);
+}
+
+static const struct file_operations text_file_fops = {.open = text_file_open,
+						      .release = text_file_release,
+						      .read = text_file_read,
+						      .write = text_file_write,
+						      .llseek = text_file_llseek};
+
+const struct file_operations *text_file_operations(const struct text_file *t)
+{
+	return t->fop ? t->fop : &text_file_fops;
+}
+
+struct dentry *text_file_attach(struct dentry *dir, const struct text_file *t, void *data)
+{
+	const char *slash = strrchr(t->path, '/');
+	struct inode *inode = new_inode(dir->d_sb, S_IFREG | t->mode);
+
+	if (inode) {
+		inode->i_fop = text_file_operations(t);
+		inode->i_text = t;
+		inode->i_private = data;
+	}
+	return simple_attach(dir, slash ? slash + 1 : t->path, inode);
+}
 
 /* The directory that holds the last name of `path`, making what is missing; *name: that name. With a
  * reference. */
@@ -99,14 +177,12 @@ static struct dentry *make_dirs(struct dentry *root, const char *path, mode_t mo
 
 int text_file_create(struct dentry *root, const struct text_file *t, mode_t dir_mode)
 {
-	const struct file_operations *fop = t->fop ? t->fop : t->store ? &text_file_rw_fops : &text_file_ro_fops;
 	const char *name = t->path;
 	struct dentry *dir = make_dirs(root, t->path, dir_mode, &name), *d;
 
 	if (IS_ERR(dir))
 		return PTR_ERR(dir);
-	d = S_ISDIR(t->mode) ? simple_create_dir(dir, name, t->mode & 07777, NULL)
-			     : simple_create_file(dir, name, t->mode, fop, (void *)t);
+	d = S_ISDIR(t->mode) ? simple_create_dir(dir, name, t->mode & 07777, NULL) : text_file_attach(dir, t, t->data);
 	dput(dir);
 	return IS_ERR(d) ? PTR_ERR(d) : 0;
 }

@@ -27,7 +27,8 @@ static struct inode *make_inode(struct super_block *sb, const struct virtual_ent
 		inode->i_fop = &virtual_dir_fops;
 		inode->i_private = e->dir;
 	} else {
-		inode->i_fop = e->fop;
+		inode->i_fop = text_file_operations(e->text);
+		inode->i_text = e->text;
 		inode->i_private = e->data;
 	}
 	return inode;

@@ -137,7 +137,7 @@ seen sched_migrate_task "comm=$name pid=[0-9]+ prio=$number orig_cpu=[012] dest_
 
 # -- memory: by whom, for whom, how much; also while the callers' return addresses are hooked
 memory() {
-	echo 1 > events/kmem/enable # kmalloc and kfree in event_text_write
+	echo 1 > events/kmem/enable # kmalloc and kfree in text_file_write
 	sh -c 'exit 0'
 	mkdir instances/memory # more than a slab has
 	rmdir instances/memory
@@ -152,9 +152,9 @@ seen kmem_cache_free "$site ptr=$pointer name=$name"
 seen mm_page_alloc "page=$pointer pfn=0x[0-9a-f]+ order=[0-9]+ migratetype=0 gfp_flags=[A-Z_|]+"
 seen mm_page_free "page=$pointer pfn=0x[0-9a-f]+ order=[0-9]+"
 # Who writes to `enable` has 4096 bytes, which it gives back.
-text=$(grep -m 1 'kmalloc: call_site=event_text_write+.* bytes_req=4096 bytes_alloc=4096 gfp_flags=GFP_KERNEL ' /tmp/trace | grep -o 'ptr=[0-9a-f]*')
-test -n "$text" || fail 'no kmalloc in event_text_write'
-grep -q "kfree: call_site=event_text_write+[^ ]* $text\$" /tmp/trace || fail 'no kfree of what event_text_write had'
+text=$(grep -m 1 'kmalloc: call_site=text_file_write+.* bytes_req=4096 bytes_alloc=4096 gfp_flags=GFP_KERNEL ' /tmp/trace | grep -o 'ptr=[0-9a-f]*')
+test -n "$text" || fail 'no kmalloc in text_file_write'
+grep -q "kfree: call_site=text_file_write+[^ ]* $text\$" /tmp/trace || fail 'no kfree of what text_file_write had'
 grep -qE 'kmalloc: call_site=kvzalloc\+.* bytes_req=[12][0-9]{4} bytes_alloc=(16384|32768) ' /tmp/trace || fail 'no kmalloc of pages'
 grep -qE 'kmem_cache_alloc: call_site=dup_task_struct\+.*=GFP_KERNEL ' /tmp/trace || fail 'no task'
 signals=$(grep -m 1 'kmem_cache_free: call_site=__put_task_struct+.* name=signal_cache$' /tmp/trace | grep -o 'ptr=[0-9a-f]*')
@@ -166,7 +166,7 @@ echo function_graph > current_tracer
 traced kmem memory
 echo nop > current_tracer
 echo > set_ftrace_filter
-for site in kmalloc:.call_site=event_text_write kfree:.call_site=event_text_write alloc:.call_site=dup_task_struct free:.call_site=__put_task_struct; do
+for site in kmalloc:.call_site=text_file_write kfree:.call_site=text_file_write alloc:.call_site=dup_task_struct free:.call_site=__put_task_struct; do
 	grep -q "$site+" /tmp/trace || fail "under function_graph, no $site"
 done
 

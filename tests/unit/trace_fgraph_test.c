@@ -65,31 +65,8 @@ int trace_graph_profiled(bool on)
 {
 	return 0;
 }
-/* Files, which nobody opens: what they show is called. */
-int tracefs_text_open(struct inode *inode, struct file *file)
-{
-	return 0;
-}
-ssize_t tracefs_text_write(struct file *file, const char __user *buf, size_t n, loff_t *pos)
-{
-	return n;
-}
-int single_open(struct file *file, int (*show)(struct seq_file *m, void *v), void *data)
-{
-	return 0;
-}
-ssize_t seq_read(struct file *file, char __user *buf, size_t n, loff_t *pos)
-{
-	return 0;
-}
-loff_t seq_lseek(struct file *file, loff_t off, int whence)
-{
-	return 0;
-}
-int single_release(struct inode *inode, struct file *file)
-{
-	return 0;
-}
+/* The kind of its files, which nobody opens: what they show is called. */
+const struct text_kind tracefs_text;
 void __warn(const char *file, int line, const char *cond)
 {
 	fail_msg("%s:%d: %s", file, line, cond);

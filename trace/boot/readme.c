@@ -75,5 +75,4 @@ static const struct file_operations tracing_readme_fops = {
 	.read = tracing_readme_read,
 	.llseek = default_llseek,
 };
-static const struct tracefs_file readme_file = {"README", 0440, &tracing_readme_fops, TRACEFS_TOP};
-REGISTER_TRACEFS(readme_file);
+TRACEFS_FILE(readme, "README", 0440, TRACEFS_TOP, &tracing_readme_fops);

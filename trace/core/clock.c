@@ -117,16 +117,19 @@ int tracing_set_clock(struct trace_array *tr, const char *name)
 }
 
 /* As in Linux, all in one line, the one in force in brackets. */
-static int trace_clock_show(struct seq_file *m, struct trace_array *tr, int cpu)
+static int trace_clock_show(struct seq_file *m, void *data)
 {
+	struct trace_array *tr = trace_file_array(data);
+
 	for (unsigned i = 0; i < ARRAY_SIZE(trace_clocks); i++)
 		seq_printf(m, i == tr->clock_id ? "%s[%s]" : "%s%s", i ? " " : "", trace_clocks[i].name);
 	seq_putc(m, '\n');
 	return 0;
 }
 
-static int trace_clock_store(struct trace_array *tr, int cpu, char *text)
+static int trace_clock_store(char *text, void *data)
 {
+	struct trace_array *tr = trace_file_array(data);
 	int ret;
 
 	mutex_lock(&trace_types_lock);

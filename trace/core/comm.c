@@ -317,7 +317,7 @@ void tracing_stop_cmdline_record(void)
  * Slots may change while they are shown: each name is looked up by its pid under the lock, so that the two belong
  * together.
  */
-static int saved_cmdlines_show(struct seq_file *m, struct trace_array *tr, int cpu)
+static int saved_cmdlines_show(struct seq_file *m, void *data)
 {
 	unsigned n;
 
@@ -337,7 +337,7 @@ static int saved_cmdlines_show(struct seq_file *m, struct trace_array *tr, int c
 }
 TRACEFS_TEXT_FILE(saved_cmdlines, "saved_cmdlines", 0440, TRACEFS_TOP, saved_cmdlines_show, NULL);
 
-static int saved_cmdlines_size_show(struct seq_file *m, struct trace_array *tr, int cpu)
+static int saved_cmdlines_size_show(struct seq_file *m, void *data)
 {
 	mutex_lock(&trace_types_lock);
 	seq_printf(m, "%u\n", saved->num);
@@ -346,7 +346,7 @@ static int saved_cmdlines_size_show(struct seq_file *m, struct trace_array *tr, 
 }
 
 /* A new size begins with an empty table. */
-static int saved_cmdlines_size_store(struct trace_array *tr, int cpu, char *text)
+static int saved_cmdlines_size_store(char *text, void *data)
 {
 	struct saved_cmdlines *new, *old;
 	unsigned long num;
@@ -370,7 +370,7 @@ TRACEFS_TEXT_FILE(saved_cmdlines_size, "saved_cmdlines_size", 0640, TRACEFS_TOP,
 TRACEFS_TAKES(saved_cmdlines_size, "saved_cmdlines_size", "a number of tasks, 1 to " __stringify(PID_MAX_DEFAULT));
 
 /* Pids for which a process was noted, lowest first. */
-static int saved_tgids_show(struct seq_file *m, struct trace_array *tr, int cpu)
+static int saved_tgids_show(struct seq_file *m, void *data)
 {
 	for (int pid = 1; pid < PID_MAX_DEFAULT; pid++) {
 		int tgid = trace_find_tgid(pid);

@@ -26,7 +26,7 @@ static int create_files(struct dentry *dir, struct trace_cpu_file *which, unsign
 	for_each_in_table(tracefs, f) {
 		if (!(f->where & where))
 			continue;
-		d = simple_create_file(dir, f->name, S_IFREG | f->mode, f->fop, which);
+		d = text_file_attach(dir, &f->file, which);
 		if (IS_ERR(d))
 			return PTR_ERR(d);
 	}

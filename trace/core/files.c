@@ -17,8 +17,9 @@
 #include "aside.h"
 #include "tracer.h"
 
-static int available_tracers_show(struct seq_file *m, struct trace_array *tr, int cpu)
+static int available_tracers_show(struct seq_file *m, void *data)
 {
+	struct trace_array *tr = trace_file_array(data);
 	const struct tracer *t;
 
 	/* nop comes last, as in Linux; the others in the order they were linked. */
@@ -32,16 +33,19 @@ static int available_tracers_show(struct seq_file *m, struct trace_array *tr, in
 TRACEFS_TEXT_FILE(available_tracers, "available_tracers", 0440, TRACEFS_ARRAY, available_tracers_show, NULL);
 
 /* The lock keeps the tracer from going between the look at current_trace and its name. */
-static int current_tracer_show(struct seq_file *m, struct trace_array *tr, int cpu)
+static int current_tracer_show(struct seq_file *m, void *data)
 {
+	struct trace_array *tr = trace_file_array(data);
+
 	mutex_lock(&trace_types_lock);
 	seq_printf(m, "%s\n", tr->current_trace->name);
 	mutex_unlock(&trace_types_lock);
 	return 0;
 }
 
-static int current_tracer_store(struct trace_array *tr, int cpu, char *text)
+static int current_tracer_store(char *text, void *data)
 {
+	struct trace_array *tr = trace_file_array(data);
 	int ret;
 
 	mutex_lock(&trace_types_lock);
@@ -51,15 +55,18 @@ static int current_tracer_store(struct trace_array *tr, int cpu, char *text)
 }
 TRACEFS_TEXT_FILE(current_tracer, "current_tracer", 0640, TRACEFS_ARRAY, current_tracer_show, current_tracer_store);
 
-static int tracing_on_show(struct seq_file *m, struct trace_array *tr, int cpu)
+static int tracing_on_show(struct seq_file *m, void *data)
 {
+	struct trace_array *tr = trace_file_array(data);
+
 	seq_printf(m, "%d\n", tracer_tracing_is_on(tr));
 	return 0;
 }
 
 /* Any number but 0 means on, as in Linux. */
-static int tracing_on_store(struct trace_array *tr, int cpu, char *text)
+static int tracing_on_store(char *text, void *data)
 {
+	struct trace_array *tr = trace_file_array(data);
 	unsigned long val;
 	int ret = kstrtoul(text, 10, &val);
 
@@ -73,15 +80,18 @@ static int tracing_on_store(struct trace_array *tr, int cpu, char *text)
 TRACEFS_TEXT_FILE(tracing_on, "tracing_on", 0640, TRACEFS_ARRAY, tracing_on_show, tracing_on_store);
 TRACEFS_TAKES(tracing_on, "tracing_on", "a number: 0 stops recording, any other lets it go on");
 
-static int tracing_enabled_show(struct seq_file *m, struct trace_array *tr, int cpu)
+static int tracing_enabled_show(struct seq_file *m, void *data)
 {
+	struct trace_array *tr = trace_file_array(data);
+
 	seq_printf(m, "%d\n", tr->tracing_enabled);
 	return 0;
 }
 
 /* As the file of that name did in Linux 2.6. Its effect is told at tracing_set_enabled(). */
-static int tracing_enabled_store(struct trace_array *tr, int cpu, char *text)
+static int tracing_enabled_store(char *text, void *data)
 {
+	struct trace_array *tr = trace_file_array(data);
 	unsigned long val;
 	int ret = kstrtoul(text, 10, &val);
 
@@ -96,8 +106,10 @@ TRACEFS_TEXT_FILE(tracing_enabled, "tracing_enabled", 0640, TRACEFS_ARRAY, traci
 TRACEFS_TAKES(tracing_enabled, "tracing_enabled", "a number: 0 stops the tracer, any other starts it");
 
 /* KiB of one CPU, or of each CPU when they are the same, else X. */
-static int buffer_size_show(struct seq_file *m, struct trace_array *tr, int cpu)
+static int buffer_size_show(struct seq_file *m, void *data)
 {
+	struct trace_array *tr = trace_file_array(data);
+	int cpu = trace_file_cpu(data);
 	unsigned long size;
 	unsigned c;
 
@@ -121,8 +133,10 @@ static int buffer_size_show(struct seq_file *m, struct trace_array *tr, int cpu)
  * KiB become bytes here: the bound keeps that from overflowing, and a number that is too large is a lack of memory, as
  * in Linux. The file of one CPU changes that CPU's buffer alone.
  */
-static int buffer_size_store(struct trace_array *tr, int cpu, char *text)
+static int buffer_size_store(char *text, void *data)
 {
+	struct trace_array *tr = trace_file_array(data);
+	int cpu = trace_file_cpu(data);
 	unsigned long kib;
 	int ret = kstrtoul(text, 10, &kib);
 
@@ -154,8 +168,9 @@ static const struct trace_hint buffer_size_hint = {
 REGISTER_TRACE_HINT(buffer_size_hint);
 
 /* KiB of all CPUs together; in parentheses what they will be once somebody traces. */
-static int buffer_total_size_show(struct seq_file *m, struct trace_array *tr, int cpu)
+static int buffer_total_size_show(struct seq_file *m, void *data)
 {
+	struct trace_array *tr = trace_file_array(data);
 	unsigned long size = 0;
 	unsigned c;
 
@@ -185,8 +200,10 @@ static void show_stamp(struct seq_file *m, struct trace_array *tr, const char *w
  * The counts of one CPU's buffer, named and ordered as in Linux. While it is written to they are of slightly different
  * moments.
  */
-static int stats_show(struct seq_file *m, struct trace_array *tr, int cpu)
+static int stats_show(struct seq_file *m, void *data)
 {
+	struct trace_array *tr = trace_file_array(data);
+	int cpu = trace_file_cpu(data);
 	struct trace_buffer *b = tr->buffer;
 
 	seq_printf(m, "entries: %lu\n", ring_buffer_entries_cpu(b, cpu));
@@ -201,8 +218,9 @@ static int stats_show(struct seq_file *m, struct trace_array *tr, int cpu)
 }
 TRACEFS_TEXT_FILE(stats, "stats", 0440, TRACEFS_PER_CPU, stats_show, NULL);
 
-static int tracing_cpumask_show(struct seq_file *m, struct trace_array *tr, int cpu)
+static int tracing_cpumask_show(struct seq_file *m, void *data)
 {
+	struct trace_array *tr = trace_file_array(data);
 	char buf[NR_CPUS / 4 + 8];
 
 	bitmap_print(buf, sizeof(buf), tr->tracing_cpumask.bits, nr_cpu_ids);
@@ -211,8 +229,9 @@ static int tracing_cpumask_show(struct seq_file *m, struct trace_array *tr, int 
 }
 
 /* A CPU outside of the mask records nothing: its buffer is switched off, which costs the writers nothing more. */
-static int tracing_cpumask_store(struct trace_array *tr, int unused, char *text)
+static int tracing_cpumask_store(char *text, void *data)
 {
+	struct trace_array *tr = trace_file_array(data);
 	struct cpumask new = {};
 	unsigned cpu;
 	int ret = bitmap_parse(text, new.bits, NR_CPUS);

@@ -35,5 +35,4 @@ static const struct file_operations free_buffer_fops = {
 	.llseek = noop_llseek,
 	.release = free_buffer_release,
 };
-static const struct tracefs_file free_buffer_file = {"free_buffer", 0200, &free_buffer_fops, TRACEFS_ARRAY};
-REGISTER_TRACEFS(free_buffer_file);
+TRACEFS_FILE(free_buffer, "free_buffer", 0200, TRACEFS_ARRAY, &free_buffer_fops);

@@ -243,8 +243,9 @@ static void show_option(struct seq_file *m, const char *name, bool on)
 }
 
 /* General options in the order of the table, and behind them the selected tracer's. */
-static int trace_options_show(struct seq_file *m, struct trace_array *tr, int cpu)
+static int trace_options_show(struct seq_file *m, void *data)
 {
+	struct trace_array *tr = trace_file_array(data);
 	const struct tracer_flags *own;
 
 	mutex_lock(&trace_types_lock);
@@ -258,8 +259,10 @@ static int trace_options_show(struct seq_file *m, struct trace_array *tr, int cp
 	return 0;
 }
 
-static int trace_options_store(struct trace_array *tr, int cpu, char *text)
+static int trace_options_store(char *text, void *data)
 {
+	struct trace_array *tr = trace_file_array(data);
+
 	return trace_set_option(tr, text);
 }
 TRACEFS_TEXT_FILE(trace_options, "trace_options", 0640, TRACEFS_ARRAY, trace_options_show, trace_options_store);

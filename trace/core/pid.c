@@ -256,12 +256,7 @@ static const struct file_operations pid_fops = {
 	.llseek = seq_lseek,
 	.release = single_release,
 };
-static const struct tracefs_file set_ftrace_pid_file = {"set_ftrace_pid", 0640, &pid_fops, TRACEFS_ARRAY};
-static const struct tracefs_file set_ftrace_notrace_pid_file = {"set_ftrace_notrace_pid", 0640, &pid_fops,
-								TRACEFS_ARRAY};
-static const struct tracefs_file set_event_pid_file = {"set_event_pid", 0640, &pid_fops, TRACEFS_ARRAY};
-static const struct tracefs_file set_event_notrace_pid_file = {"set_event_notrace_pid", 0640, &pid_fops, TRACEFS_ARRAY};
-REGISTER_TRACEFS(set_event_pid_file);
-REGISTER_TRACEFS(set_event_notrace_pid_file);
-REGISTER_TRACEFS(set_ftrace_pid_file);
-REGISTER_TRACEFS(set_ftrace_notrace_pid_file);
+TRACEFS_FILE(set_ftrace_pid, "set_ftrace_pid", 0640, TRACEFS_ARRAY, &pid_fops);
+TRACEFS_FILE(set_ftrace_notrace_pid, "set_ftrace_notrace_pid", 0640, TRACEFS_ARRAY, &pid_fops);
+TRACEFS_FILE(set_event_pid, "set_event_pid", 0640, TRACEFS_ARRAY, &pid_fops);
+TRACEFS_FILE(set_event_notrace_pid, "set_event_notrace_pid", 0640, TRACEFS_ARRAY, &pid_fops);

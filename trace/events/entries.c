@@ -70,20 +70,18 @@ static int entry_format_show(struct seq_file *m, void *owner)
 	trace_show_format(m, format->name, format->type, format->fields(), format->print_fmt);
 	return 0;
 }
-static const struct event_text entry_format = EVENT_TEXT(entry_format_show, NULL, NULL);
 
 static int entry_id_show(struct seq_file *m, void *owner)
 {
 	seq_printf(m, "%u\n", ((const struct trace_entry_format *)owner)->type);
 	return 0;
 }
-static const struct event_text entry_id = EVENT_TEXT(entry_id_show, NULL, NULL);
 
 static bool entry_file(struct virtual_dir *dir, unsigned n, struct virtual_entry *e)
 {
-	static const struct event_file_name files[] = {
-		{"format", 0440, &entry_format},
-		{"id", 0440, &entry_id},
+	static const struct text_file files[] = {
+		EVENT_TEXT("format", 0440, entry_format_show, NULL, NULL),
+		EVENT_TEXT("id", 0440, entry_id_show, NULL, NULL),
 	};
 
 	return n < ARRAY_SIZE(files) &&

@@ -3,8 +3,7 @@
  *
  * There are some hundred events and an array for each instance, so the directories are virtual (struct virtual_dir): an
  * entry is made from the table below when somebody looks at it, and takes no memory before. i_private is the event, the
- * system or the set that a file belongs to. Each text has its functions in a struct event_text; event_mutex is held
- * around them.
+ * system or the set that a file belongs to. event_mutex is held around the functions of each text (event_text).
  */
 #include <asm/uaccess.h>
 #include <fs/libfs.h>
@@ -15,57 +14,13 @@
 #include "text_file.h"
 #include "trigger.h"
 
-/* ---- Texts */
-
-/* The operations are inside the struct event_text, so the file itself says which text it is. */
-static const struct event_text *text_of(const struct file *file)
+/* A file that is only read has no hint, and nothing more to say than its errno. */
+static ssize_t event_text_refused(const struct file *file, const char *text, ssize_t ret)
 {
-	return container_of(file->f_inode->i_fop, struct event_text, fop);
+	return file->f_inode->i_text->hint ? tracefs_text_refused(file, text, ret) : ret;
 }
 
-static int text_show(struct seq_file *m, void *v)
-{
-	int ret;
-
-	mutex_lock(&event_mutex);
-	ret = text_of(m->file)->show(m, m->file->f_inode->i_private);
-	mutex_unlock(&event_mutex);
-	return ret;
-}
-
-int event_text_open(struct inode *inode, struct file *file)
-{
-	return single_open(file, text_show, NULL);
-}
-
-/*
- * Takes a whole text in one write, up to FILTER_TEXT_MAX. When it is refused, the text is read a second time for the
- * explanation, because parsing has cut it into pieces.
- */
-ssize_t event_text_write(struct file *file, const char __user *buf, size_t n, loff_t *pos)
-{
-	char *text;
-	ssize_t ret;
-
-	if (!text_of(file)->store)
-		return -EINVAL;
-	text = kmalloc(FILTER_TEXT_MAX, GFP_KERNEL);
-	if (!text)
-		return -ENOMEM;
-	ret = copy_text_from_user(text, FILTER_TEXT_MAX, buf, n);
-	if (ret >= 0) {
-		mutex_lock(&event_mutex);
-		ret = text_of(file)->store(file->f_inode->i_private, strim(text));
-		mutex_unlock(&event_mutex);
-	}
-	if (ret) { /* explained by the text as it was before it was cut into pieces */
-		bool whole = copy_text_from_user(text, FILTER_TEXT_MAX, buf, n) >= 0;
-
-		tracefs_refused(file, text_of(file)->hint, whole ? strim(text) : NULL, ret);
-	}
-	kfree(text);
-	return ret ? ret : (ssize_t)n;
-}
+const struct text_kind event_text = {.max = FILTER_TEXT_MAX, .lock = &event_mutex, .refused = event_text_refused};
 
 /* ---- enable */
 
@@ -92,7 +47,7 @@ static int event_enable_show(struct seq_file *m, void *owner)
  * The switch takes effect in trace_events_complete(), whether it was refused or not: something before it may have been
  * changed.
  */
-static int event_enable_store(void *owner, char *text)
+static int event_enable_store(char *text, void *owner)
 {
 	struct trace_event_file *file = owner;
 	bool on;
@@ -104,7 +59,6 @@ static int event_enable_store(void *owner, char *text)
 	trace_events_complete(file->tr->events);
 	return ret;
 }
-static const struct event_text event_enable = EVENT_TEXT(event_enable_show, event_enable_store, &event_enable_hint);
 
 /* 0, 1, or X: some are on. */
 static void show_enabled(struct seq_file *m, struct trace_event_set *set, const struct trace_event_match *match)
@@ -127,7 +81,7 @@ static int system_enable_show(struct seq_file *m, void *owner)
 }
 
 /* All events of the system, or none: trace_events_enable() undoes what it has switched when one fails. */
-static int system_enable_store(void *owner, char *text)
+static int system_enable_store(char *text, void *owner)
 {
 	const struct trace_event_system *system = owner;
 	bool on;
@@ -135,7 +89,6 @@ static int system_enable_store(void *owner, char *text)
 	return parse_switch(text, &on)
 		       ?: trace_events_enable(system->set, &(struct trace_event_match){.system = system->name}, on);
 }
-static const struct event_text system_enable = EVENT_TEXT(system_enable_show, system_enable_store, &system_enable_hint);
 
 static int all_enable_show(struct seq_file *m, void *owner)
 {
@@ -144,13 +97,12 @@ static int all_enable_show(struct seq_file *m, void *owner)
 }
 
 /* The same for all events there are. */
-static int all_enable_store(void *owner, char *text)
+static int all_enable_store(char *text, void *owner)
 {
 	bool on;
 
 	return parse_switch(text, &on) ?: trace_events_enable(owner, &(struct trace_event_match){}, on);
 }
-static const struct event_text all_enable = EVENT_TEXT(all_enable_show, all_enable_store, &all_enable_hint);
 
 /* ---- filter */
 
@@ -160,11 +112,10 @@ static int event_filter_show(struct seq_file *m, void *owner)
 	return 0;
 }
 
-static int event_filter_store(void *owner, char *text)
+static int event_filter_store(char *text, void *owner)
 {
 	return trace_event_set_filter(owner, text);
 }
-static const struct event_text event_filter = EVENT_TEXT(event_filter_show, event_filter_store, &event_filter_hint);
 
 static int system_filter_show(struct seq_file *m, void *owner)
 {
@@ -172,11 +123,10 @@ static int system_filter_show(struct seq_file *m, void *owner)
 	return 0;
 }
 
-static int system_filter_store(void *owner, char *text)
+static int system_filter_store(char *text, void *owner)
 {
 	return trace_system_set_filter(owner, text);
 }
-static const struct event_text system_filter = EVENT_TEXT(system_filter_show, system_filter_store, &system_filter_hint);
 
 /* ---- trigger */
 
@@ -186,11 +136,10 @@ static int event_trigger_show(struct seq_file *m, void *owner)
 	return 0;
 }
 
-static int event_trigger_store(void *owner, char *text)
+static int event_trigger_store(char *text, void *owner)
 {
 	return trace_event_set_trigger(owner, text);
 }
-static const struct event_text event_trigger = EVENT_TEXT(event_trigger_show, event_trigger_store, &event_trigger_hint);
 
 /* ---- What does not change */
 
@@ -199,7 +148,6 @@ static int event_id_show(struct seq_file *m, void *owner)
 	seq_printf(m, "%d\n", ((const struct trace_event_file *)owner)->type);
 	return 0;
 }
-static const struct event_text event_id = EVENT_TEXT(event_id_show, NULL, NULL);
 
 /* What programs parse to read raw records: an event may bring its own text for printing, else its class has one. */
 static int event_format_show(struct seq_file *m, void *owner)
@@ -211,42 +159,41 @@ static int event_format_show(struct seq_file *m, void *owner)
 			  call->print_fmt ? call->print_fmt : call->class->print_fmt);
 	return 0;
 }
-static const struct event_text event_format = EVENT_TEXT(event_format_show, NULL, NULL);
 
 static int header_page_show(struct seq_file *m, void *owner)
 {
 	seq_puts(m, ring_buffer_header_page);
 	return 0;
 }
-static const struct event_text header_page = EVENT_TEXT(header_page_show, NULL, NULL);
 
 static int header_event_show(struct seq_file *m, void *owner)
 {
 	seq_puts(m, ring_buffer_header_event);
 	return 0;
 }
-static const struct event_text header_event = EVENT_TEXT(header_event_show, NULL, NULL);
 
 /* ---- Directories */
 
-static const struct event_file_name of_event[] = {
-	{"enable", 0640, &event_enable}, {"filter", 0640, &event_filter},   {"format", 0440, &event_format},
-	{"id", 0440, &event_id},	 {"trigger", 0640, &event_trigger},
+static const struct text_file of_event[] = {
+	EVENT_TEXT("enable", 0640, event_enable_show, event_enable_store, &event_enable_hint),
+	EVENT_TEXT("filter", 0640, event_filter_show, event_filter_store, &event_filter_hint),
+	EVENT_TEXT("format", 0440, event_format_show, NULL, NULL),
+	EVENT_TEXT("id", 0440, event_id_show, NULL, NULL),
+	EVENT_TEXT("trigger", 0640, event_trigger_show, event_trigger_store, &event_trigger_hint),
 };
-static const struct event_file_name of_system[] = {
-	{"enable", 0640, &system_enable},
-	{"filter", 0640, &system_filter},
+static const struct text_file of_system[] = {
+	EVENT_TEXT("enable", 0640, system_enable_show, system_enable_store, &system_enable_hint),
+	EVENT_TEXT("filter", 0640, system_filter_show, system_filter_store, &system_filter_hint),
 };
-static const struct event_file_name of_all[] = {
-	{"enable", 0640, &all_enable},
-	{"header_event", 0440, &header_event},
-	{"header_page", 0440, &header_page},
+static const struct text_file of_all[] = {
+	EVENT_TEXT("enable", 0640, all_enable_show, all_enable_store, &all_enable_hint),
+	EVENT_TEXT("header_event", 0440, header_event_show, NULL, NULL),
+	EVENT_TEXT("header_page", 0440, header_page_show, NULL, NULL),
 };
 
-/* One file of a table as an entry of a virtual directory. True, so that it can be returned. */
-bool event_file_entry(struct virtual_entry *e, const struct event_file_name *file, void *owner)
+bool event_file_entry(struct virtual_entry *e, const struct text_file *text, void *owner)
 {
-	*e = (struct virtual_entry){.name = file->name, .mode = file->mode, .fop = &file->text->fop, .data = owner};
+	*e = (struct virtual_entry){.name = text->path, .mode = text->mode, .text = text, .data = owner};
 	return true;
 }
 

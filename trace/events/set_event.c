@@ -16,8 +16,9 @@ static void show_name(struct seq_file *m, const struct trace_event_file *file)
 	seq_printf(m, "%s:%s\n", file->call->class->system, file->call->name);
 }
 
-static int available_events_show(struct seq_file *m, struct trace_array *tr, int cpu)
+static int available_events_show(struct seq_file *m, void *data)
 {
+	struct trace_array *tr = trace_file_array(data);
 	struct trace_event_file *file;
 
 	for_each_event(tr->events, file)
@@ -94,5 +95,4 @@ static const struct file_operations set_event_fops = {
 	.llseek = seq_lseek,
 	.release = single_release,
 };
-static const struct tracefs_file set_event_file = {"set_event", 0640, &set_event_fops, TRACEFS_ARRAY};
-REGISTER_TRACEFS(set_event_file);
+TRACEFS_FILE(set_event, "set_event", 0640, TRACEFS_ARRAY, &set_event_fops);

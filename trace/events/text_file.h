@@ -1,4 +1,4 @@
-/* Files below events/: a text that is made, and maybe one that is taken. */
+/* Files below events/: their kind of text file, and their entries in virtual directories. */
 #pragma once
 
 #include <fs/libfs.h>
@@ -6,23 +6,12 @@
 #include "tracefs/refused.h"
 #include "event_file.h"
 
-/* i_private is what the file belongs to; which text it is, its operations say, as they lie in one of these. */
-struct event_text {
-	struct file_operations fop;
-	int (*show)(struct seq_file *m, void *owner); /* event_mutex held, as for the next */
-	int (*store)(void *owner, char *text);	      /* white space at the end is cut off. NULL: -EINVAL */
-	const struct trace_hint *hint;		      /* what store takes */
-};
-int event_text_open(struct inode *inode, struct file *file);
-ssize_t event_text_write(struct file *file, const char __user *buf, size_t n, loff_t *pos);
-#define EVENT_TEXT(show_fn, store_fn, store_hint)     \
-	{                                             \
-		{.open = event_text_open,             \
-		 .read = seq_read,                    \
-		 .write = event_text_write,           \
-		 .llseek = seq_lseek,                 \
-		 .release = single_release},          \
-			show_fn, store_fn, store_hint \
+/* Texts of up to FILTER_TEXT_MAX bytes; event_mutex is held around show and store. */
+extern const struct text_kind event_text;
+#define EVENT_TEXT(filename, filemode, show_fn, store_fn, store_hint)                                        \
+	{                                                                                                    \
+		.path = filename, .mode = filemode, .show = show_fn, .store = store_fn, .kind = &event_text, \
+		.hint = store_hint                                                                           \
 	}
 /* The hints of what can be written (events/refused.c). */
 extern const struct trace_hint event_enable_hint, system_enable_hint, all_enable_hint, event_filter_hint,
@@ -30,13 +19,8 @@ extern const struct trace_hint event_enable_hint, system_enable_hint, all_enable
 /* Events and systems with names like these. `system` NULL: somebody knows the event's name only. */
 void refusal_say_close_events(struct trace_refusal *r, const char *system, const char *event);
 
-/* A file of a directory, and its entry there for `owner`: always true. */
-struct event_file_name {
-	const char *name;
-	mode_t mode;
-	const struct event_text *text;
-};
-bool event_file_entry(struct virtual_entry *e, const struct event_file_name *file, void *owner);
+/* A file as an entry of a directory, for `owner`, which its show and store get. True, so that it can be returned. */
+bool event_file_entry(struct virtual_entry *e, const struct text_file *text, void *owner);
 
 /* events/entries.c */
 extern struct virtual_dir trace_entry_dir; /* events/ftrace, the same in every array */

@@ -509,7 +509,5 @@ static const struct file_operations latency_trace_fops = {
 	.llseek = tracing_lseek,
 	.release = tracing_release,
 };
-static const struct tracefs_file trace_file = {"trace", 0640, &tracing_fops, TRACEFS_ARRAY | TRACEFS_PER_CPU};
-static const struct tracefs_file latency_trace_file = {"latency_trace", 0440, &latency_trace_fops, TRACEFS_ARRAY};
-REGISTER_TRACEFS(trace_file);
-REGISTER_TRACEFS(latency_trace_file);
+TRACEFS_FILE(trace, "trace", 0640, TRACEFS_ARRAY | TRACEFS_PER_CPU, &tracing_fops);
+TRACEFS_FILE(latency_trace, "latency_trace", 0440, TRACEFS_ARRAY, &latency_trace_fops);

@@ -384,6 +384,4 @@ static const struct file_operations tracing_pipe_fops = {
 	.llseek = no_llseek,
 	.release = tracing_release_pipe,
 };
-static const struct tracefs_file trace_pipe_file = {"trace_pipe", 0440, &tracing_pipe_fops,
-						    TRACEFS_ARRAY | TRACEFS_PER_CPU};
-REGISTER_TRACEFS(trace_pipe_file);
+TRACEFS_FILE(trace_pipe, "trace_pipe", 0440, TRACEFS_ARRAY | TRACEFS_PER_CPU, &tracing_pipe_fops);

@@ -245,17 +245,19 @@ static const struct file_operations raw_fops = {
 	.llseek = no_llseek,
 	.release = raw_release,
 };
-static const struct tracefs_file trace_pipe_raw_file = {"trace_pipe_raw", 0440, &raw_fops, TRACEFS_PER_CPU};
-REGISTER_TRACEFS(trace_pipe_raw_file);
+TRACEFS_FILE(trace_pipe_raw, "trace_pipe_raw", 0440, TRACEFS_PER_CPU, &raw_fops);
 
-static int buffer_percent_show(struct seq_file *m, struct trace_array *tr, int cpu)
+static int buffer_percent_show(struct seq_file *m, void *data)
 {
+	struct trace_array *tr = trace_file_array(data);
+
 	seq_printf(m, "%u\n", READ_ONCE(tr->buffer_percent));
 	return 0;
 }
 
-static int buffer_percent_store(struct trace_array *tr, int cpu, char *text)
+static int buffer_percent_store(char *text, void *data)
 {
+	struct trace_array *tr = trace_file_array(data);
 	unsigned long val;
 	int ret = kstrtoul(text, 10, &val);
 
@@ -276,14 +278,14 @@ TRACEFS_TAKES(buffer_percent, "buffer_percent", "a number from 0 to 100");
  */
 #define SUBBUF_KB (sizeof(struct buffer_data_page) >> 10)
 
-static int subbuf_size_show(struct seq_file *m, struct trace_array *tr, int cpu)
+static int subbuf_size_show(struct seq_file *m, void *data)
 {
 	seq_printf(m, "%lu\n", SUBBUF_KB);
 	return 0;
 }
 
 /* As in Linux the size is rounded up to whole pages. */
-static int subbuf_size_store(struct trace_array *tr, int cpu, char *text)
+static int subbuf_size_store(char *text, void *data)
 {
 	unsigned long val;
 	int ret = kstrtoul(text, 10, &val);
@@ -294,7 +296,7 @@ TRACEFS_TEXT_FILE(subbuf_size, "buffer_subbuf_size_kb", 0640, TRACEFS_ARRAY, sub
 TRACEFS_TAKES(subbuf_size, "buffer_subbuf_size_kb", "a number of KiB from 1 to 4: the buffer's pages have 4 KiB");
 
 /* Records tell their time as the distance from the one before. (Whole stamps are for Linux's histograms.) */
-static int timestamp_mode_show(struct seq_file *m, struct trace_array *tr, int cpu)
+static int timestamp_mode_show(struct seq_file *m, void *data)
 {
 	seq_puts(m, "[delta] absolute\n");
 	return 0;

@@ -121,8 +121,10 @@ static int snapshot_command(struct trace_array *tr, int cpu, unsigned long comma
 	}
 }
 
-static int snapshot_store(struct trace_array *tr, int cpu, char *text)
+static int snapshot_store(char *text, void *data)
 {
+	struct trace_array *tr = trace_file_array(data);
+	int cpu = trace_file_cpu(data);
 	unsigned long command;
 	int ret = kstrtoul(text, 10, &command);
 
@@ -146,20 +148,17 @@ static int snapshot_open(struct inode *inode, struct file *file)
 	return busy ? -EBUSY : trace_open_for_reading(file, TRACE_OPEN_SNAPSHOT);
 }
 
-static const struct tracefs_text snapshot_text = {
-	.fop =
-		{
-			.open = snapshot_open,
-			.read = seq_read,
-			.write = tracefs_text_write,
-			.llseek = tracing_lseek,
-			.release = tracing_release,
-		},
-	.store = snapshot_store,
+/* It reads as `trace` does, and takes a number as every text file. */
+static const struct file_operations snapshot_fops = {
+	.open = snapshot_open,
+	.read = seq_read,
+	.write = text_file_write,
+	.llseek = tracing_lseek,
+	.release = tracing_release,
 };
-static const struct tracefs_file snapshot_file = {"snapshot", 0640, &snapshot_text.fop,
-						  TRACEFS_ARRAY | TRACEFS_PER_CPU};
-REGISTER_TRACEFS(snapshot_file);
+REGISTER_TRACEFS(
+	snapshot, TRACEFS_ARRAY | TRACEFS_PER_CPU,
+	{.path = "snapshot", .mode = 0640, .fop = &snapshot_fops, .store = snapshot_store, .kind = &tracefs_text});
 
 static void explain_snapshot(struct trace_refusal *r)
 {
@@ -216,14 +215,17 @@ int trace_parse_us(const char *text, u64 *ns)
 	return 0;
 }
 
-static int tracing_max_latency_show(struct seq_file *m, struct trace_array *tr, int cpu)
+static int tracing_max_latency_show(struct seq_file *m, void *data)
 {
+	struct trace_array *tr = trace_file_array(data);
+
 	show_us(m, READ_ONCE(tr->max->latency));
 	return 0;
 }
 
-static int tracing_max_latency_store(struct trace_array *tr, int cpu, char *text)
+static int tracing_max_latency_store(char *text, void *data)
 {
+	struct trace_array *tr = trace_file_array(data);
 	u64 ns;
 	int ret = trace_parse_us(text, &ns);
 
@@ -235,13 +237,13 @@ TRACEFS_TEXT_FILE(tracing_max_latency, "tracing_max_latency", 0640, TRACEFS_ARRA
 		  tracing_max_latency_store);
 TRACEFS_TAKES(tracing_max_latency, "tracing_max_latency", "a number of microseconds; 0 begins again");
 
-static int tracing_thresh_show(struct seq_file *m, struct trace_array *tr, int cpu)
+static int tracing_thresh_show(struct seq_file *m, void *data)
 {
 	show_us(m, READ_ONCE(tracing_thresh));
 	return 0;
 }
 
-static int tracing_thresh_store(struct trace_array *top, int cpu, char *text)
+static int tracing_thresh_store(char *text, void *data)
 {
 	struct trace_array *tr;
 	u64 ns;

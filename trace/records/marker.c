@@ -75,8 +75,7 @@ static const struct file_operations tracing_mark_fops = {
 	.write = tracing_mark_write,
 	.llseek = noop_llseek,
 };
-static const struct tracefs_file trace_marker_file = {"trace_marker", 0220, &tracing_mark_fops, TRACEFS_ARRAY};
-REGISTER_TRACEFS(trace_marker_file);
+TRACEFS_FILE(trace_marker, "trace_marker", 0220, TRACEFS_ARRAY, &tracing_mark_fops);
 
 static void trace_print_print(struct seq_file *s, struct trace_iterator *iter)
 {

@@ -66,8 +66,7 @@ static const struct file_operations raw_mark_fops = {
 	.write = raw_mark_write,
 	.llseek = noop_llseek,
 };
-static const struct tracefs_file trace_marker_raw_file = {"trace_marker_raw", 0220, &raw_mark_fops, TRACEFS_ARRAY};
-REGISTER_TRACEFS(trace_marker_raw_file);
+TRACEFS_FILE(trace_marker_raw, "trace_marker_raw", 0220, TRACEFS_ARRAY, &raw_mark_fops);
 
 /* "# 1a buf: 01 02 03 00": to the end of the last word. */
 static void trace_raw_data_print(struct seq_file *s, struct trace_iterator *iter)

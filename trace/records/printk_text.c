@@ -127,7 +127,7 @@ static void show_quoted(struct seq_file *m, const char *text)
 }
 
 /* Every constant format and text, by its address in the records. */
-static int printk_formats_show(struct seq_file *m, struct trace_array *tr, int cpu)
+static int printk_formats_show(struct seq_file *m, void *data)
 {
 	for (const char *const *fmt = __start_ptrs_printk_formats; fmt < __stop_ptrs_printk_formats; fmt++) {
 		if (!*fmt)

@@ -132,5 +132,4 @@ static const struct file_operations error_log_fops = {
 	.llseek = seq_lseek,
 	.release = single_release,
 };
-static const struct tracefs_file error_log_file = {"error_log", 0640, &error_log_fops, TRACEFS_ARRAY};
-REGISTER_TRACEFS(error_log_file);
+TRACEFS_FILE(error_log, "error_log", 0640, TRACEFS_ARRAY, &error_log_fops);

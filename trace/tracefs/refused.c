@@ -211,6 +211,11 @@ ssize_t tracefs_refused(const struct file *file, const struct trace_hint *hint, 
 	return ret;
 }
 
+ssize_t tracefs_text_refused(const struct file *file, const char *text, ssize_t ret)
+{
+	return tracefs_refused(file, file->f_inode->i_text->hint, text, ret);
+}
+
 static void explain_only_written(struct trace_refusal *r)
 {
 	r->logged = true; /* nothing was written that error_log could show */

@@ -57,6 +57,8 @@ void refusal_say_close(struct trace_refusal *r, const struct close_names *close)
  * hint takes.
  */
 ssize_t tracefs_refused(const struct file *file, const struct trace_hint *hint, const char *text, ssize_t ret);
+/* The same for a text file (struct text_kind): its hint is the struct trace_hint. */
+ssize_t tracefs_text_refused(const struct file *file, const char *text, ssize_t ret);
 /* The same for a directory of an array that could not be made or removed: "instances/a". Only in the log. */
 void tracefs_refused_name(const char *dir, const char *name, const char *what);
 /* For the boot: what the file `file` of the top array would say. In a buffer that lasts until the next call.

@@ -76,8 +76,7 @@ static int rec_list_open(struct file *file, const struct rec_list *list)
 	}                                                                                          \
 	static const struct file_operations id##_fops = {                                          \
 		.open = id##_open, .read = seq_read, .llseek = seq_lseek, .release = seq_release}; \
-	static const struct tracefs_file id##_file = {filename, 0440, &id##_fops, TRACEFS_TOP};    \
-	REGISTER_TRACEFS(id##_file)
+	TRACEFS_FILE(id, filename, 0440, TRACEFS_TOP, &id##_fops)
 
 static bool every_rec(unsigned rec)
 {
@@ -135,7 +134,7 @@ REC_LIST_FILE(available_filter_functions_addrs, "available_filter_functions_addr
 REC_LIST_FILE(enabled_functions, "enabled_functions", rec_enabled, show_users);
 REC_LIST_FILE(touched_functions, "touched_functions", rec_touched, show_users);
 
-static int dyn_ftrace_total_info_show(struct seq_file *m, struct trace_array *tr, int cpu)
+static int dyn_ftrace_total_info_show(struct seq_file *m, void *data)
 {
 	seq_printf(m, "%u pages:%u groups: %u\n", ftrace_nr_recs, ftrace_nr_pages, 1);
 	return 0;
@@ -497,20 +496,11 @@ static const struct file_operations stack_filter_fops = {
 	.llseek = default_llseek,
 	.release = ftrace_filter_release,
 };
-static const struct tracefs_file set_ftrace_filter_file = {"set_ftrace_filter", 0640, &ftrace_filter_fops,
-							   TRACEFS_ARRAY};
-static const struct tracefs_file set_ftrace_notrace_file = {"set_ftrace_notrace", 0640, &ftrace_notrace_fops,
-							    TRACEFS_ARRAY};
-REGISTER_TRACEFS(set_ftrace_filter_file);
-REGISTER_TRACEFS(set_ftrace_notrace_file);
-static const struct tracefs_file set_graph_function_file = {"set_graph_function", 0640, &graph_function_fops,
-							    TRACEFS_TOP};
-static const struct tracefs_file set_graph_notrace_file = {"set_graph_notrace", 0640, &graph_notrace_fops, TRACEFS_TOP};
-REGISTER_TRACEFS(set_graph_function_file);
-REGISTER_TRACEFS(set_graph_notrace_file);
-static const struct tracefs_file stack_trace_filter_file = {"stack_trace_filter", 0640, &stack_filter_fops,
-							    TRACEFS_TOP};
-REGISTER_TRACEFS(stack_trace_filter_file);
+TRACEFS_FILE(set_ftrace_filter, "set_ftrace_filter", 0640, TRACEFS_ARRAY, &ftrace_filter_fops);
+TRACEFS_FILE(set_ftrace_notrace, "set_ftrace_notrace", 0640, TRACEFS_ARRAY, &ftrace_notrace_fops);
+TRACEFS_FILE(set_graph_function, "set_graph_function", 0640, TRACEFS_TOP, &graph_function_fops);
+TRACEFS_FILE(set_graph_notrace, "set_graph_notrace", 0640, TRACEFS_TOP, &graph_notrace_fops);
+TRACEFS_FILE(stack_trace_filter, "stack_trace_filter", 0640, TRACEFS_TOP, &stack_filter_fops);
 
 /* ---- /proc/sys/kernel/ftrace_enabled */
 

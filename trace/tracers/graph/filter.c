@@ -114,15 +114,16 @@ int graph_filter_add(struct graph_filter *filter, const char *pattern)
 	return ret;
 }
 
-static int max_graph_depth_show(struct seq_file *m, struct trace_array *tr, int cpu)
+static int max_graph_depth_show(struct seq_file *m, void *data)
 {
 	seq_printf(m, "%u\n", READ_ONCE(max_graph_depth));
 	return 0;
 }
 
 /* The direct way knows no limit of depth: which way is taken is decided again. */
-static int max_graph_depth_store(struct trace_array *tr, int cpu, char *text)
+static int max_graph_depth_store(char *text, void *data)
 {
+	struct trace_array *tr = trace_file_array(data);
 	unsigned long val;
 	int ret = kstrtoul(text, 10, &val);
 

@@ -359,13 +359,13 @@ static int profile_set(bool on)
 	return ret;
 }
 
-static int function_profile_enabled_show(struct seq_file *m, struct trace_array *tr, int cpu)
+static int function_profile_enabled_show(struct seq_file *m, void *data)
 {
 	seq_printf(m, "%u\n", READ_ONCE(profile_enabled));
 	return 0;
 }
 
-static int function_profile_enabled_store(struct trace_array *tr, int cpu, char *text)
+static int function_profile_enabled_store(char *text, void *data)
 {
 	unsigned long val;
 	int ret = kstrtoul(text, 10, &val);

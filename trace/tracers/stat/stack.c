@@ -187,20 +187,20 @@ static int show_max(struct seq_file *m, const struct stack_max *from)
 	return 0;
 }
 
-static int stack_trace_show(struct seq_file *m, struct trace_array *tr, int cpu)
+static int stack_trace_show(struct seq_file *m, void *data)
 {
 	return show_max(m, &task_max);
 }
 TRACEFS_TEXT_FILE(stack_trace, "stack_trace", 0440, TRACEFS_TOP, stack_trace_show, NULL);
 
-static int stack_max_size_show(struct seq_file *m, struct trace_array *tr, int cpu)
+static int stack_max_size_show(struct seq_file *m, void *data)
 {
 	seq_printf(m, "%lu\n", READ_ONCE(task_max.size));
 	return 0;
 }
 
 /* From now on what is larger than `val` counts; 0 forgets all that was found. */
-static int stack_max_size_store(struct trace_array *tr, int cpu, char *text)
+static int stack_max_size_store(char *text, void *data)
 {
 	unsigned long val, flags;
 	int ret = kstrtoul(text, 10, &val);

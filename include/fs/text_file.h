@@ -1,0 +1,70 @@
+/*
+ * Files whose content the kernel makes: nearly all of /proc but for the files of processes, and sysfs, debugfs, the
+ * control files of tracefs and the files of its events. One struct a file says how its text is made and how one is
+ * taken; the operations are the same for all (kernel/fs/text_file.c).
+ *
+ *	static int answer_show(struct seq_file *m, void *data)
+ *	{
+ *		seq_printf(m, "%d\n", 42);
+ *		return 0;
+ *	}
+ *	static const struct text_file answer_entry = {.path = "answer", .mode = 0444, .show = answer_show};
+ *	REGISTER_PROC(answer_entry);
+ */
+#pragma once
+
+#include <lib/types.h>
+
+struct dentry;
+struct file;
+struct file_operations;
+struct mutex;
+struct seq_file;
+
+/* What files of one kind have in common. Immutable. */
+struct text_kind {
+	size_t max;	    /* bytes of a text that `store` gets, with the zero at its end */
+	struct mutex *lock; /* held around show and store; NULL: none */
+	/*
+	 * Tells why a write gets the error `err`. `text` is what was written; NULL: it is longer than `max`, or the
+	 * file takes none. Thread context, no lock. Returns err.
+	 */
+	ssize_t (*refused)(const struct file *f, const char *text, ssize_t err);
+};
+
+struct text_file {
+	const char *path; /* "meminfo", "sys/kernel/ftrace_enabled": directories appear by themselves */
+	mode_t mode;	  /* permissions; with S_IFDIR an empty directory, which others mount on */
+	int (*show)(struct seq_file *m, void *data); /* its whole text. Thread context, no lock. 0 or -errno */
+	/*
+	 * Takes a terminated text, white space at its end cut off, which it may change. The same context. Below sys/ it
+	 * is called for root alone, whoever opened the file. 0 or -errno. NULL: a write is -EINVAL.
+	 */
+	int (*store)(char *text, void *data);
+	void *data;			   /* for these two, where the directory has no owner of its own */
+	const struct file_operations *fop; /* instead of these two: its own operations */
+	const struct text_kind *kind;	   /* NULL: texts of 255 bytes, no lock, errors explain themselves */
+	const void *hint;		   /* for kind->refused: what `store` takes */
+};
+
+/*
+ * Make the file below `root`, with the directories that lead to it, which get the mode `dir_mode`. 0, -errno. Thread
+ * context.
+ */
+int text_file_create(struct dentry *root, const struct text_file *t, mode_t dir_mode);
+/*
+ * Make the file in a directory; `path` is its name there. show and store get `data`, which is also the inode's
+ * i_private. The dentry, or ERR_PTR. Thread context.
+ */
+struct dentry *text_file_attach(struct dentry *dir, const struct text_file *t, void *data);
+/* The operations of its inode, whose i_text is this struct. Any context. */
+const struct file_operations *text_file_operations(const struct text_file *t);
+/* The write of all such files, also for a file that has its own way of reading. */
+ssize_t text_file_write(struct file *f, const char __user *buf, size_t n, loff_t *pos);
+
+/* For store: one number with nothing behind it. 0, -EINVAL. */
+int sysctl_number(const char *text, unsigned *v);
+
+#define REGISTER_PROC(e)    REGISTER_IN(proc, e)
+#define REGISTER_SYSFS(e)   REGISTER_IN(sysfs, e)
+#define REGISTER_DEBUGFS(e) REGISTER_IN(debugfs, e)
