@@ -2,9 +2,9 @@
  * Two users of function tracing, written as a reader would write them (docs/ftrace-ops.md): one looks at calls, the
  * other replaces a function. Files of debugfs's ftrace_sample/:
  *
- * 	watch	a function's name: count its calls and keep registers of the last; nothing: stop. Reading shows them.
- * 	replace	1: sample_multiply runs in place of sample_add; 0: no more
- * 	call	three numbers, with which sample_add is called; reading shows what it returned
+ *	watch	a function's name: count its calls and keep registers of the last; nothing: stop. Reading shows them.
+ *	replace	1: sample_multiply runs in place of sample_add; 0: no more
+ *	call	three numbers, with which sample_add is called; reading shows what it returned
  *
  * The pattern of both: a struct ftrace_ops with a callback and flags, a filter that is set first, then
  * register_ftrace_function().

@@ -3,7 +3,7 @@
  * (Documentation/fault-injection/provoke-crashes.rst). Tests compare what the console then says, and a student sees
  * what an oops looks like:
  *
- * 	echo WRITE_RO > /sys/kernel/debug/provoke-crash/DIRECT
+ *	echo WRITE_RO > /sys/kernel/debug/provoke-crash/DIRECT
  *
  * The compiler knows the language and would leave out or move what it can prove to be wrong. So pointers are volatile
  * here, and functions are not inlined.

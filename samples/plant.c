@@ -2,9 +2,9 @@
  * Latencies on demand: a number written to a file of debugfs's latency/ keeps interrupts or preemption off for so many
  * microseconds on the writer's CPU, so that a tracer can be seen to find it. Reading a file says which it is.
  *
- * 	echo irqsoff > /sys/kernel/tracing/current_tracer
- * 	echo 5000 > /sys/kernel/debug/latency/irqs_off
- * 	cat /sys/kernel/tracing/tracing_max_latency		a little more than 5000
+ *	echo irqsoff > /sys/kernel/tracing/current_tracer
+ *	echo 5000 > /sys/kernel/debug/latency/irqs_off
+ *	cat /sys/kernel/tracing/tracing_max_latency		a little more than 5000
  */
 #include <fs/libfs.h>
 #include <irq/irqflags.h>

@@ -3,7 +3,7 @@
  * of each other that have PLANT_BYTES, 2 and 3 times as much on their stack. The innermost calls one more, so that it
  * has an entry below it in stack_trace:
  *
- * 	plant_stack_1 (512)  ->  plant_stack_2 (1024)  ->  plant_stack_3 (1536)  ->  plant_stack_bottom
+ *	plant_stack_1 (512)  ->  plant_stack_2 (1024)  ->  plant_stack_3 (1536)  ->  plant_stack_bottom
  *
  * The sizes in stack_trace must be these and a little more.
  */

@@ -1,13 +1,13 @@
 /*
  * For tests and figures, in debugfs's latency/:
  *
- * 	hook_check	the tracer's state of each CPU at places where the truth is known, and how often a hook did not fit the state
- * 	hook_cost	what a pair of hooks costs, in ns
+ *	hook_check	the tracer's state of each CPU at places where the truth is known; how often a hook did not fit
+ *	hook_cost	what a pair of hooks costs, in ns
  *
  * irqsoff and its like must know at any time whether interrupts and preemption are on (tracers/preemptirq.c). The only
  * way to see that they do is to ask where the answer is known. With irqsoff selected a good line reads:
  *
- * 	cpu0: nothing off: on, irqs off: off, preemption off: on, both off: off; lost: 0 begins, 0 ends
+ *	cpu0: nothing off: on, irqs off: off, preemption off: on, both off: off; lost: 0 begins, 0 ends
  */
 #include <fs/libfs.h>
 #include <irq/irqflags.h>

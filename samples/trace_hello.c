@@ -2,8 +2,8 @@
  * trace_printk() to try out: debugfs's trace_printk/hello takes the name of a context, and a message is put into the
  * trace from there. It is also the shortest example of how trace_printk is used:
  *
- * 	echo irq > /sys/kernel/debug/trace_printk/hello
- * 	cat /sys/kernel/tracing/trace
+ *	echo irq > /sys/kernel/debug/trace_printk/hello
+ *	cat /sys/kernel/tracing/trace
  *
  * Each message has a function of its own, since the trace shows which function has printed it.
  */

@@ -2,9 +2,9 @@
  * Do probes come and go as promised? A test lets one task pass a tracepoint again and again while another registers and
  * unregisters probes. Files of debugfs's lab/:
  *
- * 	hit	a number: pass the tracepoint lab_hit so many times
- * 	probes	a number: register a probe and unregister it so many times; reading shows the sums of all since boot:
- * 		seen (hits that the probe saw), lost (hits that it should have seen), late (hits after it was gone)
+ *	hit	a number: pass the tracepoint lab_hit so many times
+ *	probes	a number: register a probe and unregister it so many times; reading shows the sums of all since boot:
+ *		seen (hits that the probe saw), lost (hits that it should have seen), late (hits after it was gone)
  *
  * lost and late must stay 0.
  */

@@ -2,10 +2,10 @@
  * Fair tasks over all CPUs: where a waking task goes, and how CPUs with too little to do get more. There are four
  * occasions:
  *
- * 	a task wakes up or is new	select_task_rq_fair	an idle CPU, or the least loaded
- * 	a CPU is about to idle		newidle_balance		pulls one waiting task
- * 	a busy CPU's tick, rarely	load_balance		pulls a few, until the loads are even
- * 	a busy CPU's tick, others idle	push_to_idle		hands one task over
+ *	a task wakes up or is new	select_task_rq_fair	an idle CPU, or the least loaded
+ *	a CPU is about to idle		newidle_balance		pulls one waiting task
+ *	a busy CPU's tick, rarely	load_balance		pulls a few, until the loads are even
+ *	a busy CPU's tick, others idle	push_to_idle		hands one task over
  *
  * Loads are read without locks first, as a guess, and looked at again with both runqueues locked.
  */

@@ -1,11 +1,11 @@
 /*
  * The core of the scheduler: picking the next task and switching to it.
  *
- * 	schedule()			the task sets its state before, if it wants to sleep
- * 	  __schedule()			runqueue locked; a task that sleeps leaves the queue
- * 	    pick_next_task()		the classes are asked from the most important on
- * 	    context_switch()		address space, then registers and stack
- * 	      finish_task_switch()	on the new task's stack: unlocks what the old task has locked
+ *	schedule()			the task sets its state before, if it wants to sleep
+ *	  __schedule()			runqueue locked; a task that sleeps leaves the queue
+ *	    pick_next_task()		the classes are asked from the most important on
+ *	    context_switch()		address space, then registers and stack
+ *	      finish_task_switch()	on the new task's stack: unlocks what the old task has locked
  *
  * The runqueue lock is taken by one task and released by another. When a task that slept is woken, its state, on_rq and
  * on_cpu tell how far its switch has come; the argument for that is in wakeup.c.

@@ -2,12 +2,12 @@
  * Kernel threads. All of them are made by one task, kthreadd, so that they inherit nothing (files, limits, signals,
  * affinity) from the process that happened to ask for one:
  *
- * 	requester			kthreadd
- * 	  request on its stack, in a list
- * 	  wake kthreadd, sleep		  copy_process: the new thread sleeps
- * 	  				  complete(request)
- * 	  goes on; its first wake-up
- * 	  starts the thread
+ *	requester			kthreadd
+ *	  request on its stack, in a list
+ *	  wake kthreadd, sleep		  copy_process: the new thread sleeps
+ *	  				  complete(request)
+ *	  goes on; its first wake-up
+ *	  starts the thread
  *
  * A thread is stopped by kthread_stop(): it sets a flag, wakes the thread, and waits until its function has returned.
  */

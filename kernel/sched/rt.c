@@ -2,9 +2,9 @@
  * The real-time class: SCHED_FIFO and SCHED_RR. There is a list for each priority, and a bitmap of the lists that are
  * not empty, so the next task is found in constant time:
  *
- * 	bitmap	0 0 1 0 ... 1 0
- * 	            |       `- queue[97]: D
- * 	            `- queue[2]: A (runs) - B - C
+ *	bitmap	0 0 1 0 ... 1 0
+ *	            |       `- queue[97]: D
+ *	            `- queue[2]: A (runs) - B - C
  *
  * The running task stays on its list, at the head. So preemption by a higher priority leaves it first among its equals,
  * as POSIX asks for (sched_setscheduler, "Scheduling Policies"), and yielding or a spent slice moves it to the end.

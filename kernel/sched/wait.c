@@ -2,10 +2,10 @@
  * Wait queues: lists of sleepers, which are woken in order. The pattern of a sleeper, whose parts must be in this
  * order:
  *
- * 	prepare_to_wait(q, &w, TASK_INTERRUPTIBLE);	in the queue, then the state is set
- * 	if (!condition)					a wake-up from here on sets the state back
- * 		schedule();
- * 	finish_wait(q, &w);
+ *	prepare_to_wait(q, &w, TASK_INTERRUPTIBLE);	in the queue, then the state is set
+ *	if (!condition)					a wake-up from here on sets the state back
+ *		schedule();
+ *	finish_wait(q, &w);
  *
  * The waker makes the condition true and then calls wake_up(q). Either the sleeper sees the condition, or the waker
  * finds it in the queue. q->lock is taken with interrupts off, so interrupt handlers may wake.

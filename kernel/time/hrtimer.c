@@ -2,8 +2,8 @@
  * High-resolution timers: each CPU has a tree ordered by time, and a one-shot timer interrupt that is set to the first
  * of them.
  *
- * 	hrtimer_start		into this CPU's tree; first of all? then set the hardware
- * 	hrtimer_interrupt	run the callbacks that are due, set the hardware to the next
+ *	hrtimer_start		into this CPU's tree; first of all? then set the hardware
+ *	hrtimer_interrupt	run the callbacks that are due, set the hardware to the next
  *
  * A timer belongs to one base at a time. While it changes base (hrtimer_start on another CPU than before) its base
  * pointer is NULL, and a CPU that wants to lock it spins. It never changes base while its callback runs: the callback's

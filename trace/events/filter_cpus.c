@@ -2,9 +2,9 @@
  * Sets of CPUs in filters: field & CPUS{0-3,8}. The words are those of Linux's lists of CPUs: numbers, ranges, "all", N
  * for the last CPU, and groups n-m:used/of. Examples, with NR_CPUS 64:
  *
- * 	0-3,8		CPUs 0, 1, 2, 3 and 8
- * 	0-15:2/4	the first two of each four: 0, 1, 4, 5, 8, 9, 12, 13
- * 	all		every CPU that there can be
+ *	0-3,8		CPUs 0, 1, 2, 3 and 8
+ *	0-15:2/4	the first two of each four: 0, 1, 4, 5, 8, 9, 12, 13
+ *	all		every CPU that there can be
  */
 #include <lib/string.h>
 

@@ -57,9 +57,9 @@ static void install(struct trace_event_file *file, struct event_filter *filter, 
  * Writes the error to error_log and returns what the file shows, in which a caret points at the place. NULL: out of
  * memory.
  *
- * 	next_comm == 5
- * 	              ^
- * 	parse_error: Expecting string field
+ *	next_comm == 5
+ *	              ^
+ *	parse_error: Expecting string field
  */
 static char *explain(struct trace_array *tr, const char *text, const struct filter_problem *problem)
 {

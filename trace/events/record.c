@@ -3,9 +3,9 @@
  * is made aside, in no ring, and copied into one when it is not refused. So nothing is left of a refused record in the
  * ring, and it costs less than one that is kept. All other records are made in place:
  *
- * 	trace_event_begin	choose where the record is made, fill its common fields
- * 	  the probe fills in the event's own fields
- * 	trace_event_end		ask filter and pids; commit, copy or discard; triggers; stacks
+ *	trace_event_begin	choose where the record is made, fill its common fields
+ *	  the probe fills in the event's own fields
+ *	trace_event_end		ask filter and pids; commit, copy or discard; triggers; stacks
  *
  * Context: probes, which run in any context, NMI included, with preemption off. Nothing here sleeps or takes a lock.
  */

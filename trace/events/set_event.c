@@ -2,7 +2,7 @@
  * available_events and set_event: events by name. set_event shows the events that are on; what is written to it
  * switches events on, or off with "!" in front:
  *
- * 	echo sched_switch '!irq:*' >> set_event
+ *	echo sched_switch '!irq:*' >> set_event
  *
  * The work is trace_event_set_by_text_later()'s; here are the two files. event_mutex is held where the state of events
  * is read or changed.

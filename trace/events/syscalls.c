@@ -3,9 +3,9 @@
  * There are some hundred of them, but only two tracepoints. So an array has one probe for all beginnings and one for
  * all ends: the probe finds the event by the call's number, and looks whether that one is on.
  *
- * 	asm/syscall_table.h		SYSCALL(56, openat, 4)
- * 	proc/syscall_args.h		SYSCALL_ARGS_openat	int, dfd, const char *, filename, ...
- * 	  here, by macros		two events, their fields, their place in syscall_events[56]
+ *	asm/syscall_table.h		SYSCALL(56, openat, 4)
+ *	proc/syscall_args.h		SYSCALL_ARGS_openat	int, dfd, const char *, filename, ...
+ *	  here, by macros		two events, their fields, their place in syscall_events[56]
  */
 #include <asm/ptrace.h>
 #include <lib/string.h>
@@ -89,10 +89,10 @@ static int reg_exit(struct trace_event_file *file, bool on);
 /*
  * What one argument becomes in each place. For "int, dfd" of openat:
  *
- * 	MEMBER		unsigned long dfd;
- * 	FIELD		{"int", "dfd", offsetof(record, dfd), 8, false, FILTER_OTHER},
- * 	FORMAT		"dfd: 0x%08lx"
- * 	FORMAT_ARG	, ((unsigned long)(REC->dfd))
+ *	MEMBER		unsigned long dfd;
+ *	FIELD		{"int", "dfd", offsetof(record, dfd), 8, false, FILTER_OTHER},
+ *	FORMAT		"dfd: 0x%08lx"
+ *	FORMAT_ARG	, ((unsigned long)(REC->dfd))
  */
 #define MEMBER(t, a)	 unsigned long a;
 #define FIELD(t, a)	 {#t, #a, offsetof(record, a), sizeof(unsigned long), false, FILTER_OTHER},

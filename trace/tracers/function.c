@@ -4,9 +4,9 @@
  * A site reaches one of several callbacks, and which one is decided when something changes (choose_func), not at each
  * call:
  *
- * 	straight_func	from ftrace_caller directly: the top array is the only user of the site
- * 	hooked_func	the same while returns are hooked, when the parent's address may be the handler's
- * 	func		from trace/ftrace/call.c: instances, and sites with several users
+ *	straight_func	from ftrace_caller directly: the top array is the only user of the site
+ *	hooked_func	the same while returns are hooked, when the parent's address may be the handler's
+ *	func		from trace/ftrace/call.c: instances, and sites with several users
  *
  * ftrace_caller calls function_trace_call with preemption as the traced function has it (core/recursion.h). The usual
  * case (task context, room in the page) calls nothing, so it needs no stack frame; every other case leaves it by a tail

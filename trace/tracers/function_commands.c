@@ -9,9 +9,9 @@
  * slot is written before its function is in the filter, and freed once the function is out of the filter, without
  * waiting for anybody.
  *
- * 	set_ftrace_filter: "sys_*:traceoff:3"
- * 	  func_probe {traceoff, counted}   ops.filter = {sys_open, sys_read, ...}
- * 	                                   slots[site of sys_open].count = 3, slots[site of sys_read].count = 3, ...
+ *	set_ftrace_filter: "sys_*:traceoff:3"
+ *	  func_probe {traceoff, counted}   ops.filter = {sys_open, sys_read, ...}
+ *	                                   slots[site of sys_open].count = 3, slots[site of sys_read].count = 3, ...
  */
 #include <arch/ftrace.h>
 #include <kernel/panic.h>

@@ -128,7 +128,7 @@ static void show_name_addr(struct seq_file *m, unsigned rec)
  * One line of enabled_functions: how many users call from this site; R: one of them gets all registers; I: one may
  * replace the function. When there is only one user, the line says which:
  *
- * 	schedule (1)              	ops: global_ops (function_trace_call+0x0/0x1a0)
+ *	schedule (1)              	ops: global_ops (function_trace_call+0x0/0x1a0)
  */
 static void show_users(struct seq_file *m, unsigned rec)
 {

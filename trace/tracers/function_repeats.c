@@ -3,9 +3,9 @@
  * nothing else in between on this CPU. Then only the first call becomes an entry; the further calls are counted. Before
  * the next different entry comes a record with this count and the time of the last call:
  *
- * 	spin_wait <-wait_for_cpu
- * 	spin_wait <-wait_for_cpu (repeats: 812, last_ts: 52.001207)
- * 	schedule <-do_wait
+ *	spin_wait <-wait_for_cpu
+ *	spin_wait <-wait_for_cpu (repeats: 812, last_ts: 52.001207)
+ *	schedule <-do_wait
  *
  * The state (struct func_repeats) belongs to a CPU and is changed with interrupts off, so an interrupt handler's calls
  * end a repetition like any other call.

@@ -2,8 +2,8 @@
  * The sched_switch tracer of Linux 2.6: which task runs after which ("==>") and which task wakes which ("+"), each with
  * pid:priority:state of both sides:
  *
- * 	bash-1408  [000]  52.001207:   1408:120:S ==> [000]     9:120:R events/0
- * 	bash-1408  [000]  52.001310:   1408:120:R   + [001]    12:  0:S migration/1
+ *	bash-1408  [000]  52.001207:   1408:120:S ==> [000]     9:120:R events/0
+ *	bash-1408  [000]  52.001310:   1408:120:R   + [001]    12:  0:S migration/1
  *
  * It needs nothing but two kinds of record and three probes, so it is the pattern for a new tracer: probes, init and
  * reset, struct tracer, and one printer for each record in each format.

@@ -9,9 +9,9 @@
  *
  * A call and its return, with what each of them writes:
  *
- * 	graph_enter		push a frame, note the time, write TRACE_GRAPH_ENT, replace the return address
- * 	  the function runs
- * 	graph_leave		find the frame, write TRACE_GRAPH_RET with both times, pop the frame
+ *	graph_enter		push a frame, note the time, write TRACE_GRAPH_ENT, replace the return address
+ *	  the function runs
+ *	graph_leave		find the frame, write TRACE_GRAPH_RET with both times, pop the frame
  */
 #include <arch/ftrace.h>
 #include <irq/irqflags.h>

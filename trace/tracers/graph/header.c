@@ -3,10 +3,10 @@
  * how another tracer's output shows them. The header has a column for each option that is set, and the widths are those
  * of the columns in print.c:
  *
- * 	# CPU  DURATION                  FUNCTION CALLS
- * 	# |     |   |                     |   |   |   |
- * 	 0)               |  do_sys_open() {
- * 	 0)   1.204 us    |    getname();
+ *	# CPU  DURATION                  FUNCTION CALLS
+ *	# |     |   |                     |   |   |   |
+ *	 0)               |  do_sys_open() {
+ *	 0)   1.204 us    |    getname();
  *
  * Context: a reader of `trace`, or the dump at a crash (any context); so nothing here sleeps or allocates.
  */

@@ -1,9 +1,9 @@
 /*
  * trace_stat/functionN: the profile of CPU N, in Linux's form; the function that took most time comes first:
  *
- * 	  Function                               Hit    Time            Avg             s^2
- * 	  --------                               ---    ----            ---             ---
- * 	  schedule                               124    9021334 us      72752.70 us     103842.1 us
+ *	  Function                               Hit    Time            Avg             s^2
+ *	  --------                               ---    ----            ---             ---
+ *	  schedule                               124    9021334 us      72752.70 us     103842.1 us
  *
  * The rows are collected and sorted when the file is opened (tracefs/stat.h), so a reader sees one moment even if it
  * reads slowly. The counts themselves are read without stopping the CPU that counts (profile_read).
