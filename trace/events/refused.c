@@ -30,6 +30,9 @@ static struct trace_array *array_of_all(void *owner)
 }
 
 #define TAKES_SWITCH "0 (off) or 1 (on)"
+/*
+ * The files `enable` of an event, of a system and of all events. They take the same, and differ only in whose they are.
+ */
 const struct trace_hint event_enable_hint = {.takes = TAKES_SWITCH, .array_of = array_of_event};
 const struct trace_hint system_enable_hint = {.takes = TAKES_SWITCH, .array_of = array_of_system};
 const struct trace_hint all_enable_hint = {.takes = TAKES_SWITCH, .array_of = array_of_all};

@@ -41,7 +41,10 @@ static void stop_cmdlines(void)
 	mutex_unlock(&trace_types_lock);
 }
 
-/* Most events are a probe on a tracepoint; system calls and some others register in their own way. */
+/*
+ * Registers or unregisters the event's probe. Most events are a probe on a tracepoint of their own. System calls share
+ * two tracepoints, so their class does it in its own way (events/syscalls.c). 0 or -errno.
+ */
 static int reg_probe(struct trace_event_file *file, bool on)
 {
 	const struct trace_event_class *class = file->call->class;

@@ -108,6 +108,7 @@ void tp_printk_boot_end(void)
 
 /* ---- /proc/sys/kernel/tracepoint_printk */
 
+/* 0 or 1: are events printed now? */
 static int tracepoint_printk_show(struct seq_file *m, void *v)
 {
 	seq_printf(m, "%d\n", tp_printk_on);

@@ -1,21 +1,23 @@
 /*
- * The file `trigger` of an event: triggers are read, put in force and taken away. event_mutex held throughout.
+ * The file `trigger` of an event: triggers are read, put in force and taken away. event_mutex is held throughout. What
+ * they do in probes is in trigger.c.
  *
  * Triggers change an event's flags from its probes.
  *
- * EVENT_FILE_SOFT_DISABLED is set and cleared by probes on any CPU, the other bits under event_mutex: all by atomic
- * operations on the word, so none undoes another. A probe reads it once for each decision.
+ * EVENT_FILE_SOFT_DISABLED is set and cleared by probes on any CPU, and the other bits under event_mutex. All of these
+ * are atomic operations on the word, so none of them undoes another. A probe reads the word once for each decision.
  *
- * A trigger's list is walked without a lock with preemption off. A new one is complete before it is in the list; one
- * that is taken away is freed a grace period later, and only then are the probes let go that it needed: a walk that
- * still has it finds its events' probes registered.
+ * The list of an event's triggers is walked without a lock, with preemption off. A new trigger is complete before it is
+ * in the list. One that is taken away is freed a grace period later, and only then are the probes released that it
+ * needed: a walk that still sees the trigger finds the probes of its events registered.
  *
- * One of the count is used by whoever changes something. Two CPUs may both find tracing on, both switch it off, and
- * have used one: the count is read before the switch is looked at, and lowered from that value after it was set; who
- * reads the lower count finds the switch set.
+ * A count is lowered by one for each change that a trigger makes. Two CPUs may both find tracing on and both switch it
+ * off: together they use one of the count. The count is read before the switch is looked at, and lowered from the
+ * value that was read after the switch is set; a CPU that reads the lower count finds the switch set.
  *
- * A record aside. When recording is off, or triggers act before the record, it lies in memory of the CPU, by nesting
- * (trace_nest_enter): from the probe's begin to its end nothing sleeps, and whoever interrupts takes the next part.
+ * A record aside: when recording is off, or triggers act before the record, the record lies in memory of the CPU, in
+ * the place of its level of nesting (trace_nest_enter). From the probe's begin to its end nothing sleeps, and an
+ * interrupt on top takes the next place.
  */
 #include <lib/errno.h>
 #include <lib/string.h>
