@@ -1,6 +1,10 @@
 /*
- * debugfs's fgraph/stats: what is hooked now, and what should never be other than 0; and fgraph/tasks: pid and number
- * of frames of those that have any.
+ * For tests, in debugfs's fgraph/: `stats` shows what is hooked now, and numbers that should never be other than 0
+ * (mismatches: a return whose frame was not the expected one); `tasks` shows pid and number of frames of the tasks that
+ * have any.
+ *
+ * A test calls hooked functions, reads these files, and so sees that no frame was left behind. All is read while the
+ * tasks run, so the numbers are a guess for tasks that are not asleep.
  */
 #include <fs/libfs.h>
 #include <fs/seq_file.h>
@@ -8,10 +12,15 @@
 
 #include "../trace/ftrace/fgraph_internal.h"
 
+/*
+ * Sums over all tasks: how many there are, how many have a shadow stack, frames in use, calls that found the stack
+ * full.
+ */
 struct fgraph_stats {
 	unsigned long tasks, stacks, frames, overruns;
 };
 
+/* For fgraph_with_all_tasks(), which keeps the task while this looks at it. True: go on. */
 static bool count_task(struct task_struct *task, void *data)
 {
 	const struct fgraph_stack *stack = READ_ONCE(task->ret_stack);
@@ -43,6 +52,7 @@ static int stats_show(struct seq_file *m, void *v)
 static const struct text_file stats_file = {.path = "fgraph/stats", .mode = 0400, .show = stats_show};
 REGISTER_DEBUGFS(stats_file);
 
+/* One line for a task in the middle of hooked calls: a sleeper, mostly. */
 static bool show_task(struct task_struct *task, void *data)
 {
 	const struct fgraph_stack *stack = READ_ONCE(task->ret_stack);

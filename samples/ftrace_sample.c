@@ -1,9 +1,13 @@
 /*
- * Two users of function tracing, as one writes them (docs/ftrace-ops.md). Files of debugfs's ftrace_sample/:
+ * Two users of function tracing, written as a reader would write them (docs/ftrace-ops.md): one looks at calls, the
+ * other replaces a function. Files of debugfs's ftrace_sample/:
  *
  *	watch	a function's name: count its calls and keep registers of the last; nothing: stop. Reading shows them.
  *	replace	1: sample_multiply runs in place of sample_add; 0: no more
- *	call	three numbers, which sample_add is called with; reading shows what it returned
+ *	call	three numbers, with which sample_add is called; reading shows what it returned
+ *
+ * The pattern of both: a struct ftrace_ops with a callback and flags, a filter that is set first, then
+ * register_ftrace_function().
  */
 #include <arch/ftrace.h>
 #include <fs/libfs.h>
@@ -19,6 +23,7 @@ static DEFINE_MUTEX(sample_mutex); /* users are switched, sample_result */
 
 static long sample_result; /* [sample_mutex] */
 
+/* noinline, so that there is a call and a site. Three arguments, so that multiplying and adding differ. */
 static noinline long sample_add(long a, long b, long c)
 {
 	return a + b + c;
@@ -31,11 +36,15 @@ static noinline long sample_multiply(long a, long b, long c)
 
 /* ---- A user that looks */
 
-/* Of one call. A reader may see two calls mixed when they are at the same time: it is a sample. */
+/* What is known of one call. When two calls come at the same time, a reader may see them mixed: it is a sample. */
 static struct {
 	unsigned long calls, ip, parent_ip, pc, sp, arg[3];
 } watched; /* [a] */
 
+/*
+ * The callback: any context, preemption off. The flag SAVE_REGS makes ftrace_get_regs() good. The three arguments are
+ * only good on machines whose entry keeps them (FTRACE_REGS_ARGS).
+ */
 static void notrace watch_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 			       struct ftrace_regs *fregs)
 {
@@ -56,6 +65,9 @@ static struct ftrace_ops watch_ops = {
 	.name = "sample_watch",
 };
 
+/*
+ * The user is unregistered before its filter changes to another function. sample_mutex held, as in the other writers.
+ */
 static int sample_watch(char *name)
 {
 	int ret;
@@ -85,6 +97,10 @@ static void show_watch(struct seq_file *m)
 
 /* ---- A user that replaces */
 
+/*
+ * The traced function is at its first instruction, so its caller and arguments are still in place: the call goes on as
+ * one of sample_multiply.
+ */
 static void notrace replace_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 				 struct ftrace_regs *fregs)
 {
@@ -97,6 +113,7 @@ static struct ftrace_ops replace_ops = {
 	.name = "sample_replace",
 };
 
+/* By address, so that no other function of the same name is replaced. -EBUSY: it was on, or off, already. */
 static int sample_replace(char *text)
 {
 	int on, ret = kstrtoint(text, 10, &on);
@@ -116,6 +133,7 @@ static void show_replace(struct seq_file *m)
 
 /* ---- Calls */
 
+/* Exactly three numbers; what stands behind them is ignored. */
 static int sample_call(char *text)
 {
 	long number[3];
@@ -138,6 +156,7 @@ static void show_call(struct seq_file *m)
 
 /* ---- Files */
 
+/* What a file does; both functions run with sample_mutex held. */
 struct sample_file {
 	int (*write)(char *text);
 	void (*show)(struct seq_file *m);
@@ -164,6 +183,7 @@ static int sample_store(char *text, void *data)
 	return ret;
 }
 
+/* File NAME, written by sample_NAME() and shown by show_NAME(). */
 #define SAMPLE_FILE(name)                                                             \
 	static const struct sample_file name##_sample = {sample_##name, show_##name}; \
 	static const struct text_file name##_file = {.path = "ftrace_sample/" #name,  \

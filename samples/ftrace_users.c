@@ -29,6 +29,10 @@ struct user {
 };
 
 static DEFINE_MUTEX(users_mutex);
+/*
+ * Functions with sites, for the users to be called from. Each changes one word, so that calls can be seen without a
+ * trace.
+ */
 static volatile int users_word;
 
 static noinline void users_inner(void)
@@ -48,6 +52,10 @@ static noinline void users_other(void)
 
 /* ---- What users do */
 
+/*
+ * The callbacks are notrace. They run in any context, on several CPUs at once, so counters are changed atomically; ip
+ * and parent_ip are those of some recent call.
+ */
 static void notrace count_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 			       struct ftrace_regs *fregs)
 {
@@ -62,6 +70,10 @@ static void notrace count_call(unsigned long ip, unsigned long parent_ip, struct
 	user->parent_ip = parent_ip;
 }
 
+/*
+ * Calls a traced function from a callback. If nothing stopped it, the callback would be called again by that, without
+ * end.
+ */
 static void notrace inner_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 			       struct ftrace_regs *fregs)
 {
@@ -69,6 +81,7 @@ static void notrace inner_call(unsigned long ip, unsigned long parent_ip, struct
 	users_inner();
 }
 
+/* The way for a callback that protects itself, as a user without FTRACE_OPS_FL_RECURSION must. */
 static void notrace guarded_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 				 struct ftrace_regs *fregs)
 {
@@ -83,6 +96,7 @@ static void notrace guarded_call(unsigned long ip, unsigned long parent_ip, stru
 	ftrace_test_recursion_unlock(bit);
 }
 
+/* Live patching in one line: the call goes on in another function. Needs FTRACE_OPS_FL_IPMODIFY and registers. */
 static void notrace replace_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 				 struct ftrace_regs *fregs)
 {
@@ -101,6 +115,7 @@ static const struct {
 	{"replace", replace_call},
 };
 
+/* All begin off, counting, with empty sets: an empty filter means every function. */
 #define USER(n)                                                                                   \
 	{                                                                                         \
 		.ops = {.func = count_call, .name = "user" #n, .private = &users[n]}, .off = true \
@@ -109,6 +124,7 @@ static struct user users[] = {USER(0), USER(1), USER(2), USER(3)};
 
 /* ---- Commands */
 
+/* -EBUSY while the user is on: the callback of a registered user may not change. */
 static int set_func(struct user *user, const char *name)
 {
 	if (!user->off)
@@ -134,6 +150,7 @@ static int set_flags(struct user *user, const char *number)
 	return ret;
 }
 
+/* An unknown name gives address 0, which ftrace_set_filter_ip() refuses. */
 static int set_ip(struct user *user, const char *name)
 {
 	bool remove = *name == '!';
@@ -152,12 +169,16 @@ static int set_notrace(struct user *user, char *pattern)
 	return ftrace_set_notrace(&user->ops, (unsigned char *)pattern, strlen(pattern), 0);
 }
 
+/* NULL with `reset` empties a set. */
 static int reset(struct user *user)
 {
 	return ftrace_set_filter(&user->ops, NULL, 0, 1) ?: ftrace_set_notrace(&user->ops, NULL, 0, 1);
 }
 
-/* `off` is cleared first and set last: a call that finds it set came outside of the time it may come in. */
+/*
+ * `off` is cleared first and set last. A call that finds it set came outside of the time in which it may come, and is
+ * counted as late: there must be none.
+ */
 static int switch_on(struct user *user)
 {
 	int ret;
@@ -179,6 +200,7 @@ static int switch_off(struct user *user)
 	return ret;
 }
 
+/* Verbs without a parameter come first. users_mutex held. 0 or -errno. */
 static int command(struct user *user, const char *verb, char *arg)
 {
 	if (!strcmp(verb, "on"))
@@ -220,6 +242,7 @@ static int users_show(struct seq_file *m, void *unused)
 	return 0;
 }
 
+/* "N VERB [PARAMETER]": the text is cut where it lies. */
 static int users_store(char *text, void *data)
 {
 	unsigned nr = (unsigned)*text - '0';

@@ -1,5 +1,13 @@
-/* Crashes to order: debugfs's provoke-crash/DIRECT takes the name of a fault and commits it, as Linux's lkdtm
- * does. */
+/*
+ * Crashes on demand: debugfs's provoke-crash/DIRECT takes the name of a fault and commits it, as Linux's lkdtm does
+ * (Documentation/fault-injection/provoke-crashes.rst). Tests compare what the console then says, and a student sees
+ * what an oops looks like:
+ *
+ *	echo WRITE_RO > /sys/kernel/debug/provoke-crash/DIRECT
+ *
+ * The compiler knows the language and would leave out or move what it can prove to be wrong. So pointers are volatile
+ * here, and functions are not inlined.
+ */
 #include <asm/uaccess.h>
 #include <fs/libfs.h>
 #include <kernel/panic.h>
@@ -11,13 +19,13 @@
 #include <sched/sched.h>
 #include <uapi/mman.h>
 
-/* Each is a function of its own, so that the backtrace says which it was. Context: the writer's, nothing
- * held. */
+/* Each fault is a function of its own, so that the backtrace names it. Context: the writer's thread, nothing held. */
 struct crashtype {
 	const char *name;
 	void (*func)(void);
 };
 
+/* The message is that of Linux's lkdtm. */
 static void noinline lkdtm_PANIC(void)
 {
 	panic("dumptest");
@@ -28,13 +36,17 @@ static void noinline lkdtm_BUG(void)
 	BUG();
 }
 
+/*
+ * A warning prints a backtrace and returns. The barrier keeps the call from becoming a jump, since our frame must be in
+ * the backtrace.
+ */
 static void noinline lkdtm_WARNING(void)
 {
 	WARN_ON(true);
 	barrier(); /* no jump into what prints it: our frame shall be seen */
 }
 
-/* The compiler may not know that it is NULL: what it can prove wrong it leaves out. */
+/* The compiler may not know that the pointer is NULL. */
 static void noinline lkdtm_ACCESS_NULL(void)
 {
 	volatile int *volatile null = NULL;
@@ -45,6 +57,7 @@ static void noinline lkdtm_ACCESS_NULL(void)
 
 static const int rodata_word = 1;
 
+/* Read-only data is mapped without write permission; a write must fault. */
 static void noinline lkdtm_WRITE_RO(void)
 {
 	int *volatile ro = (int *)&rodata_word;
@@ -54,6 +67,7 @@ static void noinline lkdtm_WRITE_RO(void)
 
 static unsigned data_words[4];
 
+/* Data is mapped not executable: the fault is at the address of data_words, with this function as the caller. */
 static void noinline lkdtm_EXEC_DATA(void)
 {
 	void (*volatile func)(void) = (void (*)(void))data_words;
@@ -62,7 +76,9 @@ static void noinline lkdtm_EXEC_DATA(void)
 	barrier();
 }
 
-/* A page of the writer's own memory that begins with a copy of a function; NULL when there is none to be had.
+/*
+ * A page of the writer's own memory that begins with a copy of a function, readable, writable and executable by user
+ * mode. NULL: there is no memory. It goes with the process.
  */
 static void *map_user_page(void (*func)(void))
 {
@@ -74,7 +90,10 @@ static void *map_user_page(void (*func)(void))
 	return (void *)addr;
 }
 
-/* Where the machine cannot tell such an access from one that was meant, it is good. */
+/*
+ * The kernel may read user memory only through copy_from_user() and its like; SMAP on x86_64 and PAN on aarch64 make
+ * any other read fault. A CPU that has neither lets it pass.
+ */
 static void noinline lkdtm_ACCESS_USERSPACE(void)
 {
 	volatile long *user = map_user_page(lkdtm_PANIC);
@@ -87,6 +106,7 @@ static notrace noinline void do_nothing(void)
 {
 }
 
+/* SMEP on x86_64, and PXN in the page's entry on aarch64, keep the kernel from executing user memory. */
 static void noinline lkdtm_EXEC_USERSPACE(void)
 {
 	void (*volatile func)(void) = map_user_page(do_nothing);
@@ -97,7 +117,7 @@ static void noinline lkdtm_EXEC_USERSPACE(void)
 	pr_err("FAIL: func returned\n");
 }
 
-/* Down to the guard page. What is read after the call keeps it from becoming a jump. */
+/* Recursion down to the guard page below the stack. What is read after the call keeps it from becoming a jump. */
 static int noinline lkdtm_EXHAUST_STACK_step(unsigned depth)
 {
 	volatile char room[256];
@@ -106,12 +126,16 @@ static int noinline lkdtm_EXHAUST_STACK_step(unsigned depth)
 	return depth ? lkdtm_EXHAUST_STACK_step(depth - 1) + room[0] : 0;
 }
 
+/* Some 300 MB, far more than any stack. */
 static void noinline lkdtm_EXHAUST_STACK(void)
 {
 	lkdtm_EXHAUST_STACK_step(1U << 20);
 }
 
-/* Given back twice. Without slub_debug on the command line it is the next allocations that go wrong. */
+/*
+ * An object is given back twice. With slub_debug on the command line that is found at once; without it the next
+ * allocations go wrong.
+ */
 static void noinline lkdtm_SLAB_FREE_DOUBLE(void)
 {
 	void *object = kmalloc(64, GFP_KERNEL);
@@ -122,7 +146,7 @@ static void noinline lkdtm_SLAB_FREE_DOUBLE(void)
 	barrier(); /* no jump: it is we who give it back */
 }
 
-/* The kernel says so, and goes on. */
+/* The kernel says so and goes on, as the preempt_count belongs to the task. */
 static void noinline lkdtm_SCHEDULE_ATOMIC(void)
 {
 	preempt_disable();
@@ -144,6 +168,7 @@ static const struct crashtype crashtypes[] = {
 	{"SCHEDULE_ATOMIC", lkdtm_SCHEDULE_ATOMIC},
 };
 
+/* 0 when the fault was survived; -EINVAL: no such name. */
 static int direct_entry(char *text, void *data)
 {
 	for (unsigned i = 0; i < ARRAY_SIZE(crashtypes); i++)

@@ -1,6 +1,10 @@
 /*
- * Latencies to order: a number written to a file of debugfs's latency/ keeps interrupts or preemption off for so
- * many microseconds on the writer's CPU, so that a tracer can be seen to find it. Reading says which it is.
+ * Latencies on demand: a number written to a file of debugfs's latency/ keeps interrupts or preemption off for so many
+ * microseconds on the writer's CPU, so that a tracer can be seen to find it. Reading a file says which it is.
+ *
+ *	echo irqsoff > /sys/kernel/tracing/current_tracer
+ *	echo 5000 > /sys/kernel/debug/latency/irqs_off
+ *	cat /sys/kernel/tracing/tracing_max_latency		a little more than 5000
  */
 #include <fs/libfs.h>
 #include <irq/irqflags.h>
@@ -13,8 +17,9 @@
 #define PLANT_MAX_US 1000000
 
 /*
- * A function a kind, which changes interrupts and preemption itself: tracers name who did it, and it shall be
- * seen that it was planted. All: thread context, nothing held. The whole takes `ns`, counted from the first off.
+ * One function for each kind. It changes interrupts and preemption itself, because tracers name the function that did
+ * so, and the name must say that it was planted. Context: thread, nothing held. The whole takes `ns`, counted from the
+ * first off.
  */
 struct plant {
 	void (*func)(u64 ns);
@@ -22,8 +27,8 @@ struct plant {
 };
 
 /*
- * A call that the function tracer sees within the section, but what it runs is inlined. No cpu_relax: it lets
- * QEMU run another CPU first, and the end would come late.
+ * A call that the function tracer sees within the section; what it runs is inlined. There is no cpu_relax(), which
+ * would let QEMU run another CPU first, and the end would come late.
  */
 static void noinline plant_spin(u64 until)
 {
@@ -31,7 +36,10 @@ static void noinline plant_spin(u64 until)
 		;
 }
 
-/* The barrier() at the ends: what enables may be a call, and as a jump it would be our caller's. */
+/*
+ * The barrier() at the end of this and the next functions: what enables may be a call, and without something behind it
+ * the compiler makes it a jump. Then the tracer would name our caller.
+ */
 static void noinline plant_irqs_off(u64 ns)
 {
 	local_irq_disable();
@@ -65,6 +73,7 @@ static void noinline plant_irqs_preempt_off(u64 ns)
 	barrier();
 }
 
+/* The mirror image: preemption off for the first two thirds, interrupts for the last two. */
 static void noinline plant_preempt_irqs_off(u64 ns)
 {
 	preempt_disable();
@@ -79,6 +88,7 @@ static void noinline plant_preempt_irqs_off(u64 ns)
 
 static DEFINE_SPINLOCK(plant_lock);
 
+/* Both off by a lock: the tracer must name this function and not the lock's. */
 static void noinline plant_spin_lock_irqsave(u64 ns)
 {
 	unsigned long flags;

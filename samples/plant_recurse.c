@@ -1,6 +1,7 @@
 /*
- * Recursion to order: a number written to debugfs's fgraph/recurse makes a function call itself so deep, deeper than a
- * task's stack of hooked returns is (trace/fgraph.h). Every level checks what the next one gives back.
+ * Recursion on demand: a number written to debugfs's fgraph/recurse makes a function call itself so many times, deeper
+ * than a task's stack of hooked returns is (trace/fgraph.h). The calls that find no frame must run unhooked and return
+ * to the right place: every level checks what the next one returns.
  */
 #include <asm/uaccess.h>
 #include <fs/libfs.h>

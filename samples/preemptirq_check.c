@@ -1,6 +1,13 @@
 /*
- * For tests and figures, in debugfs's latency/: `hook_check` says what the tracer's state of each CPU is where the
- * truth is known, and how often a hook did not fit the state; `hook_cost` what a pair of hooks costs.
+ * For tests and figures, in debugfs's latency/:
+ *
+ *	hook_check	the tracer's state of each CPU at places where the truth is known; how often a hook did not fit
+ *	hook_cost	what a pair of hooks costs, in ns
+ *
+ * irqsoff and its like must know at any time whether interrupts and preemption are on (tracers/preemptirq.c). The only
+ * way to see that they do is to ask where the answer is known. With irqsoff selected a good line reads:
+ *
+ *	cpu0: nothing off: on, irqs off: off, preemption off: on, both off: off; lost: 0 begins, 0 ends
  */
 #include <fs/libfs.h>
 #include <irq/irqflags.h>
@@ -11,18 +18,20 @@
 
 #include "../trace/tracers/irqsoff.h"
 
-/* Where a worker of the CPU looks: nothing off, one of the two, both. */
+/* The four places at which the CPU's worker looks: nothing is off, one of the two, both. */
 enum { CHECK_NONE_OFF, CHECK_IRQS_OFF, CHECK_PREEMPT_OFF, CHECK_BOTH_OFF, NR_CHECKS };
 struct cpu_check {
 	struct work_struct work;
 	u8 state[NR_CHECKS];
 };
 
+/* One byte of this CPU. The worker is bound to it, so the right CPU is asked even where nothing is off. */
 static u8 state_here(void)
 {
 	return READ_ONCE(this_cpu(critical_section).state);
 }
 
+/* The order takes it through all four: irqs off, both off, preemption off, nothing off. */
 static void check_states(struct work_struct *work)
 {
 	struct cpu_check *check = container_of(work, struct cpu_check, work);
@@ -37,6 +46,7 @@ static void check_states(struct work_struct *work)
 	preempt_enable();
 }
 
+/* lost_begins and lost_ends count hooks that did not fit the state, since the tracer was selected. */
 static void show_cpu(struct seq_file *m, unsigned cpu, const struct cpu_check *check)
 {
 	static const char *const names[] = {
@@ -53,7 +63,10 @@ static void show_cpu(struct seq_file *m, unsigned cpu, const struct cpu_check *c
 	seq_printf(m, "; lost: %lu begins, %lu ends\n", READ_ONCE(c->lost_begins), READ_ONCE(c->lost_ends));
 }
 
-/* Each CPU is looked at by its worker thread, where nothing is off but what the thread switches off itself. */
+/*
+ * Each CPU is looked at by its worker thread, where nothing is off but what the thread switches off itself. One CPU
+ * after the other, as `check` is on this stack.
+ */
 static int hook_check_show(struct seq_file *m, void *unused)
 {
 	unsigned cpu;
@@ -71,14 +84,17 @@ static int hook_check_show(struct seq_file *m, void *unused)
 
 /* ---- What pairs cost, as compiled into code that calls nothing */
 
+/* Many pairs, so that the two readings of the clock do not count. */
 #define COST_PAIRS 1000
 
+/* The loop alone, to be subtracted. */
 static void noinline no_pairs(void)
 {
 	for (int i = 0; i < COST_PAIRS; i++)
 		barrier();
 }
 
+/* The barriers keep the compiler from joining two rounds into one. */
 static void noinline irq_pairs(void)
 {
 	for (int i = 0; i < COST_PAIRS; i++) {
@@ -105,7 +121,7 @@ static u64 time_of(void (*loop)(void))
 	return sched_clock() - start;
 }
 
-/* An interrupt on the way would be counted too: the shortest of some. */
+/* An interrupt during a loop would be counted, too, so the shortest of five runs is taken. In ns. */
 static u64 pair_cost(void (*loop)(void))
 {
 	u64 shortest = ~0ULL;
@@ -125,6 +141,7 @@ static int hook_cost_show(struct seq_file *m, void *unused)
 	return 0;
 }
 
+/* A file latency/NAME, shown by NAME_show(). */
 #define CHECK_FILE(name)                                                                                           \
 	static const struct text_file name##_file = {.path = "latency/" #name, .mode = 0400, .show = name##_show}; \
 	REGISTER_DEBUGFS(name##_file)

@@ -1,6 +1,11 @@
 /*
  * trace_printk() to try out: debugfs's trace_printk/hello takes the name of a context, and a message is put into the
- * trace from there. Also the shortest example of how trace_printk is used.
+ * trace from there. It is also the shortest example of how trace_printk is used:
+ *
+ *	echo irq > /sys/kernel/debug/trace_printk/hello
+ *	cat /sys/kernel/tracing/trace
+ *
+ * Each message has a function of its own, since the trace shows which function has printed it.
  */
 #include <asm/uaccess.h>
 #include <fs/libfs.h>
@@ -18,16 +23,19 @@
 static DEFINE_MUTEX(hello_lock); /* one message at a time */
 static DECLARE_COMPLETION(said);
 
+/* Plain numbers: the format and two words are stored, and the text is made when somebody reads the trace. */
 static void noinline hello_task(void)
 {
 	trace_printk("hello from a task on CPU %u, preempt_count %x\n", smp_processor_id(), preempt_count());
 }
 
+/* A constant text without arguments: only its address is stored. */
 static void noinline hello_puts(void)
 {
 	trace_puts("hello without a format\n");
 }
 
+/* Hard interrupt. */
 static enum hrtimer_restart noinline hello_timer(struct hrtimer *timer)
 {
 	trace_printk("hello from an interrupt on CPU %u, preempt_count %x\n", smp_processor_id(), preempt_count());
@@ -35,6 +43,7 @@ static enum hrtimer_restart noinline hello_timer(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
+/* A timer that is due at once. The cancel waits until the callback has returned, as the timer is on this stack. */
 static void hello_irq(void)
 {
 	struct hrtimer timer;
@@ -51,6 +60,7 @@ static void noinline hello_action(void)
 	complete(&said);
 }
 
+/* HI_SOFTIRQ has no other user, so its handler may be set here each time. */
 static void hello_softirq(void)
 {
 	open_softirq(HI_SOFTIRQ, hello_action);
@@ -58,20 +68,23 @@ static void hello_softirq(void)
 	wait_for_completion(&said);
 }
 
-/* What is kept as values till somebody reads it. */
+/* A format whose arguments are all kept as values until somebody reads the trace. */
 static void noinline hello_kept(void)
 {
 	trace_printk("%d %05u %lx %llu %s|%.3s|%*d %ps 100%%\n", -5, 17u, 0xfeedUL, 1ULL << 40, "kept", "shorter", 6,
 		     42, (void *)hello_kept);
 }
 
-/* And what only the text itself can keep. */
+/* A format that only the text itself can keep (%c, flags, %pS): it is formatted here and stored as text. */
 static void noinline hello_text(void)
 {
 	trace_printk("%c %-5d| %#x %pS\n", 'c', 5, 17, (void *)hello_text);
 }
 
-/* For measuring: the two ways, again and again. */
+/*
+ * For measuring the ways against each other: a constant format, a format that is not known when this is compiled, and a
+ * constant text.
+ */
 static void noinline hello_many(void)
 {
 	static const char *volatile format = "one of many: %d, %lu\n"; /* not known to the compiler */
@@ -84,12 +97,13 @@ static void noinline hello_many(void)
 		trace_puts("one of many\n");
 }
 
-/* More than fits: the message is cut off, and the newline is added. */
+/* More than fits: the message is cut off, and a newline is added. */
 static void noinline hello_long(void)
 {
 	trace_printk("%*d", 2 * TRACE_PRINTK_MAX, 1);
 }
 
+/* The words that the file takes. */
 static const struct hello_context {
 	const char *name;
 	void (*say)(void);
@@ -98,6 +112,7 @@ static const struct hello_context {
 	{"long", hello_long}, {"kept", hello_kept}, {"text", hello_text}, {"many", hello_many},
 };
 
+/* One message at a time: `said` is shared. -EINVAL: no such context. */
 static int hello_store(char *text, void *data)
 {
 	for (unsigned i = 0; i < ARRAY_SIZE(hello_contexts); i++)
@@ -110,6 +125,7 @@ static int hello_store(char *text, void *data)
 	return -EINVAL;
 }
 
+/* Reading lists the words. */
 static int hello_show(struct seq_file *m, void *unused)
 {
 	for (unsigned i = 0; i < ARRAY_SIZE(hello_contexts); i++)

@@ -1,6 +1,10 @@
 /*
- * The events of <trace/events/lab.h> happen when somebody writes to debugfs's lab/step: "STEP TEXT". A person enters
- * room STEP, which has as many lights as TEXT has characters, modulo four, and leaves it.
+ * Events to try out filters and triggers with: those of <trace/events/lab.h> happen when somebody writes "STEP TEXT" to
+ * debugfs's lab/step. A person enters room STEP, which has as many lights as TEXT has characters, modulo four, and
+ * leaves it. So the values of all fields are chosen by whoever writes.
+ *
+ * CREATE_TRACE_POINTS stands in one .c file for each system of events: there the header becomes the tracepoints and the
+ * code of their probes, and everywhere else only declarations.
  */
 #include <asm/uaccess.h>
 #include <fs/libfs.h>
@@ -10,6 +14,7 @@
 #define CREATE_TRACE_POINTS
 #include <trace/events/lab.h>
 
+/* lab_enter_dark is an event with a condition of its own (TRACE_EVENT_CONDITION): it happens when no light is on. */
 static noinline void lab_step(int step, const char *what)
 {
 	unsigned lights = strlen(what) % 4;
@@ -21,6 +26,7 @@ static noinline void lab_step(int step, const char *what)
 	trace_lab_leave(step, lights);
 }
 
+/* TEXT may be missing. -EINVAL: STEP is no number. */
 static int step_store(char *text, void *data)
 {
 	char *what = text;

@@ -1,9 +1,12 @@
 /*
- * Do probes come and go as promised? Files of debugfs's lab/:
+ * Do probes come and go as promised? A test lets one task pass a tracepoint again and again while another registers and
+ * unregisters probes. Files of debugfs's lab/:
  *
  *	hit	a number: pass the tracepoint lab_hit so many times
  *	probes	a number: register a probe and unregister it so many times; reading shows the sums of all since boot:
- *		seen (hits that the probe saw), lost (that it should have seen), late (after it was gone)
+ *		seen (hits that the probe saw), lost (hits that it should have seen), late (hits after it was gone)
+ *
+ * lost and late must stay 0.
  */
 #include <fs/libfs.h>
 #include <fs/seq_file.h>
@@ -16,7 +19,10 @@
 
 static DEFINE_MUTEX(probes_mutex); /* probes are changed */
 
-/* Odd while the probe is there for certain. [probes_mutex to change; read by hits] */
+/*
+ * The probe is certainly registered while this is odd: raised after registering, and again before unregistering.
+ * [probes_mutex to change; read by hits]
+ */
 static u32 probe_round;
 static atomic_t seen_hits, lost_hits, late_hits;
 
@@ -27,6 +33,7 @@ struct lab_probe {
 static struct lab_probe turning[2] = {{.bit = 1}, {.bit = 1}}; /* one of them is long gone */
 static struct lab_probe bystander = {.bit = 2};
 
+/* The probe answers through the hit's own argument, so no hit can take another's answer for its own. */
 static notrace void probe_hit(void *data, int *seen)
 {
 	struct lab_probe *probe = data;
@@ -36,7 +43,10 @@ static notrace void probe_hit(void *data, int *seen)
 	*seen |= probe->bit;
 }
 
-/* The probe was there before and is there after: it has seen this hit. */
+/*
+ * One hit. When the round was odd before and is the same after, the probe was there all the time, and must have seen
+ * this hit.
+ */
 static noinline void lab_hit(void)
 {
 	u32 before = smp_load_acquire(&probe_round);
@@ -50,6 +60,7 @@ static noinline void lab_hit(void)
 		atomic_inc(&lost_hits);
 }
 
+/* -EINTR: a signal ended it early. */
 static int hit_many(unsigned n)
 {
 	while (n--) {
@@ -61,7 +72,10 @@ static int hit_many(unsigned n)
 	return 0;
 }
 
-/* Every other four rounds there is another probe, so that arrays of two are made and taken apart. */
+/*
+ * In every other four rounds there is a second probe on the point, so that lists of two are made and taken apart while
+ * hits walk them.
+ */
 static int turn_bystander(unsigned n)
 {
 	if (n % 4)
@@ -69,6 +83,10 @@ static int turn_bystander(unsigned n)
 	return n % 8 ? register_trace_lab_hit(probe_hit, &bystander) : unregister_trace_lab_hit(probe_hit, &bystander);
 }
 
+/*
+ * One round. After tracepoint_synchronize_unregister() no CPU may be in the probe any more; only then it is marked as
+ * gone, so a call that finds the mark is late.
+ */
 static int turn(struct lab_probe *probe)
 {
 	int ret;
@@ -87,6 +105,7 @@ static int turn(struct lab_probe *probe)
 	return 0;
 }
 
+/* Two probes take turns, so that the one that went stays untouched for a whole round, and a late call would be seen. */
 static int turn_many(unsigned n)
 {
 	int ret = 0;

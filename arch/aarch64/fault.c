@@ -36,7 +36,10 @@ static const char *describe(u64 esr)
 	return esr & ESR_WNR ? "write to read-only memory" : "read from unreadable memory";
 }
 
-/* A fault of user mode: a page, or a signal. Addresses of the kernel's half are never user mode's. */
+/*
+ * A fault of user mode: the memory manager makes the page good or sends a signal. An address in the kernel's half is
+ * never good.
+ */
 static void user_fault(u64 far, u64 esr, struct pt_regs *regs)
 {
 	current->thread.fault_address = far;
@@ -46,7 +49,10 @@ static void user_fault(u64 far, u64 esr, struct pt_regs *regs)
 		force_sig_fault(SIGSEGV, SEGV_MAPERR, far);
 }
 
-/* Alignment, external abort, parity, TLB conflict...: nothing that a page could make good. */
+/*
+ * Alignment, external abort, parity, TLB conflict: nothing that a page could make good. A program gets SIGBUS; the
+ * kernel has a fix-up, or dies.
+ */
 static void other_abort(u64 far, u64 esr, struct pt_regs *regs)
 {
 	if (user_mode(regs)) {
@@ -60,8 +66,8 @@ static void other_abort(u64 far, u64 esr, struct pt_regs *regs)
 }
 
 /*
- * Touching user memory outside of the functions that clear PAN is a bug even where a fix-up stands, and not one that a
- * page would mend.
+ * A fault of the kernel. Touching user memory outside of the functions that clear PAN is a bug, even where a fix-up
+ * stands, and no page would mend it.
  */
 static void kernel_fault(u64 far, u64 esr, struct pt_regs *regs)
 {
@@ -70,6 +76,10 @@ static void kernel_fault(u64 far, u64 esr, struct pt_regs *regs)
 	do_kernel_fault(regs, far, fault_flags(regs, esr), describe(esr), esr);
 }
 
+/*
+ * The syndrome's type decides: a missing translation, an access flag that is not set and a permission are the memory
+ * manager's; all else is other_abort's. Called with interrupts on if they were on before.
+ */
 noinline void do_mem_abort(u64 far, u64 esr, struct pt_regs *regs)
 {
 	unsigned type = esr & ESR_FSC_MASK & ESR_FSC_TYPE;

@@ -33,6 +33,7 @@ static void fpu_close(void)
 	write_sysreg(CPACR_FPEN_EL1, cpacr_el1);
 }
 
+/* The registers become t's, unless they are still there. [this CPU, interrupts or preemption off] */
 static void fpsimd_enter(struct task_struct *t)
 {
 	u32 cpu = smp_processor_id();
@@ -68,6 +69,7 @@ void fpsimd_switch(struct task_struct *prev, struct task_struct *next)
 	}
 }
 
+/* The copy in memory becomes that of now; the registers stay in use. */
 void fpsimd_preserve(void)
 {
 	preempt_disable();

@@ -1,4 +1,7 @@
-/* Interrupts: from the vector to the controller's driver, on a stack of this CPU's own. */
+/*
+ * Interrupts: from the vector to the controller's driver, on a stack of this CPU's own. entry.S has saved all registers
+ * in pt_regs and calls the handlers here with interrupts off.
+ */
 #include <arch/irq.h>
 #include <asm/page.h>
 #include <kernel/entry.h>
@@ -37,12 +40,14 @@ free_stack:
 	return -ENOMEM;
 }
 
+/* From user mode: on the way back, signals and rescheduling are looked at. */
 void el0t_64_irq_handler(struct pt_regs *regs)
 {
 	do_interrupt(regs);
 	exit_to_user_mode(regs);
 }
 
+/* From the kernel: on the way back, the interrupted task may be preempted. */
 void el1h_64_irq_handler(struct pt_regs *regs)
 {
 	do_interrupt(regs);

@@ -29,7 +29,7 @@
 struct patch_stats patch_stats;
 extern const char _stext[], _etext[];
 
-/* [who patches: one at a time] */
+/* State of one change, from arch_patch_begin to arch_patch_end. [who patches: one at a time, text_mutex] */
 static unsigned long alias_page;       /* the page that was asked for last; 0: none */
 static unsigned long alias_delta;      /* from it to its alias */
 static unsigned first_slot, last_slot; /* of FIX_TEXT, that are mapped; last_slot 0: none */
@@ -58,7 +58,10 @@ static __always_inline bool in_reach(unsigned long site, unsigned long target)
 	return offset + BRANCH_RANGE < 2 * BRANCH_RANGE && !(offset & 3);
 }
 
-/* What `site` shall hold, when target is in reach. */
+/*
+ * The instruction that `site` shall hold, when the target is in reach: a call, a jump, a nop for target 0, or the word
+ * itself (PATCH_WORD).
+ */
 static __always_inline u32 encode(unsigned long site, unsigned long target, enum patch_kind kind)
 {
 	if (kind == PATCH_WORD)
@@ -68,7 +71,7 @@ static __always_inline u32 encode(unsigned long site, unsigned long target, enum
 	return (kind == PATCH_CALL ? INSN_BL : INSN_B) | (((target - site) >> 2) & 0x3ffffff);
 }
 
-/* Sites ascend: what is in reach of the first and of the last is so of all between them. */
+/* Sites are in ascending order, so what is in reach of the first and of the last is in reach of all between them. */
 static __always_inline bool all_in_reach(const unsigned long *sites, size_t n, unsigned long target)
 {
 	return !n || !target || (in_reach(sites[0], target) && in_reach(sites[n - 1], target));
@@ -107,12 +110,19 @@ notrace void arch_patch_begin(void)
 	nr_lines = 0;
 }
 
-/* Clean what was written to a line, whose page was the last one asked for. Volatile accesses keep their order. */
+/*
+ * Cleans the data line that was written, by its alias, whose page must be the one that was asked for last. Volatile asm
+ * statements keep their order.
+ */
 static __always_inline void clean_line(unsigned long line)
 {
 	__asm__ volatile("dc cvau, %0" : : "r"(line + alias_delta));
 }
 
+/*
+ * Each page of the image has its own slot, so the mapping that is put there is always the same, and no TLB entry can be
+ * stale.
+ */
 static notrace void map_text(unsigned long page)
 {
 	unsigned slot = FIX_TEXT + ((page - ((unsigned long)_stext & PAGE_MASK)) >> PAGE_SHIFT);
@@ -143,7 +153,10 @@ static noinline notrace void map_alias(unsigned long page)
 		map_text(page);
 }
 
-/* Only the locals change from site to site: for all else, memory is looked at once. */
+/*
+ * Writes the sites, and cleans and notes each line once. The state of the change is held in locals while sites are
+ * written, since stores to sites may alias anything for the compiler.
+ */
 static __always_inline int write_sites(const unsigned long *sites, size_t n, unsigned long target, enum patch_kind kind)
 {
 	unsigned long mask = line_mask, line = site_line;
@@ -187,7 +200,10 @@ notrace int arch_patch_write(unsigned long site, unsigned long target, enum patc
 	return write_sites(&site, 1, target, kind);
 }
 
-/* With more lines than were kept, or an instruction cache not tagged by physical address: everything. */
+/*
+ * One line after the other. When there are more lines than were kept, or the instruction cache is not tagged by
+ * physical address (CTR_EL0.L1Ip is not PIPT), everything is invalidated.
+ */
 static notrace void invalidate_icache(void)
 {
 	if (nr_lines > NR_LINES || ((read_sysreg(ctr_el0) >> 14) & 3) != 3) {

@@ -1,4 +1,7 @@
-/* Ending the machine: by the power firmware, and with a status by semihosting where QEMU offers that. */
+/*
+ * Ending the machine: by the power firmware (psci.c), and with an exit status by semihosting where QEMU offers that
+ * (-semihosting). Nothing here returns; interrupts are off, so that no handler runs on a machine that is half off.
+ */
 #include <arch/poweroff.h>
 #include <arch/processor.h>
 #include <irq/irqflags.h>
@@ -15,6 +18,10 @@ void semihosting_write0(const char *text)
 	semihosting_call(SYS_WRITE0, text);
 }
 
+/*
+ * With a status QEMU ends at the semihosting call. Without semihosting that instruction is undefined, and its fix-up
+ * goes on to the firmware.
+ */
 void arch_power_off(int status)
 {
 	raw_local_irq_disable();

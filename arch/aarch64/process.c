@@ -51,8 +51,8 @@ static void fresh_state(struct task_struct *child)
 }
 
 /*
- * The child's first switch-in returns to ret_from_fork, on an empty stack below its pt_regs: the
- * frame record there ends walks. Returns 0.
+ * The child's first switch-in returns to ret_from_fork, on an empty stack below its pt_regs: the frame record there
+ * ends walks. x19 and x20 are a kernel thread's function and argument; x19 is 0 for the child of a fork. Returns 0.
  */
 int arch_copy_thread(struct task_struct *child, const struct kernel_clone_args *args, unsigned long user_sp,
 		     unsigned long tls)
@@ -99,8 +99,10 @@ void arch_flush_thread(struct task_struct *task)
 	write_sysreg(0, tpidr_el0);
 }
 
-/* Its address may be given to another task: fpu_cpu of a new task never matches, so no CPU mistakes its
- * registers. */
+/*
+ * The struct may be given to another task at the same address. A task's fpu_cpu begins as "no CPU", so no CPU mistakes
+ * its registers for the new task's.
+ */
 void arch_release_thread(struct task_struct *task)
 {
 	task->thread.fpu_cpu = NR_CPUS;

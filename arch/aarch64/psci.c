@@ -26,6 +26,10 @@ static enum { PSCI_NONE, PSCI_HVC, PSCI_SMC } conduit; /* [immutable after boot]
 static u32 cpu_on_function = PSCI_0_2_CPU_ON;	       /* [immutable after boot] PSCI 0.1: from the FDT */
 static bool has_system_calls;			       /* [immutable after boot] 0.2 and later */
 
+/*
+ * The two instructions differ only in the level of firmware that answers: HVC calls a hypervisor, SMC the secure
+ * monitor.
+ */
 static long psci_call(u32 function, u64 a1, u64 a2, u64 a3)
 {
 	register u64 x0 __asm__("x0") = function;
@@ -43,6 +47,10 @@ static long psci_call(u32 function, u64 a1, u64 a2, u64 a3)
 	return (s32)x0;
 }
 
+/*
+ * Boot, once. Version 0.2 fixed the function numbers; before that the FDT gives that of CPU_ON, and there are no calls
+ * for the system. Without the node there is one CPU and no power-off.
+ */
 void psci_init(void)
 {
 	int node = fdt_find_compatible("arm,psci-1.0"), len;
@@ -88,6 +96,7 @@ int psci_cpu_on(u64 mpidr, phys_addr_t entry, u64 context)
 	}
 }
 
+/* Returns only when the firmware cannot do it. */
 void psci_system_off(void)
 {
 	if (conduit != PSCI_NONE && has_system_calls)

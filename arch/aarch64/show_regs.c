@@ -5,7 +5,10 @@
 #include <kernel/printk.h>
 #include <sched/current.h>
 
-/* The instructions around pc, the one at pc in parentheses; dashes where text cannot be read. */
+/*
+ * The four instructions before pc, and the one at pc in parentheses; dashes where text cannot be read.
+ * scripts/decodecode of Linux reads this line.
+ */
 static void show_code(const struct pt_regs *regs)
 {
 	pr_emerg("Code:");
@@ -20,6 +23,7 @@ static void show_code(const struct pt_regs *regs)
 	pr_cont("\n");
 }
 
+/* Names of symbols are only shown for kernel addresses: those of a program are not ours to know. */
 void show_regs(struct pt_regs *regs)
 {
 	if (user_mode(regs)) {

@@ -54,7 +54,7 @@ static_assert(offsetof(struct ucontext, uc_mcontext) == 176);
 static_assert(offsetof(struct sigcontext, reserved) == 288);
 static_assert(offsetof(struct user_fpsimd, fpsr) == 512);
 
-/* The FP record of the extension area, and the empty one that ends the area. Returns 0 or -EFAULT. */
+/* Writes the FP record of the extension area, and the empty record that ends the area. 0 or -EFAULT. */
 static int save_fpsimd(struct rt_sigframe __user *frame)
 {
 	struct fpsimd_context __user *ctx = (void *)frame->uc.uc_mcontext.reserved;
@@ -123,8 +123,7 @@ int arch_setup_rt_frame(struct ksignal *ksig, u64 *oldset, struct pt_regs *regs)
 }
 
 /*
- * The registers are dropped first, so that a switch in between does not save them over what is read
- * here.
+ * The registers are dropped first, so that a switch in between does not save their old values over what is read here.
  */
 static int restore_fpsimd(struct fpsimd_context __user *ctx)
 {
@@ -140,7 +139,10 @@ static int restore_fpsimd(struct fpsimd_context __user *ctx)
 	return 0;
 }
 
-/* Walk the records: each known one once, sizes right, an end before the area's. */
+/*
+ * Walks the records of the extension area as the program has left them: each known one at most once, sizes right, an
+ * end before the area's. 0; -EINVAL for what no kernel has written; -EFAULT.
+ */
 static int restore_records(struct sigcontext __user *sc)
 {
 	bool have_fpsimd = false;
@@ -195,7 +197,7 @@ static int restore_frame(struct rt_sigframe __user *frame, struct pt_regs *regs)
 	return 0;
 }
 
-/* As Linux says of a frame that is not to be believed: whether there is memory, or not even that. Takes m. */
+/* The si_code for a frame that cannot be used: is there memory at all? As Linux has it. Takes mmap_lock. */
 static int bad_frame_code(unsigned long addr)
 {
 	struct vm_area_struct *vma;

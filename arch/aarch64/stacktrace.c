@@ -1,4 +1,7 @@
-/* Where walks start and which stacks a CPU has. Not traced: tracers walk stacks. */
+/*
+ * Where walks of a stack start, and which stacks a CPU has. Not traced: tracers walk stacks. Besides the tasks' stacks
+ * a CPU has one for interrupts, and a small one on which it reports that a stack has overflowed.
+ */
 #include <arch/irq.h>
 #include <arch/stacktrace.h>
 #include <arch/thread.h>
@@ -7,6 +10,7 @@
 
 #include "smp.h"
 
+/* What cpu_switch_to() has saved, of a task that is not running. */
 unsigned long arch_task_fp(const struct task_struct *task)
 {
 	return task->thread.ctx.fp;
@@ -17,6 +21,7 @@ unsigned long arch_task_pc(const struct task_struct *task)
 	return task->thread.ctx.pc;
 }
 
+/* *end: where the stack that holds `addr` ends. A CPU that has not started yet has 0 for both stacks. */
 bool arch_on_irq_stack(unsigned long addr, unsigned long *end)
 {
 	unsigned long irq = this_cpu(irq_stack_end), overflow = this_cpu(overflow_stack_end);

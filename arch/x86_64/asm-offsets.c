@@ -1,5 +1,8 @@
-/* Numbers that assembly needs from C: the build turns the lines `->NAME value` into
- * <generated/asm-offsets.h>. */
+/*
+ * Numbers that assembly needs from C: sizes, offsets of fields, constants. This file is compiled to assembly and never
+ * linked. Each DEFINE leaves a line `->NAME value` in that text, and the build makes <generated/asm-offsets.h> of these
+ * lines. So a field can move in C, and assembly follows.
+ */
 #include <arch/ftrace.h>
 #include <arch/thread.h>
 #include <asm/ptrace.h>

@@ -10,7 +10,7 @@ static u64 irq_stat(unsigned kind, int cpu)
 	return READ_ONCE(per_cpu(irq_stats, cpu).count[kind]);
 }
 
-/* Below them Linux has the counts of IPIs; here each line is from one of two tables. */
+/* Linux mixes these lines with those of IPIs; here each line is from one of two tables. */
 static const struct {
 	const char *label, *text;
 } stat_lines[NR_IRQ_STATS] = {
@@ -25,6 +25,7 @@ static const char *const ipi_labels[IPI_MAX] = {
 	[IPI_BACKTRACE] = "BTR:",
 };
 
+/* The last lines of /proc/interrupts. */
 void arch_show_interrupts(struct seq_file *m)
 {
 	for (unsigned i = 0; i < NR_IRQ_STATS; i++)
@@ -33,6 +34,7 @@ void arch_show_interrupts(struct seq_file *m)
 		show_irq_counts(m, ipi_labels[i], ipi_count, i, ipi_names[i]);
 }
 
+/* What these interrupts add to the sum in /proc/stat. */
 u64 arch_irq_stat_cpu(int cpu)
 {
 	u64 sum = 0;

@@ -1,5 +1,8 @@
-/* Ending the machine: by ACPI, with a status by QEMU's isa-debug-exit; starting it anew by the means that PCs
- * have had. */
+/*
+ * Ending the machine: by ACPI, or with an exit status by QEMU's isa-debug-exit. Starting it again: by the means that
+ * PCs have had, from the newest to the oldest, each of which is given some time to work. Nothing here returns;
+ * interrupts are off.
+ */
 #include <arch/fixmap.h>
 #include <arch/poweroff.h>
 #include <arch/processor.h>
@@ -38,7 +41,9 @@ static void acpi_enable(void)
 		cpu_relax();
 }
 
-/* What firmware has set beside the sleep type is kept. */
+/*
+ * The sleep type is written first, and then again with the bit that starts it. What firmware has set beside it is kept.
+ */
 static void enter_sleep(u16 port, u8 type)
 {
 	u16 v;
@@ -98,8 +103,10 @@ static void reset_by_keyboard(void)
 	ndelay(RESET_NS);
 }
 
-/* An exception, without an IDT to find its handler, nor the double fault's: the CPU shuts down, and the board
- * resets it. */
+/*
+ * An exception with an empty IDT: neither its handler is found nor the double fault's. The CPU shuts down, and the
+ * board resets it.
+ */
 static void reset_by_triple_fault(void)
 {
 	static const struct {

@@ -22,6 +22,10 @@ static void switch_base(u32 msr, u64 prev, u64 next)
 		wrmsrl(msr, next);
 }
 
+/*
+ * Called by the scheduler with interrupts off, before the stacks are switched. The next task's stack is where the
+ * machine's next entry from user mode begins.
+ */
 void arch_thread_switch(struct task_struct *prev, struct task_struct *next)
 {
 	cpu_set_kernel_stack(task_stack_end(next));
@@ -55,6 +59,14 @@ static void copy_user_state(struct task_struct *child, const struct kernel_clone
 	child->thread.gsbase = current->thread.gsbase;
 }
 
+/*
+ * The child's first switch-in pops this frame and returns to ret_from_fork, on an empty stack below its pt_regs; the
+ * frame record there ends walks.
+ *
+ *	task_stack_end	pt_regs, with the last frame record
+ *			struct switch_frame: rbp, rbx (function), r12 (argument), pc = ret_from_fork
+ *	thread.sp
+ */
 int arch_copy_thread(struct task_struct *child, const struct kernel_clone_args *args, unsigned long user_sp,
 		     unsigned long tls)
 {

@@ -1,4 +1,7 @@
-/* This CPU: idling, halting, what it is called and what it can do. */
+/*
+ * This CPU: idling, halting, what it is called and what it can do. Features are read once, on the boot CPU; the others
+ * are taken to be alike (cpu_features).
+ */
 #include <arch/processor.h>
 #include <asm/barrier.h>
 #include <asm/cpufeature.h>
@@ -123,6 +126,7 @@ static void read_leaf_1(struct cpu_features *f)
 	f->hypervisor = r.ecx & LEAF1_ECX_HYPERVISOR;
 }
 
+/* Leaf 7 came later than leaf 1, so it is asked for only where max_leaf says that it is there. */
 static void read_leaf_7(struct cpu_features *f)
 {
 	struct cpuid_regs r;
@@ -151,6 +155,7 @@ static void read_extended_leaves(struct cpu_features *f)
 		f->tsc_invariant = cpuid(EXT_LEAF + 7, 0).edx & EXT7_EDX_INVARIANT;
 }
 
+/* All of CPUID that the kernel looks at, once. */
 static void read_features(struct cpu_features *f)
 {
 	struct cpuid_regs r = cpuid(0, 0);

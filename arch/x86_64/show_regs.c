@@ -33,8 +33,8 @@ static bool in_text(unsigned long addr)
 }
 
 /*
- * Somebody called what is no code: the call has left where it came from at rsp, and nothing there has made a
- * frame yet, so the walk by frame records misses that function.
+ * A jump to what is no code leaves a return address at rsp, and nothing at the target has made a frame yet. So a walk
+ * by frame records would miss the function that has called.
  */
 static void show_caller(const struct pt_regs *regs)
 {
@@ -45,6 +45,7 @@ static void show_caller(const struct pt_regs *regs)
 		pr_emerg("Called from: %pB\n", (void *)ret);
 }
 
+/* CR2 is that of the last page fault of this CPU, which need not be the present exception. */
 void show_regs(struct pt_regs *regs)
 {
 	if (user_mode(regs))

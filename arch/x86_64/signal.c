@@ -46,6 +46,7 @@ static_assert(offsetof(struct ucontext, uc_mcontext) == 40);
 static_assert(offsetof(struct ucontext, uc_sigmask) == 296);
 static_assert(offsetof(struct rt_sigframe, info) == 312);
 
+/* The interrupted registers in Linux's order. gs and fs selectors are 0: there are only bases. */
 static struct sigcontext read_context(const struct pt_regs *regs, u64 oldset, void __user *fpstate)
 {
 	return (struct sigcontext){
@@ -77,6 +78,9 @@ static struct sigcontext read_context(const struct pt_regs *regs, u64 oldset, vo
 	};
 }
 
+/*
+ * Writes everything that rt_sigreturn(2) needs. 0 or -EFAULT, with the frame half written: the program is killed then.
+ */
 static int save_frame(struct rt_sigframe __user *frame, const struct ksignal *ksig, u64 oldset,
 		      const struct pt_regs *regs, void __user *fpstate)
 {
@@ -122,7 +126,10 @@ int arch_setup_rt_frame(struct ksignal *ksig, u64 *oldset, struct pt_regs *regs)
 	return 0;
 }
 
-/* The selectors are not the frame's to choose: there is one of each that user mode can have. */
+/*
+ * Registers from the frame, which the program may have changed. The selectors are not the frame's to choose, as user
+ * mode has only one of each; of RFLAGS only harmless bits are taken.
+ */
 static void write_context(struct pt_regs *regs, const struct sigcontext *sc)
 {
 	regs->r8 = sc->r8;
@@ -148,8 +155,8 @@ static void write_context(struct pt_regs *regs, const struct sigcontext *sc)
 }
 
 /*
- * A rip that is no user address could be a fault of IRET or SYSRET, in the kernel: it ends here. Any rsp may
- * be: only its use faults, in user mode.
+ * Goes back to what the frame says. A rip that is no user address could make IRET or SYSRET fault in the kernel, so it
+ * is refused here. Any rsp is good: only its use faults, in user mode. 0, -EFAULT or -EINVAL.
  */
 static int restore_frame(const struct rt_sigframe __user *frame, struct pt_regs *regs)
 {

@@ -1,4 +1,9 @@
-/* Where walks start and which stacks a CPU has. Not traced: tracers walk stacks. */
+/*
+ * Where walks of a stack start, and which stacks a CPU has. Not traced: tracers walk stacks.
+ *
+ * A CPU has three kinds of stacks besides the tasks': one for interrupts, and one for each entry of the interrupt stack
+ * table (IST), onto which the machine itself switches for NMIs, double faults and machine checks (SDM vol. 3, 6.14.5).
+ */
 #include <arch/irq.h>
 #include <arch/stacktrace.h>
 #include <arch/thread.h>
@@ -6,6 +11,7 @@
 
 #include "smp.h"
 
+/* What cpu_switch_to() has pushed, of a task that is not running. */
 static const struct switch_frame *switch_frame(const struct task_struct *task)
 {
 	return (const struct switch_frame *)task->thread.sp;
@@ -21,6 +27,7 @@ unsigned long arch_task_pc(const struct task_struct *task)
 	return switch_frame(task)->pc;
 }
 
+/* Stacks grow down from stack_end; 0: this CPU has no such stack yet. */
 static bool on_stack(unsigned long addr, unsigned long stack_end, unsigned long size)
 {
 	return stack_end && addr < stack_end && addr >= stack_end - size;

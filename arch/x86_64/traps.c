@@ -73,6 +73,7 @@ const char *exception_name(u64 vector)
 	return name ? name : "unknown exception";
 }
 
+/* The most important of the exceptions that are raised, in Linux's order. */
 static int fpe_code(unsigned raised)
 {
 	if (raised & FP_INVALID)
@@ -86,8 +87,10 @@ static int fpe_code(unsigned raised)
 	return raised & FP_PRECISION ? FPE_FLTRES : 0;
 }
 
-/* Which of the unmasked exceptions it is. The registers are still the task's: interrupts are off since it was
- * raised. */
+/*
+ * Which of the unmasked x87 exceptions it is. The registers are still the task's own, as interrupts have been off since
+ * the exception.
+ */
 static int x87_code(void)
 {
 	u16 status, control;
@@ -104,7 +107,10 @@ static int simd_code(void)
 	return fpe_code(mxcsr & ~(mxcsr >> 7)); /* the masks stand 7 bits above the flags */
 }
 
-/* Nobody sets breakpoint registers; but for them and single steps it was INT1. Interrupts off. */
+/*
+ * A single step, a breakpoint register, or else INT1. DR6 keeps its bits until they are cleared, so it is reset here.
+ * Interrupts off.
+ */
 static int debug_code(void)
 {
 	u64 dr6;
@@ -149,6 +155,7 @@ static struct user_trap user_trap(struct pt_regs *regs)
 	}
 }
 
+/* The code is found out before interrupts are on (user_trap), and the signal is sent with them on. */
 static void user_exception(struct pt_regs *regs)
 {
 	struct user_trap trap = user_trap(regs);
@@ -159,8 +166,10 @@ static void user_exception(struct pt_regs *regs)
 	force_sig_fault(trap.signal, trap.code, trap.addr);
 }
 
-/* UD2 in the kernel: ours is a BUG or, when report_bug returns, a WARN; gcc's marks what it takes for
- * unreachable. */
+/*
+ * UD2 in the kernel. Ours is followed by a mark: a BUG or, when report_bug() returns, a WARN. One without the mark is
+ * gcc's, for code that it takes for unreachable.
+ */
 static void kernel_ud2(struct pt_regs *regs)
 {
 	u16 insn[2];
@@ -207,6 +216,7 @@ static __always_inline void page_fault(struct pt_regs *regs)
 	local_irq_disable();
 }
 
+/* Page faults are first, as they are ordinary and nearly all of what comes here. */
 notrace void exc_handler(struct pt_regs *regs)
 {
 	if (likely(regs->vector == X86_TRAP_PF)) {
@@ -224,7 +234,10 @@ notrace void exc_handler(struct pt_regs *regs)
 		exit_from_exception(regs);
 }
 
-/* On its own stack. Not traced: the task's is used up, and who traces looks at it. */
+/*
+ * On its own stack, because the task's may be used up: a page fault on the guard page below a stack cannot be pushed
+ * there, and becomes a double fault with the address in CR2. Not traced, as a tracer looks at the stack.
+ */
 notrace void double_fault_handler(struct pt_regs *regs)
 {
 	unsigned long stack = (unsigned long)current->stack, irq_end = this_cpu(irq_stack_end);

@@ -1,7 +1,11 @@
 /*
- * Keys to the kernel itself: a serial break, then a letter. They work while no program does, since
- * the softirq handles them. `echo t > /proc/sysrq-trigger` does the same from a shell. A key is one
- * struct with a handler, registered with REGISTER_SYSRQ.
+ * Keys to the kernel itself: a serial break, then a letter. They work while no program does, since the softirq handles
+ * them. `echo t > /proc/sysrq-trigger` does the same from a shell. A key is one struct with a handler, registered with
+ * REGISTER_SYSRQ.
+ *
+ *	receive interrupt	tty_receive_break: the next byte is a key
+ *	softirq, tty->lock held	sysrq_filter takes that byte, sysrq_take hands it over
+ *	softirq, lock dropped	handle_sysrq calls the key's handler
  */
 #include "tty.h"
 
@@ -15,6 +19,7 @@
 
 DECLARE_TABLE(sysrq, const struct sysrq_key);
 
+/* The keys of all files, in the order in which they were linked. */
 static void sysrq_help(void)
 {
 	const struct sysrq_key *k;
@@ -48,11 +53,13 @@ static void sysrq_show_tasks(void)
 	}
 }
 
+/* What each CPU is doing now: those that do not answer an IPI are the interesting ones. */
 static void sysrq_show_cpus(void)
 {
 	trigger_all_cpu_backtrace();
 }
 
+/* To see what a panic does, on a machine that is otherwise well. */
 static void sysrq_crash(void)
 {
 	panic("sysrq triggered crash");
@@ -91,6 +98,7 @@ char sysrq_take(struct tty_struct *tty)
 	return key;
 }
 
+/* One byte after a break, whatever it is. tty->lock held. */
 bool sysrq_filter(struct tty_struct *tty, char c)
 {
 	if (likely(!tty->sysrq))

@@ -1,7 +1,7 @@
 /*
- * Terminals: registration by serial drivers, and the device files console, tty and the port's own.
- * Reading is in n_tty_read.c, receiving in n_tty.c, sending in tty_output.c, sessions in
- * tty_jobctrl.c. A terminal is never taken back, so nobody counts its users.
+ * Terminals: registration by serial drivers, and the device files console, tty and the port's own. Reading is in
+ * n_tty_read.c, receiving in n_tty.c, sending in tty_output.c, sessions in tty_jobctrl.c; the way of a byte and the
+ * locks are in tty.h. A terminal is never removed, so nobody counts its users.
  */
 #include "tty.h"
 
@@ -16,6 +16,7 @@
 #include <sched/sched.h>
 #include <uapi/fcntl.h>
 
+/* All terminals, in the order in which drivers have registered them. The first is the console. */
 struct tty_struct *tty_list;
 
 /* ttyS and ttyAMA have majors of their own in Linux; minors from 64 on. */
@@ -23,6 +24,9 @@ struct tty_struct *tty_list;
 #define TTY_MAJOR_AMA 204
 #define TTY_MINOR     64
 
+/*
+ * What a new terminal begins with, as in Linux: lines are edited, echoed, ended by Enter; ^C, ^\ and ^Z send signals.
+ */
 const struct termios tty_std_termios = {
 	.c_iflag = ICRNL | IXON | IMAXBEL,
 	.c_oflag = OPOST | ONLCR,
@@ -56,7 +60,10 @@ static int tty_open_common(struct tty_struct *tty, struct file *f)
 	return 0;
 }
 
-/* The port's own file: chrdev_open has put the device's data into private_data. */
+/*
+ * The port's own file, such as /dev/ttyS0. chrdev_open() has put the device's data, which is the terminal, into
+ * private_data.
+ */
 static int tty_open(struct inode *inode, struct file *f)
 {
 	return tty_open_common(f->private_data, f);
@@ -75,7 +82,7 @@ static int console_open(struct inode *inode, struct file *f)
 	return 0;
 }
 
-/* /dev/tty is the controlling terminal of whoever opens it. */
+/* /dev/tty is the controlling terminal of the process that opens it. -ENXIO: it has none. */
 static int current_tty_open(struct inode *inode, struct file *f)
 {
 	struct tty_struct *tty = get_current_tty();
@@ -87,6 +94,7 @@ static int current_tty_open(struct inode *inode, struct file *f)
 	return 0;
 }
 
+/* Not inlined, so that it is in a trace. */
 static noinline ssize_t tty_read(struct file *f, char __user *buf, size_t n, loff_t *pos)
 {
 	return n_tty_read(f->private_data, f, buf, n);
@@ -166,11 +174,13 @@ static noinline ssize_t tty_write(struct file *f, const char __user *buf, size_t
 	return tty_write_bytes(f, buf, n, false);
 }
 
+/* The same from kernel memory, for writers inside the kernel (fs/kernel_io.c). */
 static ssize_t tty_write_kernel(struct file *f, const void *buf, size_t n, loff_t *pos)
 {
 	return tty_write_bytes(f, buf, n, true);
 }
 
+/* The queues are entered before the state is looked at, so no change in between is missed. */
 static unsigned tty_poll(struct file *f, struct poll_table *pt)
 {
 	struct tty_struct *tty = f->private_data;
@@ -188,6 +198,7 @@ static unsigned tty_poll(struct file *f, struct poll_table *pt)
 	return mask;
 }
 
+/* The three kinds of file differ in nothing but which terminal an open finds. */
 #define TTY_FOPS                                                                                                      \
 	.read = tty_read, .write = tty_write, .write_kernel = tty_write_kernel, .poll = tty_poll, .ioctl = tty_ioctl, \
 	.llseek = no_llseek
@@ -214,7 +225,7 @@ static void tty_softirq(void)
 	}
 }
 
-/* Makes the port's device file. 0 or -errno. */
+/* Makes the port's device file: ttyS0 is 4:64, ttyAMA0 204:64, as in Linux's devices.txt. 0 or -errno. */
 static int add_node(struct tty_struct *tty)
 {
 	struct device_node *node = kzalloc(sizeof(*node), GFP_KERNEL);
@@ -248,6 +259,10 @@ struct tty_struct *tty_register_uart(const char *name, unsigned minor, const str
 	tty->ops = ops;
 	tty->port = port;
 	tty->termios = tty_std_termios;
+	/*
+	 * A serial line cannot tell the size of what is at its other end: this is the screen that programs expect when
+	 * nobody knows.
+	 */
 	tty->winsize = (struct winsize){.ws_row = 24, .ws_col = 80};
 	spin_lock_init(&tty->lock);
 	mutex_init(&tty->read_mutex);
@@ -269,11 +284,15 @@ struct tty_struct *tty_register_uart(const char *name, unsigned minor, const str
 	return tty;
 }
 
+/* For tty_nr in /proc/PID/stat. */
 u64 tty_devnum(const struct tty_struct *tty)
 {
 	return tty->node->rdev;
 }
 
+/*
+ * The foreground process group, 0 when there is none. Read without the lock: it may have changed when the caller looks.
+ */
 int tty_foreground(const struct tty_struct *tty)
 {
 	return READ_ONCE(tty->pgrp);

@@ -58,6 +58,7 @@ static long set_termios(struct tty_struct *tty, const struct termios __user *fro
 	return 0;
 }
 
+/* TIOCGWINSZ. On a serial line nobody but TIOCSWINSZ knows the size; 24 by 80 is the beginning. */
 static long get_winsize(struct tty_struct *tty, struct winsize __user *to)
 {
 	struct winsize w;
@@ -89,7 +90,7 @@ static long set_winsize(struct tty_struct *tty, const struct winsize __user *fro
 	return 0;
 }
 
-/* tcflush(3). What the reader has not taken is gone, and a sender that was held back by it may go on. */
+/* tcflush(3). Input that no reader has taken is dropped, and a sender that was held back by it may go on. */
 static long flush_queues(struct tty_struct *tty, unsigned long which)
 {
 	unsigned long flags;
@@ -110,7 +111,10 @@ static long flush_queues(struct tty_struct *tty, unsigned long which)
 	return 0;
 }
 
-/* tcflow(3): TCIOFF and TCION would send ^S and ^Q to the other side. */
+/*
+ * tcflow(3). TCOOFF and TCOON stop and start our own output. TCIOFF and TCION ask the other side to stop and start, by
+ * sending ^S and ^Q.
+ */
 static long flow_control(struct tty_struct *tty, unsigned long what)
 {
 	unsigned long flags;
@@ -136,7 +140,7 @@ static long flow_control(struct tty_struct *tty, unsigned long what)
 	return 0;
 }
 
-/* What a read would give now, by the line discipline: in canonical mode whole lines alone. */
+/* FIONREAD: how many bytes a read would return now; in canonical mode only complete lines count. */
 static long input_queue_size(struct tty_struct *tty)
 {
 	unsigned long flags;

@@ -156,6 +156,7 @@ static pid_t release_session(struct tty_struct *tty, pid_t session)
 	return pgrp;
 }
 
+/* Declared in drivers/tty.h. The signals are sent when no lock is held. */
 void disassociate_ctty(bool on_exit)
 {
 	struct signal_struct *sig = current->signal;
@@ -234,6 +235,10 @@ static long set_foreground(struct tty_struct *tty, const pid_t __user *from)
 	return err;
 }
 
+/*
+ * Requests about sessions. Groups and sessions are only told to processes of this terminal. -ENOTTY for all others and
+ * for unknown requests.
+ */
 long tty_jobctrl_ioctl(struct tty_struct *tty, unsigned cmd, unsigned long arg)
 {
 	switch (cmd) {

@@ -18,6 +18,7 @@
 #include <proc/signal.h>
 #include <sched/sched.h>
 
+/* The output part of a new terminal, before anybody can find it. */
 void tty_output_init(struct tty_struct *tty)
 {
 	spin_lock_init(&tty->tx_lock);
@@ -25,7 +26,7 @@ void tty_output_init(struct tty_struct *tty)
 	init_waitqueue_head(&tty->write_wait);
 }
 
-/* [o] */
+/* [o] Free bytes of the ring. Head and tail run on and wrap at 2^32, so their difference is the number in use. */
 static unsigned tx_room(const struct tty_struct *tty)
 {
 	return TTY_TX_SIZE - (tty->tx_head - tty->tx_tail);

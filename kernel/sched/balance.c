@@ -1,4 +1,14 @@
-/* Fair tasks over all CPUs: where a waking task goes, and how CPUs with too little to do get more. */
+/*
+ * Fair tasks over all CPUs: where a waking task goes, and how CPUs with too little to do get more. There are four
+ * occasions:
+ *
+ *	a task wakes up or is new	select_task_rq_fair	an idle CPU, or the least loaded
+ *	a CPU is about to idle		newidle_balance		pulls one waiting task
+ *	a busy CPU's tick, rarely	load_balance		pulls a few, until the loads are even
+ *	a busy CPU's tick, others idle	push_to_idle		hands one task over
+ *
+ * Loads are read without locks first, as a guess, and looked at again with both runqueues locked.
+ */
 #include "sched.h"
 
 #include <irq/softirq.h>
@@ -7,8 +17,8 @@
 #define BALANCE_MOVES 4 /* tasks at a time */
 
 /*
- * Weight of the fair tasks on a CPU, as pressure on each of them: real-time work in front counts as two
- * ordinary tasks, so that those behind are worth moving even to a CPU that is busy. Not locked: a guess.
+ * The weight of the fair tasks on a CPU, as pressure on each of them. Real-time work in front of them counts as two
+ * ordinary tasks, so that those behind are worth moving even to a CPU that is busy.
  */
 static unsigned long cpu_load(const struct rq *rq)
 {
@@ -19,7 +29,7 @@ static unsigned long cpu_load(const struct rq *rq)
 	return load;
 }
 
-/* An idle CPU that p may use, `home` for preference; -1. */
+/* An idle CPU that p may use, `home` if that is one, as p's data may still be in its cache. -1: there is none. */
 static int find_idle_cpu(struct task_struct *p, int home)
 {
 	unsigned cpu;
@@ -34,6 +44,7 @@ static int find_idle_cpu(struct task_struct *p, int home)
 	return -1;
 }
 
+/* For a new task, which has nothing in any cache. With equal loads it stays at home. */
 static int find_least_loaded_cpu(struct task_struct *p, int home)
 {
 	unsigned long least = task_allowed(p, home) ? cpu_load(cpu_rq(home)) : ~0UL;
@@ -87,8 +98,9 @@ static struct rq *find_busiest(struct rq *here)
 }
 
 /*
- * The last task left: before idling look whether somebody has one waiting. Called from __schedule with the
- * old task still current; whatever comes in while the lock is let go is found by the caller's pick.
+ * The last task has left: before this CPU idles it looks for a task that waits elsewhere. Called from __schedule() with
+ * the old task still current. The lock may be let go in between, and what comes in meanwhile is found by the caller's
+ * pick.
  */
 bool noinline newidle_balance(struct rq *rq)
 {
@@ -126,6 +138,10 @@ static bool pull_one(struct rq *here, struct rq *src)
 	return true;
 }
 
+/*
+ * The busiest CPU is found without a lock, and both runqueues are locked for all moves together. Softirq context,
+ * interrupts on.
+ */
 static void noinline load_balance(struct rq *here)
 {
 	struct rq *src = find_busiest(here);
@@ -141,7 +157,7 @@ static void noinline load_balance(struct rq *here)
 	local_irq_enable();
 }
 
-/* Hand one waiting task to an idle CPU that it may use. True when that was done. */
+/* Hands one waiting task to an idle CPU that it may use. True: done. Softirq context, interrupts on. */
 static bool push_to_idle(struct rq *here, int cpu)
 {
 	struct rq *to = cpu_rq(cpu);
@@ -158,7 +174,7 @@ static bool push_to_idle(struct rq *here, int cpu)
 	return p;
 }
 
-/* SCHED_SOFTIRQ. Idle CPUs have no tick and cannot pull: who has too much looks for one of them first. */
+/* The softirq. Idle CPUs have no tick and cannot pull, so a CPU with too much looks for one of them first. */
 static void noinline run_rebalance_domains(void)
 {
 	struct rq *rq = this_rq();
@@ -171,7 +187,10 @@ static void noinline run_rebalance_domains(void)
 	load_balance(rq);
 }
 
-/* From the tick, interrupts off. */
+/*
+ * From the tick, interrupts off. The balancing itself is left to a softirq, as it locks two runqueues and takes longer
+ * than an interrupt should.
+ */
 void trigger_load_balance(struct rq *rq)
 {
 	bool spare = rq->nr_running > 1 && !cpumask_empty(&idle_cpus_mask);

@@ -1,4 +1,7 @@
-/* Completions: one side says "done", the other sleeps until it was said. */
+/*
+ * Completions: one side says "done", the other sleeps until it was said. `done` counts, so it does not matter which
+ * side comes first, and each complete() lets one sleeper go. The lock of the wait queue guards the count, too.
+ */
 #include <sched/wait.h>
 
 #define DONE_FOR_ALL (~0U)
@@ -10,8 +13,9 @@ void init_completion(struct completion *c)
 }
 
 /*
- * Count and wake-up are made under one lock, and the sleeper leaves under it too. So a completion on the
- * sleeper's stack may go as soon as wait_for_completion returns: complete() has let go of it.
+ * The count is raised and the sleeper is woken under one lock, and the sleeper leaves under it, too. So a completion on
+ * the sleeper's stack may be gone as soon as wait_for_completion() returns: complete() does not touch it any more. Any
+ * context.
  */
 static void complete_n(struct completion *c, bool all)
 {
@@ -39,7 +43,10 @@ void complete_all(struct completion *c)
 	complete_n(c, true);
 }
 
-/* Context: c->wait locked with interrupts off; dropped while sleeping. */
+/*
+ * Sleeps until the count is above zero. 0, or -ERESTARTSYS when a signal came first and `state` admits it. Context:
+ * c->wait locked with interrupts off; the lock is dropped while sleeping.
+ */
 static int do_wait_for_common(struct completion *c, unsigned state)
 {
 	struct wait_queue_entry w = {.entry = LIST_HEAD_INIT(w.entry), .task = current, .func = default_wake_function};
@@ -60,6 +67,7 @@ static int do_wait_for_common(struct completion *c, unsigned state)
 	return ret;
 }
 
+/* Takes one from the count; complete_all() has set it to a value that is never lowered. Thread context, may sleep. */
 static int wait_for_common(struct completion *c, unsigned state)
 {
 	int ret = 0;

@@ -1,4 +1,15 @@
-/* The core of the scheduler: runqueues, picking the next task and switching to it. */
+/*
+ * The core of the scheduler: picking the next task and switching to it.
+ *
+ *	schedule()			the task sets its state before, if it wants to sleep
+ *	  __schedule()			runqueue locked; a task that sleeps leaves the queue
+ *	    pick_next_task()		the classes are asked from the most important on
+ *	    context_switch()		address space, then registers and stack
+ *	      finish_task_switch()	on the new task's stack: unlocks what the old task has locked
+ *
+ * The runqueue lock is taken by one task and released by another. When a task that slept is woken, its state, on_rq and
+ * on_cpu tell how far its switch has come; the argument for that is in wakeup.c.
+ */
 #include "sched.h"
 
 #include <arch/thread.h>
@@ -54,8 +65,10 @@ void resched_cpu(int cpu)
 	rq_unlock_irqrestore(rq, flags);
 }
 
-/* Slow path of picking: ask every class from the top. A class that drops the lock to get work has returned
- * before. */
+/*
+ * The slow path of picking: every class is asked from the top. All pulling, which may let the lock go, is done before
+ * the first class is asked.
+ */
 static struct task_struct *pick_from_classes(struct rq *rq, struct task_struct *prev)
 {
 	const struct sched_class *class;
@@ -158,7 +171,7 @@ static inline bool signal_pending_state(unsigned state, struct task_struct *p)
 	return (state & TASK_INTERRUPTIBLE) || fatal_signal_pending(p);
 }
 
-/* prev wants to sleep in `state`. */
+/* prev goes to sleep in `state`. Uninterruptible sleep counts as load, as the task probably waits for a device. */
 static inline void block_task(struct rq *rq, struct task_struct *prev, unsigned state)
 {
 	prev->contributes_to_load = (state & (TASK_UNINTERRUPTIBLE | TASK_NOLOAD)) == TASK_UNINTERRUPTIBLE;
@@ -226,6 +239,7 @@ static noinline void __schedule_bug(struct task_struct *prev)
 	dump_stack();
 }
 
+/* It loops because need_resched may have been set again by the time this task is back. */
 void noinline schedule(void)
 {
 	if (unlikely(preempt_count()))
@@ -237,6 +251,7 @@ void noinline schedule(void)
 	} while (need_resched());
 }
 
+/* The idle task's schedule(): its preempt_count is 1 already, and it never sleeps. */
 void schedule_idle(void)
 {
 	do {
@@ -256,6 +271,7 @@ void do_task_dead(void)
 	BUG(); /* a dead task was run again */
 }
 
+/* An exiting task gives its bandwidth back at once, so that the next deadline task can be admitted. */
 void sched_exit(struct task_struct *p)
 {
 	unsigned long flags;
@@ -291,6 +307,7 @@ notrace void preempt_schedule_notrace(void)
 	preempt_schedule();
 }
 
+/* At the end of an interrupt that came while the kernel was preemptible. Interrupts are off here and on return. */
 void preempt_schedule_irq(void)
 {
 	do {
@@ -315,12 +332,14 @@ void io_schedule(void)
 	schedule();
 }
 
+/* A new task's first step: it finishes the switch that its parent's CPU began. */
 void schedule_tail(struct task_struct *prev)
 {
 	finish_task_switch(prev);
 	preempt_enable();
 }
 
+/* Two runqueues are always locked in order of address: two CPUs that want the same pair cannot wait for each other. */
 void double_rq_lock(struct rq *a, struct rq *b)
 {
 	if (a > b)
@@ -353,6 +372,7 @@ bool double_lock_balance(struct rq *here, struct rq *other)
 	return true;
 }
 
+/* p may be moved while this waits for the lock, so it looks again when it has it. */
 struct rq *__task_rq_lock(struct task_struct *p)
 {
 	for (;;) {

@@ -1,4 +1,8 @@
-/* CPU time of tasks and CPUs: exact in sum, sampled by ticks as to user and system. */
+/*
+ * CPU time of tasks and CPUs. The sum of a task's time is exact, as each switch charges it in nanoseconds
+ * (se.sum_exec_runtime). How much of it was in user mode and how much in the kernel is only sampled by ticks (utime,
+ * stime): looking at the clock at each system call would cost more than the answer is worth.
+ */
 #include <asm/ptrace.h>
 #include <irq/irq.h>
 
@@ -22,6 +26,7 @@ bool account_process_tick(struct rq *rq, struct task_struct *p, u64 delta)
 	return user;
 }
 
+/* The exact time up to now; a running task is charged first. Declared in sched/sched.h. */
 u64 task_sched_runtime(struct task_struct *p)
 {
 	unsigned long flags;
@@ -37,8 +42,10 @@ u64 task_sched_runtime(struct task_struct *p)
 	return ns;
 }
 
-/* Split the exact sum in the proportion that the ticks saw; no tick saw it: system, since it slept before one
- * came. */
+/*
+ * Splits the exact sum in the proportion that the ticks saw. When no tick saw the task in user mode, all of it counts
+ * as system time: a task that always sleeps before the tick comes is mostly woken and put to sleep.
+ */
 static void split(u64 total, u64 ut, u64 st, u64 *utime, u64 *stime)
 {
 	if (!ut) {
@@ -46,7 +53,10 @@ static void split(u64 total, u64 ut, u64 st, u64 *utime, u64 *stime)
 		*stime = total;
 		return;
 	}
-	/* In 64 bits: both weights below 2^31, then whole and remainder of the quotient each fit. */
+	/*
+	 * The products below must fit into 64 bits: with both weights below 2^31, the whole and the remainder of the
+	 * quotient each do. Only the proportion matters, so low bits may go.
+	 */
 	while ((ut | st) >> 31) {
 		ut >>= 1;
 		st >>= 1;
@@ -60,6 +70,9 @@ void task_cputime_adjusted(struct task_struct *p, u64 *utime, u64 *stime)
 	split(task_sched_runtime(p), READ_ONCE(p->utime), READ_ONCE(p->stime), utime, stime);
 }
 
+/*
+ * User and system are sampled by ticks, idle is exact. An interrupt's time counts to the task that it has interrupted.
+ */
 void cpu_times_ns(int cpu, u64 *user, u64 *system, u64 *idle)
 {
 	struct rq *rq = cpu_rq(cpu);

@@ -51,6 +51,7 @@ void init_dl_entity(struct sched_dl_entity *dl)
 	hrtimer_init(&dl->timer, replenish_timer);
 }
 
+/* Other CPUs read the first deadline without a lock, to find where a task would run soonest. */
 static void tree_changed(struct rq *rq)
 {
 	struct rb_node *first = rb_first_cached(&rq->dl.tasks);
@@ -60,6 +61,7 @@ static void tree_changed(struct rq *rq)
 	update_rt_overload(rq); /* what waits behind us may run elsewhere */
 }
 
+/* The running task stays in the tree, as its deadline counts for others. */
 static void queue_dl(struct rq *rq, struct task_struct *p)
 {
 	rb_add_cached(&p->dl.node, &rq->dl.tasks, dl_less);
@@ -80,13 +82,14 @@ static void unqueue_dl(struct rq *rq, struct task_struct *p)
 	tree_changed(rq);
 }
 
-/* A fresh server: all of the budget, the deadline counted from now. */
+/* A fresh server: the whole budget, and the deadline counted from now. */
 static void renew(struct sched_dl_entity *dl, u64 now)
 {
 	dl->left = dl->params.runtime;
 	dl->deadline = now + dl->params.deadline;
 }
 
+/* The next period's budget, less what was used too much. */
 static void dl_replenish(struct sched_dl_entity *dl, u64 now)
 {
 	dl->throttled = false;
@@ -96,7 +99,10 @@ static void dl_replenish(struct sched_dl_entity *dl, u64 now)
 		renew(dl, now);
 }
 
-/* The budget is spent: wait for the next period, unless it has begun. Returns whether there is waiting to do. */
+/*
+ * The budget is spent: the task waits for the next period, unless that has begun. True: it must wait, and the timer is
+ * set.
+ */
 static bool throttle(struct sched_dl_entity *dl, u64 now)
 {
 	dl->replenish_at = dl_next_period(&dl->params, dl->deadline);
@@ -153,6 +159,7 @@ static void tell_overrun(struct task_struct *p)
 	set_tsk_thread_flag(p, TIF_NOTIFY_RESUME); /* release: who sees it sees the word above */
 }
 
+/* On the way to user space, where signals may be sent. Interrupts on, nothing locked. */
 void sched_notify_resume(void)
 {
 	if (!READ_ONCE(current->dl.overrun))
@@ -161,8 +168,10 @@ void sched_notify_resume(void)
 	send_sig(SIGXCPU, current, 1);
 }
 
-/* Charge the running task. It may be off the queue already, on its way out; then its next wake-up looks at the
- * budget. */
+/*
+ * Charges the running task. When the budget is used up, the task is taken out of the tree and throttled. It may be out
+ * of the tree already, on its way to sleep; then its next wake-up looks at the budget.
+ */
 static void update_curr_dl(struct rq *rq)
 {
 	struct task_struct *p = rq->curr;
@@ -191,7 +200,7 @@ static void dequeue_task_dl(struct rq *rq, struct task_struct *p, int flags)
 		unqueue_dl(rq, p);
 }
 
-/* The rest of the budget is given up. */
+/* The rest of the budget is given up: the task runs again in its next period. */
 static void yield_task_dl(struct rq *rq)
 {
 	struct task_struct *p = rq->curr;
@@ -221,6 +230,10 @@ static void start_budget(struct rq *rq, struct task_struct *p)
 		hrtimer_start(&rq->dl.budget, rq->clock + p->dl.left);
 }
 
+/*
+ * Hard interrupt on this CPU. The task for which the timer was set may have gone meanwhile; then another one's budget
+ * is looked at, or nobody's.
+ */
 static enum hrtimer_restart noinline budget_timer(struct hrtimer *t)
 {
 	struct rq *rq = container_of(t, struct rq, dl.budget);

@@ -27,17 +27,19 @@ bool dl_params_allowed(const struct dl_params *dl)
 			       (u64)READ_ONCE(limits[PERIOD_MAX]) * NSEC_PER_USEC);
 }
 
+/* -1 in sched_rt_runtime_us switches admission off, as on Linux. */
 static bool limited(void)
 {
 	return READ_ONCE(limits[RT_RUNTIME]) >= 0;
 }
 
-/* What all CPUs may give, as to_ratio() has it. */
+/* The sum of what all CPUs together may give, as a fraction of 2^20 for each CPU (to_ratio). */
 static u64 bw_limit(const s64 *l)
 {
 	return to_ratio((u64)l[RT_PERIOD], (u64)l[RT_RUNTIME]) * num_online_cpus();
 }
 
+/* Does the mask hold every CPU that is online? */
 static bool allows_all(const unsigned long *mask)
 {
 	unsigned cpu;
@@ -54,6 +56,10 @@ bool dl_affinity_allowed(const struct task_struct *p, const struct cpumask *mask
 	return !dl_task(p) || !limited() || allows_all(mask->bits);
 }
 
+/*
+ * Counts what p will have and no longer what it has. Leaving the class always succeeds, also after the limit was
+ * lowered.
+ */
 int dl_admit(struct task_struct *p, const struct sched_params *sp)
 {
 	bool deadline = sp->policy == SCHED_DEADLINE;
@@ -90,7 +96,10 @@ u64 dl_total_bw(void)
 	return READ_ONCE(total_bw);
 }
 
-/* Tasks that are admitted keep their periods, and what is promised to them. */
+/*
+ * Tasks that are admitted keep their periods and what was promised to them: a limit below the present sum is refused
+ * with -EBUSY.
+ */
 static int check_limits(const s64 *l)
 {
 	if (l[RT_RUNTIME] < -1 || l[RT_RUNTIME] > INT_MAX || l[RT_PERIOD] < 1 || l[RT_PERIOD] > INT_MAX ||
@@ -101,7 +110,10 @@ static int check_limits(const s64 *l)
 	return l[RT_RUNTIME] >= 0 && bw_limit(l) < total_bw ? -EBUSY : 0;
 }
 
-/* One of them changes. The others that it must fit to are looked at, and stay, under the lock. */
+/*
+ * One number changes. The others, which it must fit to, are read under the same lock, so two writers cannot make a pair
+ * that neither has asked for. 0 or -errno.
+ */
 static int set_limit(enum dl_limit which, const char *text)
 {
 	s64 us, wanted[NR_DL_LIMITS];

@@ -5,7 +5,10 @@
 
 #include "sched.h"
 
-/* Read without the lock: a line may mix two moments, a lock here would disturb what is looked at. */
+/*
+ * Read without the runqueue lock, so a line may mix two moments. A lock here would disturb what is looked at, and a
+ * file for debugging must work when a runqueue stays locked.
+ */
 static void show_rq(struct seq_file *m, int cpu)
 {
 	struct rq *rq = cpu_rq(cpu);

@@ -1,14 +1,20 @@
 /*
- * The fair class: SCHED_NORMAL, SCHED_BATCH, SCHED_IDLE by weighted virtual run time in a red-black tree.
+ * The fair class: SCHED_NORMAL, SCHED_BATCH and SCHED_IDLE share a CPU by weighted virtual run time (vruntime). A
+ * task's vruntime grows while it runs, more slowly the more weight it has. The task with the least vruntime runs next;
+ * the waiting ones are in a red-black tree ordered by it, and the running one is outside of the tree. This is Linux's
+ * CFS before EEVDF (Documentation/scheduler/sched-design-CFS.rst).
  *
- * A queued or running entity's vruntime is absolute. It is relative to min_vruntime while the task is between
- * queues (it migrates, is new, or is of another class), so that the queues' clocks need not agree. A sleeper
- * keeps the absolute value of the queue it slept on.
+ * A queued or running entity's vruntime is absolute. It is relative to min_vruntime while the task is between queues
+ * (it migrates, is new, or is of another class), so that the clocks of two queues need not agree. A sleeper keeps the
+ * absolute value of the queue it slept on.
+ *
+ * All functions run with the runqueue locked, unless they say otherwise.
  */
 #include "sched.h"
 
 #include <trace/events/sched.h>
 
+/* Conversions between the three views of one thing: the node in the tree, the entity, the task. */
 static inline struct task_struct *task_of(struct sched_entity *se)
 {
 	return container_of(se, struct task_struct, se);
@@ -31,13 +37,15 @@ void init_cfs_rq(struct cfs_rq *cfs)
 	cfs->min_vruntime = -(1ULL << 30);
 }
 
+/* min_vruntime never goes back: otherwise a task that sleeps and wakes could be placed before those who have waited. */
 static inline void raise_min_vruntime(struct cfs_rq *cfs, u64 v)
 {
 	if ((s64)(v - cfs->min_vruntime) > 0)
 		WRITE_ONCE(cfs->min_vruntime, v); /* wakers on other CPUs read it, see migrate_task_rq_fair */
 }
 
-/* The least vruntime of those present, never going back. The running entity is `last` also when it just left.
+/*
+ * min_vruntime follows the least vruntime of those present. `last` is the running entity, also when it has just left.
  */
 static inline void update_min_vruntime(struct cfs_rq *cfs, const struct sched_entity *last)
 {
@@ -49,7 +57,10 @@ static inline void update_min_vruntime(struct cfs_rq *cfs, const struct sched_en
 	raise_min_vruntime(cfs, v);
 }
 
-/* Charge the running entity up to rq->clock. */
+/*
+ * Charges the running entity up to rq->clock: real time to its sums, weighted time to its vruntime. Everything that
+ * compares vruntimes calls this first.
+ */
 static inline void update_curr(struct rq *rq)
 {
 	struct sched_entity *curr = rq->cfs.curr;
@@ -72,6 +83,10 @@ static void update_curr_fair(struct rq *rq)
 	update_curr(rq);
 }
 
+/*
+ * Where the entity gets its vruntime from: a new task begins a slice behind the others; a task that was between queues
+ * gets the offset of this queue; a sleeper gets a small credit. Only then is it put into the tree.
+ */
 static void enqueue_task_fair(struct rq *rq, struct task_struct *p, int flags)
 {
 	struct cfs_rq *cfs = &rq->cfs;
@@ -92,7 +107,10 @@ static void enqueue_task_fair(struct rq *rq, struct task_struct *p, int flags)
 		rb_add_cached(&se->run_node, &cfs->timeline, entity_less);
 }
 
-/* Who stays may all be further on now. */
+/*
+ * The task leaves without sleeping (another CPU, another class), so its vruntime becomes relative. It may have been the
+ * least, and those who stay may all be further on.
+ */
 static noinline void dequeue_relative(struct cfs_rq *cfs, struct sched_entity *se)
 {
 	struct rb_node *left = rb_first_cached(&cfs->timeline);
@@ -103,6 +121,7 @@ static noinline void dequeue_relative(struct cfs_rq *cfs, struct sched_entity *s
 		update_min_vruntime(cfs, curr && curr->on_rq ? curr : entity(left));
 }
 
+/* The usual case is a running task that goes to sleep: it is not in the tree. */
 static void dequeue_task_fair(struct rq *rq, struct task_struct *p, int flags)
 {
 	struct cfs_rq *cfs = &rq->cfs;
@@ -123,7 +142,7 @@ static void dequeue_task_fair(struct rq *rq, struct task_struct *p, int flags)
 		dequeue_relative(cfs, se);
 }
 
-/* Let the others go first once, as far as that is fair (pick_next_entity). */
+/* The running task asks to be passed over once, as far as that is fair (pick_next_entity). */
 static void yield_task_fair(struct rq *rq)
 {
 	update_curr(rq);
@@ -138,6 +157,10 @@ static bool wakeup_preempt_entity(const struct sched_entity *curr, const struct 
 	return lead > 0 && lead > (s64)calc_delta_fair(sched_wakeup_gran_ns, se);
 }
 
+/*
+ * p has become runnable while a task of this class runs. SCHED_IDLE always gives way; SCHED_BATCH and SCHED_IDLE never
+ * preempt.
+ */
 static void check_preempt_wakeup_fair(struct rq *rq, struct task_struct *p)
 {
 	struct task_struct *curr = rq->curr;
@@ -155,8 +178,10 @@ preempt:
 	resched_curr(rq);
 }
 
-/* The leftmost, the running one included; the next to it when that one yielded and waiting is not unfair to
- * it. */
+/*
+ * The entity with the least vruntime; `curr` is the running one if it may go on, as it is not in the tree. When that
+ * one has yielded, the second is taken, unless it is so far ahead that waiting would be unfair to the first.
+ */
 static struct sched_entity *pick_next_entity(struct cfs_rq *cfs, struct sched_entity *curr)
 {
 	struct rb_node *first = rb_first_cached(&cfs->timeline), *next;
@@ -187,6 +212,7 @@ static inline void set_next_entity(struct rq *rq, struct sched_entity *se)
 	rq->cfs.curr = se;
 }
 
+/* It goes back into the tree if it is still runnable, with what it has just run. */
 static inline void put_prev_entity(struct rq *rq, struct sched_entity *se)
 {
 	if (se->on_rq) {
@@ -201,8 +227,10 @@ static void put_prev_task_fair(struct rq *rq, struct task_struct *p)
 	put_prev_entity(rq, &p->se);
 }
 
-/* Its parameters have changed while it runs. Its slice goes on: a new one at each change would let it run for
- * ever. */
+/*
+ * The running task's parameters have changed, and it goes on. Its slice goes on, too: a task that got a new slice at
+ * each change could run for ever.
+ */
 static void set_next_task_fair(struct rq *rq, struct task_struct *p)
 {
 	u64 slice_began = p->se.prev_sum_exec_runtime;
@@ -211,6 +239,7 @@ static void set_next_task_fair(struct rq *rq, struct task_struct *p)
 	p->se.prev_sum_exec_runtime = slice_began;
 }
 
+/* The general way to pick, when other classes have had their say: the previous task is back in the tree. */
 static struct task_struct *pick_task_fair(struct rq *rq)
 {
 	struct sched_entity *se = pick_next_entity(&rq->cfs, NULL);
@@ -242,7 +271,7 @@ struct task_struct *noinline pick_next_task_fair(struct rq *rq, struct task_stru
 	return task_of(se);
 }
 
-/* Has the running entity used up its share of the period, while others wait? */
+/* At a tick: has the running entity used up its share of the period, while others wait? */
 static void check_preempt_tick(struct rq *rq, struct sched_entity *curr)
 {
 	struct cfs_rq *cfs = &rq->cfs;
@@ -268,8 +297,8 @@ static void task_tick_fair(struct rq *rq, struct task_struct *p)
 }
 
 /*
- * A sleeper wakes up on another CPU. The old queue is not locked: its min_vruntime is one aligned word that
- * only grows, a moment old at worst.
+ * A sleeper wakes up on another CPU, and its vruntime becomes relative. The old queue is not locked: its min_vruntime
+ * is one aligned word that only grows, a moment old at worst. pi_lock held.
  */
 static void migrate_task_rq_fair(struct task_struct *p, int new_cpu)
 {
@@ -277,8 +306,10 @@ static void migrate_task_rq_fair(struct task_struct *p, int new_cpu)
 		p->se.vruntime -= READ_ONCE(task_rq(p)->cfs.min_vruntime);
 }
 
-/* A sleeper leaves or joins the class: make its virtual time relative or absolute. A queued one's is done by
- * the queue. */
+/*
+ * A sleeper leaves the class: its vruntime becomes relative, with at most a sleeper's credit. For a queued task dequeue
+ * and enqueue have done that.
+ */
 static void switched_from_fair(struct rq *rq, struct task_struct *p)
 {
 	if (!p->on_rq)
@@ -302,6 +333,7 @@ static u64 get_rr_interval_fair(struct rq *rq, struct task_struct *p)
 
 #define MIGRATE_SCAN 32 /* so that the cost of a pull does not grow with the tasks */
 
+/* From the left of the tree, as those tasks have waited longest. */
 struct task_struct *fair_migratable(struct rq *rq, int cpu, unsigned long max_weight)
 {
 	struct rb_node *n = rb_first_cached(&rq->cfs.timeline);

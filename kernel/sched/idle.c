@@ -1,4 +1,10 @@
-/* The idle class and the idle loop: what a CPU does when nothing is runnable. */
+/*
+ * The idle class and the idle loop: what a CPU does when nothing is runnable.
+ *
+ * A waiting CPU can be told of new work in two ways. While it polls need_resched (TIF_POLLING_NRFLAG is set) setting
+ * the flag is enough. While it waits for an interrupt it must get one. Which of the two holds is in the same word as
+ * the flag, so the other side cannot be wrong about it (resched_curr, default_idle_call).
+ */
 #include "sched.h"
 
 #include <arch/processor.h>
@@ -6,7 +12,10 @@
 #include <time/hrtimer.h>
 #include <trace/events/power.h>
 
-/* The idle task is on no queue: it is what is left when every class above has nothing. */
+/*
+ * The idle task is on no queue: it is what remains when every class above has nothing. So it is neither enqueued nor
+ * dequeued.
+ */
 static void enqueue_task_idle(struct rq *rq, struct task_struct *p, int flags)
 {
 	BUG();
@@ -21,11 +30,13 @@ static void yield_task_idle(struct rq *rq)
 {
 }
 
+/* Any task runs before the idle task. */
 static void wakeup_preempt_idle(struct rq *rq, struct task_struct *p)
 {
 	resched_curr(rq);
 }
 
+/* The mask is a hint for the other CPUs' balancing. */
 static void set_next_task_idle(struct rq *rq, struct task_struct *p)
 {
 	rq->idle_since = rq->clock;
@@ -38,6 +49,7 @@ static struct task_struct *pick_next_task_idle(struct rq *rq)
 	return rq->idle;
 }
 
+/* Idle time is measured exactly, from switch to switch. */
 static void put_prev_task_idle(struct rq *rq, struct task_struct *p)
 {
 	cpumask_clear_cpu(rq->cpu, &idle_cpus_mask);
@@ -78,6 +90,7 @@ const struct sched_class idle_sched_class = {
 	.get_rr_interval = get_rr_interval_idle,
 };
 
+/* With the period that is under way, if the CPU idles now. */
 u64 cpu_idle_ns(int cpu)
 {
 	unsigned long flags;
@@ -96,9 +109,10 @@ static inline bool idle_has_work(void)
 }
 
 /*
- * Waiting is nobody's latency; interrupts that come are, and tell so themselves. Who listens to the event may wake a
- * task of this CPU (tp_printk, by the console), of which no interrupt tells. So the last look is here, and between it
- * and the wait is nothing that could be traced.
+ * Waiting is no latency of anybody, so the latency tracers stop measuring; interrupts that come are measured, and tell
+ * so themselves. A listener of the event cpu_idle may wake a task of this CPU (tp_printk does so through the console),
+ * and no interrupt tells of that. So the last look is here, and nothing between it and the wait can be traced.
+ * Interrupts are off; the machine waits for one that is pending all the same.
  */
 static inline void wait_for_interrupt(void)
 {
@@ -111,10 +125,9 @@ static inline void wait_for_interrupt(void)
 }
 
 /*
- * Wait for an interrupt. From here to the wait this CPU must be interrupted to reschedule. Clearing the
- * polling bit and setting need_resched are atomic operations on one word: either the test below sees
- * need_resched, or who sets it sees that nobody polls and sends an interrupt, which is held pending and ends
- * the wait.
+ * Waits for an interrupt. From here to the wait this CPU must be interrupted to make it reschedule. Clearing the
+ * polling bit and setting need_resched are atomic operations on one word: either the test below sees need_resched, or
+ * the CPU that sets it sees that nobody polls, and sends an interrupt. That one is held pending and ends the wait.
  */
 static void noinline default_idle_call(void)
 {
@@ -126,7 +139,7 @@ static void noinline default_idle_call(void)
 	local_irq_enable();
 }
 
-/* One idle period: in when nothing is runnable, out to the scheduler when something may be. */
+/* One idle period: from when nothing is runnable until something may be. The tick is stopped meanwhile. */
 static void noinline do_idle(void)
 {
 	tick_nohz_idle_enter();

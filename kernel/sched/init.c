@@ -1,11 +1,17 @@
-/* The scheduler's beginning: runqueues, idle tasks; and small questions about tasks and CPUs. */
+/*
+ * The scheduler's beginning: runqueues and idle tasks. Also small questions about tasks and CPUs that /proc asks, whose
+ * answers are sums over all CPUs, read without a lock: each number is of its own moment.
+ */
 #include "sched.h"
 
 #include <lib/string.h>
 #include <proc/fork.h>
 #include <lib/printf.h>
 
-/* `idle` starts running on cpu without having been switched to: it is current there, and never preemptible.
+/*
+ * `idle` becomes the current task of `cpu` without having been switched to: for the boot CPU it is the code that runs
+ * now, for another CPU the code with which it will begin. It never leaves its CPU, and it is never preempted except by
+ * its own call of schedule_idle(): its preempt_count stays at 1. It is on no queue (on_rq 0), but it runs (on_cpu 1).
  */
 void init_idle(struct task_struct *idle, int cpu)
 {
@@ -31,6 +37,7 @@ void init_idle(struct task_struct *idle, int cpu)
 	rq->idle_since = sched_clock();
 }
 
+/* Only at boot, before another CPU can look at the runqueue. */
 static void init_rq(struct rq *rq, int cpu)
 {
 	memset(rq, 0, sizeof(*rq));
@@ -41,6 +48,10 @@ static void init_rq(struct rq *rq, int cpu)
 	init_rt_rq(&rq->rt);
 }
 
+/*
+ * Runqueues of all CPUs that there can be, so that a CPU that starts later finds its own. The boot CPU's code so far
+ * becomes its idle task, which is also the first task (init_task).
+ */
 void sched_init(void)
 {
 	unsigned cpu;
@@ -48,7 +59,7 @@ void sched_init(void)
 	for_each_possible_cpu(cpu)
 		init_rq(cpu_rq(cpu), cpu);
 	init_idle(&init_task, smp_processor_id());
-	/* What the first tasks inherit. */
+	/* The first tasks inherit this: any CPU, also one that is not online yet. */
 	for (cpu = 0; cpu < NR_CPUS; cpu++)
 		set_bit(cpu, init_task.cpus_mask);
 	init_task.nr_cpus_allowed = NR_CPUS;
@@ -66,6 +77,7 @@ struct task_struct *curr_task(int cpu)
 	return READ_ONCE(cpu_rq(cpu)->curr);
 }
 
+/* Tasks that run or wait for a CPU, without the idle tasks. */
 unsigned long nr_running(void)
 {
 	unsigned long sum = 0;
@@ -86,6 +98,11 @@ u64 nr_context_switches(void)
 	return sum;
 }
 
+/*
+ * A task may be counted on the CPU where it went to sleep and subtracted on the one that wakes it. So a single CPU's
+ * number may be negative, and only the sum means something. While it is read, tasks change, so even the sum may be
+ * below zero for a moment.
+ */
 long nr_uninterruptible(void)
 {
 	long sum = 0;
@@ -101,6 +118,10 @@ int task_nice(const struct task_struct *p)
 	return p->static_prio - DEFAULT_PRIO;
 }
 
+/*
+ * The letters of /proc/PID/stat and of the trace, in Linux's order: running, sleeping, disk sleep (uninterruptible),
+ * stopped, traced, dead, zombie, parked, idle.
+ */
 char task_index_to_char(unsigned index)
 {
 	static const char letters[] = "RSDTtXZPI";

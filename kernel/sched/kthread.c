@@ -1,4 +1,16 @@
-/* Kernel threads: made by kthreadd, so that they inherit nothing from the process that asked for one. */
+/*
+ * Kernel threads. All of them are made by one task, kthreadd, so that they inherit nothing (files, limits, signals,
+ * affinity) from the process that happened to ask for one:
+ *
+ *	requester			kthreadd
+ *	  request on its stack, in a list
+ *	  wake kthreadd, sleep		  copy_process: the new thread sleeps
+ *	  				  complete(request)
+ *	  goes on; its first wake-up
+ *	  starts the thread
+ *
+ * A thread is stopped by kthread_stop(): it sets a flag, wakes the thread, and waits until its function has returned.
+ */
 #include <kernel/panic.h>
 #include <kernel/smp.h>
 #include <lib/printf.h>
@@ -33,6 +45,7 @@ static DEFINE_SPINLOCK(kthread_create_lock);
 static LIST_HEAD(kthread_create_list);
 static struct task_struct *kthreadd_task; /* [immutable once set] */
 
+/* NULL for a task that is no kernel thread, or was not made here. */
 static struct kthread *to_kthread(struct task_struct *t)
 {
 	return t->kthread_data;
@@ -44,8 +57,7 @@ void free_kthread_struct(struct task_struct *t)
 	t->kthread_data = NULL;
 }
 
-/* The first function of every kernel thread. It was woken by its creator: affinity and name are as they shall
- * be. */
+/* The first function of every kernel thread. Its creator has woken it, so name, CPU and mask are final by now. */
 static int kthread(void *arg)
 {
 	struct kthread *k = arg;
@@ -58,13 +70,20 @@ static int kthread(void *arg)
 	do_exit(0);
 }
 
-/* As if it had slept on `cpu`: with that queue's virtual time. */
+/*
+ * The thread looks as if it had gone to sleep on `cpu`: it has that queue's virtual time, so its first wake-up is like
+ * any other.
+ */
 static void join_sleepers(struct task_struct *p, int cpu)
 {
 	p->cpu = p->wake_cpu = cpu;
 	p->se.vruntime = READ_ONCE(cpu_rq(cpu)->cfs.min_vruntime);
 }
 
+/*
+ * In kthreadd, or at boot in the first task. The thread is complete and sleeps, but nobody else knows it yet. An
+ * ERR_PTR when there is no memory or no pid.
+ */
 static struct task_struct *fork_kthread(struct kthread *k, const char *name)
 {
 	struct kernel_clone_args args = {.flags = CLONE_FS | CLONE_FILES, .fn = kthread, .fn_arg = k};
@@ -82,12 +101,14 @@ static struct task_struct *fork_kthread(struct kthread *k, const char *name)
 	return p;
 }
 
+/* The requester's stack holds the request: after complete() it may be gone. */
 static void serve_request(struct kthread_create_info *req)
 {
 	req->result = fork_kthread(req->kthread, req->name);
 	complete(&req->done);
 }
 
+/* The oldest request, taken out of the list. NULL: there is none. */
 static struct kthread_create_info *next_request(void)
 {
 	struct kthread_create_info *req;
@@ -100,6 +121,10 @@ static struct kthread_create_info *next_request(void)
 	return req;
 }
 
+/*
+ * kthreadd's loop. The state is set before the list is looked at: a request that comes in between sets the state back,
+ * and schedule() returns at once.
+ */
 static int kthreadd(void *unused)
 {
 	struct kthread_create_info *req;
@@ -131,7 +156,10 @@ void kthreadd_init(void)
 	smp_store_release(&kthreadd_task, p);
 }
 
-/* Have kthreadd make it; before there is one (boot, when everybody is a kernel thread) make it here. */
+/*
+ * Has kthreadd make the thread. Before kthreadd exists (early at boot, when every task is a kernel thread) the thread
+ * is made here. kthreadd itself must not wait for its own answer.
+ */
 static void request_thread(struct kthread_create_info *req)
 {
 	struct task_struct *maker = smp_load_acquire(&kthreadd_task);
@@ -147,6 +175,7 @@ static void request_thread(struct kthread_create_info *req)
 	wait_for_completion(&req->done);
 }
 
+/* `k` belongs to the thread once it exists, and goes with its task struct. */
 static struct task_struct *kthread_create_va(int (*fn)(void *), void *data, const char *fmt, va_list args)
 {
 	struct kthread_create_info req;
@@ -177,7 +206,7 @@ struct task_struct *kthread_create(int (*fn)(void *), void *data, const char *na
 	return p;
 }
 
-/* Until its first wake-up the task's CPU and mask are the creator's to set: nobody else knows it. */
+/* Until its first wake-up only the creator knows the thread, so the mask is changed without a lock. */
 static void kthread_bind(struct task_struct *p, int cpu)
 {
 	memset(p->cpus_mask, 0, sizeof(p->cpus_mask));
@@ -226,8 +255,10 @@ int kthread_stop(struct task_struct *t)
 	trace_sched_kthread_stop(t);
 	get_task_struct(t); /* keeps k too */
 	smp_store_release(&k->should_stop, true);
-	/* Full barrier in the wake-up, against set_current_state before kthread_should_stop in the thread's
-	 * loop. */
+	/*
+	 * The wake-up has a full barrier. It pairs with the one in set_current_state(), which the thread's loop calls
+	 * before kthread_should_stop(): either the thread sees the flag, or this wake-up finds it asleep.
+	 */
 	wake_up_process(t);
 	wait_for_completion(&k->exited);
 	result = k->result;

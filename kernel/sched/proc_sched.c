@@ -1,4 +1,7 @@
-/* /proc/<pid>/sched: a task as its scheduling class sees it. */
+/*
+ * /proc/PID/sched: a task as its scheduling class sees it. The names of the lines are Linux's; times are in
+ * milliseconds with six decimals, so the digits behind the point are nanoseconds.
+ */
 #include <fs/libfs.h>
 #include <fs/seq_file.h>
 #include <lib/printf.h>
@@ -16,6 +19,11 @@ struct sched_view {
 	u64 dl_deadline;
 };
 
+/*
+ * Takes the copy under pi_lock and the runqueue lock, and shows nothing there: printing takes far longer than a
+ * runqueue may stay locked. A running task is charged first, as its times are otherwise those of the last tick or
+ * switch.
+ */
 static void sched_view_take(struct task_struct *p, struct sched_view *v)
 {
 	unsigned long flags;
@@ -48,6 +56,7 @@ static void show_number(struct seq_file *m, const char *name, s64 v)
 	seq_printf(m, "%-45s:%21lld\n", name, (long long)v);
 }
 
+/* Context: a reader of the file, which holds a reference on p. */
 static int sched_show(struct seq_file *m, struct task_struct *p)
 {
 	struct sched_view v;

@@ -1,4 +1,7 @@
-/* Looking at a whole runqueue, for tracers. Not traced: a tracer runs it. */
+/*
+ * Looking at a whole runqueue, for tracers. Not traced, because a tracer runs it. Each class is walked in the order in
+ * which it would run its tasks, and the classes from the most important one on. The runqueue is locked by the caller.
+ */
 #include "sched.h"
 
 #include <lib/bitmap.h>

@@ -1,8 +1,14 @@
 /*
- * The real-time class: SCHED_FIFO and SCHED_RR, a list a priority and a bitmap of the lists in use.
+ * The real-time class: SCHED_FIFO and SCHED_RR. There is a list for each priority, and a bitmap of the lists that are
+ * not empty, so the next task is found in constant time:
  *
- * The running task stays on its list, at the head. So preemption by a higher priority leaves it first among
- * its equals, as POSIX asks for, and yielding or a spent slice moves it to the end.
+ *	bitmap	0 0 1 0 ... 1 0
+ *	            |       `- queue[97]: D
+ *	            `- queue[2]: A (runs) - B - C
+ *
+ * The running task stays on its list, at the head. So preemption by a higher priority leaves it first among its equals,
+ * as POSIX asks for (sched_setscheduler, "Scheduling Policies"), and yielding or a spent slice moves it to the end.
+ * Priority 0 in this file is the most important. Every function runs with the runqueue locked.
  */
 #include "sched.h"
 
@@ -15,7 +21,10 @@ void init_rt_rq(struct rt_rq *rt)
 		INIT_LIST_HEAD(&rt->queue[i]);
 }
 
-/* Charge the running task's time: for classes without an own clock. */
+/*
+ * Charges the running task up to rq->clock, for classes that have no account of their own. A clock that has not moved
+ * charges nothing.
+ */
 void update_curr_common(struct rq *rq)
 {
 	struct sched_entity *se = &rq->curr->se;
@@ -28,7 +37,10 @@ void update_curr_common(struct rq *rq)
 	se->sum_exec_runtime += delta;
 }
 
-/* Tell other CPUs whether there is something to pull from here. */
+/*
+ * Tells other CPUs whether there is a task to pull from here. The mask is written only when the answer changes, as all
+ * CPUs read its cache line.
+ */
 void update_rt_overload(struct rq *rq)
 {
 	bool over = rt_task_waits(rq);
@@ -41,6 +53,10 @@ void update_rt_overload(struct rq *rq)
 		cpumask_clear_cpu(rq->cpu, &rt_overloaded_mask);
 }
 
+/*
+ * ENQUEUE_HEAD is for a task whose priority was lowered: it goes in front of its new equals. rt.timeout counts the time
+ * without sleeping (RLIMIT_RTTIME), so a wake-up starts it at zero.
+ */
 static void enqueue_task_rt(struct rq *rq, struct task_struct *p, int flags)
 {
 	struct rt_rq *rt = &rq->rt;
@@ -58,6 +74,7 @@ static void enqueue_task_rt(struct rq *rq, struct task_struct *p, int flags)
 	update_rt_overload(rq);
 }
 
+/* The running task is charged first, since it may be about to sleep and would not be charged any more. */
 static void dequeue_task_rt(struct rq *rq, struct task_struct *p, int flags)
 {
 	struct rt_rq *rt = &rq->rt;
@@ -83,12 +100,14 @@ static void yield_task_rt(struct rq *rq)
 	requeue_task_rt(rq, rq->curr);
 }
 
+/* An equal priority does not preempt: it waits for its turn behind the running task. */
 static void check_preempt_curr_rt(struct rq *rq, struct task_struct *p)
 {
 	if (p->prio < rq->curr->prio)
 		resched_curr(rq);
 }
 
+/* The lowest bit that is set is the most important list. It stays on its list while it runs. */
 static struct task_struct *pick_next_task_rt(struct rq *rq)
 {
 	struct rt_rq *rt = &rq->rt;
@@ -113,7 +132,10 @@ static void set_next_task_rt(struct rq *rq, struct task_struct *p)
 	p->se.exec_start = rq->clock;
 }
 
-/* A slice counts down in ticks; alone among its equals a task just gets the next one. */
+/*
+ * A slice of SCHED_RR counts down in ticks; SCHED_FIFO has none. A task alone on its list gets the next slice without a
+ * switch.
+ */
 static void task_tick_rt(struct rq *rq, struct task_struct *p)
 {
 	struct list_head *queue = &rq->rt.queue[p->prio];
@@ -132,6 +154,7 @@ static void task_tick_rt(struct rq *rq, struct task_struct *p)
 	resched_curr(rq);
 }
 
+/* A task joins the class: it begins with a full slice, and may have to run at once. */
 static void switched_to_rt(struct rq *rq, struct task_struct *p)
 {
 	p->rt.time_slice = RR_TIMESLICE_NS;
@@ -140,6 +163,7 @@ static void switched_to_rt(struct rq *rq, struct task_struct *p)
 		wakeup_preempt(rq, p);
 }
 
+/* 0 means that the task runs until it gives the CPU up. */
 static u64 get_rr_interval_rt(struct rq *rq, struct task_struct *p)
 {
 	return p->policy == SCHED_RR ? RR_TIMESLICE_NS : 0;

@@ -28,13 +28,17 @@ void sched_stat_unregfunc(void)
 	static_key_dec_later(&sched_stat_key);
 }
 
+/* From now on p waits or sleeps. Runqueue locked, its clock updated. */
 static void begin(struct rq *rq, struct task_struct *p, enum sched_stat_kind kind)
 {
 	p->stat.kind = kind;
 	p->stat.since = rq->clock;
 }
 
-/* Whatever it was, it ends, after so long; NONE when its beginning was not seen. */
+/*
+ * What p was doing ends now. Returns what it was, with *delay in ns; SCHED_STAT_NONE when its beginning was not seen,
+ * or was in an earlier time of the key.
+ */
 static enum sched_stat_kind end(struct rq *rq, struct task_struct *p, u64 *delay)
 {
 	enum sched_stat_kind kind = p->stat.kind;
@@ -44,7 +48,7 @@ static enum sched_stat_kind end(struct rq *rq, struct task_struct *p, u64 *delay
 	return p->stat.since >= sched_stat_on_since ? kind : SCHED_STAT_NONE;
 }
 
-/* The stopper and the idle task are nobody's to wait with. */
+/* The stopper and the idle task never wait for a CPU. */
 static bool is_counted(const struct task_struct *p)
 {
 	return p->sched_class != &stop_sched_class && p->sched_class != &idle_sched_class;

@@ -21,7 +21,7 @@ static void yield_task_stop(struct rq *rq)
 	WARN_ON_ONCE(1); /* stoppers end, they do not yield */
 }
 
-/* There is one of them a CPU. */
+/* A CPU has one stopper, so it never competes with another. */
 static void wakeup_preempt_stop(struct rq *rq, struct task_struct *p)
 {
 }

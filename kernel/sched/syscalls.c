@@ -1,4 +1,8 @@
-/* System calls about policy and priority. */
+/*
+ * System calls about policy and priority (sched(7), sched_setattr(2)). They find the task, read the user's structure
+ * and pass on what is asked for; whether the caller may have it is decided in __sched_setscheduler(), with the task's
+ * locks held, by check_permission() here. Context: the calling thread, nothing locked.
+ */
 #include <asm/uaccess.h>
 #include <lib/string.h>
 #include <proc/fork.h>
@@ -12,7 +16,7 @@
 #include "sched.h"
 #include "syscalls.h"
 
-/* pid 0 is the caller. Returned with a reference; ERR_PTR. */
+/* pid 0 is the caller. The task has a reference, which the caller puts. ERR_PTR: -EINVAL, -ESRCH. */
 struct task_struct *sched_find_task(pid_t pid)
 {
 	struct task_struct *p;
@@ -27,6 +31,7 @@ struct task_struct *sched_find_task(pid_t pid)
 	return p ? p : ERR_PTR(-ESRCH);
 }
 
+/* Root, or the owner by effective or real user id. */
 bool sched_may_change(const struct task_struct *p)
 {
 	return current->euid == 0 || current->euid == p->euid || current->euid == p->uid;
@@ -43,7 +48,10 @@ bool can_nice(const struct task_struct *p, int nice)
 	return current->euid == 0 || nice >= task_nice(p) || nice_limit_allows(p, nice);
 }
 
-/* Real time, for others than root: RLIMIT_RTPRIO lets them in and up; a priority they have they may keep or lower. */
+/*
+ * Real time for others than root: RLIMIT_RTPRIO lets a task in and up. A priority that it has it may always keep or
+ * lower.
+ */
 static bool may_be_real_time(const struct task_struct *p, const struct sched_params *sp)
 {
 	u64 limit = READ_ONCE(p->signal->rlim[RLIMIT_RTPRIO][0]);
@@ -54,8 +62,8 @@ static bool may_be_real_time(const struct task_struct *p, const struct sched_par
 }
 
 /*
- * Who is not root may only give things up, as far as limits do not allow more; no deadlines. Leaving SCHED_IDLE is a
- * rise, as it counts less than nice 19. p's runqueue is locked: what is compared with is what is replaced.
+ * Whoever is not root may only give things up, unless limits allow more, and gets no deadlines. Leaving SCHED_IDLE is a
+ * rise, as it counts less than nice 19. p's runqueue is locked, so what is compared with is what is replaced.
  */
 static int check_permission(const struct task_struct *p, const struct sched_params *sp)
 {
@@ -74,7 +82,7 @@ static int check_permission(const struct task_struct *p, const struct sched_para
 	return 0;
 }
 
-/* As the caller may. */
+/* Makes the change with the caller's rights. 0 or -errno. */
 static int sched_set_params(pid_t pid, struct sched_params *sp)
 {
 	struct task_struct *p = sched_find_task(pid);
@@ -88,7 +96,7 @@ static int sched_set_params(pid_t pid, struct sched_params *sp)
 	return ret;
 }
 
-/* There are no parameters for a deadline in sp, so that policy is refused. */
+/* The older calls have only a priority. They have no parameters for a deadline, so that policy is refused. */
 static long sched_set_priority(pid_t pid, struct sched_params *sp, struct sched_param __user *uparam)
 {
 	struct sched_param param;
@@ -150,8 +158,9 @@ SYSCALL_DEFINE2(sched_getparam, pid_t, pid, struct sched_param __user *, uparam)
 }
 
 /*
- * Older, shorter structures are filled up with zeros. Newer, larger ones are fine as long as what we do not know is
- * zero; else the caller is told our size.
+ * An older, shorter structure is filled up with zeros. A newer, larger one is good as long as the part that we do not
+ * know is zero; otherwise the caller gets -E2BIG and our size in the structure. This is how Linux extends structures
+ * (copy_struct_from_user).
  */
 static int read_attr(struct sched_attr *attr, struct sched_attr __user *uattr)
 {
@@ -176,7 +185,7 @@ tell_size:
 	return copy_to_user(uattr, &size, sizeof(size)) ? -EFAULT : -E2BIG;
 }
 
-/* Reclaiming and utilisation clamps do not exist here. */
+/* Flags that Linux has and this scheduler does not (reclaiming, utilisation clamps) are refused with Linux's errors. */
 static int check_attr(const struct sched_attr *attr)
 {
 	if ((attr->sched_flags & SCHED_FLAG_UTIL_CLAMP) && attr->size < SCHED_ATTR_SIZE_VER1)
@@ -186,6 +195,7 @@ static int check_attr(const struct sched_attr *attr)
 	return attr->sched_flags & SCHED_FLAG_UTIL_CLAMP ? -EOPNOTSUPP : 0;
 }
 
+/* What the structure does not give stays as the task has it. */
 static unsigned attr_keeps(u64 flags)
 {
 	return (flags & SCHED_FLAG_KEEP_POLICY ? SCHED_KEEP_POLICY : 0) |
@@ -234,7 +244,7 @@ SYSCALL_DEFINE3(sched_setattr, pid_t, pid, struct sched_attr __user *, uattr, un
 	return sched_set_params(pid, &sp);
 }
 
-/* The parameters that p's policy has, all as they were at one moment. */
+/* The parameters of p's policy, all as they were at one moment. */
 static void get_attr(struct task_struct *p, struct sched_attr *attr)
 {
 	unsigned long flags;
@@ -254,7 +264,7 @@ static void get_attr(struct task_struct *p, struct sched_attr *attr)
 	task_rq_unlock(rq, p, flags);
 }
 
-/* As much of our structure as the caller has room for, and in `size` how much that is. */
+/* Writes as much of our structure as the caller has room for, and in `size` how much that is. */
 SYSCALL_DEFINE4(sched_getattr, pid_t, pid, struct sched_attr __user *, uattr, unsigned, size, unsigned, flags)
 {
 	struct sched_attr attr = {};
@@ -271,7 +281,7 @@ SYSCALL_DEFINE4(sched_getattr, pid_t, pid, struct sched_attr __user *, uattr, un
 	return copy_to_user(uattr, &attr, attr.size) ? -EFAULT : 0;
 }
 
-/* Highest or lowest priority of a policy. */
+/* The highest or lowest priority of a policy: `real_time` for those two, 0 for the others. -EINVAL: no such policy. */
 static long priority_bound(int policy, int real_time)
 {
 	switch (policy) {
@@ -297,7 +307,9 @@ SYSCALL_DEFINE1(sched_get_priority_min, int, policy)
 	return priority_bound(policy, 1);
 }
 
-/* The time that a task runs before the next of its priority does; 0 for SCHED_FIFO. */
+/*
+ * The time that a task runs before the next of its priority does; 0 for SCHED_FIFO, the present slice for fair tasks.
+ */
 SYSCALL_DEFINE2(sched_rr_get_interval, pid_t, pid, struct timespec __user *, interval)
 {
 	struct task_struct *p = sched_find_task(pid);

@@ -1,4 +1,8 @@
-/* System calls about affinity and nice values. */
+/*
+ * System calls about affinity and nice values: sched_setaffinity, sched_getaffinity, setpriority, getpriority. Context:
+ * the calling thread, nothing locked. Which change is allowed is decided where it is made (policy.c), under the locks
+ * of the task.
+ */
 #include <asm/uaccess.h>
 #include <lib/string.h>
 #include <proc/fork.h>
@@ -9,6 +13,10 @@
 #include "sched.h"
 #include "syscalls.h"
 
+/*
+ * A mask that is shorter than ours is filled up with zeros, and CPUs that there cannot be are ignored, as on Linux.
+ * Threads that belong to one CPU for good (PF_NO_SETAFFINITY) are refused.
+ */
 SYSCALL_DEFINE3(sched_setaffinity, pid_t, pid, unsigned, len, unsigned long __user *, umask)
 {
 	struct cpumask mask = {{0}};
@@ -29,7 +37,10 @@ SYSCALL_DEFINE3(sched_setaffinity, pid_t, pid, unsigned, len, unsigned long __us
 	return ret;
 }
 
-/* Returns the bytes written: whole words, as many as the CPUs need. */
+/*
+ * Returns the number of bytes written: whole words, as many as the CPUs need. This differs from the C library's
+ * function of this name, which returns 0.
+ */
 SYSCALL_DEFINE3(sched_getaffinity, pid_t, pid, unsigned, len, unsigned long __user *, umask)
 {
 	struct cpumask mask;
@@ -50,7 +61,7 @@ SYSCALL_DEFINE3(sched_getaffinity, pid_t, pid, unsigned, len, unsigned long __us
 
 typedef long (*prio_fn)(struct task_struct *p, long arg, long so_far);
 
-/* What is done to those who are selected, and what has come of it. */
+/* What is done to the selected threads, and the result so far. */
 struct selection {
 	int which;
 	uid_t uid; /* PRIO_USER: whose threads */
@@ -59,7 +70,10 @@ struct selection {
 	long ret;
 };
 
-/* All threads of a process: a nice value is a thread's own, and so is an id. [T] */
+/*
+ * Calls fn for all threads of a process, because a nice value belongs to a thread, and so does a user id. Kernel
+ * threads belong to no user. tasklist_lock held.
+ */
 static void call_for_threads(struct task_struct *leader, void *data)
 {
 	struct selection *s = data;
@@ -73,8 +87,8 @@ static void call_for_threads(struct task_struct *leader, void *data)
 }
 
 /*
- * Call fn for every thread selected; the answer is fn's last non-negative result, or the last error, -ESRCH when
- * nobody is. A group is found by its own list; for a user all are looked at, as on Linux.
+ * Calls fn for every selected thread, with the result so far, and returns its last result; -ESRCH when nobody is
+ * selected. A process group is found by its own list; for a user all processes are looked at, as on Linux.
  */
 static long for_each_selected(int which, int who, prio_fn fn, long arg)
 {
@@ -104,7 +118,10 @@ static long for_each_selected(int which, int who, prio_fn fn, long arg)
 	return s.ret;
 }
 
-/* p's runqueue is locked. */
+/*
+ * Called back by __sched_setscheduler() with p's runqueue locked, so the nice value that is compared is the one that is
+ * replaced.
+ */
 static int may_renice(const struct task_struct *p, const struct sched_params *sp)
 {
 	if (!sched_may_change(p))
@@ -112,6 +129,10 @@ static int may_renice(const struct task_struct *p, const struct sched_params *sp
 	return can_nice(p, sp->nice) ? 0 : -EACCES;
 }
 
+/*
+ * Only the nice value changes. The sum of all threads' results is 0 when every one was changed, or the last error, as
+ * on Linux.
+ */
 static long set_one_nice(struct task_struct *p, long nice, long so_far)
 {
 	struct sched_params sp = {
@@ -123,6 +144,7 @@ static long set_one_nice(struct task_struct *p, long nice, long so_far)
 	return so_far == -ESRCH ? 0 : so_far;
 }
 
+/* A value beyond the range is the nearest that there is. */
 SYSCALL_DEFINE3(setpriority, int, which, int, who, int, nice)
 {
 	return for_each_selected(which, who, set_one_nice, clamp(nice, -20, 19));
@@ -133,7 +155,10 @@ static long sched_max_prio(struct task_struct *p, long unused, long so_far)
 	return max(so_far, 20L - task_nice(p));
 }
 
-/* 40..1 for nice -20..19: a result must not look like an error. The C library turns it round. */
+/*
+ * Returns 40..1 for nice -20..19, since a negative result would look like an error; the C library turns it round. Of
+ * several threads the most favoured counts.
+ */
 SYSCALL_DEFINE2(getpriority, int, which, int, who)
 {
 	return for_each_selected(which, who, sched_max_prio, 0);

@@ -1,4 +1,15 @@
-/* Wait queues: lists of sleepers, woken in order. */
+/*
+ * Wait queues: lists of sleepers, which are woken in order. The pattern of a sleeper, whose parts must be in this
+ * order:
+ *
+ *	prepare_to_wait(q, &w, TASK_INTERRUPTIBLE);	in the queue, then the state is set
+ *	if (!condition)					a wake-up from here on sets the state back
+ *		schedule();
+ *	finish_wait(q, &w);
+ *
+ * The waker makes the condition true and then calls wake_up(q). Either the sleeper sees the condition, or the waker
+ * finds it in the queue. q->lock is taken with interrupts off, so interrupt handlers may wake.
+ */
 #include <sched/wait.h>
 
 void init_waitqueue_head(wait_queue_head_t *q)
@@ -7,18 +18,23 @@ void init_waitqueue_head(wait_queue_head_t *q)
 	INIT_LIST_HEAD(&q->head);
 }
 
+/* True: this call has woken the task. The entry stays in the queue. */
 bool default_wake_function(struct wait_queue_entry *w, unsigned mode)
 {
 	return try_to_wake_up(w->task, mode);
 }
 
-/* For sleepers that loop over their condition: taken off at the wake-up, they need no second lock to leave
- * the queue. */
+/*
+ * For sleepers that loop over their condition: the entry is taken off at the wake-up, so the sleeper needs no second
+ * lock to leave the queue. q->lock held.
+ */
 bool autoremove_wake_function(struct wait_queue_entry *w, unsigned mode)
 {
 	bool woken = try_to_wake_up(w->task, mode);
 
-	/* finish_wait looks at the entry without the lock: what was done to it comes before it looks empty.
+	/*
+	 * finish_wait() looks at the entry without the lock, and the entry is on the sleeper's stack. So it must look
+	 * empty last of all, when nothing here touches it any more: release.
 	 */
 	if (woken) {
 		struct list_head *e = &w->entry;
@@ -50,8 +66,8 @@ void remove_wait_queue(wait_queue_head_t *q, struct wait_queue_entry *w)
 }
 
 /*
- * Those who wait together stand in front, who wants to be alone behind: a wake-up reaches all of the first
- * and then as many of the second as it was made for.
+ * Sleepers that may be woken together stand in front, exclusive ones behind. So one pass over the list wakes all of the
+ * first and then as many of the second as it was made for.
  */
 static void prepare(wait_queue_head_t *q, struct wait_queue_entry *w, unsigned state, bool exclusive)
 {
@@ -79,7 +95,7 @@ void prepare_to_wait_exclusive(wait_queue_head_t *q, struct wait_queue_entry *w,
 	prepare(q, w, state, true);
 }
 
-/* Context: q locked. nr 0: everybody. */
+/* Wakes all that are not exclusive and `nr` that are; nr 0: all of them. Context: q locked. */
 static void __wake_up_common(wait_queue_head_t *q, unsigned mode, int nr)
 {
 	struct wait_queue_entry *w, *next;

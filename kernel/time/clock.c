@@ -1,4 +1,7 @@
-/* The clock: counter frequency, wall clock, busy waiting. Not traced: time stamps come from here. */
+/*
+ * The clock: from the counter to nanoseconds, the wall clock, busy waiting. A rate is a factor of 32.32 bits, so a
+ * conversion is one multiplication and a shift, and no division. Not traced: time stamps come from here.
+ */
 #include <arch/processor.h>
 #include <lib/atomic.h>
 #include <time/clock.h>
@@ -7,7 +10,10 @@ u64 clock_mult;
 static u64 cycles_mult; /* cycles = (ns * mult) >> CLOCK_SHIFT [immutable after clock_init] */
 static u64 wall_offset; /* wall clock minus sched_clock, ns [atomic] */
 
-/* (to << CLOCK_SHIFT) / from, by whole and remainder: a 128-bit division would need the compiler's library. */
+/*
+ * (to << CLOCK_SHIFT) / from, by whole and remainder, because a 128-bit division would need the compiler's library.
+ * `from` is below 2^32, or the shift of the remainder would lose bits.
+ */
 u64 clocks_mult(u64 to, u64 from)
 {
 	u64 whole = to / from, rest = to % from;
@@ -15,6 +21,7 @@ u64 clocks_mult(u64 to, u64 from)
 	return (whole << CLOCK_SHIFT) + (rest << CLOCK_SHIFT) / from;
 }
 
+/* Before this clock_mult is 0, and sched_clock() stands at 0. */
 void clock_init(u64 hz)
 {
 	cycles_mult = clocks_mult(hz, NSEC_PER_SEC);
@@ -38,12 +45,16 @@ u64 ktime_get_real_ns(void)
 	return sched_clock() + READ_ONCE(wall_offset);
 }
 
-/* One word: readers see the old or the new time. */
+/*
+ * The wall clock is one difference to the counter. It is one aligned word, so readers see the old or the new time and
+ * need no lock.
+ */
 void set_wall_clock(u64 ns_since_1970)
 {
 	WRITE_ONCE(wall_offset, ns_since_1970 - sched_clock());
 }
 
+/* The difference is compared as a signed number, so it would hold even when the clock wraps. */
 void ndelay(u64 ns)
 {
 	u64 end = sched_clock() + ns;

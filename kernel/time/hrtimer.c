@@ -1,9 +1,14 @@
 /*
- * High-resolution timers: a tree a CPU, ordered by time, served from the one-shot timer interrupt.
+ * High-resolution timers: each CPU has a tree ordered by time, and a one-shot timer interrupt that is set to the first
+ * of them.
  *
- * A timer belongs to one base at a time. While it changes base (hrtimer_start on another CPU than before) its
- * base pointer is NULL and whoever wants to lock it spins. It never changes base while its callback runs: the
- * callback's CPU would not find it, and hrtimer_cancel would not see that it runs.
+ *	hrtimer_start		into this CPU's tree; first of all? then set the hardware
+ *	hrtimer_interrupt	run the callbacks that are due, set the hardware to the next
+ *
+ * A timer belongs to one base at a time. While it changes base (hrtimer_start on another CPU than before) its base
+ * pointer is NULL, and a CPU that wants to lock it spins. It never changes base while its callback runs: the callback's
+ * CPU would not find it, and hrtimer_cancel would not see that it runs. Base locks are taken with interrupts off, and
+ * no other lock is taken inside of one.
  */
 #include <kernel/panic.h>
 #include <kernel/percpu.h>
@@ -33,6 +38,7 @@ static bool timer_less(const struct rb_node *a, const struct rb_node *b)
 	return rb_entry(a, struct hrtimer, node)->expires < rb_entry(b, struct hrtimer, node)->expires;
 }
 
+/* The next timer that is due. NULL: there is none. Base locked. */
 static struct hrtimer *first_timer(struct hrtimer_cpu_base *base)
 {
 	struct rb_node *n = rb_first_cached(&base->timers);
@@ -46,7 +52,10 @@ void hrtimer_init(struct hrtimer *t, enum hrtimer_restart (*fn)(struct hrtimer *
 	*t = (struct hrtimer){.function = fn, .base = per_cpu_ptr(hrtimer_bases, 0)};
 }
 
-/* The base t belongs to, locked. Context: interrupts off. */
+/*
+ * Locks the base that t belongs to. The timer may move while this waits for the lock, so the pointer is looked at
+ * again. Context: interrupts off.
+ */
 static struct hrtimer_cpu_base *lock_base(struct hrtimer *t)
 {
 	for (;;) {
@@ -68,9 +77,9 @@ static void unlock_base(struct hrtimer_cpu_base *base)
 }
 
 /*
- * Set the hardware of this CPU if `t` comes before what it is set to. A timer that went before its time
- * leaves the hardware as it is: an interrupt that finds nothing costs less than to set the hardware at every
- * cancel.
+ * Sets the hardware of this CPU if `expires` comes before what it is set to. A timer that is cancelled leaves the
+ * hardware as it is: an interrupt that finds nothing to do costs less than setting the hardware at every cancel. While
+ * hrtimer_interrupt() runs it sets the hardware itself, at its end. Base locked.
  */
 static void program_event(struct hrtimer_cpu_base *base, ktime_t expires)
 {
@@ -83,6 +92,7 @@ static void program_event(struct hrtimer_cpu_base *base, ktime_t expires)
 	clock_event->set_next_event(expires > now ? expires - now : 0);
 }
 
+/* Base locked. `was_armed` is only for the event. */
 static void enqueue_hrtimer(struct hrtimer_cpu_base *base, struct hrtimer *t, bool was_armed)
 {
 	trace_hrtimer_start(t, HRTIMER_MODE_ABS, was_armed);
@@ -90,6 +100,7 @@ static void enqueue_hrtimer(struct hrtimer_cpu_base *base, struct hrtimer *t, bo
 	rb_add_cached(&t->node, &base->timers, timer_less);
 }
 
+/* Base locked. False: it was not queued. */
 static bool remove_hrtimer(struct hrtimer_cpu_base *base, struct hrtimer *t)
 {
 	if (!t->state)
@@ -160,6 +171,7 @@ int noinline hrtimer_cancel(struct hrtimer *t)
 	return ret;
 }
 
+/* Under the lock, as between leaving the tree and running the callback both words would say no. */
 bool hrtimer_active(const struct hrtimer *t)
 {
 	struct hrtimer *timer = (struct hrtimer *)t;
@@ -180,8 +192,10 @@ u64 hrtimer_forward(struct hrtimer *t, ktime_t now, ktime_t interval)
 	return ktime_forward(&t->expires, now, interval);
 }
 
-/* Call one back. Context: base locked, dropped around the callback, which may do anything with the timer,
- * also free it. */
+/*
+ * Calls one timer back. Context: hard interrupt, base locked; the lock is dropped around the callback, which may do
+ * anything with the timer, even free it. So t is not touched afterwards, unless the callback asks for a restart.
+ */
 static void noinline __run_hrtimer(struct hrtimer_cpu_base *base, struct hrtimer *t, ktime_t now)
 {
 	enum hrtimer_restart restart;
@@ -200,6 +214,7 @@ static void noinline __run_hrtimer(struct hrtimer_cpu_base *base, struct hrtimer
 	WRITE_ONCE(base->running, NULL);
 }
 
+/* All timers that are due at `now`, in order. A callback may start others, so the tree is looked at each time. */
 static void noinline __hrtimer_run_queues(struct hrtimer_cpu_base *base, ktime_t now)
 {
 	struct hrtimer *t;
@@ -233,6 +248,7 @@ s64 hrtimers_late_by(unsigned cpu, ktime_t now)
 	return now - READ_ONCE(per_cpu_ptr(hrtimer_bases, cpu)->next_event);
 }
 
+/* For /proc/timer_list. The lock keeps the tree; the timers themselves are only named. */
 unsigned hrtimers_waiting(unsigned cpu, struct hrtimer_view *to, unsigned n)
 {
 	struct hrtimer_cpu_base *base = per_cpu_ptr(hrtimer_bases, cpu);
@@ -251,6 +267,7 @@ unsigned hrtimers_waiting(unsigned cpu, struct hrtimer_view *to, unsigned n)
 	return nr;
 }
 
+/* The bases of all CPUs, because a timer may be initialised before its CPU is online. */
 void hrtimers_init(void)
 {
 	unsigned cpu;
@@ -264,6 +281,7 @@ void hrtimers_init(void)
 	}
 }
 
+/* Timers may have been started on this CPU before its hardware was set up: the first of them is set now. */
 void hrtimers_init_cpu(void)
 {
 	struct hrtimer_cpu_base *base = this_cpu_ptr(hrtimer_bases);

@@ -16,7 +16,10 @@
 #include <time/hrtimer.h>
 #include <time/posix.h>
 
-/* 0 with *ns; -EFAULT; -EINVAL for what is no time. A time beyond 292 years is as good as for ever. */
+/*
+ * Reads a program's time as ns. 0 with *ns set; -EFAULT; -EINVAL for what is no time. A time beyond 292 years
+ * saturates, and is as good as for ever.
+ */
 int get_timespec_ns(const struct timespec __user *uts, u64 *ns)
 {
 	struct timespec ts;
@@ -29,6 +32,7 @@ int get_timespec_ns(const struct timespec __user *uts, u64 *ns)
 	return 0;
 }
 
+/* The same for a timeval that was copied already. 0 or -EINVAL. */
 int get_timeval_ns(const struct timeval *tv, u64 *ns)
 {
 	if (tv->tv_sec < 0 || tv->tv_usec < 0 || tv->tv_usec >= NSEC_PER_SEC / NSEC_PER_USEC)
@@ -49,7 +53,7 @@ struct timeval ns_to_timeval(u64 ns)
 	return (struct timeval){ns / NSEC_PER_SEC, ns % NSEC_PER_SEC / NSEC_PER_USEC};
 }
 
-/* Of all threads, those that have ended included. */
+/* User and system time of all threads of the process, those that have ended included. In ns. */
 static u64 process_cputime(void)
 {
 	u64 utime, stime;
@@ -90,7 +94,7 @@ SYSCALL_DEFINE2(clock_gettime, int, clock, struct timespec __user *, uts)
 	return ret ? ret : put_timespec_ns(uts, ns);
 }
 
-/* All count single nanoseconds as far as a program can tell. */
+/* All clocks count single nanoseconds, as far as a program can tell. */
 SYSCALL_DEFINE2(clock_getres, int, clock, struct timespec __user *, uts)
 {
 	u64 ns;
@@ -112,7 +116,10 @@ static struct timezone sys_tz; /* [tz_lock] the kernel lives in UTC and only kee
 static bool tz_was_set;	       /* [tz_lock] */
 static DEFINE_SPINLOCK(tz_lock);
 
-/* The first zone that is given alone says that the clock ran on local time until now, as on Linux. */
+/*
+ * The first zone that is given without a time says that the clock ran on local time until now, so the clock is moved by
+ * the zone's offset, as on Linux.
+ */
 static void set_timezone(const struct timezone *tz, bool alone)
 {
 	bool warp;
@@ -126,7 +133,10 @@ static void set_timezone(const struct timezone *tz, bool alone)
 		set_wall_clock(ktime_get_real_ns() + tz->tz_minuteswest * 60 * NSEC_PER_SEC);
 }
 
-/* NULL: that one stays as it is. The order of the errors is Linux's. 0, -EINVAL or -EPERM. */
+/*
+ * Sets the time, the zone, or both; NULL leaves that one as it is. The order of the checks is Linux's, because programs
+ * see which error comes first. 0, -EINVAL or -EPERM.
+ */
 static int do_settimeofday(const struct timespec *ts, const struct timezone *tz)
 {
 	u64 ns = 0;
@@ -149,7 +159,7 @@ static int do_settimeofday(const struct timespec *ts, const struct timezone *tz)
 	return 0;
 }
 
-/* Only the wall clock can be set. */
+/* Only the wall clock can be set; the others follow the counter. */
 SYSCALL_DEFINE2(clock_settime, int, clock, const struct timespec __user *, uts)
 {
 	struct timespec ts;
@@ -161,6 +171,7 @@ SYSCALL_DEFINE2(clock_settime, int, clock, const struct timespec __user *, uts)
 	return do_settimeofday(&ts, NULL);
 }
 
+/* The zone is copied under its lock and given to the program without it, since that copy may sleep. */
 SYSCALL_DEFINE2(gettimeofday, struct timeval __user *, utv, struct timezone __user *, utz)
 {
 	struct timeval tv = ns_to_timeval(ktime_get_real_ns());
@@ -207,6 +218,10 @@ static s64 ns_to_clock_t(u64 ns)
 	return ns / (NSEC_PER_SEC / USER_HZ);
 }
 
+/*
+ * Times of this process, and of its children that it has waited for. The result is the time since the machine was
+ * started, in the same unit.
+ */
 SYSCALL_DEFINE1(times, struct tms __user *, utms)
 {
 	struct tms tms;

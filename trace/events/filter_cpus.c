@@ -1,12 +1,19 @@
 /*
  * Sets of CPUs in filters: field & CPUS{0-3,8}. The words are those of Linux's lists of CPUs: numbers, ranges, "all", N
- * for the last CPU, and groups n-m:used/of.
+ * for the last CPU, and groups n-m:used/of. Examples, with NR_CPUS 64:
+ *
+ *	0-3,8		CPUs 0, 1, 2, 3 and 8
+ *	0-15:2/4	the first two of each four: 0, 1, 4, 5, 8, 9, 12, 13
+ *	all		every CPU that there can be
  */
 #include <lib/string.h>
 
 #include "filter.h"
 
-/* A number at *at, which goes behind it; N is the last CPU that there can be. False: there is none that is one. */
+/*
+ * Reads a number at *at, which moves behind it; N is the last CPU that there can be. The loop ends before the number
+ * can overflow. False: there is no number, or it is far too large.
+ */
 static bool parse_cpu(const char **at, unsigned *cpu)
 {
 	if (**at == 'N') {
@@ -23,7 +30,8 @@ static bool parse_cpu(const char **at, unsigned *cpu)
 }
 
 /*
- * A number behind `mark`, if the mark stands at *at; else *number stays. False: the mark stands there without a number.
+ * Reads a number behind `mark`. Without the mark *number keeps its value. False: the mark stands there without a
+ * number.
  */
 static bool parse_after(const char **at, char mark, unsigned *number)
 {
@@ -33,7 +41,10 @@ static bool parse_after(const char **at, char mark, unsigned *number)
 	return parse_cpu(at, number);
 }
 
-/* "n", "n-m", "n-m:used/of": of each `of` CPUs from n to m the first `used`. */
+/*
+ * One word of the list, which is added to *cpus: "n", "n-m" or "n-m:used/of", which means of each `of` CPUs from n to m
+ * the first `used`.
+ */
 static bool parse_range(const char **at, u64 *cpus)
 {
 	unsigned first, last, used = 1, of = 1;

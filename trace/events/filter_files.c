@@ -1,4 +1,11 @@
-/* The files `filter` of events and of systems. event_mutex held throughout. */
+/*
+ * The files `filter` of events and of systems: a text becomes a program (filter_parse.c), the program is put in force,
+ * and what is wrong with a text is kept for the reader. event_mutex is held throughout, and everything may sleep.
+ *
+ * A probe may be running the old program. So an old program is not freed when it is replaced, but collected in a list
+ * (`retired`), and freed a grace period after the last replacement: a system's filter needs one grace period for all of
+ * its events.
+ */
 #include <lib/errno.h>
 #include <lib/printf.h>
 #include <lib/string.h>
@@ -11,7 +18,7 @@
 
 /* ---- Putting in force */
 
-/* Nobody runs them any more when this returns: probes run with preemption off. */
+/* Probes run with preemption off, so after the grace period none of them runs one of these programs. */
 static void free_retired(struct event_filter *retired)
 {
 	struct event_filter *next;
@@ -25,8 +32,9 @@ static void free_retired(struct event_filter *retired)
 }
 
 /*
- * `filter` (NULL: none) and what reading shows from now on (NULL: "none"), both given to the file. The filter that it
- * had is put before `retired`.
+ * Puts `filter` in force (NULL: none), and `text` is what reading shows from now on (NULL: "none"). Both belong to the
+ * file from here on. The filter that it had is put in front of `retired`. Release: a probe that sees the pointer sees
+ * the whole program.
  */
 static void install(struct trace_event_file *file, struct event_filter *filter, char *text,
 		    struct event_filter **retired)
@@ -45,7 +53,14 @@ static void install(struct trace_event_file *file, struct event_filter *filter, 
 
 /* ---- What is wrong */
 
-/* Logged, and as text for the file: NULL when out of memory. */
+/*
+ * Writes the error to error_log and returns what the file shows, in which a caret points at the place. NULL: out of
+ * memory.
+ *
+ *	next_comm == 5
+ *	              ^
+ *	parse_error: Expecting string field
+ */
 static char *explain(struct trace_array *tr, const char *text, const struct filter_problem *problem)
 {
 	unsigned column = min(problem->column, (unsigned)strlen(text));
@@ -60,6 +75,7 @@ static char *explain(struct trace_array *tr, const char *text, const struct filt
 	return kasprintf(GFP_KERNEL, "%s\n%*s\nparse_error: %s\n", text, column + 1, "^", what);
 }
 
+/* "0" takes the filter away, as in Linux. */
 static bool clears(const char *text)
 {
 	return !strcmp(text, "0");
@@ -107,6 +123,7 @@ int trace_event_set_filter(struct trace_event_file *file, const char *text)
 	return ret;
 }
 
+/* The text as it was written, or with the error marked; "none" without a filter. */
 void trace_event_show_filter(struct seq_file *m, const struct trace_event_file *file)
 {
 	seq_printf(m, "%s\n", file->filter_text ?: "none");
@@ -114,7 +131,10 @@ void trace_event_show_filter(struct seq_file *m, const struct trace_event_file *
 
 /* ---- Of a system */
 
-/* Those events that have the fields; the others keep what they have. 0, -EINVAL: there is none, -ENOMEM. */
+/*
+ * Each event of the system that has the fields gets the filter; the others keep what they have. 0; -EINVAL: no event
+ * has the fields; -ENOMEM: the events before the failure have the new filter.
+ */
 static int set_where_possible(struct trace_event_system *system, const char *text, struct event_filter **retired)
 {
 	struct trace_event_file *file;
@@ -143,6 +163,7 @@ static int set_where_possible(struct trace_event_system *system, const char *tex
 	return ret;
 }
 
+/* All events of the system lose their filters, those included that were set one by one. */
 static void clear_all(struct trace_event_system *system, struct event_filter **retired)
 {
 	struct trace_event_file *file;
@@ -172,6 +193,7 @@ int trace_system_set_filter(struct trace_event_system *system, const char *text)
 	return ret;
 }
 
+/* A system has no filter of its own, so the file shows only what was wrong with the last text, or how to use it. */
 void trace_system_show_filter(struct seq_file *m, const struct trace_event_system *system)
 {
 	seq_printf(m, "%s\n",

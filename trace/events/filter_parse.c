@@ -1,6 +1,6 @@
 /*
- * From the text of a filter to its program, in one walk: each term is one entry of the program, and of the jumps whose
- * target is not known yet those that belong together are chained through their own places (struct jumps).
+ * From the text of a filter to its program (filter.h), in one walk. Each term becomes one entry, whose two jumps say
+ * which entry comes next. Jumps whose target is not known yet are chained through their own places (struct jumps).
  */
 #include <kernel/ksyms.h>
 #include <lib/errno.h>
@@ -41,7 +41,7 @@ const struct trace_event_field trace_common_fields[] = {
 	{},
 };
 
-/* What is no field of the record, but can be asked for where it is made. */
+/* Names that are no field of the record, but can be asked for where the record is made. */
 static const struct trace_event_field generic_fields[] = {
 	{"int", "CPU", 0, 4, true, FILTER_CPU},
 	{"int", "cpu", 0, 4, true, FILTER_CPU},
@@ -166,7 +166,7 @@ static u16 *place(struct parser *p, unsigned nr)
 	return &p->filter->preds[nr / 2].next[nr % 2];
 }
 
-/* All of a chain go to `target`. */
+/* All jumps of a chain go to entry `target`. */
 static void resolve(struct parser *p, u16 *chain, unsigned target)
 {
 	unsigned nr = *chain;
@@ -180,7 +180,7 @@ static void resolve(struct parser *p, u16 *chain, unsigned target)
 	*chain = END;
 }
 
-/* `more` becomes the end of a chain, and is empty then. */
+/* The chain `more` is appended to `chain`, and is empty then. */
 static void join(struct parser *p, u16 *chain, u16 *more)
 {
 	u16 *end = chain;
@@ -198,6 +198,7 @@ static void end_and(struct parser *p, struct level *level)
 	join(p, &level->or.to[false], &level->and.to[false]);
 }
 
+/* An operand is complete; "!" in front of it exchanges the meanings of its two chains. */
 static void end_operand(struct parser *p, struct jumps operand, bool negate)
 {
 	struct level *level = &p->levels[p->depth];
@@ -484,6 +485,7 @@ static int parse_operand(struct parser *p)
 	return 0;
 }
 
+/* What stood between the parentheses becomes one operand of the level outside. */
 static int close_level(struct parser *p)
 {
 	struct level *level = &p->levels[p->depth];
@@ -518,6 +520,7 @@ static int parse_connective(struct parser *p)
 	return 0;
 }
 
+/* Operands and connectives alternate; at the end the open jumps lead to "matches" (nr) and "does not" (nr + 1). */
 static int parse_expression(struct parser *p)
 {
 	struct level *whole = &p->levels[0];
@@ -543,6 +546,7 @@ static int parse_expression(struct parser *p)
 
 /* ---- */
 
+/* The struct, its terms and a copy of the text, which strings of the program point into. */
 static struct event_filter *alloc_filter(unsigned max_preds, const char *text)
 {
 	size_t preds = max_preds * sizeof(struct filter_pred), len = strlen(text) + 1;

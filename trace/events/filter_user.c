@@ -1,4 +1,7 @@
-/* Filters on strings of programs: what a probe may read of them. */
+/*
+ * Filters on strings of programs ("filename.ustring ~ ..."): what a probe may read of a program's memory. A probe must
+ * not sleep, so a page that is not in memory is not brought in: the term is then false.
+ */
 #include <lib/string.h>
 #include <mm/page.h>
 #include <mm/uaccess.h>
@@ -6,7 +9,10 @@
 
 #include "filter.h"
 
-/* To the end of its page at a time: what is behind the string's end may not be there. */
+/*
+ * Copies up to the end of a page at a time, because the page behind the string's end may not exist. In an NMI a fault
+ * must not happen at all, and a kernel thread has no such memory.
+ */
 bool filter_user_text(char *to, size_t size, const char __user *from)
 {
 	size_t done = 0, n;

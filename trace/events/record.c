@@ -1,7 +1,13 @@
 /*
- * The general way of an event's probe to a record. A record that may be refused, by a filter or by the lists of pids,
- * is made aside, in no ring, and copied into one when it is not: so nothing is left of a refused one, and it costs less
- * than one that is kept. All others are made in place.
+ * The general way from an event's probe to a record. A record that may be refused, by a filter or by the lists of pids,
+ * is made aside, in no ring, and copied into one when it is not refused. So nothing is left of a refused record in the
+ * ring, and it costs less than one that is kept. All other records are made in place:
+ *
+ *	trace_event_begin	choose where the record is made, fill its common fields
+ *	  the probe fills in the event's own fields
+ *	trace_event_end		ask filter and pids; commit, copy or discard; triggers; stacks
+ *
+ * Context: probes, which run in any context, NMI included, with preemption off. Nothing here sleeps or takes a lock.
  */
 #include <irq/irqflags.h>
 #include <kernel/percpu.h>
@@ -15,14 +21,20 @@
 
 #define ASIDE_MAX RB_MAX_EVENT
 
-/* Nesting: trace_nest_enter. [this CPU] */
+/*
+ * Memory for records aside, one place for each level of nesting: an interrupt on top of a probe takes the next place
+ * (trace_nest_enter). [this CPU]
+ */
 struct records_aside {
 	unsigned depth;
 	char record[TRACE_NEST_MAX][ALIGN(ASIDE_MAX, 8)] __attribute__((aligned(8)));
 };
 static DEFINE_PER_CPU(struct records_aside, records_aside);
 
-/* NULL: there is no place. Else trace_event_leave_aside follows. */
+/*
+ * The place for a record on this level. NULL: nested too deep, there is none. Otherwise trace_event_leave_aside() must
+ * follow.
+ */
 static void *enter_aside(struct trace_event_buffer *buffer)
 {
 	struct records_aside *aside = this_cpu_ptr(records_aside);
@@ -41,6 +53,10 @@ static struct ring_buffer_per_cpu *ring_here(const struct trace_event_file *file
 	return file->buffers[smp_processor_id()];
 }
 
+/*
+ * The record moves out of the ring: triggers that act before it may switch the ring off or exchange it, which must not
+ * happen while a record is open in it.
+ */
 bool trace_event_put_aside(struct trace_event_buffer *buffer)
 {
 	void *aside;
@@ -57,6 +73,7 @@ bool trace_event_put_aside(struct trace_event_buffer *buffer)
 	return true;
 }
 
+/* The way back: a new reservation, at the present time, so the records of triggers stand before it in order of time. */
 void trace_event_record_aside(struct trace_event_buffer *buffer, unsigned long fp)
 {
 	struct trace_event_file *file = buffer->file;
@@ -75,7 +92,10 @@ void trace_event_discard(struct trace_event_buffer *buffer)
 
 /* ---- What is refused */
 
-/* Is it nobody's whom the lists of pids ask for? A switch is also the next task's, a wake-up that of whom it wakes. */
+/*
+ * Do the lists of pids leave this record out? A switch concerns two tasks, and so does a wake-up: the record is kept
+ * when the lists want either of them. other_pid is the offset of the second pid in the record.
+ */
 static bool refused_by_pid(const struct trace_event_buffer *buffer)
 {
 	const struct trace_event_file *file = buffer->file;
@@ -87,6 +107,10 @@ static bool refused_by_pid(const struct trace_event_buffer *buffer)
 	       trace_pids_ignore(pids, *(const pid_t *)((const char *)buffer->entry + file->other_pid));
 }
 
+/*
+ * The filter may be replaced at any moment: acquire pairs with the release that has installed it, and the old one is
+ * freed a grace period later.
+ */
 static __always_inline bool refused_by_filter(const struct trace_event_buffer *buffer)
 {
 	const struct event_filter *filter = smp_load_acquire(&buffer->file->filter);
@@ -100,7 +124,10 @@ bool trace_event_refused(const struct trace_event_buffer *buffer, u32 flags)
 	       ((flags & EVENT_FILE_FILTERED) && refused_by_filter(buffer));
 }
 
-/* The same as far as it can be told without the record. */
+/*
+ * What can be told before the record exists. It spares making the record of an event that is soft-disabled or of a task
+ * that nobody wants.
+ */
 static bool refused_at_once(const struct trace_event_file *file, u32 flags)
 {
 	return (flags & EVENT_FILE_SOFT_DISABLED) || ((flags & EVENT_FILE_PIDS) && !file->other_pid &&
@@ -109,6 +136,7 @@ static bool refused_at_once(const struct trace_event_file *file, u32 flags)
 
 /* ---- Beginning and end */
 
+/* Fills the common fields and notes the context, which stacks and triggers need at the end. */
 static __always_inline void *begin(struct trace_event_buffer *buffer, void *entry)
 {
 	struct task_struct *t = current;
@@ -120,7 +148,7 @@ static __always_inline void *begin(struct trace_event_buffer *buffer, void *entr
 	return entry;
 }
 
-/* NULL: there is no place for it. */
+/* A record aside. NULL: it is too long, or nested too deep. */
 static void *begin_aside(struct trace_event_buffer *buffer, unsigned len)
 {
 	void *aside = len <= ASIDE_MAX ? enter_aside(buffer) : NULL;
@@ -155,7 +183,10 @@ void *trace_event_begin(struct trace_event_buffer *buffer, struct trace_event_fi
 	return flags & EVENT_FILE_TRIGGERS ? begin_aside(buffer, len) : NULL;
 }
 
-/* The record is complete, but not committed, and something is to be asked before. */
+/*
+ * The record is complete but not committed, and something must be asked first: triggers, or a filter that came after
+ * the record was begun.
+ */
 static noinline void end_not_plain(struct trace_event_buffer *buffer, unsigned long fp, u32 flags)
 {
 	if ((flags & EVENT_FILE_TRIGGERS) || !buffer->event)
@@ -166,7 +197,10 @@ static noinline void end_not_plain(struct trace_event_buffer *buffer, unsigned l
 		trace_event_keep(buffer, fp);
 }
 
-/* How it was begun counts: whatever has become of filters and triggers since, a judged record is in no ring. */
+/*
+ * How the record was begun decides, not the flags of now: filters and triggers may have come or gone since, but a
+ * judged record lies in no ring and must be copied.
+ */
 void trace_event_end(struct trace_event_buffer *buffer, unsigned long fp)
 {
 	struct trace_array *tr = buffer->file->tr;
@@ -184,6 +218,10 @@ void trace_event_end(struct trace_event_buffer *buffer, unsigned long fp)
 	}
 }
 
+/*
+ * The short way of an event with nothing but a filter: the probe has made the record in memory of its own, and a
+ * refused one costs nothing more.
+ */
 void trace_event_judge(const struct trace_event_file *file, const void *record, unsigned len)
 {
 	const struct event_filter *filter = smp_load_acquire(&file->filter);

@@ -1,5 +1,10 @@
-/* What was wrong with what was written to set_event and to the files enable, filter and trigger below
- * events/. */
+/*
+ * What was wrong with what was written to set_event and to the files enable, filter and trigger below events/.
+ *
+ * A refused write gives its writer only an errno. The functions here look for the reason once more and say it in words
+ * (struct trace_hint): "no event shced_switch; close: sched_switch". Nothing is changed. Context: a thread, no lock
+ * held. The events of an array do not change while it exists, so they are read without a lock.
+ */
 #include <kernel/ksyms.h>
 #include <lib/close_names.h>
 #include <lib/errno.h>
@@ -8,6 +13,7 @@
 #include "text_file.h"
 #include "trigger.h"
 
+/* A file's i_private is its event, its system or its whole set, and each of them knows its array. */
 static struct trace_array *array_of_event(void *owner)
 {
 	return ((struct trace_event_file *)owner)->tr;
@@ -24,13 +30,20 @@ static struct trace_array *array_of_all(void *owner)
 }
 
 #define TAKES_SWITCH "0 (off) or 1 (on)"
+/*
+ * The files `enable` of an event, of a system and of all events. They take the same, and differ only in whose they are.
+ */
 const struct trace_hint event_enable_hint = {.takes = TAKES_SWITCH, .array_of = array_of_event};
 const struct trace_hint system_enable_hint = {.takes = TAKES_SWITCH, .array_of = array_of_system};
 const struct trace_hint all_enable_hint = {.takes = TAKES_SWITCH, .array_of = array_of_all};
 
 /* ---- Names of events */
 
-/* Declared in text_file.h: names that look like the one asked for, or where the names are. */
+/*
+ * Declared in text_file.h: names that look like the one asked for, or where the names are. With a system in front
+ * "SYSTEM:EVENT" is compared as a whole, as either part may be misspelt; a single word is compared with names of events
+ * and of systems.
+ */
 void refusal_say_close_events(struct trace_refusal *r, const char *system, const char *event)
 {
 	const struct trace_event_file *file;
@@ -52,7 +65,10 @@ void refusal_say_close_events(struct trace_refusal *r, const char *system, const
 		refusal_say(r, "; available_events has the names");
 }
 
-/* Words up to the one that matched nothing were taken. */
+/*
+ * set_event takes words one after the other; those before the refused one are in force. The refused word may be the
+ * name of a function, or begin with a "-".
+ */
 static void explain_set_event(struct trace_refusal *r)
 {
 	char word[CLOSE_NAME_SIZE], *event = word;
@@ -80,7 +96,10 @@ REGISTER_TRACE_HINT(set_event_hint);
 
 /* ---- Filters */
 
-/* The fields with names like this one, or all of them: there are few. */
+/*
+ * Names the fields that look like `word`, or all of them: an event has few. A name such as "pid" in a system's filter
+ * is close to "prev_pid" and "next_pid".
+ */
 static void say_fields(struct trace_refusal *r, const struct trace_event_field *fields, const char *word)
 {
 	struct close_names close;
@@ -96,13 +115,16 @@ static void say_fields(struct trace_refusal *r, const struct trace_event_field *
 		refusal_say(r, " %s", f->name);
 }
 
+/* The characters of a field's name, with the dot of ".ustring" and ".function". */
 static bool in_name(char c)
 {
 	return isalnum(c) || c == '_' || c == '.';
 }
 
-/* The name that ends in front of the caret: the parser has read it, and the blanks behind it, before it looks
- * for it. */
+/*
+ * The name that ends in front of the caret. The parser has read the name, and the blanks behind it, before it looks for
+ * the field, so the caret stands behind both. `word` gets at most `size` bytes.
+ */
 static void word_at(char *word, size_t size, const char *text, unsigned column)
 {
 	size_t at = min_t(size_t, column, strlen(text)), len = 0;
@@ -117,7 +139,10 @@ static void word_at(char *word, size_t size, const char *text, unsigned column)
 	word[len] = '\0';
 }
 
-/* False, and nothing is said: it is a good filter, or there is nothing to say but the errno. */
+/*
+ * Parses the text again, to get the place and kind of the error. False, and nothing is said: the filter is good, or
+ * there is nothing to say but the errno. error_log has Linux's own words already (r->logged).
+ */
 static bool explain_filter_text(struct trace_refusal *r, const struct trace_event_file *file, const char *text)
 {
 	const struct trace_event_field *fields = file->call->class->fields();
@@ -143,16 +168,19 @@ static bool explain_filter_text(struct trace_refusal *r, const struct trace_even
 	return true;
 }
 
+/* The owner is the event itself. */
 static void explain_event_filter(struct trace_refusal *r)
 {
 	explain_filter_text(r, r->owner, r->text);
 }
 
+/* A system's filter is wrong for each event in another way, so no single reason can be named. */
 static void explain_system_filter(struct trace_refusal *r)
 {
 	r->logged = r->error != ENOMEM;
 }
 
+/* The hints of the two kinds of filter files; a refused write passes them to tracefs_refused(). */
 const struct trace_hint event_filter_hint = {
 	.takes = "a filter, such as common_pid > 1 && common_flags == 0; 0 takes the filter away",
 	.explain = explain_event_filter,
@@ -164,6 +192,7 @@ const struct trace_hint system_filter_hint = {
 
 /* ---- Triggers */
 
+/* The table is Linux's list without what needs histograms, so a trigger from a book may be missing here. */
 static void say_triggers(struct trace_refusal *r)
 {
 	refusal_say(r, "; there are:");
@@ -179,7 +208,7 @@ static const struct trigger_command *command_of(const char *name)
 	return NULL;
 }
 
-/* `target` is what stands behind "enable_event:" or "disable_event:". */
+/* `target` is what stands behind "enable_event:" or "disable_event:", with a count behind a third colon perhaps. */
 static void explain_target(struct trace_refusal *r, const char *name, char *target)
 {
 	const char *system = strsep(&target, ":"), *event = strsep(&target, ":");
@@ -193,7 +222,10 @@ static void explain_target(struct trace_refusal *r, const char *name, char *targ
 	}
 }
 
-/* Which part of the command is wrong: the trigger, the event that it names, or its filter. */
+/*
+ * Says which part of the command is wrong: the trigger, the event that it names, or its filter. The parts are looked at
+ * from left to right, and only the first that is wrong is explained.
+ */
 static void explain_event_trigger(struct trace_refusal *r)
 {
 	char text[128], *rest = text + (*r->text == '!');

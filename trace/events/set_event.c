@@ -1,4 +1,12 @@
-/* available_events and set_event: events by name. */
+/*
+ * available_events and set_event: events by name. set_event shows the events that are on; what is written to it
+ * switches events on, or off with "!" in front:
+ *
+ *	echo sched_switch '!irq:*' >> set_event
+ *
+ * The work is trace_event_set_by_text_later()'s; here are the two files. event_mutex is held where the state of events
+ * is read or changed.
+ */
 #include <asm/uaccess.h>
 #include <fs/libfs.h>
 #include <lib/errno.h>
@@ -11,12 +19,18 @@
 
 #define SET_EVENT_MAX 4096 /* bytes of a write that are looked at; the rest comes with another */
 
+/* The form that set_event takes, so that a saved list can be written back. */
 static void show_name(struct seq_file *m, const struct trace_event_file *file)
 {
 	seq_printf(m, "%s:%s\n", file->call->class->system, file->call->name);
 }
 
+<<<<<<< HEAD
 static int available_events_show(struct seq_file *m, void *data)
+=======
+/* Events never change, so no lock is needed. The order is that of the linker's table, system by system. */
+static int available_events_show(struct seq_file *m, struct trace_array *tr, int cpu)
+>>>>>>> 2ebea3f682771ad8d19dc06071c1c3422d34640f
 {
 	struct trace_array *tr = trace_file_array(data);
 	struct trace_event_file *file;
@@ -27,6 +41,7 @@ static int available_events_show(struct seq_file *m, void *data)
 }
 TRACEFS_TEXT_FILE(available_events, "available_events", 0440, TRACEFS_TOP, available_events_show, NULL);
 
+/* Soft-disabled events count as on here, as in Linux: their probe is registered. */
 static int set_event_show(struct seq_file *m, void *v)
 {
 	struct trace_event_file *file;
@@ -39,7 +54,7 @@ static int set_event_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-/* `>` begins with none, `>>` adds. */
+/* The shell's `>` opens with O_TRUNC, which switches all events off; `>>` adds to those that are on. */
 static int set_event_open(struct inode *inode, struct file *file)
 {
 	struct trace_event_set *set = tracefs_array(file)->events;
@@ -53,8 +68,8 @@ static int set_event_open(struct inode *inode, struct file *file)
 }
 
 /*
- * Words, one after the other, until one is wrong: those before it count. That one is copied to `refused`. All of them
- * take one stop of the machine.
+ * Takes word after word until one is wrong; the words before it are in force. The wrong word is copied to `refused`,
+ * for the explanation. All sites that the words switch change in one stop of the machine.
  */
 static int set_by_words(struct trace_event_set *set, char *text, char *refused, size_t size)
 {
@@ -73,6 +88,7 @@ static int set_by_words(struct trace_event_set *set, char *text, char *refused, 
 	return ret;
 }
 
+/* Returns the bytes taken, which may be fewer than n: a word that is cut at the end comes again with the next write. */
 static ssize_t set_event_write(struct file *file, const char __user *buf, size_t n, loff_t *pos)
 {
 	char *text = kmalloc(SET_EVENT_MAX, GFP_KERNEL), refused[64];

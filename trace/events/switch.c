@@ -17,7 +17,10 @@
  * event that was soft-disabled keeps that flag, without ENABLED: what its probe sees is still refused.
  */
 
-/* Whether names and processes are noted is asked at each switch: the options may change while the event is on. */
+/*
+ * Records carry only pids, so names of tasks are noted while an event is on. Also the array's buffer gets its full
+ * size, which it does not have before it is first used. event_mutex held; takes trace_types_lock inside it.
+ */
 static int start_cmdlines(struct trace_event_file *file)
 {
 	int ret;
@@ -38,7 +41,10 @@ static void stop_cmdlines(void)
 	mutex_unlock(&trace_types_lock);
 }
 
-/* Most events are a probe on a tracepoint; system calls and some others register in their own way. */
+/*
+ * Registers or unregisters the event's probe. Most events are a probe on a tracepoint of their own. System calls share
+ * two tracepoints, so their class does it in its own way (events/syscalls.c). 0 or -errno.
+ */
 static int reg_probe(struct trace_event_file *file, bool on)
 {
 	const struct trace_event_class *class = file->call->class;
@@ -49,7 +55,10 @@ static int reg_probe(struct trace_event_file *file, bool on)
 		  : tracepoint_probe_unregister_later(file->call->tp, class->probe, file);
 }
 
-/* The flag is set before the probe can run, so that the first record is not refused. */
+/*
+ * Registers the probe. The flag is set before the probe can run, so that its first record is not refused. 0 or -errno,
+ * and then everything is as before.
+ */
 static int enable(struct trace_event_file *file)
 {
 	int ret = start_cmdlines(file);
@@ -65,6 +74,9 @@ static int enable(struct trace_event_file *file)
 	return ret;
 }
 
+/*
+ * The flag is cleared last. A probe that still runs finds the event on, and its record is good: the array outlives it.
+ */
 static void disable(struct trace_event_file *file)
 {
 	reg_probe(file, false);
@@ -148,6 +160,7 @@ int trace_event_hold_later(struct trace_event_file *file)
 	return ret;
 }
 
+/* The last user goes. An event that is on for itself stays on. */
 void trace_event_release_later(struct trace_event_file *file)
 {
 	if (!--file->soft_users && (file->flags & EVENT_FILE_SOFT_DISABLED))
@@ -178,7 +191,7 @@ bool trace_event_matches(const struct trace_event_file *file, const struct trace
 	       (!match->either || glob_match(match->either, system) || glob_match(match->either, event));
 }
 
-/* What this request switched on before `end` goes off again. */
+/* Events before `end` that this request has switched on go off again; events that were on before stay on. */
 static void undo(struct trace_event_set *set, const struct trace_event_file *end)
 {
 	for (struct trace_event_file *file = set->files; file < end; file++)
@@ -209,6 +222,7 @@ int trace_events_enable_later(struct trace_event_set *set, const struct trace_ev
 	return ret;
 }
 
+/* The same in one go, complete when it returns. */
 int trace_events_enable(struct trace_event_set *set, const struct trace_event_match *match, bool on)
 {
 	int ret = trace_events_enable_later(set, match, on);
@@ -217,7 +231,7 @@ int trace_events_enable(struct trace_event_set *set, const struct trace_event_ma
 	return ret;
 }
 
-/* An empty part stands for all. */
+/* An empty part of "SYSTEM:EVENT" stands for all. */
 static const char *part(const char *text)
 {
 	return text && *text ? text : NULL;
@@ -246,7 +260,10 @@ int trace_event_set_by_text_later(struct trace_event_set *set, char *text)
 
 /* ---- The set of an array */
 
-/* Where the records of these events name a second task. */
+/*
+ * The offset of a second task's pid in the records of these events, so that set_event_pid follows a task that is
+ * switched to or woken. 0: the event is about one task.
+ */
 static u16 find_other_pid(const struct trace_event_call *call)
 {
 	static const char *const events[][2] = {{"sched_switch", "next_pid"},
@@ -287,7 +304,7 @@ static struct trace_event_set *alloc_set(struct trace_array *tr)
 	return set;
 }
 
-/* From the last on: that is whose events come one after the other. */
+/* Searched from the last system on, because the events of a system follow one another in the linker's table. */
 static struct trace_event_system *find_system(const struct trace_event_set *set, const char *name)
 {
 	for (unsigned i = set->nr_systems; i-- > 0;)
@@ -296,7 +313,7 @@ static struct trace_event_system *find_system(const struct trace_event_set *set,
 	return NULL;
 }
 
-/* Their names, and how many events each has. */
+/* Collects the names of the systems, and counts the events of each. */
 static void count_systems(struct trace_event_set *set)
 {
 	struct trace_event_file *file;
@@ -313,7 +330,11 @@ static void count_systems(struct trace_event_set *set)
 	}
 }
 
-/* One for each event would be enough. The files of a system lie together in set->by_system. */
+/*
+ * Two passes over the events: the first counts them, the second puts the events of each system side by side into
+ * set->by_system. There cannot be more systems than events, so the arrays have that size. 0 or -ENOMEM;
+ * trace_events_free() frees what there is.
+ */
 static int alloc_systems(struct trace_event_set *set)
 {
 	struct trace_event_file *file, **next;
@@ -337,6 +358,7 @@ static int alloc_systems(struct trace_event_set *set)
 	return 0;
 }
 
+/* The state of all events for a new array. On an error trace_events_free() takes back what was made. */
 static int trace_events_init(struct trace_array *tr)
 {
 	tr->events = alloc_set(tr);
@@ -345,9 +367,10 @@ static int trace_events_init(struct trace_array *tr)
 	return alloc_systems(tr->events);
 }
 
-/* The array goes: all events are off, and no probe holds a filter any more. */
+/* The array is removed. All events are off, and no probe holds a filter any more. */
 static void trace_events_free(struct trace_array *tr)
 {
+	/* Also called for an array whose trace_events_init() has failed halfway. */
 	struct trace_event_set *set = tr->events;
 	struct trace_event_file *file;
 
@@ -366,6 +389,7 @@ static void trace_events_free(struct trace_array *tr)
 	kvfree(set);
 }
 
+/* Something that all events of the array depend on has changed: the bits in their words are set again. */
 static void trace_events_changed(struct trace_array *tr, enum trace_change what)
 {
 	if (what == TRACE_CHANGED_PIDS)
@@ -374,6 +398,7 @@ static void trace_events_changed(struct trace_array *tr, enum trace_change what)
 		trace_events_update_options(tr);
 }
 
+/* The array is about to be removed: triggers first, as they hold probes of other events. */
 static void trace_events_stop(struct trace_array *tr)
 {
 	trace_event_clear_triggers(tr->events);

@@ -1,6 +1,11 @@
 /*
- * The events of each system call by name, made from the machine's table of calls. One probe an array for all beginnings
- * and one for all ends: it finds the event by the call's number, and looks whether that one is on.
+ * The events of each system call by name (sys_enter_openat, sys_exit_openat), made from the machine's table of calls.
+ * There are some hundred of them, but only two tracepoints. So an array has one probe for all beginnings and one for
+ * all ends: the probe finds the event by the call's number, and looks whether that one is on.
+ *
+ *	asm/syscall_table.h		SYSCALL(56, openat, 4)
+ *	proc/syscall_args.h		SYSCALL_ARGS_openat	int, dfd, const char *, filename, ...
+ *	  here, by macros		two events, their fields, their place in syscall_events[56]
  */
 #include <asm/ptrace.h>
 #include <lib/string.h>
@@ -12,7 +17,10 @@
 #include "output/iter.h"
 #include "event_file.h"
 
-/* What both records begin with; the text of their fields says so too. */
+/*
+ * The two kinds of record. Both begin with the call's number, and the text of their fields says so, too. The arguments
+ * stay as they are in the registers, a word each, whatever their type.
+ */
 struct syscall_trace_enter {
 	struct trace_entry ent;
 	int nr;
@@ -31,13 +39,16 @@ static_assert(offsetof(struct syscall_trace_enter, nr) == offsetof(struct syscal
 
 /* ---- Texts: sys_NAME(ARGUMENT: VALUE, ...), and sys_NAME -> VALUE */
 
-/* The name without what an event of its kind begins with. */
+/* The name of the call: the event's name without "sys_enter_" or "sys_exit_". */
 static const char *name_of(struct trace_iterator *iter, const char *prefix)
 {
 	return trace_event_of_type(iter->ent->type)->name + strlen(prefix);
 }
 
-/* The first field is the number, which the name tells already. With the option verbose the types are there, too. */
+/*
+ * "sys_openat(dfd: ffffff9c, filename: 7ffd..., flags: 0, mode: 0)". The first field is the number, which the name
+ * tells already, so it is left out. With the option verbose the types are printed, too.
+ */
 static void print_enter(struct seq_file *s, struct trace_iterator *iter)
 {
 	const struct syscall_trace_enter *entry = trace_iter_entry(iter);
@@ -51,6 +62,7 @@ static void print_enter(struct seq_file *s, struct trace_iterator *iter)
 	seq_puts(s, ")\n");
 }
 
+/* "sys_openat -> 0x3"; an error is the errno as a negative number, in hexadecimal as in Linux. */
 static void print_exit(struct seq_file *s, struct trace_iterator *iter)
 {
 	const struct syscall_trace_exit *entry = trace_iter_entry(iter);
@@ -74,11 +86,20 @@ static int reg_exit(struct trace_event_file *file, bool on);
 #define EACH6(m, between, t, a, ...) m(t, a) between EACH5(m, between, __VA_ARGS__)
 #define EACH(n, m, between, ...)     EACH##n(m, between, __VA_ARGS__)
 
+/*
+ * What one argument becomes in each place. For "int, dfd" of openat:
+ *
+ *	MEMBER		unsigned long dfd;
+ *	FIELD		{"int", "dfd", offsetof(record, dfd), 8, false, FILTER_OTHER},
+ *	FORMAT		"dfd: 0x%08lx"
+ *	FORMAT_ARG	, ((unsigned long)(REC->dfd))
+ */
 #define MEMBER(t, a)	 unsigned long a;
 #define FIELD(t, a)	 {#t, #a, offsetof(record, a), sizeof(unsigned long), false, FILTER_OTHER},
 #define FORMAT(t, a)	 #a ": 0x%08lx"
 #define FORMAT_ARG(t, a) ", ((unsigned long)(REC->" #a "))"
 
+/* All ends have the same record, so one class serves them. */
 static const struct trace_event_field *fields_of_exits(void)
 {
 	static const struct trace_event_field fields[] = {
@@ -98,6 +119,7 @@ static const struct trace_event_class class_of_exits = {
 	.reg = reg_exit,
 };
 
+/* An event: the struct, and a pointer to it in the linker's table, whose order numbers the events. */
 #define EVENT(event, of_class, point)                                                                            \
 	static const struct trace_event_call event_##event = {                                                   \
 		.name = #event,                                                                                  \
@@ -118,6 +140,10 @@ static const struct trace_event_class class_of_exits = {
 #include <asm/syscall_table.h>
 #undef SYSCALL
 
+/*
+ * Second reading: for each call the fields and the class of its beginning, and both events. `record` is never used as a
+ * type of a variable; it only gives each argument its offset.
+ */
 #define SYSCALL(nr, name, nargs)                                                                                 \
 	static const struct trace_event_field *enter_fields_##name(void)                                         \
 	{                                                                                                        \
@@ -143,7 +169,10 @@ static const struct trace_event_class class_of_exits = {
 #include <asm/syscall_table.h>
 #undef SYSCALL
 
-/* By number; the event's place in the linker's table is its place among an array's. NULL: there is no such call. */
+/*
+ * Third reading: the events by the number of the call. An event's place in the linker's table is also its place among
+ * an array's files. NULL: there is no such call.
+ */
 struct syscall_events {
 	const struct trace_event_call *const *enter, *const *exit;
 	unsigned nargs;
@@ -156,7 +185,7 @@ static const struct syscall_events syscall_events[NR_SYSCALLS] = {
 
 /* ---- Probes: data is the array's set of events. Thread context, preemption off. */
 
-/* NULL: not on, or no such event. */
+/* The array's state of an event. NULL: the event is off, or does not exist. */
 static struct trace_event_file *find_on(struct trace_event_set *set, const struct trace_event_call *const *event)
 {
 	struct trace_event_file *file;
@@ -175,7 +204,10 @@ static __always_inline void fill_enter(struct syscall_trace_enter *entry, struct
 		entry->args[i] = syscall_get_arg(regs, i);
 }
 
-/* Not directly; `fp` is the probe's. */
+/*
+ * The general way to a record, for events with a filter, triggers or options. It stands apart so that the usual way
+ * saves no registers; `fp` is the probe's frame, where a stack begins.
+ */
 static noinline void enter_general(struct trace_event_file *file, struct pt_regs *regs, int nr, unsigned nargs,
 				   unsigned len, unsigned long fp)
 {
@@ -189,9 +221,12 @@ static noinline void enter_general(struct trace_event_file *file, struct pt_regs
 }
 
 /*
- * On the way into each system call while the array has any such event on. The record has the length of the call's
- * arguments. Events without filter, trigger or options go the short way; when that finds no room, or anything else in
- * its way, the general one does the work.
+ * Called on the way into each system call while the array has any such event on. The record has the length of the
+ * call's arguments. An event without filter, trigger or options goes the short way; when the short way finds no room,
+ * or anything else in its way, the general one does the work.
+ *
+ * The barrier at the end keeps the call of enter_general() from becoming a jump: the probe's frame must exist while the
+ * stack is walked.
  */
 static void enter_probe(void *set, struct pt_regs *regs, long id)
 {
@@ -220,6 +255,7 @@ static void enter_probe(void *set, struct pt_regs *regs, long id)
 	barrier();
 }
 
+/* The same for the end of a call. */
 static noinline void exit_general(struct trace_event_file *file, int nr, long ret, unsigned long fp)
 {
 	struct syscall_trace_exit *entry;
@@ -260,7 +296,10 @@ static void exit_probe(void *set, struct pt_regs *regs, long ret)
 	barrier();
 }
 
-/* The first of an array brings its probe, the last one takes it away. */
+/*
+ * The first event of an array registers the probe, and the last one removes it. 0 or -errno; the sites change at the
+ * next trace_events_complete(). event_mutex held.
+ */
 static int reg_counted(struct trace_event_file *file, bool on, unsigned which, void *probe)
 {
 	struct trace_event_set *set = file->tr->events;

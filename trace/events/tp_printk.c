@@ -1,6 +1,9 @@
 /*
- * tp_printk: each record of an event is printed, too. For a machine that dies before anybody can read its trace; with
- * events that come often it does little else than print.
+ * tp_printk on the command line: each record of an event is printed to the console, too. This is for a machine that
+ * dies before anybody can read its trace. With events that come often it does little else than print.
+ *
+ * A line is made in one buffer for the whole machine, under a bare lock, in whatever context the event is. The lock's
+ * owner is noted: an event that printing itself causes on the same CPU is left out, as it would wait for its own lock.
  */
 #include <fs/libfs.h>
 #include <kernel/cmdline.h>
@@ -25,6 +28,7 @@ static int line_owner = -1;		/* [line_lock] CPU */
 static struct trace_iterator line_iter; /* [line_lock] */
 static char line[LINE_MAX];		/* [line_lock] */
 
+/* tp_printk_possible stays true for good: the file in /proc can only switch what the command line has allowed. */
 static int set_tp_printk(const char *value)
 {
 	tp_printk_possible = tp_printk_on = strcmp(value, "0") && strcmp(value, "off");
@@ -32,6 +36,7 @@ static int set_tp_printk(const char *value)
 }
 __setup("tp_printk", set_tp_printk);
 
+/* Only says when printing ends; without tp_printk it has no effect. */
 static int set_tp_printk_stop_on_boot(const char *value)
 {
 	stop_on_boot = true;
@@ -39,11 +44,13 @@ static int set_tp_printk_stop_on_boot(const char *value)
 }
 __setup("tp_printk_stop_on_boot", set_tp_printk_stop_on_boot);
 
+/* What the flags of a new event's file begin with, or get again when options change. */
 u32 trace_event_printk_flag(void)
 {
 	return tp_printk_on ? EVENT_FILE_PRINTK : 0;
 }
 
+/* The same text as in `trace`, made with an iterator that has only what an event's printer looks at. line_lock held. */
 static void print_record(const struct trace_event_buffer *buffer)
 {
 	memset(&line_iter, 0, sizeof(line_iter));
@@ -56,7 +63,7 @@ static void print_record(const struct trace_event_buffer *buffer)
 	printk("%.*s", (int)min(line_iter.text.count, sizeof(line) - 1), line);
 }
 
-/* What printing itself makes happen is left out, and what an NMI does. */
+/* Prints a record before it is committed. An NMI is left out, because it may interrupt the holder of the lock. */
 void trace_event_printk(const struct trace_event_buffer *buffer)
 {
 	unsigned long flags;
@@ -73,6 +80,10 @@ void trace_event_printk(const struct trace_event_buffer *buffer)
 	raw_local_irq_restore(flags);
 }
 
+/*
+ * Each event's flag is set, so that a probe need not look at a global variable. Both mutexes: files of arrays come and
+ * go under trace_types_lock, flags change under event_mutex.
+ */
 static void switch_printk(bool on)
 {
 	struct trace_event_file *file;
@@ -88,6 +99,7 @@ static void switch_printk(bool on)
 	mutex_unlock(&event_mutex);
 }
 
+/* tp_printk_stop_on_boot: printing ends when the boot does. */
 void tp_printk_boot_end(void)
 {
 	if (stop_on_boot && tp_printk_on)
@@ -96,6 +108,7 @@ void tp_printk_boot_end(void)
 
 /* ---- /proc/sys/kernel/tracepoint_printk */
 
+/* 0 or 1: are events printed now? */
 static int tracepoint_printk_show(struct seq_file *m, void *v)
 {
 	seq_printf(m, "%d\n", tp_printk_on);

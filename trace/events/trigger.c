@@ -1,10 +1,14 @@
 /*
- * Triggers in the probes of events. A hit's record is made as always; what triggers add comes when it is complete
- * (trace_event_end), so that an event without triggers pays for nothing.
+ * Triggers in the probes of events: what happens besides the record when an event is hit. The record is made as always,
+ * and triggers come in when it is complete (trace_event_end), so an event without triggers pays nothing.
  *
- * Triggers without a filter act before the record: it is taken out of the ring, and made again behind them, if it still
- * is to be. With a filter on any of them, or one that acts behind the record, it stays where it is meanwhile: what
- * `traceoff if ...` stops at is the last record. That order is Linux's.
+ * Triggers without a filter act before the record: it is taken out of the ring, the triggers act, and it is made again
+ * behind them if it still is to be kept. When one of the event's triggers has a filter, or acts behind the record
+ * (stacktrace), the record stays in place meanwhile: the last record of `traceoff if ...` is the one that met the
+ * condition. This order is Linux's.
+ *
+ * Context: probes, which run in any context with preemption off. Nothing here locks, allocates or sleeps; how lists and
+ * flags change is told in trigger_set.c.
  */
 #include <lib/string.h>
 #include <sched/sched.h>
@@ -16,6 +20,7 @@
 
 /* ---- Counts */
 
+/* Several CPUs may take at the same time; each success lowers the count by one. */
 bool trace_count_take(unsigned long *count)
 {
 	unsigned long old = READ_ONCE(*count);
@@ -26,7 +31,11 @@ bool trace_count_take(unsigned long *count)
 	return old;
 }
 
-/* Never: nothing is left of it. */
+/*
+ * Is the count used up? *old is its value, to be passed to count_used(). The count is read before the switch is looked
+ * at: a CPU that still sees the old count may then see the switch either way, but one that sees the lower count sees
+ * the switch done.
+ */
 static bool count_is_up(const unsigned long *count, unsigned long *old)
 {
 	*old = count ? READ_ONCE(*count) : TRIGGER_UNLIMITED;
@@ -34,7 +43,10 @@ static bool count_is_up(const unsigned long *count, unsigned long *old)
 	return !*old;
 }
 
-/* The switch is done. Who did the same meanwhile, on another CPU, has taken the same one. */
+/*
+ * The switch is done, and the count is lowered from the value that was read before. When another CPU has done the same
+ * switch meanwhile, its exchange has succeeded and ours fails: two CPUs together use one of the count.
+ */
 static void count_used(unsigned long *count, unsigned long old)
 {
 	if (old == TRIGGER_UNLIMITED)
@@ -78,13 +90,14 @@ static void fire_event(struct event_trigger *trigger, const struct trigger_hit *
 	trace_event_switch_counted(trigger->target, trigger->command->on, &trigger->count);
 }
 
+/* Allocated when the trigger was written (prepare): here the buffers are only exchanged. */
 static void fire_snapshot(struct event_trigger *trigger, const struct trigger_hit *hit)
 {
 	if (trace_count_take(&trigger->count))
 		tracing_snapshot_instance(trigger->file->tr);
 }
 
-/* From where the tracepoint stands. */
+/* The stack begins where the tracepoint stands. */
 static void fire_stacktrace(struct event_trigger *trigger, const struct trigger_hit *hit)
 {
 	if (trace_count_take(&trigger->count))
@@ -109,7 +122,10 @@ const unsigned nr_trigger_commands = ARRAY_SIZE(trigger_commands);
 #define for_each_trigger(t, file) \
 	for ((t) = smp_load_acquire(&(file)->triggers); (t); (t) = smp_load_acquire(&(t)->next))
 
-/* Those that want this record; what cannot be done within a record, or acts behind it, is left: a bit for each type. */
+/*
+ * Fires the triggers that want this record, while it lies in the ring. A trigger that cannot act within a record, or
+ * acts behind it, is left for later: a bit for each type is returned.
+ */
 static unsigned fire_within(struct trace_event_file *file, const void *record, const struct trigger_hit *hit)
 {
 	struct event_trigger *t;
@@ -126,6 +142,10 @@ static unsigned fire_within(struct trace_event_file *file, const void *record, c
 	return left;
 }
 
+/*
+ * The second half of fire_within(), when the record is committed or discarded. The filters are not asked again, as the
+ * record is gone.
+ */
 static void fire_left(struct trace_event_file *file, unsigned left, const struct trigger_hit *hit)
 {
 	struct event_trigger *t;
@@ -138,8 +158,8 @@ static void fire_left(struct trace_event_file *file, unsigned left, const struct
 }
 
 /*
- * No record is being made; `record` is aside. There was no condition when the event's flags were read, but a trigger
- * that has come since may have one.
+ * `record` lies aside and none is open in the ring, so every trigger can act at once. The event had no condition when
+ * its flags were read, but a trigger that has come since may have one.
  */
 static void fire_all(struct trace_event_file *file, const void *record, const struct trigger_hit *hit)
 {
@@ -152,7 +172,7 @@ static void fire_all(struct trace_event_file *file, const void *record, const st
 
 /* ---- The end of a record */
 
-/* The record stays where it is, if it is in the ring at all, until the triggers have looked at it. */
+/* The record stays where it is, in the ring or aside, until the triggers have looked at it. */
 static void end_with_conditions(struct trace_event_buffer *buffer, const struct trigger_hit *hit)
 {
 	struct trace_event_file *file = buffer->file;
@@ -167,6 +187,10 @@ static void end_with_conditions(struct trace_event_buffer *buffer, const struct 
 	fire_left(file, left, hit);
 }
 
+/*
+ * The end of a record of an event with triggers. Without room to put the record aside it is treated as if there were
+ * conditions: the triggers then act around it, and nothing is lost.
+ */
 void trace_event_end_triggers(struct trace_event_buffer *buffer, unsigned long fp, u32 flags)
 {
 	const struct trigger_hit hit = {buffer->pc, buffer->flags, fp};

@@ -1,21 +1,23 @@
 /*
- * The file `trigger` of an event: triggers are read, put in force and taken away. event_mutex held throughout.
+ * The file `trigger` of an event: triggers are read, put in force and taken away. event_mutex is held throughout. What
+ * they do in probes is in trigger.c.
  *
  * Triggers change an event's flags from its probes.
  *
- * EVENT_FILE_SOFT_DISABLED is set and cleared by probes on any CPU, the other bits under event_mutex: all by atomic
- * operations on the word, so none undoes another. A probe reads it once for each decision.
+ * EVENT_FILE_SOFT_DISABLED is set and cleared by probes on any CPU, and the other bits under event_mutex. All of these
+ * are atomic operations on the word, so none of them undoes another. A probe reads the word once for each decision.
  *
- * A trigger's list is walked without a lock with preemption off. A new one is complete before it is in the list; one
- * that is taken away is freed a grace period later, and only then are the probes let go that it needed: a walk that
- * still has it finds its events' probes registered.
+ * The list of an event's triggers is walked without a lock, with preemption off. A new trigger is complete before it is
+ * in the list. One that is taken away is freed a grace period later, and only then are the probes released that it
+ * needed: a walk that still sees the trigger finds the probes of its events registered.
  *
- * One of the count is used by whoever changes something. Two CPUs may both find tracing on, both switch it off, and
- * have used one: the count is read before the switch is looked at, and lowered from that value after it was set; who
- * reads the lower count finds the switch set.
+ * A count is lowered by one for each change that a trigger makes. Two CPUs may both find tracing on and both switch it
+ * off: together they use one of the count. The count is read before the switch is looked at, and lowered from the
+ * value that was read after the switch is set; a CPU that reads the lower count finds the switch set.
  *
- * A record aside. When recording is off, or triggers act before the record, it lies in memory of the CPU, by nesting
- * (trace_nest_enter): from the probe's begin to its end nothing sleeps, and whoever interrupts takes the next part.
+ * A record aside: when recording is off, or triggers act before the record, the record lies in memory of the CPU, in
+ * the place of its level of nesting (trace_nest_enter). From the probe's begin to its end nothing sleeps, and an
+ * interrupt on top takes the next place.
  */
 #include <lib/errno.h>
 #include <lib/string.h>
@@ -25,6 +27,7 @@
 
 /* ---- The list */
 
+/* What the probes must know of the list, as bits in the word that they read anyway. */
 static void update_flags(struct trace_event_file *file)
 {
 	bool conditions = false;
@@ -35,6 +38,7 @@ static void update_flags(struct trace_event_file *file)
 	trace_event_set_flag(file, EVENT_FILE_TRIGGERS, file->triggers);
 }
 
+/* No probe can reach it: it was never in the list, or a grace period has passed since. */
 static void free_trigger(struct event_trigger *t)
 {
 	filter_free(t->filter);
@@ -42,7 +46,10 @@ static void free_trigger(struct event_trigger *t)
 	kfree(t);
 }
 
-/* The one that stands in the way of, or is meant by, such a command. */
+/*
+ * An event has at most one trigger of each type, and of enable_event and disable_event one for each target. So the type
+ * and the target identify it: `like` finds what stands in the way of a new one, or what "!" means.
+ */
 static struct event_trigger *find_trigger(struct trace_event_file *file, const struct event_trigger *like)
 {
 	struct event_trigger *t;
@@ -53,7 +60,10 @@ static struct event_trigger *find_trigger(struct trace_event_file *file, const s
 	return NULL;
 }
 
-/* Its event's probe is held first, that of the event it switches before: the first hit finds all in place. */
+/*
+ * The probes of both events are kept registered: the one that the trigger stands on, and the one that it switches. The
+ * target comes first, so that the first hit finds everything in place. 0 or -errno, and then neither is held.
+ */
 static int hold_both(const struct event_trigger *t)
 {
 	int ret = t->target ? trace_event_hold_later(t->target) : 0;
@@ -66,6 +76,10 @@ static int hold_both(const struct event_trigger *t)
 	return ret;
 }
 
+/*
+ * The trigger is complete, and its probes are registered, before the release puts it into the list. 0, -EEXIST, or
+ * -errno; then nothing has changed.
+ */
 static int add_trigger(struct event_trigger *t)
 {
 	struct trace_event_file *file = t->file;
@@ -87,7 +101,9 @@ static int add_trigger(struct event_trigger *t)
 	return 0;
 }
 
-/* Out of its event's list. Probes may still be in it. */
+/*
+ * Takes the trigger out of its event's list. A probe that walks the list may still be at it, and its `next` stays good.
+ */
 static void unlink_trigger(struct event_trigger *t)
 {
 	struct event_trigger **p = &t->file->triggers;
@@ -99,9 +115,9 @@ static void unlink_trigger(struct event_trigger *t)
 }
 
 /*
- * Those that unlink_trigger() has taken out, a list by `removed`. Probes run with preemption off: after the grace
- * period no probe knows any of them, and so none of them switches an event any more whose state is looked at here. One
- * grace period, and one stop of the machine, for all.
+ * Frees what unlink_trigger() has taken out, a list by `removed`. Probes run with preemption off: after the grace
+ * period no probe knows any of these triggers, so none of them switches an event whose state is looked at below. One
+ * grace period and one stop of the machine serve them all.
  */
 static void free_unlinked(struct trace_event_set *set, struct event_trigger *removed)
 {
@@ -120,6 +136,7 @@ static void free_unlinked(struct trace_event_set *set, struct event_trigger *rem
 	trace_events_complete(set);
 }
 
+/* All triggers of all events are unlinked first and freed together, so an instance goes after one grace period. */
 void trace_event_clear_triggers(struct trace_event_set *set)
 {
 	struct event_trigger *removed = NULL, *t;
@@ -145,7 +162,7 @@ static const struct trigger_command *find_command(const char *name)
 	return NULL;
 }
 
-/* From the first that is not blank; NULL: there is nothing. */
+/* From the first character that is not blank; NULL: there is none. */
 static char *skip_blanks(char *text)
 {
 	while (text && isspace(*text))
@@ -153,14 +170,16 @@ static char *skip_blanks(char *text)
 	return text && *text ? text : NULL;
 }
 
-/* What is behind `rest` up to a blank into *param, what follows into *filter; NULL where there is nothing. */
+/* "PARAMETER FILTER": the first word goes to *param, what follows it to *filter. NULL where there is nothing. */
 static void split(char *rest, char **param, char **filter)
 {
 	*param = strsep(&rest, " \t");
 	*filter = skip_blanks(rest);
 }
 
-/* A parameter that may be missing can be a count only: without a digit it is the filter. */
+/*
+ * The parameter may be missing, and can only be a count: a word that does not begin with a digit is already the filter.
+ */
 static void split_optional(char *rest, char **param, char **filter)
 {
 	*param = *filter = NULL;
@@ -170,7 +189,7 @@ static void split_optional(char *rest, char **param, char **filter)
 		split(rest, param, filter);
 }
 
-/* "system:event" and the rest behind a colon. -EINVAL: there is no such event. */
+/* "SYSTEM:EVENT", and behind another colon the count, which stays in *param. -EINVAL: there is no such event. */
 static int parse_target(struct event_trigger *t, char **param)
 {
 	const char *system = strsep(param, ":"), *event = strsep(param, ":");
@@ -179,7 +198,9 @@ static int parse_target(struct event_trigger *t, char **param)
 	return t->target ? 0 : -EINVAL;
 }
 
-/* What is behind another colon does not count, as in Linux. */
+/*
+ * A number, or nothing for a trigger that acts without end. What stands behind another colon is ignored, as in Linux.
+ */
 static int parse_count(struct event_trigger *t, char *param)
 {
 	const char *number = strsep(&param, ":");
@@ -206,7 +227,10 @@ static int parse_filter(struct event_trigger *t, char *text)
 	return t->filter_text ? 0 : -ENOMEM;
 }
 
-/* The parameters of *t, whose command and file are known; what filter follows, when `filter`. */
+/*
+ * Reads the parameters of *t, whose command and file are known. With `remove` only the target matters:
+ * "!enable_event:sched:sched_switch" takes the trigger away whatever its count and filter are.
+ */
 static int parse_rest(struct event_trigger *t, char *rest, bool remove)
 {
 	char *param, *filter;
@@ -225,7 +249,7 @@ static int parse_rest(struct event_trigger *t, char *rest, bool remove)
 	return parse_count(t, param) ?: parse_filter(t, filter);
 }
 
-/* Taking away what is not there is no error. */
+/* Takes away the trigger that the text means. That there is none is no error, as in Linux. */
 static int remove_like(struct trace_event_file *file, const struct trigger_command *command, char *rest)
 {
 	struct event_trigger like = {.command = command, .file = file}, *t;
@@ -239,6 +263,10 @@ static int remove_like(struct trace_event_file *file, const struct trigger_comma
 	return ret;
 }
 
+/*
+ * The text of one write is one trigger. A trigger that is refused leaves nothing behind: it is freed before any probe
+ * has seen it.
+ */
 int trace_event_set_trigger(struct trace_event_file *file, char *text)
 {
 	bool remove = *text == '!';
@@ -265,6 +293,7 @@ int trace_event_set_trigger(struct trace_event_file *file, char *text)
 
 /* ---- Showing */
 
+/* One line in the form in which it can be written: "enable_event:sched:sched_switch:count=3 if prio < 100". */
 static void show_trigger(struct seq_file *m, const struct event_trigger *t)
 {
 	unsigned long count = READ_ONCE(t->count);

@@ -1,10 +1,16 @@
 /*
  * The function tracer: a record at the entry of every traced function.
  *
- * ftrace_caller calls function_trace_call with preemption as the traced function has it (core/recursion.h).
+ * A site reaches one of several callbacks, and which one is decided when something changes (choose_func), not at each
+ * call:
  *
- * The usual case (task context, room in the page) calls nothing, so it needs no stack frame; every other case leaves it
- * by a tail call.
+ *	straight_func	from ftrace_caller directly: the top array is the only user of the site
+ *	hooked_func	the same while returns are hooked, when the parent's address may be the handler's
+ *	func		from trace/ftrace/call.c: instances, and sites with several users
+ *
+ * ftrace_caller calls function_trace_call with preemption as the traced function has it (core/recursion.h). The usual
+ * case (task context, room in the page) calls nothing, so it needs no stack frame; every other case leaves it by a tail
+ * call.
  */
 #include <arch/ftrace.h>
 #include <kernel/percpu.h>
@@ -143,6 +149,10 @@ static noinline void function_reserve_slow(struct ring_buffer_per_cpu *buffer, s
 	trace_leave(t, pc);
 }
 
+/*
+ * The record is written, and rb_try_close() has said that committing it needs `commit`: a new page, or a reader to
+ * wake.
+ */
 static noinline void function_commit_slow(struct ring_buffer_per_cpu *buffer, struct task_struct *t, u32 pc,
 					  void (*commit)(struct ring_buffer_per_cpu *))
 {
@@ -151,14 +161,14 @@ static noinline void function_commit_slow(struct ring_buffer_per_cpu *buffer, st
 }
 
 /*
- * Where a CPU's calls are recorded by the fast path: NULL while the tracer is off or the clock is not the
- * usual one. [t]
+ * The buffer into which a CPU's calls are recorded by the fast path. NULL while the tracer is off, or the clock is not
+ * the usual one. [t to write; read with preemption off]
  */
 static DEFINE_PER_CPU(struct ring_buffer_per_cpu *, fast_buffer);
 
 /*
- * [trace_types_lock] The top array's usual way needs one load: the CPU's buffer, or NULL while something else must be
- * looked at first (not enabled, another clock).
+ * [trace_types_lock] Whether the fast path may be taken has changed. One load tells each call: the CPU's buffer, or
+ * NULL when something else must be looked at first.
  */
 static void trace_update_fast(struct trace_array *tr)
 {
@@ -231,13 +241,17 @@ static void function_trace_hooked_call(unsigned long ip, unsigned long parent_ip
 	record_call(ip, fgraph_true_ret(parent_ip));
 }
 
+/* The callbacks below are chosen while something more is asked for: pids, stacks, no repetitions. */
 static void function_pids_trace_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 				     struct ftrace_regs *fregs)
 {
 	function_trace_general(&global_trace, ip, parent_ip, fregs, FUNCTION_PIDS);
 }
 
-/* With a stack record behind each entry, or without repetitions. Pids are asked for too: there may be no list. */
+/*
+ * A stack record behind each entry, or no repetitions. Pids are asked for, too, because choose_func() does not
+ * distinguish: there may be a list or not.
+ */
 static void function_options_trace_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 					struct ftrace_regs *fregs)
 {
@@ -299,7 +313,10 @@ static void set_funcs(struct trace_array *tr, ftrace_func_t func, ftrace_func_t 
 		ftrace_ops_set_func(tr->ops, func);
 }
 
-/* What is called follows what is wanted, so that what is not wanted costs nothing. */
+/*
+ * Chooses the callback by what is wanted now, so that what is not wanted costs nothing at a call. Calls that are on
+ * their way may still use the old one: every callback is right at any time, and only the cost differs.
+ */
 static void choose_func(struct trace_array *tr, u64 options, u32 own_options)
 {
 	if ((options & TRACE_STACK_OPTIONS) || own_options)
@@ -310,6 +327,7 @@ static void choose_func(struct trace_array *tr, u64 options, u32 own_options)
 		set_funcs(tr, counted_trace_call, function_trace_call, function_trace_hooked_call);
 }
 
+/* set_ftrace_pid has changed. trace_types_lock held, as in the next two. */
 static void function_trace_update_pids(struct trace_array *tr)
 {
 	choose_func(tr, tr->trace_flags, function_flags.val);
@@ -322,7 +340,10 @@ static int function_trace_flag_changed(struct trace_array *tr, u64 mask, bool se
 	return 0;
 }
 
-/* The options are those of the tracer, in whatever array it is selected. */
+/*
+ * An option of the tracer itself. It is one for all arrays, as in Linux, so every array that has the tracer selected
+ * chooses again.
+ */
 static int function_set_flag(struct trace_array *unused, u32 bit, bool set)
 {
 	struct trace_array *tr;
@@ -374,7 +395,7 @@ static void function_trace_reset(struct trace_array *tr)
 	tracepoint_switch();
 }
 
-/* Linux begins with an empty buffer when tracing_on is written under this tracer. */
+/* Linux begins with an empty buffer when tracing_on is written under this tracer, and programs rely on it. */
 static void function_trace_start(struct trace_array *tr)
 {
 	tracing_reset(tr, RING_BUFFER_ALL_CPUS);
@@ -393,6 +414,9 @@ static const struct tracer function_trace = {
 };
 REGISTER_TRACER(function_trace);
 
+/*
+ * The user follows set_ftrace_filter and set_ftrace_notrace of the top array from now on, in place of sets of its own.
+ */
 void ftrace_ops_set_global_filter(struct ftrace_ops *ops)
 {
 	if (WARN_ON(ops->flags & FTRACE_OPS_FL_ENABLED))

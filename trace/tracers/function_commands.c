@@ -1,10 +1,17 @@
 /*
- * Function commands ("schedule:traceoff:5"): a function that is called switches tracing, keeps a stack, dumps the
- * trace. For each command of an array, with and without counts, there is a user of functions (ftrace_ops), whose
- * filter says which functions have it; no tracer need be on.
+ * Function commands ("schedule:traceoff:5"): when a function is called, tracing is switched, a stack is kept, or the
+ * trace is dumped. For each command of an array there are at most two users of functions (struct func_probe with its
+ * ftrace_ops): one for functions with a count, one for functions without. The user's filter says which functions have
+ * the command. No tracer need be selected.
  *
- * Users and their filters change while the machine is stopped, and nobody is on his way to a callback then: so what
- * belongs to a function is written before it is in the filter, and freed when it is not any more, without more ado.
+ * What belongs to a function (its count, its event) lies in `slots`, an array that is indexed by the number of the
+ * site. Users and their filters change while the machine is stopped, and no CPU is on its way to a callback then. So a
+ * slot is written before its function is in the filter, and freed once the function is out of the filter, without
+ * waiting for anybody.
+ *
+ *	set_ftrace_filter: "sys_*:traceoff:3"
+ *	  func_probe {traceoff, counted}   ops.filter = {sys_open, sys_read, ...}
+ *	                                   slots[site of sys_open].count = 3, slots[site of sys_read].count = 3, ...
  */
 #include <arch/ftrace.h>
 #include <kernel/panic.h>
@@ -21,19 +28,24 @@
 
 struct func_probe;
 
-/* What enable_event and disable_event of one write have in common: the count, too, as in Linux. */
+/*
+ * Shared by all functions that one write gave enable_event or disable_event: they have one count together, as in Linux.
+ */
 struct event_switch {
 	struct trace_event_file *file; /* [I] */
 	unsigned long count;	       /* [a] TRIGGER_UNLIMITED */
 	unsigned functions;	       /* [e] with it */
 };
 
-/* Of one function. */
+/*
+ * What one function has, by the number of its site. A plain command has a count; a command for an event has the event.
+ */
 union func_slot {
 	unsigned long count;	    /* [a] left */
 	struct event_switch *event; /* [e; read by the callback] */
 };
 
+/* A command by its name, and what happens when a function that has it is called. */
 struct func_command {
 	const char *name;
 	bool on;				/* of two that do the opposite, which */
@@ -70,13 +82,17 @@ static void fire_event(struct func_probe *probe, union func_slot *slot, struct f
 	trace_event_switch_counted(slot->event->file, probe->command->on, &slot->event->count);
 }
 
+/* tracing_arm_snapshot() has allocated the second buffer when the command was written, so nothing is allocated here. */
 static void fire_snapshot(struct func_probe *probe, union func_slot *slot, struct ftrace_regs *fregs)
 {
 	if (!slot || trace_count_take(&slot->count))
 		tracing_snapshot_instance(probe->tr);
 }
 
-/* From the function on. While nothing is recorded none of the count is used. */
+/*
+ * The stack begins with the traced function itself. While nothing is recorded the count is not lowered, so that it
+ * counts stacks that a reader finds.
+ */
 static void fire_stacktrace(struct func_probe *probe, union func_slot *slot, struct ftrace_regs *fregs)
 {
 	if (!tracer_tracing_is_on(probe->tr) || (slot && !trace_count_take(&slot->count)))
@@ -85,7 +101,10 @@ static void fire_stacktrace(struct func_probe *probe, union func_slot *slot, str
 			 ftrace_regs_frame(fregs));
 }
 
-/* Prints, which is what it is for: not for functions that the console's drivers call under their locks. */
+/*
+ * Prints to the console, so it must not be set on functions that the console's drivers call under their locks. A
+ * counted dump is of all CPUs; "cpudump" is of this CPU.
+ */
 static void fire_dump(struct func_probe *probe, union func_slot *slot, struct ftrace_regs *fregs)
 {
 	if (!slot || trace_count_take(&slot->count))
@@ -103,7 +122,9 @@ static const struct func_command commands[] = {
 	{.name = "disable_event", .on = false, .of_event = true, .fire = fire_event},
 };
 
-/* A user as any other: the core keeps it from being called out of itself, or of any tracer. */
+/*
+ * The callback of every probe. The core has already made sure that it is not called from inside itself or any tracer.
+ */
 static void call_probe(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
 	struct func_probe *probe = op->private;
@@ -122,6 +143,7 @@ static struct func_probe *find_probe(struct trace_array *tr, const struct func_c
 	return probe;
 }
 
+/* The probe is not registered any more, or was never. */
 static void free_probe(struct func_probe *probe)
 {
 	ftrace_free_filter(&probe->ops);
@@ -157,7 +179,10 @@ static bool in_set(const struct ftrace_set *set, unsigned rec)
 	return set->count && test_bit(rec, set->bits);
 }
 
-/* `set` becomes the filter, the one before is in *set then. Not empty. 0, or -errno and nothing has changed. */
+/*
+ * `set`, which is not empty, becomes the filter, and *set gets the filter that was there before. The first set of a
+ * probe registers it and puts it into the array's list. 0; or -errno and nothing has changed.
+ */
 static int put_in_force(struct func_probe *probe, struct ftrace_set *set)
 {
 	int ret;
@@ -179,7 +204,7 @@ static int put_in_force(struct func_probe *probe, struct ftrace_set *set)
 	return 0;
 }
 
-/* A function more, or less, has it. */
+/* One more function has this event. The first one makes sure that the event's probe is registered, recording or not. */
 static int event_switch_get(struct event_switch *event)
 {
 	int ret = 0;
@@ -191,7 +216,10 @@ static int event_switch_get(struct event_switch *event)
 	return ret;
 }
 
-/* trace_events_complete() comes later. */
+/*
+ * One function less. The caller calls trace_events_complete() after the last of them, so that many functions cost one
+ * stop of the machine.
+ */
 static void event_switch_put_later(struct event_switch *event)
 {
 	if (--event->functions)
@@ -200,13 +228,17 @@ static void event_switch_put_later(struct event_switch *event)
 	kfree(event);
 }
 
+/* Undoes event_switch_get() after an error. The struct itself stays the caller's. */
 static void give_event_back(struct trace_event_file *file)
 {
 	trace_event_release_later(file);
 	trace_events_complete(file->tr->events);
 }
 
-/* Those of `set` that the probe has not yet get what `slot` says; none calls it before put_in_force. */
+/*
+ * Functions of `set` that the probe does not have yet get `slot`. Functions that it has keep theirs, so a second write
+ * does not reset a count that is running down. No CPU reads the new slots before put_in_force().
+ */
 static void fill_slots(struct func_probe *probe, const struct ftrace_set *set, union func_slot slot)
 {
 	for (unsigned rec = 0; probe->slots && rec < ftrace_nr_recs; rec++) {
@@ -218,7 +250,10 @@ static void fill_slots(struct func_probe *probe, const struct ftrace_set *set, u
 	}
 }
 
-/* -EINVAL: it matches nothing, or nothing new. */
+/*
+ * *set becomes the probe's filter with the functions of `glob` added. -EINVAL: the pattern matches nothing, or nothing
+ * new.
+ */
 static int match_new(const struct func_probe *probe, const char *glob, struct ftrace_set *set)
 {
 	int ret = ftrace_set_copy(set, &probe->ops.filter);
@@ -228,7 +263,10 @@ static int match_new(const struct func_probe *probe, const char *glob, struct ft
 	return ret ?: set->count == probe->ops.filter.count ? -EINVAL : 0;
 }
 
-/* slot.event is the caller's until this is 0. */
+/*
+ * Gives the command to the functions that match. slot.event->functions is raised once before the functions are counted,
+ * and lowered after, so that it cannot fall to zero halfway. slot.event stays the caller's unless this returns 0.
+ */
 static int add_functions(struct func_probe *probe, const char *glob, union func_slot slot)
 {
 	const struct func_command *command = probe->command;
@@ -251,6 +289,7 @@ static int add_functions(struct func_probe *probe, const char *glob, union func_
 	return ret;
 }
 
+/* Finds the command's probe or makes one, and removes it again when no function got the command. */
 static int add_command(struct trace_array *tr, const struct func_command *command, bool counted, const char *glob,
 		       union func_slot slot)
 {
@@ -271,7 +310,10 @@ static void unlink_probe(struct func_probe *probe)
 	*p = probe->next;
 }
 
-/* Only `set`, which is a part of them, keep it; *set is the filter as it was then. */
+/*
+ * Only the functions in `set`, a part of the filter, keep the command; *set is the old filter afterwards. 0; or -errno
+ * and nothing has changed.
+ */
 static int leave_functions(struct func_probe *probe, struct ftrace_set *set)
 {
 	int ret;
@@ -286,7 +328,10 @@ static int leave_functions(struct func_probe *probe, struct ftrace_set *set)
 	return ret;
 }
 
-/* As leave_functions(), and what the others had is given back; a probe that has none left is gone. */
+/*
+ * As leave_functions(), and what the other functions had is given back. It is safe to free at once, as no CPU can be
+ * inside call_probe() for them. A probe without functions is freed.
+ */
 static int keep_functions(struct func_probe *probe, struct ftrace_set *set)
 {
 	int ret = leave_functions(probe, set);
@@ -317,7 +362,7 @@ static int remove_functions(struct func_probe *probe, const char *glob)
 	return ret;
 }
 
-/* Without memory: the array goes, whatever there is left. */
+/* The array is removed. No memory is needed: an empty set cannot fail. */
 static void ftrace_clear_commands(struct trace_array *tr)
 {
 	while (tr->func_probes) {
@@ -347,7 +392,7 @@ const char *ftrace_command_name(unsigned n, bool *of_event)
 	return commands[n].name;
 }
 
-/* No function at all stands for every one, where they are taken away. */
+/* An empty pattern means every function here ("!:traceoff"). -EINVAL: there is no such probe. */
 static int remove_from(struct func_probe *probe, const char *glob)
 {
 	return probe ? remove_functions(probe, *glob ? glob : "*") : -EINVAL;
@@ -382,6 +427,7 @@ static int parse_count(char *param, unsigned long *count)
 	return param ? kstrtoul(strsep(&param, ":"), 0, count) : 0;
 }
 
+/* A command that is not about an event: "GLOB:traceoff", "GLOB:traceoff:3", "!GLOB:traceoff". event_mutex held. */
 static int process_plain(struct trace_array *tr, const struct func_command *command, const char *glob, char *param)
 {
 	union func_slot slot = {.count = 1};
@@ -447,6 +493,7 @@ static struct func_probe *probe_at(struct trace_array *tr, loff_t pos)
 	return probe;
 }
 
+/* event_mutex keeps the list of probes, ftrace_lock their filters; the caller holds both. */
 bool ftrace_command_from(struct trace_array *tr, loff_t *pos)
 {
 	struct func_probe *probe = probe_at(tr, *pos);

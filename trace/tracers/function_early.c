@@ -1,6 +1,7 @@
 /*
- * The function tracer begins with what was called before there were ring buffers (trace/ftrace/early.c): each note
- * becomes the record that the tracer would have made.
+ * The function tracer begins with what was called before there were ring buffers (trace/ftrace/early.c). Each note of
+ * that time becomes the record that the tracer would have made: a note holds the counter, the offsets of function and
+ * caller from the beginning of the text, and the depth of preempt_count.
  */
 #include <kernel/ksyms.h>
 #include <proc/fork.h>
@@ -11,7 +12,10 @@
 
 extern const char _text[];
 
-/* What the note would have been as a record. */
+/*
+ * Writes one note as a record. All of them are from the boot CPU's first task with interrupts off, so these parts of
+ * the record are constants. A record that finds no room is lost.
+ */
 static void move_call(struct trace_array *tr, struct ring_buffer_per_cpu *buffer, const struct early_call *call)
 {
 	u64 ts = trace_clock_at(tr, call->counter);
@@ -28,6 +32,10 @@ static void move_call(struct trace_array *tr, struct ring_buffer_per_cpu *buffer
 	ring_buffer_commit(buffer);
 }
 
+/*
+ * Notes of functions that the filter leaves out are left out here, too: the filter was set by the command line, and the
+ * notes were made without it.
+ */
 void ftrace_early_move(struct trace_array *tr)
 {
 	struct ring_buffer_per_cpu *buffer = tr->cpu_data[smp_processor_id()].buffer;

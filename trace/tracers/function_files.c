@@ -1,4 +1,12 @@
-/* tracefs files about traced functions: what can be traced, what is, and the filters that choose. */
+/*
+ * The tracefs files about traced functions: what can be traced (available_filter_functions), what is traced
+ * (enabled_functions), and the filters that choose (set_ftrace_filter, set_ftrace_notrace, set_graph_function,
+ * set_graph_notrace, stack_trace_filter).
+ *
+ * All filters are one kind of file. An open file holds a private copy of its set (struct filter_writer). Writing
+ * changes the copy, and closing puts it in force, so that "echo a b c > set_ftrace_filter" stops the machine once and
+ * not three times. Locks, outermost first: the file's own mutex, event_mutex (commands), ftrace_lock (sets and sites).
+ */
 #include <arch/ftrace.h>
 #include <asm/uaccess.h>
 #include <fs/libfs.h>
@@ -19,11 +27,13 @@
 
 /* ---- Lists of records: one seq_file walk, told apart by what it shows. */
 
+/* What distinguishes one list from another. The position in the file is the number of the site. */
 struct rec_list {
 	bool (*wants)(unsigned rec); /* which records */
 	void (*show)(struct seq_file *m, unsigned rec);
 };
 
+/* The first site at *pos or behind it that the list shows; *pos moves there. NULL: there are no more. */
 static void *rec_from(const struct rec_list *list, loff_t *pos)
 {
 	for (; *pos < ftrace_nr_recs; ++*pos)
@@ -32,6 +42,9 @@ static void *rec_from(const struct rec_list *list, loff_t *pos)
 	return NULL;
 }
 
+/*
+ * ftrace_lock is held from start to stop, for one buffer of text at most: what the lines say of users is of one moment.
+ */
 static void *rec_start(struct seq_file *m, loff_t *pos)
 {
 	mutex_lock(&ftrace_lock);
@@ -68,6 +81,7 @@ static int rec_list_open(struct file *file, const struct rec_list *list)
 	return ret;
 }
 
+/* A file in tracefs that shows such a list, for reading only. */
 #define REC_LIST_FILE(id, filename, wants_fn, show_fn)                                             \
 	static const struct rec_list id##_list = {wants_fn, show_fn};                              \
 	static int id##_open(struct inode *inode, struct file *file)                               \
@@ -83,11 +97,16 @@ static bool every_rec(unsigned rec)
 	return true;
 }
 
+/* Is any user's callback called from this site now? */
 static bool rec_enabled(unsigned rec)
 {
 	return (ftrace_enabled_map[rec / 64] >> (rec % 64)) & 1;
 }
 
+/*
+ * Was any user's callback ever called from this site? The bit stays for good, so the file lists all code that was ever
+ * patched.
+ */
 static bool rec_touched(unsigned rec)
 {
 	return test_bit(rec, ftrace_touched_map);
@@ -105,8 +124,10 @@ static void show_name_addr(struct seq_file *m, unsigned rec)
 }
 
 /*
- * How many users call from this site, R: one has registers saved, I: one may replace the function; and, when there is
- * one alone, who that is.
+ * One line of enabled_functions: how many users call from this site; R: one of them gets all registers; I: one may
+ * replace the function. When there is only one user, the line says which:
+ *
+ *	schedule (1)              	ops: global_ops (function_trace_call+0x0/0x1a0)
  */
 static void show_users(struct seq_file *m, unsigned rec)
 {
@@ -166,6 +187,7 @@ struct filter_writer {
 	unsigned len;			/* [o] */
 };
 
+/* The set in force that this file is about. ftrace_lock held to read or change what it points to. */
 static struct ftrace_set *writer_target(const struct filter_writer *w)
 {
 	if (w->graph)
@@ -173,7 +195,10 @@ static struct ftrace_set *writer_target(const struct filter_writer *w)
 	return w->exclude ? &w->ops->exclude : &w->ops->filter;
 }
 
-/* One complete name; or a command, which is in force at once and does not touch the set. */
+/*
+ * One complete word. A name or pattern changes the copy; "!" before it takes out of the copy. A command
+ * ("schedule:traceoff:5") is in force at once and does not touch the set, and so is a filter by module. w->mutex held.
+ */
 static int process_token(struct filter_writer *w)
 {
 	bool remove = w->token[0] == '!';
@@ -221,8 +246,8 @@ static ssize_t take_token(struct filter_writer *w, const char __user *buf, size_
 }
 
 /*
- * Words may come in pieces: an unfinished one is kept for the next write. An error leaves the words before it in
- * force, as on Linux.
+ * Takes one word for each call: the caller of write(2) sees a short count and comes again with the rest. An unfinished
+ * word is kept for the next write. An error leaves the words before it in force, as on Linux.
  */
 static ssize_t ftrace_filter_write(struct file *file, const char __user *buf, size_t n, loff_t *pos)
 {
@@ -251,8 +276,8 @@ static struct trace_array *array_of_filter(const struct file *file, const struct
 }
 
 /*
- * What a writer collects: a copy of the set that is in force, to be put in its place at close, or an empty one when
- * the file was opened with O_TRUNC. An ERR_PTR on error.
+ * Makes the private copy: of the set that is in force, or empty when the file is opened with O_TRUNC (the shell's ">").
+ * Filters by module are not copied, so O_TRUNC removes them at once. An ERR_PTR on error.
  */
 static struct filter_writer *writer_alloc(struct file *file, struct ftrace_ops *ops, bool exclude,
 					  struct graph_filter *graph)
@@ -283,7 +308,11 @@ static struct filter_writer *writer_alloc(struct file *file, struct ftrace_ops *
 	return ERR_PTR(ret);
 }
 
-/* The changed copy comes into force. 0, -ENOMEM, or as ftrace_ops_replace_set: then the old set stays. */
+/*
+ * Puts the changed copy in force; w->set gets the old set, which the caller frees. A filter with nothing but modules
+ * that are not loaded must not mean "all functions" (ftrace_set_wait). 0, -ENOMEM, or as ftrace_ops_replace_set(): then
+ * the old set stays.
+ */
 static int writer_apply(struct filter_writer *w)
 {
 	int ret;
@@ -299,8 +328,8 @@ static int writer_apply(struct filter_writer *w)
 }
 
 /*
- * A name still open is completed now, and dropped when it is not good, as on Linux. Nobody sees what close returns:
- * that the set could not come into force is said in the log.
+ * At close: a word that is still open is completed now, and dropped when it is wrong, as on Linux. Programs hardly ever
+ * look at what close(2) returns, so an error is only written to the log.
  */
 static void writer_finish(struct file *file, struct filter_writer *w)
 {
@@ -319,8 +348,8 @@ static void writer_finish(struct file *file, struct filter_writer *w)
 #define ROOM_FOR_MODULES (1U << 20)
 
 /*
- * The first command that is listed at or behind position *pos: functions come first, then modules that are waited
- * for, then commands.
+ * The first command that is listed at or behind *pos, which moves there. NULL: there is none. event_mutex held, as
+ * commands change under it.
  */
 static void *command_from(struct filter_writer *w, loff_t *pos)
 {
@@ -335,7 +364,7 @@ static void *command_from(struct filter_writer *w, loff_t *pos)
 	return w;
 }
 
-/* What is listed behind the last function. */
+/* What is listed behind the last function: first a filter by module, then the commands. */
 static void *behind_functions(struct filter_writer *w, loff_t *pos)
 {
 	loff_t n = *pos - ftrace_nr_recs;
@@ -347,7 +376,11 @@ static void *behind_functions(struct filter_writer *w, loff_t *pos)
 	return command_from(w, pos);
 }
 
-/* Reading shows the set in force. Position 0 is the line that says "all" or "none" when there is no set. */
+/*
+ * Reading shows the set in force, not the copy. The pointer that is returned tells filter_show() what kind of line it
+ * is: `m` for the line that says that there is no set, a site for a function, &w->modules for a filter by module, `w`
+ * for a command.
+ */
 static void *filter_from(struct seq_file *m, loff_t *pos)
 {
 	struct filter_writer *w = m->private;
@@ -360,6 +393,7 @@ static void *filter_from(struct seq_file *m, loff_t *pos)
 	return *pos < ftrace_nr_recs ? &ftrace_recs[*pos] : behind_functions(w, pos);
 }
 
+/* Both locks are held for the whole of one read(2), in the order that writers of commands use. */
 static void *filter_start(struct seq_file *m, loff_t *pos)
 {
 	mutex_lock(&event_mutex);
@@ -397,7 +431,10 @@ static int filter_show(struct seq_file *m, void *v)
 
 static const struct seq_operations filter_seq_ops = {filter_start, filter_stop, filter_next, filter_show};
 
-/* Open one of the files that hold a set. A reader walks the set as it is at each step; a writer works on its copy. */
+/*
+ * Opens one of the files that hold a set. `ops` or `graph` says whose set, and `exclude` which of its two. A file that
+ * is opened for reading is a seq_file, whose private pointer then leads to the writer. 0 or -errno.
+ */
 static int filter_open(struct file *file, struct ftrace_ops *ops, bool exclude, struct graph_filter *graph)
 {
 	struct filter_writer *w = writer_alloc(file, ops, exclude, graph);
@@ -443,7 +480,7 @@ static int stack_filter_open(struct inode *inode, struct file *file)
 	return filter_open(file, &stack_trace_ops, false, NULL);
 }
 
-/* The last close puts the collected set in force; its error can be told nobody but the log. */
+/* The last close puts the collected set in force. */
 static int ftrace_filter_release(struct inode *inode, struct file *file)
 {
 	struct seq_file *m = file->private_data;

@@ -29,12 +29,16 @@ bool ftrace_is_module_word(const char *text)
 	return colon && !strncmp(colon, ":mod:", 5);
 }
 
-/* A star says as much as nothing: Linux shows the first. */
+/* An empty pattern means the same as a star, and Linux shows the star. So the star is what is stored and compared. */
 static const char *glob_or_star(const char *glob)
 {
 	return *glob ? glob : "*";
 }
 
+/*
+ * Appends to the list, so that the file shows the filters in the order in which they were written. The struct and both
+ * texts are one allocation. ftrace_lock held. 0 or -ENOMEM.
+ */
 static int add_module(struct ftrace_module **list, const char *glob, const char *module)
 {
 	size_t glob_size = strlen(glob_or_star(glob)) + 1, module_size = strlen(module) + 1;
@@ -51,7 +55,10 @@ static int add_module(struct ftrace_module **list, const char *glob, const char 
 	return 0;
 }
 
-/* "*" takes away all of the module. */
+/*
+ * Frees each entry with this module and this pattern; the pattern "*" means all entries of the module. ftrace_lock
+ * held. 0, or -EINVAL when there was none.
+ */
 static int remove_module(struct ftrace_module **list, const char *glob, const char *module)
 {
 	struct ftrace_module *old;
@@ -69,7 +76,10 @@ static int remove_module(struct ftrace_module **list, const char *glob, const ch
 	return ret;
 }
 
-/* 1: functions of the kernel are meant, and have joined or left the set. 0: it is about modules. -ENOMEM. */
+/*
+ * Handles "!MODULE", which means the functions that are in any other module or in the kernel itself. `add` says whether
+ * they join or leave the set. 1: done. 0: the word names a module, so the caller's list takes it. -ENOMEM.
+ */
 static int match_kernel(struct ftrace_set *set, const char *glob, const char *module, bool add)
 {
 	int ret;

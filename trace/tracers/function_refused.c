@@ -1,4 +1,11 @@
-/* What was wrong with a word of set_ftrace_filter and the other files that choose functions. */
+/*
+ * What was wrong with a word of set_ftrace_filter and the other files that choose functions.
+ *
+ * A refused write gives its writer only an errno. So the file is asked for an explanation (struct trace_hint), which
+ * goes to error_log and the kernel log. It repeats the search that has failed, says at which step it fails, and names
+ * what is close to the word that was asked for. Nothing here changes a filter. Context: a thread, no lock held; r->text
+ * is the refused word as it was written.
+ */
 #include <kernel/ksyms.h>
 #include <lib/close_names.h>
 #include <lib/errno.h>
@@ -11,7 +18,10 @@
 
 #define WORD_MAX 128 /* longer ones are explained by their beginning */
 
-/* What Linux writes before the name of a system call, by machine and by layer; here it is sys_ alone. */
+/*
+ * What Linux writes before the name of a system call, by machine and by layer; here it is sys_ alone. A student who
+ * types "__x64_sys_openat" from a book is told of sys_openat.
+ */
 static const char *without_prefix_of_linux(const char *name)
 {
 	static const char *const prefixes[] = {"__x64_", "__ia32_", "__arm64_", "__se_", "__do_"};
@@ -25,7 +35,10 @@ static const char *without_prefix_of_linux(const char *name)
 	return name;
 }
 
-/* Without the stars around it, so that *shcedule* is close to what shcedule is close to. */
+/*
+ * Names that are close to `pattern`. The stars around it are left out of the comparison: *shcedule* is close to what
+ * shcedule is close to.
+ */
 static void say_close_functions(struct trace_refusal *r, const char *pattern)
 {
 	struct close_names close;
@@ -44,6 +57,10 @@ static void say_close_functions(struct trace_refusal *r, const char *pattern)
 		refusal_say(r, "; available_filter_functions has the names");
 }
 
+/*
+ * A plain walk over all sites is good enough: nobody waits for it but the writer of a wrong name. Sites do not change,
+ * so no lock is needed.
+ */
 static bool matches_any(const char *pattern)
 {
 	for (unsigned i = 0; i < ftrace_nr_recs; i++)
@@ -52,7 +69,11 @@ static bool matches_any(const char *pattern)
 	return false;
 }
 
-/* False, and nothing is said: a function matches. */
+/*
+ * Explains why a pattern matches no function. There are three reasons: the function exists but is not traced (inlined,
+ * or in a folder without call sites), the name is an event's, or the name is misspelt. False, and nothing is said: a
+ * function matches.
+ */
 static bool say_no_match(struct trace_refusal *r, const char *pattern)
 {
 	if (matches_any(pattern))
@@ -72,7 +93,10 @@ static bool say_no_match(struct trace_refusal *r, const char *pattern)
 
 /* ---- "GLOB:COMMAND:PARAMETERS" */
 
-/* Of the command of this name; 0: there is none. 1 or, when its parameters begin with an event, 2. */
+/*
+ * 1: `command` is the name of a command. 2: it is one whose parameters begin with an event. 0: there is no such
+ * command.
+ */
 static unsigned kind_of_command(const char *command)
 {
 	const char *name;
@@ -84,6 +108,7 @@ static unsigned kind_of_command(const char *command)
 	return 0;
 }
 
+/* "mod" is no entry of the table of commands, as it changes a filter and calls nothing. So it is named here. */
 static void say_commands(struct trace_refusal *r)
 {
 	const char *name;
@@ -94,7 +119,10 @@ static void say_commands(struct trace_refusal *r)
 		refusal_say(r, " %s", name);
 }
 
-/* *params moves behind the event. True: it is there. */
+/*
+ * The parameters SYSTEM:EVENT of enable_event and disable_event. True: the event exists, and *params has moved behind
+ * it. False: the reason is said.
+ */
 static bool explain_event(struct trace_refusal *r, const char *command, char **params)
 {
 	const char *system = strsep(params, ":"), *event = strsep(params, ":");
@@ -111,12 +139,20 @@ static bool explain_event(struct trace_refusal *r, const char *command, char **p
 	return false;
 }
 
-/* "!GLOB:mod:MODULE": the others are always taken. */
+/*
+ * "!GLOB:mod:MODULE" names a filter that the file does not have. Adding one is never refused, as the module may be
+ * loaded later.
+ */
 static void explain_module(struct trace_refusal *r)
 {
 	refusal_quote(r, "no such filter waits for a module: ", r->text, "; the file shows those that do");
 }
 
+/*
+ * The parts are looked at from left to right, as ftrace_process_command() reads them, and the first that is wrong is
+ * the explanation. When every part is good by itself, the command must be there already, or must be missing where it is
+ * to be taken away.
+ */
 static void explain_command(struct trace_refusal *r, const char *glob, const char *command, char *params)
 {
 	bool remove = *glob == '!';
@@ -148,6 +184,10 @@ static void explain_command(struct trace_refusal *r, const char *glob, const cha
 
 /* ---- The files */
 
+/*
+ * set_ftrace_filter takes names, commands and filters by module. Other errors than these two (no memory, a busy site)
+ * have nothing to do with the word.
+ */
 static void explain_filter(struct trace_refusal *r)
 {
 	char text[WORD_MAX], *rest = text;
@@ -166,7 +206,7 @@ static void explain_filter(struct trace_refusal *r)
 		say_no_match(r, glob + (*glob == '!'));
 }
 
-/* The other files take names alone. */
+/* The other files take names, and filters by module, but no commands. */
 static void explain_names(struct trace_refusal *r)
 {
 	if (ftrace_is_module_word(r->text) && *r->text == '!')

@@ -1,7 +1,14 @@
 /*
- * The function tracer's option func-no-repeats: of a function that its caller calls again and again, with nothing else
- * between on this CPU, one entry is recorded, and before the next other entry how often it was called since, and when
- * the last time.
+ * The function tracer's option func-no-repeats. A function may be called by the same caller again and again, with
+ * nothing else in between on this CPU. Then only the first call becomes an entry; the further calls are counted. Before
+ * the next different entry comes a record with this count and the time of the last call:
+ *
+ *	spin_wait <-wait_for_cpu
+ *	spin_wait <-wait_for_cpu (repeats: 812, last_ts: 52.001207)
+ *	schedule <-do_wait
+ *
+ * The state (struct func_repeats) belongs to a CPU and is changed with interrupts off, so an interrupt handler's calls
+ * end a repetition like any other call.
  */
 #include <irq/irqflags.h>
 #include <lib/printf.h>
@@ -12,11 +19,17 @@
 #include "output/output.h"
 #include "function.h"
 
+/* The 48-bit distance in ns from the last repetition to the record, which Linux's format cuts into 16 and 32 bits. */
 static u64 delta_of(const struct func_repeats_entry *entry)
 {
 	return (u64)entry->top_delta_ts << 32 | entry->bottom_delta_ts;
 }
 
+/*
+ * Writes the record "repeated so and so often". The time of the last repetition is kept as a distance to the record's
+ * own time, which needs fewer bits: 48 bits of ns are 78 hours. Interrupts off. Without room in the ring the count is
+ * lost, as any record would be.
+ */
 static void record_repeats(struct trace_array *tr, const struct func_repeats *r, u32 pc, unsigned long flags)
 {
 	struct ring_buffer_per_cpu *buffer = tr->cpu_data[smp_processor_id()].buffer;
@@ -36,7 +49,11 @@ static void record_repeats(struct trace_array *tr, const struct func_repeats *r,
 	ring_buffer_commit(buffer);
 }
 
-/* The same call again, and its entry is in the buffer? Then it is counted. */
+/*
+ * Is this the same call as the last one, and does its entry lie in the buffer? Then it is counted. tr->repeats_epoch
+ * changes when the buffer is emptied: an entry from before that is gone, so a repetition of it must be recorded. The
+ * count has 16 bits in the record; at its largest value a new entry begins.
+ */
 static bool is_repeated(const struct trace_array *tr, struct func_repeats *r, unsigned long ip, unsigned long parent_ip)
 {
 	unsigned epoch = __atomic_load_n(&tr->repeats_epoch, __ATOMIC_ACQUIRE);
@@ -57,7 +74,10 @@ bool trace_function_no_repeats(struct trace_array *tr, unsigned long ip, unsigne
 	unsigned long irqs;
 	bool repeated;
 
-	/* What an nmi does may come in the middle of this, so it is neither repeated nor ends a repetition. */
+	/*
+	 * An NMI can interrupt the code below halfway. So its calls are always recorded; they neither count as
+	 * repetitions nor end one.
+	 */
 	if (pc & NMI_MASK) {
 		trace_function(tr, ip, parent_ip, pc, flags);
 		return true;
@@ -68,7 +88,7 @@ bool trace_function_no_repeats(struct trace_array *tr, unsigned long ip, unsigne
 	if (!repeated) {
 		if (r->count)
 			record_repeats(tr, r, pc, flags);
-		/* What is not recorded cannot be repeated. */
+		/* A call without an entry in the buffer cannot be referred to: address 0 matches no call. */
 		r->ip = trace_function(tr, ip, parent_ip, pc, flags) ? ip : 0;
 		r->parent_ip = parent_ip;
 		r->count = 0;

@@ -13,7 +13,7 @@
 #include "tracers/graph/latency.h"
 #include "irqsoff.h"
 
-/* A place, as a function entry, or with display-graph as a call. */
+/* Writes where the section is now: as a function entry, or with display-graph as a call that took no time. */
 static void record_place(struct trace_array *tr, unsigned long ip, unsigned long parent_ip, u32 pc, unsigned long flags)
 {
 	if (critical_tracer.graph)
@@ -50,6 +50,7 @@ static __always_inline void take_section(unsigned long hook, unsigned long ip, u
 	critical_ended(c);
 }
 
+/* The two ends differ in the names that the trace shows: which hook ended the section, and which function took it. */
 void tracer_hardirqs_on(unsigned long ip, unsigned long fp, unsigned long flags, struct trace_array *tr, u64 end)
 {
 	take_section((unsigned long)trace_hardirqs_on, ip, fp, flags, tr, end, (unsigned long)tracer_hardirqs_on);
@@ -82,7 +83,10 @@ static noinline void record_function(unsigned long ip, unsigned long parent_ip)
 	raw_local_irq_restore(flags);
 }
 
-/* Outside of sections we may be moved between finding the CPU and looking: whatever we see is asked again. */
+/*
+ * Interrupts are on here when no section is under way, so this may move to another CPU between the two instructions.
+ * What is seen is only a hint: record_function() asks again with interrupts off.
+ */
 static void critical_function(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 			      struct ftrace_regs *fregs)
 {
@@ -92,6 +96,7 @@ static void critical_function(unsigned long ip, unsigned long parent_ip, struct 
 
 /* ---- With display-graph: calls and returns */
 
+/* struct latency_graph's three questions, by the state of this CPU. */
 static bool critical_graph_concerned(void)
 {
 	return READ_ONCE(this_cpu(critical_section).state) == CRITICAL_OFF;
@@ -118,7 +123,7 @@ static void critical_graph_end(void)
 
 static const struct latency_graph critical_graph = {critical_graph_concerned, critical_graph_begin, critical_graph_end};
 
-/* In the form that critical_tracer.graph says. */
+/* Registers the function entries, or the calls and returns, whichever critical_tracer.graph says. 0 or -errno. */
 static int trace_functions(struct trace_array *tr)
 {
 	if (critical_tracer.graph)
@@ -136,6 +141,7 @@ static int untrace_functions(struct trace_array *tr)
 
 static bool functions; /* [t] entries are recorded */
 
+/* The hooks' static keys: which of the two kinds of hooks are calls and which are nops. */
 static void change_keys(u32 kinds, void (*change)(struct static_key *key))
 {
 	if (kinds & CRITICAL_IRQS)
@@ -144,6 +150,10 @@ static void change_keys(u32 kinds, void (*change)(struct static_key *key))
 		change(&trace_preempt_key);
 }
 
+/*
+ * All CPUs begin in the state CRITICAL_NONE, in which an end ends nothing. No hook is on yet, so nobody else writes
+ * these.
+ */
 static void forget_sections(void)
 {
 	unsigned cpu;
@@ -178,9 +188,10 @@ static int critical_init(struct trace_array *tr, u32 kinds)
 }
 
 /*
- * Who finds no array does nothing, and that includes a task that was preempted on its way into trace_hardirqs_disable
- * and gets there after the hooks are off (with another tracer selected by then it asks for its kind). Whoever has found
- * one has interrupts or preemption off until it is through, which the grace period waits for.
+ * The hooks are turned off in the reverse order. The array goes first: a hook that finds no array does nothing, even
+ * one in a task that was preempted on its way into trace_hardirqs_disable and arrives after the hooks are off. (With
+ * another tracer of these three selected by then, it asks for that one's kind.) A hook that has found the array has
+ * interrupts or preemption off until it is done, and the grace period waits for it.
  */
 static void critical_reset(struct trace_array *tr)
 {
@@ -198,8 +209,9 @@ static void critical_reset(struct trace_array *tr)
 }
 
 /*
- * Records of the other form from now on, in an empty buffer. A section that has begun is none: the grace period sees
- * to it that whoever finds the buffer restarted finds the new form, too.
+ * From now on records have the other form, in an empty buffer. A section that has begun is dropped. The grace period
+ * makes sure that every CPU that finds the buffer restarted finds the new form, too. On an error the old form is kept;
+ * if even that cannot be registered again, entries are not recorded any more.
  */
 static int change_form(struct trace_array *tr, bool graph)
 {

@@ -1,6 +1,12 @@
 /*
- * The sched_switch tracer of Linux 2.6: who runs after whom ("==>") and who wakes whom ("+"), each with
- * pid:priority:state of both sides.
+ * The sched_switch tracer of Linux 2.6: which task runs after which ("==>") and which task wakes which ("+"), each with
+ * pid:priority:state of both sides:
+ *
+ *	bash-1408  [000]  52.001207:   1408:120:S ==> [000]     9:120:R events/0
+ *	bash-1408  [000]  52.001310:   1408:120:R   + [001]    12:  0:S migration/1
+ *
+ * It needs nothing but two kinds of record and three probes, so it is the pattern for a new tracer: probes, init and
+ * reset, struct tracer, and one printer for each record in each format.
  */
 #include <lib/errno.h>
 #include <sched/sched.h>
@@ -49,7 +55,10 @@ void tracing_sched_wakeup_trace(struct trace_array *tr, struct task_struct *wake
 	record_pair(tr, TRACE_WAKE, current, READ_ONCE(current->state), wakee, pc, flags);
 }
 
-/* What the code runs with that calls a probe: the tracepoint has disabled preemption once. */
+/*
+ * The preempt_count of the code in which the tracepoint stands. The tracepoint has raised it by one before it called
+ * the probe.
+ */
 static __always_inline u32 probe_pc(void)
 {
 	return preempt_count() - PREEMPT_OFFSET;
@@ -72,7 +81,7 @@ static void probe_sched_switch(void *data, bool preempt, struct task_struct *pre
 	trace_event_stacks(tr, pc, flags);
 }
 
-/* A wake-up: the record says by whom, whom, and on which CPU. */
+/* A wake-up: the record says who wakes whom, and on which CPU the woken task will run. */
 static void probe_sched_wakeup(void *data, struct task_struct *wakee)
 {
 	struct trace_array *tr = data;
@@ -80,7 +89,7 @@ static void probe_sched_wakeup(void *data, struct task_struct *wakee)
 	u32 pc = probe_pc();
 
 	tracing_sched_wakeup_trace(tr, wakee, pc, flags);
-	/* Who wakes himself has not left the runqueue, and does not lock it (wake_current). */
+	/* A task that wakes itself has not left the runqueue yet, and does not lock it (wake_current). */
 	if (unlikely(tr->trace_flags & TRACE_ITER(SCHED_TREE)) && wakee != current)
 		trace_sched_tree(tr, wakee->cpu, pc, flags);
 	trace_event_stacks(tr, pc, flags);
@@ -105,6 +114,7 @@ static int sched_switch_trace_init(struct trace_array *tr)
 	return ret;
 }
 
+/* When this returns, no CPU runs one of the probes: unregistering waits for a grace period. */
 static void sched_switch_trace_reset(struct trace_array *tr)
 {
 	tracing_stop_cmdline_record_later();
@@ -141,7 +151,7 @@ static void trace_wake_trace(struct seq_file *s, struct trace_iterator *iter)
 	print_pair(s, iter, "  +");
 }
 
-/* `from`: the state of the one that leaves the CPU, or '+' for who wakes another. */
+/* `from`: the state of the task that leaves the CPU; for a wake-up it is '+', as the waking task goes on running. */
 static void print_pair_raw(struct seq_file *s, struct trace_iterator *iter, char from)
 {
 	const struct ctx_switch_entry *field = (const void *)iter->ent;
@@ -151,7 +161,10 @@ static void print_pair_raw(struct seq_file *s, struct trace_iterator *iter, char
 		   task_index_to_char(field->next_state));
 }
 
-/* The last field is an int's width, as Linux has it. */
+/*
+ * The letters of the states are printed with an int's width, and so are the numbers that are bytes in the record:
+ * programs that read this form know it from Linux.
+ */
 static void print_pair_hex(struct seq_file *s, struct trace_iterator *iter, char from)
 {
 	const struct ctx_switch_entry *field = (const void *)iter->ent;
@@ -166,7 +179,7 @@ static void print_pair_hex(struct seq_file *s, struct trace_iterator *iter, char
 	TRACE_PUT_HEX(s, to);
 }
 
-/* Both kinds of record in the form of the option `bin`. */
+/* Both kinds of record in the form of the option `bin`: the fields as they lie in memory, without separators. */
 static void print_pair_bin(struct seq_file *s, struct trace_iterator *iter)
 {
 	const struct ctx_switch_entry *field = (const void *)iter->ent;
@@ -205,6 +218,10 @@ static void trace_wake_hex(struct seq_file *s, struct trace_iterator *iter)
 	print_pair_hex(s, iter, '+');
 }
 
+/*
+ * How records of each type become text. The output asks by the record's type, not by the tracer, so these lines are
+ * readable in any trace that holds such records: the wakeup tracers make them, too.
+ */
 static const struct trace_event trace_ctx_event = {
 	.type = TRACE_CTX,
 	.trace = trace_ctx_trace,

@@ -10,7 +10,10 @@
 
 #define SCHED_TREE_MAX 64 /* tasks recorded at an event: the runqueue is locked meanwhile */
 
-/* What a walk over the queue hands to its callback. */
+/*
+ * What the walk over the runqueue passes to its callback: where to record, and the context of the event that asked for
+ * it.
+ */
 struct sched_tree {
 	struct trace_array *tr;
 	unsigned long flags;
@@ -18,7 +21,10 @@ struct sched_tree {
 	unsigned count;
 };
 
-/* Runqueue locked. */
+/*
+ * Called for each task on the runqueue. True: the walk goes on. It ends early when the ring has no room, or after
+ * SCHED_TREE_MAX tasks, because every other CPU that wants this runqueue waits meanwhile. Runqueue locked.
+ */
 static bool record_queued_task(struct task_struct *p, void *data)
 {
 	struct sched_tree *tree = data;
@@ -46,6 +52,7 @@ void trace_sched_tree(struct trace_array *tr, int cpu, u32 pc, unsigned long fla
 	for_each_queued_task(cpu, record_queued_task, &tree);
 }
 
+/* "# PID VRUNTIME SUM_EXEC_RUNTIME", both times in ns. The order of the lines is the order of the runqueue. */
 static void trace_special_print(struct seq_file *s, struct trace_iterator *iter)
 {
 	const struct special_entry *field = (const void *)iter->ent;
@@ -71,6 +78,7 @@ static void trace_special_bin(struct seq_file *s, struct trace_iterator *iter)
 	TRACE_PUT_BIN(s, field->arg3);
 }
 
+/* The type TRACE_SPECIAL is Linux 2.6's record of three numbers without a meaning of its own. */
 static const struct trace_event trace_special_event = {
 	.type = TRACE_SPECIAL,
 	.trace = trace_special_print,

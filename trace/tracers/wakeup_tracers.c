@@ -1,7 +1,10 @@
 /*
  * The tracers wakeup, wakeup_rt and wakeup_dl: wakeup looks at all tasks, wakeup_rt at real-time and deadline ones,
- * wakeup_dl at deadline ones. What they measure and record is tracers/wakeup.c's. All here with trace_types_lock
- * held.
+ * wakeup_dl at deadline ones. What they measure and record is tracers/wakeup.c's.
+ *
+ * This file only selects: it begins and ends the measurement in the right order and passes options on. All three share
+ * the one state of tracers/wakeup.c, so only one of them can be selected at a time, in one array (use_max_tr). All
+ * functions run with trace_types_lock held and may sleep.
  */
 #include <lib/errno.h>
 #include <sched/sched.h>
@@ -15,6 +18,10 @@
 
 static bool wakeup_busy; /* [t] one of the tracers is selected */
 
+/*
+ * The scheduler's probes are registered first and the function entries last. The probes follow nothing before
+ * wakeup_set_enabled(), so it does no harm that they run early. 0 or -errno: then nothing is registered.
+ */
 static int start_tracing(struct trace_array *tr, int limit)
 {
 	int ret = wakeup_register_probes(tr, limit);
@@ -29,6 +36,10 @@ static int start_tracing(struct trace_array *tr, int limit)
 	return ret;
 }
 
+/*
+ * trace_max_start() sets the second buffer up, which holds the longest trace. It must be there before the first wake-up
+ * can be found to be the longest. `limit` is one of WAKEUP_*.
+ */
 static int wakeup_init(struct trace_array *tr, int limit)
 {
 	int ret = trace_max_start(tr);
@@ -60,7 +71,10 @@ static int wakeup_dl_tracer_init(struct trace_array *tr)
 	return wakeup_init(tr, WAKEUP_DL);
 }
 
-/* Nothing is followed after the first line, so the function entries and the probes that still come do nothing. */
+/*
+ * Takes everything back, in the opposite order of wakeup_init(). After the first line no wake-up is followed any more,
+ * so the function entries and the probes that still run on other CPUs do nothing.
+ */
 static void wakeup_tracer_reset(struct trace_array *tr)
 {
 	wakeup_set_enabled(false);
@@ -70,6 +84,10 @@ static void wakeup_tracer_reset(struct trace_array *tr)
 	trace_max_stop(tr);
 }
 
+/*
+ * tracing_on was written. What was being followed before tracing_off has lost records, so following begins again with
+ * the next wake-up.
+ */
 static void wakeup_tracer_start(struct trace_array *tr)
 {
 	wakeup_set_enabled(true);
@@ -80,7 +98,10 @@ static void wakeup_tracer_stop(struct trace_array *tr)
 	wakeup_set_enabled(false);
 }
 
-/* In an empty buffer: what is followed is not whole any more. */
+/*
+ * The option display-graph has changed. The trace begins again in an empty buffer, because a trace that holds places
+ * and calls mixed could not be shown in either form.
+ */
 static int change_form(struct trace_array *tr, bool graph)
 {
 	int ret = wakeup_set_form(tr, graph);
@@ -100,7 +121,11 @@ static bool wakeup_print_line(struct seq_file *s, struct trace_iterator *iter)
 	return latency_graph_line(s, iter, WAKEUP_GRAPH_PRINT);
 }
 
-/* Before init and after reset it is not we who are asked: that is when they set options themselves. */
+/*
+ * An option of the array changes. The core also asks while init and reset run, because these set options themselves:
+ * wakeup_busy is false then, and every change is good. Options that the maximum needs (overwrite) are refused by
+ * trace_keep_overwrite().
+ */
 static int wakeup_flag_changed(struct trace_array *tr, u64 mask, bool set)
 {
 	if (!wakeup_busy)
@@ -112,6 +137,7 @@ static int wakeup_flag_changed(struct trace_array *tr, u64 mask, bool set)
 	return trace_keep_overwrite(mask, set);
 }
 
+/* The three tracers differ in nothing but the name and the limit that init passes on. */
 #define WAKEUP_TRACER(id, tracer_name)               \
 	static const struct tracer id##_tracer = {   \
 		.name = tracer_name,                 \

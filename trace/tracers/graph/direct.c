@@ -1,8 +1,17 @@
 /*
- * function_graph in the usual case: interrupts stay off from the first look at anything of this CPU to the commit, so
- * preemption need not be counted, and nothing but an NMI comes in between. `masked`: they were off before; mostly a
- * constant, with a copy of the function for each. Whatever is not usual is left by a tail call, so that no registers
- * are saved for it.
+ * function_graph in the usual case, called straight from the machine's entry. Interrupts stay off from the first look
+ * at anything of this CPU to the commit. So preemption need not be counted, and only an NMI can come in between. The
+ * argument for this stands in ftrace/fgraph_inline.h.
+ *
+ * `masked` says that interrupts were off before; it is mostly a constant, and the compiler makes one copy of each
+ * function for each value. Whatever is not usual leaves the common path by a tail call to a noinline function. So the
+ * common path calls nothing, and the compiler need not save registers for it.
+ *
+ * A call and its return, with what each of them writes:
+ *
+ *	graph_enter		push a frame, note the time, write TRACE_GRAPH_ENT, replace the return address
+ *	  the function runs
+ *	graph_leave		find the frame, write TRACE_GRAPH_RET with both times, pop the frame
  */
 #include <arch/ftrace.h>
 #include <irq/irqflags.h>
@@ -15,12 +24,16 @@
 #include "direct.h"
 #include "graph.h"
 
+/* raw_: the hooks of irqsoff must not see this, or every traced call would be a section of its own. */
 static __always_inline void direct_begin(bool masked)
 {
 	if (!masked)
 		raw_local_irq_disable();
 }
 
+/*
+ * The barrier keeps the compiler from moving a store to a frame behind the point where an interrupt may use the stack.
+ */
 static __always_inline void direct_end(bool masked)
 {
 	barrier();
@@ -33,19 +46,27 @@ static __always_inline struct fgraph_state *direct_state(struct fgraph_stack *st
 	return &stack->user[FGRAPH_TRACER];
 }
 
-/* The ways there are, each with its copy: the only user; the same with limits; with the profiler beside us. */
+/*
+ * The three ways, each with its own copy of the code: function_graph is the only user of returns; the same with limits
+ * (pids, depth, functions to begin or stop at); with the profiler as second user.
+ */
 enum graph_way { GRAPH_ALONE, GRAPH_LIMITED, GRAPH_PROFILED };
 
 /*
- * Whose key it is: ours and the profiler's, as of now. (A task that has slept may have one of when we were alone, and
- * frames that the profiler does not know.)
+ * Does the frame's key say that both function_graph and the profiler, as they are registered now, want this call? A
+ * task that has slept since one of them was alone may still have the older key and frames that the profiler does not
+ * know.
  */
 static __always_inline bool profiled_key(u64 key)
 {
 	return likely(key == READ_ONCE(profile_fgraph.direct_key));
 }
 
-/* The frame is there; it is the innermost. It stays if the profiler alone wants it. */
+/*
+ * The page had no room for the record. The frame is pushed already and is the innermost. With a record it is hooked as
+ * usual. Without one (the ring is off or full) nobody needs the return, so the frame is popped; but the profiler has
+ * counted the call, so for it the frame stays, without the tracer's bit in the key.
+ */
 static noinline void enter_reserve_slow(struct ring_buffer_per_cpu *buffer, struct task_struct *t,
 					const struct ftrace_regs *fregs, u64 ts, enum graph_way way, bool masked)
 {
@@ -70,7 +91,10 @@ static noinline void enter_reserve_slow(struct ring_buffer_per_cpu *buffer, stru
 	direct_end(masked);
 }
 
-/* What is left to do when the record is there. */
+/*
+ * The record is written, but committing it needs more than a store: the buffer has to be told of a new page, or a
+ * reader waits to be woken. `commit` is the function that rb_try_close() has chosen.
+ */
 static noinline void commit_slow(struct ring_buffer_per_cpu *buffer, void (*commit)(struct ring_buffer_per_cpu *),
 				 bool masked)
 {
@@ -78,6 +102,7 @@ static noinline void commit_slow(struct ring_buffer_per_cpu *buffer, void (*comm
 	direct_end(masked);
 }
 
+/* Nothing has been written yet, so the general way starts the call from its beginning. */
 static noinline void enter_general(unsigned long ip, unsigned long parent_ip, struct ftrace_regs *fregs, bool masked)
 {
 	direct_end(masked);
@@ -85,9 +110,18 @@ static noinline void enter_general(unsigned long ip, unsigned long parent_ip, st
 }
 
 /*
- * `pc`: preempt_count. What is not usual is asked for with interrupts off: a grace period waits for who has got the
- * buffer. Without room this task has not been looked at since we are the only user, or the stack is full. (When another
- * one has come, only those come here who were on their way: such a call began before the other user.)
+ * The entry of a traced function. `pc`: preempt_count of the traced code.
+ *
+ * What is not usual is asked for only once interrupts are off, as a grace period waits for everybody who has got the
+ * buffer: after it, nobody uses the buffer any more.
+ *
+ * "No room" has two meanings, and the general way deals with both. Either the shadow stack is full, or this task has
+ * not been looked at since function_graph became the only user of returns (room is NULL then). The reverse cannot go
+ * wrong: when a second user has come, only those calls still arrive here that were on their way, and they began before
+ * it.
+ *
+ * An order that matters: the frame is complete before fgraph_hook() replaces the return address, because an NMI or a
+ * stack walk must find the true address as soon as the replaced one is in place.
  */
 static __always_inline void graph_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_regs *fregs, u32 pc,
 					enum graph_way way, bool masked)
@@ -151,6 +185,10 @@ general:
 	enter_general(ip, parent_ip, fregs, masked);
 }
 
+/*
+ * Copies for traced code that runs with interrupts off, which is rare: they stand apart so that the usual copy is
+ * short.
+ */
 static noinline void graph_enter_masked(unsigned long ip, unsigned long parent_ip, struct ftrace_regs *fregs)
 {
 	graph_enter(ip, parent_ip, fregs, current->preempt_count, GRAPH_ALONE, true);
@@ -162,8 +200,8 @@ static noinline void graph_enter_limited_masked(unsigned long ip, unsigned long 
 }
 
 /*
- * The entry of a hooked call while function_graph of the top array is the only user of returns. What is unusual (a
- * deep or nested count, interrupts off already) goes another way.
+ * The entry of a call while function_graph of the top array is the only user of returns. What is unusual (an
+ * interrupt's context, a preempt_count above 15) takes the general way.
  */
 void graph_direct_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
@@ -177,7 +215,7 @@ void graph_direct_enter(unsigned long ip, unsigned long parent_ip, struct ftrace
 		graph_enter(ip, parent_ip, fregs, pc, GRAPH_ALONE, false);
 }
 
-/* With pids, a depth, functions to begin or to stop at. */
+/* The same with limits: pids, a depth, functions to begin or to stop at. */
 void graph_limited_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
 	u32 pc = READ_ONCE(current->preempt_count);
@@ -224,7 +262,15 @@ static noinline void return_reserve_slow(struct ring_buffer_per_cpu *buffer, str
 	direct_end(masked);
 }
 
-/* Also where a limit ends, or nothing is recorded up to here. */
+/*
+ * The return of a hooked call: its frame is the innermost, and its mark must be what this return shows (asm/ftrace.h).
+ * False, and nothing has been changed: the frame was made by another way or for other users, so the general way must
+ * handle it.
+ *
+ * `ends` is FGRAPH_KEY_ENDS for a call with which a limit ends: set_graph_notrace's silence, or what set_graph_function
+ * began. Such frames have this bit in the key, so the usual comparison with `ends` 0 tells them apart without a branch
+ * of its own.
+ */
 static __always_inline bool graph_leave(struct fgraph_ret_regs *regs, bool masked, u32 ends, bool profiled)
 {
 	struct task_struct *t = current;
@@ -275,7 +321,7 @@ static __always_inline bool graph_leave(struct fgraph_ret_regs *regs, bool maske
 	return true;
 }
 
-/* Interrupts are off. */
+/* The second attempt: the same comparison for frames at which a limit ends. Interrupts are off. */
 static noinline void leave_other(struct fgraph_ret_regs *regs, bool masked)
 {
 	if (graph_leave(regs, masked, FGRAPH_KEY_ENDS, false))
@@ -290,7 +336,7 @@ static noinline void graph_leave_masked(struct fgraph_ret_regs *regs)
 		leave_other(regs, true);
 }
 
-/* Who returns to the handler has a stack of frames, or there is nowhere to go. */
+/* Called by return_to_handler. Only a task with a shadow stack can return there, so t->ret_stack is never NULL here. */
 void graph_direct_return(struct fgraph_ret_regs *regs)
 {
 	if (unlikely(!trace_is_usual(READ_ONCE(current->preempt_count)))) {

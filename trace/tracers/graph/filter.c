@@ -17,14 +17,20 @@
 #include "graph.h"
 
 /*
- * Open addressing; at least half of the places are free, so that a miss is short. Never changed, replaced as a whole.
+ * Open addressing: an address lies at its place or in one of the next places, up to the first free one. At least half
+ * of the places are free, so a search for an address that is not there is short. A table is never changed; a new one
+ * replaces it as a whole.
  */
 struct ip_hash {
 	unsigned long mask;  /* places less one, a power of two less one */
 	unsigned long ips[]; /* 0: free */
 };
 
-/* Sites are four bytes apart on one machine, at any distance on the other: multiply, take bits from the middle. */
+/*
+ * Sites are at least four bytes apart on one machine, at any distance on the other. A multiplication by 2^32 divided by
+ * the golden ratio spreads them (Knuth, The Art of Computer Programming, vol. 3, 6.4), and the middle bits of the
+ * product are the place.
+ */
 static __always_inline unsigned long ip_place(unsigned long ip)
 {
 	return (u32)ip * 0x9e3779b1U >> 12;
@@ -40,7 +46,7 @@ bool ip_hash_has(const struct ip_hash *hash, unsigned long ip)
 	return false;
 }
 
-/* There is a free place: the hash has twice as many as addresses. */
+/* There always is a free place, because the table has at least twice as many places as addresses. */
 static void ip_hash_add(struct ip_hash *hash, unsigned long ip)
 {
 	unsigned long i = ip_place(ip);
@@ -68,6 +74,9 @@ static struct ip_hash *ip_hash_alloc(const struct ftrace_set *set)
 	return hash;
 }
 
+/*
+ * The sets of set_graph_function and set_graph_notrace of the top array. Instances have none of their own, as in Linux.
+ */
 struct graph_filter graph_functions, graph_notrace;
 u32 max_graph_depth;
 
@@ -86,6 +95,7 @@ int graph_filter_replace(struct graph_filter *filter, struct ftrace_set *with)
 	}
 	mutex_lock(&trace_types_lock);
 	mutex_lock(&ftrace_lock);
+	/* Release: whoever loads the new pointer with acquire (graph_limits_want) finds the table filled. */
 	old = filter->hash;
 	smp_store_release(&filter->hash, new);
 	swap(filter->set, *with);
@@ -120,8 +130,13 @@ static int max_graph_depth_show(struct seq_file *m, void *data)
 	return 0;
 }
 
+<<<<<<< HEAD
 /* The direct way knows no limit of depth: which way is taken is decided again. */
 static int max_graph_depth_store(char *text, void *data)
+=======
+/* The direct way without limits does not look at the depth, so which way calls go is decided again after the change. */
+static int max_graph_depth_store(struct trace_array *tr, int cpu, char *text)
+>>>>>>> 2ebea3f682771ad8d19dc06071c1c3422d34640f
 {
 	struct trace_array *tr = trace_file_array(data);
 	unsigned long val;

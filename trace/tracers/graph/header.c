@@ -1,7 +1,14 @@
 /*
- * Function graph beside its lines: the header above them, the records in the forms for programs, and how another
- * tracer's output shows them. The header has a column for each option that is set; the widths are those of the columns
- * in print.c.
+ * What belongs to function_graph beside its lines: the header above them, the records in the formats for programs, and
+ * how another tracer's output shows them. The header has a column for each option that is set, and the widths are those
+ * of the columns in print.c:
+ *
+ *	# CPU  DURATION                  FUNCTION CALLS
+ *	# |     |   |                     |   |   |   |
+ *	 0)               |  do_sys_open() {
+ *	 0)   1.204 us    |    getname();
+ *
+ * Context: a reader of `trace`, or the dump at a crash (any context); so nothing here sleeps or allocates.
  */
 #include <kernel/ksyms.h>
 
@@ -11,7 +18,10 @@
 
 /* ---- Header */
 
-/* What each of the four letters of the latency format means, moved to the right by the columns before them. */
+/*
+ * What each of the four letters of the latency format means. The drawing must end above the letters' column, so it is
+ * indented by the widths of all columns that stand before it.
+ */
 static void put_flags_legend(struct seq_file *s, u32 options)
 {
 	static const char *const lines[] = {"  _-----=> irqs-off        ", " / _----=> need-resched    ",
@@ -28,7 +38,7 @@ static void put_flags_legend(struct seq_file *s, u32 options)
 	}
 }
 
-/* Two lines: names of the columns, and strokes under them. */
+/* Two lines: the names of the columns, and strokes that point down to what belongs to each name. */
 static void put_titles(struct seq_file *s, u32 options, bool latency)
 {
 	seq_puts(s, "#");
@@ -64,6 +74,10 @@ void trace_graph_header(struct seq_file *s, struct trace_iterator *iter, u32 opt
 
 /* ---- Records for programs, by the options raw, hex, bin */
 
+/*
+ * The six functions below print what a program parses: numbers in the order of the record's fields, without names. raw
+ * is decimal or hexadecimal text, hex fixed-width digits, bin the bytes as they lie in memory.
+ */
 static void graph_ent_raw(struct seq_file *s, struct trace_iterator *iter)
 {
 	const struct ftrace_graph_ent_entry *field = (const void *)iter->ent;
@@ -119,7 +133,10 @@ static void graph_ret_bin(struct seq_file *s, struct trace_iterator *iter)
 	TRACE_PUT_BIN(s, field->rettime);
 }
 
-/* Where another tracer's output has them in it. */
+/*
+ * With another tracer selected, or in an event's context, a call and its return are two lines of their own: "-->
+ * do_sys_open (3)" and "<-- do_sys_open (3)". The number is the depth.
+ */
 static void graph_ent_trace(struct seq_file *s, struct trace_iterator *iter)
 {
 	const struct ftrace_graph_ent_entry *field = (const void *)iter->ent;
@@ -137,8 +154,9 @@ static void graph_ret_trace(struct seq_file *s, struct trace_iterator *iter)
 }
 
 /*
- * Do a call and the next record of its CPU belong together? Then they are printed as one line, a call that calls
- * nothing.
+ * Do a call and the next record of its CPU belong together? Then the call has called nothing that was recorded, and
+ * both are printed as one line. An interrupt in between would have records of its own; so would another task, unless
+ * the depth and the function happen to be equal, which is why the pid is compared, too.
  */
 static bool graph_is_leaf(const struct trace_entry *ent, const struct trace_entry *ret)
 {

@@ -1,6 +1,10 @@
 /*
- * The option display-graph of the latency tracers: while one of them is in a section, calls and returns are recorded as
- * function_graph does, and are shown in its form. The tracer says through struct latency_graph when that is.
+ * The option display-graph of the latency tracers (irqsoff and its like, wakeup): while one of them measures a section,
+ * calls and returns are recorded as function_graph records them, and are shown in its form. The tracer says through
+ * struct latency_graph when a section is under way.
+ *
+ * There is one user of hooked returns for all of them (latency_ops), because only one latency tracer can be selected at
+ * a time. Selecting: trace_types_lock held. Recording: interrupts off, in any context but an NMI's.
  */
 #include <sched/sched.h>
 #include <time/clock.h>
@@ -14,19 +18,30 @@
 static const struct latency_graph *latency_user; /* [t] while the ops are registered */
 static struct trace_array *latency_array;	 /* [t] likewise */
 
+/*
+ * The first and cheapest question at every call: false means that the call is not hooked at all. `concerned` is only a
+ * guess, as an interrupt may begin or end a section after it; `begin` asks again with interrupts off.
+ */
 static bool latency_wants(struct fgraph_ops *gops, const struct fgraph_call *call)
 {
 	return latency_user->concerned() && graph_limits_want(call->state, call->ip) &&
 	       !trace_pids_ignore(&latency_array->function_pids, current->pid);
 }
 
+/*
+ * The counterpart of begin(): the tracer lets its CPU measure again. What the recording itself switches off and on in
+ * between is not part of the section.
+ */
 static void end_record(void)
 {
 	if (latency_user->end)
 		latency_user->end();
 }
 
-/* A call is hooked only if it is recorded: outside of sections none is. */
+/*
+ * A call is hooked only if its entry was recorded, so outside of sections no call is hooked. True: its return is
+ * wanted. A function of set_graph_notrace is hooked without a record, because its return tells where the silence ends.
+ */
 static bool latency_entry(struct fgraph_ops *gops, const struct fgraph_call *call, struct fgraph_frame *frame)
 {
 	bool recorded;
@@ -42,7 +57,10 @@ static bool latency_entry(struct fgraph_ops *gops, const struct fgraph_call *cal
 	return recorded;
 }
 
-/* The section may be another one by now, or none. */
+/*
+ * The section may be another one by now, or there may be none. In another one the return is recorded without its entry,
+ * and the text shows a closing brace with the function's name.
+ */
 static void latency_return(struct fgraph_ops *gops, const struct fgraph_call *call, const struct fgraph_frame *frame)
 {
 	if (graph_note_end(call->state, call->depth) || !latency_user->begin(latency_array))
@@ -77,6 +95,7 @@ int latency_graph_stop(void)
 
 /* ---- Showing */
 
+/* Whoever prints asks the option, not what is recorded: a change of the option empties the buffer first. */
 static bool displays_graph(const struct trace_iterator *iter)
 {
 	return iter->tr->trace_flags & TRACE_ITER(DISPLAY_GRAPH);

@@ -17,7 +17,10 @@
 
 extern const char __irqentry_text_start[], __irqentry_text_end[];
 
-/* A line that did not fit is made again: what it changed can be put back. */
+/*
+ * What a CPU's next line depends on. A line that did not fit into the reader's buffer is made again, so this can be put
+ * back.
+ */
 struct graph_cpu {
 	pid_t last_pid; /* -1: none yet */
 	s32 depth;	/* of the call that the next line is in, -1: none */
@@ -65,6 +68,7 @@ int trace_graph_open(struct trace_iterator *iter)
 	return iter->graph ? 0 : -ENOMEM;
 }
 
+/* The dump's state is kept: it was allocated before the first record, and the next dump must not allocate. */
 void trace_graph_close(struct trace_iterator *iter)
 {
 	if (!iter->atomic)
@@ -157,6 +161,7 @@ static void put_rel_time(struct seq_file *s, struct trace_iterator *iter)
 	seq_printf(s, "%9llu us |  ", (unsigned long long)us);
 }
 
+/* The four letters of the latency format, with the preemption depth behind them. */
 static void put_lat_flags(struct seq_file *s, const struct trace_entry *ent)
 {
 	char flags[5];
@@ -190,7 +195,10 @@ char *trace_put_us(char *p, u64 ns)
 	return p;
 }
 
-/* What took long, for the eye; in the unit of the duration. */
+/*
+ * A character that catches the eye in front of what took long, as in Linux: + more than 10 us, ! 100 us, # 1 ms, * 10
+ * ms, @ 100 ms, $ 1 s.
+ */
 static char overhead_mark(u64 ns)
 {
 	static const struct {
@@ -291,7 +299,10 @@ static void put_irq_arrow(struct seq_file *s, struct trace_iterator *iter, u32 o
 	seq_putc(s, '\n');
 }
 
-/* With funcgraph-irqs off: is this line of an interrupt? `end`: it may be the last of it. */
+/*
+ * With funcgraph-irqs off: does this line belong to an interrupt, so that it is left out? The first function of the
+ * interrupt sets depth_irq, and the return at the same depth ends it. `end`: this line may be the last of it.
+ */
 static bool in_hidden_irq(struct trace_iterator *iter, u32 options, unsigned long func, s32 depth, bool end)
 {
 	s32 *depth_irq = &iter->graph->cpus[iter->cpu].depth_irq;
@@ -331,6 +342,7 @@ static void put_args(struct seq_file *s, const struct trace_iterator *iter)
 		seq_printf(s, "%s0x%lx", i ? ", " : "", call->args[i]);
 }
 
+/* In ns of sched_clock, which both times are taken from whatever clock the trace has. */
 static u64 duration(const struct ftrace_graph_ret_entry *ret)
 {
 	return ret->rettime - ret->calltime;

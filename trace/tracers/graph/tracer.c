@@ -25,7 +25,7 @@
 #include "graph.h"
 #include "limits.h"
 
-/* What function_graph keeps for an array. [t; read with preemption off] */
+/* What function_graph keeps for an array. [trace_types_lock to write; read with preemption off] */
 struct graph_array {
 	struct fgraph_ops gops;
 	struct trace_array *tr; /* [I] */
@@ -54,7 +54,10 @@ static bool graph_wants(struct fgraph_ops *gops, const struct fgraph_call *call)
 
 /* ---- The general way */
 
-/* Where a call is recorded as the direct way does; NULL: it is not so. */
+/*
+ * The buffer, when this call may be recorded like one of the direct way, with a record of fixed size and the usual
+ * clock. NULL: it may not.
+ */
 static __always_inline struct ring_buffer_per_cpu *usual_buffer(const struct graph_array *graph,
 								const struct fgraph_call *call)
 {
@@ -63,7 +66,10 @@ static __always_inline struct ring_buffer_per_cpu *usual_buffer(const struct gra
 	return graph->tr->cpu_data[smp_processor_id()].buffer;
 }
 
-/* With a threshold only returns are recorded, of calls that took as long. */
+/*
+ * Writes the entry's record. With a threshold only returns are recorded, of calls that took as long, so an entry is
+ * wanted but leaves no record. False: no room, and the return is not wanted either.
+ */
 static bool record_entry(const struct graph_array *graph, const struct fgraph_call *call)
 {
 	unsigned args = READ_ONCE(graph_flags.val) & TRACE_GRAPH_ARGS ? FTRACE_REGS_ARGS : 0;
@@ -83,8 +89,8 @@ static bool record_entry(const struct graph_array *graph, const struct fgraph_ca
 }
 
 /*
- * fgraph_ops.entryfunc: record that the call begins. True when its return is wanted. Calls inside of a function of
- * set_graph_notrace are hooked without a record, to find where it ends.
+ * fgraph_ops.entryfunc: the call begins. True when its return is wanted. Calls of functions in set_graph_notrace are
+ * hooked without a record, because their return tells where the silence ends.
  */
 static bool graph_entry(struct fgraph_ops *gops, const struct fgraph_call *call, struct fgraph_frame *frame)
 {
@@ -122,7 +128,10 @@ static void graph_return(struct fgraph_ops *gops, const struct fgraph_call *call
 	ring_buffer_commit(buffer);
 }
 
-/* The direct ways of the top array. */
+/*
+ * The direct ways of the top array: with or without limits, and by which buffer. Without a buffer (graph_buffer NULL) a
+ * call that arrives there turns to the general way.
+ */
 static void update_direct(struct graph_array *graph)
 {
 	bool limited = max_graph_depth || graph_functions.hash || graph_notrace.hash ||
@@ -137,8 +146,9 @@ static void update_direct(struct graph_array *graph)
 }
 
 /*
- * [trace_types_lock] Something has changed that decides between the usual and the general way: the clock, the
- * threshold, arguments.
+ * [trace_types_lock] Something has changed that decides between the direct and the general way: the clock, the
+ * threshold, arguments, pids, a filter, the depth. Stores only, so a call that is on its way may take the old way once
+ * more.
  */
 void graph_update_fast(struct trace_array *tr)
 {
@@ -183,8 +193,9 @@ struct tracer_flags graph_flags = {
 };
 
 /*
- * All options are those of the tracer, in whatever array it is selected. Time asleep is counted while anybody is there
- * to leave it out and the option sleep-time says so. [t]
+ * All options are those of the tracer, in whatever array it is selected. While the option sleep-time is off and anybody
+ * is there who would count that time (`wanted`), sched_switch must correct the entry times of the task that goes on.
+ * trace_types_lock held. 0 or -errno.
  */
 static int count_sleep(bool wanted, bool option)
 {
@@ -225,6 +236,7 @@ static int graph_set_flag(struct trace_array *tr, u32 bit, bool set)
 	return 0;
 }
 
+/* Counts the arrays that use function_graph, as the correction of sleep-time is needed while there is one. */
 static void graph_enable(struct graph_array *graph, bool on)
 {
 	graph_arrays += on ? 1 : -1;
@@ -235,8 +247,9 @@ static void graph_enable(struct graph_array *graph, bool on)
 }
 
 /*
- * The tracer is selected. The labels undo in the opposite order; tracepoint_switch() comes on every way out, as
- * probes were registered for later. 0 or -errno.
+ * The tracer is selected. The array is enabled before its calls are hooked, so that the first hooked call is recorded.
+ * The labels undo in the opposite order; tracepoint_switch() comes on every way out, as the probes that note task names
+ * were registered for later. 0 or -errno.
  */
 static int graph_trace_init(struct trace_array *tr)
 {
@@ -261,8 +274,9 @@ complete:
 }
 
 /*
- * Who is about to record finds `enabled` false, or is waited for by unregister_ftrace_graph: from then on the array's
- * buffer and what this keeps may be freed, though calls that it hooked are open.
+ * A call that is about to be recorded finds `enabled` false, or unregister_ftrace_graph() waits for it. From then on
+ * the array's buffer and its graph_array may be freed, though calls that it has hooked have not returned yet: they
+ * return by the general way, which finds no user for them.
  */
 static void graph_trace_reset(struct trace_array *tr)
 {
@@ -297,7 +311,10 @@ static const struct tracer graph_trace = {
 };
 REGISTER_TRACER(graph_trace);
 
-/* What the array needs to be a user of returns; only the top array's has the direct ways. 0 or -ENOMEM. */
+/*
+ * Makes the array a user of returns, which is not registered yet. Only the top array's user has the direct ways and a
+ * fixed bit; others get a free bit when they are registered. 0 or -ENOMEM.
+ */
 static int graph_trace_setup(struct trace_array *tr)
 {
 	tr->graph = kzalloc(sizeof(*tr->graph), GFP_KERNEL);

@@ -73,12 +73,13 @@ bool profile_read(int cpu, unsigned rec, struct profile_count *count)
 
 /* ---- Counting. Interrupts off (trace/ftrace/fgraph.c). */
 
+/* Multiplicative hashing, as in graph/filter.c: sites are close to each other, and the product spreads them. */
 static __always_inline u32 index_place(unsigned long ip)
 {
 	return (u32)ip * 0x9e3779b1U >> 12;
 }
 
-/* Every site is there. */
+/* The number of a site. Every site is in the index, so the search always ends. */
 static __always_inline u32 index_find(const struct profile_index *index, unsigned long ip)
 {
 	u32 i = index_place(ip);
@@ -88,7 +89,10 @@ static __always_inline u32 index_find(const struct profile_index *index, unsigne
 	return index->places[i & index->mask].rec;
 }
 
-/* NULL: this is an NMI on top of somebody who counts. Otherwise count_end. */
+/*
+ * Begins to write a function's count; count_end() follows. NULL: this is an NMI on top of code that is writing one, and
+ * the call is counted as missed.
+ */
 static __always_inline struct profile_count *count_begin(struct profile_cpu *here, unsigned long ip)
 {
 	if (unlikely(READ_ONCE(here->seq) & 1)) {
@@ -101,6 +105,10 @@ static __always_inline struct profile_count *count_begin(struct profile_cpu *her
 	return &here->counts[index_find(profile_index, ip)];
 }
 
+/*
+ * The write barriers here and in count_begin() pair with the read barriers of profile_read(): a reader that sees the
+ * same even number twice has seen no half-written count.
+ */
 static __always_inline void count_end(struct profile_cpu *here)
 {
 	smp_wmb();
@@ -149,6 +157,7 @@ static __always_inline void end_call(struct fgraph_stack *stack, const struct fg
 	count_end(here);
 }
 
+/* fgraph_ops.retfunc, the general way. Interrupts off. */
 static void profile_return(struct fgraph_ops *gops, const struct fgraph_call *call, const struct fgraph_frame *frame)
 {
 	end_call(call->stack, frame, call->time);
@@ -171,6 +180,7 @@ void profile_enter(struct fgraph_stack *stack, struct fgraph_frame *frame)
 	count_end(here);
 }
 
+/* The counterpart of profile_enter(): function_graph pops the frame after this. */
 void profile_leave(struct fgraph_stack *stack, const struct fgraph_frame *frame, u64 now)
 {
 	struct fgraph_state *state = &stack->user[FGRAPH_PROFILER];
@@ -184,6 +194,7 @@ void profile_leave(struct fgraph_stack *stack, const struct fgraph_frame *frame,
  * Interrupts stay off in place of preemption, as in function_graph's direct way.
  */
 
+/* Nothing has been written yet, so the general way starts the call from its beginning. */
 static noinline void leave_to_general(unsigned long ip, unsigned long parent_ip, struct ftrace_regs *fregs,
 				      unsigned long flags)
 {
@@ -234,7 +245,11 @@ general:
 	leave_to_general(ip, parent_ip, fregs, flags);
 }
 
-/* Who returns to the handler has a stack of frames, or there is nowhere to go. */
+/*
+ * The return while the profiler is the only user. A frame with another key was made by another way, or for a user that
+ * has gone, and the general way handles it. Only a task with a shadow stack can return to the handler, so t->ret_stack
+ * is never NULL.
+ */
 static void profile_direct_return(struct fgraph_ret_regs *regs)
 {
 	struct task_struct *t = current;
@@ -292,7 +307,10 @@ static int alloc_index(void)
 	return 0;
 }
 
-/* Nobody counts now. What one CPU has got already it keeps when there is no memory for the next. */
+/*
+ * Allocates what is missing and sets all counts to zero. The profiler is no user now, so nobody counts. CPUs that have
+ * memory already keep it when there is none for the next one: it is used at the next attempt. 0 or -ENOMEM.
+ */
 static int prepare_counts(void)
 {
 	size_t size = ftrace_nr_recs * sizeof(struct profile_count);
@@ -327,7 +345,7 @@ struct fgraph_ops profile_fgraph = {
 	.direct_return = profile_direct_return,
 };
 
-/* 0 or -errno, and then nothing is on. */
+/* The profiler follows the sets of the top array's function tracer (sets_of). 0 or -errno, and then nothing is on. */
 static int profile_start(void)
 {
 	int ret = prepare_counts() ?: trace_graph_profiled(true);

@@ -1,4 +1,13 @@
-/* trace_stat/functionN: the profile of a CPU, in Linux's form: what took most time is first. */
+/*
+ * trace_stat/functionN: the profile of CPU N, in Linux's form; the function that took most time comes first:
+ *
+ *	  Function                               Hit    Time            Avg             s^2
+ *	  --------                               ---    ----            ---             ---
+ *	  schedule                               124    9021334 us      72752.70 us     103842.1 us
+ *
+ * The rows are collected and sorted when the file is opened (tracefs/stat.h), so a reader sees one moment even if it
+ * reads slowly. The counts themselves are read without stopping the CPU that counts (profile_read).
+ */
 #include <lib/string.h>
 
 #include "core/aside.h"
@@ -13,14 +22,16 @@ struct profile_row {
 	struct profile_count count;
 };
 
-/* Each function may have been called. */
+/* The room to allocate: each function may have been called. */
 static unsigned profile_max_rows(int cpu)
 {
 	return ftrace_nr_recs;
 }
 
-/* Without a call that began on this CPU there is nothing to divide by. With tracing_thresh, as Linux, what takes less
- * on the average is left out. */
+/*
+ * Was it called on this CPU? Without a hit there is no average. With tracing_thresh, functions whose average is less
+ * are left out, as in Linux.
+ */
 static bool is_shown(const struct profile_count *count)
 {
 	u64 thresh = READ_ONCE(tracing_thresh);
@@ -28,7 +39,11 @@ static bool is_shown(const struct profile_count *count)
 	return count->hits && (!thresh || count->time / count->hits >= thresh);
 }
 
-/* The lock keeps the profile from being switched off, which frees its counts, between two rows. */
+/*
+ * Fills `to` with the rows that are shown, and returns how many. The row behind the last one serves as scratch space
+ * until it is known to be shown. The lock keeps the profiler from being enabled again between two rows, which sets its
+ * counts to zero.
+ */
 static unsigned profile_collect(int cpu, void *to, unsigned max)
 {
 	struct profile_row *rows = to;
@@ -53,7 +68,10 @@ static int profile_cmp(const void *a, const void *b)
 	return x->rec < y->rec ? -1 : x->rec > y->rec;
 }
 
-/* Bit by bit: there is no instruction for it, and this is for a reader. */
+/*
+ * Long division, bit by bit. The machines have no instruction for 128 by 64 bits with a 128-bit quotient, and the
+ * compiler's library is not linked in. It is slow, but only a reader of the file waits for it.
+ */
 static unsigned __int128 div_u128(unsigned __int128 n, u64 d)
 {
 	unsigned __int128 quotient = 0, rest = 0;
@@ -68,7 +86,11 @@ static unsigned __int128 div_u128(unsigned __int128 n, u64 d)
 	return quotient;
 }
 
-/* (n * sum of squares - square of sum) / (n * (n - 1)), of the calls that returned; at most what 64 bits hold. */
+/*
+ * The sample variance from the sums alone, without a second pass: (n * sum of squares - square of sum) / (n * (n - 1)),
+ * of the calls that returned. Linux divides by 1000 at two places, and so do we: here, and in put_time(). The result is
+ * cut to 64 bits.
+ */
 u64 profile_variance(const struct profile_count *count)
 {
 	unsigned __int128 squares = (unsigned __int128)count->squares[1] << 64 | count->squares[0];
@@ -87,7 +109,7 @@ static void profile_header(struct seq_file *m)
 		    "  --------                               ---    ----            ---             ---\n");
 }
 
-/* Four blanks and microseconds with up to three places, as Linux's columns have them. */
+/* Four blanks and microseconds with up to three decimal places, as in Linux's columns. */
 static void put_time(struct seq_file *m, u64 ns)
 {
 	char text[40];
@@ -109,6 +131,7 @@ static void profile_show(struct seq_file *m, const void *v)
 	seq_putc(m, '\n');
 }
 
+/* One file for each CPU, as the counts are kept by CPU: function0, function1 and so on. */
 static const struct trace_stat profile_stat = {
 	.name = "function",
 	.per_cpu = true,

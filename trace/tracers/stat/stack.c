@@ -1,7 +1,10 @@
 /*
- * The stack tracer: at every traced function, how much of the stack is in use; the most that was found, and whose
- * frames that is, stay in stack_max_size and stack_trace. A task's stack and an interrupt's are looked at each for
- * itself: what Linux's files show is the task's, the other is in debugfs.
+ * The stack tracer: at every traced function it looks how much of the stack is in use. The largest use that was found
+ * stays in stack_max_size, and the functions whose frames make it up stay in stack_trace.
+ *
+ * A task's stack and a CPU's interrupt stack are measured separately: what Linux's files show is the task's, the other
+ * is in debugfs. The usual call costs one comparison (stack_trace_call); the work is done only when a new maximum is
+ * found, which becomes rare soon.
  */
 #include <arch/ftrace.h>
 #include <arch/stacktrace.h>
@@ -34,6 +37,7 @@ static DEFINE_SPINLOCK(stack_max_lock);	 /* arch_spin_lock, interrupts off; not 
 static DEFINE_MUTEX(stack_tracer_mutex); /* switching; inside it: ftrace_lock */
 static int stack_tracer_enabled;	 /* [stack_tracer_mutex] as written, any number */
 
+/* The caller has made sure that there is room. stack_max_lock held. */
 static void add_frame(struct stack_max *max, unsigned long ip, unsigned long depth)
 {
 	max->ips[max->nr] = ip;
@@ -105,6 +109,10 @@ static noinline void check_stack(unsigned long ip, unsigned long sp, const struc
 	trace_leave(t, pc);
 }
 
+/*
+ * The callback at every traced function. On an interrupt stack the difference below is larger than any stack, in
+ * whichever direction that stack lies. So check_stack() is called, and looks which stack this is.
+ */
 static void stack_trace_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 			     struct ftrace_regs *fregs)
 {
@@ -121,6 +129,9 @@ struct ftrace_ops stack_trace_ops = {
 	.name = "stack_trace",
 };
 
+/*
+ * Only a change between off and on registers or unregisters; the number itself is just kept, as Linux shows it again.
+ */
 int stack_tracer_set(int value)
 {
 	int ret = 0;
@@ -157,6 +168,7 @@ static const struct text_file stack_tracer_proc = {
 };
 REGISTER_PROC(stack_tracer_proc);
 
+/* A consistent copy, so that the lock is not held while text is made. [thread context; interrupts may be on] */
 static void copy_max(struct stack_max *to, const struct stack_max *from)
 {
 	unsigned long flags;
@@ -168,6 +180,10 @@ static void copy_max(struct stack_max *to, const struct stack_max *from)
 	raw_local_irq_restore(flags);
 }
 
+/*
+ * The table of one maximum, from the innermost frame outwards. "Size" of a frame is the difference between its depth
+ * and the next outer one's; the copy is on the heap because it is larger than a frame on the stack should be.
+ */
 static int show_max(struct seq_file *m, const struct stack_max *from)
 {
 	struct stack_max *max = kzalloc(sizeof(*max), GFP_KERNEL);
@@ -220,6 +236,7 @@ static int stack_max_size_store(char *text, void *data)
 TRACEFS_TEXT_FILE(stack_max_size, "stack_max_size", 0640, TRACEFS_TOP, stack_max_size_show, stack_max_size_store);
 TRACEFS_TAKES(stack_max_size, "stack_max_size", "a number of bytes; 0 begins again");
 
+/* debugfs: stack_tracer/irq_stack_trace. Linux has no such file, as it does not look at interrupt stacks. */
 static int irq_stack_show(struct seq_file *m, void *v)
 {
 	return show_max(m, &irq_max);
