@@ -25,12 +25,8 @@ static void show_name(struct seq_file *m, const struct trace_event_file *file)
 	seq_printf(m, "%s:%s\n", file->call->class->system, file->call->name);
 }
 
-<<<<<<< HEAD
-static int available_events_show(struct seq_file *m, void *data)
-=======
 /* Events never change, so no lock is needed. The order is that of the linker's table, system by system. */
-static int available_events_show(struct seq_file *m, struct trace_array *tr, int cpu)
->>>>>>> 2ebea3f682771ad8d19dc06071c1c3422d34640f
+static int available_events_show(struct seq_file *m, void *data)
 {
 	struct trace_array *tr = trace_file_array(data);
 	struct trace_event_file *file;

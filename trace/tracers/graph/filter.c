@@ -130,13 +130,8 @@ static int max_graph_depth_show(struct seq_file *m, void *data)
 	return 0;
 }
 
-<<<<<<< HEAD
-/* The direct way knows no limit of depth: which way is taken is decided again. */
-static int max_graph_depth_store(char *text, void *data)
-=======
 /* The direct way without limits does not look at the depth, so which way calls go is decided again after the change. */
-static int max_graph_depth_store(struct trace_array *tr, int cpu, char *text)
->>>>>>> 2ebea3f682771ad8d19dc06071c1c3422d34640f
+static int max_graph_depth_store(char *text, void *data)
 {
 	struct trace_array *tr = trace_file_array(data);
 	unsigned long val;
