@@ -5,8 +5,8 @@
  * interrupts off. So it allocates nothing, takes no lock of tracing, stops all recording first, and the lines go
  * out as printk's own. Only one CPU dumps (`dumping`); a second one that comes meanwhile returns at once.
  *
- * It is called by an oops or a panic when ftrace_dump_on_oops asks for it, by the trigger and filter command
- * `dump`, by sysrq-z, and by code that hunts a bug.
+ * It is called by an oops or a panic when ftrace_dump_on_oops asks for it, by the commands dump and cpudump of
+ * set_ftrace_filter, by sysrq-z, and by code that hunts a bug.
  */
 #include <drivers/tty.h>
 #include <fs/libfs.h>
