@@ -1,4 +1,11 @@
-/* Tracing from the kernel command line, and the start of tracing at boot. */
+/*
+ * Tracing from the kernel command line, and the start of tracing at boot.
+ *
+ * It goes in two steps. parse_params() calls the set_... functions while nothing works yet: they only keep text and
+ * numbers. trace_boot_start() acts on them when the allocators, the scheduler and the buffers are there. A value
+ * that is refused is reported with the same explanation as a refused write to the control file, and the boot goes
+ * on.
+ */
 #include <kernel/cmdline.h>
 #include <kernel/panic.h>
 #include <kernel/printk.h>
@@ -30,6 +37,7 @@ __setup_text("ftrace_graph_notrace=", boot_graph_notrace);
 __setup_text("trace_options=", boot_options);
 __setup_text("trace_clock=", boot_clock);
 
+/* 0: all the way down, as in the file max_graph_depth. */
 static int set_boot_graph_depth(const char *value)
 {
 	unsigned long depth;
@@ -62,6 +70,10 @@ static int set_boot_stack_filter(const char *value)
 }
 __setup("stacktrace_filter=", set_boot_stack_filter);
 
+/*
+ * Bytes for each CPU, with a suffix such as K or M. Less than a page becomes a page; more than 1 TiB is a typing
+ * error.
+ */
 static int set_buf_size(const char *value)
 {
 	char *end;
@@ -102,6 +114,7 @@ static void for_each_word(const char *list, const char *what, const char *(*appl
 	}
 }
 
+/* What a write of `word` to the control file `file` would get as an explanation of `ret`; NULL: there is no error. */
 static const char *why(const char *file, const char *word, int ret)
 {
 	return ret ? trace_boot_why(&global_trace, file, word, ret) : NULL;
@@ -160,6 +173,10 @@ static void start_stack_tracer(void)
 		pr_warn("ftrace: cannot start the stack tracer: %s\n", errno_text(-ret));
 }
 
+/*
+ * The clock first, because a change of clock empties the buffer; the tracer last, because it begins at once.
+ * tracing_set_tracer() takes the buffers from their small size at boot to the full one.
+ */
 static void start_tracer(void)
 {
 	int ret = 0;

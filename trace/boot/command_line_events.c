@@ -1,4 +1,15 @@
-/* Events, triggers and instances from the kernel command line. */
+/*
+ * Events, triggers and instances from the kernel command line:
+ *
+ *     trace_event=sched:*,kmalloc           events of the top array
+ *     trace_trigger=sched_switch.traceoff   EVENT.TRIGGER, several with commas
+ *     trace_instance=mine,sched:*           an instance and its events; may be given several times
+ *     traceoff_after_boot                   recording stops when the boot is over
+ *
+ * Parameters are read long before the allocators work, so each is kept as text, and trace_boot_events() acts on it.
+ * A word that is wrong is reported and left out; a boot never fails because of it.
+ * Context: boot, one CPU.
+ */
 #include <kernel/cmdline.h>
 #include <kernel/init.h>
 #include <kernel/printk.h>
@@ -21,7 +32,7 @@ static bool traceoff_after_boot;
 __setup_text("trace_event=", boot_events);
 __setup_text("trace_trigger=", boot_triggers);
 
-/* Each time another one. */
+/* Each trace_instance= names another instance. 0, -ENOSPC past BOOT_INSTANCES_MAX, or -errno of param_keep(). */
 static int set_boot_instance(const char *value)
 {
 	int ret = nr_boot_instances < BOOT_INSTANCES_MAX
@@ -40,12 +51,19 @@ static int set_traceoff_after_boot(const char *value)
 }
 __setup("traceoff_after_boot", set_traceoff_after_boot);
 
+/*
+ * For set_words: a pattern of events. Their call sites are switched together at the end, in
+ * trace_events_complete().
+ */
 static int set_event(struct trace_array *tr, char *text)
 {
 	return trace_event_set_by_text_later(tr->events, text);
 }
 
-/* "EVENT.TRIGGER". Names of events are each there once. */
+/*
+ * For set_words: "EVENT.TRIGGER". The name of an event is enough, because no two systems share one. -EINVAL: no
+ * such event, or no dot.
+ */
 static int set_trigger(struct trace_array *tr, char *text)
 {
 	const char *event = strsep(&text, ".");
@@ -57,7 +75,10 @@ static int set_trigger(struct trace_array *tr, char *text)
 	return -EINVAL;
 }
 
-/* The words of `list`, which is cut into them, one after the other; `what` asked for them. They are complete then. */
+/*
+ * Call `set` for each word of `list`, which is cut into its words; `what` is the parameter, for messages. The
+ * message needs a copy, since `set` may cut the word further. All that the words asked for is in force on return.
+ */
 static void set_words(struct trace_array *tr, const char *what, char *list,
 		      int (*set)(struct trace_array *tr, char *word))
 {
@@ -82,7 +103,10 @@ static void set_words(struct trace_array *tr, const char *what, char *list,
 	mutex_unlock(&event_mutex);
 }
 
-/* "NAME,EVENT,...". What Linux writes behind the name (flags, an address) is not meant by ours. */
+/*
+ * NAME,EVENT,... makes an instance. Linux allows flags (^) and an address (@) behind the name, for a buffer in
+ * reserved memory; we have none of that and refuse such a name, and do not make a directory that is called so.
+ */
 static void make_instance(char *text)
 {
 	const char *name = strsep(&text, ",");
@@ -103,7 +127,7 @@ void trace_boot_events(void)
 	set_words(&global_trace, "trace_trigger", boot_triggers, set_trigger);
 }
 
-/* The boot ends for tracing: what wants to see no more than that. */
+/* The boot ends for tracing. A person who wants to see the boot alone has asked for the recording to stop here. */
 static int late_trace_init(void)
 {
 	tp_printk_boot_end();

@@ -1,4 +1,10 @@
-/* The file README in tracefs: a short manual where it is needed. */
+/*
+ * The file README in tracefs: a short manual where it is needed, on the machine that is traced.
+ *
+ * It has a first session that can be typed as it stands, and one line for every control file. When a file is added,
+ * removed or changes its meaning, its line here changes too. The text is a constant of the kernel's image: reading
+ * it needs no lock and no memory.
+ */
 #include <fs/libfs.h>
 #include <lib/string.h>
 

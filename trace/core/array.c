@@ -135,12 +135,14 @@ void tracer_tracing_on(struct trace_array *tr)
 	ring_buffer_record_on(tr->buffer);
 }
 
+/* In this order: a section under way must find either the buffer off or another epoch (section_is_whole). */
 void tracer_tracing_off(struct trace_array *tr)
 {
 	ring_buffer_record_off(tr->buffer);
 	trace_max_break(tr);
 }
 
+/* May be called before trace_init(): there is no buffer then, and nothing happens. */
 void tracing_on(void)
 {
 	if (global_trace.buffer)
@@ -153,7 +155,10 @@ void tracing_off(void)
 		tracer_tracing_off(&global_trace);
 }
 
-/* What a latency tracer has found must stay readable: the switch below stops its recording only. */
+/*
+ * Are the tracer's init and reset to be called? What a latency tracer has found must stay readable, so
+ * tracing_enabled stops its recording only, and the tracer itself runs on.
+ */
 static bool tracer_runs(const struct trace_array *tr, const struct tracer *t)
 {
 	return tr->tracing_enabled || t->use_max_tr;
@@ -185,7 +190,10 @@ int tracing_set_enabled(struct trace_array *tr, bool on)
 	return ret;
 }
 
-/* While switched off by tracing_enabled a tracer is only noted; it begins with the switch. */
+/*
+ * Begin with an empty buffer, so that no record of the tracer before is shown as one of this. While switched off by
+ * tracing_enabled a tracer is only noted; it begins with the switch. 0 or init()'s error. [t]
+ */
 static int tracer_begin(struct trace_array *tr, const struct tracer *t)
 {
 	int ret = 0;

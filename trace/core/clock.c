@@ -89,6 +89,10 @@ bool trace_clock_in_ns(const struct trace_array *tr)
 	return trace_clocks[tr->clock_id].in_ns;
 }
 
+/*
+ * tr->clock NULL means sched_clock, inline; the buffer itself needs a function for writers that do not bring a
+ * stamp.
+ */
 void trace_clock_init(struct trace_array *tr)
 {
 	ring_buffer_set_clock(tr->buffer, trace_clock_sched);

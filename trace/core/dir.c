@@ -59,8 +59,9 @@ static int create_percpu_dirs(struct trace_array *tr)
 }
 
 /*
- * After an error some files are there and others are not. The caller removes the directory with all that is in it, or
- * panics at boot.
+ * Make all files of an array in tr->dir: those of the table, per_cpu/, options/, and what the parts have of their
+ * own. After an error some files are there and others are not. The caller removes the directory with all that is in
+ * it, or panics at boot. May sleep.
  */
 int create_array_dir(struct trace_array *tr)
 {

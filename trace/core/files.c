@@ -43,6 +43,7 @@ static int current_tracer_show(struct seq_file *m, void *data)
 	return 0;
 }
 
+/* tracer_refused.c explains each of the errors of tracing_set_tracer(). */
 static int current_tracer_store(char *text, void *data)
 {
 	struct trace_array *tr = trace_file_array(data);
@@ -55,6 +56,7 @@ static int current_tracer_store(char *text, void *data)
 }
 TRACEFS_TEXT_FILE(current_tracer, "current_tracer", 0640, TRACEFS_ARRAY, current_tracer_show, current_tracer_store);
 
+/* Read without the lock: tracing_off() may change the switch in any context anyway. */
 static int tracing_on_show(struct seq_file *m, void *data)
 {
 	struct trace_array *tr = trace_file_array(data);
@@ -105,7 +107,10 @@ static int tracing_enabled_store(char *text, void *data)
 TRACEFS_TEXT_FILE(tracing_enabled, "tracing_enabled", 0640, TRACEFS_ARRAY, tracing_enabled_show, tracing_enabled_store);
 TRACEFS_TAKES(tracing_enabled, "tracing_enabled", "a number: 0 stops the tracer, any other starts it");
 
-/* KiB of one CPU, or of each CPU when they are the same, else X. */
+/*
+ * KiB of one CPU, or of each CPU when they are the same, else X. Before the first use the buffers are small, and
+ * the parentheses show what they will become.
+ */
 static int buffer_size_show(struct seq_file *m, void *data)
 {
 	struct trace_array *tr = trace_file_array(data);
@@ -154,7 +159,7 @@ static int buffer_size_store(char *text, void *data)
 TRACEFS_TEXT_FILE(buffer_size, "buffer_size_kb", 0640, TRACEFS_ARRAY | TRACEFS_PER_CPU, buffer_size_show,
 		  buffer_size_store);
 
-/* What was asked for is for each CPU, which is what people overlook. */
+/* The size is for each CPU, which is what people overlook: 1 GiB on four CPUs asks for 4 GiB. */
 static void explain_buffer_size(struct trace_refusal *r)
 {
 	if (r->error != ENOMEM)
@@ -218,6 +223,7 @@ static int stats_show(struct seq_file *m, void *data)
 }
 TRACEFS_TEXT_FILE(stats, "stats", 0440, TRACEFS_PER_CPU, stats_show, NULL);
 
+/* Hexadecimal, bit 0 for CPU 0: "f" is four CPUs. */
 static int tracing_cpumask_show(struct seq_file *m, void *data)
 {
 	struct trace_array *tr = trace_file_array(data);
@@ -228,7 +234,11 @@ static int tracing_cpumask_show(struct seq_file *m, void *data)
 	return 0;
 }
 
-/* A CPU outside of the mask records nothing: its buffer is switched off, which costs the writers nothing more. */
+/*
+ * A CPU outside of the mask records nothing: its buffer is switched off, which costs the writers nothing more. Only
+ * CPUs whose bit changes are touched, because the switch counts. A section that a latency tracer measures now has
+ * lost a part, so it is not taken (trace_max_break).
+ */
 static int tracing_cpumask_store(char *text, void *data)
 {
 	struct trace_array *tr = trace_file_array(data);
@@ -256,6 +266,7 @@ static int tracing_cpumask_store(char *text, void *data)
 }
 TRACEFS_TEXT_FILE(tracing_cpumask, "tracing_cpumask", 0640, TRACEFS_ARRAY, tracing_cpumask_show, tracing_cpumask_store);
 
+/* Two mistakes have the same error number: the text is no mask, or the mask has none of our CPUs. */
 static void explain_tracing_cpumask(struct trace_refusal *r)
 {
 	char all[NR_CPUS / 4 + 8];

@@ -16,6 +16,7 @@ static ssize_t free_buffer_write(struct file *file, const char __user *buf, size
 	return n;
 }
 
+/* Closing is the command, because the kernel closes the files of a program that is killed. */
 static int free_buffer_release(struct inode *inode, struct file *file)
 {
 	struct trace_array *tr = tracefs_array(file);

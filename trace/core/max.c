@@ -1,6 +1,13 @@
 /*
  * The maximum of a latency tracer: taken where it ends. What it is taken into is core/aside.c's.
  *
+ * A tracer calls trace_max_begin() on each CPU before a section's first record, and trace_max_take() where the
+ * section ends. When it is longer than all before, this CPU's ring changes places with the one set aside, and other
+ * CPUs' rings are left pending:
+ *
+ *     CPU 0 (section ends here)   buffer <-> snapshot      at once
+ *     CPU 1 (has records of it)   pending: exchanged before its next section, or copied by a reader
+ *
  * The max lock is a bare spinlock with interrupts off: we are called from where interrupts go on and off, with
  * runqueue locks held, and must neither be traced nor measured. What it guards is a handful of words and the
  * exchange of rings; nobody allocates, copies or waits under it.
@@ -15,6 +22,7 @@
 
 u64 tracing_thresh;
 
+/* Epochs begin at 1, because 0 in a CPU's max_epoch says that recording was off when the section began. */
 int trace_max_init(struct trace_array *tr)
 {
 	tr->max = kzalloc(sizeof(*tr->max), GFP_KERNEL);
@@ -48,6 +56,7 @@ int trace_max_exchange_here(struct trace_array *tr, struct trace_snapshot *snaps
 	return 0;
 }
 
+/* On the CPU in question, before it records anything new. After an error the part stays pending. */
 int trace_max_exchange_pending(struct trace_array *tr)
 {
 	unsigned long flags = max_lock(tr->max);
@@ -92,6 +101,10 @@ void trace_max_describe(struct trace_snapshot *snapshot, const struct task_struc
 	snapshot->nice = (int)READ_ONCE(task->static_prio) - (MAX_RT_PRIO + 20);
 }
 
+/*
+ * Note what the header of `trace` shows, and the window of time and CPUs whose records belong to the section. Under
+ * the max lock.
+ */
 static void describe(struct trace_array *tr, struct trace_snapshot *snapshot, const struct trace_section *section)
 {
 	snapshot->cpus = section->cpus;
@@ -105,6 +118,10 @@ static void describe(struct trace_array *tr, struct trace_snapshot *snapshot, co
 	trace_max_describe(snapshot, section->task);
 }
 
+/*
+ * The exchange of this CPU's own ring may fail (-EBUSY: an interrupted writer is inside). Then it stays pending
+ * like those of other CPUs, and nothing is lost.
+ */
 void trace_max_take(struct trace_array *tr, const struct trace_section *section)
 {
 	struct trace_max *max = tr->max;
@@ -144,6 +161,10 @@ void trace_max_break(struct trace_array *tr)
 	__atomic_fetch_add(&tr->max->epoch, 1, __ATOMIC_SEQ_CST);
 }
 
+/*
+ * Recording first, then the epoch: a section that began before has the old number, and one that begins now finds
+ * recording off and notes 0. Neither is taken as whole.
+ */
 void trace_max_pause(struct trace_array *tr)
 {
 	if (!tr->max->active)

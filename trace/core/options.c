@@ -24,6 +24,7 @@ static int set_overwrite(struct trace_array *tr, bool on)
 	return 0;
 }
 
+/* The table of thread groups is one for all arrays; the arrays that want it are counted. -ENOMEM for the first one. */
 static int set_record_tgid(struct trace_array *tr, bool on)
 {
 	return trace_record_tgids(on);
@@ -191,6 +192,7 @@ static bool option_is_on(const struct trace_array *tr, const struct found_option
 	return o->opt ? o->tracer->flags->val & o->opt->bit : tr->trace_flags & (1ULL << o->general);
 }
 
+/* No option's own name begins with "no", so the prefix is never a part of it. */
 bool trace_option_of(const char *text, const struct tracer *tracer)
 {
 	const char *name = strncmp(text, "no", 2) ? text : text + 2;
@@ -199,7 +201,10 @@ bool trace_option_of(const char *text, const struct tracer *tracer)
 	return tracer ? find_own(tracer, name, &option) : find_general(&global_trace, name, &option);
 }
 
-/* trace_types_lock held. */
+/*
+ * Change an option of either kind. A tracer's own option is changed even when the tracer is not selected; set_flag
+ * may refuse it. 0 also when nothing changes. trace_types_lock held.
+ */
 static int set_option(struct trace_array *tr, const struct found_option *o, bool on)
 {
 	struct tracer_flags *flags;
@@ -237,6 +242,7 @@ int trace_set_option(struct trace_array *tr, const char *text)
 	return ret;
 }
 
+/* An option that is off is shown with "no" in front, which is also how it is written. */
 static void show_option(struct seq_file *m, const char *name, bool on)
 {
 	seq_printf(m, "%s%s\n", on ? "" : "no", name);
@@ -332,6 +338,7 @@ static struct found_option file_option(const struct file *file)
 	return option;
 }
 
+/* One bit is read, so no lock is needed. */
 static ssize_t option_read(struct file *file, char __user *buf, size_t n, loff_t *pos)
 {
 	struct found_option option = file_option(file);
@@ -340,11 +347,13 @@ static ssize_t option_read(struct file *file, char __user *buf, size_t n, loff_t
 	return simple_read_from_buffer(buf, n, pos, on ? "1\n" : "0\n", 2);
 }
 
+/* For the refusal's text: i_private is the array itself, and not a trace_cpu_file as with other files. */
 static struct trace_array *array_of_option(void *owner)
 {
 	return owner;
 }
 
+/* A good value was refused, so the reason is the tracer; for any other value `takes` says what is right. */
 static void explain_option(struct trace_refusal *r)
 {
 	unsigned long val;
@@ -397,7 +406,10 @@ static int create_option_file(struct trace_array *tr, const char *name)
 	return IS_ERR(d) ? (int)PTR_ERR(d) : 0;
 }
 
-/* A tracer's own options have files all the time. */
+/*
+ * A tracer's own options have files all the time, as in Linux, so that they can be set before the tracer is
+ * selected.
+ */
 static int create_own_option_files(struct trace_array *tr, const struct tracer *t)
 {
 	int ret = 0;

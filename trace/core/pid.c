@@ -1,4 +1,15 @@
-/* set_ftrace_pid, set_event_pid and their like with notrace: of which tasks functions and events are recorded. */
+/*
+ * set_ftrace_pid, set_event_pid and their like with notrace: of which tasks functions and events are recorded.
+ *
+ * An array has four lists, two for functions and two for events:
+ *
+ *     only   NULL: every task;     else only the tasks in it     set_ftrace_pid, set_event_pid
+ *     but    NULL: no exception;   else all but the tasks in it  set_ftrace_notrace_pid, set_event_notrace_pid
+ *
+ * A list is a bitmap of all pids, so a callback decides with one load and one test. Callbacks read it with
+ * preemption off and without a lock. A write makes a new list and replaces the old one, which is freed a grace
+ * period later. Order of locks: event_mutex, trace_types_lock, pid_lock (interrupts off).
+ */
 #include <asm/uaccess.h>
 #include <fs/libfs.h>
 #include <lib/bitmap.h>
@@ -14,14 +25,19 @@
 #include "tracefs/tracefs.h"
 #include "tracer.h"
 
-/* Changes of the lists' bits and of which list is in force; the tracer reads them without. */
+/*
+ * Taken for changes of the lists' bits and of which list is in force. Forks take it with interrupts off, so a mutex
+ * would not do. Callbacks read without it.
+ */
 static DEFINE_SPINLOCK(pid_lock);
 
+/* An empty list is not kept: NULL says the same, and a callback sees it at once. */
 static bool list_empty_pids(const struct trace_pid_list *list)
 {
 	return find_first_bit(list->bits, TRACE_PID_MAX) == TRACE_PID_MAX;
 }
 
+/* Lists of events and of functions differ in who is told of a change, and in how an empty one is shown. */
 static bool of_events(struct trace_array *tr, struct trace_pid_list **which)
 {
 	return which == &tr->event_pids.only || which == &tr->event_pids.but;
@@ -58,7 +74,10 @@ static void replace_list(struct trace_array *tr, struct trace_pid_list **which, 
 
 /* ---- function-fork, event-fork: children of the tasks in a list join it, and whoever ends leaves it */
 
-/* pid_lock held. */
+/*
+ * pid_lock held. One store of the whole word: a callback that reads it meanwhile sees it before or after, never
+ * half.
+ */
 static void change_pid(struct trace_pid_list *list, int pid, bool in)
 {
 	unsigned long *word = &list->bits[pid / 64], bit = BIT(pid % 64);
@@ -80,12 +99,14 @@ static void follow_fork(struct trace_pid_list *list, struct task_struct *parent,
 		change_pid(list, child->pid, true);
 }
 
+/* A task ends. Its pid may soon be another task's, which nobody has asked for. */
 static void leave_list(struct trace_pid_list *list, struct task_struct *p)
 {
 	if (list && p->pid < TRACE_PID_MAX)
 		change_pid(list, p->pid, false);
 }
 
+/* The child does not run yet, so its first instruction is recorded already. */
 static void probe_fork(void *data, struct task_struct *parent, struct task_struct *child)
 {
 	struct trace_pids *pids = data;
@@ -116,7 +137,10 @@ void trace_pid_free(struct trace_array *tr)
 	kfree(tr->event_pids.but);
 }
 
-/* Who ends is seen first and last: a child that has joined shall leave. */
+/*
+ * Begin or end to follow forks. The probe of exits comes first and goes last (they are unregistered in the opposite
+ * order): a child that has joined a list must also leave it. 0, -ENOMEM.
+ */
 static int follow(struct trace_pids *pids, bool on)
 {
 	static const struct tracepoint_probe probes[] = {
@@ -155,6 +179,10 @@ static struct trace_pid_list **file_list(const struct file *file)
 	return !strcmp(name, "set_ftrace_pid") ? &tr->function_pids.only : &tr->function_pids.but;
 }
 
+/*
+ * One pid a line. The lock keeps the list from being freed while it is shown. An empty list of functions says "no
+ * pid", and one of events says nothing, as in Linux.
+ */
 static int pid_show(struct seq_file *m, void *v)
 {
 	struct trace_pid_list **which = file_list(m->file), *list;
@@ -172,6 +200,7 @@ static int pid_show(struct seq_file *m, void *v)
 	return 0;
 }
 
+/* `echo 12 > set_ftrace_pid` opens with O_TRUNC, which empties the list; `>>` does not, so the pid is added. */
 static int pid_open(struct inode *inode, struct file *file)
 {
 	if ((file->f_mode & FMODE_WRITE) && (file->f_flags & O_TRUNC)) {
@@ -212,6 +241,10 @@ static int parse_pids(char *text, struct trace_pid_list *list, bool *clear, cons
 	return 0;
 }
 
+/*
+ * All words are parsed before anything changes, so a wrong one changes nothing. Returns the bytes taken, which may
+ * end before `n` at a blank: the program writes the rest. -ENOMEM, -EFAULT, -EINVAL, -ERANGE.
+ */
 static ssize_t pid_write(struct file *file, const char __user *buf, size_t n, loff_t *pos)
 {
 	struct trace_pid_list *new = kzalloc(sizeof(*new), GFP_KERNEL), **which = file_list(file);

@@ -1,5 +1,11 @@
-/* What was wrong with what was written to current_tracer, and what has taken the place of tracers of
- * Linux 2.6. */
+/*
+ * What was wrong with what was written to current_tracer, for error_log and the kernel's log.
+ *
+ * A write returns only an error number. The functions here make a sentence of it that says what to do: which
+ * tracers there are, what has taken the place of a tracer of Linux 2.6 that tutorials still name, what holds the
+ * tracer, how much memory was asked for. They run after the write has failed, in the writer's thread, so the state
+ * that they look at may have changed since; an explanation is a help and not a promise.
+ */
 #include <lib/errno.h>
 #include <lib/string.h>
 
@@ -7,6 +13,7 @@
 #include "aside.h"
 #include "tracer.h"
 
+/* Tracers that old texts name. `now` is what does the same work here. */
 static const struct {
 	const char *name, *now;
 } former_tracers[] = {
@@ -22,6 +29,7 @@ static const struct {
 	{"graph", "function_graph"},
 };
 
+/* The tracers that this array can have, in the order of available_tracers. */
 static void say_tracers(struct trace_refusal *r)
 {
 	const struct tracer *t;
@@ -33,6 +41,7 @@ static void say_tracers(struct trace_refusal *r)
 	refusal_say(r, " %s", nop_trace.name); /* last, as in available_tracers */
 }
 
+/* There is no tracer of that name: a former one has a successor, any other name gets the list. */
 static void explain_missing(struct trace_refusal *r)
 {
 	for (unsigned i = 0; i < ARRAY_SIZE(former_tracers); i++) {
@@ -46,6 +55,7 @@ static void explain_missing(struct trace_refusal *r)
 	say_tracers(r);
 }
 
+/* A latency tracer needs a second buffer as large as the first, which is what people do not expect. */
 static void explain_no_memory(struct trace_refusal *r, const struct tracer *t)
 {
 	unsigned long size = ring_buffer_size(r->tr->buffer, 0) >> 10;
@@ -60,6 +70,10 @@ static void explain_no_memory(struct trace_refusal *r, const struct tracer *t)
 		refusal_say(r, "not enough memory for tracer %s", t->name);
 }
 
+/*
+ * The questions go from the name to the array and then to the error, in the order in which tracing_set_tracer()
+ * asks.
+ */
 static void explain_current_tracer(struct trace_refusal *r)
 {
 	const struct tracer *t = find_tracer(r->text);

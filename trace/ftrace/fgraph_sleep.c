@@ -1,6 +1,13 @@
 /*
- * Time asleep, which durations leave out while the option sleep-time is off: for who goes on after a sleep, all that it
- * is inside of began as much later. So calls themselves need not know of it.
+ * Time asleep, which durations leave out while the option sleep-time is off.
+ *
+ * When a task goes on after a sleep, all its open calls get a later begin, by the length of the sleep. So the code
+ * that measures a call need not know of sleeps: end minus begin is the time that the task ran.
+ *
+ *     calltime  |---- ran ----|---- asleep ----|-- ran --|  return
+ *     moved on by the sleep ->|----------------|
+ *
+ * Locks: trace_types_lock for switching it on and off. The probe runs in the scheduler with interrupts off.
  */
 #include <lib/errno.h>
 #include <sched/sched.h>
@@ -19,6 +26,10 @@ static void begin_later(struct fgraph_stack *stack, u64 ns)
 		stack->frames[i].calltime += ns;
 }
 
+/*
+ * `prev` leaves the CPU: note when. `next` comes back: move its calls on. Both stacks stand still here, since
+ * neither task runs its own code during the switch.
+ */
 static void probe_sched_switch(void *data, bool preempt, struct task_struct *prev, struct task_struct *next,
 			       unsigned prev_state)
 {
@@ -33,6 +44,7 @@ static void probe_sched_switch(void *data, bool preempt, struct task_struct *pre
 	}
 }
 
+/* For fgraph_with_all_tasks: a time that was noted while we listened before means nothing now. */
 static bool forget_sleep(struct task_struct *task, void *data)
 {
 	struct fgraph_stack *stack = READ_ONCE(task->ret_stack);

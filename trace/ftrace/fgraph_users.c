@@ -1,4 +1,16 @@
-/* Who traces returns, and the shadow stacks of all tasks while anybody does. */
+/*
+ * Who traces returns, and the shadow stacks of all tasks while anybody does.
+ *
+ * A user (struct fgraph_ops) is the function_graph tracer of an array or the profiler. Each has a bit, which a
+ * frame of a shadow stack carries for every user that wants to hear of the return. Registering goes in this order,
+ * unregistering in the opposite one:
+ *
+ *     1  every task gets a shadow stack (alloc_all_stacks; later ones at fork)
+ *     2  the user gets a bit and can be found (add_user)
+ *     3  its call sites are switched (register_ftrace_function)
+ *
+ * Order of locks: ftrace_graph_lock, ftrace_lock, tasklist_lock (no memory is taken or given back under the last).
+ */
 #include <kernel/smp.h>
 #include <lib/errno.h>
 #include <lib/string.h>
@@ -134,7 +146,10 @@ static int alloc_all_stacks(void)
 	return 0;
 }
 
-/* The user is gone for good: whoever gets its bit next is looked at the general way first. */
+/*
+ * For fgraph_with_all_tasks. The user is gone for good: the next one that gets its bit must not find this one's
+ * room. Without room, a call goes the general way first.
+ */
 static bool forget_room(struct task_struct *task, void *data)
 {
 	struct fgraph_stack *stack = READ_ONCE(task->ret_stack);

@@ -1,4 +1,8 @@
-/* Dynamic ftrace: the records of all sites, the users, and the patching that brings the two in line. */
+/*
+ * Dynamic ftrace: the records of all sites, the users, and the patching that brings the two in line. Boot makes all
+ * sites nops; ftrace_update() computes what the users want (site_map.wanted), compares the text with what it should
+ * hold (site_map.have), and patches the difference while all other CPUs are parked. Locks: ftrace_lock, text_mutex.
+ */
 #include <arch/ftrace.h>
 #include <arch/patch.h>
 #include <kernel/ksyms.h>
@@ -389,6 +393,7 @@ static notrace void update_stopped(void *data)
 		write_word(w);
 }
 
+/* May sleep; ftrace_lock held. 0, what check_ipmodify() says, or -ENODEV; after an error no site has changed. */
 static int update(struct site_change *change)
 {
 	if (ftrace_dead)
@@ -434,6 +439,7 @@ int ftrace_ops_replace_set(struct ftrace_ops *ops, struct ftrace_set *set, struc
 	return 0;
 }
 
+/* `next` stays as it is: a CPU that walks the list may be at this user, and goes on from there. */
 static int unlink_ops(struct ftrace_ops *ops)
 {
 	struct ftrace_ops **p = &ftrace_ops_list;

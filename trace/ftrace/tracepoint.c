@@ -28,7 +28,10 @@ static int count_funcs(const struct tracepoint_func *funcs)
 	return n;
 }
 
-/* The probes of `from` but number `skip` (-1: all) into `to`, where there is room. Returns how many they are. */
+/*
+ * Copy the probes of `from` but number `skip` (-1: all) to `to`, which has room for them and is zeroed, so the
+ * entry that ends the array is there. Places held by no_probe are left out. Returns how many were copied.
+ */
 static int copy_probes(struct tracepoint_func *to, const struct tracepoint_func *from, int skip)
 {
 	int n = 0;
@@ -39,6 +42,10 @@ static int copy_probes(struct tracepoint_func *to, const struct tracepoint_func 
 	return n;
 }
 
+/*
+ * The same function may be registered several times with different data (one array each), so both must match. -1:
+ * not there.
+ */
 static int find_func(const struct tracepoint_func *funcs, void *probe, void *data)
 {
 	for (int i = 0; funcs && funcs[i].func; i++)
@@ -53,7 +60,7 @@ struct probe_array {
 	struct tracepoint_func funcs[];
 };
 
-/* Out of use, not freed yet. [tracepoints_mutex] */
+/* Arrays that are out of use and not freed yet. [tracepoints_mutex] */
 static struct probe_array *retired_arrays;
 /* A caller may still be in a probe that no_probe has replaced. [tracepoints_mutex] */
 static bool grace_period_due;
@@ -67,6 +74,7 @@ static struct tracepoint_func *alloc_funcs(int n)
 	return array ? array->funcs : NULL;
 }
 
+/* Only for an array that was never published: nobody can be walking it. */
 static void free_funcs(struct tracepoint_func *funcs)
 {
 	kfree(container_of(funcs, struct probe_array, funcs[0]));
@@ -107,12 +115,16 @@ static void switch_and_wait(bool wait)
 	}
 }
 
-/* The key is on while there is an array, and so is what regfunc has begun. */
+/*
+ * The first probe of a point is coming: tell the code that has to prepare something before the point is called
+ * (regfunc; the points of system calls and of sched_stat have one). 0 or -errno, and then the probe is not added.
+ */
 static int start_point(struct tracepoint *tp)
 {
 	return tp->regfunc ? tp->regfunc() : 0;
 }
 
+/* Undo start_point() when the last probe is gone. The sites become nops with the next switch. */
 static void stop_point(struct tracepoint *tp)
 {
 	static_key_dec_later(&tp->key);
@@ -147,7 +159,11 @@ static int add_func(struct tracepoint *tp, void *probe, void *data)
 	return 0;
 }
 
-/* Cannot fail but for a probe that is not there: who unregisters is about to free what the probe uses. */
+/*
+ * Cannot fail but for a probe that is not there, because a caller that unregisters is about to free what the probe
+ * uses. So without memory for a shorter array the probe is replaced in place by no_probe: one store, which a CPU
+ * that walks the array sees or does not see. [tracepoints_mutex]
+ */
 static int remove_func(struct tracepoint *tp, void *probe, void *data)
 {
 	int at = find_func(tp->funcs, probe, data);
@@ -185,6 +201,7 @@ int tracepoint_probe_register_later(struct tracepoint *tp, void *probe, void *da
 	return ret;
 }
 
+/* The probe may still run on return. tracepoint_synchronize_unregister() waits for it, once for many probes. */
 int tracepoint_probe_unregister_later(struct tracepoint *tp, void *probe, void *data)
 {
 	int ret;
@@ -226,6 +243,10 @@ int tracepoint_probe_unregister(struct tracepoint *tp, void *probe, void *data)
 	return ret;
 }
 
+/*
+ * Waits even when nothing is retired here: callers free what their probes used, and a probe may have been replaced
+ * by another request's switch.
+ */
 void tracepoint_synchronize_unregister(void)
 {
 	mutex_lock(&tracepoints_mutex);

@@ -2,8 +2,11 @@
  * ftrace_dump(): the trace through printk, from a kernel in trouble.
  *
  * It runs when the kernel may be broken: with any lock held by a CPU that will never let go, with no memory, with
- * interrupts off. So it allocates nothing, takes no lock of tracing, stops all recording first, and the lines go out as
- * printk's own. Only one CPU dumps; for others there is nothing to do.
+ * interrupts off. So it allocates nothing, takes no lock of tracing, stops all recording first, and the lines go
+ * out as printk's own. Only one CPU dumps (`dumping`); a second one that comes meanwhile returns at once.
+ *
+ * It is called by an oops or a panic when ftrace_dump_on_oops asks for it, by the commands dump and cpudump of
+ * set_ftrace_filter, by sysrq-z, and by code that hunts a bug.
  */
 #include <drivers/tty.h>
 #include <fs/libfs.h>
@@ -26,7 +29,10 @@ static struct trace_iterator dump_iter;
 static char dump_text[DUMP_TEXT_MAX], dump_copy[TRACE_ITER_COPY] __attribute__((aligned(8)));
 static bool dumping; /* [atomic] */
 
-/* A printk takes no more than a line of the log's, so each line is one. */
+/*
+ * A record may have several lines (a stack). Each becomes a printk of its own, since one printk takes no more than
+ * a line of the log and would cut the rest off.
+ */
 static void print_lines(const char *text, size_t len)
 {
 	while (len) {
@@ -133,6 +139,7 @@ static int off_on_warning_show(struct seq_file *m, void *v)
 	return 0;
 }
 
+/* Any number but 0 switches it on, as in Linux. */
 static int off_on_warning_store(char *text, void *data)
 {
 	int val, ret = kstrtoint(text, 10, &val);
@@ -150,7 +157,7 @@ static const struct text_file off_on_warning_proc = {
 };
 REGISTER_PROC(off_on_warning_proc);
 
-/* Break and z. */
+/* Break and z on the console: for a kernel that hangs and takes no commands any more. */
 static void sysrq_dump(void)
 {
 	ftrace_dump(DUMP_ALL);
@@ -160,7 +167,11 @@ REGISTER_SYSRQ(dump_key);
 
 /* ---- In trouble */
 
-/* An oops that becomes a panic comes by twice: the second time there is nothing left to show, so it shows nothing. */
+/*
+ * Called by the kernel for a warning, an oops and a panic. A warning only stops recording, if that is wanted, so
+ * that what led to it stays in the buffer. An oops that becomes a panic comes by twice: the second time there is
+ * nothing left to show, so it shows nothing. Context: any, interrupts off.
+ */
 static void trace_in_trouble(enum trouble what)
 {
 	static bool dumped;

@@ -1,11 +1,18 @@
-/* The option `fields`: a record as its fields' names and values, whatever its own text would be. */
+/*
+ * The option `fields`: a record as its fields' names and values, whatever its own text would be.
+ *
+ *     sched_waking: comm=bash pid=0x580 (1408) prio=0x78 (120) ...
+ *
+ * Names, offsets and sizes come from the same table as the file `format`. A record may be shorter than its format
+ * says, because user programs write records too; every size is cut to what the record has.
+ */
 #include <lib/string.h>
 
 #include "events/text_file.h"
 #include "iter.h"
 #include "output.h"
 
-/* Without the newline of a marker. */
+/* At most `size` bytes, up to the zero. A marker's own newline is left out: the line goes on behind it. */
 static void print_text(struct seq_file *s, const char *text, unsigned size)
 {
 	unsigned len = strnlen(text, size);
@@ -20,7 +27,10 @@ static void print_bytes(struct seq_file *s, const unsigned char *bytes, unsigned
 		seq_printf(s, i ? " %02x" : "%02x", bytes[i]);
 }
 
-/* As Linux does, signed in any case. */
+/*
+ * As Linux does, signed in any case. A field may stand at any offset, so the union is packed: the compiler then
+ * makes loads that need no alignment. A size that no integer has is shown as bytes.
+ */
 static void print_number(struct seq_file *s, const void *value, unsigned size)
 {
 	const union {
@@ -44,7 +54,10 @@ static void print_number(struct seq_file *s, const void *value, unsigned size)
 		print_bytes(s, value, size);
 }
 
-/* What is behind the record's end is not shown: user programs make records, too. */
+/*
+ * A __data_loc field: the record holds a word that says where the data lies, its low half the offset from the
+ * record's start, its high half the size. What is behind the record's end is not shown.
+ */
 static void print_dynamic(struct seq_file *s, const struct trace_iterator *iter, const struct trace_event_field *f)
 {
 	const char *record = (const char *)iter->ent;
@@ -90,6 +103,7 @@ void trace_print_fields(struct seq_file *s, struct trace_iterator *iter)
 	} else {
 		f = trace_entry_fields(iter->ent->type, &name);
 	}
+	/* A type that neither an event nor a tracer knows. */
 	if (!name) {
 		seq_printf(s, "UNKNOWN TYPE %d\n", iter->ent->type);
 		return;

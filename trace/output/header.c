@@ -1,4 +1,16 @@
-/* What stands above the lines of `trace`. */
+/*
+ * What stands above the lines of `trace`: the tracer's name, how many records there are, and a title for each
+ * column.
+ *
+ *     # tracer: function
+ *     #
+ *     # entries-in-buffer/entries-written: 140080/250280   #P:4
+ *     #
+ *     #           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION
+ *
+ * A tracer may bring its own (print_header); the latency format has another one (latency.c). The text is Linux's to
+ * the last blank, because programs skip it by its shape. Context: a reader, trace_types_lock held.
+ */
 #include "core/aside.h"
 #include "iter.h"
 #include "output.h"
@@ -22,6 +34,7 @@ static void print_irq_columns(struct seq_file *s, bool tgid)
 	seq_printf(s, "#              | |    %.*s   |   |||||     |         |\n", room, "       |    ");
 }
 
+/* The short form, for when the option irq-info is off: lines then have no flags. */
 static void print_columns(struct seq_file *s, bool tgid)
 {
 	seq_printf(s, "#           TASK-PID    %s CPU#     TIMESTAMP  FUNCTION\n", tgid ? "   TGID   " : "");

@@ -1,4 +1,17 @@
-/* Walking records: `trace` shows what is in the buffer and leaves it there, trace_pipe consumes and waits for more. */
+/*
+ * Walking records: `trace` shows what is in the buffer and leaves it there, trace_pipe consumes and waits for more.
+ *
+ * Each CPU has a buffer of its own, in order of time. The walk merges them: it looks at the next record of each CPU
+ * and takes the oldest. The functions below are the same for both files; only peek_cpu() and step_cpu() differ, by
+ * whether the iterator has readers that do not consume (buffer_iter).
+ *
+ *     trace_find_next_entry -> find_oldest -> peek_cpu     which record is next
+ *     trace_print_line                                     its text (line.c)
+ *     s_step, trace_consume_entry                          go past it
+ *
+ * Locks: trace_types_lock from the look at a record until its text is made, so that no other reader, reset or
+ * resize takes the page away. Writers are never kept waiting. ftrace_dump() takes no lock: it is alone by then.
+ */
 #include <asm/uaccess.h>
 #include <fs/libfs.h>
 #include <lib/errno.h>
@@ -26,7 +39,10 @@ static __always_inline struct ring_buffer_event *peek_iter(struct trace_iterator
 	return event && *ts <= iter->until ? event : NULL;
 }
 
-/* The next record of one CPU, not taken yet. */
+/*
+ * The next record of one CPU, not taken yet. NULL: the CPU has none, or none of the window that the file shows.
+ * *lost is set only for a reader that consumes.
+ */
 static __always_inline struct ring_buffer_event *peek_cpu(struct trace_iterator *iter, int cpu, u64 *ts,
 							  unsigned long *lost)
 {
@@ -58,6 +74,7 @@ static __always_inline struct ring_buffer_event *find_oldest(struct trace_iterat
 	return best;
 }
 
+/* Go past the record that peek_cpu() gave for iter->cpu. */
 static void step_cpu(struct trace_iterator *iter)
 {
 	if (iter->buffer_iter)
@@ -147,7 +164,10 @@ void trace_consume_entry(struct trace_iterator *iter)
 	iter->held = false;
 }
 
-/* Let the tracer prepare, and get memory for the record that is kept while the next one is looked at. 0 or -errno. */
+/*
+ * Let the tracer prepare, and get memory for the record that is kept while the next one is looked at. ftrace_dump()
+ * has brought its own memory. 0 or -errno, and then nothing is left to release. May sleep but for ftrace_dump().
+ */
 int trace_iter_prepare(struct trace_iterator *iter)
 {
 	int ret = iter->trace->open ? iter->trace->open(iter) : 0;
@@ -198,7 +218,10 @@ static void iterators_finish(struct trace_iterator *iter)
 	}
 }
 
-/* Does the file show what is set aside? */
+/*
+ * Does the file show the buffer that is set aside, and not the live one? `snapshot` always does, and `trace` while
+ * a latency tracer keeps its maximum there.
+ */
 static bool shows_aside(const struct trace_iterator *iter)
 {
 	return iter->of_snapshot || iter->trace->use_max_tr;
@@ -211,7 +234,11 @@ bool trace_iter_shows(const struct trace_iterator *iter, unsigned cpu)
 	return !shows_aside(iter) || (iter->snapshot && cpumask_test_cpu(cpu, &iter->snapshot->cpus));
 }
 
-/* At each beginning what is newest then; with another tracer than at open, what we had, or nothing. */
+/*
+ * Take hold of the newest snapshot at each beginning, so that it is not reused while we read. When another tracer
+ * has been selected since open, the file keeps showing what it had, or nothing. 0, -EBUSY, or
+ * trace_snapshot_get()'s error.
+ */
 static int take_hold(struct trace_iterator *iter)
 {
 	struct trace_snapshot *snapshot;
@@ -359,6 +386,10 @@ static void *s_start(struct seq_file *m, loff_t *pos)
 	return iter->ent ? iter : NULL;
 }
 
+/*
+ * The three functions of a seq_file: s_start takes the lock, s_next steps under it, s_stop lets go of it, at the
+ * latest when the reader's buffer is full.
+ */
 static void *s_next(struct seq_file *m, void *v, loff_t *pos)
 {
 	struct trace_iterator *iter = m->private;
@@ -393,6 +424,7 @@ static const struct seq_operations tracer_seq_ops = {
 	.show = s_show,
 };
 
+/* Also for an iterator that was made in part. Nobody else has it. */
 static void iterator_free(struct trace_iterator *iter)
 {
 	if (iter->buffer_iter)
@@ -490,6 +522,7 @@ static ssize_t tracing_write(struct file *file, const char __user *buf, size_t n
 	return n;
 }
 
+/* A file that is only written has no seq_file to move in; position 0 is all that it can have. */
 loff_t tracing_lseek(struct file *file, loff_t off, int whence)
 {
 	return file->f_mode & FMODE_READ ? seq_lseek(file, off, whence) : (file->f_pos = 0);

@@ -1,6 +1,13 @@
 /*
  * The latency format: a header that tells what was measured, and lines with the time since the section began and a
  * mark where much time passed before the next line.
+ *
+ *     # irqsoff latency trace v1.1.5 on ...          trace_print_latency_summary: the longest section, its task
+ *     #  cmd     pid     |||||| time  |   caller     print_columns
+ *         bash-1408      0d.h1.  567us+: ...         one line a record, trace_print_latency_context
+ *
+ * Times are nanoseconds inside and microseconds in the text, rounded to the nearest. A clock that does not count
+ * nanoseconds is shown as it counts. Context: a reader of `trace`, trace_types_lock held, or ftrace_dump().
  */
 #include <kernel/utsname.h>
 
@@ -9,17 +16,22 @@
 #include "iter.h"
 #include "output.h"
 
+/* To the nearest microsecond, as Linux: 1,500 ns are shown as 2 us. */
 static u64 round_to_us(u64 ns)
 {
 	return (ns + 500) / 1000;
 }
 
+/* A maximum has a start of its own; in the live buffer, time counts from the last reset. */
 u64 trace_time_start(const struct trace_iterator *iter)
 {
 	return iter->snapshot ? iter->snapshot->time_zero : iter->tr->time_start;
 }
 
-/* What eyes look for first: how long it took from this line to the next one. */
+/*
+ * The mark that eyes look for first: how long it took from this line to the next one. The table is in falling
+ * order, so the first match is the largest.
+ */
 static char delay_mark(u64 us)
 {
 	static const struct {
@@ -33,12 +45,16 @@ static char delay_mark(u64 us)
 	return ' ';
 }
 
-/* ms.us */
+/* Microseconds as milliseconds with three places: 1234 is "1.234ms". */
 static void print_ms(struct seq_file *s, u64 us)
 {
 	seq_printf(s, "%llu.%03llums", (unsigned long long)us / 1000, (unsigned long long)us % 1000);
 }
 
+/*
+ * The option verbose: everything that is known of the record, flags and counts as numbers. The number of the line
+ * counts from 0, and iter->idx is already that of the next one.
+ */
 static void print_verbose(struct seq_file *s, struct trace_iterator *iter, u64 since, u64 delay)
 {
 	const struct trace_entry *ent = iter->ent;
@@ -59,7 +75,12 @@ static void print_verbose(struct seq_file *s, struct trace_iterator *iter, u64 s
 	seq_puts(s, "): ");
 }
 
-/* "    bash-1408      0d.h1.  567us+: " */
+/*
+ * The usual line, put together by hand as in line.c:
+ *
+ *   "    bash-1408      0d.h1.  567us+: "
+ *        task, pid   CPU and flags, time since the start, mark
+ */
 static void print_short(struct seq_file *s, struct trace_iterator *iter, u64 since, u64 delay)
 {
 	char line[96], *p = line;
@@ -84,7 +105,11 @@ static void print_short(struct seq_file *s, struct trace_iterator *iter, u64 sin
 	seq_write(s, line, p - line);
 }
 
-/* A record may be a little older than the start: it was stamped, then an interrupt came and something cleared. */
+/*
+ * A record may be a little older than the start: it was stamped, then an interrupt came that cleared the buffer.
+ * Its time is then shown as 0, not as a huge unsigned difference. next_ts is 0 for the last record, which gets no
+ * mark.
+ */
 void trace_print_latency_context(struct seq_file *s, struct trace_iterator *iter)
 {
 	u64 start = trace_time_start(iter), since = iter->ts > start ? iter->ts - start : 0;
@@ -111,7 +136,7 @@ static void print_columns(struct seq_file *s)
 		    "#     \\   /        ||||||  \\    |    /       \n");
 }
 
-/* The task that the section belongs to; a buffer in which nothing was measured has none. */
+/* The task that the section belongs to. A buffer in which nothing was measured has none, and shows zeros. */
 static void print_task(struct seq_file *s, const struct trace_snapshot *of)
 {
 	const struct trace_snapshot nobody = {};
@@ -124,6 +149,10 @@ static void print_task(struct seq_file *s, const struct trace_snapshot *of)
 	seq_puts(s, "#    -----------------\n");
 }
 
+/*
+ * The two functions between which the section lies. Wake-up tracers measure from one task to another and have no
+ * such functions: their critical_start is 0.
+ */
 static void print_ends(struct seq_file *s, struct trace_iterator *iter)
 {
 	if (!iter->snapshot || !iter->snapshot->critical_start)
@@ -135,6 +164,10 @@ static void print_ends(struct seq_file *s, struct trace_iterator *iter)
 	seq_puts(s, "\n#\n");
 }
 
+/*
+ * The fixed text (M:preempt, VP, KP, SP, HP) is what Linux shows, and what programs look for. The number behind the
+ * first '#' is how many records are shown, the second how many were written.
+ */
 void trace_print_latency_summary(struct seq_file *s, struct trace_iterator *iter)
 {
 	const struct trace_snapshot *of = iter->snapshot;

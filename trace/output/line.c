@@ -74,6 +74,7 @@ static char depth_char(unsigned depth)
 	return depth ? "0123456789abcdef"[depth & 15] : '.';
 }
 
+/* The task of a maximum is known by the snapshot itself: by now its name may be gone from the table of saved names. */
 void trace_iter_find_cmdline(const struct trace_iterator *iter, int pid, char comm[TASK_COMM_LEN])
 {
 	const struct trace_snapshot *snapshot = iter->snapshot;
@@ -93,7 +94,11 @@ void trace_print_lat_flags(char *to, const struct trace_entry *ent)
 	to[4] = depth_char(ent->preempt_count >> 4);
 }
 
-/* On every line of a trace: inlined there. */
+/*
+ * " 1234.567890", seconds with microseconds, rounded; a clock that does not count nanoseconds is shown as it
+ * counts. It is inlined into print_context(), since it is on every line of a trace. Below ten seconds a stamp has
+ * one digit before the dot, so that case needs no division for the width. Returns where the text ends.
+ */
 static __always_inline char *put_time(char *p, const struct trace_iterator *iter, u64 ts)
 {
 	u64 us;
@@ -112,6 +117,7 @@ static __always_inline char *put_time(char *p, const struct trace_iterator *iter
 	return put_dec_fixed(p, us % 1000000, 6);
 }
 
+/* For records that show a second time in their text, such as the repeats of a function. */
 char *trace_put_time(char *p, const struct trace_iterator *iter, u64 ts)
 {
 	return put_time(p, iter, ts);
@@ -162,7 +168,10 @@ static void print_context(struct seq_file *s, struct trace_iterator *iter)
 		s->count += p - line;
 }
 
-/* Of some losses the number is not known: what one reader's page had lost when another reader took it. */
+/*
+ * The note of a gap in a CPU's records. Of some losses the number is not known: what one reader's page had lost
+ * when another reader took it.
+ */
 static void print_lost(struct seq_file *s, struct trace_iterator *iter)
 {
 	if (iter->lost_events == ~0UL)
@@ -171,7 +180,10 @@ static void print_lost(struct seq_file *s, struct trace_iterator *iter)
 		seq_printf(s, "CPU:%d [LOST %lu EVENTS]\n", iter->cpu, iter->lost_events);
 }
 
-/* A CPU that joins late had its earlier records overwritten: say where it begins. */
+/*
+ * When records were overwritten, the CPUs' buffers begin at different times, and lines before the start of a CPU
+ * say nothing about what it did. So the first line of each CPU but the first has a note above it (option annotate).
+ */
 static void print_cpu_start(struct seq_file *s, struct trace_iterator *iter)
 {
 	if (!iter->annotate || !(iter->tr->trace_flags & TRACE_ITER(ANNOTATE)) ||

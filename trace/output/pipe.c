@@ -1,4 +1,13 @@
-/* trace_pipe: a live stream. What is read is gone from the buffer; reading blocks until there is something. */
+/*
+ * trace_pipe: a live stream. What is read is gone from the buffer; reading blocks until there is something.
+ *
+ * A read makes text of as many records as it has room for (fill_text), and hands it out. Text that the program had
+ * no room for stays for its next read. Each CPU's records have one reader at a time, since two would get half each.
+ *
+ * Locks: iter->mutex for the text of this open file, since several tasks may share it; inside it trace_types_lock,
+ * while records become text. Neither is held during a wait, or writing to a control file would wait for a reader
+ * that sleeps.
+ */
 #include <asm/uaccess.h>
 #include <fs/libfs.h>
 #include <fs/poll.h>
@@ -31,6 +40,7 @@ static int take_cpus(struct trace_iterator *iter)
 	return 0;
 }
 
+/* Undo take_cpus(). [trace_types_lock] */
 static void give_cpus(struct trace_iterator *iter)
 {
 	if (iter->cpu_file == RING_BUFFER_ALL_CPUS_FILE)
@@ -80,6 +90,7 @@ void trace_pipe_explain(struct trace_refusal *r)
 static const struct trace_hint pipe_hint = {.file = "trace_pipe", .explain = trace_pipe_explain};
 REGISTER_TRACE_HINT(pipe_hint);
 
+/* 0, -ENOMEM, or -EBUSY, which trace_pipe_explain() explains. */
 static int tracing_open_pipe(struct inode *inode, struct file *file)
 {
 	struct trace_iterator *iter = kzalloc(sizeof(*iter), GFP_KERNEL);
@@ -107,6 +118,7 @@ free_iter:
 	return tracefs_refused(file, NULL, "", ret);
 }
 
+/* From here on another reader may open the file, and another tracer may be set. */
 static int tracing_release_pipe(struct inode *inode, struct file *file)
 {
 	struct trace_iterator *iter = file->private_data;
@@ -121,6 +133,10 @@ static int tracing_release_pipe(struct inode *inode, struct file *file)
 	return 0;
 }
 
+/*
+ * Nothing to show at this moment? A record that the iterator holds as a copy is out of the buffer, but not shown
+ * yet.
+ */
 static bool trace_empty(struct trace_iterator *iter)
 {
 	if (iter->held)
@@ -137,6 +153,10 @@ static bool trace_empty(struct trace_iterator *iter)
  */
 #define PIPE_POLL_NS (10 * NSEC_PER_MSEC)
 
+/*
+ * On the queue first, then the look: a wake-up between the look and schedule() then makes schedule() return at
+ * once. 0 may also mean a wake-up for another reader: the caller looks again.
+ */
 int trace_wait_for(struct trace_array *tr, bool (*ready)(void *arg), void *arg)
 {
 	DEFINE_WAIT(wait);
@@ -210,6 +230,7 @@ static void fill_text(struct trace_iterator *iter, size_t want)
 	}
 }
 
+/* Copy up to `n` bytes of the text that is made. After -EFAULT the text is still there. iter->mutex held. */
 static ssize_t hand_out(struct trace_iterator *iter, char __user *buf, size_t n)
 {
 	size_t have = iter->text.count - iter->text_read;
@@ -244,6 +265,7 @@ static int get_text(struct trace_iterator *iter, size_t want, bool nonblock)
 	return 0;
 }
 
+/* The number of bytes, 0 for the end (pipe_at_end), -EAGAIN with O_NONBLOCK, -ERESTARTSYS at a signal, -EFAULT. */
 static ssize_t tracing_read_pipe(struct file *file, char __user *buf, size_t n, loff_t *pos)
 {
 	struct trace_iterator *iter = file->private_data;
@@ -283,7 +305,7 @@ static ssize_t splice_text(struct trace_iterator *iter, struct file *pipe, size_
 	return ret;
 }
 
-/* Waits for the first text only. */
+/* Only the first piece may wait: once something has been moved, the caller gets that at once. */
 static ssize_t tracing_splice_pipe(struct file *file, loff_t *pos, struct file *pipe, size_t n, bool nonblock)
 {
 	ssize_t done = 0, ret = 1;

@@ -1,6 +1,12 @@
 /*
- * per_cpu/cpuN/trace_pipe_raw: a CPU's records as they lie in the ring buffer, page by page. What is read is gone from
- * the buffer. buffer_percent says how much there must be before those who wait are woken.
+ * per_cpu/cpuN/trace_pipe_raw: a CPU's records as they lie in the ring buffer, page by page. What is read is gone
+ * from the buffer. buffer_percent says how much there must be before those who wait are woken.
+ *
+ * trace-cmd record lives on this file. Two ways lead out of it: read() copies, splice() moves a whole page into a
+ * pipe without a copy. The format of a page is in events/header_page and events/header_event.
+ *
+ * Order of locks: the reader's `lock`, inside it trace_types_lock; both are let go of while waiting. For splice:
+ * the pipe's lock, inside it trace_types_lock.
  */
 #include <asm/uaccess.h>
 #include <fs/libfs.h>
@@ -25,7 +31,10 @@ struct raw_reader {
 	size_t read;		       /* [l] bytes of it that are handed out; sizeof(*page): all */
 };
 
-/* The tracer stays, and is none whose maximum would miss what we take, as with trace_pipe. */
+/*
+ * The tracer stays while the file is open, and it is not a latency tracer, because a maximum would miss what we
+ * take, as with trace_pipe. Several such files may be open: trace_ref counts them. 0 or -EBUSY.
+ */
 static int hold_tracer(struct trace_array *tr)
 {
 	int ret = -EBUSY;
@@ -42,6 +51,7 @@ static int hold_tracer(struct trace_array *tr)
 static const struct trace_hint pipe_raw_hint = {.file = "trace_pipe_raw", .explain = trace_pipe_explain};
 REGISTER_TRACE_HINT(pipe_raw_hint);
 
+/* `read` begins at the page's end: nothing is in hand, so the first read takes a page. -ENOMEM, -EBUSY. */
 static int raw_open(struct inode *inode, struct file *file)
 {
 	struct raw_reader *r = kzalloc(sizeof(*r), GFP_KERNEL);
@@ -66,6 +76,7 @@ static int raw_open(struct inode *inode, struct file *file)
 	return tracefs_refused(file, NULL, "", ret);
 }
 
+/* The last user of the file is gone, so its own lock is not needed. */
 static int raw_release(struct inode *inode, struct file *file)
 {
 	struct raw_reader *r = file->private_data;
@@ -137,7 +148,7 @@ static int next_page(struct file *file, struct raw_reader *r, size_t n)
 	return 0;
 }
 
-/* Lock held. */
+/* Copy what is left of the page in hand, at most `n` bytes. After -EFAULT nothing counts as read. r->lock held. */
 static ssize_t hand_out(struct raw_reader *r, char __user *buf, size_t n, loff_t *pos)
 {
 	n = min(n, sizeof(*r->page) - r->read);
@@ -188,6 +199,10 @@ static int splice_page(struct raw_reader *r, struct file *pipe, bool nonblock)
 	return ret;
 }
 
+/*
+ * As many whole pages as there are and as `n` asks for. Only the first may wait for room in the pipe: with pages
+ * moved already, the caller hears of those at once.
+ */
 static ssize_t splice_pages(struct raw_reader *r, struct file *pipe, size_t n, bool nonblock)
 {
 	ssize_t done = 0;
@@ -226,6 +241,7 @@ static ssize_t raw_splice(struct file *file, loff_t *pos, struct file *pipe, siz
 	return ret;
 }
 
+/* First onto the wait queue, then the look: the other order could miss a page that comes in between. */
 static unsigned raw_poll(struct file *file, struct poll_table *pt)
 {
 	struct raw_reader *r = file->private_data;
@@ -255,6 +271,10 @@ static int buffer_percent_show(struct seq_file *m, void *data)
 	return 0;
 }
 
+/*
+ * 0 wakes at the first record, 100 only with a full buffer. Readers that wait see the new value at the next look of
+ * the timer (pipe.c).
+ */
 static int buffer_percent_store(char *text, void *data)
 {
 	struct trace_array *tr = trace_file_array(data);

@@ -1,7 +1,13 @@
 /*
- * Records for programs: numbers in place of names. raw: decimal and hexadecimal text; hex: each field in full, most
- * significant digit first; bin: the fields' bytes as they lie in memory. A record type that has no function for a form
- * shows its number.
+ * Records for programs: numbers in place of names, chosen by the options raw, hex and bin (bin before hex before
+ * raw).
+ *
+ *     raw   decimal and hexadecimal text        "1408 0 1234567890 ..."
+ *     hex   each field in full, most significant digit first
+ *     bin   the fields' bytes as they lie in memory, without a newline
+ *
+ * Each begins with pid, CPU and time stamp, unless context-info is off. A record type that has no function for a
+ * form shows its number. Context: as trace_print_line().
  */
 #include "iter.h"
 #include "output.h"
@@ -16,6 +22,7 @@ void trace_put_hex(struct seq_file *s, u64 value, unsigned bytes)
 	seq_write(s, text, p - text);
 }
 
+/* For record types without a function for the form that was asked for. */
 static void print_type(struct seq_file *s, struct trace_iterator *iter)
 {
 	seq_printf(s, "type: %d\n", iter->ent->type);
@@ -54,6 +61,10 @@ static void print_bin(struct seq_file *s, struct trace_iterator *iter, const str
 		(event->bin ? event->bin : print_type)(s, iter);
 }
 
+/*
+ * One of the three forms is on, or trace_print_line() would not have called. With several, the first of this order
+ * wins, as in Linux.
+ */
 void trace_print_raw_form(struct seq_file *s, struct trace_iterator *iter)
 {
 	const struct trace_event *event = find_trace_event(iter);

@@ -2,8 +2,14 @@
  * snapshot: the buffer as it is at one moment, kept while tracing goes on. And the two numbers by which latency
  * tracers decide what to keep by themselves: tracing_max_latency, tracing_thresh.
  *
- * A snapshot exchanges the CPUs' rings for empty ones, so no record is lost and none is in both buffers. While a
- * latency tracer is selected the buffer set aside is its own.
+ * A snapshot exchanges the CPUs' rings for empty ones, so no record is lost and none is in both buffers:
+ *
+ *     tr->buffer          CPU 0: [records]  CPU 1: [records]
+ *                             |  exchange       |  exchange
+ *     snapshot->buffer    CPU 0: [empty]    CPU 1: [empty]
+ *
+ * While a latency tracer is selected, the buffer set aside is its own, and the file refuses with EBUSY. Order of
+ * locks: trace_types_lock, then the max lock (interrupts off).
  */
 #include <asm/uaccess.h>
 #include <fs/libfs.h>
@@ -45,7 +51,7 @@ static void take_part(void *arg)
 	max_unlock(x->tr->max, flags);
 }
 
-/* All CPUs at one moment. */
+/* All CPUs at one moment: they are stopped together, so the parts fit each other. May sleep; trace_types_lock held. */
 static int take_all(struct trace_array *tr)
 {
 	struct exchange x = {.tr = tr, .task = current};
@@ -55,7 +61,10 @@ static int take_all(struct trace_array *tr)
 	return x.err;
 }
 
-/* On the one CPU, in its interrupt. The first snapshot begins with it alone; another keeps what it has of others. */
+/*
+ * On the one CPU, in its interrupt. The first snapshot begins with this CPU alone; another one keeps what it has of
+ * the other CPUs. latency is set to 0 before the exchange, because that says "empty the ring that comes in".
+ */
 static void take_only_part(void *arg)
 {
 	struct exchange *x = arg;
@@ -78,6 +87,10 @@ static void take_only_part(void *arg)
 	max_unlock(tr->max, flags);
 }
 
+/*
+ * per_cpu/cpuN/snapshot: one CPU by a call to it; the others are not stopped. 0, -ENODEV when the CPU is not
+ * online. May sleep; trace_types_lock held.
+ */
 static int take_one(struct trace_array *tr, int cpu)
 {
 	struct exchange x = {.tr = tr, .task = current};
@@ -91,6 +104,10 @@ static int take_one(struct trace_array *tr, int cpu)
 	return x.err;
 }
 
+/*
+ * Memory first: the live buffer gets its full size, and then a second buffer of the same size is made. Only buffers
+ * of equal size can be exchanged. 0, -ENOMEM, -ENODEV.
+ */
 static int take_snapshot(struct trace_array *tr, int cpu)
 {
 	int ret = tracing_expand(tr);
@@ -102,7 +119,10 @@ static int take_snapshot(struct trace_array *tr, int cpu)
 	return cpu == RING_BUFFER_ALL_CPUS_FILE ? take_all(tr) : take_one(tr, cpu);
 }
 
-/* trace_types_lock held. */
+/*
+ * What a number written to the file does: 0 frees, 1 takes, any other clears. The memory is one for all CPUs, so
+ * the file of a single CPU cannot free it. trace_types_lock held.
+ */
 static int snapshot_command(struct trace_array *tr, int cpu, unsigned long command)
 {
 	if (tr->current_trace->use_max_tr)
@@ -121,6 +141,7 @@ static int snapshot_command(struct trace_array *tr, int cpu, unsigned long comma
 	}
 }
 
+/* The number is parsed before the lock is taken: a wrong word delays nobody. */
 static int snapshot_store(char *text, void *data)
 {
 	struct trace_array *tr = trace_file_array(data);
@@ -136,6 +157,7 @@ static int snapshot_store(char *text, void *data)
 	return ret;
 }
 
+/* Opening for writing alone is always allowed; the write itself refuses, and its reason then stands in error_log. */
 static int snapshot_open(struct inode *inode, struct file *file)
 {
 	bool busy;
@@ -160,6 +182,7 @@ REGISTER_TRACEFS(
 	snapshot, TRACEFS_ARRAY | TRACEFS_PER_CPU,
 	{.path = "snapshot", .mode = 0640, .fop = &snapshot_fops, .store = snapshot_store, .kind = &tracefs_text});
 
+/* The sentence in error_log for a refused write, where the error's number alone would not tell what to do. */
 static void explain_snapshot(struct trace_refusal *r)
 {
 	if (r->error == EBUSY)
@@ -173,6 +196,7 @@ static const struct trace_hint snapshot_hint = {
 	.takes = "0 (free it; not for one CPU), 1 (take a snapshot) or 2 (clear it)"};
 REGISTER_TRACE_HINT(snapshot_hint);
 
+/* What an empty snapshot shows in place of records: Linux's text, word by word, since scripts search for it. */
 void trace_snapshot_help(struct seq_file *m, struct trace_iterator *iter)
 {
 	bool allocated = iter->tr->max->newest;
@@ -195,6 +219,7 @@ void trace_snapshot_help(struct seq_file *m, struct trace_iterator *iter)
 
 /* ---- Microseconds in the files, nanoseconds inside */
 
+/* Rounded by the remainder and not by adding 500: a value near the largest u64 must not wrap. */
 static void show_us(struct seq_file *m, u64 ns)
 {
 	u64 us = ns / 1000 + (ns % 1000 >= 500);
@@ -202,6 +227,7 @@ static void show_us(struct seq_file *m, u64 ns)
 	seq_printf(m, "%llu\n", (unsigned long long)us);
 }
 
+/* Microseconds of text as nanoseconds. -ERANGE when they do not fit into 64 bits as nanoseconds. */
 int trace_parse_us(const char *text, u64 *ns)
 {
 	u64 us;
@@ -223,6 +249,7 @@ static int tracing_max_latency_show(struct seq_file *m, void *data)
 	return 0;
 }
 
+/* Writing 0 makes the next section the longest; a larger number leaves out every section up to that length. */
 static int tracing_max_latency_store(char *text, void *data)
 {
 	struct trace_array *tr = trace_file_array(data);
@@ -243,6 +270,7 @@ static int tracing_thresh_show(struct seq_file *m, void *data)
 	return 0;
 }
 
+/* One threshold for all arrays: each part of each array that depends on it is told. */
 static int tracing_thresh_store(char *text, void *data)
 {
 	struct trace_array *tr;

@@ -86,6 +86,7 @@ static void trace_print_print(struct seq_file *s, struct trace_iterator *iter)
 	seq_puts(s, field->buf);
 }
 
+/* The option raw: the address in place of the function's name. */
 static void trace_print_raw(struct seq_file *s, struct trace_iterator *iter)
 {
 	const struct print_entry *field = (const void *)iter->ent;

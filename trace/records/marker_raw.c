@@ -1,4 +1,13 @@
-/* trace_marker_raw: bytes that user programs put into the trace, with a number that says what they are. */
+/*
+ * trace_marker_raw: bytes that user programs put into the trace, with a number that says what they are.
+ *
+ *     written:  1a 00 00 00  01 02 03          a u32, and what the program likes
+ *     shown:    # 1a buf: 01 02 03 00          filled up to a whole word with zeros
+ *
+ * The kernel does not interpret the bytes: programs that write and programs that read agree on the numbers. As with
+ * trace_marker, the bytes are copied from the program before preemption goes off, because that copy may fault and
+ * sleep.
+ */
 #include <asm/uaccess.h>
 #include <fs/libfs.h>
 #include <lib/errno.h>
@@ -20,7 +29,10 @@ static const struct {
 	char text[sizeof(TRACE_FAULTED)];
 } faulted = {~0U, TRACE_FAULTED};
 
-/* Context: preemption off. */
+/*
+ * Put `n` bytes, the number included, into a record. Context: preemption off. Returns `n`, or -EBADF when nothing
+ * is recorded, as if the file were not open for writing (Linux).
+ */
 static ssize_t record_raw(struct trace_array *tr, const void *data, size_t n)
 {
 	size_t words = ALIGN(n, 4);
@@ -36,7 +48,10 @@ static ssize_t record_raw(struct trace_array *tr, const void *data, size_t n)
 	return n;
 }
 
-/* At least a number, which it begins with; no more than a record can hold. */
+/*
+ * A write has at least the number that it begins with, and no more than a record can hold: bytes cannot be cut as
+ * text can. -EINVAL, -ENOMEM, -EBADF; -EFAULT after "<faulted>" was recorded in place of bytes that cannot be read.
+ */
 static ssize_t raw_mark_write(struct file *file, const char __user *buf, size_t n, loff_t *pos)
 {
 	struct trace_array *tr = tracefs_array(file);

@@ -1,6 +1,15 @@
 /*
- * trace_printk(): how the kernel's own messages are recorded in the trace. records/printk_text.c makes text of messages
- * that are recorded by address.
+ * trace_printk(): how the kernel's own messages are recorded in the trace. records/printk_text.c makes text of
+ * messages that are recorded by address. The macros in <trace/trace_printk.h> choose the function:
+ *
+ *     constant format        __trace_bprintk   TRACE_BPRINT  format's address, arguments as words
+ *     constant text          __trace_bputs     TRACE_BPUTS   text's address
+ *     any other format       __trace_printk    TRACE_PRINT   finished text
+ *     any other text         __trace_puts      TRACE_PRINT   copy of the text
+ *
+ * Context of all: any, nmi included. No lock is taken and no memory allocated; each CPU has buffers for its nested
+ * writers. Preemption is off from the choice of the array to the commit, because an array is freed only after a
+ * grace period, and because a record belongs to one CPU.
  */
 #include <kernel/percpu.h>
 #include <lib/printf.h>
@@ -18,7 +27,11 @@ struct printk_text {
 };
 static DEFINE_PER_CPU(struct printk_text, printk_text);
 
-/* From the function whose frame record is at fp, which has disabled preemption once. The length recorded. */
+/*
+ * Record `n` bytes of text as a line, and the stacks that the options ask for, from the frame record at fp. The
+ * caller has disabled preemption once; the stack record tells the count of before (PREEMPT_OFFSET less). Returns
+ * the length recorded, 0 when nothing was.
+ */
 static int record_text(struct trace_array *tr, unsigned long ip, const char *text, unsigned n, unsigned long fp)
 {
 	bool newline = !n || text[n - 1] != '\n';
@@ -37,6 +50,7 @@ static int record_text(struct trace_array *tr, unsigned long ip, const char *tex
 	return n;
 }
 
+/* The option trace_printk is the top array's, for all arrays. There is no buffer in early boot. */
 static bool printk_wanted(const struct trace_array *tr)
 {
 	return READ_ONCE(tr->buffer) && (READ_ONCE(global_trace.trace_flags) & TRACE_ITER(PRINTK));
@@ -60,7 +74,10 @@ static int record_format(struct trace_array *tr, unsigned long ip, char *text, c
 	return record_text(tr, ip, text, vscnprintf(text, TRACE_PRINTK_MAX, fmt, args), fp);
 }
 
-/* The format's address and so many words of arguments. */
+/*
+ * Record the format's address and `n` words of arguments. Returns a number above 0 even without arguments:
+ * recorded.
+ */
 static int record_words(struct trace_array *tr, unsigned long ip, const char *fmt, const u32 *words, unsigned n,
 			unsigned long fp)
 {
@@ -87,7 +104,11 @@ static int record_binary(struct trace_array *tr, unsigned long ip, char *text, c
 	return likely(n >= 0) ? record_words(tr, ip, fmt, words, n, fp) : record_format(tr, ip, text, fmt, args, fp);
 }
 
-/* With a place of this CPU for the text, or the words; `record` is a constant. */
+/*
+ * Call `record` with a buffer of this CPU for the text, or the words. A message from an interrupt that comes
+ * meanwhile gets the next buffer; past TRACE_NEST_MAX levels it is left out. `record` is a constant, so the call is
+ * direct.
+ */
 static __always_inline int record_message(unsigned long ip, const char *fmt, va_list args, unsigned long fp,
 					  int (*record)(struct trace_array *, unsigned long, char *, const char *,
 							va_list, unsigned long))

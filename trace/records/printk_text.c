@@ -54,6 +54,7 @@ void trace_bputs_text(struct seq_file *s, struct trace_iterator *iter)
 		seq_putc(s, '\n');
 }
 
+/* The usual line: the function that holds the message, and the message. `raw` has the address as a number. */
 static void trace_bprint_print(struct seq_file *s, struct trace_iterator *iter)
 {
 	seq_print_ip_sym(s, iter->tr, ((const struct bprint_entry *)iter->ent)->ip);
@@ -110,7 +111,7 @@ static const struct trace_event trace_bputs_event = {
 };
 REGISTER_TRACE_EVENT(trace_bputs_event);
 
-/* As in C, in quotes. */
+/* Write the text as C does, in quotes and on one line, so that a program can read it back. */
 static void show_quoted(struct seq_file *m, const char *text)
 {
 	static const char special[] = "\n\t\\\"", letters[] = "nt\\\"";
@@ -126,7 +127,10 @@ static void show_quoted(struct seq_file *m, const char *text)
 	seq_puts(m, "\"\n");
 }
 
-/* Every constant format and text, by its address in the records. */
+/*
+ * Every constant format and text, by its address in the records. The macro makes an entry for each message, and the
+ * entry of a message that is not constant is NULL.
+ */
 static int printk_formats_show(struct seq_file *m, void *data)
 {
 	for (const char *const *fmt = __start_ptrs_printk_formats; fmt < __stop_ptrs_printk_formats; fmt++) {

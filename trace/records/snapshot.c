@@ -1,16 +1,28 @@
-/* Snapshots that code asks for: where there cannot be one, the trace says why. */
+/*
+ * Snapshots that code asks for, in any context: tracing_snapshot() and the trigger `snapshot`.
+ *
+ * Code that calls these often cannot look at an error, and a message on the console would disturb what it watches.
+ * So where there cannot be a snapshot, the trace itself says why, at the place where the snapshot would have been.
+ * The texts are Linux's. Memory is never allocated here: `echo 1 > snapshot` or tracing_alloc_snapshot() has done
+ * that before.
+ */
 #include <sched/sched.h>
 #include <trace/trace_printk.h>
 
 #include "core/aside.h"
 #include "records.h"
 
+/* Two records, since each is one line of text. */
 static void put(struct trace_array *tr, const char *first, const char *second)
 {
 	__trace_array_puts(tr, trace_this_ip(), first);
 	__trace_array_puts(tr, trace_this_ip(), second);
 }
 
+/*
+ * Without memory for a second buffer recording stops: what the caller wanted to keep then stays in the first one.
+ * An nmi may have interrupted somebody who holds the max lock, so there nothing is taken.
+ */
 void tracing_snapshot_instance(struct trace_array *tr)
 {
 	if (in_nmi()) {

@@ -20,6 +20,10 @@ struct stack_frames {
 };
 static DEFINE_PER_CPU(struct stack_frames, stack_frames);
 
+/*
+ * Put `n` collected frames into a record. pc and flags are those of the code whose stack it is: by now the tracer
+ * itself has changed the preempt count. Context: preemption off.
+ */
 static void record_stack(struct trace_array *tr, u32 pc, unsigned long flags, const unsigned long *callers, unsigned n)
 {
 	struct ring_buffer_per_cpu *buffer = tr->cpu_data[smp_processor_id()].buffer;
@@ -36,6 +40,10 @@ static void record_stack(struct trace_array *tr, u32 pc, unsigned long flags, co
 	ring_buffer_commit(buffer);
 }
 
+/*
+ * Walks from the frame record at fp and leaves out the first `skip` callers. Code that interrupts this one on the
+ * same CPU takes the next row of `callers`; when all rows are taken, the stack is not recorded.
+ */
 void trace_stack_from(struct trace_array *tr, u32 pc, unsigned long flags, unsigned skip, unsigned long fp)
 {
 	struct stack_frames *frames = this_cpu_ptr(stack_frames);
@@ -62,8 +70,9 @@ void __trace_stacks(struct trace_array *tr, u32 pc, unsigned long flags, unsigne
 extern const char __entry_text_start[], __entry_text_end[];
 
 /*
- * A return address stands behind its call, and when that never returns it may be the next function's first: so who
- * called is found by the byte before. What the machine's entry code leads to is where an exception came from, exactly.
+ * A return address stands behind its call, and when that call never returns it may be the first of the next
+ * function, so the caller is found by the byte before. The frame below the machine's entry code is different: it is
+ * the exact place where an exception came from, so there the address itself counts.
  */
 static void print_caller(struct seq_file *s, struct trace_array *tr, unsigned long ip, bool exact)
 {
@@ -73,6 +82,7 @@ static void print_caller(struct seq_file *s, struct trace_array *tr, unsigned lo
 		seq_print_caller_sym(s, tr, ip);
 }
 
+/* One line a frame, the innermost first. */
 static void trace_stack_print(struct seq_file *s, struct trace_iterator *iter)
 {
 	const struct stack_entry *field = (const void *)iter->ent;

@@ -1,10 +1,22 @@
-/* Addresses as text, in the forms that the options sym-offset and sym-addr ask for. */
+/*
+ * Addresses as text, in the forms that the options sym-offset and sym-addr ask for:
+ *
+ *     neither               schedule
+ *     sym-offset            schedule+0x10/0x40
+ *     sym-addr              schedule <ffff800080012340>
+ *
+ * The table of symbols never changes after boot, so no lock is needed. Context: any that may write to a seq_file.
+ */
 #include <kernel/ksyms.h>
 
 #include "core/tracer.h"
 #include "records.h"
 
-/* sym, sym+0x10/0x40 or sym <address>, as the options say. An address that is no symbol's is shown as it is. */
+/*
+ * Print `ip` by the name of the function that holds `lookup`; the two differ by one for a return address. An
+ * address that is no symbol's is shown as it is, and 0 as 0. The name alone is the usual case and needs no copy of
+ * it: only the option sym-offset pays for kallsyms_lookup().
+ */
 static __always_inline void print_sym(struct seq_file *s, struct trace_array *tr, unsigned long ip,
 				      unsigned long lookup)
 {
@@ -37,7 +49,11 @@ void seq_print_ip_sym(struct seq_file *s, struct trace_array *tr, unsigned long 
 	print_sym(s, tr, ip, ip);
 }
 
-/* The call stands before its return address; one that never returns may be the last of its function. */
+/*
+ * The call stands before its return address. When the called function never returns, the call may be the last
+ * instruction of its own function, and the return address already belongs to the next one; the byte before does
+ * not.
+ */
 void seq_print_caller_sym(struct seq_file *s, struct trace_array *tr, unsigned long ip)
 {
 	print_sym(s, tr, ip, ip - 1);

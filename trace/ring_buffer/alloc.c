@@ -45,7 +45,11 @@ unsigned long rb_pages_for(unsigned long size)
 	return max(pages, 2UL);
 }
 
-/* The first `n` pages and the last one out of use, the first `n` in their own slots; the last one is the reader's. */
+/*
+ * Mark the first `n` pages and the reader's (the last one) as out of use, and put the first `n` into their own
+ * slots. RB_FULL keeps a writer from claiming on a page that it has not begun; RB_SEQ_NONE is a number that no page
+ * has, so the reader does not take an unused page for one with events.
+ */
 static void rb_ring_clean(struct rb_ring *ring, unsigned long n)
 {
 	for (unsigned long i = 0; i <= n; i++) {
@@ -59,8 +63,8 @@ static void rb_ring_clean(struct rb_ring *ring, unsigned long n)
 }
 
 /*
- * How many pages may hold something: those up to the tail of a ring that has not come round once. Resetting those is
- * enough.
+ * How many pages may hold something: those up to the tail of a ring that has not come round once. Resetting those
+ * is enough, and cheap for a large buffer that has recorded little.
  */
 unsigned long rb_touched(const struct rb_ring *ring)
 {
@@ -127,7 +131,7 @@ free_ring:
 	return -ENOMEM;
 }
 
-/* Also of a ring that was made in part: what is not there is NULL. */
+/* Also for a ring that was made in part: kvzalloc has zeroed the array of pages, and freeing NULL does nothing. */
 void rb_ring_free(struct rb_ring *ring)
 {
 	for (unsigned long i = 0; ring->pages && i <= ring->nr_pages; i++)
@@ -162,6 +166,10 @@ static struct ring_buffer_per_cpu *rb_cpu_alloc(struct trace_buffer *buffer, int
 	return cpu_buffer;
 }
 
+/*
+ * All CPUs that are possible get a ring, and not only those online: a CPU that starts later traces from its first
+ * instruction, where it cannot allocate.
+ */
 struct trace_buffer *ring_buffer_alloc(unsigned long size, unsigned flags)
 {
 	unsigned long nr_pages = rb_pages_for(max(size, 1UL));
@@ -217,6 +225,10 @@ void ring_buffer_change_overwrite(struct trace_buffer *buffer, bool overwrite)
 	rb_write(buffer->overwrite, overwrite);
 }
 
+/*
+ * One store: a writer that runs meanwhile stamps by the old clock or by the new one. The reset that follows, by the
+ * caller, removes events that were stamped by the old one.
+ */
 void ring_buffer_set_clock(struct trace_buffer *buffer, u64 (*clock)(void))
 {
 	rb_write(buffer->clock, clock);

@@ -1,11 +1,25 @@
-/* Events of a page: their lengths, their times, and walking over them. */
+/*
+ * Events of a page: their lengths, their times, and walking over them.
+ *
+ *     31              5 4    0
+ *    +-----------------+------+------------+------------------+
+ *    |   time_delta    | type | [length]   | data, whole words |
+ *    +-----------------+------+------------+------------------+
+ *
+ * Types 1 to 28 say how many words of data follow. Type 0 is a longer event, with its length in the next word. 29
+ * is padding (a discarded event), 30 a time extend (a delta of more than 27 bits), 31 an absolute stamp. This is
+ * Linux's format, so trace-cmd reads our pages. An event's time is a delta from the event before, so it can be
+ * found only by walking from the start of the page.
+ */
 #include "internal.h"
 
+/* Type 0 has its length in array[0], so the data begins one word later. */
 void *notrace ring_buffer_event_data(struct ring_buffer_event *event)
 {
 	return event->type_len ? event->array : event->array + 1;
 }
 
+/* The stored length of a type 0 event counts its own word, which is no data. */
 unsigned notrace ring_buffer_event_length(struct ring_buffer_event *event)
 {
 	return event->type_len ? event->type_len * 4 : event->array[0] - 4;
@@ -41,6 +55,7 @@ static u64 rb_event_stamp(const struct ring_buffer_event *event, u64 before)
 	return before + event->time_delta;
 }
 
+/* Every type moves the time on, padding included: the events behind it count from it. */
 void rb_cursor_skip(struct rb_cursor *c)
 {
 	struct ring_buffer_event *event = (struct ring_buffer_event *)(void *)(c->data->data + c->pos);
@@ -117,8 +132,9 @@ u64 ring_buffer_event_time_stamp(struct ring_buffer_per_cpu *cpu_buffer, struct 
 }
 
 /*
- * Take the last claim of a page back. False when it is not the last, or the page is closed: a nested writer
- * came. A time extend before it stays: the state's time then is what it was after that.
+ * Take the last claim of a page back. False when it is not the last, or the page is closed, because a nested writer
+ * has come. One exchange of the state decides, as for a claim. A time extend before the event stays: it is an event
+ * of its own, and the state's time is then what it was after that.
  */
 static bool rb_unclaim(struct buffer_page *page, struct ring_buffer_event *event)
 {
@@ -132,6 +148,10 @@ static bool rb_unclaim(struct buffer_page *page, struct ring_buffer_event *event
 					   false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
+/*
+ * The event has been claimed but not committed, so no reader has seen it, and its words are still ours to change.
+ * The commit at the end publishes what nested writers have left, and the padding.
+ */
 void notrace ring_buffer_discard(struct ring_buffer_per_cpu *cpu_buffer, struct ring_buffer_event *event)
 {
 	struct buffer_page *page = rb_page_of(&cpu_buffer->ring, event);

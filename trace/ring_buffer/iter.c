@@ -112,7 +112,11 @@ static void rb_enter_copy(struct ring_buffer_iter *iter, struct rb_ring *ring, b
 	iter->generation = ring->generation;
 }
 
-/* The copy is used up: more of the same page, or another one. False when there is nothing new. */
+/*
+ * The copy is used up: get more of the same page, or another page. False when there is nothing new. The iterator
+ * remembers pages by number and not by pointer, because a page may have been overwritten, consumed or replaced
+ * since. reader_lock held.
+ */
 static bool rb_iter_refill(struct ring_buffer_iter *iter, struct rb_ring *ring)
 {
 	u64 seq = iter->seq;
@@ -143,6 +147,10 @@ static bool rb_iter_refill(struct ring_buffer_iter *iter, struct rb_ring *ring)
 	return true;
 }
 
+/*
+ * The lock is held only for a refill, once a page. Between refills the iterator works on its own copy, so a slow
+ * reader of `trace` delays nobody.
+ */
 struct ring_buffer_event *ring_buffer_iter_peek(struct ring_buffer_iter *iter, u64 *ts)
 {
 	struct ring_buffer_event *event;
@@ -190,6 +198,7 @@ unsigned long ring_buffer_iter_dropped(struct ring_buffer_iter *iter)
 	return dropped;
 }
 
+/* The copy starts empty (kzalloc: size 0), so the first peek fetches a page. */
 struct ring_buffer_iter *ring_buffer_read_start(struct trace_buffer *buffer, int cpu)
 {
 	struct ring_buffer_per_cpu *cpu_buffer = rb_cpu(buffer, cpu);

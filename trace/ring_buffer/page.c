@@ -1,4 +1,15 @@
-/* Reading by the page, in raw form: what trace_pipe_raw and trace.dat consist of. */
+/*
+ * Reading by the page, in raw form: what trace_pipe_raw and trace.dat consist of.
+ *
+ * A page that the writer has left and nobody has read from is handed over as it is: the reader's empty page takes
+ * its place in the buffer, and no byte is copied. Of any other page the complete events that fit are copied:
+ *
+ *     reader page   [ read already | complete, unread | claimed, not committed ]
+ *                                   `--- copied ---'
+ *
+ * Both ways give a page that can be decoded alone: its time_stamp is the time from which its first event counts.
+ * All functions run under the CPU's reader_lock but the two that allocate and free.
+ */
 #include <mm/page.h>
 #include "internal.h"
 
@@ -19,7 +30,10 @@ void ring_buffer_free_read_page(struct trace_buffer *buffer, int cpu, struct buf
 	free_page(page);
 }
 
-/* Account for all of the reader page as read, from ring->read on. */
+/*
+ * Count `bytes` and `events` of the reader's page as read. next_event follows, so that the next page can tell by
+ * its own first number how many events were lost in between.
+ */
 static void rb_page_read(struct rb_ring *ring, unsigned bytes, unsigned events)
 {
 	ring->read_bytes += bytes;
@@ -27,7 +41,11 @@ static void rb_page_read(struct rb_ring *ring, unsigned bytes, unsigned events)
 	ring->next_event += events;
 }
 
-/* The reader page changes hands as it is, and the caller's takes its place, empty. */
+/*
+ * The reader page changes hands as it is, and the caller's takes its place, empty. Only for a page that the writer
+ * has left: nobody else then holds a pointer into it. The stamp is kept, because rb_begin_page compares it with the
+ * time of the page's next life.
+ */
 static struct buffer_data_page *rb_exchange(struct rb_ring *ring, struct buffer_data_page *mine)
 {
 	struct buffer_page *page = ring->reader_page;
@@ -46,6 +64,7 @@ static unsigned rb_unit(struct rb_cursor c)
 {
 	unsigned start = c.pos;
 
+	/* An extend or a stamp has a type above PADDING; it belongs to the event behind it, so the loop goes on. */
 	while (c.pos < c.size) {
 		struct ring_buffer_event *event = (struct ring_buffer_event *)(void *)(c.data->data + c.pos);
 
@@ -57,8 +76,11 @@ static unsigned rb_unit(struct rb_cursor c)
 	return c.pos - start;
 }
 
-/* Copy as many events as `room` holds. The copy's stamp is that of the event before, from which the first
- * counts. */
+/*
+ * Copy as many events as `room` holds. The copy's stamp is that of the event before, from which the first one
+ * counts. An event and the time events in front of it are copied together or not at all: a delta that had lost its
+ * extend would give a wrong time. 0, or -EINVAL when not even the first one fits.
+ */
 static int rb_copy_events(struct rb_ring *ring, struct buffer_data_page *to, unsigned room)
 {
 	struct buffer_page *page = ring->reader_page;
@@ -68,6 +90,10 @@ static int rb_copy_events(struct rb_ring *ring, struct buffer_data_page *to, uns
 
 	to->time_stamp = c.stamp;
 	while ((unit = rb_unit(c)) != 0 && done + unit <= room) {
+		/*
+		 * A cursor over this unit alone. It moves the time on, and tells whether the unit has a data event
+		 * to count.
+		 */
 		struct rb_cursor one = {c.data, c.pos, c.pos + unit, c.stamp};
 
 		memcpy(to->data + done, c.data->data + c.pos, unit);
@@ -88,7 +114,9 @@ static int rb_copy_events(struct rb_ring *ring, struct buffer_data_page *to, uns
 	return 0;
 }
 
-/* Say in the page what was lost before it, and leave no old bytes behind the data: it may go to user space.
+/*
+ * Say in the page what was lost before it, and leave no old bytes behind the data: it may go to user space. The
+ * number of lost events has its place behind the data; when that is full to the last words, only the flag is set.
  */
 static void rb_finish_page(struct buffer_data_page *page, u64 lost)
 {
@@ -105,6 +133,7 @@ static void rb_finish_page(struct buffer_data_page *page, u64 lost)
 	memset(page->data + end, 0, RB_DATA_SIZE - end);
 }
 
+/* ring_buffer_read_page for one ring. Context: reader_lock held. `room`: bytes of data that the caller can take. */
 static int rb_read_page(struct rb_ring *ring, struct buffer_data_page **page, unsigned room, bool full)
 {
 	struct buffer_page *reader = rb_get_reader_page(ring);
@@ -117,6 +146,7 @@ static int rb_read_page(struct rb_ring *ring, struct buffer_data_page **page, un
 	/* The writer has left it when the commit is past it; the acquire brings its last commit. */
 	complete = reader->seq < __atomic_load_n(&ring->commit_seq, __ATOMIC_ACQUIRE) &&
 		   rb_committed(reader) - ring->read <= room;
+	/* splice wants whole pages: the one that is still being written is left for read. */
 	if (full && !complete)
 		return -EAGAIN;
 	lost = ring->lost_events;

@@ -1,4 +1,12 @@
-/* Consuming readers: the reader's page is exchanged for the oldest of the ring, and events are taken from it.
+/*
+ * Consuming readers: the reader's page is exchanged for the oldest of the ring, and events are taken from it.
+ *
+ *     before:  reader: R          ring: [A] [B] [C]      A is the oldest page
+ *     after:   reader: A          ring: [R] [B] [C]      R is free for the writer
+ *
+ * The page that is read is out of the ring, so the writer cannot overwrite it, and the reader needs no copy. One
+ * compare and exchange on ring->head decides between a reader that takes the oldest page and a writer that drops it
+ * (rb_drop_oldest). The reader holds reader_lock throughout; it excludes other readers, never the writer.
  */
 #include "internal.h"
 
@@ -16,7 +24,10 @@ static bool rb_reader_page_done(struct rb_ring *ring)
 	return page->seq < __atomic_load_n(&ring->commit_seq, __ATOMIC_ACQUIRE) && ring->read == rb_committed(page);
 }
 
-/* What was lost between the reader's last page and the new one. */
+/*
+ * Begin to read `page`. Events are numbered since the last reset: the gap between the number that the reader
+ * expects and the first one of this page is what the writer has overwritten.
+ */
 static void rb_enter_reader_page(struct rb_ring *ring, struct buffer_page *page)
 {
 	ring->reader_page = page;
@@ -27,8 +38,12 @@ static void rb_enter_reader_page(struct rb_ring *ring, struct buffer_page *page)
 }
 
 /*
- * Put the reader's page in the ring for the oldest one. False when the ring has none that is committed. The
- * writer goes on meanwhile; it may be on that very page, and stays on it.
+ * Put the reader's page in the ring for the oldest one. False when the ring has none that is committed. The writer
+ * goes on meanwhile; it may be on that very page, and stays on it: the page is then the tail and the reader's at
+ * once.
+ *
+ * The swap is complete with the exchange of `head`, which names the spare page in its low bits. The slot is stored
+ * afterwards; a writer that needs the slot before that reads the page's index from `head` instead (rb_free_slot).
  */
 static bool rb_swap_reader_page(struct rb_ring *ring)
 {
@@ -51,6 +66,11 @@ static bool rb_swap_reader_page(struct rb_ring *ring)
 	return true;
 }
 
+/*
+ * The page in hand is kept until it is read to its end and the writer has left it; only then is it worth a swap.
+ * The order of the looks matters: whether the page is done first, then whether bytes have come, as the writer adds
+ * both.
+ */
 struct buffer_page *rb_get_reader_page(struct rb_ring *ring)
 {
 	for (;;) {
@@ -69,7 +89,10 @@ struct buffer_page *rb_get_reader_page(struct rb_ring *ring)
 	}
 }
 
-/* The event at the front; ring->read stands at it then, past what is no event. */
+/*
+ * The event at the front. Padding and time events before it are consumed on the way, so ring->read stands at the
+ * event on return. NULL at the end. reader_lock held.
+ */
 static struct ring_buffer_event *rb_front(struct rb_ring *ring, struct rb_cursor *c, u64 *ts)
 {
 	struct buffer_page *page;
@@ -108,6 +131,10 @@ struct ring_buffer_event *ring_buffer_peek(struct trace_buffer *buffer, int cpu,
 	return event;
 }
 
+/*
+ * Take the event at the front out. Its bytes stay in the reader's page, so the pointer is good until the next
+ * reading. Losses are reported once, with the first event behind the gap. reader_lock held.
+ */
 static struct ring_buffer_event *rb_consume(struct rb_ring *ring, u64 *ts, unsigned long *lost)
 {
 	struct rb_cursor c;
@@ -146,8 +173,8 @@ struct ring_buffer_event *ring_buffer_consume(struct trace_buffer *buffer, int c
 }
 
 /*
- * The writer may drop the pages that we look at: then there are newer ones with something in them, and what
- * we take for an answer is one that was right a moment ago.
+ * The writer may drop the pages that this function looks at. Newer pages have events then, so "not empty" stays
+ * true, and "empty" was true a moment ago.
  */
 bool rb_ring_empty(struct rb_ring *ring)
 {

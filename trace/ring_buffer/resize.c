@@ -1,4 +1,10 @@
-/* What needs a CPU's writers kept out: another size, a fresh start, the exchange of two buffers' contents. */
+/*
+ * What needs a CPU's writers kept out: another size, a fresh start, the exchange of two buffers' contents.
+ *
+ * A writer takes no lock, so it cannot be locked out. It is asked to stay out (`disabled`), and then an interrupt
+ * on its CPU finds out whether one is still inside. Order of locks: the caller's trace_types_lock, the ban
+ * (rb_quiesce), then reader_lock. A writer that is refused meanwhile counts its event as dropped and does not wait.
+ */
 #include <kernel/smp.h>
 #include <mm/slab.h>
 #include "internal.h"
@@ -107,6 +113,7 @@ static void rb_look_here(void *arg)
 		WRITE_ONCE(look->busy, true);
 }
 
+/* Add `what` to every CPU's word. Sequentially consistent, as in rb_quiesce: the ban comes before the look. */
 static void rb_add_disabled(struct trace_buffer *buffer, u32 what)
 {
 	int cpu;
@@ -130,6 +137,7 @@ static void rb_quiesce_all(struct trace_buffer *buffer)
 	}
 }
 
+/* As rb_release: each CPU has an interrupt between the new contents and the end of the ban. */
 static void rb_release_all(struct trace_buffer *buffer)
 {
 	on_each_cpu(rb_nothing, NULL, true);

@@ -1,4 +1,15 @@
-/* Counts of a trace ring buffer, per CPU and over all. */
+/*
+ * Counts of a trace ring buffer, per CPU and over all.
+ *
+ * The writer keeps few counts, because each costs it an instruction: how many events a page holds
+ * (buffer_page.state) and the number of the first event of each page it begins. Everything else is a difference:
+ *
+ *     entries = written - overrun - read        bytes: the same in bytes
+ *     written = first event of the commit page + events on that page
+ *
+ * Readers of counts hold reader_lock, which keeps resize, reset and swap out, but not the writer. So a function
+ * that reads two words of the writer checks afterwards that they belong together, and tries again if not.
+ */
 #include "internal.h"
 
 /* What a ring has recorded, at one moment. */
@@ -7,8 +18,9 @@ struct rb_written {
 };
 
 /*
- * The commit page may change while we look at it, so look until it was the same before and after. Page
- * numbers only grow, and resize, reset and swap are kept out by reader_lock.
+ * The commit page may change while we look at it, so look until it was the same before and after. Page numbers only
+ * grow, so an equal number means that nothing moved; resize, reset and swap are kept out by reader_lock. The loop
+ * ends because a writer needs a whole page of events for each change.
  */
 static struct rb_written rb_written(struct rb_ring *ring)
 {
@@ -27,13 +39,19 @@ static struct rb_written rb_written(struct rb_ring *ring)
 	return w;
 }
 
-/* a - b, but not below zero: a writer may be between the two when we read them. */
+/*
+ * a - b, but not below zero: the writer may have changed one of the two between our reading of them, and a count of
+ * 2^64 - 1 entries would be worse than one that is a moment old.
+ */
 static u64 rb_less(u64 a, u64 b)
 {
 	return a > b ? a - b : 0;
 }
 
-/* What was written and not overwritten, at one moment. */
+/*
+ * What was written and not overwritten, at one moment: the overrun must be the same before and after, or a page
+ * that was dropped in between would count as both written and lost.
+ */
 static struct rb_written rb_kept(struct rb_ring *ring)
 {
 	struct rb_written w;
@@ -49,6 +67,7 @@ static struct rb_written rb_kept(struct rb_ring *ring)
 	return w;
 }
 
+/* The functions from here to rb_oldest each give one count of one ring, for rb_count. reader_lock held. */
 static u64 rb_entries(struct rb_ring *ring)
 {
 	return rb_less(rb_kept(ring).events, ring->read_events);
@@ -59,6 +78,7 @@ static u64 rb_bytes(struct rb_ring *ring)
 	return rb_less(rb_kept(ring).bytes, ring->read_bytes);
 }
 
+/* Bytes of data; the reader's page is not counted, since it adds no room to the ring. */
 static u64 rb_capacity(struct rb_ring *ring)
 {
 	return ring->nr_pages * RB_DATA_SIZE;
@@ -128,7 +148,7 @@ again:
 	return 0;
 }
 
-/* One of the above, for a CPU. */
+/* One of the counts above for a CPU, under its reader_lock. 0 for a CPU that the machine cannot have. */
 static u64 rb_count(struct trace_buffer *buffer, int cpu, u64 (*count)(struct rb_ring *))
 {
 	struct ring_buffer_per_cpu *cpu_buffer = rb_cpu(buffer, cpu);
@@ -143,7 +163,7 @@ static u64 rb_count(struct trace_buffer *buffer, int cpu, u64 (*count)(struct rb
 	return n;
 }
 
-/* And for all. */
+/* The sum over all CPUs. Each is exact for its own moment; the locks are taken one after the other, not together. */
 static u64 rb_sum(struct trace_buffer *buffer, u64 (*count)(struct rb_ring *))
 {
 	u64 n = 0;
@@ -159,7 +179,10 @@ unsigned long ring_buffer_size(struct trace_buffer *buffer, int cpu)
 	return rb_count(buffer, cpu, rb_capacity);
 }
 
-/* Are `percent` of the pages full? 0 per cent: is there anything at all? */
+/*
+ * The page that the writer is on counts as full (+ 1): with 100 per cent a reader would otherwise wait for a page
+ * that cannot be complete before events are lost.
+ */
 bool ring_buffer_filled(struct trace_buffer *buffer, int cpu, unsigned percent)
 {
 	u64 complete;
@@ -195,6 +218,10 @@ unsigned long ring_buffer_commit_overrun_cpu(struct trace_buffer *buffer, int cp
 	return rb_count(buffer, cpu, rb_commit_overrun);
 }
 
+/*
+ * kept_out is counted apart from the ring: during rb_quiesce the ring belongs to somebody else, and a writer must
+ * not touch it even to count.
+ */
 unsigned long ring_buffer_dropped_events_cpu(struct trace_buffer *buffer, int cpu)
 {
 	struct ring_buffer_per_cpu *cpu_buffer = rb_cpu(buffer, cpu);

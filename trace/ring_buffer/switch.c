@@ -1,16 +1,32 @@
-/* Recording on and off: every reason lies in one word of each CPU's buffer, so that a writer makes one check.
+/*
+ * Recording on and off: every reason lies in one word of each CPU's buffer, so that a writer makes one check.
+ *
+ * cpu_buffer->disabled, from its top bits down:
+ *
+ *   | EXCHANGE | CPU_OFF | OFF | quiesce count, 8 bits | disable count, 16 bits |
+ *
+ * he fast path of a writer goes on only when the whole word is zero. The counts nest: a resize and a person may both
+ * eep writers out, and neither has to know of the other. The bits are switches: setting one twice is the same as
+ * etting it once. EXCHANGE does not stop a writer; it sends the next one to the slow path, which swaps the ring first.
+ *
+ * Context of all functions here: any, without locks. Each change is one atomic operation. A writer that looked at
+ * the word just before the change still finishes its event; a caller that must wait for it uses rb_quiesce
+ * (resize.c).
  */
 #include <kernel/smp.h>
 #include "internal.h"
 
-/* A reason that counts: `one` is added or (its negative) taken away. */
+/*
+ * A reason that counts: `one` is added, or its negative, which takes one away. A CPU that is not possible has no
+ * buffer, and there is nothing to switch.
+ */
 static void rb_count(struct ring_buffer_per_cpu *cpu_buffer, u32 one)
 {
 	if (cpu_buffer)
 		__atomic_fetch_add(&cpu_buffer->disabled, one, __ATOMIC_RELAXED);
 }
 
-/* A reason that is a switch. */
+/* A reason that is a switch: the bit alone changes, whatever other reasons the word holds. */
 static void rb_switch(struct ring_buffer_per_cpu *cpu_buffer, u32 bit, bool off)
 {
 	if (!cpu_buffer)
@@ -73,6 +89,7 @@ void ring_buffer_record_on_cpu(struct trace_buffer *buffer, int cpu)
 	rb_switch(rb_cpu(buffer, cpu), RB_CPU_OFF, false);
 }
 
+/* Looks at every reason but EXCHANGE. The answer may be old when the caller gets it, because any CPU may switch. */
 bool ring_buffer_record_is_on(struct trace_buffer *buffer)
 {
 	int cpu;
@@ -83,6 +100,7 @@ bool ring_buffer_record_is_on(struct trace_buffer *buffer)
 	return true;
 }
 
+/* Looks at the switch of the whole buffer alone: that is what tracing_on shows, even during a resize. */
 bool ring_buffer_record_is_set_on(struct trace_buffer *buffer)
 {
 	int cpu;
@@ -93,6 +111,10 @@ bool ring_buffer_record_is_set_on(struct trace_buffer *buffer)
 	return true;
 }
 
+/*
+ * The release orders the argument before the function: a writer that finds the function (rb_let_exchange, acquire)
+ * finds the argument too.
+ */
 void ring_buffer_set_exchange(struct trace_buffer *buffer, void (*exchange)(void *arg), void *arg)
 {
 	buffer->exchange_arg = arg;

@@ -21,6 +21,10 @@ struct rb_claim {
 	bool extend;
 };
 
+/*
+ * Relaxed is enough: only writers of this CPU compete for the word, and a CPU sees its own accesses in order. It
+ * must be a real compare and exchange all the same, because an interrupt may come between a load and a store.
+ */
 static inline bool rb_change(u64 *word, u64 old, u64 new)
 {
 	return __atomic_compare_exchange_n(word, &old, new, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
@@ -195,6 +199,10 @@ static bool rb_kept_out(struct ring_buffer_per_cpu *cpu_buffer)
 	return true;
 }
 
+/*
+ * Claim on the tail page, or on the next one when it is full. Each turn of the loop makes progress: either a nested
+ * writer recorded an event, or the tail moved, or the event is counted as dropped and the result is NULL.
+ */
 static struct ring_buffer_event *rb_claim_somewhere(struct ring_buffer_per_cpu *cpu_buffer,
 						    const struct rb_claim *claim)
 {
@@ -338,6 +346,10 @@ void noinline notrace rb_commit_again(struct ring_buffer_per_cpu *cpu_buffer)
 	} while (unlikely(rb_read(cpu_buffer->uncommitted)));
 }
 
+/*
+ * On success preemption stays off until the commit or the discard: a task that moved to another CPU would commit
+ * there, in a buffer that it has not reserved in.
+ */
 struct ring_buffer_event *notrace ring_buffer_lock_reserve(struct trace_buffer *buffer, unsigned long length)
 {
 	struct ring_buffer_event *event;
