@@ -1,4 +1,8 @@
-/* POSIX calls that take a little more than one system call. */
+/*
+ * POSIX calls that take a little more than one system call: those whose arguments or results differ
+ * from the kernel's, and those of terminals, which are ioctl() requests. Errors are returned as POSIX
+ * says: -1 with errno.
+ */
 #include <vt.h>
 #include <sched.h>
 #include <signal.h>
@@ -54,13 +58,20 @@ pid_t tcgetpgrp(int fd)
 	return ioctl(fd, TIOCGPGRP, &group) < 0 ? -1 : group;
 }
 
-/* From another group than the one it has now, the terminal sends SIGTTOU to who calls this. */
+/*
+ * Give the terminal to a group. A caller in another group than the one that has it gets SIGTTOU, which
+ * stops it unless the signal is ignored or blocked: a shell ignores it.
+ */
 int tcsetpgrp(int fd, pid_t group)
 {
 	return ioctl(fd, TIOCSPGRP, &group);
 }
 
-/* The kernel wants the address that a handler returns to; neither machine has a vDSO that could supply it. */
+/*
+ * The kernel wants the address that a handler returns to; neither machine has a vDSO that could supply
+ * it. crt0.S has the instructions: when the handler returns, they call rt_sigreturn, and the kernel
+ * puts back the registers that it has saved on the stack.
+ */
 int sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 {
 	struct sigaction with_restorer;
@@ -100,6 +111,7 @@ void abort(void)
 	_exit(128 + SIGABRT);
 }
 
+/* POSIX returns the error's number here, and does not set errno. */
 int clock_nanosleep(clockid_t clock, int flags, const struct timespec *span, struct timespec *left)
 {
 	return (int)-vt_syscall(SYS_clock_nanosleep, (long)clock, flags, (long)span, (long)left, 0, 0);
@@ -138,7 +150,10 @@ int getpriority(int which, int who)
 	return (int)(20 - n);
 }
 
-/* The two magic numbers of uapi/linux/reboot.h guard against calls by accident. */
+/*
+ * The two magic numbers of uapi/linux/reboot.h guard against calls by accident. Returns only if it has
+ * failed.
+ */
 int reboot(int command)
 {
 	errno = (int)-vt_syscall(SYS_reboot, 0xfee1deadL, 672274793, command, 0, 0, 0);
@@ -167,7 +182,10 @@ static bool is_for_sh(const char *path, int error)
 	return !strncmp(head, "#!", 2) && end - head > 5 && !strcmp(end - 5, "/bash");
 }
 
-/* POSIX asks execvp() to give a file without "#!" to a shell. `sudo ./script` on Linux relies on it. */
+/*
+ * POSIX asks execvp() to give a file without "#!" to a shell. `sudo ./script` on Linux relies on it.
+ * ENOENT also stands for a script whose interpreter is missing, which is why its first line is read.
+ */
 int vt_execve(const char *path, char *const argv[])
 {
 	size_t n = 0;

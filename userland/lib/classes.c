@@ -1,4 +1,10 @@
-/* POSIX's character classes, in the C locale: for shell patterns, regular expressions and tr. */
+/*
+ * POSIX's character classes, in the C locale: for shell patterns, regular expressions and tr.
+ *
+ * They work on bytes, not on characters: a byte above 127 is in no class, so a letter of UTF-8 with
+ * more than one byte is no [:alpha:]. The tests are functions of <ctype.h>; newlib may implement those
+ * as macros too, but their addresses are needed here.
+ */
 #include <vt.h>
 #include <ctype.h>
 

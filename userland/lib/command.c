@@ -1,5 +1,12 @@
 /*
- * Commands with {} in the place of a path, as find's -exec has them: one run for each path, or {} + for many.
+ * Commands with {} in the place of a path, as find's -exec has them: one run for each path, or {} +
+ * for many.
+ *
+ *     -exec rm {} ;     rm a     rm b     rm c            a process for each path
+ *     -exec rm {} +     rm a b c                          paths are gathered until BATCH_SIZE is reached
+ *
+ * A process costs thousands of times more than a path, so the second form is the one for many files.
+ * In the first a path may stand anywhere in a word (x{}y); in the second {} is the last word.
  */
 #include <vt.h>
 #include <sys/wait.h>
@@ -51,6 +58,10 @@ static char *substitute(const char *word, const char *path)
 	return text;
 }
 
+/*
+ * Run the command for one path: each word is copied with the path in the place of {}. Returns whether
+ * it succeeded, which find uses as a truth value.
+ */
 static bool run_once(const struct vt_command *c, const char *path)
 {
 	char **argv = vt_malloc(sizeof(*argv) * (c->fixed + 1));
@@ -82,6 +93,10 @@ static void run_batch(struct vt_command *c)
 	c->bytes = 0;
 }
 
+/*
+ * Keep the path for the next batch, which runs first if this path would make it too long. execve()
+ * counts the bytes of the words and of the pointers to them.
+ */
 static void gather(struct vt_command *c, const char *path)
 {
 	size_t bytes = strlen(path) + 1 + sizeof(char *);
@@ -99,6 +114,9 @@ static void begin_batch(struct vt_command *c)
 	memcpy(c->batch, c->words, sizeof(*c->batch) * c->fixed);
 }
 
+/*
+ * A first pass finds the end and counts the {}; the messages are GNU find's, as scripts compare them.
+ */
 struct vt_command *vt_command_take(const char *option, char ***args)
 {
 	struct vt_command *c = vt_malloc(sizeof(*c));

@@ -1,8 +1,18 @@
-/* CPUs: lists of them, as on command lines, and those there are. */
+/*
+ * CPUs: lists of them, as on command lines, and those there are.
+ *
+ *     "0,2-4"   <->   { 0, 2, 3, 4 }
+ *
+ * The same notation is used by the kernel, in files such as /sys/devices/system/cpu/online.
+ */
 #include <vt.h>
 #include <ctype.h>
 #include <sched.h>
 
+/*
+ * The set is added to, not emptied first. Blanks and signs, which strtoul() would take, are refused by
+ * the look at the first digit.
+ */
 bool vt_cpu_list(const char *text, cpu_set_t *set)
 {
 	char *end;
@@ -24,6 +34,7 @@ bool vt_cpu_list(const char *text, cpu_set_t *set)
 	return *end == '\0';
 }
 
+/* CPUs that follow each other become a range. A CPU takes at most five bytes of text ("1023,"). */
 char *vt_cpu_text(const cpu_set_t *set)
 {
 	char *text = vt_malloc(CPU_SETSIZE * 5), *at = text; /* "1023," */
@@ -41,7 +52,10 @@ char *vt_cpu_text(const cpu_set_t *set)
 	return text;
 }
 
-/* A paragraph a CPU, which begins with its number. */
+/*
+ * /proc/cpuinfo has a paragraph for each CPU that is online, which begins "processor : N". CPUs may be
+ * missing in between, so the numbers are read and not counted.
+ */
 int vt_cpus_online(cpu_set_t *set)
 {
 	char *text = vt_read_file("/proc/cpuinfo", NULL), *at = text;

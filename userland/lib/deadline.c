@@ -1,4 +1,16 @@
-/* What the kernel takes as parameters of deadline tasks. */
+/*
+ * What the kernel takes as parameters of deadline tasks (SCHED_DEADLINE).
+ *
+ * Such a task may run for `runtime` ns in each `period`, and must get that time within `deadline` of
+ * the period's beginning:
+ *
+ *     |<------------------ period ------------------>|
+ *     |<--------- deadline --------->|
+ *     | ==== runtime ====            |               |
+ *
+ * So runtime <= deadline <= period. The kernel answers EINVAL to anything else and does not say which
+ * condition failed; vt_deadline_fault() does. A period of 0 stands for the deadline.
+ */
 #include <vt.h>
 #include <limits.h>
 #include <sched.h>

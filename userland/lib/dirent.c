@@ -3,6 +3,9 @@
  *
  * The kernel's records are handed out as they lie in the buffer: struct dirent is laid out like
  * them, and its d_name is only as long as the name really is.
+ *
+ *     buf:  | inode | next | reclen | type | "name\0" | inode | next | reclen | ...
+ *           ^ at                                      ^ at + reclen
  */
 #include <vt.h>
 #include <dirent.h>
@@ -15,6 +18,7 @@ struct vt_dir {
 	char buf[2048] __attribute__((aligned(8)));
 };
 
+/* The structure comes from malloc(), not vt_malloc(): a POSIX function returns its error. */
 DIR *opendir(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -33,6 +37,7 @@ DIR *opendir(const char *path)
 	return dir;
 }
 
+/* NULL is the end and an error alike; a caller that must tell them apart clears errno before. */
 struct dirent *readdir(DIR *dir)
 {
 	struct dirent *entry;

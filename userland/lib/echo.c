@@ -2,6 +2,8 @@
  * echo, and the backslash escapes that it shares with printf and $'..'.
  *
  * POSIX leaves open what echo does with -n and backslashes; this is bash's: escapes only after -e.
+ *
+ * Hence `echo 'a\nb'` prints a backslash, and `printf 'a\nb'` two lines. Portable scripts use printf.
  */
 #include <vt.h>
 
@@ -26,7 +28,10 @@ static int escape_digits(const char **s, int base, int max)
 	return value;
 }
 
-/* Octal is \0ddd for echo and \ddd for printf; both are taken everywhere, as bash does. */
+/*
+ * Octal is \0ddd for echo and \ddd for printf; both are taken everywhere, as bash does. Hexadecimal
+ * \xhh takes at most two digits. A letter that is no escape is returned alone, without its backslash.
+ */
 int vt_escape(const char **s)
 {
 	static const char letters[] = "abefnrtv", values[] = "\a\b\033\f\n\r\t\v";
@@ -58,8 +63,10 @@ int vt_escape(const char **s)
 	return (unsigned char)c;
 }
 
-/* Copy one word with its escapes done. A backslash before anything else stays. Returns the end, or NULL after
- * \c. */
+/*
+ * Copy one word with its escapes done; a backslash before anything else stays. \c sets *stop: nothing
+ * more is printed, not even the newline. Returns the end of the copy.
+ */
 static char *echo_escaped(char *to, const char *word, bool *stop)
 {
 	while (*word) {

@@ -5,6 +5,9 @@
  *
  * The words are compiled to steps that run one after the other and share one truth value. So what
  * is evaluated for each of many files is a short loop. The messages are those of GNU's find.
+ *
+ * There is no tree and no recursion when it is evaluated: a test that need not be run (the right side
+ * of -o behind a true left side) is jumped over. Reading recurses: or -> and -> operand -> or.
  */
 #include <vt.h>
 
@@ -108,6 +111,10 @@ static void take_and(struct vt_expression *e, const char *before)
 	}
 }
 
+/*
+ * Operands of -a, joined by -o, which binds less. The step between two sides jumps over the right one
+ * if the left one is true; where it jumps to is known when the right side has been read.
+ */
 static void take_or(struct vt_expression *e, const char *before)
 {
 	take_and(e, before);

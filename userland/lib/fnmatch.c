@@ -3,6 +3,8 @@
  *
  * Bytes, not characters of a locale. A slash is nothing special: glob.c matches component by
  * component. A pattern that is not well formed matches itself: POSIX has no errors here.
+ *
+ *     *.[ch]    matches "main.c"    the star takes "main", then each byte is compared
  */
 #include <vt.h>
 #include <fnmatch.h>

@@ -3,6 +3,9 @@
  *
  * All reading begins anew after EINTR: a program here that is interrupted has no reason to stop,
  * and one that has (the shell) calls read() itself.
+ *
+ * A program of this kind is a filter: bytes come in by read(2), of any length the kernel likes, and go
+ * out by write(2), which may take a part only. These functions hide both.
  */
 #include <vt.h>
 
@@ -36,6 +39,10 @@ int vt_write_all(int fd, const void *buf, size_t size)
 	return 0;
 }
 
+/*
+ * 16 KB at a time: each system call costs as much as copying some thousand bytes. Reading and writing
+ * errors have different results, as the message names another file.
+ */
 int vt_copy(int from, int to)
 {
 	/* Not on the stack, of which programs have one page to begin with. */
@@ -94,8 +101,9 @@ char *vt_read_file(const char *path, size_t *size)
 }
 
 /*
- * errno is cleared first: a failure of an earlier flush has left only the flag, and its number is
- * lost.
+ * Standard output is buffered, so a full disk is often noticed only when the buffer is written at the
+ * end; a program that ignored this would report success for a file that is cut off. errno is cleared
+ * first: a failure of an earlier flush has left only the flag, and its number is lost.
  */
 int vt_finish(int status)
 {
@@ -124,7 +132,10 @@ void vt_lines_free(struct vt_lines *l)
 	l->buf = NULL;
 }
 
-/* Read more behind what is there, having moved that to the front, and grown the buffer when it is full. */
+/*
+ * Make room and read more. What is there moves to the front, so that the buffer need not grow for
+ * ever; it grows only when one line fills it. Two bytes stay free: one to read into, one for the zero.
+ */
 static void lines_fill(struct vt_lines *l)
 {
 	ssize_t n;
@@ -146,6 +157,12 @@ static void lines_fill(struct vt_lines *l)
 		l->error = errno;
 }
 
+/*
+ * The bytes that were looked at without finding a newline are not looked at again (`seen`), so a very
+ * long line costs time in proportion to its length.
+ *
+ *     buf:  | taken ... | at: the line \0 | next line ... end | room |
+ */
 int vt_line(struct vt_lines *l, char **line, size_t *length)
 {
 	size_t seen = 0;

@@ -8,7 +8,10 @@
 
 #define KILL_USAGE "kill [-SIGNAL | -s SIGNAL] PID... | kill -l [NUMBER...]"
 
-/* A number may be an exit status: 130 is a process that died of signal 2. */
+/*
+ * kill -l: all names, or the name of each number. A number may be an exit status: 130 is a process
+ * that died of signal 2, hence the mask of 127.
+ */
 static int kill_list(char **args)
 {
 	long n;

@@ -30,7 +30,10 @@ static void put(char c)
 	md.text[md.n++] = c;
 }
 
-/* "[text](target)" at *s becomes the text, and the target in brackets where it says something else. */
+/*
+ * "[text](target)" at *s becomes the text, and the target in brackets where it says something else.
+ * Returns false, with *s unmoved, when this bracket begins no link.
+ */
 static bool put_link(const char **s)
 {
 	const char *text = *s + 1, *middle = strstr(text, "]("), *end = middle ? strchr(middle, ')') : NULL;
@@ -80,7 +83,10 @@ static void begin_text(void)
 	md.any = true;
 }
 
-/* Print the paragraph, broken between words. */
+/*
+ * Print the paragraph, broken between words. Columns are counted, not bytes: a character of UTF-8 may
+ * have three bytes and one column. A word that is longer than the line stands alone on it.
+ */
 static void flush(void)
 {
 	size_t column = 0;
@@ -116,7 +122,10 @@ static size_t item_mark(const char *line)
 	return 0;
 }
 
-/* A heading in capitals, between blank lines. */
+/*
+ * A heading in capitals, between blank lines. A heading is always one line of the source, so nothing
+ * is gathered.
+ */
 static void heading(const char *line)
 {
 	flush();

@@ -3,11 +3,17 @@
  *
  * A program of this size has nothing better to do without memory than to say so: every allocation
  * that is not checked by its caller comes from here.
+ *
+ * Messages go to standard error, so that they appear on the terminal although standard output is a
+ * file or a pipe. Each begins with the program's name: in a pipeline one must see who speaks.
  */
 #include <vt.h>
 #include <stdarg.h>
 
-/* One write(2) per message, so that those of several processes do not mix. */
+/*
+ * Put a message together and write it with one write(2), so that those of several processes do not mix
+ * within a line. A message that is too long is cut, but keeps its newline.
+ */
 static void message(const char *format, va_list args, const char *tail)
 {
 	char text[512];

@@ -1,7 +1,12 @@
-/* Types, permissions and sizes of files as text. */
+/*
+ * Types, permissions and sizes of files as text.
+ *
+ *     -rwsr-x--T      type, then r w x of owner, group and others; here with set-user-ID and sticky
+ */
 #include <vt.h>
 #include <sys/stat.h>
 
+/* The first letter of `ls -l`. A value that is none of the types is shown as a regular file. */
 static char type_letter(unsigned int mode)
 {
 	switch (mode & S_IFMT) {
@@ -42,6 +47,10 @@ char *vt_mode_text(unsigned int mode, char text[11])
 	return text;
 }
 
+/*
+ * Tenths are counted in whole numbers, as there is no floating point. Below 10 one digit behind the
+ * point is shown ("1.5K"), from 10 on none ("12M"), as GNU's ls does it.
+ */
 char *vt_human(unsigned long bytes, char text[24])
 {
 	static const char units[] = "KMGTPE";

@@ -1,4 +1,7 @@
-/* The names in a directory as a list. */
+/*
+ * The names in a directory as a list: `ls`, `rm -r`, patterns of the shell and the folders of tracefs
+ * all take a directory in one piece.
+ */
 #include <vt.h>
 #include <dirent.h>
 

@@ -1,6 +1,10 @@
 /*
  * What newlib's own functions call, in newlib's conventions. Built without our headers: here the flags of
  * open() and struct stat are newlib's, and are translated to the kernel's.
+ *
+ * newlib is a C library for machines without a system: what it needs from one it calls by names with
+ * an underscore, and these are the functions. A program calls open() and gets ours (syscalls.c);
+ * fopen() inside newlib calls _open().
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -121,8 +125,13 @@ void _exit(int status)
 		vt_syscall(SYS_exit_group, status, 0, 0, 0, 0, 0);
 }
 
-/* The heap is what lies between the first break and the present one. brk() returns the break it left, moved
- * or not. */
+/*
+ * Move the end of the heap, for malloc(). The heap is what lies between the first break and the
+ * present one. brk() returns the break that it has left, moved or not, so a difference means that
+ * there is no memory. Returns the old end.
+ *
+ *     | program | data | heap ... | <- break       increment > 0 moves it to the right
+ */
 void *_sbrk(ptrdiff_t increment)
 {
 	static uintptr_t current;

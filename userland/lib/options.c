@@ -5,6 +5,13 @@
  * same for every program. As with GNU's getopt an option may stand behind operands: its words are moved in
  * front of them, so that all operands stand together at the end. A program whose operands are a command with
  * options of its own sets in_order, and its options end at the first operand.
+ *
+ *     ls /tmp -l /etc -a      becomes      ls -l -a /tmp /etc
+ *                                                   ^ index at the end
+ *
+ * `index` is where the next option goes, `passed` counts the operands between index and the word that
+ * is looked at next. A cluster (-la) is one word with several letters: `at` points at the next of
+ * them.
  */
 #include <vt.h>
 #include <limits.h>
@@ -80,6 +87,10 @@ static bool option_word(struct vt_options *o, int argc, char **argv)
 	return true;
 }
 
+/*
+ * `o->options` lists the letters, each with a colon behind it when it takes an argument. The argument
+ * may follow directly (-n5) or be the next word (-n 5).
+ */
 int vt_option(struct vt_options *o, int argc, char **argv)
 {
 	const char *known;
@@ -144,6 +155,10 @@ static int seconds_fraction(const char **text, int64_t *ns)
 	return digits;
 }
 
+/*
+ * Whole numbers only, as there is no floating point: the part before the point and the nanoseconds
+ * behind it are kept apart and multiplied by the unit at the end.
+ */
 int vt_seconds(const char *text, int64_t *ns)
 {
 	static const struct {

@@ -1,7 +1,13 @@
-/* Names of files: joining, splitting, searching $PATH. */
+/*
+ * Names of files: joining, splitting, searching $PATH.
+ *
+ * All functions that make a name return new memory, since a path has no useful upper limit. They work
+ * on the text alone, unless they say that they ask the file system.
+ */
 #include <vt.h>
 #include <sys/stat.h>
 
+/* One slash between the two, also when dir already ends in one ("/" + "etc" is "/etc"). */
 char *vt_join(const char *dir, const char *name)
 {
 	size_t n = strlen(dir);
@@ -14,7 +20,7 @@ char *vt_join(const char *dir, const char *name)
 	return path;
 }
 
-/* "a/" has an empty last part: who wants "a" cuts the slashes off first. */
+/* The last part of "a/" is empty: a caller that wants "a" cuts the slashes off first (vt_target). */
 const char *vt_basename(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -22,7 +28,10 @@ const char *vt_basename(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Any x bit will do: root may run what anybody may. */
+/*
+ * Whether this is a regular file that somebody may execute. Any of the three x bits will do, because
+ * root may run what anybody may; a directory has x bits too and is no program.
+ */
 static bool is_program(const char *path)
 {
 	struct stat st;
@@ -32,6 +41,8 @@ static bool is_program(const char *path)
 
 /*
  * An empty part of $PATH is the current directory (POSIX 8.3), which is why strtok() is of no use.
+ * $PATH "/bin::/sbin" thus has three parts, the second of which is ".". A name with a slash is a path
+ * already and is not looked for.
  */
 char *vt_which(const char *name)
 {
@@ -60,7 +71,10 @@ char *vt_which(const char *name)
 	return NULL;
 }
 
-/* Slashes at the end of from do not make its last part empty: "cp -r d/ e" makes e/d. */
+/*
+ * Slashes at the end of from do not make its last part empty: "cp -r d/ e" makes e/d. Returns new
+ * memory in each case.
+ */
 char *vt_target(const char *from, const char *to)
 {
 	struct stat st;

@@ -1,4 +1,10 @@
-/* Latencies to order, through the kernel's debug files: what irqhog and preempthog do. */
+/*
+ * Latencies on demand, through the kernel's debug files: the common part of irqhog and preempthog.
+ *
+ * A student of the latency tracers needs a delay of known length in a known function. Writing a number
+ * of microseconds to /sys/kernel/debug/latency/KIND makes the kernel spin for so long with interrupts
+ * (or preemption) off, and the tracer must find exactly that. The write returns when the time is over.
+ */
 #include <vt.h>
 
 #define PLANT_DIR "/sys/kernel/debug/latency"

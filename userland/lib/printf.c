@@ -3,6 +3,11 @@
  *
  * The format's escapes are done while it is printed, and it is used again until the arguments are
  * used up: POSIX has it so. Left out: floating point, * as a width, %q, %(date)T.
+ *
+ *     printf '%s=%d\n' a 1 b 2      prints two lines: the format is used twice
+ *
+ * Output is gathered and written by one write(2), so that a line that is written to a file of tracefs
+ * arrives there as one command.
  */
 #include <vt.h>
 
@@ -21,6 +26,7 @@ static void out_bytes(struct out *o, const char *s, size_t n)
 	o->used += n;
 }
 
+/* Append one byte, which may be zero: printf '\0' prints it. */
 static void out_byte(struct out *o, int c)
 {
 	char byte = (char)c;
@@ -28,7 +34,7 @@ static void out_byte(struct out *o, int c)
 	out_bytes(o, &byte, 1);
 }
 
-/* Returns false after \c. */
+/* %b: append the argument with its escapes done. Returns false after \c, which ends all output. */
 static bool out_escaped(struct out *o, const char *s)
 {
 	while (*s) {
@@ -63,7 +69,11 @@ static long number_argument(const char *arg, int *status)
 	return n;
 }
 
-/* Format one argument by "%<spec><letter>", spec being flags, width and precision, and at most 12 bytes. */
+/*
+ * Format one argument by "%<spec><letter>" with the C library's own printf. spec is flags, width and
+ * precision, at most 12 bytes (convert() refuses more); the length becomes `l`, since the shell's
+ * numbers have 64 bits. A width beyond the buffer is cut.
+ */
 static void out_number(struct out *o, const char *spec, size_t n, char letter, long value)
 {
 	char format[20] = "%", text[400];

@@ -2,6 +2,12 @@
  * Processes as /proc shows them.
  *
  * A process may end between being found and being read: it is then left out, which is no error.
+ *
+ *     /proc/12/stat      12 (my prog) S 1 12 12 1025 ...      fields by number, see proc(5)
+ *     /proc/12/cmdline   my\0prog\0-x\0                       words, each with its zero
+ *
+ * These are texts that the kernel makes when they are read: two reads are two moments, so a sum over
+ * processes is never exact.
  */
 #include <vt.h>
 #include <ctype.h>
@@ -77,7 +83,10 @@ static void set_args(struct vt_proc *p, const char *line, size_t size)
 	}
 }
 
-/* Returns false when the process has gone meanwhile. */
+/*
+ * Read what /proc says of one process. Returns false when it has ended since its name was read from
+ * the directory.
+ */
 static bool read_proc(struct vt_proc *p, const char *pid)
 {
 	char path[40], *text;
@@ -100,7 +109,10 @@ static bool read_proc(struct vt_proc *p, const char *pid)
 	return good;
 }
 
-/* The caller's function may not keep the pointer: the structure is used for the next process. */
+/*
+ * The caller's function must not keep the pointer: the structure is used again for the next process.
+ * Only names that begin with a digit are processes; the others (cpuinfo, meminfo) are other files.
+ */
 int vt_each_proc(void (*work)(const struct vt_proc *p, void *arg), void *arg)
 {
 	DIR *dir = opendir("/proc");

@@ -5,6 +5,12 @@
  * The method is Thompson's (Communications of the ACM 11, 1968): the set of instructions a match may stand at
  * is carried from byte to byte, so that no expression takes more than (its length) x (the text's length)
  * steps. It does not do back-references.
+ *
+ *     a(b|c)*d      0 BYTE a    1 SPLIT 2,7    2 SPLIT 3,5    3 BYTE b    4 JUMP 6    5 BYTE c    6 JUMP 1
+ *                   7 BYTE d    8 MATCH
+ *
+ * A matcher that tries one way after the other (backtracking) may need exponential time for such an
+ * expression; this one follows all ways together and looks at each byte once.
  */
 #include <vt.h>
 #include <ctype.h>
@@ -42,7 +48,12 @@ struct re_parser {
 
 static void parse_alternatives(struct re_parser *p);
 
-/* Jumps hold distances (as 16-bit wrap-around) from their own instruction while compiling. */
+/*
+ * Append an instruction and return its index. While compiling, jumps hold the distance from their own
+ * instruction, as a 16-bit number that wraps round for jumps back: so a part can be copied or moved
+ * without a change. A program that is too large sets p->error and returns 0, an index that may be
+ * written to.
+ */
 static int emit(struct re_parser *p, int code)
 {
 	struct vt_regex *re = p->re;
@@ -67,6 +78,7 @@ static void insert(struct re_parser *p, int index, int code)
 	ops[index] = (struct re_op){.code = (unsigned char)code};
 }
 
+/* Add a byte to a set of 256 bits; with ignore_case its other form as well. */
 static void set_add(uint32_t *set, unsigned char c, bool ignore_case)
 {
 	set[c / 32] |= 1U << (c % 32);
@@ -90,7 +102,10 @@ static bool set_class(struct re_parser *p, uint32_t *set)
 	return n != 0;
 }
 
-/* A bracket whose '[' has been taken. */
+/*
+ * A bracket whose '[' has been taken. "]" right behind "[" or "[^" is a member: "[]a]" holds two
+ * characters. "-" at either end is itself.
+ */
 static void parse_bracket(struct re_parser *p)
 {
 	/* Lives as long as the expression: copies of the instruction share it. */
@@ -143,7 +158,10 @@ static void emit_word_set(struct re_parser *p, bool negate)
 	p->at = rest;
 }
 
-/* \( \) or ( ): grouping only, as nothing refers back to it. */
+/*
+ * \( \) or ( ): grouping only, as nothing refers back to it. A ")" without its "(" is not an end:
+ * depth counts the groups that are open.
+ */
 static void parse_group(struct re_parser *p)
 {
 	p->depth++;
@@ -224,7 +242,10 @@ static void parse_atom(struct re_parser *p, const char *branch)
 	}
 }
 
-/* Take a repetition operator: {m,n} as it stands, * + ? as what they mean; most is -1 for no limit. */
+/*
+ * Take a repetition operator: {m,n} as it stands, * + ? as what they mean; most is -1 for no limit.
+ * Returns false, with p->at unmoved, when no operator stands here, and after an error.
+ */
 static bool parse_repeat(struct re_parser *p, int *least, int *most)
 {
 	const char *at = p->at;
@@ -267,7 +288,7 @@ static void copy(struct re_parser *p, const struct re_op *part, int size)
 	}
 }
 
-/* SPLIT over what lies from index to the end: into it, or behind it. */
+/* SPLIT over what lies from index to the end: into it, or behind it. x? is: SPLIT(x, out) x. */
 static void make_optional(struct re_parser *p, int index)
 {
 	insert(p, index, RE_SPLIT);
@@ -275,7 +296,10 @@ static void make_optional(struct re_parser *p, int index)
 	p->re->ops[index].other = (unsigned short)(p->re->count - index);
 }
 
-/* x* is: SPLIT(x, out) x JUMP(back). */
+/*
+ * x* is: SPLIT(x, out) x JUMP(back). A star of something that may be empty, (a*)*, makes a circle of
+ * jumps; add_thread() ends there.
+ */
 static void make_star(struct re_parser *p, int index)
 {
 	int jump;
@@ -396,7 +420,11 @@ struct vt_regex *vt_regex_compile(const char *pattern, bool extended, bool ignor
 	return re;
 }
 
-/* The instructions that a match may stand at, each once, with where in the text it began. */
+/*
+ * The instructions that a match may stand at, each once, with where in the text it began. The marks
+ * are compared with a stamp that grows with each step, so the array need not be cleared for each byte
+ * of the text.
+ */
 struct re_threads {
 	int count;
 	unsigned short op[RE_MAX];
@@ -405,12 +433,16 @@ struct re_threads {
 	unsigned int stamp;
 };
 
+/* For \< and \>: where a word begins and ends. */
 static bool is_word(unsigned char c)
 {
 	return isalnum(c) || c == '_';
 }
 
-/* Whether the zero-width condition holds between text[at - 1] and text[at]. */
+/*
+ * Whether the zero-width condition holds between text[at - 1] and text[at]. ^ and $ mean the text's
+ * ends: a text is one line here, without its newline.
+ */
 static bool holds(const struct re_op *op, const char *text, size_t at)
 {
 	bool before = at > 0 && is_word((unsigned char)text[at - 1]), after = is_word((unsigned char)text[at]);
@@ -467,8 +499,12 @@ static bool takes(const struct vt_regex *re, const struct re_op *op, unsigned ch
 }
 
 /*
- * POSIX wants the leftmost match and of those the longest. Threads stay sorted by where they began, because a
- * new one is added last; one instruction is kept for the earliest beginning only.
+ * POSIX wants the leftmost match and of those the longest. Threads stay sorted by where they began,
+ * because a new one is added last; one instruction is kept for the earliest beginning only. A match
+ * that begins at a later place is given up as soon as an earlier one has been found; among those that
+ * began at the same place the last to arrive is the longest.
+ *
+ * The lists are static, as they take 100 KB, and a program's stack begins small: not for two threads.
  */
 bool vt_regex_search(const struct vt_regex *re, const char *text, size_t from, size_t *start, size_t *end)
 {

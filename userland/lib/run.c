@@ -1,4 +1,10 @@
-/* Programs that run other programs. */
+/*
+ * Programs that run other programs: fork, exec, wait.
+ *
+ * The child is a copy of this process, which then becomes the other program. Only what is between
+ * fork() and exec can prepare it: descriptors, groups, signals. The parent must wait, or the child
+ * stays a zombie until the parent ends.
+ */
 #include <vt.h>
 #include <sys/wait.h>
 
@@ -9,6 +15,7 @@ void vt_exec(char *const argv[])
 	vt_die_errno(errno == ENOENT ? 127 : 126, argv[0]);
 }
 
+/* waitpid() is begun again after EINTR: a signal that this program handles does not end its child. */
 int vt_run(char *const argv[], int *status)
 {
 	pid_t pid = fork(), ended;

@@ -2,6 +2,9 @@
  * Names and texts of signals.
  *
  * The texts are those of strsignal(), which shells print when a process dies.
+ *
+ * The numbers are Linux's for both machines. A process that dies of a signal has the exit status 128
+ * and the signal's number in the shell.
  */
 #include <vt.h>
 #include <signal.h>
@@ -48,6 +51,7 @@ const char *vt_signal_name(int sig)
 	return sig > 0 && sig < (int)ARRAY_SIZE(signals) ? signals[sig].name : NULL;
 }
 
+/* A number without a name gets a text in a buffer that the next call overwrites. */
 const char *vt_signal_text(int sig)
 {
 	static char other[24];
@@ -59,8 +63,8 @@ const char *vt_signal_text(int sig)
 }
 
 /*
- * Any number below NSIG will do: the real-time signals have no names here. 0 only asks whether the
- * process exists.
+ * "9", "KILL", "SIGKILL", "kill": all are taken. Any number below NSIG will do, since the real-time
+ * signals have no names here. 0 is no signal: kill() with it only asks whether the process exists.
  */
 int vt_signal_number(const char *text)
 {

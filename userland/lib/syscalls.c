@@ -29,12 +29,20 @@
 #include <bits/syscall.h>
 #include <sys/syscall.h>
 
-/* One to six arguments, each cast; the missing ones are 0. */
+/*
+ * Make a call of one to six arguments. Each is cast to long, which a register holds; missing ones are
+ * 0. CALL appends six zeros, and CALL6 takes the first six arguments and drops the rest:
+ *
+ *     CALL(dup, fd)  ->  CALL6(dup, fd, 0, 0, 0, 0, 0, 0)  ->  vt_result(vt_syscall(SYS_dup, fd, 0, 0, 0, 0, 0))
+ */
 #define CALL6(nr, a, b, c, d, e, f, ...) \
 	vt_result(vt_syscall(SYS_##nr, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f)))
 #define CALL(...) CALL6(__VA_ARGS__, 0, 0, 0, 0, 0, 0)
 
-/* A kernel result as C callers expect it: -1 and errno for -4095..-1. */
+/*
+ * A kernel result as C callers expect it: -1 and errno for -4095..-1. Other negative numbers are
+ * results: an address in the upper half (mmap) looks negative but is below -4095.
+ */
 static long vt_result(long result)
 {
 	if (result < 0 && result >= -4095) {
@@ -58,6 +66,10 @@ int open(const char *path, int flags, ...)
 	return (int)CALL(openat, AT_FDCWD, path, flags, mode);
 }
 
+/*
+ * Not begun again after EINTR: on Linux the descriptor is free by then, and another thread may have
+ * it.
+ */
 int close(int fd)
 {
 	return (int)CALL(close, fd);
@@ -128,11 +140,13 @@ int pipe(int fds[2])
 	return (int)CALL(pipe2, fds, 0);
 }
 
+/* Moves bytes between two files, one of which is a pipe, without copying them through this program. */
 ssize_t splice(int in, off_t *off_in, int out, off_t *off_out, size_t n, unsigned flags)
 {
 	return (ssize_t)CALL(splice, in, off_in, out, off_out, n, flags);
 }
 
+/* A negative time means to wait without end, which ppoll() spells as NULL. */
 int poll(struct pollfd *fds, nfds_t n, int ms)
 {
 	struct timespec limit = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
@@ -209,6 +223,7 @@ int mkdir(const char *path, mode_t mode)
 	return (int)CALL(mkdirat, AT_FDCWD, path, mode);
 }
 
+/* There is no call rmdir on new machines: unlinkat() with a flag removes directories. */
 int rmdir(const char *path)
 {
 	return (int)CALL(unlinkat, AT_FDCWD, path, AT_REMOVEDIR);
@@ -219,7 +234,10 @@ int unlink(const char *path)
 	return (int)CALL(unlinkat, AT_FDCWD, path, 0);
 }
 
-/* Replaces what is there in one step: at every moment to names the old file or the new one. */
+/*
+ * Replaces what is there in one step: at every moment the name `to` leads to the old file or to the
+ * new one, and never to nothing. Programs that rewrite a file rely on it.
+ */
 int rename(const char *from, const char *to)
 {
 	return (int)CALL(renameat, AT_FDCWD, from, AT_FDCWD, to);
@@ -230,6 +248,7 @@ int link(const char *from, const char *to)
 	return (int)CALL(linkat, AT_FDCWD, from, AT_FDCWD, to, 0);
 }
 
+/* The target is text and need not exist; it is only looked up when the link is followed. */
 int symlink(const char *target, const char *path)
 {
 	return (int)CALL(symlinkat, target, AT_FDCWD, path);
@@ -281,8 +300,8 @@ int umount(const char *target)
 /* --- Processes and signals. --- */
 
 /*
- * clone() with nothing shared and SIGCHLD for the parent. stdio buffers are copied too: flush
- * before.
+ * clone() with nothing shared, and SIGCHLD for the parent when the child ends. The buffers of stdio
+ * are copied as well: without a flush before, what is in them would be written twice.
  */
 pid_t fork(void)
 {
@@ -295,6 +314,7 @@ int execve(const char *path, char *const argv[], char *const envp[])
 	return (int)CALL(execve, path, argv, envp);
 }
 
+/* WNOHANG returns 0 while no child has ended. ru may be NULL; it takes what the child has used. */
 pid_t wait4(pid_t pid, int *status, int options, struct rusage *ru)
 {
 	return (pid_t)CALL(wait4, pid, status, options, ru);
@@ -342,8 +362,8 @@ gid_t getegid(void)
 }
 
 /*
- * 0 stands for the caller, and for its own id as the group. EACCES: the child has called exec
- * already.
+ * 0 stands for the caller, and for its own id as the group. EACCES: the child has called exec already.
+ * A shell calls this in the parent and in the child, since either may run first.
  */
 int setpgid(pid_t pid, pid_t group)
 {
@@ -360,7 +380,10 @@ pid_t getpgrp(void)
 	return (pid_t)CALL(getpgid, 0);
 }
 
-/* EPERM for who leads a group already: fork first. */
+/*
+ * Fails with EPERM for a process that leads a group already; the usual way round is to fork first. The
+ * new session has no terminal.
+ */
 pid_t setsid(void)
 {
 	return (pid_t)CALL(setsid, 0);
@@ -397,6 +420,9 @@ int sched_setscheduler(pid_t pid, int policy, const struct sched_param *param)
 	return (int)CALL(sched_setscheduler, pid, policy, param);
 }
 
+/*
+ * The newer form of sched_setscheduler(): only it can set SCHED_DEADLINE. attr has its own size in it.
+ */
 int sched_setattr(pid_t pid, const struct sched_attr *attr, unsigned int flags)
 {
 	return (int)CALL(sched_setattr, pid, attr, flags);
@@ -422,6 +448,7 @@ int sched_getparam(pid_t pid, struct sched_param *param)
 	return (int)CALL(sched_getparam, pid, param);
 }
 
+/* The CPUs on which a task may run; it is moved at once if it runs on another. */
 int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set)
 {
 	return (int)CALL(sched_setaffinity, pid, size, set);
@@ -442,7 +469,10 @@ int sched_yield(void)
 	return (int)CALL(sched_yield, 0);
 }
 
-/* Here the value is the nice value itself; only getpriority's result is shifted. */
+/*
+ * Here the value is the nice value itself, -20 to 19; only getpriority()'s result is shifted
+ * (calls.c).
+ */
 int setpriority(int which, int who, int nice)
 {
 	return (int)CALL(setpriority, which, who, nice);
@@ -455,6 +485,7 @@ int getrusage(int who, struct rusage *ru)
 
 /* --- Time, memory and the system as a whole. --- */
 
+/* A system call: there is no vDSO, so reading the time costs an entry into the kernel. */
 int clock_gettime(clockid_t clock, struct timespec *now)
 {
 	return (int)CALL(clock_gettime, clock, now);

@@ -3,6 +3,9 @@
  *
  * Recursive descent over the words. POSIX decides by how many words there are; looking for a binary
  * operator in second place first comes to the same for up to four of them.
+ *
+ *     [ -f a -a ! -d b ]     or: and -o and     and: primary -a primary     primary: ! primary, ( or ), -X word,
+ *                                                                                    word OP word, word
  */
 #include <vt.h>
 #include <limits.h>
@@ -26,8 +29,9 @@ static bool test_error(struct test *t, const char *why, const char *what)
 }
 
 /*
- * A file that cannot be looked at does not satisfy anything. -r, -w and -x ask the kernel, which
- * knows about root.
+ * A file that cannot be looked at does not satisfy anything. -r, -w and -x ask the kernel, which knows
+ * about root. The answer of access() is for the real user: a program that runs with other rights may
+ * differ.
  */
 static bool test_file(char letter, const char *path)
 {
@@ -208,6 +212,7 @@ static bool test_and(struct test *t)
 	return value;
 }
 
+/* -o binds loosest. Both sides are read here as well. */
 static bool test_or(struct test *t)
 {
 	bool value = test_and(t);

@@ -1,4 +1,9 @@
-/* Spans of time, and how `time` prints them: for the shell's reserved word and the program. */
+/*
+ * Spans of time, and how `time` prints them: for the shell's reserved word and the program.
+ *
+ * `real` is the time on the wall; `user` and `sys` are processor time, which on several CPUs may be
+ * more.
+ */
 #include <vt.h>
 #include <sys/time.h>
 #include <time.h>

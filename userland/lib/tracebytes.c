@@ -5,6 +5,7 @@
  */
 #include <vt_trace.h>
 
+/* The room doubles, so that a long part is copied a few times only, however small its pieces are. */
 void vt_put(struct vt_bytes *b, const void *data, size_t n)
 {
 	if (b->n + n > b->room) {
@@ -15,6 +16,7 @@ void vt_put(struct vt_bytes *b, const void *data, size_t n)
 	b->n += n;
 }
 
+/* The lower bytes of a number come first in memory on both machines, as in the file. */
 void vt_put_number(struct vt_bytes *b, unsigned long long value, size_t size)
 {
 	vt_put(b, &value, size);

@@ -20,6 +20,7 @@
 #define NR_SECTIONS   (LAST_SECTION - FIRST_SECTION + 1)
 #define SECTION_HEAD  16
 
+/* A file that is being put together: all but the pages, which stay in files (tracespool.c). */
 struct vt_dat {
 	int version, nr_cpus;
 	struct vt_bytes sections[NR_SECTIONS]; /* what is in them */
@@ -58,6 +59,7 @@ static void put_headers(struct vt_bytes *b)
 	put_tracefs_file(b, "events/header_event", 8);
 }
 
+/* For qsort(). Sorted names make two recordings of one kernel equal, byte by byte, up to the pages. */
 static int by_name(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
@@ -76,7 +78,12 @@ static char **sorted_names(const char *dir, size_t *n)
 	return names;
 }
 
-/* A number of formats, then each behind its length; how many. */
+/*
+ * Append the formats of all events of one system: their number, then each format file behind its
+ * length. They are gathered aside first, as the number stands in front and is known only at the end. A
+ * folder of events also has files (enable, filter); only what has a readable `format` is an event.
+ * Returns how many there were.
+ */
 static unsigned put_formats(struct vt_bytes *b, const char *system)
 {
 	char *folder = vt_tracefs_path(NULL, "events"), *dir = vt_join(folder, system);
@@ -104,6 +111,12 @@ static unsigned put_formats(struct vt_bytes *b, const char *system)
 	return count;
 }
 
+/*
+ * Append the formats of all systems but `ftrace`, which has a section of its own: its events are the
+ * tracers' own records, and they have no filter and cannot be enabled.
+ *
+ *     4 bytes: systems | "sched\0" | 4 bytes: events | 8 bytes: length | text of format | length | text ...
+ */
 static void put_systems(struct vt_bytes *b)
 {
 	char *folder = vt_tracefs_path(NULL, "events");
@@ -171,7 +184,11 @@ static void put_text_option(struct vt_bytes *b, int id, const char *text)
 	put_option(b, id, text, strlen(text) + 1);
 }
 
-/* What one CPU's buffer counted, of all buffers. */
+/*
+ * Append the counters of each CPU of one buffer (per_cpu/cpuN/stats: entries, overruns, bytes), an
+ * option for each CPU. The first CPU of an instance names the instance, as trace-cmd has it: a reader
+ * prints these texts as they are.
+ */
 static void put_stats(struct vt_bytes *b, const struct vt_dat *d, const struct vt_dat_buffer *buffer)
 {
 	struct vt_bytes text = {};
@@ -192,6 +209,11 @@ static void put_stats(struct vt_bytes *b, const struct vt_dat *d, const struct v
 	free(text.data);
 }
 
+/*
+ * Append what the file says of the machine: the clock of the time stamps, the kernel, the number of
+ * CPUs, and an id. The id joins recordings that were made together on several machines; it must differ
+ * between any two others, so it is made of the time and of the pid.
+ */
 static void put_machine(struct vt_bytes *b, const struct vt_dat *d)
 {
 	char text[400], *clock = vt_tracefs_read_or_die(NULL, "trace_clock");
@@ -216,7 +238,10 @@ static void put_machine(struct vt_bytes *b, const struct vt_dat *d)
 		put_option(b, OPT_TGIDS, d->tgids.data, d->tgids.n);
 }
 
-/* The word in brackets. */
+/*
+ * trace_clock shows all clocks, with the one in use in brackets: "[local] global counter". Returns the
+ * word in brackets in new memory.
+ */
 static char *clock_of(const char *instance)
 {
 	char *text = vt_tracefs_read_or_die(instance, "trace_clock"), *from = strchr(text, '['), *name;
@@ -231,6 +256,10 @@ static char *clock_of(const char *instance)
 
 /* ---- Where things come to stand */
 
+/*
+ * Where a buffer stands in the file. All places are known before anything is written, as the table of
+ * CPUs that points to the pages comes before them.
+ */
 struct place {
 	unsigned long long section, data; /* of a buffer: its section, and the first page behind it */
 };
@@ -251,7 +280,14 @@ static unsigned long long size_of(const struct vt_dat *d, const struct vt_dat_bu
 	return buffer->text ? strlen(buffer->text) : pages * VT_TRACE_PAGE;
 }
 
-/* CPUs' pages follow each other. with_number: v7's tables begin with the CPU's number. */
+/*
+ * Append the table of CPUs: where each one's pages begin, and how many bytes they are. One CPU's pages
+ * follow those of the CPU before it, from `at` on.
+ *
+ *     v7:  cpu (4) | offset (8) | size (8)      v6:  offset (8) | size (8), the position is the CPU's number
+ *
+ * with_number chooses the layout of version 7.
+ */
 static void put_table(struct vt_bytes *b, const struct vt_dat *d, const struct vt_dat_buffer *buffer,
 		      unsigned long long at, bool with_number)
 {
@@ -266,7 +302,10 @@ static void put_table(struct vt_bytes *b, const struct vt_dat *d, const struct v
 	}
 }
 
-/* The option that says where a buffer is. In version 7 it has the clock and the table of CPUs too. */
+/*
+ * The option that says where a buffer is. In version 7 it has the clock and the table of CPUs too. In
+ * version 6 the table stands behind the word "flyrecord" instead, where the section begins.
+ */
 static void put_buffer_option(struct vt_bytes *b, const struct vt_dat *d, const struct vt_dat_buffer *buffer,
 			      const char *clock, const struct place *place)
 {
@@ -349,6 +388,10 @@ static int put_magic(struct vt_dat *d)
 
 /* ---- Version 7 */
 
+/*
+ * The 16 bytes in front of each section of version 7: what it is, flags (0: not compressed), where its
+ * description stands among the strings, and how many bytes follow.
+ */
 static void put_section_head(struct vt_bytes *b, int id, unsigned long long description, unsigned long long size)
 {
 	vt_put_number(b, (unsigned)id, 2);
@@ -357,6 +400,10 @@ static void put_section_head(struct vt_bytes *b, int id, unsigned long long desc
 	vt_put_number(b, size, 8);
 }
 
+/*
+ * The section of strings: the descriptions of all sections, one behind the other. at[] takes where
+ * each begins; the last two are those of a buffer of pages and of a buffer of text.
+ */
 static void strings_of(struct vt_bytes *b, size_t at[NR_SECTIONS + 2])
 {
 	for (int i = 0; i < NR_SECTIONS; i++) {
@@ -369,8 +416,11 @@ static void strings_of(struct vt_bytes *b, size_t at[NR_SECTIONS + 2])
 	vt_put_text(b, text_description);
 }
 
-/* The options as they are when the sections begin at `at`, and where each buffer will be. Their size does not
- * depend on `at`. */
+/*
+ * The options as they are when the sections begin at `at`, and where each buffer will be. Their size
+ * does not depend on `at`. Therefore write_v7() calls this twice: with `at` 0 for the size, and again
+ * with the real place, which is behind these options.
+ */
 static void options_v7(struct vt_bytes *b, const struct vt_dat *d, struct vt_dat_buffer *buffers, struct place *places,
 		       size_t nr, unsigned long long at)
 {
@@ -401,6 +451,10 @@ static int put_section(struct vt_dat *d, int id, size_t description, const struc
 	return ret;
 }
 
+/*
+ * Write a buffer's section. The zeros between its head and the first page (page_align) count to its
+ * size: a reader that steps over the section must step over them as well.
+ */
 static int put_buffer_v7(struct vt_dat *d, struct vt_dat_buffer *buffer, const struct place *place,
 			 const size_t strings[NR_SECTIONS + 2])
 {
@@ -415,6 +469,10 @@ static int put_buffer_v7(struct vt_dat *d, struct vt_dat_buffer *buffer, const s
 	return ret;
 }
 
+/*
+ * Write the rest of a file of version 7, in the order in which the head of this file draws it: the
+ * options come first, so that a reader of a pipe knows everything before the pages arrive.
+ */
 static int write_v7(struct vt_dat *d, struct vt_dat_buffer *buffers, struct place *places, size_t nr)
 {
 	struct vt_bytes options = {}, strings = {};
@@ -443,7 +501,11 @@ out:
 
 #define WORD_SIZE 10 /* of the words between parts, with their ending zero */
 
-/* The options, and behind them the word that says what comes next with the first buffer's table. */
+/*
+ * The options, and behind them the word that says what comes next with the first buffer's table. The
+ * first buffer has no option, since its table follows here; each further one (an instance) has an
+ * option that says where its own "flyrecord" stands.
+ */
 static void tail_v6(struct vt_bytes *b, const struct vt_dat *d, struct vt_dat_buffer *buffers, struct place *places,
 		    size_t nr, unsigned long long at)
 {
@@ -470,6 +532,10 @@ static void tail_v6(struct vt_bytes *b, const struct vt_dat *d, struct vt_dat_bu
 	put_table(b, d, &buffers[0], places[0].data, false);
 }
 
+/*
+ * Write the rest of a file of version 6. It has no numbers for its sections: their order is the
+ * format.
+ */
 static int write_v6(struct vt_dat *d, struct vt_dat_buffer *buffers, struct place *places, size_t nr)
 {
 	struct vt_bytes b = {};
@@ -495,7 +561,11 @@ out:
 	return ret;
 }
 
-/* Names of tasks and their groups are those of now: whoever was recorded has been seen. */
+/*
+ * saved_cmdlines and saved_tgids map pids to names and to processes. They are read at the end, when
+ * every task that was recorded has been seen by the tracer; at the beginning they would lack the tasks
+ * that the recording is about.
+ */
 void vt_dat_note(struct vt_dat *d, const struct vt_dat_buffer *buffers, size_t nr)
 {
 	char *tgids = vt_tracefs_read(NULL, "saved_tgids");

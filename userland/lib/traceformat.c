@@ -7,6 +7,14 @@
  *
  * The kernel that wrote a record describes it so, and a reader needs to know nothing else about it.
  * Both the running kernel and a trace.dat supply such texts.
+ *
+ * A field of variable length (`__data_loc char[] name`) has four bytes at its offset: the lower half
+ * says where in the record the content lies, the upper half how long it is. `__rel_loc` counts from
+ * behind these four bytes instead of from the record's beginning.
+ *
+ *     record:  | common fields | pid | 0x000d0018 | flags | "/usr/bin/top\0" |
+ *                                      |   |               ^ 13 bytes at offset 0x18
+ *                                 length   offset
  */
 #include <vt_report.h>
 #include <ctype.h>
@@ -19,7 +27,7 @@ static unsigned number_of(const char *line, const char *name)
 	return at ? (unsigned)strtoul(at + strlen(name), NULL, 0) : 0;
 }
 
-/* What an element of an array is long, by its type's name; 0: not known. */
+/* How long an element of an array is, by the name of its type; 0 when the type is not known. */
 static unsigned element_size(const char *type)
 {
 	static const struct {
@@ -34,7 +42,11 @@ static unsigned element_size(const char *type)
 	return 0;
 }
 
-/* "field:TYPE NAME[N];\toffset:..": NAME is the last word, without what stands in brackets. */
+/*
+ * Take a line "field:TYPE NAME[N];\toffset:..." apart. NAME is the last word of the declaration,
+ * without the brackets. An array of char is shown as text; of unsigned char as numbers, because the
+ * kernel declares bytes so.
+ */
 static void parse_field(struct vt_event *e, char *line)
 {
 	char *declaration = strstr(line, "field:") + 6, *rest = declaration + strcspn(declaration, ";"), *name,
@@ -70,6 +82,7 @@ void vt_event_parse(struct vt_event *e, const char *system, const char *text, si
 	memcpy(lines, text, n);
 	lines[n] = '\0';
 	*e = (struct vt_event){.system = vt_strdup(system), .name = vt_strdup(""), .print = vt_strdup("\"\"")};
+	/* The print format is cut off first: it is the last line, and may itself contain "field:". */
 	print = strstr(lines, "print fmt: ");
 	if (print) {
 		e->print = vt_strdup(print + 11);
@@ -125,6 +138,7 @@ long long vt_record_number(const struct vt_event *e, const char *name, const uns
 	if (!field || field->size < 1 || field->size > 8 || field->offset > size || field->size > size - field->offset)
 		return 0;
 	value = vt_take_number(data + field->offset, field->size);
+	/* A negative number of fewer than 8 bytes: its sign is copied into all higher bits. */
 	if (field->is_signed && field->size < 8 && value >> (field->size * 8 - 1))
 		value |= ~0ull << (field->size * 8);
 	return (long long)value;

@@ -11,12 +11,17 @@
 #include <vt_trace.h>
 #include <sys/stat.h>
 
+/*
+ * What has been changed so far, the last change first: undoing runs in the reverse order, because a
+ * later setting may only be possible under an earlier one.
+ */
 static struct change {
 	struct change *before; /* the one made before this */
 	char *instance, *file;
 	char *text; /* what to write; NULL: the instance itself was made */
 } * last;
 
+/* Each instance is a folder with the same files as the top: /sys/kernel/tracing/instances/NAME/FILE. */
 char *vt_tracefs_path(const char *instance, const char *file)
 {
 	size_t n = strlen(VT_TRACING "/instances//") + (instance ? strlen(instance) : 0) + strlen(file) + 1;
@@ -29,6 +34,7 @@ char *vt_tracefs_path(const char *instance, const char *file)
 	return path;
 }
 
+/* free() may change errno, so that is put aside: the caller tells ENOENT from other errors. */
 char *vt_tracefs_read(const char *instance, const char *file)
 {
 	char *path = vt_tracefs_path(instance, file), *text = vt_read_file(path, NULL);
@@ -75,7 +81,7 @@ int vt_tracefs_write(const char *instance, const char *file, const char *text, i
 
 /* ---- What to write back */
 
-/* Only lines that are wanted: where they lie. */
+/* Keep only the lines that are wanted, in place. The lines have their newlines. */
 static char *keep_lines(char *text, bool (*wanted)(const char *line, size_t n))
 {
 	char *to = text;
@@ -92,7 +98,10 @@ static char *keep_lines(char *text, bool (*wanted)(const char *line, size_t n))
 	return text;
 }
 
-/* Comments, and the "no pid" of an empty list, are not settings. */
+/*
+ * Files of lists also show lines that are no members: a comment such as "#### all functions enabled
+ * ####" and the words "no pid". To write those back would be an error.
+ */
 static bool is_setting(const char *line, size_t n)
 {
 	return *line != '#' && (n < 6 || strncmp(line, "no pid", 6));
@@ -103,13 +112,24 @@ char *vt_tracefs_settings(char *text)
 	return keep_lines(text, is_setting);
 }
 
-/* Commands (`vfs_read:traceoff`) are no functions: an emptied list keeps them, and would refuse them. */
+/*
+ * A line with a colon is a command (`vfs_read:traceoff`), not a function. Writing to the file with
+ * O_TRUNC does not remove commands, so they need not be put back, and the kernel would refuse a second
+ * one of the same kind.
+ */
 static bool is_function(const char *line, size_t n)
 {
 	return !memchr(line, ':', n);
 }
 
-/* Of "[local] global" the chosen one is the setting; "7 (expanded: 1408)" will be 1408. */
+/*
+ * What to write to get back to what `file` shows now. Most files take what they show. The exceptions:
+ *
+ *     trace_clock       "[local] global"         ->  "local"
+ *     buffer_size_kb    "7 (expanded: 1408)"     ->  "1408"   (the buffer grows at the first use of tracing)
+ *     .../filter        "none"                   ->  "0"
+ *     lists             lines of comment         ->  removed
+ */
 static char *as_setting(const char *file, char *text)
 {
 	char *bracket = strchr(text, '['), *expanded = strstr(text, "(expanded: ");
@@ -140,6 +160,9 @@ static void push(const char *instance, const char *file, char *text)
 	last = c;
 }
 
+/*
+ * Whether two names are equal; NULL stands for the buffer that is always there and equals only itself.
+ */
 static bool same(const char *a, const char *b)
 {
 	return a == b || (a && b && !strcmp(a, b));
@@ -177,6 +200,7 @@ void vt_tracefs_set(const char *instance, const char *file, const char *text, in
 	vt_die_errno(1, file);
 }
 
+/* The name must be one part of a path: "." or a slash in it would reach other files of tracefs. */
 void vt_tracefs_instance(const char *instance, bool make)
 {
 	char *path = vt_tracefs_path(instance, "");
@@ -237,11 +261,15 @@ bool vt_tracefs_restore(void)
 	return good;
 }
 
+/* The list is dropped and not freed: the program is about to end. */
 void vt_tracefs_keep(void)
 {
 	last = NULL;
 }
 
+/*
+ * Counted by the folders per_cpu/cpu0, cpu1, ...: these are the CPUs that have buffers, online or not.
+ */
 int vt_tracefs_cpus(void)
 {
 	char *path = vt_tracefs_path(NULL, "per_cpu"), **names = vt_names(path);

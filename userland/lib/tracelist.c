@@ -2,6 +2,9 @@
  * trace-cmd list: what there is to trace with, as tracefs lists it. Each letter is a file or a
  * folder of tracefs; patterns are extended regular expressions, and a letter without a pattern
  * lists everything. Without letters events, tracers and options are listed, each under a title.
+ *
+ * `trace-cmd list -e '^sched:'` reads available_events; the other letters read files of the same kind,
+ * so this command shows nothing that `cat` could not.
  */
 #include <vt_report.h>
 
@@ -12,7 +15,10 @@ static void say_none(bool any, const char *file, const char *pattern)
 		vt_warn("nothing in %s matches '%s'", file, pattern);
 }
 
-/* The lines, or the words, of a file of tracefs that match. */
+/*
+ * Print those pieces of a file of tracefs that match the pattern; `ends` are the characters that
+ * separate the pieces: newlines, and blanks where the file is one line of words. No pattern: all.
+ */
 static void list_file(const char *file, const char *pattern, const char *ends)
 {
 	bool any = false;
@@ -32,7 +38,10 @@ static void list_file(const char *file, const char *pattern, const char *ends)
 	free(text);
 }
 
-/* The formats of the events that match. */
+/*
+ * The formats of the events that match. A line of available_events, "sched:sched_switch", becomes the
+ * folder events/sched/sched_switch.
+ */
 static void list_formats(const char *pattern)
 {
 	char *text = vt_tracefs_read_or_die(NULL, "available_events"), *line;
@@ -62,7 +71,7 @@ static void list_formats(const char *pattern)
 	free(text);
 }
 
-/* The names in a folder: instances are directories. */
+/* The names in a folder of tracefs; it is used for instances, which are directories. */
 static void list_folder(const char *file)
 {
 	char *path = vt_tracefs_path(NULL, file), **names = vt_names(path);
@@ -73,7 +82,11 @@ static void list_folder(const char *file)
 	free(path);
 }
 
-/* Options may carry a pattern behind them, as a word of its own. */
+/*
+ * The word behind an option, if it is not an option itself: `-e` alone lists all events, `-e sched`
+ * those that match. vt_option() knows only letters with and without arguments, so the word is taken
+ * here; it moves the index over it.
+ */
 static const char *pattern_behind(struct vt_options *o, int argc, char **argv)
 {
 	if (o->index >= argc || argv[o->index][0] == '-')
@@ -108,6 +121,10 @@ static void list_one(int c, const char *pattern, bool formats)
 	}
 }
 
+/*
+ * Letters are noted first and listed in a fixed order afterwards. -F changes what -e prints and takes
+ * the pattern for it.
+ */
 int vt_list_main(struct vt_options *o, int argc, char **argv)
 {
 	const char *patterns[128] = {NULL};

@@ -3,6 +3,10 @@
  *
  * The lock is a symbolic link, whose text is the owner's pid: it is there with its text in one step, also when
  * no file has room.
+ *
+ * A lock left by a process that was killed must not keep out all later ones, so its owner is looked
+ * for in /proc. A file with a pid in it would not do: between its creation and its first byte another
+ * process would read an empty owner and take the lock for a dead one's.
  */
 #include <vt_trace.h>
 #include <sys/types.h>
@@ -21,7 +25,12 @@ static long owner(const char *link)
 	return strtol(text, NULL, 10);
 }
 
-/* By its name as well: pids come again. The kernel keeps 15 bytes of it. */
+/*
+ * Whether the process with this pid is one that records. Its name is compared as well, as pids are
+ * used again: the dead owner's number may now belong to a shell. The kernel keeps 15 bytes of a name,
+ * and both names are shorter. The caller itself does not count: a lock with its own pid was left by an
+ * earlier process of that number.
+ */
 static bool alive(long pid)
 {
 	static const char *const names[] = {"trace-record", "trace-fn"};
@@ -39,8 +48,17 @@ static bool alive(long pid)
 	return same;
 }
 
-/* Two that find a dead one's lock at once: one of them moves it aside. The other has moved what the first has
- * made since, and gives it back. */
+/*
+ * Remove the lock of a dead process. Two processes may come here at the same time, and unlink() would
+ * let the slower one remove the lock that the faster one has made since. rename() moves the lock aside
+ * in one step, and then its text can be read in peace:
+ *
+ *     A: rename (the dead lock)   unlink    symlink (A's lock)
+ *     B:                                                        rename (A's lock!)   text is not `dead`: rename back
+ *
+ * Before B's last step the lock is missing for a moment. A process that comes just then takes it, and
+ * two processes record; this lock cannot exclude that.
+ */
 static void take_away(long dead)
 {
 	char aside[48];
@@ -66,6 +84,7 @@ void vt_trace_lock(int status)
 	long other;
 
 	snprintf(pid, sizeof(pid), "%d", (int)getpid());
+	/* symlink() fails if the name exists: of any number of processes one succeeds. */
 	while (symlink(pid, LOCK) < 0) {
 		if (errno != EEXIST)
 			vt_die_errno(status, LOCK);

@@ -1,8 +1,21 @@
-/* Where a trace.dat goes. What was there before stays until the new file is whole. */
+/*
+ * Where a trace.dat goes. What was there before stays until the new file is whole.
+ *
+ *     regular file:   FILE.PID is reserved with zeros, overwritten, cut to its length, renamed to FILE
+ *     port or pipe:   /tmp/trace-record.PID holds the whole, and is copied when it is complete
+ *
+ * rename() replaces the old file in one step, so whoever opens the name sees the old file or the whole
+ * new one, and a failure half-way leaves the old one. Room is taken before the recording begins: a
+ * disk that is full is then noticed while nothing is lost.
+ */
 #include <vt_trace.h>
 #include <sys/stat.h>
 
-/* The name that a file is open under: of a link, the one at its end. */
+/*
+ * The name that a file is open under: of a link, the one at its end. To rename over a link would
+ * replace the link; the file that it leads to is meant. /proc/self/fd has the kernel's own answer,
+ * which is right also for a link to a link.
+ */
 static char *name_of(int fd, const char *path)
 {
 	static char name[4096];
@@ -20,6 +33,10 @@ static char *name_of(int fd, const char *path)
 	return vt_strdup(name);
 }
 
+/*
+ * The file is opened for writing only to learn whether that is allowed, and of which kind it is; it is
+ * not truncated. A pipe stays open, since opening it may have waited for its reader.
+ */
 void vt_out_open(struct vt_out *o, const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -43,6 +60,7 @@ void vt_out_open(struct vt_out *o, const char *path)
 	sprintf(o->part, "%s.%d", base, (int)getpid());
 }
 
+/* Zeros are written, as a file with a hole (ftruncate) would take no room on the disk. */
 int vt_out_more(struct vt_out *o, size_t n)
 {
 	static const char zeros[VT_TRACE_PAGE];
@@ -74,6 +92,10 @@ void vt_out_reserve(struct vt_out *o, size_t n)
 	}
 }
 
+/*
+ * The reserve beyond the written end is cut off. close() is checked, as some file systems report a
+ * write error only there.
+ */
 int vt_out_rename(struct vt_out *o, const char *to)
 {
 	ftruncate(o->part_fd, lseek(o->part_fd, 0, SEEK_CUR));

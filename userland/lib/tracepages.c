@@ -1,6 +1,21 @@
-/* Records in the pages of a CPU's ring buffer, one after the other (docs/raw.md). */
+/*
+ * Records in the pages of a CPU's ring buffer, one after the other (docs/raw.md).
+ *
+ *     page:   time (8) | flags and bytes used (8) | entry | entry | ... | unused
+ *     entry:  one word: kind in the lower 5 bits, time since the entry before (ns) in the upper 27; then content
+ *
+ * Kinds 1 to 28 are records of that many words. Kind 0 is a longer record, whose next word is its
+ * length. 29 is padding: an entry that was given up, or with time 0 the end of the page. 30 adds to
+ * the time what does not fit into 27 bits (134 ms), and 31 holds the full time.
+ *
+ * A page may come from a damaged file: each entry is checked to lie within its page.
+ */
 #include <vt_report.h>
 
+/*
+ * The kernel sets LOST in a page's second word when records were overwritten before this page. With
+ * LOST_STORED their number stands in the 8 bytes behind the last entry.
+ */
 #define HEAD	    16 /* of a page: its time, and how much is in it */
 #define LOST	    (1ul << 31)
 #define LOST_STORED (1ul << 30)
@@ -18,7 +33,10 @@ struct entry {
 	const unsigned char *data, *next;
 };
 
-/* Returns false at the end of the page, also for an entry that would lie beyond it. */
+/*
+ * Take the entry at `at` apart. Returns false at the end of the page, and also for an entry that would
+ * lie beyond it. The length of a long record counts its own word, hence the 4 that are taken off.
+ */
 static bool entry_at(const unsigned char *at, const unsigned char *end, struct entry *e)
 {
 	unsigned word;
@@ -45,7 +63,10 @@ static bool entry_at(const unsigned char *at, const unsigned char *end, struct e
 	return e->next <= end;
 }
 
-/* Begin the next page that has records. */
+/*
+ * Begin the next page that has records. Pages without records are stepped over, and what they say of
+ * losses is kept for the next record. Returns false when the CPU has no more pages.
+ */
 static bool next_page(const struct vt_dat_file *f, struct vt_cpu *cpu)
 {
 	while (cpu->end - cpu->pages >= f->page_size) {
@@ -68,6 +89,10 @@ static bool next_page(const struct vt_dat_file *f, struct vt_cpu *cpu)
 	return false;
 }
 
+/*
+ * Times within a page are relative: each entry adds its difference, so entries that are not records
+ * count as well. A time stamp has 59 bits; the upper 5 stay as they were.
+ */
 bool vt_cpu_next(const struct vt_dat_file *f, struct vt_cpu *cpu)
 {
 	struct entry e;

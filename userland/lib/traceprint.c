@@ -12,7 +12,10 @@
 #include <ctype.h>
 #include <stdarg.h>
 
-/* An evaluation: where it is in the text, and whether all was understood so far. */
+/*
+ * An evaluation: where it is in the text, and whether all was understood so far. `bad` ends nothing:
+ * all functions go on and return anything, and the caller at the top looks once.
+ */
 struct eval {
 	const struct vt_record *r;
 	const char *at;
@@ -450,7 +453,14 @@ static unsigned long long calculate(const char *operator, unsigned long long a, 
 	return b ? a % b : 0;
 }
 
-/* Operators that bind at least as tightly as level; ?: binds least, at level 0. */
+/*
+ * Precedence climbing: take one operand, then as long as an operator binds at least as tightly as
+ * `level`, take its right side with level + 1. That leaves operators of the same level to this loop
+ * and so makes them bind to the left. ?: binds least, at level 0; evaluating both its sides is
+ * harmless.
+ *
+ *     1 - 2 - 3:   v = 1; "-": right side at level 10 is 2, v = -1; "-": right side is 3, v = -4
+ */
 static struct vt_value expression(struct eval *e, int level)
 {
 	struct vt_value v = primary(e);

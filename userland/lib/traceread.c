@@ -10,7 +10,10 @@
 
 #include <uapi/trace_dat.h>
 
-/* Where reading is; an end that is not the file's bounds a section. */
+/*
+ * Where reading is; an end that is not the file's bounds a section. A cursor is passed by value where
+ * a section is read elsewhere in the file: the reader then goes on where it was.
+ */
 struct cursor {
 	const struct vt_dat_file *f;
 	size_t at;
@@ -34,6 +37,7 @@ static const unsigned char *take(struct cursor *c, unsigned long long n)
 	return data;
 }
 
+/* Byte by byte, so that a number may lie at any address: options and tables are not aligned. */
 unsigned long long vt_take_number(const unsigned char *data, size_t size)
 {
 	unsigned long long n = 0;
@@ -70,7 +74,16 @@ static int by_address(const void *a, const void *b)
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
-/* Lines of a number in that base and a name behind it; skip: words in between. "0x.. : "text"" is bprint's.
+/*
+ * Read a table of lines, each a number in this base, `skip` words that are not kept, and a name. Three
+ * files have this form:
+ *
+ *     ffff000040080000 T _text              kallsyms: base 16, the type is skipped
+ *     0xffff000040912345 : "loop %d\n"      printk_formats: the colon is skipped
+ *     1234 bash                             saved_cmdlines: base 10
+ *
+ * The lines are copied, since the mapping cannot be written; the names point into that copy. Returns
+ * the table sorted by number, with *count entries.
  */
 static struct vt_symbol *name_table(const char *s, size_t n, int base, int skip, size_t *count)
 {
@@ -101,6 +114,7 @@ static struct vt_symbol *name_table(const char *s, size_t n, int base, int skip,
 	return table; /* its names stay in lines */
 }
 
+/* Exact: a format's address is the key, not a place within something. */
 const char *vt_find_name(const struct vt_symbol *table, size_t n, unsigned long long address)
 {
 	const struct vt_symbol key = {address, NULL},
@@ -117,6 +131,10 @@ const struct vt_symbol *vt_find_symbol(const struct vt_dat_file *f, unsigned lon
 {
 	size_t low = 0, high = f->nr_symbols;
 
+	/*
+	 * Invariant: symbols below `low` begin at or below the address, those from `high` on behind
+	 * it.
+	 */
 	while (low < high) {
 		size_t middle = (low + high) / 2;
 
@@ -145,7 +163,10 @@ static void take_formats(struct vt_dat_file *f, struct cursor *c, const char *sy
 	}
 }
 
-/* Take what a section has of use here; the headers are stepped over, as are unknown sections. */
+/*
+ * Take from a section what a report needs. The headers (how a page and a record's head are laid out)
+ * are stepped over, as tracepages.c knows the layout; so are sections of other kinds.
+ */
 static void take_section(struct vt_dat_file *f, struct cursor *c, int id)
 {
 	unsigned long long n;
@@ -180,7 +201,10 @@ static void take_section(struct vt_dat_file *f, struct cursor *c, int id)
 	}
 }
 
-/* Where the pages of one CPU lie. */
+/*
+ * Where the pages of one CPU lie. A size that ends beyond the file, or a CPU that the buffer does not
+ * have, ends the program.
+ */
 static void take_cpu(struct vt_dat_file *f, struct vt_buffer *buffer, unsigned cpu, unsigned long long at,
 		     unsigned long long size)
 {
@@ -192,7 +216,12 @@ static void take_cpu(struct vt_dat_file *f, struct vt_buffer *buffer, unsigned c
 	buffer->cpus[cpu] = (struct vt_cpu){.pages = pages, .end = pages + size};
 }
 
-/* A buffer with so many CPUs, which are empty so far. The first one's name is empty, and it stands first. */
+/*
+ * Add a buffer with n CPUs that have no pages yet. The buffer that is always there has an empty name;
+ * it is moved to the first place wherever it comes in the file, so that its records win in a report
+ * when two times are equal. More than 4096 CPUs are taken for a broken file: the number decides how
+ * much memory is asked for.
+ */
 static struct vt_buffer *new_buffer(struct vt_dat_file *f, const char *name, unsigned long long n, size_t at)
 {
 	size_t place = f->nr_buffers;
@@ -210,7 +239,11 @@ static struct vt_buffer *new_buffer(struct vt_dat_file *f, const char *name, uns
 	return &f->buffers[place];
 }
 
-/* Version 7: the buffer's place, name, clock, pages' size, and a table of CPUs. */
+/*
+ * Version 7: the buffer's place, name, clock, pages' size, and a table of CPUs. A latency tracer
+ * leaves a text instead; only the first buffer's is shown. It lies behind its section's head, whose
+ * last 8 bytes are its size.
+ */
 static void take_buffer(struct vt_dat_file *f, struct cursor *c, bool is_text)
 {
 	unsigned long long place = number(c, 8), n;
@@ -243,7 +276,11 @@ static void take_buffer(struct vt_dat_file *f, struct cursor *c, bool is_text)
 	}
 }
 
-/* Options of version 7 may come in several pieces, each of which says where the next is. */
+/*
+ * Options of version 7 may come in several pieces, each of which says where the next is. The last
+ * option of a piece is OPT_DONE, with the place of the next piece or 0. An option of unknown number is
+ * stepped over by its length. Pieces that point to each other in a circle are not noticed.
+ */
 static void take_options_v7(struct vt_dat_file *f, struct cursor *c)
 {
 	unsigned long long next = number(c, 8);
@@ -258,6 +295,10 @@ static void take_options_v7(struct vt_dat_file *f, struct cursor *c)
 			struct cursor option, section;
 
 			id = (int)number(c, 2);
+			/*
+			 * Behind the length. What the option holds is read by cursors of its own: if
+			 * it is longer than expected, `c` still stands at the next one.
+			 */
 			option = section = (struct cursor){f, c->at + 4};
 			take(c, number(c, 4));
 			if (id == OPT_CPUCOUNT && !f->nr_cpus)
@@ -274,7 +315,7 @@ static void take_options_v7(struct vt_dat_file *f, struct cursor *c)
 	}
 }
 
-/* Version 6: "flyrecord" is read; each CPU's place and size. */
+/* The table of version 6, behind the word "flyrecord": place and size of each CPU's pages. */
 static void take_table(struct vt_dat_file *f, struct vt_buffer *buffer, struct cursor *c)
 {
 	for (int cpu = 0; cpu < buffer->nr_cpus; cpu++) {
@@ -284,7 +325,7 @@ static void take_table(struct vt_dat_file *f, struct vt_buffer *buffer, struct c
 	}
 }
 
-/* The same of an instance: where its table is, and its name. */
+/* The option of an instance says where its own "flyrecord" and table stand, and its name. */
 static void take_instance(struct vt_dat_file *f, struct cursor *option)
 {
 	struct cursor table = {f, (size_t)number(option, 8)};
@@ -295,6 +336,10 @@ static void take_instance(struct vt_dat_file *f, struct cursor *option)
 	take_table(f, new_buffer(f, name, (unsigned)f->nr_cpus, table.at), &table);
 }
 
+/*
+ * Read the rest of version 6: the sections in their fixed order, the number of CPUs, the options if
+ * there are any, and the word that tells pages ("flyrecord") from text ("latency").
+ */
 static void take_v6(struct vt_dat_file *f, struct cursor *c)
 {
 	int id;
@@ -319,6 +364,7 @@ static void take_v6(struct vt_dat_file *f, struct cursor *c)
 	take_table(f, &f->buffers[0], c);
 }
 
+/* For qsort() and bsearch(): each record begins with the id of its event. */
 static int by_id(const void *a, const void *b)
 {
 	const struct vt_event *x = a, *y = b;

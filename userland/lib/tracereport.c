@@ -22,7 +22,11 @@ static const char help[] = "  -i FILE   in place of trace.dat (also as an operan
 			   "  -F EVENT  only this event, again for more\n"
 			   "  --cpu N   only this CPU\n";
 
-/* The CPU whose next record is the earliest, and the buffer that it is of; NULL: there are no more. */
+/*
+ * The CPU whose next record is the earliest of all buffers, and in *of its buffer; NULL when there are
+ * no more records. Of equal times the first CPU of the first buffer wins, which is_next() in
+ * tracetext.c knows. A search through all CPUs for each record is cheap enough for the few there are.
+ */
 static struct vt_cpu *earliest(const struct vt_dat_file *f, const struct vt_buffer **of)
 {
 	struct vt_cpu *found = NULL;
@@ -135,7 +139,10 @@ static void print_record(const struct vt_dat_file *f, const struct vt_buffer *bu
 	fwrite(out->data, 1, out->n, stdout);
 }
 
-/* Read the first record of each CPU, then take the earliest again and again. */
+/*
+ * Print the whole file. Each CPU is stepped to its first record; then the earliest is printed and its
+ * CPU stepped on, until no CPU has one. A latency tracer's text is printed as it is.
+ */
 static int report(const char *path)
 {
 	struct vt_dat_file f;

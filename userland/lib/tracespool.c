@@ -8,6 +8,10 @@
  * are joined no more than one of them is there twice. Pages go through a pipe because splice(2)
  * wants one; so they are never copied through this program's memory, but for the last one.
  * Functions return -1 with errno for an error.
+ *
+ * Order of a page's way, and what is safe when a step fails: room in the segment is made before the
+ * page leaves the kernel's buffer. A full disk therefore loses nothing that was recorded; the pages
+ * stay in the kernel until the caller gives up.
  */
 #include <vt_trace.h>
 
@@ -70,7 +74,10 @@ static int next_segment(struct vt_spool *s)
 	return err ? -1 : 0;
 }
 
-/* Is there room for so many more pages? At least one. */
+/*
+ * How many more pages fit into the current segment; a full one is followed by the next, so there is
+ * room for at least one. Returns -1 with errno when no further segment can be made.
+ */
 static int room(struct vt_spool *s)
 {
 	if (s->pages == s->segments * SEGMENT_PAGES && next_segment(s) < 0)
@@ -78,7 +85,7 @@ static int room(struct vt_spool *s)
 	return (int)(s->segments * SEGMENT_PAGES - s->pages);
 }
 
-/* Whole pages from the pipe into the segment. */
+/* Move n bytes from the pipe into the segment. splice(2) may move fewer than it was asked for. */
 static int drain_pipe(struct vt_spool *s, size_t n)
 {
 	while (n) {
@@ -93,7 +100,11 @@ static int drain_pipe(struct vt_spool *s, size_t n)
 	return 0;
 }
 
-/* Take pages that the writer has left. Returns 1 if there were some, 0 if there are none now, -1. */
+/*
+ * Take those pages that the writer has filled and left. Returns 1 if there were some, 0 if there are
+ * no more now, -1 with errno. No more are taken than the pipe and the segment hold: what is in the
+ * pipe must have a place to go. trace_pipe_raw does not block, so an empty buffer answers EAGAIN.
+ */
 static int take_whole(struct vt_spool *s)
 {
 	int free_pages = room(s);
@@ -112,7 +123,10 @@ static int take_whole(struct vt_spool *s)
 	return n > 0;
 }
 
-/* Take the page that the writer is on, with what is in it. A read does that, splice(2) does not. */
+/*
+ * Take the page that the writer is on, with what is in it. A read does that, splice(2) does not. The
+ * rest of the page is zeros, and its head says how much of it is used. Returns as take_whole().
+ */
 static int take_part(struct vt_spool *s)
 {
 	static char page[VT_TRACE_PAGE];
@@ -157,7 +171,12 @@ void vt_spool_stop(struct vt_spool *s)
 	s->fd = s->raw = -1;
 }
 
-/* One segment's pages; a half-written copy is taken back, so that what there is can be joined by cat. */
+/*
+ * One segment's pages; a half-written copy is taken back, so that what there is can be joined by cat.
+ * The pages are read and written here, as fd may be a pipe or a port, which splice(2) does not take
+ * together with every file. keep: the segment stays, and fd is not cut back, as it may not be
+ * seekable.
+ */
 static int give_segment(const char *name, unsigned long pages, int fd, bool keep)
 {
 	static char page[VT_TRACE_PAGE];
@@ -178,6 +197,7 @@ static int give_segment(const char *name, unsigned long pages, int fd, bool keep
 	return bad ? -1 : 0;
 }
 
+/* Segments are removed one by one as they are copied, so the disk holds at most one of them twice. */
 int vt_spool_give(struct vt_spool *s, int fd, bool keep)
 {
 	for (unsigned long left = s->pages, i = 0; left; i++) {

@@ -8,11 +8,16 @@
 
 #define MAX_CPUS 4096
 
+/*
+ * The number in a field of this record; 0 when the event has no such field, as in another kernel's
+ * file.
+ */
 static long long field(const struct vt_record *r, const char *name)
 {
 	return vt_record_number(r->event, name, r->data, r->size);
 }
 
+/* Append a field that holds text, up to its zero or the field's end. */
 static void put_text_field(struct vt_bytes *out, const struct vt_record *r, const char *name)
 {
 	const struct vt_field *f = vt_event_field(r->event, name);
@@ -54,7 +59,9 @@ static void set_name(struct stack *s, size_t at, const char *name)
 /*
  * How deep the call stands. The tracer tells who called whom, not how deep, so the caller is looked
  * for among the functions that were called before: the callee stands one below it. A caller that is
- * not there begins a new stack.
+ * not there begins a new stack. For example: after main -> a -> b were called, a call whose caller is
+ * a stands one below a, and forgets nothing of what lies deeper. It is a guess: a function that
+ * returned is still in the stack, and recursion finds the outermost of two equal names.
  */
 static size_t indentation(struct stack *s, const char *caller, const char *callee)
 {
@@ -112,7 +119,11 @@ static void put_indented(struct vt_bytes *out, long long depth)
 		vt_put(out, "  ", 2);
 }
 
-/* Is the record that `ahead` has reached on that CPU the next one of all CPUs of the buffer? */
+/*
+ * Whether the record that `ahead` has reached on that CPU is the next one of the whole report. A
+ * record of another CPU in between would be printed between the two lines, so they cannot be joined.
+ * Losses in between forbid it, too: the return may belong to another call.
+ */
 static bool is_next(const struct vt_buffer *buffer, const struct vt_cpu *ahead, int cpu)
 {
 	for (int i = 0; i < buffer->nr_cpus; i++) {
@@ -124,7 +135,17 @@ static bool is_next(const struct vt_buffer *buffer, const struct vt_cpu *ahead, 
 	return !ahead->lost;
 }
 
-/* A call is one line with its return when that is the next line, whichever CPU the others would be of. */
+/*
+ * A call whose return is the very next record is a leaf and becomes one line with its duration; else
+ * the line ends in an open brace, and the closing brace of its return has the duration.
+ *
+ *     0.750 us    |  _raw_spin_lock();              entry and exit in one: *cpu is moved to the exit
+ *                 |  vfs_read() {                   entry alone
+ *     + 12.500 us |  }                              exit alone
+ *
+ * The look ahead works on a copy of the CPU's position: if the next record does not fit, nothing has
+ * moved.
+ */
 static void print_graph_entry(struct vt_bytes *out, const struct vt_record *r, struct vt_cpu *cpu)
 {
 	unsigned long long func = (unsigned long long)field(r, "func");
@@ -148,6 +169,7 @@ static void print_graph_entry(struct vt_bytes *out, const struct vt_record *r, s
 	vt_put(out, leaf ? "();" : "() {", leaf ? 3 : 4);
 }
 
+/* The return of a call that was no leaf. A file may begin with one whose call was overwritten. */
 static void print_graph_exit(struct vt_bytes *out, const struct vt_record *r, struct vt_cpu *cpu)
 {
 	put_duration(out, (unsigned long long)(field(r, "rettime") - field(r, "calltime")));
@@ -157,6 +179,10 @@ static void print_graph_exit(struct vt_bytes *out, const struct vt_record *r, st
 
 /* ---- Stacks and messages */
 
+/*
+ * A stack as a line for each address, the innermost first. The kernel ends it with ~0 where there is
+ * room left.
+ */
 static void print_stack(struct vt_bytes *out, const struct vt_record *r, struct vt_cpu *cpu)
 {
 	const struct vt_field *callers = vt_event_field(r->event, "caller");
@@ -175,7 +201,15 @@ static void print_stack(struct vt_bytes *out, const struct vt_record *r, struct 
 	}
 }
 
-/* The arguments of a bprint: as vbin_printf() lays them out, in words of four bytes, texts with their zero.
+/*
+ * Append a message of trace_printk() whose arguments were recorded as bytes (bprint). The kernel did
+ * not format it when it was recorded, which makes trace_printk() cheap: it stored the address of the
+ * format and the arguments as vbin_printf() lays them out, in words of four bytes, texts inline.
+ *
+ *     format "%s took %ld ns"     arguments:  'c' 'l' 'o' 'c'   'k'  0  .  .   8 bytes of the number
+ *
+ * The format comes from printk_formats with its escapes and its closing quote. Arguments that would
+ * end beyond the record end the text.
  */
 static void put_binary(struct vt_bytes *out, const struct vt_record *r, const char *format, const unsigned char *at,
 		       const unsigned char *end)
@@ -210,6 +244,9 @@ static void put_binary(struct vt_bytes *out, const struct vt_record *r, const ch
 	}
 }
 
+/*
+ * The format is looked up by its address, which the record has; a kernel without it shows the address.
+ */
 static void print_bprint(struct vt_bytes *out, const struct vt_record *r, struct vt_cpu *cpu)
 {
 	unsigned long long place = (unsigned long long)field(r, "fmt");
@@ -224,6 +261,10 @@ static void print_bprint(struct vt_bytes *out, const struct vt_record *r, struct
 		put_binary(out, r, format + (*format == '"'), r->data + buf->offset, r->data + r->size);
 }
 
+/*
+ * A message without conversions: the record has the address of the text only. There are no arguments,
+ * so the range given to put_binary() is empty.
+ */
 static void print_bputs(struct vt_bytes *out, const struct vt_record *r, struct vt_cpu *cpu)
 {
 	put_symbol(out, r, (unsigned long long)field(r, "ip"));
@@ -236,6 +277,7 @@ static void print_bputs(struct vt_bytes *out, const struct vt_record *r, struct 
 
 /* ---- The scheduler */
 
+/* A task as "bash:123 [120]": name, pid, and the priority as the kernel counts it (120 is nice 0). */
 static void put_task(struct vt_bytes *out, const struct vt_record *r, const char *comm, const char *pid,
 		     const char *prio)
 {
@@ -243,6 +285,11 @@ static void put_task(struct vt_bytes *out, const struct vt_record *r, const char
 	vt_bytes_printf(out, ":%d [%d]", (int)field(r, pid), (int)field(r, prio));
 }
 
+/*
+ * A switch between tasks. The state of the task that stops is a set of bits (S: sleeps, D: sleeps and
+ * takes no signals, T: stopped, Z: has ended); no bit at all means that it was runnable and has been
+ * preempted, which is R.
+ */
 static void print_switch(struct vt_bytes *out, const struct vt_record *r, struct vt_cpu *cpu)
 {
 	static const char letters[] = "SDTtXZPI";
@@ -264,6 +311,7 @@ static void print_switch(struct vt_bytes *out, const struct vt_record *r, struct
 	put_task(out, r, "next_comm", "next_pid", "next_prio");
 }
 
+/* A wake-up says on which CPU the task will run; that may differ from the CPU that recorded it. */
 static void print_wakeup(struct vt_bytes *out, const struct vt_record *r, struct vt_cpu *cpu)
 {
 	put_task(out, r, "comm", "pid", "prio");
@@ -273,6 +321,7 @@ static void print_wakeup(struct vt_bytes *out, const struct vt_record *r, struct
 
 /* ---- Timers */
 
+/* Start and expiry share this function; only a start has the field `expires`. */
 static void print_hrtimer(struct vt_bytes *out, const struct vt_record *r, struct vt_cpu *cpu)
 {
 	bool start = vt_event_field(r->event, "expires") != NULL;
@@ -290,6 +339,7 @@ static void print_hrtimer(struct vt_bytes *out, const struct vt_record *r, struc
 
 /* ---- Memory: who asked stands in front of what the format says */
 
+/* The caller of the allocator in front of the text that the event's own format makes. */
 static void print_kmem(struct vt_bytes *out, const struct vt_record *r, struct vt_cpu *cpu)
 {
 	struct vt_value site = {.n = (unsigned long long)field(r, "call_site")};
@@ -300,6 +350,7 @@ static void print_kmem(struct vt_bytes *out, const struct vt_record *r, struct v
 	vt_print_format(out, r);
 }
 
+/* Found by name, not by number: ids differ from kernel to kernel. */
 bool vt_print_plugin(struct vt_bytes *out, const struct vt_record *r, struct vt_cpu *cpu)
 {
 	static const struct {

@@ -7,7 +7,10 @@
  */
 #include <vt_trace.h>
 
-/* In the order of the command line; applied once the whole of it is understood. */
+/*
+ * In the order of the command line; applied once the whole of it is understood. Texts point into argv
+ * and are not copied.
+ */
 static struct wish {
 	const struct vt_array *array;
 	int letter;
@@ -21,7 +24,10 @@ static void set(const struct vt_array *a, const char *file, const char *text)
 	vt_tracefs_set(a->name, file, text, O_TRUNC, NULL);
 }
 
-/* Add events: "all", "sched", "sched:sched_switch", "sched_switch", patterns. */
+/*
+ * Add events to those that are on: "all", "sched", "sched:sched_switch", "sched_switch", patterns.
+ * set_event is appended to, as with O_TRUNC each -e would replace the one before.
+ */
 static void add_event(const struct vt_array *a, const char *text)
 {
 	vt_tracefs_set(a->name, "set_event", strcmp(text, "all") ? text : "*:*", O_APPEND, "no event");

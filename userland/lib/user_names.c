@@ -1,4 +1,12 @@
-/* Names of users and groups, from /etc/passwd and /etc/group. */
+/*
+ * Names of users and groups, from /etc/passwd and /etc/group.
+ *
+ *     root:x:0:0:root:/root:/bin/sh          NAME:PASSWORD:NUMBER:...
+ *
+ * The kernel knows numbers only; names are the files' and a program's business. Each file is read once
+ * and kept, as `ls -l` asks for every file that it shows. A missing file is no error: numbers are
+ * shown.
+ */
 #include <vt.h>
 
 /* The text of a file that is read once; "" when there is none. */
@@ -11,7 +19,10 @@ static const char *names_in(const char *path, char **kept)
 	return *kept ? *kept : "";
 }
 
-/* Both files have lines NAME:PASSWORD:NUMBER[:...]. */
+/*
+ * Whether the line's third part is this number. The number must end at a colon or at the line's end:
+ * 10 is not 100.
+ */
 static bool line_has(const char *line, unsigned int id)
 {
 	const char *at = strchr(line, ':');
@@ -21,6 +32,7 @@ static bool line_has(const char *line, unsigned int id)
 	return at && strtoul(at + 1, &end, 10) == id && end != at + 1 && (*end == ':' || *end == '\n' || !*end);
 }
 
+/* The first line with this number wins, as with getpwuid(). Writes to `text` and returns it. */
 static char *id_text(const char *lines, unsigned int id, char text[VT_NAME_SIZE])
 {
 	for (const char *line = lines; line && *line; line = strchr(line, '\n')) {

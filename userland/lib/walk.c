@@ -21,6 +21,7 @@ struct walk {
 	size_t depth, room; /* levels in use, and allocated */
 };
 
+/* Enter a directory. Takes path and names over. */
 static void push(struct walk *walk, char *path, char **names)
 {
 	if (walk->depth == walk->room) {
@@ -30,6 +31,7 @@ static void push(struct walk *walk, char *path, char **names)
 	walk->levels[walk->depth++] = (struct level){.path = path, .names = names};
 }
 
+/* Leave the deepest directory: all of its names have been visited. */
 static void pop(struct walk *walk)
 {
 	struct level *level = &walk->levels[--walk->depth];
@@ -38,7 +40,10 @@ static void pop(struct walk *walk)
 	free(level->path);
 }
 
-/* Takes path over. */
+/*
+ * Show one file to the walker and enter it if it is a directory that the walker wants. lstat() is
+ * used, so a link to a directory is a file: following it could lead in a circle. Takes path over.
+ */
 static void visit(struct walk *walk, char *path, const char *name)
 {
 	struct stat st;
