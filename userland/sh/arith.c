@@ -22,6 +22,7 @@ struct arith {
 /* Loosest level that a parenthesis or an assignment's right side may hold. */
 static long ternary(struct arith *a);
 
+/* Newlines count as blanks: an expression may go over lines. */
 static void blanks(struct arith *a)
 {
 	a->at += strspn(a->at, " \t\n");
@@ -39,7 +40,10 @@ static bool accept(struct arith *a, const char *op)
 	return true;
 }
 
-/* Division is refused for a zero divisor; the one overflow wraps as the other operations do. */
+/*
+ * Division is refused for a zero divisor; the one overflow wraps as the other operations do. LONG_MIN
+ * / -1 does not fit into a long, and the x86 instruction traps on it.
+ */
 static long divide(struct arith *a, long x, long y, bool remainder)
 {
 	if (a->skip)
@@ -116,7 +120,10 @@ static long apply(struct arith *a, enum op op, long x, long y)
 	return 0;
 }
 
-/* Levels from the loosest; two-byte operators stand before their first bytes. */
+/*
+ * Levels from the loosest; two-byte operators stand before their first bytes. C's precedence, which
+ * places & below ==: 1 & 2 == 2 is 1 & (2 == 2).
+ */
 static const struct {
 	const char *text;
 	int level;
@@ -129,7 +136,10 @@ static const struct {
 
 #define LEVELS 8
 
-/* The binary operator that stands here if it is of this level, stepped over; else -1. */
+/*
+ * Take the binary operator that stands here if it is of this level, and return it; else return -1 and
+ * leave it for another level.
+ */
 static int accept_operator(struct arith *a, int level)
 {
 	blanks(a);
@@ -150,7 +160,10 @@ static int accept_operator(struct arith *a, int level)
 	return -1;
 }
 
-/* A variable's value is a number, or an expression itself. */
+/*
+ * The value of a variable as a number. POSIX allows the text of the variable to be an expression
+ * itself: with a=b+1 and b=2, $((a)) is 3. A variable that is not set counts as 0.
+ */
 static long variable(struct arith *a, const char *name)
 {
 	static int depth;
@@ -177,7 +190,10 @@ static long variable(struct arith *a, const char *name)
 	return n;
 }
 
-/* name, name = x, name += x, name++ ... */
+/*
+ * A name with what may follow it: = += ... as an assignment, ++ or --, or nothing. The assignment is
+ * done here and not as a binary operator, as its left side must be a name and no value.
+ */
 static long identifier(struct arith *a)
 {
 	static const char *const assigns[] = {"|=", "^=",  "&=",  "",	"",   "",   "",	  "",
@@ -321,6 +337,10 @@ static long logical_or(struct arith *a)
 	return value;
 }
 
+/*
+ * c ? a : b, grouping to the right. The branch that is not taken is read with `skip` set: a division
+ * by zero or an assignment in it does nothing.
+ */
 static long ternary(struct arith *a)
 {
 	long value = logical_or(a), yes, no;

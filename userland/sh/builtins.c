@@ -5,6 +5,10 @@
  * and returns its status. It may end the command line by sh_error(), as it must not leave anything
  * allocated outside of sh.temp then. Builtins that are programs as well (echo, test, printf, kill)
  * live in libvt.
+ *
+ * What these have in common is that a program could not do it: cd, set, export and exit change this
+ * process. echo, test and printf could be programs, and are here because scripts call them often: a
+ * builtin costs no fork.
  */
 #include "sh.h"
 #include <sys/stat.h>
@@ -79,7 +83,9 @@ static int builtin_exec(int argc, char **argv)
 	return 0; /* the redirections have been done for good */
 }
 
-/* Where we are, with the path as it was written where the kernel does not know better. */
+/*
+ * After a chdir(): $OLDPWD is what $PWD was, and $PWD the kernel's path, in which links are resolved.
+ */
 static int set_pwd(void)
 {
 	char path[1024];

@@ -1,4 +1,11 @@
-/* The builtins set and read. */
+/*
+ * The builtins set and read, which change the shell's own state: a program could not, as a child has
+ * only copies of the variables and parameters.
+ *
+ *     printf 'a:b c:d\n' | { IFS=: read x y; }        x is "a", y is "b c:d"
+ *
+ * The last variable of `read` takes the rest of the line.
+ */
 #include "sh.h"
 
 /* Where the option of a letter is kept, or NULL for an unknown letter. */
@@ -21,7 +28,10 @@ static bool *option_flag(char letter)
 	return NULL;
 }
 
-/* Letters before an unknown one have taken effect by then. */
+/*
+ * Set these options on or off. Returns false at an unknown letter; those before it have taken effect
+ * by then.
+ */
 bool set_options(const char *letters, bool on)
 {
 	for (; *letters; letters++) {
@@ -34,6 +44,7 @@ bool set_options(const char *letters, bool on)
 	return true;
 }
 
+/* Replace $1, $2, ... by copies of args, a list that ends in NULL. */
 void sh_set_params(char **args)
 {
 	int n = 0;
@@ -108,7 +119,10 @@ static bool read_line(struct xtext *x, bool raw)
 	return false;
 }
 
-/* Whether an element of the line ends a word: a byte of $IFS that no backslash has quoted. */
+/*
+ * Whether an element of the line ends a word: a byte of $IFS that no backslash has quoted. A quoted
+ * byte carries X_QUOTED, as in expansions.
+ */
 static bool separates(unsigned short element, const char *ifs)
 {
 	return !(element & X_QUOTED) && strchr(ifs, element & 0xff);
@@ -123,7 +137,10 @@ static bool is_blank(unsigned short element)
 	return strchr(" \t\n", element & 0xff) != NULL;
 }
 
-/* Take the next word from *at on; the last variable gets the rest without blanks at its end. */
+/*
+ * Take the next word of the line, from *at on, and step over what separates it from the following one.
+ * The last variable gets the rest, with the separators within it, but without blanks at its end.
+ */
 static char *read_word(const struct xtext *x, size_t *at, const char *ifs, bool last)
 {
 	struct xtext word = {0};

@@ -3,6 +3,9 @@
  *
  * Of the word before the cursor, backslashes are taken away, and a quotation mark that is still open;
  * variables and tildes are not expanded. What is put in is quoted in the same way.
+ *
+ *     cat "my fi<TAB>      the word is `my fi`, the open mark is ", and matches are names that begin so
+ *     cat my\ fi<TAB>      the same word without a mark: a blank in what is put in gets a backslash
  */
 #include "sh.h"
 #include <dirent.h>
@@ -64,7 +67,10 @@ static void add_files(struct matches *m, const char *dir, const char *shown, boo
 	closedir(d);
 }
 
-/* Programs of all directories of $PATH. An empty part, which means here, is left out. */
+/*
+ * Programs of all directories of $PATH. An empty part, which means here, is left out. A directory that
+ * cannot be read is passed over in silence: a message would spoil the line.
+ */
 static void add_path(struct matches *m)
 {
 	const char *path = var_get("PATH");
@@ -81,6 +87,7 @@ static void add_path(struct matches *m)
 	}
 }
 
+/* For qsort(). */
 static int compare(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
@@ -104,7 +111,10 @@ static void sort_matches(struct matches *m)
 	m->n = kept;
 }
 
-/* Whether a command's name is expected where the word begins. */
+/*
+ * Whether a command's name is expected where the word begins. A guess without the parser: behind ; | &
+ * or ( a command may stand. Behind `then` or `sudo` it does, too, and there file names are offered.
+ */
 static bool is_command(const char *line, size_t start)
 {
 	while (start > 0 && strchr(" \t", line[start - 1]))
@@ -112,7 +122,10 @@ static bool is_command(const char *line, size_t start)
 	return start == 0 || strchr(";|&(", line[start - 1]);
 }
 
-/* Where the word that ends at `at` begins, behind a mark that is open: that comes in *quote, or 0. */
+/*
+ * Where the word that ends at `at` begins. If a quotation mark is open there, the word begins behind
+ * it, and *quote is the mark; else *quote is 0.
+ */
 static size_t word_start(const char *line, size_t at, char *quote)
 {
 	size_t begin = 0;
@@ -132,7 +145,10 @@ static size_t word_start(const char *line, size_t at, char *quote)
 	return begin < at ? begin : at;
 }
 
-/* n bytes of a word as they are meant, in new memory. */
+/*
+ * A word of n bytes as it is meant, without the quoting, in new memory: names of files are compared
+ * with that.
+ */
 static char *unquoted(const char *text, size_t n, char quote)
 {
 	char *word = vt_malloc(n + 1), *to = word;
@@ -147,7 +163,10 @@ static char *unquoted(const char *text, size_t n, char quote)
 	return word;
 }
 
-/* Between single ones a single one cannot stand, so it leaves them and comes back. */
+/*
+ * A name as it must be typed to mean itself, given the mark that is open. Between single marks a
+ * single one cannot stand, so it leaves them and comes back ('\'').
+ */
 char *complete_quoted(const char *name, size_t n, char quote)
 {
 	char *text = vt_malloc(4 * n + 1), *to = text;

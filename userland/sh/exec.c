@@ -80,7 +80,10 @@ static int exec_pipe(struct node *n)
 	}
 }
 
-/* The status of starting it is 0; its own is what `wait` tells. */
+/*
+ * The status of starting it is 0; its own is what `wait` tells. The shell does not wait; with job
+ * control the job has a group of its own and no terminal.
+ */
 static int exec_background(struct node *n)
 {
 	struct job *job = job_new(n->text);
@@ -209,8 +212,8 @@ static int exec_case(struct node *n, int flags)
 }
 
 /*
- * Processor time is what children have used and were waited for; a builtin's own share is not in
- * it.
+ * Processor time is what children have used and were waited for; a builtin's own share is not in it.
+ * The clock is the monotonic one, which a change of the date does not move.
  */
 static int exec_time(struct node *n)
 {
@@ -366,6 +369,7 @@ int exec_input(struct lexer *lx)
 	return sh.status;
 }
 
+/* Run all commands of a text. `input`: the text is a script, whose lines set -v shows. */
 static int exec_text(const char *text, bool input)
 {
 	struct lexer lx;

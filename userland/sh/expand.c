@@ -111,7 +111,10 @@ static void expand_dollar_quote(struct xtext *x, const char *s, size_t n)
 	}
 }
 
-/* A '..' or ".." string at s. Returns its length. */
+/*
+ * A '..' or ".." string at s. Returns its length with both quotes. The quotes leave X_MARK, so that ''
+ * is an empty field and not nothing.
+ */
 static size_t expand_quotes(struct xtext *x, const char *s)
 {
 	size_t n;
@@ -238,7 +241,10 @@ static void field_add(struct fields *f, char *text)
 	f->v[f->n] = NULL;
 }
 
-/* One field: file names if it has a pattern that matches some, else its text. */
+/*
+ * Finish one field: the names of the files that its pattern matches, or its text if it has no pattern
+ * or nothing matches. set -f turns patterns off.
+ */
 static void field_finish(struct fields *f, const struct xtext *part)
 {
 	bool pattern = false;
@@ -260,14 +266,19 @@ static void field_finish(struct fields *f, const struct xtext *part)
 		field_add(f, names[i]);
 }
 
-/* Only bytes from an expansion split; what was written in the script never does. */
+/*
+ * Only bytes from an expansion split; what was written in the script never does. With x='a b', `$x` is
+ * two fields, but the blank in `a\ b` stays.
+ */
 static bool is_separator(unsigned short element, const char *set)
 {
 	return (element & X_SPLIT) && (element & 0xff) && strchr(set, element & 0xff);
 }
 
-/* Step over one separator: blanks of $IFS around at most one other byte of it. Returns whether there was that
- * byte. */
+/*
+ * Step over one separator: blanks of $IFS around at most one other byte of it. Returns whether there
+ * was such a byte. With IFS=": " the text "a : b" has two fields, "a::b" three.
+ */
 static bool skip_separator(const struct xtext *x, size_t *i, const char *ifs)
 {
 	bool hard = false;

@@ -6,6 +6,10 @@
  * for. So these are errors of syntax: they are found while a command is read up to the end of its last line,
  * before any of it runs. What POSIX leaves no doubt about is taken: `( (a); b)`, and even `((a); b)`; braces
  * in quotes, in assignments and in {} words; and a command called `declare` where somebody has made one.
+ *
+ *     cmd &>f       bash: both outputs to f       POSIX: cmd in the background, then f is emptied
+ *     ((x=1))       bash: arithmetic              POSIX: the command x=1 in two subshells
+ *     {1..3}        bash: 1 2 3                   POSIX: the word {1..3}
  */
 #include "sh.h"
 #include <ctype.h>
@@ -40,13 +44,20 @@ static const struct {
 
 static bool defined[ARRAY_SIZE(commands)]; /* a definition of this function has been read */
 
+/*
+ * The parser calls this when it has read `NAME()`. The function need not have run: a script may define
+ * `declare` in its first line and call it in the same command.
+ */
 void foreign_defined(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		defined[i] |= !strcmp(commands[i].name, name);
 }
 
-/* Somebody has made a command of that name. */
+/*
+ * Whether somebody has made a command of that name: a function, defined or at least read, or a program
+ * in $PATH. Then the name means that command and is not refused.
+ */
 static bool is_there(size_t i)
 {
 	char *path;
@@ -58,6 +69,10 @@ static bool is_there(size_t i)
 	return path != NULL;
 }
 
+/*
+ * `word` is the first word of a command, still with its quotes: '[[' in quotes is a plain name. An
+ * array element or += looks like a command to POSIX, as it is no assignment.
+ */
 void foreign_command(const struct lexer *lx, const char *word)
 {
 	size_t n = var_name_length(word);
@@ -74,6 +89,10 @@ void foreign_command(const struct lexer *lx, const char *word)
 		foreign_refuse(lx, "an array (NAME[N]=VALUE)", "set -- and \"$@\", or several variables");
 }
 
+/*
+ * `x=(` is an assignment of nothing and then a subshell to POSIX. Only a parenthesis right behind the
+ * "=" is meant; `x= (a)` gets the parser's own message.
+ */
 void foreign_array(const struct lexer *lx, const char *word)
 {
 	size_t n = strlen(word);
@@ -83,7 +102,9 @@ void foreign_array(const struct lexer *lx, const char *word)
 		foreign_refuse(lx, "an array (NAME=( ))", "set -- and \"$@\", or several variables");
 }
 
-/* What stands at s and hides what is in it: a quote, an escaped byte, $.. or `..`. Returns its length, or 0.
+/*
+ * The length of what stands at s and hides its content from these checks: a quoted string, an escaped
+ * byte, $.. or `..`. 0 when s is a plain byte.
  */
 static size_t hidden(const char *s)
 {
@@ -117,7 +138,10 @@ static size_t sequence_end(const char *s)
 	return n > (*s == '-') ? n : 0;
 }
 
-/* "a..b}" or "a..b..step}" at s. */
+/*
+ * "a..b}" or "a..b..step}" at s. bash takes two numbers or two letters, not one of each; a step may
+ * follow.
+ */
 static bool is_sequence(const char *s)
 {
 	size_t first = sequence_end(s), second, step = 0;
@@ -135,8 +159,11 @@ static bool is_sequence(const char *s)
 	return *s == '}';
 }
 
-/* Behind a brace: whether bash makes several words of it. A comma between braces that match does, outside of
- * inner ones. */
+/*
+ * Behind an opening brace: whether bash makes several words of it. A comma does that if it stands
+ * between braces that match and not within inner ones: {a,b} is a list and {a} is none. In {a{b,c}}
+ * only the inner one is.
+ */
 static bool is_list(const char *s)
 {
 	bool comma = false;
@@ -157,6 +184,7 @@ static bool is_list(const char *s)
 	return false;
 }
 
+/* Called for words of commands and of `for`, not for assignments: bash expands no braces there. */
 void foreign_braces(const struct lexer *lx, const char *word)
 {
 	for (size_t n; *word; word += n) {
@@ -170,7 +198,12 @@ void foreign_braces(const struct lexer *lx, const char *word)
 	}
 }
 
-/* What stands in ${ } at s, behind the brace. */
+/*
+ * Look at the content of ${ }; s stands behind the brace. The operator is what follows the name.
+ *
+ *     ${!x}   ${x[1]}   ${x/a/b}   ${x^^}   ${x@Q}         refused
+ *     ${x}    ${#x}     ${x:-a}    ${x#a}   ${x:1:2}       POSIX's, or taken from bash
+ */
 static void check_parameter(const struct lexer *lx, const char *s)
 {
 	size_t n;
@@ -191,6 +224,10 @@ static void check_parameter(const struct lexer *lx, const char *s)
 		foreign_refuse(lx, "${NAME@X}", "printf");
 }
 
+/*
+ * Parameters within double quotes count as well; single quotes hide them, unless they stand within
+ * double ones, where they are plain bytes.
+ */
 void foreign_parameters(const struct lexer *lx, const char *word)
 {
 	bool quoted = false;
@@ -207,6 +244,7 @@ void foreign_parameters(const struct lexer *lx, const char *word)
 	}
 }
 
+/* `>&` must be followed by a descriptor's number or "-"; bash also takes a file. */
 void foreign_duplicate(const struct lexer *lx, const char *target, bool out)
 {
 	size_t n = strspn(target, "0123456789");

@@ -5,6 +5,10 @@
  * appended, any other is matched against the entries of the directory that the path so far names.
  * So directories that need only be passed through are not read, and need not be readable.
  * Everything lies in sh.temp.
+ *
+ *     src/l?b/[a-m]*.c      src is appended; l?b is matched in src/; [a-m]*.c in each src/NAME/
+ *
+ * A name that begins with a dot is matched only by a pattern that begins with one (FNM_PERIOD).
  */
 #include "sh.h"
 #include <dirent.h>
@@ -30,7 +34,10 @@ static void names_add(struct names *names, char *name)
 	names->v[names->n++] = name;
 }
 
-/* Prefix and name with a slash between them where there is a directory. */
+/*
+ * A path of three parts in sh.temp: prefix, which ends in a slash or is empty, name, and the slashes
+ * that followed it in the pattern.
+ */
 static char *append(const char *prefix, const char *name, const char *tail)
 {
 	char *path = arena_alloc(&sh.temp, strlen(prefix) + strlen(name) + strlen(tail) + 1);
@@ -39,7 +46,10 @@ static char *append(const char *prefix, const char *name, const char *tail)
 	return path;
 }
 
-/* A backslash, put there by x_pattern(), hides the byte after it. */
+/*
+ * Whether this component has an unquoted pattern character. A backslash, which x_pattern() puts in
+ * front of quoted bytes, hides the byte after it.
+ */
 static bool has_pattern(const char *s)
 {
 	for (; *s; s++) {
@@ -84,7 +94,10 @@ static void glob_next(struct names *names, const char *prefix, const char *name,
 		names_add(names, path);
 }
 
-/* prefix is "" or ends in a slash. */
+/*
+ * Find the names that match the pattern below prefix, which is "" or ends in a slash. Recursion goes
+ * as deep as the pattern has components.
+ */
 static void glob_in(struct names *names, const char *prefix, const char *pattern)
 {
 	size_t n = strcspn(pattern, "/");

@@ -5,6 +5,8 @@
  * understanding them: only nesting and quotes count. The same functions measure such constructs
  * again when a word is expanded. Input comes in lines and only when needed, so that what follows a
  * command on standard input can be read by that command.
+ *
+ *     echo "$(ls *.c)" >f &      becomes      T_WORD echo   T_WORD "$(ls *.c)"   T_REDIR > (T_WORD f)   T_AMP
  */
 #include "sh.h"
 #include <ctype.h>
@@ -25,6 +27,7 @@ void lex_append(struct lexer *lx, const char *text, size_t n)
 	lx->end += n;
 }
 
+/* Forget the input that was taken, so that a long script does not grow in memory line by line. */
 void lex_drop(struct lexer *lx)
 {
 	/* A fixed text is somebody else's, and its places are indexes into it. */
@@ -35,7 +38,10 @@ void lex_drop(struct lexer *lx)
 	lx->at = 0;
 }
 
-/* The byte i places ahead, or -1 at the end of input; reads more when it must. */
+/*
+ * The byte i places ahead, or -1 at the end of input. More input is read when it is needed: this is
+ * the only place that does, and it may show a prompt and wait for a line. lx->buf may move.
+ */
 static int peek_at(struct lexer *lx, size_t i)
 {
 	while (lx->at + i >= lx->end) {
@@ -76,7 +82,11 @@ static int take(struct lexer *lx)
 
 static void scan_dollar(struct lexer *lx);
 
-/* Step over what stands up to the quote that was just opened. In "double" ones $ and ` nest. */
+/*
+ * Step over text up to the quote that was just opened. In double quotes $ and ` nest: "$(echo ")")" is
+ * one string. A missing end is an error, but only at the end of input: until then more lines are asked
+ * for.
+ */
 static void scan_quote(struct lexer *lx, int quote)
 {
 	for (;;) {
@@ -96,7 +106,11 @@ static void scan_quote(struct lexer *lx, int quote)
 	}
 }
 
-/* Step over a nested construct after its opening; open and close count, quotes hide. */
+/*
+ * Step over a nested construct, whose opening has been taken, up to its close. Inner opens count, and
+ * what stands in quotes does not. `before` is the byte before the present one: a # begins a comment
+ * only behind a blank or a separator.
+ */
 static void scan_nested(struct lexer *lx, int open, int close)
 {
 	int depth = 1, before = ' ';
@@ -149,7 +163,7 @@ static void scan_dollar_quote(struct lexer *lx)
 	}
 }
 
-/* A $.. or `..` construct. */
+/* Step over a $.. or `..` construct. It is only measured here; param.c does what it says. */
 static void scan_dollar(struct lexer *lx)
 {
 	int c = take(lx);
@@ -203,7 +217,10 @@ size_t lex_dquote_length(const char *s)
 	return measure(s, scan_dquote);
 }
 
-/* A word; it begins at lx->at. */
+/*
+ * A word ends at an unquoted blank or operator. Its text keeps the quotes, since only the expansion
+ * knows what they protect; `\` takes the next byte with it, whatever that is.
+ */
 static void scan_word(struct lexer *lx)
 {
 	size_t start = lx->at;
@@ -243,7 +260,16 @@ static char *here_line(struct lexer *lx)
 	return arena_copy(lx->arena, lx->buf + start, lx->at - start - (c == '\n'));
 }
 
-/* The body of one here-document: lines up to the delimiter. */
+/*
+ * Read the body of one here-document: lines up to the delimiter. At the end of input without it, what
+ * there was is the body, as in other shells.
+ *
+ *     cat <<A; cat <<-B        the bodies stand behind this whole line, A's first
+ *     text of A
+ *     A
+ *     	text of B (its tab goes)
+ *     B
+ */
 static void read_here(struct lexer *lx, struct redir *r)
 {
 	char *line, *body = arena_copy(lx->arena, "", 0);
@@ -315,7 +341,10 @@ static void redirection(struct lexer *lx, int fd)
 	lx->redir = r;
 }
 
-/* Blanks, comments and lines continued by a backslash. */
+/*
+ * Step over blanks, comments, and newlines that a backslash hides. A carriage return counts as a
+ * blank: scripts that come from other systems end their lines with one.
+ */
 static void skip_blanks(struct lexer *lx)
 {
 	for (;;) {
@@ -361,7 +390,10 @@ static void operator(struct lexer *lx, int c)
 		foreign_refuse(lx, ";& or ;;&", ";; and the commands once more");
 }
 
-/* Digits right before < or > are a descriptor. */
+/*
+ * Digits right before < or > are a descriptor: `2>f`. Returns it, or -1 when they are the beginning of
+ * a word (`echo 2 >f` has an argument). At most three digits are looked at.
+ */
 static int descriptor(struct lexer *lx)
 {
 	size_t i = 0;
@@ -377,7 +409,10 @@ static int descriptor(struct lexer *lx)
 	return fd;
 }
 
-/* A reserved word is a word here: only the parser knows where one may stand. */
+/*
+ * A reserved word is a word here: only the parser knows where one may stand. When a line ends, the
+ * bodies of its here-documents are read before the next token.
+ */
 void lex_next(struct lexer *lx)
 {
 	int c, fd = -1;

@@ -44,7 +44,10 @@ static void leave_line(struct edit *e, const char *mark)
 	view_leave(&e->view, e->prompt, e->buf, e->n, mark);
 }
 
-/* Columns of the character at a byte of the line; one without a width of its own takes some. */
+/*
+ * The columns of the character at a byte of the line. A control character counts as 1: what matters
+ * here is only whether a character stands by itself or combines with the one before (0).
+ */
 static unsigned columns_at(const struct edit *e, size_t at)
 {
 	unsigned c;
@@ -53,7 +56,10 @@ static unsigned columns_at(const struct edit *e, size_t at)
 	return c < ' ' || c == DELETE ? 1 : vt_char_columns(c);
 }
 
-/* Where the character before the cursor begins: marks count to what they combine with. */
+/*
+ * Where the character before the cursor begins. Bytes of the form 10xxxxxx continue a character of
+ * UTF-8; marks without columns belong to the character that they combine with, so both go together.
+ */
 static size_t char_before(const struct edit *e)
 {
 	size_t at = e->at;
@@ -68,7 +74,7 @@ static size_t char_before(const struct edit *e)
 	return at;
 }
 
-/* Where the one behind the cursor ends. */
+/* Where the character behind the cursor ends, with the marks that combine with it. */
 static size_t char_behind(const struct edit *e)
 {
 	size_t at = e->at;
@@ -125,7 +131,10 @@ static void move(struct edit *e, size_t to)
 	view_move(&e->view, e->prompt, e->buf, to);
 }
 
-/* One entry up or down; the line being typed is kept as the newest. */
+/*
+ * One entry up or down; the line being typed is kept as the newest. An entry that is changed and left
+ * again keeps its old text in the history: entries are never written.
+ */
 static void browse(struct edit *e, int step)
 {
 	size_t count = history_count();
@@ -153,7 +162,10 @@ static size_t search_back(const char *text, size_t before)
 	return history_count();
 }
 
-/* In the place of the prompt, in the way of bash. */
+/*
+ * Show the search in the place of the prompt, as bash does: what was typed, and the entry that was
+ * found.
+ */
 static void show_search(struct edit *e, const char *text, size_t found)
 {
 	const char *entry = found < history_count() ? history_get(found) : "";
@@ -163,8 +175,11 @@ static void show_search(struct edit *e, const char *text, size_t found)
 	view_draw(&e->view, prompt, entry, strlen(entry), strlen(entry));
 }
 
-/* ^R: type a part of an entry, ^R again for older ones. Returns the key that ended it, to be done on what was
- * found. */
+/*
+ * ^R: search the history while a part of an entry is typed; ^R again goes on to older ones, Backspace
+ * takes a character back. Returns the key that ended the search, which the caller then does on the
+ * entry that was found: Return runs it, an arrow begins to edit it.
+ */
 static int search(struct edit *e)
 {
 	size_t found = history_count(), n = 0;
@@ -216,8 +231,10 @@ static size_t common_prefix(char **names)
 	return n;
 }
 
-/* Left to right, as wide as each is, without the directory that they have in common: completion lists are
- * short. */
+/*
+ * List the names below the line, left to right, each as wide as it is, without the directory that they
+ * have in common. The line is drawn again underneath.
+ */
 static void list_names(struct edit *e, char **names)
 {
 	size_t used = 0;
@@ -244,7 +261,10 @@ static void list_names(struct edit *e, char **names)
 	redraw(e);
 }
 
-/* One match is put in; of several the common part, and at the second tab they are listed. */
+/*
+ * TAB. A single match is put in with a blank behind it (a directory has its slash instead and may go
+ * on); of several the part that they have in common, and the second TAB in a row lists them.
+ */
 static void complete(struct edit *e)
 {
 	size_t start, typed, common;
@@ -287,7 +307,10 @@ static bool at_line_start(const struct edit *e)
 	return at == 0 || e->buf[at - 1] == '\n';
 }
 
-/* Put in what was pasted. A ^C in its middle is one. Returns the key to go on with. */
+/*
+ * Put in what was pasted, as text: a newline in it does not run anything. A ^C in its middle ends the
+ * line like a typed one. Returns the key to go on with.
+ */
 static int paste(struct edit *e)
 {
 	char *text = key_paste();
@@ -299,8 +322,10 @@ static int paste(struct edit *e)
 	return KEY_NONE;
 }
 
-/* Put in a character whose first byte has come, when all of it has. A byte that does not belong to it is the
- * next key. */
+/*
+ * Put in a character whose first byte is c, when all its bytes have come. A byte that does not belong
+ * to it is the next key: a damaged character must not swallow it.
+ */
 static void type_char(struct edit *e, int c)
 {
 	char bytes[4] = {(char)c};
@@ -387,15 +412,20 @@ static void edit_key(struct edit *e, int c)
 	}
 }
 
-/* The new line comes last: the kernel begins a line of its own log in a new row unless that was the last
- * byte. */
+/*
+ * Leave the line. Pastes are no longer marked, as programs do not expect the marks. The newline is the
+ * last byte written: the kernel begins a line of its log in a new row unless that was the last byte.
+ */
 static void finish_line(struct edit *e, const char *mark)
 {
 	key_mark_pastes(false);
 	leave_line(e, mark);
 }
 
-/* Until a line is finished. Returns false at the end of input. */
+/*
+ * Take keys until the line is finished. Returns false at the end of input (^D on an empty line, or no
+ * more bytes). Several lines of a paste are one line here, with newlines in it.
+ */
 static bool edit_line(struct edit *e)
 {
 	for (;;) {
@@ -481,6 +511,10 @@ static bool raw_line(struct edit *e)
 	return line;
 }
 
+/*
+ * ICANON and ECHO off: bytes come one by one, and nothing but this editor draws. ISIG off: ^C and ^Z
+ * are bytes. ICRNL off: Return (13) and ^J (10) differ. VMIN 1, VTIME 0: a read waits for one byte.
+ */
 char *lineedit_read(const char *prompt)
 {
 	struct edit e = {.prompt = prompt, .history = history_count()};

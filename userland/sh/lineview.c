@@ -24,7 +24,10 @@ static void flush(void)
 	used = 0;
 }
 
-/* Put n bytes into the output. */
+/*
+ * Put n bytes into the output. More than fits into the buffer is written at once, behind what is
+ * there.
+ */
 static void add(const char *s, size_t n)
 {
 	if (used + n > sizeof(out))
@@ -53,7 +56,11 @@ static void add_move(size_t count, char direction)
 	add_string(sequence);
 }
 
-/* A step over text: where it is, and whether it draws what it steps over. */
+/*
+ * A walk over text, which computes where each character stands on the screen. With `draw` it also
+ * writes what it walks over: so one piece of arithmetic serves for drawing and for asking where the
+ * cursor would be, and the two cannot disagree.
+ */
 struct walk {
 	struct place at;
 	size_t columns;
@@ -61,7 +68,13 @@ struct walk {
 	bool full; /* the row before is full: most terminals wait in its last column for what comes */
 };
 
-/* The cursor goes where the arithmetic has it: a blank makes a waiting terminal wrap. */
+/*
+ * Bring the terminal's cursor to where the arithmetic has it. After a character in the last column
+ * most terminals leave the cursor there and wrap only when the next character comes. A blank makes
+ * them wrap; the carriage return takes the cursor back over it.
+ *
+ *     column 79 of 80:  |....x|   cursor waits on x       after " \r":  row below, column 0
+ */
 static void settle(struct walk *w)
 {
 	if (w->full && w->draw)
@@ -69,7 +82,11 @@ static void settle(struct walk *w)
 	w->full = false;
 }
 
-/* n bytes that take so many columns. */
+/*
+ * Walk over n bytes that take so many columns (0 for a mark that combines with the character before).
+ * A wide character that does not fit into the last column begins the next row; a blank fills that
+ * column.
+ */
 static void step(struct walk *w, const char *s, size_t n, size_t columns)
 {
 	if (columns > w->columns - w->at.column) {
@@ -88,7 +105,7 @@ static void step(struct walk *w, const char *s, size_t n, size_t columns)
 	}
 }
 
-/* A newline begins a row. */
+/* A newline within the text begins a row; the rest of the old row may hold old text and is erased. */
 static void step_newline(struct walk *w)
 {
 	settle(w);
@@ -97,7 +114,10 @@ static void step_newline(struct walk *w)
 	w->at = (struct place){w->at.row + 1, 0};
 }
 
-/* A control character. */
+/*
+ * A control character is drawn as ^X, since sent as it is it would move the cursor or worse. A TAB is
+ * blanks up to the next multiple of 8, because the terminal's tab stops are not known.
+ */
 static void step_control(struct walk *w, char c)
 {
 	char text[2] = {'^', (char)(c ^ 0100)};
@@ -126,7 +146,10 @@ static size_t sequence_length(const char *s, size_t n)
 	return i < n ? i + 1 : 0;
 }
 
-/* prompt: control sequences are handed on and take no place. */
+/*
+ * Walk over n bytes of text. In a prompt, control sequences (colours) are handed on and take no place;
+ * in the line that is typed they are text.
+ */
 static void walk(struct walk *w, const char *s, size_t n, bool prompt)
 {
 	for (size_t length; n; s += length, n -= length) {
@@ -201,6 +224,10 @@ void view_append(struct view *v, const char *text, size_t n)
 	flush();
 }
 
+/*
+ * Everything is drawn over what was there, and what remains behind it is erased at the end (\033[J):
+ * to erase first would flicker.
+ */
 void view_draw(struct view *v, const char *prompt, const char *text, size_t n, size_t at)
 {
 	struct walk w = {.columns = v->columns, .draw = true};
@@ -223,6 +250,10 @@ void view_move(struct view *v, const char *prompt, const char *text, size_t at)
 	flush();
 }
 
+/*
+ * The rows of a line must not be drawn over by what the command prints, so the cursor goes behind its
+ * end first, wherever it was while the line was edited.
+ */
 void view_leave(struct view *v, const char *prompt, const char *text, size_t n, const char *mark)
 {
 	struct place end = place_of(v, prompt, text, n);

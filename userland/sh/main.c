@@ -60,7 +60,11 @@ void frame_leave(const struct frame *f)
 	}
 }
 
-/* Undo what the abandoned command line had begun. */
+/*
+ * Undo what the abandoned command line had begun, and jump to the place that reads the next one.
+ * Nothing on the C stack in between is run: so redirections, `local` variables and parameters lie on
+ * stacks of their own, which are unwound here. Does not return.
+ */
 static void unwind(int status)
 {
 	sh.status = status;
@@ -132,7 +136,10 @@ static const char *shortened(const char *path, size_t room)
 	return text;
 }
 
-/* $PS1 with \w the directory (~ is not used: the path is the lesson; a long one is cut), \$ and \n. */
+/*
+ * Expand $PS1 or $PS2: \w is the directory, shortened to half of the row; \$ is # for root; \n a
+ * newline. Other escapes of bash stay as their letter. The text lies in sh.temp.
+ */
 static char *prompt(const char *format)
 {
 	struct xtext x = {0};
@@ -164,7 +171,10 @@ static char *prompt(const char *format)
 	return text;
 }
 
-/* Interactive input: a prompt and an edited line. */
+/*
+ * For the lexer: one more line of interactive input, edited behind a prompt. $PS1 for the first line
+ * of a command, $PS2 for those that continue it. Returns false at the end of input (^D).
+ */
 static bool more_console(struct lexer *lx)
 {
 	const char *ps = var_get(lx->first_line ? "PS1" : "PS2");
@@ -187,7 +197,11 @@ static bool more_console(struct lexer *lx)
 	return true;
 }
 
-/* A script on standard input: byte by byte, because the rest may be meant for its commands. */
+/*
+ * For the lexer: one more line of a script on standard input, byte by byte, because the rest may be
+ * meant for the commands of the script: `sh <<E` with `read x` in it takes the next line of the
+ * script.
+ */
 static bool more_stdin(struct lexer *lx)
 {
 	bool any = false;

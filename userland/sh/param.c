@@ -3,13 +3,23 @@
  *
  * Each function adds elements to an xtext. Outside of double quotes they are marked X_SPLIT, so
  * that only what an expansion brought is split; within them X_QUOTED.
+ *
+ *     $x  ${x}            the value               ${x:-w} ${x:=w} ${x:?w} ${x:+w}      if not set (or empty)
+ *     ${#x}               its length              ${x#p} ${x##p} ${x%p} ${x%%p}        without an end
+ *     $(c) `c`            what c prints           ${x:n:m}                             a part of it
+ *     $((e))              its number              $? $$ $! $# $- $0 $1 $@ $*           special parameters
+ *
+ * What an error in here has allocated lies in sh.temp, since sh_error() jumps away.
  */
 #include "sh.h"
 #include <ctype.h>
 #include <fnmatch.h>
 #include <sys/wait.h>
 
-/* $? and the like, and $1 ...; NULL when name is not of that kind or not set. In sh.temp or longer. */
+/*
+ * The value of a special parameter ($?, $$, ...) or of a positional one ($1, ...); NULL when the name
+ * is of neither kind, or when the parameter is not set. The text lies in sh.temp or lives longer.
+ */
 static const char *special_value(const char *name)
 {
 	char number[24], *flags;
@@ -45,13 +55,23 @@ static const char *special_value(const char *name)
 	return arena_copy(&sh.temp, number, strlen(number));
 }
 
-/* Of a variable or a special parameter; NULL when it is not set. @ and * are not handled here. */
+/*
+ * The value of a variable or of a special parameter; NULL when it is not set. @ and * are several
+ * values, which add_params() handles.
+ */
 static const char *param_value(const char *name)
 {
 	return var_name_length(name) ? var_get(name) : special_value(name);
 }
 
-/* $@ and $*: fields of their own, except "$*", which is one joined by the first byte of $IFS. */
+/*
+ * Append all positional parameters. With $1='a b' and $2=c:
+ *
+ *     "$@"   two fields:  a b | c              $@ and $*   three fields, split again:  a | b | c
+ *     "$*"   one field:   a b c, joined by the first byte of $IFS
+ *
+ * X_BREAK separates fields even in quotes; X_MARK makes an empty parameter in quotes count as a field.
+ */
 static void add_params(struct xtext *x, char which, unsigned short flags)
 {
 	const char *ifs = var_get("IFS");
@@ -87,7 +107,13 @@ static void add_value(struct xtext *x, const char *name, unsigned short flags)
 		sh_error("%s: parameter not set", name);
 }
 
-/* ${x#p} ${x##p} ${x%p} ${x%%p}: value without the shortest or longest end that matches. */
+/*
+ * ${x#p} ${x##p} ${x%p} ${x%%p}: the value without its shortest or longest beginning (#) or end (%)
+ * that matches the pattern. fnmatch() compares whole strings, so each possible cut is tried, in the
+ * order in which the wanted length comes first. With x=a.b.c:
+ *
+ *     ${x#*.} b.c      ${x##*.} c      ${x%.*} a.b      ${x%%.*} a
+ */
 static char *strip(const char *value, const char *pattern, bool at_end, bool longest)
 {
 	size_t n = strlen(value);
@@ -121,7 +147,10 @@ static char *word_string(const char *word, size_t n)
 	return expand_string(arena_copy(&sh.temp, word, n));
 }
 
-/* - = ? + with or without a colon. set: the parameter counts as set. */
+/*
+ * The operators - = ? + of ${x-word}, with or without a colon. `set` says whether the parameter counts
+ * as set: with a colon an empty value does not. The word is n bytes, not yet expanded.
+ */
 static void conditional(struct xtext *x, const char *name, char op, bool set, const char *word, size_t n,
 			unsigned short flags)
 {
@@ -160,7 +189,10 @@ static size_t name_length(const char *s)
 	return n ? n : *s && strchr("@*#?$!-", *s) != NULL;
 }
 
-/* ${x:offset} and ${x:offset:length}; word is what follows the first colon. */
+/*
+ * ${x:offset} and ${x:offset:length}; word is what follows the first colon. For example ${x:1:2} of
+ * abcd is bc, ${x: -1} is d (with the blank, else it is the operator :-).
+ */
 static void substring(struct xtext *x, const char *value, char *word, unsigned short flags)
 {
 	char *colon = strchr(word, ':');
@@ -185,12 +217,16 @@ static void substring(struct xtext *x, const char *value, char *word, unsigned s
 	x_add_string(x, arena_copy(&sh.temp, value + offset, (size_t)length), flags & X_QUOTED ? X_QUOTED : X_SPLIT);
 }
 
+/* Does not return. The construct of n bytes is shown as it was written. */
 static void bad_substitution(const char *s, size_t n)
 {
 	sh_error("%s: bad substitution", arena_copy(&sh.temp, s, n));
 }
 
-/* The operator at op behind a name; end is before the closing brace. */
+/*
+ * Do the operator at `op`, which follows the name; `end` points at the closing brace. For $@ and $*
+ * only the first parameter is looked at.
+ */
 static void braced_operator(struct xtext *x, char *name, const char *op, const char *end, unsigned short flags)
 {
 	const char *value = *name == '@' || *name == '*' ? (sh.argc ? sh.argv[0] : NULL) : param_value(name);
@@ -244,7 +280,10 @@ static void braced(struct xtext *x, const char *s, size_t n, unsigned short flag
 	}
 }
 
-/* In `..` a backslash is taken away before $ ` and backslash. */
+/*
+ * In `..` a backslash is taken away before $ ` and backslash. This is why backquotes nest badly, and
+ * why $(..) exists.
+ */
 static char *backquoted(const char *s, size_t n)
 {
 	/* Shorter than n: both backquotes go. */
@@ -259,7 +298,10 @@ static char *backquoted(const char *s, size_t n)
 	return text;
 }
 
-/* All that comes from fd, without zero bytes; newlines at the end are dropped. */
+/*
+ * Append all that comes from fd, without zero bytes, which no C string could hold. Newlines at the end
+ * are dropped, so that x=$(pwd) is a name and not a line.
+ */
 static void add_output(struct xtext *x, int fd, unsigned short flags)
 {
 	char buf[4096];
@@ -279,7 +321,13 @@ static void add_output(struct xtext *x, int fd, unsigned short flags)
 		x->n--;
 }
 
-/* Run a command in a child and take what it prints. */
+/*
+ * Command substitution: run the text in a child and append what it prints. The writing end must be
+ * closed here before reading, or the end of input would never come. The child is waited for by its
+ * pid, not as a job, as nobody can stop it or name it. Its status becomes $?.
+ *
+ *     shell: pipe, fork, read until the end, waitpid        child: standard output is the pipe, run, exit
+ */
 static void command(struct xtext *x, const char *text, unsigned short flags)
 {
 	int fds[2], status;

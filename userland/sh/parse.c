@@ -130,7 +130,10 @@ static bool unquote(char *text)
 	return quoted;
 }
 
-/* A redirection; the token is T_REDIR. */
+/*
+ * Take a redirection; the token is T_REDIR. Returns where the next one goes. The body of a
+ * here-document comes after the line, so it is put on a list that the lexer works off at the newline.
+ */
 static struct redir **parse_redir(struct lexer *lx, struct redir **tail)
 {
 	struct redir *r = lx->redir;
@@ -275,6 +278,7 @@ static struct case_arm *parse_arm(struct lexer *lx)
 	return arm;
 }
 
+/* case word in [arm...] esac. Arms are kept in their order: the first that matches runs. */
 static struct node *parse_case(struct lexer *lx)
 {
 	struct node *n = node_new(lx, N_CASE);
@@ -311,7 +315,10 @@ static struct node *parse_group(struct lexer *lx)
 	return n;
 }
 
-/* NULL when what stands here begins no compound command. */
+/*
+ * A compound command, or NULL when what stands here begins none. Reserved words count only here, in
+ * the place of a command: `echo if` has an argument.
+ */
 static struct node *parse_compound(struct lexer *lx)
 {
 	static const struct {
@@ -405,7 +412,10 @@ static struct node *parse_element(struct lexer *lx)
 	return n;
 }
 
-/* What was written from a place to here, on one line, for jobs and messages. */
+/*
+ * What was written between two places of the input, on one line: `jobs` and messages show it. Blanks
+ * and operators at its ends are cut off.
+ */
 static char *source_text(struct lexer *lx, size_t from, size_t to)
 {
 	char *text;
@@ -430,7 +440,7 @@ static size_t token_start(const struct lexer *lx)
 	return lx->at >= n ? lx->at - n : 0;
 }
 
-/* Pipes lean to the right: a | (b | c). */
+/* A pipeline. It leans to the right, a | (b | c), so that exec_pipe() walks it from the left. */
 static struct node *parse_pipe(struct lexer *lx)
 {
 	struct node *n, *pipe;
@@ -446,6 +456,10 @@ static struct node *parse_pipe(struct lexer *lx)
 	return pipe;
 }
 
+/*
+ * [! | time [-p]]... pipe. `time` is a reserved word and no builtin, since it measures all of a
+ * pipeline.
+ */
 static struct node *parse_pipeline(struct lexer *lx)
 {
 	size_t start = token_start(lx);
@@ -468,7 +482,16 @@ static struct node *parse_pipeline(struct lexer *lx)
 	return outer;
 }
 
-/* && and || have the same precedence and group to the left. */
+/*
+ * && and || have the same precedence and group to the left: a || b && c is (a || b) && c, other than
+ * in C.
+ *
+ *                 AND
+ *                /   \
+ *              OR     c
+ *             /  \
+ *            a    b
+ */
 static struct node *parse_and_or(struct lexer *lx)
 {
 	struct node *n = parse_pipeline(lx), *both;

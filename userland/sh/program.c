@@ -63,7 +63,10 @@ static char *interpreter(const struct program *p)
 	return NULL;
 }
 
-/* The machine in the head of our own file is the one that programs must be for. */
+/*
+ * Whether an ELF file is for another machine. The head of this shell's own file says which machine
+ * programs must be for.
+ */
 static bool is_foreign(const struct program *p)
 {
 	struct elf_header own = {0};

@@ -5,6 +5,10 @@
  * only 0 to 9 to scripts) with close-on-exec, so that no program inherits it. The copies form a
  * stack; redir_restore() goes back to an earlier height, which also serves errors that jump out of
  * nested commands.
+ *
+ *     { echo a; } >f 2>&1         save(1): 10 is a copy of 1;   open f, dup2 to 1
+ *                                 save(2): 11 is a copy of 2;   dup2(1, 2)
+ *     at the end                  dup2(11, 2), close 11;   dup2(10, 1), close 10
  */
 #include "sh.h"
 
@@ -139,7 +143,7 @@ static int open_target(const struct redir *r, const char *target)
 	return fd;
 }
 
-/* >&n, <&n and >&- */
+/* >&n, <&n and >&- The order matters: in `2>&1 >f` descriptor 2 goes to the old 1. */
 static int duplicate(const struct redir *r, const char *target)
 {
 	long from;

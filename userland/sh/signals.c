@@ -1,7 +1,21 @@
-/* Signals of the shell and of what it starts: who gets which, and a fork() that none of them comes into. */
+/*
+ * Signals of the shell and of what it starts: which process gets which signal, and a fork() that no
+ * signal interrupts.
+ *
+ *                      shell at a prompt     foreground job      background job without job control
+ *     SIGINT (^C)      marks, no end         ends it             ignored
+ *     SIGQUIT          ignored               ends it             ignored
+ *     SIGTSTP (^Z)     ignored               stops it            stops it
+ *
+ * An ignored signal stays ignored over exec, which is why a child sets them back before it runs a
+ * program; a handler does not survive exec.
+ */
 #include "sh.h"
 
-/* All a handler may do: the mark is looked at between commands and after interrupted calls. */
+/*
+ * All that a handler may do: the main program may be in the middle of malloc() or of a list, so
+ * nothing else is safe. The mark is looked at between commands and after interrupted calls.
+ */
 static void on_interrupt(int sig)
 {
 	sh.interrupted = 1;
@@ -47,6 +61,11 @@ void job_child_signals(bool background, bool own_group)
 
 static sigset_t mask_before_fork;
 
+/*
+ * Until the child has put its handlers back it is still the shell: a ^C in that moment would run the
+ * shell's handler in the child, set a mark there that nobody looks at, and be lost. So all signals are
+ * blocked around fork(), and they wait until job_unblock_child(). Returns as fork().
+ */
 pid_t job_fork_blocked(void)
 {
 	const sigset_t all = ~(sigset_t)0;

@@ -4,6 +4,12 @@
  * A list sorted by name: scripts have a few dozen variables, and `set` prints them in that order.
  * Names and values are owned by the list. $PATH is kept in the C library's environment too, because
  * vt_which() looks there.
+ *
+ *     vars -> HOME -> PATH -> x -> NULL               by name
+ *     saved -> x was '2' -> x was '1' -> NULL         newest first; restored down to a height
+ *
+ * A variable may be known without a value: `export x` before x is set makes one that is exported and
+ * counts as not set.
  */
 #include "sh.h"
 #include <ctype.h>
@@ -20,7 +26,10 @@ struct saved_var {
 static struct saved_var *saved;
 static size_t saved_count;
 
-/* Where the variable is or would be. */
+/*
+ * The link that points to the variable, or to where it would be put in: both the one to add and the
+ * one to remove need that link.
+ */
 static struct var **var_place(const char *name)
 {
 	struct var **at = &vars;
@@ -58,6 +67,7 @@ const char *var_get(const char *name)
 	return v ? v->value : NULL;
 }
 
+/* An error for a readonly variable abandons the command line (sh_error does not return). */
 void var_set(const char *name, const char *value)
 {
 	struct var *v = var_make(name);
@@ -125,6 +135,7 @@ bool var_is_assignment(const char *text)
 	return n && text[n] == '=';
 }
 
+/* `assignment` is NAME=VALUE with the value expanded already; var_is_assignment() has looked at it. */
 void var_assign(const char *assignment)
 {
 	size_t n = var_name_length(assignment);
@@ -133,7 +144,11 @@ void var_assign(const char *assignment)
 	var_set(name, assignment + n + 1);
 }
 
-/* Both `local` and `x=1 command` come here; whoever saves restores to the height it found. */
+/*
+ * Both `local` and `x=1 command` come here; whoever saves restores to the height it found. This works
+ * like a stack of undo records: a function notes the height at its beginning (var_saved), and
+ * var_restore() undoes what lies above, whether the function returned or an error jumped out of it.
+ */
 void var_save(const char *name)
 {
 	struct saved_var *s = vt_malloc(sizeof(*s));
@@ -176,7 +191,10 @@ void var_restore(size_t count)
 	}
 }
 
-/* Made anew for each program: it costs less than keeping it in step with every assignment. */
+/*
+ * The environment of a program: "NAME=VALUE" of all exported variables, in memory of the arena. It is
+ * made for each program, which costs less than keeping it in step with every assignment.
+ */
 char **var_environment(struct arena *a)
 {
 	size_t count = 0, i = 0;
@@ -224,7 +242,10 @@ void var_init(char **environment)
 	var_set_number("PPID", getppid());
 }
 
-/* A quote within a value is written '\'': close, a quoted quote, open again. */
+/*
+ * A quote within a value is written '\'': close, a quoted quote, open again. The output can be read by
+ * a shell again: `set` of a value "it's" prints x='it'\''s'.
+ */
 void var_print(const char *prefix, bool exported, bool readonly)
 {
 	for (struct var *v = vars; v; v = v->next) {
