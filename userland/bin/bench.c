@@ -119,7 +119,10 @@ static void pipe_loop(long n)
 	pipe_rounds(n, 0);
 }
 
-/* Of the two wake-ups of a round one is that of a real-time task, which runs at once. */
+/*
+ * The same with a far side of real time: its wake-up takes the CPU from the near side at once, where
+ * the other one waits for the next switch.
+ */
 static void wakeup_loop(long n)
 {
 	pipe_rounds(n, 1);
@@ -133,7 +136,13 @@ static const struct operation {
 	{"yield", yield_loop},	 {"open", open_loop}, {"fork", fork_loop},
 };
 
-/* The difference of a long and a short loop, so that setting up and the clock itself do not count. */
+/*
+ * Time a long and a short loop and divide the difference by the number of rounds: what both have in
+ * common (setting up, reading the clock) falls out. The first short loop warms caches and makes the
+ * file.
+ *
+ *     short = setup + few * cost      long = setup + (few + n) * cost      cost = (long - short) / n
+ */
 static void measure(const struct operation *operation, long n)
 {
 	long start, middle, end;

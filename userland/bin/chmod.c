@@ -31,7 +31,10 @@ static mode_t permission(char letter, mode_t old)
 	return 0;
 }
 
-/* The classes u, g, o, a that *p begins with, as the bits that belong to them; none: all but the umask's. */
+/*
+ * The classes u, g, o, a that *p begins with, as all bits that belong to them. Without any it is all
+ * but what the umask takes away, so that +w does not give rights that new files would not have.
+ */
 static mode_t classes(const char **p, mode_t mask)
 {
 	mode_t who = 0;

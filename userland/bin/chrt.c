@@ -8,6 +8,11 @@
  * without -T the deadline. -R: children do not inherit it. -a: all threads.
  *
  * The words are util-linux's. Left out: getting away without PRIORITY for -o, -b, -i and -d (give 0).
+ *
+ *     policy      priority      runs
+ *     DEADLINE    -             before all others, so much in each period
+ *     FIFO, RR    1 to 99       before all below, until it sleeps; RR takes turns with its equals
+ *     OTHER       0 (nice)      shares the CPU;  BATCH the same, IDLE with what is left
  */
 #include <vt.h>
 #include <limits.h>
@@ -57,6 +62,7 @@ static const char help[] =
 static struct sched_attr wanted = {.size = sizeof(wanted), .sched_policy = SCHED_RR}; /* the real one's default too */
 static bool verbose;
 
+/* Show a task's policy in util-linux's words; pid 0 is this process. `when` is "current" or "new". */
 static void show(int pid, const char *when)
 {
 	struct sched_attr attr;
@@ -92,7 +98,10 @@ static void show_limits(void)
 	}
 }
 
-/* The kernel says no more than EINVAL of times that do not fit together. */
+/*
+ * Set what is wanted, or end the program. The kernel says no more than EINVAL of times that do not fit
+ * together, so the reason is worked out here.
+ */
 static void set(int pid)
 {
 	const char *fault = NULL;
@@ -138,7 +147,10 @@ static void each_thread(int pid, bool all, void (*work)(int tid))
 	vt_names_free(names);
 }
 
-/* The letters of the long names, in place. Options end at the first word that is none, or after "--". */
+/*
+ * Replace long options by their letters, in place. It ends at the first word that is no option, as the
+ * words behind belong to the command; numbers of -T, -D and -P are stepped over.
+ */
 static void shorten(int argc, char **argv)
 {
 	for (int i = 1; i < argc && argv[i][0] == '-' && strcmp(argv[i], "--"); i++) {
@@ -151,7 +163,7 @@ static void shorten(int argc, char **argv)
 	}
 }
 
-/* All that 64 bits hold; the kernel knows what is too long. */
+/* A time in nanoseconds; all that 64 bits hold is taken, and the kernel refuses what is too long. */
 static unsigned long nanoseconds(const char *text)
 {
 	unsigned long ns;
@@ -166,7 +178,10 @@ static unsigned long nanoseconds(const char *text)
 	return ns;
 }
 
-/* Before anything is changed, in util-linux's words. A policy that the kernel does not have fails later. */
+/*
+ * A priority that the policy allows, checked before anything is changed, in util-linux's words. If the
+ * kernel does not have the policy, that comes out later.
+ */
 static unsigned int priority(const char *text)
 {
 	int min = sched_get_priority_min((int)wanted.sched_policy),
@@ -204,7 +219,10 @@ static void take_option(int letter, const char *arg)
 	}
 }
 
-/* What was not given is taken from what was. */
+/*
+ * Fill in what was not given: the deadline is the period, and the runtime the deadline. A period of 0
+ * is the deadline to the kernel.
+ */
 static void complete_deadline(void)
 {
 	if (wanted.sched_policy != SCHED_DEADLINE) {
@@ -218,7 +236,7 @@ static void complete_deadline(void)
 		wanted.sched_runtime = wanted.sched_deadline;
 }
 
-/* -p, with its operands: PID, or PRIORITY PID. */
+/* -p with its operands: PID shows the policy, PRIORITY PID sets it. */
 static int of_process(char **operands, int left, bool all)
 {
 	int pid = (int)vt_number_or_die(1, operands[left - 1], 0, INT_MAX);

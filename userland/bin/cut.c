@@ -3,6 +3,10 @@
  *
  * A LIST is numbers and ranges with commas between: 1,3-5,7- . -b is -c, as a character is a byte
  * here. Left out: --complement, --output-delimiter.
+ *
+ *     echo a:b:c:d | cut -d: -f 1,3-      prints      a:c:d
+ *
+ * Parts come in the order of the line, whatever the order of the list.
  */
 #include <vt.h>
 #include <ctype.h>
@@ -16,7 +20,10 @@ struct cut {
 	char separator;
 };
 
-/* "1,3-5,7-" */
+/*
+ * Read a list such as "1,3-5,7-". A range without an end reaches to the line's end; of several only
+ * the first counts, as it holds the others.
+ */
 static void parse_list(struct cut *cut, const char *list)
 {
 	const char *at = list;

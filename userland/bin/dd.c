@@ -15,7 +15,7 @@ struct dd {
 	bool nonblock, notrunc, append, quiet;
 };
 
-/* A number with k, M or G. */
+/* A number with an optional unit of 1024: k, M or G. */
 static long size_of(const char *text)
 {
 	static const char units[] = "kMG";
@@ -34,7 +34,7 @@ static long size_of(const char *text)
 	return unit ? value << (10 * (unit - units + 1)) : value;
 }
 
-/* Words of conv=, iflag=, oflag=. */
+/* Take the words of conv=, iflag= or oflag=, which stand with commas between. */
 static void set_flags(struct dd *dd, const char *list)
 {
 	while (*list) {
@@ -52,7 +52,10 @@ static void set_flags(struct dd *dd, const char *list)
 	}
 }
 
-/* The index into names tells what is set: 0 and 1 files, 2 to 5 numbers, 6 to 8 flags, 9 status. */
+/*
+ * Take one operand, NAME=VALUE. Its index in `names` tells what is set: 0 and 1 are files, 2 to 5
+ * numbers, 6 to 8 flags, 9 is the status.
+ */
 static void set_operand(struct dd *dd, const char *word)
 {
 	static const char *const names[] = {
@@ -100,7 +103,10 @@ static void open_files(const struct dd *dd, int *in, int *out)
 		vt_die_errno(1, "seek");
 }
 
-/* What cannot be skipped by moving is read and thrown away. */
+/*
+ * Step over `skip` blocks of input: by moving in it, or, where it cannot be moved in (a pipe), by
+ * reading.
+ */
 static void skip(const struct dd *dd, int in, char *block)
 {
 	if (!dd->skip || lseek(in, dd->skip * dd->size, SEEK_CUR) >= 0)
@@ -127,7 +133,7 @@ static char *with_unit(unsigned long bytes, char text[24])
 	return text;
 }
 
-/* The last line, in the words of GNU's. */
+/* Print the last line, in the words of GNU's dd. */
 static void tell_speed(long bytes, int64_t us)
 {
 	unsigned long time = us > 0 ? (unsigned long)us : 1;

@@ -2,6 +2,10 @@
  * df [-ahikT] [FILE...]: how full file systems are: those that FILEs lie in, else all that have a size.
  *
  * Blocks are of 1 KiB, rounded up. Left out: -B, -l, -t, --output and totals.
+ *
+ *     blocks:   | used | available to everybody | reserved for root |      free = available + reserved
+ *
+ * /proc/mounts says what is mounted, and statfs(2) asks each file system for its numbers.
  */
 #include <vt.h>
 #include <vt_term.h>
@@ -28,7 +32,10 @@ static struct row *rows;
 static size_t nr_rows;
 static int status;
 
-/* "\040" and the like, which /proc/mounts has for blanks, become what they stand for, in place. */
+/*
+ * Undo in place what /proc/mounts does to blanks in names, so that its columns stay columns: \040 is a
+ * blank, in octal.
+ */
 static void unescape(char *text)
 {
 	char *to = text;
@@ -56,7 +63,10 @@ static char *number(unsigned long n, unsigned long unit)
 	return vt_strdup(text);
 }
 
-/* How much of what one may use is used, rounded up. */
+/*
+ * How much of what a user may have is used, rounded up: 100% means that nothing is left, and 0% that
+ * nothing is used. The division is split, as used * 100 could overflow.
+ */
 static char *percentage(unsigned long used, unsigned long available)
 {
 	unsigned long all = used + available;
@@ -95,7 +105,10 @@ static void add_titles(void)
 	add_row(cell);
 }
 
-/* Of all file systems (named is false) those that have nothing to count are left out. */
+/*
+ * Add a row for one mount. If no file was named, file systems that have nothing to count (proc,
+ * tracefs) are left out; -a shows them.
+ */
 static void add_mount(const char *device, const char *dir, const char *type, bool named)
 {
 	unsigned long total, unused, available, unit;
@@ -118,8 +131,8 @@ static void add_mount(const char *device, const char *dir, const char *type, boo
 }
 
 /*
- * Call add_mount() for each line of /proc/mounts; file: only for the last one that the file lies in, which
- * covers those below it.
+ * Add each mount of /proc/mounts; with `file` only the one that the file lies in, which has the same
+ * device number. Of several with that number the last is taken, as it covers those below it.
  */
 static void each_mount(const char *file)
 {
@@ -150,7 +163,10 @@ static void each_mount(const char *file)
 	free(text);
 }
 
-/* Names to the left, numbers to the right, each column as wide as its widest cell. */
+/*
+ * Print the table: names to the left of their columns, numbers to the right, each column as wide as
+ * its widest cell.
+ */
 static void print_rows(void)
 {
 	int width[COLUMNS] = {14, opt.type ? 4 : 0, 5, 5, 5, 4, 0};

@@ -6,6 +6,8 @@
  * between. Lines before a match are shown when it comes, so the last N are kept in a ring; lines
  * after it are counted down (`due`). Status 0: some line matched; 1: none; 2: an error. Left out:
  * -f, -P, back-references, telling binary files.
+ *
+ *     -B 2:   kept:  | line 7 | line 8 |   line n is in slot n % 2, and is written over by line n + 2
  */
 #include <vt.h>
 #include <vt_term.h>
@@ -34,7 +36,7 @@ struct place {
 	char **kept; /* ring of the last g->before lines, each in its own memory; NULL where none is */
 };
 
-/* As vt_regex_search(), for one fixed text. */
+/* As vt_regex_search(), but for -F: the text itself is looked for, byte by byte. */
 static bool find_fixed(const struct grep *g, const char *text, size_t from, size_t *start, size_t *end)
 {
 	size_t n = strlen(g->fixed);
@@ -56,7 +58,10 @@ static bool is_word(unsigned char c)
 	return isalnum(c) || c == '_';
 }
 
-/* The next match at or after from that -w and -x accept. */
+/*
+ * The next match at or after `from` that -w and -x accept. -w wants no part of a word on either side,
+ * -x the whole line.
+ */
 static bool find(const struct grep *g, const char *text, size_t from, size_t *start, size_t *end)
 {
 	/* A match that is refused may hide one that begins a byte later. */
@@ -185,7 +190,9 @@ static void print_line(struct grep *g, struct place *p, const char *line, size_t
 	}
 }
 
-/* Input that is not a file (trace_pipe, another program) may pause for long: what was found is shown at once.
+/*
+ * Whether input may pause for long (a pipe, trace_pipe, a terminal): then what was found is shown at
+ * once. Files of /proc and tracefs say that they are empty, and count as live.
  */
 static bool is_live(int fd)
 {
@@ -306,7 +313,7 @@ static void grep_path(struct grep *g, const char *path)
 		close(fd);
 }
 
-/* Several patterns (-e) become one, by alternation. */
+/* Join a further -e to the expression by alternation, so that one search finds any of them. */
 static char *add_pattern(char *all, const char *pattern, bool extended)
 {
 	const char *between = extended ? "|" : "\\|";

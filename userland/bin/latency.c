@@ -57,7 +57,7 @@ static struct result *results;	/* shared; one a thread */
 static pid_t pids[MAX_THREADS]; /* of the threads that are there; 0: ended */
 static unsigned int *histogram; /* shared; opt.buckets of each thread */
 
-/* Of a thread, which is sent the signal itself: its results are where they belong. */
+/* Runs in a thread, which is sent the signal itself. Its results lie in shared memory already. */
 static void on_signal(int sig)
 {
 	_exit(0);
@@ -129,7 +129,14 @@ static void add_us(struct timespec *t, long us)
 	}
 }
 
-/* The thread. What it writes to is touched first, so that no page is made while it measures. */
+/*
+ * One thread. All that it writes to is touched before the loop begins, so that no page fault falls
+ * into a measurement. The time to sleep to is absolute and moves by whole intervals: with relative
+ * sleeps the time between two looks at the clock would be added to every period, and lateness would be
+ * hidden.
+ *
+ *     next = start + 1000, start + 2000, ...      late = now - next
+ */
 static void measure(long thread)
 {
 	struct result *r = &results[thread];
@@ -151,6 +158,10 @@ static void measure(long thread)
 	}
 }
 
+/*
+ * A line for each thread in cyclictest's form, so that scripts that read cyclictest's output can read
+ * this: C is the number of wake-ups; Min, Act (the last), Avg and Max are in microseconds.
+ */
 static void show_threads(void)
 {
 	for (long i = 0; i < opt.threads; i++) {
@@ -182,7 +193,7 @@ static void show_histogram(void)
 	printf("\n");
 }
 
-/* On a terminal: over the lines shown before. */
+/* On a terminal: move the cursor up over the lines shown before, and write them again. */
 static void show_again(void)
 {
 	static bool before;
@@ -193,7 +204,10 @@ static void show_again(void)
 	show_threads();
 }
 
-/* Those that have ended. Adds to *failed; returns how many there are. */
+/*
+ * Take the threads that have ended. Adds those with a bad status to *failed, and returns how many
+ * ended.
+ */
 static long reap(int *failed)
 {
 	long n = 0;
@@ -218,8 +232,10 @@ static void end_all(void)
 }
 
 /*
- * Until all have ended; signals, which are blocked, come out of sigtimedwait. What ends us, or one, ends all threads.
- * Returns how many have failed.
+ * Wait until all threads have ended; returns how many have failed. The signals are blocked and taken
+ * by sigtimedwait(), which also ends after half a second to show the results: so there is no handler,
+ * and no moment in which a signal could come unseen. A signal that ends this process ends all threads,
+ * and so does the failure of one.
  */
 static int wait_all(const sigset_t *signals, bool watch)
 {
@@ -241,7 +257,10 @@ static int wait_all(const sigset_t *signals, bool watch)
 	return failed;
 }
 
-/* Fork the threads. A signal that comes before one has its handler waits until it has. */
+/*
+ * Fork the threads. Signals are blocked around it: one that comes before a child has its handler stays
+ * pending until the child lets it in.
+ */
 static void start_all(const sigset_t *signals)
 {
 	const struct sigaction act = {.sa_handler = on_signal};
@@ -316,6 +335,7 @@ static void check_deadline(void)
 		vt_die(1, "an interval of deadline threads has %lu to %lu us", min, max);
 }
 
+/* A CPU that is not there is refused once, by its number, instead of by each thread as EINVAL. */
 static void check_cpus(void)
 {
 	cpu_set_t there = {{0}};

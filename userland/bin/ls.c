@@ -50,6 +50,7 @@ static char *size_text(long size, char text[24])
 	return text;
 }
 
+/* Where a link leads to. The target is shown as it is, whether it exists or not. */
 static void print_link(const struct entry *e)
 {
 	char target[1024];
@@ -91,7 +92,10 @@ static char mark_of(const struct entry *e)
 	return S_ISREG(e->st.st_mode) && (e->st.st_mode & 0111) ? '*' : '\0';
 }
 
-/* With its mark (-F) or, in a long listing, where a link leads to. */
+/*
+ * Print a name with its colour, and behind it the mark of -F or, in a long listing, where a link leads
+ * to.
+ */
 static void print_name(const struct entry *e)
 {
 	char mark = mark_of(e);
@@ -149,7 +153,10 @@ static void print_inode(const struct entry *e)
 		printf("%7lu ", e->st.st_ino);
 }
 
-/* What an entry takes of a line. */
+/*
+ * How many columns of the terminal an entry takes: characters of UTF-8 are counted by their width, and
+ * colours take none.
+ */
 static size_t cell_width(const struct entry *e)
 {
 	char inode[24];
@@ -168,7 +175,14 @@ static size_t column_width(const size_t *cells, size_t n, size_t rows, size_t co
 	return width;
 }
 
-/* Rows of as many columns as make lines shorter than the terminal's; one column always fits. */
+/*
+ * The least number of rows with which the table fits. Names go down the columns, so fewer rows mean
+ * more columns; the widths depend on which names meet in a column, so each number is tried, the widest
+ * table first.
+ *
+ *     a  c  e        five names in two rows: column 0 is a, b
+ *     b  d
+ */
 static size_t rows_that_fit(const size_t *cells, size_t n)
 {
 	for (size_t across = columns / 3; across > 1; across--) {
@@ -202,7 +216,7 @@ static void print_columns(const struct entry *list, size_t n)
 	free(cells);
 }
 
-/* Sorts the list as well. */
+/* Sort the list and print it, in the layout that the options ask for. */
 static void print_entries(struct entry *list, size_t n)
 {
 	if (n)
@@ -223,7 +237,8 @@ static void print_entries(struct entry *list, size_t n)
 }
 
 /*
- * path is taken over, name is copied. A file that has gone meanwhile is shown with nothing known.
+ * Add one entry, with what lstat() says of it. path is taken over, name is copied. A file that has
+ * gone since its name was read is shown with nothing known, and makes the status 1.
  */
 static void add(struct entry **list, size_t *n, char *path, const char *name)
 {
@@ -248,7 +263,7 @@ static void free_entries(struct entry *list, size_t n)
 	free(list);
 }
 
-/* -a shows all, -A all but . and .. . */
+/* Names that begin with a dot are hidden; -a shows all of them, -A all but . and .. themselves. */
 static bool is_shown(const char *name)
 {
 	if (name[0] != '.' || opt_all)
@@ -312,7 +327,10 @@ static bool *ls_flag(int c)
 	return flags[strchr(letters, c) - letters];
 }
 
-/* 0: not a terminal. */
+/*
+ * The width of the terminal; 0 if standard output is none: then a line holds one name, for programs to
+ * read.
+ */
 static size_t terminal_columns(void)
 {
 	struct winsize size = {0};

@@ -33,7 +33,11 @@ static const struct {
 
 static pid_t pager;
 
-/* Standard output goes through `less` on a terminal. Its end is end_pager()'s to wait for. */
+/*
+ * On a terminal, standard output goes through `less`: this process writes into a pipe that the pager
+ * reads. end_pager() waits for it. SIGPIPE is ignored, as a reader who has seen enough ends the pager
+ * early.
+ */
 static void begin_pager(void)
 {
 	static char *const argv[] = {"less", NULL};
@@ -89,7 +93,9 @@ static char *read_page(const char *prefix, const char *name)
 	return text;
 }
 
-/* The page of that name: docs/NAME.md, a tracer's, or one that goes by that name too. */
+/*
+ * The text of the page of that name: docs/NAME.md, docs/tracer-NAME.md, or that of an alias; or NULL.
+ */
 static char *find_page(const char *name)
 {
 	char *text = read_page("", name);
@@ -112,7 +118,10 @@ static int show_page(char *text)
 	return end_pager(0);
 }
 
-/* What the shell or a program says, good or bad, goes to `out`. Its status, or -1. */
+/*
+ * Run a command with both of its outputs going to `out`: usage texts come on either. Returns the
+ * status of waitpid(), or -1 if it could not be started.
+ */
 static int run_to(int out, char *const argv[])
 {
 	int status = -1;
@@ -130,7 +139,11 @@ static int run_to(int out, char *const argv[])
 	return status;
 }
 
-/* What the shell's `help` says of a word that is built into it. False, and nothing is printed: it is none. */
+/*
+ * Print what the shell's `help` says of a command that is built into it. Returns false, having printed
+ * nothing, if there is none of that name. The name is passed as $0 and not pasted into the command's
+ * text, where a quote in it would be read as the shell's.
+ */
 static bool print_builtin(const char *name, bool only_ask)
 {
 	char *argv[] = {"sh", "-c", "help \"$0\"", (char *)name, NULL};
@@ -143,7 +156,10 @@ static bool print_builtin(const char *name, bool only_ask)
 	return is_one;
 }
 
-/* What a program says of itself; echo, printf, true and false take --help as they take any word. */
+/*
+ * Print what a program says of itself. echo, printf, true and false take --help as any other word, so
+ * the shell, which has them built in, is asked.
+ */
 static void print_help(char *path, const char *name)
 {
 	static const char *const silent[] = {"echo", "printf", "true", "false"};
@@ -155,7 +171,7 @@ static void print_help(char *path, const char *name)
 	run_to(STDOUT_FILENO, argv);
 }
 
-/* path NULL: built into the shell. */
+/* Show how a program is used; path NULL stands for a command that is built into the shell. */
 static int show_program(const char *name, char *path, bool has_page)
 {
 	begin_pager();
@@ -188,7 +204,10 @@ static char **sorted_names(const char *dir)
 	return names;
 }
 
-/* Does the word stand in a heading of the page? *title is its first heading. Cuts text into lines. */
+/*
+ * Whether the word stands in a heading of the page. *title becomes its first heading. Cuts text into
+ * lines.
+ */
 static bool heading_has(char *text, const char *word, const char **title)
 {
 	bool found = false;
@@ -259,6 +278,10 @@ static int search(const char *word)
 	return vt_finish(0);
 }
 
+/*
+ * A program goes before a page of the same name unless 7 was asked for, as with other systems' man.
+ * The statuses are theirs too: 16 stands for "nothing found".
+ */
 static int show(const char *name, char section)
 {
 	char *page = find_page(name), *program = vt_which(name);

@@ -6,6 +6,9 @@
  * /EXPRESSION: search on; n: again; ?EXPRESSION, N: back; q: end. more ends with the text, less waits there.
  * -S: cut long lines off; -R: colours pass. Control characters and bytes that are no text are shown as ^X and
  * <9F>. Where output is no terminal it only copies.
+ *
+ * All lines are kept in memory, since input may be a pipe that cannot be read twice. The last row of
+ * the screen is the prompt's; keys come from standard error, as standard input may be the text.
  */
 #include <vt.h>
 #include <vt_term.h>
@@ -37,6 +40,7 @@ static struct {
 
 /* --- text --- */
 
+/* Open the next file that can be opened; one that cannot is reported and passed over. */
 static bool open_next(void)
 {
 	while (*more.files) {
@@ -67,8 +71,11 @@ static void close_input(void)
 	more.open = false;
 }
 
-/* In new memory. A file that is no text, or a stray escape, must not change the terminal: it is shown, as by
- * less. */
+/*
+ * A copy of a line that is safe to show, in new memory. A file that is no text, or an escape sequence
+ * in a log, must not change the terminal: control characters become ^X, and bytes that are no UTF-8
+ * <9F>.
+ */
 static char *visible(const char *text, size_t n)
 {
 	char *shown = vt_malloc(4 * n + 1), *to = shown;
@@ -118,8 +125,8 @@ static const char *line(long n)
 /* --- screen --- */
 
 /*
- * Rows that a text takes: long lines go on in the next one, tabs reach to the next multiple of 8. *first gets
- * the bytes of it that are in the first row.
+ * How many rows a text takes: long lines go on in the next row, and tabs reach to the next multiple of
+ * 8. *first gets how many of its bytes are in the first row, for -S.
  */
 static long measure(const char *text, size_t *first)
 {
@@ -179,7 +186,7 @@ static void show(long first, long rows)
 	}
 }
 
-/* Draw the screen anew with first at the top. */
+/* Clear the screen and draw it with the line `first` at the top. */
 static void draw(long first)
 {
 	more.top = first < 0 ? 0 : first;
@@ -187,7 +194,10 @@ static void draw(long first)
 	show(more.top, more.rows - 1);
 }
 
-/* The line that has to be at the top for rows to be full above line n. */
+/*
+ * The line that must be at the top so that `rows` rows above line n are full. It goes back line by
+ * line, as each may take several rows.
+ */
 static long top_for(long n, long rows)
 {
 	while (n > 0 && (rows -= rows_of(more.lines[n - 1])) >= 0)
@@ -195,7 +205,10 @@ static long top_for(long n, long rows)
 	return n;
 }
 
-/* Let a few lines come up from below. */
+/*
+ * Let `rows` more rows come up from below. The terminal scrolls by itself when its last row is written
+ * to.
+ */
 static void scroll(long rows)
 {
 	show(more.next, rows);
@@ -209,6 +222,10 @@ static void restore_terminal(void)
 	tcsetattr(KEYS, TCSADRAIN, &more.cooked);
 }
 
+/*
+ * The terminal must not stay without echo. _exit() and write() may be called in a handler; stdio may
+ * not.
+ */
 static void on_interrupt(int sig)
 {
 	static const char newline = '\n';
@@ -218,6 +235,7 @@ static void on_interrupt(int sig)
 	_exit(128 + sig);
 }
 
+/* Drawing is the main program's to do: read() comes back with EINTR, and key() returns RESIZED. */
 static void on_winch(int sig)
 {
 	more.resized = 1;
@@ -231,7 +249,10 @@ static void take_size(void)
 	more.columns = size.ws_col;
 }
 
-/* Returns false where nobody can press keys. */
+/*
+ * Take the terminal for single keys without echo. Returns false where nobody can press keys: then the
+ * text is only copied. Signals of keys (^C) stay on.
+ */
 static bool take_terminal(void)
 {
 	struct sigaction act = {.sa_handler = on_interrupt};
@@ -251,7 +272,11 @@ static bool take_terminal(void)
 	return tcsetattr(KEYS, TCSADRAIN, &raw) == 0;
 }
 
-/* What comes behind an escape at once is a key of the terminal's: the letter that does the same, or 0. */
+/*
+ * The letter that does the same as a special key, or 0. A terminal sends such a key as several bytes
+ * that begin with Escape (ESC [ A is Up). Escape alone sends nothing behind it, so 50 ms without a
+ * byte end it.
+ */
 static int special_key(void)
 {
 	struct pollfd keys = {.fd = KEYS, .events = POLLIN};
@@ -277,7 +302,7 @@ static int special_key(void)
 	return 0;
 }
 
-/* Returns 'q' when the terminal has gone, RESIZED when it has another size. */
+/* The next key. Returns 'q' when the terminal has gone, and RESIZED when it has another size. */
 static int key(void)
 {
 	unsigned char c;
@@ -322,7 +347,7 @@ static void ask_expression(char mark)
 		more.regex = regex; /* the old one stays: there are few, and none can be given back */
 }
 
-/* Put the next line below (back: above) the top that matches to the top. */
+/* Bring the next line that matches, below the top or with `back` above it, to the top. */
 static void search(bool back)
 {
 	const char *text;

@@ -16,7 +16,10 @@
 /* The columns of a line of either file. */
 enum { SOURCE, PLACE, TYPE, OPTIONS, COLUMNS };
 
-/* The next line that has columns and is no comment. *text moves behind it; false: there is none left. */
+/*
+ * Take the next line that has columns and is no comment, and cut it into columns, in place. *text
+ * moves behind it. Returns false when none is left.
+ */
 static bool next_line(char **text, char *column[COLUMNS])
 {
 	while (**text) {
@@ -49,7 +52,7 @@ static char *read_table(const char *path)
 	return text;
 }
 
-/* "device dir type options ..." as "device on dir type type (options)"; of one type, or (NULL) of all. */
+/* Print what is mounted, of one type or (NULL) of all, in the words of other systems' mount. */
 static int show(const char *type)
 {
 	char *text = read_table(MOUNTS), *column[COLUMNS];
@@ -60,6 +63,10 @@ static int show(const char *type)
 	return vt_finish(0);
 }
 
+/*
+ * What the words of -o do to the flags of mount(2). Each that sets a flag has one that clears it, and
+ * the later one on the line wins; "defaults" and "auto" change nothing and are only for fstab.
+ */
 static const struct {
 	const char *name;
 	unsigned long set, clear;
@@ -71,7 +78,10 @@ static const struct {
 	{"auto", 0, 0},		  {"noauto", 0, 0},
 };
 
-/* Is this word, n bytes long, in our table? Then it changes the flags. */
+/*
+ * Change the flags by this word of n bytes. Returns false if it is none of the table: then it is for
+ * the file system.
+ */
 static bool take_word(const char *word, size_t n, unsigned long *flags)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
@@ -82,8 +92,10 @@ static bool take_word(const char *word, size_t n, unsigned long *flags)
 	return false;
 }
 
-/* Take the options that are flags out of a comma list; the rest, never longer than the list, is for the file
- * system. */
+/*
+ * Split a list of options: words that the kernel takes as flags are returned as such; the others are
+ * copied to `rest`, which has room for the whole list, and are handed to the file system as text.
+ */
 static unsigned long flags_of(const char *list, char *rest)
 {
 	unsigned long flags = 0;
@@ -102,7 +114,11 @@ static unsigned long flags_of(const char *list, char *rest)
 	return flags;
 }
 
-/* Is a file system of this type what is seen at the place? */
+/*
+ * Whether a file system of this type is what is seen at the place. The table has names without links
+ * and dots, so the place is entered and its name asked for; later lines of the table cover earlier
+ * ones.
+ */
 static bool is_mounted(const char *place, const char *type)
 {
 	char *text = vt_read_file(MOUNTS, NULL), *at = text, *column[COLUMNS], here[PATH_MAX], real[PATH_MAX];
@@ -120,8 +136,10 @@ static bool is_mounted(const char *place, const char *type)
 	return found;
 }
 
-/* Says why mount() failed. That a type or a place is not there is said of that, for errno alone sounds as if it were
- * said of the device. */
+/*
+ * Say why mount(2) failed. ENODEV and ENOENT mean the type or the directory here; with the error's
+ * usual text the message would blame the device.
+ */
 static void warn_of(int error, const char *source, const char *place, const char *type)
 {
 	if (error == ENODEV && type)
@@ -165,7 +183,7 @@ static bool has_option(const char *list, const char *name)
 	return false;
 }
 
-/* All of fstab, of one type or (NULL) of any, but what says noauto or is there. */
+/* -a: mount all of fstab, of one type or (NULL) of any, but what says noauto or is mounted already. */
 static int mount_all(const char *type)
 {
 	char *text = read_table(FSTAB), *column[COLUMNS];
@@ -180,7 +198,10 @@ static int mount_all(const char *type)
 	return vt_finish(status);
 }
 
-/* One operand: a device or place of a table's line. `list` is added to its options (NULL: nothing to add). */
+/*
+ * One operand, a device or a place: look up the rest in the table. `list` is added to its options, and
+ * may be NULL.
+ */
 static int mount_known(const char *table, const char *name, const char *list)
 {
 	char *text = read_table(table), *column[COLUMNS], *found[COLUMNS] = {NULL}, *options;

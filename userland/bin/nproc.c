@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <sched.h>
 
+/* The CPUs of this process's mask, which taskset makes smaller: `make -j$(nproc)` wants these. */
 static long allowed(void)
 {
 	cpu_set_t set;
@@ -18,6 +19,7 @@ static long allowed(void)
 	return n;
 }
 
+/* The CPUs that the kernel runs on, whatever this process may use. */
 static long online(void)
 {
 	cpu_set_t set = {{0}};

@@ -4,6 +4,9 @@
  * The window of a terminal emulator may change its size at any time, and a serial line tells nobody. What is
  * printed is for `eval $(resize)`, as xterm's program of this name prints it. A terminal that does not answer
  * leaves everything as it was.
+ *
+ *     program: ESC 7, ESC [ 999;999 H, ESC [ 6n, ESC 8        go to the far corner, ask where that is, come back
+ *     terminal:                     ESC [ 24 ; 80 R           as if it had been typed
  */
 #include <vt.h>
 #include <vt_term.h>
@@ -36,7 +39,9 @@ static void take_terminal(void)
 		vt_die_errno(1, "terminal");
 }
 
-/* What somebody has typed meanwhile goes back, for whoever reads next. */
+/*
+ * Put what somebody has typed while this program waited back into the terminal's input, for the shell.
+ */
 static void give_back(const char *s, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -47,7 +52,9 @@ static void give_back(const char *s, size_t n)
 	}
 }
 
-/* The answer ESC [ ROWS ; COLUMNS R at the end of the n bytes at s. Returns its length, 0: it is not there.
+/*
+ * Look for the answer ESC [ ROWS ; COLUMNS R at the end of the n bytes at s. It is read backwards, as
+ * keys may stand in front of it. Returns its length, or 0 when it is not complete.
  */
 static size_t answer(const char *s, size_t n, struct winsize *size)
 {
@@ -74,7 +81,10 @@ static size_t answer(const char *s, size_t n, struct winsize *size)
 	return n - at + 2;
 }
 
-/* Ask and wait. Returns whether there was an answer. */
+/*
+ * Ask the terminal and wait for at most WAIT_MS. Returns whether it has answered. Keys may come before
+ * the answer; they are what is given back.
+ */
 static bool ask(struct winsize *size)
 {
 	struct pollfd wait = {.fd = terminal, .events = POLLIN};

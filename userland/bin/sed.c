@@ -10,6 +10,9 @@
  * }, so a block that is not selected is one step. Then each line passes through the array:
  *
  *     2,4{ s/a/b/; p }        0: { (2,4) end 3    1: s    2: p    3: }
+ *
+ * Of a line only the text is held, without its newline. p, d and q decide what is printed; without -n
+ * each line is printed at its end as well.
  */
 #include <vt.h>
 
@@ -154,7 +157,9 @@ static struct address take_address(void)
 	return a;
 }
 
-/* \1 to \9 would need what no expression keeps. */
+/*
+ * End the program at \1 to \9 in a replacement: the expressions do not remember groups (lib/regex.c).
+ */
 static void check_replacement(const char *text)
 {
 	for (; *text; text++) {
@@ -166,7 +171,10 @@ static void check_replacement(const char *text)
 	}
 }
 
-/* After the s: its delimiter comes next. */
+/*
+ * Read s/EXPRESSION/TEXT/FLAGS behind the s. Any byte can be the delimiter: s,/tmp,/var, needs no
+ * backslashes.
+ */
 static void take_substitution(struct command *c)
 {
 	bool ignore_case = false;
@@ -199,7 +207,7 @@ static void take_substitution(struct command *c)
 	free(pattern);
 }
 
-/* The innermost { that has no } yet. */
+/* The index of the innermost { that has no } yet, or -1. */
 static int open_block(void)
 {
 	for (int i = sed.count - 1; i >= 0; i--) {
@@ -342,7 +350,10 @@ static bool address_fits(const struct address *a)
 	}
 }
 
-/* A range goes on until its end fits a later line; an end that is a number already passed makes it one line.
+/*
+ * Whether a command is for this line. A range begins at a line that fits `from` and ends at the next
+ * later line that fits `to`; if `to` is a number that has passed already, the range is one line.
+ * `inside` remembers from line to line that a range is open.
  */
 static bool selected(struct command *c)
 {
@@ -429,7 +440,7 @@ static bool substitute(const struct command *c)
 
 enum after { GO_ON, DELETE, QUIT };
 
-/* The commands on one line. */
+/* Run the commands on one line, in order. A { that is not selected jumps to its }. */
 static enum after edit(void)
 {
 	for (int i = 0; i < sed.count; i++) {

@@ -3,6 +3,10 @@
  *
  * By bytes. All input is held in memory. Left out: -c, -m, -o, -b, -f, -h, more than one key, byte
  * positions in keys.
+ *
+ *     sort -t: -k 3,3n /etc/passwd      the key is field 3 between colons, compared as a number
+ *
+ * qsort() does not keep the order of equal lines, so equal keys are decided by the whole line.
  */
 #include <vt.h>
 #include <ctype.h>
@@ -49,8 +53,11 @@ static const char *key_of(const char *line, size_t *length)
 	return start;
 }
 
-/* Decimal numbers of any length, compared as text would be wrong and as integers would overflow: sign, whole,
- * fraction. */
+/*
+ * Compare decimal numbers of any length, with sign and fraction: as text they would be compared
+ * wrongly (9 and 10), and as integers they could overflow. Without leading zeros the longer one is the
+ * larger.
+ */
 static int compare_numbers(const char *a, const char *b)
 {
 	bool minus_a, minus_b;
@@ -88,7 +95,7 @@ static int compare_numbers(const char *a, const char *b)
 	return minus_a ? -order : order;
 }
 
-/* As strcmp(), for the part of each line that counts. */
+/* As strcmp(), but for that part of each line that is the key. */
 static int compare_keys(const char *a, const char *b)
 {
 	size_t na, nb;
@@ -132,7 +139,7 @@ static int read_lines(int fd, const char *name, void *arg)
 	return lines.error;
 }
 
-/* "2", "2,3", "2n", "2,2nr" */
+/* A key "2", "2,3", "2n" or "2,2nr": its first and last field, and how it is compared. */
 static void parse_key(const char *text)
 {
 	char *end;

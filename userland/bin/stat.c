@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-/* GNU's words. */
+/* The type in GNU's words. An empty regular file has words of its own there. */
 static const char *type_name(const struct stat *st)
 {
 	switch (st->st_mode & S_IFMT) {
@@ -31,6 +31,7 @@ static const char *type_name(const struct stat *st)
 	return st->st_size ? "regular file" : "regular empty file";
 }
 
+/* There is no time zone but UTC. */
 static void print_date(const struct timespec *t)
 {
 	char text[32];
@@ -52,7 +53,7 @@ static void print_quoted(const char *name, const struct stat *st)
 		printf(" -> '%.*s'", (int)n, target);
 }
 
-/* A letter that stands for a number. Returns false for any other. */
+/* The value of a letter that stands for a number. Returns false for any other letter. */
 static bool number_of(char letter, const struct stat *st, unsigned long *value)
 {
 	const struct {
@@ -129,7 +130,10 @@ static void print_letter(char letter, const char *name, const struct stat *st)
 	}
 }
 
-/* A % at the very end stands for itself. */
+/*
+ * Print a file by a format. A % at the very end stands for itself; a newline is added, as with GNU's
+ * -c.
+ */
 static void print_format(const char *format, const char *name, const struct stat *st)
 {
 	for (; *format; format++) {

@@ -5,6 +5,10 @@
  *
  * Each worker is a process, and looks whether the kernel keeps its promises: a byte that changes or
  * a child that is lost is a failure. A vm worker needs 4 MiB, an fs worker some 300 KiB of /tmp.
+ *
+ *     stress --cpu 4 --fork 2 --timeout 10       six processes for ten seconds
+ *
+ * It is for finding bugs of the kernel by load: run it while something is traced, or under `latency`.
  */
 #include <vt.h>
 #include <limits.h>
@@ -38,7 +42,11 @@ static bool goes_on(long done)
 	return !deadline || now() < deadline;
 }
 
-/* A round is a million steps of a linear congruential generator, which no compiler can shorten. */
+/*
+ * Compute. A round is a million steps of a linear congruential generator (the constants are those of
+ * Numerical Recipes); each step needs the one before, so no compiler can shorten the loop. The result
+ * goes into a volatile variable, or the whole loop would be removed.
+ */
 static long work_cpu(void)
 {
 	volatile unsigned int sink;
@@ -54,7 +62,7 @@ static long work_cpu(void)
 	return done;
 }
 
-/* Each kind of worker returns the rounds that it has done. This one gives the CPU up each time. */
+/* Give the CPU up in each round. Like all kinds of workers it returns the rounds that it has done. */
 static long work_yield(void)
 {
 	long done = 0;
@@ -64,7 +72,7 @@ static long work_yield(void)
 	return done;
 }
 
-/* A millisecond each. */
+/* Sleep for a millisecond in each round: this loads timers and wake-ups, not the CPU. */
 static long work_sleep(void)
 {
 	struct timespec span = {.tv_nsec = 1000000};
@@ -77,7 +85,10 @@ static long work_sleep(void)
 	return done;
 }
 
-/* The status checks that it was our child that was reaped, and that it came through unharmed. */
+/*
+ * Fork a child that ends at once. Its exit status proves that it was this child that was reaped, and
+ * that it came through unharmed.
+ */
 static long work_fork(void)
 {
 	long done = 0;
@@ -96,7 +107,7 @@ static long work_fork(void)
 	return done;
 }
 
-/* The other end of a pair: send back what comes, until the pipe is closed. */
+/* The other end of a pair of pipes: send back what comes until the pipe is closed. */
 static void echo_bytes(int from, int to)
 {
 	char c;
@@ -109,7 +120,7 @@ static void echo_bytes(int from, int to)
 	_exit(n < 0);
 }
 
-/* One byte there and back, and it must be the same. */
+/* Send one byte there and back; it must come back the same. */
 static long work_pipe(void)
 {
 	int there[2], back[2], status;
@@ -146,7 +157,11 @@ static long work_pipe(void)
 	return done;
 }
 
-/* Pages are made one by one and taken away all at once, by a whole process too: its child ends with them. */
+/*
+ * Map memory and write to each page, so that the pages are made one by one. A child then writes to
+ * half of them, which copies these (copy on write), and ends. The parent's pages must have kept their
+ * values.
+ */
 static long work_vm(void)
 {
 	const size_t size = 4 << 20, step = 4096;
@@ -197,7 +212,7 @@ static void check_file(const char *name, const char *other, long seed)
 		vt_die(1, "a byte of a file was changed");
 }
 
-/* A directory of files, listed and removed. */
+/* Make a directory of files, list it and remove it; the number of names must be right. */
 static long work_fs(void)
 {
 	char dir[32], name[48], other[48];
@@ -250,7 +265,11 @@ static const char help[] = "  --cpu N      N workers that compute\n"
 			   "  --count ROUNDS       when each worker has done so many\n"
 			   "  --verbose, -v        say how many rounds each has done\n";
 
-/* Returns the worker's id, or -1 after a message. */
+/*
+ * Fork one worker. Returns its pid, or -1 after a message. The worker asks to get SIGTERM when this
+ * process dies; that it is not an orphan already is looked at afterwards, as the parent may have died
+ * before.
+ */
 static pid_t start(const struct kind *kind)
 {
 	pid_t us = getpid(), pid = fork();

@@ -4,6 +4,11 @@
  * Without settings what differs from `stty sane` is shown, with -a everything, with -g all in one word that
  * stty takes back. The names are POSIX's and Linux's. Left out: speeds and parity, of which the terminals
  * here have only one.
+ *
+ *     Return --ICRNL--> newline --ICANON--> line edited, ^C to a signal (ISIG), shown (ECHO) --> read()
+ *     write() --OPOST, ONLCR: newline becomes CR LF--> the screen
+ *
+ * A terminal thus has four words of modes (control, input, output, local) and a table of characters.
  */
 #include <vt.h>
 #include <vt_term.h>
@@ -47,7 +52,7 @@ static const struct {
 	{"susp", VSUSP}, {"rprnt", VREPRINT}, {"werase", VWERASE}, {"lnext", VLNEXT}, {"discard", VDISCARD},
 };
 
-/* The word of modes that is meant. */
+/* The word of modes that a mode's bits belong to, for reading and for changing. */
 static tcflag_t *word_of(struct termios *t, enum word word)
 {
 	tcflag_t *const words[] = {&t->c_cflag, &t->c_iflag, &t->c_oflag, &t->c_lflag};
@@ -82,7 +87,10 @@ static cc_t character(const char *text)
 
 /* --- showing --- */
 
-/* One word more on a line that ends before the terminal does. text NULL: the line ends. */
+/*
+ * Print one more word on the line, or begin the next if it would pass the terminal's edge. NULL ends
+ * the line.
+ */
 static void show(const char *text)
 {
 	static size_t used;
@@ -108,7 +116,10 @@ static void show_head(bool all)
 	printf(" line = 0;\n");
 }
 
-/* Characters and modes, all or those that are not as `sane` makes them. */
+/*
+ * Show characters and modes: all of them, or those that differ from what `sane` makes. Most often
+ * nothing differs, and the output is one line.
+ */
 static void show_modes(struct termios *t, bool all)
 {
 	struct termios sane = *t;
@@ -141,7 +152,10 @@ static void show_modes(struct termios *t, bool all)
 	show(NULL);
 }
 
-/* -g: the four words and the characters in hexadecimal, with colons between. */
+/*
+ * -g: everything in one word, for `saved=$(stty -g); ...; stty $saved`. Four words of modes and the
+ * characters, in hexadecimal, with colons between.
+ */
 static void show_word(const struct termios *t)
 {
 	printf("%x:%x:%x:%x", t->c_iflag, t->c_oflag, t->c_cflag, t->c_lflag);
@@ -152,7 +166,7 @@ static void show_word(const struct termios *t)
 
 /* --- changing --- */
 
-/* What -g has shown. Returns whether text is that. */
+/* Take back what -g has shown. Returns whether text is such a word; *t is changed only if it is. */
 static bool take_word(const char *text, struct termios *t)
 {
 	unsigned long value[4 + NCCS];
@@ -232,7 +246,7 @@ static bool take_mode(const char *text, struct termios *t)
 	return take_combination(name, on, t);
 }
 
-/* NAME VALUE. Returns whether name takes a value. */
+/* NAME VALUE: a character, min, time, or the size of the window. Returns whether name takes a value. */
 static bool take_value(const char *name, const char *value, struct termios *t, struct winsize *size)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(characters); i++) {
@@ -282,7 +296,9 @@ static void change(char **args, struct termios *t)
 		vt_die(1, "not all settings could be made");
 }
 
-/* By hand, as -echo and its like are settings and no options. Steps *args over the options. */
+/*
+ * Step *args over the options. They are not read by vt_option(), as -echo is a setting and no option.
+ */
 static void options(char ***args, const struct vt_options *o, bool *all, bool *word)
 {
 	for (; **args && ***args == '-'; ++*args) {

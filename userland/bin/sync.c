@@ -1,4 +1,9 @@
-/* sync: write out what is still in memory only. */
+/*
+ * sync: write out what is still in memory only.
+ *
+ * A write(2) is done when the kernel has the bytes; the disk gets them later, and a machine that is
+ * switched off before loses them.
+ */
 #include <vt.h>
 
 int main(int argc, char **argv)

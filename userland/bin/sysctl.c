@@ -3,6 +3,10 @@
  * files under /proc/sys.
  *
  * Left out: -p (files of settings), -q, -e, patterns.
+ *
+ *     kernel.ftrace_enabled = 1      is the content of      /proc/sys/kernel/ftrace_enabled
+ *
+ * So `cat` and `echo >` do the same; the names with dots are what documentation uses.
  */
 #include <vt.h>
 #include <sys/stat.h>
@@ -21,7 +25,7 @@ static char *path_of(const char *name)
 	return path;
 }
 
-/* A value of several lines is printed as so many, each with the name. */
+/* Print a parameter. A value of several lines is printed as so many, each with the name in front. */
 static void print_value(const char *path, char *value)
 {
 	char *line = value;
@@ -42,6 +46,7 @@ static void print_value(const char *path, char *value)
 
 static int show(const char *path);
 
+/* Show all parameters below a folder, and go on after one that cannot be read. */
 static int show_directory(const char *path)
 {
 	char **found = vt_names(path);
@@ -61,6 +66,7 @@ static int show_directory(const char *path)
 	return status;
 }
 
+/* A file is one parameter; a folder stands for all in it. */
 static int show(const char *path)
 {
 	struct stat st;
@@ -83,7 +89,10 @@ static int show(const char *path)
 	return 0;
 }
 
-/* Shows the new value as the kernel has it, which may differ from what was written. */
+/*
+ * Write a value, in one write(2), since the kernel takes each write as a whole value. Then show what
+ * the kernel has made of it, which may differ.
+ */
 static int set(const char *path, const char *value)
 {
 	char *line = vt_malloc(strlen(value) + 2);

@@ -14,7 +14,7 @@ struct tail {
 	bool bytes, from_start, follow, titles, first;
 };
 
-/* Where the last count lines begin. */
+/* Where the last `count` lines begin, looked for backwards from the end. */
 static size_t last_lines(const char *text, size_t size, long count)
 {
 	size_t at = size;
@@ -30,7 +30,7 @@ static size_t last_lines(const char *text, size_t size, long count)
 	return at;
 }
 
-/* Where line number count begins, counted from 1. */
+/* +N: where line N begins, counted from 1. */
 static size_t from_line(const char *text, size_t size, long count)
 {
 	size_t at = 0;
@@ -40,7 +40,10 @@ static size_t from_line(const char *text, size_t size, long count)
 	return at;
 }
 
-/* What could be read, to free; size gets its length. An error is said. */
+/*
+ * Read what can be read, into memory that the caller frees; *size gets its length. An error is
+ * reported, and what came before it is kept.
+ */
 static char *read_all(int fd, const char *name, size_t *size)
 {
 	size_t room = 65536;
@@ -58,7 +61,10 @@ static char *read_all(int fd, const char *name, size_t *size)
 	return text;
 }
 
-/* Files here have no change notification: look again after a while. */
+/*
+ * -f: copy what is added, for ever. There is no way to be told of a change, so it looks five times a
+ * second.
+ */
 static void follow(int fd)
 {
 	struct timespec pause = {.tv_nsec = 200000000};

@@ -31,7 +31,7 @@ static bool parse_mask(const char *text, cpu_set_t *set)
 	return true;
 }
 
-/* Without leading zeros. */
+/* Print a mask in hexadecimal without leading zeros, at least one digit. */
 static void print_mask(const cpu_set_t *set)
 {
 	bool started = false;
@@ -54,7 +54,7 @@ static void print_list(const cpu_set_t *set)
 	free(text);
 }
 
-/* In the words of util-linux, which scripts look for. */
+/* Print the CPUs of a process in the words of util-linux, which scripts look for. */
 static void show(int pid, const char *which, bool list)
 {
 	cpu_set_t set;

@@ -1,12 +1,18 @@
-/* timeout: run a command and end it when it takes too long. */
+/*
+ * timeout [-s SIGNAL] SECONDS COMMAND [ARG...]: run a command and end it when it takes too long.
+ *
+ * Statuses: the command's own; 124 when its time was up; 125 when timeout itself failed; 126 and 127
+ * as the shell has them. Left out: -k (a second signal) and --foreground.
+ */
 #include <vt.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <time.h>
 
 /*
- * Wait until pid has ended or `ns` have passed. SIGCHLD must be blocked: so an end between the look and
- * the wait is not lost. Returns true with *status when it has ended.
+ * Wait until pid has ended or `ns` have passed. Returns true with *status when it has ended. SIGCHLD
+ * must be blocked: an end between the look (waitpid) and the wait (sigtimedwait) then stays pending
+ * and ends the wait at once; otherwise it would be lost, and the wait would last its whole time.
  */
 static bool ended_within(pid_t pid, int64_t ns, int *status)
 {
@@ -61,6 +67,7 @@ int main(int argc, char **argv)
 	/* No time at all means no limit, as with the original. */
 	if (ns == 0 ? waitpid(pid, &status, 0) == pid : ended_within(pid, ns, &status))
 		return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	/* SIGCONT as well: a command that is stopped would not see the signal before it goes on. */
 	if (kill(pid, sig) < 0 || kill(pid, SIGCONT) < 0 || waitpid(pid, &status, 0) < 0)
 		vt_die_errno(125, "kill");
 	return 124;

@@ -39,7 +39,10 @@ static void on_signal(int sig)
 	stopped = sig;
 }
 
-/* zlib's, so that the host can check. */
+/*
+ * The CRC-32 of zlib and Ethernet (polynomial 0xedb88320, bits reflected), so that the host can check
+ * it with zlib's own function. The table is made at the first use.
+ */
 static unsigned crc32_of(const void *data, size_t n)
 {
 	static unsigned table[256];
@@ -58,7 +61,11 @@ static unsigned crc32_of(const void *data, size_t n)
 
 /* --- by the port --- */
 
-/* The port, with nobody's old answer left in it. What is missing ends the program. */
+/*
+ * Open the port, which one program at a time can have, and clear it: an answer to an earlier program
+ * is read away, and zeros fill a frame that a program that was killed has left half sent. What is
+ * missing ends the program.
+ */
 static int open_port(void)
 {
 	static const struct frame nothing;
@@ -85,6 +92,7 @@ static int open_port(void)
 	return fd;
 }
 
+/* Send one frame. Returns whether it was written. The checksum covers type, size and data. */
 static bool send(int port, enum frame_type type, const void *data, size_t n)
 {
 	struct frame f = {.magic = MAGIC, .type = (uint16_t)type, .size = (uint16_t)n};
@@ -97,7 +105,7 @@ static bool send(int port, enum frame_type type, const void *data, size_t n)
 	return false;
 }
 
-/* The host's line, shown. Returns whether it is good news. */
+/* Read the host's line and show it. Returns whether the file has arrived. */
 static bool take_answer(int port, const char *name)
 {
 	char line[1100];
@@ -114,7 +122,10 @@ static bool take_answer(int port, const char *name)
 	return false;
 }
 
-/* Returns whether all of it is there. A signal leaves the host without half a file. */
+/*
+ * Send one file. Returns whether the host has all of it. After a signal or an error the host is told
+ * to throw away what it has (ABANDONED), so it never keeps half a file.
+ */
 static bool send_file(int port, const char *name)
 {
 	int fd = open(name, O_RDONLY);
@@ -181,6 +192,10 @@ static void wait_for_line(void)
 		;
 }
 
+/*
+ * The file is mapped and printed as an address, a length and a checksum. The task stays on CPU 0, so
+ * that the host knows on which CPU's page tables the address means this memory.
+ */
 static void by_memory(const char *name)
 {
 	cpu_set_t cpu = {};

@@ -34,8 +34,10 @@ static const char help[] =
 static struct vt_options o = {
 	.usage = "trace-cmd COMMAND [OPTION...]", .help = help, .in_order = true, .bad_status = 1};
 
-/* The words behind the command, and the instances that they chose: NULL in the first place is the buffer that
- * is always there. */
+/*
+ * The words of the command line behind "trace-cmd": argv[0] is the command's name. They are not
+ * main()'s, because every command needs them.
+ */
 static int argc;
 static char **argv;
 
@@ -71,7 +73,10 @@ static void choose_all(void)
 	free(path);
 }
 
-/* The options -a and -B of the short commands, and nothing else but `more`. Returns a letter of more, or -1.
+/*
+ * The options of the short commands: -a (all instances) and -B NAME are done here. Returns the next
+ * letter of `more`, or -1 at the end. Without -a and -B the command is about the buffer that is always
+ * there.
  */
 static int short_option(const char *more)
 {
@@ -128,7 +133,10 @@ static void add_option(char letter, const char *argument)
 		add(argument);
 }
 
-/* It is found by its own name and goes by ours: the user has heard of no trace-record. */
+/*
+ * Turn into the program that does the work. It is found by its own name but called "trace-cmd record"
+ * in argv[0], as its messages begin with that: the user has not asked for a trace-record.
+ */
 static void become(void) __attribute__((noreturn));
 static void become(void)
 {
@@ -145,6 +153,10 @@ static void become(void)
 
 /* ---- record, start, set */
 
+/*
+ * The letters are those of trace-cmd's own record; a colon stands behind those that take an argument,
+ * and 1 is ours for the long option --max-graph-depth.
+ */
 #define RECORD_OPTIONS "hae:f:Fp:cC:O:o:g:l:n:P:b:B:TM:q1:"
 
 /* "--max-graph-depth N" and "--max-graph-depth=N" as a letter of ours. */
@@ -271,7 +283,16 @@ static int run_command(char *const words[])
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* start (how 0) and set (VT_WISH_ADD). What is wrong leaves all as it was. */
+/*
+ * start (`how` is 0) and set (VT_WISH_ADD, which leaves what is there as it is). The options are read
+ * to their end before anything changes. -B begins another instance: the options behind it are for that
+ * one.
+ *
+ *     trace-cmd start -e sched -B mine -p function      sched events in the main buffer, functions in `mine`
+ *
+ * An error on the way puts everything back, until vt_tracefs_keep() says that the settings are to
+ * stay.
+ */
 static int set_up(int how)
 {
 	static struct vt_array arrays[16];
@@ -327,6 +348,7 @@ static int do_stop(void)
 	return 0;
 }
 
+/* tracing_enabled is written as well: it is an older switch of the same kind, and off it would win. */
 static int do_restart(void)
 {
 	short_option("");
@@ -335,6 +357,7 @@ static int do_restart(void)
 	return 0;
 }
 
+/* Opening `trace` with O_TRUNC empties the buffer; nothing has to be written. */
 static int do_clear(void)
 {
 	short_option("");
@@ -342,7 +365,10 @@ static int do_clear(void)
 	return 0;
 }
 
-/* As after booting, but for trace options and triggers. Files that an instance does not have are passed over.
+/*
+ * Bring one array back to what it was after booting, but for trace options and triggers. The order of
+ * the table matters: recording off and no tracer first, then filters, the buffer last. Files that an
+ * instance does not have (ENOENT) are passed over.
  */
 static void reset_one(const char *instance, const char *mask)
 {
@@ -455,6 +481,7 @@ static int do_snapshot(void)
 	become();
 }
 
+/* trace-stat shows one instance, or without -B all of them; several but not all is not possible. */
 static int do_stat(void)
 {
 	bool all = chosen.n;
@@ -508,6 +535,7 @@ static const struct {
 	{"snapshot", do_snapshot},
 };
 
+/* Only `report` works without tracefs: it reads a file that may come from another machine. */
 int main(int nr, char **words)
 {
 	const char *name = nr > 1 ? words[1] : "";

@@ -36,8 +36,9 @@ static struct setting {
 static volatile sig_atomic_t interrupted, exec_failed, command;
 
 /*
- * The terminal sends ^C, ^\ and its end to the command as well; who tells us alone to end means both. SIGUSR1 is from
- * our child, see become().
+ * The terminal sends ^C, ^\ and its hangup to the command as well, as both are in its foreground
+ * group. SIGTERM and SIGHUP may come to this process alone, and are passed on. SIGUSR1 is from the
+ * child, see become(). errno is kept: the handler may run between a call and the look at its error.
  */
 static void on_signal(int sig)
 {
@@ -65,7 +66,10 @@ static void catch_signals(void (*handler)(int sig))
 
 /* ---- Files of tracefs */
 
-/* The newline has a word looked at by the write; the close of the file would have nobody to tell what is wrong. */
+/*
+ * The kernel looks at a word when a separator follows: with the newline the write itself fails if the
+ * word is wrong. Without it only close() would know.
+ */
 static int write_setting(const char *file, const char *text, int how)
 {
 	int fd = open(file, O_WRONLY | how), ret = 0, err;
@@ -127,7 +131,7 @@ static void set(const char *file, const char *text)
 		vt_die_errno(FAULT, file);
 }
 
-/* One word a time, so that the one that is wrong can be named. */
+/* Write a list one word a time, so that the message can name the word that is wrong. */
 static void set_words(const char *file, char *words)
 {
 	int how = O_TRUNC;
@@ -154,7 +158,7 @@ static void set_number(const char *file, long value)
 	set(file, text);
 }
 
-/* Who else uses the tracer would lose the trace, and the profiler its counts. */
+/* A tracer that somebody else has selected would lose its trace, and the profiler its counts. */
 static void refuse_if_used(void)
 {
 	char *tracer = read_setting("current_tracer"), *profile = read_setting("function_profile_enabled");
@@ -297,7 +301,10 @@ static void print_profile(void)
 static char *trace_text;
 static size_t trace_size;
 
-/* Is nothing of the beginning lost? */
+/*
+ * Whether no record was overwritten. If the beginning is lost, so may be the execve that is looked
+ * for.
+ */
 static bool trace_is_whole(void)
 {
 	char **cpus = vt_names("per_cpu");

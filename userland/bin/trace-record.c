@@ -4,6 +4,8 @@
  *
  * Pages go from the buffers into files while it runs, so that a recording may be longer than the buffers.
  * What tracefs held before is put back as soon as recording ends, whatever signal comes but SIGKILL.
+ *
+ *     trace_pipe_raw of each CPU  ->  spool files beside the output (tracespool.c)  ->  trace.dat (tracedat.c)
  */
 #include <vt_trace.h>
 #include <limits.h>
@@ -49,12 +51,19 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 	errno = err;
 }
 
-/* The command has ended, or stopped: what waits ends with EINTR. */
+/*
+ * It does nothing but exist: with a handler, SIGCHLD interrupts a wait (EINTR) instead of being
+ * ignored.
+ */
 static void on_child(int sig)
 {
 }
 
-/* They come while it waits, for pages or for who reads the file; never while settings change. */
+/*
+ * Block all signals, or let them come. They may come while the program waits, for pages or for a
+ * reader of the file, and never while settings change: the handler's work would otherwise see half of
+ * them.
+ */
 static void hold_signals(bool hold)
 {
 	static const sigset_t all = ~0UL;
@@ -160,7 +169,10 @@ static void set_tracing(bool on)
 			vt_tracefs_set(arrays[i].name, "tracing_on", on ? "1" : "0", O_TRUNC, NULL);
 }
 
-/* Whether all pages found a place. The rest stays in the kernel's buffers. */
+/*
+ * Take the pages there are, of all CPUs. Returns whether all found a place; if not (the disk is full),
+ * the rest stays in the kernel's buffers. `rest`: also take pages that are not full yet.
+ */
 static bool take(bool rest)
 {
 	for (size_t i = 0; i < nr_arrays; i++)
@@ -252,7 +264,10 @@ static bool ended(void)
 	return true;
 }
 
-/* What came meanwhile came before the command: then that does not begin. */
+/*
+ * Switch recording on and let the command run. A signal that came while settings changed has been
+ * held; it is taken here, and then the command does not begin.
+ */
 static void begin(int go)
 {
 	set_tracing(true);
@@ -268,7 +283,10 @@ static void begin(int go)
 	close(go);
 }
 
-/* Until the command's end, or ^C; false when the disk was full before: then the command has run on untraced. */
+/*
+ * Take pages until the command has ended, or until ^C without one. Returns false when the disk became
+ * full: recording ends, but the command, which did not ask to be recorded, runs on to its own end.
+ */
 static bool record(int go)
 {
 	bool good = true;
@@ -289,7 +307,10 @@ static bool record(int go)
 
 /* ---- The file */
 
-/* Nobody reads, or the port is closed: whatever waits ends by a signal. The pages are there still. */
+/*
+ * Write the file to a pipe or a port. That may wait for a reader without end, so signals are let in
+ * and end it. Returns whether all was written; if not, the pages are still in their spools.
+ */
 static bool give_away(struct vt_dat *d, struct vt_dat_buffer *buffers)
 {
 	int ret;

@@ -1,5 +1,11 @@
-/* trace-show [-ps] [-c CPU] [-B NAME]: what is in the trace buffer now, as text; with -p as it comes, until
- * ^C. */
+/*
+ * trace-show [-ps] [-c CPU] [-B NAME]: what is in the trace buffer now, as text; with -p as it comes,
+ * until ^C.
+ *
+ *     trace        reading leaves the records where they are       per_cpu/cpuN/trace: those of one CPU
+ *     trace_pipe   reading takes them out, and waits for more
+ *     snapshot     a second buffer, swapped with the first at some moment
+ */
 #include <vt_trace.h>
 #include <limits.h>
 
@@ -32,6 +38,7 @@ int main(int argc, char **argv)
 	vt_tracefs_check();
 	if (cpu >= vt_tracefs_cpus())
 		vt_die(1, "no CPU %ld", cpu);
+	/* The same three files exist at the top and in the folder of each CPU. */
 	if (cpu < 0)
 		snprintf(name, sizeof(name), "%s", file);
 	else
@@ -40,6 +47,7 @@ int main(int argc, char **argv)
 	fd = open(path, O_RDONLY);
 	if (fd < 0)
 		vt_die_errno(1, path);
+	/* trace_pipe has no end, so this returns only on an error or by a signal. */
 	ret = vt_copy(fd, STDOUT_FILENO);
 	if (ret)
 		vt_die_errno(1, ret == -1 ? path : "write error");

@@ -2,6 +2,8 @@
  * uniq [-cdu] [FILE]: one of each run of equal lines.
  *
  * Left out: -f, -s, -w, -i, an output file.
+ *
+ *     sort words | uniq -c | sort -n      how often each word comes, the rarest first
  */
 #include <vt.h>
 

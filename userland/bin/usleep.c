@@ -1,4 +1,8 @@
-/* usleep: do nothing for so many microseconds. The ftrace tutorials measure with it. */
+/*
+ * usleep: do nothing for so many microseconds. The ftrace tutorials measure with it.
+ *
+ * The sleep is a timer's, so it lasts at least that long; how much longer is what `latency` measures.
+ */
 #include <vt.h>
 #include <time.h>
 
