@@ -29,14 +29,17 @@ static long now(void)
 	return time.tv_sec * 1000000000L + time.tv_nsec;
 }
 
-/* The shortest system call there is: the cost of entering and leaving the kernel. */
+/* The shortest system call there is, so its time is the cost of entering and leaving the kernel. */
 static void getpid_loop(long n)
 {
 	while (n-- > 0)
 		getpid();
 }
 
-/* Alone on its CPU it comes back to itself: the scheduler without a switch of address space. */
+/*
+ * A task that is alone on its CPU gives way to itself: the cost of the scheduler without a switch of
+ * tasks.
+ */
 static void yield_loop(long n)
 {
 	while (n-- > 0)
@@ -58,7 +61,7 @@ static void open_loop(long n)
 	}
 }
 
-/* The child ends at once: address space copied, thrown away, parent woken. */
+/* The child ends at once: an address space is copied and thrown away, and the parent is woken. */
 static void fork_loop(long n)
 {
 	pid_t child;

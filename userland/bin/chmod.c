@@ -10,7 +10,11 @@
 #include <vt.h>
 #include <sys/stat.h>
 
-/* Bits of all of owner, group and others for one letter of rwxXst, or 0 when it is none. */
+/*
+ * The bits of one letter of rwxXst, for owner, group and others together; 0 when it is none. `old` is
+ * the mode so far, on which X depends: it is x, but only for directories and for what somebody may
+ * execute already.
+ */
 static mode_t permission(char letter, mode_t old)
 {
 	switch (letter) {
@@ -53,7 +57,10 @@ static mode_t classes(const char **p, mode_t mask)
 	}
 }
 
-/* One clause: [ugoa...]{+|-|=}[rwxXst...] as often as there is an operator. Returns false if it is none. */
+/*
+ * Apply one clause, [ugoa...]{+|-|=}[rwxXst...] with as many operators as there are, to *mode, and
+ * step over it. Returns false if it is none.
+ */
 static bool apply_clause(const char **p, mode_t mask, mode_t *mode)
 {
 	const char *start = *p;

@@ -4,6 +4,8 @@
  *
  * That makes it the tool to try out reads and writes of one size on a file of tracefs. Left out:
  * ibs, obs and cbs, conversions, iflag=fullblock: a short read is a block of its own.
+ *
+ *     dd if=trace_pipe_raw of=page bs=4096 count=1 iflag=nonblock      one page of the ring buffer, if there is one
  */
 #include <vt.h>
 #include <limits.h>
@@ -81,8 +83,8 @@ static void set_operand(struct dd *dd, const char *word)
 }
 
 /*
- * Sets *in and *out, or ends the program. With seek the file is not emptied: what lies before
- * stays.
+ * Open both files, or end the program. With seek, notrunc or append the output is not emptied, because
+ * what lies before the new bytes is to stay.
  */
 static void open_files(const struct dd *dd, int *in, int *out)
 {

@@ -3,6 +3,8 @@
  *
  * -c shows and clears it, -C only clears, -n sets what reaches the console. Left out: -w, levels
  * and times in other forms.
+ *
+ *     syslog(2) gives:      <6>[    0.123456] clock: 1000000000 Hz      6 is the level: 0 is worst, 7 is for debugging
  */
 #include <vt.h>
 #include <sys/klog.h>

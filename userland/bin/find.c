@@ -10,6 +10,8 @@
  * A test is a line in `primaries`: its name, the function that runs it on a file, and one that
  * takes its arguments from the command line. The library does the rest: vt_expression_take() reads
  * the expression, the walk calls visit() for each file.
+ *
+ *     find /tmp -name '*.c' -size +1k      tests[0] = name_fits "*.c", tests[1] = size_fits +1 of 1024 bytes
  */
 #include <vt.h>
 #include <ctype.h>
@@ -84,7 +86,7 @@ static bool type_fits(struct test *test, const struct vt_file *file)
 	return strchr(test->text, letter == '-' ? 'f' : letter) != NULL;
 }
 
-/* A unit begun counts as a whole one: of files, -size -1k finds only the empty. */
+/* A unit that is begun counts as a whole one, as POSIX has it: -size -1k finds only empty files. */
 static bool size_fits(struct test *test, const struct vt_file *file)
 {
 	long units = file->st->st_size / test->unit + (file->st->st_size % test->unit != 0);
@@ -118,7 +120,7 @@ static bool is_empty(struct test *test, const struct vt_file *file)
 	return empty;
 }
 
-/* -maxdepth and -mindepth were for the walk. */
+/* -maxdepth and -mindepth have done their work when they were read; as tests they are true. */
 static bool always(struct test *test, const struct vt_file *file)
 {
 	return true;
@@ -131,7 +133,7 @@ static bool prune(struct test *test, const struct vt_file *file)
 	return true;
 }
 
-/* With a zero behind it for -print0. */
+/* -print and -print0, which puts a zero behind the path: a path may hold newlines, but never a zero. */
 static bool print(struct test *test, const struct vt_file *file)
 {
 	fputs(file->path, stdout);
@@ -203,7 +205,7 @@ static void take_size(struct test *test, char ***args)
 	free(digits);
 }
 
-/* The other file is looked at once, before the walk. A link is itself. */
+/* The other file is looked at once, before the walk. A link is taken itself, not what it leads to. */
 static void take_newer(struct test *test, char ***args)
 {
 	const char *name = take_argument(test, args);
@@ -248,7 +250,10 @@ static const struct primary {
 	{"-exec", execute, take_command},
 };
 
-/* For vt_expression_take(): numbers are indexes in find.tests. */
+/*
+ * For vt_expression_take(): read one test with its arguments. Returns its index in find.tests. An
+ * action (-print, -exec) anywhere in the expression keeps the -print from being added at the end.
+ */
 static size_t take_test(char ***args)
 {
 	const struct primary *p = primaries, *end = primaries + ARRAY_SIZE(primaries);
@@ -295,7 +300,10 @@ static bool visit(const struct vt_file *file)
 	return !find.pruned && (long)file->depth < find.deep;
 }
 
-/* Words of an expression begin like this; "-" alone is a path. */
+/*
+ * Whether the paths end before this word: it begins with "-", or is a bracket or "!". "-" alone is a
+ * path.
+ */
 static bool begins_expression(const char *word)
 {
 	return (word[0] == '-' && word[1]) || !strcmp(word, "(") || !strcmp(word, "!");

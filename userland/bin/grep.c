@@ -79,8 +79,10 @@ static bool find(const struct grep *g, const char *text, size_t from, size_t *st
 	}
 }
 
-/* What stands before a line: the file when there are several, and the number with -n. sep: ':' of a match,
- * else '-'. */
+/*
+ * Print what stands before a line: the file's name when there are several, and the number with -n.
+ * `sep` is ':' for a line that matches, and '-' for one that is shown with it.
+ */
 static void print_prefix(const struct grep *g, const char *name, long number, char sep)
 {
 	const char *end = g->colours ? "\033[0m" : "";
@@ -143,7 +145,10 @@ static void keep(const struct grep *g, struct place *p, const char *line)
 	*slot = vt_strdup(line);
 }
 
-/* The "--" and the lines kept that come before a match. With -o only matches are shown. */
+/*
+ * Print the kept lines that come before a match, and "--" in front if lines were left out since the
+ * last one shown. With -o only matches are shown.
+ */
 static void print_before(struct grep *g, struct place *p)
 {
 	long first = p->number - (g->before > 0 ? g->before : 0);
@@ -161,7 +166,9 @@ static void print_before(struct grep *g, struct place *p)
 	p->due = g->only ? 0 : g->after;
 }
 
-/* A line that does not match, if it stands behind one that does. Returns whether it was shown. */
+/*
+ * Show a line that does not match but stands close behind one that does. Returns whether it was shown.
+ */
 static bool print_after(const struct grep *g, struct place *p, const char *line)
 {
 	if (p->due <= 0)
@@ -201,7 +208,10 @@ static bool is_live(int fd)
 	return fstat(fd, &st) == 0 && !(S_ISREG(st.st_mode) && st.st_size > 0);
 }
 
-/* Each line. Returns how many matched; behind the last one of -m only what is due is read. */
+/*
+ * Go through a file's lines. Returns how many matched. After the last match that -m allows, only the
+ * lines that are still due are read: the rest of a pipe belongs to others.
+ */
 static long grep_lines(struct grep *g, struct vt_lines *lines, struct place *p, bool live)
 {
 	bool more = g->most != 0;
@@ -357,7 +367,7 @@ static bool *grep_flag(struct grep *g, int c)
 	return NULL;
 }
 
-/* The one that is given for each way (-A, -B) goes before -C, wherever it stands. */
+/* -A, -B and -C. What -A or -B says for its own side goes before -C, wherever on the line it stands. */
 static void take_context(struct grep *g, int c, const char *arg)
 {
 	static bool own_before, own_after;

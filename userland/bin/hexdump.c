@@ -3,6 +3,10 @@
  *
  * Words of two bytes in the machine's order, or with -C bytes and text. Left out: formats (-e), -s,
  * -v, and the columns -b -c -d -o -x.
+ *
+ *     -C:   00000000  7f 45 4c 46 02 01 01 00  00 00 00 00 00 00 00 00  |.ELF............|
+ *
+ * Rows that repeat the one before are shown as a single star, which keeps a dump of zeros short.
  */
 #include <vt.h>
 #include <ctype.h>
@@ -35,7 +39,10 @@ static void print_canonical(const struct dump *d)
 	printf("|\n");
 }
 
-/* Both machines have the low byte first. A last single byte is padded by a zero. */
+/*
+ * Words of two bytes in the machine's order, which on both machines has the low byte first: the bytes
+ * 7f 45 are shown as 457f. A last single byte is filled up with a zero.
+ */
 static void print_words(const struct dump *d)
 {
 	printf("%07lx", d->offset);
@@ -60,7 +67,7 @@ static void print_row(struct dump *d)
 	d->fill = 0;
 }
 
-/* Rows go on from file to file, as if all were one. */
+/* For vt_each_file(). Rows go on from file to file, as if all were one. */
 static int dump_file(int fd, const char *name, void *arg)
 {
 	struct dump *d = arg;

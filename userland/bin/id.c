@@ -5,7 +5,10 @@
  */
 #include <vt.h>
 
-/* A number, and the name if it has one: then it does not begin with a digit. */
+/*
+ * Print a number, with its name if it has one. vt_user_text() gives the number itself where there is
+ * no name, and no name begins with a digit.
+ */
 static void print_id(const char *what, unsigned int id, const char *name)
 {
 	printf("%s=%u", what, id);

@@ -6,7 +6,10 @@
 #include <vt.h>
 #include <sys/stat.h>
 
-/* Each directory on the way that is not there. */
+/*
+ * -p: make each directory on the way that is not there, then the last one. That all are there already
+ * is no error. Returns as mkdir(). Parents get the usual mode, less the umask.
+ */
 static int make_parents(const char *path, mode_t mode)
 {
 	char *copy = vt_strdup(path);

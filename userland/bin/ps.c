@@ -4,6 +4,8 @@
  * -l adds class, real-time priority, CPU and memory in KiB. "ps -ef" and "ps aux" have the columns of procps
  * in its order, as scripts take the second one for the process id. Left out: choosing processes and columns
  * (-p, -C, -o), threads.
+ *
+ * There is no system call for this: everything comes from the texts in /proc (lib/procs.c).
  */
 #include <vt.h>
 #include <time.h>
@@ -14,7 +16,10 @@ static enum { BRIEF, LONG, FULL, USER } form;
 static unsigned long mem_total; /* FULL and USER: KiB */
 static unsigned long up;	/* likewise: since boot, in 1/100 s */
 
-/* As ps shows them: TS FF RR B IDL, DLN for deadline. */
+/*
+ * The scheduling policy in procps's letters: TS is SCHED_OTHER, FF fifo, RR round robin, B batch, IDL
+ * idle, DLN deadline.
+ */
 static const char *class_name(int policy)
 {
 	static const char *const names[] = {"TS", "FF", "RR", "B", "?", "IDL", "DLN"};
@@ -46,8 +51,10 @@ static const char *tty_name(unsigned int tty)
 	return text;
 }
 
-/* A line of -f or u, with seconds of processor time. Its share is of all the process's life, as procps has
- * it. */
+/*
+ * A line of -f or u. `seconds` is the processor time used. The share of a processor is over all of the
+ * process's life, as procps has it: it says little about now.
+ */
 static void show_owned(const struct vt_proc *p, unsigned long seconds)
 {
 	unsigned long lived = up > p->start ? up - p->start : 0, began;
@@ -76,7 +83,7 @@ static void show_owned(const struct vt_proc *p, unsigned long seconds)
 		       start, seconds / 60, seconds % 60, p->args);
 }
 
-/* What the shares are of. */
+/* Read what the shares are shares of: all memory, and the time since the machine was booted. */
 static void read_totals(void)
 {
 	char *memory = vt_read_file("/proc/meminfo", NULL), *text = vt_read_file("/proc/uptime", NULL), *end;

@@ -1,4 +1,8 @@
-/* reboot [-f]: start the system anew. */
+/*
+ * reboot [-f]: start the system again.
+ *
+ * What is in memory only is written to the disks first (sync), because the machine stops at once.
+ */
 #include <vt.h>
 #include <sys/reboot.h>
 

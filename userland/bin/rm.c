@@ -2,6 +2,9 @@
  * rm [-rf] FILE...: remove files.
  *
  * -f: what is not there is no error. It never asks. Left out: -i, -d, refusing to remove /.
+ *
+ * A directory is emptied from the inside out: its names are read first, and the directory is closed
+ * before the first of them is removed, so that the reading is not disturbed.
  */
 #include <vt.h>
 #include <sys/stat.h>

@@ -8,7 +8,10 @@
 #include <vt.h>
 #include <ctype.h>
 
-/* A decimal number as an integer and how many of its digits are behind the point. */
+/*
+ * A decimal number as an integer, and how many of its digits stand behind the point: "1.25" is 125 and
+ * 2. Returns false for anything else, and for a number with too many digits.
+ */
 static bool parse(const char *text, int64_t *value, int *digits)
 {
 	bool negative = *text == '-', point = false, any = false;
@@ -37,7 +40,10 @@ static int64_t power10(int n)
 	return n > 0 ? 10 * power10(n - 1) : 1;
 }
 
-/* Returns the length. to has room for 32 bytes. */
+/*
+ * Write the scaled number to `to`, which has room for 32 bytes, with its point. Returns the length.
+ * The sign is written apart, as -0.5 has a whole part of 0, which has none.
+ */
 static int format(char *to, int64_t value, int digits)
 {
 	uint64_t magnitude = value < 0 ? -(uint64_t)value : (uint64_t)value, unit = (uint64_t)power10(digits);
@@ -82,10 +88,12 @@ int main(int argc, char **argv)
 	}
 	if (digits[2] > most)
 		most = digits[2];
+	/* All three get the same scale: with 0.5 and 2 the numbers become 5 and 20, each a tenth. */
 	for (int at = 0; at < 3; at++)
 		number[at] *= power10(most - digits[at]);
 	if (number[1] == 0)
 		vt_die(1, "the step must not be 0");
+	/* -w: the widest number is one of the two ends. */
 	for (int at = 0; padded && at < 3; at += 2) {
 		n = format(text, number[at], most);
 		width = n > width ? n : width;

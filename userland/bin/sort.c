@@ -21,7 +21,10 @@ struct line_list {
 	size_t n, size;
 };
 
-/* Step over one field and what ends it. */
+/*
+ * Step over one field and what ends it. Without -t a field begins with the blanks in front of it, as
+ * POSIX has it; with -t each separator ends one, so two in a row have an empty field between them.
+ */
 static const char *skip_field(const char *s)
 {
 	if (separator) {
@@ -120,7 +123,7 @@ static int compare(const void *x, const void *y)
 	return reverse ? -order : order;
 }
 
-/* For vt_each_file(): adds the file's lines to the list. */
+/* For vt_each_file(): add the file's lines to the list, each in memory of its own. */
 static int read_lines(int fd, const char *name, void *arg)
 {
 	struct line_list *list = arg;

@@ -34,7 +34,10 @@ static int64_t now(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Whether a worker that has done so many rounds goes on. The clock is not read when only rounds count. */
+/*
+ * Whether a worker that has done so many rounds goes on. The clock is read only if there is a time
+ * limit, as reading it is a system call and would be most of a short round.
+ */
 static bool goes_on(long done)
 {
 	if (rounds && done >= rounds)

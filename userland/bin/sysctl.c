@@ -13,7 +13,10 @@
 
 static bool names = true, values = true;
 
-/* kernel.ftrace_enabled and kernel/ftrace_enabled are /proc/sys/kernel/ftrace_enabled. */
+/*
+ * kernel.ftrace_enabled and kernel/ftrace_enabled are both /proc/sys/kernel/ftrace_enabled. Returns
+ * new memory.
+ */
 static char *path_of(const char *name)
 {
 	char *path = vt_join("/proc/sys", name);

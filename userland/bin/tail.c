@@ -4,6 +4,8 @@
  *
  * The whole file is read into memory. Left out: following several files or a name (-F), -s, --pid.
  * With +N it begins at line or byte N.
+ *
+ *     tail -f /sys/kernel/tracing/trace_pipe      would never begin: a file without an end has no last lines
  */
 #include <vt.h>
 #include <limits.h>

@@ -4,13 +4,17 @@
  *
  * MASK is hexadecimal, or with -c a list such as 0,2-5. Left out: -a (all threads), strides in
  * lists (0-8:2).
+ *
+ *     taskset 5 COMMAND      mask 101: CPUs 0 and 2       taskset -c 0,2 COMMAND      the same
+ *
+ * The mask of a process is kept over exec, so a command is set up by setting this process's own mask.
  */
 #include <vt.h>
 #include <ctype.h>
 #include <limits.h>
 #include <sched.h>
 
-/* A hexadecimal mask; the last digit is CPUs 0 to 3. */
+/* Read a hexadecimal mask, from its last digit, which is CPUs 0 to 3. Returns whether text is one. */
 static bool parse_mask(const char *text, cpu_set_t *set)
 {
 	size_t n;

@@ -2,6 +2,8 @@
  * tee [-a] [FILE...]: copy standard input to standard output and to files.
  *
  * Left out: -i, -p. An output that fails is given up, the others go on.
+ *
+ *     make 2>&1 | tee log | grep error      the whole output in `log`, errors on the screen
  */
 #include <vt.h>
 
@@ -25,6 +27,9 @@ int main(int argc, char **argv)
 		vt_warn_errno(argv[o.index]);
 		status = 1;
 	}
+	/*
+	 * Each block is written on at once: a reader behind the pipe sees it while input still comes.
+	 */
 	while ((n = vt_read(STDIN_FILENO, buf, sizeof(buf))) > 0) {
 		for (int i = 0; i < count; i++) {
 			if (vt_write_all(fds[i], buf, (size_t)n) == 0)

@@ -3,6 +3,8 @@
  *
  * Sets have ranges, classes and backslash escapes. Left out: [x*n], equivalence classes; a shorter
  * SET2 is filled with its last byte.
+ *
+ *     echo hello | tr a-y b-z       prints ifmmp: byte i of SET1 becomes byte i of SET2
  */
 #include <vt.h>
 
@@ -18,7 +20,7 @@ static void add(struct set *set, int c)
 		set->v[set->n++] = (unsigned char)c;
 }
 
-/* One byte of a set, its escape done. */
+/* One byte of a set, with its escape done. It steps over what it takes. */
 static int take(const char **s)
 {
 	int c = (unsigned char)*(*s)++;
@@ -26,7 +28,10 @@ static int take(const char **s)
 	return c == '\\' ? vt_escape(s) & 255 : c;
 }
 
-/* A class at s. Returns its length in the text, or 0. */
+/*
+ * Add the members of a class such as [:upper:] at s. Returns its length in the text, or 0 if none is
+ * here.
+ */
 static size_t add_class(struct set *set, const char *s)
 {
 	int (*is)(int c);
@@ -39,6 +44,10 @@ static size_t add_class(struct set *set, const char *s)
 	return n;
 }
 
+/*
+ * A set is written out in full: "a-c" are three members in this order, as the places of SET1 and SET2
+ * correspond.
+ */
 static void parse_set(struct set *set, const char *s)
 {
 	while (*s) {

@@ -7,7 +7,10 @@
 
 static bool all;
 
-/* Lines of comment say how it is after booting; commands (vfs_read:traceoff) may stand below. */
+/*
+ * Take lines of comment away, in place, unless -a was given: they only say how it is after booting.
+ * Commands such as vfs_read:traceoff may stand below them and stay.
+ */
 static char *without_comments(char *text)
 {
 	return all ? text : vt_tracefs_settings(text);
@@ -121,6 +124,7 @@ int main(int argc, char **argv)
 		vt_usage(&o);
 	vt_tracefs_check();
 	nr_cpus = vt_tracefs_cpus();
+	/* Without -B this is tracefs itself, which vt_tracefs_check() has found. */
 	path = vt_tracefs_path(only, "");
 	if (access(path, F_OK) < 0)
 		vt_die(1, "no instance '%s'", only);

@@ -12,7 +12,10 @@ struct wc {
 	bool padded;   /* several columns or files are lined up */
 };
 
-/* Standard input has no name to print. */
+/*
+ * Print the numbers that were asked for, and the file's name; standard input ("-") has no name to
+ * print.
+ */
 static void print_counts(const struct wc *w, const long *n, const char *name)
 {
 	const bool shown[] = {w->lines, w->words, w->bytes};
@@ -27,7 +30,10 @@ static void print_counts(const struct wc *w, const long *n, const char *name)
 	printf(strcmp(name, "-") ? " %s\n" : "\n", name);
 }
 
-/* For vt_each_file(). A word may lie across two blocks: in_word lives outside of both loops. */
+/*
+ * For vt_each_file(). A word begins at a byte that is no blank and follows one; it may lie across two
+ * blocks, so in_word lives outside of both loops.
+ */
 static int wc(int fd, const char *name, void *arg)
 {
 	static char buf[8192];

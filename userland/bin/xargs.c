@@ -3,13 +3,21 @@
  *
  * Left out: quoting in the input, -0, -I, -P, -t, -s. Status 123: some command failed; 125: was
  * killed.
+ *
+ *     find /tmp -name '*.o' | xargs rm      one rm for many names: a process for each would take far longer
+ *
+ * Words are separated by blanks and newlines, so names with blanks in them come apart: find's -exec {}
+ * + does not have that trouble.
  */
 #include <vt.h>
 #include <sys/wait.h>
 
 #define XARGS_MAX 256 /* arguments of one command, its own included */
 
-/* Run the command. Returns 0, or what xargs itself shall exit with. */
+/*
+ * Run the command. Returns 0, or what xargs itself exits with: 123 for a command that failed, and the
+ * shell's 126 and 127 as they are, since no further run could do better.
+ */
 static int run(char **argv)
 {
 	int status;
