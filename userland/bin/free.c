@@ -1,7 +1,7 @@
 /*
  * free [-b | -k | -m]: how much memory is used.
  *
- * Left out: swap, of which there is none; -h, -s.
+ * Left out: swap, as there is none; -h, -s.
  */
 #include <vt.h>
 

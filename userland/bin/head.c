@@ -29,8 +29,8 @@ static bool head_block(const struct head *h, long *left, const char *buf, size_t
 }
 
 /*
- * For vt_each_file(). What was read beyond the count is lost to who reads the same pipe next, as
- * POSIX allows.
+ * For vt_each_file(). What was read beyond the count is lost to the next reader of the same pipe,
+ * as POSIX allows.
  */
 static int head(int fd, const char *name, void *arg)
 {

@@ -45,7 +45,7 @@ int main(int argc, char **argv)
 		else
 			break;
 	}
-	/* --help, what is unknown, and operands, of which there are none. */
+	/* What is left is --help, or a mistake: an unknown option or an operand. */
 	o.index = i;
 	while (vt_option(&o, argc, argv) != -1)
 		;

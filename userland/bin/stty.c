@@ -2,7 +2,7 @@
  * stty [-a | -g] [-F DEVICE] [SETTING...]: show or change the modes of the terminal on standard input.
  *
  * Without settings what differs from `stty sane` is shown, with -a everything, with -g all in one word that
- * stty takes back. The names are POSIX's and Linux's. Left out: speeds and parity, of which the terminals
+ * stty takes back. The names are POSIX's and Linux's. Left out: speeds and parity: the terminals
  * here have only one.
  *
  *     Return --ICRNL--> newline --ICANON--> line edited, ^C to a signal (ISIG), shown (ECHO) --> read()

@@ -86,7 +86,7 @@ static int open_port(void)
 	while (read(fd, old, sizeof(old)) > 0)
 		;
 	vt_set_blocking(fd);
-	/* Zeros are in no frame: they fill one of which somebody who was killed has sent half. */
+	/* If a program was killed in the middle of a frame, these zeros fill the rest of it; no frame begins so. */
 	if (vt_write_all(fd, &nothing, sizeof(nothing)) < 0)
 		vt_die_errno(1, PORT);
 	return fd;

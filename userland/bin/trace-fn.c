@@ -3,8 +3,8 @@
  * trace, as a call graph (-g) or summed up (--profile); trace-fn [options] -p PID: those of a process, until ^C or its
  * end.
  *
- * It writes tracefs files as a person would, and puts back what they held: before it prints, so that nobody who reads
- * slowly or goes away keeps them changed, and whatever signal it gets but SIGKILL.
+ * It writes tracefs files as a person would, and puts back what they held, whatever signal it gets but SIGKILL. It
+ * does so before it prints: a reader of the output who is slow or goes away would otherwise keep them changed.
  */
 #include <vt_trace.h>
 #include <limits.h>

@@ -36,8 +36,8 @@ static volatile sig_atomic_t interrupted, command, waiting = -1;
 /* ---- Signals and the end */
 
 /*
- * Who tells us alone to end means the command as well. What comes from the kernel (^C) has come to both. A write
- * or close that waits ends with EINTR, one that is about to wait with EAGAIN.
+ * A signal that another process sends to this one alone is passed on, as it means the command as well; one from the
+ * kernel (^C) has come to both. A write or close that waits ends with EINTR, one that is about to wait with EAGAIN.
  */
 static void on_signal(int sig, siginfo_t *info, void *context)
 {

@@ -1,7 +1,7 @@
 /*
  * Reading and writing in blocks, in lines and as whole files.
  *
- * All reading begins anew after EINTR: a program here that is interrupted has no reason to stop,
+ * All reading is begun again after EINTR: a program here that is interrupted has no reason to stop,
  * and one that has (the shell) calls read() itself.
  *
  * A program of this kind is a filter: bytes come in by read(2), of any length the kernel likes, and go
@@ -45,7 +45,7 @@ int vt_write_all(int fd, const void *buf, size_t size)
  */
 int vt_copy(int from, int to)
 {
-	/* Not on the stack, of which programs have one page to begin with. */
+	/* Not on the stack: that has a single page when a program begins. */
 	static char buf[16384];
 
 	for (;;) {

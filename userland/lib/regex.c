@@ -9,8 +9,8 @@
  *     a(b|c)*d      0 BYTE a    1 SPLIT 2,7    2 SPLIT 3,5    3 BYTE b    4 JUMP 6    5 BYTE c    6 JUMP 1
  *                   7 BYTE d    8 MATCH
  *
- * A matcher that tries one way after the other (backtracking) may need exponential time for such an
- * expression; this one follows all ways together and looks at each byte once.
+ * A matcher that tries one way after the other (backtracking) may need exponential time, as for
+ * (a*)*b; this one follows all ways together and looks at each byte once.
  */
 #include <vt.h>
 #include <ctype.h>

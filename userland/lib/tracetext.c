@@ -337,7 +337,7 @@ static void print_hrtimer(struct vt_bytes *out, const struct vt_record *r, struc
 				(unsigned long)field(r, "softexpires"));
 }
 
-/* ---- Memory: who asked stands in front of what the format says */
+/* ---- Memory: the caller stands in front of what the format says */
 
 /* The caller of the allocator in front of the text that the event's own format makes. */
 static void print_kmem(struct vt_bytes *out, const struct vt_record *r, struct vt_cpu *cpu)

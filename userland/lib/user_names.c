@@ -32,7 +32,7 @@ static bool line_has(const char *line, unsigned int id)
 	return at && strtoul(at + 1, &end, 10) == id && end != at + 1 && (*end == ':' || *end == '\n' || !*end);
 }
 
-/* The first line with this number wins, as with getpwuid(). Writes to `text` and returns it. */
+/* The first line with this number wins. Writes to `text` and returns it. */
 static char *id_text(const char *lines, unsigned int id, char text[VT_NAME_SIZE])
 {
 	for (const char *line = lines; line && *line; line = strchr(line, '\n')) {

@@ -49,7 +49,7 @@ static void add_files(struct matches *m, const char *dir, const char *shown, boo
 		struct stat st;
 		char *path, *name;
 
-		/* Hidden files are offered only to who has typed the dot. */
+		/* Hidden files are offered only after the dot has been typed. */
 		if (strncmp(entry->d_name, m->prefix, m->length) || (entry->d_name[0] == '.' && !m->length))
 			continue;
 		path = vt_join(dir, entry->d_name);

@@ -271,7 +271,7 @@ static void tell_death(const struct job *job)
 
 	if (!WIFSIGNALED(status))
 		return;
-	/* Who typed ^C wants the whole command line to end, not only its present program. */
+	/* A user who types ^C wants the whole command line to end, not only its present program. */
 	if (WTERMSIG(status) == SIGINT) {
 		if (sh.interactive) {
 			sh.interrupted = INTERRUPT_SHOWN;
@@ -283,8 +283,8 @@ static void tell_death(const struct job *job)
 }
 
 /*
- * The terminal goes to the job. Until then ^C reaches the group of the shell, which the job has left already: who typed
- * it means the job, so it is passed on. From here on it goes to the job itself.
+ * The terminal goes to the job. Until then ^C reaches the group of the shell, which the job has left already. The
+ * user who typed it means the job, so it is passed on. From here on it goes to the job itself.
  */
 static void give_terminal(struct job *job)
 {
@@ -320,7 +320,7 @@ int job_wait(struct job *job)
 		number_job(job);
 		fprintf(stderr, "\n");
 		print_job(job, "Stopped");
-		/* Who typed ^Z wants a prompt, not the loop's next round: bash ends all loops, too. */
+		/* A user who types ^Z wants a prompt, not the loop's next round: bash ends all loops, too. */
 		if (sh.loops) {
 			sh.skip = SKIP_BREAK;
 			sh.skip_count = sh.loops;

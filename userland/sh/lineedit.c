@@ -487,7 +487,7 @@ static void take_size(struct edit *e)
 	e->view.columns = size.ws_col < 4 ? 80 : size.ws_col;
 }
 
-/* For key_begin(): the terminal has wrapped the line anew, or cut it; it is drawn again from where its first
+/* For key_begin(): the terminal has wrapped the line again, or cut it; it is drawn again from where its first
  * row was. */
 static void on_resize(void *arg)
 {

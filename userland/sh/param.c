@@ -324,7 +324,7 @@ static void add_output(struct xtext *x, int fd, unsigned short flags)
 /*
  * Command substitution: run the text in a child and append what it prints. The writing end must be
  * closed here before reading, or the end of input would never come. The child is waited for by its
- * pid, not as a job, as nobody can stop it or name it. Its status becomes $?.
+ * pid, as it is no job: it has no number and no group of its own. Its status becomes $?.
  *
  *     shell: pipe, fork, read until the end, waitpid        child: standard output is the pipe, run, exit
  */

@@ -6,7 +6,7 @@
  * stack; redir_restore() goes back to an earlier height, which also serves errors that jump out of
  * nested commands.
  *
- *     { echo a; } >f 2>&1         save(1): 10 is a copy of 1;   open f, dup2 to 1
+ *     { echo a; } >f 2>&1         open f;   save(1): 10 is a copy of 1;   dup2 to 1
  *                                 save(2): 11 is a copy of 2;   dup2(1, 2)
  *     at the end                  dup2(11, 2), close 11;   dup2(10, 1), close 10
  */
