@@ -99,6 +99,7 @@ LANGUAGE = [
     ("echo 'y=7; return 4' > s; . ./s; echo $? $y", "4 7\n"),
     ("mkdir sub; cd sub; cd ..; cd - > /dev/null; basename $(pwd); cd /nonexistent 2>/dev/null; echo $?", "sub\n1\n"),
     ("trap 'echo bye' EXIT; echo hi", "hi\nbye\n"),
+    ("trap 'echo x' 40; trap; trap - 40; trap", "trap -- 'echo x' 40\n"),
     ("trap 'echo got' USR1; kill -USR1 $$; echo after; trap - USR1; trap", "got\nafter\n"),
     ("set -e; false || true; if false; then :; fi; echo alive; (false); echo dead", "alive\n", 1),
     ("set -u; echo ${x-ok}; echo $x; echo no", "ok\n", 2),

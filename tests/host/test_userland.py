@@ -150,6 +150,7 @@ TOOLS = [
         "SCHED_DEADLINE min/max priority\t: 0/0\nchrt: failed to set pid P's policy: Invalid argument: 1024 ns <= runtime <= deadline <= period "
         "is wanted, and a period of 100 to 4194304 us\n1\n",
     ),
+    ("echo a | grep -E 'a{4294967295}' 2> /dev/null; echo $?; taskset -c 0- true 2> /dev/null; echo $?", "2\n1\n"),
     ("taskset -c 0 taskset -p $$ > /dev/null; taskset 1 sh -c 'taskset -c -p $$' | cut -d: -f2", " 0\n"),
     ("sleep 0.01; sleep 0 0s; usleep 10; echo $?; sync; echo $?", "0\n0\n"),
     (
@@ -244,6 +245,16 @@ def test_grep_context(userland, tmp_path, words):
     )
     out, err, status = run(userland, tmp_path, f"env grep {words}")
     assert (out, status, err != "") == (theirs.stdout.decode(), theirs.returncode, theirs.stderr != b"")
+
+
+def test_pieces_of_a_trace_that_lead_round(userland, tmp_path):
+    """A trace.dat of version 7 whose piece of options names itself as the next one."""
+    head = b"\x17\x08\x44tracing7\0\0\x08" + (4096).to_bytes(4, "little") + b"none\0\0"
+    at = (len(head) + 8).to_bytes(8, "little")
+    piece = bytes(16) + bytes(2) + (8).to_bytes(4, "little") + at
+    (tmp_path / "round.dat").write_bytes(head + at + piece + bytes(64))
+    _, err, status = run(userland, tmp_path, "trace-cmd report round.dat")
+    assert status == 1 and "round.dat" in err
 
 
 def test_nproc(userland, tmp_path):

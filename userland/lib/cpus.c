@@ -23,8 +23,11 @@ bool vt_cpu_list(const char *text, cpu_set_t *set)
 		if (!isdigit((unsigned char)*text))
 			return false;
 		first = last = strtoul(text, &end, 10);
-		if (*end == '-')
+		if (*end == '-') {
+			if (!isdigit((unsigned char)end[1]))
+				return false;
 			last = strtoul(end + 1, &end, 10);
+		}
 		if (last < first || last >= CPU_SETSIZE)
 			return false;
 		for (; first <= last; first++)

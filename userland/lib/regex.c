@@ -13,6 +13,7 @@
  * (a*)*b; this one follows all ways together and looks at each byte once.
  */
 #include <vt.h>
+#include <limits.h>
 #include <ctype.h>
 
 /*
@@ -242,6 +243,14 @@ static void parse_atom(struct re_parser *p, const char *branch)
 	}
 }
 
+/* A number of a repetition. One that is too large for an int stays too large. */
+static int repeat_count(const char *text, char **end)
+{
+	unsigned long n = strtoul(text, end, 10);
+
+	return n > INT_MAX ? INT_MAX : (int)n;
+}
+
 /*
  * Take a repetition operator: {m,n} as it stands, * + ? as what they mean; most is -1 for no limit.
  * Returns false, with p->at unmoved, when no operator stands here, and after an error.
@@ -262,9 +271,9 @@ static bool parse_repeat(struct re_parser *p, int *least, int *most)
 	*most = c == '?' ? 1 : -1;
 	at++;
 	if (c == '{') {
-		*least = (int)strtoul(at, &end, 10);
+		*least = repeat_count(at, &end);
 		/* {m}, {m,n} and {m,}: up to 255, POSIX's RE_DUP_MAX. */
-		*most = *end == ',' ? (isdigit((unsigned char)end[1]) ? (int)strtoul(end + 1, &end, 10) : (end++, -1))
+		*most = *end == ',' ? (isdigit((unsigned char)end[1]) ? repeat_count(end + 1, &end) : (end++, -1))
 				    : *least;
 		if (!p->extended && *end == '\\')
 			end++;

@@ -288,6 +288,9 @@ static void take_options_v7(struct vt_dat_file *f, struct cursor *c)
 	while (next) {
 		int id;
 
+		/* Pieces follow each other in the file. One that leads back would lead round for ever. */
+		if (next < c->at)
+			broken(f, c->at);
 		c->at = (size_t)next;
 		take(c, 16);
 		next = 0;

@@ -131,6 +131,17 @@ static int trap_set(const char *name, const char *action)
 	return 0;
 }
 
+/* As it can be typed again. Real-time signals have no names, so they show as numbers. */
+static void show_trap(int sig)
+{
+	const char *name = sig ? vt_signal_name(sig) : "EXIT";
+
+	if (name)
+		printf("trap -- '%s' %s\n", actions[sig], name);
+	else
+		printf("trap -- '%s' %d\n", actions[sig], sig);
+}
+
 /*
  * trap [--] [ACTION] SIGNAL... | trap. Without operands the traps are printed in a form that can be
  * read back.
@@ -144,7 +155,7 @@ int builtin_trap(int argc, char **argv)
 	if (argc == 1) {
 		for (int sig = 0; sig < NSIG; sig++) {
 			if (actions[sig])
-				printf("trap -- '%s' %s\n", actions[sig], sig ? vt_signal_name(sig) : "EXIT");
+				show_trap(sig);
 		}
 		return 0;
 	}
