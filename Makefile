@@ -30,6 +30,11 @@ endef
 
 include mk/machines.mk
 
+# Modules outside of this tree: a make of their own.
+ifneq ($(M),)
+include mk/modules_outer.mk
+else
+
 # From the command line only: an ARCH=arm64 in the environment is for building Linux and must not reach us.
 ifeq ($(origin ARCH),command line)
 
@@ -66,6 +71,7 @@ help:
 #:   make iso              build/x86_64/vitrine.iso: GRUB, kernel, initramfs; for CD or USB stick, BIOS or UEFI
 #:                         (APPEND="kernel arguments" go into it)
 #:   make busybox          fetch Debian's busybox-static again (the first build does; vi, awk, diff and others of a session are its)
+#:   make M=DIR            modules of the folder DIR, whose Makefile says `obj-m += NAME.o` (ARCH=arm64 or x86_64; W=1; docs/modules.md)
 #:   make clean            remove build/ and nothing else
 #:   make compile_commands.json   for clangd and other editors' helpers
 deps:
@@ -96,5 +102,7 @@ clean:
 
 .PHONY: help deps deps-build deps-run deps-iso deps-test deps-lint $(MACHINES) all busybox iso clean
 include mk/qemu.mk mk/tests.mk
+
+endif
 
 endif

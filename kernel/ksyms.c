@@ -114,23 +114,37 @@ static unsigned long symbol_size(size_t i)
 	return __start_ksyms_offset[next] - __start_ksyms_offset[i];
 }
 
-const char *kallsyms_lookup(unsigned long address, unsigned long *size, unsigned long *offset, char *name)
+/* ---- Lookups */
+
+const struct ksym_source *ksym_modules;
+
+static void copy_name(char *to, const char *from, size_t size)
+{
+	while (--size && *from)
+		*to++ = *from++;
+	*to = '\0';
+}
+
+const char *kallsyms_lookup_module(unsigned long address, unsigned long *size, unsigned long *offset, char *module,
+				   char *name)
 {
 	long index = symbol_index(address);
-	const char *from;
-	size_t length = 0;
 
 	if (index < 0)
-		return NULL;
+		return ksym_modules && ksym_modules->find(address, size, offset, module, name) ? name : NULL;
 	if (size)
 		*size = symbol_size((size_t)index);
 	if (offset)
 		*offset = address - symbol_address((size_t)index);
-	/* The tool refuses names that would not fit. */
-	for (from = symbol_name((size_t)index); from[length]; length++)
-		name[length] = from[length];
-	name[length] = '\0';
+	copy_name(name, symbol_name((size_t)index), KSYM_NAME_LEN);
+	if (module)
+		*module = '\0';
 	return name;
+}
+
+const char *kallsyms_lookup(unsigned long address, unsigned long *size, unsigned long *offset, char *name)
+{
+	return kallsyms_lookup_module(address, size, offset, NULL, name);
 }
 
 unsigned long kallsyms_lookup_name(const char *name)
@@ -146,7 +160,7 @@ unsigned long kallsyms_lookup_name(const char *name)
 			high = middle;
 	}
 	if (low == kallsyms_count() || name_compare(symbol_name(__start_ksyms_by_name[low]), name))
-		return 0;
+		return ksym_modules ? ksym_modules->find_name(name) : 0;
 	return symbol_address(__start_ksyms_by_name[low]);
 }
 
@@ -164,12 +178,19 @@ static char *put_hex(char *to, unsigned long value)
 	return to;
 }
 
+static char *put_text(char *to, const char *text)
+{
+	while (*text)
+		*to++ = *text++;
+	return to;
+}
+
 int sprint_symbol(char *text, unsigned long address)
 {
+	char module[KSYM_MODULE_LEN], *to = text;
 	unsigned long size, offset;
-	char *to = text;
 
-	if (!kallsyms_lookup(address, &size, &offset, text)) {
+	if (!kallsyms_lookup_module(address, &size, &offset, module, text)) {
 		to = put_hex(to, address);
 	} else {
 		while (*to)
@@ -178,6 +199,11 @@ int sprint_symbol(char *text, unsigned long address)
 		to = put_hex(to, offset);
 		*to++ = '/';
 		to = put_hex(to, size);
+		if (*module) {
+			to = put_text(to, " [");
+			to = put_text(to, module);
+			*to++ = ']';
+		}
 	}
 	*to = '\0';
 	return (int)(to - text);

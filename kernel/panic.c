@@ -14,6 +14,7 @@
 #include <boot/boot_info.h>
 #include <irq/irqflags.h>
 #include <kernel/cmdline.h>
+#include <kernel/export.h>
 #include <kernel/panic.h>
 #include <kernel/printk.h>
 #include <kernel/smp.h>
@@ -78,6 +79,7 @@ void dump_stack(void)
 	show_task_line();
 	show_stack(NULL, NULL);
 }
+EXPORT_SYMBOL(dump_stack);
 
 /* Wait as a busy loop: timers and the scheduler may be what broke. */
 static void panic_wait(int seconds)
@@ -130,6 +132,7 @@ void panic(const char *fmt, ...)
 	console_flush();
 	panic_end();
 }
+EXPORT_SYMBOL(panic);
 
 /* One CPU at a time; an oops inside an oops goes on, with `nested` true. */
 static bool oops_enter(void)

@@ -1,5 +1,6 @@
 /* The kernel log: a ring of records in memory. Printing them is kernel/console.c's business. */
 #include <irq/irqflags.h>
+#include <kernel/export.h>
 #include <kernel/panic.h>
 #include <kernel/printk.h>
 #include <kernel/smp.h>
@@ -236,6 +237,7 @@ int vprintk(const char *fmt, va_list args)
 	}
 	return len;
 }
+EXPORT_SYMBOL(vprintk);
 
 int printk(const char *fmt, ...)
 {
@@ -247,6 +249,7 @@ int printk(const char *fmt, ...)
 	va_end(args);
 	return len;
 }
+EXPORT_SYMBOL(printk);
 
 bool log_get(u64 *seq, struct log_line *line, char *text, size_t size)
 {

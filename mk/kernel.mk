@@ -15,30 +15,13 @@ endif
 NOTRACE_both := patch.c stacktrace.c
 NOTRACE_aarch64 := $(NOTRACE_both) prologue.c
 NOTRACE_x86_64  := $(NOTRACE_both) percpu.c desc.c
-NOTRACE := boot/% trace/% kernel/lib/% kernel/ksyms.c kernel/time/clock.c samples/preemptirq_check.c samples/fgraph_stats.c \
+NOTRACE := boot/% trace/% kernel/lib/% kernel/ksyms.c kernel/module/ksyms.c kernel/time/clock.c samples/preemptirq_check.c samples/fgraph_stats.c \
 	$(NOTRACE_$(ARCH):%=arch/$(ARCH)/%)
-# mcount_site.s: a macro that spares each site an instruction.
-PG_aarch64 := -pg -Wa,arch/aarch64/mcount_site.s
-PG_x86_64  := -pg -mfentry -mrecord-mcount
 # What stands among such files and is traced all the same: people look for seq_read, and it runs in tasks only.
 TRACED := kernel/lib/seq_file.c
 NOTRACE_OBJ := $(patsubst %,$(BUILD)/%.o,$(basename $(filter-out $(TRACED),$(filter $(NOTRACE),$(KSRC)))))
 
-# ---- Flags. Builtins are on (memcpy of a known size becomes moves), but for those whose names our <lib/string.h> declares
-# in its own way. char is unsigned on both machines, as in Linux: the format files of events say so.
-OUR_BUILTINS := isspace isdigit isalpha isalnum isprint isxdigit isupper islower ispunct tolower toupper
-KINC := -Iinclude -iquote trace -Iarch/$(ARCH)/include -I$(BUILD)/include
-KCFLAGS := -std=gnu11 -O2 -g -funsigned-char -ffreestanding -fbuiltin $(OUR_BUILTINS:%=-fno-builtin-%) \
-	-nostdinc -isystem $(shell $(CC) -print-file-name=include) \
-	-mgeneral-regs-only -fno-omit-frame-pointer -fno-pic -fno-pie -fno-strict-aliasing -fno-common \
-	-fno-stack-protector -fno-asynchronous-unwind-tables -fno-unwind-tables \
-	-Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Werror $(KINC)
-KCFLAGS_aarch64 := -mno-outline-atomics
-KCFLAGS_x86_64  := -mno-red-zone -mcmodel=kernel -fcf-protection=none
-KCFLAGS += $(KCFLAGS_$(ARCH))
-KCFLAGS += $(if $(NOEVENTS),-DNO_TRACEPOINTS)
-KAFLAGS := -g -nostdinc $(KINC) -D__ASSEMBLY__
-KLDFLAGS := -nostdlib -static --build-id=none -z noexecstack -z max-page-size=4096 --orphan-handling=error --fatal-warnings
+include mk/kernel_flags.mk
 instrument = $(if $(NOPG)$(filter-out $(TRACED),$(filter $(NOTRACE),$(1))),,$(PG_$(ARCH)))
 # A leaf function of the tracer needs no frame: a walk that starts in one leaves out its caller, the tracer's own entry.
 # rbp stays that one's all the same: as a register for data it would lead an interrupt's walk anywhere.
@@ -90,6 +73,15 @@ $(CONFIG_H) $(CONFIG_TEXT) &: kernel/init/config.list tools/kconfig.py include/k
 		--text $(CONFIG_TEXT) --header $(CONFIG_H) kernel/init/config.list
 $(BUILD)/kernel/init/config.o: | $(CONFIG_H)
 
+# What a module must have been built for: the kernel's release, its machine, and a sum over all headers, since a structure
+# that has changed is no longer where a module looks for it.
+VERMAGIC_H := $(BUILD)/include/generated/vermagic.h
+KHEADERS := $(sort $(wildcard include/*/*.h include/*/*/*.h include/*/*/*/*.h arch/$(ARCH)/include/asm/*.h))
+$(VERMAGIC_H): $(KHEADERS) $(BUILD)/kernel.flags
+	$(call say,GEN,$@)
+	$(Q)echo '#define VERMAGIC_STRING "$(RELEASE) SMP preempt mod_unload $(ARCH) abi$(shell cat $(KHEADERS) | cksum | cut -d" " -f1)"' > $@
+$(BUILD)/kernel/module/main.o: | $(VERMAGIC_H)
+
 # ---- Two links. The tables lie behind text and before data, so that the second link moves no instruction;
 # both tools check it by reading their table back out of the finished kernel.
 LDS := $(BUILD)/linker.lds
@@ -123,9 +115,15 @@ $(BUILD)/Image: $(BUILD)/vmlinux
 	$(call say,IMAGE,$@)
 	$(Q)$(OBJCOPY) -O binary $< $@
 
+# What the kernel exports, for `make M=FOLDER modules`.
+$(BUILD)/Module.symvers: $(BUILD)/vmlinux tools/modpost.py tools/elfimage.py
+	$(call say,EXPORTS,$@)
+	$(Q)$(PYTHON) tools/modpost.py --export $< -o $@
+	$(Q)touch $@
+
 KERNEL_aarch64 := $(BUILD)/Image
 KERNEL_x86_64  := $(BUILD)/vmlinux
-kernel: $(KERNEL_$(ARCH))
+kernel: $(KERNEL_$(ARCH)) $(BUILD)/Module.symvers
 
 # The same kernel behind GRUB, with its command line.
 ifeq ($(ARCH),x86_64)

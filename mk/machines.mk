@@ -3,6 +3,8 @@
 MACHINES    := arm64 x86_64
 ARCH_arm64  := aarch64
 ARCH_x86_64 := x86_64
+# What else people call them, where they may choose (make M=... ARCH=).
+ALIASES_x86_64 := amd64 x86
 
 # Those whose machine layer is in this tree.
 HERE := $(foreach m,$(MACHINES),$(if $(wildcard arch/$(ARCH_$(m))/asm-offsets.c),$(m)))

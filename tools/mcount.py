@@ -13,6 +13,7 @@ Both lists are held against the instructions: each `bl _mcount` in text must be 
 
     mcount.py -o tables/mcount.S --objects 'a.o b.o' --never 'b.o' vmlinux.1     write the table
     mcount.py --verify vmlinux vmlinux.1                                         compare the finished kernel with it
+    mcount.py --module my.o                                                      check the sites of a module
 """
 
 import argparse
@@ -176,14 +177,44 @@ def verify(final, first):
         raise BuildError(f"{final}: mcount: call sites moved between the first link and the second")
 
 
+def check_module(path):
+    """The sites of a relocatable file, which the loader takes from its relocations: each is a call at the entry of a
+    function, and gcc's own list, where it makes one, names the same."""
+    image = Image(path)
+    machine = Machine(image)
+    field = 1 if image.machine == EM_X86_64 else 0
+    opcode = b"\xe8" if field else b"\x00\x00\x00\x94"
+    functions = {}
+    for symbol in image.symbols:
+        if symbol.type == STT_FUNC and symbol.size:
+            functions.setdefault(symbol.section, []).append((symbol.value, symbol.value + symbol.size))
+    sites = 0
+    for reloc in image.relocs:
+        section = image.sections[reloc.section]
+        if reloc.symbol.name != machine.hook or not section.flags & SHF_EXECINSTR:
+            continue
+        site = reloc.offset - field
+        if not any(start <= site < end for start, end in functions.get(section.index, ())):
+            raise BuildError(f"{path}: mcount: site {site:#x} of {section.name} lies in no function")
+        if section.data[site : site + len(opcode)] != opcode:
+            raise BuildError(f"{path}: mcount: site {site:#x} of {section.name} does not call {machine.hook}")
+        sites += 1
+    if field and len(machine.listed(image)) != sites:
+        raise BuildError(f"{path}: mcount: {sites} calls of {machine.hook}, but gcc lists {len(machine.listed(image))}")
+    return 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("-o", "--output", help="assembly file to write")
     parser.add_argument("--objects", default="", help="the objects that were linked, in one word")
     parser.add_argument("--never", default="", help="those of them that must have no site")
     parser.add_argument("--verify", metavar="VMLINUX", help="compare the table in VMLINUX with the sites in IMAGE")
+    parser.add_argument("--module", action="store_true", help="only check the sites of a module's object")
     parser.add_argument("image", help="the first link, made with --emit-relocs")
     args = parser.parse_args()
+    if args.module:
+        return check_module(args.image)
     if args.verify:
         return verify(args.verify, args.image)
     if not args.output:

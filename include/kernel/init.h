@@ -32,6 +32,8 @@ DECLARE_TABLE(initcall_fs, initcall_fn);
 DECLARE_TABLE(initcall_device, initcall_fn);
 DECLARE_TABLE(initcall_late, initcall_fn);
 
+/* One of them, or the init of a module, with its tracepoints. What it returns. Thread context. */
+int do_one_initcall(initcall_t fn);
 /* Boot, process 1: all of a level, do_initcalls(core). */
 #define do_initcalls(level) __do_initcalls(#level, __start_ptrs_initcall_##level, __stop_ptrs_initcall_##level)
 void __do_initcalls(const char *level, initcall_fn *const *from, initcall_fn *const *to);

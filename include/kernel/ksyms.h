@@ -15,14 +15,19 @@
 
 /* Longest name with its ending zero. */
 #define KSYM_NAME_LEN 128
-/* What sprint_symbol() writes at most: "name+0xoffset/0xsize" with its ending zero. */
-#define KSYM_SYMBOL_LEN (KSYM_NAME_LEN + 2 * sizeof("+0x0123456789abcdef"))
+/* Longest name of a module with its ending zero: Linux's MODULE_NAME_LEN. */
+#define KSYM_MODULE_LEN 56
+/* What sprint_symbol() writes at most: "name+0xoffset/0xsize [module]" with its ending zero. */
+#define KSYM_SYMBOL_LEN (KSYM_NAME_LEN + 2 * sizeof("+0x0123456789abcdef") + KSYM_MODULE_LEN + 3)
 
 struct ksym {
 	unsigned long address;
 	const char *name;
 	char type; /* as nm prints it: t text, d data, b bss, r rodata, w weak; upper case for global */
 };
+
+/* May the current task see addresses of the kernel (kptr_restrict)? Thread context. */
+bool kallsyms_show_value(void);
 
 /* How many symbols there are. */
 size_t kallsyms_count(void);
@@ -36,18 +41,32 @@ bool kallsyms_symbol(size_t i, struct ksym *sym);
 /* Number of the preferred symbol at or before `address`; -1 when the address is not in the kernel's image. */
 long symbol_index(unsigned long address);
 
+/* Who knows the symbols of modules: kernel/module, from boot on. NULL before. Functions for any context. */
+struct ksym_source {
+	/* As kallsyms_lookup_module, for addresses outside of the image. */
+	bool (*find)(unsigned long address, unsigned long *size, unsigned long *offset, char *module, char *name);
+	unsigned long (*find_name)(const char *name); /* 0: there is none */
+};
+extern const struct ksym_source *ksym_modules;
+
 /*
  * The symbol that `address` lies in: its size in bytes (up to the next symbol) to *size, the distance of the address
  * from its start to *offset; either may be NULL. The name is copied to `name` (KSYM_NAME_LEN bytes).
- * Returns `name`, or NULL, with nothing written, when the address is not in the kernel's image.
+ * Returns `name`, or NULL, with nothing written, when the address is neither in the kernel's image nor in a module.
  */
 const char *kallsyms_lookup(unsigned long address, unsigned long *size, unsigned long *offset, char *name);
+/* The same, and the module's name, empty for the kernel itself, to `module` (KSYM_MODULE_LEN bytes). */
+const char *kallsyms_lookup_module(unsigned long address, unsigned long *size, unsigned long *offset, char *module,
+				   char *name);
 
-/* Address of the symbol of that name, the lowest when static functions share it; 0 when there is none. */
+/*
+ * Address of the symbol of that name, in the image before modules, the lowest when static functions share it; 0 when
+ * there is none. "module:name" asks for a module's.
+ */
 unsigned long kallsyms_lookup_name(const char *name);
 
 /*
- * Writes "name+0x10/0x40", or "0xffff..." for an address outside the image, to `text` (KSYM_SYMBOL_LEN bytes).
- * Returns the length without the ending zero.
+ * Writes "name+0x10/0x40", with " [module]" behind it for a module's, or "0xffff..." for an address that is in neither,
+ * to `text` (KSYM_SYMBOL_LEN bytes). Returns the length without the ending zero.
  */
 int sprint_symbol(char *text, unsigned long address);

@@ -50,6 +50,7 @@ struct ftrace_set {
 	unsigned long *bits; /* [ftrace_lock] NULL: empty */
 	unsigned count;	     /* [ftrace_lock] bits set, and one more while modules are waited for */
 	bool waits;	     /* [ftrace_lock] for modules: it filters even without a bit (tracers/function_modules.c) */
+	u32 seen;	     /* [ftrace_lock] up to which module that went it knows (ftrace/modules.c) */
 };
 /* Locks: l ftrace_lock (changes; callers read under it being parked), I immutable while registered. */
 struct ftrace_ops {

@@ -22,6 +22,15 @@
 		(unsigned long)&&here; \
 	})
 /*
+ * Where the address of a constant text is kept. A module's goes with the module, and records stay: the loader puts the
+ * address of a lasting copy there (trace/records/printk_text.c), so the module must read it each time.
+ */
+#ifdef MODULE
+#define __printk_format static const char *kept __used __section("ptrs_printk_formats")
+#else
+#define __printk_format static const char *const kept __used __section("ptrs_printk_formats")
+#endif
+/*
  * A constant format or text is recorded by its address, and listed in the file printk_formats; of the arguments their
  * values are, and text is made when somebody reads it. Any context. Not 0: recorded. A message without a newline at its
  * end gets one. The barrier keeps the call from becoming a jump: the stack record of the option stacktrace shall begin
@@ -29,8 +38,7 @@
  */
 #define trace_printk(fmt, ...)                                                                                   \
 	({                                                                                                       \
-		static const char *const kept __used __section("ptrs_printk_formats") =                          \
-			__builtin_constant_p(fmt) ? (fmt) : NULL;                                                \
+		__printk_format = __builtin_constant_p(fmt) ? (fmt) : NULL;                                      \
 		int recorded = __builtin_constant_p(fmt) ? __trace_bprintk(trace_this_ip(), kept, ##__VA_ARGS__) \
 							 : __trace_printk(trace_this_ip(), fmt, ##__VA_ARGS__);  \
 		if (0)                                                                                           \
@@ -40,8 +48,7 @@
 	})
 #define trace_puts(text)                                                                         \
 	({                                                                                       \
-		static const char *const kept __used __section("ptrs_printk_formats") =          \
-			__builtin_constant_p(text) ? (text) : NULL;                              \
+		__printk_format = __builtin_constant_p(text) ? (text) : NULL;                    \
 		int recorded = __builtin_constant_p(text) ? __trace_bputs(trace_this_ip(), kept) \
 							  : __trace_puts(trace_this_ip(), text); \
 		barrier();                                                                       \

@@ -1,4 +1,7 @@
-/* ELF64 as far as execve reads it, and the auxiliary vector (System V gABI; Linux's AT_ numbers). */
+/*
+ * ELF64 as far as execve and the loader of modules read it, and the auxiliary vector (System V gABI; Linux's AT_
+ * numbers).
+ */
 #pragma once
 
 #include <uapi/types.h>
@@ -12,6 +15,7 @@
 #define ELFCLASS64  2
 #define ELFDATA2LSB 1
 #define EV_CURRENT  1
+#define ET_REL	    1
 #define ET_EXEC	    2
 #define ET_DYN	    3
 
@@ -27,6 +31,49 @@ struct elf64_phdr {
 	__u32 p_type, p_flags;
 	__u64 p_offset, p_vaddr, p_paddr, p_filesz, p_memsz, p_align;
 };
+/* Sections, symbols and relocations of relocatable files (gABI, chapter 4). */
+struct elf64_shdr {
+	__u32 sh_name, sh_type;
+	__u64 sh_flags, sh_addr, sh_offset, sh_size;
+	__u32 sh_link, sh_info;
+	__u64 sh_addralign, sh_entsize;
+};
+#define SHT_NULL      0
+#define SHT_PROGBITS  1
+#define SHT_SYMTAB    2
+#define SHT_STRTAB    3
+#define SHT_RELA      4
+#define SHT_NOBITS    8
+#define SHT_REL	      9
+#define SHF_WRITE     1
+#define SHF_ALLOC     2
+#define SHF_EXECINSTR 4
+struct elf64_sym {
+	__u32 st_name;
+	__u8 st_info, st_other;
+	__u16 st_shndx;
+	__u64 st_value, st_size;
+};
+#define SHN_UNDEF     0
+#define SHN_LORESERVE 0xff00
+#define SHN_ABS	      0xfff1
+#define STB_LOCAL     0
+#define STB_GLOBAL    1
+#define STB_WEAK      2
+#define STT_OBJECT    1
+#define STT_FUNC      2
+#define STT_SECTION   3
+#define STT_FILE      4
+struct elf64_rela {
+	__u64 r_offset, r_info;
+	__s64 r_addend;
+};
+/* The parts of r_info and st_info. */
+#define ELF64_R_SYM(info)   ((__u32)((info) >> 32))
+#define ELF64_R_TYPE(info)  ((__u32)(info))
+#define ELF64_ST_BIND(info) ((info) >> 4)
+#define ELF64_ST_TYPE(info) ((info)&15)
+
 #define PT_LOAD	     1
 #define PT_INTERP    3
 #define PT_PHDR	     6

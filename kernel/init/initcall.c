@@ -54,7 +54,7 @@ __setup("initcall_debug", set_initcall_debug);
 
 /* ---- The calls */
 
-static noinline void do_one_initcall(initcall_t fn)
+noinline int do_one_initcall(initcall_t fn)
 {
 	int depth = preempt_count(), ret;
 
@@ -67,6 +67,7 @@ static noinline void do_one_initcall(initcall_t fn)
 		pr_err("initcall %pS left preemption or interrupts off\n", fn);
 		WARN_ON(1);
 	}
+	return ret;
 }
 
 void __do_initcalls(const char *level, initcall_fn *const *from, initcall_fn *const *to)

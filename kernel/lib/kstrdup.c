@@ -2,6 +2,7 @@
  * Copies of strings and of memory in kmalloc'ed memory of their own, which the caller frees with kfree(). Context: that
  * of the gfp flags.
  */
+#include <kernel/export.h>
 #include <lib/string.h>
 #include <mm/slab.h>
 
@@ -11,6 +12,7 @@ void *kmemdup(const void *p, size_t n, gfp_t gfp)
 
 	return copy ? memcpy(copy, p, n) : NULL;
 }
+EXPORT_SYMBOL(kmemdup);
 
 char *kstrndup(const char *s, size_t max, gfp_t gfp)
 {
@@ -28,3 +30,4 @@ char *kstrdup(const char *s, gfp_t gfp)
 {
 	return kmemdup(s, strlen(s) + 1, gfp);
 }
+EXPORT_SYMBOL(kstrdup);

@@ -5,6 +5,7 @@
  *
  * All of them rest on parse_digits(). They keep no state and may be called in any context.
  */
+#include <kernel/export.h>
 #include <lib/errno.h>
 #include <lib/string.h>
 
@@ -75,6 +76,7 @@ int kstrtoull(const char *s, unsigned base, u64 *res)
 {
 	return parse_whole(s + (*s == '+'), base, res);
 }
+EXPORT_SYMBOL(kstrtoull);
 
 /* The magnitude may be one larger for a negative number: -2^63 fits. */
 int kstrtoll(const char *s, unsigned base, s64 *res)
@@ -90,6 +92,7 @@ int kstrtoll(const char *s, unsigned base, s64 *res)
 	*res = negative ? (s64)-v : (s64)v;
 	return 0;
 }
+EXPORT_SYMBOL(kstrtoll);
 
 int kstrtoul(const char *s, unsigned base, unsigned long *res)
 {
@@ -100,6 +103,7 @@ int kstrtoul(const char *s, unsigned base, unsigned long *res)
 		*res = v;
 	return ret;
 }
+EXPORT_SYMBOL(kstrtoul);
 
 int kstrtol(const char *s, unsigned base, long *res)
 {
@@ -110,6 +114,7 @@ int kstrtol(const char *s, unsigned base, long *res)
 		*res = v;
 	return ret;
 }
+EXPORT_SYMBOL(kstrtol);
 
 int kstrtouint(const char *s, unsigned base, unsigned *res)
 {
@@ -123,6 +128,7 @@ int kstrtouint(const char *s, unsigned base, unsigned *res)
 	*res = v;
 	return 0;
 }
+EXPORT_SYMBOL(kstrtouint);
 
 int kstrtoint(const char *s, unsigned base, int *res)
 {
@@ -136,6 +142,7 @@ int kstrtoint(const char *s, unsigned base, int *res)
 	*res = v;
 	return 0;
 }
+EXPORT_SYMBOL(kstrtoint);
 
 /* Only the first letter counts, as on Linux, but for "on" and "off", where the second one decides. */
 int kstrtobool(const char *s, bool *res)
@@ -157,6 +164,7 @@ int kstrtobool(const char *s, bool *res)
 		return -EINVAL;
 	return 0;
 }
+EXPORT_SYMBOL(kstrtobool);
 
 u64 simple_strtoull(const char *s, char **end, unsigned base)
 {

@@ -5,6 +5,7 @@
  * The folder is compiled without call sites (NOTRACE in mk/kernel.mk), because tracers call these functions themselves.
  * There is no state; every context may call them.
  */
+#include <kernel/export.h>
 #include <lib/errno.h>
 #include <lib/string.h>
 
@@ -22,6 +23,7 @@ int memcmp(const void *a, const void *b, size_t n)
 			return *x - *y;
 	return 0;
 }
+EXPORT_SYMBOL(memcmp);
 
 void *memchr(const void *s, int c, size_t n)
 {
@@ -39,6 +41,7 @@ size_t strlen(const char *s)
 		p++;
 	return p - s;
 }
+EXPORT_SYMBOL(strlen);
 
 size_t strnlen(const char *s, size_t max)
 {
@@ -48,6 +51,7 @@ size_t strnlen(const char *s, size_t max)
 		n++;
 	return n;
 }
+EXPORT_SYMBOL(strnlen);
 
 int strcmp(const char *a, const char *b)
 {
@@ -55,6 +59,7 @@ int strcmp(const char *a, const char *b)
 		a++, b++;
 	return (u8)*a - (u8)*b;
 }
+EXPORT_SYMBOL(strcmp);
 
 int strncmp(const char *a, const char *b, size_t n)
 {
@@ -63,6 +68,7 @@ int strncmp(const char *a, const char *b, size_t n)
 			return (u8)*a - (u8)*b;
 	return 0;
 }
+EXPORT_SYMBOL(strncmp);
 
 char *strchr(const char *s, int c)
 {
@@ -71,6 +77,7 @@ char *strchr(const char *s, int c)
 			return NULL;
 	return (char *)s;
 }
+EXPORT_SYMBOL(strchr);
 
 char *strrchr(const char *s, int c)
 {
@@ -82,6 +89,7 @@ char *strrchr(const char *s, int c)
 	} while (*s++);
 	return (char *)last;
 }
+EXPORT_SYMBOL(strrchr);
 
 /* Compares at each place that leaves room for the needle. An empty needle is found at the start. */
 char *strnstr(const char *haystack, const char *needle, size_t len)
@@ -99,6 +107,7 @@ char *strstr(const char *haystack, const char *needle)
 {
 	return strnstr(haystack, needle, SIZE_MAX);
 }
+EXPORT_SYMBOL(strstr);
 
 /* The length of the start of s whose bytes are all in `set` (`in` true), or all not in it. */
 static size_t span(const char *s, const char *set, bool in)
@@ -131,6 +140,7 @@ char *strsep(char **s, const char *delim)
 	*end = '\0';
 	return token;
 }
+EXPORT_SYMBOL(strsep);
 
 ssize_t strscpy(char *dst, const char *src, size_t size)
 {
@@ -147,6 +157,7 @@ ssize_t strscpy(char *dst, const char *src, size_t size)
 	dst[n] = '\0';
 	return n;
 }
+EXPORT_SYMBOL(strscpy);
 
 ssize_t strscpy_pad(char *dst, const char *src, size_t size)
 {
@@ -168,3 +179,4 @@ char *strim(char *s)
 		s++;
 	return s;
 }
+EXPORT_SYMBOL(strim);

@@ -12,6 +12,7 @@
  * Any context; no lock, no allocation.
  */
 #include <asm/page.h>
+#include <kernel/export.h>
 #include <lib/errno.h>
 #include <lib/printf.h>
 #include <lib/string.h>
@@ -493,6 +494,7 @@ int vsnprintf(char *buf, size_t size, const char *fmt, va_list args)
 		buf[min(out.len, out.room)] = '\0';
 	return out.len;
 }
+EXPORT_SYMBOL(vsnprintf);
 
 int vscnprintf(char *buf, size_t size, const char *fmt, va_list args)
 {
@@ -511,6 +513,7 @@ int snprintf(char *buf, size_t size, const char *fmt, ...)
 	va_end(args);
 	return n;
 }
+EXPORT_SYMBOL(snprintf);
 
 int scnprintf(char *buf, size_t size, const char *fmt, ...)
 {
@@ -522,6 +525,7 @@ int scnprintf(char *buf, size_t size, const char *fmt, ...)
 	va_end(args);
 	return n;
 }
+EXPORT_SYMBOL(scnprintf);
 
 int sprintf(char *buf, const char *fmt, ...)
 {
@@ -533,3 +537,4 @@ int sprintf(char *buf, const char *fmt, ...)
 	va_end(args);
 	return n;
 }
+EXPORT_SYMBOL(sprintf);

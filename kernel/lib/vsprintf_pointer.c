@@ -21,20 +21,26 @@ static void format_address(struct text_out *out, const void *p, const struct for
 }
 
 /*
- * S gives name+0x10/0x40 and s the name alone. B is the form of S for a return address: it may lie in the next function
- * already, when the call was the last instruction of its own function, so the byte before it is looked up.
+ * S gives name+0x10/0x40 and s the name alone, both with the name of the module in brackets. B is the form of S for a
+ * return address: it may lie in the next function already, when the call was the last instruction of its own function,
+ * so the byte before it is looked up.
  */
 static void format_symbol(struct text_out *out, char kind, unsigned long addr, const struct format_spec *spec)
 {
-	char name[KSYM_NAME_LEN], text[KSYM_SYMBOL_LEN];
+	char name[KSYM_NAME_LEN], module[KSYM_MODULE_LEN], text[KSYM_SYMBOL_LEN];
 	unsigned long size, offset, back = kind == 'B';
+	size_t n;
 
-	if (!kallsyms_lookup(addr - back, &size, &offset, name))
+	if (!kallsyms_lookup_module(addr - back, &size, &offset, module, name)) {
 		scnprintf(text, sizeof(text), "0x%lx", addr);
-	else if (kind == 's')
-		strscpy(text, name, sizeof(text));
-	else
-		scnprintf(text, sizeof(text), "%s+0x%lx/0x%lx", name, offset + back, size);
+		format_string(out, text, spec);
+		return;
+	}
+	n = scnprintf(text, sizeof(text), "%s", name);
+	if (kind != 's')
+		n += scnprintf(text + n, sizeof(text) - n, "+0x%lx/0x%lx", offset + back, size);
+	if (*module)
+		scnprintf(text + n, sizeof(text) - n, " [%s]", module);
 	format_string(out, text, spec);
 }
 

@@ -1,5 +1,6 @@
 /* Mutexes: one compare-and-exchange when free, spinning while the owner runs, else a queue of sleepers. */
 #include <arch/processor.h>
+#include <kernel/export.h>
 #include <kernel/panic.h>
 #include <kernel/smp.h>
 #include <sched/mutex.h>
@@ -138,6 +139,7 @@ void mutex_lock(struct mutex *m)
 	if (unlikely(!mutex_fast_lock(m)))
 		__mutex_lock_slowpath(m, TASK_UNINTERRUPTIBLE);
 }
+EXPORT_SYMBOL(mutex_lock);
 
 int mutex_lock_interruptible(struct mutex *m)
 {
@@ -150,6 +152,7 @@ bool mutex_trylock(struct mutex *m)
 {
 	return mutex_fast_lock(m) || try_acquire(m);
 }
+EXPORT_SYMBOL(mutex_trylock);
 
 /* Somebody waits: let the mutex go, or over to the first waiter, and wake that one. */
 static void noinline __mutex_unlock_slowpath(struct mutex *m)
@@ -179,3 +182,4 @@ void mutex_unlock(struct mutex *m)
 	if (unlikely(!__atomic_compare_exchange_n(&m->owner, &old, 0, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)))
 		__mutex_unlock_slowpath(m);
 }
+EXPORT_SYMBOL(mutex_unlock);

@@ -11,6 +11,7 @@
  */
 #include "slab.h"
 
+#include <kernel/export.h>
 #include <kernel/panic.h>
 #include <kernel/printk.h>
 #include <lib/string.h>
@@ -113,11 +114,13 @@ void *kmalloc(size_t size, gfp_t gfp)
 {
 	return do_kmalloc(size, gfp, TRUE_RET_ADDR());
 }
+EXPORT_SYMBOL(kmalloc);
 
 void *kzalloc(size_t size, gfp_t gfp)
 {
 	return do_kmalloc(size, gfp | __GFP_ZERO, TRUE_RET_ADDR());
 }
+EXPORT_SYMBOL(kzalloc);
 
 void *kcalloc(size_t n, size_t size, gfp_t gfp)
 {
@@ -127,6 +130,7 @@ void *kcalloc(size_t n, size_t size, gfp_t gfp)
 		return NULL;
 	return do_kmalloc(bytes, gfp | __GFP_ZERO, TRUE_RET_ADDR());
 }
+EXPORT_SYMBOL(kcalloc);
 
 /* An address that is in no slab must be the start of a large block; everything else is reported and left alone. */
 static noinline void free_large(struct page *page, const void *p, unsigned long caller)
@@ -167,6 +171,7 @@ void kfree(const void *p)
 	else
 		do_kfree(p, TRUE_RET_ADDR());
 }
+EXPORT_SYMBOL(kfree);
 
 /* The bytes that may be used: those of the cache, which may be more than the caller asked for. */
 size_t ksize(const void *p)
@@ -199,6 +204,7 @@ void *krealloc(const void *p, size_t size, gfp_t gfp)
 	kfree(p);
 	return new;
 }
+EXPORT_SYMBOL(krealloc);
 
 /*
  * kmalloc first, because the linear map costs no page tables. Above a page it may fail without a message, for vmalloc
@@ -212,11 +218,13 @@ void *kvmalloc(size_t size, gfp_t gfp)
 		return p;
 	return gfp & __GFP_ZERO ? vzalloc(size) : vmalloc(size);
 }
+EXPORT_SYMBOL(kvmalloc);
 
 void *kvzalloc(size_t size, gfp_t gfp)
 {
 	return kvmalloc(size, gfp | __GFP_ZERO);
 }
+EXPORT_SYMBOL(kvzalloc);
 
 void kvfree(const void *p)
 {
@@ -225,3 +233,4 @@ void kvfree(const void *p)
 	else
 		kfree(p);
 }
+EXPORT_SYMBOL(kvfree);

@@ -6,6 +6,7 @@
  * An area is private to its owner between alloc_vmap_area() and free_vmap_area(), so its leaf entries need no lock.
  * Each area is followed by an unmapped page, so that an overrun faults.
  */
+#include <kernel/export.h>
 #include <mm/vmalloc.h>
 
 #include <kernel/panic.h>
@@ -23,6 +24,11 @@
 bool is_vmalloc_addr(const void *p)
 {
 	return (unsigned long)p >= VMALLOC_START && (unsigned long)p < VMALLOC_END;
+}
+
+bool is_module_addr(const void *p)
+{
+	return (unsigned long)p >= MODULES_VADDR && (unsigned long)p < MODULES_END;
 }
 
 /* Map one page. The slot was empty and no TLB knows it, so nothing is flushed. 0 or -ENOMEM. */
@@ -96,7 +102,7 @@ static struct page **alloc_page_array(unsigned n, gfp_t gfp)
  * `size` bytes behind `lead` bytes (0 or a page) that stay unmapped, or NULL. map_pages() removes the area when it
  * fails, so both failures only have to free the pages.
  */
-static void *__vmalloc(unsigned long size, unsigned long lead, gfp_t gfp)
+static void *__vmalloc(struct vmap_space *space, unsigned long size, unsigned long lead, gfp_t gfp)
 {
 	unsigned long n = DIV_ROUND_UP(size, PAGE_SIZE);
 	struct vmap_area *area;
@@ -107,7 +113,7 @@ static void *__vmalloc(unsigned long size, unsigned long lead, gfp_t gfp)
 	pages = alloc_page_array(n, gfp);
 	if (!pages)
 		return NULL;
-	area = alloc_vmap_area(lead + (n << PAGE_SHIFT));
+	area = alloc_vmap_area(space, lead + (n << PAGE_SHIFT));
 	if (!area)
 		goto free_pages;
 	if (map_pages(area, lead, pages, n, PAGE_KERNEL))
@@ -123,12 +129,32 @@ free_pages:
 
 noinline void *vmalloc(unsigned long size)
 {
-	return __vmalloc(size, 0, GFP_KERNEL);
+	return __vmalloc(&vmalloc_space, size, 0, GFP_KERNEL);
 }
+EXPORT_SYMBOL(vmalloc);
 
 noinline void *vzalloc(unsigned long size)
 {
-	return __vmalloc(size, 0, GFP_KERNEL | __GFP_ZERO);
+	return __vmalloc(&vmalloc_space, size, 0, GFP_KERNEL | __GFP_ZERO);
+}
+EXPORT_SYMBOL(vzalloc);
+
+void *module_alloc(unsigned long size)
+{
+	return __vmalloc(&module_space, size, 0, GFP_KERNEL | __GFP_ZERO);
+}
+
+/* Rights alone change, so the old entry need not be broken before the new one is made (Arm ARM D8.13.1). */
+void vmalloc_protect(const void *addr, unsigned long size, pgprot_t prot)
+{
+	unsigned long start = (unsigned long)addr, end = start + size;
+
+	for (unsigned long at = start; at < end; at += PAGE_SIZE) {
+		pte_t *slot = pte_lookup(init_mm.pgd, at);
+
+		set_pte(slot, mk_pte(pte_phys(*slot), prot));
+	}
+	flush_tlb_kernel_range(start, end);
 }
 
 /*
@@ -158,11 +184,12 @@ noinline void vfree(const void *addr)
 	if (addr)
 		vfree_area(addr, "vfree");
 }
+EXPORT_SYMBOL(vfree);
 
 /* The page below the stack stays unmapped, so that an overflow faults; the guard page of the area lies above it. */
 void *vmalloc_stack(void)
 {
-	return __vmalloc(THREAD_SIZE, PAGE_SIZE, GFP_KERNEL);
+	return __vmalloc(&vmalloc_space, THREAD_SIZE, PAGE_SIZE, GFP_KERNEL);
 }
 
 void vfree_stack(void *stack)
@@ -178,7 +205,7 @@ noinline void vunmap(const void *addr)
 
 void *vmap(struct page **pages, unsigned n, pgprot_t prot)
 {
-	struct vmap_area *area = n ? alloc_vmap_area((unsigned long)n << PAGE_SHIFT) : NULL;
+	struct vmap_area *area = n ? alloc_vmap_area(&vmalloc_space, (unsigned long)n << PAGE_SHIFT) : NULL;
 
 	if (!area || map_pages(area, 0, pages, n, prot))
 		return NULL;
@@ -189,7 +216,7 @@ void *vmap(struct page **pages, unsigned n, pgprot_t prot)
 void *ioremap(phys_addr_t phys, unsigned long size)
 {
 	unsigned long offset = phys & ~PAGE_MASK, bytes = ALIGN(offset + size, PAGE_SIZE);
-	struct vmap_area *area = size ? alloc_vmap_area(bytes) : NULL;
+	struct vmap_area *area = size ? alloc_vmap_area(&vmalloc_space, bytes) : NULL;
 
 	if (!area)
 		return NULL;
@@ -222,7 +249,7 @@ void vmalloc_init(void)
 /* NULL also for device memory, which has no struct page. */
 struct page *vmalloc_to_page(const void *p)
 {
-	pte_t *slot = is_vmalloc_addr(p) ? pte_lookup(init_mm.pgd, (unsigned long)p) : NULL;
+	pte_t *slot = is_vmalloc_addr(p) || is_module_addr(p) ? pte_lookup(init_mm.pgd, (unsigned long)p) : NULL;
 	pte_t pte = slot ? READ_ONCE(*slot) : (pte_t){0};
 
 	return pte_present(pte) && pfn_valid(pte_phys(pte) >> PAGE_SHIFT) ? phys_to_page(pte_phys(pte)) : NULL;

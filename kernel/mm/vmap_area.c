@@ -2,8 +2,9 @@
  * Address space for vmalloc: areas in a tree by address, each followed by an unmapped guard page. A new one takes the
  * lowest hole that is large enough (lib/hole_tree.h), so that page tables, which are never given back, are used again.
  *
- * The tree knows the hole below each area. The free space behind the last area is no hole of the tree; vmap_top is its
- * beginning.
+ * There are two spaces of addresses: one for vmalloc, and one for modules within reach of the kernel's calls.
+ * A space's tree knows the hole below each area. The free space behind the last area is no hole of the tree; `top` is
+ * its beginning.
  */
 #include "vmap_area.h"
 
@@ -12,16 +13,21 @@
 
 /* Locks: v vmap_area_lock, taken with interrupts off. */
 static DEFINE_SPINLOCK(vmap_area_lock);
-static struct rb_root vmap_areas;	       /* [v] */
-static unsigned long vmap_pages;	       /* [v] in areas, guard pages not counted */
-static unsigned long vmap_top = VMALLOC_START; /* [v] the end of the last area */
+static unsigned long vmap_pages; /* [v] in areas, guard pages not counted */
+struct vmap_space vmalloc_space = {.top = VMALLOC_START, .start = VMALLOC_START, .end = VMALLOC_END};
+struct vmap_space module_space = {.top = MODULES_VADDR, .start = MODULES_VADDR, .end = MODULES_END};
 
 #define area_of(n) rb_entry(n, struct vmap_area, place.node)
+
+static struct vmap_space *space_of(unsigned long addr)
+{
+	return addr >= module_space.start && addr < module_space.end ? &module_space : &vmalloc_space;
+}
 
 /* [v] The area that starts at this address, or NULL. */
 static struct vmap_area *area_at(unsigned long start)
 {
-	struct rb_node *n = vmap_areas.node;
+	struct rb_node *n = space_of(start)->areas.node;
 
 	while (n && area_of(n)->start != start)
 		n = start < area_of(n)->start ? n->left : n->right;
@@ -29,39 +35,39 @@ static struct vmap_area *area_at(unsigned long start)
 }
 
 /* [v] No hole is left below the area: it stands at the lower end of the hole that it came from. */
-static void insert_area(struct vmap_area *area)
+static void insert_area(struct vmap_space *space, struct vmap_area *area)
 {
-	struct rb_node **link = &vmap_areas.node, *parent = NULL;
+	struct rb_node **link = &space->areas.node, *parent = NULL;
 
 	while (*link) {
 		parent = *link;
 		link = area->start < area_of(parent)->start ? &parent->left : &parent->right;
 	}
-	hole_insert(&area->place, 0, parent, link, &vmap_areas);
+	hole_insert(&area->place, 0, parent, link, &space->areas);
 	vmap_pages += ((area->end - area->start) >> PAGE_SHIFT) - 1;
 }
 
 /*
  * [v] Choose the place: the lower end of the lowest hole that is large enough, or behind the last area. False: no room.
  */
-static bool place_area(struct vmap_area *area, unsigned long size)
+static bool place_area(struct vmap_space *space, struct vmap_area *area, unsigned long size)
 {
-	struct hole_node *above = hole_lowest(&vmap_areas, size);
+	struct hole_node *above = hole_lowest(&space->areas, size);
 
-	if (!above && size > VMALLOC_END - vmap_top)
+	if (!above && size > space->end - space->top)
 		return false;
-	area->start = above ? area_of(&above->node)->start - above->hole : vmap_top;
+	area->start = above ? area_of(&above->node)->start - above->hole : space->top;
 	area->end = area->start + size;
 	if (above)
 		hole_set(above, above->hole - size);
 	else
-		vmap_top = area->end;
-	insert_area(area);
+		space->top = area->end;
+	insert_area(space, area);
 	return true;
 }
 
 /* The structure is allocated before the lock is taken, since interrupts are off under it. */
-struct vmap_area *alloc_vmap_area(unsigned long size)
+struct vmap_area *alloc_vmap_area(struct vmap_space *space, unsigned long size)
 {
 	struct vmap_area *area = kzalloc(sizeof(*area), GFP_KERNEL);
 	unsigned long flags;
@@ -70,7 +76,7 @@ struct vmap_area *alloc_vmap_area(unsigned long size)
 	if (!area)
 		return NULL;
 	spin_lock_irqsave(&vmap_area_lock, flags);
-	placed = place_area(area, size + PAGE_SIZE /* the guard */);
+	placed = place_area(space, area, size + PAGE_SIZE /* the guard */);
 	spin_unlock_irqrestore(&vmap_area_lock, flags);
 	if (placed)
 		return area;
@@ -95,16 +101,17 @@ struct vmap_area *find_vmap_area(unsigned long start)
  */
 void free_vmap_area(struct vmap_area *area)
 {
+	struct vmap_space *space = space_of(area->start);
 	struct rb_node *above;
 	unsigned long flags;
 
 	spin_lock_irqsave(&vmap_area_lock, flags);
 	above = rb_next(&area->place.node);
-	hole_erase(&area->place, &vmap_areas);
+	hole_erase(&area->place, &space->areas);
 	if (above)
 		hole_set(hole_of(above), area_of(above)->start - area->start + area->place.hole);
 	else
-		vmap_top = area->start - area->place.hole;
+		space->top = area->start - area->place.hole;
 	vmap_pages -= ((area->end - area->start) >> PAGE_SHIFT) - 1;
 	spin_unlock_irqrestore(&vmap_area_lock, flags);
 	kfree(area);

@@ -13,8 +13,16 @@ struct vmap_area {
 	unsigned nr_pages;	  /* [I] */
 };
 
+/* A range of addresses that areas are handed out from. Locks: v vmap_area_lock; I immutable. */
+struct vmap_space {
+	struct rb_root areas;	  /* [v] by start */
+	unsigned long top;	  /* [v] the end of the last area */
+	unsigned long start, end; /* [I] of the range */
+};
+extern struct vmap_space vmalloc_space, module_space;
+
 /* Room for `size` bytes (whole pages), nothing mapped. NULL: out of memory or of room. Thread context. */
-struct vmap_area *alloc_vmap_area(unsigned long size);
+struct vmap_area *alloc_vmap_area(struct vmap_space *space, unsigned long size);
 /* The area that starts there, or NULL. Its owner keeps it from going away. Any context but nmi. */
 struct vmap_area *find_vmap_area(unsigned long start);
 /* Nothing must be mapped in it any more, and no TLB must remember otherwise. Thread context. */

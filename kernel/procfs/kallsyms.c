@@ -8,8 +8,7 @@
 
 static int kptr_restrict; /* sysctl, 0 to 2: a word, read whole */
 
-/* May who opens a file now see addresses of the kernel in it? */
-static bool kallsyms_show_value(void)
+bool kallsyms_show_value(void)
 {
 	return READ_ONCE(kptr_restrict) < 2 && current->euid == 0;
 }

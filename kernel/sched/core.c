@@ -13,6 +13,7 @@
 #include "sched.h"
 
 #include <arch/thread.h>
+#include <kernel/export.h>
 #include <kernel/panic.h>
 #include <kernel/printk.h>
 #include <mm/mm.h>
@@ -250,6 +251,7 @@ void noinline schedule(void)
 		preempt_enable_no_resched();
 	} while (need_resched());
 }
+EXPORT_SYMBOL(schedule);
 
 /* The idle task's schedule(): its preempt_count is 1 already, and it never sleeps. */
 void schedule_idle(void)

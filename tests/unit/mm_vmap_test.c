@@ -10,6 +10,8 @@
 #define SPACE_PAGES   600u
 #define VMALLOC_START 0x100000UL
 #define VMALLOC_END   (VMALLOC_START + SPACE_PAGES * PAGE_SIZE)
+#define MODULES_VADDR 0x80000000UL
+#define MODULES_END   (MODULES_VADDR + 4 * PAGE_SIZE)
 
 #include "../../kernel/lib/bitmap.c"
 #include "../../kernel/lib/bitmap_text.c"
@@ -50,7 +52,7 @@ static unsigned model_lowest(unsigned n)
 static void try_alloc(unsigned pages)
 {
 	unsigned at = model_lowest(pages + 1);
-	struct vmap_area *area = alloc_vmap_area(pages * PAGE_SIZE);
+	struct vmap_area *area = alloc_vmap_area(&vmalloc_space, pages * PAGE_SIZE);
 
 	if (at == SPACE_PAGES) {
 		assert_null(area);
@@ -95,7 +97,7 @@ static void check_space(void)
 	unsigned long pages = 0;
 	int areas = 0;
 
-	check_holes(vmap_areas.node);
+	check_holes(vmalloc_space.areas.node);
 	for (unsigned i = 0; i < SPACE_PAGES; i++) {
 		bool first = owner[i] && (!i || owner[i - 1] != owner[i]);
 
@@ -128,10 +130,32 @@ static void test_areas_against_a_map(void **state)
 	check_space();
 }
 
+/* The addresses of modules are handed out, found and given back by themselves, whatever vmalloc has. */
+static void test_modules_have_a_space_of_their_own(void **state)
+{
+	struct vmap_area *first = alloc_vmap_area(&module_space, PAGE_SIZE);
+	struct vmap_area *second = alloc_vmap_area(&module_space, PAGE_SIZE);
+
+	assert_int_equal(first->start, MODULES_VADDR);
+	assert_int_equal(second->start, MODULES_VADDR + 2 * PAGE_SIZE);
+	assert_ptr_equal(find_vmap_area(second->start), second);
+	assert_null(alloc_vmap_area(&module_space, PAGE_SIZE));
+	try_alloc(3);
+	free_vmap_area(first);
+	first = alloc_vmap_area(&module_space, PAGE_SIZE);
+	assert_int_equal(first->start, MODULES_VADDR);
+	free_vmap_area(first);
+	free_vmap_area(second);
+	assert_int_equal(module_space.top, MODULES_VADDR);
+	check_space();
+	free_owner_of(0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_areas_against_a_map),
+		cmocka_unit_test(test_modules_have_a_space_of_their_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,10 +28,12 @@ struct mutex ftrace_lock, trace_types_lock;
 struct trace_array global_trace;
 struct dyn_ftrace *ftrace_recs;
 unsigned ftrace_nr_recs;
+unsigned long *ftrace_present_map;
 
 #define SITES 64
 #define IP(i) (0x10000UL + 32 * (i))
 static struct dyn_ftrace recs[SITES];
+static unsigned long present[SITES / 64] = {~0UL};
 long ftrace_rec_of(unsigned long ip)
 {
 	return (ip - IP(0)) / 32;
@@ -116,6 +118,7 @@ static int fresh(void **state)
 		add_task(&others[i]);
 	ftrace_recs = recs;
 	ftrace_nr_recs = SITES;
+	ftrace_present_map = present;
 	for (unsigned i = 0; i < SITES; i++)
 		recs[i].ip = IP(i);
 	return 0;

@@ -8,6 +8,7 @@
  */
 #include <arch/ftrace.h>
 #include <irq/irqflags.h>
+#include <kernel/export.h>
 #include <kernel/panic.h>
 #include <kernel/printk.h>
 #include <lib/errno.h>
@@ -148,12 +149,14 @@ void tracing_on(void)
 	if (global_trace.buffer)
 		tracer_tracing_on(&global_trace);
 }
+EXPORT_SYMBOL(tracing_on);
 
 void tracing_off(void)
 {
 	if (global_trace.max)
 		tracer_tracing_off(&global_trace);
 }
+EXPORT_SYMBOL(tracing_off);
 
 /*
  * Are the tracer's init and reset to be called? What a latency tracer has found must stay readable, so

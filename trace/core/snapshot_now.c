@@ -28,6 +28,7 @@
  * The lock is taken from traced functions (schedule:snapshot). What runs under it is not traced, and runs with
  * interrupts off; an NMI keeps out.
  */
+#include <kernel/export.h>
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <sched/sched.h>
@@ -96,6 +97,7 @@ int tracing_alloc_snapshot(void)
 {
 	return tracing_arm_snapshot(&global_trace);
 }
+EXPORT_SYMBOL(tracing_alloc_snapshot);
 
 /* ---- What was left pending */
 

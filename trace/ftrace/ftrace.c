@@ -5,6 +5,7 @@
  */
 #include <arch/ftrace.h>
 #include <arch/patch.h>
+#include <kernel/export.h>
 #include <kernel/ksyms.h>
 #include <kernel/panic.h>
 #include <kernel/printk.h>
@@ -26,8 +27,6 @@ extern const u32 __start_mcount_loc[], __stop_mcount_loc[];
 extern char _text[];
 
 DEFINE_MUTEX(ftrace_lock);
-struct dyn_ftrace *ftrace_recs;
-unsigned ftrace_nr_recs;
 unsigned ftrace_nr_pages;
 unsigned long *ftrace_enabled_map, *ftrace_touched_map;
 
@@ -76,63 +75,6 @@ bool ftrace_is_dead(void)
 	return READ_ONCE(ftrace_dead);
 }
 
-/* Looked up when first asked for: boot has better things to do. */
-const char *ftrace_rec_name(struct dyn_ftrace *rec)
-{
-	u32 nr = READ_ONCE(rec->sym);
-	struct ksym sym;
-
-	if (!nr) {
-		nr = symbol_index(rec->ip) + 1;
-		WRITE_ONCE(rec->sym, nr);
-	}
-	return kallsyms_symbol(nr - 1, &sym) ? sym.name : "?";
-}
-
-/* For each piece of text this long, from the first site on: the first record in it or behind it. [after boot: I] */
-#define HINT_SHIFT 8
-static u32 *rec_hints;
-
-unsigned ftrace_rec_at_or_after(unsigned long ip)
-{
-	unsigned long first, last;
-	unsigned i;
-
-	if (!rec_hints)
-		return ftrace_nr_recs;
-	first = ftrace_recs[0].ip;
-	last = ftrace_recs[ftrace_nr_recs - 1].ip;
-	if (ip > last)
-		return ftrace_nr_recs;
-	i = ip > first ? rec_hints[(ip - first) >> HINT_SHIFT] : 0;
-	while (ftrace_recs[i].ip < ip)
-		i++;
-	return i;
-}
-
-long ftrace_rec_of(unsigned long ip)
-{
-	unsigned i = ftrace_rec_at_or_after(ip);
-
-	return i < ftrace_nr_recs && ftrace_recs[i].ip == ip ? (long)i : -1;
-}
-
-static void make_hints(void)
-{
-	unsigned long first = ftrace_recs[0].ip, last = ftrace_recs[ftrace_nr_recs - 1].ip;
-	unsigned n = ((last - first) >> HINT_SHIFT) + 1, rec = 0;
-	u32 *hints = kvzalloc(n * sizeof(*hints), GFP_KERNEL);
-
-	if (!hints)
-		panic("ftrace: no memory for %u hints", n);
-	for (unsigned i = 0; i < n; i++) {
-		while (ftrace_recs[rec].ip < first + ((unsigned long)i << HINT_SHIFT))
-			rec++;
-		hints[i] = rec;
-	}
-	rec_hints = hints;
-}
-
 /* ---- Who calls whom */
 
 /* The user that is called straight, by the function in *callee; NULL: none can be. The one that came first. */
@@ -167,9 +109,7 @@ static unsigned long wanted_by(const struct ftrace_ops *op, unsigned w)
 	want = op->filter.count ? op->filter.bits[w] : ~0UL;
 	if (op->exclude.count)
 		want &= ~op->exclude.bits[w];
-	if (w == ftrace_nr_recs / 64)
-		want &= BIT(ftrace_nr_recs % 64) - 1;
-	return want;
+	return want & ftrace_present_map[w];
 }
 
 static struct wishes sum_wishes(unsigned w)
@@ -418,6 +358,20 @@ int ftrace_update(void)
 	return update(&change);
 }
 
+/* Their code is about to be freed: nobody asks any more what these sites hold. ftrace_lock held, all CPUs parked. */
+notrace void ftrace_forget_sites(unsigned first, unsigned n)
+{
+	for (unsigned rec = first; rec < first + n; rec++) {
+		for (struct site_map *map = site_maps; map < site_maps + NR_CALLERS; map++)
+			map->have[rec / 64] &= ~BIT(rec % 64);
+		ftrace_enabled_map[rec / 64] &= ~BIT(rec % 64);
+		ftrace_touched_map[rec / 64] &= ~BIT(rec % 64);
+		ftrace_present_map[rec / 64] &= ~BIT(rec % 64);
+		ftrace_return_map[rec / 64] &= ~BIT(rec % 64);
+		ftrace_recs[rec] = (struct dyn_ftrace){};
+	}
+}
+
 /* Does any registered user go by the sets of ops? [ftrace_lock] */
 static bool sets_in_use(const struct ftrace_ops *ops)
 {
@@ -477,6 +431,8 @@ int register_ftrace_function(struct ftrace_ops *ops)
 		if (ops->flags & FTRACE_OPS_FL_SAVE_REGS_IF_SUPPORTED)
 			ops->flags |= FTRACE_OPS_FL_SAVE_REGS;
 		ops->flags |= FTRACE_OPS_FL_ENABLED;
+		ftrace_set_refresh(&(ops->sets_of ?: ops)->filter);
+		ftrace_set_refresh(&(ops->sets_of ?: ops)->exclude);
 		ops->next = ftrace_ops_list;
 		smp_store_release(&ftrace_ops_list, ops);
 		ret = ftrace_update();
@@ -486,6 +442,7 @@ int register_ftrace_function(struct ftrace_ops *ops)
 	mutex_unlock(&ftrace_lock);
 	return ret;
 }
+EXPORT_SYMBOL_GPL(register_ftrace_function);
 
 int unregister_ftrace_function(struct ftrace_ops *ops)
 {
@@ -506,6 +463,7 @@ int unregister_ftrace_function(struct ftrace_ops *ops)
 	mutex_unlock(&ftrace_lock);
 	return ret;
 }
+EXPORT_SYMBOL_GPL(unregister_ftrace_function);
 
 void ftrace_ops_set_funcs(struct ftrace_ops *ops, ftrace_func_t func, ftrace_func_t straight_func,
 			  ftrace_func_t hooked_func)
@@ -548,15 +506,19 @@ static notrace void convert_nops(void)
 
 	raw_local_irq_save(flags);
 	arch_patch_begin();
-	for (unsigned i = 0; i < ftrace_nr_recs; i++) {
+	for (unsigned i = 0; i < ftrace_nr_kernel_recs; i++) {
 		unsigned long ip = ftrace_call_adjust((unsigned long)_text + __start_mcount_loc[i]);
 
 		ftrace_recs[i].ip = ip;
+		set_bit(i, ftrace_present_map);
 		arch_patch_write(ip, 0, PATCH_CALL);
 	}
 	arch_patch_end();
 	raw_local_irq_restore(flags);
 }
+
+/* Sites of all modules together. It costs 16 bytes each, and 3 for maps. */
+#define ROOM_FOR_MODULES 4096
 
 static bool alloc_site_maps(unsigned long size)
 {
@@ -578,22 +540,25 @@ void ftrace_init(void)
 	unsigned long map_size;
 	u64 start = sched_clock();
 
-	ftrace_nr_recs = __stop_mcount_loc - __start_mcount_loc;
+	ftrace_nr_kernel_recs = ftrace_nr_sites = __stop_mcount_loc - __start_mcount_loc;
+	ftrace_nr_recs = ALIGN(ftrace_nr_kernel_recs, 64) + ROOM_FOR_MODULES;
 	map_size = BITS_TO_LONGS(ftrace_nr_recs) * sizeof(long);
-	ftrace_nr_pages = DIV_ROUND_UP(ftrace_nr_recs * sizeof(*ftrace_recs), PAGE_SIZE);
-	pr_info("ftrace: allocating %u entries in %u pages\n", ftrace_nr_recs, ftrace_nr_pages);
-	if (!ftrace_nr_recs) {
+	ftrace_nr_pages = DIV_ROUND_UP(ftrace_nr_kernel_recs * sizeof(*ftrace_recs), PAGE_SIZE);
+	pr_info("ftrace: allocating %u entries in %u pages\n", ftrace_nr_kernel_recs, ftrace_nr_pages);
+	if (!ftrace_nr_kernel_recs) {
 		ftrace_dead = true;
 		return;
 	}
 	ftrace_recs = kvzalloc(ftrace_nr_recs * sizeof(*ftrace_recs), GFP_KERNEL);
 	ftrace_enabled_map = kzalloc(map_size, GFP_KERNEL);
 	ftrace_touched_map = kzalloc(map_size, GFP_KERNEL);
-	if (!ftrace_recs || !ftrace_enabled_map || !ftrace_touched_map || !alloc_site_maps(map_size))
-		panic("ftrace: no memory for %u sites", ftrace_nr_recs);
+	ftrace_present_map = kzalloc(map_size, GFP_KERNEL);
+	if (!ftrace_recs || !ftrace_enabled_map || !ftrace_touched_map || !ftrace_present_map ||
+	    !alloc_site_maps(map_size))
+		panic("ftrace: no memory for %u sites", ftrace_nr_kernel_recs);
 	convert_nops();
 	start = sched_clock() - start;
-	make_hints();
+	ftrace_make_hints();
 	pr_info("ftrace: allocated %u pages with 1 groups, %u sites made nops in %llu ns\n", ftrace_nr_pages,
-		ftrace_nr_recs, (unsigned long long)start);
+		ftrace_nr_kernel_recs, (unsigned long long)start);
 }

@@ -5,15 +5,26 @@
 #include <sched/mutex.h>
 #include <trace/ftrace.h>
 
-/* Locks: l ftrace_lock; I immutable after boot. */
+/*
+ * Locks: l ftrace_lock; I immutable after boot.
+ *
+ * The records of the kernel's own sites come first, ascending by address. Behind them there is room for those of
+ * modules: each module has a run of records, ascending, and between runs there may be records of nothing.
+ */
 struct dyn_ftrace {
-	unsigned long ip; /* [I] address of the patched instruction */
+	unsigned long ip; /* [I; a module's: l] address of the patched instruction; 0: a place that nobody has */
 	u32 sym;	  /* number of its symbol in kallsyms plus 1; 0: not looked up yet [any reader fills it in] */
 };
 
-extern struct mutex ftrace_lock;       /* users, sets and sites; inside it: text_mutex */
-extern struct dyn_ftrace *ftrace_recs; /* ascending by ip */
-extern unsigned ftrace_nr_recs;
+extern struct mutex ftrace_lock; /* users, sets and sites; inside it: text_mutex */
+extern struct dyn_ftrace *ftrace_recs;
+extern unsigned ftrace_nr_kernel_recs;	  /* [I] the kernel's own */
+extern unsigned ftrace_nr_recs;		  /* [I] and the room for modules: the size of every set and table of records */
+extern unsigned ftrace_nr_sites;	  /* [l] records that have a site */
+extern unsigned long *ftrace_present_map; /* [l] records that have a site */
+#define for_each_ftrace_rec(rec)                         \
+	for ((rec) = 0; (rec) < ftrace_nr_recs; (rec)++) \
+		if (test_bit(rec, ftrace_present_map))
 extern unsigned long *ftrace_enabled_map;  /* [l] sites that hold a call now */
 extern unsigned long *ftrace_touched_map;  /* [l] sites that held one at some time */
 extern struct ftrace_ops *ftrace_ops_list; /* [l] registered users */
@@ -22,9 +33,17 @@ extern struct ftrace_ops *ftrace_single_ops[]; /* whom ftrace_single_caller_N is
 extern unsigned long *ftrace_return_map;       /* sites whose returns are wanted */
 extern unsigned ftrace_nr_pages;	       /* of memory the records take, for dyn_ftrace_total_info */
 
+/* Its function's name. That of a module's function is good while ftrace_lock is held. */
 const char *ftrace_rec_name(struct dyn_ftrace *rec);
-/* Number of the first record at this address or behind it, ftrace_nr_recs: none. Any context, as the next. */
+/* The name of its module; NULL: the kernel itself. As above. */
+const char *ftrace_rec_module(const struct dyn_ftrace *rec);
+/*
+ * Number of the first record at this address or behind it, in the kernel or in the module that the address is in;
+ * ftrace_nr_recs: none. Any context, as the next.
+ */
 unsigned ftrace_rec_at_or_after(unsigned long ip);
+/* Boot: the records of the kernel are there. */
+void ftrace_make_hints(void);
 /* Number of the record at exactly this site, -1: none. */
 long ftrace_rec_of(unsigned long ip);
 /* Does ops want this record (its sets only)? */
@@ -46,15 +65,29 @@ void ftrace_ops_list_func(unsigned long ip, unsigned long parent_ip, struct ftra
 /* True: regs have become those of the start of another function, where to go on. */
 bool ftrace_ops_regs_func(unsigned long ip, unsigned long parent_ip, struct pt_regs *regs, struct ftrace_regs *fregs);
 
+/* ftrace/ftrace.c for ftrace/modules.c: these records are no more. ftrace_lock held, all other CPUs parked. */
+void ftrace_forget_sites(unsigned first, unsigned n);
+/* trace/ftrace/modules.c: as the two above, for an address that is not in the kernel. */
+unsigned ftrace_module_rec_at_or_after(unsigned long ip);
+/* The site of a module's function that starts at ip; 0: there is none. Thread context. */
+unsigned long ftrace_module_location(unsigned long ip);
+
 /* Bring sites and ftrace_call in line with the users. ftrace_lock held; thread context. 0 or -errno. */
 int ftrace_update(void);
 
 /* Sets. ftrace_lock held unless the set is private to the caller. -ENOMEM, -EINVAL when nothing matches. */
 int ftrace_set_match(struct ftrace_set *set, const char *pattern, bool add);
+/*
+ * The same for the functions of a module whose names match; "!name": of everything but that module. -EINVAL: there is
+ * no such function. ftrace_lock held.
+ */
+int ftrace_set_match_module(struct ftrace_set *set, const char *pattern, const char *module, bool add);
 /* For filters of function_graph: a number names nothing, and to take away what is not in the set is -EINVAL, too. */
 int ftrace_set_match_names(struct ftrace_set *set, const char *pattern, bool add);
-int ftrace_set_copy(struct ftrace_set *to, const struct ftrace_set *from);
+int ftrace_set_copy(struct ftrace_set *to, struct ftrace_set *from);
 void ftrace_set_clear(struct ftrace_set *set);
+/* Before a set is looked at that is no registered user's: sites of modules that are gone leave it. */
+void ftrace_set_refresh(struct ftrace_set *set);
 /* Whether modules to come are waited for: then an empty set does not mean all functions. -ENOMEM. */
 int ftrace_set_wait(struct ftrace_set *set, bool waits);
 /*

@@ -6,16 +6,18 @@
  * which takes the place of the set only when all of it was good, so a refused write changes nothing. Lock: ftrace_lock
  * for the sets of a registered user; a copy is its maker's alone.
  */
+#include <kernel/export.h>
 #include <kernel/ksyms.h>
 #include <kernel/panic.h>
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <mm/slab.h>
+#include <mm/vmalloc.h>
 
 #include "core/array.h"
 #include "internal.h"
 
-/* A bitmap for all sites that the kernel has. Their number is fixed when it boots. */
+/* A bitmap for all sites that the kernel and its modules may have. Its size is fixed when the kernel boots. */
 static size_t set_bytes(void)
 {
 	return BITS_TO_LONGS(ftrace_nr_recs) * sizeof(long);
@@ -26,6 +28,8 @@ static int set_alloc(struct ftrace_set *set)
 {
 	if (!set->bits)
 		set->bits = kzalloc(set_bytes(), GFP_KERNEL);
+	if (set->bits)
+		ftrace_set_refresh(set);
 	return set->bits ? 0 : -ENOMEM;
 }
 
@@ -36,9 +40,10 @@ void ftrace_set_clear(struct ftrace_set *set)
 }
 
 /* `to` is overwritten, whatever it was. A copy of an empty set needs no memory, so clearing a filter cannot fail. */
-int ftrace_set_copy(struct ftrace_set *to, const struct ftrace_set *from)
+int ftrace_set_copy(struct ftrace_set *to, struct ftrace_set *from)
 {
 	*to = (struct ftrace_set){};
+	ftrace_set_refresh(from);
 	if (!from->count)
 		return 0;
 	to->bits = kmemdup(from->bits, set_bytes(), GFP_KERNEL);
@@ -46,6 +51,7 @@ int ftrace_set_copy(struct ftrace_set *to, const struct ftrace_set *from)
 		return -ENOMEM;
 	to->count = from->count;
 	to->waits = from->waits;
+	to->seen = from->seen;
 	return 0;
 }
 
@@ -79,25 +85,54 @@ static void set_one(struct ftrace_set *set, unsigned rec, bool add)
 static bool match_by_number(struct ftrace_set *set, const char *pattern, bool add)
 {
 	unsigned long nr;
+	unsigned rec;
 
-	if (!isdigit(*pattern) || kstrtoul(pattern, 10, &nr) || nr == 0 || nr > ftrace_nr_recs)
+	if (!isdigit(*pattern) || kstrtoul(pattern, 10, &nr) || nr == 0 || nr > ftrace_nr_sites)
 		return false;
-	set_one(set, nr - 1, add);
+	for_each_ftrace_rec(rec) if (!--nr)
+	{
+		set_one(set, rec, add);
+		break;
+	}
 	return true;
 }
 
 /* Some thousand comparisons: who writes a filter waits for them, and no table of names is kept for it. */
 static unsigned match_names(struct ftrace_set *set, const char *pattern, bool add)
 {
-	unsigned found = 0;
+	unsigned found = 0, rec;
 
-	for (unsigned i = 0; i < ftrace_nr_recs; i++) {
-		if (!glob_match(pattern, ftrace_rec_name(&ftrace_recs[i])))
+	for_each_ftrace_rec(rec)
+	{
+		if (!glob_match(pattern, ftrace_rec_name(&ftrace_recs[rec])))
 			continue;
-		set_one(set, i, add);
+		set_one(set, rec, add);
 		found++;
 	}
 	return found;
+}
+
+/* Functions of the module, or of all that is not this module. [ftrace_lock] */
+int ftrace_set_match_module(struct ftrace_set *set, const char *pattern, const char *module, bool add)
+{
+	bool others = *module == '!', any = false;
+	unsigned rec;
+
+	if (!set->bits && !add)
+		return 0;
+	if (set_alloc(set))
+		return -ENOMEM;
+	for_each_ftrace_rec(rec)
+	{
+		const char *owner = ftrace_rec_module(&ftrace_recs[rec]);
+
+		if ((owner && !strcmp(owner, module + others)) == others ||
+		    !glob_match(pattern, ftrace_rec_name(&ftrace_recs[rec])))
+			continue;
+		set_one(set, rec, add);
+		any = true;
+	}
+	return any ? 0 : -EINVAL;
 }
 
 int ftrace_set_match(struct ftrace_set *set, const char *pattern, bool add)
@@ -134,6 +169,8 @@ unsigned long ftrace_location(unsigned long ip)
 
 	if (ftrace_rec_of(ip) >= 0)
 		return ip;
+	if (is_module_addr((void *)ip))
+		return ftrace_module_location(ip);
 	if (sym < 0 || !kallsyms_symbol(sym, &start) || start.address != ip)
 		return 0;
 	if (rec == ftrace_nr_recs || !kallsyms_symbol(symbol_index(ftrace_recs[rec].ip), &site) || site.address != ip)
@@ -219,11 +256,13 @@ int ftrace_set_filter(struct ftrace_ops *ops, unsigned char *buf, int len, int r
 {
 	return edit_by_pattern(ops, false, buf, len, reset);
 }
+EXPORT_SYMBOL_GPL(ftrace_set_filter);
 
 int ftrace_set_notrace(struct ftrace_ops *ops, unsigned char *buf, int len, int reset)
 {
 	return edit_by_pattern(ops, true, buf, len, reset);
 }
+EXPORT_SYMBOL_GPL(ftrace_set_notrace);
 
 int ftrace_set_filter_ip(struct ftrace_ops *ops, unsigned long ip, int remove, int reset)
 {
@@ -231,6 +270,7 @@ int ftrace_set_filter_ip(struct ftrace_ops *ops, unsigned long ip, int remove, i
 
 	return ip ? edit_set(ops, false, &edit) : -EINVAL;
 }
+EXPORT_SYMBOL_GPL(ftrace_set_filter_ip);
 
 /* The sets of a user that is not registered any more. One that is would be called by sites that its sets still name. */
 void ftrace_free_filter(struct ftrace_ops *ops)

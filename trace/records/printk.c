@@ -11,6 +11,7 @@
  * writers. Preemption is off from the choice of the array to the commit, because an array is freed only after a
  * grace period, and because a record belongs to one CPU.
  */
+#include <kernel/export.h>
 #include <kernel/percpu.h>
 #include <lib/printf.h>
 #include <lib/string.h>
@@ -144,6 +145,7 @@ int __trace_printk(unsigned long ip, const char *fmt, ...)
 	va_end(args);
 	return n;
 }
+EXPORT_SYMBOL(__trace_printk);
 
 /*
  * trace_printk() of a constant format: the record holds the format's address and the arguments, and is formatted when
@@ -159,6 +161,7 @@ int __trace_bprintk(unsigned long ip, const char *fmt, ...)
 	va_end(args);
 	return n;
 }
+EXPORT_SYMBOL(__trace_bprintk);
 
 /* A constant text: its address is the record. */
 int __trace_bputs(unsigned long ip, const char *str)
@@ -179,6 +182,7 @@ int __trace_bputs(unsigned long ip, const char *str)
 	preempt_enable_notrace();
 	return entry != NULL;
 }
+EXPORT_SYMBOL(__trace_bputs);
 
 /* Preemption off, once. */
 static int put_text(struct trace_array *tr, unsigned long ip, const char *text, unsigned long fp)
@@ -198,6 +202,7 @@ int __trace_puts(unsigned long ip, const char *text)
 	preempt_enable_notrace();
 	return n;
 }
+EXPORT_SYMBOL(__trace_puts);
 
 /* The same into a certain array. */
 int __trace_array_puts(struct trace_array *tr, unsigned long ip, const char *text)

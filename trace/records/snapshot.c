@@ -6,6 +6,7 @@
  * The texts are Linux's. Memory is never allocated here: `echo 1 > snapshot` or tracing_alloc_snapshot() has done
  * that before.
  */
+#include <kernel/export.h>
 #include <sched/sched.h>
 #include <trace/trace_printk.h>
 
@@ -40,3 +41,4 @@ void tracing_snapshot(void)
 	if (global_trace.max)
 		tracing_snapshot_instance(&global_trace);
 }
+EXPORT_SYMBOL(tracing_snapshot);

@@ -20,6 +20,7 @@
 static __always_inline void print_sym(struct seq_file *s, struct trace_array *tr, unsigned long ip,
 				      unsigned long lookup)
 {
+	char name[KSYM_NAME_LEN];
 	unsigned long size, offset;
 	struct ksym sym;
 	long nr;
@@ -29,15 +30,15 @@ static __always_inline void print_sym(struct seq_file *s, struct trace_array *tr
 		return;
 	}
 	nr = symbol_index(lookup);
-	if (nr < 0 || !kallsyms_symbol(nr, &sym)) {
+	if (nr >= 0 && kallsyms_symbol(nr, &sym)) {
+		seq_puts(s, sym.name);
+	} else if (kallsyms_lookup(lookup, NULL, NULL, name)) {
+		seq_puts(s, name); /* of a module: copied, since it may go */
+	} else {
 		seq_printf(s, "0x%lx", ip);
 		return;
 	}
-	seq_puts(s, sym.name);
-	if (tr->trace_flags & TRACE_ITER(SYM_OFFSET)) {
-		char name[KSYM_NAME_LEN];
-
-		kallsyms_lookup(lookup, &size, &offset, name);
+	if (tr->trace_flags & TRACE_ITER(SYM_OFFSET) && kallsyms_lookup(lookup, &size, &offset, name)) {
 		seq_printf(s, "+0x%lx/0x%lx", offset + (ip - lookup), size);
 	}
 	if (tr->trace_flags & TRACE_ITER(SYM_ADDR))

@@ -15,6 +15,7 @@
  */
 #include <arch/ftrace.h>
 #include <kernel/panic.h>
+#include <kernel/module.h>
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <mm/slab.h>
@@ -254,7 +255,7 @@ static void fill_slots(struct func_probe *probe, const struct ftrace_set *set, u
  * *set becomes the probe's filter with the functions of `glob` added. -EINVAL: the pattern matches nothing, or nothing
  * new.
  */
-static int match_new(const struct func_probe *probe, const char *glob, struct ftrace_set *set)
+static int match_new(struct func_probe *probe, const char *glob, struct ftrace_set *set)
 {
 	int ret = ftrace_set_copy(set, &probe->ops.filter);
 
@@ -361,6 +362,31 @@ static int remove_functions(struct func_probe *probe, const char *glob)
 	ftrace_set_clear(&set);
 	return ret;
 }
+
+/* Its functions lose their commands. When there is no memory for it, ftrace takes the functions away all the same. */
+static void module_going(struct module *mod)
+{
+	struct func_probe *probe, *next;
+	struct trace_array *tr;
+
+	mutex_lock(&event_mutex);
+	mutex_lock(&trace_types_lock);
+	for_each_trace_array(tr)
+		for (probe = tr->func_probes; probe; probe = next) {
+			struct ftrace_set set = {};
+
+			next = probe->next;
+			if (!ftrace_set_copy(&set, &probe->ops.filter) &&
+			    !ftrace_set_match_module(&set, "*", mod->name, false) &&
+			    set.count != probe->ops.filter.count)
+				keep_functions(probe, &set);
+			ftrace_set_clear(&set);
+		}
+	mutex_unlock(&trace_types_lock);
+	mutex_unlock(&event_mutex);
+}
+static const struct module_notifier command_notifier = {.going = module_going};
+REGISTER_MODULE_NOTIFIER(command_notifier);
 
 /* The array is removed. No memory is needed: an empty set cannot fail. */
 static void ftrace_clear_commands(struct trace_array *tr)

@@ -92,9 +92,10 @@ static int rec_list_open(struct file *file, const struct rec_list *list)
 		.open = id##_open, .read = seq_read, .llseek = seq_lseek, .release = seq_release}; \
 	TRACEFS_FILE(id, filename, 0440, TRACEFS_TOP, &id##_fops)
 
+/* Places that are kept for modules have no function. */
 static bool every_rec(unsigned rec)
 {
-	return true;
+	return test_bit(rec, ftrace_present_map);
 }
 
 /* Is any user's callback called from this site now? */
@@ -112,15 +113,26 @@ static bool rec_touched(unsigned rec)
 	return test_bit(rec, ftrace_touched_map);
 }
 
+/* "name", or "name [module]". */
+static void put_name(struct seq_file *m, unsigned rec)
+{
+	const char *module = ftrace_rec_module(&ftrace_recs[rec]);
+
+	seq_puts(m, ftrace_rec_name(&ftrace_recs[rec]));
+	if (module)
+		seq_printf(m, " [%s]", module);
+}
+
 static void show_name(struct seq_file *m, unsigned rec)
 {
-	seq_puts(m, ftrace_rec_name(&ftrace_recs[rec]));
+	put_name(m, rec);
 	seq_putc(m, '\n');
 }
 
 static void show_name_addr(struct seq_file *m, unsigned rec)
 {
-	seq_printf(m, "%016lx %s\n", ftrace_recs[rec].ip, ftrace_rec_name(&ftrace_recs[rec]));
+	seq_printf(m, "%016lx ", ftrace_recs[rec].ip);
+	show_name(m, rec);
 }
 
 /*
@@ -141,8 +153,9 @@ static void show_users(struct seq_file *m, unsigned rec)
 			flags |= op->flags;
 			one = op;
 		}
-	seq_printf(m, "%s (%u)%s%s       ", ftrace_rec_name(&ftrace_recs[rec]), users,
-		   flags & FTRACE_OPS_FL_SAVE_REGS ? " R" : "  ", flags & FTRACE_OPS_FL_IPMODIFY ? " I" : "  ");
+	put_name(m, rec);
+	seq_printf(m, " (%u)%s%s       ", users, flags & FTRACE_OPS_FL_SAVE_REGS ? " R" : "  ",
+		   flags & FTRACE_OPS_FL_IPMODIFY ? " I" : "  ");
 	if (users == 1)
 		seq_printf(m, "\tops: %s (%pS)", one->name ?: "?",
 			   one->flags & FTRACE_OPS_FL_GRAPH ? (void *)FTRACE_GRAPH_CALLER_ADDR
@@ -157,7 +170,7 @@ REC_LIST_FILE(touched_functions, "touched_functions", rec_touched, show_users);
 
 static int dyn_ftrace_total_info_show(struct seq_file *m, void *data)
 {
-	seq_printf(m, "%u pages:%u groups: %u\n", ftrace_nr_recs, ftrace_nr_pages, 1);
+	seq_printf(m, "%u pages:%u groups: %u\n", ftrace_nr_sites, ftrace_nr_pages, 1);
 	return 0;
 }
 TRACEFS_TEXT_FILE(dyn_ftrace_total_info, "dyn_ftrace_total_info", 0440, TRACEFS_TOP, dyn_ftrace_total_info_show, NULL);
@@ -384,8 +397,9 @@ static void *behind_functions(struct filter_writer *w, loff_t *pos)
 static void *filter_from(struct seq_file *m, loff_t *pos)
 {
 	struct filter_writer *w = m->private;
-	const struct ftrace_set *set = writer_target(w);
+	struct ftrace_set *set = writer_target(w);
 
+	ftrace_set_refresh(set);
 	if (!set->count && !*pos)
 		return m;
 	if (*pos < ftrace_nr_recs)

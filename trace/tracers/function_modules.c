@@ -1,11 +1,14 @@
 /*
- * Filters by module. Functions of the kernel itself belong to no module, so "GLOB:mod:ext4" is about
- * functions that may come with ext4 one day: it is kept, in order, and shown. "GLOB:mod:!ext4" is about all
- * functions that are not ext4's, and those of the kernel are there: they join the set at once.
+ * Filters by module. "GLOB:mod:ext4" is about functions of ext4. While ext4 is loaded, they join the set. While it is
+ * not, the filter is kept, in order, and shown, and it takes effect before the module's init runs. So `echo :mod:demo
+ * > set_ftrace_filter; insmod demo.ko` traces the init, too. When the module goes, what of it was in the set is kept
+ * again as a filter by module: whoever loads it a second time finds it traced. "GLOB:mod:!ext4" is about all
+ * functions that are not ext4's: they join the set at once.
  *
  * While set_ftrace_filter keeps such filters it is no empty filter, even if no function of it is there:
  * nobody who asks for one module wants the whole kernel until it is loaded (ftrace_set_wait).
  */
+#include <kernel/module.h>
 #include <lib/errno.h>
 #include <lib/printf.h>
 #include <lib/string.h>
@@ -77,16 +80,13 @@ static int remove_module(struct ftrace_module **list, const char *glob, const ch
 }
 
 /*
- * Handles "!MODULE", which means the functions that are in any other module or in the kernel itself. `add` says whether
- * they join or leave the set. 1: done. 0: the word names a module, so the caller's list takes it. -ENOMEM.
+ * 1: functions that are there are meant, and have joined or left the set; 0: it is about a module that is not loaded;
+ * -ENOMEM. [ftrace_lock]
  */
-static int match_kernel(struct ftrace_set *set, const char *glob, const char *module, bool add)
+static int match_loaded(struct ftrace_set *set, const char *glob, const char *module, bool add)
 {
-	int ret;
+	int ret = ftrace_set_match_module(set, glob_or_star(glob), module, add);
 
-	if (*module != '!')
-		return 0;
-	ret = ftrace_set_match(set, glob_or_star(glob), add);
 	return ret == -EINVAL ? 0 : ret ?: 1;
 }
 
@@ -99,7 +99,7 @@ int ftrace_module_word(struct trace_array *tr, struct ftrace_set *set, bool excl
 
 	strsep(&module, ":"); /* "mod" */
 	mutex_lock(&ftrace_lock);
-	ret = match_kernel(set, glob, module, add);
+	ret = match_loaded(set, glob, module, add);
 	if (!ret)
 		ret = (add ? add_module : remove_module)(&tr->modules[exclude], glob, module);
 	mutex_unlock(&ftrace_lock);
@@ -138,6 +138,96 @@ void ftrace_module_show(struct seq_file *m, const struct trace_array *tr, bool e
 
 	seq_printf(m, "%s:mod:%s\n", module->glob, module->module);
 }
+
+/* ---- Modules come and go */
+
+/*
+ * [ftrace_lock] The kept filters of one set that are about this module take effect. They are used up; when the set
+ * cannot be changed for lack of memory they stay.
+ */
+static void apply_kept(struct trace_array *tr, bool exclude, const char *module)
+{
+	struct ftrace_set *set = exclude ? &tr->ops->exclude : &tr->ops->filter, new;
+	struct ftrace_module *kept;
+	bool any = false;
+
+	if (ftrace_set_copy(&new, set))
+		return;
+	for (kept = tr->modules[exclude]; kept; kept = kept->next)
+		if (!strcmp(kept->module, module))
+			any |= !ftrace_set_match_module(&new, kept->glob, module, true);
+	if (any) {
+		remove_module(&tr->modules[exclude], "*", module);
+		if (!ftrace_set_wait(&new, tr->modules[exclude]))
+			ftrace_ops_replace_set(tr->ops, set, &new);
+	}
+	ftrace_set_clear(&new);
+}
+
+static int kept_coming(struct module *mod)
+{
+	struct trace_array *tr;
+
+	mutex_lock(&trace_types_lock);
+	mutex_lock(&ftrace_lock);
+	for_each_trace_array(tr) {
+		apply_kept(tr, false, mod->name);
+		apply_kept(tr, true, mod->name);
+	}
+	mutex_unlock(&ftrace_lock);
+	mutex_unlock(&trace_types_lock);
+	return 0;
+}
+
+/* [ftrace_lock] Functions of the module that are in the set become filters by module: one "*" if all of them are. */
+static void keep_functions_of(struct trace_array *tr, bool exclude, const char *module)
+{
+	struct ftrace_set *set = exclude ? &tr->ops->exclude : &tr->ops->filter;
+	unsigned rec, in = 0, all = 0;
+
+	ftrace_set_refresh(set);
+	if (!set->bits)
+		return;
+	for_each_ftrace_rec(rec)
+	{
+		const char *owner = ftrace_rec_module(&ftrace_recs[rec]);
+
+		if (!owner || strcmp(owner, module))
+			continue;
+		all++;
+		in += test_bit(rec, set->bits);
+	}
+	if (in && in == all) {
+		add_module(&tr->modules[exclude], "*", module);
+	} else if (in) {
+		for_each_ftrace_rec(rec)
+		{
+			const char *owner = ftrace_rec_module(&ftrace_recs[rec]);
+
+			if (owner && !strcmp(owner, module) && test_bit(rec, set->bits))
+				add_module(&tr->modules[exclude], ftrace_rec_name(&ftrace_recs[rec]), module);
+		}
+	}
+	if (in)
+		ftrace_set_wait(set, true);
+}
+
+static void kept_going(struct module *mod)
+{
+	struct trace_array *tr;
+
+	mutex_lock(&trace_types_lock);
+	mutex_lock(&ftrace_lock);
+	for_each_trace_array(tr) {
+		keep_functions_of(tr, false, mod->name);
+		keep_functions_of(tr, true, mod->name);
+	}
+	mutex_unlock(&ftrace_lock);
+	mutex_unlock(&trace_types_lock);
+}
+
+static const struct module_notifier kept_notifier = {.coming = kept_coming, .going = kept_going};
+REGISTER_MODULE_NOTIFIER(kept_notifier);
 
 static void modules_stop(struct trace_array *tr)
 {

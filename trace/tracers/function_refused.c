@@ -43,6 +43,7 @@ static void say_close_functions(struct trace_refusal *r, const char *pattern)
 {
 	struct close_names close;
 	char word[CLOSE_NAME_SIZE];
+	unsigned rec;
 	size_t len;
 
 	strscpy(word, *pattern == '*' ? pattern + 1 : pattern, sizeof(word));
@@ -50,23 +51,24 @@ static void say_close_functions(struct trace_refusal *r, const char *pattern)
 	if (len && word[len - 1] == '*')
 		word[len - 1] = '\0';
 	close_names_init(&close, without_prefix_of_linux(word));
-	for (unsigned i = 0; i < ftrace_nr_recs; i++)
-		close_names_offer(&close, ftrace_rec_name(&ftrace_recs[i]));
+	mutex_lock(&ftrace_lock);
+	for_each_ftrace_rec(rec) close_names_offer(&close, ftrace_rec_name(&ftrace_recs[rec]));
+	mutex_unlock(&ftrace_lock);
 	refusal_say_close(r, &close);
 	if (!close.nr)
 		refusal_say(r, "; available_filter_functions has the names");
 }
 
-/*
- * A plain walk over all sites is good enough: nobody waits for it but the writer of a wrong name. Sites do not change,
- * so no lock is needed.
- */
+/* A plain walk over all sites is good enough: nobody waits for it but the writer of a wrong name. */
 static bool matches_any(const char *pattern)
 {
-	for (unsigned i = 0; i < ftrace_nr_recs; i++)
-		if (glob_match(pattern, ftrace_rec_name(&ftrace_recs[i])))
-			return true;
-	return false;
+	bool any = false;
+	unsigned rec;
+
+	mutex_lock(&ftrace_lock);
+	for_each_ftrace_rec(rec) any |= glob_match(pattern, ftrace_rec_name(&ftrace_recs[rec]));
+	mutex_unlock(&ftrace_lock);
+	return any;
 }
 
 /*

@@ -17,6 +17,7 @@
 #include <sys/ioctl.h>
 #include <sys/klog.h>
 #include <sys/mman.h>
+#include <sys/module.h>
 #include <sys/mount.h>
 #include <sys/reboot.h>
 #include <sys/resource.h>
@@ -290,6 +291,21 @@ int mount(const char *source, const char *target, const char *type, unsigned lon
 int umount2(const char *target, int flags)
 {
 	return (int)CALL(umount, target, flags);
+}
+
+int init_module(const void *image, unsigned long len, const char *params)
+{
+	return (int)CALL(init_module, image, len, params);
+}
+
+int finit_module(int fd, const char *params, int flags)
+{
+	return (int)CALL(finit_module, fd, params, flags);
+}
+
+int delete_module(const char *name, unsigned flags)
+{
+	return (int)CALL(delete_module, name, flags);
 }
 
 int umount(const char *target)

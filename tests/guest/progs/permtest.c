@@ -223,6 +223,21 @@ static long do_remount(void)
 	return CALL(mount, "none", D "/mounted", 0, 32 /* MS_REMOUNT */, 0);
 }
 
+static long do_init_module(void)
+{
+	return CALL(init_module, "no module", 64, "");
+}
+
+static long do_finit_module(void)
+{
+	return CALL(finit_module, -1, "", 0);
+}
+
+static long do_delete_module(void)
+{
+	return CALL(delete_module, "nothing", 0);
+}
+
 static long do_umount(void)
 {
 	return CALL(umount, D "/mounted", 0) ? -1 : CALL(mount, "none", D "/mounted", "tmpfs", 0, 0);
@@ -311,6 +326,9 @@ static const struct perm_row rows[] = {
 	{"mount", do_mount, EPERM, 0},
 	{"mount MS_REMOUNT", do_remount, EPERM, 0},
 	{"umount", do_umount, EPERM, 0},
+	{"init_module", do_init_module, EPERM, ENOEXEC},
+	{"finit_module", do_finit_module, EPERM, EBADF},
+	{"delete_module", do_delete_module, EPERM, ENOENT},
 	{"reboot", do_reboot, EPERM, 0},
 	{"sethostname", do_sethostname, EPERM, 0},
 	{"setdomainname", do_setdomainname, EPERM, 0},

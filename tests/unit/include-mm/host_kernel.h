@@ -148,8 +148,10 @@ const char *format_dentry_name(const struct dentry *dentry)
 {
 	return "dentry";
 }
-const char *kallsyms_lookup(unsigned long address, unsigned long *size, unsigned long *offset, char *name);
-const char *kallsyms_lookup(unsigned long address, unsigned long *size, unsigned long *offset, char *name)
+const char *kallsyms_lookup_module(unsigned long address, unsigned long *size, unsigned long *offset, char *module,
+				   char *name);
+const char *kallsyms_lookup_module(unsigned long address, unsigned long *size, unsigned long *offset, char *module,
+				   char *name)
 {
 	return NULL;
 }

@@ -108,14 +108,14 @@ static void put_spaces(struct seq_file *s, int n)
 		seq_write(s, blanks, min(n, (int)sizeof(blanks) - 1));
 }
 
-/* The name alone; function_graph never shows an offset. */
+/* The name alone, with the module's behind it; function_graph never shows an offset. */
 static void put_func(struct seq_file *s, unsigned long func)
 {
 	struct ksym sym;
 	long nr = symbol_index(func);
 
 	if (nr < 0 || !kallsyms_symbol(nr, &sym))
-		seq_printf(s, "0x%lx", func);
+		seq_printf(s, "%ps", (void *)func);
 	else
 		seq_puts(s, sym.name);
 }

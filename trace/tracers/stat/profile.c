@@ -288,6 +288,7 @@ static int alloc_index(void)
 {
 	struct profile_index *index;
 	u32 places = 16;
+	unsigned rec;
 
 	while (places < 2 * ftrace_nr_recs)
 		places *= 2;
@@ -295,7 +296,8 @@ static int alloc_index(void)
 	if (!index)
 		return -ENOMEM;
 	index->mask = places - 1;
-	for (unsigned rec = 0; rec < ftrace_nr_recs; rec++) {
+	for_each_ftrace_rec(rec)
+	{
 		u32 i = index_place(ftrace_recs[rec].ip);
 
 		while (index->places[i & index->mask].ip)

@@ -3,8 +3,8 @@
  *
  *     0x0000000000000000  user (TTBR0)                                                512 GiB
  *     0xffffff8000000000  linear map: physical address + PAGE_OFFSET                  256 GiB
- *     0xffffffc000000000  vmalloc, ioremap, kernel stacks                             1920 MiB
- *     0xffffffc078000000  modules, within reach of a BL to the image                  128 MiB
+ *     0xffffffc000000000  vmalloc, ioremap, kernel stacks                             1936 MiB
+ *     0xffffffc079000000  modules, within reach of a BL to the image                  112 MiB
  *     0xffffffc080000000  kernel image                                                at most 16 MiB
  *     0xfffffffeffe00000  fixmap: FDT, early console, patch window
  */
@@ -30,8 +30,8 @@
 #define PAGE_OFFSET   _UL(0xffffff8000000000)
 #define LINEAR_END    _UL(0xffffffc000000000)
 #define VMALLOC_START _UL(0xffffffc000000000)
-#define VMALLOC_END   _UL(0xffffffc078000000)
-#define MODULES_VADDR _UL(0xffffffc078000000)
+#define VMALLOC_END   _UL(0xffffffc079000000)
+#define MODULES_VADDR _UL(0xffffffc079000000)
 #define MODULES_END   _UL(0xffffffc080000000)
 #define FIXMAP_START  _UL(0xfffffffeffe00000)
 #define TASK_SIZE     _UL(0x8000000000)

@@ -203,7 +203,9 @@ static void open_all(void)
 		ROW(utimensat, "path", HERE, X, P(pair), 0), ROW(utimensat, "times", HERE, P(path), X, 0),             \
 		ROW(utimensat, "times of a descriptor", file, 0, X, 0), ROW(umount, "path", X, 0),                     \
 		ROW(mount, "target", P(path), X, P("tmpfs"), 0, 0), ROW(mount, "source", X, P("/"), P("tmpfs"), 0, 0), \
-		ROW(mount, "type", P(path), P("/"), X, 0, 0)
+		ROW(mount, "type", P(path), P("/"), X, 0, 0), ROW(init_module, "file", X, 4096, P("")),                \
+		ROW(init_module, "parameters", P(room), BYTES, X), ROW(finit_module, "parameters", file, X, 0),        \
+		ROW(delete_module, "name", X, 0)
 
 #define XATTRS                                                                                                       \
 	ROW(setxattr, "path", X, P("user.a"), P(room), 8, 0), ROW(setxattr, "name", P(path), X, P(room), 8, 0),      \

@@ -1,0 +1,5 @@
+/* Modules on this machine; included by <arch/module.h>. */
+#pragma once
+
+#define ARCH_MCOUNT	  "__fentry__"
+#define ARCH_MCOUNT_FIELD 1 /* bytes from the begin of the call to the field that its relocation writes */

@@ -1,0 +1,145 @@
+/*
+ * Loadable modules: relocatable ELF files that are linked into the running kernel, and taken out again.
+ *
+ * A module is born by init_module(2) and dies by delete_module(2). In between it is in one of these states:
+ *
+ *	UNFORMED  the name is taken; nobody else looks at it
+ *	COMING    it is linked, its text is executable, its call sites are known; its init runs
+ *	LIVE      init has returned 0; its init memory is freed
+ *	GOING     its exit runs, or its init has failed; nobody gets a reference any more
+ *
+ * Whoever runs code of a module from outside (an open file, a callback) holds a reference to it, or takes its callbacks
+ * away in the module's own exit function: after that no code of it may be on any stack.
+ */
+#pragma once
+
+#include <kernel/export.h>
+#include <kernel/ksyms.h>
+#include <lib/atomic.h>
+#include <lib/list.h>
+#include <lib/types.h>
+#include <sched/mutex.h>
+
+#define MODULE_NAME_LEN KSYM_MODULE_LEN /* with the zero at its end */
+
+enum module_state {
+	MODULE_STATE_LIVE,
+	MODULE_STATE_COMING,
+	MODULE_STATE_GOING,
+	MODULE_STATE_UNFORMED,
+};
+
+/* Parts of its memory by their rights. The last three are freed when init has returned. */
+enum module_part {
+	MODULE_TEXT,   /* r-x */
+	MODULE_RODATA, /* r-- */
+	MODULE_DATA,   /* rw- */
+	MODULE_INIT_TEXT,
+	MODULE_INIT_RODATA,
+	MODULE_INIT_DATA,
+	NR_MODULE_PARTS
+};
+struct module_memory {
+	unsigned long base, size; /* size 0: nothing of this kind. Whole pages */
+};
+
+/* A section that is in memory. */
+struct module_section {
+	const char *name;
+	unsigned long address, size;
+};
+
+/* A module that this one takes symbols from. */
+struct module_use {
+	struct list_head sources; /* user->uses */
+	struct list_head users;	  /* source->used_by */
+	struct module *source, *user;
+};
+
+/* Locks: m module_mutex; I immutable from COMING on; a atomic. */
+struct module {
+	/* What the build fills in (tools/modpost.py). */
+	char name[MODULE_NAME_LEN]; /* [I] */
+	int (*init)(void);	    /* [I] NULL: nothing to do */
+	void (*exit)(void);	    /* [I] NULL, with an init: it can never be unloaded */
+	/* What the loader does. */
+	enum module_state state;	/* [m; read without] */
+	struct list_head list;		/* [m] modules; the newest first */
+	atomic_t refcnt;		/* [a] 1: live and unused; 0: no reference is given any more */
+	struct list_head uses, used_by; /* [m] */
+	const char *version, *license;	/* [I] of the modinfo section; NULL: not told */
+	bool taints;			/* [I] not under the GPL: what it does cannot be looked up */
+	struct module_memory memory[NR_MODULE_PARTS];
+	void *core, *init_memory;	 /* [m] what module_alloc gave */
+	struct module_section *sections; /* [I] names in `names` */
+	unsigned nr_sections;
+	struct ksym_table *symbols;	 /* [I] */
+	struct ksym_table *init_symbols; /* [m] NULL: freed */
+	unsigned long *sites;		 /* [m] call sites, ascending, until ftrace has them */
+	unsigned nr_sites;
+};
+#define THIS_MODULE_SECTION ".gnu.linkonce.this_module"
+
+#ifdef MODULE
+extern struct module __this_module;
+#define THIS_MODULE (&__this_module)
+#else
+#define THIS_MODULE ((struct module *)NULL)
+#endif
+
+/* A reference. False: it is on its way out. NULL, the kernel itself, can always be had. Any context. */
+bool try_module_get(struct module *mod);
+void module_put(struct module *mod);
+/* The same when the caller is sure to have one already. */
+void __module_get(struct module *mod);
+int module_refcount(const struct module *mod);
+
+/* The module that the address lies in, or NULL. It stays while preemption is off. Any context. */
+struct module *__module_address(unsigned long addr);
+/* The module of this name, LIVE or on its way in or out; NULL. module_mutex held. */
+struct module *find_module(const char *name);
+extern struct mutex module_mutex;
+extern struct list_head modules; /* [module_mutex] */
+#define for_each_module(mod) list_for_each_entry(mod, &modules, list)
+
+/*
+ * Names of a module, in one range of addresses. The loader fills the table in, adds it, and frees it a grace period
+ * after it was removed. Readers walk the list with preemption off.
+ */
+struct ksym_table {
+	struct ksym_table *next;  /* [module_mutex] */
+	unsigned long start, end; /* the range */
+	const char *module;
+	bool gone;			  /* its code is no longer there: only for those who ask by address */
+	const struct ksym_entry *entries; /* ascending by address, the preferred name first */
+	unsigned nr;
+	const char *names;
+};
+struct ksym_entry {
+	unsigned long address;
+	u32 name; /* where it begins in `names` */
+	u8 type;
+};
+/*
+ * The name that stands at this address or before it, in a module, and the module's to *module unless that is NULL;
+ * NULL: the address is in no module. Both are good while the module cannot go. Any context.
+ */
+const char *module_symbol_name(unsigned long address, const char **module);
+
+/* The section's address and how many elements of `size` bytes it has; NULL: there is none. Module COMING or later. */
+void *module_section(const struct module *mod, const char *name, size_t size, unsigned *n);
+
+/*
+ * Whoever has to know of modules: one struct beside the code, found through a linker table. `coming` and `live` are
+ * called in the order of the table, `going` in the opposite one. Thread context, module_mutex held.
+ */
+struct module_notifier {
+	/* Linked, not executable yet, init has not run. 0, or -errno: it is not loaded. */
+	int (*coming)(struct module *mod);
+	/* init has returned: parts INIT_* are about to be freed. */
+	void (*live)(struct module *mod);
+	/* exit has returned, or init or a later `coming` has failed. */
+	void (*going)(struct module *mod);
+};
+#define REGISTER_MODULE_NOTIFIER(n) REGISTER_IN(module_notifiers, n)
+DECLARE_TABLE(module_notifiers, struct module_notifier);

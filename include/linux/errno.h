@@ -1,0 +1,4 @@
+/* Errors. */
+#pragma once
+
+#include <lib/errno.h>

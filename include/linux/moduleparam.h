@@ -1,0 +1,4 @@
+/* Parameters. */
+#pragma once
+
+#include <kernel/moduleparam.h>

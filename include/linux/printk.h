@@ -1,0 +1,4 @@
+/* Messages. */
+#pragma once
+
+#include <kernel/printk.h>

@@ -1,0 +1,4 @@
+/* Texts and memory. */
+#pragma once
+
+#include <lib/string.h>

@@ -1,0 +1,5 @@
+/* Types. */
+#pragma once
+
+#include <lib/types.h>
+#include <uapi/types.h>

@@ -1,0 +1,76 @@
+/* What the files of the module loader share. All of it in thread context, with module_mutex held where [m] says so. */
+#pragma once
+
+#include <kernel/module.h>
+#include <lib/errno.h>
+#include <sched/mutex.h>
+#include <uapi/elf.h>
+
+/*
+ * A file that is being loaded: a copy of it, in memory that is the loader's alone, and what was found in it. Everything
+ * that elf_module_check() has looked at may be followed without a further check.
+ */
+struct load_info {
+	const u8 *file;
+	size_t len;
+	struct elf64_hdr *hdr;
+	struct elf64_shdr *sections; /* sh_addr: where the section is going to run */
+	unsigned nr_sections;
+	const char *section_names;
+	struct elf64_sym *symbols; /* st_value: the address, once module_resolve() is through */
+	unsigned nr_symbols;
+	const char *strings; /* of symbols */
+	size_t strings_size;
+	unsigned this_module; /* number of the section with the struct module */
+	const char *modinfo;  /* words "name=value", each ended by a zero; NULL: none */
+	size_t modinfo_size;
+	const char *name; /* of the module, or "?": for messages */
+};
+
+/* Say why a file is refused. Returns err. */
+int module_refuse(const struct load_info *info, int err, const char *fmt, ...) __printf(3, 4);
+
+/*
+ * Find the parts of the file and prove that all that is in it stays inside of it. 0; -ENOEXEC: it is no module for this
+ * machine, or damaged. Writes to *info alone.
+ */
+int elf_module_check(struct load_info *info);
+/* The value of a word of modinfo; `prev` NULL: the first of this name, else the one behind it. NULL: there is none. */
+const char *modinfo_next(const struct load_info *info, const char *name, const char *prev);
+#define modinfo_get(info, name) modinfo_next(info, name, NULL)
+static inline const char *section_name(const struct load_info *info, unsigned n)
+{
+	return info->section_names + info->sections[n].sh_name;
+}
+/* Number of the section of this name that is in memory; 0: there is none. */
+unsigned find_section(const struct load_info *info, const char *name);
+
+/* Memory for its sections, into which they are copied; sh_addr and mod->memory say where. 0, -ENOMEM, -ENOEXEC. */
+int module_layout(struct module *mod, struct load_info *info);
+/* Text becomes executable, constants read-only. From now on nothing of that can be written. */
+void module_protect(struct module *mod);
+void module_free_init(struct module *mod);
+void module_free_memory(struct module *mod);
+
+/*
+ * Give every symbol its address. -ENOENT: one is not there; -ENOEXEC. [m] A module that it takes a symbol from is used
+ * by it from now on.
+ */
+int module_resolve(struct module *mod, struct load_info *info);
+/* Apply all relocations, and collect the call sites. 0, -ENOEXEC, -ENOMEM. */
+int module_relocate(struct module *mod, struct load_info *info);
+/* Its names, for backtraces and /proc/kallsyms; all it needs is copied. 0, -ENOMEM. */
+int module_add_symbols(struct module *mod, const struct load_info *info);
+/* Its code is about to go. The names stay for those who read a trace of it. [m] */
+void module_retire_init_symbols(struct module *mod);
+void module_retire_symbols(struct module *mod);
+/* kernel/module/ksyms.c: the tables that names are looked up in. [m] */
+void ksym_table_add(struct ksym_table *table);
+void ksym_table_remove(struct ksym_table *table);
+/* Forget whom it uses. [m] */
+void module_unuse(struct module *mod);
+
+/* Set its parameters from "name=value name2=value". 0 or -errno. */
+int module_parse_params(struct module *mod, char *args);
+/* What its parameters have allocated. */
+void module_free_params(struct module *mod);

@@ -1,0 +1,141 @@
+/*
+ * Looking names of modules up, in any context and without a lock: a list of tables that changes by single stores, read
+ * with preemption off. What is found is copied, as the module may go at once afterwards.
+ */
+#include "internal.h"
+
+#include <kernel/init.h>
+#include <kernel/ksyms.h>
+#include <lib/string.h>
+#include <sched/sched.h>
+
+/* The newest first. An entry is whole before it can be found, so readers need no lock, only preemption off. */
+static struct ksym_table *tables;
+
+void ksym_table_add(struct ksym_table *table)
+{
+	table->next = tables;
+	__atomic_store_n(&tables, table, __ATOMIC_RELEASE);
+}
+
+void ksym_table_remove(struct ksym_table *table)
+{
+	struct ksym_table **p = &tables;
+
+	while (*p && *p != table)
+		p = &(*p)->next;
+	if (*p)
+		WRITE_ONCE(*p, table->next);
+}
+
+/* The table that the address lies in, or NULL. Preemption off. */
+static const struct ksym_table *table_of(unsigned long address)
+{
+	const struct ksym_table *t = READ_ONCE(tables);
+
+	while (t && (address < t->start || address >= t->end))
+		t = READ_ONCE(t->next);
+	return t;
+}
+
+/* Of a table, the index of the first symbol that does not lie below the address. */
+static unsigned first_entry(const struct ksym_table *t, unsigned long address)
+{
+	unsigned low = 0, high = t->nr;
+
+	while (low < high) {
+		unsigned middle = low + (high - low) / 2;
+
+		if (t->entries[middle].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* What was found, in the table's own memory. */
+struct found_symbol {
+	unsigned long size, offset;
+	const char *name, *module;
+};
+
+/* Preemption off, as what it finds in a module may go. */
+static bool find_in_module(unsigned long address, struct found_symbol *found)
+{
+	const struct ksym_table *t = table_of(address);
+	unsigned after = t ? first_entry(t, address + 1) : 0, first;
+
+	if (!after)
+		return false;
+	first = first_entry(t, t->entries[after - 1].address);
+	found->offset = address - t->entries[first].address;
+	found->size = (after < t->nr ? t->entries[after].address : t->end) - t->entries[first].address;
+	found->name = t->names + t->entries[first].name;
+	found->module = t->module;
+	return true;
+}
+
+const char *module_symbol_name(unsigned long address, const char **module)
+{
+	struct found_symbol found = {};
+
+	preempt_disable_notrace();
+	if (find_in_module(address, &found) && module)
+		*module = found.module;
+	preempt_enable_notrace();
+	return found.name;
+}
+
+static bool find(unsigned long address, unsigned long *size, unsigned long *offset, char *module, char *name)
+{
+	struct found_symbol found;
+	bool there;
+
+	preempt_disable_notrace();
+	there = find_in_module(address, &found);
+	if (there) {
+		strscpy(name, found.name, KSYM_NAME_LEN);
+		if (module)
+			strscpy(module, found.module, KSYM_MODULE_LEN);
+	}
+	preempt_enable_notrace();
+	if (there && size)
+		*size = found.size;
+	if (there && offset)
+		*offset = found.offset;
+	return there;
+}
+
+/* In the order of addresses, which is not that of names: somebody asks by hand. */
+static unsigned long lookup_name_in(const struct ksym_table *t, const char *name)
+{
+	size_t len = strlen(t->module);
+
+	if (!strncmp(name, t->module, len) && name[len] == ':')
+		name += len + 1;
+	for (unsigned i = 0; i < t->nr; i++)
+		if (!strcmp(t->names + t->entries[i].name, name))
+			return t->entries[i].address;
+	return 0;
+}
+
+static unsigned long find_name(const char *name)
+{
+	unsigned long address = 0;
+
+	preempt_disable_notrace();
+	for (const struct ksym_table *t = READ_ONCE(tables); t && !address; t = READ_ONCE(t->next))
+		address = READ_ONCE(t->gone) ? 0 : lookup_name_in(t, name);
+	preempt_enable_notrace();
+	return address;
+}
+
+static const struct ksym_source source = {find, find_name};
+
+static int module_ksyms_init(void)
+{
+	ksym_modules = &source;
+	return 0;
+}
+core_initcall(module_ksyms_init);

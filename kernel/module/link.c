@@ -1,0 +1,210 @@
+/*
+ * Linking: the symbols of a module get addresses, and its relocations write these into its code and data.
+ *
+ * An undefined symbol is looked for among what the kernel exports, and then among what other modules export: a table
+ * (EXPORT_SYMBOL) that each linker has sorted by name. The calls to the compiler's hook at the entry of functions are
+ * not linked. They are the module's call sites, and where they are is collected here for ftrace.
+ */
+#include "internal.h"
+
+#include <arch/module.h>
+#include <lib/sort.h>
+#include <lib/string.h>
+#include <mm/slab.h>
+
+extern const struct kernel_symbol __start___ksymtab[], __stop___ksymtab[];
+
+static const struct kernel_symbol *search(const struct kernel_symbol *table, unsigned n, const char *name)
+{
+	while (n) {
+		const struct kernel_symbol *mid = table + n / 2;
+		int order = strcmp(name, mid->name);
+
+		if (!order)
+			return mid;
+		if (order > 0) {
+			table = mid + 1;
+			n -= n / 2 + 1;
+		} else {
+			n /= 2;
+		}
+	}
+	return NULL;
+}
+
+/* [m] The exported symbol and the module that has it (*owner NULL: the kernel), or NULL. */
+static const struct kernel_symbol *find_symbol(const char *name, struct module **owner)
+{
+	const struct kernel_symbol *sym = search(__start___ksymtab, __stop___ksymtab - __start___ksymtab, name);
+	struct module *mod;
+
+	*owner = NULL;
+	if (sym)
+		return sym;
+	for_each_module(mod)
+	{
+		const struct kernel_symbol *table;
+		unsigned n;
+
+		if (mod->state != MODULE_STATE_LIVE && mod->state != MODULE_STATE_COMING)
+			continue;
+		table = module_section(mod, "__ksymtab", sizeof(*table), &n);
+		sym = search(table, n, name);
+		if (sym) {
+			*owner = mod;
+			return sym;
+		}
+	}
+	return NULL;
+}
+
+/* [m] mod uses source: source cannot be unloaded before mod. */
+static int use_module(struct module *mod, struct module *source)
+{
+	struct module_use *use;
+
+	list_for_each_entry(use, &mod->uses, sources)
+		if (use->source == source)
+			return 0;
+	if (!try_module_get(source))
+		return -ENOENT;
+	use = kmalloc(sizeof(*use), GFP_KERNEL);
+	if (!use) {
+		module_put(source);
+		return -ENOMEM;
+	}
+	use->source = source;
+	use->user = mod;
+	list_add(&use->sources, &mod->uses);
+	list_add(&use->users, &source->used_by);
+	return 0;
+}
+
+void module_unuse(struct module *mod)
+{
+	struct module_use *use, *next;
+
+	list_for_each_entry_safe(use, next, &mod->uses, sources) {
+		list_del(&use->sources);
+		list_del(&use->users);
+		module_put(use->source);
+		kfree(use);
+	}
+}
+
+/* [m] One that is not in the module itself. A weak one that nobody has is 0. */
+static int resolve_undefined(struct module *mod, const struct load_info *info, struct elf64_sym *sym)
+{
+	const char *name = info->strings + sym->st_name;
+	const struct kernel_symbol *found;
+	struct module *owner;
+
+	found = find_symbol(name, &owner);
+	if (!found && ELF64_ST_BIND(sym->st_info) == STB_WEAK) {
+		sym->st_value = 0;
+		return 0;
+	}
+	if (!found)
+		return module_refuse(info, -ENOENT, "Unknown symbol %s", name);
+	if (found->gpl_only && mod->taints)
+		return module_refuse(info, -ENOENT, "%s is for modules with MODULE_LICENSE(\"GPL\") only", name);
+	sym->st_value = found->value;
+	return owner ? use_module(mod, owner) : 0;
+}
+
+/* Symbols of sections that are not in memory keep their offset: nothing that is in memory may ask for one. */
+int module_resolve(struct module *mod, struct load_info *info)
+{
+	int err = 0;
+
+	for (unsigned i = 1; i < info->nr_symbols && !err; i++) {
+		struct elf64_sym *sym = &info->symbols[i];
+		const char *name = info->strings + sym->st_name;
+
+		if (sym->st_shndx == SHN_UNDEF) {
+			if (*name && strcmp(name, ARCH_MCOUNT))
+				err = resolve_undefined(mod, info, sym);
+		} else if (sym->st_shndx != SHN_ABS) {
+			sym->st_value += info->sections[sym->st_shndx].sh_addr;
+		}
+	}
+	return err;
+}
+
+static bool is_mcount(const struct load_info *info, const struct elf64_sym *sym)
+{
+	return sym->st_shndx == SHN_UNDEF && !strcmp(info->strings + sym->st_name, ARCH_MCOUNT);
+}
+
+/* A section that a symbol of a relocation is in must be in memory, or be none. */
+static bool has_address(const struct load_info *info, const struct elf64_sym *sym)
+{
+	return sym->st_shndx == SHN_UNDEF || sym->st_shndx == SHN_ABS || info->sections[sym->st_shndx].sh_addr;
+}
+
+/* Relocate section `s` by the table `table`. Sites join mod->sites. */
+static int relocate_section(struct module *mod, const struct load_info *info, const struct elf64_shdr *table,
+			    const struct elf64_shdr *s)
+{
+	const struct elf64_rela *rela = (const void *)(info->file + table->sh_offset);
+	const struct elf64_rela *end = rela + table->sh_size / sizeof(*rela);
+
+	for (; rela < end; rela++) {
+		const struct elf64_sym *sym = &info->symbols[ELF64_R_SYM(rela->r_info)];
+		unsigned long place = s->sh_addr + rela->r_offset;
+
+		if (is_mcount(info, sym)) {
+			if (s->sh_flags & SHF_EXECINSTR)
+				mod->sites[mod->nr_sites++] = place - ARCH_MCOUNT_FIELD;
+			continue;
+		}
+		if (!has_address(info, sym))
+			return module_refuse(info, -ENOEXEC, "a relocation against section %s, which is not loaded",
+					     section_name(info, sym->st_shndx));
+		if (arch_relocate((void *)place, place, ELF64_R_TYPE(rela->r_info), sym->st_value + rela->r_addend))
+			return module_refuse(info, -ENOEXEC, "relocation type %u against %s does not reach",
+					     ELF64_R_TYPE(rela->r_info),
+					     sym->st_name ? info->strings + sym->st_name : "a section");
+	}
+	return 0;
+}
+
+/* As many sites as there are relocations against the hook. */
+static int alloc_sites(struct module *mod, const struct load_info *info)
+{
+	size_t n = 0;
+
+	for (unsigned i = 1; i < info->nr_sections; i++) {
+		const struct elf64_shdr *s = &info->sections[i];
+		const struct elf64_rela *rela = (const void *)(info->file + s->sh_offset);
+
+		if (s->sh_type != SHT_RELA || !info->sections[s->sh_info].sh_addr)
+			continue;
+		for (size_t r = 0; r < s->sh_size / sizeof(*rela); r++)
+			n += is_mcount(info, &info->symbols[ELF64_R_SYM(rela[r].r_info)]);
+	}
+	mod->sites = kvmalloc((n ?: 1) * sizeof(*mod->sites), GFP_KERNEL);
+	return mod->sites ? 0 : -ENOMEM;
+}
+
+static int compare_sites(const void *a, const void *b)
+{
+	unsigned long x = *(const unsigned long *)a, y = *(const unsigned long *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+int module_relocate(struct module *mod, struct load_info *info)
+{
+	int err = alloc_sites(mod, info);
+
+	for (unsigned i = 1; i < info->nr_sections && !err; i++) {
+		const struct elf64_shdr *s = &info->sections[i];
+
+		if (s->sh_type == SHT_RELA && info->sections[s->sh_info].sh_addr)
+			err = relocate_section(mod, info, s, &info->sections[s->sh_info]);
+	}
+	if (!err)
+		sort(mod->sites, mod->nr_sites, sizeof(*mod->sites), compare_sites);
+	return err;
+}

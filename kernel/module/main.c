@@ -1,0 +1,530 @@
+/*
+ * The life of modules: init_module(2), finit_module(2), delete_module(2), references, and the list of those that are
+ * there (include/kernel/module.h tells their states).
+ *
+ * module_mutex serialises all changes. It is not held while a module's own init and exit run: these may load other
+ * modules, sleep, or wait for programs. The name is taken from the first moment on, so nobody loads it twice. Who looks
+ * a module up by an address holds no lock at all, only preemption off: the list is changed by single stores, and a
+ * module's memory is freed a grace period after it has left the list.
+ *
+ * Nothing of a module may run any more when its memory goes. Its callbacks are the business of its own exit. What the
+ * kernel knows of it, its call sites, tracepoints and names, goes by the notifiers. A CPU that is still inside one of
+ * its functions with preemption off, a probe for example, is waited for by the grace period.
+ */
+#include "internal.h"
+
+#include <arch/patch.h>
+#include <arch/pgtable.h>
+#include <asm/uaccess.h>
+#include <fs/libfs.h>
+#include <generated/vermagic.h>
+#include <kernel/export.h>
+#include <kernel/init.h>
+#include <kernel/panic.h>
+#include <kernel/printk.h>
+#include <lib/printf.h>
+#include <lib/string.h>
+#include <mm/slab.h>
+#include <proc/cred.h>
+#include <proc/syscall.h>
+#include <sched/sched.h>
+#include <sched/wait.h>
+
+#define MAX_FILE (64UL << 20) /* bytes of a file that are looked at at all */
+#define MAX_ARGS 4096
+
+DEFINE_MUTEX(module_mutex);
+LIST_HEAD(modules);
+/* Somebody may wait for a module to be through with its init. */
+static DECLARE_WAIT_QUEUE_HEAD(module_wait);
+
+int module_refuse(const struct load_info *info, int err, const char *fmt, ...)
+{
+	char text[200];
+	va_list args;
+
+	va_start(args, fmt);
+	vscnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	pr_err("%s: %s\n", info->name ?: "module", text);
+	return err;
+}
+
+/* ---- References */
+
+bool try_module_get(struct module *mod)
+{
+	return !mod || (READ_ONCE(mod->state) != MODULE_STATE_GOING && atomic_inc_not_zero(&mod->refcnt));
+}
+EXPORT_SYMBOL(try_module_get);
+
+void __module_get(struct module *mod)
+{
+	if (mod)
+		atomic_inc(&mod->refcnt);
+}
+
+void module_put(struct module *mod)
+{
+	if (mod)
+		WARN_ON(atomic_dec_return(&mod->refcnt) < 0);
+}
+EXPORT_SYMBOL(module_put);
+
+/* The loader's own reference does not count. */
+int module_refcount(const struct module *mod)
+{
+	return max(atomic_read(&mod->refcnt) - 1, 0);
+}
+
+static bool in_memory(const struct module *mod, unsigned long addr)
+{
+	for (unsigned i = 0; i < NR_MODULE_PARTS; i++)
+		if (addr - mod->memory[i].base < mod->memory[i].size)
+			return true;
+	return false;
+}
+
+/* The list's links are single words: a reader sees it with or without the module that comes or goes. */
+struct module *__module_address(unsigned long addr)
+{
+	for (struct list_head *p = READ_ONCE(modules.next); p != &modules; p = READ_ONCE(p->next)) {
+		struct module *mod = list_entry(p, struct module, list);
+
+		if (in_memory(mod, addr))
+			return mod;
+	}
+	return NULL;
+}
+
+struct module *find_module(const char *name)
+{
+	struct module *mod;
+
+	for_each_module(mod) if (!strcmp(mod->name, name)) return mod;
+	return NULL;
+}
+
+/* ---- Telling others */
+
+/* Those before `end` in the table, the last first: each still finds what those below it keep. */
+static void tell_going_before(struct module *mod, struct module_notifier *const *end)
+{
+	while (end-- > __start_ptrs_module_notifiers)
+		if ((*end)->going)
+			(*end)->going(mod);
+}
+
+static void tell_going(struct module *mod)
+{
+	tell_going_before(mod, __stop_ptrs_module_notifiers);
+}
+
+/* [module_mutex] When one refuses, those before it are told that the module goes. */
+static int tell_coming(struct module *mod)
+{
+	for (struct module_notifier *const *n = __start_ptrs_module_notifiers; n < __stop_ptrs_module_notifiers; n++) {
+		int err = (*n)->coming ? (*n)->coming(mod) : 0;
+
+		if (err) {
+			tell_going_before(mod, n);
+			return err;
+		}
+	}
+	return 0;
+}
+
+static void tell_live(struct module *mod)
+{
+	const struct module_notifier *n;
+
+	for_each_in_table(module_notifiers, n)
+		if (n->live)
+			n->live(mod);
+}
+
+/* ---- Loading */
+
+/* A kernel that is not the one it was built for has other structures: nothing in the module would be where it looks. */
+static int check_modinfo(struct load_info *info)
+{
+	const char *magic = modinfo_get(info, "vermagic"), *name = modinfo_get(info, "name");
+
+	if (name && strlen(name) < MODULE_NAME_LEN)
+		info->name = name;
+	if (!magic || strcmp(magic, VERMAGIC_STRING)) {
+		module_refuse(info, 0, "version magic '%s' should be '%s'", magic ?: "", VERMAGIC_STRING);
+		return module_refuse(info, -ENOEXEC,
+				     "it was built for another kernel: build it again with "
+				     "`make -C THIS_TREE M=ITS_FOLDER modules`");
+	}
+	return 0;
+}
+
+/* "GPL", "GPL v2", "Dual MIT/GPL" and the like: Linux's list of what is compatible. */
+static bool license_is_gpl(const char *license)
+{
+	static const char *const good[] = {"GPL",	   "GPL v2",	   "GPL and additional rights",
+					   "Dual BSD/GPL", "Dual MIT/GPL", "Dual MPL/GPL"};
+
+	for (unsigned i = 0; license && i < ARRAY_SIZE(good); i++)
+		if (!strcmp(license, good[i]))
+			return true;
+	return false;
+}
+
+/* A word of modinfo in the module's own memory, where it stays. */
+static const char *kept_info(const struct load_info *info, const char *name)
+{
+	const char *value = modinfo_get(info, name);
+
+	return value ? (const char *)info->sections[find_section(info, ".modinfo")].sh_addr + (value - info->modinfo)
+		     : NULL;
+}
+
+/*
+ * The struct module stands in the module's own data, which has just been copied from the file. Of what the build wrote
+ * there the name stays; init and exit are relocations, and the rest is the loader's.
+ */
+static struct module *settle_struct(const struct module *laid_out, const struct load_info *info)
+{
+	struct module *mod = (struct module *)info->sections[info->this_module].sh_addr;
+	char name[MODULE_NAME_LEN];
+
+	memcpy(name, mod->name, sizeof(name));
+	*mod = *laid_out;
+	memcpy(mod->name, name, sizeof(name));
+	mod->state = MODULE_STATE_UNFORMED;
+	atomic_set(&mod->refcnt, 1);
+	INIT_LIST_HEAD(&mod->list);
+	INIT_LIST_HEAD(&mod->uses);
+	INIT_LIST_HEAD(&mod->used_by);
+	mod->version = kept_info(info, "version");
+	mod->license = kept_info(info, "license");
+	mod->taints = !license_is_gpl(mod->license);
+	return mod;
+}
+
+/* A name as files have it, since it is one below /sys/module. */
+static bool is_module_name(const char *name)
+{
+	size_t n = strnlen(name, MODULE_NAME_LEN);
+
+	if (!n || n == MODULE_NAME_LEN)
+		return false;
+	for (; *name; name++)
+		if (!isalnum(*name) && *name != '_')
+			return false;
+	return true;
+}
+
+/* Memory for the module with its sections in it. The struct module, or ERR_PTR. */
+static struct module *place_module(struct load_info *info)
+{
+	struct module laid_out = {}, *mod;
+	int err;
+
+	if (info->sections[info->this_module].sh_size != sizeof(struct module))
+		return ERR_PTR(module_refuse(info, -ENOEXEC, "its struct module has another size than this kernel's"));
+	err = module_layout(&laid_out, info);
+	if (err) {
+		module_free_memory(&laid_out);
+		return ERR_PTR(err);
+	}
+	mod = settle_struct(&laid_out, info);
+	if (is_module_name(mod->name)) {
+		info->name = mod->name;
+		return mod;
+	}
+	module_free_memory(mod);
+	return ERR_PTR(module_refuse(info, -ENOEXEC, "it has no name"));
+}
+
+/* A module has begun or ended to be: those who wait for a name look again. [module_mutex for changes] */
+static unsigned module_changes;
+
+static void tell_waiters(void)
+{
+	WRITE_ONCE(module_changes, module_changes + 1);
+	wake_up_all(&module_wait);
+}
+
+/*
+ * [module_mutex] Take the name. A module of this name that is just coming or going is waited for: then it is there, or
+ * the name is free. -EEXIST; -EINTR.
+ */
+static int take_name(struct module *mod)
+{
+	struct module *other;
+
+	while ((other = find_module(mod->name)) && other->state != MODULE_STATE_LIVE) {
+		unsigned seen = module_changes;
+		int err;
+
+		mutex_unlock(&module_mutex);
+		err = wait_event_interruptible(&module_wait, READ_ONCE(module_changes) != seen);
+		mutex_lock(&module_mutex);
+		if (err)
+			return -EINTR;
+	}
+	if (other)
+		return -EEXIST;
+	mod->list.next = modules.next;
+	mod->list.prev = &modules;
+	modules.next->prev = &mod->list;
+	smp_store_release(&modules.next, &mod->list);
+	return 0;
+}
+
+/* [module_mutex] Its place in the list, its names and its sources are no more; whoever looked at it is through. */
+static void forget_module(struct module *mod)
+{
+	if (mod->state != MODULE_STATE_UNFORMED) /* else nothing in it is relocated */
+		module_free_params(mod);
+	module_retire_symbols(mod);
+	if (!list_empty(&mod->list)) {
+		mod->list.prev->next = mod->list.next;
+		mod->list.next->prev = mod->list.prev;
+	}
+	module_unuse(mod);
+	synchronize_rcu();
+	kvfree(mod->sites);
+	module_free_memory(mod);
+	tell_waiters();
+}
+
+/* [module_mutex] From the file's numbers to code that can run. After an error the caller forgets it. */
+static int form_module(struct module *mod, struct load_info *info, char *args)
+{
+	int err = module_resolve(mod, info);
+
+	if (!err)
+		err = module_relocate(mod, info);
+	if (!err)
+		err = module_add_symbols(mod, info);
+	if (!err)
+		err = tell_coming(mod);
+	if (err)
+		return err;
+	WRITE_ONCE(mod->state, MODULE_STATE_COMING);
+	module_protect(mod);
+	err = module_parse_params(mod, args);
+	if (err)
+		tell_going(mod);
+	return err;
+}
+
+/* Its init, without a lock. Afterwards what only init needed is gone, or, when it has failed, the whole module. */
+static int run_init(struct module *mod)
+{
+	int ret = mod->init ? do_one_initcall(mod->init) : 0;
+
+	if (ret > 0) {
+		pr_warn("%s: its init returned %d: 0 means success, a negative errno failure\n", mod->name, ret);
+		ret = 0;
+	}
+	mutex_lock(&module_mutex);
+	if (ret) {
+		WRITE_ONCE(mod->state, MODULE_STATE_GOING);
+		tell_going(mod);
+		forget_module(mod);
+	} else {
+		WRITE_ONCE(mod->state, MODULE_STATE_LIVE);
+		tell_live(mod);
+		module_retire_init_symbols(mod);
+		synchronize_rcu();
+		module_free_init(mod);
+		tell_waiters();
+	}
+	mutex_unlock(&module_mutex);
+	return ret;
+}
+
+/* `file` stays the caller's. 0 or -errno, and nothing is left. */
+static int load_module(void *file, size_t len, char *args)
+{
+	struct load_info info = {.file = file, .len = len};
+	struct module *mod;
+	int err = elf_module_check(&info);
+
+	if (!err)
+		err = check_modinfo(&info);
+	if (err)
+		return err;
+	mod = place_module(&info);
+	if (IS_ERR(mod))
+		return PTR_ERR(mod);
+	mutex_lock(&module_mutex);
+	err = take_name(mod);
+	if (!err)
+		err = form_module(mod, &info, args);
+	if (err)
+		forget_module(mod);
+	mutex_unlock(&module_mutex);
+	return err ? err : run_init(mod);
+}
+
+/* ---- The system calls */
+
+static int may_load(void)
+{
+	return current->euid ? -EPERM : 0;
+}
+
+/* The text of the parameters; ERR_PTR. */
+static char *fetch_args(const char __user *uargs)
+{
+	char *args = kmalloc(MAX_ARGS, GFP_KERNEL);
+	ssize_t len = args ? strncpy_from_user(args, uargs, MAX_ARGS) : -ENOMEM;
+
+	if (len == MAX_ARGS)
+		len = -E2BIG;
+	if (len >= 0)
+		return args;
+	kfree(args);
+	return ERR_PTR(len);
+}
+
+static long load_with_args(void *file, size_t len, const char __user *uargs)
+{
+	char *args = fetch_args(uargs);
+	long err;
+
+	if (IS_ERR(args))
+		return PTR_ERR(args);
+	err = load_module(file, len, args);
+	kfree(args);
+	return err;
+}
+
+SYSCALL_DEFINE3(init_module, void __user *, umod, unsigned long, len, const char __user *, uargs)
+{
+	void *file;
+	long err = may_load();
+
+	if (err)
+		return err;
+	if (len < sizeof(struct elf64_hdr) || len > MAX_FILE)
+		return -ENOEXEC;
+	file = kvmalloc(len, GFP_KERNEL);
+	if (!file)
+		return -ENOMEM;
+	err = copy_from_user(file, umod, len) ? -EFAULT : load_with_args(file, len, uargs);
+	kvfree(file);
+	return err;
+}
+
+/* The whole file; its length, or -errno. *copy is the caller's to free. */
+static ssize_t read_whole_file(struct file *f, void **copy)
+{
+	loff_t pos = 0, size = i_size_read(f->f_inode);
+	ssize_t got;
+
+	if (!(f->f_mode & FMODE_READ))
+		return -EBADF;
+	if (size < (loff_t)sizeof(struct elf64_hdr) || size > MAX_FILE)
+		return -ENOEXEC;
+	*copy = kvmalloc(size, GFP_KERNEL);
+	if (!*copy)
+		return -ENOMEM;
+	got = kernel_read(f, *copy, size, &pos);
+	return got == size ? got : got < 0 ? got : -EIO;
+}
+
+/* Flags would make it ignore what the module says of its kernel: that is never safe here. */
+SYSCALL_DEFINE3(finit_module, int, fd, const char __user *, uargs, int, flags)
+{
+	void *copy = NULL;
+	struct file *f;
+	ssize_t len = may_load();
+
+	if (len)
+		return len;
+	if (flags)
+		return -EINVAL;
+	f = fget(fd);
+	if (!f)
+		return -EBADF;
+	len = read_whole_file(f, &copy);
+	fput(f);
+	if (len > 0)
+		len = load_with_args(copy, len, uargs);
+	kvfree(copy);
+	return len;
+}
+
+/* [module_mutex] May it go? It has no reference any more, then, and never gets one again. */
+static int stop_module(struct module *mod)
+{
+	if (!list_empty(&mod->used_by))
+		return -EWOULDBLOCK;
+	if (mod->state != MODULE_STATE_LIVE)
+		return -EBUSY;
+	if (mod->init && !mod->exit) {
+		pr_notice("%s: it has no exit function, so it cannot be unloaded\n", mod->name);
+		return -EBUSY;
+	}
+	if (atomic_cmpxchg(&mod->refcnt, 1, 0) != 1)
+		return -EWOULDBLOCK;
+	WRITE_ONCE(mod->state, MODULE_STATE_GOING);
+	return 0;
+}
+
+SYSCALL_DEFINE2(delete_module, const char __user *, uname, unsigned int, flags)
+{
+	char name[MODULE_NAME_LEN];
+	struct module *mod;
+	ssize_t len = may_load();
+
+	if (!len)
+		len = strncpy_from_user(name, uname, sizeof(name));
+	if (len < 0)
+		return len;
+	if (len == sizeof(name))
+		return -ENOENT;
+	mutex_lock(&module_mutex);
+	mod = find_module(name);
+	len = mod ? stop_module(mod) : -ENOENT;
+	mutex_unlock(&module_mutex);
+	if (len)
+		return len;
+	if (mod->exit)
+		mod->exit();
+	mutex_lock(&module_mutex);
+	tell_going(mod);
+	forget_module(mod);
+	mutex_unlock(&module_mutex);
+	return 0;
+}
+
+/* ---- /proc/modules */
+
+static const char *const state_names[] = {"Live", "Loading", "Unloading", "Unformed"};
+
+static void show_module(struct seq_file *m, const struct module *mod)
+{
+	const struct module_use *use;
+	unsigned long size = 0;
+
+	for (unsigned i = 0; i < NR_MODULE_PARTS; i++)
+		size += mod->memory[i].size;
+	seq_printf(m, "%s %lu %d ", mod->name, size, module_refcount(mod));
+	list_for_each_entry(use, &mod->used_by, users)
+		seq_printf(m, "%s,", use->user->name);
+	if (list_empty(&mod->used_by))
+		seq_putc(m, '-');
+	seq_printf(m, " %s 0x%016lx%s\n", state_names[mod->state],
+		   kallsyms_show_value() ? mod->memory[MODULE_TEXT].base : 0, mod->taints ? " (P)" : "");
+}
+
+static int modules_show(struct seq_file *m, void *data)
+{
+	const struct module *mod;
+
+	mutex_lock(&module_mutex);
+	for_each_module(mod) if (mod->state != MODULE_STATE_UNFORMED) show_module(m, mod);
+	mutex_unlock(&module_mutex);
+	return 0;
+}
+static const struct text_file modules_entry = {.path = "modules", .mode = 0444, .show = modules_show};
+REGISTER_PROC(modules_entry);

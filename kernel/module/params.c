@@ -1,0 +1,295 @@
+/*
+ * Parameters of modules: the types, and the text "name=value other=value" that insmod passes.
+ *
+ * A value may stand in quotes, and a - in a name is a _, as in Linux. A name that the module does not have is told and
+ * passed over, so that an old script still loads a new module; a value that a parameter does not take is an error.
+ */
+#include "internal.h"
+
+#include <kernel/export.h>
+#include <kernel/moduleparam.h>
+#include <kernel/printk.h>
+#include <lib/printf.h>
+#include <lib/string.h>
+#include <mm/page.h>
+#include <mm/slab.h>
+
+/* ---- Types */
+
+/* A type whose numbers lie in a range. The text may have a sign and 0x in front. */
+#define DEFINE_NUMBER(name, type, low, high, fmt)                                                \
+	static int set_##name(const char *val, const struct kernel_param *kp)                    \
+	{                                                                                        \
+		s64 number;                                                                      \
+		int err = val ? kstrtoll(val, 0, &number) : -EINVAL;                             \
+                                                                                                 \
+		if (err)                                                                         \
+			return err;                                                              \
+		if (number < (long long)(low) || number > (long long)(high))                     \
+			return -ERANGE;                                                          \
+		*(type *)kp->arg = number;                                                       \
+		return 0;                                                                        \
+	}                                                                                        \
+	static int get_##name(char *buffer, const struct kernel_param *kp)                       \
+	{                                                                                        \
+		return scnprintf(buffer, PAGE_SIZE, fmt "\n", *(const type *)kp->arg);           \
+	}                                                                                        \
+	const struct kernel_param_ops param_ops_##name = {.set = set_##name, .get = get_##name}; \
+	EXPORT_SYMBOL(param_ops_##name)
+
+DEFINE_NUMBER(byte, u8, 0, 255, "%u");
+DEFINE_NUMBER(short, s16, -32768, 32767, "%d");
+DEFINE_NUMBER(ushort, u16, 0, 65535, "%u");
+DEFINE_NUMBER(int, int, -INT_MAX - 1, INT_MAX, "%d");
+DEFINE_NUMBER(uint, unsigned, 0, U32_MAX, "%u");
+DEFINE_NUMBER(long, long, LONG_MIN, LONG_MAX, "%ld");
+
+/* Those that do not fit into a signed number. */
+static int set_ulong(const char *val, const struct kernel_param *kp)
+{
+	return val ? kstrtoul(val, 0, (unsigned long *)kp->arg) : -EINVAL;
+}
+static int get_ulong(char *buffer, const struct kernel_param *kp)
+{
+	return scnprintf(buffer, PAGE_SIZE, "%lu\n", *(const unsigned long *)kp->arg);
+}
+const struct kernel_param_ops param_ops_ulong = {.set = set_ulong, .get = get_ulong};
+EXPORT_SYMBOL(param_ops_ulong);
+const struct kernel_param_ops param_ops_ullong = {.set = set_ulong, .get = get_ulong};
+EXPORT_SYMBOL(param_ops_ullong);
+
+int param_set_int(const char *val, const struct kernel_param *kp)
+{
+	return set_int(val, kp);
+}
+EXPORT_SYMBOL(param_set_int);
+
+int param_get_int(char *buffer, const struct kernel_param *kp)
+{
+	return get_int(buffer, kp);
+}
+EXPORT_SYMBOL(param_get_int);
+
+/* "name" alone means yes. */
+int param_set_bool(const char *val, const struct kernel_param *kp)
+{
+	return kstrtobool(val ?: "1", kp->arg);
+}
+EXPORT_SYMBOL(param_set_bool);
+
+int param_get_bool(char *buffer, const struct kernel_param *kp)
+{
+	return scnprintf(buffer, PAGE_SIZE, "%c\n", *(const bool *)kp->arg ? 'Y' : 'N');
+}
+EXPORT_SYMBOL(param_get_bool);
+const struct kernel_param_ops param_ops_bool = {.noarg_allowed = true, .set = param_set_bool, .get = param_get_bool};
+EXPORT_SYMBOL(param_ops_bool);
+
+static int set_invbool(const char *val, const struct kernel_param *kp)
+{
+	bool value;
+	int err = kstrtobool(val ?: "1", &value);
+
+	if (!err)
+		*(bool *)kp->arg = !value;
+	return err;
+}
+
+static int get_invbool(char *buffer, const struct kernel_param *kp)
+{
+	return scnprintf(buffer, PAGE_SIZE, "%c\n", *(const bool *)kp->arg ? 'N' : 'Y');
+}
+const struct kernel_param_ops param_ops_invbool = {.set = set_invbool, .get = get_invbool};
+EXPORT_SYMBOL(param_ops_invbool);
+
+/*
+ * Texts that were given are allocated, and the module's own default is not: the list of those that are ours tells them
+ * apart. [module_mutex, or the only user of a module that is being loaded]
+ */
+struct param_text {
+	struct param_text *next;
+	char text[];
+};
+static struct param_text *param_texts;
+
+static void free_charp(void *arg)
+{
+	const char *text = *(char **)arg;
+
+	for (struct param_text **p = &param_texts; *p; p = &(*p)->next) {
+		struct param_text *old = *p;
+
+		if (old->text != text)
+			continue;
+		*p = old->next;
+		kfree(old);
+		return;
+	}
+}
+
+int param_set_charp(const char *val, const struct kernel_param *kp)
+{
+	struct param_text *new;
+
+	if (!val)
+		return -EINVAL;
+	if (strlen(val) > 1024)
+		return -ENOSPC;
+	new = kmalloc(sizeof(*new) + strlen(val) + 1, GFP_KERNEL);
+	if (!new)
+		return -ENOMEM;
+	strscpy(new->text, val, strlen(val) + 1);
+	free_charp(kp->arg);
+	new->next = param_texts;
+	param_texts = new;
+	*(char **)kp->arg = new->text;
+	return 0;
+}
+EXPORT_SYMBOL(param_set_charp);
+
+int param_get_charp(char *buffer, const struct kernel_param *kp)
+{
+	return scnprintf(buffer, PAGE_SIZE, "%s\n", *(char **)kp->arg ?: "(null)");
+}
+EXPORT_SYMBOL(param_get_charp);
+const struct kernel_param_ops param_ops_charp = {.set = param_set_charp, .get = param_get_charp, .free = free_charp};
+EXPORT_SYMBOL(param_ops_charp);
+
+static int set_string(const char *val, const struct kernel_param *kp)
+{
+	const struct kparam_string *to = kp->arg;
+
+	if (!val)
+		return -EINVAL;
+	return strscpy(to->string, val, to->maxlen) < 0 ? -ENOSPC : 0;
+}
+
+static int get_string(char *buffer, const struct kernel_param *kp)
+{
+	return scnprintf(buffer, PAGE_SIZE, "%s\n", ((const struct kparam_string *)kp->arg)->string);
+}
+const struct kernel_param_ops param_ops_string = {.set = set_string, .get = get_string};
+EXPORT_SYMBOL(param_ops_string);
+
+/* Values between commas. What was set before a bad one stays, and the module is not loaded. */
+static int set_array(const char *val, const struct kernel_param *kp)
+{
+	const struct kparam_array *array = kp->arg;
+	char *text = val ? kstrdup(val, GFP_KERNEL) : NULL, *rest = text, *word;
+	unsigned n = 0;
+	int err = text ? 0 : val ? -ENOMEM : -EINVAL;
+
+	while (!err && (word = strsep(&rest, ","))) {
+		struct kernel_param one = {kp->name, array->ops, kp->perm, (char *)array->elem + n * array->elem_size};
+
+		err = n < array->max ? array->ops->set(word, &one) : -EINVAL;
+		n += !err;
+	}
+	if (!err && array->num)
+		*array->num = n;
+	kfree(text);
+	return err;
+}
+
+static int get_array(char *buffer, const struct kernel_param *kp)
+{
+	const struct kparam_array *array = kp->arg;
+	unsigned n = array->num ? *array->num : array->max;
+	int len = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		struct kernel_param one = {kp->name, array->ops, kp->perm, (char *)array->elem + i * array->elem_size};
+
+		/* Each value brings a newline of its own, in place of which a comma goes before the next. */
+		if (i)
+			buffer[len - 1] = ',';
+		if (len + 32 > PAGE_SIZE)
+			break;
+		len += array->ops->get(buffer + len, &one);
+	}
+	return len;
+}
+
+static void free_array(void *arg)
+{
+	const struct kparam_array *array = arg;
+
+	for (unsigned i = 0; array->ops->free && i < array->max; i++)
+		array->ops->free((char *)array->elem + i * array->elem_size);
+}
+const struct kernel_param_ops param_array_ops = {.set = set_array, .get = get_array, .free = free_array};
+EXPORT_SYMBOL(param_array_ops);
+
+/* ---- The text */
+
+/* a-b and a_b are the same name. */
+static bool same_name(const char *a, const char *b)
+{
+	for (; *a && *b; a++, b++)
+		if ((*a == '-' ? '_' : *a) != (*b == '-' ? '_' : *b))
+			return false;
+	return *a == *b;
+}
+
+/* Cuts the next "name=value" off: quotes keep white space together and are taken away. NULL: the end. */
+static char *next_word(char **args, char **val)
+{
+	char *at = strim(*args), *name = at, *to;
+	bool quoted = false;
+
+	if (!*at)
+		return NULL;
+	*val = NULL;
+	for (to = at; *at && (quoted || !isspace(*at)); at++) {
+		if (*at == '"') {
+			quoted = !quoted;
+		} else if (*at == '=' && !*val) {
+			*to++ = '\0';
+			*val = to;
+		} else {
+			*to++ = *at;
+		}
+	}
+	*args = at + (*at != '\0');
+	*to = '\0';
+	return name;
+}
+
+static int set_param(const struct module *mod, const struct kernel_param *params, unsigned n, const char *name,
+		     const char *val)
+{
+	for (unsigned i = 0; i < n; i++) {
+		int err;
+
+		if (!same_name(name, params[i].name))
+			continue;
+		err = val || params[i].ops->noarg_allowed ? params[i].ops->set(val, &params[i]) : -EINVAL;
+		if (err)
+			pr_err("%s: `%s' invalid for parameter `%s'\n", mod->name, val ?: "", params[i].name);
+		return err;
+	}
+	pr_warn("%s: unknown parameter '%s' ignored\n", mod->name, name);
+	return 0;
+}
+
+int module_parse_params(struct module *mod, char *args)
+{
+	unsigned n;
+	const struct kernel_param *params = module_section(mod, "__param", sizeof(*params), &n);
+	char *name, *val;
+	int err = 0;
+
+	while (!err && (name = next_word(&args, &val)))
+		err = set_param(mod, params, n, name, val);
+	return err;
+}
+
+void module_free_params(struct module *mod)
+{
+	unsigned n;
+	const struct kernel_param *params = module_section(mod, "__param", sizeof(*params), &n);
+
+	for (unsigned i = 0; i < n; i++)
+		if (params[i].ops->free)
+			params[i].ops->free(params[i].arg);
+}

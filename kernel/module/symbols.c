@@ -1,0 +1,180 @@
+/*
+ * The names of a module, for backtraces, the trace and /proc/kallsyms. What the file says of its functions and objects
+ * is copied, sorted by address, into one table for the core and one for what runs at the start and goes away.
+ *
+ * A trace is read after what it tells of has gone: a module that was taken out, or its init. So tables stay when their
+ * code goes, until other code takes their addresses or too many have gone after them (MAX_GONE).
+ */
+#include "internal.h"
+
+#include <kernel/ksyms.h>
+#include <lib/sort.h>
+#include <lib/string.h>
+#include <mm/slab.h>
+#include <sched/sched.h>
+
+/* A name that stands for an address: no section, no file, no mark of the assembler ($x, .L1). */
+static bool is_name(const struct load_info *info, const struct elf64_sym *sym)
+{
+	const char *name = info->strings + sym->st_name;
+	unsigned type = ELF64_ST_TYPE(sym->st_info);
+
+	return *name && *name != '$' && strncmp(name, ".L", 2) && type != STT_SECTION && type != STT_FILE &&
+	       sym->st_shndx != SHN_UNDEF && sym->st_shndx != SHN_ABS;
+}
+
+static bool in_parts(const struct module_memory *parts, unsigned long address)
+{
+	for (unsigned i = 0; i < 3; i++)
+		if (address - parts[i].base < parts[i].size)
+			return true;
+	return false;
+}
+
+/* As nm has it: T text, D data, B without contents, R constants; small for one that is local. */
+static char symbol_type(const struct load_info *info, const struct elf64_sym *sym)
+{
+	const struct elf64_shdr *s = &info->sections[sym->st_shndx];
+	char letter = s->sh_flags & SHF_EXECINSTR  ? 't'
+		      : !(s->sh_flags & SHF_WRITE) ? 'r'
+		      : s->sh_type == SHT_NOBITS   ? 'b'
+						   : 'd';
+
+	return ELF64_ST_BIND(sym->st_info) == STB_LOCAL ? letter : letter - 'a' + 'A';
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+	const struct ksym_entry *x = a, *y = b;
+
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	/* At one address, the name that comes first in the file: a function's own before that of init_module. */
+	return x->name < y->name ? -1 : x->name > y->name;
+}
+
+/* How many symbols of the three parts there are, and into `table`, unless that is NULL, what they are. */
+static unsigned gather_symbols(const struct load_info *info, const struct module_memory *parts,
+			       struct ksym_table *table, size_t *names_size)
+{
+	unsigned n = 0;
+
+	*names_size = 0;
+	for (unsigned i = 1; i < info->nr_symbols; i++) {
+		const struct elf64_sym *sym = &info->symbols[i];
+		size_t size = min(strlen(info->strings + sym->st_name), (size_t)KSYM_NAME_LEN - 1) + 1;
+
+		if (!is_name(info, sym) || !in_parts(parts, sym->st_value))
+			continue;
+		if (table) {
+			struct ksym_entry *e = (struct ksym_entry *)&table->entries[n];
+
+			*e = (struct ksym_entry){sym->st_value, *names_size, symbol_type(info, sym)};
+			strscpy((char *)table->names + *names_size, info->strings + sym->st_name, size);
+		}
+		*names_size += size;
+		n++;
+	}
+	return n;
+}
+
+/* The table of three parts, in one allocation. NULL when out of memory. */
+static struct ksym_table *make_table(const struct module *mod, const struct load_info *info,
+				     const struct module_memory *parts)
+{
+	size_t names;
+	unsigned n = gather_symbols(info, parts, NULL, &names);
+	struct ksym_table *table;
+
+	table = kvzalloc(sizeof(*table) + n * sizeof(struct ksym_entry) + MODULE_NAME_LEN + names, GFP_KERNEL);
+	if (!table)
+		return NULL;
+	table->start = parts[0].base;
+	table->end = parts[2].base + parts[2].size;
+	table->entries = (struct ksym_entry *)(table + 1);
+	table->nr = n;
+	table->module = memcpy((void *)(table->entries + n), mod->name, MODULE_NAME_LEN);
+	table->names = table->module + MODULE_NAME_LEN;
+	gather_symbols(info, parts, table, &names);
+	sort((void *)table->entries, n, sizeof(struct ksym_entry), compare_entries);
+	return table;
+}
+
+#define MAX_GONE 32
+static struct ksym_table *gone[MAX_GONE]; /* [module_mutex] the oldest first */
+
+/* Number i is forgotten: its names are no longer found. */
+static void forget_gone(unsigned i)
+{
+	struct ksym_table *old = gone[i];
+
+	memmove(gone + i, gone + i + 1, (MAX_GONE - 1 - i) * sizeof(gone[0]));
+	gone[MAX_GONE - 1] = NULL;
+	ksym_table_remove(old);
+	synchronize_rcu();
+	kvfree(old);
+}
+
+/* New code is about to lie at these addresses. */
+static void forget_gone_at(unsigned long start, unsigned long end)
+{
+	for (unsigned i = 0; i < MAX_GONE && gone[i];) {
+		if (gone[i]->start < end && start < gone[i]->end)
+			forget_gone(i);
+		else
+			i++;
+	}
+}
+
+static void add_table(struct ksym_table *table)
+{
+	forget_gone_at(table->start, table->end);
+	ksym_table_add(table);
+}
+
+int module_add_symbols(struct module *mod, const struct load_info *info)
+{
+	struct ksym_table *core = make_table(mod, info, &mod->memory[MODULE_TEXT]);
+	struct ksym_table *init = make_table(mod, info, &mod->memory[MODULE_INIT_TEXT]);
+
+	if (!core || !init) {
+		kvfree(core);
+		kvfree(init);
+		return -ENOMEM;
+	}
+	add_table(core);
+	add_table(init);
+	mod->symbols = core;
+	mod->init_symbols = init;
+	return 0;
+}
+
+/* The code of a table is about to go, and its names stay for the trace. An empty table is of no use to anybody. */
+static void retire_table(struct ksym_table **table)
+{
+	unsigned n = 0;
+
+	if (!*table)
+		return;
+	while (n < MAX_GONE && gone[n])
+		n++;
+	if (n == MAX_GONE)
+		forget_gone(0);
+	n = min(n, (unsigned)MAX_GONE - 1);
+	(*table)->gone = true;
+	gone[n] = *table;
+	*table = NULL;
+	if (!gone[n]->nr)
+		forget_gone(n);
+}
+
+void module_retire_init_symbols(struct module *mod)
+{
+	retire_table(&mod->init_symbols);
+}
+
+void module_retire_symbols(struct module *mod)
+{
+	retire_table(&mod->init_symbols);
+	retire_table(&mod->symbols);
+}

@@ -1,0 +1,21 @@
+# How code of the kernel is compiled: its own, and that of modules (mk/modules.mk).
+
+# mcount_site.s: a macro that spares each site an instruction.
+PG_aarch64 := -pg -Wa,arch/aarch64/mcount_site.s
+PG_x86_64  := -pg -mfentry -mrecord-mcount
+
+# ---- Flags. Builtins are on (memcpy of a known size becomes moves), but for those whose names our <lib/string.h> declares
+# in its own way. char is unsigned on both machines, as in Linux: the format files of events say so.
+OUR_BUILTINS := isspace isdigit isalpha isalnum isprint isxdigit isupper islower ispunct tolower toupper
+KINC := -Iinclude -iquote trace -Iarch/$(ARCH)/include -I$(BUILD)/include
+KCFLAGS := -std=gnu11 -O2 -g -funsigned-char -ffreestanding -fbuiltin $(OUR_BUILTINS:%=-fno-builtin-%) \
+	-nostdinc -isystem $(shell $(CC) -print-file-name=include) \
+	-mgeneral-regs-only -fno-omit-frame-pointer -fno-pic -fno-pie -fno-strict-aliasing -fno-common \
+	-fno-stack-protector -fno-asynchronous-unwind-tables -fno-unwind-tables \
+	-Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Werror $(KINC)
+KCFLAGS_aarch64 := -mno-outline-atomics
+KCFLAGS_x86_64  := -mno-red-zone -mcmodel=kernel -fcf-protection=none
+KCFLAGS += $(KCFLAGS_$(ARCH))
+KCFLAGS += $(if $(NOEVENTS),-DNO_TRACEPOINTS)
+KAFLAGS := -g -nostdinc $(KINC) -D__ASSEMBLY__
+KLDFLAGS := -nostdlib -static --build-id=none -z noexecstack -z max-page-size=4096 --orphan-handling=error --fatal-warnings

@@ -1,0 +1,35 @@
+# make -C THIS_TREE M=FOLDER [ARCH=arm64|x86_64] [modules|clean|modules_install]: modules that are built outside of this tree,
+# by the Makefile that every tutorial prints. The work is done by an inner make (mk/modules.mk), so that the targets of the
+# user's Makefile, which it reads, do not get in the way of ours.
+
+.DEFAULT_GOAL := modules
+ifeq ($(wildcard $(M)/Makefile $(M)/Kbuild),)
+$(error M=$(M): there is no Makefile in this folder. It needs one with a line `obj-m += NAME.o`)
+endif
+
+# The names that people use for a machine; without one, that of the host.
+ARCH_GIVEN := $(if $(ARCH),$(ARCH),$(shell uname -m))
+MODULE_MACHINE := $(strip $(foreach m,$(MACHINES),$(if $(filter $(ARCH_GIVEN),$(m) $(ARCH_$(m)) $(ALIASES_$(m))),$(m))))
+ifeq ($(MODULE_MACHINE),)
+$(error ARCH=$(ARCH_GIVEN): this kernel is for $(MACHINES))
+endif
+MODULE_ARCH := $(ARCH_$(MODULE_MACHINE))
+
+inner_modules = +$(Q)$(MAKE) $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc)) -f mk/modules.mk ARCH=$(MODULE_ARCH) \
+	M=$(abspath $(M)) $(1)
+
+# The kernel comes first: what it exports is in build/<arch>/Module.symvers.
+modules: $(if $(wildcard build/$(MODULE_ARCH)/Module.symvers),,module-kernel)
+	$(call inner_modules,__modules)
+
+# In our own way: make M=FOLDER arm64-modules.
+$(MACHINES:%=%-modules): %-modules:
+	+$(Q)$(MAKE) M=$(M) ARCH=$* modules
+
+clean:
+	$(call inner_modules,__clean)
+
+module-kernel:
+	+$(Q)env MAKEFLAGS= MFLAGS= $(MAKE) $(MODULE_MACHINE)
+
+.PHONY: modules clean module-kernel $(MACHINES:%=%-modules)

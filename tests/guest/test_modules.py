@@ -1,0 +1,233 @@
+"""Modules: built by the five-line Makefile, loaded, traced, unloaded; what is wrong is refused with a reason."""
+
+import os
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+from vitrine_guest import ROOT
+
+MAKEFILE = "obj-m += {}\nall:\n\tmake -C $(KDIR) M=$(PWD) modules\n"
+DEMO = """
+#include <linux/init.h>
+#include <linux/module.h>
+#include <linux/kernel.h>
+
+MODULE_LICENSE("GPL");
+
+static int times = 1;
+module_param(times, int, 0644);
+MODULE_PARM_DESC(times, "how often it says hello");
+static char *name = "nobody";
+module_param(name, charp, 0444);
+static int list[4];
+static unsigned listed;
+module_param_array(list, int, &listed, 0444);
+
+static int demo_init(void)
+{
+	if (times < 0)
+		return -EDOM;
+	for (int i = 0; i < times; i++)
+		trace_printk("hello %s %d\\n", name, i);
+	for (unsigned i = 0; i < listed; i++)
+		printk(KERN_INFO "demo: %d\\n", list[i]);
+	return 0;
+}
+
+static void demo_exit(void)
+{
+	trace_printk("bye\\n");
+}
+
+module_init(demo_init);
+module_exit(demo_exit);
+"""
+
+
+def make(folder, arch, *words, objects="demo.o"):
+    """The user's make, which calls ours as every tutorial's does. (status, what it said)"""
+    (folder / "Makefile").write_text(MAKEFILE.format(objects))
+    environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS", "ARCH")}
+    environment["PWD"] = str(folder)  # as a shell has it: the Makefile asks for it
+    done = subprocess.run(
+        ["make", f"KDIR={ROOT}", f"ARCH={arch}", *words],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=600,
+    )
+    return done.returncode, done.stdout
+
+
+@pytest.fixture(scope="module", params=["aarch64", "x86_64"])
+def demo(request, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("demo")
+    (folder / "demo.c").write_text(DEMO)
+    status, said = make(folder, request.param)
+    assert status == 0, said
+    return request.param, folder / "demo.ko"
+
+
+def run(arch, files, script, tmp_path, *options):
+    (tmp_path / "script").write_text(script)
+    words = [word for file in files for word in ("--file", f"{file}:/{pathlib.Path(file).name}")]
+    done = subprocess.run(
+        [os.path.join(ROOT, "tools/vrun"), "--arch", arch, "--timeout", "120", *options, *words, tmp_path / "script"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=200,
+    )
+    assert done.returncode == 0, done.stdout
+    return re.sub(r"^\[ .*\n", "", done.stdout, flags=re.M)  # what the console shows of the kernel's log
+
+
+def test_the_session_of_the_tutorial(demo, tmp_path):
+    """A filter by module, set while it is loaded, holds for the second time, its init included."""
+    arch, ko = demo
+    out = run(
+        arch,
+        [ko],
+        "cd /sys/kernel/tracing; insmod /demo.ko; echo 0 > tracing_on; echo > trace; echo function_graph > current_tracer\n"
+        "echo ':mod:demo' > set_ftrace_filter; echo == set; cat set_ftrace_filter; rmmod demo; echo == kept\n"
+        "cat set_ftrace_filter; echo 1 > tracing_on; insmod /demo.ko times=2 'name=a b'; rmmod demo; echo 0 > tracing_on\n"
+        "echo == trace; cat trace; echo == enabled; cat enabled_functions; echo == formats; grep -c 'hello %s %d' printk_formats",
+        tmp_path,
+    )
+    parts = dict(re.findall(r"^== (\w+)\n(.*?)(?=^== |\Z)", out, re.M | re.S))
+    assert parts["set"].split("\n")[:-1] == ["demo_init [demo]", "demo_exit [demo]"]
+    assert parts["kept"] == "*:mod:demo\n"
+    lines = [line.partition("|")[2].strip() for line in parts["trace"].splitlines() if line[:1] == " " and "|" in line]
+    assert lines == [
+        "demo_init [demo]() {",
+        "/* hello a b 0 */",
+        "/* hello a b 1 */",
+        "}",
+        "demo_exit [demo]() {",
+        "/* bye */",
+        "}",
+    ]
+    assert parts["enabled"] == "" and parts["formats"] == "1\n"
+
+
+def test_what_is_loaded_is_shown(demo, tmp_path):
+    arch, ko = demo
+    out = run(
+        arch,
+        [ko],
+        "insmod /demo.ko list=3,-4; lsmod; grep -c '\\[demo\\]' /sys/kernel/tracing/available_filter_functions\n"
+        "dmesg | grep -o 'demo: .*'; insmod /demo.ko; echo $?; rmmod demo; rmmod demo; echo $?; lsmod; cat /proc/modules\n"
+        "grep -c '\\[demo\\]' /sys/kernel/tracing/available_filter_functions; true",
+        tmp_path,
+    )
+    size = {"aarch64": 12288, "x86_64": 12288}[arch]
+    assert out.splitlines() == [
+        "Module                  Size  Used by",
+        f"demo                {size:8}  0",
+        "2",
+        "demo: 3",
+        "demo: -4",
+        "insmod: could not insert /demo.ko: a module of this name is loaded already (lsmod, rmmod)",
+        "1",
+        "rmmod: Module demo is not currently loaded",
+        "1",
+        "Module                  Size  Used by",
+        "0",
+    ]
+
+
+@pytest.mark.parametrize(
+    "args, log",
+    [
+        ("times=x", "`x' invalid for parameter `times'"),
+        ("times=99999999999", "`99999999999' invalid for parameter `times'"),
+        ("list=1,2,3,4,5", "`1,2,3,4,5' invalid for parameter `list'"),
+        ("times=-1", None),
+    ],
+)
+def test_an_init_that_fails_leaves_nothing(demo, tmp_path, args, log):
+    arch, ko = demo
+    out = run(
+        arch,
+        [ko],
+        f"insmod /demo.ko {args} 2>&1 | head -1; cat /proc/modules; dmesg | grep 'demo: ' | cut -d] -f2\n"
+        "grep -c '\\[demo\\]' /sys/kernel/tracing/available_filter_functions; insmod /demo.ko && rmmod demo && echo good",
+        tmp_path,
+    )
+    lines = out.splitlines()
+    assert lines[0].startswith("insmod: could not insert /demo.ko: ") and lines[-2:] == ["0", "good"]
+    assert lines[1:-2] == ([f" demo: {log}"] if log else [])
+
+
+def test_a_damaged_file_is_refused_with_a_reason(demo, tmp_path):
+    """Cut off, of another machine, of another kernel: one line says what, and nothing is left."""
+    arch, ko = demo
+    whole = ko.read_bytes()
+    other = b"for another machine", bytes([0xB7 ^ 0x3E ^ whole[18]]), 18
+    bad = {
+        "cut.ko": (whole[: len(whole) // 2], "its table of sections is not in it"),
+        "empty.ko": (b"", None),
+        "text.ko": (b"no module\n" * 50, "it is no ELF file"),
+        "machine.ko": (whole[: other[2]] + other[1] + whole[other[2] + 1 :], "it is for another machine"),
+        "magic.ko": (whole.replace(b"vermagic=6.12.0", b"vermagic=6.11.0"), "it was built for another kernel"),
+        "names.ko": (whole[:62] + b"\xff\x7f" + whole[64:], "the names of its sections are damaged"),
+    }
+    for name, (data, _) in bad.items():
+        (tmp_path / name).write_bytes(data)
+    out = run(
+        arch,
+        [tmp_path / name for name in bad] + [ko],
+        "".join(f"insmod /{name} 2>/dev/null; echo {name} $?; dmesg -c | cut -d] -f2\n" for name in bad)
+        + "cat /proc/modules; insmod /demo.ko && rmmod demo && echo good",
+        tmp_path,
+    )
+    for name, (_, reason) in bad.items():
+        said = out.partition(f"{name} 1\n")[2].partition(".ko ")[0]
+        assert f"{name} 1\n" in out and (reason is None or reason in said), (name, said)
+    assert out.endswith("good\n")
+
+
+def test_what_nobody_exports_is_an_error_when_it_is_built(tmp_path):
+    source = (
+        '#include <linux/module.h>\nMODULE_LICENSE("GPL");\nint no_such_function(void);\n'
+        "static int f(void)\n{\n\treturn no_such_function();\n}\nmodule_init(f);\n"
+    )
+    (tmp_path / "lost.c").write_text(source)
+    status, said = make(tmp_path, "arm64", objects="lost.o")
+    assert status != 0 and 'ERROR: modpost: "no_such_function"' in said and "is it misspelt?" in said
+    assert not (tmp_path / "lost.ko").exists()
+
+
+def test_modules_that_use_each_other(tmp_path):
+    """One of two files exports, another uses: neither can go before the other, and the symbol is found by name."""
+    (tmp_path / "part.c").write_text("int answer(void);\nint answer(void)\n{\n\treturn 42;\n}\n")
+    (tmp_path / "main.c").write_text(
+        '#include <linux/module.h>\nMODULE_LICENSE("GPL");\nint answer(void);\nEXPORT_SYMBOL(answer);\n'
+    )
+    (tmp_path / "user.c").write_text(
+        '#include <linux/module.h>\nMODULE_LICENSE("GPL");\nint answer(void);\n'
+        'static int f(void)\n{\n\tprintk("the answer is %d\\n", answer());\n\treturn 0;\n}\nmodule_init(f);\n'
+        "static void g(void)\n{\n}\nmodule_exit(g);\n"
+    )
+    status, said = make(tmp_path, "arm64", objects="both.o user.o\nboth-objs := main.o part.o")
+    assert status == 0, said
+    out = run(
+        "aarch64",
+        [tmp_path / "both.ko", tmp_path / "user.ko"],
+        "insmod /user.ko 2>/dev/null; echo $?; dmesg | grep -o 'Unknown symbol .*'; insmod /both.ko; insmod /user.ko\n"
+        "dmesg | grep -o 'the answer.*'; lsmod | grep both; rmmod both; echo $?; rmmod user both; cat /proc/modules",
+        tmp_path,
+    )
+    assert out.splitlines() == [
+        "1",
+        "Unknown symbol answer",
+        "the answer is 42",
+        "both                   12288  1 user",
+        "rmmod: Module both is in use by: user",
+        "1",
+    ]

@@ -1,0 +1,145 @@
+/*
+ * Call sites of modules: nops at first, then as the users want them; records, names and sets while modules come, finish
+ * their init and go.
+ */
+/* sources: */
+/* include: tests/unit/include-trace -Itests/unit/include-mm */
+#include "trace_ftrace_host.h"
+
+/* Sites of a module are nops before anything runs, then as the users that are there want them. */
+static void test_a_modules_sites_follow_the_users(void **state)
+{
+	struct ftrace_ops all = user(0, NULL), some = user(FTRACE_OPS_FL_RECURSION, "f1*");
+
+	assert_int_equal(register_ftrace_function(&all), 0);
+	assert_int_equal(register_ftrace_function(&some), 0);
+	place(&demo, 10, 5, 3);
+	assert_int_equal(site_notifier.coming(&demo), 0);
+	assert_int_equal(ftrace_nr_sites, SITES + 8);
+	for (unsigned i = 10; i < 18; i++)
+		assert_int_equal(called[SITES + i], FTRACE_SINGLE_CALLER_ADDR(1)); /* all, which came first */
+	assert_int_equal(called[SITES + 9], ~0UL);
+	assert_int_equal(filter(&some, "m12", false), 0);
+	assert_int_equal(called[SITES + 12], FTRACE_LIST_CALLER_ADDR);
+	/* What only init needed is gone when it has run. */
+	site_notifier.live(&demo);
+	assert_int_equal(ftrace_nr_sites, SITES + 5);
+	assert_int_equal(ftrace_rec_of(demo.sites[5]), -1);
+	assert_true(ftrace_rec_of(demo.sites[4]) >= SITES);
+	assert_int_equal(unregister_ftrace_function(&all), 0);
+	assert_int_equal(called[SITES + 10], 0);
+	leave(&demo);
+	assert_int_equal(ftrace_nr_sites, SITES);
+	assert_int_equal(some.filter.count, 111); /* f1, f10 to f19, f100 to f199 */
+	assert_int_equal(unregister_ftrace_function(&some), 0);
+	ftrace_free_filter(&some);
+}
+
+/* Each address of two modules leads to its own record, and those between and around them to none. */
+static void test_modules_addresses_find_their_records(void **state)
+{
+	place(&demo, 40, 30, 0);
+	place(&other, 5, 20, 0);
+	assert_int_equal(site_notifier.coming(&demo), 0);
+	assert_int_equal(site_notifier.coming(&other), 0);
+	for (unsigned i = 0; i < MODULE_SITES; i++) {
+		unsigned long ip = (unsigned long)module_text + 32 * i;
+		bool in_demo = i >= 40 && i < 70, in_other = i >= 5 && i < 25;
+		long rec = ftrace_rec_of(ip);
+
+		assert_int_equal(rec >= 0, in_demo || in_other);
+		assert_int_equal(ftrace_rec_of(ip + 8), -1);
+		assert_int_equal(ftrace_location(ip), rec >= 0 ? ip : 0);
+		if (rec < 0)
+			continue;
+		assert_int_equal(ftrace_recs[rec].ip, ip);
+		assert_string_equal(ftrace_rec_name(&ftrace_recs[rec]), module_symbol_name(ip, NULL));
+		assert_string_equal(ftrace_rec_module(&ftrace_recs[rec]), in_demo ? "demo" : "other");
+	}
+	leave(&demo);
+	for (unsigned i = 5; i < 25; i++)
+		assert_true(ftrace_rec_of((unsigned long)module_text + 32 * i) >= SITES);
+	leave(&other);
+	assert_int_equal(ftrace_nr_sites, SITES);
+	assert_int_equal(nr_runs, 0);
+}
+
+/* Of a set that was nobody's while a module went, the places that another module has now are not in it. */
+static void test_a_set_forgets_what_is_gone(void **state)
+{
+	struct ftrace_ops ops = user(0, "f5");
+
+	place(&demo, 0, 10, 0);
+	assert_int_equal(site_notifier.coming(&demo), 0);
+	assert_int_equal(filter(&ops, "m*", false), 0);
+	assert_int_equal(ops.filter.count, 11);
+	leave(&demo);
+	place(&other, 20, 10, 0);
+	assert_int_equal(site_notifier.coming(&other), 0);
+	assert_int_equal(filter(&ops, "m25", false), 0);
+	assert_int_equal(ops.filter.count, 2);
+	assert_int_equal(register_ftrace_function(&ops), 0);
+	for (unsigned i = 20; i < 30; i++)
+		assert_int_equal(called[SITES + i], i == 25 ? FTRACE_SINGLE_CALLER_ADDR(0) : 0);
+	/* A registered one forgets at once. */
+	leave(&other);
+	assert_int_equal(ops.filter.count, 1);
+	assert_int_equal(unregister_ftrace_function(&ops), 0);
+	ftrace_free_filter(&ops);
+}
+
+/* GLOB:mod:MODULE and GLOB:mod:!MODULE. */
+static void test_names_of_a_module(void **state)
+{
+	struct ftrace_set set = {};
+
+	place(&demo, 0, 10, 0);
+	place(&other, 10, 10, 0);
+	assert_int_equal(site_notifier.coming(&demo), 0);
+	assert_int_equal(site_notifier.coming(&other), 0);
+	assert_int_equal(ftrace_set_match_module(&set, "*", "demo", true), 0);
+	assert_int_equal(set.count, 10);
+	assert_int_equal(ftrace_set_match_module(&set, "m1*", "other", true), 0);
+	assert_int_equal(set.count, 20);
+	assert_int_equal(ftrace_set_match_module(&set, "m1", "demo", false), 0);
+	assert_int_equal(set.count, 19);
+	assert_int_equal(ftrace_set_match_module(&set, "x*", "demo", true), -EINVAL);
+	assert_int_equal(ftrace_set_match_module(&set, "*", "third", true), -EINVAL);
+	assert_int_equal(ftrace_set_match_module(&set, "*", "!demo", true), 0);
+	assert_int_equal(set.count, SITES + 10 + 9);
+	leave(&demo);
+	leave(&other);
+	ftrace_set_refresh(&set);
+	assert_int_equal(set.count, SITES);
+	ftrace_set_clear(&set);
+}
+
+/* There is room for so many sites and no more; what does not fit leaves nothing behind. */
+static void test_no_room_for_a_module(void **state)
+{
+	unsigned long *sites = calloc(ROOM_FOR_MODULES + 1, sizeof(*sites));
+
+	place(&demo, 0, 10, 0);
+	free(demo.sites);
+	for (unsigned i = 0; i <= ROOM_FOR_MODULES; i++)
+		sites[i] = (unsigned long)module_text;
+	demo.sites = sites;
+	demo.nr_sites = ROOM_FOR_MODULES + 1;
+	assert_int_equal(site_notifier.coming(&demo), -ENOMEM);
+	assert_int_equal(ftrace_nr_sites, SITES);
+	assert_int_equal(nr_runs, 0);
+	leave(&demo);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_a_modules_sites_follow_the_users, fresh, gone),
+		cmocka_unit_test_setup_teardown(test_modules_addresses_find_their_records, fresh, gone),
+		cmocka_unit_test_setup_teardown(test_a_set_forgets_what_is_gone, fresh, gone),
+		cmocka_unit_test_setup_teardown(test_names_of_a_module, fresh, gone),
+		cmocka_unit_test_setup_teardown(test_no_room_for_a_module, fresh, gone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

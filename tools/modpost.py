@@ -1,0 +1,175 @@
+#!/usr/bin/python3
+"""Prove that a module can be loaded, and write the C file that makes it one.
+
+    modpost.py --export vmlinux -o Module.symvers               what the kernel exports, a line each
+    modpost.py --kernel Module.symvers --write M/Module.symvers M/a.o M/b.o
+
+For each NAME.o the second form writes NAME.mod.c, with the struct module and what modinfo(8) shows, unless the module
+asks for a symbol that neither the kernel nor another module exports. That is an error here, with the header that would
+declare it, and not a surprise when it is loaded. Module.symvers has Linux's columns: CRC (none here), name, who exports
+it, how.
+"""
+
+import argparse
+import os
+import re
+import struct
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+from elfimage import SHN_UNDEF, STB_WEAK, BuildError, Image, main_wrapper  # noqa: E402
+
+HOOKS = {"_mcount", "__fentry__"}
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def kernel_exports(image):
+    """(name, is it for modules under the GPL only) of each EXPORT_SYMBOL of a linked kernel."""
+    section = image.section(".rodata")
+    for symbol in image.symbols:
+        if symbol.name.startswith("__ksymtab_") and symbol.section == section.index:
+            (gpl,) = struct.unpack_from("<B", section.data, symbol.value - section.addr + 16)
+            yield symbol.name[len("__ksymtab_") :], bool(gpl)
+
+
+def module_exports(image):
+    """Names that a module exports. Which are _GPL is the loader's business."""
+    return [symbol.name[len("__ksymtab_") :] for symbol in image.symbols if symbol.name.startswith("__ksymtab_")]
+
+
+def read_symvers(path):
+    """{symbol: who exports it} of a Module.symvers."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return {name: owner for _, name, owner, *_ in (line.rstrip("\n").split("\t") for line in file)}
+    except OSError as error:
+        raise BuildError(f"{path}: {error.strerror}") from error
+
+
+def line(name, owner, gpl):
+    return f"0x00000000\t{name}\t{owner}\tEXPORT_SYMBOL{'_GPL' if gpl else ''}\t\n"
+
+
+def modinfo(image):
+    """{tag: values} of the section .modinfo."""
+    words, section = {}, image.section(".modinfo")
+    for word in section.data.split(b"\0") if section else ():
+        tag, equal, value = word.decode(errors="replace").partition("=")
+        if equal:
+            words.setdefault(tag, []).append(value)
+    return words
+
+
+def declared_in(name):
+    """The header of this tree that names the function or variable, as one includes it; None."""
+    found = subprocess.run(
+        ["grep", "-rlwE", rf"{re.escape(name)}", os.path.join(ROOT, "include")],
+        capture_output=True,
+        text=True,
+        check=False,
+    ).stdout.split()
+    headers = sorted(os.path.relpath(path, os.path.join(ROOT, "include")) for path in found)
+    return next((header for header in headers if header.startswith("linux/")), headers[0] if headers else None)
+
+
+class Module:
+    def __init__(self, path):
+        self.path, self.image = path, Image(path)
+        self.name = os.path.basename(path)[: -len(".o")].replace("-", "_")
+        self.defined = {symbol.name for symbol in self.image.symbols if symbol.section != SHN_UNDEF}
+        self.info = modinfo(self.image)
+
+    def wanted(self):
+        """(name, can it do without) of what others must have."""
+        for symbol in self.image.symbols:
+            if symbol.name and symbol.section == SHN_UNDEF and symbol.name not in HOOKS:
+                yield symbol.name, symbol.bind == STB_WEAK
+
+    def problems(self, exported):
+        for name, weak in self.wanted():
+            if name in exported or weak or name == "__this_module":
+                continue
+            header = declared_in(name)
+            yield f'ERROR: modpost: "{name}" [{self.path[:-2]}.ko] undefined! ' + (
+                f"<{header}> declares it, but the kernel does not export it to modules"
+                if header
+                else "No header of this kernel declares it: is it misspelt?"
+            )
+        if "license" not in self.info:
+            yield f'ERROR: modpost: missing MODULE_LICENSE() in {self.path}: add MODULE_LICENSE("GPL");'
+
+    def depends(self, exported):
+        return sorted({exported[name] for name, _ in self.wanted() if exported.get(name, "vmlinux") != "vmlinux"})
+
+    def source(self, exported):
+        init = "\t.init = init_module,\n" if "init_module" in self.defined else ""
+        leave = "\t.exit = cleanup_module,\n" if "cleanup_module" in self.defined else ""
+        return f"""/* Made by tools/modpost.py: what makes {self.name} a module. */
+#include <generated/vermagic.h>
+#include <linux/module.h>
+
+MODULE_INFO(depends, "{','.join(self.depends(exported))}");
+MODULE_INFO(name, "{self.name}");
+MODULE_INFO(vermagic, VERMAGIC_STRING);
+
+int init_module(void);
+void cleanup_module(void);
+struct module __this_module __used __section(THIS_MODULE_SECTION) = {{
+\t.name = "{self.name}",
+{init}{leave}}};
+"""
+
+
+def write(path, text):
+    """Only when it differs, so that what depends on it is not built again."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            if file.read() == text:
+                return
+    except OSError:
+        pass
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__.split("\n\n")[0],
+        epilog=__doc__.partition("\n\n")[2],
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--export", metavar="VMLINUX", help="list what this kernel exports")
+    parser.add_argument("-o", metavar="FILE", help="where --export writes")
+    parser.add_argument("--kernel", metavar="SYMVERS", help="what the kernel exports")
+    parser.add_argument("--extra", metavar="SYMVERS", action="append", default=[], help="what other modules export")
+    parser.add_argument("--write", metavar="SYMVERS", help="where to write what these modules export")
+    parser.add_argument("objects", nargs="*", metavar="NAME.o")
+    options = parser.parse_args()
+    if options.export:
+        exports = sorted(kernel_exports(Image(options.export)))
+        write(options.o, "".join(line(name, "vmlinux", gpl) for name, gpl in exports))
+        return 0
+    modules = [Module(path) for path in options.objects]
+    exported = {}
+    for path in [*options.extra, options.kernel]:
+        exported.update(read_symvers(path))
+    own = {name: module.name for module in modules for name in module_exports(module.image)}
+    for name, owner in own.items():
+        if exported.get(name, owner) != owner:
+            raise BuildError(f'ERROR: modpost: {owner}: "{name}" is exported by {exported[name]} already')
+    exported.update(own)
+    problems = [problem for module in modules for problem in module.problems(exported)]
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    if problems:
+        return 1
+    for module in modules:
+        write(module.path[: -len(".o")] + ".mod.c", module.source(exported))
+    with open(options.write, "w", encoding="utf-8") as file:
+        file.writelines(line(name, owner, False) for name, owner in sorted(own.items()))
+    return 0
+
+
+if __name__ == "__main__":
+    main_wrapper(main)

@@ -1,0 +1,72 @@
+/*
+ * insmod FILE [NAME=VALUE]...: load a module into the kernel.
+ *
+ * The words behind the file are its parameters. A value with a blank in it is put in quotes here, since the kernel
+ * splits the text at blanks. The errno of the kernel says little, and the kernel log all: so that is where the message
+ * sends the user.
+ */
+#include <vt.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/module.h>
+
+/* Words with a blank between them, and quotes where a value has one. NULL: out of memory. */
+static char *join_params(char **words, int n)
+{
+	size_t size = 1;
+	char *text, *to;
+
+	for (int i = 0; i < n; i++)
+		size += strlen(words[i]) + 3;
+	text = to = malloc(size);
+	for (int i = 0; text && i < n; i++) {
+		char *value = strchr(words[i], '=');
+		bool quote = value && strchr(value, ' ') && !strchr(value, '"');
+
+		if (quote)
+			to += sprintf(to, "%.*s\"%s\" ", (int)(value + 1 - words[i]), words[i], value + 1);
+		else
+			to += sprintf(to, "%s ", words[i]);
+	}
+	if (text)
+		*to = '\0';
+	return text;
+}
+
+/* What the errno of finit_module means. */
+static const char *reason(void)
+{
+	switch (errno) {
+	case EEXIST:
+		return "a module of this name is loaded already (lsmod, rmmod)";
+	case ENOENT:
+		return "it asks for a symbol that is not there; dmesg names it";
+	case ENOEXEC:
+		return "Invalid module format; dmesg says what is wrong";
+	case EINVAL:
+		return "Invalid parameters; dmesg names the one";
+	}
+	return strerror(errno);
+}
+
+int main(int argc, char **argv)
+{
+	struct vt_options o = {.usage = "insmod FILE [NAME=VALUE]...", .options = "", .bad_status = 1};
+	char *params;
+	int fd;
+
+	while (vt_option(&o, argc, argv) != -1)
+		;
+	if (o.index >= argc)
+		vt_usage(&o);
+	fd = open(argv[o.index], O_RDONLY);
+	if (fd < 0) {
+		vt_warn_errno(argv[o.index]);
+		return 1;
+	}
+	params = join_params(argv + o.index + 1, argc - o.index - 1);
+	if (params && finit_module(fd, params, 0) == 0)
+		return 0;
+	vt_warn("could not insert %s: %s", argv[o.index], reason());
+	return 1;
+}

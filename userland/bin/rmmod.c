@@ -1,0 +1,65 @@
+/*
+ * rmmod NAME...: take modules out of the kernel. A name may be that of the file, with .ko and a path.
+ */
+#include <vt.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/module.h>
+
+/* "/host/my-module.ko" names my_module. In place. */
+static char *module_name(char *path)
+{
+	char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	size_t len = strlen(name);
+
+	if (len > 3 && !strcmp(name + len - 3, ".ko"))
+		name[len - 3] = '\0';
+	for (char *p = name; *p; p++)
+		if (*p == '-')
+			*p = '_';
+	return name;
+}
+
+/* The users that /proc/modules names behind the module: "a,b,"; "" when there are none. */
+static void print_users(const char *name)
+{
+	FILE *file = fopen("/proc/modules", "r");
+	char line[512], module[64], users[256];
+	int refs;
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "%63s %*u %d %255s", module, &refs, users) == 3 && !strcmp(module, name)) {
+			users[strlen(users) - 1] = '\0';
+			if (*users)
+				vt_warn("Module %s is in use by: %s", name, users);
+			else
+				vt_warn("Module %s is in use (%d references; dmesg may say whose)", name, refs);
+		}
+	if (file)
+		fclose(file);
+}
+
+int main(int argc, char **argv)
+{
+	struct vt_options o = {.usage = "rmmod NAME...", .options = "", .bad_status = 1};
+	int status = 0;
+
+	while (vt_option(&o, argc, argv) != -1)
+		;
+	if (o.index >= argc)
+		vt_usage(&o);
+	for (; o.index < argc; o.index++) {
+		char *name = module_name(argv[o.index]);
+
+		if (delete_module(name, O_NONBLOCK) == 0)
+			continue;
+		status = 1;
+		if (errno == ENOENT)
+			vt_warn("Module %s is not currently loaded", name);
+		else if (errno == EAGAIN)
+			print_users(name);
+		else
+			vt_warn("%s: %s", name, strerror(errno));
+	}
+	return status;
+}
