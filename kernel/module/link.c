@@ -46,7 +46,8 @@ static const struct kernel_symbol *find_symbol(const char *name, struct module *
 		const struct kernel_symbol *table;
 		unsigned n;
 
-		if (mod->state != MODULE_STATE_LIVE && mod->state != MODULE_STATE_COMING)
+		/* One that is still coming may fail, and then it goes with all that it exports. */
+		if (mod->state != MODULE_STATE_LIVE)
 			continue;
 		table = module_section(mod, "__ksymtab", sizeof(*table), &n);
 		sym = search(table, n, name);

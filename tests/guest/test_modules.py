@@ -141,6 +141,30 @@ def test_what_is_loaded_is_shown(demo, tmp_path):
     ]
 
 
+def test_the_profiler_counts_functions_of_modules(demo, tmp_path):
+    """It is on while a module comes and goes, and the next one has the same places: each counts what it did itself."""
+    arch, ko = demo
+    out = run(
+        arch,
+        [ko],
+        "cd /sys/kernel/tracing; echo '*:mod:demo' > set_ftrace_filter; echo 1 > function_profile_enabled\n"
+        "insmod /demo.ko; rmmod demo; insmod /demo.ko; echo 0 > function_profile_enabled\n"
+        "cat trace_stat/function0 | grep demo_; echo none; rmmod demo; cat trace_stat/function0 | grep -c demo_; true",
+        tmp_path,
+    )
+    first, *rest = out.splitlines()
+    assert first.split()[:2] == ["demo_init", "1"] and rest == ["none", "0"]
+    out = run(
+        arch,
+        [ko],
+        "cd /sys/kernel/tracing; insmod /demo.ko; echo '*:mod:demo' > set_ftrace_filter; rmmod demo\n"
+        "echo function > current_tracer; echo 1 > function_profile_enabled; insmod /demo.ko times=3; rmmod demo\n"
+        "cat trace | grep -c 'demo_init <-do_one_initcall'",
+        tmp_path,
+    )
+    assert out == "1\n"
+
+
 @pytest.mark.parametrize(
     "args, log",
     [

@@ -84,6 +84,10 @@ void *kvzalloc(size_t n, gfp_t gfp)
 {
 	return calloc(1, n);
 }
+void kvfree(const void *p)
+{
+	free((void *)p);
+}
 void kfree(const void *p)
 {
 	allocated -= p != NULL;

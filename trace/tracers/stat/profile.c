@@ -7,6 +7,7 @@
  * and counted then.
  */
 #include <fs/libfs.h>
+#include <kernel/module.h>
 #include <kernel/percpu.h>
 #include <lib/errno.h>
 #include <lib/string.h>
@@ -47,7 +48,7 @@ struct profile_cpu {
 	u64 missed;		      /* [this CPU's NMIs] calls not counted, as an NMI found it busy */
 };
 
-static struct profile_index *profile_index; /* [t] NULL until first enabled */
+static struct profile_index *profile_index; /* [t; RCU] NULL until first enabled */
 static DEFINE_PER_CPU(struct profile_cpu, profile_cpu);
 static bool profile_enabled; /* [t] */
 
@@ -281,10 +282,10 @@ static void profile_direct_return(struct fgraph_ret_regs *regs)
 /* ---- Memory: had when first enabled, and kept */
 
 /*
- * A hash table from addresses to records, twice as large as needed so that chains are short. It is made once, as
- * sites do not change. 0 or -ENOMEM.
+ * A hash table from addresses to records, twice as large as needed so that chains are short. Every site that can be
+ * called is in it: those of modules too, so it is made anew when one comes. NULL when out of memory. [ftrace_lock]
  */
-static int alloc_index(void)
+static struct profile_index *make_index(void)
 {
 	struct profile_index *index;
 	u32 places = 16;
@@ -294,7 +295,7 @@ static int alloc_index(void)
 		places *= 2;
 	index = kvzalloc(sizeof(*index) + places * sizeof(index->places[0]), GFP_KERNEL);
 	if (!index)
-		return -ENOMEM;
+		return NULL;
 	index->mask = places - 1;
 	for_each_ftrace_rec(rec)
 	{
@@ -305,9 +306,59 @@ static int alloc_index(void)
 		index->places[i & index->mask].ip = (u32)ftrace_recs[rec].ip;
 		index->places[i & index->mask].rec = rec;
 	}
-	profile_index = index;
-	return 0;
+	return index;
 }
+
+/* [trace_types_lock] 0 or -ENOMEM. */
+static int alloc_index(void)
+{
+	mutex_lock(&ftrace_lock);
+	profile_index = make_index();
+	mutex_unlock(&ftrace_lock);
+	return profile_index ? 0 : -ENOMEM;
+}
+
+/* What another module has left in the places of this one's records goes. */
+static void clear_counts_of(const struct module *mod)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct profile_count *counts = per_cpu(profile_cpu, cpu).counts;
+
+		for (unsigned i = 0; counts && i < mod->nr_sites; i++)
+			counts[ftrace_rec_of(mod->sites[i])] = (struct profile_count){};
+	}
+}
+
+/*
+ * Nothing of the module has run yet, so nobody looks for its sites. Those who search the old table have interrupts off:
+ * after a grace period nobody does.
+ */
+static int profile_module_coming(struct module *mod)
+{
+	struct profile_index *old = NULL, *new = NULL;
+	int ret = 0;
+
+	mutex_lock(&trace_types_lock);
+	if (profile_index) {
+		mutex_lock(&ftrace_lock);
+		new = make_index();
+		mutex_unlock(&ftrace_lock);
+		ret = new ? 0 : -ENOMEM;
+	}
+	if (new) {
+		clear_counts_of(mod);
+		old = profile_index;
+		smp_store_release(&profile_index, new);
+		synchronize_rcu();
+	}
+	mutex_unlock(&trace_types_lock);
+	kvfree(old);
+	return ret;
+}
+static const struct module_notifier profile_notifier = {.coming = profile_module_coming};
+REGISTER_MODULE_NOTIFIER(profile_notifier);
 
 /*
  * Allocates what is missing and sets all counts to zero. The profiler is no user now, so nobody counts. CPUs that have

@@ -52,7 +52,7 @@ static unsigned profile_collect(int cpu, void *to, unsigned max)
 	mutex_lock(&trace_types_lock);
 	for (unsigned rec = 0; rec < max && profile_read(cpu, rec, &rows[n].count); rec++) {
 		rows[n].rec = rec;
-		n += is_shown(&rows[n].count);
+		n += test_bit(rec, ftrace_present_map) && is_shown(&rows[n].count);
 	}
 	mutex_unlock(&trace_types_lock);
 	return n;
