@@ -71,7 +71,7 @@ struct module {
 	bool taints;			/* [I] not under the GPL: what it does cannot be looked up */
 	struct module_memory memory[NR_MODULE_PARTS];
 	void *core, *init_memory;	 /* [m] what module_alloc gave */
-	struct module_section *sections; /* [I] names in `names` */
+	struct module_section *sections; /* [I] one allocation, their names behind them */
 	unsigned nr_sections;
 	struct ksym_table *symbols;	 /* [I] */
 	struct ksym_table *init_symbols; /* [m] NULL: freed */
@@ -90,8 +90,6 @@ extern struct module __this_module;
 /* A reference. False: it is on its way out. NULL, the kernel itself, can always be had. Any context. */
 bool try_module_get(struct module *mod);
 void module_put(struct module *mod);
-/* The same when the caller is sure to have one already. */
-void __module_get(struct module *mod);
 int module_refcount(const struct module *mod);
 
 /* The module that the address lies in, or NULL. It stays while preemption is off. Any context. */

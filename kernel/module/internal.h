@@ -67,7 +67,7 @@ void module_retire_symbols(struct module *mod);
 /* kernel/module/ksyms.c: the tables that names are looked up in. [m] */
 void ksym_table_add(struct ksym_table *table);
 void ksym_table_remove(struct ksym_table *table);
-/* Forget whom it uses. [m] */
+/* End its use of other modules: it drops the references that module_resolve() took. [m] */
 void module_unuse(struct module *mod);
 
 /* Set its parameters from "name=value name2=value". 0 or -errno. */

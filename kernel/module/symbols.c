@@ -126,10 +126,16 @@ static void forget_gone_at(unsigned long start, unsigned long end)
 	}
 }
 
-static void add_table(struct ksym_table *table)
+/* Returns the table, or NULL for one without names, about which nobody asks. */
+static struct ksym_table *add_table(struct ksym_table *table)
 {
 	forget_gone_at(table->start, table->end);
-	ksym_table_add(table);
+	if (table->nr) {
+		ksym_table_add(table);
+		return table;
+	}
+	kvfree(table);
+	return NULL;
 }
 
 int module_add_symbols(struct module *mod, const struct load_info *info)
@@ -142,14 +148,12 @@ int module_add_symbols(struct module *mod, const struct load_info *info)
 		kvfree(init);
 		return -ENOMEM;
 	}
-	add_table(core);
-	add_table(init);
-	mod->symbols = core;
-	mod->init_symbols = init;
+	mod->symbols = add_table(core);
+	mod->init_symbols = add_table(init);
 	return 0;
 }
 
-/* The code of a table is about to go, and its names stay for the trace. An empty table is of no use to anybody. */
+/* The code of a table is about to go, and its names stay for the trace. */
 static void retire_table(struct ksym_table **table)
 {
 	unsigned n = 0;
@@ -164,8 +168,6 @@ static void retire_table(struct ksym_table **table)
 	(*table)->gone = true;
 	gone[n] = *table;
 	*table = NULL;
-	if (!gone[n]->nr)
-		forget_gone(n);
 }
 
 void module_retire_init_symbols(struct module *mod)

@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+from ko_file import KoFile
 from vitrine_guest import ROOT
 
 MAKEFILE = "obj-m += {}\nall:\n\tmake -C $(KDIR) M=$(PWD) modules\n"
@@ -214,6 +215,66 @@ def test_a_damaged_file_is_refused_with_a_reason(demo, tmp_path):
         said = out.partition(f"{name} 1\n")[2].partition(".ko ")[0]
         assert f"{name} 1\n" in out and (reason is None or reason in said), (name, said)
     assert out.endswith("good\n")
+
+
+def test_a_hostile_file_is_refused(demo, tmp_path):
+    """Parts that overlap would change under the loader's hands, and a site that is no call would be patched as one."""
+    arch, ko = demo
+    whole = ko.read_bytes()
+    hook = {"aarch64": "_mcount", "x86_64": "__fentry__"}[arch]
+    this = ".gnu.linkonce.this_module"
+    info, symbols = KoFile(whole).section(".modinfo"), KoFile(whole).section(".symtab")
+    sites = list(KoFile(whole).relocations(hook))
+    assert len(sites) == 2  # in the texts of init and exit
+    bad = {
+        "header": (KoFile(whole).put_shoff(16), "its table of sections lies across its header"),
+        "table": (
+            KoFile(whole).put_header(".modinfo", offset=KoFile(whole).shoff),
+            "section .modinfo lies across the headers",
+        ),
+        "overlap": (
+            KoFile(whole).put_header(".modinfo", offset=symbols["offset"] + symbols["size"] - info["size"]),
+            "sections .modinfo and .symtab overlap",
+        ),
+        "align": (KoFile(whole).put_header(this, addralign=1), "it has no struct module"),
+        "type": (KoFile(whole).put_relocation(sites[0][0], kind=0), f"a use of {hook} that is no call"),
+    }
+    if arch == "aarch64":
+        bad["place"] = KoFile(whole).put_relocation(sites[0][0], offset=sites[0][1] + 2), "a use of _mcount that is no call"
+    else:
+        bad["place"] = KoFile(whole).put_relocation(sites[0][0], offset=0), "a use of __fentry__ that is no call"
+    for name, (file, _) in bad.items():
+        (tmp_path / f"{name}.ko").write_bytes(file.data)
+    out = run(
+        arch,
+        [tmp_path / f"{name}.ko" for name in bad] + [ko],
+        "dmesg -c > /dev/null\n" + "".join(f"insmod /{name}.ko 2>/dev/null; echo == {name} $?; dmesg -c | cut -d] -f2\n" for name in bad)
+        + "cat /proc/modules; insmod /demo.ko && rmmod demo && echo == good",
+        tmp_path,
+    )
+    said = dict(re.findall(r"^== (\w+) 1\n(.*)\n", out, re.M))
+    assert {name: reason in said.get(name, "") for name, (_, reason) in bad.items()} == dict.fromkeys(bad, True), out
+    assert out.endswith("== good\n")
+
+
+def test_filters_lose_the_functions_of_a_module_that_goes(demo, tmp_path):
+    """Another module at the same place is not taken for it, neither by function_graph nor by a file that was open."""
+    arch, ko = demo
+    (tmp_path / "next.c").write_text(DEMO.replace("demo_", "next_").replace('"demo', '"next'))
+    status, said = make(tmp_path, arch, objects="next.o")
+    assert status == 0, said
+    out = run(
+        arch,
+        [ko, tmp_path / "next.ko"],
+        "cd /sys/kernel/tracing; insmod /demo.ko; echo demo_exit > set_graph_function; echo 0 > tracing_on\n"
+        "exec 3> set_ftrace_filter; echo 'demo_exit schedule' >&3; rmmod demo; insmod /next.ko; exec 3>&-\n"
+        "echo == graph; cat set_graph_function; echo == filter; cat set_ftrace_filter; echo > set_ftrace_filter\n"
+        "echo function_graph > current_tracer; echo > trace; echo 1 > tracing_on; rmmod next; echo 0 > tracing_on\n"
+        "echo == trace; grep next_ trace; true",
+        tmp_path,
+    )
+    parts = dict(re.findall(r"^== (\w+)\n(.*?)(?=^== |\Z)", out, re.M | re.S))
+    assert parts == {"graph": "", "filter": "schedule\n", "trace": ""}
 
 
 def test_what_nobody_exports_is_an_error_when_it_is_built(tmp_path):
