@@ -142,6 +142,11 @@ const char *kallsyms_lookup_module(unsigned long address, unsigned long *size, u
 	return name;
 }
 
+bool kallsyms_module_symbol(size_t i, struct module_ksym *sym)
+{
+	return ksym_modules && ksym_modules->number(i, sym);
+}
+
 const char *kallsyms_lookup(unsigned long address, unsigned long *size, unsigned long *offset, char *name)
 {
 	return kallsyms_lookup_module(address, size, offset, NULL, name);

@@ -34,6 +34,11 @@ void simple_publish_dir(struct dentry *negative, struct dentry *dir); /* takes o
  * nothing has changed. The directory itself may be somebody's still; it is empty then.
  */
 int simple_remove_unused(struct dentry *dir);
+/*
+ * A directory below the root of a file system that there is once (sysfs, debugfs), whether it is mounted or not. With a
+ * reference. ERR_PTR: -ENODEV, -ENOENT, -ENOMEM. Thread context.
+ */
+struct dentry *single_fs_dir(const char *type, const char *name);
 int simple_fill_super(struct super_block *sb, u32 magic, mode_t root_mode, const struct inode_operations *root_iop);
 
 ssize_t simple_read_from_buffer(char __user *to, size_t n, loff_t *pos, const void *from, size_t available);

@@ -20,6 +20,8 @@
 #include <lib/types.h>
 #include <sched/mutex.h>
 
+struct dentry;
+
 #define MODULE_NAME_LEN KSYM_MODULE_LEN /* with the zero at its end */
 
 enum module_state {
@@ -54,6 +56,7 @@ struct module_use {
 	struct list_head sources; /* user->uses */
 	struct list_head users;	  /* source->used_by */
 	struct module *source, *user;
+	struct dentry *holder; /* [m] the user's link in /sys/module/<source>/holders */
 };
 
 /* Locks: m module_mutex; I immutable from COMING on; a atomic. */
@@ -67,7 +70,7 @@ struct module {
 	struct list_head list;		/* [m] modules; the newest first */
 	atomic_t refcnt;		/* [a] 1: live and unused; 0: no reference is given any more */
 	struct list_head uses, used_by; /* [m] */
-	const char *version, *license;	/* [I] of the modinfo section; NULL: not told */
+	const char *version;		/* [I] of the modinfo section; NULL: not told */
 	bool taints;			/* [I] not under the GPL: what it does cannot be looked up */
 	struct module_memory memory[NR_MODULE_PARTS];
 	void *core, *init_memory;	 /* [m] what module_alloc gave */
@@ -75,6 +78,9 @@ struct module {
 	unsigned nr_sections;
 	struct ksym_table *symbols;	 /* [I] */
 	struct ksym_table *init_symbols; /* [m] NULL: freed */
+	struct list_head files;		 /* [m] below /sys/module */
+	struct dentry *directory;	 /* [m] there; NULL: none */
+	struct dentry *holders;		 /* [m] */
 	unsigned long *sites;		 /* [m] call sites, ascending, until ftrace has them */
 	unsigned nr_sites;
 };

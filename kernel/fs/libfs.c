@@ -29,10 +29,10 @@ static const char *simple_get_link(struct dentry *dentry, struct inode *inode, c
 
 static const struct inode_operations simple_link_iops = {.get_link = simple_get_link};
 
-/* The target of a symbolic link is its own copy. */
+/* The target of a symbolic link is its own copy, and some files' data is theirs. */
 static void simple_evict(struct inode *inode)
 {
-	if (S_ISLNK(inode->i_mode))
+	if (S_ISLNK(inode->i_mode) || (inode->i_text && inode->i_text->kind && inode->i_text->kind->owns_data))
 		kfree(inode->i_private);
 }
 

@@ -107,6 +107,23 @@ static struct super_block *get_super(const struct file_system_type *type, const 
 	return ERR_PTR(err);
 }
 
+struct dentry *single_fs_dir(const char *type, const char *name)
+{
+	const struct file_system_type *fs = find_filesystem(type);
+	struct super_block *sb = ERR_PTR(-ENODEV);
+	struct dentry *dir;
+
+	if (fs && fs->single) {
+		mutex_lock(&mount_mutex);
+		sb = get_super(fs, NULL);
+		mutex_unlock(&mount_mutex);
+	}
+	if (IS_ERR(sb))
+		return ERR_PTR(PTR_ERR(sb));
+	dir = d_find_child(sb->s_root, name, strlen(name));
+	return dir ? dir : ERR_PTR(-ENOENT);
+}
+
 /* [mount_mutex] A mount that is not in the tree yet; NULL when out of memory. */
 static struct mount *alloc_mount(struct super_block *sb, const char *source, unsigned flags)
 {

@@ -137,14 +137,23 @@ const struct file_operations *text_file_operations(const struct text_file *t)
 struct dentry *text_file_attach(struct dentry *dir, const struct text_file *t, void *data)
 {
 	const char *slash = strrchr(t->path, '/');
-	struct inode *inode = new_inode(dir->d_sb, S_IFREG | t->mode);
+
+	return text_file_attach_as(dir, slash ? slash + 1 : t->path, t->mode, t, data);
+}
+
+struct dentry *text_file_attach_as(struct dentry *dir, const char *name, mode_t mode, const struct text_file *t,
+				   void *data)
+{
+	struct inode *inode = new_inode(dir->d_sb, S_IFREG | mode);
 
 	if (inode) {
 		inode->i_fop = text_file_operations(t);
 		inode->i_text = t;
 		inode->i_private = data;
+	} else if (t->kind && t->kind->owns_data) {
+		kfree(data);
 	}
-	return simple_attach(dir, slash ? slash + 1 : t->path, inode);
+	return simple_attach(dir, name, inode);
 }
 
 /* The directory that holds the last name of `path`, making what is missing; *name: that name. With a

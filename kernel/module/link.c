@@ -75,6 +75,7 @@ static int use_module(struct module *mod, struct module *source)
 	}
 	use->source = source;
 	use->user = mod;
+	use->holder = NULL;
 	list_add(&use->sources, &mod->uses);
 	list_add(&use->users, &source->used_by);
 	return 0;

@@ -193,9 +193,9 @@ static struct module *settle_struct(const struct module *laid_out, const struct 
 	INIT_LIST_HEAD(&mod->list);
 	INIT_LIST_HEAD(&mod->uses);
 	INIT_LIST_HEAD(&mod->used_by);
+	INIT_LIST_HEAD(&mod->files);
 	mod->version = kept_info(info, "version");
-	mod->license = kept_info(info, "license");
-	mod->taints = !license_is_gpl(mod->license);
+	mod->taints = !license_is_gpl(modinfo_get(info, "license"));
 	return mod;
 }
 

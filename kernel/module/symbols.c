@@ -7,6 +7,8 @@
  */
 #include "internal.h"
 
+#include <fs/libfs.h>
+#include <kernel/init.h>
 #include <kernel/ksyms.h>
 #include <lib/sort.h>
 #include <lib/string.h>
@@ -169,6 +171,26 @@ static void retire_table(struct ksym_table **table)
 	gone[n] = *table;
 	*table = NULL;
 }
+
+/*
+ * debugfs, gone_symbols: what a trace may still name, in the form of /proc/kallsyms. A recorder adds these to the
+ * symbols of its file.
+ */
+static int gone_show(struct seq_file *m, void *data)
+{
+	mutex_lock(&module_mutex);
+	for (unsigned n = 0; n < MAX_GONE && gone[n]; n++)
+		for (unsigned i = 0; i < gone[n]->nr; i++) {
+			const struct ksym_entry *e = &gone[n]->entries[i];
+
+			seq_printf(m, "%016lx %c %s\t[%s]\n", kallsyms_show_value() ? e->address : 0, e->type,
+				   gone[n]->names + e->name, gone[n]->module);
+		}
+	mutex_unlock(&module_mutex);
+	return 0;
+}
+static const struct text_file gone_entry = {.path = "gone_symbols", .mode = 0400, .show = gone_show};
+REGISTER_DEBUGFS(gone_entry);
 
 void module_retire_init_symbols(struct module *mod)
 {

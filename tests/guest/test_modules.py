@@ -142,6 +142,74 @@ def test_what_is_loaded_is_shown(demo, tmp_path):
     ]
 
 
+def test_sys_module_and_kallsyms(demo, tmp_path):
+    """Parameters are read and set where they have a file; a file that is open when its module goes says so."""
+    arch, ko = demo
+    out = run(
+        arch,
+        [ko],
+        "ls /sys/module; insmod /demo.ko times=0 list=5,6; cd /sys/module/demo; ls -1a . sections parameters\n"
+        "for f in initstate refcnt initsize coresize taint parameters/times parameters/name parameters/list; do\n"
+        "echo $f $(cat $f); done; echo 7 > parameters/times; cat parameters/times; echo x > parameters/times; echo $?\n"
+        "echo 1 > refcnt; echo $?; stat -c %a parameters/times parameters/name\n"
+        "grep '\\[demo\\]' /proc/kallsyms | cut -c17- | sort | head -4\n"
+        "text=$(cat sections/.text) t=$(grep ' t demo_exit' /proc/kallsyms); case 0x$t in ${text%???}*) echo same;; esac\n"
+        "exec 4< parameters/times; rmmod demo; cat <&4; ls /sys/module; grep -c '\\[demo\\]' /proc/kallsyms\n"
+        "grep -c demo_exit /sys/kernel/debug/gone_symbols; insmod /demo.ko; cat /sys/module/demo/parameters/times; rmmod demo",
+        tmp_path,
+    )
+    lines = out.splitlines()
+    at = lines.index("initstate live")
+    names = set(lines[:at])
+    assert {"coresize", "holders", "initsize", "initstate", "parameters", "refcnt", "sections", "taint"} <= names
+    assert {".text", ".data", "list", "name", "times"} <= names and ".init.text" not in names
+    assert lines[at : at + 8] == [
+        "initstate live",
+        "refcnt 0",
+        "initsize 0",
+        "coresize 12288",
+        "taint",
+        "parameters/times 0",
+        "parameters/name nobody",
+        "parameters/list 5,6",
+    ]
+    assert lines[at + 8 :] == [
+        "7",
+        "sh: echo: write error: Invalid argument",
+        "1",
+        "sh: echo: write error: Input/output error",
+        "1",
+        "644",
+        "444",
+        " D __this_module\t[demo]",
+        " T cleanup_module\t[demo]",
+        " T init_module\t[demo]",
+        " b list\t[demo]",
+        "same",
+        "cat: -: No such device",
+        "0",
+        "1",
+        "1",
+    ]
+
+
+def test_trace_dat_names_functions_of_modules_that_have_gone(demo, tmp_path):
+    arch, ko = demo
+    out = run(
+        arch,
+        [ko],
+        "echo 'insmod /demo.ko; rmmod demo' > /load; cd /tmp\n"
+        "trace-cmd record -p function -l 'demo_*:mod:demo' -o t.dat sh /load > /dev/null; trace-cmd report t.dat | grep demo_",
+        tmp_path,
+    )
+    assert [line.split(maxsplit=3)[3] for line in out.splitlines()[1:]] == [
+        "function:             demo_init",
+        "bprint:               demo_init: hello nobody 0",
+        "function:             demo_exit",
+        "bprint:               demo_exit: bye",
+    ]
+
+
 def test_the_profiler_counts_functions_of_modules(demo, tmp_path):
     """It is on while a module comes and goes, and the next one has the same places: each counts what it did itself."""
     arch, ko = demo
@@ -305,7 +373,7 @@ def test_modules_that_use_each_other(tmp_path):
         "aarch64",
         [tmp_path / "both.ko", tmp_path / "user.ko"],
         "insmod /user.ko 2>/dev/null; echo $?; dmesg | grep -o 'Unknown symbol .*'; insmod /both.ko; insmod /user.ko\n"
-        "dmesg | grep -o 'the answer.*'; lsmod | grep both; rmmod both; echo $?; rmmod user both; cat /proc/modules",
+        "dmesg | grep -o 'the answer.*'; lsmod | grep both; cat /sys/module/both/holders/user/initstate; ls /sys/module/both/holders; rmmod both; echo $?; rmmod user both; cat /proc/modules",
         tmp_path,
     )
     assert out.splitlines() == [
@@ -313,6 +381,8 @@ def test_modules_that_use_each_other(tmp_path):
         "Unknown symbol answer",
         "the answer is 42",
         "both                   12288  1 user",
+        "live",
+        "user",
         "rmmod: Module both is in use by: user",
         "1",
     ]
