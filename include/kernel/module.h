@@ -14,6 +14,7 @@
 #pragma once
 
 #include <kernel/export.h>
+#include <kernel/jump_label.h>
 #include <kernel/ksyms.h>
 #include <lib/atomic.h>
 #include <lib/list.h>
@@ -81,6 +82,7 @@ struct module {
 	struct list_head files;		 /* [m] below /sys/module */
 	struct dentry *directory;	 /* [m] there; NULL: none */
 	struct dentry *holders;		 /* [m] */
+	struct jump_table jumps;	 /* its static branches */
 	unsigned long *sites;		 /* [m] call sites, ascending, until ftrace has them */
 	unsigned nr_sites;
 };

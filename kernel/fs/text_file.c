@@ -32,6 +32,11 @@ static void unlock_text(const struct text_kind *kind)
 		mutex_unlock(kind->lock);
 }
 
+static int check_text(const struct text_kind *kind, const void *data)
+{
+	return kind->check ? kind->check(data) : 0;
+}
+
 static int text_file_show(struct seq_file *m, void *v)
 {
 	const struct inode *inode = m->private;
@@ -39,7 +44,9 @@ static int text_file_show(struct seq_file *m, void *v)
 	int err;
 
 	lock_text(kind);
-	err = inode->i_text->show(m, inode->i_private);
+	err = check_text(kind, inode->i_private);
+	if (!err)
+		err = inode->i_text->show(m, inode->i_private);
 	unlock_text(kind);
 	return err;
 }
@@ -82,7 +89,9 @@ static ssize_t store_text(struct file *f, char *text, const char __user *buf, si
 
 	if (whole) {
 		lock_text(kind);
-		err = inode->i_text->store(strim(text), inode->i_private);
+		err = check_text(kind, inode->i_private);
+		if (!err)
+			err = inode->i_text->store(strim(text), inode->i_private);
 		unlock_text(kind);
 	}
 	if (!err)

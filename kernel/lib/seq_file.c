@@ -17,6 +17,7 @@
 #include "../fs/internal.h"
 
 #include <fs/libfs.h>
+#include <kernel/export.h>
 #include <lib/printf.h>
 #include <mm/page.h>
 #include <mm/slab.h>
@@ -305,6 +306,7 @@ void seq_printf(struct seq_file *m, const char *fmt, ...)
 	seq_vprintf(m, fmt, args);
 	va_end(args);
 }
+EXPORT_SYMBOL(seq_printf);
 
 /* Without the format machinery: files such as /proc/stat consist of such numbers. */
 void seq_put_decimal_ull(struct seq_file *m, const char *prefix, u64 v)

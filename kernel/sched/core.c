@@ -308,6 +308,7 @@ notrace void preempt_schedule_notrace(void)
 {
 	preempt_schedule();
 }
+EXPORT_SYMBOL(preempt_schedule_notrace);
 
 /* At the end of an interrupt that came while the kernel was preemptible. Interrupts are off here and on return. */
 void preempt_schedule_irq(void)

@@ -66,7 +66,7 @@ static const char *text(struct cursor *c)
 
 /* ---- Tables of names */
 
-/* For qsort() and bsearch(). Names of one address stay in the order of the text; a key that is looked for has no name. */
+/* For qsort() and bsearch(). Names of one address stay in the order of the text; a key has no name. */
 static int by_address(const void *a, const void *b)
 {
 	const struct vt_symbol *x = a, *y = b;
