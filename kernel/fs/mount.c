@@ -76,6 +76,8 @@ static int keep_single(struct super_block *sb)
 /* Everything in the tree goes, and then the super block. Also for one whose fill_super failed half way. */
 static void destroy_super(struct super_block *sb)
 {
+	if (sb->s_op && sb->s_op->begin_put)
+		sb->s_op->begin_put(sb);
 	if (sb->s_root) {
 		simple_remove(sb->s_root);
 		dput(sb->s_root);
@@ -105,6 +107,17 @@ static struct super_block *get_super(const struct file_system_type *type, const 
 		return sb;
 	destroy_super(sb);
 	return ERR_PTR(err);
+}
+
+struct super_block *single_super(const char *name)
+{
+	const struct file_system_type *type = find_filesystem(name);
+	struct super_block *sb;
+
+	mutex_lock(&mount_mutex);
+	sb = get_super(type, NULL);
+	mutex_unlock(&mount_mutex);
+	return sb;
 }
 
 /* [mount_mutex] A mount that is not in the tree yet; NULL when out of memory. */
