@@ -41,5 +41,19 @@ void static_key_inc_later(struct static_key *key);
 void static_key_dec_later(struct static_key *key);
 void static_key_switch(void);
 
+/*
+ * The sites of a module, between being linked and its end: they follow their keys. Nobody executes them yet at `add`,
+ * nor any more at `remove`. `drop` forgets those in a range of text that is about to be freed. A table is known by its
+ * entries, and allocated with kmalloc: `remove` frees it. Thread context.
+ */
+struct jump_table {
+	struct jump_table *next;    /* [text_mutex] */
+	struct jump_entry *entries; /* [text_mutex for changes] all nops before `add` */
+	unsigned nr;		    /* [text_mutex] */
+};
+void jump_table_add(struct jump_table *table);
+void jump_table_drop(const struct jump_entry *entries, unsigned long start, unsigned long size);
+void jump_table_remove(const struct jump_entry *entries);
+
 /* For text_patch_stopped(): what is left to switch, with every other CPU parked, text writable and text_mutex held. */
 void jump_label_switch_stopped(void);
