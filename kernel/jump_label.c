@@ -6,6 +6,7 @@
  */
 #include <arch/patch.h>
 #include <irq/irqflags.h>
+#include <kernel/export.h>
 #include <kernel/jump_label.h>
 #include <kernel/text_patch.h>
 
@@ -76,11 +77,13 @@ void static_key_slow_inc(struct static_key *key)
 {
 	static_key_add(key, 1, true);
 }
+EXPORT_SYMBOL(static_key_slow_inc);
 
 void static_key_slow_dec(struct static_key *key)
 {
 	static_key_add(key, -1, true);
 }
+EXPORT_SYMBOL(static_key_slow_dec);
 
 void static_key_inc_later(struct static_key *key)
 {

@@ -1,5 +1,6 @@
 /* Looking symbols up in the table that tools/ksyms.py made; include/kernel/ksyms.h tells its layout. */
 
+#include <kernel/export.h>
 #include <kernel/ksyms.h>
 
 /*
@@ -168,6 +169,7 @@ unsigned long kallsyms_lookup_name(const char *name)
 		return ksym_modules ? ksym_modules->find_name(name) : 0;
 	return symbol_address(__start_ksyms_by_name[low]);
 }
+EXPORT_SYMBOL(kallsyms_lookup_name);
 
 /* Writes "0x" and the value in lower-case hexadecimal without leading zeros; returns behind the last digit. */
 static char *put_hex(char *to, unsigned long value)
@@ -213,3 +215,4 @@ int sprint_symbol(char *text, unsigned long address)
 	*to = '\0';
 	return (int)(to - text);
 }
+EXPORT_SYMBOL(sprint_symbol);

@@ -1,4 +1,5 @@
 /* Pending signals: the sets and the queues of their siginfo. */
+#include <kernel/export.h>
 #include <lib/atomic.h>
 #include <lib/errno.h>
 #include <lib/string.h>
@@ -148,6 +149,7 @@ int dequeue_signal(sigset_t mask, struct siginfo *info)
 	recalc_sigpending();
 	return sig;
 }
+EXPORT_SYMBOL(dequeue_signal);
 
 /* Only current may clear its flag: another task's view of our mask could be old. */
 void recalc_sigpending(void)

@@ -175,6 +175,7 @@ unsigned long ftrace_location(unsigned long ip)
 		return 0;
 	return ftrace_recs[rec].ip;
 }
+EXPORT_SYMBOL_GPL(ftrace_location);
 
 static int match_ip(struct ftrace_set *set, unsigned long ip, bool remove)
 {
@@ -280,3 +281,4 @@ void ftrace_free_filter(struct ftrace_ops *ops)
 	}
 	mutex_unlock(&ftrace_lock);
 }
+EXPORT_SYMBOL_GPL(ftrace_free_filter);
