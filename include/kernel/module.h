@@ -140,7 +140,10 @@ void *module_section(const struct module *mod, const char *name, size_t size, un
  * called in the order of the table, `going` in the opposite one. Thread context, module_mutex held.
  */
 struct module_notifier {
-	/* Linked, not executable yet, init has not run. 0, or -errno: it is not loaded. */
+	/*
+	 * Linked and executable; init has not run. What one has made known is used at once: a reader of an event's
+	 * format calls a function of the module before the next is told. 0, or -errno: it is not loaded.
+	 */
 	int (*coming)(struct module *mod);
 	/* init has returned: parts INIT_* are about to be freed. */
 	void (*live)(struct module *mod);

@@ -296,12 +296,13 @@ static int form_module(struct module *mod, struct load_info *info, char *args)
 		err = module_relocate(mod, info);
 	if (!err)
 		err = module_add_symbols(mod, info);
-	if (!err)
-		err = tell_coming(mod);
+	if (err)
+		return err;
+	module_protect(mod);
+	err = tell_coming(mod);
 	if (err)
 		return err;
 	WRITE_ONCE(mod->state, MODULE_STATE_COMING);
-	module_protect(mod);
 	err = module_parse_params(mod, args);
 	if (err)
 		tell_going(mod);

@@ -1,0 +1,118 @@
+"""Events and tracepoints of modules: recorded, filtered, in instances; gone with the module, whoever holds what."""
+
+import re
+
+from test_module_samples import CRASH, guest, samples  # noqa: F401 (fixtures)
+
+CD = "cd /sys/kernel/tracing\n"
+SAY = "/sys/module/trace_events_sample/parameters/say"
+
+
+def records(text):
+    """[what stands behind the time] of a trace."""
+    return [re.sub(r"^.*?\d: ", "", line) for line in text.splitlines() if re.match(r" *\S+-\d+ ", line)]
+
+
+def test_events_are_recorded_and_filtered(guest):  # noqa: F811
+    """As those of the kernel: format, enable of a system, a filter, an instance, a snapshot of what init says."""
+    out = guest(
+        CD + "insmod /trace_events_sample.ko; echo == ls; ls events/sample; echo == format\n"
+        "cat events/sample/sample_said/format; echo 1 > events/sample/enable\n"
+        "echo 'length > 4' > events/sample/sample_any/filter; mkdir instances/x\n"
+        f"echo sample:sample_any > instances/x/set_event; echo abc > {SAY}; echo abcde > {SAY}\n"
+        "echo == trace; cat trace; echo == x; cat instances/x/trace; echo == set; cat set_event; rmdir instances/x",
+        "trace_events_sample",
+    )
+    parts = dict(re.findall(r"^== (\w+)\n(.*?)(?=^== |\Z)", out, re.M | re.S))
+    assert parts["ls"].split() == ["enable", "filter", "sample_any", "sample_long", "sample_said"]
+    assert "\tfield:__data_loc char[] text;\toffset:8;\tsize:4;\tsigned:0;\n" in parts["format"]
+    assert "\tfield:char first[4];\toffset:16;\tsize:4;\tsigned:0;\n" in parts["format"]
+    assert records(parts["trace"]) == [
+        "sample_said: text=abc length=3 first=abc kind=odd",
+        "sample_said: text=abcde length=5 first=abc kind=odd",
+        "sample_long: length=5",
+        "sample_any: length=5",
+    ]
+    assert records(parts["x"]) == ["sample_any: length=3", "sample_any: length=5"]
+    assert sorted(parts["set"].split()) == ["sample:sample_any", "sample:sample_long", "sample:sample_said"]
+
+
+def test_a_module_that_goes_takes_its_events_along(guest):  # noqa: F811
+    """Buffers with its records are emptied, open files say so, names are gone; what another event switches stays."""
+    out = guest(
+        CD + "insmod /trace_events_sample.ko; echo 1 > events/sample/enable; mkdir instances/x\n"
+        "echo sched_switch > instances/x/set_event; echo 'stacktrace' > events/sample/sample_any/trigger\n"
+        f"echo abc > {SAY}; exec 4< events/sample/sample_said/format; exec 5> events/sample/sample_any/enable\n"
+        "echo 'enable_event:sample:sample_said' > events/sched/sched_switch/trigger\n"
+        "rmmod trace_events_sample 2>&1; echo busy $?; echo '!enable_event:sample:sample_said' > events/sched/sched_switch/trigger\n"
+        "echo 'schedule:enable_event:sample:sample_any' > set_ftrace_filter; rmmod trace_events_sample 2>&1; echo busy $?\n"
+        "echo '!schedule:enable_event:sample:sample_any' > set_ftrace_filter\n"
+        "rmmod trace_events_sample; echo gone $?; cat <&4; echo 1 >&5; ls -d events/sample\n"
+        "echo sample > set_event; grep -c sample_ trace; grep -c sched_switch: instances/x/trace | sed 's/[1-9].*/some/'\n"
+        "insmod /trace_events_sample.ko; cat events/sample/sample_any/enable events/sample/sample_any/trigger\n"
+        "mkdir instances/y; cat instances/y/events/sample/enable; rmdir instances/x instances/y\n"
+        "rmmod trace_events_sample; ls instances; dmesg | grep -cE '" + CRASH + "'; true",
+        "trace_events_sample",
+    )
+    text = re.sub(r"^#.*\n", "", out, flags=re.M).splitlines()
+    assert text == [
+        "rmmod: Module trace_events_sample is in use (1 references; dmesg may say whose)",
+        "busy 1",
+        "rmmod: Module trace_events_sample is in use (1 references; dmesg may say whose)",
+        "busy 1",
+        "gone 0",
+        "cat: -: No such device",
+        "sh: echo: write error: No such device",
+        "ls: events/sample: No such file or directory",
+        "sh: echo: write error: Invalid argument",
+        "0",
+        "some",
+        "0",
+        "0",
+        "0",
+    ]
+
+
+def test_probes_on_tracepoints_of_modules_and_of_the_kernel(guest):  # noqa: F811
+    """The module with the probe asks for the one with the tracepoint; without a probe the tracepoint does nothing."""
+    out = guest(
+        "insmod /tracepoint_probe_sample.ko 2>/dev/null; echo $?; insmod /tracepoint_sample.ko; cat /proc/tracepoint-sample\n"
+        "insmod /tracepoint_probe_sample.ko; cat /proc/tracepoint-sample; rmmod tracepoint_sample 2>&1 | cut -c1-50\n"
+        "sleep 0.1; rmmod tracepoint_probe_sample; cat /proc/tracepoint-sample; rmmod tracepoint_sample\n"
+        "dmesg | grep -o 'Unknown symbol .*\\|probe: .*'",
+        "tracepoint_sample",
+        "tracepoint_probe_sample",
+    )
+    assert out.splitlines() == [
+        "1",
+        "cat: /proc/tracepoint-sample: Operation not permitted",
+        "cat: /proc/tracepoint-sample: Operation not permitted",
+        "rmmod: Module tracepoint_sample is in use by: trac",
+        "cat: /proc/tracepoint-sample: Operation not permitted",
+        "Unknown symbol __tracepoint_subsys_eventname",
+        "probe: firstarg 0, task cat",
+        "probe: firstarg 1, task cat",
+        "probe: firstarg 2, task cat",
+        "probe: there were some switches",
+    ]
+
+
+def test_loads_and_unloads_under_tracers_and_readers(guest):  # noqa: F811
+    """On four CPUs, with everything traced and readers at work: nothing is left, and no memory is lost."""
+    out = guest(
+        CD + "free() { grep MemFree /proc/meminfo | tr -cd 0-9; }\n"
+        "once() { insmod /trace_events_sample.ko; echo 1 > events/sample/enable; echo x > " + SAY + "\n"
+        "insmod /tracepoint_sample.ko; insmod /tracepoint_probe_sample.ko; rmmod tracepoint_probe_sample tracepoint_sample\n"
+        "rmmod trace_events_sample; }\n"
+        "echo function_graph > current_tracer; once; once\n"
+        "cat trace_pipe > /dev/null & while :; do cat trace events/sample/*/format; ls events/*; done > /dev/null 2>&1 &\n"
+        "i=0; while [ $i -lt 20 ]; do once; i=$((i+1)); done; kill %1 %2; wait; echo nop > current_tracer; echo > trace\n"
+        "before=$(free); i=0; while [ $i -lt 20 ]; do once; i=$((i+1)); done; after=$(free)\n"
+        "[ $((before - after)) -lt 100 ] && echo kept || echo lost $before $after\n"
+        "grep -c '\\[t.*_sample\\]' available_filter_functions; cat /proc/modules; dmesg | grep -cE '" + CRASH + "'; true",
+        "trace_events_sample",
+        "tracepoint_sample",
+        "tracepoint_probe_sample",
+        options=("--smp", "4"),
+    )
+    assert out.splitlines()[-3:] == ["kept", "0", "0"], out
