@@ -4,7 +4,6 @@
 #include <kernel/export.h>
 #include <kernel/jump_label.h>
 #include <kernel/text_patch.h>
-#include <mm/slab.h>
 
 /* The compiler's table of sites, in link order, and those of modules. Keys change rarely: all are searched. */
 extern struct jump_entry __start___jump_table[], __stop___jump_table[];
@@ -26,8 +25,9 @@ static __always_inline struct jump_entry *next_site(struct jump_table **t, struc
 }
 
 /* `t` is a struct jump_table *, for the walk. */
-#define for_each_site(e, t) \
-	for (struct jump_entry * (e) = ((t) = NULL, next_site(&(t), __start___jump_table - 1)); e; (e) = next_site(&(t), e))
+#define for_each_site(e, t)                                                                        \
+	for (struct jump_entry * (e) = ((t) = NULL, next_site(&(t), __start___jump_table - 1)); e; \
+	     (e) = next_site(&(t), e))
 
 static __always_inline struct static_key *key_of(const struct jump_entry *e)
 {
@@ -161,7 +161,7 @@ void jump_table_drop(const struct jump_entry *entries, unsigned long start, unsi
 	mutex_unlock(&text_mutex);
 }
 
-void jump_table_remove(const struct jump_entry *entries)
+struct jump_table *jump_table_remove(const struct jump_entry *entries)
 {
 	struct jump_table **link, *t;
 
@@ -171,5 +171,5 @@ void jump_table_remove(const struct jump_entry *entries)
 	if (t)
 		*link = t->next;
 	mutex_unlock(&text_mutex);
-	kfree(t);
+	return t;
 }

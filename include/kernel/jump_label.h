@@ -44,7 +44,7 @@ void static_key_switch(void);
 /*
  * The sites of a module, between being linked and its end: they follow their keys. Nobody executes them yet at `add`,
  * nor any more at `remove`. `drop` forgets those in a range of text that is about to be freed. A table is known by its
- * entries, and allocated with kmalloc: `remove` frees it. Thread context.
+ * entries; `remove` gives it back to the caller, NULL: there is none. Thread context.
  */
 struct jump_table {
 	struct jump_table *next;    /* [text_mutex] */
@@ -53,7 +53,7 @@ struct jump_table {
 };
 void jump_table_add(struct jump_table *table);
 void jump_table_drop(const struct jump_entry *entries, unsigned long start, unsigned long size);
-void jump_table_remove(const struct jump_entry *entries);
+struct jump_table *jump_table_remove(const struct jump_entry *entries);
 
 /* For text_patch_stopped(): what is left to switch, with every other CPU parked, text writable and text_mutex held. */
 void jump_label_switch_stopped(void);

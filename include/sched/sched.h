@@ -119,7 +119,10 @@ void kthread_bind(struct task_struct *p, unsigned cpu);
 /* Ends the current kernel thread; kthread_stop() returns `result`. */
 void kthread_exit(long result) __noreturn;
 struct completion;
-/* The same, and says so: a module that waits for `c` may go then, as the thread never comes back to it. c NULL: nothing. */
+/*
+ * The same, and says so: a module that waits for `c` may go then, as the thread never comes back to it. c NULL:
+ * nothing.
+ */
 void kthread_complete_and_exit(struct completion *c, long result) __noreturn;
 /* Boot, after init's task: starts kthreadd (pid 2), from which threads are then forked; before it, from the caller. */
 void kthreadd_init(void);

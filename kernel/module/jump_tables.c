@@ -41,7 +41,7 @@ static void branches_going(struct module *mod)
 {
 	unsigned nr;
 
-	jump_table_remove(sites(mod, &nr));
+	kfree(jump_table_remove(sites(mod, &nr)));
 }
 
 static const struct module_notifier branch_notifier = {branches_coming, branches_live, branches_going};

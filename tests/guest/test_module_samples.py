@@ -47,7 +47,16 @@ def guest(samples, tmp_path):
         for name in re.findall(r"\b(devioctl|openstorm)\b", script):
             words += ["--file", f"{ROOT}/build/{arch}/guest-tests/{name}:/bin/{name}"]
         done = subprocess.run(
-            [os.path.join(ROOT, "tools/vrun"), "--arch", arch, "--timeout", "300", *options, *words, tmp_path / "script"],
+            [
+                os.path.join(ROOT, "tools/vrun"),
+                "--arch",
+                arch,
+                "--timeout",
+                "300",
+                *options,
+                *words,
+                tmp_path / "script",
+            ],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -71,8 +80,13 @@ DMESG = "dmesg -c | cut -d] -f2-\n"
 def test_hello(guest):
     names = [f"hello_{n}" for n in range(1, 6)]
     out = guest(
-        "dmesg -c >/dev/null\n" + "".join(f"insmod /{name}.ko; rmmod {name}\n" for name in names[:4]) + DMESG + "echo ==\n"
-        "insmod /hello_5.ko count=2 who=moon list=4,5; cat /proc/modules | cut -d' ' -f1; rmmod hello_5\n" + DMESG + "echo ==\n"
+        "dmesg -c >/dev/null\n"
+        + "".join(f"insmod /{name}.ko; rmmod {name}\n" for name in names[:4])
+        + DMESG
+        + "echo ==\n"
+        "insmod /hello_5.ko count=2 who=moon list=4,5; cat /proc/modules | cut -d' ' -f1; rmmod hello_5\n"
+        + DMESG
+        + "echo ==\n"
         "insmod /hello_5.ko count=-1 2>/dev/null; echo $?; insmod /hello_5.ko list=1,2,3,4,5 2>/dev/null; echo $?; cat /proc/modules",
         *names,
     )
@@ -313,11 +327,13 @@ def test_timers_tasklets_and_works(guest):
     """Each in its context, as often as it should, and never after rmmod."""
     out = guest(
         "dmesg -c >/dev/null; before=$(grep TASKLET /proc/softirqs | tr -s ' ' | cut -d' ' -f3); insmod /print_tasklet.ko\n"
-        "rmmod print_tasklet; " + DMESG + "echo == $before; grep -E ' (HI|TASKLET):' /proc/softirqs | tr -s ' '; echo ==\n"
+        "rmmod print_tasklet; "
+        + DMESG
+        + "echo == $before; grep -E ' (HI|TASKLET):' /proc/softirqs | tr -s ' '; echo ==\n"
         "insmod /print_timer.ko period_ms=8; sleep 0.3; rmmod print_timer; last=$(dmesg | tail -1); sleep 0.1\n"
-        "[ \"$(dmesg | tail -1)\" = \"$last\" ] && echo silent; " + DMESG + "echo ==\n"
+        '[ "$(dmesg | tail -1)" = "$last" ] && echo silent; ' + DMESG + "echo ==\n"
         "insmod /print_work.ko; sleep 0.3; rmmod print_work; last=$(dmesg | tail -1); sleep 0.1\n"
-        "[ \"$(dmesg | tail -1)\" = \"$last\" ] && echo silent; ps | grep -c '[k]worker/print'; " + DMESG,
+        '[ "$(dmesg | tail -1)" = "$last" ] && echo silent; ps | grep -c \'[k]worker/print\'; ' + DMESG,
         "print_tasklet",
         "print_timer",
         "print_work",
@@ -341,7 +357,8 @@ def test_threads(guest):
     out = guest(
         "dmesg -c >/dev/null; insmod /kthread_queue.ko; for i in $(seq 1 50); do echo $i > /proc/kthread_queue; done\n"
         "cat /proc/kthread_queue; echo x > /proc/kthread_queue; echo $?; ps | grep -c '[k]thread_queue'; rmmod kthread_queue\n"
-        "ps | grep -c '[k]thread_queue'; insmod /completions.ko; rmmod completions; ps | grep -cE '[c]rank|[f]lywheel'; " + DMESG,
+        "ps | grep -c '[k]thread_queue'; insmod /completions.ko; rmmod completions; ps | grep -cE '[c]rank|[f]lywheel'; "
+        + DMESG,
         "kthread_queue",
         "completions",
     )
@@ -383,7 +400,9 @@ def test_a_callback_at_a_function(guest):
         "completions",
     )
     lines = out.splitlines()
-    assert lines[:2] == ["msleep 0", "msleep"] and lines[3:] == ["msleep 2", "1"] and lines[2] in ("msleep 1", "msleep 2")
+    assert (
+        lines[:2] == ["msleep 0", "msleep"] and lines[3:] == ["msleep 2", "1"] and lines[2] in ("msleep 1", "msleep 2")
+    )
 
 
 def test_one_function_in_place_of_another(guest):
@@ -491,10 +510,15 @@ def test_memory_comes_back(guest):
         for path in os.listdir(SAMPLES)
         if path.endswith(".c") and path not in ("oops.c", "irq_shared.c", "preemptirq_delay_test.c")
     )
-    one_round = "".join(f"insmod /{name}.ko; " for name in names) + (
-        "cat /proc/procfs_1 /proc/procfs_4 /proc/procfs_3/buffer /dev/chardev /sys/kernel/debug/values/* > /dev/null; echo 3 > /proc/kthread_queue; cat /proc/kthread_queue >/dev/null\n"
-        "exec 3</proc/procfs_4; head -n 1 <&3 > /dev/null\n"
-    ) + "".join(f"rmmod {name.replace('-', '_')}; " for name in names) + "exec 3<&-\n"
+    one_round = (
+        "".join(f"insmod /{name}.ko; " for name in names)
+        + (
+            "cat /proc/procfs_1 /proc/procfs_4 /proc/procfs_3/buffer /dev/chardev /sys/kernel/debug/values/* > /dev/null; echo 3 > /proc/kthread_queue; cat /proc/kthread_queue >/dev/null\n"
+            "exec 3</proc/procfs_4; head -n 1 <&3 > /dev/null\n"
+        )
+        + "".join(f"rmmod {name.replace('-', '_')}; " for name in names)
+        + "exec 3<&-\n"
+    )
     out = guest(
         f"round() {{ {one_round}}}\n"
         "state() { sync; sleep 0.2; grep MemFree /proc/meminfo | tr -s ' ' | cut -d' ' -f2; grep -E '^(kmalloc|filp|inode|dentry|task)' /proc/slabinfo | tr -s ' ' | cut -d' ' -f1,2; }\n"
@@ -529,9 +553,20 @@ def test_every_header_stands_alone(tmp_path):
 
 def test_the_headers_stay_thin():
     done = subprocess.run(
-        ["/usr/bin/python3", "-c", "import sys; sys.path.insert(0, 'tools'); import rooms\n"
-         "print(sum(rooms.code_lines(p, open(p, encoding='utf-8').read()) for p in sys.argv[1:]))",
-         *(os.path.join(folder, name) for folder, _, names in os.walk(os.path.join(INCLUDE, "linux")) for name in names)],
-        cwd=ROOT, capture_output=True, text=True, check=True,
+        [
+            "/usr/bin/python3",
+            "-c",
+            "import sys; sys.path.insert(0, 'tools'); import rooms\n"
+            "print(sum(rooms.code_lines(p, open(p, encoding='utf-8').read()) for p in sys.argv[1:]))",
+            *(
+                os.path.join(folder, name)
+                for folder, _, names in os.walk(os.path.join(INCLUDE, "linux"))
+                for name in names
+            ),
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert 500 < int(done.stdout) <= 1200
