@@ -19,7 +19,8 @@
 static inline void hrtimer_setup(struct hrtimer *t, enum hrtimer_restart (*fn)(struct hrtimer *), clockid_t clock,
 				 enum hrtimer_mode mode)
 {
-	BUG_ON(clock != CLOCK_MONOTONIC && clock != CLOCK_BOOTTIME); /* wall-clock timers are not there */
+	/* A moment of the wall clock is not followed when that clock is set; a span is the same on every clock. */
+	WARN_ON(clock == CLOCK_REALTIME && mode == HRTIMER_MODE_ABS);
 	hrtimer_init(t, fn);
 }
 /* The old form: the caller sets t->function afterwards. */

@@ -11,10 +11,13 @@
 #define schedule_delayed_work(w, delay)	 queue_delayed_work(NULL, w, delay)
 #define queue_delayed_work(wq, w, delay) (queue_delayed_work)(wq, w, jiffies_to_nsecs(delay))
 #define mod_delayed_work(wq, w, delay)	 (mod_delayed_work)(wq, w, jiffies_to_nsecs(delay))
-#define schedule_work_on(cpu, w)	 queue_work_on(cpu, w)
-/* As in Linux, queue_work_on() has the queue in the middle; here only the system's has a thread on each CPU. */
-#define queue_work_on(cpu, ...)			 QUEUE_WORK_ON(cpu, __VA_ARGS__, , )
-#define QUEUE_WORK_ON(cpu, wq, w, ...)		 (queue_work_on)(cpu, w)
+#define schedule_work_on(cpu, w)	 (queue_work_on)(cpu, w)
+/* Linux's has the queue in the middle. Only the system's has a thread on each CPU; that of another runs on any. */
+#define queue_work_on(cpu, wq, w)                                   \
+	({                                                          \
+		struct workqueue_struct *_wq = (wq);                \
+		_wq ? queue_work(_wq, w) : (queue_work_on)(cpu, w); \
+	})
 #define INIT_DELAYED_WORK(w, f)			 init_delayed_work(w, f)
 #define delayed_work_pending(w)			 work_pending(&(w)->work)
 #define system_wq				 ((struct workqueue_struct *)NULL) /* the pools of the CPUs */

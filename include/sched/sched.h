@@ -157,3 +157,5 @@ void cond_synchronize_rcu(u64 state);
 #define rcu_read_unlock() preempt_enable()
 /* Call func after a grace period, from a kernel thread. Any context. */
 void call_rcu(struct rcu_head *head, void (*func)(struct rcu_head *));
+/* Wait until all callbacks of earlier call_rcu()s have run, as a module does before its code goes. Thread context. */
+void rcu_barrier(void);

@@ -353,6 +353,102 @@ def test_timers_tasklets_and_works(guest):
     assert rounds == [f"work: round {n + 1}" for n in range(len(rounds))] and 3 <= len(rounds) <= 40
 
 
+WORKS = """
+#include <linux/delay.h>
+#include <linux/module.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/workqueue.h>
+MODULE_LICENSE("GPL");
+
+static int runs, freed;
+static bool slow;
+static void fn(struct work_struct *w)
+{
+	if (slow)
+		msleep(20);
+	runs++;
+}
+static DECLARE_WORK(work, fn);
+static DECLARE_DELAYED_WORK(delayed, fn);
+static struct rcu_head head;
+static void free_fn(struct rcu_head *h)
+{
+	freed++;
+}
+
+static int f(void)
+{
+	struct workqueue_struct *wq = alloc_workqueue("w-%d", 0, 0, 7), *bad = alloc_workqueue("x", WQ_UNBOUND | 1 << 20, 0);
+	bool first, second, third;
+
+	slow = true;
+	first = queue_work(wq, &work);
+	msleep(8); /* it runs */
+	second = queue_work(wq, &work);
+	third = queue_work(wq, &work);
+	printk("works: %d %d %d bad %d\\n", first, second, third, !bad);
+	flush_work(&work);
+	printk("works: %d runs\\n", runs);
+	queue_work(wq, &work);
+	first = cancel_work_sync(&work);
+	second = queue_work(wq, &work); /* it can be queued again */
+	third = flush_work(&work);
+	printk("works: canceled %d again %d flushed %d\\n", first || runs == 3, second, third);
+	runs = 0;
+	slow = false;
+	first = schedule_delayed_work(&delayed, HZ * 1000);
+	second = schedule_delayed_work(&delayed, 0);
+	third = mod_delayed_work(system_wq, &delayed, HZ * 2000);
+	printk("works: delayed %d %d %d pending %d\\n", first, second, third, delayed_work_pending(&delayed));
+	flush_delayed_work(&delayed);
+	printk("works: %d runs pending %d\\n", runs, delayed_work_pending(&delayed));
+	queue_delayed_work(wq, &delayed, HZ * 1000);
+	first = cancel_delayed_work_sync(&delayed);
+	second = cancel_delayed_work_sync(&delayed);
+	third = queue_delayed_work(wq, &delayed, 1);
+	msleep(40);
+	printk("works: canceled %d %d again %d runs %d\\n", first, second, third, runs);
+	queue_work(wq, &work);
+	destroy_workqueue(wq);
+	printk("works: destroyed after %d runs, state %d\\n", runs, work_pending(&work));
+	schedule_work_on(0, &work); /* its queue is gone, another one takes it */
+	flush_scheduled_work();
+	queue_work_on(0, system_wq, &work);
+	flush_work(&work);
+	call_rcu(&head, free_fn);
+	rcu_barrier();
+	printk("works: %d runs, %d freed\\n", runs, freed);
+	return 0;
+}
+module_init(f);
+static void g(void)
+{
+}
+module_exit(g);
+"""
+
+
+def test_works_are_cancelled_and_queued_again(guest, tmp_path):
+    folder = one_module(guest.arch, tmp_path, "works", WORKS)
+    out = guest(
+        "dmesg -c >/dev/null; insmod /works.ko; rmmod works; ps | grep -c '[k]worker/w-7'; " + DMESG,
+        "works",
+        folder=folder,
+    )
+    assert log(out) == [
+        "0",
+        "works: 1 1 0 bad 1",
+        "works: 2 runs",
+        "works: canceled 1 again 1 flushed 1",
+        "works: delayed 1 0 1 pending 1",
+        "works: 1 runs pending 0",
+        "works: canceled 1 0 again 1 runs 2",
+        "works: destroyed after 3 runs, state 0",
+        "works: 5 runs, 1 freed",
+    ]
+
+
 def test_threads(guest):
     out = guest(
         "dmesg -c >/dev/null; insmod /kthread_queue.ko; for i in $(seq 1 50); do echo $i > /proc/kthread_queue; done\n"
