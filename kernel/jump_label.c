@@ -11,9 +11,10 @@
 #include <kernel/text_patch.h>
 
 extern struct jump_entry __start___jump_table[], __stop___jump_table[];
-static struct jump_table tables = {NULL, __start___jump_table, __stop___jump_table}; /* the kernel's; behind it modules' */
+/* The kernel's, and behind it those of modules. */
+static struct jump_table tables = {NULL, __start___jump_table, __stop___jump_table};
 
-#define for_each_site(t, e)                                         \
+#define for_each_site(t, e)                                                \
 	for (const struct jump_table *(t) = &tables; (t); (t) = (t)->next) \
 		for (struct jump_entry * (e) = (t)->start; (e) < (t)->stop; (e)++)
 

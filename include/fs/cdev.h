@@ -2,9 +2,9 @@
  * Character devices of modules: ranges of numbers, and which operations a number leads to (kernel/fs/char_dev.c).
  * register_chrdev() is both at once; the nodes in /dev are device_create()'s (<fs/device.h>).
  *
- * An open file holds the module whose operations it uses: fops->owner, else cdev->owner, else the module in whose memory
- * the operations lie. So a module with an open device cannot be unloaded (-EWOULDBLOCK), and an open that comes when it
- * is on its way out finds no device (-ENXIO).
+ * An open file holds the module whose operations it uses: fops->owner, else cdev->owner, else the module in whose
+ * memory the operations lie. So a module with an open device cannot be unloaded (-EWOULDBLOCK), and an open that comes
+ * when it is on its way out finds no device (-ENXIO).
  *
  * Thread context, all of it.
  */

@@ -53,15 +53,15 @@ int simple_attr_open(struct inode *inode, struct file *file, int (*get)(void *da
 int simple_attr_release(struct inode *inode, struct file *file);
 ssize_t simple_attr_read(struct file *file, char __user *buf, size_t n, loff_t *pos);
 ssize_t simple_attr_write(struct file *file, const char __user *buf, size_t n, loff_t *pos);
-#define DEFINE_SIMPLE_ATTRIBUTE(name, get, set, format)                                \
-	static int name##_open(struct inode *inode, struct file *file)                 \
-	{                                                                              \
-		return simple_attr_open(inode, file, get, set, format);                \
-	}                                                                              \
-	static const struct file_operations name = {.owner = THIS_MODULE,              \
-						    .open = name##_open,               \
-						    .release = simple_attr_release,    \
-						    .read = simple_attr_read,          \
-						    .write = simple_attr_write,        \
+#define DEFINE_SIMPLE_ATTRIBUTE(name, get, set, format)                             \
+	static int name##_open(struct inode *inode, struct file *file)              \
+	{                                                                           \
+		return simple_attr_open(inode, file, get, set, format);             \
+	}                                                                           \
+	static const struct file_operations name = {.owner = THIS_MODULE,           \
+						    .open = name##_open,            \
+						    .release = simple_attr_release, \
+						    .read = simple_attr_read,       \
+						    .write = simple_attr_write,     \
 						    .llseek = default_llseek}
 #define DEFINE_DEBUGFS_ATTRIBUTE DEFINE_SIMPLE_ATTRIBUTE

@@ -10,7 +10,8 @@
 struct device;
 
 /* Locks: I immutable. */
-struct class {
+struct class
+{
 	const char *name; /* [I] */
 	/* [I] NULL, or: may change the permissions of a node, which are 0600. Its result must be NULL. */
 	char *(*devnode)(const struct device *dev, mode_t *mode);

@@ -26,9 +26,9 @@ struct attribute_group {
 	const char *name;
 	struct attribute **attrs; /* each of a kobj_attribute; NULL ends the list */
 };
-#define __ATTR(n, m, s, t)		       \
-	{				       \
-		{#n, m}, s, t		       \
+#define __ATTR(n, m, s, t)    \
+	{                     \
+		{#n, m}, s, t \
 	}
 #define __ATTR_RO(n) __ATTR(n, 0444, n##_show, NULL)
 #define __ATTR_WO(n) __ATTR(n, 0200, NULL, n##_store)

@@ -43,6 +43,8 @@ void removable_put(struct removable_file *r);
  */
 void removable_end(struct removable_file *r);
 
-/* For simple_remove() in a tree that is the only one, and for the ends of inodes. Other kinds of files are passed over. */
+/*
+ * For simple_remove() in a tree that is the only one, and for the ends of inodes. Other kinds of files are passed over.
+ */
 void removable_gone(struct inode *inode);
 void removable_evict(struct inode *inode);

@@ -228,8 +228,8 @@ struct file {
 	struct inode *f_inode;		    /* [I] */
 	struct dentry *f_dentry;	    /* [I] holds a reference */
 	struct mount *f_mnt;		    /* [I] holds a reference; NULL for files without a name in the tree */
-	struct module *f_owner;		    /* [I] with a reference: the module that f_op belongs to; NULL: the kernel */
-	void *private_data;		    /* the file's own */
+	struct module *f_owner; /* [I] with a reference: the module that f_op belongs to; NULL: the kernel */
+	void *private_data;	/* the file's own */
 };
 static inline struct path file_path(const struct file *f)
 {

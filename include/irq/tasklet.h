@@ -1,6 +1,6 @@
 /*
- * Tasklets: functions that an interrupt handler leaves for when the interrupt is over. They run in a softirq, on the CPU
- * that has scheduled them. One tasklet never runs on two CPUs at a time, so it needs no lock against itself.
+ * Tasklets: functions that an interrupt handler leaves for when the interrupt is over. They run in a softirq, on the
+ * CPU that has scheduled them. One tasklet never runs on two CPUs at a time, so it needs no lock against itself.
  *
  * What needs to sleep is a work (<irq/workqueue.h>).
  */
@@ -22,9 +22,9 @@ struct tasklet_struct {
 	void (*func)(unsigned long data);
 	unsigned long data;
 };
-#define __TASKLET(n, member, value)                            \
-	{                                                      \
-		.count = ATOMIC_INIT(n), .member = (value)     \
+#define __TASKLET(n, member, value)                        \
+	{                                                  \
+		.count = ATOMIC_INIT(n), .member = (value) \
 	}
 #define DECLARE_TASKLET(name, fn)	       struct tasklet_struct name = __TASKLET(0, callback, fn)
 #define DECLARE_TASKLET_DISABLED(name, fn)     struct tasklet_struct name = __TASKLET(1, callback, fn)
@@ -35,8 +35,8 @@ void tasklet_setup(struct tasklet_struct *t, void (*callback)(struct tasklet_str
 void tasklet_init(struct tasklet_struct *t, void (*func)(unsigned long data), unsigned long data);
 
 /*
- * Run it soon, once; _hi: before other softirqs. Scheduled again before it runs, it runs once; while it runs, once more.
- * Any context but nmi.
+ * Run it soon, once; _hi: before other softirqs. Scheduled again before it runs, it runs once; while it runs, once
+ * more. Any context but nmi.
  */
 void tasklet_schedule(struct tasklet_struct *t);
 void tasklet_hi_schedule(struct tasklet_struct *t);

@@ -1,7 +1,7 @@
 /*
- * Work for later in thread context: a list of works and a worker thread. The kernel's own works go to a pool for each CPU
- * (kworker/N:0); alloc_workqueue() makes a pool with a thread of its own, for whoever must be able to wait for all of
- * its works, or must not wait for those of others.
+ * Work for later in thread context: a list of works and a worker thread. The kernel's own works go to a pool for each
+ * CPU (kworker/N:0); alloc_workqueue() makes a pool with a thread of its own, for whoever must be able to wait for all
+ * of its works, or must not wait for those of others.
  *
  * The works of one pool run one after the other. So a work must not wait for one that may be queued behind it.
  */
@@ -35,16 +35,16 @@ struct delayed_work {
 	struct hrtimer timer;
 	struct workqueue_struct *wq; /* [by whoever has made it WORK_DELAYED] NULL: the CPU's pool */
 };
-#define __WORK_INIT(n, f)                                                 \
-	{                                                                 \
+#define __WORK_INIT(n, f)                                                     \
+	{                                                                     \
 		LIST_HEAD_INIT((n).entry), (f), WORK_IDLE, ATOMIC_INIT(0), -1 \
 	}
-#define INIT_WORK(w, f)		  (*(w) = (struct work_struct)__WORK_INIT(*(w), f))
-#define DECLARE_WORK(n, f)	  struct work_struct n = __WORK_INIT(n, f)
+#define INIT_WORK(w, f)	   (*(w) = (struct work_struct)__WORK_INIT(*(w), f))
+#define DECLARE_WORK(n, f) struct work_struct n = __WORK_INIT(n, f)
 #define DECLARE_DELAYED_WORK(n, f) \
 	struct delayed_work n = {.work = __WORK_INIT((n).work, f), .timer = {.function = delayed_work_timer_fn}}
-#define work_pending(w)		(READ_ONCE((w)->state) != WORK_IDLE)
-#define to_delayed_work(w)	container_of(w, struct delayed_work, work)
+#define work_pending(w)	   (READ_ONCE((w)->state) != WORK_IDLE)
+#define to_delayed_work(w) container_of(w, struct delayed_work, work)
 enum hrtimer_restart delayed_work_timer_fn(struct hrtimer *t); /* of every delayed work */
 
 /*
@@ -52,13 +52,13 @@ enum hrtimer_restart delayed_work_timer_fn(struct hrtimer *t); /* of every delay
  * thread runs on any CPU: WQ_UNBOUND and WQ_MEM_RECLAIM say no more than that, and max_active is an upper limit. NULL
  * for other flags, and when out of memory. Thread context.
  */
-#define WQ_UNBOUND	0x02u
-#define WQ_MEM_RECLAIM	0x08u
-#define __WQ_ORDERED	0x40u
+#define WQ_UNBOUND     0x02u
+#define WQ_MEM_RECLAIM 0x08u
+#define __WQ_ORDERED   0x40u
 struct workqueue_struct *alloc_workqueue(const char *fmt, unsigned flags, int max_active, ...) __printf(1, 4);
 /*
- * Waits until all works in it have run, also those that they queue, and ends the thread. Delayed works must be cancelled
- * before, and nobody may queue anything any more. Thread context.
+ * Waits until all works in it have run, also those that they queue, and ends the thread. Delayed works must be
+ * cancelled before, and nobody may queue anything any more. Thread context.
  */
 void destroy_workqueue(struct workqueue_struct *wq);
 /* Waits until what is in it by now has run. NULL: the pools of all CPUs. Thread context, not from a work of it. */
@@ -86,7 +86,10 @@ bool cancel_work(struct work_struct *w);
 bool cancel_work_sync(struct work_struct *w);
 bool cancel_delayed_work(struct delayed_work *w);
 bool cancel_delayed_work_sync(struct delayed_work *w);
-/* Wait until it neither is queued nor runs; a delayed one is queued at once. True: there was something to wait for. Thread context. */
+/*
+ * Wait until it neither is queued nor runs; a delayed one is queued at once. True: there was something to wait for.
+ * Thread context.
+ */
 bool flush_work(struct work_struct *w);
 bool flush_delayed_work(struct delayed_work *w);
 void workqueue_init_early(void); /* boot, after setup_per_cpu_areas: works may be queued from now on */

@@ -47,7 +47,7 @@ void static_key_switch(void);
  * of text that is about to be freed. remove: all of them; not being in the list is fine.
  */
 struct jump_table {
-	struct jump_table *next;	  /* [text_mutex] */
+	struct jump_table *next;	 /* [text_mutex] */
 	struct jump_entry *start, *stop; /* [text_mutex] */
 };
 int jump_table_add(struct jump_table *table);

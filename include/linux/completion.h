@@ -4,5 +4,5 @@
 #include <linux/jiffies.h>
 #include <sched/wait.h>
 
-#define DECLARE_COMPLETION_ONSTACK(c) DECLARE_COMPLETION(c)
+#define DECLARE_COMPLETION_ONSTACK(c)	DECLARE_COMPLETION(c)
 #define wait_for_completion_killable(c) wait_for_completion_interruptible(c) /* gives way to every signal */

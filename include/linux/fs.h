@@ -1,6 +1,6 @@
 /*
- * Files. A module's struct file_operations has .owner = THIS_MODULE: an open device holds the module, so rmmod says that
- * it is in use.
+ * Files. A module's struct file_operations has .owner = THIS_MODULE: an open device holds the module, so rmmod says
+ * that it is in use.
  */
 #pragma once
 

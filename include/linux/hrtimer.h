@@ -19,7 +19,8 @@
 static inline void hrtimer_setup(struct hrtimer *t, enum hrtimer_restart (*fn)(struct hrtimer *), clockid_t clock,
 				 enum hrtimer_mode mode)
 {
-	BUG_ON(clock != CLOCK_MONOTONIC && clock != CLOCK_BOOTTIME); /* wall-clock timers are not there */
+	/* A moment of the wall clock is not followed when that clock is set; a span is the same on every clock. */
+	WARN_ON(clock == CLOCK_REALTIME && mode == HRTIMER_MODE_ABS);
 	hrtimer_init(t, fn);
 }
 /* The old form: the caller sets t->function afterwards. */
@@ -28,11 +29,11 @@ static inline void hrtimer_start_mode(struct hrtimer *t, ktime_t time, enum hrti
 {
 	hrtimer_start(t, mode == HRTIMER_MODE_REL ? ktime_add_safe(ktime_get(), time) : time);
 }
-#define hrtimer_start(t, time, mode) hrtimer_start_mode(t, time, mode)
-#define hrtimer_restart(t)	     hrtimer_start_mode(t, (t)->expires, HRTIMER_MODE_ABS)
+#define hrtimer_start(t, time, mode)	 hrtimer_start_mode(t, time, mode)
+#define hrtimer_restart(t)		 hrtimer_start_mode(t, (t)->expires, HRTIMER_MODE_ABS)
 #define hrtimer_forward_now(t, interval) hrtimer_forward(t, ktime_get(), interval)
-#define hrtimer_cb_get_time(t)	     ktime_get()
-#define hrtimer_get_expires(t)	     ((t)->expires)
-#define hrtimer_set_expires(t, time) ((t)->expires = (time))
-#define hrtimer_get_remaining(t)     ((t)->expires - ktime_get())
-#define hrtimer_is_queued(t)	     ((t)->state)
+#define hrtimer_cb_get_time(t)		 ktime_get()
+#define hrtimer_get_expires(t)		 ((t)->expires)
+#define hrtimer_set_expires(t, time)	 ((t)->expires = (time))
+#define hrtimer_get_remaining(t)	 ((t)->expires - ktime_get())
+#define hrtimer_is_queued(t)		 ((t)->state)

@@ -9,10 +9,10 @@
 #include <linux/sched.h>
 
 #define kthread_create_on_node(fn, data, node, ...) kthread_create(fn, data, __VA_ARGS__)
-#define kthread_run_on_cpu(fn, data, cpu, ...)                                  \
-	({                                                                      \
+#define kthread_run_on_cpu(fn, data, cpu, ...)                                              \
+	({                                                                                  \
 		struct task_struct *_t = kthread_create_on_cpu(fn, data, cpu, __VA_ARGS__); \
-		if (!IS_ERR(_t))                                                \
-			wake_up_process(_t);                                    \
-		_t;                                                             \
+		if (!IS_ERR(_t))                                                            \
+			wake_up_process(_t);                                                \
+		_t;                                                                         \
 	})

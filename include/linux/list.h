@@ -10,12 +10,15 @@
 #define list_is_singular(h) (!list_empty(h) && (h)->next == (h)->prev)
 #define list_is_last(l, h)  ((l)->next == (h))
 #define list_is_first(l, h) ((l)->prev == (h))
-#define HLIST_HEAD_INIT	    {NULL}
-#define HLIST_HEAD(name)    struct hlist_head name = HLIST_HEAD_INIT
-#define INIT_HLIST_HEAD(h)  ((h)->first = NULL)
-#define hlist_empty(h)	    (!READ_ONCE((h)->first))
+#define HLIST_HEAD_INIT \
+	{               \
+		NULL    \
+	}
+#define HLIST_HEAD(name)	     struct hlist_head name = HLIST_HEAD_INIT
+#define INIT_HLIST_HEAD(h)	     ((h)->first = NULL)
+#define hlist_empty(h)		     (!READ_ONCE((h)->first))
 #define hlist_entry(p, type, member) container_of(p, type, member)
-#define hlist_for_each_entry_safe(p, n, h, member)                                                               \
+#define hlist_for_each_entry_safe(p, n, h, member)                                                   \
 	for (p = hlist_entry_safe((h)->first, __typeof__(*p), member); p && (n = p->member.next, 1); \
 	     p = hlist_entry_safe(n, __typeof__(*p), member))
 static inline size_t list_count_nodes(const struct list_head *head)

@@ -5,5 +5,5 @@
 #include <linux/vmalloc.h>
 #include <mm/page.h>
 
-#define PAGE_ALIGN(x) ALIGN(x, PAGE_SIZE)
+#define PAGE_ALIGN(x)	  ALIGN(x, PAGE_SIZE)
 #define offset_in_page(p) ((unsigned long)(p) & (PAGE_SIZE - 1))

@@ -18,15 +18,15 @@
 #define __percpu
 
 /* Zeroed; NULL: out of memory. Each CPU's lies in cache lines of its own. Thread context. */
-#define alloc_percpu(type)   ((type *)kcalloc(nr_cpu_ids, ALIGN(sizeof(type), 64), GFP_KERNEL))
-#define free_percpu(p)	     kfree(p)
-#define per_cpu_ptr(p, cpu)  ((__typeof__(p))((char *)(p) + (cpu) * ALIGN(sizeof(*(p)), 64)))
-#define this_cpu_ptr(p)	     per_cpu_ptr(p, smp_processor_id())
-#define raw_cpu_ptr(p)	     this_cpu_ptr(p)
+#define alloc_percpu(type)  ((type *)kcalloc(nr_cpu_ids, ALIGN(sizeof(type), 64), GFP_KERNEL))
+#define free_percpu(p)	    kfree(p)
+#define per_cpu_ptr(p, cpu) ((__typeof__(p))((char *)(p) + (cpu)*ALIGN(sizeof(*(p)), 64)))
+#define this_cpu_ptr(p)	    per_cpu_ptr(p, smp_processor_id())
+#define raw_cpu_ptr(p)	    this_cpu_ptr(p)
 /* With preemption off in between. */
-#define get_cpu_ptr(p)		 \
-	({			 \
+#define get_cpu_ptr(p)             \
+	({                         \
 		preempt_disable(); \
-		this_cpu_ptr(p); \
+		this_cpu_ptr(p);   \
 	})
 #define put_cpu_ptr(p) preempt_enable()

@@ -4,7 +4,7 @@
 #include <kernel/panic.h>
 #include <sched/preempt.h>
 
-#define in_irq()       in_hardirq()
-#define in_softirq()   softirq_count()
-#define preemptible()  (preempt_count() == 0 && !irqs_disabled())
-#define might_sleep()  WARN_ON_ONCE(in_atomic() || irqs_disabled())
+#define in_irq()      in_hardirq()
+#define in_softirq()  softirq_count()
+#define preemptible() (preempt_count() == 0 && !irqs_disabled())
+#define might_sleep() WARN_ON_ONCE(in_atomic() || irqs_disabled())

@@ -22,6 +22,6 @@ static inline u32 get_random_u32_below(u32 limit)
 {
 	return ((u64)get_random_u32() * limit) >> 32;
 }
-#define prandom_u32()		get_random_u32()
-#define prandom_u32_max(limit)	get_random_u32_below(limit)
-#define get_random_int()	get_random_u32()
+#define prandom_u32()	       get_random_u32()
+#define prandom_u32_max(limit) get_random_u32_below(limit)
+#define get_random_int()       get_random_u32()

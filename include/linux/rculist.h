@@ -4,7 +4,7 @@
 #include <linux/list.h>
 #include <linux/rcupdate.h>
 
-#define list_for_each_entry_rcu(p, h, member)                                                       \
+#define list_for_each_entry_rcu(p, h, member)                                                         \
 	for (p = list_entry(smp_load_acquire(&(h)->next), __typeof__(*p), member); &p->member != (h); \
 	     p = list_entry(smp_load_acquire(&p->member.next), __typeof__(*p), member))
 static inline void list_add_rcu(struct list_head *n, struct list_head *head)

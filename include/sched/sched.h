@@ -119,7 +119,10 @@ void kthread_bind(struct task_struct *p, unsigned cpu);
 /* Ends the current kernel thread; kthread_stop() returns `result`. */
 void kthread_exit(long result) __noreturn;
 struct completion;
-/* The same, and says so: a module that waits for `c` may go then, as the thread never comes back to it. c NULL: nothing. */
+/*
+ * The same, and says so: a module that waits for `c` may go then, as the thread never comes back to it. c NULL:
+ * nothing.
+ */
 void kthread_complete_and_exit(struct completion *c, long result) __noreturn;
 /* Boot, after init's task: starts kthreadd (pid 2), from which threads are then forked; before it, from the caller. */
 void kthreadd_init(void);
@@ -154,3 +157,5 @@ void cond_synchronize_rcu(u64 state);
 #define rcu_read_unlock() preempt_enable()
 /* Call func after a grace period, from a kernel thread. Any context. */
 void call_rcu(struct rcu_head *head, void (*func)(struct rcu_head *));
+/* Wait until all callbacks of earlier call_rcu()s have run, as a module does before its code goes. Thread context. */
+void rcu_barrier(void);

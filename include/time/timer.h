@@ -23,18 +23,20 @@ struct timer_base;
 
 /* Locks: b the lock of its base; u the user's, while it is not pending. */
 struct timer_list {
-	struct rb_node node;			 /* [b] */
-	unsigned long expires;			 /* [b; u] in jiffies */
+	struct rb_node node;			/* [b] */
+	unsigned long expires;			/* [b; u] in jiffies */
 	void (*function)(struct timer_list *t); /* [u] softirq context, no lock held; NULL: shut down */
-	u32 flags;				 /* [u] 0: there are no flags here */
-	bool pending;				 /* [b; read without] */
-	struct timer_base *base;		 /* [b] of the CPU it is or was last queued on; NULL: never */
+	u32 flags;				/* [u] 0: there are no flags here */
+	bool pending;				/* [b; read without] */
+	struct timer_base *base;		/* [b] of the CPU it is or was last queued on; NULL: never */
 };
-#define DEFINE_TIMER(name, fn) struct timer_list name = {.function = (fn)}
-#define from_timer(var, timer_ptr, member) container_of(timer_ptr, __typeof__(*(var)), member)
+#define DEFINE_TIMER(name, fn)			   struct timer_list name = {.function = (fn)}
+#define from_timer(var, timer_ptr, member)	   container_of(timer_ptr, __typeof__(*(var)), member)
 #define timer_container_of(var, timer_ptr, member) from_timer(var, timer_ptr, member)
 
-/* Prepare a timer that is not pending. `flags` must be 0: a timer that may come late (TIMER_DEFERRABLE) is not there. */
+/*
+ * Prepare a timer that is not pending. `flags` must be 0: a timer that may come late (TIMER_DEFERRABLE) is not there.
+ */
 void timer_setup(struct timer_list *t, void (*fn)(struct timer_list *t), unsigned flags);
 /*
  * Set it to `expires`, pending or not: 1 if it was pending, else 0. Timers of the same moment run in the order in which

@@ -4,8 +4,9 @@
  *     #endif // of its guard: #if !defined(_TRACE_SCHED_H) || defined(TRACE_HEADER_MULTI_READ)
  *     #include <trace/define_trace.h>
  *
- * and one .c file defines CREATE_TRACE_POINTS before including it. The header's place is trace/events/TRACE_SYSTEM.h,
- * or TRACE_INCLUDE_PATH (. is a folder of the compiler's -I) and TRACE_INCLUDE_FILE say where else. docs/events.md shows what each pass makes of one event.
+ * and one .c file defines CREATE_TRACE_POINTS before including it. The header is trace/events/TRACE_SYSTEM.h, or
+ * TRACE_INCLUDE_FILE in place of the last; TRACE_INCLUDE_PATH is another folder, seen from one of the compiler's -I.
+ * docs/events.md shows what each pass makes of one event.
  */
 #ifdef CREATE_TRACE_POINTS
 #undef CREATE_TRACE_POINTS

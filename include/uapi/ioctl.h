@@ -1,6 +1,6 @@
 /*
- * Numbers of commands for ioctl(2) that a driver chooses: | direction 2 bits | size 14 | type 8 | number 8 |. `type` is a
- * character that the driver has for itself.
+ * Numbers of commands for ioctl(2) that a driver chooses: | direction 2 bits | size 14 | type 8 | number 8 |. `type` is
+ * a character that the driver has for itself.
  */
 #pragma once
 

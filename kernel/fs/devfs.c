@@ -6,9 +6,9 @@
  * the node.
  *
  * Devices of modules are found by their numbers, too, but in another place (char_dev.c), since they may go with the
- * module; here they only have their nodes. The kernel's own come from two sources: the table of those that are registered at compile time (REGISTER_DEVICE), and the
- * array `added` of those that drivers find at run time. Devices that come before the file system is mounted are made
- * when it is (devfs_populate).
+ * module; here they only have their nodes. The kernel's own come from two sources: the table of those that are
+ * registered at compile time (REGISTER_DEVICE), and the array `added` of those that drivers find at run time. Devices
+ * that come before the file system is mounted are made when it is (devfs_populate).
  *
  * Locks: devfs_mutex [m] for changes. Openers read without it: nr_added only grows, and each entry is stored after its
  * contents, with release.

@@ -30,7 +30,7 @@ static const char *simple_get_link(struct dentry *dentry, struct inode *inode, c
 
 static const struct inode_operations simple_link_iops = {.get_link = simple_get_link};
 
-/* The target of a symbolic link is its own copy, and so is the data of some files; the files of a module count their inodes. */
+/* The target of a symbolic link is its own copy, some files own their data, and the files of a module are counted. */
 static void simple_evict(struct inode *inode)
 {
 	if (S_ISLNK(inode->i_mode) || (inode->i_text && inode->i_text->kind && inode->i_text->kind->owns_data))

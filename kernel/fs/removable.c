@@ -50,15 +50,15 @@ static void leave(struct removable_file *r)
 }
 
 /* What an operation returns: the module's if it is there and has one, `gone` and `missing` otherwise. */
-#define CALL(f, op, gone, missing, ...)                                \
-	({                                                             \
-		struct removable_file *_r = removable_of((f)->f_inode); \
-		__typeof__(missing) _ret = (gone);                     \
-		if (enter(_r)) {                                       \
+#define CALL(f, op, gone, missing, ...)                                            \
+	({                                                                         \
+		struct removable_file *_r = removable_of((f)->f_inode);            \
+		__typeof__(missing) _ret = (gone);                                 \
+		if (enter(_r)) {                                                   \
 			_ret = _r->fop->op ? _r->fop->op(__VA_ARGS__) : (missing); \
-			leave(_r);                                     \
-		}                                                      \
-		_ret;                                                  \
+			leave(_r);                                                 \
+		}                                                                  \
+		_ret;                                                              \
 	})
 
 static ssize_t removable_read(struct file *f, char __user *buf, size_t n, loff_t *pos)

@@ -1,8 +1,8 @@
 /*
  * Workqueues with a thread of their own (alloc_workqueue), and waiting for all works of a queue.
  *
- * Such a pool goes with its queue, while works that it has run may be queued elsewhere and still remember its number. So
- * pools are found by number in a list that is read under RCU, and numbers are not given again.
+ * Such a pool goes with its queue, while works that it has run may be queued elsewhere and still remember its number.
+ * So pools are found by number in a list that is read under RCU, and numbers are not given again.
  */
 #include "workqueue.h"
 
@@ -19,8 +19,8 @@ struct workqueue_struct {
 };
 
 static DEFINE_MUTEX(own_pools_mutex);
-static LIST_HEAD(own_pools);		/* [own_pools_mutex; read under RCU] */
-static int next_number = NR_CPUS;	/* [own_pools_mutex] */
+static LIST_HEAD(own_pools);	  /* [own_pools_mutex; read under RCU] */
+static int next_number = NR_CPUS; /* [own_pools_mutex] */
 DECLARE_WAIT_QUEUE_HEAD(own_works_done);
 
 /* The links change by single stores: a reader sees the list with or without the queue that comes or goes. */

@@ -1,9 +1,9 @@
 /*
  * /proc/devices, /proc/misc and /proc/consoles: which devices exist.
  *
- * All three are made from the table that /dev is made of (device_next), so a device that registers itself
- * shows here without doing anything more. Devices of modules follow: <fs/cdev.h> lists them itself. Ports come and go while the machine runs. The reader meets each
- * entry whole (it is published with release), so it takes no lock.
+ * All three are made from the table that /dev is made of (device_next), so a device that registers itself shows here
+ * without doing anything more. Devices of modules follow: <fs/cdev.h> lists them itself. Ports come and go while the
+ * machine runs. The reader meets each entry whole (it is published with release), so it takes no lock.
  */
 #include "internal.h"
 

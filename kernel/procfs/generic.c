@@ -1,8 +1,8 @@
 /*
  * Files of modules in /proc (<fs/proc_fs.h>).
  *
- * Every mount of proc has a tree of its own, so an entry here is what all of them show: a list of entries by path, and a
- * list of trees. Whatever comes is attached to each tree, and a new tree gets all that there is.
+ * Every mount of proc has a tree of its own, so an entry here is what all of them show: a list of entries by path, and
+ * a list of trees. Whatever comes is attached to each tree, and a new tree gets all that there is.
  *
  * Locks: m proc_tree_mutex, outside the i_lock of directories. It is not held while the operations of a file are waited
  * for: these may come here themselves.

@@ -138,9 +138,8 @@ static int proc_create_link(struct dentry *root, const char *name, const struct 
 	return 0;
 }
 
-static const struct super_operations proc_super_ops = {.evict_inode = proc_evict_node,
-						       .begin_put = proc_begin_put,
-						       .put_super = proc_put_super};
+static const struct super_operations proc_super_ops = {
+	.evict_inode = proc_evict_node, .begin_put = proc_begin_put, .put_super = proc_put_super};
 
 /*
  * Fill a new mount of procfs. Each mount has a super block and a tree of its own. Options are refused:

@@ -5,7 +5,7 @@
 #include <time/jiffies.h>
 
 /* For modules, whose code cannot know which clock of the machine is good: the inline forms stay in the kernel. */
-ktime_t (ktime_get)(void)
+ktime_t(ktime_get)(void)
 {
 	return ktime_get();
 }
@@ -24,7 +24,8 @@ long noinline schedule_timeout(long timeout)
 		schedule();
 		return timeout;
 	}
-	return timeout <= 0 ? schedule_timeout_ns(0) : nsecs_to_jiffies_up(schedule_timeout_ns(jiffies_to_nsecs(timeout)));
+	return timeout <= 0 ? schedule_timeout_ns(0)
+			    : nsecs_to_jiffies_up(schedule_timeout_ns(jiffies_to_nsecs(timeout)));
 }
 EXPORT_SYMBOL(schedule_timeout);
 

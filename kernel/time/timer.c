@@ -29,7 +29,8 @@ static DEFINE_PER_CPU(struct timer_base, timer_bases);
 
 static bool expires_first(const struct rb_node *a, const struct rb_node *b)
 {
-	return time_before(rb_entry(a, struct timer_list, node)->expires, rb_entry(b, struct timer_list, node)->expires);
+	return time_before(rb_entry(a, struct timer_list, node)->expires,
+			   rb_entry(b, struct timer_list, node)->expires);
 }
 
 static struct timer_list *first_timer(struct timer_base *base)
@@ -69,9 +70,9 @@ static bool detach_timer(struct timer_base *base, struct timer_list *t)
 
 /*
  * The base that t is going to be queued on, locked, with t not queued: this CPU's, unless its function runs on another
- * one. Of two CPUs that queue it for the first time at once the exchange lets one choose. Nobody finds it on either base
- * while it moves: whoever waits for the old one's lock sees that it has moved, and looks again; so do we, since another
- * CPU may be faster. Context: interrupts off.
+ * one. Of two CPUs that queue it for the first time at once the exchange lets one choose. Nobody finds it on either
+ * base while it moves: whoever waits for the old one's lock sees that it has moved, and looks again; so do we, since
+ * another CPU may be faster. Context: interrupts off.
  */
 static struct timer_base *lock_new_base(struct timer_list *t, bool *was_pending)
 {
@@ -191,7 +192,7 @@ EXPORT_SYMBOL(timer_shutdown_sync);
 /* [b, dropped around the call] The timer belongs to its function from then on, which may free it. */
 static void noinline call_timer_fn(struct timer_base *base, struct timer_list *t)
 {
-	void (*fn)(struct timer_list *t) = t->function;
+	void (*fn)(struct timer_list * t) = t->function;
 
 	detach_timer(base, t);
 	base->running = t;

@@ -1,4 +1,6 @@
-/* A thread that sleeps until there is something to do: echo 5 > /proc/kthread_queue adds numbers, a read shows the sum. */
+/*
+ * A thread that sleeps until there is something to do: echo 5 > /proc/kthread_queue adds numbers, a read shows the sum.
+ */
 #include <linux/kernel.h>
 #include <linux/kthread.h>
 #include <linux/list.h>

@@ -1,6 +1,6 @@
 /*
- * A file below a directory of its own in /proc, with an owner, a size, and data: /proc/procfs_3/buffer. While it is open
- * the module holds itself, so rmmod finds it in use.
+ * A file below a directory of its own in /proc, with an owner, a size, and data: /proc/procfs_3/buffer. While it is
+ * open the module holds itself, so rmmod finds it in use.
  */
 #include <linux/kernel.h>
 #include <linux/module.h>

@@ -16,7 +16,7 @@ static int __init trace_printk_init(void)
 {
 	char text[] = "a text that is not constant";
 
-	trace_printk("a constant text\n");	   /* the format itself is kept, not copied */
+	trace_printk("a constant text\n"); /* the format itself is kept, not copied */
 	trace_puts("(puts) a constant text\n");
 	trace_printk("%s\n", text);
 	trace_printk("(%s) %d %lx %c\n", "many", -1, 0xabcUL, 'x');

@@ -11,35 +11,16 @@
 #include <linux/tracepoint.h>
 
 /* A text of any length, a number, and an array. */
-TRACE_EVENT(sample_said,
-	TP_PROTO(const char *text, int length),
-	TP_ARGS(text, length),
-	TP_STRUCT__entry(
-		__string(text, text)
-		__field(int, length)
-		__array(char, first, 4)
-	),
-	TP_fast_assign(
-		__assign_str(text, text);
-		__entry->length = length;
-		strscpy(__entry->first, text, sizeof(__entry->first));
-	),
-	TP_printk("text=%s length=%d first=%s kind=%s", __get_str(text), __entry->length, __entry->first,
-		  __print_symbolic(__entry->length & 1, { 0, "even" }, { 1, "odd" }))
-);
+TRACE_EVENT(sample_said, TP_PROTO(const char *text, int length), TP_ARGS(text, length),
+	    TP_STRUCT__entry(__string(text, text) __field(int, length) __array(char, first, 4)),
+	    TP_fast_assign(__assign_str(text, text); __entry->length = length;
+			   strscpy(__entry->first, text, sizeof(__entry->first));),
+	    TP_printk("text=%s length=%d first=%s kind=%s", __get_str(text), __entry->length, __entry->first,
+		      __print_symbolic(__entry->length & 1, {0, "even"}, {1, "odd"})));
 
 /* Two events of one form. The first is only told when it is about a long text. */
-DECLARE_EVENT_CLASS(sample_length,
-	TP_PROTO(int length),
-	TP_ARGS(length),
-	TP_STRUCT__entry(
-		__field(int, length)
-	),
-	TP_fast_assign(
-		__entry->length = length;
-	),
-	TP_printk("length=%d", __entry->length)
-);
+DECLARE_EVENT_CLASS(sample_length, TP_PROTO(int length), TP_ARGS(length), TP_STRUCT__entry(__field(int, length)),
+		    TP_fast_assign(__entry->length = length;), TP_printk("length=%d", __entry->length));
 DEFINE_EVENT_CONDITION(sample_length, sample_long, TP_PROTO(int length), TP_ARGS(length), TP_CONDITION(length > 3));
 DEFINE_EVENT(sample_length, sample_any, TP_PROTO(int length), TP_ARGS(length));
 

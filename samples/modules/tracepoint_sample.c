@@ -1,4 +1,4 @@
-/* A tracepoint of a module. Opening /proc/tracepoint-sample comes by it, and then fails, as there is nothing to read. */
+/* A tracepoint of a module. Opening /proc/tracepoint-sample comes by it, and then fails: there is nothing to read. */
 #include <linux/fs.h>
 #include <linux/module.h>
 #include <linux/proc_fs.h>

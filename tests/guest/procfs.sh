@@ -13,7 +13,7 @@ served() {
 	echo $total
 }
 cd $T
-echo 'vec == 4' > events/irq/softirq_entry/filter
+echo 'vec == 5' > events/irq/softirq_entry/filter
 echo 0 > tracing_on
 echo > trace
 echo 1 > events/irq/softirq_entry/enable
@@ -29,10 +29,10 @@ echo 0 > tracing_on
 after=$(served)
 echo 0 > events/irq/softirq_entry/enable
 echo 1 > tracing_on
-records=$(grep -c 'softirq_entry: vec=4' trace)
+records=$(grep -c 'softirq_entry: vec=5' trace)
 test $((after - before)) -ge $records || fail "softirqs: $before then $after, but $records records"
 test $((after - before)) -le $((records + 20)) || fail "softirqs: $before then $after, for $records records"
-same 'the names' 'HI TIMER TTY TRACE SCHED HRTIMER RCU' "$(echo $(grep : /proc/softirqs | cut -d: -f1))"
+same 'the names' 'HI TIMER TTY TRACE TASKLET SCHED HRTIMER RCU' "$(echo $(grep : /proc/softirqs | cut -d: -f1))"
 same 'columns' 'CPU0 CPU1' "$(echo $(head -1 /proc/softirqs))"
 test "$(grep '^softirq ' /proc/stat | cut -d' ' -f2)" -ge $after || fail 'the sum in /proc/stat'
 test "$(grep '^intr ' /proc/stat | cut -d' ' -f2)" -gt 0 || fail 'no interrupts in /proc/stat'

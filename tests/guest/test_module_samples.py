@@ -1,78 +1,21 @@
 """The modules of samples/modules, and what they use of the kernel: files, devices, timers, threads, callbacks."""
 
-import os
 import re
-import shutil
-import subprocess
 
 import pytest
-from test_modules import make
-from vitrine_guest import ROOT
-
-SAMPLES = os.path.join(ROOT, "samples/modules")
-INCLUDE = os.path.join(ROOT, "include")
-CRASH = r"Unable to handle|Internal error|BUG|WARNING|Call trace|panic"
-
-
-@pytest.fixture(scope="module", params=["aarch64", "x86_64"])
-def samples(request, tmp_path_factory):
-    """(machine, folder) with all of them built, by the Makefile that is there, without a warning."""
-    folder = tmp_path_factory.mktemp("samples")
-    shutil.copytree(SAMPLES, folder, dirs_exist_ok=True)
-    environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS", "ARCH")}
-    done = subprocess.run(
-        ["make", f"KDIR={ROOT}", f"ARCH={request.param}", "W=1"],
-        cwd=folder,
-        env={**environment, "PWD": str(folder)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=600,
-    )
-    assert done.returncode == 0 and "warning" not in done.stdout, done.stdout
-    assert {p.stem for p in folder.glob("*.ko")} == {p.stem for p in folder.glob("*.c")} - {
-        p.stem for p in folder.glob("*.mod.c")
-    }
-    return request.param, folder
-
-
-@pytest.fixture
-def guest(samples, tmp_path):
-    """run(script, modules...): the script's output without what the console shows of the log."""
-
-    def run(script, *modules, options=(), folder=None):
-        arch, built = samples
-        (tmp_path / "script").write_text(script + "\n")
-        words = [word for name in modules for word in ("--file", f"{folder or built}/{name}.ko:/{name}.ko")]
-        for name in re.findall(r"\b(devioctl|openstorm)\b", script):
-            words += ["--file", f"{ROOT}/build/{arch}/guest-tests/{name}:/bin/{name}"]
-        done = subprocess.run(
-            [os.path.join(ROOT, "tools/vrun"), "--arch", arch, "--timeout", "300", *options, *words, tmp_path / "script"],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=400,
-        )
-        assert done.returncode == 0, done.stdout
-        return re.sub(r"^\[ .*\n", "", done.stdout, flags=re.M)
-
-    run.arch = samples[0]
-    return run
-
-
-def log(out):
-    """The lines that `dmesg | cut -c16-` has printed."""
-    return [line.strip() for line in out.splitlines()]
-
-
-DMESG = "dmesg -c | cut -d] -f2-\n"
+from module_guest import DMESG, guest, log, samples  # noqa: F401
 
 
 def test_hello(guest):
     names = [f"hello_{n}" for n in range(1, 6)]
     out = guest(
-        "dmesg -c >/dev/null\n" + "".join(f"insmod /{name}.ko; rmmod {name}\n" for name in names[:4]) + DMESG + "echo ==\n"
-        "insmod /hello_5.ko count=2 who=moon list=4,5; cat /proc/modules | cut -d' ' -f1; rmmod hello_5\n" + DMESG + "echo ==\n"
+        "dmesg -c >/dev/null\n"
+        + "".join(f"insmod /{name}.ko; rmmod {name}\n" for name in names[:4])
+        + DMESG
+        + "echo ==\n"
+        "insmod /hello_5.ko count=2 who=moon list=4,5; cat /proc/modules | cut -d' ' -f1; rmmod hello_5\n"
+        + DMESG
+        + "echo ==\n"
         "insmod /hello_5.ko count=-1 2>/dev/null; echo $?; insmod /hello_5.ko list=1,2,3,4,5 2>/dev/null; echo $?; cat /proc/modules",
         *names,
     )
@@ -227,97 +170,17 @@ def test_values_in_debugfs_and_sysfs(guest):
     assert lines[10:] == ["1", "1", "1", "9", "-12", "1", "0"], out
 
 
-ORDER = """
-#include <linux/delay.h>
-#include <linux/module.h>
-#include <linux/timer.h>
-#include <linux/jiffies.h>
-MODULE_LICENSE("GPL");
-
-struct named {
-	struct timer_list timer;
-	char name;
-};
-static struct named timers[8];
-static char order[64];
-static int n, again;
-
-static void fn(struct timer_list *t)
-{
-	struct named *named = from_timer(named, t, timer);
-
-	order[n++] = named->name;
-	if (named->name == 'r' && again++ < 2)
-		mod_timer(t, jiffies + 2);
-	if (named->name == 'e' && time_before(jiffies, t->expires))
-		order[n++] = '!';
-}
-
-static int f(void)
-{
-	static const struct { char name; int at; } want[] = {
-		{'e', 9}, {'c', 6}, {'a', 3}, {'d', 6}, {'b', 3}, {'x', 4}, {'r', 12}, {'f', 30}};
-	unsigned long start;
-	int ret;
-
-	local_irq_disable(); /* set in one jiffy, on one CPU */
-	start = jiffies + 1;
-	for (int i = 0; i < 8; i++) {
-		timers[i].name = want[i].name;
-		timer_setup(&timers[i].timer, fn, 0);
-		mod_timer(&timers[i].timer, start + want[i].at);
-	}
-	local_irq_enable();
-	ret = timer_delete(&timers[5].timer);
-	printk("order: deleted %d %d\\n", ret, timer_delete(&timers[5].timer));
-	ret = mod_timer(&timers[7].timer, start + 15);
-	printk("order: moved %d pending %d %d\\n", ret, timer_pending(&timers[7].timer), timer_pending(&timers[5].timer));
-	msleep(40 * 1000 / HZ);
-	printk("order: %s\\n", order);
-	printk("order: shut %d\\n", timer_shutdown_sync(&timers[0].timer));
-	mod_timer(&timers[0].timer, jiffies);
-	printk("order: jiffies %u %lu %u\\n", timer_pending(&timers[0].timer), msecs_to_jiffies(5), jiffies_to_msecs(3));
-	return 0;
-}
-module_init(f);
-static void g(void)
-{
-	for (int i = 0; i < 8; i++)
-		timer_delete_sync(&timers[i].timer);
-}
-module_exit(g);
-"""
-
-
-def one_module(arch, folder, name, source):
-    (folder / f"{name}.c").write_text(source)
-    status, said = make(folder, arch, "W=1", objects=f"{name}.o")
-    assert status == 0 and "warning" not in said, said
-    return folder
-
-
-def test_timers_fire_in_order(guest, tmp_path):
-    """By the moment, then by who was set first; the deleted one never, the moved one at its new time, one three times."""
-    folder = one_module(guest.arch, tmp_path, "order", ORDER)
-    out = guest("dmesg -c >/dev/null; insmod /order.ko; rmmod order; " + DMESG, "order", folder=folder)
-    assert log(out) == [
-        "order: deleted 1 0",
-        "order: moved 1 pending 1 0",
-        "order: abcderrfr" if "rrfr" in out else "order: abcderfrr" if "rfrr" in out else "order: abcderrrf",
-        "order: shut 0",
-        "order: jiffies 0 2 12",
-    ]
-
-
 def test_timers_tasklets_and_works(guest):
     """Each in its context, as often as it should, and never after rmmod."""
     out = guest(
         "dmesg -c >/dev/null; before=$(grep TASKLET /proc/softirqs | tr -s ' ' | cut -d' ' -f3); insmod /print_tasklet.ko\n"
-        "rmmod print_tasklet; " + DMESG + "echo == $before; grep -E ' (HI|TASKLET):' /proc/softirqs | tr -s ' '; echo ==\n"
+        "rmmod print_tasklet; "
+        + DMESG
+        + "echo == $before; grep -E ' (HI|TASKLET):' /proc/softirqs | tr -s ' '; echo ==\n"
         "insmod /print_timer.ko period_ms=8; sleep 0.3; rmmod print_timer; last=$(dmesg | tail -1); sleep 0.1\n"
-        "[ \"$(dmesg | tail -1)\" = \"$last\" ] && echo silent; " + DMESG + "echo ==\n"
+        '[ "$(dmesg | tail -1)" = "$last" ] && echo silent; ' + DMESG + "echo ==\n"
         "insmod /print_work.ko; sleep 0.3; rmmod print_work; last=$(dmesg | tail -1); sleep 0.1\n"
-        "[ \"$(dmesg | tail -1)\" = \"$last\" ] && echo silent; ps | grep -c '[k]worker/print'; " + DMESG,
+        '[ "$(dmesg | tail -1)" = "$last" ] && echo silent; ps | grep -c \'[k]worker/print\'; ' + DMESG,
         "print_tasklet",
         "print_timer",
         "print_work",
@@ -341,7 +204,8 @@ def test_threads(guest):
     out = guest(
         "dmesg -c >/dev/null; insmod /kthread_queue.ko; for i in $(seq 1 50); do echo $i > /proc/kthread_queue; done\n"
         "cat /proc/kthread_queue; echo x > /proc/kthread_queue; echo $?; ps | grep -c '[k]thread_queue'; rmmod kthread_queue\n"
-        "ps | grep -c '[k]thread_queue'; insmod /completions.ko; rmmod completions; ps | grep -cE '[c]rank|[f]lywheel'; " + DMESG,
+        "ps | grep -c '[k]thread_queue'; insmod /completions.ko; rmmod completions; ps | grep -cE '[c]rank|[f]lywheel'; "
+        + DMESG,
         "kthread_queue",
         "completions",
     )
@@ -383,7 +247,9 @@ def test_a_callback_at_a_function(guest):
         "completions",
     )
     lines = out.splitlines()
-    assert lines[:2] == ["msleep 0", "msleep"] and lines[3:] == ["msleep 2", "1"] and lines[2] in ("msleep 1", "msleep 2")
+    assert (
+        lines[:2] == ["msleep 0", "msleep"] and lines[3:] == ["msleep 2", "1"] and lines[2] in ("msleep 1", "msleep 2")
+    )
 
 
 def test_one_function_in_place_of_another(guest):
@@ -442,96 +308,3 @@ def test_the_delays_of_the_selftests(guest, mode, sections):
     lines = out.splitlines()
     assert 60000 <= int(lines[0]) < 600000 and 60000 <= int(lines[-3]) < 600000 and lines[-2:] == ["1", "1"], out
     assert sections in out
-
-
-STORMS = [
-    ("procfs_4", "/proc/procfs_4", "procfs_4"),
-    ("chardev2", "/dev/chardev2", "chardev2"),
-    ("misc_counter", "/proc/misc", "misc_counter"),
-    ("debugfs_values", "/sys/kernel/debug/values/sum", "debugfs_values"),
-    ("sysfs_value", "/sys/kernel/sysfs_value/value", "sysfs_value"),
-    ("procfs_3", "/proc/procfs_3/buffer", "procfs_3"),
-]
-
-
-@pytest.mark.parametrize("name, path, module", STORMS, ids=[row[0] for row in STORMS])
-def test_opens_while_modules_come_and_go(guest, name, path, module):
-    """On four CPUs: three open, read and close, one loads and unloads. Each ends well, and the module can go at last."""
-    out = guest(
-        f"for i in 1 2 3; do openstorm {path} /tmp/stop & done; loaded=0; unloaded=0\n"
-        f"for i in $(seq 1 25); do insmod /{name}.ko && loaded=$((loaded + 1)); cat /proc/devices > /dev/null\n"
-        f"until rmmod {module} 2>/dev/null; do busy=1; done; unloaded=$((unloaded + 1)); done\n"
-        "touch /tmp/stop; wait; echo loaded $loaded unloaded $unloaded; cat /proc/modules\n"
-        f"dmesg | grep -cE '{CRASH}'; true",
-        name,
-        options=("--smp", "4"),
-    )
-    lines = out.splitlines()
-    counts = [re.fullmatch(r"opened (\d+) gone (\d+) busy (\d+) eio (\d+)", line) for line in lines[:3]]
-    assert all(counts) and lines[3:] == ["loaded 25 unloaded 25", "0"], out
-    opened, gone, *_ = (sum(int(m[n]) for m in counts) for n in range(1, 5))
-    assert opened > 100 and (gone > 100 or path == "/proc/misc"), out
-
-
-def test_timers_and_works_while_modules_come_and_go(guest):
-    """On four CPUs: timers of a jiffy, works that queue themselves again, threads; no code of theirs runs afterwards."""
-    names = ["print_timer", "print_work", "kthread_queue", "completions", "print_tasklet", "ftrace_calls"]
-    loops = "".join(
-        f"(for i in $(seq 1 12); do insmod /{name}.ko {'period_ms=1' if name == 'print_timer' else ''} || echo bad; rmmod {name} || echo bad; done) &\n"
-        for name in names
-    )
-    out = guest(f"{loops}wait; cat /proc/modules; dmesg | grep -cE '{CRASH}'; true", *names, options=("--smp", "4"))
-    assert out == "0\n", out
-
-
-def test_memory_comes_back(guest):
-    """After a round that warms caches up, further rounds of all samples leave slabs and pages as they were."""
-    names = sorted(
-        path[:-2]
-        for path in os.listdir(SAMPLES)
-        if path.endswith(".c") and path not in ("oops.c", "irq_shared.c", "preemptirq_delay_test.c")
-    )
-    one_round = "".join(f"insmod /{name}.ko; " for name in names) + (
-        "cat /proc/procfs_1 /proc/procfs_4 /proc/procfs_3/buffer /dev/chardev /sys/kernel/debug/values/* > /dev/null; echo 3 > /proc/kthread_queue; cat /proc/kthread_queue >/dev/null\n"
-        "exec 3</proc/procfs_4; head -n 1 <&3 > /dev/null\n"
-    ) + "".join(f"rmmod {name.replace('-', '_')}; " for name in names) + "exec 3<&-\n"
-    out = guest(
-        f"round() {{ {one_round}}}\n"
-        "state() { sync; sleep 0.2; grep MemFree /proc/meminfo | tr -s ' ' | cut -d' ' -f2; grep -E '^(kmalloc|filp|inode|dentry|task)' /proc/slabinfo | tr -s ' ' | cut -d' ' -f1,2; }\n"
-        "round; round; state > /tmp/a; for i in 1 2 3 4 5 6 7 8; do round; done; state > /tmp/b; cat /tmp/a; echo ==; cat /tmp/b; cat /proc/modules",
-        *names,
-    )
-    before, after = (part.split("\n") for part in out.split("==\n"))
-    assert abs(int(before[0]) - int(after[0])) <= 256, out  # KiB; a leak of one page a module would be 600
-    slabs = [dict(line.split() for line in part[1:] if line) for part in (before, after)]
-    grown = {name: (slabs[0][name], count) for name, count in slabs[1].items() if int(count) - int(slabs[0][name]) > 8}
-    assert slabs[0] and not grown, grown
-
-
-def test_every_header_stands_alone(tmp_path):
-    """Each header of include/linux, included first and alone, and all of them together."""
-    headers = sorted(
-        os.path.relpath(os.path.join(folder, name), INCLUDE)
-        for top in ("linux", "asm-generic")
-        for folder, _, names in os.walk(os.path.join(INCLUDE, top))
-        for name in names
-    )
-    for number, header in enumerate(headers):
-        (tmp_path / f"h{number}.c").write_text(f"#include <{header}>\n")
-    (tmp_path / "last.c").write_text(
-        "".join(f"#include <{header}>\n" for header in headers) + 'MODULE_LICENSE("GPL");\n'
-    )
-    parts = " ".join(f"h{number}.o" for number in range(len(headers)))
-    status, said = make(tmp_path, "arm64", "W=1", objects=f"all.o\nall-objs := {parts} last.o")
-    assert status == 0 and "warning" not in said, said
-    assert len(headers) > 70
-
-
-def test_the_headers_stay_thin():
-    done = subprocess.run(
-        ["/usr/bin/python3", "-c", "import sys; sys.path.insert(0, 'tools'); import rooms\n"
-         "print(sum(rooms.code_lines(p, open(p, encoding='utf-8').read()) for p in sys.argv[1:]))",
-         *(os.path.join(folder, name) for folder, _, names in os.walk(os.path.join(INCLUDE, "linux")) for name in names)],
-        cwd=ROOT, capture_output=True, text=True, check=True,
-    )
-    assert 500 < int(done.stdout) <= 1200

@@ -12,10 +12,17 @@
 #include "../../arch/aarch64/prologue.c"
 
 static const u32 *function;
+static bool in_module; /* the kernel's own table does not have it */
 
 long symbol_index(unsigned long address)
 {
-	return 0;
+	return in_module ? -1 : 0;
+}
+
+const char *kallsyms_lookup(unsigned long address, unsigned long *size, unsigned long *offset, char *name)
+{
+	*offset = address - (unsigned long)function;
+	return function && in_module ? name : NULL;
 }
 
 bool kallsyms_symbol(long i, struct ksym *sym)
@@ -160,6 +167,27 @@ static void test_a_narrow_argument(void **state)
 		assert_false(arch_ftrace_can_redirect(site_of(code, sizeof(code) / 4))); \
 	} while (0)
 
+/* The same bytes in a module, and at an address without a name. */
+static void test_a_function_of_a_module(void **state)
+{
+	static const u32 code[] = {STP_FRAME_48, MOV_FP_SP, STP_19_20, MOV_19_0, MOV_0_30};
+	struct pt_regs regs = entry_regs();
+	unsigned long ip = site_of(code, 5);
+
+	in_module = true;
+	push_frame(&regs, 48, 0);
+	save(&regs, 19, 16);
+	save(&regs, 20, 24);
+	regs.regs[19] = regs.regs[0];
+	regs.regs[0] = regs.regs[30];
+	assert_true(arch_ftrace_can_redirect(ip));
+	arch_ftrace_redirect(ip, &regs);
+	expect_entry(&regs, 0);
+	function = NULL;
+	assert_false(arch_ftrace_can_redirect(ip));
+	in_module = false;
+}
+
 static void test_refusals(void **state)
 {
 	static u32 nops[80];
@@ -188,6 +216,7 @@ int main(void)
 		cmocka_unit_test(test_arguments_in_the_frame),
 		cmocka_unit_test(test_unused_argument_and_hooked_return),
 		cmocka_unit_test(test_a_narrow_argument),
+		cmocka_unit_test(test_a_function_of_a_module),
 		cmocka_unit_test(test_refusals),
 	};
 

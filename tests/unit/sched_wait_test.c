@@ -10,6 +10,15 @@
 
 #include <host_threads.h>
 
+/* The clock of these tests: each sleep with a time takes `slept` jiffies, or lasts until it is woken. */
+static long slept;
+
+long schedule_timeout(long timeout)
+{
+	schedule();
+	return timeout == LONG_MAX ? timeout : max(timeout - slept, 0L);
+}
+
 /* ---- Wait queues. */
 
 static DECLARE_WAIT_QUEUE_HEAD(queue);
@@ -188,6 +197,40 @@ static struct host_thread *completer(void (*fn)(void *))
 
 /* Each complete() lets one go, in the order in which they came, also when it is called before anybody waits.
  */
+static void wait_completion_timeout(void *unused)
+{
+	completion_result = wait_for_completion_timeout(&done, 10);
+}
+
+/* What is left of ten jiffies: none, when nobody completes it; the rest; and at least one, when both come together. */
+static void completions_with_a_time(void **state)
+{
+	static const struct {
+		long slept;
+		bool complete;
+		int left;
+	} rows[] = {{10, false, 0}, {4, true, 6}, {10, true, 1}};
+	struct host_thread *h;
+
+	for (int i = 0; i < 3; i++) {
+		init_completion(&done);
+		slept = rows[i].slept;
+		h = completer(wait_completion_timeout);
+		if (rows[i].complete)
+			complete(&done);
+		else
+			wake_up_process(&h->t);
+		host_let(h);
+		must(h->done && completion_result == rows[i].left, "row %d: %d are left", i, completion_result);
+		must(list_empty(&done.wait.head) && !done.done, "it left something behind");
+		host_nr_woken = 0;
+		host_end();
+	}
+	slept = 0;
+	complete(&done);
+	must(try_wait_for_completion(&done) && !try_wait_for_completion(&done), "there was one to be had");
+}
+
 static void completions(void **state)
 {
 	struct host_thread *h[4];
@@ -250,6 +293,7 @@ int main(void)
 		cmocka_unit_test(wake_counts_the_woken),
 		cmocka_unit_test(wait_events),
 		cmocka_unit_test(completions),
+		cmocka_unit_test(completions_with_a_time),
 	};
 
 	sem_init(&host_stopped, 0, 0);

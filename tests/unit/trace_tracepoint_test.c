@@ -76,6 +76,7 @@ PROBE(b)
 PROBE(c)
 
 static struct tracepoint tp = {.name = "test"};
+static struct tracepoint *const tp_ptr __attribute__((used, section("ptrs_tracepoints"))) = &tp;
 
 /* Who is called, in order; and how many entries there are to walk. */
 static const char *call(void)
@@ -177,9 +178,24 @@ static void test_grace_periods(void **state)
 	assert_int_equal(waits, 5);
 }
 
+static void note_tracepoint(struct tracepoint *found, void *priv)
+{
+	assert_ptr_equal(found, &tp);
+	++*(int *)priv;
+}
+
+static void test_each_tracepoint_of_the_kernel_is_visited_once(void **state)
+{
+	int n = 0;
+
+	for_each_kernel_tracepoint(note_tracepoint, &n);
+	assert_int_equal(n, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_each_tracepoint_of_the_kernel_is_visited_once),
 		cmocka_unit_test_setup(test_order_and_pairs, fresh),
 		cmocka_unit_test_setup(test_no_memory, fresh),
 		cmocka_unit_test_setup(test_grace_periods, fresh),

@@ -26,9 +26,9 @@ struct trace_event_system {
 	const char *name;
 	struct trace_event_set *set;
 	struct trace_event_file **files; /* its events, in set->by_system */
-	unsigned nr_files;	   /* [I] of the kernel */
-	unsigned nr_module_events; /* [e; read without] of modules */
-	char *filter_text;	   /* [e] the last error in its file `filter`; NULL: none */
+	unsigned nr_files;		 /* [I] of the kernel */
+	unsigned nr_module_events;	 /* [e; read without] of modules */
+	char *filter_text;		 /* [e] the last error in its file `filter`; NULL: none */
 };
 
 /*
@@ -49,7 +49,7 @@ struct trace_event_set {
 	struct trace_event_system *systems;  /* in order of their first event */
 	struct trace_event_file **by_system; /* all files, a system's together */
 	unsigned nr_syscalls_on[2];	     /* [e] of system calls: their beginnings, their ends */
-	unsigned nr_systems; /* [e; read with acquire] it grows, as systems of modules come */
+	unsigned nr_systems;		     /* [e; read with acquire] it grows, as systems of modules come */
 	unsigned nr_files;
 	struct trace_module_place module_places[ROOM_FOR_MODULE_EVENTS];
 	struct trace_event_file files[]; /* in the order of the linker's table, and behind them places for modules' */
@@ -75,7 +75,7 @@ static inline const struct trace_event_call *trace_event_of_type(unsigned type)
 		return __start_ptrs_ftrace_events[nr];
 	return trace_type_is_of_module(type) ? READ_ONCE(trace_module_calls[nr - trace_nr_events()]) : NULL;
 }
-#define for_each_event(set, file)                                                               \
+#define for_each_event(set, file)                                                      \
 	for ((file) = (set)->files; (file) < (set)->files + (set)->nr_files; (file)++) \
 		if ((file)->call)
 

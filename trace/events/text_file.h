@@ -9,9 +9,9 @@
 /* Texts of up to FILTER_TEXT_MAX bytes; event_mutex is held around show and store. */
 extern const struct text_kind event_text;
 #define EVENT_TEXT_OF(text, filename, filemode, show_fn, store_fn, store_hint)                           \
-	{                                                                                                    \
+	{                                                                                                \
 		.path = filename, .mode = filemode, .show = show_fn, .store = store_fn, .kind = &(text), \
-		.hint = store_hint                                                                           \
+		.hint = store_hint                                                                       \
 	}
 #define EVENT_TEXT(filename, filemode, show_fn, store_fn, store_hint) \
 	EVENT_TEXT_OF(event_text, filename, filemode, show_fn, store_fn, store_hint)

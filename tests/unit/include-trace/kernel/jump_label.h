@@ -11,3 +11,7 @@ struct static_key {
 void static_key_inc_later(struct static_key *key);
 void static_key_dec_later(struct static_key *key);
 void static_key_switch(void);
+
+struct jump_table {
+	void *start, *stop;
+};

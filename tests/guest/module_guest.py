@@ -1,0 +1,84 @@
+"""A guest with the modules of samples/modules, for the tests of modules."""
+
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+from test_modules import make
+from vitrine_guest import ROOT
+
+SAMPLES = os.path.join(ROOT, "samples/modules")
+INCLUDE = os.path.join(ROOT, "include")
+CRASH = r"Unable to handle|Internal error|BUG|WARNING|Call trace|panic"
+
+
+@pytest.fixture(scope="module", params=["aarch64", "x86_64"])
+def samples(request, tmp_path_factory):
+    """(machine, folder) with all of them built, by the Makefile that is there, without a warning."""
+    folder = tmp_path_factory.mktemp("samples")
+    shutil.copytree(SAMPLES, folder, dirs_exist_ok=True)
+    environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS", "ARCH")}
+    done = subprocess.run(
+        ["make", f"KDIR={ROOT}", f"ARCH={request.param}", "W=1"],
+        cwd=folder,
+        env={**environment, "PWD": str(folder)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0 and "warning" not in done.stdout, done.stdout
+    assert {p.stem for p in folder.glob("*.ko")} == {p.stem for p in folder.glob("*.c")} - {
+        p.stem for p in folder.glob("*.mod.c")
+    }
+    return request.param, folder
+
+
+@pytest.fixture
+def guest(samples, tmp_path):
+    """run(script, modules...): the script's output without what the console shows of the log."""
+
+    def run(script, *modules, options=(), folder=None):
+        arch, built = samples
+        (tmp_path / "script").write_text(script + "\n")
+        words = [word for name in modules for word in ("--file", f"{folder or built}/{name}.ko:/{name}.ko")]
+        for name in re.findall(r"\b(devioctl|openstorm)\b", script):
+            words += ["--file", f"{ROOT}/build/{arch}/guest-tests/{name}:/bin/{name}"]
+        done = subprocess.run(
+            [
+                os.path.join(ROOT, "tools/vrun"),
+                "--arch",
+                arch,
+                "--timeout",
+                "300",
+                *options,
+                *words,
+                tmp_path / "script",
+            ],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=400,
+        )
+        assert done.returncode == 0, done.stdout
+        return re.sub(r"^\[ .*\n", "", done.stdout, flags=re.M)
+
+    run.arch = samples[0]
+    return run
+
+
+def log(out):
+    """The lines that `dmesg | cut -c16-` has printed."""
+    return [line.strip() for line in out.splitlines()]
+
+
+DMESG = "dmesg -c | cut -d] -f2-\n"
+
+
+def one_module(arch, folder, name, source):
+    (folder / f"{name}.c").write_text(source)
+    status, said = make(folder, arch, "W=1", objects=f"{name}.o")
+    assert status == 0 and "warning" not in said, said
+    return folder

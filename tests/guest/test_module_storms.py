@@ -1,0 +1,118 @@
+"""Modules that come and go while they are used, the memory that they leave, and the headers that they include."""
+
+import os
+import re
+import subprocess
+
+import pytest
+from module_guest import CRASH, INCLUDE, SAMPLES, guest, samples  # noqa: F401
+from test_modules import make
+from vitrine_guest import ROOT
+
+STORMS = [
+    ("procfs_4", "/proc/procfs_4", "procfs_4"),
+    ("chardev2", "/dev/chardev2", "chardev2"),
+    ("misc_counter", "/proc/misc", "misc_counter"),
+    ("debugfs_values", "/sys/kernel/debug/values/sum", "debugfs_values"),
+    ("sysfs_value", "/sys/kernel/sysfs_value/value", "sysfs_value"),
+    ("procfs_3", "/proc/procfs_3/buffer", "procfs_3"),
+]
+
+
+@pytest.mark.parametrize("name, path, module", STORMS, ids=[row[0] for row in STORMS])
+def test_opens_while_modules_come_and_go(guest, name, path, module):
+    """On four CPUs: three open, read and close, one loads and unloads. Each ends well, and the module can go at last."""
+    out = guest(
+        f"for i in 1 2 3; do openstorm {path} /tmp/stop & done; loaded=0; unloaded=0\n"
+        f"for i in $(seq 1 25); do insmod /{name}.ko && loaded=$((loaded + 1)); cat /proc/devices > /dev/null\n"
+        f"until rmmod {module} 2>/dev/null; do busy=1; done; unloaded=$((unloaded + 1)); done\n"
+        "touch /tmp/stop; wait; echo loaded $loaded unloaded $unloaded; cat /proc/modules\n"
+        f"dmesg | grep -cE '{CRASH}'; true",
+        name,
+        options=("--smp", "4"),
+    )
+    lines = out.splitlines()
+    counts = [re.fullmatch(r"opened (\d+) gone (\d+) busy (\d+) eio (\d+)", line) for line in lines[:3]]
+    assert all(counts) and lines[3:] == ["loaded 25 unloaded 25", "0"], out
+    opened, gone, *_ = (sum(int(m[n]) for m in counts) for n in range(1, 5))
+    assert opened > 100 and (gone > 100 or path == "/proc/misc"), out
+
+
+def test_timers_and_works_while_modules_come_and_go(guest):
+    """On four CPUs: timers of a jiffy, works that queue themselves again, threads; no code of theirs runs afterwards."""
+    names = ["print_timer", "print_work", "kthread_queue", "completions", "print_tasklet", "ftrace_calls"]
+    loops = "".join(
+        f"(for i in $(seq 1 12); do insmod /{name}.ko {'period_ms=1' if name == 'print_timer' else ''} || echo bad; rmmod {name} || echo bad; done) &\n"
+        for name in names
+    )
+    out = guest(f"{loops}wait; cat /proc/modules; dmesg | grep -cE '{CRASH}'; true", *names, options=("--smp", "4"))
+    assert out == "0\n", out
+
+
+def test_memory_comes_back(guest):
+    """After a round that warms caches up, further rounds of all samples leave slabs and pages as they were."""
+    names = sorted(
+        path[:-2]
+        for path in os.listdir(SAMPLES)
+        if path.endswith(".c") and path not in ("oops.c", "irq_shared.c", "preemptirq_delay_test.c")
+    )
+    one_round = (
+        "".join(f"insmod /{name}.ko; " for name in names)
+        + (
+            "cat /proc/procfs_1 /proc/procfs_4 /proc/procfs_3/buffer /dev/chardev /sys/kernel/debug/values/* > /dev/null; echo 3 > /proc/kthread_queue; cat /proc/kthread_queue >/dev/null\n"
+            "exec 3</proc/procfs_4; head -n 1 <&3 > /dev/null\n"
+        )
+        + "".join(f"rmmod {name.replace('-', '_')}; " for name in names)
+        + "exec 3<&-\n"
+    )
+    out = guest(
+        f"round() {{ {one_round}}}\n"
+        "state() { sync; sleep 0.2; grep MemFree /proc/meminfo | tr -s ' ' | cut -d' ' -f2; grep -E '^(kmalloc|filp|inode|dentry|task)' /proc/slabinfo | tr -s ' ' | cut -d' ' -f1,2; }\n"
+        "round; round; state > /tmp/a; for i in 1 2 3 4 5 6 7 8; do round; done; state > /tmp/b; cat /tmp/a; echo ==; cat /tmp/b; cat /proc/modules",
+        *names,
+    )
+    before, after = (part.split("\n") for part in out.split("==\n"))
+    assert abs(int(before[0]) - int(after[0])) <= 256, out  # KiB; a leak of one page a module would be 600
+    slabs = [dict(line.split() for line in part[1:] if line) for part in (before, after)]
+    grown = {name: (slabs[0][name], count) for name, count in slabs[1].items() if int(count) - int(slabs[0][name]) > 8}
+    assert slabs[0] and not grown, grown
+
+
+def test_every_header_stands_alone(tmp_path):
+    """Each header of include/linux, included first and alone, and all of them together."""
+    headers = sorted(
+        os.path.relpath(os.path.join(folder, name), INCLUDE)
+        for top in ("linux", "asm-generic")
+        for folder, _, names in os.walk(os.path.join(INCLUDE, top))
+        for name in names
+    )
+    for number, header in enumerate(headers):
+        (tmp_path / f"h{number}.c").write_text(f"#include <{header}>\n")
+    (tmp_path / "last.c").write_text(
+        "".join(f"#include <{header}>\n" for header in headers) + 'MODULE_LICENSE("GPL");\n'
+    )
+    parts = " ".join(f"h{number}.o" for number in range(len(headers)))
+    status, said = make(tmp_path, "arm64", "W=1", objects=f"all.o\nall-objs := {parts} last.o")
+    assert status == 0 and "warning" not in said, said
+    assert len(headers) > 70
+
+
+def test_the_headers_stay_thin():
+    done = subprocess.run(
+        [
+            "/usr/bin/python3",
+            "-c",
+            "import sys; sys.path.insert(0, 'tools'); import rooms\n"
+            "print(sum(rooms.code_lines(p, open(p, encoding='utf-8').read()) for p in sys.argv[1:]))",
+            *(
+                os.path.join(folder, name)
+                for folder, _, names in os.walk(os.path.join(INCLUDE, "linux"))
+                for name in names
+            ),
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert 500 < int(done.stdout) <= 1200
