@@ -5,8 +5,9 @@
 cat $T/trace > /tmp/boot
 tracing_reset
 
-# Those that no command provokes: no kernel thread ends while the system runs.
-exceptions='sched_kthread_stop sched_kthread_stop_ret'
+# Those that no command provokes: no kernel thread ends while the system runs, and tasklets are for modules
+# (test_module_samples.py).
+exceptions='sched_kthread_stop sched_kthread_stop_ret tasklet_entry tasklet_exit'
 name='[^ ]+'
 number='-?[0-9]+'
 pointer='[0-9a-f]{16}'
@@ -62,7 +63,7 @@ else
 	seen irq_handler_exit 'irq=[0-9]+ ret=(un)?handled'
 	paired irq_handler_entry irq_handler_exit
 fi
-softirq='vec=[0-6] \[action=(HI|TIMER|TTY|TRACE|SCHED|HRTIMER|RCU)\]'
+softirq='vec=[0-7] \[action=(HI|TIMER|TTY|TRACE|TASKLET|SCHED|HRTIMER|RCU)\]'
 for event in softirq_raise softirq_entry softirq_exit; do
 	seen $event "$softirq"
 done

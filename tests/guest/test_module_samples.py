@@ -200,6 +200,20 @@ def test_timers_tasklets_and_works(guest):
     assert rounds == [f"work: round {n + 1}" for n in range(len(rounds))] and 3 <= len(rounds) <= 40
 
 
+def test_events_of_tasklets(guest):
+    """Around each function, with its name and the tasklet's: both kinds, in the order in which they run."""
+    out = guest(
+        "cd /sys/kernel/tracing; echo 1 > events/irq/tasklet_entry/enable; echo 1 > events/irq/tasklet_exit/enable\n"
+        "insmod /print_tasklet.ko; grep -o 'tasklet_e.*' trace; rmmod print_tasklet",
+        "print_tasklet",
+    )
+    assert out.splitlines() == [
+        f"{event}: tasklet={name} [print_tasklet] function={name}_fn [print_tasklet]"
+        for name in ("sooner", "later")
+        for event in ("tasklet_entry", "tasklet_exit")
+    ]
+
+
 def test_threads(guest):
     out = guest(
         "dmesg -c >/dev/null; insmod /kthread_queue.ko; for i in $(seq 1 50); do echo $i > /proc/kthread_queue; done\n"
