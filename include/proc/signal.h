@@ -91,10 +91,11 @@ struct signal_struct {
 	struct tty_struct *tty;			    /* [T] controlling terminal */
 	u64 utime, stime;			    /* [S] of threads that ended, ns */
 	u64 nvcsw, nivcsw;			    /* [S] likewise: switches */
+	u64 min_flt;				    /* [S] likewise: page faults */
 	struct task_io io;			    /* [S] likewise */
 	u64 cutime, cstime;			    /* [S] of waited-for children, ns */
 	u64 cnvcsw, cnivcsw;			    /* [S] */
-	u64 cmin_flt, cmaj_flt;			    /* [S] */
+	u64 cmin_flt;				    /* [S] */
 	struct hrtimer real_timer;		    /* setitimer, alarm */
 	u64 it_interval;			    /* [S] */
 	u64 cpu_clock[NR_CPU_CLOCKS];		    /* [a] CPU time of all threads as the ticks saw it, ns */

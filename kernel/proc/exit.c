@@ -244,6 +244,7 @@ static void unlink_task(struct task_struct *p)
 	sig->stime += stime;
 	sig->nvcsw += p->nvcsw;
 	sig->nivcsw += p->nivcsw;
+	sig->min_flt += p->min_flt;
 	task_io_add(&sig->io, &p->io);
 	sig->nr_threads--;
 	detach_pid(p);

@@ -85,6 +85,7 @@ static void reset_task(struct task_struct *p, const struct kernel_clone_args *ar
 	p->utime = p->stime = 0;
 	p->io = (struct task_io){0};
 	p->nvcsw = p->nivcsw = 0;
+	p->min_flt = 0;
 	p->start_time = sched_clock();
 	spin_lock_init(&p->pi_lock);
 	INIT_LIST_HEAD(&p->children);

@@ -52,14 +52,14 @@ static void usage_self(struct task_struct *p, struct rusage *r, u64 *utime, u64 
 	sum_cputime(p, utime, stime);
 	r->ru_nvcsw = p->signal->nvcsw;
 	r->ru_nivcsw = p->signal->nivcsw;
+	r->ru_minflt = p->signal->min_flt;
 	for_each_thread(p->group_leader, t) {
 		r->ru_nvcsw += t->nvcsw;
 		r->ru_nivcsw += t->nivcsw;
+		r->ru_minflt += t->min_flt;
 	}
 	/* p->mm may only be looked at when it cannot go away: our own. */
 	if (p->signal == current->signal && current->mm) {
-		r->ru_minflt = current->mm->min_flt;
-		r->ru_majflt = current->mm->maj_flt;
 		r->ru_maxrss = (atomic_read(&current->mm->rss_anon) + atomic_read(&current->mm->rss_file)) *
 			       (PAGE_SIZE / 1024);
 	}
@@ -73,7 +73,6 @@ static void usage_children(const struct signal_struct *sig, struct rusage *r, u6
 	r->ru_nvcsw += sig->cnvcsw;
 	r->ru_nivcsw += sig->cnivcsw;
 	r->ru_minflt += sig->cmin_flt;
-	r->ru_majflt += sig->cmaj_flt;
 }
 
 void getrusage(struct task_struct *p, int who, struct rusage *r)
@@ -93,6 +92,7 @@ void getrusage(struct task_struct *p, int who, struct rusage *r)
 		task_cputime_adjusted(p, &utime, &stime);
 		r->ru_nvcsw = p->nvcsw;
 		r->ru_nivcsw = p->nivcsw;
+		r->ru_minflt = p->min_flt;
 	}
 	unlock_task_sighand(sighand, flags);
 	r->ru_utime = ns_to_timeval(utime);

@@ -70,6 +70,7 @@ static void collect_usage(struct task_struct *p)
 	sig->cstime += stime + child->cstime;
 	sig->cnvcsw += child->nvcsw + p->nvcsw + child->cnvcsw;
 	sig->cnivcsw += child->nivcsw + p->nivcsw + child->cnivcsw;
+	sig->cmin_flt += child->min_flt + p->min_flt + child->cmin_flt;
 	unlock_task_sighand(sighand, flags);
 }
 
