@@ -36,6 +36,7 @@ struct fs_struct *copy_fs_struct(struct fs_struct *old)
 	return fs;
 }
 
+/* The end of a grace period: no reader under RCU holds the pointer any more. */
 static void fs_free_rcu(struct rcu_head *rcu)
 {
 	kfree(container_of(rcu, struct fs_struct, rcu));

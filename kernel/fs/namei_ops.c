@@ -10,7 +10,10 @@
 #include <lib/string.h>
 #include <proc/syscall.h>
 
-/* The directory may have been removed while this call waited for its lock; it has no links then. */
+/*
+ * May this name be made in the directory? 0, -EEXIST, -EACCES, and -ENOENT for a directory that was removed while
+ * this call waited for its lock: it has no links then. [i_lock of dir]
+ */
 int may_create(struct inode *dir, struct dentry *dentry)
 {
 	if (dentry->d_inode)
@@ -21,8 +24,8 @@ int may_create(struct inode *dir, struct dentry *dentry)
 }
 
 /*
- * In a sticky directory (/tmp) only the owner of the file or of the directory may remove a name. What is mounted on
- * keeps its name.
+ * May this name be removed? In a sticky directory (/tmp) only the owner of the file or of the directory may do so. A
+ * name that something is mounted on stays. 0, -ENOENT, -EACCES, -EPERM, -ENOTDIR, -EISDIR, -EBUSY. [i_lock of dir]
  */
 int may_delete(struct inode *dir, struct dentry *victim, bool is_dir)
 {
@@ -43,7 +46,10 @@ int may_delete(struct inode *dir, struct dentry *victim, bool is_dir)
 	return victim->d_mounted ? -EBUSY : 0;
 }
 
-/* [i_lock of dir] Tutorials trace these functions by Linux's names, so each is a function of its own. */
+/*
+ * [i_lock of dir] Make an empty file. The vfs_ functions have Linux's names and are not inlined, because tutorials
+ * trace them by these names.
+ */
 noinline int vfs_create(struct inode *dir, struct dentry *dentry, mode_t mode)
 {
 	int err = may_create(dir, dentry);
@@ -106,7 +112,7 @@ static noinline int vfs_rmdir(struct inode *dir, struct dentry *dentry)
 	return err;
 }
 
-/* What must be held while a name is made or removed. */
+/* Making or removing a name: what is held between name_op_begin() and name_op_end(). */
 struct name_op {
 	struct filename name;
 	struct nameidata nd;

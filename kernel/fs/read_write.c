@@ -26,6 +26,7 @@ noinline ssize_t vfs_read(struct file *f, char __user *buf, size_t n, loff_t *po
 	return f->f_op->read(f, buf, min(n, MAX_RW_COUNT), pos);
 }
 
+/* The checks of vfs_read(), for writing. The file's own operation applies RLIMIT_FSIZE (generic_write_checks). */
 noinline ssize_t vfs_write(struct file *f, const char __user *buf, size_t n, loff_t *pos)
 {
 	if (unlikely(!(f->f_mode & FMODE_WRITE)))

@@ -42,8 +42,8 @@ static int import_iovec(const struct iovec __user *uvec, unsigned long n, struct
 }
 
 /*
- * Each part is one read or write, and the first one that is short ends the call. An error after some bytes is not
- * reported.
+ * Each part is one read or write, and the first one that is short ends the call. As for a plain read or write, an
+ * error after some bytes is not reported: the caller learns how many bytes went and meets the error in the next call.
  */
 static ssize_t do_iter(struct file *f, const struct iovec *vec, unsigned long n, loff_t *pos, bool write)
 {

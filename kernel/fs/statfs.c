@@ -63,7 +63,7 @@ SYSCALL_DEFINE2(fstatfs, unsigned, fd, struct statfs __user *, to)
 	return res;
 }
 
-/* What was written is where it will always be. */
+/* Written data has no other place than memory to go to, so it is in its place already. */
 SYSCALL_DEFINE0(sync)
 {
 	return 0;
