@@ -1,4 +1,11 @@
-/* The kernel log: a ring of records in memory. Printing them is kernel/console.c's business. */
+/*
+ * The kernel log: a ring of records in memory, and a ring of their texts. printk() works in any context, nmi
+ * included: it formats the text on its stack and copies it into the rings under log_lock. Printing the records is
+ * kernel/console.c's business; readers of the log (dmesg, /dev/kmsg) wait on printk_wait.
+ *
+ * A record's number grows without end, and record n stands at n % NR_RECORDS. Old records make room for new ones, so
+ * a reader that is too slow finds that its next number is gone.
+ */
 #include <irq/irqflags.h>
 #include <kernel/export.h>
 #include <kernel/panic.h>
@@ -53,8 +60,9 @@ static struct record *record_of(u64 seq)
 }
 
 /*
- * False: we hold it already (a fault while we copied), or, with a dying system, its holder is taking too long
- * and may be stopped. The caller goes on without it: a garbled line is better than a silent death.
+ * False: the lock was not taken, and the caller goes on without it, since a garbled line is better than none. That is
+ * so when this CPU holds the lock itself (it faulted in the middle of a copy), and, once an oops is in progress, when
+ * the holder does not release it for long: it may have been stopped.
  */
 static bool log_lock_get(unsigned long *flags)
 {
@@ -87,14 +95,14 @@ static void make_room(u64 end)
 		first_seq++;
 }
 
-/* [l] */
+/* A new record behind the newest one. [l] */
 static void append_record(u8 level, u32 caller, const char *text, size_t len, bool closed)
 {
 	u64 begin = text_end;
 	struct record *r;
 
 	if (begin % LOG_BUFFER_SIZE + len >
-	    LOG_BUFFER_SIZE) /* a text is in one piece: leave the rest of the ring empty */
+	    LOG_BUFFER_SIZE) /* a text lies in one piece, so the rest of the ring stays empty */
 		begin = ALIGN(begin, LOG_BUFFER_SIZE);
 	make_room(begin + len);
 	memcpy(&log_text[begin % LOG_BUFFER_SIZE], text, len);
