@@ -119,6 +119,7 @@ static const char *find_link(struct cpio *c)
 	return NULL;
 }
 
+/* The names are needed no more when the archive has been read. */
 static void free_links(struct cpio *c)
 {
 	struct cpio_link *l;
@@ -136,6 +137,7 @@ struct new_name {
 	struct dentry *dentry;
 };
 
+/* Give back what new_name_begin() holds. */
 static void new_name_end(struct new_name *n)
 {
 	mutex_unlock(&n->parent.dentry->d_inode->i_lock);
@@ -195,7 +197,7 @@ static void set_attributes(const struct cpio *c, struct inode *inode)
 	inode->i_atime = inode->i_mtime = c->field[C_MTIME] * (u64)NSEC_PER_SEC;
 }
 
-/* The target has no terminating zero in the archive, so it is copied. */
+/* The target has no terminating zero in the archive, and the file system wants one, so it is copied. */
 static int make_symlink(struct cpio *c, struct inode *dir, struct dentry *d)
 {
 	char *target = kstrndup(c->data, c->field[C_SIZE], GFP_KERNEL);

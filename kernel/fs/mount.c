@@ -6,6 +6,12 @@
  * covered has a chain of mounts in d_mounted, one for each mount through which it can be reached, and the path walk
  * steps onto the covering root (step_into).
  *
+ *     root mount            d_mounted of the dentry "proc"
+ *       "/"                          |
+ *        +-- "proc" ----------------->  mount: mnt_at = (root mount, "proc"), mnt_root = "/" of procfs
+ *        |                                       "/"
+ *        +-- "bin"                                +-- "self"
+ *
  * The life of a mount: the tree holds one reference, and each path (cwd, open file, mount on it) another. umount takes
  * the tree's reference away; with MNT_DETACH it does so even while others are held, and the mount then lives on for its
  * users only. The last mount of a super block that is not `single` destroys it.

@@ -46,6 +46,7 @@ static bool machine_has_room(void)
 	return nr_free_pages() > totalreserve_pages();
 }
 
+/* Both limits: the machine's last reserve, and this file system's own. False: -ENOSPC for the caller. */
 bool ramfs_charge_page(struct super_block *sb)
 {
 	struct ramfs_usage *usage = usage_of(sb);

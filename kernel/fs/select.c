@@ -82,12 +82,14 @@ void poll_wait(struct file *f, struct wait_queue_head *q, struct poll_table *pt)
 	add_wait_queue(q, &e->wait);
 }
 
+/* Leave the queue before the file goes: the queue is a part of what the file keeps alive. */
 static void free_entry(struct poll_table_entry *e)
 {
 	remove_wait_queue(e->queue, &e->wait);
 	fput(e->file);
 }
 
+/* A table without entries; the first round will join the queues. */
 static void poll_init(struct poll_table *pt)
 {
 	pt->queueing = true;
@@ -112,7 +114,7 @@ static void poll_end(struct poll_table *pt)
 	}
 }
 
-/* A file without a poll function never makes a reader or writer wait. */
+/* A file without a poll function never makes a reader or a writer wait, so it is always ready. */
 static noinline unsigned vfs_poll(struct file *f, struct poll_table *pt)
 {
 	return f->f_op->poll ? f->f_op->poll(f, pt) : DEFAULT_POLLMASK;

@@ -63,6 +63,7 @@ static int text_file_open(struct inode *inode, struct file *f)
 	return inode->i_text->show ? single_open(f, text_file_show, inode) : 0;
 }
 
+/* What text_file_open() has made goes. */
 static int text_file_release(struct inode *inode, struct file *f)
 {
 	return inode->i_text->show ? single_release(inode, f) : 0;
