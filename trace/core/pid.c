@@ -141,7 +141,7 @@ void trace_pid_free(struct trace_array *tr)
  * Begin or end to follow forks. The probe of exits comes first and goes last (they are unregistered in the opposite
  * order): a child that has joined a list must also leave it. 0, -ENOMEM.
  */
-static int follow(struct trace_pids *pids, bool on)
+static int follow_forks(struct trace_pids *pids, bool on)
 {
 	static const struct tracepoint_probe probes[] = {
 		{&__tracepoint_sched_process_free, (void *)probe_free},
@@ -156,12 +156,12 @@ static int follow(struct trace_pids *pids, bool on)
 
 int trace_pid_follow_fork(struct trace_array *tr, bool on)
 {
-	return follow(&tr->function_pids, on);
+	return follow_forks(&tr->function_pids, on);
 }
 
 int trace_event_follow_fork(struct trace_array *tr, bool on)
 {
-	return follow(&tr->event_pids, on);
+	return follow_forks(&tr->event_pids, on);
 }
 
 /* ---- The files */
