@@ -183,7 +183,7 @@ static struct trace_pid_list **file_list(const struct file *file)
  * One pid a line. The lock keeps the list from being freed while it is shown. An empty list of functions says "no
  * pid", and one of events says nothing, as in Linux.
  */
-static int pid_show(struct seq_file *m, void *v)
+static int trace_pids_show(struct seq_file *m, void *v)
 {
 	struct trace_pid_list **which = file_list(m->file), *list;
 
@@ -201,7 +201,7 @@ static int pid_show(struct seq_file *m, void *v)
 }
 
 /* `echo 12 > set_ftrace_pid` opens with O_TRUNC, which empties the list; `>>` does not, so the pid is added. */
-static int pid_open(struct inode *inode, struct file *file)
+static int trace_pids_open(struct inode *inode, struct file *file)
 {
 	if ((file->f_mode & FMODE_WRITE) && (file->f_flags & O_TRUNC)) {
 		mutex_lock(&event_mutex);
@@ -211,7 +211,7 @@ static int pid_open(struct inode *inode, struct file *file)
 		mutex_unlock(&trace_types_lock);
 		mutex_unlock(&event_mutex);
 	}
-	return single_open(file, pid_show, NULL);
+	return single_open(file, trace_pids_show, NULL);
 }
 
 /*
@@ -245,7 +245,7 @@ static int parse_pids(char *text, struct trace_pid_list *list, bool *clear, cons
  * All words are parsed before anything changes, so a wrong one changes nothing. Returns the bytes taken, which may
  * end before `n` at a blank: the program writes the rest. -ENOMEM, -EFAULT, -EINVAL, -ERANGE.
  */
-static ssize_t pid_write(struct file *file, const char __user *buf, size_t n, loff_t *pos)
+static ssize_t trace_pids_write(struct file *file, const char __user *buf, size_t n, loff_t *pos)
 {
 	struct trace_pid_list *new = kzalloc(sizeof(*new), GFP_KERNEL), **which = file_list(file);
 	char text[TRACEFS_TEXT_MAX];
@@ -283,9 +283,9 @@ TRACEFS_TAKES(set_event_pid, "set_event_pid", TAKES_PID);
 TRACEFS_TAKES(set_event_notrace_pid, "set_event_notrace_pid", TAKES_PID);
 
 static const struct file_operations pid_fops = {
-	.open = pid_open,
+	.open = trace_pids_open,
 	.read = seq_read,
-	.write = pid_write,
+	.write = trace_pids_write,
 	.llseek = seq_lseek,
 	.release = single_release,
 };
