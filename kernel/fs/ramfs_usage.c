@@ -73,7 +73,7 @@ void ramfs_uncharge_inode(struct super_block *sb)
 }
 
 /* What is left; the use may be above a limit that a remount has lowered. */
-static u64 room(u64 limit, const atomic64_t *used)
+static u64 ramfs_room(u64 limit, const atomic64_t *used)
 {
 	return limit - min_t(u64, atomic64_read(used), limit);
 }
@@ -86,11 +86,11 @@ void ramfs_statfs(const struct super_block *sb, struct statfs *to)
 	u64 free = nr_free_pages(), reserve = totalreserve_pages();
 
 	to->f_blocks = min_t(u64, pages, totalram_pages());
-	to->f_bfree = to->f_bavail = min_t(u64, room(pages, &usage->pages), free - min_t(u64, free, reserve));
+	to->f_bfree = to->f_bavail = min_t(u64, ramfs_room(pages, &usage->pages), free - min_t(u64, free, reserve));
 	if (inodes == USAGE_UNLIMITED)
 		return;
 	to->f_files = inodes;
-	to->f_ffree = room(inodes, &usage->inodes);
+	to->f_ffree = ramfs_room(inodes, &usage->inodes);
 }
 
 /* ramfs has no size, and so takes no options about one. */
