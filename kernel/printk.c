@@ -88,7 +88,7 @@ static void log_lock_put(bool locked, unsigned long flags)
 }
 
 /* Forget the oldest records until `end` is not more than the ring ahead of the oldest text. [l] */
-static void make_room(u64 end)
+static void log_make_room(u64 end)
 {
 	while (first_seq < next_seq &&
 	       (end - record_of(first_seq)->begin > LOG_BUFFER_SIZE || next_seq - first_seq >= NR_RECORDS))
@@ -104,7 +104,7 @@ static void append_record(u8 level, u32 caller, const char *text, size_t len, bo
 	if (begin % LOG_BUFFER_SIZE + len >
 	    LOG_BUFFER_SIZE) /* a text lies in one piece, so the rest of the ring stays empty */
 		begin = ALIGN(begin, LOG_BUFFER_SIZE);
-	make_room(begin + len);
+	log_make_room(begin + len);
 	memcpy(&log_text[begin % LOG_BUFFER_SIZE], text, len);
 	text_end = begin + len;
 	r = record_of(next_seq);
@@ -120,7 +120,7 @@ static bool extend_record(u32 caller, const char *text, size_t len, bool closed)
 	if (first_seq == next_seq || r->closed || r->caller != caller || r->len + len > LINE_MAX ||
 	    text_end % LOG_BUFFER_SIZE + len > LOG_BUFFER_SIZE || text_end % LOG_BUFFER_SIZE == 0)
 		return false;
-	make_room(text_end + len);
+	log_make_room(text_end + len);
 	memcpy(&log_text[text_end % LOG_BUFFER_SIZE], text, len);
 	text_end += len;
 	r->len += len;
