@@ -93,7 +93,7 @@ static int scan(struct parser *p)
 /* ---- Jumps */
 
 /* The place of jump `nr` (2 * term + which) in the program. */
-static u16 *place(struct parser *p, unsigned nr)
+static u16 *jump_place(struct parser *p, unsigned nr)
 {
 	return &p->filter->preds[nr / 2].next[nr % 2];
 }
@@ -104,7 +104,7 @@ static void resolve(struct parser *p, u16 *chain, unsigned target)
 	unsigned nr = *chain;
 
 	while (nr != JUMP_END) {
-		u16 *at = place(p, nr);
+		u16 *at = jump_place(p, nr);
 
 		nr = *at;
 		*at = target;
@@ -118,7 +118,7 @@ static void join(struct parser *p, u16 *chain, u16 *more)
 	u16 *end = chain;
 
 	while (*end != JUMP_END)
-		end = place(p, *end);
+		end = jump_place(p, *end);
 	*end = *more;
 	*more = JUMP_END;
 }
