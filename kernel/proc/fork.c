@@ -73,7 +73,7 @@ void count_tasks(int processes, int threads)
  * needs CLONE_SIGHAND; handlers are addresses of code, so whoever shares them must share the memory (CLONE_VM). Linux
  * has the same rules. Returns 0 or -EINVAL.
  */
-static int check_flags(const struct kernel_clone_args *args)
+static int clone_check_flags(const struct kernel_clone_args *args)
 {
 	u64 flags = args->flags;
 
@@ -449,7 +449,7 @@ struct task_struct *copy_process(struct kernel_clone_args *args)
 {
 	u64 flags = args->flags | (args->fn ? CLONE_FS : 0);
 	struct task_struct *p;
-	int err = check_flags(args);
+	int err = clone_check_flags(args);
 
 	if (err)
 		return ERR_PTR(err);
