@@ -76,7 +76,7 @@ int log_stamp(char *buf, size_t size, u64 stamp)
 }
 
 /* Print what is new of one record. Returns false when it is open: more may come. [c], interrupts off */
-static bool print_record(const struct log_line *line, const char *text)
+static bool console_print_record(const struct log_line *line, const char *text)
 {
 	char stamp[32];
 
@@ -116,7 +116,7 @@ static bool flush_one(void)
 	if (console_done && !line.closed && line.len == console_done)
 		return false;
 	local_irq_save(flags);
-	more = print_record(&line, text);
+	more = console_print_record(&line, text);
 	local_irq_restore(flags);
 	if (more) {
 		console_seq++;
