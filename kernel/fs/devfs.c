@@ -81,6 +81,7 @@ static int chrdev_open(struct inode *inode, struct file *f)
 
 static const struct file_operations chrdev_fops = {.open = chrdev_open};
 
+/* What is a node without a driver of its kind answers: there is no such device. */
 static int no_device_open(struct inode *inode, struct file *f)
 {
 	return -ENXIO;
@@ -131,6 +132,7 @@ static int devfs_make(struct dentry *dir, const char *name, mode_t mode, dev_t r
 	return err;
 }
 
+/* [m] The node of a device in the root of the tree. 0 or -errno. */
 static int devfs_create(const struct device_node *dev)
 {
 	return devfs_make(devfs_sb->s_root, dev->name, dev->mode, dev->rdev, NULL);

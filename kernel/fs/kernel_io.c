@@ -11,7 +11,10 @@
 #include <sched/sched.h>
 #include <uapi/uio.h>
 
-/* The size is looked at for each page, so a file that is cut meanwhile ends early. */
+/*
+ * Page by page. The size is looked at for each page, so that a file that is cut meanwhile ends early and no page
+ * behind its end is read.
+ */
 ssize_t kernel_read(struct file *f, void *buf, size_t n, loff_t *pos)
 {
 	ssize_t done = 0;

@@ -209,7 +209,10 @@ static int handle_truncate(struct file *f)
 	return err;
 }
 
-/* The whole of an open except for the descriptor. ERR_PTR. */
+/*
+ * The whole of an open except for the descriptor: walk, rights, file, the file system's open, truncation. A file that
+ * this call has created is not asked for rights: its mode is for later opens. ERR_PTR.
+ */
 static noinline struct file *path_openat(int dfd, const char *name, int flags, mode_t mode)
 {
 	struct file *f;
@@ -248,6 +251,7 @@ put_path:
 	return ERR_PTR(err);
 }
 
+/* A function of its own because tutorials trace it by this name, which is Linux's. */
 noinline struct file *do_filp_open(int dfd, const char *name, int flags, mode_t mode)
 {
 	return path_openat(dfd, name, flags, mode);
@@ -295,6 +299,7 @@ noinline long do_sys_openat2(int dfd, const char __user *filename, int flags, mo
 	return fd;
 }
 
+/* Likewise: Linux's name for the way that open, openat and creat have in common. */
 noinline long do_sys_open(int dfd, const char __user *filename, int flags, mode_t mode)
 {
 	return do_sys_openat2(dfd, filename, flags, mode);
@@ -323,14 +328,13 @@ SYSCALL_DEFINE1(close, unsigned, fd)
 	return f ? filp_close(f) : -EBADF;
 }
 
-/*
- * close_range(2): close all descriptors first..last, or (CLOEXEC) only mark them for exec. Goes from one open
- * descriptor to the next, so a range up to the largest number ends where the table does.
- */
 #define CLOSE_RANGE_CLOEXEC 4u
+
 /*
- * The file that the search returns is only used as a sign that the descriptor is open; another thread may close it in
- * between, and then fd_take() finds nothing.
+ * close_range(2): close all descriptors first..last, or (CLOEXEC) only mark them for exec. It goes from one open
+ * descriptor to the next, so a range up to the largest number ends where the table does. The file that the search
+ * returns only shows that the descriptor is open; another thread may close it in between, and then fd_take() finds
+ * nothing.
  */
 SYSCALL_DEFINE3(close_range, unsigned, first, unsigned, last, unsigned, flags)
 {

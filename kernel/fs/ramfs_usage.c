@@ -59,7 +59,10 @@ void ramfs_uncharge_pages(struct super_block *sb, u64 nr)
 	atomic64_add(-(s64)nr, &usage_of(sb)->pages);
 }
 
-/* Names and inodes take memory, too, and no end of a process gives it back. */
+/*
+ * Names and inodes take memory, too. The out-of-memory killer cannot get it back, since no process owns them, so they
+ * are limited as pages are.
+ */
 bool ramfs_charge_inode(struct super_block *sb)
 {
 	struct ramfs_usage *usage = usage_of(sb);
@@ -93,7 +96,7 @@ void ramfs_statfs(const struct super_block *sb, struct statfs *to)
 	to->f_ffree = ramfs_room(inodes, &usage->inodes);
 }
 
-/* ramfs has no size, and so takes no options about one. */
+/* Does this file system have a size? ramfs, as on Linux, has not, and so takes no options about one. */
 static bool has_size(const struct super_block *sb)
 {
 	return strcmp(sb->s_type->name, "ramfs");
@@ -149,7 +152,7 @@ static int parse_size(const char *text, u64 *pages)
 	return bytes > (u64)1 << 62 ? -EINVAL : make_limit(DIV_ROUND_UP(bytes, PAGE_SIZE), text, end, pages);
 }
 
-/* A number, with or without a unit. */
+/* A number with or without a unit (k, m, g), 0 for no limit. 0 or -EINVAL. */
 static int parse_count(const char *text, u64 *count)
 {
 	char *end;
@@ -158,7 +161,7 @@ static int parse_count(const char *text, u64 *count)
 	return make_limit(n, text, end, count);
 }
 
-/* The options of a mount or remount. */
+/* The options of a mount or remount, before they come into force. */
 struct wish {
 	mode_t mode; /* of the root directory */
 	u64 pages, inodes;

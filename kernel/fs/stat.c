@@ -45,7 +45,8 @@ static int vfs_fstat(unsigned fd, struct kstat *stat)
 }
 
 /*
- * A device number in Linux's user-space form: the 12 bits of the major lie in the middle of the 20 bits of the minor.
+ * A device number in the form that programs know: of the 20 bits of the minor the low 8 stand at the bottom, the 12
+ * bits of the major above them, and the rest of the minor on top. Old programs with 16 bits see small numbers right.
  */
 static u64 encode_dev(dev_t dev)
 {
@@ -118,7 +119,7 @@ SYSCALL_DEFINE2(newstat, const char __user *, name, struct stat __user *, to)
 	return sys_newfstatat(AT_FDCWD, (unsigned long)name, (unsigned long)to, 0);
 }
 
-/* A link at the end is looked at itself. */
+/* As stat, but a link at the end is not followed. */
 SYSCALL_DEFINE2(newlstat, const char __user *, name, struct stat __user *, to)
 {
 	return sys_newfstatat(AT_FDCWD, (unsigned long)name, (unsigned long)to, AT_SYMLINK_NOFOLLOW);

@@ -8,7 +8,10 @@
 #include <time/ktime.h>
 #include <uapi/time.h>
 
-/* Put one of utimensat's two times into `attr`; `which` is its ATTR_* bit. 0 or -EINVAL. */
+/*
+ * Put one of utimensat's two times into `attr`; `which` is its ATTR_* bit. UTIME_OMIT leaves the time alone. 0 or
+ * -EINVAL.
+ */
 static int take_time(struct iattr *attr, const struct timespec *t, unsigned which, u64 *ns)
 {
 	if (t->tv_nsec == UTIME_OMIT)
