@@ -55,7 +55,7 @@ bool kallsyms_symbol(size_t i, struct ksym *sym)
 	return true;
 }
 
-/* Index of the first symbol whose offset is not below `offset`; the count when there is none. */
+/* Binary search: the number of the first symbol whose offset is not below `offset`; the count when there is none. */
 static size_t first_not_below(unsigned long offset)
 {
 	size_t low = 0, high = kallsyms_count();
@@ -102,6 +102,7 @@ static long search_symbol(unsigned long offset)
 	return (long)first_not_below(__start_ksyms_offset[after - 1]);
 }
 
+/* The number of the symbol that covers the address; -1 outside of the kernel image. */
 long symbol_index(unsigned long address)
 {
 	unsigned long offset = address - (unsigned long)_text;
@@ -117,7 +118,7 @@ long symbol_index(unsigned long address)
 	return nr;
 }
 
-/* Bytes from symbol `i` to the next that lies higher, or to the end of the image. */
+/* The table has no sizes: a symbol reaches to the next one that lies higher, the last one to the end of the image. */
 static unsigned long symbol_size(size_t i)
 {
 	size_t next = first_not_below((unsigned long)__start_ksyms_offset[i] + 1);
@@ -139,6 +140,7 @@ static void copy_name(char *to, const char *from, size_t size)
 	*to = '\0';
 }
 
+/* The kernel's own table first, then those of modules. `size`, `offset` and `module` may be NULL. */
 const char *kallsyms_lookup_module(unsigned long address, unsigned long *size, unsigned long *offset, char *module,
 				   char *name)
 {
@@ -161,6 +163,7 @@ const char *kallsyms_lookup(unsigned long address, unsigned long *size, unsigned
 	return kallsyms_lookup_module(address, size, offset, NULL, name);
 }
 
+/* Binary search in the order of names. Of several symbols of one name the first is the answer; 0: there is none. */
 unsigned long kallsyms_lookup_name(const char *name)
 {
 	size_t low = 0, high = kallsyms_count();
@@ -192,6 +195,7 @@ static char *put_hex(char *to, unsigned long value)
 	return to;
 }
 
+/* Copy a text without its zero; returns behind it. */
 static char *put_text(char *to, const char *text)
 {
 	while (*text)
@@ -199,6 +203,7 @@ static char *put_text(char *to, const char *text)
 	return to;
 }
 
+/* "name+0xoffset/0xsize [module]", or the address as a number when no symbol covers it. */
 int sprint_symbol(char *text, unsigned long address)
 {
 	char module[KSYM_MODULE_LEN], *to = text;

@@ -18,6 +18,7 @@
 static DEFINE_SPINLOCK(random_lock);					 /* irqsave */
 static u32 state[16] = {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574}; /* [l] constants, key, counter, nonce */
 
+/* To the left by n bits, 0 < n < 32. */
 static __always_inline u32 rotate(u32 v, unsigned n)
 {
 	return v << n | v >> (32 - n);
@@ -95,7 +96,7 @@ void add_random_seed(const void *seed, size_t n)
 	spin_unlock_irqrestore(&random_lock, flags);
 }
 
-/* A random UUID (RFC 9562, version 4) as text. */
+/* 16 bytes as RFC 9562 writes them: groups of 4, 2, 2, 2 and 6 bytes. */
 static int random_show_uuid(struct seq_file *m, const u8 *b)
 {
 	for (unsigned i = 0; i < 16; i++)

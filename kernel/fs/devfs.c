@@ -65,8 +65,8 @@ const struct device_node *device_next(unsigned *at)
 }
 
 /*
- * The first open of a node looks its driver up. From then on the file has the driver's operations, and its open
- * decides.
+ * The way from a node to its driver: the first open looks the driver up by the number. From then on the file has the
+ * driver's operations, and the driver's open decides. -ENXIO: no driver has this number.
  */
 static int chrdev_open(struct inode *inode, struct file *f)
 {

@@ -79,7 +79,10 @@ static int keep_single(struct super_block *sb)
 	return -ENOSPC;
 }
 
-/* Everything in the tree goes, and then the super block. Also for one whose fill_super failed half way. */
+/*
+ * Free a super block that no mount shows: everything in its tree goes first. Also for one whose fill_super() failed half
+ * way.
+ */
 static void destroy_super(struct super_block *sb)
 {
 	if (sb->s_root) {
@@ -91,7 +94,10 @@ static void destroy_super(struct super_block *sb)
 	kfree(sb);
 }
 
-/* [mount_mutex] The super block to show: the only one, or a new one. ERR_PTR. */
+/*
+ * [mount_mutex] The super block to show: the only one of a `single` type, else a new one, which fill_super() builds.
+ * A super block that could not be built is destroyed with what it has so far. ERR_PTR.
+ */
 static struct super_block *get_super(const struct file_system_type *type, const char *options)
 {
 	struct super_block *sb = type->single ? find_single(type) : NULL;

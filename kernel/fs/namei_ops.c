@@ -120,7 +120,7 @@ struct name_op {
 	struct dentry *dentry; /* with a reference; parent's i_lock is held */
 };
 
-/* Give back what name_op_begin() has taken. */
+/* Give back all that name_op_begin() has taken, in the opposite order. */
 static void name_op_end(struct name_op *op)
 {
 	mutex_unlock(&op->parent.dentry->d_inode->i_lock);
@@ -207,7 +207,10 @@ SYSCALL_DEFINE2(mkdir, const char __user *, path, mode_t, mode)
 	return sys_mkdirat(AT_FDCWD, (unsigned long)path, mode);
 }
 
-/* The new encoding of device numbers in user space; the old one agrees with it below 256. */
+/*
+ * A device number as programs write it (encode_dev() in stat.c). The older form of 16 bits agrees with it for numbers
+ * below 256.
+ */
 static dev_t decode_dev(u32 dev)
 {
 	return ((u64)((dev >> 8) & 0xfff) << 20) | (dev & 0xff) | ((dev >> 12) & 0xfff00);
@@ -242,7 +245,10 @@ SYSCALL_DEFINE3(mknod, const char __user *, path, mode_t, mode, unsigned, dev)
 	return sys_mknodat(AT_FDCWD, (unsigned long)path, mode, dev);
 }
 
-/* The target is any text that is not empty; it need not name a file. */
+/*
+ * The target is any text that is not empty; it need not name a file. It is copied first, because nothing may fault
+ * while the directory is locked.
+ */
 SYSCALL_DEFINE3(symlinkat, const char __user *, target, int, dfd, const char __user *, path)
 {
 	struct filename to;
@@ -319,7 +325,7 @@ SYSCALL_DEFINE2(link, const char __user *, oldpath, const char __user *, newpath
 	return sys_linkat(AT_FDCWD, (unsigned long)oldpath, AT_FDCWD, (unsigned long)newpath, 0);
 }
 
-/* Slashes behind the name are allowed: it must be a directory anyway. */
+/* Slashes behind the name are allowed: it must be a directory in any case. A read-only mount is asked about last. */
 static long do_rmdir(int dfd, const char __user *path)
 {
 	struct name_op op;

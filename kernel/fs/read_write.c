@@ -66,7 +66,9 @@ noinline ssize_t ksys_write(unsigned fd, const char __user *buf, size_t n)
 	return res;
 }
 
-/* Beyond RLIMIT_FSIZE: SIGXFSZ, as if the process had sent it to itself, and -EFBIG. */
+/*
+ * Beyond RLIMIT_FSIZE the process gets SIGXFSZ, as if it had sent it to itself; if it survives, the call says -EFBIG.
+ */
 static int file_too_big(void)
 {
 	send_sig(SIGXFSZ, current, 0);
@@ -118,6 +120,7 @@ SYSCALL_DEFINE4(pread64, unsigned, fd, char __user *, buf, size_t, n, loff_t, po
 	return res;
 }
 
+/* As pread64(). The file is asked whether it has a position: pipes and terminals have none. */
 SYSCALL_DEFINE4(pwrite64, unsigned, fd, const char __user *, buf, size_t, n, loff_t, pos)
 {
 	struct fd f;

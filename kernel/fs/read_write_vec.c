@@ -85,7 +85,7 @@ static ssize_t do_vec(struct file *f, const struct iovec __user *uvec, unsigned 
 	return res;
 }
 
-/* With the file's own position. */
+/* With the file's own position, which f_pos_lock guards for the whole call if the file is shared. */
 static ssize_t do_vec_fd(unsigned fd, const struct iovec __user *vec, unsigned long n, bool write)
 {
 	struct fd f = fdget_pos(fd);

@@ -334,6 +334,7 @@ static long poll_restart(struct task_struct *t)
 	return poll_until((struct pollfd __user *)t->restart_data[0], t->restart_data[1], t->restart_data[2]);
 }
 
+/* A negative timeout means to wait for ever. The deadline is fixed here, so that a restart does not begin again. */
 SYSCALL_DEFINE3(poll, struct pollfd __user *, ufds, unsigned, n, int, timeout_ms)
 {
 	return poll_until(ufds, n, timeout_ms < 0 ? NO_TIMEOUT : ktime_get() + timeout_ms * NSEC_PER_MSEC);
@@ -392,7 +393,10 @@ static int select_scan(void *what, struct poll_table *pt)
 	return count;
 }
 
-/* Bits behind n mean nothing and are cleared. */
+/*
+ * The three sets of select(2), each of n bits; a set that is NULL is empty. Bits behind n mean nothing, and are
+ * cleared. 0 or -EFAULT.
+ */
 static int copy_sets_in(struct select_set *s, unsigned long __user *const usets[3])
 {
 	unsigned bytes = DIV_ROUND_UP(s->n, 64) * sizeof(long);

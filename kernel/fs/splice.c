@@ -223,7 +223,10 @@ static ssize_t splice_to_file(struct file *in, struct file *out, loff_t *pos, si
 
 /* ---- From pipe to pipe */
 
-/* [both l] Copy until n bytes are through, the source is empty, or the target is full. Bytes, or -errno. */
+/*
+ * [both l] Copy until n bytes are through, the source is empty, or the target is full. Only the first failure without
+ * a byte is reported: bytes, or -errno.
+ */
 static ssize_t move_bytes(struct pipe_inode_info *from, struct pipe_inode_info *to, size_t n)
 {
 	ssize_t done = 0, res = 1;

@@ -70,6 +70,10 @@ static int byteorder_show(struct seq_file *m, void *v)
 	return 0;
 }
 
+/*
+ * Directories come with the paths. "present" is the same as "possible": no CPU can be plugged in. A path with S_IFDIR
+ * makes a directory, here the places where debugfs and tracefs are mounted.
+ */
 static const struct text_file online_entry = {.path = CPU_PATH "online", .mode = 0444, .show = online_show};
 static const struct text_file possible_entry = {.path = CPU_PATH "possible", .mode = 0444, .show = possible_show};
 static const struct text_file present_entry = {.path = CPU_PATH "present", .mode = 0444, .show = possible_show};

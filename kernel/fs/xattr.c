@@ -120,7 +120,7 @@ static int xattr_fd(unsigned fd, struct xattr_request r)
 	return err;
 }
 
-/* The three calls that set have the same arguments, under the same names. */
+/* The three calls that set an attribute have the same arguments, under the same names. */
 #define SET_REQUEST ((struct xattr_request){XATTR_SET, name, value, size, flags})
 
 SYSCALL_DEFINE5(setxattr, const char __user *, file, const char __user *, name, const char __user *, value, size_t,
