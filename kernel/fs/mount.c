@@ -80,8 +80,8 @@ static int keep_single(struct super_block *sb)
 }
 
 /*
- * Free a super block that no mount shows: everything in its tree goes first. Also for one whose fill_super() failed half
- * way.
+ * Free a super block that no mount shows: everything in its tree goes first. Also for one whose fill_super() failed
+ * half way.
  */
 static void destroy_super(struct super_block *sb)
 {
