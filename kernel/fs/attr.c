@@ -10,8 +10,8 @@
 #include <uapi/mount.h>
 
 /*
- * The mount is asked here, and the rights inside notify_change(): a read-only mount is reported before a lack of
- * rights.
+ * The mount is asked here, and the rights inside notify_change(): so a read-only mount is reported before a lack of
+ * rights, as on Linux. 0 or -errno.
  */
 int change_path(int dfd, const char __user *name, unsigned how, const struct iattr *attr)
 {

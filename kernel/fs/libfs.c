@@ -268,8 +268,10 @@ bool dir_emit_dots(struct file *file, struct dir_context *ctx)
 }
 
 /*
- * [i_lock of the directory: no name comes or goes] Positions are the dentries' own, which only grow along the
- * list, so a reader that removes what it lists (rm -r) misses nothing.
+ * [i_lock of the directory: no name comes or goes] The position of an entry is the dentry's own number (d_off), and
+ * numbers only grow along the list. So a reader that removes what it lists (rm -r) misses nothing, and one that comes
+ * back after a pause goes on behind the last entry it has seen. dcache_lock is released for each emit(), which may
+ * fault; a reference keeps the entry meanwhile.
  */
 int dcache_readdir(struct file *file, struct dir_context *ctx)
 {

@@ -1,6 +1,11 @@
 /*
  * Making and removing names: mkdir, mknod, symlink, link, unlink, rmdir. (rename is in rename.c.)
  *
+ *     name_op_begin      copy the name, walk to its directory, lock that, look the last component up
+ *     mnt_want_write     is the mount writable?
+ *     vfs_mkdir, ...     rights, then the file system's operation
+ *     name_op_end        unlock, drop the references
+ *
  * All of them walk to the parent directory, lock it (i_lock), look the name up under that lock, and then call the file
  * system's operation; struct name_op holds what they have in common. The lock makes check and change one step: a name
  * that was free stays free until it is made.
@@ -92,8 +97,9 @@ static noinline int vfs_unlink(struct inode *dir, struct dentry *dentry)
 }
 
 /*
- * [i_lock of dir] The victim's own lock is taken as well: nothing may be made in it between the check for emptiness and
- * its end.
+ * [i_lock of dir] The victim's own lock is taken as well, the parent's before the child's: nothing may be made in the
+ * directory between the check that it is empty and its end. Its cached negative names hold references to it, so they
+ * go.
  */
 static noinline int vfs_rmdir(struct inode *dir, struct dentry *dentry)
 {
@@ -131,9 +137,10 @@ static void name_op_end(struct name_op *op)
 }
 
 /*
- * Walk to the parent, lock it, and look the name up. `dot` is the error for names that end in ".", ".." or "/", as each
- * system call has its own; rmdir (-EBUSY) distinguishes them further: "." is -EINVAL, and ".." is not empty. Returns 0
- * with everything held, or -errno with nothing held.
+ * Walk to the parent, lock it, and look the name up. A name may end in ".", ".." or "/", which are no names that
+ * could be made or removed; `dot` is the error for these, as each system call has its own. rmdir (-EBUSY)
+ * distinguishes them further: "." is -EINVAL, and ".." is not empty. Returns 0 with everything held, or -errno with
+ * nothing held.
  */
 static int name_op_begin(struct name_op *op, int dfd, const char __user *path, int dot)
 {
@@ -341,8 +348,8 @@ static long do_rmdir(int dfd, const char __user *path)
 }
 
 /*
- * A name with slashes behind it must be a directory, and a directory cannot be unlinked: the errors say which it was.
- * AT_REMOVEDIR makes it rmdir.
+ * A name with slashes behind it must be a directory, and a directory cannot be unlinked, so such a name is an error
+ * in any case; which one says what the name was. AT_REMOVEDIR makes the call rmdir.
  */
 SYSCALL_DEFINE3(unlinkat, int, dfd, const char __user *, path, int, flags)
 {

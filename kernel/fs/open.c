@@ -5,6 +5,15 @@
  * checks the rights (may_open), and lets the file system open it (vfs_open). Only then is the file installed under the
  * descriptor, so another thread never sees a half-open one.
  *
+ *     do_sys_openat2
+ *       get_unused_fd_flags             a number, without a file yet
+ *       path_openat
+ *         open_walk  -> open_last       the last component: take it, follow it, or open_create
+ *         may_open                      rights, unless this call has made the file
+ *         vfs_open   -> f_op->open      the file system or driver
+ *         handle_truncate               O_TRUNC
+ *       fd_install                      now other threads find it
+ *
  * A file that does not exist is looked up once without and once with the directory's i_lock. When another task makes it
  * in between, an open without O_EXCL must open that file: the walk starts again (-EAGAIN).
  */
@@ -18,8 +27,9 @@
 static const struct file_operations path_only_fops;
 
 /*
- * Fill a fresh file in for `path`, and let the file system open it. A file opened for writing counts as a writer until
- * its last fput (write_access.c).
+ * Fill a fresh file in for `path`, and let the file system open it. A file opened for writing counts as a writer
+ * until its last fput (write_access.c), so that a program that runs is not written to. Takes over the path's
+ * references when it returns 0; -errno otherwise.
  */
 noinline int vfs_open(const struct path *path, struct file *f)
 {
@@ -193,7 +203,10 @@ static int open_walk(int dfd, const char *name, int flags, mode_t mode, struct p
 	return err < 0 ? err : 0;
 }
 
-/* O_TRUNC: empty the file. A file that is not open for writing counts as a writer while this lasts. */
+/*
+ * O_TRUNC: empty the file. The call counts as a writer while this lasts, since O_TRUNC may come with O_RDONLY. 0 or
+ * -errno.
+ */
 static int handle_truncate(struct file *f)
 {
 	struct inode *inode = f->f_inode;

@@ -1,6 +1,7 @@
 /*
  * Scattered buffers: readv(2), writev(2), preadv(2), pwritev(2). The vector is copied and checked once, and then each
- * part is one ordinary read or write. Other readers and writers of the file may come in between two parts of a call.
+ * part is one ordinary read or write. Other readers and writers of the file may come in between two parts of a call;
+ * Linux promises no more for most files.
  */
 #include "files.h"
 

@@ -5,6 +5,11 @@
  * its wait queues (poll_wait); later rounds only ask. When nothing is ready the task sleeps until a queue wakes it or
  * the time is over.
  *
+ *     poll_table: triggered, task        the caller's stack
+ *       entry 0 --> wait queue of file A    its wake-up calls pollwake(), which sets `triggered` and wakes the task
+ *       entry 1 --> wait queue of file B
+ *       ...         more entries in pages
+ *
  * No wake-up is lost. pollwake() sets `triggered` before it wakes the task. The task clears `triggered` before it asks
  * the files, and looks at it after it has set its state: a wake-up after the asking either finds the task asleep or
  * leaves the flag set.

@@ -27,8 +27,8 @@ static int take_time(struct iattr *attr, const struct timespec *t, unsigned whic
 }
 
 /*
- * Both times; NULL means now. Setting both to now is ATTR_TOUCH, which needs less right than choosing a time. 0 or
- * -EINVAL.
+ * Both times; NULL means now. A caller who may write the file may set both to now (ATTR_TOUCH); only the owner may
+ * choose a time. 0 or -EINVAL.
  */
 static int utimes_attr(struct iattr *attr, const struct timespec *t)
 {
