@@ -112,7 +112,7 @@ static void children(void)
 	CHECK((long)(tms.tms_cutime + tms.tms_cstime) > (long)(then.tms_cutime + then.tms_cstime));
 }
 
-#define FAULT_PAGES 64
+#define FAULT_PAGES 128
 
 /* Touch memory that is not there yet: one page fault for each page. */
 static void touch_pages(void)
@@ -166,10 +166,10 @@ static void faults(void)
 	pid_t pid, tid;
 
 	touch_pages();
-	CHECK_RANGE(faults_of(RUSAGE_SELF) - before, FAULT_PAGES, FAULT_PAGES + 30);
+	CHECK_RANGE(faults_of(RUSAGE_SELF) - before, FAULT_PAGES, 2 * FAULT_PAGES - 1);
 	pid = check_fork();
 	if (pid == 0) {
-		CHECK_RANGE(faults_of(RUSAGE_SELF), 0, 30); /* a child begins without its parent's */
+		CHECK_RANGE(faults_of(RUSAGE_SELF), 0, FAULT_PAGES - 1); /* a child begins without its parent's */
 		CHECK_EQ(check_in_child(touch_pages), 0);
 		tid = thread_start_in_group(touch_pages_in_thread, NULL);
 		while (thread_state(getpid(), tid))
