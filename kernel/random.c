@@ -7,6 +7,7 @@
 #include <asm/clock.h>
 #include <boot/boot_info.h>
 #include <fs/libfs.h>
+#include <kernel/export.h>
 #include <kernel/init.h>
 #include <kernel/random.h>
 #include <lib/string.h>
@@ -78,6 +79,7 @@ void get_random_bytes(void *buf, size_t n)
 	}
 	spin_unlock_irqrestore(&random_lock, flags);
 }
+EXPORT_SYMBOL(get_random_bytes);
 
 /*
  * The seed is added to the key by exclusive or, and one block is computed over it. Without that block a caller who

@@ -12,6 +12,7 @@
 #include <arch/processor.h>
 #include <arch/smp.h>
 #include <irq/irqflags.h>
+#include <kernel/export.h>
 #include <kernel/panic.h>
 #include <kernel/percpu.h>
 #include <kernel/printk.h>
@@ -28,8 +29,11 @@
 #include <trace/events/ipi.h>
 
 unsigned nr_cpu_ids = 1;
+EXPORT_SYMBOL(nr_cpu_ids);
 struct cpumask cpu_online_mask = {{1}};
+EXPORT_SYMBOL(cpu_online_mask);
 struct cpumask cpu_possible_mask = {{1}};
+EXPORT_SYMBOL(cpu_possible_mask);
 struct cpumask cpu_backtrace_mask;
 
 const char *const ipi_names[IPI_MAX] __tracepoint_string = {
@@ -189,6 +193,7 @@ int smp_call_function_single(int cpu, smp_call_func_t fn, void *info, bool wait)
 	preempt_enable();
 	return 0;
 }
+EXPORT_SYMBOL(smp_call_function_single);
 
 /* All targets are given their calls before the first wait, so that they work at the same time. */
 void smp_call_function_many(const struct cpumask *mask, smp_call_func_t fn, void *info, bool wait)
@@ -212,6 +217,7 @@ void smp_call_function_many(const struct cpumask *mask, smp_call_func_t fn, void
 			csd_lock_wait(&data->to[cpu]);
 	preempt_enable();
 }
+EXPORT_SYMBOL(smp_call_function_many);
 
 /*
  * This CPU runs the function with interrupts off, as the others do in their interrupts, so that fn finds one context.
@@ -228,6 +234,7 @@ void on_each_cpu(smp_call_func_t fn, void *info, bool wait)
 	local_irq_restore(flags);
 	preempt_enable();
 }
+EXPORT_SYMBOL(on_each_cpu);
 
 /* A panic calls this, so it waits for nothing and takes no lock. */
 void smp_send_stop(void)

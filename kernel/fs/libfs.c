@@ -9,6 +9,7 @@
 #include "internal.h"
 
 #include <fs/libfs.h>
+#include <fs/removable.h>
 #include <mm/slab.h>
 
 /* All names of such a tree are in the cache already, so a name that is asked for does not exist: remember that. */
@@ -38,11 +39,15 @@ static const char *simple_get_link(struct dentry *dentry, struct inode *inode, c
 
 static const struct inode_operations simple_link_iops = {.get_link = simple_get_link};
 
-/* The target of a symbolic link belongs to its inode and goes with it. */
+/*
+ * The target of a symbolic link, and the data of some files, belong to the inode and go with it. The files of a module
+ * count their inodes (removable_evict).
+ */
 static void simple_evict(struct inode *inode)
 {
-	if (S_ISLNK(inode->i_mode))
+	if (S_ISLNK(inode->i_mode) || (inode->i_text && inode->i_text->kind && inode->i_text->kind->owns_data))
 		kfree(inode->i_private);
+	removable_evict(inode);
 }
 
 static const struct super_operations simple_super_ops = {.evict_inode = simple_evict};
@@ -191,6 +196,8 @@ static void unlink_one(struct dentry *d)
 		dir->i_nlink--;
 	d_delete(d);
 	mutex_unlock(&dir->i_lock);
+	if (d->d_sb->s_type->single) /* else other trees may show the file still */
+		removable_gone(d->d_inode);
 	shrink_negative_children(d);
 }
 

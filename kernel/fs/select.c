@@ -19,6 +19,7 @@
 #include "files.h"
 
 #include <fs/poll.h>
+#include <kernel/export.h>
 #include <lib/bitmap.h>
 #include <mm/page.h>
 #include <mm/slab.h>
@@ -86,6 +87,7 @@ void poll_wait(struct file *f, struct wait_queue_head *q, struct poll_table *pt)
 	INIT_LIST_HEAD(&e->wait.entry);
 	add_wait_queue(q, &e->wait);
 }
+EXPORT_SYMBOL(poll_wait);
 
 /* Leave the queue before the file goes: the queue is a part of what the file keeps alive. */
 static void free_entry(struct poll_table_entry *e)

@@ -8,6 +8,7 @@
  *
  * Locks: siglock of the process the queue belongs to [S]. Senders may be interrupts, so memory is GFP_ATOMIC.
  */
+#include <kernel/export.h>
 #include <lib/atomic.h>
 #include <lib/errno.h>
 #include <lib/string.h>
@@ -177,6 +178,7 @@ int dequeue_signal(sigset_t mask, struct siginfo *info)
 	recalc_sigpending();
 	return sig;
 }
+EXPORT_SYMBOL(dequeue_signal);
 
 /*
  * Set or clear TIF_SIGPENDING by what there is. Only the task itself may clear its flag. Others only set it: their

@@ -7,6 +7,7 @@
  */
 #include <arch/thread.h>
 #include <fs/libfs.h>
+#include <kernel/export.h>
 #include <kernel/panic.h>
 #include <lib/errno.h>
 #include <lib/printf.h>
@@ -84,6 +85,7 @@ void __put_task_struct(struct task_struct *t)
 	put_user_struct(t->user);
 	call_rcu(&t->rcu, free_task_rcu);
 }
+EXPORT_SYMBOL(__put_task_struct);
 
 struct signal_struct *alloc_signal(void)
 {
