@@ -1,4 +1,8 @@
-/* The kernel command line: cutting it into words and handing each to who registered for it. */
+/*
+ * The kernel command line, and who gets which word. Code that wants a word registers for it, in one of two passes:
+ * early_param() before memory is set up, __setup() after it. Words that nobody knows go to the first program, "a=b"
+ * into its environment and others into its arguments; so does everything behind "--". Boot, one CPU: no locks.
+ */
 #include <kernel/cmdline.h>
 #include <kernel/printk.h>
 #include <lib/errno.h>
@@ -12,8 +16,10 @@ char boot_command_line[2048];
 const char *init_argv[32] = {"init"};
 const char *init_envp[32] = {"HOME=/", "TERM=linux"};
 
-/* The words, cut up; init's arguments point in here for good. One copy a pass, because the cutting writes
- * zeros. */
+/*
+ * The command line, cut into words by zeros. Each pass has its own copy. The one of the second pass stays for good,
+ * because the arguments of init point into it.
+ */
 static char early_words[sizeof(boot_command_line)], words[sizeof(boot_command_line)];
 
 /*
@@ -46,8 +52,10 @@ static bool same_char(char a, char b)
 	return (a == '-' ? '_' : a) == (b == '-' ? '_' : b);
 }
 
-/* The value when `word` is for the parameter `name` ("x=" wants "x=value", "x" wants "x" or "x=value"), else
- * NULL. */
+/*
+ * The value when `word` is for the parameter `name`, else NULL. The name "x=" takes "x=value" only; the name "x"
+ * takes "x", whose value is empty, and "x=value".
+ */
 static const char *param_value(const char *name, const char *word)
 {
 	while (*name && same_char(*name, *word)) {
@@ -63,8 +71,10 @@ static const char *param_value(const char *name, const char *word)
 	return *word ? NULL : word;
 }
 
-/* Give a word to everybody who registered for it in this pass. True: somebody knows it (maybe in the other
- * pass). */
+/*
+ * Give a word to everybody who has registered for it in this pass. True: somebody knows the word, if only in the
+ * other pass, so it is not for init.
+ */
 static bool parse_word(const char *word, bool early)
 {
 	const struct kernel_param *param;
@@ -86,6 +96,7 @@ static bool parse_word(const char *word, bool early)
 	return known;
 }
 
+/* Words behind "--" are for init alone. */
 void parse_early_params(void)
 {
 	char *line = early_words, *word;
@@ -95,6 +106,10 @@ void parse_early_params(void)
 		parse_word(word, true);
 }
 
+/*
+ * The copy of the early pass is cut up once more, because the value that is returned must stay where it is. The last
+ * word of that name counts.
+ */
 const char *cmdline_value(const char *name)
 {
 	const char *value = NULL, *found;
@@ -119,7 +134,10 @@ int param_keep(char *to, size_t size, const char *value)
 	return -E2BIG;
 }
 
-/* Append to a NULL-terminated list of 32; a variable of the same name is replaced. */
+/*
+ * Append to a NULL-terminated list of 32 texts. A variable that is in the environment already is replaced, as HOME=
+ * must be.
+ */
 static void pass_to_init(const char *word)
 {
 	const char *equals = strchr(word, '=');
@@ -135,13 +153,14 @@ static void pass_to_init(const char *word)
 		pr_warn("Kernel command line: too many words for init, '%s' left out\n", word);
 }
 
-/* As Linux says it: somebody may have mistyped. `list` is the words, each after a blank. */
+/* Linux's message, since the word may be a mistyped parameter. `list` has each word behind a blank. */
 static void report_unknown(const char *list)
 {
 	if (*list)
 		pr_notice("Unknown kernel command line parameters \"%s\", will be passed to user space.\n", list + 1);
 }
 
+/* The main pass. A word that was registered for the early pass is known here, too, so that it does not go to init. */
 void parse_params(void)
 {
 	static char unknown[256];

@@ -1,4 +1,8 @@
-/* Writing the kernel log to the consoles: who prints, from which line on, and how a line looks. */
+/*
+ * Writing the kernel log to the consoles: who prints, from which record on, and how a line looks. printk() stores a
+ * record and then calls console_flush(), which prints all records that are new. Printing may happen in any context,
+ * also inside the scheduler or an interrupt, so nobody ever waits for the console; see console_locked.
+ */
 #include <irq/irqflags.h>
 #include <kernel/cmdline.h>
 #include <kernel/panic.h>
@@ -17,15 +21,14 @@
 int console_loglevel = LOGLEVEL_DEFAULT;
 
 /*
- * The console lock is only ever tried. Whoever finds it taken has put his line into the log before, and the
- * holder looks at the log once more after letting go: one of the two prints the line. So printk waits for
- * nobody, and a message from an interrupt on top of the holder, or from inside the scheduler, cannot
- * deadlock. Locks: c console_locked.
+ * printk() only ever tries the console lock. A CPU that finds it taken has put its line into the log before, and the
+ * holder looks at the log once more after it has released the lock: so one of the two prints the line. A message from
+ * an interrupt on top of the holder, or from inside the scheduler, cannot deadlock. Locks: c console_locked.
  */
 static unsigned console_locked;
 static struct console *consoles; /* [c] */
 static u64 console_seq;		 /* [c] next record to print */
-static size_t console_done;	 /* [c] bytes of it that are out already: it was open then */
+static size_t console_done;	 /* [c] bytes of it that are printed already, while more was to come */
 static bool line_shown;		 /* [c] the record being printed passed the level */
 
 static bool console_trylock(void)
@@ -39,8 +42,8 @@ static void console_unlock(void)
 }
 
 /*
- * For who must have it. Preemption is off from before the lock is taken: who preempted a holder and waited here for the
- * lock would wait for ever, with preemption off on the holder's CPU. Thread context.
+ * For callers that must have the lock. Preemption is off from before the attempt: if a task preempted a holder and
+ * spun here with preemption off, the holder could never go on. Thread context.
  */
 static void console_lock(void)
 {
@@ -49,7 +52,7 @@ static void console_lock(void)
 		cpu_relax();
 }
 
-/* The end of that, with what others have left to print while it was locked. */
+/* Release the lock, and print what other CPUs could not print while it was held. */
 static void console_unlock_flush(void)
 {
 	console_unlock();
@@ -57,7 +60,7 @@ static void console_unlock_flush(void)
 	console_flush();
 }
 
-/* [c], interrupts off */
+/* Write to all consoles. [c], interrupts off so that a console's own interrupt does not come in between */
 static void write_all(const char *text, size_t len)
 {
 	for (struct console *con = consoles; con; con = con->next)
@@ -73,7 +76,7 @@ int log_stamp(char *buf, size_t size, u64 stamp)
 }
 
 /* Print what is new of one record. Returns false when it is open: more may come. [c], interrupts off */
-static bool print_record(const struct log_line *line, const char *text)
+static bool console_print_record(const struct log_line *line, const char *text)
 {
 	char stamp[32];
 
@@ -87,12 +90,15 @@ static bool print_record(const struct log_line *line, const char *text)
 		if (line->closed)
 			write_all("\n", 1);
 	}
-	/* An empty open record counts as begun, or its stamp would come twice. */
+	/* A record that is open and has no text yet counts as begun; otherwise its stamp would be printed twice. */
 	console_done = line->len;
 	return line->closed;
 }
 
-/* Print one record, or the new end of an open one. False: there is nothing new. [c] */
+/*
+ * Print one record, or what has been added to an open one. False: there is nothing new to print, or the record is
+ * still open. [c]
+ */
 static bool flush_one(void)
 {
 	static char text[1024]; /* [c] */
@@ -110,7 +116,7 @@ static bool flush_one(void)
 	if (console_done && !line.closed && line.len == console_done)
 		return false;
 	local_irq_save(flags);
-	more = print_record(&line, text);
+	more = console_print_record(&line, text);
 	local_irq_restore(flags);
 	if (more) {
 		console_seq++;
@@ -119,13 +125,17 @@ static bool flush_one(void)
 	return more;
 }
 
+/*
+ * The loop closes a gap: a CPU that adds a record between our last look and the unlock finds the lock taken and goes
+ * away. After the unlock the version of the log shows that record, and we try again.
+ */
 void console_flush(void)
 {
 	u32 version;
 
 	do {
 		version = log_version();
-		preempt_disable(); /* the holder's time is everybody's: see above */
+		preempt_disable(); /* a holder that is preempted would keep all messages back */
 		if (!READ_ONCE(consoles) || !console_trylock()) {
 			preempt_enable();
 			return;
@@ -134,13 +144,15 @@ void console_flush(void)
 			;
 		console_unlock();
 		preempt_enable();
-		/* Who failed to get the lock before this line has changed the log before it (both are full
-		 * barriers). */
+		/*
+		 * A CPU that failed to get the lock changed the log before that. This barrier, and its own one in the
+		 * attempt, make sure that log_version() shows the change here.
+		 */
 		smp_mb();
 	} while (log_version() != version);
 }
 
-/* Print to one console what all others have printed. [c] */
+/* A console that comes late gets what the others have printed already. [c] */
 static void play_log(struct console *con)
 {
 	static char text[1024], stamp[32]; /* [c] */
@@ -197,6 +209,7 @@ void console_verbose(void)
 	console_loglevel = LOGLEVEL_ALL;
 }
 
+/* For a panic: the holder may be a CPU that is stopped. What it was printing may be printed twice. */
 void console_break_lock(void)
 {
 	console_unlock();

@@ -1,8 +1,16 @@
-/* The way from the machine's entry code into the kernel and back to user mode: what is not worth inlining. */
+/*
+ * The way from the machine's entry code into the kernel and back to user mode: the parts that both machines share and
+ * that run too rarely to be inlined. Each machine's entry.S and entry.c save the registers and then call in here.
+ */
 #include <asm/syscall_abi.h>
 #include <kernel/entry.h>
 #include <proc/signal.h>
 
+/*
+ * Called with interrupts off and work flags set; returns with interrupts off and none set. Interrupts stay off from
+ * the last look at the flags to the return, so work that an interrupt brings afterwards interrupts user mode and
+ * comes here again.
+ */
 noinline void exit_to_user_mode_loop(struct pt_regs *regs, u32 flags)
 {
 	do {
@@ -11,12 +19,17 @@ noinline void exit_to_user_mode_loop(struct pt_regs *regs, u32 flags)
 	} while (flags & _TIF_WORK_MASK);
 }
 
+/* Returning from a fault or a system call: there may be work, so look with interrupts off. */
 void exit_to_user_mode(struct pt_regs *regs)
 {
 	local_irq_disable();
 	exit_to_user_mode_work(regs);
 }
 
+/*
+ * The first return of a new task to user mode. On a machine where Linux shows the child's return from clone() as a
+ * sys_exit event, so does this kernel.
+ */
 void exit_from_fork(struct pt_regs *regs)
 {
 	if (NEW_TASK_SHOWS_SYS_EXIT && tracepoint_key_on(&syscall_trace_key))
@@ -24,10 +37,14 @@ void exit_from_fork(struct pt_regs *regs)
 	exit_to_user_mode(regs);
 }
 
-/* Set by the root interrupt controller's driver. */
+/* The root interrupt controller's driver sets this at boot: it asks its hardware which interrupt came. */
 void (*handle_arch_irq)(struct pt_regs *regs);
 
-/* Softirqs run in irq_exit, so on the interrupt stack too. */
+/*
+ * Every interrupt passes here. set_irq_regs() keeps the interrupted registers for the tick, which
+ * charges what they show, and interrupts may nest, so the old value comes back. Softirqs run in irq_exit(), hence on
+ * the interrupt stack as well. Context: interrupts off.
+ */
 void handle_irq(struct pt_regs *regs)
 {
 	struct pt_regs *old;

@@ -1,9 +1,15 @@
-/* Code that may fault on purpose: where to go on. */
+/*
+ * Code that may fault on purpose, such as copy_from_user(): each instruction that may fault has an entry that says
+ * where to go on. The fault handler looks the faulting address up here; without an entry it is a bug in the kernel.
+ * Any context, no locks: the table never changes.
+ */
 #include <asm/ptrace.h>
 #include <kernel/extable.h>
 
-/* Both relative to the field itself, so that the table needs no relocation and half the space (EX_TABLE
- * writes it). */
+/*
+ * Both fields hold a distance from the field itself (EX_TABLE writes them), so the table needs no relocation and half
+ * the space of addresses.
+ */
 struct extable_entry {
 	s32 insn;
 	s32 fixup;
@@ -16,9 +22,9 @@ static notrace unsigned long insn_address(const struct extable_entry *e)
 }
 
 /*
- * The linker keeps the entries in the order of the code: all stand in assembly files, of which each has one
- * section and writes them ascending, and files are linked in one order throughout. So a binary search does;
- * extable_check() proves it.
+ * A binary search works because the linker keeps the entries in the order of the code: they stand in assembly files,
+ * each of which writes its entries in ascending order, and files are linked in the same order for all sections.
+ * extable_check() verifies that at boot.
  */
 notrace unsigned long search_exception_tables(unsigned long pc)
 {

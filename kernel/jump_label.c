@@ -1,8 +1,16 @@
 /*
- * Static branches: switching the sites of a key between nop and jump.
+ * Static branches: an `if` that is nearly always false costs a nop. The compiler writes a nop at each site and notes
+ * the site in a table; switching a key on turns the nops of all its sites into jumps.
  *
- * The compiler leaves a table of sites for the kernel, and one for each module. Keys change rarely: all tables are
- * searched from end to end. text_mutex guards the list of tables, the counts of keys and the sites.
+ *     key->enabled    how many want it on; the C code that asks static_key_enabled() sees this
+ *     key->switched   what the sites hold now
+ *
+ * The two differ while a change is "later": many keys are counted first, and one stop of the machine then switches
+ * all of their sites, since a stop is what costs. text_mutex guards both; the sites change while all other CPUs are
+ * parked.
+ *
+ * The compiler leaves a table of sites for the kernel, and one for each module. Keys change rarely, so all tables are
+ * searched from end to end. text_mutex guards the list of tables as well.
  */
 #include <arch/patch.h>
 #include <irq/irqflags.h>
@@ -23,15 +31,19 @@ static __always_inline struct static_key *key_of(const struct jump_entry *e)
 	return (struct static_key *)e->key;
 }
 
-/* Its count has changed since its sites were switched. */
+/* Do the sites of this key still hold what they held before its count changed? */
 static __always_inline bool is_behind(const struct static_key *key)
 {
 	return key->switched != static_key_enabled(key);
 }
 
-/* Keys may have been counted without their sites. [text_mutex] */
+/* Some keys may have been counted without a change of their sites. [text_mutex] */
 static bool keys_left_behind;
 
+/*
+ * The sites are written first and `switched` is set afterwards, because several sites belong to one key, and each is
+ * to be found behind.
+ */
 notrace void jump_label_switch_stopped(void)
 {
 	if (!keys_left_behind)
@@ -44,12 +56,15 @@ notrace void jump_label_switch_stopped(void)
 	keys_left_behind = false;
 }
 
-/* What the stop itself does besides what is asked: see jump_label_switch_stopped. */
+/*
+ * Every stop of text_patch_stopped() switches the keys that are behind (jump_label_switch_stopped), so a stop for the
+ * keys' sake has no other work.
+ */
 static notrace void nothing_else(void *unused)
 {
 }
 
-/* One stop, if there is anything to switch. text_mutex held. */
+/* One stop of the machine, if any key is behind: a key may have been counted up and down again. [text_mutex] */
 static void switch_all(void)
 {
 	bool any = false;

@@ -1,11 +1,16 @@
-/* Looking symbols up in the table that tools/ksyms.py made; include/kernel/ksyms.h tells its layout. */
+/*
+ * Looking symbols up, by address and by name, in the table that tools/ksyms.py made of this kernel;
+ * include/kernel/ksyms.h says how the table is laid out. Modules bring tables of their own (ksym_modules). A
+ * backtrace needs these functions when the kernel is broken, so they take no lock, allocate nothing, and may run in
+ * any context, nmi included.
+ */
 
 #include <kernel/export.h>
 #include <kernel/ksyms.h>
 
 /*
- * Bounds set by linker.ld. In the first of the two links the table is empty: every loop here must do for no symbols.
- * No helper of another file is called: a backtrace must come out whatever else is broken.
+ * Bounds set by linker.ld. The kernel is linked twice: the first time the table is empty, so every loop here must
+ * work without symbols. No helper of another file is called, so that a backtrace comes out whatever else is broken.
  */
 extern const char _text[], _end[];
 extern const u32 __start_ksyms_offset[], __stop_ksyms_offset[];
@@ -26,7 +31,7 @@ static const char *symbol_name(size_t i)
 	return __start_ksyms_names + (__start_ksyms_entry[i] & ENTRY_NAME_MASK);
 }
 
-/* strcmp: bytes compare unsigned, as the tool sorted them. */
+/* strcmp() of unsigned bytes, because that is the order in which the tool has sorted the names. */
 static int name_compare(const char *a, const char *b)
 {
 	while (*a && *a == *b) {
@@ -51,7 +56,7 @@ bool kallsyms_symbol(size_t i, struct ksym *sym)
 	return true;
 }
 
-/* Index of the first symbol whose offset is not below `offset`; the count when there is none. */
+/* Binary search: the number of the first symbol whose offset is not below `offset`; the count when there is none. */
 static size_t first_not_below(unsigned long offset)
 {
 	size_t low = 0, high = kallsyms_count();
@@ -68,18 +73,26 @@ static size_t first_not_below(unsigned long offset)
 }
 
 /*
- * Answers given before: a trace asks for the same few addresses again and again. Bits 0-31 the offset, the others the
- * symbol's number plus 1. An entry is one word, read and written as such: no lock, and any context may interrupt.
+ * Answers that were given before, since a trace asks for the same few addresses again and again. An entry has the
+ * offset in bits 0 to 31 and the symbol's number plus 1 above them (0: empty). It is one word, read and written as a
+ * whole, so there is no lock, and a function that interrupts another one in the middle does no harm.
  */
 #define RECENT_SHIFT 10
 static u64 recent[1 << RECENT_SHIFT];
 
-/* Functions begin at multiples of 16 on one machine, call sites anywhere: multiplied by 2^32 / phi, all bits tell. */
+/*
+ * The addresses of functions share their low bits (they are aligned), so those alone would use few slots. Multiplying
+ * by 2^32 divided by the golden ratio spreads all bits into the highest ones (Knuth, volume 3, 6.4).
+ */
 static u64 *recent_slot(u32 offset)
 {
 	return &recent[offset * 0x9e3779b1u >> (32 - RECENT_SHIFT)];
 }
 
+/*
+ * The number of the symbol that covers `offset`, -1 when it lies below the first. Of several symbols at one address
+ * the first is the answer, which is the one that the tool prefers.
+ */
 static long search_symbol(unsigned long offset)
 {
 	size_t after = first_not_below(offset + 1);
@@ -90,6 +103,7 @@ static long search_symbol(unsigned long offset)
 	return (long)first_not_below(__start_ksyms_offset[after - 1]);
 }
 
+/* The number of the symbol that covers the address; -1 outside of the kernel image. */
 long symbol_index(unsigned long address)
 {
 	unsigned long offset = address - (unsigned long)_text;
@@ -105,7 +119,7 @@ long symbol_index(unsigned long address)
 	return nr;
 }
 
-/* Bytes from symbol `i` to the next that lies higher, or to the end of the image. */
+/* The table has no sizes: a symbol reaches to the next one that lies higher, the last one to the end of the image. */
 static unsigned long symbol_size(size_t i)
 {
 	size_t next = first_not_below((unsigned long)__start_ksyms_offset[i] + 1);
@@ -119,6 +133,7 @@ static unsigned long symbol_size(size_t i)
 
 const struct ksym_source *ksym_modules;
 
+/* Copy up to size - 1 bytes and a zero. */
 static void copy_name(char *to, const char *from, size_t size)
 {
 	while (--size && *from)
@@ -126,6 +141,7 @@ static void copy_name(char *to, const char *from, size_t size)
 	*to = '\0';
 }
 
+/* The kernel's own table first, then those of modules. `size`, `offset` and `module` may be NULL. */
 const char *kallsyms_lookup_module(unsigned long address, unsigned long *size, unsigned long *offset, char *module,
 				   char *name)
 {
@@ -153,6 +169,7 @@ const char *kallsyms_lookup(unsigned long address, unsigned long *size, unsigned
 	return kallsyms_lookup_module(address, size, offset, NULL, name);
 }
 
+/* Binary search in the order of names. Of several symbols of one name the first is the answer; 0: there is none. */
 unsigned long kallsyms_lookup_name(const char *name)
 {
 	size_t low = 0, high = kallsyms_count();
@@ -185,6 +202,7 @@ static char *put_hex(char *to, unsigned long value)
 	return to;
 }
 
+/* Copy a text without its zero; returns behind it. */
 static char *put_text(char *to, const char *text)
 {
 	while (*text)
@@ -192,6 +210,7 @@ static char *put_text(char *to, const char *text)
 	return to;
 }
 
+/* "name+0xoffset/0xsize [module]", or the address as a number when no symbol covers it. */
 int sprint_symbol(char *text, unsigned long address)
 {
 	char module[KSYM_MODULE_LEN], *to = text;

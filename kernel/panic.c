@@ -62,6 +62,7 @@ void notify_trouble(enum trouble what)
 		nb->notify(what);
 }
 
+/* The headline of every report: where, who, and whether the kernel was in order before. */
 static void show_task_line(void)
 {
 	/* Without preemption off the CPU is that of this moment; good enough for a headline. */
@@ -101,19 +102,23 @@ static void __noreturn panic_end(void)
 	arch_halt();
 }
 
+/*
+ * The first CPU to panic prints; others halt where they are. The other CPUs are stopped only after the message, so
+ * that it comes out even if stopping them fails. A console's lock may be held by a CPU that was stopped, so it is
+ * broken.
+ */
 void panic(const char *fmt, ...)
 {
 	static char text[512]; /* [panic_cpu] */
 	int cpu, none = -1;
 	va_list args;
 
-	raw_local_irq_disable(); /* for good: nobody shall migrate or interrupt us, nor trace that we did it
-				  */
+	raw_local_irq_disable(); /* for good: no interrupt, no migration, and no event about it in the trace */
 	__preempt_count_add(PREEMPT_OFFSET);
 	cpu = smp_processor_id();
 	if (!__atomic_compare_exchange_n(&panic_cpu, &none, cpu, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED) &&
 	    none != cpu)
-		arch_halt(); /* another CPU is at it, and would stop us anyhow */
+		arch_halt(); /* another CPU panics already, and would stop this one */
 	if (none == cpu)     /* a panic in a panic: say no more */
 		panic_end();
 	WRITE_ONCE(oops_in_progress, 1);
@@ -134,7 +139,10 @@ void panic(const char *fmt, ...)
 }
 EXPORT_SYMBOL(panic);
 
-/* One CPU at a time; an oops inside an oops goes on, with `nested` true. */
+/*
+ * Wait until no other CPU prints an oops, and become the one that does. True: this CPU is printing one already, so
+ * the printing itself has failed.
+ */
 static bool oops_enter(void)
 {
 	int cpu = smp_processor_id(), none = -1;
@@ -190,7 +198,7 @@ void __warn(const char *file, int line, const char *cond)
 {
 	unsigned long flags;
 
-	notify_trouble(TROUBLE_WARNING); /* first: a trace shall end here, not with our printing */
+	notify_trouble(TROUBLE_WARNING); /* first: a trace that ends must not be full of our printing */
 	pr_warn("------------[ cut here ]------------\n");
 	pr_warn("WARNING: CPU: %u PID: %d at %s:%d %pS: %s\n", smp_processor_id(), current->pid, file, line,
 		(void *)TRUE_RET_ADDR(), cond);

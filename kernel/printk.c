@@ -1,4 +1,11 @@
-/* The kernel log: a ring of records in memory. Printing them is kernel/console.c's business. */
+/*
+ * The kernel log: a ring of records in memory, and a ring of their texts. printk() works in any context, nmi
+ * included: it formats the text on its stack and copies it into the rings under log_lock. Printing the records is
+ * kernel/console.c's business; readers of the log (dmesg, /dev/kmsg) wait on printk_wait.
+ *
+ * A record's number grows without end, and record n stands at n % NR_RECORDS. Old records make room for new ones, so
+ * a reader that is too slow finds that its next number is gone.
+ */
 #include <irq/irqflags.h>
 #include <kernel/export.h>
 #include <kernel/panic.h>
@@ -53,8 +60,9 @@ static struct record *record_of(u64 seq)
 }
 
 /*
- * False: we hold it already (a fault while we copied), or, with a dying system, its holder is taking too long
- * and may be stopped. The caller goes on without it: a garbled line is better than a silent death.
+ * False: the lock was not taken, and the caller goes on without it, since a garbled line is better than none. That is
+ * so when this CPU holds the lock itself (it faulted in the middle of a copy), and, once an oops is in progress, when
+ * the holder does not release it for long: it may have been stopped.
  */
 static bool log_lock_get(unsigned long *flags)
 {
@@ -70,6 +78,7 @@ static bool log_lock_get(unsigned long *flags)
 	return true;
 }
 
+/* `locked`: what log_lock_get() said. */
 static void log_lock_put(bool locked, unsigned long flags)
 {
 	if (locked) {
@@ -79,24 +88,27 @@ static void log_lock_put(bool locked, unsigned long flags)
 	local_irq_restore(flags);
 }
 
-/* Forget the oldest records until `end` is not more than the ring ahead of the oldest text. [l] */
-static void make_room(u64 end)
+/*
+ * Forget the oldest records until a text that ends at `end` overwrites none that is kept, and a place for a record is
+ * free. [l]
+ */
+static void log_make_room(u64 end)
 {
 	while (first_seq < next_seq &&
 	       (end - record_of(first_seq)->begin > LOG_BUFFER_SIZE || next_seq - first_seq >= NR_RECORDS))
 		first_seq++;
 }
 
-/* [l] */
+/* A new record behind the newest one. [l] */
 static void append_record(u8 level, u32 caller, const char *text, size_t len, bool closed)
 {
 	u64 begin = text_end;
 	struct record *r;
 
 	if (begin % LOG_BUFFER_SIZE + len >
-	    LOG_BUFFER_SIZE) /* a text is in one piece: leave the rest of the ring empty */
+	    LOG_BUFFER_SIZE) /* a text lies in one piece, so the rest of the ring stays empty */
 		begin = ALIGN(begin, LOG_BUFFER_SIZE);
-	make_room(begin + len);
+	log_make_room(begin + len);
 	memcpy(&log_text[begin % LOG_BUFFER_SIZE], text, len);
 	text_end = begin + len;
 	r = record_of(next_seq);
@@ -104,7 +116,10 @@ static void append_record(u8 level, u32 caller, const char *text, size_t len, bo
 	next_seq++;
 }
 
-/* KERN_CONT: lengthen the newest record, if it is open and the same caller's. [l] */
+/*
+ * KERN_CONT: lengthen the newest record. That works only while the record is open, from the same caller, and the text
+ * still fits behind its own one; otherwise the caller makes a new record. [l]
+ */
 static bool extend_record(u32 caller, const char *text, size_t len, bool closed)
 {
 	struct record *r = record_of(next_seq - 1);
@@ -112,7 +127,7 @@ static bool extend_record(u32 caller, const char *text, size_t len, bool closed)
 	if (first_seq == next_seq || r->closed || r->caller != caller || r->len + len > LINE_MAX ||
 	    text_end % LOG_BUFFER_SIZE + len > LOG_BUFFER_SIZE || text_end % LOG_BUFFER_SIZE == 0)
 		return false;
-	make_room(text_end + len);
+	log_make_room(text_end + len);
 	memcpy(&log_text[text_end % LOG_BUFFER_SIZE], text, len);
 	text_end += len;
 	r->len += len;
@@ -120,7 +135,10 @@ static bool extend_record(u32 caller, const char *text, size_t len, bool closed)
 	return true;
 }
 
-/* Cut a text into lines and store each: the log takes what fits and forgets the oldest. [l] */
+/*
+ * Cut a text into lines and store each as a record. The caller is a task, or (bit 31) a CPU in an interrupt, so that
+ * parts of lines of different callers are not put together. [l]
+ */
 static void store_lines(int level, bool cont, const char *text, size_t len)
 {
 	u32 caller = in_interrupt() ? 0x80000000u | smp_processor_id() : (u32)current->pid;
@@ -148,8 +166,8 @@ static void log_store(int level, bool cont, const char *text, size_t len)
 }
 
 /*
- * From an NMI. The lock may be held by what it interrupted, in the middle of a record: then waiting would be for
- * ever, and going on without would damage the log. So the text is given up, and counted.
+ * Store from an NMI. It may have interrupted the holder of the lock in the middle of a record: waiting would last for
+ * ever, and going on without the lock would damage the log. So the text is given up, and counted in nmi_lost.
  */
 static void log_store_nmi(int level, bool cont, const char *text, size_t len)
 {
@@ -166,7 +184,7 @@ static void log_store_nmi(int level, bool cont, const char *text, size_t len)
 	arch_spin_unlock(&log_lock);
 }
 
-/* Level from a KERN_ prefix; -1: none. Moves *text behind it. */
+/* The level from a KERN_ prefix, or -1 without one. *text moves behind the prefix; *cont: it was KERN_CONT. */
 static int parse_prefix(const char **text, size_t *len, bool *cont)
 {
 	int level = -1;
@@ -183,8 +201,8 @@ static int parse_prefix(const char **text, size_t *len, bool *cont)
 }
 
 /*
- * Readers sleep on printk_wait; waking them takes run-queue locks that our caller may hold. With interrupts
- * on and preemption allowed nothing is held, so wake here; else the next tick does it (printk_tick).
+ * Readers sleep on printk_wait. Waking them takes the locks of run queues, which our caller may hold. With interrupts
+ * on and preemption allowed the caller holds no spinlock, so they are woken at once; otherwise the next tick does it.
  */
 static void wake_readers(void)
 {
@@ -198,13 +216,15 @@ static void wake_readers(void)
 		WRITE_ONCE(printk_wake_pending, true);
 }
 
+/* At a tick. The consoles may have work as well: a message of an NMI is only stored when it comes. */
 void printk_wake_readers(void)
 {
 	WRITE_ONCE(printk_wake_pending, false);
-	console_flush(); /* what came in an NMI */
+	console_flush();
 	wake_up_all(&printk_wait);
 }
 
+/* The log has changed: print, wake the readers, and say how many messages were lost. */
 static void finish_message(void)
 {
 	int lost = unlikely(atomic_read(&nmi_lost)) ? atomic_xchg(&nmi_lost, 0) : 0;
@@ -215,6 +235,11 @@ static void finish_message(void)
 		pr_warn("printk: %d messages of NMIs are lost\n", lost);
 }
 
+/*
+ * The text is formatted on the stack before any lock is taken, so a fault in formatting does no harm to the log. In
+ * an NMI only storing is safe: the drivers of consoles and the readers' queue have locks. Once the kernel fails,
+ * getting the message out counts for more than those locks.
+ */
 int vprintk(const char *fmt, va_list args)
 {
 	char buf[LINE_MAX];
@@ -226,10 +251,8 @@ int vprintk(const char *fmt, va_list args)
 	if (level < 0)
 		level = 4; /* KERN_WARNING, Linux's default for a message without a level */
 	trace_console(text, len);
-	/* Once the kernel is failing, what is said counts more than what may be held. */
 	if (unlikely(in_nmi()) && !oops_in_progress) {
 		log_store_nmi(level, cont, text, len);
-		/* The rest is the next tick's: consoles' drivers and the readers' queue have locks too. */
 		WRITE_ONCE(printk_wake_pending, true);
 	} else {
 		log_store(level, cont, text, len);
@@ -251,6 +274,10 @@ int printk(const char *fmt, ...)
 }
 EXPORT_SYMBOL(printk);
 
+/*
+ * A record that is overwritten already is replaced by the oldest one that is kept; line->lost says how many were
+ * missed. The newest record may still be open; one that others follow counts as closed.
+ */
 bool log_get(u64 *seq, struct log_line *line, char *text, size_t size)
 {
 	unsigned long flags;
@@ -272,6 +299,7 @@ bool log_get(u64 *seq, struct log_line *line, char *text, size_t size)
 	return found;
 }
 
+/* The format of /dev/kmsg: "level,number,microseconds,-;text". */
 ssize_t printk_read(u64 *seq, char *buf, size_t size, u64 *lost)
 {
 	char text[LINE_MAX];

@@ -1,4 +1,9 @@
-/* Random bytes: ChaCha20 (RFC 8439) over a key that is stirred with the counter. */
+/*
+ * Random bytes: ChaCha20 (RFC 8439) as a generator. The state is a key, a block counter and a nonce; the machine's
+ * cycle counter is stirred into the nonce at each call. After each block the key is replaced by half of it ("fast key
+ * erasure"), so whoever reads the state later cannot compute what was given out before. Seeds come from the boot
+ * loader and from devices. There is no waiting for entropy. Any context; random_lock is taken with interrupts off.
+ */
 #include <asm/clock.h>
 #include <boot/boot_info.h>
 #include <fs/libfs.h>
@@ -14,11 +19,13 @@
 static DEFINE_SPINLOCK(random_lock);					 /* irqsave */
 static u32 state[16] = {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574}; /* [l] constants, key, counter, nonce */
 
+/* To the left by n bits, 0 < n < 32. */
 static __always_inline u32 rotate(u32 v, unsigned n)
 {
 	return v << n | v >> (32 - n);
 }
 
+/* RFC 8439, 2.1. */
 static __always_inline void quarter_round(u32 *x, int a, int b, int c, int d)
 {
 	x[a] += x[b];
@@ -31,7 +38,7 @@ static __always_inline void quarter_round(u32 *x, int a, int b, int c, int d)
 	x[b] = rotate(x[b] ^ x[c], 7);
 }
 
-/* One block of output; the block counter goes on. [l] */
+/* One block of output (RFC 8439, 2.3); the block counter goes on. [random_lock] */
 static void chacha_block(u32 *out)
 {
 	memcpy(out, state, sizeof(state));
@@ -50,6 +57,7 @@ static void chacha_block(u32 *out)
 	state[12]++;
 }
 
+/* The caller's counter and task make two calls differ, even after two boots with one seed. */
 void get_random_bytes(void *buf, size_t n)
 {
 	unsigned long flags;
@@ -60,7 +68,7 @@ void get_random_bytes(void *buf, size_t n)
 	state[13] ^= (u32)now;
 	state[14] ^= (u32)(now >> 32) ^ (u32)(unsigned long)current;
 	while (n) {
-		/* Half of each block becomes the next key: who sees the state later cannot compute back. */
+		/* Half of each block is given out, and the other half becomes the next key. */
 		size_t len = min(n, sizeof(block) / 2);
 
 		chacha_block(block);
@@ -73,6 +81,10 @@ void get_random_bytes(void *buf, size_t n)
 }
 EXPORT_SYMBOL(get_random_bytes);
 
+/*
+ * The seed is added to the key by exclusive or, and one block is computed over it. Without that block a caller who
+ * knows the state could choose bytes of the next output.
+ */
 void add_random_seed(const void *seed, size_t n)
 {
 	unsigned long flags;
@@ -86,7 +98,7 @@ void add_random_seed(const void *seed, size_t n)
 	spin_unlock_irqrestore(&random_lock, flags);
 }
 
-/* A random UUID (RFC 9562, version 4) as text. */
+/* 16 bytes as RFC 9562 writes them: groups of 4, 2, 2, 2 and 6 bytes. */
 static int random_show_uuid(struct seq_file *m, const u8 *b)
 {
 	for (unsigned i = 0; i < 16; i++)
@@ -95,6 +107,7 @@ static int random_show_uuid(struct seq_file *m, const u8 *b)
 	return 0;
 }
 
+/* The bits that RFC 9562 fixes: version 4, variant 10. */
 static void make_uuid(u8 *b)
 {
 	get_random_bytes(b, 16);
@@ -102,7 +115,7 @@ static void make_uuid(u8 *b)
 	b[8] = (b[8] & 0x3f) | 0x80;
 }
 
-/* Another one for each reading. */
+/* A new one each time the file is read. */
 static int uuid_show(struct seq_file *m, void *v)
 {
 	u8 id[16];
@@ -123,7 +136,7 @@ static const struct text_file boot_id_entry = {.path = "sys/kernel/random/boot_i
 REGISTER_PROC(uuid_entry);
 REGISTER_PROC(boot_id_entry);
 
-/* Late: by then devices have given their random bytes, too. */
+/* A late initcall, so that devices have given their random bytes before. */
 static int make_boot_id(void)
 {
 	make_uuid(boot_id);
@@ -131,7 +144,10 @@ static int make_boot_id(void)
 }
 late_initcall(make_boot_id);
 
-/* Used once, and wiped: only what has been stirred since tells the state. */
+/*
+ * The loader's seed is used once and wiped: if it stayed in memory, whoever reads it there could compute the first
+ * bytes that were given out. Boot.
+ */
 void random_init(void)
 {
 	add_random_seed(boot_info.rng_seed, boot_info.rng_seed_len);

@@ -1,4 +1,14 @@
-/* The other CPUs: calls on them, and starting them. */
+/*
+ * The other CPUs: calling functions on them, interrupting them, and starting them at boot.
+ *
+ * A call is a struct that the sender fills in and pushes onto the target's list, a stack that needs no lock. Only
+ * when the list was empty does the sender interrupt the target; otherwise an interrupt is on its way that will find
+ * this call as well. Each sender has one struct for each target, so a call allocates nothing; `busy` says whether
+ * that struct is in use.
+ *
+ * A CPU that waits for another one must have interrupts on: if two CPUs called each other with interrupts off,
+ * neither would ever run the other's call.
+ */
 #include <arch/processor.h>
 #include <arch/smp.h>
 #include <irq/irqflags.h>
@@ -34,9 +44,9 @@ const char *const ipi_names[IPI_MAX] __tracepoint_string = {
 };
 
 /*
- * A call on its way to another CPU. `next` links it into the target's list; `busy` is 1 from queueing until
- * the target has run it (who waits) or has copied what it says (who does not): then the sender may use it
- * again.
+ * A call on its way to another CPU. `next` links it into the target's list. `busy` is 1 from the queueing until the
+ * sender may use the struct again: when the target has run the function, if the sender waits for that, else as soon as
+ * the target has copied what to do.
  */
 struct call_single_data {
 	struct call_single_data *next;
@@ -50,8 +60,10 @@ struct call_data {
 };
 /* For each sender one call to each target, so that nothing has to be allocated. [owner, preemption off] */
 static DEFINE_PER_CPU(struct call_data, call_data);
-/* Calls that a CPU has to run, newest first: a stack that anybody pushes to and the owner takes as a whole.
- * [atomic] */
+/*
+ * Calls that a CPU has to run, newest first. Any CPU pushes to the list; its owner takes the whole list in one
+ * exchange. So there is no pop of a single entry, and with it no ABA problem. [atomic]
+ */
 static DEFINE_PER_CPU(struct call_single_data *, call_queue);
 
 struct ipi_counts {
@@ -64,6 +76,7 @@ u64 ipi_count(unsigned kind, int cpu)
 	return READ_ONCE(per_cpu(ipi_counts, cpu).kind[kind]);
 }
 
+/* All interrupts from CPU to CPU go out here, so that the event ipi_raise sees each. */
 static void send_ipi(const struct cpumask *mask, enum ipi_kind kind)
 {
 	trace_ipi_raise(mask, ipi_names[kind]);
@@ -84,19 +97,26 @@ void noinline smp_send_reschedule(int cpu)
 	send_ipi_single(cpu, IPI_RESCHEDULE);
 }
 
+/*
+ * Wait until the target is done with the struct. The acquire pairs with its release: what the function wrote is
+ * visible afterwards.
+ */
 static void csd_lock_wait(struct call_single_data *csd)
 {
 	while (__atomic_load_n(&csd->busy, __ATOMIC_ACQUIRE))
 		cpu_relax();
 }
 
-/* Returns whether the target's list was empty, thus whether it must be interrupted: else an interrupt is on
- * its way. */
+/*
+ * Push a call onto the list of `cpu`. Returns whether the list was empty, so that the caller must interrupt the
+ * target. The release makes the struct's fields visible before the struct can be found. Preemption is off, so `csd`
+ * is ours.
+ */
 static bool queue_call(int cpu, struct call_single_data *csd, smp_call_func_t func, void *info, bool wait)
 {
 	struct call_single_data **head = per_cpu_ptr(call_queue, cpu), *old = READ_ONCE(*head);
 
-	csd_lock_wait(csd); /* the last call with it, that nobody waited for */
+	csd_lock_wait(csd); /* the last call with this struct may not have been taken yet, if nobody waited for it */
 	csd->func = func;
 	csd->info = info;
 	csd->wait = wait;
@@ -107,7 +127,10 @@ static bool queue_call(int cpu, struct call_single_data *csd, smp_call_func_t fu
 	return !old;
 }
 
-/* Run what was asked of this CPU, in the order it was asked. Context: the interrupt. */
+/*
+ * Run the calls of this CPU in the order in which they were made: the list has the newest first, so it is turned
+ * round. Context: the interrupt.
+ */
 static void noinline generic_smp_call_function_interrupt(void)
 {
 	struct call_single_data *list, *ordered = NULL, *next;
@@ -142,6 +165,7 @@ static void send_call_ipi(const struct cpumask *mask, unsigned long callsite)
 	send_ipi(mask, IPI_CALL_FUNCTION);
 }
 
+/* Preemption stays off throughout, so that the structs of this CPU are used by one task at a time. */
 int smp_call_function_single(int cpu, smp_call_func_t fn, void *info, bool wait)
 {
 	struct cpumask one = {{0}};
@@ -171,6 +195,7 @@ int smp_call_function_single(int cpu, smp_call_func_t fn, void *info, bool wait)
 }
 EXPORT_SYMBOL(smp_call_function_single);
 
+/* All targets are given their calls before the first wait, so that they work at the same time. */
 void smp_call_function_many(const struct cpumask *mask, smp_call_func_t fn, void *info, bool wait)
 {
 	struct cpumask targets, ring = {{0}};
@@ -194,6 +219,9 @@ void smp_call_function_many(const struct cpumask *mask, smp_call_func_t fn, void
 }
 EXPORT_SYMBOL(smp_call_function_many);
 
+/*
+ * This CPU runs the function with interrupts off, as the others do in their interrupts, so that fn finds one context.
+ */
 void on_each_cpu(smp_call_func_t fn, void *info, bool wait)
 {
 	unsigned long flags;
@@ -208,7 +236,7 @@ void on_each_cpu(smp_call_func_t fn, void *info, bool wait)
 }
 EXPORT_SYMBOL(on_each_cpu);
 
-/* Also from a panic: nothing is waited for, no lock taken. */
+/* A panic calls this, so it waits for nothing and takes no lock. */
 void smp_send_stop(void)
 {
 	struct cpumask others = cpu_online_mask;
@@ -218,6 +246,7 @@ void smp_send_stop(void)
 		send_ipi(&others, IPI_STOP);
 }
 
+/* IPI_STOP: leave the CPUs that are online, and never come back. */
 static void stop_this_cpu(void)
 {
 	cpumask_clear_cpu(smp_processor_id(), &cpu_online_mask);
@@ -225,7 +254,10 @@ static void stop_this_cpu(void)
 	arch_halt();
 }
 
-/* The sender is told by its bit that all is said. */
+/*
+ * IPI_BACKTRACE: print where this CPU is. Clearing its bit tells the sender that everything has been said; the
+ * barrier orders the text before that.
+ */
 static void cpu_backtrace(void)
 {
 	unsigned cpu = smp_processor_id();
@@ -240,7 +272,10 @@ static void cpu_backtrace(void)
 
 #define BACKTRACE_TIMEOUT_NS (NSEC_PER_SEC / 10)
 
-/* One after the other, so that their lines do not mix. */
+/*
+ * Ask one CPU, and wait until it has answered, so that the lines of several do not mix. A CPU that is stuck with
+ * interrupts off may not answer: the wait has an end.
+ */
 static void request_backtrace(unsigned cpu)
 {
 	struct cpumask one = {{0}};
@@ -257,7 +292,7 @@ static void request_backtrace(unsigned cpu)
 		}
 		cpu_relax();
 	}
-	console_flush(); /* where it came as an NMI it has only left its text */
+	console_flush(); /* a CPU that answers in an NMI only adds to the log, so print it from here */
 }
 
 void trigger_all_cpu_backtrace(void)
@@ -308,12 +343,13 @@ void smp_setup_boot_cpu(unsigned nr_cpus)
 }
 
 /*
- * Where another CPU arrives in C: interrupts off, current is its idle task, its per-CPU offset set. The
- * order:
- *  1. interrupt controller and timer of this CPU (arch_smp_cpu_init), so that it can be interrupted;
+ * Where another CPU arrives in C: interrupts are off, current is its idle task, and its per-CPU offset is set. The
+ * order of the steps matters:
+ *
+ *  1. the interrupt controller and the timer of this CPU, so that it can be interrupted;
  *  2. its timers and its tick, which the first task that runs here will need;
- *  3. online: from here on others send it interrupts, put tasks on its queue and wait for it in stop_machine.
- * So everything before must be in place; the atomic operation on the mask orders it for who reads it;
+ *  3. online. From here on other CPUs send it interrupts, put tasks on its queue, and wait for it in stop_machine. All
+ *     that comes before must be in place by then, and the atomic operation on the mask orders it before the bit;
  *  4. interrupts on, and the idle loop, which looks for work at once.
  */
 void secondary_start_kernel(void)
@@ -346,6 +382,10 @@ static int wait_for_cpu(unsigned cpu)
 	return 0;
 }
 
+/*
+ * Start one CPU, with a fresh idle task whose stack it runs on from its first instruction. Failing is not fatal: the
+ * machine works with the CPUs that it has.
+ */
 static void start_cpu(unsigned cpu)
 {
 	struct task_struct *idle = fork_idle(cpu);
@@ -359,11 +399,12 @@ static void start_cpu(unsigned cpu)
 	err = arch_cpu_start(cpu, idle);
 	if (!err)
 		err = wait_for_cpu(cpu);
-	/* It may yet come up on that stack: the idle task is not taken back. */
+	/* The CPU may still come up later and use that stack, so the idle task is not freed. */
 	if (err)
 		pr_err("smp: CPU%u did not start: %d\n", cpu, err);
 }
 
+/* One CPU after the other: on x86_64 there is one page in which CPUs start, with one place for a stack. */
 void smp_init(void)
 {
 	unsigned cpu;

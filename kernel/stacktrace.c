@@ -1,4 +1,19 @@
-/* Walking kernel stacks by frame records, and printing what was found. */
+/*
+ * Walking kernel stacks by frame records, and printing what was found. With frame pointers each function begins by
+ * pushing a record of two words, the caller's frame pointer and the return address, and fp points at the newest
+ * record:
+ *
+ *     higher   | ...            |
+ *              | return address | record[1]
+ *     next fp->| caller's fp    | record[0]
+ *              | locals         |
+ *              | return address |
+ *     fp ----->| caller's fp    |
+ *
+ * A walk may meet a stack that is damaged or in use by a running task. So each record must lie above the last one and
+ * inside a stack that we know: the walk ends whatever the memory holds. It takes no lock and runs in any context, nmi
+ * included.
+ */
 #include <arch/ftrace.h>
 #include <arch/stacktrace.h>
 #include <asm/ptrace.h>
@@ -17,8 +32,8 @@
 extern const char _stext[], _etext[], __sched_text_start[], __sched_text_end[];
 
 /*
- * Where a walk stands: the frame record at fp is next, and must lie in [low, high) of the stack we are on.
- * `low` rises with every frame, so the walk goes outwards and ends, whatever the memory holds.
+ * Where a walk stands: the record at fp is next, and it must lie in [low, high) of the stack that the walk is on.
+ * `low` rises with every record, so the walk goes outwards and comes to an end.
  */
 struct walk {
 	const struct task_struct *task;
@@ -26,7 +41,10 @@ struct walk {
 	unsigned hooked; /* position in the task's hooked returns */
 };
 
-/* The stack that addr lies on. The interrupt and overflow stacks are those of this CPU: for ourselves only. */
+/*
+ * Find the stack that addr lies on, and its bounds. The interrupt and overflow stacks are those of this CPU, so they
+ * can belong to the current task only.
+ */
 static notrace bool find_stack(struct walk *w, unsigned long addr)
 {
 	unsigned long base = (unsigned long)w->task->stack;
@@ -49,8 +67,9 @@ static notrace bool walk_start(struct walk *w, const struct task_struct *task, u
 }
 
 /*
- * The frame pointer has left the stack that we are on: an interrupt stack leads to the task's, once; the task's leads
- * nowhere (its records end with a zero), so that two damaged stacks cannot send us in circles.
+ * The frame pointer has left the stack that the walk is on. An interrupt stack leads to the task's stack, once. The
+ * task's stack leads nowhere, since its last record holds zeros. So two damaged stacks cannot send the walk round in
+ * circles.
  */
 static notrace bool change_stack(struct walk *w, unsigned long fp)
 {
@@ -59,7 +78,11 @@ static notrace bool change_stack(struct walk *w, unsigned long fp)
 	return !on_task && find_stack(w, fp);
 }
 
-/* Tracers walk a stack for a record: a dozen instructions a frame, with what a walk stands for kept in registers. */
+/*
+ * Store return addresses, from n on, up to `size`. Tracers walk the stack for every record, so this takes a dozen
+ * instructions for each frame, and what the walk stands for is kept in registers. Return addresses that
+ * function_graph has replaced by its own are replaced by the real ones. Returns how many are stored.
+ */
 static notrace unsigned walk_store(struct walk *w, unsigned long *store, unsigned n, unsigned size, unsigned skip)
 {
 	unsigned long fp = w->fp, low = w->low, high = w->high;
@@ -98,6 +121,7 @@ notrace unsigned stack_trace_save_fp(unsigned long fp, unsigned long *store, uns
 	return walk_start(&w, current, fp) ? walk_store(&w, store, 0, size, skip) : 0;
 }
 
+/* Preemption off, since find_stack() compares with the interrupt stacks of this CPU. */
 notrace unsigned stack_trace_save(unsigned long *store, unsigned size, unsigned skip)
 {
 	unsigned n;
@@ -116,9 +140,9 @@ notrace unsigned stack_trace_save_tsk(struct task_struct *task, unsigned long *s
 	if (task == current)
 		return stack_trace_save(store, size, skip + 1);
 	/*
-	 * A task that runs, or starts to meanwhile, changes its stack under us: what comes out may be wrong,
-	 * but the bounds hold. Its stack may not go away: the caller has a reference, and the stack is freed
-	 * with the task.
+	 * A task that runs, or starts to run meanwhile, changes its stack while we read it. The trace may then be
+	 * wrong, but the walk stays inside the stack. The stack cannot go away: it is freed with the task, to which
+	 * the caller has a reference.
 	 */
 	if (READ_ONCE(task->on_cpu) || !task->stack || !size)
 		return 0;
@@ -146,6 +170,10 @@ notrace unsigned stack_trace_save_regs(const struct pt_regs *regs, unsigned long
 	return n;
 }
 
+/*
+ * The first address that is not the scheduler's own is the function that waits. The task may wake meanwhile; the
+ * answer is for people.
+ */
 unsigned long get_wchan(struct task_struct *task)
 {
 	unsigned long entries[WCHAN_DEPTH];
@@ -160,6 +188,10 @@ unsigned long get_wchan(struct task_struct *task)
 	return 0;
 }
 
+/*
+ * A program's stack is read without faulting pages in, because this runs in any context; the walk ends at a page that
+ * is not there. Programs without frame pointers give a short trace.
+ */
 notrace unsigned stack_trace_save_user(unsigned long *store, unsigned size)
 {
 	const struct pt_regs *regs = task_pt_regs(current);

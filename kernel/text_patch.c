@@ -1,4 +1,9 @@
-/* Changing kernel code while it runs. */
+/*
+ * Changing kernel code while it runs. Another CPU must never execute an instruction that is half written, and it may
+ * have fetched the old one already. So all other CPUs are parked in a loop with interrupts off (stop_machine) while
+ * one CPU writes; afterwards each of them discards what it has fetched. Each machine says in arch_patch_begin() and
+ * arch_patch_end() what that takes. Lock: text_mutex, a mutex, because waiting for all CPUs sleeps.
+ */
 #include <arch/patch.h>
 #include <kernel/jump_label.h>
 #include <kernel/text_patch.h>
@@ -11,7 +16,11 @@ struct patch_job {
 	void *data;
 };
 
-/* The only code that runs on any CPU at this moment, besides the parking loop: neither is traced or patched. */
+/*
+ * This is the only code that runs on any CPU at this moment, besides the loop that the others are parked in. Neither
+ * of the two may be traced or hold a site, or it would execute what is being written. Static branches that are behind
+ * are switched with every job, since the expensive part, the stop, is paid for already.
+ */
 static notrace int run_patch_job(void *arg)
 {
 	const struct patch_job *job = arg;

@@ -89,7 +89,6 @@ struct mm_struct {
 	unsigned long mmap_base;					   /* [I] */
 	atomic_t rss_anon, rss_file;					   /* [a] pages */
 	unsigned long total_vm;						   /* [m] pages */
-	u64 min_flt, maj_flt;						   /* [m] */
 	u64 context_id;							   /* [a] arch: ASID and generation */
 	atomic_t membarrier_state;	/* [a] MEMBARRIER_CMD_REGISTER_* commands that were given */
 	struct file *exe_file;		/* [I] the program, which cannot be written (set_mm_exe_file) */

@@ -1,4 +1,4 @@
-/* Who a task runs as. */
+/* Whose rights a task has: user and group ids, supplementary groups, and what all tasks of one user have in common. */
 #pragma once
 
 #include <lib/atomic.h>
@@ -9,8 +9,8 @@
 #define NGROUPS_MAX 65536
 
 /*
- * Supplementary groups: immutable once a task has them, shared by reference. Who reads another task's does it as an RCU
- * reader: that task may take others at any moment, and these are freed a grace period later.
+ * Supplementary groups: immutable once a task has them, and shared by reference. The groups of another task are read
+ * under RCU: that task may take a new list at any moment, and the old one is freed a grace period later.
  */
 struct group_info {
 	atomic_t count;
@@ -31,7 +31,7 @@ struct cred_ids {
 	u32 gid, egid, sgid, fsgid;
 };
 struct cred_ids current_ids(void);
-/* They become the current task's. Whoever gains or loses rights by it is not dumpable any more. Thread context. */
+/* Make these the ids of the current task. If its rights change, its memory is not dumpable any more. Thread context. */
 void commit_ids(const struct cred_ids *new);
 
 /* access(2) asks for the real user: from override_fsids() to revert_fsids() files are looked at with the real ids. */
@@ -60,9 +60,9 @@ extern struct user_struct root_user; /* never goes */
 struct user_struct *get_task_user(struct task_struct *t);
 void put_user_struct(struct user_struct *user); /* any context but nmi */
 /*
- * The current task becomes another real user's: its count moves there. To be called before its uid is written. When
- * that user has too many tasks, PF_NPROC_EXCEEDED tells exec, as on Linux, since programs do not expect setuid to
- * fail. 0, or -EAGAIN: no memory. Thread context.
+ * The current task is about to get the real user `uid`: move its count there. When that user has too many tasks, the
+ * task is marked PF_NPROC_EXCEEDED and the next exec fails, as on Linux, since programs do not expect setuid to fail.
+ * 0, or -EAGAIN: no memory. Thread context, before the uid is written.
  */
 int set_user(u32 uid);
 /* Has the user more tasks than the caller's limit, and is that a limit to the caller? Root has no such limit. */

@@ -36,15 +36,22 @@ struct binprm {
 	bool secure;		 /* set-user-id */
 };
 
-/* 0: the process runs it now; -ENOEXEC: not mine, or not good; other errors end the search. */
+/*
+ * A format of programs. load() returns 0: the process runs the program now; -ENOEXEC: the file is not of this format,
+ * and the next one is asked; another error ends the search. Thread context, may sleep.
+ */
 struct binfmt {
 	const char *name;
 	int (*load)(struct binprm *bprm);
 };
 extern const struct binfmt elf_format, script_format;
 
+/* Read the beginning of bprm->file and ask each format. 0, -ENOEXEC when no format knows it, or the error of one. */
 int search_binary_handler(struct binprm *bprm);
-/* A file to execute, which nobody can write until close_exec(): -ETXTBSY if somebody has it open for that. ERR_PTR. */
+/*
+ * Open a file to execute it. Until close_exec() nobody can open it for writing; -ETXTBSY if it is open for writing now.
+ * ERR_PTR of that or of an open. flags: AT_SYMLINK_NOFOLLOW, AT_EMPTY_PATH.
+ */
 struct file *open_exec(int dfd, const char *name, int flags);
 void close_exec(struct file *file);
 /*
@@ -53,15 +60,18 @@ void close_exec(struct file *file);
  */
 int begin_new_exec(struct binprm *bprm, struct mm_struct *mm);
 
-/* kernel/proc/exec_args.c. argv and envp are in user space, or in the kernel's. */
+/* argv or envp: a list that ends with NULL, in user space or in the kernel's memory. */
 struct user_strings {
 	const char *const *list;
 	bool kernel;
 };
+/* Copy both lists into pages of bprm. 0, -EFAULT, -E2BIG, -ENOMEM, -EINTR; free_arg_pages() gives the pages back. */
 int copy_strings(struct binprm *bprm, struct user_strings argv, struct user_strings envp);
 void free_arg_pages(struct binprm *bprm);
-/* Write strings, auxiliary vector and pointers to the stack of the (new) current mm; the stack pointer to
- * *sp. */
+/*
+ * Write strings, pointers and auxiliary vector (nr_auxv words) to the stack of current's new mm. *sp: the stack pointer
+ * with which the program starts. 0 or -EFAULT.
+ */
 int setup_arg_stack(struct binprm *bprm, const u64 *auxv, unsigned nr_auxv, unsigned long *sp);
 #define AUXV_MAX 44 /* words; setup_arg_stack adds four pairs */
 

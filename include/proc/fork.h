@@ -19,6 +19,7 @@
 
 struct pt_regs;
 
+/* What clone(2), clone3(2) or a kernel thread's maker asks for. */
 struct kernel_clone_args {
 	u64 flags; /* CLONE_* without the signal */
 	int exit_signal;
@@ -28,29 +29,47 @@ struct kernel_clone_args {
 	int (*fn)(void *);	     /* kernel threads: what to run */
 	void *fn_arg;
 };
-/* fork, vfork, clone, kernel threads. Returns the child's pid or -errno (-EAGAIN, -ENOMEM, -EINVAL). Thread
- * context. */
+/*
+ * Make a task and wake it: fork, vfork, clone, and the first kernel threads. With CLONE_VFORK it waits until the
+ * child has left the parent's memory. Returns the child's pid, or -errno as copy_process(). Thread context, may
+ * sleep.
+ */
 pid_t kernel_clone(struct kernel_clone_args *args);
-/* The same, not yet woken; ERR_PTR. For kthread_create and the idle tasks. */
+/*
+ * A new task, complete and known by its number, that is not woken yet: for kernel_clone() and kthread_create().
+ * ERR_PTR: -EINVAL for flags that contradict each other, -ENOMEM, -EAGAIN for a limit of the user or of the machine,
+ * and -ERESTARTNOINTR when a signal came first, which the caller's system call then takes. Thread context, may sleep.
+ */
 struct task_struct *copy_process(struct kernel_clone_args *args);
 /* The idle task of another CPU: pid 0, on no list. ERR_PTR(-ENOMEM). Boot. */
 struct task_struct *fork_idle(int cpu);
-/* exec and exit: the user memory the task had is no longer its own. Wakes who joins it, and a vfork
- * parent. */
+/*
+ * exec and exit: the current task is about to leave its user memory. Releases its robust futexes, wakes the thread that
+ * joins it (clear_child_tid), and wakes a parent that waits in vfork. Thread context, may fault and sleep.
+ */
 void mm_release(struct task_struct *t);
 
-void do_exit(long code) __noreturn; /* code as wait(2) shows it */
+/* The current thread ends. `code` is the status as wait(2) shows it. Thread context, no lock held. */
+void do_exit(long code) __noreturn;
+/* The whole process of the current thread ends with this status, unless one was set before. As do_exit(). */
 void do_group_exit(int code) __noreturn;
-void release_task(struct task_struct *p); /* reaped: exit_state must be EXIT_DEAD, set under tasklist_lock */
-/* The end of a task whose kernel code failed: like do_exit where that is safe, panics where it is not. Any
- * context. */
+/* Take a dead task off all lists. The caller has set EXIT_DEAD under tasklist_lock, so it is the only one. No locks. */
+void release_task(struct task_struct *p);
+/*
+ * The end of a task whose kernel code has failed: as do_exit() where that is safe, and a panic where it is not (in an
+ * interrupt, in the idle task). Any context.
+ */
 void make_task_dead(int signr) __noreturn;
 
-/* argv, envp: kernel arrays. Replaces the current program; returns only on error (or, from a kernel thread,
- * 0: the thread returns from its function into user mode). */
+/*
+ * Replace the current program; argv and envp are arrays of the kernel. Returns -errno, or 0 in a kernel thread, which
+ * enters the program when it returns from its function. Thread context, may sleep.
+ */
 int kernel_execve(const char *path, const char *const *argv, const char *const *envp);
-/* Become the first user program: init= or the usual places; panics when there is none. Returns 0 as
- * kernel_execve. */
+/*
+ * Become the first user program: that of init=, or of the usual places. Panics without one; returns 0 as
+ * kernel_execve().
+ */
 int run_init_process(void);
 extern const char *init_argv[32], *init_envp[32];
 
@@ -62,16 +81,15 @@ struct task_struct *find_task_by_pid(pid_t pid);
 struct task_struct *next_process(pid_t from);
 #define EVERY_PROCESS (-1)
 /*
- * Call fn for each process of a group (0 is one, too: init's) or for EVERY_PROCESS, its leader given, with
- * tasklist_lock held, which is let go now and then: a process that is there all the time is met once, one that comes
- * meanwhile is met. Thread context.
+ * Call fn with the leader of each process of a group (0 is a group, too: that of init), or of EVERY_PROCESS. fn runs
+ * with tasklist_lock held and interrupts off. The lock is released now and then: a process that exists all the time
+ * is met once, and so is one that comes to the list meanwhile. Thread context, no lock held.
  */
 void walk_processes(pid_t pgrp, void (*fn)(struct task_struct *p, void *arg), void *arg);
 extern spinlock_t tasklist_lock;    /* irqsave; the order is above */
 extern struct list_head init_tasks; /* all processes by task->tasks [tasklist_lock] */
 #define for_each_process(p) list_for_each_entry(p, &init_tasks, tasks)
-/* The threads of a process; `leader` is first [tasklist_lock or siglock]. thread_group links a ring of all of
- * them. */
+/* The threads of a process, any one given first: thread_group links all in a ring. [tasklist_lock or siglock] */
 #define for_each_thread(leader, t)                                        \
 	for (bool _first = (t = (leader), true); _first || t != (leader); \
 	     _first = false, t = list_next_entry(t, thread_group))
@@ -94,8 +112,10 @@ extern struct task_struct *child_reaper; /* pid 1 */
 struct signal_struct;
 void join_groups(struct signal_struct *sig, pid_t pgrp, pid_t session);
 void change_group(struct signal_struct *sig, enum pid_type type, pid_t nr);
-/* p is reaped: it leaves its groups, if it is a leader, and the numbers that nothing has any more are free. p is not
- * found by its number any more. */
+/*
+ * p is reaped: if it is a leader it leaves its group and its session. Numbers that no task, group or session has any
+ * more become free. Comes after detach_pid().
+ */
 void leave_groups(struct task_struct *p);
 /* The process after `sig` (NULL: the first) in the order of joining; NULL: that was the last. */
 struct signal_struct *next_in_group(enum pid_type type, pid_t nr, struct signal_struct *sig);
@@ -106,11 +126,11 @@ pid_t alloc_pid(struct task_struct *p); /* sets p->pid; -EAGAIN when all are tak
 void free_pid(pid_t pid);
 void attach_pid(struct task_struct *p); /* find_get_task finds it from now on [tasklist_lock] */
 void detach_pid(struct task_struct *p); /* [tasklist_lock] */
-/* exec in a thread: `p` takes over the number of its old leader, which gets p's. [tasklist_lock and
- * siglock] */
+/* exec in a thread: p and its old leader exchange their numbers. [tasklist_lock and siglock] */
 void exchange_pids(struct task_struct *p, struct task_struct *leader);
 unsigned nr_processes(void); /* thread groups, zombies included */
 unsigned nr_threads(void);   /* all tasks but the idle ones */
 u64 total_forks(void);	     /* since boot */
 void fork_init(void);	     /* boot: caches, limits */
+/* Name a task; 15 bytes are kept. A reader may see a mix of both names while it changes. Any context. */
 void set_task_comm(struct task_struct *t, const char *name);

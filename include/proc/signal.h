@@ -91,10 +91,11 @@ struct signal_struct {
 	struct tty_struct *tty;			    /* [T] controlling terminal */
 	u64 utime, stime;			    /* [S] of threads that ended, ns */
 	u64 nvcsw, nivcsw;			    /* [S] likewise: switches */
+	u64 min_flt;				    /* [S] likewise: page faults */
 	struct task_io io;			    /* [S] likewise */
 	u64 cutime, cstime;			    /* [S] of waited-for children, ns */
 	u64 cnvcsw, cnivcsw;			    /* [S] */
-	u64 cmin_flt, cmaj_flt;			    /* [S] */
+	u64 cmin_flt;				    /* [S] */
 	struct hrtimer real_timer;		    /* setitimer, alarm */
 	u64 it_interval;			    /* [S] */
 	u64 cpu_clock[NR_CPU_CLOCKS];		    /* [a] CPU time of all threads as the ticks saw it, ns */
@@ -112,20 +113,37 @@ struct signal_struct {
 struct sighand_struct *lock_task_sighand(struct task_struct *p, unsigned long *flags);
 void unlock_task_sighand(struct sighand_struct *sighand, unsigned long flags);
 
-/* Send to a thread's process. 0, -EINVAL, -EAGAIN. Any context but nmi (interrupts may be off). */
+/*
+ * Send a signal to the process of p, of which any thread may take it. `priv`: the kernel sends it, and even init cannot
+ * ignore it; else it comes from the current process, as by kill(2). Returns 0, -EINVAL for a number that is no signal,
+ * -EAGAIN when a real-time signal found no room. Takes siglock; any context but nmi, interrupts may be off.
+ */
 int send_sig(int sig, struct task_struct *p, int priv);
+/* The same with a siginfo of the caller's, which is copied. */
 int send_sig_info(int sig, struct siginfo *info, struct task_struct *p);
-/* A fault of the current task itself: delivered even if blocked or ignored (then fatal). Thread context. */
+/*
+ * The current task has caused a fault: it gets the signal even if it blocks or ignores it, and then dies of it, because
+ * the instruction would fault for ever. Thread context.
+ */
 void force_sig_fault(int sig, int code, unsigned long addr);
-/* Send to one thread, not to whichever of its process takes it. */
+/* The same to this thread alone. */
 int send_sig_thread(int sig, struct siginfo *info, struct task_struct *p);
-int kill_pgrp(pid_t pgrp, int sig);		   /* tty's ^C; -ESRCH when it is empty */
-void flush_signal_handlers(struct task_struct *t); /* exec, and clone3 that asks for it: ignored signals stay so */
+/* Send to all processes of a group, as ^C of a terminal does. -ESRCH when it is empty. Takes tasklist_lock. */
+int kill_pgrp(pid_t pgrp, int sig);
+/* exec, and clone3 that asks for it: handlers become the default, ignored signals stay ignored. [S, or t is new] */
+void flush_signal_handlers(struct task_struct *t);
+/* Is the task about to be killed, so that a sleep in the kernel must end? No lock. */
 bool fatal_signal_pending(struct task_struct *t);
-void recalc_sigpending(void); /* [S] */
+/* Set or clear current's TIF_SIGPENDING by what is pending and not blocked. [S] */
+void recalc_sigpending(void);
 
-/* The program's stops and ends, with siglock held [S]. */
+/* ---- With siglock held [S] */
+
+/* As send_sig_info(), or (group false) send_sig_thread(). */
 int send_signal_locked(int sig, struct siginfo *info, struct task_struct *p, bool group);
+/*
+ * t has a signal to look at: wake it, or interrupt it in user mode. fatal: wake it from TASK_KILLABLE sleeps as well.
+ */
 void signal_wake_up(struct task_struct *t, bool fatal);
 void zap_other_threads(struct task_struct *t); /* SIGKILL for all threads of the process but t */
 /* Tell the parent that a child stopped or goes on. [T, not S] */
@@ -133,7 +151,6 @@ void do_notify_parent_cldstop(struct task_struct *leader, int why);
 /* Tell the parent that its child ended. True when nobody will wait for it. [T, not S] */
 bool do_notify_parent(struct task_struct *p, int sig);
 void flush_sigqueue(struct sigpending *q); /* [S], or nobody else knows it */
-void flush_signals_exec(struct task_struct *t);
 /* Would a stop signal from the terminal reach nobody who can continue the group? [T] */
 bool is_orphaned_pgrp(pid_t pgrp, struct task_struct *ignore);
 void kill_orphaned_pgrp(struct task_struct *leader, struct task_struct *parent); /* exit: SIGHUP, SIGCONT [T] */

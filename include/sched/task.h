@@ -175,6 +175,7 @@ struct task_struct {
 	u64 nvcsw, nivcsw;		       /* [r] voluntary and involuntary switches */
 	u64 start_time;			       /* [I] ns since boot */
 	u64 utime, stime;		       /* [t] ns */
+	u64 min_flt;			       /* [t] page faults; all are minor, since no page waits for a disk */
 	struct task_io io;		       /* [t] */
 
 	pid_t pid, tgid;		  /* [I] thread and process id */

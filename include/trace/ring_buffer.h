@@ -3,14 +3,14 @@
  *
  * Contexts. Writers: any (task with preemption off, softirq, irq, nmi), only on the CPU whose buffer they
  * write. They take no lock, allocate nothing, print nothing. Readers: any CPU; they hold the CPU buffer's
- * reader_lock with interrupts off for the time of one call, at most a page's copy. An event pointer from peek
- * or consume stays good until the next reading, reset, swap or free of that CPU's buffer: whoever uses it
- * keeps other readers out (the tracing core's access lock). Functions that say "serialised" must not run
- * twice at once on one buffer: hold trace_types_lock. Time stamps are what the caller or the buffer's clock
- * supplies, nanoseconds as a rule.
+ * reader_lock with interrupts off for the time of one call, which copies a page at most. An event pointer from peek
+ * or consume stays valid until the next reading, reset, swap or free of that CPU's buffer, so a reader that uses one
+ * must keep other readers out (the tracing core's access lock). Functions that say "serialised" must not run twice at
+ * the same time on one buffer: hold trace_types_lock. Time stamps are what the caller or the buffer's clock supplies,
+ * usually nanoseconds.
  *
- * `cpu` is 0 to nr_cpu_ids - 1; where it says so, RING_BUFFER_ALL_CPUS too. Every other number is -EINVAL, 0
- * or NULL.
+ * `cpu` is 0 to nr_cpu_ids - 1, and RING_BUFFER_ALL_CPUS where a function says so. For every other number a function
+ * returns -EINVAL, 0 or NULL, by its type.
  */
 #pragma once
 
@@ -25,8 +25,10 @@ struct ring_buffer_iter;
 /* Flag of ring_buffer_alloc: when full the oldest page makes room; without it new events are dropped. */
 #define RB_FL_OVERWRITE 1u
 
-/* In a page's commit field when it is handed out: events were lost before it; their number (u64) stands after
- * the data. */
+/*
+ * Bits in the commit field of a page that is handed out. MISSED_EVENTS: events were lost before this page.
+ * MISSED_STORED: their number stands behind the data, as a u64.
+ */
 #define RB_MISSED_EVENTS (1u << 31)
 #define RB_MISSED_STORED (1u << 30)
 
@@ -54,7 +56,7 @@ unsigned long ring_buffer_size(struct trace_buffer *buffer, int cpu);
 /* Forget events and counts. Serialised, interrupts on. */
 void ring_buffer_reset_cpu(struct trace_buffer *buffer, int cpu);
 void ring_buffer_reset(struct trace_buffer *buffer);
-/* The same, of a ring whose next event is as early as ts, which is over. Boot: nobody else uses the ring. */
+/* Reset one ring whose next event may have the stamp ts, which lies in the past. Boot: nobody else uses the ring. */
 void ring_buffer_begin(struct ring_buffer_per_cpu *cpu_buffer, u64 ts);
 /*
  * Exchange what two buffers hold for `cpu`, in constant time: a latency tracer keeps its maximum so. On
@@ -75,10 +77,12 @@ int ring_buffer_swap_empty_cpu(struct trace_buffer *buffer, struct trace_buffer 
  */
 void ring_buffer_set_exchange(struct trace_buffer *buffer, void (*exchange)(void *arg), void *arg);
 void ring_buffer_want_exchange(struct trace_buffer *buffer, int cpu, bool wanted);
-/* RB_FL_OVERWRITE at run time. */
+/* Switch RB_FL_OVERWRITE at run time. Any context. */
 void ring_buffer_change_overwrite(struct trace_buffer *buffer, bool overwrite);
-/* The clock of ring_buffer_lock_reserve, and of ring_buffer_time_stamp. Any context, notrace. Reset the
- * buffer after. */
+/*
+ * Set the clock of ring_buffer_lock_reserve() and ring_buffer_time_stamp(). The clock must be notrace and work in any
+ * context. Reset the buffer afterwards: stamps of two clocks cannot be compared.
+ */
 void ring_buffer_set_clock(struct trace_buffer *buffer, u64 (*clock)(void));
 u64 ring_buffer_time_stamp(struct trace_buffer *buffer);
 
@@ -89,28 +93,33 @@ struct ring_buffer_per_cpu *ring_buffer_cpu(struct trace_buffer *buffer, int cpu
 /* All of them, by CPU; they stay the same for the buffer's life. */
 struct ring_buffer_per_cpu *const *ring_buffer_cpus(struct trace_buffer *buffer);
 /*
- * static inline struct ring_buffer_event *ring_buffer_reserve(struct ring_buffer_per_cpu *cpu_buffer,
- *							       unsigned long length, u64 ts);
- * static inline void ring_buffer_commit(struct ring_buffer_per_cpu *cpu_buffer);
+ * The pair that writers use is inline, in <trace/ring_buffer_inline.h>:
  *
- * Room for `length` bytes (0 to RB_MAX_EVENT), stamped ts or, when something later was recorded since, that
- *later time. Fill ring_buffer_event_data, then commit or discard, with nothing that sleeps between. NULL when
- *the event is not recorded: recording is off or it is too long (not counted), or the buffer is full
- *(counted): then there is nothing to commit.
+ *     struct ring_buffer_event *ring_buffer_reserve(struct ring_buffer_per_cpu *, unsigned long length, u64 ts);
+ *     void ring_buffer_commit(struct ring_buffer_per_cpu *);
+ *
+ * ring_buffer_reserve() makes room for an event of `length` bytes, 0 to RB_MAX_EVENT. Its stamp is ts, or that of the
+ * newest event when that is later, so stamps never step back. The writer fills in ring_buffer_event_data() and then
+ * commits or discards the event, without sleeping in between. NULL means that the event is not recorded, and there is
+ * nothing to commit: recording is off, the event is too long (neither is counted), or the buffer is full (counted).
+ *
+ * RB_MAX_EVENT: a page of data (4,080 bytes) without the event's own header and its length.
  */
 #define RB_MAX_EVENT 4072
 /* Take the event back: it is neither in the buffer nor counted. In place of the commit. */
 void ring_buffer_discard(struct ring_buffer_per_cpu *cpu_buffer, struct ring_buffer_event *event);
 
-/* The same on the CPU that we run on, stamped by the buffer's clock; preemption is off from reserve to
- * commit. */
+/* The same for this CPU, stamped by the buffer's clock. Preemption is off from reserve to commit or discard. */
 struct ring_buffer_event *ring_buffer_lock_reserve(struct trace_buffer *buffer, unsigned long length);
 void ring_buffer_unlock_commit(struct trace_buffer *buffer);
 void ring_buffer_discard_commit(struct trace_buffer *buffer, struct ring_buffer_event *event);
-/* All in one. 0, -EBUSY when not recorded. */
+/* Reserve, copy `data` and commit. 0, or -EBUSY when the event is not recorded. */
 int ring_buffer_write(struct trace_buffer *buffer, unsigned long length, const void *data);
 
-/* ---- Switches. Any context. disable nests and is undone by enable; off and on are plain switches. */
+/*
+ * ---- Switches. Any context. disable nests: as many calls of enable undo it. off and on are a plain switch beside
+ * that, which users see as tracing_on. Events are recorded when neither forbids it.
+ */
 
 void ring_buffer_record_disable(struct trace_buffer *buffer);
 void ring_buffer_record_enable(struct trace_buffer *buffer);
@@ -120,7 +129,7 @@ void ring_buffer_record_off(struct trace_buffer *buffer);
 void ring_buffer_record_on(struct trace_buffer *buffer);
 void ring_buffer_record_off_cpu(struct trace_buffer *buffer, int cpu);
 void ring_buffer_record_on_cpu(struct trace_buffer *buffer, int cpu);
-/* Would an event be recorded on every CPU? And: is the off switch of the whole buffer not thrown? */
+/* Would an event be recorded on every CPU? And: is the plain switch of the whole buffer on? */
 bool ring_buffer_record_is_on(struct trace_buffer *buffer);
 bool ring_buffer_record_is_set_on(struct trace_buffer *buffer);
 

@@ -10,8 +10,8 @@
 #include <uapi/mount.h>
 
 /*
- * The mount is asked here, and the rights inside notify_change(): a read-only mount is reported before a lack of
- * rights.
+ * The mount is asked here, and the rights inside notify_change(): so a read-only mount is reported before a lack of
+ * rights, as on Linux. 0 or -errno.
  */
 int change_path(int dfd, const char __user *name, unsigned how, const struct iattr *attr)
 {
@@ -57,6 +57,7 @@ SYSCALL_DEFINE2(chmod, const char __user *, name, mode_t, mode)
 	return sys_fchmodat(AT_FDCWD, (unsigned long)name, mode);
 }
 
+/* By descriptor: no path is walked, so only the rights to change the file count. */
 SYSCALL_DEFINE2(fchmod, unsigned, fd, mode_t, mode)
 {
 	struct iattr attr = {.valid = ATTR_MODE, .mode = mode & 07777};
@@ -65,8 +66,8 @@ SYSCALL_DEFINE2(fchmod, unsigned, fd, mode_t, mode)
 }
 
 /*
- * An id of -1 stays as it is. ATTR_KILL_PRIV: set-id bits, which gave runners the old owner's rights, must not give
- * them the new owner's.
+ * An id of -1 leaves that id as it is. ATTR_KILL_PRIV clears the set-id bits: they gave whoever ran the file the old
+ * owner's rights, and must not give the new owner's.
  */
 static struct iattr chown_attr(uid_t uid, gid_t gid)
 {

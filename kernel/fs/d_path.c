@@ -11,7 +11,7 @@
 #include <mm/page.h>
 #include <proc/syscall.h>
 
-/* Put text in front of *end. False: the buffer is full. */
+/* Names are found from the last one to the first, so the text grows from the end of the buffer to its front. */
 static bool prepend(char **end, char *buf, const char *text, unsigned len)
 {
 	if (*end - buf < (long)len)

@@ -6,6 +6,10 @@
  * file systems that live in memory the dentries are the directory, so those of existing files are pinned by a reference
  * of their own (d_pin) until unlink.
  *
+ *                   in the hash table          not in the hash table
+ *     with inode    a name that exists         a name that was removed, while somebody has it open
+ *     without       "no such file", cached     being made
+ *
  * The life of a dentry: while it has references it stays. When the last one goes, a positive dentry that is not pinned,
  * or one that is unhashed, is freed; a negative one stays hashed on an LRU list of MAX_NEGATIVE entries. A look-up may
  * take a reference from 0, so the count goes from 1 to 0 and from 0 to 1 only with dcache_lock held.
@@ -60,7 +64,7 @@ noinline struct dentry *__d_lookup(struct dentry *parent, const char *name, unsi
 	return NULL;
 }
 
-/* A negative dentry counts as not there. */
+/* A look-up for the kernel itself, in the cache alone. NULL if the name is not there or negative. */
 struct dentry *d_find_child(struct dentry *parent, const char *name, int len)
 {
 	struct dentry *d;
@@ -170,7 +174,7 @@ void dput(struct dentry *d)
 	}
 }
 
-/* Short names are stored in the dentry itself. False: out of memory. */
+/* Short names lie in the dentry itself, longer ones in memory of their own. False: no memory. */
 static bool d_set_name(struct dentry *d, const char *name, unsigned len)
 {
 	char *to = d->d_iname;
@@ -352,6 +356,7 @@ void d_exchange(struct dentry *a, struct dentry *b)
 	spin_unlock(&dcache_lock);
 }
 
+/* Is `a` the dentry d or one above it? The caller keeps the parents as they are, by rename_mutex. */
 bool d_is_ancestor(struct dentry *a, struct dentry *d)
 {
 	for (;; d = d->d_parent) {

@@ -1,4 +1,8 @@
-/* debugfs: the files that other parts register, and the directory `tracing`, which shows tracefs as on Linux. */
+/*
+ * debugfs: the files that other parts register with REGISTER_DEBUGFS, and the directory `tracing`, in which tracefs
+ * appears as it does on Linux, where older tools look for it. The tree is built once, at the first mount; it never
+ * changes.
+ */
 #include "internal.h"
 
 #include <fs/libfs.h>
@@ -7,6 +11,7 @@
 
 DECLARE_TABLE(debugfs, const struct text_file);
 
+/* Build the tree. Thread context; 0 or -errno, and the caller drops a tree that is half built. */
 static int debugfs_fill_super(struct super_block *sb, const char *options)
 {
 	const struct text_file *e;
@@ -26,7 +31,7 @@ static int debugfs_fill_super(struct super_block *sb, const char *options)
 	return 0;
 }
 
-/* Each mount of debugfs brings tracefs with it. */
+/* Each mount of debugfs brings its own mount of tracefs with it, at `tracing`. -ENOENT without that directory. */
 static int debugfs_mounted(struct mount *mnt)
 {
 	struct dentry *dir = d_find_child(mnt->mnt_root, "tracing", 7);

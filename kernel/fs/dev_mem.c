@@ -2,6 +2,9 @@
  * Device files without hardware: null, zero, full, random, urandom and kmsg. /dev/kmsg gives each reader its own
  * position in the kernel's log, one record for each read, and takes a message from each write; the log itself is in
  * kernel/printk.c. random and urandom are one device under two names: the generator never waits for entropy.
+ *
+ * Reading and writing user memory may fault and sleep, so all operations run in thread context. Only a reader of kmsg
+ * has a state of its own, and a lock for it.
  */
 #include "internal.h"
 
@@ -15,11 +18,13 @@
 #include <sched/wait.h>
 #include <time/clock.h>
 
+/* /dev/null is always at its end. */
 static ssize_t null_read(struct file *f, char __user *buf, size_t n, loff_t *pos)
 {
 	return 0;
 }
 
+/* Everything is taken and thrown away. `buf` is not looked at, so a bad address is no error, as on Linux. */
 static ssize_t null_write(struct file *f, const char __user *buf, size_t n, loff_t *pos)
 {
 	return n;
@@ -38,6 +43,7 @@ static ssize_t zero_read(struct file *f, char __user *buf, size_t n, loff_t *pos
 	return left == n && n ? -EFAULT : (ssize_t)(n - left);
 }
 
+/* A disk that is always full, for testing what programs do then. */
 static ssize_t full_write(struct file *f, const char __user *buf, size_t n, loff_t *pos)
 {
 	return -ENOSPC;
@@ -196,6 +202,7 @@ static loff_t kmsg_llseek(struct file *f, loff_t off, int whence)
 	return 0;
 }
 
+/* The log can always be written to. It can be read when it has a record behind the reader's position. */
 static unsigned dev_kmsg_poll(struct file *f, struct poll_table *pt)
 {
 	struct kmsg_reader *r = f->private_data;

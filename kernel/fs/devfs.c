@@ -67,8 +67,8 @@ const struct device_node *device_next(unsigned *at)
 }
 
 /*
- * The first open of a node looks its driver up. From then on the file has the driver's operations, and its open
- * decides.
+ * The way from a node to its driver: the first open looks the driver up by the number. From then on the file has the
+ * driver's operations, and the driver's open decides. -ENXIO: no driver has this number.
  */
 static int chrdev_open(struct inode *inode, struct file *f)
 {
@@ -83,6 +83,7 @@ static int chrdev_open(struct inode *inode, struct file *f)
 
 static const struct file_operations chrdev_fops = {.open = chrdev_open};
 
+/* What is a node without a driver of its kind answers: there is no such device. */
 static int no_device_open(struct inode *inode, struct file *f)
 {
 	return -ENXIO;
@@ -133,6 +134,7 @@ static int devfs_make(struct dentry *dir, const char *name, mode_t mode, dev_t r
 	return err;
 }
 
+/* [m] The node of a device in the root of the tree. 0 or -errno. */
 static int devfs_create(const struct device_node *dev)
 {
 	return devfs_make(devfs_sb->s_root, dev->name, dev->mode, dev->rdev, NULL);

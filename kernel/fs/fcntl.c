@@ -23,8 +23,9 @@ static void set_flags(struct file *f, u32 mask, u32 value)
 }
 
 /*
- * O_NOATIME may be set only by the owner of the file, because it hides that the file is read. Locks on files (F_SETLK)
- * do not exist here, so these commands are -EINVAL.
+ * Commands about the descriptor (F_DUPFD, F_GETFD, F_SETFD) concern the table, others the open file, which several
+ * descriptors may share. O_NOATIME is for the owner of the file, because it hides that the file is read. Locks on
+ * files (F_SETLK) do not exist here: -EINVAL.
  */
 static long do_fcntl(unsigned fd, struct file *f, unsigned cmd, unsigned long arg)
 {

@@ -1,6 +1,11 @@
 /*
  * Descriptor tables: from small integers to open files.
  *
+ *     task -> files_struct -> fd[]:  0 ----> struct file (position, flags) --> dentry --> inode
+ *                                    1 --+
+ *                                    2 --+-> struct file: dup() and fork() make further pointers to one file
+ *                                    3       NULL: free, or reserved and not yet open
+ *
  * A table has an array of pointers and two bit maps, `open` (taken) and `cloexec`; they grow together by powers of two,
  * and those of a table with up to 64 entries lie in the structure itself. A descriptor is taken in two steps:
  * get_unused_fd_flags() reserves the number, and fd_install() stores the file once it is open. In between the bit is
@@ -46,6 +51,7 @@ static struct files_struct *alloc_files(void)
 	return files;
 }
 
+/* The arrays of a table, unless they are the ones in the structure itself. */
 static void free_arrays(struct files_struct *files)
 {
 	if (files->fd == files->fd_inline)
@@ -196,6 +202,7 @@ static struct file *fget_files(struct files_struct *files, unsigned fd)
 	return f;
 }
 
+/* A reference in any case, for callers that keep the file while other threads may close the descriptor. */
 struct file *fget(unsigned fd)
 {
 	return fget_files(current->files, fd);
@@ -216,7 +223,10 @@ struct fd fdget_pos_lock(struct fd f)
 	return f;
 }
 
-/* The caller gets the table's reference. */
+/*
+ * close(2): the descriptor is free at once, and the table's reference goes to the caller, who drops it without the
+ * lock, because the last fput() may sleep.
+ */
 struct file *fd_take(unsigned fd)
 {
 	struct files_struct *files = current->files;
@@ -411,7 +421,7 @@ void get_files_struct(struct files_struct *files)
 	atomic_inc(&files->count);
 }
 
-/* The last user is gone, so no lock is needed: close all files. */
+/* Nobody else uses the table any more, so there is no lock. Files that other tables hold stay open. */
 static void close_files(struct files_struct *files)
 {
 	for (unsigned w = 0; w < files->max / 64; w++)
@@ -475,7 +485,7 @@ void do_close_on_exec(struct files_struct *files)
 		}
 }
 
-/* Under the lock, since the table may belong to another task. */
+/* How many descriptors have a file. The lock, since the table may belong to another task. */
 unsigned files_count_open(struct files_struct *files)
 {
 	unsigned n = 0;
@@ -507,7 +517,10 @@ static struct files_struct *get_task_files(struct task_struct *task)
 	return files;
 }
 
-/* *fd stays at the descriptor that was found. */
+/*
+ * The first file at or behind descriptor *fd; *fd becomes its descriptor. For a listing of /proc/<pid>/fd, which asks
+ * again from the next number on.
+ */
 struct file *fget_task_next(struct task_struct *task, unsigned *fd)
 {
 	struct files_struct *files = get_task_files(task);

@@ -21,6 +21,7 @@ u64 nr_open_files(void)
 	return atomic64_read(&nr_files);
 }
 
+/* The memory goes before the count, so that nr_files is never below what exists. */
 static void release_file(struct file *f)
 {
 	kmem_cache_free(filp_cache, f);
@@ -73,7 +74,7 @@ static noinline void __fput(struct file *f)
 	release_file(f);
 }
 
-/* Thread context, no spinlock held: release may sleep. */
+/* The count falls to zero once only: nobody can take a new reference to a file that no table and no caller has. */
 noinline void fput(struct file *f)
 {
 	if (atomic_dec_and_test(&f->f_count))

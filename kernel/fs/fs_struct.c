@@ -15,7 +15,10 @@ struct fs_struct init_fs = {
 	.umask = 022,
 };
 
-/* References are taken under the lock, so that a chdir at the same time cannot drop the last one in between. */
+/*
+ * A copy with references of its own. They are taken under the lock: a chdir of another user could otherwise drop the
+ * last reference between the copy of the pointer and the count. NULL: no memory.
+ */
 struct fs_struct *copy_fs_struct(struct fs_struct *old)
 {
 	struct fs_struct *fs = kmalloc(sizeof(*fs), GFP_KERNEL);
@@ -36,6 +39,7 @@ struct fs_struct *copy_fs_struct(struct fs_struct *old)
 	return fs;
 }
 
+/* The end of a grace period: no reader under RCU holds the pointer any more. */
 static void fs_free_rcu(struct rcu_head *rcu)
 {
 	kfree(container_of(rcu, struct fs_struct, rcu));

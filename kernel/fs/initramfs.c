@@ -119,6 +119,7 @@ static const char *find_link(struct cpio *c)
 	return NULL;
 }
 
+/* The names are needed no more when the archive has been read. */
 static void free_links(struct cpio *c)
 {
 	struct cpio_link *l;
@@ -136,6 +137,7 @@ struct new_name {
 	struct dentry *dentry;
 };
 
+/* Give back what new_name_begin() holds. */
 static void new_name_end(struct new_name *n)
 {
 	mutex_unlock(&n->parent.dentry->d_inode->i_lock);
@@ -186,7 +188,7 @@ static int initramfs_clear_way(struct new_name *n)
 	return 0;
 }
 
-/* What the archive says about owner, mode and time. The creating functions have set the caller's. */
+/* Owner, mode and time as the archive says. The creating functions have set those of the caller, which is root. */
 static void set_attributes(const struct cpio *c, struct inode *inode)
 {
 	inode->i_uid = c->field[C_UID];
@@ -195,7 +197,7 @@ static void set_attributes(const struct cpio *c, struct inode *inode)
 	inode->i_atime = inode->i_mtime = c->field[C_MTIME] * (u64)NSEC_PER_SEC;
 }
 
-/* The target has no terminating zero in the archive, so it is copied. */
+/* The target has no terminating zero in the archive, and the file system wants one, so it is copied. */
 static int make_symlink(struct cpio *c, struct inode *dir, struct dentry *d)
 {
 	char *target = kstrndup(c->data, c->field[C_SIZE], GFP_KERNEL);
@@ -208,7 +210,10 @@ static int make_symlink(struct cpio *c, struct inode *dir, struct dentry *d)
 	return err;
 }
 
-/* [i_lock] Make the object itself, still empty. A directory that exists already only gets the attributes. */
+/*
+ * [i_lock] Make the object itself, still empty. A directory that exists already stays, with what is in it, and only
+ * gets the attributes, because archives are laid over each other. 0 or -errno.
+ */
 static int make_node(struct cpio *c, struct new_name *n)
 {
 	struct inode *dir = n->parent.dentry->d_inode;
@@ -237,7 +242,7 @@ static int make_node(struct cpio *c, struct new_name *n)
 	return err;
 }
 
-/* A further name of a file that is unpacked already. */
+/* A further name of a file that is unpacked already. 0 or -errno. */
 static int make_link(const char *old, const char *new)
 {
 	struct new_name n;
@@ -343,6 +348,7 @@ static bool unpack_archive(struct cpio *c)
 	}
 }
 
+/* Archives are padded with zeros, as cpio writes whole blocks. */
 static void skip_padding(struct cpio *c)
 {
 	while (c->at < c->end && !*c->at)

@@ -21,7 +21,10 @@ u64 inode_now(void)
 	return ktime_get_real_ns();
 }
 
-/* A directory begins with two links: its name and its own ".". */
+/*
+ * The caller's ids for files become the owner. A directory begins with two links: its name and its own ".". NULL: no
+ * memory.
+ */
 struct inode *new_inode(struct super_block *sb, mode_t mode)
 {
 	struct inode *inode = kmem_cache_zalloc(inode_cache, GFP_KERNEL);
@@ -46,8 +49,8 @@ void ihold(struct inode *inode)
 }
 
 /*
- * Thread context. Only dentries hold inodes, and files hold dentries, so the last reference means that no name and no
- * user is left.
+ * Only dentries hold inodes, and files hold dentries. So when the last reference goes, there is no name and no user
+ * left, and the file system frees the contents (evict_inode). Thread context, may sleep.
  */
 void iput(struct inode *inode)
 {

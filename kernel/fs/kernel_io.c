@@ -1,7 +1,7 @@
 /*
- * Reading and writing files from inside the kernel, and sendfile(2). Reading goes page by page through the file's
- * get_page, the way mmap takes, so it works for files that have pages (ramfs) and needs no buffer of its own; writing
- * goes through write_kernel.
+ * Reading and writing files from inside the kernel (exec, the initramfs), and sendfile(2). Reading goes page by page
+ * through the file's get_page, the way mmap takes, so it works for files that have pages (ramfs) and needs no buffer
+ * of its own; writing goes through write_kernel.
  */
 #include "files.h"
 
@@ -12,7 +12,10 @@
 #include <sched/sched.h>
 #include <uapi/uio.h>
 
-/* The size is looked at for each page, so a file that is cut meanwhile ends early. */
+/*
+ * Page by page. The size is looked at for each page, so that a file that is cut meanwhile ends early and no page
+ * behind its end is read.
+ */
 ssize_t kernel_read(struct file *f, void *buf, size_t n, loff_t *pos)
 {
 	ssize_t done = 0;

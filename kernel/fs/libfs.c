@@ -1,20 +1,28 @@
-/* Trees of files made by the kernel: building, listing and removing them. */
+/*
+ * Trees of files that the kernel makes (tracefs, procfs, sysfs, debugfs): building, listing and removing them.
+ *
+ * A name in such a tree exists because its dentry does: there is no other record of it. The dentry is pinned, that
+ * is, the tree holds a reference to it, so it is not dropped as an unused cache entry would be. Listing a directory
+ * is walking over its pinned dentries. i_lock of a directory [its mutex] guards changes of its names, dcache_lock the
+ * lists.
+ */
 #include "internal.h"
 
 #include <fs/libfs.h>
 #include <fs/removable.h>
 #include <mm/slab.h>
 
-/*
- * For directories that only the kernel fills: creating a file gives EACCES unless the super block says otherwise,
- * everything else EPERM (no operation).
- */
+/* All names of such a tree are in the cache already, so a name that is asked for does not exist: remember that. */
 int simple_lookup(struct inode *dir, struct dentry *dentry)
 {
 	d_add(dentry, NULL);
 	return 0;
 }
 
+/*
+ * For directories that only the kernel fills: a program that creates a file gets EACCES, or what the super block says.
+ * All other operations are missing, which gives EPERM.
+ */
 int simple_no_create(struct inode *dir, struct dentry *dentry, mode_t mode)
 {
 	return dir->i_sb->s_create_error ?: -EACCES;
@@ -23,6 +31,7 @@ int simple_no_create(struct inode *dir, struct dentry *dentry, mode_t mode)
 static const struct inode_operations simple_dir_iops = {.lookup = simple_lookup, .create = simple_no_create};
 static const struct file_operations simple_dir_fops = {.iterate = dcache_readdir};
 
+/* The target was copied when the link was made, so nothing has to be written into the page. */
 static const char *simple_get_link(struct dentry *dentry, struct inode *inode, char *buf)
 {
 	return inode->i_private;
@@ -30,7 +39,10 @@ static const char *simple_get_link(struct dentry *dentry, struct inode *inode, c
 
 static const struct inode_operations simple_link_iops = {.get_link = simple_get_link};
 
-/* The target of a symbolic link is its own copy, some files own their data, and the files of a module are counted. */
+/*
+ * The target of a symbolic link, and the data of some files, belong to the inode and go with it. The files of a module
+ * count their inodes (removable_evict).
+ */
 static void simple_evict(struct inode *inode)
 {
 	if (S_ISLNK(inode->i_mode) || (inode->i_text && inode->i_text->kind && inode->i_text->kind->owns_data))
@@ -40,7 +52,9 @@ static void simple_evict(struct inode *inode)
 
 static const struct super_operations simple_super_ops = {.evict_inode = simple_evict};
 
-/* [i_lock of parent] Takes over the inode's reference. The dentry, pinned (the tree's reference), or ERR_PTR.
+/*
+ * [i_lock of parent] Give the inode a name. Takes over the inode's reference, also on error. Returns the dentry,
+ * which the pin holds, or ERR_PTR: -EEXIST, -ENOMEM.
  */
 static struct dentry *attach_locked(struct dentry *parent, const char *name, struct inode *inode)
 {
@@ -96,7 +110,7 @@ struct dentry *simple_create_file(struct dentry *parent, const char *name, mode_
 	return simple_attach(parent, name, inode);
 }
 
-/* A directory of such a tree, root's; iop NULL: nothing can be made in it by programs. */
+/* A directory of such a tree, owned by root. With iop NULL programs can make nothing in it. NULL: no memory. */
 struct inode *simple_dir_inode(struct super_block *sb, mode_t mode, const struct inode_operations *iop)
 {
 	struct inode *inode = new_inode(sb, S_IFDIR | (mode & 07777));
@@ -149,7 +163,7 @@ int simple_fill_super(struct super_block *sb, u32 magic, mode_t root_mode, const
 	return sb->s_root ? 0 : -ENOMEM;
 }
 
-/* A positive child with a reference; NULL: none is left. */
+/* Any child with an inode, with a reference; NULL when there is none. */
 static struct dentry *first_child(struct dentry *dir)
 {
 	struct dentry *d, *found = NULL;
@@ -164,7 +178,10 @@ static struct dentry *first_child(struct dentry *dir)
 	return found;
 }
 
-/* Takes one dentry, with nothing in it, out of the tree. */
+/*
+ * Take one dentry without children out of the tree. A root has no name that could go; it stays until its mount goes.
+ * Files that are open live on without a name.
+ */
 static void unlink_one(struct dentry *d)
 {
 	struct inode *dir = d->d_parent->d_inode;
@@ -184,7 +201,10 @@ static void unlink_one(struct dentry *d)
 	shrink_negative_children(d);
 }
 
-/* Depth first, without recursion: down while there are children, up by d_parent. */
+/*
+ * Depth first and without recursion, since the kernel stack is small: down as long as there are children, then up by
+ * d_parent. Each step holds a reference to where it stands.
+ */
 void simple_remove(struct dentry *top)
 {
 	struct dentry *d = dget(top), *child;
@@ -206,8 +226,10 @@ void simple_remove(struct dentry *top)
 	}
 }
 
-/* [dcache_lock] The first entry at or after position `off`: what is pinned belongs to the tree, other names
- * are only cached. */
+/*
+ * [dcache_lock] The first entry at or after position `off`. Only pinned dentries are entries of the directory; others
+ * are negative answers in the cache.
+ */
 static struct dentry *next_entry(struct dentry *dir, u64 off)
 {
 	struct dentry *d;
@@ -253,8 +275,10 @@ bool dir_emit_dots(struct file *file, struct dir_context *ctx)
 }
 
 /*
- * [i_lock of the directory: no name comes or goes] Positions are the dentries' own, which only grow along the
- * list, so a reader that removes what it lists (rm -r) misses nothing.
+ * [i_lock of the directory: no name comes or goes] The position of an entry is the dentry's own number (d_off), and
+ * numbers only grow along the list. So a reader that removes what it lists (rm -r) misses nothing, and one that comes
+ * back after a pause goes on behind the last entry it has seen. dcache_lock is released for each emit(), which may
+ * fault; a reference keeps the entry meanwhile.
  */
 int dcache_readdir(struct file *file, struct dir_context *ctx)
 {

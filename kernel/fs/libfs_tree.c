@@ -1,10 +1,18 @@
-/* Trees of files that come and go as a whole, by mkdir and rmdir of user programs. */
+/*
+ * Trees of kernel-made files that come and go as a whole, by mkdir and rmdir of user programs: the instances of
+ * tracefs.
+ *
+ * A new tree is built under a dentry that is not in the hash, so no walk can enter it before it is complete; then it
+ * gets its name in one step. A tree is removed only when nobody uses any part of it, and all of its names go in one
+ * step, so a program never sees half a tree. dcache_lock makes that one step.
+ */
 #include "internal.h"
 
 #include <fs/libfs.h>
 
 /* ---- Making: the dentry is not hashed, so no walk comes to it or to what is below */
 
+/* The dentry has the right parent and name, but no look-up finds it yet. ERR_PTR(-ENOMEM). */
 struct dentry *simple_prepare_dir(struct dentry *negative, mode_t mode)
 {
 	struct dentry *d = d_alloc(negative->d_parent, negative->d_name, negative->d_namelen);
@@ -18,7 +26,11 @@ struct dentry *simple_prepare_dir(struct dentry *negative, mode_t mode)
 	return ERR_PTR(-ENOMEM);
 }
 
-/* Who finds neither of the two in between waits for the parent's i_lock, which our caller holds, and looks again. */
+/*
+ * Between the two steps the name is in the cache neither as missing nor as present. A walk that looks for it just
+ * then asks the file system, for which it has to wait for the parent's i_lock, held by our caller, and then looks
+ * again.
+ */
 void simple_publish_dir(struct dentry *negative, struct dentry *dir)
 {
 	d_delete(negative);
@@ -30,7 +42,10 @@ void simple_publish_dir(struct dentry *negative, struct dentry *dir)
 
 /* ---- Removing. [dcache_lock] up to simple_remove_unused */
 
-/* The first child behind `at`, which is in the list of dir's children or its head. */
+/*
+ * The first child with an inode behind `at`, which is a place in the list of dir's children, or its head. Negative
+ * children are only cached answers and not a part of the tree.
+ */
 static struct dentry *positive_after(struct dentry *dir, struct list_head *at)
 {
 	for (at = at->next; at != &dir->d_subdirs; at = at->next) {
@@ -42,7 +57,7 @@ static struct dentry *positive_after(struct dentry *dir, struct list_head *at)
 	return NULL;
 }
 
-/* Of the tree below top, parents first; NULL: d was the last. */
+/* Walk the tree below top, parents before children; NULL: d was the last. */
 static struct dentry *next_in_tree(struct dentry *top, struct dentry *d)
 {
 	struct dentry *next = positive_after(d, &d->d_subdirs);
@@ -52,7 +67,10 @@ static struct dentry *next_in_tree(struct dentry *top, struct dentry *d)
 	return next;
 }
 
-/* Has it more references than the tree's own: the pin, and each child's, negative ones' too? */
+/*
+ * Does anybody outside of the tree hold this dentry? The tree itself accounts for one reference by the pin and one
+ * for each child, negative ones included.
+ */
 static bool in_use(const struct dentry *d)
 {
 	int own = d->d_flags & DCACHE_PINNED ? 1 : 0;
@@ -63,6 +81,7 @@ static bool in_use(const struct dentry *d)
 	return atomic_read(&d->d_count) > own;
 }
 
+/* Does anybody use any part of the tree, or has anything mounted in it? A walk, an open file, a working directory. */
 static bool tree_in_use(struct dentry *top)
 {
 	struct dentry *d;
@@ -75,7 +94,10 @@ static bool tree_in_use(struct dentry *top)
 	return false;
 }
 
-/* Children first. Their pins' references are in the list `gone`, linked by d_child. */
+/*
+ * Take all names out of the hash, children first. The references of their pins are collected in the list `gone`,
+ * linked by d_child, since dput() may sleep and cannot be called here.
+ */
 static void unhash_tree(struct dentry *top, struct list_head *gone)
 {
 	struct dentry *d = top, *child, *parent;
@@ -96,8 +118,9 @@ static void unhash_tree(struct dentry *top, struct list_head *gone)
 }
 
 /*
- * One hold of dcache_lock from the look at all references to the last name's end: a reference to what has none but the
- * tree's is only had by finding the name, under that lock.
+ * dcache_lock is held from the look at the references until the last name is gone. Nobody outside has a reference at
+ * that point, and a new one can only be had by finding a name under the same lock. So no part of the tree comes into
+ * use in between.
  */
 int simple_remove_unused(struct dentry *top)
 {

@@ -6,6 +6,12 @@
  * covered has a chain of mounts in d_mounted, one for each mount through which it can be reached, and the path walk
  * steps onto the covering root (step_into).
  *
+ *     root mount            d_mounted of the dentry "proc"
+ *       "/"                          |
+ *        +-- "proc" ----------------->  mount: mnt_at = (root mount, "proc"), mnt_root = "/" of procfs
+ *        |                                       "/"
+ *        +-- "bin"                                +-- "self"
+ *
  * The life of a mount: the tree holds one reference, and each path (cwd, open file, mount on it) another. umount takes
  * the tree's reference away; with MNT_DETACH it does so even while others are held, and the mount then lives on for its
  * users only. The last mount of a super block that is not `single` destroys it.
@@ -73,7 +79,10 @@ static int keep_single(struct super_block *sb)
 	return -ENOSPC;
 }
 
-/* Everything in the tree goes, and then the super block. Also for one whose fill_super failed half way. */
+/*
+ * Free a super block that no mount shows: everything in its tree goes first. Also for one whose fill_super() failed
+ * half way.
+ */
 static void destroy_super(struct super_block *sb)
 {
 	if (sb->s_op && sb->s_op->begin_put)
@@ -87,7 +96,10 @@ static void destroy_super(struct super_block *sb)
 	kfree(sb);
 }
 
-/* [mount_mutex] The super block to show: the only one, or a new one. ERR_PTR. */
+/*
+ * [mount_mutex] The super block to show: the only one of a `single` type, else a new one, which fill_super() builds.
+ * A super block that could not be built is destroyed with what it has so far. ERR_PTR.
+ */
 static struct super_block *get_super(const struct file_system_type *type, const char *options)
 {
 	struct super_block *sb = type->single ? find_single(type) : NULL;

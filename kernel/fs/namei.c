@@ -9,8 +9,22 @@
  * A symbolic link is not followed by recursion: its text is put in front of what is left to walk, and MAX_LINKS bounds
  * the loop. Links that lead to an object and not to a path (/proc/<pid>/fd) jump there.
  *
- * struct nameidata in internal.h is the state of a walk. Functions marked [dcache_lock] need it held and return with it
- * held.
+ * struct nameidata in internal.h is the state of a walk:
+ *
+ *     "/proc/self/fd"      name  what is left: "self/fd"
+ *           ^              last  the component that is looked at: "self", 4 bytes, its hash
+ *           |              path  where the walk stands: (mount of proc, its root)
+ *
+ * The usual calls, for a path whose last component exists:
+ *
+ *     filename_lookup -> path_init            the lock; the root, the working directory or a descriptor
+ *                        walk_to_end
+ *                          link_path_walk     all components but the last: scan_component, walk_component
+ *                          walk_last          the last one; then step_into, onto a mount if one is there
+ *                        path_get             the only references
+ *                        path_finish          the lock is released
+ *
+ * Functions marked [dcache_lock] need it held and return with it held.
  */
 #include "files.h"
 
@@ -21,7 +35,10 @@
 
 #define MAX_LINKS 40 /* symbolic links in one walk, as Linux */
 
-/* Nearly all paths fit into the structure, so most calls need no page. */
+/*
+ * Nearly all paths fit into the structure, so most calls allocate no page. Only a path that fills the structure to
+ * its end may go on, and is then copied a second time, into a page.
+ */
 int getname(struct filename *f, const char __user *path, bool empty_ok)
 {
 	long len = strncpy_from_user(f->iname, path, sizeof(f->iname));
@@ -114,8 +131,8 @@ int path_init(struct nameidata *nd, int dfd, const char *name)
 }
 
 /*
- * The new references are taken before the old ones are dropped, so the place cannot go in between. dput() may sleep, so
- * it comes after the lock is released.
+ * The new references are taken before the lock is released, so the place cannot go away in between. The old ones are
+ * dropped afterwards, because dput() may sleep.
  */
 void walk_unlock(struct nameidata *nd)
 {
@@ -138,7 +155,7 @@ void path_free_names(struct nameidata *nd)
 	nd->buf = NULL;
 }
 
-/* What a step that slept has left; no lock held. */
+/* Drop the references of a walk that had to release the lock on its way. No lock is held. */
 static void drop_references(struct nameidata *nd)
 {
 	if (nd->base.dentry)
@@ -219,7 +236,10 @@ static noinline struct dentry *lookup_slow(struct nameidata *nd)
 	return d;
 }
 
-/* A negative dentry is the fast answer for a name that does not exist. */
+/*
+ * A negative dentry is the fast answer for a name that does not exist. One that is no longer true (d_revalidate) is
+ * looked up again.
+ */
 struct dentry *walk_last(struct nameidata *nd)
 {
 	struct dentry *d = __d_lookup(nd->path.dentry, nd->last, nd->last_len, nd->last_hash);
@@ -316,7 +336,10 @@ static int jump_link(struct nameidata *nd, struct dentry *link)
 	return 1;
 }
 
-/* A reference keeps the link while the lock is released. An absolute target starts again at the caller's root. */
+/*
+ * A reference keeps the link while the lock is released. Links can lead in circles, so they are counted: -ELOOP. An
+ * absolute target starts again at the caller's root, any other one at the directory that the link lies in.
+ */
 noinline int follow_link(struct nameidata *nd, struct dentry *link)
 {
 	int err;
@@ -363,8 +386,11 @@ static int scan_component(struct nameidata *nd, const char *s)
 	return nd->last_len > NAME_MAX ? -ENAMETOOLONG : 0;
 }
 
-/* [dcache_lock] Walk one component that is not the last. 0 or -errno. */
-/* "." changes nothing and ".." is answered without a look-up. */
+/*
+ * [dcache_lock] Walk one component that is not the last: "." changes nothing, ".." needs no look-up, a link is put in
+ * front of the rest, and anything else is stepped into. Whether that is a directory is asked when the next component is
+ * looked at. 0 or -errno.
+ */
 static int walk_component(struct nameidata *nd)
 {
 	struct dentry *d;

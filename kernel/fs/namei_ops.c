@@ -1,6 +1,11 @@
 /*
  * Making and removing names: mkdir, mknod, symlink, link, unlink, rmdir. (rename is in rename.c.)
  *
+ *     name_op_begin      copy the name, walk to its directory, lock that, look the last component up
+ *     mnt_want_write     is the mount writable?
+ *     vfs_mkdir, ...     rights, then the file system's operation
+ *     name_op_end        unlock, drop the references
+ *
  * All of them walk to the parent directory, lock it (i_lock), look the name up under that lock, and then call the file
  * system's operation; struct name_op holds what they have in common. The lock makes check and change one step: a name
  * that was free stays free until it is made.
@@ -10,7 +15,10 @@
 #include <lib/string.h>
 #include <proc/syscall.h>
 
-/* The directory may have been removed while this call waited for its lock; it has no links then. */
+/*
+ * May this name be made in the directory? 0, -EEXIST, -EACCES, and -ENOENT for a directory that was removed while
+ * this call waited for its lock: it has no links then. [i_lock of dir]
+ */
 int may_create(struct inode *dir, struct dentry *dentry)
 {
 	if (dentry->d_inode)
@@ -21,8 +29,8 @@ int may_create(struct inode *dir, struct dentry *dentry)
 }
 
 /*
- * In a sticky directory (/tmp) only the owner of the file or of the directory may remove a name. What is mounted on
- * keeps its name.
+ * May this name be removed? In a sticky directory (/tmp) only the owner of the file or of the directory may do so. A
+ * name that something is mounted on stays. 0, -ENOENT, -EACCES, -EPERM, -ENOTDIR, -EISDIR, -EBUSY. [i_lock of dir]
  */
 int may_delete(struct inode *dir, struct dentry *victim, bool is_dir)
 {
@@ -43,7 +51,10 @@ int may_delete(struct inode *dir, struct dentry *victim, bool is_dir)
 	return victim->d_mounted ? -EBUSY : 0;
 }
 
-/* [i_lock of dir] Tutorials trace these functions by Linux's names, so each is a function of its own. */
+/*
+ * [i_lock of dir] Make an empty file. The vfs_ functions have Linux's names and are not inlined, because tutorials
+ * trace them by these names.
+ */
 noinline int vfs_create(struct inode *dir, struct dentry *dentry, mode_t mode)
 {
 	int err = may_create(dir, dentry);
@@ -86,8 +97,9 @@ static noinline int vfs_unlink(struct inode *dir, struct dentry *dentry)
 }
 
 /*
- * [i_lock of dir] The victim's own lock is taken as well: nothing may be made in it between the check for emptiness and
- * its end.
+ * [i_lock of dir] The victim's own lock is taken as well, the parent's before the child's: nothing may be made in the
+ * directory between the check that it is empty and its end. Its cached negative names hold references to it, so they
+ * go.
  */
 static noinline int vfs_rmdir(struct inode *dir, struct dentry *dentry)
 {
@@ -106,7 +118,7 @@ static noinline int vfs_rmdir(struct inode *dir, struct dentry *dentry)
 	return err;
 }
 
-/* What must be held while a name is made or removed. */
+/* Making or removing a name: what is held between name_op_begin() and name_op_end(). */
 struct name_op {
 	struct filename name;
 	struct nameidata nd;
@@ -114,7 +126,7 @@ struct name_op {
 	struct dentry *dentry; /* with a reference; parent's i_lock is held */
 };
 
-/* Give back what name_op_begin() has taken. */
+/* Give back all that name_op_begin() has taken, in the opposite order. */
 static void name_op_end(struct name_op *op)
 {
 	mutex_unlock(&op->parent.dentry->d_inode->i_lock);
@@ -125,9 +137,10 @@ static void name_op_end(struct name_op *op)
 }
 
 /*
- * Walk to the parent, lock it, and look the name up. `dot` is the error for names that end in ".", ".." or "/", as each
- * system call has its own; rmdir (-EBUSY) distinguishes them further: "." is -EINVAL, and ".." is not empty. Returns 0
- * with everything held, or -errno with nothing held.
+ * Walk to the parent, lock it, and look the name up. A name may end in ".", ".." or "/", which are no names that
+ * could be made or removed; `dot` is the error for these, as each system call has its own. rmdir (-EBUSY)
+ * distinguishes them further: "." is -EINVAL, and ".." is not empty. Returns 0 with everything held, or -errno with
+ * nothing held.
  */
 static int name_op_begin(struct name_op *op, int dfd, const char __user *path, int dot)
 {
@@ -201,7 +214,10 @@ SYSCALL_DEFINE2(mkdir, const char __user *, path, mode_t, mode)
 	return sys_mkdirat(AT_FDCWD, (unsigned long)path, mode);
 }
 
-/* The new encoding of device numbers in user space; the old one agrees with it below 256. */
+/*
+ * A device number as programs write it (encode_dev() in stat.c). The older form of 16 bits agrees with it for numbers
+ * below 256.
+ */
 static dev_t decode_dev(u32 dev)
 {
 	return ((u64)((dev >> 8) & 0xfff) << 20) | (dev & 0xff) | ((dev >> 12) & 0xfff00);
@@ -236,7 +252,10 @@ SYSCALL_DEFINE3(mknod, const char __user *, path, mode_t, mode, unsigned, dev)
 	return sys_mknodat(AT_FDCWD, (unsigned long)path, mode, dev);
 }
 
-/* The target is any text that is not empty; it need not name a file. */
+/*
+ * The target is any text that is not empty; it need not name a file. It is copied first, because nothing may fault
+ * while the directory is locked.
+ */
 SYSCALL_DEFINE3(symlinkat, const char __user *, target, int, dfd, const char __user *, path)
 {
 	struct filename to;
@@ -313,7 +332,7 @@ SYSCALL_DEFINE2(link, const char __user *, oldpath, const char __user *, newpath
 	return sys_linkat(AT_FDCWD, (unsigned long)oldpath, AT_FDCWD, (unsigned long)newpath, 0);
 }
 
-/* Slashes behind the name are allowed: it must be a directory anyway. */
+/* Slashes behind the name are allowed: it must be a directory in any case. A read-only mount is asked about last. */
 static long do_rmdir(int dfd, const char __user *path)
 {
 	struct name_op op;
@@ -329,8 +348,8 @@ static long do_rmdir(int dfd, const char __user *path)
 }
 
 /*
- * A name with slashes behind it must be a directory, and a directory cannot be unlinked: the errors say which it was.
- * AT_REMOVEDIR makes it rmdir.
+ * A name with slashes behind it must be a directory, and a directory cannot be unlinked, so such a name is an error
+ * in any case; which one says what the name was. AT_REMOVEDIR makes the call rmdir.
  */
 SYSCALL_DEFINE3(unlinkat, int, dfd, const char __user *, path, int, flags)
 {

@@ -5,6 +5,15 @@
  * checks the rights (may_open), and lets the file system open it (vfs_open). Only then is the file installed under the
  * descriptor, so another thread never sees a half-open one.
  *
+ *     do_sys_openat2
+ *       get_unused_fd_flags             a number, without a file yet
+ *       path_openat
+ *         open_walk  -> open_last       the last component: take it, follow it, or open_create
+ *         may_open                      rights, unless this call has made the file
+ *         vfs_open   -> f_op->open      the file system or driver
+ *         handle_truncate               O_TRUNC
+ *       fd_install                      now other threads find it
+ *
  * A file that does not exist is looked up once without and once with the directory's i_lock. When another task makes it
  * in between, an open without O_EXCL must open that file: the walk starts again (-EAGAIN).
  */
@@ -19,8 +28,9 @@
 static const struct file_operations path_only_fops;
 
 /*
- * Fill a fresh file in for `path`, and let the file system open it. A file opened for writing counts as a writer until
- * its last fput (write_access.c).
+ * Fill a fresh file in for `path`, and let the file system open it. A file opened for writing counts as a writer
+ * until its last fput (write_access.c), so that a program that runs is not written to. Takes over the path's
+ * references when it returns 0; -errno otherwise.
  */
 noinline int vfs_open(const struct path *path, struct file *f)
 {
@@ -194,7 +204,10 @@ static int open_walk(int dfd, const char *name, int flags, mode_t mode, struct p
 	return err < 0 ? err : 0;
 }
 
-/* O_TRUNC: empty the file. A file that is not open for writing counts as a writer while this lasts. */
+/*
+ * O_TRUNC: empty the file. The call counts as a writer while this lasts, since O_TRUNC may come with O_RDONLY. 0 or
+ * -errno.
+ */
 static int handle_truncate(struct file *f)
 {
 	struct inode *inode = f->f_inode;
@@ -210,7 +223,10 @@ static int handle_truncate(struct file *f)
 	return err;
 }
 
-/* The whole of an open except for the descriptor. ERR_PTR. */
+/*
+ * The whole of an open except for the descriptor: walk, rights, file, the file system's open, truncation. A file that
+ * this call has created is not asked for rights: its mode is for later opens. ERR_PTR.
+ */
 static noinline struct file *path_openat(int dfd, const char *name, int flags, mode_t mode)
 {
 	struct file *f;
@@ -249,6 +265,7 @@ put_path:
 	return ERR_PTR(err);
 }
 
+/* A function of its own because tutorials trace it by this name, which is Linux's. */
 noinline struct file *do_filp_open(int dfd, const char *name, int flags, mode_t mode)
 {
 	return path_openat(dfd, name, flags, mode);
@@ -297,6 +314,7 @@ noinline long do_sys_openat2(int dfd, const char __user *filename, int flags, mo
 	return fd;
 }
 
+/* Likewise: Linux's name for the way that open, openat and creat have in common. */
 noinline long do_sys_open(int dfd, const char __user *filename, int flags, mode_t mode)
 {
 	return do_sys_openat2(dfd, filename, flags, mode);
@@ -325,14 +343,13 @@ SYSCALL_DEFINE1(close, unsigned, fd)
 	return f ? filp_close(f) : -EBADF;
 }
 
-/*
- * close_range(2): close all descriptors first..last, or (CLOEXEC) only mark them for exec. Goes from one open
- * descriptor to the next, so a range up to the largest number ends where the table does.
- */
 #define CLOSE_RANGE_CLOEXEC 4u
+
 /*
- * The file that the search returns is only used as a sign that the descriptor is open; another thread may close it in
- * between, and then fd_take() finds nothing.
+ * close_range(2): close all descriptors first..last, or (CLOEXEC) only mark them for exec. It goes from one open
+ * descriptor to the next, so a range up to the largest number ends where the table does. The file that the search
+ * returns only shows that the descriptor is open; another thread may close it in between, and then fd_take() finds
+ * nothing.
  */
 SYSCALL_DEFINE3(close_range, unsigned, first, unsigned, last, unsigned, flags)
 {

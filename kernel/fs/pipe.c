@@ -6,6 +6,10 @@
  * counters only grow and their difference is what the pipe holds. Pages come as they are written to and go as they are
  * read empty, but for one that is kept for the next write.
  *
+ *     pages[]   | NULL | page | page | page | NULL | ...
+ *                          ^tail          ^head
+ *                          read from here, written from here; both go to the right, and round
+ *
  * Writes of at most PIPE_BUF bytes are atomic: they wait until they fit as a whole. Longer ones go in parts.
  *
  * Wake-ups: a reader sleeps while the pipe is empty, a writer while less than PIPE_BUF is free (or less than its atomic
@@ -39,7 +43,10 @@ static unsigned user_pages_soft(void)
 	return min(16384UL, totalram_pages() / 8);
 }
 
-/* Decide how large a pipe of the current task may be, and count it for the task's user. */
+/*
+ * Decide how large a pipe of the current task may be, and count its pages for the task's user. They are counted
+ * before they are compared, so that two tasks cannot share the last ones.
+ */
 static void charge_pipe(struct pipe_inode_info *pipe)
 {
 	struct user_struct *user = get_task_user(current);
@@ -277,7 +284,10 @@ static bool pipe_put_file(struct inode *inode, struct pipe_inode_info *pipe)
 	return true;
 }
 
-/* The other side learns of it: readers of the last writer's end see the end of file, and writers EPIPE. */
+/*
+ * One end is closed. When the last writer goes, readers that sleep must find the end of the file; when the last
+ * reader goes, writers must find EPIPE. fifo_mutex is taken first, since this may free the ring.
+ */
 static int pipe_release(struct inode *inode, struct file *f)
 {
 	struct pipe_inode_info *pipe = f->private_data;

@@ -16,6 +16,7 @@
 static const struct inode_operations ramfs_dir_iops;
 static const struct file_operations ramfs_dir_fops = {.iterate = dcache_readdir};
 
+/* The text was copied when the link was made, and never changes. */
 static const char *ramfs_get_link(struct dentry *dentry, struct inode *inode, char *buf)
 {
 	return inode->i_private;
@@ -75,6 +76,7 @@ static void ramfs_attach(struct inode *dir, struct dentry *dentry, struct inode 
 	touch_dir(dir);
 }
 
+/* [i_lock of dir] A node of any kind, counted, owned by the caller, and named. 0, -ENOSPC, -ENOMEM. */
 static int ramfs_mknod(struct inode *dir, struct dentry *dentry, mode_t mode, dev_t dev)
 {
 	struct inode *inode = ramfs_inode(dir->i_sb, mode, dev);

@@ -20,13 +20,17 @@
 
 #define RADIX_BITS 9 /* a node is a page of 512 pointers */
 #define RADIX_SIZE (1u << RADIX_BITS)
-#define RAMFS_MAX_SIZE \
-	(1LL << 42) /* bytes: 30 bits of index, so a tree of at most 4 levels                \
-		     */
+/* Bytes: 30 bits of index, so the tree has at most 4 levels. */
+#define RAMFS_MAX_SIZE (1LL << 42)
 
 /*
- * The tree grows in height as the file does: a file of one page is a single pointer, one of 2 MiB has one node. [l] its
- * lock.
+ * The tree grows in height as the file does:
+ *
+ *     height 0    root -> page 0                               a file of one page
+ *     height 1    root -> node -> pages 0 to 511               up to 2 MiB
+ *     height 2    root -> node -> nodes -> pages               up to 1 GiB
+ *
+ * [l] its lock.
  */
 struct ramfs_pages {
 	spinlock_t lock;
@@ -37,7 +41,7 @@ struct ramfs_pages {
 static const struct file_operations ramfs_file_fops;
 static const struct inode_operations ramfs_file_iops;
 
-/* Also sets the operations, so that ramfs.c need not know them. */
+/* An empty file has no pages. The operations are set here, so that ramfs.c need not know them. 0 or -ENOMEM. */
 int ramfs_init_file(struct inode *inode)
 {
 	struct ramfs_pages *t = kzalloc(sizeof(*t), GFP_KERNEL);

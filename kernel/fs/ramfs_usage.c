@@ -46,6 +46,7 @@ static bool machine_has_room(void)
 	return nr_free_pages() > totalreserve_pages();
 }
 
+/* Both limits: the machine's last reserve, and this file system's own. False: -ENOSPC for the caller. */
 bool ramfs_charge_page(struct super_block *sb)
 {
 	struct ramfs_usage *usage = usage_of(sb);
@@ -58,7 +59,10 @@ void ramfs_uncharge_pages(struct super_block *sb, u64 nr)
 	atomic64_add(-(s64)nr, &usage_of(sb)->pages);
 }
 
-/* Names and inodes take memory, too, and no end of a process gives it back. */
+/*
+ * Names and inodes take memory, too. The out-of-memory killer cannot get it back, since no process owns them, so they
+ * are limited as pages are.
+ */
 bool ramfs_charge_inode(struct super_block *sb)
 {
 	struct ramfs_usage *usage = usage_of(sb);
@@ -72,7 +76,7 @@ void ramfs_uncharge_inode(struct super_block *sb)
 }
 
 /* What is left; the use may be above a limit that a remount has lowered. */
-static u64 room(u64 limit, const atomic64_t *used)
+static u64 ramfs_room(u64 limit, const atomic64_t *used)
 {
 	return limit - min_t(u64, atomic64_read(used), limit);
 }
@@ -85,14 +89,14 @@ void ramfs_statfs(const struct super_block *sb, struct statfs *to)
 	u64 free = nr_free_pages(), reserve = totalreserve_pages();
 
 	to->f_blocks = min_t(u64, pages, totalram_pages());
-	to->f_bfree = to->f_bavail = min_t(u64, room(pages, &usage->pages), free - min_t(u64, free, reserve));
+	to->f_bfree = to->f_bavail = min_t(u64, ramfs_room(pages, &usage->pages), free - min_t(u64, free, reserve));
 	if (inodes == USAGE_UNLIMITED)
 		return;
 	to->f_files = inodes;
-	to->f_ffree = room(inodes, &usage->inodes);
+	to->f_ffree = ramfs_room(inodes, &usage->inodes);
 }
 
-/* ramfs has no size, and so takes no options about one. */
+/* Does this file system have a size? ramfs, as on Linux, has not, and so takes no options about one. */
 static bool has_size(const struct super_block *sb)
 {
 	return strcmp(sb->s_type->name, "ramfs");
@@ -148,7 +152,7 @@ static int parse_size(const char *text, u64 *pages)
 	return bytes > (u64)1 << 62 ? -EINVAL : make_limit(DIV_ROUND_UP(bytes, PAGE_SIZE), text, end, pages);
 }
 
-/* A number, with or without a unit. */
+/* A number with or without a unit (k, m, g), 0 for no limit. 0 or -EINVAL. */
 static int parse_count(const char *text, u64 *count)
 {
 	char *end;
@@ -157,7 +161,7 @@ static int parse_count(const char *text, u64 *count)
 	return make_limit(n, text, end, count);
 }
 
-/* The options of a mount or remount. */
+/* The options of a mount or remount, before they come into force. */
 struct wish {
 	mode_t mode; /* of the root directory */
 	u64 pages, inodes;

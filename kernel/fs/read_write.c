@@ -2,6 +2,10 @@
  * read(2), write(2), lseek(2), and the calls that differ from them only in where they read and write. They find the
  * file, check how it was opened, and call the file's own read or write with the position to use and to move.
  *
+ *     sys_read -> ksys_read      descriptor to file, position, lock; count for /proc/<pid>/io
+ *                   vfs_read     opened for reading? a sensible count?
+ *                     f_op->read the file system, driver, pipe or control file
+ *
  * The file position is guarded by f_pos_lock, which fdget_pos() takes only where another task could move it; pread and
  * pwrite bring a position of their own and need no lock.
  */
@@ -27,6 +31,7 @@ noinline ssize_t vfs_read(struct file *f, char __user *buf, size_t n, loff_t *po
 	return f->f_op->read(f, buf, min(n, MAX_RW_COUNT), pos);
 }
 
+/* The checks of vfs_read(), for writing. The file's own operation applies RLIMIT_FSIZE (generic_write_checks). */
 noinline ssize_t vfs_write(struct file *f, const char __user *buf, size_t n, loff_t *pos)
 {
 	if (unlikely(!(f->f_mode & FMODE_WRITE)))
@@ -66,14 +71,19 @@ noinline ssize_t ksys_write(unsigned fd, const char __user *buf, size_t n)
 	return res;
 }
 
-/* Beyond RLIMIT_FSIZE: SIGXFSZ, as if the process had sent it to itself, and -EFBIG. */
+/*
+ * Beyond RLIMIT_FSIZE the process gets SIGXFSZ, as if it had sent it to itself; if it survives, the call says -EFBIG.
+ */
 static int file_too_big(void)
 {
 	send_sig(SIGXFSZ, current, 0);
 	return -EFBIG;
 }
 
-/* A write that crosses the limit becomes shorter; one that begins at it or behind fails. */
+/*
+ * RLIMIT_FSIZE: a write that crosses the limit becomes shorter, and one that begins at the limit or behind it fails.
+ * 0 or -EFBIG.
+ */
 int generic_write_checks(loff_t pos, size_t *n)
 {
 	u64 limit = rlimit(RLIMIT_FSIZE);
@@ -118,6 +128,7 @@ SYSCALL_DEFINE4(pread64, unsigned, fd, char __user *, buf, size_t, n, loff_t, po
 	return res;
 }
 
+/* As pread64(). The file is asked whether it has a position: pipes and terminals have none. */
 SYSCALL_DEFINE4(pwrite64, unsigned, fd, const char __user *, buf, size_t, n, loff_t, pos)
 {
 	struct fd f;
@@ -134,8 +145,9 @@ SYSCALL_DEFINE4(pwrite64, unsigned, fd, const char __user *, buf, size_t, n, lof
 }
 
 /*
- * Holes are not told apart: everything is data for SEEK_DATA, and the only hole is at the end. A position behind the
- * end is allowed; a write there leaves a hole. f_pos is stored at the end, so a call that fails moves nothing.
+ * Files here do not tell where their holes are: for SEEK_DATA everything is data, and the only hole is at the end. A
+ * position behind the end is allowed; a write there leaves a hole. f_pos is stored at the end, so a call that fails
+ * moves nothing.
  */
 loff_t default_llseek(struct file *f, loff_t off, int whence)
 {

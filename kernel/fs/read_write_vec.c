@@ -1,6 +1,7 @@
 /*
  * Scattered buffers: readv(2), writev(2), preadv(2), pwritev(2). The vector is copied and checked once, and then each
- * part is one ordinary read or write. Other readers and writers of the file may come in between two parts of a call.
+ * part is one ordinary read or write. Other readers and writers of the file may come in between two parts of a call;
+ * Linux promises no more for most files.
  */
 #include "files.h"
 
@@ -42,8 +43,8 @@ static int import_iovec(const struct iovec __user *uvec, unsigned long n, struct
 }
 
 /*
- * Each part is one read or write, and the first one that is short ends the call. An error after some bytes is not
- * reported.
+ * Each part is one read or write, and the first one that is short ends the call. As for a plain read or write, an
+ * error after some bytes is not reported: the caller learns how many bytes went and meets the error in the next call.
  */
 static ssize_t do_iter(struct file *f, const struct iovec *vec, unsigned long n, loff_t *pos, bool write)
 {
@@ -85,7 +86,7 @@ static ssize_t do_vec(struct file *f, const struct iovec __user *uvec, unsigned 
 	return res;
 }
 
-/* With the file's own position. */
+/* With the file's own position, which f_pos_lock guards for the whole call if the file is shared. */
 static ssize_t do_vec_fd(unsigned fd, const struct iovec __user *vec, unsigned long n, bool write)
 {
 	struct fd f = fdget_pos(fd);

@@ -32,6 +32,7 @@ static void lock_rename(struct dentry *a, struct dentry *b)
 	mutex_lock(&b->d_inode->i_lock);
 }
 
+/* The opposite order of lock_rename(). */
 static void unlock_rename(struct dentry *a, struct dentry *b)
 {
 	mutex_unlock(&a->d_inode->i_lock);

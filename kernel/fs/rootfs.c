@@ -28,7 +28,10 @@ static struct dentry *rootfs_make_node(struct dentry *dir, const char *name, mod
 	return d;
 }
 
-/* The device file exists before the initramfs is unpacked, so a root without an initramfs has a console, too. */
+/*
+ * The device file is made before the initramfs is unpacked, so that a root without an initramfs has a console as
+ * well. 0 or -errno. Boot, thread context.
+ */
 int rootfs_populate(struct dentry *root)
 {
 	struct dentry *dev = rootfs_make_node(root, "dev", S_IFDIR | 0755, 0), *console;
@@ -43,7 +46,10 @@ int rootfs_populate(struct dentry *root)
 	return 0;
 }
 
-/* A system without a console still starts, with a warning and without the three descriptors. */
+/*
+ * A system without a console still starts, with a warning and without the three descriptors. Runs in the task that
+ * becomes process 1, so every program inherits them.
+ */
 void console_on_rootfs(void)
 {
 	struct file *f = filp_open("/dev/console", O_RDWR, 0);

@@ -5,6 +5,11 @@
  * its wait queues (poll_wait); later rounds only ask. When nothing is ready the task sleeps until a queue wakes it or
  * the time is over.
  *
+ *     poll_table: triggered, task        the caller's stack
+ *       entry 0 --> wait queue of file A    its wake-up calls pollwake(), which sets `triggered` and wakes the task
+ *       entry 1 --> wait queue of file B
+ *       ...         more entries in pages
+ *
  * No wake-up is lost. pollwake() sets `triggered` before it wakes the task. The task clears `triggered` before it asks
  * the files, and looks at it after it has set its state: a wake-up after the asking either finds the task asleep or
  * leaves the flag set.
@@ -84,12 +89,14 @@ void poll_wait(struct file *f, struct wait_queue_head *q, struct poll_table *pt)
 }
 EXPORT_SYMBOL(poll_wait);
 
+/* Leave the queue before the file goes: the queue is a part of what the file keeps alive. */
 static void free_entry(struct poll_table_entry *e)
 {
 	remove_wait_queue(e->queue, &e->wait);
 	fput(e->file);
 }
 
+/* A table without entries; the first round will join the queues. */
 static void poll_init(struct poll_table *pt)
 {
 	pt->queueing = true;
@@ -114,7 +121,7 @@ static void poll_end(struct poll_table *pt)
 	}
 }
 
-/* A file without a poll function never makes a reader or writer wait. */
+/* A file without a poll function never makes a reader or a writer wait, so it is always ready. */
 static noinline unsigned vfs_poll(struct file *f, struct poll_table *pt)
 {
 	return f->f_op->poll ? f->f_op->poll(f, pt) : DEFAULT_POLLMASK;
@@ -334,6 +341,7 @@ static long poll_restart(struct task_struct *t)
 	return poll_until((struct pollfd __user *)t->restart_data[0], t->restart_data[1], t->restart_data[2]);
 }
 
+/* A negative timeout means to wait for ever. The deadline is fixed here, so that a restart does not begin again. */
 SYSCALL_DEFINE3(poll, struct pollfd __user *, ufds, unsigned, n, int, timeout_ms)
 {
 	return poll_until(ufds, n, timeout_ms < 0 ? NO_TIMEOUT : ktime_get() + timeout_ms * NSEC_PER_MSEC);
@@ -392,7 +400,10 @@ static int select_scan(void *what, struct poll_table *pt)
 	return count;
 }
 
-/* Bits behind n mean nothing and are cleared. */
+/*
+ * The three sets of select(2), each of n bits; a set that is NULL is empty. Bits behind n mean nothing, and are
+ * cleared. 0 or -EFAULT.
+ */
 static int copy_sets_in(struct select_set *s, unsigned long __user *const usets[3])
 {
 	unsigned bytes = DIV_ROUND_UP(s->n, 64) * sizeof(long);

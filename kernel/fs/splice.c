@@ -37,6 +37,7 @@ int pipe_lock_room(struct file *f, bool nonblock)
 	return err;
 }
 
+/* The counterpart of pipe_lock_room(): wake readers if there is something to read. */
 void pipe_unlock(struct file *f)
 {
 	struct pipe_inode_info *pipe = pipe_of(f);
@@ -69,6 +70,10 @@ static void give_page_in_parts(struct pipe_inode_info *pipe, char *page, unsigne
 	pipe->head += PAGE_SIZE;
 }
 
+/*
+ * [l] The page becomes the pipe's, without a copy if the head stands at the start of a page. The caller has made sure
+ * of room for a page.
+ */
 void pipe_give_page(struct file *f, void *page)
 {
 	struct pipe_inode_info *pipe = pipe_of(f);
@@ -160,7 +165,7 @@ static int wait_data(struct pipe_inode_info *pipe, bool nonblock)
 	return 1;
 }
 
-/* [l] n bytes of the oldest page are taken. */
+/* [l] n bytes of the oldest page have been read. */
 static void pipe_advance(struct pipe_inode_info *pipe, size_t n)
 {
 	char **slot = pipe_slot(pipe, pipe->tail);
@@ -218,7 +223,10 @@ static ssize_t splice_to_file(struct file *in, struct file *out, loff_t *pos, si
 
 /* ---- From pipe to pipe */
 
-/* [both l] Copy until n bytes are through, the source is empty, or the target is full. Bytes, or -errno. */
+/*
+ * [both l] Copy until n bytes are through, the source is empty, or the target is full. Only the first failure without
+ * a byte is reported: bytes, or -errno.
+ */
 static ssize_t move_bytes(struct pipe_inode_info *from, struct pipe_inode_info *to, size_t n)
 {
 	ssize_t done = 0, res = 1;
@@ -297,7 +305,7 @@ static int splice_get_pos(struct file *f, const loff_t __user *user, loff_t *pos
 	return copy_from_user(pos, user, sizeof(*pos)) ? -EFAULT : 0;
 }
 
-/* Tell the caller the new position, or move the file's. */
+/* Bytes have moved: tell the caller the new position, or move the file's own. 0 or -EFAULT. */
 static int put_pos(struct file *f, loff_t __user *user, loff_t pos)
 {
 	if (user)

@@ -1,5 +1,6 @@
 /*
- * The stat(2) family and readlink(2): what a file is. vfs_getattr() fills a struct kstat in, which has all there is in
+ * The stat(2) family and readlink(2): what a file is. Nothing is locked: the attributes are read one by one, so an
+ * answer may mix moments a little apart, as on Linux. vfs_getattr() fills a struct kstat in, which has all there is in
  * the kernel's own units; this file finds the path or descriptor and brings the answer into the form that each call
  * has.
  */
@@ -10,8 +11,8 @@
 #include <proc/syscall.h>
 
 /*
- * The attributes of a file that is found by name. Only the way to the file needs rights; the file itself need not be
- * readable.
+ * The attributes of a file that is found by name. Only the way to the file needs rights: the file itself need not be
+ * readable. 0 or -errno of the walk.
  */
 static int vfs_statx(int dfd, const char __user *name, int flags, struct kstat *stat)
 {
@@ -45,7 +46,11 @@ static int vfs_fstat(unsigned fd, struct kstat *stat)
 }
 
 /*
- * A device number in Linux's user-space form: the 12 bits of the major lie in the middle of the 20 bits of the minor.
+ * A device number in the form that programs know. The 12 bits of the major lie in the middle of the 20 bits of the
+ * minor, because both were once 8 bits, and numbers of that time keep their form:
+ *
+ *     31        20 19      8 7       0
+ *     minor 19..8   major     minor 7..0
  */
 static u64 encode_dev(dev_t dev)
 {
@@ -118,7 +123,7 @@ SYSCALL_DEFINE2(newstat, const char __user *, name, struct stat __user *, to)
 	return sys_newfstatat(AT_FDCWD, (unsigned long)name, (unsigned long)to, 0);
 }
 
-/* A link at the end is looked at itself. */
+/* As stat, but a link at the end is not followed. */
 SYSCALL_DEFINE2(newlstat, const char __user *, name, struct stat __user *, to)
 {
 	return sys_newfstatat(AT_FDCWD, (unsigned long)name, (unsigned long)to, AT_SYMLINK_NOFOLLOW);
@@ -216,6 +221,7 @@ SYSCALL_DEFINE4(readlinkat, int, dfd, const char __user *, name, char __user *, 
 	return res;
 }
 
+/* A link that is the last component is read, and those before it are followed as always. */
 SYSCALL_DEFINE3(readlink, const char __user *, name, char __user *, buf, int, size)
 {
 	return sys_readlinkat(AT_FDCWD, (unsigned long)name, (unsigned long)buf, size);

@@ -13,7 +13,10 @@
 #define ST_VALID   0x0020 /* f_flags means something */
 #define ST_NOATIME 0x0400
 
-/* A file system that does not count leaves its sizes 0, as procfs does on Linux. */
+/*
+ * A file system that does not count what it holds leaves its sizes 0, as procfs does on Linux. Blocks are pages. 0 or
+ * -EFAULT.
+ */
 static long do_statfs(const struct path *path, struct statfs __user *to)
 {
 	const struct super_block *sb = path->dentry->d_sb;
@@ -49,6 +52,7 @@ SYSCALL_DEFINE2(statfs, const char __user *, name, struct statfs __user *, to)
 	return res;
 }
 
+/* A file without a mount (a pipe) has a file system all the same. */
 SYSCALL_DEFINE2(fstatfs, unsigned, fd, struct statfs __user *, to)
 {
 	struct fd f = fdget(fd);
@@ -63,13 +67,16 @@ SYSCALL_DEFINE2(fstatfs, unsigned, fd, struct statfs __user *, to)
 	return res;
 }
 
-/* What was written is where it will always be. */
+/* Written data has no other place than memory to go to, so it is in its place already. */
 SYSCALL_DEFINE0(sync)
 {
 	return 0;
 }
 
-/* fsync and fdatasync differ on Linux in what they write back; here they only check the descriptor. */
+/*
+ * fsync and fdatasync differ on Linux in what they write back. Here they only check the descriptor; as on Linux, only
+ * files and directories can be synchronised.
+ */
 static long do_fsync(unsigned fd)
 {
 	struct fd f = fdget(fd);
@@ -77,7 +84,6 @@ static long do_fsync(unsigned fd)
 
 	if (!f.file)
 		return -EBADF;
-	/* As on Linux, only files and directories can be synchronised. */
 	res = S_ISREG(f.file->f_inode->i_mode) || S_ISDIR(f.file->f_inode->i_mode) ? 0 : -EINVAL;
 	fdput(f);
 	return res;

@@ -1,7 +1,7 @@
 /*
- * sysfs: what is true of this kernel of Linux's /sys: the CPUs, the places where tracefs and debugfs are
- * mounted, and what others register. There is no device model behind it, so there are no classes, buses and
- * devices.
+ * sysfs: the part of Linux's /sys that is true of this kernel: the CPUs, the places where tracefs and debugfs are
+ * mounted, and what others register with REGISTER_SYSFS. There is no device model behind it, so there are no classes,
+ * buses and devices. The tree is built once, at the first mount, and each text is made when its file is read.
  */
 #include "internal.h"
 
@@ -17,6 +17,7 @@ DECLARE_TABLE(sysfs, const struct text_file);
 
 #define CPU_PATH "devices/system/cpu/"
 
+/* A set of CPUs as a list of ranges, "0-3,5". */
 static int show_mask(struct seq_file *m, const struct cpumask *mask)
 {
 	seq_printf(m, "%*pbl\n", nr_cpu_ids, mask->bits);
@@ -33,7 +34,7 @@ static int possible_show(struct seq_file *m, void *v)
 	return show_mask(m, &cpu_possible_mask);
 }
 
-/* Those that are there and did not come up: an empty line where all did. */
+/* CPUs that the machine has and that did not come up. As on Linux an empty line says that all did. */
 static int offline_show(struct seq_file *m, void *v)
 {
 	struct cpumask off = cpu_possible_mask;
@@ -57,6 +58,7 @@ static int address_bits_show(struct seq_file *m, void *v)
 	return 0;
 }
 
+/* Found by looking at the first byte of a number that is not symmetric. */
 static int byteorder_show(struct seq_file *m, void *v)
 {
 	const union {
@@ -68,6 +70,10 @@ static int byteorder_show(struct seq_file *m, void *v)
 	return 0;
 }
 
+/*
+ * Directories come with the paths. "present" is the same as "possible": no CPU can be plugged in. A path with S_IFDIR
+ * makes a directory, here the places where debugfs and tracefs are mounted.
+ */
 static const struct text_file online_entry = {.path = CPU_PATH "online", .mode = 0444, .show = online_show};
 static const struct text_file possible_entry = {.path = CPU_PATH "possible", .mode = 0444, .show = possible_show};
 static const struct text_file present_entry = {.path = CPU_PATH "present", .mode = 0444, .show = possible_show};
@@ -88,7 +94,10 @@ REGISTER_SYSFS(byteorder_entry);
 REGISTER_SYSFS(debug_entry);
 REGISTER_SYSFS(tracing_entry);
 
-/* A directory for each CPU that is there: programs count them. */
+/*
+ * A directory for each CPU that the machine has, because programs find the number of CPUs by counting them. 0 or
+ * -errno.
+ */
 static int create_cpu_dirs(struct dentry *root)
 {
 	unsigned cpu;
@@ -106,6 +115,7 @@ static int create_cpu_dirs(struct dentry *root)
 	return err;
 }
 
+/* Build the tree: registered files first, which brings their directories, then those of the CPUs. 0 or -errno. */
 static int sysfs_fill_super(struct super_block *sb, const char *options)
 {
 	const struct text_file *e;

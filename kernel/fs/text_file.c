@@ -1,7 +1,14 @@
 /*
- * Files whose content the kernel makes (<fs/text_file.h>): the operations that all of them share, and their way into a
- * tree. The inode's i_text says which text a file has, and i_private whose text it is, so one set of operations
+ * Files whose content the kernel makes (<fs/text_file.h>): the file operations that all of them share, and their way
+ * into a tree. An inode says which text it has (i_text) and whose text that is (i_private), so one set of operations
  * serves all.
+ *
+ *     echo 1 > file          text_file_write: copy the text, take the kind's lock, call store()
+ *     cat file               seq_read: text_file_show takes the kind's lock and calls show()
+ *
+ * A kind (struct text_kind) is what several files have in common: the longest text, a lock, and what to do with a
+ * refusal. The lock keeps show() and store() of such files from seeing half a change; files without one protect
+ * themselves.
  */
 #include "internal.h"
 
@@ -11,8 +18,10 @@
 #include <mm/slab.h>
 #include <proc/cred.h>
 
+/* Texts of up to so many bytes are held on the stack; kinds with longer ones allocate memory for each write. */
 #define SHORT_TEXT 256 /* bytes that stand on the stack; longer kinds get memory for each write */
 
+/* The kind of files that name none. */
 static const struct text_kind plain_text = {.max = SHORT_TEXT};
 
 static const struct text_kind *kind_of(const struct text_file *t)
@@ -37,6 +46,10 @@ static int check_text(const struct text_kind *kind, const void *data)
 	return kind->check ? kind->check(data) : 0;
 }
 
+/*
+ * seq_file calls this to make the whole text at the first read. If the text does not fit, seq_file calls again with a
+ * larger buffer, so `show` must not change anything.
+ */
 static int text_file_show(struct seq_file *m, void *v)
 {
 	const struct inode *inode = m->private;
@@ -57,6 +70,7 @@ static int text_file_open(struct inode *inode, struct file *f)
 	return inode->i_text->show ? single_open(f, text_file_show, inode) : 0;
 }
 
+/* What text_file_open() has made goes. */
 static int text_file_release(struct inode *inode, struct file *f)
 {
 	return inode->i_text->show ? single_release(inode, f) : 0;
@@ -77,8 +91,9 @@ static bool may_store(const struct text_file *t)
 }
 
 /*
- * `text` has room for the kind's max bytes. When the file refuses the text, it is fetched a second time to be
- * explained, because `store` may have cut it into pieces.
+ * Fetch the text, strip blanks around it, and hand it to the file. `text` has room for the kind's max bytes. When the
+ * file refuses the text, it is fetched a second time to be explained, because `store` may have cut it into pieces.
+ * Returns n, because a written text counts as a whole, or -errno. May sleep.
  */
 static ssize_t store_text(struct file *f, char *text, const char __user *buf, size_t n)
 {
@@ -103,6 +118,7 @@ static ssize_t store_text(struct file *f, char *text, const char __user *buf, si
 	return kind->refused(f, whole ? strim(text) : NULL, err);
 }
 
+/* The short texts of most files need no memory, so a setting can be changed even when there is none. */
 ssize_t text_file_write(struct file *f, const char __user *buf, size_t n, loff_t *pos)
 {
 	const struct text_file *t = f->f_inode->i_text;
@@ -143,6 +159,7 @@ const struct file_operations *text_file_operations(const struct text_file *t)
 	return t->fop ? t->fop : &text_file_fops;
 }
 
+/* The last part of the text's path is the name. simple_attach() reports a missing inode as -ENOMEM. */
 struct dentry *text_file_attach(struct dentry *dir, const struct text_file *t, void *data)
 {
 	const char *slash = strrchr(t->path, '/');
@@ -165,8 +182,10 @@ struct dentry *text_file_attach_as(struct dentry *dir, const char *name, mode_t 
 	return simple_attach(dir, name, inode);
 }
 
-/* The directory that holds the last name of `path`, making what is missing; *name: that name. With a
- * reference. */
+/*
+ * Walk to the directory that holds the last name of `path`, making what is missing with this mode. *name: that last
+ * name. Returns the directory with a reference, or ERR_PTR of -ENAMETOOLONG or -ENOMEM.
+ */
 static struct dentry *make_dirs(struct dentry *root, const char *path, mode_t mode, const char **name)
 {
 	struct dentry *dir = dget(root);
@@ -193,6 +212,10 @@ static struct dentry *make_dirs(struct dentry *root, const char *path, mode_t mo
 	return dir;
 }
 
+/*
+ * Many files are registered with paths whose directories nobody else makes, so the order of registration does not
+ * matter.
+ */
 int text_file_create(struct dentry *root, const struct text_file *t, mode_t dir_mode)
 {
 	const char *name = t->path;

@@ -8,7 +8,10 @@
 #include <time/ktime.h>
 #include <uapi/time.h>
 
-/* Put one of utimensat's two times into `attr`; `which` is its ATTR_* bit. 0 or -EINVAL. */
+/*
+ * Put one of utimensat's two times into `attr`; `which` is its ATTR_* bit. UTIME_OMIT leaves the time alone. 0 or
+ * -EINVAL.
+ */
 static int take_time(struct iattr *attr, const struct timespec *t, unsigned which, u64 *ns)
 {
 	if (t->tv_nsec == UTIME_OMIT)
@@ -24,8 +27,8 @@ static int take_time(struct iattr *attr, const struct timespec *t, unsigned whic
 }
 
 /*
- * Both times; NULL means now. Setting both to now is ATTR_TOUCH, which needs less right than choosing a time. 0 or
- * -EINVAL.
+ * Both times; NULL means now. A caller who may write the file may set both to now (ATTR_TOUCH); only the owner may
+ * choose a time. 0 or -EINVAL.
  */
 static int utimes_attr(struct iattr *attr, const struct timespec *t)
 {

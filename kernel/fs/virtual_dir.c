@@ -44,7 +44,10 @@ static bool virtual_dir_revalidate(struct dentry *d)
 
 static const struct dentry_operations virtual_dir_dops = {.d_revalidate = virtual_dir_revalidate};
 
-/* By walking over all entries: some hundred at most, and only at the first look, since the dentry is kept. */
+/*
+ * Walk over all entries for the name. That is slow only once for each name, since the dentry stays in the cache
+ * afterwards. 0, -ENOENT, -ENOMEM. [i_lock of the directory]
+ */
 static int virtual_dir_lookup(struct inode *inode, struct dentry *dentry)
 {
 	struct virtual_dir *dir = inode->i_private;
@@ -64,7 +67,10 @@ static int virtual_dir_lookup(struct inode *inode, struct dentry *dentry)
 	return -ENOENT;
 }
 
-/* Positions: number of the entry + 2. */
+/*
+ * Entry n stands at position n + 2, behind "." and "..". An entry has no inode before it is looked up, so the listed
+ * inode number is made from the position.
+ */
 static int virtual_dir_iterate(struct file *file, struct dir_context *ctx)
 {
 	struct virtual_dir *dir = file->f_inode->i_private;

@@ -1,6 +1,7 @@
 /*
- * Extended attributes: no file system here keeps any. The calls check what Linux checks, in its order, and answer as
- * Linux does for such a file system: -EOPNOTSUPP, or an empty list. Programs ask, see that, and go on without.
+ * Extended attributes, of which no file system here keeps any. The calls check what Linux checks, in Linux's order,
+ * and then answer as Linux does for a file system without them: -EOPNOTSUPP, or an empty list. Programs such as ls
+ * and cp ask, get that answer, and go on; -ENOSYS would make some of them complain.
  */
 #include "files.h"
 
@@ -67,7 +68,10 @@ static int check_value(const char __user *value, size_t size)
 	return 0;
 }
 
-/* Never 0 except for lists, which have 0 bytes of names. */
+/*
+ * Check a request, and answer it. Never 0 except for lists, which hold 0 bytes of names. A change asks for a writable
+ * mount first, since on Linux -EROFS comes before any other error.
+ */
 static int do_xattr(const struct path *path, const struct xattr_request *r)
 {
 	char name[XATTR_NAME_MAX + 1];
@@ -116,7 +120,7 @@ static int xattr_fd(unsigned fd, struct xattr_request r)
 	return err;
 }
 
-/* The three calls that set have the same arguments, under the same names. */
+/* The three calls that set an attribute have the same arguments, under the same names. */
 #define SET_REQUEST ((struct xattr_request){XATTR_SET, name, value, size, flags})
 
 SYSCALL_DEFINE5(setxattr, const char __user *, file, const char __user *, name, const char __user *, value, size_t,

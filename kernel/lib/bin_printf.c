@@ -122,7 +122,7 @@ static unsigned number_size(const char *letter, const struct format_spec *spec)
  *
  * Returns 0, -EINVAL for a conversion that cannot be kept, or -E2BIG when the words are too few.
  */
-static int keep(struct bin_args *bin, const char *letter, struct format_spec *spec, va_list *args)
+static int bin_keep(struct bin_args *bin, const char *letter, struct format_spec *spec, va_list *args)
 {
 	unsigned bytes = number_size(letter, spec);
 	bool fits = true;
@@ -191,7 +191,7 @@ int vbin_printf(u32 *words, size_t n, const char *fmt, va_list args)
 		if (!*fmt)
 			ret = -EINVAL;
 		else
-			ret = keep(&bin, fmt++, &spec, &copy);
+			ret = bin_keep(&bin, fmt++, &spec, &copy);
 	}
 	va_end(copy);
 	if (ret)
@@ -219,7 +219,7 @@ static void show_number(struct text_out *out, char letter, u64 value, unsigned b
 
 /*
  * Print one conversion from the words: stars, then the argument. `letter` is its letter; returns where the format goes
- * on. The mirror of keep().
+ * on. The mirror of bin_keep().
  */
 static const char *show(struct text_out *out, const char *letter, struct format_spec *spec, struct bin_args *bin)
 {

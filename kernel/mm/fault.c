@@ -12,6 +12,7 @@
 #include <lib/string.h>
 #include <proc/resource.h>
 #include <proc/signal.h>
+#include <sched/current.h>
 #include <sched/sched.h>
 
 #include "vma.h"
@@ -297,7 +298,7 @@ static int __handle_mm_fault(struct mm_struct *mm, unsigned long addr, unsigned 
 	err = access_error(f.vma, flags);
 	if (err)
 		return err;
-	mm->min_flt++;
+	current->min_flt++;
 	count_page_fault();
 	return handle_pte_fault(&f);
 }

@@ -264,7 +264,7 @@ static void oom_kill_process(struct task_struct *victim)
  * [o] No victim is on its way out: choose one. Without a candidate the last victim still has its chance, and then the
  * machine gives up.
  */
-static void make_room(void)
+static void oom_make_room(void)
 {
 	struct task_struct *victim = select_bad_process();
 
@@ -290,7 +290,7 @@ bool out_of_memory(void)
 		return false;
 	mutex_lock(&oom_mutex);
 	if (nr_free_pages() < ENOUGH_PAGES && (!READ_ONCE(victim_mm) || ktime_get() - victim_since > VICTIM_PATIENCE))
-		make_room();
+		oom_make_room();
 	mutex_unlock(&oom_mutex);
 	if (is_dying(current))
 		return false;

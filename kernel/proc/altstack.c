@@ -1,6 +1,13 @@
 /*
- * Alternate signal stacks: sigaltstack(2), and where on them a frame goes. A handler with SA_ONSTACK runs there, so
- * that it can run when the normal stack has overflowed. All fields are the current task's own, so there is no lock.
+ * Alternate signal stacks (sigaltstack(2)), and where on them a frame goes. A handler that is installed with
+ * SA_ONSTACK runs on the alternate stack. That is how a program can handle a SIGSEGV that it got because its normal
+ * stack has overflowed: on that stack there is no room for the handler's frame.
+ *
+ *     sas_ss_sp + sas_ss_size   the first frame ends here, the stack grows down
+ *            ...                a handler that interrupts another one goes on below it
+ *     sas_ss_sp                 a frame that would begin below is refused (SIGSEGV)
+ *
+ * The setting belongs to the thread. Only the current task reads and writes it, so there is no lock.
  */
 #include <asm/ptrace.h>
 #include <asm/uaccess.h>
@@ -9,19 +16,28 @@
 #include <proc/syscall.h>
 #include <sched/current.h>
 
-/* The stack grows down: its first byte is never the stack pointer, the address behind its last one may be. */
+/*
+ * Is sp inside the alternate stack? The stack grows down, so its end is a possible stack pointer (nothing pushed
+ * yet), and its lowest address is not (no room left).
+ */
 static bool within_altstack(unsigned long sp)
 {
 	return sp > current->sas_ss_sp && sp - current->sas_ss_sp <= current->sas_ss_size;
 }
 
-/* One that is disarmed while its handler runs is not in use, wherever the stack pointer is. */
+/*
+ * Is the alternate stack in use? With SS_AUTODISARM the setting is cleared while a handler runs, so a stack that is
+ * set is free by definition, even if sp points into it.
+ */
 static bool on_altstack(unsigned long sp)
 {
 	return !(current->sas_ss_flags & SS_AUTODISARM) && within_altstack(sp);
 }
 
-/* A handler that interrupts another one on the stack goes on below it. */
+/*
+ * Must this handler's frame start at the top of the alternate stack? Not when the interrupted code runs there
+ * already: its frames would be overwritten, so the new frame goes below sp as usual.
+ */
 static bool wants_altstack(const struct ksignal *ksig, unsigned long sp)
 {
 	return (ksig->ka.sa_flags & SA_ONSTACK) && current->sas_ss_size && !on_altstack(sp);
@@ -37,7 +53,10 @@ bool sigframe_fits(const struct ksignal *ksig, unsigned long sp, unsigned long f
 	return !(wants_altstack(ksig, sp) || on_altstack(sp)) || within_altstack(frame);
 }
 
-/* A stack that is in use cannot be changed: -EPERM. 0, -EINVAL, -ENOMEM (too small), as in Linux. */
+/*
+ * Change the setting. -EPERM while the old stack is in use; -EINVAL for unknown flags; -ENOMEM for a stack too small
+ * for one frame, all as in Linux. `sp` is the user stack pointer of the caller.
+ */
 static int set_altstack(const struct user_stack *ss, unsigned long sp)
 {
 	unsigned mode = ss->ss_flags & ~SS_AUTODISARM;
@@ -59,7 +78,7 @@ static int set_altstack(const struct user_stack *ss, unsigned long sp)
 	return 0;
 }
 
-/* The old one is handed out when all was good, as it was before the call. */
+/* The old setting is read before the change and written to the user only when the change has succeeded. */
 SYSCALL_DEFINE2(sigaltstack, const struct user_stack __user *, unew, struct user_stack __user *, uold)
 {
 	unsigned long sp = user_stack_pointer(task_pt_regs(current));
@@ -80,7 +99,10 @@ SYSCALL_DEFINE2(sigaltstack, const struct user_stack __user *, unew, struct user
 	return err;
 }
 
-/* For the frame of a handler, from which rt_sigreturn brings it back. */
+/*
+ * The setting goes into the frame because a handler may change it, and SS_AUTODISARM clears it while the handler
+ * runs.
+ */
 struct user_stack save_altstack(void)
 {
 	return (struct user_stack){
@@ -92,6 +114,6 @@ struct user_stack save_altstack(void)
 
 void restore_sigframe(sigset_t set, const struct user_stack *stack)
 {
-	set_altstack(stack, user_stack_pointer(task_pt_regs(current))); /* refused: nothing has changed */
+	set_altstack(stack, user_stack_pointer(task_pt_regs(current))); /* a bad setting leaves the present one */
 	set_current_blocked(set);
 }

@@ -1,6 +1,14 @@
 /*
- * Static ELF64 programs, at fixed addresses or position independent. Every header field is user data: all is
- * checked and mapped into a new address space before the old program is touched.
+ * Static ELF64 programs, at fixed addresses (ET_EXEC) or position independent (ET_DYN). Every header field is user
+ * data, so all of them are checked, and the program is mapped into a new address space, before the old program is
+ * touched: errors up to there go back to the caller of execve.
+ *
+ *     STACK_TOP      arguments, environment; the stack grows down
+ *     mmap_base      at least MIN_GAP lower; mmap places areas from here downwards
+ *     ...
+ *     brk            the heap, behind the image, grows up
+ *     image          segments: code, constants, data, bss
+ *     SIGPAGE        the signal trampoline (its place depends on the machine)
  */
 #include <arch/thread.h>
 #include <asm/elf.h>
@@ -76,7 +84,10 @@ static int read_phdrs(struct binprm *bprm, struct elf_image *img)
 	return (size_t)n == size ? 0 : -ENOEXEC;
 }
 
-/* One segment: no sum may wrap, the file must have the bytes, and it must lie behind the one before. */
+/*
+ * One segment of the file: no sum may overflow, the file must hold the bytes, and the segment must lie behind the one
+ * before. 0, -EINVAL, -ENOEXEC.
+ */
 static int check_segment(const struct elf64_phdr *ph, u64 file_size, const struct elf64_phdr *prev)
 {
 	if (ph->p_filesz > ph->p_memsz || ph->p_memsz > TASK_SIZE || ph->p_vaddr > TASK_SIZE - ph->p_memsz)
@@ -91,7 +102,7 @@ static int check_segment(const struct elf64_phdr *ph, u64 file_size, const struc
 		return 0;
 	if (ph->p_vaddr < prev->p_vaddr + prev->p_memsz)
 		return -EINVAL;
-	/* They may share a page: it is then mapped for the second. That would undo zeros of the first. */
+	/* Two segments may share a page, which is then mapped for the second: the bss of the first would be lost. */
 	if (ALIGN_DOWN(ph->p_vaddr, PAGE_SIZE) < ALIGN(prev->p_vaddr + prev->p_memsz, PAGE_SIZE) &&
 	    (prev->p_memsz > prev->p_filesz || !ph->p_filesz))
 		return -EINVAL;
@@ -141,8 +152,9 @@ static int check_phdrs(struct elf_image *img, u64 file_size)
 }
 
 /*
- * A program that names an interpreter (a dynamic linker): the error is that of looking at the interpreter, as on Linux;
- * -ELIBBAD: it is no program. One that is good is not run: -ENOEXEC, there is no dynamic linking.
+ * A program that names an interpreter (a dynamic linker). As on Linux, an error of looking at the interpreter is the
+ * answer, and -ELIBBAD if it is no program. If it is good the answer is -ENOEXEC all the same: there is no dynamic
+ * linking here.
  */
 static int check_interp(struct binprm *bprm, const struct elf64_phdr *ph)
 {
@@ -183,7 +195,10 @@ static int check_interps(struct binprm *bprm, const struct elf_image *img)
 	return 0;
 }
 
-/* Where to: position-independent programs to their place in the address space, and all of it below the stack. */
+/*
+ * Choose where the image goes: a position-independent one to ELF_ET_DYN_BASE, rounded up to its alignment, any other
+ * one to its own addresses. All of it must lie below the room for the stack. 0 or -EINVAL.
+ */
 static int place_image(struct elf_image *img)
 {
 	unsigned long limit = STACK_TOP - MIN_GAP;
@@ -205,7 +220,10 @@ static unsigned segment_prot(const struct elf64_phdr *ph)
 	       (ph->p_flags & PF_X ? PROT_EXEC : 0);
 }
 
-/* The part that is in the file, and anonymous memory for the rest. */
+/*
+ * Map the part that is in the file, and anonymous memory for the rest (bss). The last page of the file part may hold
+ * the beginning of the bss: clear_bss_starts() zeroes that. 0 or -errno.
+ */
 static int map_segment(struct mm_struct *mm, struct file *file, const struct elf64_phdr *ph, unsigned long bias)
 {
 	unsigned long start = ALIGN_DOWN(ph->p_vaddr, PAGE_SIZE) + bias;
@@ -249,7 +267,7 @@ static int map_stack(struct binprm *bprm, struct mm_struct *mm, bool exec_stack)
 	unsigned long gap = clamp(rlimit(RLIMIT_STACK), MIN_GAP, TASK_SIZE / 6 * 5);
 	long addr;
 
-	/* Whoever starts a set-user-id program does not choose where it lies. */
+	/* The caller must not choose by its limit where the areas of a set-user-id program lie. */
 	if (bprm->file->f_inode->i_mode & (S_ISUID | S_ISGID))
 		gap = MIN_GAP;
 	addr = do_mmap(mm, NULL, STACK_TOP - size, size, PROT_READ | PROT_WRITE | (exec_stack ? PROT_EXEC : 0),
@@ -287,9 +305,9 @@ static int map_image(struct binprm *bprm, struct mm_struct *mm, const struct elf
 }
 
 /*
- * Where a segment is longer in memory than in the file, the page that holds the file part's end goes on with zeros, to
- * the end of the page: what lies behind in the file belongs to nobody, and a program may use the page's rest as its
- * first heap. Only now: it is the current mm.
+ * Where a segment is longer in memory than in the file, its bss begins in the middle of the page that ends the file
+ * part, and that page shows what follows in the file: zero it to its end. This writes to user memory, so it has to
+ * wait until the mm is current's. 0 or -EFAULT.
  */
 static int clear_bss_starts(const struct elf_image *img)
 {
@@ -334,7 +352,10 @@ static unsigned fill_auxv(u64 *auxv, struct binprm *bprm, const struct elf_image
 	return sizeof(values) / sizeof(u64);
 }
 
-/* Behind the point of no return: fill the new memory, and go. */
+/*
+ * Behind the point of no return: fill in the new memory, and set the registers with which the task returns to user
+ * mode, at the program's entry. An error kills the process.
+ */
 static int start_program(struct binprm *bprm, const struct elf_image *img)
 {
 	u64 auxv[AUXV_MAX];
@@ -351,9 +372,8 @@ static int start_program(struct binprm *bprm, const struct elf_image *img)
 }
 
 /*
- * The loader (struct binfmt). Everything that can be refused is refused before begin_new_exec(), the point of
- * no return: an error behind it kills the process. Thread context; 0 or -errno, -ENOEXEC when the file is no program
- * for us.
+ * The loader (struct binfmt). Everything that can be refused is refused before begin_new_exec(), the point of no
+ * return. Thread context; 0 or -errno, -ENOEXEC when the file is no ELF program for this machine.
  */
 static int load_elf(struct binprm *bprm)
 {

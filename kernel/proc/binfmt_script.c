@@ -1,4 +1,13 @@
-/* Programs that begin with `#!`: the interpreter named there runs, with the script's path as its argument. */
+/*
+ * Programs that begin with `#!`. The interpreter that the first line names runs in place of the script, with the
+ * script's path as an argument:
+ *
+ *     ./hello a b          whose first line is  #!/bin/sed -f
+ *     /bin/sed -f ./hello a b
+ *
+ * argv[0] goes, the three new strings come in front of the rest. They are kept in bprm->prefix, because the pages of
+ * strings can only grow at their end. An interpreter may be a script again, MAX_SCRIPT_DEPTH times.
+ */
 #include <fs/vfs.h>
 #include <lib/errno.h>
 #include <lib/string.h>
@@ -12,8 +21,10 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* Cut "#! interpreter [one argument]" out of the first line. The argument goes to the end of the line, as in
- * Linux. */
+/*
+ * Cut "#! interpreter [argument]" out of the first line, which is changed for it. As in Linux the argument goes to
+ * the end of the line, with the blanks inside. 0 or -ENOEXEC.
+ */
 static int parse_line(struct binprm *bprm, char **interp, char **arg)
 {
 	char *end, *p = bprm->buf + 2;
@@ -42,7 +53,10 @@ static int parse_line(struct binprm *bprm, char **interp, char **arg)
 	return 0;
 }
 
-/* Put a kmalloc'ed text in front of the argument list, which takes it over. NULL: the copy failed. */
+/*
+ * Put a kmalloc'ed text in front of the argument list, which owns it from now on. NULL means that the caller's copy
+ * failed: -ENOMEM. MAX_SCRIPT_DEPTH bounds the number of texts, so there is always a place.
+ */
 static int push_prefix(struct binprm *bprm, char *text)
 {
 	if (!text)
@@ -53,14 +67,14 @@ static int push_prefix(struct binprm *bprm, char *text)
 	return 0;
 }
 
-/* argv[0] goes: what was the program's name is now its interpreter's. */
+/* Remove argv[0]: it was the program's name, and the name of the interpreter takes its place. */
 static void drop_argv0(struct binprm *bprm)
 {
 	if (bprm->nr_prefix) {
 		kfree(bprm->prefix[0]);
 		memmove(&bprm->prefix[0], &bprm->prefix[1], --bprm->nr_prefix * sizeof(bprm->prefix[0]));
 	} else {
-		/* It is the first in the pages, and may go over a page's end. */
+		/* argv[0] is the first string in the pages; it may be longer than a page. */
 		size_t n = 0;
 
 		while (bprm->page[n / PAGE_SIZE][n % PAGE_SIZE])
@@ -69,6 +83,11 @@ static void drop_argv0(struct binprm *bprm)
 	}
 }
 
+/*
+ * Change the arguments and the file of this exec, and begin the search for a format again. The interpreter's file
+ * replaces the script's, so set-user-id bits of a script have no effect. 0, or -errno: -ENOEXEC when it is no script,
+ * -ELOOP when interpreters are scripts too often.
+ */
 static int load_script(struct binprm *bprm)
 {
 	char *interp, *arg, *script;
@@ -82,7 +101,7 @@ static int load_script(struct binprm *bprm)
 	err = parse_line(bprm, &interp, &arg);
 	if (err)
 		return err;
-	script = kstrdup(bprm->interp, GFP_KERNEL); /* first: it may be what drop_argv0 frees */
+	script = kstrdup(bprm->interp, GFP_KERNEL); /* before drop_argv0, which may free it */
 	drop_argv0(bprm);
 	err = push_prefix(bprm, script);
 	if (!err && arg)

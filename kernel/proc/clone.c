@@ -1,4 +1,8 @@
-/* The system calls that make tasks. */
+/*
+ * The system calls that make tasks: clone, clone3 and set_tid_address, and kernel_clone(), which they share with
+ * kernel threads. copy_process() (fork.c) makes the task; here are the checks of the arguments, the numbers that are
+ * written to user memory, and vfork's wait. Thread context; user memory is written, so all of it may sleep.
+ */
 #include <asm/syscall_abi.h>
 #include <asm/uaccess.h>
 #include <lib/errno.h>
@@ -12,22 +16,25 @@
 #include <sched/wait.h>
 #include <trace/events/sched.h>
 
-/* What clone(2) knows here. The last group changes nothing: what it speaks of (ptrace, SysV semaphores) is
- * not there. */
+/*
+ * The flags that clone(2) accepts. CLONE_SYSVSEM and CLONE_DETACHED are accepted, as programs pass them, and change
+ * nothing: there are no System V semaphores here, and Linux ignores CLONE_DETACHED as well.
+ */
 #define CLONE_KNOWN                                                                                       \
 	(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_VFORK | CLONE_PARENT | CLONE_THREAD |  \
 	 CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID | CLONE_SYSVSEM | \
 	 CLONE_DETACHED)
 
 /*
- * The child's number at an address of its own memory. The child has not run yet: in memory of its own this
- * breaks the sharing of one page that it is about to write to anyhow.
+ * Write the child's number to an address in the child's memory. A child with memory of its own has not run yet, so
+ * the write goes through access_process_vm() and makes the child's private copy of one page, which the child is about
+ * to write to in any case.
  */
 static void set_child_tid(struct task_struct *p, const struct kernel_clone_args *args)
 {
 	pid_t tid = p->pid;
 
-	/* As in Linux nobody is told when the address is bad: the child finds out by itself. */
+	/* As in Linux a bad address is no error of the parent's call: the child finds nothing there. */
 	if (args->flags & CLONE_VM)
 		put_user(tid, args->child_tid);
 	else
@@ -35,9 +42,11 @@ static void set_child_tid(struct task_struct *p, const struct kernel_clone_args 
 }
 
 /*
- * vfork: wait until the child has another address space. `done` is on our stack; the child completes it under
- * tasklist_lock after clearing vfork_done (mm_release), so once we have had that lock nobody uses it any
- * more. A fatal signal ends the wait: then we clear vfork_done, and the child goes on alone.
+ * vfork: wait until the child has another address space or has ended, because until then it runs in the parent's
+ * memory and on the parent's stack. `done` lies on the parent's kernel stack. The child completes it under
+ * tasklist_lock after it has cleared vfork_done (mm_release), so once the parent has had that lock, the child does
+ * not touch `done` any more. A fatal signal ends the wait early: the parent clears vfork_done under the lock, and the
+ * child goes on alone.
  */
 static void wait_for_vfork_done(struct task_struct *child, struct completion *done)
 {
@@ -56,6 +65,10 @@ static void wait_for_vfork_done(struct task_struct *child, struct completion *do
 	spin_unlock_irqrestore(&tasklist_lock, flags);
 }
 
+/*
+ * After wake_up_new_task() the child runs and may end at any moment, so everything that needs `p` happens before, and
+ * vfork takes a reference.
+ */
 pid_t kernel_clone(struct kernel_clone_args *args)
 {
 	struct task_struct *p = copy_process(args);
@@ -66,7 +79,7 @@ pid_t kernel_clone(struct kernel_clone_args *args)
 		return PTR_ERR(p);
 	pid = p->pid;
 	if (args->flags & CLONE_PARENT_SETTID)
-		put_user(pid, args->parent_tid); /* nobody is told either: the child exists, there is no way back */
+		put_user(pid, args->parent_tid); /* no error for a bad address: the child exists already */
 	if (args->flags & CLONE_CHILD_SETTID)
 		set_child_tid(p, args);
 	if (args->flags & CLONE_VFORK) {
@@ -83,6 +96,7 @@ pid_t kernel_clone(struct kernel_clone_args *args)
 	return pid;
 }
 
+/* The old clone(2), whose lowest byte of flags is the signal for the child's end. The child's number or -errno. */
 static long clone_user(unsigned long flags, unsigned long stack, int __user *parent_tid, int __user *child_tid,
 		       unsigned long tls)
 {

@@ -19,8 +19,8 @@ static enum cpu_clock clock_of(int which)
 }
 
 /*
- * Context: siglock. A tick is told while it is still to come but its time is over: 0 would say that it is not
- * set. The interval is told of a stopped timer, too.
+ * What is left of a timer. One whose time is over while its tick is still to come shows a tick, because 0 would say
+ * that it is not set. The interval is shown of a stopped timer, too. [S]
  */
 static void read_timer(const struct cpu_itimer *it, u64 now, struct itimerval *out)
 {
@@ -57,7 +57,10 @@ void set_cpu_itimer(int which, u64 value, u64 interval, struct itimerval *old)
 	spin_unlock_irq(&current->sighand->siglock);
 }
 
-/* setitimer may change the timer until the lock is held. */
+/*
+ * One timer, at a tick. The first look is without a lock, since nearly always nothing is due; setitimer may change
+ * the timer until the lock is held, so the second look decides.
+ */
 static void check_timer(struct cpu_itimer *it, u64 now, int signo)
 {
 	struct sighand_struct *sighand;

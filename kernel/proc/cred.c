@@ -1,8 +1,14 @@
 /*
- * Who a task acts as: its real, effective and saved user and group, those that count for files, and its further groups.
- * Effective user 0 is root, which may do everything; there are no finer rights.
+ * Who a task acts as: its real, effective and saved user and group, the ids that count for files, and its
+ * supplementary groups. Effective user 0 is root, which may do everything; there are no finer rights.
  *
- * The ids belong to their task, which alone writes them; others (kill, ptrace_may_access) read each one whole.
+ *     real         who started the program; kill() and access(2) go by it
+ *     effective    whose rights it has now; a set-user-id program gets those of the file's owner
+ *     saved        an effective id that the program has put aside and may take again
+ *     for files    follows the effective one, unless setfsuid(2) says otherwise
+ *
+ * The ids belong to their task, which alone writes them, without a lock. Others (kill, ptrace_may_access) read each
+ * one whole. The list of groups is shared and never changes; a task exchanges its pointer to one.
  */
 #include <asm/uaccess.h>
 #include <lib/errno.h>
@@ -22,8 +28,9 @@ struct cred_ids current_ids(void)
 }
 
 /*
- * Other rights are other secrets: the memory stops being dumpable, and stays so until exec. That comes first, so that
- * whoever sees one of the new ids finds the memory closed (see may_access_mm).
+ * A task with other rights may have read other secrets, so its memory stops being dumpable and stays so until exec.
+ * That is written before the ids: whoever sees one of the new ids then finds the memory closed already
+ * (may_access_mm).
  */
 void commit_ids(const struct cred_ids *new)
 {
@@ -45,6 +52,10 @@ void commit_ids(const struct cred_ids *new)
 	WRITE_ONCE(t->fsgid, new->fsgid);
 }
 
+/*
+ * access(2) asks for the real user. Only the current task looks at these two ids while it walks the path, so they may
+ * be exchanged for that time.
+ */
 struct fsids override_fsids(void)
 {
 	struct task_struct *t = current;
@@ -83,18 +94,22 @@ SYSCALL_DEFINE0(getegid)
 
 #define KEEP ((u32)-1) /* "leave it as it is" */
 
-/* May one of the three become `id`? */
+/* May one of the caller's ids become `id`? Without root it must be one of the three that the caller has already. */
 static bool id_allowed(u32 id, u32 real, u32 effective, u32 saved)
 {
 	return id == KEEP || !current->euid || id == real || id == effective || id == saved;
 }
 
+/* The id that is asked for, or the old one for -1. */
 static u32 id_or(u32 id, u32 old)
 {
 	return id == KEEP ? old : id;
 }
 
-/* The ids for files follow the effective ones. 0 or -EAGAIN: no memory to count for another user. */
+/*
+ * Change the three user ids at once; the one for files follows the effective one. The real user is the one that tasks
+ * are counted for, so its count moves first, which may fail: 0 or -EAGAIN.
+ */
 static int commit_uids(u32 uid, u32 euid, u32 suid)
 {
 	struct cred_ids ids = current_ids();
@@ -131,7 +146,7 @@ SYSCALL_DEFINE3(setresuid, u32, r, u32, e, u32, s)
 	return commit_uids(id_or(r, t->uid), id_or(e, t->euid), id_or(s, t->suid));
 }
 
-/* The same for groups. */
+/* As setresuid(), for groups. */
 SYSCALL_DEFINE3(setresgid, u32, r, u32, e, u32, s)
 {
 	const struct task_struct *t = current;
@@ -153,7 +168,7 @@ SYSCALL_DEFINE3(getresgid, u32 __user *, r, u32 __user *, e, u32 __user *, s)
 	return put_user(current->gid, r) || put_user(current->egid, e) || put_user(current->sgid, s) ? -EFAULT : 0;
 }
 
-/* Root changes all three, others only the effective id. */
+/* Root changes all three, and so cannot come back. Others change the effective id, to the real or the saved one. */
 SYSCALL_DEFINE1(setuid, u32, uid)
 {
 	const struct task_struct *t = current;
@@ -184,8 +199,9 @@ SYSCALL_DEFINE1(setgid, u32, gid)
 }
 
 /*
- * The real id may become the effective one and the other way round; the saved one follows when the real one is set, or
- * when the effective one becomes another than the real one was.
+ * Real and effective user may be exchanged. The saved id follows the effective one when the real one is set, or when
+ * the effective one becomes something other than the real one was: so a program that gives up a right does not keep
+ * it saved.
  */
 SYSCALL_DEFINE2(setreuid, u32, r, u32, e)
 {
@@ -197,10 +213,7 @@ SYSCALL_DEFINE2(setreuid, u32, r, u32, e)
 	return commit_uids(id_or(r, t->uid), id_or(e, t->euid), save ? id_or(e, t->euid) : t->suid);
 }
 
-/*
- * Real and effective group. The saved one follows the effective one when the real one is set, or the effective one to
- * something else than the real one: so a program that gives up a right by this call does not keep it in the saved id.
- */
+/* As setreuid(), for groups. */
 SYSCALL_DEFINE2(setregid, u32, r, u32, e)
 {
 	const struct task_struct *t = current;
@@ -238,18 +251,20 @@ SYSCALL_DEFINE1(setfsgid, u32, gid)
 	return old;
 }
 
+/* The end of the grace period that put_groups() waits for. */
 static void free_groups(struct rcu_head *rcu)
 {
 	kfree(container_of(rcu, struct group_info, rcu));
 }
 
+/* The last reference frees the list after a grace period, since /proc may be reading it under RCU. */
 void put_groups(struct group_info *groups)
 {
 	if (groups && atomic_dec_and_test(&groups->count))
 		call_rcu(&groups->rcu, free_groups);
 }
 
-/* A size of 0 asks for the number only. */
+/* A size of 0 asks for the number of groups only. */
 SYSCALL_DEFINE2(getgroups, int, size, gid_t __user *, list)
 {
 	struct group_info *groups = current->groups;
@@ -262,7 +277,11 @@ SYSCALL_DEFINE2(getgroups, int, size, gid_t __user *, list)
 	return n;
 }
 
-/* Replace the supplementary groups, as root. The old list may be in use by a reader of /proc (struct group_info). */
+/*
+ * Replace the supplementary groups; root only. The new list is complete before the pointer changes (release), since a
+ * reader of /proc may follow it at any moment. Such a reader may still use the old list, which put_groups() frees
+ * later.
+ */
 SYSCALL_DEFINE2(setgroups, int, size, const gid_t __user *, list)
 {
 	struct group_info *groups = NULL, *old = current->groups;
@@ -282,7 +301,7 @@ SYSCALL_DEFINE2(setgroups, int, size, const gid_t __user *, list)
 			return -EFAULT;
 		}
 	}
-	smp_store_release(&current->groups, groups); /* complete, for who reads it in /proc */
+	smp_store_release(&current->groups, groups);
 	put_groups(old);
 	return 0;
 }

@@ -1,11 +1,16 @@
 /*
  * execve: from a path and strings to a new program in the same process.
  *
- * do_execve() opens the file, copies the strings to the top of what will be the new stack, and asks each format in turn
- * whether the file is one of its own. A format checks all that can be wrong first; then comes the point of no return,
- * where the old address space goes. An error before it is returned to the old program; after it there is no program to
- * return to, and the process dies. Scripts are a format too: they put their interpreter in the place of the file and
- * search again.
+ *     do_execve                        open the file, copy argv and envp into kernel pages
+ *       search_binary_handler          read the first bytes, ask each format
+ *         load_elf_binary              check the file, build the new address space
+ *           begin_new_exec             --- point of no return: threads, old memory and handlers go ---
+ *           setup_arg_stack            strings and vectors onto the new stack
+ *         load_script                  put the interpreter in the file's place, search again
+ *
+ * A format checks all that can be wrong before the point of no return. An error before it goes back to the old
+ * program; an error after it kills the process, since no program is left that could take it. Thread context
+ * throughout; the locks are taken by the functions that are called.
  */
 #include <asm/ptrace.h>
 #include <asm/uaccess.h>
@@ -28,9 +33,13 @@
 #include <uapi/fcntl.h>
 #include <uapi/mount.h>
 
+/* The formats, in the order in which they are asked. */
 static const struct binfmt *const formats[] = {&elf_format, &script_format};
 
-/* fexecve: what the descriptor stands for. ERR_PTR. */
+/*
+ * fexecve(3) executes an open descriptor: execveat(2) with an empty name. The path walk that would check the rights
+ * is skipped, so they are checked here. Returns the file with a reference, or ERR_PTR of -EBADF or -EACCES.
+ */
 static struct file *open_exec_fd(int fd)
 {
 	struct file *file = fget(fd);
@@ -49,8 +58,9 @@ static struct file *open_exec_fd(int fd)
 }
 
 /*
- * The file of a program or an interpreter. As long as it is held nobody may write to it: ETXTBSY for the writer, or for
- * us when somebody has it open for writing. close_exec() undoes both.
+ * Opening for execution checks the right to execute in place of the right to read. While the file is held it must not
+ * change, because pages of the program are read from it on demand: a writer gets -ETXTBSY, and so does this function
+ * when somebody has the file open for writing already.
  */
 struct file *open_exec(int dfd, const char *name, int flags)
 {
@@ -78,8 +88,9 @@ void close_exec(struct file *file)
 }
 
 /*
- * The first bytes decide. A format that does not know them says -ENOEXEC and the next one is asked; any other error is
- * its answer. Called again for a script's interpreter, which is why the file may be another one each time.
+ * The first bytes decide. A format that does not know them returns -ENOEXEC and the next format is asked; any other
+ * result is the answer. load_script() calls this again for its interpreter, so each call reads the file that is there
+ * now.
  */
 int search_binary_handler(struct binprm *bprm)
 {
@@ -89,7 +100,7 @@ int search_binary_handler(struct binprm *bprm)
 	memset(bprm->buf, 0, BINPRM_BUF_SIZE);
 	n = kernel_read(bprm->file, bprm->buf, BINPRM_BUF_SIZE, &pos);
 	if (n < 0)
-		return n == -EINVAL ? -EACCES : n; /* a file without pages, as one of procfs */
+		return n == -EINVAL ? -EACCES : n; /* EINVAL: the file cannot be read at all, so it is no program */
 	for (unsigned i = 0; i < ARRAY_SIZE(formats); i++) {
 		int err = formats[i]->load(bprm);
 
@@ -99,7 +110,10 @@ int search_binary_handler(struct binprm *bprm)
 	return -ENOEXEC;
 }
 
-/* Of an exec that has come as far as it has: what is not there yet is NULL. */
+/*
+ * Give back whatever this exec has gathered. An exec may fail at any step, so a part that it did not reach is NULL or
+ * zero, and is skipped.
+ */
 static void free_bprm(struct binprm *bprm)
 {
 	for (unsigned i = 0; i < bprm->nr_prefix; i++)
@@ -111,7 +125,11 @@ static void free_bprm(struct binprm *bprm)
 	kfree(bprm);
 }
 
-/* "/dev/fd/N", or "/dev/fd/N/name" when relative to a directory: what AT_EXECFN and scripts get to see. */
+/*
+ * The name of the program, as AT_EXECFN and scripts get to see it. A path relative to a directory descriptor means
+ * nothing to an interpreter, so it becomes "/dev/fd/N/name", or "/dev/fd/N" for the descriptor itself. *allocated is
+ * for the caller to kfree. Returns 0 or -ENOMEM.
+ */
 static int name_program(struct binprm *bprm, int dfd, const char *name, char **allocated)
 {
 	bprm->filename = name;
@@ -125,8 +143,9 @@ static int name_program(struct binprm *bprm, int dfd, const char *name, char **a
 }
 
 /*
- * The limit RLIMIT_NPROC is checked here for a process that changed its user since (setuid cannot fail for it, so it
- * leaves a mark). 0 or -errno; does not return when the program is past the point of no return and broken.
+ * setuid(2) must not fail for want of processes, because programs do not expect it; so set_user() leaves the mark
+ * PF_NPROC_EXCEEDED, and RLIMIT_NPROC is enforced here, where a failure is expected. Returns 0 or -errno. Does not
+ * return when the exec fails past the point of no return: the process then dies of SIGSEGV.
  */
 static int do_execve(int dfd, const char *name, struct user_strings argv, struct user_strings envp, int flags)
 {
@@ -164,7 +183,10 @@ free_bprm:
 	return err;
 }
 
-/* A path from user space, in a page of its own. */
+/*
+ * A path from user space in a page of its own, which the caller frees. ERR_PTR: -EFAULT, -ENAMETOOLONG, -ENOMEM, and
+ * -ENOENT for an empty path where that is not allowed.
+ */
 static char *get_path(const char __user *uname, bool may_be_empty)
 {
 	char *path = get_free_page(GFP_KERNEL);
@@ -223,7 +245,10 @@ static int set_init(const char *value)
 }
 __setup("init=", set_init);
 
-/* Only a file that is there and cannot be run is worth a message. */
+/*
+ * Try one program as process 1. Most of the usual places do not exist, and that is no news; a file that is there and
+ * cannot be run is worth a message. Returns 0 or -errno.
+ */
 static int exec_try_init(const char *path)
 {
 	int err;
@@ -238,8 +263,8 @@ static int exec_try_init(const char *path)
 }
 
 /*
- * The first program, in the task that becomes process 1: what init= names and nothing else, or the first of the usual
- * places. Without any there is nothing that the machine could do.
+ * With init= the administrator has named one program, so another one must not run in its place: the boot fails
+ * instead. Without it the first of the usual places is taken.
  */
 int run_init_process(void)
 {

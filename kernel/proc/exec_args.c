@@ -1,5 +1,11 @@
-/* Arguments and environment of a new program: taken from the old one's memory, laid out on the new one's
- * stack. */
+/*
+ * Arguments and environment of a new program. They are copied in two steps, because the old address space, where they
+ * come from, and the new one, where they go to, never exist at the same time: copy_strings() takes them into pages of
+ * the kernel before the point of no return, setup_arg_stack() writes them onto the new stack after it.
+ *
+ * In the pages the strings lie one behind the other, argv's and then envp's; bprm->used is where the next byte goes.
+ * No locks: the pages belong to this exec alone. User memory is read and written here, so all of it may sleep.
+ */
 #include <asm/elf.h>
 #include <asm/uaccess.h>
 #include <kernel/random.h>
@@ -12,7 +18,7 @@
 #include <sched/current.h>
 #include <uapi/elf.h>
 
-/* A page more. */
+/* Append an empty page to the pages of strings. 0, -E2BIG when the most that an exec may have is reached, -ENOMEM. */
 static int add_arg_page(struct binprm *bprm)
 {
 	char *page;
@@ -26,7 +32,10 @@ static int add_arg_page(struct binprm *bprm)
 	return 0;
 }
 
-/* Up to n bytes of a string; as strncpy_from_user. */
+/*
+ * Copy a string up to its zero, but n bytes at most, from user space or (kernel_execve) from the kernel. As
+ * strncpy_from_user(): the length without the zero, n when the string goes on, or -EFAULT.
+ */
 static long copy_piece(char *to, const char *from, long n, bool kernel)
 {
 	size_t len;
@@ -39,8 +48,8 @@ static long copy_piece(char *to, const char *from, long n, bool kernel)
 }
 
 /*
- * Append one string with its zero to the pages, a piece at a time, up to the end of a page or of the string. Another
- * thread may change the string meanwhile: what was copied is what counts, and its length is found while copying. 0,
+ * Append one string with its zero to the pages, in pieces that end with a page or with the string. Another thread may
+ * change the string while we copy it, so its length is not asked for beforehand: what was copied is what counts. 0,
  * -EFAULT, -E2BIG, -ENOMEM.
  */
 static int copy_string(struct binprm *bprm, const char *str, bool kernel)
@@ -71,7 +80,11 @@ static int copy_string(struct binprm *bprm, const char *str, bool kernel)
 	}
 }
 
-/* All strings of a list. Each costs its pointer, too. Returns their number. */
+/*
+ * Append all strings of a list that ends with NULL. The pointers will lie on the new stack too, so each one is taken
+ * off the limit: without that, a million empty strings would pass as a few bytes. Returns the number of strings, or
+ * -EFAULT, -E2BIG, -ENOMEM, and -EINTR when a fatal signal came.
+ */
 static int copy_list(struct binprm *bprm, struct user_strings strings)
 {
 	int n, err;
@@ -94,13 +107,13 @@ static int copy_list(struct binprm *bprm, struct user_strings strings)
 		if (err)
 			return err;
 		if ((n & 63) == 63 && fatal_signal_pending(current))
-			return -EINTR; /* the list may be endless, or the memory behind it slow */
+			return -EINTR; /* a list of many strings takes long; SIGKILL must not wait for it */
 	}
 }
 
 /*
- * Arguments and environment of the new program into pages of the kernel: the old address space is about to go.
- * Together they may take a quarter of RLIMIT_STACK, as on Linux. 0, or -errno with pages that free_bprm gives back.
+ * Linux lets arguments and environment together fill a quarter of RLIMIT_STACK, so that a program always starts with
+ * most of its stack free. Returns 0, or -errno with the pages that free_bprm() gives back.
  */
 int copy_strings(struct binprm *bprm, struct user_strings argv, struct user_strings envp)
 {
@@ -135,7 +148,10 @@ void free_arg_pages(struct binprm *bprm)
 	free_page(bprm->page);
 }
 
-/* Writes words to ascending user addresses, many at a time. */
+/*
+ * Writes words to ascending user addresses. The words are gathered in a buffer, because copy_to_user() for each of
+ * some hundred words would cost more than the words.
+ */
 struct word_writer {
 	unsigned long addr;
 	unsigned n;
@@ -143,6 +159,7 @@ struct word_writer {
 	u64 word[64];
 };
 
+/* An error is kept in w->err, so that the caller looks at it once, at the end. */
 static void flush_words(struct word_writer *w)
 {
 	if (w->n && copy_to_user((void __user *)w->addr, w->word, w->n * sizeof(u64)))
@@ -158,7 +175,10 @@ static __always_inline void put_word(struct word_writer *w, u64 v)
 	w->word[w->n++] = v;
 }
 
-/* Length with its zero of the string that starts at `offset` in the pages. */
+/*
+ * The size, with its zero, of the string that starts at `offset` of the pages; it may go over the ends of several
+ * pages.
+ */
 static size_t string_size(struct binprm *bprm, size_t offset)
 {
 	size_t size = 0;
@@ -173,7 +193,7 @@ static size_t string_size(struct binprm *bprm, size_t offset)
 	}
 }
 
-/* Copy bytes [from, used) of the pages to `to`. */
+/* Copy the strings from byte `from` of the pages on to user address `to`. 0 or -EFAULT. */
 static int write_pages(struct binprm *bprm, unsigned long to, size_t from)
 {
 	while (from < bprm->used) {
@@ -187,6 +207,7 @@ static int write_pages(struct binprm *bprm, unsigned long to, size_t from)
 	return 0;
 }
 
+/* Bytes of the strings that scripts have put in front of argv, with their zeros. */
 static size_t prefix_size(struct binprm *bprm)
 {
 	size_t size = 0;
@@ -196,7 +217,10 @@ static size_t prefix_size(struct binprm *bprm)
 	return size;
 }
 
-/* Strings in the order argv, envp, file name, at mm->arg_start and up. */
+/*
+ * Write all strings: those of scripts, argv and envp from mm->arg_start upwards, and the file name at mm->env_end.
+ * Two writes copy argv and envp together, since they lie together in the pages. 0 or -EFAULT.
+ */
 static int write_strings(struct binprm *bprm, struct mm_struct *mm)
 {
 	unsigned long to = mm->arg_start;
@@ -213,7 +237,10 @@ static int write_strings(struct binprm *bprm, struct mm_struct *mm)
 	return copy_to_user((void __user *)mm->env_end, bprm->filename, strlen(bprm->filename) + 1) ? -EFAULT : 0;
 }
 
-/* argc, the pointers to the strings, each list ended by NULL. */
+/*
+ * Write argc and the two lists of pointers, each ended by NULL. The strings lie in the order of the pointers, so each
+ * address is the one before plus the size of that string. bprm->skip hides an argv[0] that a script has replaced.
+ */
 static void put_pointers(struct word_writer *w, struct binprm *bprm, struct mm_struct *mm)
 {
 	unsigned long at = mm->arg_start;
@@ -239,7 +266,7 @@ static void put_pointers(struct word_writer *w, struct binprm *bprm, struct mm_s
 	put_word(w, 0);
 }
 
-/* The whole vector, kept for /proc/<pid>/auxv: what the program does to its own copy is its business. */
+/* Keep the whole auxiliary vector for /proc/<pid>/auxv. The copy on the stack is the program's own and may change. */
 static void save_auxv(struct mm_struct *mm, const u64 *auxv, unsigned n, unsigned long platform, unsigned long random)
 {
 	const u64 more[] = {AT_PLATFORM, platform, AT_RANDOM, random, AT_EXECFN, mm->env_end, AT_NULL, 0};
@@ -251,8 +278,21 @@ static void save_auxv(struct mm_struct *mm, const u64 *auxv, unsigned n, unsigne
 }
 
 /*
- * Lay out the first stack of the program, as the ABI wants it (System V gABI, chapter 3): strings at the top, below
- * them the vectors of pointers, and argc at *sp. The memory is current's and may fault. 0 or -EFAULT.
+ * The first stack of a program, as the System V ABI wants it (gABI, chapter 3), from high to low addresses:
+ *
+ *     STACK_TOP     a word of zeros
+ *                   path of the program (AT_EXECFN)      mm->env_end
+ *                   strings of envp                      mm->env_start
+ *                   strings of argv                      mm->arg_start
+ *                   name of the machine (AT_PLATFORM)
+ *                   16 random bytes (AT_RANDOM)
+ *                   auxiliary vector, ends with AT_NULL
+ *                   pointers of envp, NULL
+ *                   pointers of argv, NULL
+ *     *sp           argc                                 16-byte aligned
+ *
+ * All sizes are known, so *sp is found first and the vectors are written upwards. The memory is current's and may
+ * fault. Returns 0 or -EFAULT.
  */
 int setup_arg_stack(struct binprm *bprm, const u64 *auxv, unsigned nr_auxv, unsigned long *sp)
 {

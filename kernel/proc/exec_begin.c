@@ -2,10 +2,10 @@
  * The point of no return of execve: the process becomes single-threaded and sheds what belonged to the old
  * program.
  *
- * Against exit and other execs: signal->group_exec is set under siglock when no group exit and no other exec
- * is under way; from then on every other thread that comes near user mode or forks finds it, and exits.
- * Whoever calls exit_group meanwhile only exits himself. A SIGKILL from outside still ends everybody, us
- * included: the wait is killable.
+ * Against exit and other execs: signal->group_exec is set under siglock, and only when no group exit and no other exec
+ * is under way. From then on every other thread finds it on its way to user mode or in fork, and exits. A thread that
+ * calls exit_group meanwhile ends only itself. A SIGKILL from outside still ends the whole process, the exec included,
+ * because the wait for the other threads is killable.
  */
 #include <arch/thread.h>
 #include <fs/vfs.h>
@@ -22,7 +22,10 @@
 #include <sched/spinlock.h>
 #include <uapi/mount.h>
 
-/* Are we alone, but for a leader that is a zombie? [T] */
+/*
+ * Is this thread the only one left, but for a leader that is a zombie? The leader cannot be released before: it holds
+ * the process number, which the exec'ing thread is to take over. [T]
+ */
 static bool others_gone(struct task_struct *t)
 {
 	if (thread_group_leader(t))
@@ -30,7 +33,7 @@ static bool others_gone(struct task_struct *t)
 	return t->signal->nr_threads == 2 && t->group_leader->exit_state == EXIT_ZOMBIE;
 }
 
-/* False: we are to die ourselves. */
+/* Sleep until all other threads are gone. False: a SIGKILL came, and this thread is to die with the others. */
 static bool wait_for_others(struct task_struct *t)
 {
 	bool done;
@@ -48,7 +51,11 @@ static bool wait_for_others(struct task_struct *t)
 	return done;
 }
 
-/* Everything that others know the process by goes from the dead leader to us: number, family, place in lists. */
+/*
+ * A thread that is not the leader has survived. POSIX wants the process to keep its number over an exec, so
+ * everything that others know the process by goes from the dead leader to this thread: the number, the children, the
+ * place in the lists. Returns the old leader, which is EXIT_DEAD now, for the caller to release.
+ */
 static struct task_struct *become_leader(struct task_struct *t)
 {
 	struct task_struct *leader = t->group_leader, *p;
@@ -81,6 +88,11 @@ static struct task_struct *become_leader(struct task_struct *t)
 	return leader;
 }
 
+/*
+ * Become the only thread of the process. Whether the process is alone, or going already, is decided under siglock
+ * together with setting group_exec, so two threads that exec at the same moment cannot both win. 0, or -EAGAIN:
+ * another exec or an exit was faster, and this thread is about to die.
+ */
 static int de_thread(struct task_struct *t)
 {
 	struct signal_struct *sig = t->signal;
@@ -107,7 +119,11 @@ static int de_thread(struct task_struct *t)
 	return done ? 0 : -EAGAIN;
 }
 
-/* Handlers of our own, when they are shared with another process (CLONE_SIGHAND). */
+/*
+ * The handlers may be shared with another process (CLONE_SIGHAND without CLONE_THREAD). The new program's handlers
+ * must not become that process's, so take a copy. lock_task_sighand() reads t->sighand without a lock and compares
+ * after it has locked; the old one therefore stays allocated until all such readers are through. 0 or -ENOMEM.
+ */
 static int unshare_sighand(struct task_struct *t)
 {
 	struct sighand_struct *old = t->sighand, *new;
@@ -131,9 +147,10 @@ static int unshare_sighand(struct task_struct *t)
 }
 
 /*
- * What the file's set-user-id and set-group-id bits make of the ids: the file of the program itself, so that a script's
- * bits do nothing. Mode and owner are read together, and the right to execute is asked once more: who may no longer
- * run the file must not get what a chmod gave it meanwhile.
+ * Apply the file's set-user-id and set-group-id bits to *ids. The file is that of the program itself; for a script it
+ * is the interpreter's, so a script's bits do nothing. Mode and owner are read under one lock, and the right to
+ * execute is asked for again: a file whose owner and mode change during the exec must not give its new owner's rights
+ * to a user who may not run it any more.
  */
 static void take_file_ids(const struct binprm *bprm, struct cred_ids *ids)
 {
@@ -152,6 +169,7 @@ static void take_file_ids(const struct binprm *bprm, struct cred_ids *ids)
 	mutex_unlock(&inode->i_lock);
 }
 
+/* Would the process act with other rights than it has now? */
 static bool ids_change(const struct cred_ids *ids, const struct task_struct *t)
 {
 	return ids->euid != t->euid || ids->egid != t->egid;
@@ -159,8 +177,9 @@ static bool ids_change(const struct cred_ids *ids, const struct task_struct *t)
 
 /*
  * The ids of the new program, and whether its memory is closed to its user. A process that shares its root directory
- * with another gains nothing, unless it is root: the other could change what the program takes for /etc. We are the
- * only thread by now, so another user of `fs` is another process, and one that is alone stays so.
+ * with another process gains no rights (unless it is root), because the other one could exchange the directory that
+ * the program takes for /etc. By now this is the only thread of the process, so a second user of `fs` is another
+ * process; and when there is none, none can appear.
  */
 static struct cred_ids exec_ids(struct binprm *bprm, struct mm_struct *mm)
 {
@@ -181,6 +200,11 @@ static struct cred_ids exec_ids(struct binprm *bprm, struct mm_struct *mm)
 	return ids;
 }
 
+/*
+ * What can fail comes first: the three steps up to the point of no return leave a process that can still return to
+ * its old program, even if it has lost its other threads. The order after it: the memory is exchanged before the ids
+ * change, so that nobody who may look at the old program's memory sees the new one's, and signals are reset last.
+ */
 int begin_new_exec(struct binprm *bprm, struct mm_struct *mm)
 {
 	struct task_struct *t = current;

@@ -1,8 +1,12 @@
 /*
- * The end of tasks. A task gives back what it can while it still runs, tells its parent and becomes a zombie:
- * what is left is the exit status. Who reaps it (wait4, or the task itself when nobody wants to know) takes
- * it off all lists; the memory goes with the last reference, of which the scheduler holds one until the task
- * is off its CPU.
+ * The end of tasks, in three steps:
+ *
+ *     do_exit       the task itself gives back its memory, files and directories while it still runs
+ *     exit_notify   it becomes a zombie, which has little more than an exit status, and its parent is told
+ *     release_task  the parent's wait4, or the task itself when no parent wants to know, takes it off all lists
+ *
+ * The struct and the kernel stack go with the last reference. The scheduler holds one until the task is off its CPU,
+ * because a task cannot free the stack that it runs on.
  *
  * Why nothing is lost between the exit of a child and its parent's wait4: the child becomes a zombie under
  * tasklist_lock and wakes the parent after that; the parent goes onto wait_chldexit and sets its state before
@@ -32,6 +36,10 @@
 #include <sched/wait.h>
 #include <trace/events/sched.h>
 
+/*
+ * The robust futexes are released first, since their owner is about to be gone. All user memory that is written here
+ * is still ours; put_user() may fault and sleep.
+ */
 void mm_release(struct task_struct *t)
 {
 	unsigned long flags;
@@ -41,7 +49,7 @@ void mm_release(struct task_struct *t)
 		exit_robust_list(t->robust_list);
 		t->robust_list = NULL;
 	}
-	/* pthread_join sleeps on this word. When we are the last user of the memory nobody can. */
+	/* pthread_join sleeps on this word. The last user of the memory has nobody to wake. */
 	if (t->clear_child_tid) {
 		if (atomic_read(&t->mm->mm_users) > 1 && !put_user(0, t->clear_child_tid))
 			futex_wake(t->clear_child_tid, true, 1, FUTEX_BITSET_ANY);
@@ -49,7 +57,7 @@ void mm_release(struct task_struct *t)
 	}
 	if (!READ_ONCE(t->vfork_done))
 		return;
-	spin_lock_irqsave(&tasklist_lock, flags); /* the parent may give up waiting at this moment */
+	spin_lock_irqsave(&tasklist_lock, flags); /* the parent may be giving up its wait (wait_for_vfork_done) */
 	done = t->vfork_done;
 	t->vfork_done = NULL;
 	if (done)
@@ -57,8 +65,11 @@ void mm_release(struct task_struct *t)
 	spin_unlock_irqrestore(&tasklist_lock, flags);
 }
 
-/* From here on the task borrows the address space it had, like any kernel thread, until it is switched away
- * from. */
+/*
+ * Give up the address space. From here on the task borrows it, as any kernel thread borrows one (active_mm), until
+ * the CPU switches to another task: the page tables must stay while the CPU uses them. mm_count keeps them, mm_users
+ * goes.
+ */
 static void exit_mm(void)
 {
 	struct mm_struct *mm = current->mm;
@@ -79,6 +90,10 @@ static void exit_mm(void)
 	mmput(mm);
 }
 
+/*
+ * Give up root and current directory. The pointer is cleared first, so that /proc finds either a whole struct or
+ * none.
+ */
 static void exit_fs(struct task_struct *t)
 {
 	struct fs_struct *fs = t->fs;
@@ -88,6 +103,10 @@ static void exit_fs(struct task_struct *t)
 		put_fs_struct(fs);
 }
 
+/*
+ * Marking the task PF_EXITING and counting it off `live` happen under one siglock, so exactly one thread finds itself
+ * the last, and nobody picks this one for a signal afterwards (wants_signal).
+ */
 bool exit_signals(struct task_struct *t, long code)
 {
 	struct sighand_struct *sighand;
@@ -98,18 +117,18 @@ bool exit_signals(struct task_struct *t, long code)
 	sighand = lock_task_sighand(t, &flags);
 	t->flags |= PF_EXITING;
 	last = --t->signal->live == 0;
-	/* As in Linux the last thread's code is the process's, unless that was told to end: not its first thread's. */
+	/* As in Linux the process ends with the code of its last thread, unless exit_group or a signal has set one. */
 	if (last && !t->signal->group_exit) {
 		t->signal->group_exit = 1;
 		t->signal->group_exit_code = code;
 	}
 	clear_tsk_thread_flag(t, TIF_SIGPENDING);
-	/* A signal to the process that was left for us to take: any other thread may. */
+	/* A signal to the process may have been given to us to take. Another thread must take it now. */
 	if (t->signal->shared_pending.signal)
 		for_each_thread(t, other)
 			if (!(other->flags & PF_EXITING))
 				signal_wake_up(other, false);
-	/* A stop that waited for us alone is complete. */
+	/* If a stop of the process waited for this thread alone, it is complete now. */
 	if (t->signal->stopped && !t->signal->stop_done && !last && t->signal->nr_stopped == t->signal->live) {
 		t->signal->stop_code = t->signal->stop_sig;
 		t->signal->stop_done = true;
@@ -124,7 +143,10 @@ bool exit_signals(struct task_struct *t, long code)
 	return last;
 }
 
-/* The last thread of a process goes: what the process alone has. */
+/*
+ * What belongs to the process as a whole goes with its last thread: the alarm timer, and the terminal when a
+ * session's leader ends. The end of init would leave nobody to reap orphans, so it is a panic. May sleep.
+ */
 static void exit_process(long code)
 {
 	if (current->signal->unkillable)
@@ -142,8 +164,8 @@ static void wake_group_exec(struct signal_struct *sig)
 }
 
 /*
- * Who inherits the children of a process that ends: the next of its ancestors that has asked for it by prctl(2) and has
- * not begun to end itself, else init. [T]
+ * Who inherits the children of a process that ends: the nearest ancestor that has asked for it by
+ * prctl(PR_SET_CHILD_SUBREAPER) and is still alive, else init. [T]
  */
 static struct task_struct *find_new_reaper(struct task_struct *father)
 {
@@ -155,7 +177,11 @@ static struct task_struct *find_new_reaper(struct task_struct *father)
 	return child_reaper;
 }
 
-/* The reaper's from now on; one that is dead and that the reaper does not care for goes onto `dead`. [T] */
+/*
+ * Give one child of `father` to `reaper`. If the child is a zombie, the new parent is told of it; a reaper that
+ * ignores SIGCHLD will not wait for it, so the child goes onto `dead`, and the caller releases it when the lock is
+ * free. [T]
+ */
 static void reparent_child(struct task_struct *p, struct task_struct *father, struct task_struct *reaper,
 			   struct list_head *dead)
 {
@@ -174,7 +200,7 @@ static void reparent_child(struct task_struct *p, struct task_struct *father, st
 	kill_orphaned_pgrp(p, father);
 }
 
-/* [T] */
+/* Give all children of a process that ends to its reaper, the living ones and the zombies. [T] */
 static void reparent_children(struct task_struct *father, struct list_head *dead)
 {
 	struct task_struct *p, *next, *reaper = find_new_reaper(father);
@@ -186,8 +212,9 @@ static void reparent_children(struct task_struct *father, struct list_head *dead
 }
 
 /*
- * The signal at a child's end was chosen by the program that made the child. Another program in the parent may have
- * rights that its user does not have, and no earlier child may choose what it is sent: it gets SIGCHLD. [T]
+ * The program that made a child by clone(2) chose the signal for its end. Since then the parent may have executed
+ * another program, perhaps a set-user-id one, and the old choice must not send that program an arbitrary signal. A
+ * parent that has changed its program gets SIGCHLD. [T]
  */
 static int exit_signal_of(const struct task_struct *leader)
 {
@@ -197,8 +224,8 @@ static int exit_signal_of(const struct task_struct *leader)
 }
 
 /*
- * A leader without threads is a zombie: its parent is told, and finds it among those that can be waited for. True when
- * nobody will wait. [T]
+ * A leader without other threads is a complete zombie: it moves to the end of its parent's list of zombies, and its
+ * parent is told. True when the parent does not want to wait for it. [T]
  */
 static bool announce_zombie(struct task_struct *leader)
 {
@@ -206,7 +233,12 @@ static bool announce_zombie(struct task_struct *leader)
 	return do_notify_parent(leader, exit_signal_of(leader));
 }
 
-/* Become a zombie, or nothing at all when nobody waits. `last`: the process ends with this thread. */
+/*
+ * Become a zombie, or go at once (EXIT_DEAD) when no parent waits. `last`: the process ends with this thread. The
+ * children go to their new parent before the exit is announced, so whoever learns of the end finds no child of the
+ * dead process. Tasks to be released are collected and released after the lock, because release_task() takes it
+ * itself.
+ */
 static void exit_notify(struct task_struct *t, bool last)
 {
 	struct task_struct *leader = t->group_leader, *p, *next;
@@ -233,7 +265,10 @@ static void exit_notify(struct task_struct *t, bool last)
 		release_task(t);
 }
 
-/* Take p off the lists; its times go to the process, as exact as they were told while it lived. [T, S] */
+/*
+ * Take p off all lists and add what it has used to its process, where the figures of dead threads live. The CPU times
+ * are added as they were last shown to users (task_cputime_adjusted), since the sum must never step back. [T, S]
+ */
 static void unlink_task(struct task_struct *p)
 {
 	struct signal_struct *sig = p->signal;
@@ -244,6 +279,7 @@ static void unlink_task(struct task_struct *p)
 	sig->stime += stime;
 	sig->nvcsw += p->nvcsw;
 	sig->nivcsw += p->nivcsw;
+	sig->min_flt += p->min_flt;
 	task_io_add(&sig->io, &p->io);
 	sig->nr_threads--;
 	detach_pid(p);
@@ -263,8 +299,9 @@ static void unlink_task(struct task_struct *p)
 }
 
 /*
- * Called once for each task, by whoever set EXIT_DEAD. The last thread to go of a process whose leader is a
- * zombie already tells the parent of that, and when the parent does not care, reaps the leader, too.
+ * Called exactly once for each task, by whoever set EXIT_DEAD. When p is the last thread of a process whose leader is
+ * a zombie already, the leader has had to wait for this moment: the parent is told now, and if it does not want to
+ * wait, the loop releases the leader as well.
  */
 void release_task(struct task_struct *p)
 {
@@ -288,7 +325,10 @@ void release_task(struct task_struct *p)
 	}
 }
 
-/* A fault while exiting: giving things back again would make it worse. Stay as we are for good. */
+/*
+ * The task faulted while it was exiting. Giving things back a second time would corrupt them, so the task keeps what
+ * it has and sleeps for ever.
+ */
 static void __noreturn stuck_exit(void)
 {
 	pr_emerg("Fixing recursive fault but reboot is needed!\n");
@@ -298,6 +338,11 @@ static void __noreturn stuck_exit(void)
 	}
 }
 
+/*
+ * The order matters. Signals come first, so that nobody chooses this thread for one any more. The memory goes
+ * early, because mm_release() still writes to it and may fault and sleep. exit_notify() comes last: after it the parent
+ * may reap us at any moment, and only the scheduler's reference keeps the struct and this stack.
+ */
 void do_exit(long code)
 {
 	struct task_struct *t = current;
@@ -322,6 +367,10 @@ void do_exit(long code)
 	do_task_dead();
 }
 
+/*
+ * An oops in an interrupt or in the idle task cannot be survived. Elsewhere the state that do_exit() needs is
+ * restored by force: interrupts on, and nothing that forbids sleeping.
+ */
 void make_task_dead(int signr)
 {
 	struct task_struct *t = current;
@@ -335,13 +384,21 @@ void make_task_dead(int signr)
 		local_irq_enable();
 	}
 	if (preempt_count()) {
-		/* Whatever spinlock that was stays locked. Better a chance that nobody needs it than none. */
+		/*
+		 * A spinlock that the task holds stays locked for ever. If no other task needs that lock, the machine
+		 * survives; a panic would give it no chance.
+		 */
 		pr_info("note: %s[%d] exited with preempt_count %u\n", t->comm, t->pid, preempt_count());
 		preempt_count_sub(preempt_count());
 	}
 	do_exit(signr);
 }
 
+/*
+ * The first thread that comes here decides the code with which the process ends, and makes all others exit
+ * (zap_other_threads). During an exec of another thread only this thread ends: the process lives on as the new
+ * program.
+ */
 void do_group_exit(int code)
 {
 	struct signal_struct *sig = current->signal;

@@ -1,4 +1,12 @@
-/* Making a task: a copy of the one that asks, sharing what the flags say. */
+/*
+ * Making a task. A new task starts as a copy of the one that asks for it (its model); the flags of clone(2) say which
+ * parts the two share from then on and which parts the child gets as copies of its own.
+ *
+ * copy_process() builds the child step by step while nobody can see it, so these steps need no lock against others.
+ * Only publish_task() makes it visible: under tasklist_lock and the siglock it gets its place in its family, its
+ * process and the hash of numbers, all at once. Everything that can fail comes before that, and each failure undoes
+ * the steps before it. The copying allocates memory and may sleep; all of it runs in thread context.
+ */
 #include <arch/thread.h>
 #include <fs/vfs.h>
 #include <kernel/panic.h>
@@ -20,8 +28,12 @@
 #include <trace/events/task.h>
 #include <trace/fgraph.h>
 
+/* The lock of all family relations. <proc/fork.h> says what it protects and where it stands in the order of locks. */
 DEFINE_SPINLOCK(tasklist_lock);
-/* Marks fork_idle's tasks as kernel threads; they start in secondary_start_kernel instead. */
+/*
+ * fork_idle() passes this as the function of its tasks, because a task with a function is a kernel thread. It never
+ * runs: a secondary CPU begins with its idle task in secondary_start_kernel().
+ */
 static int idle_task_fn(void *unused)
 {
 	return 0;
@@ -46,14 +58,22 @@ u64 total_forks(void)
 	return READ_ONCE(fork_count);
 }
 
+/*
+ * Writers hold tasklist_lock. Readers (nr_threads() and its like) take no lock: they read a whole word, which may be
+ * old a moment later in any case.
+ */
 void count_tasks(int processes, int threads)
 {
 	WRITE_ONCE(process_count, process_count + processes);
 	WRITE_ONCE(thread_count, thread_count + threads);
 }
 
-/* Threads need one process to be in; that needs one set of handlers; and those are code in one address space. */
-static int check_flags(const struct kernel_clone_args *args)
+/*
+ * Refuse combinations of flags that make no sense. The threads of a process share their handlers, so CLONE_THREAD
+ * needs CLONE_SIGHAND; handlers are addresses of code, so whoever shares them must share the memory (CLONE_VM). Linux
+ * has the same rules. Returns 0 or -EINVAL.
+ */
+static int clone_check_flags(const struct kernel_clone_args *args)
 {
 	u64 flags = args->flags;
 
@@ -61,8 +81,7 @@ static int check_flags(const struct kernel_clone_args *args)
 		return -EINVAL;
 	if ((flags & CLONE_SIGHAND) && (!(flags & CLONE_VM) || (flags & CLONE_CLEAR_SIGHAND)))
 		return -EINVAL;
-	/* init reaps orphans: no sibling of it may become one, nor a thread of another process be its
-	 * child. */
+	/* A sibling of init would be a child of the idle task, which never waits: nobody would ever reap it. */
 	if ((flags & CLONE_PARENT) && current->signal->unkillable)
 		return -EINVAL;
 	if (args->exit_signal < 0 || args->exit_signal > NSIG)
@@ -70,7 +89,11 @@ static int check_flags(const struct kernel_clone_args *args)
 	return 0;
 }
 
-/* Fields that start from nothing. The child is nobody's yet, so no lock. */
+/*
+ * Set the fields that a child does not inherit: what the model has used, what waits for the model, and all list
+ * heads, which would otherwise be copies that point into the model's lists. Nobody else knows the child yet, so there
+ * is no lock.
+ */
 static void reset_task(struct task_struct *p, const struct kernel_clone_args *args)
 {
 	clear_tsk_thread_flag(p, TIF_SIGPENDING);
@@ -85,6 +108,7 @@ static void reset_task(struct task_struct *p, const struct kernel_clone_args *ar
 	p->utime = p->stime = 0;
 	p->io = (struct task_io){0};
 	p->nvcsw = p->nivcsw = 0;
+	p->min_flt = 0;
 	p->start_time = sched_clock();
 	spin_lock_init(&p->pi_lock);
 	INIT_LIST_HEAD(&p->children);
@@ -108,8 +132,13 @@ static void reset_task(struct task_struct *p, const struct kernel_clone_args *ar
 	p->kthread_data = NULL;
 }
 
-/* The copy_* functions find in the child what its model has (usually current), and put there what the child
- * gets. */
+/*
+ * The copy_* functions start from a child that is a plain copy: its pointers still lead to the model's structures,
+ * without references of the child's own. Each function takes a reference for what is shared, or replaces the pointer
+ * by a copy. A kernel thread's model is init_task (detach_from_user), for anything else it is current.
+ *
+ * This one does so for the table of open files. Returns 0 or -ENOMEM.
+ */
 static int copy_files(u64 flags, struct task_struct *p)
 {
 	if (!p->files)
@@ -136,7 +165,11 @@ static int copy_fs(u64 flags, struct task_struct *p)
 	return p->fs ? 0 : -ENOMEM;
 }
 
-/* What each signal does: shared with CLONE_SIGHAND, which threads must use, else a copy. 0 or -ENOMEM. */
+/*
+ * The actions of all signals: shared with CLONE_SIGHAND, as threads must do, else a copy. CLONE_CLEAR_SIGHAND resets
+ * the handlers in the copy, so that the child cannot run one of the parent's handlers by accident. Returns 0 or
+ * -ENOMEM.
+ */
 static int copy_sighand(u64 flags, struct task_struct *p)
 {
 	struct sighand_struct *old = p->sighand;
@@ -160,15 +193,16 @@ static int copy_sighand(u64 flags, struct task_struct *p)
 }
 
 /*
- * What all threads of a process have in common. A thread uses its process's; a new process begins with its parent's
- * limits and points for the OOM killer, and with no pending signal, timer or group. 0 or -ENOMEM.
+ * What all threads of a process have in common. A thread uses the signal_struct of its process. A new process gets
+ * one with its parent's limits and OOM points, and with no pending signal, no timer and no group yet. Returns 0 or
+ * -ENOMEM.
  */
 static int copy_signal(u64 flags, struct task_struct *p)
 {
 	struct signal_struct *old = p->signal, *sig;
 
 	if (flags & CLONE_THREAD)
-		return 0; /* counted when it joins the group: that may still be refused */
+		return 0; /* join_families() takes the reference: until then the fork may fail */
 	sig = alloc_signal();
 	if (!sig)
 		return -ENOMEM;
@@ -178,7 +212,7 @@ static int copy_signal(u64 flags, struct task_struct *p)
 	sig->nr_threads = sig->live = 1;
 	sig->leader = p;
 	for (unsigned type = 0; type < NR_PID_TYPES; type++)
-		INIT_LIST_HEAD(&sig->group_node[type]); /* a kernel thread stays in none */
+		INIT_LIST_HEAD(&sig->group_node[type]); /* a kernel thread joins no group */
 	hrtimer_init(&sig->real_timer, it_real_fn);
 	memcpy(sig->rlim, old->rlim, sizeof(sig->rlim));
 	sig->oom_score_adj = READ_ONCE(old->oom_score_adj);
@@ -195,7 +229,7 @@ static int copy_mm(u64 flags, struct task_struct *p)
 {
 	p->active_mm = NULL;
 	if (!p->mm)
-		return 0; /* a kernel thread: it borrows whatever is there when it runs */
+		return 0; /* a kernel thread borrows the address space that its CPU has loaded when it runs */
 	if (flags & CLONE_VM) {
 		mmget(p->mm);
 	} else {
@@ -207,7 +241,11 @@ static int copy_mm(u64 flags, struct task_struct *p)
 	return 0;
 }
 
-/* What a kernel thread starts with, whoever asked for it: nothing of a user's process. */
+/*
+ * A kernel thread may be asked for in the middle of a user's system call, for example by a driver. It must not hold
+ * that user's files, memory or rights, so its model becomes init_task: root, no address space, nothing blocked. The
+ * references that new_task() took for groups and user are exchanged as well.
+ */
 static void detach_from_user(struct task_struct *p)
 {
 	p->mm = NULL;
@@ -228,8 +266,9 @@ static void detach_from_user(struct task_struct *p)
 }
 
 /*
- * Count the child for its user, and look at the limits of that and of the machine. As on Linux RLIMIT_NPROC does not
- * bind root; threads-max does.
+ * Count the child for its user, then compare with the limits. Counting comes first, so that two forks at the same
+ * time cannot both find the last free place. As on Linux RLIMIT_NPROC does not bind root; threads-max binds
+ * everybody. Returns 0, or -EAGAIN with the count taken back.
  */
 static int count_for_user(struct task_struct *p)
 {
@@ -243,7 +282,7 @@ static int count_for_user(struct task_struct *p)
 	return 0;
 }
 
-/* What new_task() gave it. */
+/* Undo new_task(): the references to groups and user, then the struct and the stack. */
 static void free_new_task(struct task_struct *p)
 {
 	put_groups(p->groups);
@@ -251,7 +290,11 @@ static void free_new_task(struct task_struct *p)
 	free_task(p);
 }
 
-/* Group, parent and signals of a new process; of a new thread its place in the process. [T, S] */
+/*
+ * Give the child its place among others. A thread joins the process of current: the leader's thread list, one more
+ * live thread. A new process gets a parent, its parent's group and session, and its place in the list of all
+ * processes. [T, S]
+ */
 static void join_families(struct task_struct *p, const struct kernel_clone_args *args)
 {
 	if (args->flags & CLONE_THREAD) {
@@ -263,7 +306,7 @@ static void join_families(struct task_struct *p, const struct kernel_clone_args 
 		p->signal->nr_threads++;
 		p->signal->live++;
 		list_add_tail(&p->thread_group, &p->group_leader->thread_group);
-		/* A stop that is under way is for us, too. */
+		/* The process is being stopped: the new thread must stop with it, so it looks before user mode. */
 		if (p->signal->stopped)
 			set_tsk_thread_flag(p, TIF_SIGPENDING);
 		return;
@@ -271,7 +314,7 @@ static void join_families(struct task_struct *p, const struct kernel_clone_args 
 	p->tgid = p->pid;
 	p->group_leader = p;
 	p->exit_signal = args->exit_signal;
-	/* Children are the process's, not the thread's: ->parent is always a group leader. */
+	/* A child belongs to the whole process of its parent, so ->parent is always a group leader. */
 	if (args->fn) {
 		p->parent = current->flags & PF_KTHREAD ? current : &init_task;
 	} else if (args->flags & CLONE_PARENT) {
@@ -294,10 +337,11 @@ static void join_families(struct task_struct *p, const struct kernel_clone_args 
 }
 
 /*
- * Make the child visible, all at once. Signals to a process or a group walk these lists under the same locks:
- * one that came before hits the parent, which then starts over (and maybe dies) before there is a child; one
- * that comes later hits both. So `kill -9 -pgrp` leaves no child behind, and no thread joins a process that
- * has begun to exit or exec.
+ * Make the child visible, all at once. A signal to a process or to a group walks these lists under the same locks, so
+ * it comes either before this or after it. If it came before, it is pending at the parent, and the fork fails with
+ * -ERESTARTNOINTR: the parent takes the signal first, perhaps dies of it, and otherwise forks again. If it comes
+ * after, it finds parent and child. So `kill -9 -pgrp` leaves no child behind, and no thread joins a process that has
+ * begun to exit or to exec. Kernel threads take no signals and skip the test.
  */
 static int publish_task(struct task_struct *p, const struct kernel_clone_args *args)
 {
@@ -324,7 +368,10 @@ unlock:
 	return err;
 }
 
-/* What the child shares with its model or gets a copy of. All or nothing. */
+/*
+ * Fill the child with everything that it shares or copies. All or nothing: on failure the parts that were already
+ * taken are given back in the opposite order. Returns 0 or -ENOMEM. May sleep.
+ */
 static int copy_parts(u64 flags, struct task_struct *p)
 {
 	int err = copy_files(flags, p);
@@ -371,7 +418,10 @@ static void put_parts(u64 flags, struct task_struct *p)
 		put_files_struct(p->files);
 }
 
-/* The child's struct, its fields the model's or empty; nothing that would have to be given back but groups. */
+/*
+ * The child's struct and stack. Its fields are the model's or empty, and the only references that it holds are those
+ * to groups and user (free_new_task). NULL: no memory.
+ */
 static struct task_struct *new_task(const struct kernel_clone_args *args)
 {
 	struct task_struct *p = dup_task_struct(current);
@@ -383,7 +433,8 @@ static struct task_struct *new_task(const struct kernel_clone_args *args)
 	atomic_inc(&p->user->refs);
 	if (args->fn)
 		detach_from_user(p);
-	if ((args->flags & (CLONE_VM | CLONE_VFORK)) == CLONE_VM) /* else both would use one alternate stack at once */
+	if ((args->flags & (CLONE_VM | CLONE_VFORK)) ==
+	    CLONE_VM) /* two tasks in one memory must not run handlers on one stack */
 		p->sas_ss_sp = p->sas_ss_size = 0;
 	if (args->flags & CLONE_CHILD_CLEARTID)
 		p->clear_child_tid = (u32 *)args->child_tid;
@@ -391,16 +442,14 @@ static struct task_struct *new_task(const struct kernel_clone_args *args)
 }
 
 /*
- * A new task, complete and known by its number, that nobody has woken yet. Each step that can fail has its label
- * below, which undoes the steps before it. The last such step is publish_task(): after it the child can be found,
- * signalled and waited for. Thread context; the task, or an ERR_PTR (-EINVAL, -ENOMEM, -EAGAIN for limits,
- * -ERESTARTNOINTR for a signal that came first).
+ * Each step that can fail has its label below, which undoes the steps before it. The last such step is
+ * publish_task(): after it the child can be found, signalled and waited for, so there is no way back.
  */
 struct task_struct *copy_process(struct kernel_clone_args *args)
 {
 	u64 flags = args->flags | (args->fn ? CLONE_FS : 0);
 	struct task_struct *p;
-	int err = check_flags(args);
+	int err = clone_check_flags(args);
 
 	if (err)
 		return ERR_PTR(err);
@@ -440,8 +489,10 @@ free_task:
 	return ERR_PTR(err);
 }
 
-/* Idle tasks are on no list and have no number: built like a kernel thread, started by its CPU's first
- * instruction. */
+/*
+ * Idle tasks are on no list and have no number, so publish_task() has nothing to do for them. This is copy_process()
+ * without it: the task is built like a kernel thread, and its CPU starts running it with its first instruction.
+ */
 struct task_struct *fork_idle(int cpu)
 {
 	struct kernel_clone_args args = {.flags = CLONE_VM | CLONE_FS, .fn = idle_task_fn};

@@ -25,8 +25,9 @@
 #define BUCKET_BITS 8
 
 /*
- * Where a word is: in memory shared between processes the physical address, else address space and address. Private
- * and shared operations on private memory do not meet, on Linux neither: the shared ones have the address plus 1.
+ * What names a futex. Memory that is shared between processes has different addresses in each, so there it is the
+ * physical address; else it is the address space and the address. A private and a shared operation on private memory
+ * do not meet, as on Linux: the shared one has the address plus 1.
  */
 struct futex_key {
 	const void *space; /* mm, or NULL: `word` is physical */
@@ -66,7 +67,10 @@ static bool same_futex_key(const struct futex_key *a, const struct futex_key *b)
 	return a->space == b->space && a->word == b->word;
 }
 
-/* The key of a word for a shared operation. The page was just touched. Returns 0, -EFAULT, -EAGAIN. */
+/*
+ * The key of a word for a shared operation. The caller has just touched the page, so it is there unless it was
+ * unmapped again at this moment: 0, -EFAULT, -EAGAIN (try again).
+ */
 static int shared_key(unsigned long addr, struct futex_key *key)
 {
 	struct mm_struct *mm = current->mm;
@@ -81,7 +85,7 @@ static int shared_key(unsigned long addr, struct futex_key *key)
 	err = 0;
 	if (!(vma->vm_flags & VM_SHARED)) {
 		key->word = addr + 1;
-		goto unlock; /* nobody else has this very memory */
+		goto unlock; /* private memory: no other process can have this word */
 	}
 	slot = pte_lookup(mm->pgd, addr);
 	if (slot && pte_present(*slot))
@@ -94,8 +98,8 @@ unlock:
 }
 
 /*
- * What names the futex: for a private one the address space and the address; for a shared one the file or the page
- * that lies there, which is the same in all processes. 0, -EINVAL (not aligned), -EFAULT. May sleep for a shared one.
+ * Find the key of a word: 0, -EINVAL for an address that is not aligned, -EFAULT. A shared operation may fault and
+ * sleep.
  */
 static int get_futex_key(u32 __user *uaddr, bool shared, struct futex_key *key)
 {
@@ -114,8 +118,10 @@ static int get_futex_key(u32 __user *uaddr, bool shared, struct futex_key *key)
 	return shared_key(addr, key);
 }
 
-/* [bucket lock]. The waiter may return, and its stack frame be gone, as soon as bucket is NULL: take the task
- * before. */
+/*
+ * Take the waiter off its queue and wake it. Its struct lies on its own stack: as soon as w->bucket is NULL the
+ * waiter may return, and the struct is gone. So everything that is needed of it is read before. [bucket lock]
+ */
 static void wake_waiter(struct futex_waiter *w)
 {
 	struct task_struct *task = w->task;
@@ -127,10 +133,7 @@ static void wake_waiter(struct futex_waiter *w)
 	put_task_struct(task);
 }
 
-/*
- * Wake up to nr waiters of this word whose bitset has a bit of ours, the longest waiting first. A waiter that is
- * woken is off the queue, so it is counted once. Gives how many, or -errno.
- */
+/* The longest waiting first. A waiter that is woken leaves the queue at once, so it is counted once. */
 int futex_wake(u32 __user *uaddr, bool shared, int nr, u32 bitset)
 {
 	struct futex_waiter *w, *next;

@@ -39,7 +39,7 @@ static struct task_struct *find_process(pid_t pid)
 	return pid ? find_task_by_pid(pid) : current->group_leader;
 }
 
-/* [T] A process may join only a group of its own session. */
+/* [T] A process may join only a group of its own session. Is this one? */
 static bool session_has_pgrp(pid_t session, pid_t pgrp)
 {
 	struct signal_struct *sig;
@@ -50,7 +50,11 @@ static bool session_has_pgrp(pid_t session, pid_t pgrp)
 	return false;
 }
 
-/* POSIX's rules: of ourselves or a child that has not exec'd, no session leaders, within one session. [T] */
+/*
+ * POSIX's rules for setpgid(2): a process may set its own group or that of a child that has not executed a program
+ * yet. Both must be in one session, and a session leader stays where it is. Shells set a child's group from both
+ * sides, parent and child, so that it is right whichever runs first. Returns 0, -ESRCH, -EINVAL, -EPERM, -EACCES. [T]
+ */
 static int do_setpgid(pid_t pid, pid_t pgid)
 {
 	struct task_struct *self = current->group_leader, *p = find_process(pid);
@@ -119,8 +123,8 @@ SYSCALL_DEFINE1(getsid, pid_t, pid)
 }
 
 /*
- * A new session with a new group in it, and no terminal. A group leader cannot: its number is in use as a group's in
- * the old session.
+ * A new session, with a new group in it, and without a terminal. A group leader cannot make one: its number would
+ * then be that of a group in the old session and of one in the new session.
  */
 SYSCALL_DEFINE0(setsid)
 {

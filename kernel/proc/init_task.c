@@ -1,4 +1,8 @@
-/* The boot CPU's idle task, made by the compiler: what runs from the first instruction in C. */
+/*
+ * The boot CPU's idle task, made by the compiler: the boot code points `current` at it, so C code can run from its
+ * first instruction without any allocation. All other tasks are copies of it or of its descendants, so its limits are
+ * the defaults of the machine. It never ends: its references are never dropped to zero.
+ */
 #include <arch/thread.h>
 #include <fs/vfs.h>
 #include <mm/mm.h>
@@ -26,7 +30,7 @@ static struct signal_struct init_signals = {
 			[RLIMIT_STACK] = {STACK_LIMIT, RLIM_INFINITY},
 			[RLIMIT_CORE] = {0, RLIM_INFINITY},
 			[RLIMIT_RSS] = {RLIM_INFINITY, RLIM_INFINITY},
-			/* NPROC and SIGPENDING come from fork_init, by the memory there is. */
+			/* fork_init() sets NPROC and SIGPENDING by the size of the memory. */
 			[RLIMIT_NOFILE] = {1024, 4096},
 			[RLIMIT_MEMLOCK] = {RLIM_INFINITY, RLIM_INFINITY},
 			[RLIMIT_AS] = {RLIM_INFINITY, RLIM_INFINITY},
@@ -37,8 +41,8 @@ static struct signal_struct init_signals = {
 };
 
 /*
- * What the scheduler needs beyond this it sets in sched_init. usage 2: as every task, one for being there and
- * one for the scheduler; none is ever given back. Interrupts and preemption are off until start_kernel ends.
+ * sched_init() sets what the scheduler needs beyond this. Like every task it has two references: one until it is
+ * reaped, one of the scheduler. PREEMPT_OFFSET: preemption is off until start_kernel() ends.
  */
 struct task_struct init_task = {
 	.preempt_count = PREEMPT_OFFSET,

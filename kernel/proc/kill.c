@@ -1,4 +1,8 @@
-/* System calls that send signals: to a process, a thread, a group, everybody. */
+/*
+ * System calls that send signals: to a process, to a thread, to a group, to every process. This file decides who may
+ * send what to whom; signal_send.c does the sending. A target is looked up with a reference, so no lock is held while
+ * it is signalled, except in a walk over many processes, which holds tasklist_lock [T].
+ */
 #include <asm/uaccess.h>
 #include <lib/errno.h>
 #include <lib/string.h>
@@ -8,6 +12,12 @@
 #include <sched/current.h>
 #include <sched/spinlock.h>
 
+/*
+ * POSIX: the sender's real or effective user must be the target's real or saved one. The saved one, because a set-
+ * user-id program that has switched to its user must not become killable and unkillable with each switch. SIGCONT may
+ * go to any process of the session, so that a shell can always continue its jobs. The ids are read without a lock,
+ * each one whole.
+ */
 static bool may_signal(const struct task_struct *p, int sig)
 {
 	if (current->euid == 0 || current->euid == p->suid || current->euid == p->uid || current->uid == p->suid ||
@@ -16,7 +26,10 @@ static bool may_signal(const struct task_struct *p, int sig)
 	return sig == SIGCONT && p->signal->session == current->signal->session;
 }
 
-/* Signal 0 only asks. */
+/*
+ * Check the number and the right, then send to the process of p, or (group false) to the thread alone. Signal 0 is
+ * not sent: it only asks whether p is there and may be signalled. 0, -EINVAL, -EPERM, -EAGAIN.
+ */
 static int check_and_send(int sig, struct siginfo *info, struct task_struct *p, bool group)
 {
 	if (sig < 0 || sig > NSIG)
@@ -28,6 +41,7 @@ static int check_and_send(int sig, struct siginfo *info, struct task_struct *p, 
 	return group ? send_sig_info(sig, info, p) : send_sig_thread(sig, info, p);
 }
 
+/* Send to the process with this number. As check_and_send(), or -ESRCH. */
 static int kill_pid_info(int sig, struct siginfo *info, pid_t pid)
 {
 	struct task_struct *p = find_get_task(pid);
@@ -40,15 +54,16 @@ static int kill_pid_info(int sig, struct siginfo *info, pid_t pid)
 	return err;
 }
 
-/* A signal to many processes, and what has come of it. */
+/* A signal to many processes, and what has become of it so far. */
 struct many {
 	int sig;
-	struct siginfo *info; /* NULL: the kernel asks, without permission */
-	pid_t pgrp;	      /* EVERY_PROCESS: all but init and who asks */
-	int ret;	      /* what the last one said */
-	bool sent;	      /* one took it */
+	struct siginfo *info; /* NULL: the kernel sends, so no right is asked for */
+	pid_t pgrp;	      /* EVERY_PROCESS: all but init and the caller */
+	int ret;	      /* what sending to the last one returned */
+	bool sent;	      /* at least one process took it */
 };
 
+/* Does the call mean p? Kernel threads take no signals, and kill(-1) leaves out init and the caller. */
 static bool is_one_of(const struct many *many, const struct task_struct *p)
 {
 	if (p->flags & PF_KTHREAD)
@@ -57,8 +72,8 @@ static bool is_one_of(const struct many *many, const struct task_struct *p)
 }
 
 /*
- * No process escapes by a fork: a child comes last in the order, and a process makes no child while the signal waits
- * for it (see publish_task). [T]
+ * One step of the walk. No process escapes by a fork: a child comes at the end of the list that is walked, and a
+ * process with the signal pending makes no child (publish_task). [T]
  */
 static void kill_send_one(struct task_struct *p, void *arg)
 {
@@ -85,12 +100,16 @@ int kill_pgrp(pid_t pgrp, int sig)
 {
 	struct many many = {.sig = sig, .pgrp = pgrp, .ret = -ESRCH};
 
-	if (pgrp <= 0) /* a terminal that has none in the foreground */
+	if (pgrp <= 0) /* a terminal without a foreground group */
 		return -ESRCH;
 	send_many(&many);
 	return many.ret;
 }
 
+/*
+ * pid > 0: that process; 0: the caller's group; -1: all that the caller may signal; below -1: group -pid. Success if
+ * any process of several was signalled.
+ */
 SYSCALL_DEFINE2(kill, pid_t, pid, int, sig)
 {
 	struct siginfo info;
@@ -106,7 +125,10 @@ SYSCALL_DEFINE2(kill, pid_t, pid, int, sig)
 	return many.sent ? 0 : many.ret;
 }
 
-/* tgid 0: whatever process the thread is of. */
+/*
+ * Send to one thread. tgid says which process the thread must belong to, so that a number that has been used again
+ * does not hit another process's thread; 0: any. As check_and_send(), or -ESRCH.
+ */
 static int send_to_thread(pid_t tgid, pid_t tid, int sig, struct siginfo *info)
 {
 	struct task_struct *p = find_get_task(tid);
@@ -140,7 +162,10 @@ SYSCALL_DEFINE3(tgkill, pid_t, tgid, pid_t, tid, int, sig)
 	return send_to_thread(tgid, tid, sig, &info);
 }
 
-/* The caller makes up the siginfo, but may not pass for the kernel or kill(2), unless it talks to itself. */
+/*
+ * For the calls where the caller makes up the siginfo. It may not claim to come from the kernel (si_code >= 0) or
+ * from tkill unless it goes to the caller itself, because programs trust those codes. 0, -EFAULT, -EPERM.
+ */
 static int copy_siginfo_from_user(struct siginfo *info, const struct siginfo __user *uinfo, int sig, pid_t target)
 {
 	if (copy_from_user(info, uinfo, sizeof(*info)))

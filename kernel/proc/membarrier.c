@@ -3,8 +3,8 @@
  * need none.
  *
  * The expedited commands interrupt other CPUs. A program says beforehand that it means to use the private
- * one, and that it wants to take part in the global one; Linux refuses the private one to who did not, and so
- * programs ask for it. Here every CPU is interrupted in all cases, which is more than is promised: a CPU that
+ * one, and that it wants to take part in the global one; Linux refuses the private one to a program that has not done
+ * so, and so does this kernel. Here every CPU is interrupted in all cases, which is more than is promised: a CPU that
  * switches to another thread meanwhile passes a barrier in the switch. The commands that also synchronise the
  * instruction stream or abort restartable sequences do not exist here, and QUERY does not name them.
  */
@@ -33,13 +33,14 @@ static void ipi_mb(void *unused)
 	smp_mb();
 }
 
+/* A barrier on each CPU, this one included, before the call returns. */
 static long barrier_everywhere(void)
 {
 	on_each_cpu(ipi_mb, NULL, true);
 	return 0;
 }
 
-/* For all that use the caller's memory, and their children from fork on, until exec. */
+/* Remember the promise in the address space: it holds for all threads, passes to children, and ends with exec. */
 static long register_for(u32 command)
 {
 	atomic_or(command, &current->mm->membarrier_state);

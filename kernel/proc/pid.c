@@ -52,7 +52,7 @@ static unsigned pid_next_free(unsigned from)
 	return word * 64 + __builtin_ctzl(rest);
 }
 
-/* [pid_lock] */
+/* Mark a number as taken. The next search begins behind it, so that a number is not used again at once. [pid_lock] */
 static void take_number(unsigned nr)
 {
 	unsigned word = nr / 64;
@@ -146,7 +146,7 @@ struct task_struct *find_get_task(pid_t pid)
 }
 EXPORT_SYMBOL(find_get_task);
 
-/* The first number in use from `from` on, PID_MAX when there is none. */
+/* The first number in use from `from` on, PID_MAX when there is none. It may be free again when the caller looks. */
 static unsigned next_pid(unsigned from)
 {
 	unsigned long flags;
@@ -204,8 +204,8 @@ struct signal_struct *next_in_group(enum pid_type type, pid_t nr, struct signal_
 }
 
 /*
- * Put the process at the end of its group's bucket. `joined` numbers the joins, so that walk.c finds its
- * place again after it has let go of the lock. [T]
+ * Put the process at the end of its group's bucket. `joined` numbers the joins, so that a walk (walk.c) finds its
+ * place again after it has released the lock. [T]
  */
 static void join_one(struct signal_struct *sig, enum pid_type type, pid_t nr)
 {
@@ -228,7 +228,10 @@ static bool number_in_use(pid_t nr)
 	return find_task_by_pid(nr) || next_in_group(PIDTYPE_PGID, nr, NULL) || next_in_group(PIDTYPE_SID, nr, NULL);
 }
 
-/* Each number once: freed twice it could be somebody else's by then. */
+/*
+ * Free those of the three numbers that nothing has any more. Equal ones are asked about once: after the first free
+ * the number may belong to a new task, and a second free would take it from that task. [T]
+ */
 static void free_unused(pid_t a, pid_t b, pid_t c)
 {
 	if (a && !number_in_use(a))
@@ -280,7 +283,10 @@ void leave_groups(struct task_struct *p)
 	free_unused(p->pid, sig->pgrp, sig->session);
 }
 
-/* What Linux takes, but for more than PID_MAX: the tables of tracing are as long as that. */
+/*
+ * Linux's bounds, but PID_MAX at most, since the tables of tracing are as long as that. Tasks with higher numbers
+ * keep them. 0 or -EINVAL.
+ */
 static int pid_max_store(char *text, void *data)
 {
 	u64 max;

@@ -1,4 +1,8 @@
-/* reboot(2): off, restart, halt. */
+/*
+ * reboot(2): switching the machine off, starting it again, or stopping it for good. All three print a last message
+ * while consoles still work, then stop the other CPUs, and then leave the rest to the machine (arch_power_off and its
+ * like). They do not sync: there is no disk whose contents could be lost. Root only.
+ */
 #include <arch/poweroff.h>
 #include <arch/processor.h>
 #include <asm/uaccess.h>
@@ -10,6 +14,10 @@
 #include <proc/syscall.h>
 #include <sched/current.h>
 
+/*
+ * The caller must pass two magic numbers, so that a wild call does not stop the machine. The second ones are
+ * birthdays of Linux's author and his daughters, written as hexadecimal days, months and years.
+ */
 #define LINUX_REBOOT_MAGIC1  0xfee1deadu
 #define LINUX_REBOOT_MAGIC2  672274793
 #define LINUX_REBOOT_MAGIC2A 85072278
@@ -23,7 +31,10 @@
 #define LINUX_REBOOT_CMD_POWER_OFF 0x4321fedcu
 #define LINUX_REBOOT_CMD_RESTART2  0xa1b2c3d4u
 
-/* The last message, while the consoles work as ever; then this CPU alone, for good. */
+/*
+ * Print the last message, then make this CPU the only one that runs, for good. The message goes out first, while
+ * other CPUs and interrupts can still help the consoles. Thread context; returns with interrupts off.
+ */
 static void shut_down(const char *message)
 {
 	pr_emerg("reboot: %s\n", message);

@@ -1,4 +1,12 @@
-/* Resource limits and usage. */
+/*
+ * Resource limits (getrlimit, setrlimit, prlimit64) and what processes have used (getrusage).
+ *
+ * What a living thread has used is counted in its task_struct, without locks, by the thread itself. A thread that
+ * goes adds its figures to its process (unlink_task), and a process that is waited for adds its own to its parent's
+ * c... fields (collect_usage). So a sum for a process is: the fields in signal_struct, plus those of the threads that
+ * are still on the list. siglock [S] keeps the two together: while it is held, no thread moves from the list into the
+ * fields.
+ */
 #include <asm/uaccess.h>
 #include <lib/errno.h>
 #include <lib/string.h>
@@ -12,7 +20,10 @@
 #include <sched/sched.h>
 #include <sched/spinlock.h>
 
-/* [S] All threads, the dead ones included. A thread that runs is exact to the last tick or switch. */
+/*
+ * [S] CPU time of all threads of a process, also of those that have ended. A thread that runs at this moment is
+ * counted up to its last tick or switch.
+ */
 static void sum_cputime(struct task_struct *p, u64 *utime, u64 *stime)
 {
 	struct task_struct *t;
@@ -28,7 +39,7 @@ static void sum_cputime(struct task_struct *p, u64 *utime, u64 *stime)
 	}
 }
 
-/* CPU time in ns of all threads, those that have ended among them, taken at one moment. */
+/* The lock is what makes it one moment: no thread is counted twice or missed because it ends meanwhile. */
 void thread_group_cputime(struct task_struct *p, u64 *utime, u64 *stime)
 {
 	struct sighand_struct *sighand;
@@ -44,7 +55,10 @@ static struct timeval ns_to_timeval(u64 ns)
 	return (struct timeval){ns / NSEC_PER_SEC, ns % NSEC_PER_SEC / NSEC_PER_USEC};
 }
 
-/* [S] The times are sums, in ns: a caller may add others to them. */
+/*
+ * [S] What the process itself has used. The times are returned as sums in ns, because the caller may add those of the
+ * children before they are rounded to microseconds.
+ */
 static void usage_self(struct task_struct *p, struct rusage *r, u64 *utime, u64 *stime)
 {
 	struct task_struct *t;
@@ -52,20 +66,20 @@ static void usage_self(struct task_struct *p, struct rusage *r, u64 *utime, u64 
 	sum_cputime(p, utime, stime);
 	r->ru_nvcsw = p->signal->nvcsw;
 	r->ru_nivcsw = p->signal->nivcsw;
+	r->ru_minflt = p->signal->min_flt;
 	for_each_thread(p->group_leader, t) {
 		r->ru_nvcsw += t->nvcsw;
 		r->ru_nivcsw += t->nivcsw;
+		r->ru_minflt += t->min_flt;
 	}
-	/* p->mm may only be looked at when it cannot go away: our own. */
+	/* Another process may drop its mm at any moment, so the resident set is told for our own process only. */
 	if (p->signal == current->signal && current->mm) {
-		r->ru_minflt = current->mm->min_flt;
-		r->ru_majflt = current->mm->maj_flt;
 		r->ru_maxrss = (atomic_read(&current->mm->rss_anon) + atomic_read(&current->mm->rss_file)) *
 			       (PAGE_SIZE / 1024);
 	}
 }
 
-/* [S] Of children that were waited for. */
+/* [S] Add what the children have used that the process has waited for, and their children likewise. */
 static void usage_children(const struct signal_struct *sig, struct rusage *r, u64 *utime, u64 *stime)
 {
 	*utime += sig->cutime;
@@ -73,9 +87,9 @@ static void usage_children(const struct signal_struct *sig, struct rusage *r, u6
 	r->ru_nvcsw += sig->cnvcsw;
 	r->ru_nivcsw += sig->cnivcsw;
 	r->ru_minflt += sig->cmin_flt;
-	r->ru_majflt += sig->cmaj_flt;
 }
 
+/* p may have ended already, as long as it is not reaped: do_notify_parent() and wait4 ask for such a task. */
 void getrusage(struct task_struct *p, int who, struct rusage *r)
 {
 	struct signal_struct *sig = p->signal;
@@ -93,16 +107,14 @@ void getrusage(struct task_struct *p, int who, struct rusage *r)
 		task_cputime_adjusted(p, &utime, &stime);
 		r->ru_nvcsw = p->nvcsw;
 		r->ru_nivcsw = p->nivcsw;
+		r->ru_minflt = p->min_flt;
 	}
 	unlock_task_sighand(sighand, flags);
 	r->ru_utime = ns_to_timeval(utime);
 	r->ru_stime = ns_to_timeval(stime);
 }
 
-/*
- * What p's process, its children that were waited for, both, or p alone have used. May be called for a task that has
- * ended and was not yet collected.
- */
+/* Of the caller's process, of the children that it has waited for, or of the calling thread alone. */
 SYSCALL_DEFINE2(getrusage, int, who, struct rusage __user *, uru)
 {
 	struct rusage ru;
@@ -114,8 +126,9 @@ SYSCALL_DEFINE2(getrusage, int, who, struct rusage __user *, uru)
 }
 
 /*
- * Both halves of old and new in one critical section, so that the old one returned is what the new one replaced. Only
- * root raises a hard limit.
+ * Read and change a limit in one critical section, so that the old limit that is returned is the one that was
+ * replaced. Only root raises a hard limit. A reader of a limit takes no lock (rlimit()); the two words are written
+ * one by one, and each is valid by itself. Returns 0, -EINVAL, -EPERM.
  */
 static int do_prlimit(struct task_struct *p, unsigned which, const struct rlimit64 *new, struct rlimit64 *old)
 {
@@ -144,7 +157,10 @@ static int do_prlimit(struct task_struct *p, unsigned which, const struct rlimit
 	return err;
 }
 
-/* Another's limits are for its own user, all ids of whose process must be the caller's real ones; and for root. */
+/*
+ * May the caller look at and change the limits of p? Its own always, anybody's as root. Otherwise all user and group
+ * ids of p must be the caller's real ones, so that a set-user-id program keeps its limits.
+ */
 static bool may_prlimit(const struct task_struct *p)
 {
 	return p == current || !current->euid || ids_match(p, current->uid, current->gid);

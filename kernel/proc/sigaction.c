@@ -21,8 +21,8 @@
 #include <time/posix.h>
 
 /*
- * Change the current task's mask; SIGKILL and SIGSTOP stay open. A signal of the process that we would have taken is
- * offered to the other threads.
+ * Change the current task's mask; SIGKILL and SIGSTOP cannot be blocked. A signal of the process that this thread
+ * might have taken, and now blocks, is offered to the other threads.
  */
 void set_current_blocked(sigset_t set)
 {
@@ -33,10 +33,9 @@ void set_current_blocked(sigset_t set)
 
 	set &= ~SIG_UNBLOCKABLE;
 	if (current->blocked == set)
-		return; /* only we change it */
+		return; /* no lock: only this thread changes it */
 	sighand = lock_task_sighand(current, &flags);
 	newly = set & ~current->blocked;
-	/* A signal of the process that was sent to us, and that we now block, is another thread's to take. */
 	if ((current->signal->shared_pending.signal & newly) && !thread_group_empty(current))
 		for_each_thread(current, t)
 			if (t != current && (current->signal->shared_pending.signal & ~t->blocked))
@@ -47,7 +46,7 @@ void set_current_blocked(sigset_t set)
 }
 
 /*
- * The old mask is brought back on the way to user mode: by the frame of a handler, or by
+ * The old mask comes back on the way to user mode: from the frame of a handler, if one runs, else by do_signal() or
  * restore_saved_sigmask_unless().
  */
 void set_restore_sigmask_to(sigset_t set)
@@ -65,7 +64,10 @@ void restore_saved_sigmask_unless(bool interrupted)
 	set_current_blocked(current->saved_sigmask);
 }
 
-/* *old is filled in any case. SIGKILL and SIGSTOP can be asked about and not changed. 0, -EINVAL. */
+/*
+ * Read and change an action in one critical section. *old is filled in in any case. The actions of SIGKILL and
+ * SIGSTOP can be asked for and not changed. 0 or -EINVAL.
+ */
 static int do_sigaction(int sig, const struct sigaction *new, struct sigaction *old)
 {
 	struct sighand_struct *sighand;
@@ -112,7 +114,7 @@ SYSCALL_DEFINE4(rt_sigaction, int, sig, const struct sigaction __user *, unew, s
 	return err;
 }
 
-/* The mask belongs to the thread. With unew 0 it is only told. */
+/* The mask belongs to the thread. Without `unew` it is only returned. */
 SYSCALL_DEFINE4(rt_sigprocmask, int, how, const sigset_t __user *, unew, sigset_t __user *, uold, size_t, size)
 {
 	sigset_t old = current->blocked, new;
@@ -133,7 +135,7 @@ SYSCALL_DEFINE4(rt_sigprocmask, int, how, const sigset_t __user *, unew, sigset_
 	return uold ? put_user(old, uold) : 0;
 }
 
-/* What is sent and blocked: a signal that is not blocked is about to be delivered and counts as delivered. */
+/* Signals that were sent and are blocked. One that is not blocked is about to be delivered and counts as delivered. */
 SYSCALL_DEFINE2(rt_sigpending, sigset_t __user *, uset, size_t, size)
 {
 	struct sighand_struct *sighand;
@@ -148,7 +150,7 @@ SYSCALL_DEFINE2(rt_sigpending, sigset_t __user *, uset, size_t, size)
 	return copy_to_user(uset, &set, size) ? -EFAULT : 0;
 }
 
-/* Until a signal comes for which there is a handler, or that ends the process. */
+/* Sleep until a signal comes that runs a handler or ends the process. */
 SYSCALL_DEFINE0(pause)
 {
 	for (;;) {
@@ -161,7 +163,10 @@ SYSCALL_DEFINE0(pause)
 	return -ERESTARTNOHAND;
 }
 
-/* Sleep with another mask until a handler has run; then the old mask is back. */
+/*
+ * Sleep with another mask until a handler has run. Exchanging the mask and sleeping must be one step: a signal that
+ * came between two calls would be handled, and the sleep would never end.
+ */
 SYSCALL_DEFINE2(rt_sigsuspend, const sigset_t __user *, uset, size_t, size)
 {
 	sigset_t set;
@@ -174,7 +179,11 @@ SYSCALL_DEFINE2(rt_sigsuspend, const sigset_t __user *, uset, size_t, size)
 	return sys_pause();
 }
 
-/* Unblock what we wait for, so that senders wake us, and remember the rest; or the other way round. [S] */
+/*
+ * Sleep until a signal of the set comes. Signals of the set are blocked in the caller's mask, so they are unblocked
+ * for the time of the sleep, or senders would not wake this task; real_blocked remembers that they are not to be
+ * handled. Returns the signal that was taken, or 0. [S, released while asleep]
+ */
 static int sigwait_sleep(sigset_t set, struct siginfo *info, s64 timeout)
 {
 	int sig;
@@ -193,7 +202,7 @@ static int sigwait_sleep(sigset_t set, struct siginfo *info, s64 timeout)
 	return sig;
 }
 
-/* Returns the signal, -EAGAIN after the time, -EINTR when another one came. */
+/* Take a signal of the set, or wait for one. The signal, -EAGAIN after the time, -EINTR when another signal came. */
 static int do_sigtimedwait(sigset_t set, struct siginfo *info, s64 timeout)
 {
 	int sig;
@@ -209,7 +218,10 @@ static int do_sigtimedwait(sigset_t set, struct siginfo *info, s64 timeout)
 	return signal_pending(current) ? -EINTR : -EAGAIN;
 }
 
-/* Take a pending signal of the set without its handler, or wait for one. The number, -EAGAIN after the time, -EINTR. */
+/*
+ * Take a pending signal of the set without running its handler, or wait for one. A bad address for the siginfo loses
+ * the signal, as on Linux. The number, -EAGAIN after the time, -EINTR.
+ */
 SYSCALL_DEFINE4(rt_sigtimedwait, const sigset_t __user *, uset, struct siginfo __user *, uinfo,
 		const struct timespec __user *, utimeout, size_t, size)
 {
@@ -239,8 +251,8 @@ SYSCALL_DEFINE0(rt_sigreturn)
 }
 
 /*
- * A call that sleeps until a moment cannot simply be made again after a signal: its time would begin again. It leaves a
- * function behind that goes on with the rest.
+ * A call that sleeps for a time cannot simply be made again after a signal, since its whole time would begin again.
+ * It leaves a function in restart_fn that goes on with what is left.
  */
 SYSCALL_DEFINE0(restart_syscall)
 {
@@ -250,7 +262,10 @@ SYSCALL_DEFINE0(restart_syscall)
 	return fn ? fn(current) : -EINTR;
 }
 
-/* exec: handlers are addresses of a program that is gone, so each becomes the default; what was ignored stays so. */
+/*
+ * exec: handlers are addresses of a program that is gone, so each action becomes the default. Signals that were
+ * ignored stay ignored, as POSIX wants it: nohup relies on that. [S, or nobody else knows the task]
+ */
 void flush_signal_handlers(struct task_struct *t)
 {
 	for (int i = 0; i < NSIG; i++) {

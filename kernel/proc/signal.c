@@ -1,4 +1,18 @@
-/* Taking signals: on the way to user mode each pending one gets its handler's frame or its default action. */
+/*
+ * Taking signals. A task looks at its signals on the way to user mode, in do_notify_resume(). Each pending signal
+ * gets its default action, or a frame on the user stack that makes the program run its handler.
+ *
+ *     do_notify_resume        until no work is left
+ *       do_signal
+ *         get_signal          end or stop of the process first, then signals one by one
+ *           default_action    may end the process or begin a stop
+ *         finish_syscall      does the interrupted call start again or return -EINTR?
+ *         arch_setup_rt_frame
+ *
+ * All state of a process's signals is under siglock [S]. tasklist_lock, which a message to the parent needs, stands
+ * outside of siglock in the order of locks. So functions here release siglock for it, and look at everything again
+ * afterwards.
+ */
 #include <arch/signal.h>
 #include <asm/ptrace.h>
 #include <asm/syscall_abi.h>
@@ -14,13 +28,14 @@
 #include <trace/events/signal.h>
 
 /*
- * Stand still until the process goes on or is killed. The last thread to arrive completes the stop and tells
- * the parent. Called with siglock held, which is released. The state is set before that: see
- * kernel/proc/signal_send.c.
+ * Stand still until the process goes on or is killed. The thread that arrives last completes the stop and tells the
+ * parent. Called with siglock held, which is released. The state becomes TASK_STOPPED before the lock is released, so
+ * SIGCONT and SIGKILL, which take that lock, find a task that they can wake; kernel/proc/signal_send.c has the whole
+ * argument.
  */
 static void do_signal_stop(struct signal_struct *sig)
 {
-	struct sighand_struct *sighand = current->sighand; /* ours: only we could change it */
+	struct sighand_struct *sighand = current->sighand; /* only this thread could exchange it, in exec */
 	bool notify;
 
 	sig->nr_stopped++;
@@ -47,8 +62,10 @@ static void do_signal_stop(struct signal_struct *sig)
 }
 
 /*
- * Default action of a stop signal. The terminal's do nothing in an orphaned group, and to know that the lock
- * must be dropped: what came meanwhile (SIGCONT, SIGKILL) has taken stop_dequeued back. [S]
+ * The default action of a stop signal: all threads of the process are to stop. The terminal's stop signals do nothing
+ * in an orphaned group, since nobody could continue it. Finding that out needs tasklist_lock, so siglock is released
+ * meanwhile. If SIGCONT or SIGKILL comes in that time it clears stop_dequeued, and the stop does not happen. [S,
+ * released meanwhile]
  */
 static void start_group_stop(struct signal_struct *sig, int signr)
 {
@@ -77,7 +94,10 @@ static void start_group_stop(struct signal_struct *sig, int signr)
 			signal_wake_up(t, false);
 }
 
-/* First thread to go on after SIGCONT. Called with siglock held, which is released. */
+/*
+ * The first thread to go on after SIGCONT tells the parent. continue_group() cannot do so itself, because the sender
+ * holds siglock. Called with siglock held, which is released.
+ */
 static void notify_continued(struct signal_struct *sig)
 {
 	int why = sig->cld_notify;
@@ -90,8 +110,8 @@ static void notify_continued(struct signal_struct *sig)
 }
 
 /*
- * What comes before any signal: the end of the process, a stop, news for the parent. False when it had to
- * drop the lock (then everything is to be looked at again). [S]
+ * What comes before any signal: the end of the process, news for the parent, a stop. False: siglock was released, so
+ * the caller takes it and looks at everything again. Does not return when the thread is to end. [S]
  */
 static bool group_events(struct signal_struct *sig)
 {
@@ -112,7 +132,11 @@ static bool group_events(struct signal_struct *sig)
 	return true;
 }
 
-/* The default action. Returns when the process lives on, siglock held. */
+/*
+ * Perform the default action of a signal: nothing, a stop, or the end of the process. Returns with siglock held when
+ * the process lives on. init survives every signal that it does not handle; most are dropped when they are sent, and
+ * this catches those that were sent while init blocked them.
+ */
 static void default_action(struct signal_struct *sig, int signr)
 {
 	if (sigmask(signr) & SIG_KERNEL_IGNORE)
@@ -128,6 +152,10 @@ static void default_action(struct signal_struct *sig, int signr)
 	do_group_exit(signal_exit_code(signr));
 }
 
+/*
+ * Signals without effect and default actions are done with in the loop; the first signal with a handler ends it.
+ * SA_RESETHAND is carried out here, under the lock that the action is read with.
+ */
 bool get_signal(struct ksignal *ksig)
 {
 	struct signal_struct *sig = current->signal;
@@ -159,7 +187,11 @@ bool get_signal(struct ksignal *ksig)
 	return ksig->sig;
 }
 
-/* A frame could not be written: SIGSEGV, and if that is what was to be delivered, without its handler. */
+/*
+ * The frame of signal `sig` could not be written, usually because the stack has overflowed. The program gets a
+ * SIGSEGV. If that is the signal whose frame failed, its handler would fail again and again, so it gets the default
+ * action.
+ */
 static void force_sigsegv(int sig)
 {
 	unsigned long flags;
@@ -173,6 +205,10 @@ static void force_sigsegv(int sig)
 	force_sig_fault(SIGSEGV, SI_KERNEL, 0);
 }
 
+/*
+ * The signal stays blocked while its handler runs, and so does sa_mask; rt_sigreturn brings the old mask back from
+ * the frame.
+ */
 void signal_setup_done(int failed, struct ksignal *ksig)
 {
 	sigset_t blocked = current->blocked | ksig->ka.sa_mask;
@@ -191,8 +227,10 @@ void signal_setup_done(int failed, struct ksignal *ksig)
 	}
 }
 
-/* Does an interrupted system call start again (true), or return -EINTR? `flags`: of the handler that runs
- * first. */
+/*
+ * Does an interrupted system call start again (true) or return -EINTR? It depends on what the call asks for (its
+ * error) and on whether a handler runs. `flags` are those of the handler that runs first.
+ */
 static bool restarts(long ret, bool handler, unsigned long flags)
 {
 	switch (ret) {
@@ -210,8 +248,11 @@ static bool is_restart_code(long ret)
 	return ret == -ERESTARTSYS || ret == -ERESTARTNOINTR || ret == -ERESTARTNOHAND || ret == -ERESTART_RESTARTBLOCK;
 }
 
-/* The system call that was interrupted, if one was: decide how it goes on. Once for each call: rollback marks
- * it done. */
+/*
+ * If a system call was interrupted, decide how it ends. To start it again, syscall_rollback() sets the program
+ * counter back to the instruction that made the call. After that the registers show no system call any more, so
+ * further signals on the same way to user mode do not decide a second time.
+ */
 static void finish_syscall(struct pt_regs *regs, bool handler, unsigned long flags)
 {
 	long ret = regs_return_value(regs);
@@ -227,6 +268,10 @@ static void finish_syscall(struct pt_regs *regs, bool handler, unsigned long fla
 		syscall_set_nr(regs, NR_RESTART_SYSCALL);
 }
 
+/*
+ * One signal, or none. sigsuspend and its like have exchanged the mask: the old one goes into the frame if there is a
+ * handler, and comes back at once if there is none.
+ */
 static void do_signal(struct pt_regs *regs)
 {
 	struct ksignal ksig;
@@ -245,17 +290,19 @@ static void do_signal(struct pt_regs *regs)
 	}
 }
 
+/*
+ * Each kind of work may make work of another kind. The loop therefore ends only when a look with interrupts off finds
+ * nothing: from there to user mode no interrupt can come in between and set a flag that nobody looks at.
+ */
 void do_notify_resume(struct pt_regs *regs, u32 thread_flags)
 {
-	/* Again and again until a look with interrupts off finds nothing: then nothing can come before user
-	 * mode. */
 	do {
 		local_irq_enable();
 		if (thread_flags & _TIF_NEED_RESCHED)
 			schedule();
 		if (thread_flags & _TIF_NOTIFY_RESUME) {
 			clear_tsk_thread_flag(current, TIF_NOTIFY_RESUME);
-			smp_mb(); /* what is asked for after this sets the flag again */
+			smp_mb(); /* the flag is clear before we look at the work: a later request sets it again */
 			sched_notify_resume();
 		}
 		if (thread_flags & _TIF_SIGPENDING)

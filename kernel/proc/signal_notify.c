@@ -15,7 +15,7 @@
 #include <sched/spinlock.h>
 #include <sched/wait.h>
 
-/* [T] */
+/* The siginfo of a SIGCHLD: who, what happened, and the CPU time used so far. [T] */
 static void fill_chld_info(struct siginfo *info, struct task_struct *p, int sig, int code, int status)
 {
 	u64 utime, stime;
@@ -31,12 +31,16 @@ static void fill_chld_info(struct siginfo *info, struct task_struct *p, int sig,
 	info->si_stime = stime / (NSEC_PER_SEC / 100);
 }
 
-/* Everything that sleeps in wait4 of this parent looks again. */
+/* Every thread of the parent that sleeps in wait4 looks again: only one of them may wait for this child. */
 static void wake_parent(struct task_struct *parent)
 {
 	__wake_up(&parent->signal->wait_chldexit, TASK_INTERRUPTIBLE, 0);
 }
 
+/*
+ * A parent that ignores SIGCHLD, or has set SA_NOCLDWAIT, does not want zombies: the child is reaped at once. The
+ * decision is made under the parent's siglock, so it goes by the same action as the sending of the signal.
+ */
 bool do_notify_parent(struct task_struct *p, int sig)
 {
 	struct task_struct *parent = p->parent;
@@ -73,6 +77,7 @@ bool do_notify_parent(struct task_struct *p, int sig)
 	return autoreap;
 }
 
+/* News of a stop or a continue; SA_NOCLDSTOP turns the signal off, and wait4 still learns of it. */
 void do_notify_parent_cldstop(struct task_struct *leader, int why)
 {
 	struct task_struct *parent = leader->parent;
@@ -134,7 +139,7 @@ void kill_orphaned_pgrp(struct task_struct *p, struct task_struct *parent)
 	struct signal_struct *sig;
 
 	if (!atomic_read(&nr_stopped_groups))
-		return; /* and spare every exit a walk over all processes */
+		return; /* nobody is stopped: spare every exit the walk over its group */
 	if (!parent) {	/* it is p that exits */
 		parent = p->parent;
 		ignore = p;

@@ -1,4 +1,13 @@
-/* Pending signals: the sets and the queues of their siginfo. */
+/*
+ * Pending signals. Each thread has a queue of its own (task->pending), and each process has one for signals to any of
+ * its threads (signal->shared_pending). A queue is two things: a set with one bit for each signal, and a list of
+ * siginfo.
+ *
+ * The bit is what counts: a signal whose siginfo found no memory is still delivered, without details. Standard
+ * signals are pending at most once. Real-time signals queue, so their bit stays until the last entry is taken.
+ *
+ * Locks: siglock of the process the queue belongs to [S]. Senders may be interrupts, so memory is GFP_ATOMIC.
+ */
 #include <kernel/export.h>
 #include <lib/atomic.h>
 #include <lib/errno.h>
@@ -12,14 +21,16 @@
 #include <sched/spinlock.h>
 
 struct sigqueue {
-	struct list_head list;	  /* [S of who it is for] */
-	struct user_struct *user; /* who it counts for, with a reference */
+	struct list_head list;	  /* [S] in its queue */
+	struct user_struct *user; /* whose limit it counts for, with a reference */
 	struct siginfo info;
 };
 static struct kmem_cache *sigqueue_cache;
 
-/* Faults come first: their handler must see the registers of the instruction that faulted, not of another
- * handler. */
+/*
+ * Signals of faults are taken first. Their handlers look at the registers of the instruction that faulted. If another
+ * signal's frame were built first, they would find the first instruction of that handler instead.
+ */
 #define SYNCHRONOUS \
 	(sigmask(SIGSEGV) | sigmask(SIGBUS) | sigmask(SIGILL) | sigmask(SIGTRAP) | sigmask(SIGFPE) | sigmask(SIGSYS))
 
@@ -28,7 +39,11 @@ void signals_init(void)
 	sigqueue_cache = kmem_cache_create("sigqueue", sizeof(struct sigqueue), 0, SLAB_PANIC, NULL);
 }
 
-/* Counted for t's user, against t's limit unless it is overridden: the limit of who gets it, not of who sends it. */
+/*
+ * An entry, counted for the user of the task that gets the signal, against that task's RLIMIT_SIGPENDING. `override`:
+ * the limit does not apply. The count is raised before the comparison, so that two senders cannot share the last
+ * place. NULL: over the limit, or no memory.
+ */
 static struct sigqueue *sigqueue_alloc(struct task_struct *t, bool override)
 {
 	struct user_struct *user = get_task_user(t);
@@ -46,6 +61,7 @@ static struct sigqueue *sigqueue_alloc(struct task_struct *t, bool override)
 	return NULL;
 }
 
+/* Take an entry off its queue and give its count back. [S] */
 static void sigqueue_free(struct sigqueue *q)
 {
 	list_del(&q->list);
@@ -54,16 +70,19 @@ static void sigqueue_free(struct sigqueue *q)
 	kmem_cache_free(sigqueue_cache, q);
 }
 
+/*
+ * Signals of kill(2) and of the kernel get their siginfo whatever the limit says: each can be pending only once, so
+ * they are few.
+ */
 enum signal_result sigqueue_add(struct task_struct *t, struct sigpending *pending, int sig, const struct siginfo *info)
 {
 	enum signal_result result = SIGNAL_DELIVERED;
 	struct sigqueue *q;
 
-	/* Standard signals do not queue: the first one's info stays. */
+	/* Standard signals do not queue: the siginfo of the first one stays. */
 	if (sig < SIGRTMIN && (pending->signal & sigmask(sig)))
 		return SIGNAL_ALREADY_PENDING;
-	if (sig != SIGKILL) { /* nobody gets to see its info */
-		/* The kernel's and kill's standard signals are one each: no limit keeps their siginfo away. */
+	if (sig != SIGKILL) { /* no handler can look at the siginfo of SIGKILL */
 		q = sigqueue_alloc(t, sig < SIGRTMIN && info->si_code >= 0);
 		if (q) {
 			q->info = *info;
@@ -78,6 +97,7 @@ enum signal_result sigqueue_add(struct task_struct *t, struct sigpending *pendin
 	return result;
 }
 
+/* The bits and the entries go together, so that no entry is left without its bit. */
 void sigqueue_remove(struct sigpending *pending, sigset_t set)
 {
 	struct sigqueue *q, *next;
@@ -95,7 +115,10 @@ void flush_sigqueue(struct sigpending *pending)
 	sigqueue_remove(pending, ~0UL);
 }
 
-/* Move the first entry of `sig` out; the bit stays when there is another. */
+/*
+ * Take the first entry of `sig` out of the queue. The bit stays if there is another entry, else it goes. Without an
+ * entry (there was no memory for one) the siginfo says no more than the number. [S]
+ */
 static void collect_signal(struct sigpending *pending, int sig, struct siginfo *info)
 {
 	struct sigqueue *q, *next, *first = NULL;
@@ -121,6 +144,7 @@ static void collect_signal(struct sigpending *pending, int sig, struct siginfo *
 	}
 }
 
+/* The lowest pending signal that `mask` does not block, those of faults first; 0: there is none. */
 static int next_pending_signal(const struct sigpending *pending, sigset_t mask)
 {
 	sigset_t set = pending->signal & ~mask;
@@ -130,6 +154,11 @@ static int next_pending_signal(const struct sigpending *pending, sigset_t mask)
 	return __builtin_ctzl(set & SYNCHRONOUS ? set & SYNCHRONOUS : set) + 1;
 }
 
+/*
+ * A stop signal is remembered in stop_dequeued until the stop begins, because start_group_stop() has to release
+ * siglock in between. SIGALRM winds up a repeating timer only now, when its signal is taken: a program that does not
+ * keep up gets fewer signals and not an endless stream.
+ */
 int dequeue_signal(sigset_t mask, struct siginfo *info)
 {
 	struct sigpending *pending = &current->pending;
@@ -151,7 +180,10 @@ int dequeue_signal(sigset_t mask, struct siginfo *info)
 }
 EXPORT_SYMBOL(dequeue_signal);
 
-/* Only current may clear its flag: another task's view of our mask could be old. */
+/*
+ * Set or clear TIF_SIGPENDING by what there is. Only the task itself may clear its flag. Others only set it: their
+ * view of its mask may be old, and a flag too many costs one look, while a missing one would lose a signal.
+ */
 void recalc_sigpending(void)
 {
 	struct signal_struct *sig = current->signal;
@@ -163,6 +195,10 @@ void recalc_sigpending(void)
 		clear_tsk_thread_flag(current, TIF_SIGPENDING);
 }
 
+/*
+ * A fatal signal has been turned into a pending SIGKILL by complete_signal(), so one bit answers the question. No
+ * lock: a signal that comes a moment later sets the flag and wakes the task.
+ */
 bool fatal_signal_pending(struct task_struct *t)
 {
 	return signal_pending(t) && (READ_ONCE(t->pending.signal) & sigmask(SIGKILL));

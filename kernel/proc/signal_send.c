@@ -77,14 +77,18 @@ static bool sig_ignored(struct task_struct *p, int sig, bool force)
 	return sig_handler_ignored(p, sig);
 }
 
+/*
+ * A task that sleeps is woken. One that runs in user mode on another CPU is interrupted, so that it enters the kernel
+ * and looks at the flag on its way back. [s]
+ */
 void signal_wake_up(struct task_struct *t, bool fatal)
 {
 	set_tsk_thread_flag(t, TIF_SIGPENDING);
-	/* Asleep: up. Running in user mode: into the kernel, which looks at the flag on the way back. */
 	if (!wake_up_state(t, TASK_INTERRUPTIBLE | (fatal ? TASK_WAKEKILL : 0)) && t != current && task_curr(t))
 		smp_send_reschedule(READ_ONCE(t->cpu));
 }
 
+/* The process goes on, or goes down: forget everything about a stop. [s] */
 void end_group_stop(struct signal_struct *sig)
 {
 	if (sig->stopped)
@@ -125,7 +129,10 @@ static void continue_group(struct task_struct *p)
 		wake_up_state(t, __TASK_STOPPED);
 }
 
-/* What a signal does when it is sent, even if blocked or ignored. True: it shall be queued. */
+/*
+ * What a signal does when it is sent, even if it is blocked or ignored: a stop and a continue cancel each other.
+ * True: it is to be queued. [s]
+ */
 static bool prepare_signal(struct task_struct *p, int sig, bool force)
 {
 	if (p->signal->group_exit)
@@ -138,7 +145,11 @@ static bool prepare_signal(struct task_struct *p, int sig, bool force)
 	return !sig_ignored(p, sig, force);
 }
 
-/* A thread that stands still for a stop takes nothing before SIGCONT, not even its end, but SIGKILL. */
+/*
+ * Can this thread take the signal now? Not if it blocks the signal or exits. A thread that stands still for a stop
+ * takes nothing but SIGKILL before SIGCONT comes. Otherwise it takes the signal if it runs, or has no other one to
+ * handle yet. [s]
+ */
 static bool wants_signal(struct task_struct *t, int sig)
 {
 	if ((t->blocked & sigmask(sig)) || (t->flags & PF_EXITING))
@@ -148,8 +159,10 @@ static bool wants_signal(struct task_struct *t, int sig)
 	return !(READ_ONCE(t->state) & __TASK_STOPPED) && (task_curr(t) || !signal_pending(t));
 }
 
-/* A thread that will take a signal of the process; NULL: all block it or have enough to do, and look by
- * themselves. */
+/*
+ * A thread that will take a signal of the process. NULL: all block it, or have signals to handle and will look at the
+ * queue by themselves after those. [s]
+ */
 static struct task_struct *pick_thread(struct task_struct *p, int sig, bool group)
 {
 	struct task_struct *t;
@@ -178,7 +191,7 @@ void zap_other_threads(struct task_struct *p)
 	}
 }
 
-/* Will it end the process, with no handler to run before? */
+/* Will this signal end the process, with no handler in between? [s] */
 static bool sig_fatal(struct task_struct *p, struct task_struct *t, int sig)
 {
 	if ((sigmask(sig) & (SIG_KERNEL_STOP | SIG_KERNEL_IGNORE)) || p->signal->group_exit)
@@ -244,11 +257,13 @@ static int send_to(int sig, struct siginfo *info, struct task_struct *p, bool gr
 	return err;
 }
 
+/* To the process: any of its threads may take it. */
 int send_sig_info(int sig, struct siginfo *info, struct task_struct *p)
 {
 	return send_to(sig, info, p, true);
 }
 
+/* To this thread alone. */
 int send_sig_thread(int sig, struct siginfo *info, struct task_struct *p)
 {
 	return send_to(sig, info, p, false);

@@ -1,4 +1,9 @@
-/* The page with the code that a signal handler returns to: one for the machine, mapped into every process. */
+/*
+ * The page with the code that a signal handler returns to (it makes the system call rt_sigreturn). A program's stack
+ * cannot hold that code, because stacks are not executable. The page is one for the machine. It is mapped into every
+ * process at SIGPAGE, as a private mapping of a file that has no name, so that the usual handling of faults and forks
+ * does the rest.
+ */
 #include <arch/signal.h>
 #include <asm/elf.h>
 #include <fs/vfs.h>
@@ -12,6 +17,11 @@
 
 static struct page *sigpage; /* [cmpxchg once, then immutable] */
 
+/*
+ * Make the page when the first process needs it. Two CPUs may do so at once: the compare-and-exchange lets one page
+ * win, and the other is freed. Its release order makes the code in the page visible before the pointer.
+ * ERR_PTR(-ENOMEM).
+ */
 static struct page *make_sigpage(void)
 {
 	struct page *page = alloc_page(GFP_KERNEL | __GFP_ZERO), *old = NULL;
@@ -29,6 +39,7 @@ static struct page *make_sigpage(void)
 	return old;
 }
 
+/* A fault on the mapping asks for the page: with a reference, as for any file. ERR_PTR(-EFAULT) behind its end. */
 static struct page *sigpage_get_page(struct file *file, unsigned long pgoff)
 {
 	struct page *page = smp_load_acquire(&sigpage);
@@ -44,8 +55,7 @@ static struct page *sigpage_get_page(struct file *file, unsigned long pgoff)
 
 static const struct file_operations sigpage_fops = {.get_page = sigpage_get_page};
 
-/* A file without a name anywhere, for the mapping's sake: a page of it is mapped when the first signal
- * returns. */
+/* An inode and a file without a name anywhere, which exist because a mapping needs a file. */
 static struct inode sigpage_inode = {
 	.i_mode = S_IFREG | 0555,
 	.i_nlink = 1,
@@ -62,6 +72,7 @@ static struct file sigpage_file = {
 	.f_inode = &sigpage_inode,
 };
 
+/* The area is marked VM_SIGPAGE so that /proc/<pid>/maps can name it. The mm is new and nobody else uses it yet. */
 int map_sigpage(struct mm_struct *mm)
 {
 	long addr = do_mmap(mm, &sigpage_file, SIGPAGE, PAGE_SIZE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, 0);

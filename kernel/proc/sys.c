@@ -1,7 +1,8 @@
 /*
  * System calls that tell of the system (uname, sysinfo, getcpu, getrandom) or set small things of a task (prctl,
- * personality). Numbers and structures are Linux's; what a call has no meaning for here is refused with the errno that
- * an older Linux would give.
+ * personality). Numbers and structures are Linux's. A call that has no meaning here is refused with the errno that an
+ * older Linux would give. The names of host and domain are under uts_mutex; what prctl sets belongs to the current
+ * task.
  */
 #include <asm/elf.h>
 #include <asm/uaccess.h>
@@ -24,7 +25,10 @@ static DEFINE_MUTEX(uts_mutex);
 static char nodename[UTS_LEN] = "vitrine";  /* [uts_mutex] */
 static char domainname[UTS_LEN] = "(none)"; /* [uts_mutex] */
 
-/* The name of the host may be changed while it is copied; the rest never changes. */
+/*
+ * The names of host and domain may change at any time, so they are copied under the mutex. The other texts never
+ * change. Padding is zeroed, because all of it goes to the user.
+ */
 void get_utsname(struct new_utsname *name)
 {
 	memset(name, 0, sizeof(*name));
@@ -46,7 +50,10 @@ SYSCALL_DEFINE1(newuname, struct new_utsname __user *, uname)
 	return copy_to_user(uname, &name, sizeof(name)) ? -EFAULT : 0;
 }
 
-/* For root alone. The name is read before the lock is taken, since user memory may fault and sleep. */
+/*
+ * Root only. The new name is read before the mutex is taken, since user memory may fault and sleep, and is padded
+ * with zeros, so that nothing of the old one stays. 0, -EPERM, -EINVAL, -EFAULT.
+ */
 static long set_name(char *name, const char __user *uname, int len)
 {
 	char new[UTS_LEN] = {0};
@@ -83,6 +90,7 @@ struct sysinfo {
 };
 static_assert(sizeof(struct sysinfo) == 112);
 
+/* Fields about swap and high memory, which are not there, are 0. All sizes are in bytes (mem_unit 1). */
 SYSCALL_DEFINE1(sysinfo, struct sysinfo __user *, uinfo)
 {
 	struct sysinfo info = {0};
@@ -141,7 +149,7 @@ SYSCALL_DEFINE3(getrandom, char __user *, buf, size_t, n, unsigned, flags)
 
 #define PER_QUERY 0xffffffffu
 
-/* The only personality is Linux's own, without its flags. */
+/* The only personality is Linux's own, without flags. It can be asked for and "set" to itself. */
 long ksys_personality(unsigned persona)
 {
 	return persona == 0 || persona == PER_QUERY ? 0 : -EINVAL;
@@ -163,6 +171,7 @@ SYSCALL_DEFINE1(personality, unsigned, persona)
 #define PR_SET_NO_NEW_PRIVS    38
 #define PR_GET_NO_NEW_PRIVS    39
 
+/* PR_SET_NAME: 15 bytes and a zero, the rest is cut off as on Linux. 0 or -EFAULT. */
 static long set_name_from_user(const char __user *uname)
 {
 	char name[TASK_COMM_LEN];
@@ -175,6 +184,10 @@ static long set_name_from_user(const char __user *uname)
 	return 0;
 }
 
+/*
+ * Each option is Linux's. What belongs to the memory (dumpable) is a word that others read without a lock; what
+ * belongs to the task is written by that task alone. no_new_privs can never be cleared.
+ */
 SYSCALL_DEFINE5(prctl, int, option, unsigned long, arg2, unsigned long, arg3, unsigned long, arg4, unsigned long, arg5)
 {
 	switch (option) {

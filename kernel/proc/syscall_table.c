@@ -1,10 +1,14 @@
-/* The table of system calls, made from each machine's list of numbers, and what becomes of unknown ones. */
+/*
+ * The table of system calls, which the machine's list of numbers (asm/syscall_table.h) is expanded into, and the
+ * answer to numbers without a call. The list is included twice with different meanings of SYSCALL(): for prototypes,
+ * and for entries.
+ */
 #include <fs/libfs.h>
 #include <lib/errno.h>
 #include <lib/types.h>
 #include <proc/syscall.h>
 
-/* Counted by any call, without a lock. */
+/* How many calls there were of numbers without a function. Any CPU adds to it, atomically. */
 static unsigned long nr_unknown_syscalls;
 
 long sys_ni_syscall(unsigned long a, unsigned long b, unsigned long c, unsigned long d, unsigned long e,
@@ -15,8 +19,9 @@ long sys_ni_syscall(unsigned long a, unsigned long b, unsigned long c, unsigned 
 }
 
 /*
- * Two passes over the list: prototypes, functions. All functions are called with six registers; those that take fewer
- * do not look at the rest (both machines' C calling conventions pass the first six in registers).
+ * First pass: prototypes. All functions are called with six registers. A function with fewer parameters does not look
+ * at the rest, since the calling conventions of both machines pass the first six arguments in registers; so a
+ * prototype without parameters does for all of them, and the compiler's warnings about that are switched off.
  */
 #define SYSCALL(nr, name, nargs) long sys_##name(void);
 #pragma GCC diagnostic push
@@ -25,6 +30,7 @@ long sys_ni_syscall(unsigned long a, unsigned long b, unsigned long c, unsigned 
 #pragma GCC diagnostic pop
 #undef SYSCALL
 
+/* Second pass: entries. The range comes first, and each entry then replaces its part of it. */
 #define SYSCALL(nr, name, nargs) [nr] = (syscall_fn_t)sys_##name,
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wcast-function-type"

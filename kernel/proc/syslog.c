@@ -1,4 +1,9 @@
-/* syslog(2): reading and controlling the kernel log. */
+/*
+ * syslog(2) and /proc/kmsg: reading and controlling the kernel log for programs such as dmesg and klogd. The log
+ * itself is in kernel/printk.c, with locks of its own; syslog_mutex [m] guards only the positions of the readers
+ * here. All callers of READ share one position, so each record goes to one of them; READ_ALL shows what is there and
+ * takes nothing away. A record becomes a line when it is read: "<level>[seconds] text".
+ */
 #include <asm/uaccess.h>
 #include <fs/libfs.h>
 #include <fs/poll.h>
@@ -32,8 +37,10 @@ static size_t read_at;	     /* [syslog_mutex] bytes of it that were given out */
 static u64 clear_seq;	     /* [syslog_mutex] READ_ALL begins here */
 static int saved_level = -1; /* [syslog_mutex] the console's before CONSOLE_OFF */
 
-/* "<6>[    1.234567] text\n" of record *seq, which moves to the one found. 0: there is none. buf: LINE_SIZE
- * bytes. */
+/*
+ * Format record *seq as "<6>[ 1.234567] text\n" into buf (LINE_SIZE bytes). If that record is overwritten already,
+ * *seq moves to the oldest one that is kept. Returns the number of bytes, 0 when there is no such record.
+ */
 static size_t format_line(u64 *seq, char *buf)
 {
 	char text[LINE_SIZE - 48];
@@ -47,7 +54,7 @@ static size_t format_line(u64 *seq, char *buf)
 	return n + scnprintf(buf + n, LINE_SIZE - n, "%.*s\n", (int)line.len, text);
 }
 
-/* Bytes of all records from seq on. */
+/* How many bytes all records from seq on make as lines. `buf` is scratch. */
 static size_t size_from(u64 seq, char *buf)
 {
 	size_t n, sum = 0;
@@ -57,7 +64,10 @@ static size_t size_from(u64 seq, char *buf)
 	return sum;
 }
 
-/* The newest records that fit into `size`. [m] */
+/*
+ * The newest records that fit into `size`: the size of all is computed first, and the oldest are skipped until the
+ * rest fits. New records may come between the two walks, so the second one checks the room again. [m]
+ */
 static long read_all(char __user *ubuf, size_t size, char *buf, bool clear)
 {
 	size_t total = size_from(clear_seq, buf), n, done = 0;
@@ -79,7 +89,10 @@ static long read_all(char __user *ubuf, size_t size, char *buf, bool clear)
 	return done;
 }
 
-/* What READ has not given out yet, at least one byte. [m; let go while it waits] */
+/*
+ * What READ has not given out yet. Waits until there is at least one byte; the mutex is free during the wait, so that
+ * others can read or clear. A line may be cut by a small buffer: read_at says where the next call goes on. [m]
+ */
 static long read_next(char __user *ubuf, size_t size, char *buf)
 {
 	size_t n, done = 0;
@@ -115,7 +128,7 @@ static long read_next(char __user *ubuf, size_t size, char *buf)
 	return done;
 }
 
-/* [m] */
+/* How severe a message must be to reach the console. OFF remembers the level, so that ON can bring it back. [m] */
 static long set_level(int type, int level)
 {
 	if (type == SYSLOG_ACTION_CONSOLE_OFF) {
@@ -135,7 +148,7 @@ static long set_level(int type, int level)
 	return 0;
 }
 
-/* [m] buf: LINE_SIZE bytes. */
+/* [m] buf: LINE_SIZE bytes of scratch. The result is that of syslog(2). */
 static long do_syslog(int type, char __user *ubuf, int len, char *buf)
 {
 	switch (type) {
@@ -164,12 +177,16 @@ static long do_syslog(int type, char __user *ubuf, int len, char *buf)
 
 static int dmesg_restrict; /* sysctl: only root reads the log. A word, read whole */
 
+/* Log lines may hold addresses of the kernel, so dmesg_restrict keeps them from other users. Any context. */
 bool log_may_read(void)
 {
 	return !READ_ONCE(dmesg_restrict) || !current->euid;
 }
 
-/* Anybody may ask for the newest records and the buffer's size, unless dmesg_restrict is set; the rest is root's. */
+/*
+ * Anybody may ask for the newest records and for the buffer's size, unless dmesg_restrict is set. Taking records away
+ * and changing the console are for root.
+ */
 static bool may_syslog(int type)
 {
 	if (type == SYSLOG_ACTION_READ_ALL || type == SYSLOG_ACTION_SIZE_BUFFER)
@@ -183,7 +200,7 @@ static int dmesg_restrict_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-/* 0 or 1. */
+/* Only 0 and 1 are accepted: -EINVAL for anything else. */
 static int dmesg_restrict_store(char *text, void *data)
 {
 	char *end;
@@ -199,6 +216,7 @@ static const struct text_file dmesg_restrict_entry = {
 	.path = "sys/kernel/dmesg_restrict", .mode = 0644, .show = dmesg_restrict_show, .store = dmesg_restrict_store};
 REGISTER_PROC(dmesg_restrict_entry);
 
+/* The buffer for one line is allocated before the mutex is taken, so that a full memory holds nobody up. */
 static long ksys_syslog(int type, char __user *ubuf, int len)
 {
 	char *buf;
@@ -221,12 +239,16 @@ SYSCALL_DEFINE3(syslog, int, type, char __user *, ubuf, int, len)
 	return may_syslog(type) ? ksys_syslog(type, ubuf, len) : -EPERM;
 }
 
-/* /proc/kmsg: what SYSLOG_ACTION_READ gives, for whoever was root when he opened it. All readers share one position. */
+/*
+ * /proc/kmsg gives what SYSLOG_ACTION_READ gives. The right is asked for at the open: a daemon that gives up root
+ * later goes on reading. All readers share one position.
+ */
 static int kmsg_open(struct inode *inode, struct file *f)
 {
 	return current->euid ? -EPERM : 0;
 }
 
+/* Without the mutex: a hint, and read_next() looks again. */
 static bool kmsg_has_more(void)
 {
 	return READ_ONCE(read_seq) < printk_next_seq();

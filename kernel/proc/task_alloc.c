@@ -1,4 +1,10 @@
-/* Memory of tasks: struct and stack, and what hangs on them until the last reference goes. */
+/*
+ * Memory of tasks: the struct, the kernel stack, and what hangs on them until the last reference goes.
+ *
+ * A task_struct lives as long as its references (usage): one until the task is reaped, one that the scheduler drops
+ * after the task's last switch, and those of anybody who has looked it up. Whoever finds a task under RCU may still
+ * read the struct after the last reference went, until a grace period has passed, but can take no new reference.
+ */
 #include <arch/thread.h>
 #include <fs/libfs.h>
 #include <kernel/export.h>
@@ -21,7 +27,10 @@
 
 static struct kmem_cache *task_cache, *signal_cache, *sighand_cache;
 
-/* A copy of `orig` with a stack of its own; every field that the child must not share is set by who calls. */
+/*
+ * A copy of `orig` with a stack of its own. The caller must replace every field that the child does not share, as
+ * pointers were copied without references. NULL: no memory. May sleep.
+ */
 struct task_struct *dup_task_struct(struct task_struct *orig)
 {
 	struct task_struct *t = kmem_cache_alloc(task_cache, GFP_KERNEL);
@@ -42,7 +51,7 @@ free_task:
 	return NULL;
 }
 
-/* A task that never got so far as to be on any list. */
+/* Free a task that was never on any list, so nobody can have found it: no grace period is needed. */
 void free_task(struct task_struct *t)
 {
 	fgraph_free_task(t);
@@ -56,9 +65,10 @@ static void free_task_rcu(struct rcu_head *head)
 }
 
 /*
- * The last reference went: the task is reaped and off its CPU. Stack and signals go at once, the struct after
- * a grace period, for those who found it in the pid hash or by ->parent under RCU: they fail to get a
- * reference (it is zero).
+ * The last reference went, so the task is reaped and off its CPU. The stack and the signals go at once. The struct
+ * follows after a grace period, for readers that have found it in the pid hash or by ->parent under RCU: their
+ * attempt to take a reference fails, because the count is zero, but they may still read it. Any context: it is put
+ * with locks held, too.
  */
 void __put_task_struct(struct task_struct *t)
 {
@@ -82,6 +92,10 @@ struct signal_struct *alloc_signal(void)
 	return kmem_cache_zalloc(signal_cache, GFP_KERNEL);
 }
 
+/*
+ * Drop a reference; the last one frees. References are the process's threads, so nobody can look at the queue any
+ * more.
+ */
 void put_signal(struct signal_struct *sig)
 {
 	if (!atomic_dec_and_test(&sig->sigcnt))
@@ -102,11 +116,13 @@ void put_sighand(struct sighand_struct *sighand)
 }
 
 /*
- * How many tasks: their stacks must fit into an eighth of the memory, as on Linux, so that a fork bomb gets -EAGAIN and
- * not the whole machine -ENOMEM. A user other than root may have half of them.
+ * The most tasks that there may be (sys/kernel/threads-max). As on Linux their stacks must fit into an eighth of the
+ * memory, so that a fork bomb is stopped by -EAGAIN for itself and not by -ENOMEM for the whole machine. A user other
+ * than root may have half of them.
  */
 unsigned max_threads;
 
+/* Set both the soft and the hard limit of the first task, from which all others inherit. */
 static void set_default_limit(unsigned which, u64 limit)
 {
 	init_task.signal->rlim[which][0] = init_task.signal->rlim[which][1] = limit;
@@ -124,11 +140,15 @@ void fork_init(void)
 	set_default_limit(RLIMIT_SIGPENDING, max_threads / 2);
 }
 
+/*
+ * Name a task. The name is written before comm_noted is cleared, and tracing sets comm_noted before it
+ * copies the name: so either tracing copies the new name, or it finds its mark cleared and copies again.
+ */
 void set_task_comm(struct task_struct *t, const char *name)
 {
 	trace_task_rename(t, name);
-	strscpy_pad(t->comm, name, sizeof(t->comm)); /* all bytes are copied about: nothing of the old name stays */
-	smp_wmb(); /* who notes the name, and marks it before, notes this one or loses the mark */
+	strscpy_pad(t->comm, name, sizeof(t->comm)); /* records copy all bytes: none may be left of the old name */
+	smp_wmb();
 	WRITE_ONCE(t->comm_noted, 0);
 }
 

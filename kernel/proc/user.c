@@ -1,8 +1,10 @@
 /*
- * Users, for what their tasks have in common: how many there are, and how many signals wait for them.
+ * Users, for what all tasks of one real user id have together: how many tasks there are, how many signals wait for
+ * them, how many pages their pipes hold. RLIMIT_NPROC and its like bound these sums.
  *
- * A task's user is found by others under RCU (a signal is counted for who gets it): the task itself may
- * exchange it at that moment, so they take a reference that is not zero or look again.
+ * A user_struct is found by its id in a hash, and lives as long as somebody holds a reference: each task, each queued
+ * signal. Others look at a task's user under RCU, when they send it a signal; the task may change its user at that
+ * moment. So they take a reference only if the count is not zero, and otherwise read the pointer again.
  */
 #include <lib/errno.h>
 #include <lib/hash.h>
@@ -25,6 +27,10 @@ static void free_user_rcu(struct rcu_head *head)
 	kfree(container_of(head, struct user_struct, rcu));
 }
 
+/*
+ * The count falls to zero under user_lock, so find_or_add() never finds a user whose last reference has gone. The
+ * memory waits for readers under RCU (get_task_user).
+ */
 void put_user_struct(struct user_struct *user)
 {
 	unsigned long flags;
@@ -39,6 +45,10 @@ void put_user_struct(struct user_struct *user)
 		call_rcu(&user->rcu, free_user_rcu);
 }
 
+/*
+ * A count of zero means that the task has another user by now: set_user() writes the pointer before it drops the old
+ * one. The loop ends because of that.
+ */
 struct user_struct *get_task_user(struct task_struct *t)
 {
 	struct user_struct *user;
@@ -51,7 +61,10 @@ struct user_struct *get_task_user(struct task_struct *t)
 	return user;
 }
 
-/* With a reference, also to `fresh` when that is taken in; it is not when the user is there. [user_lock] */
+/*
+ * The user with this id, with a reference. If there is none, `fresh` goes into the hash and is the result, with the
+ * reference that it was made with. [user_lock]
+ */
 static struct user_struct *find_or_add(u32 uid, struct user_struct *fresh)
 {
 	struct hlist_head *bucket = &user_hash[hash_64(uid, HASH_BITS)];
@@ -67,7 +80,10 @@ static struct user_struct *find_or_add(u32 uid, struct user_struct *fresh)
 	return fresh;
 }
 
-/* With a reference; NULL: no memory. */
+/*
+ * The user with this id, with a reference; NULL: no memory. The memory for a new one is taken before the lock,
+ * because a spinlock is held there, and is given back if it was not needed.
+ */
 static struct user_struct *find_user(u32 uid)
 {
 	struct user_struct *fresh, *user;
@@ -89,11 +105,16 @@ static struct user_struct *find_user(u32 uid)
 	return user;
 }
 
+/* A count that includes the task that is asked for: one more than the limit is too many. */
 bool nproc_exceeded(const struct user_struct *user)
 {
 	return (u64)atomic_read(&user->processes) > rlimit(RLIMIT_NPROC) && user != &root_user && current->euid != 0;
 }
 
+/*
+ * The new user is counted before the pointer changes, and the old one is put after it, so get_task_user() always
+ * finds one that lives. smp_store_release() makes the new struct's contents visible before the pointer to it.
+ */
 int set_user(u32 uid)
 {
 	struct user_struct *old = current->user, *new;

@@ -1,9 +1,12 @@
 /*
  * wait4 and waitid: waiting for children to end, stop or go on.
  *
- * The search runs under tasklist_lock, with the task already on wait_chldexit and its state set: what a child
- * does before the search is seen, what it does after wakes us. Of several waiters one gets the child: setting
- * EXIT_DEAD (or taking stop_code) under the lock is the claim.
+ * No news is lost. The caller first goes onto wait_chldexit and sets its state, and only then searches its children
+ * under tasklist_lock. What a child did before the search is found by it; what a child does afterwards wakes the
+ * caller, since the child changes its state under the same lock and wakes its parent after that.
+ *
+ * No news is given twice. Several threads may wait at the same time; the one that sets EXIT_DEAD, or takes stop_code,
+ * under the lock has claimed the child, and the others do not see it any more.
  */
 #include <asm/uaccess.h>
 #include <lib/errno.h>
@@ -32,7 +35,10 @@ struct wait_opts {
 	struct task_struct *reap; /* found and claimed: to be released */
 };
 
-/* Does the caller wait for this child? [T, as all of the search] */
+/*
+ * Does the caller's choice (a pid, a group, or all) include this child? Which *kind* of child is chosen by __WALL and
+ * __WCLONE. [T, like all functions of the search]
+ */
 static bool eligible_child(const struct wait_opts *wo, const struct task_struct *p)
 {
 	if (wo->type == P_PID && p->pid != wo->id)
@@ -45,7 +51,10 @@ static bool eligible_child(const struct wait_opts *wo, const struct task_struct 
 	return (p->exit_signal != SIGCHLD) == !!(wo->options & __WCLONE);
 }
 
-/* What the caller will be told of the child, copied while the child cannot go away. [T] */
+/*
+ * Copy what the caller will be told, while tasklist_lock keeps the child from going away. The copy to user memory may
+ * fault and sleep, so it must wait until the lock is free. [T]
+ */
 static void note_child(struct wait_opts *wo, struct task_struct *p, int cause, int status, int wstatus)
 {
 	wo->pid = p->pid;
@@ -56,7 +65,11 @@ static void note_child(struct wait_opts *wo, struct task_struct *p, int cause, i
 	getrusage(p, RUSAGE_BOTH, &wo->ru);
 }
 
-/* What a reaped child used, and what its children did, becomes part of our children's. [T] */
+/*
+ * What a reaped child has used, and what it had collected from its own children, becomes part of our sum for
+ * children. This happens exactly once, at the claim and not when a child ends: RUSAGE_CHILDREN counts the children
+ * that were waited for. child->... holds the threads that are gone already, p is the last one. [T, takes our siglock]
+ */
 static void collect_usage(struct task_struct *p)
 {
 	struct signal_struct *sig = current->signal, *child = p->signal;
@@ -70,10 +83,14 @@ static void collect_usage(struct task_struct *p)
 	sig->cstime += stime + child->cstime;
 	sig->cnvcsw += child->nvcsw + p->nvcsw + child->cnvcsw;
 	sig->cnivcsw += child->nivcsw + p->nivcsw + child->cnivcsw;
+	sig->cmin_flt += child->min_flt + p->min_flt + child->cmin_flt;
 	unlock_task_sighand(sighand, flags);
 }
 
-/* [T] True: this is it. */
+/*
+ * The child has ended: note its status, and claim it unless WNOWAIT leaves it for a later wait. True: the caller gets
+ * it. [T]
+ */
 static bool wait_task_zombie(struct wait_opts *wo, struct task_struct *p)
 {
 	int code = p->signal->group_exit ? p->signal->group_exit_code : p->exit_code;
@@ -93,7 +110,10 @@ static bool wait_task_zombie(struct wait_opts *wo, struct task_struct *p)
 	return true;
 }
 
-/* [T] */
+/*
+ * The child has stopped and no wait has told so yet. stop_code is the news: taking it under the child's siglock is
+ * the claim, and SIGCONT takes the news back the same way. True: the caller gets it. [T]
+ */
 static bool wait_task_stopped(struct wait_opts *wo, struct task_struct *p)
 {
 	struct sighand_struct *sighand;
@@ -102,7 +122,7 @@ static bool wait_task_stopped(struct wait_opts *wo, struct task_struct *p)
 
 	if (!(wo->options & WUNTRACED) || !READ_ONCE(p->signal->stop_code))
 		return false;
-	sighand = lock_task_sighand(p, &flags); /* SIGCONT may come in between */
+	sighand = lock_task_sighand(p, &flags); /* SIGCONT may have taken the news back since the look above */
 	if (p->signal->stopped)
 		code = p->signal->stop_code;
 	if (code && !(wo->options & WNOWAIT))
@@ -113,7 +133,10 @@ static bool wait_task_stopped(struct wait_opts *wo, struct task_struct *p)
 	return code;
 }
 
-/* [T] */
+/*
+ * The child went on after a stop and no wait has told so yet; `continued` is the news, claimed under the child's
+ * siglock. True: the caller gets it. [T]
+ */
 static bool wait_task_continued(struct wait_opts *wo, struct task_struct *p)
 {
 	struct sighand_struct *sighand;
@@ -132,18 +155,21 @@ static bool wait_task_continued(struct wait_opts *wo, struct task_struct *p)
 	return continued;
 }
 
-/* Returns 1: this is it, 0: not so far, -ECHILD: it cannot be. [T] */
+/*
+ * Returns 1: the caller gets this child; 0: it has nothing to tell yet, but may have later; -ECHILD: it is none of
+ * those that the caller asks for, or never will be. [T]
+ */
 static int look_at_child(struct wait_opts *wo, struct task_struct *p)
 {
 	if (p->exit_state == EXIT_DEAD || !eligible_child(wo, p))
 		return -ECHILD;
-	/* One that has ended will not stop. A leader that ended before its threads is no zombie to us yet. */
+	/* A dead child has no other news. A leader that ended before its threads does not count as dead yet. */
 	if (p->exit_state == EXIT_ZOMBIE && thread_group_empty(p))
 		return wait_task_zombie(wo, p) ? 1 : -ECHILD;
 	return wait_task_stopped(wo, p) || wait_task_continued(wo, p);
 }
 
-/* The one that is asked for by its number, if it is a child of ours. [T] */
+/* A wait for one pid needs no walk: look the child up. -ECHILD when that is no child of the caller. [T] */
 static int look_at_pid(struct wait_opts *wo)
 {
 	struct task_struct *p = find_task_by_pid(wo->id);
@@ -154,9 +180,10 @@ static int look_at_pid(struct wait_opts *wo)
 }
 
 /*
- * Zombies first, in the order of their deaths. Of those that live the first tells that there are some, unless stopped
- * and continued ones are asked for. So a wait takes no longer because there are many children. Returns 1: found, 0:
- * there are some, but not so far, -ECHILD: none that could. [T]
+ * Zombies are looked at first, in the order of their deaths. A living child matters only if stops and continues are
+ * asked for; otherwise the first one shows that the caller has something to wait for, and the walk ends there. So the
+ * time of a wait does not grow with the number of living children. Returns 1: found; 0: there are such children, but
+ * none has news; -ECHILD: there is no such child, so waiting would never end. [T]
  */
 static int find_child(struct wait_opts *wo)
 {
@@ -183,7 +210,11 @@ static int find_child(struct wait_opts *wo)
 	return ret;
 }
 
-/* Returns 1: found; 0 with WNOHANG: nothing yet; -ECHILD; -ERESTARTSYS. */
+/*
+ * Wait as long as find_child() says that there is something to wait for. Returns 1: found, *wo is filled in; 0:
+ * WNOHANG, and no news; -ECHILD; -ERESTARTSYS: a signal came. A claimed zombie is released here, after the lock.
+ * Sleeps.
+ */
 static int do_wait(struct wait_opts *wo)
 {
 	wait_queue_head_t *queue = &current->signal->wait_chldexit;
@@ -257,7 +288,10 @@ SYSCALL_DEFINE4(wait4, pid_t, upid, int __user *, uwstatus, int, options, struct
 	return ret;
 }
 
-/* Check waitid's arguments, of which wait4 has other ones. 0 or -EINVAL. */
+/*
+ * waitid names its kinds of news one by one (WEXITED, WSTOPPED, WCONTINUED) and needs at least one of them, where
+ * wait4 always includes exits. Check that and translate the choice of children. Returns 0 or -EINVAL.
+ */
 static int waitid_opts(struct wait_opts *wo, int type, pid_t id)
 {
 	if (wo->options & ~(WNOHANG | WNOWAIT | WEXITED | WSTOPPED | WCONTINUED | __WNOTHREAD | __WCLONE | __WALL))

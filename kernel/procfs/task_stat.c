@@ -108,6 +108,15 @@ static void stat_times(struct seq_file *m, struct task_struct *t)
 		   (unsigned long long)(t->signal->cstime / NSEC_PER_TICK));
 }
 
+/* The page faults that stat shows: of the whole process for its leader, else of the thread alone. */
+static unsigned long long stat_faults(struct task_struct *t)
+{
+	struct rusage usage;
+
+	getrusage(t, thread_group_leader(t) ? RUSAGE_SELF : RUSAGE_THREAD, &usage);
+	return usage.ru_minflt;
+}
+
 /* Resident pages: what is mapped now, anonymous memory and pages of files. */
 static unsigned long mm_rss(struct mm_struct *mm)
 {
@@ -116,7 +125,7 @@ static unsigned long mm_rss(struct mm_struct *mm)
 
 /*
  * The columns 1 to 52 of stat, numbered as in proc(5). Columns about things that this kernel does not have
- * (swap, wchan, virtual machines' time) are 0.
+ * (swap, wchan, virtual machines' time, faults that wait for a disk) are 0.
  *
  * Addresses and the exit code are secrets of the process: they defeat the random layout of its memory. A
  * reader that may not look into the process sees 0 for them, except that the bounds of the code read as 1,
@@ -134,10 +143,9 @@ static int pid_stat_show(struct seq_file *m, struct task_struct *t)
 
 	get_task_ids(t, &ids);
 	get_sig_sets(t, &s);
-	seq_printf(m, "%d (%s) %c %d %d %d %u %d %u %llu %llu %llu %llu", t->pid, t->comm, task_state_to_char(t),
-		   ids.ppid, ids.pgrp, ids.session, ids.tty_nr, ids.tpgid, t->flags, (unsigned long long)v->min_flt,
-		   (unsigned long long)t->signal->cmin_flt, (unsigned long long)v->maj_flt,
-		   (unsigned long long)t->signal->cmaj_flt);
+	seq_printf(m, "%d (%s) %c %d %d %d %u %d %u %llu %llu 0 0", t->pid, t->comm, task_state_to_char(t), ids.ppid,
+		   ids.pgrp, ids.session, ids.tty_nr, ids.tpgid, t->flags, stat_faults(t),
+		   (unsigned long long)t->signal->cmin_flt);
 	stat_times(m, t);
 	seq_printf(m, " %d %d %d 0 %llu %lu %lu %llu", t->prio - MAX_RT_PRIO, task_nice(t), ids.threads,
 		   (unsigned long long)(t->start_time / NSEC_PER_TICK), v->total_vm * PAGE_SIZE, mm_rss(v),

@@ -46,7 +46,7 @@ u64 task_sched_runtime(struct task_struct *p)
  * Splits the exact sum in the proportion that the ticks saw. When no tick saw the task in user mode, all of it counts
  * as system time: a task that always sleeps before the tick comes is mostly woken and put to sleep.
  */
-static void split(u64 total, u64 ut, u64 st, u64 *utime, u64 *stime)
+static void split_cputime(u64 total, u64 ut, u64 st, u64 *utime, u64 *stime)
 {
 	if (!ut) {
 		*utime = 0;
@@ -67,7 +67,7 @@ static void split(u64 total, u64 ut, u64 st, u64 *utime, u64 *stime)
 
 void task_cputime_adjusted(struct task_struct *p, u64 *utime, u64 *stime)
 {
-	split(task_sched_runtime(p), READ_ONCE(p->utime), READ_ONCE(p->stime), utime, stime);
+	split_cputime(task_sched_runtime(p), READ_ONCE(p->utime), READ_ONCE(p->stime), utime, stime);
 }
 
 /*

@@ -29,7 +29,7 @@ void sched_stat_unregfunc(void)
 }
 
 /* From now on p waits or sleeps. Runqueue locked, its clock updated. */
-static void begin(struct rq *rq, struct task_struct *p, enum sched_stat_kind kind)
+static void sched_stat_begin(struct rq *rq, struct task_struct *p, enum sched_stat_kind kind)
 {
 	p->stat.kind = kind;
 	p->stat.since = rq->clock;
@@ -60,11 +60,13 @@ void sched_stat_switch(struct rq *rq, struct task_struct *prev, struct task_stru
 
 	if (is_counted(prev)) {
 		if (prev->on_rq)
-			begin(rq, prev, dl_task(prev) && !prev->dl.queued ? SCHED_STAT_NONE : SCHED_STAT_WAIT);
+			sched_stat_begin(rq, prev,
+					 dl_task(prev) && !prev->dl.queued ? SCHED_STAT_NONE : SCHED_STAT_WAIT);
 		else if (prev_state & TASK_INTERRUPTIBLE)
-			begin(rq, prev, SCHED_STAT_SLEEP);
+			sched_stat_begin(rq, prev, SCHED_STAT_SLEEP);
 		else
-			begin(rq, prev, prev_state & TASK_UNINTERRUPTIBLE ? SCHED_STAT_BLOCKED : SCHED_STAT_NONE);
+			sched_stat_begin(rq, prev,
+					 prev_state & TASK_UNINTERRUPTIBLE ? SCHED_STAT_BLOCKED : SCHED_STAT_NONE);
 	}
 	if (is_counted(next) && end(rq, next, &delay) == SCHED_STAT_WAIT)
 		trace_sched_stat_wait(next, delay);
@@ -86,10 +88,10 @@ void sched_stat_wake(struct rq *rq, struct task_struct *p)
 	default: /* stopped, new, or put to sleep before the key was on */
 		break;
 	}
-	begin(rq, p, SCHED_STAT_WAIT);
+	sched_stat_begin(rq, p, SCHED_STAT_WAIT);
 }
 
 void sched_stat_queued(struct rq *rq, struct task_struct *p)
 {
-	begin(rq, p, SCHED_STAT_WAIT);
+	sched_stat_begin(rq, p, SCHED_STAT_WAIT);
 }

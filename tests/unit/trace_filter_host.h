@@ -14,6 +14,7 @@
 #include "../../trace/events/filter.c"
 #include "../../trace/events/filter_cpus.c"
 #include "../../trace/events/filter_parse.c"
+#include "../../trace/events/filter_term.c"
 
 struct task_struct host_task = {.comm = "task"};
 

@@ -141,7 +141,7 @@ void trace_pid_free(struct trace_array *tr)
  * Begin or end to follow forks. The probe of exits comes first and goes last (they are unregistered in the opposite
  * order): a child that has joined a list must also leave it. 0, -ENOMEM.
  */
-static int follow(struct trace_pids *pids, bool on)
+static int follow_forks(struct trace_pids *pids, bool on)
 {
 	static const struct tracepoint_probe probes[] = {
 		{&__tracepoint_sched_process_free, (void *)probe_free},
@@ -156,12 +156,12 @@ static int follow(struct trace_pids *pids, bool on)
 
 int trace_pid_follow_fork(struct trace_array *tr, bool on)
 {
-	return follow(&tr->function_pids, on);
+	return follow_forks(&tr->function_pids, on);
 }
 
 int trace_event_follow_fork(struct trace_array *tr, bool on)
 {
-	return follow(&tr->event_pids, on);
+	return follow_forks(&tr->event_pids, on);
 }
 
 /* ---- The files */
@@ -183,7 +183,7 @@ static struct trace_pid_list **file_list(const struct file *file)
  * One pid a line. The lock keeps the list from being freed while it is shown. An empty list of functions says "no
  * pid", and one of events says nothing, as in Linux.
  */
-static int pid_show(struct seq_file *m, void *v)
+static int trace_pids_show(struct seq_file *m, void *v)
 {
 	struct trace_pid_list **which = file_list(m->file), *list;
 
@@ -201,7 +201,7 @@ static int pid_show(struct seq_file *m, void *v)
 }
 
 /* `echo 12 > set_ftrace_pid` opens with O_TRUNC, which empties the list; `>>` does not, so the pid is added. */
-static int pid_open(struct inode *inode, struct file *file)
+static int trace_pids_open(struct inode *inode, struct file *file)
 {
 	if ((file->f_mode & FMODE_WRITE) && (file->f_flags & O_TRUNC)) {
 		mutex_lock(&event_mutex);
@@ -211,7 +211,7 @@ static int pid_open(struct inode *inode, struct file *file)
 		mutex_unlock(&trace_types_lock);
 		mutex_unlock(&event_mutex);
 	}
-	return single_open(file, pid_show, NULL);
+	return single_open(file, trace_pids_show, NULL);
 }
 
 /*
@@ -245,7 +245,7 @@ static int parse_pids(char *text, struct trace_pid_list *list, bool *clear, cons
  * All words are parsed before anything changes, so a wrong one changes nothing. Returns the bytes taken, which may
  * end before `n` at a blank: the program writes the rest. -ENOMEM, -EFAULT, -EINVAL, -ERANGE.
  */
-static ssize_t pid_write(struct file *file, const char __user *buf, size_t n, loff_t *pos)
+static ssize_t trace_pids_write(struct file *file, const char __user *buf, size_t n, loff_t *pos)
 {
 	struct trace_pid_list *new = kzalloc(sizeof(*new), GFP_KERNEL), **which = file_list(file);
 	char text[TRACEFS_TEXT_MAX];
@@ -283,9 +283,9 @@ TRACEFS_TAKES(set_event_pid, "set_event_pid", TAKES_PID);
 TRACEFS_TAKES(set_event_notrace_pid, "set_event_notrace_pid", TAKES_PID);
 
 static const struct file_operations pid_fops = {
-	.open = pid_open,
+	.open = trace_pids_open,
 	.read = seq_read,
-	.write = pid_write,
+	.write = trace_pids_write,
 	.llseek = seq_lseek,
 	.release = single_release,
 };

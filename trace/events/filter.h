@@ -80,7 +80,7 @@ struct event_filter {
 #define FILTER_TEXT_MAX	   4096 /* with the zero at its end */
 #define FILTER_PATTERN_MAX 256
 
-/* The fields that all records have. events/filter_parse.c */
+/* The fields that all records have. events/filter_term.c */
 extern const struct trace_event_field trace_common_fields[];
 
 /*

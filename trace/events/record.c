@@ -138,7 +138,7 @@ static bool refused_at_once(const struct trace_event_file *file, u32 flags)
 /* ---- Beginning and end */
 
 /* Fills the common fields and notes the context, which stacks and triggers need at the end. */
-static __always_inline void *begin(struct trace_event_buffer *buffer, void *entry)
+static __always_inline void *record_begin(struct trace_event_buffer *buffer, void *entry)
 {
 	struct task_struct *t = current;
 
@@ -156,7 +156,7 @@ static void *begin_aside(struct trace_event_buffer *buffer, unsigned len)
 
 	buffer->event = NULL;
 	buffer->len = len;
-	return likely(aside) ? begin(buffer, aside) : NULL;
+	return likely(aside) ? record_begin(buffer, aside) : NULL;
 }
 
 #define MAY_BE_REFUSED (EVENT_FILE_FILTERED | EVENT_FILE_PIDS | EVENT_FILE_SOFT_DISABLED)
@@ -179,7 +179,7 @@ void *trace_event_begin(struct trace_event_buffer *buffer, struct trace_event_fi
 	}
 	buffer->event = ring_buffer_reserve(ring_here(file), len, trace_clock_now(file->tr));
 	if (likely(buffer->event))
-		return begin(buffer, ring_buffer_event_data(buffer->event));
+		return record_begin(buffer, ring_buffer_event_data(buffer->event));
 	/* No room, or the ring is off: triggers see a record all the same. */
 	return flags & EVENT_FILE_TRIGGERS ? begin_aside(buffer, len) : NULL;
 }

@@ -54,7 +54,7 @@ const struct trace_event trace_event_output = {.trace = trace_event_print};
 /* ---- Texts within a line, one behind the other in iter->texts */
 
 /* Bytes that are left for texts of this line. What does not fit is cut off; a line never fails for it. */
-static size_t room(const struct trace_iterator *iter)
+static size_t text_room(const struct trace_iterator *iter)
 {
 	return sizeof(iter->texts) - iter->texts_used;
 }
@@ -64,7 +64,7 @@ static void __printf(2, 3) add(struct trace_iterator *iter, const char *fmt, ...
 	va_list args;
 
 	va_start(args, fmt);
-	iter->texts_used += vscnprintf(iter->texts + iter->texts_used, room(iter), fmt, args);
+	iter->texts_used += vscnprintf(iter->texts + iter->texts_used, text_room(iter), fmt, args);
 	va_end(args);
 }
 

@@ -1,7 +1,14 @@
 /*
- * Dynamic ftrace: the records of all sites, the users, and the patching that brings the two in line. Boot makes all
- * sites nops; ftrace_update() computes what the users want (site_map.wanted), compares the text with what it should
- * hold (site_map.have), and patches the difference while all other CPUs are parked. Locks: ftrace_lock, text_mutex.
+ * Dynamic ftrace: which of the thousands of sites (places behind the entry of functions) call a tracer, and which are
+ * nops.
+ *
+ *     users (ftrace_ops) with their sets --compute_wanted()--> site_map.wanted: what each site shall call
+ *     text of the kernel  <--write_word()-- the difference to site_map.have: what each site calls now
+ *
+ * Each change ends in ftrace_update(), which stops the machine: all other CPUs are parked outside of any tracer, so
+ * none executes an instruction that is half written or reads a list that is half changed. Every site is verified
+ * before the first one is written: all or nothing. Locks: ftrace_lock for users and maps, inside it text_mutex for
+ * the text.
  */
 #include <arch/ftrace.h>
 #include <arch/patch.h>
@@ -31,11 +38,11 @@ unsigned ftrace_nr_pages;
 unsigned long *ftrace_enabled_map, *ftrace_touched_map;
 
 /*
- * What a site may call. The first three are for the user that is called straight (ftrace_call_target): while only
- * entries are traced, all sites that only it wants call ftrace_caller, whose two places then hold a call and a nop.
- * While returns are too, that is for sites that both want, and the others call what does the one thing only.
- * Sites of other users go by C: to the one that wants them, to several, or to several with registers. [maps:
- * ftrace_lock]
+ * What a site may call. One user, usually the function tracer, is called straight from assembly (ftrace_call_target).
+ * While only entries are traced, its sites call ftrace_caller (CALLER_BOTH), where the call of function_graph is a
+ * nop. While returns are traced as well, CALLER_BOTH is for sites that both want, CALLER_ENTRY and CALLER_RETURN for
+ * sites that one wants. Other users are called by way of C: CALLER_SINGLE for a site that one user wants, CALLER_LIST
+ * for several, CALLER_REGS if one of them wants the registers. [maps: ftrace_lock]
  */
 enum callers {
 	CALLER_BOTH,
@@ -55,7 +62,7 @@ static struct site_map {
 	[CALLER_RETURN] = {.caller = FTRACE_RETURN_CALLER_ADDR}, [CALLER_LIST] = {.caller = FTRACE_LIST_CALLER_ADDR},
 	[CALLER_REGS] = {.caller = FTRACE_REGS_CALLER_ADDR},
 };
-/* The same of what C reads: scratch, and in force as ftrace_single_ops and ftrace_return_map. [ftrace_lock] */
+/* Scratch for what C code reads at a site: ftrace_single_ops and ftrace_return_map are in force. [ftrace_lock] */
 static struct ftrace_ops *single_wanted[FTRACE_SINGLE_CALLERS];
 static unsigned long *return_wanted;
 unsigned long *ftrace_return_map;
@@ -64,9 +71,9 @@ int ftrace_enabled = 1;	 /* [ftrace_lock] */
 static bool ftrace_dead; /* [ftrace_lock] */
 
 /*
- * The callee that ftrace_call holds now. A task preempted in ftrace_caller may go on with the callee of another time,
- * for a site that the one of now does not want: only functions that cope with it are called straight
- * (FTRACE_OPS_FL_CORE).
+ * The function that the place ftrace_call calls now. A task may be preempted in ftrace_caller, and go on after the
+ * place has changed: it then calls the new function for a site that the new user does not want. So only functions
+ * that can cope with that are called straight (FTRACE_OPS_FL_CORE).
  */
 static unsigned long ftrace_call_target, ftrace_graph_call_target; /* [ftrace_lock] 0: nop */
 
@@ -77,7 +84,10 @@ bool ftrace_is_dead(void)
 
 /* ---- Who calls whom */
 
-/* The user that is called straight, by the function in *callee; NULL: none can be. The one that came first. */
+/*
+ * The user that is called straight, by *callee; NULL: none allows it. The list begins with the newest user, so the
+ * last match is the one that registered first. [ftrace_lock]
+ */
 static struct ftrace_ops *choose_straight(unsigned long *callee)
 {
 	struct ftrace_ops *op, *chosen = NULL;
@@ -94,12 +104,17 @@ static struct ftrace_ops *choose_straight(unsigned long *callee)
 	return chosen;
 }
 
-/* Bits of 64 sites: who wants them. */
+/*
+ * What all users want of 64 sites, a bit for each: entries, entries for several users, entries with registers,
+ * returns.
+ */
 struct wishes {
 	unsigned long entry, several, regs, ret;
 };
 
-/* Of the sites of word w, those that op wants. */
+/*
+ * The sites of word w that op wants: its filter (none: all) without its exclusions, as far as they are still present.
+ */
 static unsigned long wanted_by(const struct ftrace_ops *op, unsigned w)
 {
 	unsigned long want;
@@ -112,6 +127,7 @@ static unsigned long wanted_by(const struct ftrace_ops *op, unsigned w)
 	return want & ftrace_present_map[w];
 }
 
+/* Add up what all users want of the 64 sites of word w. [ftrace_lock] */
 static struct wishes sum_wishes(unsigned w)
 {
 	struct wishes sum = {};
@@ -132,7 +148,7 @@ static struct wishes sum_wishes(unsigned w)
 	return sum;
 }
 
-/* Users that are not called straight get a caller of their own while there is one left. */
+/* Users that are not called straight get a CALLER_SINGLE each while there are some left. */
 static void share_out_callers(const struct ftrace_ops *straight)
 {
 	struct ftrace_ops *op;
@@ -145,7 +161,7 @@ static void share_out_callers(const struct ftrace_ops *straight)
 			single_wanted[n++] = op;
 }
 
-/* What the sites of word w shall call. */
+/* What shall each of the 64 sites of word w call? The cheapest caller that serves its users; `rest` have none yet. */
 static void compute_word(unsigned w, const struct ftrace_ops *straight, bool returns)
 {
 	struct wishes sum = sum_wishes(w);
@@ -186,7 +202,10 @@ static void compute_wanted(void)
 	}
 }
 
-/* The sites whose functions may be replaced have one user that does so, and it has said which they are. */
+/*
+ * Users with IPMODIFY redirect functions: one user for a site (-EBUSY), which has named its sites (-EINVAL), and the
+ * machine must be able to (-EOPNOTSUPP).
+ */
 static int check_ipmodify(void)
 {
 	struct ftrace_ops *op;
@@ -221,7 +240,7 @@ struct site_change {
 	bool bad_had_call;
 };
 
-/* The sites whose bits are set among the 64 of word w, in order; returns how many. */
+/* The addresses of the sites whose bits are set among the 64 of word w, in order. Returns how many. */
 static __always_inline unsigned gather_sites(unsigned long *sites, unsigned w, unsigned long bits)
 {
 	unsigned n = 0;
@@ -231,7 +250,7 @@ static __always_inline unsigned gather_sites(unsigned long *sites, unsigned w, u
 	return n;
 }
 
-/* Do these sites call `caller`, or hold nops (0)? */
+/* Do these sites hold calls of `caller`, or nops (0)? If not, the first bad one goes into `change`. */
 static notrace bool verify_sites(struct site_change *change, unsigned w, unsigned long bits, unsigned long caller)
 {
 	unsigned long sites[64];
@@ -245,6 +264,7 @@ static notrace bool verify_sites(struct site_change *change, unsigned w, unsigne
 	return false;
 }
 
+/* Every site that will change must hold the call that it loses, or the nop that it gives up. */
 static notrace bool verify_word(struct site_change *change, unsigned w)
 {
 	unsigned long nops = 0;
@@ -265,7 +285,7 @@ static notrace void write_sites(unsigned w, unsigned long bits, unsigned long ca
 		arch_patch_write_calls(sites, gather_sites(sites, w, bits), caller);
 }
 
-/* Verified: writing cannot fail but for a target out of reach, and what sites call is in the same image. */
+/* Bring 64 sites in line. They are verified, and the callers are in the same image: writing cannot fail. */
 static notrace void write_word(unsigned w)
 {
 	unsigned long wanted = 0;
@@ -281,7 +301,7 @@ static notrace void write_word(unsigned w)
 	ftrace_enabled_map[w] = wanted;
 }
 
-/* What the places in ftrace_caller and its like call, and whom C calls. */
+/* The other half of a change: the places inside ftrace_caller and its like, and the tables that C code reads. */
 static notrace void write_callees(void)
 {
 	unsigned long callee, graph;
@@ -301,7 +321,7 @@ static notrace void write_callees(void)
 	ftrace_graph_call_target = graph;
 }
 
-/* Does every site that will change hold what we believe? */
+/* Does every site that will change hold what the maps say? */
 static notrace bool verify_all(struct site_change *change)
 {
 	for (unsigned w = 0; w < BITS_TO_LONGS(ftrace_recs_end); w++)
@@ -311,8 +331,9 @@ static notrace bool verify_all(struct site_change *change)
 }
 
 /*
- * All or nothing. Context: every other CPU parked, so nobody is inside ftrace_ops_list_func and its like, and the sets
- * and users that they read may be exchanged.
+ * All or nothing: sets are exchanged first, since the wishes depend on them, and exchanged back if anything is
+ * refused. Every other CPU is parked, so none is inside ftrace_ops_list_func() and its like, which read these sets
+ * and users.
  */
 static notrace void update_stopped(void *data)
 {
@@ -333,7 +354,10 @@ static notrace void update_stopped(void *data)
 		write_word(w);
 }
 
-/* May sleep; ftrace_lock held. 0, what check_ipmodify() says, or -ENODEV; after an error no site has changed. */
+/*
+ * One change, with the machine stopped. May sleep; ftrace_lock held. 0, what check_ipmodify() says, or -ENODEV; after
+ * an error no site has changed. A site that holds what ftrace has not written ends all writing: the text is damaged.
+ */
 static int update(struct site_change *change)
 {
 	if (ftrace_dead)
@@ -343,7 +367,7 @@ static int update(struct site_change *change)
 	mutex_unlock(&text_mutex);
 	if (!change->bad)
 		return change->refused;
-	/* Something else than ftrace wrote there: say so once and keep our hands off from now on. */
+	/* Something other than ftrace wrote there: say so once, and write nothing from now on. */
 	ftrace_dead = true;
 	pr_err("ftrace: %s at %lx does not hold the %s it should: function tracing is off for good\n",
 	       ftrace_rec_name(change->bad), change->bad->ip, change->bad_had_call ? "call" : "nop");
@@ -358,7 +382,10 @@ int ftrace_update(void)
 	return update(&change);
 }
 
-/* Their code is about to be freed: nobody asks any more what these sites hold. ftrace_lock held, all CPUs parked. */
+/*
+ * A module's code is about to be freed. Nobody executes its sites any more, so only the maps are cleared. ftrace_lock
+ * held, all CPUs parked.
+ */
 notrace void ftrace_forget_sites(unsigned first, unsigned n)
 {
 	for (unsigned rec = first; rec < first + n; rec++) {
@@ -394,7 +421,9 @@ int ftrace_ops_replace_set(struct ftrace_ops *ops, struct ftrace_set *set, struc
 	return 0;
 }
 
-/* `next` stays as it is: a CPU that walks the list may be at this user, and goes on from there. */
+/*
+ * Take a user off the list, or -EBUSY. Its `next` stays: a CPU that walks the list may be at this user. [ftrace_lock]
+ */
 static int unlink_ops(struct ftrace_ops *ops)
 {
 	struct ftrace_ops **p = &ftrace_ops_list;
@@ -408,7 +437,7 @@ static int unlink_ops(struct ftrace_ops *ops)
 	return 0;
 }
 
-/* Flags that make sense together, of a user that is to be registered. */
+/* Do the flags of a user that is to be registered make sense together? 0, -EINVAL, -EBUSY. */
 static int check_flags(const struct ftrace_ops *ops)
 {
 	if (ops->flags & ~FTRACE_OPS_FL_MASK)
@@ -453,10 +482,7 @@ int unregister_ftrace_function(struct ftrace_ops *ops)
 	mutex_lock(&ftrace_lock);
 	ret = unlink_ops(ops);
 	if (!ret) {
-		/*
-		 * Whoever runs the function of one that is called straight is through when we return. The stop has
-		 * waited for that, unless there was none.
-		 */
+		/* No CPU may be inside the function when we return. A stop has waited for that, if there was one. */
 		state = get_state_synchronize_rcu();
 		ret = ftrace_update();
 		cond_synchronize_rcu(state);
@@ -500,7 +526,9 @@ int ftrace_set_enabled(bool on)
 	return ret;
 }
 
-/* Boot, one CPU: no machine to stop, nobody runs a site while it changes. */
+/*
+ * The compiler has left calls at the sites: make them nops. Boot, one CPU with interrupts off, so nobody runs a site.
+ */
 static notrace void convert_nops(void)
 {
 	unsigned long flags;
@@ -518,7 +546,10 @@ static notrace void convert_nops(void)
 	raw_local_irq_restore(flags);
 }
 
-/* Sites of all modules together. It costs 16 bytes each, and 3 for maps. */
+/*
+ * How many sites all modules may have. The records never move, so they are read without a lock; each costs 16 bytes,
+ * and 3 in the maps.
+ */
 #define ROOM_FOR_MODULES 4096
 
 static bool alloc_site_maps(unsigned long size)

@@ -43,7 +43,7 @@ static void forget_all(struct trace_array *tr)
 }
 
 /* A copy at *at, which moves behind it. */
-static const char *keep(char **at, const char *text)
+static const char *error_log_keep(char **at, const char *text)
 {
 	size_t size = strlen(text) + 1;
 	char *copy = memcpy(*at, text, size);
@@ -67,9 +67,9 @@ void tracing_log_err(struct trace_array *tr, const char *where, const char *comm
 	at = e->texts;
 	e->time = sched_clock();
 	e->column = column;
-	e->where = keep(&at, where);
-	e->what = keep(&at, what);
-	e->command = keep(&at, command);
+	e->where = error_log_keep(&at, where);
+	e->what = error_log_keep(&at, what);
+	e->command = error_log_keep(&at, command);
 	mutex_lock(&errors_lock);
 	if (!tr->nr_errors)
 		INIT_LIST_HEAD(&tr->errors);

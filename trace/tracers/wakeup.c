@@ -196,8 +196,8 @@ static void unfollow(void)
 }
 
 /* The last store lets function entries in: all of them come behind these records, and see `cpus` emptied. */
-static void follow(struct trace_array *tr, struct task_struct *p, const struct waking *from,
-		   const struct frame_record *site)
+static void wakeup_follow(struct trace_array *tr, struct task_struct *p, const struct waking *from,
+			  const struct frame_record *site)
 {
 	unsigned long flags = arch_local_save_flags();
 	u32 pc = probe_pc();
@@ -270,7 +270,7 @@ static void consider(struct trace_array *tr, struct task_struct *p, const struct
 		tracing_record_cmdline(current);
 	arch_spin_lock(&wakeup_lock);
 	if (followed.enabled && p->prio < prio_to_beat())
-		follow(tr, p, from, site);
+		wakeup_follow(tr, p, from, site);
 	arch_spin_unlock(&wakeup_lock);
 }
 

@@ -86,7 +86,7 @@ struct vt_spool {
 	unsigned long pages;	/* how many are in them */
 };
 
-/* Begin one for trace_pipe_raw of a CPU. Returns 0, or -1 with errno. */
+/* Begin one for trace_pipe_raw of a CPU. Returns 0, or -1 with errno; vt_spool_close() is right after both. */
 int vt_spool_open(struct vt_spool *s, const char *prefix, const char *instance, int cpu);
 /* Take what is there; rest: also the page that the writer is on. Returns 0, or -1 with errno: then pages are
  * still there. */

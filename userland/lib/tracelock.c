@@ -10,17 +10,20 @@
  */
 #include <vt_trace.h>
 #include <sys/types.h>
+#include <time.h>
 
 #define LOCK "/run/trace.lock"
 
 static bool ours;
 
-/* The pid in a link, or 0. */
+/* The pid in a link; 0 for what is no link with a pid in it, which has no live owner; -1 when there is nothing. */
 static long owner(const char *link)
 {
 	char text[24];
 	ssize_t n = readlink(link, text, sizeof(text) - 1);
 
+	if (n < 0 && errno == ENOENT)
+		return -1;
 	text[n > 0 ? n : 0] = '\0';
 	return strtol(text, NULL, 10);
 }
@@ -48,30 +51,62 @@ static bool alive(long pid)
 	return same;
 }
 
-/*
- * Remove the lock of a dead process. Two processes may come here at the same time, and unlink() would
- * let the slower one remove the lock that the faster one has made since. rename() moves the lock aside
- * in one step, and then its text can be read in peace:
- *
- *     A: rename (the dead lock)   unlink    symlink (A's lock)
- *     B:                                                        rename (A's lock!)   text is not `dead`: rename back
- *
- * Before B's last step the lock is missing for a moment. A process that comes just then takes it, and
- * two processes record; this lock cannot exclude that.
- */
-static void take_away(long dead)
-{
-	char aside[48];
+/* Ten seconds of trying: whoever holds a removal lock needs it for a few system calls. */
+#define TRIES	 10000
+#define MAX_PATH 200
 
-	snprintf(aside, sizeof(aside), LOCK ".%d", (int)getpid());
-	if (rename(LOCK, aside) < 0) {
-		if (errno != ENOENT)
-			vt_die_errno(1, LOCK);
-	} else if (owner(aside) == dead) {
-		unlink(aside);
-	} else {
-		rename(aside, LOCK);
+static void remove_stale(const char *lock, long dead, int status);
+
+/*
+ * Make the link `lock`, after the link of a dead owner has been removed. Returns 0, or the pid of the live
+ * process that has it. Ends the program with `status` when the link cannot be made at all.
+ */
+static long take(const char *lock, int status)
+{
+	char pid[24];
+
+	snprintf(pid, sizeof(pid), "%d", (int)getpid());
+	/* symlink() fails if the name exists: of any number of processes one succeeds. */
+	while (symlink(pid, lock) < 0) {
+		long other;
+
+		if (errno != EEXIST)
+			vt_die_errno(status, lock);
+		other = owner(lock);
+		if (alive(other))
+			return other;
+		if (other >= 0) /* else it has gone since, so try again */
+			remove_stale(lock, other, status);
 	}
+	return 0;
+}
+
+/*
+ * Remove the lock of a dead process. Several processes may find it dead at the same time, and a bare unlink()
+ * would let a slow one remove the lock that a faster one has made since. So the right to remove LOCK is a lock
+ * itself, LOCK.old, and whoever has that looks at the owner once more:
+ *
+ *     A: take LOCK.old; its owner is dead: unlink LOCK; unlink LOCK.old; symlink LOCK
+ *     B:                                                take LOCK.old; the owner is A now: leave it
+ *
+ * Between the second look and the unlink the link cannot change: it is there, so nobody can make it; its owner
+ * is dead; and only the owner of LOCK.old removes it for others. A process that is killed while it has LOCK.old
+ * leaves that behind, which the next one removes by the same rule with LOCK.old.old.
+ */
+static void remove_stale(const char *lock, long dead, int status)
+{
+	char removal[MAX_PATH];
+
+	if (snprintf(removal, sizeof(removal), "%s.old", lock) >= (int)sizeof(removal))
+		vt_die(status, "%s: remove it, nothing else does", lock);
+	for (int i = 0; take(removal, status); i++) {
+		if (i == TRIES)
+			vt_die(status, "%s: its owner does not go on", removal);
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	}
+	if (owner(lock) == dead && !alive(dead))
+		unlink(lock);
+	unlink(removal);
 }
 
 /*
@@ -80,19 +115,10 @@ static void take_away(long dead)
  */
 void vt_trace_lock(int status)
 {
-	char pid[24];
-	long other;
+	long other = take(LOCK, status);
 
-	snprintf(pid, sizeof(pid), "%d", (int)getpid());
-	/* symlink() fails if the name exists: of any number of processes one succeeds. */
-	while (symlink(pid, LOCK) < 0) {
-		if (errno != EEXIST)
-			vt_die_errno(status, LOCK);
-		other = owner(LOCK);
-		if (alive(other))
-			vt_die(status, "process %ld records already", other);
-		take_away(other);
-	}
+	if (other)
+		vt_die(status, "process %ld records already", other);
 	ours = true;
 }
 

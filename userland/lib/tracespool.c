@@ -39,7 +39,16 @@ int vt_spool_open(struct vt_spool *s, const char *prefix, const char *instance, 
 	free(path);
 	if (s->raw < 0)
 		return -1;
-	return pipe2(s->pipe, O_CLOEXEC);
+	if (pipe2(s->pipe, O_CLOEXEC) < 0) {
+		int err = errno;
+
+		/* vt_spool_stop() closes the pipe of a spool that is open: without one the spool must be closed. */
+		close(s->raw);
+		s->raw = -1;
+		errno = err;
+		return -1;
+	}
+	return 0;
 }
 
 /*

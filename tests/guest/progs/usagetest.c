@@ -112,6 +112,82 @@ static void children(void)
 	CHECK((long)(tms.tms_cutime + tms.tms_cstime) > (long)(then.tms_cutime + then.tms_cstime));
 }
 
+#define FAULT_PAGES 128
+
+/* Touch memory that is not there yet: one page fault for each page. */
+static void touch_pages(void)
+{
+	char *at = mmap(NULL, FAULT_PAGES * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	CHECK(at != MAP_FAILED);
+	for (unsigned i = 0; i < FAULT_PAGES; i++)
+		at[i * 4096] = 1;
+}
+
+static void touch_pages_in_thread(void *unused)
+{
+	touch_pages();
+}
+
+static long faults_of(int who)
+{
+	struct rusage ru;
+
+	CHECK_CALL(getrusage(who, &ru));
+	return ru.ru_minflt;
+}
+
+/* Column 10 (minflt) and 11 (cminflt) of our own stat. */
+static void faults_in_stat(long *own, long *children)
+{
+	char text[512] = "", *at;
+	int fd = open("/proc/self/stat", O_RDONLY);
+
+	CHECK(fd >= 0 && read(fd, text, sizeof(text) - 1) > 0);
+	close(fd);
+	at = strrchr(text, ')');
+	CHECK(at);
+	at += 4; /* behind ") S " */
+	for (int column = 4; column < 10; column++)
+		strtol(at, &at, 10);
+	*own = strtol(at, &at, 10);
+	*children = strtol(at, &at, 10);
+}
+
+/*
+ * Page faults are counted for the task that has them, and stay its own when it shares its memory, execs or ends. Those
+ * of a child, its threads and its own children are added to ours once, when we wait for it.
+ */
+static void faults(void)
+{
+	long before = faults_of(RUSAGE_SELF), children = faults_of(RUSAGE_CHILDREN), own, in_stat;
+	struct rusage ru;
+	int status;
+	pid_t pid, tid;
+
+	touch_pages();
+	CHECK_RANGE(faults_of(RUSAGE_SELF) - before, FAULT_PAGES, 2 * FAULT_PAGES - 1);
+	pid = check_fork();
+	if (pid == 0) {
+		CHECK_RANGE(faults_of(RUSAGE_SELF), 0, FAULT_PAGES - 1); /* a child begins without its parent's */
+		CHECK_EQ(check_in_child(touch_pages), 0);
+		tid = thread_start_in_group(touch_pages_in_thread, NULL);
+		while (thread_state(getpid(), tid))
+			check_sleep(MS);
+		CHECK_RANGE(faults_of(RUSAGE_SELF), FAULT_PAGES, 2 * FAULT_PAGES - 1);
+		CHECK(faults_of(RUSAGE_THREAD) < FAULT_PAGES);
+		touch_pages();
+		_exit(check_failures ? 1 : 0);
+	}
+	CHECK_EQ(wait4(pid, &status, 0, &ru), pid);
+	CHECK_EQ(status, 0);
+	CHECK_RANGE(ru.ru_minflt, 3 * FAULT_PAGES, 4 * FAULT_PAGES - 1);
+	CHECK_EQ(faults_of(RUSAGE_CHILDREN) - children, ru.ru_minflt);
+	faults_in_stat(&own, &in_stat);
+	CHECK_EQ(in_stat, faults_of(RUSAGE_CHILDREN));
+	CHECK_RANGE(faults_of(RUSAGE_SELF) - own, 0, 8);
+}
+
 /* One that goes without being waited for is not counted. */
 static void ignored(void)
 {
@@ -451,6 +527,7 @@ int main(int argc, char **argv)
 {
 	static const struct check_case cases[] = {
 		{"children", children},
+		{"faults", faults},
 		{"ignored", ignored},
 		{"of-a-stop", of_a_stop},
 		{"own", own},
