@@ -19,6 +19,7 @@ extern int oops_in_progress;   /* non-zero: locks of the output path may be brok
 /* Who wants to act when the kernel is in trouble: dump or stop a trace. */
 enum trouble {
 	TROUBLE_WARNING, /* before anything is printed; any context */
+	TROUBLE_DYING,	 /* an oops has said what it is, registers and backtrace follow; interrupts off */
 	TROUBLE_OOPS,	 /* after the backtrace; interrupts off, the task is about to be killed */
 	TROUBLE_PANIC,	 /* the other CPUs are stopped; interrupts off for good */
 };

@@ -64,6 +64,8 @@ int module_add_symbols(struct module *mod, const struct load_info *info);
 /* Its code is about to go. The names stay for those who read a trace of it. [m] */
 void module_retire_init_symbols(struct module *mod);
 void module_retire_symbols(struct module *mod);
+/* kernel/module/oops.c: exit has returned. [m] */
+void module_note_unloaded(const struct module *mod);
 /* kernel/module/ksyms.c: the tables that names are looked up in. [m] */
 void ksym_table_add(struct ksym_table *table);
 void ksym_table_remove(struct ksym_table *table);

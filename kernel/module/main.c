@@ -27,6 +27,7 @@
 #include <proc/syscall.h>
 #include <sched/sched.h>
 #include <sched/wait.h>
+#include <trace/events/module.h>
 
 #define MAX_FILE (64UL << 20) /* bytes of a file that are looked at at all */
 #define MAX_ARGS 4096
@@ -46,27 +47,6 @@ int module_refuse(const struct load_info *info, int err, const char *fmt, ...)
 	va_end(args);
 	pr_err("%s: %s\n", info->name ?: "module", text);
 	return err;
-}
-
-/* ---- References */
-
-bool try_module_get(struct module *mod)
-{
-	return !mod || (READ_ONCE(mod->state) != MODULE_STATE_GOING && atomic_inc_not_zero(&mod->refcnt));
-}
-EXPORT_SYMBOL(try_module_get);
-
-void module_put(struct module *mod)
-{
-	if (mod)
-		WARN_ON(atomic_dec_return(&mod->refcnt) < 0);
-}
-EXPORT_SYMBOL(module_put);
-
-/* The loader's own reference does not count. */
-int module_refcount(const struct module *mod)
-{
-	return max(atomic_read(&mod->refcnt) - 1, 0);
 }
 
 static bool in_memory(const struct module *mod, unsigned long addr)
@@ -273,6 +253,7 @@ static int take_name(struct module *mod)
 /* [module_mutex] Its place in the list, its names and its sources are no more; whoever looked at it is through. */
 static void forget_module(struct module *mod)
 {
+	trace_module_free(mod);
 	if (mod->state != MODULE_STATE_UNFORMED) /* else nothing in it is relocated */
 		module_free_params(mod);
 	module_retire_symbols(mod);
@@ -306,6 +287,8 @@ static int form_module(struct module *mod, struct load_info *info, char *args)
 	err = module_parse_params(mod, args);
 	if (err)
 		tell_going(mod);
+	else
+		trace_module_load(mod);
 	return err;
 }
 
@@ -488,6 +471,7 @@ SYSCALL_DEFINE2(delete_module, const char __user *, uname, unsigned int, flags)
 	if (mod->exit)
 		mod->exit();
 	mutex_lock(&module_mutex);
+	module_note_unloaded(mod);
 	tell_going(mod);
 	forget_module(mod);
 	mutex_unlock(&module_mutex);

@@ -2,7 +2,7 @@
 
 import re
 
-from test_module_samples import CRASH, guest, samples  # noqa: F401 (fixtures)
+from module_guest import CRASH, guest, samples  # noqa: F401
 
 CD = "cd /sys/kernel/tracing\n"
 SAY = "/sys/module/trace_events_sample/parameters/say"
@@ -13,7 +13,7 @@ def records(text):
     return [re.sub(r"^.*?\d: ", "", line) for line in text.splitlines() if re.match(r" *\S+-\d+ ", line)]
 
 
-def test_events_are_recorded_and_filtered(guest):  # noqa: F811
+def test_events_are_recorded_and_filtered(guest):
     """As those of the kernel: format, enable of a system, a filter, an instance, a snapshot of what init says."""
     out = guest(
         CD + "insmod /trace_events_sample.ko; echo == ls; ls events/sample; echo == format\n"
@@ -37,7 +37,7 @@ def test_events_are_recorded_and_filtered(guest):  # noqa: F811
     assert sorted(parts["set"].split()) == ["sample:sample_any", "sample:sample_long", "sample:sample_said"]
 
 
-def test_a_module_that_goes_takes_its_events_along(guest):  # noqa: F811
+def test_a_module_that_goes_takes_its_events_along(guest):
     """Buffers with its records are emptied, open files say so, names are gone; what another event switches stays."""
     out = guest(
         CD + "insmod /trace_events_sample.ko; echo 1 > events/sample/enable; mkdir instances/x\n"
@@ -73,7 +73,34 @@ def test_a_module_that_goes_takes_its_events_along(guest):  # noqa: F811
     ]
 
 
-def test_probes_on_tracepoints_of_modules_and_of_the_kernel(guest):  # noqa: F811
+def test_the_life_of_modules_is_recorded(guest):
+    """module:*: loading, references with who took them, freeing; an oops says which modules there are."""
+    out = guest(
+        CD + "insmod /tracepoint_sample.ko; echo 1 > events/module/enable; insmod /tracepoint_probe_sample.ko\n"
+        "rmmod tracepoint_probe_sample; echo 0 > events/module/enable; echo == trace; cat trace; echo == format\n"
+        "grep -h 'print fmt' events/module/*/format; echo == oops; insmod /oops.ko; (echo > /proc/oops) 2>/dev/null\n"
+        "dmesg | grep -o 'Modules linked in.*'",
+        "tracepoint_sample",
+        "tracepoint_probe_sample",
+        "oops",
+    )
+    parts = dict(re.findall(r"^== (\w+)\n(.*?)(?=^== |\Z)", out, re.M | re.S))
+    assert records(parts["trace"]) == [
+        "module_get: tracepoint_sample call_site=module_resolve refcnt=2",
+        "module_load: tracepoint_probe_sample ",
+        "module_put: tracepoint_sample call_site=module_unuse refcnt=1",
+        "module_free: tracepoint_probe_sample",
+    ]
+    assert parts["format"].splitlines() == [
+        'print fmt: "%s", __get_str(name)',
+        'print fmt: "%s call_site=%ps refcnt=%d", __get_str(name), (void *)REC->ip, REC->refcnt',
+        'print fmt: "%s %s", __get_str(name), __print_flags(REC->taints, "", { 1, "P" })',
+        'print fmt: "%s call_site=%ps refcnt=%d", __get_str(name), (void *)REC->ip, REC->refcnt',
+    ]
+    assert parts["oops"] == "Modules linked in: oops tracepoint_sample [last unloaded: tracepoint_probe_sample]\n"
+
+
+def test_probes_on_tracepoints_of_modules_and_of_the_kernel(guest):
     """The module with the probe asks for the one with the tracepoint; without a probe the tracepoint does nothing."""
     out = guest(
         "insmod /tracepoint_probe_sample.ko 2>/dev/null; echo $?; insmod /tracepoint_sample.ko; cat /proc/tracepoint-sample\n"
@@ -97,7 +124,7 @@ def test_probes_on_tracepoints_of_modules_and_of_the_kernel(guest):  # noqa: F81
     ]
 
 
-def test_loads_and_unloads_under_tracers_and_readers(guest):  # noqa: F811
+def test_loads_and_unloads_under_tracers_and_readers(guest):
     """On four CPUs, with everything traced and readers at work: nothing is left, and no memory is lost."""
     out = guest(
         CD + "free() { grep MemFree /proc/meminfo | tr -cd 0-9; }\n"

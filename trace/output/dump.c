@@ -183,7 +183,7 @@ static void trace_in_trouble(enum trouble what)
 			tracing_off();
 		return;
 	}
-	if (dump_on_oops && !dumped) {
+	if (what != TROUBLE_DYING && dump_on_oops && !dumped) {
 		dumped = what == TROUBLE_OOPS;
 		ftrace_dump(dump_on_oops);
 	}
