@@ -43,13 +43,14 @@ class Machine:
     """What to start for one architecture, and what its end says."""
 
     def __init__(
-        self, *, goal, qemu, kernel, board, cpu, irqchips, exit_device, exit_status, boots, gdb, ports, firmware=()
+        self, *, goal, qemu, kernel, board, cpu, irqchips, exit_device, exit_status, boots, gdb, ports, share, firmware=()
     ):
         """gdb: its word for the architecture; ports: the device that ports hang at, to which the number of ports is
-        added; firmware: for QEMU's own -kernel on that board, in place of the board's."""
+        added; share: the device of a shared folder, likewise; firmware: for QEMU's own -kernel on that board, in place
+        of the board's."""
         self.gdb, self.goal, self.qemu, self.kernel, self.board, self.cpu = gdb, goal, qemu, kernel, board, cpu
         self.irqchips, self.exit_device, self.exit_status, self.boots = irqchips, exit_device, exit_status, boots
-        self.ports, self.firmware = list(ports), list(firmware)
+        self.ports, self.share, self.firmware = list(ports), list(share), list(firmware)
 
 
 def exit_status_semihosting(code):
@@ -100,6 +101,7 @@ MACHINES = {
         boots=DIRECTLY,
         gdb="aarch64",
         ports=["-global", "virtio-mmio.force-legacy=false", "-device", "virtio-serial-device"],
+        share=["-global", "virtio-mmio.force-legacy=false", "-device", "virtio-9p-device"],
     ),
     # The ELF file itself, by its PVH note; the firmware is QEMU's small one, made for that: SeaBIOS looks at devices
     # for 16 million instructions first. (GRUB wants a BIOS, and other boards have theirs.)
@@ -115,6 +117,7 @@ MACHINES = {
         boots={**DIRECTLY, **BY_GRUB},
         gdb="i386:x86-64",
         ports=["-device", "virtio-serial-pci"],
+        share=["-device", "virtio-9p-pci"],
         firmware=["-bios", "qboot.rom"],
     ),
 }
@@ -171,6 +174,29 @@ def port_arguments(machine, ports):
     return words
 
 
+SHARE_TAG = "host"  # the shared folder's name in the guest, which init mounts at SHARE_PLACE
+SHARE_PLACE = "/host"
+
+
+def share_arguments(machine, folder, tag=SHARE_TAG, options=""):
+    """Arguments that give the guest a folder of this machine, with the rights of whoever starts QEMU. `options` are
+    more of QEMU's for it. Files on several devices below it get inode numbers that differ."""
+    if not os.path.exists(folder):
+        raise GuestError(f"share {folder}: there is no such folder", NO_STATUS)
+    if not os.path.isdir(folder):
+        raise GuestError(f"share {folder}: not a folder", NO_STATUS)
+    if not os.access(folder, os.R_OK | os.X_OK):
+        raise GuestError(f"share {folder}: it may not be read", NO_STATUS)
+    *before, device = machine.share
+    path = quoted(os.path.abspath(folder))
+    return [
+        "-fsdev",
+        f"local,id=fs-{tag},path={path},security_model=none,multidevs=remap{options}",
+        *before,
+        f"{device},fsdev=fs-{tag},mount_tag={tag}",
+    ]
+
+
 def quoted(text):
     """As a value in one of QEMU's lists."""
     return text.replace(",", ",,")
@@ -223,10 +249,11 @@ class Setup:
         qemu=None,
         qemu_args=(),
         ports=None,
+        share=None,
         session=False,
     ):
-        """board, cpu: as for QEMU's -M and -cpu; irqchip, boot: names of MACHINES; ports: see port_arguments; turn:
-        microseconds that a CPU runs before the others under icount, 0 for QEMU's own way, None for what the machine
+        """board, cpu: as for QEMU's -M and -cpu; irqchip, boot: names of MACHINES; ports: see port_arguments; share: a
+        folder, see share_arguments; turn: microseconds that a CPU runs before the others under icount, 0 for QEMU's own way, None for what the machine
         needs; initrd "": none; session: the first files of a session at the prompt, with man's pages and busybox, where
         they are built.
         """
@@ -253,7 +280,10 @@ class Setup:
             self.command += ["-icount", "shift=0,sleep=off", "-seed", "1"]  # nor is there another seed for random bytes
             turn = TURN if turn is None else turn
             self.command += turns_of(turn) if smp > 1 and turn else []
-        self.command += port_arguments(machine, ports) + list(qemu_args)
+        if share and not has_ports(machine, board):
+            raise GuestError(f"share {share}: the board {board} has no place for the device", NO_STATUS)
+        self.command += port_arguments(machine, ports) + (share_arguments(machine, share) if share else [])
+        self.command += qemu_args
 
     @staticmethod
     def _choose(what, name, table):
@@ -546,6 +576,10 @@ mount -t sysfs sysfs /sys
 mount -t tracefs tracefs /sys/kernel/tracing
 mount -t debugfs debugfs /sys/kernel/debug"""
 
+MOUNT_SHARE = f"""
+mkdir -p {SHARE_PLACE}
+mount -t 9p -o trans=virtio,version=9p2000.L {SHARE_TAG} {SHARE_PLACE}"""
+
 
 class ScriptRun:
     """A script inside a guest: started as the first program, its status read from a marker on the console."""
@@ -555,7 +589,7 @@ class ScriptRun:
         behind it; after: shell text to run behind the script, unseen; guest: keywords of Guest."""
         self.token = secrets.token_hex(8)
         init = RUN_INIT.format(
-            mounts=MOUNTS, token=self.token, arguments=shlex.join(arguments), within=within, after=after
+            mounts=MOUNTS + (MOUNT_SHARE if guest.get("share") else ""), token=self.token, arguments=shlex.join(arguments), within=within, after=after
         )
         inside = {"run/vrun-init": (0o755, init.encode()), "run/script": (0o755, script), **(files or {})}
         append = f"{append} init=/run/vrun-init".strip()
