@@ -43,7 +43,21 @@ class Machine:
     """What to start for one architecture, and what its end says."""
 
     def __init__(
-        self, *, goal, qemu, kernel, board, cpu, irqchips, exit_device, exit_status, boots, gdb, ports, share, firmware=()
+        self,
+        *,
+        goal,
+        qemu,
+        kernel,
+        board,
+        cpu,
+        irqchips,
+        exit_device,
+        exit_status,
+        boots,
+        gdb,
+        ports,
+        share,
+        firmware=(),
     ):
         """gdb: its word for the architecture; ports: the device that ports hang at, to which the number of ports is
         added; share: the device of a shared folder, likewise; firmware: for QEMU's own -kernel on that board, in place
@@ -589,7 +603,11 @@ class ScriptRun:
         behind it; after: shell text to run behind the script, unseen; guest: keywords of Guest."""
         self.token = secrets.token_hex(8)
         init = RUN_INIT.format(
-            mounts=MOUNTS + (MOUNT_SHARE if guest.get("share") else ""), token=self.token, arguments=shlex.join(arguments), within=within, after=after
+            mounts=MOUNTS + (MOUNT_SHARE if guest.get("share") else ""),
+            token=self.token,
+            arguments=shlex.join(arguments),
+            within=within,
+            after=after,
         )
         inside = {"run/vrun-init": (0o755, init.encode()), "run/script": (0o755, script), **(files or {})}
         append = f"{append} init=/run/vrun-init".strip()

@@ -176,6 +176,19 @@ int p9_client_walk(struct p9_client *c, u32 from, const char *name, u32 *fid, st
 	return err;
 }
 
+int p9_client_open(struct p9_client *c, u32 fid, u32 flags, struct p9_qid *qid)
+{
+	struct p9_req *req = p9_req_alloc(c, P9_TLOPEN, SHORT_MESSAGE, SHORT_REPLY);
+	int err;
+
+	if (IS_ERR(req))
+		return PTR_ERR(req);
+	p9_msg_put(&req->tx, "dd", fid, flags);
+	err = p9_client_rpc(req) ?: p9_msg_get(&req->rx, "Q", qid);
+	p9_req_put(req);
+	return err;
+}
+
 /* A time before 1970 becomes 0, as the kernel's times begin there. */
 static u64 time_of(u64 seconds, u64 ns)
 {
@@ -312,7 +325,10 @@ ssize_t p9_client_read(struct p9_client *c, u8 type, u32 fid, u64 pos, size_t n,
 	return count;
 }
 
-/* A server that says it has written more than it was given is not believed. */
+/*
+ * What can be read of the user's memory is written; -EFAULT when that is nothing. A server that says it has written more
+ * than it was given is not believed.
+ */
 ssize_t p9_client_write(struct p9_client *c, u32 fid, u64 pos, const void *from, size_t n, bool kernel)
 {
 	struct p9_req *req = p9_req_alloc(c, P9_TWRITE, P9_WRITE_HEAD, P9_READ_HEAD);
@@ -324,7 +340,9 @@ ssize_t p9_client_write(struct p9_client *c, u32 fid, u64 pos, const void *from,
 	err = alloc_data(req, n);
 	if (!err && kernel)
 		memcpy(req->data, from, req->data_len);
-	else if (!err && copy_from_user(req->data, from, req->data_len))
+	else if (!err)
+		req->data_len -= copy_from_user(req->data, from, req->data_len);
+	if (!err && !req->data_len)
 		err = -EFAULT;
 	if (!err) {
 		p9_msg_put(&req->tx, "dqd", fid, pos, req->data_len);

@@ -66,6 +66,8 @@ void p9_client_destroy(struct p9_client *c);
 int p9_client_attach(struct p9_client *c, const char *uname, const char *aname, u32 *fid, struct p9_qid *qid);
 /* The fid of `name` in the directory `from`, or (name NULL) a second one of `from` itself, when qid may be NULL. */
 int p9_client_walk(struct p9_client *c, u32 from, const char *name, u32 *fid, struct p9_qid *qid);
+/* Open the fid itself, and say which file that was. flags: O_* of Linux on x86. */
+int p9_client_open(struct p9_client *c, u32 fid, u32 flags, struct p9_qid *qid);
 /* The fid is not needed any more. Does not wait for the answer. */
 void p9_client_clunk(struct p9_client *c, u32 fid);
 int p9_client_getattr(struct p9_client *c, u32 fid, struct p9_stat *stat);

@@ -13,6 +13,7 @@
 #include <lib/string.h>
 #include <mm/mm.h>
 #include <mm/page.h>
+#include <mm/slab.h>
 #include <proc/signal.h>
 #include <uapi/fcntl.h>
 #include <uapi/uio.h>
@@ -22,6 +23,17 @@
 #define P9_O_DIRECTORY 0200000u
 
 #define READDIR_BYTES 16384 /* that are asked for at a time */
+
+/* An open file. Locks: I immutable once open; a atomic. */
+struct v9fs_file {
+	u32 fid;    /* [I] open, without O_APPEND */
+	u32 append; /* [a] open with O_APPEND; 0: no write has needed it */
+};
+
+static u32 fid_of(const struct file *f)
+{
+	return ((struct v9fs_file *)f->private_data)->fid;
+}
 
 /* The fid that the making of the file has left for this open by the same task, or 0. */
 static u32 take_created(struct inode *inode)
@@ -33,49 +45,72 @@ static u32 take_created(struct inode *inode)
 	return xchg(&v->created, 0);
 }
 
-/* A fid of its own, opened. `fid` 0 or -errno. */
+/*
+ * A second fid of the file, opened. The server opens what has the name now; when that is another file already, nothing
+ * may be written to it in the place of ours. 0, -ESTALE, or another -errno.
+ */
 static int open_by_name(struct inode *inode, u32 flags, u32 *fid)
 {
 	struct v9fs_inode *v = v9fs_i(inode);
+	struct p9_qid qid;
 	int err = p9_client_walk(v->client, v->fid, NULL, fid, NULL);
 
 	if (err)
 		return err;
-	err = p9_client_call(v->client, P9_TLOPEN, "dd", *fid, flags);
+	err = p9_client_open(v->client, *fid, flags, &qid);
+	if (!err && !p9_same_file(&qid, &v->qid))
+		err = -ESTALE;
 	if (err)
 		p9_client_clunk(v->client, *fid);
 	return err;
 }
 
-/*
- * O_APPEND is the server's to keep: writers of several guests then do not overwrite each other. A file that was made by
- * this open is open already, but without O_APPEND; that fid is enough where the server does not let us open it again.
- */
 static int v9fs_file_open(struct inode *inode, struct file *f)
 {
-	u32 flags = (f->f_flags & O_ACCMODE) | (f->f_flags & O_APPEND ? P9_O_APPEND : 0), fid = 0;
-	u32 created = take_created(inode);
+	struct v9fs_file *file = kzalloc(sizeof(*file), GFP_KERNEL);
 	int err = 0;
 
-	if (S_ISDIR(inode->i_mode))
-		flags |= P9_O_DIRECTORY;
-	if (!created || (flags & P9_O_APPEND))
-		err = open_by_name(inode, flags, &fid);
-	if (created && !err && fid)
-		p9_client_clunk(v9fs_i(inode)->client, created);
-	else if (created) {
-		fid = created;
-		err = 0;
-	}
-	if (!err)
-		f->private_data = (void *)(unsigned long)fid;
+	if (!file)
+		return -ENOMEM;
+	file->fid = take_created(inode);
+	if (!file->fid)
+		err = open_by_name(inode, (f->f_flags & O_ACCMODE) | (S_ISDIR(inode->i_mode) ? P9_O_DIRECTORY : 0),
+				   &file->fid);
+	if (err)
+		kfree(file);
+	else
+		f->private_data = file;
 	return err;
 }
 
 static int v9fs_file_release(struct inode *inode, struct file *f)
 {
-	p9_client_clunk(v9fs_i(inode)->client, v9fs_fid(f));
+	struct v9fs_file *file = f->private_data;
+
+	p9_client_clunk(v9fs_i(inode)->client, file->fid);
+	if (file->append)
+		p9_client_clunk(v9fs_i(inode)->client, file->append);
+	kfree(file);
 	return 0;
+}
+
+/*
+ * The fid for a write. Appending is the server's work, so that writers of several guests do not overwrite each other; it
+ * has a fid of its own, as fcntl(2) may switch O_APPEND at any time. Of two first writes at once one keeps its fid. The
+ * file may be such that it cannot be opened by name any more; then the plain fid does, and only the position says where.
+ */
+static u32 fid_to_write(struct file *f)
+{
+	struct v9fs_file *file = f->private_data;
+	u32 fid;
+
+	if (!(READ_ONCE(f->f_flags) & O_APPEND))
+		return file->fid;
+	if (!READ_ONCE(file->append) &&
+	    !open_by_name(f->f_inode, (f->f_flags & O_ACCMODE) | P9_O_APPEND, &fid) &&
+	    cmpxchg(&file->append, 0, fid))
+		p9_client_clunk(v9fs_i(f->f_inode)->client, fid);
+	return READ_ONCE(file->append) ?: file->fid;
 }
 
 /* Copy to user or kernel memory. Returns the bytes that are NOT copied. */
@@ -99,7 +134,7 @@ static ssize_t read_any(struct file *f, char *buf, size_t n, loff_t *pos, bool k
 	while (done < n) {
 		struct p9_req *req;
 		ssize_t got = fatal_signal_pending(current) ? -ERESTARTSYS
-							    : p9_client_read(c, P9_TREAD, v9fs_fid(f), *pos, n - done, &req);
+							    : p9_client_read(c, P9_TREAD, fid_of(f), *pos, n - done, &req);
 		size_t asked, left;
 
 		if (got <= 0)
@@ -137,14 +172,12 @@ static void size_reaches(struct inode *inode, loff_t pos)
 		;
 }
 
-/*
- * With O_APPEND the position is the end as the server knows it now. A fid that was opened so appends wherever the end is
- * by then; for a descriptor that became so later (fcntl) this position counts, as on Linux.
- */
+/* With O_APPEND the position is the end as the server knows it now; the server appends wherever the end is by then. */
 static ssize_t write_any(struct file *f, const char *buf, size_t n, loff_t *pos, bool kernel)
 {
 	struct inode *inode = f->f_inode;
 	struct p9_client *c = v9fs_i(inode)->client;
+	u32 fid = fid_to_write(f);
 	size_t done = 0;
 	ssize_t res = 0;
 
@@ -158,7 +191,7 @@ static ssize_t write_any(struct file *f, const char *buf, size_t n, loff_t *pos,
 	while (!res && done < n) {
 		ssize_t put = fatal_signal_pending(current)
 				      ? -ERESTARTSYS
-				      : p9_client_write(c, v9fs_fid(f), *pos, buf + done, n - done, kernel);
+				      : p9_client_write(c, fid, *pos, buf + done, n - done, kernel);
 
 		if (put <= 0) {
 			res = put ? put : -EIO;
@@ -191,7 +224,7 @@ static loff_t v9fs_file_llseek(struct file *f, loff_t off, int whence)
 
 static int v9fs_file_fsync(struct file *f, bool datasync)
 {
-	return p9_client_call(v9fs_i(f->f_inode)->client, P9_TFSYNC, "dd", v9fs_fid(f), (u32)datasync);
+	return p9_client_call(v9fs_i(f->f_inode)->client, P9_TFSYNC, "dd", fid_of(f), (u32)datasync);
 }
 
 /* Nothing writes a changed page back, so a shared mapping must not ever become writable. */
@@ -256,7 +289,7 @@ static int v9fs_dir_readdir(struct file *f, struct dir_context *ctx)
 
 	while (more > 0) {
 		struct p9_req *req;
-		ssize_t got = p9_client_read(c, P9_TREADDIR, v9fs_fid(f), ctx->pos, READDIR_BYTES, &req);
+		ssize_t got = p9_client_read(c, P9_TREADDIR, fid_of(f), ctx->pos, READDIR_BYTES, &req);
 		struct p9_msg entries;
 
 		if (got <= 0)

@@ -52,11 +52,6 @@ static void store_attributes(struct inode *inode, const struct p9_stat *st)
 	__atomic_store_n(&inode->i_size, st->size, __ATOMIC_RELEASE);
 }
 
-static bool same_file(const struct p9_qid *a, const struct p9_qid *b)
-{
-	return a->path == b->path && a->type == b->type;
-}
-
 /* The root is what the server shows there now, even if that was replaced. */
 int v9fs_refresh_inode(struct inode *inode)
 {
@@ -65,7 +60,7 @@ int v9fs_refresh_inode(struct inode *inode)
 	struct p9_stat st;
 	int err = p9_client_getattr(v->client, v->fid, &st);
 
-	if (!err && !same_file(&st.qid, &v->qid) && root && root->d_inode != inode)
+	if (!err && !p9_same_file(&st.qid, &v->qid) && root && root->d_inode != inode)
 		err = -ENOENT;
 	if (!err)
 		store_attributes(inode, &st);
@@ -156,7 +151,7 @@ static int v9fs_d_revalidate(struct inode *dir, struct dentry *dentry)
 
 	if (!err) {
 		p9_client_clunk(v->client, fid);
-		if (!dentry->d_inode || !same_file(&qid, &v9fs_i(dentry->d_inode)->qid))
+		if (!dentry->d_inode || !p9_same_file(&qid, &v9fs_i(dentry->d_inode)->qid))
 			return 0;
 		err = v9fs_refresh_inode(dentry->d_inode);
 	}
@@ -272,7 +267,7 @@ static int v9fs_vfs_rename(struct inode *olddir, struct dentry *old, struct inod
 
 /*
  * A file that was removed is still the same file for those who have it open. The server cannot tell of it by its path,
- * so what was known last is told, with no links.
+ * so what was known last is told, with the links that it had less those that were removed here.
  */
 static int v9fs_vfs_getattr(struct dentry *dentry, struct kstat *stat)
 {
@@ -282,15 +277,13 @@ static int v9fs_vfs_getattr(struct dentry *dentry, struct kstat *stat)
 	if (err && err != -ENOENT)
 		return err;
 	generic_fillattr(inode, stat);
-	if (err)
-		stat->nlink = 0;
-	else
-		stat->blksize = v9fs_i(inode)->client->msize - P9_IO_HEAD;
+	stat->blksize = v9fs_i(inode)->client->msize - P9_IO_HEAD;
 	return 0;
 }
 
 /*
- * [i_lock] ATTR_TOUCH means now, which is the server's now. Pages behind the new end leave private mappings, as they do
+ * [i_lock] The server changes what has the name now, so it is asked first whether that is still this file. ATTR_TOUCH
+ * means now, which is the server's now. Pages behind the new end leave private mappings, as they do
  * on Linux. What the server has made of it is asked for afterwards; an error of that is not one of the change.
  */
 static int v9fs_vfs_setattr(struct dentry *dentry, const struct iattr *attr)
@@ -306,6 +299,9 @@ static int v9fs_vfs_setattr(struct dentry *dentry, const struct iattr *attr)
 		valid |= P9_ATTR_ATIME_SET;
 	if ((valid & ATTR_MTIME) && !(attr->valid & ATTR_TOUCH))
 		valid |= P9_ATTR_MTIME_SET;
+	err = v9fs_refresh_inode(inode);
+	if (err)
+		return err;
 	err = p9_client_call(v->client, P9_TSETATTR, "dddddqqqqq", v->fid, valid, (u32)attr->mode & 07777, attr->uid,
 			     attr->gid, (u64)attr->size, attr->atime / NSEC_PER_SEC, attr->atime % NSEC_PER_SEC,
 			     attr->mtime / NSEC_PER_SEC, attr->mtime % NSEC_PER_SEC);

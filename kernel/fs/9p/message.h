@@ -54,12 +54,15 @@ struct p9_msg {
 
 /* A server's name for a file as it is: `path` differs between all files that exist, as inode numbers do. */
 struct p9_qid {
-	u8 type; /* the top bits of the mode: P9_QT_* */
+	u8 type; /* file, folder, link... */
 	u32 version;
 	u64 path;
 };
-#define P9_QT_DIR     0x80
-#define P9_QT_SYMLINK 0x02
+
+static inline bool p9_same_file(const struct p9_qid *a, const struct p9_qid *b)
+{
+	return a->path == b->path && a->type == b->type;
+}
 
 /* A string in a message that came; it has no zero at its end. */
 struct p9_str {

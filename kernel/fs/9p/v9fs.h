@@ -27,12 +27,6 @@ static inline struct v9fs_inode *v9fs_i(const struct inode *inode)
 	return inode->i_private;
 }
 
-/* The fid of an open file; 0: it has none. */
-static inline u32 v9fs_fid(const struct file *f)
-{
-	return (unsigned long)f->private_data;
-}
-
 /* ---- inode.c */
 
 /* An inode for a fid, which it takes over, also when it fails. ERR_PTR. */
