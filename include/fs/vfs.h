@@ -145,7 +145,8 @@ struct inode {
 	const struct inode_operations *i_op; /* [I] */
 	const struct file_operations *i_fop; /* [I] */
 	struct super_block *i_sb;	     /* [I] */
-	void *i_private;		     /* [I] the file system's or the file's */
+	void *i_private;		     /* [I] the file system's or the file's; of a fifo, its pipe's */
+	void *i_fs_info;		     /* [I] the file system's own, of any file */
 	const struct text_file *i_text;	     /* [I] of a file in <fs/text_file.h>: how its text is made */
 };
 

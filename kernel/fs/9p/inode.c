@@ -104,7 +104,7 @@ struct inode *v9fs_get_inode(struct super_block *sb, struct p9_client *c, u32 fi
 		return ERR_PTR(err);
 	}
 	*v = (struct v9fs_inode){.client = c, .fid = fid, .qid = st.qid};
-	inode->i_private = v;
+	inode->i_fs_info = v;
 	inode->i_ino = st.qid.path;
 	store_attributes(inode, &st);
 	set_operations(inode, &st);

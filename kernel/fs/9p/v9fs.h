@@ -9,7 +9,7 @@
 
 #include <fs/vfs.h>
 
-/* i_private of an inode. Locks: I immutable; i the inode's i_lock; a atomic. */
+/* i_fs_info of an inode. Locks: I immutable; i the inode's i_lock; a atomic. */
 struct v9fs_inode {
 	struct p9_client *client; /* [I] */
 	u32 fid;		  /* [I] never open */
@@ -24,7 +24,7 @@ struct v9fs_inode {
 
 static inline struct v9fs_inode *v9fs_i(const struct inode *inode)
 {
-	return inode->i_private;
+	return inode->i_fs_info;
 }
 
 /* ---- inode.c */
