@@ -1,7 +1,7 @@
 /*
- * A folder of the host (virtio 1.2 has no chapter on it; the device is QEMU's, number 9): one queue, on which each buffer
- * is a message of 9P for the device to read and room for the reply. The device's configuration is its name, the mount
- * tag. kernel/fs/9p speaks the protocol; this is how its messages get to the server.
+ * A folder of the host (virtio 1.2 has no chapter on it; the device is QEMU's, number 9): one queue, on which each
+ * buffer is a message of 9P for the device to read and room for the reply. The device's configuration is its name, the
+ * mount tag. kernel/fs/9p speaks the protocol; this is how its messages get to the server.
  */
 #include <drivers/virtio.h>
 #include <fs/9p.h>
@@ -51,7 +51,8 @@ static void p9_virtio_done(struct virtqueue *vq)
 /* Byte by byte, since the name may end anywhere in a word. 0, or -EINVAL: it has none, or one that is too long. */
 static int read_tag(struct virtio_device *dev, char *tag)
 {
-	unsigned len = dev->ops->read_config8(dev, CONFIG_TAG_LEN) | dev->ops->read_config8(dev, CONFIG_TAG_LEN + 1) << 8;
+	unsigned len = dev->ops->read_config8(dev, CONFIG_TAG_LEN) | dev->ops->read_config8(dev, CONFIG_TAG_LEN + 1)
+									     << 8;
 
 	if (!virtio_has_feature(dev, VIRTIO_9P_MOUNT_TAG) || !len || len > MAX_TAG)
 		return -EINVAL;

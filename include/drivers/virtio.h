@@ -68,14 +68,14 @@ struct virtqueue {
 	struct virtq_avail *avail;     /* [v writes, D reads] */
 	struct virtq_used *used;       /* [D writes; only the idx is looked at without v] */
 	spinlock_t lock;	       /* with interrupts off; nothing is called under it */
-	void **tokens;		       /* [v] of the buffers that the device has, by their first descriptor; else NULL */
-	unsigned nr_free;	       /* [v] descriptors */
-	u16 free_head;		       /* [v] the first of them; they are linked by `next` */
-	u16 avail_idx;		       /* [v] buffers made available since the beginning, modulo 2^16 */
-	u16 kicked_idx;		       /* [v] of these, about how many the device was last told */
-	u16 used_idx;		       /* [v writes] used buffers taken back since the beginning, modulo 2^16 */
-	bool quiet;		       /* [v] no callbacks wanted */
-	bool broken;		       /* [v] the device has answered nonsense: the queue is dead */
+	void **tokens;	  /* [v] of the buffers that the device has, by their first descriptor; else NULL */
+	unsigned nr_free; /* [v] descriptors */
+	u16 free_head;	  /* [v] the first of them; they are linked by `next` */
+	u16 avail_idx;	  /* [v] buffers made available since the beginning, modulo 2^16 */
+	u16 kicked_idx;	  /* [v] of these, about how many the device was last told */
+	u16 used_idx;	  /* [v writes] used buffers taken back since the beginning, modulo 2^16 */
+	bool quiet;	  /* [v] no callbacks wanted */
+	bool broken;	  /* [v] the device has answered nonsense: the queue is dead */
 };
 
 /* What differs between the transports. Context: thread, but for notify: any. */

@@ -14,8 +14,8 @@ struct p9_req; /* a request; only the client looks into it */
 struct p9_channel_ops {
 	/*
 	 * Send a request: `out` pieces of the linear map that the server reads, then `in` that it writes. They are the
-	 * server's until p9_complete() is called for `req`, which may be before this returns. 0, -ENOSPC (too many are under
-	 * way), -EIO. Any context but nmi; it does not sleep.
+	 * server's until p9_complete() is called for `req`, which may be before this returns. 0, -ENOSPC (too many are
+	 * under way), -EIO. Any context but nmi; it does not sleep.
 	 */
 	int (*submit)(struct p9_channel *chan, const struct kvec *pieces, unsigned out, unsigned in,
 		      struct p9_req *req);

@@ -121,7 +121,10 @@ struct super_operations {
 	void (*evict_inode)(struct inode *inode); /* the last reference is gone: free the file system's part */
 	int (*show_options)(struct seq_file *m, struct super_block *sb);
 	void (*put_super)(struct super_block *sb); /* the last mount is gone: free s_fs_info */
-	/* Sizes of what it holds and has free, in units of f_bsize: a page unless it says so. Missing: all 0. 0 or -errno. */
+	/*
+	 * Sizes of what it holds and has free, in units of f_bsize: a page unless it says so. Missing: all 0. 0 or
+	 * -errno.
+	 */
 	int (*statfs)(const struct super_block *sb, struct statfs *to);
 	/* mount -o remount with options for the file system; all or nothing. 0 or -errno. [mount_mutex] */
 	int (*remount)(struct super_block *sb, const char *options);

@@ -94,19 +94,19 @@ static inline bool waitqueue_active(wait_queue_head_t *q)
 		_ret;                                                                 \
 	})
 /* Sleep, unless a signal has come that ends the process: then leave ___wait_event()'s loop. */
-#define _schedule_unless_killed(ret)                \
+#define _schedule_unless_killed(ret)         \
 	if (fatal_signal_pending(current)) { \
 		ret = -ERESTARTSYS;          \
 		break;                       \
 	}                                    \
 	schedule()
 /* 0, or -ERESTARTSYS when a signal came first that ends the process. Who uses it includes <proc/signal.h>. */
-#define wait_event_killable(q, cond)                                                                       \
-	({                                                                                                 \
-		int _ret = 0;                                                                              \
-		if (!(cond))                                                                               \
+#define wait_event_killable(q, cond)                                                                \
+	({                                                                                          \
+		int _ret = 0;                                                                       \
+		if (!(cond))                                                                        \
 			___wait_event(q, cond, TASK_KILLABLE, _ret, _schedule_unless_killed(_ret)); \
-		_ret;                                                                                      \
+		_ret;                                                                               \
 	})
 
 struct completion {

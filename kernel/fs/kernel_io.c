@@ -1,7 +1,7 @@
 /*
  * Reading and writing files from inside the kernel, and sendfile(2). Reading goes page by page through the file's
- * get_page, the way mmap takes, so it works for files that have pages (ramfs) and needs no buffer of its own. A file for
- * which that would be slow has a read_kernel. Writing goes through write_kernel.
+ * get_page, the way mmap takes, so it works for files that have pages (ramfs) and needs no buffer of its own. A file
+ * for which that would be slow has a read_kernel. Writing goes through write_kernel.
  */
 #include "files.h"
 

@@ -226,7 +226,8 @@ static const char help[] =
 	"  -o OPTIONS   ro, nosuid, nodev, noexec, noatime and their opposites, remount;\n"
 	"               of ramfs and tmpfs mode=0755, permissions; of tmpfs size=64k, 10m or 25%: what its files may\n"
 	"               have together (half of memory), and nr_inodes=: how many there may be;\n"
-	"               of 9p, a folder of the host: trans=virtio,version=9p2000.L (both are so anyway), msize= bytes a message\n"
+	"               of 9p, a folder of the host: trans=virtio,version=9p2000.L (so it is anyway),\n"
+	"               msize= bytes of a message, aname=\n"
 	"  One operand is looked up in /etc/fstab (with -o remount in what is mounted).\n"
 	"  Without operands: what is mounted; with -t: of that type.\n";
 

@@ -1,6 +1,6 @@
 /*
- * The calls of 9P2000.L, one function for each that has an answer: what goes into the request, and what comes out of the
- * reply. requests.c sends and waits. Channels and sessions are here, too.
+ * The calls of 9P2000.L, one function for each that has an answer: what goes into the request, and what comes out of
+ * the reply. requests.c sends and waits. Channels and sessions are here, too.
  *
  * Locks: p9_mutex for the list of channels and for who has mounted which.
  */
@@ -20,8 +20,8 @@
 #define LONG_MESSAGE  (PATH_BYTES + 512)
 #define PATH_BYTES    4096
 #define SHORT_MESSAGE (2 * (2 + P9_NAME_MAX) + 64) /* two names and some numbers */
-#define SHORT_REPLY   192			    /* attributes are the longest: 160 bytes */
-#define GETATTR_BASIC 0x7ffull			    /* all that stat(2) tells */
+#define SHORT_REPLY   192			   /* attributes are the longest: 160 bytes */
+#define GETATTR_BASIC 0x7ffull			   /* all that stat(2) tells */
 
 static DEFINE_MUTEX(p9_mutex);
 static LIST_HEAD(channels); /* [p9_mutex] */
@@ -281,8 +281,8 @@ int p9_client_call(struct p9_client *c, u8 type, const char *fields, ...)
 }
 
 /*
- * Memory for the data of one message, of one piece, since a piece is a descriptor of the queue. When memory is in pieces
- * that are too small, a smaller message does it. 0 or -ENOMEM.
+ * Memory for the data of one message, of one piece, since a piece is a descriptor of the queue. When memory is in
+ * pieces that are too small, a smaller message does it. 0 or -ENOMEM.
  */
 static int alloc_data(struct p9_req *req, size_t n)
 {
@@ -326,8 +326,8 @@ ssize_t p9_client_read(struct p9_client *c, u8 type, u32 fid, u64 pos, size_t n,
 }
 
 /*
- * What can be read of the user's memory is written; -EFAULT when that is nothing. A server that says it has written more
- * than it was given is not believed.
+ * What can be read of the user's memory is written; -EFAULT when that is nothing. A server that says it has written
+ * more than it was given is not believed.
  */
 ssize_t p9_client_write(struct p9_client *c, u32 fid, u64 pos, const void *from, size_t n, bool kernel)
 {

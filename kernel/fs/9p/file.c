@@ -95,9 +95,10 @@ static int v9fs_file_release(struct inode *inode, struct file *f)
 }
 
 /*
- * The fid for a write. Appending is the server's work, so that writers of several guests do not overwrite each other; it
- * has a fid of its own, as fcntl(2) may switch O_APPEND at any time. Of two first writes at once one keeps its fid. The
- * file may be such that it cannot be opened by name any more; then the plain fid does, and only the position says where.
+ * The fid for a write. Appending is the server's work, so that writers of several guests do not overwrite each other;
+ * it has a fid of its own, as fcntl(2) may switch O_APPEND at any time. Of two first writes at once one keeps its fid.
+ * The file may be such that it cannot be opened by name any more; then the plain fid does, and only the position says
+ * where.
  */
 static u32 fid_to_write(struct file *f)
 {
@@ -106,8 +107,7 @@ static u32 fid_to_write(struct file *f)
 
 	if (!(READ_ONCE(f->f_flags) & O_APPEND))
 		return file->fid;
-	if (!READ_ONCE(file->append) &&
-	    !open_by_name(f->f_inode, (f->f_flags & O_ACCMODE) | P9_O_APPEND, &fid) &&
+	if (!READ_ONCE(file->append) && !open_by_name(f->f_inode, (f->f_flags & O_ACCMODE) | P9_O_APPEND, &fid) &&
 	    cmpxchg(&file->append, 0, fid))
 		p9_client_clunk(v9fs_i(f->f_inode)->client, fid);
 	return READ_ONCE(file->append) ?: file->fid;
@@ -133,8 +133,9 @@ static ssize_t read_any(struct file *f, char *buf, size_t n, loff_t *pos, bool k
 
 	while (done < n) {
 		struct p9_req *req;
-		ssize_t got = fatal_signal_pending(current) ? -ERESTARTSYS
-							    : p9_client_read(c, P9_TREAD, fid_of(f), *pos, n - done, &req);
+		ssize_t got = fatal_signal_pending(current)
+				      ? -ERESTARTSYS
+				      : p9_client_read(c, P9_TREAD, fid_of(f), *pos, n - done, &req);
 		size_t asked, left;
 
 		if (got <= 0)
@@ -167,8 +168,8 @@ static void size_reaches(struct inode *inode, loff_t pos)
 {
 	loff_t size = READ_ONCE(inode->i_size);
 
-	while (size < pos && !__atomic_compare_exchange_n(&inode->i_size, &size, pos, false, __ATOMIC_RELEASE,
-							  __ATOMIC_RELAXED))
+	while (size < pos &&
+	       !__atomic_compare_exchange_n(&inode->i_size, &size, pos, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
 		;
 }
 

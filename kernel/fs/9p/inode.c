@@ -2,11 +2,11 @@
  * Names and attributes of 9p: look-ups, making, removing and renaming, and what stat(2) and chmod(2) need.
  *
  * A name that is not in use is not cached, and one that is in use is asked for again at each step of a walk
- * (v9fs_d_revalidate). So there is never an old answer, at the price of two messages a step. Attributes in the inode are
- * those of the last answer; rights are checked with them here, and again by the server, which decides.
+ * (v9fs_d_revalidate). So there is never an old answer, at the price of two messages a step. Attributes in the inode
+ * are those of the last answer; rights are checked with them here, and again by the server, which decides.
  *
- * A server like QEMU's knows a file by its path. After others have removed or replaced it there, our fid leads nowhere or
- * to another file; the qid tells (v9fs_refresh_inode), and the inode counts as removed.
+ * A server like QEMU's knows a file by its path. After others have removed or replaced it there, our fid leads nowhere
+ * or to another file; the qid tells (v9fs_refresh_inode), and the inode counts as removed.
  *
  * Locks: as <fs/vfs.h> has it. i_lock of a directory is held while the server is asked about its names; the wait can be
  * killed. Attributes are stored one by one without i_lock, as each look-up may bring newer ones.
@@ -20,7 +20,9 @@
 #include <mm/slab.h>
 #include <uapi/fcntl.h>
 
-/* Bits of TSETATTR, of which the first six are those of struct iattr. The _SET ones bring a time, the others mean now. */
+/*
+ * Bits of TSETATTR, of which the first six are those of struct iattr. The _SET ones bring a time, the others mean now.
+ */
 #define P9_ATTR_COMMON	  (ATTR_MODE | ATTR_UID | ATTR_GID | ATTR_SIZE | ATTR_ATIME | ATTR_MTIME)
 #define P9_ATTR_ATIME_SET 128u
 #define P9_ATTR_MTIME_SET 256u
@@ -163,8 +165,8 @@ const struct dentry_operations v9fs_dentry_ops = {.d_revalidate_wait = v9fs_d_re
 /* ---- Making. [i_lock of dir] The new name is looked up, which brings its fid and attributes. */
 
 /*
- * The server makes the file and opens it, for reading and writing; the open that follows takes that over. O_EXCL: a file
- * that somebody else has made meanwhile is -EEXIST, at which open(2) without O_EXCL walks again and opens it.
+ * The server makes the file and opens it, for reading and writing; the open that follows takes that over. O_EXCL: a
+ * file that somebody else has made meanwhile is -EEXIST, at which open(2) without O_EXCL walks again and opens it.
  */
 static int v9fs_vfs_create(struct inode *dir, struct dentry *dentry, mode_t mode)
 {
@@ -191,8 +193,8 @@ static int v9fs_vfs_create(struct inode *dir, struct dentry *dentry, mode_t mode
 static int v9fs_vfs_mkdir(struct inode *dir, struct dentry *dentry, mode_t mode)
 {
 	struct v9fs_inode *v = v9fs_i(dir);
-	int err = p9_client_call(v->client, P9_TMKDIR, "dsdd", v->fid, dentry->d_name, (u32)mode & 07777,
-				 current->fsgid);
+	int err =
+		p9_client_call(v->client, P9_TMKDIR, "dsdd", v->fid, dentry->d_name, (u32)mode & 07777, current->fsgid);
 
 	return err ? err : v9fs_vfs_lookup(dir, dentry);
 }

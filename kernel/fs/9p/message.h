@@ -37,10 +37,10 @@ enum {
 	P9_TCLUNK = 120,
 };
 
-#define P9_HEADER     7			   /* bytes of size, type and tag */
-#define P9_READ_HEAD  (P9_HEADER + 4)	   /* what precedes the data of a reply to TREAD and TREADDIR */
+#define P9_HEADER     7			      /* bytes of size, type and tag */
+#define P9_READ_HEAD  (P9_HEADER + 4)	      /* what precedes the data of a reply to TREAD and TREADDIR */
 #define P9_WRITE_HEAD (P9_HEADER + 4 + 8 + 4) /* and the data of TWRITE */
-#define P9_IO_HEAD    24		   /* room for either: msize less this is what one message carries */
+#define P9_IO_HEAD    24		      /* room for either: msize less this is what one message carries */
 #define P9_NOFID      (~0u)
 #define P9_NAME_MAX   255
 

@@ -2,10 +2,10 @@
  * Requests to a 9P server: tags, sending, waiting, and what happens when nobody waits any more.
  *
  * A request's memory is written by the server at any time between submit() and p9_complete(), so the server holds a
- * reference to it. A task that is killed while it waits leaves: it marks the request as abandoned, tells the server by a
- * Tflush that the answer is not wanted, and drops its own reference. The memory and the tag are free again when the last
- * of three has let go: the task, the server (its answer has come), and the Tflush (its answer has come; before that the
- * server might take a new request with the same tag for the one that is to be flushed).
+ * reference to it. A task that is killed while it waits leaves: it marks the request as abandoned, tells the server by
+ * a Tflush that the answer is not wanted, and drops its own reference. The memory and the tag are free again when the
+ * last of three has let go: the task, the server (its answer has come), and the Tflush (its answer has come; before
+ * that the server might take a new request with the same tag for the one that is to be flushed).
  *
  * What an abandoned request would have made on the server must not be lost: when the answer says that a walk has made a
  * fid, p9_complete() lets go of the fid by a Tclunk that nobody waits for.
@@ -232,8 +232,8 @@ static void settle_fid(struct p9_req *req, int answer)
 }
 
 /*
- * The task is killed: tell the server, and leave. Without room for a Tflush the server answers some day, which frees the
- * request as well.
+ * The task is killed: tell the server, and leave. Without room for a Tflush the server answers some day, which frees
+ * the request as well.
  */
 static void flush(struct p9_req *req)
 {
@@ -312,7 +312,8 @@ int p9_client_rpc(struct p9_req *req)
 		return err;
 	err = p9_msg_reply(&req->rx, req->came, req->type, tag_in_message(req));
 	if (err == -EIO && req->came != P9_READ_HEAD)
-		pr_warn("9p: %s: the reply to a request of type %u is none: %u bytes\n", chan->tag, req->type, req->came);
+		pr_warn("9p: %s: the reply to a request of type %u is none: %u bytes\n", chan->tag, req->type,
+			req->came);
 	settle_fid(req, err);
 	return err;
 }

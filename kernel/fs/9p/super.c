@@ -1,6 +1,6 @@
 /*
- * Mounting 9p: `mount -t 9p -o trans=virtio,version=9p2000.L TAG DIR`. The source is the tag of a channel, which a driver
- * has registered. One mount at a time shows a channel.
+ * Mounting 9p: `mount -t 9p -o trans=virtio,version=9p2000.L TAG DIR`. The source is the tag of a channel, which a
+ * driver has registered. One mount at a time shows a channel.
  */
 #include "v9fs.h"
 
@@ -50,7 +50,7 @@ static int take_option(struct options *o, const char *option)
 	}
 	if (!strcmp(option, "trans=virtio") || !strcmp(option, "version=9p2000.L") || !strcmp(option, "cache=none"))
 		return 0;
-	pr_err("9p: mount option '%s' is not known; there are trans=virtio, version=9p2000.L, cache=none, msize=, aname=\n",
+	pr_err("9p: mount option '%s' is unknown (trans=virtio, version=9p2000.L, cache=none, msize=, aname=)\n",
 	       option);
 	return -EINVAL;
 }
@@ -98,7 +98,9 @@ static const struct super_operations v9fs_super_ops = {
 	.statfs = v9fs_statfs,
 };
 
-/* Begin the session, and make the root of what the server shows. After a failure the caller destroys the super block. */
+/*
+ * Begin the session, and make the root of what the server shows. After a failure the caller destroys the super block.
+ */
 static int fill(struct super_block *sb, const struct options *o)
 {
 	struct p9_client *c = p9_client_create(sb->s_source, o->msize);

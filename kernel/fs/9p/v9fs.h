@@ -1,7 +1,7 @@
 /*
  * The file system 9p: the folder of a server, as our VFS sees it. Each inode has a fid of its own, each open file
- * another one. Nothing is kept but what is in use: the server is asked at each step, so what others change there is seen
- * at once.
+ * another one. Nothing is kept but what is in use: the server is asked at each step, so what others change there is
+ * seen at once.
  */
 #pragma once
 
