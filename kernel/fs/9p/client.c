@@ -13,7 +13,6 @@
 #include <mm/page.h>
 #include <mm/slab.h>
 #include <sched/mutex.h>
-#include <uapi/statfs.h>
 
 #define VERSION	      "9P2000.L"
 #define MIN_MSIZE     4096 /* as QEMU's server has it */
@@ -176,15 +175,22 @@ int p9_client_walk(struct p9_client *c, u32 from, const char *name, u32 *fid, st
 	return err;
 }
 
-int p9_client_open(struct p9_client *c, u32 fid, u32 flags, struct p9_qid *qid)
+/* Only the text of a link is long. */
+int p9_client_call(struct p9_client *c, u8 type, const char *fields, ...)
 {
-	struct p9_req *req = p9_req_alloc(c, P9_TLOPEN, SHORT_MESSAGE, SHORT_REPLY);
+	struct p9_req *req = p9_req_alloc(c, type, type == P9_TSYMLINK ? LONG_MESSAGE : SHORT_MESSAGE, SHORT_REPLY);
+	const char *reply = strchr(fields, '|');
+	__builtin_va_list ap;
 	int err;
 
 	if (IS_ERR(req))
 		return PTR_ERR(req);
-	p9_msg_put(&req->tx, "dd", fid, flags);
-	err = p9_client_rpc(req) ?: p9_msg_get(&req->rx, "Q", qid);
+	__builtin_va_start(ap, fields);
+	p9_msg_vput(&req->tx, fields, &ap);
+	err = p9_client_rpc(req);
+	if (!err && reply)
+		err = p9_msg_vget(&req->rx, reply + 1, &ap);
+	__builtin_va_end(ap);
 	p9_req_put(req);
 	return err;
 }
@@ -195,52 +201,19 @@ static u64 time_of(u64 seconds, u64 ns)
 	return (s64)seconds < 0 ? 0 : seconds * NSEC_PER_SEC + ns;
 }
 
-int p9_client_getattr(struct p9_client *c, u32 fid, struct p9_stat *stat)
+int p9_client_getattr(struct p9_client *c, u32 fid, struct p9_stat *st)
 {
-	struct p9_req *req = p9_req_alloc(c, P9_TGETATTR, SHORT_MESSAGE, SHORT_REPLY);
 	u64 valid, blksize, t[6];
-	int err;
+	int err = p9_client_call(c, P9_TGETATTR, "dq|qQdddqqqqqqqqqqq", fid, GETATTR_BASIC, &valid, &st->qid, &st->mode,
+				 &st->uid, &st->gid, &st->nlink, &st->rdev, &st->size, &blksize, &st->blocks, &t[0],
+				 &t[1], &t[2], &t[3], &t[4], &t[5]);
 
-	if (IS_ERR(req))
-		return PTR_ERR(req);
-	p9_msg_put(&req->tx, "dq", fid, GETATTR_BASIC);
-	err = p9_client_rpc(req);
-	if (!err)
-		err = p9_msg_get(&req->rx, "qQdddqqqqqqqqqqq", &valid, &stat->qid, &stat->mode, &stat->uid, &stat->gid,
-				 &stat->nlink, &stat->rdev, &stat->size, &blksize, &stat->blocks, &t[0], &t[1], &t[2],
-				 &t[3], &t[4], &t[5]);
-	if (!err) {
-		stat->atime = time_of(t[0], t[1]);
-		stat->mtime = time_of(t[2], t[3]);
-		stat->ctime = time_of(t[4], t[5]);
-		if ((valid & GETATTR_BASIC) != GETATTR_BASIC || (s64)stat->size < 0)
-			err = -EIO;
-	}
-	p9_req_put(req);
-	return err;
-}
-
-/* A field that the server does not know is 0. Which file system it is, is ours to say: the type is not taken over. */
-int p9_client_statfs(struct p9_client *c, u32 fid, struct statfs *to)
-{
-	struct p9_req *req = p9_req_alloc(c, P9_TSTATFS, SHORT_MESSAGE, SHORT_REPLY);
-	u32 type, bsize, namelen;
-	u64 fsid;
-	int err;
-
-	if (IS_ERR(req))
-		return PTR_ERR(req);
-	p9_msg_put(&req->tx, "d", fid);
-	err = p9_client_rpc(req);
-	if (!err)
-		err = p9_msg_get(&req->rx, "ddqqqqqqd", &type, &bsize, &to->f_blocks, &to->f_bfree, &to->f_bavail,
-				 &to->f_files, &to->f_ffree, &fsid, &namelen);
-	if (!err) {
-		to->f_bsize = to->f_frsize = bsize;
-		to->f_namelen = namelen;
-	}
-	p9_req_put(req);
-	return err;
+	if (err)
+		return err;
+	st->atime = time_of(t[0], t[1]);
+	st->mtime = time_of(t[2], t[3]);
+	st->ctime = time_of(t[4], t[5]);
+	return (valid & GETATTR_BASIC) != GETATTR_BASIC || (s64)st->size < 0 ? -EIO : 0;
 }
 
 int p9_client_readlink(struct p9_client *c, u32 fid, char *to, u32 size)
@@ -259,23 +232,6 @@ int p9_client_readlink(struct p9_client *c, u32 fid, char *to, u32 size)
 		memcpy(to, target.bytes, target.len);
 		to[target.len] = '\0';
 	}
-	p9_req_put(req);
-	return err;
-}
-
-/* Only the text of a link is long. Of an answer no field is read, so none of the request's is checked against it. */
-int p9_client_call(struct p9_client *c, u8 type, const char *fields, ...)
-{
-	struct p9_req *req = p9_req_alloc(c, type, type == P9_TSYMLINK ? LONG_MESSAGE : SHORT_MESSAGE, SHORT_REPLY);
-	__builtin_va_list ap;
-	int err;
-
-	if (IS_ERR(req))
-		return PTR_ERR(req);
-	__builtin_va_start(ap, fields);
-	p9_msg_vput(&req->tx, fields, ap);
-	__builtin_va_end(ap);
-	err = p9_client_rpc(req);
 	p9_req_put(req);
 	return err;
 }

@@ -10,8 +10,6 @@
 #include <fs/9p.h>
 #include <lib/atomic.h>
 
-struct statfs;
-
 #define P9_MSIZE (128 * 1024 + P9_IO_HEAD) /* what we ask for: 128 KiB of data in a message */
 #define P9_FIDS	 65536			   /* files that a session has at a time */
 
@@ -66,16 +64,15 @@ void p9_client_destroy(struct p9_client *c);
 int p9_client_attach(struct p9_client *c, const char *uname, const char *aname, u32 *fid, struct p9_qid *qid);
 /* The fid of `name` in the directory `from`, or (name NULL) a second one of `from` itself, when qid may be NULL. */
 int p9_client_walk(struct p9_client *c, u32 from, const char *name, u32 *fid, struct p9_qid *qid);
-/* Open the fid itself, and say which file that was. flags: O_* of Linux on x86. */
-int p9_client_open(struct p9_client *c, u32 fid, u32 flags, struct p9_qid *qid);
 /* The fid is not needed any more. Does not wait for the answer. */
 void p9_client_clunk(struct p9_client *c, u32 fid);
 int p9_client_getattr(struct p9_client *c, u32 fid, struct p9_stat *stat);
-/* Sizes of the server's file system, in units of f_bsize, which becomes the server's. */
-int p9_client_statfs(struct p9_client *c, u32 fid, struct statfs *to);
 /* The text of a link, with a zero behind it, into `to`, of `size` bytes. */
 int p9_client_readlink(struct p9_client *c, u32 fid, char *to, u32 size);
-/* Any request whose reply says nothing more than that it was done. The fields are p9_msg_put()'s. */
+/*
+ * Any other request: fields as for p9_msg_put(), then "|" and those of the reply as for p9_msg_get(), without strings.
+ * Without "|" the reply says nothing more than that it was done. 0 or -errno.
+ */
 int p9_client_call(struct p9_client *c, u8 type, const char *fields, ...);
 
 /*

@@ -57,7 +57,7 @@ static int open_by_name(struct inode *inode, u32 flags, u32 *fid)
 
 	if (err)
 		return err;
-	err = p9_client_open(v->client, *fid, flags, &qid);
+	err = p9_client_call(v->client, P9_TLOPEN, "dd|Q", *fid, flags, &qid);
 	if (!err && !p9_same_file(&qid, &v->qid))
 		err = -ESTALE;
 	if (err)

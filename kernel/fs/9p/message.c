@@ -81,29 +81,24 @@ void p9_msg_begin(struct p9_msg *m, u8 type, u16 tag)
 	p9_msg_put(m, "dbw", 0, type, tag);
 }
 
-/* Narrow numbers come as int, as in every list of variable arguments. */
-void p9_msg_vput(struct p9_msg *m, const char *fields, __builtin_va_list ap)
+/* Bytes of a number, by its letter; 0: the letter is none of a number. */
+static u32 width_of(char letter)
 {
-	for (; *fields; fields++) {
-		switch (*fields) {
-		case 'b':
-			put_number(m, __builtin_va_arg(ap, int), 1);
-			break;
-		case 'w':
-			put_number(m, __builtin_va_arg(ap, int), 2);
-			break;
-		case 'd':
-			put_number(m, __builtin_va_arg(ap, u32), 4);
-			break;
-		case 'q':
-			put_number(m, __builtin_va_arg(ap, u64), 8);
-			break;
-		case 's':
-			put_string(m, __builtin_va_arg(ap, const char *));
-			break;
-		default:
-			m->bad = true;
-		}
+	return letter == 'b' ? 1 : letter == 'w' ? 2 : letter == 'd' ? 4 : letter == 'q' ? 8 : 0;
+}
+
+/* Narrow numbers come as int, as in every list of variable arguments. */
+void p9_msg_vput(struct p9_msg *m, const char *fields, __builtin_va_list *ap)
+{
+	for (; *fields && *fields != '|'; fields++) {
+		u32 width = width_of(*fields);
+
+		if (width == 8)
+			put_number(m, __builtin_va_arg(*ap, u64), width);
+		else if (width)
+			put_number(m, __builtin_va_arg(*ap, u32), width);
+		else
+			put_string(m, __builtin_va_arg(*ap, const char *));
 	}
 }
 
@@ -112,7 +107,7 @@ void p9_msg_put(struct p9_msg *m, const char *fields, ...)
 	__builtin_va_list ap;
 
 	__builtin_va_start(ap, fields);
-	p9_msg_vput(m, fields, ap);
+	p9_msg_vput(m, fields, &ap);
 	__builtin_va_end(ap);
 }
 
@@ -148,37 +143,34 @@ int p9_msg_reply(struct p9_msg *m, u32 came, u8 type, u16 tag)
 	return -(int)error;
 }
 
+int p9_msg_vget(struct p9_msg *m, const char *fields, __builtin_va_list *ap)
+{
+	for (; *fields; fields++) {
+		u32 width = width_of(*fields);
+		void *to = __builtin_va_arg(*ap, void *);
+		u64 value;
+
+		if (*fields == 'S')
+			*(struct p9_str *)to = get_string(m);
+		else if (*fields == 'Q')
+			*(struct p9_qid *)to = get_qid(m);
+		else {
+			value = get_number(m, width);
+			memcpy(to, &value, width);
+		}
+	}
+	return m->bad ? -EIO : 0;
+}
+
 int p9_msg_get(struct p9_msg *m, const char *fields, ...)
 {
 	__builtin_va_list ap;
+	int err;
 
 	__builtin_va_start(ap, fields);
-	for (; *fields; fields++) {
-		switch (*fields) {
-		case 'b':
-			*__builtin_va_arg(ap, u8 *) = get_number(m, 1);
-			break;
-		case 'w':
-			*__builtin_va_arg(ap, u16 *) = get_number(m, 2);
-			break;
-		case 'd':
-			*__builtin_va_arg(ap, u32 *) = get_number(m, 4);
-			break;
-		case 'q':
-			*__builtin_va_arg(ap, u64 *) = get_number(m, 8);
-			break;
-		case 'S':
-			*__builtin_va_arg(ap, struct p9_str *) = get_string(m);
-			break;
-		case 'Q':
-			*__builtin_va_arg(ap, struct p9_qid *) = get_qid(m);
-			break;
-		default:
-			m->bad = true;
-		}
-	}
+	err = p9_msg_vget(m, fields, &ap);
 	__builtin_va_end(ap);
-	return m->bad ? -EIO : 0;
+	return err;
 }
 
 /* Programs take a name with a slash or a zero in it for another name, so a server may not send one. */

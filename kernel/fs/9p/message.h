@@ -5,7 +5,7 @@
  *     size[4] type[1] tag[2]  then the type's own fields; a string is length[2] and its bytes, without a zero
  *
  * Nothing in a message that was received is believed: every field is checked against the number of bytes that came.
- * The protocol: http://man.cat-v.org/plan_9/5/intro, and diod's protocol.md for the messages of 2000.L.
+ * The protocol: http://man.cat-v.org/plan_9/5/intro, and the description of 9P2000.L that comes with the server diod.
  */
 #pragma once
 
@@ -84,7 +84,7 @@ struct p9_dirent {
  */
 void p9_msg_begin(struct p9_msg *m, u8 type, u16 tag);
 void p9_msg_put(struct p9_msg *m, const char *fields, ...);
-void p9_msg_vput(struct p9_msg *m, const char *fields, __builtin_va_list ap);
+void p9_msg_vput(struct p9_msg *m, const char *fields, __builtin_va_list *ap); /* up to a '|' */
 /* Store the size; `data` bytes follow in another place. 0, or -ENAMETOOLONG: a name was too long for the message. */
 int p9_msg_finish(struct p9_msg *m, u32 data);
 
@@ -99,5 +99,6 @@ int p9_msg_reply(struct p9_msg *m, u32 came, u8 type, u16 tag);
  * message ends before. Any context.
  */
 int p9_msg_get(struct p9_msg *m, const char *fields, ...);
+int p9_msg_vget(struct p9_msg *m, const char *fields, __builtin_va_list *ap);
 /* The next entry in the data of a reply to TREADDIR. 1, 0 at the end, or -EIO: cut off, or a name that is none. */
 int p9_msg_get_dirent(struct p9_msg *m, struct p9_dirent *entry);

@@ -87,8 +87,15 @@ static void v9fs_put_super(struct super_block *sb)
 static int v9fs_statfs(const struct super_block *sb, struct statfs *to)
 {
 	struct v9fs_inode *root = v9fs_i(sb->s_root->d_inode);
+	u32 type, bsize, namelen;
+	int err = p9_client_call(root->client, P9_TSTATFS, "d|ddqqqqqqd", root->fid, &type, &bsize, &to->f_blocks,
+				 &to->f_bfree, &to->f_bavail, &to->f_files, &to->f_ffree, to->f_fsid, &namelen);
 
-	return p9_client_statfs(root->client, root->fid, to);
+	if (err)
+		return err;
+	to->f_bsize = to->f_frsize = bsize;
+	to->f_namelen = namelen;
+	return 0;
 }
 
 static const struct super_operations v9fs_super_ops = {
