@@ -219,6 +219,22 @@ def test_killed_while_it_waits(machine, tmp_path):
         assert guest.run("dmesg | grep ' 9p: '")[0], "the client complains"
 
 
+def test_kill_storm(machine, tmp_path):
+    """Readers and listers of a slow server are killed in each moment of their waits, while others of another server check
+    what they read. Afterwards no request is left over: the folder can be unmounted, and mounted again."""
+    slow, quick = tmp_path / "slow", tmp_path / "quick"
+    for folder in (slow, quick):
+        folder.mkdir()
+    for number in range(6):
+        (slow / f"big{number}").write_bytes(bytes(1 << 20))
+    more = share_arguments(MACHINES[machine.arch], str(slow), tag="slow", options=",throttling.bps-read=2000000")
+    story = os.path.join(ROOT, "tests/guest/stories/kill_readers.sh")
+    files = {**machine.programs("p9test"), "run/story": (0o755, open(story, "rb").read())}
+    with machine.guest(smp=4, timeout=200 + SOAK * 60, share=str(quick), qemu_args=more, files=files) as guest:
+        passes(guest, f"sh /run/story {500 * SOAK if SOAK else 15}")
+        assert guest.run("dmesg | grep ' 9p: '")[0], "the client complains"
+
+
 def test_option_share(machine, tmp_path):
     """vrun --share: scripts have /host, and what is no folder is named in one line."""
     script = tmp_path / "script"

@@ -165,22 +165,24 @@ const struct dentry_operations v9fs_dentry_ops = {.d_revalidate_wait = v9fs_d_re
 /* ---- Making. [i_lock of dir] The new name is looked up, which brings its fid and attributes. */
 
 /*
- * The server makes the file and opens it, for reading and writing; the open that follows takes that over. O_EXCL: a
- * file that somebody else has made meanwhile is -EEXIST, at which open(2) without O_EXCL walks again and opens it.
+ * The server makes the file and opens it, for reading and writing; the open that follows takes that over, unless others
+ * have put another file there by then. O_EXCL: a file that somebody else has made meanwhile is -EEXIST, at which
+ * open(2) without O_EXCL walks again and opens it.
  */
 static int v9fs_vfs_create(struct inode *dir, struct dentry *dentry, mode_t mode)
 {
 	struct v9fs_inode *v = v9fs_i(dir);
+	struct p9_qid qid;
 	u32 fid;
 	int err = p9_client_walk(v->client, v->fid, NULL, &fid, NULL);
 
 	if (err)
 		return err;
-	err = p9_client_call(v->client, P9_TLCREATE, "dsddd", fid, dentry->d_name, P9_O_RDWR | P9_O_EXCL,
-			     (u32)mode & 07777, current->fsgid);
+	err = p9_client_call(v->client, P9_TLCREATE, "dsddd|Q", fid, dentry->d_name, P9_O_RDWR | P9_O_EXCL,
+			     (u32)mode & 07777, current->fsgid, &qid);
 	if (!err)
 		err = v9fs_vfs_lookup(dir, dentry);
-	if (err) {
+	if (err || !p9_same_file(&qid, &v9fs_i(dentry->d_inode)->qid)) {
 		p9_client_clunk(v->client, fid);
 		return err;
 	}
