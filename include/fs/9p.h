@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <lib/atomic.h>
 #include <lib/kvec.h>
 #include <lib/list.h>
 #include <sched/wait.h>
@@ -23,7 +24,7 @@ struct p9_channel_ops {
 
 #define P9_TAGS 128 /* requests under way to one server */
 
-/* Locks: l lock; m p9_mutex (client.c); I immutable once registered. */
+/* Locks: l lock; m p9_mutex (client.c); a atomic; I immutable once registered. */
 struct p9_channel {
 	const char *tag;		  /* [I] its name, the first argument of a mount */
 	const struct p9_channel_ops *ops; /* [I] */
@@ -33,7 +34,8 @@ struct p9_channel {
 	bool broken;			  /* [l writes] it will never answer again */
 	wait_queue_head_t room;		  /* tasks that wait for a tag, or for the driver to have room */
 	bool mounted;			  /* [m] */
-	struct list_head list;		  /* [m] of all channels */
+	atomic_t sessions;     /* [a] the one that is mounted, and ended ones whose requests the server still has */
+	struct list_head list; /* [m] of all channels */
 };
 
 /* `tag` and `ops` are set, the rest is zero. It stays for ever. Thread context. */

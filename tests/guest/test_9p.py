@@ -6,6 +6,8 @@ import os
 import random
 import subprocess
 
+import pytest
+
 from test_modules import DEMO, make
 from vitrine_guest import MACHINES, ROOT, share_arguments
 
@@ -72,6 +74,7 @@ def test_operations(machine, tmp_path):
         assert guest.run("dmesg | grep ' 9p: '")[0], "the client complains"
 
 
+@pytest.mark.soak
 def test_trees(machine, tmp_path):
     """A tree copied out of the folder and back into it is the same tree; the host's find and the guest's agree."""
     source, back = tmp_path / "source", tmp_path / "back"
@@ -219,6 +222,7 @@ def test_killed_while_it_waits(machine, tmp_path):
         assert guest.run("dmesg | grep ' 9p: '")[0], "the client complains"
 
 
+@pytest.mark.soak
 def test_kill_storm(machine, tmp_path):
     """Readers and listers of a slow server are killed in each moment of their waits, while others of another server check
     what they read. Afterwards no request is left over: the folder can be unmounted, and mounted again."""

@@ -239,6 +239,10 @@ static void test_errors(void **state)
 		for_each_operation(op) assert_int_equal(op->run(c), errors[i].err);
 	}
 	assert_int_equal(bitmap_weight(c->fids, P9_FIDS), 0);
+	server.error = 0;
+	REPLY("d", 0); /* an error reply without an error */
+	server.type_off = P9_RLERROR - (P9_TGETATTR + 1);
+	assert_int_equal(do_getattr(c), -EIO);
 	end(c);
 }
 

@@ -12,6 +12,7 @@
 #include <lib/string.h>
 #include <mm/page.h>
 #include <mm/slab.h>
+#include <proc/signal.h>
 #include <sched/mutex.h>
 
 #define VERSION	      "9P2000.L"
@@ -62,14 +63,20 @@ static void release_channel(struct p9_channel *chan)
 	mutex_unlock(&p9_mutex);
 }
 
-/* The server may have less, but not more than was asked for. 0 or -errno. */
+/*
+ * Begin the session on the server, which may have less than was asked for, but not more. It must first have answered
+ * what an earlier session has asked: a late answer is followed by a Tclunk, which would name a fid of ours. 0 or
+ * -errno.
+ */
 static int negotiate(struct p9_client *c)
 {
-	struct p9_req *req = p9_req_alloc(c, P9_TVERSION, SHORT_MESSAGE, SHORT_REPLY);
+	struct p9_channel *chan = c->chan;
 	struct p9_str version;
+	struct p9_req *req;
 	u32 msize;
-	int err;
+	int err = wait_event_killable(&chan->room, atomic_read(&chan->sessions) == 1 || READ_ONCE(chan->broken));
 
+	req = err ? ERR_PTR(err) : p9_req_alloc(c, P9_TVERSION, SHORT_MESSAGE, SHORT_REPLY);
 	if (IS_ERR(req))
 		return PTR_ERR(req);
 	p9_msg_put(&req->tx, "ds", c->msize, VERSION);
@@ -104,6 +111,7 @@ struct p9_client *p9_client_create(const char *tag, u32 msize)
 		return ERR_PTR(-ENOMEM);
 	}
 	atomic_set(&c->refs, 1);
+	atomic_inc(&chan->sessions);
 	c->chan = chan;
 	c->msize = msize;
 	c->next_fid = 1;

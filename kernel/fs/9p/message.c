@@ -43,13 +43,11 @@ static u64 get_number(struct p9_msg *m, u32 n)
 	return value;
 }
 
-/* A string whose length does not go into 16 bits is bad, like one that has no room. */
+/* No message has room for a string whose length does not go into 16 bits. */
 static void put_string(struct p9_msg *m, const char *s)
 {
 	size_t len = strlen(s);
 
-	if (len > 0xffff)
-		m->bad = true;
 	put_number(m, len, 2);
 	put_bytes(m, s, len);
 }

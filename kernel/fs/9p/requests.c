@@ -23,13 +23,20 @@
 
 #define NO_TAG 0xffff
 
-/* Memory goes by kfree alone, which is allowed in an interrupt. The session ends on the server when the next begins. */
+/*
+ * Memory goes by kfree alone, which is allowed in an interrupt. The session ends on the server when the next one
+ * begins, which may be waiting for this.
+ */
 void p9_client_put(struct p9_client *c)
 {
+	struct p9_channel *chan = c->chan;
+
 	if (!atomic_dec_and_test(&c->refs))
 		return;
 	kfree(c->fids);
 	kfree(c);
+	atomic_dec(&chan->sessions);
+	wake_up_all(&chan->room);
 }
 
 /* Fid 0 is never given out, so that 0 can say "none". */
