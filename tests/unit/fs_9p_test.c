@@ -241,8 +241,8 @@ static void test_errors(void **state)
 	assert_int_equal(bitmap_weight(c->fids, P9_FIDS), 0);
 	server.error = 0;
 	REPLY("d", 0); /* an error reply without an error */
-	server.type_off = P9_RLERROR - (P9_TGETATTR + 1);
-	assert_int_equal(do_getattr(c), -EIO);
+	server.type_off = P9_RLERROR - (P9_TMKDIR + 1);
+	assert_int_equal(do_mkdir(c), -EIO);
 	end(c);
 }
 
@@ -339,6 +339,41 @@ static void test_names_of_entries(void **state)
 	assert_int_equal(p9_msg_get_dirent(&m, &entry), -EIO);
 }
 
+/* Messages whose numbers do not agree with each other or with what was asked for. */
+static void test_liars(void **state)
+{
+	struct p9_client *c = session();
+
+	right_data();
+	server.reply[0] = 11; /* of 12 bytes */
+	assert_int_equal(do_read(c), -EIO);
+	right_count();
+	server.reply[0] = 11; /* 10 were sent */
+	assert_int_equal(do_write(c), -EIO);
+	right_text();
+	assert_int_equal(p9_client_readlink(c, 1, text, server.len - 2), -ENAMETOOLONG);
+	right_text();
+	assert_int_equal(p9_client_readlink(c, 1, text, server.len - 2 + 1), 0);
+	for (u16 names = 0; names < 3; names++) {
+		right_walk();
+		memcpy(server.reply, &names, 2);
+		assert_int_equal(do_walk(c), names == 1 ? 0 : -EIO);
+		right_walk();
+		memcpy(server.reply, &names, 2);
+		assert_int_equal(p9_client_walk(c, 1, NULL, &fid, NULL), names == 0 ? 0 : -EIO);
+		if (!names)
+			p9_client_clunk(c, fid);
+	}
+	assert_int_equal(bitmap_weight(c->fids, P9_FIDS), 0);
+	right_attributes();
+	server.reply[0] = 0; /* not all that was asked for */
+	assert_int_equal(do_getattr(c), -EIO);
+	right_attributes();
+	memset(server.reply + 49, 0xff, 8); /* a negative size */
+	assert_int_equal(do_getattr(c), -EIO);
+	end(c);
+}
+
 /* What does not fit into a message is not sent. */
 static void test_too_long(void **state)
 {
@@ -392,6 +427,7 @@ int main(void)
 		cmocka_unit_test(test_wrong_heads),
 		cmocka_unit_test(test_flipped_bytes),
 		cmocka_unit_test(test_names_of_entries),
+		cmocka_unit_test(test_liars),
 		cmocka_unit_test(test_too_long),
 		cmocka_unit_test(test_versions),
 	};
