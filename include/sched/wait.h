@@ -100,7 +100,7 @@ static inline bool waitqueue_active(wait_queue_head_t *q)
 		break;                       \
 	}                                    \
 	schedule()
-/* 0, or -ERESTARTSYS when a signal came first that ends the process. Who uses it includes <proc/signal.h>. */
+/* 0, or -ERESTARTSYS when a signal came first that ends the process. Its users include <proc/signal.h>. */
 #define wait_event_killable(q, cond)                                                                \
 	({                                                                                          \
 		int _ret = 0;                                                                       \

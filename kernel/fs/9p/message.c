@@ -79,7 +79,7 @@ void p9_msg_begin(struct p9_msg *m, u8 type, u16 tag)
 	p9_msg_put(m, "dbw", 0, type, tag);
 }
 
-/* Bytes of a number, by its letter; 0: the letter is none of a number. */
+/* How many bytes a number has, by its letter; 0: the letter does not stand for a number. */
 static u32 width_of(char letter)
 {
 	return letter == 'b' ? 1 : letter == 'w' ? 2 : letter == 'd' ? 4 : letter == 'q' ? 8 : 0;

@@ -91,7 +91,7 @@ int p9_msg_finish(struct p9_msg *m, u32 data);
 /*
  * The head of a reply of `came` bytes to a request. The message has its room in `size`, which becomes the bytes of it
  * that came; the rest of them are data in another place. Returns 0 with `at` behind the head; the number that an error
- * reply brings, as -errno; -EIO when the reply is none to this request.
+ * reply brings, as -errno; -EIO when it is no reply to this request.
  */
 int p9_msg_reply(struct p9_msg *m, u32 came, u8 type, u16 tag);
 /*
@@ -100,5 +100,5 @@ int p9_msg_reply(struct p9_msg *m, u32 came, u8 type, u16 tag);
  */
 int p9_msg_get(struct p9_msg *m, const char *fields, ...);
 int p9_msg_vget(struct p9_msg *m, const char *fields, __builtin_va_list *ap);
-/* The next entry in the data of a reply to TREADDIR. 1, 0 at the end, or -EIO: cut off, or a name that is none. */
+/* The next entry in the data of a reply to TREADDIR. 1, 0 at the end, or -EIO: it is cut off, or its name cannot be one. */
 int p9_msg_get_dirent(struct p9_msg *m, struct p9_dirent *entry);

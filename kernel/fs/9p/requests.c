@@ -319,7 +319,7 @@ int p9_client_rpc(struct p9_req *req)
 		return err;
 	err = p9_msg_reply(&req->rx, req->came, req->type, tag_in_message(req));
 	if (err == -EIO && req->came != P9_READ_HEAD)
-		pr_warn("9p: %s: the reply to a request of type %u is none: %u bytes\n", chan->tag, req->type,
+		pr_warn("9p: %s: a reply to a request of type %u makes no sense (%u bytes)\n", chan->tag, req->type,
 			req->came);
 	settle_fid(req, err);
 	return err;
