@@ -100,5 +100,8 @@ int p9_msg_reply(struct p9_msg *m, u32 came, u8 type, u16 tag);
  */
 int p9_msg_get(struct p9_msg *m, const char *fields, ...);
 int p9_msg_vget(struct p9_msg *m, const char *fields, __builtin_va_list *ap);
-/* The next entry in the data of a reply to TREADDIR. 1, 0 at the end, or -EIO: it is cut off, or its name cannot be one. */
+/*
+ * The next entry in the data of a reply to TREADDIR. 1, 0 at the end, or -EIO: it is cut off, or its name cannot be
+ * one.
+ */
 int p9_msg_get_dirent(struct p9_msg *m, struct p9_dirent *entry);
