@@ -1,12 +1,21 @@
-/* Static branches: switching the sites of a key between nop and jump. */
+/*
+ * Static branches: switching the sites of a key between nop and jump.
+ *
+ * The compiler leaves a table of sites for the kernel, and one for each module. Keys change rarely: all tables are
+ * searched from end to end. text_mutex guards the list of tables, the counts of keys and the sites.
+ */
 #include <arch/patch.h>
+#include <irq/irqflags.h>
+#include <kernel/export.h>
 #include <kernel/jump_label.h>
 #include <kernel/text_patch.h>
 
-/* The compiler's table of sites, in link order. Keys change rarely: it is searched from end to end. */
 extern struct jump_entry __start___jump_table[], __stop___jump_table[];
+static struct jump_table tables = {NULL, __start___jump_table, __stop___jump_table}; /* the kernel's; behind it modules' */
 
-#define for_each_site(e) for (struct jump_entry * (e) = __start___jump_table; (e) < __stop___jump_table; (e)++)
+#define for_each_site(t, e)                                         \
+	for (const struct jump_table *(t) = &tables; (t); (t) = (t)->next) \
+		for (struct jump_entry * (e) = (t)->start; (e) < (t)->stop; (e)++)
 
 static __always_inline struct static_key *key_of(const struct jump_entry *e)
 {
@@ -26,10 +35,10 @@ notrace void jump_label_switch_stopped(void)
 {
 	if (!keys_left_behind)
 		return;
-	for_each_site(e)
+	for_each_site(t, e)
 		if (is_behind(key_of(e)))
 			arch_patch_write(e->code, key_of(e)->switched ? 0 : e->target, PATCH_JUMP);
-	for_each_site(e)
+	for_each_site(t, e)
 		key_of(e)->switched = static_key_enabled(key_of(e));
 	keys_left_behind = false;
 }
@@ -46,7 +55,7 @@ static void switch_all(void)
 
 	if (!keys_left_behind)
 		return;
-	for_each_site(e)
+	for_each_site(t, e)
 		any |= is_behind(key_of(e));
 	if (any)
 		text_patch_stopped(nothing_else, NULL);
@@ -68,11 +77,13 @@ void static_key_slow_inc(struct static_key *key)
 {
 	static_key_add(key, 1, true);
 }
+EXPORT_SYMBOL(static_key_slow_inc);
 
 void static_key_slow_dec(struct static_key *key)
 {
 	static_key_add(key, -1, true);
 }
+EXPORT_SYMBOL(static_key_slow_dec);
 
 void static_key_inc_later(struct static_key *key)
 {
@@ -88,5 +99,61 @@ void static_key_switch(void)
 {
 	mutex_lock(&text_mutex);
 	switch_all();
+	mutex_unlock(&text_mutex);
+}
+
+/* ---- Modules */
+
+/* Sites of keys that are on begin as jumps. Nobody executes them yet, so no CPU has to be stopped. */
+static int write_jumps(const struct jump_table *table)
+{
+	unsigned long flags;
+	int err = 0;
+
+	raw_local_irq_save(flags);
+	arch_patch_begin();
+	for (struct jump_entry *e = table->start; e < table->stop && !err; e++)
+		if (key_of(e)->switched)
+			err = arch_patch_write(e->code, e->target, PATCH_JUMP);
+	arch_patch_end();
+	raw_local_irq_restore(flags);
+	return err;
+}
+
+int jump_table_add(struct jump_table *table)
+{
+	int err;
+
+	mutex_lock(&text_mutex);
+	err = write_jumps(table);
+	if (!err) {
+		table->next = tables.next;
+		tables.next = table;
+	}
+	mutex_unlock(&text_mutex);
+	return err;
+}
+
+void jump_table_forget(struct jump_table *table, unsigned long start, unsigned long size)
+{
+	struct jump_entry *kept = table->start;
+
+	mutex_lock(&text_mutex);
+	for (struct jump_entry *e = table->start; e < table->stop; e++)
+		if (e->code - start >= size)
+			*kept++ = *e;
+	table->stop = kept;
+	mutex_unlock(&text_mutex);
+}
+
+void jump_table_remove(struct jump_table *table)
+{
+	struct jump_table *t = &tables;
+
+	mutex_lock(&text_mutex);
+	while (t->next && t->next != table)
+		t = t->next;
+	if (t->next)
+		t->next = table->next;
 	mutex_unlock(&text_mutex);
 }

@@ -1,5 +1,6 @@
 /* Looking symbols up in the table that tools/ksyms.py made; include/kernel/ksyms.h tells its layout. */
 
+#include <kernel/export.h>
 #include <kernel/ksyms.h>
 
 /*
@@ -142,6 +143,11 @@ const char *kallsyms_lookup_module(unsigned long address, unsigned long *size, u
 	return name;
 }
 
+bool kallsyms_module_symbol(size_t i, struct module_ksym *sym)
+{
+	return ksym_modules && ksym_modules->number(i, sym);
+}
+
 const char *kallsyms_lookup(unsigned long address, unsigned long *size, unsigned long *offset, char *name)
 {
 	return kallsyms_lookup_module(address, size, offset, NULL, name);
@@ -163,6 +169,7 @@ unsigned long kallsyms_lookup_name(const char *name)
 		return ksym_modules ? ksym_modules->find_name(name) : 0;
 	return symbol_address(__start_ksyms_by_name[low]);
 }
+EXPORT_SYMBOL(kallsyms_lookup_name);
 
 /* Writes "0x" and the value in lower-case hexadecimal without leading zeros; returns behind the last digit. */
 static char *put_hex(char *to, unsigned long value)
@@ -208,3 +215,4 @@ int sprint_symbol(char *text, unsigned long address)
 	*to = '\0';
 	return (int)(to - text);
 }
+EXPORT_SYMBOL(sprint_symbol);

@@ -200,6 +200,7 @@ void __warn(const char *file, int line, const char *cond)
 	raw_local_irq_restore(flags);
 	pr_warn("---[ end trace %016x ]---\n", 0);
 }
+EXPORT_SYMBOL(__warn);
 
 void __bug(const char *file, int line, const char *cond)
 {
@@ -207,6 +208,7 @@ void __bug(const char *file, int line, const char *cond)
 	pr_emerg("kernel BUG at %s:%d: %s\n", file, line, cond);
 	arch_bug(); /* a trap: the registers are those of the moment */
 }
+EXPORT_SYMBOL(__bug);
 
 void report_bug(struct pt_regs *regs)
 {

@@ -1,5 +1,6 @@
 /* Per-CPU areas: one copy of the template for each CPU. */
 #include <asm/percpu.h>
+#include <kernel/export.h>
 #include <kernel/percpu.h>
 #include <lib/string.h>
 #include <mm/page.h>
@@ -7,6 +8,7 @@
 extern char __per_cpu_start[], __per_cpu_end[];
 
 unsigned long __per_cpu_offset[NR_CPUS];
+EXPORT_SYMBOL(__per_cpu_offset);
 
 /*
  * Before the page allocator, so that the template still is what was linked: nothing but the boot CPU's console and

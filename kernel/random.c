@@ -2,6 +2,7 @@
 #include <asm/clock.h>
 #include <boot/boot_info.h>
 #include <fs/libfs.h>
+#include <kernel/export.h>
 #include <kernel/init.h>
 #include <kernel/random.h>
 #include <lib/string.h>
@@ -70,6 +71,7 @@ void get_random_bytes(void *buf, size_t n)
 	}
 	spin_unlock_irqrestore(&random_lock, flags);
 }
+EXPORT_SYMBOL(get_random_bytes);
 
 void add_random_seed(const void *seed, size_t n)
 {

@@ -2,6 +2,7 @@
 #include <arch/processor.h>
 #include <arch/smp.h>
 #include <irq/irqflags.h>
+#include <kernel/export.h>
 #include <kernel/panic.h>
 #include <kernel/percpu.h>
 #include <kernel/printk.h>
@@ -18,8 +19,11 @@
 #include <trace/events/ipi.h>
 
 unsigned nr_cpu_ids = 1;
+EXPORT_SYMBOL(nr_cpu_ids);
 struct cpumask cpu_online_mask = {{1}};
+EXPORT_SYMBOL(cpu_online_mask);
 struct cpumask cpu_possible_mask = {{1}};
+EXPORT_SYMBOL(cpu_possible_mask);
 struct cpumask cpu_backtrace_mask;
 
 const char *const ipi_names[IPI_MAX] __tracepoint_string = {
@@ -165,6 +169,7 @@ int smp_call_function_single(int cpu, smp_call_func_t fn, void *info, bool wait)
 	preempt_enable();
 	return 0;
 }
+EXPORT_SYMBOL(smp_call_function_single);
 
 void smp_call_function_many(const struct cpumask *mask, smp_call_func_t fn, void *info, bool wait)
 {
@@ -187,6 +192,7 @@ void smp_call_function_many(const struct cpumask *mask, smp_call_func_t fn, void
 			csd_lock_wait(&data->to[cpu]);
 	preempt_enable();
 }
+EXPORT_SYMBOL(smp_call_function_many);
 
 void on_each_cpu(smp_call_func_t fn, void *info, bool wait)
 {
@@ -200,6 +206,7 @@ void on_each_cpu(smp_call_func_t fn, void *info, bool wait)
 	local_irq_restore(flags);
 	preempt_enable();
 }
+EXPORT_SYMBOL(on_each_cpu);
 
 /* Also from a panic: nothing is waited for, no lock taken. */
 void smp_send_stop(void)

@@ -59,7 +59,7 @@ static __always_inline bool in_reach(unsigned long site, unsigned long target)
 }
 
 /*
- * The instruction that `site` shall hold, when the target is in reach: a call, a jump, a nop for target 0, or the word
+ * The instruction for this site, if the target is in reach: a call, a jump, a nop for target 0, or the word
  * itself (PATCH_WORD).
  */
 static __always_inline u32 encode(unsigned long site, unsigned long target, enum patch_kind kind)

@@ -164,10 +164,23 @@ static bool read_insn(struct prologue *p, u32 insn)
 	return read_other(p, insn);
 }
 
+/* Where the function begins, the kernel's or a module's; 0: it has no name. */
+static unsigned long function_start(unsigned long ip)
+{
+	long index = symbol_index(ip);
+	char name[KSYM_NAME_LEN];
+	unsigned long offset;
+	struct ksym func;
+
+	if (index >= 0)
+		return kallsyms_symbol(index, &func) ? func.address : 0;
+	return kallsyms_lookup(ip, NULL, &offset, name) ? ip - offset : 0;
+}
+
 /* From the start of the function to the site. False: something is there that is not understood. */
 static bool read_prologue(struct prologue *p, unsigned long ip)
 {
-	struct ksym func;
+	unsigned long start = function_start(ip);
 	unsigned n = 0;
 
 	*p = (struct prologue){};
@@ -175,9 +188,9 @@ static bool read_prologue(struct prologue *p, unsigned long ip)
 		p->arg[i].in_place = true;
 		p->arg[i].reg = NOWHERE;
 	}
-	if (!kallsyms_symbol(symbol_index(ip), &func))
+	if (!start)
 		return false;
-	for (unsigned long at = func.address; at < ip; at += 4)
+	for (unsigned long at = start; at < ip; at += 4)
 		if (n++ == MAX_INSNS || !read_insn(p, *(const u32 *)at))
 			return false;
 	return p->has_fp;

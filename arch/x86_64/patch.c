@@ -65,7 +65,7 @@ static __always_inline bool in_reach(unsigned long site, unsigned long target)
 	return offset == (int)offset;
 }
 
-/* What `site` shall hold, when target is in reach. */
+/* The bytes for this site, if the target is in reach. */
 static __always_inline u64 encode(unsigned long site, unsigned long target, enum patch_kind kind)
 {
 	if (!target)

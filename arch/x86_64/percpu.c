@@ -1,5 +1,6 @@
 /* The per-CPU variables that GS-relative instructions name: asm/percpu.h, asm/current.h. */
 #include <asm/percpu.h>
+#include <kernel/export.h>
 #include <kernel/percpu.h>
 #include <sched/current.h>
 
@@ -7,3 +8,6 @@
 DEFINE_PER_CPU(unsigned long, this_cpu_off);
 extern struct task_struct *current_task, init_task; /* asm/current.h knows the first by name only */
 DEFINE_PER_CPU(struct task_struct *, current_task) = &init_task;
+/* Modules know them by name, too; %gs finds them there as here. */
+EXPORT_SYMBOL(this_cpu_off);
+EXPORT_SYMBOL(current_task);

@@ -13,6 +13,7 @@
 #include <asm/clock.h>
 #include <drivers/driver.h>
 #include <kernel/cmdline.h>
+#include <kernel/export.h>
 #include <kernel/printk.h>
 #include <kernel/smp.h>
 #include <lib/atomic.h>
@@ -42,6 +43,7 @@ static bool want_hpet;	   /* [boot] by the command line */
 
 /* The HPET as clock: a moment by both, and how many cycles a tick is. [immutable once the key is on] */
 struct static_key clock_by_hpet = STATIC_KEY_INIT;
+EXPORT_SYMBOL(clock_by_hpet);
 static u64 switch_hpet, switch_tsc, hpet_mult;
 static u64 tsc_ahead; /* [atomic] by how much a CPU's TSC is past the HPET's idea of it, at most */
 
@@ -121,6 +123,7 @@ notrace u64 hpet_clock_read(void)
 {
 	return switch_tsc + clocks_scale(hpet_read() - switch_hpet, hpet_mult);
 }
+EXPORT_SYMBOL(hpet_clock_read);
 
 /*
  * On each CPU, by an IPI: by how much is its TSC past the HPET's idea of it? The HPET is read

@@ -34,6 +34,11 @@ void simple_publish_dir(struct dentry *negative, struct dentry *dir); /* takes o
  * nothing has changed. The directory itself may be somebody's still; it is empty then.
  */
 int simple_remove_unused(struct dentry *dir);
+/*
+ * A directory below the root of a file system that there is once (sysfs, debugfs), whether it is mounted or not. With a
+ * reference. ERR_PTR: -ENOENT, -ENOMEM. Thread context.
+ */
+struct dentry *single_fs_dir(const char *type, const char *name);
 int simple_fill_super(struct super_block *sb, u32 magic, mode_t root_mode, const struct inode_operations *root_iop);
 
 ssize_t simple_read_from_buffer(char __user *to, size_t n, loff_t *pos, const void *from, size_t available);
@@ -99,5 +104,12 @@ int device_add(const struct device_node *dev);
 /* A second name for an added one until it is removed: a symbolic link folder/name, both kept by the caller. -EEXIST. */
 int device_alias(const struct device_node *dev, const char *folder, const char *name);
 void device_remove(const struct device_node *dev);
+/*
+ * A node in /dev whose number leads to a device of <fs/cdev.h>, root's, with these permissions; one folder may stand
+ * before the name. devtmpfs_delete_node removes it unless somebody has put something else in its place. 0 or -errno.
+ * Thread context.
+ */
+int devtmpfs_create_node(const char *name, mode_t mode, dev_t rdev);
+void devtmpfs_delete_node(const char *name, dev_t rdev);
 /* Each device that there is now, for each value of *at from 0 on, which it moves; NULL: no more. Any context. */
 const struct device_node *device_next(unsigned *at);

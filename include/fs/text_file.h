@@ -25,6 +25,8 @@ struct seq_file;
 struct text_kind {
 	size_t max;	    /* bytes of a text that `store` gets, with the zero at its end */
 	struct mutex *lock; /* held around show and store; NULL: none */
+	int (*check)(const void *data); /* with the lock, before these: 0, or -errno that they then get; NULL: none */
+	bool owns_data;	    /* i_private is kmalloc'ed, and freed with the inode */
 	/*
 	 * Tells why a write gets the error `err`. `text` is what was written; NULL: it is longer than `max`, or the
 	 * file takes none. Thread context, no lock. Returns err.
@@ -57,6 +59,9 @@ int text_file_create(struct dentry *root, const struct text_file *t, mode_t dir_
  * i_private. The dentry, or ERR_PTR. Thread context.
  */
 struct dentry *text_file_attach(struct dentry *dir, const struct text_file *t, void *data);
+/* The same with another name and other permissions. Takes over data that the file owns, also on error. */
+struct dentry *text_file_attach_as(struct dentry *dir, const char *name, mode_t mode, const struct text_file *t,
+				   void *data);
 /* The operations of its inode, whose i_text is this struct. Any context. */
 const struct file_operations *text_file_operations(const struct text_file *t);
 /* The write of all such files, also for a file that has its own way of reading. */

@@ -22,9 +22,11 @@
 #include <sched/task.h>
 #include <fs/kstat.h>
 
+struct cdev;
 struct dentry;
 struct file;
 struct inode;
+struct module;
 struct mount;
 struct page;
 struct poll_table;
@@ -52,6 +54,7 @@ struct dir_context {
  * says that the file is always ready.
  */
 struct file_operations {
+	struct module *owner; /* whose code this is; NULL: the kernel's. An open file holds it */
 	int (*open)(struct inode *inode, struct file *file);
 	int (*release)(struct inode *inode, struct file *file);
 	/* Thread context, no lock held (f_pos is serialised by file->f_pos_lock). Return bytes or -errno. */
@@ -60,7 +63,8 @@ struct file_operations {
 	loff_t (*llseek)(struct file *file, loff_t off, int whence);
 	int (*iterate)(struct file *file, struct dir_context *ctx);
 	unsigned (*poll)(struct file *file, struct poll_table *pt);
-	long (*ioctl)(struct file *file, unsigned cmd, unsigned long arg);
+	/* Called without a lock, as all of these; the name is Linux's. */
+	long (*unlocked_ioctl)(struct file *file, unsigned cmd, unsigned long arg);
 	int (*mmap)(struct file *file, struct vm_area_struct *vma);
 	/* A page of the file for mmap and exec, with a reference for the caller; ERR_PTR. mmap_lock may be held. */
 	struct page *(*get_page)(struct file *file, unsigned long pgoff);
@@ -120,7 +124,8 @@ struct statfs;
 struct super_operations {
 	void (*evict_inode)(struct inode *inode); /* the last reference is gone: free the file system's part */
 	int (*show_options)(struct seq_file *m, struct super_block *sb);
-	void (*put_super)(struct super_block *sb); /* the last mount is gone: free s_fs_info */
+	void (*begin_put)(struct super_block *sb); /* the last mount is gone: make nothing in its tree any more */
+	void (*put_super)(struct super_block *sb); /* afterwards, when the tree is gone: free s_fs_info */
 	/*
 	 * Sizes of what it holds and has free, in units of f_bsize: a page unless it says so. Missing: all 0. 0 or
 	 * -errno.
@@ -150,6 +155,7 @@ struct inode {
 	struct super_block *i_sb;	     /* [I] */
 	void *i_private;		     /* [I] the file system's or the file's; of a fifo, its pipe's */
 	void *i_fs_info;		     /* [I] the file system's own, of any file */
+	struct cdev *i_cdev;		     /* [while a file is open] of a device node: the module's device */
 	const struct text_file *i_text;	     /* [I] of a file in <fs/text_file.h>: how its text is made */
 };
 
@@ -238,7 +244,8 @@ struct file {
 	struct inode *f_inode;		    /* [I] */
 	struct dentry *f_dentry;	    /* [I] holds a reference */
 	struct mount *f_mnt;		    /* [I] holds a reference; NULL for files without a name in the tree */
-	void *private_data;		    /* the file's own */
+	struct module *f_owner; /* [I] with a reference: the module that f_op belongs to; NULL: the kernel */
+	void *private_data;	/* the file's own */
 };
 static inline struct path file_path(const struct file *f)
 {

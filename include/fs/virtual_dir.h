@@ -17,10 +17,12 @@ struct virtual_entry {
 	struct virtual_dir *dir;
 };
 
-/* A part of what the directory pictures, which outlives it. */
+/* A part of what the directory pictures, which outlives it: its memory stays when the directory goes. */
 struct virtual_dir {
 	/* The n-th entry; false: there are fewer. Thread context, the directory's i_lock held. */
 	bool (*entry)(struct virtual_dir *dir, unsigned n, struct virtual_entry *entry);
+	/* Is this directory still there under this name? NULL: for ever. dcache_lock held; neither locks nor sleeps. */
+	bool (*is_there)(const struct virtual_dir *dir, const char *name);
 };
 
 /* Such a directory in a tree of libfs.h, as simple_create_dir: the dentry or an ERR_PTR. */

@@ -5,10 +5,11 @@
 #include <sched/preempt.h>
 
 enum {
-	HI_SOFTIRQ,
-	TIMER_SOFTIRQ,
+	HI_SOFTIRQ,    /* tasklets that go before all others */
+	TIMER_SOFTIRQ, /* timers by jiffies */
 	TTY_SOFTIRQ,
 	TRACE_SOFTIRQ, /* wakes readers of trace_pipe */
+	TASKLET_SOFTIRQ,
 	SCHED_SOFTIRQ, /* load balancing */
 	HRTIMER_SOFTIRQ,
 	RCU_SOFTIRQ,

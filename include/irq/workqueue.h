@@ -1,40 +1,92 @@
-/* Work for later in thread context: a worker thread a CPU (kworker/N:0) and a list of work each. */
+/*
+ * Work for later in thread context: a list of works and a worker thread. The kernel's own works go to a pool for each CPU
+ * (kworker/N:0); alloc_workqueue() makes a pool with a thread of its own, for whoever must be able to wait for all of
+ * its works, or must not wait for those of others.
+ *
+ * The works of one pool run one after the other. So a work must not wait for one that may be queued behind it.
+ */
 #pragma once
 
+#include <lib/atomic.h>
 #include <lib/list.h>
 #include <time/clock.h>
 #include <time/hrtimer.h>
 
 struct work_struct;
+struct workqueue_struct;
 typedef void (*work_func_t)(struct work_struct *work);
+
+/* What is to happen to a work. */
+enum work_state {
+	WORK_IDLE,
+	WORK_QUEUED,  /* from queueing until just before it runs: queueing again then is a no-op */
+	WORK_DELAYED, /* of a delayed work: its timer is set */
+};
 /* Locks: p the pool's lock; a atomic. */
 struct work_struct {
 	struct list_head entry; /* [p] */
 	work_func_t func;
-	unsigned long pending; /* [a] 1 from queueing until just before it runs: queueing again then is a no-op */
-	int cpu;	       /* [p] pool it was queued on last */
+	unsigned state;	   /* [a] enum work_state */
+	atomic_t canceled; /* [a] how many wait for its end and let nobody queue it meanwhile */
+	int pool;	   /* [p] number of the pool that it was queued in last; below NR_CPUS, a CPU's. -1: never */
 };
 struct delayed_work {
 	struct work_struct work;
 	struct hrtimer timer;
+	struct workqueue_struct *wq; /* [by whoever has made it WORK_DELAYED] NULL: the CPU's pool */
 };
-#define INIT_WORK(w, f)                      \
-	do {                                 \
-		INIT_LIST_HEAD(&(w)->entry); \
-		(w)->func = (f);             \
-		(w)->pending = 0;            \
-		(w)->cpu = -1;               \
-	} while (0)
-#define DECLARE_WORK(n, f) struct work_struct n = {LIST_HEAD_INIT((n).entry), (f), 0, -1}
+#define __WORK_INIT(n, f)                                                 \
+	{                                                                 \
+		LIST_HEAD_INIT((n).entry), (f), WORK_IDLE, ATOMIC_INIT(0), -1 \
+	}
+#define INIT_WORK(w, f)		  (*(w) = (struct work_struct)__WORK_INIT(*(w), f))
+#define DECLARE_WORK(n, f)	  struct work_struct n = __WORK_INIT(n, f)
+#define DECLARE_DELAYED_WORK(n, f) \
+	struct delayed_work n = {.work = __WORK_INIT((n).work, f), .timer = {.function = delayed_work_timer_fn}}
+#define work_pending(w)		(READ_ONCE((w)->state) != WORK_IDLE)
+#define to_delayed_work(w)	container_of(w, struct delayed_work, work)
+enum hrtimer_restart delayed_work_timer_fn(struct hrtimer *t); /* of every delayed work */
 
-/* True when it was not pending yet. Any context but nmi. */
+/*
+ * A queue with a thread of its own, kworker/NAME. Its works run one after the other, in the order of queueing, and the
+ * thread runs on any CPU: WQ_UNBOUND and WQ_MEM_RECLAIM say no more than that, and max_active is an upper limit. NULL
+ * for other flags, and when out of memory. Thread context.
+ */
+#define WQ_UNBOUND	0x02u
+#define WQ_MEM_RECLAIM	0x08u
+#define __WQ_ORDERED	0x40u
+struct workqueue_struct *alloc_workqueue(const char *fmt, unsigned flags, int max_active, ...) __printf(1, 4);
+/*
+ * Waits until all works in it have run, also those that they queue, and ends the thread. Delayed works must be cancelled
+ * before, and nobody may queue anything any more. Thread context.
+ */
+void destroy_workqueue(struct workqueue_struct *wq);
+/* Waits until what is in it by now has run. NULL: the pools of all CPUs. Thread context, not from a work of it. */
+void flush_workqueue(struct workqueue_struct *wq);
+void drain_workqueue(struct workqueue_struct *wq); /* the same, until it is empty */
+
+/* True when it was idle. Any context but nmi. schedule_work: in the pool of this CPU. */
 bool schedule_work(struct work_struct *w);
 bool queue_work_on(int cpu, struct work_struct *w);
+bool queue_work(struct workqueue_struct *wq, struct work_struct *w);
 void init_delayed_work(struct delayed_work *w, work_func_t f);
-/* False when it is under way already. Not from its own timer. */
+/*
+ * After delay_ns. False: it is under way already, and keeps its time. mod_: it gets the new time in any case; false: it
+ * was not under way. Any context but nmi, mod_ not in its own timer. wq NULL: the pool of the CPU.
+ */
 bool schedule_delayed_work(struct delayed_work *w, u64 delay_ns);
-bool cancel_delayed_work_sync(struct delayed_work *w);
-/* Wait until it neither is queued nor runs. Thread context. */
-bool flush_work(struct work_struct *w);
+bool queue_delayed_work(struct workqueue_struct *wq, struct delayed_work *w, u64 delay_ns);
+bool mod_delayed_work(struct workqueue_struct *wq, struct delayed_work *w, u64 delay_ns);
+/*
+ * It is not queued any more, but may be running. True: it was queued, or its timer was set. Any context but nmi and its
+ * own timer. _sync: it does not run either when this returns, and nobody, itself included, has queued it meanwhile.
+ * Thread context, not from the work itself.
+ */
+bool cancel_work(struct work_struct *w);
 bool cancel_work_sync(struct work_struct *w);
+bool cancel_delayed_work(struct delayed_work *w);
+bool cancel_delayed_work_sync(struct delayed_work *w);
+/* Wait until it neither is queued nor runs; a delayed one is queued at once. True: there was something to wait for. Thread context. */
+bool flush_work(struct work_struct *w);
+bool flush_delayed_work(struct delayed_work *w);
 void workqueue_init_early(void); /* boot, after setup_per_cpu_areas: works may be queued from now on */

@@ -41,5 +41,18 @@ void static_key_inc_later(struct static_key *key);
 void static_key_dec_later(struct static_key *key);
 void static_key_switch(void);
 
+/*
+ * The sites of a module. The table is the caller's, and so are the entries, which are changed. Thread context; sleep.
+ * add: before the module runs; 0, or -EINVAL: an entry is not about text that can be patched. forget: those in a piece
+ * of text that is about to be freed. remove: all of them; not being in the list is fine.
+ */
+struct jump_table {
+	struct jump_table *next;	  /* [text_mutex] */
+	struct jump_entry *start, *stop; /* [text_mutex] */
+};
+int jump_table_add(struct jump_table *table);
+void jump_table_forget(struct jump_table *table, unsigned long start, unsigned long size);
+void jump_table_remove(struct jump_table *table);
+
 /* For text_patch_stopped(): what is left to switch, with every other CPU parked, text writable and text_mutex held. */
 void jump_label_switch_stopped(void);

@@ -26,6 +26,13 @@ struct ksym {
 	char type; /* as nm prints it: t text, d data, b bss, r rodata, w weak; upper case for global */
 };
 
+/* A symbol of a module, copied: the module may go at any time. */
+struct module_ksym {
+	unsigned long address;
+	char type;
+	char name[KSYM_NAME_LEN], module[KSYM_MODULE_LEN];
+};
+
 /* May the current task see addresses of the kernel (kptr_restrict)? Thread context. */
 bool kallsyms_show_value(void);
 
@@ -38,6 +45,9 @@ size_t kallsyms_count(void);
  */
 bool kallsyms_symbol(size_t i, struct ksym *sym);
 
+/* Number `i` of the symbols of all modules that are there. False: there are fewer. Any context. */
+bool kallsyms_module_symbol(size_t i, struct module_ksym *sym);
+
 /* Number of the preferred symbol at or before `address`; -1 when the address is not in the kernel's image. */
 long symbol_index(unsigned long address);
 
@@ -46,6 +56,7 @@ struct ksym_source {
 	/* As kallsyms_lookup_module, for addresses outside of the image. */
 	bool (*find)(unsigned long address, unsigned long *size, unsigned long *offset, char *module, char *name);
 	unsigned long (*find_name)(const char *name); /* 0: there is none */
+	bool (*number)(size_t i, struct module_ksym *sym);
 };
 extern const struct ksym_source *ksym_modules;
 

@@ -14,11 +14,14 @@
 #pragma once
 
 #include <kernel/export.h>
+#include <kernel/jump_label.h>
 #include <kernel/ksyms.h>
 #include <lib/atomic.h>
 #include <lib/list.h>
 #include <lib/types.h>
 #include <sched/mutex.h>
+
+struct dentry;
 
 #define MODULE_NAME_LEN KSYM_MODULE_LEN /* with the zero at its end */
 
@@ -54,6 +57,7 @@ struct module_use {
 	struct list_head sources; /* user->uses */
 	struct list_head users;	  /* source->used_by */
 	struct module *source, *user;
+	struct dentry *holder; /* [m] the user's link in /sys/module/<source>/holders */
 };
 
 /* Locks: m module_mutex; I immutable from COMING on; a atomic. */
@@ -67,14 +71,18 @@ struct module {
 	struct list_head list;		/* [m] modules; the newest first */
 	atomic_t refcnt;		/* [a] 1: live and unused; 0: no reference is given any more */
 	struct list_head uses, used_by; /* [m] */
-	const char *version, *license;	/* [I] of the modinfo section; NULL: not told */
+	const char *version;		/* [I] of the modinfo section; NULL: not told */
 	bool taints;			/* [I] not under the GPL: what it does cannot be looked up */
 	struct module_memory memory[NR_MODULE_PARTS];
 	void *core, *init_memory;	 /* [m] what module_alloc gave */
-	struct module_section *sections; /* [I] names in `names` */
+	struct module_section *sections; /* [I] one allocation, their names behind them */
 	unsigned nr_sections;
 	struct ksym_table *symbols;	 /* [I] */
 	struct ksym_table *init_symbols; /* [m] NULL: freed */
+	struct list_head files;		 /* [m] below /sys/module */
+	struct dentry *directory;	 /* [m] there; NULL: none */
+	struct dentry *holders;		 /* [m] */
+	struct jump_table jumps;	 /* its static branches */
 	unsigned long *sites;		 /* [m] call sites, ascending, until ftrace has them */
 	unsigned nr_sites;
 };
@@ -90,8 +98,6 @@ extern struct module __this_module;
 /* A reference. False: it is on its way out. NULL, the kernel itself, can always be had. Any context. */
 bool try_module_get(struct module *mod);
 void module_put(struct module *mod);
-/* The same when the caller is sure to have one already. */
-void __module_get(struct module *mod);
 int module_refcount(const struct module *mod);
 
 /* The module that the address lies in, or NULL. It stays while preemption is off. Any context. */

@@ -18,13 +18,13 @@
 	{                                                           \
 		return fn;                                          \
 	}                                                           \
-	int init_module(void) __attribute__((alias(#fn)))
+	int init_module(void) __attribute__((copy(fn), alias(#fn)))
 #define module_exit(fn)                                              \
 	static inline void (*__maybe_unused __exit_type(void))(void) \
 	{                                                            \
 		return fn;                                           \
 	}                                                            \
-	void cleanup_module(void) __attribute__((alias(#fn)))
+	void cleanup_module(void) __attribute__((copy(fn), alias(#fn)))
 #else
 #define module_init(fn) device_initcall(fn)
 #define module_exit(fn) static void (*const __maybe_unused __exit_of_kernel)(void) = fn

@@ -1,5 +1,13 @@
 /* Types. */
 #pragma once
 
+#include <lib/atomic.h>
+#include <lib/list.h>
 #include <lib/types.h>
 #include <uapi/types.h>
+
+typedef unsigned char u_char;
+typedef unsigned short ushort, u_short;
+typedef unsigned int uint, u_int;
+typedef unsigned long ulong, u_long;
+typedef mode_t umode_t;

@@ -114,6 +114,13 @@ struct task_struct *kthread_create_on_cpu(int (*fn)(void *), void *data, int cpu
 /* Created and woken; ERR_PTR. */
 struct task_struct *kthread_run(int (*fn)(void *), void *data, const char *namefmt, ...) __printf(3, 4);
 bool kthread_should_stop(void);
+/* Before its first wake-up: the thread runs on this CPU only. */
+void kthread_bind(struct task_struct *p, unsigned cpu);
+/* Ends the current kernel thread; kthread_stop() returns `result`. */
+void kthread_exit(long result) __noreturn;
+struct completion;
+/* The same, and says so: a module that waits for `c` may go then, as the thread never comes back to it. c NULL: nothing. */
+void kthread_complete_and_exit(struct completion *c, long result) __noreturn;
 /* Boot, after init's task: starts kthreadd (pid 2), from which threads are then forked; before it, from the caller. */
 void kthreadd_init(void);
 void free_kthread_struct(struct task_struct *t); /* by __put_task_struct of a PF_KTHREAD task */

@@ -119,3 +119,11 @@ void complete(struct completion *c); /* any context */
 void complete_all(struct completion *c);
 void wait_for_completion(struct completion *c);
 int wait_for_completion_interruptible(struct completion *c);
+/* At most `timeout` jiffies: what is left of them, at least 1; 0: it ran out; interruptible: or -ERESTARTSYS. */
+long wait_for_completion_timeout(struct completion *c, unsigned long timeout);
+long wait_for_completion_interruptible_timeout(struct completion *c, unsigned long timeout);
+bool try_wait_for_completion(struct completion *c);
+static inline void reinit_completion(struct completion *c)
+{
+	c->done = 0;
+}

@@ -31,6 +31,7 @@ static __always_inline u64 sched_clock(void)
 {
 	return clocks_scale(arch_read_counter(), clock_mult);
 }
+ktime_t ktime_get(void); /* the same as a function, for modules */
 #define ktime_get() ((ktime_t)sched_clock())
 /* Wall clock: nanoseconds since 1970, from the real-time clock read at boot (0 offset when there is none). */
 u64 ktime_get_real_ns(void);

@@ -5,13 +5,14 @@
  *     #include <trace/define_trace.h>
  *
  * and one .c file defines CREATE_TRACE_POINTS before including it. The header's place is trace/events/TRACE_SYSTEM.h,
- * or TRACE_INCLUDE_FILE in place of the last. docs/events.md shows what each pass makes of one event.
+ * or TRACE_INCLUDE_PATH (. is a folder of the compiler's -I) and TRACE_INCLUDE_FILE say where else. docs/events.md shows what each pass makes of one event.
  */
 #ifdef CREATE_TRACE_POINTS
 #undef CREATE_TRACE_POINTS
 
 #include <arch/stacktrace.h>
 #include <fs/seq_file.h>
+#include <kernel/module.h>
 #include <lib/string.h>
 #include <trace/trace_event_probe.h>
 
@@ -21,8 +22,14 @@
 #endif
 /* Blanks in it would be part of the name. */
 /* clang-format off */
+#ifdef TRACE_INCLUDE_PATH
+#define TRACE_EVENT_HEADER_2(path, file) __stringify(path/file.h)
+#define TRACE_EVENT_HEADER(path, file) TRACE_EVENT_HEADER_2(path, file)
+#define TRACE_EVENT_HEADER_1(file) TRACE_EVENT_HEADER(TRACE_INCLUDE_PATH, file)
+#else
 #define TRACE_EVENT_HEADER(file) __stringify(trace/events/file.h)
 #define TRACE_EVENT_HEADER_1(file) TRACE_EVENT_HEADER(file)
+#endif
 /* clang-format on */
 
 /* What a header means when it is read for the first time comes back at the end. */
@@ -75,6 +82,7 @@
 #undef TRACE_HEADER_MULTI_READ
 #undef TRACE_EVENT_HEADER
 #undef TRACE_EVENT_HEADER_1
+#undef TRACE_EVENT_HEADER_2
 #ifdef TRACE_INCLUDE_FILE_IS_SYSTEM
 #undef TRACE_INCLUDE_FILE
 #undef TRACE_INCLUDE_FILE_IS_SYSTEM

@@ -45,11 +45,12 @@
 /* Locks: e event_mutex; a changed atomically, as triggers change a bit anywhere; t trace_types_lock; I immutable. */
 struct trace_event_file {
 	struct virtual_dir dir;			    /* [I] events/<system>/<event> */
-	const struct trace_event_call *call;	    /* [I] */
+	const struct trace_event_call *call;	    /* [I; a module's: e] NULL: a place for a module's event */
 	struct trace_array *tr;			    /* [I] */
 	struct ring_buffer_per_cpu *const *buffers; /* [I] the array's, by CPU */
 	u32 flags;				    /* [e, a; read by probes] EVENT_FILE_* */
 	unsigned soft_users;			    /* [e] who need the probe, whether it is on or not */
+	bool was_enabled;			    /* [e] at some time: there may be records of it */
 	bool switched_on;			    /* [e] by the request that is being carried out */
 	u16 type;				    /* [I] of its records */
 	u16 other_pid;			/* [I] offset of the pid of a second task that it is about; 0: none */

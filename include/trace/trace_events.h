@@ -8,6 +8,7 @@
 #include <lib/types.h>
 #include <trace/tracepoint.h>
 
+struct module;
 struct seq_file;
 struct trace_array;
 struct trace_iterator;
@@ -72,6 +73,7 @@ struct trace_event_call {
 	const char *name;
 	const struct trace_event_class *class;
 	struct tracepoint *tp;
+	struct module *module; /* NULL: the kernel */
 	/* DEFINE_EVENT_PRINT has its own; else the class's. */
 	void (*print)(struct seq_file *s, struct trace_iterator *iter);
 	const char *print_fmt;

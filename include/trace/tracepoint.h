@@ -17,6 +17,7 @@
  */
 #pragma once
 
+#include <kernel/export.h>
 #include <kernel/jump_label.h>
 #include <lib/types.h>
 #include <sched/preempt.h>
@@ -39,6 +40,8 @@ struct tracepoint {
 int tracepoint_probe_register(struct tracepoint *tp, void *probe, void *data);
 int tracepoint_probe_unregister(struct tracepoint *tp, void *probe, void *data);
 void tracepoint_synchronize_unregister(void);
+/* Call fn for each tracepoint of the kernel itself, in no particular order. */
+void for_each_kernel_tracepoint(void (*fn)(struct tracepoint *tp, void *priv), void *priv);
 /*
  * The same for many probes: each of these publishes its change, and tracepoint_switch() completes all that were made
  * since, in one stop of the machine and at most one grace period. Until then a first probe need not be called yet, and
@@ -101,6 +104,13 @@ void tracepoint_probes_unregister(const struct tracepoint_probe *probes, unsigne
 		return tracepoint_probe_unregister(&__tracepoint_##name, (void *)probe, data);  \
 	}
 
+/* Modules may put probes on all tracepoints of the kernel, and call their own. */
+#ifdef MODULE
+#define EXPORT_TRACEPOINT(name)
+#else
+#define EXPORT_TRACEPOINT(name) EXPORT_SYMBOL_GPL(__tracepoint_##name);
+#endif
+
 /*
  * Once, in the .c that owns the tracepoint. __traceiter_NAME calls the only probe, keeping nothing, or jumps to who
  * calls several: to a walk of the stack both look the same. Not traced. What the array's address leads to is there
@@ -111,6 +121,7 @@ void tracepoint_probes_unregister(const struct tracepoint_probe *probes, unsigne
 	struct tracepoint __tracepoint_##name = {#name, STATIC_KEY_INIT, reg, unreg, NULL};                  \
 	static const struct tracepoint *const __tracepoint_ptr_##name __used __section("ptrs_tracepoints") = \
 		&__tracepoint_##name;                                                                        \
+	EXPORT_TRACEPOINT(name)                                                                              \
 	static notrace noinline void __traceeach_##name(void *funcs, proto)                                  \
 	{                                                                                                    \
 		for (struct tracepoint_func *it = funcs; it->func; it++)                                     \

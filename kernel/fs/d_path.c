@@ -6,6 +6,7 @@
 #include "internal.h"
 
 #include <asm/uaccess.h>
+#include <kernel/export.h>
 #include <lib/string.h>
 #include <mm/page.h>
 #include <proc/syscall.h>
@@ -97,6 +98,7 @@ char *d_path(const struct path *path, char *buf, int len)
 	spin_unlock(&dcache_lock);
 	return end;
 }
+EXPORT_SYMBOL(d_path);
 
 /*
  * Without a mount, the name leads to the root of the dentry's file system, and on from the place where that is mounted

@@ -5,7 +5,8 @@
  * and remove comes and goes beside that. A node finds its driver by its number when it is opened, no matter what made
  * the node.
  *
- * Devices come from two sources: the table of those that are registered at compile time (REGISTER_DEVICE), and the
+ * Devices of modules are found by their numbers, too, but in another place (char_dev.c), since they may go with the
+ * module; here they only have their nodes. The kernel's own come from two sources: the table of those that are registered at compile time (REGISTER_DEVICE), and the
  * array `added` of those that drivers find at run time. Devices that come before the file system is mounted are made
  * when it is (devfs_populate).
  *
@@ -15,6 +16,7 @@
 #include "internal.h"
 #include "ramfs.h"
 
+#include <fs/cdev.h>
 #include <fs/libfs.h>
 #include <kernel/printk.h>
 #include <lib/printf.h>
@@ -73,7 +75,7 @@ static int chrdev_open(struct inode *inode, struct file *f)
 	const struct device_node *dev = find_device(inode->i_rdev);
 
 	if (!dev)
-		return -ENXIO;
+		return cdev_open(inode, f);
 	f->f_op = dev->fop;
 	f->private_data = dev->data;
 	return dev->fop->open ? dev->fop->open(inode, f) : 0;
@@ -273,6 +275,55 @@ void device_remove(const struct device_node *dev)
 			devfs_remove(devfs_sb->s_root, dev->name, dev->rdev);
 		}
 		smp_store_release(&added[i].dev, NULL);
+	}
+	mutex_unlock(&devfs_mutex);
+}
+
+/* The name without its folder, and the folder, with a reference, which is made if `make`; ERR_PTR. [m] */
+static struct dentry *split_name(const char **name, bool make)
+{
+	const char *slash = strchr(*name, '/');
+	struct dentry *folder;
+	char text[32];
+
+	if (!slash)
+		return dget(devfs_sb->s_root);
+	if (slash - *name >= sizeof(text))
+		return ERR_PTR(-ENAMETOOLONG);
+	strscpy(text, *name, slash - *name + 1);
+	*name = slash + 1;
+	if (make)
+		return devfs_folder(text);
+	folder = d_find_child(devfs_sb->s_root, text, strlen(text));
+	return folder ?: ERR_PTR(-ENOENT);
+}
+
+int devtmpfs_create_node(const char *name, mode_t mode, dev_t rdev)
+{
+	struct super_block *sb = single_super("devtmpfs");
+	struct dentry *folder;
+	int err;
+
+	if (IS_ERR(sb))
+		return PTR_ERR(sb);
+	mutex_lock(&devfs_mutex);
+	folder = split_name(&name, true);
+	err = IS_ERR(folder) ? PTR_ERR(folder) : devfs_make(folder, name, S_IFCHR | (mode & 07777), rdev, NULL);
+	if (!IS_ERR(folder))
+		dput(folder);
+	mutex_unlock(&devfs_mutex);
+	return err;
+}
+
+void devtmpfs_delete_node(const char *name, dev_t rdev)
+{
+	struct dentry *folder;
+
+	mutex_lock(&devfs_mutex);
+	folder = split_name(&name, false);
+	if (!IS_ERR(folder)) {
+		devfs_remove(folder, name, rdev);
+		dput(folder);
 	}
 	mutex_unlock(&devfs_mutex);
 }

@@ -84,7 +84,7 @@ static long ioctl_fionread(struct file *f, int __user *arg)
 /* A file that has no ioctl function understands no command: -ENOTTY, "not a typewriter", for historical reasons. */
 static noinline long vfs_ioctl(struct file *f, unsigned cmd, unsigned long arg)
 {
-	return f->f_op->ioctl ? f->f_op->ioctl(f, cmd, arg) : -ENOTTY;
+	return f->f_op->unlocked_ioctl ? f->f_op->unlocked_ioctl(f, cmd, arg) : -ENOTTY;
 }
 
 /* FIOCLEX, FIONCLEX and FIONBIO work on every file, so they are not passed on. */

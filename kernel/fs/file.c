@@ -13,6 +13,7 @@
 #include "internal.h"
 #include "files.h"
 
+#include <kernel/export.h>
 #include <lib/bitmap.h>
 #include <lib/string.h>
 #include <mm/slab.h>
@@ -199,6 +200,7 @@ struct file *fget(unsigned fd)
 {
 	return fget_files(current->files, fd);
 }
+EXPORT_SYMBOL(fget);
 
 /* fdget()'s slow path: another thread might close the descriptor meanwhile, so a reference is needed. */
 struct fd fdget_shared(unsigned fd)

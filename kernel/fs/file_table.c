@@ -6,6 +6,8 @@
  */
 #include "internal.h"
 
+#include <kernel/export.h>
+#include <kernel/module.h>
 #include <mm/slab.h>
 #include <uapi/poll.h>
 
@@ -56,7 +58,7 @@ void free_empty_file(struct file *f)
 
 /*
  * The last reference is gone. The path is read first, because release() may free what the file is about, and the names
- * go last.
+ * go last. A module whose operations these are may go as soon as we give it back.
  */
 static noinline void __fput(struct file *f)
 {
@@ -64,6 +66,7 @@ static noinline void __fput(struct file *f)
 
 	if (f->f_op->release)
 		f->f_op->release(f->f_inode, f);
+	module_put(f->f_owner);
 	if (f->f_mode & FMODE_WRITER)
 		put_write_access(f->f_inode);
 	path_put(&path);
@@ -76,6 +79,7 @@ noinline void fput(struct file *f)
 	if (atomic_dec_and_test(&f->f_count))
 		__fput(f);
 }
+EXPORT_SYMBOL(fput);
 
 /* flush() runs at each close(2), release only at the last one. */
 noinline int filp_close(struct file *f)
@@ -85,6 +89,7 @@ noinline int filp_close(struct file *f)
 	fput(f);
 	return err;
 }
+EXPORT_SYMBOL(filp_close);
 
 /*
  * A file without a name in the tree: it gets a dentry of its own, which is a root. Takes over the caller's reference to

@@ -5,6 +5,7 @@
  */
 #include "files.h"
 
+#include <kernel/export.h>
 #include <mm/page.h>
 #include <proc/signal.h>
 #include <proc/syscall.h>
@@ -39,6 +40,7 @@ ssize_t kernel_read(struct file *f, void *buf, size_t n, loff_t *pos)
 	}
 	return done;
 }
+EXPORT_SYMBOL(kernel_read);
 
 /* f_mode is asked because the kernel also writes to files that a user has opened (sendfile). */
 ssize_t kernel_write(struct file *f, const void *buf, size_t n, loff_t *pos)
@@ -47,6 +49,7 @@ ssize_t kernel_write(struct file *f, const void *buf, size_t n, loff_t *pos)
 		return -EBADF;
 	return f->f_op->write_kernel ? f->f_op->write_kernel(f, buf, n, pos) : -EINVAL;
 }
+EXPORT_SYMBOL(kernel_write);
 
 /*
  * Send what lies in one page of `in` at *pos to `out`, at most n bytes. Bytes sent, 0 at the end of the file, or

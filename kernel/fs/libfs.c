@@ -2,6 +2,7 @@
 #include "internal.h"
 
 #include <fs/libfs.h>
+#include <fs/removable.h>
 #include <mm/slab.h>
 
 /*
@@ -29,11 +30,12 @@ static const char *simple_get_link(struct dentry *dentry, struct inode *inode, c
 
 static const struct inode_operations simple_link_iops = {.get_link = simple_get_link};
 
-/* The target of a symbolic link is its own copy. */
+/* The target of a symbolic link is its own copy, and so is the data of some files; the files of a module count their inodes. */
 static void simple_evict(struct inode *inode)
 {
-	if (S_ISLNK(inode->i_mode))
+	if (S_ISLNK(inode->i_mode) || (inode->i_text && inode->i_text->kind && inode->i_text->kind->owns_data))
 		kfree(inode->i_private);
+	removable_evict(inode);
 }
 
 static const struct super_operations simple_super_ops = {.evict_inode = simple_evict};
@@ -177,6 +179,8 @@ static void unlink_one(struct dentry *d)
 		dir->i_nlink--;
 	d_delete(d);
 	mutex_unlock(&dir->i_lock);
+	if (d->d_sb->s_type->single) /* else other trees may show the file still */
+		removable_gone(d->d_inode);
 	shrink_negative_children(d);
 }
 

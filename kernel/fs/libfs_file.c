@@ -8,6 +8,7 @@
 #include "internal.h"
 
 #include <fs/libfs.h>
+#include <kernel/export.h>
 
 ssize_t simple_read_from_buffer(char __user *to, size_t n, loff_t *pos, const void *from, size_t available)
 {
@@ -24,6 +25,7 @@ ssize_t simple_read_from_buffer(char __user *to, size_t n, loff_t *pos, const vo
 	*pos += n - left;
 	return n - left;
 }
+EXPORT_SYMBOL(simple_read_from_buffer);
 
 /* The other direction. A write that begins behind the buffer is refused by saying that nothing was taken. */
 ssize_t simple_write_to_buffer(void *to, size_t available, loff_t *pos, const char __user *from, size_t n)
@@ -41,6 +43,7 @@ ssize_t simple_write_to_buffer(void *to, size_t available, loff_t *pos, const ch
 	*pos += n - left;
 	return n - left;
 }
+EXPORT_SYMBOL(simple_write_to_buffer);
 
 /*
  * A text that fills the whole buffer has no room for its zero: -EINVAL, as for any text that is too long for the file.
@@ -78,15 +81,18 @@ int simple_open(struct inode *inode, struct file *file)
 	file->private_data = inode->i_private;
 	return 0;
 }
+EXPORT_SYMBOL(simple_open);
 
 /* For files where a position means nothing, and a program that seeks should not fail for it. */
 loff_t noop_llseek(struct file *file, loff_t off, int whence)
 {
 	return file->f_pos;
 }
+EXPORT_SYMBOL(noop_llseek);
 
 /* For streams, as pipes are. */
 loff_t no_llseek(struct file *file, loff_t off, int whence)
 {
 	return -ESPIPE;
 }
+EXPORT_SYMBOL(no_llseek);

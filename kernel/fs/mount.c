@@ -76,6 +76,8 @@ static int keep_single(struct super_block *sb)
 /* Everything in the tree goes, and then the super block. Also for one whose fill_super failed half way. */
 static void destroy_super(struct super_block *sb)
 {
+	if (sb->s_op && sb->s_op->begin_put)
+		sb->s_op->begin_put(sb);
 	if (sb->s_root) {
 		simple_remove(sb->s_root);
 		dput(sb->s_root);
@@ -107,6 +109,28 @@ static struct super_block *get_super(const struct file_system_type *type, const 
 		return sb;
 	destroy_super(sb);
 	return ERR_PTR(err);
+}
+
+struct super_block *single_super(const char *name)
+{
+	const struct file_system_type *type = find_filesystem(name);
+	struct super_block *sb;
+
+	mutex_lock(&mount_mutex);
+	sb = get_super(type, NULL, NULL);
+	mutex_unlock(&mount_mutex);
+	return sb;
+}
+
+struct dentry *single_fs_dir(const char *type, const char *name)
+{
+	struct super_block *sb = single_super(type);
+	struct dentry *dir;
+
+	if (IS_ERR(sb))
+		return ERR_PTR(PTR_ERR(sb));
+	dir = d_find_child(sb->s_root, name, strlen(name));
+	return dir ? dir : ERR_PTR(-ENOENT);
 }
 
 /* [mount_mutex] A mount that is not in the tree yet; NULL when out of memory. */

@@ -11,6 +11,7 @@
 #include "internal.h"
 
 #include <asm/uaccess.h>
+#include <kernel/export.h>
 #include <proc/syscall.h>
 #include <uapi/mount.h>
 
@@ -261,6 +262,7 @@ struct file *filp_open(const char *path, int flags, mode_t mode)
 {
 	return *path ? do_filp_open(AT_FDCWD, path, flags, mode) : ERR_PTR(-ENOENT);
 }
+EXPORT_SYMBOL(filp_open);
 
 /* O_DIRECTORY with O_CREAT would ask for a directory to be made, which open(2) does not do. */
 static int check_open_flags(int flags)

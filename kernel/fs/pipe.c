@@ -309,7 +309,7 @@ const struct file_operations fifo_fops = {
 	.write = pipe_write,
 	.write_kernel = pipe_write_kernel,
 	.poll = pipe_poll,
-	.ioctl = pipe_ioctl,
+	.unlocked_ioctl = pipe_ioctl,
 	.release = pipe_release,
 	.llseek = no_llseek,
 };

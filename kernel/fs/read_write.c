@@ -7,6 +7,7 @@
  */
 #include "files.h"
 
+#include <kernel/export.h>
 #include <proc/resource.h>
 #include <proc/syscall.h>
 #include <uapi/uio.h>
@@ -166,6 +167,7 @@ loff_t default_llseek(struct file *f, loff_t off, int whence)
 	f->f_pos = off;
 	return off;
 }
+EXPORT_SYMBOL(default_llseek);
 
 /* [f_pos_lock where the file is shared] -ESPIPE for pipes and terminals. */
 loff_t vfs_llseek(struct file *f, loff_t off, int whence)

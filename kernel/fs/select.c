@@ -14,6 +14,7 @@
 #include "files.h"
 
 #include <fs/poll.h>
+#include <kernel/export.h>
 #include <lib/bitmap.h>
 #include <mm/page.h>
 #include <mm/slab.h>
@@ -81,6 +82,7 @@ void poll_wait(struct file *f, struct wait_queue_head *q, struct poll_table *pt)
 	INIT_LIST_HEAD(&e->wait.entry);
 	add_wait_queue(q, &e->wait);
 }
+EXPORT_SYMBOL(poll_wait);
 
 static void free_entry(struct poll_table_entry *e)
 {

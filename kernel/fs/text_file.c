@@ -32,6 +32,11 @@ static void unlock_text(const struct text_kind *kind)
 		mutex_unlock(kind->lock);
 }
 
+static int check_text(const struct text_kind *kind, const void *data)
+{
+	return kind->check ? kind->check(data) : 0;
+}
+
 static int text_file_show(struct seq_file *m, void *v)
 {
 	const struct inode *inode = m->private;
@@ -39,7 +44,9 @@ static int text_file_show(struct seq_file *m, void *v)
 	int err;
 
 	lock_text(kind);
-	err = inode->i_text->show(m, inode->i_private);
+	err = check_text(kind, inode->i_private);
+	if (!err)
+		err = inode->i_text->show(m, inode->i_private);
 	unlock_text(kind);
 	return err;
 }
@@ -82,7 +89,9 @@ static ssize_t store_text(struct file *f, char *text, const char __user *buf, si
 
 	if (whole) {
 		lock_text(kind);
-		err = inode->i_text->store(strim(text), inode->i_private);
+		err = check_text(kind, inode->i_private);
+		if (!err)
+			err = inode->i_text->store(strim(text), inode->i_private);
 		unlock_text(kind);
 	}
 	if (!err)
@@ -137,14 +146,23 @@ const struct file_operations *text_file_operations(const struct text_file *t)
 struct dentry *text_file_attach(struct dentry *dir, const struct text_file *t, void *data)
 {
 	const char *slash = strrchr(t->path, '/');
-	struct inode *inode = new_inode(dir->d_sb, S_IFREG | t->mode);
+
+	return text_file_attach_as(dir, slash ? slash + 1 : t->path, t->mode, t, data);
+}
+
+struct dentry *text_file_attach_as(struct dentry *dir, const char *name, mode_t mode, const struct text_file *t,
+				   void *data)
+{
+	struct inode *inode = new_inode(dir->d_sb, S_IFREG | mode);
 
 	if (inode) {
 		inode->i_fop = text_file_operations(t);
 		inode->i_text = t;
 		inode->i_private = data;
+	} else if (t->kind && t->kind->owns_data) {
+		kfree(data);
 	}
-	return simple_attach(dir, slash ? slash + 1 : t->path, inode);
+	return simple_attach(dir, name, inode);
 }
 
 /* The directory that holds the last name of `path`, making what is missing; *name: that name. With a

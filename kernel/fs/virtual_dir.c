@@ -3,8 +3,8 @@
  * virtual_dir).
  *
  * A directory with thousands of files, such as events/ of tracefs, takes no memory for those that nobody opens. An
- * inode and a dentry are made when a name is looked up. Entries never come or go while the directory is there, so a
- * dentry that was made stays true.
+ * inode and a dentry are made when a name is looked up. Files never come or go while their directory is there, so a
+ * dentry that was made stays true. A directory may go (is_there): then its name is looked up again.
  */
 #include "internal.h"
 
@@ -34,6 +34,16 @@ static struct inode *make_inode(struct super_block *sb, const struct virtual_ent
 	return inode;
 }
 
+/* A file is reached through its directory, which was asked. */
+static bool virtual_dir_revalidate(struct dentry *d)
+{
+	const struct virtual_dir *dir = d->d_inode && S_ISDIR(d->d_inode->i_mode) ? d->d_inode->i_private : NULL;
+
+	return !dir || !dir->is_there || dir->is_there(dir, d->d_name);
+}
+
+static const struct dentry_operations virtual_dir_dops = {.d_revalidate = virtual_dir_revalidate};
+
 /* By walking over all entries: some hundred at most, and only at the first look, since the dentry is kept. */
 static int virtual_dir_lookup(struct inode *inode, struct dentry *dentry)
 {
@@ -47,6 +57,7 @@ static int virtual_dir_lookup(struct inode *inode, struct dentry *dentry)
 		found = make_inode(inode->i_sb, &e);
 		if (!found)
 			return -ENOMEM;
+		dentry->d_op = &virtual_dir_dops;
 		d_add(dentry, found);
 		return 0;
 	}

@@ -9,6 +9,7 @@
 #include <arch/irq.h>
 #include <fs/seq_file.h>
 #include <irq/irq.h>
+#include <kernel/export.h>
 #include <kernel/panic.h>
 #include <kernel/percpu.h>
 #include <kernel/printk.h>
@@ -150,6 +151,7 @@ int request_irq(int irq, irq_handler_t handler, unsigned flags, const char *name
 	spin_unlock_irqrestore(&irq_desc_lock, irqflags);
 	return 0;
 }
+EXPORT_SYMBOL(request_irq);
 
 /* Called after a grace period: no interrupt walks over it any more. */
 static void free_action(struct rcu_head *head)
@@ -180,6 +182,7 @@ void free_irq(int irq, void *dev)
 	synchronize_rcu();
 	free_action(&a->rcu);
 }
+EXPORT_SYMBOL(free_irq);
 
 void enable_percpu_irq(int irq)
 {

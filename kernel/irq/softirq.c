@@ -11,6 +11,7 @@
 #include <irq/irq.h>
 #include <irq/irqflags.h>
 #include <irq/softirq.h>
+#include <kernel/export.h>
 #include <kernel/init.h>
 #include <kernel/panic.h>
 #include <kernel/percpu.h>
@@ -24,7 +25,7 @@
  * first.
  */
 const char *const softirq_to_name[NR_SOFTIRQS] = {
-	"HI", "TIMER", "TTY", "TRACE", "SCHED", "HRTIMER", "RCU",
+	"HI", "TIMER", "TTY", "TRACE", "TASKLET", "SCHED", "HRTIMER", "RCU",
 };
 
 /*
@@ -91,6 +92,7 @@ void raise_softirq(int nr)
 	raise_softirq_irqoff(nr);
 	local_irq_restore(flags);
 }
+EXPORT_SYMBOL(raise_softirq);
 
 /*
  * Run what is pending now, once. The bits are cleared before interrupts go on: a bit that is set later
@@ -170,6 +172,7 @@ void __lockfunc local_bh_disable(void)
 {
 	preempt_count_add(SOFTIRQ_DISABLE_OFFSET);
 }
+EXPORT_SYMBOL(local_bh_disable);
 
 void __lockfunc local_bh_enable(void)
 {
@@ -179,6 +182,7 @@ void __lockfunc local_bh_enable(void)
 		do_softirq();
 	preempt_enable();
 }
+EXPORT_SYMBOL(local_bh_enable);
 
 /*
  * The thread: serves what was too much for the ends of interrupts. TASK_IDLE is set before the look, so a

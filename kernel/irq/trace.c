@@ -9,4 +9,4 @@
 
 /* The header's names go by number: in the text of an event libtraceevent knows no enum. */
 static_assert(HI_SOFTIRQ == 0 && TIMER_SOFTIRQ == 1 && TTY_SOFTIRQ == 2 && TRACE_SOFTIRQ == 3);
-static_assert(SCHED_SOFTIRQ == 4 && HRTIMER_SOFTIRQ == 5 && RCU_SOFTIRQ == 6 && NR_SOFTIRQS == 7);
+static_assert(TASKLET_SOFTIRQ == 4 && SCHED_SOFTIRQ == 5 && HRTIMER_SOFTIRQ == 6 && RCU_SOFTIRQ == 7 && NR_SOFTIRQS == 8);

@@ -1,84 +1,118 @@
 /*
- * Workqueues: functions to be called in thread context, by one worker thread a CPU.
+ * Workqueues (<irq/workqueue.h>): functions to be called in thread context, by the one worker thread of a pool.
  *
- * An interrupt or a holder of a spinlock queues a work; the worker of the CPU calls its function, which may
- * sleep. The works of one CPU run one after the other, so a work must not wait for another one that is
- * queued behind it. A lock for each pool, taken with interrupts off, rules its list.
+ * An interrupt or a holder of a spinlock queues a work; the worker of the pool calls its function, which may sleep. A
+ * lock for each pool, taken with interrupts off, rules its list. Every CPU has a pool, and every workqueue that was
+ * allocated (workqueue_own.c).
  *
- * `pending` is won by one of those who queue and cleared by the worker right before the call, so a work that
- * is queued while it runs runs once more. A work that still runs is queued where it runs: it never runs on
- * two CPUs at a time.
+ * `state` is won by one of those who queue and cleared by the worker right before the call, so a work that is queued
+ * while it runs runs once more. A work that still runs is queued where it runs: it never runs on two threads at a time.
+ *
+ * A work remembers its last pool by a number that is never given again. The pool may be gone: then find_pool() finds
+ * nothing, and the work does not run, since a pool goes after its last work.
  */
+#include "workqueue.h"
+
 #include <arch/processor.h>
-#include <irq/workqueue.h>
+#include <kernel/export.h>
 #include <kernel/init.h>
 #include <kernel/panic.h>
 #include <kernel/percpu.h>
-#include <sched/wait.h>
 #include <trace/events/workqueue.h>
 
-/* Locks: p lock, taken with interrupts off; I immutable once `ready`. */
-struct worker_pool {
-	spinlock_t lock;
-	struct list_head works;		  /* [p] */
-	struct work_struct *current_work; /* [p] the one that runs; only compared: it may be freed */
-	struct task_struct *worker;	  /* [I] NULL before the boot has come so far: works wait */
-	wait_queue_head_t done;		  /* flushers; woken after each work */
-};
 static DEFINE_PER_CPU(struct worker_pool, worker_pools);
 
-/*
- * The pool that w is to be queued in, locked: the one where w runs at this moment, so that it never runs
- * twice at a time, else that of `cpu`. Context: interrupts off.
- */
-static struct worker_pool *lock_pool_for(struct work_struct *w, int cpu)
+/* The pool of this number; NULL: it is gone. It stays while interrupts or preemption are off. */
+static struct worker_pool *find_pool(int number)
 {
-	int last = READ_ONCE(w->cpu);
-	struct worker_pool *pool;
+	return number < NR_CPUS ? per_cpu_ptr(worker_pools, number) : find_own_pool(number);
+}
 
-	if (last >= 0 && last != cpu) {
-		pool = per_cpu_ptr(worker_pools, last);
-		spin_lock(&pool->lock);
-		if (pool->current_work == w)
-			return pool;
-		spin_unlock(&pool->lock);
+struct worker_pool *cpu_pool(int cpu)
+{
+	return per_cpu_ptr(worker_pools, cpu);
+}
+
+/*
+ * The pool that w is to be queued in, locked: the one where w runs at this moment, so that it never runs twice at a
+ * time, else `pool`. Context: interrupts off.
+ */
+static struct worker_pool *lock_pool_for(struct work_struct *w, struct worker_pool *pool)
+{
+	int last = READ_ONCE(w->pool);
+	struct worker_pool *old = last >= 0 && last != pool->number ? find_pool(last) : NULL;
+
+	if (old) {
+		spin_lock(&old->lock);
+		if (old->current_work == w)
+			return old;
+		spin_unlock(&old->lock);
 	}
-	pool = per_cpu_ptr(worker_pools, cpu);
 	spin_lock(&pool->lock);
-	WRITE_ONCE(w->cpu, cpu);
+	WRITE_ONCE(w->pool, pool->number);
 	return pool;
 }
 
-bool queue_work_on(int cpu, struct work_struct *w)
+/* Put a work that the caller has made WORK_QUEUED into a pool. Context: interrupts off. */
+static void insert_work(struct worker_pool *pool, struct work_struct *w)
 {
-	struct worker_pool *pool;
 	struct task_struct *worker;
-	unsigned long flags;
+	int req_cpu = pool->cpu;
 
-	/* Full order: what the caller prepared comes before; if it was pending, its run will see it. */
-	if (__atomic_exchange_n(&w->pending, 1UL, __ATOMIC_SEQ_CST))
-		return false;
-	local_irq_save(flags);
-	pool = lock_pool_for(w, cpu);
-	trace_workqueue_queue_work(cpu, w->cpu, "events", w);
+	pool = lock_pool_for(w, pool);
+	trace_workqueue_queue_work(req_cpu, pool->cpu, pool->name, w);
 	list_add_tail(&w->entry, &pool->works);
 	trace_workqueue_activate_work(w);
 	worker = pool->worker;
 	spin_unlock(&pool->lock);
 	if (worker)
 		wake_up_process(worker);
-	local_irq_restore(flags);
-	return true;
 }
 
 /*
- * Queue on this CPU, or on one where the caller just was: it may be moved between the look and the
- * queueing, which does no harm.
+ * Win an idle work. Full order: what the caller prepared comes before; if it was not idle, its run will see that. Who
+ * cancels it sets `canceled` before looking at the state, and we look after setting the state: one of the two sees the
+ * other. Context: interrupts off until it is in its list or its timer is set, since others wait for that by spinning.
+ */
+static bool claim_work(struct work_struct *w, enum work_state state)
+{
+	if (cmpxchg(&w->state, WORK_IDLE, state) != WORK_IDLE)
+		return false;
+	smp_mb();
+	if (likely(!atomic_read(&w->canceled)))
+		return true;
+	smp_store_release(&w->state, WORK_IDLE);
+	return false;
+}
+
+bool queue_work_in(struct worker_pool *pool, struct work_struct *w)
+{
+	unsigned long flags;
+	bool claimed;
+
+	local_irq_save(flags);
+	claimed = claim_work(w, WORK_QUEUED);
+	if (claimed)
+		insert_work(pool, w);
+	local_irq_restore(flags);
+	return claimed;
+}
+
+bool queue_work_on(int cpu, struct work_struct *w)
+{
+	return queue_work_in(cpu_pool(cpu), w);
+}
+EXPORT_SYMBOL(queue_work_on);
+
+/*
+ * Queue on this CPU, or on one where the caller just was: it may be moved between the look and the queueing, which does
+ * no harm.
  */
 bool noinline schedule_work(struct work_struct *w)
 {
 	return queue_work_on(READ_ONCE(current->cpu), w);
 }
+EXPORT_SYMBOL(schedule_work);
 
 /* Run the first work. Context: p locked with interrupts off; dropped while it runs. */
 static void noinline process_one_work(struct worker_pool *pool)
@@ -89,7 +123,7 @@ static void noinline process_one_work(struct worker_pool *pool)
 	list_del_init(&w->entry);
 	pool->current_work = w;
 	/* Before the call and with full order: who queues it after this, with new data, gets another run. */
-	__atomic_exchange_n(&w->pending, 0UL, __ATOMIC_SEQ_CST);
+	__atomic_exchange_n(&w->state, WORK_IDLE, __ATOMIC_SEQ_CST);
 	spin_unlock_irq(&pool->lock);
 	trace_workqueue_execute_start(w);
 	func(w); /* may free w */
@@ -97,14 +131,14 @@ static void noinline process_one_work(struct worker_pool *pool)
 	cond_resched();
 	spin_lock_irq(&pool->lock);
 	pool->current_work = NULL;
-	wake_up_all(&pool->done);
+	wake_up_all(pool->done);
 }
 
 /*
- * The worker sets its state under the lock that a queueing CPU takes before its wake-up. So a work that is
- * queued after the list was found empty finds a sleeper.
+ * The worker sets its state under the lock that a queueing CPU takes before its wake-up. So a work that is queued after
+ * the list was found empty finds a sleeper. A CPU's worker is never stopped.
  */
-static int worker_thread(void *data)
+int worker_thread(void *data)
 {
 	struct worker_pool *pool = data;
 
@@ -115,121 +149,217 @@ static int worker_thread(void *data)
 			process_one_work(pool);
 		__set_current_state(TASK_IDLE); /* under the lock that who queues takes before the wake-up */
 		spin_unlock_irq(&pool->lock);
+		if (kthread_should_stop())
+			break;
 		schedule();
 		spin_lock_irq(&pool->lock);
 	}
+	__set_current_state(TASK_RUNNING);
 	return 0;
 }
 
 /*
- * Is w neither queued nor running? `pending` is set before w->cpu by the one that queues, so a negative CPU
- * means never queued.
+ * Is w neither queued nor running? The state is set before w->pool by the one that queues, so a negative number means
+ * never queued. A timer that is set does not count.
  */
 static bool work_idle(struct work_struct *w)
 {
 	struct worker_pool *pool;
 	unsigned long flags;
-	int cpu = READ_ONCE(w->cpu);
-	bool idle;
+	bool idle = true;
+	int number;
 
-	if (READ_ONCE(w->pending))
+	if (smp_load_acquire(&w->state) == WORK_QUEUED)
 		return false;
-	if (cpu < 0)
-		return true;
-	pool = per_cpu_ptr(worker_pools, cpu);
-	spin_lock_irqsave(&pool->lock, flags);
-	idle = !READ_ONCE(w->pending) && pool->current_work != w;
-	spin_unlock_irqrestore(&pool->lock, flags);
+	number = READ_ONCE(w->pool);
+	local_irq_save(flags);
+	pool = number < 0 ? NULL : find_pool(number);
+	if (pool) {
+		spin_lock(&pool->lock);
+		idle = READ_ONCE(w->state) != WORK_QUEUED && pool->current_work != w;
+		spin_unlock(&pool->lock);
+	}
+	local_irq_restore(flags);
 	return idle;
 }
 
-/*
- * Wait until w is idle. Looks again each time a work of its pool ends. Context: a task that may sleep, not
- * w itself.
- */
+/* Who waits for a work's end: all pools of CPUs have a queue of their own; the others, which may go, share one. */
+static wait_queue_head_t *done_queue(int number)
+{
+	return number < NR_CPUS ? per_cpu_ptr(worker_pools, number)->done : &own_works_done;
+}
+
+/* Looks again each time a work of its pool ends. Context: a task that may sleep, not w itself. */
 bool flush_work(struct work_struct *w)
 {
 	bool waited = false;
 
 	while (!work_idle(w)) {
-		int cpu = READ_ONCE(w->cpu);
+		int number = READ_ONCE(w->pool);
 
 		waited = true;
-		if (cpu < 0)
+		if (number < 0)
 			cpu_relax(); /* queued at this moment, on its way to a pool */
 		else
-			wait_event(&per_cpu_ptr(worker_pools, cpu)->done, work_idle(w) || READ_ONCE(w->cpu) != cpu);
+			wait_event(done_queue(number), work_idle(w) || READ_ONCE(w->pool) != number);
 	}
 	return waited;
 }
+EXPORT_SYMBOL(flush_work);
 
-/*
- * Take w out of its pool's list. False when it is not there: it is idle, it runs, or it is on its way into
- * a list.
- */
+/* Take w out of its pool's list. False when it is not there: it is idle, it runs, or it is on its way into a list. */
 static bool try_to_grab_pending(struct work_struct *w)
 {
 	struct worker_pool *pool;
 	unsigned long flags;
-	int cpu = READ_ONCE(w->cpu);
+	int number = READ_ONCE(w->pool);
 	bool grabbed = false;
 
-	if (cpu < 0)
-		return false;
-	pool = per_cpu_ptr(worker_pools, cpu);
-	spin_lock_irqsave(&pool->lock, flags);
-	if (w->cpu == cpu && READ_ONCE(w->pending) && !list_empty(&w->entry)) {
-		list_del_init(&w->entry);
-		smp_store_release(&w->pending, 0);
-		grabbed = true;
+	local_irq_save(flags);
+	pool = number < 0 ? NULL : find_pool(number);
+	if (pool) {
+		spin_lock(&pool->lock);
+		if (w->pool == number && READ_ONCE(w->state) == WORK_QUEUED && !list_empty(&w->entry)) {
+			list_del_init(&w->entry);
+			smp_store_release(&w->state, WORK_IDLE);
+			grabbed = true;
+		}
+		spin_unlock(&pool->lock);
 	}
-	spin_unlock_irqrestore(&pool->lock, flags);
+	local_irq_restore(flags);
 	return grabbed;
 }
 
-/* When this returns, w neither is queued nor runs, unless somebody queues it again. */
+bool cancel_work(struct work_struct *w)
+{
+	return try_to_grab_pending(w);
+}
+EXPORT_SYMBOL(cancel_work);
+
+/* While we wait nobody queues it, so what flush_work() has waited for was the last run. */
 bool cancel_work_sync(struct work_struct *w)
 {
-	bool was_pending = try_to_grab_pending(w);
+	bool was_pending;
 
+	atomic_inc(&w->canceled);
+	smp_mb(); /* pairs with claim_work() */
+	was_pending = try_to_grab_pending(w);
 	flush_work(w);
+	atomic_dec(&w->canceled);
 	return was_pending;
 }
+EXPORT_SYMBOL(cancel_work_sync);
+
+/* ---- Delayed works */
 
 /* In the timer interrupt: the delay is over, the work is queued like any other. */
-static enum hrtimer_restart delayed_work_timer_fn(struct hrtimer *t)
+enum hrtimer_restart delayed_work_timer_fn(struct hrtimer *t)
 {
-	schedule_work(&container_of(t, struct delayed_work, timer)->work);
+	struct delayed_work *w = container_of(t, struct delayed_work, timer);
+	struct worker_pool *pool = w->wq ? own_pool(w->wq) : cpu_pool(current->cpu);
+
+	smp_store_release(&w->work.state, WORK_QUEUED);
+	insert_work(pool, &w->work);
 	return HRTIMER_NORESTART;
 }
+EXPORT_SYMBOL(delayed_work_timer_fn);
 
 void init_delayed_work(struct delayed_work *w, work_func_t f)
 {
 	INIT_WORK(&w->work, f);
 	hrtimer_init(&w->timer, delayed_work_timer_fn);
 }
+EXPORT_SYMBOL(init_delayed_work);
 
-/* delay_ns counts from now. False: it is armed or queued already, and keeps its time. */
+/* One that was declared comes here for the first time without a base. */
+static void start_delay(struct delayed_work *w, u64 delay_ns)
+{
+	if (unlikely(!READ_ONCE(w->timer.base)))
+		hrtimer_init(&w->timer, delayed_work_timer_fn);
+	hrtimer_start(&w->timer, ktime_add_safe(ktime_get(), min_t(u64, delay_ns, KTIME_MAX)));
+}
+
+bool noinline queue_delayed_work(struct workqueue_struct *wq, struct delayed_work *w, u64 delay_ns)
+{
+	unsigned long flags;
+	bool claimed;
+
+	local_irq_save(flags);
+	claimed = claim_work(&w->work, WORK_DELAYED);
+	if (claimed) {
+		w->wq = wq;
+		start_delay(w, delay_ns);
+	}
+	local_irq_restore(flags);
+	return claimed;
+}
+EXPORT_SYMBOL(queue_delayed_work);
+
 bool schedule_delayed_work(struct delayed_work *w, u64 delay_ns)
 {
-	if (READ_ONCE(w->work.pending) || hrtimer_active(&w->timer))
-		return false;
-	hrtimer_start(&w->timer, ktime_get() + delay_ns);
-	return true;
+	return queue_delayed_work(NULL, w, delay_ns);
+}
+EXPORT_SYMBOL(schedule_delayed_work);
+
+/*
+ * Stop its timer: then it belongs to us and becomes idle. Between the claim and the start of the timer there is nothing
+ * to stop yet, so this looks again until the state is another one.
+ */
+static bool stop_delay(struct delayed_work *w)
+{
+	while (READ_ONCE(w->work.state) == WORK_DELAYED) {
+		if (READ_ONCE(w->timer.base) && hrtimer_cancel(&w->timer) > 0) {
+			smp_store_release(&w->work.state, WORK_IDLE);
+			return true;
+		}
+		cpu_relax();
+	}
+	return false;
 }
 
 /* The timer first: once it cannot fire, it queues the work no more. */
+bool cancel_delayed_work(struct delayed_work *w)
+{
+	return stop_delay(w) || cancel_work(&w->work);
+}
+EXPORT_SYMBOL(cancel_delayed_work);
+
 bool cancel_delayed_work_sync(struct delayed_work *w)
 {
-	bool was_armed = hrtimer_cancel(&w->timer) > 0;
+	bool was_armed;
 
-	return cancel_work_sync(&w->work) || was_armed;
+	atomic_inc(&w->work.canceled);
+	smp_mb(); /* pairs with claim_work() */
+	was_armed = stop_delay(w);
+	was_armed |= cancel_work_sync(&w->work);
+	atomic_dec(&w->work.canceled);
+	return was_armed;
 }
+EXPORT_SYMBOL(cancel_delayed_work_sync);
+
+bool mod_delayed_work(struct workqueue_struct *wq, struct delayed_work *w, u64 delay_ns)
+{
+	bool was_pending = cancel_delayed_work(w);
+
+	queue_delayed_work(wq, w, delay_ns);
+	return was_pending;
+}
+EXPORT_SYMBOL(mod_delayed_work);
+
+bool flush_delayed_work(struct delayed_work *w)
+{
+	if (stop_delay(w))
+		queue_work(w->wq, &w->work);
+	return flush_work(&w->work);
+}
+EXPORT_SYMBOL(flush_delayed_work);
+
+/* ---- The workers of CPUs */
 
 /* Make and start the worker of a CPU. Works that were queued before are found by its first look. */
 static void start_worker(int cpu)
 {
-	struct worker_pool *pool = per_cpu_ptr(worker_pools, cpu);
+	struct worker_pool *pool = cpu_pool(cpu);
 	struct task_struct *t = kthread_create_on_cpu(worker_thread, pool, cpu, "kworker/%d:0", cpu);
 
 	if (IS_ERR(t))
@@ -246,11 +376,12 @@ void workqueue_init_early(void)
 	unsigned cpu;
 
 	for_each_possible_cpu(cpu) {
-		struct worker_pool *pool = per_cpu_ptr(worker_pools, cpu);
+		struct worker_pool *pool = cpu_pool(cpu);
 
-		spin_lock_init(&pool->lock);
-		INIT_LIST_HEAD(&pool->works);
-		init_waitqueue_head(&pool->done);
+		pool_init(pool, cpu, "events");
+		pool->cpu = cpu;
+		init_waitqueue_head(&pool->own_done);
+		pool->done = &pool->own_done;
 	}
 }
 

@@ -6,6 +6,7 @@
  * was as wanted at the moment when its word was read. A caller that must own the bit takes it with test_and_set_bit()
  * and searches again when that fails.
  */
+#include <kernel/export.h>
 #include <lib/bitmap.h>
 
 /*
@@ -32,6 +33,7 @@ unsigned find_next_bit(const unsigned long *map, unsigned size, unsigned from)
 {
 	return find_bit(map, size, from, 0);
 }
+EXPORT_SYMBOL(find_next_bit);
 
 unsigned find_next_zero_bit(const unsigned long *map, unsigned size, unsigned from)
 {
@@ -61,3 +63,4 @@ unsigned bitmap_weight(const unsigned long *map, unsigned size)
 		n += weight64(map[size / 64] & (BIT(size % 64) - 1));
 	return n;
 }
+EXPORT_SYMBOL(bitmap_weight);

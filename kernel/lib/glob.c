@@ -4,6 +4,7 @@
  * between the two stars has matched at its leftmost place already. So the time is at most the product of the two
  * lengths.
  */
+#include <kernel/export.h>
 #include <lib/string.h>
 
 /*
@@ -96,3 +97,4 @@ bool glob_match(const char *pat, const char *name)
 {
 	return glob_match_len(pat, name, strlen(name));
 }
+EXPORT_SYMBOL(glob_match);

@@ -3,6 +3,7 @@
  * length. The arguments must not change in between; the second pass is limited to the length of the first, so a string
  * that grows is cut and never overflows.
  */
+#include <kernel/export.h>
 #include <lib/printf.h>
 #include <mm/slab.h>
 
@@ -24,3 +25,4 @@ char *kasprintf(gfp_t gfp, const char *fmt, ...)
 	va_end(args);
 	return text;
 }
+EXPORT_SYMBOL(kasprintf);

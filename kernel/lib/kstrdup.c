@@ -25,6 +25,7 @@ char *kstrndup(const char *s, size_t max, gfp_t gfp)
 	copy[n] = '\0';
 	return copy;
 }
+EXPORT_SYMBOL(kstrndup);
 
 char *kstrdup(const char *s, gfp_t gfp)
 {

@@ -177,6 +177,7 @@ u64 simple_strtoull(const char *s, char **end, unsigned base)
 		*end = (char *)start;
 	return v;
 }
+EXPORT_SYMBOL(simple_strtoull);
 
 /* A number that is too large for its unit gives U64_MAX. Callers compare the result with a limit, and so reject it. */
 u64 memparse(const char *s, char **end)
@@ -196,3 +197,4 @@ u64 memparse(const char *s, char **end)
 		*end = rest;
 	return v;
 }
+EXPORT_SYMBOL(memparse);

@@ -10,6 +10,7 @@
  *
  * The caller's lock guards the tree. There are no sentinels: a missing child is NULL and counts as black.
  */
+#include <kernel/export.h>
 #include <lib/rbtree.h>
 
 /* A missing child is black. */
@@ -142,6 +143,7 @@ void rb_insert_color(struct rb_node *n, struct rb_root *root)
 {
 	insert_color(n, root, NULL);
 }
+EXPORT_SYMBOL(rb_insert_color);
 
 /* What `n` keeps for itself has changed: bring it and the nodes above it up to date, as far as anything changes. */
 static void update_path(struct rb_node *n, rb_update_fn update)
@@ -305,6 +307,7 @@ void rb_erase(struct rb_node *n, struct rb_root *root)
 	if (e.black)
 		erase_color(e.child, e.parent, root, NULL);
 }
+EXPORT_SYMBOL(rb_erase);
 
 /*
  * The values are updated before the rebalancing. The way up from the free place passes the successor when one has
@@ -332,6 +335,7 @@ struct rb_node *rb_first(const struct rb_root *root)
 		n = n->left;
 	return n;
 }
+EXPORT_SYMBOL(rb_first);
 
 struct rb_node *rb_last(const struct rb_root *root)
 {
@@ -341,6 +345,7 @@ struct rb_node *rb_last(const struct rb_root *root)
 		n = n->right;
 	return n;
 }
+EXPORT_SYMBOL(rb_last);
 
 /* The leftmost node of the right subtree or, without one, the first ancestor of which the node lies to the left. */
 struct rb_node *rb_next(const struct rb_node *n)
@@ -357,6 +362,7 @@ struct rb_node *rb_next(const struct rb_node *n)
 		n = parent;
 	return parent;
 }
+EXPORT_SYMBOL(rb_next);
 
 /* The mirror image of rb_next(). */
 struct rb_node *rb_prev(const struct rb_node *n)
@@ -373,3 +379,4 @@ struct rb_node *rb_prev(const struct rb_node *n)
 		n = parent;
 	return parent;
 }
+EXPORT_SYMBOL(rb_prev);

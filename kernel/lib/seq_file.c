@@ -17,6 +17,7 @@
 #include "../fs/internal.h"
 
 #include <fs/libfs.h>
+#include <kernel/export.h>
 #include <lib/printf.h>
 #include <mm/page.h>
 #include <mm/slab.h>
@@ -35,6 +36,7 @@ int seq_open(struct file *file, const struct seq_operations *op)
 	file->private_data = m;
 	return 0;
 }
+EXPORT_SYMBOL(seq_open);
 
 int seq_release(struct inode *inode, struct file *file)
 {
@@ -44,6 +46,7 @@ int seq_release(struct inode *inode, struct file *file)
 	kfree(m);
 	return 0;
 }
+EXPORT_SYMBOL(seq_release);
 
 /*
  * [l] Get a buffer twice as large, which is empty. Its old contents are made again by the caller, so they are freed
@@ -180,6 +183,7 @@ noinline ssize_t seq_read(struct file *file, char __user *buf, size_t n, loff_t 
 	mutex_unlock(&m->lock);
 	return done ? done : res;
 }
+EXPORT_SYMBOL(seq_read);
 
 /*
  * The traverse is done at once, not at the next read, so that an error of the file is reported by the call that causes
@@ -203,6 +207,7 @@ loff_t seq_lseek(struct file *file, loff_t off, int whence)
 	mutex_unlock(&m->lock);
 	return res;
 }
+EXPORT_SYMBOL(seq_lseek);
 
 /* Files of one record: the record is the seq_file itself, and only position 0 has one. */
 static void *single_start(struct seq_file *m, loff_t *pos)
@@ -236,6 +241,7 @@ int single_open(struct file *file, int (*show)(struct seq_file *m, void *v), voi
 		((struct seq_file *)file->private_data)->private = data;
 	return err;
 }
+EXPORT_SYMBOL(single_open);
 
 int single_release(struct inode *inode, struct file *file)
 {
@@ -245,6 +251,7 @@ int single_release(struct inode *inode, struct file *file)
 	kfree(op);
 	return 0;
 }
+EXPORT_SYMBOL(single_release);
 
 /* Fill the buffer up: count == size is the mark of overflow. */
 static void seq_set_overflow(struct seq_file *m)
@@ -257,6 +264,7 @@ void seq_putc(struct seq_file *m, char c)
 	if (m->count < m->size)
 		m->buf[m->count++] = c;
 }
+EXPORT_SYMBOL(seq_putc);
 
 void seq_escape(struct seq_file *m, const char *s, const char *which)
 {
@@ -267,6 +275,7 @@ void seq_escape(struct seq_file *m, const char *s, const char *which)
 			seq_putc(m, *s);
 	}
 }
+EXPORT_SYMBOL(seq_escape);
 
 void seq_write(struct seq_file *m, const void *data, size_t len)
 {
@@ -277,11 +286,13 @@ void seq_write(struct seq_file *m, const void *data, size_t len)
 	memcpy(m->buf + m->count, data, len);
 	m->count += len;
 }
+EXPORT_SYMBOL(seq_write);
 
 void seq_puts(struct seq_file *m, const char *s)
 {
 	seq_write(m, s, strlen(s));
 }
+EXPORT_SYMBOL(seq_puts);
 
 void seq_vprintf(struct seq_file *m, const char *fmt, va_list args)
 {
@@ -296,6 +307,7 @@ void seq_vprintf(struct seq_file *m, const char *fmt, va_list args)
 	else
 		m->count += len;
 }
+EXPORT_SYMBOL(seq_vprintf);
 
 void seq_printf(struct seq_file *m, const char *fmt, ...)
 {
@@ -305,6 +317,7 @@ void seq_printf(struct seq_file *m, const char *fmt, ...)
 	seq_vprintf(m, fmt, args);
 	va_end(args);
 }
+EXPORT_SYMBOL(seq_printf);
 
 /* Without the format machinery: files such as /proc/stat consist of such numbers. */
 void seq_put_decimal_ull(struct seq_file *m, const char *prefix, u64 v)
@@ -316,6 +329,7 @@ void seq_put_decimal_ull(struct seq_file *m, const char *prefix, u64 v)
 	end = put_dec(digits, v, 0, ' ');
 	seq_write(m, digits, end - digits);
 }
+EXPORT_SYMBOL(seq_put_decimal_ull);
 
 size_t seq_get_buf(struct seq_file *m, char **p)
 {

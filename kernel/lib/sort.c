@@ -2,6 +2,7 @@
  * Heapsort and binary search. Heapsort needs no recursion and no memory, and O(n log n) steps always: a user who
  * chooses the data cannot make it slow. It does not keep equal elements in order.
  */
+#include <kernel/export.h>
 #include <lib/sort.h>
 
 /* Exchange two elements, eight bytes at a time where size and addresses allow it. */
@@ -46,6 +47,7 @@ void sort(void *base, size_t num, size_t size, int (*cmp)(const void *a, const v
 		sift_down(base, 0, end, size, cmp);
 	}
 }
+EXPORT_SYMBOL(sort);
 
 /*
  * [low, low + num) is what may still hold the key. When the key is larger than the middle, the middle goes too, and

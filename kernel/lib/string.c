@@ -32,6 +32,7 @@ void *memchr(const void *s, int c, size_t n)
 			return (void *)p;
 	return NULL;
 }
+EXPORT_SYMBOL(memchr);
 
 size_t strlen(const char *s)
 {
@@ -102,6 +103,7 @@ char *strnstr(const char *haystack, const char *needle, size_t len)
 			return (char *)haystack;
 	return NULL;
 }
+EXPORT_SYMBOL(strnstr);
 
 char *strstr(const char *haystack, const char *needle)
 {
@@ -123,11 +125,13 @@ size_t strspn(const char *s, const char *accept)
 {
 	return span(s, accept, true);
 }
+EXPORT_SYMBOL(strspn);
 
 size_t strcspn(const char *s, const char *reject)
 {
 	return span(s, reject, false);
 }
+EXPORT_SYMBOL(strcspn);
 
 char *strsep(char **s, const char *delim)
 {
@@ -167,6 +171,7 @@ ssize_t strscpy_pad(char *dst, const char *src, size_t size)
 		memset(dst + n, 0, size - n);
 	return n;
 }
+EXPORT_SYMBOL(strscpy_pad);
 
 char *strim(char *s)
 {

@@ -502,6 +502,7 @@ int vscnprintf(char *buf, size_t size, const char *fmt, va_list args)
 
 	return size ? min(n, size - 1) : 0;
 }
+EXPORT_SYMBOL(vscnprintf);
 
 int snprintf(char *buf, size_t size, const char *fmt, ...)
 {

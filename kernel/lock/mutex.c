@@ -28,6 +28,7 @@ bool mutex_is_locked(struct mutex *m)
 {
 	return owner_task(READ_ONCE(m->owner));
 }
+EXPORT_SYMBOL(mutex_is_locked);
 
 /* Take it if it is free, keeping the flags of those who wait. Acquire pairs with the release in unlock. */
 static bool try_acquire(struct mutex *m)
@@ -147,6 +148,7 @@ int mutex_lock_interruptible(struct mutex *m)
 		return 0;
 	return __mutex_lock_slowpath(m, TASK_INTERRUPTIBLE);
 }
+EXPORT_SYMBOL(mutex_lock_interruptible);
 
 bool mutex_trylock(struct mutex *m)
 {

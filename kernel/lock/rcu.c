@@ -1,4 +1,5 @@
 /* Grace periods: waiting until everybody who ran with preemption off is through. */
+#include <kernel/export.h>
 #include <kernel/init.h>
 #include <lib/list.h>
 #include <sched/wait.h>
@@ -57,6 +58,7 @@ void noinline synchronize_rcu(void)
 	stop_each_cpu_but(READ_ONCE(current->cpu), rcu_pass, NULL);
 	rcu_gp_end(number);
 }
+EXPORT_SYMBOL_GPL(synchronize_rcu);
 
 /*
  * The number of the last grace period that has begun. A later one begins after everything that the caller
@@ -108,6 +110,7 @@ void call_rcu(struct rcu_head *head, void (*func)(struct rcu_head *))
 	if (!old && smp_load_acquire(&rcu_running))
 		hrtimer_start(&rcu_timer, ktime_get() + RCU_BATCH_NS);
 }
+EXPORT_SYMBOL_GPL(call_rcu);
 
 /*
  * The timer wakes the thread, not call_rcu itself: its caller may hold the lock of a runqueue, which a

@@ -7,6 +7,7 @@
  * be traced.
  */
 #include <irq/softirq.h>
+#include <kernel/export.h>
 #include <sched/preempt.h>
 #include <sched/spinlock.h>
 
@@ -19,12 +20,14 @@ void __lockfunc _raw_spin_lock(spinlock_t *l)
 	preempt_disable();
 	arch_spin_lock(l);
 }
+EXPORT_SYMBOL(_raw_spin_lock);
 
 void __lockfunc _raw_spin_unlock(spinlock_t *l)
 {
 	arch_spin_unlock(l);
 	preempt_enable();
 }
+EXPORT_SYMBOL(_raw_spin_unlock);
 
 /* Returns whether the lock was taken; preemption is on again when it was not. */
 bool __lockfunc _raw_spin_trylock(spinlock_t *l)
@@ -35,6 +38,7 @@ bool __lockfunc _raw_spin_trylock(spinlock_t *l)
 	preempt_enable();
 	return false;
 }
+EXPORT_SYMBOL(_raw_spin_trylock);
 
 /* For callers that know that interrupts are on: unlocking switches them on without looking. */
 void __lockfunc _raw_spin_lock_irq(spinlock_t *l)
@@ -43,6 +47,7 @@ void __lockfunc _raw_spin_lock_irq(spinlock_t *l)
 	preempt_disable();
 	arch_spin_lock(l);
 }
+EXPORT_SYMBOL(_raw_spin_lock_irq);
 
 /* Interrupts on before preempt_enable, so that a pending reschedule is not refused for masked interrupts. */
 void __lockfunc _raw_spin_unlock_irq(spinlock_t *l)
@@ -51,6 +56,7 @@ void __lockfunc _raw_spin_unlock_irq(spinlock_t *l)
 	local_irq_enable();
 	preempt_enable();
 }
+EXPORT_SYMBOL(_raw_spin_unlock_irq);
 
 /* For data that softirqs use, too. Hard interrupts stay on. */
 void __lockfunc _raw_spin_lock_bh(spinlock_t *l)
@@ -59,6 +65,7 @@ void __lockfunc _raw_spin_lock_bh(spinlock_t *l)
 	preempt_disable();
 	arch_spin_lock(l);
 }
+EXPORT_SYMBOL(_raw_spin_lock_bh);
 
 /* local_bh_enable is what looks at need_resched here: it comes last. */
 void __lockfunc _raw_spin_unlock_bh(spinlock_t *l)
@@ -67,6 +74,7 @@ void __lockfunc _raw_spin_unlock_bh(spinlock_t *l)
 	preempt_enable_no_resched();
 	local_bh_enable();
 }
+EXPORT_SYMBOL(_raw_spin_unlock_bh);
 
 /* For callers that do not know whether interrupts are on. The flags go to the unlock on the same CPU. */
 unsigned long __lockfunc _raw_spin_lock_irqsave(spinlock_t *l)
@@ -78,6 +86,7 @@ unsigned long __lockfunc _raw_spin_lock_irqsave(spinlock_t *l)
 	arch_spin_lock(l);
 	return flags;
 }
+EXPORT_SYMBOL(_raw_spin_lock_irqsave);
 
 void __lockfunc _raw_spin_unlock_irqrestore(spinlock_t *l, unsigned long flags)
 {
@@ -85,3 +94,4 @@ void __lockfunc _raw_spin_unlock_irqrestore(spinlock_t *l, unsigned long flags)
 	local_irq_restore(flags);
 	preempt_enable();
 }
+EXPORT_SYMBOL(_raw_spin_unlock_irqrestore);

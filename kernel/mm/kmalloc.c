@@ -183,6 +183,7 @@ size_t ksize(const void *p)
 	page = virt_to_page(p);
 	return page->flags & PG_SLAB ? page->slab_cache->object_size : PAGE_SIZE << page->order;
 }
+EXPORT_SYMBOL(ksize);
 
 /* The object stays where it is when its cache has room for the new size; it never becomes smaller. */
 void *krealloc(const void *p, size_t size, gfp_t gfp)

@@ -12,6 +12,7 @@
  */
 #include "slab.h"
 
+#include <kernel/export.h>
 #include <kernel/printk.h>
 #include <lib/string.h>
 #include <trace/events/kmem.h>
@@ -296,11 +297,13 @@ void *kmem_cache_alloc(struct kmem_cache *s, gfp_t gfp)
 {
 	return cache_alloc(s, gfp, TRUE_RET_ADDR());
 }
+EXPORT_SYMBOL(kmem_cache_alloc);
 
 void *kmem_cache_zalloc(struct kmem_cache *s, gfp_t gfp)
 {
 	return cache_alloc(s, gfp | __GFP_ZERO, TRUE_RET_ADDR());
 }
+EXPORT_SYMBOL(kmem_cache_zalloc);
 
 void kmem_cache_free(struct kmem_cache *s, void *object)
 {
@@ -311,6 +314,7 @@ void kmem_cache_free(struct kmem_cache *s, void *object)
 	else
 		slab_free(s, object, TRUE_RET_ADDR());
 }
+EXPORT_SYMBOL(kmem_cache_free);
 
 void *slab_alloc_from(struct kmem_cache *s, gfp_t gfp, unsigned long caller)
 {

@@ -6,6 +6,7 @@
  */
 #include "slab.h"
 
+#include <kernel/export.h>
 #include <kernel/panic.h>
 #include <kernel/printk.h>
 #include <lib/errno.h>
@@ -104,6 +105,7 @@ struct kmem_cache *kmem_cache_create(const char *name, unsigned size, unsigned a
 		panic("kmem_cache_create(%s): out of memory", name);
 	return s;
 }
+EXPORT_SYMBOL(kmem_cache_create);
 
 /* Take every CPU's free objects back. The cache is used no more, so their lists may be touched from here. */
 static void flush_all(struct kmem_cache *s)
@@ -152,6 +154,7 @@ void kmem_cache_destroy(struct kmem_cache *s)
 	free_page(s->cpu_slab);
 	kmem_cache_free(&cache_of_caches, s);
 }
+EXPORT_SYMBOL(kmem_cache_destroy);
 
 void kmem_cache_init(void)
 {

@@ -3,6 +3,7 @@
  * bad addresses, and their fix-ups return how many bytes are not done; here the range is checked before, and the rest
  * is cleaned up afterwards.
  */
+#include <kernel/export.h>
 #include <lib/string.h>
 #include <mm/uaccess.h>
 #include <sched/sched.h>
@@ -13,11 +14,13 @@ unsigned long copy_from_user_rest(void *to, unsigned long n, unsigned long left)
 	memset((char *)to + (n - left), 0, left);
 	return left;
 }
+EXPORT_SYMBOL(copy_from_user_rest);
 
 unsigned long clear_user(void __user *to, unsigned long n)
 {
 	return likely(access_ok(to, n)) ? __clear_user(to, n) : n;
 }
+EXPORT_SYMBOL(clear_user);
 
 /* 0 when all n bytes are zero, -E2BIG when one is not, -EFAULT. */
 static int check_zeroed_user(const u8 __user *from, size_t n)
@@ -51,6 +54,7 @@ int copy_struct_from_user(void *to, size_t ksize, const void __user *from, size_
 	memset((char *)to + known, 0, ksize - known);
 	return copy_from_user(to, from, known) ? -EFAULT : 0;
 }
+EXPORT_SYMBOL(copy_struct_from_user);
 
 /* A string that runs into the end of user space without a zero byte cannot be read, so it gives -EFAULT, and not n. */
 long strncpy_from_user(char *dst, const char __user *src, long n)
@@ -67,6 +71,7 @@ long strncpy_from_user(char *dst, const char __user *src, long n)
 	len = __strncpy_from_user(dst, src, room);
 	return len == (long)room ? -EFAULT : len;
 }
+EXPORT_SYMBOL(strncpy_from_user);
 
 /*
  * Only the kernel's half: with a user address the fault handler could sleep. A fault at a kernel address goes straight
@@ -80,6 +85,7 @@ notrace long copy_from_kernel_nofault(void *dst, const void *src, size_t n)
 		return -EFAULT;
 	return __copy_user(dst, src, n) ? -EFAULT : 0;
 }
+EXPORT_SYMBOL(copy_from_kernel_nofault);
 
 /* While preemption is off, the fault handler does nothing for user addresses and goes straight to the fix-up. */
 notrace long copy_from_user_nofault(void *dst, const void __user *src, size_t n)

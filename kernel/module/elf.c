@@ -22,6 +22,11 @@ static bool in_file(const struct load_info *info, u64 offset, u64 size)
 	return offset <= info->len && size <= info->len - offset;
 }
 
+static bool overlap(u64 a, u64 a_size, u64 b, u64 b_size)
+{
+	return a_size && b_size && a < b + b_size && b < a + a_size;
+}
+
 static int check_header(struct load_info *info)
 {
 	const struct elf64_hdr *h = (const void *)info->file;
@@ -38,6 +43,8 @@ static int check_header(struct load_info *info)
 	if (h->e_shentsize != sizeof(struct elf64_shdr) || h->e_shnum < 2 || h->e_shnum > MAX_SECTIONS ||
 	    h->e_shoff % sizeof(u64) || !in_file(info, h->e_shoff, h->e_shnum * sizeof(struct elf64_shdr)))
 		return module_refuse(info, -ENOEXEC, "its table of sections is not in it: was it cut off?");
+	if (overlap(0, sizeof(*h), h->e_shoff, h->e_shnum * sizeof(struct elf64_shdr)))
+		return module_refuse(info, -ENOEXEC, "its table of sections lies across its header");
 	info->hdr = (struct elf64_hdr *)h;
 	info->sections = (struct elf64_shdr *)(info->file + h->e_shoff);
 	info->nr_sections = h->e_shnum;
@@ -93,6 +100,36 @@ static int check_sections(struct load_info *info)
 		memory += min_t(u64, s->sh_size, MAX_MEMORY) + PAGE_SIZE;
 		if (s->sh_size > MAX_MEMORY || memory > MAX_MEMORY)
 			return module_refuse(info, -ENOEXEC, "it is larger than %lu MiB", MAX_MEMORY >> 20);
+	}
+	return 0;
+}
+
+/* What a section takes of the file; 0 bytes: nothing. */
+static u64 file_size(const struct elf64_shdr *s)
+{
+	return s->sh_type == SHT_NULL || s->sh_type == SHT_NOBITS ? 0 : s->sh_size;
+}
+
+/*
+ * No two parts of the file share a byte. The loader writes addresses into the table of sections and into the symbols,
+ * and a part that lay across one of these would change after it was checked.
+ */
+static int check_overlaps(const struct load_info *info)
+{
+	u64 table_size = info->nr_sections * sizeof(*info->sections);
+
+	for (unsigned i = 1; i < info->nr_sections; i++) {
+		const struct elf64_shdr *s = &info->sections[i];
+		u64 size = file_size(s);
+
+		if (overlap(s->sh_offset, size, 0, sizeof(*info->hdr)) ||
+		    overlap(s->sh_offset, size, info->hdr->e_shoff, table_size))
+			return module_refuse(info, -ENOEXEC, "section %s lies across the headers",
+					     section_name(info, i));
+		for (unsigned j = i + 1; j < info->nr_sections; j++)
+			if (overlap(s->sh_offset, size, info->sections[j].sh_offset, file_size(&info->sections[j])))
+				return module_refuse(info, -ENOEXEC, "sections %s and %s overlap",
+						     section_name(info, i), section_name(info, j));
 	}
 	return 0;
 }
@@ -219,7 +256,8 @@ static int check_own_sections(struct load_info *info)
 	}
 	info->this_module = find_section(info, THIS_MODULE_SECTION);
 	s = &info->sections[info->this_module];
-	if (!info->this_module || s->sh_type != SHT_PROGBITS || !(s->sh_flags & SHF_WRITE))
+	if (!info->this_module || s->sh_type != SHT_PROGBITS || !(s->sh_flags & SHF_WRITE) ||
+	    s->sh_addralign < __alignof__(struct module))
 		return module_refuse(info, -ENOEXEC, "it has no struct module: was it linked by `make modules`?");
 	return 0;
 }
@@ -232,6 +270,8 @@ int elf_module_check(struct load_info *info)
 		err = check_section_names(info);
 	if (!err)
 		err = check_sections(info);
+	if (!err)
+		err = check_overlaps(info);
 	if (!err)
 		err = check_symbols(info);
 	if (!err)

@@ -67,9 +67,11 @@ void module_retire_symbols(struct module *mod);
 /* kernel/module/ksyms.c: the tables that names are looked up in. [m] */
 void ksym_table_add(struct ksym_table *table);
 void ksym_table_remove(struct ksym_table *table);
-/* Forget whom it uses. [m] */
+/* End its use of other modules: it drops the references that module_resolve() took. [m] */
 void module_unuse(struct module *mod);
 
+/* Parameters: their values, and who reads or writes one through /sys/module. Inside module_mutex. */
+extern struct mutex param_lock;
 /* Set its parameters from "name=value name2=value". 0 or -errno. */
 int module_parse_params(struct module *mod, char *args);
 /* What its parameters have allocated. */

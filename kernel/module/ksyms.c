@@ -131,7 +131,30 @@ static unsigned long find_name(const char *name)
 	return address;
 }
 
-static const struct ksym_source source = {find, find_name};
+/* Without the tables of code that has gone: what /proc/kallsyms names can be called. */
+static bool number(size_t i, struct module_ksym *sym)
+{
+	const struct ksym_table *t;
+
+	preempt_disable_notrace();
+	for (t = READ_ONCE(tables); t; t = READ_ONCE(t->next)) {
+		if (READ_ONCE(t->gone))
+			continue;
+		if (i < t->nr)
+			break;
+		i -= t->nr;
+	}
+	if (t) {
+		sym->address = t->entries[i].address;
+		sym->type = t->entries[i].type;
+		strscpy(sym->name, t->names + t->entries[i].name, sizeof(sym->name));
+		strscpy(sym->module, t->module, sizeof(sym->module));
+	}
+	preempt_enable_notrace();
+	return t;
+}
+
+static const struct ksym_source source = {find, find_name, number};
 
 static int module_ksyms_init(void)
 {

@@ -41,8 +41,7 @@ static const struct kernel_symbol *find_symbol(const char *name, struct module *
 	*owner = NULL;
 	if (sym)
 		return sym;
-	for_each_module(mod)
-	{
+	for_each_module(mod) {
 		const struct kernel_symbol *table;
 		unsigned n;
 
@@ -76,6 +75,7 @@ static int use_module(struct module *mod, struct module *source)
 	}
 	use->source = source;
 	use->user = mod;
+	use->holder = NULL;
 	list_add(&use->sources, &mod->uses);
 	list_add(&use->users, &source->used_by);
 	return 0;
@@ -137,6 +137,39 @@ static bool is_mcount(const struct load_info *info, const struct elf64_sym *sym)
 	return sym->st_shndx == SHN_UNDEF && !strcmp(info->strings + sym->st_name, ARCH_MCOUNT);
 }
 
+/*
+ * Note the site whose call to the hook this relocation would have linked. What is patched there is a whole call, so a
+ * relocation of another type, or one at which no call can begin, is refused.
+ */
+static int note_site(struct module *mod, const struct load_info *info, const struct elf64_rela *rela,
+		     const struct elf64_shdr *s)
+{
+	unsigned long site = s->sh_addr + rela->r_offset - ARCH_MCOUNT_FIELD;
+
+	if (!(s->sh_flags & SHF_EXECINSTR) || ELF64_R_TYPE(rela->r_info) != ARCH_MCOUNT_TYPE ||
+	    site - s->sh_addr >= s->sh_size || site % ARCH_MCOUNT_ALIGN)
+		return module_refuse(info, -ENOEXEC, "a use of " ARCH_MCOUNT " that is no call");
+	mod->sites[mod->nr_sites++] = site;
+	return 0;
+}
+
+static int compare_sites(const void *a, const void *b)
+{
+	unsigned long x = *(const unsigned long *)a, y = *(const unsigned long *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Ascending. Two sites have no byte in common. */
+static int sort_sites(struct module *mod, const struct load_info *info)
+{
+	sort(mod->sites, mod->nr_sites, sizeof(*mod->sites), compare_sites);
+	for (unsigned i = 1; i < mod->nr_sites; i++)
+		if (mod->sites[i] - mod->sites[i - 1] < ARCH_MCOUNT_SIZE)
+			return module_refuse(info, -ENOEXEC, "two calls of " ARCH_MCOUNT " at one place");
+	return 0;
+}
+
 /* A section that a symbol of a relocation is in must be in memory, or be none. */
 static bool has_address(const struct load_info *info, const struct elf64_sym *sym)
 {
@@ -155,8 +188,10 @@ static int relocate_section(struct module *mod, const struct load_info *info, co
 		unsigned long place = s->sh_addr + rela->r_offset;
 
 		if (is_mcount(info, sym)) {
-			if (s->sh_flags & SHF_EXECINSTR)
-				mod->sites[mod->nr_sites++] = place - ARCH_MCOUNT_FIELD;
+			int err = note_site(mod, info, rela, s);
+
+			if (err)
+				return err;
 			continue;
 		}
 		if (!has_address(info, sym))
@@ -188,13 +223,6 @@ static int alloc_sites(struct module *mod, const struct load_info *info)
 	return mod->sites ? 0 : -ENOMEM;
 }
 
-static int compare_sites(const void *a, const void *b)
-{
-	unsigned long x = *(const unsigned long *)a, y = *(const unsigned long *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 int module_relocate(struct module *mod, struct load_info *info)
 {
 	int err = alloc_sites(mod, info);
@@ -205,7 +233,5 @@ int module_relocate(struct module *mod, struct load_info *info)
 		if (s->sh_type == SHT_RELA && info->sections[s->sh_info].sh_addr)
 			err = relocate_section(mod, info, s, &info->sections[s->sh_info]);
 	}
-	if (!err)
-		sort(mod->sites, mod->nr_sites, sizeof(*mod->sites), compare_sites);
-	return err;
+	return err ? err : sort_sites(mod, info);
 }

@@ -13,8 +13,6 @@
  */
 #include "internal.h"
 
-#include <arch/patch.h>
-#include <arch/pgtable.h>
 #include <asm/uaccess.h>
 #include <fs/libfs.h>
 #include <generated/vermagic.h>
@@ -58,12 +56,6 @@ bool try_module_get(struct module *mod)
 }
 EXPORT_SYMBOL(try_module_get);
 
-void __module_get(struct module *mod)
-{
-	if (mod)
-		atomic_inc(&mod->refcnt);
-}
-
 void module_put(struct module *mod)
 {
 	if (mod)
@@ -101,7 +93,9 @@ struct module *find_module(const char *name)
 {
 	struct module *mod;
 
-	for_each_module(mod) if (!strcmp(mod->name, name)) return mod;
+	for_each_module(mod)
+		if (!strcmp(mod->name, name))
+			return mod;
 	return NULL;
 }
 
@@ -199,13 +193,13 @@ static struct module *settle_struct(const struct module *laid_out, const struct 
 	INIT_LIST_HEAD(&mod->list);
 	INIT_LIST_HEAD(&mod->uses);
 	INIT_LIST_HEAD(&mod->used_by);
+	INIT_LIST_HEAD(&mod->files);
 	mod->version = kept_info(info, "version");
-	mod->license = kept_info(info, "license");
-	mod->taints = !license_is_gpl(mod->license);
+	mod->taints = !license_is_gpl(modinfo_get(info, "license"));
 	return mod;
 }
 
-/* A name as files have it, since it is one below /sys/module. */
+/* Letters, digits and _, as a file's name becomes a module's: it names a directory below /sys/module. */
 static bool is_module_name(const char *name)
 {
 	size_t n = strnlen(name, MODULE_NAME_LEN);
@@ -332,8 +326,10 @@ static int run_init(struct module *mod)
 		WRITE_ONCE(mod->state, MODULE_STATE_LIVE);
 		tell_live(mod);
 		module_retire_init_symbols(mod);
-		synchronize_rcu();
-		module_free_init(mod);
+		if (mod->init_memory) {
+			synchronize_rcu();
+			module_free_init(mod);
+		}
 		tell_waiters();
 	}
 	mutex_unlock(&module_mutex);
@@ -522,7 +518,9 @@ static int modules_show(struct seq_file *m, void *data)
 	const struct module *mod;
 
 	mutex_lock(&module_mutex);
-	for_each_module(mod) if (mod->state != MODULE_STATE_UNFORMED) show_module(m, mod);
+	for_each_module(mod)
+		if (mod->state != MODULE_STATE_UNFORMED)
+			show_module(m, mod);
 	mutex_unlock(&module_mutex);
 	return 0;
 }

@@ -14,6 +14,8 @@
 #include <mm/page.h>
 #include <mm/slab.h>
 
+DEFINE_MUTEX(param_lock);
+
 /* ---- Types */
 
 /* A type whose numbers lie in a range. The text may have a sign and 0x in front. */
@@ -104,7 +106,7 @@ EXPORT_SYMBOL(param_ops_invbool);
 
 /*
  * Texts that were given are allocated, and the module's own default is not: the list of those that are ours tells them
- * apart. [module_mutex, or the only user of a module that is being loaded]
+ * apart. [param_lock]
  */
 struct param_text {
 	struct param_text *next;
@@ -279,8 +281,10 @@ int module_parse_params(struct module *mod, char *args)
 	char *name, *val;
 	int err = 0;
 
+	mutex_lock(&param_lock);
 	while (!err && (name = next_word(&args, &val)))
 		err = set_param(mod, params, n, name, val);
+	mutex_unlock(&param_lock);
 	return err;
 }
 
@@ -289,7 +293,9 @@ void module_free_params(struct module *mod)
 	unsigned n;
 	const struct kernel_param *params = module_section(mod, "__param", sizeof(*params), &n);
 
+	mutex_lock(&param_lock);
 	for (unsigned i = 0; i < n; i++)
 		if (params[i].ops->free)
 			params[i].ops->free(params[i].arg);
+	mutex_unlock(&param_lock);
 }

@@ -7,6 +7,8 @@
  */
 #include "internal.h"
 
+#include <fs/libfs.h>
+#include <kernel/init.h>
 #include <kernel/ksyms.h>
 #include <lib/sort.h>
 #include <lib/string.h>
@@ -126,10 +128,16 @@ static void forget_gone_at(unsigned long start, unsigned long end)
 	}
 }
 
-static void add_table(struct ksym_table *table)
+/* Returns the table, or NULL for one without names, about which nobody asks. */
+static struct ksym_table *add_table(struct ksym_table *table)
 {
 	forget_gone_at(table->start, table->end);
-	ksym_table_add(table);
+	if (table->nr) {
+		ksym_table_add(table);
+		return table;
+	}
+	kvfree(table);
+	return NULL;
 }
 
 int module_add_symbols(struct module *mod, const struct load_info *info)
@@ -142,14 +150,12 @@ int module_add_symbols(struct module *mod, const struct load_info *info)
 		kvfree(init);
 		return -ENOMEM;
 	}
-	add_table(core);
-	add_table(init);
-	mod->symbols = core;
-	mod->init_symbols = init;
+	mod->symbols = add_table(core);
+	mod->init_symbols = add_table(init);
 	return 0;
 }
 
-/* The code of a table is about to go, and its names stay for the trace. An empty table is of no use to anybody. */
+/* The code of a table is about to go, and its names stay for the trace. */
 static void retire_table(struct ksym_table **table)
 {
 	unsigned n = 0;
@@ -164,9 +170,27 @@ static void retire_table(struct ksym_table **table)
 	(*table)->gone = true;
 	gone[n] = *table;
 	*table = NULL;
-	if (!gone[n]->nr)
-		forget_gone(n);
 }
+
+/*
+ * debugfs, gone_symbols: what a trace may still name, in the form of /proc/kallsyms. A recorder adds these to the
+ * symbols of its file.
+ */
+static int gone_show(struct seq_file *m, void *data)
+{
+	mutex_lock(&module_mutex);
+	for (unsigned n = 0; n < MAX_GONE && gone[n]; n++)
+		for (unsigned i = 0; i < gone[n]->nr; i++) {
+			const struct ksym_entry *e = &gone[n]->entries[i];
+
+			seq_printf(m, "%016lx %c %s\t[%s]\n", kallsyms_show_value() ? e->address : 0, e->type,
+				   gone[n]->names + e->name, gone[n]->module);
+		}
+	mutex_unlock(&module_mutex);
+	return 0;
+}
+static const struct text_file gone_entry = {.path = "gone_symbols", .mode = 0400, .show = gone_show};
+REGISTER_DEBUGFS(gone_entry);
 
 void module_retire_init_symbols(struct module *mod)
 {

@@ -4,6 +4,7 @@
  * found in two levels of bitmaps, tasks and groups in hashes.
  */
 #include <fs/libfs.h>
+#include <kernel/export.h>
 #include <lib/bitmap.h>
 #include <lib/errno.h>
 #include <lib/hash.h>
@@ -143,6 +144,7 @@ struct task_struct *find_get_task(pid_t pid)
 	rcu_read_unlock();
 	return p;
 }
+EXPORT_SYMBOL(find_get_task);
 
 /* The first number in use from `from` on, PID_MAX when there is none. */
 static unsigned next_pid(unsigned from)

@@ -1,4 +1,5 @@
 /* Pending signals: the sets and the queues of their siginfo. */
+#include <kernel/export.h>
 #include <lib/atomic.h>
 #include <lib/errno.h>
 #include <lib/string.h>
@@ -148,6 +149,7 @@ int dequeue_signal(sigset_t mask, struct siginfo *info)
 	recalc_sigpending();
 	return sig;
 }
+EXPORT_SYMBOL(dequeue_signal);
 
 /* Only current may clear its flag: another task's view of our mask could be old. */
 void recalc_sigpending(void)
@@ -165,3 +167,4 @@ bool fatal_signal_pending(struct task_struct *t)
 {
 	return signal_pending(t) && (READ_ONCE(t->pending.signal) & sigmask(SIGKILL));
 }
+EXPORT_SYMBOL(fatal_signal_pending);

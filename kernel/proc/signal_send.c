@@ -6,6 +6,7 @@
  * wake afterwards. So either the thread sees it cleared or it is asleep in a state that the wake-up looks
  * for.
  */
+#include <kernel/export.h>
 #include <kernel/smp.h>
 #include <lib/atomic.h>
 #include <lib/errno.h>
@@ -267,6 +268,7 @@ int send_sig(int sig, struct task_struct *p, int priv)
 	}
 	return send_sig_info(sig, &info, p);
 }
+EXPORT_SYMBOL(send_sig);
 
 /* A signal that current cannot escape: not by ignoring, not by blocking, not even as init. */
 void force_sig_info(struct siginfo *info)

@@ -1,6 +1,7 @@
 /* Memory of tasks: struct and stack, and what hangs on them until the last reference goes. */
 #include <arch/thread.h>
 #include <fs/libfs.h>
+#include <kernel/export.h>
 #include <kernel/panic.h>
 #include <lib/errno.h>
 #include <lib/printf.h>
@@ -74,6 +75,7 @@ void __put_task_struct(struct task_struct *t)
 	put_user_struct(t->user);
 	call_rcu(&t->rcu, free_task_rcu);
 }
+EXPORT_SYMBOL(__put_task_struct);
 
 struct signal_struct *alloc_signal(void)
 {

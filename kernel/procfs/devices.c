@@ -2,15 +2,14 @@
  * /proc/devices, /proc/misc and /proc/consoles: which devices exist.
  *
  * All three are made from the table that /dev is made of (device_next), so a device that registers itself
- * shows here without doing anything more. Ports come and go while the machine runs. The reader meets each
+ * shows here without doing anything more. Devices of modules follow: <fs/cdev.h> lists them itself. Ports come and go while the machine runs. The reader meets each
  * entry whole (it is published with release), so it takes no lock.
  */
 #include "internal.h"
 
+#include <fs/miscdevice.h>
 #include <kernel/printk.h>
 #include <lib/printf.h>
-
-#define MISC_MAJOR 10
 
 /*
  * Names of majors as Linux prints them. A major may stand here twice (5 has two names), and is shown only
@@ -31,7 +30,7 @@ static bool major_is_used(unsigned major)
 	for (unsigned at = 0; (dev = device_next(&at));)
 		if (MAJOR(dev->rdev) == major)
 			return true;
-	return false;
+	return major == MISC_MAJOR && misc_devices_show(NULL);
 }
 
 /*
@@ -66,6 +65,7 @@ static int devices_show(struct seq_file *m, void *v)
 		if (major_is_used(majors[i].major))
 			seq_printf(m, "%3u %s\n", majors[i].major, majors[i].name);
 	show_unnamed(m);
+	chrdev_show(m);
 	seq_puts(m, "\nBlock devices:\n");
 	return 0;
 }
@@ -78,6 +78,7 @@ static int misc_show(struct seq_file *m, void *v)
 	for (unsigned at = 0; (dev = device_next(&at));)
 		if (MAJOR(dev->rdev) == MISC_MAJOR)
 			seq_printf(m, "%3u %s\n", MINOR(dev->rdev), dev->name);
+	misc_devices_show(m);
 	return 0;
 }
 

@@ -28,6 +28,10 @@ struct inode *proc_task_inode(struct super_block *sb, struct task_struct *task, 
 /* Finish a look-up: name found. Such dentries are never kept once nobody uses them. */
 int proc_attach(struct dentry *dentry, struct inode *inode);
 void proc_evict_node(struct inode *inode);
+/* kernel/procfs/generic.c: a mount more, which gets the files of modules, 0 or -errno; and one less, in two steps. */
+int proc_add_super(struct super_block *sb);
+void proc_begin_put(struct super_block *sb);
+void proc_put_super(struct super_block *sb);
 bool proc_number(const struct dentry *dentry, unsigned *v); /* is the name a plain decimal number? */
 int proc_pid_lookup(struct inode *dir, struct dentry *dentry, struct task_struct *task); /* /proc/<pid> itself */
 int proc_tid_lookup(struct inode *dir, struct dentry *dentry, struct task_struct *task); /* /proc/<pid>/task/<tid> */

@@ -1,6 +1,7 @@
 /*
- * /proc/kallsyms: the kernel's symbols with their addresses, and who gets to see these. An address tells an attacker
- * where things lie, so others than root read zeros (kptr_restrict 0 or 1), or everybody does (2).
+ * /proc/kallsyms: the symbols of the kernel and of its modules with their addresses, and who gets to see these. An
+ * address tells an attacker where things lie, so others than root read zeros (kptr_restrict 0 or 1), or everybody
+ * does (2).
  */
 #include "internal.h"
 
@@ -14,12 +15,17 @@ bool kallsyms_show_value(void)
 }
 
 /*
- * The table is too long for one buffer, so it is walked one symbol after the other. The iterator is the
- * symbol's index + 1, as NULL means the end.
+ * The table is too long for one buffer, so it is walked one symbol after the other, those of modules behind the
+ * kernel's. The iterator is the symbol's index + 1, as NULL means the end. A module that comes or goes in between moves
+ * the numbers of others, so a reader may miss some of these or see them twice, as on Linux.
  */
 static void *kallsyms_start(struct seq_file *m, loff_t *pos)
 {
-	return *pos < kallsyms_count() ? (void *)(unsigned long)(*pos + 1) : NULL;
+	struct module_ksym sym;
+
+	if (*pos < kallsyms_count() || kallsyms_module_symbol(*pos - kallsyms_count(), &sym))
+		return (void *)(unsigned long)(*pos + 1);
+	return NULL;
 }
 
 static void *kallsyms_next(struct seq_file *m, void *v, loff_t *pos)
@@ -33,16 +39,23 @@ static void kallsyms_stop(struct seq_file *m, void *v)
 }
 
 /*
- * One symbol. m->private tells whether the task that opened the file may see addresses: it was decided at
- * the opening, since the descriptor may be handed to another task.
+ * One symbol, unless its module has just gone. m->private tells whether the task that opened the file may see
+ * addresses: that was decided at the opening, since the descriptor may be handed to another task.
  */
 static int kallsyms_show(struct seq_file *m, void *v)
 {
+	size_t i = (unsigned long)v - 1;
+	struct module_ksym of_module;
 	struct ksym sym;
 
-	if (!kallsyms_symbol((unsigned long)v - 1, &sym))
+	if (kallsyms_symbol(i, &sym)) {
+		seq_printf(m, "%016lx %c %s\n", m->private ? sym.address : 0, sym.type, sym.name);
+		return 0;
+	}
+	if (!kallsyms_module_symbol(i - kallsyms_count(), &of_module))
 		return SEQ_SKIP;
-	seq_printf(m, "%016lx %c %s\n", m->private ? sym.address : 0, sym.type, sym.name);
+	seq_printf(m, "%016lx %c %s\t[%s]\n", m->private ? of_module.address : 0, of_module.type, of_module.name,
+		   of_module.module);
 	return 0;
 }
 

@@ -12,6 +12,8 @@
  */
 #include "internal.h"
 
+#include <fs/removable.h>
+
 #include <lib/printf.h>
 #include <mm/mm.h>
 #include <mm/slab.h>
@@ -101,6 +103,7 @@ void proc_evict_node(struct inode *inode)
 {
 	if (inode->i_rdev)
 		kfree(inode->i_private);
+	removable_evict(inode);
 }
 
 int proc_attach(struct dentry *dentry, struct inode *inode)

@@ -138,7 +138,9 @@ static int proc_create_link(struct dentry *root, const char *name, const struct 
 	return 0;
 }
 
-static const struct super_operations proc_super_ops = {.evict_inode = proc_evict_node};
+static const struct super_operations proc_super_ops = {.evict_inode = proc_evict_node,
+						       .begin_put = proc_begin_put,
+						       .put_super = proc_put_super};
 
 /*
  * Fill a new mount of procfs. Each mount has a super block and a tree of its own. Options are refused:
@@ -166,7 +168,9 @@ static int proc_fill_super(struct super_block *sb, const char *options)
 	err = proc_create_link(sb->s_root, "self", &self_iops);
 	if (!err)
 		err = proc_create_link(sb->s_root, "thread-self", &thread_self_iops);
-	return err ? err : proc_create_link(sb->s_root, "mounts", &mounts_iops);
+	if (!err)
+		err = proc_create_link(sb->s_root, "mounts", &mounts_iops);
+	return err ? err : proc_add_super(sb);
 }
 
 static const struct file_system_type proc_type = {.name = "proc", .nodev = true, .fill_super = proc_fill_super};

@@ -303,11 +303,13 @@ notrace void preempt_schedule(void)
 		preempt_enable_no_resched();
 	} while (need_resched());
 }
+EXPORT_SYMBOL(preempt_schedule);
 
 notrace void preempt_schedule_notrace(void)
 {
 	preempt_schedule();
 }
+EXPORT_SYMBOL(preempt_schedule_notrace);
 
 /* At the end of an interrupt that came while the kernel was preemptible. Interrupts are off here and on return. */
 void preempt_schedule_irq(void)
@@ -328,11 +330,13 @@ int cond_resched(void)
 	preempt_schedule();
 	return 1;
 }
+EXPORT_SYMBOL(cond_resched);
 
 void io_schedule(void)
 {
 	schedule();
 }
+EXPORT_SYMBOL(io_schedule);
 
 /* A new task's first step: it finishes the switch that its parent's CPU began. */
 void schedule_tail(struct task_struct *prev)

@@ -4,6 +4,7 @@
  */
 #include "sched.h"
 
+#include <kernel/export.h>
 #include <lib/string.h>
 #include <proc/fork.h>
 #include <lib/printf.h>
@@ -117,6 +118,7 @@ int task_nice(const struct task_struct *p)
 {
 	return p->static_prio - DEFAULT_PRIO;
 }
+EXPORT_SYMBOL(task_nice);
 
 /*
  * The letters of /proc/PID/stat and of the trace, in Linux's order: running, sleeping, disk sleep (uninterruptible),

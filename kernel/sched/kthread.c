@@ -11,6 +11,7 @@
  *
  * A thread is stopped by kthread_stop(): it sets a flag, wakes the thread, and waits until its function has returned.
  */
+#include <kernel/export.h>
 #include <kernel/panic.h>
 #include <kernel/smp.h>
 #include <lib/printf.h>
@@ -69,6 +70,24 @@ static int kthread(void *arg)
 	complete_all(&k->exited);
 	do_exit(0);
 }
+
+void kthread_exit(long result)
+{
+	struct kthread *k = to_kthread(current);
+
+	k->result = result;
+	complete_all(&k->exited);
+	do_exit(0);
+}
+EXPORT_SYMBOL(kthread_exit);
+
+void kthread_complete_and_exit(struct completion *c, long result)
+{
+	if (c)
+		complete(c);
+	kthread_exit(result);
+}
+EXPORT_SYMBOL(kthread_complete_and_exit);
 
 /*
  * The thread looks as if it had gone to sleep on `cpu`: it has that queue's virtual time, so its first wake-up is like
@@ -205,9 +224,10 @@ struct task_struct *kthread_create(int (*fn)(void *), void *data, const char *na
 	va_end(args);
 	return p;
 }
+EXPORT_SYMBOL(kthread_create);
 
 /* Until its first wake-up only the creator knows the thread, so the mask is changed without a lock. */
-static void kthread_bind(struct task_struct *p, int cpu)
+void kthread_bind(struct task_struct *p, unsigned cpu)
 {
 	memset(p->cpus_mask, 0, sizeof(p->cpus_mask));
 	set_bit(cpu, p->cpus_mask);
@@ -215,6 +235,7 @@ static void kthread_bind(struct task_struct *p, int cpu)
 	join_sleepers(p, cpu);
 	p->flags |= PF_NO_SETAFFINITY;
 }
+EXPORT_SYMBOL(kthread_bind);
 
 struct task_struct *kthread_create_on_cpu(int (*fn)(void *), void *data, int cpu, const char *namefmt, ...)
 {
@@ -228,6 +249,7 @@ struct task_struct *kthread_create_on_cpu(int (*fn)(void *), void *data, int cpu
 		kthread_bind(p, cpu);
 	return p;
 }
+EXPORT_SYMBOL(kthread_create_on_cpu);
 
 struct task_struct *kthread_run(int (*fn)(void *), void *data, const char *namefmt, ...)
 {
@@ -241,11 +263,13 @@ struct task_struct *kthread_run(int (*fn)(void *), void *data, const char *namef
 		wake_up_process(p);
 	return p;
 }
+EXPORT_SYMBOL(kthread_run);
 
 bool kthread_should_stop(void)
 {
 	return READ_ONCE(to_kthread(current)->should_stop);
 }
+EXPORT_SYMBOL(kthread_should_stop);
 
 int kthread_stop(struct task_struct *t)
 {
@@ -266,3 +290,4 @@ int kthread_stop(struct task_struct *t)
 	trace_sched_kthread_stop_ret(result);
 	return result;
 }
+EXPORT_SYMBOL(kthread_stop);

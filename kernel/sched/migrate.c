@@ -1,6 +1,7 @@
 /* Which CPU a task is on: placement, affinity, moving it. */
 #include "sched.h"
 
+#include <kernel/export.h>
 #include <trace/events/sched.h>
 
 /* p, which is new and has not been anywhere yet, begins on cpu. [pi_lock] */
@@ -149,6 +150,7 @@ int sched_setaffinity(struct task_struct *p, const struct cpumask *mask)
 	}
 	return ret;
 }
+EXPORT_SYMBOL(sched_setaffinity);
 
 bool task_curr(const struct task_struct *p)
 {

@@ -1,6 +1,7 @@
 /* Stopping CPUs: a stopper thread each; stop_machine has all but one wait outside of patched code. */
 #include <arch/patch.h>
 #include <arch/processor.h>
+#include <kernel/export.h>
 #include <kernel/smp.h>
 #include <sched/mutex.h>
 #include <sched/wait.h>
@@ -394,6 +395,7 @@ int noinline stop_machine(int (*fn)(void *), void *data)
 
 	return stop_all_cpus(&d, fn, data);
 }
+EXPORT_SYMBOL(stop_machine);
 
 /* The initiator's part of stop_machine_each. */
 static int stop_run_each(void *arg)

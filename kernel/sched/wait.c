@@ -10,6 +10,7 @@
  * The waker makes the condition true and then calls wake_up(q). Either the sleeper sees the condition, or the waker
  * finds it in the queue. q->lock is taken with interrupts off, so interrupt handlers may wake.
  */
+#include <kernel/export.h>
 #include <sched/wait.h>
 
 void init_waitqueue_head(wait_queue_head_t *q)
@@ -17,12 +18,14 @@ void init_waitqueue_head(wait_queue_head_t *q)
 	spin_lock_init(&q->lock);
 	INIT_LIST_HEAD(&q->head);
 }
+EXPORT_SYMBOL(init_waitqueue_head);
 
 /* True: this call has woken the task. The entry stays in the queue. */
 bool default_wake_function(struct wait_queue_entry *w, unsigned mode)
 {
 	return try_to_wake_up(w->task, mode);
 }
+EXPORT_SYMBOL(default_wake_function);
 
 /*
  * For sleepers that loop over their condition: the entry is taken off at the wake-up, so the sleeper needs no second
@@ -46,6 +49,7 @@ bool autoremove_wake_function(struct wait_queue_entry *w, unsigned mode)
 	}
 	return woken;
 }
+EXPORT_SYMBOL(autoremove_wake_function);
 
 void add_wait_queue(wait_queue_head_t *q, struct wait_queue_entry *w)
 {
@@ -55,6 +59,7 @@ void add_wait_queue(wait_queue_head_t *q, struct wait_queue_entry *w)
 	list_add(&w->entry, &q->head);
 	spin_unlock_irqrestore(&q->lock, flags);
 }
+EXPORT_SYMBOL(add_wait_queue);
 
 void remove_wait_queue(wait_queue_head_t *q, struct wait_queue_entry *w)
 {
@@ -64,6 +69,7 @@ void remove_wait_queue(wait_queue_head_t *q, struct wait_queue_entry *w)
 	list_del_init(&w->entry);
 	spin_unlock_irqrestore(&q->lock, flags);
 }
+EXPORT_SYMBOL(remove_wait_queue);
 
 /*
  * Sleepers that may be woken together stand in front, exclusive ones behind. So one pass over the list wakes all of the
@@ -89,11 +95,13 @@ void prepare_to_wait(wait_queue_head_t *q, struct wait_queue_entry *w, unsigned 
 {
 	prepare(q, w, state, false);
 }
+EXPORT_SYMBOL(prepare_to_wait);
 
 void prepare_to_wait_exclusive(wait_queue_head_t *q, struct wait_queue_entry *w, unsigned state)
 {
 	prepare(q, w, state, true);
 }
+EXPORT_SYMBOL(prepare_to_wait_exclusive);
 
 /* Wakes all that are not exclusive and `nr` that are; nr 0: all of them. Context: q locked. */
 static void __wake_up_common(wait_queue_head_t *q, unsigned mode, int nr)
@@ -116,3 +124,4 @@ void __wake_up(wait_queue_head_t *q, unsigned mode, int nr_exclusive)
 	__wake_up_common(q, mode, nr_exclusive);
 	spin_unlock_irqrestore(&q->lock, flags);
 }
+EXPORT_SYMBOL(__wake_up);

@@ -32,6 +32,7 @@
  */
 #include "sched.h"
 
+#include <kernel/export.h>
 #include <mm/mm.h>
 #include <trace/events/sched.h>
 
@@ -146,11 +147,13 @@ unlock:
 	spin_unlock_irqrestore(&p->pi_lock, flags);
 	return woken;
 }
+EXPORT_SYMBOL(try_to_wake_up);
 
 bool noinline wake_up_process(struct task_struct *p)
 {
 	return try_to_wake_up(p, TASK_NORMAL);
 }
+EXPORT_SYMBOL(wake_up_process);
 
 bool wake_up_state(struct task_struct *p, unsigned mask)
 {

@@ -3,10 +3,12 @@
  * conversion is one multiplication and a shift, and no division. Not traced: time stamps come from here.
  */
 #include <arch/processor.h>
+#include <kernel/export.h>
 #include <lib/atomic.h>
 #include <time/clock.h>
 
 u64 clock_mult;
+EXPORT_SYMBOL(clock_mult);
 static u64 cycles_mult; /* cycles = (ns * mult) >> CLOCK_SHIFT [immutable after clock_init] */
 static u64 wall_offset; /* wall clock minus sched_clock, ns [atomic] */
 
@@ -44,6 +46,7 @@ u64 ktime_get_real_ns(void)
 {
 	return sched_clock() + READ_ONCE(wall_offset);
 }
+EXPORT_SYMBOL(ktime_get_real_ns);
 
 /*
  * The wall clock is one difference to the counter. It is one aligned word, so readers see the old or the new time and
@@ -62,3 +65,4 @@ void ndelay(u64 ns)
 	while ((s64)(sched_clock() - end) < 0)
 		cpu_relax();
 }
+EXPORT_SYMBOL(ndelay);

@@ -10,6 +10,7 @@
  * CPU would not find it, and hrtimer_cancel would not see that it runs. Base locks are taken with interrupts off, and
  * no other lock is taken inside of one.
  */
+#include <kernel/export.h>
 #include <kernel/panic.h>
 #include <kernel/percpu.h>
 #include <lib/atomic.h>
@@ -51,6 +52,7 @@ void hrtimer_init(struct hrtimer *t, enum hrtimer_restart (*fn)(struct hrtimer *
 	trace_hrtimer_init(t, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
 	*t = (struct hrtimer){.function = fn, .base = per_cpu_ptr(hrtimer_bases, 0)};
 }
+EXPORT_SYMBOL(hrtimer_init);
 
 /*
  * Locks the base that t belongs to. The timer may move while this waits for the lock, so the pointer is looked at
@@ -144,6 +146,7 @@ void noinline hrtimer_start(struct hrtimer *t, ktime_t expires)
 	unlock_base(base);
 	local_irq_restore(flags);
 }
+EXPORT_SYMBOL(hrtimer_start);
 
 int hrtimer_try_to_cancel(struct hrtimer *t)
 {
@@ -161,6 +164,7 @@ int hrtimer_try_to_cancel(struct hrtimer *t)
 	local_irq_restore(flags);
 	return ret;
 }
+EXPORT_SYMBOL(hrtimer_try_to_cancel);
 
 int noinline hrtimer_cancel(struct hrtimer *t)
 {
@@ -170,6 +174,7 @@ int noinline hrtimer_cancel(struct hrtimer *t)
 		cpu_relax();
 	return ret;
 }
+EXPORT_SYMBOL(hrtimer_cancel);
 
 /* Under the lock, as between leaving the tree and running the callback both words would say no. */
 bool hrtimer_active(const struct hrtimer *t)
@@ -186,11 +191,13 @@ bool hrtimer_active(const struct hrtimer *t)
 	local_irq_restore(flags);
 	return active;
 }
+EXPORT_SYMBOL(hrtimer_active);
 
 u64 hrtimer_forward(struct hrtimer *t, ktime_t now, ktime_t interval)
 {
 	return ktime_forward(&t->expires, now, interval);
 }
+EXPORT_SYMBOL(hrtimer_forward);
 
 /*
  * Calls one timer back. Context: hard interrupt, base locked; the lock is dropped around the callback, which may do

@@ -6,6 +6,7 @@
  * monotonic clock, in ns, so that a sleep that was interrupted goes on to the same end.
  */
 #include <asm/uaccess.h>
+#include <kernel/export.h>
 #include <proc/signal.h>
 #include <proc/syscall.h>
 #include <time/clock.h>
@@ -87,6 +88,7 @@ s64 schedule_timeout_ns(s64 timeout)
 		return 0;
 	return max_t(s64, expires - ktime_get(), 0);
 }
+EXPORT_SYMBOL(schedule_timeout_ns);
 
 /*
  * Write the time that is left to the user, 0 when it is over. A restart with 0 would end at once. 0 or

@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+from ko_file import KoFile
 from vitrine_guest import ROOT
 
 MAKEFILE = "obj-m += {}\nall:\n\tmake -C $(KDIR) M=$(PWD) modules\n"
@@ -141,6 +142,74 @@ def test_what_is_loaded_is_shown(demo, tmp_path):
     ]
 
 
+def test_sys_module_and_kallsyms(demo, tmp_path):
+    """Parameters are read and set where they have a file; a file that is open when its module goes says so."""
+    arch, ko = demo
+    out = run(
+        arch,
+        [ko],
+        "ls /sys/module; insmod /demo.ko times=0 list=5,6; cd /sys/module/demo; ls -1a . sections parameters\n"
+        "for f in initstate refcnt initsize coresize taint parameters/times parameters/name parameters/list; do\n"
+        "echo $f $(cat $f); done; echo 7 > parameters/times; cat parameters/times; echo x > parameters/times; echo $?\n"
+        "echo 1 > refcnt; echo $?; stat -c %a parameters/times parameters/name\n"
+        "grep '\\[demo\\]' /proc/kallsyms | cut -c17- | sort | head -4\n"
+        "text=$(cat sections/.text) t=$(grep ' t demo_exit' /proc/kallsyms); case 0x$t in ${text%???}*) echo same;; esac\n"
+        "exec 4< parameters/times; rmmod demo; cat <&4; ls /sys/module; grep -c '\\[demo\\]' /proc/kallsyms\n"
+        "grep -c demo_exit /sys/kernel/debug/gone_symbols; insmod /demo.ko; cat /sys/module/demo/parameters/times; rmmod demo",
+        tmp_path,
+    )
+    lines = out.splitlines()
+    at = lines.index("initstate live")
+    names = set(lines[:at])
+    assert {"coresize", "holders", "initsize", "initstate", "parameters", "refcnt", "sections", "taint"} <= names
+    assert {".text", ".data", "list", "name", "times"} <= names and ".init.text" not in names
+    assert lines[at : at + 8] == [
+        "initstate live",
+        "refcnt 0",
+        "initsize 0",
+        "coresize 12288",
+        "taint",
+        "parameters/times 0",
+        "parameters/name nobody",
+        "parameters/list 5,6",
+    ]
+    assert lines[at + 8 :] == [
+        "7",
+        "sh: echo: write error: Invalid argument",
+        "1",
+        "sh: echo: write error: Input/output error",
+        "1",
+        "644",
+        "444",
+        " D __this_module\t[demo]",
+        " T cleanup_module\t[demo]",
+        " T init_module\t[demo]",
+        " b list\t[demo]",
+        "same",
+        "cat: -: No such device",
+        "0",
+        "1",
+        "1",
+    ]
+
+
+def test_trace_dat_names_functions_of_modules_that_have_gone(demo, tmp_path):
+    arch, ko = demo
+    out = run(
+        arch,
+        [ko],
+        "echo 'insmod /demo.ko; rmmod demo' > /load; cd /tmp\n"
+        "trace-cmd record -p function -l 'demo_*:mod:demo' -o t.dat sh /load > /dev/null; trace-cmd report t.dat | grep demo_",
+        tmp_path,
+    )
+    assert [line.split(maxsplit=3)[3] for line in out.splitlines()[1:]] == [
+        "function:             demo_init",
+        "bprint:               demo_init: hello nobody 0",
+        "function:             demo_exit",
+        "bprint:               demo_exit: bye",
+    ]
+
+
 def test_the_profiler_counts_functions_of_modules(demo, tmp_path):
     """It is on while a module comes and goes, and the next one has the same places: each counts what it did itself."""
     arch, ko = demo
@@ -216,6 +285,66 @@ def test_a_damaged_file_is_refused_with_a_reason(demo, tmp_path):
     assert out.endswith("good\n")
 
 
+def test_a_hostile_file_is_refused(demo, tmp_path):
+    """Parts that overlap would change under the loader's hands, and a site that is no call would be patched as one."""
+    arch, ko = demo
+    whole = ko.read_bytes()
+    hook = {"aarch64": "_mcount", "x86_64": "__fentry__"}[arch]
+    this = ".gnu.linkonce.this_module"
+    info, symbols = KoFile(whole).section(".modinfo"), KoFile(whole).section(".symtab")
+    sites = list(KoFile(whole).relocations(hook))
+    assert len(sites) == 2  # in the texts of init and exit
+    bad = {
+        "header": (KoFile(whole).put_shoff(16), "its table of sections lies across its header"),
+        "table": (
+            KoFile(whole).put_header(".modinfo", offset=KoFile(whole).shoff),
+            "section .modinfo lies across the headers",
+        ),
+        "overlap": (
+            KoFile(whole).put_header(".modinfo", offset=symbols["offset"] + symbols["size"] - info["size"]),
+            "sections .modinfo and .symtab overlap",
+        ),
+        "align": (KoFile(whole).put_header(this, addralign=1), "it has no struct module"),
+        "type": (KoFile(whole).put_relocation(sites[0][0], kind=0), f"a use of {hook} that is no call"),
+    }
+    if arch == "aarch64":
+        bad["place"] = KoFile(whole).put_relocation(sites[0][0], offset=sites[0][1] + 2), "a use of _mcount that is no call"
+    else:
+        bad["place"] = KoFile(whole).put_relocation(sites[0][0], offset=0), "a use of __fentry__ that is no call"
+    for name, (file, _) in bad.items():
+        (tmp_path / f"{name}.ko").write_bytes(file.data)
+    out = run(
+        arch,
+        [tmp_path / f"{name}.ko" for name in bad] + [ko],
+        "dmesg -c > /dev/null\n" + "".join(f"insmod /{name}.ko 2>/dev/null; echo == {name} $?; dmesg -c | cut -d] -f2\n" for name in bad)
+        + "cat /proc/modules; insmod /demo.ko && rmmod demo && echo == good",
+        tmp_path,
+    )
+    said = dict(re.findall(r"^== (\w+) 1\n(.*)\n", out, re.M))
+    assert {name: reason in said.get(name, "") for name, (_, reason) in bad.items()} == dict.fromkeys(bad, True), out
+    assert out.endswith("== good\n")
+
+
+def test_filters_lose_the_functions_of_a_module_that_goes(demo, tmp_path):
+    """Another module at the same place is not taken for it, neither by function_graph nor by a file that was open."""
+    arch, ko = demo
+    (tmp_path / "next.c").write_text(DEMO.replace("demo_", "next_").replace('"demo', '"next'))
+    status, said = make(tmp_path, arch, objects="next.o")
+    assert status == 0, said
+    out = run(
+        arch,
+        [ko, tmp_path / "next.ko"],
+        "cd /sys/kernel/tracing; insmod /demo.ko; echo demo_exit > set_graph_function; echo 0 > tracing_on\n"
+        "exec 3> set_ftrace_filter; echo 'demo_exit schedule' >&3; rmmod demo; insmod /next.ko; exec 3>&-\n"
+        "echo == graph; cat set_graph_function; echo == filter; cat set_ftrace_filter; echo > set_ftrace_filter\n"
+        "echo function_graph > current_tracer; echo > trace; echo 1 > tracing_on; rmmod next; echo 0 > tracing_on\n"
+        "echo == trace; grep next_ trace; true",
+        tmp_path,
+    )
+    parts = dict(re.findall(r"^== (\w+)\n(.*?)(?=^== |\Z)", out, re.M | re.S))
+    assert parts == {"graph": "", "filter": "schedule\n", "trace": ""}
+
+
 def test_what_nobody_exports_is_an_error_when_it_is_built(tmp_path):
     source = (
         '#include <linux/module.h>\nMODULE_LICENSE("GPL");\nint no_such_function(void);\n'
@@ -244,7 +373,7 @@ def test_modules_that_use_each_other(tmp_path):
         "aarch64",
         [tmp_path / "both.ko", tmp_path / "user.ko"],
         "insmod /user.ko 2>/dev/null; echo $?; dmesg | grep -o 'Unknown symbol .*'; insmod /both.ko; insmod /user.ko\n"
-        "dmesg | grep -o 'the answer.*'; lsmod | grep both; rmmod both; echo $?; rmmod user both; cat /proc/modules",
+        "dmesg | grep -o 'the answer.*'; lsmod | grep both; cat /sys/module/both/holders/user/initstate; ls /sys/module/both/holders; rmmod both; echo $?; rmmod user both; cat /proc/modules",
         tmp_path,
     )
     assert out.splitlines() == [
@@ -252,6 +381,8 @@ def test_modules_that_use_each_other(tmp_path):
         "Unknown symbol answer",
         "the answer is 42",
         "both                   12288  1 user",
+        "live",
+        "user",
         "rmmod: Module both is in use by: user",
         "1",
     ]

@@ -27,7 +27,7 @@
 struct mutex ftrace_lock, trace_types_lock;
 struct trace_array global_trace;
 struct dyn_ftrace *ftrace_recs;
-unsigned ftrace_nr_recs;
+unsigned ftrace_nr_recs, ftrace_recs_end;
 unsigned long *ftrace_present_map;
 
 #define SITES 64
@@ -121,7 +121,7 @@ static int fresh(void **state)
 	for (unsigned i = 0; i < OTHERS; i++)
 		add_task(&others[i]);
 	ftrace_recs = recs;
-	ftrace_nr_recs = SITES;
+	ftrace_nr_recs = ftrace_recs_end = SITES;
 	ftrace_present_map = present;
 	for (unsigned i = 0; i < SITES; i++)
 		recs[i].ip = IP(i);

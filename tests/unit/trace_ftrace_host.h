@@ -240,7 +240,7 @@ static int gone(void **state)
 	kfree(ftrace_present_map);
 	kfree(forgotten_at);
 	forgotten_at = NULL;
-	forgotten_max = 0;
+	ftrace_recs_end = ftrace_nr_kernel_recs;
 	return 0;
 }
 

@@ -64,7 +64,7 @@ static void test_modules_addresses_find_their_records(void **state)
 	assert_int_equal(nr_runs, 0);
 }
 
-/* Of a set that was nobody's while a module went, the places that another module has now are not in it. */
+/* A set that no registered user had while a module went does not hold the places that another module has now. */
 static void test_a_set_forgets_what_is_gone(void **state)
 {
 	struct ftrace_ops ops = user(0, "f5");

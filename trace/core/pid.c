@@ -37,7 +37,7 @@ static bool list_empty_pids(const struct trace_pid_list *list)
 	return find_first_bit(list->bits, TRACE_PID_MAX) == TRACE_PID_MAX;
 }
 
-/* Lists of events and of functions differ in who is told of a change, and in how an empty one is shown. */
+/* The lists of events and of functions have different listeners for a change, and show an empty list differently. */
 static bool of_events(struct trace_array *tr, struct trace_pid_list **which)
 {
 	return which == &tr->event_pids.only || which == &tr->event_pids.but;

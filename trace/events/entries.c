@@ -45,7 +45,7 @@ struct trace_entry_format {
 static bool entry_file(struct virtual_dir *dir, unsigned n, struct virtual_entry *e);
 
 #define FTRACE_ENTRY(entry, struct_name, id, number, tstruct, text) \
-	{{entry_file}, #entry, id, entry_fields_##entry, text},
+	{{entry_file, NULL}, #entry, id, entry_fields_##entry, text},
 static struct trace_entry_format formats[] = {
 #include "core/entries.h"
 };
@@ -96,4 +96,4 @@ static bool entry_dir(struct virtual_dir *dir, unsigned n, struct virtual_entry 
 	*e = (struct virtual_entry){.name = formats[n].name, .mode = 0750, .dir = &formats[n].dir};
 	return true;
 }
-struct virtual_dir trace_entry_dir = {entry_dir};
+struct virtual_dir trace_entry_dir = {.entry = entry_dir};

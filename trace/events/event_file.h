@@ -26,19 +26,33 @@ struct trace_event_system {
 	const char *name;
 	struct trace_event_set *set;
 	struct trace_event_file **files; /* its events, in set->by_system */
-	unsigned nr_files;
-	char *filter_text; /* [e] the last error in its file `filter`; NULL: none */
+	unsigned nr_files;	   /* [I] of the kernel */
+	unsigned nr_module_events; /* [e; read without] of modules */
+	char *filter_text;	   /* [e] the last error in its file `filter`; NULL: none */
 };
 
-/* All events of an array. [I, boot or the array's creation] */
+/*
+ * The place of an event of a module, behind the kernel's. Names are copies that stay when the module goes, so they are
+ * read without a lock (events/modules.c).
+ */
+#define ROOM_FOR_MODULE_EVENTS 64
+struct trace_module_place {
+	struct trace_event_system *system; /* [e; read without] NULL: nobody has the place */
+	const char *name;		   /* [e; the same] */
+};
+
+/* All events of an array. [I, boot or the array's creation, unless said] */
 struct trace_event_set {
+	struct list_head list;	/* [e] */
 	struct virtual_dir dir; /* events */
 	struct trace_array *tr;
 	struct trace_event_system *systems;  /* in order of their first event */
 	struct trace_event_file **by_system; /* all files, a system's together */
 	unsigned nr_syscalls_on[2];	     /* [e] of system calls: their beginnings, their ends */
-	unsigned nr_systems, nr_files;
-	struct trace_event_file files[]; /* in the order of the linker's table */
+	unsigned nr_systems; /* [e; read with acquire] it grows, as systems of modules come */
+	unsigned nr_files;
+	struct trace_module_place module_places[ROOM_FOR_MODULE_EVENTS];
+	struct trace_event_file files[]; /* in the order of the linker's table, and behind them places for modules' */
 };
 
 DECLARE_TABLE(ftrace_events, const struct trace_event_call);
@@ -46,14 +60,24 @@ static inline unsigned trace_nr_events(void)
 {
 	return __stop_ptrs_ftrace_events - __start_ptrs_ftrace_events;
 }
-/* NULL: not an event's type. */
+/* By place. [e; read by type with preemption off, then good until preemption is on] NULL: nobody has the place. */
+extern const struct trace_event_call *trace_module_calls[ROOM_FOR_MODULE_EVENTS];
+static inline bool trace_type_is_of_module(unsigned type)
+{
+	return type - TRACE_EVENT_FIRST - trace_nr_events() < ROOM_FOR_MODULE_EVENTS;
+}
+/* NULL: not an event's type. What it returns for a type of a module's event may go when preemption is on. */
 static inline const struct trace_event_call *trace_event_of_type(unsigned type)
 {
 	unsigned nr = type - TRACE_EVENT_FIRST;
 
-	return nr < trace_nr_events() ? __start_ptrs_ftrace_events[nr] : NULL;
+	if (likely(nr < trace_nr_events()))
+		return __start_ptrs_ftrace_events[nr];
+	return trace_type_is_of_module(type) ? READ_ONCE(trace_module_calls[nr - trace_nr_events()]) : NULL;
 }
-#define for_each_event(set, file) for ((file) = (set)->files; (file) < (set)->files + (set)->nr_files; (file)++)
+#define for_each_event(set, file)                                                               \
+	for ((file) = (set)->files; (file) < (set)->files + (set)->nr_files; (file)++) \
+		if ((file)->call)
 
 /* Which events: by patterns (glob_match), NULL: any. `either`: the name of the system or of the event. */
 struct trace_event_match {
@@ -61,7 +85,19 @@ struct trace_event_match {
 };
 bool trace_event_matches(const struct trace_event_file *file, const struct trace_event_match *match);
 
+/* events/set.c. event_mutex held, or nobody else knows the set. */
+void trace_event_file_init(struct trace_event_set *set, unsigned nr, const struct trace_event_call *call);
+struct trace_event_system *trace_event_find_system(const struct trace_event_set *set, const char *name); /* or NULL */
+/* events/modules.c: a new set gets the events of the modules that are there; one that ends gets no more. No lock. */
+void trace_module_events_join(struct trace_event_set *set);
+void trace_module_events_leave(struct trace_event_set *set);
+/* Its module stays until unpin. -EBUSY: it is not through with its init, or on its way out. Any context. */
+int trace_event_pin(struct trace_event_file *file);
+void trace_event_unpin(struct trace_event_file *file);
+
 /* events/switch.c. event_mutex held. */
+/* The list of pids of set_event_pid has begun or ended to be there. */
+void trace_events_update_pids(struct trace_array *tr);
 /* What every record depends on has changed: clock, options of stacks, tp_printk. trace_types_lock held. */
 void trace_events_update_options(struct trace_array *tr);
 /*
@@ -76,6 +112,9 @@ int trace_event_enable_later(struct trace_event_file *file, bool on); /* 0, -ENO
  */
 int trace_event_hold_later(struct trace_event_file *file);
 void trace_event_release_later(struct trace_event_file *file);
+/* The same for who will switch the event from elsewhere, another event or a function: its module stays. Or -EBUSY. */
+int trace_event_hold_other_later(struct trace_event_file *file);
+void trace_event_release_other_later(struct trace_event_file *file);
 /* The event of these names; system NULL: the first of any system. NULL: there is none. */
 struct trace_event_file *trace_event_find(struct trace_event_set *set, const char *system, const char *event);
 /* events/record.c: the complete record is not to be kept, for one of these flags. Probes. */

@@ -20,6 +20,14 @@ static ssize_t event_text_refused(const struct file *file, const char *text, ssi
 	return file->f_inode->i_text->hint ? tracefs_text_refused(file, text, ret) : ret;
 }
 
+/* An event of a module has gone while its file was open. */
+static int event_is_there(const void *owner)
+{
+	return ((const struct trace_event_file *)owner)->call ? 0 : -ENODEV;
+}
+
+static const struct text_kind one_event_text = {
+	.max = FILTER_TEXT_MAX, .lock = &event_mutex, .check = event_is_there, .refused = event_text_refused};
 const struct text_kind event_text = {.max = FILTER_TEXT_MAX, .lock = &event_mutex, .refused = event_text_refused};
 
 /* ---- enable */
@@ -175,11 +183,11 @@ static int header_event_show(struct seq_file *m, void *owner)
 /* ---- Directories */
 
 static const struct text_file of_event[] = {
-	EVENT_TEXT("enable", 0640, event_enable_show, event_enable_store, &event_enable_hint),
-	EVENT_TEXT("filter", 0640, event_filter_show, event_filter_store, &event_filter_hint),
-	EVENT_TEXT("format", 0440, event_format_show, NULL, NULL),
-	EVENT_TEXT("id", 0440, event_id_show, NULL, NULL),
-	EVENT_TEXT("trigger", 0640, event_trigger_show, event_trigger_store, &event_trigger_hint),
+	EVENT_TEXT_OF(one_event_text, "enable", 0640, event_enable_show, event_enable_store, &event_enable_hint),
+	EVENT_TEXT_OF(one_event_text, "filter", 0640, event_filter_show, event_filter_store, &event_filter_hint),
+	EVENT_TEXT_OF(one_event_text, "format", 0440, event_format_show, NULL, NULL),
+	EVENT_TEXT_OF(one_event_text, "id", 0440, event_id_show, NULL, NULL),
+	EVENT_TEXT_OF(one_event_text, "trigger", 0640, event_trigger_show, event_trigger_store, &event_trigger_hint),
 };
 static const struct text_file of_system[] = {
 	EVENT_TEXT("enable", 0640, system_enable_show, system_enable_store, &system_enable_hint),
@@ -205,6 +213,43 @@ static bool event_entry(struct virtual_dir *dir, unsigned n, struct virtual_entr
 	return n < ARRAY_SIZE(of_event) && event_file_entry(e, &of_event[n], file);
 }
 
+/*
+ * The n-th event that modules have added to the system. Without a lock: an event that comes or goes meanwhile moves the
+ * others, and a name that is just going is asked for again at the next look (module_event_is_there).
+ */
+static bool module_event_entry(struct trace_event_system *system, unsigned n, struct virtual_entry *e)
+{
+	struct trace_event_set *set = system->set;
+
+	for (unsigned i = 0; i < ROOM_FOR_MODULE_EVENTS; i++) {
+		const struct trace_module_place *place = &set->module_places[i];
+
+		if (smp_load_acquire(&place->system) != system || n--)
+			continue;
+		*e = (struct virtual_entry){
+			.name = place->name, .mode = 0750, .dir = &set->files[trace_nr_events() + i].dir};
+		return true;
+	}
+	return false;
+}
+
+/* A name that was kept from before may be that of another event, which has had the place. */
+static bool module_event_is_there(const struct virtual_dir *dir, const char *name)
+{
+	const struct trace_event_file *file = container_of(dir, struct trace_event_file, dir);
+	const struct trace_event_set *set = file->tr->events;
+	const struct trace_module_place *place = &set->module_places[file - set->files - trace_nr_events()];
+
+	return smp_load_acquire(&place->system) && !strcmp(place->name, name);
+}
+
+static bool module_system_is_there(const struct virtual_dir *dir, const char *name)
+{
+	const struct trace_event_system *system = container_of(dir, struct trace_event_system, dir);
+
+	return READ_ONCE(system->nr_module_events) && !strcmp(READ_ONCE(system->name), name);
+}
+
 /* Entry number n of a system's directory: its own files, and behind them a directory for each of its events. */
 static bool system_entry(struct virtual_dir *dir, unsigned n, struct virtual_entry *e)
 {
@@ -214,7 +259,7 @@ static bool system_entry(struct virtual_dir *dir, unsigned n, struct virtual_ent
 		return event_file_entry(e, &of_system[n], system);
 	n -= ARRAY_SIZE(of_system);
 	if (n >= system->nr_files)
-		return false;
+		return module_event_entry(system, n - system->nr_files, e);
 	*e = (struct virtual_entry){.name = system->files[n]->call->name, .mode = 0750, .dir = &system->files[n]->dir};
 	return true;
 }
@@ -229,28 +274,34 @@ static bool all_entry(struct virtual_dir *dir, unsigned n, struct virtual_entry 
 	if (n < ARRAY_SIZE(of_all))
 		return event_file_entry(e, &of_all[n], set);
 	n -= ARRAY_SIZE(of_all);
-	if (n == set->nr_systems) {
-		*e = (struct virtual_entry){.name = "ftrace", .mode = 0750, .dir = &trace_entry_dir};
+	for (unsigned i = 0; i < smp_load_acquire(&set->nr_systems); i++) {
+		struct trace_event_system *system = &set->systems[i];
+
+		if ((!system->nr_files && !READ_ONCE(system->nr_module_events)) || n--)
+			continue;
+		*e = (struct virtual_entry){.name = READ_ONCE(system->name), .mode = 0750, .dir = &system->dir};
 		return true;
 	}
-	if (n > set->nr_systems)
-		return false;
-	*e = (struct virtual_entry){.name = set->systems[n].name, .mode = 0750, .dir = &set->systems[n].dir};
-	return true;
+	*e = (struct virtual_entry){.name = "ftrace", .mode = 0750, .dir = &trace_entry_dir};
+	return !n;
 }
 
 /* Only events/ itself is made; what is below comes when it is asked for. */
 static int create_event_files(struct trace_array *tr)
 {
 	struct trace_event_set *set = tr->events;
-	struct trace_event_file *file;
 	struct dentry *d;
 
 	set->dir.entry = all_entry;
-	for (unsigned i = 0; i < set->nr_systems; i++)
+	/* With those that modules may add: there cannot be more systems than events. */
+	for (unsigned i = 0; i < set->nr_files; i++) {
 		set->systems[i].dir.entry = system_entry;
-	for_each_event(set, file)
-		file->dir.entry = event_entry;
+		set->files[i].dir.entry = event_entry;
+	}
+	for (unsigned i = set->nr_systems; i < set->nr_files; i++)
+		set->systems[i].dir.is_there = module_system_is_there;
+	for (unsigned i = 0; i < ROOM_FOR_MODULE_EVENTS; i++)
+		set->files[trace_nr_events() + i].dir.is_there = module_event_is_there;
 	d = virtual_dir_create(tr->dir, "events", 0750, &set->dir);
 	return IS_ERR(d) ? (int)PTR_ERR(d) : 0;
 }

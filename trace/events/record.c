@@ -10,6 +10,7 @@
  * Context: probes, which run in any context, NMI included, with preemption off. Nothing here sleeps or takes a lock.
  */
 #include <irq/irqflags.h>
+#include <kernel/export.h>
 #include <kernel/percpu.h>
 #include <lib/string.h>
 #include <sched/sched.h>
@@ -182,6 +183,7 @@ void *trace_event_begin(struct trace_event_buffer *buffer, struct trace_event_fi
 	/* No room, or the ring is off: triggers see a record all the same. */
 	return flags & EVENT_FILE_TRIGGERS ? begin_aside(buffer, len) : NULL;
 }
+EXPORT_SYMBOL(trace_event_begin);
 
 /*
  * The record is complete but not committed, and something must be asked first: triggers, or a filter that came after
@@ -217,6 +219,7 @@ void trace_event_end(struct trace_event_buffer *buffer, unsigned long fp)
 		trace_stacks_from(tr, buffer->pc, buffer->flags, 1, fp);
 	}
 }
+EXPORT_SYMBOL(trace_event_end);
 
 /*
  * The short way of an event with nothing but a filter: the probe has made the record in memory of its own, and a
@@ -237,3 +240,4 @@ void trace_event_judge(const struct trace_event_file *file, const void *record, 
 	memcpy(ring_buffer_event_data(event), record, len);
 	ring_buffer_commit(cpu_buffer);
 }
+EXPORT_SYMBOL(trace_event_judge);

@@ -67,8 +67,10 @@ static int enable(struct trace_event_file *file)
 		return ret;
 	trace_event_set_flag(file, EVENT_FILE_ENABLED, true);
 	ret = reg_probe(file, true);
-	if (!ret)
+	if (!ret) {
+		file->was_enabled = true;
 		return 0;
+	}
 	trace_event_set_flag(file, EVENT_FILE_ENABLED, false);
 	stop_cmdlines();
 	return ret;
@@ -87,7 +89,7 @@ static void disable(struct trace_event_file *file)
 /*
  * The probes look at the lists of pids only for events with this flag: without a list an event pays nothing for them.
  */
-static void update_event_pids(struct trace_array *tr)
+void trace_events_update_pids(struct trace_array *tr)
 {
 	bool on = trace_pids_any(&tr->event_pids);
 	struct trace_event_file *file;
@@ -165,6 +167,24 @@ void trace_event_release_later(struct trace_event_file *file)
 {
 	if (!--file->soft_users && (file->flags & EVENT_FILE_SOFT_DISABLED))
 		disable(file);
+}
+
+int trace_event_hold_other_later(struct trace_event_file *file)
+{
+	int ret = trace_event_pin(file);
+
+	if (ret)
+		return ret;
+	ret = trace_event_hold_later(file);
+	if (ret)
+		trace_event_unpin(file);
+	return ret;
+}
+
+void trace_event_release_other_later(struct trace_event_file *file)
+{
+	trace_event_release_later(file);
+	trace_event_unpin(file);
 }
 
 /* The event of this name, in this system or in the first that has one (system NULL). NULL: there is none. */
@@ -257,158 +277,3 @@ int trace_event_set_by_text_later(struct trace_event_set *set, char *text)
 	}
 	return trace_events_enable_later(set, &match, on);
 }
-
-/* ---- The set of an array */
-
-/*
- * The offset of a second task's pid in the records of these events, so that set_event_pid follows a task that is
- * switched to or woken. 0: the event is about one task.
- */
-static u16 find_other_pid(const struct trace_event_call *call)
-{
-	static const char *const events[][2] = {{"sched_switch", "next_pid"},
-						{"sched_waking", "pid"},
-						{"sched_wakeup", "pid"},
-						{"sched_wakeup_new", "pid"}};
-
-	for (unsigned i = 0; i < ARRAY_SIZE(events); i++) {
-		if (strcmp(events[i][0], call->name))
-			continue;
-		for (const struct trace_event_field *f = call->class->fields(); f->name; f++)
-			if (!strcmp(events[i][1], f->name))
-				return f->offset;
-	}
-	return 0;
-}
-
-/*
- * The array's state of every event there is, all off. The files' numbers are the places in the linker's table, so
- * that a probe's event is found by subtraction.
- */
-static struct trace_event_set *alloc_set(struct trace_array *tr)
-{
-	struct trace_event_set *set = kvzalloc(sizeof(*set) + trace_nr_events() * sizeof(set->files[0]), GFP_KERNEL);
-
-	if (!set)
-		return NULL;
-	set->tr = tr;
-	set->nr_files = trace_nr_events();
-	for (unsigned i = 0; i < set->nr_files; i++) {
-		set->files[i].call = __start_ptrs_ftrace_events[i];
-		set->files[i].tr = tr;
-		set->files[i].flags = trace_event_printk_flag();
-		set->files[i].buffers = ring_buffer_cpus(tr->buffer);
-		set->files[i].type = TRACE_EVENT_FIRST + i;
-		set->files[i].other_pid = find_other_pid(set->files[i].call);
-	}
-	return set;
-}
-
-/* Searched from the last system on, because the events of a system follow one another in the linker's table. */
-static struct trace_event_system *find_system(const struct trace_event_set *set, const char *name)
-{
-	for (unsigned i = set->nr_systems; i-- > 0;)
-		if (set->systems[i].name == name || !strcmp(set->systems[i].name, name))
-			return &set->systems[i];
-	return NULL;
-}
-
-/* Collects the names of the systems, and counts the events of each. */
-static void count_systems(struct trace_event_set *set)
-{
-	struct trace_event_file *file;
-
-	for_each_event(set, file) {
-		const char *name = file->call->class->system;
-		struct trace_event_system *system = find_system(set, name);
-
-		if (!system) {
-			system = &set->systems[set->nr_systems++];
-			*system = (struct trace_event_system){.name = name, .set = set};
-		}
-		system->nr_files++;
-	}
-}
-
-/*
- * Two passes over the events: the first counts them, the second puts the events of each system side by side into
- * set->by_system. There cannot be more systems than events, so the arrays have that size. 0 or -ENOMEM;
- * trace_events_free() frees what there is.
- */
-static int alloc_systems(struct trace_event_set *set)
-{
-	struct trace_event_file *file, **next;
-
-	set->systems = kvzalloc((set->nr_files + 1) * sizeof(*set->systems), GFP_KERNEL);
-	set->by_system = kvzalloc(set->nr_files * sizeof(set->by_system[0]), GFP_KERNEL);
-	if (!set->systems || !set->by_system)
-		return -ENOMEM;
-	count_systems(set);
-	next = set->by_system;
-	for (unsigned i = 0; i < set->nr_systems; i++) {
-		set->systems[i].files = next;
-		next += set->systems[i].nr_files;
-		set->systems[i].nr_files = 0;
-	}
-	for_each_event(set, file) {
-		struct trace_event_system *system = find_system(set, file->call->class->system);
-
-		system->files[system->nr_files++] = file;
-	}
-	return 0;
-}
-
-/* The state of all events for a new array. On an error trace_events_free() takes back what was made. */
-static int trace_events_init(struct trace_array *tr)
-{
-	tr->events = alloc_set(tr);
-	if (!tr->events)
-		return -ENOMEM;
-	return alloc_systems(tr->events);
-}
-
-/* The array is removed. All events are off, and no probe holds a filter any more. */
-static void trace_events_free(struct trace_array *tr)
-{
-	/* Also called for an array whose trace_events_init() has failed halfway. */
-	struct trace_event_set *set = tr->events;
-	struct trace_event_file *file;
-
-	if (!set)
-		return;
-	for_each_event(set, file) {
-		if (!file->filter_text)
-			continue; /* and no filter: most of them */
-		filter_free(file->filter);
-		kfree(file->filter_text);
-	}
-	for (unsigned i = 0; i < set->nr_systems; i++)
-		kfree(set->systems[i].filter_text);
-	kvfree(set->systems);
-	kvfree(set->by_system);
-	kvfree(set);
-}
-
-/* Something that all events of the array depend on has changed: the bits in their words are set again. */
-static void trace_events_changed(struct trace_array *tr, enum trace_change what)
-{
-	if (what == TRACE_CHANGED_PIDS)
-		update_event_pids(tr);
-	else
-		trace_events_update_options(tr);
-}
-
-/* The array is about to be removed: triggers first, as they hold probes of other events. */
-static void trace_events_stop(struct trace_array *tr)
-{
-	trace_event_clear_triggers(tr->events);
-	trace_events_enable(tr->events, &(struct trace_event_match){}, false);
-}
-
-static const struct trace_part events_part = {
-	.init = trace_events_init,
-	.changed = trace_events_changed,
-	.stop = trace_events_stop,
-	.free = trace_events_free,
-};
-REGISTER_TRACE_PART(events_part);

@@ -1,4 +1,5 @@
 /* Events as text: a record's line, the file `format`, and what TP_printk may call. */
+#include <kernel/export.h>
 #include <kernel/ksyms.h>
 #include <lib/printf.h>
 #include <lib/string.h>
@@ -13,18 +14,39 @@ void *trace_iter_entry(struct trace_iterator *iter)
 {
 	return iter->ent;
 }
+EXPORT_SYMBOL(trace_iter_entry);
 
 /* The name of the event, unless its text begins with one of its own, and then what its TP_printk says. */
-static void trace_event_print(struct seq_file *s, struct trace_iterator *iter)
+static void print_call(struct seq_file *s, struct trace_iterator *iter, const struct trace_event_call *call)
 {
-	const struct trace_event_call *call = trace_event_of_type(iter->ent->type);
-
 	iter->texts_used = 0;
 	if (!call->class->names_itself) {
 		seq_puts(s, call->name);
 		seq_write(s, ": ", 2);
 	}
 	(call->print ? call->print : call->class->print)(s, iter);
+}
+
+/* With preemption off an event's module cannot go while its print runs; it may have gone before. */
+static void print_of_module(struct seq_file *s, struct trace_iterator *iter)
+{
+	const struct trace_event_call *call;
+
+	preempt_disable();
+	call = trace_event_of_type(iter->ent->type);
+	if (call)
+		print_call(s, iter, call);
+	else
+		seq_printf(s, "an event of a module that has gone, type %u\n", iter->ent->type);
+	preempt_enable();
+}
+
+static void trace_event_print(struct seq_file *s, struct trace_iterator *iter)
+{
+	if (unlikely(trace_type_is_of_module(iter->ent->type)))
+		print_of_module(s, iter);
+	else
+		print_call(s, iter, trace_event_of_type(iter->ent->type));
 }
 
 const struct trace_event trace_event_output = {.trace = trace_event_print};
@@ -85,6 +107,7 @@ const char *trace_print_flags(struct trace_iterator *iter, const char *delim, un
 		add(iter, "%s0x%lx", iter->texts_used == from ? "" : delim, flags);
 	return end_text(iter, from);
 }
+EXPORT_SYMBOL(trace_print_flags);
 
 /* __print_symbolic(): the name of the value, else the value. */
 const char *trace_print_symbols(struct trace_iterator *iter, unsigned long value, const struct trace_print_flags *names)
@@ -97,6 +120,7 @@ const char *trace_print_symbols(struct trace_iterator *iter, unsigned long value
 	add(iter, "0x%lx", value);
 	return end_text(iter, from);
 }
+EXPORT_SYMBOL(trace_print_symbols);
 
 /* __print_hex(): bytes, with blanks between them unless `joined`. */
 const char *trace_print_hex(struct trace_iterator *iter, const void *bytes, unsigned len, bool joined)
@@ -108,6 +132,7 @@ const char *trace_print_hex(struct trace_iterator *iter, const void *bytes, unsi
 		add(iter, "%s%02x", i && !joined ? " " : "", b[i]);
 	return end_text(iter, from);
 }
+EXPORT_SYMBOL(trace_print_hex);
 
 /* __bitmask: words of 32 bits, highest first, as the kernel prints masks. */
 const char *trace_print_bitmask(struct trace_iterator *iter, const void *mask, unsigned len)
@@ -121,6 +146,7 @@ const char *trace_print_bitmask(struct trace_iterator *iter, const void *mask, u
 	}
 	return end_text(iter, from);
 }
+EXPORT_SYMBOL(trace_print_bitmask);
 
 /* Elements are of 1, 2, 4 or 8 bytes; none is signed here. */
 static u64 element(const void *array, unsigned i, unsigned size)
@@ -148,6 +174,7 @@ const char *trace_print_array(struct trace_iterator *iter, const void *array, un
 	add(iter, "}");
 	return end_text(iter, from);
 }
+EXPORT_SYMBOL(trace_print_array);
 
 /* ---- format */
 

@@ -8,11 +8,13 @@
 
 /* Texts of up to FILTER_TEXT_MAX bytes; event_mutex is held around show and store. */
 extern const struct text_kind event_text;
-#define EVENT_TEXT(filename, filemode, show_fn, store_fn, store_hint)                                        \
+#define EVENT_TEXT_OF(text, filename, filemode, show_fn, store_fn, store_hint)                           \
 	{                                                                                                    \
-		.path = filename, .mode = filemode, .show = show_fn, .store = store_fn, .kind = &event_text, \
+		.path = filename, .mode = filemode, .show = show_fn, .store = store_fn, .kind = &(text), \
 		.hint = store_hint                                                                           \
 	}
+#define EVENT_TEXT(filename, filemode, show_fn, store_fn, store_hint) \
+	EVENT_TEXT_OF(event_text, filename, filemode, show_fn, store_fn, store_hint)
 /* The hints of what can be written (events/refused.c). */
 extern const struct trace_hint event_enable_hint, system_enable_hint, all_enable_hint, event_filter_hint,
 	system_filter_hint, event_trigger_hint;

@@ -80,3 +80,4 @@ int trace_event_set_trigger(struct trace_event_file *file, char *text);
 void trace_event_show_triggers(struct seq_file *m, const struct trace_event_file *file);
 /* The array goes: none of its events has any more. */
 void trace_event_clear_triggers(struct trace_event_set *set);
+void trace_event_clear_triggers_of(struct trace_event_file *file); /* of one event */

@@ -66,13 +66,13 @@ static struct event_trigger *find_trigger(struct trace_event_file *file, const s
  */
 static int hold_both(const struct event_trigger *t)
 {
-	int ret = t->target ? trace_event_hold_later(t->target) : 0;
+	int ret = t->target ? trace_event_hold_other_later(t->target) : 0;
 
 	if (ret)
 		return ret;
 	ret = trace_event_hold_later(t->file);
 	if (ret && t->target)
-		trace_event_release_later(t->target);
+		trace_event_release_other_later(t->target);
 	return ret;
 }
 
@@ -130,26 +130,39 @@ static void free_unlinked(struct trace_event_set *set, struct event_trigger *rem
 		next = removed->removed;
 		trace_event_release_later(removed->file);
 		if (removed->target)
-			trace_event_release_later(removed->target);
+			trace_event_release_other_later(removed->target);
 		free_trigger(removed);
 	}
 	trace_events_complete(set);
 }
 
+/* All triggers of the event are unlinked and stand before `removed`, in a list by that name. */
+static struct event_trigger *unlink_all(struct trace_event_file *file, struct event_trigger *removed)
+{
+	struct event_trigger *t;
+
+	while ((t = file->triggers)) {
+		unlink_trigger(t);
+		t->removed = removed;
+		removed = t;
+	}
+	return removed;
+}
+
 /* All triggers of all events are unlinked first and freed together, so an instance goes after one grace period. */
 void trace_event_clear_triggers(struct trace_event_set *set)
 {
-	struct event_trigger *removed = NULL, *t;
+	struct event_trigger *removed = NULL;
 	struct trace_event_file *file;
 
-	for_each_event(set, file) {
-		while ((t = file->triggers)) {
-			unlink_trigger(t);
-			t->removed = removed;
-			removed = t;
-		}
-	}
+	for_each_event(set, file)
+		removed = unlink_all(file, removed);
 	free_unlinked(set, removed);
+}
+
+void trace_event_clear_triggers_of(struct trace_event_file *file)
+{
+	free_unlinked(file->tr->events, unlink_all(file, NULL));
 }
 
 /* ---- Reading a command. The text is cut into pieces where it lies. */

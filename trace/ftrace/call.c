@@ -37,6 +37,7 @@
 #include <arch/ftrace.h>
 #include <asm/ptrace.h>
 #include <irq/irqflags.h>
+#include <kernel/export.h>
 #include <kernel/percpu.h>
 #include <kernel/ksyms.h>
 
@@ -60,6 +61,7 @@ struct pt_regs *ftrace_get_regs(struct ftrace_regs *fregs)
 {
 	return this_cpu(regs_saved) == fregs ? (struct pt_regs *)(void *)fregs - 1 : NULL;
 }
+EXPORT_SYMBOL_GPL(ftrace_get_regs);
 
 /* ---- Recursion */
 
@@ -73,6 +75,7 @@ int ftrace_test_recursion_trylock(unsigned long ip, unsigned long parent_ip)
 	trace_enter(t, pc, bit);
 	return __builtin_ctz(bit / RECURSION_TASK);
 }
+EXPORT_SYMBOL_GPL(ftrace_test_recursion_trylock);
 
 void ftrace_test_recursion_unlock(int bit)
 {
@@ -80,6 +83,7 @@ void ftrace_test_recursion_unlock(int bit)
 
 	trace_leave(t, READ_ONCE(t->preempt_count) - PREEMPT_OFFSET - (RECURSION_TASK << bit));
 }
+EXPORT_SYMBOL_GPL(ftrace_test_recursion_unlock);
 
 /* ---- Calls. pc: the traced function's preempt_count, which is one higher now. */
 

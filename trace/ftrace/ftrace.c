@@ -171,7 +171,7 @@ static void compute_word(unsigned w, const struct ftrace_ops *straight, bool ret
 /* The wanted maps, all of them empty while ftrace is switched off. */
 static void compute_wanted(void)
 {
-	unsigned words = BITS_TO_LONGS(ftrace_nr_recs);
+	unsigned words = BITS_TO_LONGS(ftrace_recs_end);
 	const struct ftrace_ops *straight;
 	unsigned long callee;
 
@@ -191,7 +191,7 @@ static int check_ipmodify(void)
 {
 	struct ftrace_ops *op;
 
-	for (unsigned w = 0; w < BITS_TO_LONGS(ftrace_nr_recs); w++) {
+	for (unsigned w = 0; w < BITS_TO_LONGS(ftrace_recs_end); w++) {
 		unsigned long taken = 0;
 
 		for_each_ftrace_op(op) {
@@ -287,7 +287,7 @@ static notrace void write_callees(void)
 	unsigned long callee, graph;
 
 	memcpy(ftrace_single_ops, single_wanted, sizeof(single_wanted));
-	memcpy(ftrace_return_map, return_wanted, BITS_TO_LONGS(ftrace_nr_recs) * sizeof(long));
+	memcpy(ftrace_return_map, return_wanted, BITS_TO_LONGS(ftrace_recs_end) * sizeof(long));
 	choose_straight(&callee);
 	if (callee != ftrace_call_target) {
 		arch_patch_write(ftrace_call_site, callee, PATCH_CALL);
@@ -304,7 +304,7 @@ static notrace void write_callees(void)
 /* Does every site that will change hold what we believe? */
 static notrace bool verify_all(struct site_change *change)
 {
-	for (unsigned w = 0; w < BITS_TO_LONGS(ftrace_nr_recs); w++)
+	for (unsigned w = 0; w < BITS_TO_LONGS(ftrace_recs_end); w++)
 		if (!verify_word(change, w))
 			return false;
 	return true;
@@ -329,7 +329,7 @@ static notrace void update_stopped(void *data)
 		return;
 	}
 	write_callees();
-	for (unsigned w = 0; w < BITS_TO_LONGS(ftrace_nr_recs); w++)
+	for (unsigned w = 0; w < BITS_TO_LONGS(ftrace_recs_end); w++)
 		write_word(w);
 }
 
@@ -387,6 +387,7 @@ int ftrace_ops_replace_set(struct ftrace_ops *ops, struct ftrace_set *set, struc
 {
 	struct site_change change = {.set = set, .with = with};
 
+	ftrace_set_refresh(with);
 	if (sets_in_use(ops))
 		return update(&change);
 	swap(*set, *with);
@@ -540,7 +541,7 @@ void ftrace_init(void)
 	unsigned long map_size;
 	u64 start = sched_clock();
 
-	ftrace_nr_kernel_recs = ftrace_nr_sites = __stop_mcount_loc - __start_mcount_loc;
+	ftrace_nr_kernel_recs = ftrace_recs_end = ftrace_nr_sites = __stop_mcount_loc - __start_mcount_loc;
 	ftrace_nr_recs = ALIGN(ftrace_nr_kernel_recs, 64) + ROOM_FOR_MODULES;
 	map_size = BITS_TO_LONGS(ftrace_nr_recs) * sizeof(long);
 	ftrace_nr_pages = DIV_ROUND_UP(ftrace_nr_kernel_recs * sizeof(*ftrace_recs), PAGE_SIZE);

@@ -20,10 +20,11 @@ extern struct mutex ftrace_lock; /* users, sets and sites; inside it: text_mutex
 extern struct dyn_ftrace *ftrace_recs;
 extern unsigned ftrace_nr_kernel_recs;	  /* [I] the kernel's own */
 extern unsigned ftrace_nr_recs;		  /* [I] and the room for modules: the size of every set and table of records */
+extern unsigned ftrace_recs_end;	  /* [l] one behind the last record that was ever used: walks end here */
 extern unsigned ftrace_nr_sites;	  /* [l] records that have a site */
 extern unsigned long *ftrace_present_map; /* [l] records that have a site */
-#define for_each_ftrace_rec(rec)                         \
-	for ((rec) = 0; (rec) < ftrace_nr_recs; (rec)++) \
+#define for_each_ftrace_rec(rec)                          \
+	for ((rec) = 0; (rec) < ftrace_recs_end; (rec)++) \
 		if (test_bit(rec, ftrace_present_map))
 extern unsigned long *ftrace_enabled_map;  /* [l] sites that hold a call now */
 extern unsigned long *ftrace_touched_map;  /* [l] sites that held one at some time */

@@ -89,13 +89,12 @@ const char *ftrace_rec_module(const struct dyn_ftrace *rec)
 /* ---- Sets and records that were forgotten */
 
 static u32 forgettings;	  /* [ftrace_lock] how often records were forgotten */
-static u32 forgotten_max; /* [ftrace_lock] places from the first module's on up to here were used at some time */
 static u32 *forgotten_at; /* [ftrace_lock] of each module's place: the forgetting that emptied it last */
 
 notrace void ftrace_set_refresh(struct ftrace_set *set)
 {
 	if (set->bits && set->seen != forgettings)
-		for (unsigned rec = ftrace_nr_kernel_recs; rec < forgotten_max; rec++) {
+		for (unsigned rec = ftrace_nr_kernel_recs; rec < ftrace_recs_end; rec++) {
 			unsigned long bit = BIT(rec % 64);
 
 			if (!(set->bits[rec / 64] & bit) || forgotten_at[rec - ftrace_nr_kernel_recs] <= set->seen)
@@ -161,18 +160,20 @@ static unsigned find_places(unsigned n)
 }
 
 /* Nobody executes this text yet, so no machine has to stop for it. */
-static void make_nops(const unsigned long *sites, unsigned n)
+static int make_nops(const unsigned long *sites, unsigned n)
 {
 	unsigned long flags;
+	int err = 0;
 
 	mutex_lock(&text_mutex);
 	raw_local_irq_save(flags);
 	arch_patch_begin();
-	for (unsigned i = 0; i < n; i++)
-		arch_patch_write(sites[i], 0, PATCH_CALL);
+	for (unsigned i = 0; i < n && !err; i++)
+		err = arch_patch_write(sites[i], 0, PATCH_CALL);
 	arch_patch_end();
 	raw_local_irq_restore(flags);
 	mutex_unlock(&text_mutex);
+	return err;
 }
 
 /* [ftrace_lock] The sites of a piece of text, ascending, become a run. 0 or -ENOMEM. */
@@ -191,7 +192,7 @@ static int add_run(const struct module_memory *text, const unsigned long *sites,
 		set_bit(first + i, ftrace_present_map);
 	}
 	ftrace_nr_sites += n;
-	forgotten_max = max(forgotten_max, first + n);
+	ftrace_recs_end = max(ftrace_recs_end, first + n);
 	runs[nr_runs] = (struct site_run){text->base, text->base + text->size, first, n};
 	smp_store_release(&nr_runs, nr_runs + 1);
 	return 0;
@@ -213,9 +214,10 @@ static int sites_coming(struct module *mod)
 {
 	const struct module_memory *text = &mod->memory[MODULE_TEXT], *init = &mod->memory[MODULE_INIT_TEXT];
 	unsigned n = 0, first = 0;
-	int err;
+	int err = make_nops(mod->sites, mod->nr_sites);
 
-	make_nops(mod->sites, mod->nr_sites);
+	if (err)
+		return err;
 	while (n < mod->nr_sites && mod->sites[n] - text->base >= text->size)
 		n++;
 	first = n; /* sites of init that lie below the module's text */

@@ -89,11 +89,11 @@ static bool match_by_number(struct ftrace_set *set, const char *pattern, bool ad
 
 	if (!isdigit(*pattern) || kstrtoul(pattern, 10, &nr) || nr == 0 || nr > ftrace_nr_sites)
 		return false;
-	for_each_ftrace_rec(rec) if (!--nr)
-	{
-		set_one(set, rec, add);
-		break;
-	}
+	for_each_ftrace_rec(rec)
+		if (!--nr) {
+			set_one(set, rec, add);
+			break;
+		}
 	return true;
 }
 
@@ -102,8 +102,7 @@ static unsigned match_names(struct ftrace_set *set, const char *pattern, bool ad
 {
 	unsigned found = 0, rec;
 
-	for_each_ftrace_rec(rec)
-	{
+	for_each_ftrace_rec(rec) {
 		if (!glob_match(pattern, ftrace_rec_name(&ftrace_recs[rec])))
 			continue;
 		set_one(set, rec, add);
@@ -122,8 +121,7 @@ int ftrace_set_match_module(struct ftrace_set *set, const char *pattern, const c
 		return 0;
 	if (set_alloc(set))
 		return -ENOMEM;
-	for_each_ftrace_rec(rec)
-	{
+	for_each_ftrace_rec(rec) {
 		const char *owner = ftrace_rec_module(&ftrace_recs[rec]);
 
 		if ((owner && !strcmp(owner, module + others)) == others ||
@@ -177,6 +175,7 @@ unsigned long ftrace_location(unsigned long ip)
 		return 0;
 	return ftrace_recs[rec].ip;
 }
+EXPORT_SYMBOL_GPL(ftrace_location);
 
 static int match_ip(struct ftrace_set *set, unsigned long ip, bool remove)
 {
@@ -282,3 +281,4 @@ void ftrace_free_filter(struct ftrace_ops *ops)
 	}
 	mutex_unlock(&ftrace_lock);
 }
+EXPORT_SYMBOL_GPL(ftrace_free_filter);

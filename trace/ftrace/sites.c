@@ -15,7 +15,7 @@
 extern char _text[];
 
 struct dyn_ftrace *ftrace_recs;
-unsigned ftrace_nr_kernel_recs, ftrace_nr_recs, ftrace_nr_sites;
+unsigned ftrace_nr_kernel_recs, ftrace_nr_recs, ftrace_recs_end, ftrace_nr_sites;
 unsigned long *ftrace_present_map;
 
 /* Looked up when first asked for: boot has better things to do. */

@@ -3,12 +3,15 @@
  * array at once. Two things are left for later, when all changes of a request are made: the stop of the machine that
  * switches the sites, and the grace period after which the old arrays are freed.
  */
+#include <kernel/export.h>
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <mm/slab.h>
 #include <sched/mutex.h>
 #include <sched/sched.h>
 #include <trace/tracepoint.h>
+
+extern struct tracepoint *const __start_ptrs_tracepoints[], *const __stop_ptrs_tracepoints[];
 
 /* Serialises changes of every tracepoint's probes; callers of the points only read tp->funcs. */
 static DEFINE_MUTEX(tracepoints_mutex);
@@ -230,6 +233,7 @@ int tracepoint_probe_register(struct tracepoint *tp, void *probe, void *data)
 	mutex_unlock(&tracepoints_mutex);
 	return ret;
 }
+EXPORT_SYMBOL(tracepoint_probe_register);
 
 /* Declared in <trace/tracepoint.h>: on return nobody is in the probe any more. */
 int tracepoint_probe_unregister(struct tracepoint *tp, void *probe, void *data)
@@ -242,6 +246,14 @@ int tracepoint_probe_unregister(struct tracepoint *tp, void *probe, void *data)
 	mutex_unlock(&tracepoints_mutex);
 	return ret;
 }
+EXPORT_SYMBOL(tracepoint_probe_unregister);
+
+void for_each_kernel_tracepoint(void (*fn)(struct tracepoint *tp, void *priv), void *priv)
+{
+	for (struct tracepoint *const *tp = __start_ptrs_tracepoints; tp < __stop_ptrs_tracepoints; tp++)
+		fn(*tp, priv);
+}
+EXPORT_SYMBOL_GPL(for_each_kernel_tracepoint);
 
 /*
  * Waits even when nothing is retired here: callers free what their probes used, and a probe may have been replaced
@@ -253,6 +265,7 @@ void tracepoint_synchronize_unregister(void)
 	switch_and_wait(true);
 	mutex_unlock(&tracepoints_mutex);
 }
+EXPORT_SYMBOL(tracepoint_synchronize_unregister);
 
 void tracepoint_probes_unregister(const struct tracepoint_probe *probes, unsigned n, void *data)
 {

@@ -11,6 +11,7 @@
 #include <drivers/tty.h>
 #include <fs/libfs.h>
 #include <kernel/cmdline.h>
+#include <kernel/export.h>
 #include <kernel/panic.h>
 #include <kernel/printk.h>
 #include <lib/errno.h>
@@ -90,6 +91,7 @@ void ftrace_dump(enum ftrace_dump_mode mode)
 	}
 	__atomic_store_n(&dumping, false, __ATOMIC_RELEASE);
 }
+EXPORT_SYMBOL(ftrace_dump);
 
 /* The values of Linux's parameter: alone or 1 for all CPUs, orig_cpu or 2 for the one in trouble, 0 for none. */
 static int set_dump_on_oops(const char *value)

@@ -91,7 +91,7 @@ static void print_field(struct seq_file *s, const struct trace_iterator *iter, c
 }
 
 /* Events have their fields from the format; the tracers' own records from a table (trace_entry_fields). */
-void trace_print_fields(struct seq_file *s, struct trace_iterator *iter)
+static void print_fields(struct seq_file *s, struct trace_iterator *iter)
 {
 	const struct trace_event_call *call = trace_event_of_type(iter->ent->type);
 	const struct trace_event_field *f = NULL;
@@ -112,4 +112,12 @@ void trace_print_fields(struct seq_file *s, struct trace_iterator *iter)
 	for (; f->name; f++)
 		print_field(s, iter, f);
 	seq_putc(s, '\n');
+}
+
+/* With preemption off the fields of a module's event stay where they are. */
+void trace_print_fields(struct seq_file *s, struct trace_iterator *iter)
+{
+	preempt_disable();
+	print_fields(s, iter);
+	preempt_enable();
 }

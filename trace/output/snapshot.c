@@ -2,7 +2,7 @@
  * snapshot: the buffer as it is at one moment, kept while tracing goes on. And the two numbers by which latency
  * tracers decide what to keep by themselves: tracing_max_latency, tracing_thresh.
  *
- * A snapshot exchanges the CPUs' rings for empty ones, so no record is lost and none is in both buffers:
+ * A snapshot exchanges the CPUs' rings for empty ones, so each record is in exactly one of the two buffers:
  *
  *     tr->buffer          CPU 0: [records]  CPU 1: [records]
  *                             |  exchange       |  exchange

@@ -6,6 +6,7 @@
  * Context of all of it: any, on the buffer's own CPU, preemption off, inside a raised `committing`. "Nested"
  * is a writer in an interrupt that came inside the function: it runs to its end before we go on.
  */
+#include <kernel/export.h>
 #include <sched/preempt.h>
 #include "internal.h"
 
@@ -232,6 +233,7 @@ void noinline notrace rb_leave(struct ring_buffer_per_cpu *cpu_buffer)
 	if (committing == 1 && rb_read(cpu_buffer->uncommitted))
 		rb_commit_again(cpu_buffer);
 }
+EXPORT_SYMBOL(rb_leave);
 
 /* Who asked for it does it now, outside of every event: nothing is claimed yet, and we come back as a new writer. */
 static void rb_let_exchange(struct ring_buffer_per_cpu *cpu_buffer)
@@ -345,6 +347,7 @@ void noinline notrace rb_commit_again(struct ring_buffer_per_cpu *cpu_buffer)
 		 * itself. */
 	} while (unlikely(rb_read(cpu_buffer->uncommitted)));
 }
+EXPORT_SYMBOL(rb_commit_again);
 
 /*
  * On success preemption stays off until the commit or the discard: a task that moved to another CPU would commit

@@ -211,7 +211,7 @@ static int event_switch_get(struct event_switch *event)
 	int ret = 0;
 
 	if (!event->functions++) {
-		ret = trace_event_hold_later(event->file);
+		ret = trace_event_hold_other_later(event->file);
 		trace_events_complete(event->file->tr->events);
 	}
 	return ret;
@@ -225,14 +225,14 @@ static void event_switch_put_later(struct event_switch *event)
 {
 	if (--event->functions)
 		return;
-	trace_event_release_later(event->file);
+	trace_event_release_other_later(event->file);
 	kfree(event);
 }
 
 /* Undoes event_switch_get() after an error. The struct itself stays the caller's. */
 static void give_event_back(struct trace_event_file *file)
 {
-	trace_event_release_later(file);
+	trace_event_release_other_later(file);
 	trace_events_complete(file->tr->events);
 }
 

@@ -164,21 +164,6 @@ static void apply_kept(struct trace_array *tr, bool exclude, const char *module)
 	ftrace_set_clear(&new);
 }
 
-static int kept_coming(struct module *mod)
-{
-	struct trace_array *tr;
-
-	mutex_lock(&trace_types_lock);
-	mutex_lock(&ftrace_lock);
-	for_each_trace_array(tr) {
-		apply_kept(tr, false, mod->name);
-		apply_kept(tr, true, mod->name);
-	}
-	mutex_unlock(&ftrace_lock);
-	mutex_unlock(&trace_types_lock);
-	return 0;
-}
-
 /* [ftrace_lock] Functions of the module that are in the set become filters by module: one "*" if all of them are. */
 static void keep_functions_of(struct trace_array *tr, bool exclude, const char *module)
 {
@@ -188,8 +173,7 @@ static void keep_functions_of(struct trace_array *tr, bool exclude, const char *
 	ftrace_set_refresh(set);
 	if (!set->bits)
 		return;
-	for_each_ftrace_rec(rec)
-	{
+	for_each_ftrace_rec(rec) {
 		const char *owner = ftrace_rec_module(&ftrace_recs[rec]);
 
 		if (!owner || strcmp(owner, module))
@@ -200,8 +184,7 @@ static void keep_functions_of(struct trace_array *tr, bool exclude, const char *
 	if (in && in == all) {
 		add_module(&tr->modules[exclude], "*", module);
 	} else if (in) {
-		for_each_ftrace_rec(rec)
-		{
+		for_each_ftrace_rec(rec) {
 			const char *owner = ftrace_rec_module(&ftrace_recs[rec]);
 
 			if (owner && !strcmp(owner, module) && test_bit(rec, set->bits))
@@ -209,21 +192,33 @@ static void keep_functions_of(struct trace_array *tr, bool exclude, const char *
 		}
 	}
 	if (in)
-		ftrace_set_wait(set, true);
+		ftrace_set_wait(set, tr->modules[exclude]);
 }
 
-static void kept_going(struct module *mod)
+/* One of the two above for the filter and the notrace of all arrays. */
+static void for_each_kept(void (*change)(struct trace_array *tr, bool exclude, const char *module), const char *module)
 {
 	struct trace_array *tr;
 
 	mutex_lock(&trace_types_lock);
 	mutex_lock(&ftrace_lock);
 	for_each_trace_array(tr) {
-		keep_functions_of(tr, false, mod->name);
-		keep_functions_of(tr, true, mod->name);
+		change(tr, false, module);
+		change(tr, true, module);
 	}
 	mutex_unlock(&ftrace_lock);
 	mutex_unlock(&trace_types_lock);
+}
+
+static int kept_coming(struct module *mod)
+{
+	for_each_kept(apply_kept, mod->name);
+	return 0;
+}
+
+static void kept_going(struct module *mod)
+{
+	for_each_kept(keep_functions_of, mod->name);
 }
 
 static const struct module_notifier kept_notifier = {.coming = kept_coming, .going = kept_going};

@@ -52,7 +52,8 @@ static void say_close_functions(struct trace_refusal *r, const char *pattern)
 		word[len - 1] = '\0';
 	close_names_init(&close, without_prefix_of_linux(word));
 	mutex_lock(&ftrace_lock);
-	for_each_ftrace_rec(rec) close_names_offer(&close, ftrace_rec_name(&ftrace_recs[rec]));
+	for_each_ftrace_rec(rec)
+		close_names_offer(&close, ftrace_rec_name(&ftrace_recs[rec]));
 	mutex_unlock(&ftrace_lock);
 	refusal_say_close(r, &close);
 	if (!close.nr)
@@ -66,7 +67,8 @@ static bool matches_any(const char *pattern)
 	unsigned rec;
 
 	mutex_lock(&ftrace_lock);
-	for_each_ftrace_rec(rec) any |= glob_match(pattern, ftrace_rec_name(&ftrace_recs[rec]));
+	for_each_ftrace_rec(rec)
+		any |= glob_match(pattern, ftrace_rec_name(&ftrace_recs[rec]));
 	mutex_unlock(&ftrace_lock);
 	return any;
 }

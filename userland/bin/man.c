@@ -35,8 +35,8 @@ static pid_t pager;
 
 /*
  * On a terminal, standard output goes through `less`: this process writes into a pipe that the pager
- * reads. end_pager() waits for it. SIGPIPE is ignored, as a reader who has seen enough ends the pager
- * early.
+ * reads. end_pager() waits for it. SIGPIPE is ignored, because a person may leave
+ * the pager before the page ends.
  */
 static void begin_pager(void)
 {

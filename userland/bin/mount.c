@@ -18,7 +18,7 @@ enum { SOURCE, PLACE, TYPE, OPTIONS, COLUMNS };
 
 /*
  * Take the next line that has columns and is no comment, and cut it into columns, in place. *text
- * moves behind it. Returns false when none is left.
+ * moves behind it. Returns false at the end of the text.
  */
 static bool next_line(char **text, char *column[COLUMNS])
 {

@@ -29,8 +29,8 @@ static int take(const char **s)
 }
 
 /*
- * Add the members of a class such as [:upper:] at s. Returns its length in the text, or 0 if none is
- * here.
+ * Add the members of a class such as [:upper:] at s. Returns the length of its name in the text; 0: no class begins at
+ * s.
  */
 static size_t add_class(struct set *set, const char *s)
 {

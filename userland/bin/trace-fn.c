@@ -4,7 +4,7 @@
  * end.
  *
  * It writes tracefs files as a person would, and puts back what they held, whatever signal it gets but SIGKILL. It
- * does so before it prints: a reader of the output who is slow or goes away would otherwise keep them changed.
+ * does so before it prints: else a pager that waits for a key would keep the files changed for as long.
  */
 #include <vt_trace.h>
 #include <limits.h>

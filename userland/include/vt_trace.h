@@ -63,6 +63,13 @@ void vt_put_text(struct vt_bytes *b, const char *text);
 /* A file's content behind its length in so many bytes. A file that is not there is an empty one; else exits
  * with status 1. */
 void vt_put_file(struct vt_bytes *b, const char *path, size_t length_size);
+/* The same for a file of tracefs, named below it. */
+void vt_put_tracefs_file(struct vt_bytes *b, const char *name, size_t length_size);
+/*
+ * The symbols of the kernel and its modules, with those of modules that have gone, as functions in the trace may be
+ * theirs. Replaces what is in b.
+ */
+void vt_put_symbols(struct vt_bytes *b);
 
 /* --- pages kept aside until their number is known (tracespool.c) --- */
 

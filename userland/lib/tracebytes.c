@@ -38,3 +38,27 @@ void vt_put_file(struct vt_bytes *b, const char *path, size_t length_size)
 	vt_put(b, text ?: "", n);
 	free(text);
 }
+
+void vt_put_tracefs_file(struct vt_bytes *b, const char *file, size_t length_size)
+{
+	char *path = vt_tracefs_path(NULL, file);
+
+	vt_put_file(b, path, length_size);
+	free(path);
+}
+
+void vt_put_symbols(struct vt_bytes *b)
+{
+	size_t n = 0, n_gone = 0;
+	char *text = vt_read_file("/proc/kallsyms", &n),
+	     *gone = vt_read_file("/sys/kernel/debug/gone_symbols", &n_gone);
+
+	if (!text && errno != ENOENT)
+		vt_die_errno(1, "/proc/kallsyms");
+	b->n = 0;
+	vt_put_number(b, n + n_gone, 4);
+	vt_put(b, text ?: "", n);
+	vt_put(b, gone ?: "", n_gone);
+	free(text);
+	free(gone);
+}

@@ -38,15 +38,6 @@ static const char data_description[] = "trace data", text_description[] = "laten
 
 /* ---- What the file says before the first record */
 
-/* A file of tracefs, behind its length in so many bytes. */
-static void put_tracefs_file(struct vt_bytes *b, const char *file, size_t length_size)
-{
-	char *path = vt_tracefs_path(NULL, file);
-
-	vt_put_file(b, path, length_size);
-	free(path);
-}
-
 /*
  * How pages and the heads of records are laid out, in the kernel's own words: a reader needs no
  * knowledge of this kernel's version.
@@ -54,9 +45,9 @@ static void put_tracefs_file(struct vt_bytes *b, const char *file, size_t length
 static void put_headers(struct vt_bytes *b)
 {
 	vt_put_text(b, "header_page");
-	put_tracefs_file(b, "events/header_page", 8);
+	vt_put_tracefs_file(b, "events/header_page", 8);
 	vt_put_text(b, "header_event");
-	put_tracefs_file(b, "events/header_event", 8);
+	vt_put_tracefs_file(b, "events/header_event", 8);
 }
 
 /* For qsort(). Sorted names make two recordings of one kernel equal, byte by byte, up to the pages. */
@@ -148,6 +139,14 @@ static struct vt_bytes *section(struct vt_dat *d, int id)
 	return &d->sections[id - FIRST_SECTION];
 }
 
+/* Of functions, and the formats of messages. Called a second time, it reads them anew. */
+static void put_names(struct vt_dat *d)
+{
+	vt_put_symbols(section(d, OPT_KALLSYMS));
+	section(d, OPT_PRINTK)->n = 0;
+	vt_put_tracefs_file(section(d, OPT_PRINTK), "printk_formats", 4);
+}
+
 struct vt_dat *vt_dat_new(int version, int nr_cpus)
 {
 	struct vt_dat *d = vt_malloc(sizeof(*d));
@@ -156,8 +155,7 @@ struct vt_dat *vt_dat_new(int version, int nr_cpus)
 	put_headers(section(d, OPT_HEADER_INFO));
 	put_formats(section(d, OPT_FTRACE_EVENTS), "ftrace");
 	put_systems(section(d, OPT_EVENT_FORMATS));
-	vt_put_file(section(d, OPT_KALLSYMS), "/proc/kallsyms", 4);
-	put_tracefs_file(section(d, OPT_PRINTK), "printk_formats", 4);
+	put_names(d);
 	return d;
 }
 
@@ -564,13 +562,14 @@ out:
 /*
  * saved_cmdlines and saved_tgids map pids to names and to processes. They are read at the end, when
  * every task that was recorded has been seen by the tracer; at the beginning they would lack the tasks
- * that the recording is about.
+ * that the recording is about. So are names, for what modules that came in between brought.
  */
 void vt_dat_note(struct vt_dat *d, const struct vt_dat_buffer *buffers, size_t nr)
 {
 	char *tgids = vt_tracefs_read(NULL, "saved_tgids");
 
-	put_tracefs_file(section(d, OPT_CMDLINES), "saved_cmdlines", 8);
+	vt_put_tracefs_file(section(d, OPT_CMDLINES), "saved_cmdlines", 8);
+	put_names(d);
 	if (tgids && *tgids)
 		vt_put_text(&d->tgids, tgids);
 	free(tgids);

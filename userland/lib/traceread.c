@@ -66,12 +66,14 @@ static const char *text(struct cursor *c)
 
 /* ---- Tables of names */
 
-/* For qsort() and bsearch(). */
+/* For qsort() and bsearch(). Names of one address stay in the order of the text; a key has no name. */
 static int by_address(const void *a, const void *b)
 {
 	const struct vt_symbol *x = a, *y = b;
 
-	return x->address < y->address ? -1 : x->address > y->address;
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	return x->name && y->name ? x->name < y->name ? -1 : x->name > y->name : 0;
 }
 
 /*

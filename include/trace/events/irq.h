@@ -48,7 +48,7 @@ DECLARE_EVENT_CLASS(softirq,
 	),
 	TP_printk("vec=%u [action=%s]", __entry->vec,
 		__print_symbolic(__entry->vec, { 0, "HI" }, { 1, "TIMER" }, { 2, "TTY" }, { 3, "TRACE" },
-			{ 4, "SCHED" }, { 5, "HRTIMER" }, { 6, "RCU" }))
+			{ 4, "TASKLET" }, { 5, "SCHED" }, { 6, "HRTIMER" }, { 7, "RCU" }))
 );
 
 /* About to be marked; interrupts off, maybe under runqueue locks. Raised twice, it may be served once. */
@@ -56,6 +56,25 @@ DEFINE_EVENT(softirq, softirq_raise, TP_PROTO(unsigned vec_nr), TP_ARGS(vec_nr))
 /* Around the action; interrupts on. */
 DEFINE_EVENT(softirq, softirq_entry, TP_PROTO(unsigned vec_nr), TP_ARGS(vec_nr));
 DEFINE_EVENT(softirq, softirq_exit, TP_PROTO(unsigned vec_nr), TP_ARGS(vec_nr));
+
+struct tasklet_struct;
+
+/* Around the function of a tasklet, in its softirq. By the exit the tasklet may be gone. */
+DECLARE_EVENT_CLASS(tasklet,
+	TP_PROTO(struct tasklet_struct *t, void *func),
+	TP_ARGS(t, func),
+	TP_STRUCT__entry(
+		__field(void *, tasklet)
+		__field(void *, func)
+	),
+	TP_fast_assign(
+		__entry->tasklet = t;
+		__entry->func = func;
+	),
+	TP_printk("tasklet=%ps function=%ps", __entry->tasklet, __entry->func)
+);
+DEFINE_EVENT(tasklet, tasklet_entry, TP_PROTO(struct tasklet_struct *t, void *func), TP_ARGS(t, func));
+DEFINE_EVENT(tasklet, tasklet_exit, TP_PROTO(struct tasklet_struct *t, void *func), TP_ARGS(t, func));
 
 #endif
 

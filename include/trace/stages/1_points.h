@@ -1,17 +1,17 @@
 /* Pass 1: every tracepoint is defined, with or without an event. */
 #undef DECLARE_TRACE
-#define DECLARE_TRACE(name, proto, args) DEFINE_TRACE(name, PARAMS(proto), PARAMS(args))
+#define DECLARE_TRACE(name, proto, args) DEFINE_TRACE_FN(name, NULL, NULL, PARAMS(proto), PARAMS(args))
 #undef DECLARE_TRACE_CONDITION
-#define DECLARE_TRACE_CONDITION(name, proto, args, cond) DEFINE_TRACE(name, PARAMS(proto), PARAMS(args))
+#define DECLARE_TRACE_CONDITION(name, proto, args, cond) DECLARE_TRACE(name, PARAMS(proto), PARAMS(args))
 #undef DECLARE_EVENT_CLASS
 #define DECLARE_EVENT_CLASS(name, proto, args, tstruct, assign, print)
 #undef DEFINE_EVENT
-#define DEFINE_EVENT(class, name, proto, args) DEFINE_TRACE(name, PARAMS(proto), PARAMS(args))
+#define DEFINE_EVENT(class, name, proto, args) DECLARE_TRACE(name, PARAMS(proto), PARAMS(args))
 #undef DEFINE_EVENT_FN
 #define DEFINE_EVENT_FN(class, name, proto, args, reg, unreg) \
 	DEFINE_TRACE_FN(name, reg, unreg, PARAMS(proto), PARAMS(args))
 #undef DEFINE_EVENT_PRINT
-#define DEFINE_EVENT_PRINT(class, name, proto, args, print) DEFINE_TRACE(name, PARAMS(proto), PARAMS(args))
+#define DEFINE_EVENT_PRINT(class, name, proto, args, print) DECLARE_TRACE(name, PARAMS(proto), PARAMS(args))
 
 /* In all passes an event by itself is a class with one event; the condition stands in trace_NAME(). */
 #undef TRACE_EVENT

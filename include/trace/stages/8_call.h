@@ -31,6 +31,7 @@
 		.name = #event,                                                       \
 		.class = &event_class_##class_name,                                   \
 		.tp = &__tracepoint_##event,                                          \
+		.module = THIS_MODULE,                                                \
 		__VA_ARGS__                                                           \
 	};                                                                            \
 	static const struct trace_event_call *const __event_ptr_##event __used       \

@@ -6,6 +6,7 @@
  * ftrace_lock for changes; the tracer reads the hash with preemption off, and a hash that was replaced is freed after a
  * grace period.
  */
+#include <kernel/module.h>
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <mm/slab.h>
@@ -86,26 +87,70 @@ u32 max_graph_depth;
  */
 int graph_filter_replace(struct graph_filter *filter, struct ftrace_set *with)
 {
-	struct ip_hash *old, *new = NULL;
+	struct ip_hash *old = NULL, *new = NULL;
+	int err = 0;
 
-	if (with->count) {
-		new = ip_hash_alloc(with);
-		if (!new)
-			return -ENOMEM;
-	}
 	mutex_lock(&trace_types_lock);
 	mutex_lock(&ftrace_lock);
-	/* Release: whoever loads the new pointer with acquire (graph_limits_want) finds the table filled. */
-	old = filter->hash;
-	smp_store_release(&filter->hash, new);
-	swap(filter->set, *with);
+	ftrace_set_refresh(with);
+	if (with->count) {
+		new = ip_hash_alloc(with);
+		err = new ? 0 : -ENOMEM;
+	}
+	if (!err) {
+		/* Release: whoever loads the new pointer with acquire (graph_limits_want) finds the table filled. */
+		old = filter->hash;
+		smp_store_release(&filter->hash, new);
+		swap(filter->set, *with);
+	}
 	mutex_unlock(&ftrace_lock);
-	graph_update_fast(&global_trace);
+	if (!err)
+		graph_update_fast(&global_trace);
 	mutex_unlock(&trace_types_lock);
+	if (err)
+		return err;
 	synchronize_rcu();
 	kfree(old);
 	return 0;
 }
+
+/*
+ * The functions of a module that goes leave the filter, else the next module at their addresses would be taken for it:
+ * by name, or NULL: those whose sites have gone already (the module's init). A filter with nothing left does not mean
+ * "all functions": it waits (ftrace_set_wait). When there is no memory for the new table, the old one stays.
+ */
+static void filter_drop(struct graph_filter *filter, const char *module)
+{
+	unsigned had = filter->set.count;
+	struct ftrace_set set;
+	int err;
+
+	mutex_lock(&ftrace_lock);
+	err = ftrace_set_copy(&set, &filter->set);
+	if (!err && module)
+		ftrace_set_match_module(&set, "*", module, false);
+	if (!err && had && !set.count)
+		err = ftrace_set_wait(&set, true);
+	mutex_unlock(&ftrace_lock);
+	if (!err && (set.count != had || set.waits != filter->set.waits))
+		graph_filter_replace(filter, &set);
+	ftrace_set_clear(&set);
+}
+
+static void filters_live(struct module *mod)
+{
+	filter_drop(&graph_functions, NULL);
+	filter_drop(&graph_notrace, NULL);
+}
+
+static void filters_going(struct module *mod)
+{
+	filter_drop(&graph_functions, mod->name);
+	filter_drop(&graph_notrace, mod->name);
+}
+
+static const struct module_notifier graph_notifier = {.live = filters_live, .going = filters_going};
+REGISTER_MODULE_NOTIFIER(graph_notifier);
 
 /* For the command line, where words come one by one. 0, -EINVAL, -ENOMEM. */
 int graph_filter_add(struct graph_filter *filter, const char *pattern)

@@ -283,7 +283,8 @@ static void profile_direct_return(struct fgraph_ret_regs *regs)
 
 /*
  * A hash table from addresses to records, twice as large as needed so that chains are short. Every site that can be
- * called is in it: those of modules too, so it is made anew when one comes. NULL when out of memory. [ftrace_lock]
+ * called is in it, also those of modules, so a module that comes needs a new index. NULL when out of memory.
+ * [ftrace_lock]
  */
 static struct profile_index *make_index(void)
 {
@@ -297,8 +298,7 @@ static struct profile_index *make_index(void)
 	if (!index)
 		return NULL;
 	index->mask = places - 1;
-	for_each_ftrace_rec(rec)
-	{
+	for_each_ftrace_rec(rec) {
 		u32 i = index_place(ftrace_recs[rec].ip);
 
 		while (index->places[i & index->mask].ip)

@@ -1,0 +1,5 @@
+/* Bits. */
+#pragma once
+
+#include <lib/atomic.h>
+#include <lib/bitmap.h>

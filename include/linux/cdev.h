@@ -1,0 +1,5 @@
+/* Character devices. */
+#pragma once
+
+#include <fs/cdev.h>
+#include <linux/fs.h>

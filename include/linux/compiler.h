@@ -1,0 +1,4 @@
+/* What the compiler is told. */
+#pragma once
+
+#include <lib/types.h>

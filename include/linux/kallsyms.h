@@ -1,0 +1,4 @@
+/* Names of addresses. */
+#pragma once
+
+#include <kernel/ksyms.h>

@@ -1,0 +1,4 @@
+/* Numbers of devices. */
+#pragma once
+
+#include <fs/libfs.h>

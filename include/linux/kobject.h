@@ -1,0 +1,4 @@
+/* Directories in /sys. */
+#pragma once
+
+#include <fs/kobject.h>

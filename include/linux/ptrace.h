@@ -1,0 +1,4 @@
+/* Registers. */
+#pragma once
+
+#include <asm/ptrace.h>

@@ -1,0 +1,19 @@
+/* Memory. A module frees all that it has, as nobody does it in its place. */
+#pragma once
+
+#include <linux/gfp.h>
+#include <mm/slab.h>
+
+#define kmalloc_array(n, size, gfp)	kcalloc(n, size, gfp) /* zeroed as well */
+#define kvcalloc(n, size, gfp)		kvzalloc(array_size(n, size), gfp)
+#define kvmalloc_array(n, size, gfp)	kvmalloc(array_size(n, size), gfp)
+#define kfree_sensitive(p)		kfree(p)
+#define KMEM_CACHE(type, flags)		kmem_cache_create(#type, sizeof(struct type), __alignof__(struct type), flags, NULL)
+/* A size that overflows becomes one that cannot be had. */
+static inline size_t array_size(size_t n, size_t size)
+{
+	size_t bytes;
+
+	return __builtin_mul_overflow(n, size, &bytes) ? ~0UL : bytes;
+}
+#define struct_size(p, member, n) (sizeof(*(p)) + array_size(n, sizeof(*(p)->member)))

@@ -1,0 +1,5 @@
+/* Clocks and their units. */
+#pragma once
+
+#include <linux/ktime.h>
+#include <uapi/time.h>

@@ -1,0 +1,4 @@
+/* Units of time. */
+#pragma once
+
+#include <linux/ktime.h>

@@ -1,0 +1,4 @@
+/* Clocks. */
+#pragma once
+
+#include <linux/ktime.h>

@@ -1,0 +1,40 @@
+/*
+ * Tracepoints in modules. A header declares them, one .c file defines them:
+ *
+ *	DECLARE_TRACE(subsys_event, TP_PROTO(int firstarg), TP_ARGS(firstarg));   // in the header
+ *	DEFINE_TRACE(subsys_event);                                               // in one .c file
+ *
+ * DEFINE_TRACE needs the name alone, as in the first years of tracepoints, because the declaration says the rest; the
+ * prototype and the arguments may stand behind it, as today.
+ */
+#pragma once
+
+#include <linux/module.h>
+#include <linux/types.h>
+#include <trace/tracepoint.h>
+
+#ifdef MODULE
+/* The walk through the probes stands beside the declaration: there the prototype is known. */
+#undef DECLARE_TRACE
+#define DECLARE_TRACE(name, proto, args)                                                         \
+	DECLARE_TRACE_CONDITION(name, PARAMS(proto), PARAMS(args), true)                         \
+	static notrace __maybe_unused void __tracewalk_##name(void *unused, proto)               \
+	{                                                                                        \
+		preempt_disable_notrace();                                                       \
+		for (struct tracepoint_func *it = READ_ONCE(__tracepoint_##name.funcs); it && it->func; it++) \
+			((void (*)(void *, proto))it->func)(it->data, args);                     \
+		preempt_enable_notrace();                                                        \
+	}
+#undef DEFINE_TRACE
+#define DEFINE_TRACE(name, ...)                                                                              \
+	struct tracepoint __tracepoint_##name = {#name, STATIC_KEY_INIT, NULL, NULL, NULL};                  \
+	extern __typeof__(__traceiter_##name) __traceiter_##name __attribute__((alias("__tracewalk_" #name)))
+#endif
+
+/* For other modules, which put probes on it or call it. */
+#define EXPORT_TRACEPOINT_SYMBOL(name)           \
+	EXPORT_SYMBOL(__tracepoint_##name); \
+	EXPORT_SYMBOL(__traceiter_##name)
+#define EXPORT_TRACEPOINT_SYMBOL_GPL(name)           \
+	EXPORT_SYMBOL_GPL(__tracepoint_##name); \
+	EXPORT_SYMBOL_GPL(__traceiter_##name)

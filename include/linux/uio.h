@@ -1,0 +1,4 @@
+/* Pieces of memory. */
+#pragma once
+
+#include <uapi/uio.h>

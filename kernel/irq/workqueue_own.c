@@ -1,0 +1,150 @@
+/*
+ * Workqueues with a thread of their own (alloc_workqueue), and waiting for all works of a queue.
+ *
+ * Such a pool goes with its queue, while works that it has run may be queued elsewhere and still remember its number. So
+ * pools are found by number in a list that is read under RCU, and numbers are not given again.
+ */
+#include "workqueue.h"
+
+#include <kernel/export.h>
+#include <kernel/panic.h>
+#include <kernel/smp.h>
+#include <mm/slab.h>
+#include <sched/mutex.h>
+#include <sched/sched.h>
+
+struct workqueue_struct {
+	struct list_head list; /* [own_pools_mutex; read under RCU] */
+	struct worker_pool pool;
+};
+
+static DEFINE_MUTEX(own_pools_mutex);
+static LIST_HEAD(own_pools);		/* [own_pools_mutex; read under RCU] */
+static int next_number = NR_CPUS;	/* [own_pools_mutex] */
+DECLARE_WAIT_QUEUE_HEAD(own_works_done);
+
+/* The links change by single stores: a reader sees the list with or without the queue that comes or goes. */
+struct worker_pool *find_own_pool(int number)
+{
+	for (struct list_head *p = READ_ONCE(own_pools.next); p != &own_pools; p = READ_ONCE(p->next)) {
+		struct workqueue_struct *wq = list_entry(p, struct workqueue_struct, list);
+
+		if (wq->pool.number == number)
+			return &wq->pool;
+	}
+	return NULL;
+}
+
+struct worker_pool *own_pool(struct workqueue_struct *wq)
+{
+	return &wq->pool;
+}
+
+static void add_pool(struct workqueue_struct *wq)
+{
+	mutex_lock(&own_pools_mutex);
+	wq->pool.number = next_number++;
+	wq->list.next = own_pools.next;
+	wq->list.prev = &own_pools;
+	own_pools.next->prev = &wq->list;
+	smp_store_release(&own_pools.next, &wq->list); /* a reader that finds it finds it whole */
+	mutex_unlock(&own_pools_mutex);
+}
+
+/* Afterwards nobody stands on it: a work that remembers the number finds nothing. */
+static void remove_pool(struct workqueue_struct *wq)
+{
+	mutex_lock(&own_pools_mutex);
+	wq->list.next->prev = wq->list.prev;
+	WRITE_ONCE(wq->list.prev->next, wq->list.next);
+	mutex_unlock(&own_pools_mutex);
+	synchronize_rcu();
+}
+
+struct workqueue_struct *alloc_workqueue(const char *fmt, unsigned flags, int max_active, ...)
+{
+	struct workqueue_struct *wq;
+	char name[24];
+	va_list args;
+
+	if (flags & ~(WQ_UNBOUND | WQ_MEM_RECLAIM | __WQ_ORDERED))
+		return NULL;
+	wq = kzalloc(sizeof(*wq), GFP_KERNEL);
+	if (!wq)
+		return NULL;
+	va_start(args, max_active);
+	vsnprintf(name, sizeof(name), fmt, args);
+	va_end(args);
+	pool_init(&wq->pool, 0, name);
+	wq->pool.done = &own_works_done;
+	wq->pool.worker = kthread_create(worker_thread, &wq->pool, "kworker/%s", name);
+	if (IS_ERR(wq->pool.worker)) {
+		kfree(wq);
+		return NULL;
+	}
+	add_pool(wq);
+	wake_up_process(wq->pool.worker);
+	return wq;
+}
+EXPORT_SYMBOL(alloc_workqueue);
+
+bool noinline queue_work(struct workqueue_struct *wq, struct work_struct *w)
+{
+	return wq ? queue_work_in(&wq->pool, w) : schedule_work(w);
+}
+EXPORT_SYMBOL(queue_work);
+
+/* A work that says that all before it have run. */
+struct barrier {
+	struct work_struct work;
+	struct completion done;
+};
+
+static void barrier_fn(struct work_struct *w)
+{
+	complete(&container_of(w, struct barrier, work)->done);
+}
+
+/* The works of a pool run in the order of queueing, so the barrier is the last of those that are there now. */
+static void flush_pool(struct worker_pool *pool)
+{
+	struct barrier b;
+
+	INIT_WORK(&b.work, barrier_fn);
+	init_completion(&b.done);
+	queue_work_in(pool, &b.work);
+	wait_for_completion(&b.done);
+}
+
+void flush_workqueue(struct workqueue_struct *wq)
+{
+	unsigned cpu;
+
+	if (wq)
+		flush_pool(&wq->pool);
+	else
+		for_each_online_cpu(cpu)
+			flush_pool(cpu_pool(cpu));
+}
+EXPORT_SYMBOL(flush_workqueue);
+
+/* A work that queues itself again, or another one, has done so when the barrier behind it runs. */
+void drain_workqueue(struct workqueue_struct *wq)
+{
+	do
+		flush_pool(&wq->pool);
+	while (!list_empty(&wq->pool.works));
+}
+EXPORT_SYMBOL(drain_workqueue);
+
+void destroy_workqueue(struct workqueue_struct *wq)
+{
+	if (WARN_ON(!wq))
+		return;
+	drain_workqueue(wq);
+	kthread_stop(wq->pool.worker);
+	WARN_ON(!list_empty(&wq->pool.works));
+	remove_pool(wq);
+	kfree(wq);
+}
+EXPORT_SYMBOL(destroy_workqueue);

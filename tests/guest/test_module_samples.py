@@ -1,0 +1,537 @@
+"""The modules of samples/modules, and what they use of the kernel: files, devices, timers, threads, callbacks."""
+
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+from test_modules import make
+from vitrine_guest import ROOT
+
+SAMPLES = os.path.join(ROOT, "samples/modules")
+INCLUDE = os.path.join(ROOT, "include")
+CRASH = r"Unable to handle|Internal error|BUG|WARNING|Call trace|panic"
+
+
+@pytest.fixture(scope="module", params=["aarch64", "x86_64"])
+def samples(request, tmp_path_factory):
+    """(machine, folder) with all of them built, by the Makefile that is there, without a warning."""
+    folder = tmp_path_factory.mktemp("samples")
+    shutil.copytree(SAMPLES, folder, dirs_exist_ok=True)
+    environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS", "ARCH")}
+    done = subprocess.run(
+        ["make", f"KDIR={ROOT}", f"ARCH={request.param}", "W=1"],
+        cwd=folder,
+        env={**environment, "PWD": str(folder)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0 and "warning" not in done.stdout, done.stdout
+    assert {p.stem for p in folder.glob("*.ko")} == {p.stem for p in folder.glob("*.c")} - {
+        p.stem for p in folder.glob("*.mod.c")
+    }
+    return request.param, folder
+
+
+@pytest.fixture
+def guest(samples, tmp_path):
+    """run(script, modules...): the script's output without what the console shows of the log."""
+
+    def run(script, *modules, options=(), folder=None):
+        arch, built = samples
+        (tmp_path / "script").write_text(script + "\n")
+        words = [word for name in modules for word in ("--file", f"{folder or built}/{name}.ko:/{name}.ko")]
+        for name in re.findall(r"\b(devioctl|openstorm)\b", script):
+            words += ["--file", f"{ROOT}/build/{arch}/guest-tests/{name}:/bin/{name}"]
+        done = subprocess.run(
+            [os.path.join(ROOT, "tools/vrun"), "--arch", arch, "--timeout", "300", *options, *words, tmp_path / "script"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=400,
+        )
+        assert done.returncode == 0, done.stdout
+        return re.sub(r"^\[ .*\n", "", done.stdout, flags=re.M)
+
+    run.arch = samples[0]
+    return run
+
+
+def log(out):
+    """The lines that `dmesg | cut -c16-` has printed."""
+    return [line.strip() for line in out.splitlines()]
+
+
+DMESG = "dmesg -c | cut -d] -f2-\n"
+
+
+def test_hello(guest):
+    names = [f"hello_{n}" for n in range(1, 6)]
+    out = guest(
+        "dmesg -c >/dev/null\n" + "".join(f"insmod /{name}.ko; rmmod {name}\n" for name in names[:4]) + DMESG + "echo ==\n"
+        "insmod /hello_5.ko count=2 who=moon list=4,5; cat /proc/modules | cut -d' ' -f1; rmmod hello_5\n" + DMESG + "echo ==\n"
+        "insmod /hello_5.ko count=-1 2>/dev/null; echo $?; insmod /hello_5.ko list=1,2,3,4,5 2>/dev/null; echo $?; cat /proc/modules",
+        *names,
+    )
+    plain, fifth, refused = out.split("==\n")
+    assert log(plain) == [word for n in range(1, 5) for word in (f"hello {n}", f"goodbye {n}")]
+    assert log(fifth) == [
+        "hello_5",
+        "hello moon",
+        "hello moon",
+        "list[0] = 4 of 4",
+        "list[1] = 5 of 4",
+        "goodbye moon",
+    ]
+    assert refused == "1\n1\n"
+
+
+def test_files_in_proc(guest):
+    squares = "".join(f"{n} {n * n}\n" for n in range(5000))
+    out = guest(
+        "for n in 1 2 3 4; do insmod /procfs_$n.ko; done\n"
+        "cat /proc/procfs_1; dd if=/proc/procfs_1 bs=5 count=1 skip=1 2>/dev/null; echo; cat /proc/procfs_2\n"
+        "echo a word > /proc/procfs_2; cat /proc/procfs_2; head -c 1025 /dev/zero > /proc/procfs_2 2>/dev/null; echo $?\n"
+        "cat /proc/procfs_3/buffer; echo new text > /proc/procfs_3/buffer; cat /proc/procfs_3/buffer\n"
+        "ls -l /proc/procfs_3/buffer | tr -s ' ' | cut -d' ' -f1-5; cat /proc/procfs_4\n"
+        "mkdir /tmp/p; mount -t proc proc /tmp/p; cat /tmp/p/procfs_4 | tail -1; cat /tmp/p/procfs_3/buffer\n"
+        "exec 3</proc/procfs_3/buffer; rmmod procfs_3; echo $?; exec 3<&-; rmmod procfs_3; echo $?\n"
+        "ls /proc/procfs_3 /tmp/p/procfs_3 2>/dev/null; umount /tmp/p; cat /proc/procfs_4 | head -1; rmmod procfs_4\n"
+        "insmod /procfs_4.ko records=5000; cat /proc/procfs_4 | wc -l; cat /proc/procfs_4 | tail -1\n"
+        "cat /proc/procfs_4 > /tmp/b; for f in /proc/procfs_4 /tmp/b; do dd if=$f bs=1 skip=12345 count=20 2>/dev/null | tr '\\n' '.'; echo; done\n"
+        "for n in 1 2 4; do rmmod procfs_$n; done; ls /proc | grep -c procfs_; true",
+        *(f"procfs_{n}" for n in range(1, 5)),
+    )
+    assert out.splitlines() == [
+        "hello from the kernel",
+        " from",
+        "a word",
+        "1",
+        "old",
+        "new text",
+        "-rw-r--r-- 1 root root 100",
+        *(f"{n} {n * n}" for n in range(5)),
+        "4 16",
+        "new text",
+        "rmmod: Module procfs_3 is in use (1 references; dmesg may say whose)",
+        "1",
+        "0",
+        "0 0",
+        "5000",
+        f"4999 {4999 * 4999}",
+        *[squares[12345:12365].replace("\n", ".")] * 2,
+        "0",
+    ]
+
+
+def test_an_open_file_outlives_its_module(guest):
+    """It is closed by the removal: reads fail, nothing is left in memory, and the name is free for the next one."""
+    out = guest(
+        "insmod /procfs_4.ko; insmod /debugfs_values.ko; insmod /sysfs_value.ko\n"
+        "exec 3</proc/procfs_4 4</sys/kernel/debug/values/number 5</sys/kernel/sysfs_value/value\n"
+        "head -n 1 <&3; rmmod procfs_4 sysfs_value; echo $?; cat <&3 2>&1; cat <&5 2>&1; rmmod debugfs_values; echo $?; cat <&4 2>&1\n"
+        "insmod /procfs_4.ko records=1; cat /proc/procfs_4; cat <&3 2>&1; exec 3<&- 4<&- 5<&-; rmmod procfs_4; ls /sys/kernel/debug",
+        "procfs_4",
+        "debugfs_values",
+        "sysfs_value",
+    )
+    lines = out.splitlines()
+    assert lines[:2] == ["0 0", "0"] and lines[4] == "0" and lines[6] == "0 0", out
+    assert all("Input/output error" in lines[n] for n in (2, 3, 5, 7)) and "values" not in lines[8:]
+
+
+def test_a_character_device(guest):
+    out = guest(
+        "insmod /chardev.ko; cat /dev/chardev /dev/chardev; echo x > /dev/chardev; echo $?; grep chardev /proc/devices | wc -l\n"
+        "exec 3</dev/chardev; cat /dev/chardev; rmmod chardev; echo $?; exec 3<&-; rmmod chardev; echo $?; ls /dev/chardev\n"
+        "grep -c chardev /proc/devices; insmod /chardev.ko; cat /dev/chardev; rmmod chardev",
+        "chardev",
+    )
+    assert [line.replace("sh: ", "") for line in out.splitlines()] == [
+        "opened 0 times before",
+        "opened 1 times before",
+        "echo: write error: Invalid argument",
+        "1",
+        "1",
+        "cat: /dev/chardev: Device or resource busy",
+        "rmmod: Module chardev is in use (1 references; dmesg may say whose)",
+        "1",
+        "0",
+        "ls: /dev/chardev: No such file or directory",
+        "0",
+        "opened 0 times before",
+    ]
+
+
+def ioc(direction, kind, number, size):
+    return direction << 30 | size << 16 | kind << 8 | number
+
+
+def test_ioctl(guest):
+    """Numbers and texts go both ways; an unknown command, a wrong address and a wrong value get their own errors."""
+    out = guest(
+        "insmod /chardev2.ko; insmod /misc_counter.ko; echo old > /dev/chardev2\n"
+        f"devioctl /dev/chardev2 {ioc(2, 100, 1, 8)} text none\n"
+        f"devioctl /dev/chardev2 {ioc(1, 100, 0, 8)} text new; cat /dev/chardev2; echo\n"
+        f"for n in 0 2 3 80; do devioctl /dev/chardev2 {ioc(3, 100, 2, 4)} raw $n; done\n"
+        f"devioctl /dev/chardev2 {ioc(1, 100, 0, 8)} raw 8; devioctl /dev/chardev2 4711 raw 0; cat /dev/chardev2; echo\n"
+        f"echo 12345 > /dev/misc_counter; devioctl /dev/misc_counter {ioc(2, ord('c'), 1, 4)} u32 0\n"
+        f"devioctl /dev/misc_counter {ioc(1, ord('c'), 2, 4)} u32 99; devioctl /dev/misc_counter {ioc(2, ord('c'), 1, 4)} u32 0\n"
+        f"devioctl /dev/misc_counter {ioc(1, ord('c'), 2, 4)} raw 8; devioctl /dev/misc_counter 1 raw 0\n"
+        "ls -l /dev/misc_counter | cut -c1-10; cat /proc/misc; exec 3>/dev/misc_counter; rmmod misc_counter; exec 3>&-\n"
+        "rmmod misc_counter chardev2; echo $?; cat /proc/misc; ls /dev/misc_counter; true",
+        "chardev2",
+        "misc_counter",
+    )
+    assert out.splitlines() == [
+        "0 old",
+        "",
+        "0 new",
+        "new",
+        str(ord("n")),
+        str(ord("w")),
+        "0",
+        "Invalid argument",
+        "Bad address",
+        "Inappropriate ioctl for device",
+        "new",
+        "0 6",
+        "0 99",
+        "0 99",
+        "Bad address",
+        "Inappropriate ioctl for device",
+        "crw-rw-rw-",
+        "127 misc_counter",
+        "rmmod: Module misc_counter is in use (1 references; dmesg may say whose)",
+        "0",
+        "ls: /dev/misc_counter: No such file or directory",
+    ]
+
+
+def test_values_in_debugfs_and_sysfs(guest):
+    out = guest(
+        "insmod /debugfs_values.ko; insmod /sysfs_value.ko; cd /sys/kernel/debug/values; show() { for f in *; do echo $f $(cat $f); done; }\n"
+        "show; echo 0x10 > number; echo 3 > square; echo y > on; show; echo 1001 > square; echo $?; echo x > number; echo $?; echo x > on; echo $?\n"
+        "cat square; cd /; echo -12 > /sys/kernel/sysfs_value/value; cat /sys/kernel/sysfs_value/value; echo z > /sys/kernel/sysfs_value/value; echo $?\n"
+        "insmod /debugfs_values.ko 2>/dev/null; rmmod debugfs_values sysfs_value; ls /sys/kernel/debug /sys/kernel | grep -c value; true",
+        "debugfs_values",
+        "sysfs_value",
+    )
+    lines = [line for line in out.splitlines() if "write error" not in line]
+    first, second = sorted(lines[:5]), sorted(lines[5:10])
+    assert first == ["hex 0x00000007", "number 7", "on N", "square 25", "sum 7 + 1 = 8"]
+    assert second == ["hex 0x00000010", "number 16", "on Y", "square 9", "sum 16 + 1 = 17"]
+    assert lines[10:] == ["1", "1", "1", "9", "-12", "1", "0"], out
+
+
+ORDER = """
+#include <linux/delay.h>
+#include <linux/module.h>
+#include <linux/timer.h>
+#include <linux/jiffies.h>
+MODULE_LICENSE("GPL");
+
+struct named {
+	struct timer_list timer;
+	char name;
+};
+static struct named timers[8];
+static char order[64];
+static int n, again;
+
+static void fn(struct timer_list *t)
+{
+	struct named *named = from_timer(named, t, timer);
+
+	order[n++] = named->name;
+	if (named->name == 'r' && again++ < 2)
+		mod_timer(t, jiffies + 2);
+	if (named->name == 'e' && time_before(jiffies, t->expires))
+		order[n++] = '!';
+}
+
+static int f(void)
+{
+	static const struct { char name; int at; } want[] = {
+		{'e', 9}, {'c', 6}, {'a', 3}, {'d', 6}, {'b', 3}, {'x', 4}, {'r', 12}, {'f', 30}};
+	unsigned long start;
+	int ret;
+
+	local_irq_disable(); /* set in one jiffy, on one CPU */
+	start = jiffies + 1;
+	for (int i = 0; i < 8; i++) {
+		timers[i].name = want[i].name;
+		timer_setup(&timers[i].timer, fn, 0);
+		mod_timer(&timers[i].timer, start + want[i].at);
+	}
+	local_irq_enable();
+	ret = timer_delete(&timers[5].timer);
+	printk("order: deleted %d %d\\n", ret, timer_delete(&timers[5].timer));
+	ret = mod_timer(&timers[7].timer, start + 15);
+	printk("order: moved %d pending %d %d\\n", ret, timer_pending(&timers[7].timer), timer_pending(&timers[5].timer));
+	msleep(40 * 1000 / HZ);
+	printk("order: %s\\n", order);
+	printk("order: shut %d\\n", timer_shutdown_sync(&timers[0].timer));
+	mod_timer(&timers[0].timer, jiffies);
+	printk("order: jiffies %u %lu %u\\n", timer_pending(&timers[0].timer), msecs_to_jiffies(5), jiffies_to_msecs(3));
+	return 0;
+}
+module_init(f);
+static void g(void)
+{
+	for (int i = 0; i < 8; i++)
+		timer_delete_sync(&timers[i].timer);
+}
+module_exit(g);
+"""
+
+
+def one_module(arch, folder, name, source):
+    (folder / f"{name}.c").write_text(source)
+    status, said = make(folder, arch, "W=1", objects=f"{name}.o")
+    assert status == 0 and "warning" not in said, said
+    return folder
+
+
+def test_timers_fire_in_order(guest, tmp_path):
+    """By the moment, then by who was set first; the deleted one never, the moved one at its new time, one three times."""
+    folder = one_module(guest.arch, tmp_path, "order", ORDER)
+    out = guest("dmesg -c >/dev/null; insmod /order.ko; rmmod order; " + DMESG, "order", folder=folder)
+    assert log(out) == [
+        "order: deleted 1 0",
+        "order: moved 1 pending 1 0",
+        "order: abcderrfr" if "rrfr" in out else "order: abcderfrr" if "rfrr" in out else "order: abcderrrf",
+        "order: shut 0",
+        "order: jiffies 0 2 12",
+    ]
+
+
+def test_timers_tasklets_and_works(guest):
+    """Each in its context, as often as it should, and never after rmmod."""
+    out = guest(
+        "dmesg -c >/dev/null; before=$(grep TASKLET /proc/softirqs | tr -s ' ' | cut -d' ' -f3); insmod /print_tasklet.ko\n"
+        "rmmod print_tasklet; " + DMESG + "echo == $before; grep -E ' (HI|TASKLET):' /proc/softirqs | tr -s ' '; echo ==\n"
+        "insmod /print_timer.ko period_ms=8; sleep 0.3; rmmod print_timer; last=$(dmesg | tail -1); sleep 0.1\n"
+        "[ \"$(dmesg | tail -1)\" = \"$last\" ] && echo silent; " + DMESG + "echo ==\n"
+        "insmod /print_work.ko; sleep 0.3; rmmod print_work; last=$(dmesg | tail -1); sleep 0.1\n"
+        "[ \"$(dmesg | tail -1)\" = \"$last\" ] && echo silent; ps | grep -c '[k]worker/print'; " + DMESG,
+        "print_tasklet",
+        "print_timer",
+        "print_work",
+    )
+    tasklets, counts, timers, works = out.split("==")
+    assert log(tasklets) == ["tasklet: sooner 42", "tasklet: later in a softirq"]
+    before, *rows = counts.split("\n")
+    assert [row.split()[:2] for row in rows if row] == [["HI:", "1"], ["TASKLET:", str(int(before) + 1)]]
+    lines = [line for line in log(timers) if line]
+    ticks = [line for line in lines if "tick" in line]
+    assert lines[0] == "silent" and "timer: precise in an interrupt" in lines
+    assert ticks == [f"timer: tick {n + 1} in a softirq" for n in range(len(ticks))] and 5 <= len(ticks) <= 60
+    lines = [line for line in log(works) if line]
+    rounds = [line for line in lines if "round" in line]
+    rest = [line for line in lines if "round" not in line]
+    assert rest == ["silent", "0", "work: first, in kworker/print_w", "work: second", "work: the queue is empty"]
+    assert rounds == [f"work: round {n + 1}" for n in range(len(rounds))] and 3 <= len(rounds) <= 40
+
+
+def test_threads(guest):
+    out = guest(
+        "dmesg -c >/dev/null; insmod /kthread_queue.ko; for i in $(seq 1 50); do echo $i > /proc/kthread_queue; done\n"
+        "cat /proc/kthread_queue; echo x > /proc/kthread_queue; echo $?; ps | grep -c '[k]thread_queue'; rmmod kthread_queue\n"
+        "ps | grep -c '[k]thread_queue'; insmod /completions.ko; rmmod completions; ps | grep -cE '[c]rank|[f]lywheel'; " + DMESG,
+        "kthread_queue",
+        "completions",
+    )
+    assert [line for line in log(out) if "write error" not in line] == [
+        "1275",
+        "1",
+        "1",
+        "0",
+        "0",
+        "kthread_queue: the sum was 1275",
+        "completions: turn the crank",
+        "completions: the flywheel spins up",
+        "completions: both have ended",
+    ]
+
+
+def test_messages_into_the_trace(guest):
+    out = guest(
+        "insmod /trace-printk.ko; rmmod trace_printk; cd /sys/kernel/tracing; cat trace; echo ==; grep -c 'many\\|constant' printk_formats",
+        "trace-printk",
+        options=("--smp", "2"),
+    )
+    trace, _, formats = out.partition("==\n")
+    texts = [line.split(": ", 2)[2] for line in trace.splitlines() if re.match(r" .*: (\S+): ", line)]
+    assert texts[:4] == ["a constant text", "(puts) a constant text", "a text that is not constant", "(many) -1 abc x"]
+    assert sorted(texts[4:]) == ["(irq) a number: 7", "(irq) a number: 7", "goodbye"] and int(formats) >= 1
+    irq = [re.search(r"\[(\d+)\] (\S+) ", line).groups() for line in trace.splitlines() if "(irq)" in line]
+    assert {cpu for cpu, _ in irq} == {"000", "001"} and all(flags[0] == "d" for _, flags in irq)
+
+
+def test_a_callback_at_a_function(guest):
+    """It counts the calls of another module's sleeps, is shown, and is gone with its module."""
+    out = guest(
+        "cd /sys/kernel/tracing; insmod /ftrace_calls.ko func=msleep; cat /proc/ftrace_calls; cut -d' ' -f1 enabled_functions\n"
+        "insmod /print_work.ko; insmod /completions.ko; cat /proc/ftrace_calls; rmmod completions print_work; cat /proc/ftrace_calls\n"
+        "rmmod ftrace_calls; cat enabled_functions; insmod /ftrace_calls.ko func=no_such_function 2>/dev/null; echo $?; cat /proc/modules",
+        "ftrace_calls",
+        "print_work",
+        "completions",
+    )
+    lines = out.splitlines()
+    assert lines[:2] == ["msleep 0", "msleep"] and lines[3:] == ["msleep 2", "1"] and lines[2] in ("msleep 1", "msleep 2")
+
+
+def test_one_function_in_place_of_another(guest):
+    out = guest(
+        "p=/proc/ftrace_redirect; insmod /ftrace_redirect.ko; cat $p; echo 1 > $p; cat $p; cat /sys/kernel/tracing/enabled_functions\n"
+        "echo 0 > $p; cat $p; echo 1 > $p; rmmod ftrace_redirect; echo $?; cat /sys/kernel/tracing/enabled_functions\n"
+        "insmod /ftrace_redirect.ko question=6; cat $p",
+        "ftrace_redirect",
+    )
+    lines = out.splitlines()
+    assert lines[0] == "42" and lines[1] == "4100" and re.match(r"answer \[ftrace_redirect\] \(1\) R *I", lines[2]), out
+    assert lines[3:] == ["42", "0", "7"]
+
+
+def test_an_oops_in_a_module(guest):
+    """The log names the function and the module; the writer dies, the kernel goes on, and the module stays."""
+    out = guest(
+        "insmod /oops.ko; sh -c 'echo x > /proc/oops'; echo $?; dmesg | grep -o 'oops_here+.*\\[oops\\]' | head -1\n"
+        "dmesg | grep -c 'Unable to handle\\|BUG: '; rmmod oops; echo $?; insmod /hello_1.ko && rmmod hello_1 && echo good",
+        "oops",
+        "hello_1",
+    )
+    lines = [line for line in out.splitlines() if line not in ("Killed", "Segmentation fault")]
+    assert lines[0] not in ("0", "") and re.fullmatch(r"oops_here\+0x\w+/0x\w+ \[oops\]", lines[1]), out
+    assert int(lines[2]) >= 1 and lines[-2:] == ["1", "good"], out
+
+
+def test_a_second_handler_of_a_line(guest, tmp_path):
+    """It counts the interrupts of a virtio port, which goes on working; a number without a line is refused."""
+    out = guest(
+        "irq=$(grep virtio /proc/interrupts | tail -1 | cut -d: -f1 | tr -d ' '); insmod /irq_shared.ko irq=$irq\n"
+        "for i in 1 2 3 4 5 6; do echo $i > /dev/virtio-ports/p; done; cat /proc/irq_shared; rmmod irq_shared\n"
+        "for i in 7 8; do echo $i > /dev/virtio-ports/p; done; insmod /irq_shared.ko irq=250 2>/dev/null; echo $?\n"
+        "insmod /irq_shared.ko 2>/dev/null; echo $?; cat /proc/modules",
+        "irq_shared",
+        options=("--port", f"p={tmp_path}/port"),
+    )
+    lines = out.splitlines()
+    assert int(lines[0]) >= 6 and lines[1:] == ["1", "1"], out
+    assert (tmp_path / "port").read_text() == "1\n2\n3\n4\n5\n6\n7\n8\n"
+
+
+@pytest.mark.parametrize("mode, sections", [("irq", "irqoff_test"), ("preempt", "preemptoff_test")])
+def test_the_delays_of_the_selftests(guest, mode, sections):
+    """The latency tracer finds a section that is as long as the module was told, again at each trigger."""
+    tracer = "irqsoff" if mode == "irq" else "preemptoff"
+    out = guest(
+        f"cd /sys/kernel/tracing; echo 0 > tracing_max_latency; echo {tracer} > current_tracer\n"
+        f"insmod /preemptirq_delay_test.ko test_mode={mode} delay=60000 cpu_affinity=1 burst_size=2; cat tracing_max_latency\n"
+        "cat trace | grep -E 'started at|ended at'; echo 0 > tracing_max_latency; echo 1 > /sys/kernel/preemptirq_delay_test/trigger\n"
+        "cat tracing_max_latency; rmmod preemptirq_delay_test; insmod /preemptirq_delay_test.ko test_mode=none 2>/dev/null; echo $?\n"
+        "insmod /preemptirq_delay_test.ko cpu_affinity=9 2>/dev/null; echo $?; cat /proc/modules",
+        "preemptirq_delay_test",
+        options=("--smp", "2"),
+    )
+    lines = out.splitlines()
+    assert 60000 <= int(lines[0]) < 600000 and 60000 <= int(lines[-3]) < 600000 and lines[-2:] == ["1", "1"], out
+    assert sections in out
+
+
+STORMS = [
+    ("procfs_4", "/proc/procfs_4", "procfs_4"),
+    ("chardev2", "/dev/chardev2", "chardev2"),
+    ("misc_counter", "/proc/misc", "misc_counter"),
+    ("debugfs_values", "/sys/kernel/debug/values/sum", "debugfs_values"),
+    ("sysfs_value", "/sys/kernel/sysfs_value/value", "sysfs_value"),
+    ("procfs_3", "/proc/procfs_3/buffer", "procfs_3"),
+]
+
+
+@pytest.mark.parametrize("name, path, module", STORMS, ids=[row[0] for row in STORMS])
+def test_opens_while_modules_come_and_go(guest, name, path, module):
+    """On four CPUs: three open, read and close, one loads and unloads. Each ends well, and the module can go at last."""
+    out = guest(
+        f"for i in 1 2 3; do openstorm {path} /tmp/stop & done; loaded=0; unloaded=0\n"
+        f"for i in $(seq 1 25); do insmod /{name}.ko && loaded=$((loaded + 1)); cat /proc/devices > /dev/null\n"
+        f"until rmmod {module} 2>/dev/null; do busy=1; done; unloaded=$((unloaded + 1)); done\n"
+        "touch /tmp/stop; wait; echo loaded $loaded unloaded $unloaded; cat /proc/modules\n"
+        f"dmesg | grep -cE '{CRASH}'; true",
+        name,
+        options=("--smp", "4"),
+    )
+    lines = out.splitlines()
+    counts = [re.fullmatch(r"opened (\d+) gone (\d+) busy (\d+) eio (\d+)", line) for line in lines[:3]]
+    assert all(counts) and lines[3:] == ["loaded 25 unloaded 25", "0"], out
+    opened, gone, *_ = (sum(int(m[n]) for m in counts) for n in range(1, 5))
+    assert opened > 100 and (gone > 100 or path == "/proc/misc"), out
+
+
+def test_timers_and_works_while_modules_come_and_go(guest):
+    """On four CPUs: timers of a jiffy, works that queue themselves again, threads; no code of theirs runs afterwards."""
+    names = ["print_timer", "print_work", "kthread_queue", "completions", "print_tasklet", "ftrace_calls"]
+    loops = "".join(
+        f"(for i in $(seq 1 12); do insmod /{name}.ko {'period_ms=1' if name == 'print_timer' else ''} || echo bad; rmmod {name} || echo bad; done) &\n"
+        for name in names
+    )
+    out = guest(f"{loops}wait; cat /proc/modules; dmesg | grep -cE '{CRASH}'; true", *names, options=("--smp", "4"))
+    assert out == "0\n", out
+
+
+def test_memory_comes_back(guest):
+    """After a round that warms caches up, further rounds of all samples leave slabs and pages as they were."""
+    names = sorted(
+        path[:-2]
+        for path in os.listdir(SAMPLES)
+        if path.endswith(".c") and path not in ("oops.c", "irq_shared.c", "preemptirq_delay_test.c")
+    )
+    one_round = "".join(f"insmod /{name}.ko; " for name in names) + (
+        "cat /proc/procfs_1 /proc/procfs_4 /proc/procfs_3/buffer /dev/chardev /sys/kernel/debug/values/* > /dev/null; echo 3 > /proc/kthread_queue; cat /proc/kthread_queue >/dev/null\n"
+        "exec 3</proc/procfs_4; head -n 1 <&3 > /dev/null\n"
+    ) + "".join(f"rmmod {name.replace('-', '_')}; " for name in names) + "exec 3<&-\n"
+    out = guest(
+        f"round() {{ {one_round}}}\n"
+        "state() { sync; sleep 0.2; grep MemFree /proc/meminfo | tr -s ' ' | cut -d' ' -f2; grep -E '^(kmalloc|filp|inode|dentry|task)' /proc/slabinfo | tr -s ' ' | cut -d' ' -f1,2; }\n"
+        "round; round; state > /tmp/a; for i in 1 2 3 4 5 6 7 8; do round; done; state > /tmp/b; cat /tmp/a; echo ==; cat /tmp/b; cat /proc/modules",
+        *names,
+    )
+    before, after = (part.split("\n") for part in out.split("==\n"))
+    assert abs(int(before[0]) - int(after[0])) <= 256, out  # KiB; a leak of one page a module would be 600
+    slabs = [dict(line.split() for line in part[1:] if line) for part in (before, after)]
+    grown = {name: (slabs[0][name], count) for name, count in slabs[1].items() if int(count) - int(slabs[0][name]) > 8}
+    assert slabs[0] and not grown, grown
+
+
+def test_every_header_stands_alone(tmp_path):
+    """Each header of include/linux, included first and alone, and all of them together."""
+    headers = sorted(
+        os.path.relpath(os.path.join(folder, name), INCLUDE)
+        for top in ("linux", "asm-generic")
+        for folder, _, names in os.walk(os.path.join(INCLUDE, top))
+        for name in names
+    )
+    for number, header in enumerate(headers):
+        (tmp_path / f"h{number}.c").write_text(f"#include <{header}>\n")
+    (tmp_path / "last.c").write_text(
+        "".join(f"#include <{header}>\n" for header in headers) + 'MODULE_LICENSE("GPL");\n'
+    )
+    parts = " ".join(f"h{number}.o" for number in range(len(headers)))
+    status, said = make(tmp_path, "arm64", "W=1", objects=f"all.o\nall-objs := {parts} last.o")
+    assert status == 0 and "warning" not in said, said
+    assert len(headers) > 70
+
+
+def test_the_headers_stay_thin():
+    done = subprocess.run(
+        ["/usr/bin/python3", "-c", "import sys; sys.path.insert(0, 'tools'); import rooms\n"
+         "print(sum(rooms.code_lines(p, open(p, encoding='utf-8').read()) for p in sys.argv[1:]))",
+         *(os.path.join(folder, name) for folder, _, names in os.walk(os.path.join(INCLUDE, "linux")) for name in names)],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )
+    assert 500 < int(done.stdout) <= 1200

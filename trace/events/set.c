@@ -1,0 +1,178 @@
+/*
+ * The set of an array: its state of every event there is, and the systems that these belong to. It is made with the
+ * array. Events of modules come and go in it (events/modules.c).
+ */
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <mm/slab.h>
+
+#include "core/record.h"
+#include "trigger.h"
+
+/*
+ * The offset of a second task's pid in the records of these events, so that set_event_pid follows a task that is
+ * switched to or woken. 0: the event is about one task.
+ */
+static u16 find_other_pid(const struct trace_event_call *call)
+{
+	static const char *const events[][2] = {{"sched_switch", "next_pid"},
+						{"sched_waking", "pid"},
+						{"sched_wakeup", "pid"},
+						{"sched_wakeup_new", "pid"}};
+
+	for (unsigned i = 0; i < ARRAY_SIZE(events); i++) {
+		if (strcmp(events[i][0], call->name))
+			continue;
+		for (const struct trace_event_field *f = call->class->fields(); f->name; f++)
+			if (!strcmp(events[i][1], f->name))
+				return f->offset;
+	}
+	return 0;
+}
+
+void trace_event_file_init(struct trace_event_set *set, unsigned nr, const struct trace_event_call *call)
+{
+	struct trace_event_file *file = &set->files[nr];
+
+	file->tr = set->tr;
+	file->flags = trace_event_printk_flag();
+	file->buffers = ring_buffer_cpus(set->tr->buffer);
+	file->type = TRACE_EVENT_FIRST + nr;
+	file->other_pid = find_other_pid(call);
+	file->was_enabled = false;
+	file->call = call;
+}
+
+/*
+ * The array's state of every event there is, all off. The files' numbers are the places in the linker's table, so
+ * that a probe's event is found by subtraction.
+ */
+static struct trace_event_set *alloc_set(struct trace_array *tr)
+{
+	unsigned nr = trace_nr_events() + ROOM_FOR_MODULE_EVENTS;
+	struct trace_event_set *set = kvzalloc(sizeof(*set) + nr * sizeof(set->files[0]), GFP_KERNEL);
+
+	if (!set)
+		return NULL;
+	set->tr = tr;
+	set->nr_files = nr;
+	INIT_LIST_HEAD(&set->list);
+	for (unsigned i = 0; i < trace_nr_events(); i++)
+		trace_event_file_init(set, i, __start_ptrs_ftrace_events[i]);
+	return set;
+}
+
+/* Searched from the last system on, because the events of a system follow one another in the linker's table. */
+struct trace_event_system *trace_event_find_system(const struct trace_event_set *set, const char *name)
+{
+	for (unsigned i = set->nr_systems; i-- > 0;)
+		if (set->systems[i].name == name || !strcmp(set->systems[i].name, name))
+			return &set->systems[i];
+	return NULL;
+}
+
+/* Collects the names of the systems, and counts the events of each. */
+static void count_systems(struct trace_event_set *set)
+{
+	struct trace_event_file *file;
+
+	for_each_event(set, file) {
+		const char *name = file->call->class->system;
+		struct trace_event_system *system = trace_event_find_system(set, name);
+
+		if (!system) {
+			system = &set->systems[set->nr_systems++];
+			*system = (struct trace_event_system){.name = name, .set = set};
+		}
+		system->nr_files++;
+	}
+}
+
+/*
+ * Two passes over the events: the first counts them, the second puts the events of each system side by side into
+ * set->by_system. There cannot be more systems than events, so the arrays have that size. 0 or -ENOMEM;
+ * trace_events_free() frees what there is.
+ */
+static int alloc_systems(struct trace_event_set *set)
+{
+	struct trace_event_file *file, **next;
+
+	set->systems = kvzalloc((set->nr_files + 1) * sizeof(*set->systems), GFP_KERNEL);
+	set->by_system = kvzalloc(set->nr_files * sizeof(set->by_system[0]), GFP_KERNEL);
+	if (!set->systems || !set->by_system)
+		return -ENOMEM;
+	count_systems(set);
+	next = set->by_system;
+	for (unsigned i = 0; i < set->nr_systems; i++) {
+		set->systems[i].files = next;
+		next += set->systems[i].nr_files;
+		set->systems[i].nr_files = 0;
+	}
+	for_each_event(set, file) {
+		struct trace_event_system *system = trace_event_find_system(set, file->call->class->system);
+
+		system->files[system->nr_files++] = file;
+	}
+	return 0;
+}
+
+/* The state of all events for a new array. On an error trace_events_free() takes back what was made. */
+static int trace_events_init(struct trace_array *tr)
+{
+	int ret;
+
+	tr->events = alloc_set(tr);
+	if (!tr->events)
+		return -ENOMEM;
+	ret = alloc_systems(tr->events);
+	if (!ret)
+		trace_module_events_join(tr->events);
+	return ret;
+}
+
+/* The array is removed. All events are off, and no probe holds a filter any more. */
+static void trace_events_free(struct trace_array *tr)
+{
+	/* Also called for an array whose trace_events_init() has failed halfway. */
+	struct trace_event_set *set = tr->events;
+	struct trace_event_file *file;
+
+	if (!set)
+		return;
+	trace_module_events_leave(set);
+	for_each_event(set, file) {
+		if (!file->filter_text)
+			continue; /* and no filter: most of them */
+		filter_free(file->filter);
+		kfree(file->filter_text);
+	}
+	for (unsigned i = 0; i < set->nr_systems; i++)
+		kfree(set->systems[i].filter_text);
+	kvfree(set->systems);
+	kvfree(set->by_system);
+	kvfree(set);
+}
+
+/* Something that all events of the array depend on has changed: the bits in their words are set again. */
+static void trace_events_changed(struct trace_array *tr, enum trace_change what)
+{
+	if (what == TRACE_CHANGED_PIDS)
+		trace_events_update_pids(tr);
+	else
+		trace_events_update_options(tr);
+}
+
+/* The array is about to be removed: triggers first, as they hold probes of other events. */
+static void trace_events_stop(struct trace_array *tr)
+{
+	trace_event_clear_triggers(tr->events);
+	trace_events_enable(tr->events, &(struct trace_event_match){}, false);
+}
+
+static const struct trace_part events_part = {
+	.init = trace_events_init,
+	.changed = trace_events_changed,
+	.stop = trace_events_stop,
+	.free = trace_events_free,
+};
+REGISTER_TRACE_PART(events_part);
