@@ -2,7 +2,7 @@
 
 # ---- Sources: every file of these folders but those that mk/machines.mk lists, and not for this machine.
 OFFSETS_C := arch/$(ARCH)/asm-offsets.c
-FOLDERS   := boot arch/$(ARCH) kernel $(patsubst %/,%,$(wildcard kernel/*/ trace/*/ trace/tracers/*/)) samples \
+FOLDERS   := boot arch/$(ARCH) kernel $(patsubst %/,%,$(wildcard kernel/*/ kernel/fs/*/ trace/*/ trace/tracers/*/)) samples \
 	drivers $(patsubst %/,%,$(wildcard drivers/*/))
 KSRC      := $(filter-out $(call foreign,$(ARCH)) $(OFFSETS_C),$(sort $(wildcard $(FOLDERS:%=%/*.c) $(FOLDERS:%=%/*.S))))
 KOBJ      := $(patsubst %,$(BUILD)/%.o,$(basename $(KSRC)))

@@ -11,6 +11,7 @@
 #:     with SMP=1 MEM=512M CPU=(QEMU's -cpu, cortex-a57 and qemu64 by default) BOARD=(QEMU's -M, virt and q35)
 #:          IRQCHIP=gicv2|gicv3 or apic|x2apic (GIC=2|3 for short) APPEND="kernel arguments" GDB_PORT=n
 #:          FILES="here:/there ..." puts files and folders into the guest; out of a session: `tohost FILE` in it, to the folder OUT=build/ARCH/out
+#:          SHARE=folder: it is /host in the guest, to read and write, as it is here at that moment (docs/host-folder.md)
 #:          ICOUNT=1: a guest instruction is a nanosecond, so that measured times are the guest's alone, not the host's
 #:   make qemu-x86_64 BOOT=cdrom|disk|usb|uefi-cdrom|uefi-disk|uefi-usb    through GRUB, from the image of make iso
 SMP     ?= 1
@@ -25,6 +26,7 @@ APPEND  ?=
 SCRIPT  ?=
 FILES   ?=
 OUT     ?=
+SHARE   ?=
 LAYOUT  ?=
 export GDB
 # A port for each user of a shared machine.
@@ -32,7 +34,7 @@ GDB_PORT ?= $(shell echo $$((20000 + $$(id -u) % 10000)))
 
 vrun = $(PYTHON) tools/vrun --arch $(ARCH_$(1)) --smp $(SMP) --mem $(MEM) $(if $(CPU),--cpu $(CPU)) $(if $(BOARD),--board $(BOARD)) \
 	$(if $(IRQCHIP),--irqchip $(IRQCHIP)) $(FILES:%=--file '%') $(if $(GIC),--gic $(GIC)) $(if $(filter-out 0,$(ICOUNT)),--icount) \
-	$(if $(filter kernel,$(BOOT)),--append '$(APPEND)',--boot $(BOOT))
+	$(if $(filter kernel,$(BOOT)),--append '$(APPEND)',--boot $(BOOT)) $(if $(SHARE),--share '$(SHARE)')
 
 $(MACHINES:%=qemu-%): qemu-%: deps-run %
 	$(Q)$(call vrun,$*) --interactive $(if $(OUT),--out '$(OUT)')
@@ -48,6 +50,7 @@ $(MACHINES:%=replay-%): replay-%: deps-run %
 	$(Q)$(call vrun,$*) --replay $(GDB_PORT) $(if $(LAYOUT),--layout $(LAYOUT)) $(if $(SCRIPT),'$(SCRIPT)')
 
 $(MACHINES:%=console-%): override FILES :=
+$(MACHINES:%=console-%): override SHARE :=
 $(MACHINES:%=console-%): console-%:
 	$(Q)$(call vrun,$*) --console
 

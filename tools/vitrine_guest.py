@@ -15,181 +15,31 @@ import re
 import secrets
 import shlex
 import signal
-import stat
 import sys
 import termios
 import time
 
 import pexpect
 
+from vitrine_machines import (
+    MACHINES,
+    NO_STATUS,
+    PANICKED,
+    SHARE_PLACE,
+    SHARE_TAG,
+    TIMED_OUT,
+    TURN,
+    GuestError,
+    has_ports,
+    port_arguments,
+    share_arguments,
+    turns_of,
+)
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PANIC = r"Kernel panic - [^\r\n]*\r?\n"  # all of the line
 PANIC_END = r"end Kernel panic[^\r\n]*"
 PR_SET_PDEATHSIG = 1
-
-# Exit statuses of tools/vrun that are not the script's own.
-TIMED_OUT, PANICKED, NO_STATUS = 124, 125, 126
-
-
-class GuestError(Exception):
-    """The guest ended, panicked or fell silent when it should have gone on. status: what vrun exits with."""
-
-    def __init__(self, message, status):
-        super().__init__(message)
-        self.status = status
-
-
-class Machine:
-    """What to start for one architecture, and what its end says."""
-
-    def __init__(
-        self, *, goal, qemu, kernel, board, cpu, irqchips, exit_device, exit_status, boots, gdb, ports, firmware=()
-    ):
-        """gdb: its word for the architecture; ports: the device that ports hang at, to which the number of ports is
-        added; firmware: for QEMU's own -kernel on that board, in place of the board's."""
-        self.gdb, self.goal, self.qemu, self.kernel, self.board, self.cpu = gdb, goal, qemu, kernel, board, cpu
-        self.irqchips, self.exit_device, self.exit_status, self.boots = irqchips, exit_device, exit_status, boots
-        self.ports, self.firmware = list(ports), list(firmware)
-
-
-def exit_status_semihosting(code):
-    """SYS_EXIT_EXTENDED hands the status on as it is; powering off ends with 0."""
-    return code
-
-
-def exit_status_isa_debug(code):
-    """Writing s to isa-debug-exit ends QEMU with s << 1 | 1, powering off with 0. 1 is QEMU's own way to fail: None."""
-    return code >> 1 if code & 1 and code > 1 else 0 if code == 0 else None
-
-
-def drive(file, device):
-    """A disk with this raw image, as this device; the image itself stays unwritten."""
-    return [
-        "-drive",
-        f"file={file},format=raw,snapshot=on,if=none,id=image",
-        "-device",
-        f"{device},drive=image,bootindex=0",
-    ]
-
-
-UEFI = ["-bios", "/usr/share/ovmf/OVMF.fd"]
-# How the kernel gets into memory: {name: arguments that start it from this ISO image}, or None for QEMU's own -kernel.
-DIRECTLY = {"kernel": None}
-BY_GRUB = {
-    "cdrom": lambda iso: ["-cdrom", iso],
-    "disk": lambda iso: drive(iso, "ide-hd"),
-    "usb": lambda iso: ["-device", "qemu-xhci", *drive(iso, "usb-storage")],
-    "uefi-cdrom": lambda iso: [*UEFI, "-cdrom", iso],
-    "uefi-disk": lambda iso: [*UEFI, *drive(iso, "ide-hd")],
-    "uefi-usb": lambda iso: [*UEFI, "-device", "qemu-xhci", *drive(iso, "usb-storage")],
-}
-
-# irqchips: interrupt controllers by name, the default first, each with what it adds to the board (-M) and to the CPU
-# (-cpu).
-MACHINES = {
-    # A flat Image: QEMU gives an ELF kernel no device tree.
-    "aarch64": Machine(
-        goal="arm64",
-        qemu="qemu-system-aarch64",
-        kernel="Image",
-        board="virt",
-        cpu="cortex-a57",
-        irqchips={"gicv2": (",gic-version=2", ""), "gicv3": (",gic-version=3", "")},
-        exit_device=["-semihosting-config", "enable=on,target=native"],
-        exit_status=exit_status_semihosting,
-        boots=DIRECTLY,
-        gdb="aarch64",
-        ports=["-global", "virtio-mmio.force-legacy=false", "-device", "virtio-serial-device"],
-    ),
-    # The ELF file itself, by its PVH note; the firmware is QEMU's small one, made for that: SeaBIOS looks at devices
-    # for 16 million instructions first. (GRUB wants a BIOS, and other boards have theirs.)
-    "x86_64": Machine(
-        goal="x86_64",
-        qemu="qemu-system-x86_64",
-        kernel="vmlinux",
-        board="q35",
-        cpu="qemu64",
-        irqchips={"apic": ("", ""), "x2apic": ("", ",+x2apic")},
-        exit_device=["-device", "isa-debug-exit,iobase=0xf4,iosize=0x04"],
-        exit_status=exit_status_isa_debug,
-        boots={**DIRECTLY, **BY_GRUB},
-        gdb="i386:x86-64",
-        ports=["-device", "virtio-serial-pci"],
-        firmware=["-bios", "qboot.rom"],
-    ),
-}
-
-# With -icount one thread of QEMU runs the CPUs in turns, and a turn lasts until the next timer of anybody:
-# milliseconds, by which the clock goes on for whoever waits. A timer that nobody waits for makes turns short: a net
-# filter's, of a network without a card. Without it QEMU 7.2 may leave a CPU without any turn for as long as another one
-# never waits. The kernel notices at a tick and gives turns away (kernel/sched/tick.c), which is only sure to help while
-# turns are shorter than a tick. One CPU has no turns.
-TURN = 1000
-
-
-def turns_of(turn):
-    """Arguments that let no CPU run longer than so many microseconds while others wait."""
-    return [
-        "-netdev",
-        "user,id=turns,restrict=on",
-        "-object",
-        f"filter-buffer,id=turn,netdev=turns,queue=rx,interval={turn}",
-    ]
-
-
-MAX_PORTS = 30  # of one device; its number 0 is not for named ones
-
-
-def port_arguments(machine, ports):
-    """Arguments that give the guest these channels, {name there (/dev/virtio-ports/NAME): file or socket here}.
-
-    A number is the descriptor of a connected socket that QEMU inherits. A file is emptied and gets what the guest
-    writes. "socket:PATH" is a socket on which QEMU listens: who connects is the host's side, and may go and come
-    again."""
-    if not ports:
-        return []
-    if len(ports) > MAX_PORTS:
-        raise GuestError(f"{len(ports)} ports: there can be {MAX_PORTS}", NO_STATUS)
-    *before, device = machine.ports
-    words = [*before, f"{device},max_ports={len(ports) + 1}"]
-    for number, (name, target) in enumerate(ports.items()):
-        if not name or "/" in name or name in (".", "..") or len(os.fsencode(name)) > 100:
-            raise GuestError(f"port '{name}': this is no name for a file", NO_STATUS)
-        if isinstance(target, int):
-            backend = f"socket,fd={target}"
-        elif target.startswith("socket:"):
-            backend = f"socket,server=on,wait=off,path={quoted(target.removeprefix('socket:'))}"
-        else:
-            check_writable(name, target)
-            backend = f"file,path={quoted(target)}"
-        words += [
-            "-chardev",
-            f"{backend},id=port{number}",
-            "-device",
-            f"virtserialport,chardev=port{number},id=port{number},name={quoted(name)}",
-        ]
-    return words
-
-
-def quoted(text):
-    """As a value in one of QEMU's lists."""
-    return text.replace(",", ",,")
-
-
-def check_writable(name, path):
-    """The file exists then, empty: QEMU's own message would come after others of its own."""
-    try:
-        if os.path.exists(path) and stat.S_ISFIFO(os.stat(path).st_mode):
-            raise GuestError(f"port {name}: {path}: a FIFO; a file or socket:PATH is wanted", NO_STATUS)
-        with open(path, "wb"):
-            pass
-    except OSError as error:
-        raise GuestError(f"port {name}: {path}: {error.strerror}", NO_STATUS) from error
-
-
-def has_ports(machine, board):
-    """Whether this board (-M) is one of those that ports hang at; the others have another bus, or none."""
-    return board is None or board.split(",")[0] in (machine.board, "pc", "q35")
 
 
 def file_archive(initrd, files):
@@ -223,12 +73,13 @@ class Setup:
         qemu=None,
         qemu_args=(),
         ports=None,
+        share=None,
         session=False,
     ):
-        """board, cpu: as for QEMU's -M and -cpu; irqchip, boot: names of MACHINES; ports: see port_arguments; turn:
-        microseconds that a CPU runs before the others under icount, 0 for QEMU's own way, None for what the machine
-        needs; initrd "": none; session: the first files of a session at the prompt, with man's pages and busybox, where
-        they are built.
+        """board, cpu: as for QEMU's -M and -cpu; irqchip, boot: names of MACHINES; ports: see port_arguments; share: a
+        folder, see share_arguments; turn: microseconds that a CPU runs before the others under icount, 0 for QEMU's
+        own way, None for what the machine needs; initrd "": none; session: the first files of a session at the
+        prompt, with man's pages and busybox, where they are built.
         """
         self.arch, self.append, self.boot = arch, append, boot
         self.machine = machine = self._choose("machine", arch, MACHINES)
@@ -253,7 +104,10 @@ class Setup:
             self.command += ["-icount", "shift=0,sleep=off", "-seed", "1"]  # nor is there another seed for random bytes
             turn = TURN if turn is None else turn
             self.command += turns_of(turn) if smp > 1 and turn else []
-        self.command += port_arguments(machine, ports) + list(qemu_args)
+        if share and not has_ports(machine, board):
+            raise GuestError(f"share {share}: the board {board} has no place for the device", NO_STATUS)
+        self.command += port_arguments(machine, ports) + (share_arguments(machine, share) if share else [])
+        self.command += qemu_args
 
     @staticmethod
     def _choose(what, name, table):
@@ -546,6 +400,10 @@ mount -t sysfs sysfs /sys
 mount -t tracefs tracefs /sys/kernel/tracing
 mount -t debugfs debugfs /sys/kernel/debug"""
 
+MOUNT_SHARE = f"""
+mkdir -p {SHARE_PLACE}
+mount -t 9p -o trans=virtio,version=9p2000.L {SHARE_TAG} {SHARE_PLACE}"""
+
 
 class ScriptRun:
     """A script inside a guest: started as the first program, its status read from a marker on the console."""
@@ -555,7 +413,11 @@ class ScriptRun:
         behind it; after: shell text to run behind the script, unseen; guest: keywords of Guest."""
         self.token = secrets.token_hex(8)
         init = RUN_INIT.format(
-            mounts=MOUNTS, token=self.token, arguments=shlex.join(arguments), within=within, after=after
+            mounts=MOUNTS + (MOUNT_SHARE if guest.get("share") else ""),
+            token=self.token,
+            arguments=shlex.join(arguments),
+            within=within,
+            after=after,
         )
         inside = {"run/vrun-init": (0o755, init.encode()), "run/script": (0o755, script), **(files or {})}
         append = f"{append} init=/run/vrun-init".strip()

@@ -88,6 +88,11 @@ static u32 mmio_read_config(struct virtio_device *dev, unsigned offset)
 	return readl(mmio_of(dev)->regs + MMIO_CONFIG + offset);
 }
 
+static u8 mmio_read_config8(struct virtio_device *dev, unsigned offset)
+{
+	return readb(mmio_of(dev)->regs + MMIO_CONFIG + offset);
+}
+
 /* A queue that is ready already cannot be set up again, so it counts as absent. */
 static unsigned mmio_queue_max(struct virtio_device *dev, unsigned index)
 {
@@ -130,6 +135,7 @@ static const struct virtio_transport mmio_transport = {
 	.get_features = mmio_get_features,
 	.set_features = mmio_set_features,
 	.read_config = mmio_read_config,
+	.read_config8 = mmio_read_config8,
 	.queue_max = mmio_queue_max,
 	.queue_enable = mmio_queue_enable,
 	.notify = mmio_notify,

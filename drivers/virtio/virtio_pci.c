@@ -121,6 +121,13 @@ static u32 vp_read_config(struct virtio_device *dev, unsigned offset)
 	return offset + sizeof(u32) <= vp->part_size[CAP_DEVICE] ? readl(vp->part[CAP_DEVICE] + offset) : 0;
 }
 
+static u8 vp_read_config8(struct virtio_device *dev, unsigned offset)
+{
+	struct virtio_pci_device *vp = pci_of(dev);
+
+	return offset < vp->part_size[CAP_DEVICE] ? readb(vp->part[CAP_DEVICE] + offset) : 0;
+}
+
 static unsigned vp_queue_max(struct virtio_device *dev, unsigned index)
 {
 	void *common = common_of(dev);
@@ -174,6 +181,7 @@ static const struct virtio_transport vp_transport = {
 	.get_features = vp_get_features,
 	.set_features = vp_set_features,
 	.read_config = vp_read_config,
+	.read_config8 = vp_read_config8,
 	.queue_max = vp_queue_max,
 	.queue_enable = vp_queue_enable,
 	.notify = vp_notify,

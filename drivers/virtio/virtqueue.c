@@ -79,8 +79,8 @@ static bool has_event_idx(const struct virtqueue *vq)
 }
 
 /*
- * All descriptors are free: a list through their `next`, which the device does not look at while a
- * buffer is one descriptor.
+ * All descriptors are free: a list through their `next`. A chain is cut off the front of that list, so the links that
+ * the device follows are in place already, and VIRTQ_DESC_NEXT says how far they count.
  */
 static void link_free(struct virtqueue *vq)
 {
@@ -165,12 +165,31 @@ struct virtqueue *virtio_make_queue(struct virtio_device *dev, unsigned index, u
 }
 
 /*
- * Make a buffer available to the device. The available index is stored with release (2.7.13.3): a
- * device that sees it sees the descriptor, the ring's entry and what is in the buffer. For a buffer
- * that the device is to write, release also keeps our last reads of it before: a page of a port is
- * copied out, then given back. Returns 0, -EIO, -ENOSPC.
+ * [v] Take descriptors for the pieces off the free list and fill them in. There are enough of them. Returns the first
+ * one, which stands for the buffer.
  */
-static int virtqueue_add(struct virtqueue *vq, void *buf, unsigned len, u16 desc_flags, void *token)
+static u16 fill_chain(struct virtqueue *vq, const struct kvec *pieces, unsigned out, unsigned in)
+{
+	u16 head = vq->free_head;
+
+	for (unsigned i = 0; i < out + in; i++) {
+		struct virtq_desc *desc = &vq->desc[vq->free_head];
+
+		desc->addr = __pa(pieces[i].iov_base);
+		desc->len = pieces[i].iov_len;
+		desc->flags = (i < out ? 0 : VIRTQ_DESC_WRITE) | (i + 1 < out + in ? VIRTQ_DESC_NEXT : 0);
+		vq->free_head = desc->next;
+	}
+	vq->nr_free -= out + in;
+	return head;
+}
+
+/*
+ * The available index is stored with release (2.7.13.3): a device that sees it sees the descriptors, the ring's entry
+ * and what is in the buffer. For a buffer that the device is to write, release also keeps our last reads of it before:
+ * a page of a port is copied out, then given back.
+ */
+int virtqueue_add_chain(struct virtqueue *vq, const struct kvec *pieces, unsigned out, unsigned in, void *token)
 {
 	unsigned long flags;
 	int err = 0;
@@ -179,14 +198,11 @@ static int virtqueue_add(struct virtqueue *vq, void *buf, unsigned len, u16 desc
 	spin_lock_irqsave(&vq->lock, flags);
 	if (vq->broken) {
 		err = -EIO;
-	} else if (!vq->nr_free) {
+	} else if (vq->nr_free < out + in) {
 		err = -ENOSPC;
 	} else {
-		id = vq->free_head;
-		vq->free_head = vq->desc[id].next;
-		vq->nr_free--;
+		id = fill_chain(vq, pieces, out, in);
 		vq->tokens[id] = token;
-		vq->desc[id] = (struct virtq_desc){.addr = __pa(buf), .len = len, .flags = desc_flags};
 		vq->avail->ring[vq->avail_idx & (vq->size - 1)] = id;
 		/* Release: whoever sees the index sees all of the above. */
 		smp_store_release(&vq->avail->idx, ++vq->avail_idx);
@@ -197,12 +213,12 @@ static int virtqueue_add(struct virtqueue *vq, void *buf, unsigned len, u16 desc
 
 int virtqueue_add_outbuf(struct virtqueue *vq, void *buf, unsigned len, void *token)
 {
-	return virtqueue_add(vq, buf, len, 0, token);
+	return virtqueue_add_chain(vq, &(struct kvec){buf, len}, 1, 0, token);
 }
 
 int virtqueue_add_inbuf(struct virtqueue *vq, void *buf, unsigned len, void *token)
 {
-	return virtqueue_add(vq, buf, len, VIRTQ_DESC_WRITE, token);
+	return virtqueue_add_chain(vq, &(struct kvec){buf, len}, 0, 1, token);
 }
 
 /*
@@ -263,7 +279,28 @@ bool virtqueue_has_used(const struct virtqueue *vq)
 }
 
 /*
- * [v] Take the next used buffer back: returns its token and frees its descriptor. Nothing that a
+ * [v] Put a buffer's descriptors back at the front of the free list, as the chain that they are. Returns how many bytes
+ * the device could write. Only the device's side of the rings is doubted: descriptors are ours, and it only reads them.
+ */
+static unsigned free_chain(struct virtqueue *vq, u16 head)
+{
+	struct virtq_desc *desc = &vq->desc[head];
+	unsigned room = 0;
+
+	for (;; desc = &vq->desc[desc->next]) {
+		if (desc->flags & VIRTQ_DESC_WRITE)
+			room += desc->len;
+		vq->nr_free++;
+		if (!(desc->flags & VIRTQ_DESC_NEXT))
+			break;
+	}
+	desc->next = vq->free_head;
+	vq->free_head = head;
+	return room;
+}
+
+/*
+ * [v] Take the next used buffer back: returns its token and frees its descriptors. Nothing that a
  * device says is believed: an index beyond the ring, or a buffer that it does not have, ends the
  * queue, and NULL is returned. A length beyond the buffer is cut.
  */
@@ -271,6 +308,7 @@ static void *virtqueue_take_used(struct virtqueue *vq, unsigned *len)
 {
 	const struct virtq_used_elem *elem = &vq->used->ring[vq->used_idx & (vq->size - 1)];
 	u32 id = READ_ONCE(elem->id);
+	unsigned room;
 	void *token = id < vq->size ? vq->tokens[id] : NULL;
 
 	if (!token) {
@@ -279,12 +317,10 @@ static void *virtqueue_take_used(struct virtqueue *vq, unsigned *len)
 		       vq->dev->name, id);
 		return NULL;
 	}
+	room = free_chain(vq, id);
 	if (len)
-		*len = min(READ_ONCE(elem->len), vq->desc[id].len);
+		*len = min(READ_ONCE(elem->len), room);
 	vq->tokens[id] = NULL;
-	vq->desc[id].next = vq->free_head;
-	vq->free_head = id;
-	vq->nr_free++;
 	WRITE_ONCE(vq->used_idx, vq->used_idx + 1);
 	return token;
 }

@@ -6,12 +6,14 @@
  */
 #pragma once
 
+#include <lib/kvec.h>
 #include <lib/types.h>
 #include <sched/spinlock_types.h>
 
 /* Device ids (5). */
 #define VIRTIO_ID_CONSOLE 3
 #define VIRTIO_ID_ENTROPY 4
+#define VIRTIO_ID_9P	  9
 
 /* Device status (2.1). */
 #define VIRTIO_STATUS_ACKNOWLEDGE 1
@@ -30,6 +32,7 @@ struct virtq_desc {
 	u32 len;
 	u16 flags, next;
 };
+#define VIRTQ_DESC_NEXT	 1 /* `next` leads to the buffer's next piece */
 #define VIRTQ_DESC_WRITE 2 /* the device writes it */
 struct virtq_avail {
 	u16 flags, idx;
@@ -51,7 +54,7 @@ struct virtqueue;
 typedef void (*virtqueue_callback_t)(struct virtqueue *vq);
 
 /*
- * One queue. A buffer is one piece of the linear map and takes one descriptor; `token` is the driver's name
+ * One queue. A buffer is one or more pieces of the linear map, with a descriptor each; `token` is the driver's name
  * for it. Locks: v lock; I immutable once made; D the device reads or writes it at any time.
  */
 struct virtqueue {
@@ -65,14 +68,14 @@ struct virtqueue {
 	struct virtq_avail *avail;     /* [v writes, D reads] */
 	struct virtq_used *used;       /* [D writes; only the idx is looked at without v] */
 	spinlock_t lock;	       /* with interrupts off; nothing is called under it */
-	void **tokens;		       /* [v] of the buffers that the device has, by descriptor; NULL: a free one */
-	unsigned nr_free;	       /* [v] descriptors */
-	u16 free_head;		       /* [v] the first of them; they are linked by `next` */
-	u16 avail_idx;		       /* [v] buffers made available since the beginning, modulo 2^16 */
-	u16 kicked_idx;		       /* [v] of these, about how many the device was last told */
-	u16 used_idx;		       /* [v writes] used buffers taken back since the beginning, modulo 2^16 */
-	bool quiet;		       /* [v] no callbacks wanted */
-	bool broken;		       /* [v] the device has answered nonsense: the queue is dead */
+	void **tokens;	  /* [v] of the buffers that the device has, by their first descriptor; else NULL */
+	unsigned nr_free; /* [v] descriptors */
+	u16 free_head;	  /* [v] the first of them; they are linked by `next` */
+	u16 avail_idx;	  /* [v] buffers made available since the beginning, modulo 2^16 */
+	u16 kicked_idx;	  /* [v] of these, about how many the device was last told */
+	u16 used_idx;	  /* [v writes] used buffers taken back since the beginning, modulo 2^16 */
+	bool quiet;	  /* [v] no callbacks wanted */
+	bool broken;	  /* [v] the device has answered nonsense: the queue is dead */
 };
 
 /* What differs between the transports. Context: thread, but for notify: any. */
@@ -83,6 +86,7 @@ struct virtio_transport {
 	u64 (*get_features)(struct virtio_device *dev);
 	void (*set_features)(struct virtio_device *dev, u64 features);
 	u32 (*read_config)(struct virtio_device *dev, unsigned offset);	  /* a 32-bit field of the device's own part */
+	u8 (*read_config8)(struct virtio_device *dev, unsigned offset);	  /* one byte of it */
 	unsigned (*queue_max)(struct virtio_device *dev, unsigned index); /* its largest size, 0: there is none */
 	int (*queue_enable)(struct virtqueue *vq); /* tell the device where it is; sets notify_at */
 	void (*notify)(struct virtqueue *vq);
@@ -151,6 +155,11 @@ static inline bool virtio_has_feature(const struct virtio_device *dev, u64 featu
  */
 int virtqueue_add_outbuf(struct virtqueue *vq, void *buf, unsigned len, void *token);
 int virtqueue_add_inbuf(struct virtqueue *vq, void *buf, unsigned len, void *token);
+/*
+ * The same for one buffer of several pieces: `out` that the device reads, then `in` that it writes, in this order.
+ * They come back together, under one token. -ENOSPC: not enough descriptors are free now.
+ */
+int virtqueue_add_chain(struct virtqueue *vq, const struct kvec *pieces, unsigned out, unsigned in, void *token);
 /* Tell the device of what was added, if it wants to be told. Any context but nmi. */
 void virtqueue_kick(struct virtqueue *vq);
 /*

@@ -71,6 +71,10 @@ struct file_operations {
 	int (*flush)(struct file *file); /* called at each close(2) */
 	/* As write, but from kernel memory, for sendfile(2) and the kernel itself. Missing: -EINVAL. */
 	ssize_t (*write_kernel)(struct file *file, const void *buf, size_t n, loff_t *pos);
+	/* As read, but into kernel memory, for the kernel itself. Missing: page by page through get_page. */
+	ssize_t (*read_kernel)(struct file *file, void *buf, size_t n, loff_t *pos);
+	/* fsync(2), and (datasync) fdatasync(2): 0 or -errno. Missing: what was written is where it will always be. */
+	int (*fsync)(struct file *file, bool datasync);
 	/* Up to n bytes into a pipe (fs/splice.h); nonblock: without waiting. Missing: by get_page. */
 	ssize_t (*splice_read)(struct file *file, loff_t *pos, struct file *pipe, size_t n, bool nonblock);
 };
@@ -89,7 +93,9 @@ struct inode_operations {
 	int (*link)(struct dentry *old, struct inode *dir, struct dentry *dentry);
 	int (*unlink)(struct inode *dir, struct dentry *dentry);
 	int (*rmdir)(struct inode *dir, struct dentry *dentry);
-	int (*rename)(struct inode *olddir, struct dentry *old, struct inode *newdir, struct dentry *new);
+	/* flags: RENAME_*. NOREPLACE only comes when there is no `new`, and EXCHANGE only when there is one. */
+	int (*rename)(struct inode *olddir, struct dentry *old, struct inode *newdir, struct dentry *new,
+		      unsigned flags);
 	/* The target, which is valid while the inode is. May write into buf (PAGE_SIZE bytes). ERR_PTR. */
 	const char *(*get_link)(struct dentry *dentry, struct inode *inode, char *buf);
 	/* For links that lead to an object and not to a path (/proc/<pid>/fd): the object, with references. */
@@ -105,6 +111,11 @@ struct inode_operations {
  */
 struct dentry_operations {
 	bool (*d_revalidate)(struct dentry *dentry);
+	/*
+	 * The same, where the answer has to be waited for: called at each step of a walk in place of d_revalidate, with
+	 * i_lock of the directory held and a reference to the dentry. 1: still true; 0: no longer; or -errno.
+	 */
+	int (*d_revalidate_wait)(struct inode *dir, struct dentry *dentry);
 	/* How a file without a place in the tree is called in /proc: "pipe:[4711]". Missing: its d_name. */
 	char *(*d_dname)(struct dentry *dentry, char *buf, int len);
 };
@@ -115,8 +126,11 @@ struct super_operations {
 	int (*show_options)(struct seq_file *m, struct super_block *sb);
 	void (*begin_put)(struct super_block *sb); /* the last mount is gone: make nothing in its tree any more */
 	void (*put_super)(struct super_block *sb); /* afterwards, when the tree is gone: free s_fs_info */
-	/* Sizes in pages of what it holds and has free. Missing: all are 0. Any context. */
-	void (*statfs)(const struct super_block *sb, struct statfs *to);
+	/*
+	 * Sizes of what it holds and has free, in units of f_bsize: a page unless it says so. Missing: all 0. 0 or
+	 * -errno.
+	 */
+	int (*statfs)(const struct super_block *sb, struct statfs *to);
 	/* mount -o remount with options for the file system; all or nothing. 0 or -errno. [mount_mutex] */
 	int (*remount)(struct super_block *sb, const char *options);
 };
@@ -139,7 +153,8 @@ struct inode {
 	const struct inode_operations *i_op; /* [I] */
 	const struct file_operations *i_fop; /* [I] */
 	struct super_block *i_sb;	     /* [I] */
-	void *i_private;		     /* [I] the file system's or the file's */
+	void *i_private;		     /* [I] the file system's or the file's; of a fifo, its pipe's */
+	void *i_fs_info;		     /* [I] the file system's own, of any file */
 	struct cdev *i_cdev;		     /* [while a file is open] of a device node: the module's device */
 	const struct text_file *i_text;	     /* [I] of a file in <fs/text_file.h>: how its text is made */
 };
@@ -187,6 +202,7 @@ struct super_block {
 	dev_t s_dev;	      /* [I] */
 	u32 s_magic, s_flags; /* [I] statfs(2)'s f_type; MS_* */
 	void *s_fs_info;      /* [I] the file system's own */
+	const char *s_source; /* during fill_super only: mount(2)'s first argument, "" when there was none */
 	int s_create_error;   /* [I] of a tree that only the kernel fills: what creating a file gives; 0: -EACCES */
 	atomic64_t s_next_ino;
 };

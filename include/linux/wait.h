@@ -3,6 +3,7 @@
 
 #include <linux/jiffies.h>
 #include <linux/sched.h>
+#include <proc/signal.h>
 #include <sched/wait.h>
 
 /*
@@ -30,9 +31,16 @@
 #undef wait_event
 #undef wait_event_interruptible
 #undef wait_event_idle
-#define wait_event(q, cond)		   ((void)WAIT_EVENT_STATE(&(q), cond, TASK_UNINTERRUPTIBLE))
-#define wait_event_idle(q, cond)	   ((void)WAIT_EVENT_STATE(&(q), cond, TASK_IDLE))
-#define wait_event_interruptible(q, cond)  WAIT_EVENT_STATE(&(q), cond, TASK_INTERRUPTIBLE)
-#define wait_event_killable(q, cond)	   wait_event_interruptible(q, cond) /* gives way to every signal */
+#undef wait_event_killable
+#define wait_event(q, cond)		  ((void)WAIT_EVENT_STATE(&(q), cond, TASK_UNINTERRUPTIBLE))
+#define wait_event_idle(q, cond)	  ((void)WAIT_EVENT_STATE(&(q), cond, TASK_IDLE))
+#define wait_event_interruptible(q, cond) WAIT_EVENT_STATE(&(q), cond, TASK_INTERRUPTIBLE)
+#define wait_event_killable(q, cond)                                                                         \
+	({                                                                                                   \
+		int _result = 0;                                                                             \
+		if (!(cond))                                                                                 \
+			___wait_event(&(q), cond, TASK_KILLABLE, _result, _schedule_unless_killed(_result)); \
+		_result;                                                                                     \
+	})
 #define DECLARE_WAIT_QUEUE_HEAD_ONSTACK(q) DECLARE_WAIT_QUEUE_HEAD(q)
 #define wake_up_process_sync(p)		   wake_up_process(p)

@@ -93,6 +93,21 @@ static inline bool waitqueue_active(wait_queue_head_t *q)
 			___wait_event(q, cond, TASK_INTERRUPTIBLE, _ret, schedule()); \
 		_ret;                                                                 \
 	})
+/* Sleep, unless a signal has come that ends the process: then leave ___wait_event()'s loop. */
+#define _schedule_unless_killed(ret)         \
+	if (fatal_signal_pending(current)) { \
+		ret = -ERESTARTSYS;          \
+		break;                       \
+	}                                    \
+	schedule()
+/* 0, or -ERESTARTSYS when a signal came first that ends the process. Its users include <proc/signal.h>. */
+#define wait_event_killable(q, cond)                                                                \
+	({                                                                                          \
+		int _ret = 0;                                                                       \
+		if (!(cond))                                                                        \
+			___wait_event(q, cond, TASK_KILLABLE, _ret, _schedule_unless_killed(_ret)); \
+		_ret;                                                                               \
+	})
 
 struct completion {
 	unsigned done; /* [wait.lock]; ~0U: complete_all */

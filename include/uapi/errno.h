@@ -48,5 +48,6 @@
 #define EILSEQ	     84
 #define EOPNOTSUPP   95
 #define ETIMEDOUT    110
+#define ESTALE	     116
 #define EWOULDBLOCK  EAGAIN
 #define ENOTSUP	     EOPNOTSUPP

@@ -44,3 +44,4 @@
 [ELIBBAD] = "Accessing a corrupted shared library",
 [EOPNOTSUPP] = "Operation not supported",
 [ETIMEDOUT] = "Connection timed out",
+[ESTALE] = "Stale file handle",

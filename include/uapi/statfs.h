@@ -19,3 +19,4 @@ _Static_assert(sizeof(struct statfs) == 120);
 #define DEBUGFS_MAGIC	 0x64626720
 #define TRACEFS_MAGIC	 0x74726163
 #define PIPEFS_MAGIC	 0x50495045
+#define V9FS_MAGIC	 0x01021997

@@ -1,7 +1,7 @@
 /*
- * Reading and writing files from inside the kernel (exec, the initramfs), and sendfile(2). Reading goes page by page
- * through the file's get_page, the way mmap takes, so it works for files that have pages (ramfs) and needs no buffer
- * of its own; writing goes through write_kernel.
+ * Reading and writing files from inside the kernel, and sendfile(2). Reading goes page by page through the file's
+ * get_page, the way mmap takes, so it works for files that have pages (ramfs) and needs no buffer of its own. A file
+ * for which that would be slow has a read_kernel. Writing goes through write_kernel.
  */
 #include "files.h"
 
@@ -20,6 +20,8 @@ ssize_t kernel_read(struct file *f, void *buf, size_t n, loff_t *pos)
 {
 	ssize_t done = 0;
 
+	if (f->f_op->read_kernel)
+		return f->f_op->read_kernel(f, buf, n, pos);
 	if (!f->f_op->get_page)
 		return -EINVAL;
 	while (done < n) {

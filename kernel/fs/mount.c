@@ -100,7 +100,8 @@ static void destroy_super(struct super_block *sb)
  * [mount_mutex] The super block to show: the only one of a `single` type, else a new one, which fill_super() builds.
  * A super block that could not be built is destroyed with what it has so far. ERR_PTR.
  */
-static struct super_block *get_super(const struct file_system_type *type, const char *options)
+static struct super_block *get_super(const struct file_system_type *type, const char *source,
+				     const char *options)
 {
 	struct super_block *sb = type->single ? find_single(type) : NULL;
 	int err;
@@ -112,7 +113,9 @@ static struct super_block *get_super(const struct file_system_type *type, const 
 		return ERR_PTR(-ENOMEM);
 	sb->s_type = type;
 	sb->s_dev = MKDEV(0, next_dev++);
+	sb->s_source = source ? source : "";
 	err = type->fill_super(sb, options ? options : "");
+	sb->s_source = NULL;
 	if (!err && type->single)
 		err = keep_single(sb);
 	if (!err)
@@ -127,7 +130,7 @@ struct super_block *single_super(const char *name)
 	struct super_block *sb;
 
 	mutex_lock(&mount_mutex);
-	sb = get_super(type, NULL);
+	sb = get_super(type, NULL, NULL);
 	mutex_unlock(&mount_mutex);
 	return sb;
 }
@@ -244,7 +247,7 @@ static int mount_at(const struct path *at, const char *source, const char *type_
 	if (!type)
 		return -ENODEV;
 	mutex_lock(&mount_mutex);
-	sb = get_super(type, options);
+	sb = get_super(type, source, options);
 	mnt = IS_ERR(sb) ? NULL : alloc_mount(sb, source, flags);
 	if (mnt)
 		mnt->mnt_auto = by_itself;
@@ -481,7 +484,7 @@ SYSCALL_DEFINE2(umount, const char __user *, target, int, flags)
 /* Boot: mount the root file system, the first thing in the tree. */
 static void mount_root(void)
 {
-	struct super_block *sb = get_super(find_filesystem("rootfs"), NULL);
+	struct super_block *sb = get_super(find_filesystem("rootfs"), NULL, NULL);
 
 	if (IS_ERR(sb))
 		panic("vfs: no root file system: %ld", PTR_ERR(sb));

@@ -172,22 +172,35 @@ void path_finish(struct nameidata *nd)
 	path_free_names(nd);
 }
 
-/* [dcache_lock] Is a cached name still true? If not, it goes; those who use the object keep it. */
+/* [dcache_lock] Is it known without waiting that a cached name is still true? */
 static bool still_valid(struct dentry *d)
 {
+	if (d->d_op && d->d_op->d_revalidate_wait)
+		return false;
 	return !d->d_op || !d->d_op->d_revalidate || d->d_op->d_revalidate(d);
 }
 
 /*
- * Asks the cache, and then the file system. i_lock of the directory keeps two tasks from making two dentries for one
- * name. In a directory that was removed no name may come into being, not even a negative one, which would hold it.
+ * [i_lock of dir, a reference to d] The cached name was not known to be true: ask a file system that has to wait for
+ * the answer. What is mounted on a name keeps it, or it could not be unmounted. 1: true; 0: not; or -errno.
+ */
+static int ask_if_valid(struct inode *dir, struct dentry *d)
+{
+	if (!d->d_op || !d->d_op->d_revalidate_wait)
+		return 0;
+	return d->d_mounted ? 1 : d->d_op->d_revalidate_wait(dir, d);
+}
+
+/*
+ * Asks the cache, and then the file system. A cached name that is no longer true goes; those who use the object keep
+ * it. i_lock of the directory keeps two tasks from making two dentries for one name. In a directory that was removed no
+ * name may come into being, not even a negative one, which would hold it.
  */
 struct dentry *lookup_one(struct dentry *parent, const char *name, unsigned len, u32 hash)
 {
 	struct inode *dir = parent->d_inode;
 	struct dentry *d;
-	bool valid;
-	int err;
+	int valid, err;
 
 	spin_lock(&dcache_lock);
 	d = __d_lookup(parent, name, len, hash);
@@ -195,12 +208,17 @@ struct dentry *lookup_one(struct dentry *parent, const char *name, unsigned len,
 	if (d)
 		__dget(d);
 	spin_unlock(&dcache_lock);
-	if (valid)
+	if (d && !valid)
+		valid = ask_if_valid(dir, d);
+	if (valid > 0)
 		return d;
 	if (d) {
-		d_delete(d);
+		if (!valid)
+			d_delete(d);
 		dput(d);
 	}
+	if (valid < 0)
+		return ERR_PTR(valid);
 	if (!dir->i_op || !dir->i_op->lookup)
 		return ERR_PTR(-ENOTDIR);
 	if (!dir->i_nlink)

@@ -265,10 +265,15 @@ put_path:
 	return ERR_PTR(err);
 }
 
-/* A function of its own because tutorials trace it by this name, which is Linux's. */
+/*
+ * A function of its own because tutorials trace it by this name, which is Linux's. -ESTALE: others have put another
+ * file under the name during the open. Then the new one is wanted; it is asked for once.
+ */
 noinline struct file *do_filp_open(int dfd, const char *name, int flags, mode_t mode)
 {
-	return path_openat(dfd, name, flags, mode);
+	struct file *f = path_openat(dfd, name, flags, mode);
+
+	return likely(f != ERR_PTR(-ESTALE)) ? f : path_openat(dfd, name, flags, mode);
 }
 
 /* For the kernel itself; the path is a kernel string. */

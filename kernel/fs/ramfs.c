@@ -192,16 +192,29 @@ static int ramfs_rmdir(struct inode *dir, struct dentry *dentry)
 	return 0;
 }
 
+/* [both i_locks] An exchange concerns the dentries only, and the link that ".." of a directory is to its parent. */
+static int ramfs_exchange(struct inode *olddir, struct dentry *old, struct inode *newdir, struct dentry *new)
+{
+	int moved = S_ISDIR(old->d_inode->i_mode) - S_ISDIR(new->d_inode->i_mode);
+
+	newdir->i_nlink += moved;
+	olddir->i_nlink -= moved;
+	return 0;
+}
+
 /*
  * [both i_locks, and that of a victim directory] Count what changes; the caller moves the names. A victim that is a
  * directory must be empty, and its link count becomes 0 as in rmdir. A directory that moves takes the link of its ".."
  * from the old parent to the new one.
  */
-static int ramfs_rename(struct inode *olddir, struct dentry *old, struct inode *newdir, struct dentry *new)
+static int ramfs_rename(struct inode *olddir, struct dentry *old, struct inode *newdir, struct dentry *new,
+			unsigned flags)
 {
 	bool is_dir = S_ISDIR(old->d_inode->i_mode);
 	struct inode *victim = new->d_inode;
 
+	if (flags & RENAME_EXCHANGE)
+		return ramfs_exchange(olddir, old, newdir, new);
 	if (victim && is_dir && d_has_children(new))
 		return -ENOTEMPTY;
 	if (victim) {

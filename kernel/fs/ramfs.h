@@ -22,7 +22,7 @@ void ramfs_uncharge_pages(struct super_block *sb, u64 nr);
 bool ramfs_charge_inode(struct super_block *sb); /* false: -ENOSPC */
 void ramfs_uncharge_inode(struct super_block *sb);
 /* The operations of the super block that concern sizes. */
-void ramfs_statfs(const struct super_block *sb, struct statfs *to);
+int ramfs_statfs(const struct super_block *sb, struct statfs *to);
 int ramfs_show_options(struct seq_file *m, struct super_block *sb);
 int ramfs_init_usage(struct super_block *sb, const char *options, mode_t *mode); /* 0, -EINVAL, -ENOMEM */
 int ramfs_remount(struct super_block *sb, const char *options); /* 0, -EINVAL (or it has more already), -ENOMEM */

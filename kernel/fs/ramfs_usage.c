@@ -82,7 +82,7 @@ static u64 ramfs_room(u64 limit, const atomic64_t *used)
 }
 
 /* Free is what neither the file system's limit nor the machine forbids. Like Linux, ramfs shows no number of inodes. */
-void ramfs_statfs(const struct super_block *sb, struct statfs *to)
+int ramfs_statfs(const struct super_block *sb, struct statfs *to)
 {
 	const struct ramfs_usage *usage = usage_of(sb);
 	u64 pages = limit_now(&usage->page_limit), inodes = limit_now(&usage->inode_limit);
@@ -91,9 +91,10 @@ void ramfs_statfs(const struct super_block *sb, struct statfs *to)
 	to->f_blocks = min_t(u64, pages, totalram_pages());
 	to->f_bfree = to->f_bavail = min_t(u64, ramfs_room(pages, &usage->pages), free - min_t(u64, free, reserve));
 	if (inodes == USAGE_UNLIMITED)
-		return;
+		return 0;
 	to->f_files = inodes;
 	to->f_ffree = ramfs_room(inodes, &usage->inodes);
+	return 0;
 }
 
 /* Does this file system have a size? ramfs, as on Linux, has not, and so takes no options about one. */

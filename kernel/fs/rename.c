@@ -78,10 +78,9 @@ static int may_rename(struct dentry *olddir, struct dentry *old, struct dentry *
 /*
  * [both i_locks] Two names of one file: nothing happens, as POSIX wants it.
  *
- * An exchange concerns only the dentries, and the link that ".." of a directory is to its parent. Otherwise the file
- * system unlinks what `new` was. A victim directory's own lock is held meanwhile, so that no name is made in it between
- * the check that it is empty and its end; its cached negative entries are freed afterwards, for each holds a reference
- * to it.
+ * The file system does its part, which an exchange may be too much for (-EINVAL), and unlinks what `new` was. A victim
+ * directory's own lock is held meanwhile, so that no name is made in it between the check that it is empty and its end;
+ * its cached negative entries are freed afterwards, for each holds a reference to it.
  */
 static noinline int vfs_rename(struct dentry *olddir, struct dentry *old, struct dentry *newdir, struct dentry *new,
 			       unsigned flags)
@@ -92,16 +91,14 @@ static noinline int vfs_rename(struct dentry *olddir, struct dentry *old, struct
 	if (err || old->d_inode == target)
 		return err;
 	if (flags & RENAME_EXCHANGE) {
-		int moved = S_ISDIR(old->d_inode->i_mode) - S_ISDIR(target->i_mode);
-
-		newdir->d_inode->i_nlink += moved;
-		olddir->d_inode->i_nlink -= moved;
-		d_exchange(old, new);
-		return 0;
+		err = olddir->d_inode->i_op->rename(olddir->d_inode, old, newdir->d_inode, new, flags);
+		if (!err)
+			d_exchange(old, new);
+		return err;
 	}
 	if (target && S_ISDIR(target->i_mode))
 		mutex_lock(&target->i_lock);
-	err = olddir->d_inode->i_op->rename(olddir->d_inode, old, newdir->d_inode, new);
+	err = olddir->d_inode->i_op->rename(olddir->d_inode, old, newdir->d_inode, new, flags);
 	if (!err)
 		d_move(old, new);
 	if (target && S_ISDIR(target->i_mode)) {

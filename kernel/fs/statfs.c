@@ -1,6 +1,7 @@
 /*
  * statfs(2), and sync(2) with its family. A file system says how much it holds and has free; this file adds the flags
- * of the mount. Every file system lives in memory, so synchronising only has to check its argument.
+ * of the mount. What was written is never kept back here: it is in memory for good, or with the server of a file system
+ * that has one. So only fsync(2) has work to do, and only when a server is to be told.
  */
 #include "files.h"
 
@@ -28,9 +29,12 @@ static long do_statfs(const struct path *path, struct statfs __user *to)
 		.f_fsid = {sb->s_dev, 0},
 		.f_flags = ST_VALID,
 	};
+	int err = 0;
 
 	if (sb->s_op && sb->s_op->statfs)
-		sb->s_op->statfs(sb, &out);
+		err = sb->s_op->statfs(sb, &out);
+	if (err)
+		return err;
 	if (path->mnt) {
 		out.f_flags |= path->mnt->mnt_flags & (MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC);
 		if (path->mnt->mnt_flags & MS_NOATIME)
@@ -74,10 +78,10 @@ SYSCALL_DEFINE0(sync)
 }
 
 /*
- * fsync and fdatasync differ on Linux in what they write back. Here they only check the descriptor; as on Linux, only
- * files and directories can be synchronised.
+ * fsync and fdatasync: a file system with a server is asked to write back; all others only check the descriptor. As on
+ * Linux, only files and directories can be synchronised.
  */
-static long do_fsync(unsigned fd)
+static long do_fsync(unsigned fd, bool datasync)
 {
 	struct fd f = fdget(fd);
 	long res;
@@ -85,18 +89,20 @@ static long do_fsync(unsigned fd)
 	if (!f.file)
 		return -EBADF;
 	res = S_ISREG(f.file->f_inode->i_mode) || S_ISDIR(f.file->f_inode->i_mode) ? 0 : -EINVAL;
+	if (!res && f.file->f_op->fsync)
+		res = f.file->f_op->fsync(f.file, datasync);
 	fdput(f);
 	return res;
 }
 
 SYSCALL_DEFINE1(fsync, unsigned, fd)
 {
-	return do_fsync(fd);
+	return do_fsync(fd, false);
 }
 
 SYSCALL_DEFINE1(fdatasync, unsigned, fd)
 {
-	return do_fsync(fd);
+	return do_fsync(fd, true);
 }
 
 /* Any open file names its file system. */

@@ -171,14 +171,15 @@ static noinline int do_file_page(struct fault *f)
 }
 
 /*
- * [m] May the page be written in place? Yes in a shared area, and when the entry that faulted is the only reference. No
- * other code can get at the page then: a new reference comes from another mapping, which only fork makes, under the
- * mmap_lock that is held, or from a file that keeps the page, and with it a reference. Acquire: the task that dropped
- * the other reference has read the page for the last time before it is written here.
+ * [m] May the page be written in place? Yes in a shared area, and when the entry that faulted is the only reference to
+ * a page of private memory. No other code can get at the page then: a new reference comes from another mapping, which
+ * only fork makes, under the mmap_lock that is held. A page of a file that does not keep it (9p) may have no other
+ * reference either, but is copied all the same: the copy is what VM_HASANON tells fork of. Acquire: the task that
+ * dropped the other reference has read the page for the last time before it is written here.
  */
 static bool can_reuse(const struct vm_area_struct *vma, struct page *page)
 {
-	return vma->vm_flags & VM_SHARED || (page != zero_page && smp_load_acquire(&page->refcount.counter) == 1);
+	return vma->vm_flags & VM_SHARED || ((page->flags & PG_ANON) && smp_load_acquire(&page->refcount.counter) == 1);
 }
 
 /*

@@ -203,3 +203,4 @@ bool fatal_signal_pending(struct task_struct *t)
 {
 	return signal_pending(t) && (READ_ONCE(t->pending.signal) & sigmask(SIGKILL));
 }
+EXPORT_SYMBOL(fatal_signal_pending);

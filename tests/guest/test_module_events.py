@@ -88,8 +88,8 @@ def test_the_life_of_modules_is_recorded(guest):
     assert records(parts["trace"]) == [
         "module_get: tracepoint_sample call_site=module_resolve refcnt=2",
         "module_load: tracepoint_probe_sample ",
-        "module_put: tracepoint_sample call_site=module_unuse refcnt=1",
         "module_free: tracepoint_probe_sample",
+        "module_put: tracepoint_sample call_site=module_unuse refcnt=1",
     ]
     assert parts["format"].splitlines() == [
         'print fmt: "%s", __get_str(name)',

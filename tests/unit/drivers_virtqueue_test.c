@@ -375,14 +375,61 @@ static void test_nobody_waits_for_ever(void **arg)
 	virtqueue_free(vq);
 }
 
+/* Buffers of several pieces: all descriptors come and go together, the room is that of the pieces to be written. */
+static void test_chains(void **arg)
+{
+	struct virtqueue *vq = fresh_queue(VIRTIO_F_EVENT_IDX, SIZE);
+	struct kvec pieces[SIZE + 1];
+	unsigned len, state = 7;
+
+	for (unsigned i = 0; i < ARRAY_SIZE(pieces); i++)
+		pieces[i] = (struct kvec){room[i], i + 1};
+	assert_int_equal(virtqueue_add_chain(vq, pieces, 1, SIZE, &pieces[0]), -ENOSPC);
+	for (unsigned round = 0; round < 1000; round++) {
+		unsigned out = round % 3 + 1, in = round % 4, left = SIZE - out - in, sum = 0;
+		u16 id, at;
+
+		assert_int_equal(virtqueue_add_chain(vq, pieces, out, in, &pieces[round % SIZE]), 0);
+		assert_int_equal(virtqueue_add_chain(vq, pieces, left + 1, 0, &room), -ENOSPC);
+		if (left)
+			assert_int_equal(virtqueue_add_chain(vq, pieces, 0, left, &room), 0);
+		assert_int_equal(vq->nr_free, 0);
+		at = id = device_takes();
+		for (unsigned i = 0; i < out + in; i++, at = vq->desc[at].next) {
+			assert_int_equal(vq->desc[at].addr, (unsigned long)room[i]);
+			assert_int_equal(vq->desc[at].len, i + 1);
+			assert_int_equal(vq->desc[at].flags & VIRTQ_DESC_WRITE, i < out ? 0 : VIRTQ_DESC_WRITE);
+			assert_int_equal(vq->desc[at].flags & VIRTQ_DESC_NEXT, i + 1 < out + in ? VIRTQ_DESC_NEXT : 0);
+			sum += i < out ? 0 : i + 1;
+		}
+		if (left && (state = state * 5 + 1) % 2) { /* in the other order */
+			device_returns(device_takes(), 1);
+			assert_ptr_equal(virtqueue_get_buf(vq, &len), &room);
+			left = 0;
+		}
+		device_returns(id, 1000);
+		assert_ptr_equal(virtqueue_get_buf(vq, &len), &pieces[round % SIZE]);
+		assert_int_equal(len, sum);
+		if (left) {
+			device_returns(device_takes(), 1);
+			assert_ptr_equal(virtqueue_get_buf(vq, &len), &room);
+		}
+		assert_int_equal(vq->nr_free, SIZE);
+	}
+	/* The second piece of a buffer is no buffer. */
+	assert_int_equal(virtqueue_add_chain(vq, pieces, 1, 1, &pieces[0]), 0);
+	device_returns(vq->desc[device_takes()].next, 0);
+	assert_null(virtqueue_get_buf(vq, NULL));
+	assert_true(virtqueue_is_broken(vq));
+	virtqueue_free(vq);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_orders),
-		cmocka_unit_test(test_nobody_is_told_for_nothing),
-		cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_lies),
-		cmocka_unit_test(test_nobody_waits_for_ever),
+		cmocka_unit_test(test_all_orders), cmocka_unit_test(test_nobody_is_told_for_nothing),
+		cmocka_unit_test(test_sizes),	   cmocka_unit_test(test_lies),
+		cmocka_unit_test(test_chains),	   cmocka_unit_test(test_nobody_waits_for_ever),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,6 +65,22 @@ static void open_console(void)
 }
 
 /*
+ * A folder of the host, if the machine has one under the name "host" (docs/host-folder.md). mount(2) says ENOENT when
+ * there is none, and then no trace of the attempt is left.
+ */
+static void mount_host(const char *where)
+{
+	bool made = mkdir(where, 0755) == 0;
+
+	if (mount("host", where, "9p", 0, "trans=virtio,version=9p2000.L") == 0 || errno == EBUSY)
+		return;
+	if (errno != ENOENT && errno != ENODEV)
+		vt_warn_errno(where);
+	if (made)
+		rmdir(where);
+}
+
+/*
  * The kernel may have mounted some of these before it started us; what is there already is left
  * alone.
  */
@@ -86,6 +102,7 @@ static void mount_all(void)
 	/* It brings tracefs with it, in the place where older tutorials look. */
 	if (!is_there("/sys/kernel/debug/tracing/trace"))
 		mount_one("debugfs", "/sys/kernel/debug", NULL);
+	mount_host("/host");
 }
 
 /*

@@ -144,6 +144,8 @@ static void warn_of(int error, const char *source, const char *place, const char
 {
 	if (error == ENODEV && type)
 		vt_warn("no file system type %s; /proc/filesystems has those there are", type);
+	else if (error == ENOENT && type && !strcmp(type, "9p") && access(place, F_OK) == 0)
+		vt_warn("no folder of the host has the name %s (QEMU: mount_tag=%s)", source, source);
 	else if (error == ENOENT && access(place, F_OK) < 0)
 		vt_warn("no directory %s to mount %s on", place, source);
 	else
@@ -223,7 +225,9 @@ static const char help[] =
 	"  -a           all of /etc/fstab that is not mounted yet nor marked noauto; with -t: of that type\n"
 	"  -o OPTIONS   ro, nosuid, nodev, noexec, noatime and their opposites, remount;\n"
 	"               of ramfs and tmpfs mode=0755, permissions; of tmpfs size=64k, 10m or 25%: what its files may\n"
-	"               have together (half of memory), and nr_inodes=: how many there may be\n"
+	"               have together (half of memory), and nr_inodes=: how many there may be;\n"
+	"               of 9p, a folder of the host: trans=virtio,version=9p2000.L (so it is anyway),\n"
+	"               msize= bytes of a message, aname=\n"
 	"  One operand is looked up in /etc/fstab (with -o remount in what is mounted).\n"
 	"  Without operands: what is mounted; with -t: of that type.\n";
 

@@ -27,10 +27,24 @@ static __always_inline void writeq_relaxed(u64 v, void *p)
 {
 	__asm__ volatile("str %x0, [%1]" : : "rZ"(v), "r"(p));
 }
+static __always_inline u8 readb_relaxed(const void *p)
+{
+	u32 v;
+
+	__asm__ volatile("ldrb %w0, [%1]" : "=r"(v) : "r"(p));
+	return v;
+}
 /* What the device told comes before what is read from memory next. */
 static __always_inline u32 readl(const void *p)
 {
 	u32 v = readl_relaxed(p);
+
+	dmb(oshld);
+	return v;
+}
+static __always_inline u8 readb(const void *p)
+{
+	u8 v = readb_relaxed(p);
 
 	dmb(oshld);
 	return v;

@@ -1,0 +1,4 @@
+/* The host's. */
+#pragma once
+
+#include <lib/types.h>

@@ -1,0 +1,2 @@
+/* Nothing of signals but what <sched/wait.h> has here. */
+#pragma once
