@@ -1,7 +1,7 @@
 /*
- * References to modules. A count of 1 is the loader's own, for as long as the module is there; 0 means that it goes,
- * and then it never rises again. So who takes a reference and who unloads need no lock against each other: one of the two
- * changes the count first.
+ * References to modules. A count of 1 is the loader's own, as long as the module is there. 0 means that it goes, and
+ * then the count never rises again. So who takes a reference and who unloads need no lock against each other: one of
+ * the two changes the count first.
  */
 #define CREATE_TRACE_POINTS
 #include <trace/events/module.h>
