@@ -81,8 +81,6 @@ static int check_sections(struct load_info *info)
 	for (unsigned i = 1; i < info->nr_sections; i++) {
 		const struct elf64_shdr *s = &info->sections[i];
 
-		if (s->sh_type == SHT_NULL)
-			continue;
 		if (s->sh_type != SHT_NOBITS && !in_file(info, s->sh_offset, s->sh_size))
 			return module_refuse(info, -ENOEXEC, "section %s reaches beyond its end: was it cut off?",
 					     section_name(info, i));
@@ -107,7 +105,7 @@ static int check_sections(struct load_info *info)
 /* What a section takes of the file; 0 bytes: nothing. */
 static u64 file_size(const struct elf64_shdr *s)
 {
-	return s->sh_type == SHT_NULL || s->sh_type == SHT_NOBITS ? 0 : s->sh_size;
+	return s->sh_type == SHT_NOBITS ? 0 : s->sh_size;
 }
 
 /*
@@ -171,7 +169,8 @@ static int check_symbols(struct load_info *info)
 	info->nr_symbols = table->sh_size / sizeof(struct elf64_sym);
 	info->strings = (const char *)info->file + info->sections[table->sh_link].sh_offset;
 	info->strings_size = info->sections[table->sh_link].sh_size;
-	for (unsigned i = 1; i < info->nr_symbols && !err; i++)
+	/* Number 0 as well, which means "no symbol": a relocation may name it. */
+	for (unsigned i = 0; i < info->nr_symbols && !err; i++)
 		err = check_symbol(info, i);
 	return err;
 }
@@ -197,12 +196,12 @@ static int check_relocations(struct load_info *info)
 {
 	for (unsigned i = 1; i < info->nr_sections; i++) {
 		const struct elf64_shdr *s = &info->sections[i], *target;
-		const struct elf64_rela *rela = (const void *)(info->file + s->sh_offset);
+		const struct elf64_rela *rela;
 
 		if (s->sh_type != SHT_RELA)
 			continue;
-		if (s->sh_info >= info->nr_sections || s->sh_entsize != sizeof(*rela) || s->sh_offset % sizeof(u64) ||
-		    s->sh_size % sizeof(*rela))
+		if (!s->sh_info || s->sh_info >= info->nr_sections || s->sh_entsize != sizeof(*rela) ||
+		    s->sh_offset % sizeof(u64) || s->sh_size % sizeof(*rela))
 			return module_refuse(info, -ENOEXEC, "section %s: a damaged table", section_name(info, i));
 		target = &info->sections[s->sh_info];
 		if (!(target->sh_flags & SHF_ALLOC))
@@ -210,7 +209,8 @@ static int check_relocations(struct load_info *info)
 		if (target->sh_type == SHT_NOBITS)
 			return module_refuse(info, -ENOEXEC, "section %s: there is nothing to relocate",
 					     section_name(info, i));
-		for (; rela < (const struct elf64_rela *)(info->file + s->sh_offset + s->sh_size); rela++) {
+		rela = (const void *)(info->file + s->sh_offset);
+		for (u64 n = s->sh_size / sizeof(*rela); n--; rela++) {
 			int err = check_relocation(info, target, rela, section_name(info, i));
 
 			if (err)

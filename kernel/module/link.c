@@ -212,10 +212,11 @@ static int alloc_sites(struct module *mod, const struct load_info *info)
 
 	for (unsigned i = 1; i < info->nr_sections; i++) {
 		const struct elf64_shdr *s = &info->sections[i];
-		const struct elf64_rela *rela = (const void *)(info->file + s->sh_offset);
+		const struct elf64_rela *rela;
 
 		if (s->sh_type != SHT_RELA || !info->sections[s->sh_info].sh_addr)
 			continue;
+		rela = (const void *)(info->file + s->sh_offset);
 		for (size_t r = 0; r < s->sh_size / sizeof(*rela); r++)
 			n += is_mcount(info, &info->symbols[ELF64_R_SYM(rela[r].r_info)]);
 	}
