@@ -160,7 +160,8 @@ lint-format:
 # Generic code is looked at as the first machine sees it, each machine's own files as it does.
 own_files     = $(filter $(USES_$(1)),$(C_FILES))
 generic_files = $(filter-out $(listed) userland/% tests/% tools/%,$(C_FILES))
-lint_files    = $(filter %.c,$(call own_files,$(1)) $(if $(filter $(1),$(ARCH_$(firstword $(HERE)))),$(generic_files)))
+# What is built as a module has headers and flags of its own (make M=samples/modules W=1).
+lint_files    = $(filter-out samples/modules/%,$(filter %.c,$(call own_files,$(1)) $(if $(filter $(1),$(ARCH_$(firstword $(HERE)))),$(generic_files))))
 
 define cppcheck
 	$(Q)mkdir -p build/cppcheck/$(1)

@@ -228,8 +228,11 @@ int register_chrdev(unsigned major, const char *name, const struct file_operatio
 		return -ENOMEM;
 	cdev->ops = fops;
 	err = add_region(major, 0, 256, name, cdev, &dev);
-	if (!err)
-		err = cdev_add(cdev, dev, 256);
+	if (err) {
+		kfree(cdev);
+		return err;
+	}
+	err = cdev_add(cdev, dev, 256);
 	if (!err)
 		return major ? 0 : MAJOR(dev);
 	remove_region(dev, 256);

@@ -100,8 +100,7 @@ static void destroy_super(struct super_block *sb)
  * [mount_mutex] The super block to show: the only one of a `single` type, else a new one, which fill_super() builds.
  * A super block that could not be built is destroyed with what it has so far. ERR_PTR.
  */
-static struct super_block *get_super(const struct file_system_type *type, const char *source,
-				     const char *options)
+static struct super_block *get_super(const struct file_system_type *type, const char *source, const char *options)
 {
 	struct super_block *sb = type->single ? find_single(type) : NULL;
 	int err;

@@ -77,8 +77,9 @@ def test_a_boot_traced_whole(machine):
                 and [line.split()[4] for line in lines if line.endswith(f" <-{function}") and line.split()[4] in listed]
                 == listed
             )
-        assert [line.split()[4] for line in lines if line.endswith("<-do_one_initcall")][-3:] == [
+        assert [line.split()[4] for line in lines if line.endswith("<-do_one_initcall")][-4:] == [
             "populate_rootfs",
+            "kobjects_init",
             "probe_devices",
             "make_boot_id",
         ]

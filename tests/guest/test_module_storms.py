@@ -56,13 +56,14 @@ def test_memory_comes_back(guest):
         for path in os.listdir(SAMPLES)
         if path.endswith(".c") and path not in ("oops.c", "irq_shared.c", "preemptirq_delay_test.c")
     )
+    names.sort(key=lambda name: name == "tracepoint_probe_sample")  # it uses tracepoint_sample
     one_round = (
         "".join(f"insmod /{name}.ko; " for name in names)
         + (
             "cat /proc/procfs_1 /proc/procfs_4 /proc/procfs_3/buffer /dev/chardev /sys/kernel/debug/values/* > /dev/null; echo 3 > /proc/kthread_queue; cat /proc/kthread_queue >/dev/null\n"
             "exec 3</proc/procfs_4; head -n 1 <&3 > /dev/null\n"
         )
-        + "".join(f"rmmod {name.replace('-', '_')}; " for name in names)
+        + "".join(f"rmmod {name.replace('-', '_')}; " for name in reversed(names))
         + "exec 3<&-\n"
     )
     out = guest(

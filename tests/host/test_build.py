@@ -118,7 +118,8 @@ def made(tmp_path_factory, request):
     for name in ("mk", "tools", "include/lib"):
         shutil.copytree(os.path.join(ROOT, name), tree / name)
     (tree / "mk/userland.mk").unlink(missing_ok=True)
-    for name in ("Makefile", "linker.ld", "kernel/ksyms.c", "include/kernel/ksyms.h", "arch/aarch64/mcount_site.s"):
+    headers = ("include/kernel/ksyms.h", "include/kernel/export.h")
+    for name in ("Makefile", "linker.ld", "kernel/ksyms.c", *headers, "arch/aarch64/mcount_site.s"):
         (tree / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(os.path.join(ROOT, name), tree / name)
     own = {f"arch/{arch}/{name}": text for name, text in {**ARCH_FILES[arch], "asm-offsets.c": OFFSETS}.items()}

@@ -97,7 +97,8 @@ enum { NUL, TEXT, RELA_TEXT, DATA, BSS, THIS, RELA_THIS, INFO, SYMTAB, STRTAB, N
 enum { SYM_NONE, SYM_INIT, SYM_DATA, SYM_HOOK, SYM_OUTSIDE, NR_SYMBOLS };
 static const char strings[] = "\0init_module\0number\0__fentry__\0outside";
 static const char names[] =
-	"\0.text\0.rela.text\0.data\0.bss\0.gnu.linkonce.this_module\0.rela.this\0.modinfo\0.symtab\0.strtab\0.shstrtab";
+	"\0.text\0.rela.text\0.data\0.bss\0.gnu.linkonce.this_module\0.rela.this\0.modinfo\0.symtab\0.strtab"
+	"\0.shstrtab";
 
 static struct {
 	struct elf64_hdr header;
@@ -322,7 +323,8 @@ static void test_a_file_that_was_cut_off_is_refused(void **state)
 /* Numbers at which programs go wrong. */
 static u64 odd_number(void)
 {
-	static const u64 numbers[] = {0, 1, 2, 7, 8, 0x7f, 0xff, 0xfff, 0x1000, 0xffff, 1 << 20, 0x7fffffff, 0xffffffff};
+	static const u64 numbers[] = {0,     1,	     2,	     7,	      8,	  0x7f,	     0xff,
+				      0xfff, 0x1000, 0xffff, 1 << 20, 0x7fffffff, 0xffffffff};
 	u64 n = host_random() % 3 ? numbers[host_random() % ARRAY_SIZE(numbers)] : host_random() % sizeof(whole);
 
 	return host_random() % 4 ? n : -n;
