@@ -75,11 +75,9 @@ $(BUILD)/kernel/init/config.o: | $(CONFIG_H)
 
 # What a module must have been built for: the kernel's release, its machine, and a sum over all headers, since a structure
 # that has changed is no longer where a module looks for it.
-VERMAGIC_H := $(BUILD)/include/generated/vermagic.h
-KHEADERS := $(sort $(wildcard include/*/*.h include/*/*/*.h include/*/*/*/*.h arch/$(ARCH)/include/asm/*.h))
 $(VERMAGIC_H): $(KHEADERS) $(BUILD)/kernel.flags
 	$(call say,GEN,$@)
-	$(Q)echo '#define VERMAGIC_STRING "$(RELEASE) SMP preempt mod_unload $(ARCH) abi$(shell cat $(KHEADERS) | cksum | cut -d" " -f1)"' > $@
+	$(Q)echo '#define VERMAGIC_STRING "$(RELEASE) SMP preempt mod_unload $(ARCH) $(abi_now)"' > $@
 $(BUILD)/kernel/module/main.o: | $(VERMAGIC_H)
 
 # ---- Two links. The tables lie behind text and before data, so that the second link moves no instruction;

@@ -19,3 +19,8 @@ KCFLAGS += $(KCFLAGS_$(ARCH))
 KCFLAGS += $(if $(NOEVENTS),-DNO_TRACEPOINTS)
 KAFLAGS := -g -nostdinc $(KINC) -D__ASSEMBLY__
 KLDFLAGS := -nostdlib -static --build-id=none -z noexecstack -z max-page-size=4096 --orphan-handling=error --fatal-warnings
+
+# A sum over all headers, as a part of what a module must have been built for (mk/kernel.mk, mk/modules.mk).
+VERMAGIC_H := $(BUILD)/include/generated/vermagic.h
+KHEADERS := $(sort $(wildcard include/*/*.h include/*/*/*.h include/*/*/*/*.h arch/$(ARCH)/include/asm/*.h))
+abi_now = abi$(shell cat $(KHEADERS) | cksum | cut -d" " -f1)

@@ -31,6 +31,12 @@ srctree := $(CURDIR)
 obj-m :=
 include $(firstword $(wildcard $(M)/Kbuild) $(M)/Makefile)
 
+# A module that was built with other headers than its kernel is refused when it is loaded: better say so now.
+ifeq ($(shell grep -c '$(abi_now)' $(VERMAGIC_H) 2>/dev/null),0)
+$(error the headers of this tree have changed since its kernel was built: run `make $(firstword $(foreach m,$(MACHINES),$(if \
+	$(filter $(ARCH),$(ARCH_$(m))),$(m))))` in $(CURDIR) first)
+endif
+
 MODULES := $(sort $(patsubst %.o,%,$(filter %.o,$(obj-m))))
 parts = $(sort $(or $(strip $($(1)-objs) $($(1)-y)),$(1).o))
 ALL_PARTS := $(sort $(foreach m,$(MODULES),$(call parts,$(m))))
@@ -77,6 +83,6 @@ $(KO): $(M)/%.ko: $(M)/%.o $(M)/%.mod.o kernel/module/module.lds
 
 __clean:
 	$(Q)rm -f $(foreach m,$(MODULES),$(M)/$(m).o $(M)/$(m).ko $(M)/$(m).mod.c $(M)/$(m).mod.o) $(ALL_PARTS:%=$(M)/%) \
-		$(ALL_PARTS:%.o=$(M)/.%.d) $(M)/Module.symvers $(M)/modules.order
+		$(ALL_PARTS:%.o=$(M)/.%.d) $(M)/Module.symvers $(M)/modules.dep
 
 -include $(ALL_PARTS:%.o=$(M)/.%.d)

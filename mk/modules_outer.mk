@@ -1,4 +1,4 @@
-# make -C THIS_TREE M=FOLDER [ARCH=arm64|x86_64] [modules|clean|modules_install]: modules that are built outside of this tree,
+# make -C THIS_TREE M=FOLDER [ARCH=arm64|x86_64] [modules|clean]: modules that are built outside of this tree,
 # by the Makefile that every tutorial prints. The work is done by an inner make (mk/modules.mk), so that the targets of the
 # user's Makefile, which it reads, do not get in the way of ours.
 

@@ -121,6 +121,21 @@ struct module __this_module __used __section(THIS_MODULE_SECTION) = {{
 """
 
 
+def dependencies(modules, exported):
+    """The text of modules.dep: behind each file of the folder those that have to be loaded first, the last one first."""
+    by_name = {module.name: module for module in modules}
+    lines = []
+    for module in modules:
+        needed, todo = [], [module]
+        while todo:
+            names = [name for name in todo.pop(0).depends(exported) if name in by_name]
+            needed = [name for name in needed if name not in names] + names
+            todo += [by_name[name] for name in names]
+        files = [os.path.basename(by_name[name].path)[:-1] + "ko" for name in needed]
+        lines.append(" ".join([os.path.basename(module.path)[:-1] + "ko:", *files]) + "\n")
+    return "".join(lines)
+
+
 def write(path, text):
     """Only when it differs, so that what depends on it is not built again."""
     try:
@@ -166,6 +181,7 @@ def main():
         return 1
     for module in modules:
         write(module.path[: -len(".o")] + ".mod.c", module.source(exported))
+    write(os.path.join(os.path.dirname(options.write), "modules.dep"), dependencies(modules, exported))
     with open(options.write, "w", encoding="utf-8") as file:
         file.writelines(line(name, owner, False) for name, owner in sorted(own.items()))
     return 0

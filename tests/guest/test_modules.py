@@ -308,7 +308,10 @@ def test_a_hostile_file_is_refused(demo, tmp_path):
         "type": (KoFile(whole).put_relocation(sites[0][0], kind=0), f"a use of {hook} that is no call"),
     }
     if arch == "aarch64":
-        bad["place"] = KoFile(whole).put_relocation(sites[0][0], offset=sites[0][1] + 2), "a use of _mcount that is no call"
+        bad["place"] = (
+            KoFile(whole).put_relocation(sites[0][0], offset=sites[0][1] + 2),
+            "a use of _mcount that is no call",
+        )
     else:
         bad["place"] = KoFile(whole).put_relocation(sites[0][0], offset=0), "a use of __fentry__ that is no call"
     for name, (file, _) in bad.items():
@@ -316,7 +319,8 @@ def test_a_hostile_file_is_refused(demo, tmp_path):
     out = run(
         arch,
         [tmp_path / f"{name}.ko" for name in bad] + [ko],
-        "dmesg -c > /dev/null\n" + "".join(f"insmod /{name}.ko 2>/dev/null; echo == {name} $?; dmesg -c | cut -d] -f2\n" for name in bad)
+        "dmesg -c > /dev/null\n"
+        + "".join(f"insmod /{name}.ko 2>/dev/null; echo == {name} $?; dmesg -c | cut -d] -f2\n" for name in bad)
         + "cat /proc/modules; insmod /demo.ko && rmmod demo && echo == good",
         tmp_path,
     )
@@ -343,6 +347,91 @@ def test_filters_lose_the_functions_of_a_module_that_goes(demo, tmp_path):
     )
     parts = dict(re.findall(r"^== (\w+)\n(.*?)(?=^== |\Z)", out, re.M | re.S))
     assert parts == {"graph": "", "filter": "schedule\n", "trace": ""}
+
+
+def test_modprobe_goes_by_modules_dep(tmp_path):
+    """The build writes which module needs which; modprobe loads and unloads by it, modinfo shows what a file says."""
+    head = '#include <linux/module.h>\nMODULE_LICENSE("GPL");\n'
+    tail = "static int f(void)\n{\n\treturn NEXT;\n}\nmodule_init(f);\nstatic void g(void)\n{\n}\nmodule_exit(g);\n"
+    for name, needed in (("base", "0"), ("mid-dle", "base()"), ("top", "middle()")):
+        own = name.replace("-", "")
+        (tmp_path / f"{name}.c").write_text(
+            head
+            + f"int {own}(void)\n{{\n\treturn 0;\n}}\nEXPORT_SYMBOL({own});\n"
+            + (f"int {needed[:-2]}(void);\n" if "(" in needed else "")
+            + (
+                'static char *who;\nmodule_param(who, charp, 0444);\nMODULE_PARM_DESC(who, "a b");\n'
+                if own == "top"
+                else ""
+            )
+            + tail.replace("NEXT", needed)
+        )
+    status, said = make(tmp_path, "x86_64", "EXTRA_CFLAGS=-Wno-missing-prototypes", objects="base.o mid-dle.o top.o")
+    assert status == 0, said
+    dep = (tmp_path / "modules.dep").read_text()
+    assert dep == "base.ko:\nmid-dle.ko: base.ko\ntop.ko: mid-dle.ko base.ko\n"
+    (tmp_path / "script").write_text(
+        "mkdir -p /lib/modules/$(uname -r); mv /*.ko /modules.dep /lib/modules/$(uname -r)\n"
+        "modprobe top 'who=x y'; lsmod | cut -c1-8; cat /sys/module/top/parameters/who; modprobe top; echo $?\n"
+        "modprobe -r mid_dle 2>&1; modprobe -r top; cat /proc/modules; modprobe mid-dle; lsmod | wc -l; modprobe -r mid_dle\n"
+        "modprobe nobody 2>&1; echo $?; cd /lib/modules/$(uname -r); modinfo top.ko | grep -v vermagic | sort; modinfo modules.dep 2>&1\n"
+        "modprobe -d . base; cat /proc/modules | cut -d' ' -f1; rmmod base",
+    )
+    done = subprocess.run(
+        [os.path.join(ROOT, "tools/vrun"), "--arch", "x86_64"]
+        + [w for n in ("base.ko", "mid-dle.ko", "top.ko", "modules.dep") for w in ("--file", f"{tmp_path / n}:/{n}")]
+        + [tmp_path / "script"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=200,
+    )
+    out = re.sub(r"^\[ .*\n", "", done.stdout, flags=re.M)
+    assert out.splitlines() == [
+        "Module  ",
+        "top     ",
+        "mid_dle ",
+        "base    ",
+        "x y",
+        "0",
+        "modprobe: could not remove mid_dle: it is in use (lsmod)",
+        "3",
+        "modprobe: Module nobody not found: no modules.dep of /lib/modules and /host names it",
+        "1",
+        "depends:        mid_dle",
+        "filename:       top.ko",
+        "license:        GPL",
+        "name:           top",
+        "parm:           who:a b",
+        "parmtype:       who:charp",
+        "modinfo: modules.dep: it is no module",
+        "base",
+    ], done.stdout
+
+
+def test_the_words_of_a_kbuild_makefile(tmp_path):
+    """V=1 shows commands, clean removes what was made, flags reach the file they are for, and arm64-modules is our way."""
+    source = (
+        '#include <linux/module.h>\nMODULE_LICENSE("GPL");\n#if FOLDER != 1 || ONE != %d\n#error "flags"\n#endif\n'
+        "static int f(void)\n{\n\treturn 0;\n}\nmodule_init(f);\n"
+    )
+    (tmp_path / "one.c").write_text(source % 2)
+    (tmp_path / "two.c").write_text(source.replace("ONE", "TWO") % 3)
+    flags = "one.o two.o\nccflags-y := -DFOLDER=1\nCFLAGS_one.o := -DONE=2\nCFLAGS_two.o := -DTWO=3"
+    status, said = make(tmp_path, "arm64", "V=1", "W=1", objects=flags)
+    assert status == 0 and "-DFOLDER=1" in said and "-Wextra" in said and (tmp_path / "two.ko").exists(), said
+    before = {"Makefile", "one.c", "two.c"}
+    environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS", "ARCH")}
+    for words, left in (
+        (["ARCH=arm64", "clean"], before),
+        (["arm64-modules"], before | {"one.ko", "two.ko"}),
+        (["ARCH=aarch64", "clean"], before),
+    ):
+        done = subprocess.run(
+            ["make", "-C", ROOT, f"M={tmp_path}", *words], env=environment, capture_output=True, timeout=300
+        )
+        names = {path.name for path in tmp_path.iterdir() if not path.name.startswith(".")}
+        assert done.returncode == 0 and left <= names and (len(left) > 3 or names == left), (words, names)
 
 
 def test_what_nobody_exports_is_an_error_when_it_is_built(tmp_path):

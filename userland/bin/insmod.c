@@ -10,29 +10,6 @@
 #include <string.h>
 #include <sys/module.h>
 
-/* Words with a blank between them, and quotes where a value has one. NULL: out of memory. */
-static char *join_params(char **words, int n)
-{
-	size_t size = 1;
-	char *text, *to;
-
-	for (int i = 0; i < n; i++)
-		size += strlen(words[i]) + 3;
-	text = to = malloc(size);
-	for (int i = 0; text && i < n; i++) {
-		char *value = strchr(words[i], '=');
-		bool quote = value && strchr(value, ' ') && !strchr(value, '"');
-
-		if (quote)
-			to += sprintf(to, "%.*s\"%s\" ", (int)(value + 1 - words[i]), words[i], value + 1);
-		else
-			to += sprintf(to, "%s ", words[i]);
-	}
-	if (text)
-		*to = '\0';
-	return text;
-}
-
 /* What the errno of finit_module means. */
 static const char *reason(void)
 {
@@ -64,7 +41,7 @@ int main(int argc, char **argv)
 		vt_warn_errno(argv[o.index]);
 		return 1;
 	}
-	params = join_params(argv + o.index + 1, argc - o.index - 1);
+	params = vt_module_params(argv + o.index + 1, argc - o.index - 1);
 	if (params && finit_module(fd, params, 0) == 0)
 		return 0;
 	vt_warn("could not insert %s: %s", argv[o.index], reason());

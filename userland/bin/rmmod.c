@@ -6,20 +6,6 @@
 #include <string.h>
 #include <sys/module.h>
 
-/* "/host/my-module.ko" names my_module. In place. */
-static char *module_name(char *path)
-{
-	char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-	size_t len = strlen(name);
-
-	if (len > 3 && !strcmp(name + len - 3, ".ko"))
-		name[len - 3] = '\0';
-	for (char *p = name; *p; p++)
-		if (*p == '-')
-			*p = '_';
-	return name;
-}
-
 /* The users that /proc/modules names behind the module: "a,b,"; "" when there are none. */
 static void print_users(const char *name)
 {
@@ -49,7 +35,7 @@ int main(int argc, char **argv)
 	if (o.index >= argc)
 		vt_usage(&o);
 	for (; o.index < argc; o.index++) {
-		char *name = module_name(argv[o.index]);
+		char *name = vt_module_name(argv[o.index]);
 
 		if (delete_module(name, O_NONBLOCK) == 0)
 			continue;

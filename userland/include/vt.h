@@ -76,6 +76,13 @@ long vt_number_or_die(int status, const char *text, long min, long max);
  */
 int vt_seconds(const char *text, int64_t *ns);
 
+/* --- modules (module.c) --- */
+
+/* "/host/my-module.ko" names my_module. In place; returns where the name begins. */
+char *vt_module_name(char *path);
+/* Words with a blank between them, and quotes where a value has one. Memory to free; NULL: out of memory. */
+char *vt_module_params(char **words, int n);
+
 /* --- input and output (io.c) --- */
 
 /* read(2), begun again when a signal handler has interrupted it. Returns as read() does. */

@@ -1,0 +1,38 @@
+/* Names and parameters of modules, for insmod, modprobe and rmmod. */
+#include <vt.h>
+#include <string.h>
+
+char *vt_module_name(char *path)
+{
+	char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	size_t len = strlen(name);
+
+	if (len > 3 && !strcmp(name + len - 3, ".ko"))
+		name[len - 3] = '\0';
+	for (char *p = name; *p; p++)
+		if (*p == '-')
+			*p = '_';
+	return name;
+}
+
+char *vt_module_params(char **words, int n)
+{
+	size_t size = 1;
+	char *text, *to;
+
+	for (int i = 0; i < n; i++)
+		size += strlen(words[i]) + 3;
+	text = to = malloc(size);
+	for (int i = 0; text && i < n; i++) {
+		char *value = strchr(words[i], '=');
+		bool quote = value && strchr(value, ' ') && !strchr(value, '"');
+
+		if (quote)
+			to += sprintf(to, "%.*s\"%s\" ", (int)(value + 1 - words[i]), words[i], value + 1);
+		else
+			to += sprintf(to, "%s ", words[i]);
+	}
+	if (text)
+		*to = '\0';
+	return text;
+}
