@@ -1,0 +1,67 @@
+"""The tutorial's modules, cut out of its text: built as it says, loaded from a folder of the host, traced, edited."""
+
+import re
+import subprocess
+
+import pytest
+from test_modules import make
+from tutorial_sources import document_text
+from vitrine_guest import ROOT
+
+SEED = "seeds/000_*.txt"
+
+
+def listings():
+    """The C texts that the tutorial prints: lines with a number in front, from the first comment to module_exit."""
+    text = document_text(SEED)
+    if text is None:
+        pytest.skip("the tutorials' texts are not on this machine")
+    text = text.replace("\xa0", " ")  # as a browser copies it
+    found = re.findall(r"((?:^ +\d+\. .*\n)*?^ +\d+\. +module_exit\(ftrace_demo_exit\);.*\n)", text, re.M)
+    return ["\n".join(re.sub(r"^ +\d+\. ?", "", line).rstrip() for line in part.splitlines()) + "\n" for part in found]
+
+
+@pytest.mark.parametrize("arch", ["aarch64", "x86_64"])
+def test_the_tutorials_session(arch, tmp_path):
+    texts = listings()
+    assert len(texts) == 4 and texts[0] == texts[1]
+    share = tmp_path / "my"
+    share.mkdir()
+    (share / "ftrace_demo.c").write_text(texts[0])
+    status, said = make(share, arch, objects="ftrace_demo.o")
+    assert status == 0, said
+    (share / "ftrace_demo.ko").rename(share / "first.ko")
+    (share / "ftrace_demo.c").write_text(texts[3])  # edited: it calls tracing_off()
+    status, said = make(share, arch, objects="ftrace_demo.o")
+    assert status == 0, said
+    (tmp_path / "script").write_text(
+        "cd /sys/kernel/debug/tracing; pwd\n"
+        "echo 0 > tracing_enabled; echo 1 > /proc/sys/kernel/ftrace_enabled; echo function_graph > current_tracer\n"
+        "insmod /host/first.ko; lsmod | tail -n 1; echo ':mod:ftrace_demo' > set_ftrace_filter; cat set_ftrace_filter\n"
+        "rmmod ftrace_demo; echo 1 > tracing_enabled; insmod /host/first.ko; rmmod ftrace_demo\n"
+        "grep -o '/\\* [^C].* \\*/\\|/\\* Can.*' trace; echo nop > current_tracer; echo > set_ftrace_filter\n"
+        "echo 1 > tracing_on; echo function > current_tracer; insmod /host/ftrace_demo.ko; cat tracing_on\n"
+        "grep -o 'ftrace_demo_init.*' trace; echo 1 > tracing_on; rmmod ftrace_demo; cat tracing_on\n"
+        "grep -o 'ftrace_demo_exit.*' trace; cat /proc/modules"
+    )
+    done = subprocess.run(
+        [f"{ROOT}/tools/vrun", "--arch", arch, "--share", share, tmp_path / "script"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=300,
+    )
+    assert re.sub(r"^\[ .*\n", "", done.stdout, flags=re.M).splitlines() == [
+        "/sys/kernel/debug/tracing",
+        "ftrace_demo            12288  0",
+        "ftrace_demo_init [ftrace_demo]",
+        "ftrace_demo_exit [ftrace_demo]",
+        "/* Can not see this in trace unless loaded for the second time */",
+        "/* Module unloading */",
+        "0",
+        "ftrace_demo_init <-do_one_initcall",
+        "ftrace_demo_init: ftrace_demo_init called",
+        "0",
+        "ftrace_demo_exit <-sys_delete_module",
+        "ftrace_demo_exit: ftrace_demo_exit called",
+    ], done.stdout
