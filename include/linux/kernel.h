@@ -4,6 +4,7 @@
 #include <kernel/panic.h>
 #include <lib/errno.h>
 #include <lib/printf.h>
+#include <linux/kstrtox.h>
 #include <linux/printk.h>
 #include <linux/string.h>
 #include <linux/types.h>

@@ -5,12 +5,14 @@
  *	bench clock			the clock's value, for timing from outside
  *	bench write FILE TEXT		one write(2)
  *	bench read FILE			a file from its beginning to its end
+ *	bench module FILE		loading it; it stays loaded
  *	bench NAME COUNT		COUNT times getpid, pipe, wakeup, yield, open or fork: the mean of one
  *
  * Each prints one line: a word and numbers.
  */
 #include <vt.h>
 #include <sched.h>
+#include <sys/module.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -202,10 +204,22 @@ static void measure_read(const char *file)
 	close(fd);
 }
 
+static void measure_module(const char *path)
+{
+	int fd = open(path, O_RDONLY);
+	long start = now();
+
+	if (fd < 0 || finit_module(fd, "", 0))
+		fail(path);
+	printf("module %ld\n", now() - start);
+	close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	struct vt_options o = {
-		.usage = "bench clock | write FILE TEXT | read FILE | {getpid|pipe|wakeup|yield|open|fork} COUNT",
+		.usage =
+			"bench clock | write FILE TEXT | read FILE | module FILE | {getpid|pipe|wakeup|yield|open|fork} COUNT",
 		.options = "",
 		.in_order = true,
 		.bad_status = 2};
@@ -223,6 +237,10 @@ int main(int argc, char **argv)
 	}
 	if (argc != 3)
 		vt_usage(&o);
+	if (!strcmp(argv[1], "module")) {
+		measure_module(argv[2]);
+		return 0;
+	}
 	if (!strcmp(argv[1], "read")) {
 		measure_read(argv[2]);
 		return vt_finish(0);
