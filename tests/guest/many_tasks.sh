@@ -21,5 +21,14 @@ echo 32768 > $kernel/pid_max
 echo 30000 > $kernel/threads-max
 holds threads-max $kernel/threads-max 30000
 manytasks $((${1:-0} ? 10000 : 2000)) || fail manytasks
+
+# Numbers that have all been in use are given again, when those who had them are gone.
+for i in $(seq 600); do
+	[ $(ls -d /proc/[0-9]* | wc -l) -lt 60 ] && break
+	sleep 0.1
+done
+echo 512 > $kernel/pid_max
+manytasks again || fail 'manytasks again'
+echo 32768 > $kernel/pid_max
 dmesg | grep -E 'Oops|BUG|WARNING' && fail 'the kernel complained'
 finish

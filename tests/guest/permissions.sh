@@ -1,8 +1,8 @@
 #!/bin/sh
 # description: who may do what: every call that reaches beyond its caller, as root and as uid 1000
-# requires: smp=2 timeout=120 progs="permtest permfiles setidtest hidden"
+# requires: smp=2 timeout=120 progs="permtest permfiles setidtest idcalls hidden"
 . /run/prelude
-for program in permtest permfiles setidtest hidden; do
+for program in permtest permfiles setidtest idcalls hidden; do
 	$program || fail $program
 done
 

@@ -266,6 +266,14 @@ static void completions(void **state)
 	must(completer(wait_completion)->done, "it is complete for good");
 	host_nr_woken = 0;
 	host_end();
+	/* A count that is as high as it can be does not become the mark of complete_all(). */
+	init_completion(&done);
+	done.done = ~0U - 2;
+	complete(&done);
+	must(done.done == ~0U - 1, "one more");
+	complete(&done);
+	must(done.done == ~0U - 1, "no more than that: %u", done.done);
+	must(try_wait_for_completion(&done) && done.done == ~0U - 2, "one was used up: %u", done.done);
 	/* A signal, and then who was to be woken by mistake takes nothing away. */
 	init_completion(&done);
 	h[0] = completer(wait_completion_interruptible);

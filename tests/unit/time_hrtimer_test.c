@@ -51,6 +51,11 @@ static void at_one_moment(const char *what)
 	if (n > 10000)
 		fail_msg("%s for ever", what);
 }
+static unsigned cancel_events;
+void host_timer_cancelled(void)
+{
+	cancel_events++;
+}
 void host_timer_expires(void)
 {
 	at_one_moment("a timer runs");
@@ -264,8 +269,10 @@ static void hardware(void **state)
 	assert_int_equal(sets, 2);
 	assert_int_equal(event[0], 2000000);
 	/* Taken away: the interrupt comes for nothing, and then the next one counts. */
+	cancel_events = 0;
 	assert_int_equal(hrtimer_try_to_cancel(&b.timer), 1);
 	assert_int_equal(hrtimer_try_to_cancel(&b.timer), 0);
+	assert_int_equal(cancel_events, 1); /* the event tells of a timer that was armed */
 	assert_int_equal(sets, 2);
 	run_until(2000000);
 	assert_int_equal(b.calls, 0);

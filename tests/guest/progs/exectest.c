@@ -91,6 +91,43 @@ static void stop(struct running *copy)
 	CHECK_EQ(check_wait(copy->pid), 0);
 }
 
+/* One field of /proc/self/stat by its number in proc(5), which is 3 or more. */
+static unsigned long stat_field(int number)
+{
+	char *text = vt_read_file("/proc/self/stat", NULL), *at = text ? strrchr(text, ')') : NULL;
+	unsigned long value;
+
+	if (!at)
+		vt_die_errno(2, "/proc/self/stat");
+	while (number-- >= 3)
+		at = strchr(at + 1, ' ');
+	value = strtoul(at + 1, NULL, 10);
+	free(text);
+	return value;
+}
+
+/*
+ * The first executable segment is the code of a program (fields 26 and 27), and the last other one its data (45). The
+ * added segment is executable too, but it is not the first.
+ */
+static int layout_is_right(void)
+{
+	unsigned long here = (unsigned long)layout_is_right;
+
+	return stat_field(26) <= here && here < stat_field(27) && stat_field(45) == PROBE_ADDR ? 0 : 1;
+}
+
+/* exec makes every action the default one: no handler, no flags and an empty mask. */
+static int actions_are_default(void)
+{
+	struct sigaction now;
+
+	for (int sig = 1; sig < 32; sig++)
+		if (sigaction(sig, NULL, &now) || now.sa_handler != SIG_DFL || now.sa_flags || now.sa_mask)
+			return sig;
+	return 0;
+}
+
 /* In the copy. The child that "fork" makes has the program too, and ends when its parent's input does. */
 static int run_as_copy(const char *what)
 {
@@ -107,7 +144,23 @@ static int run_as_copy(const char *what)
 				return 1;
 		return 0;
 	}
+	if (!strcmp(what, "layout"))
+		return layout_is_right();
+	if (!strcmp(what, "actions"))
+		return actions_are_default();
 	return 7;
+}
+
+/* The wait status of a child that runs the copy. */
+static int run_copy(const char *what)
+{
+	pid_t pid = check_fork();
+
+	if (pid == 0) {
+		exec_path(COPY, what);
+		_exit(100);
+	}
+	return check_wait(pid);
 }
 
 /* errno of running the file in a child, or 0. */
@@ -359,23 +412,42 @@ static void restore_phdr(void)
 }
 
 /* A segment of 16 bytes, 32 in memory, in a page of the file that is full of other bytes: zeros to the page's end. */
-static void behind_bss(void)
+static void install_with_probe(unsigned flags)
 {
 	size_t at = (size + PAGE - 1) / PAGE * PAGE;
-	int status;
-	pid_t pid;
 
 	memset(image + at, PROBE_BYTE, PAGE);
-	*last_phdr(PT_LOAD) = (struct phdr){PT_LOAD, 6, at, PROBE_ADDR, 0, PROBE_FILE, 2 * PROBE_FILE, PAGE};
+	*last_phdr(PT_LOAD) = (struct phdr){PT_LOAD, flags, at, PROBE_ADDR, 0, PROBE_FILE, 2 * PROBE_FILE, PAGE};
 	install(COPY, at + PAGE);
 	restore_phdr();
-	pid = check_fork();
-	if (pid == 0) {
-		exec_path(COPY, "probe");
-		_exit(2);
-	}
-	status = check_wait(pid);
-	CHECK_EQ(status, 0);
+}
+
+static void behind_bss(void)
+{
+	install_with_probe(6);
+	CHECK_EQ(run_copy("probe"), 0);
+	install_with_probe(4); /* read-only: there is nothing that could be zeroed, and the program runs all the same */
+	CHECK_EQ(run_copy("true"), 7 << 8);
+}
+
+static void layout(void)
+{
+	install_with_probe(5);
+	CHECK_EQ(run_copy("layout"), 0);
+}
+
+static void on_signal(int sig)
+{
+}
+
+/* A handler goes at exec, and so do its flags and its mask. */
+static void actions(void)
+{
+	struct sigaction act = {.sa_handler = on_signal, .sa_flags = SA_RESTART, .sa_mask = 1UL << (SIGTERM - 1)};
+
+	install(COPY, size);
+	CHECK_CALL(sigaction(SIGUSR1, &act, NULL));
+	CHECK_EQ(run_copy("actions"), 0);
 }
 
 static int interp_errno(const char *name, size_t length)
@@ -431,6 +503,8 @@ int main(int argc, char **argv)
 		{"failures_undo", failures_undo},
 		{"race", race},
 		{"behind_bss", behind_bss},
+		{"layout", layout},
+		{"actions", actions},
 		{"headers", headers},
 	};
 	struct ehdr *e;

@@ -1,7 +1,8 @@
 /*
  * manytasks [MOST | numbers]: what an operation costs while there are 100, a tenth of MOST and MOST tasks
  * that sleep (10,000), in instructions: to be run with -icount on one CPU. Prints a table, and fails when a
- * cost grows with the number of tasks. "numbers": what tasks and groups are called while pid_max is 340.
+ * cost grows with the number of tasks. "numbers": what tasks and groups are called while pid_max is 340;
+ * "again": that numbers are given again.
  */
 #include <check.h>
 #include <limits.h>
@@ -295,12 +296,44 @@ static int numbers(void)
 	return check_failures != 0;
 }
 
+/*
+ * With pid_max 512, after many tasks at once had all numbers below: those that are free again are given again. More
+ * than half of them are asked for at once, so that no part of the table can be missing.
+ */
+static int again(void)
+{
+	pid_t pid[120];
+	char byte;
+
+	for (int i = 0; i < 400; i++)
+		CHECK_RANGE(next_number(), 300, 511);
+	CHECK_CALL(pipe(hold));
+	for (size_t i = 0; i < ARRAY_SIZE(pid); i++) {
+		pid[i] = check_fork();
+		if (pid[i] == 0) {
+			close(hold[1]);
+			read(hold[0], &byte, 1);
+			_exit(0);
+		}
+		CHECK_RANGE(pid[i], 300, 511);
+	}
+	/* The others go round and round meanwhile: each round has to pass over those that are held. */
+	for (int i = 0; i < 300; i++)
+		CHECK_RANGE(next_number(), 300, 511);
+	close(hold[1]);
+	for (size_t i = 0; i < ARRAY_SIZE(pid); i++)
+		CHECK_EQ(check_wait(pid[i]), 0);
+	return check_failures != 0;
+}
+
 int main(int argc, char **argv)
 {
 	long made = 0;
 
 	if (argc > 1 && !strcmp(argv[1], "numbers"))
 		return numbers();
+	if (argc > 1 && !strcmp(argv[1], "again"))
+		return again();
 	if (argc > 1) {
 		counts[2] = atoi(argv[1]);
 		counts[1] = counts[2] / 10;

@@ -351,6 +351,7 @@ static void name_is_one_line(void)
 /* A limit that holds for all but root. */
 static void file_max_holds(void)
 {
+	static const char *const bad[] = {"x", "\n", "7x", "2147483648", "4294967296"};
 	long before;
 	pid_t pid;
 	int fd = (int)CHECK_CALL(open("/proc/sys/fs/file-max", O_RDWR));
@@ -358,6 +359,9 @@ static void file_max_holds(void)
 	CHECK(slurp("/proc/sys/fs/file-nr") > 0);
 	before = strtol(text, NULL, 10);
 	CHECK_RANGE(before, 4, 1000);
+	/* Not a number, an empty one, one with something behind it, one that fits no int. */
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		CHECK_ERRNO(write(fd, bad[i], strlen(bad[i])), EINVAL);
 	CHECK(slurp("/proc/sys/fs/file-max") > 0);
 	CHECK_EQ(write(fd, "3", 1), 1);
 	CHECK_CALL(open("/dev/null", O_RDONLY));
@@ -369,6 +373,49 @@ static void file_max_holds(void)
 	}
 	CHECK_EQ(check_wait(pid), 0);
 	CHECK(write(fd, text, strlen(text)) > 0);
+}
+
+static void on_signal(int sig)
+{
+}
+
+/* SigIgn and SigCgt are masks of what is ignored and of what has a handler: bit 0 is signal 1. */
+static void masks_of_actions(void)
+{
+	const struct sigaction handled = {.sa_handler = on_signal};
+	unsigned long ignored = 0, caught = 0;
+
+	CHECK(signal(SIGUSR2, SIG_IGN) != SIG_ERR);
+	CHECK_CALL(sigaction(SIGUSR1, &handled, NULL));
+	CHECK(slurp("/proc/self/status") > 0);
+	if (CHECK(strstr(text, "SigIgn:\t")) && CHECK(strstr(text, "SigCgt:\t"))) {
+		ignored = strtoul(strstr(text, "SigIgn:\t") + 8, NULL, 16);
+		caught = strtoul(strstr(text, "SigCgt:\t") + 8, NULL, 16);
+	}
+	CHECK_EQ(ignored & 0xfff, 1UL << (SIGUSR2 - 1));
+	CHECK_EQ(caught & 0xfff, 1UL << (SIGUSR1 - 1));
+}
+
+/* The level of the console is from 1 to 15, and a whole number; the rest of the line is Linux's and is ignored. */
+static void console_level(void)
+{
+	static const char *const bad[] = {"x", "0", "5x", "16", "-1"};
+	int fd = (int)CHECK_CALL(open("/proc/sys/kernel/printk", O_RDWR));
+	long before;
+
+	CHECK(slurp("/proc/sys/kernel/printk") > 0);
+	before = strtol(text, NULL, 10);
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		CHECK_ERRNO(write(fd, bad[i], strlen(bad[i])), EINVAL);
+	CHECK(slurp("/proc/sys/kernel/printk") > 0);
+	CHECK_EQ(strtol(text, NULL, 10), before);
+	CHECK_EQ(write(fd, "9 4 1 7", 7), 7);
+	CHECK(slurp("/proc/sys/kernel/printk") > 0);
+	CHECK_EQ(strtol(text, NULL, 10), 9);
+	CHECK(before >= 1 && before <= 9);
+	text[0] = (char)('0' + before);
+	CHECK_EQ(write(fd, text, 1), 1);
+	close(fd);
 }
 
 static void groups_are(pid_t pid, const char *wanted)
@@ -426,6 +473,8 @@ int main(int argc, char **argv)
 		{"kept_from_others", kept_from_others},
 		{"name_is_one_line", name_is_one_line},
 		{"file_max_holds", file_max_holds},
+		{"masks_of_actions", masks_of_actions},
+		{"console_level", console_level},
 		{"groups_of_others", groups_of_others},
 	};
 

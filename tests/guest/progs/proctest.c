@@ -49,6 +49,16 @@ static void not_yet(void)
 }
 
 /* A process whose parent is gone has process 1 as parent. */
+/* Numbers of processes and signals that cannot be. */
+static void bad_numbers(void)
+{
+	CHECK_ERRNO(waitpid(-2147483647 - 1, NULL, 0), ESRCH);
+	CHECK_ERRNO(waitpid(-2147483647, NULL, 0), ECHILD);
+	CHECK_ERRNO(kill(getpid(), 65), EINVAL);
+	CHECK_ERRNO(kill(getpid(), -1), EINVAL);
+	CHECK_CALL(kill(getpid(), 0));
+}
+
 static void orphans(void)
 {
 	int ends[2];
@@ -327,6 +337,7 @@ int main(int argc, char **argv)
 	static const struct check_case cases[] = {
 		{"statuses", statuses},
 		{"not-yet", not_yet},
+		{"bad-numbers", bad_numbers},
 		{"orphans", orphans},
 		{"groups", groups},
 		{"arguments", arguments},

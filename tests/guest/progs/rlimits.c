@@ -274,8 +274,20 @@ static void use_stack_and_space(void)
 	CHECK(use_stack(2 * MIB));
 }
 
+/* A quarter of the stack is for arguments. Each takes a pointer and a byte here, although all strings are empty. */
+static void exec_with_many_empty_arguments(void)
+{
+	static char *argv[3001];
+
+	for (int i = 0; i < 3000; i++)
+		argv[i] = "";
+	limit(STACK, 64 << 10, NO_LIMIT);
+	CHECK_ERRNO(execve("/bin/false", argv, environ), E2BIG); /* false: an exec that succeeds is a failure too */
+}
+
 static void stack(void)
 {
+	CHECK_EQ(check_in_child(exec_with_many_empty_arguments), 0);
 	CHECK_EQ(check_in_child(use_stack_2) & 0x7f, SIGSEGV);
 	CHECK_EQ(check_in_child(use_stack_20), 0);
 	CHECK_EQ(check_in_child(use_stack_and_space) & 0x7f, SIGSEGV);
@@ -334,8 +346,25 @@ static void exec_as_one_too_many(void)
 	CHECK_ERRNO(fork(), EAGAIN);
 }
 
+/* A user who was within the limit at setuid may exec, even where the limit has become smaller since. */
+static void exec_within(void)
+{
+	char *const argv[] = {"true", NULL};
+
+	limit(NPROC, 0, 0);
+	execve("/bin/true", argv, environ);
+	CHECK(false);
+}
+
+static void exec_by_child(void)
+{
+	become_user(USER + 1);
+	CHECK_EQ(check_in_child(exec_within), 0);
+}
+
 static void processes(void)
 {
+	CHECK_EQ(check_in_child(exec_by_child), 0);
 	CHECK_EQ(check_in_child(root_forks), 0);
 	CHECK_EQ(check_in_child(user_forks), 0);
 	CHECK_EQ(check_in_child(exec_as_one_too_many), 0);

@@ -360,7 +360,10 @@ static void resets_on_fork(void)
 static void policies(void)
 {
 	struct sched_param param = {.sched_priority = 7};
+	static char attr[4097];
 
+	CHECK_CALL(check_syscall(SYS_sched_getattr, 0, (long)attr, 4096, 0, 0, 0));
+	CHECK_ERRNO(check_syscall(SYS_sched_getattr, 0, (long)attr, 4097, 0, 0, 0), EINVAL);
 	CHECK_EQ(sched_getscheduler(0), SCHED_OTHER);
 	CHECK_ERRNO(sched_setscheduler(0, SCHED_OTHER, &param), EINVAL);
 	CHECK_ERRNO(sched_setscheduler(0, 77, &param), EINVAL);
@@ -460,10 +463,18 @@ static int cpu_now(void)
 	return (int)cpu;
 }
 
+/* A thread of the kernel that belongs to a CPU stays there, whoever asks: ksoftirqd/0 is one. */
+static void find_ksoftirqd(const struct vt_proc *p, void *arg)
+{
+	if (!strcmp(p->comm, "ksoftirqd/0"))
+		*(pid_t *)arg = p->pid;
+}
+
 static void affinity(void)
 {
 	cpu_set_t none = {{0}};
 	int cpus = check_cpus();
+	pid_t thread = 0;
 
 	for (int round = 0; round < 50; round++)
 		for (int cpu = 0; cpu < cpus; cpu++) {
@@ -474,6 +485,10 @@ static void affinity(void)
 	CPU_SET(cpus, &none); /* one that does not exist */
 	CHECK_ERRNO(sched_setaffinity(0, sizeof(none), &none), EINVAL);
 	CHECK_EQ(cpu_now(), cpus - 1);
+	vt_each_proc(find_ksoftirqd, &thread);
+	CHECK(thread > 0);
+	none = (cpu_set_t){{1}};
+	CHECK_ERRNO(sched_setaffinity(thread, sizeof(none), &none), EINVAL);
 }
 
 static int sampled;

@@ -319,6 +319,7 @@ static int executed(pid_t pid)
 {
 	stack_t stack;
 	struct sigaction now;
+	int status;
 
 	CHECK_EQ(getpid(), pid);
 	CHECK_EQ(gettid(), pid);
@@ -333,6 +334,11 @@ static int executed(pid_t pid)
 	CHECK(now.sa_handler == SIG_IGN);
 	CHECK_CALL(sigaltstack(NULL, &stack));
 	CHECK_EQ(stack.ss_flags, SS_DISABLE);
+	if (getenv("CHILD")) { /* it ended before exec, and is still the process's */
+		CHECK_EQ(waitpid(-1, &status, 0), atoi(getenv("CHILD")));
+		CHECK_EQ(status, 5 << 8);
+		return check_failures ? 1 : 18;
+	}
 	check_sleep(5 * MS);
 	fflush(stdout);
 	return check_failures ? 1 : 17;
@@ -378,6 +384,24 @@ static void exec_by_thread(void)
 	wait_for_ever();
 }
 
+/* The first thread has a child that has ended: the thread that takes its place by exec inherits the zombie. */
+static void exec_with_zombie(void)
+{
+	char number[16];
+	pid_t pid;
+
+	before_exec();
+	pid = check_fork();
+	if (pid == 0)
+		vt_syscall(SYS_exit_group, 5, 0, 0, 0, 0, 0);
+	while (thread_state(pid, pid) != 'Z')
+		check_sleep(MS);
+	snprintf(number, sizeof(number), "%d", (int)pid);
+	CHECK_EQ(setenv("CHILD", number, 1), 0);
+	thread_start_in_group(executes, NULL);
+	wait_for_ever();
+}
+
 static void exec_by_last(void)
 {
 	before_exec();
@@ -391,6 +415,7 @@ static void execs(void)
 	CHECK_EQ(check_in_child(exec_by_leader), 17 << 8);
 	CHECK_EQ(check_in_child(exec_by_thread), 17 << 8);
 	CHECK_EQ(check_in_child(exec_by_last), 17 << 8);
+	CHECK_EQ(check_in_child(exec_with_zombie), 18 << 8);
 }
 
 /* Each of several threads that exit, die and exec at once: one way or another the process ends, with one

@@ -4,6 +4,7 @@
  */
 #include <check.h>
 #include <numbers.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/reboot.h>
 
@@ -39,6 +40,25 @@ static void send_usr1(void)
 	send(SIGUSR1);
 }
 
+static int hangups;
+
+static void on_hangup(int sig)
+{
+	hangups++;
+}
+
+/* Each signal has its own action: that of SIGHUP counts for SIGHUP and for no neighbour. */
+static void handled(void)
+{
+	struct sigaction act = {.sa_handler = on_hangup};
+
+	CHECK_CALL(sigaction(SIGHUP, &act, NULL));
+	send(SIGINT);
+	CHECK_EQ(hangups, 0);
+	send(SIGHUP);
+	CHECK_EQ(hangups, 1);
+}
+
 int main(void)
 {
 	sigset_t old, pending = 0;
@@ -62,6 +82,9 @@ int main(void)
 	}
 	CHECK_EQ(collect(collected, 30), SIGUSR1);
 	CHECK_EQ(check_wait(pid), 0);
+	handled();
+	/* A sibling of init would have no parent to wait for it. */
+	CHECK_ERRNO(check_syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0, 0), EINVAL);
 	send(SIGTERM);
 	CHECK_EQ(collect(collected, 0), SIGTERM);
 	printf("waitinit: %d checks failed\n", check_failures);

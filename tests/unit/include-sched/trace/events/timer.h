@@ -3,7 +3,8 @@
 
 #define trace_hrtimer_init(t, clock, mode)  ((void)0)
 #define trace_hrtimer_start(t, mode, armed) ((void)(armed))
-#define trace_hrtimer_cancel(t)		    ((void)0)
+void host_timer_cancelled(void);
+#define trace_hrtimer_cancel(t) host_timer_cancelled()
 void host_timer_expires(void);
 #define trace_hrtimer_expire_entry(t, now)   ((void)(now), host_timer_expires())
 #define trace_hrtimer_expire_exit(t)	     ((void)0)
