@@ -205,6 +205,16 @@ static long do_readlink(struct dentry *link, char __user *buf, size_t size)
 	return len;
 }
 
+/* What readlink says of a file that is not a link: an empty name names no link either, so as on Linux it is -ENOENT. */
+static long not_a_link(const char __user *name)
+{
+	char first;
+
+	if (get_user(first, name))
+		return -EFAULT;
+	return first ? -EINVAL : -ENOENT;
+}
+
 /* An empty name means the link that dfd is open on (with O_PATH), as on Linux. */
 SYSCALL_DEFINE4(readlinkat, int, dfd, const char __user *, name, char __user *, buf, int, size)
 {
@@ -216,7 +226,7 @@ SYSCALL_DEFINE4(readlinkat, int, dfd, const char __user *, name, char __user *, 
 	res = user_path_at(dfd, name, LOOKUP_EMPTY, &path);
 	if (res)
 		return res;
-	res = S_ISLNK(path.dentry->d_inode->i_mode) ? do_readlink(path.dentry, buf, size) : -EINVAL;
+	res = S_ISLNK(path.dentry->d_inode->i_mode) ? do_readlink(path.dentry, buf, size) : not_a_link(name);
 	path_put(&path);
 	return res;
 }

@@ -9,6 +9,7 @@
 #include "../../boot/acpi_madt.c"
 
 #define RSDP_AT 0xe1230
+#define EBDA_AT 0x9fc00
 #define XSDT_AT 0x10004 /* not aligned more than ACPI promises */
 #define RSDT_AT 0x11000
 #define MADT_AT 0x12000
@@ -150,6 +151,14 @@ static void test_good_tables(void **state)
 	((struct acpi_rsdp *)(ram + RSDP_AT))->extended_checksum++; /* then the RSDT is what is left */
 	acpi_init();
 	check_all();
+	make_tables(); /* in the extended BIOS data area, and nowhere else */
+	memmove(ram + EBDA_AT + 0x20, ram + RSDP_AT, sizeof(struct acpi_rsdp));
+	memset(ram + RSDP_AT, 0, sizeof(struct acpi_rsdp));
+	ebda = EBDA_AT;
+	acpi_init();
+	ebda = 0;
+	check_all();
+	assert_int_equal(boot_info.rsdp, EBDA_AT + 0x20);
 }
 
 /* What is wrong is said, and what depends on it stays empty. */

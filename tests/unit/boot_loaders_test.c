@@ -209,6 +209,7 @@ static void test_low_memory(void **state)
 {
 	make_pvh();
 	assert_null(pvh_read(INFO_AT));
+	assert_int_equal(x86_ebda(), 0x9fc00);
 	boot_reserve(0x9e000, 0x1000);
 	x86_reserve_low_memory();
 	assert_int_equal(x86_trampoline_page, 0x9d000); /* the highest that is free */

@@ -346,6 +346,26 @@ static void attributes(void)
 	close(fd);
 }
 
+/* Rights of a group count for each group that a task is in, and for no other. */
+static void in_groups(void)
+{
+	unsigned groups[] = {300, 301, 302};
+
+	check_put("groups-file", "x");
+	CHECK_CALL(CALL(fchownat, AT_FDCWD, "groups-file", 0, 302, 0));
+	CHECK_CALL(CALL(fchmodat, AT_FDCWD, "groups-file", 0040));
+	CHECK_CALL(CALL(setgroups, 3, groups));
+	CHECK_CALL(CALL(setresgid, 1000, 1000, 1000));
+	CHECK_CALL(CALL(setresuid, 1000, -1, -1)); /* access(2) asks for the real user's rights */
+	CHECK_CALL(CALL(faccessat, AT_FDCWD, "groups-file", 4));
+	CHECK_ERRNO(CALL(faccessat, AT_FDCWD, "groups-file", 2), EACCES);
+	groups[2] = 303;
+	CHECK_CALL(CALL(setgroups, 3, groups));
+	CHECK_ERRNO(CALL(faccessat, AT_FDCWD, "groups-file", 4), EACCES);
+	CHECK_CALL(CALL(setgroups, 0, 0));
+	CHECK_ERRNO(CALL(faccessat, AT_FDCWD, "groups-file", 4), EACCES);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct check_case cases[] = {
@@ -363,6 +383,7 @@ int main(int argc, char **argv)
 		{"positions", positions},
 		{"descriptor-limit", descriptor_limit},
 		{"attributes", attributes},
+		{"in-groups", in_groups},
 	};
 	int status;
 
