@@ -217,12 +217,11 @@ static void measure_module(const char *path)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = {
-		.usage =
-			"bench clock | write FILE TEXT | read FILE | module FILE | {getpid|pipe|wakeup|yield|open|fork} COUNT",
-		.options = "",
-		.in_order = true,
-		.bad_status = 2};
+	struct vt_options o = {.usage = "bench clock | write FILE TEXT | read FILE | module FILE | "
+					"{getpid|pipe|wakeup|yield|open|fork} COUNT",
+			       .options = "",
+			       .in_order = true,
+			       .bad_status = 2};
 	long count;
 
 	while (vt_option(&o, argc, argv) != -1)
