@@ -268,6 +268,14 @@ static void forget_module(struct module *mod)
 	tell_waiters();
 }
 
+/* What a damaged relocation may have made of them: the kernel would jump there. NULL is good. */
+static bool is_own_code(const struct module *mod, unsigned long fn)
+{
+	const struct module_memory *text = &mod->memory[MODULE_TEXT], *init = &mod->memory[MODULE_INIT_TEXT];
+
+	return !fn || fn - text->base < text->size || fn - init->base < init->size;
+}
+
 /* [module_mutex] From the file's numbers to code that can run. After an error the caller forgets it. */
 static int form_module(struct module *mod, struct load_info *info, char *args)
 {
@@ -275,6 +283,8 @@ static int form_module(struct module *mod, struct load_info *info, char *args)
 
 	if (!err)
 		err = module_relocate(mod, info);
+	if (!err && (!is_own_code(mod, (unsigned long)mod->init) || !is_own_code(mod, (unsigned long)mod->exit)))
+		err = module_refuse(info, -ENOEXEC, "its init or its exit is not in its text");
 	if (!err)
 		err = module_add_symbols(mod, info);
 	if (err)
