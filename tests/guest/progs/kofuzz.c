@@ -1,6 +1,6 @@
 /*
- * kofuzz FILE COUNT SEED: damage a module's file COUNT times, each time anew, and offer it to the kernel. What is loaded
- * all the same is taken out again. Prints how many were loaded and how many refused; a kernel that falls over prints
+ * kofuzz FILE COUNT SEED: damage a module's file COUNT times, each time anew, and offer it to the kernel. A file that is
+ * loaded all the same is taken out again. Prints how many were loaded and how many refused; a kernel that falls over prints
  * something else.
  */
 #include <vt.h>
