@@ -1,7 +1,7 @@
 /*
  * kofuzz FILE COUNT SEED: damage a module's file COUNT times, each time anew, and offer it to the kernel. A file that is
- * loaded all the same is taken out again. Prints how many were loaded and how many refused; a kernel that falls over prints
- * something else.
+ * loaded all the same is taken out again. Prints how many were loaded and how many refused. A kernel that falls over
+ * prints something else.
  */
 #include <vt.h>
 #include <fcntl.h>
