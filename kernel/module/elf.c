@@ -22,11 +22,17 @@ static bool in_file(const struct load_info *info, u64 offset, u64 size)
 	return offset <= info->len && size <= info->len - offset;
 }
 
+/* Do two pieces share a byte? Both lie in the file, so the sums cannot overflow. An empty piece shares nothing. */
 static bool overlap(u64 a, u64 a_size, u64 b, u64 b_size)
 {
 	return a_size && b_size && a < b + b_size && b < a + a_size;
 }
 
+/*
+ * The first 64 bytes say what kind of file this is, and where its table of sections lies. Whatever else the header holds
+ * (an entry point, program headers) means nothing in a relocatable file and is not looked at. Sets hdr, sections and
+ * nr_sections.
+ */
 static int check_header(struct load_info *info)
 {
 	const struct elf64_hdr *h = (const void *)info->file;
@@ -60,6 +66,7 @@ static bool is_string_table(const struct load_info *info, u32 n)
 	       in_file(info, s->sh_offset, s->sh_size) && !info->file[s->sh_offset + s->sh_size - 1];
 }
 
+/* From here on section_name() may be called for every section, as messages do. Sets section_names. */
 static int check_section_names(struct load_info *info)
 {
 	u32 n = info->hdr->e_shstrndx;
@@ -150,6 +157,10 @@ static int check_symbol(const struct load_info *info, unsigned n)
 	return 0;
 }
 
+/*
+ * One table of symbols with its names, as ld -r makes it. Each symbol is looked at once here, so that what follows may
+ * take st_name and st_shndx as they are. Sets symbols, nr_symbols, strings and strings_size.
+ */
 static int check_symbols(struct load_info *info)
 {
 	const struct elf64_shdr *table = NULL;
@@ -192,6 +203,10 @@ static int check_relocation(const struct load_info *info, const struct elf64_shd
 	return 0;
 }
 
+/*
+ * All tables of relocations that will be applied: those for sections that go to memory. The others (for .debug_info) are
+ * for debuggers, which read the file themselves. Section 0 stands for nothing, so a table for it is damaged.
+ */
 static int check_relocations(struct load_info *info)
 {
 	for (unsigned i = 1; i < info->nr_sections; i++) {
@@ -220,6 +235,7 @@ static int check_relocations(struct load_info *info)
 	return 0;
 }
 
+/* A walk over all sections: it is called a handful of times for each module. */
 unsigned find_section(const struct load_info *info, const char *name)
 {
 	for (unsigned i = 1; i < info->nr_sections; i++)
@@ -262,6 +278,10 @@ static int check_own_sections(struct load_info *info)
 	return 0;
 }
 
+/*
+ * The order matters: each step relies on what those before it have proved. Names of sections come second, because every
+ * later message names the section that is wrong.
+ */
 int elf_module_check(struct load_info *info)
 {
 	int err = check_header(info);

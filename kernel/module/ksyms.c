@@ -12,12 +12,14 @@
 /* The newest first. An entry is whole before it can be found, so readers need no lock, only preemption off. */
 static struct ksym_table *tables;
 
+/* Release: who finds the table finds all of it. [m] */
 void ksym_table_add(struct ksym_table *table)
 {
 	table->next = tables;
 	__atomic_store_n(&tables, table, __ATOMIC_RELEASE);
 }
 
+/* A reader that stands on the table goes on from it, so its `next` stays; the caller waits for readers. [m] */
 void ksym_table_remove(struct ksym_table *table)
 {
 	struct ksym_table **p = &tables;
@@ -87,6 +89,7 @@ const char *module_symbol_name(unsigned long address, const char **module)
 	return found.name;
 }
 
+/* What is found is copied with preemption off: the table may be freed as soon as that is on again. */
 static bool find(unsigned long address, unsigned long *size, unsigned long *offset, char *module, char *name)
 {
 	struct found_symbol found;
@@ -120,6 +123,7 @@ static unsigned long lookup_name_in(const struct ksym_table *t, const char *name
 	return 0;
 }
 
+/* The newest module first. What has gone is passed over: nobody may call what he finds there. */
 static unsigned long find_name(const char *name)
 {
 	unsigned long address = 0;

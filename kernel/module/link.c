@@ -14,6 +14,7 @@
 
 extern const struct kernel_symbol __start___ksymtab[], __stop___ksymtab[];
 
+/* By halving. Each linker sorts its table by name (SORT in linker.ld and module.lds), so nothing is sorted here. */
 static const struct kernel_symbol *search(const struct kernel_symbol *table, unsigned n, const char *name)
 {
 	while (n) {
@@ -81,6 +82,10 @@ static int use_module(struct module *mod, struct module *source)
 	return 0;
 }
 
+/*
+ * The counterpart of all use_module() of this module. Its sources may be unloaded from now on, so the caller has made
+ * sure that no code of the module runs any more.
+ */
 void module_unuse(struct module *mod)
 {
 	struct module_use *use, *next;
@@ -132,6 +137,7 @@ int module_resolve(struct module *mod, struct load_info *info)
 	return err;
 }
 
+/* Is it gcc's call at the entry of a function? Such a call is never linked: it becomes a nop that ftrace patches. */
 static bool is_mcount(const struct load_info *info, const struct elf64_sym *sym)
 {
 	return sym->st_shndx == SHN_UNDEF && !strcmp(info->strings + sym->st_name, ARCH_MCOUNT);
@@ -153,6 +159,7 @@ static int note_site(struct module *mod, const struct load_info *info, const str
 	return 0;
 }
 
+/* For sort(): addresses, ascending. */
 static int compare_sites(const void *a, const void *b)
 {
 	unsigned long x = *(const unsigned long *)a, y = *(const unsigned long *)b;
@@ -224,6 +231,11 @@ static int alloc_sites(struct module *mod, const struct load_info *info)
 	return mod->sites ? 0 : -ENOMEM;
 }
 
+/*
+ * The module's memory is still writable and not executable, so relocations are written in place, with no care for caches:
+ * module_protect() makes the text visible to instruction fetches. The order of the tables does not matter, because no
+ * relocation reads what another one writes.
+ */
 int module_relocate(struct module *mod, struct load_info *info)
 {
 	int err = alloc_sites(mod, info);

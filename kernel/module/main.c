@@ -89,6 +89,7 @@ static void tell_going_before(struct module *mod, struct module_notifier *const 
 			(*end)->going(mod);
 }
 
+/* All of them: exit has returned, or init has failed. */
 static void tell_going(struct module *mod)
 {
 	tell_going_before(mod, __stop_ptrs_module_notifiers);
@@ -108,6 +109,7 @@ static int tell_coming(struct module *mod)
 	return 0;
 }
 
+/* init has returned 0. In the order of the table; nobody can refuse any more. [module_mutex] */
 static void tell_live(struct module *mod)
 {
 	const struct module_notifier *n;
@@ -217,6 +219,9 @@ static struct module *place_module(struct load_info *info)
 /* A module has begun or ended to be: those who wait for a name look again. [module_mutex for changes] */
 static unsigned module_changes;
 
+/*
+ * The count is what they wait for, not the state of a module, which may be freed while they sleep. [module_mutex]
+ */
 static void tell_waiters(void)
 {
 	WRITE_ONCE(module_changes, module_changes + 1);
@@ -356,6 +361,7 @@ static int load_module(void *file, size_t len, char *args)
 
 /* ---- The system calls */
 
+/* Code in the kernel may do anything, so only root brings it there. The three system calls ask this before all else. */
 static int may_load(void)
 {
 	return current->euid ? -EPERM : 0;
@@ -375,6 +381,10 @@ static char *fetch_args(const char __user *uargs)
 	return ERR_PTR(len);
 }
 
+/*
+ * The file is in memory that nobody else can write: what was checked cannot change before it is used. The parameters
+ * are fetched before the file is looked at, since a fault is the caller's error and not the module's.
+ */
 static long load_with_args(void *file, size_t len, const char __user *uargs)
 {
 	char *args = fetch_args(uargs);
@@ -387,6 +397,7 @@ static long load_with_args(void *file, size_t len, const char __user *uargs)
 	return err;
 }
 
+/* The file is in the caller's memory. A length that cannot be a module's is refused before anything is allocated. */
 SYSCALL_DEFINE3(init_module, void __user *, umod, unsigned long, len, const char __user *, uargs)
 {
 	void *file;
@@ -460,6 +471,11 @@ static int stop_module(struct module *mod)
 	return 0;
 }
 
+/*
+ * As on Linux since 3.13, a module in use is refused whether O_NONBLOCK is given or not. Exit runs without
+ * module_mutex, so it may sleep and wait for whatever uses the module's callbacks. Nobody can get the module meanwhile:
+ * its count is 0 and its state GOING.
+ */
 SYSCALL_DEFINE2(delete_module, const char __user *, uname, unsigned int, flags)
 {
 	char name[MODULE_NAME_LEN];
@@ -492,6 +508,7 @@ SYSCALL_DEFINE2(delete_module, const char __user *, uname, unsigned int, flags)
 
 static const char *const state_names[] = {"Live", "Loading", "Unloading", "Unformed"};
 
+/* A line as Linux has it: name, bytes, references, users, state, where it begins, and (P) for what is not free. */
 static void show_module(struct seq_file *m, const struct module *mod)
 {
 	const struct module_use *use;

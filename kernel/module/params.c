@@ -60,6 +60,7 @@ EXPORT_SYMBOL(param_ops_ulong);
 const struct kernel_param_ops param_ops_ullong = {.set = set_ulong, .get = get_ulong};
 EXPORT_SYMBOL(param_ops_ullong);
 
+/* These two under Linux's names, for modules with operations of their own that check the value around them. */
 int param_set_int(const char *val, const struct kernel_param *kp)
 {
 	return set_int(val, kp);
@@ -87,6 +88,7 @@ EXPORT_SYMBOL(param_get_bool);
 const struct kernel_param_ops param_ops_bool = {.noarg_allowed = true, .set = param_set_bool, .get = param_get_bool};
 EXPORT_SYMBOL(param_ops_bool);
 
+/* A bool whose file and command line mean the opposite of the variable: "nofoo" for a variable foo. */
 static int set_invbool(const char *val, const struct kernel_param *kp)
 {
 	bool value;
@@ -114,6 +116,7 @@ struct param_text {
 };
 static struct param_text *param_texts;
 
+/* Gives back the text that the variable points to, if it came from here. [param_lock] */
 static void free_charp(void *arg)
 {
 	const char *text = *(char **)arg;
@@ -129,6 +132,10 @@ static void free_charp(void *arg)
 	}
 }
 
+/*
+ * A copy, since what was passed goes away. The old text is freed at once: a module whose functions read the variable
+ * while it may be written has to take care of that, as on Linux.
+ */
 int param_set_charp(const char *val, const struct kernel_param *kp)
 {
 	struct param_text *new;
@@ -157,6 +164,7 @@ EXPORT_SYMBOL(param_get_charp);
 const struct kernel_param_ops param_ops_charp = {.set = param_set_charp, .get = param_get_charp, .free = free_charp};
 EXPORT_SYMBOL(param_ops_charp);
 
+/* A text that is copied into the module's own array, zero included; -ENOSPC when it does not fit. */
 static int set_string(const char *val, const struct kernel_param *kp)
 {
 	const struct kparam_string *to = kp->arg;
@@ -193,6 +201,7 @@ static int set_array(const char *val, const struct kernel_param *kp)
 	return err;
 }
 
+/* As many as were given, or all when nobody counts them. What would not fit into a page is left out. */
 static int get_array(char *buffer, const struct kernel_param *kp)
 {
 	const struct kparam_array *array = kp->arg;
@@ -257,6 +266,7 @@ static char *next_word(char **args, char **val)
 	return name;
 }
 
+/* One word of the command line. [param_lock] */
 static int set_param(const struct module *mod, const struct kernel_param *params, unsigned n, const char *name,
 		     const char *val)
 {
@@ -274,6 +284,7 @@ static int set_param(const struct module *mod, const struct kernel_param *params
 	return 0;
 }
 
+/* The module is not running yet, so its variables are written without telling it, but for operations of its own. */
 int module_parse_params(struct module *mod, char *args)
 {
 	unsigned n;
@@ -288,6 +299,7 @@ int module_parse_params(struct module *mod, char *args)
 	return err;
 }
 
+/* Texts of parameters, whoever set them last. The module has gone, or its init has failed. */
 void module_free_params(struct module *mod)
 {
 	unsigned n;

@@ -25,6 +25,7 @@ static bool is_name(const struct load_info *info, const struct elf64_sym *sym)
 	       sym->st_shndx != SHN_UNDEF && sym->st_shndx != SHN_ABS;
 }
 
+/* Does the address lie in one of these three parts: the core's, or those of init? */
 static bool in_parts(const struct module_memory *parts, unsigned long address)
 {
 	for (unsigned i = 0; i < 3; i++)
@@ -45,6 +46,7 @@ static char symbol_type(const struct load_info *info, const struct elf64_sym *sy
 	return ELF64_ST_BIND(sym->st_info) == STB_LOCAL ? letter : letter - 'a' + 'A';
 }
 
+/* For sort(). */
 static int compare_entries(const void *a, const void *b)
 {
 	const struct ksym_entry *x = a, *y = b;
@@ -140,6 +142,10 @@ static struct ksym_table *add_table(struct ksym_table *table)
 	return NULL;
 }
 
+/*
+ * Two tables, because what only init needs goes when init has returned. Names of code that lay here before are
+ * forgotten first: one address has one name.
+ */
 int module_add_symbols(struct module *mod, const struct load_info *info)
 {
 	struct ksym_table *core = make_table(mod, info, &mod->memory[MODULE_TEXT]);
@@ -192,6 +198,7 @@ static int gone_show(struct seq_file *m, void *data)
 static const struct text_file gone_entry = {.path = "gone_symbols", .mode = 0400, .show = gone_show};
 REGISTER_DEBUGFS(gone_entry);
 
+/* The tables stay in the list of look-ups, marked `gone`, and join those that may be forgotten. */
 void module_retire_init_symbols(struct module *mod)
 {
 	retire_table(&mod->init_symbols);

@@ -69,6 +69,7 @@ static unsigned long parts_size(const struct module *mod, unsigned first)
 	return mod->memory[first].size + mod->memory[first + 1].size + mod->memory[first + 2].size;
 }
 
+/* The sizes of what stays, in whole pages: text, constants and data. */
 static int coresize_show(struct seq_file *m, const struct module *mod, const void *what)
 {
 	seq_printf(m, "%lu\n", parts_size(mod, MODULE_TEXT));
@@ -82,6 +83,7 @@ static int initsize_show(struct seq_file *m, const struct module *mod, const voi
 	return 0;
 }
 
+/* A module that is being linked counts as coming. */
 static int initstate_show(struct seq_file *m, const struct module *mod, const void *what)
 {
 	static const char *const names[] = {"live", "coming", "going", "coming"};
@@ -116,6 +118,7 @@ static const struct {
 	{"refcnt", refcnt_show},     {"taint", taint_show},	  {"version", version_show},
 };
 
+/* A version is there for modules with MODULE_VERSION() alone. [m] */
 static int add_attributes(struct module *mod)
 {
 	int err = 0;
@@ -173,6 +176,7 @@ static int param_show(struct seq_file *m, const struct module *mod, const void *
 	return len < 0 ? len : 0;
 }
 
+/* The operations of the parameter's type decide what is good; a file without them cannot be written. */
 static int param_store(char *text, const void *what)
 {
 	const struct kernel_param *param = what;
@@ -242,6 +246,10 @@ static void leave_files(struct module *mod)
 	mutex_unlock(&param_lock);
 }
 
+/*
+ * First nobody reaches the module through a file any more, then the names go. Open files live on and say ENODEV. Also
+ * called for a module whose files were made in part. [m]
+ */
 static void sysfs_going(struct module *mod)
 {
 	struct module_use *use;
@@ -257,6 +265,10 @@ static void sysfs_going(struct module *mod)
 	mod->directory = mod->holders = NULL;
 }
 
+/*
+ * Before init runs, as on Linux: a script that waits for the directory may find a module that is still coming. sysfs
+ * need not be mounted for that. [m]
+ */
 static int sysfs_coming(struct module *mod)
 {
 	struct dentry *dir = single_fs_dir("sysfs", "module");
