@@ -233,8 +233,8 @@ static int alloc_sites(struct module *mod, const struct load_info *info)
 
 /*
  * The module's memory is still writable and not executable, so relocations are written in place, with no care for
- * caches: module_protect() makes the text visible to instruction fetches. The order of the tables does not matter, because no
- * relocation reads what another one writes.
+ * caches: module_protect() makes the text visible to instruction fetches. The order of the tables does not matter,
+ * because no relocation reads what another one writes.
  */
 int module_relocate(struct module *mod, struct load_info *info)
 {
