@@ -29,9 +29,9 @@ static bool overlap(u64 a, u64 a_size, u64 b, u64 b_size)
 }
 
 /*
- * The first 64 bytes say what kind of file this is, and where its table of sections lies. Whatever else the header holds
- * (an entry point, program headers) means nothing in a relocatable file and is not looked at. Sets hdr, sections and
- * nr_sections.
+ * The first 64 bytes say what kind of file this is, and where its table of sections lies. Whatever else the header
+ * holds (an entry point, program headers) means nothing in a relocatable file and is not looked at. Sets hdr,
+ * sections and nr_sections.
  */
 static int check_header(struct load_info *info)
 {
@@ -204,8 +204,8 @@ static int check_relocation(const struct load_info *info, const struct elf64_shd
 }
 
 /*
- * All tables of relocations that will be applied: those for sections that go to memory. The others (for .debug_info) are
- * for debuggers, which read the file themselves. Section 0 stands for nothing, so a table for it is damaged.
+ * All tables of relocations that will be applied: those for sections that go to memory. The others (for .debug_info)
+ * are for debuggers, which read the file themselves. Section 0 stands for nothing, so a table for it is damaged.
  */
 static int check_relocations(struct load_info *info)
 {

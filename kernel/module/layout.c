@@ -110,8 +110,8 @@ static int keep_sections(struct module *mod, const struct load_info *info)
 }
 
 /*
- * Two allocations in the part of the address space that every call of the kernel reaches. After an error the caller frees
- * what is there (module_free_memory).
+ * Two allocations in the part of the address space that every call of the kernel reaches. After an error the caller
+ * frees what is there (module_free_memory).
  */
 int module_layout(struct module *mod, struct load_info *info)
 {
