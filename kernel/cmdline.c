@@ -72,8 +72,8 @@ static const char *param_value(const char *name, const char *word)
 }
 
 /*
- * Give a word to everybody who has registered for it in this pass. True: somebody knows the word, if only in the
- * other pass, so it is not for init.
+ * Give a word to each function that is registered for it in this pass. True: there is such a function, if only in
+ * the other pass, so the word is not for init.
  */
 static bool parse_word(const char *word, bool early)
 {

@@ -16,7 +16,7 @@ struct proc_dir_entry;
 
 /* Missing operations answer as those of struct file_operations. */
 struct proc_ops {
-	unsigned proc_flags; /* 0: none is known */
+	unsigned proc_flags; /* 0: this kernel has no flag */
 	int (*proc_open)(struct inode *inode, struct file *file);
 	ssize_t (*proc_read)(struct file *file, char __user *buf, size_t n, loff_t *pos);
 	ssize_t (*proc_write)(struct file *file, const char __user *buf, size_t n, loff_t *pos);

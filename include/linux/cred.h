@@ -1,4 +1,4 @@
-/* Whose rights the current task has. */
+/* The rights of the current task. */
 #pragma once
 
 #include <linux/sched.h>

@@ -1,4 +1,4 @@
-/* Whose rights a task has: user and group ids, supplementary groups, and what all tasks of one user have in common. */
+/* The rights of a task: user and group ids, supplementary groups, and what all tasks of one user have in common. */
 #pragma once
 
 #include <lib/atomic.h>

@@ -1,7 +1,7 @@
 /*
- * System calls that send signals: to a process, to a thread, to a group, to every process. This file decides who may
- * send what to whom; signal_send.c does the sending. A target is looked up with a reference, so no lock is held while
- * it is signalled, except in a walk over many processes, which holds tasklist_lock [T].
+ * System calls that send signals: to a process, to a thread, to a group, to every process. This file decides which
+ * task may send which signal to which; signal_send.c does the sending. A target is looked up with a reference, so no
+ * lock is held while it is signalled, except in a walk over many processes, which holds tasklist_lock [T].
  */
 #include <asm/uaccess.h>
 #include <lib/errno.h>

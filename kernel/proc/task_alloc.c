@@ -2,7 +2,7 @@
  * Memory of tasks: the struct, the kernel stack, and what hangs on them until the last reference goes.
  *
  * A task_struct lives as long as its references (usage): one until the task is reaped, one that the scheduler drops
- * after the task's last switch, and those of anybody who has looked it up. Whoever finds a task under RCU may still
+ * after the task's last switch, and one for each look-up. A reader that finds a task under RCU may still
  * read the struct after the last reference went, until a grace period has passed, but can take no new reference.
  */
 #include <arch/thread.h>

@@ -12,7 +12,7 @@ MODULE_PARM_DESC(count, "how often it says hello");
 
 static char *who = "world";
 module_param(who, charp, 0444);
-MODULE_PARM_DESC(who, "whom it greets");
+MODULE_PARM_DESC(who, "the name in the greeting");
 
 static int list[4];
 static unsigned int listed;

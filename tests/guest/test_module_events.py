@@ -105,7 +105,7 @@ def test_probes_on_tracepoints_of_modules_and_of_the_kernel(guest):
     out = guest(
         "insmod /tracepoint_probe_sample.ko 2>/dev/null; echo $?; insmod /tracepoint_sample.ko; cat /proc/tracepoint-sample\n"
         "insmod /tracepoint_probe_sample.ko; cat /proc/tracepoint-sample; rmmod tracepoint_sample 2>&1 | cut -c1-50\n"
-        "sleep 0.1; rmmod tracepoint_probe_sample; cat /proc/tracepoint-sample; rmmod tracepoint_sample\n"
+        "rmmod tracepoint_probe_sample; cat /proc/tracepoint-sample; rmmod tracepoint_sample\n"
         "dmesg | grep -o 'Unknown symbol .*\\|probe: .*'",
         "tracepoint_sample",
         "tracepoint_probe_sample",

@@ -1,12 +1,10 @@
 """The tutorial's modules, cut out of its text: built as it says, loaded from a folder of the host, traced, edited."""
 
 import re
-import subprocess
 
 import pytest
-from test_modules import make
+from test_modules import make, run
 from tutorial_sources import document_text
-from vitrine_guest import ROOT
 
 SEED = "seeds/000_*.txt"
 
@@ -34,7 +32,9 @@ def test_the_tutorials_session(arch, tmp_path):
     (share / "ftrace_demo.c").write_text(texts[3])  # edited: it calls tracing_off()
     status, said = make(share, arch, objects="ftrace_demo.o")
     assert status == 0, said
-    (tmp_path / "script").write_text(
+    out = run(
+        arch,
+        [],
         "cd /sys/kernel/debug/tracing; pwd\n"
         "echo 0 > tracing_enabled; echo 1 > /proc/sys/kernel/ftrace_enabled; echo function_graph > current_tracer\n"
         "insmod /host/first.ko; lsmod | tail -n 1; echo ':mod:ftrace_demo' > set_ftrace_filter; cat set_ftrace_filter\n"
@@ -42,16 +42,12 @@ def test_the_tutorials_session(arch, tmp_path):
         "grep -o '/\\* [^C].* \\*/\\|/\\* Can.*' trace; echo nop > current_tracer; echo > set_ftrace_filter\n"
         "echo 1 > tracing_on; echo function > current_tracer; insmod /host/ftrace_demo.ko; cat tracing_on\n"
         "grep -o 'ftrace_demo_init.*' trace; echo 1 > tracing_on; rmmod ftrace_demo; cat tracing_on\n"
-        "grep -o 'ftrace_demo_exit.*' trace; cat /proc/modules"
+        "grep -o 'ftrace_demo_exit.*' trace; cat /proc/modules",
+        tmp_path,
+        "--share",
+        share,
     )
-    done = subprocess.run(
-        [f"{ROOT}/tools/vrun", "--arch", arch, "--share", share, tmp_path / "script"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=300,
-    )
-    assert re.sub(r"^\[ .*\n", "", done.stdout, flags=re.M).splitlines() == [
+    assert out.splitlines() == [
         "/sys/kernel/debug/tracing",
         "ftrace_demo            12288  0",
         "ftrace_demo_init [ftrace_demo]",
@@ -64,4 +60,4 @@ def test_the_tutorials_session(arch, tmp_path):
         "0",
         "ftrace_demo_exit <-sys_delete_module",
         "ftrace_demo_exit: ftrace_demo_exit called",
-    ], done.stdout
+    ]

@@ -2,7 +2,7 @@
  * The calls of 9P2000.L, one function for each that has an answer: what goes into the request, and what comes out of
  * the reply. requests.c sends and waits. Channels and sessions are here, too.
  *
- * Locks: p9_mutex for the list of channels and for who has mounted which.
+ * Locks: p9_mutex for the list of channels and for the mount that each of them has.
  */
 #include "client.h"
 

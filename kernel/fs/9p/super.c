@@ -83,7 +83,7 @@ static void v9fs_put_super(struct super_block *sb)
 	p9_client_destroy(sb->s_fs_info);
 }
 
-/* Of what lies below the mounted folder, the server knows one file system: that of the folder itself. */
+/* The server answers for the file system of the mounted folder, also where another one is mounted below it. */
 static int v9fs_statfs(const struct super_block *sb, struct statfs *to)
 {
 	struct v9fs_inode *root = v9fs_i(sb->s_root->d_inode);

@@ -1,5 +1,5 @@
 /*
- * kofuzz FILE COUNT SEED: damage a module file COUNT times, each time anew, and offer it to the kernel. A file that is
+ * kofuzz FILE COUNT SEED: damage a fresh copy of a module file COUNT times and offer each to the kernel. A file that is
  * loaded all the same is taken out again. Prints how many were loaded and how many refused. A kernel that falls over
  * prints something else.
  */

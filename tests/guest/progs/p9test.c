@@ -239,7 +239,7 @@ static void links(void)
 	CHECK(!memcmp(text, target, 4000));
 }
 
-/* A file that has no name any more is still read and written by who has it open. */
+/* A file that has lost its name can still be read and written through descriptors that are open. */
 static void removed_while_open(void)
 {
 	int fd = CHECK_CALL(open("gone", O_RDWR | O_CREAT, 0644));

@@ -1,17 +1,2 @@
-/* Locks of a test with one thread: what is taken must be free. */
-#pragma once
-
-#include <lib/types.h>
-#include <sched/spinlock_types.h>
-
-#define spin_lock_irqsave(l, flags)               \
-	do {                                      \
-		(flags) = 0;                      \
-		assert_int_equal((l)->locked, 0); \
-		(l)->locked = 1;                  \
-	} while (0)
-#define spin_unlock_irqrestore(l, flags) \
-	do {                             \
-		(flags) += 0;            \
-		(l)->locked = 0;         \
-	} while (0)
+/* Spinlocks of a test with one thread, as those of drivers have them. */
+#include "../../include-io/sched/spinlock.h"
