@@ -114,7 +114,7 @@ static void csd_lock_wait(struct call_single_data *csd)
  */
 static bool queue_call(int cpu, struct call_single_data *csd, smp_call_func_t func, void *info, bool wait)
 {
-	struct call_single_data **head = per_cpu_ptr(call_queue, cpu), *old = READ_ONCE(*head);
+	struct call_single_data **head = per_cpu_ptr(&call_queue, cpu), *old = READ_ONCE(*head);
 
 	csd_lock_wait(csd); /* the last call with this struct may not have been taken yet, if nobody waited for it */
 	csd->func = func;
@@ -135,7 +135,7 @@ static void noinline generic_smp_call_function_interrupt(void)
 {
 	struct call_single_data *list, *ordered = NULL, *next;
 
-	list = __atomic_exchange_n(this_cpu_ptr(call_queue), NULL, __ATOMIC_ACQUIRE);
+	list = __atomic_exchange_n(this_cpu_ptr(&call_queue), NULL, __ATOMIC_ACQUIRE);
 	for (; list; list = next) {
 		next = list->next;
 		list->next = ordered;
@@ -204,7 +204,7 @@ void smp_call_function_many(const struct cpumask *mask, smp_call_func_t fn, void
 
 	preempt_disable();
 	WARN_ON_ONCE(irqs_disabled());
-	data = this_cpu_ptr(call_data);
+	data = this_cpu_ptr(&call_data);
 	cpumask_and(&targets, mask, &cpu_online_mask);
 	cpumask_clear_cpu(smp_processor_id(), &targets);
 	for_each_cpu(cpu, &targets)

@@ -55,7 +55,7 @@ static void show_cpu(struct seq_file *m, unsigned cpu, const struct cpu_check *c
 		[CRITICAL_OFF] = "off",
 		[CRITICAL_BUSY] = "busy",
 	};
-	const struct critical *c = per_cpu_ptr(critical_section, cpu);
+	const struct critical *c = per_cpu_ptr(&critical_section, cpu);
 
 	seq_printf(m, "cpu%u: nothing off: %s, irqs off: %s, preemption off: %s, both off: %s", cpu,
 		   names[check->state[CHECK_NONE_OFF]], names[check->state[CHECK_IRQS_OFF]],

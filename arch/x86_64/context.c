@@ -18,7 +18,7 @@ DEFINE_PER_CPU(struct mm_struct *, loaded_mm) = &init_mm;
  */
 void arch_switch_mm(struct mm_struct *prev, struct mm_struct *next, unsigned cpu)
 {
-	__atomic_store_n(this_cpu_ptr(loaded_mm), next, __ATOMIC_SEQ_CST);
+	__atomic_store_n(this_cpu_ptr(&loaded_mm), next, __ATOMIC_SEQ_CST);
 	write_cr(3, next == &init_mm ? __pa_symbol(swapper_pg_dir) : __pa(next->pgd));
 }
 

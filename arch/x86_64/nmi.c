@@ -91,7 +91,7 @@ noinstr void nmi_handler(struct pt_regs *regs)
 	smp_mb();
 	if (likely(!READ_ONCE(text_changes)))
 		default_do_nmi(); /* else: who sent it does without */
-	smp_store_release(this_cpu_ptr(nmi_in_full), 0);
+	smp_store_release(this_cpu_ptr(&nmi_in_full), 0);
 	if (regs->rip == idle_hlt[0])
 		regs->rip = idle_hlt[1];
 	if (regs->rip == parked_hlt[0])

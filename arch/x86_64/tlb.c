@@ -106,13 +106,13 @@ static void flush_local(const struct mm_struct *mm, unsigned long start, unsigne
 static void serve_requests(void)
 {
 	unsigned self = smp_processor_id();
-	u64 *pending = this_cpu_ptr(tlb_pending);
+	u64 *pending = this_cpu_ptr(&tlb_pending);
 
 	if (!READ_ONCE(*pending))
 		return;
 	/* Acquire: the requests are as their owners wrote them before they set the bits. */
 	for (u64 from = __atomic_exchange_n(pending, 0, __ATOMIC_ACQUIRE); from; from &= from - 1) {
-		struct tlb_request *r = per_cpu_ptr(tlb_request, __builtin_ctzl(from));
+		struct tlb_request *r = per_cpu_ptr(&tlb_request, __builtin_ctzl(from));
 
 		flush_local(r->mm, r->start, r->end);
 		/* Release: the request is its owner's again. */
@@ -133,7 +133,7 @@ static void wait_for_answers(const struct tlb_request *r)
 {
 	while (__atomic_load_n(&r->waiting, __ATOMIC_ACQUIRE) & READ_ONCE(tlb_cpus)) {
 		/* Asked here: a call each time round would be all that a trace of the wait shows. */
-		if (READ_ONCE(*this_cpu_ptr(tlb_pending)))
+		if (READ_ONCE(*this_cpu_ptr(&tlb_pending)))
 			serve_requests();
 		cpu_relax();
 	}
@@ -147,7 +147,7 @@ static void wait_for_answers(const struct tlb_request *r)
 static noinline struct tlb_request *native_flush_tlb_others(u64 cpus, const struct mm_struct *mm, unsigned long start,
 							    unsigned long end)
 {
-	struct tlb_request *r = this_cpu_ptr(tlb_request);
+	struct tlb_request *r = this_cpu_ptr(&tlb_request);
 	struct cpumask ring = {{0}};
 	unsigned long flags;
 
@@ -164,7 +164,7 @@ static noinline struct tlb_request *native_flush_tlb_others(u64 cpus, const stru
 		 * Release: the request before the bit. Where there was another bit an interrupt is on its
 		 * way.
 		 */
-		if (!__atomic_fetch_or(per_cpu_ptr(tlb_pending, cpu), BIT(smp_processor_id()), __ATOMIC_RELEASE))
+		if (!__atomic_fetch_or(per_cpu_ptr(&tlb_pending, cpu), BIT(smp_processor_id()), __ATOMIC_RELEASE))
 			ring.bits[0] |= BIT(cpu);
 	}
 	if (ring.bits[0])

@@ -75,6 +75,7 @@ struct module {
 	bool taints;			/* [I] not under the GPL: what it does cannot be looked up */
 	struct module_memory memory[NR_MODULE_PARTS];
 	void *core, *init_memory;	 /* [m] what module_alloc gave */
+	void *percpu;			 /* [I] room for its per-CPU variables (alloc_percpu); NULL: it has none */
 	struct module_section *sections; /* [I] one allocation, their names behind them */
 	unsigned nr_sections;
 	struct ksym_table *symbols;	 /* [I] */

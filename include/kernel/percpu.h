@@ -13,12 +13,23 @@
 
 extern unsigned long __per_cpu_offset[NR_CPUS]; /* [immutable after setup_per_cpu_areas] */
 
-#define __percpu_at(var, off) ((__typeof__(&(var)))((unsigned long)&(var) + (off)))
-#define per_cpu_ptr(var, cpu) __percpu_at(var, __per_cpu_offset[cpu])
-#define per_cpu(var, cpu)     (*per_cpu_ptr(var, cpu))
+/* A CPU's copy of what p points at: a per-CPU variable, or what alloc_percpu() has given. */
+#define __percpu_at(p, off) ((__typeof__(p))((unsigned long)(p) + (off)))
+#define per_cpu_ptr(p, cpu) __percpu_at(p, __per_cpu_offset[cpu])
+#define per_cpu(var, cpu)   (*per_cpu_ptr(&(var), cpu))
 /* Ours. Only with preemption off does it stay ours. */
-#define this_cpu_ptr(var) __percpu_at(var, arch_percpu_offset())
-#define this_cpu(var)	  (*this_cpu_ptr(var))
+#define this_cpu_ptr(p) __percpu_at(p, arch_percpu_offset())
+#define this_cpu(var)	(*this_cpu_ptr(&(var)))
 
 /* Boot, after paging_init and before the page allocator: a copy for every possible CPU. */
 void setup_per_cpu_areas(void);
+
+#define PERCPU_MAX_ALIGN 64 /* bytes: a cache line of both machines */
+/*
+ * `size` bytes for each CPU, zeroed, at a multiple of `align`, a power of two of at most PERCPU_MAX_ALIGN. The pointer
+ * is for per_cpu_ptr() and its like alone. NULL: the room of 32 KiB a CPU is full. Any context but an NMI.
+ */
+void *__alloc_percpu(size_t size, size_t align);
+#define alloc_percpu(type) ((type *)__alloc_percpu(sizeof(type), __alignof__(type)))
+/* What alloc_percpu() has given, or NULL. No CPU may use it any more. Any context but an NMI. */
+void free_percpu(void *p);

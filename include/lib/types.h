@@ -12,11 +12,20 @@
 typedef uint8_t u8;
 typedef uint16_t u16;
 typedef uint32_t u32;
+/*
+ * Tutorials print a u64 by %llu, as it is an unsigned long long on Linux: for modules it is one here. The kernel's own
+ * is <stdint.h>'s. The two are passed and stored in the same way.
+ */
+#ifdef MODULE
+typedef unsigned long long u64;
+typedef long long s64;
+#else
 typedef uint64_t u64;
+typedef int64_t s64;
+#endif
 typedef int8_t s8;
 typedef int16_t s16;
 typedef int32_t s32;
-typedef int64_t s64;
 
 typedef long ssize_t;
 typedef s64 loff_t; /* byte offset in a file */

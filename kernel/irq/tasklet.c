@@ -54,7 +54,7 @@ void noinline tasklet_schedule(struct tasklet_struct *t)
 	if (test_and_set_bit(TASKLET_STATE_SCHED, &t->state))
 		return;
 	local_irq_save(flags);
-	append_tasklet(this_cpu_ptr(tasklets), t, TASKLET_SOFTIRQ);
+	append_tasklet(this_cpu_ptr(&tasklets), t, TASKLET_SOFTIRQ);
 	local_irq_restore(flags);
 }
 EXPORT_SYMBOL(tasklet_schedule);
@@ -66,7 +66,7 @@ void noinline tasklet_hi_schedule(struct tasklet_struct *t)
 	if (test_and_set_bit(TASKLET_STATE_SCHED, &t->state))
 		return;
 	local_irq_save(flags);
-	append_tasklet(this_cpu_ptr(hi_tasklets), t, HI_SOFTIRQ);
+	append_tasklet(this_cpu_ptr(&hi_tasklets), t, HI_SOFTIRQ);
 	local_irq_restore(flags);
 }
 EXPORT_SYMBOL(tasklet_hi_schedule);
@@ -148,12 +148,12 @@ static void serve_tasklets(struct tasklet_list *list, int softirq)
 
 static void tasklet_action(void)
 {
-	serve_tasklets(this_cpu_ptr(tasklets), TASKLET_SOFTIRQ);
+	serve_tasklets(this_cpu_ptr(&tasklets), TASKLET_SOFTIRQ);
 }
 
 static void tasklet_hi_action(void)
 {
-	serve_tasklets(this_cpu_ptr(hi_tasklets), HI_SOFTIRQ);
+	serve_tasklets(this_cpu_ptr(&hi_tasklets), HI_SOFTIRQ);
 }
 
 static int tasklets_init(void)

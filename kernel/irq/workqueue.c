@@ -25,12 +25,12 @@ static DEFINE_PER_CPU(struct worker_pool, worker_pools);
 /* The pool of this number; NULL: it is gone. It stays while interrupts or preemption are off. */
 static struct worker_pool *find_pool(int number)
 {
-	return number < NR_CPUS ? per_cpu_ptr(worker_pools, number) : find_own_pool(number);
+	return number < NR_CPUS ? per_cpu_ptr(&worker_pools, number) : find_own_pool(number);
 }
 
 struct worker_pool *cpu_pool(int cpu)
 {
-	return per_cpu_ptr(worker_pools, cpu);
+	return per_cpu_ptr(&worker_pools, cpu);
 }
 
 /*
@@ -186,7 +186,7 @@ static bool work_idle(struct work_struct *w)
 /* Who waits for a work's end: all pools of CPUs have a queue of their own; the others, which may go, share one. */
 static wait_queue_head_t *done_queue(int number)
 {
-	return number < NR_CPUS ? per_cpu_ptr(worker_pools, number)->done : &own_works_done;
+	return number < NR_CPUS ? per_cpu_ptr(&worker_pools, number)->done : &own_works_done;
 }
 
 /* Looks again each time a work of its pool ends. Context: a task that may sleep, not w itself. */

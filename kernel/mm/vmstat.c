@@ -22,7 +22,7 @@ static DEFINE_PER_CPU(u64, page_faults);
 
 void count_page_fault(void)
 {
-	__atomic_fetch_add(this_cpu_ptr(page_faults), 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(this_cpu_ptr(&page_faults), 1, __ATOMIC_RELAXED);
 }
 
 /* Values named nr_ are pages, except for the kernel's stacks, which are in KiB, as on Linux. */

@@ -22,6 +22,7 @@ struct load_info {
 	const char *strings; /* of symbols */
 	size_t strings_size;
 	unsigned this_module; /* number of the section with the struct module */
+	unsigned percpu;      /* number of the section with what per-CPU variables begin with; 0: none */
 	const char *modinfo;  /* words "name=value", each ended by a zero; NULL: none */
 	size_t modinfo_size;
 	const char *name; /* of the module, or "?": for messages */
@@ -57,6 +58,12 @@ void module_free_memory(struct module *mod);
  * by it from now on.
  */
 int module_resolve(struct module *mod, struct load_info *info);
+/*
+ * kernel/module/percpu.c: room in every CPU's area for its per-CPU variables, and afterwards, when the module is
+ * relocated, what they begin with. 0, -ENOEXEC, -ENOMEM.
+ */
+int module_alloc_percpu(struct module *mod, struct load_info *info);
+void module_fill_percpu(const struct module *mod, const struct load_info *info);
 /* Apply all relocations, and collect the call sites. 0, -ENOEXEC, -ENOMEM. */
 int module_relocate(struct module *mod, struct load_info *info);
 /* Its names, for backtraces and /proc/kallsyms; all it needs is copied. 0, -ENOMEM. */

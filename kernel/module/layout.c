@@ -12,6 +12,7 @@
 #include "internal.h"
 
 #include <arch/pgtable.h>
+#include <kernel/percpu.h>
 #include <lib/string.h>
 #include <mm/page.h>
 #include <mm/slab.h>
@@ -124,7 +125,8 @@ int module_layout(struct module *mod, struct load_info *info)
 	if (err)
 		return err;
 	copy_sections(mod, info);
-	return keep_sections(mod, info);
+	err = module_alloc_percpu(mod, info);
+	return err ? err : keep_sections(mod, info);
 }
 
 static void protect(const struct module_memory *part, pgprot_t prot)
@@ -166,6 +168,7 @@ void module_free_memory(struct module *mod)
 {
 	void *core = mod->core;
 
+	free_percpu(mod->percpu);
 	vfree(mod->init_memory);
 	kfree(mod->sections);
 	vfree(core);

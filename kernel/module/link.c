@@ -130,6 +130,8 @@ int module_resolve(struct module *mod, struct load_info *info)
 		if (sym->st_shndx == SHN_UNDEF) {
 			if (*name && strcmp(name, ARCH_MCOUNT))
 				err = resolve_undefined(mod, info, sym);
+		} else if (sym->st_shndx == info->percpu) {
+			sym->st_value += (unsigned long)mod->percpu;
 		} else if (sym->st_shndx != SHN_ABS) {
 			sym->st_value += info->sections[sym->st_shndx].sh_addr;
 		}
@@ -246,5 +248,7 @@ int module_relocate(struct module *mod, struct load_info *info)
 		if (s->sh_type == SHT_RELA && info->sections[s->sh_info].sh_addr)
 			err = relocate_section(mod, info, s, &info->sections[s->sh_info]);
 	}
+	if (!err)
+		module_fill_percpu(mod, info);
 	return err ? err : sort_sites(mod, info);
 }

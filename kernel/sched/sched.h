@@ -83,8 +83,8 @@ struct rq {
 	struct rt_rq rt;
 };
 DECLARE_PER_CPU(struct rq, runqueues);
-#define cpu_rq(cpu) per_cpu_ptr(runqueues, cpu)
-#define this_rq()   this_cpu_ptr(runqueues)
+#define cpu_rq(cpu) per_cpu_ptr(&runqueues, cpu)
+#define this_rq()   this_cpu_ptr(&runqueues)
 #define task_rq(p)  cpu_rq(READ_ONCE((p)->cpu))
 
 extern struct cpumask idle_cpus_mask;	  /* CPUs that run their idle task [a: a hint] */

@@ -69,7 +69,7 @@ static int cpu_stopper_thread(void *data)
 /* False when that CPU has no stopper. Any thread context; does not wait. */
 static bool queue_stop_work(int cpu, struct cpu_stop_work *w)
 {
-	struct cpu_stopper *s = per_cpu_ptr(cpu_stopper, cpu);
+	struct cpu_stopper *s = per_cpu_ptr(&cpu_stopper, cpu);
 	unsigned long flags;
 
 	if (!smp_load_acquire(&s->ready))
@@ -107,7 +107,7 @@ void stop_each_cpu_but(unsigned except, int (*fn)(void *), void *arg)
 
 	mutex_lock(&stop_each_mutex);
 	for_each_online_cpu(cpu) {
-		struct cpu_stop_work *w = per_cpu_ptr(stop_each_work, cpu);
+		struct cpu_stop_work *w = per_cpu_ptr(&stop_each_work, cpu);
 
 		w->fn = fn;
 		w->arg = arg;
@@ -115,7 +115,7 @@ void stop_each_cpu_but(unsigned except, int (*fn)(void *), void *arg)
 			cpumask_set_cpu(cpu, &asked);
 	}
 	for_each_cpu(cpu, &asked)
-		wait_for_completion(&per_cpu_ptr(stop_each_work, cpu)->done);
+		wait_for_completion(&per_cpu_ptr(&stop_each_work, cpu)->done);
 	mutex_unlock(&stop_each_mutex);
 }
 
@@ -324,7 +324,7 @@ static unsigned queue_stops(struct stop_machine_data *d, unsigned self)
 	unsigned cpu, n = 0;
 
 	for_each_online_cpu(cpu) {
-		struct cpu_stop_work *w = per_cpu_ptr(stop_machine_work, cpu);
+		struct cpu_stop_work *w = per_cpu_ptr(&stop_machine_work, cpu);
 
 		if (cpu == self)
 			continue;
@@ -383,7 +383,7 @@ static int stop_all_cpus(struct stop_machine_data *d, int (*fn)(void *), void *d
 	/* The works are used again by the next stop, and d goes: the threads must be through with them. */
 	for_each_online_cpu(cpu)
 		if (cpu != self)
-			wait_for_completion(&per_cpu_ptr(stop_machine_work, cpu)->done);
+			wait_for_completion(&per_cpu_ptr(&stop_machine_work, cpu)->done);
 	rcu_gp_end(grace_period);
 	mutex_unlock(&stop_machine_mutex);
 	return ret;
@@ -431,7 +431,7 @@ static void set_stop_class(struct task_struct *p, int cpu)
  */
 static void start_stopper(int cpu)
 {
-	struct cpu_stopper *s = per_cpu_ptr(cpu_stopper, cpu);
+	struct cpu_stopper *s = per_cpu_ptr(&cpu_stopper, cpu);
 
 	spin_lock_init(&s->lock);
 	INIT_LIST_HEAD(&s->works);

@@ -50,7 +50,7 @@ static struct hrtimer *first_timer(struct hrtimer_cpu_base *base)
 void hrtimer_init(struct hrtimer *t, enum hrtimer_restart (*fn)(struct hrtimer *))
 {
 	trace_hrtimer_init(t, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
-	*t = (struct hrtimer){.function = fn, .base = per_cpu_ptr(hrtimer_bases, 0)};
+	*t = (struct hrtimer){.function = fn, .base = per_cpu_ptr(&hrtimer_bases, 0)};
 }
 EXPORT_SYMBOL(hrtimer_init);
 
@@ -115,7 +115,7 @@ static bool remove_hrtimer(struct hrtimer_cpu_base *base, struct hrtimer *t)
 /* Move an unqueued timer to this CPU, unless its callback runs. Returns its base, locked. */
 static struct hrtimer_cpu_base *switch_base(struct hrtimer *t, struct hrtimer_cpu_base *base)
 {
-	struct hrtimer_cpu_base *here = this_cpu_ptr(hrtimer_bases);
+	struct hrtimer_cpu_base *here = this_cpu_ptr(&hrtimer_bases);
 
 	if (base == here || base->running == t)
 		return base;
@@ -141,7 +141,7 @@ void noinline hrtimer_start(struct hrtimer *t, ktime_t expires)
 	enqueue_hrtimer(base, t, was_armed);
 	/* On another CPU's base only while its interrupt runs our callback: that one sets the hardware
 	 * afterwards. */
-	if (base == this_cpu_ptr(hrtimer_bases))
+	if (base == this_cpu_ptr(&hrtimer_bases))
 		program_event(base, expires);
 	unlock_base(base);
 	local_irq_restore(flags);
@@ -232,7 +232,7 @@ static void noinline __hrtimer_run_queues(struct hrtimer_cpu_base *base, ktime_t
 
 void noinline hrtimer_interrupt(void)
 {
-	struct hrtimer_cpu_base *base = this_cpu_ptr(hrtimer_bases);
+	struct hrtimer_cpu_base *base = this_cpu_ptr(&hrtimer_bases);
 	struct hrtimer *t;
 
 	arch_spin_lock(&base->lock);
@@ -252,13 +252,13 @@ void noinline hrtimer_interrupt(void)
 
 s64 hrtimers_late_by(unsigned cpu, ktime_t now)
 {
-	return now - READ_ONCE(per_cpu_ptr(hrtimer_bases, cpu)->next_event);
+	return now - READ_ONCE(per_cpu_ptr(&hrtimer_bases, cpu)->next_event);
 }
 
 /* For /proc/timer_list. The lock keeps the tree; the timers themselves are only named. */
 unsigned hrtimers_waiting(unsigned cpu, struct hrtimer_view *to, unsigned n)
 {
-	struct hrtimer_cpu_base *base = per_cpu_ptr(hrtimer_bases, cpu);
+	struct hrtimer_cpu_base *base = per_cpu_ptr(&hrtimer_bases, cpu);
 	unsigned long flags;
 	unsigned nr = 0;
 
@@ -280,7 +280,7 @@ void hrtimers_init(void)
 	unsigned cpu;
 
 	for_each_possible_cpu(cpu) {
-		struct hrtimer_cpu_base *base = per_cpu_ptr(hrtimer_bases, cpu);
+		struct hrtimer_cpu_base *base = per_cpu_ptr(&hrtimer_bases, cpu);
 
 		spin_lock_init(&base->lock);
 		base->timers = RB_ROOT_CACHED;
@@ -291,7 +291,7 @@ void hrtimers_init(void)
 /* Timers may have been started on this CPU before its hardware was set up: the first of them is set now. */
 void hrtimers_init_cpu(void)
 {
-	struct hrtimer_cpu_base *base = this_cpu_ptr(hrtimer_bases);
+	struct hrtimer_cpu_base *base = this_cpu_ptr(&hrtimer_bases);
 	struct hrtimer *t;
 
 	if (!clock_event)

@@ -22,7 +22,7 @@ static DEFINE_PER_CPU(struct tick, ticks);
 
 static enum hrtimer_restart noinline tick_sched_timer(struct hrtimer *t)
 {
-	struct tick *tick = this_cpu_ptr(ticks);
+	struct tick *tick = this_cpu_ptr(&ticks);
 
 	printk_tick();
 	/*
@@ -42,8 +42,8 @@ static enum hrtimer_restart noinline tick_sched_timer(struct hrtimer *t)
 /* Each CPU once, interrupts off, after hrtimers_init_cpu. */
 void tick_init_cpu(void)
 {
-	hrtimer_init(&this_cpu_ptr(ticks)->timer, tick_sched_timer);
-	this_cpu_ptr(ticks)->armed = false;
+	hrtimer_init(&this_cpu_ptr(&ticks)->timer, tick_sched_timer);
+	this_cpu_ptr(&ticks)->armed = false;
 }
 
 void noinline tick_nohz_idle_enter(void)
@@ -58,7 +58,7 @@ void noinline tick_nohz_idle_exit(void)
 	struct tick *tick;
 
 	local_irq_disable();
-	tick = this_cpu_ptr(ticks);
+	tick = this_cpu_ptr(&ticks);
 	if (!tick->armed) {
 		tick->armed = true;
 		hrtimer_start(&tick->timer, ktime_get() + TICK_NSEC);

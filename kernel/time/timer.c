@@ -76,7 +76,7 @@ static bool detach_timer(struct timer_base *base, struct timer_list *t)
  */
 static struct timer_base *lock_new_base(struct timer_list *t, bool *was_pending)
 {
-	struct timer_base *here = this_cpu_ptr(timer_bases), *base;
+	struct timer_base *here = this_cpu_ptr(&timer_bases), *base;
 
 	if (!READ_ONCE(t->base))
 		cmpxchg(&t->base, NULL, here);
@@ -112,7 +112,7 @@ int noinline mod_timer(struct timer_list *t, unsigned long expires)
 		t->expires = expires;
 		WRITE_ONCE(t->pending, true);
 		/* On another CPU's base only while that serves timers: it looks at the first one afterwards. */
-		if (rb_add_cached(&t->node, &base->timers, expires_first) && base == this_cpu_ptr(timer_bases))
+		if (rb_add_cached(&t->node, &base->timers, expires_first) && base == this_cpu_ptr(&timer_bases))
 			program_base(base);
 	}
 	spin_unlock(&base->lock);
@@ -144,7 +144,7 @@ static int delete_timer(struct timer_list *t, bool wait, bool shut)
 
 	local_irq_save(flags);
 	if (shut && !READ_ONCE(t->base))
-		cmpxchg(&t->base, NULL, this_cpu_ptr(timer_bases));
+		cmpxchg(&t->base, NULL, this_cpu_ptr(&timer_bases));
 	base = lock_timer_base(t);
 	if (base) {
 		if (shut)
@@ -205,7 +205,7 @@ static void noinline call_timer_fn(struct timer_base *base, struct timer_list *t
 /* The softirq: all that is due, then the hardware is set to the next one. */
 static void run_timers(void)
 {
-	struct timer_base *base = this_cpu_ptr(timer_bases);
+	struct timer_base *base = this_cpu_ptr(&timer_bases);
 	struct timer_list *t;
 
 	spin_lock_irq(&base->lock);
@@ -226,7 +226,7 @@ static int timers_init(void)
 	unsigned cpu;
 
 	for_each_possible_cpu(cpu) {
-		struct timer_base *base = per_cpu_ptr(timer_bases, cpu);
+		struct timer_base *base = per_cpu_ptr(&timer_bases, cpu);
 
 		spin_lock_init(&base->lock);
 		base->timers = RB_ROOT_CACHED;

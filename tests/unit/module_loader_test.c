@@ -25,6 +25,7 @@
 #include "../../kernel/module/elf.c"
 #include "../../kernel/module/layout.c"
 #include "../../kernel/module/link.c"
+#include "../../kernel/module/percpu.c"
 
 /* ---- The kernel around it */
 
@@ -69,6 +70,14 @@ void kfree(const void *p)
 {
 	vfree(p);
 }
+void *__alloc_percpu(size_t size, size_t align)
+{
+	return kmalloc(size, 0);
+}
+void free_percpu(void *p)
+{
+	vfree(p);
+}
 void *kvmalloc(size_t size, gfp_t gfp)
 {
 	return kmalloc(size, gfp);
@@ -93,18 +102,35 @@ void module_put(struct module *mod)
 
 /* ---- A file: text with a call of the hook, one of the kernel and an address of data; and all that a module needs */
 
-enum { NUL, TEXT, RELA_TEXT, DATA, BSS, THIS, RELA_THIS, INFO, SYMTAB, STRTAB, NAMES, NR_SECTIONS };
-enum { SYM_NONE, SYM_INIT, SYM_DATA, SYM_HOOK, SYM_OUTSIDE, NR_SYMBOLS };
-static const char strings[] = "\0init_module\0number\0__fentry__\0outside";
-static const char names[] =
-	"\0.text\0.rela.text\0.data\0.bss\0.gnu.linkonce.this_module\0.rela.this\0.modinfo\0.symtab\0.strtab"
-	"\0.shstrtab";
+enum {
+	NUL,
+	TEXT,
+	RELA_TEXT,
+	DATA,
+	PERCPU,
+	RELA_PERCPU,
+	BSS,
+	THIS,
+	RELA_THIS,
+	INFO,
+	SYMTAB,
+	STRTAB,
+	NAMES,
+	NR_SECTIONS
+};
+enum { SYM_NONE, SYM_INIT, SYM_DATA, SYM_PERCPU, SYM_HOOK, SYM_OUTSIDE, NR_SYMBOLS };
+static const char strings[] = "\0init_module\0number\0each\0__fentry__\0outside";
+static const char names[] = "\0.text\0.rela.text\0.data\0.data..percpu\0.rela.percpu"
+			    "\0.bss\0.gnu.linkonce.this_module\0.rela.this\0.modinfo\0.symtab\0.strtab"
+			    "\0.shstrtab";
 
 static struct {
 	struct elf64_hdr header;
 	u8 text[64];
-	struct elf64_rela rela_text[3];
+	struct elf64_rela rela_text[4];
 	u64 data[2];
+	u64 percpu[2];
+	struct elf64_rela rela_percpu[1];
 	u8 this[ALIGN(sizeof(struct module), 8)];
 	struct elf64_rela rela_this[1];
 	char info[24];
@@ -169,15 +195,23 @@ static int make_whole(void **state)
 	whole.rela_text[0] = rela(1, SYM_HOOK, ARCH_MCOUNT_TYPE, -4);
 	whole.rela_text[1] = rela(16, SYM_OUTSIDE, R_X86_64_64, 2);
 	whole.rela_text[2] = rela(32, SYM_DATA, R_X86_64_PC32, -4);
+	whole.rela_text[3] = rela(40, SYM_PERCPU, R_X86_64_64, 0);
+	whole.percpu[1] = 5;
+	whole.rela_percpu[0] = rela(0, SYM_DATA, R_X86_64_64, 0);
 	whole.rela_this[0] = rela(offsetof(struct module, init), SYM_INIT, R_X86_64_64, 0);
 	symbol(SYM_INIT, "init_module", STB_GLOBAL << 4 | STT_FUNC, TEXT, 0);
 	symbol(SYM_DATA, "number", STB_GLOBAL << 4 | STT_OBJECT, DATA, 8);
+	symbol(SYM_PERCPU, "each", STB_GLOBAL << 4 | STT_OBJECT, PERCPU, 8);
 	symbol(SYM_HOOK, "__fentry__", STB_GLOBAL << 4, SHN_UNDEF, 0);
 	symbol(SYM_OUTSIDE, "outside", STB_GLOBAL << 4, SHN_UNDEF, 0);
 	section(TEXT, ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, whole.text, sizeof(whole.text), 0, 0, 0);
 	section(RELA_TEXT, ".rela.text", SHT_RELA, 0, whole.rela_text, sizeof(whole.rela_text), SYMTAB, TEXT,
 		sizeof(struct elf64_rela));
 	section(DATA, ".data", SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, whole.data, sizeof(whole.data), 0, 0, 0);
+	section(PERCPU, ".data..percpu", SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, whole.percpu, sizeof(whole.percpu), 0, 0,
+		0);
+	section(RELA_PERCPU, ".rela.percpu", SHT_RELA, 0, whole.rela_percpu, sizeof(whole.rela_percpu), SYMTAB, PERCPU,
+		sizeof(struct elf64_rela));
 	section(BSS, ".bss", SHT_NOBITS, SHF_ALLOC | SHF_WRITE, NULL, 40, 0, 0, 0);
 	section(THIS, THIS_MODULE_SECTION, SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, whole.this, sizeof(struct module), 0, 0,
 		0);
@@ -238,6 +272,11 @@ static void see_whole(const struct module *mod, const struct load_info *info)
 	/* Text and data are one allocation, so the distance fits into 32 bits. */
 	memcpy(&distance, text + 32, sizeof(distance));
 	assert_ptr_equal(text + 32 + 4 + distance, data + 1);
+	/* A per-CPU variable is in the room of the CPUs, and begins there with what the relocated section says. */
+	memcpy(&number, text + 40, sizeof(number));
+	assert_ptr_equal(number, (u64 *)mod->percpu + 1);
+	assert_int_equal(((u64 *)mod->percpu)[1], 5);
+	assert_ptr_equal(((u64 *)mod->percpu)[0], data + 1);
 	assert_ptr_equal(this->init, text);
 	assert_int_equal(mod->nr_sites, 1);
 	assert_int_equal(mod->sites[0], (unsigned long)text);

@@ -38,7 +38,7 @@ static DEFINE_PER_CPU(struct records_aside, records_aside);
  */
 static void *enter_aside(struct trace_event_buffer *buffer)
 {
-	struct records_aside *aside = this_cpu_ptr(records_aside);
+	struct records_aside *aside = this_cpu_ptr(&records_aside);
 
 	buffer->depth = trace_nest_enter(&aside->depth);
 	return likely(buffer->depth < TRACE_NEST_MAX) ? aside->record[buffer->depth] : NULL;
@@ -46,7 +46,7 @@ static void *enter_aside(struct trace_event_buffer *buffer)
 
 void trace_event_leave_aside(const struct trace_event_buffer *buffer)
 {
-	trace_nest_leave(&this_cpu_ptr(records_aside)->depth, buffer->depth);
+	trace_nest_leave(&this_cpu_ptr(&records_aside)->depth, buffer->depth);
 }
 
 static struct ring_buffer_per_cpu *ring_here(const struct trace_event_file *file)

@@ -123,7 +123,7 @@ static __always_inline int record_message(unsigned long ip, const char *fmt, va_
 	tr = printk_array();
 	if (!tr)
 		goto enable;
-	texts = this_cpu_ptr(printk_text);
+	texts = this_cpu_ptr(&printk_text);
 	depth = trace_nest_enter(&texts->depth);
 	if (likely(depth < TRACE_NEST_MAX)) {
 		n = record(tr, ip, texts->text[depth], fmt, args, fp);

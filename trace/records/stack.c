@@ -46,7 +46,7 @@ static void record_stack(struct trace_array *tr, u32 pc, unsigned long flags, co
  */
 void trace_stack_from(struct trace_array *tr, u32 pc, unsigned long flags, unsigned skip, unsigned long fp)
 {
-	struct stack_frames *frames = this_cpu_ptr(stack_frames);
+	struct stack_frames *frames = this_cpu_ptr(&stack_frames);
 	unsigned depth = trace_nest_enter(&frames->depth), n;
 
 	if (unlikely(depth == TRACE_NEST_MAX))

@@ -68,7 +68,7 @@ static bool has_user_stack(u32 pc)
 void trace_user_stack(struct trace_array *tr, u32 pc, unsigned long flags)
 {
 	unsigned long callers[USER_STACK_FRAMES] = {};
-	bool *reading = this_cpu_ptr(reading_user_stack);
+	bool *reading = this_cpu_ptr(&reading_user_stack);
 
 	if (READ_ONCE(*reading) || !has_user_stack(pc))
 		return;

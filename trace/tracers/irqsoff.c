@@ -29,7 +29,7 @@ static void record_place(struct trace_array *tr, unsigned long ip, unsigned long
 static __always_inline void take_section(unsigned long hook, unsigned long ip, unsigned long fp, unsigned long flags,
 					 struct trace_array *tr, u64 end, unsigned long last)
 {
-	struct critical *c = this_cpu_ptr(critical_section);
+	struct critical *c = this_cpu_ptr(&critical_section);
 	struct critical_names names = critical_names(hook, ip, fp);
 	u32 pc = preempt_count();
 	struct trace_section section = {
@@ -74,7 +74,7 @@ static noinline void record_function(unsigned long ip, unsigned long parent_ip)
 	unsigned long flags;
 
 	raw_local_irq_save(flags);
-	c = this_cpu_ptr(critical_section);
+	c = this_cpu_ptr(&critical_section);
 	if (tr && c->state == CRITICAL_OFF && !in_nmi() && !trace_pids_ignore(&tr->function_pids, current->pid)) {
 		critical_set_state(c, CRITICAL_BUSY);
 		trace_function(tr, ip, parent_ip, preempt_count(), flags);
@@ -108,7 +108,7 @@ static bool critical_graph_concerned(void)
  */
 static bool critical_graph_begin(struct trace_array *tr)
 {
-	struct critical *c = this_cpu_ptr(critical_section);
+	struct critical *c = this_cpu_ptr(&critical_section);
 
 	if (!READ_ONCE(critical_tracer.tr) || c->state != CRITICAL_OFF || in_nmi())
 		return false;
@@ -118,7 +118,7 @@ static bool critical_graph_begin(struct trace_array *tr)
 
 static void critical_graph_end(void)
 {
-	critical_set_state(this_cpu_ptr(critical_section), CRITICAL_OFF);
+	critical_set_state(this_cpu_ptr(&critical_section), CRITICAL_OFF);
 }
 
 static const struct latency_graph critical_graph = {critical_graph_concerned, critical_graph_begin, critical_graph_end};
@@ -159,7 +159,7 @@ static void forget_sections(void)
 	unsigned cpu;
 
 	for_each_possible_cpu(cpu)
-		*per_cpu_ptr(critical_section, cpu) = (struct critical){};
+		*per_cpu_ptr(&critical_section, cpu) = (struct critical){};
 }
 
 /*

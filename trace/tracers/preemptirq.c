@@ -268,7 +268,7 @@ static __always_inline u32 base_of_irq(const struct critical *c, u32 count)
 
 static __always_inline void irqs_off(unsigned long ip, unsigned long fp)
 {
-	struct critical *c = this_cpu_ptr(critical_section);
+	struct critical *c = this_cpu_ptr(&critical_section);
 	u32 pc = preempt_count(), base = 0;
 
 	if (pc && (critical_tracer.kinds & CRITICAL_PREEMPT)) {
@@ -300,7 +300,7 @@ static __always_inline void irqs_on(unsigned long ip, unsigned long fp, struct c
 
 	if (!irqs_disabled_flags(flags))
 		return;
-	c = this_cpu_ptr(critical_section);
+	c = this_cpu_ptr(&critical_section);
 	if ((critical_tracer.kinds & CRITICAL_PREEMPT) && preempt_count() > c->base)
 		return; /* preemption is still off */
 	critical_end(c, ip, fp, flags, end, tracer_hardirqs_on);
@@ -330,7 +330,7 @@ void trace_preempt_off(unsigned long ip, unsigned long fp)
 
 	raw_local_irq_save(flags);
 	if (!(critical_tracer.kinds & CRITICAL_IRQS) || !irqs_disabled_flags(flags))
-		critical_begin(this_cpu_ptr(critical_section), (unsigned long)trace_preempt_off, ip, fp,
+		critical_begin(this_cpu_ptr(&critical_section), (unsigned long)trace_preempt_off, ip, fp,
 			       preempt_count(), 0, &flags);
 	raw_local_irq_restore(flags);
 }
@@ -342,7 +342,7 @@ void trace_preempt_on(unsigned long ip, unsigned long fp)
 	unsigned long flags;
 
 	raw_local_irq_save(flags);
-	c = this_cpu_ptr(critical_section);
+	c = this_cpu_ptr(&critical_section);
 	if (!(critical_tracer.kinds & CRITICAL_IRQS) || !irqs_disabled_flags(flags))
 		critical_end(c, ip, fp, flags, end, tracer_preempt_on);
 	else
@@ -359,7 +359,7 @@ static u32 irq_context_offset(u32 pc)
 
 void trace_irq_context_enter(unsigned long ip, unsigned long fp)
 {
-	struct critical *c = this_cpu_ptr(critical_section);
+	struct critical *c = this_cpu_ptr(&critical_section);
 	u32 pc = preempt_count(), base = pc - irq_context_offset(pc);
 
 	if ((critical_tracer.kinds & CRITICAL_IRQS) || (base && c->state == CRITICAL_OFF))
@@ -371,7 +371,7 @@ void trace_irq_context_enter(unsigned long ip, unsigned long fp)
 void trace_irq_context_exit(unsigned long ip, unsigned long fp)
 {
 	struct critical_end end = critical_end_now();
-	struct critical *c = this_cpu_ptr(critical_section);
+	struct critical *c = this_cpu_ptr(&critical_section);
 	u32 pc = preempt_count();
 
 	if (!(critical_tracer.kinds & CRITICAL_IRQS) && pc - irq_context_offset(pc) <= c->base)
@@ -383,7 +383,7 @@ void trace_irq_context_exit(unsigned long ip, unsigned long fp)
 void trace_critical_stop(unsigned long ip, unsigned long fp)
 {
 	struct critical_end end = critical_end_now();
-	struct critical *c = this_cpu_ptr(critical_section);
+	struct critical *c = this_cpu_ptr(&critical_section);
 
 	critical_end(c, ip, fp, arch_local_save_flags(), end,
 		     critical_tracer.kinds & CRITICAL_IRQS ? tracer_hardirqs_on : tracer_preempt_on);
@@ -394,7 +394,7 @@ void trace_critical_start(unsigned long ip, unsigned long fp)
 {
 	unsigned long hook = critical_tracer.kinds & CRITICAL_IRQS ? (unsigned long)trace_hardirqs_off
 								   : (unsigned long)trace_preempt_off;
-	struct critical *c = this_cpu_ptr(critical_section);
+	struct critical *c = this_cpu_ptr(&critical_section);
 
 	c->waits = false;
 	/* Where interrupts are taken while it waits (x86_64) the section has begun with the first. */

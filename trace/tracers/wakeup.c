@@ -181,7 +181,7 @@ static void await_recorders(void)
 
 	smp_mb();
 	for_each_online_cpu(cpu)
-		while (smp_load_acquire(per_cpu_ptr(recorders, cpu)))
+		while (smp_load_acquire(per_cpu_ptr(&recorders, cpu)))
 			cpu_relax();
 }
 
@@ -244,7 +244,7 @@ static void record_switch(struct trace_array *tr, struct task_struct *prev, unsi
 static void probe_waking(void *data, struct task_struct *p)
 {
 	struct trace_array *tr = data;
-	struct waking *w = this_cpu_ptr(waking);
+	struct waking *w = this_cpu_ptr(&waking);
 	const struct frame_record *site = probe_site();
 
 	if (p->prio >= prio_limit)
@@ -277,7 +277,7 @@ static void consider(struct trace_array *tr, struct task_struct *p, const struct
 /* The probes of the wake-ups are there later than that of sched_waking, and go before it: it has seen p. */
 static void probe_wakeup(void *data, struct task_struct *p)
 {
-	struct waking *w = this_cpu_ptr(waking);
+	struct waking *w = this_cpu_ptr(&waking);
 
 	if (w->task != p)
 		return;
@@ -350,7 +350,7 @@ static void probe_sched_switch(void *data, bool preempt, struct task_struct *pre
 /* Is this record the followed wake-up's? Then recorder_leave() comes after it. Interrupts off. */
 static bool recorder_enter(struct trace_array *tr)
 {
-	unsigned *n = this_cpu_ptr(recorders);
+	unsigned *n = this_cpu_ptr(&recorders);
 
 	WRITE_ONCE(*n, *n + 1);
 	smp_mb(); /* see await_recorders */
@@ -362,7 +362,7 @@ static bool recorder_enter(struct trace_array *tr)
 
 static void recorder_leave(void)
 {
-	unsigned *n = this_cpu_ptr(recorders);
+	unsigned *n = this_cpu_ptr(&recorders);
 
 	smp_store_release(n, *n - 1);
 }
@@ -488,7 +488,7 @@ int wakeup_register_probes(struct trace_array *tr, int limit)
 	prio_limit = limit;
 	/* A wake-up may have been under way when the probes went the last time. */
 	for_each_possible_cpu(cpu)
-		per_cpu_ptr(waking, cpu)->task = NULL;
+		per_cpu_ptr(&waking, cpu)->task = NULL;
 	return tracepoint_probes_register(wakeup_probes, ARRAY_SIZE(wakeup_probes), tr);
 }
 

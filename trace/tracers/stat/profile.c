@@ -58,7 +58,7 @@ static bool profile_enabled; /* [t] */
  */
 bool profile_read(int cpu, unsigned rec, struct profile_count *count)
 {
-	struct profile_cpu *p = per_cpu_ptr(profile_cpu, cpu);
+	struct profile_cpu *p = per_cpu_ptr(&profile_cpu, cpu);
 	u32 seq;
 
 	if (!p->counts)
@@ -119,7 +119,7 @@ static __always_inline void count_end(struct profile_cpu *here)
 /* fgraph_ops.entryfunc, the general way: count the call. True when its return is wanted for the time. */
 static bool profile_entry(struct fgraph_ops *gops, const struct fgraph_call *call, struct fgraph_frame *frame)
 {
-	struct profile_cpu *here = this_cpu_ptr(profile_cpu);
+	struct profile_cpu *here = this_cpu_ptr(&profile_cpu);
 	struct profile_count *count = count_begin(here, call->ip);
 
 	if (!count)
@@ -148,7 +148,7 @@ static __always_inline void add_time(struct profile_count *count, u64 ns)
 static __always_inline void end_call(struct fgraph_stack *stack, const struct fgraph_frame *frame, u64 now)
 {
 	u64 total = now - frame->calltime, inner = stack->inner - frame->inner;
-	struct profile_cpu *here = this_cpu_ptr(profile_cpu);
+	struct profile_cpu *here = this_cpu_ptr(&profile_cpu);
 	struct profile_count *count = count_begin(here, frame->func);
 
 	stack->inner = frame->inner + total;
@@ -170,7 +170,7 @@ static void profile_return(struct fgraph_ops *gops, const struct fgraph_call *ca
 void profile_enter(struct fgraph_stack *stack, struct fgraph_frame *frame)
 {
 	struct fgraph_state *state = &stack->user[FGRAPH_PROFILER];
-	struct profile_cpu *here = this_cpu_ptr(profile_cpu);
+	struct profile_cpu *here = this_cpu_ptr(&profile_cpu);
 	struct profile_count *count = count_begin(here, frame->func);
 
 	WRITE_ONCE(state->depth, state->depth + 1);
@@ -231,7 +231,7 @@ static void profile_direct_enter(unsigned long ip, unsigned long parent_ip, stru
 	frame = fgraph_push(stack, ip, parent_ip, fregs);
 	frame->key = key;
 	WRITE_ONCE(state->depth, state->depth + 1);
-	here = this_cpu_ptr(profile_cpu);
+	here = this_cpu_ptr(&profile_cpu);
 	count = count_begin(here, ip);
 	if (likely(count)) {
 		count->hits++;
@@ -370,7 +370,7 @@ static int prepare_counts(void)
 	int cpu, ret = profile_index ? 0 : alloc_index();
 
 	for_each_possible_cpu(cpu) {
-		struct profile_cpu *p = per_cpu_ptr(profile_cpu, cpu);
+		struct profile_cpu *p = per_cpu_ptr(&profile_cpu, cpu);
 
 		if (!ret && !p->counts) {
 			p->counts = kvzalloc(size, GFP_KERNEL);

@@ -9,8 +9,8 @@
 
 extern unsigned long __per_cpu_offset[NR_CPUS];
 
-#define __percpu_at(var, off) ((__typeof__(&(var)))((unsigned long)&(var) + (off)))
-#define per_cpu_ptr(var, cpu) __percpu_at(var, __per_cpu_offset[cpu])
-#define per_cpu(var, cpu)     (*per_cpu_ptr(var, cpu))
-#define this_cpu_ptr(var)     per_cpu_ptr(var, smp_processor_id())
-#define this_cpu(var)	      (*this_cpu_ptr(var))
+#define __percpu_at(p, off) ((__typeof__(p))((unsigned long)(p) + (off)))
+#define per_cpu_ptr(p, cpu) __percpu_at(p, __per_cpu_offset[cpu])
+#define per_cpu(var, cpu)   (*per_cpu_ptr(&(var), cpu))
+#define this_cpu_ptr(p)	    per_cpu_ptr(p, smp_processor_id())
+#define this_cpu(var)	    (*this_cpu_ptr(&(var)))
