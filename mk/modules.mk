@@ -83,6 +83,6 @@ $(KO): $(M)/%.ko: $(M)/%.o $(M)/%.mod.o kernel/module/module.lds
 
 __clean:
 	$(Q)rm -f $(foreach m,$(MODULES),$(M)/$(m).o $(M)/$(m).ko $(M)/$(m).mod.c $(M)/$(m).mod.o) $(ALL_PARTS:%=$(M)/%) \
-		$(ALL_PARTS:%.o=$(M)/.%.d) $(M)/Module.symvers $(M)/modules.dep
+		$(ALL_PARTS:%.o=$(M)/.%.d) $(M)/Module.symvers $(M)/modules.dep $(M)/modules.alias
 
 -include $(ALL_PARTS:%.o=$(M)/.%.d)

@@ -136,6 +136,11 @@ def dependencies(modules, exported):
     return "".join(lines)
 
 
+def aliases(modules):
+    """The text of modules.alias: other names, with wildcards, by which modprobe finds a module."""
+    return "".join(f"alias {alias} {module.name}\n" for module in modules for alias in module.info.get("alias", ()))
+
+
 def write(path, text):
     """Only when it differs, so that what depends on it is not built again."""
     try:
@@ -182,6 +187,7 @@ def main():
     for module in modules:
         write(module.path[: -len(".o")] + ".mod.c", module.source(exported))
     write(os.path.join(os.path.dirname(options.write), "modules.dep"), dependencies(modules, exported))
+    write(os.path.join(os.path.dirname(options.write), "modules.alias"), aliases(modules))
     with open(options.write, "w", encoding="utf-8") as file:
         file.writelines(line(name, owner, False) for name, owner in sorted(own.items()))
     return 0

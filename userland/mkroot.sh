@@ -7,7 +7,7 @@ shift 2
 
 # Names that are not programs of their own.
 links="sbin/init:../bin/init bin/[:test init:bin/init sbin/poweroff:../bin/poweroff sbin/reboot:../bin/reboot
-sbin/sysctl:../bin/sysctl bin/halt:poweroff bin/less:more usr/bin:../bin usr/sbin:../sbin"
+sbin/sysctl:../bin/sysctl sbin/modprobe:../bin/modprobe bin/halt:poweroff bin/less:more usr/bin:../bin usr/sbin:../sbin"
 dirs="bin boot dev etc mnt proc root run sbin sys tmp usr var"
 
 cd "$root"

@@ -62,6 +62,15 @@ void release_task(struct task_struct *p);
 void make_task_dead(int signr) __noreturn;
 
 /*
+ * wait4(2) for the kernel: upid -1 any child, 0 the caller's group, below -1 a group, else one child. options: WNOHANG
+ * and its like; usage: NULL, or what the child has used. Returns the child's number with its status in *wstatus, 0 with
+ * WNOHANG while all children run, or -ECHILD, -EINVAL, -ESRCH, -ERESTARTSYS. A kernel thread sets PF_AWAITS_CHILDREN
+ * before it makes the child. Thread context, sleeps.
+ */
+struct rusage;
+long kernel_wait4(pid_t upid, int *wstatus, unsigned options, struct rusage *usage);
+
+/*
  * Replace the current program; argv and envp are arrays of the kernel. Returns -errno, or 0 in a kernel thread, which
  * enters the program when it returns from its function. Thread context, may sleep.
  */

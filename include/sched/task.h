@@ -48,14 +48,15 @@
 #define _TIF_WORK_MASK	    (_TIF_SIGPENDING | _TIF_NEED_RESCHED | _TIF_NOTIFY_RESUME)
 
 /* task->flags, written by the task itself (or before it runs). */
-#define PF_IDLE		  0x00000002
-#define PF_EXITING	  0x00000004
-#define PF_WQ_WORKER	  0x00000020
-#define PF_FORKNOEXEC	  0x00000040
-#define PF_SIGNALED	  0x00000400
-#define PF_NPROC_EXCEEDED 0x00001000 /* set_user() found too many tasks: exec looks again */
-#define PF_KTHREAD	  0x00200000
-#define PF_NO_SETAFFINITY 0x04000000
+#define PF_IDLE		   0x00000002
+#define PF_EXITING	   0x00000004
+#define PF_WQ_WORKER	   0x00000020
+#define PF_FORKNOEXEC	   0x00000040
+#define PF_SIGNALED	   0x00000400
+#define PF_AWAITS_CHILDREN 0x00000800 /* a kernel thread that calls kernel_wait4() */
+#define PF_NPROC_EXCEEDED  0x00001000 /* set_user() found too many tasks: exec looks again */
+#define PF_KTHREAD	   0x00200000
+#define PF_NO_SETAFFINITY  0x04000000
 
 /*
  * Priorities in the kernel's scale: -1 deadline, 0..99 real time (99 - rt_priority),

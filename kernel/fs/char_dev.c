@@ -10,6 +10,7 @@
 #include <fs/cdev.h>
 #include <fs/seq_file.h>
 #include <kernel/export.h>
+#include <kernel/kmod.h>
 #include <kernel/module.h>
 #include <lib/string.h>
 #include <mm/slab.h>
@@ -279,13 +280,27 @@ static int take_cdev(struct inode *inode, struct file *f)
 	return 0;
 }
 
-int cdev_open(struct inode *inode, struct file *f)
+static int find_and_take(struct inode *inode, struct file *f)
 {
 	int err;
 
 	mutex_lock(&cdev_mutex);
 	err = take_cdev(inode, f);
 	mutex_unlock(&cdev_mutex);
+	return err;
+}
+
+int cdev_open(struct inode *inode, struct file *f)
+{
+	int err;
+
+	err = find_and_take(inode, f);
+	if (err == -ENXIO) {
+		/* Linux's two names for the module of a device: the first is that of one minor. */
+		if (request_module("char-major-%u-%u", MAJOR(inode->i_rdev), MINOR(inode->i_rdev)) > 0)
+			request_module("char-major-%u", MAJOR(inode->i_rdev));
+		err = find_and_take(inode, f);
+	}
 	if (err)
 		return err;
 	err = f->f_op->open ? f->f_op->open(inode, f) : 0;

@@ -22,6 +22,7 @@
 #include "internal.h"
 
 #include <fs/libfs.h>
+#include <kernel/kmod.h>
 #include <kernel/panic.h>
 #include <kernel/printk.h>
 #include <mm/page.h>
@@ -243,8 +244,11 @@ static int mount_at(const struct path *at, const char *source, const char *type_
 	struct mount *mnt;
 	int err;
 
-	if (!type)
+	if (!type) {
+		/* A module cannot bring a file system, but it may do what its author wants at a mount of this name. */
+		request_module("fs-%s", type_name);
 		return -ENODEV;
+	}
 	mutex_lock(&mount_mutex);
 	sb = get_super(type, source, options);
 	mnt = IS_ERR(sb) ? NULL : alloc_mount(sb, source, flags);

@@ -185,6 +185,13 @@ static bool has_address(const struct load_info *info, const struct elf64_sym *sy
 	return sym->st_shndx == SHN_UNDEF || sym->st_shndx == SHN_ABS || info->sections[sym->st_shndx].sh_addr;
 }
 
+/* Of the struct module a file may set init and exit alone: the rest is the loader's (settle_struct in main.c). */
+static bool is_in_our_struct(const struct load_info *info, const struct elf64_rela *rela, const struct elf64_shdr *s)
+{
+	return s == &info->sections[info->this_module] && rela->r_offset != offsetof(struct module, init) &&
+	       rela->r_offset != offsetof(struct module, exit);
+}
+
 /* Relocate section `s` by the table `table`. Sites join mod->sites. */
 static int relocate_section(struct module *mod, const struct load_info *info, const struct elf64_shdr *table,
 			    const struct elf64_shdr *s)
@@ -203,6 +210,8 @@ static int relocate_section(struct module *mod, const struct load_info *info, co
 				return err;
 			continue;
 		}
+		if (is_in_our_struct(info, rela, s))
+			return module_refuse(info, -ENOEXEC, "a relocation inside of its struct module");
 		if (!has_address(info, sym))
 			return module_refuse(info, -ENOEXEC, "a relocation against section %s, which is not loaded",
 					     section_name(info, sym->st_shndx));

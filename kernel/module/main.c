@@ -454,11 +454,24 @@ SYSCALL_DEFINE3(finit_module, int, fd, const char __user *, uargs, int, flags)
 	return len;
 }
 
+/* [module_mutex] Into the log: who keeps the module from going. */
+static int refuse_to_stop(const struct module *mod)
+{
+	const struct module_use *use;
+
+	list_for_each_entry(use, &mod->used_by, users)
+		pr_notice("%s: it is in use by the module %s\n", mod->name, use->user->name);
+	if (list_empty(&mod->used_by))
+		pr_notice("%s: it is in use by %d open files, threads or others that hold a reference\n", mod->name,
+			  module_refcount(mod));
+	return -EWOULDBLOCK;
+}
+
 /* [module_mutex] May it go? It has no reference any more, then, and never gets one again. */
 static int stop_module(struct module *mod)
 {
 	if (!list_empty(&mod->used_by))
-		return -EWOULDBLOCK;
+		return refuse_to_stop(mod);
 	if (mod->state != MODULE_STATE_LIVE)
 		return -EBUSY;
 	if (mod->init && !mod->exit) {
@@ -466,7 +479,7 @@ static int stop_module(struct module *mod)
 		return -EBUSY;
 	}
 	if (atomic_cmpxchg(&mod->refcnt, 1, 0) != 1)
-		return -EWOULDBLOCK;
+		return refuse_to_stop(mod);
 	WRITE_ONCE(mod->state, MODULE_STATE_GOING);
 	return 0;
 }

@@ -74,9 +74,9 @@ static void exit_mm(void)
 {
 	struct mm_struct *mm = current->mm;
 
+	mm_release(current); /* also of a kernel thread: one that was to become a program may be waited for (umh.c) */
 	if (!mm)
 		return;
-	mm_release(current);
 	mmgrab(mm); /* for active_mm; the switch to the next task drops it */
 	/*
 	 * The scheduler looks at both: it must not see a user task without one, nor count a user of an mm

@@ -99,7 +99,7 @@ static void reset_task(struct task_struct *p, const struct kernel_clone_args *ar
 	clear_tsk_thread_flag(p, TIF_SIGPENDING);
 	clear_tsk_thread_flag(p, TIF_NEED_RESCHED);
 	clear_tsk_thread_flag(p, TIF_NOTIFY_RESUME);
-	p->flags &= ~(PF_IDLE | PF_WQ_WORKER | PF_SIGNALED | PF_EXITING | PF_NO_SETAFFINITY);
+	p->flags &= ~(PF_IDLE | PF_WQ_WORKER | PF_SIGNALED | PF_EXITING | PF_NO_SETAFFINITY | PF_AWAITS_CHILDREN);
 	p->flags |= PF_FORKNOEXEC;
 	if (args->fn)
 		p->flags |= PF_KTHREAD;

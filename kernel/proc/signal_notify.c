@@ -51,8 +51,12 @@ bool do_notify_parent(struct task_struct *p, int sig)
 	unsigned long flags;
 	bool autoreap = false;
 
-	if (parent->flags & PF_KTHREAD)
-		return true; /* kernel threads wait for theirs by other means */
+	if (parent->flags & PF_KTHREAD) {
+		/* Few kernel threads wait for their children, and they need no signal for it (umh.c). */
+		if (parent->flags & PF_AWAITS_CHILDREN)
+			wake_parent(parent);
+		return !(parent->flags & PF_AWAITS_CHILDREN);
+	}
 	/* The common case of a shell or init without handler: nothing will be queued, spare the sums. */
 	if (sig == SIGCHLD && (void *)ka->sa_handler == SIG_DFL && !(ka->sa_flags & SA_NOCLDWAIT)) {
 		wake_parent(parent);

@@ -241,10 +241,6 @@ static int do_wait(struct wait_opts *wo)
 	return ret;
 }
 
-/*
- * wait4(2) for the kernel: upid -1 any child, 0 the caller's group, below -1 a group, else one child. Gives the
- * child's number and its status, 0 with WNOHANG while all children run, or -errno. Sleeps.
- */
 long kernel_wait4(pid_t upid, int *wstatus, unsigned options, struct rusage *ru)
 {
 	struct wait_opts wo = {.options = options | WEXITED};

@@ -96,6 +96,7 @@ def test_the_life_of_modules_is_recorded(guest):
         'print fmt: "%s call_site=%ps refcnt=%d", __get_str(name), (void *)REC->ip, REC->refcnt',
         'print fmt: "%s %s", __get_str(name), __print_flags(REC->taints, "", { 1, "P" })',
         'print fmt: "%s call_site=%ps refcnt=%d", __get_str(name), (void *)REC->ip, REC->refcnt',
+        'print fmt: "%s wait=%d call_site=%ps", __get_str(name), (int)REC->wait, (void *)REC->ip',
     ]
     assert parts["oops"].replace("Segmentation fault\n", "") == "Modules linked in: oops tracepoint_sample [last unloaded: tracepoint_probe_sample]\n"
 

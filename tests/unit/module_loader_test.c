@@ -299,6 +299,23 @@ static void test_a_whole_file_is_linked(void **state)
 	free(file);
 }
 
+/* The name, the state, the list of modules: nothing of that is the file's to write. */
+static void test_a_file_does_not_write_the_loaders_struct(void **state)
+{
+	for (unsigned at = 0; at < sizeof(struct module) - 8; at += 4) {
+		struct elf64_rela kept = whole.rela_this[0];
+		bool allowed = at == offsetof(struct module, init) || at == offsetof(struct module, exit);
+		void *file;
+
+		whole.rela_this[0].r_offset = at;
+		file = copy_of(sizeof(whole));
+		whole.rela_this[0] = kept;
+		assert_int_equal(load(file, sizeof(whole), NULL), allowed ? 0 : -ENOEXEC);
+		assert_int_equal(allocations, 0);
+		free(file);
+	}
+}
+
 /* Each single thing that is wrong is called by its name. */
 static void test_what_is_wrong_is_said(void **state)
 {
@@ -417,6 +434,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_whole_file_is_linked),
+		cmocka_unit_test(test_a_file_does_not_write_the_loaders_struct),
 		cmocka_unit_test(test_what_is_wrong_is_said),
 		cmocka_unit_test(test_a_file_that_was_cut_off_is_refused),
 		cmocka_unit_test(test_damaged_files_do_no_harm),

@@ -1,12 +1,16 @@
 /*
- * modprobe NAME [NAME=VALUE]...: load a module and, before it, those that it uses; modprobe -r NAME...: take modules
- * out, and what they used and nobody else does.
+ * modprobe [-q] NAME [NAME=VALUE]...: load a module and, before it, those that it uses. modprobe -r NAME...: take
+ * modules out, and what they used and nobody else does.
+ *
+ * The kernel runs `modprobe -q -- NAME` when it lacks something: -q says nothing of a name that no module has.
  *
  * Modules are looked for in /lib/modules/RELEASE and in /host, or in the folder of -d. There modules.dep, which the
  * build of modules writes, says which files a module needs: a line "a.ko: b.ko c.ko" means c.ko, then b.ko, then a.ko.
+ * modules.alias beside it has other names of modules: "alias PATTERN MODULE" (MODULE_ALIAS in the source).
  */
 #include <vt.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/module.h>
@@ -59,16 +63,45 @@ static bool find_in(struct needs *needs, const char *folder, const char *name)
 	return needs->n;
 }
 
+/* The module that goes by this alias in the folder, in *module; false: none does. The first line that fits counts. */
+static bool find_alias(const char *folder, const char *alias, char *module, size_t size)
+{
+	char path[PATH_MAX], line[512];
+	bool found = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/modules.alias", folder);
+	f = fopen(path, "r");
+	while (f && !found && fgets(line, sizeof(line), f)) {
+		char *rest = line, *word = strsep(&rest, " "), *pattern = strsep(&rest, " "),
+		     *name = strsep(&rest, " \n");
+
+		found = name && !strcmp(word, "alias") && !fnmatch(pattern, alias, 0) &&
+			snprintf(module, size, "%s", name) < (int)size;
+	}
+	if (f)
+		fclose(f);
+	return found;
+}
+
+static bool find_in_folder(struct needs *needs, const char *folder, const char *name)
+{
+	char module[NAME_MAX];
+
+	return find_in(needs, folder, name) ||
+	       (find_alias(folder, name, module, sizeof(module)) && find_in(needs, folder, module));
+}
+
 static bool find_module(struct needs *needs, const char *folder, const char *name)
 {
 	static char release[300];
 	struct utsname uts;
 
 	if (folder)
-		return find_in(needs, folder, name);
+		return find_in_folder(needs, folder, name);
 	uname(&uts);
 	snprintf(release, sizeof(release), "/lib/modules/%s", uts.release);
-	return find_in(needs, release, name) || find_in(needs, "/host", name);
+	return find_in_folder(needs, release, name) || find_in_folder(needs, "/host", name);
 }
 
 /* One that is there already is as good as loaded. 0 or the status to end with. */
@@ -118,18 +151,20 @@ static int remove_all(struct needs *needs)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = {.usage = "modprobe [-d FOLDER] NAME [NAME=VALUE]... or modprobe -r NAME...",
-			       .options = "rd:",
+	struct vt_options o = {.usage = "modprobe [-q] [-d FOLDER] NAME [NAME=VALUE]... or modprobe -r NAME...",
+			       .options = "qrd:",
 			       .bad_status = 1};
 	const char *folder = NULL;
 	static struct needs needs;
 	char *params;
-	bool take_out = false;
+	bool take_out = false, quiet = false;
 	int status = 0, c;
 
 	while ((c = vt_option(&o, argc, argv)) != -1) {
 		if (c == 'r')
 			take_out = true;
+		else if (c == 'q')
+			quiet = true;
 		else
 			folder = o.arg;
 	}
@@ -140,8 +175,9 @@ int main(int argc, char **argv)
 		vt_die_errno(1, "parameters");
 	for (int i = o.index; i < (take_out ? argc : o.index + 1); i++) {
 		if (!find_module(&needs, folder, argv[i])) {
-			vt_warn("Module %s not found: no modules.dep of %s names it", argv[i],
-				folder ? folder : "/lib/modules and /host");
+			if (!quiet)
+				vt_warn("Module %s not found: no modules.dep of %s names it", argv[i],
+					folder ? folder : "/lib/modules and /host");
 			status = 1;
 		} else {
 			status |= take_out ? remove_all(&needs) : load_all(&needs, params);

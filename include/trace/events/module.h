@@ -55,6 +55,23 @@ DECLARE_EVENT_CLASS(module_refcnt,
 DEFINE_EVENT(module_refcnt, module_get, TP_PROTO(struct module *mod, unsigned long ip), TP_ARGS(mod, ip));
 DEFINE_EVENT(module_refcnt, module_put, TP_PROTO(struct module *mod, unsigned long ip), TP_ARGS(mod, ip));
 
+/* The kernel asks modprobe for a module, and waits for it or not. */
+TRACE_EVENT(module_request,
+	TP_PROTO(const char *name, bool wait, unsigned long ip),
+	TP_ARGS(name, wait, ip),
+	TP_STRUCT__entry(
+		__field(unsigned long, ip)
+		__field(bool, wait)
+		__string(name, name)
+	),
+	TP_fast_assign(
+		__entry->ip = ip;
+		__entry->wait = wait;
+		__assign_str(name);
+	),
+	TP_printk("%s wait=%d call_site=%ps", __get_str(name), (int)__entry->wait, (void *)__entry->ip)
+);
+
 #endif
 
 #include <trace/define_trace.h>

@@ -1,0 +1,4 @@
+/* Programs that the kernel starts. */
+#pragma once
+
+#include <proc/umh.h>
