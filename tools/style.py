@@ -22,7 +22,7 @@ TAB = 8
 
 CODE = (".c", ".h", ".S")
 FOLDERS = ("arch", "boot", "drivers", "include", "kernel", "samples", "trace", "userland", "tests", "tools")
-MACHINE_LAYER = ("arch/", "boot/", "drivers/", "userland/arch/", "tests/")
+MACHINE_LAYER = ("arch/", "boot/", "drivers/", "userland/arch/", "tests/", "samples/modules/ftrace-direct")
 MACHINE = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif)\b.*(__aarch64__|__arm__|__ARM_|__x86_64__|__i386__|AARCH64|X86)")
 # In halves: this file is checked too. "<X""XX>" is none: so traces name a task whose pid is negative.
 LEFT_OVER = re.compile(r"\b(TO" r"DO|FIX" r"ME|X" r"XX(?!>))\b")

@@ -232,3 +232,13 @@ void arch_ftrace_redirect(unsigned long ip, struct pt_regs *regs)
 	regs->regs[LR] = ((const u64 *)fp)[1]; /* the handler, if the return is hooked */
 	regs->sp = start;
 }
+
+/* The registers are a copy: the function itself goes on behind its prologue. */
+void arch_ftrace_call_direct(unsigned long ip, const struct pt_regs *regs, unsigned long parent_ip,
+			     unsigned long trampoline)
+{
+	struct pt_regs entry = *regs;
+
+	arch_ftrace_redirect(ip, &entry);
+	ftrace_call_direct(trampoline, (const unsigned long *)entry.regs, parent_ip);
+}

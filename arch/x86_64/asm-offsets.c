@@ -19,6 +19,11 @@ void asm_offsets(void);
 void asm_offsets(void)
 {
 	DEFINE(PT_REGS_SIZE, sizeof(struct pt_regs));
+	DEFINE(S_RDI, offsetof(struct pt_regs, rdi));
+	DEFINE(S_RSI, offsetof(struct pt_regs, rsi));
+	DEFINE(S_RDX, offsetof(struct pt_regs, rdx));
+	DEFINE(S_R8, offsetof(struct pt_regs, r8));
+	DEFINE(S_R9, offsetof(struct pt_regs, r9));
 	DEFINE(S_RCX, offsetof(struct pt_regs, rcx));
 	DEFINE(S_R11, offsetof(struct pt_regs, r11));
 	DEFINE(S_RAX, offsetof(struct pt_regs, rax));

@@ -63,3 +63,10 @@ void ftrace_regs_caller(void);
 #define FTRACE_GRAPH_CALLER_ADDR ((unsigned long)ftrace_graph_caller)
 /* What stands in place of a traced function's return address: behind return_to_handler's first instruction. */
 #define RETURN_TO_HANDLER_ADDR ((unsigned long)return_to_handler_entry)
+
+/*
+ * Call a trampoline (register_ftrace_direct) with the arguments that the function at `ip` has got, and parent_ip as its
+ * return address. regs: as of the site, which can be redirected. Context: that of the function.
+ */
+void arch_ftrace_call_direct(unsigned long ip, const struct pt_regs *regs, unsigned long parent_ip,
+			     unsigned long trampoline);

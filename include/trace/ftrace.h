@@ -5,6 +5,7 @@
 #pragma once
 
 #include <asm/ptrace.h>
+#include <lib/atomic.h>
 #include <lib/list.h>
 #include <lib/types.h>
 
@@ -32,6 +33,7 @@ typedef void (*ftrace_func_t)(unsigned long ip, unsigned long parent_ip, struct 
  */
 #define FTRACE_OPS_FL_RECURSION 0x04u
 #define FTRACE_OPS_FL_IPMODIFY	0x08u /* func may have another function run; needs SAVE_REGS and a filter */
+#define FTRACE_OPS_FL_DIRECT	0x20u /* set by register_ftrace_direct() */
 #define FTRACE_OPS_FL_PERMANENT 0x10u /* while it is registered, ftrace_enabled cannot be made 0 */
 /* What the core and its tracers use. */
 #define FTRACE_OPS_FL_ENABLED	  0x100u /* registered */
@@ -43,7 +45,7 @@ typedef void (*ftrace_func_t)(unsigned long ip, unsigned long parent_ip, struct 
  * gone.
  */
 #define FTRACE_OPS_FL_CORE 0x800u
-#define FTRACE_OPS_FL_MASK 0xf1fu
+#define FTRACE_OPS_FL_MASK 0xf3fu
 
 /* A set of sites, one bit a record. An empty filter means every site, an empty notrace set none. */
 struct ftrace_set {
@@ -70,6 +72,8 @@ struct ftrace_ops {
 	/* NULL, or the user whose sets these are in place of our own, which stay empty: set_ftrace_filter's. */
 	struct ftrace_ops *sets_of; /* [I] */
 	struct ftrace_ops *next;    /* [l] */
+	unsigned long direct_call;  /* the trampoline; a single word that modify_ftrace_direct() stores */
+	atomic_t direct_running;    /* [a] tasks that are in the trampoline or on their way to it */
 };
 
 /* Boot, before the second CPU: every site from a call to _mcount to a nop. Prints Linux's line. */
@@ -109,6 +113,21 @@ unsigned long ftrace_location(unsigned long ip);
 void ftrace_free_filter(struct ftrace_ops *ops);
 /* ops goes by set_ftrace_filter and set_ftrace_notrace in place of own sets. Not of a registered user, as above. */
 void ftrace_ops_set_global_filter(struct ftrace_ops *ops);
+
+/*
+ * Call the trampoline at `addr` at the entry of the functions in the filter of ops, before their bodies
+ * (trace/ftrace/direct.c). It is assembly, for the machine's calling convention: it finds the arguments and the return
+ * address where a function finds them, keeps all of them, and returns. It runs in the function's own context. ops->func
+ * must be NULL.
+ *	-EINVAL		no filter, a func, no address; for the others also: not registered, or with another address
+ *	-EBUSY		another trampoline is at one of the functions
+ *	else		as register_ftrace_function(); -EOPNOTSUPP: the function's arguments cannot be found at its site
+ */
+int register_ftrace_direct(struct ftrace_ops *ops, unsigned long addr);
+/* Waits for tasks that are inside of the trampoline: when it returns 0, the trampoline may be freed. */
+int unregister_ftrace_direct(struct ftrace_ops *ops, unsigned long addr, bool free_filters);
+/* Another trampoline from now on. Tasks may still be in the old one until ops is unregistered. */
+int modify_ftrace_direct(struct ftrace_ops *ops, unsigned long addr);
 
 /* ---- For func */
 

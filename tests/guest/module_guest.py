@@ -1,5 +1,6 @@
 """A guest with the modules of samples/modules, for the tests of modules."""
 
+import fcntl
 import os
 import re
 import shutil
@@ -14,14 +15,28 @@ INCLUDE = os.path.join(ROOT, "include")
 CRASH = r"Unable to handle|Internal error|BUG|WARNING|Call trace|panic"
 
 
-@pytest.fixture(scope="module", params=["aarch64", "x86_64"])
+@pytest.fixture(scope="session", params=["aarch64", "x86_64"])
 def samples(request, tmp_path_factory):
-    """(machine, folder) with all of them built, by the Makefile that is there, without a warning."""
-    folder = tmp_path_factory.mktemp("samples")
-    shutil.copytree(SAMPLES, folder, dirs_exist_ok=True)
+    """(machine, folder) with all of them built: once for all files of tests, and all workers of xdist."""
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    folder = shared / f"samples-{request.param}"
+    with open(shared / f"samples-{request.param}.lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "built").exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            build_samples(request.param, folder)
+            (folder / "built").touch()
+    return request.param, folder
+
+
+def build_samples(arch, folder):
+    """By the Makefile that is there, without a warning."""
+    shutil.copytree(SAMPLES, folder)
     environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS", "ARCH")}
     done = subprocess.run(
-        ["make", f"KDIR={ROOT}", f"ARCH={request.param}", "W=1"],
+        ["make", f"KDIR={ROOT}", f"ARCH={arch}", "W=1"],
         cwd=folder,
         env={**environment, "PWD": str(folder)},
         stdout=subprocess.PIPE,
@@ -33,7 +48,6 @@ def samples(request, tmp_path_factory):
     assert {p.stem for p in folder.glob("*.ko")} == {p.stem for p in folder.glob("*.c")} - {
         p.stem for p in folder.glob("*.mod.c")
     }
-    return request.param, folder
 
 
 @pytest.fixture

@@ -21,6 +21,7 @@
 #include "../../kernel/lib/vsprintf_pointer.c"
 #include "../../trace/ftrace/ftrace.c"
 #include "../../trace/ftrace/modules.c"
+#include "../../trace/ftrace/ops.c"
 #include "../../trace/ftrace/set.c"
 #include "../../trace/ftrace/sites.c"
 

@@ -136,20 +136,28 @@ void ftrace_ops_list_func(unsigned long ip, unsigned long parent_ip, struct ftra
 		fgraph_enter_func(ip, parent_ip, NULL, fregs);
 }
 
-/* The users of a site that saves registers. Only those with IPMODIFY may change where it goes on. */
-static void call_regs_users(long rec, unsigned long ip, unsigned long parent_ip, struct pt_regs *regs,
-			    struct ftrace_regs *fregs)
+/*
+ * The users of a site that saves registers. Only those with IPMODIFY may change where it goes on. Returns the user
+ * whose trampoline is to be called afterwards, counted as being in there (direct.c), or NULL.
+ */
+static struct ftrace_ops *call_regs_users(long rec, unsigned long ip, unsigned long parent_ip, struct pt_regs *regs,
+					  struct ftrace_regs *fregs)
 {
 	struct task_struct *t = current;
 	u32 pc = READ_ONCE(t->preempt_count) - PREEMPT_OFFSET;
 	unsigned long next = instruction_pointer(regs);
 	struct ftrace_regs *outer = this_cpu(regs_saved);
-	struct ftrace_ops *op;
+	struct ftrace_ops *op, *direct = NULL;
 
 	this_cpu(regs_saved) = fregs;
 	for_each_ftrace_op(op) {
 		if ((op->flags & FTRACE_OPS_FL_GRAPH) || !ftrace_ops_wants(op, rec))
 			continue;
+		if (op->flags & FTRACE_OPS_FL_DIRECT) {
+			atomic_inc(&op->direct_running);
+			direct = op;
+			continue;
+		}
 		call_user(op, t, pc, ip, parent_ip, fregs);
 		if (op->flags & FTRACE_OPS_FL_IPMODIFY)
 			next = instruction_pointer(regs);
@@ -157,6 +165,7 @@ static void call_regs_users(long rec, unsigned long ip, unsigned long parent_ip,
 			instruction_pointer_set(regs, next);
 	}
 	this_cpu(regs_saved) = outer;
+	return direct;
 }
 
 bool ftrace_ops_regs_func(unsigned long ip, unsigned long parent_ip, struct pt_regs *regs, struct ftrace_regs *fregs)
@@ -166,11 +175,16 @@ bool ftrace_ops_regs_func(unsigned long ip, unsigned long parent_ip, struct pt_r
 	unsigned long next = instruction_pointer(regs);
 	long rec = ftrace_rec_of(ip);
 	bool returns = test_bit(rec, ftrace_return_map);
+	struct ftrace_ops *direct;
 
-	call_regs_users(rec, ip, fgraph_true_ret(parent_ip), regs, fregs);
+	direct = call_regs_users(rec, ip, fgraph_true_ret(parent_ip), regs, fregs);
 	trace_leave(t, pc);
 	if (returns)
 		fgraph_enter_func(ip, parent_ip, NULL, fregs);
+	if (direct) {
+		arch_ftrace_call_direct(ip, regs, parent_ip, READ_ONCE(direct->direct_call));
+		atomic_dec(&direct->direct_running); /* the last look at it: its module may go */
+	}
 	if (likely(instruction_pointer(regs) == next))
 		return false;
 	arch_ftrace_redirect(ip, regs);

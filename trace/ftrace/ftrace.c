@@ -203,10 +203,10 @@ static void compute_wanted(void)
 }
 
 /*
- * Users with IPMODIFY redirect functions: one user for a site (-EBUSY), which has named its sites (-EINVAL), and the
- * machine must be able to (-EOPNOTSUPP).
+ * Those that need the arguments of functions, to replace them or to call a trampoline (`kind`): one user of a kind for
+ * a site (-EBUSY), which has named its sites (-EINVAL), and the machine must be able to (-EOPNOTSUPP).
  */
-static int check_ipmodify(void)
+static int check_users_of_arguments(u32 kind)
 {
 	struct ftrace_ops *op;
 
@@ -216,7 +216,7 @@ static int check_ipmodify(void)
 		for_each_ftrace_op(op) {
 			unsigned long want;
 
-			if (!(op->flags & FTRACE_OPS_FL_IPMODIFY))
+			if (!(op->flags & kind))
 				continue;
 			if (!(op->sets_of ?: op)->filter.count)
 				return -EINVAL;
@@ -232,10 +232,17 @@ static int check_ipmodify(void)
 	return 0;
 }
 
+static int check_arguments(void)
+{
+	int err = check_users_of_arguments(FTRACE_OPS_FL_IPMODIFY);
+
+	return err ? err : check_users_of_arguments(FTRACE_OPS_FL_DIRECT);
+}
+
 /* One change of users or sets, made while every other CPU is parked outside of all tracing. */
 struct site_change {
 	struct ftrace_set *set, *with; /* exchange these two, if not NULL */
-	int refused;		       /* result: what check_ipmodify says */
+	int refused;		       /* result: what check_arguments says */
 	struct dyn_ftrace *bad;	       /* result: site that does not hold what it should */
 	bool bad_had_call;
 };
@@ -341,7 +348,7 @@ static notrace void update_stopped(void *data)
 
 	if (change->set)
 		swap(*change->set, *change->with);
-	change->refused = check_ipmodify();
+	change->refused = check_arguments();
 	if (!change->refused)
 		compute_wanted();
 	if (change->refused || !verify_all(change)) {
@@ -355,7 +362,7 @@ static notrace void update_stopped(void *data)
 }
 
 /*
- * One change, with the machine stopped. May sleep; ftrace_lock held. 0, what check_ipmodify() says, or -ENODEV; after
+ * One change, with the machine stopped. May sleep; ftrace_lock held. 0, what check_arguments() says, or -ENODEV; after
  * an error no site has changed. A site that holds what ftrace has not written ends all writing: the text is damaged.
  */
 static int update(struct site_change *change)
@@ -419,111 +426,6 @@ int ftrace_ops_replace_set(struct ftrace_ops *ops, struct ftrace_set *set, struc
 		return update(&change);
 	swap(*set, *with);
 	return 0;
-}
-
-/*
- * Take a user off the list, or -EBUSY. Its `next` stays: a CPU that walks the list may be at this user. [ftrace_lock]
- */
-static int unlink_ops(struct ftrace_ops *ops)
-{
-	struct ftrace_ops **p = &ftrace_ops_list;
-
-	while (*p && *p != ops)
-		p = &(*p)->next;
-	if (!*p)
-		return -EBUSY;
-	WRITE_ONCE(*p, ops->next);
-	ops->flags &= ~FTRACE_OPS_FL_ENABLED;
-	return 0;
-}
-
-/* Do the flags of a user that is to be registered make sense together? 0, -EINVAL, -EBUSY. */
-static int check_flags(const struct ftrace_ops *ops)
-{
-	if (ops->flags & ~FTRACE_OPS_FL_MASK)
-		return -EINVAL;
-	if ((ops->flags & FTRACE_OPS_FL_IPMODIFY) && !(ops->flags & FTRACE_OPS_FL_SAVE_REGS))
-		return -EINVAL;
-	if (!ops->func && !(ops->flags & FTRACE_OPS_FL_GRAPH))
-		return -EINVAL;
-	if (ops->flags & FTRACE_OPS_FL_ENABLED)
-		return -EBUSY;
-	return (ops->flags & FTRACE_OPS_FL_PERMANENT) && !ftrace_enabled ? -EBUSY : 0;
-}
-
-int register_ftrace_function(struct ftrace_ops *ops)
-{
-	int ret;
-
-	mutex_lock(&ftrace_lock);
-	ret = check_flags(ops);
-	if (!ret) {
-		if (ops->flags & FTRACE_OPS_FL_SAVE_REGS_IF_SUPPORTED)
-			ops->flags |= FTRACE_OPS_FL_SAVE_REGS;
-		ops->flags |= FTRACE_OPS_FL_ENABLED;
-		ftrace_set_refresh(&(ops->sets_of ?: ops)->filter);
-		ftrace_set_refresh(&(ops->sets_of ?: ops)->exclude);
-		ops->next = ftrace_ops_list;
-		smp_store_release(&ftrace_ops_list, ops);
-		ret = ftrace_update();
-		if (ret)
-			unlink_ops(ops);
-	}
-	mutex_unlock(&ftrace_lock);
-	return ret;
-}
-EXPORT_SYMBOL_GPL(register_ftrace_function);
-
-int unregister_ftrace_function(struct ftrace_ops *ops)
-{
-	u64 state;
-	int ret;
-
-	mutex_lock(&ftrace_lock);
-	ret = unlink_ops(ops);
-	if (!ret) {
-		/* No CPU may be inside the function when we return. A stop has waited for that, if there was one. */
-		state = get_state_synchronize_rcu();
-		ret = ftrace_update();
-		cond_synchronize_rcu(state);
-	}
-	mutex_unlock(&ftrace_lock);
-	return ret;
-}
-EXPORT_SYMBOL_GPL(unregister_ftrace_function);
-
-void ftrace_ops_set_funcs(struct ftrace_ops *ops, ftrace_func_t func, ftrace_func_t straight_func,
-			  ftrace_func_t hooked_func)
-{
-	mutex_lock(&ftrace_lock);
-	WRITE_ONCE(ops->func, func);
-	ops->straight_func = straight_func;
-	ops->hooked_func = hooked_func;
-	if (ops->flags & FTRACE_OPS_FL_ENABLED)
-		ftrace_update();
-	mutex_unlock(&ftrace_lock);
-}
-
-void ftrace_ops_set_func(struct ftrace_ops *ops, ftrace_func_t func)
-{
-	ftrace_ops_set_funcs(ops, func, NULL, ops->flags & FTRACE_OPS_FL_TRUE_PARENT ? func : NULL);
-}
-
-int ftrace_set_enabled(bool on)
-{
-	struct ftrace_ops *op;
-	int ret = 0;
-
-	mutex_lock(&ftrace_lock);
-	for_each_ftrace_op(op)
-		if (!on && (op->flags & FTRACE_OPS_FL_PERMANENT))
-			ret = -EBUSY;
-	if (!ret) {
-		ftrace_enabled = on;
-		ret = ftrace_update();
-	}
-	mutex_unlock(&ftrace_lock);
-	return ret;
 }
 
 /*

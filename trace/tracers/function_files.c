@@ -137,13 +137,15 @@ static void show_name_addr(struct seq_file *m, unsigned rec)
 
 /*
  * One line of enabled_functions: how many users call from this site; R: one of them gets all registers; I: one may
- * replace the function. When there is only one user, the line says which:
+ * replace the function; D: a trampoline is called, which the next line names. When there is only one user, the line
+ * says which:
  *
  *	schedule (1)              	ops: global_ops (function_trace_call+0x0/0x1a0)
  */
 static void show_users(struct seq_file *m, unsigned rec)
 {
 	struct ftrace_ops *op, *one = NULL;
+	unsigned long direct = 0;
 	unsigned users = 0;
 	u32 flags = 0;
 
@@ -151,15 +153,20 @@ static void show_users(struct seq_file *m, unsigned rec)
 		if (rec_enabled(rec) && ftrace_ops_wants(op, rec)) {
 			users++;
 			flags |= op->flags;
-			one = op;
+			if (op->flags & FTRACE_OPS_FL_DIRECT)
+				direct = READ_ONCE(op->direct_call);
+			else
+				one = op;
 		}
 	put_name(m, rec);
-	seq_printf(m, " (%u)%s%s       ", users, flags & FTRACE_OPS_FL_SAVE_REGS ? " R" : "  ",
-		   flags & FTRACE_OPS_FL_IPMODIFY ? " I" : "  ");
-	if (users == 1)
+	seq_printf(m, " (%u)%s%s%s     ", users, flags & FTRACE_OPS_FL_SAVE_REGS ? " R" : "  ",
+		   flags & FTRACE_OPS_FL_IPMODIFY ? " I" : "  ", direct ? " D" : "  ");
+	if (users == 1 && one)
 		seq_printf(m, "\tops: %s (%pS)", one->name ?: "?",
 			   one->flags & FTRACE_OPS_FL_GRAPH ? (void *)FTRACE_GRAPH_CALLER_ADDR
 							    : (void *)(one->straight_func ?: one->func));
+	if (direct)
+		seq_printf(m, "\n\tdirect-->%pS", (void *)direct);
 	seq_putc(m, '\n');
 }
 

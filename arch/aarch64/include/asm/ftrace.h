@@ -60,6 +60,9 @@ struct pt_regs;
 bool arch_ftrace_can_redirect(unsigned long ip);
 void arch_ftrace_redirect(unsigned long ip, struct pt_regs *regs);
 
+/* ftrace_direct.S */
+void ftrace_call_direct(unsigned long trampoline, const unsigned long args[8], unsigned long parent_ip);
+
 /* What return_to_handler keeps on the stack. `ret` becomes the address to go to. */
 struct fgraph_ret_regs {
 	unsigned long fp;

@@ -1,0 +1,117 @@
+/*
+ * Registration of users (struct ftrace_ops): the list of them, and the switch for all of them, ftrace_enabled.
+ *
+ * A change is made in the list first and then carried out by ftrace_update() (ftrace.c), which says whether the sites
+ * can follow. If they cannot, the change is taken back, and the caller sees that nothing has happened. All of it is
+ * done under ftrace_lock.
+ */
+#include <kernel/export.h>
+#include <lib/errno.h>
+#include <sched/sched.h>
+
+#include "internal.h"
+
+/*
+ * Take a user off the list, or -EBUSY. Its `next` stays: a CPU that walks the list may be at this user. [ftrace_lock]
+ */
+static int unlink_ops(struct ftrace_ops *ops)
+{
+	struct ftrace_ops **p = &ftrace_ops_list;
+
+	while (*p && *p != ops)
+		p = &(*p)->next;
+	if (!*p)
+		return -EBUSY;
+	WRITE_ONCE(*p, ops->next);
+	ops->flags &= ~FTRACE_OPS_FL_ENABLED;
+	return 0;
+}
+
+/* Do the flags of a user that is to be registered make sense together? 0, -EINVAL, -EBUSY. */
+static int check_flags(const struct ftrace_ops *ops)
+{
+	if (ops->flags & ~FTRACE_OPS_FL_MASK)
+		return -EINVAL;
+	if ((ops->flags & FTRACE_OPS_FL_IPMODIFY) && !(ops->flags & FTRACE_OPS_FL_SAVE_REGS))
+		return -EINVAL;
+	if (!ops->func && !(ops->flags & FTRACE_OPS_FL_GRAPH))
+		return -EINVAL;
+	if (ops->flags & FTRACE_OPS_FL_ENABLED)
+		return -EBUSY;
+	return (ops->flags & FTRACE_OPS_FL_PERMANENT) && !ftrace_enabled ? -EBUSY : 0;
+}
+
+int register_ftrace_function(struct ftrace_ops *ops)
+{
+	int ret;
+
+	mutex_lock(&ftrace_lock);
+	ret = check_flags(ops);
+	if (!ret) {
+		if (ops->flags & FTRACE_OPS_FL_SAVE_REGS_IF_SUPPORTED)
+			ops->flags |= FTRACE_OPS_FL_SAVE_REGS;
+		ops->flags |= FTRACE_OPS_FL_ENABLED;
+		ftrace_set_refresh(&(ops->sets_of ?: ops)->filter);
+		ftrace_set_refresh(&(ops->sets_of ?: ops)->exclude);
+		ops->next = ftrace_ops_list;
+		smp_store_release(&ftrace_ops_list, ops);
+		ret = ftrace_update();
+		if (ret)
+			unlink_ops(ops);
+	}
+	mutex_unlock(&ftrace_lock);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(register_ftrace_function);
+
+int unregister_ftrace_function(struct ftrace_ops *ops)
+{
+	u64 state;
+	int ret;
+
+	mutex_lock(&ftrace_lock);
+	ret = unlink_ops(ops);
+	if (!ret) {
+		/* No CPU may be inside the function when we return. A stop has waited for that, if there was one. */
+		state = get_state_synchronize_rcu();
+		ret = ftrace_update();
+		cond_synchronize_rcu(state);
+	}
+	mutex_unlock(&ftrace_lock);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(unregister_ftrace_function);
+
+void ftrace_ops_set_funcs(struct ftrace_ops *ops, ftrace_func_t func, ftrace_func_t straight_func,
+			  ftrace_func_t hooked_func)
+{
+	mutex_lock(&ftrace_lock);
+	WRITE_ONCE(ops->func, func);
+	ops->straight_func = straight_func;
+	ops->hooked_func = hooked_func;
+	if (ops->flags & FTRACE_OPS_FL_ENABLED)
+		ftrace_update();
+	mutex_unlock(&ftrace_lock);
+}
+
+void ftrace_ops_set_func(struct ftrace_ops *ops, ftrace_func_t func)
+{
+	ftrace_ops_set_funcs(ops, func, NULL, ops->flags & FTRACE_OPS_FL_TRUE_PARENT ? func : NULL);
+}
+
+int ftrace_set_enabled(bool on)
+{
+	struct ftrace_ops *op;
+	int ret = 0;
+
+	mutex_lock(&ftrace_lock);
+	for_each_ftrace_op(op)
+		if (!on && (op->flags & FTRACE_OPS_FL_PERMANENT))
+			ret = -EBUSY;
+	if (!ret) {
+		ftrace_enabled = on;
+		ret = ftrace_update();
+	}
+	mutex_unlock(&ftrace_lock);
+	return ret;
+}
