@@ -113,6 +113,18 @@ def test_lines_are_named_as_in_the_tree():
     assert [name for name in files if not (operators.ROOT / name).is_file()] == []
 
 
+def test_the_machine_of_a_file():
+    """A bug in a file that only one machine is built with is given to that machine's tests; as mk/machines.mk says."""
+    coverage = load("coverage")
+    own = {file: coverage.machine_of(file) for file in operators.sources(())}
+    assert own["boot/x86_memory.c"] == own["boot/acpi.c"] == own["drivers/rtc/mc146818.c"] == "x86_64"
+    assert own["boot/fdt.c"] == own["drivers/irqchip/gic-v2.c"] == own["arch/aarch64/patch.c"] == "aarch64"
+    assert own["boot/boot_info.c"] is own["kernel/smp.c"] is own["drivers/virtio/virtio.c"] is None
+    for file, machine in own.items():
+        for arch in {"aarch64", "x86_64"} - {machine} if machine else ():
+            assert not (operators.ROOT / "build" / arch / file).with_suffix(".o").exists(), file
+
+
 def test_tests_for_a_line(tmp_path, monkeypatch):
     """A Python file is one test, as its guests are shared; a script on several machines is run on one of them."""
     coverage = load("coverage")

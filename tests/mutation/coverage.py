@@ -4,6 +4,7 @@ tests' heads."""
 import bisect
 import collections
 import difflib
+import functools
 import gzip
 import json
 import os
@@ -23,6 +24,28 @@ ENDS = {
     "aarch64": re.compile(r"b|b\..*|bl|br|blr|ret|cbn?z|tbn?z|svc|brk|eret|wf[ie]|isb|msr"),
     "x86_64": re.compile(r"j\w+|call|ret|iretq?|sysret\w*|syscall|hlt|int3?|ud2|l?jmp|sti|cli"),
 }
+
+
+@functools.cache
+def uses():
+    """What mk/machines.mk lists for each machine, by make itself: the beginnings of the names of files."""
+    lists = "".join(f"$(info {arch} $(USES_{arch}))" for arch in ARCHES)
+    made = subprocess.run(
+        ["make", "-s", "-f", "-", "all"],
+        cwd=ROOT,
+        input=f"include mk/machines.mk\n{lists}\nall:\n",
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    rows = [line.split() for line in made.stdout.splitlines()]
+    return {arch: tuple(pattern.rstrip("%") for pattern in patterns) for arch, *patterns in rows}
+
+
+def machine_of(file):
+    """The machine that alone is built with this file; None: several machines are."""
+    found = [arch for arch, beginnings in uses().items() if file.startswith(beginnings)]
+    return found[0] if len(found) == 1 else None
 
 
 class NotLearned(Exception):
