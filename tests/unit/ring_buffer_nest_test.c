@@ -50,6 +50,9 @@ static struct {
 	unsigned long all; /* points passed, with those where nothing may come in */
 } plan;
 
+/* Points of writers that the cases have come to, by number. */
+static bool reached[100];
+
 /* The longest case passes less than a tenth of this: beyond it, somebody waits for what never comes. */
 #define POINTS_A_CASE 10000
 
@@ -59,6 +62,7 @@ void rb_test_point(int n)
 {
 	if (++plan.all > POINTS_A_CASE)
 		fail_msg("a case does not end: it comes to point %d again and again", n);
+	reached[n] = true;
 	if (plan.off)
 		return;
 	plan.passed++;
@@ -290,12 +294,21 @@ static void test_reader(void **state)
 	run_all(3, outer, ARRAY_SIZE(outer), WRITERS);
 }
 
+/* The cases prove something of those steps between which they come in: between any two of a writer's. */
+static void test_all_points(void **state)
+{
+	for (unsigned n = 20; n <= 41; n++)
+		if (!reached[n])
+			fail_msg("no case came to point %u of trace/ring_buffer", n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_writer_two_pages),
 		cmocka_unit_test(test_writer_three_pages),
 		cmocka_unit_test(test_reader),
+		cmocka_unit_test(test_all_points), /* the last one */
 	};
 
 	host_cpu_start(0);

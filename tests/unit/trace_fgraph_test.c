@@ -63,8 +63,10 @@ bool trace_graph_time(void)
 {
 	return graph_time;
 }
+static bool sleep_is_counted;
 int trace_graph_profiled(bool on)
 {
+	sleep_is_counted = on;
 	return 0;
 }
 /* The kind of its files, which nobody opens: what they show is called. */
@@ -242,6 +244,64 @@ static void test_return_inside_tracer(void **state)
 	assert_int_equal(host_task.ret_stack->user[a.gops.bit].depth, 0);
 	assert_int_equal(unregister_ftrace_graph(&a.gops), 0);
 	all_given_back();
+}
+
+/*
+ * An interrupt comes while its task is in a tracer. Its calls are another context's: users are told of the entry, and of
+ * the return likewise.
+ */
+static void test_interrupt_inside_tracer(void **state)
+{
+	struct writer a;
+	struct call call;
+
+	begin(&a, FGRAPH_ANY);
+	host_task.preempt_count = RECURSION_TASK | HARDIRQ_OFFSET;
+	assert_true(enter(&call, 1));
+	leave(&call);
+	wrote(&a, "1>0 1<0");
+	host_task.preempt_count = RECURSION_TASK;
+	assert_false(enter(&call, 2));
+	host_task.preempt_count = 0;
+	assert_int_equal(unregister_ftrace_graph(&a.gops), 0);
+	all_given_back();
+}
+
+static bool write_no_return(struct fgraph_ops *gops, const struct fgraph_call *call, struct fgraph_frame *frame)
+{
+	return false;
+}
+
+/*
+ * The direct way knows its frames by their keys. While a second user is there, frames are made by the general way. They
+ * must not look like the direct way's when that user is gone and wanted none of them.
+ */
+static void test_key_after_another(void **state)
+{
+	struct writer a = {.gops = {.entryfunc = write_entry, .retfunc = write_return, .bit = FGRAPH_TRACER}}, b;
+	struct call call;
+	u64 alone, both, again;
+
+	a.gops.ops = &a.ops;
+	a.gops.direct_enter = fgraph_enter;
+	a.gops.direct_return = fgraph_return;
+	assert_int_equal(register_ftrace_graph(&a.gops), 0);
+	alone = a.gops.direct_key;
+	assert_true(alone);
+	begin(&b, FGRAPH_ANY);
+	b.gops.entryfunc = write_no_return;
+	assert_int_equal(a.gops.direct_key, 0);
+	assert_true(enter(&call, 1));
+	both = host_task.ret_stack->top[-1].key;
+	assert_int_equal(unregister_ftrace_graph(&b.gops), 0);
+	again = a.gops.direct_key;
+	leave(&call);
+	assert_int_equal(unregister_ftrace_graph(&a.gops), 0);
+	wrote(&a, "1>0 1<0");
+	all_given_back();
+	assert_true(again && again != alone);
+	if (again == both)
+		fail_msg("a frame of the general way has the key of the direct one, %llx", (unsigned long long)both);
 }
 
 /* A return that skips a call, which cannot happen: the call that was skipped is given up, for its users too.
@@ -435,17 +495,40 @@ static void test_profile_missed(void **state)
 	all_given_back();
 }
 
+/* A profiler that cannot begin leaves nothing switched on. */
+static void test_profile_refused(void **state)
+{
+	struct writer other;
+
+	begin(&other, FGRAPH_PROFILER);
+	mutex_lock(&trace_types_lock);
+	assert_int_equal(profile_set(true), -EBUSY);
+	assert_false(profile_enabled);
+	mutex_unlock(&trace_types_lock);
+	if (sleep_is_counted)
+		fail_msg("function_graph still corrects sleep times for a profiler that did not begin");
+	assert_int_equal(unregister_ftrace_graph(&other.gops), 0);
+	profile(true);
+	assert_true(sleep_is_counted);
+	profile(false);
+	assert_false(sleep_is_counted);
+	all_given_back();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_depths, fresh),
 		cmocka_unit_test_setup(test_return_inside_tracer, fresh),
+		cmocka_unit_test_setup(test_interrupt_inside_tracer, fresh),
+		cmocka_unit_test_setup(test_key_after_another, fresh),
 		cmocka_unit_test_setup(test_skipped_return, fresh),
 		cmocka_unit_test_setup(test_bit_of_another, fresh),
 		cmocka_unit_test_setup(test_stacks, fresh),
 		cmocka_unit_test_setup(test_profile_times, fresh),
 		cmocka_unit_test_setup(test_profile_both_ways, fresh),
 		cmocka_unit_test_setup(test_profile_missed, fresh),
+		cmocka_unit_test_setup(test_profile_refused, fresh),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 

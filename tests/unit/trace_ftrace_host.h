@@ -126,9 +126,10 @@ void fgraph_choose(void)
 {
 	chosen++;
 }
+static bool no_memory;
 void *kzalloc(size_t n, gfp_t gfp)
 {
-	return calloc(1, n);
+	return no_memory ? NULL : calloc(1, n);
 }
 void *kvzalloc(size_t n, gfp_t gfp)
 {
@@ -136,9 +137,9 @@ void *kvzalloc(size_t n, gfp_t gfp)
 }
 void *kmemdup(const void *p, size_t n, gfp_t gfp)
 {
-	void *copy = malloc(n);
+	void *copy = no_memory ? NULL : malloc(n);
 
-	return memcpy(copy, p, n);
+	return copy ? memcpy(copy, p, n) : NULL;
 }
 void kfree(const void *p)
 {
@@ -222,6 +223,7 @@ static int fresh(void **state)
 		sprintf(names[i], "f%u", i);
 	ftrace_init();
 	no_redirect = -1;
+	no_memory = false;
 	writes = warnings = 0;
 	return 0;
 }

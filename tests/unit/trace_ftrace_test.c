@@ -239,6 +239,47 @@ static void test_waiting_set(void **state)
 	ftrace_free_filter(&ops);
 }
 
+/* By address: every site, the first one's too, and nothing between two sites. */
+static void test_by_address(void **state)
+{
+	struct ftrace_ops ops = user(0, NULL);
+
+	for (unsigned i = 0; i < SITES; i++) {
+		unsigned long ip = (unsigned long)_text + table[i];
+
+		if (ftrace_set_filter_ip(&ops, ip, 0, 1))
+			fail_msg("the address of site %u is refused", i);
+		assert_int_equal(ops.filter.count, 1);
+		assert_true(test_bit(i, ops.filter.bits));
+	}
+	assert_int_equal(ftrace_set_filter_ip(&ops, (unsigned long)_text - 1, 0, 0), -EINVAL);
+	assert_int_equal(ops.filter.count, 1);
+	ftrace_free_filter(&ops);
+}
+
+/* Whatever needs a bitmap says so when there is no memory for it, and changes nothing. */
+static void test_no_memory(void **state)
+{
+	struct ftrace_ops ops = user(0, NULL), full = user(0, NULL);
+	struct ftrace_set copy = {.count = 3};
+
+	assert_int_equal(filter(&full, "f1?", false), 0);
+	no_memory = true;
+	assert_int_equal(ftrace_set_wait(&ops.filter, true), -ENOMEM);
+	assert_int_equal(filter(&ops, "f10", false), -ENOMEM);
+	assert_int_equal(filter(&full, "f20", false), -ENOMEM);
+	assert_int_equal(ftrace_set_filter_ip(&ops, (unsigned long)_text + table[3], 0, 0), -ENOMEM);
+	assert_int_equal(ftrace_set_copy(&copy, &full.filter), -ENOMEM);
+	assert_int_equal(copy.count, 0);
+	assert_int_equal(ftrace_set_copy(&copy, &ops.filter), 0); /* an empty one needs none */
+	assert_false(ops.filter.count || ops.filter.bits || ops.filter.waits);
+	assert_int_equal(full.filter.count, 10);
+	no_memory = false;
+	assert_int_equal(ftrace_set_wait(&ops.filter, true), 0);
+	ftrace_free_filter(&full);
+	ftrace_free_filter(&ops);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -248,6 +289,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_permanent, fresh, gone),
 		cmocka_unit_test_setup_teardown(test_foreign_write, fresh, gone),
 		cmocka_unit_test_setup_teardown(test_waiting_set, fresh, gone),
+		cmocka_unit_test_setup_teardown(test_by_address, fresh, gone),
+		cmocka_unit_test_setup_teardown(test_no_memory, fresh, gone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

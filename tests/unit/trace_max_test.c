@@ -242,6 +242,31 @@ static void test_only_whole_sections(void **state)
 	assert_int_equal(tr.max->latency, 500);
 }
 
+/*
+ * A tracer begins with no maximum, and what a CPU noted under the tracer before is not part of a section. After its end
+ * recording is interrupted for nobody, and snapshots are free again.
+ */
+static void test_start_and_stop(void **state)
+{
+	begin_on(1);
+	begin_on(0);
+	end_on(0, 500, 3);
+	assert_int_equal(tr.max->latency, 500);
+	begin_on(1);
+	assert_int_equal(trace_max_start(&tr), 0);
+	assert_true(tr.max->active);
+	assert_int_equal(tr.max->latency, 0);
+	begin_on(0);
+	end_on(0, 700, 3);
+	if (tr.max->latency)
+		fail_msg("CPU 1 wrote nothing since the start, but a section that it is part of became the maximum");
+	assert_true(takes(300));
+	trace_max_stop(&tr);
+	assert_false(tr.max->active);
+	trace_max_pause(&tr);
+	assert_int_equal(off, 0);
+}
+
 /* The parts of other CPUs wait until these write again, each once; a newer maximum makes the older parts
  * void. */
 static void test_pending_parts(void **state)
@@ -294,6 +319,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_longer_than_all_before), TEST(test_threshold),     TEST(test_what_is_noted),
 		TEST(test_only_whole_sections),	   TEST(test_pending_parts), TEST(test_held_and_missing),
+		TEST(test_start_and_stop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
