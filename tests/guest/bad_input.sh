@@ -26,6 +26,8 @@ cat set_ftrace_filter
 e -a set_ftrace_filter '!vfs_*\n'
 e set_ftrace_notrace 'nosuch_function\n'
 e set_ftrace_filter '\n'
+e -n set_ftrace_filter
+e -n set_graph_function
 cat set_ftrace_filter set_ftrace_notrace
 echo '-- sizes'
 echo 51 > buffer_size_kb # 13 pages of 4,080 bytes
@@ -69,6 +71,7 @@ e tracing_cpumask 0
 e tracing_cpumask xyz
 e set_ftrace_pid abc
 e set_ftrace_pid -5
+e set_ftrace_pid 32768
 e set_ftrace_notrace_pid 12x
 cat tracing_on tracing_cpumask set_ftrace_pid
 echo '-- snapshots and latencies'

@@ -126,5 +126,14 @@ grep -q '^oldest event ts: *0.000000' per_cpu/cpu*/stats && grep -q '^entries: [
 	test "$(grep -l '^entries: [1-9]' per_cpu/cpu*/stats | xargs grep -h '^oldest' | grep -c ' 0.000000')" != 0 && fail 'oldest event ts is 0'
 echo 0 > snapshot
 tracing_reset
+
+# ---- The latency format marks what took long: by the time from this line to the next.
+for text in second first tenth last; do
+	echo $text > trace_marker
+	case $text in second) sleep 1 ;; first) usleep 100000 ;; tenth) usleep 10000 ;; esac
+done
+marked=$(grep tracing_mark_write: latency_trace | sed -e 's/.*us//' -e 's/: tracing_mark_write: //')
+same 'marks' '$second @first *tenth' "$(echo "$marked" | sed '$d' | tr '\n' ' ' | sed 's/ $//')"
+tracing_reset
 dmesg | grep -E 'Oops|BUG|WARNING' && fail 'the kernel complained'
 finish

@@ -83,6 +83,7 @@ echo local > trace_clock
 # -- functions
 says set_ftrace_filter shcedule "nothing matches 'shcedule'; close: schedule"
 says set_ftrace_filter '*shcedule*' "nothing matches '*shcedule*'; close: schedule"
+says set_ftrace_filter 'vfs_raedd*' "nothing matches 'vfs_raedd\*'; close: vfs_read*"
 says set_ftrace_filter __x64_sys_nanosleep "nothing matches '__x64_sys_nanosleep'; close: sys_nanosleep*"
 says set_graph_function __arm64_sys_nanosleep "nothing matches '__arm64_sys_nanosleep'; close: sys_nanosleep*"
 says set_ftrace_notrace vfs_raed "nothing matches 'vfs_raed'; close: vfs_read"
@@ -91,7 +92,8 @@ says set_ftrace_filter sched:sched_switch "'sched:sched_switch' is an event, whi
 says set_event vfs_read "no event 'vfs_read'; it is a function, which set_ftrace_filter takes"
 says set_graph_function qqqqqqq "nothing matches 'qqqqqqq'; available_filter_functions has the names"
 says set_graph_notrace '!vfs_read' "'vfs_read' is not in the file, so it cannot be taken away"
-says stack_trace_filter find_tracer "'find_tracer' is in the kernel, but cannot be traced*"
+says stack_trace_filter find_tracer "'find_tracer' is in the kernel, but cannot be traced: it has no site that calls a tracer"
+says set_graph_function '!find_tracer' "'find_tracer' is in the kernel, but cannot be traced: it has no site that calls a tracer"
 says set_ftrace_filter schedule:tracof "no command 'tracof'; there are: mod traceon traceoff snapshot stacktrace dump cpudump enable_event disable_event"
 says set_ftrace_filter shcedule:traceoff "nothing matches 'shcedule'; close: schedule"
 says set_ftrace_filter schedule:traceoff:x "'schedule:traceoff:x': a count is a number*"
@@ -134,6 +136,7 @@ says per_cpu/cpu1/buffer_size_kb 0 "'0' is not a number of KiB for each CPU, 1 o
 says tracing_cpumask 0 "'0' has none of this machine's CPUs; all CPUs are 3"
 says tracing_cpumask xyz "'xyz' is not a hexadecimal mask of CPUs, bit 0 for CPU 0; all CPUs are 3"
 says set_event_pid abc "'abc' is not the number of a task, below 32768*"
+says set_event_pid 32768 "'32768' is not the number of a task, below 32768*"
 says set_ftrace_pid '1 x' "'x' is not the number of a task, below 32768*" 2>&1 | grep -v command
 says tracing_thresh 1us "'1us' is not a number of microseconds; 0: no threshold"
 says tracing_max_latency x "'x' is not a number of microseconds*"

@@ -186,8 +186,16 @@ def test_user_stack_of_a_known_chain(machine):
         assert shown_chain(session)[1:4] == [f"/bin/stacktest[+0x{offset}]" for _, offset in callers]
         session.ok("echo sym-addr > trace_options")
         assert shown_chain(session)[1:4] == [f"/bin/stacktest[+0x{offset}] <{address}>" for address, offset in callers]
+        # A caller at the first byte of a mapping belongs to it.
+        session.ok("kill %1; wait; echo nosym-addr > trace_options; echo > trace; echo 1 > tracing_on")
+        start(session, "first-byte")
+        session.ok("echo 0 > tracing_on")
+        assert shown_chain(session)[1:] == ["/bin/stacktest[+0x0]"]
+        session.ok("kill %1; wait; echo > trace; echo 1 > tracing_on")
+        callers = start(session, "chain")
+        session.ok("echo 0 > tracing_on")
         # The program is gone: its addresses are what is left.
-        session.ok("kill %1; wait; echo nosym-addr > trace_options")
+        session.ok("kill %1; wait")
         assert shown_chain(session)[1:4] == [f"<{address}>" for address, _ in callers]
         session.calm()
 

@@ -283,6 +283,26 @@ static void test_no_memory(void **state)
 	nr_cpu_ids = 1;
 }
 
+/* One CPU gets another size, and the other one's ring stays as it is; so does each that has the size already. */
+static void test_size_of_one(void **state)
+{
+	struct trace_buffer *buffer;
+
+	nr_cpu_ids = 2;
+	buffer = ring_buffer_alloc(4 * RB_DATA_SIZE, 0);
+	assert_int_equal(ring_buffer_resize(buffer, 7 * RB_DATA_SIZE, 1), 0);
+	assert_int_equal(ring_buffer_size(buffer, 0), 4 * RB_DATA_SIZE);
+	assert_int_equal(ring_buffer_size(buffer, 1), 7 * RB_DATA_SIZE);
+	host_allocations_left = 2; /* enough for the list of new rings, which is empty */
+	if (ring_buffer_resize(buffer, 7 * RB_DATA_SIZE, 1))
+		fail_msg("a ring that has the size already is made anew");
+	host_allocations_left = -1;
+	assert_int_equal(ring_buffer_resize(buffer, 7 * RB_DATA_SIZE, RING_BUFFER_ALL_CPUS), 0);
+	assert_int_equal(ring_buffer_size(buffer, 0), 7 * RB_DATA_SIZE);
+	ring_buffer_free(buffer);
+	nr_cpu_ids = 1;
+}
+
 /* As many events as there is room for, to the byte. */
 static void test_room_for_events(void **state)
 {
@@ -519,6 +539,7 @@ int main(void)
 		cmocka_unit_test(test_racing_words),
 		cmocka_unit_test(test_time_backwards),
 		cmocka_unit_test(test_no_memory),
+		cmocka_unit_test(test_size_of_one),
 		cmocka_unit_test(test_swap),
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_iterator_counts),

@@ -305,10 +305,8 @@ static void test_all_points(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_writer_two_pages),
-		cmocka_unit_test(test_writer_three_pages),
-		cmocka_unit_test(test_reader),
-		cmocka_unit_test(test_all_points), /* the last one */
+		cmocka_unit_test(test_writer_two_pages), cmocka_unit_test(test_writer_three_pages),
+		cmocka_unit_test(test_reader), cmocka_unit_test(test_all_points), /* the last one */
 	};
 
 	host_cpu_start(0);

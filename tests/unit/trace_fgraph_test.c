@@ -247,8 +247,8 @@ static void test_return_inside_tracer(void **state)
 }
 
 /*
- * An interrupt comes while its task is in a tracer. Its calls are another context's: users are told of the entry, and of
- * the return likewise.
+ * An interrupt comes while its task is in a tracer. Its calls are another context's: users are told of the entry, and
+ * of the return likewise.
  */
 static void test_interrupt_inside_tracer(void **state)
 {

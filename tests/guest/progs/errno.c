@@ -4,10 +4,12 @@
 
 /*
  * -a appends instead of truncating, -w opens without truncating, -r opens for reading and reads, -o only
- * opens (with the flags of a shell's >), -m makes a folder, -d removes a folder, -u unlinks. TEXT takes the
- * escapes of echo -e, with \c to end it.
+ * opens (with the flags of a shell's >), -m makes a folder, -d removes a folder, -u unlinks, -n writes three bytes from
+ * an address where nothing is mapped. TEXT takes the escapes of echo -e, with \c to end it.
  */
-static const char options[] = "awromdu";
+static const char options[] = "awromdun";
+
+#define NOWHERE ((const void *)16)
 
 static size_t unescape(char *text)
 {
@@ -63,6 +65,9 @@ static int one_name(int what, const char *path)
 	switch (what) {
 	case 'o':
 		return say("open", path, NULL, open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644) < 0 ? -1 : 0);
+	case 'n':
+		what = open(path, O_WRONLY);
+		return say("write", path, "???", what < 0 ? what : write(what, NOWHERE, 3));
 	case 'm':
 		return say("mkdir", path, NULL, mkdir(path, 0755));
 	case 'd':
@@ -75,7 +80,7 @@ static int one_name(int what, const char *path)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = {.usage = "errno [-a|-w] FILE TEXT | errno -r|-o|-m|-d|-u FILE",
+	struct vt_options o = {.usage = "errno [-a|-w] FILE TEXT | errno -r|-o|-m|-d|-u|-n FILE",
 			       .in_order = true, /* the text may begin with a dash */
 			       .options = options,
 			       .bad_status = 2};

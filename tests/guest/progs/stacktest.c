@@ -227,6 +227,16 @@ static void mappings(void)
 	try("gone", (unsigned long)end, 0, 0);
 }
 
+/* The caller is the first byte of this program's code: it is of the file mapped there, not of what lies below. */
+static void first_byte(void)
+{
+	unsigned long start = area_start((unsigned long)first_byte);
+
+	enter(record(0, 0, start), NOSTACK);
+	printf("caller %016lx 0\n", start);
+	wait_to_be_looked_at();
+}
+
 static int hostile(void)
 {
 	marker = CHECK_CALL(open(MARKER, O_WRONLY));
@@ -289,6 +299,8 @@ int main(int argc, char **argv)
 {
 	if (argc == 2 && !strcmp(argv[1], "chain"))
 		chain();
+	if (argc == 2 && !strcmp(argv[1], "first-byte"))
+		first_byte();
 	if (argc == 2 && !strcmp(argv[1], "threads"))
 		threads();
 	if (argc == 2 && !strcmp(argv[1], "sleepers"))
@@ -297,6 +309,6 @@ int main(int argc, char **argv)
 		return hostile();
 	if (argc == 2 && !strcmp(argv[1], "storm"))
 		return storm();
-	printf("usage: stacktest chain|threads|sleepers|hostile|storm\n");
+	printf("usage: stacktest chain|first-byte|threads|sleepers|hostile|storm\n");
 	return 2;
 }
