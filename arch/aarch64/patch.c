@@ -88,15 +88,6 @@ notrace size_t arch_patch_verify_calls(const unsigned long *sites, size_t n, uns
 	return n;
 }
 
-notrace int arch_patch_verify(unsigned long site, unsigned long target, enum patch_kind kind)
-{
-	if ((site & 3) || !is_text(site))
-		return -EINVAL;
-	if (target && !in_reach(site, target))
-		return -ERANGE;
-	return READ_ONCE(*(u32 *)site) == encode(site, target, kind) ? 0 : -EINVAL;
-}
-
 notrace void arch_patch_begin(void)
 {
 	u64 ctr = read_sysreg(ctr_el0);

@@ -100,15 +100,6 @@ notrace size_t arch_patch_verify_calls(const unsigned long *sites, size_t n, uns
 	return n;
 }
 
-notrace int arch_patch_verify(unsigned long site, unsigned long target, enum patch_kind kind)
-{
-	if (!is_text(site))
-		return -EINVAL;
-	if (target && !in_reach(site, target))
-		return -ERANGE;
-	return site_bytes(site) == encode(site, target, kind) ? 0 : -EINVAL;
-}
-
 notrace void arch_patch_begin(void)
 {
 	nmi_hold_off(); /* the one thing that parked CPUs may still run */

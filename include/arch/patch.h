@@ -48,10 +48,6 @@
 #include <asm/patch.h>
 #include <lib/types.h>
 
-/*
- * Does `site` hold a call or jump to `target` (0: a nop)? 0, -EINVAL: something else, -ERANGE: out of a branch's reach.
- */
-int arch_patch_verify(unsigned long site, unsigned long target, enum patch_kind kind);
 /* Before the first write of a change, and after the last: makes all written sites visible to instruction fetch, removes
  * the alias, synchronises this CPU. */
 void arch_patch_begin(void);

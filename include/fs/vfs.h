@@ -404,9 +404,8 @@ void put_files_struct(struct files_struct *files);
 void get_files_struct(struct files_struct *files);
 /* exec: give the current task a table of its own, a copy when it is shared. 0 or -ENOMEM. */
 int unshare_files(void);
-/* exec, after unshare_files: close what is marked so. files_count_open: how many are open. */
+/* exec, after unshare_files: close what is marked so. */
 void do_close_on_exec(struct files_struct *files);
-unsigned files_count_open(struct files_struct *files);
 /*
  * Another task's descriptors (/proc/<pid>/fd): the file with a reference, or NULL. fget_task_next takes the first one
  * at or above *fd that is open, and sets *fd to it.

@@ -485,18 +485,6 @@ void do_close_on_exec(struct files_struct *files)
 		}
 }
 
-/* How many descriptors have a file. The lock, since the table may belong to another task. */
-unsigned files_count_open(struct files_struct *files)
-{
-	unsigned n = 0;
-
-	spin_lock(&files->lock);
-	for (unsigned fd = 0; fd < files->max; fd++)
-		n += !!files->fd[fd];
-	spin_unlock(&files->lock);
-	return n;
-}
-
 /*
  * Another task's table, with a user count, or NULL. The memory lasts for a grace period after the last user, so the
  * pointer may be followed under RCU; a user can be had only while there is one.

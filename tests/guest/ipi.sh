@@ -25,6 +25,7 @@ cat trace > /tmp/trace
 # The caller's own CPU, 1, runs the function itself.
 grep 'ipi_send_cpumask: ' /tmp/trace > /tmp/sent
 same 'calls' 20 $(wc -l < /tmp/sent)
+same 'calls to one CPU' 0 $(grep -c 'ipi_send_cpu: .*generic_smp_call_function' /tmp/trace)
 same 'to CPUs 0, 2 and 3' 20 $(grep -c ' cpumask=00000000,0000000d ' /tmp/sent)
 sed -n 's/.* ipi_send_cpumask: .*/call/p; s/.* ipi_entry: (Function call.*/came/p; s/.* tracing_mark_write: done/done/p' /tmp/trace > /tmp/order
 for i in 1 2 3 4 5 6 7 8 9 10; do
@@ -39,4 +40,17 @@ for cpu in 0 2 3; do
 	same "came to CPU $cpu" 20 $(grep -c "\[00$cpu\].* ipi_entry: (Function call" /tmp/trace)
 done
 rmdir instances/other
+
+# A snapshot of one CPU is taken by that CPU: a call to another one, and none to the caller's own.
+echo 1 > snapshot
+for cpu in 2 1 0; do
+	echo > trace
+	echo 1 > tracing_on
+	echo 1 > per_cpu/cpu$cpu/snapshot
+	echo 0 > tracing_on
+	cat trace | grep 'ipi_send_cpu: .*generic_smp_call' | sed 's/.* ipi_send_cpu: //; s/ .*//' > /tmp/sent
+	wanted=cpu=$cpu
+	test $cpu = 1 && wanted=
+	same "calls for a snapshot of CPU $cpu" "$wanted" "$(sort -u /tmp/sent)"
+done
 finish

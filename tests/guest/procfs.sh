@@ -35,7 +35,21 @@ test $((after - before)) -le $((records + 20)) || fail "softirqs: $before then $
 same 'the names' 'HI TIMER TTY TRACE TASKLET SCHED HRTIMER RCU' "$(echo $(grep : /proc/softirqs | cut -d: -f1))"
 same 'columns' 'CPU0 CPU1' "$(echo $(head -1 /proc/softirqs))"
 test "$(grep '^softirq ' /proc/stat | cut -d' ' -f2)" -ge $after || fail 'the sum in /proc/stat'
-test "$(grep '^intr ' /proc/stat | cut -d' ' -f2)" -gt 0 || fail 'no interrupts in /proc/stat'
+
+# -- the sum of all interrupts: between what the lines of /proc/interrupts add up to before and afterwards
+interrupts() {
+	total=0
+	for n in $(grep -v -e UNK: -e CPU0 /proc/interrupts | cut -d: -f2 | tr -s ' ' | cut -d' ' -f2,3); do
+		total=$((total + n))
+	done
+	echo $total
+}
+for turn in 1 2 3 4 5 6 7 8; do
+	before=$(interrupts)
+	sum=$(grep '^intr ' /proc/stat | cut -d' ' -f2)
+	after=$(interrupts)
+	test $before -gt 0 -a $sum -ge $before -a $sum -le $after || fail "interrupts: $before, then a sum of $sum, then $after"
+done
 cd /
 
 # -- user time is user time
@@ -64,6 +78,11 @@ faults=$(grep pgfault /proc/vmstat | tr -dc 0-9)
 ls / > /dev/null
 test $(($(grep pgfault /proc/vmstat | tr -dc 0-9) - faults)) -gt 20 || fail 'a program ran without a page fault'
 grep -q 'System RAM' /proc/iomem || fail 'no RAM in iomem'
+ram=0
+for range in $(sed -n 's/ : System RAM$//p' /proc/iomem); do
+	ram=$((ram + 0x${range#*-} + 1 - 0x${range%-*}))
+done
+same 'RAM in the log' $((ram / 1024))K "$(dmesg | grep 'Memory: ' | cut -d/ -f2 | cut -d' ' -f1)"
 grep -q '^  [0-9a-f]*-[0-9a-f]* : Kernel code' /proc/iomem || fail 'the kernel is not in RAM'
 
 # -- tables of what there is none of are as Linux shows them
@@ -101,6 +120,7 @@ dmesg | head -40 | grep -qF "${first#<?>}" || fail "kmsg and dmesg differ: $firs
 # -- what can be set has its effect, what has none is refused
 is_uuid() {
 	grep -qE '^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$' $1 || fail "$1: $(cat $1)"
+	same "$1: 36 characters and a line's end" 37 $(cat $1 | wc -c)
 }
 K=/proc/sys/kernel
 is_uuid $K/random/uuid

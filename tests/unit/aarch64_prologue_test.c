@@ -147,6 +147,21 @@ static void test_unused_argument_and_hooked_return(void **state)
 	expect_entry(&regs, 1);
 }
 
+/* x8 is no argument: a function that keeps it in its frame has no more to undo for that. */
+static void test_a_stored_register_behind_the_arguments(void **state)
+{
+	static const u32 code[] = {STP_FRAME_48, MOV_FP_SP, 0xf9000be8 /* str x8, [sp, #16] */, MOV_0_30};
+	struct pt_regs regs = entry_regs();
+	unsigned long ip = site_of(code, 4);
+
+	push_frame(&regs, 48, 0);
+	save(&regs, 8, 16);
+	regs.regs[0] = regs.regs[30];
+	assert_true(arch_ftrace_can_redirect(ip));
+	arch_ftrace_redirect(ip, &regs);
+	expect_entry(&regs, 1);
+}
+
 static void test_a_narrow_argument(void **state)
 {
 	static const u32 code[] = {STP_FRAME_48, MOV_FP_SP, STP_19_20, MOV_W20_W1, 0xaa1e03e1 /* mov x1, x30 */};
@@ -219,6 +234,7 @@ int main(void)
 		cmocka_unit_test(test_arguments_in_saved_registers),
 		cmocka_unit_test(test_arguments_in_the_frame),
 		cmocka_unit_test(test_unused_argument_and_hooked_return),
+		cmocka_unit_test(test_a_stored_register_behind_the_arguments),
 		cmocka_unit_test(test_a_narrow_argument),
 		cmocka_unit_test(test_a_function_of_a_module),
 		cmocka_unit_test(test_refusals),

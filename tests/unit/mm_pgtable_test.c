@@ -197,6 +197,7 @@ static void test_user_tables(void **state)
 		}
 		for (unsigned i = 0; i < nr_model; i++)
 			assert_int_equal(pte_lookup(pgd, model[i].va)->v, model[i].v);
+		assert_int_equal(pgd_pages(pgd), pages_used);
 		pgd_free(pgd);
 		assert_int_equal(pages_used, 0);
 	}
@@ -219,6 +220,8 @@ static void test_kernel_half(void **state)
 		assert_int_equal(second[i].v, first[i].v);
 	}
 	assert_non_null(pte_alloc(first, 0x123456000));
+	assert_int_equal(pgd_pages(first), 4);
+	assert_int_equal(pgd_pages(second), 1);
 	assert_null(pte_lookup(second, 0x123456000));
 	pgd_free(first);
 	pgd_free(second);

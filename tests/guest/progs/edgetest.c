@@ -1,10 +1,12 @@
 /* edgetest: arguments of system calls right at the edge of what is allowed, and one beyond. */
 /* also on Linux */
 #include <callnumbers.h>
+#include <posix.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <thread.h>
 
 #define PAGE	  4096L
 #define FILE_NAME "edgetest.file"
@@ -108,6 +110,175 @@ static void names_without_a_last_part(void)
 	CHECK_ERRNO(CALL(readlinkat, AT_FDCWD, "", buf, sizeof(buf)), ENOENT);
 	CHECK_ERRNO(open("/tmp", O_RDONLY | O_CREAT | O_DIRECTORY, 0644), EINVAL);
 }
+
+/* A link whose whole text is "/" leads to the root, although the link's own name was the last part before. */
+static void link_to_the_root(void)
+{
+	struct stat root, st;
+
+	unlink("edgetest.link");
+	CHECK_CALL(symlink("/", "edgetest.link"));
+	CHECK_CALL(stat("/", &root));
+	if (CHECK_EQ(stat("edgetest.link", &st), 0))
+		CHECK(st.st_ino == root.st_ino && st.st_dev == root.st_dev);
+	CHECK_ERRNO(CALL(mkdirat, AT_FDCWD, "edgetest.link", 0755), EEXIST);
+	CHECK_EQ(CALL(chdir, "edgetest.link"), 0);
+	CHECK_EQ(CALL(chdir, "/tmp"), 0);
+	unlink("edgetest.link");
+}
+
+/*
+ * open(2) reserves the descriptor before it waits for a FIFO's other end: dup2 to that number finds neither a file
+ * to close nor a free place.
+ */
+static int reserved_fd;
+
+static void open_fifo(void *arg)
+{
+	long fd = CALL(openat, AT_FDCWD, "edgetest.fifo", O_RDONLY, 0);
+
+	_exit(fd != reserved_fd);
+}
+
+static void descriptor_in_the_making(void)
+{
+	pid_t pid;
+	int other;
+
+	unlink("edgetest.fifo");
+	CHECK_CALL(CALL(mknodat, AT_FDCWD, "edgetest.fifo", S_IFIFO | 0600, 0));
+	CHECK_CALL(reserved_fd = open("/dev/null", O_RDONLY));
+	close(reserved_fd); /* the lowest free number */
+	pid = thread_start(-1, open_fifo, NULL);
+	if (!process_gets(pid, 'S'))
+		return;
+	CHECK_ERRNO(CALL(dup3, 1, reserved_fd, 0), EBUSY);
+	CHECK_CALL(other = open("edgetest.fifo", O_WRONLY));
+	CHECK(thread_join(&pid, 1));
+	CHECK_EQ(CALL(dup3, 1, reserved_fd, 0), reserved_fd); /* now there is a file, which dup3 closes */
+	close(reserved_fd);
+	close(other);
+	unlink("edgetest.fifo");
+}
+
+/* Two processes that share their memory have one value of oom_score_adj; a third process keeps its own. */
+static int shared_go[2];
+
+static void take_and_look(void *arg)
+{
+	char byte;
+	int fd;
+
+	CALL(read, shared_go[0], &byte, 1);
+	fd = (int)CALL(openat, AT_FDCWD, "/proc/thread-self/oom_score_adj", O_RDONLY, 0);
+	CALL(read, fd, (char *)arg, 7);
+	_exit(0);
+}
+
+static void oom_value_of_sharers(void)
+{
+	static char seen[8];
+	int hold[2];
+	pid_t sharer, other;
+	char path[48];
+
+	CHECK_CALL(CALL(pipe2, shared_go, 0));
+	CHECK_CALL(CALL(pipe2, hold, 0));
+	check_put("/proc/self/oom_score_adj", "111");
+	other = check_fork();
+	if (!other) {
+		check_take(hold[0]);
+		_exit(0);
+	}
+	sharer = thread_start(-1, take_and_look, seen);
+	check_put("/proc/self/oom_score_adj", "333");
+	check_give(shared_go[1], 'x');
+	CHECK(thread_join(&sharer, 1));
+	CHECK(!strcmp(seen, "333\n"));
+	snprintf(path, sizeof(path), "/proc/%d/oom_score_adj", (int)other);
+	CHECK(check_holds(path, "111\n"));
+	check_give(hold[1], 'x');
+	CHECK_EQ(check_wait(other), 0);
+}
+
+#ifndef __linux__
+/* What only this kernel's machine has, or what a busy one would hide. */
+static void constant_texts(void)
+{
+	static const char *const files[] = {"/sys/kernel/tracing/README", "/proc/config.gz"};
+	char byte;
+
+	for (int i = 0; i < 2; i++) {
+		int fd = CHECK_CALL(open(files[i], O_RDONLY));
+
+		CHECK_ERRNO(CALL(read, fd, (char *)8, 10), EFAULT);
+		CHECK_EQ(CALL(lseek, fd, 0, SEEK_CUR), 0);
+		CHECK_EQ(read(fd, &byte, 1), 1);
+		close(fd);
+	}
+}
+
+/* The port's own file as well as /dev/console: open for what was asked, and without a position. */
+static void terminals_have_no_position(void)
+{
+	static const char *const files[] = {"/dev/console", "/dev/ttyAMA0", "/dev/ttyS0"};
+	int found = 0;
+
+	for (int i = 0; i < 3; i++) {
+		int fd = open(files[i], O_RDWR | O_NOCTTY);
+
+		if (fd < 0)
+			continue;
+		found++;
+		CHECK_ERRNO(CALL(lseek, fd, 0, SEEK_CUR), ESPIPE);
+		CHECK_ERRNO(CALL(pread64, fd, NULL, 0, 0), ESPIPE);
+		CHECK_EQ(write(fd, "", 0), 0);
+		close(fd);
+	}
+	CHECK_EQ(found, 2);
+}
+
+/* A regular file whose bytes the kernel cannot read for itself is no program, whatever its permissions say. */
+static void exec_of_a_made_text(void)
+{
+	static const char *const argv[] = {"README", NULL}, *const envp[] = {NULL};
+
+	CHECK_CALL(chmod("/sys/kernel/tracing/README", 0755));
+	CHECK_ERRNO(CALL(execve, "/sys/kernel/tracing/README", argv, envp), EACCES);
+	CHECK_CALL(chmod("/sys/kernel/tracing/README", 0444));
+}
+
+static long free_pages(void)
+{
+	char text[4096], *at;
+	int fd = CHECK_CALL(open("/proc/meminfo", O_RDONLY));
+	long n = read(fd, text, sizeof(text) - 1);
+
+	close(fd);
+	text[n < 0 ? 0 : n] = 0;
+	at = strstr(text, "MemFree:");
+	return at ? atol(at + strlen("MemFree:")) / 4 : -1;
+}
+
+/* The nodes of a file's tree go with the file: here two of them each time, for a page at 0 and one far behind. */
+static void files_give_all_back(void)
+{
+	long before = 0, after;
+
+	for (int i = 0; i < 1100; i++) {
+		int fd = CHECK_CALL(open("/tmp/edgetest.tree", O_RDWR | O_CREAT | O_TRUNC, 0644));
+
+		CHECK_EQ(write(fd, "x", 1), 1);
+		CHECK_EQ(CALL(pwrite64, fd, "x", 1, 600 * PAGE), 1);
+		close(fd);
+		unlink("/tmp/edgetest.tree");
+		if (i == 99)
+			before = free_pages(); /* caches are warm */
+	}
+	after = free_pages();
+	CHECK_RANGE(before - after, -100000, 500);
+}
+#endif
 
 /* Structures that tell about files, in raw form: their layout is part of the call. */
 static void numbers_of_devices(void)
@@ -220,6 +391,15 @@ int main(int argc, char **argv)
 		{"times-to-set", times_to_set},
 		{"bad-parts", bad_parts},
 		{"exclusive-pages", exclusive_pages},
+		{"link-to-the-root", link_to_the_root},
+		{"descriptor-in-the-making", descriptor_in_the_making},
+		{"oom-value-of-sharers", oom_value_of_sharers},
+#ifndef __linux__
+		{"constant-texts", constant_texts},
+		{"terminals-have-no-position", terminals_have_no_position},
+		{"exec-of-a-made-text", exec_of_a_made_text},
+		{"files-give-all-back", files_give_all_back},
+#endif
 	};
 
 	if (argc > 1 && !strcmp(argv[1], "look"))

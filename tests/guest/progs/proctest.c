@@ -290,6 +290,60 @@ static void inherited_registers(void)
 }
 
 #ifdef __aarch64__
+/* What AT_HWCAP says of the CPU: bit, name, and an instruction that is undefined where the bit is not. */
+#define HWCAPS(F)                                                  \
+	F(0, fp, 0x1e602800)	   /* fadd d0, d0, d0 */           \
+	F(1, asimd, 0x4e60d400)	   /* fadd v0.2d, v0.2d, v0.2d */  \
+	F(3, aes, 0x4e284800)	   /* aese v0.16b, v0.16b */       \
+	F(4, pmull, 0x0ee0e000)	   /* pmull v0.1q, v0.1d, v0.1d */ \
+	F(5, sha1, 0x5e280800)	   /* sha1h s0, s0 */              \
+	F(6, sha2, 0x5e282800)	   /* sha256su0 v0.4s, v0.4s */    \
+	F(7, crc32, 0x1ac04000)	   /* crc32b w0, w0, w0 */         \
+	F(8, atomics, 0xb82003ff)  /* stadd w0, [sp] */            \
+	F(9, fphp, 0x1ee02800)	   /* fadd h0, h0, h0 */           \
+	F(10, asimdhp, 0x4e401400) /* fadd v0.8h, v0.8h, v0.8h */
+
+#define HWCAP_TRY(bit, name, insn)                                           \
+	static void try_##name(void)                                         \
+	{                                                                    \
+		__asm__ volatile(".inst " #insn : : : "v0", "x0", "memory"); \
+	}
+HWCAPS(HWCAP_TRY)
+
+static unsigned long hwcap(void)
+{
+	unsigned long pair[2] = {1, 0};
+	int fd = CHECK_CALL(open("/proc/self/auxv", O_RDONLY));
+
+	while (pair[0] && pair[0] != 16 && read(fd, pair, sizeof(pair)) == sizeof(pair)) /* AT_HWCAP */
+		;
+	close(fd);
+	return pair[0] == 16 ? pair[1] : 0;
+}
+
+/* A bit is set exactly if the instruction does not end the process that tries it. */
+static void hardware_capabilities(void)
+{
+#define HWCAP_ROW(bit, name, insn) {bit, #name, try_##name},
+	static const struct {
+		int bit;
+		const char *name;
+		void (*f)(void);
+	} rows[] = {HWCAPS(HWCAP_ROW)};
+	unsigned long cap = hwcap();
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		pid_t pid = check_fork();
+
+		if (!pid) {
+			rows[i].f();
+			_exit(0);
+		}
+		if (!CHECK_EQ(cap >> rows[i].bit & 1, check_wait(pid) == 0))
+			printf("  AT_HWCAP, %s\n", rows[i].name);
+	}
+}
+
 static unsigned long thread_pointer(void)
 {
 	unsigned long tp;
@@ -351,6 +405,7 @@ int main(int argc, char **argv)
 		{"inherited-registers", inherited_registers},
 #ifdef __aarch64__
 		{"thread-pointers", thread_pointers},
+		{"hardware-capabilities", hardware_capabilities},
 #endif
 	};
 
