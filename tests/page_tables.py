@@ -30,6 +30,11 @@ class AArch64:
         return kernel.physical(kernel.symbols["swapper_pg_dir"]), range(512)
 
     @staticmethod
+    def left_of_boot(guest, kernel):
+        """The identity map has a table of its own, which no user's or kernel's address is looked up in."""
+        return b""
+
+    @staticmethod
     def present(entry):
         return entry & 1
 
@@ -57,6 +62,11 @@ class X86_64:
         return int(re.search(r"CR3=([0-9a-f]+)", guest.human("info registers")).group(1), 16) & ADDRESS, range(256, 512)
 
     @staticmethod
+    def left_of_boot(guest, kernel):
+        """What boot mapped one to one is below the kernel's half, in the table that kernel threads run on."""
+        return guest.memory(kernel.physical(kernel.symbols["swapper_pg_dir"]), PAGE // 2).replace(b"\0", b"")
+
+    @staticmethod
     def present(entry):
         return entry & 1
 
@@ -74,9 +84,17 @@ class X86_64:
         )
 
 
+FORMS = {"aarch64": AArch64, "x86_64": X86_64}
+
+
+def left_of_boot(guest, kernel):
+    """Bytes other than 0 of the kernel's own top table where a user's addresses would be: none once it runs."""
+    return FORMS[kernel.arch].left_of_boot(guest, kernel)
+
+
 def kernel_mappings(guest, kernel):
     """All of them, in order of virtual address. The guest stands still meanwhile."""
-    form = {"aarch64": AArch64, "x86_64": X86_64}[kernel.arch]
+    form = FORMS[kernel.arch]
 
     def walk(table, level, virtual, indices, permits):
         size = PAGE << 9 * (level - 1)

@@ -220,11 +220,16 @@ def test_another_first_program(machine):
 
 
 def test_words_that_nobody_knows(machine):
-    """They are named in one line, and booting goes on."""
-    with machine.guest(append="nosuchword nosuchname=5 quiet") as guest:
-        assert 'Unknown kernel command line parameters "nosuchword nosuchname=5", will be passed to user space.' in ask(
-            guest, "dmesg"
-        )
+    """They are named in one line, and booting goes on. The first program gets 30 of them, and the log names the rest."""
+    words = [f"word{n}" for n in range(2, 33)]
+    with machine.guest(append=f"nosuchword nosuchname=5 quiet {' '.join(words)}") as guest:
+        said = ask(guest, "dmesg")
+        assert (
+            f'Unknown kernel command line parameters "nosuchword nosuchname=5 {" ".join(words)}", '
+            "will be passed to user space."
+        ) in said
+        assert re.findall(r"too many words for init, '(\w+)' left out", said) == ["word31", "word32"]
+        assert ask(guest, "tr '\\0' ' ' < /proc/1/cmdline").split()[-30:] == ["nosuchword", *words[:29]]
 
 
 def test_arguments_for_the_first_program(machine):

@@ -1,11 +1,14 @@
 """Every machine that we name: numbers of CPUs, CPU models, interrupt controllers, boards, sizes of memory, ways of
 booting."""
 
+import gzip
+import pathlib
 import re
+import subprocess
 
 import pytest
 from machines import product, want_features
-from vitrine_guest import PANICKED, GuestError
+from vitrine_guest import PANICKED, ROOT, GuestError
 
 SCRIPT = b"""
 test $(grep -c ^processor /proc/cpuinfo) = $1 || { echo "/proc/cpuinfo: not $1 processors"; exit 1; }
@@ -95,6 +98,27 @@ def test_without_an_initrd(machine):
         assert re.search(r"initcall populate_rootfs\+0x0/0x[0-9a-f]+ failed: No such file or directory\r\n", before)
     finally:
         guest.close()
+
+
+def test_names_of_one_file_in_an_archive(machine, tmp_path):
+    """Two names that cpio packs as one file are one, a symbolic link is text, and what is compressed is told off."""
+    folder = tmp_path / "links"
+    folder.mkdir()
+    (folder / "one").write_text("together\n")
+    (folder / "two").hardlink_to(folder / "one")
+    (folder / "link").symlink_to("aim")
+    (folder / "aim").write_text("the contents of what the link leads to\n")
+    names = "links\nlinks/one\nlinks/two\nlinks/aim\nlinks/link\n"
+    pack = ["cpio", "-o", "-H", "newc", "--quiet"]
+    archive = subprocess.run(pack, cwd=tmp_path, input=names.encode(), check=True, capture_output=True).stdout
+    base = pathlib.Path(ROOT, "build", machine.arch, "initramfs.cpio").read_bytes()
+    made = tmp_path / "initrd"
+    made.write_bytes(base + bytes(-len(base) % 4) + archive + gzip.compress(archive))
+    with machine.guest(initrd=str(made)) as guest:
+        assert "initramfs: it is compressed: only plain cpio archives can be read" in guest.console
+        assert not re.search(r"initramfs: .*: error", guest.console)
+        assert guest.run("cd /links; echo more >> two; cat one") == (0, "together\nmore\n")
+        assert guest.run("ls -l link | grep -c -e '-> aim'; cat link") == (0, "1\nthe contents of what the link leads to\n")
 
 
 def test_a_panic_can_end_the_machine_with_a_status(machine):

@@ -4,7 +4,7 @@ them."""
 import pytest
 from machines import product
 from monitor import Kernel
-from page_tables import PAGE, kernel_mappings
+from page_tables import PAGE, kernel_mappings, left_of_boot
 
 
 def overlaps(mapping, start, stop):
@@ -21,6 +21,7 @@ def test_nothing_is_writable_and_executable(tmp_path, machine, cpu, tracing):
     with machine.monitored(tmp_path, cpu=cpu, smp=2, timeout=60) as guest:
         assert guest.run(f"echo {tracing} > /sys/kernel/tracing/current_tracer")[0] == 0
         mappings = kernel_mappings(guest, kernel)
+        assert not left_of_boot(guest, kernel), "boot's identity map is still there"
     assert len(mappings) > 20, "these are no page tables"
     assert not [one for one in mappings if one.user], "the kernel's half is the kernel's"
     assert not [one for one in mappings if one.writable and one.executable]
