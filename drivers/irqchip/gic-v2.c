@@ -53,29 +53,11 @@ static void gic_set_irq_type(unsigned hwirq, unsigned type)
 	spin_unlock_irqrestore(&dist_lock, flags);
 }
 
-/*
- * Send the interrupt to one CPU. ITARGETSR has a byte for each interrupt, a bit for each CPU
- * interface. Private interrupts stay with their CPU.
- */
-static void gic_set_affinity(unsigned hwirq, unsigned cpu)
-{
-	void *reg = dist + GICD_ITARGETSR + hwirq / 4 * 4;
-	unsigned shift = hwirq % 4 * 8;
-	unsigned long flags;
-
-	if (hwirq < GIC_FIRST_SPI || cpu >= MAX_CPUS)
-		return;
-	spin_lock_irqsave(&dist_lock, flags);
-	writel_relaxed((readl_relaxed(reg) & ~(0xffU << shift)) | (u32)cpu_target[cpu] << shift, reg);
-	spin_unlock_irqrestore(&dist_lock, flags);
-}
-
 static const struct irq_chip gic_chip = {
 	.name = "GICv2",
 	.mask = gic_mask_irq,
 	.unmask = gic_unmask_irq,
 	.set_type = gic_set_irq_type,
-	.set_affinity = gic_set_affinity,
 };
 
 /*

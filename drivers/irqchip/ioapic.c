@@ -103,30 +103,11 @@ static void ioapic_set_type(unsigned gsi, unsigned type)
 		     (type & IRQ_TYPE_LEVEL ? ENTRY_LEVEL : 0) | (type & IRQ_TYPE_LOW ? ENTRY_LOW : 0));
 }
 
-/*
- * Send the interrupt to another CPU. Only the high word changes, in one write, so an interrupt goes
- * either to the old or to the new CPU. An APIC id above 254 does not fit, and then the interrupt
- * stays where it was.
- */
-static void ioapic_set_affinity(unsigned gsi, unsigned cpu)
-{
-	struct ioapic *io = ioapic_of(gsi);
-	u64 id = boot_info.cpu_hwid[cpu];
-	unsigned long flags;
-
-	if (!io || id > XAPIC_MAX_ID)
-		return;
-	spin_lock_irqsave(&ioapic_lock, flags);
-	ioapic_write(io, IOAPIC_ENTRY + 2 * (gsi - io->gsi_base) + 1, (u32)id << 24);
-	spin_unlock_irqrestore(&ioapic_lock, flags);
-}
-
 static const struct irq_chip ioapic_chip = {
 	.name = "IO-APIC",
 	.mask = ioapic_mask_irq,
 	.unmask = ioapic_unmask_irq,
 	.set_type = ioapic_set_type,
-	.set_affinity = ioapic_set_affinity,
 };
 
 static u16 ioapic_revmap[NR_GSI_VECTORS];

@@ -57,29 +57,10 @@ static void msi_unmask(unsigned hwirq)
 	write_entry(hwirq, ENTRY_CONTROL, 0);
 }
 
-/*
- * Send the interrupt to another CPU. The entry is masked meanwhile: a device may keep what it has
- * read of an entry that is not (PCI 3.0, 6.8.2). An APIC id that does not fit changes nothing.
- */
-static void msi_set_affinity(unsigned hwirq, unsigned cpu)
-{
-	void *entry = __atomic_load_n(&msi_entries[hwirq], __ATOMIC_ACQUIRE);
-	u64 id = boot_info.cpu_hwid[cpu];
-	u32 control;
-
-	if (!entry || id > XAPIC_MAX_ID)
-		return;
-	control = readl(entry + ENTRY_CONTROL);
-	writel(control | ENTRY_MASKED, entry + ENTRY_CONTROL);
-	writel(MSI_ADDRESS | (u32)id << MSI_DESTINATION, entry + ENTRY_ADDRESS);
-	writel(control, entry + ENTRY_CONTROL);
-}
-
 static const struct irq_chip msi_chip = {
 	.name = "PCI-MSI",
 	.mask = msi_mask,
 	.unmask = msi_unmask,
-	.set_affinity = msi_set_affinity,
 };
 
 static u16 msi_revmap[NR_MSI_VECTORS];

@@ -25,7 +25,6 @@ struct irq_chip {
 	void (*mask)(unsigned hwirq);
 	void (*unmask)(unsigned hwirq);
 	void (*set_type)(unsigned hwirq, unsigned type);
-	void (*set_affinity)(unsigned hwirq, unsigned cpu);
 };
 
 /*

@@ -229,9 +229,13 @@ static long mmap_region(struct mm_struct *mm, struct file *file, unsigned long a
 	return addr;
 }
 
-/*
- * The checks that need no lock come first. pgoff + length must not wrap, or two parts of the area would show one page.
- */
+/* May the pages from pgoff on be mapped? The position of each byte of a regular file is a loff_t, which has a sign. */
+static bool in_file_range(const struct file *file, unsigned long pgoff, unsigned long len)
+{
+	return !file || !S_ISREG(file->f_inode->i_mode) || pgoff <= (LONG_MAX - len) >> PAGE_SHIFT;
+}
+
+/* The checks that need no lock come first. `pgoff` comes from a number of bytes, so pgoff + length cannot wrap. */
 noinline long do_mmap(struct mm_struct *mm, struct file *file, unsigned long addr, unsigned long len, unsigned prot,
 		      unsigned flags, unsigned long pgoff)
 {
@@ -243,7 +247,7 @@ noinline long do_mmap(struct mm_struct *mm, struct file *file, unsigned long add
 	if (len > TASK_SIZE)
 		return -ENOMEM;
 	len = ALIGN(len, PAGE_SIZE);
-	if (pgoff + (len >> PAGE_SHIFT) < pgoff)
+	if (!in_file_range(file, pgoff, len))
 		return -EOVERFLOW;
 	vm_flags = mapping_flags(file, prot, flags);
 	if (vm_flags < 0)

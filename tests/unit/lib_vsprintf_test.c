@@ -184,6 +184,7 @@ static void test_truncated_pointers(void **state)
 	assert_int_equal(k_scnprintf(text, 4, "%pS", (void *)0x1000), 3);
 	assert_string_equal(text, "sch");
 	assert_int_equal(k_snprintf(NULL, 0, "%d %*pbl", 7, 64, map), 10);
+	assert_int_equal(k_snprintf(NULL, 0, "%*pbl", 64, map), 8);
 }
 
 static void test_unknown_conversion_stops(void **state)

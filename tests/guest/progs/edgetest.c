@@ -35,6 +35,23 @@ static void ranges(void)
 	CHECK_ERRNO(CALL(mincore, p, -1L, there), ENOMEM);
 }
 
+/* All bytes of a file's mapping have positions that a loff_t can tell, also where the file has none. */
+static void ranges_of_files(void)
+{
+	int fd;
+
+	CHECK_CALL(fd = open(FILE_NAME, O_RDWR | O_CREAT | O_TRUNC, 0644));
+	CHECK(mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, fd, 1L << 32) != MAP_FAILED);
+	CHECK_ERRNO(CALL(mmap, 0, PAGE, PROT_READ, MAP_PRIVATE, fd, -PAGE), EOVERFLOW);
+	CHECK_ERRNO(CALL(mmap, 0, PAGE, PROT_READ, MAP_PRIVATE, fd, 0x7ffffffffffff000), EOVERFLOW);
+	CHECK_ERRNO(CALL(mmap, 0, 3 * PAGE, PROT_READ, MAP_PRIVATE, fd, 0x7fffffffffffd000), EOVERFLOW);
+#ifndef __linux__ /* which limits it further, to what the file system can store */
+	CHECK(CALL(mmap, 0, PAGE, PROT_READ, MAP_PRIVATE, fd, 0x7fffffffffffe000) > 0);
+#endif
+	close(fd);
+	unlink(FILE_NAME);
+}
+
 /* sendfile reads from one and writes to the other: each must be open for that. */
 static void sendfile_modes(void)
 {
@@ -422,6 +439,7 @@ int main(int argc, char **argv)
 {
 	static const struct check_case cases[] = {
 		{"ranges", ranges},
+		{"ranges-of-files", ranges_of_files},
 		{"sendfile-modes", sendfile_modes},
 		{"after-exec", after_exec},
 		{"sizes-of-attributes", sizes_of_attributes},
