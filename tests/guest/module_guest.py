@@ -52,12 +52,15 @@ def build_samples(arch, folder):
 
 @pytest.fixture
 def guest(samples, tmp_path):
-    """run(script, modules...): the script's output without what the console shows of the log."""
+    """run(script, modules...): the script's output without what the console shows of the log. `folder`: of the modules,
+    if it is not the samples'; `timeout`: seconds of the guest's life."""
 
-    def run(script, *modules, options=(), folder=None):
+    def run(script, *modules, options=(), folder=None, timeout=300):
         arch, built = samples
         (tmp_path / "script").write_text(script + "\n")
         words = [word for name in modules for word in ("--file", f"{folder or built}/{name}.ko:/{name}.ko")]
+        if ". /run/prelude" in script:
+            words += ["--file", f"{ROOT}/tests/guest/prelude:/run/prelude"]
         for name in re.findall(r"\b(devioctl|openstorm)\b", script):
             words += ["--file", f"{ROOT}/build/{arch}/guest-tests/{name}:/bin/{name}"]
         done = subprocess.run(
@@ -66,7 +69,7 @@ def guest(samples, tmp_path):
                 "--arch",
                 arch,
                 "--timeout",
-                "300",
+                str(timeout),
                 *options,
                 *words,
                 tmp_path / "script",
@@ -74,7 +77,7 @@ def guest(samples, tmp_path):
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=400,
+            timeout=timeout + 100,
         )
         assert done.returncode == 0, done.stdout
         return re.sub(r"^\[ .*\n", "", done.stdout, flags=re.M)

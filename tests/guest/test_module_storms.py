@@ -9,6 +9,8 @@ from module_guest import CRASH, INCLUDE, SAMPLES, guest, samples  # noqa: F401
 from test_modules import make
 from vitrine_guest import ROOT
 
+ROUNDS = max(1000, 300 * int(os.environ["SOAK_MINUTES"])) if os.environ.get("SOAK_MINUTES") else 60
+
 STORMS = [
     ("procfs_4", "/proc/procfs_4", "procfs_4"),
     ("chardev2", "/dev/chardev2", "chardev2"),
@@ -77,6 +79,22 @@ def test_memory_comes_back(guest):
     slabs = [dict(line.split() for line in part[1:] if line) for part in (before, after)]
     grown = {name: (slabs[0][name], count) for name, count in slabs[1].items() if int(count) - int(slabs[0][name]) > 8}
     assert slabs[0] and not grown, grown
+
+
+@pytest.mark.soak
+def test_nothing_is_left(guest):
+    """Rounds of modules with events, probes and a /proc file, on four CPUs under the tracers and readers: as many objects
+    and pages as before, no site and no name left."""
+    story = open(os.path.join(ROOT, "tests/guest/stories/module_rounds.sh"), encoding="ascii").read()
+    out = guest(
+        f"set -- {ROUNDS}\n{story}",
+        "trace_events_sample",
+        "tracepoint_sample",
+        "tracepoint_probe_sample",
+        options=("--smp", "4"),
+        timeout=300 + ROUNDS,
+    )
+    assert "checks failed" not in out and re.fullmatch(r"slabs .*\n", out), out
 
 
 def test_every_header_stands_alone(tmp_path):
