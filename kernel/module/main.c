@@ -258,7 +258,8 @@ static int take_name(struct module *mod)
 /* [module_mutex] Its place in the list, its names and its sources are no more; whoever looked at it is through. */
 static void forget_module(struct module *mod)
 {
-	trace_module_free(mod);
+	if (mod->state == MODULE_STATE_GOING) /* each module_free has its module_load: a refused file has neither */
+		trace_module_free(mod);
 	if (mod->state != MODULE_STATE_UNFORMED) /* else nothing in it is relocated */
 		module_free_params(mod);
 	module_retire_symbols(mod);

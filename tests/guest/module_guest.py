@@ -82,7 +82,7 @@ def guest(samples, tmp_path):
         assert done.returncode == 0, done.stdout
         return re.sub(r"^\[ .*\n", "", done.stdout, flags=re.M)
 
-    run.arch = samples[0]
+    run.arch, run.samples = samples
     return run
 
 

@@ -1,8 +1,9 @@
 """Events and tracepoints of modules: recorded, filtered, in instances; gone with the module, whoever holds what."""
 
 import re
+import shutil
 
-from module_guest import CRASH, guest, samples  # noqa: F401
+from module_guest import CRASH, guest, one_module, samples  # noqa: F401
 
 CD = "cd /sys/kernel/tracing\n"
 SAY = "/sys/module/trace_events_sample/parameters/say"
@@ -99,6 +100,37 @@ def test_the_life_of_modules_is_recorded(guest):
         'print fmt: "%s wait=%d call_site=%ps", __get_str(name), (int)REC->wait, (void *)REC->ip',
     ]
     assert parts["oops"].replace("Segmentation fault\n", "") == "Modules linked in: oops tracepoint_sample [last unloaded: tracepoint_probe_sample]\n"
+
+
+NO_INIT = """
+#include <linux/module.h>
+MODULE_LICENSE("GPL");
+static int number;
+module_param(number, int, 0);
+static int __init fails(void)
+{
+	return -ENODEV;
+}
+module_init(fails);
+"""
+
+
+def test_only_what_was_loaded_is_freed(guest, tmp_path):
+    """module_free follows module_load: a file that is refused has neither, for a symbol, a name that is taken, or a
+    parameter; a module whose init fails has both."""
+    folder = one_module(guest.arch, tmp_path, "no_init", NO_INIT)
+    shutil.copy(guest.samples / "tracepoint_probe_sample.ko", folder)
+    shutil.copy(guest.samples / "hello_1.ko", folder)
+    out = guest(
+        CD + "insmod /hello_1.ko; echo 1 > events/module/enable\n"
+        "for words in tracepoint_probe_sample.ko hello_1.ko 'no_init.ko number=x' 'no_init.ko number=1'; do\n"
+        "insmod /$words 2> /dev/null && echo $words is loaded; done; cat trace",
+        "tracepoint_probe_sample",
+        "hello_1",
+        "no_init",
+        folder=folder,
+    )
+    assert "is loaded" not in out and records(out) == ["module_load: no_init ", "module_free: no_init"], out
 
 
 def test_probes_on_tracepoints_of_modules_and_of_the_kernel(guest):

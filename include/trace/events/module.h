@@ -23,7 +23,7 @@ TRACE_EVENT(module_load,
 	TP_printk("%s %s", __get_str(name), __print_flags(__entry->taints, "", { 1, "P" }))
 );
 
-/* Its exit has returned, or its init has failed: its memory is about to be freed. */
+/* Its exit has returned, or its init has failed: its memory is about to be freed. A refused file has no such event. */
 TRACE_EVENT(module_free,
 	TP_PROTO(struct module *mod),
 	TP_ARGS(mod),
