@@ -61,3 +61,32 @@ def test_the_tutorials_session(arch, tmp_path):
         "ftrace_demo_exit <-sys_delete_module",
         "ftrace_demo_exit: ftrace_demo_exit called",
     ]
+
+
+def passes(guest, command):
+    status, output = guest.run(command)
+    assert status == 0, f"{command}: {output}"
+    return output
+
+
+def test_edited_while_the_guest_runs(machine, tmp_path):
+    """One session in one guest, whose /host is the folder: make, insmod, trace, rmmod; then the text is edited on the host
+    and made there again, and the guest, which has never been left, loads it and shows the new text."""
+    text = listings()[0]
+    old, new = "Module unloading", "Edited on the host"
+    assert old in text
+    with machine.guest(timeout=240, share=str(tmp_path)) as guest:
+        passes(guest, "cd /sys/kernel/tracing; echo function_graph > current_tracer")
+        passes(guest, "echo ':mod:ftrace_demo' > set_ftrace_filter")
+        for edited, here, gone in ((text, old, new), (text.replace(old, new), new, old)):
+            (tmp_path / "ftrace_demo.c").write_text(edited)
+            status, said = make(tmp_path, machine.arch, objects="ftrace_demo.o")
+            assert status == 0, said
+            passes(guest, "echo > trace; insmod /host/ftrace_demo.ko")
+            assert passes(guest, "lsmod").splitlines()[-1].split()[0] == "ftrace_demo"
+            passes(guest, "rmmod ftrace_demo")
+            trace = passes(guest, "cat trace")
+            assert here in trace and gone not in trace, trace
+            assert re.search(r"\| +ftrace_demo_exit \[ftrace_demo\]\(\) \{", trace), trace
+        assert passes(guest, "cat /proc/modules; rm /host/ftrace_demo.ko") == ""
+    assert not (tmp_path / "ftrace_demo.ko").exists()
