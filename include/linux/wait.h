@@ -32,6 +32,7 @@
 #undef wait_event_interruptible
 #undef wait_event_idle
 #undef wait_event_killable
+#undef wait_event_killable_timeout
 #define wait_event(q, cond)		  ((void)WAIT_EVENT_STATE(&(q), cond, TASK_UNINTERRUPTIBLE))
 #define wait_event_idle(q, cond)	  ((void)WAIT_EVENT_STATE(&(q), cond, TASK_IDLE))
 #define wait_event_interruptible(q, cond) WAIT_EVENT_STATE(&(q), cond, TASK_INTERRUPTIBLE)
@@ -42,5 +43,6 @@
 			___wait_event(&(q), cond, TASK_KILLABLE, _result, _schedule_unless_killed(_result)); \
 		_result;                                                                                     \
 	})
-#define DECLARE_WAIT_QUEUE_HEAD_ONSTACK(q) DECLARE_WAIT_QUEUE_HEAD(q)
-#define wake_up_process_sync(p)		   wake_up_process(p)
+#define wait_event_killable_timeout(q, cond, timeout) __wait_event_killable_timeout(&(q), cond, timeout)
+#define DECLARE_WAIT_QUEUE_HEAD_ONSTACK(q)	      DECLARE_WAIT_QUEUE_HEAD(q)
+#define wake_up_process_sync(p)			      wake_up_process(p)

@@ -108,6 +108,26 @@ static inline bool waitqueue_active(wait_queue_head_t *q)
 			___wait_event(q, cond, TASK_KILLABLE, _ret, _schedule_unless_killed(_ret)); \
 		_ret;                                                                               \
 	})
+/* The same with a time in jiffies. ___wait_event() ends when the time is up, too. */
+#define _schedule_timeout_unless_killed(left) \
+	if (fatal_signal_pending(current)) {  \
+		left = -ERESTARTSYS;          \
+		break;                        \
+	}                                     \
+	left = schedule_timeout(left)
+/*
+ * With a time in jiffies (MAX_SCHEDULE_TIMEOUT: without end): what is left of it, at least 1, if the condition came
+ * true; 0 if it did not in time; or -ERESTARTSYS. Its users include <proc/signal.h> and <time/jiffies.h>.
+ */
+#define __wait_event_killable_timeout(q, cond, timeout)                          \
+	({                                                                       \
+		long _left = (timeout);                                          \
+		if (!(cond))                                                     \
+			___wait_event(q, (cond) || !_left, TASK_KILLABLE, _left, \
+				      _schedule_timeout_unless_killed(_left));   \
+		!_left && (cond) ? 1L : _left;                                   \
+	})
+#define wait_event_killable_timeout(q, cond, timeout) __wait_event_killable_timeout(q, cond, timeout)
 
 struct completion {
 	unsigned done; /* [wait.lock]; ~0U: complete_all */

@@ -16,6 +16,10 @@ FILES = 5000 if SOAK else 300
 OPTIONS = "-t 9p -o trans=virtio,version=9p2000.L"
 
 
+# The shell's $cat is a reader that has sent its request and sleeps.
+UNTIL_IT_WAITS = "until grep -q p9_client_rpc /proc/$cat/stack; do usleep 1000; done"
+
+
 def passes(guest, command):
     status, output = guest.run(command)
     assert status == 0, f"{command}: {output}"
@@ -165,8 +169,8 @@ def test_two_guests(machine, tmp_path):
 
 
 def test_mounting(machine, tmp_path):
-    """By hand: under another name, several devices, wrong options and names, a folder that is in use; and no trace of it
-    all without a device."""
+    """By hand: under another name, several devices, wrong options and names, a folder that is in use; and no trace of
+    it all without a device."""
     one, two = tmp_path / "one", tmp_path / "two"
     one.mkdir()
     two.mkdir()
@@ -200,8 +204,8 @@ def checksum(path):
 
 
 def test_killed_while_it_waits(machine, tmp_path):
-    """A server that lets a reader wait: the reader is killed at once, and others go on. The late answers go nowhere: the
-    same memory and tags are used meanwhile, and files have the right bytes."""
+    """A server that lets a reader wait: the reader is killed at once, and others go on. The late answers go nowhere:
+    the same memory and tags are used meanwhile, and files have the right bytes."""
     slow, quick = tmp_path / "slow", tmp_path / "quick"
     for folder in (slow, quick):
         folder.mkdir()
@@ -211,21 +215,52 @@ def test_killed_while_it_waits(machine, tmp_path):
     with machine.guest(smp=2, timeout=240, share=str(quick), qemu_args=more, files=files) as guest:
         passes(guest, f"mount {OPTIONS} slow /mnt")
         for _ in range(5):
-            passes(guest, "cat /mnt/big > /tmp/part & cat=$!; sleep 0.3; kill -9 $cat; wait $cat; [ $? = 137 ]")
+            passes(guest, f"cat /mnt/big > /tmp/part & cat=$!; {UNTIL_IT_WAITS}; kill -9 $cat; wait $cat; [ $? = 137 ]")
             passes(guest, "ls -l /mnt > /dev/null && dd if=/host/big of=/tmp/copy bs=1M 2>/dev/null")
             assert passes(guest, "checksum < /tmp/copy") == checksum(quick / "big")
         passes(
             guest,
-            "cat /mnt/big > /tmp/part & cat=$!; sleep 0.3; kill -INT $cat; kill -TERM $cat; wait $cat; [ $? -gt 128 ]",
+            f"cat /mnt/big > /tmp/part & cat=$!; {UNTIL_IT_WAITS}; kill -INT $cat; kill -TERM $cat; wait $cat; [ $? -gt 128 ]",
         )
         passes(guest, "umount /mnt; [ ! -e /mnt/big ]")
         assert guest.run("dmesg | grep ' 9p: '")[0], "the client complains"
 
 
+def test_silent_server(machine, tmp_path):
+    """A server that never answers a read again: with a time limit the reader gets EIO, without one it waits until a
+    signal ends it. Other calls go on meanwhile; the next session with this server waits for the answers, and gives EIO
+    too."""
+    silent = tmp_path / "silent"
+    silent.mkdir()
+    (silent / "big").write_bytes(bytes(1 << 20))
+    # After the first message the server owes so many bytes that the next one has its turn in 36 hours.
+    more = share_arguments(MACHINES[machine.arch], str(silent), tag="silent", options=",throttling.bps-read=1")
+    with machine.guest(smp=2, timeout=120, qemu_args=more) as guest:
+        passes(guest, f"dmesg -n 1; mount {OPTIONS},timeout=1 silent /mnt")
+        assert ",timeout=1" in passes(guest, "grep ' /mnt 9p ' /proc/mounts")
+        status, said = guest.run("cat /mnt/big > /tmp/part")
+        assert (status, said) == (1, "cat: /mnt/big: Input/output error\n")
+        assert guest.run("head -c 1 /mnt/big")[1] == "head: /mnt/big: Input/output error\n"
+        assert passes(guest, "ls /mnt; stat -c %s /mnt/big") == "big\n1048576\n"
+        said = passes(guest, "dmesg | grep -o '9p: silent: .*'")
+        assert said == 2 * "9p: silent: the server does not answer a request of type 116\n"
+        passes(guest, "umount /mnt")
+        assert guest.run(f"mount {OPTIONS},timeout=1 silent /mnt")[1].endswith("Input/output error\n")
+        for wrong in ("timeout=", "timeout=x", "timeout=-1", "timeout=86401"):
+            assert guest.run(f"mount {OPTIONS},{wrong} silent /mnt")[1].endswith("Invalid argument\n"), wrong
+    with machine.guest(smp=2, timeout=120, qemu_args=more) as guest:
+        passes(guest, f"mount {OPTIONS} silent /mnt")
+        for name in ("INT", "TERM", "KILL"):
+            passes(guest, f"cat /mnt/big > /tmp/part & cat=$!; {UNTIL_IT_WAITS}")
+            passes(guest, f"kill -{name} $cat; wait $cat; [ $? -gt 128 ] && ls /mnt > /dev/null")
+        passes(guest, "umount /mnt")
+        assert guest.run("dmesg | grep ' 9p: '")[0], "the client complains"
+
+
 @pytest.mark.soak
 def test_kill_storm(machine, tmp_path):
-    """Readers and listers of a slow server are killed in each moment of their waits, while others of another server check
-    what they read. Afterwards no request is left over: the folder can be unmounted, and mounted again."""
+    """Readers and listers of a slow server are killed in each moment of their waits, while others of another server
+    check what they read. Afterwards no request is left over: the folder can be unmounted, and mounted again."""
     slow, quick = tmp_path / "slow", tmp_path / "quick"
     for folder in (slow, quick):
         folder.mkdir()

@@ -99,7 +99,10 @@ def test_the_life_of_modules_is_recorded(guest):
         'print fmt: "%s call_site=%ps refcnt=%d", __get_str(name), (void *)REC->ip, REC->refcnt',
         'print fmt: "%s wait=%d call_site=%ps", __get_str(name), (int)REC->wait, (void *)REC->ip',
     ]
-    assert parts["oops"].replace("Segmentation fault\n", "") == "Modules linked in: oops tracepoint_sample [last unloaded: tracepoint_probe_sample]\n"
+    assert (
+        parts["oops"].replace("Segmentation fault\n", "")
+        == "Modules linked in: oops tracepoint_sample [last unloaded: tracepoint_probe_sample]\n"
+    )
 
 
 NO_INIT = """
@@ -169,7 +172,9 @@ def test_loads_and_unloads_under_tracers_and_readers(guest):
         "i=0; while [ $i -lt 20 ]; do once; i=$((i+1)); done; kill %1 %2; wait; echo nop > current_tracer; echo > trace\n"
         "before=$(free); i=0; while [ $i -lt 20 ]; do once; i=$((i+1)); done; after=$(free)\n"
         "[ $((before - after)) -lt 100 ] && echo kept || echo lost $before $after\n"
-        "grep -c '\\[t.*_sample\\]' available_filter_functions; cat /proc/modules; dmesg | grep -cE '" + CRASH + "'; true",
+        "grep -c '\\[t.*_sample\\]' available_filter_functions; cat /proc/modules; dmesg | grep -cE '"
+        + CRASH
+        + "'; true",
         "trace_events_sample",
         "tracepoint_sample",
         "tracepoint_probe_sample",

@@ -70,8 +70,8 @@ def passes(guest, command):
 
 
 def test_edited_while_the_guest_runs(machine, tmp_path):
-    """One session in one guest, whose /host is the folder: make, insmod, trace, rmmod; then the text is edited on the host
-    and made there again, and the guest, which has never been left, loads it and shows the new text."""
+    """One session in one guest, whose /host is the folder: make, insmod, trace, rmmod; then the text is edited on the
+    host and made there again, and the guest, which has never been left, loads it and shows the new text."""
     text = listings()[0]
     old, new = "Module unloading", "Edited on the host"
     assert old in text

@@ -59,6 +59,7 @@ unsigned long copy_from_user(void *to, const void *from, unsigned long n)
 }
 
 static void (*while_waiting)(void);
+static long host_timeout = MAX_SCHEDULE_TIMEOUT; /* of the sessions that begin */
 
 void host_waits(void)
 {
@@ -156,9 +157,9 @@ static struct p9_client *session(void)
 	chan = (struct p9_channel){.tag = "host", .ops = &ops};
 	INIT_LIST_HEAD(&channels);
 	p9_register_channel(&chan);
-	assert_ptr_equal(p9_client_create("nobody", P9_MSIZE), ERR_PTR(-ENOENT));
+	assert_ptr_equal(p9_client_create("nobody", P9_MSIZE, host_timeout), ERR_PTR(-ENOENT));
 	REPLY("ds", 8192 + P9_IO_HEAD, "9P2000.L");
-	c = p9_client_create("host", P9_MSIZE);
+	c = p9_client_create("host", P9_MSIZE, host_timeout);
 	assert_false(IS_ERR(c));
 	assert_int_equal(c->msize, 8192 + P9_IO_HEAD);
 	return c;

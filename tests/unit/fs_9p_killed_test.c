@@ -145,12 +145,53 @@ static void test_session_ends_before_the_answer(void **state)
 	right_data();
 	answer(find_held(P9_TREAD));
 	sent = server.sent; /* the next session waits for what is left of this one, and so does a killed mount */
-	assert_ptr_equal(p9_client_create("host", P9_MSIZE), ERR_PTR(-ERESTARTSYS));
+	assert_ptr_equal(p9_client_create("host", P9_MSIZE, host_timeout), ERR_PTR(-ERESTARTSYS));
 	assert_int_equal(server.sent, sent);
 	while_waiting = answer_flush;
-	c = p9_client_create("host", P9_MSIZE);
+	c = p9_client_create("host", P9_MSIZE, host_timeout);
 	assert_false(IS_ERR(c));
 	end(c);
+}
+
+/*
+ * A server that falls silent, and a mount with a time limit: each call gives EIO, as long as there are tags and when
+ * there are none any more, a new session too. The late answers free what was kept for them, and the next session works.
+ */
+static void test_silent(void **state)
+{
+	struct p9_client *c;
+	struct p9_req *req;
+	unsigned sent, lines = 0;
+
+	host_timeout = 7 * HZ;
+	c = session();
+	server.hold = true;
+	assert_int_equal(p9_client_walk(c, 1, "name", &fid, &qid), -EIO);
+	assert_int_equal(find_held(P9_TFLUSH)->first, find_held(P9_TWALK)->tag);
+	assert_int_equal(p9_client_read(c, P9_TREAD, 5, 0, 100, &req), -EIO);
+	for (lines = 2; tags_in_use() < P9_TAGS; lines++)
+		assert_int_equal(do_getattr(c), -EIO);
+	assert_int_equal(said, lines);
+	sent = server.sent;
+	assert_int_equal(do_getattr(c), -EIO);
+	p9_client_clunk(c, 5);
+	assert_int_equal(server.sent, sent);
+	p9_client_destroy(c);
+	assert_ptr_equal(p9_client_create("host", P9_MSIZE, host_timeout), ERR_PTR(-EIO));
+	assert_int_equal(server.sent, sent);
+	server.hold = false;
+	server.came = 0;
+	for (unsigned i = 0; i < server.nr_held; i++)
+		answer(&server.held[i]);
+	assert_int_equal(tags_in_use(), 0);
+	server.came = -1;
+	REPLY("ds", 8192, "9P2000.L");
+	c = p9_client_create("host", P9_MSIZE, host_timeout);
+	assert_false(IS_ERR(c));
+	server.room = 0; /* the queue is full, and stays so */
+	assert_int_equal(do_getattr(c), -EIO);
+	end(c);
+	host_timeout = MAX_SCHEDULE_TIMEOUT;
 }
 
 static void break_it(void)
@@ -212,6 +253,7 @@ int main(void)
 		cmocka_unit_test(test_killed),
 		cmocka_unit_test(test_answer_while_it_waits),
 		cmocka_unit_test(test_session_ends_before_the_answer),
+		cmocka_unit_test(test_silent),
 		cmocka_unit_test(test_broken),
 		cmocka_unit_test(test_all_tags_in_use),
 	};

@@ -405,14 +405,14 @@ static void test_versions(void **state)
 		       {P9_MSIZE + 1, "9P2000.L", -EIO}};
 	struct p9_client *c = session();
 
-	assert_ptr_equal(p9_client_create("host", P9_MSIZE), ERR_PTR(-EBUSY));
+	assert_ptr_equal(p9_client_create("host", P9_MSIZE, host_timeout), ERR_PTR(-EBUSY));
 	end(c);
 	for (unsigned i = 0; i < ARRAY_SIZE(answers); i++) {
 		REPLY("ds", answers[i].msize, answers[i].version);
-		assert_ptr_equal(p9_client_create("host", P9_MSIZE), ERR_PTR(answers[i].err));
+		assert_ptr_equal(p9_client_create("host", P9_MSIZE, host_timeout), ERR_PTR(answers[i].err));
 		assert_int_equal(got_number(5, 2), 0xffff);
 	}
-	assert_ptr_equal(p9_client_create("host", 100), ERR_PTR(-EINVAL));
+	assert_ptr_equal(p9_client_create("host", 100, host_timeout), ERR_PTR(-EINVAL));
 	assert_false(chan.mounted);
 	assert_int_equal(tags_in_use(), 0);
 }

@@ -74,7 +74,7 @@ static int negotiate(struct p9_client *c)
 	struct p9_str version;
 	struct p9_req *req;
 	u32 msize;
-	int err = wait_event_killable(&chan->room, atomic_read(&chan->sessions) == 1 || READ_ONCE(chan->broken));
+	int err = p9_wait(c, &chan->room, atomic_read(&chan->sessions) == 1 || READ_ONCE(chan->broken));
 
 	req = err ? ERR_PTR(err) : p9_req_alloc(c, P9_TVERSION, SHORT_MESSAGE, SHORT_REPLY);
 	if (IS_ERR(req))
@@ -91,7 +91,7 @@ static int negotiate(struct p9_client *c)
 	return err;
 }
 
-struct p9_client *p9_client_create(const char *tag, u32 msize)
+struct p9_client *p9_client_create(const char *tag, u32 msize, long timeout)
 {
 	struct p9_channel *chan;
 	struct p9_client *c;
@@ -115,6 +115,7 @@ struct p9_client *p9_client_create(const char *tag, u32 msize)
 	c->chan = chan;
 	c->msize = msize;
 	c->next_fid = 1;
+	c->timeout = timeout;
 	err = negotiate(c);
 	if (!err)
 		return c;

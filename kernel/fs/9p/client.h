@@ -1,7 +1,7 @@
 /*
  * The client of 9P2000.L: requests to a server, and the numbers (fids) by which the server knows our files. Functions
- * that wait for the server do so killably: a signal that ends the process ends the wait, and gives -ERESTARTSYS.
- * Everything here runs in thread context unless it says otherwise.
+ * that wait for the server do so killably: a signal that ends the process ends the wait, and gives -ERESTARTSYS. When
+ * the mount has a time limit, its end gives -EIO. Everything here runs in thread context unless it says otherwise.
  */
 #pragma once
 
@@ -9,6 +9,7 @@
 
 #include <fs/9p.h>
 #include <lib/atomic.h>
+#include <time/jiffies.h>
 
 #define P9_MSIZE (128 * 1024 + P9_IO_HEAD) /* what we ask for: 128 KiB of data in a message */
 #define P9_FIDS	 65536			   /* files that a session has at a time */
@@ -20,6 +21,7 @@ struct p9_client {
 	u32 msize;		 /* [I] the largest message, as agreed */
 	unsigned long *fids;	 /* [l] P9_FIDS bits: in use */
 	u32 next_fid;		 /* [l] where the search for a free one begins */
+	long timeout;		 /* [I] jiffies that a task waits for the server; MAX_SCHEDULE_TIMEOUT: without end */
 };
 
 /*
@@ -53,11 +55,11 @@ struct p9_stat {
 };
 
 /*
- * Begin a session: find the channel by its tag, agree on version and msize. ERR_PTR: -ENOENT (no such tag), -EBUSY (it
- * is mounted already), -EOPNOTSUPP (the server knows no 9P2000.L), -ENOMEM, -EIO. p9_client_destroy ends it; requests
- * that the server still has keep the memory.
+ * Begin a session: find the channel by its tag, agree on version and msize. `timeout`: as in struct p9_client. ERR_PTR:
+ * -ENOENT (no such tag), -EBUSY (it is mounted already), -EOPNOTSUPP (the server knows no 9P2000.L), -ENOMEM, -EIO.
+ * p9_client_destroy ends it; requests that the server still has keep the memory.
  */
-struct p9_client *p9_client_create(const char *tag, u32 msize);
+struct p9_client *p9_client_create(const char *tag, u32 msize, long timeout);
 void p9_client_destroy(struct p9_client *c);
 
 /* The fid of the server's root folder, which is not 0, in *fid. 0 or -errno. */
@@ -92,6 +94,15 @@ ssize_t p9_client_write(struct p9_client *c, u32 fid, u64 pos, const void *from,
  */
 struct p9_req *p9_req_alloc(struct p9_client *c, u8 type, u32 out, u32 in);
 void p9_req_put(struct p9_req *req);
+/*
+ * Wait on a queue until `cond`, as a task that waits for the server: 0, -ERESTARTSYS (it is killed), -EIO (the mount's
+ * time is up).
+ */
+#define p9_wait(c, q, cond)                                                      \
+	({                                                                       \
+		long _time = wait_event_killable_timeout(q, cond, (c)->timeout); \
+		_time < 0 ? (int)_time : _time ? 0 : -EIO;                       \
+	})
 /* Send the request and wait for the reply, whose head it checks. 0, the server's -errno, -EIO, -ERESTARTSYS. */
 int p9_client_rpc(struct p9_req *req);
 /* A fid that is free, or 0: P9_FIDS are in use. Any context. */

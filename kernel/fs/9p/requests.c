@@ -2,10 +2,11 @@
  * Requests to a 9P server: tags, sending, waiting, and what happens when nobody waits any more.
  *
  * A request's memory is written by the server at any time between submit() and p9_complete(), so the server holds a
- * reference to it. A task that is killed while it waits leaves: it marks the request as abandoned, tells the server by
- * a Tflush that the answer is not wanted, and drops its own reference. The memory and the tag are free again when the
- * last of three has let go: the task, the server (its answer has come), and the Tflush (its answer has come; before
- * that the server might take a new request with the same tag for the one that is to be flushed).
+ * reference to it. A task that is killed while it waits leaves, and so does one whose time is up: it marks the request
+ * as abandoned, tells the server by a Tflush that the answer is not wanted, and drops its own reference. The memory and
+ * the tag are free again when the last of three has let go: the task, the server (its answer has come), and the Tflush
+ * (its answer has come; before that the server might take a new request with the same tag for the one that is to be
+ * flushed).
  *
  * What an abandoned request would have made on the server must not be lost: when the answer says that a walk has made a
  * fid, p9_complete() lets go of the fid by a Tclunk that nobody waits for.
@@ -125,7 +126,7 @@ struct p9_req *p9_req_alloc(struct p9_client *c, u8 type, u32 out, u32 in)
 	struct p9_req *req;
 	int tag = -1, err;
 
-	err = wait_event_killable(&chan->room, READ_ONCE(chan->broken) || (tag = p9_tag_alloc(chan)) >= 0);
+	err = p9_wait(c, &chan->room, READ_ONCE(chan->broken) || (tag = p9_tag_alloc(chan)) >= 0);
 	if (err || tag < 0)
 		return ERR_PTR(err ? err : -EIO);
 	req = req_make(c, type, tag, out, in, GFP_KERNEL);
@@ -220,7 +221,7 @@ void p9_client_clunk(struct p9_client *c, u32 fid)
 	p9_msg_put(&req->tx, "d", fid);
 	err = p9_msg_finish(&req->tx, 0);
 	if (!err)
-		wait_event_killable(&c->chan->room, req_submit(req) != -ENOSPC);
+		p9_wait(c, &c->chan->room, req_submit(req) != -ENOSPC);
 	p9_req_put(req);
 }
 
@@ -239,7 +240,7 @@ static void settle_fid(struct p9_req *req, int answer)
 }
 
 /*
- * The task is killed: tell the server, and leave. Without room for a Tflush the server answers some day, which frees
+ * The task gives up: tell the server, and leave. Without room for a Tflush the server answers some day, which frees
  * the request as well.
  */
 static void flush(struct p9_req *req)
@@ -280,12 +281,15 @@ void p9_complete(struct p9_req *req, unsigned len)
 	p9_req_put(req);
 }
 
-/* Wait for the answer: 0, -ERESTARTSYS when the task was killed first, -EIO when no answer will come. */
+/*
+ * Wait for the answer: 0, -ERESTARTSYS when the task was killed first, -EIO when no answer will come or none has come
+ * in the mount's time. A request that is given up stays what it is for the server, however late it answers.
+ */
 static int wait_for_reply(struct p9_req *req)
 {
 	struct p9_channel *chan = req->client->chan;
 	unsigned long flags;
-	int err = wait_event_killable(&req->wait, smp_load_acquire(&req->done) || READ_ONCE(chan->broken));
+	int err = p9_wait(req->client, &req->wait, smp_load_acquire(&req->done) || READ_ONCE(chan->broken));
 
 	spin_lock_irqsave(&chan->lock, flags);
 	if (req->done)
@@ -296,6 +300,8 @@ static int wait_for_reply(struct p9_req *req)
 	spin_unlock_irqrestore(&chan->lock, flags);
 	if (err)
 		flush(req);
+	if (err == -EIO && !READ_ONCE(chan->broken))
+		pr_warn("9p: %s: the server does not answer a request of type %u\n", chan->tag, req->type);
 	return err;
 }
 
@@ -306,7 +312,7 @@ int p9_client_rpc(struct p9_req *req)
 	int err = p9_msg_finish(&req->tx, req->type == P9_TWRITE ? req->data_len : 0), sent;
 
 	if (!err) {
-		err = wait_event_killable(&chan->room, (sent = req_submit(req)) != -ENOSPC);
+		err = p9_wait(req->client, &chan->room, (sent = req_submit(req)) != -ENOSPC);
 		if (!err)
 			err = sent;
 	}

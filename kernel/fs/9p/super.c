@@ -11,10 +11,12 @@
 #include <mm/slab.h>
 #include <uapi/statfs.h>
 
-#define MAX_MSIZE (1024 * 1024 + P9_IO_HEAD) /* what is sure to be allocated in one piece, if memory is there */
+#define MAX_TIMEOUT (24 * 60 * 60)
+#define MAX_MSIZE   (1024 * 1024 + P9_IO_HEAD) /* what is sure to be allocated in one piece, if memory is there */
 
 struct options {
 	u32 msize;
+	u32 timeout;	   /* seconds; 0: none */
 	const char *aname; /* which of the server's folders; "" is the usual one */
 };
 
@@ -26,6 +28,18 @@ static const char *value_of(const char *option, const char *name)
 	return !strncmp(option, name, n) && option[n] == '=' ? option + n + 1 : NULL;
 }
 
+/* A decimal number of at most `most`. 0 or -EINVAL. */
+static int take_number(const char *value, u64 most, u32 *to)
+{
+	char *end;
+	u64 n = simple_strtoull(value, &end, 10);
+
+	if (end == value || *end || n > most)
+		return -EINVAL;
+	*to = n;
+	return 0;
+}
+
 /*
  * One option of a mount. trans, version and cache have one value each that is kept here; asking for another one is
  * refused, and so is an option that we do not have. 0 or -EINVAL.
@@ -33,16 +47,12 @@ static const char *value_of(const char *option, const char *name)
 static int take_option(struct options *o, const char *option)
 {
 	const char *value = value_of(option, "msize");
-	char *end;
 
-	if (value) {
-		u64 n = simple_strtoull(value, &end, 10);
-
-		if (end == value || *end || n > MAX_MSIZE)
-			return -EINVAL;
-		o->msize = n;
-		return 0;
-	}
+	if (value)
+		return take_number(value, MAX_MSIZE, &o->msize);
+	value = value_of(option, "timeout");
+	if (value)
+		return take_number(value, MAX_TIMEOUT, &o->timeout);
 	value = value_of(option, "aname");
 	if (value) {
 		o->aname = value;
@@ -50,7 +60,8 @@ static int take_option(struct options *o, const char *option)
 	}
 	if (!strcmp(option, "trans=virtio") || !strcmp(option, "version=9p2000.L") || !strcmp(option, "cache=none"))
 		return 0;
-	pr_err("9p: mount option '%s' is unknown (trans=virtio, version=9p2000.L, cache=none, msize=, aname=)\n",
+	pr_err("9p: mount option '%s' is unknown (trans=virtio, version=9p2000.L, cache=none, "
+	       "msize=, timeout=, aname=)\n",
 	       option);
 	return -EINVAL;
 }
@@ -74,6 +85,8 @@ static int v9fs_show_options(struct seq_file *m, struct super_block *sb)
 	const struct p9_client *c = sb->s_fs_info;
 
 	seq_printf(m, ",trans=virtio,version=9p2000.L,cache=none,msize=%u", c->msize);
+	if (c->timeout != MAX_SCHEDULE_TIMEOUT)
+		seq_printf(m, ",timeout=%ld", c->timeout / HZ);
 	return 0;
 }
 
@@ -110,7 +123,8 @@ static const struct super_operations v9fs_super_ops = {
  */
 static int fill(struct super_block *sb, const struct options *o)
 {
-	struct p9_client *c = p9_client_create(sb->s_source, o->msize);
+	long timeout = o->timeout ? (long)o->timeout * HZ : MAX_SCHEDULE_TIMEOUT;
+	struct p9_client *c = p9_client_create(sb->s_source, o->msize, timeout);
 	struct inode *root;
 	struct p9_qid qid;
 	u32 fid;

@@ -1,6 +1,7 @@
 # Modules with events and with probes come and go, $1 times, under function_graph, the function tracer and readers.
 # Afterwards the kernel has what it had before: objects of each slab cache, pages, call sites, names, events.
 . /run/prelude
+dmesg -n 1 # what the probes say, 3 lines a round, need not be shown
 tracing_reset
 ROUNDS=$1
 MODULES='trace_events_sample tracepoint_sample tracepoint_probe_sample'
