@@ -3,9 +3,6 @@
 # requires: smp=2 mem=128M timeout=120
 . /run/prelude
 tracing_reset
-meminfo() {
-	grep "^$1:" /proc/meminfo | tr -dc 0-9
-}
 # crowd N: so many tasks sleep while they are traced, and end, half of them by a signal in the middle of it
 crowd() {
 	i=0
@@ -21,9 +18,6 @@ crowd() {
 state() {
 	echo $(objects) $(meminfo KernelStack) $(meminfo MemFree)
 }
-settle() {
-	usleep 200000 # what ended is freed after a grace period, by a worker
-}
 # differences: since /tmp/before, in /tmp/after
 differences() {
 	read objects stacks free < /tmp/before
@@ -34,7 +28,7 @@ differences() {
 # compare WHAT: the state after a crowd is the one in /tmp/before, but for what CPUs keep at hand. A leak is one a task.
 compare() {
 	for try in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
-		settle
+		settled
 		differences
 		test $objects -lt 40 -a $stacks -le 64 -a $free -lt 300 && return
 	done
@@ -45,7 +39,7 @@ echo 'schedule vfs_* do_exit' > set_ftrace_filter
 for tracer in nop function_graph; do
 	echo $tracer > current_tracer
 	crowd 20
-	settle
+	settled
 	state > /tmp/before
 	crowd 100
 	compare "$tracer"
@@ -53,7 +47,7 @@ done
 # Switched off and on again while they sleep: who ends without a tracer has a shadow stack from before.
 echo nop > current_tracer
 crowd 4
-settle
+settled
 state > /tmp/before
 for round in 1 2 3 4 5; do
 	echo function_graph > current_tracer
@@ -62,7 +56,9 @@ for round in 1 2 3 4 5; do
 		sleep 100 &
 		crowd="$crowd $!"
 	done
-	usleep 20000
+	for pid in $crowd; do
+		until grep -q nanosleep /proc/$pid/wchan; do :; done
+	done
 	echo nop > current_tracer
 	kill -9 $crowd
 	wait

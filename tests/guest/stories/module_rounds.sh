@@ -6,10 +6,6 @@ tracing_reset
 ROUNDS=$1
 MODULES='trace_events_sample tracepoint_sample tracepoint_probe_sample'
 
-meminfo() {
-	grep "^$1:" /proc/meminfo | tr -dc 0-9
-}
-
 # round: all of them are loaded, used and unloaded
 round() {
 	for module in $MODULES; do
@@ -44,22 +40,6 @@ rounds() {
 	wait
 }
 
-# slabs: each cache and its objects in use, those that CPUs keep at hand not counted
-slabs() {
-	grep -v '^slabinfo\|^#' /proc/slabinfo | tr -s ' ' | cut -d' ' -f1,2
-}
-
-# pages: KiB that are free, or in slabs, or stacks. Slabs grow by what each CPU keeps of each cache, up to the limit that
-# /proc/slabinfo names, and a stack of a task that has ended waits for the next task.
-pages() {
-	echo $(($(meminfo MemFree) + $(meminfo Slab) + $(meminfo KernelStack)))
-}
-
-# mapped: KiB of vmalloc but for stacks, each of which has a guard of a quarter of its size
-mapped() {
-	echo $(($(meminfo VmallocUsed) - $(meminfo KernelStack) * 5 / 4))
-}
-
 # known: call sites, names, names of modules, events, folders of events
 known() {
 	wc -l < available_filter_functions
@@ -70,27 +50,6 @@ known() {
 	cat /proc/modules
 }
 
-# grown: what is more than it was, each in a line. Tasks that have just ended are freed by a worker, in their time.
-grown() {
-	slabs > /tmp/slabs
-	while read -r name before <&3 && read -r same now <&4; do
-		[ $name = $same ] && [ $((now - before)) -lt 32 ] || echo "$name $before $now"
-	done 3< /tmp/slabs.before 4< /tmp/slabs
-	[ $(($(cat /tmp/pages.before) - $(pages))) -lt 128 ] || echo "pages $(cat /tmp/pages.before) $(pages)"
-	[ $(mapped) -le $(cat /tmp/mapped.before) ] || echo "vmalloc $(cat /tmp/mapped.before) $(mapped)"
-}
-
-# settled: the workers have nothing to free: two looks at the slabs find the same
-settled() {
-	slabs > /tmp/last
-	for try in $(seq 100); do
-		usleep 50000
-		slabs > /tmp/slabs
-		[ "$(cat /tmp/last)" = "$(cat /tmp/slabs)" ] && return
-		cp /tmp/slabs /tmp/last
-	done
-}
-
 mkdir instances/f
 echo function > instances/f/current_tracer
 echo ':mod:tracepoint_sample' > instances/f/set_ftrace_filter
@@ -99,19 +58,14 @@ echo ':mod:trace_events_sample' > set_ftrace_filter
 echo function_graph > current_tracer
 rounds 12
 settled
-slabs > /tmp/slabs.before
-pages > /tmp/pages.before
-mapped > /tmp/mapped.before
+remember_memory
 known > /tmp/known.before
 rounds $ROUNDS
 known > /tmp/known
 same 'what is known' "$(cat /tmp/known.before)" "$(cat /tmp/known)"
-for try in $(seq 100); do
-	left=$(grown)
-	[ -z "$left" ] && break
-	usleep 50000
-done
-[ -z "$left" ] || fail "left after $ROUNDS rounds: $left"
+left_over
+same "left after $ROUNDS rounds" '' "$left"
+measured="slabs $(meminfo Slab) kB; free, in slabs and stacks: $pages_before kB before, $pages kB afterwards"
 # Records of a module's events go with it; those of its functions, and of the kernel's events about it, stay.
 insmod /trace_events_sample.ko && rmmod trace_events_sample
 grep -q 'sample_init.*\[trace_events_sample\]' trace || fail 'no function of the module is in the trace'
@@ -119,5 +73,5 @@ grep -q 'module_free: trace_events_sample' instances/f/trace || fail 'no event o
 rmdir instances/f
 tracing_reset
 returns_are_whole
-echo "slabs $(meminfo Slab) kB, free $(meminfo MemFree) kB; before $(cat /tmp/pages.before), after $(pages)"
+echo "$measured"
 finish
