@@ -78,7 +78,7 @@ $(MODULES:%=$(M)/%.mod.o): $(M)/%.mod.o: $(M)/Module.symvers
 
 $(KO): $(M)/%.ko: $(M)/%.o $(M)/%.mod.o kernel/module/module.lds
 	$(call say,LD [M],$@)
-	$(Q)$(LD) -r -T kernel/module/module.lds -o $@ $(M)/$*.o $(M)/$*.mod.o
+	$(Q)$(LD) -r --build-id=sha1 -T kernel/module/module.lds -o $@ $(M)/$*.o $(M)/$*.mod.o
 	$(Q)$(PYTHON) tools/mcount.py --module $(M)/$*.o
 
 __clean:

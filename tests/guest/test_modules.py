@@ -286,7 +286,8 @@ def test_a_damaged_file_is_refused_with_a_reason(demo, tmp_path):
 
 
 def test_a_hostile_file_is_refused(demo, tmp_path):
-    """Parts that overlap would change under the loader's hands, and a site that is no call would be patched as one."""
+    """Parts that overlap would change under the loader's hands, so would what it keeps in the struct module, and a site
+    that is no call would be patched as one."""
     arch, ko = demo
     whole = ko.read_bytes()
     hook = {"aarch64": "_mcount", "x86_64": "__fentry__"}[arch]
@@ -294,6 +295,7 @@ def test_a_hostile_file_is_refused(demo, tmp_path):
     info, symbols = KoFile(whole).section(".modinfo"), KoFile(whole).section(".symtab")
     sites = list(KoFile(whole).relocations(hook))
     assert len(sites) == 2  # in the texts of init and exit
+    (init,) = KoFile(whole).relocations("init_module")
     bad = {
         "header": (KoFile(whole).put_shoff(16), "its table of sections lies across its header"),
         "table": (
@@ -306,6 +308,7 @@ def test_a_hostile_file_is_refused(demo, tmp_path):
         ),
         "align": (KoFile(whole).put_header(this, addralign=1), "it has no struct module"),
         "type": (KoFile(whole).put_relocation(sites[0][0], kind=0), f"a use of {hook} that is no call"),
+        "field": (KoFile(whole).put_relocation(init[0], offset=0), "a relocation of something in its struct module"),
     }
     if arch == "aarch64":
         bad["place"] = (
@@ -348,7 +351,8 @@ def test_damaged_files_do_the_kernel_no_harm(arch, tmp_path):
         tmp_path,
     )
     counts, *rest = out.splitlines()
-    loaded, refused = map(int, re.fullmatch(r"(\d+) loaded, (\d+) refused", counts).groups())
+    assert (found := re.fullmatch(r"(\d+) loaded, (\d+) refused", counts)), out
+    loaded, refused = map(int, found.groups())
     assert loaded > 5000 and refused > 5000 and rest == ["kept", "0"], out
 
 
@@ -426,7 +430,8 @@ def test_modprobe_goes_by_modules_dep(tmp_path):
 
 
 def test_the_words_of_a_kbuild_makefile(tmp_path):
-    """V=1 shows commands, clean removes what was made, flags reach the file they are for, and arm64-modules is our way."""
+    """V=1 shows commands, clean removes what was made, flags reach the file they are for, and arm64-modules is our
+    way."""
     source = (
         '#include <linux/module.h>\nMODULE_LICENSE("GPL");\n#if FOLDER != 1 || ONE != %d\n#error "flags"\n#endif\n'
         "static int f(void)\n{\n\treturn 0;\n}\nmodule_init(f);\n"
