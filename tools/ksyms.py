@@ -49,7 +49,10 @@ COUNT_MAX = 1 << 16
 # Where a part of the text begins and ends, for C to compare with. A tool that asks for the name of the function there
 # (trace-cmd) could be given this one in its place.
 BOUND = re.compile(r"__\w+_text_(start|end)")
-TABLES = (".ksyms", ".mcount_table")  # their own symbols are not listed: the second link moves them
+# The tables' own symbols are not listed, since the second link moves them. The last one has the address of _data when a
+# table fills its last page.
+TABLES = (".ksyms", ".mcount_table")
+BOUND_OF_TABLE = re.compile(r"__(start|stop)_(ksyms_\w+|mcount_loc)")
 
 Entry = namedtuple("Entry", "offset type name moves")
 Entry.__doc__ = "A symbol; `moves`: the second link, which puts the tables before the data, moves it."
@@ -84,7 +87,8 @@ def entries(image):
     for symbol in filter(wanted, image.symbols):
         section = image.sections[symbol.section]
         # Symbols between two sections (_data, _end) count as of the one before: _data is not the tables' own.
-        if not section.flags & SHF_ALLOC or section.name in TABLES and symbol.value < data:
+        own = section.name in TABLES and (symbol.value < data or BOUND_OF_TABLE.fullmatch(symbol.name))
+        if not section.flags & SHF_ALLOC or own:
             continue
         if symbol.value < base or len(symbol.name) > NAME_MAX:
             raise BuildError(f"{image.path}: ksyms: {symbol.name} lies below _text or its name is too long")

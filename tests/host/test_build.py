@@ -319,6 +319,26 @@ def test_spoilt_table_is_noticed(tree, section, verify, words):
         verify(built(tree), first)
 
 
+def test_table_that_fills_its_last_page(tree):
+    """Then its end has the address of the first datum, and is not taken for one: the kernel's list has neither end."""
+    image = Image(built(tree))
+    room = image.symbol("_data") - image.symbol("__stop_ksyms_names")
+    assert room > 300
+    # A name of n bytes takes n + 11: offset, entry, place in the order of names, and the ending zero.
+    sizes = [100] * ((room - 100) // 100)
+    sizes.append(room - sum(sizes))
+    names = [f"n{number:02}".ljust(size - 11, "x") for number, size in enumerate(sizes[:-1])]
+    names += ["a".ljust(sizes[-1] // 2 - 11, "x"), "b".ljust(sizes[-1] - sizes[-1] // 2 - 11, "x")]
+    head = tree / f"arch/{tree.name}/head.S"
+    head.write_text(head.read_text() + "\n.text\n" + "".join(f".globl {name}\n{name}:\n" for name in names))
+    done = make(tree)
+    assert done.returncode == 0, done.stdout
+    image = Image(built(tree))
+    assert image.symbol("__stop_ksyms_names") == image.symbol("_data")
+    listed = {entry.name for entry in read_table(image)[0]}
+    assert {"_data", *names} <= listed and not {name for name in listed if "_ksyms_" in name}
+
+
 def test_missing_compiler_in_one_line(tree):
     done = make(tree, "CROSS=nowhere-")
     assert done.returncode and "there is no nowhere-gcc" in done.stdout
