@@ -92,4 +92,17 @@ bool cancel_delayed_work_sync(struct delayed_work *w);
  */
 bool flush_work(struct work_struct *w);
 bool flush_delayed_work(struct delayed_work *w);
+/* A pool and its worker as statistics show them: a copy. */
+struct worker_pool_info {
+	int number;    /* what work_struct's `pool` holds; no other pool ever gets it */
+	int cpu;       /* that the worker is bound to; -1: any */
+	int pid;       /* the worker's; 0: it has not been started yet */
+	char name[24]; /* of the queue; `events` for those of CPUs */
+	char comm[16]; /* the worker's name */
+};
+/*
+ * Call fn for each pool: those of the online CPUs, then those of workqueues, oldest first. Thread context; fn is called
+ * with own_pools_mutex held, and must make or end no workqueue.
+ */
+void for_each_worker_pool(void (*fn)(const struct worker_pool_info *info, void *data), void *data);
 void workqueue_init_early(void); /* boot, after setup_per_cpu_areas: works may be queued from now on */

@@ -61,6 +61,7 @@ static void insert_work(struct worker_pool *pool, struct work_struct *w)
 
 	pool = lock_pool_for(w, pool);
 	trace_workqueue_queue_work(req_cpu, pool->cpu, pool->name, w);
+	trace_workqueue_insertion(pool->worker, w);
 	list_add_tail(&w->entry, &pool->works);
 	trace_workqueue_activate_work(w);
 	worker = pool->worker;
@@ -125,6 +126,7 @@ static void noinline process_one_work(struct worker_pool *pool)
 	/* Before the call and with full order: who queues it after this, with new data, gets another run. */
 	__atomic_exchange_n(&w->state, WORK_IDLE, __ATOMIC_SEQ_CST);
 	spin_unlock_irq(&pool->lock);
+	trace_workqueue_execution(current, w);
 	trace_workqueue_execute_start(w);
 	func(w); /* may free w */
 	trace_workqueue_execute_end(w, func);

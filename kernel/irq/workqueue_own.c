@@ -12,6 +12,7 @@
 #include <mm/slab.h>
 #include <sched/mutex.h>
 #include <sched/sched.h>
+#include <trace/events/workqueue.h>
 
 struct workqueue_struct {
 	struct list_head list; /* [own_pools_mutex; read under RCU] */
@@ -38,6 +39,37 @@ struct worker_pool *find_own_pool(int number)
 struct worker_pool *own_pool(struct workqueue_struct *wq)
 {
 	return &wq->pool;
+}
+
+/* Context: the pool and its worker cannot go. */
+static struct worker_pool_info describe_pool(const struct worker_pool *pool)
+{
+	struct worker_pool_info info = {.number = pool->number, .cpu = pool->cpu};
+
+	strscpy(info.name, pool->name, sizeof(info.name));
+	if (pool->worker) {
+		info.pid = pool->worker->pid;
+		strscpy(info.comm, pool->worker->comm, sizeof(info.comm));
+	}
+	return info;
+}
+
+/* A workqueue is in the list for as long as its pool and its worker's task are there (destroy_workqueue). */
+void for_each_worker_pool(void (*fn)(const struct worker_pool_info *info, void *data), void *data)
+{
+	struct worker_pool_info info;
+	unsigned cpu;
+
+	mutex_lock(&own_pools_mutex);
+	for_each_online_cpu(cpu) {
+		info = describe_pool(cpu_pool(cpu));
+		fn(&info, data);
+	}
+	for (struct list_head *p = own_pools.prev; p != &own_pools; p = p->prev) {
+		info = describe_pool(&list_entry(p, struct workqueue_struct, list)->pool);
+		fn(&info, data);
+	}
+	mutex_unlock(&own_pools_mutex);
 }
 
 static void add_pool(struct workqueue_struct *wq)
@@ -83,6 +115,7 @@ struct workqueue_struct *alloc_workqueue(const char *fmt, unsigned flags, int ma
 		return NULL;
 	}
 	add_pool(wq);
+	trace_workqueue_creation(wq->pool.worker, wq->pool.cpu);
 	wake_up_process(wq->pool.worker);
 	return wq;
 }
@@ -137,14 +170,24 @@ void drain_workqueue(struct workqueue_struct *wq)
 }
 EXPORT_SYMBOL(drain_workqueue);
 
+/*
+ * The worker's task is kept until nobody can find it through the list. The tracepoint stands behind the worker's end,
+ * so a probe may count on it that no work of this pool is queued, runs or is told of any more.
+ */
 void destroy_workqueue(struct workqueue_struct *wq)
 {
+	struct task_struct *worker;
+
 	if (WARN_ON(!wq))
 		return;
+	worker = wq->pool.worker;
 	drain_workqueue(wq);
-	kthread_stop(wq->pool.worker);
+	get_task_struct(worker);
+	kthread_stop(worker);
 	WARN_ON(!list_empty(&wq->pool.works));
+	trace_workqueue_destruction(worker, wq->pool.number);
 	remove_pool(wq);
+	put_task_struct(worker);
 	kfree(wq);
 }
 EXPORT_SYMBOL(destroy_workqueue);

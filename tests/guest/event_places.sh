@@ -5,9 +5,9 @@
 cat $T/trace > /tmp/boot
 tracing_reset
 
-# Those that no command provokes: no kernel thread ends while the system runs, and tasklets are for modules
-# (test_module_samples.py).
-exceptions='sched_kthread_stop sched_kthread_stop_ret tasklet_entry tasklet_exit'
+# Those that no command provokes: no kernel thread ends while the system runs, and tasklets and workqueues of their own
+# are for modules (test_module_samples.py, test_tracer_workqueue.py).
+exceptions='sched_kthread_stop sched_kthread_stop_ret tasklet_entry tasklet_exit workqueue_creation workqueue_destruction'
 name='[^ ]+'
 number='-?[0-9]+'
 pointer='[0-9a-f]{16}'
@@ -124,6 +124,9 @@ seen workqueue_queue_work "work struct=$pointer function=$name workqueue=events 
 seen workqueue_activate_work "work struct $pointer"
 seen workqueue_execute_start "work struct $pointer: function $name"
 seen workqueue_execute_end "work struct $pointer: function $name"
+for event in workqueue_insertion workqueue_execution; do
+	seen $event "thread=kworker/[012]:0:[0-9]+ func=$name"
+done
 paired workqueue_execute_start workqueue_execute_end
 
 moves() {

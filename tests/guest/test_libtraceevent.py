@@ -24,6 +24,7 @@ WORK = "storm 2 6 > /dev/null; i=0; while [ $i -lt %d ]; do sh -c 'kill $$'; sle
 # No thread of this kernel is stopped; others need three CPUs, or have a part of their own.
 NOT_PROVOKED = {"sched_kthread_stop", "sched_kthread_stop_ret", "console", "ipi_send_cpumask"}
 NOT_PROVOKED |= {"tasklet_entry", "tasklet_exit"}  # only modules have tasklets
+NOT_PROVOKED |= {"workqueue_creation", "workqueue_destruction"}  # and workqueues of their own
 OWN_PART = re.compile("lab_|irq_handler_")  # the lab's samples and what is typed: no round of the work is for them
 UNCOUNTED = (
     "syscalls",

@@ -70,7 +70,8 @@ static const char readme_text[] =
 	"  tracing_max_latency         - us; the longest section so far, 0 to begin anew\n"
 	"  tracing_on                  - 0 stops recording only, the tracer goes on being called\n"
 	"  tracing_thresh              - us; not 0: every section as long is shown, not only the longest;\n"
-	"                                function_graph: only returns of calls that took as long\n";
+	"                                function_graph: only returns of calls that took as long\n"
+	"  workqueue_profile_enabled   - 1 counts works of work queues, from 0 on, into trace_stat/workqueues\n";
 
 static ssize_t tracing_readme_read(struct file *file, char __user *buf, size_t n, loff_t *pos)
 {

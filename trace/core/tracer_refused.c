@@ -24,7 +24,7 @@ static const struct {
 	{"initcall", "the boot parameter initcall_debug, and events/initcall"},
 	{"power", "events/power"},
 	{"syscall", "events/syscalls and events/raw_syscalls"},
-	{"workqueue", "events/workqueue"},
+	{"workqueue", "trace_stat/workqueues and events/workqueue"},
 	{"ksym_tracer", "a watchpoint of gdb (docs/gdb-ftrace.md)"},
 	{"graph", "function_graph"},
 };

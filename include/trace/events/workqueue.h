@@ -6,6 +6,8 @@
 #define _TRACE_WORKQUEUE_H
 
 #include <irq/workqueue.h>
+#include <lib/string.h>
+#include <sched/sched.h>
 #include <trace/tracepoint.h>
 
 /* About to be put on a pool's list. cpu is the pool's: where the work runs at the moment, else req_cpu. [p] */
@@ -69,6 +71,68 @@ TRACE_EVENT(workqueue_execute_end,
 		__entry->function = (void *)function;
 	),
 	TP_printk("work struct %p: function %ps", __entry->work, __entry->function)
+);
+
+/*
+ * The events of Linux 2.6.29 to 2.6.35, when each queue had threads of its own. They tell of a queue by its worker.
+ *
+ * Insertion: beside workqueue_queue_work, but not before the boot has started the workers. [p]
+ */
+DECLARE_EVENT_CLASS(workqueue,
+	TP_PROTO(struct task_struct *wq_thread, struct work_struct *work),
+	TP_ARGS(wq_thread, work),
+	TP_STRUCT__entry(
+		__array(char, thread_comm, TASK_COMM_LEN)
+		__field(pid_t, thread_pid)
+		__field(void *, func)
+	),
+	TP_fast_assign(
+		memcpy(__entry->thread_comm, wq_thread->comm, TASK_COMM_LEN);
+		__entry->thread_pid = wq_thread->pid;
+		__entry->func = (void *)work->func;
+	),
+	TP_printk("thread=%s:%d func=%ps", __entry->thread_comm, __entry->thread_pid, __entry->func)
+);
+DEFINE_EVENT_CONDITION(workqueue, workqueue_insertion,
+	TP_PROTO(struct task_struct *wq_thread, struct work_struct *work),
+	TP_ARGS(wq_thread, work),
+	TP_CONDITION(wq_thread)
+);
+/* Before the call, in the worker. */
+DEFINE_EVENT(workqueue, workqueue_execution,
+	TP_PROTO(struct task_struct *wq_thread, struct work_struct *work),
+	TP_ARGS(wq_thread, work)
+);
+
+/* A queue with a thread of its own is there, and nothing has been queued. cpu -1: its thread runs on any. */
+TRACE_EVENT(workqueue_creation,
+	TP_PROTO(struct task_struct *wq_thread, int cpu),
+	TP_ARGS(wq_thread, cpu),
+	TP_STRUCT__entry(
+		__array(char, thread_comm, TASK_COMM_LEN)
+		__field(pid_t, thread_pid)
+		__field(int, cpu)
+	),
+	TP_fast_assign(
+		memcpy(__entry->thread_comm, wq_thread->comm, TASK_COMM_LEN);
+		__entry->thread_pid = wq_thread->pid;
+		__entry->cpu = cpu;
+	),
+	TP_printk("thread=%s:%d cpu=%d", __entry->thread_comm, __entry->thread_pid, __entry->cpu)
+);
+/* Its last work has run and its thread has ended. number: the pool's, for probes (struct work_struct). */
+TRACE_EVENT(workqueue_destruction,
+	TP_PROTO(struct task_struct *wq_thread, int number),
+	TP_ARGS(wq_thread, number),
+	TP_STRUCT__entry(
+		__array(char, thread_comm, TASK_COMM_LEN)
+		__field(pid_t, thread_pid)
+	),
+	TP_fast_assign(
+		memcpy(__entry->thread_comm, wq_thread->comm, TASK_COMM_LEN);
+		__entry->thread_pid = wq_thread->pid;
+	),
+	TP_printk("thread=%s:%d", __entry->thread_comm, __entry->thread_pid)
 );
 
 #endif
