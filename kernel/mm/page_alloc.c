@@ -15,6 +15,7 @@
 #include <kernel/printk.h>
 #include <trace/events/kmem.h>
 #include <lib/string.h>
+#include <trace/fgraph.h>
 
 struct zone zone = {.lock = __SPIN_LOCK_UNLOCKED};
 struct page *mem_map;
@@ -179,18 +180,18 @@ static __always_inline struct page *do_alloc_pages(gfp_t gfp, unsigned order)
 }
 
 /* With the event on; a function of its own so that the common path keeps nothing for the event. */
-static notrace noinline struct page *alloc_pages_traced(gfp_t gfp, unsigned order)
+static notrace noinline struct page *alloc_pages_traced(gfp_t gfp, unsigned order, unsigned long caller)
 {
 	struct page *page = do_alloc_pages(gfp, order);
 
-	trace_mm_page_alloc(page, order, gfp);
+	trace_mm_page_alloc(page, order, gfp, caller);
 	return page;
 }
 
 noinline struct page *__alloc_pages(gfp_t gfp, unsigned order)
 {
 	if (trace_mm_page_alloc_enabled())
-		return alloc_pages_traced(gfp, order);
+		return alloc_pages_traced(gfp, order, TRUE_RET_ADDR());
 	return do_alloc_pages(gfp, order);
 }
 
@@ -214,7 +215,6 @@ static noinline void free_the_page(struct page *page, unsigned order)
 	const char *reason;
 	unsigned long flags;
 
-	trace_mm_page_free(page, order);
 	reason = bad_free_reason(page, order);
 	if (unlikely(reason)) {
 		bad_page(page, reason);
@@ -229,6 +229,12 @@ static noinline void free_the_page(struct page *page, unsigned order)
 	spin_lock_irqsave(&zone.lock, flags);
 	__free_one_page(page, order);
 	spin_unlock_irqrestore(&zone.lock, flags);
+}
+
+static notrace noinline void free_page_traced(struct page *page, unsigned order, unsigned long caller)
+{
+	trace_mm_page_free(page, order, caller);
+	free_the_page(page, order);
 }
 
 /*
@@ -248,13 +254,21 @@ static bool put_page_testzero(struct page *page)
 
 void __free_pages(struct page *page, unsigned order)
 {
-	if (put_page_testzero(page))
+	if (!put_page_testzero(page))
+		return;
+	if (trace_mm_page_free_enabled())
+		free_page_traced(page, order, TRUE_RET_ADDR());
+	else
 		free_the_page(page, order);
 }
 
 void put_page(struct page *page)
 {
-	if (put_page_testzero(page))
+	if (!put_page_testzero(page))
+		return;
+	if (trace_mm_page_free_enabled())
+		free_page_traced(page, page->order, TRUE_RET_ADDR());
+	else
 		free_the_page(page, page->order);
 }
 

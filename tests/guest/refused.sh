@@ -46,8 +46,8 @@ logs() {
 tracers=$(cat available_tracers)
 says current_tracer foo "no tracer 'foo'; there are: $tracers"
 says current_tracer sysprof "no tracer 'sysprof'; in its place: function_profile_enabled *"
-says current_tracer kmemtrace "no tracer 'kmemtrace'; in its place: events/kmem"
-runs 'what stands in their place is there' ls -d function_profile_enabled options/stacktrace events/timer events/kmem \
+says current_tracer syscall "no tracer 'syscall'; in its place: events/syscalls *"
+runs 'what stands in their place is there' ls -d function_profile_enabled options/stacktrace events/timer \
 	events/initcall events/power events/syscalls events/raw_syscalls events/workqueue trace_stat/workqueues > /dev/null
 echo ftrace > current_tracer || fail "the name of 2.6.27"
 holds 'ftrace is function' current_tracer function

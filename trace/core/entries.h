@@ -92,3 +92,16 @@ FTRACE_ENTRY(func_repeats, func_repeats_entry, TRACE_FUNC_REPEATS, 19,
 			      __field(u16, top_delta_ts) __field(u32, bottom_delta_ts)),
 	     F_PRINTK(" %ps <-%ps\t(repeats:%u delta: -%llu)", (void *)REC->ip, (void *)REC->parent_ip, REC->count,
 		      (((u64)REC->top_delta_ts << 32) | REC->bottom_delta_ts)))
+
+/* An allocation. type_id: 0 kmalloc, 1 kmem_cache_alloc, 2 whole pages. Linux 2.6.30 to 2.6.35; the number is ours. */
+FTRACE_ENTRY(kmem_alloc, kmemtrace_alloc_entry, TRACE_KMEM_ALLOC, 22,
+	     F_STRUCT(__field(unsigned int, type_id) __field(unsigned long, call_site) __field(const void *, ptr)
+			      __field(size_t, bytes_req) __field(size_t, bytes_alloc) __field(unsigned int, gfp_flags)
+				      __field(int, node)),
+	     F_PRINTK("type:%u call_site:%lx ptr:%p req:%zi alloc:%zi flags:%x node:%d", REC->type_id, REC->call_site,
+		      REC->ptr, REC->bytes_req, REC->bytes_alloc, REC->gfp_flags, REC->node))
+
+/* What was allocated is given back. */
+FTRACE_ENTRY(kmem_free, kmemtrace_free_entry, TRACE_KMEM_FREE, 23,
+	     F_STRUCT(__field(unsigned int, type_id) __field(unsigned long, call_site) __field(const void *, ptr)),
+	     F_PRINTK("type:%u call_site:%lx ptr:%p", REC->type_id, REC->call_site, REC->ptr))

@@ -19,7 +19,6 @@ static const struct {
 } former_tracers[] = {
 	{"none", "nop"},
 	{"sysprof", "function_profile_enabled and trace_stat/function0, or options/stacktrace with events/timer"},
-	{"kmemtrace", "events/kmem"},
 	{"boot", "the boot parameter initcall_debug, and events/initcall"},
 	{"initcall", "the boot parameter initcall_debug, and events/initcall"},
 	{"power", "events/power"},

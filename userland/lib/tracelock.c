@@ -36,7 +36,7 @@ static long owner(const char *link)
  */
 static bool alive(long pid)
 {
-	static const char *const names[] = {"trace-record", "trace-fn"};
+	static const char *const names[] = {"trace-record", "trace-fn", "kmem-stat"};
 	char path[48], *comm;
 	bool same = false;
 

@@ -102,10 +102,13 @@ TRACE_EVENT(kmem_cache_free,
 	TP_printk("call_site=%pS ptr=%p name=%s", (void *)__entry->call_site, __entry->ptr, __get_str(name))
 );
 
-/* The last reference is gone; before the block goes back to the free lists. */
+/*
+ * The last reference is gone; before the block goes back to the free lists. call_site, here and in mm_page_alloc, is
+ * for probes: who called the page allocator. Linux's records have no place for it.
+ */
 TRACE_EVENT(mm_page_free,
-	TP_PROTO(const struct page *page, unsigned order),
-	TP_ARGS(page, order),
+	TP_PROTO(const struct page *page, unsigned order, unsigned long call_site),
+	TP_ARGS(page, order, call_site),
 	TP_STRUCT__entry(
 		__field(unsigned long, pfn)
 		__field(unsigned int, order)
@@ -119,8 +122,8 @@ TRACE_EVENT(mm_page_free,
 
 /* At the end of the page allocator, with what it has found, for slabs too. There are no types to migrate here: 0. */
 TRACE_EVENT(mm_page_alloc,
-	TP_PROTO(const struct page *page, unsigned order, gfp_t gfp_flags),
-	TP_ARGS(page, order, gfp_flags),
+	TP_PROTO(const struct page *page, unsigned order, gfp_t gfp_flags, unsigned long call_site),
+	TP_ARGS(page, order, gfp_flags, call_site),
 	TP_STRUCT__entry(
 		__field(unsigned long, pfn)
 		__field(unsigned int, order)
