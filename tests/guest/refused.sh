@@ -49,12 +49,21 @@ says current_tracer sysprof "no tracer 'sysprof'; in its place: function_profile
 says current_tracer syscall "no tracer 'syscall'; in its place: events/syscalls *"
 runs 'what stands in their place is there' ls -d function_profile_enabled options/stacktrace events/timer \
 	events/initcall events/power events/syscalls events/raw_syscalls events/workqueue trace_stat/workqueues > /dev/null
-echo ftrace > current_tracer || fail "the name of 2.6.27"
-holds 'ftrace is function' current_tracer function
-holds 'and not listed' available_tracers "$tracers"
+same 'each name is listed once' '' "$(tr ' ' '\n' < available_tracers | sort | uniq -d)"
+for name in $tracers; do
+	echo $name > current_tracer || fail "available_tracers has $name, and current_tracer refuses it"
+	case $name in
+	ftrace) holds 'the name of 2.6.27' current_tracer function ;;
+	none) holds 'the name of 2.6.27' current_tracer nop ;;
+	*) holds 'its own name' current_tracer $name ;;
+	esac
+done
+for name in ftrace none; do
+	echo "$tracers" | grep -qw $name || fail "available_tracers lacks the former name $name"
+done
 echo nop > current_tracer
 mkdir instances/i
-says instances/i/current_tracer wakeup "the tracer 'wakeup' is for the top directory alone; there are: function*"
+says instances/i/current_tracer wakeup "the tracer 'wakeup' is for the top directory alone; there are: ftrace function*"
 says instances/i/trace_clock sundial "no clock 'sundial'; there are: local global counter uptime perf mono mono_raw boot tai *"
 grep -q sundial error_log && fail "an instance's error is in the top array's log"
 (exec 3< trace_pipe; errno current_tracer function) | grep -q errno=16 || fail 'not busy'

@@ -10,9 +10,11 @@ OPTIONS = ["", "sym-offset", "sym-addr", "noprint-parent", "noirq-info", "nocont
 TRACING = "/sys/kernel/tracing"
 COUNTER = {"aarch64": "cntvct", "x86_64": "x86-tsc"}  # the last of the clocks
 TRACERS = [
+    "ftrace",
     "function",
     "function_graph",
     "irqsoff",
+    "none",
     "nop",
     "preemptirqsoff",
     "preemptoff",

@@ -60,17 +60,32 @@ void trace_commit(struct trace_array *tr)
 	ring_buffer_commit(tr->cpu_data[smp_processor_id()].buffer);
 }
 
-/* Linux 2.6.27 called the tracer of functions `ftrace`, and some tutorials still do. */
+/* Old texts use the names of their day, so a tracer is found by a former name as well. */
 const struct tracer *find_tracer(const char *name)
 {
 	const struct tracer *t;
 
-	if (!strcmp(name, "ftrace"))
-		name = "function";
 	for_each_in_table(tracers, t)
-		if (!strcmp(t->name, name))
+		if (!strcmp(t->name, name) || (t->former_name && !strcmp(t->former_name, name)))
 			return t;
 	return NULL;
+}
+
+static void tell_names(const struct tracer *t, void (*tell)(void *to, const char *name), void *to)
+{
+	if (t->former_name)
+		tell(to, t->former_name);
+	tell(to, t->name);
+}
+
+void trace_tell_tracers(const struct trace_array *tr, void (*tell)(void *to, const char *name), void *to)
+{
+	const struct tracer *t;
+
+	for_each_in_table(tracers, t)
+		if (t != &nop_trace && tracer_is_for(t, tr))
+			tell_names(t, tell, to);
+	tell_names(&nop_trace, tell, to);
 }
 
 /* Empties one CPU's buffer, or all. Records that come while this runs may stay. [t] */
@@ -270,6 +285,7 @@ static int nop_set_flag(struct trace_array *tr, u32 bit, bool set)
 
 const struct tracer nop_trace = {
 	.name = "nop",
+	.former_name = "none", /* until 2.6.27 */
 	.allow_instances = true,
 	.init = nop_trace_init,
 	.flags = &nop_flags,

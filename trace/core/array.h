@@ -133,7 +133,12 @@ void trace_array_changed(struct trace_array *tr, enum trace_change what);
 
 /* core/array.c. trace_types_lock held unless said. */
 int tracing_set_tracer(struct trace_array *tr, const char *name);
-const struct tracer *find_tracer(const char *name);
+const struct tracer *find_tracer(const char *name); /* by its name or a former one; NULL. Needs no lock */
+/*
+ * The names of all tracers that this array can have, each once: those of the table in the order of linking, and nop
+ * last, as in Linux. A former name stands before the present one. Any context, no lock: the table does not change.
+ */
+void trace_tell_tracers(const struct trace_array *tr, void (*tell)(void *to, const char *name), void *to);
 /* What an array has of its own, and options as said there; -ENOMEM: some of it, for trace_array_free. Boot, thread. */
 int trace_array_init(struct trace_array *tr, unsigned long bytes);
 void trace_array_free(struct trace_array *tr);				  /* nobody knows of it any more. No lock */

@@ -17,17 +17,16 @@
 #include "aside.h"
 #include "tracer.h"
 
+static void show_tracer_name(void *m, const char *name)
+{
+	seq_printf(m, "%s%s", ((struct seq_file *)m)->count ? " " : "", name);
+}
+
+/* One line. Every name in it can be written to current_tracer, which then shows the tracer's present name. */
 static int available_tracers_show(struct seq_file *m, void *data)
 {
-	struct trace_array *tr = trace_file_array(data);
-	const struct tracer *t;
-
-	/* nop comes last, as in Linux; the others in the order they were linked. */
-	for_each_in_table(tracers, t) {
-		if (t != &nop_trace && tracer_is_for(t, tr))
-			seq_printf(m, "%s ", t->name);
-	}
-	seq_printf(m, "%s\n", nop_trace.name);
+	trace_tell_tracers(trace_file_array(data), show_tracer_name, m);
+	seq_putc(m, '\n');
 	return 0;
 }
 TRACEFS_TEXT_FILE(available_tracers, "available_tracers", 0440, TRACEFS_ARRAY, available_tracers_show, NULL);

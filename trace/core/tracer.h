@@ -26,6 +26,7 @@ struct tracer_flags {
  */
 struct tracer {
 	const char *name;
+	const char *former_name; /* one that Linux had for it once: answered to and listed as well. NULL: none */
 	int (*init)(struct trace_array *tr);   /* selected: begin. 0 or -errno */
 	void (*reset)(struct trace_array *tr); /* deselected: end */
 	void (*start)(struct trace_array *tr); /* tracing_on went from 0 to 1, or tracing_enabled did */

@@ -17,7 +17,6 @@
 static const struct {
 	const char *name, *now;
 } former_tracers[] = {
-	{"none", "nop"},
 	{"sysprof", "function_profile_enabled and trace_stat/function0, or options/stacktrace with events/timer"},
 	{"boot", "the boot parameter initcall_debug, and events/initcall"},
 	{"initcall", "the boot parameter initcall_debug, and events/initcall"},
@@ -28,16 +27,16 @@ static const struct {
 	{"graph", "function_graph"},
 };
 
+static void say_tracer_name(void *r, const char *name)
+{
+	refusal_say(r, " %s", name);
+}
+
 /* The tracers that this array can have, in the order of available_tracers. */
 static void say_tracers(struct trace_refusal *r)
 {
-	const struct tracer *t;
-
 	refusal_say(r, "; there are:");
-	for_each_in_table(tracers, t)
-		if (t != &nop_trace && tracer_is_for(t, r->tr))
-			refusal_say(r, " %s", t->name);
-	refusal_say(r, " %s", nop_trace.name); /* last, as in available_tracers */
+	trace_tell_tracers(r->tr, say_tracer_name, r);
 }
 
 /* There is no tracer of that name: a former one has a successor, any other name gets the list. */

@@ -403,6 +403,7 @@ static void function_trace_start(struct trace_array *tr)
 
 static const struct tracer function_trace = {
 	.name = "function",
+	.former_name = "ftrace", /* in 2.6.27 */
 	.allow_instances = true,
 	.init = function_trace_init,
 	.reset = function_trace_reset,
