@@ -36,7 +36,7 @@ int slab_stat_reset(void)
 	unsigned cpu;
 
 	for_each_possible_cpu(cpu) {
-		struct slab_cpu *c = per_cpu_ptr(slab_cpu, cpu);
+		struct slab_cpu *c = per_cpu_ptr(&slab_cpu, cpu);
 
 		if (!c->sites)
 			c->sites = kvzalloc(SLAB_SITES * sizeof(*c->sites), GFP_KERNEL);
@@ -71,7 +71,7 @@ void slab_stat_count(unsigned long call_site, size_t bytes_req, size_t bytes_all
 	unsigned long flags;
 
 	raw_local_irq_save(flags);
-	c = this_cpu_ptr(slab_cpu);
+	c = this_cpu_ptr(&slab_cpu);
 	site = slab_site(c, call_site);
 	if (likely(site)) {
 		WRITE_ONCE(site->hits, site->hits + 1);
@@ -136,7 +136,7 @@ static unsigned slab_collect(int cpu, void *rows, unsigned max)
 
 	mutex_lock(&trace_types_lock);
 	for_each_possible_cpu(i)
-		n += copy_sites(per_cpu_ptr(slab_cpu, i), (struct slab_site *)rows + n);
+		n += copy_sites(per_cpu_ptr(&slab_cpu, i), (struct slab_site *)rows + n);
 	mutex_unlock(&trace_types_lock);
 	sort(rows, n, sizeof(struct slab_site), by_call_site);
 	return merge_sites(rows, n);
