@@ -161,7 +161,7 @@ def test_stacks_of_what_nothing_masks(machine, command, line, flags, tmp_path):
 
 def start(session, what):
     """Starts the program, which stays until it is killed (%1); the words that it printed, a list a line."""
-    session.ok(f"stacktest {what} > /tmp/out & until grep -q ready /tmp/out; do usleep 1000; done")
+    session.ok(f"rm -f /tmp/out; stacktest {what} > /tmp/out & until grep -q ready /tmp/out; do usleep 1000; done")
     return [line.split()[1:] for line in session.ok("cat /tmp/out").splitlines()[:-1]]
 
 
