@@ -1,5 +1,5 @@
 #!/bin/sh
-# description: switching a tracer: one stop and no grace period besides; rings are emptied by two calls to all CPUs at once
+# description: switching a tracer: one stop and no grace period besides; rings are emptied by two calls to all CPUs at once; a grace period asks all CPUs but one
 # requires: smp=4 timeout=120
 . /run/prelude
 tracing_reset
@@ -36,6 +36,19 @@ for try in 1 2 3 4 5 6 7 8 9 10; do
 done
 test $on -ge 10 && test $on -le 36 || fail "ten times on have woken $on stoppers"
 test $off -ge 10 && test $off -le 36 || fail "ten times off have woken $off stoppers"
+
+# A grace period asks every CPU but ours: a filter that goes is freed after one. Twenty filters go here.
+echo > trace
+for try in 1 2 3 4 5 6 7 8 9 10; do
+	echo 'irq == 1' > events/irq/irq_handler_entry/filter
+	echo 0 > events/irq/irq_handler_entry/filter
+done
+echo 0 > tracing_on
+for cpu in 1 2 3; do
+	woken=$(grep -c "sched_waking: comm=migration/$cpu " trace)
+	test $woken -ge 5 || fail "twenty grace periods have asked CPU $cpu $woken times"
+done
+echo 1 > tracing_on
 cd ..
 rmdir stops
 finish
