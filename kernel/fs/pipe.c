@@ -515,7 +515,7 @@ SYSCALL_DEFINE1(pipe, int __user *, fds)
 /* The file system that the inodes of pipes belong to. It is never mounted and has no tree. Boot. */
 void pipe_init(void)
 {
-	static const struct file_system_type pipefs = {.name = "pipefs", .single = true, .nodev = true};
+	static const struct file_system_type pipefs = {.name = "pipefs", .single = true};
 	static struct super_block sb = {.s_type = &pipefs, .s_magic = PIPEFS_MAGIC, .s_dev = MKDEV(0, 255)};
 
 	sb.s_fs_info = (void *)&pipe_dentry_ops;
