@@ -116,7 +116,8 @@ X86_64 = Target(
     cpus=("qemu64", "max"),
     variants=(
         Variant("smep-smap", {"cpu": "qemu64,+smep,+smap"}),
-        Variant("smep", {"cpu": "qemu64,+smep,-smap"}),
+        # Without CPUID's leaf 0xb, the boot CPU learns its APIC id from leaf 1.
+        Variant("smep-level-7", {"cpu": "qemu64,+smep,-smap,level=7"}),
         Variant("max-without-smep-smap", {"cpu": "max,-smep,-smap"}),
         Variant("max-without-xsave", {"cpu": "max,-xsave"}),
         Variant("nehalem", {"cpu": "Nehalem"}),
