@@ -308,7 +308,7 @@ def test_a_hostile_file_is_refused(demo, tmp_path):
         ),
         "align": (KoFile(whole).put_header(this, addralign=1), "it has no struct module"),
         "type": (KoFile(whole).put_relocation(sites[0][0], kind=0), f"a use of {hook} that is no call"),
-        "field": (KoFile(whole).put_relocation(init[0], offset=0), "a relocation of something in its struct module"),
+        "field": (KoFile(whole).put_relocation(init[0], offset=0), "a relocation inside of its struct module"),
     }
     if arch == "aarch64":
         bad["place"] = (
