@@ -54,6 +54,8 @@ struct text_file {
  * context.
  */
 int text_file_create(struct dentry *root, const struct text_file *t, mode_t dir_mode);
+/* The same in the directory `dir` ("a/b/"), with data of its own: for a file that many directories have. */
+int text_file_create_in(struct dentry *root, const char *dir, const struct text_file *t, void *data, mode_t dir_mode);
 /*
  * Make the file in a directory; `path` is its name there. show and store get `data`, which is also the inode's
  * i_private. The dentry, or ERR_PTR. Thread context.

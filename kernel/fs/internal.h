@@ -202,3 +202,6 @@ static inline mode_t apply_umask(mode_t mode)
 {
 	return mode & ~READ_ONCE(current->fs->umask);
 }
+
+/* sysfs_cpuidle.c: the directory cpuidle in the CPU's directory `cpu_dir`. 0 or -errno. Thread context. */
+int sysfs_create_cpuidle(struct dentry *root, const char *cpu_dir, unsigned cpu);

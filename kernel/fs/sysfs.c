@@ -108,7 +108,7 @@ static int create_cpu_dirs(struct dentry *root)
 		const struct text_file dir = {.path = path, .mode = S_IFDIR | 0755};
 
 		snprintf(path, sizeof(path), CPU_PATH "cpu%u", cpu);
-		err = text_file_create(root, &dir, 0555);
+		err = text_file_create(root, &dir, 0555) ?: sysfs_create_cpuidle(root, path, cpu);
 		if (err)
 			break;
 	}

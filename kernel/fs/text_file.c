@@ -227,3 +227,14 @@ int text_file_create(struct dentry *root, const struct text_file *t, mode_t dir_
 	dput(dir);
 	return IS_ERR(d) ? PTR_ERR(d) : 0;
 }
+
+int text_file_create_in(struct dentry *root, const char *path, const struct text_file *t, void *data, mode_t dir_mode)
+{
+	struct dentry *dir = make_dirs(root, path, dir_mode, &path), *d;
+
+	if (IS_ERR(dir))
+		return PTR_ERR(dir);
+	d = text_file_attach(dir, t, data);
+	dput(dir);
+	return IS_ERR(d) ? PTR_ERR(d) : 0;
+}

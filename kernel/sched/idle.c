@@ -9,6 +9,7 @@
 
 #include <arch/processor.h>
 #include <irq/softirq.h>
+#include <sched/cpuidle.h>
 #include <time/hrtimer.h>
 #include <trace/events/power.h>
 
@@ -116,12 +117,18 @@ static inline bool idle_has_work(void)
  */
 static inline void wait_for_interrupt(void)
 {
-	trace_cpu_idle(1, smp_processor_id());
+	u64 start;
+
+	trace_power_start(POWER_CSTATE, CPUIDLE_SLEEP, smp_processor_id());
+	trace_cpu_idle(CPUIDLE_SLEEP, smp_processor_id());
 	stop_critical_timings();
+	start = sched_clock();
 	if (!idle_has_work())
 		arch_cpu_idle();
+	cpuidle_account(CPUIDLE_SLEEP, start);
 	start_critical_timings();
 	trace_cpu_idle(PWR_EVENT_EXIT, smp_processor_id());
+	trace_power_end(smp_processor_id());
 }
 
 /*
@@ -131,10 +138,14 @@ static inline void wait_for_interrupt(void)
  */
 static void noinline default_idle_call(void)
 {
+	u64 start = sched_clock();
+
 	local_irq_disable();
 	clear_tsk_thread_flag(current, TIF_POLLING_NRFLAG);
 	if (!idle_has_work())
 		wait_for_interrupt();
+	else
+		cpuidle_account(CPUIDLE_POLL, start);
 	set_tsk_thread_flag(current, TIF_POLLING_NRFLAG);
 	local_irq_enable();
 }

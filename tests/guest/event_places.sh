@@ -76,8 +76,11 @@ seen hrtimer_expire_exit "hrtimer=$pointer"
 paired hrtimer_expire_entry hrtimer_expire_exit
 seen tick_stop 'success=1 dependency=NONE'
 seen cpu_idle 'state=(1|4294967295) cpu_id=[012]'
+seen power_start 'type=1 state=1 cpu_id=[012]'
+seen power_end 'cpu_id=[012]'
+paired power_start power_end
 for cpu in 0 1 2; do
-	grep -oE "state=[0-9]+ cpu_id=$cpu\$" /tmp/trace | uniq -d | grep . && fail "CPU $cpu: idle twice"
+	grep -oE "cpu_idle: state=[0-9]+ cpu_id=$cpu\$" /tmp/trace | uniq -d | grep . && fail "CPU $cpu: idle twice"
 done
 
 processes() {

@@ -48,7 +48,7 @@ says current_tracer foo "no tracer 'foo'; there are: $tracers"
 says current_tracer sysprof "no tracer 'sysprof'; in its place: function_profile_enabled *"
 says current_tracer syscall "no tracer 'syscall'; in its place: events/syscalls *"
 runs 'what stands in their place is there' ls -d function_profile_enabled options/stacktrace events/timer \
-	events/initcall events/power events/syscalls events/raw_syscalls events/workqueue trace_stat/workqueues > /dev/null
+	events/initcall events/syscalls events/raw_syscalls events/workqueue trace_stat/workqueues > /dev/null
 same 'each name is listed once' '' "$(tr ' ' '\n' < available_tracers | sort | uniq -d)"
 for name in $tracers; do
 	echo $name > current_tracer || fail "available_tracers has $name, and current_tracer refuses it"

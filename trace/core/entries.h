@@ -105,3 +105,11 @@ FTRACE_ENTRY(kmem_alloc, kmemtrace_alloc_entry, TRACE_KMEM_ALLOC, 22,
 FTRACE_ENTRY(kmem_free, kmemtrace_free_entry, TRACE_KMEM_FREE, 23,
 	     F_STRUCT(__field(unsigned int, type_id) __field(unsigned long, call_site) __field(const void *, ptr)),
 	     F_PRINTK("type:%u call_site:%lx ptr:%p", REC->type_id, REC->call_site, REC->ptr))
+
+/*
+ * An idle period of a CPU, when it has ended: from `stamp` to `end`, ns of the trace's clock. type 1: an idle state.
+ * Linux 2.6.28 to 2.6.31; the number is ours.
+ */
+FTRACE_ENTRY(power, trace_power, TRACE_POWER, 24,
+	     F_STRUCT(__field(long long, stamp) __field(long long, end) __field(int, type) __field(int, state)),
+	     F_PRINTK("%llx->%llx type:%u state:%u", REC->stamp, REC->end, REC->type, REC->state))

@@ -20,7 +20,6 @@ static const struct {
 	{"sysprof", "function_profile_enabled and trace_stat/function0, or options/stacktrace with events/timer"},
 	{"boot", "the boot parameter initcall_debug, and events/initcall"},
 	{"initcall", "the boot parameter initcall_debug, and events/initcall"},
-	{"power", "events/power"},
 	{"syscall", "events/syscalls and events/raw_syscalls"},
 	{"workqueue", "trace_stat/workqueues and events/workqueue"},
 	{"ksym_tracer", "a watchpoint of gdb (docs/gdb-ftrace.md)"},
