@@ -34,6 +34,12 @@ DECLARE_TABLE(initcall_late, initcall_fn);
 
 /* One of them, or the init of a module, with its tracepoints. What it returns. Thread context. */
 int do_one_initcall(initcall_t fn);
+/*
+ * For probes of initcall_finish: how many nanoseconds the current task's initcall took, from its call to its return.
+ * All probes get the same number, whatever each of them takes. 0 elsewhere, and for an initcall that had begun before
+ * the first probe of initcall_finish was registered. Thread context; takes a spinlock of its own.
+ */
+u64 initcall_duration(void);
 /* Boot, process 1: all of a level, do_initcalls(core). */
 #define do_initcalls(level) __do_initcalls(#level, __start_ptrs_initcall_##level, __stop_ptrs_initcall_##level)
 void __do_initcalls(const char *level, initcall_fn *const *from, initcall_fn *const *to);

@@ -78,7 +78,7 @@ struct trace_event_call {
 	void (*print)(struct seq_file *s, struct trace_iterator *iter);
 	const char *print_fmt;
 };
-#define TRACE_EVENT_FIRST 32 /* type of the first; those below are the tracers': to 19 as in Linux, from 22 on ours */
+#define TRACE_EVENT_FIRST 32 /* type of the first; those below are the tracers': to 19 as in Linux, from 20 on ours */
 
 /* From trace_event_begin to trace_event_end. */
 struct trace_event_buffer {

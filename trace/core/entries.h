@@ -93,6 +93,18 @@ FTRACE_ENTRY(func_repeats, func_repeats_entry, TRACE_FUNC_REPEATS, 19,
 	     F_PRINTK(" %ps <-%ps\t(repeats:%u delta: -%llu)", (void *)REC->ip, (void *)REC->parent_ip, REC->count,
 		      (((u64)REC->top_delta_ts << 32) | REC->bottom_delta_ts)))
 
+/* ---- From 20 on: records of old tracers. Linux has dropped them, and its numbers of their day mean others today. */
+
+/* An initcall begins: the pid of the task that calls, and the function. */
+FTRACE_ENTRY(boot_call, trace_boot_call, TRACE_BOOT_CALL, 20,
+	     F_STRUCT(__field(int, caller) __array(char, func, BOOT_FUNC_LEN)),
+	     F_PRINTK("%d  %s", REC->caller, REC->func))
+
+/* It has returned: what, and after how many ns. */
+FTRACE_ENTRY(boot_ret, trace_boot_ret, TRACE_BOOT_RET, 21,
+	     F_STRUCT(__array(char, func, BOOT_FUNC_LEN) __field(int, result) __field(unsigned long, duration)),
+	     F_PRINTK("%s %d %lx", REC->func, REC->result, REC->duration))
+
 /* An allocation. type_id: 0 kmalloc, 1 kmem_cache_alloc, 2 whole pages. Linux 2.6.30 to 2.6.35; the number is ours. */
 FTRACE_ENTRY(kmem_alloc, kmemtrace_alloc_entry, TRACE_KMEM_ALLOC, 22,
 	     F_STRUCT(__field(unsigned int, type_id) __field(unsigned long, call_site) __field(const void *, ptr)

@@ -4,6 +4,7 @@
 #include <trace/trace_events.h>
 
 #define USER_STACK_FRAMES 8
+#define BOOT_FUNC_LEN	  227 /* KSYM_SYMBOL_LEN, as one number, because format files show it */
 
 #define F_STRUCT(...) __VA_ARGS__
 #define F_PRINTK(...)

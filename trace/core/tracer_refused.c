@@ -18,8 +18,7 @@ static const struct {
 	const char *name, *now;
 } former_tracers[] = {
 	{"sysprof", "function_profile_enabled and trace_stat/function0, or options/stacktrace with events/timer"},
-	{"boot", "the boot parameter initcall_debug, and events/initcall"},
-	{"initcall", "the boot parameter initcall_debug, and events/initcall"},
+	{"boot", "initcall"},
 	{"syscall", "events/syscalls and events/raw_syscalls"},
 	{"workqueue", "trace_stat/workqueues and events/workqueue"},
 	{"ksym_tracer", "a watchpoint of gdb (docs/gdb-ftrace.md)"},
