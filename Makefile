@@ -40,14 +40,26 @@ ifeq ($(origin ARCH),command line)
 
 NOPG ?=
 NOEVENTS ?=
+# From the command line only, since an environment may well have a BRANCH that means another thing.
+ifneq ($(origin BRANCH),command line)
+override BRANCH :=
+endif
+ifneq ($(filter-out 1 all,$(BRANCH)),)
+$(error BRANCH=$(BRANCH): it is 1 (hints are counted) or all (each `if` is, too))
+endif
+# GCOV="FILE ..." has the compiler count the branches of these files, too, for comparing (tests/guest/test_branch.py).
+ifneq ($(origin GCOV),command line)
+override GCOV :=
+endif
+VARIANT := $(if $(NOPG),-nopg)$(if $(NOEVENTS),-noevents)$(if $(BRANCH),-branch)$(if $(filter all,$(BRANCH)),-all)$(if $(GCOV),-gcov)
 .DEFAULT_GOAL := all
-BUILD := build/$(ARCH)$(if $(NOPG),-nopg)$(if $(NOEVENTS),-noevents)
+BUILD := build/$(ARCH)$(VARIANT)
 include mk/toolchain.mk mk/kernel.mk
-include $(if $(NOPG)$(NOEVENTS),,$(wildcard mk/userland.mk $(if $(wildcard mk/userland.mk),mk/session.mk) mk/guest_progs.mk))
+include $(if $(VARIANT),,$(wildcard mk/userland.mk $(if $(wildcard mk/userland.mk),mk/session.mk) mk/guest_progs.mk))
 
-# The variants without call sites and without tracepoints run the same programs.
+# The variants of the kernel run the same programs.
 all: kernel $(if $(wildcard mk/userland.mk),$(BUILD)/initramfs.cpio) $(SESSION)
-ifneq ($(NOPG)$(NOEVENTS),)
+ifneq ($(VARIANT),)
 $(BUILD)/initramfs.cpio: FORCE
 	@ln -sf ../$(ARCH)/initramfs.cpio $@
 endif

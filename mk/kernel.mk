@@ -4,7 +4,9 @@
 OFFSETS_C := arch/$(ARCH)/asm-offsets.c
 FOLDERS   := boot arch/$(ARCH) kernel $(patsubst %/,%,$(wildcard kernel/*/ kernel/fs/*/ trace/*/ trace/tracers/*/)) samples \
 	drivers $(patsubst %/,%,$(wildcard drivers/*/))
-KSRC      := $(filter-out $(call foreign,$(ARCH)) $(OFFSETS_C),$(sort $(wildcard $(FOLDERS:%=%/*.c) $(FOLDERS:%=%/*.S))))
+# The tracer of branches is a part of kernels that count them.
+BRANCH_SRC := trace/tracers/branch.c trace/tracers/stat/branch.c
+KSRC      := $(filter-out $(call foreign,$(ARCH)) $(OFFSETS_C) $(if $(BRANCH),,$(BRANCH_SRC)),$(sort $(wildcard $(FOLDERS:%=%/*.c) $(FOLDERS:%=%/*.S))))
 KOBJ      := $(patsubst %,$(BUILD)/%.o,$(basename $(KSRC)))
 ifneq ($(words $(KOBJ)),$(words $(sort $(KOBJ))))
 $(error two sources make the same object: x.c and x.S in one folder)
@@ -27,9 +29,9 @@ instrument = $(if $(NOPG)$(filter-out $(TRACED),$(filter $(NOTRACE),$(1))),,$(PG
 # rbp stays that one's all the same: as a register for data it would lead an interrupt's walk anywhere.
 LEAF_x86_64 := -momit-leaf-frame-pointer -ffixed-rbp
 lean = $(if $(filter trace/%,$(1)),$(LEAF_$(ARCH)))
-kcc = $(CC) $(KCFLAGS) $(call lean,$(1)) $(call instrument,$(1))
+kcc = $(CC) $(KCFLAGS) $(call BRANCH_DEFINES,$(1)) $(call GCOV_FLAGS,$(1)) $(call lean,$(1)) $(call instrument,$(1))
 
-$(eval $(call stamp,$(BUILD)/kernel.flags,$(CC) $(CC_MAJOR) $(KCFLAGS) | $(KAFLAGS) | $(PG_$(ARCH)) | $(NOTRACE)))
+$(eval $(call stamp,$(BUILD)/kernel.flags,$(CC) $(CC_MAJOR) $(KCFLAGS) | $(KAFLAGS) | $(PG_$(ARCH)) | $(NOTRACE) | $(GCOV)))
 $(eval $(call stamp,$(BUILD)/kernel.objects,$(KLDFLAGS) | $(KOBJ)))
 
 # ---- Objects. Order-only: the generated header must be there before the first object wants it.
@@ -67,9 +69,11 @@ CONFIG_TEXT := $(BUILD)/config
 RELEASE := $(shell sed -n 's/^.define UTS_RELEASE "\(.*\)"/\1/p' $(wildcard include/kernel/utsname.h) /dev/null)
 CONFIG_NOT := $(if $(NOPG),FUNCTION_TRACER DYNAMIC_FTRACE FUNCTION_GRAPH_TRACER FUNCTION_PROFILER STACK_TRACER) \
 	$(if $(NOEVENTS),EVENT_TRACING FTRACE_SYSCALLS)
+CONFIG_ALSO := $(if $(BRANCH),BRANCH_TRACER TRACE_BRANCH_PROFILING) \
+	$(if $(filter 1,$(BRANCH)),PROFILE_ANNOTATED_BRANCHES) $(if $(filter all,$(BRANCH)),PROFILE_ALL_BRANCHES)
 $(CONFIG_H) $(CONFIG_TEXT) &: kernel/init/config.list tools/kconfig.py include/kernel/utsname.h
 	$(call say,GEN,$(CONFIG_H))
-	$(Q)$(PYTHON) tools/kconfig.py --arch $(ARCH) $(CONFIG_NOT:%=--without %) --release $(RELEASE) \
+	$(Q)$(PYTHON) tools/kconfig.py --arch $(ARCH) $(CONFIG_NOT:%=--without %) $(CONFIG_ALSO:%=--also %) --release $(RELEASE) \
 		--text $(CONFIG_TEXT) --header $(CONFIG_H) kernel/init/config.list
 $(BUILD)/kernel/init/config.o: | $(CONFIG_H)
 
@@ -136,7 +140,8 @@ endif
 # ---- For editors and clang-tidy: one line `source<tab>command` each; tools/compdb.py makes them JSON.
 $(BUILD)/commands.txt: $(OFFSETS_H) $(CONFIG_H) FORCE
 	$(call say,GEN,$@)
-	$(file >$@)$(foreach s,$(filter %.c,$(KSRC)),$(file >>$@,$(s)	$(call kcc,$(s)) -c $(s)))@:
+	$(file >$@)$(foreach s,$(sort $(filter %.c,$(KSRC)) $(BRANCH_SRC)),$(file \
+		>>$@,$(s)	$(call kcc,$(s)) $(if $(filter $(BRANCH_SRC),$(s)),-DBRANCH_PROFILE) -c $(s)))@:
 
 .PHONY: kernel
 -include $(KOBJ:.o=.d) $(BUILD)/asm-offsets.d $(LDS).d

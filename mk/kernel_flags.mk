@@ -17,8 +17,16 @@ KCFLAGS_aarch64 := -mno-outline-atomics
 KCFLAGS_x86_64  := -mno-red-zone -mcmodel=kernel -fcf-protection=none
 KCFLAGS += $(KCFLAGS_$(ARCH))
 KCFLAGS += $(if $(NOEVENTS),-DNO_TRACEPOINTS)
+# BRANCH=1 and BRANCH=all: what include/lib/branch.h makes of likely() and `if`. Code that runs before the CPU has per-CPU
+# data counts nothing, and code that the tracer runs counts but is not traced (UNTRACED of mk/kernel.mk).
+BRANCH_DEFINES = $(if $(BRANCH),$(if $(filter boot/%,$(1)),,-DBRANCH_PROFILE $(if $(filter all,$(BRANCH)),-DBRANCH_PROFILE_ALL) \
+	$(if $(filter $(NOTRACE),$(1)),-DBRANCH_UNTRACED)))
 KAFLAGS := -g -nostdinc $(KINC) -D__ASSEMBLY__
 KLDFLAGS := -nostdlib -static --build-id=none -z noexecstack -z max-page-size=4096 --orphan-handling=error --fatal-warnings
+
+# gcc's own counters of these files. What it would call at the end of a program to add up several runs is never called.
+GCOV_FLAGS = $(if $(filter $(GCOV),$(1)),-fprofile-arcs -ftest-coverage -fprofile-update=atomic -fprofile-info-section=.data.gcov)
+KLDFLAGS += $(if $(GCOV),--defsym=__gcov_merge_add=0)
 
 # A sum over all headers, as a part of what a module must have been built for (mk/kernel.mk, mk/modules.mk).
 VERMAGIC_H := $(BUILD)/include/generated/vermagic.h

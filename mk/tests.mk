@@ -12,11 +12,13 @@
 #:                         prints which the tests have caught; it goes on where it was. tests/mutation/mutation --help says more
 #:   make bench            costs in guest instructions, a column for each machine; bench-arm64, bench-x86_64: of one machine;
 #:                         bench-docs writes them into docs/benchmarks.md as well
+#:   make branch-report    says which likely() and unlikely() are wrong, from a run of kernels that count them (BRANCH=1)
 #:   make lint             style, layout, cppcheck, clang-tidy; make format lays the tree out, or only FILES="..."
 #:   make measures         lines, functions, comments; and the code of each room beside its budget (docs/architecture.md)
 #:
 #: V=1 shows commands; CROSS=prefix- chooses the compiler (CROSS_x86_64=prefix-: only that machine's); NOPG=1 with ARCH=aarch64
-#: or ARCH=x86_64 builds without call sites, NOEVENTS=1 without tracepoints, for comparing.
+#: or ARCH=x86_64 builds without call sites, NOEVENTS=1 without tracepoints, for comparing; BRANCH=1 with hints that count,
+#: BRANCH=all with each `if` that counts (docs/tracer-branch.md). Each goes into a folder of its own, build/ARCH-nopg and so on.
 SOAK_MINUTES ?= 10
 ONLY ?=
 
@@ -66,12 +68,18 @@ mutation: deps $(HERE) guest-programs unit-binaries
 		[ -e build/mutation/$$arch.map.gz ] || tests/mutation/mutation learn $$arch || exit 1; done
 	$(Q)tests/mutation/mutation run -n $(N) --minutes $(MINUTES) $(if $(FILES),--files $(FILES))
 
-bench: deps-run $(HERE:%=nopg-%) $(HERE:%=noevents-%)
+bench: deps-run $(foreach v,nopg noevents branch,$(HERE:%=$(v)-%))
 	$(Q)$(PYTHON) tools/bench $(foreach m,$(HERE),--arch $(ARCH_$(m)))
-$(MACHINES:%=bench-%): bench-%: deps-run nopg-% noevents-%
+$(MACHINES:%=bench-%): bench-%: deps-run nopg-% noevents-% branch-%
 	$(Q)$(PYTHON) tools/bench --arch $(ARCH_$*)
-bench-docs: deps-run $(HERE:%=nopg-%) $(HERE:%=noevents-%)
+bench-docs: deps-run $(foreach v,nopg noevents branch,$(HERE:%=$(v)-%))
 	$(Q)$(PYTHON) tools/bench --write docs/benchmarks.md $(foreach m,$(HERE),--arch $(ARCH_$(m)))
+
+# Kernels that count branches, and what their hints have to say.
+$(MACHINES:%=branch-%): branch-%: %
+	$(call inner,$(ARCH_$*)) BRANCH=$(or $(BRANCH),1) all
+branch-report: deps-run $(HERE:%=branch-%)
+	$(Q)tools/branch-report $(foreach m,$(HERE),--arch $(ARCH_$(m)))
 
 # ---- C unit tests: tests/unit/NAME_test.c names in its head what it tests (/* sources: a.c b.c */). Each is built for
 # the host under ASan and UBSan, and under TSan too where its head says /* sanitizers: thread */.
@@ -199,5 +207,5 @@ format: | deps-lint
 	$(Q)$(if $(filter %.c %.h,$(LAY_OUT)),clang-format -i $(filter %.c %.h,$(LAY_OUT)))
 	$(Q)$(if $(filter-out %.c %.h,$(LAY_OUT)),black -q $(filter-out %.c %.h,$(LAY_OUT)))
 
-.PHONY: test check mutation speedscope importer soak guest-programs linux-programs bench bench-docs unit unit-binaries lint $(LINTS) measures format \
-	$(foreach goal,soak guest-programs nopg noevents bench,$(MACHINES:%=$(goal)-%))
+.PHONY: test check mutation branch-report speedscope importer soak guest-programs linux-programs bench bench-docs unit unit-binaries lint $(LINTS) measures format \
+	$(foreach goal,soak guest-programs nopg noevents branch bench,$(MACHINES:%=$(goal)-%))

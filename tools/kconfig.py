@@ -2,7 +2,7 @@
 """Make what /proc/config.gz and /boot/config-RELEASE hold, from kernel/init/config.list, whose head says what stands
 there.
 
-    kconfig.py --arch x86_64 [--without NAME]... --release 6.12 --text config --header config_gz.h LIST
+    kconfig.py --arch x86_64 [--without NAME]... [--also NAME]... --release 6.12 --text config --header config_gz.h LIST
 
 The header is an array of the bytes of the compressed text. The same list gives the same bytes.
 """
@@ -34,11 +34,12 @@ def read_list(path, arch):
     return options
 
 
-def config_text(options, release, without=()):
+def config_text(options, release, without=(), also=()):
     lines = ["#", f"# Vitrine {release}: made from kernel/init/config.list", "#"]
     for option in options:
-        missing = option.value == "n" or option.name in without
-        lines.append(f"# CONFIG_{option.name} is not set" if missing else f"CONFIG_{option.name}={option.value}")
+        missing = (option.value == "n" or option.name in without) and option.name not in also
+        value = "y" if option.name in also else option.value
+        lines.append(f"# CONFIG_{option.name} is not set" if missing else f"CONFIG_{option.name}={value}")
     return "\n".join(lines) + "\n"
 
 
@@ -56,9 +57,10 @@ def main():
     for name in ("arch", "release", "text", "header"):
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--without", action="append", default=[])
+    parser.add_argument("--also", action="append", default=[])
     parser.add_argument("list")
     args = parser.parse_args()
-    text = config_text(read_list(args.list, args.arch), args.release, args.without)
+    text = config_text(read_list(args.list, args.arch), args.release, args.without, args.also)
     Path(args.text).write_text(text)
     Path(args.header).write_text(header_text(gzip.compress(text.encode(), 9, mtime=0)))
 

@@ -73,12 +73,12 @@ def letter(symbol, section):
 
 def wanted(symbol):
     """Not what the compiler and the assembler make for themselves (mapping symbols, labels, sections, files), nor
-    bounds."""
+    bounds, nor the thousands of objects that count branches (include/lib/branch.h)."""
     if not symbol.name or symbol.section == SHN_UNDEF or symbol.section >= SHN_LORESERVE:
         return False
     if symbol.type not in (STT_FUNC, STT_OBJECT) and BOUND.fullmatch(symbol.name):
         return False
-    return symbol.type not in (STT_SECTION, STT_FILE) and not symbol.name.startswith(("$", ".L"))
+    return symbol.type not in (STT_SECTION, STT_FILE) and not symbol.name.startswith(("$", ".L", "__branch_"))
 
 
 def entries(image):

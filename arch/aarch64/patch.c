@@ -167,7 +167,7 @@ static __always_inline int write_sites(const unsigned long *sites, size_t n, uns
 			line = sites[i] & mask;
 			if (unlikely((line & PAGE_MASK) != alias_page))
 				map_alias(line & PAGE_MASK);
-			if (likely(noted < NR_LINES))
+			if (noted < NR_LINES)
 				lines[noted] = line;
 			noted += noted <= NR_LINES;
 		}

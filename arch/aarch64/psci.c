@@ -28,23 +28,28 @@ static bool has_system_calls;			       /* [immutable after boot] 0.2 and later *
 
 /*
  * The two instructions differ only in the level of firmware that answers: HVC calls a hypervisor, SMC the secure
- * monitor.
+ * monitor. The convention lets the callee change x0 to x17. Between the variables in registers and the instruction
+ * there may be no call, and so no `if` either, which is one in a kernel that counts branches.
  */
+#define PSCI_CALL(instruction, function, a1, a2, a3)                                                             \
+	({                                                                                                       \
+		register u64 x0 __asm__("x0") = function;                                                        \
+		register u64 x1 __asm__("x1") = a1;                                                              \
+		register u64 x2 __asm__("x2") = a2;                                                              \
+		register u64 x3 __asm__("x3") = a3;                                                              \
+		__asm__ volatile(instruction " #0"                                                               \
+				 : "+r"(x0), "+r"(x1), "+r"(x2), "+r"(x3)                                        \
+				 :                                                                               \
+				 : "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", \
+				   "x16", "x17", "memory");                                                      \
+		(s32) x0;                                                                                        \
+	})
+
 static long psci_call(u32 function, u64 a1, u64 a2, u64 a3)
 {
-	register u64 x0 __asm__("x0") = function;
-	register u64 x1 __asm__("x1") = a1;
-	register u64 x2 __asm__("x2") = a2;
-	register u64 x3 __asm__("x3") = a3;
-
-	/* The convention lets the callee change x0 to x17. */
-#define CLOBBERS "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", "memory"
 	if (conduit == PSCI_HVC)
-		__asm__ volatile("hvc #0" : "+r"(x0), "+r"(x1), "+r"(x2), "+r"(x3) : : CLOBBERS);
-	else
-		__asm__ volatile("smc #0" : "+r"(x0), "+r"(x1), "+r"(x2), "+r"(x3) : : CLOBBERS);
-#undef CLOBBERS
-	return (s32)x0;
+		return PSCI_CALL("hvc", function, a1, a2, a3);
+	return PSCI_CALL("smc", function, a1, a2, a3);
 }
 
 /*

@@ -65,13 +65,8 @@ typedef u32 gfp_t;   /* allocation flags, see <mm/gfp.h> */
 #define __cacheline_aligned __aligned(64)
 #define fallthrough	    __attribute__((fallthrough))
 
-/*
- * Which way a branch mostly goes, so that the compiler lays the code out for it. barrier() keeps the compiler, not the
- * CPU, from moving memory accesses across it.
- */
-#define likely(x)   __builtin_expect(!!(x), 1)
-#define unlikely(x) __builtin_expect(!!(x), 0)
-#define barrier()   __asm__ volatile("" ::: "memory")
+/* Keeps the compiler, not the CPU, from moving memory accesses across it. */
+#define barrier() __asm__ volatile("" ::: "memory")
 
 /* A single access that the compiler neither tears nor repeats nor leaves out. It orders nothing; see <lib/atomic.h>. */
 #define READ_ONCE(x)	 (*(const volatile __typeof__(x) *)&(x))
@@ -141,3 +136,6 @@ typedef u32 gfp_t;   /* allocation flags, see <mm/gfp.h> */
 #define for_each_in_table(table, p)                                           \
 	for (__typeof__(&__start_ptrs_##table[0]) _it = __start_ptrs_##table; \
 	     _it < __stop_ptrs_##table && ((p) = *_it, 1); _it++)
+
+/* likely() and unlikely(). Last, because it needs what stands above. */
+#include <lib/branch.h>

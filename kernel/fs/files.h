@@ -65,7 +65,7 @@ static __always_inline struct fd fdget_pos(unsigned fd)
 
 	if (!f.file || (f.file->f_mode & FMODE_NOSEEK))
 		return f;
-	if (unlikely((f.flags & FDPUT_FPUT) || atomic_read(&f.file->f_count) > 1))
+	if ((f.flags & FDPUT_FPUT) || atomic_read(&f.file->f_count) > 1)
 		f = fdget_pos_lock(f);
 	return f;
 }

@@ -160,7 +160,7 @@ static void drop_references(struct nameidata *nd)
 {
 	if (nd->base.dentry)
 		path_put(&nd->base);
-	if (unlikely(nd->held))
+	if (nd->held)
 		dput(nd->held);
 }
 

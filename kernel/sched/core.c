@@ -215,7 +215,7 @@ static void noinline __schedule(bool preempt)
 
 	next = pick_next_task(rq, prev);
 	clear_tsk_thread_flag(prev, TIF_NEED_RESCHED);
-	if (likely(prev != next)) {
+	if (prev != next) {
 		rq->nr_switches++;
 		++*switch_count;
 		WRITE_ONCE(rq->curr, next);

@@ -189,7 +189,7 @@ static struct sched_entity *pick_next_entity(struct cfs_rq *cfs, struct sched_en
 
 	if (!left || (curr && entity_before(curr, left)))
 		left = curr;
-	if (likely(cfs->skip != left) || !left)
+	if (cfs->skip != left || !left)
 		return left;
 	if (left == curr) {
 		second = first ? entity(first) : NULL;

@@ -67,6 +67,11 @@ def test_figures():
         "sys_enter": [460],
         "messages": [100, 9100, 9300, 27300, 27400, 31900],
         "module": [228000],
+        "branch_getpid": [500],
+        "branch_few": [10, 0],
+        "branch_middle": [10 + 6 * bench.loops(bench.SHORT), 0],
+        "branch_many": [10 + 6 * bench.loops(bench.SHORT) + 6 * bench.loops(bench.LONG), 0],
+        "branch_long": [1100],
         "initcall_off": [230000],
         "initcall_on": [232000],
         "module_few": [11600, 11000, 11100],
@@ -86,7 +91,7 @@ def test_figures():
     assert [costs[name] for name in ("switch_event", "switch_refused", "sys_enter_event")] == [350, 450, 260]
     assert (costs["printk"], costs["printk_text"], costs["puts"]) == (100, 200, 50)
     assert (costs["module"], costs["module_traced"]) == (228000, 86)  # the fastest of each three
-    assert costs["initcall"] == 2000
+    assert (costs["initcall"], costs["branch_count"], costs["branch"]) == (2000, 50, 100)
     assert [costs[f"passed_{by}"] for by in ("depth", "pid", "filter")] == [100, 110, 1]
     assert (costs["enable"], costs["disable"], costs["line"], costs["event_line"], costs["site"]) == (
         250,

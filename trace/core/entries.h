@@ -55,6 +55,13 @@ FTRACE_ENTRY(special, special_entry, TRACE_SPECIAL, 7,
 	     F_STRUCT(__field(unsigned long, arg1) __field(unsigned long, arg2) __field(unsigned long, arg3)),
 	     F_PRINTK("(%08lx) (%08lx) (%08lx)", REC->arg1, REC->arg2, REC->arg3))
 
+/* A hint that was right or not. */
+FTRACE_ENTRY(branch, trace_branch, TRACE_BRANCH, 9,
+	     F_STRUCT(__field(unsigned int, line) __array(char, func, BRANCH_FUNC_LEN)
+			      __array(char, file, BRANCH_FILE_LEN) __field(char, correct) __field(char, constant)),
+	     F_PRINTK("%u:%s:%s (%u)%s", REC->line, REC->func, REC->file, REC->correct,
+		      REC->constant ? " CONSTANT" : ""))
+
 /* A call's return. Times are sched_clock's; calltime may be later than it was, by the time asleep. */
 FTRACE_ENTRY_PACKED(funcgraph_exit, ftrace_graph_ret_entry, TRACE_GRAPH_RET, 10,
 		    F_STRUCT(__field(unsigned long, func) __field(unsigned long, retval) __field(int, depth)

@@ -4,6 +4,8 @@
 #include <trace/trace_events.h>
 
 #define USER_STACK_FRAMES 8
+#define BRANCH_FUNC_LEN	  31 /* Linux's TRACE_FUNC_SIZE and TRACE_FILE_SIZE, and a zero */
+#define BRANCH_FILE_LEN	  21
 #define BOOT_FUNC_LEN	  227 /* KSYM_SYMBOL_LEN, as one number, because format files show it */
 
 #define F_STRUCT(...) __VA_ARGS__

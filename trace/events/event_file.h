@@ -71,7 +71,7 @@ static inline const struct trace_event_call *trace_event_of_type(unsigned type)
 {
 	unsigned nr = type - TRACE_EVENT_FIRST;
 
-	if (likely(nr < trace_nr_events()))
+	if (nr < trace_nr_events())
 		return __start_ptrs_ftrace_events[nr];
 	return trace_type_is_of_module(type) ? READ_ONCE(trace_module_calls[nr - trace_nr_events()]) : NULL;
 }
