@@ -67,6 +67,14 @@ def test_figures():
         "sys_enter": [460],
         "messages": [100, 9100, 9300, 27300, 27400, 31900],
         "module": [228000],
+        "work_few": [2000000, 2100000],
+        "work_many": [6000000, 6200000],
+        "work_counted_few": [2200000],
+        "work_counted_many": [6600000],
+        "alloc_few": [160000],
+        "alloc_many": [480000],
+        "alloc_traced_few": [600000],
+        "alloc_traced_many": [1800000],
         "branch_getpid": [500],
         "branch_few": [10, 0],
         "branch_middle": [10 + 6 * bench.loops(bench.SHORT), 0],
@@ -91,6 +99,7 @@ def test_figures():
     assert [costs[name] for name in ("switch_event", "switch_refused", "sys_enter_event")] == [350, 450, 260]
     assert (costs["printk"], costs["printk_text"], costs["puts"]) == (100, 200, 50)
     assert (costs["module"], costs["module_traced"]) == (228000, 86)  # the fastest of each three
+    assert [costs[name] for name in ("work", "work_counted", "alloc", "alloc_traced")] == [2000, 2200, 160, 600]
     assert (costs["initcall"], costs["branch_count"], costs["branch"]) == (2000, 50, 100)
     assert [costs[f"passed_{by}"] for by in ("depth", "pid", "filter")] == [100, 110, 1]
     assert (costs["enable"], costs["disable"], costs["line"], costs["event_line"], costs["site"]) == (
