@@ -29,16 +29,21 @@ PRINTED = {
 LINE, _, _, ROW = PRINTED.values()
 
 
-@pytest.fixture
-def build(machine):
-    """A kernel that counts hints, and in two files also as gcc counts. Built once, whichever worker comes first."""
+def built(machine, suffix, *words):
+    """The folder of a kernel of another kind, which make builds there unless it is up to date. One worker at a time."""
     os.makedirs(os.path.join(ROOT, "build"), exist_ok=True)
     environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS")}
     with open(os.path.join(ROOT, "build", f".branch-{machine.arch}"), "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        words = [f"ARCH={machine.arch}", "BRANCH=1", f"GCOV={' '.join(COUNTED)}"]
-        subprocess.run(["make", "-s", "-j2", "-C", ROOT, *words, "all"], env=environment, check=True, timeout=1200)
-    return os.path.join(ROOT, "build", f"{machine.arch}-branch-gcov")
+        command = ["make", "-s", "-j2", "-C", ROOT, f"ARCH={machine.arch}", *words, "all"]
+        subprocess.run(command, env=environment, check=True, timeout=1200)
+    return os.path.join(ROOT, "build", machine.arch + suffix)
+
+
+@pytest.fixture
+def build(machine):
+    """A kernel that counts hints, and in two files also as gcc counts."""
+    return built(machine, "-branch-gcov", "BRANCH=1", f"GCOV={' '.join(COUNTED)}")
 
 
 def shell(guest, command):
@@ -162,6 +167,32 @@ def test_counts_are_those_of_gcc(machine, build, tmp_path):
                 assert correct + incorrect == times[line], f"{source}:{line}: asked"
                 compared += correct + incorrect > 0
     assert compared >= 6 and sum(sum(times.values()) for times in truth.values()) > 10000
+
+
+@pytest.mark.skipif("SOAK_MINUTES" not in os.environ, reason="builds one more kernel: make soak")
+def test_every_if(machine):
+    """BRANCH=all: an `if` that is one hint has both counts, and they say the same."""
+    counted = built(machine, "-branch-all", "BRANCH=all")
+    command = (
+        "exec 4<branch_annotated 5<branch_all; cat <&4 > /tmp/4; cat <&5 > /tmp/5; cat /tmp/4; echo ==; cat /tmp/5"
+    )
+    with machine.guest(build=counted, smp=2, timeout=180) as guest:
+        shell(guest, "ls -lR /proc/self /sys/kernel/tracing/events/sched | cat > /dev/null")
+        hints, ifs = shell(guest, f"cd {os.path.dirname(STAT)}; {command}").split("==\n")
+    misses = [int(row[0]) for row in re.findall(f"^{ROW}$", ifs, re.M)]
+    assert len(misses) > 4000 and misses == sorted(misses, reverse=True)
+    assert ifs.startswith(" miss    hit          % ")
+    places = {place[1:]: counts for place, counts in rows(ifs).items()}
+    compared = 0
+    for (_, file, line), (correct, incorrect) in rows(hints).items():
+        if file != "pipe.c" or (file, line) not in places:
+            continue
+        hint = {number: kind for number, kind, _, _ in hinted("kernel/fs/pipe.c")}.get(line)
+        false, true = places[file, line]
+        if hint:
+            assert (true, false) == ((correct, incorrect) if hint == "likely" else (incorrect, correct)), line
+            compared += 1
+    assert compared >= 3
 
 
 def test_on_and_off_under_load(machine, build):
