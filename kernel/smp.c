@@ -13,6 +13,7 @@
 #include <arch/smp.h>
 #include <irq/irqflags.h>
 #include <kernel/export.h>
+#include <kernel/hw_breakpoint.h>
 #include <kernel/panic.h>
 #include <kernel/percpu.h>
 #include <kernel/printk.h>
@@ -350,7 +351,8 @@ void smp_setup_boot_cpu(unsigned nr_cpus)
  *  2. its timers and its tick, which the first task that runs here will need;
  *  3. online. From here on other CPUs send it interrupts, put tasks on its queue, and wait for it in stop_machine. All
  *     that comes before must be in place by then, and the atomic operation on the mask orders it before the bit;
- *  4. interrupts on, and the idle loop, which looks for work at once.
+ *  4. the breakpoints that the other CPUs have, now that who changes them sees this CPU;
+ *  5. interrupts on, and the idle loop, which looks for work at once.
  */
 void secondary_start_kernel(void)
 {
@@ -360,6 +362,7 @@ void secondary_start_kernel(void)
 	hrtimers_init_cpu();
 	tick_init_cpu();
 	__atomic_fetch_or(&cpu_online_mask.bits[cpu / 64], BIT(cpu % 64), __ATOMIC_SEQ_CST);
+	hw_breakpoint_cpu_online();
 	local_irq_enable();
 	cpu_startup_entry();
 }

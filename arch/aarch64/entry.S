@@ -34,9 +34,11 @@
 /*
  * Save everything at SP, which the vector has moved down by PT_REGS_SIZE. Afterwards:
  *     x22 = ELR, x23 = SPSR, x29 = frame record, current is right; all else is free for use.
- * PSTATE.DAIF: all masked by the exception; SError and FIQ are opened again, debug and IRQ stay masked.
+ * PSTATE.DAIF: all masked by the exception; SError, FIQ and debug exceptions are opened again, IRQ stays masked. Only a
+ * synchronous exception of the kernel keeps debug exceptions masked, since it may be one: el1h_64_sync opens them for
+ * the others.
  */
-.macro kernel_entry el
+.macro kernel_entry el, daifclr=13
 	stp	x0, x1, [sp, #16 * 0]
 	stp	x2, x3, [sp, #16 * 1]
 	stp	x4, x5, [sp, #16 * 2]
@@ -68,7 +70,7 @@
 	mov	w21, #-1			/* NO_SYSCALL, until el0_svc says otherwise */
 	str	w21, [sp, #S_SYSCALLNO]
 	add	x29, sp, #S_STACKFRAME
-	msr	daifclr, #5			/* A and F */
+	msr	daifclr, #\daifclr		/* 13: D, A and F; 5: A and F */
 .endm
 
 /* Undo it. From the first line on ELR and SPSR are live, so nothing may interrupt. */
@@ -150,11 +152,22 @@ FUNC el1h_64_sync
 	tbnz	x0, #0, 1f			/* PAR_EL1.F: it would fault */
 	mrs	x0, tpidrro_el0
 	msr	tpidrro_el0, xzr
-	kernel_entry 1
+	kernel_entry 1, 5
 	mrs	x1, esr_el1
 	mrs	x2, far_el1
 	mov	x0, sp
+	lsr	x3, x1, #ESR_EC_SHIFT
+	sub	x3, x3, #ESR_EC_BREAKPT_CUR
+	cmp	x3, #(ESR_EC_WATCHPT_CUR - ESR_EC_BREAKPT_CUR)
+	b.ls	3f
+	tbnz	x23, #9, 4f			/* PSTATE.D: masked where we come from, so it stays so */
+	msr	daifclr, #8
+4:
 	bl	el1h_64_sync_handler
+	b	ret_to_kernel
+3:
+	/* Breakpoint, step, watchpoint. D stays masked to the end, so nothing on the way is reported: no recursion. */
+	bl	el1h_64_debug_handler
 	b	ret_to_kernel
 1:
 	/*
@@ -173,7 +186,7 @@ FUNC el1h_64_sync
 	mov	sp, x0
 	sub	sp, sp, #PT_REGS_SIZE
 	mrs	x0, tpidrro_el0
-	kernel_entry 1
+	kernel_entry 1, 5
 	mrs	x0, tpidr_el0
 	add	x0, x0, #PT_REGS_SIZE
 	str	x0, [sp, #S_SP]			/* what SP was */
@@ -223,7 +236,7 @@ FUNC_END el0t_64_irq
 /* What should not happen: C is told which vector it was. Those that can return do. */
 .macro unexpected label, el, reason, back
 FUNC \label
-	kernel_entry \el
+	kernel_entry \el, 5
 	mov	x0, sp
 	mov	w1, #\reason
 	mrs	x2, esr_el1

@@ -37,6 +37,9 @@ static const char *const class_names[64] = {
 	[ESR_EC_SP_ALIGN] = "SP alignment",
 	[ESR_EC_FP_EXC64] = "floating-point exception",
 	[ESR_EC_SERROR] = "SError",
+	[ESR_EC_BREAKPT_CUR] = "breakpoint",
+	[ESR_EC_SOFTSTP_CUR] = "software step",
+	[ESR_EC_WATCHPT_CUR] = "watchpoint",
 	[ESR_EC_BRK64] = "BRK",
 };
 

@@ -69,6 +69,7 @@ DEFINE_PER_CPU(unsigned long, ist_stack_end[NR_IST]) = {
 	[IST_DF] = (unsigned long)boot_ist_stacks[IST_DF] + IST_STACK_SIZE,
 	[IST_NMI] = (unsigned long)boot_ist_stacks[IST_NMI] + IST_STACK_SIZE,
 	[IST_MCE] = (unsigned long)boot_ist_stacks[IST_MCE] + IST_STACK_SIZE,
+	[IST_DB] = (unsigned long)boot_ist_stacks[IST_DB] + IST_STACK_SIZE,
 };
 /* For SYSCALL, which switches no stack: the task's kernel stack, and room for the user's rsp. [this CPU] */
 DEFINE_PER_CPU(unsigned long, kernel_stack_end);
@@ -114,7 +115,7 @@ static void set_gate(unsigned vector, unsigned ist, unsigned flags)
 }
 
 /*
- * Only INT3 and INTO are user mode's to raise. What gets a stack of its own: NMI and #MC, because they also
+ * Only INT3 and INTO are user mode's to raise. What gets a stack of its own: NMI, #MC and #DB, because they also
  * come where rsp is the user's (SYSCALL), #DF, because the task's stack may be what failed.
  */
 static void idt_init(void)
@@ -126,6 +127,7 @@ static void idt_init(void)
 	set_gate(X86_TRAP_DF, IST_DF + 1, 0);
 	set_gate(X86_TRAP_NMI, IST_NMI + 1, 0);
 	set_gate(X86_TRAP_MC, IST_MCE + 1, 0);
+	set_gate(X86_TRAP_DB, IST_DB + 1, 0);
 }
 
 /*
@@ -187,6 +189,30 @@ void cpu_desc_init(void)
 	cpu_set_kernel_stack(task_stack_end(current));
 	syscall_init();
 	__asm__ volatile("lidt %0" : : "m"(idtr)); /* last: from here on exceptions are ours */
+}
+
+/* Is any of these bytes on one of the CPU's own stacks, or what the handlers of NMI and #DB need first? */
+static bool is_entry_memory_of(unsigned cpu, unsigned long from, unsigned long end)
+{
+	unsigned long task = (unsigned long)per_cpu_ptr(&current_task, cpu);
+
+	for (unsigned i = 0; i < NR_IST; i++) {
+		unsigned long stack_end = per_cpu(ist_stack_end, cpu)[i];
+
+		if (from < stack_end && end > stack_end - IST_STACK_SIZE)
+			return true;
+	}
+	return from < task + sizeof(void *) && end > task;
+}
+
+bool is_cpu_entry_memory(unsigned long from, unsigned long bytes)
+{
+	unsigned cpu;
+
+	for_each_possible_cpu(cpu)
+		if (is_entry_memory_of(cpu, from, from + bytes))
+			return true;
+	return false;
 }
 
 int cpu_desc_alloc(unsigned cpu)

@@ -127,6 +127,8 @@ idt_stubs:
 	push	$vector
 	.if	vector == X86_TRAP_NMI
 	jmp	nmi_entry
+	.elseif	vector == X86_TRAP_DB
+	jmp	debug_entry
 	.elseif	vector == X86_TRAP_DF
 	jmp	double_fault_entry
 	.elseif	vector == X86_TRAP_MC
@@ -369,6 +371,49 @@ FUNC nmi_entry
 	add	$16, %rsp
 	iretq
 FUNC_END nmi_entry
+
+/*
+ * #DB, on a stack of its own: a breakpoint on memory is also reported where rsp is still, or already, the user's
+ * (SYSCALL). From user mode it goes over to the task's stack and on as every other exception, so that a signal can be
+ * sent:
+ *
+ *     IST stack      | ss, rsp, rflags, cs, rip, 0, vector |  ->  the same words at the top of the task's stack
+ *
+ * The handler first clears DR7, so it is not entered again from within; nor from an NMI, which does the same. What
+ * runs before that, here and there, touches only memory that may not be watched (arch_hw_breakpoint_check).
+ */
+FUNC debug_entry
+	testb	$3, 24(%rsp)			/* the privilege level in cs */
+	jnz	.Ldebug_from_user
+	paranoid_entry
+	call	debug_handler
+	mov	%gs:current_task, %rax
+	testl	$NMI_MASK_ASM, TSK_PREEMPT_COUNT(%rax)
+	jnz	.Lback_into_nmi			/* in_nmi(): see there; an NMI's GS is ours */
+	test	%ebx, %ebx
+	jz	1f
+	swapgs
+1:
+	pop_regs
+	add	$16, %rsp
+	iretq
+.Ldebug_from_user:
+	cld
+	CLAC
+	swapgs
+	push	%rdi
+	mov	%rsp, %rdi			/* {rdi, vector, 0, rip, cs, rflags, rsp, ss} */
+	mov	%gs:kernel_stack_end, %rsp
+	push	56(%rdi)
+	push	48(%rdi)
+	push	40(%rdi)
+	push	32(%rdi)
+	push	24(%rdi)
+	push	16(%rdi)
+	push	8(%rdi)
+	mov	(%rdi), %rdi
+	jmp	.Lfrom_user
+FUNC_END debug_entry
 
 /* These two do not return. */
 FUNC double_fault_entry

@@ -12,6 +12,7 @@ void do_syscall_64(struct pt_regs *regs);
 void exc_handler(struct pt_regs *regs);	       /* vectors 0 to 31 but the three below */
 void interrupt_handler(struct pt_regs *regs);  /* vectors 32 to 239 */
 void parked_irq_handler(struct pt_regs *regs); /* vectors 240 to 255: text may be changing (drivers/irqchip/lapic.c) */
+void debug_handler(struct pt_regs *regs);      /* #DB of the kernel, own stack; interrupts anything */
 void nmi_handler(struct pt_regs *regs);	       /* own stack; may interrupt anything: no locks of others */
 void double_fault_handler(struct pt_regs *regs) __noreturn;
 void machine_check_handler(struct pt_regs *regs) __noreturn;
@@ -26,6 +27,11 @@ const char *exception_name(u64 vector);
 /* Descriptor tables, TSS, IST stacks, SYSCALL MSRs of this CPU (desc.c); the boot CPU's from x86_boot(),
  * others' from secondary_cpu_init. */
 void cpu_desc_init(void);
+/*
+ * Is one of the bytes from `from` on in what #DB and NMI need before they can hold breakpoints back: their stacks, the
+ * pointer to the current task, of any CPU? Any context.
+ */
+bool is_cpu_entry_memory(unsigned long from, unsigned long bytes);
 /* Room for those of another CPU, before it starts. 0 or -ENOMEM. Thread context. */
 int cpu_desc_alloc(unsigned cpu);
 

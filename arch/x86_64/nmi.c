@@ -6,6 +6,7 @@
  */
 #include <arch/processor.h>
 #include <asm/hardirq.h>
+#include <asm/debugreg.h>
 #include <asm/msr.h>
 #include <asm/ptrace.h>
 #include <kernel/printk.h>
@@ -80,10 +81,13 @@ static noinline void default_do_nmi(void)
  * which then sleeps although there is work. So if the NMI would go back to one of the two HLTs,
  * idle's or a parked CPU's, it goes back behind it. Both loops look again, as after any interrupt:
  * they may always wake for nothing.
+ *
+ * Breakpoints are silent from the first line on: the NMI may have interrupted the handler of #DB before that has
+ * silenced them, and a #DB now would begin at the top of the stack on which it stands.
  */
 noinstr void nmi_handler(struct pt_regs *regs)
 {
-	u64 address = read_cr(2);
+	u64 breakpoints = debug_registers_silence(), address = read_cr(2);
 
 	nmi_enter();
 	inc_irq_stat(IRQ_STAT_NMI);
@@ -98,4 +102,5 @@ noinstr void nmi_handler(struct pt_regs *regs)
 		regs->rip = parked_hlt[1];
 	nmi_exit();
 	write_cr(2, address);
+	write_dr(7, breakpoints);
 }

@@ -4,9 +4,11 @@
 #include <kernel/percpu.h>
 #include <sched/current.h>
 
+#include "smp.h"
+
 /* The template's values are the boot CPU's. Each other CPU's are set before it runs. [its CPU] */
 DEFINE_PER_CPU(unsigned long, this_cpu_off);
-extern struct task_struct *current_task, init_task; /* asm/current.h knows the first by name only */
+extern struct task_struct init_task;
 DEFINE_PER_CPU(struct task_struct *, current_task) = &init_task;
 /* Modules know them by name, too; %gs finds them there as here. */
 EXPORT_SYMBOL(this_cpu_off);

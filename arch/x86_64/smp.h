@@ -22,7 +22,7 @@ void secondary_cpu_init(void);
 
 #define IRQ_STACK_SIZE THREAD_SIZE
 #define IST_STACK_SIZE (2 * PAGE_SIZE)
-enum { IST_DF, IST_NMI, IST_MCE, NR_IST };
+enum { IST_DF, IST_NMI, IST_MCE, IST_DB, NR_IST };
 DECLARE_PER_CPU(unsigned long,
 		ist_stack_end[NR_IST]); /* [boot, then immutable] 0: none yet, like irq_stack_end (arch/irq.h) */
 /* Allocate them for a CPU. 0 or -ENOMEM. Thread context. */
@@ -57,3 +57,6 @@ int apic_reset_cpu(u32 apic_id);
  */
 void tsc_sync_source(unsigned cpu); /* thread context */
 void tsc_sync_target(void);	    /* from secondary_cpu_init, interrupts off */
+
+/* The task that runs on a CPU: get_current() reads it by name (percpu.c). [its CPU, in cpu_switch_to] */
+DECLARE_PER_CPU(struct task_struct *, current_task);

@@ -5,6 +5,7 @@
  */
 #include <arch/stacktrace.h>
 #include <asm/bug.h>
+#include <asm/debugreg.h>
 #include <asm/msr.h>
 #include <asm/ptrace.h>
 #include <asm/uaccess.h>
@@ -30,10 +31,6 @@
 #define ILL_ILLOPN  2
 #define TRAP_TRACE  2
 #define TRAP_HWBKPT 4
-
-#define DR6_BS	  (1 << 14)  /* by single step */
-#define DR6_B	  0xf	     /* by a breakpoint register */
-#define DR6_RESET 0xffff0ff0 /* the bits that read as one (SDM vol. 3, 17.2.3) */
 
 /* The six kinds of floating-point exception, in the low bits of the x87 status word and of MXCSR (SDM vol.
  * 1, 8.3.3 and 10.2.3). */
@@ -113,9 +110,9 @@ static int simd_code(void)
  */
 static int debug_code(void)
 {
-	u64 dr6;
+	u64 dr6 = read_dr(6);
 
-	__asm__ volatile("mov %%dr6, %0\n\tmov %1, %%dr6" : "=&r"(dr6) : "r"((u64)DR6_RESET));
+	write_dr(6, DR6_RESET);
 	if (dr6 & DR6_BS)
 		return TRAP_TRACE;
 	return dr6 & DR6_B ? TRAP_HWBKPT : TRAP_BRKPT;

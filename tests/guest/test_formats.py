@@ -16,6 +16,7 @@ TRACERS = [
     "initcall",
     "irqsoff",
     "kmemtrace",
+    "ksym_tracer",
     "none",
     "nop",
     "power",

@@ -93,6 +93,13 @@ FTRACE_ENTRY(raw_data, raw_data_entry, TRACE_RAW_DATA, 18,
 	     F_STRUCT(__field(unsigned int, id) __dynamic_array(char, buf)),
 	     F_PRINTK("id:%04x %08x", REC->id, (int)REC->buf[0]))
 
+/* An access to a watched variable (HW_BREAKPOINT_R, _W, _RW). The number is the block tracer's, which is not here. */
+FTRACE_ENTRY(ksym_trace, ksym_trace_entry, TRACE_KSYM, 13,
+	     F_STRUCT(__field(unsigned long, ip) __field(unsigned long, addr) __field(unsigned char, type)
+			      __array(char, cmd, TASK_COMM_LEN)),
+	     F_PRINTK("ip: %pF type: %d ksym_name: %pS cmd: %s", (void *)REC->ip, REC->type, (void *)REC->addr,
+		      REC->cmd))
+
 /* The function entry before it was repeated so often; 48 bits of ns since the last time. */
 FTRACE_ENTRY(func_repeats, func_repeats_entry, TRACE_FUNC_REPEATS, 19,
 	     F_STRUCT(__field(unsigned long, ip) __field(unsigned long, parent_ip) __field(u16, count)

@@ -62,6 +62,7 @@
 #define PSR_A_BIT      0x100
 #define PSR_D_BIT      0x200
 #define PSR_DAIF_MASK  0x3c0
+#define PSR_SS_BIT     0x200000
 #define PSR_BTYPE_MASK 0xc00
 #define PSR_SSBS_BIT   0x1000
 #define PSR_PAN_BIT    0x400000
@@ -90,6 +91,9 @@
 #define ESR_EC_FP_EXC64	    0x2c
 #define ESR_EC_SERROR	    0x2f
 #define ESR_EC_BREAKPT_LOW  0x30
+#define ESR_EC_BREAKPT_CUR  0x31
+#define ESR_EC_SOFTSTP_CUR  0x33
+#define ESR_EC_WATCHPT_CUR  0x35
 #define ESR_EC_BRK64	    0x3c
 #define ESR_ISS_MASK	    0x1ffffff
 #define ESR_WNR		    (1 << 6) /* data abort: by a write */
@@ -102,6 +106,11 @@
 #define ESR_FSC_PERMISSION  0x0c
 #define ESR_FSC_ALIGNMENT   0x21
 #define ESR_BRK_COMMENT	    0xffff
+
+/* MDSCR_EL1, D19.3.20: self-hosted debug exceptions */
+#define MDSCR_SS  (1 << 0)  /* software step, at the exception level that SPSR goes to */
+#define MDSCR_KDE (1 << 13) /* from the kernel too, while PSTATE.D is clear */
+#define MDSCR_MDE (1 << 15) /* breakpoints and watchpoints */
 
 /* CPACR_EL1.FPEN, D19.2.31: who may use the FP and Advanced SIMD registers. */
 #define CPACR_FPEN_EL1	(1 << 20) /* EL1; EL0 traps */

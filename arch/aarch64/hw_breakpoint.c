@@ -1,0 +1,227 @@
+/*
+ * Debug registers (Arm ARM D2.8 to D2.11) and the debug exceptions of the kernel.
+ *
+ * Watchpoints and breakpoints are set for EL1 only, so programs raise none. They are reported while PSTATE.D is clear,
+ * which it is everywhere in the kernel but in the first and last instructions of an exception (entry.S) and in a debug
+ * exception, which masks D to its end. So what a handler touches is not reported, and nothing here can recurse.
+ *
+ * A watchpoint comes before its access: going back would raise it again. So the registers are made silent, the one
+ * instruction is stepped, and the step exception puts them back (single_step.c). A breakpoint comes before its
+ * instruction and is stepped over in the same way. Interrupts are masked from the exception to the end of the step: an
+ * interrupt would run with silent registers, and what it accesses would be missed.
+ */
+#include <arch/hw_breakpoint.h>
+#include <asm/barrier.h>
+#include <asm/page.h>
+#include <asm/ptrace.h>
+#include <kernel/hw_breakpoint.h>
+#include <kernel/panic.h>
+#include <kernel/printk.h>
+#include <lib/errno.h>
+#include <sched/preempt.h>
+
+#include "debug_regs.h"
+#include "exception.h"
+
+#define MAX_EACH	 16	  /* of each kind, by the width of the fields in ID_AA64DFR0_EL1 */
+#define FIRST_BREAKPOINT MAX_EACH /* numbers: watchpoints from 0, breakpoints from here */
+#define CONTROL_ENABLE	 1	  /* DBGWCR<n>_EL1, DBGBCR<n>_EL1, D19.3.2 and D19.3.12 */
+#define CONTROL_EL1	 (1 << 1) /* PAC, PMC: EL1 only */
+#define CONTROL_LOAD	 (1 << 3) /* LSC */
+#define CONTROL_STORE	 (1 << 4)
+#define CONTROL_BAS	 5	    /* which of the 8 bytes */
+#define BREAKPOINT_BAS	 (0xf << 5) /* all 4 bytes of an instruction */
+
+/* System registers are part of the instruction's code, so each number has its own. */
+#define WRITE_ONE(n, reg, v)                        \
+	case n:                                     \
+		write_sysreg(v, dbg##reg##n##_el1); \
+		break;
+/* clang-format off */
+#define WRITE_NUMBERED(number, reg, v) \
+	switch (number) { \
+		WRITE_ONE(0, reg, v) \
+		WRITE_ONE(1, reg, v) \
+		WRITE_ONE(2, reg, v) \
+		WRITE_ONE(3, reg, v) \
+		WRITE_ONE(4, reg, v) \
+		WRITE_ONE(5, reg, v) \
+		WRITE_ONE(6, reg, v) \
+		WRITE_ONE(7, reg, v) \
+		WRITE_ONE(8, reg, v) \
+		WRITE_ONE(9, reg, v) \
+		WRITE_ONE(10, reg, v) \
+		WRITE_ONE(11, reg, v) \
+		WRITE_ONE(12, reg, v) \
+		WRITE_ONE(13, reg, v) \
+		WRITE_ONE(14, reg, v) \
+		WRITE_ONE(15, reg, v) \
+	}
+/* clang-format on */
+
+/* The address goes first: until the control word enables it, it means nothing. */
+static notrace void write_watchpoint(unsigned n, u64 address, u64 control)
+{
+	WRITE_NUMBERED(n, wcr, 0);
+	WRITE_NUMBERED(n, wvr, address);
+	WRITE_NUMBERED(n, wcr, control);
+}
+
+static notrace void write_breakpoint(unsigned n, u64 address, u64 control)
+{
+	WRITE_NUMBERED(n, bcr, 0);
+	WRITE_NUMBERED(n, bvr, address);
+	WRITE_NUMBERED(n, bcr, control);
+}
+
+/* ID_AA64DFR0_EL1, D19.2.59: WRPs in 23:20, BRPs in 15:12, each one less than there are. */
+static notrace unsigned nr_watchpoints(void)
+{
+	return ((read_sysreg(id_aa64dfr0_el1) >> 20) & 0xf) + 1;
+}
+
+static notrace unsigned nr_breakpoints(void)
+{
+	return ((read_sysreg(id_aa64dfr0_el1) >> 12) & 0xf) + 1;
+}
+
+/* The architecture promises two breakpoints: on such a CPU there are none to hand out. */
+struct hw_breakpoint_range arch_hw_breakpoint_range(u32 bp_type)
+{
+	if (bp_type == HW_BREAKPOINT_X)
+		return (struct hw_breakpoint_range){FIRST_BREAKPOINT, nr_breakpoints() - NR_STEP_EXITS};
+	return (struct hw_breakpoint_range){0, nr_watchpoints()};
+}
+
+int arch_hw_breakpoint_check(const struct perf_event_attr *attr)
+{
+	if (attr->bp_addr < PAGE_OFFSET)
+		return -EINVAL;
+	if (attr->bp_type == HW_BREAKPOINT_X)
+		return attr->bp_len == sizeof(long) && !(attr->bp_addr & 3) ? 0 : -EINVAL;
+	if (!attr->bp_type || attr->bp_type & ~HW_BREAKPOINT_RW)
+		return -EINVAL;
+	return attr->bp_len && (attr->bp_addr & 7) + attr->bp_len <= 8 ? 0 : -EINVAL;
+}
+
+static notrace void load_watchpoint(unsigned n)
+{
+	const struct perf_event *bp = hw_breakpoint_of(n);
+	u64 bytes, control;
+
+	if (!bp) {
+		write_watchpoint(n, 0, 0);
+		return;
+	}
+	bytes = (BIT(bp->attr.bp_len) - 1) << (bp->attr.bp_addr & 7);
+	control = bytes << CONTROL_BAS | CONTROL_EL1 | CONTROL_ENABLE;
+	if (bp->attr.bp_type & HW_BREAKPOINT_R)
+		control |= CONTROL_LOAD;
+	if (bp->attr.bp_type & HW_BREAKPOINT_W)
+		control |= CONTROL_STORE;
+	write_watchpoint(n, bp->attr.bp_addr & ~7UL, control);
+}
+
+static notrace void load_breakpoint(unsigned n)
+{
+	const struct perf_event *bp = hw_breakpoint_of(FIRST_BREAKPOINT + n);
+
+	if (bp)
+		write_breakpoint(n, bp->attr.bp_addr, BREAKPOINT_BAS | CONTROL_EL1 | CONTROL_ENABLE);
+	else
+		write_breakpoint(n, 0, 0);
+}
+
+/* What the registers hold may mean something again: silence is made of the same registers. */
+notrace void debug_registers_report(void)
+{
+	for (unsigned n = 0; n < nr_watchpoints(); n++)
+		load_watchpoint(n);
+	for (unsigned n = 0; n < nr_breakpoints() - NR_STEP_EXITS; n++)
+		load_breakpoint(n);
+	for (unsigned i = 0; i < NR_STEP_EXITS; i++)
+		debug_write_exit(i, 0);
+	write_sysreg((read_sysreg(mdscr_el1) & ~MDSCR_SS) | MDSCR_MDE | MDSCR_KDE, mdscr_el1);
+	isb();
+}
+
+notrace void debug_registers_silence(bool step)
+{
+	for (unsigned n = 0; n < nr_watchpoints(); n++)
+		write_watchpoint(n, 0, 0);
+	for (unsigned n = 0; n < nr_breakpoints() - NR_STEP_EXITS; n++)
+		write_breakpoint(n, 0, 0);
+	if (step)
+		write_sysreg(read_sysreg(mdscr_el1) | MDSCR_SS, mdscr_el1);
+	isb();
+}
+
+notrace void debug_write_exit(unsigned i, u64 pc)
+{
+	write_breakpoint(nr_breakpoints() - 1 - i, pc, pc ? BREAKPOINT_BAS | CONTROL_EL1 | CONTROL_ENABLE : 0);
+}
+
+/* The OS lock, which reset closes, holds all debug exceptions back but BRK (D2.2). */
+void arch_hw_breakpoints_load(void)
+{
+	write_sysreg(0, oslar_el1);
+	isb();
+	debug_registers_report();
+}
+
+/*
+ * FAR_EL1 is an address between the lowest that the instruction accesses and the highest that is watched (D2.10.5);
+ * QEMU gives the first watched byte that is accessed. So the watchpoint that lies there is the one. When one
+ * instruction accesses two watched places, the CPU reports only one of them.
+ */
+static notrace void watchpoint_hit(struct pt_regs *regs, u64 esr, u64 far)
+{
+	u32 type = esr & ESR_WNR ? HW_BREAKPOINT_W : HW_BREAKPOINT_R;
+
+	for (unsigned n = 0; n < nr_watchpoints(); n++) {
+		const struct perf_event *bp = hw_breakpoint_of(n);
+
+		if (bp && bp->attr.bp_type & type && far - bp->attr.bp_addr < bp->attr.bp_len)
+			hw_breakpoint_hit(n, regs);
+	}
+}
+
+static notrace void breakpoint_hit(struct pt_regs *regs)
+{
+	for (unsigned n = 0; n < nr_breakpoints() - NR_STEP_EXITS; n++) {
+		const struct perf_event *bp = hw_breakpoint_of(FIRST_BREAKPOINT + n);
+
+		if (bp && bp->attr.bp_addr == regs->pc)
+			hw_breakpoint_hit(FIRST_BREAKPOINT + n, regs);
+	}
+}
+
+/*
+ * From entry.S. Interrupts and debug exceptions are masked. A breakpoint at the end of a step is the step's: after it
+ * the registers are put back, and what else is set at that instruction is reported when it is executed.
+ *
+ * preempt_count is raised so that nothing a handler calls gives up the CPU. Interrupt tracers are not told that
+ * interrupts are off: the interrupted code has not switched them off.
+ */
+notrace void el1h_64_debug_handler(struct pt_regs *regs, u64 esr, u64 far)
+{
+	__preempt_count_add(PREEMPT_OFFSET);
+	switch (ESR_EC(esr)) {
+	case ESR_EC_WATCHPT_CUR:
+		watchpoint_hit(regs, esr, far);
+		single_step_begin(regs);
+		break;
+	case ESR_EC_BREAKPT_CUR:
+		if (single_step_end(regs))
+			break;
+		breakpoint_hit(regs);
+		single_step_begin(regs);
+		break;
+	default: /* a step */
+		if (single_step_end(regs))
+			break;
+		pr_emerg("Unexpected kernel exception: %s\n", esr_class_name(esr));
+		die("Oops - unexpected exception", regs, esr);
+	}
+	__preempt_count_sub(PREEMPT_OFFSET);
+}

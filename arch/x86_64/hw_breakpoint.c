@@ -1,0 +1,133 @@
+/*
+ * Debug registers (SDM vol. 3, chapter 18) and the #DB of the kernel.
+ *
+ * A breakpoint on memory is a trap: it comes behind the instruction that accessed, and there is nothing to step over.
+ * One on execution is a fault: RF in the flags lets the instruction pass when it is returned to. #DB has a stack of
+ * its own (entry.S), so it must not come again while it is served: the handler's first act is to clear DR7, and so is
+ * an NMI's. What either touches until then may not be watched.
+ */
+#include <arch/hw_breakpoint.h>
+#include <asm/debugreg.h>
+#include <asm/page.h>
+#include <asm/ptrace.h>
+#include <kernel/hw_breakpoint.h>
+#include <kernel/panic.h>
+#include <kernel/printk.h>
+#include <lib/errno.h>
+#include <sched/preempt.h>
+
+#include "exception.h"
+
+#define NR_DEBUG_REGISTERS 4
+#define DR7_EXECUTE	   0UL
+#define DR7_WRITE	   1UL
+#define DR7_READ_WRITE	   3UL
+
+extern const char __entry_text_start[], __entry_text_end[], __noinstr_text_start[],
+	__noinstr_text_end[]; /* linker.ld */
+
+struct hw_breakpoint_range arch_hw_breakpoint_range(u32 bp_type)
+{
+	return (struct hw_breakpoint_range){0, NR_DEBUG_REGISTERS};
+}
+
+/*
+ * Code that a #DB may not interrupt: the way into #DB itself, which would come again for ever, and what has no site for
+ * the tracer, since an NMI and a CPU that is parked run there.
+ */
+static bool is_entry_code(unsigned long pc)
+{
+	return (pc >= (unsigned long)__entry_text_start && pc < (unsigned long)__entry_text_end) ||
+	       (pc >= (unsigned long)__noinstr_text_start && pc < (unsigned long)__noinstr_text_end) ||
+	       pc == (unsigned long)debug_handler;
+}
+
+int arch_hw_breakpoint_check(const struct perf_event_attr *attr)
+{
+	if (attr->bp_addr < PAGE_OFFSET)
+		return -EINVAL;
+	if (attr->bp_type == HW_BREAKPOINT_X)
+		return attr->bp_len == sizeof(long) && !is_entry_code(attr->bp_addr) ? 0 : -EINVAL;
+	if (attr->bp_type != HW_BREAKPOINT_W && attr->bp_type != HW_BREAKPOINT_RW)
+		return -EINVAL;
+	switch (attr->bp_len) {
+	case 1:
+	case 2:
+	case 4:
+	case 8:
+		break;
+	default:
+		return -EINVAL;
+	}
+	if (attr->bp_addr & (attr->bp_len - 1) || is_cpu_entry_memory(attr->bp_addr, attr->bp_len))
+		return -EINVAL;
+	return 0;
+}
+
+/* Lengths are coded 0: 1, 1: 2, 3: 4, 2: 8 bytes; execution has length 0 (figure 18-1). */
+static u64 control_of(const struct perf_event_attr *attr)
+{
+	static const u8 length[] = {[1] = 0, [2] = 1, [4] = 3, [8] = 2};
+
+	if (attr->bp_type == HW_BREAKPOINT_X)
+		return DR7_EXECUTE;
+	return (attr->bp_type == HW_BREAKPOINT_W ? DR7_WRITE : DR7_READ_WRITE) | (u64)length[attr->bp_len] << 2;
+}
+
+static void write_address(unsigned n, u64 address)
+{
+	switch (n) {
+	case 0:
+		write_dr(0, address);
+		break;
+	case 1:
+		write_dr(1, address);
+		break;
+	case 2:
+		write_dr(2, address);
+		break;
+	default:
+		write_dr(3, address);
+		break;
+	}
+}
+
+/* All are off while addresses change. */
+void arch_hw_breakpoints_load(void)
+{
+	u64 dr7 = DR7_RESET;
+
+	write_dr(7, DR7_RESET);
+	for (unsigned n = 0; n < NR_DEBUG_REGISTERS; n++) {
+		const struct perf_event *bp = hw_breakpoint_of(n);
+
+		if (!bp)
+			continue;
+		write_address(n, bp->attr.bp_addr);
+		dr7 |= DR7_GLOBAL(n) | DR7_CONTROL(n, control_of(&bp->attr));
+	}
+	write_dr(7, dr7);
+}
+
+/*
+ * From entry.S, from kernel mode only; interrupts off. A bit of DR6 may be set for a register that is off, so it
+ * counts only when DR7 had it on. preempt_count is raised so that nothing a handler calls gives up the CPU. DR7 comes
+ * back last; it cannot have changed meanwhile, since interrupts are off.
+ */
+notrace void debug_handler(struct pt_regs *regs)
+{
+	u64 dr7 = debug_registers_silence(), dr6 = read_dr(6);
+
+	write_dr(6, DR6_RESET);
+	__preempt_count_add(PREEMPT_OFFSET);
+	for (unsigned n = 0; n < NR_DEBUG_REGISTERS; n++)
+		if (dr6 & BIT(n) && dr7 & DR7_GLOBAL(n))
+			hw_breakpoint_hit(n, regs);
+	if (!(dr6 & DR6_B)) {
+		pr_emerg("Unexpected kernel exception: %s\n", exception_name(regs->vector));
+		die("Oops - unexpected exception", regs, 0);
+	}
+	regs->rflags |= X86_EFLAGS_RF; /* an instruction that is a breakpoint passes; others do not care */
+	__preempt_count_sub(PREEMPT_OFFSET);
+	write_dr(7, dr7);
+}

@@ -1,0 +1,116 @@
+/*
+ * Hardware breakpoints: who has which debug register, the same on all CPUs.
+ *
+ * There is one table of breakpoints, with a place for each register of a CPU. It is changed under a mutex, and then
+ * every CPU loads its registers from it, in an interrupt. Nothing is allocated, so a place in the table is free or in
+ * use:
+ *
+ *     free        overflow_handler is NULL
+ *     in use      overflow_handler is set, and the attributes do not change
+ *
+ * A CPU whose registers still hold a breakpoint that is gone finds a free place and reports nothing.
+ */
+#include <arch/hw_breakpoint.h>
+#include <kernel/export.h>
+#include <kernel/hw_breakpoint.h>
+#include <kernel/smp.h>
+#include <lib/atomic.h>
+#include <lib/errno.h>
+#include <sched/mutex.h>
+
+static DEFINE_MUTEX(hw_breakpoint_mutex);
+static struct perf_event wide_breakpoints[HW_BREAKPOINT_NUMBERS]; /* [hw_breakpoint_mutex; read in debug exceptions] */
+/* What register_wide_hw_breakpoint() returns points in here: Linux has a pointer for each CPU. [hw_breakpoint_mutex] */
+static DEFINE_PER_CPU(struct perf_event *, wide_events[HW_BREAKPOINT_NUMBERS]);
+
+notrace const struct perf_event *hw_breakpoint_of(unsigned number)
+{
+	const struct perf_event *bp = &wide_breakpoints[number];
+
+	return smp_load_acquire(&bp->overflow_handler) ? bp : NULL;
+}
+
+/*
+ * The handler is read once: another CPU may take the breakpoint away at this moment. That CPU then waits for this one
+ * to load its registers, which happens in an interrupt, thus behind this debug exception: attributes and the handler's
+ * own data stay until then.
+ */
+notrace void hw_breakpoint_hit(unsigned number, struct pt_regs *regs)
+{
+	struct perf_event *bp = &wide_breakpoints[number];
+	perf_overflow_handler_t handler = smp_load_acquire(&bp->overflow_handler);
+	struct perf_sample_data data = {.addr = bp->attr.bp_addr};
+
+	if (handler)
+		handler(bp, &data, regs);
+}
+
+static void load_registers(void *unused)
+{
+	arch_hw_breakpoints_load();
+}
+
+/*
+ * The caller has set its bit in cpu_online_mask by a fully ordered operation, and a change of the table is ordered
+ * before the look at that mask: so either this load sees the change, or the changer sees this CPU and interrupts it.
+ */
+void hw_breakpoint_cpu_online(void)
+{
+	arch_hw_breakpoints_load();
+}
+
+/* Every CPU takes over the table. The barrier is the other half of hw_breakpoint_cpu_online()'s argument. */
+static void load_all_cpus(void)
+{
+	smp_mb();
+	on_each_cpu(load_registers, NULL, true);
+}
+
+/* The number of a free register for this type, or -ENOSPC. [hw_breakpoint_mutex] */
+static int find_free(u32 bp_type)
+{
+	struct hw_breakpoint_range range = arch_hw_breakpoint_range(bp_type);
+
+	for (unsigned n = range.first; n < range.first + range.count; n++)
+		if (!wide_breakpoints[n].overflow_handler)
+			return n;
+	return -ENOSPC;
+}
+
+struct perf_event **register_wide_hw_breakpoint(const struct perf_event_attr *attr, perf_overflow_handler_t triggered,
+						void *context)
+{
+	int n = arch_hw_breakpoint_check(attr);
+	unsigned cpu;
+
+	if (n || !triggered)
+		return ERR_PTR(-EINVAL);
+	mutex_lock(&hw_breakpoint_mutex);
+	n = find_free(attr->bp_type);
+	if (n < 0)
+		goto unlock;
+	wide_breakpoints[n].attr = *attr;
+	wide_breakpoints[n].overflow_handler_context = context;
+	for_each_possible_cpu(cpu)
+		per_cpu(wide_events[n], cpu) = &wide_breakpoints[n];
+	smp_store_release(&wide_breakpoints[n].overflow_handler, triggered);
+	load_all_cpus();
+unlock:
+	mutex_unlock(&hw_breakpoint_mutex);
+	return n < 0 ? ERR_PTR(n) : &wide_events[n];
+}
+EXPORT_SYMBOL(register_wide_hw_breakpoint);
+
+void unregister_wide_hw_breakpoint(struct perf_event **events)
+{
+	struct perf_event *bp;
+
+	if (!events || IS_ERR(events))
+		return;
+	mutex_lock(&hw_breakpoint_mutex);
+	bp = *per_cpu_ptr(events, 0);
+	WRITE_ONCE(bp->overflow_handler, NULL);
+	load_all_cpus();
+	mutex_unlock(&hw_breakpoint_mutex);
+}
+EXPORT_SYMBOL(unregister_wide_hw_breakpoint);
