@@ -7,8 +7,10 @@ struct pt_regs;
 
 #define NR_STEP_EXITS 2 /* breakpoint registers that are kept for the ends of what is stepped over as a whole */
 
-/* Watchpoints and breakpoints are reported, or silent for the moment; `step`: the next instruction ends in a step. */
-void debug_registers_silence(bool step);
+/* All are silent, and the next instruction ends in a step; the other: they are reported again, and no step. */
+void debug_step(bool on);
+/* All but the kept registers are cleared, or loaded again with what hw_breakpoint_of() says, the kept ones cleared. */
+void debug_registers_clear(void);
 void debug_registers_report(void);
 /* Kept register `i` reports execution at `pc`; 0: nothing. */
 void debug_write_exit(unsigned i, u64 pc);

@@ -132,7 +132,7 @@ static notrace void load_breakpoint(unsigned n)
 		write_breakpoint(n, 0, 0);
 }
 
-/* What the registers hold may mean something again: silence is made of the same registers. */
+/* From the table: an exclusive loop is run with the registers cleared. */
 notrace void debug_registers_report(void)
 {
 	for (unsigned n = 0; n < nr_watchpoints(); n++)
@@ -145,14 +145,21 @@ notrace void debug_registers_report(void)
 	isb();
 }
 
-notrace void debug_registers_silence(bool step)
+notrace void debug_registers_clear(void)
 {
 	for (unsigned n = 0; n < nr_watchpoints(); n++)
 		write_watchpoint(n, 0, 0);
 	for (unsigned n = 0; n < nr_breakpoints() - NR_STEP_EXITS; n++)
 		write_breakpoint(n, 0, 0);
-	if (step)
-		write_sysreg(read_sysreg(mdscr_el1) | MDSCR_SS, mdscr_el1);
+	isb();
+}
+
+/* MDE switches breakpoints and watchpoints, which keep their addresses; SS works without it. */
+notrace void debug_step(bool on)
+{
+	u64 mdscr = read_sysreg(mdscr_el1) & ~(u64)(MDSCR_SS | MDSCR_MDE);
+
+	write_sysreg(mdscr | (on ? MDSCR_SS : MDSCR_MDE), mdscr_el1);
 	isb();
 }
 

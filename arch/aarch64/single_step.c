@@ -24,6 +24,7 @@
 /* The step of a CPU. [its CPU, debug exceptions masked] */
 struct step {
 	bool active;
+	bool whole;	  /* an exclusive loop runs to the kept breakpoints */
 	bool irqs_masked; /* PSTATE.I before */
 };
 static DEFINE_PER_CPU(struct step, step);
@@ -105,7 +106,7 @@ static notrace bool run_exclusive(struct pt_regs *regs)
 	else if (!is_exclusive(insn, true))
 		return false;
 	end = loop_end(start);
-	debug_registers_silence(false);
+	debug_registers_clear();
 	if (!end || !set_exits(start, end))
 		die("Oops - an exclusive access that cannot be stepped over", regs, 0);
 	regs->pc = start;
@@ -118,8 +119,9 @@ notrace void single_step_begin(struct pt_regs *regs)
 
 	s->active = true;
 	s->irqs_masked = regs->pstate & PSR_I_BIT;
-	if (!run_exclusive(regs)) {
-		debug_registers_silence(true);
+	s->whole = run_exclusive(regs);
+	if (!s->whole) {
+		debug_step(true);
 		regs->pstate |= PSR_SS_BIT;
 	}
 	regs->pstate |= PSR_I_BIT;
@@ -135,6 +137,9 @@ notrace bool single_step_end(struct pt_regs *regs)
 	regs->pstate &= ~PSR_SS_BIT;
 	if (!s->irqs_masked)
 		regs->pstate &= ~PSR_I_BIT;
-	debug_registers_report();
+	if (s->whole)
+		debug_registers_report();
+	else
+		debug_step(false);
 	return true;
 }

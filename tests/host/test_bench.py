@@ -86,6 +86,10 @@ def test_figures():
         "module_many": [31000, 31200, 33000],
         "module_traced_few": [96000, 97000, 99000],
         "module_traced_many": [288000, 298000, 290000],
+        "stores_few": [1200, 1100, 1150],
+        "stores_many": [5100, 5200, 5100],
+        "watched_few": [27500, 27000, 28000],
+        "watched_many": [296000, 297000, 300000],
     }
     costs = bench.figures(found, BOOT)
     assert (costs["traced"], costs["graph"], costs["passed"]) == (120, 300, 100)
@@ -101,6 +105,7 @@ def test_figures():
     assert (costs["module"], costs["module_traced"]) == (228000, 86)  # the fastest of each three
     assert [costs[name] for name in ("work", "work_counted", "alloc", "alloc_traced")] == [2000, 2200, 160, 600]
     assert (costs["initcall"], costs["branch_count"], costs["branch"]) == (2000, 50, 100)
+    assert costs["watched"] == 265
     assert [costs[f"passed_{by}"] for by in ("depth", "pid", "filter")] == [100, 110, 1]
     assert (costs["enable"], costs["disable"], costs["line"], costs["event_line"], costs["site"]) == (
         250,
