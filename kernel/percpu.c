@@ -98,10 +98,13 @@ EXPORT_SYMBOL(__alloc_percpu);
 
 void free_percpu(void *p)
 {
-	unsigned long unit = ((char *)p - (char *)room_address(0)) / UNIT, flags;
-	bool more = p;
+	unsigned long unit, flags;
+	bool more = true;
 
-	if (p && WARN_ON(unit >= ROOM_UNITS || !test_bit(unit, used)))
+	if (!p)
+		return;
+	unit = ((unsigned long)p - (unsigned long)room_address(0)) / UNIT;
+	if (WARN_ON(unit >= ROOM_UNITS || !test_bit(unit, used)))
 		return;
 	spin_lock_irqsave(&percpu_lock, flags);
 	for (; more; unit++) {

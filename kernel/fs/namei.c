@@ -308,7 +308,7 @@ static int splice_link(struct nameidata *nd, char *page, const char *target)
 	if (len + slash + rest >= PATH_MAX)
 		return -ENAMETOOLONG;
 	if (target != page)
-		memmove(page, target, len);
+		memmove(page, target, len + 1);
 	if (slash)
 		page[len++] = '/';
 	memcpy(page + len, nd->name, rest + 1);

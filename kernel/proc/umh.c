@@ -142,10 +142,12 @@ int call_usermodehelper(const char *path, char **argv, char **envp, int wait)
 		return PTR_ERR(thread);
 	}
 	if (wait & UMH_KILLABLE)
-		ret = wait_event_killable(&req->waiting, smp_load_acquire(&req->done)) ? -EINTR : 0;
+		ret = wait_event_killable(&req->waiting, smp_load_acquire(&req->done));
 	else if (wait & (UMH_WAIT_EXEC | UMH_WAIT_PROC))
 		wait_event(&req->waiting, smp_load_acquire(&req->done));
-	if (!ret && wait)
+	if (ret)
+		ret = -EINTR;
+	else if (wait)
 		ret = req->result;
 	drop_request(req);
 	return ret;

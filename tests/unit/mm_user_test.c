@@ -441,7 +441,7 @@ static void test_mmap_refusals(void **state)
 	struct mm_struct *mm = mm_alloc();
 	struct file read_only = {.f_mode = FMODE_READ, .f_op = &file_ops, .f_inode = &file_inode};
 	static const struct file_operations no_ops;
-	struct file pipe = {.f_mode = FMODE_READ, .f_op = &no_ops};
+	struct file pipe = {.f_mode = FMODE_READ, .f_op = &no_ops, .f_inode = &file_inode};
 	unsigned anon = MAP_PRIVATE | MAP_ANONYMOUS;
 	long at;
 

@@ -252,7 +252,9 @@ static struct work_row *add_row(struct work_rows *to, const struct worker_pool_i
 
 	if (to->n == to->max)
 		return NULL;
-	*row = (struct work_row){.pool = *pool, .cpu = max(pool->cpu, 0), .order = to->n++, .last = true};
+	*row = (struct work_row){.order = to->n++, .last = true};
+	row->pool = *pool;
+	row->cpu = max(pool->cpu, 0);
 	return row;
 }
 
@@ -280,7 +282,7 @@ static struct work_count read_count(const struct work_count *from)
 static void add_pool_rows(const struct worker_pool_info *pool, void *data)
 {
 	struct work_rows *to = data;
-	struct work_row *sum = add_row(to, pool), *row = NULL;
+	struct work_row *sum = add_row(to, pool), *row = NULL, *next;
 
 	if (!sum)
 		return;
@@ -291,13 +293,13 @@ static void add_pool_rows(const struct worker_pool_info *pool, void *data)
 			continue;
 		sum->count.inserted += c.inserted;
 		sum->count.executed += c.executed;
-		if (!to->functions)
+		next = to->functions ? add_row(to, pool) : NULL;
+		if (!next)
 			continue;
+		next->count = c;
 		if (row)
 			row->last = false;
-		row = add_row(to, pool) ?: row;
-		if (row)
-			row->count = c;
+		row = next;
 	}
 }
 
