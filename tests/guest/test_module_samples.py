@@ -322,3 +322,17 @@ def test_the_delays_of_the_selftests(guest, mode, sections):
     lines = out.splitlines()
     assert 60000 <= int(lines[0]) < 600000 and 60000 <= int(lines[-3]) < 600000 and lines[-2:] == ["1", "1"], out
     assert sections in out
+
+
+def test_writes_to_a_variable_are_told_with_their_place(guest):  # noqa: F811
+    out = guest(
+        "insmod /data_breakpoint.ko ksym=no_such_name 2>/dev/null; dmesg | tail -2 | cut -d] -f2-\n"
+        "insmod /data_breakpoint.ko; echo 7 > /proc/sys/kernel/panic; cat /proc/sys/kernel/panic; echo 0 > /proc/sys/kernel/panic\n"
+        "rmmod data_breakpoint; echo 7 > /proc/sys/kernel/panic; grep -o 'panic_timeout is.*' /sys/kernel/tracing/trace; "
+        "insmod /data_breakpoint.ko && rmmod data_breakpoint && echo again",
+        "data_breakpoint",
+    )
+    lines = out.splitlines()
+    assert lines[0].strip().endswith("data_breakpoint: no variable has the name no_such_name"), out
+    assert lines[2] == "7" and lines[-1] == "again", out
+    assert len(lines) == 6 and all(re.match(r"panic_timeout is written at panic_store\+0x", line) for line in lines[3:5]), out
