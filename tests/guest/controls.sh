@@ -129,6 +129,7 @@ echo markers > trace_options
 # test_nop_refuse, trace_printk_dest without another array to go to and, on one machine, funcgraph-args say no.
 graph='funcgraph-.*|sleep-time|graph-time'
 function='func_stack_trace|func-no-repeats'
+kmem='kmem_minimalistic'
 flip() {
 	for name in "$@"; do
 		old=$(cat options/$name)
@@ -138,14 +139,16 @@ flip() {
 		echo $old > options/$name
 	done
 }
-flip $(ls options | grep -vE "^(test_nop_refuse|trace_printk_dest|$graph|$function)$")
-same 'as many options' $(ls options | grep -cvE "^($graph|$function)$") $(wc -l < trace_options)
+flip $(ls options | grep -vE "^(test_nop_refuse|trace_printk_dest|$graph|$function|$kmem)$")
+same 'as many options' $(ls options | grep -cvE "^($graph|$function|$kmem)$") $(wc -l < trace_options)
 echo function_graph > current_tracer
 flip $(ls options | grep -E "^($graph)$" | grep -v funcgraph-args)
-same 'as many options of function_graph' $(ls options | grep -cvE "^(test_nop.*|$function)$") $(wc -l < trace_options)
+same 'as many options of function_graph' $(ls options | grep -cvE "^(test_nop.*|$function|$kmem)$") $(wc -l < trace_options)
+echo kmemtrace > current_tracer
+flip $kmem
 echo function > current_tracer
 flip $(ls options | grep -E "^($function)$")
-same 'as many options of function' $(ls options | grep -cvE "^(test_nop.*|$graph)$") $(wc -l < trace_options)
+same 'as many options of function' $(ls options | grep -cvE "^(test_nop.*|$graph|$kmem)$") $(wc -l < trace_options)
 echo nop > current_tracer
 
 # -- clocks: each can be chosen; counter counts records

@@ -132,6 +132,7 @@ def test_interrupts_storm_while_tracing(tmp_path, machine, command, line, flag):
             )
             inside.ok("kill -TERM $storm; wait $storm && grep 'storm: all well' /tmp/storm")
         assert "mismatches: 0\n" in inside.ok("cat /sys/kernel/debug/fgraph/stats")
+        inside.ok("echo 0 > workqueue_profile_enabled")  # on from the boot on
         assert Text(guest, kernel).calls() == (set(), 0), "after the last nop"
         inside.ok("echo function > current_tracer")
         assert Text(guest, kernel).calls()[0] == set(kernel.sites)

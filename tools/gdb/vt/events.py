@@ -117,7 +117,7 @@ def exit_text(event, data):
 
 SYSCALLS = {"print_enter": enter_text, "print_exit": exit_text}
 
-FIRST = 20  # the type of the first event's records
+FIRST = 32  # TRACE_EVENT_FIRST of include/trace/trace_events.h: the type of the records of the first event
 
 
 def find_event(kind):
