@@ -218,6 +218,9 @@ class Guest:
 
     # Called with each guest that starts; the tests' reports use it.
     on_start = staticmethod(lambda guest: None)
+    # What every guest's QEMU gets besides, and what is said of a guest whose time is up; the tests look into it then.
+    more_arguments = staticmethod(lambda: [])
+    on_timeout = staticmethod(lambda guest: "")
 
     def __init__(self, files=None, append="", timeout=60, log=None, wait_prompt=True, **setup):
         """files: {path in the guest: (mode, bytes)} added to the initramfs; setup: keywords of Setup."""
@@ -230,7 +233,7 @@ class Guest:
         if files:
             self._initrd = file_archive(self.setup.initrd, files)
             initrd = f"/proc/{os.getpid()}/fd/{self._initrd}"
-        self.argv = self.setup.argv(console_stdio(), initrd, append)
+        self.argv = self.setup.argv(console_stdio() + self.more_arguments(), initrd, append)
         try:
             # The window is searched again with each portion read, so it bounds the work for long output; it must be
             # longer than a portion and than any marker.
@@ -283,7 +286,8 @@ class Guest:
         try:
             index = self.child.expect(patterns, timeout=max(0, self.deadline - time.monotonic()))
         except pexpect.TIMEOUT:
-            raise GuestError(f"time is up ({self.timeout} s) while waiting for {pattern!r}", TIMED_OUT) from None
+            message = f"time is up ({self.timeout} s) while waiting for {pattern!r}{self.on_timeout(self)}"
+            raise GuestError(message, TIMED_OUT) from None
         if index == 1:
             status = self.exit_status()
             how = f" with status {status}" if status else ""

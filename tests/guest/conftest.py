@@ -19,6 +19,7 @@ import os
 import re
 import shlex
 
+import postmortem
 import pytest
 from machines import TARGETS, want_features
 from vitrine_guest import Guest, GuestError
@@ -41,6 +42,8 @@ FLAGS = ("icount", "soak")
 
 STARTED = []  # guests of the test that runs now
 Guest.on_start = staticmethod(STARTED.append)
+Guest.more_arguments = staticmethod(postmortem.arguments)
+Guest.on_timeout = staticmethod(postmortem.report)
 
 
 def pytest_runtest_setup():
