@@ -36,6 +36,8 @@
 /* What a header means when it is read for the first time comes back at the end. */
 #pragma push_macro("DECLARE_TRACE")
 #pragma push_macro("DECLARE_TRACE_CONDITION")
+#pragma push_macro("TRACE_DEFINE_ENUM")
+#pragma push_macro("TRACE_DEFINE_SIZEOF")
 #pragma push_macro("DECLARE_EVENT_CLASS")
 #pragma push_macro("DEFINE_EVENT")
 #pragma push_macro("DEFINE_EVENT_FN")
@@ -77,6 +79,7 @@
 #undef TRACE_ARRAY_FILTER
 #undef TRACE_EVENT_OUTPUT
 #undef TRACE_EVENT_CALL
+#undef TRACE_EVAL_MAP
 #undef TP_STRUCT__entry
 #undef TP_fast_assign
 #undef TP_printk
@@ -90,6 +93,8 @@
 #endif
 #pragma pop_macro("DECLARE_TRACE")
 #pragma pop_macro("DECLARE_TRACE_CONDITION")
+#pragma pop_macro("TRACE_DEFINE_ENUM")
+#pragma pop_macro("TRACE_DEFINE_SIZEOF")
 #pragma pop_macro("DECLARE_EVENT_CLASS")
 #pragma pop_macro("DEFINE_EVENT")
 #pragma pop_macro("DEFINE_EVENT_FN")

@@ -80,6 +80,13 @@ struct trace_event_call {
 };
 #define TRACE_EVENT_FIRST 32 /* type of the first; those below are the tracers': to 19 as in Linux, from 20 on ours */
 
+/* A name in the texts of TP_printk, and its value (TRACE_DEFINE_ENUM, TRACE_DEFINE_SIZEOF; trace/events/eval_map.c). */
+struct trace_eval_map {
+	const char *system; /* in whose events it means this */
+	const char *name;
+	long value;
+};
+
 /* From trace_event_begin to trace_event_end. */
 struct trace_event_buffer {
 	struct trace_event_file *file;

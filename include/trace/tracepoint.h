@@ -149,6 +149,8 @@ void tracepoint_probes_unregister(const struct tracepoint_probe *probes, unsigne
  * Tracepoints that are recorded (<trace/trace_events.h>). At first sight of a header they are tracepoints like any
  * other; <trace/define_trace.h> reads it again.
  */
+#define TRACE_DEFINE_ENUM(name)
+#define TRACE_DEFINE_SIZEOF(type)
 #define DECLARE_EVENT_CLASS(name, proto, args, tstruct, assign, print)
 #define DEFINE_EVENT(class, name, proto, args)		      DECLARE_TRACE(name, PARAMS(proto), PARAMS(args))
 #define DEFINE_EVENT_FN(class, name, proto, args, reg, unreg) DECLARE_TRACE(name, PARAMS(proto), PARAMS(args))

@@ -10,13 +10,22 @@
 
 #include <linux/tracepoint.h>
 
+#ifndef TRACE_HEADER_MULTI_READ
+enum sample_parity { SAMPLE_EVEN, SAMPLE_ODD };
+#endif
+/* TP_printk names them, and who reads raw records learns their numbers from `format` (and from eval_map). */
+TRACE_DEFINE_ENUM(SAMPLE_EVEN);
+TRACE_DEFINE_ENUM(SAMPLE_ODD);
+TRACE_DEFINE_SIZEOF(unsigned short);
+
 /* A text of any length, a number, and an array. */
 TRACE_EVENT(sample_said, TP_PROTO(const char *text, int length), TP_ARGS(text, length),
 	    TP_STRUCT__entry(__string(text, text) __field(int, length) __array(char, first, 4)),
 	    TP_fast_assign(__assign_str(text, text); __entry->length = length;
 			   strscpy(__entry->first, text, sizeof(__entry->first));),
-	    TP_printk("text=%s length=%d first=%s kind=%s", __get_str(text), __entry->length, __entry->first,
-		      __print_symbolic(__entry->length & 1, {0, "even"}, {1, "odd"})));
+	    TP_printk("text=%s length=%d first=%s kind=%s", __get_str(text),
+		      (int)(__entry->length * sizeof(unsigned short) / 2), __entry->first,
+		      __print_symbolic(__entry->length & 1, {SAMPLE_EVEN, "even"}, {SAMPLE_ODD, "odd"})));
 
 /* Two events of one form. The first is only told when it is about a long text. */
 DECLARE_EVENT_CLASS(sample_length, TP_PROTO(int length), TP_ARGS(length), TP_STRUCT__entry(__field(int, length)),

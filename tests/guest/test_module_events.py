@@ -21,13 +21,26 @@ def test_events_are_recorded_and_filtered(guest):
         "cat events/sample/sample_said/format; echo 1 > events/sample/enable\n"
         "echo 'length > 4' > events/sample/sample_any/filter; mkdir instances/x\n"
         f"echo sample:sample_any > instances/x/set_event; echo abc > {SAY}; echo abcde > {SAY}\n"
-        "echo == trace; cat trace; echo == x; cat instances/x/trace; echo == set; cat set_event; rmdir instances/x",
+        "echo == trace; cat trace; echo == x; cat instances/x/trace; echo == set; cat set_event; rmdir instances/x\n"
+        "echo == map; cat eval_map; rmmod trace_events_sample; echo == later; cat eval_map",
         "trace_events_sample",
     )
     parts = dict(re.findall(r"^== (\w+)\n(.*?)(?=^== |\Z)", out, re.M | re.S))
     assert parts["ls"].split() == ["enable", "filter", "sample_any", "sample_long", "sample_said"]
     assert "\tfield:__data_loc char[] text;\toffset:8;\tsize:4;\tsigned:0;\n" in parts["format"]
     assert "\tfield:char first[4];\toffset:16;\tsize:4;\tsigned:0;\n" in parts["format"]
+    # Names of values are replaced where they stand alone: not in a text, not as a member.
+    assert parts["format"].splitlines()[-1] == (
+        'print fmt: "text=%s length=%d first=%s kind=%s", __get_str(text), (int)(REC->length * 2 / 2), '
+        'REC->first, __print_symbolic(REC->length & 1, {0, "even"}, {1, "odd"})'
+    )
+    kernel = [line for line in parts["map"].splitlines() if line.endswith(" (irq)")]
+    assert kernel[-1] == "HI_SOFTIRQ 0 (irq)" and len(kernel) == 8 and parts["later"].splitlines() == kernel
+    assert set(parts["map"].splitlines()) - set(kernel) == {
+        "SAMPLE_EVEN 0 (sample)",
+        "SAMPLE_ODD 1 (sample)",
+        "sizeof(unsigned short) 2 (sample)",
+    }
     assert records(parts["trace"]) == [
         "sample_said: text=abc length=3 first=abc kind=odd",
         "sample_said: text=abcde length=5 first=abc kind=odd",

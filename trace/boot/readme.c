@@ -31,6 +31,7 @@ static const char readme_text[] =
 	"  current_tracer              - the tracer at work; nop when there is none\n"
 	"  dyn_ftrace_total_info       - how many functions carry a site, and the memory of the records\n"
 	"  enabled_functions           - sites that call the tracer now, by how many users\n"
+	"  eval_map                    - values of names in texts of events; events/.../format shows them\n"
 	"  free_buffer                 - closing it gives the buffer's memory back\n"
 	"  function_profile_enabled    - 1 counts calls and their time, from 0 on, into trace_stat/function<cpu>\n"
 	"  latency_trace               - trace in the latency format, whatever trace_options says\n"

@@ -67,7 +67,7 @@ static int entry_format_show(struct seq_file *m, void *owner)
 {
 	const struct trace_entry_format *format = owner;
 
-	trace_show_format(m, format->name, format->type, format->fields(), format->print_fmt);
+	trace_show_format(m, format->name, format->type, format->fields(), "ftrace", format->print_fmt);
 	return 0;
 }
 

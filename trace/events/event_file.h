@@ -143,7 +143,9 @@ void trace_event_printk(const struct trace_event_buffer *buffer);
 u32 trace_event_printk_flag(void);
 void tp_printk_boot_end(void);
 
-/* events/text.c */
+/* events/text.c: a file `format`. event_mutex held; the tracers' own records belong to the system "ftrace". */
 void trace_show_format(struct seq_file *m, const char *name, unsigned type, const struct trace_event_field *fields,
-		       const char *print_fmt);
+		       const char *system, const char *print_fmt);
+/* events/eval_map.c: a text of TP_printk with values in place of the names that the system's headers told of. [e] */
+void trace_show_print_fmt(struct seq_file *m, const char *system, const char *fmt);
 extern const struct trace_event trace_event_output; /* of every event */

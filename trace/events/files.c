@@ -163,7 +163,7 @@ static int event_format_show(struct seq_file *m, void *owner)
 	const struct trace_event_file *file = owner;
 	const struct trace_event_call *call = file->call;
 
-	trace_show_format(m, call->name, file->type, call->class->fields(),
+	trace_show_format(m, call->name, file->type, call->class->fields(), call->class->system,
 			  call->print_fmt ? call->print_fmt : call->class->print_fmt);
 	return 0;
 }

@@ -190,24 +190,14 @@ static void show_fields(struct seq_file *m, const struct trace_event_field *f)
 	}
 }
 
-/* What is a constant from boot on only is shown by its value: readers of `format` do not know the name. */
-static void show_print_fmt(struct seq_file *m, const char *fmt)
-{
-	static const char name[] = "mem_map_pfn0";
-	const char *at;
-
-	seq_puts(m, "\nprint fmt: ");
-	for (; (at = strstr(fmt, name)); fmt = at + strlen(name))
-		seq_printf(m, "%.*s0x%lx", (int)(at - fmt), fmt, mem_map_pfn0);
-	seq_printf(m, "%s\n", fmt);
-}
-
 void trace_show_format(struct seq_file *m, const char *name, unsigned type, const struct trace_event_field *fields,
-		       const char *print_fmt)
+		       const char *system, const char *print_fmt)
 {
 	seq_printf(m, "name: %s\nID: %u\nformat:\n", name, type);
 	show_fields(m, trace_common_fields);
 	seq_putc(m, '\n');
 	show_fields(m, fields);
-	show_print_fmt(m, print_fmt);
+	seq_puts(m, "\nprint fmt: ");
+	trace_show_print_fmt(m, system, print_fmt);
+	seq_putc(m, '\n');
 }

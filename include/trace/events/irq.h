@@ -37,6 +37,15 @@ TRACE_EVENT(irq_handler_exit,
 	TP_printk("irq=%d ret=%s", __entry->irq, __entry->ret ? "handled" : "unhandled")
 );
 
+TRACE_DEFINE_ENUM(HI_SOFTIRQ);
+TRACE_DEFINE_ENUM(TIMER_SOFTIRQ);
+TRACE_DEFINE_ENUM(TTY_SOFTIRQ);
+TRACE_DEFINE_ENUM(TRACE_SOFTIRQ);
+TRACE_DEFINE_ENUM(TASKLET_SOFTIRQ);
+TRACE_DEFINE_ENUM(SCHED_SOFTIRQ);
+TRACE_DEFINE_ENUM(HRTIMER_SOFTIRQ);
+TRACE_DEFINE_ENUM(RCU_SOFTIRQ);
+
 DECLARE_EVENT_CLASS(softirq,
 	TP_PROTO(unsigned vec_nr),
 	TP_ARGS(vec_nr),
@@ -47,8 +56,9 @@ DECLARE_EVENT_CLASS(softirq,
 		__entry->vec = vec_nr;
 	),
 	TP_printk("vec=%u [action=%s]", __entry->vec,
-		__print_symbolic(__entry->vec, { 0, "HI" }, { 1, "TIMER" }, { 2, "TTY" }, { 3, "TRACE" },
-			{ 4, "TASKLET" }, { 5, "SCHED" }, { 6, "HRTIMER" }, { 7, "RCU" }))
+		__print_symbolic(__entry->vec, { HI_SOFTIRQ, "HI" }, { TIMER_SOFTIRQ, "TIMER" }, { TTY_SOFTIRQ, "TTY" },
+			{ TRACE_SOFTIRQ, "TRACE" }, { TASKLET_SOFTIRQ, "TASKLET" }, { SCHED_SOFTIRQ, "SCHED" },
+			{ HRTIMER_SOFTIRQ, "HRTIMER" }, { RCU_SOFTIRQ, "RCU" }))
 );
 
 /* About to be marked; interrupts off, maybe under runqueue locks. Raised twice, it may be served once. */

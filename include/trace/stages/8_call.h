@@ -1,4 +1,4 @@
-/* Pass 8: what TP_printk says, as text for `format`; the class and the events in their table. */
+/* Pass 8: what TP_printk says, as text for `format`, and its names; the class and the events in their table. */
 #include <trace/stages/no_fields.h>
 #undef __print_flags
 #undef __print_symbolic
@@ -15,6 +15,17 @@
 
 #undef TP_printk
 #define TP_printk(fmt, ...) "\"" fmt "\", " __stringify(__VA_ARGS__)
+
+/* The id keeps names apart that several headers, or several places of one, speak of. */
+#define TRACE_EVAL_MAP(id, text, number)                                                                     \
+	static const struct trace_eval_map __concat(__eval_map_, id) = {                                      \
+		.system = __stringify(TRACE_SYSTEM), .name = text, .value = number};                         \
+	static const struct trace_eval_map *const __concat(__eval_map_ptr_, id) __used                        \
+		__section("ptrs_trace_eval_maps") = &__concat(__eval_map_, id);
+#undef TRACE_DEFINE_ENUM
+#define TRACE_DEFINE_ENUM(name) TRACE_EVAL_MAP(__COUNTER__, #name, name)
+#undef TRACE_DEFINE_SIZEOF
+#define TRACE_DEFINE_SIZEOF(type) TRACE_EVAL_MAP(__COUNTER__, "sizeof(" #type ")", sizeof(type))
 
 #undef DECLARE_EVENT_CLASS
 #define DECLARE_EVENT_CLASS(name, proto, args, tstruct, assign, text) \

@@ -1,0 +1,174 @@
+/*
+ * Names of values in `format`. TP_printk of an event may use an enum or sizeof(), and `format` shows that text to
+ * programs that read raw records, which cannot know what the name means. So an event header says
+ *
+ *	TRACE_DEFINE_ENUM(HI_SOFTIRQ);
+ *
+ * outside of its events, `format` shows the number in place of the name in all events of that system, and the file
+ * eval_map lists what is replaced. In Linux since 4.1, where the texts themselves are rewritten at boot; here they are
+ * when they are shown, so nothing is kept.
+ */
+#include <kernel/module.h>
+#include <lib/errno.h>
+#include <lib/list.h>
+#include <lib/string.h>
+#include <mm/page.h>
+#include <mm/slab.h>
+
+#include "event_file.h"
+
+extern const struct trace_eval_map *const __start_ptrs_trace_eval_maps[], *const __stop_ptrs_trace_eval_maps[];
+
+/* The names of a module, while it is loaded. */
+struct module_evals {
+	struct list_head list;
+	const struct module *mod;
+	const struct trace_eval_map *const *maps;
+	unsigned n;
+};
+static LIST_HEAD(module_evals); /* [e] in the order of loading */
+
+/* ---- Looking up */
+
+static const struct trace_eval_map *find_in(const struct trace_eval_map *const *maps, unsigned n, const char *system,
+					    const char *name, unsigned len)
+{
+	for (; n; n--, maps++)
+		if (!strncmp((*maps)->name, name, len) && !(*maps)->name[len] && !strcmp((*maps)->system, system))
+			return *maps;
+	return NULL;
+}
+
+/* What the name of `len` characters means in events of this system; NULL: nothing was said of it. [e] */
+static const struct trace_eval_map *find_eval(const char *system, const char *name, unsigned len)
+{
+	const struct trace_eval_map *map =
+		find_in(__start_ptrs_trace_eval_maps, __stop_ptrs_trace_eval_maps - __start_ptrs_trace_eval_maps,
+			system, name, len);
+	struct module_evals *evals;
+
+	if (map)
+		return map;
+	list_for_each_entry(evals, &module_evals, list) {
+		map = find_in(evals->maps, evals->n, system, name, len);
+		if (map)
+			return map;
+	}
+	return NULL;
+}
+
+/* ---- The line of `format` */
+
+/* The length of a string literal at `at`, its quotes included. */
+static unsigned literal_len(const char *at)
+{
+	const char *end = at + 1;
+
+	while (*end && *end != '"')
+		end += *end == '\\' && end[1] ? 2 : 1;
+	return end - at + !!*end;
+}
+
+/* The length of a name at `at`; of "sizeof(...)" with what stands in the brackets. */
+static unsigned name_len(const char *at)
+{
+	const char *end = at;
+
+	while (isalnum(*end) || *end == '_')
+		end++;
+	if (end - at == 6 && !strncmp(at, "sizeof", 6) && *end == '(' && strchr(end, ')'))
+		end = strchr(end, ')') + 1;
+	return end - at;
+}
+
+/* A name, or its value. mem_map_pfn0 is no enum, but known from boot on only. */
+static void show_name(struct seq_file *m, const char *system, const char *name, unsigned len)
+{
+	const struct trace_eval_map *map = find_eval(system, name, len);
+
+	if (map)
+		seq_printf(m, "%ld", map->value);
+	else if (len == 12 && !strncmp(name, "mem_map_pfn0", len))
+		seq_printf(m, "0x%lx", mem_map_pfn0);
+	else
+		seq_printf(m, "%.*s", (int)len, name);
+}
+
+/* The name at `at` is that of a structure's member: REC->state. Nothing is replaced there, whatever it is called. */
+static bool is_member(const char *text, const char *at)
+{
+	return (at > text && at[-1] == '.') || (at > text + 1 && at[-1] == '>' && at[-2] == '-');
+}
+
+void trace_show_print_fmt(struct seq_file *m, const char *system, const char *fmt)
+{
+	unsigned len;
+
+	for (const char *at = fmt; *at; at += len) {
+		len = *at == '"' ? literal_len(at) : name_len(at);
+		if (len && *at != '"' && !is_member(fmt, at)) {
+			show_name(m, system, at, len);
+		} else {
+			len = len ?: 1;
+			seq_printf(m, "%.*s", (int)len, at);
+		}
+	}
+}
+
+/* ---- The file */
+
+static void show_maps(struct seq_file *m, const struct trace_eval_map *const *maps, unsigned n)
+{
+	for (; n; n--, maps++)
+		seq_printf(m, "%s %ld (%s)\n", (*maps)->name, (*maps)->value, (*maps)->system);
+}
+
+static int eval_map_show(struct seq_file *m, void *owner)
+{
+	struct module_evals *evals;
+
+	show_maps(m, __start_ptrs_trace_eval_maps, __stop_ptrs_trace_eval_maps - __start_ptrs_trace_eval_maps);
+	mutex_lock(&event_mutex);
+	list_for_each_entry(evals, &module_evals, list)
+		show_maps(m, evals->maps, evals->n);
+	mutex_unlock(&event_mutex);
+	return 0;
+}
+TRACEFS_TEXT_FILE(eval_map, "eval_map", 0440, TRACEFS_TOP, eval_map_show, NULL);
+
+/* ---- Modules */
+
+static int evals_coming(struct module *mod)
+{
+	unsigned n;
+	const struct trace_eval_map *const *maps = module_section(mod, "ptrs_trace_eval_maps", sizeof(*maps), &n);
+	struct module_evals *evals;
+
+	if (!n)
+		return 0;
+	evals = kmalloc(sizeof(*evals), GFP_KERNEL);
+	if (!evals)
+		return -ENOMEM;
+	*evals = (struct module_evals){.mod = mod, .maps = maps, .n = n};
+	mutex_lock(&event_mutex);
+	list_add_tail(&evals->list, &module_evals);
+	mutex_unlock(&event_mutex);
+	return 0;
+}
+
+static void evals_going(struct module *mod)
+{
+	struct module_evals *evals, *next;
+
+	mutex_lock(&event_mutex);
+	list_for_each_entry_safe(evals, next, &module_evals, list) {
+		if (evals->mod != mod)
+			continue;
+		list_del(&evals->list);
+		kfree(evals);
+	}
+	mutex_unlock(&event_mutex);
+}
+
+static const struct module_notifier evals_notifier = {.coming = evals_coming, .going = evals_going};
+REGISTER_MODULE_NOTIFIER(evals_notifier);
