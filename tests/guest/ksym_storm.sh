@@ -1,9 +1,9 @@
 #!/bin/sh
-# description: ksym_tracer goes on and off 200 times while every CPU accesses what it watches, with the function tracer on
-# requires: smp=4 timeout=300
+# description: ksym_tracer goes on and off while every CPU accesses what it watches, with the function tracer on
+# requires: smp=4 timeout=300 soak
 . /run/prelude
 H=/sys/kernel/debug/hw_breakpoint
-ROUNDS=200
+test "$1" = 0 && ROUNDS=20 || ROUNDS=200
 tracing_reset
 cpus=$(grep -c ^processor /proc/cpuinfo)
 

@@ -321,7 +321,7 @@ static void test_random_histories(void **state)
 	unsigned long before = memory_in_balance();
 
 	assert_false(file_inode.i_mapped);
-	for (int round = 0; round < 16; round++) {
+	for (int round = 0; round < 8; round++) {
 		processes[0].mm = mm_alloc();
 		for (int step = 0; step < 4000; step++) {
 			struct process *pr = &processes[host_random() % PROCESSES];
