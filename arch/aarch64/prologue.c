@@ -208,6 +208,12 @@ bool arch_ftrace_can_redirect(unsigned long ip)
 	return true;
 }
 
+/*
+ * The site follows the prologue, which has moved arguments and saved registers; this takes all of it back. Arguments
+ * come from where the prologue put them, a register that was changed by adding or a slot of the stack; saved registers
+ * from their slots; x29 and x30 from the frame record. All of it is read before SP moves up, for what is below SP may
+ * be overwritten.
+ */
 void arch_ftrace_redirect(unsigned long ip, struct pt_regs *regs)
 {
 	u64 old[LR], start, fp = regs->regs[FP];

@@ -165,6 +165,11 @@ static bool avx_fits(void)
 	return r.eax + r.ebx <= FPU_STATE_SIZE;
 }
 
+/*
+ * What the boot CPU has decides for all: FXSAVE, or XSAVE with x87 and SSE, and AVX if its state fits into what a task
+ * has room for. The bits of MXCSR that exist are read from a state that the CPU writes. Context: boot, before the first
+ * task.
+ */
 void fpu_init(void)
 {
 	static union { /* [boot] */

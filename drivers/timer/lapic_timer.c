@@ -124,6 +124,10 @@ static int use_count_down(void)
 	return 0;
 }
 
+/*
+ * The TSC's frequency first, if boot could not know it: the deadline is in its ticks, and a counting APIC timer is
+ * measured by it. -ENODEV.
+ */
 static int lapic_timer_probe(const struct device_desc *dev)
 {
 	if (!smp_irq_ops)

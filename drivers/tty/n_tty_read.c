@@ -185,6 +185,10 @@ static ssize_t read_locked(struct tty_struct *tty, struct file *f, char __user *
 	}
 }
 
+/*
+ * One reader at a time has the terminal's input; the others wait for the mutex, or get -EAGAIN with O_NONBLOCK. -EIO or
+ * -ERESTARTSYS for a job in the background (tty_check_change). Thread context.
+ */
 ssize_t n_tty_read(struct tty_struct *tty, struct file *f, char __user *buf, size_t n)
 {
 	ssize_t res = tty_check_change(tty, SIGTTIN);

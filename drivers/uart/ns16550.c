@@ -247,6 +247,10 @@ static int map_registers(struct ns16550 *p, phys_addr_t base, u64 size)
 	return p->mem ? 0 : -ENOMEM;
 }
 
+/*
+ * Map, set up, register. A port whose interrupt cannot be had stays registered, since messages go out without one; so
+ * only an error before there is a terminal unwinds. -EINVAL, -ENOMEM, errors of uart_register().
+ */
 static int ns16550_probe(const struct device_desc *dev)
 {
 	struct ns16550 *p;

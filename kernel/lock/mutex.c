@@ -104,6 +104,11 @@ static int wait_for_mutex(struct mutex *m, struct mutex_waiter *w, unsigned stat
 	}
 }
 
+/*
+ * The lock was taken: spin while its owner runs, else queue up and sleep. The bit MUTEX_WAITERS goes into the owner's
+ * word under wait_lock and after queueing: an unlock that does not see it cannot have missed us, since wait_for_mutex()
+ * tries again before it sleeps. state: what to sleep in. 0 or -EINTR. Thread context.
+ */
 static int noinline __mutex_lock_slowpath(struct mutex *m, unsigned state)
 {
 	struct mutex_waiter w = {.task = current};

@@ -37,6 +37,10 @@ static void check_limit(u64 *limit, u64 used, u64 second)
 		send_sig(sig, current, 1);
 }
 
+/*
+ * The tick has found `current` running for `delta` ns, in user mode or not: charge its process, and send what its
+ * timers and limits ask for. Context: interrupt, interrupts off.
+ */
 void check_cpu_limits(u64 delta, bool user)
 {
 	struct task_struct *t = current;

@@ -63,6 +63,10 @@ static void take_number(unsigned nr)
 	last_pid = nr;
 }
 
+/*
+ * The next free number above the last one given, so that a number comes back as late as possible; from the start again
+ * behind the last. 0 or -EAGAIN: all are taken.
+ */
 pid_t alloc_pid(struct task_struct *p)
 {
 	unsigned long flags;

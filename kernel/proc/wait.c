@@ -241,6 +241,11 @@ static int do_wait(struct wait_opts *wo)
 	return ret;
 }
 
+/*
+ * wait4(2) with kernel pointers: upid is a process, -1 for any child, 0 for the caller's group, -N for group N. Returns
+ * the child's number, 0 (WNOHANG, none is ready), -EINVAL, -ESRCH, -ECHILD, -ERESTARTSYS. *wstatus and *ru are written
+ * only with a child. Thread context.
+ */
 long kernel_wait4(pid_t upid, int *wstatus, unsigned options, struct rusage *ru)
 {
 	struct wait_opts wo = {.options = options | WEXITED};

@@ -111,6 +111,11 @@ static void detach_entry(struct super_block *sb, const char *path)
 
 /* ---- All trees */
 
+/*
+ * A new mount of /proc gets every entry that is registered, and is in the list of trees before that, under the same
+ * mutex: an entry that comes later is attached to it by its own registration. An error leaves a part, which goes with
+ * the superblock.
+ */
 int proc_add_super(struct super_block *sb)
 {
 	struct proc_tree *tree = kzalloc(sizeof(*tree), GFP_KERNEL);

@@ -128,6 +128,10 @@ static bool push_dl_task(struct rq *rq, struct task_struct *p)
 	return moved;
 }
 
+/*
+ * Send deadline tasks that wait here to CPUs where they would run now, until no more can move. Each turn takes the lock
+ * and looks afresh.
+ */
 void push_dl_tasks(struct rq *rq)
 {
 	struct task_struct *p;

@@ -126,6 +126,10 @@ static int try_set_cpus(struct rq *rq, struct task_struct *p, const struct cpuma
 	return 0;
 }
 
+/*
+ * Where p may run. When p runs on a CPU that is forbidden from now on it is moved before this returns. 0, -EINVAL: no
+ * CPU of the mask is online, -EBUSY: a deadline task that was admitted for more. Thread context.
+ */
 int sched_setaffinity(struct task_struct *p, const struct cpumask *mask)
 {
 	unsigned long flags;

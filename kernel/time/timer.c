@@ -100,6 +100,10 @@ static void program_base(struct timer_base *base)
 		hrtimer_start(&base->hrtimer, jiffies_to_nsecs(t->expires));
 }
 
+/*
+ * Arm a timer at a new time, whether it is armed or not; it moves to this CPU unless its callback runs elsewhere. A
+ * timer without a function was shut down and stays so. Returns whether it was armed. Any context but NMI.
+ */
 int noinline mod_timer(struct timer_list *t, unsigned long expires)
 {
 	struct timer_base *base;

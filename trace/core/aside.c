@@ -103,6 +103,10 @@ static bool fits(struct trace_array *tr, struct trace_snapshot *snapshot)
 	return snapshot->clock_id == tr->clock_id; /* or its old stamps would lie among new ones */
 }
 
+/*
+ * A second buffer as large as the array's, CPU by CPU: sizes may differ since somebody wrote to a per-CPU
+ * buffer_size_kb. NULL: no memory. [t]
+ */
 static struct trace_snapshot *snapshot_alloc(struct trace_array *tr)
 {
 	struct trace_snapshot *snapshot = kzalloc(sizeof(*snapshot), GFP_KERNEL);
@@ -182,6 +186,10 @@ static void clear_all(struct trace_max *max)
 	max->pending = (struct cpumask){};
 }
 
+/*
+ * A part is not cleared but disowned: readers may hold it. Under the max lock, since a tracer may take the next maximum
+ * at any time.
+ */
 void trace_max_clear(struct trace_array *tr, int cpu)
 {
 	struct trace_max *max = tr->max;

@@ -183,6 +183,10 @@ void trace_max_resume(struct trace_array *tr)
 
 /* ---- A tracer's begin and end */
 
+/*
+ * The order makes every failure harmless: what can fail comes first, and is undone; options are saved before they are
+ * changed, since the tracer's end gives them back.
+ */
 int trace_max_start(struct trace_array *tr)
 {
 	int ret = trace_clock_measures(tr->clock_id) ? tracing_expand(tr) : -EINVAL;

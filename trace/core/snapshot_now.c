@@ -35,6 +35,10 @@
 
 #include "aside.h"
 
+/*
+ * Each CPU exchanges its own part, at its next record or when it is asked, so what is taken here is only the
+ * description. time_start: records before it belong to the snapshot, those after it to the buffer.
+ */
 struct trace_snapshot *trace_snapshot_begin(struct trace_array *tr, const struct task_struct *task)
 {
 	struct trace_max *max = tr->max;
@@ -65,6 +69,7 @@ static void ask_writers(struct trace_array *tr)
 		ring_buffer_want_exchange(tr->buffer, cpu, true);
 }
 
+/* This CPU's part is exchanged at once, the others' by their writers. */
 bool trace_snapshot_take_now(struct trace_array *tr)
 {
 	unsigned long flags = max_lock(tr->max);

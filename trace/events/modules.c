@@ -196,6 +196,10 @@ static void reset_used(const struct module *mod)
 	mutex_unlock(&trace_types_lock);
 }
 
+/*
+ * A module goes, or could not come: each array's files and triggers of its events end, then the places are free. By
+ * then no probe runs: stop_event() has removed them, and trace_events_complete() has waited.
+ */
 static void events_going(struct module *mod)
 {
 	struct trace_event_set *set;
@@ -222,6 +226,10 @@ static void events_going(struct module *mod)
 	mutex_unlock(&event_mutex);
 }
 
+/*
+ * A module is loaded: its events get places in every array. All of them or none: what was added goes again at an error,
+ * which refuses the module. Thread context.
+ */
 static int events_coming(struct module *mod)
 {
 	unsigned n;

@@ -87,6 +87,10 @@ EXPORT_SYMBOL_GPL(ftrace_test_recursion_unlock);
 
 /* ---- Calls. pc: the traced function's preempt_count, which is one higher now. */
 
+/*
+ * Call one user. One that copes with recursion itself is called as it is; for the others a bit in preempt_count, one
+ * for each context, keeps their own calls from coming back to them.
+ */
 static __always_inline void call_user(struct ftrace_ops *op, struct task_struct *t, u32 pc, unsigned long ip,
 				      unsigned long parent_ip, struct ftrace_regs *fregs)
 {
@@ -168,6 +172,11 @@ static struct ftrace_ops *call_regs_users(long rec, unsigned long ip, unsigned l
 	return direct;
 }
 
+/*
+ * Called by ftrace_regs_caller (each machine's ftrace.S). The users first, which may change regs; then, with the count
+ * lowered, the hook of the return and a direct trampoline, which are code that may sleep or be traced. True: regs lead
+ * to another function, and are complete for it.
+ */
 bool ftrace_ops_regs_func(unsigned long ip, unsigned long parent_ip, struct pt_regs *regs, struct ftrace_regs *fregs)
 {
 	struct task_struct *t = current;

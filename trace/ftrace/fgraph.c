@@ -147,6 +147,11 @@ static __always_inline u32 context_bit(u64 key)
 	return RECURSION_TASK << ((key >> FGRAPH_CONTEXT_SHIFT) & 3);
 }
 
+/*
+ * Push a frame, tell the users, and hook the return if one of them wants it. Interrupts are off meanwhile, for the
+ * stack is the task's, and an interrupt's functions push and pop on it, too. bit: the recursion bit of this context. A
+ * full stack is counted and the return not hooked.
+ */
 static __always_inline void hook_call(struct fgraph_call *call, unsigned long parent_ip, u32 bit)
 {
 	long rec = unlikely(READ_ONCE(fgraph_sets_differ)) ? ftrace_rec_of(call->ip) : -1;
@@ -217,6 +222,10 @@ static noinline struct fgraph_frame *find_frame(struct fgraph_stack *stack, unsi
 	panic("function_graph: a return without a call, mark %lx", mark);
 }
 
+/*
+ * Tell each user of the frame that the call has ended. A user that came after the call was made (`since`) is not told:
+ * it has not seen the beginning.
+ */
 static __always_inline void tell_return(struct fgraph_call *call, const struct fgraph_frame *frame)
 {
 	struct fgraph_ops *gops;

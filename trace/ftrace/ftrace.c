@@ -469,6 +469,10 @@ static bool alloc_site_maps(unsigned long size)
 	return ftrace_return_map && return_wanted;
 }
 
+/*
+ * Boot: tables for all sites of the kernel and room for modules', then every site becomes a nop. One CPU, interrupts
+ * off.
+ */
 void ftrace_init(void)
 {
 	unsigned long map_size;

@@ -185,6 +185,10 @@ static struct trace_array *array_of(const struct file *file, const struct trace_
 	return hint && hint->array_of ? hint->array_of(file->f_inode->i_private) : tracefs_array(file);
 }
 
+/*
+ * A write was refused with `ret`: say in the log, and in error_log, what would have been right; returns ret, whatever
+ * happens here. Interruptions and bad pointers are no refusals. Thread context.
+ */
 ssize_t tracefs_refused(const struct file *file, const struct trace_hint *hint, const char *text, ssize_t ret)
 {
 	struct trace_refusal *r;

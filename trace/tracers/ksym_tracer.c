@@ -235,6 +235,7 @@ TRACEFS_TEXT_FILE(ksym_trace_filter, "ksym_trace_filter", 0644, TRACEFS_TOP, ksy
 TRACEFS_TAKES(ksym_trace_filter, "ksym_trace_filter",
 	      "symbol:rw-, symbol:-w- or (aarch64) symbol:r-- to watch a variable, symbol:--- to end that, 0: all");
 
+/* The file ksym_profile: how often each symbol was touched. [ksym_tracer_mutex] */
 static int ksym_profile_show(struct seq_file *m, void *data)
 {
 	char name[KSYM_NAME_LEN];

@@ -386,6 +386,7 @@ static void workfuncs_header(struct seq_file *m)
 	put_missed(m);
 }
 
+/* A line for a pool, or for a function of that pool, indented below it. */
 static void workfuncs_show(struct seq_file *m, const void *v)
 {
 	const struct work_row *row = v;
