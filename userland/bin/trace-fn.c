@@ -262,6 +262,7 @@ static int by_time(const void *a, const void *b)
 	return x->ns < y->ns ? 1 : x->ns > y->ns ? -1 : strcmp(x->name, y->name);
 }
 
+/* Each CPU has a file trace_stat/functionN: add them all up. */
 static void read_profile(void)
 {
 	char **names = vt_names("trace_stat");
@@ -486,6 +487,7 @@ static void check(const struct vt_options *o, int argc)
 		vt_usage(o);
 }
 
+/* Options into `opt`. What they mean together is check()'s. */
 static void parse(struct vt_options *o, int argc, char **argv)
 {
 	int c;

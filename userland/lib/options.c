@@ -127,6 +127,9 @@ int vt_number(const char *text, long min, long max, long *value)
 	return 0;
 }
 
+/*
+ * A number within [min, max], in any base that strtol() knows; else say what is wrong with it and exit with `status`.
+ */
 long vt_number_or_die(int status, const char *text, long min, long max)
 {
 	long n = 0;

@@ -150,6 +150,7 @@ void job_abandon(struct job *job)
 		job_free(job);
 }
 
+/* A process of a job. 0 in the child, its number in the shell, or -1. Both set its group: neither must run first. */
 pid_t job_try_fork(struct job *job, bool background)
 {
 	pid_t pid;

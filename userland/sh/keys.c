@@ -143,6 +143,10 @@ static int numbered_key(unsigned number)
 	return KEY_NONE;
 }
 
+/*
+ * What follows an ESC: a key that sends several bytes, or the terminal's answer to a question about the cursor.
+ * KEY_NONE: nothing that we know.
+ */
 int key_sequence(void)
 {
 	static const char letters[] = "ABCDHF";
@@ -170,6 +174,10 @@ int key_sequence(void)
 	return c == '~' ? numbered_key(number[0]) : KEY_NONE;
 }
 
+/*
+ * Text between the marks of a bracketed paste, in one piece, so that pasted lines are not run one by one. NULL: the
+ * input ended, or Ctrl-C. The caller frees it.
+ */
 char *key_paste(void)
 {
 	size_t n = 0, size = 256, end = 0;
