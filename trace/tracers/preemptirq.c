@@ -53,7 +53,6 @@
 #include "tracers/graph/graph.h"
 #include "irqsoff.h"
 
-struct static_key trace_irqs_key = STATIC_KEY_INIT, trace_preempt_key = STATIC_KEY_INIT;
 struct critical_tracer critical_tracer;
 DEFINE_PER_CPU(struct critical, critical_section);
 
