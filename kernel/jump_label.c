@@ -85,7 +85,7 @@ static void switch_all(void)
 	keys_left_behind = false;
 }
 
-/* text_mutex makes count and code change together: whoever returns from a change `now` finds every site switched. */
+/* text_mutex makes count and code change together: a task that returns from a change `now` finds all sites switched. */
 static void static_key_add(struct static_key *key, int delta, bool now)
 {
 	mutex_lock(&text_mutex);

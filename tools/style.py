@@ -30,7 +30,7 @@ CODE = (".c", ".h", ".S")
 FOLDERS = ("arch", "boot", "drivers", "include", "kernel", "samples", "trace", "userland", "tests", "tools")
 MACHINE_LAYER = ("arch/", "boot/", "drivers/", "userland/arch/", "tests/", "samples/modules/ftrace-direct")
 MACHINE = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif)\b.*(__aarch64__|__arm__|__ARM_|__x86_64__|__i386__|AARCH64|X86)")
-# In halves: this file is checked too. "<X""XX>" is none: so traces name a task whose pid is negative.
+# In halves: this file is checked too. "<X""XX>" is allowed: so traces name a task whose pid is negative.
 LEFT_OVER = re.compile(r"\b(TO" r"DO|FIX" r"ME|X" r"XX(?!>))\b")
 IGNORED_CALL = re.compile(r"^\s*\(void\)\s*\w+\(")
 CONDITIONAL = re.compile(r"^\s*#\s*(if|ifdef|ifndef)\b")

@@ -4,8 +4,8 @@
  * Between a function's start and its site gcc has a handful of instructions, without a branch: it pushes the frame
  * record, saves the x19 to x28 that the function is going to use, and puts the arguments that are wanted later where
  * the call of the hook does not spoil them. They are read here one by one, and what they did is known afterwards: how
- * far sp has moved, where each saved register lies, and where each argument is. What is none of these may only write
- * a register, and whatever that held counts as lost.
+ * far sp has moved, where each saved register lies, and where each argument is. An instruction of another kind may
+ * only write a register, and whatever that held counts as lost.
  *
  * Arguments that the function does not use are nowhere but in their registers, and x0's is overwritten by the site. It
  * cannot be given to the function that replaces; it is 0 there.

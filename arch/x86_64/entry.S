@@ -214,8 +214,8 @@ FUNC exception_entry
 	 * The exception came while an NMI was served. IRETQ would let the next NMI in, which would begin at the top
 	 * of the stack that this one still stands on; so go back without it: code and stack segment stay, the flags
 	 * come by POPFQ (IF is off in them), rip by RET. The two words for that are written right below the
-	 * interrupted rsp: over what the CPU has pushed there, so everything is read first, and where rsp shall
-	 * point is kept in orig_rax.
+	 * interrupted rsp: over what the CPU has pushed there, so everything is read first, and the new rsp is
+	 * kept in orig_rax.
 	 *
 	 *     interrupted rsp -> |         |
 	 *                        | rip     |  popped by RET
@@ -291,7 +291,7 @@ FUNC entry_SYSCALL_64
 	/*
 	 * SYSRET takes rip from rcx and rflags from r11, and the selectors are fixed: it does when that is what is
 	 * wanted. Not so after a signal, exec or rt_sigreturn. It would clear RF, and with TF trap in the wrong
-	 * place. And on Intel's CPUs a rip that is not canonical raises #GP while still in the kernel, with the
+	 * place. On Intel's CPUs a rip that is not canonical also raises #GP while still in the kernel, with the
 	 * user's rsp and GS: so it must lie in the lower half, bits 63 to 47 all zero. A SYSCALL in the last two
 	 * bytes of that half would have its return address just beyond; TASK_SIZE leaves the last page out, but
 	 * this test relies on nobody.

@@ -41,7 +41,7 @@ static const union {
 	struct fpu_legacy legacy;
 } initial_state __aligned(64) = {.legacy = {.cwd = 0x37f, .mxcsr = 0x1f80}};
 
-/* Whose values this CPU's registers hold, if that task's fpu.cpu says so too. [this CPU, interrupts or
+/* The task whose values this CPU's registers hold, if its fpu.cpu says so too. [this CPU, interrupts or
  * preemption off] */
 static DEFINE_PER_CPU(struct task_struct *, fpu_owner);
 

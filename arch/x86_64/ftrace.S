@@ -15,8 +15,8 @@
  *
  * So nothing of foo is on the stack but its return address, and every register that may hold an argument is
  * live: rdi, rsi, rdx, rcx, r8, r9. The callee keeps rbx, rbp and r12 to r15 itself; r11 and the flags mean
- * nothing at a function's entry (System V ABI, 3.2.1). Nor do al (how many vector registers a variadic call
- * uses: the kernel is built without them) and r10 (static chain: the kernel has no nested functions).
+ * nothing at a function's entry (System V ABI, 3.2.1). Two more mean nothing: al (how many vector registers a
+ * variadic call uses: the kernel is built without them) and r10 (static chain: the kernel has no nested functions).
  *
  * A walk by frame records would leave out foo's caller, since foo has no record: {its caller's rbp,
  * parent_ip} is what foo is going to push, so we push it in its place, and ours below. The stack, at any
@@ -162,7 +162,7 @@ FUNC_END ftrace_graph_caller
 
 /*
  * While some sites are wanted by tracers of entries only and others by tracers of returns only, each kind of site calls
- * one of these two in ftrace_caller's place, so that nobody looks at a call that is not for him.
+ * one of these two in ftrace_caller's place, so that no tracer is told of a call that it did not ask for.
  */
 FUNC ftrace_entry_caller
 	.cfi_startproc
@@ -187,7 +187,7 @@ FUNC_END ftrace_return_caller
 /*
  * What sites call whose users are handed to C with the user, one by one, or with all registers. The first two
  * instructions of each keep preemption off until C has called the user, and an interrupt between them does not preempt
- * (.ftrace.text, <kernel/entry.h>): while the machine is stopped to change users nobody is on his way to one
+ * (.ftrace.text, <kernel/entry.h>): while the machine is stopped to change users, no task is on its way to one
  * (docs/tricks.md). r11 means nothing at a function's entry.
  */
 .macro user_head name

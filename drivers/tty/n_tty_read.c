@@ -114,7 +114,7 @@ static bool something_there(struct tty_struct *tty, bool canon)
 
 	spin_lock_irqsave(&tty->lock, flags);
 	res = canon ? tty->canon != tty->tail : tty->head != tty->tail;
-	/* The mode was changed while we slept: look at it anew. */
+	/* The mode was changed while we slept: look at it again. */
 	res |= canon != !!L_FLAG(tty, ICANON);
 	spin_unlock_irqrestore(&tty->lock, flags);
 	return res;

@@ -52,7 +52,7 @@ static bool try_acquire_handoff(struct mutex *m)
 
 /*
  * Spin while the owner runs on another CPU: it will be through sooner than a sleep and a wake-up take. Not
- * when we shall be preempted. The owner may exit meanwhile: its struct is freed after a grace period only,
+ * when this task is to be preempted. The owner may exit meanwhile: its struct is freed after a grace period only,
  * and we hold preemption off.
  */
 static bool mutex_optimistic_spin(struct mutex *m)

@@ -1,7 +1,7 @@
 /*
  * RLIMIT_CPU and RLIMIT_RTTIME: CPU time that a process may use, and that a real-time task may use without
- * sleeping. Both are measured and looked at in ticks, as on Linux: whoever sleeps before each tick goes
- * unseen. The interval timers in CPU time use the same measure.
+ * sleeping. Both are measured and looked at in ticks, as on Linux: a task that sleeps before each tick
+ * goes unseen. The interval timers in CPU time use the same measure.
  */
 #include <lib/atomic.h>
 #include <proc/fork.h>

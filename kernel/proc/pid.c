@@ -179,7 +179,7 @@ struct task_struct *next_process(pid_t from)
 
 /*
  * Groups and sessions: their processes by number, in the order in which they joined. A bucket may hold several groups:
- * whoever walks one skips the others' processes. [tasklist_lock]
+ * code that walks one skips the others' processes. [tasklist_lock]
  */
 static struct list_head group_hash[NR_PID_TYPES][1 << HASH_BITS];
 

@@ -156,8 +156,8 @@ static bool wait_task_continued(struct wait_opts *wo, struct task_struct *p)
 }
 
 /*
- * Returns 1: the caller gets this child; 0: it has nothing to tell yet, but may have later; -ECHILD: it is none of
- * those that the caller asks for, or never will be. [T]
+ * Returns 1: the caller gets this child; 0: it has nothing to tell yet, but may have later; -ECHILD: the caller does
+ * not ask for it, or it will never have anything to tell. [T]
  */
 static int look_at_child(struct wait_opts *wo, struct task_struct *p)
 {

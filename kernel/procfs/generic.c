@@ -364,7 +364,7 @@ static void unpublish(const char *path, struct list_head *gone)
 			list_move_tail(&e->list, gone);
 }
 
-/* Nobody finds them any more. Whoever is inside of one of their operations is waited for. */
+/* They cannot be found any more. A task inside one of their operations is waited for. */
 static void end_entries(struct list_head *gone)
 {
 	struct proc_dir_entry *e, *next;

@@ -8,7 +8,7 @@
 void __set_task_cpu(struct task_struct *p, int cpu)
 {
 	p->wake_cpu = cpu;
-	/* Release: who reads the new number and takes that queue's lock sees what was done to the entity
+	/* Release: a CPU that reads the new number and takes that queue's lock sees what was done to the entity
 	 * before. */
 	smp_store_release(&p->cpu, cpu);
 }

@@ -36,7 +36,7 @@
 #include <mm/mm.h>
 #include <trace/events/sched.h>
 
-/* p is on rq and shall run. Context: rq locked. */
+/* p is on rq and is to run. Context: rq locked. */
 static inline void ttwu_do_wakeup(struct task_struct *p)
 {
 	WRITE_ONCE(p->state, TASK_RUNNING);

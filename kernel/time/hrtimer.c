@@ -122,7 +122,7 @@ static struct hrtimer_cpu_base *switch_base(struct hrtimer *t, struct hrtimer_cp
 	WRITE_ONCE(t->base, NULL);
 	unlock_base(base);
 	arch_spin_lock(&here->lock);
-	/* Release: who takes it from here for the timer's base finds the timer as we left it. */
+	/* Release: a CPU that takes it from here for the timer's base finds the timer as we left it. */
 	smp_store_release(&t->base, here);
 	return here;
 }
@@ -222,7 +222,7 @@ static void noinline __run_hrtimer(struct hrtimer_cpu_base *base, struct hrtimer
 	restart = t->function(t);
 	trace_hrtimer_expire_exit(t);
 	arch_spin_lock(&base->lock);
-	/* Without a restart t may be gone by now. With one, somebody may have started it anew meanwhile: that
+	/* Without a restart t may be gone by now. With one, another start may have come meanwhile: that one
 	 * holds. */
 	if (restart == HRTIMER_RESTART && !t->state)
 		enqueue_hrtimer(base, t, false);

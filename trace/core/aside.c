@@ -58,8 +58,8 @@
  * of the old one in the rings, and a ring never goes back in time: both sides are emptied. Overwriting is a property
  * of the buffer that is written to, not of its rings; nothing moves with the exchange.
  *
- * The tracer goes while somebody reads. The array forgets its object, the reader does not; whoever lets go last frees
- * it, or leaves it as the spare when it still has the right size.
+ * The tracer goes while somebody reads. The array forgets its object, the reader does not; the last of them frees it
+ * , or leaves it as the spare when it still has the right size.
  *
  * snapshot takes all CPUs at one moment: stop_machine_each, as every CPU must exchange its own ring, an NMI on a
  * parked CPU being a writer too. A CPU that is parked is in a thread with preemption off, so it is in no write, and
@@ -198,7 +198,7 @@ void trace_max_clear(struct trace_array *tr, int cpu)
 	if (cpu == RING_BUFFER_ALL_CPUS_FILE)
 		clear_all(max);
 	else if (max->newest && cpumask_test_cpu(cpu, &max->newest->cpus)) {
-		/* A section without one of its CPUs is none. A snapshot may well do without. */
+		/* A section that lacks one of its CPUs is worthless. A snapshot may lack one. */
 		if (max->newest->latency)
 			clear_all(max);
 		else

@@ -69,7 +69,10 @@ int unregister_ftrace_direct(struct ftrace_ops *ops, unsigned long addr, bool fr
 	ret = unregister_ftrace_function(ops);
 	if (ret)
 		return ret;
-	/* Who is inside wakes nobody when it leaves: that would be the module's memory, which may be gone by then. */
+	/*
+	 * A task inside does no wake-up when it leaves: the queue would be the module's memory, which may be gone by
+	 * then.
+	 */
 	while (atomic_read(&ops->direct_running))
 		msleep(1);
 	ops->func = NULL;

@@ -3,7 +3,7 @@
  * locked: it may be a moment late, but a good write costs nothing, and files need not carry reasons along
  * with their errnos.
  *
- * Whoever writes garbage in a loop must not flood the log: of each five seconds the first lines are printed,
+ * A program that writes garbage in a loop must not flood the log: of each five seconds the first lines are printed,
  * and the next line afterwards says how many were not. error_log keeps the last eight anyway.
  */
 #include <fs/vfs.h>

@@ -146,8 +146,8 @@ static int add_ksym(unsigned long addr, u32 type)
 }
 
 /*
- * A symbol with another type is watched anew and keeps its count. When that is refused nothing has changed: the old
- * breakpoint comes back to the register that it has just left. [ksym_tracer_mutex]
+ * A symbol with another type is registered a second time and keeps its count. When that is refused nothing has changed:
+ * the old breakpoint comes back to the register that it has just left. [ksym_tracer_mutex]
  */
 static int change_ksym(struct trace_ksym *ksym, u32 type)
 {

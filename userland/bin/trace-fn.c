@@ -459,7 +459,7 @@ static const struct {
 		    {"notrace", 'N'}, {"threshold", 't'}, {"pid", 'p'}};
 #define WITH_ARGUMENT "dltpN"
 
-/* -l again adds. Words that are none match nothing, and would choose everything. */
+/* -l again adds. Empty words match nothing, and would choose everything. */
 static void add_words(char **words, const char *more)
 {
 	char *all;

@@ -198,7 +198,7 @@ static void wait_pages(bool wanted)
 
 /* ---- The command */
 
-/* The program's path; a name that is none ends us here, before anything is changed. */
+/* The program's path; a name of no program ends us here, before anything is changed. */
 static char *find_command(const char *name)
 {
 	char *path = vt_which(name);

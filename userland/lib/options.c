@@ -99,7 +99,7 @@ int vt_option(struct vt_options *o, int argc, char **argv)
 	if ((!o->at || !*o->at) && !option_word(o, argc, argv))
 		return -1;
 	letter[1] = *o->at++;
-	/* A colon stands in the list of letters but is none. */
+	/* A colon stands in the list of letters but is no option. */
 	known = letter[1] == ':' ? NULL : strchr(o->options, letter[1]);
 	if (!known)
 		option_bad(o, "unknown option", letter);

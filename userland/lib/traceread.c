@@ -386,7 +386,7 @@ const struct vt_event *vt_find_event(const struct vt_dat_file *f, unsigned id)
 
 /*
  * Map a file of trace-cmd and read its head: versions 6 and 7, of a machine with our order of bytes. Records are read
- * later. Does not return when the file is none or is damaged.
+ * later. Does not return when the file is of another kind or damaged.
  */
 void vt_dat_open(struct vt_dat_file *f, const char *path)
 {

@@ -121,7 +121,7 @@ static void child_start(struct job *job, bool background)
 	if (own_group) {
 		pid_t group = job->group ? job->group : getpid();
 
-		/* Parent and child both do this: whoever comes first, it is done before it is needed. */
+		/* Parent and child both do this: the first of them does it before it is needed. */
 		setpgid(0, group);
 		if (!background && job->gate[0] < 0)
 			tcsetpgrp(terminal, group);

@@ -471,8 +471,8 @@ static void print_comment(struct seq_file *s, struct trace_iterator *iter, u32 o
 }
 
 /*
- * One record as text. False: it is none of ours, and the caller prints it as any other. A reader whose buffer was too
- * small asks again for the same record, so what the first attempt has changed is put back then.
+ * One record as text. False: it is not of this tracer, and the caller prints it as any other. A reader whose buffer was
+ * too small asks again for the same record, so what the first attempt has changed is put back then.
  */
 bool trace_graph_print(struct seq_file *s, struct trace_iterator *iter, u32 options)
 {
