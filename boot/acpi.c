@@ -176,6 +176,10 @@ static void read_oem(const struct acpi_table *table)
 	strim(acpi_info.oem);
 }
 
+/*
+ * Find the root pointer, check all that is reached from it, read what boot needs. Without tables the machine is one CPU
+ * without interrupt controllers, and that is said. Context: boot, while boot_map() works.
+ */
 void acpi_init(void)
 {
 	phys_addr_t at = find_rsdp();

@@ -182,6 +182,7 @@ static void read_entry(const struct madt_entry *e)
 	}
 }
 
+/* Walk the entries of the MADT: CPUs, interrupt controllers, overrides of interrupt numbers. */
 void acpi_read_madt(void)
 {
 	const struct madt *madt = (const struct madt *)acpi_find_table("APIC");

@@ -135,6 +135,11 @@ static void open_early_console(void)
 		early_console_start(base);
 }
 
+/*
+ * From the first line of C to boot_info filled. The order is that of needs: translation as it will stay, a clock for
+ * stamps, then the device tree, a console to say what is wrong, firmware, memory. fdt: physical address, 0 for none.
+ * entry_time: counter at entry. entry_el: CurrentEL then. Context: boot, interrupts off, one CPU.
+ */
 void arm64_boot(phys_addr_t fdt, u64 entry_time, u64 entry_el)
 {
 	const char *wrong;

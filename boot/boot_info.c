@@ -24,6 +24,7 @@ static void add_region(struct boot_region *regions, unsigned *nr, phys_addr_t ba
 	regions[(*nr)++] = (struct boot_region){base, size};
 }
 
+/* Take whole pages only, and those that the linear map reaches. */
 void boot_add_memory(u64 base, u64 size)
 {
 	u64 limit = LINEAR_END - PAGE_OFFSET, start = ALIGN(base, PAGE_SIZE), end = ALIGN_DOWN(base + size, PAGE_SIZE);

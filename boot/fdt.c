@@ -87,6 +87,10 @@ static void memo_write(struct memo *memo, u32 question, int answer)
 }
 static_assert(sizeof(struct memo) == sizeof(u64));
 
+/*
+ * The header is checked once, here; later reads rely on the blocks lying within the tree. What the blocks contain is
+ * checked where it is read. Returns NULL, or what is wrong.
+ */
 const char *fdt_open(const void *base, size_t max)
 {
 	const struct fdt_header *h = base;

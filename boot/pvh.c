@@ -55,6 +55,7 @@ static const char *read_module(const struct hvm_start_info *info)
 	return NULL;
 }
 
+/* What the loader has left, into boot_info. Returns NULL, or what is wrong. */
 const char *pvh_read(phys_addr_t at)
 {
 	const struct hvm_start_info *info = boot_map(at, sizeof(*info));

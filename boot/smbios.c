@@ -118,6 +118,10 @@ static bool fits(const struct smbios_structure *s)
 	       s->length <= table.end - (const char *)s && s->type != SMBIOS_END;
 }
 
+/*
+ * The machine's name, from the structure of type 1. False: there is no table, or none with a name. Context: boot, while
+ * boot_map() works.
+ */
 bool smbios_read(void)
 {
 	static char name[64];

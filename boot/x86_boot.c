@@ -104,6 +104,10 @@ static void read_rng_seed(void)
 	}
 }
 
+/*
+ * From the first line of C to boot_info filled. magic, info: what the loader gave (eax, ebx). entry_time: TSC at entry.
+ * Context: boot, interrupts off, one CPU.
+ */
 void x86_boot(u32 magic, phys_addr_t info, u64 entry_time)
 {
 	/* First what an exception needs, then what a message needs; before that a mistake is a reset. */

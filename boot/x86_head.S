@@ -66,7 +66,7 @@ multiboot2_header:
 	.long	MB2_I386
 	.long	multiboot2_header_end - multiboot2_header
 	.long	-(MB2_HEADER_MAGIC + MB2_I386 + (multiboot2_header_end - multiboot2_header))
-	/* Tag 1, not optional: who cannot give the memory map (6) is to say so. */
+	/* Tag 1, not optional: a loader that cannot give the memory map (6) must say so. */
 	.short	1, 0
 	.long	12
 	.long	6
@@ -178,7 +178,7 @@ create_page_tables:
 	addl	$PAGE_SIZE, %eax
 	decl	%ecx
 	jnz	1b
-	/* Not global: nothing of it shall outlive the load of CR3 that ends it. */
+	/* Not global: the load of CR3 that ends it must leave nothing of it in the TLB. */
 	movl	$PHYS(ident_pmd), %edi
 	movl	$LOW((PROT_KERNEL & ~PTE_GLOBAL) | PTE_PSE), %eax
 	movl	$(IDENT_GIB * TABLE_ENTRIES), %ecx

@@ -37,6 +37,11 @@ static void fill_tables(void)
 	trampoline_pte[x86_trampoline_page >> PAGE_SHIFT] = x86_trampoline_page | (PROT_KERNEL_ROX & ~PTE_GLOBAL);
 }
 
+/*
+ * The copy is made for each CPU that starts, with its data in the slot behind it. The page is written through the
+ * linear map: where it is executed it is read-only. Returns the page's number, which is the vector of the start-up
+ * interrupt, or -ENODEV: no page below 1 MiB was free.
+ */
 int x86_trampoline_prepare(struct secondary_data *data)
 {
 	char *page = __va(x86_trampoline_page);

@@ -77,6 +77,10 @@ static int find_free(u32 bp_type)
 	return -ENOSPC;
 }
 
+/*
+ * The handler is stored last, with release: it marks the slot as used for CPUs that look without the lock, and by then
+ * the rest is there. -EINVAL, -ENOSPC: all slots of the kind are taken. Thread context.
+ */
 struct perf_event **register_wide_hw_breakpoint(const struct perf_event_attr *attr, perf_overflow_handler_t triggered,
 						void *context)
 {

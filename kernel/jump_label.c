@@ -17,10 +17,17 @@
 #include <kernel/export.h>
 #include <kernel/jump_label.h>
 #include <kernel/text_patch.h>
+#include <trace/preemptirq.h>
 
 extern struct jump_entry __start___jump_table[], __stop___jump_table[];
 /* The kernel's, and behind it those of modules. */
 static struct jump_table tables = {NULL, __start___jump_table, __stop___jump_table};
+
+/*
+ * The keys of the hooks in local_irq_enable(), preempt_enable() and their like. Code of every room has these inline, so
+ * the keys are here, below all of it; what the hooks call is in trace/tracers/preemptirq.c.
+ */
+struct static_key trace_irqs_key = STATIC_KEY_INIT, trace_preempt_key = STATIC_KEY_INIT;
 
 #define for_each_site(t, e)                                                \
 	for (const struct jump_table *(t) = &tables; (t); (t) = (t)->next) \
@@ -78,7 +85,7 @@ static void switch_all(void)
 	keys_left_behind = false;
 }
 
-/* text_mutex makes count and code change together: whoever returns from a change `now` finds every site switched. */
+/* text_mutex makes count and code change together: a task that returns from a change `now` finds all sites switched. */
 static void static_key_add(struct static_key *key, int delta, bool now)
 {
 	mutex_lock(&text_mutex);

@@ -71,6 +71,11 @@ static void *room_address(unsigned unit)
 	return __per_cpu_start + template_size() + unit * UNIT;
 }
 
+/*
+ * Room is counted in units, by two bitmaps: `used`, and `last`, which marks the final unit of each allocation, so that
+ * it can be freed without its size. The memory is there from boot on, a part of each CPU's area. Cleared outside the
+ * lock, since it is ours by then.
+ */
 void *__alloc_percpu(size_t size, size_t align)
 {
 	size_t units = DIV_ROUND_UP(size, UNIT);
@@ -96,6 +101,7 @@ void *__alloc_percpu(size_t size, size_t align)
 }
 EXPORT_SYMBOL(__alloc_percpu);
 
+/* From the first unit on to the one that is marked as last. NULL is no error. Any context that may take percpu_lock. */
 void free_percpu(void *p)
 {
 	unsigned long unit, flags;

@@ -145,8 +145,8 @@ static int make_boot_id(void)
 late_initcall(make_boot_id);
 
 /*
- * The loader's seed is used once and wiped: if it stayed in memory, whoever reads it there could compute the first
- * bytes that were given out. Boot.
+ * The loader's seed is used once and wiped: if it stayed in memory, a program that reads it there could compute the
+ * first bytes that were given out. Boot.
  */
 void random_init(void)
 {

@@ -310,6 +310,7 @@ void trigger_all_cpu_backtrace(void)
 	preempt_enable();
 }
 
+/* An interrupt of another CPU's making has come. Context: interrupt, between irq_enter() and irq_exit(). */
 void noinline handle_ipi(enum ipi_kind kind)
 {
 	this_cpu(ipi_counts).kind[kind]++;

@@ -132,6 +132,10 @@ notrace unsigned stack_trace_save(unsigned long *store, unsigned size, unsigned 
 	return n;
 }
 
+/*
+ * The callers of a task that does not run. 0 for one that runs elsewhere: its registers are not in memory. skip:
+ * innermost entries to leave out. Any context.
+ */
 notrace unsigned stack_trace_save_tsk(struct task_struct *task, unsigned long *store, unsigned size, unsigned skip)
 {
 	struct walk w;
@@ -209,6 +213,7 @@ notrace unsigned stack_trace_save_user(unsigned long *store, unsigned size)
 	return n;
 }
 
+/* A backtrace to the log: of registers if there are any, else of a task, NULL for current. Any context. */
 void show_stack(struct task_struct *task, struct pt_regs *regs)
 {
 	unsigned long entries[MAX_PRINTED];

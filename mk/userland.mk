@@ -50,7 +50,7 @@ $(UCRT0): userland/arch/$(ARCH)/crt0.S
 	@mkdir -p $(@D)
 	$(Q)$(CC) -MMD -MP -c -o $@ $<
 
-# Made anew each time, so that no member of a source that is gone stays behind.
+# Made from nothing each time, so that no member of a source that is gone stays behind.
 $(ULIBVT): $(ULIB_OBJS)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(CROSS)ar rcs $@ $^

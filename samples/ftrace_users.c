@@ -1,13 +1,13 @@
 /*
- * Users of function tracing to order: commands written to debugfs's ftrace_sample/users make four of them do all that
- * <trace/ftrace.h> offers, so that it can be tried out and measured. N is 0 to 3:
+ * Users of function tracing that are made on request: commands written to debugfs's ftrace_sample/users make four of
+ * them do all that <trace/ftrace.h> offers, so that it can be tried out and measured. N is 0 to 3:
  *
- *	N flags NUMBER		FTRACE_OPS_FL_*, of a user that is off
- *	N does WORD		count; inner: count, and call users_inner, which is traced; guarded: the same between
- *				ftrace_test_recursion_trylock and _unlock; replace: let users_other run
- *	N filter|notrace GLOB	add to that set; N reset: empty both; N global: go by set_ftrace_filter
- *	N ip [!]NAME		add a function to the filter by its address, or take it away
- *	N on, N off		register, unregister; N call: call users_target
+ * 	N flags NUMBER		FTRACE_OPS_FL_*, of a user that is off
+ * 	N does WORD		count; inner: count, and call users_inner, which is traced; guarded: the same between
+ * 				ftrace_test_recursion_trylock and _unlock; replace: let users_other run
+ * 	N filter|notrace GLOB	add to that set; N reset: empty both; N global: go by set_ftrace_filter
+ * 	N ip [!]NAME		add a function to the filter by its address, or take it away
+ * 	N on, N off		register, unregister; N call: call users_target
  *
  * Reading shows a line for each: calls, how many were turned away by the trylock, came with registers, or came when the
  * user was off already, and the last call.

@@ -99,6 +99,10 @@ static notrace void count_executed(struct perf_event *bp, struct perf_sample_dat
 static DEFINE_MUTEX(execute_mutex);
 static int execute_error; /* [execute_mutex] of the last registration */
 
+/*
+ * Call a function n times under a breakpoint on its first instruction: the counts in the files say how often it was
+ * reported, and whether registers were those of that place.
+ */
 static void ksym_execute(u64 n)
 {
 	struct perf_event_attr attr;

@@ -55,7 +55,7 @@ static noinline void lab_hit(void)
 	trace_lab_hit(&seen);
 	if (seen & 1)
 		atomic_inc(&seen_hits);
-	smp_rmb(); /* the point's probes, then the round: who removes one ends its round first */
+	smp_rmb(); /* the point's probes, then the round: the task that removes one ends its round first */
 	if ((before & 1) && READ_ONCE(probe_round) == before && !(seen & 1))
 		atomic_inc(&lost_hits);
 }

@@ -18,13 +18,19 @@ COLUMNS = 120  # of C, assembly and Python; clang-format and black lay out to th
 FILE_LINES = 600
 FUNCTION_LINES = 120
 LONG_FUNCTION = 60
+EXPLAINED_LINES = 15  # a longer function has a comment directly above it; main() has the file's head
+EXPLAINED = (
+    ("boot/", "drivers/", "userland/")
+    + tuple(f"kernel/{room}/" for room in "init irq lib lock mm proc procfs sched time".split())
+    + tuple(f"trace/{room}/" for room in "boot core events ftrace output records ring_buffer tracefs".split())
+)
 TAB = 8
 
 CODE = (".c", ".h", ".S")
 FOLDERS = ("arch", "boot", "drivers", "include", "kernel", "samples", "trace", "userland", "tests", "tools")
 MACHINE_LAYER = ("arch/", "boot/", "drivers/", "userland/arch/", "tests/", "samples/modules/ftrace-direct")
 MACHINE = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif)\b.*(__aarch64__|__arm__|__ARM_|__x86_64__|__i386__|AARCH64|X86)")
-# In halves: this file is checked too. "<X""XX>" is none: so traces name a task whose pid is negative.
+# In halves: this file is checked too. "<X""XX>" is allowed: so traces name a task whose pid is negative.
 LEFT_OVER = re.compile(r"\b(TO" r"DO|FIX" r"ME|X" r"XX(?!>))\b")
 IGNORED_CALL = re.compile(r"^\s*\(void\)\s*\w+\(")
 CONDITIONAL = re.compile(r"^\s*#\s*(if|ifdef|ifndef)\b")
@@ -74,6 +80,13 @@ def functions(lines):
         end = next((at for at in range(number, len(lines)) if lines[at].startswith("}")), len(lines) - 1)
         name = re.search(r"(\w+)\s*\(", head)
         yield start + 1, name.group(1) if name else head, end - start + 1
+
+
+def unexplained(lines):
+    """(line number, name, length) of each longer function without a comment directly above it."""
+    for number, name, length in functions(lines):
+        if length > EXPLAINED_LINES and name != "main" and not lines[number - 2].rstrip().endswith("*/"):
+            yield number, name, length
 
 
 def is_too_long(path, line):
@@ -138,6 +151,9 @@ def check(path):
         for number, name, length in functions(lines):
             if length > FUNCTION_LINES:
                 yield number, f"{name}() has {length} lines, {FUNCTION_LINES} are the limit"
+    if path.endswith(".c") and path.startswith(EXPLAINED):
+        for number, name, length in unexplained(lines):
+            yield number, f"{name}() has {length} lines and no comment above it that says what a reader must know"
 
 
 def comment_lines(text):
@@ -151,7 +167,7 @@ def percentile(values, part):
 
 def measure(name, files):
     """One row of the table."""
-    sizes, lengths, comments, total, conditions = [], [], 0, 0, 0
+    sizes, lengths, comments, total, conditions, bare = [], [], 0, 0, 0, 0
     for path in files:
         with open(path, encoding="utf-8") as file:
             text = file.read()
@@ -162,6 +178,7 @@ def measure(name, files):
         guard = bool(re.search(r"^#ifndef (\w+)\n#define \1\b", text, re.M))
         conditions += sum(1 for line in lines if CONDITIONAL.match(line)) - guard
         lengths += [length for _, _, length in functions(lines)]
+        bare += len(list(unexplained(lines)))
     if not sizes:
         return
     spread = "-"
@@ -170,14 +187,14 @@ def measure(name, files):
         spread = f"{statistics.median(lengths):.0f} / {percentile(lengths, 0.9)} / {max(lengths)}, {longer:.1%} > {LONG_FUNCTION}"
     print(
         f"{name:<22} {len(sizes):>5} {sum(sizes):>7}  {statistics.median(sizes):>5.0f} / {max(sizes):<4} {spread:>28} "
-        f"{comments / max(total, 1):>9.1%} {1000 * conditions / max(total, 1):>8.1f}"
+        f"{comments / max(total, 1):>9.1%} {1000 * conditions / max(total, 1):>8.1f} {bare if lengths else '-':>5}"
     )
 
 
 def measures(files):
-    """The table of STYLE's figures, a row for each part of the tree."""
+    """The table of figures, a row for each part of the tree. bare: functions of more than 15 lines without a comment."""
     print(
-        f"{'':<22} {'files':>5} {'lines':>7}  {'median/max':>12} {'function median / p90 / max':>28} {'comments':>9} {'#if/1000':>8}"
+        f"{'':<22} {'files':>5} {'lines':>7}  {'median/max':>12} {'function median / p90 / max':>28} {'comments':>9} {'#if/1000':>8} {'bare':>5}"
     )
 
     def code(ending, *folders):

@@ -64,7 +64,7 @@ LONGEST = 4000
 
 
 def frames(stream):
-    """(type, data) of each whole frame of a stream of bytes. What is none, as of a program that was killed, is passed
+    """(type, data) of each whole frame of a stream of bytes. A part, as of a killed program, is passed
     over."""
     pending = b""
     for portion in stream:

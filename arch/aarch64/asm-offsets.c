@@ -13,6 +13,7 @@
 #define DEFINE(name, value) __asm__ volatile("\n.ascii \"->" #name " %0\"" : : "i"(value))
 
 void asm_offsets(void);
+/* Never called: only its assembly is read. One line for each name that assembly uses, in the order of its files. */
 void asm_offsets(void)
 {
 	DEFINE(PT_REGS_SIZE, sizeof(struct pt_regs));

@@ -54,26 +54,34 @@
 	stp	x24, x25, [sp, #16 * 12]
 	stp	x26, x27, [sp, #16 * 13]
 	stp	x28, x29, [sp, #16 * 14]
+	/*
+	 * The exception's own registers next: the first instruction that may fault or be interrupted would overwrite
+	 * them.
+	 */
 	mrs	x22, elr_el1
 	mrs	x23, spsr_el1
 	.if	\el == 0
 	ldr	x20, [sp, #PT_REGS_SIZE]	/* the task pointer at the top of its stack */
 	mrs	x21, sp_el0			/* the user's stack pointer lived where current goes */
-	msr	sp_el0, x20
-	stp	xzr, xzr, [sp, #S_STACKFRAME]
+	msr	sp_el0, x20			/* current is right from here on */
+	stp	xzr, xzr, [sp, #S_STACKFRAME]	/* no caller: a walk by frame records ends here */
 	.else
-	add	x21, sp, #PT_REGS_SIZE
-	stp	x29, x22, [sp, #S_STACKFRAME]
+	add	x21, sp, #PT_REGS_SIZE		/* SP before the vector moved it down */
+	stp	x29, x22, [sp, #S_STACKFRAME]	/* a walk goes on at the interrupted function */
 	.endif
+	/* x21 = the interrupted SP, of either mode. */
 	stp	x30, x21, [sp, #S_LR]
 	stp	x22, x23, [sp, #S_PC]
 	mov	w21, #-1			/* NO_SYSCALL, until el0_svc says otherwise */
-	str	w21, [sp, #S_SYSCALLNO]
-	add	x29, sp, #S_STACKFRAME
+	str	w21, [sp, #S_SYSCALLNO]		/* only a system call can be restarted */
+	add	x29, sp, #S_STACKFRAME		/* C's frames hang below this record */
 	msr	daifclr, #\daifclr		/* 13: D, A and F; 5: A and F */
 .endm
 
-/* Undo it. From the first line on ELR and SPSR are live, so nothing may interrupt. */
+/*
+ * Undo it. From the second line on ELR and SPSR are live: an exception of any kind would overwrite them, so all are
+ * masked, and nothing here touches memory that might not be there. PSTATE with its masks comes back by ERET, from SPSR.
+ */
 .macro kernel_exit el
 	msr	daifset, #0xf
 	ldp	x21, x22, [sp, #S_PC]
@@ -83,6 +91,7 @@
 	.endif
 	msr	elr_el1, x21
 	msr	spsr_el1, x22
+	/* x21 to x23 have done their work and are loaded over. */
 	ldp	x0, x1, [sp, #16 * 0]
 	ldp	x2, x3, [sp, #16 * 1]
 	ldp	x4, x5, [sp, #16 * 2]
@@ -99,17 +108,24 @@
 	ldp	x26, x27, [sp, #16 * 13]
 	ldp	x28, x29, [sp, #16 * 14]
 	ldr	x30, [sp, #S_LR]
-	add	sp, sp, #PT_REGS_SIZE
+	add	sp, sp, #PT_REGS_SIZE		/* for EL0: SP is at the task pointer, as the next entry wants it */
 	eret
 .endm
 
+/*
+ * One entry of the table has room for 32 instructions; two are enough, since all the rest is shared. SP is moved here,
+ * because the code that follows may be reached with SP moved already (el1h_64_sync).
+ */
 .macro ventry label
 	.balign	0x80
 	sub	sp, sp, #PT_REGS_SIZE
 	b	\label
 .endm
 
-/* The table of VBAR_EL1 (Arm ARM D1.3.1): by where the exception comes from and by its kind. */
+/*
+ * The table of VBAR_EL1 (Arm ARM D1.3.1): by where the exception comes from and by its kind, 16 entries of 128 bytes,
+ * the table at a multiple of 2 KiB. Four groups: the stack pointer in use at EL1, then the width of the program at EL0.
+ */
 	.balign	2048
 	.globl	vectors
 	.type	vectors, %function
@@ -120,6 +136,7 @@ vectors:
 	ventry	el1t_64_error_bad
 
 	.balign	0x80				/* EL1 on SP_EL1: the kernel */
+	/* Without the first instruction of ventry: SP may point at a guard page, see there. */
 	b	el1h_64_sync
 	ventry	el1h_64_irq
 	ventry	el1h_64_fiq
@@ -139,29 +156,38 @@ vectors:
 
 /*
  * EL1 synchronous: the only one that a stack overflow raises, by storing into the guard page. Saving registers there
- * would raise it again for ever, so ask the MMU whether the frame can be written. x0 is kept in TPIDRRO_EL0,
- * which user mode finds zero otherwise.
+ * would raise it again for ever, so ask the MMU whether the frame can be written. x0 is kept in TPIDRRO_EL0, which user
+ * mode finds zero otherwise.
+ *
+ *     on entry   all masked (D, A, I, F), every register the interrupted code's, SP its stack
+ *     then       x0 the only free one, until kernel_entry has saved the others
+ *
+ * Three ways lead on: a debug exception, any other exception, and at 1 an overflow.
  */
 FUNC el1h_64_sync
 	sub	sp, sp, #PT_REGS_SIZE
 	msr	tpidrro_el0, x0
-	mov	x0, sp
+	mov	x0, sp				/* AT takes a general register, not SP */
 	at	s1e1w, x0			/* translate as for a store at EL1 */
-	isb
+	isb					/* PAR_EL1 is read after the translation is done */
 	mrs	x0, par_el1
 	tbnz	x0, #0, 1f			/* PAR_EL1.F: it would fault */
-	mrs	x0, tpidrro_el0
+	mrs	x0, tpidrro_el0			/* x0 is the interrupted code's again */
 	msr	tpidrro_el0, xzr
 	kernel_entry 1, 5
-	mrs	x1, esr_el1
-	mrs	x2, far_el1
+	mrs	x1, esr_el1			/* ESR: what it was; read late is right, all is still masked */
+	mrs	x2, far_el1			/* FAR: the address, for those that have one */
 	mov	x0, sp
+	/*
+	 * Breakpoints, steps and watchpoints of the kernel's own level have neighbouring classes: one unsigned
+	 * comparison.
+	 */
 	lsr	x3, x1, #ESR_EC_SHIFT
 	sub	x3, x3, #ESR_EC_BREAKPT_CUR
 	cmp	x3, #(ESR_EC_WATCHPT_CUR - ESR_EC_BREAKPT_CUR)
-	b.ls	3f
+	b.ls	3f				/* one of the three */
 	tbnz	x23, #9, 4f			/* PSTATE.D: masked where we come from, so it stays so */
-	msr	daifclr, #8
+	msr	daifclr, #8			/* D alone; kernel_entry has opened A and F, I stays masked */
 4:
 	bl	el1h_64_sync_handler
 	b	ret_to_kernel
@@ -175,20 +201,20 @@ FUNC el1h_64_sync
 	 * and SP itself as the second: SP = this CPU's overflow stack.
 	 */
 	mov	x0, sp
-	msr	tpidr_el0, x0
+	msr	tpidr_el0, x0			/* TPIDR_EL0 = bad SP, already moved down by a frame */
 	mrs	x0, tpidr_el1
-	mov	sp, x0
+	mov	sp, x0				/* an SP that is no address yet: nothing may be pushed */
 	adr_l	x0, overflow_stack_end
-	add	sp, sp, x0
+	add	sp, sp, x0			/* this CPU's copy: offset and address of the template */
 	mov	x0, sp				/* address of our overflow_stack_end */
 	ldr	x0, [x0]
 	cbz	x0, 2f				/* a CPU that has none yet: no way to tell anybody */
 	mov	sp, x0
-	sub	sp, sp, #PT_REGS_SIZE
-	mrs	x0, tpidrro_el0
+	sub	sp, sp, #PT_REGS_SIZE		/* the frame that kernel_entry is to fill */
+	mrs	x0, tpidrro_el0			/* the last register to come home */
 	kernel_entry 1, 5
 	mrs	x0, tpidr_el0
-	add	x0, x0, #PT_REGS_SIZE
+	add	x0, x0, #PT_REGS_SIZE		/* back up by what the vector had taken */
 	str	x0, [sp, #S_SP]			/* what SP was */
 	mov	x0, sp
 	mrs	x1, esr_el1
@@ -198,24 +224,31 @@ FUNC el1h_64_sync
 	b	2b
 FUNC_END el1h_64_sync
 
+/*
+ * EL1 interrupt. The handler may preempt: then this stack waits, with its pt_regs, until the task has its next turn,
+ * and returns here on any CPU. kernel_exit therefore reads nothing that is a CPU's own.
+ */
 FUNC el1h_64_irq
 	kernel_entry 1
 	mov	x0, sp
 	bl	el1h_64_irq_handler
-	nop					/* the return address shall belong to this symbol, not to the next */
+	nop					/* keeps the return address within this symbol */
 ret_to_kernel:
 	kernel_exit 1
 FUNC_END el1h_64_irq
 
-/* System calls come here: the one case worth telling apart in assembly. */
+/*
+ * EL0 synchronous. System calls come here: the one case worth telling apart in assembly, as they are most of all. x1 =
+ * ESR stays for the handler of the others; SVC has no fault address, so FAR is read only for those.
+ */
 FUNC el0t_64_sync
 	kernel_entry 0
 	mrs	x1, esr_el1
-	lsr	x2, x1, #ESR_EC_SHIFT
+	lsr	x2, x1, #ESR_EC_SHIFT		/* the class: why it came */
 	mov	x0, sp
 	cmp	x2, #ESR_EC_SVC64
 	b.ne	1f
-	bl	el0_svc
+	bl	el0_svc				/* it has done what every return to user mode must */
 	kernel_exit 0
 1:
 	mrs	x2, far_el1
@@ -226,6 +259,7 @@ ret_to_user:
 	kernel_exit 0
 FUNC_END el0t_64_sync
 
+/* EL0 interrupt: as el1h_64_irq, and the handler does what every return to user mode must (exit_to_user_mode). */
 FUNC el0t_64_irq
 	kernel_entry 0
 	mov	x0, sp
@@ -233,7 +267,12 @@ FUNC el0t_64_irq
 	b	ret_to_user
 FUNC_END el0t_64_irq
 
-/* What should not happen: C is told which vector it was. Those that can return do. */
+/*
+ * What should not happen: C is told which vector it was. Those that can return do.
+ *     el      where it came from: which kernel_entry saves the registers
+ *     reason  number of the entry in the table above, for the message
+ *     back    the way back of that level
+ */
 .macro unexpected label, el, reason, back
 FUNC \label
 	kernel_entry \el, 5
@@ -259,7 +298,9 @@ FUNC_END \label
 
 /*
  * void call_on_irq_stack(struct pt_regs *regs, void (*fn)(struct pt_regs *), unsigned long stack_end)
- * The frame record stays on the task's stack, so a walk goes from the interrupt stack back to it:
+ * x0 goes through to fn. Interrupts are off. Softirqs open them on the other stack, and do_interrupt sees by SP that it
+ * is there already and does not call this. The frame record stays on the task's stack, so a walk goes from the
+ * interrupt stack back to it:
  *
  *     interrupt stack            task stack
  *     | frames of fn |           | ...                     |
@@ -268,7 +309,7 @@ FUNC_END \label
 FUNC call_on_irq_stack
 	stp	x29, x30, [sp, #-16]!
 	mov	x29, sp
-	mov	sp, x2
+	mov	sp, x2				/* its end: nothing is on it while a task's stack is in use */
 	blr	x1
 	mov	sp, x29				/* x29 is callee saved: still ours */
 	ldp	x29, x30, [sp], #16
@@ -277,20 +318,26 @@ FUNC_END call_on_irq_stack
 
 /*
  * struct task_struct *cpu_switch_to(struct task_struct *prev, struct task_struct *next)
- * Returns prev, which is what x0 holds all the way. `current` changes with the stack; interrupts are off, so nobody
- * sees them disagree.
+ * Returns prev, which is what x0 holds all the way: the task that comes in learns which one went out. `current` changes
+ * with the stack; interrupts are off, so nobody sees them disagree.
+ *
+ *     x0 prev    x1 next    x8 moves through thread.ctx of each    x9 SP    x10 offset of thread.ctx
+ *
+ * thread.ctx: x19 ... x28, x29, sp, pc (= x30). Only what a callee must keep (AAPCS64, 6.1.1): to the C function that
+ * calls this it is a call like any other, which lasts until the task has its next turn.
  */
 FUNC cpu_switch_to
 	mov	x10, #TSK_THREAD_CTX
 	add	x8, x0, x10
-	mov	x9, sp
+	mov	x9, sp				/* STP does not store SP itself */
 	stp	x19, x20, [x8], #16
 	stp	x21, x22, [x8], #16
 	stp	x23, x24, [x8], #16
 	stp	x25, x26, [x8], #16
 	stp	x27, x28, [x8], #16
 	stp	x29, x9, [x8], #16
-	str	x30, [x8]
+	str	x30, [x8]			/* where RET goes when prev has its next turn */
+	/* The same fields of next, as it left them here, or as arch_copy_thread filled them for its first turn. */
 	add	x8, x1, x10
 	ldp	x19, x20, [x8], #16
 	ldp	x21, x22, [x8], #16
@@ -299,9 +346,9 @@ FUNC cpu_switch_to
 	ldp	x27, x28, [x8], #16
 	ldp	x29, x9, [x8], #16
 	ldr	x30, [x8]
-	mov	sp, x9
-	msr	sp_el0, x1
-	ret
+	mov	sp, x9				/* next's stack, */
+	msr	sp_el0, x1			/* and current: see above */
+	ret					/* into next: its call of this, or ret_from_fork */
 FUNC_END cpu_switch_to
 
 /*

@@ -5,8 +5,8 @@
  * A task that does not use them costs nothing: EL0 access traps, and the trap loads them (do_fpsimd_acc). A
  * task that did is likely to do so again (memcpy of the C library does), and a trap costs more than a load:
  * for its next FPU_HOT_SWITCHES switch-ins it gets them at once, then it has to ask again. A switch away
- * saves them when they were accessible; coming back to a CPU where nobody else loaded his finds them still
- * there and loads nothing.
+ * saves them when they were accessible; a task that comes back to a CPU where no other has loaded its own
+ * finds them still there and loads nothing.
  */
 #include <arch/thread.h>
 #include <asm/sysreg.h>
@@ -19,7 +19,7 @@
 
 #define FPU_HOT_SWITCHES 16
 
-/* Whose values this CPU's registers hold, if that task's fpu_cpu says so too. [this CPU, interrupts or
+/* The task whose values this CPU's registers hold, if its fpu_cpu says so too. [this CPU, interrupts or
  * preemption off] */
 static DEFINE_PER_CPU(struct task_struct *, fpu_owner);
 

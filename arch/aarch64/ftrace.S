@@ -39,7 +39,11 @@
 
 	.text
 	.cfi_sections .debug_frame		/* the file has it, the memory has not */
-/* For gdb: where x29 and x30 of foo are at each instruction. */
+/*
+ * A record below foo's: {x29 of foo, back into foo}. It makes a backtrace complete, and is all that must be kept, since
+ * foo's code around the site treats it as an ordinary call. The directives tell gdb where x29 and x30 of foo are at
+ * each instruction.
+ */
 .macro record_push
 	stp	x29, x30, [sp, #-16]!
 	.cfi_adjust_cfa_offset 16
@@ -56,7 +60,10 @@
 	ret
 .endm
 
-/* The arguments of what is called; x29 is foo's before, ours afterwards. */
+/*
+ * The arguments of what is called, from what the site has: x30 is behind the BL, x29 is foo's. In this order: x29 is
+ * foo's for the load of parent_ip, and ours from the third line on.
+ */
 .macro arguments
 	ldr	x1, [x29, #8]			/* parent_ip */
 	sub	x0, x30, #4			/* ip */
@@ -70,9 +77,9 @@
  */
 FUNC _mcount
 	.cfi_startproc
-	adrp	x1, ftrace_early_on
+	adrp	x1, ftrace_early_on		/* true from the first call on (trace/ftrace/early.c) */
 	ldrb	w1, [x1, :lo12:ftrace_early_on]
-	cbnz	w1, 1f
+	cbnz	w1, 1f				/* the call is noted */
 	ret
 1:	record_push
 	arguments
@@ -86,6 +93,7 @@ FUNC_END _mcount
  * (trace/ftrace/fgraph.c).
  */
 .macro call_graph_enter
+	/* A load and an indirect call: why it is no patched call stands in <arch/ftrace.h>. */
 	adrp	x4, fgraph_enter_func
 	ldr	x4, [x4, :lo12:fgraph_enter_func]
 	blr	x4
@@ -106,6 +114,7 @@ FUNC ftrace_caller
 	.cfi_startproc
 	record_push
 	arguments
+	/* The two places below are patched one by one, never moved: nops and branches are four bytes at any address. */
 	.globl	ftrace_call
 ftrace_call:
 	nop					/* bl <tracer> */
@@ -117,8 +126,8 @@ ftrace_graph_call:
 FUNC_END ftrace_caller
 
 /*
- * From ftrace_graph_call, with ftrace_caller's record. ftrace_call holds a call, or did when it was reached, and that
- * may have used x0 to x3.
+ * From ftrace_graph_call, with ftrace_caller's record on the stack. ftrace_call holds a call, or did when it was
+ * reached, and that may have used x0 to x3: so the arguments are made again, from the record, as x30 is spoilt, too.
  */
 FUNC ftrace_graph_caller
 	.cfi_startproc
@@ -126,9 +135,9 @@ FUNC ftrace_graph_caller
 	.cfi_rel_offset x29, 0
 	.cfi_rel_offset x30, 8
 	ldp	x2, x0, [sp]			/* x29 of foo, ip + 4 */
-	ldr	x1, [x2, #8]
-	sub	x0, x0, #4
-	mov	x3, sp
+	ldr	x1, [x2, #8]			/* parent_ip */
+	sub	x0, x0, #4			/* ip */
+	mov	x3, sp				/* fregs */
 	call_graph_enter
 	record_pop_and_return
 	.cfi_endproc
@@ -136,7 +145,7 @@ FUNC_END ftrace_graph_caller
 
 /*
  * While some sites are wanted by tracers of entries only and others by tracers of returns only, each kind of site calls
- * one of these two in ftrace_caller's place, so that nobody looks at a call that is not for him.
+ * one of these two in ftrace_caller's place, so that no tracer is told of a call that it did not ask for.
  */
 FUNC ftrace_entry_caller
 	.cfi_startproc
@@ -161,8 +170,14 @@ FUNC_END ftrace_return_caller
 /*
  * What sites call whose users are handed to C with the user, one by one, or with all registers. The first instructions
  * of each keep preemption off until C has called the user, and an interrupt between them does not preempt
- * (.ftrace.text, <kernel/entry.h>): while the machine is stopped to change users nobody is on his way to one
+ * (.ftrace.text, <kernel/entry.h>). So while the machine is stopped to change users, no task is on its way to one
  * (docs/tricks.md).
+ *
+ *     x16  current: SP_EL0 holds it in the kernel      both are free here: AAPCS64 (6.1.1) gives x16 and x17
+ *     w17  its preempt_count                           to code between a call and its target
+ *
+ * Load, add, store without a lock is right: only this task, and interrupts that leave the count as they found it, write
+ * it. The head ends with a branch: what lies in .ftrace.text is recognised by its address, and must be short.
  */
 .macro user_head name
 	.pushsection .ftrace.text, "ax", %progbits
@@ -181,12 +196,16 @@ FUNC_END \name
 \name\()_body:
 .endm
 
-/* Sites that only one user wants: void ftrace_ops_single_func(ip, parent_ip, op, fregs) */
+/*
+ * Sites that only one user wants: void ftrace_ops_single_func(ip, parent_ip, op, fregs). Four such entries, so that
+ * four users can have sites of their own, each site calling the entry of its user; a fifth user's sites go by the list.
+ */
 .macro single_caller nr
 	user_head ftrace_single_caller_\nr
 	.cfi_startproc
 	record_push
 	arguments
+	/* x2 = the user, read with preemption off: it stays one until C has called it. */
 	adrp	x2, ftrace_single_ops + 8 * \nr
 	ldr	x2, [x2, :lo12:ftrace_single_ops + 8 * \nr]
 	bl	ftrace_ops_single_func
@@ -199,7 +218,10 @@ FUNC_END \name
 	single_caller 2
 	single_caller 3
 
-/* Sites with several: void ftrace_ops_list_func(ip, parent_ip, unused, fregs) */
+/*
+ * Sites with several users: void ftrace_ops_list_func(ip, parent_ip, unused, fregs). C finds out whose set holds ip. x2
+ * stays as the site left it.
+ */
 	user_head ftrace_list_caller
 	.cfi_startproc
 	record_push
@@ -210,16 +232,26 @@ FUNC_END \name
 	.size	ftrace_list_caller_body, . - ftrace_list_caller_body
 
 /*
- * Sites with a user that wants registers: bool ftrace_ops_regs_func(ip, parent_ip, regs, fregs). Below our record
- * lies a struct pt_regs, with the registers as they are at foo's site: pc is behind the hook, sp and x29 are foo's,
- * x30 is parent_ip, which the site had in it; x16 and x17 mean nothing. False: on in foo, with x0 to x28 taken from
- * regs. True: regs are those of the start of another function, and all are taken.
+ * Sites with a user that wants registers: bool ftrace_ops_regs_func(ip, parent_ip, regs, fregs). Below our record lies
+ * a struct pt_regs, with the registers as they are at foo's site: pc is behind the hook, sp and x29 are foo's, x30 is
+ * parent_ip, which the site had in it; x16 and x17 mean nothing. False: on in foo, with x0 to x28 taken from regs.
+ * True: regs are those of the start of another function, and all are taken.
+ *
+ *     |   x30, x29: our record                    |  <- fregs (x3), x29
+ *     +-------------------------------------------+
+ *     |   stackframe {x29 of foo, back into foo}  |  a copy, for who walks from regs
+ *     |   syscallno, orig_x0                      |
+ *     |   pstate, pc, sp                          |
+ *     |   x30: parent_ip                          |
+ *     |   x29 ... x0                              |  <- regs (x2), SP
+ *     +-------------------------------------------+
  */
 	user_head ftrace_regs_caller
 	.cfi_startproc
 	record_push
 	sub	sp, sp, #PT_REGS_SIZE
 	.cfi_adjust_cfa_offset PT_REGS_SIZE
+	/* All as they are: nothing but x16 and x17 has been touched since the site. */
 	stp	x0, x1, [sp, #0]
 	stp	x2, x3, [sp, #16]
 	stp	x4, x5, [sp, #32]
@@ -235,24 +267,32 @@ FUNC_END \name
 	stp	x24, x25, [sp, #192]
 	stp	x26, x27, [sp, #208]
 	stp	x28, x29, [sp, #224]
+	/*
+	 * What the site's registers do not have: x30 and SP as foo knows them, and a PSTATE put together from its
+	 * parts.
+	 */
 	ldr	x1, [x29, #8]			/* parent_ip */
 	add	x3, sp, #PT_REGS_SIZE		/* fregs */
 	add	x4, x3, #16			/* sp of foo */
-	stp	x1, x4, [sp, #S_LR]
+	stp	x1, x4, [sp, #S_LR]		/* x30, then sp, which is next */
 	mrs	x5, nzcv
-	mrs	x6, daif
+	mrs	x6, daif			/* D, A, I, F: what is masked */
 	orr	x5, x5, x6
 	mov	x6, #PSR_MODE_EL1h
 	orr	x5, x5, x6
-	stp	x30, x5, [sp, #S_PC]
-	mov	x5, #NO_SYSCALL_ASM
+	stp	x30, x5, [sp, #S_PC]		/* pc: behind the BL, then pstate */
+	mov	x5, #NO_SYSCALL_ASM		/* so that nobody takes it for an entry from user mode */
 	stp	x0, x5, [sp, #S_ORIG_X0]
-	stp	x29, x30, [sp, #S_STACKFRAME]
+	stp	x29, x30, [sp, #S_STACKFRAME]	/* walks that begin with regs go on at foo */
 	sub	x0, x30, #4			/* ip */
 	mov	x2, sp				/* regs */
 	mov	x29, x3				/* our record is the innermost from here on */
 	bl	ftrace_ops_regs_func
-	and	w16, w0, #0xff
+	and	w16, w0, #0xff			/* a bool is the low byte, the rest is undefined (AAPCS64, 6.8.2) */
+	/*
+	 * Both ends: x0 to x28 from regs, where the user may have changed them. x16 holds the answer, so it and x17
+	 * wait.
+	 */
 	ldp	x0, x1, [sp, #0]
 	ldp	x2, x3, [sp, #16]
 	ldp	x4, x5, [sp, #32]
@@ -267,16 +307,17 @@ FUNC_END \name
 	ldp	x24, x25, [sp, #192]
 	ldp	x26, x27, [sp, #208]
 	ldr	x28, [sp, #224]
-	cbnz	w16, 1f
-	add	sp, sp, #PT_REGS_SIZE
+	cbnz	w16, 1f				/* another function */
+	add	sp, sp, #PT_REGS_SIZE		/* regs go, our record is left */
 	.cfi_remember_state
 	.cfi_adjust_cfa_offset -PT_REGS_SIZE
 	record_pop_and_return
 	.cfi_restore_state
+	/* As if foo's caller had called the other function: SP, x29 and x30 are those at its first instruction. */
 1:	ldp	x16, x17, [sp, #S_SP]		/* and pc, which is next */
-	ldp	x29, x30, [sp, #232]
-	mov	sp, x16
-	br	x17
+	ldp	x29, x30, [sp, #232]		/* by number: two fields side by side in the array of registers */
+	mov	sp, x16				/* last: our frame is below SP now, free to be overwritten */
+	br	x17				/* both are free there */
 	.cfi_endproc
 	.size	ftrace_regs_caller_body, . - ftrace_regs_caller_body
 
@@ -299,13 +340,14 @@ FUNC return_to_handler
 	nop
 	.globl	return_to_handler_entry
 return_to_handler_entry:
+	/* As a call would have left it: the record of the function that foo's caller seems to have called. */
 	stp	x29, x30, [sp, #-32]!
 	.cfi_def_cfa_offset 32
 	.cfi_offset x29, -32
 	.cfi_offset x30, -24
 	mov	x29, sp
-	stp	x0, x1, [sp, #16]
-	mov	x0, sp
+	stp	x0, x1, [sp, #16]		/* C may spoil them, and foo's caller waits for them */
+	mov	x0, sp				/* regs: {x29, x30, x0, x1} */
 	adrp	x4, fgraph_return_func
 	ldr	x4, [x4, :lo12:fgraph_return_func]
 	blr	x4				/* void fgraph_return_func(struct fgraph_ret_regs *) */

@@ -17,8 +17,12 @@
 	.text
 .macro HOOK_THUNK name
 FUNC \name\()_thunk
+	/*
+	 * The frame record first: at every instruction behind it a walk finds the function, the place and its caller.
+	 */
 	stp	x29, x30, [sp, #-176]!
-	mov	x29, sp
+	mov	x29, sp				/* fp: NAME walks from here to tell who called */
+	/* What AAPCS64 (6.1.1) lets a callee spoil, and the code around the place believes untouched. */
 	stp	x0, x1, [sp, #16]
 	stp	x2, x3, [sp, #32]
 	stp	x4, x5, [sp, #48]
@@ -28,10 +32,11 @@ FUNC \name\()_thunk
 	stp	x12, x13, [sp, #112]
 	stp	x14, x15, [sp, #128]
 	stp	x16, x17, [sp, #144]
-	str	x18, [sp, #160]
-	mov	x0, x30
+	str	x18, [sp, #160]			/* the platform's register: saved as well, it costs one store */
+	mov	x0, x30				/* ip: behind the BL, as <trace/preemptirq.h> has it */
 	mov	x1, x29
 	bl	\name
+	/* NAME returns nothing, so x0 is restored with the others. */
 	ldp	x0, x1, [sp, #16]
 	ldp	x2, x3, [sp, #32]
 	ldp	x4, x5, [sp, #48]
@@ -42,12 +47,15 @@ FUNC \name\()_thunk
 	ldp	x14, x15, [sp, #128]
 	ldp	x16, x17, [sp, #144]
 	ldr	x18, [sp, #160]
-	ldp	x29, x30, [sp], #176
+	ldp	x29, x30, [sp], #176		/* x30 was spoilt by the BL at the place: the one that gcc knows of */
 	ret
 FUNC_END \name\()_thunk
 .endm
 
-	/* <trace/preemptirq.h> */
+/*
+ * One for each hook of <trace/preemptirq.h>, whose functions are in trace/tracers/preemptirq.c. The flags are not kept:
+ * at the place they are declared as spoilt.
+ */
 	HOOK_THUNK trace_hardirqs_off
 	HOOK_THUNK trace_hardirqs_disable
 	HOOK_THUNK trace_hardirqs_on

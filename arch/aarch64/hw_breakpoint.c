@@ -104,6 +104,10 @@ int arch_hw_breakpoint_check(const struct perf_event_attr *attr)
 	return attr->bp_len && (attr->bp_addr & 7) + attr->bp_len <= 8 ? 0 : -EINVAL;
 }
 
+/*
+ * Make watchpoint n of this CPU what hw_breakpoint_of(n) says now, or switch it off. A watchpoint watches eight aligned
+ * bytes, and BAS has a bit for each of them that counts. Context: interrupts off. Not traced.
+ */
 static notrace void load_watchpoint(unsigned n)
 {
 	const struct perf_event *bp = hw_breakpoint_of(n);

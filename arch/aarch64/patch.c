@@ -208,6 +208,12 @@ static notrace void invalidate_icache(void)
 	}
 }
 
+/*
+ * All that was written becomes what CPUs execute. The order is the architecture's (Arm ARM, concurrent modification and
+ * execution of instructions): clean the data cache to where instructions are fetched from, wait, invalidate the
+ * instruction caches, wait. Then the aliases go, so text cannot be written any more, and ISB makes this CPU fetch
+ * again; other CPUs do the same when they leave the stop.
+ */
 notrace void arch_patch_end(void)
 {
 	if (site_line != NO_LINE) {

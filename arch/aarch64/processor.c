@@ -66,6 +66,10 @@ static unsigned id_field(u64 reg, unsigned shift)
 	return (reg >> shift) & 15;
 }
 
+/*
+ * AT_HWCAP: what programs may use, as Linux numbers the bits. Each field of an ID register counts up with what it adds,
+ * so a comparison is enough.
+ */
 unsigned long arch_elf_hwcap(void)
 {
 	u64 isar0 = read_sysreg(id_aa64isar0_el1), pfr0 = read_sysreg(id_aa64pfr0_el1);

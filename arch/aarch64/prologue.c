@@ -4,8 +4,8 @@
  * Between a function's start and its site gcc has a handful of instructions, without a branch: it pushes the frame
  * record, saves the x19 to x28 that the function is going to use, and puts the arguments that are wanted later where
  * the call of the hook does not spoil them. They are read here one by one, and what they did is known afterwards: how
- * far sp has moved, where each saved register lies, and where each argument is. What is none of these may only write
- * a register, and whatever that held counts as lost.
+ * far sp has moved, where each saved register lies, and where each argument is. An instruction of another kind may
+ * only write a register, and whatever that held counts as lost.
  *
  * Arguments that the function does not use are nowhere but in their registers, and x0's is overwritten by the site. It
  * cannot be given to the function that replaces; it is 0 there.
@@ -208,6 +208,12 @@ bool arch_ftrace_can_redirect(unsigned long ip)
 	return true;
 }
 
+/*
+ * The site follows the prologue, which has moved arguments and saved registers; this takes all of it back. Arguments
+ * come from where the prologue put them, a register that was changed by adding or a slot of the stack; saved registers
+ * from their slots; x29 and x30 from the frame record. All of it is read before SP moves up, for what is below SP may
+ * be overwritten.
+ */
 void arch_ftrace_redirect(unsigned long ip, struct pt_regs *regs)
 {
 	u64 old[LR], start, fp = regs->regs[FP];

@@ -80,6 +80,10 @@ void psci_init(void)
 		pr_warn("psci: FDT gives no method; no other CPUs, no power-off\n");
 }
 
+/*
+ * The firmware's answers in our terms (Arm DEN 0022, return codes). 0: the CPU will begin at `entry` with the MMU off
+ * and x0 = context.
+ */
 int psci_cpu_on(u64 mpidr, phys_addr_t entry, u64 context)
 {
 	if (conduit == PSCI_NONE)

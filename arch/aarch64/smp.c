@@ -22,6 +22,10 @@ extern char reserved_pg_dir[];
 const struct smp_irq_ops *smp_irq_ops;
 static struct secondary_data secondary_data[NR_CPUS]; /* [its CPU's starter, until the CPU runs] */
 
+/*
+ * Stacks first, since they can fail; then what the CPU needs before it can ask, in its secondary_data, whose address
+ * firmware hands over in x0.
+ */
 int arch_cpu_start(unsigned cpu, struct task_struct *idle)
 {
 	struct secondary_data *data = &secondary_data[cpu];

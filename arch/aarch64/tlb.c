@@ -48,7 +48,7 @@ void flush_tlb_range(struct mm_struct *mm, unsigned long start, unsigned long en
 		return;
 	}
 	dsb(ishst);
-	/* Not before: who gives the mm a new ASID after this look finds the entries as they are now. */
+	/* Not before: a CPU that gives the mm a new ASID after this look finds the entries as they are now. */
 	asid = mm_asid(mm);
 	for (unsigned long va = start; va < end; va += PAGE_SIZE)
 		tlbi(vale1is, tlbi_arg(va, asid));

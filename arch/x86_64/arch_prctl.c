@@ -33,6 +33,10 @@ static int set_base(u64 *field, u32 msr, unsigned long addr)
 	return 0;
 }
 
+/*
+ * arch_prctl(2): the bases of FS and GS, which a program's threads use for their own data. -EPERM for a base outside
+ * user space (set_base), -EFAULT, -EINVAL.
+ */
 SYSCALL_DEFINE2(arch_prctl, int, option, unsigned long, addr)
 {
 	struct thread_struct *thread = &current->thread;

@@ -12,8 +12,8 @@ DEFINE_PER_CPU(struct mm_struct *, loaded_mm) = &init_mm;
 
 /*
  * The sequentially consistent store is a full barrier (an XCHG): loaded_mm is seen by all before the tables
- * of `next` are walked for the first time. Whoever changes an entry after that sees that we may hold it;
- * whoever changed it before has it seen by our walk (tlb.c). Loading CR3 serialises, so it orders the two as
+ * of `next` are walked for the first time. Code that changes an entry after that sees that we may hold it;
+ * an entry that was changed before is seen by our walk (tlb.c). Loading CR3 serialises, so it orders the two as
  * well, but the exchange costs no instruction more than a move.
  */
 void arch_switch_mm(struct mm_struct *prev, struct mm_struct *next, unsigned cpu)

@@ -215,6 +215,7 @@ bool is_cpu_entry_memory(unsigned long from, unsigned long bytes)
 	return false;
 }
 
+/* Tables and a stack for each IST entry. All that was allocated goes back if one is missing. */
 int cpu_desc_alloc(unsigned cpu)
 {
 	struct cpu_tables *t = kzalloc(sizeof(*t), GFP_KERNEL);

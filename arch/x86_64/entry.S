@@ -64,7 +64,7 @@
 /* The frame record of an entry from user mode, and the handler's argument. Frees rdi and rbp. */
 .macro user_frame
 	push	$0
-	push	$0
+	push	$0				/* no caller: a walk by frame records ends here */
 	mov	%rsp, %rbp
 	mov	%rsp, %rdi
 .endm
@@ -154,13 +154,13 @@ FUNC_END idt_stubs
 	CLAC
 	testb	$3, 24(%rsp)			/* the privilege level in cs: 3 is user mode */
 	jz	1f
-	swapgs
+	swapgs					/* from here on %gs: is this CPU's per-CPU area */
 	push_regs
 	user_frame
 	call	\handler
 	jmp	ret_to_user
 1:
-	push_regs
+	push_regs				/* GS is ours already */
 	kernel_frame
 	call	\handler
 	pop_regs
@@ -199,7 +199,7 @@ FUNC exception_entry
 	push_regs
 	kernel_frame
 	cmpq	$.Liret_to_user, S_RIP(%rsp)
-	jne	1f
+	jne	1f				/* an ordinary exception of the kernel */
 	swapgs					/* user mode was not reached: C, and the fix-up, want our GS */
 1:
 	call	exc_handler
@@ -214,15 +214,15 @@ FUNC exception_entry
 	 * The exception came while an NMI was served. IRETQ would let the next NMI in, which would begin at the top
 	 * of the stack that this one still stands on; so go back without it: code and stack segment stay, the flags
 	 * come by POPFQ (IF is off in them), rip by RET. The two words for that are written right below the
-	 * interrupted rsp: over what the CPU has pushed there, so everything is read first, and where rsp shall
-	 * point is kept in orig_rax.
+	 * interrupted rsp: over what the CPU has pushed there, so everything is read first, and the new rsp is
+	 * kept in orig_rax.
 	 *
 	 *     interrupted rsp -> |         |
 	 *                        | rip     |  popped by RET
 	 *                        | rflags  |  <- orig_rax
 	 */
 .Lback_into_nmi:
-	mov	S_RSP(%rsp), %rax
+	mov	S_RSP(%rsp), %rax		/* where the two words go: below what was interrupted */
 	mov	S_RIP(%rsp), %rcx
 	mov	S_RFLAGS(%rsp), %rdx
 	mov	%rcx, -8(%rax)
@@ -291,29 +291,30 @@ FUNC entry_SYSCALL_64
 	/*
 	 * SYSRET takes rip from rcx and rflags from r11, and the selectors are fixed: it does when that is what is
 	 * wanted. Not so after a signal, exec or rt_sigreturn. It would clear RF, and with TF trap in the wrong
-	 * place. And on Intel's CPUs a rip that is not canonical raises #GP while still in the kernel, with the
+	 * place. On Intel's CPUs a rip that is not canonical also raises #GP while still in the kernel, with the
 	 * user's rsp and GS: so it must lie in the lower half, bits 63 to 47 all zero. A SYSCALL in the last two
 	 * bytes of that half would have its return address just beyond; TASK_SIZE leaves the last page out, but
 	 * this test relies on nobody.
 	 */
+	/* Each test that fails leads to IRETQ, which can restore anything. */
 	mov	S_RIP(%rsp), %rcx
 	mov	S_RFLAGS(%rsp), %r11
 	cmp	%rcx, S_RCX(%rsp)
-	jne	ret_to_user
+	jne	ret_to_user			/* rip is not what SYSCALL put into rcx */
 	cmp	%r11, S_R11(%rsp)
-	jne	ret_to_user
+	jne	ret_to_user			/* the same of the flags and r11 */
 	cmpl	$__USER_CS, S_CS(%rsp)
 	jne	ret_to_user
 	cmpl	$__USER_DS, S_SS(%rsp)
 	jne	ret_to_user
 	test	$RFLAGS_TF_RF, %r11d
-	jnz	ret_to_user
+	jnz	ret_to_user			/* a single step, or a breakpoint to be passed */
 	mov	%rcx, %rdx
 	shr	$47, %rdx
-	jnz	ret_to_user
+	jnz	ret_to_user			/* not in the lower half */
 	pop_regs
 	mov	S_RSP-S_VECTOR(%rsp), %rsp	/* rsp was at `vector` */
-	swapgs
+	swapgs					/* from here to the end: the user's GS in the kernel */
 	sysretq
 	.cfi_endproc
 FUNC_END entry_SYSCALL_64
@@ -383,6 +384,7 @@ FUNC_END nmi_entry
  * runs before that, here and there, touches only memory that may not be watched (arch_hw_breakpoint_check).
  */
 FUNC debug_entry
+	/* On the IST stack with all registers the interrupted code's: the test may change nothing but flags. */
 	testb	$3, 24(%rsp)			/* the privilege level in cs */
 	jnz	.Ldebug_from_user
 	paranoid_entry
@@ -400,10 +402,10 @@ FUNC debug_entry
 .Ldebug_from_user:
 	cld
 	CLAC
-	swapgs
+	swapgs					/* user mode's GS is the user's, without exception */
 	push	%rdi
 	mov	%rsp, %rdi			/* {rdi, vector, 0, rip, cs, rflags, rsp, ss} */
-	mov	%gs:kernel_stack_end, %rsp
+	mov	%gs:kernel_stack_end, %rsp	/* the task's stack is empty: it came from user mode */
 	push	56(%rdi)
 	push	48(%rdi)
 	push	40(%rdi)
@@ -411,11 +413,15 @@ FUNC debug_entry
 	push	24(%rdi)
 	push	16(%rdi)
 	push	8(%rdi)
-	mov	(%rdi), %rdi
+	mov	(%rdi), %rdi			/* rdi is the user's again, for push_regs */
 	jmp	.Lfrom_user
 FUNC_END debug_entry
 
-/* These two do not return. */
+/*
+ * #DF and #MC do not return: what was interrupted may be in any state, and IRETQ out of one that came while an NMI was
+ * served would let the next NMI in (nmi_entry). The handlers report and end the machine; UD2 is for a handler that
+ * returned all the same.
+ */
 FUNC double_fault_entry
 	paranoid_entry
 	call	double_fault_handler
@@ -439,7 +445,7 @@ FUNC_END machine_check_entry
 FUNC call_on_irq_stack
 	push	%rbp
 	mov	%rsp, %rbp
-	mov	%rdx, %rsp
+	mov	%rdx, %rsp			/* its end: nothing is on it while a task's stack is in use */
 	call	*%rsi
 	mov	%rbp, %rsp			/* rbp is callee saved: still ours */
 	pop	%rbp
@@ -464,8 +470,8 @@ FUNC cpu_switch_to
 	push	%r13
 	push	%r14
 	push	%r15
-	mov	%rsp, TSK_THREAD_SP(%rdi)
-	mov	TSK_THREAD_SP(%rsi), %rsp
+	mov	%rsp, TSK_THREAD_SP(%rdi)	/* prev's turn ends: what is above is its switch_frame */
+	mov	TSK_THREAD_SP(%rsi), %rsp	/* next's stack, as its own call of this left it */
 	mov	%rsi, %gs:current_task
 	mov	%rdi, %rax
 	pop	%r15
@@ -474,7 +480,7 @@ FUNC cpu_switch_to
 	pop	%r12
 	pop	%rbx
 	pop	%rbp
-	ret
+	ret					/* into next: its call of this, or ret_from_fork */
 FUNC_END cpu_switch_to
 
 /*
@@ -482,6 +488,7 @@ FUNC_END cpu_switch_to
  * argument (arch_copy_thread). rsp = its pt_regs, rbp = the frame record in them.
  */
 FUNC ret_from_fork
+	/* The first turn ends as every switch does: the task that went out is finished with (schedule_tail). */
 	mov	%rax, %rdi
 	call	schedule_tail
 	test	%rbx, %rbx

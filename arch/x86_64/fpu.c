@@ -41,7 +41,7 @@ static const union {
 	struct fpu_legacy legacy;
 } initial_state __aligned(64) = {.legacy = {.cwd = 0x37f, .mxcsr = 0x1f80}};
 
-/* Whose values this CPU's registers hold, if that task's fpu.cpu says so too. [this CPU, interrupts or
+/* The task whose values this CPU's registers hold, if its fpu.cpu says so too. [this CPU, interrupts or
  * preemption off] */
 static DEFINE_PER_CPU(struct task_struct *, fpu_owner);
 
@@ -165,6 +165,11 @@ static bool avx_fits(void)
 	return r.eax + r.ebx <= FPU_STATE_SIZE;
 }
 
+/*
+ * What the boot CPU has decides for all: FXSAVE, or XSAVE with x87 and SSE, and AVX if its state fits into what a task
+ * has room for. The bits of MXCSR that exist are read from a state that the CPU writes. Context: boot, before the first
+ * task.
+ */
 void fpu_init(void)
 {
 	static union { /* [boot] */

@@ -44,6 +44,10 @@ unsigned fpu_frame_size(void)
 	return fpu_state_size + (fpu_has_xsave ? sizeof(u32) : 0);
 }
 
+/*
+ * The registers go to memory first (fpu_preserve), and from there to the program. Two magic numbers, in bytes that the
+ * CPU does not use and behind the state, tell a handler that the frame has more than FXSAVE's part (Linux's layout).
+ */
 int fpu_save_frame(void __user *frame)
 {
 	const struct xstate *state = (void *)current->thread.fpu.state;
@@ -94,6 +98,10 @@ static bool valid_header(const struct xstate_header *h)
 	return !rest && !(h->xfeatures & ~fpu_features);
 }
 
+/*
+ * Nothing of the frame is believed: a program may have written all of it. A state that XRSTOR would refuse with #GP is
+ * refused here: unknown features, bits of MXCSR that do not exist. Without the magic numbers only FXSAVE's part counts.
+ */
 int fpu_restore_frame(const void __user *frame)
 {
 	struct xstate state = {0};

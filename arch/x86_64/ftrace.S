@@ -15,8 +15,8 @@
  *
  * So nothing of foo is on the stack but its return address, and every register that may hold an argument is
  * live: rdi, rsi, rdx, rcx, r8, r9. The callee keeps rbx, rbp and r12 to r15 itself; r11 and the flags mean
- * nothing at a function's entry (System V ABI, 3.2.1). Nor do al (how many vector registers a variadic call
- * uses: the kernel is built without them) and r10 (static chain: the kernel has no nested functions).
+ * nothing at a function's entry (System V ABI, 3.2.1). Two more mean nothing: al (how many vector registers a
+ * variadic call uses: the kernel is built without them) and r10 (static chain: the kernel has no nested functions).
  *
  * A walk by frame records would leave out foo's caller, since foo has no record: {its caller's rbp,
  * parent_ip} is what foo is going to push, so we push it in its place, and ours below. The stack, at any
@@ -60,7 +60,10 @@
 
 	.section .ftrace_callers.text, "ax", @progbits
 	.cfi_sections .debug_frame		/* the file has it, the memory has not */
-/* The stack of the picture; and the arguments of what is called. */
+/*
+ * The stack of the picture. Two records: the one that stands in for foo's, which has none yet, and our own. The last
+ * instruction leaves rsp at struct ftrace_regs.
+ */
 .macro fregs_push
 	push_cfi 8(%rsp)				/* parent_ip */
 	push_cfi %rbp				/* the record that foo is about to push */
@@ -76,6 +79,7 @@
 	push_cfi %rsi
 	push_cfi %rdi
 .endm
+/* The arguments of what is called, from the stack of the picture: so this can be repeated when they have been used. */
 .macro arguments
 	movq	FREGS_PC(%rsp), %rdi
 	subq	$5, %rdi			/* ip */
@@ -91,7 +95,7 @@
 	pop_cfi	%rcx
 	pop_cfi	%r8
 	pop_cfi	%r9
-	movq	FREGS_CALLER_BP - FREGS_RECORD(%rsp), %rbp
+	movq	FREGS_CALLER_BP - FREGS_RECORD(%rsp), %rbp /* rsp has come to our record; rbp is found above it */
 	.cfi_restore %rbp
 	addq	$FREGS_PC - FREGS_RECORD, %rsp	/* only ip + 5 and parent_ip are left */
 	.cfi_adjust_cfa_offset -(FREGS_PC - FREGS_RECORD)
@@ -104,8 +108,8 @@
  */
 FUNC __fentry__
 	.cfi_startproc
-	cmpb	$0, ftrace_early_on(%rip)
-	jne	1f
+	cmpb	$0, ftrace_early_on(%rip)	/* true from the first call on (trace/ftrace/early.c) */
+	jne	1f				/* the call is noted */
 	ret
 1:	fregs_push
 	arguments
@@ -129,6 +133,7 @@ FUNC ftrace_caller
 	.cfi_startproc
 	fregs_push
 	arguments
+	/* The two places below are patched one by one, never moved. */
 	.globl	ftrace_call
 ftrace_call:
 	nop5					/* call <tracer> */
@@ -157,7 +162,7 @@ FUNC_END ftrace_graph_caller
 
 /*
  * While some sites are wanted by tracers of entries only and others by tracers of returns only, each kind of site calls
- * one of these two in ftrace_caller's place, so that nobody looks at a call that is not for him.
+ * one of these two in ftrace_caller's place, so that no tracer is told of a call that it did not ask for.
  */
 FUNC ftrace_entry_caller
 	.cfi_startproc
@@ -182,7 +187,7 @@ FUNC_END ftrace_return_caller
 /*
  * What sites call whose users are handed to C with the user, one by one, or with all registers. The first two
  * instructions of each keep preemption off until C has called the user, and an interrupt between them does not preempt
- * (.ftrace.text, <kernel/entry.h>): while the machine is stopped to change users nobody is on his way to one
+ * (.ftrace.text, <kernel/entry.h>): while the machine is stopped to change users, no task is on its way to one
  * (docs/tricks.md). r11 means nothing at a function's entry.
  */
 .macro user_head name
@@ -199,13 +204,16 @@ FUNC_END \name
 \name\()_body:
 .endm
 
-/* Sites that only one user wants: void ftrace_ops_single_func(ip, parent_ip, op, fregs) */
+/*
+ * Sites that only one user wants: void ftrace_ops_single_func(ip, parent_ip, op, fregs). Four such entries, so that
+ * four users can have sites of their own, each site calling the entry of its user; a fifth user's sites go by the list.
+ */
 .macro single_caller nr
 	user_head ftrace_single_caller_\nr
 	.cfi_startproc
 	fregs_push
 	arguments
-	movq	ftrace_single_ops + 8 * \nr(%rip), %rdx
+	movq	ftrace_single_ops + 8 * \nr(%rip), %rdx /* the user, read with preemption off: it stays one */
 	call	ftrace_ops_single_func
 	fregs_pop_and_return
 	.cfi_endproc
@@ -216,7 +224,10 @@ FUNC_END \name
 	single_caller 2
 	single_caller 3
 
-/* Sites with several: void ftrace_ops_list_func(ip, parent_ip, unused, fregs) */
+/*
+ * Sites with several users: void ftrace_ops_list_func(ip, parent_ip, unused, fregs). C finds out whose set holds ip.
+ * rdx stays as the site left it.
+ */
 	user_head ftrace_list_caller
 	.cfi_startproc
 	fregs_push
@@ -235,6 +246,9 @@ FUNC_END \name
 	user_head ftrace_regs_caller
 	.cfi_startproc
 	fregs_push
+	/*
+	 * From its end, as a CPU and entry.S would push it. Offsets from rsp count the words that are pushed already.
+	 */
 	push_cfi $__KERNEL_DS
 	leaq	FREGS_PARENT + 8(%rsp), %rdi		/* kept in fregs */
 	push_cfi %rdi				/* rsp */
@@ -260,17 +274,18 @@ FUNC_END \name
 	push_cfi %r14
 	push_cfi %r15
 	push_cfi FREGS_PC + 22 * 8(%rsp)		/* stackframe */
-	push_cfi FREGS_CALLER_BP + 23 * 8(%rsp)
+	push_cfi FREGS_CALLER_BP + 23 * 8(%rsp)	/* the record {rbp, rip}: walks that begin with regs go on at foo */
 	movq	%rsp, %rdx			/* regs */
 	leaq	PT_REGS_SIZE(%rsp), %rcx	/* fregs */
 	movq	FREGS_PC(%rcx), %rdi
 	subq	$5, %rdi			/* ip */
 	movq	FREGS_PARENT(%rcx), %rsi	/* parent_ip */
 	call	ftrace_ops_regs_func
-	movq	S_RIP(%rsp), %rax
-	movq	%rax, PT_REGS_SIZE + FREGS_PC(%rsp)
+	movq	S_RIP(%rsp), %rax		/* rip may be the start of another function, */
+	movq	%rax, PT_REGS_SIZE + FREGS_PC(%rsp) /* and takes the place of ip + 5: RET below goes there */
 	addq	$16, %rsp			/* stackframe */
 	.cfi_adjust_cfa_offset -16
+	/* rbp, too: the record of foo's caller, which neither foo nor another function has hidden yet. */
 	pop_cfi	%r15
 	pop_cfi	%r14
 	pop_cfi	%r13
@@ -322,7 +337,7 @@ return_to_handler_entry:
 	movq	%rsp, %rbp
 	push_cfi %rdx
 	push_cfi %rax
-	movq	%rsp, %rdi
+	movq	%rsp, %rdi			/* regs: {rax, rdx, rbp, rip} */
 	call	*fgraph_return_func(%rip)	/* void fgraph_return_func(struct fgraph_ret_regs *) */
 	pop_cfi	%rax
 	pop_cfi	%rdx

@@ -14,17 +14,18 @@
 #include <generated/asm-offsets.h>
 
 	.text
-	.cfi_sections .debug_frame
+	.cfi_sections .debug_frame		/* the file has it, the memory has not */
 FUNC arch_ftrace_call_direct
 	.cfi_startproc
+	/* A frame of C's kind: rbp brings rsp back, whatever the trampoline's stack came to. */
 	pushq	%rbp
 	.cfi_adjust_cfa_offset 8
 	.cfi_rel_offset %rbp, 0
 	movq	%rsp, %rbp
 	.cfi_def_cfa_register %rbp
 	subq	$8, %rsp		/* the ABI wants a multiple of 16 before the call */
-	pushq	%rdx
-	movq	%rcx, %r11
+	pushq	%rdx				/* parent_ip: what the trampoline finds above its return address */
+	movq	%rcx, %r11			/* rcx and rsi are about to become arguments */
 	movq	%rsi, %rax
 	movq	S_RDI(%rax), %rdi
 	movq	S_RSI(%rax), %rsi
@@ -32,7 +33,7 @@ FUNC arch_ftrace_call_direct
 	movq	S_RCX(%rax), %rcx
 	movq	S_R8(%rax), %r8
 	movq	S_R9(%rax), %r9
-	call	*%r11
+	call	*%r11				/* pushes where it comes back to, below parent_ip */
 	leave
 	.cfi_def_cfa %rsp, 8
 	ret

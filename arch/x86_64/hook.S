@@ -20,8 +20,12 @@
 	.text
 .macro HOOK_THUNK name
 FUNC \name\()_thunk
+	/*
+	 * The frame record first: at every instruction behind it a walk finds the function, the place and its caller.
+	 */
 	push	%rbp
 	mov	%rsp, %rbp
+	/* What the ABI (3.2.1) lets a callee spoil, and the code around the place believes untouched. */
 	push	%rax
 	push	%rcx
 	push	%rdx
@@ -31,9 +35,10 @@ FUNC \name\()_thunk
 	push	%r9
 	push	%r10
 	push	%r11
-	mov	8(%rbp), %rdi
-	mov	%rbp, %rsi
+	mov	8(%rbp), %rdi			/* ip: what the CALL at the place has pushed */
+	mov	%rbp, %rsi			/* fp: NAME walks from here to tell who called */
 	call	\name
+	/* NAME returns nothing, so rax is restored with the others. */
 	pop	%r11
 	pop	%r10
 	pop	%r9
@@ -48,7 +53,10 @@ FUNC \name\()_thunk
 FUNC_END \name\()_thunk
 .endm
 
-	/* <trace/preemptirq.h> */
+/*
+ * One for each hook of <trace/preemptirq.h>, whose functions are in trace/tracers/preemptirq.c. The flags are not kept:
+ * at the place they are declared as spoilt.
+ */
 	HOOK_THUNK trace_hardirqs_off
 	HOOK_THUNK trace_hardirqs_disable
 	HOOK_THUNK trace_hardirqs_on

@@ -42,6 +42,11 @@ static bool is_entry_code(unsigned long pc)
 	       pc == (unsigned long)debug_handler;
 }
 
+/*
+ * Can a debug register watch this (SDM vol. 3, 18.2.4)? Lengths of 1, 2, 4 and 8 at addresses that are multiples of
+ * them; execution with length long alone, as Linux has it. Not what entries touch before they are safe: a breakpoint
+ * there would come again and again. 0 or -EINVAL.
+ */
 int arch_hw_breakpoint_check(const struct perf_event_attr *attr)
 {
 	if (attr->bp_addr < PAGE_OFFSET)
@@ -74,6 +79,7 @@ static u64 control_of(const struct perf_event_attr *attr)
 	return (attr->bp_type == HW_BREAKPOINT_W ? DR7_WRITE : DR7_READ_WRITE) | (u64)length[attr->bp_len] << 2;
 }
 
+/* The number of a debug register is part of the instruction, so each has its own. */
 static void write_address(unsigned n, u64 address)
 {
 	switch (n) {

@@ -21,7 +21,7 @@
  * takes it out of there. So whoever patches says so (text_changes), and then waits until no NMI is
  * being served in full. An NMI that comes later sees text_changes and only counts itself, in code
  * that has no site. Each side stores its own word and reads the other's with a full barrier in
- * between, so they cannot both miss the other. Whoever sent that NMI does without: a backtrace that
+ * between, so they cannot both miss the other. The sender of that NMI does without: a backtrace that
  * is asked for at this moment is reported as missing.
  */
 static DEFINE_PER_CPU(u32, nmi_in_full); /* [its CPU's NMIs] */
@@ -94,7 +94,7 @@ noinstr void nmi_handler(struct pt_regs *regs)
 	this_cpu(nmi_in_full) = 1;
 	smp_mb();
 	if (likely(!READ_ONCE(text_changes)))
-		default_do_nmi(); /* else: who sent it does without */
+		default_do_nmi(); /* else the sender does without */
 	smp_store_release(this_cpu_ptr(&nmi_in_full), 0);
 	if (regs->rip == idle_hlt[0])
 		regs->rip = idle_hlt[1];

@@ -11,7 +11,7 @@
 #include <irq/irqflags.h>
 #include <time/clock.h>
 
-#define DEBUG_EXIT_PORT 0xf4 /* -device isa-debug-exit,iobase=0xf4,iosize=0x04; nobody's elsewhere */
+#define DEBUG_EXIT_PORT 0xf4 /* -device isa-debug-exit,iobase=0xf4,iosize=0x04; elsewhere there is no device at it */
 
 /* PM1 control registers (ACPI 6.4, table 4.16). */
 #define PM1_SCI_EN     (1 << 0)

@@ -11,7 +11,7 @@
  *     2. full barrier                         b. loaded_mm = mm
  *     3. reads cpu_bitmap, then loaded_mm     c. full barrier; loads CR3, walks the tables
  *
- * Either 3 sees what a and b wrote, and the CPU is interrupted. Or it does not, then 3 comes before c, so 1
+ * Either 3 sees what a and b wrote, and the CPU is interrupted. If it does not, 3 comes before c, so 1
  * does, and the walk in c finds the changed entry. If 3 sees that the CPU has already written b for another
  * mm, it may still hold our translation for the few instructions until it loads CR3: with interrupts off,
  * in the kernel, where nothing touches user addresses; and the tables live until that CPU, having switched,
@@ -21,8 +21,8 @@
  * each CPU that wants something of it. The request names the CPUs that have not answered yet; its owner
  * waits, preemption off, until there is none.
  *
- * Why nobody waits for ever. Who waits serves the requests of others meanwhile, so two that flush at each
- * other go on even with interrupts off. Who holds a lock and flushes is waited for only by CPUs that spin
+ * Why no CPU waits for ever. One that waits serves the requests of others meanwhile, so two that flush at each
+ * other go on even with interrupts off. A CPU that holds a lock and flushes is waited for only by CPUs that spin
  * with interrupts on: taking such a lock with them off is ruled out where the functions are declared, and
  * what calls them (kernel/mm) holds only mutexes. stop_machine masks interrupts only when every CPU has
  * arrived in it by a switch of tasks, and a flush ends before its CPU switches. A CPU that stops for good

@@ -10,7 +10,10 @@
 #include <asm/page.h>
 #include <generated/asm-offsets.h>
 
-/* \insn may fault; then go on at \to. */
+/*
+ * \insn may fault; then go on at \to. What the fix-up finds: registers as they were before \insn, except that a string
+ * instruction stops between two elements, with rdi, rsi and rcx at the one that faulted.
+ */
 .macro try to, insn:vararg
 9999:	\insn
 	EX_TABLE 9999b, \to
@@ -29,70 +32,71 @@
 FUNC __copy_user
 	STAC
 	cmp	$8, %rdx
-	jb	1f
+	jb	1f				/* rdx = n, less than eight: the steps below do it all */
 	mov	%rdx, %rcx
-	shr	$3, %rcx
+	shr	$3, %rcx			/* eights */
 	try 5f, rep movsq
-	and	$7, %edx
-	jz	4f
+	and	$7, %edx			/* what the eights leave over */
+	jz	4f				/* a multiple of eight: rdx is 0 and all is copied */
 1:	/* Up to seven bytes: a step of each size that has its bit set in n. */
 	test	$4, %dl
 	jz	2f
+	/* A fault here goes to 6 with rdx = what is left: this step is the first of them. */
 	try 6f, mov	(%rsi), %ecx
 	try 6f, mov	%ecx, (%rdi)
 	add	$4, %rsi
 	add	$4, %rdi
 2:	test	$2, %dl
 	jz	3f
-	try 7f, movzwl	(%rsi), %ecx
+	try 7f, movzwl	(%rsi), %ecx		/* a fault here: at most three bytes are left, */
 	try 7f, mov	%cx, (%rdi)
 	add	$2, %rsi
 	add	$2, %rdi
 3:	test	$1, %dl
 	jz	4f
-	try 8f, movzbl	(%rsi), %ecx
+	try 8f, movzbl	(%rsi), %ecx		/* and here one */
 	try 8f, mov	%cl, (%rdi)
-4:	CLAC
+4:	CLAC					/* all copied; RET must not leave user memory open */
 	xor	%eax, %eax
 	ret
 	/* Something faulted. rdx = bytes left; then byte by byte up to the place. */
 5:	and	$7, %edx
-	lea	(%rdx, %rcx, 8), %rdx
+	lea	(%rdx, %rcx, 8), %rdx		/* eights not done, and what is behind them */
 	jmp	6f
 7:	and	$3, %edx
 6:	try 9f, movzbl	(%rsi), %ecx
 	try 9f, mov	%cl, (%rdi)
 	inc	%rsi
-	inc	%rdi
+	inc	%rdi				/* rsi and rdi are at the byte that rdx counts down from */
 	dec	%rdx
-	jnz	6b
+	jnz	6b				/* zero: the page has come meanwhile, and all is copied */
 	jmp	9f
 8:	mov	$1, %edx
 9:	CLAC
-	mov	%rdx, %rax
+	mov	%rdx, %rax			/* bytes not copied */
 	ret
 FUNC_END __copy_user
 
 /*
- * unsigned long __clear_user(void *to, unsigned long n): returns the bytes not cleared. rcx as above, rsi =
- * n.
+ * unsigned long __clear_user(void *to, unsigned long n): returns the bytes not cleared. rcx as above, rsi = n, rax the
+ * zeroes that are stored. A fault among the eights goes on byte by byte, to the exact place.
  */
 FUNC __clear_user
 	STAC
 	xor	%eax, %eax
 	mov	%rsi, %rcx
-	shr	$3, %rcx
+	shr	$3, %rcx			/* eights */
 	try 1f, rep stosq
 	mov	%esi, %ecx
-	and	$7, %ecx
+	and	$7, %ecx			/* rdi has come to the last up to seven bytes */
 	try 2f, rep stosb
 	CLAC
 	ret					/* rax is 0 */
 1:	and	$7, %esi
-	lea	(%rsi, %rcx, 8), %rcx
+	lea	(%rsi, %rcx, 8), %rcx		/* eights not done, and what is behind them */
 	try 2f, rep stosb
 2:	CLAC
-	mov	%rcx, %rax
+	mov	%rcx, %rax			/* 0 when the repetition came to the end */
 	ret
 FUNC_END __clear_user
 
@@ -110,31 +114,31 @@ FUNC __strncpy_from_user
 	xor	%eax, %eax
 	movabs	$0x0101010101010101, %r8
 	movabs	$0x8080808080808080, %r9
-	sub	$8, %rdx
-	jb	3f
+	sub	$8, %rdx			/* rax may go up to n - 8 while eights are read */
+	jb	3f				/* n < 8: rdx is negative, and 3 makes it n again */
 1:	try 3f, mov	(%rsi, %rax), %rcx	/* may touch the page behind the string: then byte by byte */
-	mov	%rcx, (%rdi, %rax)
+	mov	%rcx, (%rdi, %rax)		/* dst is the kernel's: it cannot fault */
 	mov	%rcx, %r10
 	sub	%r8, %r10
 	not	%rcx
 	and	%rcx, %r10
 	and	%r9, %r10
-	jnz	2f
+	jnz	2f				/* a zero byte among the eight */
 	add	$8, %rax
 	cmp	%rdx, %rax
-	jbe	1b
+	jbe	1b				/* another eight fit */
 	jmp	3f
-2:	bsf	%r10, %r10
-	shr	$3, %r10
+2:	bsf	%r10, %r10			/* number of its lowest set bit, 8 k + 7 */
+	shr	$3, %r10			/* k: the bytes before the zero */
 	add	%r10, %rax
 	CLAC
 	ret
 3:	add	$8, %rdx
 	cmp	%rdx, %rax
-	jae	5f
+	jae	5f				/* n bytes and no zero: rax is n */
 4:	try 6f, movzbl	(%rsi, %rax), %ecx
 	mov	%cl, (%rdi, %rax)
-	test	%ecx, %ecx
+	test	%ecx, %ecx			/* the zero is copied, and not counted */
 	jz	5f
 	inc	%rax
 	cmp	%rdx, %rax
@@ -154,7 +158,7 @@ FUNC_END __strncpy_from_user
 .macro get_user_func size, insn:vararg
 FUNC __get_user_\size
 	movabs	$(TASK_SIZE - \size), %rdx
-	cmp	%rdx, %rdi
+	cmp	%rdx, %rdi			/* unsigned: an address of the kernel's half is above, too */
 	ja	.Lget_user_far
 	STAC
 	try .Lget_user_bad, \insn
@@ -167,14 +171,18 @@ FUNC_END __get_user_\size
 	get_user_func 2, movzwl (%rdi), %eax
 	get_user_func 4, mov (%rdi), %eax
 	get_user_func 8, mov (%rdi), %rax
+	/* The store or load faulted: user memory is open. The other way in has not opened it. */
 .Lget_user_bad:
 	CLAC
 .Lget_user_far:
-	xor	%eax, %eax
+	xor	%eax, %eax			/* a value that came from nowhere is not to leak */
 	mov	$-EFAULT_ASM, %rdx
 	ret
 
-/* long __put_user_N(u64 v, void *p): 0 or -EFAULT. */
+/*
+ * long __put_user_N(u64 v, void *p): 0 or -EFAULT. The test is that of __get_user_N, and guards more here: a store into
+ * the kernel's half would succeed.
+ */
 .macro put_user_func size, insn:vararg
 FUNC __put_user_\size
 	movabs	$(TASK_SIZE - \size), %rdx

@@ -142,6 +142,10 @@ static unsigned gsi_base_of(phys_addr_t base)
 	return 0;
 }
 
+/*
+ * One IO-APIC of perhaps several. Its pins start masked; a driver that requests an interrupt programs its own. -EINVAL,
+ * -ENOSPC: more than the table has room for, -ERANGE: its first GSI has no vector, -ENOMEM.
+ */
 static int ioapic_probe(const struct device_desc *dev)
 {
 	struct ioapic *io = &ioapics[nr_ioapics];

@@ -331,6 +331,11 @@ static void lapic_cpu_init(void)
 
 static const struct smp_irq_ops lapic_smp_ops = {.send_ipi = lapic_send_ipi, .cpu_init = lapic_cpu_init};
 
+/*
+ * The boot CPU's local APIC, which also makes the machine able to send IPIs. x2APIC, by MSRs, where the CPU has it: no
+ * mapping, and one write sends an IPI. The 8259s are masked first, or they would deliver through the same CPU. -EINVAL,
+ * -ENOMEM.
+ */
 static int lapic_probe(const struct device_desc *dev)
 {
 	if (!dev->nr_reg)

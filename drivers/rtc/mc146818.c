@@ -145,6 +145,10 @@ static u64 days_since_epoch(const struct rtc_time *t)
 	return year * 365UL + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + t->day - 1 - 719468;
 }
 
+/*
+ * Read the clock once and set the wall clock by it; from then on the wall clock goes by the machine's counter. -EINVAL:
+ * no registers, or values that are no date.
+ */
 static int mc146818_probe(const struct device_desc *dev)
 {
 	struct rtc_time t;

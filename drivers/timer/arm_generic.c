@@ -109,6 +109,10 @@ static const struct clock_event_device phys_event = {
 	.setup_cpu = arch_timer_setup_cpu,
 };
 
+/*
+ * The virtual timer where firmware names its interrupt, for it is ours under any hypervisor; else the physical one.
+ * Both are switched off first: firmware may have left one running. -EINVAL: no frequency; errors of request_irq().
+ */
 static int arch_timer_probe(const struct device_desc *dev)
 {
 	bool virt = dev->nr_irq > PPI_VIRT;

@@ -39,7 +39,7 @@ u64 cpuid_apic_hz(void);
 extern const char *tsc_hz_source; /* who told tsc_hz [immutable after tsc_init] */
 
 /*
- * Use the HPET with its registers at `regs`: 0, or -ENODEV when it is none. Forget them: for boot, where they
+ * Use the HPET with its registers at `regs`: 0, or -ENODEV when there is no HPET. Forget them: for boot, where they
  * are reached otherwise than later. (hpet.c)
  */
 int hpet_start(void *regs);

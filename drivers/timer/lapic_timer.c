@@ -48,8 +48,8 @@ static void lapic_setup_cpu(void)
 
 /*
  * The deadline is one of this CPU's TSC, whichever counter serves as clock, and compared as 64 bits: what is
- * past is due at once. 0 would disarm; no TSC gets there in our time. Nor does one to what "never" amounts to
- * in ns, but in cycles that would not fit: 36 years do.
+ * past is due at once. 0 would disarm; no TSC gets there in our time, nor to what "never" amounts to in ns,
+ *  but in cycles that would not fit: 36 years do.
  */
 static void deadline_set_next_event(u64 delta_ns)
 {
@@ -124,6 +124,10 @@ static int use_count_down(void)
 	return 0;
 }
 
+/*
+ * The TSC's frequency first, if boot could not know it: the deadline is in its ticks, and a counting APIC timer is
+ * measured by it. -ENODEV.
+ */
 static int lapic_timer_probe(const struct device_desc *dev)
 {
 	if (!smp_irq_ops)

@@ -114,7 +114,7 @@ static bool something_there(struct tty_struct *tty, bool canon)
 
 	spin_lock_irqsave(&tty->lock, flags);
 	res = canon ? tty->canon != tty->tail : tty->head != tty->tail;
-	/* The mode was changed while we slept: look at it anew. */
+	/* The mode was changed while we slept: look at it again. */
 	res |= canon != !!L_FLAG(tty, ICANON);
 	spin_unlock_irqrestore(&tty->lock, flags);
 	return res;
@@ -185,6 +185,10 @@ static ssize_t read_locked(struct tty_struct *tty, struct file *f, char __user *
 	}
 }
 
+/*
+ * One reader at a time has the terminal's input; the others wait for the mutex, or get -EAGAIN with O_NONBLOCK. -EIO or
+ * -ERESTARTSYS for a job in the background (tty_check_change). Thread context.
+ */
 ssize_t n_tty_read(struct tty_struct *tty, struct file *f, char __user *buf, size_t n)
 {
 	ssize_t res = tty_check_change(tty, SIGTTIN);

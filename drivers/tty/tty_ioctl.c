@@ -58,7 +58,7 @@ static long set_termios(struct tty_struct *tty, const struct termios __user *fro
 	return 0;
 }
 
-/* TIOCGWINSZ. On a serial line nobody but TIOCSWINSZ knows the size; 24 by 80 is the beginning. */
+/* TIOCGWINSZ. On a serial line only TIOCSWINSZ can tell the size; 24 by 80 is the beginning. */
 static long get_winsize(struct tty_struct *tty, struct winsize __user *to)
 {
 	struct winsize w;

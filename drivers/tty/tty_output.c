@@ -187,7 +187,7 @@ void tty_flush_output(struct tty_struct *tty)
 	tty->column = tty->sent_column;
 	tty->writers_wait = false;
 	spin_unlock_irqrestore(&tty->tx_lock, flags);
-	raise_softirq(TTY_SOFTIRQ); /* whoever waited for room has it */
+	raise_softirq(TTY_SOFTIRQ); /* a task that waited for room has it */
 }
 
 void tty_set_stopped(struct tty_struct *tty, bool stop)
@@ -226,7 +226,7 @@ unsigned long tty_port_lock(struct tty_struct *tty)
 	unsigned long flags;
 
 	if (unlikely(oops_in_progress)) {
-		/* Whoever holds it may never let go: try for a while, then print all the same. */
+		/* Its holder may never let go: try for a while, then print all the same. */
 		local_irq_save(flags);
 		preempt_disable();
 		for (unsigned i = 0; i < 1000000; i++) {

@@ -164,7 +164,7 @@ static void raise_again(struct ns16550 *p)
  * until nothing is pending; after INT_PASSES, which a sender that is as fast as we are brings about, we make
  * it fall, to let others have the CPU in between. Reading IIR has ended the transmitter's interrupt; the
  * next comes when what we send now is out, or never, when there is nothing to send: then uart_tx has turned
- * it off, and turning it on raises it anew.
+ * it off, and turning it on raises it again.
  */
 static irqreturn_t ns16550_int(int irq, void *dev)
 {
@@ -247,6 +247,10 @@ static int map_registers(struct ns16550 *p, phys_addr_t base, u64 size)
 	return p->mem ? 0 : -ENOMEM;
 }
 
+/*
+ * Map, set up, register. A port whose interrupt cannot be had stays registered, since messages go out without one; so
+ * only an error before there is a terminal unwinds. -EINVAL, -ENOMEM, errors of uart_register().
+ */
 static int ns16550_probe(const struct device_desc *dev)
 {
 	struct ns16550 *p;

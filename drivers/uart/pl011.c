@@ -148,6 +148,10 @@ static void setup_port(struct pl011 *p, u32 clock_hz)
 	writel_relaxed(cr | CR_UARTEN | CR_TXE | CR_RXE, p->regs + UARTCR);
 }
 
+/*
+ * Map, set up, register. A port whose interrupt cannot be had stays registered, since messages go out without one; so
+ * only an error before there is a terminal unwinds. -EINVAL, -ENOMEM, errors of uart_register().
+ */
 static int pl011_probe(const struct device_desc *dev)
 {
 	struct pl011 *p;

@@ -200,6 +200,10 @@ static void begin_to_receive(struct uart_port *port)
 		uart_throttle(port, false);
 }
 
+/*
+ * The terminal first: an interrupt hands input to it. The list has the port before its interrupt is on, complete, for
+ * readers without a lock. An error with port->tty set means: registered, without an interrupt.
+ */
 int uart_register(struct uart_port *port, const struct uart_chip *chip, phys_addr_t base, int irq,
 		  irq_handler_t handler)
 {

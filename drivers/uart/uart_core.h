@@ -47,7 +47,7 @@ struct uart_port {
 	bool tx_irq;		      /* [m] as set_tx_irq has it */
 	bool log_shown;		      /* [I] probe: what is played to us now, the early console has printed */
 	int tx_busy;		      /* [a] somebody fills the FIFO */
-	int tx_again;		      /* [a] there may be more to send than he has seen */
+	int tx_again;		      /* [a] there may be more to send than the holder has seen */
 	char tx_buf[UART_BATCH];      /* [P] pulled from the tty, sent up to tx_at */
 	unsigned tx_at, tx_len;	      /* [P] */
 	u64 sent;		      /* [P] bytes, but for printk's */

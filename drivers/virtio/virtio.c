@@ -44,6 +44,10 @@ static int agree_on_features(struct virtio_device *dev, u64 understood)
 	return dev->ops->get_status(dev) & VIRTIO_STATUS_FEATURES_OK ? 0 : -EINVAL;
 }
 
+/*
+ * The order of steps is the specification's (3.1.1): reset, ACKNOWLEDGE, DRIVER, features, then the driver sets up
+ * queues. FAILED tells the device that we gave up. -ENODEV: no driver; -EINVAL; the driver's errors.
+ */
 int virtio_device_add(struct virtio_device *dev)
 {
 	const struct virtio_driver *drv = find_driver(dev->id);

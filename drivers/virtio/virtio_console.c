@@ -199,7 +199,7 @@ static bool send_control(struct virtio_console *con, u32 id, u16 event, u16 valu
 /*
  * Send the first thing that the device does not know yet about a port: that we are ready for it,
  * then whether a file is open. Returns false if there is none. guest_open may change right after it
- * was read: whoever changes it queues the work again.
+ * was read: the task that changes it queues the work again.
  */
 static bool tell_of_port(struct virtio_console *con, struct port *port)
 {

@@ -204,7 +204,7 @@ int virtqueue_add_chain(struct virtqueue *vq, const struct kvec *pieces, unsigne
 		id = fill_chain(vq, pieces, out, in);
 		vq->tokens[id] = token;
 		vq->avail->ring[vq->avail_idx & (vq->size - 1)] = id;
-		/* Release: whoever sees the index sees all of the above. */
+		/* Release: a device that sees the index sees all of the above. */
 		smp_store_release(&vq->avail->idx, ++vq->avail_idx);
 	}
 	spin_unlock_irqrestore(&vq->lock, flags);

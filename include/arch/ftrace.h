@@ -28,6 +28,9 @@
 
 #include <asm/ftrace.h>
 
+/*
+ * Addresses for sites alone: C calls not one of them. What each expects in registers and on the stack is in ftrace.S.
+ */
 void ftrace_caller(void);
 void ftrace_graph_caller(void);
 void ftrace_entry_caller(void);

@@ -5,9 +5,9 @@
 #include <lib/types.h>
 
 /*
- * Wait for an interrupt, called and returning with interrupts off. None is slept through: on aarch64 WFI ends for a
- * pending interrupt that is masked (Arm ARM D1.6.2), and the caller takes it when it enables interrupts; x86_64 has
- * them on from an instruction on that cannot be interrupted before the wait (STI; HLT), so it has been served on
+ * Wait for an interrupt, called and returning with interrupts off. No interrupt is slept through: on aarch64 WFI ends
+ * for a pending interrupt that is masked (Arm ARM D1.6.2), and the caller takes it when it enables interrupts; x86_64
+ * has them on from an instruction on that cannot be interrupted before the wait (STI; HLT), so it has been served on
  * return.
  */
 void arch_cpu_idle(void);

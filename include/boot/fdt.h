@@ -1,7 +1,7 @@
 /*
  * Reading a flattened device tree (Devicetree Specification 0.4, chapter 5). One tree, checked once;
  * afterwards every read stays within it, whatever it holds. Nodes are offsets into the structure block, -1 is
- * none. Any context, no locks.
+ * no node. Any context, no locks.
  */
 #pragma once
 

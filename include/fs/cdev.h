@@ -26,6 +26,7 @@ struct cdev {
 	bool allocated;			   /* [u] cdev_alloc's: cdev_del frees it */
 };
 
+/* A struct of the caller's own, before cdev_add(). Any context. */
 void cdev_init(struct cdev *cdev, const struct file_operations *fops);
 struct cdev *cdev_alloc(void); /* NULL: out of memory */
 /* From now on `count` numbers from `dev` on lead to it. 0; -EBUSY: one of them leads elsewhere; -EINVAL. */
@@ -44,7 +45,7 @@ void unregister_chrdev_region(dev_t from, unsigned count);
 int register_chrdev(unsigned major, const char *name, const struct file_operations *fops);
 void unregister_chrdev(unsigned major, const char *name);
 
-/* For a node whose number is none of the kernel's own. -ENXIO, or what the module's open says. */
+/* For a node whose number is not the kernel's own. -ENXIO, or what the module's open says. */
 int cdev_open(struct inode *inode, struct file *f);
 /* Lines of /proc/devices. */
 void chrdev_show(struct seq_file *m);

@@ -17,7 +17,7 @@ struct kstat {
 	u32 blksize;
 	u64 atime, mtime, ctime; /* ns since 1970 */
 };
-/* What setattr shall change. */
+/* What setattr is to change. */
 #define ATTR_MODE      1u
 #define ATTR_UID       2u
 #define ATTR_GID       4u

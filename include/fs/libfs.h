@@ -41,6 +41,10 @@ int simple_remove_unused(struct dentry *dir);
 struct dentry *single_fs_dir(const char *type, const char *name);
 int simple_fill_super(struct super_block *sb, u32 magic, mode_t root_mode, const struct inode_operations *root_iop);
 
+/*
+ * read(2) and write(2) of `available` bytes in the kernel: as many as there are from *pos on, which moves. The number
+ * of bytes, 0 at the end, -EFAULT, -EINVAL for a negative *pos. Thread context.
+ */
 ssize_t simple_read_from_buffer(char __user *to, size_t n, loff_t *pos, const void *from, size_t available);
 ssize_t simple_write_to_buffer(void *to, size_t available, loff_t *pos, const char __user *from, size_t n);
 /* Copies a short text from user space, terminates it. Returns its length, -EFAULT, or -EINVAL when it is

@@ -48,6 +48,9 @@ static inline void *pde_data(const struct inode *inode)
 {
 	return inode->i_private;
 }
+/*
+ * What `ls -l` shows of the entry, from the next look-up on. Before users can find it, or under a lock of the caller's.
+ */
 void proc_set_size(struct proc_dir_entry *e, loff_t size);
 void proc_set_user(struct proc_dir_entry *e, uid_t uid, gid_t gid);
 

@@ -40,7 +40,7 @@ struct text_file {
 	int (*show)(struct seq_file *m, void *data); /* its whole text. Thread context, no lock. 0 or -errno */
 	/*
 	 * Takes a terminated text, white space at its end cut off, which it may change. The same context. Below sys/ it
-	 * is called for root alone, whoever opened the file. 0 or -errno. NULL: a write is -EINVAL.
+	 * is called for root alone, even if another user opened the file. 0 or -errno. NULL: a write is -EINVAL.
 	 */
 	int (*store)(char *text, void *data);
 	void *data;			   /* for these two, where the directory has no owner of its own */

@@ -161,7 +161,7 @@ struct inode {
 
 /*
  * The size, without the lock. A writer stores its bytes before the size that reaches over them (a release in ramfs), so
- * whoever sees that size sees the bytes. Without the acquire a weakly ordered machine may read them too early.
+ * a reader that sees that size sees the bytes. Without the acquire a weakly ordered machine may read them too early.
  */
 static inline loff_t i_size_read(const struct inode *inode)
 {
@@ -388,6 +388,7 @@ static inline void path_get(const struct path *path)
 extern struct mount *root_mount; /* the root file system [immutable after vfs_init] */
 void vfs_init(void);		 /* boot: caches, rootfs */
 void console_on_rootfs(void);	 /* process 1, after the initramfs: /dev/console becomes descriptors 0, 1, 2 */
+/* Lines of /proc/filesystems. 0. Thread context. */
 int show_filesystems(struct seq_file *m);
 
 /* Descriptor tables (kernel/fs/file.c). */

@@ -29,6 +29,10 @@ u64 kstat_softirqs_cpu(int nr, int cpu); /* how often it was served there */
 void do_softirq(void);			 /* serve now if pending; thread context with bh on */
 void softirq_init(void);		 /* boot: before the first interrupt */
 
+/*
+ * No softirq runs on this CPU in between; nests. Preemption is off meanwhile. Thread or softirq context. pending: is
+ * one marked here?
+ */
 void local_bh_disable(void);
 void local_bh_enable(void); /* serves what came meanwhile */
 bool local_softirq_pending(void);

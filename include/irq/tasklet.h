@@ -31,6 +31,7 @@ struct tasklet_struct {
 #define DECLARE_TASKLET_OLD(name, fn)	       struct tasklet_struct name = __TASKLET(0, func, fn)
 #define from_tasklet(var, tasklet_ptr, member) container_of(tasklet_ptr, __typeof__(*(var)), member)
 
+/* Before its first use; the second is the form of older modules, whose function takes a word. Any context. */
 void tasklet_setup(struct tasklet_struct *t, void (*callback)(struct tasklet_struct *t));
 void tasklet_init(struct tasklet_struct *t, void (*func)(unsigned long data), unsigned long data);
 

@@ -39,6 +39,10 @@ struct kparam_string {
 extern const struct kernel_param_ops param_ops_byte, param_ops_short, param_ops_ushort, param_ops_int, param_ops_uint,
 	param_ops_long, param_ops_ulong, param_ops_ullong, param_ops_charp, param_ops_bool, param_ops_invbool,
 	param_array_ops, param_ops_string;
+/*
+ * What param_ops_int and its like call, for modules that wrap them. set: 0, -EINVAL, -ERANGE, -ENOMEM, -ENOSPC for a
+ * text that is too long. get: the length of the text, a page at most. Thread context; the parameters' lock is held.
+ */
 int param_set_int(const char *val, const struct kernel_param *kp);
 int param_get_int(char *buffer, const struct kernel_param *kp);
 int param_set_charp(const char *val, const struct kernel_param *kp);

@@ -16,7 +16,7 @@ extern int oops_in_progress;   /* non-zero: locks of the output path may be brok
 /* Exit status of the machine after a panic with panic=-1 (tools/vrun's code for a guest that panicked). */
 #define PANIC_EXIT_STATUS 125
 
-/* Who wants to act when the kernel is in trouble: dump or stop a trace. */
+/* A callback for when the kernel is in trouble: to dump or stop a trace. */
 enum trouble {
 	TROUBLE_WARNING, /* before anything is printed; any context */
 	TROUBLE_DYING,	 /* an oops has said what it is, registers and backtrace follow; interrupts off */

@@ -74,6 +74,7 @@ long __put_user_2(u64 v, void __user *p);
 long __put_user_4(u64 v, void __user *p);
 long __put_user_8(u64 v, void __user *p);
 
+/* Never defined: a size that no machine has an instruction for is an error of the compiler. */
 void __uaccess_bad_size(void) __attribute__((error("get_user/put_user: 1, 2, 4 or 8 bytes")));
 
 /* Read *ptr into x: 0, or -EFAULT with x 0. */

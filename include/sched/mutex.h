@@ -27,6 +27,10 @@ static inline void mutex_init(struct mutex *m)
 	spin_lock_init(&m->wait_lock);
 	INIT_LIST_HEAD(&m->waiters);
 }
+/*
+ * Thread context. lock waits without an end; trylock does not wait, and tells whether it got it; is_locked is a look
+ * only.
+ */
 void mutex_lock(struct mutex *m);
 int mutex_lock_interruptible(struct mutex *m); /* 0 or -EINTR */
 bool mutex_trylock(struct mutex *m);

@@ -50,6 +50,10 @@ void sched_exit(struct task_struct *p);
 void sched_dead(struct task_struct *p);
 void schedule_tail(struct task_struct *prev); /* first thing a new task runs: ends the switch that led to it */
 
+/*
+ * The flag alone, its runqueue locked; resched_cpu() sets it for what a CPU runs and interrupts that CPU. Any context
+ * but nmi.
+ */
 void set_tsk_need_resched(struct task_struct *p);
 void resched_cpu(int cpu);
 
@@ -93,8 +97,10 @@ static __always_inline unsigned task_state_bit(unsigned state)
 
 	return index ? 1U << (index - 1) : 0;
 }
+/* The letter that Linux shows for task_state_index(): R, S, D, T, t, X, Z, P, I. Any context. */
 char task_index_to_char(unsigned index);
 
+/* A CPU's idle task; it never changes. Any context. */
 struct task_struct *idle_task(int cpu);
 struct task_struct *curr_task(int cpu); /* what it runs; stays so, and stays there, with its runqueue locked */
 /*

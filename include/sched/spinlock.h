@@ -11,6 +11,10 @@
 #include <lib/types.h>
 #include <sched/spinlock_types.h>
 
+/*
+ * Any context but nmi, under the rules above. trylock tells whether it got the lock; irqsave returns the flags that
+ * irqrestore takes; bh keeps softirqs off this CPU as well.
+ */
 void _raw_spin_lock(spinlock_t *l);
 void _raw_spin_unlock(spinlock_t *l);
 bool _raw_spin_trylock(spinlock_t *l);

@@ -24,14 +24,20 @@ typedef struct wait_queue_head {
 		__SPIN_LOCK_UNLOCKED, LIST_HEAD_INIT((n).head) \
 	}
 #define DECLARE_WAIT_QUEUE_HEAD(n) wait_queue_head_t n = __WAIT_QUEUE_HEAD_INIT(n)
+/* Before its first use. */
 void init_waitqueue_head(wait_queue_head_t *q);
 
+/*
+ * What a wake-up calls for an entry, queue locked: wake the task; autoremove takes the entry off its list, too, if that
+ * woke it. Both tell whether the task was woken.
+ */
 bool default_wake_function(struct wait_queue_entry *w, unsigned mode);
 bool autoremove_wake_function(struct wait_queue_entry *w, unsigned mode);
 #define DEFINE_WAIT(name)                \
 	struct wait_queue_entry name = { \
 		.entry = LIST_HEAD_INIT(name.entry), .task = current, .func = autoremove_wake_function}
 
+/* Take an entry in, to be woken whatever its task's state; take it out, if it is in. Any context but nmi. */
 void add_wait_queue(wait_queue_head_t *q, struct wait_queue_entry *w);
 void remove_wait_queue(wait_queue_head_t *q, struct wait_queue_entry *w);
 /* Queue `w` if it is not yet and set the task state; the state is visible before any later load (full barrier). */
@@ -134,6 +140,10 @@ struct completion {
 	wait_queue_head_t wait;
 };
 #define DECLARE_COMPLETION(n) struct completion n = {0, __WAIT_QUEUE_HEAD_INIT((n).wait)}
+/*
+ * Something that happens once, or once for each waiter. complete() lets one waiter through, complete_all() every one
+ * from then on; waiting is for thread context, interruptible: 0 or -ERESTARTSYS.
+ */
 void init_completion(struct completion *c);
 void complete(struct completion *c); /* any context */
 void complete_all(struct completion *c);

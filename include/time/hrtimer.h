@@ -34,6 +34,7 @@ struct hrtimer_view {
 	ktime_t expires;
 };
 
+/* Before its first use: not queued, with this CPU's base. Any context. */
 void hrtimer_init(struct hrtimer *t, enum hrtimer_restart (*fn)(struct hrtimer *));
 /* Queue on this CPU (moving it there), at an absolute time. Any context but nmi. */
 void hrtimer_start(struct hrtimer *t, ktime_t expires);

@@ -10,5 +10,5 @@ int get_timespec_ns(const struct timespec __user *uts, u64 *ns);
 int get_timeval_ns(const struct timeval *tv, u64 *ns);	  /* from a kernel copy: 0 or -EINVAL */
 int put_timespec_ns(struct timespec __user *uts, u64 ns); /* 0 or -EFAULT */
 struct timeval ns_to_timeval(u64 ns);
-/* A clock's time in ns; -EINVAL for a number that is none. */
+/* A clock's time in ns; -EINVAL for a number of no clock. */
 int clock_read_ns(int clock, u64 *ns);

@@ -25,7 +25,7 @@ struct fgraph_stack;
  * those who walk its stack. A frame that is not in use has slot 0.
  */
 struct fgraph_frame {
-	unsigned long ret;  /* where it shall return to; the handler again: a tail call, see the frame below */
+	unsigned long ret;  /* where it will return to; the handler again: a tail call, see the frame below */
 	unsigned long func; /* its site */
 	unsigned long slot; /* address of the word that was replaced */
 	unsigned long mark; /* what return_to_handler finds when all is well (asm/ftrace.h) */
@@ -61,7 +61,7 @@ struct fgraph_direct {
 	 sizeof(struct fgraph_frame))
 struct fgraph_stack {
 	struct fgraph_frame *top; /* the first frame not in use */
-	u32 overrun;		  /* calls that found it full, whoever wanted them */
+	u32 overrun;		  /* calls that found it full, for any user */
 	u64 sleeps_since; /* [runqueue lock] when it went off the CPU, while sleep does not count; 0: not known */
 	u64 inner;	  /* the profiler's: ns in calls that returned, each counted once, in the outermost */
 	struct fgraph_direct direct[FGRAPH_FIRST_ANY];
@@ -87,7 +87,7 @@ struct fgraph_call {
  * A user. Locks: l ftrace_lock and all other CPUs parked; I immutable while registered.
  *
  * wants may be NULL (every call of its functions): false passes the call over, and nothing is hooked for it. entryfunc
- * then says whether the return shall be told to retfunc. The frame's calltime is there in both.
+ * then says whether retfunc is to be told of the return. The frame's calltime is there in both.
  */
 struct fgraph_ops {
 	bool (*wants)(struct fgraph_ops *gops, const struct fgraph_call *call); /* [I], as the next two */

@@ -104,7 +104,7 @@ int ftrace_set_filter(struct ftrace_ops *ops, unsigned char *buf, int len, int r
 int ftrace_set_notrace(struct ftrace_ops *ops, unsigned char *buf, int len, int reset);
 /*
  * Add the function that starts or has its site at ip to the filter, or remove it. -EINVAL: there is none; -ENOENT: it
- * is not in the filter that it shall be removed from.
+ * is to be removed from a filter that it is not in.
  */
 int ftrace_set_filter_ip(struct ftrace_ops *ops, unsigned long ip, int remove, int reset);
 /* The site of the function that starts, or has its site, at ip; 0: none. Any context. */

@@ -17,7 +17,7 @@
 
 extern struct static_key trace_irqs_key, trace_preempt_key; /* on while a tracer wants these hooks */
 
-/* Interrupts, which were on, have gone off; shall be off: does it, and tells if they were on; are about to go on. */
+/* Interrupts were on and have gone off; are to go off (does that, and tells if they were on); are about to go on. */
 void trace_hardirqs_off(unsigned long ip, unsigned long fp);
 void trace_hardirqs_disable(unsigned long ip, unsigned long fp);
 void trace_hardirqs_on(unsigned long ip, unsigned long fp);

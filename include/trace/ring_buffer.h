@@ -129,7 +129,7 @@ void ring_buffer_record_off(struct trace_buffer *buffer);
 void ring_buffer_record_on(struct trace_buffer *buffer);
 void ring_buffer_record_off_cpu(struct trace_buffer *buffer, int cpu);
 void ring_buffer_record_on_cpu(struct trace_buffer *buffer, int cpu);
-/* Would an event be recorded on every CPU? And: is the plain switch of the whole buffer on? */
+/* Would an event be recorded on every CPU? The second: is the plain switch of the whole buffer on? */
 bool ring_buffer_record_is_on(struct trace_buffer *buffer);
 bool ring_buffer_record_is_set_on(struct trace_buffer *buffer);
 

@@ -42,7 +42,7 @@ struct buffer_data_page {
 /*
  * buffer_page.state says in one word where the next event goes and when the last one was, so that one compare
  * and exchange claims both. From bit 0: 10 bits next free word (0 to 1020); FULL: no more claims; 9 bits data
- * events (8 bytes are the shortest, so at most 510); LIFE: flips each time the page is begun anew; the rest:
+ * events (8 bytes are the shortest, so at most 510); LIFE: flips each time the page is reused; the rest:
  * time of the last event, in units of the clock since the page's time_stamp.
  */
 #define RB_INDEX_MASK  0x3ffULL
@@ -119,6 +119,10 @@ static __always_inline bool ring_buffer_cpu_is_on(const struct ring_buffer_per_c
 	return !(rb_read(cpu_buffer->disabled) & RB_STOPPED);
 }
 
+/*
+ * What inline reservations fall back to: a full page, a write within a write, a clock that jumped. NULL: no room, or it
+ * is off; the reservation is undone then. commit_slow ends such a write. Any context, preemption off.
+ */
 struct ring_buffer_event *rb_reserve_slow(struct ring_buffer_per_cpu *cpu_buffer, unsigned long length, u64 ts);
 /* Out of a reservation that has come to nothing, in place of rb_reserve_slow. */
 void rb_leave(struct ring_buffer_per_cpu *cpu_buffer);
@@ -175,8 +179,8 @@ static __always_inline struct ring_buffer_event *rb_try_reserve(struct ring_buff
 								unsigned long length, u64 ts)
 {
 	/*
-	 * An interrupt leaves the count as it was, so a plain add does. It comes first: who disables looks at
-	 * it last.
+	 * An interrupt leaves the count as it was, so a plain add does. It comes first: code that disables
+	 * looks at it last.
 	 */
 	rb_barrier();
 	rb_inc(cpu_buffer->committing);
@@ -187,9 +191,9 @@ static __always_inline struct ring_buffer_event *rb_try_reserve(struct ring_buff
 }
 
 /*
- * The same for the outermost writer, who knows from it what to publish: rb_try_close does that without another look
- * at the ring. Whose usual case calls nothing in between needs no stack frame. `length` is a constant of at most 112
- * bytes. No event: go on with rb_reserve_slow and ring_buffer_commit.
+ * The same for the outermost writer, which knows from it what to publish: rb_try_close does that without another look
+ * at the ring. A tracer whose common path makes no calls in between needs no stack frame. `length` is a constant of at
+ * most 112 bytes. No event: go on with rb_reserve_slow and ring_buffer_commit.
  */
 static __always_inline struct rb_claimed rb_try_open(struct ring_buffer_per_cpu *cpu_buffer, unsigned long length,
 						     u64 ts)

@@ -6,6 +6,7 @@
 struct task_struct;
 
 extern struct static_key trace_comm_key; /* on while records are made */
+/* Note names and processes of both tasks. The runqueue is locked, interrupts are off. Not traced. */
 void trace_comm_switch(struct task_struct *prev, struct task_struct *next);
 
 /*

@@ -6,7 +6,7 @@
  * A plain event asks one word and has no frame.
  *
  * trace_event_file.flags is EVENT_FILE_ENABLED and nothing else while nothing stands between a hit and its record: no
- * filter, trigger, list of pids, soft switch, stack option, clock of its own. Whoever puts one of these in force sets
+ * filter, trigger, list of pids, soft switch, stack option, clock of its own. Code that puts one of these in force sets
  * its bit, in the files of all events of the array where it concerns them. A probe reads the word once; what it finds
  * holds for this record, which was under way when the change came.
  *
@@ -96,7 +96,7 @@ static __always_inline bool trace_event_is_plain(const struct trace_event_file *
 /* whose length is known to the compiler and needs no word of its own. */
 #define TRACE_EVENT_SHORT(len)		 (__builtin_constant_p(len) && (len) <= RINGBUF_TYPE_DATA_TYPE_LEN_MAX * 4)
 #define trace_event_is_direct(file, len) (TRACE_EVENT_SHORT(len) && trace_event_is_plain(file))
-/* Or nothing but such a record and a filter: trace_event_judge. */
+/* With nothing but such a record and a filter: trace_event_judge. */
 #define trace_event_is_judged(file, len) \
 	(TRACE_EVENT_SHORT(len) &&       \
 	 READ_ONCE(((struct trace_event_file *)(file))->flags) == (EVENT_FILE_ENABLED | EVENT_FILE_FILTERED))

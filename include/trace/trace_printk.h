@@ -1,12 +1,13 @@
 /*
- * Messages into the trace, from anywhere in the kernel: for whoever wants to see his own values between the records.
+ * Messages into the trace, from anywhere in the kernel: for a reader who wants to see values of the code between the
+ * records.
  *
  *     trace_printk("slot %d of %pS\n", slot, fn);
  *
  * A constant format costs its numbers, not its text (docs/raw.md). All of it costs about a thousandth of what printk
- * costs, and works where printk must not be used: with any lock held, with interrupts off, in an nmi, in the
- * scheduler. Nothing is recorded while the option trace_printk is cleared, while recording is off, and before the
- * buffers are there. Not traced.
+ * costs, and works where printk must not be used: with any lock held, with interrupts off, in an nmi, in the scheduler.
+ * Nothing is recorded while the option trace_printk is cleared, while recording is off, and before the buffers are
+ * there. Not traced.
  */
 #pragma once
 
@@ -33,8 +34,8 @@
 /*
  * A constant format or text is recorded by its address, and listed in the file printk_formats; of the arguments their
  * values are, and text is made when somebody reads it. Any context. Not 0: recorded. A message without a newline at its
- * end gets one. The barrier keeps the call from becoming a jump: the stack record of the option stacktrace shall begin
- * with who wrote this.
+ * end gets one. The barrier keeps the call from becoming a jump: the stack record of the option stacktrace begins with
+ * the function that wrote this.
  */
 #define trace_printk(fmt, ...)                                                                                   \
 	({                                                                                                       \

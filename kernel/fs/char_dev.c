@@ -188,6 +188,7 @@ static struct cdev *find_cdev(dev_t dev, unsigned count)
 	return NULL;
 }
 
+/* From here on opens find the device. -EINVAL: no numbers or no operations; -EBUSY: one of the numbers has a device. */
 int cdev_add(struct cdev *cdev, dev_t dev, unsigned count)
 {
 	int err = 0;
@@ -219,6 +220,7 @@ void cdev_del(struct cdev *cdev)
 }
 EXPORT_SYMBOL(cdev_del);
 
+/* All 256 minors of a major, which may be 0: then the free one that is found is returned. -ENOMEM, -EBUSY, -EINVAL. */
 int register_chrdev(unsigned major, const char *name, const struct file_operations *fops)
 {
 	struct cdev *cdev = cdev_alloc();
@@ -290,6 +292,11 @@ static int find_and_take(struct inode *inode, struct file *f)
 	return err;
 }
 
+/*
+ * An open of a node in /dev. What is found takes over the open file: its operations and a reference to its module. A
+ * device that no driver has is asked for once, by modprobe, and looked for again; so a node may be older than its
+ * driver. -ENXIO: no driver; the driver's own errors.
+ */
 int cdev_open(struct inode *inode, struct file *f)
 {
 	int err;

@@ -30,6 +30,10 @@ struct dentry *debugfs_create_dir(const char *name, struct dentry *parent)
 }
 EXPORT_SYMBOL(debugfs_create_dir);
 
+/*
+ * A file that may be removed while it is open: what an open file needs is counted, in a struct removable_file. Returns
+ * the entry or an error pointer: -ENOMEM, -EEXIST. Thread context.
+ */
 struct dentry *debugfs_create_file(const char *name, mode_t mode, struct dentry *parent, void *data,
 				   const struct file_operations *fops)
 {

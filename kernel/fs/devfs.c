@@ -300,6 +300,11 @@ static struct dentry *split_name(const char **name, bool make)
 	return folder ?: ERR_PTR(-ENOENT);
 }
 
+/*
+ * A character device in /dev, with the folders of its name, which are made as needed. Before the file system is mounted
+ * for the first time there is nothing to do it in, and single_super() makes it. 0, -ENOMEM, -EEXIST, -ENOENT. Thread
+ * context.
+ */
 int devtmpfs_create_node(const char *name, mode_t mode, dev_t rdev)
 {
 	struct super_block *sb = single_super("devtmpfs");

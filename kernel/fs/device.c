@@ -47,6 +47,10 @@ static struct device *add_device(struct device *dev, mode_t mode)
 	return ERR_PTR(err);
 }
 
+/*
+ * A name that does not fit is refused, not cut: two cut names could be the same. Returns the device or an error
+ * pointer; errors of add_device().
+ */
 static struct device *make_device(const struct class *class, struct device *parent, dev_t devt, mode_t mode,
 				  void *drvdata, const char *fmt, va_list args)
 {

@@ -224,7 +224,7 @@ struct fd fdget_pos_lock(struct fd f)
 }
 
 /*
- * close(2): the descriptor is free at once, and the table's reference goes to the caller, who drops it without the
+ * close(2): the descriptor is free at once, and the table's reference goes to the caller, which drops it without the
  * lock, because the last fput() may sleep.
  */
 struct file *fd_take(unsigned fd)

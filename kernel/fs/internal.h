@@ -183,6 +183,7 @@ int may_delete(struct inode *dir, struct dentry *victim, bool is_dir);
 int vfs_create(struct inode *dir, struct dentry *dentry, mode_t mode);
 int mnt_want_write(const struct path *path); /* 0 or -EROFS */
 
+/* Descriptors of current's table. Thread context. 0, or -EBADF for a number that is not open. */
 int fd_get_cloexec(unsigned fd); /* 0, 1, -EBADF */
 int fd_set_cloexec(unsigned fd, bool on);
 int fd_dup(struct file *f, unsigned from, bool cloexec); /* lowest free fd >= from, with a reference of its own */

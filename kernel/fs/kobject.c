@@ -43,6 +43,10 @@ static int kobj_open(struct inode *inode, struct file *f)
 	return single_open(f, kobj_show, container_of(removable_of(inode), struct kobj_file, file));
 }
 
+/*
+ * A write is handed over as one text with a zero behind it, a page at most, so that `store` needs no user memory. -EIO:
+ * the attribute cannot be written; -ENOMEM, -EFAULT, what `store` returns.
+ */
 static ssize_t kobj_write(struct file *f, const char __user *buf, size_t n, loff_t *pos)
 {
 	const struct kobj_file *kf = container_of(removable_of(f->f_inode), struct kobj_file, file);
@@ -104,6 +108,10 @@ void sysfs_remove_file(struct kobject *kobj, const struct attribute *attr)
 }
 EXPORT_SYMBOL(sysfs_remove_file);
 
+/*
+ * All files of a group or none of them; with a name in a folder of their own. 0 or -errno: -ENOMEM, -EEXIST. Thread
+ * context.
+ */
 int sysfs_create_group(struct kobject *kobj, const struct attribute_group *group)
 {
 	struct dentry *dir = group->name ? simple_create_dir(kobj->dir, group->name, 0755, NULL) : kobj->dir;

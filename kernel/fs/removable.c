@@ -186,7 +186,7 @@ struct dentry *removable_attach(struct dentry *dir, const char *name, struct rem
 	return simple_attach(dir, name, inode);
 }
 
-/* A count that is negative already has nobody to wait for: only one task removes a file. */
+/* A count that is negative already has no task to wait for: only one task removes a file. */
 void removable_end(struct removable_file *r)
 {
 	DECLARE_COMPLETION(idle);

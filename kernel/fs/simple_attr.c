@@ -42,6 +42,10 @@ int simple_attr_release(struct inode *inode, struct file *file)
 }
 EXPORT_SYMBOL(simple_attr_release);
 
+/*
+ * The value is asked for at the start of the file only, so that a reader in small pieces sees one value. -EACCES: it
+ * cannot be read; what `get` returns.
+ */
 ssize_t simple_attr_read(struct file *file, char __user *buf, size_t n, loff_t *pos)
 {
 	struct simple_attr *attr = file->private_data;

@@ -53,6 +53,10 @@ static void __noreturn rest_init(void)
 	cpu_startup_entry();
 }
 
+/*
+ * The order of a boot; each line needs those above it. Context: the boot CPU, on its idle task, interrupts off up to
+ * the last line but one.
+ */
 void start_kernel(void)
 {
 	ftrace_early_command_line();	       /* are calls noted until there is a tracer? */

@@ -119,8 +119,8 @@ static void run_tasklet(struct tasklet_struct *t)
 
 /*
  * Serve what was in the list when the softirq began. One that is disabled, or runs elsewhere, goes back into the list.
- * Whoever disables it raises the count before looking at RUN, and we take RUN before we look at the count: one of the
- * two sees the other.
+ * Code that disables it raises the count before it looks at RUN, and we take RUN before we look at the count: one of
+ * the two sees the other.
  */
 static void serve_tasklets(struct tasklet_list *list, int softirq)
 {

@@ -71,9 +71,10 @@ static void insert_work(struct worker_pool *pool, struct work_struct *w)
 }
 
 /*
- * Win an idle work. Full order: what the caller prepared comes before; if it was not idle, its run will see that. Who
- * cancels it sets `canceled` before looking at the state, and we look after setting the state: one of the two sees the
- * other. Context: interrupts off until it is in its list or its timer is set, since others wait for that by spinning.
+ * Win an idle work. Full order: what the caller prepared comes before; if it was not idle, its run will see that. A
+ * task that cancels it sets `canceled` before it looks at the state, and we look after setting the state: one of the
+ * two sees the other. Context: interrupts off until it is in its list or its timer is set, since others wait for that
+ * by spinning.
  */
 static bool claim_work(struct work_struct *w, enum work_state state)
 {
@@ -123,7 +124,7 @@ static void noinline process_one_work(struct worker_pool *pool)
 
 	list_del_init(&w->entry);
 	pool->current_work = w;
-	/* Before the call and with full order: who queues it after this, with new data, gets another run. */
+	/* Before the call and with full order: a task that queues it after this, with new data, gets another run. */
 	__atomic_exchange_n(&w->state, WORK_IDLE, __ATOMIC_SEQ_CST);
 	spin_unlock_irq(&pool->lock);
 	trace_workqueue_execution(current, w);
@@ -185,7 +186,7 @@ static bool work_idle(struct work_struct *w)
 	return idle;
 }
 
-/* Who waits for a work's end: all pools of CPUs have a queue of their own; the others, which may go, share one. */
+/* Tasks that wait for a work's end: each pool of a CPU has a queue of its own; the others, which may go, share one. */
 static wait_queue_head_t *done_queue(int number)
 {
 	return number < NR_CPUS ? per_cpu_ptr(&worker_pools, number)->done : &own_works_done;

@@ -28,6 +28,9 @@ static inline void pool_init(struct worker_pool *pool, int number, const char *n
 	strscpy(pool->name, name, sizeof(pool->name));
 }
 
+/*
+ * The thread of a pool, which runs its works one after the other. The pool of a CPU is there for good.
+ */
 int worker_thread(void *pool);
 struct worker_pool *cpu_pool(int cpu);
 /* False: it is not idle, or somebody waits for its end. Any context but nmi. */

@@ -93,6 +93,10 @@ static void remove_pool(struct workqueue_struct *wq)
 	synchronize_rcu();
 }
 
+/*
+ * One thread serves it, whatever max_active asks for, so its works never run at the same time. The thread is woken when
+ * the pool is in the list, so statistics never miss it. NULL: no memory, or a flag that we do not know. Thread context.
+ */
 struct workqueue_struct *alloc_workqueue(const char *fmt, unsigned flags, int max_active, ...)
 {
 	struct workqueue_struct *wq;

@@ -53,6 +53,7 @@ static inline void put_char(struct text_out *out, char c)
 	out->len++;
 }
 void put_fill(struct text_out *out, char c, int n); /* n times; n <= 0: nothing */
+/* What does not fit is counted and not stored. Any context. */
 void put_bytes(struct text_out *out, const char *s, size_t n);
 
 /* `s` itself, or a text to print in its place when it is NULL, close to it, or an ERR_PTR. */

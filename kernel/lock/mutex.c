@@ -52,7 +52,7 @@ static bool try_acquire_handoff(struct mutex *m)
 
 /*
  * Spin while the owner runs on another CPU: it will be through sooner than a sleep and a wake-up take. Not
- * when we shall be preempted. The owner may exit meanwhile: its struct is freed after a grace period only,
+ * when this task is to be preempted. The owner may exit meanwhile: its struct is freed after a grace period only,
  * and we hold preemption off.
  */
 static bool mutex_optimistic_spin(struct mutex *m)
@@ -104,6 +104,11 @@ static int wait_for_mutex(struct mutex *m, struct mutex_waiter *w, unsigned stat
 	}
 }
 
+/*
+ * The lock was taken: spin while its owner runs, else queue up and sleep. The bit MUTEX_WAITERS goes into the owner's
+ * word under wait_lock and after queueing: an unlock that does not see it cannot have missed us, since wait_for_mutex()
+ * tries again before it sleeps. state: what to sleep in. 0 or -EINTR. Thread context.
+ */
 static int noinline __mutex_lock_slowpath(struct mutex *m, unsigned state)
 {
 	struct mutex_waiter w = {.task = current};

@@ -4,7 +4,7 @@
  *
  * Look-ups take no lock: a table, once installed, stays until its address space is gone. Two CPUs that both lack a
  * table may both make one; a compare-and-exchange lets one win, and the other frees its own. Leaf entries are the
- * business of the caller, who holds the page_table_lock of the address space or owns the range (vmalloc).
+ * business of the caller, which holds the page_table_lock of the address space or owns the range (vmalloc).
  */
 #include <mm/pgtable.h>
 

@@ -140,6 +140,10 @@ struct clone_args {
 };
 #define CLONE_ARGS_SIZE_VER0 64
 
+/*
+ * clone3(2). What this kernel cannot do is refused, not ignored (-EINVAL), and so is a larger structure with anything
+ * in the part that we do not know (-E2BIG). The stack is given by its lower end and its size, unlike clone(2)'s.
+ */
 SYSCALL_DEFINE2(clone3, struct clone_args __user *, uargs, size_t, size)
 {
 	struct clone_args a = {0};

@@ -1,7 +1,7 @@
 /*
  * RLIMIT_CPU and RLIMIT_RTTIME: CPU time that a process may use, and that a real-time task may use without
- * sleeping. Both are measured and looked at in ticks, as on Linux: whoever sleeps before each tick goes
- * unseen. The interval timers in CPU time use the same measure.
+ * sleeping. Both are measured and looked at in ticks, as on Linux: a task that sleeps before each tick
+ * goes unseen. The interval timers in CPU time use the same measure.
  */
 #include <lib/atomic.h>
 #include <proc/fork.h>
@@ -37,6 +37,10 @@ static void check_limit(u64 *limit, u64 used, u64 second)
 		send_sig(sig, current, 1);
 }
 
+/*
+ * The tick has found `current` running for `delta` ns, in user mode or not: charge its process, and send what its
+ * timers and limits ask for. Context: interrupt, interrupts off.
+ */
 void check_cpu_limits(u64 delta, bool user)
 {
 	struct task_struct *t = current;

@@ -29,7 +29,7 @@ struct cred_ids current_ids(void)
 
 /*
  * A task with other rights may have read other secrets, so its memory stops being dumpable and stays so until exec.
- * That is written before the ids: whoever sees one of the new ids then finds the memory closed already
+ * That is written before the ids: a task that sees one of the new ids then finds the memory closed already
  * (may_access_mm).
  */
 void commit_ids(const struct cred_ids *new)

@@ -222,7 +222,7 @@ int begin_new_exec(struct binprm *bprm, struct mm_struct *mm)
 	ids = exec_ids(bprm, mm);
 	mm_release(t);
 	WRITE_ONCE(t->self_exec_id, t->self_exec_id + 1);
-	smp_wmb();     /* whoever sees something of the new program sees the new number (pid_show) */
+	smp_wmb();     /* a reader that sees something of the new program sees the new number (pid_show) */
 	exec_mmap(mm); /* before the ids change: may_access_mm relies on it */
 	do_close_on_exec(t->files);
 	set_task_comm(t, slash ? slash + 1 : bprm->filename);

@@ -49,7 +49,7 @@ void mm_release(struct task_struct *t)
 		exit_robust_list(t->robust_list);
 		t->robust_list = NULL;
 	}
-	/* pthread_join sleeps on this word. The last user of the memory has nobody to wake. */
+	/* pthread_join sleeps on this word. The last user of the memory has no task to wake. */
 	if (t->clear_child_tid) {
 		if (atomic_read(&t->mm->mm_users) > 1 && !put_user(0, t->clear_child_tid))
 			futex_wake(t->clear_child_tid, true, 1, FUTEX_BITSET_ANY);
@@ -81,7 +81,7 @@ static void exit_mm(void)
 	/*
 	 * The scheduler looks at both: it must not see a user task without one, nor count a user of an mm
 	 * that is gone; and get_task_mm() of others takes its reference under this lock. Files and directories are
-	 * there for a while yet: who might not look into the memory may not look at them either.
+	 * there for a while yet: a task that might not look into the memory may not look at them either.
 	 */
 	spin_lock_irq(&current->pi_lock);
 	current->was_dumpable = READ_ONCE(mm->dumpable) == SUID_DUMP_USER;
@@ -164,7 +164,7 @@ static void wake_group_exec(struct signal_struct *sig)
 }
 
 /*
- * Who inherits the children of a process that ends: the nearest ancestor that has asked for it by
+ * The task that inherits the children of a process that ends: the nearest ancestor that has asked for it by
  * prctl(PR_SET_CHILD_SUBREAPER) and is still alive, else init. [T]
  */
 static struct task_struct *find_new_reaper(struct task_struct *father)

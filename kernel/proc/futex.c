@@ -162,7 +162,8 @@ int futex_wake(u32 __user *uaddr, bool shared, int nr, u32 bitset)
 }
 
 /*
- * Queue before looking at the word: who changes the word and wakes afterwards then finds us, or we see the new value.
+ * Queue before looking at the word: a task that changes the word and wakes afterwards then finds us, or we see the new
+ * value.
  */
 static void queue_waiter(struct futex_waiter *w)
 {
@@ -423,8 +424,8 @@ SYSCALL_DEFINE2(set_robust_list, struct robust_list_head __user *, head, size_t,
  * does then waits for the value that it wrote, finds another, and looks again. It may even sleep already when our value
  * overwrites the bit, so somebody is woken whether the bit was seen or not.
  *
- * The pending lock may be free: we died between letting go and waking, or woken and before we took it. Whoever waits
- * counts on us to wake the next one.
+ * The pending lock may be free: we died between letting go and waking, or woken and before we took it. The tasks that
+ * wait count on us to wake the next one.
  */
 static bool robust_death(u64 entry, s64 offset, bool pending)
 {

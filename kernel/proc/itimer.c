@@ -106,6 +106,10 @@ SYSCALL_DEFINE2(getitimer, int, which, struct itimerval __user *, uval)
 	return copy_to_user(uval, &val, sizeof(val)) ? -EFAULT : 0;
 }
 
+/*
+ * setitimer(2). No new value means zero, which stops the timer (Linux does the same). The old value is written last:
+ * -EFAULT there leaves the new one set, as Linux does.
+ */
 SYSCALL_DEFINE3(setitimer, int, which, const struct itimerval __user *, uval, struct itimerval __user *, uold)
 {
 	struct itimerval val = {{0, 0}, {0, 0}}, old;

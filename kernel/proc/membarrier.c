@@ -47,6 +47,7 @@ static long register_for(u32 command)
 	return 0;
 }
 
+/* membarrier(2). -EINVAL: a command or flag that we do not have; -EPERM: private without having registered. */
 SYSCALL_DEFINE3(membarrier, int, cmd, unsigned, flags, int, cpu)
 {
 	if (flags)

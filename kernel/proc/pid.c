@@ -63,6 +63,10 @@ static void take_number(unsigned nr)
 	last_pid = nr;
 }
 
+/*
+ * The next free number above the last one given, so that a number comes back as late as possible; from the start again
+ * behind the last. 0 or -EAGAIN: all are taken.
+ */
 pid_t alloc_pid(struct task_struct *p)
 {
 	unsigned long flags;
@@ -175,7 +179,7 @@ struct task_struct *next_process(pid_t from)
 
 /*
  * Groups and sessions: their processes by number, in the order in which they joined. A bucket may hold several groups:
- * whoever walks one skips the others' processes. [tasklist_lock]
+ * code that walks one skips the others' processes. [tasklist_lock]
  */
 static struct list_head group_hash[NR_PID_TYPES][1 << HASH_BITS];
 

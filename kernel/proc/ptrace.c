@@ -3,9 +3,9 @@
  *
  * Ids and memory of the other task change while we look: exec of a set-user-id program replaces both, setuid() the ids.
  * Two orders keep a look from mixing the old with the new. A task that changes its ids makes its memory undumpable
- * first (see commit_ids); here the ids are read first, so whoever sees the new ids sees dumpable cleared as well. And
- * exec installs the new memory, with its `dumpable` already set, before the ids change; so the memory that is judged
- * is the one that is given out.
+ * first (see commit_ids); here the ids are read first, so whoever sees the new ids sees dumpable cleared as well.
+ * Likewise exec installs the new memory, with its `dumpable` already set, before the ids change; so the memory that is
+ * judged is the one that is given out.
  */
 #include <proc/ptrace.h>
 

@@ -62,6 +62,10 @@ void kernel_halt(void)
 	arch_halt();
 }
 
+/*
+ * reboot(2): root's alone (-EPERM); the magic numbers are Linux's guard against a call by mistake (-EINVAL). Does not
+ * return when it ends the machine.
+ */
 SYSCALL_DEFINE4(reboot, u32, magic1, u32, magic2, u32, cmd, void __user *, arg)
 {
 	if (current->euid)

@@ -2,7 +2,7 @@
  * System calls about a process's own signals: handlers, masks, waiting for signals.
  *
  * A signal is pending in the queue of its thread or in that of its process. A thread takes from both what it does not
- * block. Whoever changes a mask or a handler must keep that true: a signal that this thread now blocks may be another
+ * block. Code that changes a mask or a handler must keep that true: a signal that this thread now blocks may be another
  * thread's to take, and one that is now ignored must not stay pending. Lock: siglock [S]; a thread's own mask is
  * changed by that thread alone, so it reads it without.
  */

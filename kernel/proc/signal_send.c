@@ -242,7 +242,7 @@ int send_signal_locked(int sig, struct siginfo *info, struct task_struct *p, boo
 	return result == SIGNAL_OVERFLOW ? -EAGAIN : 0;
 }
 
-/* 0, -EINVAL for a number that is none, or -EAGAIN. */
+/* 0, -EINVAL for a number of no signal, or -EAGAIN. */
 static int send_to(int sig, struct siginfo *info, struct task_struct *p, bool group)
 {
 	struct sighand_struct *sighand;

@@ -8,7 +8,7 @@ struct static_key syscall_trace_key;
 
 /*
  * One key for both tracepoints, so a call that is under way when the key goes on shows its end alone, as in Linux.
- * The count changes at once, the sites later: whoever registers switches them (static_key_switch).
+ * The count changes at once, the sites later: the task that registers switches them (static_key_switch).
  */
 int syscall_regfunc(void)
 {

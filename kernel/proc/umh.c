@@ -107,6 +107,10 @@ static void copy_strings(char **array, char **strings, char **to)
 	*array = NULL;
 }
 
+/*
+ * Everything in one allocation: the arrays, then the texts. Two users: the caller and the thread; the last one frees
+ * it, since a caller that is killed does not wait. NULL: no memory.
+ */
 static struct request *new_request(const char *path, char **argv, char **envp, int wait)
 {
 	unsigned nr_args, nr_env;
@@ -128,6 +132,10 @@ static struct request *new_request(const char *path, char **argv, char **envp, i
 	return req;
 }
 
+/*
+ * The thread makes the child (run_program); the caller waits for as long as `wait` says, and a thread that could not be
+ * made is the one error that needs no wait.
+ */
 int call_usermodehelper(const char *path, char **argv, char **envp, int wait)
 {
 	struct request *req = new_request(path, argv, envp, wait);

@@ -156,8 +156,8 @@ static bool wait_task_continued(struct wait_opts *wo, struct task_struct *p)
 }
 
 /*
- * Returns 1: the caller gets this child; 0: it has nothing to tell yet, but may have later; -ECHILD: it is none of
- * those that the caller asks for, or never will be. [T]
+ * Returns 1: the caller gets this child; 0: it has nothing to tell yet, but may have later; -ECHILD: the caller does
+ * not ask for it, or it will never have anything to tell. [T]
  */
 static int look_at_child(struct wait_opts *wo, struct task_struct *p)
 {
@@ -241,6 +241,11 @@ static int do_wait(struct wait_opts *wo)
 	return ret;
 }
 
+/*
+ * wait4(2) with kernel pointers: upid is a process, -1 for any child, 0 for the caller's group, -N for group N. Returns
+ * the child's number, 0 (WNOHANG, none is ready), -EINVAL, -ESRCH, -ECHILD, -ERESTARTSYS. *wstatus and *ru are written
+ * only with a child. Thread context.
+ */
 long kernel_wait4(pid_t upid, int *wstatus, unsigned options, struct rusage *ru)
 {
 	struct wait_opts wo = {.options = options | WEXITED};

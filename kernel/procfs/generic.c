@@ -111,6 +111,11 @@ static void detach_entry(struct super_block *sb, const char *path)
 
 /* ---- All trees */
 
+/*
+ * A new mount of /proc gets every entry that is registered, and is in the list of trees before that, under the same
+ * mutex: an entry that comes later is attached to it by its own registration. An error leaves a part, which goes with
+ * the superblock.
+ */
 int proc_add_super(struct super_block *sb)
 {
 	struct proc_tree *tree = kzalloc(sizeof(*tree), GFP_KERNEL);
@@ -359,7 +364,7 @@ static void unpublish(const char *path, struct list_head *gone)
 			list_move_tail(&e->list, gone);
 }
 
-/* Nobody finds them any more. Whoever is inside of one of their operations is waited for. */
+/* They cannot be found any more. A task inside one of their operations is waited for. */
 static void end_entries(struct list_head *gone)
 {
 	struct proc_dir_entry *e, *next;

@@ -81,6 +81,10 @@ static bool proc_pid_revalidate(struct dentry *d)
 
 const struct dentry_operations proc_pid_dentry_ops = {.d_revalidate = proc_pid_revalidate};
 
+/*
+ * An inode that stands for a process by number and start time: a number that was given again is told apart by the
+ * second. NULL: no memory.
+ */
 struct inode *proc_task_inode(struct super_block *sb, struct task_struct *task, mode_t mode)
 {
 	struct proc_node *n = kzalloc(sizeof(*n), GFP_KERNEL);

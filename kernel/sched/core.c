@@ -156,7 +156,7 @@ static void finish_task_switch(struct task_struct *prev)
 static __always_inline void context_switch(struct rq *rq, struct task_struct *prev, struct task_struct *next)
 {
 	context_switch_mm(rq, prev, next);
-	/* Under the lock: whoever finds next off the runqueue later waits for this flag to fall. */
+	/* Under the lock: a CPU that finds next off the runqueue later waits for this flag to fall. */
 	WRITE_ONCE(next->on_cpu, 1);
 	arch_thread_switch(prev, next);
 	prev = cpu_switch_to(prev, next);
@@ -386,7 +386,7 @@ struct rq *__task_rq_lock(struct task_struct *p)
 
 		rq_lock(rq);
 		/*
-		 * Who moved p held the lock of the old queue while it changed p->cpu. So if it still names
+		 * The CPU that moved p held the lock of the old queue while it changed p->cpu. So if it still names
 		 * this queue, p is here and stays; acquire of the lock shows what the mover did.
 		 */
 		if (likely(rq == task_rq(p)))

@@ -156,7 +156,7 @@ static void enqueue_task_dl(struct rq *rq, struct task_struct *p, int flags)
 static void tell_overrun(struct task_struct *p)
 {
 	WRITE_ONCE(p->dl.overrun, true);
-	set_tsk_thread_flag(p, TIF_NOTIFY_RESUME); /* release: who sees it sees the word above */
+	set_tsk_thread_flag(p, TIF_NOTIFY_RESUME); /* release: a CPU that sees it sees the word above */
 }
 
 /* On the way to user space, where signals may be sent. Interrupts on, nothing locked. */
@@ -221,8 +221,8 @@ static void wakeup_preempt_dl(struct rq *rq, struct task_struct *p)
 }
 
 /*
- * Have the end of the budget noticed when it comes, not at a tick. On its own CPU only: who makes another CPU's
- * task current (its parameters change) asks that CPU to reschedule, and it comes by here itself.
+ * Have the end of the budget noticed when it comes, not at a tick. On its own CPU only: code that makes another
+ * CPU's task current (its parameters change) asks that CPU to reschedule, and it comes by here itself.
  */
 static void start_budget(struct rq *rq, struct task_struct *p)
 {
@@ -232,7 +232,7 @@ static void start_budget(struct rq *rq, struct task_struct *p)
 
 /*
  * Hard interrupt on this CPU. The task for which the timer was set may have gone meanwhile; then another one's budget
- * is looked at, or nobody's.
+ * is looked at, or no budget.
  */
 static enum hrtimer_restart noinline budget_timer(struct hrtimer *t)
 {
@@ -288,7 +288,7 @@ static enum hrtimer_restart noinline replenish_timer(struct hrtimer *t)
 	update_rq_clock(rq);
 	if (!dl->throttled)
 		goto unlock;
-	if (rq->clock < dl->replenish_at) { /* throttled anew meanwhile */
+	if (rq->clock < dl->replenish_at) { /* throttled again meanwhile */
 		hrtimer_start(t, dl->replenish_at);
 		goto unlock;
 	}

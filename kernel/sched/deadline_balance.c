@@ -1,10 +1,10 @@
 /*
  * Deadline tasks over all CPUs: with N of them, the N earliest deadlines run as far as affinity admits (global EDF).
  *
- * As with real-time tasks: who is queued behind another is pushed to where it runs at once, when it comes and after
- * each switch; a CPU that turns to something less important pulls. Either sees the other's doing: the pusher marks
- * its CPU overloaded and then looks at the others' first deadlines; the puller changes its first deadline and then
- * looks for overloaded CPUs, with a full barrier in between on both sides. So one of the two moves the task.
+ * As with real-time tasks: a task that is queued behind another is pushed to where it runs at once, when it comes and
+ * after each switch; a CPU that turns to something less important pulls. Either sees the other's doing: the pusher
+ * marks its CPU overloaded and then looks at the others' first deadlines; the puller changes its first deadline and
+ * then looks for overloaded CPUs, with a full barrier in between on both sides. So one of the two moves the task.
  */
 #include "sched.h"
 
@@ -128,6 +128,10 @@ static bool push_dl_task(struct rq *rq, struct task_struct *p)
 	return moved;
 }
 
+/*
+ * Send deadline tasks that wait here to CPUs where they would run now, until no more can move. Each turn takes the lock
+ * and looks afresh.
+ */
 void push_dl_tasks(struct rq *rq)
 {
 	struct task_struct *p;

@@ -35,7 +35,7 @@ u64 scale_by_weight(u64 delta, const struct sched_entity *se)
 
 /*
  * ns that an entity may run before it is asked whether another should: its share by weight of the time in
- * which everybody shall run once. That period grows with the tasks when the shares would become too short to
+ * which each task is to run once. That period grows with the tasks when the shares would become too short to
  * be worth a switch.
  */
 u64 sched_slice(const struct cfs_rq *cfs, const struct sched_entity *se)

@@ -271,6 +271,10 @@ bool kthread_should_stop(void)
 }
 EXPORT_SYMBOL(kthread_should_stop);
 
+/*
+ * Ask a kernel thread to return, wait until it has, and return its result. A reference keeps the task meanwhile. Thread
+ * context; the thread must look at kthread_should_stop().
+ */
 int kthread_stop(struct task_struct *t)
 {
 	struct kthread *k = to_kthread(t);

@@ -8,7 +8,7 @@
 void __set_task_cpu(struct task_struct *p, int cpu)
 {
 	p->wake_cpu = cpu;
-	/* Release: who reads the new number and takes that queue's lock sees what was done to the entity
+	/* Release: a CPU that reads the new number and takes that queue's lock sees what was done to the entity
 	 * before. */
 	smp_store_release(&p->cpu, cpu);
 }
@@ -126,6 +126,10 @@ static int try_set_cpus(struct rq *rq, struct task_struct *p, const struct cpuma
 	return 0;
 }
 
+/*
+ * Where p may run. When p runs on a CPU that is forbidden from now on it is moved before this returns. 0, -EINVAL: no
+ * CPU of the mask is online, -EBUSY: a deadline task that was admitted for more. Thread context.
+ */
 int sched_setaffinity(struct task_struct *p, const struct cpumask *mask)
 {
 	unsigned long flags;

@@ -218,8 +218,8 @@ void do_sched_yield(void)
 
 	local_irq_disable();
 	rq = this_rq();
-	/* Alone on this CPU: there is nobody to give it to. Who arrives later preempts or waits like after a
-	 * yield. But a deadline task gives its budget up, to whomever. */
+	/* Alone on this CPU: there is no other task to give it to. One that arrives later preempts or waits as
+	 * after a yield. But a deadline task gives its budget up, to whomever. */
 	if (READ_ONCE(rq->nr_running) == 1 && likely(!dl_task(current))) {
 		local_irq_enable();
 		return;

@@ -100,7 +100,7 @@ struct sched_class {
 	void (*enqueue_task)(struct rq *rq, struct task_struct *p, int flags);
 	void (*dequeue_task)(struct rq *rq, struct task_struct *p, int flags);
 	void (*yield_task)(struct rq *rq);
-	/* p of this class became runnable while another of this class runs: resched_curr if it shall run
+	/* p of this class became runnable while another of this class runs: resched_curr if it is to run
 	 * first. */
 	void (*wakeup_preempt)(struct rq *rq, struct task_struct *p);
 	/* The class's next task, made current by set_next_task; NULL: none. */
@@ -114,7 +114,7 @@ struct sched_class {
 	void (*task_tick)(struct rq *rq, struct task_struct *p);
 	void (*update_curr)(struct rq *rq); /* account the running task up to rq->clock */
 	/* A task changes class: told to the old one when it has left its queue, to the new one when it is on
-	 * its. Or NULL. */
+	 * its; or NULL. */
 	void (*switched_from)(struct rq *rq, struct task_struct *p);
 	void (*switched_to)(struct rq *rq, struct task_struct *p);
 	u64 (*get_rr_interval)(struct rq *rq, struct task_struct *p); /* ns */
@@ -301,6 +301,7 @@ static inline u64 place_sleeper(const struct cfs_rq *cfs, const struct sched_ent
 
 	return (s64)(se->vruntime - v) > 0 ? se->vruntime : v;
 }
+/* The next fair task, prev put back first; NULL: there is none here. rq locked. init: boot, each CPU's. */
 struct task_struct *pick_next_task_fair(struct rq *rq, struct task_struct *prev);
 void init_cfs_rq(struct cfs_rq *cfs);
 /* A queued task that may run on `cpu` and weighs less than `max_weight`; NULL. Looks at a bounded number. */

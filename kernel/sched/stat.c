@@ -54,6 +54,10 @@ static bool is_counted(const struct task_struct *p)
 	return p->sched_class != &stop_sched_class && p->sched_class != &idle_sched_class;
 }
 
+/*
+ * A switch: the task that leaves begins to wait, sleep or be blocked, and the one that comes ends its wait. Neither
+ * counts for stopper and idle task, which wait for nothing. rq locked.
+ */
 void sched_stat_switch(struct rq *rq, struct task_struct *prev, struct task_struct *next, unsigned prev_state)
 {
 	u64 delay;
@@ -72,6 +76,7 @@ void sched_stat_switch(struct rq *rq, struct task_struct *prev, struct task_stru
 		trace_sched_stat_wait(next, delay);
 }
 
+/* A wake-up: the task's sleep ends and its wait for a CPU begins. rq, the task's, locked. */
 void sched_stat_wake(struct rq *rq, struct task_struct *p)
 {
 	u64 delay;

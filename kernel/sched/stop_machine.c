@@ -100,6 +100,10 @@ int stop_one_cpu(int cpu, int (*fn)(void *), void *arg)
 static DEFINE_MUTEX(stop_each_mutex);
 static DEFINE_PER_CPU(struct cpu_stop_work, stop_each_work); /* [stop_each_mutex] */
 
+/*
+ * Each work item is per CPU and in use until it is done, so one caller at a time (stop_each_mutex). A CPU that has no
+ * stopper yet is left out.
+ */
 void stop_each_cpu_but(unsigned except, int (*fn)(void *), void *arg)
 {
 	struct cpumask asked = {};

@@ -62,8 +62,8 @@ static bool may_be_real_time(const struct task_struct *p, const struct sched_par
 }
 
 /*
- * Whoever is not root may only give things up, unless limits allow more, and gets no deadlines. Leaving SCHED_IDLE is a
- * rise, as it counts less than nice 19. p's runqueue is locked, so what is compared with is what is replaced.
+ * A user other than root may only give things up, unless limits allow more, and gets no deadlines. Leaving SCHED_IDLE
+ * is a rise, as it counts less than nice 19. p's runqueue is locked, so what is compared with is what is replaced.
  */
 static int check_permission(const struct task_struct *p, const struct sched_params *sp)
 {

@@ -36,7 +36,7 @@
 #include <mm/mm.h>
 #include <trace/events/sched.h>
 
-/* p is on rq and shall run. Context: rq locked. */
+/* p is on rq and is to run. Context: rq locked. */
 static inline void ttwu_do_wakeup(struct task_struct *p)
 {
 	WRITE_ONCE(p->state, TASK_RUNNING);
@@ -126,6 +126,10 @@ static void wake_sleeping(struct task_struct *p)
 	ttwu_queue(p, cpu, flags);
 }
 
+/*
+ * Three cases, cheapest first: the task is current, it is on a queue or runs still, it sleeps. Points 1 and 2 are those
+ * of the argument above.
+ */
 bool noinline try_to_wake_up(struct task_struct *p, unsigned mask)
 {
 	unsigned long flags;
@@ -160,6 +164,10 @@ bool wake_up_state(struct task_struct *p, unsigned mask)
 	return try_to_wake_up(p, mask);
 }
 
+/*
+ * A task's first wake-up: it has no CPU yet, no sleep to end, and nobody else can wake it, so there is nothing to race
+ * with. Thread context; fork.
+ */
 void wake_up_new_task(struct task_struct *p)
 {
 	unsigned long flags;

@@ -122,11 +122,15 @@ static struct hrtimer_cpu_base *switch_base(struct hrtimer *t, struct hrtimer_cp
 	WRITE_ONCE(t->base, NULL);
 	unlock_base(base);
 	arch_spin_lock(&here->lock);
-	/* Release: who takes it from here for the timer's base finds the timer as we left it. */
+	/* Release: a CPU that takes it from here for the timer's base finds the timer as we left it. */
 	smp_store_release(&t->base, here);
 	return here;
 }
 
+/*
+ * It moves to this CPU if it can: there its hardware is at hand. A timer that is armed is moved, too. Any context but
+ * NMI.
+ */
 void noinline hrtimer_start(struct hrtimer *t, ktime_t expires)
 {
 	struct hrtimer_cpu_base *base;
@@ -148,6 +152,10 @@ void noinline hrtimer_start(struct hrtimer *t, ktime_t expires)
 }
 EXPORT_SYMBOL(hrtimer_start);
 
+/*
+ * -1 while its callback runs, on whichever CPU: the caller decides whether to wait. 1: it was armed, 0: it was not. Any
+ * context but NMI.
+ */
 int hrtimer_try_to_cancel(struct hrtimer *t)
 {
 	struct hrtimer_cpu_base *base;
@@ -214,7 +222,7 @@ static void noinline __run_hrtimer(struct hrtimer_cpu_base *base, struct hrtimer
 	restart = t->function(t);
 	trace_hrtimer_expire_exit(t);
 	arch_spin_lock(&base->lock);
-	/* Without a restart t may be gone by now. With one, somebody may have started it anew meanwhile: that
+	/* Without a restart t may be gone by now. With one, another start may have come meanwhile: that one
 	 * holds. */
 	if (restart == HRTIMER_RESTART && !t->state)
 		enqueue_hrtimer(base, t, false);
@@ -230,6 +238,10 @@ static void noinline __hrtimer_run_queues(struct hrtimer_cpu_base *base, ktime_t
 		__run_hrtimer(base, t, now);
 }
 
+/*
+ * Serve what is due on this CPU, then set the hardware for what is next. Between the two next_event is KTIME_MAX, so a
+ * callback that arms a timer does not set the hardware for itself. Context: interrupt, interrupts off.
+ */
 void noinline hrtimer_interrupt(void)
 {
 	struct hrtimer_cpu_base *base = this_cpu_ptr(&hrtimer_bases);

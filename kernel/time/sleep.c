@@ -146,6 +146,11 @@ static ktime_t absolute_end(int clock, u64 ns)
 	return ns > offset ? ns - offset : 0;
 }
 
+/*
+ * clock_nanosleep(2). A relative sleep tells what is left of it (rmtp) when a signal ends it; an absolute one needs
+ * not, for it can be repeated as it is. -EOPNOTSUPP for clocks that exist and cannot be slept by, -EINVAL, -EFAULT,
+ * -EINTR.
+ */
 SYSCALL_DEFINE4(clock_nanosleep, int, clock, int, flags, struct timespec __user *, rqtp, struct timespec __user *, rmtp)
 {
 	u64 ns;

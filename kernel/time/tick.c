@@ -20,6 +20,10 @@ struct tick {
 };
 static DEFINE_PER_CPU(struct tick, ticks);
 
+/*
+ * The tick of this CPU. It ends by itself when the CPU is idle, and is armed again when a task comes. Context: timer
+ * interrupt.
+ */
 static enum hrtimer_restart noinline tick_sched_timer(struct hrtimer *t)
 {
 	struct tick *tick = this_cpu_ptr(&ticks);

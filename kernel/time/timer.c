@@ -70,8 +70,8 @@ static bool detach_timer(struct timer_base *base, struct timer_list *t)
 
 /*
  * The base that t is going to be queued on, locked, with t not queued: this CPU's, unless its function runs on another
- * one. Of two CPUs that queue it for the first time at once the exchange lets one choose. Nobody finds it on either
- * base while it moves: whoever waits for the old one's lock sees that it has moved, and looks again; so do we, since
+ * one. Of two CPUs that queue it for the first time at once the exchange lets one choose. It is on neither base while
+ * it moves: a CPU that waits for the old one's lock sees that it has moved, and looks again; so do we, since
  * another CPU may be faster. Context: interrupts off.
  */
 static struct timer_base *lock_new_base(struct timer_list *t, bool *was_pending)
@@ -100,6 +100,10 @@ static void program_base(struct timer_base *base)
 		hrtimer_start(&base->hrtimer, jiffies_to_nsecs(t->expires));
 }
 
+/*
+ * Arm a timer at a new time, whether it is armed or not; it moves to this CPU unless its callback runs elsewhere. A
+ * timer without a function was shut down and stays so. Returns whether it was armed. Any context but NMI.
+ */
 int noinline mod_timer(struct timer_list *t, unsigned long expires)
 {
 	struct timer_base *base;

@@ -50,6 +50,10 @@ static const struct file_operations fops = {
 	.write = device_write,
 };
 
+/*
+ * Three steps, each of which the later ones rely on: a number, a class, a node in /dev. An error undoes those before
+ * it, in reverse.
+ */
 static int __init chardev_init(void)
 {
 	struct device *device;

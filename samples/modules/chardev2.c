@@ -65,6 +65,10 @@ static long set_message(struct message *m, const char __user *from)
 	return 0;
 }
 
+/*
+ * Three commands in one function; what travels is a pointer for two of them and a number for the third. The lock keeps
+ * a message whole against writers.
+ */
 static long device_ioctl(struct file *file, unsigned int command, unsigned long argument)
 {
 	struct message *m = file->private_data;
@@ -96,6 +100,10 @@ static const struct file_operations fops = {
 	.unlocked_ioctl = device_ioctl,
 };
 
+/*
+ * As chardev_init(), with the numbers and the device registered apart. An error jumps to where the last step that
+ * succeeded is undone.
+ */
 static int __init chardev2_init(void)
 {
 	struct device *device;

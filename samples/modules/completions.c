@@ -25,6 +25,10 @@ static int flywheel_fn(void *unused)
 	kthread_complete_and_exit(&flywheel_done, 0);
 }
 
+/*
+ * Both threads are made before one of them runs: were the second to fail, the first could still be stopped without
+ * having waited for it.
+ */
 static int __init completions_init(void)
 {
 	struct task_struct *crank, *flywheel;

@@ -22,6 +22,10 @@ static void say(struct perf_event *bp, struct perf_sample_data *data, struct pt_
 	trace_printk("%s is written at %pS\n", ksym, (void *)instruction_pointer(regs));
 }
 
+/*
+ * Find the variable by its name, and watch four bytes of it for writes, on every CPU. -ENXIO: no such name; what the
+ * breakpoint returns.
+ */
 static int __init data_breakpoint_init(void)
 {
 	struct perf_event_attr attr;

@@ -30,6 +30,10 @@ static int calls_show(struct seq_file *m, void *v)
 	return 0;
 }
 
+/*
+ * Filter first, then register: a user without a filter would be called for every function of the kernel. The file last,
+ * when there is something to show.
+ */
 static int __init ftrace_calls_init(void)
 {
 	int err = ftrace_set_filter(&ops, (unsigned char *)func, strlen(func), 0);

@@ -52,6 +52,7 @@ static int set_replaced(bool on)
 	return err;
 }
 
+/* 1 replaces the function, 0 brings it back. -EINVAL, -EFAULT, errors of registering. */
 static ssize_t redirect_write(struct file *file, const char __user *buffer, size_t length, loff_t *pos)
 {
 	char text[8] = "";

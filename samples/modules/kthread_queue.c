@@ -63,6 +63,7 @@ static int worker(void *unused)
 	return sum;
 }
 
+/* A number becomes a job for the thread: queued under the lock, then the thread is woken. */
 static ssize_t queue_write(struct file *file, const char __user *buffer, size_t length, loff_t *pos)
 {
 	char text[16] = "";

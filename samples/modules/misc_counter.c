@@ -19,6 +19,7 @@ static ssize_t counter_write(struct file *file, const char __user *buffer, size_
 	return length;
 }
 
+/* Two commands; the argument is a pointer of the program's. */
 static long counter_ioctl(struct file *file, unsigned int command, unsigned long argument)
 {
 	unsigned int __user *user = (unsigned int __user *)argument;

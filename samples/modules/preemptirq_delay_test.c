@@ -112,6 +112,7 @@ static struct kobj_attribute trigger_attribute = __ATTR(trigger, 0200, NULL, tri
 
 static struct kobject *kobj;
 
+/* Parameters are checked before anything runs. The test runs once at loading; the file in sysfs runs it again. */
 static int __init delay_test_init(void)
 {
 	int err;

@@ -24,6 +24,9 @@ static ssize_t procfs_read(struct file *file, char __user *buffer, size_t length
 	return n;
 }
 
+/*
+ * Copied from the program before the lock is taken: the copy may sleep for a page, and readers need not wait for that.
+ */
 static ssize_t procfs_write(struct file *file, const char __user *buffer, size_t length, loff_t *pos)
 {
 	char *copy;

@@ -52,6 +52,7 @@ static const struct proc_ops buffer_ops = {
 
 static struct proc_dir_entry *dir;
 
+/* A folder and a file in it; size and owner are what `ls -l` shows. -ENOMEM, with nothing left behind. */
 static int __init procfs_init(void)
 {
 	struct proc_dir_entry *file;

@@ -46,6 +46,21 @@ def test_breach(tmp_path, monkeypatch, text, line, words):
     assert found[0][0] == line and words in found[0][1]
 
 
+@pytest.mark.parametrize(
+    "name, above, function, found",
+    [
+        ("kernel/mm/file.c", "/* Why. */\n", "f", 0),
+        ("kernel/mm/file.c", "", "f", 1),
+        ("kernel/mm/file.c", "/* Of something else. */\nint x;\n\n", "f", 1),
+        ("userland/bin/file.c", "", "main", 0),
+        ("tests/unit/file.c", "", "f", 0),
+    ],
+)
+def test_longer_function_has_a_comment(tmp_path, monkeypatch, name, above, function, found):
+    text = CLEAN + f"\n{above}int {function}(int x)\n{{\n" + "\tx++;\n" * 13 + "}\n"
+    assert [words.split("()")[0] for _, words in breaches(tmp_path, text, name, monkeypatch)] == [function] * found
+
+
 def test_name_of_a_task_without_a_pid_is_no_note(tmp_path, monkeypatch):
     assert breaches(tmp_path, CLEAN + 'const char *nobody = "<X' 'XX>";\n', monkeypatch=monkeypatch) == []
 

@@ -3,7 +3,7 @@
 
 #define REPLACEMENT "\xef\xbf\xbd"
 
-/* How many bytes the first character of a text has, 0 where it is none: of the form of UTF-8, no longer than
+/* How many bytes the first character of a text has, 0 where that is not UTF-8: of the form of UTF-8, no longer than
  * it must be, no half of a pair, and no higher than Unicode goes. */
 static size_t length(const unsigned char *p)
 {

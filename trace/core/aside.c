@@ -58,8 +58,8 @@
  * of the old one in the rings, and a ring never goes back in time: both sides are emptied. Overwriting is a property
  * of the buffer that is written to, not of its rings; nothing moves with the exchange.
  *
- * The tracer goes while somebody reads. The array forgets its object, the reader does not; whoever lets go last frees
- * it, or leaves it as the spare when it still has the right size.
+ * The tracer goes while somebody reads. The array forgets its object, the reader does not; the last of them frees it
+ * , or leaves it as the spare when it still has the right size.
  *
  * snapshot takes all CPUs at one moment: stop_machine_each, as every CPU must exchange its own ring, an NMI on a
  * parked CPU being a writer too. A CPU that is parked is in a thread with preemption off, so it is in no write, and
@@ -103,6 +103,10 @@ static bool fits(struct trace_array *tr, struct trace_snapshot *snapshot)
 	return snapshot->clock_id == tr->clock_id; /* or its old stamps would lie among new ones */
 }
 
+/*
+ * A second buffer as large as the array's, CPU by CPU: sizes may differ since somebody wrote to a per-CPU
+ * buffer_size_kb. NULL: no memory. [t]
+ */
 static struct trace_snapshot *snapshot_alloc(struct trace_array *tr)
 {
 	struct trace_snapshot *snapshot = kzalloc(sizeof(*snapshot), GFP_KERNEL);
@@ -182,6 +186,10 @@ static void clear_all(struct trace_max *max)
 	max->pending = (struct cpumask){};
 }
 
+/*
+ * A part is not cleared but disowned: readers may hold it. Under the max lock, since a tracer may take the next maximum
+ * at any time.
+ */
 void trace_max_clear(struct trace_array *tr, int cpu)
 {
 	struct trace_max *max = tr->max;
@@ -190,7 +198,7 @@ void trace_max_clear(struct trace_array *tr, int cpu)
 	if (cpu == RING_BUFFER_ALL_CPUS_FILE)
 		clear_all(max);
 	else if (max->newest && cpumask_test_cpu(cpu, &max->newest->cpus)) {
-		/* A section without one of its CPUs is none. A snapshot may well do without. */
+		/* A section that lacks one of its CPUs is worthless. A snapshot may lack one. */
 		if (max->newest->latency)
 			clear_all(max);
 		else

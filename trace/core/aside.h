@@ -188,10 +188,10 @@ static inline bool trace_max_may_take_any(const struct trace_max *max)
  * allocated. Under the max lock. */
 struct trace_snapshot *trace_max_unheld(struct trace_max *max);
 
-/* Boot, or the array is made: tr->max. And its end, with all that is set aside, which nobody reads. */
+/* tr->max begins at boot, or when the array is made. It ends with all that is set aside, which has no readers then. */
 int trace_max_init(struct trace_array *tr);
 void trace_max_exit(struct trace_array *tr);
-/* Allocate what `newest` needs, if it is not there: 0, -ENOMEM. And free it (readers keep what they hold). [t] */
+/* Allocate what `newest` needs, if it is not there: 0, -ENOMEM. The second frees it; readers keep theirs. [t] */
 int trace_max_alloc(struct trace_array *tr);
 void trace_max_free(struct trace_array *tr);
 /* Forget what was taken; `cpu` or RING_BUFFER_ALL_CPUS_FILE. Of a maximum: all of it, if that CPU has a part. [t] */
@@ -211,7 +211,7 @@ int tracing_arm_snapshot(struct trace_array *tr);
 void trace_snapshot_settle(struct trace_array *tr);
 /* Boot, or the array is made: its buffer calls us when a part is pending. */
 void trace_snapshot_setup(struct trace_array *tr);
-/* Note whom the header shall name. */
+/* Note the task that the header will name. */
 void trace_max_describe(struct trace_snapshot *snapshot, const struct task_struct *task);
 
 /*

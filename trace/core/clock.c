@@ -111,7 +111,7 @@ int tracing_set_clock(struct trace_array *tr, const char *name)
 		WRITE_ONCE(tr->clock, trace_clocks[i].read);
 		ring_buffer_set_clock(tr->buffer, tr->clock ? tr->clock : trace_clock_sched);
 		trace_array_changed(tr, TRACE_CHANGED_CLOCK);
-		synchronize_rcu(); /* who has read the one before has recorded it, and it goes */
+		synchronize_rcu(); /* a writer that has read the one before has recorded it, and it goes */
 		tracing_reset(tr, RING_BUFFER_ALL_CPUS);
 		trace_max_reset(tr);
 		trace_max_resume(tr);

@@ -224,12 +224,12 @@ static noinline void note_switch(struct task_struct *prev, struct task_struct *n
  * finds them there. So a task has a mark, comm_noted: the round in which it was noted. As long as trace_comm_round is
  * that, a switch compares two words and is done.
  *
- * - A name changes. set_task_comm writes the name, then takes the mark away; who notes it sets the mark, then copies
- *   the name, with a full barrier between. If the mark that is there in the end is the noter's, then it came after it
- *   was taken away, so the copy has the new name.
- * - A note is lost, pushed out by another task's, or with the whole table: nobody knows whose mark that was, and a
- *   new round begins, with release, after the entry is gone. Who notes reads the round first: if the loss came later,
- *   his mark is of the old round.
+ * - A name changes. set_task_comm writes the name, then takes the mark away; a CPU that notes it sets the mark, then
+ *   copies the name, with a full barrier between. If the mark that is there in the end is the noter's, then it came
+ *   after it was taken away, so the copy has the new name.
+ * - A note is lost, pushed out by another task's, or with the whole table: nobody knows whose mark that was, and a new
+ *   round begins, with release, after the entry is gone. A CPU that notes reads the round first: if the loss came
+ *   later, its mark is of the old round.
  * - The lock was not to be had (it is only tried, as its holder may be who we interrupt): the mark goes, and the next
  *   switch tries again.
  * - More is to be noted (record-tgid): a new round, after the flag is set. While record-cmd is off nobody is marked.
@@ -243,7 +243,10 @@ void trace_comm_switch(struct task_struct *prev, struct task_struct *next)
 		note_switch(prev, next);
 }
 
-/* Who ends while recording is switched off on another CPU may never be seen to be switched: the new name counts. */
+/*
+ * A task that ends while recording is switched off on another CPU may never be seen to be switched: the new name
+ * counts.
+ */
 static void probe_process_exec(void *data, struct task_struct *p, pid_t old_pid, const char *filename)
 {
 	note_switch(p, p);

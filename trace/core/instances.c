@@ -1,7 +1,7 @@
 /*
  * instances/: mkdir makes a trace array with everything of its own, rmdir frees it.
  *
- * Who uses an array does so by one of its files, so rmdir need not count users: it takes all names of the tree away in
+ * An array is used by its files alone, so rmdir need not count users: it takes all names of the tree away in
  * one step, unless one is in use (simple_remove_unused). From then on the array is ours alone, but for what it has
  * started itself, which is stopped.
  */
@@ -132,20 +132,20 @@ static struct trace_array *array_of_dir(const struct dentry *dir)
  *
  * rmdir instances/x frees buffers, filters and events that any open file of the instance leads to, while others open,
  * read and list. There is no count of users to raise in each open, which could be forgotten in one. A user comes by a
- * name, and holds the dentry that he found from then to the end of release. So simple_remove_unused() looks, under
- * dcache_lock, whether any dentry below has more references than the tree's own (its pin, and one for each child),
- * and if none has, takes all names away before it lets go of the lock. A first reference comes from a look-up, which
- * needs that lock; a second one needs somebody who has a first. What could come between:
+ * name, and holds the dentry that it found from then to the end of release. So simple_remove_unused() looks, under
+ * dcache_lock, whether any dentry below has more references than the tree's own (its pin, and one for each child), and
+ * if none has, takes all names away before it lets go of the lock. A first reference comes from a look-up, which needs
+ * that lock; a second one needs somebody who has a first. What could come between:
  *
  * A walk without references. Between its steps a walk holds dcache_lock. Where it must sleep (a look-up in events,
  * whose entries are computed), it has a reference to the directory, and the new dentry has one to its parent: busy.
  *
- * A reader of a directory. ls stands on an entry, with a reference, while it copies to its user, and goes on along
- * the list from there: that entry is busy. At an entry of the instance's own directory it holds that one's i_lock, as
- * rmdir does.
+ * A reader of a directory. ls stands on an entry, with a reference, while it copies to its user, and goes on along the
+ * list from there: that entry is busy. At an entry of the instance's own directory it holds that one's i_lock, as rmdir
+ * does.
  *
- * Somebody's current directory. Below the instance it is busy. The instance itself may be one: there its i_nlink is
- * 0, under its i_lock, so that no look-up in it makes anything.
+ * Somebody's current directory. Below the instance it is busy. The instance itself may be one: there its i_nlink is 0,
+ * under its i_lock, so that no look-up in it makes anything.
  *
  * The tree in the making. mkdir fills a directory that is not hashed, and hashes it when all is there. So nobody sees
  * half of it, and when memory runs out in the middle nobody can be in the way of removing it.
@@ -157,10 +157,10 @@ static struct trace_array *array_of_dir(const struct dentry *dir)
  * Calls that function_graph has hooked for it may be open for as long as their tasks sleep, and return when the array
  * is freed. Their frames do not point to it: they have a bit, by which a return looks for the user in fgraph_users,
  * with preemption off. It finds nobody, or one who came later: then since is above the frame's key, and it is passed
- * over. Who has found the user before goes on with it and with its array's buffer, and is waited for by the grace
- * period at the end of unregister_ftrace_graph; only then does graph_trace_reset return to who frees. What the array
- * had in each task (depth, limits, overruns) is part of the task's shadow stack, and begins with zeros for the next
- * user of that bit.
+ * over. A CPU that has found the user before goes on with it and with its array's buffer, and is waited for by the
+ * grace period at the end of unregister_ftrace_graph; only then does graph_trace_reset return to who frees. What the
+ * array had in each task (depth, limits, overruns) is part of the task's shadow stack, and begins with zeros for the
+ * next user of that bit.
  */
 static int instance_rmdir(struct inode *dir, struct dentry *dentry)
 {

@@ -71,7 +71,7 @@ int trace_max_exchange_pending(struct trace_array *tr)
 
 /*
  * Was recording on all the time, on each CPU, from trace_max_begin on? The other CPUs' words were written before
- * the section came to us. The barrier: who finds recording on again finds the epoch that came before.
+ * the section came to us. The barrier: a CPU that finds recording on again finds the epoch that came before.
  */
 static bool section_is_whole(struct trace_array *tr, const struct trace_section *section)
 {
@@ -89,7 +89,7 @@ static bool section_is_whole(struct trace_array *tr, const struct trace_section 
 	return true;
 }
 
-/* The fields are the task's own; who changes them meanwhile makes the header say the one or the other. */
+/* The fields are the task's own; a change meanwhile makes the header say the old or the new. */
 void trace_max_describe(struct trace_snapshot *snapshot, const struct task_struct *task)
 {
 	snapshot->pid = task->pid;
@@ -183,6 +183,10 @@ void trace_max_resume(struct trace_array *tr)
 
 /* ---- A tracer's begin and end */
 
+/*
+ * The order makes every failure harmless: what can fail comes first, and is undone; options are saved before they are
+ * changed, since the tracer's end gives them back.
+ */
 int trace_max_start(struct trace_array *tr)
 {
 	int ret = trace_clock_measures(tr->clock_id) ? tracing_expand(tr) : -EINVAL;
@@ -200,7 +204,7 @@ int trace_max_start(struct trace_array *tr)
 	tr->max->saved_flags = tr->trace_flags;
 	set_tracer_flag(tr, OPT_OVERWRITE, true);
 	set_tracer_flag(tr, OPT_LATENCY_FMT, true);
-	WRITE_ONCE(tr->max->active, true); /* whoever takes a snapshot has done so before the reset, or does not */
+	WRITE_ONCE(tr->max->active, true); /* a task that takes a snapshot has done so before the reset, or does not */
 	trace_max_reset(tr);
 	trace_max_set_latency(tr, 0);
 	trace_max_break(tr);

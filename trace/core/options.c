@@ -4,7 +4,7 @@
  * There are two kinds. General options are bits of an array's trace_flags, one for each line of the table below. A
  * tracer's own options are bits of the tracer (struct tracer_flags) and the same in all arrays. trace_options shows the
  * general ones and those of the selected tracer; options/ has a file for each of all tracers. Lock: trace_types_lock
- * for changes; who prints or records reads the bits without.
+ * for changes; code that prints or records reads the bits without.
  */
 #include <asm/uaccess.h>
 #include <fs/libfs.h>

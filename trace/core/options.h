@@ -8,7 +8,7 @@ struct tracer;
 
 /*
  * Bits of trace_options, in the order that the file lists them. An option exists when core/options.c has a name for
- * its bit: whoever gives a bit a meaning adds that line.
+ * its bit: a change that gives a bit a meaning adds that line.
  */
 enum trace_option_bit {
 	OPT_PRINT_PARENT,

@@ -44,8 +44,8 @@ static bool of_events(struct trace_array *tr, struct trace_pid_list **which)
 }
 
 /*
- * Put a new list (NULL: none) in force, with the pids of the one before when `add`; one that ends up empty is none.
- * Forks cannot add a child to the old list after we have looked. event_mutex and trace_types_lock held.
+ * Put a new list (NULL: none) in force, with the pids of the one before when `add`; one that ends up empty counts as no
+ * list. Forks cannot add a child to the old list after we have looked. event_mutex and trace_types_lock held.
  */
 static void replace_list(struct trace_array *tr, struct trace_pid_list **which, struct trace_pid_list *new, bool add)
 {
@@ -90,7 +90,7 @@ static void change_pid(struct trace_pid_list *list, int pid, bool in)
  *
  * The function tracer reads set_ftrace_pid's bits without a lock. With function-fork a fork sets a child's bit in the
  * list that is in force, in place, before the child can run; a task's bit is cleared before its pid is free for
- * another. Whoever writes the file makes a new list, and takes over the old one's bits while it holds the same lock
+ * another. A write to the file makes a new list, and takes over the old one's bits while it holds the same lock
  * as forks do: a child that was added until then is in both, and one that comes later is added to the new one.
  */
 static void follow_fork(struct trace_pid_list *list, struct task_struct *parent, struct task_struct *child)

@@ -17,17 +17,17 @@ static __always_inline void trace_fill(struct trace_entry *ent, int type, struct
 
 /*
  * Scratch memory of a CPU, a part for each context that can interrupt another one here: task, softirq, interrupt, nmi.
- * Who finds `depth` at n uses part n; whoever interrupts meanwhile uses the next and puts `depth` back. Not the context
- * counts, as an interrupt's entry runs traced code before preempt_count says interrupt. Between enter and leave nothing
- * is traced or sleeps, so each context is there once. TRACE_NEST_MAX: no part is free, and nothing to leave.
+ * A context that finds `depth` at n uses part n; one that interrupts it uses the next and puts `depth` back. Not the
+ * context counts, as an interrupt's entry runs traced code before preempt_count says interrupt. Between enter and leave
+ * nothing is traced or sleeps, so each context is there once. TRACE_NEST_MAX: no part is free, and nothing to leave.
  *
  * Scratch memory by nesting, not by context.
  *
  * Stack records and trace_printk() need room before they know how much to reserve. Each CPU has four parts, and
  * trace_nest_enter hands out the next one, whatever preempt_count says: the code that enters an interrupt is traced
- * before irq_enter has counted it, and a part chosen by context would be the interrupted task's. Four are enough:
- * each of task, softirq, interrupt and nmi can be there once, as nothing between enter and leave can be traced or
- * fault. A plain counter does, since whoever interrupts leaves it as it was.
+ * before irq_enter has counted it, and a part chosen by context would be the interrupted task's. Four are enough: each
+ * of task, softirq, interrupt and nmi can be there once, as nothing between enter and leave can be traced or fault. A
+ * plain counter does, since whoever interrupts leaves it as it was.
  */
 #define TRACE_NEST_MAX 4
 static __always_inline unsigned trace_nest_enter(unsigned *depth)

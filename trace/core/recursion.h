@@ -1,16 +1,16 @@
 /*
- * Who is in a tracer's hook. What hooks call is built without -pg, so it cannot call a hook again; what can is an
- * exception that it takes (a fault handler is traced). Four bits of preempt_count that nobody else uses, one a context,
- * turn that away: an interrupt on top of a hook may well trace, the same context may not. They are raised and lowered
- * together with the preemption count, in one store each.
+ * Which contexts are in a tracer's hook. What hooks call is built without -pg, so it cannot call a hook again; what can
+ * is an exception that it takes (a fault handler is traced). Four bits of preempt_count that nobody else uses, one a
+ * context, turn that away: an interrupt on top of a hook may well trace, the same context may not. They are raised and
+ * lowered together with the preemption count, in one store each.
  *
  * Recursion bits in preempt_count.
  *
- * preempt_count belongs to the running task; interrupts on top of it add and subtract symmetrically. Bits 24 to 27
- * are used by nobody else, one for each context (task, softirq, hard interrupt, nmi). Raising "preemption off" and
- * "this context is in the tracer" is one store, and restoring the saved value undoes both. An interrupt on top sees a
- * count above 15 and takes the general path, which looks at its own context's bit only. Tests for "may be preempted"
- * compare the whole word with zero and so still hold.
+ * preempt_count belongs to the running task; interrupts on top of it add and subtract symmetrically. Bits 24 to 27 are
+ * used by nobody else, one for each context (task, softirq, hard interrupt, nmi). Raising "preemption off" and "this
+ * context is in the tracer" is one store, and restoring the saved value undoes both. An interrupt on top sees a count
+ * above 15 and takes the general path, which looks at its own context's bit only. Tests for "may be preempted" compare
+ * the whole word with zero and so still hold.
  */
 #pragma once
 
@@ -42,6 +42,7 @@ static __always_inline void trace_enter(struct task_struct *t, u32 pc, u32 bit)
 	barrier();
 }
 
+/* The cold half of trace_leave, with the count that it restored: gives up the CPU where that is allowed. */
 void trace_leave_resched(u32 pc);
 
 /*

@@ -10,20 +10,20 @@
  * trace/core/snapshot_now.c:
  *
  * All CPUs are left pending under the max lock, then our own is exchanged. Two CPUs at once: the second begins a
- * snapshot of its own, which is the one that is kept; parts that the first had pending are pending again. None is
+ * snapshot of its own, which is the one that is kept; parts that the first had pending are pending again. No part is
  * exchanged twice: the bit in pending is cleared with the exchange, under the lock.
  *
  * Which records belong to it? Those on our CPU exactly, by the exchange. On another CPU all that were written before
  * its next writer comes, as this one exchanges first. Between our taking it and that writer nothing is written there,
- * but by who interrupts a writer that was in the midst of it: such records are in the snapshot. None is in both, as
- * the ring that is handed back is empty: it is emptied within the exchange, on its CPU, and no reader has it, since a
- * held object is never the newest.
+ * but by who interrupts a writer that was in the midst of it: such records are in the snapshot. No record is in both,
+ * as the ring that is handed back is empty: it is emptied within the exchange, on its CPU, and no reader has it, since
+ * a held object is never the newest.
  *
- * The wish is taken back before the exchange is tried, and made again when that fails. The other way round, a
- * snapshot of another CPU could fall between the exchange and taking back, and its wish would be lost.
+ * The wish is taken back before the exchange is tried, and made again when that fails. The other way round, a snapshot
+ * of another CPU could fall between the exchange and taking back, and its wish would be lost.
  *
- * A latency tracer begins meanwhile. It says so (active) before it empties what is set aside; the take looks under
- * the max lock. Either it sees it, or what it took is emptied.
+ * A latency tracer begins meanwhile. It says so (active) before it empties what is set aside; the take looks under the
+ * max lock. Either it sees it, or what it took is emptied.
  *
  * The lock is taken from traced functions (schedule:snapshot). What runs under it is not traced, and runs with
  * interrupts off; an NMI keeps out.
@@ -35,6 +35,10 @@
 
 #include "aside.h"
 
+/*
+ * Each CPU exchanges its own part, at its next record or when it is asked, so what is taken here is only the
+ * description. time_start: records before it belong to the snapshot, those after it to the buffer.
+ */
 struct trace_snapshot *trace_snapshot_begin(struct trace_array *tr, const struct task_struct *task)
 {
 	struct trace_max *max = tr->max;
@@ -56,7 +60,7 @@ struct trace_snapshot *trace_snapshot_begin(struct trace_array *tr, const struct
 	return snapshot;
 }
 
-/* Under the max lock: whose part is pending now shall hear of it with his next record. */
+/* A CPU whose part is pending learns of it at its next record. Under the max lock. */
 static void ask_writers(struct trace_array *tr)
 {
 	unsigned cpu;
@@ -65,6 +69,7 @@ static void ask_writers(struct trace_array *tr)
 		ring_buffer_want_exchange(tr->buffer, cpu, true);
 }
 
+/* This CPU's part is exchanged at once, the others' by their writers. */
 bool trace_snapshot_take_now(struct trace_array *tr)
 {
 	unsigned long flags = max_lock(tr->max);

@@ -50,7 +50,7 @@ static struct trace_entry_format formats[] = {
 #include "core/entries.h"
 };
 
-/* The fields of a record of this type, for the option `fields`; NULL when it is an event's or nobody's. */
+/* The fields of a record of this type, for the option `fields`; NULL when it is an event's type or unknown. */
 const struct trace_event_field *trace_entry_fields(unsigned type, const char **name)
 {
 	for (unsigned i = 0; i < ARRAY_SIZE(formats); i++)

@@ -138,6 +138,10 @@ TRACEFS_TEXT_FILE(eval_map, "eval_map", 0440, TRACEFS_TOP, eval_map_show, NULL);
 
 /* ---- Modules */
 
+/*
+ * A module is loaded: its names of values count from here on in `format` and in eval_map. 0 or -ENOMEM, which refuses
+ * the module. Thread context.
+ */
 static int evals_coming(struct module *mod)
 {
 	unsigned n;

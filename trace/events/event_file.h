@@ -108,11 +108,15 @@ void trace_events_complete(struct trace_event_set *set);
 int trace_event_enable_later(struct trace_event_file *file, bool on); /* 0, -ENOMEM */
 /*
  * Somebody needs the event's probe, be the event on or off: a trigger on it, or one that will switch it from a probe by
- * EVENT_FILE_SOFT_DISABLED. 0, -ENOMEM. And does not any more, in no context; the event stays on if that is its state.
+ * EVENT_FILE_SOFT_DISABLED. 0, -ENOMEM. The second ends that, in every context; the event stays on if that is its
+ * state.
  */
 int trace_event_hold_later(struct trace_event_file *file);
 void trace_event_release_later(struct trace_event_file *file);
-/* The same for who will switch the event from elsewhere, another event or a function: its module stays. Or -EBUSY. */
+/*
+ * The same for who will switch the event from elsewhere, another event or a function: its module stays. -EBUSY: it is
+ * going.
+ */
 int trace_event_hold_other_later(struct trace_event_file *file);
 void trace_event_release_other_later(struct trace_event_file *file);
 /* The event of these names; system NULL: the first of any system. NULL: there is none. */

@@ -138,24 +138,24 @@ static bool match_other(const struct filter_pred *p, const void *record)
  *
  * trace_event_file.filter is replaced under event_mutex while probes run anywhere: in a task, an interrupt, an NMI,
  * with the runqueue locked. A probe looks at EVENT_FILE_FILTERED, makes its record aside, and only then loads the
- * filter, once, with acquire; who installs one has stored it with release, complete. A program is never changed
- * afterwards, and all its jumps go forward, so that running it ends after at most as many terms as it has.
+ * filter, once, with acquire; the task that installs one has stored it with release, complete. A program is never
+ * changed afterwards, and all its jumps go forward, so that running it ends after at most as many terms as it has.
  *
  * - Flag and filter are two words and may disagree. The flag is set after the filter is there and cleared after the
- *   filter is gone, and a probe that finds the flag without a filter lets its record pass. So a record that comes
- *   while a filter is changed is judged by the old one, by the new one, or, where there was or will be none, by none.
- * - The filter may be replaced while it runs. Probes run with preemption off, in every context, and the old program
- *   is freed when synchronize_rcu() has returned. Its patterns lie in the same piece of memory. That also means: when
- *   the write to filter returns, no record is judged by the old one any more.
+ *   filter is gone, and a probe that finds the flag without a filter lets its record pass. So a record that comes while
+ *   a filter is changed is judged by the old one, by the new one, or, where there was or will be none, by none.
+ * - The filter may be replaced while it runs. Probes run with preemption off, in every context, and the old program is
+ *   freed when synchronize_rcu() has returned. Its patterns lie in the same piece of memory. That also means: when the
+ *   write to filter returns, no record is judged by the old one any more.
  * - The text that the file shows is another piece of memory, of event_mutex alone; no probe sees it.
  * - A record that is refused was in no ring. It lies on the probe's stack, or in its CPU's memory (trace_nest_enter),
- *   and is copied into the ring when it has passed; its time is that of the copy, so it stands behind what an
- *   interrupt has recorded meanwhile. How a record was begun counts at its end, not what the flags say by then. Only
- *   with triggers on the event are records made in the ring, as those look at refused ones too, and what a trigger
- *   with a filter stops at is the last record. Such a one is not committed, so no reader has seen it; when an
- *   interrupt has recorded something behind it, it stays as padding, which readers pass over (ring_buffer_discard).
+ *   and is copied into the ring when it has passed; its time is that of the copy, so it stands behind what an interrupt
+ *   has recorded meanwhile. How a record was begun counts at its end, not what the flags say by then. Only with
+ *   triggers on the event are records made in the ring, as those look at refused ones too, and what a trigger with a
+ *   filter stops at is the last record. Such a one is not committed, so no reader has seen it; when an interrupt has
+ *   recorded something behind it, it stays as padding, which readers pass over (ring_buffer_discard).
  * - The strings. Arrays are looked at up to their size, dynamic ones up to the length in the record, which this probe
- *   has written; nobody but this CPU's writers touch it before it is committed. Of a pointer's text at most 4,096
+ *   has written; only this CPU's writers touch it before it is committed. Of a pointer's text at most 4,096
  *   bytes; events have such fields for strings that live for ever only. comm is the running task's own: another task
  *   may rename it meanwhile, and then a mixture of both names is compared, but never a byte behind the array.
  */

@@ -6,9 +6,9 @@
  * the type of its records. The places are given out in turn, so that a number means something else as late as possible.
  * Buffers with records of an event that goes are emptied, as on Linux: nobody could print these any more.
  *
- * Who walks the directory events/, or prints a record, takes no lock. The names of events and systems are copies that
- * stay for ever, each once. The call is in the module's memory, and is looked at with preemption off: the module is
- * freed a grace period after it has left trace_module_calls. An event that others switch holds its module
+ * A task that walks the directory events/, or prints a record, takes no lock. The names of events and systems are
+ * copies that stay for ever, each once. The call is in the module's memory, and is looked at with preemption off: the
+ * module is freed a grace period after it has left trace_module_calls. An event that others switch holds its module
  * (trace_event_pin), so no trigger and no command of a function is left with an event that has gone.
  *
  * event_mutex guards all of this.
@@ -196,6 +196,10 @@ static void reset_used(const struct module *mod)
 	mutex_unlock(&trace_types_lock);
 }
 
+/*
+ * A module goes, or could not come: each array's files and triggers of its events end, then the places are free. By
+ * then no probe runs: stop_event() has removed them, and trace_events_complete() has waited.
+ */
 static void events_going(struct module *mod)
 {
 	struct trace_event_set *set;
@@ -222,6 +226,10 @@ static void events_going(struct module *mod)
 	mutex_unlock(&event_mutex);
 }
 
+/*
+ * A module is loaded: its events get places in every array. All of them or none: what was added goes again at an error,
+ * which refuses the module. Thread context.
+ */
 static int events_coming(struct module *mod)
 {
 	unsigned n;

@@ -269,7 +269,7 @@ static noinline void exit_general(struct trace_event_file *file, int nr, long re
 	trace_event_end(&buffer, fp);
 }
 
-/* On the way out. A number that is none of ours was refused with ENOSYS and has no event. */
+/* On the way out. A number that we do not have was refused with ENOSYS and has no event. */
 static void exit_probe(void *set, struct pt_regs *regs, long ret)
 {
 	struct trace_event_opened opened;

@@ -51,7 +51,7 @@ static void count_used(unsigned long *count, unsigned long old)
 {
 	if (old == TRIGGER_UNLIMITED)
 		return;
-	smp_wmb(); /* who finds the count less finds the switch done */
+	smp_wmb(); /* a CPU that finds the count less finds the switch done */
 	__atomic_compare_exchange_n(count, &old, old - 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 

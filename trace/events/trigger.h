@@ -1,4 +1,4 @@
-/* Triggers: what an event does besides being recorded. And what function commands do likewise. Private to trace/. */
+/* Triggers: what an event does besides being recorded; function commands do the same. Private to trace/. */
 #pragma once
 
 #include "event_file.h"
@@ -43,6 +43,10 @@ struct trigger_hit {
 
 /* ---- events/trigger.c: in probes */
 
+/*
+ * The end of a probe whose event has triggers: judge the record, keep or discard it, then let the triggers act.
+ * Preemption off.
+ */
 void trace_event_end_triggers(struct trace_event_buffer *buffer, unsigned long fp, u32 flags);
 /* Commit, with the stacks that options ask for. */
 static __always_inline void trace_event_keep(struct trace_event_buffer *buffer, unsigned long fp)

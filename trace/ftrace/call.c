@@ -17,7 +17,7 @@
  *   switched preemption off, so a straggler records nothing: a check before that could be followed by a preemption as
  *   long as the whole grace period.
  *
- * While the machine is stopped nobody is on his way to a user.
+ * While the machine is stopped no task is on its way to a user.
  *
  * Kernel code's own users are called with themselves as argument, for their own functions only, and are gone when
  * unregister_ftrace_function returns: a replacement (FTRACE_OPS_FL_IPMODIFY) at the wrong site would be fatal. So a
@@ -31,7 +31,7 @@
  * if there was one CPU.
  *
  * What the list does last, hooking the return, is done with the count lowered, as function_graph records it. A user
- * of returns may be gone by then: that is as for any straggler (trace/ftrace/fgraph.c), who finds no user and hooks
+ * of returns may be gone by then: that is as for any straggler (trace/ftrace/fgraph.c), which finds no user and hooks
  * nothing.
  */
 #include <arch/ftrace.h>
@@ -87,6 +87,10 @@ EXPORT_SYMBOL_GPL(ftrace_test_recursion_unlock);
 
 /* ---- Calls. pc: the traced function's preempt_count, which is one higher now. */
 
+/*
+ * Call one user. One that copes with recursion itself is called as it is; for the others a bit in preempt_count, one
+ * for each context, keeps their own calls from coming back to them.
+ */
 static __always_inline void call_user(struct ftrace_ops *op, struct task_struct *t, u32 pc, unsigned long ip,
 				      unsigned long parent_ip, struct ftrace_regs *fregs)
 {
@@ -114,8 +118,8 @@ void ftrace_ops_single_func(unsigned long ip, unsigned long parent_ip, struct ft
 }
 
 /*
- * The return is hooked last, when preemption is as the traced function has it: whoever traces returns looks at that. He
- * may be gone by then, as for any call that was on its way to him.
+ * The return is hooked last, when preemption is as the traced function has it: a user of returns looks at that. It may
+ * be gone by then, as for any call that was on its way to it.
  */
 void ftrace_ops_list_func(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *unused,
 			  struct ftrace_regs *fregs)
@@ -168,6 +172,11 @@ static struct ftrace_ops *call_regs_users(long rec, unsigned long ip, unsigned l
 	return direct;
 }
 
+/*
+ * Called by ftrace_regs_caller (each machine's ftrace.S). The users first, which may change regs; then, with the count
+ * lowered, the hook of the return and a direct trampoline, which are code that may sleep or be traced. True: regs lead
+ * to another function, and are complete for it.
+ */
 bool ftrace_ops_regs_func(unsigned long ip, unsigned long parent_ip, struct pt_regs *regs, struct ftrace_regs *fregs)
 {
 	struct task_struct *t = current;

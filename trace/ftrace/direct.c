@@ -32,6 +32,11 @@ static bool is_direct(const struct ftrace_ops *ops)
 	return ops->func == direct_func && (ops->flags & FTRACE_OPS_FL_ENABLED);
 }
 
+/*
+ * A direct call is a user with a function of ours, which says only that there is a trampoline: what calls it is
+ * ftrace_ops_regs_func. -EINVAL: the user is in use, has no filter, or there is no address; errors of
+ * register_ftrace_function().
+ */
 int register_ftrace_direct(struct ftrace_ops *ops, unsigned long addr)
 {
 	int ret;
@@ -51,6 +56,10 @@ int register_ftrace_direct(struct ftrace_ops *ops, unsigned long addr)
 }
 EXPORT_SYMBOL_GPL(register_ftrace_direct);
 
+/*
+ * Ends calls and waits until no task is inside the trampoline, by counting those that are: they may sleep there, so no
+ * grace period tells. -EINVAL: not registered so. Thread context.
+ */
 int unregister_ftrace_direct(struct ftrace_ops *ops, unsigned long addr, bool free_filters)
 {
 	int ret;
@@ -60,7 +69,10 @@ int unregister_ftrace_direct(struct ftrace_ops *ops, unsigned long addr, bool fr
 	ret = unregister_ftrace_function(ops);
 	if (ret)
 		return ret;
-	/* Who is inside wakes nobody when it leaves: that would be the module's memory, which may be gone by then. */
+	/*
+	 * A task inside does no wake-up when it leaves: the queue would be the module's memory, which may be gone by
+	 * then.
+	 */
 	while (atomic_read(&ops->direct_running))
 		msleep(1);
 	ops->func = NULL;

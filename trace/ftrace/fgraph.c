@@ -8,41 +8,40 @@
  *
  * A hooked return finds its way while tracers come and go.
  *
- * The return address of a hooked call is on its task's shadow stack (trace/ftrace/fgraph.c), so return_to_handler
- * finds it without asking who hooked it or whether anybody still traces. What could go wrong, and why it does not:
+ * The return address of a hooked call is on its task's shadow stack (trace/ftrace/fgraph.c), so return_to_handler finds
+ * it without asking who hooked it or whether anybody still traces. What could go wrong, and why it does not:
  *
  * - Interrupts and NMIs use the shadow stack of the task on top of which they run, and leave it as they found it: top
- *   is raised before a frame is filled, and the frame is emptied (slot 0) before top is lowered. A frame whose slot
- *   is 0 is nobody's, so a walk never takes an old one for a live one.
+ *   is raised before a frame is filled, and the frame is emptied (slot 0) before top is lowered. A frame whose slot is
+ *   0 belongs to no call, so a walk never takes an old one for a live one.
  * - A context switch inside a hooked call changes task and shadow stack together. What __schedule calls before the
  *   switch as one task returns, in that task, after it was switched to again.
- * - A new task has no frames and nothing on its stack that could be hooked: its first call is made by ret_from_fork.
- *   It is given a shadow stack when it is on the list of tasks, so either the walk that serves all existing tasks
- *   finds it or it sees that stacks are wanted: the walk is made under tasklist_lock after that was set.
+ * - A new task has no frames and nothing on its stack that could be hooked: its first call is made by ret_from_fork. It
+ *   is given a shadow stack when it is on the list of tasks, so either the walk that serves all existing tasks finds it
+ *   or it sees that stacks are wanted: the walk is made under tasklist_lock after that was set.
  * - A task that exits never returns from do_exit; its frames go with it. exec and signals return as everything does.
- * - A jump in place of a call (tail call) hands on the handler as return address: the callee's frame then says that
- *   it returns to the handler, which finds the jumper's frame next. Whoever wants to know the caller follows the
- *   frames down to one that says something else.
- * - A user that goes away, and comes again: frames carry a key (users' bits, and above them a number that goes up
- *   with each change of users). A return is told to those of its users who were there when it was hooked. A task that
- *   slept meanwhile thus returns in silence, and its depth begins at 0 for the new user. Who was on its way to be
- *   told when the user left the list goes on with it: its bit, by which its state in the task is found, is taken from
- *   it only when a grace period is over.
- * - Memory of a shadow stack goes when its task does, or after the last user, when it is empty: no frame is pushed
- *   any more (users are looked at with preemption off, and a grace period is waited for), so one found empty stays
- *   so; its task may be popping the last one at this moment, with preemption off, and another grace period waits for
- *   that.
+ * - A jump in place of a call (tail call) hands on the handler as return address: the callee's frame then says that it
+ *   returns to the handler, which finds the jumper's frame next. Code that wants to know the caller follows the frames
+ *   down to one that says something else.
+ * - A user that goes away, and comes again: frames carry a key (users' bits, and above them a number that goes up with
+ *   each change of users). A return is told to those of its users who were there when it was hooked. A task that slept
+ *   meanwhile thus returns in silence, and its depth begins at 0 for the new user. A task that was on its way to tell
+ *   when the user left the list goes on with it: its bit, by which its state in the task is found, is taken from it
+ *   only when a grace period is over.
+ * - Memory of a shadow stack goes when its task does, or after the last user, when it is empty: no frame is pushed any
+ *   more (users are looked at with preemption off, and a grace period is waited for), so one found empty stays so; its
+ *   task may be popping the last one at this moment, with preemption off, and another grace period waits for that.
  * - Something impossible: at the entry a mark is taken that the return must find (the caller's frame pointer on
  *   aarch64, the place of the return address on x86_64). If it is not the innermost frame's the mismatch is counted
  *   (/sys/kernel/debug/fgraph/stats) and the right frame is looked for below; without one there is nowhere to go:
  *   panic.
  *
- * The recursion bit of the context (trace/core/recursion.h) says only whether users are told. A frame was pushed
- * while it was clear, and it is popped whatever it is then. Which bit is asked for at the return is kept in the
- * frame: irq_exit is entered in a hard interrupt and comes back in the context of what was interrupted. When that is
- * the tracer itself, its bit is set, and has nothing to say about a call that was recorded at its entry: without its
- * return the depth would be right and the line open for ever, and a limit that began with it (set_graph_notrace)
- * would never end for that task.
+ * The recursion bit of the context (trace/core/recursion.h) says only whether users are told. A frame was pushed while
+ * it was clear, and it is popped whatever it is then. Which bit is asked for at the return is kept in the frame:
+ * irq_exit is entered in a hard interrupt and comes back in the context of what was interrupted. When that is the
+ * tracer itself, its bit is set, and has nothing to say about a call that was recorded at its entry: without its return
+ * the depth would be right and the line open for ever, and a limit that began with it (set_graph_notrace) would never
+ * end for that task.
  */
 #include <irq/irqflags.h>
 #include <kernel/panic.h>
@@ -103,7 +102,7 @@ static __always_inline bool user_wants(struct fgraph_ops *gops, struct fgraph_ca
 	return !gops->wants || gops->wants(gops, call);
 }
 
-/* There is no room: who misses it? */
+/* There is no room: which users miss it? */
 static noinline void count_overrun(struct fgraph_call *call, long rec)
 {
 	struct fgraph_ops *gops;
@@ -147,6 +146,11 @@ static __always_inline u32 context_bit(u64 key)
 	return RECURSION_TASK << ((key >> FGRAPH_CONTEXT_SHIFT) & 3);
 }
 
+/*
+ * Push a frame, tell the users, and hook the return if one of them wants it. Interrupts are off meanwhile, for the
+ * stack is the task's, and an interrupt's functions push and pop on it, too. bit: the recursion bit of this context. A
+ * full stack is counted and the return not hooked.
+ */
 static __always_inline void hook_call(struct fgraph_call *call, unsigned long parent_ip, u32 bit)
 {
 	long rec = unlikely(READ_ONCE(fgraph_sets_differ)) ? ftrace_rec_of(call->ip) : -1;
@@ -217,6 +221,10 @@ static noinline struct fgraph_frame *find_frame(struct fgraph_stack *stack, unsi
 	panic("function_graph: a return without a call, mark %lx", mark);
 }
 
+/*
+ * Tell each user of the frame that the call has ended. A user that came after the call was made (`since`) is not told:
+ * it has not seen the beginning.
+ */
 static __always_inline void tell_return(struct fgraph_call *call, const struct fgraph_frame *frame)
 {
 	struct fgraph_ops *gops;
@@ -284,7 +292,7 @@ static unsigned long chase_tail_calls(const struct fgraph_stack *stack, unsigned
  *
  * kernel/stacktrace.c finds RETURN_TO_HANDLER_ADDR in a word of the stack and asks which frame has that word as its
  * slot. Counting would be wrong: a walk that begins in the middle of a prologue or behind an epilogue leaves out a
- * caller, and a tail call has two frames for one word. Two words are nobody's slot: x86_64's copy of the return
+ * caller, and a tail call has two frames for one word. Two words are the slot of no frame: x86_64's copy of the return
  * address in ftrace_caller's stack (of a function that was reached by a jump), and the record that return_to_handler
  * makes for itself. Both stand for the innermost call that the walk has not passed yet.
  */

@@ -92,14 +92,14 @@ static bool give_stack(struct task_struct *task, void *data)
 		return true;
 	if (!batch->n)
 		return false;
-	/* fgraph_init_task may be giving it one, too. Release: the task shall find it zeroed. */
+	/* fgraph_init_task may be giving it one, too. Release: the task must find it zeroed. */
 	if (__atomic_compare_exchange_n(&task->ret_stack, &none, batch->stacks[batch->n - 1], false, __ATOMIC_ACQ_REL,
 					__ATOMIC_RELAXED))
 		batch->n--;
 	return true;
 }
 
-/* Take away what is empty. Nobody pushes any more; who pops its last frame at this moment is waited for by RCU. */
+/* Take away what is empty. No task pushes any more; RCU waits for one that pops its last frame now. */
 static bool take_stack(struct task_struct *task, void *data)
 {
 	struct stack_batch *batch = data;
@@ -279,7 +279,7 @@ static int add_user(struct fgraph_ops *gops)
 		gops->ops->flags |= FTRACE_OPS_FL_GRAPH;
 		fgraph_nr_users++;
 		fgraph_was_used = true;
-		/* Its sites do not call us yet, others' do: whoever finds it shall ask. */
+		/* Its sites do not call us yet, others' do: code that finds it must ask. */
 		WRITE_ONCE(fgraph_sets_differ, true);
 		synchronize_rcu();
 		WRITE_ONCE(fgraph_users[i], gops);
@@ -289,7 +289,7 @@ static int add_user(struct fgraph_ops *gops)
 	return any ? -ENOSPC : -EBUSY;
 }
 
-/* Nobody finds it any more. Who has found it goes on with it, so its bit stays until a grace period is over. */
+/* It is found no more. A task that has found it goes on with it, so its bit stays until a grace period is over. */
 static void remove_user(struct fgraph_ops *gops)
 {
 	WRITE_ONCE(fgraph_sets_differ, true); /* its sites still call us */

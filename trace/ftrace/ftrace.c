@@ -2,7 +2,7 @@
  * Dynamic ftrace: which of the thousands of sites (places behind the entry of functions) call a tracer, and which are
  * nops.
  *
- *     users (ftrace_ops) with their sets --compute_wanted()--> site_map.wanted: what each site shall call
+ *     users (ftrace_ops) with their sets --compute_wanted()--> site_map.wanted: what each site is to call
  *     text of the kernel  <--write_word()-- the difference to site_map.have: what each site calls now
  *
  * Each change ends in ftrace_update(), which stops the machine: all other CPUs are parked outside of any tracer, so
@@ -161,7 +161,7 @@ static void share_out_callers(const struct ftrace_ops *straight)
 			single_wanted[n++] = op;
 }
 
-/* What shall each of the 64 sites of word w call? The cheapest caller that serves its users; `rest` have none yet. */
+/* What is each of the 64 sites of word w to call? The cheapest caller that serves its users; `rest` have none yet. */
 static void compute_word(unsigned w, const struct ftrace_ops *straight, bool returns)
 {
 	struct wishes sum = sum_wishes(w);
@@ -469,6 +469,10 @@ static bool alloc_site_maps(unsigned long size)
 	return ftrace_return_map && return_wanted;
 }
 
+/*
+ * Boot: tables for all sites of the kernel and room for modules', then every site becomes a nop. One CPU, interrupts
+ * off.
+ */
 void ftrace_init(void)
 {
 	unsigned long map_size;

@@ -45,6 +45,7 @@ static const struct site_run *find_run(unsigned long ip)
 	return NULL;
 }
 
+/* Sites of a module are a run of records, sorted in itself; runs are in no order. Any context. */
 unsigned ftrace_module_rec_at_or_after(unsigned long ip)
 {
 	const struct site_run *run = find_run(ip);

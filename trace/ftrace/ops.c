@@ -41,6 +41,10 @@ static int check_flags(const struct ftrace_ops *ops)
 	return (ops->flags & FTRACE_OPS_FL_PERMANENT) && !ftrace_enabled ? -EBUSY : 0;
 }
 
+/*
+ * Linked first, then sites are patched: the other way round a site would call entries that find no user. An error
+ * unlinks it again. Thread context; may stop the machine.
+ */
 int register_ftrace_function(struct ftrace_ops *ops)
 {
 	int ret;
@@ -64,6 +68,10 @@ int register_ftrace_function(struct ftrace_ops *ops)
 }
 EXPORT_SYMBOL_GPL(register_ftrace_function);
 
+/*
+ * Unlinked first: sites that it alone wanted become nops, others find one user less. Thread context; may stop the
+ * machine, and waits for what is inside the function.
+ */
 int unregister_ftrace_function(struct ftrace_ops *ops)
 {
 	u64 state;
@@ -99,6 +107,10 @@ void ftrace_ops_set_func(struct ftrace_ops *ops, ftrace_func_t func)
 	ftrace_ops_set_funcs(ops, func, NULL, ops->flags & FTRACE_OPS_FL_TRUE_PARENT ? func : NULL);
 }
 
+/*
+ * The switch /proc/sys/kernel/ftrace_enabled: off makes every site a nop and keeps all users and sets. -EBUSY while one
+ * may not be switched off (FTRACE_OPS_FL_PERMANENT). Thread context.
+ */
 int ftrace_set_enabled(bool on)
 {
 	struct ftrace_ops *op;

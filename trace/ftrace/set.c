@@ -97,7 +97,7 @@ static bool match_by_number(struct ftrace_set *set, const char *pattern, bool ad
 	return true;
 }
 
-/* Some thousand comparisons: who writes a filter waits for them, and no table of names is kept for it. */
+/* Some thousand comparisons: a task that writes a filter waits for them, and no table of names is kept for it. */
 static unsigned match_names(struct ftrace_set *set, const char *pattern, bool add)
 {
 	unsigned found = 0, rec;

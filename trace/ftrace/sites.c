@@ -37,6 +37,10 @@ const char *ftrace_rec_name(struct dyn_ftrace *rec)
 #define HINT_SHIFT 8
 static u32 *rec_hints;
 
+/*
+ * The first record at ip or above. A table of hints, one for each 256 bytes of text, says where to begin; from there it
+ * is a step or two. Any context; ftrace_nr_recs: there is none.
+ */
 unsigned ftrace_rec_at_or_after(unsigned long ip)
 {
 	unsigned long first, last;

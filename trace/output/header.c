@@ -72,6 +72,10 @@ void trace_count_entries(struct trace_iterator *iter, unsigned long *total, unsi
 	}
 }
 
+/*
+ * What stands above a trace, for tracers without a header of their own: the latency format's, or the columns that the
+ * options ask for.
+ */
 void trace_default_header(struct seq_file *s, struct trace_iterator *iter)
 {
 	u64 flags = iter->tr->trace_flags;

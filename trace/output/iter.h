@@ -36,7 +36,7 @@ struct trace_iterator {
 	struct trace_graph_state *graph; /* function graph's, from line to line */
 	u64 next_ts;			 /* latency format: of the record behind `ent`; 0: not known */
 	bool annotate;			 /* the buffer had overrun at open: mark where each CPU begins */
-	bool atomic;			 /* ftrace_dump: who prints may not sleep */
+	bool atomic;			 /* ftrace_dump: printing may not sleep */
 	bool paused;			 /* recording is off while we are open (pause-on-trace) */
 	struct cpumask started;		 /* CPUs of which a record was shown and left behind */
 	struct seq_file text;		 /* trace_pipe: lines, and how much of them was handed out */

@@ -28,7 +28,7 @@ void trace_print_fields(struct seq_file *s, struct trace_iterator *iter);
 /* records/printk_text.c: the message of a bprint, of a bputs record, with a newline. */
 void trace_bprint_text(struct seq_file *s, struct trace_iterator *iter);
 void trace_bputs_text(struct seq_file *s, struct trace_iterator *iter);
-/* The message alone, of any kind; false: it is none. */
+/* The message alone, of any kind; false: the record is no message. */
 bool trace_print_message(struct seq_file *s, struct trace_iterator *iter);
 
 /* output/header.c: records that can be read, and that plus what was overwritten. */

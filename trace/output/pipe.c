@@ -321,7 +321,8 @@ static ssize_t tracing_splice_pipe(struct file *file, loff_t *pos, struct file *
 
 /*
  * Is there what a reader may wait for? On CPUs whose text is being taken that is any record, on others what
- * buffer_percent asks for. While recording is off all shall look for themselves: for some that is the end.
+ * buffer_percent asks for. While recording is off all readers are woken and look for themselves: for some that is the
+ * end.
  */
 static bool news_for_readers(struct trace_array *tr)
 {
@@ -343,12 +344,12 @@ static bool news_for_readers(struct trace_array *tr)
  *
  * Readers of trace_pipe are woken by a timer that may be off.
  *
- * A writer cannot wake anybody: it may hold a runqueue's lock. Whoever waits or polls joins the wait queue and arms
- * one timer for all, unless poll_armed says that it is armed. The timer goes off every 10 ms, looks for what the
+ * A writer cannot wake a task: it may hold a runqueue's lock. A reader that waits or polls joins the wait queue and
+ * arms one timer for all, unless poll_armed says that it is armed. The timer goes off every 10 ms, looks for what the
  * readers wait for, and goes on while there is nothing and somebody waits. It clears poll_armed before it wakes the
- * queue, both with a full barrier: who saw it set had joined the queue before, and is woken; who comes later sees it
- * clear and arms the timer again. When nobody asks again, it stays off. The timer looks, and not the readers, because
- * a reader that ran in order to find nothing would itself be what the next reader finds.
+ * queue, both with a full barrier: a reader that saw it set had joined the queue before, and is woken; one that comes
+ * later sees it clear and arms the timer again. When nobody asks again, it stays off. The timer looks, and not the
+ * readers, because a reader that ran in order to find nothing would itself be what the next reader finds.
  */
 static enum hrtimer_restart wake_readers(struct hrtimer *timer)
 {
@@ -358,7 +359,7 @@ static enum hrtimer_restart wake_readers(struct hrtimer *timer)
 		hrtimer_forward(timer, ktime_get(), PIPE_POLL_NS);
 		return HRTIMER_RESTART;
 	}
-	/* Before the wake-up, with a full barrier: who saw it set is on the queue by now and is woken. */
+	/* Before the wake-up, with a full barrier: a reader that saw it set is on the queue by now and is woken. */
 	__atomic_exchange_n(&tr->poll_armed, 0, __ATOMIC_SEQ_CST);
 	wake_up_all(&tr->wait);
 	return HRTIMER_NORESTART;
@@ -371,7 +372,7 @@ static int trace_pipe_init(struct trace_array *tr)
 	return 0;
 }
 
-/* Who waited had a file of the array, so nobody starts the timer again. */
+/* A reader that waited had a file of the array, so the timer does not start again. */
 static void trace_pipe_stop(struct trace_array *tr)
 {
 	hrtimer_cancel(&tr->poll_timer);

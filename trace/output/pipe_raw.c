@@ -161,7 +161,7 @@ static ssize_t hand_out(struct raw_reader *r, char __user *buf, size_t n, loff_t
 
 /*
  * A stream of whole pages, in reads of any size: but a page is begun with as many records as the read has room for, and
- * the rest of it is zeros, so small reads waste room. (Linux's way: who reads by pages gets full ones.)
+ * the rest of it is zeros, so small reads waste room. (As Linux has it: a reader of whole pages gets full ones.)
  */
 static ssize_t raw_read(struct file *file, char __user *buf, size_t n, loff_t *pos)
 {

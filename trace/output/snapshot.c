@@ -1,5 +1,5 @@
 /*
- * snapshot: the buffer as it is at one moment, kept while tracing goes on. And the two numbers by which latency
+ * snapshot: the buffer as it is at one moment, kept while tracing goes on. Also the two numbers by which latency
  * tracers decide what to keep by themselves: tracing_max_latency, tracing_thresh.
  *
  * A snapshot exchanges the CPUs' rings for empty ones, so each record is in exactly one of the two buffers:

@@ -123,6 +123,10 @@ static void print_user_ip(struct seq_file *s, struct trace_array *tr, struct mm_
 		seq_printf(s, " <%016lx>", ip);
 }
 
+/*
+ * Addresses of a program are resolved when they are printed, by its mappings, if it still lives. Thread context; takes
+ * the mm's lock.
+ */
 static void trace_user_stack_print(struct seq_file *s, struct trace_iterator *iter)
 {
 	const struct userstack_entry *field = (const void *)iter->ent;

@@ -108,7 +108,7 @@ __attribute__((no_sanitize("thread"))) u64 rb_first_stamp_racing(const struct bu
 
 /*
  * The page of an event that is not committed yet. Its writer only: then it lies between the commit page and
- * the tail, and none of these can be begun anew or taken apart under us.
+ * the tail, and the writer can neither reuse these nor take them apart under us.
  */
 static struct buffer_page *rb_page_of(struct rb_ring *ring, struct ring_buffer_event *event)
 {

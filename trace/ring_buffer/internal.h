@@ -55,7 +55,7 @@ static inline unsigned rb_state_events(u64 state)
 	return (state >> RB_EVENT_SHIFT) & RB_EVENT_MASK;
 }
 
-/* Time of the last event claimed on a page that nobody begins anew meanwhile. */
+/* Time of the last event claimed on a page that the writer does not reuse meanwhile. */
 static inline u64 rb_last_stamp(struct buffer_page *page)
 {
 	return rb_read(page->data->time_stamp) + (rb_read(page->state) >> RB_TIME_SHIFT);
@@ -137,7 +137,7 @@ void rb_ring_reset(struct rb_ring *ring, unsigned long n, u64 now);
  * left. */
 int rb_ring_alloc(struct rb_ring *ring, unsigned long nr_pages, unsigned long nr_data);
 void rb_ring_free(struct rb_ring *ring);
-/* Pages for `size` bytes; 0 when that is none or too much. */
+/* Pages for `size` bytes; 0 when `size` is 0 or too large. */
 unsigned long rb_pages_for(unsigned long size);
 
 /* Keep writers out of a CPU's buffer, and wait until none is in it. Nests. Thread context, interrupts on. */

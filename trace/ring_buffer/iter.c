@@ -20,7 +20,7 @@ struct ring_buffer_iter {
 };
 
 /*
- * Copy what is committed of a page that the writer may begin anew meanwhile. Not for ThreadSanitizer: the
+ * Copy what is committed of a page that the writer may reuse meanwhile. Not for ThreadSanitizer: the
  * race is the point, and whoever calls looks afterwards whether it was lost.
  */
 __attribute__((no_sanitize("thread"))) static void rb_copy_racing(void *to, const void *from, unsigned bytes)

@@ -111,6 +111,7 @@ static struct ring_buffer_event *rb_front(struct rb_ring *ring, struct rb_cursor
 	return NULL;
 }
 
+/* The event stays where it is, in the reader's page: valid until the next call that reads this CPU's buffer. */
 struct ring_buffer_event *ring_buffer_peek(struct trace_buffer *buffer, int cpu, u64 *ts, unsigned long *lost)
 {
 	struct ring_buffer_per_cpu *cpu_buffer = rb_cpu(buffer, cpu);
@@ -153,6 +154,7 @@ static struct ring_buffer_event *rb_consume(struct rb_ring *ring, u64 *ts, unsig
 	return event;
 }
 
+/* The event is valid until the next call that reads this CPU's buffer: only then can its page go back to the writer. */
 struct ring_buffer_event *ring_buffer_consume(struct trace_buffer *buffer, int cpu, u64 *ts, unsigned long *lost)
 {
 	struct ring_buffer_per_cpu *cpu_buffer = rb_cpu(buffer, cpu);

@@ -30,8 +30,8 @@ static void rb_look_in_flight(void *arg)
 
 /*
  * A writer raises `committing` before it looks at `disabled`. We set the latter and look at the former from
- * an interrupt of its CPU, which sees that CPU's accesses in program order: if it sees zero, whoever comes
- * later sees us. So no barrier burdens the writer. The call itself orders all that writers did before it
+ * an interrupt of its CPU, which sees that CPU's accesses in program order: if it sees zero, a writer that
+ * comes later sees us. So no barrier burdens the writer. The call itself orders all that writers did before it
  * before what we do after.
  */
 void rb_quiesce(struct ring_buffer_per_cpu *cpu_buffer)
@@ -61,7 +61,7 @@ void rb_release(struct ring_buffer_per_cpu *cpu_buffer)
 {
 	int err = smp_call_function_single(cpu_buffer->cpu, rb_nothing, NULL, true);
 
-	/* With an error the CPU is not up: there is nobody to interrupt, and it will see all that was before
+	/* With an error the CPU is not up: it cannot be interrupted, and it will see all that was before
 	 * it came. */
 	if (err)
 		smp_mb();

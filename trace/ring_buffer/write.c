@@ -235,7 +235,10 @@ void noinline notrace rb_leave(struct ring_buffer_per_cpu *cpu_buffer)
 }
 EXPORT_SYMBOL(rb_leave);
 
-/* Who asked for it does it now, outside of every event: nothing is claimed yet, and we come back as a new writer. */
+/*
+ * The swap that was asked for is done now, outside of every event: nothing is claimed yet, and we come back as a new
+ * writer.
+ */
 static void rb_let_exchange(struct ring_buffer_per_cpu *cpu_buffer)
 {
 	struct trace_buffer *buffer = cpu_buffer->buffer;

@@ -3,7 +3,7 @@
  * locked: it may be a moment late, but a good write costs nothing, and files need not carry reasons along
  * with their errnos.
  *
- * Whoever writes garbage in a loop must not flood the log: of each five seconds the first lines are printed,
+ * A program that writes garbage in a loop must not flood the log: of each five seconds the first lines are printed,
  * and the next line afterwards says how many were not. error_log keeps the last eight anyway.
  */
 #include <fs/vfs.h>
@@ -185,6 +185,10 @@ static struct trace_array *array_of(const struct file *file, const struct trace_
 	return hint && hint->array_of ? hint->array_of(file->f_inode->i_private) : tracefs_array(file);
 }
 
+/*
+ * A write was refused with `ret`: say in the log, and in error_log, what would have been right; returns ret, whatever
+ * happens here. Interruptions and bad pointers are no refusals. Thread context.
+ */
 ssize_t tracefs_refused(const struct file *file, const struct trace_hint *hint, const char *text, ssize_t ret)
 {
 	struct trace_refusal *r;

@@ -536,6 +536,10 @@ bool ftrace_command_from(struct trace_array *tr, loff_t *pos)
 	return false;
 }
 
+/*
+ * One line of set_ftrace_filter: the site, the command, and how often it may still act. pos: probe and record in one
+ * number. The caller holds event_mutex and ftrace_lock.
+ */
 void ftrace_command_show(struct seq_file *m, struct trace_array *tr, loff_t pos)
 {
 	const struct func_probe *probe = probe_at(tr, pos);

@@ -17,7 +17,7 @@ const char *ftrace_command_name(unsigned n, bool *of_event);
 
 /*
  * Walk over all functions with commands: the first at *pos or behind it, whose number is stored there; false: there is
- * none. And its line. event_mutex held throughout.
+ * no more. The second shows its line. event_mutex held throughout.
  */
 bool ftrace_command_from(struct trace_array *tr, loff_t *pos);
 void ftrace_command_show(struct seq_file *m, struct trace_array *tr, loff_t pos);

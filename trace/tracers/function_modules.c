@@ -2,7 +2,7 @@
  * Filters by module. "GLOB:mod:ext4" is about functions of ext4. While ext4 is loaded, they join the set. While it is
  * not, the filter is kept, in order, and shown, and it takes effect before the module's init runs. So `echo :mod:demo
  * > set_ftrace_filter; insmod demo.ko` traces the init, too. When the module goes, what of it was in the set is kept
- * again as a filter by module: whoever loads it a second time finds it traced. "GLOB:mod:!ext4" is about all
+ * again as a filter by module: if it is loaded a second time it is traced. "GLOB:mod:!ext4" is about all
  * functions that are not ext4's: they join the set at once.
  *
  * While set_ftrace_filter keeps such filters it is no empty filter, even if no function of it is there:

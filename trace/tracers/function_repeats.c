@@ -67,6 +67,10 @@ static bool is_repeated(const struct trace_array *tr, struct func_repeats *r, un
 	return true;
 }
 
+/*
+ * func-no-repeats: a call that repeats this CPU's last one is counted, and the count recorded when another call comes.
+ * True: a record was made. Interrupts are off meanwhile, so count and ring agree. Any context.
+ */
 bool trace_function_no_repeats(struct trace_array *tr, unsigned long ip, unsigned long parent_ip, u32 pc,
 			       unsigned long flags)
 {

@@ -39,7 +39,7 @@ static __always_inline void critical_ended(struct critical *c)
 	critical_set_state(c, c->base ? CRITICAL_NONE : CRITICAL_ON);
 }
 
-/* Who measures. Locks: t trace_types_lock, read without. */
+/* What measures. Locks: t trace_types_lock, read without. */
 struct critical_tracer {
 	struct trace_array *tr; /* [t] set when all hooks are on, NULL before they go off */
 	u32 kinds;		/* [t] CRITICAL_*; changes while they are off */

@@ -251,6 +251,10 @@ struct kmemtrace_user_event_alloc {
 	int node;
 };
 
+/*
+ * The binary form of an allocation that kmemtrace-user reads: a head, then what allocations alone have. Native byte
+ * order.
+ */
 static void kmemtrace_print_alloc_user(struct seq_file *s, struct trace_iterator *iter)
 {
 	const struct kmemtrace_alloc_entry *field = (const void *)iter->ent;

@@ -146,8 +146,8 @@ static int add_ksym(unsigned long addr, u32 type)
 }
 
 /*
- * A symbol with another type is watched anew and keeps its count. When that is refused nothing has changed: the old
- * breakpoint comes back to the register that it has just left. [ksym_tracer_mutex]
+ * A symbol with another type is registered a second time and keeps its count. When that is refused nothing has changed:
+ * the old breakpoint comes back to the register that it has just left. [ksym_tracer_mutex]
  */
 static int change_ksym(struct trace_ksym *ksym, u32 type)
 {
@@ -235,6 +235,7 @@ TRACEFS_TEXT_FILE(ksym_trace_filter, "ksym_trace_filter", 0644, TRACEFS_TOP, ksy
 TRACEFS_TAKES(ksym_trace_filter, "ksym_trace_filter",
 	      "symbol:rw-, symbol:-w- or (aarch64) symbol:r-- to watch a variable, symbol:--- to end that, 0: all");
 
+/* The file ksym_profile: how often each symbol was touched. [ksym_tracer_mutex] */
 static int ksym_profile_show(struct seq_file *m, void *data)
 {
 	char name[KSYM_NAME_LEN];

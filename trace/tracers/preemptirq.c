@@ -10,24 +10,23 @@
  * Hooks that are told of changes only need no count.
  *
  * local_irq_disable and preempt_disable are everywhere, and each place has a hook (include/trace/preemptirq.h), a nop
- * until a tracer wants it. A hook tells of changes: interrupts that were on go off, preempt_count leaves zero or
- * comes back to it. Whether it is one is asked of the CPU and of the task, and only in the hook's cold half. So the
- * tracers keep no count that could get out of step with the truth, however a hook was missed (keys change at any
- * moment, raw_* and *_notrace tell nothing): the next off begins anew, and a section is never longer than it was.
+ * until a tracer wants it. A hook tells of changes: interrupts that were on go off, preempt_count leaves zero or comes
+ * back to it. Whether it is one is asked of the CPU and of the task, and only in the hook's cold half. So the tracers
+ * keep no count that could get out of step with the truth, however a hook was missed (keys change at any moment, raw_*
+ * and *_notrace tell nothing): the next off begins another section, and a section is never longer than it was.
  *
- * - local_irq_disable cannot see afterwards what was before. Its hook does the work itself, and the instruction
- *   behind it does it again for nothing. local_irq_save has the answer in its flags, but the compiler may not know
- *   that both paths want the same bit: it would compute it in front of the nop (trace_opaque).
- * - An interrupt between the change of preempt_count and its hook finds the count raised, at both ends: what it does
- *   is no change, so nothing is told twice, and the section is at most that interrupt shorter than it was.
+ * - local_irq_disable cannot see afterwards what was before. Its hook does the work itself, and the instruction behind
+ *   it does it again for nothing. local_irq_save has the answer in its flags, but the compiler may not know that both
+ *   paths want the same bit: it would compute it in front of the nop (trace_opaque).
+ * - An interrupt between the change of preempt_count and its hook finds the count raised, at both ends: what it does is
+ *   no change, so nothing is told twice, and the section is at most that interrupt shorter than it was.
  * - An interrupt may come on top of code that has preemption off without telling, such as a tracer's probe. It is
  *   measured all the same: base is the count that it found, and its section ends when that count is reached again.
- * - The idle task has preemption off for good, and its waiting shall not count (stop_critical_timings). On aarch64
- *   the wait ends with the interrupt still pending, on x86_64 it is taken within. There the section begins with it,
- *   and goes on until the switch to whom it wakes, as on aarch64.
+ * - The idle task has preemption off for good, and its waiting must not count (stop_critical_timings). On aarch64 the
+ *   wait ends with the interrupt still pending, on x86_64 it is taken within. There the section begins with it, and
+ *   goes on until the switch to whom it wakes, as on aarch64.
  * - A thunk saves all registers, so that a hook that is off does not make the compiler spill around a call that is
- *   hardly ever made. x86_64 needs a frame in the function all the same, or its caller would be missing from the
- *   trace.
+ *   hardly ever made. x86_64 needs a frame in the function all the same, or its caller would be missing from the trace.
  * - An nmi makes no change: interrupts are off in it and its bits are in the count. So hooks in it are silent by
  *   themselves.
  *
@@ -36,12 +35,12 @@
  * told. Then base is 1 at the next irqs off, and the two may end in any order: preempt_schedule_irq has preemption on
  * again before its interrupt returns. So irqs on ends a section when the count is base or less; equal was not enough,
  * and the section stayed open until the next began. A task can be preempted in a thunk, on its way into
- * trace_hardirqs_disable, and arrive when all is over: it finds no array. Whoever found one has had interrupts or
+ * trace_hardirqs_disable, and arrive when all is over: it finds no array. A CPU that found one has had interrupts or
  * preemption off since, and synchronize_rcu waits for it before what it uses goes away.
  *
- * A CPU that is parked in stop_machine has interrupts off, which counts. But it is parked in pages without hooks: so
- * it tells just before it counts itself as masked, when nothing is being patched yet, and after the end, in functions
- * that lie elsewhere.
+ * A CPU that is parked in stop_machine has interrupts off, which counts. But it is parked in pages without hooks: so it
+ * tells just before it counts itself as masked, when nothing is being patched yet, and after the end, in functions that
+ * lie elsewhere.
  */
 #include <arch/ftrace.h>
 #include <irq/irqflags.h>
@@ -53,7 +52,6 @@
 #include "tracers/graph/graph.h"
 #include "irqsoff.h"
 
-struct static_key trace_irqs_key = STATIC_KEY_INIT, trace_preempt_key = STATIC_KEY_INIT;
 struct critical_tracer critical_tracer;
 DEFINE_PER_CPU(struct critical, critical_section);
 
@@ -346,7 +344,7 @@ void trace_preempt_on(unsigned long ip, unsigned long fp)
 	if (!(critical_tracer.kinds & CRITICAL_IRQS) || !irqs_disabled_flags(flags))
 		critical_end(c, ip, fp, flags, end, tracer_preempt_on);
 	else
-		c->base = 0; /* whoever did not tell is through, and interrupts go on to be off */
+		c->base = 0; /* a CPU that did not tell is through, and interrupts stay off */
 	raw_local_irq_restore(flags);
 }
 

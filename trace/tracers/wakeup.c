@@ -3,45 +3,45 @@
  * tracers/wakeup_tracers.c measure, of which one is selected at a time.
  *
  * One wake-up is followed at a time. One of higher priority takes over, an equal or lower one is ignored; nothing is
- * above a deadline task, so that is followed to its end, another deadline task's nearer deadline notwithstanding (as
- * in Linux). A fair task counts only if it is more important than its waker (as in Linux): behind its equals it waits
- * for its turn, which is time sharing and no latency.
+ * above a deadline task, so that is followed to its end, another deadline task's nearer deadline notwithstanding (as in
+ * Linux). A fair task counts only if it is more important than its waker (as in Linux): behind its equals it waits for
+ * its turn, which is time sharing and no latency.
  *
  * THE STATE has one lock, wakeup_lock, taken with interrupts off and innermost but for trace_max's: pi_lock or a
- * runqueue lock, then wakeup_lock, then the max lock. Whoever holds it calls nothing that is traced and takes no
- * lock that traced code can hold. Probes look without it whether they are concerned, which most are not.
+ * runqueue lock, then wakeup_lock, then the max lock. Its holder calls nothing that is traced and takes no lock that
+ * traced code can hold. Probes look without it whether they are concerned, which most are not.
  *
  * THE FOLLOWED TASK is runnable and does not run: that is when it becomes followed (its runqueue locked), and the
- * switch to it, under the same lock, ends that. So it cannot exit or sleep while it is followed, and the reference
- * that we hold is never the last one: putting it back frees nothing. A switch cannot be missed, for its probe is
- * there before those of the wake-ups and goes after them.
+ * switch to it, under the same lock, ends that. So it cannot exit or sleep while it is followed, and the reference that
+ * we hold is never the last one: putting it back frees nothing. A switch cannot be missed, for its probe is there
+ * before those of the wake-ups and goes after them.
  *
- * Whose wake-up is followed may be asked without a lock.
+ * Which task's wake-up is followed may be asked without a lock.
  *
  * trace/tracers/wakeup.c follows one task, under wakeup_lock. Every wake-up, every switch and every traced function
  * looks first whether it is concerned, without the lock:
  *
- * - Is it this task that is followed? (a switch to p, a move of p). p becomes followed, and stops being followed,
- *   with its own runqueue locked, and who asks holds that lock. The one exception is a more important wake-up that
- *   takes over on another CPU: then the answer was yes and is no now, which is asked again under wakeup_lock. It
- *   never becomes yes.
+ * - Is it this task that is followed? (a switch to p, a move of p). p becomes followed, and stops being followed, with
+ *   its own runqueue locked, and who asks holds that lock. The one exception is a more important wake-up that takes
+ *   over on another CPU: then the answer was yes and is no now, which is asked again under wakeup_lock. It never
+ *   becomes yes.
  * - Is there a more important one already? A guess, asked again. The task whose priority is read may have been let go
  *   of meanwhile, but its memory lives as long as preemption is off.
  * - Does it wait on this CPU? A function entry that reads "no" from an old answer misses a record at the edge of a
- *   move. One that reads "yes" counts itself in recorders of its CPU, and looks again; who follows the next wake-up
- *   has set followed_cpu to none and then waits for all these counts to be zero (each has a full barrier between its
- *   store and its load, so one of the two sees the other). Without that: CPU 0 reads "yes", and its host thread
- *   sleeps; CPU 3 follows another wake-up, empties the set of CPUs, takes the stamp at which its section begins; CPU
- *   0 goes on, enters itself into the new set, takes a stamp, records: and the next maximum begins with a function
+ *   move. One that reads "yes" counts itself in recorders of its CPU, and looks again; a CPU that follows the next
+ *   wake-up has set followed_cpu to none and then waits for all these counts to be zero (each has a full barrier
+ *   between its store and its load, so one of the two sees the other). Without that: CPU 0 reads "yes", and its host
+ *   thread sleeps; CPU 3 follows another wake-up, empties the set of CPUs, takes the stamp at which its section begins;
+ *   CPU 0 goes on, enters itself into the new set, takes a stamp, records: and the next maximum begins with a function
  *   entry of CPU 0 in place of the wake-up. (Seen once in 27,059 traces on an idle host, once a minute on a loaded
- *   one.) A recorder has interrupts off and waits for the max lock at most, whose holder waits for nobody.
- *   followed_cpu is stored last, with release, and loaded with acquire: who sees the new CPU sees the set of CPUs
- *   emptied, and so enters its own into it, after trace_max_begin(). Whoever ends the section reads the set, then
- *   what trace_max_begin() has said on these CPUs.
+ *   one.) A recorder has interrupts off and waits for the max lock at most, whose holder waits for nothing.
+ *   followed_cpu is stored last, with release, and loaded with acquire: a CPU that sees the new one sees the set of
+ *   CPUs emptied, and so enters its own into it, after trace_max_begin(). The CPU that ends the section reads the set,
+ *   then what trace_max_begin() has said on these CPUs.
  *
  * A followed task cannot end: it is runnable and does not run, which only a switch to it changes, and that ends the
- * following under the same runqueue lock. It could be missed only if the probe of sched_switch came later than those
- * of the wake-ups, or went before them.
+ * following under the same runqueue lock. It could be missed only if the probe of sched_switch came later than those of
+ * the wake-ups, or went before them.
  *
  * The maximum is taken with wakeup_lock still held. Else another CPU could begin to follow the next task, write its
  * first records, and be told only then that what its buffer holds belongs to the maximum: they would go with it.
@@ -474,7 +474,7 @@ void wakeup_set_enabled(bool on)
 	raw_local_irq_restore(flags);
 }
 
-/* In this order, and back: whoever may become followed has its beginning, its moves and its end seen. */
+/* In this order, and back: a task that may become followed has its beginning, its moves and its end seen. */
 static const struct tracepoint_probe wakeup_probes[] = {
 	{&__tracepoint_sched_switch, probe_sched_switch},   {&__tracepoint_sched_migrate_task, probe_migrate_task},
 	{&__tracepoint_sched_waking, probe_waking},	    {&__tracepoint_sched_wakeup, probe_wakeup},

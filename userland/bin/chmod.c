@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 
 /*
- * The bits of one letter of rwxXst, for owner, group and others together; 0 when it is none. `old` is
+ * The bits of one letter of rwxXst, for owner, group and others together; 0 when it is another. `old` is
  * the mode so far, on which X depends: it is x, but only for directories and for what somebody may
  * execute already.
  */
@@ -59,7 +59,7 @@ static mode_t classes(const char **p, mode_t mask)
 
 /*
  * Apply one clause, [ugoa...]{+|-|=}[rwxXst...] with as many operators as there are, to *mode, and
- * step over it. Returns false if it is none.
+ * step over it. Returns false if there is no mode.
  */
 static bool apply_clause(const char **p, mode_t mask, mode_t *mode)
 {

@@ -103,6 +103,10 @@ static int copy_link(const char *from, const char *to)
 	return 1;
 }
 
+/*
+ * One source, of any kind, to one destination; what a link leads to unless -r asks for links themselves. 0, or 1 when
+ * something went wrong, which has been said.
+ */
 static int copy(const char *from, const char *to)
 {
 	struct stat st;

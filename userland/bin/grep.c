@@ -298,6 +298,10 @@ static void grep_directory(struct grep *g, const char *path)
 	vt_names_free(names);
 }
 
+/*
+ * One argument: a file, - for standard input, or a directory, whose files are searched with -r. Errors are counted in
+ * g->failed; -s does not say them.
+ */
 static void grep_path(struct grep *g, const char *path)
 {
 	struct stat st;

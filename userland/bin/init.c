@@ -166,7 +166,7 @@ int main(int argc, char **argv)
 		return vt_finish(0);
 	}
 	/*
-	 * Mounting everything anew and a second shell on the console is not what anybody wants by
+	 * Mounting everything again and a second shell on the console is not what anybody wants by
 	 * accident.
 	 */
 	if (getpid() != 1)

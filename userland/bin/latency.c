@@ -357,6 +357,10 @@ static const char help[] = "  -p PRIO     priority of real-time threads, 1 to 99
 			   "  -h USEC     a histogram of wake-ups up to USEC late\n"
 			   "  -q          nothing until the end\n";
 
+/*
+ * Options into `opt`, then what they mean together: a priority chooses fifo, a policy with priorities takes 1, deadline
+ * has conditions of its own. Does not return when they make no sense.
+ */
 static void parse(int argc, char **argv)
 {
 	struct vt_options o = {.usage = "latency [-p PRIO] [-P other|fifo|rr|deadline] [-i USEC] [-l LOOPS] "

@@ -328,7 +328,7 @@ static bool *ls_flag(int c)
 }
 
 /*
- * The width of the terminal; 0 if standard output is none: then a line holds one name, for programs to
+ * The width of the terminal; 0 if standard output is no terminal: then a line holds one name, for programs to
  * read.
  */
 static size_t terminal_columns(void)

@@ -79,7 +79,7 @@ static const struct {
 };
 
 /*
- * Change the flags by this word of n bytes. Returns false if it is none of the table: then it is for
+ * Change the flags by this word of n bytes. Returns false if the table does not have it: then it is for
  * the file system.
  */
 static bool take_word(const char *word, size_t n, unsigned long *flags)

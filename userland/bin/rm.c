@@ -35,6 +35,7 @@ static int rm_inside(const char *path)
 	return status;
 }
 
+/* Remove one name, with -r all that is below it first. 0, or 1 when something is left, which has been said. */
 static int rm(const char *path)
 {
 	struct stat st;

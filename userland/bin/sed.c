@@ -416,7 +416,7 @@ static bool substitute(const struct command *c)
 
 	while ((c->global || !done) && vt_regex_search(c->regex, sed.line, at, &start, &end)) {
 		add(&out, sed.line + at, start - at);
-		/* An empty match right behind another is none. */
+		/* An empty match right behind another does not count. */
 		if (start != end || start != last) {
 			if (++found >= c->nth) {
 				add_replacement(&out, c->text, sed.line + start, end - start);

@@ -69,7 +69,7 @@ static const char *character_text(cc_t c, char text[8])
 	return text;
 }
 
-/* "^C", "C", "undef" or "^-" into a character; what is none ends the program. */
+/* "^C", "C", "undef" or "^-" into a character; a word of another kind ends the program. */
 static cc_t character(const char *text)
 {
 	long number;
@@ -267,8 +267,8 @@ static bool take_value(const char *name, const char *value, struct termios *t, s
 }
 
 /*
- * Make the settings that stand on the command line. All of them are read first: if one is none,
- * nothing is changed. Then the kernel is asked what it has made of them.
+ * Make the settings that stand on the command line. All of them are read first: if one is
+ * unknown, nothing is changed. Then the kernel is asked what it has made of them.
  */
 static void change(char **args, struct termios *t)
 {

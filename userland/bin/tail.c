@@ -78,6 +78,10 @@ static void follow(int fd)
 	vt_die_errno(1, "follow");
 }
 
+/*
+ * The end of one file, or with +N what begins there. It is read whole, so a pipe is as good as a file; with -f what is
+ * appended follows. For vt_each_file().
+ */
 static int tail(int fd, const char *name, void *arg)
 {
 	struct tail *t = arg;

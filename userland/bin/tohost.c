@@ -156,6 +156,10 @@ static bool send_file(int port, const char *name)
 	return send(port, END, "", 0) && take_answer(port, name);
 }
 
+/*
+ * Send each file through the port to the host. A signal is looked at between files, and raised again at the end, so
+ * that the caller sees by which one it ended.
+ */
 static int by_port(char **names)
 {
 	struct sigaction act = {.sa_handler = on_signal};

@@ -262,6 +262,7 @@ static int by_time(const void *a, const void *b)
 	return x->ns < y->ns ? 1 : x->ns > y->ns ? -1 : strcmp(x->name, y->name);
 }
 
+/* Each CPU has a file trace_stat/functionN: add them all up. */
 static void read_profile(void)
 {
 	char **names = vt_names("trace_stat");
@@ -458,7 +459,7 @@ static const struct {
 		    {"notrace", 'N'}, {"threshold", 't'}, {"pid", 'p'}};
 #define WITH_ARGUMENT "dltpN"
 
-/* -l again adds. Words that are none match nothing, and would choose everything. */
+/* -l again adds. Empty words match nothing, and would choose everything. */
 static void add_words(char **words, const char *more)
 {
 	char *all;
@@ -486,6 +487,7 @@ static void check(const struct vt_options *o, int argc)
 		vt_usage(o);
 }
 
+/* Options into `opt`. What they mean together is check()'s. */
 static void parse(struct vt_options *o, int argc, char **argv)
 {
 	int c;

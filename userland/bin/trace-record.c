@@ -198,7 +198,7 @@ static void wait_pages(bool wanted)
 
 /* ---- The command */
 
-/* The program's path; a name that is none ends us here, before anything is changed. */
+/* The program's path; a name of no program ends us here, before anything is changed. */
 static char *find_command(const char *name)
 {
 	char *path = vt_which(name);
@@ -511,6 +511,7 @@ static const char *port_path(const char *name)
 	return path;
 }
 
+/* Options into `opt` and into wishes. As in trace-cmd, what follows -B belongs to that instance. */
 static void parse(struct vt_options *o, int argc, char **argv)
 {
 	struct vt_array *a = &arrays[0];
@@ -558,6 +559,7 @@ static void parse(struct vt_options *o, int argc, char **argv)
 	}
 }
 
+/* What the options mean together. Does not return if there is nothing to record, or if they contradict each other. */
 static void check(const struct vt_options *o, int argc)
 {
 	bool something = opt.extract, tracer = false;

@@ -17,7 +17,7 @@ void vt_sane_modes(struct termios *t, bool utf8);
 /* Take O_NONBLOCK away from fd, which somebody may have left on it. Returns whether it was there. */
 bool vt_set_blocking(int fd);
 /*
- * The size of the terminal fd: 24 by 80 where it does not say, or fd is none.
+ * The size of the terminal fd: 24 by 80 where it does not say, or fd is no terminal.
  */
 struct winsize vt_terminal_size(int fd);
 /*
@@ -46,8 +46,8 @@ bool vt_colour_option(int *argc, char **argv, int bad_status);
 	0xfffd /* stands for a byte that belongs to no character: U+FFFD, REPLACEMENT CHARACTER \
 		*/
 
-/* The character of UTF-8 at s, of which there are n bytes. Returns how many it has: one when it is none; 0 if
- * n is 0. */
+/* The character of UTF-8 at s, of which there are n bytes. Returns how many it has: one when it is not UTF-8; 0
+ * if n is 0. */
 size_t vt_char(const char *s, size_t n, unsigned *c);
 /* How many bytes a character has that begins with this one; 0: none begins so. */
 unsigned vt_char_length(unsigned char lead);

@@ -138,6 +138,10 @@ struct vt_expression *vt_expression_take(char **args, size_t (*take)(char ***arg
 	return e;
 }
 
+/*
+ * Run the program that the parser made: tests in order, with jumps over those that cannot change the result.
+ * test(number, arg) is called for the others alone.
+ */
 bool vt_expression_true(const struct vt_expression *e, bool (*test)(size_t number, const void *arg), const void *arg)
 {
 	bool truth = true;

@@ -193,6 +193,10 @@ int vt_line(struct vt_lines *l, char **line, size_t *length)
 	return 1;
 }
 
+/*
+ * Call `work` for each file, - and an empty list meaning standard input. Returns 0, or `bad` if a file could not be
+ * opened or work returned another value than 0.
+ */
 int vt_each_file(char **names, int bad, int (*work)(int fd, const char *name, void *arg), void *arg)
 {
 	static char *standard_input[] = {"-", NULL};

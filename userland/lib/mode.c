@@ -6,7 +6,7 @@
 #include <vt.h>
 #include <sys/stat.h>
 
-/* The first letter of `ls -l`. A value that is none of the types is shown as a regular file. */
+/* The first letter of `ls -l`. A value of no known type is shown as a regular file. */
 static char type_letter(unsigned int mode)
 {
 	switch (mode & S_IFMT) {

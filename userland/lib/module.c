@@ -15,6 +15,10 @@ char *vt_module_name(char *path)
 	return name;
 }
 
+/*
+ * Words of a command line as the one text that init_module(2) takes. A value with a space gets quotes, in which the
+ * kernel keeps it together. NULL: no memory. The caller frees it.
+ */
 char *vt_module_params(char **words, int n)
 {
 	size_t size = 1;

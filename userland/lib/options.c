@@ -99,7 +99,7 @@ int vt_option(struct vt_options *o, int argc, char **argv)
 	if ((!o->at || !*o->at) && !option_word(o, argc, argv))
 		return -1;
 	letter[1] = *o->at++;
-	/* A colon stands in the list of letters but is none. */
+	/* A colon stands in the list of letters but is no option. */
 	known = letter[1] == ':' ? NULL : strchr(o->options, letter[1]);
 	if (!known)
 		option_bad(o, "unknown option", letter);
@@ -127,6 +127,9 @@ int vt_number(const char *text, long min, long max, long *value)
 	return 0;
 }
 
+/*
+ * A number within [min, max], in any base that strtol() knows; else say what is wrong with it and exit with `status`.
+ */
 long vt_number_or_die(int status, const char *text, long min, long max)
 {
 	long n = 0;

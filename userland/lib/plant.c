@@ -9,6 +9,10 @@
 
 #define PLANT_DIR "/sys/kernel/debug/latency"
 
+/*
+ * The whole of irqhog and preempthog: one argument, microseconds, goes to the file `kind` of debugfs, whose write holds
+ * interrupts or preemption off for that long. Returns the exit status.
+ */
 int vt_plant(const struct vt_options *o, char **argv, const char *kind)
 {
 	char path[64], text[16];

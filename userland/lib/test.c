@@ -224,7 +224,7 @@ static bool test_or(struct test *t)
 	return value;
 }
 
-/* Returns 0 when the condition holds, 1 when not, 2 when it is none. */
+/* Returns 0 when the condition holds, 1 when not, 2 when it is no condition. */
 int vt_test(int argc, char **argv)
 {
 	struct test t = {argv + 1, argv + argc, false};

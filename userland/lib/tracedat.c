@@ -139,7 +139,7 @@ static struct vt_bytes *section(struct vt_dat *d, int id)
 	return &d->sections[id - FIRST_SECTION];
 }
 
-/* Of functions, and the formats of messages. Called a second time, it reads them anew. */
+/* Of functions, and the formats of messages. Called a second time, it reads them again. */
 static void put_names(struct vt_dat *d)
 {
 	vt_put_symbols(section(d, OPT_KALLSYMS));

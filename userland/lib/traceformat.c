@@ -75,6 +75,10 @@ static void parse_field(struct vt_event *e, char *line)
 	field->element = element_size(declaration);
 }
 
+/*
+ * An event from its `format` file of n bytes, which need not end in a zero. Parts that are missing are left empty. The
+ * caller frees it with the system's others.
+ */
 void vt_event_parse(struct vt_event *e, const char *system, const char *text, size_t n)
 {
 	char *lines = vt_malloc(n + 1), *line, *print;
@@ -107,6 +111,10 @@ const struct vt_field *vt_event_field(const struct vt_event *e, const char *name
 	return NULL;
 }
 
+/*
+ * Where a field's bytes are in a record of `size` bytes, and how many (*n). A dynamic field has a word in its place:
+ * offset in the low half, length in the high one. Never leads outside the record; NULL: it would.
+ */
 const unsigned char *vt_field_bytes(const struct vt_field *field, const unsigned char *data, unsigned size, unsigned *n)
 {
 	unsigned offset = field->offset, length = field->size;

@@ -51,7 +51,7 @@ static bool alive(long pid)
 	return same;
 }
 
-/* Ten seconds of trying: whoever holds a removal lock needs it for a few system calls. */
+/* Ten seconds of trying: a program that holds a removal lock needs it for a few system calls. */
 #define TRIES	 10000
 #define MAX_PATH 200
 

@@ -73,6 +73,10 @@ int vt_out_more(struct vt_out *o, size_t n)
 	return ret;
 }
 
+/*
+ * Room for n bytes of output, before anything is recorded: a full disk is told now, while nothing has been lost. Does
+ * not return when there is none.
+ */
 void vt_out_reserve(struct vt_out *o, size_t n)
 {
 	const char *where = o->regular ? o->path : o->part;

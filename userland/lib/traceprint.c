@@ -525,6 +525,7 @@ static unsigned long narrowed(unsigned long long n, int bytes, bool is_signed)
 	return is_signed ? (unsigned long)((long long)(n << shift) >> shift) : (unsigned long)(n << shift >> shift);
 }
 
+/* One conversion from its % on: C's for numbers, the kernel's for %p, else [?]. Returns what follows it. */
 const char *vt_print_one(struct vt_bytes *out, const struct vt_dat_file *f, const char *format,
 			 const struct vt_value *value)
 {
@@ -568,6 +569,7 @@ const char *vt_print_one(struct vt_bytes *out, const struct vt_dat_file *f, cons
 	return *format ? format + 1 : format;
 }
 
+/* A record by its event's print format: an expression over fields for each conversion. [?] stands for a bad one. */
 void vt_print_format(struct vt_bytes *out, const struct vt_record *r)
 {
 	struct eval e = {.r = r, .at = r->event->print};

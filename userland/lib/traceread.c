@@ -384,6 +384,10 @@ const struct vt_event *vt_find_event(const struct vt_dat_file *f, unsigned id)
 	return f->nr_events ? bsearch(&key, f->events, f->nr_events, sizeof(key), by_id) : NULL;
 }
 
+/*
+ * Map a file of trace-cmd and read its head: versions 6 and 7, of a machine with our order of bytes. Records are read
+ * later. Does not return when the file is of another kind or damaged.
+ */
 void vt_dat_open(struct vt_dat_file *f, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);

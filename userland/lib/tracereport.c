@@ -179,6 +179,7 @@ static void shorten(int argc, char **argv)
 	}
 }
 
+/* `trace-cmd report`: its options, then report(). Returns the exit status. */
 int vt_report_main(struct vt_options *o, int argc, char **argv)
 {
 	const char *path = "trace.dat";

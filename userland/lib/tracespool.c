@@ -28,6 +28,10 @@ static char *segment_name(const struct vt_spool *s, unsigned long number)
 	return name;
 }
 
+/*
+ * Begin to collect one CPU's pages, which go through a pipe by splice(2). 0, or -1 and errno; nothing is left open
+ * then.
+ */
 int vt_spool_open(struct vt_spool *s, const char *prefix, const char *instance, int cpu)
 {
 	char file[64], *path;

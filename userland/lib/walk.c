@@ -68,6 +68,10 @@ static void visit(struct walk *walk, char *path, const char *name)
 	free(path);
 }
 
+/*
+ * Visit a name and all that is below it, a directory before what it contains, without recursion: depth costs memory and
+ * no stack.
+ */
 void vt_walk(const struct vt_walker *walker, const char *start)
 {
 	struct walk walk = {.walker = walker};

@@ -17,6 +17,7 @@ struct arena_chunk {
 	char data[] __attribute__((aligned(16)));
 };
 
+/* Memory that is released with all that was allocated after it, at any size and aligned to 16. Does not return NULL. */
 void *arena_alloc(struct arena *a, size_t size)
 {
 	struct arena_chunk *chunk = a->top;

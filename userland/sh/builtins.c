@@ -436,6 +436,7 @@ static const struct builtin builtins[] = {
 	{"wait", builtin_wait, "wait [PID|%JOB...]", "until these, or all jobs, have ended"},
 };
 
+/* help, help NAME. */
 static int builtin_help(int argc, char **argv)
 {
 	const struct builtin *of = argc > 1 ? builtin_find(argv[1]) : NULL;

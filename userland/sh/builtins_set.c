@@ -185,6 +185,7 @@ static int read_options(int argc, char **argv, bool *raw)
 	return i;
 }
 
+/* read [-r] [NAME...]: one line into variables, the last of which takes what is left; without names into REPLY. */
 int builtin_read(int argc, char **argv)
 {
 	const char *ifs = var_get("IFS");

@@ -161,7 +161,7 @@ static bool is_sequence(const char *s)
 
 /*
  * Behind an opening brace: whether bash makes several words of it. A comma does that if it stands
- * between braces that match and not within inner ones: {a,b} is a list and {a} is none. In {a{b,c}}
+ * between braces that match and not within inner ones: {a,b} is a list and {a} is not. In {a{b,c}}
  * only the inner one is.
  */
 static bool is_list(const char *s)

@@ -121,7 +121,7 @@ static void child_start(struct job *job, bool background)
 	if (own_group) {
 		pid_t group = job->group ? job->group : getpid();
 
-		/* Parent and child both do this: whoever comes first, it is done before it is needed. */
+		/* Parent and child both do this: the first of them does it before it is needed. */
 		setpgid(0, group);
 		if (!background && job->gate[0] < 0)
 			tcsetpgrp(terminal, group);
@@ -150,6 +150,7 @@ void job_abandon(struct job *job)
 		job_free(job);
 }
 
+/* A process of a job. 0 in the child, its number in the shell, or -1. Both set its group: neither must run first. */
 pid_t job_try_fork(struct job *job, bool background)
 {
 	pid_t pid;

@@ -8,7 +8,7 @@
  * begun to read and nothing waits to be read, so the answer stands in front of what is typed as a reply to
  * the prompt. It can reach a program only when a whole line was typed before the terminal had seen the
  * question. A terminal that has answered is one: from then on it is asked to mark what is pasted, and
- * $CLICOLOR lets programs use colours. TERM=dumb says that there is nobody to ask.
+ * $CLICOLOR lets programs use colours. TERM=dumb says that there is no terminal to ask.
  */
 #include "keys.h"
 #include <ctype.h>
@@ -84,7 +84,7 @@ int key_byte(void)
  *
  * Three things keep the answer from a program's input. The question is put only when nothing waits
  * to be read. What a person types as a reply to the prompt comes behind the answer, since the
- * terminal answers before it draws the prompt. And what is no terminal does not answer. What is
+ * terminal answers before it draws the prompt. What is not a terminal does not answer. What is
  * left is a whole line that was typed after the shell had looked and before the terminal had seen
  * the question, whose program reads its input.
  *
@@ -143,6 +143,10 @@ static int numbered_key(unsigned number)
 	return KEY_NONE;
 }
 
+/*
+ * What follows an ESC: a key that sends several bytes, or the terminal's answer to a question about the cursor.
+ * KEY_NONE: nothing that we know.
+ */
 int key_sequence(void)
 {
 	static const char letters[] = "ABCDHF";
@@ -170,6 +174,10 @@ int key_sequence(void)
 	return c == '~' ? numbered_key(number[0]) : KEY_NONE;
 }
 
+/*
+ * Text between the marks of a bracketed paste, in one piece, so that pasted lines are not run one by one. NULL: the
+ * input ended, or Ctrl-C. The caller frees it.
+ */
 char *key_paste(void)
 {
 	size_t n = 0, size = 256, end = 0;

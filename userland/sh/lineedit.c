@@ -532,8 +532,8 @@ char *lineedit_read(const char *prompt)
 		raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO | ISIG | IEXTEN);
 		raw.c_cc[VMIN] = 1;
 		raw.c_cc[VTIME] = 0;
-		/* Not TCSAFLUSH: what was typed ahead is kept. Before the prompt: who waits for it may type
-		 * anything then. */
+		/* Not TCSAFLUSH: what was typed ahead is kept. Before the prompt: a person or program that
+		 * waits for it may type anything then. */
 		if (tcsetattr(STDIN_FILENO, TCSADRAIN, &raw) < 0)
 			vt_warn_errno("terminal");
 		line = raw_line(&e);

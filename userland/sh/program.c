@@ -100,6 +100,10 @@ static void run_script(char *path, char **argv, char *text)
  * number that the kernel knows as a script of its own; anything else ends here, with the reason.
  */
 static void refuse(char *path, char **argv, int err) __attribute__((noreturn));
+/*
+ * exec has failed: run the file as a script where that is meant, else say why not. Statuses are POSIX's: 127 for not
+ * found, 126 for cannot be executed.
+ */
 static void refuse(char *path, char **argv, int err)
 {
 	struct program p = {0};

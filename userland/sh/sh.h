@@ -302,7 +302,7 @@ bool trap_ignores(int sig);
 /* In a child: traps that run something go, ignored signals stay ignored. */
 void trap_reset(void);
 
-/* --- the gate of a pipeline (gate.c): -1 in both places is none --- */
+/* --- the gate of a pipeline (gate.c): -1 in both places: there is no gate --- */
 
 void gate_make(int gate[2]);
 void gate_open(int gate[2]);
@@ -350,7 +350,7 @@ char *job_to_pid(char *word, pid_t *stopped);
 
 /*
  * fork() with all signals blocked: the child must not get one before it has its own dispositions, as the
- * shell ignores what shall end it. The child then calls job_unblock_child().
+ * shell ignores what is to end it. The child then calls job_unblock_child().
  */
 pid_t job_fork_blocked(void);
 void job_unblock_child(void);

@@ -145,7 +145,7 @@ void var_assign(const char *assignment)
 }
 
 /*
- * Both `local` and `x=1 command` come here; whoever saves restores to the height it found. This works
+ * Both `local` and `x=1 command` come here; the code that saves restores to the height that it found. This works
  * like a stack of undo records: a function notes the height at its beginning (var_saved), and
  * var_restore() undoes what lies above, whether the function returned or an error jumped out of it.
  */

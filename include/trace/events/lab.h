@@ -70,7 +70,7 @@ TRACE_EVENT_CONDITION(lab_bytes,
 		__print_hex(__get_dynamic_array(bytes), __get_dynamic_array_len(bytes)))
 );
 
-/* What trace_lab_probes.c counts by: who hits it hands a word of its own, which a probe sets. */
+/* What trace_lab_probes.c counts by: the task that hits it hands a word of its own, which a probe sets. */
 DECLARE_TRACE(lab_hit, TP_PROTO(int *seen), TP_ARGS(seen));
 
 #endif

@@ -33,7 +33,7 @@ static __always_inline bool graph_limits_allow(const struct trace_array *tr, con
 
 /* ---- Records of tasks, with preemption disabled up to 15 times; interrupts are off. */
 
-/* The first word of a record; preemption is as the record shall say, at most 15. */
+/* The first word of a record; preemption is what the record will say, at most 15. */
 static __always_inline u32 graph_head(int type, u32 pc, const struct task_struct *t, bool masked)
 {
 	u32 head = (type | (masked ? TRACE_FLAG_IRQS_OFF << 16 : 0)) + (pc << 24);

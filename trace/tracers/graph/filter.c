@@ -98,7 +98,7 @@ int graph_filter_replace(struct graph_filter *filter, struct ftrace_set *with)
 		err = new ? 0 : -ENOMEM;
 	}
 	if (!err) {
-		/* Release: whoever loads the new pointer with acquire (graph_limits_want) finds the table filled. */
+		/* Release: a CPU that loads the new pointer with acquire (graph_limits_want) finds the table filled. */
 		old = filter->hash;
 		smp_store_release(&filter->hash, new);
 		swap(filter->set, *with);

@@ -95,7 +95,7 @@ int latency_graph_stop(void)
 
 /* ---- Showing */
 
-/* Whoever prints asks the option, not what is recorded: a change of the option empties the buffer first. */
+/* Printing asks the option, not what is recorded: a change of the option empties the buffer first. */
 static bool displays_graph(const struct trace_iterator *iter)
 {
 	return iter->tr->trace_flags & TRACE_ITER(DISPLAY_GRAPH);

@@ -172,6 +172,10 @@ static void put_lat_flags(struct seq_file *s, const struct trace_entry *ent)
 	seq_puts(s, " | ");
 }
 
+/*
+ * Microseconds in twelve columns: seven for digits and point, as many decimals as are left, at most three. Writes to p,
+ * returns the end, adds no zero byte.
+ */
 char *trace_put_us(char *p, u64 ns)
 {
 	char *begin = p;
@@ -242,6 +246,7 @@ static void put_no_duration(struct seq_file *s, struct trace_iterator *iter, u32
 
 /* ---- What stands before the duration, and lines of its own */
 
+/* The columns before the duration, each with its option. */
 static void put_columns(struct seq_file *s, struct trace_iterator *iter, u32 options)
 {
 	if (!(iter->tr->trace_flags & TRACE_ITER(CONTEXT_INFO)))
@@ -466,8 +471,8 @@ static void print_comment(struct seq_file *s, struct trace_iterator *iter, u32 o
 }
 
 /*
- * One record as text. False: it is none of ours, and the caller prints it as any other. A reader whose buffer was too
- * small asks again for the same record, so what the first attempt has changed is put back then.
+ * One record as text. False: it is not of this tracer, and the caller prints it as any other. A reader whose buffer was
+ * too small asks again for the same record, so what the first attempt has changed is put back then.
  */
 bool trace_graph_print(struct seq_file *s, struct trace_iterator *iter, u32 options)
 {

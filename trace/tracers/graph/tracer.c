@@ -3,7 +3,7 @@
  * is a user of hooked returns of its own.
  *
  * What is usual (the top array as the only user, a task's context, nothing asked for but the functions) goes the direct
- * way (tracers/graph/direct.c); whoever asks for more takes the general way (fgraph.c) through the functions here.
+ * way (tracers/graph/direct.c); a user that asks for more takes the general way (fgraph.c) through the functions here.
  */
 #include <arch/ftrace.h>
 #include <irq/irqflags.h>

@@ -1,10 +1,10 @@
 /*
- * The function profiler: how often each function is called and how long it takes, in numbers and not in records.
- * A user of hooked returns (trace/fgraph.h); set_ftrace_filter and set_ftrace_notrace say which functions.
+ * The function profiler: how often each function is called and how long it takes, in numbers and not in records. A user
+ * of hooked returns (trace/fgraph.h); set_ftrace_filter and set_ftrace_notrace say which functions.
  *
  * Every CPU has a place for each site, found through one index that never changes: nothing is allocated, inserted or
- * locked while functions run. Who counts has interrupts off; what can come in between is an NMI, which is turned away
- * and counted then.
+ * locked while functions run. The code that counts has interrupts off; what can come in between is an NMI, which is
+ * turned away and counted then.
  */
 #include <fs/libfs.h>
 #include <kernel/module.h>

@@ -31,6 +31,10 @@ struct slab_cpu {
 };
 static DEFINE_PER_CPU(struct slab_cpu, slab_cpu);
 
+/*
+ * Counting begins at zero. Tables are allocated at the first time and kept. 0 or -ENOMEM. [trace_types_lock, while
+ * nobody counts]
+ */
 int slab_stat_reset(void)
 {
 	unsigned cpu;
@@ -64,6 +68,10 @@ static struct slab_site *slab_site(struct slab_cpu *c, unsigned long call_site)
 	return NULL;
 }
 
+/*
+ * One allocation at call_site. The table is this CPU's, and interrupts are off, so plain stores are enough; readers use
+ * READ_ONCE. Any context but NMI.
+ */
 void slab_stat_count(unsigned long call_site, size_t bytes_req, size_t bytes_alloc)
 {
 	struct slab_site *site;

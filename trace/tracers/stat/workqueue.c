@@ -81,7 +81,7 @@ static struct work_count *take_place(work_func_t func, int number)
 		if (c->func && c->func != FUNC_GONE)
 			continue;
 		smp_store_release(&c->number, number);
-		smp_store_release(&c->func, func); /* who finds the function finds the number */
+		smp_store_release(&c->func, func); /* a reader that finds the function finds the number */
 		return c;
 	}
 	return NULL;
@@ -386,6 +386,7 @@ static void workfuncs_header(struct seq_file *m)
 	put_missed(m);
 }
 
+/* A line for a pool, or for a function of that pool, indented below it. */
 static void workfuncs_show(struct seq_file *m, const void *v)
 {
 	const struct work_row *row = v;

@@ -13,4 +13,5 @@
 #define SIGPAGE	  (TASK_SIZE - 2 * PAGE_SIZE)
 #define STACK_TOP (SIGPAGE - PAGE_SIZE)
 
+/* AT_HWCAP for a new program: Linux's bits, from the ID registers of this CPU. Any context. */
 unsigned long arch_elf_hwcap(void);

@@ -3,7 +3,7 @@
 
 #include <lib/types.h>
 
-/* Volatile: the answer changes when a task moves, so it must be asked anew after each barrier. */
+/* Volatile: the answer changes when a task moves, so it must be asked again after each barrier. */
 static __always_inline unsigned long arch_percpu_offset(void)
 {
 	unsigned long off;

@@ -14,7 +14,7 @@
 
 /*
  * x2APIC registers and the TSC deadline are MSRs whose writes do not wait for earlier stores (SDM vol.
- * 3, 10.12.3): who tells another CPU by one of them puts this before it.
+ * 3, 10.12.3): code that tells another CPU by one of them puts this before it.
  */
 #define weak_wrmsr_fence() __asm__ volatile("mfence\n\tlfence" : : : "memory")
 

@@ -13,8 +13,8 @@
 
 /*
  * What ftrace_caller hands its callee: the registers in which the traced function got its arguments, and the
- * frame records that stand in for the one it has not pushed yet (ftrace.S has the picture). Who wants to change
- * registers asks for all of them (FTRACE_OPS_FL_SAVE_REGS).
+ * frame records that stand in for the one it has not pushed yet (ftrace.S has the picture). A user that wants to
+ * change registers asks for all of them (FTRACE_OPS_FL_SAVE_REGS).
  */
 struct ftrace_regs {
 	unsigned long di, si, dx, cx, r8, r9; /* arguments, in their order */

@@ -9,7 +9,7 @@
 
 extern unsigned long this_cpu_off; /* per-CPU (arch/x86_64/percpu.c): its own offset */
 
-/* Volatile: the answer changes when a task moves, so it must be asked anew after each barrier. */
+/* Volatile: the answer changes when a task moves, so it must be asked again after each barrier. */
 static __always_inline unsigned long arch_percpu_offset(void)
 {
 	unsigned long off;
