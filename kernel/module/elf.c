@@ -265,7 +265,7 @@ static int check_own_sections(struct load_info *info)
 
 	if (info_section) {
 		s = &info->sections[info_section];
-		if (s->sh_type == SHT_NOBITS || !s->sh_size || info->file[s->sh_offset + s->sh_size - 1])
+		if (s->sh_type != SHT_PROGBITS || !s->sh_size || info->file[s->sh_offset + s->sh_size - 1])
 			return module_refuse(info, -ENOEXEC, "its .modinfo is damaged");
 		info->modinfo = (const char *)info->file + s->sh_offset;
 		info->modinfo_size = s->sh_size;

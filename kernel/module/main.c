@@ -27,6 +27,7 @@
 #include <proc/syscall.h>
 #include <sched/sched.h>
 #include <sched/wait.h>
+#include <time/jiffies.h>
 #include <trace/events/module.h>
 
 #define MAX_FILE (64UL << 20) /* bytes of a file that are looked at at all */
@@ -308,6 +309,21 @@ static int form_module(struct module *mod, struct load_info *info, char *args)
 	return err;
 }
 
+/*
+ * Its init has failed, and a program may have opened a device that init had registered by then. Nobody gets a reference
+ * from now on; those that are there are waited for, as their holders run the module's code. The step from 1 to 0
+ * decides against a try_module_get() that has seen the state of before.
+ */
+static void end_references(struct module *mod)
+{
+	WRITE_ONCE(mod->state, MODULE_STATE_GOING);
+	if (module_refcount(mod))
+		pr_warn("%s: its init has failed, and %d open files or others hold it: it goes when they let go\n",
+			mod->name, module_refcount(mod));
+	while (atomic_cmpxchg(&mod->refcnt, 1, 0) != 1)
+		msleep(10);
+}
+
 /* Its init, without a lock. Afterwards what only init needed is gone, or, when it has failed, the whole module. */
 static int run_init(struct module *mod)
 {
@@ -317,9 +333,10 @@ static int run_init(struct module *mod)
 		pr_warn("%s: its init returned %d: 0 means success, a negative errno failure\n", mod->name, ret);
 		ret = 0;
 	}
+	if (ret)
+		end_references(mod);
 	mutex_lock(&module_mutex);
 	if (ret) {
-		WRITE_ONCE(mod->state, MODULE_STATE_GOING);
 		tell_going(mod);
 		forget_module(mod);
 	} else {
@@ -473,8 +490,10 @@ static int stop_module(struct module *mod)
 {
 	if (!list_empty(&mod->used_by))
 		return refuse_to_stop(mod);
-	if (mod->state != MODULE_STATE_LIVE)
+	if (mod->state != MODULE_STATE_LIVE) {
+		pr_notice("%s: it is still being loaded, or on its way out\n", mod->name);
 		return -EBUSY;
+	}
 	if (mod->init && !mod->exit) {
 		pr_notice("%s: it has no exit function, so it cannot be unloaded\n", mod->name);
 		return -EBUSY;
@@ -506,6 +525,8 @@ SYSCALL_DEFINE2(delete_module, const char __user *, uname, unsigned int, flags)
 	mod = find_module(name);
 	len = mod ? stop_module(mod) : -ENOENT;
 	mutex_unlock(&module_mutex);
+	if (len == -EWOULDBLOCK)
+		module_name_openers(mod, name);
 	if (len)
 		return len;
 	if (mod->exit)

@@ -201,23 +201,33 @@ static int set_array(const char *val, const struct kernel_param *kp)
 	return err;
 }
 
-/* As many as were given, or all when nobody counts them. What would not fit into a page is left out. */
+/*
+ * As many as were given, or all when nobody counts them. Each value may be as long as a page and brings a newline of
+ * its own, so it is made in another page first. In the buffer, which is a page too, commas take the place of the
+ * newlines, and what does not fit is cut off.
+ */
 static int get_array(char *buffer, const struct kernel_param *kp)
 {
 	const struct kparam_array *array = kp->arg;
 	unsigned n = array->num ? *array->num : array->max;
-	int len = 0;
+	char *value = kmalloc(PAGE_SIZE, GFP_KERNEL);
+	int len = value ? 0 : -ENOMEM;
 
-	for (unsigned i = 0; i < n; i++) {
+	for (unsigned i = 0; i < n && len >= 0 && len < PAGE_SIZE; i++) {
 		struct kernel_param one = {kp->name, array->ops, kp->perm, (char *)array->elem + i * array->elem_size};
+		int got = array->ops->get(value, &one);
 
-		/* Each value brings a newline of its own, in place of which a comma goes before the next. */
-		if (i)
-			buffer[len - 1] = ',';
-		if (len + 32 > PAGE_SIZE)
+		if (got < 0) {
+			len = got;
 			break;
-		len += array->ops->get(buffer + len, &one);
+		}
+		if (len)
+			buffer[len - 1] = ',';
+		got = min(got, (int)PAGE_SIZE - len);
+		memcpy(buffer + len, value, got);
+		len += got;
 	}
+	kfree(value);
 	return len;
 }
 
