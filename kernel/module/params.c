@@ -46,7 +46,7 @@ DEFINE_NUMBER(int, int, -INT_MAX - 1, INT_MAX, "%d");
 DEFINE_NUMBER(uint, unsigned, 0, U32_MAX, "%u");
 DEFINE_NUMBER(long, long, LONG_MIN, LONG_MAX, "%ld");
 
-/* Those that do not fit into a signed number. */
+/* Types whose largest values do not fit into the signed number that the others are read as. */
 static int set_ulong(const char *val, const struct kernel_param *kp)
 {
 	return val ? kstrtoul(val, 0, (unsigned long *)kp->arg) : -EINVAL;
@@ -73,7 +73,7 @@ int param_get_int(char *buffer, const struct kernel_param *kp)
 }
 EXPORT_SYMBOL(param_get_int);
 
-/* "name" alone means yes. */
+/* y, n, 1, 0, on, off and their capitals. "name" alone means yes (noarg_allowed). */
 int param_set_bool(const char *val, const struct kernel_param *kp)
 {
 	return kstrtobool(val ?: "1", kp->arg);
@@ -181,7 +181,11 @@ static int get_string(char *buffer, const struct kernel_param *kp)
 const struct kernel_param_ops param_ops_string = {.set = set_string, .get = get_string};
 EXPORT_SYMBOL(param_ops_string);
 
-/* Values between commas. What was set before a bad one stays, and the module is not loaded. */
+/*
+ * Values between commas, each set by the operation of the elements' type, which is given a parameter that stands for
+ * one element. More of them than the array has room for are an error. What was set before a bad one stays, and the
+ * module is not loaded.
+ */
 static int set_array(const char *val, const struct kernel_param *kp)
 {
 	const struct kparam_array *array = kp->arg;
@@ -231,6 +235,7 @@ static int get_array(char *buffer, const struct kernel_param *kp)
 	return len;
 }
 
+/* All elements, also those that nobody has set: the type's own function knows which texts are allocated. */
 static void free_array(void *arg)
 {
 	const struct kparam_array *array = arg;
@@ -243,7 +248,7 @@ EXPORT_SYMBOL(param_array_ops);
 
 /* ---- The text */
 
-/* a-b and a_b are the same name. */
+/* a-b and a_b are the same name, since the build makes a - in a file's name a _. */
 static bool same_name(const char *a, const char *b)
 {
 	for (; *a && *b; a++, b++)
@@ -276,7 +281,10 @@ static char *next_word(char **args, char **val)
 	return name;
 }
 
-/* One word of the command line. [param_lock] */
+/*
+ * One word of the command line. An error is that of the type's operation: EINVAL for a text that is no value of the
+ * type, ERANGE for a number that is too large, ENOSPC for a text that is too long. [param_lock]
+ */
 static int set_param(const struct module *mod, const struct kernel_param *params, unsigned n, const char *name,
 		     const char *val)
 {
