@@ -196,6 +196,11 @@ def test_calls_of_tutorials(guest, tmp_path):  # noqa: F811
     [
         ("#include <linux/kprobes.h>\nstatic struct kprobe p;", "linux/kprobes.h: there are no kprobes"),
         ("#include <linux/tty.h>\nstatic struct tty_struct *t;", "linux/tty.h: modules cannot write to terminals"),
+        (
+            "#include <linux/interrupt.h>\nint init_module(void)\n{\n"
+            'return request_threaded_irq(1, NULL, NULL, IRQF_ONESHOT, "x", NULL);\n}',
+            "there are no threads of interrupts",
+        ),
         ("static int number;\nmodule_param(number, bool, 0);", "with incompatible return type"),
         ("static long number[2];\nmodule_param_array(number, int, NULL, 0);", "with incompatible return type"),
     ],
