@@ -108,6 +108,17 @@ void static_key_slow_dec(struct static_key *key)
 }
 EXPORT_SYMBOL(static_key_slow_dec);
 
+/* Whoever counts the same key at this moment comes before or after: text_mutex is held throughout. */
+void static_key_set(struct static_key *key, bool on)
+{
+	mutex_lock(&text_mutex);
+	atomic_set(&key->enabled, on);
+	keys_left_behind = true;
+	switch_all();
+	mutex_unlock(&text_mutex);
+}
+EXPORT_SYMBOL(static_key_set);
+
 void static_key_inc_later(struct static_key *key)
 {
 	static_key_add(key, 1, false);

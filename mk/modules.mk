@@ -46,19 +46,29 @@ ifeq ($(MODULES),)
 $(error M=$(M): its Makefile names no module. It needs a line `obj-m += NAME.o`)
 endif
 
+# ---- Headers that Linux has and this kernel cannot have: each is one #error with the reason, found after all others. It
+# is the only error then, as what follows would be about names that it should have declared.
+ABSENT := $(BUILD)/absent
+$(ABSENT)/made: mk/absent_headers mk/modules.mk
+	$(Q)rm -rf $(ABSENT) && mkdir -p $(ABSENT)
+	$(Q)sed '/^#/d' $< | while read -r header why; do mkdir -p $(ABSENT)/$$(dirname $$header) && \
+		printf '#error "%s: %s"\n' "$$header" "$$why" > $(ABSENT)/$$header; done
+	$(Q)sed '/^#/d; s/^\([^ ]*\) .*/<\1>/' $< > $@
+fatal = $(shell grep -qFf $(ABSENT)/made $(1) && echo -Wfatal-errors)
+
 # ---- Objects. Warnings are not errors in strangers' code; W=1 asks for more of them.
 MODCFLAGS = $(filter-out -Werror -Wextra,$(KCFLAGS)) $(if $(filter 1,$(W)),-Wextra -Wno-unused-parameter) -Wno-pointer-sign \
 	-Werror=implicit-function-declaration -Werror=implicit-int -Werror=incompatible-pointer-types -Werror=int-conversion \
-	-D__KERNEL__ -DMODULE $(ccflags-y) $(EXTRA_CFLAGS)
+	-idirafter $(ABSENT) -D__KERNEL__ -DMODULE $(ccflags-y) $(EXTRA_CFLAGS)
 modname = $(subst -,_,$(basename $(notdir $(1))))
 owner = $(firstword $(foreach m,$(MODULES),$(if $(filter $(1),$(call parts,$(m))),$(m))))
 stem = $(patsubst $(M)/%,%,$(1))
 
-$(ALL_PARTS:%=$(M)/%): $(M)/%.o: $(M)/%.c mk/modules.mk mk/kernel_flags.mk $(BUILD)/Module.symvers
+$(ALL_PARTS:%=$(M)/%): $(M)/%.o: $(M)/%.c mk/modules.mk mk/kernel_flags.mk $(BUILD)/Module.symvers $(ABSENT)/made
 	$(call say,CC [M],$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(MODCFLAGS) $(PG_$(ARCH)) $(CFLAGS_$(notdir $@)) -DKBUILD_MODNAME='"$(call modname,$(call owner,$*.o))"' \
-		-DKBUILD_BASENAME='"$(call modname,$*)"' -MMD -MP -MF $(M)/.$(notdir $*).d -c -o $@ $<
+		-DKBUILD_BASENAME='"$(call modname,$*)"' $(call fatal,$<) -MMD -MP -MF $(M)/.$(notdir $*).d -c -o $@ $<
 
 # A module of several objects is linked into one; one object is it already.
 define combined

@@ -62,7 +62,11 @@ static int read_tag(struct virtio_device *dev, char *tag)
 	return 0;
 }
 
-/* After virtio_device_ready() the memory is the device's, so nothing fails from there on. */
+/*
+ * After virtio_device_ready() the memory is the device's, so nothing fails from there on. The channel is whole before:
+ * a device that breaks the rules may interrupt at once, and p9_channel_broken() wakes whoever waits in it. Nobody
+ * mounts it in between, as drivers are probed before init runs.
+ */
 static int p9_virtio_probe(struct virtio_device *dev)
 {
 	struct virtio_9p *v = kzalloc(sizeof(*v), GFP_KERNEL);
@@ -78,8 +82,8 @@ static int p9_virtio_probe(struct virtio_device *dev)
 	}
 	v->chan.tag = v->tag;
 	v->chan.ops = &virtio_9p_ops;
-	virtio_device_ready(dev);
 	p9_register_channel(&v->chan);
+	virtio_device_ready(dev);
 	pr_info("virtio-9p: a folder of the host, mount tag '%s'\n", v->tag);
 	return 0;
 }

@@ -175,6 +175,11 @@ static inline loff_t i_size_read(const struct inode *inode)
 #define DCACHE_PINNED	1u /* linked in a file system that lives in memory: holds a reference to itself */
 #define DCACHE_LRU	2u /* on the list of unused negative dentries */
 #define DCACHE_UNLINKED 4u /* was in the tree and has left it: paths show " (deleted)" */
+/* A name, with its length in bytes: it is ended by a zero as well. */
+struct qstr {
+	u32 len;
+	const char *name;
+};
 struct dentry {
 	atomic_t d_count;		      /* [a; 0 -> 1 and 1 -> 0 only under d] */
 	u32 d_flags;			      /* [d] DCACHE_* */
@@ -189,8 +194,7 @@ struct dentry {
 	struct super_block *d_sb;	      /* [I] */
 	const struct dentry_operations *d_op; /* [I] */
 	struct mount *d_mounted;	      /* [d] what is mounted here, one for each mount that shows this tree */
-	u32 d_namelen;			      /* [d] bytes of d_name */
-	const char *d_name;		      /* [d] allocated or d_iname */
+	struct qstr d_name;		      /* [d] allocated or d_iname */
 	char d_iname[32];		      /* [d] a short name */
 };
 /* An instance of a file system. Locks: m mount_mutex; I immutable. */
@@ -242,14 +246,19 @@ struct file {
 	struct mutex f_pos_lock;
 	const struct file_operations *f_op; /* [I] */
 	struct inode *f_inode;		    /* [I] */
-	struct dentry *f_dentry;	    /* [I] holds a reference */
-	struct mount *f_mnt;		    /* [I] holds a reference; NULL for files without a name in the tree */
+	union {
+		struct {
+			struct mount *f_mnt;	 /* [I] holds a reference; NULL for files without a name in the tree */
+			struct dentry *f_dentry; /* [I] holds a reference */
+		};
+		struct path f_path; /* both, under the name that modules know */
+	};
 	struct module *f_owner; /* [I] with a reference: the module that f_op belongs to; NULL: the kernel */
 	void *private_data;	/* the file's own */
 };
 static inline struct path file_path(const struct file *f)
 {
-	return (struct path){f->f_mnt, f->f_dentry};
+	return f->f_path;
 }
 #define __FMODE_EXEC 040 /* beside the O_* of open(2), from execve alone: the file is opened to be executed */
 #define FMODE_READ   1u

@@ -49,12 +49,17 @@ enum hrtimer_restart delayed_work_timer_fn(struct hrtimer *t); /* of every delay
 
 /*
  * A queue with a thread of its own, kworker/NAME. Its works run one after the other, in the order of queueing, and the
- * thread runs on any CPU: WQ_UNBOUND and WQ_MEM_RECLAIM say no more than that, and max_active is an upper limit. NULL
- * for other flags, and when out of memory. Thread context.
+ * thread runs on any CPU: max_active is an upper limit, and most flags (Linux's numbers) ask for no more than that.
+ * With WQ_HIGHPRI the thread's nice value is -20. NULL for WQ_SYSFS and unknown flags, and when out of memory. Thread
+ * context.
  */
-#define WQ_UNBOUND     0x02u
-#define WQ_MEM_RECLAIM 0x08u
-#define __WQ_ORDERED   0x40u
+#define WQ_UNBOUND	   0x02u
+#define WQ_FREEZABLE	   0x04u /* nothing is ever frozen */
+#define WQ_MEM_RECLAIM	   0x08u /* it never waits for a thread to be made */
+#define WQ_HIGHPRI	   0x10u
+#define WQ_CPU_INTENSIVE   0x20u /* others do not wait for it: they have their own threads */
+#define WQ_POWER_EFFICIENT 0x80u
+#define __WQ_ORDERED	   0x20000u
 struct workqueue_struct *alloc_workqueue(const char *fmt, unsigned flags, int max_active, ...) __printf(1, 4);
 /*
  * Waits until all works in it have run, also those that they queue, and ends the thread. Delayed works must be

@@ -30,6 +30,8 @@ struct jump_entry {
 /* Counted: the n-th inc needs the n-th dec. Context: thread; sleeps. Sites are switched when they return. */
 void static_key_slow_inc(struct static_key *key);
 void static_key_slow_dec(struct static_key *key);
+/* For a key that is on or off: its count becomes 1 or 0, whatever it was. The same context. */
+void static_key_set(struct static_key *key, bool on);
 
 /*
  * The same for many keys in one stop: each is counted now, and static_key_switch() switches the sites of all keys that

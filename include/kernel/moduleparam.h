@@ -50,20 +50,45 @@ int param_get_charp(char *buffer, const struct kernel_param *kp);
 int param_set_bool(const char *val, const struct kernel_param *kp);
 int param_get_bool(char *buffer, const struct kernel_param *kp);
 
+/* A variable must have the type of its parameter, else its neighbours would be written. */
+#define __param_check(name, p, type)                            \
+	static inline __maybe_unused type *__check_##name(void) \
+	{                                                       \
+		return p;                                       \
+	}
+#define param_check_byte(name, p)    __param_check(name, p, u8)
+#define param_check_short(name, p)   __param_check(name, p, short)
+#define param_check_ushort(name, p)  __param_check(name, p, unsigned short)
+#define param_check_int(name, p)     __param_check(name, p, int)
+#define param_check_uint(name, p)    __param_check(name, p, unsigned)
+#define param_check_long(name, p)    __param_check(name, p, long)
+#define param_check_ulong(name, p)   __param_check(name, p, unsigned long)
+#define param_check_ullong(name, p)  __param_check(name, p, u64)
+#define param_check_charp(name, p)   __param_check(name, p, char *)
+#define param_check_bool(name, p)    __param_check(name, p, bool)
+#define param_check_invbool(name, p) __param_check(name, p, bool)
+
 #define __module_param(id, pname, param_ops, value, mode)                 \
 	static const struct kernel_param __param_##id __used __aligned(8) \
 		__section("__param") = {pname, param_ops, mode, value}
 #define module_param_cb(name, param_ops, value, mode) __module_param(name, #name, param_ops, value, mode)
-#define module_param_named(name, value, type, mode)                   \
-	__module_param(name, #name, &param_ops_##type, &value, mode); \
+/* `type` is pasted and quoted where the user gives it, and handed on to nobody: it may be a macro, as bool is. */
+#define module_param_named(name, value, type, mode)                                                      \
+	param_check_##type(name, &(value)) __module_param(name, #name, &param_ops_##type, &value, mode); \
 	MODULE_INFO(parmtype, #name ":" #type)
-#define module_param(name, type, mode) module_param_named(name, name, type, mode)
-#define module_param_array_named(name, array, type, nump, mode)                                             \
+#define module_param(name, type, mode)                                                                 \
+	param_check_##type(name, &(name)) __module_param(name, #name, &param_ops_##type, &name, mode); \
+	MODULE_INFO(parmtype, #name ":" #type)
+#define __module_param_array(name, array, nump, param_ops, mode)                                            \
 	static const struct kparam_array __param_arr_##name = {ARRAY_SIZE(array), sizeof((array)[0]), nump, \
-							       &param_ops_##type, array};                   \
-	__module_param(name, #name, &param_array_ops, (void *)&__param_arr_##name, mode);                   \
+							       &param_ops, array};                          \
+	__module_param(name, #name, &param_array_ops, (void *)&__param_arr_##name, mode)
+#define module_param_array_named(name, array, type, nump, mode)                                                \
+	param_check_##type(name, &(array)[0]) __module_param_array(name, array, nump, param_ops_##type, mode); \
 	MODULE_INFO(parmtype, #name ":array of " #type)
-#define module_param_array(name, type, nump, mode) module_param_array_named(name, name, type, nump, mode)
+#define module_param_array(name, type, nump, mode)                                                           \
+	param_check_##type(name, &(name)[0]) __module_param_array(name, name, nump, param_ops_##type, mode); \
+	MODULE_INFO(parmtype, #name ":array of " #type)
 #define module_param_string(name, text, len, mode)                                            \
 	static const struct kparam_string __param_string_##name = {len, text};                \
 	__module_param(name, #name, &param_ops_string, (void *)&__param_string_##name, mode); \

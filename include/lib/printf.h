@@ -28,6 +28,12 @@ int bstr_printf(char *buf, size_t size, const char *fmt, const u32 *words, size_
 /* A text in kmalloc'ed memory, or NULL when out of memory. Context: that of gfp. */
 char *kasprintf(gfp_t gfp, const char *fmt, ...) __printf(2, 3);
 /*
+ * The other way round (sscanf.c): how many variables have been set. %d %i %u %x %o with hh h l ll z, %s %c %n, a width,
+ * and * for what is not stored. Any context.
+ */
+int vsscanf(const char *text, const char *fmt, va_list args);
+int sscanf(const char *text, const char *fmt, ...) __attribute__((format(scanf, 2, 3)));
+/*
  * Store the digits of `v`, right-aligned in `width` columns that are filled up with `pad`; returns the end of them and
  * stores no terminator. For output paths that are hot.
  */

@@ -9,6 +9,7 @@
 #include <fs/vfs.h>
 #include <kernel/module.h>
 #include <linux/kdev_t.h>
+#include <linux/spinlock.h>
 #include <linux/stat.h>
 #include <linux/types.h>
 #include <uapi/fcntl.h>

@@ -18,3 +18,9 @@
 #define IRQF_TRIGGER_HIGH    0x4
 #define IRQF_TRIGGER_LOW     0x8
 #define IRQ_RETVAL(x)	     ((x) ? IRQ_HANDLED : IRQ_NONE)
+/* A handler that runs in a thread: no lines are masked for one here. A handler that queues a work does the same. */
+int request_threaded_irq(unsigned irq, irq_handler_t handler, irq_handler_t thread_fn, unsigned long flags,
+			 const char *name, void *dev)
+	__attribute__((error("there are no threads of interrupts: let the handler of request_irq() queue a work")));
+#define IRQ_WAKE_THREAD ((irqreturn_t)2)
+#define IRQF_ONESHOT	0x2000

@@ -4,6 +4,7 @@
 #include <irq/softirq.h>
 #include <linux/irqflags.h>
 #include <linux/preempt.h>
+#include <linux/rwlock.h>
 #include <sched/spinlock.h>
 
 typedef spinlock_t raw_spinlock_t; /* nothing here sleeps in place of spinning */

@@ -50,7 +50,7 @@ static char *prepend_path(struct path p, const struct path *root, char *end, cha
 		}
 		if (p.dentry == root->dentry && p.mnt == root->mnt)
 			break;
-		if (!prepend(&end, buf, p.dentry->d_name, p.dentry->d_namelen) || !prepend(&end, buf, "/", 1))
+		if (!prepend(&end, buf, p.dentry->d_name.name, p.dentry->d_name.len) || !prepend(&end, buf, "/", 1))
 			return ERR_PTR(-ENAMETOOLONG);
 		p.dentry = p.dentry->d_parent;
 	}

@@ -58,8 +58,8 @@ noinline struct dentry *__d_lookup(struct dentry *parent, const char *name, unsi
 	struct dentry *d;
 
 	hlist_for_each_entry(d, d_bucket(parent, hash), d_hash)
-		if (d->d_namehash == hash && d->d_parent == parent && d->d_namelen == len &&
-		    !memcmp(d->d_name, name, len))
+		if (d->d_namehash == hash && d->d_parent == parent && d->d_name.len == len &&
+		    !memcmp(d->d_name.name, name, len))
 			return d;
 	return NULL;
 }
@@ -107,8 +107,8 @@ static struct dentry *dentry_free(struct dentry *d)
 
 	if (d->d_inode)
 		iput(d->d_inode);
-	if (d->d_name != d->d_iname)
-		kfree(d->d_name);
+	if (d->d_name.name != d->d_iname)
+		kfree(d->d_name.name);
 	kmem_cache_free(dentry_cache, d);
 	return parent;
 }
@@ -186,8 +186,8 @@ static bool d_set_name(struct dentry *d, const char *name, unsigned len)
 	}
 	memcpy(to, name, len);
 	to[len] = '\0';
-	d->d_name = to;
-	d->d_namelen = len;
+	d->d_name.name = to;
+	d->d_name.len = len;
 	d->d_namehash = name_hash(to, len);
 	return true;
 }
@@ -303,18 +303,18 @@ void d_delete(struct dentry *d)
  */
 static void swap_names(struct dentry *a, struct dentry *b)
 {
-	bool a_inline = a->d_name == a->d_iname, b_inline = b->d_name == b->d_iname;
+	bool a_inline = a->d_name.name == a->d_iname, b_inline = b->d_name.name == b->d_iname;
 	char tmp[sizeof(a->d_iname)];
 
 	memcpy(tmp, a->d_iname, sizeof(tmp));
 	memcpy(a->d_iname, b->d_iname, sizeof(tmp));
 	memcpy(b->d_iname, tmp, sizeof(tmp));
-	swap(a->d_name, b->d_name);
+	swap(a->d_name.name, b->d_name.name);
 	if (b_inline)
-		a->d_name = a->d_iname;
+		a->d_name.name = a->d_iname;
 	if (a_inline)
-		b->d_name = b->d_iname;
-	swap(a->d_namelen, b->d_namelen);
+		b->d_name.name = b->d_iname;
+	swap(a->d_name.len, b->d_name.len);
 	swap(a->d_namehash, b->d_namehash);
 }
 

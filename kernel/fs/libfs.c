@@ -292,7 +292,7 @@ int dcache_readdir(struct file *file, struct dir_context *ctx)
 		dget(d);
 	spin_unlock(&dcache_lock);
 	while (d) {
-		bool more = ctx->emit(ctx, d->d_name, d->d_namelen, d->d_off, d->d_inode->i_ino,
+		bool more = ctx->emit(ctx, d->d_name.name, d->d_name.len, d->d_off, d->d_inode->i_ino,
 				      type_of(d->d_inode->i_mode));
 
 		next = NULL;

@@ -15,7 +15,7 @@
 /* The dentry has the right parent and name, but no look-up finds it yet. ERR_PTR(-ENOMEM). */
 struct dentry *simple_prepare_dir(struct dentry *negative, mode_t mode)
 {
-	struct dentry *d = d_alloc(negative->d_parent, negative->d_name, negative->d_namelen);
+	struct dentry *d = d_alloc(negative->d_parent, negative->d_name.name, negative->d_name.len);
 
 	if (!d)
 		return ERR_PTR(-ENOMEM);

@@ -39,7 +39,7 @@ static bool virtual_dir_revalidate(struct dentry *d)
 {
 	const struct virtual_dir *dir = d->d_inode && S_ISDIR(d->d_inode->i_mode) ? d->d_inode->i_private : NULL;
 
-	return !dir || !dir->is_there || dir->is_there(dir, d->d_name);
+	return !dir || !dir->is_there || dir->is_there(dir, d->d_name.name);
 }
 
 static const struct dentry_operations virtual_dir_dops = {.d_revalidate = virtual_dir_revalidate};
@@ -55,7 +55,7 @@ static int virtual_dir_lookup(struct inode *inode, struct dentry *dentry)
 	struct inode *found;
 
 	for (unsigned n = 0; dir->entry(dir, n, &e); n++, e = (struct virtual_entry){}) {
-		if (strcmp(e.name, dentry->d_name))
+		if (strcmp(e.name, dentry->d_name.name))
 			continue;
 		found = make_inode(inode->i_sb, &e);
 		if (!found)

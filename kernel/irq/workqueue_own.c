@@ -103,7 +103,8 @@ struct workqueue_struct *alloc_workqueue(const char *fmt, unsigned flags, int ma
 	char name[24];
 	va_list args;
 
-	if (flags & ~(WQ_UNBOUND | WQ_MEM_RECLAIM | __WQ_ORDERED))
+	if (flags & ~(WQ_UNBOUND | WQ_FREEZABLE | WQ_MEM_RECLAIM | WQ_HIGHPRI | WQ_CPU_INTENSIVE | WQ_POWER_EFFICIENT |
+		      __WQ_ORDERED))
 		return NULL;
 	wq = kzalloc(sizeof(*wq), GFP_KERNEL);
 	if (!wq)
@@ -118,6 +119,8 @@ struct workqueue_struct *alloc_workqueue(const char *fmt, unsigned flags, int ma
 		kfree(wq);
 		return NULL;
 	}
+	if (flags & WQ_HIGHPRI)
+		set_user_nice(wq->pool.worker, -20);
 	add_pool(wq);
 	trace_workqueue_creation(wq->pool.worker, wq->pool.cpu);
 	wake_up_process(wq->pool.worker);

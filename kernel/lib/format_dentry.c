@@ -11,5 +11,5 @@
 
 const char *format_dentry_name(const struct dentry *dentry)
 {
-	return READ_ONCE(dentry->d_name);
+	return READ_ONCE(dentry->d_name.name);
 }

@@ -139,7 +139,11 @@ static int check_overlaps(const struct load_info *info)
 	return 0;
 }
 
-/* A symbol stands in a section that is in memory, or in none; or it is one that the kernel has to know. */
+/*
+ * A symbol stands in a section, at an offset that is not beyond its end (a symbol may mark the end), or has a value of
+ * its own (SHN_ABS), or is one that the kernel has to know (SHN_UNDEF). Other reserved numbers, SHN_COMMON among them,
+ * lie above the number of sections and are refused: the build has -fno-common.
+ */
 static int check_symbol(const struct load_info *info, unsigned n)
 {
 	const struct elf64_sym *sym = &info->symbols[n];
@@ -244,6 +248,10 @@ unsigned find_section(const struct load_info *info, const char *name)
 	return 0;
 }
 
+/*
+ * Words lie one behind the other; an empty one is the padding between sections that were joined. The section ends with
+ * a zero (check_own_sections), so neither strlen() nor the look at word[len] leaves it.
+ */
 const char *modinfo_next(const struct load_info *info, const char *name, const char *prev)
 {
 	const char *end = info->modinfo + info->modinfo_size, *word = info->modinfo;
@@ -257,7 +265,9 @@ const char *modinfo_next(const struct load_info *info, const char *name, const c
 	return NULL;
 }
 
-/* Where the loader's own data is: the struct module that the build made, and the words of modinfo. */
+/*
+ * Where the loader's own data is: the struct module that the build made, and the words of modinfo.
+ */
 static int check_own_sections(struct load_info *info)
 {
 	unsigned info_section = find_section(info, ".modinfo");
@@ -265,7 +275,7 @@ static int check_own_sections(struct load_info *info)
 
 	if (info_section) {
 		s = &info->sections[info_section];
-		if (s->sh_type == SHT_NOBITS || !s->sh_size || info->file[s->sh_offset + s->sh_size - 1])
+		if (s->sh_type != SHT_PROGBITS || !s->sh_size || info->file[s->sh_offset + s->sh_size - 1])
 			return module_refuse(info, -ENOEXEC, "its .modinfo is damaged");
 		info->modinfo = (const char *)info->file + s->sh_offset;
 		info->modinfo_size = s->sh_size;

@@ -71,6 +71,11 @@ int module_add_symbols(struct module *mod, const struct load_info *info);
 /* Its code is about to go. The names stay for those who read a trace of it. [m] */
 void module_retire_init_symbols(struct module *mod);
 void module_retire_symbols(struct module *mod);
+/*
+ * kernel/module/refs.c: into the log, which programs have files of the module open. No lock held: the module may go
+ * meanwhile, so `mod` is only compared. Thread context.
+ */
+void module_name_openers(const struct module *mod, const char *name);
 /* kernel/module/oops.c: exit has returned. [m] */
 void module_note_unloaded(const struct module *mod);
 /* kernel/module/ksyms.c: the tables that names are looked up in. [m] */

@@ -40,7 +40,7 @@ static const struct ksym_table *table_of(unsigned long address)
 	return t;
 }
 
-/* Of a table, the index of the first symbol that does not lie below the address. */
+/* By halving: the index of the first symbol of a table that does not lie below the address; t->nr: all do. */
 static unsigned first_entry(const struct ksym_table *t, unsigned long address)
 {
 	unsigned low = 0, high = t->nr;
@@ -62,7 +62,14 @@ struct found_symbol {
 	const char *name, *module;
 };
 
-/* Preemption off, as what it finds in a module may go. */
+/*
+ * The symbol at or before the address. Several may stand at one address (a function and init_module, its other name):
+ * the first of them is taken, which sorting has made the preferred one. An address before the first symbol of the table
+ * has none. A symbol reaches to the next one, or to the end of the module's memory, since the sizes in the file's table
+ * are not kept: padding counts to the function in front of it, as it does for the kernel's own names.
+ *
+ * Preemption off, as what it finds in a module may go.
+ */
 static bool find_in_module(unsigned long address, struct found_symbol *found)
 {
 	const struct ksym_table *t = table_of(address);
@@ -89,7 +96,10 @@ const char *module_symbol_name(unsigned long address, const char **module)
 	return found.name;
 }
 
-/* What is found is copied with preemption off: the table may be freed as soon as that is on again. */
+/*
+ * What is found is copied with preemption off: the table may be freed as soon as that is on again. The _notrace forms,
+ * because the tracer itself asks for names while it prints.
+ */
 static bool find(unsigned long address, unsigned long *size, unsigned long *offset, char *module, char *name)
 {
 	struct found_symbol found;
@@ -110,7 +120,10 @@ static bool find(unsigned long address, unsigned long *size, unsigned long *offs
 	return there;
 }
 
-/* In the order of addresses, which is not that of names: somebody asks by hand. */
+/*
+ * The address of a name, or of "module:name", which tells functions of the same name in two modules apart. From end to
+ * end, since the table is in the order of addresses: somebody asks by hand.
+ */
 static unsigned long lookup_name_in(const struct ksym_table *t, const char *name)
 {
 	size_t len = strlen(t->module);
@@ -135,7 +148,11 @@ static unsigned long find_name(const char *name)
 	return address;
 }
 
-/* Without the tables of code that has gone: what /proc/kallsyms names can be called. */
+/*
+ * Symbol number i of all modules, for /proc/kallsyms, which asks for one after the other. A module that comes or goes
+ * in between shifts the numbers: a reader may then miss names or see some twice, as on Linux. Without the tables of
+ * code that has gone: what /proc/kallsyms names can be called.
+ */
 static bool number(size_t i, struct module_ksym *sym)
 {
 	const struct ksym_table *t;
@@ -158,6 +175,7 @@ static bool number(size_t i, struct module_ksym *sym)
 	return t;
 }
 
+/* What kernel/ksyms.c asks when an address or a name is not the kernel's own. */
 static const struct ksym_source source = {find, find_name, number};
 
 static int module_ksyms_init(void)

@@ -50,7 +50,11 @@ static void measure(struct module *mod, struct load_info *info)
 		mod->memory[part].size = ALIGN(mod->memory[part].size, PAGE_SIZE);
 }
 
-/* One allocation for three parts. *memory stays NULL when there is nothing in them. */
+/*
+ * One allocation for three parts, so that they are near each other: code reaches its data by relocations of 32 bits, or
+ * of a page and an offset. Each part begins with a page, as rights are given by pages. *memory stays NULL when there is
+ * nothing in them.
+ */
 static int alloc_parts(struct module_memory *parts, void **memory)
 {
 	unsigned long size = parts[0].size + parts[1].size + parts[2].size, at;
@@ -129,6 +133,7 @@ int module_layout(struct module *mod, struct load_info *info)
 	return err ? err : keep_sections(mod, info);
 }
 
+/* Change the rights of the pages, with a flush of what any CPU knows of the old ones. */
 static void protect(const struct module_memory *part, pgprot_t prot)
 {
 	if (part->size)
@@ -148,7 +153,11 @@ void module_protect(struct module *mod)
 	}
 }
 
-/* Its sections are no longer there to be found. */
+/*
+ * Its sections are no longer there to be found, so that nobody follows the address of one (module_section). The caller
+ * has waited until no CPU looks at what was in them, and has told all who keep such addresses (`live` of the
+ * notifiers).
+ */
 void module_free_init(struct module *mod)
 {
 	unsigned kept = 0;

@@ -98,7 +98,10 @@ void module_unuse(struct module *mod)
 	}
 }
 
-/* [m] One that is not in the module itself. A weak one that nobody has is 0. */
+/*
+ * [m] One that is not in the module itself. A weak one that nobody has is 0, and the module asks for its address before
+ * it uses it. The first name that is missing ends the loading: the build has said all of them (tools/modpost.py).
+ */
 static int resolve_undefined(struct module *mod, const struct load_info *info, struct elf64_sym *sym)
 {
 	const char *name = info->strings + sym->st_name;
@@ -179,7 +182,7 @@ static int sort_sites(struct module *mod, const struct load_info *info)
 	return 0;
 }
 
-/* A section that a symbol of a relocation is in must be in memory, or be none. */
+/* A section that a symbol of a relocation is in must be in memory, or be none: else there is no address to write. */
 static bool has_address(const struct load_info *info, const struct elf64_sym *sym)
 {
 	return sym->st_shndx == SHN_UNDEF || sym->st_shndx == SHN_ABS || info->sections[sym->st_shndx].sh_addr;
@@ -223,7 +226,10 @@ static int relocate_section(struct module *mod, const struct load_info *info, co
 	return 0;
 }
 
-/* As many sites as there are relocations against the hook. */
+/*
+ * As many sites as there are relocations against the hook, counted before they are noted. They are given to ftrace
+ * later (trace/ftrace/modules.c), and forget_module() frees what is left.
+ */
 static int alloc_sites(struct module *mod, const struct load_info *info)
 {
 	size_t n = 0;

@@ -27,6 +27,7 @@
 #include <proc/syscall.h>
 #include <sched/sched.h>
 #include <sched/wait.h>
+#include <time/jiffies.h>
 #include <trace/events/module.h>
 
 #define MAX_FILE (64UL << 20) /* bytes of a file that are looked at at all */
@@ -49,6 +50,7 @@ int module_refuse(const struct load_info *info, int err, const char *fmt, ...)
 	return err;
 }
 
+/* One subtraction a part: an address below `base` becomes a very large number. Parts without contents have size 0. */
 static bool in_memory(const struct module *mod, unsigned long addr)
 {
 	for (unsigned i = 0; i < NR_MODULE_PARTS; i++)
@@ -69,6 +71,7 @@ struct module *__module_address(unsigned long addr)
 	return NULL;
 }
 
+/* Also one that is only coming or going: its name is taken. The caller looks at its state. */
 struct module *find_module(const char *name)
 {
 	struct module *mod;
@@ -121,7 +124,11 @@ static void tell_live(struct module *mod)
 
 /* ---- Loading */
 
-/* A kernel that is not the one it was built for has other structures: nothing in the module would be where it looks. */
+/*
+ * A kernel that is not the one it was built for has other structures: nothing in the module would be where it looks.
+ * The magic is Linux's (release, SMP, preemption) with a sum over all headers at its end, so that an edited header is
+ * enough. From here on messages have the module's name in front, if it has told a good one.
+ */
 static int check_modinfo(struct load_info *info)
 {
 	const char *magic = modinfo_get(info, "vermagic"), *name = modinfo_get(info, "name");
@@ -137,7 +144,10 @@ static int check_modinfo(struct load_info *info)
 	return 0;
 }
 
-/* "GPL", "GPL v2", "Dual MIT/GPL" and the like: Linux's list of what is compatible. */
+/*
+ * Whether it may use what is exported by EXPORT_SYMBOL_GPL. "GPL", "GPL v2", "Dual MIT/GPL" and the like: Linux's list
+ * of what is compatible.
+ */
 static bool license_is_gpl(const char *license)
 {
 	static const char *const good[] = {"GPL",	   "GPL v2",	   "GPL and additional rights",
@@ -149,7 +159,10 @@ static bool license_is_gpl(const char *license)
 	return false;
 }
 
-/* A word of modinfo in the module's own memory, where it stays. */
+/*
+ * A word of modinfo in the module's own memory, where it stays: the copy of the file is freed when init has returned.
+ * The section goes to memory as it is, so the word has the same offset there.
+ */
 static const char *kept_info(const struct load_info *info, const char *name)
 {
 	const char *value = modinfo_get(info, name);
@@ -181,7 +194,10 @@ static struct module *settle_struct(const struct module *laid_out, const struct 
 	return mod;
 }
 
-/* Letters, digits and _, as a file's name becomes a module's: it names a directory below /sys/module. */
+/*
+ * The name is the file's word, not the build's. Letters, digits and _, as a file's name becomes a module's: it names a
+ * directory below /sys/module.
+ */
 static bool is_module_name(const char *name)
 {
 	size_t n = strnlen(name, MODULE_NAME_LEN);
@@ -255,7 +271,26 @@ static int take_name(struct module *mod)
 	return 0;
 }
 
-/* [module_mutex] Its place in the list, its names and its sources are no more; whoever looked at it is through. */
+/*
+ * [module_mutex] Its place in the list, its names and its sources are no more; whoever looked at it is through.
+ *
+ * WHY ITS MEMORY MAY GO. Everything that could still lead a CPU into it has been taken away, in this order:
+ *
+ *	references	the count is 0 (stop_module, end_references): no file of it is open, no other module uses it
+ *	its own calls	timers, works, threads, interrupts, callbacks: exit has ended them, and each such call waits
+ *	traced sites	tell_going() takes their records out while all other CPUs are parked (trace/ftrace/modules.c)
+ *	probes		its tracepoints and its probes at those of others: off, and a grace period waited for
+ *	branches	its entries have left the table of static branches, so no later change of a key writes to it
+ *	parameters	sysfs_going() has waited for who reads or writes one; `free` of a parameter is called before the
+ *			text goes that it lies in
+ *	look-ups	a CPU with preemption off that has found it in the list or by a name: synchronize_rcu() below
+ *
+ * A function of it that function_graph has hooked does not keep it: what is kept on the task's return stack is the
+ * return address of the caller, and a frame of the module itself is what exit has waited for. Records in the ring
+ * buffer hold plain addresses, and module_retire_symbols() leaves names for these.
+ *
+ * Sources are released before the grace period. They cannot go meanwhile, as unloading one needs module_mutex.
+ */
 static void forget_module(struct module *mod)
 {
 	if (mod->state == MODULE_STATE_GOING) /* each module_free has its module_load: a refused file has neither */
@@ -274,7 +309,11 @@ static void forget_module(struct module *mod)
 	tell_waiters();
 }
 
-/* What a damaged relocation may have made of them: the kernel would jump there. NULL is good. */
+/*
+ * What a damaged relocation may have made of init and exit: the kernel would jump there. NULL is good. An exit in the
+ * text of init is let through, as the section of a function is the module's own affair; it is never called when it has
+ * gone.
+ */
 static bool is_own_code(const struct module *mod, unsigned long fn)
 {
 	const struct module_memory *text = &mod->memory[MODULE_TEXT], *init = &mod->memory[MODULE_INIT_TEXT];
@@ -308,6 +347,21 @@ static int form_module(struct module *mod, struct load_info *info, char *args)
 	return err;
 }
 
+/*
+ * Its init has failed, and a program may have opened a device that init had registered by then. Nobody gets a reference
+ * from now on; those that are there are waited for, as their holders run the module's code. The step from 1 to 0
+ * decides against a try_module_get() that has seen the state of before.
+ */
+static void end_references(struct module *mod)
+{
+	WRITE_ONCE(mod->state, MODULE_STATE_GOING);
+	if (module_refcount(mod))
+		pr_warn("%s: its init has failed, and %d open files or others hold it: it goes when they let go\n",
+			mod->name, module_refcount(mod));
+	while (atomic_cmpxchg(&mod->refcnt, 1, 0) != 1)
+		msleep(10);
+}
+
 /* Its init, without a lock. Afterwards what only init needed is gone, or, when it has failed, the whole module. */
 static int run_init(struct module *mod)
 {
@@ -317,9 +371,10 @@ static int run_init(struct module *mod)
 		pr_warn("%s: its init returned %d: 0 means success, a negative errno failure\n", mod->name, ret);
 		ret = 0;
 	}
+	if (ret)
+		end_references(mod);
 	mutex_lock(&module_mutex);
 	if (ret) {
-		WRITE_ONCE(mod->state, MODULE_STATE_GOING);
 		tell_going(mod);
 		forget_module(mod);
 	} else {
@@ -336,7 +391,10 @@ static int run_init(struct module *mod)
 	return ret;
 }
 
-/* `file` stays the caller's. 0 or -errno, and nothing is left. */
+/*
+ * `file` stays the caller's. 0 or -errno, and nothing is left. What can be done without module_mutex is done before it
+ * is taken: checking and copying a large file would keep others from reading /proc/modules.
+ */
 static int load_module(void *file, size_t len, char *args)
 {
 	struct load_info info = {.file = file, .len = len};
@@ -473,8 +531,10 @@ static int stop_module(struct module *mod)
 {
 	if (!list_empty(&mod->used_by))
 		return refuse_to_stop(mod);
-	if (mod->state != MODULE_STATE_LIVE)
+	if (mod->state != MODULE_STATE_LIVE) {
+		pr_notice("%s: it is still being loaded, or on its way out\n", mod->name);
 		return -EBUSY;
+	}
 	if (mod->init && !mod->exit) {
 		pr_notice("%s: it has no exit function, so it cannot be unloaded\n", mod->name);
 		return -EBUSY;
@@ -506,6 +566,8 @@ SYSCALL_DEFINE2(delete_module, const char __user *, uname, unsigned int, flags)
 	mod = find_module(name);
 	len = mod ? stop_module(mod) : -ENOENT;
 	mutex_unlock(&module_mutex);
+	if (len == -EWOULDBLOCK)
+		module_name_openers(mod, name);
 	if (len)
 		return len;
 	if (mod->exit)
@@ -517,38 +579,3 @@ SYSCALL_DEFINE2(delete_module, const char __user *, uname, unsigned int, flags)
 	mutex_unlock(&module_mutex);
 	return 0;
 }
-
-/* ---- /proc/modules */
-
-static const char *const state_names[] = {"Live", "Loading", "Unloading", "Unformed"};
-
-/* A line as Linux has it: name, bytes, references, users, state, where it begins, and (P) for what is not free. */
-static void show_module(struct seq_file *m, const struct module *mod)
-{
-	const struct module_use *use;
-	unsigned long size = 0;
-
-	for (unsigned i = 0; i < NR_MODULE_PARTS; i++)
-		size += mod->memory[i].size;
-	seq_printf(m, "%s %lu %d ", mod->name, size, module_refcount(mod));
-	list_for_each_entry(use, &mod->used_by, users)
-		seq_printf(m, "%s,", use->user->name);
-	if (list_empty(&mod->used_by))
-		seq_putc(m, '-');
-	seq_printf(m, " %s 0x%016lx%s\n", state_names[mod->state],
-		   kallsyms_show_value() ? mod->memory[MODULE_TEXT].base : 0, mod->taints ? " (P)" : "");
-}
-
-static int modules_show(struct seq_file *m, void *data)
-{
-	const struct module *mod;
-
-	mutex_lock(&module_mutex);
-	for_each_module(mod)
-		if (mod->state != MODULE_STATE_UNFORMED)
-			show_module(m, mod);
-	mutex_unlock(&module_mutex);
-	return 0;
-}
-static const struct text_file modules_entry = {.path = "modules", .mode = 0444, .show = modules_show};
-REGISTER_PROC(modules_entry);

@@ -16,6 +16,10 @@ void module_note_unloaded(const struct module *mod)
 	memcpy(last_unloaded, mod->name, sizeof(last_unloaded));
 }
 
+/*
+ * Linux's marks: (P) it is not under the GPL, (+) its init runs, (-) it is going. The newest first, as many as a line
+ * of the log holds. Any context: what has failed may hold module_mutex.
+ */
 static void list_modules(enum trouble what)
 {
 	char line[512];

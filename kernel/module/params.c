@@ -46,7 +46,7 @@ DEFINE_NUMBER(int, int, -INT_MAX - 1, INT_MAX, "%d");
 DEFINE_NUMBER(uint, unsigned, 0, U32_MAX, "%u");
 DEFINE_NUMBER(long, long, LONG_MIN, LONG_MAX, "%ld");
 
-/* Those that do not fit into a signed number. */
+/* Types whose largest values do not fit into the signed number that the others are read as. */
 static int set_ulong(const char *val, const struct kernel_param *kp)
 {
 	return val ? kstrtoul(val, 0, (unsigned long *)kp->arg) : -EINVAL;
@@ -73,7 +73,7 @@ int param_get_int(char *buffer, const struct kernel_param *kp)
 }
 EXPORT_SYMBOL(param_get_int);
 
-/* "name" alone means yes. */
+/* y, n, 1, 0, on, off and their capitals. "name" alone means yes (noarg_allowed). */
 int param_set_bool(const char *val, const struct kernel_param *kp)
 {
 	return kstrtobool(val ?: "1", kp->arg);
@@ -181,7 +181,11 @@ static int get_string(char *buffer, const struct kernel_param *kp)
 const struct kernel_param_ops param_ops_string = {.set = set_string, .get = get_string};
 EXPORT_SYMBOL(param_ops_string);
 
-/* Values between commas. What was set before a bad one stays, and the module is not loaded. */
+/*
+ * Values between commas, each set by the operation of the elements' type, which is given a parameter that stands for
+ * one element. More of them than the array has room for are an error. What was set before a bad one stays, and the
+ * module is not loaded.
+ */
 static int set_array(const char *val, const struct kernel_param *kp)
 {
 	const struct kparam_array *array = kp->arg;
@@ -201,26 +205,37 @@ static int set_array(const char *val, const struct kernel_param *kp)
 	return err;
 }
 
-/* As many as were given, or all when nobody counts them. What would not fit into a page is left out. */
+/*
+ * As many as were given, or all when nobody counts them. Each value may be as long as a page and brings a newline of
+ * its own, so it is made in another page first. In the buffer, which is a page too, commas take the place of the
+ * newlines, and what does not fit is cut off.
+ */
 static int get_array(char *buffer, const struct kernel_param *kp)
 {
 	const struct kparam_array *array = kp->arg;
 	unsigned n = array->num ? *array->num : array->max;
-	int len = 0;
+	char *value = kmalloc(PAGE_SIZE, GFP_KERNEL);
+	int len = value ? 0 : -ENOMEM;
 
-	for (unsigned i = 0; i < n; i++) {
+	for (unsigned i = 0; i < n && len >= 0 && len < PAGE_SIZE; i++) {
 		struct kernel_param one = {kp->name, array->ops, kp->perm, (char *)array->elem + i * array->elem_size};
+		int got = array->ops->get(value, &one);
 
-		/* Each value brings a newline of its own, in place of which a comma goes before the next. */
-		if (i)
-			buffer[len - 1] = ',';
-		if (len + 32 > PAGE_SIZE)
+		if (got < 0) {
+			len = got;
 			break;
-		len += array->ops->get(buffer + len, &one);
+		}
+		if (len)
+			buffer[len - 1] = ',';
+		got = min(got, (int)PAGE_SIZE - len);
+		memcpy(buffer + len, value, got);
+		len += got;
 	}
+	kfree(value);
 	return len;
 }
 
+/* All elements, also those that nobody has set: the type's own function knows which texts are allocated. */
 static void free_array(void *arg)
 {
 	const struct kparam_array *array = arg;
@@ -233,7 +248,7 @@ EXPORT_SYMBOL(param_array_ops);
 
 /* ---- The text */
 
-/* a-b and a_b are the same name. */
+/* a-b and a_b are the same name, since the build makes a - in a file's name a _. */
 static bool same_name(const char *a, const char *b)
 {
 	for (; *a && *b; a++, b++)
@@ -266,7 +281,10 @@ static char *next_word(char **args, char **val)
 	return name;
 }
 
-/* One word of the command line. [param_lock] */
+/*
+ * One word of the command line. An error is that of the type's operation: EINVAL for a text that is no value of the
+ * type, ERANGE for a number that is too large, ENOSPC for a text that is too long. [param_lock]
+ */
 static int set_param(const struct module *mod, const struct kernel_param *params, unsigned n, const char *name,
 		     const char *val)
 {

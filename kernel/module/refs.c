@@ -6,7 +6,11 @@
 #define CREATE_TRACE_POINTS
 #include <trace/events/module.h>
 
+#include <fs/vfs.h>
 #include <kernel/panic.h>
+#include <kernel/printk.h>
+#include <proc/fork.h>
+#include <sched/task_inline.h>
 #include <trace/fgraph.h>
 
 #include "internal.h"
@@ -37,4 +41,28 @@ EXPORT_SYMBOL(module_put);
 int module_refcount(const struct module *mod)
 {
 	return max(atomic_read(&mod->refcnt) - 1, 0);
+}
+
+#define MAX_NAMED 8 /* lines in the log for one rmmod */
+
+/*
+ * References are only counted, so the holders are looked for: every descriptor of every process. What a reference of a
+ * file is dropped for here may be its last, and then its release runs. So no lock may be held.
+ */
+void module_name_openers(const struct module *mod, const char *name)
+{
+	struct task_struct *p;
+	unsigned named = 0;
+
+	for (pid_t from = 1; (p = next_process(from)); put_task_struct(p)) {
+		struct file *f;
+
+		from = p->pid + 1;
+		for (unsigned fd = 0; (f = fget_task_next(p, &fd)); fd++) {
+			if (f->f_owner == mod && named++ < MAX_NAMED)
+				pr_notice("%s: %s-%d has %pd open as descriptor %u\n", name, p->comm, p->pid,
+					  f->f_dentry, fd);
+			fput(f);
+		}
+	}
 }

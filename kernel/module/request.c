@@ -39,6 +39,11 @@ static int call_modprobe(char *name, bool wait)
 	return call_usermodehelper(path, argv, envp, wait ? UMH_WAIT_PROC | UMH_KILLABLE : UMH_NO_WAIT);
 }
 
+/*
+ * request_module() and request_module_nowait() of <kernel/kmod.h>. Thread context, no lock held that loading a module
+ * takes. What modprobe returns: 0 says that it has ended well, and not that what was asked for is there now, so callers
+ * look again. -ENAMETOOLONG; -EBUSY: too many are under way; -ENOENT; a positive number is the status of modprobe.
+ */
 int __request_module(bool wait, const char *fmt, ...)
 {
 	char name[MODULE_NAME_LEN];

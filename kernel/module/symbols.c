@@ -46,7 +46,7 @@ static char symbol_type(const struct load_info *info, const struct elf64_sym *sy
 	return ELF64_ST_BIND(sym->st_info) == STB_LOCAL ? letter : letter - 'a' + 'A';
 }
 
-/* For sort(). */
+/* For sort(): by address. */
 static int compare_entries(const void *a, const void *b)
 {
 	const struct ksym_entry *x = a, *y = b;
@@ -82,7 +82,10 @@ static unsigned gather_symbols(const struct load_info *info, const struct module
 	return n;
 }
 
-/* The table of three parts, in one allocation. NULL when out of memory. */
+/*
+ * The table of three parts, in one allocation: the struct, its entries, the module's name, the names. Two walks over
+ * the file's symbols, one to measure and one to fill in. NULL when out of memory.
+ */
 static struct ksym_table *make_table(const struct module *mod, const struct load_info *info,
 				     const struct module_memory *parts)
 {
@@ -161,7 +164,10 @@ int module_add_symbols(struct module *mod, const struct load_info *info)
 	return 0;
 }
 
-/* The code of a table is about to go, and its names stay for the trace. */
+/*
+ * The code of a table is about to go, and its names stay for the trace. It joins the end of `gone`; when that is full,
+ * the oldest is forgotten. [module_mutex]
+ */
 static void retire_table(struct ksym_table **table)
 {
 	unsigned n = 0;

@@ -47,7 +47,7 @@ static const struct text_kind module_text = {.max = 1100, .lock = &param_lock, .
 static const struct text_file module_files = {
 	.path = "module", .mode = 0444, .show = file_show, .store = file_store, .kind = &module_text};
 
-/* [m] Make a file as `file` says. 0 or -errno. */
+/* [m] Make a file as `file` says; the copy of it belongs to the file's inode, also after an error. 0 or -errno. */
 static int add_file(struct dentry *dir, const char *name, mode_t mode, const struct module_file *file)
 {
 	struct module_file *copy = kmemdup(file, sizeof(*file), GFP_KERNEL);
@@ -158,6 +158,7 @@ static int add_sections(struct module *mod)
 
 /* ---- Parameters */
 
+/* param_lock is held (module_text), so a value is read whole, and the module cannot go meanwhile. */
 static int param_show(struct seq_file *m, const struct module *mod, const void *what)
 {
 	const struct kernel_param *param = what;
@@ -211,6 +212,10 @@ static int add_params(struct module *mod)
 
 /* ---- Holders: a link in the directory of each module that this one uses */
 
+/*
+ * As in Linux: /sys/module/SOURCE/holders/USER leads to ../../USER. The sources are LIVE (find_symbol), so they have
+ * their directories, and they stay as long as this module uses them. [m]
+ */
 static int add_holders(struct module *mod)
 {
 	struct dentry *dir = simple_create_dir(mod->directory, "holders", 0755, NULL);

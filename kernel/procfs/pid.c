@@ -299,7 +299,7 @@ static int pid_lookup_task(struct inode *dir, struct dentry *dentry, struct task
 	const struct proc_pid_entry *e;
 
 	for_each_in_table(proc_pid, e) {
-		if (pid_entry_is_in(dir, e) && !strcmp(dentry->d_name, e->name))
+		if (pid_entry_is_in(dir, e) && !strcmp(dentry->d_name.name, e->name))
 			return pid_entry_lookup(dir, dentry, task, e);
 	}
 	return -ENOENT;

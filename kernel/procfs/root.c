@@ -22,12 +22,12 @@ DECLARE_TABLE(proc, const struct text_file);
 bool proc_number(const struct dentry *d, unsigned *v)
 {
 	*v = 0;
-	if (d->d_namelen > 9 || (d->d_namelen > 1 && d->d_name[0] == '0'))
+	if (d->d_name.len > 9 || (d->d_name.len > 1 && d->d_name.name[0] == '0'))
 		return false;
-	for (unsigned i = 0; i < d->d_namelen; i++) {
-		if (!isdigit(d->d_name[i]))
+	for (unsigned i = 0; i < d->d_name.len; i++) {
+		if (!isdigit(d->d_name.name[i]))
 			return false;
-		*v = *v * 10 + d->d_name[i] - '0';
+		*v = *v * 10 + d->d_name.name[i] - '0';
 	}
 	return true;
 }

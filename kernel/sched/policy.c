@@ -211,6 +211,33 @@ int __sched_setscheduler(struct task_struct *p, struct sched_params *sp)
 	return ret;
 }
 
+/* A nice value that is out of range is passed over, as in Linux. */
+void set_user_nice(struct task_struct *p, long nice)
+{
+	struct sched_params sp = {.nice = nice, .keep = SCHED_KEEP_POLICY | SCHED_KEEP_PARAMS};
+
+	if (nice >= -20 && nice <= 19)
+		__sched_setscheduler(p, &sp);
+}
+EXPORT_SYMBOL(set_user_nice);
+
+/* In the middle of the real-time priorities: who needs another order among such tasks leaves it to an administrator. */
+void sched_set_fifo(struct task_struct *p)
+{
+	struct sched_params sp = {.policy = SCHED_FIFO, .rt_priority = MAX_RT_PRIO / 2, .keep = SCHED_KEEP_NICE};
+
+	WARN_ON(__sched_setscheduler(p, &sp));
+}
+EXPORT_SYMBOL(sched_set_fifo);
+
+void sched_set_normal(struct task_struct *p, int nice)
+{
+	struct sched_params sp = {.policy = SCHED_NORMAL, .nice = nice};
+
+	WARN_ON(__sched_setscheduler(p, &sp));
+}
+EXPORT_SYMBOL(sched_set_normal);
+
 /* Let others of the same class run. Context: a task that may be preempted. */
 void do_sched_yield(void)
 {

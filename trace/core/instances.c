@@ -93,11 +93,11 @@ static void refuse_instance(const char *name, int ret)
 /* i_lock of instances held, as for the next. All files appear at one moment. */
 static int instance_mkdir(struct inode *dir, struct dentry *dentry, mode_t mode)
 {
-	struct trace_array *tr = trace_array_create(dentry->d_name);
+	struct trace_array *tr = trace_array_create(dentry->d_name.name);
 	int ret;
 
 	if (IS_ERR(tr)) {
-		refuse_instance(dentry->d_name, PTR_ERR(tr));
+		refuse_instance(dentry->d_name.name, PTR_ERR(tr));
 		return PTR_ERR(tr);
 	}
 	tr->dir = simple_prepare_dir(dentry, 0750);
@@ -111,7 +111,7 @@ static int instance_mkdir(struct inode *dir, struct dentry *dentry, mode_t mode)
 		dput(tr->dir);
 	}
 	trace_array_destroy(tr);
-	refuse_instance(dentry->d_name, ret);
+	refuse_instance(dentry->d_name.name, ret);
 	return ret;
 }
 
@@ -170,7 +170,7 @@ static int instance_rmdir(struct inode *dir, struct dentry *dentry)
 	if (!ret)
 		trace_array_destroy(tr);
 	else
-		refuse_instance(dentry->d_name, ret);
+		refuse_instance(dentry->d_name.name, ret);
 	return ret;
 }
 

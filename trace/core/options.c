@@ -326,7 +326,7 @@ REGISTER_TRACE_HINT(trace_options_hint);
 /* The file exists, so one of the two searches finds it. */
 static struct found_option file_option(const struct file *file)
 {
-	const char *name = file->f_dentry->d_name;
+	const char *name = file->f_dentry->d_name.name;
 	struct found_option option = {};
 	const struct tracer *t;
 

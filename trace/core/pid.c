@@ -170,7 +170,7 @@ int trace_event_follow_fork(struct trace_array *tr, bool on)
 static struct trace_pid_list **file_list(const struct file *file)
 {
 	struct trace_array *tr = tracefs_array(file);
-	const char *name = file->f_dentry->d_name;
+	const char *name = file->f_dentry->d_name.name;
 
 	if (!strcmp(name, "set_event_pid"))
 		return &tr->event_pids.only;

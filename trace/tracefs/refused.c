@@ -157,14 +157,14 @@ static const char *place(const struct file *file, char *buf, size_t size)
 
 	*at = '\0';
 	for (const struct dentry *d = file->f_dentry; d->d_parent != d; d = d->d_parent) {
-		size_t len = d->d_namelen, slash = *at != '\0';
+		size_t len = d->d_name.len, slash = *at != '\0';
 
 		if (len + slash > (size_t)(at - buf))
 			break;
 		if (slash)
 			*--at = '/';
 		at -= len;
-		memcpy(at, d->d_name, len);
+		memcpy(at, d->d_name.name, len);
 	}
 	return at;
 }
@@ -201,7 +201,7 @@ ssize_t tracefs_refused(const struct file *file, const struct trace_hint *hint, 
 	if (!r)
 		return ret;
 	if (!hint)
-		hint = find_hint(file->f_dentry->d_name);
+		hint = find_hint(file->f_dentry->d_name.name);
 	r->tr = array_of(file, hint);
 	r->owner = file->f_inode->i_private;
 	r->text = text;

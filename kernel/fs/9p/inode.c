@@ -132,7 +132,7 @@ static int v9fs_vfs_lookup(struct inode *dir, struct dentry *dentry)
 	struct inode *inode;
 	struct p9_qid qid;
 	u32 fid;
-	int err = p9_client_walk(v->client, v->fid, dentry->d_name, &fid, &qid);
+	int err = p9_client_walk(v->client, v->fid, dentry->d_name.name, &fid, &qid);
 
 	if (err)
 		return err;
@@ -149,7 +149,7 @@ static int v9fs_d_revalidate(struct inode *dir, struct dentry *dentry)
 	struct v9fs_inode *v = v9fs_i(dir);
 	struct p9_qid qid;
 	u32 fid;
-	int err = p9_client_walk(v->client, v->fid, dentry->d_name, &fid, &qid);
+	int err = p9_client_walk(v->client, v->fid, dentry->d_name.name, &fid, &qid);
 
 	if (!err) {
 		p9_client_clunk(v->client, fid);
@@ -178,7 +178,7 @@ static int v9fs_vfs_create(struct inode *dir, struct dentry *dentry, mode_t mode
 
 	if (err)
 		return err;
-	err = p9_client_call(v->client, P9_TLCREATE, "dsddd|Q", fid, dentry->d_name, P9_O_RDWR | P9_O_EXCL,
+	err = p9_client_call(v->client, P9_TLCREATE, "dsddd|Q", fid, dentry->d_name.name, P9_O_RDWR | P9_O_EXCL,
 			     (u32)mode & 07777, current->fsgid, &qid);
 	if (!err)
 		err = v9fs_vfs_lookup(dir, dentry);
@@ -195,8 +195,8 @@ static int v9fs_vfs_create(struct inode *dir, struct dentry *dentry, mode_t mode
 static int v9fs_vfs_mkdir(struct inode *dir, struct dentry *dentry, mode_t mode)
 {
 	struct v9fs_inode *v = v9fs_i(dir);
-	int err =
-		p9_client_call(v->client, P9_TMKDIR, "dsdd", v->fid, dentry->d_name, (u32)mode & 07777, current->fsgid);
+	int err = p9_client_call(v->client, P9_TMKDIR, "dsdd", v->fid, dentry->d_name.name, (u32)mode & 07777,
+				 current->fsgid);
 
 	return err ? err : v9fs_vfs_lookup(dir, dentry);
 }
@@ -204,8 +204,8 @@ static int v9fs_vfs_mkdir(struct inode *dir, struct dentry *dentry, mode_t mode)
 static int v9fs_vfs_mknod(struct inode *dir, struct dentry *dentry, mode_t mode, dev_t dev)
 {
 	struct v9fs_inode *v = v9fs_i(dir);
-	int err = p9_client_call(v->client, P9_TMKNOD, "dsdddd", v->fid, dentry->d_name, (u32)mode, (u32)(dev >> 20),
-				 (u32)(dev & 0xfffff), current->fsgid);
+	int err = p9_client_call(v->client, P9_TMKNOD, "dsdddd", v->fid, dentry->d_name.name, (u32)mode,
+				 (u32)(dev >> 20), (u32)(dev & 0xfffff), current->fsgid);
 
 	return err ? err : v9fs_vfs_lookup(dir, dentry);
 }
@@ -213,7 +213,7 @@ static int v9fs_vfs_mknod(struct inode *dir, struct dentry *dentry, mode_t mode,
 static int v9fs_vfs_symlink(struct inode *dir, struct dentry *dentry, const char *target)
 {
 	struct v9fs_inode *v = v9fs_i(dir);
-	int err = p9_client_call(v->client, P9_TSYMLINK, "dssd", v->fid, dentry->d_name, target, current->fsgid);
+	int err = p9_client_call(v->client, P9_TSYMLINK, "dssd", v->fid, dentry->d_name.name, target, current->fsgid);
 
 	return err ? err : v9fs_vfs_lookup(dir, dentry);
 }
@@ -221,7 +221,7 @@ static int v9fs_vfs_symlink(struct inode *dir, struct dentry *dentry, const char
 static int v9fs_vfs_link(struct dentry *old, struct inode *dir, struct dentry *dentry)
 {
 	struct v9fs_inode *v = v9fs_i(dir);
-	int err = p9_client_call(v->client, P9_TLINK, "dds", v->fid, v9fs_i(old->d_inode)->fid, dentry->d_name);
+	int err = p9_client_call(v->client, P9_TLINK, "dds", v->fid, v9fs_i(old->d_inode)->fid, dentry->d_name.name);
 
 	return err ? err : v9fs_vfs_lookup(dir, dentry);
 }
@@ -232,7 +232,7 @@ static int remove_name(struct inode *dir, struct dentry *dentry, u32 flags)
 {
 	struct v9fs_inode *v = v9fs_i(dir);
 	struct inode *inode = dentry->d_inode;
-	int err = p9_client_call(v->client, P9_TUNLINKAT, "dsd", v->fid, dentry->d_name, flags);
+	int err = p9_client_call(v->client, P9_TUNLINKAT, "dsd", v->fid, dentry->d_name.name, flags);
 
 	if (err)
 		return err;
@@ -260,7 +260,8 @@ static int v9fs_vfs_rename(struct inode *olddir, struct dentry *old, struct inod
 
 	if (flags)
 		return -EINVAL;
-	err = p9_client_call(v->client, P9_TRENAMEAT, "dsds", v->fid, old->d_name, v9fs_i(newdir)->fid, new->d_name);
+	err = p9_client_call(v->client, P9_TRENAMEAT, "dsds", v->fid, old->d_name.name, v9fs_i(newdir)->fid,
+			     new->d_name.name);
 	if (!err && new->d_inode)
 		WRITE_ONCE(new->d_inode->i_nlink,
 			   S_ISDIR(new->d_inode->i_mode) ? 0 : new->d_inode->i_nlink - !!new->d_inode->i_nlink);

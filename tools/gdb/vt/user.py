@@ -18,7 +18,7 @@ def programs():
 
 
 def dentry_name(dentry):
-    return kernel.text(dentry["d_name"])
+    return kernel.text(dentry["d_name"]["name"])
 
 
 def program_of(task):

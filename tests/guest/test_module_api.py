@@ -1,0 +1,214 @@
+"""What modules of tutorials use beside what samples/modules shows: each call is made, and its effect seen. What this
+kernel cannot have is one line of the compiler that says so."""
+
+import pytest
+
+from module_guest import DMESG, guest, one_module, samples  # noqa: F401  (fixtures)
+from test_modules import make
+
+SOURCE = r"""
+#include <linux/bitops.h>
+#include <linux/device.h>
+#include <linux/fs.h>
+#include <linux/jump_label.h>
+#include <linux/kernel.h>
+#include <linux/kthread.h>
+#include <linux/module.h>
+#include <linux/proc_fs.h>
+#include <linux/rwlock.h>
+#include <linux/sched.h>
+#include <linux/uaccess.h>
+#include <linux/workqueue.h>
+#include <asm/errno.h>
+
+static bool quiet = true, loud;
+static bool flags[2];
+static char *words[5];
+static char long_text[1500] = "";
+static char *defaults[4] = {long_text, long_text, long_text, long_text};
+module_param(quiet, bool, 0644);
+module_param_named(noisy, loud, invbool, 0444);
+module_param_array(flags, bool, NULL, 0444);
+module_param_array(words, charp, NULL, 0444);
+module_param_array(defaults, charp, NULL, 0444);
+MODULE_LICENSE("GPL");
+
+/* ---- A file that says what it is called. */
+static ssize_t read_name(struct file *f, char __user *buf, size_t n, loff_t *pos)
+{
+	char text[64];
+	int len = scnprintf(text, sizeof(text), "%s of %u\n", f->f_path.dentry->d_name.name, f->f_path.dentry->d_name.len);
+
+	return simple_read_from_buffer(buf, n, pos, text, len);
+}
+static const struct proc_ops ops = {.proc_read = read_name};
+
+/* ---- Static keys. */
+static DEFINE_STATIC_KEY_FALSE(off_key);
+static DEFINE_STATIC_KEY_TRUE(on_key);
+static noinline void say_keys(void)
+{
+	int unlikely_off = 0, likely_on = 0;
+
+	if (static_branch_unlikely(&off_key))
+		unlikely_off = 1;
+	if (static_branch_likely(&on_key))
+		likely_on = 1;
+	pr_info("keys %d%d %d%d\n", static_key_enabled(&off_key), unlikely_off, static_key_enabled(&on_key), likely_on);
+}
+
+/* ---- Locks: two readers at a time on one CPU, a writer that is kept out, and sums that writers on all CPUs make. */
+static DEFINE_RWLOCK(lock);
+static unsigned long a, b, torn;
+static int writer(void *unused)
+{
+	for (int i = 0; i < 20000; i++) {
+		write_lock(&lock);
+		a++;
+		b++;
+		write_unlock(&lock);
+		read_lock(&lock);
+		torn += a != b;
+		read_unlock(&lock);
+	}
+	return 0;
+}
+static void say_locks(void)
+{
+	struct task_struct *tasks[3];
+	unsigned long flags;
+	int third, fourth;
+
+	read_lock(&lock);
+	read_lock_irqsave(&lock, flags);
+	third = write_trylock(&lock);
+	read_unlock_irqrestore(&lock, flags);
+	read_unlock(&lock);
+	write_lock_irq(&lock);
+	fourth = read_trylock(&lock);
+	write_unlock_irq(&lock);
+	for (int i = 0; i < 3; i++) {
+		tasks[i] = kthread_run(writer, NULL, "writer");
+		get_task_struct(tasks[i]);
+	}
+	for (int i = 0; i < 3; i++) {
+		kthread_stop(tasks[i]);
+		put_task_struct(tasks[i]);
+	}
+	pr_info("locks %d %d torn %lu, %s\n", third, fourth, torn, a == b && in_atomic() == 0 ? "whole" : "broken");
+}
+
+/* ---- Works and threads with priorities. */
+static void say_prio(struct work_struct *work)
+{
+	pr_info("work of %s at nice %d\n", current->comm, task_nice(current));
+}
+static DECLARE_WORK(work, say_prio);
+static void say_queue(unsigned flags)
+{
+	struct workqueue_struct *wq = alloc_workqueue("q%x", flags, 1, flags);
+
+	if (!wq) {
+		pr_info("no queue %x\n", flags);
+		return;
+	}
+	queue_work(wq, &work);
+	destroy_workqueue(wq);
+}
+
+static int __init api_init(void)
+{
+	unsigned long bits = 5;
+	int n, x = 0, y = 0;
+	char word[8];
+
+	memset(long_text, 'x', sizeof(long_text) - 1);
+	pr_info("quiet %d loud %d flags %d%d words %s\n", quiet, loud, flags[0], flags[1], words[1] ?: "none");
+	change_bit(1, &bits);
+	pr_info("bits %lx\n", bits);
+	n = test_and_change_bit(0, &bits);
+	pr_info("bits %d %lx\n", n, bits);
+	n = sscanf("12 0xff word", "%d %i %7s", &x, &y, word);
+	pr_info("scan %d: %d %x %s\n", n, x, y, word);
+	say_keys();
+	static_branch_enable(&off_key);
+	static_branch_enable(&off_key);
+	static_branch_disable(&on_key);
+	say_keys();
+	static_branch_disable(&off_key);
+	static_branch_enable(&on_key);
+	say_keys();
+	say_locks();
+	say_queue(WQ_HIGHPRI | WQ_MEM_RECLAIM);
+	say_queue(WQ_UNBOUND | WQ_FREEZABLE | WQ_CPU_INTENSIVE);
+	say_queue(0x40);
+	sched_set_fifo(current);
+	pr_info("policy %d\n", current->policy);
+	sched_set_normal(current, 3);
+	pr_info("policy %d nice %d\n", current->policy, task_nice(current));
+	return proc_create("api_name", 0444, NULL, &ops) ? 0 : -ENOMEM;
+}
+static void __exit api_exit(void)
+{
+	remove_proc_entry("api_name", NULL);
+}
+module_init(api_init);
+module_exit(api_exit);
+"""
+
+
+def test_calls_of_tutorials(guest, tmp_path):  # noqa: F811
+    """Parameters of type bool, names of files, static keys of both kinds, reader-writer locks under three writers,
+    sscanf, bits, queues and threads with priorities. A text of parameters that is longer than a page is cut."""
+    folder = one_module(guest.arch, tmp_path, "api", SOURCE)
+    out = guest(
+        "dmesg -c > /dev/null; insmod /api.ko quiet=0 noisy=n flags=1,0 words=one,two && "
+        + DMESG
+        + "cd /sys/module/api/parameters; cat quiet noisy flags; echo Y > quiet; cat quiet; echo 2 > quiet; cat words; "
+        "wc -c < defaults; cat /proc/api_name; rmmod api; echo $?",
+        "api",
+        folder=folder,
+        options=("--smp", "3"),
+    )
+    lines = [line.strip() for line in out.splitlines() if "tainting" not in line]
+    assert lines[:12] == [
+        "quiet 0 loud 1 flags 10 words two",
+        "bits 7",
+        "bits 1 6",
+        "scan 3: 12 ff word",
+        "keys 00 11",
+        "keys 11 00",
+        "keys 00 11",
+        "locks 0 0 torn 0, whole",
+        "work of kworker/q18 at nice -20",
+        "work of kworker/q26 at nice 0",
+        "no queue 40",
+        "policy 1",
+    ], out
+    assert lines[12] == "policy 0 nice 3"
+    assert lines[13:17] == ["N", "N", "Y,N", "Y"], out
+    assert lines[17].endswith("Invalid argument"), out
+    assert lines[18:] == ["one,two,(null),(null),(null)", "4096", "api_name of 8", "0"], out
+
+
+@pytest.mark.parametrize(
+    "text, error",
+    [
+        ("#include <linux/kprobes.h>\nstatic struct kprobe p;", "linux/kprobes.h: there are no kprobes"),
+        ("#include <linux/tty.h>\nstatic struct tty_struct *t;", "linux/tty.h: modules cannot write to terminals"),
+        (
+            "#include <linux/interrupt.h>\nint init_module(void)\n{\n"
+            'return request_threaded_irq(1, NULL, NULL, IRQF_ONESHOT, "x", NULL);\n}',
+            "there are no threads of interrupts",
+        ),
+        ("static int number;\nmodule_param(number, bool, 0);", "with incompatible return type"),
+        ("static long number[2];\nmodule_param_array(number, int, NULL, 0);", "with incompatible return type"),
+    ],
+)
+def test_what_cannot_be_is_one_error(tmp_path, text, error):
+    """One line of the compiler, which says what is wrong; what follows from it is left out."""
+    (tmp_path / "absent.c").write_text(f'#include <linux/module.h>\n{text}\nMODULE_LICENSE("GPL");\n')
+    status, said = make(tmp_path, "aarch64", objects="absent.o")
+    assert status != 0
+    errors = [line for line in said.splitlines() if " error: " in line]
+    assert len(errors) == 1 and error in errors[0], said
