@@ -305,7 +305,7 @@ FUNC primary_switched
 	str	x0, [sp]			/* entry from EL0 reads it there (entry.S) */
 	stp	xzr, xzr, [sp, #-16]!		/* the last frame record of a walk */
 	mov	x29, sp
-	msr	daifclr, #8			/* debug exceptions: nothing raises one before MDSCR_EL1 says so */
+	msr	daifclr, #9			/* debug exceptions, FIQs: nothing raises one before a driver says so */
 
 	/* bss, but for the page tables and the stack in use and the guard pages. */
 	adr_l	x0, __bss_start
@@ -344,7 +344,7 @@ FUNC secondary_switched
 	str	x0, [sp]			/* as in primary_switched: the task pointer, then */
 	stp	xzr, xzr, [sp, #-16]!		/* the last frame record of a walk */
 	mov	x29, sp
-	msr	daifclr, #8
+	msr	daifclr, #9
 	bl	secondary_cpu_init
 	bl	secondary_start_kernel
 	brk	#1				/* secondary_start_kernel does not return */

@@ -1,5 +1,6 @@
 # Programs of the guest tests: tests/guest/progs/NAME.c becomes $(BUILD)/guest-tests/NAME. Built as userland is, with what
 # tests/guest/progs/lib has for all of them, and kept out of the initramfs: a test names in its head what it wants.
+# The program with its symbols stays in debug/.
 
 GT := $(BUILD)/guest-tests
 GT_SRC := tests/guest/progs
@@ -25,7 +26,8 @@ $(GT)/copytest: $(GT_ASM)
 
 $(GT_PROGRAMS): $(GT)/%: $(GT)/obj/%.o $(GT_LIB) $(UCRT0) $(ULIBVT) userland/program.ld
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(ULDFLAGS) -o $@ $(UCRT0) $< $(filter $(GT_ASM),$^) $(GT_LIB) -Wl,--start-group $(ULIBVT) $(NEWLIB_LIBS) -lgcc -Wl,--end-group
-	$(Q)$(CROSS)strip $@
+	@mkdir -p $(GT)/debug
+	$(Q)$(CC) $(ULDFLAGS) -o $(GT)/debug/$* $(UCRT0) $< $(filter $(GT_ASM),$^) $(GT_LIB) -Wl,--start-group $(ULIBVT) $(NEWLIB_LIBS) -lgcc -Wl,--end-group
+	$(Q)$(CROSS)strip -o $@ $(GT)/debug/$*
 
 -include $(GT_ASM:.o=.d) $(GT_OBJ:.o=.d) $(GT_LIB:.o=.d)

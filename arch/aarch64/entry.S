@@ -36,7 +36,7 @@
  *     x22 = ELR, x23 = SPSR, x29 = frame record, current is right; all else is free for use.
  * PSTATE.DAIF: all masked by the exception; SError, FIQ and debug exceptions are opened again, IRQ stays masked. Only a
  * synchronous exception of the kernel keeps debug exceptions masked, since it may be one: el1h_64_sync opens them for
- * the others.
+ * the others. An FIQ opens SError alone (nmi.c).
  */
 .macro kernel_entry el, daifclr=13
 	stp	x0, x1, [sp, #16 * 0]
@@ -75,7 +75,7 @@
 	mov	w21, #-1			/* NO_SYSCALL, until el0_svc says otherwise */
 	str	w21, [sp, #S_SYSCALLNO]		/* only a system call can be restarted */
 	add	x29, sp, #S_STACKFRAME		/* C's frames hang below this record */
-	msr	daifclr, #\daifclr		/* 13: D, A and F; 5: A and F */
+	msr	daifclr, #\daifclr		/* 13: D, A and F; 5: A and F; 4: A */
 .endm
 
 /*
@@ -267,6 +267,21 @@ FUNC el0t_64_irq
 	b	ret_to_user
 FUNC_END el0t_64_irq
 
+/* Not maskable by local_irq_disable(): nmi.c. No FIQ comes in an FIQ, and no breakpoint is reported. */
+FUNC el1h_64_fiq
+	kernel_entry 1, 4
+	mov	x0, sp
+	bl	fiq_handler
+	b	ret_to_kernel
+FUNC_END el1h_64_fiq
+
+FUNC el0t_64_fiq
+	kernel_entry 0, 4
+	mov	x0, sp
+	bl	fiq_handler
+	b	ret_to_user
+FUNC_END el0t_64_fiq
+
 /*
  * What should not happen: C is told which vector it was. Those that can return do.
  *     el      where it came from: which kernel_entry saves the registers
@@ -287,9 +302,7 @@ FUNC_END \label
 	unexpected el1t_64_irq_bad,   1, 1, ret_to_kernel
 	unexpected el1t_64_fiq_bad,   1, 2, ret_to_kernel
 	unexpected el1t_64_error_bad, 1, 3, ret_to_kernel
-	unexpected el1h_64_fiq,       1, 6, ret_to_kernel
 	unexpected el1h_64_error,     1, 7, ret_to_kernel
-	unexpected el0t_64_fiq,       0, 10, ret_to_user
 	unexpected el0t_64_error,     0, 11, ret_to_user
 	unexpected el0t_32_sync_bad,  0, 12, ret_to_user
 	unexpected el0t_32_irq_bad,   0, 13, ret_to_user

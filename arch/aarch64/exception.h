@@ -15,6 +15,8 @@ void el1h_64_sync_handler(struct pt_regs *regs, u64 esr, u64 far);
 void el1h_64_irq_handler(struct pt_regs *regs);
 /* Breakpoint, watchpoint or software step of the kernel (hw_breakpoint.c); debug exceptions stay masked. */
 void el1h_64_debug_handler(struct pt_regs *regs, u64 esr, u64 far);
+/* An FIQ; everything else is masked but SErrors (nmi.c). */
+void fiq_handler(struct pt_regs *regs);
 void bad_mode(struct pt_regs *regs, unsigned reason, u64 esr);
 void handle_bad_stack(struct pt_regs *regs, u64 esr, u64 far) __noreturn;
 void ret_from_fork(void);

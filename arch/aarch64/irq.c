@@ -58,6 +58,7 @@ void arch_show_interrupts(struct seq_file *m)
 {
 	char label[] = "IPI0:";
 
+	show_irq_counts(m, "NMI:", fiq_counted, 0, "Non-maskable interrupts");
 	static_assert(IPI_MAX <= 10, "one digit");
 	for (unsigned i = 0; i < IPI_MAX; i++) {
 		label[3] = '0' + i;

@@ -16,6 +16,7 @@
 #include <asm/page.h>
 #include <arch/patch.h>
 #include <asm/sysreg.h>
+#include <kernel/nmi.h>
 #include <lib/errno.h>
 #include <mm/fixmap.h>
 #include <mm/vmalloc.h>
@@ -92,6 +93,7 @@ notrace void arch_patch_begin(void)
 {
 	u64 ctr = read_sysreg(ctr_el0);
 
+	nmi_hold_off(); /* the one thing that parked CPUs may still run */
 	line_mask = ~(min(4UL << ((ctr >> 16) & 15), 4UL << (ctr & 15)) - 1);
 	alias_page = 0;
 	first_slot = FIX_TEXT_END;
@@ -232,6 +234,7 @@ notrace void arch_patch_end(void)
 	alias_page = 0;
 	patch_stats.syncs++;
 	isb();
+	nmi_allow();
 }
 
 notrace void arch_sync_core(void)

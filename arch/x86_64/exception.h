@@ -21,6 +21,14 @@ void entry_SYSCALL_64(void);
 
 /* #PF (fault.c); address is CR2, error_code as pushed. Interrupts as they were in the interrupted context. */
 void exc_page_fault(struct pt_regs *regs, u64 error_code, u64 address);
+/*
+ * The source of samples (drivers/timer/hpet_nmi.c). Is it on? Then an NMI of unknown reason is a sample, handled in full
+ * service alone; and at the end of every NMI the next one is made ready. NMI context; running and done lie in
+ * .noinstr.text.
+ */
+bool sample_nmi_running(void);
+void sample_nmi_handle(unsigned cpu, const struct pt_regs *regs);
+void sample_nmi_done(void);
 /* Text for a vector. */
 const char *exception_name(u64 vector);
 
@@ -34,13 +42,6 @@ void cpu_desc_init(void);
 bool is_cpu_entry_memory(unsigned long from, unsigned long bytes);
 /* Room for those of another CPU, before it starts. 0 or -ENOMEM. Thread context. */
 int cpu_desc_alloc(unsigned cpu);
-
-/*
- * While kernel text is changed (patch.c): NMIs do no more than count themselves. nmi_hold_off() returns when
- * none is still doing more, on any CPU. Interrupts off.
- */
-void nmi_hold_off(void);
-void nmi_allow(void);
 
 /* In arch_cpu_idle and in arch_parked_wait: the address of its HLT, and of what follows that. */
 extern const unsigned long idle_hlt[2], parked_hlt[2];

@@ -1,57 +1,21 @@
 /*
  * Non-maskable interrupts: finding who asked, counting them, reporting those that nobody claims,
- * and holding them off while text is changed. They come from a request for a backtrace, which
- * reaches a CPU with its interrupts off too, or from QEMU's monitor. entry.S says why they do not
- * nest.
+ * and holding them off while text is changed (kernel/nmi.c). They come from a request for a
+ * backtrace, which reaches a CPU with its interrupts off too, from a timer that samples, or from
+ * QEMU's monitor. entry.S says why they do not nest.
  */
 #include <arch/processor.h>
 #include <asm/hardirq.h>
 #include <asm/debugreg.h>
 #include <asm/msr.h>
 #include <asm/ptrace.h>
+#include <kernel/nmi.h>
 #include <kernel/printk.h>
 #include <kernel/smp.h>
 #include <lib/atomic.h>
 #include <sched/preempt.h>
 
 #include "exception.h"
-
-/*
- * While kernel text is changed every other CPU waits in a loop that is never patched, but an NMI
- * takes it out of there. So whoever patches says so (text_changes), and then waits until no NMI is
- * being served in full. An NMI that comes later sees text_changes and only counts itself, in code
- * that has no site. Each side stores its own word and reads the other's with a full barrier in
- * between, so they cannot both miss the other. The sender of that NMI does without: a backtrace that
- * is asked for at this moment is reported as missing.
- */
-static DEFINE_PER_CPU(u32, nmi_in_full); /* [its CPU's NMIs] */
-static u32 text_changes;		 /* [who patches; read anywhere] */
-
-notrace void nmi_hold_off(void)
-{
-	unsigned cpu;
-
-	WRITE_ONCE(text_changes, 1);
-	smp_mb();
-	for_each_online_cpu(cpu)
-		while (READ_ONCE(per_cpu(nmi_in_full, cpu)))
-			cpu_relax();
-}
-
-notrace void nmi_allow(void)
-{
-	smp_store_release(&text_changes, 0);
-}
-
-/* NMIs that come while one is served melt into one: so every possible sender is asked. True: one of them sent
- * it. */
-static noinline bool nmi_handle(unsigned cpu)
-{
-	if (!cpumask_test_cpu(cpu, &cpu_backtrace_mask))
-		return false;
-	handle_ipi(IPI_BACKTRACE);
-	return true;
-}
 
 static noinline void unknown_nmi_error(unsigned cpu)
 {
@@ -62,12 +26,16 @@ static noinline void unknown_nmi_error(unsigned cpu)
 		pr_emerg("Uhhuh. NMI received for unknown reason on CPU %u. Further ones are only counted.\n", cpu);
 }
 
-/* Ordinary kernel code, traced and patched. */
-static noinline void default_do_nmi(void)
+/* Ordinary kernel code, traced and patched, but for what takes a sample. */
+static __always_inline void default_do_nmi(struct pt_regs *regs, bool sampling)
 {
 	unsigned cpu = smp_processor_id();
 
-	if (!nmi_handle(cpu))
+	if (cpumask_test_cpu(cpu, &cpu_backtrace_mask))
+		handle_ipi(IPI_BACKTRACE);
+	else if (sampling)
+		sample_nmi_handle(cpu, regs);
+	else
 		unknown_nmi_error(cpu);
 }
 
@@ -88,19 +56,18 @@ static noinline void default_do_nmi(void)
 noinstr void nmi_handler(struct pt_regs *regs)
 {
 	u64 breakpoints = debug_registers_silence(), address = read_cr(2);
+	bool full = nmi_begin(), sampling = sample_nmi_running();
 
-	nmi_enter();
 	inc_irq_stat(IRQ_STAT_NMI);
-	this_cpu(nmi_in_full) = 1;
-	smp_mb();
-	if (likely(!READ_ONCE(text_changes)))
-		default_do_nmi(); /* else the sender does without */
-	smp_store_release(this_cpu_ptr(&nmi_in_full), 0);
+	if (likely(full))
+		default_do_nmi(regs, sampling); /* else: who sent it does without */
+	if (sampling)
+		sample_nmi_done();
 	if (regs->rip == idle_hlt[0])
 		regs->rip = idle_hlt[1];
 	if (regs->rip == parked_hlt[0])
 		regs->rip = parked_hlt[1];
-	nmi_exit();
+	nmi_end();
 	write_cr(2, address);
 	write_dr(7, breakpoints);
 }

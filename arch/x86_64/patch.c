@@ -13,6 +13,7 @@
 #include <arch/pgtable.h>
 #include <asm/msr.h>
 #include <asm/page.h>
+#include <kernel/nmi.h>
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <mm/fixmap.h>

@@ -8,10 +8,14 @@
 #include <asm/msr.h>
 #include <lib/types.h>
 
+struct cpumask;
+
 /* Offsets of xAPIC; x2APIC's MSR is MSR_X2APIC + offset / 16 (table 10-6). */
 #define APIC_LVR     0x030 /* version; highest LVT entry in bits 23 to 16 */
 #define APIC_TPR     0x080 /* task priority: classes up to it are held back */
 #define APIC_EOI     0x0b0
+#define APIC_LDR     0x0d0 /* logical destination: a bit in 31 to 24 */
+#define APIC_DFR     0x0e0 /* xAPIC only: all ones means one bit a CPU */
 #define APIC_SVR     0x0f0 /* spurious vector; the enable bit */
 #define APIC_ISR     0x100 /* 8 words: in service */
 #define APIC_ESR     0x280 /* error status: a write latches what came since the last */
@@ -40,7 +44,8 @@
 #define APIC_TDCR_1	     0xb       /* count every tick of the timer's clock */
 #define APIC_ESR_SEND_ACCEPT (1 << 2)  /* nobody took what we sent */
 
-#define XAPIC_MAX_ID 254 /* 255 is broadcast; also the most that an IOAPIC's entry can name */
+#define XAPIC_LOGICAL 8	  /* so many CPUs have a bit of their own as logical destination, by number */
+#define XAPIC_MAX_ID  254 /* 255 is broadcast; also the most that an IOAPIC's entry can name */
 
 extern void *xapic; /* registers; NULL: x2APIC [immutable after probe] */
 
@@ -59,7 +64,13 @@ static __always_inline void apic_write(unsigned reg, u32 v)
 
 /* Dispatch of what the IOAPICs deliver: hwirq is the GSI. Hard interrupt context. (ioapic.c) */
 void ioapic_dispatch(unsigned gsi);
-/* The same for what devices send by themselves: hwirq counts from MSI_VECTOR. (drivers/pci/msi.c) */
+/*
+ * A line that sends NMIs, by edge, to as many CPUs of the mask as one entry can name. Those are taken from the mask.
+ * False: no IOAPIC has this GSI. Stop: the entry is what it was after the reset. Any context but nmi. (ioapic.c)
+ */
+bool ioapic_start_nmi(unsigned gsi, struct cpumask *to);
+void ioapic_stop_nmi(unsigned gsi);
+/* As ioapic_dispatch(), for what devices send by themselves: hwirq counts from MSI_VECTOR. (drivers/pci/msi.c) */
 void msi_dispatch(unsigned hwirq);
 /* Remap both 8259s and mask all they have. Boot. (pic.c) */
 void pic_disable(void);

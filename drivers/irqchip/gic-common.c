@@ -76,3 +76,38 @@ void gic_dispatch(unsigned hwirq)
 	else
 		generic_handle_domain_irq(&gic_domain, hwirq);
 }
+
+/*
+ * FIQs. A GIC with one security state has two groups of interrupts all the same, and signals those of group 0 by FIQ
+ * (IHI 0048B 2.3.1, IHI 0069 4.6.2). The kernel's interrupts are in group 1.
+ */
+void *(*gic_fiq_block)(void);
+
+static void change_group(void *base, unsigned hwirq, bool fiq)
+{
+	u32 groups = readl_relaxed(base + GICD_IGROUPR), bit = BIT(hwirq);
+	unsigned shift = hwirq % 4 * 8;
+	void *prio = base + GICD_IPRIORITYR + hwirq / 4 * 4;
+
+	writel_relaxed(fiq ? groups & ~bit : groups | bit, base + GICD_IGROUPR);
+	writel_relaxed((readl_relaxed(prio) & ~(0xffU << shift)) | (fiq ? GIC_PRIO_FIQ : GIC_PRIO & 0xff) << shift,
+		       prio);
+}
+
+/* A disabled interrupt changes its group: an enabled one could be signalled in between. */
+void gic_fiq_enable(unsigned hwirq)
+{
+	void *base = gic_fiq_block();
+
+	gic_poke_bit(base + GICD_ICENABLER, hwirq);
+	change_group(base, hwirq, true);
+	gic_poke_bit(base + GICD_ISENABLER, hwirq);
+}
+
+void gic_fiq_disable(unsigned hwirq)
+{
+	void *base = gic_fiq_block();
+
+	gic_poke_bit(base + GICD_ICENABLER, hwirq);
+	change_group(base, hwirq, false);
+}

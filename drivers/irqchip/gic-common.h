@@ -21,6 +21,7 @@
 #define GIC_FIRST_SPI 32
 #define GIC_PRIO      0xa0a0a0a0 /* of all interrupts, four a word */
 #define GIC_PRIO_MASK 0xf0	 /* lets them through */
+#define GIC_PRIO_FIQ  0x80	 /* of an FIQ: above all others, so that it interrupts their handlers */
 
 /* Number of INTIDs the distributor at `dist` has, private ones included. */
 unsigned gic_nr_intids(const void *dist);
@@ -34,5 +35,13 @@ void gic_dist_reset(void *dist, unsigned nr);
 void gic_private_reset(void *base);
 /* The one GIC there is; its driver's probe enters the chip. */
 extern struct irq_domain gic_domain; /* [chip immutable after boot] */
+/*
+ * One private interrupt of this CPU as FIQ, which comes while IRQs are masked: in group 0, of higher priority, enabled;
+ * and back. gic_fiq_block: the calling CPU's registers of private interrupts, set by the driver of a GIC whose group 0
+ * is the kernel's; NULL: it belongs to firmware, and there are no FIQs. Interrupts off.
+ */
+extern void *(*gic_fiq_block)(void); /* [boot, then immutable] */
+void gic_fiq_enable(unsigned hwirq);
+void gic_fiq_disable(unsigned hwirq);
 /* Hand over a pending interrupt: 0-15 are IPIs, others go to their handlers. Hard interrupt context. */
 void gic_dispatch(unsigned hwirq);

@@ -28,7 +28,10 @@
 #define GICC_IAR   0x0c
 #define GICC_EOIR  0x10
 #define INTID_MASK 0x3ff
-#define MAX_CPUS   8 /* the architecture's: target lists are bytes */
+/* GICC_CTLR (4.4.1): groups 0 and 1 are signalled, IAR acknowledges either, and group 0 is an FIQ. */
+#define CTLR_ONE_GROUP	0x1
+#define CTLR_TWO_GROUPS 0xf
+#define MAX_CPUS	8 /* the architecture's: target lists are bytes */
 
 static void *dist, *cpu_if;	   /* [immutable after probe] */
 static u8 cpu_target[MAX_CPUS];	   /* bit of our CPU number's interface [set by that CPU before it is online] */
@@ -103,12 +106,31 @@ static void gic_cpu_init(void)
 {
 	cpu_target[smp_processor_id()] = readl_relaxed(dist + GICD_ITARGETSR);
 	gic_private_reset(dist);
+	writel_relaxed(~0U, dist + GICD_IGROUPR);
 	writel_relaxed(GIC_PRIO_MASK, cpu_if + GICC_PMR);
 	writel_relaxed(0, cpu_if + GICC_BPR);
-	writel_relaxed(1, cpu_if + GICC_CTLR);
+	writel_relaxed(gic_fiq_block ? CTLR_TWO_GROUPS : CTLR_ONE_GROUP, cpu_if + GICC_CTLR);
 }
 
 static const struct smp_irq_ops gic_smp_ops = {.send_ipi = gic_send_ipi, .cpu_init = gic_cpu_init};
+
+static void *private_block(void)
+{
+	return dist;
+}
+
+/*
+ * All interrupts into group 1, if the kernel may choose their group: where firmware is in a secure state, the registers
+ * of groups read as zero and what is written there is ignored. Then every interrupt that we see is of the one group
+ * that we have.
+ */
+static void find_groups(unsigned nr)
+{
+	for (unsigned i = 0; i < nr; i += 32)
+		writel_relaxed(~0U, dist + GICD_IGROUPR + i / 8);
+	if (readl_relaxed(dist + GICD_IGROUPR))
+		gic_fiq_block = private_block;
+}
 
 /*
  * Boot CPU, interrupts off. The distributor stays off while it is set up; all device interrupts go
@@ -129,10 +151,11 @@ static int gic_probe(const struct device_desc *dev)
 	writel_relaxed(0, dist + GICD_CTLR);
 	nr = gic_nr_intids(dist);
 	gic_dist_reset(dist, nr);
+	find_groups(nr);
 	gic_cpu_init();
 	for (unsigned i = GIC_FIRST_SPI; i < nr; i += 4)
 		writel_relaxed(cpu_target[0] * 0x01010101U, dist + GICD_ITARGETSR + i);
-	writel_relaxed(1, dist + GICD_CTLR);
+	writel_relaxed(gic_fiq_block ? 3 : 1, dist + GICD_CTLR);
 	smp_irq_ops = &gic_smp_ops;
 	gic_domain.chip = &gic_chip;
 	handle_arch_irq = gic_handle_irq;

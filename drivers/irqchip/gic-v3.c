@@ -3,7 +3,7 @@
  * fields of MPIDR) instead of by a bit, so there can be more than eight; each CPU has a
  * redistributor with the registers of its private interrupts; and the CPU interface is made of
  * system registers. With one security state, or in the non-secure one of two, all interrupts are
- * group 1.
+ * group 1, but for what one security state lets us make an FIQ (gic-common.h).
  */
 #include <arch/irq.h>
 #include <arch/smp.h>
@@ -22,8 +22,10 @@
 #include "gic-common.h"
 
 #define GICD_IROUTER   0x6000 /* 8 bytes each */
+#define GICD_CTLR_GRP0 (1 << 0)
 #define GICD_CTLR_GRP1 (1 << 1)
 #define GICD_CTLR_ARE  (1 << 4)
+#define GICD_CTLR_DS   (1 << 6)	  /* there is one security state, so group 0 is ours */
 #define GICD_CTLR_RWP  (1U << 31) /* a write has not yet had its effect */
 
 #define GICR_FRAME_SIZE	  0x20000 /* registers and private interrupts, 64 KiB each */
@@ -43,12 +45,14 @@
 #define ICC_BPR1_EL1	S3_0_C12_C12_3
 #define ICC_CTLR_EL1	S3_0_C12_C12_4
 #define ICC_SRE_EL1	S3_0_C12_C12_5
+#define ICC_IGRPEN0_EL1 S3_0_C12_C12_6
 #define ICC_IGRPEN1_EL1 S3_0_C12_C12_7
 #define ICC_SGI1R_EL1	S3_0_C12_C11_5
 
 static void *dist;		   /* [immutable after probe] */
 static void *redist[NR_CPUS];	   /* [immutable after probe] */
 static DEFINE_SPINLOCK(dist_lock); /* read-modify-write of shared registers; interrupts off */
+static bool own_group0;		   /* [immutable after probe] with it come FIQs (gic-common.h) */
 
 /*
  * The block with the registers of this interrupt: the redistributor of this CPU for private ones,
@@ -164,6 +168,8 @@ static void gic_cpu_init(void)
 	write_sysreg(0, ICC_BPR1_EL1);
 	write_sysreg(0, ICC_CTLR_EL1); /* EOImode 0: ending drops the priority and deactivates */
 	write_sysreg(1, ICC_IGRPEN1_EL1);
+	if (own_group0)
+		write_sysreg(1, ICC_IGRPEN0_EL1);
 	isb();
 }
 
@@ -226,10 +232,15 @@ static void init_dist(unsigned nr)
 		writel_relaxed(~0U, dist + GICD_IGROUPR + i / 8);
 	gic_dist_reset(dist, nr);
 	wait_for_dist();
-	writel_relaxed(GICD_CTLR_ARE | GICD_CTLR_GRP1, dist + GICD_CTLR);
+	writel_relaxed(GICD_CTLR_ARE | GICD_CTLR_GRP1 | (own_group0 ? GICD_CTLR_GRP0 : 0), dist + GICD_CTLR);
 	wait_for_dist();
 	for (unsigned i = GIC_FIRST_SPI; i < nr; i++)
 		gic_send_to_boot_cpu(i);
+}
+
+static void *own_private_block(void)
+{
+	return base_of(0);
 }
 
 /*
@@ -258,6 +269,9 @@ static int gic_probe(const struct device_desc *dev)
 	}
 	if (found < boot_info.nr_cpus)
 		return -ENODEV;
+	own_group0 = readl_relaxed(dist + GICD_CTLR) & GICD_CTLR_DS;
+	if (own_group0)
+		gic_fiq_block = own_private_block;
 	nr = gic_nr_intids(dist);
 	init_dist(nr);
 	gic_cpu_init();

@@ -32,9 +32,10 @@
  * Low word of an entry; the vector in bits 7 to 0, delivery fixed, destination physical. The high word has
  * the APIC id in 31 to 24.
  */
-#define ENTRY_LOW    (1 << 13) /* active low */
-#define ENTRY_LEVEL  (1 << 15)
-#define ENTRY_MASKED (1 << 16)
+#define ENTRY_LOGICAL (1 << 11) /* the destination is a set of logical ones */
+#define ENTRY_LOW     (1 << 13) /* active low */
+#define ENTRY_LEVEL   (1 << 15)
+#define ENTRY_MASKED  (1 << 16)
 
 /* Locks: l ioapic_lock; I immutable after probe. */
 struct ioapic {
@@ -118,16 +119,49 @@ void ioapic_dispatch(unsigned gsi)
 	generic_handle_domain_irq(&ioapic_domain, gsi);
 }
 
+/* A whole entry. The low word, which masks, is written first, and last as it shall be. [ioapic_lock, or boot] */
+static void write_entry(const struct ioapic *io, unsigned pin, u32 low, u32 destination)
+{
+	ioapic_write(io, IOAPIC_ENTRY + 2 * pin, ENTRY_MASKED);
+	ioapic_write(io, IOAPIC_ENTRY + 2 * pin + 1, destination << 24);
+	ioapic_write(io, IOAPIC_ENTRY + 2 * pin, low);
+}
+
+static void change_entry(unsigned gsi, u32 low, u32 destination)
+{
+	const struct ioapic *io = ioapic_of(gsi);
+	unsigned long flags;
+
+	spin_lock_irqsave(&ioapic_lock, flags);
+	write_entry(io, gsi - io->gsi_base, low, destination);
+	spin_unlock_irqrestore(&ioapic_lock, flags);
+}
+
+/* By logical destination where the APICs have one, else to the boot CPU alone. */
+bool ioapic_start_nmi(unsigned gsi, struct cpumask *to)
+{
+	u32 bits = to->bits[0] & (BIT(XAPIC_LOGICAL) - 1);
+
+	if (!ioapic_of(gsi))
+		return false;
+	change_entry(gsi, APIC_MODE_NMI | (xapic ? ENTRY_LOGICAL : 0), xapic ? bits : (u32)boot_info.cpu_hwid[0]);
+	to->bits[0] &= ~(u64)(xapic ? bits : 1);
+	return true;
+}
+
+void ioapic_stop_nmi(unsigned gsi)
+{
+	change_entry(gsi, ENTRY_MASKED | (GSI_VECTOR + gsi), boot_info.cpu_hwid[0]);
+}
+
 /*
  * Give every pin its vector, to the boot CPU, masked, edge-triggered and active high, until a
- * driver asks for it otherwise. The low word, which masks, is written first.
+ * driver asks for it otherwise.
  */
 static void ioapic_reset(const struct ioapic *io)
 {
-	for (unsigned pin = 0; pin < io->nr_pins; pin++) {
-		ioapic_write(io, IOAPIC_ENTRY + 2 * pin, ENTRY_MASKED | (GSI_VECTOR + io->gsi_base + pin));
-		ioapic_write(io, IOAPIC_ENTRY + 2 * pin + 1, (u32)boot_info.cpu_hwid[0] << 24);
-	}
+	for (unsigned pin = 0; pin < io->nr_pins; pin++)
+		write_entry(io, pin, ENTRY_MASKED | (GSI_VECTOR + io->gsi_base + pin), boot_info.cpu_hwid[0]);
 }
 
 /*

@@ -313,6 +313,20 @@ static void end_leftovers(void)
 			apic_eoi();
 }
 
+/*
+ * As a logical destination, the first eight CPUs have a bit each (SDM 10.6.2.2, flat model). An x2APIC's is fixed, and
+ * an IOAPIC cannot name it.
+ */
+static void set_logical_id(void)
+{
+	unsigned cpu = smp_processor_id();
+
+	if (!xapic)
+		return;
+	apic_write(APIC_DFR, ~0U);
+	apic_write(APIC_LDR, cpu < XAPIC_LOGICAL ? BIT(24 + cpu) : 0);
+}
+
 /* This CPU's, interrupts off. Its timer is set up with the others of the clock (lapic_timer.c). */
 static void lapic_cpu_init(void)
 {
@@ -320,6 +334,7 @@ static void lapic_cpu_init(void)
 	/* First: disabled by software, it keeps every source masked. */
 	apic_write(APIC_SVR, APIC_SVR_ENABLE | SPURIOUS_VECTOR);
 	mask_local_sources();
+	set_logical_id();
 	apic_write(APIC_TPR, 0);
 	end_leftovers();
 	apic_write(APIC_ESR, 0);

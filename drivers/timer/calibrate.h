@@ -44,6 +44,7 @@ extern const char *tsc_hz_source; /* who told tsc_hz [immutable after tsc_init] 
  */
 int hpet_start(void *regs);
 void hpet_forget(void);
+void *hpet_registers(void); /* NULL: none */
 /* HPET as clock: its frequency, 0 if it cannot serve (absent, or 32 bits wide); its value. (hpet.c) */
 u64 hpet_hz(void);
 u64 hpet_read(void);

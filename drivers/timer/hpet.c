@@ -1,6 +1,6 @@
 /*
  * The high-precision event timer (IA-PC HPET specification 1.0a): one counter that all CPUs read alike.
- * Measured against, and the clock of machines whose TSCs do not agree; its comparators are not used.
+ * Measured against, and the clock of machines whose TSCs do not agree. One of its comparators samples (hpet_nmi.c).
  */
 #include <asm/clock.h>
 #include <asm/io.h>
@@ -85,6 +85,11 @@ int hpet_start(void *regs)
 	hpet = regs;
 	stop_timers();
 	return 0;
+}
+
+void *hpet_registers(void)
+{
+	return hpet;
 }
 
 void hpet_forget(void)

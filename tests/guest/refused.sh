@@ -45,9 +45,8 @@ logs() {
 # -- tracers
 tracers=$(cat available_tracers)
 says current_tracer foo "no tracer 'foo'; there are: $tracers"
-says current_tracer sysprof "no tracer 'sysprof'; in its place: function_profile_enabled *"
 says current_tracer syscall "no tracer 'syscall'; in its place: events/syscalls *"
-runs 'what stands in their place is there' ls -d function_profile_enabled options/stacktrace events/timer \
+runs 'what stands in their place is there' ls -d \
 	events/initcall events/syscalls events/raw_syscalls events/workqueue trace_stat/workqueues > /dev/null
 same 'each name is listed once' '' "$(tr ' ' '\n' < available_tracers | sort | uniq -d)"
 for name in $tracers; do

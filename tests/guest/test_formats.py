@@ -23,6 +23,7 @@ TRACERS = [
     "preemptirqsoff",
     "preemptoff",
     "sched_switch",
+    "sysprof",
     "wakeup",
     "wakeup_dl",
     "wakeup_rt",

@@ -338,3 +338,83 @@ def test_short_texts_of_the_kernel(vtrace, put, quoted, shown):
     )
     found = [event for event in json.loads(vtrace.good("chrome", path))["traceEvents"] if event["ph"] == "i"]
     assert [event["args"]["text"] for event in found] == [shown]
+
+
+SPECIAL = 7
+SPECIAL_FORMAT = dat.event_format("special", SPECIAL, *((f"unsigned long arg{n}", 8 * n, 8) for n in (1, 2, 3)))
+
+
+def special(pid, *numbers):
+    return struct.pack("<HBBiqqq", SPECIAL, 0, 0, pid, *numbers)
+
+
+def sampled(pid, kernel, user):
+    """The records of one sample, innermost addresses first."""
+    frames = [(1, address, 0) for address in kernel] + [(2, address, 0x7000) for address in user]
+    return [special(pid, *numbers) for numbers in ((0, 0, pid), *frames, (3, pid, len(frames)))]
+
+
+def samples_of(*cpus):
+    buffers = {cpu: dat.page(1000 + cpu, *records) for cpu, records in enumerate(cpus)}
+    return dat.version_7([("", "local", buffers)], symbols=SYMBOLS, ftrace=(*dat.FTRACE, SPECIAL_FORMAT))
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    """An ELF file of the name of the records' tasks, with first() at 0, of some bytes, and second() behind it."""
+    folder = tmp_path_factory.mktemp("program")
+    (folder / "task.c").write_text("int first(int a) { return a * 3; }\nint second(int a) { return a + first(a); }\n")
+    subprocess.run(["gcc", "-O0", "-c", "-o", folder / "task", folder / "task.c"], check=True)
+    lines = subprocess.run(["nm", folder / "task"], capture_output=True, text=True, check=True).stdout.splitlines()
+    addresses = {name: int(value, 16) for value, _, name in map(str.split, lines)}
+    assert addresses["first"] == 0 < addresses["second"]
+    return str(folder / "task"), addresses["second"]
+
+
+def test_samples(vtrace, put, program):
+    """Each whole sample counts for its stack, on whichever CPU; a return address belongs to the function that it stands
+    behind, and the innermost address to its own."""
+    path, second = program
+    name = dat.switch(0, 7)  # which tells the task's name
+    trace = samples_of(
+        [name, *sampled(7, [0x2000, 0x2000], [second, second, second + 4]), *sampled(7, [], [second])],
+        [name, *sampled(7, [], [second]), dat.switch(7, 8), *sampled(8, [0x1000], [])],
+    )
+    lines = vtrace.good("folded", "-e", path, put(trace)).decode().splitlines()
+    assert sorted(lines) == [
+        "task-7;second 2",
+        "task-7;second;first;second;outer;inner 1",
+        "task-8;outer 1",
+    ]
+    plain = vtrace.good("folded", put(trace)).decode()
+    assert f"task-7;{second:#x} 2\n" in plain and "first" not in plain
+    assert vtrace.good("check", put(trace)) == b"in order: 19 records of 2 CPUs\n"
+
+
+def test_parts_of_samples(vtrace, put):
+    """What has no beginning or no end is not counted, and records of the same type that the option sched-tree makes are
+    neither."""
+    whole_one = sampled(7, [0x1000], [])
+    tree = [special(7, 12, 3000, 4000), special(7, 3, 3000, 4000), special(7, 1, 0x1000, 0)]
+    for broken in (whole_one[1:], whole_one[:-1], tree, [special(7, 0, 0, 8), *whole_one[1:]]):
+        lines = vtrace.good("folded", put(samples_of([*broken, *whole_one]))).decode()
+        assert lines == "<...>-7;outer 1\n"
+    assert vtrace.good("folded", put(samples_of([*tree, *whole_one[1:]]))) == b""
+
+
+def test_programs_that_are_none(vtrace, put, program, tmp_path):
+    """-e takes what has symbols; everything else is said in one line, and no table leads out of the file."""
+    path, _ = program
+    trace = put(samples_of(sampled(7, [], [4])))
+    whole_file = open(path, "rb").read()
+    for data, said in (
+        (b"", "no ELF file"),
+        (b"#!/bin/sh\n" * 20, "no ELF file"),
+        (whole_file[:64], "broken ELF file"),
+        (whole_file[:-8], "broken ELF file"),
+    ):
+        assert said in vtrace.refused("folded", "-e", put(data, "broken"), trace)
+    assert "cannot be read" in vtrace.refused("folded", "-e", str(tmp_path / "missing"), trace)
+    for place in range(0, len(whole_file), 16):
+        changed = whole_file[:place] + b"\xff\xff\xff" + whole_file[place + 3 :]
+        assert vtrace.run("folded", "-e", put(changed, "task"), trace)[0] in (0, 1), place

@@ -88,6 +88,10 @@ def test_figures():
         "module_traced_many": [288000, 298000, 290000],
         "stores_few": [1200, 1100, 1150],
         "stores_many": [5100, 5200, 5100],
+        "stores": [19_000_000],
+        "stores_sampled": [20_000_000],
+        "spin": [99_000],
+        "spin_sampled": [100_000],
         "watched_few": [27500, 27000, 28000],
         "watched_many": [296000, 297000, 300000],
     }
@@ -106,6 +110,7 @@ def test_figures():
     assert [costs[name] for name in ("work", "work_counted", "alloc", "alloc_traced")] == [2000, 2200, 160, 600]
     assert (costs["initcall"], costs["branch_count"], costs["branch"]) == (2000, 50, 100)
     assert costs["watched"] == 265
+    assert (costs["sample_kernel"], costs["sample_user"]) == (5000, 1000)
     assert [costs[f"passed_{by}"] for by in ("depth", "pid", "filter")] == [100, 110, 1]
     assert (costs["enable"], costs["disable"], costs["line"], costs["event_line"], costs["site"]) == (
         250,

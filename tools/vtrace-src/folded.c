@@ -1,6 +1,6 @@
 /*
  * Folded stacks, "task;caller;function ns": the time that was spent in the function itself, for flame graphs.
- * Of a trace without a graph: how long tasks ran, by CPU.
+ * Of a trace without a graph: how long tasks ran, by CPU. Of a trace with samples: how many there are of each stack.
  *
  * Times are those that the tracer measured, so that the sums are what trace_stat would say. Calls that are
  * not whole in the trace count only what was seen of them.
@@ -14,7 +14,7 @@
 struct node {
 	struct node *parent, *sibling, *children;
 	const char *name;
-	uint64_t ns; /* in all, with what it calls */
+	uint64_t ns, samples; /* in all, with what it calls */
 };
 
 /* Of a track. */
@@ -22,7 +22,7 @@ struct stack {
 	struct node root, *now;
 };
 
-static bool graph;
+static bool graph, samples;
 
 static void folded_track(struct track *t)
 {
@@ -33,21 +33,41 @@ static void folded_track(struct track *t)
 	t->private_ = s;
 }
 
-static void folded_begin(struct track *t, uint64_t ts, const char *name)
+/* The one child of that name. */
+static struct node *child(struct node *parent, const char *name)
 {
-	struct stack *s = t->private_;
 	struct node *n;
 
-	(void)ts;
-	graph |= t->kind == TRACK_TASK;
-	for (n = s->now->children; n && n->name != name; n = n->sibling)
+	for (n = parent->children; n && n->name != name; n = n->sibling)
 		;
 	if (!n) {
 		n = get_memory(NULL, sizeof(*n));
-		*n = (struct node){.parent = s->now, .sibling = s->now->children, .name = name};
-		s->now->children = n;
+		*n = (struct node){.parent = parent, .sibling = parent->children, .name = name};
+		parent->children = n;
 	}
-	s->now = n;
+	return n;
+}
+
+static void folded_begin(struct track *t, uint64_t ts, const char *name)
+{
+	struct stack *s = t->private_;
+
+	(void)ts;
+	graph |= t->kind == TRACK_TASK;
+	s->now = child(s->now, name);
+}
+
+/* In place of ns, each node counts the samples in which it is. */
+static void folded_sample(struct track *t, const char *const *names, int n)
+{
+	struct stack *s = t->private_;
+	struct node *at = &s->root;
+
+	samples = true;
+	while (n) {
+		at = child(at, names[--n]);
+		at->samples++;
+	}
 }
 
 static void folded_end(struct track *t, uint64_t ts, const char *name, uint64_t ns, const char *mark)
@@ -71,13 +91,13 @@ static void put_name(const struct node *n)
 
 static void put_node(const struct node *n)
 {
-	uint64_t children = 0;
+	uint64_t all = samples ? n->samples : n->ns, children = 0;
 
 	for (const struct node *c = n->children; c; c = c->sibling)
-		children += c->ns;
-	if (n->parent && n->ns > children) {
+		children += samples ? c->samples : c->ns;
+	if (n->parent && all > children) {
 		put_name(n);
-		fprintf(out, " %llu\n", (unsigned long long)(n->ns - children));
+		fprintf(out, " %llu\n", (unsigned long long)(all - children));
 	}
 	for (const struct node *c = n->children; c; c = c->sibling)
 		put_node(c);
@@ -87,8 +107,12 @@ static void folded_finish(uint64_t first, uint64_t last)
 {
 	(void)first, (void)last;
 	for (const struct track *t = tracks(); t; t = t->next)
-		if (t->kind == (graph ? TRACK_TASK : TRACK_CPU))
+		if (t->kind == (graph || samples ? TRACK_TASK : TRACK_CPU))
 			put_node(&((struct stack *)t->private_)->root);
 }
 
-const struct sink folded_sink = {NULL, folded_track, folded_begin, folded_end, NULL, folded_finish, false};
+const struct sink folded_sink = {.track = folded_track,
+				 .begin = folded_begin,
+				 .end = folded_end,
+				 .finish = folded_finish,
+				 .sample = folded_sample};

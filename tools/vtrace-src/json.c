@@ -98,7 +98,7 @@ static void chrome_finish(uint64_t first, uint64_t last)
 }
 
 const struct sink chrome_sink = {chrome_start,	 chrome_track,	chrome_begin, chrome_end,
-				 chrome_instant, chrome_finish, true};
+				 chrome_instant, chrome_finish, true,	   NULL};
 
 /* ---- speedscope: a profile for each track, one behind the other. So what comes in the order of time waits
  * in a file, in chunks of one track each that name the next. */
@@ -224,4 +224,4 @@ static void speedscope_finish(uint64_t first, uint64_t last)
 }
 
 const struct sink speedscope_sink = {
-	speedscope_start, speedscope_track, speedscope_begin, speedscope_end, NULL, speedscope_finish, false};
+	speedscope_start, speedscope_track, speedscope_begin, speedscope_end, NULL, speedscope_finish, false, NULL};

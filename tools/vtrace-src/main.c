@@ -1,4 +1,4 @@
-/* vtrace [FORMAT] FILE [-o OUT] [-B NAME]: see usage below. */
+/* vtrace [FORMAT] FILE [-o OUT] [-B NAME] [-e PROGRAM]: see usage below. */
 #include "vtrace.h"
 
 #include <errno.h>
@@ -161,7 +161,8 @@ static const char usage[] =
 	"                                        the same as that tool's file: CPUs, interrupts and tasks as tracks,\n"
 	"                                        who runs and what is called as slices, all else as moments\n"
 	"  -o OUT   in place of standard output\n"
-	"  -B NAME  of this instance, in place of the buffer that is always there\n";
+	"  -B NAME  of this instance, in place of the buffer that is always there\n"
+	"  -e FILE  an ELF file with symbols: names of functions in samples of the program FILE; repeatable\n";
 
 static const struct {
 	const char *name;
@@ -237,11 +238,13 @@ int main(int argc, char **argv)
 		fputs(usage, stdout);
 		return 0;
 	}
-	while ((c = getopt(argc, argv, "o:B:h")) != -1) {
+	while ((c = getopt(argc, argv, "o:B:e:h")) != -1) {
 		if (c == 'o')
 			output = optarg;
 		else if (c == 'B')
 			name = optarg;
+		else if (c == 'e')
+			elf_add(optarg);
 		else {
 			fputs(usage, c == 'h' ? stdout : stderr);
 			return c != 'h';

@@ -24,7 +24,8 @@ enum what {
 	WHAT_IRQ,
 	WHAT_IRQ_END,
 	WHAT_SOFTIRQ,
-	WHAT_SOFTIRQ_END
+	WHAT_SOFTIRQ_END,
+	WHAT_SAMPLE
 };
 
 static const struct {
@@ -36,6 +37,7 @@ static const struct {
 	{"ftrace", "funcgraph_entry", WHAT_ENTRY, {"func", "depth"}},
 	{"ftrace", "funcgraph_exit", WHAT_EXIT, {"func", "depth", "calltime", "rettime"}},
 	{"ftrace", "function", WHAT_FUNCTION, {"ip"}},
+	{"ftrace", "special", WHAT_SAMPLE, {"arg1", "arg2", "arg3"}},
 	{"irq", "irq_handler_entry", WHAT_IRQ, {"irq"}},
 	{"irq", "irq_handler_exit", WHAT_IRQ_END, {"irq"}},
 	{"irq", "softirq_entry", WHAT_SOFTIRQ, {"vec"}},
@@ -86,7 +88,7 @@ struct track *tracks(void)
 	return first_track;
 }
 
-static const char *comm_of(int pid)
+const char *comm_of(int pid)
 {
 	return pid ? tep_data_comm_from_pid(dat->tep, pid) : "<idle>";
 }
@@ -194,7 +196,7 @@ static uint64_t field(const struct type *t, int number, const struct record *r)
 }
 
 /* The names of functions are asked for again and again. */
-static const char *function_name(uint64_t ip)
+const char *function_name(uint64_t ip)
 {
 	static struct {
 		uint64_t ip;
@@ -362,6 +364,17 @@ static void moment(const struct type *t, const struct record *r)
 	instant(task, r->ts, t->event->name, text.buffer);
 }
 
+/* One record of a sample, whose last one has the whole. */
+static void sample(const struct type *t, const struct record *r)
+{
+	uint64_t args[3] = {field(t, 0, r), field(t, 1, r), field(t, 2, r)};
+	const char **names;
+	int n = sample_record(r, args, &names);
+
+	if (n > 0)
+		sink->sample(task_track(r->pid, r->cpu), names, n);
+}
+
 /* Who ran, what was called and which interrupts came after that is not known. */
 static void close_cpu(int cpu, uint64_t ts)
 {
@@ -437,6 +450,8 @@ static void one(const struct record *r)
 		interrupt_begin(t, r);
 	else if (t->what == WHAT_IRQ_END || t->what == WHAT_SOFTIRQ_END)
 		interrupt_end(t, r);
+	else if (t->what == WHAT_SAMPLE && sink->sample)
+		sample(t, r);
 	else
 		moment(t, r);
 	if (t->what != WHAT_UNKNOWN)
@@ -503,6 +518,7 @@ static void forget(void)
 	cpus = NULL;
 	nr_cpus = 0;
 	memset(&totals, 0, sizeof(totals));
+	samples_forget();
 }
 
 const struct totals *convert(const struct dat *d, const struct buffer *b, const struct sink *to,

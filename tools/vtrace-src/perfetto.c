@@ -185,4 +185,4 @@ static void perfetto_instant(struct track *t, uint64_t ts, const char *name, con
 }
 
 const struct sink perfetto_sink = {
-	perfetto_start, perfetto_track, perfetto_begin, perfetto_end, perfetto_instant, NULL, true};
+	perfetto_start, perfetto_track, perfetto_begin, perfetto_end, perfetto_instant, NULL, true, NULL};

@@ -102,9 +102,29 @@ struct sink {
 	void (*instant)(struct track *t, uint64_t ts, const char *name, const char *text);
 	void (*finish)(uint64_t first, uint64_t last);
 	bool wants_instants;
+	/* A sample of a task, n names from the innermost frame out; NULL: its records are moments like others. */
+	void (*sample)(struct track *t, const char *const *names, int n);
 };
 
 struct track *tracks(void);
+/* The kernel's function at an address, or the address; the name of a task. */
+const char *function_name(uint64_t ip);
+const char *comm_of(int pid);
+
+/* --- samples of sysprof (samples.c) --- */
+
+/*
+ * The next record of three numbers. When it ends a sample: how many frames that has, and *names, from the innermost
+ * out, until the next call. Else -1.
+ */
+int sample_record(const struct record *r, const uint64_t *args, const char ***names);
+void samples_forget(void); /* what has begun; another buffer comes */
+
+/* --- functions of programs (elf.c) --- */
+
+void elf_add(const char *path); /* or ends the program with a line */
+/* The function at an address of the program that tasks of this name run; NULL: not known. */
+const char *elf_function(const char *comm, uint64_t address);
 
 struct totals {
 	uint64_t records, lost, gaps, first, last, unfinished;

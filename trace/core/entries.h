@@ -50,7 +50,10 @@ FTRACE_ENTRY(bprint, bprint_entry, TRACE_BPRINT, 6,
 	     F_STRUCT(__field(unsigned long, ip) __field(const char *, fmt) __dynamic_array(u32, buf)),
 	     F_PRINTK("%ps: %s", (void *)REC->ip, REC->fmt))
 
-/* A runnable task: pid, virtual and real run time in ns. The number is 2.6.33's; later Linux gave it to others. */
+/*
+ * Three numbers. Of sched-tree a runnable task: pid, virtual and real run time in ns. Of sysprof a part of a sample:
+ * which, an address, a frame or pid. The number is 2.6.33's; later Linux gave it to others.
+ */
 FTRACE_ENTRY(special, special_entry, TRACE_SPECIAL, 7,
 	     F_STRUCT(__field(unsigned long, arg1) __field(unsigned long, arg2) __field(unsigned long, arg3)),
 	     F_PRINTK("(%08lx) (%08lx) (%08lx)", REC->arg1, REC->arg2, REC->arg3))

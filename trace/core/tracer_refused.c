@@ -18,7 +18,6 @@ static const struct {
 	const char *name, *now;
 } former_tracers[] = {
 	{"branch", "a kernel that `make BRANCH=1` builds (docs/tracer-branch.md)"},
-	{"sysprof", "function_profile_enabled and trace_stat/function0, or options/stacktrace with events/timer"},
 	{"boot", "initcall"},
 	{"syscall", "events/syscalls and events/raw_syscalls"},
 	{"workqueue", "trace_stat/workqueues and events/workqueue"},

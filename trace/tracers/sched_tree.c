@@ -52,7 +52,10 @@ void trace_sched_tree(struct trace_array *tr, int cpu, u32 pc, unsigned long fla
 	for_each_queued_task(cpu, record_queued_task, &tree);
 }
 
-/* "# PID VRUNTIME SUM_EXEC_RUNTIME", both times in ns. The order of the lines is the order of the runqueue. */
+/*
+ * "# PID VRUNTIME SUM_EXEC_RUNTIME", both times in ns; the order of the lines is the order of the runqueue. The tracer
+ * sysprof makes such records, too, of numbers of its own.
+ */
 static void trace_special_print(struct seq_file *s, struct trace_iterator *iter)
 {
 	const struct special_entry *field = (const void *)iter->ent;

@@ -6,7 +6,7 @@
  *	bench write FILE TEXT		one write(2)
  *	bench read FILE			a file from its beginning to its end
  *	bench module FILE		loading it; it stays loaded
- *	bench NAME COUNT		COUNT times getpid, pipe, wakeup, yield, open or fork: the mean of one
+ *	bench NAME COUNT		COUNT times getpid, pipe, wakeup, yield, open, fork or spin: the mean of one
  *
  * Each prints one line: a word and numbers.
  */
@@ -133,12 +133,21 @@ static void wakeup_loop(long n)
 	pipe_rounds(n, 1);
 }
 
+/* A program that asks the kernel for nothing: what it takes longer under a tracer is the tracer's. */
+static void spin_loop(long n)
+{
+	for (; n > 0; n--)
+		for (int i = 0; i < 50000; i++)
+			__asm__ volatile("");
+}
+
 static const struct operation {
 	const char *name;
 	void (*loop)(long n);
 } operations[] = {
 	{"getpid", getpid_loop}, {"pipe", pipe_loop}, {"wakeup", wakeup_loop},
 	{"yield", yield_loop},	 {"open", open_loop}, {"fork", fork_loop},
+	{"spin", spin_loop},
 };
 
 /*
@@ -218,7 +227,7 @@ static void measure_module(const char *path)
 int main(int argc, char **argv)
 {
 	struct vt_options o = {.usage = "bench clock | write FILE TEXT | read FILE | module FILE | "
-					"{getpid|pipe|wakeup|yield|open|fork} COUNT",
+					"{getpid|pipe|wakeup|yield|open|fork|spin} COUNT",
 			       .options = "",
 			       .in_order = true,
 			       .bad_status = 2};

@@ -3,8 +3,10 @@
 
 #include <lib/types.h>
 
-/* Interrupts a CPU has served that are neither numbered nor IPIs: there are none here. */
+#include <asm/nmi.h>
+
+/* Interrupts a CPU has served that are neither numbered nor IPIs: FIQs. */
 static inline u64 arch_irq_stat_cpu(int cpu)
 {
-	return 0;
+	return fiq_counted(0, cpu);
 }

@@ -1,0 +1,173 @@
+/*
+ * A comparator of the HPET as a source of NMIs (<time/sample_timer.h>; IA-PC HPET specification 1.0a, 2.3.8).
+ *
+ *     comparator -> pin 2 of the IOAPIC, delivery mode NMI -> local APICs -> NMI on each CPU
+ *
+ * What other machines sample by, the overflow of a performance counter, is not emulated by QEMU's TCG, and the local
+ * APIC's timer is the kernel's clock event. Pin 2 is free: its line is that of the PIT, which is stopped.
+ *
+ * The IOAPIC's entry names CPUs by a bit each (logical destination), eight at most, and only those that have been
+ * started have one: "all" would be every local APIC, and an NMI starts a CPU that waits for its start-up somewhere. To
+ * the CPUs that have no bit, which is all others of an x2APIC, the boot CPU sends an NMI in turn.
+ *
+ * The comparator is set for one sample at a time, by the first CPU that finds that it has passed. An NMI says nothing
+ * of its reason, so while this source is on, every NMI that nobody else has asked for is a sample.
+ */
+#include <asm/io.h>
+#include <kernel/init.h>
+#include <kernel/nmi.h>
+#include <kernel/smp.h>
+#include <lib/errno.h>
+#include <time/sample_timer.h>
+
+#include "../../arch/x86_64/exception.h"
+#include "../../arch/x86_64/smp.h"
+#include "../irqchip/apic.h"
+#include "calibrate.h"
+
+#define HPET_ID		   0x000 /* timers less one in 12:8 */
+#define HPET_PERIOD	   0x004 /* femtoseconds */
+#define HPET_COUNTER	   0x0f0
+#define HPET_TIMER(n)	   (0x100 + 0x20 * (n)) /* configuration; the pins that it can have in the upper half */
+#define HPET_ROUTES(n)	   (HPET_TIMER(n) + 4)
+#define HPET_COMPARATOR(n) (HPET_TIMER(n) + 8)
+#define HPET_TIMER_INT	   (1 << 2)
+#define HPET_TIMER_32	   (1 << 8)
+#define HPET_TIMER_ROUTE   9 /* shift */
+
+#define NMI_GSI	   2
+#define FS_PER_NS  1000000
+#define CLOSEST_NS 2000 /* a comparator that is set to what the counter has passed waits until that wraps */
+
+/* ENDING: NMIs may still be on their way. */
+enum { HPET_NMI_OFF, HPET_NMI_ON, HPET_NMI_ENDING };
+
+/* Locks: u the sampler's user, while the state is OFF; b whoever has set `busy`. */
+static struct {
+	void *regs;		 /* [u] */
+	unsigned timer;		 /* [u] which of the HPET's */
+	u32 closest;		 /* [u] CLOSEST_NS in ticks */
+	struct cpumask relayed;	 /* [u] CPUs to which the boot CPU passes it on */
+	u64 now;		 /* [b] the counter, continued to 64 bits */
+	u64 next;		 /* [b] what the comparator was set to */
+	struct sample_grid grid; /* [b] in ticks */
+	u32 busy;		 /* [atomic] a CPU looks at the comparator: others need not */
+	int state;		 /* [atomic] HPET_NMI_* */
+} hpet_nmi;
+
+/* The counter has gone on by less than 2^32 since the last look. */
+static __always_inline u64 look_at_counter(void)
+{
+	hpet_nmi.now += (u32)(readl_relaxed(hpet_nmi.regs + HPET_COUNTER) - (u32)hpet_nmi.now);
+	return hpet_nmi.now;
+}
+
+static __always_inline void set_next(u64 now)
+{
+	hpet_nmi.next = sample_grid_next(&hpet_nmi.grid, now);
+	if (hpet_nmi.next - now < hpet_nmi.closest)
+		hpet_nmi.next = now + hpet_nmi.closest;
+	writel_relaxed(hpet_nmi.next, hpet_nmi.regs + HPET_COMPARATOR(hpet_nmi.timer));
+}
+
+noinstr bool sample_nmi_running(void)
+{
+	return unlikely(READ_ONCE(hpet_nmi.state) != HPET_NMI_OFF);
+}
+
+/*
+ * No sample is forgotten: if the comparator passes behind this look, its NMI comes to this CPU as well, when it has
+ * left the one that it is in, and then `busy` is clear.
+ */
+noinstr void sample_nmi_done(void)
+{
+	u64 now;
+
+	if (__atomic_exchange_n(&hpet_nmi.busy, 1, __ATOMIC_ACQUIRE))
+		return;
+	now = look_at_counter();
+	if (now >= hpet_nmi.next)
+		set_next(now);
+	__atomic_store_n(&hpet_nmi.busy, 0, __ATOMIC_RELEASE);
+}
+
+notrace void sample_nmi_handle(unsigned cpu, const struct pt_regs *regs)
+{
+	if (!cpu && READ_ONCE(hpet_nmi.state) == HPET_NMI_ON && !cpumask_empty(&hpet_nmi.relayed))
+		apic_send_nmi(&hpet_nmi.relayed);
+	sample_timer_tick(regs);
+}
+
+/* The first comparator that can have our pin, or -ENODEV. */
+static int find_comparator(void *regs)
+{
+	int timers = ((readl_relaxed(regs + HPET_ID) >> 8) & 0x1f) + 1;
+
+	for (int n = 0; n < timers; n++)
+		if (readl_relaxed(regs + HPET_ROUTES(n)) & BIT(NMI_GSI))
+			return n;
+	return -ENODEV;
+}
+
+/* The grid and the first comparator, in ticks of period_fs. No CPU has an NMI from here yet. */
+static void prepare(void *regs, unsigned timer, u64 period_ns)
+{
+	u32 period_fs = readl_relaxed(regs + HPET_PERIOD);
+
+	hpet_nmi.regs = regs;
+	hpet_nmi.timer = timer;
+	hpet_nmi.closest = CLOSEST_NS * FS_PER_NS / period_fs + 1;
+	hpet_nmi.now = 0;
+	hpet_nmi.busy = 0;
+	sample_grid_start(&hpet_nmi.grid, look_at_counter(), period_ns * FS_PER_NS / period_fs);
+}
+
+static int hpet_nmi_start(u64 period_ns)
+{
+	void *regs = hpet_registers();
+	int timer = regs ? find_comparator(regs) : -ENODEV;
+	u32 config = HPET_TIMER_32 | NMI_GSI << HPET_TIMER_ROUTE;
+
+	if (timer < 0)
+		return timer;
+	prepare(regs, timer, period_ns);
+	hpet_nmi.relayed = cpu_online_mask;
+	if (!ioapic_start_nmi(NMI_GSI, &hpet_nmi.relayed))
+		return -ENODEV;
+	WRITE_ONCE(hpet_nmi.state, HPET_NMI_ON);
+	writel_relaxed(config, regs + HPET_TIMER(timer));
+	set_next(look_at_counter());
+	writel_relaxed(config | HPET_TIMER_INT, regs + HPET_TIMER(timer));
+	return 0;
+}
+
+static void nothing(void *unused)
+{
+}
+
+/*
+ * First nothing new is sent: the comparator is off, and no handler that was in the middle of passing an NMI on is left.
+ * Then every CPU takes an interrupt that is sent behind the last of the NMIs.
+ */
+static void hpet_nmi_stop(void)
+{
+	WRITE_ONCE(hpet_nmi.state, HPET_NMI_ENDING);
+	writel_relaxed(0, hpet_nmi.regs + HPET_TIMER(hpet_nmi.timer));
+	ioapic_stop_nmi(NMI_GSI);
+	nmi_synchronize();
+	on_each_cpu(nothing, NULL, true);
+	WRITE_ONCE(hpet_nmi.state, HPET_NMI_OFF);
+}
+
+static const struct nmi_timer hpet_nmi_timer = {
+	.name = "HPET, by NMI",
+	.start = hpet_nmi_start,
+	.stop = hpet_nmi_stop,
+};
+
+static int hpet_nmi_init(void)
+{
+	nmi_timer = &hpet_nmi_timer;
+	return 0;
+}
+early_initcall(hpet_nmi_init);

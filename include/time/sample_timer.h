@@ -1,0 +1,68 @@
+/*
+ * A timer that samples: at a period it looks at what each online CPU is doing, where the machine can even while that
+ * has interrupts masked. The machine's source (struct nmi_timer) is a driver's; without one, ordinary timers sample,
+ * and what masks interrupts is not seen. There is one user at a time.
+ */
+#pragma once
+
+#include <lib/types.h>
+
+struct pt_regs;
+
+#define SAMPLE_PERIOD_MIN 100000UL	/* ns, as in Linux: a sample must not take all of the time */
+#define SAMPLE_PERIOD_MAX 10000000000UL /* ns: below half the range of 32 bits of an HPET at 100 MHz */
+
+/*
+ * Called on each CPU with the interrupted registers. Context: NMI (in_nmi()), or hard interrupt where the machine has
+ * no source of NMIs. Interrupts and preemption off, anything may be locked: not traced, no locks.
+ */
+typedef void (*sample_fn)(const struct pt_regs *regs);
+
+/*
+ * Begin, every period_ns (SAMPLE_PERIOD_MIN to _MAX). Before the timers' drivers are there it begins with them, when
+ * the other CPUs run. 0, -EBUSY: somebody samples, -EINVAL, -ENOMEM. Context: thread that may sleep.
+ */
+int sample_timer_start(sample_fn fn, u64 period_ns);
+/* End: when it returns no CPU is in the function, and no source interrupts any more. Context: thread. */
+void sample_timer_stop(void);
+
+/* ---- For the machine's source */
+
+struct nmi_timer {
+	const char *name;
+	/* Get ready, or undo that; every online CPU is started between the two, and stopped. Thread. 0 or -errno */
+	int (*start)(u64 period_ns);
+	void (*stop)(void);
+	/* This CPU's own part, interrupts off; NULL: there is one source for all. */
+	void (*start_cpu)(void *unused);
+	void (*stop_cpu)(void *unused);
+};
+extern const struct nmi_timer *nmi_timer; /* [boot, then immutable] NULL: none */
+/* The period is over on this CPU. Context: the sample function's; not traced. */
+void sample_timer_tick(const struct pt_regs *regs);
+
+/*
+ * When samples are due, in whatever units the source counts: one in each period, at the beginning or up to an eighth
+ * of a period later, by chance. A program's loop that takes as long as a period, or a part of it, would else be caught
+ * at the same place again and again, and its other parts never. The mean is the period, exactly.
+ */
+struct sample_grid {
+	u64 period;
+	u64 line; /* where the running period began */
+	u32 seed; /* of a linear congruential generator (Numerical Recipes, 7.1) */
+};
+
+static inline void sample_grid_start(struct sample_grid *g, u64 now, u64 period)
+{
+	*g = (struct sample_grid){.period = period, .line = now, .seed = 1};
+}
+
+/* When the next one is due: later than `now`; what was missed is left out. Any context, also in .noinstr.text. */
+static __always_inline u64 sample_grid_next(struct sample_grid *g, u64 now)
+{
+	g->line += g->period;
+	if (unlikely(now >= g->line))
+		g->line += (now - g->line) / g->period * g->period + g->period;
+	g->seed = g->seed * 1664525 + 1013904223;
+	return g->line + ((g->seed >> 8) * (g->period >> 3) >> 24);
+}

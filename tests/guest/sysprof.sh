@@ -1,0 +1,109 @@
+#!/bin/sh
+# description: sysprof samples every CPU at its period, also with interrupts off; the file of the period; what is on a line; nothing interrupts before and afterwards
+# requires: smp=2 icount irqchip=all timeout=120 progs="profile"
+. /run/prelude
+tracing_reset
+echo 4096 > buffer_size_kb
+SAMPLE=sysprof_sample_period
+
+# refused TEXT: EINVAL, and the period is what it was
+refused() {
+	before=$(cat $SAMPLE)
+	said=$( { echo "$1" > $SAMPLE; } 2>&1)
+	case $said in
+	*'nvalid argument'*) ;;
+	*) fail "'$1' as a period: '$said'" ;;
+	esac
+	holds "after '$1'" $SAMPLE "$before"
+}
+
+# taken TEXT WANTED
+taken() {
+	runs "a period of $1" sh -c "echo $1 > $SAMPLE"
+	holds "after $1" $SAMPLE $2
+}
+
+# samples: how many begin
+samples() {
+	grep -c ': # 0 0 ' trace
+}
+
+# -- the file
+holds 'by default' $SAMPLE 1000
+for text in x 1x -1 '' 10000001 9999999999999999; do
+	refused "$text"
+done
+taken 10000000 10000000
+taken 99 100
+taken 0 100
+taken 250 250
+
+# -- nobody is interrupted while the tracer is off
+off=$(grep '^NMI:' /proc/interrupts)
+sleep 0.02
+same 'NMIs before' "$off" "$(grep '^NMI:' /proc/interrupts)"
+
+# -- a section with interrupts off is seen, at the period: 30 ms have 120 samples of 250 us, the first perhaps before
+echo sysprof > current_tracer
+refused 7x
+echo 30000 > /sys/kernel/debug/latency/irqs_off
+echo 0 > tracing_on
+spin=$(grep ' plant_spin$' /proc/kallsyms | cut -d ' ' -f 1)
+same 'the function is there' 16 ${#spin}
+# The shell's numbers are signed, as the trace's are.
+from=$((0x$spin))
+inside=0
+grep -o ' [dDb.][.nNp]\.[^ ]* .*: # [01] [0-9-]*' trace | tr -s ' ' > /tmp/frames
+before=
+while read -r flags time mark id pc; do
+	# The frame behind the beginning is where the CPU was.
+	case $flags$id$before in
+	d*10) test $pc -ge $from && test $pc -lt $((from + 256)) && inside=$((inside + 1)) ;;
+	esac
+	before=$id
+done < /tmp/frames
+test $inside -ge 117 && test $inside -le 122 || fail "$inside samples in 30 ms with interrupts off"
+grep -v '^#' trace | grep -v -E '^ *[^ ]+-[0-9]+ +\[00[01]\] [.dDb][.nNp][.HhsZz][.1-9][.1-9] +[0-9]+\.[0-9]{6}: # (0 0 [0-9]+|1 -[0-9]+ 0|2 [0-9]+ [0-9]+|3 [0-9]+ [0-9]+)$' > /tmp/odd
+test -s /tmp/odd && fail "lines of another form: $(head -n 3 /tmp/odd)"
+grep -q ': # 2 ' trace || fail 'no address of the program'
+
+# -- the third number of the end is the depth: frames of the kernel and callers of the program
+grep -o '# [0-3] [0-9-]* [0-9-]*$' trace | sed '1,/^# 3/d' > /tmp/samples
+kernel=0 user=0 wrong=0
+while read -r mark id address third; do
+	case $id in
+	0) kernel=0 user=0 ;;
+	1) kernel=$((kernel + 1)) ;;
+	2) user=$((user + 1)) ;;
+	3) test $user -gt 0 && user=$((user - 1)); test $third = $((kernel + user)) || wrong=$((wrong + 1)) ;;
+	esac
+done < /tmp/samples
+same 'ends with another depth' 0 $wrong
+
+# -- off: nothing comes any more; recording off: the tracer stays
+echo > trace
+same 'samples while recording is off' 0 $(samples)
+echo nop > current_tracer
+off=$(grep '^NMI:' /proc/interrupts)
+sleep 0.02
+same 'NMIs afterwards' "$off" "$(grep '^NMI:' /proc/interrupts)"
+
+# -- both CPUs at once, in user mode: 20 ms of a program each; the period is changed while they run
+echo 1 > tracing_on
+echo 1000 > $SAMPLE
+echo sysprof > current_tracer
+taskset 1 profile 2000 &
+taskset 2 profile 2000 &
+sleep 0.01
+echo 200 > $SAMPLE
+wait
+echo 0 > tracing_on
+for cpu in 0 1; do
+	n=$(grep -c "profile-[0-9]* *\[00$cpu\] .*: # 0 0 " trace)
+	test $n -ge 40 || fail "CPU $cpu: $n samples"
+	grep "profile-[0-9]* *\[00$cpu\]" trace | grep -q ': # 2 ' || fail "CPU $cpu: nothing of the program"
+done
+echo nop > current_tracer
+same 'NMIs that nobody has sent' 0 "$(dmesg | grep -c Uhhuh)"
+dmesg | grep -E 'Oops|WARNING|BUG|panic' && fail 'the kernel complained'
+finish
