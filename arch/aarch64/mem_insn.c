@@ -77,7 +77,7 @@ static notrace void set_address(struct mem_insn *insn, const struct pt_regs *reg
 	insn->base = base + offset;
 }
 
-/* Is the base written although it is transferred, too? What happens then is not defined (K1.2.4), so it is not known. */
+/* Is the base written although it is transferred, too? What happens then is not defined (K1.2.4). */
 static notrace bool base_is_transferred(const struct mem_insn *insn)
 {
 	return insn->writeback && insn->rn != SP_OR_ZERO &&

@@ -281,8 +281,8 @@ static notrace void set_result(const struct mem_insn *insn, struct pt_regs *regs
 #define FLAG_OF (1UL << 11)
 
 /*
- * Flags by a result (vol. 1, 3.4.3.1). `carries`: of each bit of a sum whether it has carried, of a difference whether it
- * has borrowed.
+ * Flags by a result (vol. 1, 3.4.3.1). `carries`: of each bit of a sum whether it has carried, of a difference whether
+ * it has borrowed.
  */
 static notrace u64 flags_of(u64 result, unsigned bytes, u64 carries)
 {
@@ -304,7 +304,7 @@ static notrace u64 flags_of(u64 result, unsigned bytes, u64 carries)
 	return flags;
 }
 
-/* a OP b in `bytes` bytes, and the flags. AND, OR, XOR and TEST clear carries; AF, not defined then, is cleared, too. */
+/* a OP b in `bytes` bytes, and the flags. Logical operations clear carries; AF, not defined then, is cleared, too. */
 static notrace u64 operate(struct pt_regs *regs, unsigned op, u64 a, u64 b, unsigned bytes)
 {
 	u64 carry = regs->rflags & X86_EFLAGS_CF, result, carries = 0;

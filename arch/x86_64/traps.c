@@ -220,8 +220,8 @@ static __always_inline void page_fault(struct pt_regs *regs, u64 address)
 }
 
 /*
- * Page faults are first, as they are ordinary and nearly all of what comes here. CR2 is read first of all, before a tracer
- * can run: the next fault of this CPU overwrites it. An NMI, which may fault, puts it back.
+ * Page faults are first, as they are ordinary and nearly all of what comes here. CR2 is read first of all, before a
+ * tracer can run: the next fault of this CPU overwrites it. An NMI, which may fault, puts it back.
  */
 notrace void exc_handler(struct pt_regs *regs)
 {

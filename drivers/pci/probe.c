@@ -60,8 +60,8 @@ static struct pci_dev *pci_add(const struct pci_dev *found)
 
 /*
  * Add a function, probe it and, if it is a bridge, the bus behind it. That bus has a higher number; a
- * bridge whose number is 0 was not set up by firmware and is left alone. A bridge has two BARs and its ROM elsewhere, so
- * its regions are not measured.
+ * bridge whose number is 0 was not set up by firmware and is left alone. A bridge has two BARs and its ROM elsewhere,
+ * so its regions are not measured.
  */
 static void scan_function(const struct pci_dev *found, u8 header)
 {

@@ -35,8 +35,8 @@ struct kmmio_watcher {
 	void (*access)(const struct kmmio_map *map, const struct mem_access *done, unsigned n, struct pt_regs *regs,
 		       unsigned long pc, u64 stamp);
 	/*
-	 * An instruction that is not known accesses `address`. Its page is given back: it will do so itself, and neither
-	 * that nor what else happens to the page will be told.
+	 * An instruction that is not known accesses `address`. Its page is given back: it will do so itself, and
+	 * neither that nor what else happens to the page will be told.
 	 */
 	void (*unknown)(const struct kmmio_map *map, unsigned long address, struct pt_regs *regs, u64 stamp);
 };

@@ -1,6 +1,6 @@
 /*
- * Each instruction that arch/x86_64/mem_insn.c knows is run by the host's CPU and by the emulation, from the same registers,
- * flags and memory: afterwards all of them are the same.
+ * Each instruction that arch/x86_64/mem_insn.c knows is run by the host's CPU and by the emulation, from the same
+ * registers, flags and memory: afterwards all of them are the same.
  */
 /* sources: */
 /* include: tests/unit/include-x86_64 -Iarch/x86_64/include -Itests/unit/include-mm */
@@ -114,7 +114,7 @@ static bool is_logical(unsigned op)
 	return op == MEM_INSN_OR || op == MEM_INSN_AND || op == MEM_INSN_XOR || op == MEM_INSN_TEST;
 }
 
-/* Opcode and ModRM with [rdi], behind each prefix; `reg` has the registers rax to rbx, and ah to bh where there are such. */
+/* Opcode and ModRM with [rdi], behind each prefix. The registers are rax to rbx, and ah to bh where there are such. */
 static void compare_forms(const u8 *opcode, unsigned n, bool is_byte, bool logical)
 {
 	for (unsigned p = 0; p < ARRAY_SIZE(prefixes); p++) {

@@ -14,8 +14,8 @@
  * access. Unlike Linux, mappings that were made before are traced as well (their MAP lines come first), no CPU is
  * switched off, and a line has the pid of the task that was running.
  *
- * Records are made in the fault of an access, which may have come from anywhere: as in any tracer of functions, only the
- * ring buffer is touched there. With tracing_on 0 accesses are still made by the fault, and not recorded.
+ * Records are made in the fault of an access, which may have come from anywhere: as in any tracer of functions, only
+ * the ring buffer is touched there. With tracing_on 0 accesses are still made by the fault, and not recorded.
  */
 #include <asm/ptrace.h>
 #include <kernel/printk.h>
