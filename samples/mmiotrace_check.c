@@ -34,7 +34,7 @@ static void *mmio_check_regs;	     /* [likewise] */
 static atomic64_t mmio_check_wrong;  /* loads that read something else */
 
 /* The mapped page, made at the first use. NULL: no memory. */
-static void *registers(void)
+static void *mmio_check_map_page(void)
 {
 	mutex_lock(&mmio_check_mutex);
 	if (!mmio_check_page)
@@ -52,7 +52,7 @@ static void noinline mmio_check_write(void *part, u64 n)
 }
 
 /* A value with another byte everywhere, so that a wrong width is seen. */
-static void noinline check_round(void *part, u64 i)
+static void noinline mmio_check_round(void *part, u64 i)
 {
 	unsigned bytes = 1u << (i % 4);
 	u64 value = i * 0x0123456789abcdefUL, got;
@@ -66,7 +66,7 @@ static void noinline check_round(void *part, u64 i)
 static void noinline mmio_check_check(void *part, u64 n)
 {
 	for (u64 i = 0; i < n; i++)
-		check_round(part, i);
+		mmio_check_round(part, i);
 }
 
 static void noinline mmio_check_irqs_off(void *part, u64 n)
@@ -75,7 +75,7 @@ static void noinline mmio_check_irqs_off(void *part, u64 n)
 
 	for (u64 i = 0; i < n; i++) {
 		local_irq_save(flags);
-		check_round(part, i);
+		mmio_check_round(part, i);
 		local_irq_restore(flags);
 	}
 }
@@ -114,7 +114,7 @@ struct mmio_check_file {
 
 static int mmio_check_show(struct seq_file *m, void *data)
 {
-	void *regs = registers();
+	void *regs = mmio_check_map_page();
 
 	if (!regs)
 		return -ENOMEM;
@@ -126,7 +126,7 @@ static int mmio_check_show(struct seq_file *m, void *data)
 static int mmio_check_store(char *text, void *data)
 {
 	const struct mmio_check_file *f = data;
-	void *regs = registers();
+	void *regs = mmio_check_map_page();
 	u64 n;
 	int err = kstrtoull(text, 10, &n);
 

@@ -55,7 +55,7 @@ bool pci_bar_is_64(const struct pci_dev *dev, unsigned bar)
 }
 
 /* The same for a register of 32 bits, of which `mask` is the address. */
-static u64 size_by_mask(const struct pci_dev *dev, unsigned at, u32 mask)
+static u64 bar_size_by_mask(const struct pci_dev *dev, unsigned at, u32 mask)
 {
 	u32 old = pci_read32(dev, at), bits;
 
@@ -75,12 +75,12 @@ void pci_size_regions(struct pci_dev *dev)
 		bool is_64 = pci_bar_is_64(dev, i);
 
 		if (pci_read32(dev, at) & BAR_IO)
-			dev->size[i] = size_by_mask(dev, at, BAR_IO_MASK);
+			dev->size[i] = bar_size_by_mask(dev, at, BAR_IO_MASK);
 		else
 			dev->size[i] = bar_size(dev, at, is_64);
 		i += is_64;
 	}
-	dev->size[PCI_BARS] = size_by_mask(dev, PCI_ROM_ADDRESS, ROM_MASK);
+	dev->size[PCI_BARS] = bar_size_by_mask(dev, PCI_ROM_ADDRESS, ROM_MASK);
 	pci_write16(dev, PCI_COMMAND, command);
 }
 

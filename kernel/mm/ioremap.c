@@ -13,7 +13,7 @@
  *
  * Who may see what: the list of mappings is changed under kmmio_mutex and read by faults, which take no lock. A fault
  * runs with interrupts off from the exception to its end. So what one may have seen is taken away in three steps:
- * nobody can find it any more, every CPU has taken an interrupt (wait_for_faults), it is freed.
+ * nobody can find it any more, every CPU has taken an interrupt (kmmio_wait_for_faults), it is freed.
  *
  * A fault may come late, for a page that is there again by now: the access is simply tried again. Page tables are
  * changed before such a CPU can look, and a TLB never holds a page that was not present (Arm ARM D8.13; SDM vol. 3,
@@ -40,19 +40,19 @@ static struct kmmio_map *kmmio_maps;		   /* [kmmio_mutex; read by faults] */
 static unsigned kmmio_last_id;			   /* [kmmio_mutex] */
 static const struct kmmio_watcher *kmmio_watching; /* [kmmio_mutex; read by faults] NULL: nobody */
 
-static unsigned long bytes_of(const struct kmmio_map *map)
+static unsigned long kmmio_bytes(const struct kmmio_map *map)
 {
 	return map->area->end - PAGE_SIZE - map->area->start;
 }
 
-static notrace phys_addr_t first_page(const struct kmmio_map *map)
+static notrace phys_addr_t kmmio_first_page(const struct kmmio_map *map)
 {
 	return map->phys & PAGE_MASK;
 }
 
 notrace phys_addr_t kmmio_phys(const struct kmmio_map *map, unsigned long address)
 {
-	return first_page(map) + (address - map->area->start);
+	return kmmio_first_page(map) + (address - map->area->start);
 }
 
 notrace unsigned long kmmio_virt(const struct kmmio_map *map)
@@ -60,19 +60,19 @@ notrace unsigned long kmmio_virt(const struct kmmio_map *map)
 	return map->area->start + (map->phys & ~PAGE_MASK);
 }
 
-static void pass(void *unused)
+static void kmmio_pass(void *unused)
 {
 }
 
 /* Faults that were being handled when this was called are over, on all CPUs. Thread context. */
-static void wait_for_faults(void)
+static void kmmio_wait_for_faults(void)
 {
 	smp_mb();
-	on_each_cpu(pass, NULL, true);
+	on_each_cpu(kmmio_pass, NULL, true);
 }
 
 /* An area of its own that shows the mapping's pages. NULL: no memory, or no room. */
-static struct vmap_area *map_device(phys_addr_t phys, unsigned long bytes)
+static struct vmap_area *map_device_pages(phys_addr_t phys, unsigned long bytes)
 {
 	struct vmap_area *area = alloc_vmap_area(&vmalloc_space, bytes);
 
@@ -88,9 +88,9 @@ static struct vmap_area *map_device(phys_addr_t phys, unsigned long bytes)
 /* ---- Pages that go and come back. [kmmio_mutex] */
 
 /* The alias is there, and the watcher known. */
-static void hide_pages(struct kmmio_map *map)
+static void kmmio_hide(struct kmmio_map *map)
 {
-	unsigned long start = map->area->start, end = start + bytes_of(map);
+	unsigned long start = map->area->start, end = start + kmmio_bytes(map);
 
 	for (unsigned long va = start; va < end; va += PAGE_SIZE)
 		ptep_get_and_clear(pte_lookup(init_mm.pgd, va));
@@ -98,18 +98,18 @@ static void hide_pages(struct kmmio_map *map)
 }
 
 /* Nothing is flushed: no TLB holds a page that is not present. Also in a fault. */
-static notrace void show_page(const struct kmmio_map *map, unsigned long va)
+static notrace void kmmio_show_page(const struct kmmio_map *map, unsigned long va)
 {
 	set_pte(pte_lookup(init_mm.pgd, va), mk_pte(kmmio_phys(map, va), PAGE_DEVICE));
 }
 
-static void show_pages(const struct kmmio_map *map)
+static void kmmio_show(const struct kmmio_map *map)
 {
-	for (unsigned long va = map->area->start; va < map->area->start + bytes_of(map); va += PAGE_SIZE)
-		show_page(map, va);
+	for (unsigned long va = map->area->start; va < map->area->start + kmmio_bytes(map); va += PAGE_SIZE)
+		kmmio_show_page(map, va);
 }
 
-static void drop_aliases(void)
+static void kmmio_drop_aliases(void)
 {
 	for (struct kmmio_map *map = kmmio_maps; map; map = map->next) {
 		if (map->alias)
@@ -119,22 +119,22 @@ static void drop_aliases(void)
 }
 
 /* 0 or -ENOMEM, and then some have one. */
-static int make_aliases(void)
+static int kmmio_make_aliases(void)
 {
 	for (struct kmmio_map *map = kmmio_maps; map; map = map->next) {
-		map->alias = map_device(first_page(map), bytes_of(map));
+		map->alias = map_device_pages(kmmio_first_page(map), kmmio_bytes(map));
 		if (!map->alias)
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-static void watch_all(const struct kmmio_watcher *watcher)
+static void kmmio_watch_all(const struct kmmio_watcher *watcher)
 {
 	smp_store_release(&kmmio_watching, watcher);
 	for (struct kmmio_map *map = kmmio_maps; map; map = map->next) {
 		watcher->mapped(map);
-		hide_pages(map);
+		kmmio_hide(map);
 	}
 }
 
@@ -145,12 +145,12 @@ int kmmio_watch(const struct kmmio_watcher *watcher)
 	mutex_lock(&kmmio_mutex);
 	if (kmmio_watching)
 		err = -EBUSY;
-	else if (make_aliases())
+	else if (kmmio_make_aliases())
 		err = -ENOMEM;
 	if (!err)
-		watch_all(watcher);
+		kmmio_watch_all(watcher);
 	else if (err == -ENOMEM)
-		drop_aliases();
+		kmmio_drop_aliases();
 	mutex_unlock(&kmmio_mutex);
 	return err;
 }
@@ -159,17 +159,17 @@ void kmmio_unwatch(void)
 {
 	mutex_lock(&kmmio_mutex);
 	for (struct kmmio_map *map = kmmio_maps; map; map = map->next)
-		show_pages(map);
-	wait_for_faults();
+		kmmio_show(map);
+	kmmio_wait_for_faults();
 	kmmio_watching = NULL;
-	drop_aliases();
+	kmmio_drop_aliases();
 	mutex_unlock(&kmmio_mutex);
 }
 
 /* ---- Making and ending mappings */
 
 /* At the end, so that the list is in the order of ids. Release: faults see a whole mapping. [kmmio_mutex] */
-static void link_map(struct kmmio_map *map)
+static void kmmio_link(struct kmmio_map *map)
 {
 	struct kmmio_map **link = &kmmio_maps;
 
@@ -180,12 +180,12 @@ static void link_map(struct kmmio_map *map)
 }
 
 /* Somebody may be watching: the caller's first access is already told. [kmmio_mutex] */
-static void publish_map(struct kmmio_map *map)
+static void kmmio_publish(struct kmmio_map *map)
 {
-	link_map(map);
+	kmmio_link(map);
 	if (kmmio_watching) {
 		kmmio_watching->mapped(map);
-		hide_pages(map);
+		kmmio_hide(map);
 	}
 }
 
@@ -197,16 +197,16 @@ void *ioremap(phys_addr_t phys, unsigned long size)
 
 	if (!map)
 		return NULL;
-	*map = (struct kmmio_map){.phys = phys, .len = size, .area = map_device(phys & PAGE_MASK, bytes)};
+	*map = (struct kmmio_map){.phys = phys, .len = size, .area = map_device_pages(phys & PAGE_MASK, bytes)};
 	if (!map->area)
 		goto free_map;
 	mutex_lock(&kmmio_mutex);
 	if (kmmio_watching) {
-		map->alias = map_device(phys & PAGE_MASK, bytes);
+		map->alias = map_device_pages(phys & PAGE_MASK, bytes);
 		if (!map->alias)
 			goto unlock;
 	}
-	publish_map(map);
+	kmmio_publish(map);
 	mutex_unlock(&kmmio_mutex);
 	return (void *)kmmio_virt(map);
 
@@ -219,7 +219,7 @@ free_map:
 }
 
 /* Take the mapping at this address out of the list. NULL: there is none. [kmmio_mutex] */
-static struct kmmio_map *unlink_map(unsigned long start)
+static struct kmmio_map *kmmio_unlink(unsigned long start)
 {
 	struct kmmio_map **link = &kmmio_maps, *map;
 
@@ -238,11 +238,11 @@ void iounmap(void *addr)
 	if (!addr)
 		return;
 	mutex_lock(&kmmio_mutex);
-	map = unlink_map((unsigned long)addr & PAGE_MASK);
+	map = kmmio_unlink((unsigned long)addr & PAGE_MASK);
 	if (map && kmmio_watching)
 		kmmio_watching->unmapped(map);
 	if (map)
-		wait_for_faults();
+		kmmio_wait_for_faults();
 	mutex_unlock(&kmmio_mutex);
 	if (!map) {
 		pr_err("BUG: iounmap of %px, where no mapping starts\n", addr);
@@ -257,7 +257,7 @@ void iounmap(void *addr)
 
 /* ---- Faults. Interrupts off, any context; not traced. */
 
-static notrace struct kmmio_map *find_map(unsigned long address)
+static notrace struct kmmio_map *kmmio_find(unsigned long address)
 {
 	struct kmmio_map *map = smp_load_acquire(&kmmio_maps);
 
@@ -270,10 +270,10 @@ static notrace struct kmmio_map *find_map(unsigned long address)
  * Is a watcher at work on this CPU? What its clock reads of a device is not to be told. The second is that of an NMI,
  * which may come in the middle of the first.
  */
-static DEFINE_PER_CPU(bool, in_watcher[2]); /* [its CPU, interrupts off; an NMI] */
+static DEFINE_PER_CPU(bool, kmmio_in_watcher[2]); /* [its CPU, interrupts off; an NMI] */
 
 /* The operand lies in the mapping and at the address that has faulted, or it is not what we have decoded. */
-static notrace bool is_operand(const struct kmmio_map *map, const struct mem_insn *insn, unsigned long address)
+static notrace bool kmmio_is_operand(const struct kmmio_map *map, const struct mem_insn *insn, unsigned long address)
 {
 	unsigned long end = map->area->end - PAGE_SIZE;
 
@@ -285,8 +285,8 @@ static notrace bool is_operand(const struct kmmio_map *map, const struct mem_ins
  * Make the access, told or not. An instruction that is not known, or whose operand is elsewhere, gets its page back
  * until the next kmmio_watch(), and is then tried again.
  */
-static notrace void make_access(const struct kmmio_map *map, struct pt_regs *regs, unsigned long address,
-				const struct kmmio_watcher *watcher)
+static notrace void kmmio_access(const struct kmmio_map *map, struct pt_regs *regs, unsigned long address,
+				 const struct kmmio_watcher *watcher)
 {
 	unsigned long pc = instruction_pointer(regs);
 	struct mem_access done[MEM_INSN_ACCESSES];
@@ -294,8 +294,8 @@ static notrace void make_access(const struct kmmio_map *map, struct pt_regs *reg
 	struct mem_insn insn;
 	unsigned n;
 
-	if (arch_mem_insn_decode(&insn, regs, (const void *)pc) || !is_operand(map, &insn, address)) {
-		show_page(map, address & PAGE_MASK);
+	if (arch_mem_insn_decode(&insn, regs, (const void *)pc) || !kmmio_is_operand(map, &insn, address)) {
+		kmmio_show_page(map, address & PAGE_MASK);
 		if (watcher)
 			watcher->unknown(map, address, regs, stamp);
 		return;
@@ -307,15 +307,15 @@ static notrace void make_access(const struct kmmio_map *map, struct pt_regs *reg
 
 notrace bool kmmio_fault(struct pt_regs *regs, unsigned long address)
 {
-	const struct kmmio_map *map = find_map(address);
-	bool *in = &(*this_cpu_ptr(&in_watcher))[!!in_nmi()], nested = map && *in;
+	const struct kmmio_map *map = kmmio_find(address);
+	bool *in = &(*this_cpu_ptr(&kmmio_in_watcher))[!!in_nmi()], nested = map && *in;
 
 	if (!map)
 		return false;
 	if (pte_present(READ_ONCE(*pte_lookup(init_mm.pgd, address))))
 		return true; /* it has come back meanwhile */
 	*in = true;
-	make_access(map, regs, address, nested ? NULL : READ_ONCE(kmmio_watching));
+	kmmio_access(map, regs, address, nested ? NULL : READ_ONCE(kmmio_watching));
 	*in = nested;
 	return true;
 }

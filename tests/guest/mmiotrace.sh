@@ -1,6 +1,6 @@
 #!/bin/sh
 # description: mmiotrace: each access to a device has a line with its width, address and value, on all CPUs; mappings that come and go; an instruction that is not known
-# requires: smp=1,4 timeout=240
+# requires: smp=4;1 irqchip=all timeout=240
 . /run/prelude
 D=/sys/kernel/debug/mmiotrace
 tracing_reset
