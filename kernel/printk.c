@@ -240,7 +240,7 @@ static void finish_message(void)
  * an NMI only storing is safe: the drivers of consoles and the readers' queue have locks. Once the kernel fails,
  * getting the message out counts for more than those locks.
  */
-int vprintk(const char *fmt, va_list args)
+static int log_message(bool only_store, const char *fmt, va_list args)
 {
 	char buf[LINE_MAX];
 	const char *text = buf;
@@ -254,11 +254,19 @@ int vprintk(const char *fmt, va_list args)
 	if (unlikely(in_nmi()) && !oops_in_progress) {
 		log_store_nmi(level, cont, text, len);
 		WRITE_ONCE(printk_wake_pending, true);
+	} else if (only_store) {
+		log_store(level, cont, text, len);
+		WRITE_ONCE(printk_wake_pending, true);
 	} else {
 		log_store(level, cont, text, len);
 		finish_message();
 	}
 	return len;
+}
+
+int vprintk(const char *fmt, va_list args)
+{
+	return log_message(false, fmt, args);
 }
 EXPORT_SYMBOL(vprintk);
 
@@ -273,6 +281,17 @@ int printk(const char *fmt, ...)
 	return len;
 }
 EXPORT_SYMBOL(printk);
+
+int printk_deferred(const char *fmt, ...)
+{
+	va_list args;
+	int len;
+
+	va_start(args, fmt);
+	len = log_message(true, fmt, args);
+	va_end(args);
+	return len;
+}
 
 /*
  * A record that is overwritten already is replaced by the oldest one that is kept; line->lost says how many were

@@ -189,7 +189,7 @@ FUNC el1h_64_sync
 	tbnz	x23, #9, 4f			/* PSTATE.D: masked where we come from, so it stays so */
 	msr	daifclr, #8			/* D alone; kernel_entry has opened A and F, I stays masked */
 4:
-	bl	el1h_64_sync_handler
+	bl	el1h_64_sync_entry
 	b	ret_to_kernel
 3:
 	/* Breakpoint, step, watchpoint. D stays masked to the end, so nothing on the way is reported: no recursion. */

@@ -11,7 +11,7 @@ struct task_struct;
 void el0_svc(struct pt_regs *regs);
 void el0t_64_sync_handler(struct pt_regs *regs, u64 esr, u64 far);
 void el0t_64_irq_handler(struct pt_regs *regs);
-void el1h_64_sync_handler(struct pt_regs *regs, u64 esr, u64 far);
+void el1h_64_sync_entry(struct pt_regs *regs, u64 esr, u64 far);
 void el1h_64_irq_handler(struct pt_regs *regs);
 /* Breakpoint, watchpoint or software step of the kernel (hw_breakpoint.c); debug exceptions stay masked. */
 void el1h_64_debug_handler(struct pt_regs *regs, u64 esr, u64 far);

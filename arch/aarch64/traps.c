@@ -12,6 +12,7 @@
 #include <kernel/panic.h>
 #include <kernel/percpu.h>
 #include <kernel/printk.h>
+#include <mm/kmmio.h>
 #include <proc/signal.h>
 #include <sched/current.h>
 
@@ -114,7 +115,7 @@ static void el1_abort(struct pt_regs *regs, u64 esr, u64 far)
 }
 
 /* From the kernel. Memory aborts are first: those of user copies are ordinary. */
-void el1h_64_sync_handler(struct pt_regs *regs, u64 esr, u64 far)
+static noinline void el1h_64_sync_handler(struct pt_regs *regs, u64 esr, u64 far)
 {
 	if (ESR_EC(esr) == ESR_EC_DABT_CUR || ESR_EC(esr) == ESR_EC_IABT_CUR) {
 		el1_abort(regs, esr, far);
@@ -134,6 +135,24 @@ void el1h_64_sync_handler(struct pt_regs *regs, u64 esr, u64 far)
 		die("Oops - unexpected exception", regs, esr);
 	}
 	exit_from_exception(regs);
+}
+
+/* A load or store of the kernel for which there is no page, in the range where devices are mapped. */
+static __always_inline bool may_be_device(u64 esr, u64 far)
+{
+	return kmmio_range(far) && ESR_EC(esr) == ESR_EC_DABT_CUR &&
+	       (esr & ESR_FSC_MASK & ESR_FSC_TYPE) == ESR_FSC_TRANSLATION;
+}
+
+/*
+ * From entry.S. An access to a device that is watched is made right here, before anything is traced or interrupts are
+ * on: it may have come from anywhere.
+ */
+notrace void el1h_64_sync_entry(struct pt_regs *regs, u64 esr, u64 far)
+{
+	if (unlikely(may_be_device(esr, far)) && kmmio_fault(regs, far))
+		return;
+	el1h_64_sync_handler(regs, esr, far);
 }
 
 /* Vectors that should never be taken; `reason` is the vector's number. Not with a stack worth trusting: no

@@ -19,6 +19,12 @@ void machine_check_handler(struct pt_regs *regs) __noreturn;
 void ret_from_fork(void);
 void entry_SYSCALL_64(void);
 
+/* Error code of #PF (SDM vol. 3, 4.7). */
+#define PF_PROT	 (1 << 0) /* the page is there, but not for this */
+#define PF_WRITE (1 << 1)
+#define PF_USER	 (1 << 2)
+#define PF_RSVD	 (1 << 3) /* a reserved bit was set in an entry */
+#define PF_INSTR (1 << 4)
 /* #PF (fault.c); address is CR2, error_code as pushed. Interrupts as they were in the interrupted context. */
 void exc_page_fault(struct pt_regs *regs, u64 error_code, u64 address);
 /*

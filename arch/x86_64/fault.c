@@ -11,13 +11,6 @@
 
 #include "exception.h"
 
-/* Error code of #PF (SDM vol. 3, 4.7). */
-#define PF_PROT	 (1 << 0) /* the page is there, but not for this */
-#define PF_WRITE (1 << 1)
-#define PF_USER	 (1 << 2)
-#define PF_RSVD	 (1 << 3) /* a reserved bit was set in an entry */
-#define PF_INSTR (1 << 4)
-
 /* The error code in the memory manager's terms. A fetch is neither a read nor a write there. */
 static unsigned fault_flags(u64 error_code)
 {

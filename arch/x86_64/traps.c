@@ -14,6 +14,7 @@
 #include <kernel/panic.h>
 #include <kernel/percpu.h>
 #include <kernel/printk.h>
+#include <mm/kmmio.h>
 #include <proc/signal.h>
 #include <sched/current.h>
 
@@ -200,24 +201,36 @@ static void kernel_exception(struct pt_regs *regs)
 }
 
 /*
- * CR2 is read first of all, before a tracer can run: the next fault of this CPU overwrites it. An NMI, which
- * may fault, puts it back.
+ * An access to a device that is watched: it is made right here, before anything is traced or patched code is met, since
+ * it may have come from anywhere, also from a CPU that is parked while text changes. No bit but that of a write is set
+ * in the error code: the kernel has read or written where no page is (SDM vol. 3, 4.7).
  */
-static __always_inline void page_fault(struct pt_regs *regs)
+static __always_inline bool device_access(struct pt_regs *regs, u64 address)
 {
-	u64 address = read_cr(2);
+	return unlikely(kmmio_range(address)) && !(regs->orig_rax & ~(u64)PF_WRITE) && kmmio_fault(regs, address);
+}
 
+/* The address was CR2, which the next fault of this CPU overwrites. */
+static __always_inline void page_fault(struct pt_regs *regs, u64 address)
+{
 	if (interrupts_enabled(regs))
 		enter_and_enable_irqs();
 	exc_page_fault(regs, regs->orig_rax, address);
 	local_irq_disable();
 }
 
-/* Page faults are first, as they are ordinary and nearly all of what comes here. */
+/*
+ * Page faults are first, as they are ordinary and nearly all of what comes here. CR2 is read first of all, before a
+ * tracer can run: the next fault of this CPU overwrites it. An NMI, which may fault, puts it back.
+ */
 notrace void exc_handler(struct pt_regs *regs)
 {
 	if (likely(regs->vector == X86_TRAP_PF)) {
-		page_fault(regs);
+		u64 address = read_cr(2);
+
+		if (device_access(regs, address))
+			return;
+		page_fault(regs, address);
 	} else {
 		enter_from_exception(regs);
 		if (user_mode(regs))

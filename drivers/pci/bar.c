@@ -13,6 +13,8 @@
 #define BAR_TYPE     6
 #define BAR_TYPE_64  4 /* the next register is its high word */
 #define BAR_MEM_MASK (~0xfu)
+#define BAR_IO_MASK  0xfffcu   /* PCs have 64 Ki ports */
+#define ROM_MASK     (~0x7ffu) /* 6.2.5.2 */
 
 /*
  * Where no PC that we know has anything else: above RAM (below 0xe0000000 on QEMU's boards) and what firmware
@@ -45,6 +47,43 @@ static u64 bar_size(const struct pci_dev *dev, unsigned at, bool is_64)
 	return mask & -mask;
 }
 
+bool pci_bar_is_64(const struct pci_dev *dev, unsigned bar)
+{
+	u32 low = pci_read32(dev, PCI_BAR0 + 4 * bar);
+
+	return !(low & BAR_IO) && (low & BAR_TYPE) == BAR_TYPE_64 && bar + 1 < PCI_BARS;
+}
+
+/* The same for a register of 32 bits, of which `mask` is the address. */
+static u64 bar_size_by_mask(const struct pci_dev *dev, unsigned at, u32 mask)
+{
+	u32 old = pci_read32(dev, at), bits;
+
+	pci_write32(dev, at, mask);
+	bits = pci_read32(dev, at) & mask;
+	pci_write32(dev, at, old);
+	return bits & -bits;
+}
+
+void pci_size_regions(struct pci_dev *dev)
+{
+	u16 command = pci_read16(dev, PCI_COMMAND);
+
+	pci_write16(dev, PCI_COMMAND, command & ~(PCI_COMMAND_MEMORY | PCI_COMMAND_IO));
+	for (unsigned i = 0; i < PCI_BARS; i++) {
+		unsigned at = PCI_BAR0 + 4 * i;
+		bool is_64 = pci_bar_is_64(dev, i);
+
+		if (pci_read32(dev, at) & BAR_IO)
+			dev->size[i] = bar_size_by_mask(dev, at, BAR_IO_MASK);
+		else
+			dev->size[i] = bar_size(dev, at, is_64);
+		i += is_64;
+	}
+	dev->size[PCI_BARS] = bar_size_by_mask(dev, PCI_ROM_ADDRESS, ROM_MASK);
+	pci_write16(dev, PCI_COMMAND, command);
+}
+
 /*
  * Give the BAR an address. Sizes are powers of 2, and an address is a multiple of its size. Returns
  * 0, or -ENOSPC when the window is full.
@@ -71,12 +110,12 @@ static int setup_bar(struct pci_dev *dev, unsigned *i)
 {
 	unsigned n = *i, at = PCI_BAR0 + 4 * n;
 	u32 low = pci_read32(dev, at);
-	bool is_64 = !(low & BAR_IO) && (low & BAR_TYPE) == BAR_TYPE_64 && n + 1 < PCI_BARS;
+	bool is_64 = pci_bar_is_64(dev, n);
 
 	if (low & BAR_IO)
 		return 0;
 	*i += is_64;
-	dev->bar[n].size = bar_size(dev, at, is_64);
+	dev->bar[n].size = dev->size[n];
 	if (!dev->bar[n].size)
 		return 0;
 	dev->bar[n].base = low & BAR_MEM_MASK;

@@ -28,42 +28,55 @@ static const struct pci_driver *find_driver(const struct pci_dev *dev)
 	return NULL;
 }
 
-/*
- * Enable the device and let the driver probe it. The driver keeps the struct pci_dev if it takes
- * the device; else it is freed.
- */
-static void pci_probe_function(const struct pci_driver *drv, const struct pci_dev *found)
+struct pci_dev *pci_devices;
+static struct pci_dev **pci_last = &pci_devices; /* [boot] */
+
+/* Enable the device and let the driver probe it. */
+static void pci_probe_function(const struct pci_driver *drv, struct pci_dev *dev)
+{
+	int err = pci_enable_device(dev);
+
+	if (!err)
+		err = drv->probe(dev);
+	if (!err)
+		dev->driver = drv->name;
+	else
+		pr_err("%s: %02x:%02x.%x: probe failed, error %d\n", drv->name, dev->bus, dev->slot, dev->function,
+		       err);
+}
+
+/* Remember a function that was found: it stays, with or without a driver. NULL: no memory, and then nobody uses it. */
+static struct pci_dev *pci_add(const struct pci_dev *found)
 {
 	struct pci_dev *dev = kzalloc(sizeof(*dev), GFP_KERNEL);
-	int err = -ENOMEM;
 
-	if (dev) {
-		*dev = *found;
-		err = pci_enable_device(dev);
-		if (!err)
-			err = drv->probe(dev);
-	}
-	if (!err)
-		return;
-	pr_err("%s: %02x:%02x.%x: probe failed, error %d\n", drv->name, found->bus, found->slot, found->function, err);
-	kfree(dev);
+	if (!dev)
+		return NULL;
+	*dev = *found;
+	*pci_last = dev;
+	pci_last = &dev->next;
+	return dev;
 }
 
 /*
- * Probe a function and, if it is a bridge, the bus behind it. That bus has a higher number; a
- * bridge whose number is 0 was not set up by firmware and is left alone.
+ * Add a function, probe it and, if it is a bridge, the bus behind it. That bus has a higher number; a
+ * bridge whose number is 0 was not set up by firmware and is left alone. A bridge has two BARs and its ROM elsewhere,
+ * so its regions are not measured.
  */
-static void scan_function(struct pci_dev *dev, u8 header)
+static void scan_function(const struct pci_dev *found, u8 header)
 {
-	const struct pci_driver *drv = find_driver(dev);
+	struct pci_dev *dev = pci_add(found);
+	const struct pci_driver *drv = find_driver(found);
 	unsigned below;
 
-	if (drv)
+	if (dev && (header & HEADER_TYPE_MASK) == 0)
+		pci_size_regions(dev);
+	if (dev && drv)
 		pci_probe_function(drv, dev);
 	if ((header & HEADER_TYPE_MASK) != HEADER_BRIDGE)
 		return;
-	below = pci_read8(dev, PCI_SECONDARY_BUS);
-	if (below > dev->bus)
+	below = pci_read8(found, PCI_SECONDARY_BUS);
+	if (below > found->bus)
 		scan_bus(below);
 }
 

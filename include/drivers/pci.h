@@ -16,8 +16,11 @@
 #define PCI_HEADER_TYPE	    0x0e
 #define PCI_BAR0	    0x10
 #define PCI_SECONDARY_BUS   0x19 /* of a bridge */
+#define PCI_ROM_ADDRESS	    0x30
 #define PCI_CAPABILITY_LIST 0x34
+#define PCI_INTERRUPT_LINE  0x3c
 
+#define PCI_COMMAND_IO		 0x001
 #define PCI_COMMAND_MEMORY	 0x002
 #define PCI_COMMAND_MASTER	 0x004 /* it may read and write memory, and send interrupts as messages */
 #define PCI_COMMAND_INTX_DISABLE 0x400
@@ -26,13 +29,17 @@
 #define PCI_CAP_ID_VENDOR 0x09
 #define PCI_CAP_ID_MSIX	  0x11
 
-#define PCI_BARS 6
-#define PCI_NONE 0xffff /* vendor that nobody has: what a read finds where there is no device */
+#define PCI_BARS    6
+#define PCI_REGIONS 7	   /* the BARs, and the ROM */
+#define PCI_NONE    0xffff /* vendor that nobody has: what a read finds where there is no device */
 
 /* All immutable after its driver's probe, but for what the lock of drivers/pci/config.c covers. */
 struct pci_dev {
 	u8 bus, slot, function;
 	u16 vendor, device;
+	const char *driver;    /* the name of the one that has taken it; NULL: none has */
+	struct pci_dev *next;  /* in the order in which they were found */
+	u64 size[PCI_REGIONS]; /* bytes that a region decodes, ports as well; 0: there is none */
 	struct {
 		phys_addr_t base; /* 0: not memory, or not there */
 		u64 size;
@@ -56,6 +63,12 @@ void pci_write16(const struct pci_dev *dev, unsigned offset, u16 value);
 /* Offset of the first capability of this kind, or of the next behind `after` (0: the first). 0: none. */
 unsigned pci_find_capability(const struct pci_dev *dev, u8 id, unsigned after);
 
+/* All functions that were found, the first one. [immutable after boot] */
+extern struct pci_dev *pci_devices;
+/* How much each region decodes, into dev->size. Nobody uses the device. Boot. */
+void pci_size_regions(struct pci_dev *dev);
+/* A BAR is the low word of an address of 64 bits. */
+bool pci_bar_is_64(const struct pci_dev *dev, unsigned bar);
 /* Take note of its memory BARs, give addresses to those that have none, switch decoding and DMA on. 0,
  * -ENOSPC. Boot. */
 int pci_enable_device(struct pci_dev *dev);

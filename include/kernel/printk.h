@@ -21,6 +21,8 @@
  */
 int printk(const char *fmt, ...) __printf(1, 2);
 int vprintk(const char *fmt, va_list args);
+/* Into the log; the next tick or message shows it. For who may hold a lock that a console or a run queue needs. */
+int printk_deferred(const char *fmt, ...) __printf(1, 2);
 
 /* A file that defines this before its first #include puts its own words before all of its messages. */
 #ifndef pr_fmt

@@ -1,7 +1,7 @@
 /*
- * Kernel memory that is contiguous in virtual addresses only: vmalloc (pages of its own), vmap (pages of the caller's)
- * and ioremap (device memory). vmap_area.c finds the addresses; this file maps and unmaps them in the kernel's page
- * tables, which all address spaces share.
+ * Kernel memory that is contiguous in virtual addresses only: vmalloc (pages of its own) and vmap (pages of the
+ * caller's). vmap_area.c finds the addresses; this file maps and unmaps them in the kernel's page tables, which all
+ * address spaces share. ioremap.c maps device memory.
  *
  * An area is private to its owner between alloc_vmap_area() and free_vmap_area(), so its leaf entries need no lock.
  * Each area is followed by an unmapped page, so that an overrun faults.
@@ -31,8 +31,8 @@ bool is_module_addr(const void *p)
 	return (unsigned long)p >= MODULES_VADDR && (unsigned long)p < MODULES_END;
 }
 
-/* Map one page. The slot was empty and no TLB knows it, so nothing is flushed. 0 or -ENOMEM. */
-static int map_page(unsigned long addr, phys_addr_t phys, pgprot_t prot)
+/* The slot was empty and no TLB knows it, so nothing is flushed. */
+int vmap_page(unsigned long addr, phys_addr_t phys, pgprot_t prot)
 {
 	pte_t *slot = pte_alloc(init_mm.pgd, addr);
 
@@ -57,8 +57,8 @@ static void unmap_range(unsigned long start, unsigned long end)
 	flush_tlb_kernel_range(start, end);
 }
 
-/* Unmap all but the guard page, which never was mapped, and give the addresses back. */
-static void remove_area(struct vmap_area *area)
+/* All but the guard page, which never was mapped. */
+void remove_vmap_area(struct vmap_area *area)
 {
 	unmap_range(area->start, area->end - PAGE_SIZE);
 	free_vmap_area(area);
@@ -68,8 +68,8 @@ static void remove_area(struct vmap_area *area)
 static int map_pages(struct vmap_area *area, unsigned long lead, struct page **pages, unsigned n, pgprot_t prot)
 {
 	for (unsigned i = 0; i < n; i++) {
-		if (map_page(area->start + lead + i * PAGE_SIZE, page_to_phys(pages[i]), prot)) {
-			remove_area(area);
+		if (vmap_page(area->start + lead + i * PAGE_SIZE, page_to_phys(pages[i]), prot)) {
+			remove_vmap_area(area);
 			return -ENOMEM;
 		}
 	}
@@ -158,7 +158,7 @@ void vmalloc_protect(const void *addr, unsigned long size, pgprot_t prot)
 }
 
 /*
- * What vfree, vunmap and iounmap have in common. An address at which no area starts is reported and left alone.
+ * What vfree and vunmap have in common. An address at which no area starts is reported and left alone.
  * area->pages is NULL where the pages belong to someone else.
  */
 static void vfree_area(const void *addr, const char *what)
@@ -174,7 +174,7 @@ static void vfree_area(const void *addr, const char *what)
 	}
 	pages = area->pages;
 	n = area->nr_pages;
-	remove_area(area);
+	remove_vmap_area(area);
 	if (pages)
 		free_page_array(pages, n);
 }
@@ -210,30 +210,6 @@ void *vmap(struct page **pages, unsigned n, pgprot_t prot)
 	if (!area || map_pages(area, 0, pages, n, prot))
 		return NULL;
 	return (void *)area->start;
-}
-
-/* Device registers need not begin at a page: the pages around them are mapped, and the offset is added. */
-void *ioremap(phys_addr_t phys, unsigned long size)
-{
-	unsigned long offset = phys & ~PAGE_MASK, bytes = ALIGN(offset + size, PAGE_SIZE);
-	struct vmap_area *area = size ? alloc_vmap_area(&vmalloc_space, bytes) : NULL;
-
-	if (!area)
-		return NULL;
-	phys -= offset;
-	for (unsigned long at = 0; at < bytes; at += PAGE_SIZE) {
-		if (map_page(area->start + at, phys + at, PAGE_DEVICE)) {
-			remove_area(area);
-			return NULL;
-		}
-	}
-	return (void *)(area->start + offset);
-}
-
-void iounmap(void *addr)
-{
-	if (addr)
-		vfree_area((void *)((unsigned long)addr & PAGE_MASK), "iounmap");
 }
 
 /*

@@ -28,3 +28,8 @@ struct vmap_area *find_vmap_area(unsigned long start);
 /* Nothing must be mapped in it any more, and no TLB must remember otherwise. Thread context. */
 void free_vmap_area(struct vmap_area *area);
 unsigned long vmalloc_nr_pages(void); /* in all areas, without guard pages. Any context */
+
+/* vmalloc.c: map a page of an area; its slot was empty. 0 or -ENOMEM. Thread context, boot. */
+int vmap_page(unsigned long addr, phys_addr_t phys, pgprot_t prot);
+/* Unmap all pages of an area, on every CPU, and give the addresses back. Thread context, no lock of interrupts held. */
+void remove_vmap_area(struct vmap_area *area);

@@ -17,6 +17,7 @@ TRACERS = [
     "irqsoff",
     "kmemtrace",
     "ksym_tracer",
+    "mmiotrace",
     "none",
     "nop",
     "power",

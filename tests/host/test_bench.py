@@ -94,6 +94,10 @@ def test_figures():
         "spin_sampled": [100_000],
         "watched_few": [27500, 27000, 28000],
         "watched_many": [296000, 297000, 300000],
+        "mmio_few": [700, 500, 900],
+        "mmio_many": [9000, 6500, 7000],
+        "mmio_traced_few": [80000, 60000],
+        "mmio_traced_many": [660000, 700000],
     }
     costs = bench.figures(found, BOOT)
     assert (costs["traced"], costs["graph"], costs["passed"]) == (120, 300, 100)
@@ -109,7 +113,7 @@ def test_figures():
     assert (costs["module"], costs["module_traced"]) == (228000, 86)  # the fastest of each three
     assert [costs[name] for name in ("work", "work_counted", "alloc", "alloc_traced")] == [2000, 2200, 160, 600]
     assert (costs["initcall"], costs["branch_count"], costs["branch"]) == (2000, 50, 100)
-    assert costs["watched"] == 265
+    assert (costs["watched"], costs["mmio"], costs["mmio_traced"]) == (265, 6, 600)
     assert (costs["sample_kernel"], costs["sample_user"]) == (5000, 1000)
     assert [costs[f"passed_{by}"] for by in ("depth", "pid", "filter")] == [100, 110, 1]
     assert (costs["enable"], costs["disable"], costs["line"], costs["event_line"], costs["site"]) == (

@@ -50,13 +50,18 @@ FTRACE_ENTRY(bprint, bprint_entry, TRACE_BPRINT, 6,
 	     F_STRUCT(__field(unsigned long, ip) __field(const char *, fmt) __dynamic_array(u32, buf)),
 	     F_PRINTK("%ps: %s", (void *)REC->ip, REC->fmt))
 
-/*
- * Three numbers. Of sched-tree a runnable task: pid, virtual and real run time in ns. Of sysprof a part of a sample:
- * which, an address, a frame or pid. The number is 2.6.33's; later Linux gave it to others.
- */
-FTRACE_ENTRY(special, special_entry, TRACE_SPECIAL, 7,
-	     F_STRUCT(__field(unsigned long, arg1) __field(unsigned long, arg2) __field(unsigned long, arg3)),
-	     F_PRINTK("(%08lx) (%08lx) (%08lx)", REC->arg1, REC->arg2, REC->arg3))
+/* An access to a register of a device: opcode 1 reads, 2 writes, 5 is an instruction that is not known, in `value`. */
+FTRACE_ENTRY(mmiotrace_rw, trace_mmiotrace_rw, TRACE_MMIO_RW, 7,
+	     F_STRUCT(__field(resource_size_t, phys) __field(unsigned long, value) __field(unsigned long, pc)
+			      __field(int, map_id) __field(unsigned char, opcode) __field(unsigned char, width)),
+	     F_PRINTK("%lx %lx %lx %d %x %x", (unsigned long)REC->phys, REC->value, REC->pc, REC->map_id, REC->opcode,
+		      REC->width))
+
+/* A mapping of a device's registers is made (opcode 3) or ends (4). */
+FTRACE_ENTRY(mmiotrace_map, trace_mmiotrace_map, TRACE_MMIO_MAP, 8,
+	     F_STRUCT(__field(resource_size_t, phys) __field(unsigned long, virt) __field(unsigned long, len)
+			      __field(int, map_id) __field(unsigned char, opcode)),
+	     F_PRINTK("%lx %lx %lx %d %x", (unsigned long)REC->phys, REC->virt, REC->len, REC->map_id, REC->opcode))
 
 /* A hint that was right or not. */
 FTRACE_ENTRY(branch, trace_branch, TRACE_BRANCH, 9,
@@ -142,3 +147,11 @@ FTRACE_ENTRY(kmem_free, kmemtrace_free_entry, TRACE_KMEM_FREE, 23,
 FTRACE_ENTRY(power, trace_power, TRACE_POWER, 24,
 	     F_STRUCT(__field(long long, stamp) __field(long long, end) __field(int, type) __field(int, state)),
 	     F_PRINTK("%llx->%llx type:%u state:%u", REC->stamp, REC->end, REC->type, REC->state))
+
+/*
+ * Three numbers. Of sched-tree a runnable task: pid, virtual and real run time in ns. Of sysprof a part of a sample:
+ * which, an address, a frame or pid. Linux 2.6.33 had 7 for it.
+ */
+FTRACE_ENTRY(special, special_entry, TRACE_SPECIAL, 25,
+	     F_STRUCT(__field(unsigned long, arg1) __field(unsigned long, arg2) __field(unsigned long, arg3)),
+	     F_PRINTK("(%08lx) (%08lx) (%08lx)", REC->arg1, REC->arg2, REC->arg3))

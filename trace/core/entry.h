@@ -8,6 +8,8 @@
 #define BRANCH_FILE_LEN	  21
 #define BOOT_FUNC_LEN	  227 /* KSYM_SYMBOL_LEN, as one number, because format files show it */
 
+typedef phys_addr_t resource_size_t; /* Linux's name, which format files show */
+
 #define F_STRUCT(...) __VA_ARGS__
 #define F_PRINTK(...)
 

@@ -42,6 +42,10 @@ struct tracer {
 	void (*close)(struct trace_iterator *iter);
 	/* The record in our own form; false: in the usual one. The options raw, hex and bin go before it. */
 	bool (*print_line)(struct seq_file *s, struct trace_iterator *iter);
+	/* Records before this one were lost (iter->lost_events): a line of it; NULL: "CPU:1 [LOST 3 EVENTS]". */
+	void (*print_lost)(struct seq_file *s, struct trace_iterator *iter);
+	/* What a reader of trace_pipe gets first, at most PIPE_TEXT_SIZE bytes; NULL: nothing. */
+	void (*pipe_open)(struct seq_file *s, struct trace_iterator *iter);
 	/* What follows "# tracer: NAME" and "#"; NULL: trace_default_header. */
 	void (*print_header)(struct seq_file *s, struct trace_iterator *iter);
 	bool allow_instances; /* may be an instance's; else the top array's only */

@@ -174,7 +174,9 @@ static void print_context(struct seq_file *s, struct trace_iterator *iter)
  */
 static void print_lost(struct seq_file *s, struct trace_iterator *iter)
 {
-	if (iter->lost_events == ~0UL)
+	if (iter->trace->print_lost)
+		iter->trace->print_lost(s, iter);
+	else if (iter->lost_events == ~0UL)
 		seq_printf(s, "CPU:%d [LOST EVENTS]\n", iter->cpu);
 	else
 		seq_printf(s, "CPU:%d [LOST %lu EVENTS]\n", iter->cpu, iter->lost_events);

@@ -67,6 +67,8 @@ static int hold_tracer(struct trace_iterator *iter)
 		if (ret)
 			give_cpus(iter);
 	}
+	if (!ret && iter->trace->pipe_open)
+		iter->trace->pipe_open(&iter->text, iter);
 	tr->trace_ref += !ret;
 	mutex_unlock(&trace_types_lock);
 	return ret;

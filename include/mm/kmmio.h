@@ -1,0 +1,66 @@
+/*
+ * Watching the kernel's accesses to devices (kernel/mm/ioremap.c): while somebody watches, the pages of all mappings of
+ * ioremap() are not there, and each access to them is made and told by the handler of its fault.
+ */
+#pragma once
+
+#include <arch/mem_insn.h>
+#include <lib/types.h>
+#include <mm/page.h>
+
+struct pt_regs;
+struct vmap_area;
+
+/* A mapping of ioremap(). Locks: m kmmio_mutex; I immutable while it is in the list. */
+struct kmmio_map {
+	struct kmmio_map *next;	 /* [m; read by faults] in the order of their making */
+	unsigned id;		 /* [I] from 1, never used again */
+	phys_addr_t phys;	 /* [I] what ioremap() was asked for */
+	unsigned long len;	 /* [I] likewise, bytes */
+	struct vmap_area *area;	 /* [I] the whole pages around it */
+	struct vmap_area *alias; /* [m; read by faults] the same pages once more, while they are watched; else NULL */
+};
+
+/*
+ * Whoever watches. now, access and unknown are called by the fault of an access, in the context of that access, with
+ * interrupts off: it may be any, an NMI too, with any lock held. They must not be traced. What they access of devices
+ * themselves (a clock) is made but not told, so they do not call themselves.
+ */
+struct kmmio_watcher {
+	/* A mapping exists or is made; it ends. Thread context, kmmio_mutex held. */
+	void (*mapped)(const struct kmmio_map *map);
+	void (*unmapped)(const struct kmmio_map *map);
+	u64 (*now)(void); /* right before an access */
+	/* Accesses of one instruction, which regs are behind; it began at pc. stamp: what now() said before. */
+	void (*access)(const struct kmmio_map *map, const struct mem_access *done, unsigned n, struct pt_regs *regs,
+		       unsigned long pc, u64 stamp);
+	/*
+	 * An instruction that is not known accesses `address`. Its page is given back: it will do so itself, and
+	 * neither that nor what else happens to the page will be told.
+	 */
+	void (*unknown)(const struct kmmio_map *map, unsigned long address, struct pt_regs *regs, u64 stamp);
+};
+
+/*
+ * Begin, and end. When kmmio_watch() returns, each access on any CPU is told; when kmmio_unwatch() does, no function of
+ * the watcher runs any more and all pages are there. 0, -EBUSY: somebody watches; -ENOMEM: then nothing has changed.
+ * Thread context.
+ */
+int kmmio_watch(const struct kmmio_watcher *watcher);
+void kmmio_unwatch(void);
+
+/* The physical address that the mapping has for one of its virtual ones. Any context. */
+phys_addr_t kmmio_phys(const struct kmmio_map *map, unsigned long address);
+/* Where the mapping begins, as ioremap() returned it. Any context. */
+unsigned long kmmio_virt(const struct kmmio_map *map);
+
+/*
+ * For the machine's fault entry: the kernel has accessed an address in the range of vmalloc that no page is mapped at.
+ * True: the access has been made, or can be tried again; false: it is no device's. Interrupts off, any context.
+ */
+bool kmmio_fault(struct pt_regs *regs, unsigned long address);
+/* Is this the range? Any context. */
+static __always_inline bool kmmio_range(unsigned long address)
+{
+	return address - VMALLOC_START < VMALLOC_END - VMALLOC_START;
+}

@@ -1,0 +1,321 @@
+/*
+ * Device memory in the kernel's address space, and watching what the kernel does to it (mmiotrace).
+ *
+ * While somebody watches, a mapping's pages are not present. An access faults, and kmmio_fault() decodes the
+ * instruction, makes the access itself through a second mapping of the same pages (the alias), and tells the watcher:
+ *
+ *     address of the driver      page table: empty        ldr w0, [x1]  -> fault -> kmmio_fault()
+ *                                                                                     |
+ *     alias, for that alone      page table: the device   <---------------------------+
+ *
+ * The driver's page stays away all the time. So, unlike with a page that comes back for one step of the instruction,
+ * no access of another CPU can slip through, and CPUs need not wait for each other.
+ *
+ * Who may see what: the list of mappings is changed under kmmio_mutex and read by faults, which take no lock. A fault
+ * runs with interrupts off from the exception to its end. So what one may have seen is taken away in three steps:
+ * nobody can find it any more, every CPU has taken an interrupt (kmmio_wait_for_faults), it is freed.
+ *
+ * A fault may come late, for a page that is there again by now: the access is simply tried again. Page tables are
+ * changed before such a CPU can look, and a TLB never holds a page that was not present (Arm ARM D8.13; SDM vol. 3,
+ * 4.10.2.3), so it succeeds.
+ */
+#include <asm/ptrace.h>
+#include <kernel/panic.h>
+#include <kernel/percpu.h>
+#include <kernel/printk.h>
+#include <kernel/smp.h>
+#include <lib/atomic.h>
+#include <lib/errno.h>
+#include <mm/kmmio.h>
+#include <mm/mm.h>
+#include <mm/slab.h>
+#include <mm/vmalloc.h>
+#include <sched/mutex.h>
+#include <sched/preempt.h>
+
+#include "vmap_area.h"
+
+static DEFINE_MUTEX(kmmio_mutex);
+static struct kmmio_map *kmmio_maps;		   /* [kmmio_mutex; read by faults] */
+static unsigned kmmio_last_id;			   /* [kmmio_mutex] */
+static const struct kmmio_watcher *kmmio_watching; /* [kmmio_mutex; read by faults] NULL: nobody */
+
+static unsigned long kmmio_bytes(const struct kmmio_map *map)
+{
+	return map->area->end - PAGE_SIZE - map->area->start;
+}
+
+static notrace phys_addr_t kmmio_first_page(const struct kmmio_map *map)
+{
+	return map->phys & PAGE_MASK;
+}
+
+notrace phys_addr_t kmmio_phys(const struct kmmio_map *map, unsigned long address)
+{
+	return kmmio_first_page(map) + (address - map->area->start);
+}
+
+notrace unsigned long kmmio_virt(const struct kmmio_map *map)
+{
+	return map->area->start + (map->phys & ~PAGE_MASK);
+}
+
+static void kmmio_pass(void *unused)
+{
+}
+
+/* Faults that were being handled when this was called are over, on all CPUs. Thread context. */
+static void kmmio_wait_for_faults(void)
+{
+	smp_mb();
+	on_each_cpu(kmmio_pass, NULL, true);
+}
+
+/* An area of its own that shows the mapping's pages. NULL: no memory, or no room. */
+static struct vmap_area *map_device_pages(phys_addr_t phys, unsigned long bytes)
+{
+	struct vmap_area *area = alloc_vmap_area(&vmalloc_space, bytes);
+
+	for (unsigned long at = 0; area && at < bytes; at += PAGE_SIZE) {
+		if (vmap_page(area->start + at, phys + at, PAGE_DEVICE)) {
+			remove_vmap_area(area);
+			return NULL;
+		}
+	}
+	return area;
+}
+
+/* ---- Pages that go and come back. [kmmio_mutex] */
+
+/* The alias is there, and the watcher known. */
+static void kmmio_hide(struct kmmio_map *map)
+{
+	unsigned long start = map->area->start, end = start + kmmio_bytes(map);
+
+	for (unsigned long va = start; va < end; va += PAGE_SIZE)
+		ptep_get_and_clear(pte_lookup(init_mm.pgd, va));
+	flush_tlb_kernel_range(start, end);
+}
+
+/* Nothing is flushed: no TLB holds a page that is not present. Also in a fault. */
+static notrace void kmmio_show_page(const struct kmmio_map *map, unsigned long va)
+{
+	set_pte(pte_lookup(init_mm.pgd, va), mk_pte(kmmio_phys(map, va), PAGE_DEVICE));
+}
+
+static void kmmio_show(const struct kmmio_map *map)
+{
+	for (unsigned long va = map->area->start; va < map->area->start + kmmio_bytes(map); va += PAGE_SIZE)
+		kmmio_show_page(map, va);
+}
+
+static void kmmio_drop_aliases(void)
+{
+	for (struct kmmio_map *map = kmmio_maps; map; map = map->next) {
+		if (map->alias)
+			remove_vmap_area(map->alias);
+		map->alias = NULL;
+	}
+}
+
+/* 0 or -ENOMEM, and then some have one. */
+static int kmmio_make_aliases(void)
+{
+	for (struct kmmio_map *map = kmmio_maps; map; map = map->next) {
+		map->alias = map_device_pages(kmmio_first_page(map), kmmio_bytes(map));
+		if (!map->alias)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void kmmio_watch_all(const struct kmmio_watcher *watcher)
+{
+	smp_store_release(&kmmio_watching, watcher);
+	for (struct kmmio_map *map = kmmio_maps; map; map = map->next) {
+		watcher->mapped(map);
+		kmmio_hide(map);
+	}
+}
+
+int kmmio_watch(const struct kmmio_watcher *watcher)
+{
+	int err = 0;
+
+	mutex_lock(&kmmio_mutex);
+	if (kmmio_watching)
+		err = -EBUSY;
+	else if (kmmio_make_aliases())
+		err = -ENOMEM;
+	if (!err)
+		kmmio_watch_all(watcher);
+	else if (err == -ENOMEM)
+		kmmio_drop_aliases();
+	mutex_unlock(&kmmio_mutex);
+	return err;
+}
+
+void kmmio_unwatch(void)
+{
+	mutex_lock(&kmmio_mutex);
+	for (struct kmmio_map *map = kmmio_maps; map; map = map->next)
+		kmmio_show(map);
+	kmmio_wait_for_faults();
+	kmmio_watching = NULL;
+	kmmio_drop_aliases();
+	mutex_unlock(&kmmio_mutex);
+}
+
+/* ---- Making and ending mappings */
+
+/* At the end, so that the list is in the order of ids. Release: faults see a whole mapping. [kmmio_mutex] */
+static void kmmio_link(struct kmmio_map *map)
+{
+	struct kmmio_map **link = &kmmio_maps;
+
+	while (*link)
+		link = &(*link)->next;
+	map->id = ++kmmio_last_id;
+	smp_store_release(link, map);
+}
+
+/* Somebody may be watching: the caller's first access is already told. [kmmio_mutex] */
+static void kmmio_publish(struct kmmio_map *map)
+{
+	kmmio_link(map);
+	if (kmmio_watching) {
+		kmmio_watching->mapped(map);
+		kmmio_hide(map);
+	}
+}
+
+/* Registers need not begin at a page: the pages around them are mapped, and the offset is added. */
+void *ioremap(phys_addr_t phys, unsigned long size)
+{
+	unsigned long bytes = ALIGN((phys & ~PAGE_MASK) + size, PAGE_SIZE);
+	struct kmmio_map *map = size ? kzalloc(sizeof(*map), GFP_KERNEL) : NULL;
+
+	if (!map)
+		return NULL;
+	*map = (struct kmmio_map){.phys = phys, .len = size, .area = map_device_pages(phys & PAGE_MASK, bytes)};
+	if (!map->area)
+		goto free_map;
+	mutex_lock(&kmmio_mutex);
+	if (kmmio_watching) {
+		map->alias = map_device_pages(phys & PAGE_MASK, bytes);
+		if (!map->alias)
+			goto unlock;
+	}
+	kmmio_publish(map);
+	mutex_unlock(&kmmio_mutex);
+	return (void *)kmmio_virt(map);
+
+unlock:
+	mutex_unlock(&kmmio_mutex);
+	remove_vmap_area(map->area);
+free_map:
+	kfree(map);
+	return NULL;
+}
+
+/* Take the mapping at this address out of the list. NULL: there is none. [kmmio_mutex] */
+static struct kmmio_map *kmmio_unlink(unsigned long start)
+{
+	struct kmmio_map **link = &kmmio_maps, *map;
+
+	while (*link && (*link)->area->start != start)
+		link = &(*link)->next;
+	map = *link;
+	if (map)
+		WRITE_ONCE(*link, map->next);
+	return map;
+}
+
+void iounmap(void *addr)
+{
+	struct kmmio_map *map;
+
+	if (!addr)
+		return;
+	mutex_lock(&kmmio_mutex);
+	map = kmmio_unlink((unsigned long)addr & PAGE_MASK);
+	if (map && kmmio_watching)
+		kmmio_watching->unmapped(map);
+	if (map)
+		kmmio_wait_for_faults();
+	mutex_unlock(&kmmio_mutex);
+	if (!map) {
+		pr_err("BUG: iounmap of %px, where no mapping starts\n", addr);
+		dump_stack();
+		return;
+	}
+	remove_vmap_area(map->area);
+	if (map->alias)
+		remove_vmap_area(map->alias);
+	kfree(map);
+}
+
+/* ---- Faults. Interrupts off, any context; not traced. */
+
+static notrace struct kmmio_map *kmmio_find(unsigned long address)
+{
+	struct kmmio_map *map = smp_load_acquire(&kmmio_maps);
+
+	while (map && address - map->area->start >= map->area->end - PAGE_SIZE - map->area->start)
+		map = smp_load_acquire(&map->next);
+	return map;
+}
+
+/*
+ * Is a watcher at work on this CPU? What its clock reads of a device is not to be told. The second is that of an NMI,
+ * which may come in the middle of the first.
+ */
+static DEFINE_PER_CPU(bool, kmmio_in_watcher[2]); /* [its CPU, interrupts off; an NMI] */
+
+/* The operand lies in the mapping and at the address that has faulted, or it is not what we have decoded. */
+static notrace bool kmmio_is_operand(const struct kmmio_map *map, const struct mem_insn *insn, unsigned long address)
+{
+	unsigned long end = map->area->end - PAGE_SIZE;
+
+	return insn->address >= map->area->start && insn->address < end && insn->bytes <= end - insn->address &&
+	       address - insn->address < insn->bytes;
+}
+
+/*
+ * Make the access, told or not. An instruction that is not known, or whose operand is elsewhere, gets its page back
+ * until the next kmmio_watch(), and is then tried again.
+ */
+static notrace void kmmio_access(const struct kmmio_map *map, struct pt_regs *regs, unsigned long address,
+				 const struct kmmio_watcher *watcher)
+{
+	unsigned long pc = instruction_pointer(regs);
+	struct mem_access done[MEM_INSN_ACCESSES];
+	u64 stamp = watcher ? watcher->now() : 0;
+	struct mem_insn insn;
+	unsigned n;
+
+	if (arch_mem_insn_decode(&insn, regs, (const void *)pc) || !kmmio_is_operand(map, &insn, address)) {
+		kmmio_show_page(map, address & PAGE_MASK);
+		if (watcher)
+			watcher->unknown(map, address, regs, stamp);
+		return;
+	}
+	n = arch_mem_insn_emulate(&insn, regs, (void *)(map->alias->start + (insn.address - map->area->start)), done);
+	if (watcher)
+		watcher->access(map, done, n, regs, pc, stamp);
+}
+
+notrace bool kmmio_fault(struct pt_regs *regs, unsigned long address)
+{
+	const struct kmmio_map *map = kmmio_find(address);
+	bool *in = &(*this_cpu_ptr(&kmmio_in_watcher))[!!in_nmi()], nested = map && *in;
+
+	if (!map)
+		return false;
+	if (pte_present(READ_ONCE(*pte_lookup(init_mm.pgd, address))))
+		return true; /* it has come back meanwhile */
+	*in = true;
+	kmmio_access(map, regs, address, nested ? NULL : READ_ONCE(kmmio_watching));
+	*in = nested;
+	return true;
+}
