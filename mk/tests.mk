@@ -93,25 +93,21 @@ UNIT_tsan := -fsanitize=thread
 # Our headers come last: no folder of include/ may stand in for one of the host's, such as <linux/limits.h>.
 UNIT_FLAGS := -std=gnu11 -g -O1 -fno-omit-frame-pointer -pthread -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
 	-Werror -iquote trace -idirafter include
-# Tests that share sources name the header that lists them (/* sources of: a.h */).
-unit_heads   = tests/unit/$(1)_test.c $(shell sed -n 's,.*/\* sources of: \(.*\) \*/.*,\1,p' tests/unit/$(1)_test.c)
-unit_sources = $(shell sed -n 's,.*/\* sources: \(.*\) \*/.*,\1,p' $(call unit_heads,$(1)))
-unit_kinds   = asan $(shell sed -n 's,.*/\* sanitizers: thread \*/.*,tsan,p' tests/unit/$(1)_test.c)
+# From the heads (tests/unit/heads.awk): unit_sources_NAME, unit_kinds_NAME, and unit_include_NAME, the folder of stand-ins for
+# kernel headers: tests/unit/include, or another one (/* include: FOLDER */).
+$(foreach word,$(shell awk -f tests/unit/heads.awk $(UNIT:%=tests/unit/%_test.c)),$(eval $(subst |, ,$(word))))
 
-# Stand-ins for kernel headers: tests/unit/include, or the folder that the head names (/* include: FOLDER */).
-unit_include = $(or $(shell sed -n 's,.*/\* include: \(.*\) \*/.*,\1,p' tests/unit/$(1)_test.c),tests/unit/include)
-
-unit_folder  = $(UNIT_DIR)/obj/$(notdir $(firstword $(call unit_include,$(1)))).$(2)
+unit_folder  = $(UNIT_DIR)/obj/$(notdir $(firstword $(unit_include_$(1)))).$(2)
 
 define unit_rule
 UNIT_BINARIES += $(UNIT_DIR)/$(1).$(2)
-UNIT_FOLDER_$(call unit_folder,$(1),$(2)) := $(call unit_include,$(1))
-$(UNIT_DIR)/$(1).$(2): $(patsubst %,$(call unit_folder,$(1),$(2))/%.o,tests/unit/$(1)_test.c $(call unit_sources,$(1)))
+UNIT_FOLDER_$(call unit_folder,$(1),$(2)) := $(unit_include_$(1))
+$(UNIT_DIR)/$(1).$(2): $(patsubst %,$(call unit_folder,$(1),$(2))/%.o,tests/unit/$(1)_test.c $(unit_sources_$(1)))
 	$(call say,HOSTLINK,$$@)
 	$(Q)gcc -pthread $(UNIT_$(2)) -o $$@ $$^ -lcmocka
 	@cat $$(^:.o=.d) > $$@.d
 endef
-$(foreach t,$(UNIT),$(foreach k,$(call unit_kinds,$(t)),$(eval $(call unit_rule,$(t),$(k)))))
+$(foreach t,$(UNIT),$(foreach k,$(unit_kinds_$(t)),$(eval $(call unit_rule,$(t),$(k)))))
 
 define unit_objects
 $(1)/%.o: % mk/tests.mk

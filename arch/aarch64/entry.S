@@ -70,7 +70,9 @@
 	mov	w21, #-1			/* NO_SYSCALL, until el0_svc says otherwise */
 	str	w21, [sp, #S_SYSCALLNO]
 	add	x29, sp, #S_STACKFRAME
-	msr	daifclr, #\daifclr		/* 13: D, A and F; 5: A and F */
+	.if	\daifclr
+	msr	daifclr, #\daifclr		/* 13: D, A and F; 5: A and F; 0: the caller does it */
+	.endif
 .endm
 
 /* Undo it. From the first line on ELR and SPSR are live, so nothing may interrupt. */
@@ -109,11 +111,26 @@
 	b	\label
 .endm
 
+/* The same while the CPU is stepped through (single_step.c): set MDSCR_EL1.SS, which was clear till here. */
+.macro step_ventry label
+	.balign 0x80
+	msr	tpidrro_el0, x0			/* as below */
+	mrs	x0, mdscr_el1
+	orr	x0, x0, #MDSCR_SS
+	msr	mdscr_el1, x0
+	mrs	x0, tpidrro_el0
+	msr	tpidrro_el0, xzr
+	isb
+	sub	sp, sp, #PT_REGS_SIZE
+	b	\label
+.endm
+
 /* The table of VBAR_EL1 (Arm ARM D1.3.1): by where the exception comes from and by its kind. */
+.macro vector_table name, irq, user
 	.balign	2048
-	.globl	vectors
-	.type	vectors, %function
-vectors:
+	.globl	\name
+	.type	\name, %function
+\name:
 	ventry	el1t_64_sync_bad		/* EL1 on SP_EL0: the kernel never runs so */
 	ventry	el1t_64_irq_bad
 	ventry	el1t_64_fiq_bad
@@ -121,12 +138,12 @@ vectors:
 
 	.balign	0x80				/* EL1 on SP_EL1: the kernel */
 	b	el1h_64_sync
-	ventry	el1h_64_irq
+	\irq	el1h_64_irq
 	ventry	el1h_64_fiq
 	ventry	el1h_64_error
 
-	ventry	el0t_64_sync			/* user mode, AArch64 */
-	ventry	el0t_64_irq
+	\user	el0t_64_sync			/* user mode, AArch64 */
+	\user	el0t_64_irq
 	ventry	el0t_64_fiq
 	ventry	el0t_64_error
 
@@ -135,7 +152,11 @@ vectors:
 	ventry	el0t_32_fiq_bad
 	ventry	el0t_32_error_bad
 	.balign	0x80
-	.size	vectors, . - vectors
+	.size	\name, . - \name
+.endm
+	vector_table vectors, ventry, ventry
+	/* Of a CPU that is stepped through. A sleep or a stop of the CPU is unstepped, and an interrupt may end it. */
+	vector_table step_vectors, step_ventry, step_ventry
 
 /*
  * EL1 synchronous: the only one that a stack overflow raises, by storing into the guard page. Saving registers there
@@ -209,16 +230,18 @@ FUNC_END el1h_64_irq
 
 /* System calls come here: the one case worth telling apart in assembly. */
 FUNC el0t_64_sync
-	kernel_entry 0
+	kernel_entry 0, 0			/* a debug exception would overwrite ESR_EL1 and FAR_EL1 */
 	mrs	x1, esr_el1
 	lsr	x2, x1, #ESR_EC_SHIFT
 	mov	x0, sp
 	cmp	x2, #ESR_EC_SVC64
 	b.ne	1f
+	msr	daifclr, #13
 	bl	el0_svc
 	kernel_exit 0
 1:
 	mrs	x2, far_el1
+	msr	daifclr, #13
 	bl	el0t_64_sync_handler
 	nop					/* as above */
 /* Every way back to user mode but the system call's; exit_to_user_mode has been called, interrupts are off. */

@@ -14,7 +14,7 @@
 #include <lib/atomic.h>
 #include <sched/preempt.h>
 
-#include "exception.h"
+#include "single_step.h"
 
 /*
  * While kernel text is changed every other CPU waits in a loop that is never patched, but an NMI
@@ -100,6 +100,7 @@ noinstr void nmi_handler(struct pt_regs *regs)
 		regs->rip = idle_hlt[1];
 	if (regs->rip == parked_hlt[0])
 		regs->rip = parked_hlt[1];
+	single_step_after_nmi(regs);
 	nmi_exit();
 	write_cr(2, address);
 	write_dr(7, breakpoints);

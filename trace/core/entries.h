@@ -139,3 +139,7 @@ FTRACE_ENTRY(kmem_free, kmemtrace_free_entry, TRACE_KMEM_FREE, 23,
 FTRACE_ENTRY(power, trace_power, TRACE_POWER, 24,
 	     F_STRUCT(__field(long long, stamp) __field(long long, end) __field(int, type) __field(int, state)),
 	     F_PRINTK("%llx->%llx type:%u state:%u", REC->stamp, REC->end, REC->type, REC->state))
+
+/* A branch that a CPU has taken. Linux 2.6.29 to 2.6.35; the number is ours. */
+FTRACE_ENTRY(hw_branch, hw_branch_entry, TRACE_HW_BRANCHES, 25, F_STRUCT(__field(u64, from) __field(u64, to)),
+	     F_PRINTK("from: %llx to: %llx", REC->from, REC->to))
