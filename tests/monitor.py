@@ -105,7 +105,8 @@ class Kernel:
 
     def __init__(self, arch):
         self.arch, build = arch, os.path.join(ROOT, "build", arch)
-        with open(os.path.join(build, "vmlinux"), "rb") as file:
+        self.path = os.path.join(build, "vmlinux")
+        with open(self.path, "rb") as file:
             elf = ELFFile(file)
             self.code = {"EM_AARCH64": A64, "EM_X86_64": X64}[elf["e_machine"]]
             symbols = list(elf.get_section_by_name(".symtab").iter_symbols())

@@ -7,13 +7,19 @@ struct pt_regs;
 
 #define NR_STEP_EXITS 2 /* breakpoint registers that are kept for the ends of what is stepped over as a whole */
 
-/* All are silent, and the next instruction ends in a step; the other: they are reported again, and no step. */
-void debug_step(bool on);
-/* All but the kept registers are cleared, or loaded again with what hw_breakpoint_of() says, the kept ones cleared. */
+/*
+ * MDSCR_EL1: does an instruction end in a step (SS)? Are breakpoints and watchpoints reported (MDE), which keep their
+ * addresses all the while? SS works without MDE.
+ */
+void debug_switch(bool step, bool report);
+/* All but the kept registers are cleared, or loaded again with what hw_breakpoint_of() says. */
 void debug_registers_clear(void);
-void debug_registers_report(void);
+void debug_registers_load(void);
 /* Kept register `i` reports execution at `pc`; 0: nothing. */
 void debug_write_exit(unsigned i, u64 pc);
+/* A store that was made in the place of an instruction: tell the watchpoints that have one of its bytes. */
+void debug_report_store(struct pt_regs *regs, u64 address, unsigned bytes);
+
 /*
  * Execute one instruction of interrupted kernel code: a debug exception follows it. Until then this CPU has interrupts
  * masked and its breakpoints silent, so that nothing comes between. What cannot be interrupted between its
@@ -24,5 +30,8 @@ void debug_write_exit(unsigned i, u64 pc);
  * reported.
  */
 void single_step_begin(struct pt_regs *regs);
-/* An exception that a step asked for. False: no step is in progress. */
-bool single_step_end(struct pt_regs *regs);
+/*
+ * An exception that a step asked for: `breakpoint`, a kept one, or a software step. Prepares the next step when the CPU
+ * is stepped through (<arch/single_step.h>). False: nobody asked.
+ */
+bool single_step_end(struct pt_regs *regs, bool breakpoint);

@@ -75,7 +75,9 @@
 	mov	w21, #-1			/* NO_SYSCALL, until el0_svc says otherwise */
 	str	w21, [sp, #S_SYSCALLNO]		/* only a system call can be restarted */
 	add	x29, sp, #S_STACKFRAME		/* C's frames hang below this record */
-	msr	daifclr, #\daifclr		/* 13: D, A and F; 5: A and F; 4: A */
+	.if	\daifclr
+	msr	daifclr, #\daifclr		/* 13: D, A and F; 5: A and F; 4: A; 0: the caller does it */
+	.endif
 .endm
 
 /*
@@ -122,14 +124,29 @@
 	b	\label
 .endm
 
+/* The same while the CPU is stepped through (single_step.c): set MDSCR_EL1.SS, which was clear till here. */
+.macro step_ventry label
+	.balign 0x80
+	msr	tpidrro_el0, x0			/* as below */
+	mrs	x0, mdscr_el1
+	orr	x0, x0, #MDSCR_SS
+	msr	mdscr_el1, x0
+	mrs	x0, tpidrro_el0
+	msr	tpidrro_el0, xzr
+	isb
+	sub	sp, sp, #PT_REGS_SIZE
+	b	\label
+.endm
+
 /*
  * The table of VBAR_EL1 (Arm ARM D1.3.1): by where the exception comes from and by its kind, 16 entries of 128 bytes,
  * the table at a multiple of 2 KiB. Four groups: the stack pointer in use at EL1, then the width of the program at EL0.
  */
+.macro vector_table name, irq, user
 	.balign	2048
-	.globl	vectors
-	.type	vectors, %function
-vectors:
+	.globl	\name
+	.type	\name, %function
+\name:
 	ventry	el1t_64_sync_bad		/* EL1 on SP_EL0: the kernel never runs so */
 	ventry	el1t_64_irq_bad
 	ventry	el1t_64_fiq_bad
@@ -138,12 +155,12 @@ vectors:
 	.balign	0x80				/* EL1 on SP_EL1: the kernel */
 	/* Without the first instruction of ventry: SP may point at a guard page, see there. */
 	b	el1h_64_sync
-	ventry	el1h_64_irq
+	\irq	el1h_64_irq
 	ventry	el1h_64_fiq
 	ventry	el1h_64_error
 
-	ventry	el0t_64_sync			/* user mode, AArch64 */
-	ventry	el0t_64_irq
+	\user	el0t_64_sync			/* user mode, AArch64 */
+	\user	el0t_64_irq
 	ventry	el0t_64_fiq
 	ventry	el0t_64_error
 
@@ -152,7 +169,11 @@ vectors:
 	ventry	el0t_32_fiq_bad
 	ventry	el0t_32_error_bad
 	.balign	0x80
-	.size	vectors, . - vectors
+	.size	\name, . - \name
+.endm
+	vector_table vectors, ventry, ventry
+	/* Of a CPU that is stepped through. A sleep or a stop of the CPU is unstepped, and an interrupt may end it. */
+	vector_table step_vectors, step_ventry, step_ventry
 
 /*
  * EL1 synchronous: the only one that a stack overflow raises, by storing into the guard page. Saving registers there
@@ -242,16 +263,18 @@ FUNC_END el1h_64_irq
  * ESR stays for the handler of the others; SVC has no fault address, so FAR is read only for those.
  */
 FUNC el0t_64_sync
-	kernel_entry 0
+	kernel_entry 0, 0			/* a debug exception would overwrite ESR_EL1 and FAR_EL1 */
 	mrs	x1, esr_el1
 	lsr	x2, x1, #ESR_EC_SHIFT		/* the class: why it came */
 	mov	x0, sp
 	cmp	x2, #ESR_EC_SVC64
 	b.ne	1f
+	msr	daifclr, #13
 	bl	el0_svc				/* it has done what every return to user mode must */
 	kernel_exit 0
 1:
 	mrs	x2, far_el1
+	msr	daifclr, #13
 	bl	el0t_64_sync_handler
 	nop					/* as above */
 /* Every way back to user mode but the system call's; exit_to_user_mode has been called, interrupts are off. */

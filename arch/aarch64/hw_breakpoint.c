@@ -136,16 +136,12 @@ static notrace void load_breakpoint(unsigned n)
 		write_breakpoint(n, 0, 0);
 }
 
-/* From the table: an exclusive loop is run with the registers cleared. */
-notrace void debug_registers_report(void)
+notrace void debug_registers_load(void)
 {
 	for (unsigned n = 0; n < nr_watchpoints(); n++)
 		load_watchpoint(n);
 	for (unsigned n = 0; n < nr_breakpoints() - NR_STEP_EXITS; n++)
 		load_breakpoint(n);
-	for (unsigned i = 0; i < NR_STEP_EXITS; i++)
-		debug_write_exit(i, 0);
-	write_sysreg((read_sysreg(mdscr_el1) & ~MDSCR_SS) | MDSCR_MDE | MDSCR_KDE, mdscr_el1);
 	isb();
 }
 
@@ -158,12 +154,11 @@ notrace void debug_registers_clear(void)
 	isb();
 }
 
-/* MDE switches breakpoints and watchpoints, which keep their addresses; SS works without it. */
-notrace void debug_step(bool on)
+notrace void debug_switch(bool step, bool report)
 {
 	u64 mdscr = read_sysreg(mdscr_el1) & ~(u64)(MDSCR_SS | MDSCR_MDE);
 
-	write_sysreg(mdscr | (on ? MDSCR_SS : MDSCR_MDE), mdscr_el1);
+	write_sysreg(mdscr | MDSCR_KDE | (step ? MDSCR_SS : 0) | (report ? MDSCR_MDE : 0), mdscr_el1);
 	isb();
 }
 
@@ -172,12 +167,22 @@ notrace void debug_write_exit(unsigned i, u64 pc)
 	write_breakpoint(nr_breakpoints() - 1 - i, pc, pc ? BREAKPOINT_BAS | CONTROL_EL1 | CONTROL_ENABLE : 0);
 }
 
-/* The OS lock, which reset closes, holds all debug exceptions back but BRK (D2.2). */
+/*
+ * Also on a CPU that is stepped through, so SS stays as it is. The OS lock, which reset closes, holds all debug
+ * exceptions back but BRK (D2.2); the kept breakpoints hold anything after a reset.
+ */
 void arch_hw_breakpoints_load(void)
 {
-	write_sysreg(0, oslar_el1);
+	u64 mdscr = read_sysreg(mdscr_el1);
+
+	if (!(mdscr & MDSCR_KDE)) {
+		write_sysreg(0, oslar_el1);
+		for (unsigned i = 0; i < NR_STEP_EXITS; i++)
+			debug_write_exit(i, 0);
+	}
+	debug_registers_load();
+	write_sysreg(mdscr | MDSCR_MDE | MDSCR_KDE, mdscr_el1);
 	isb();
-	debug_registers_report();
 }
 
 /*
@@ -193,6 +198,17 @@ static notrace void watchpoint_hit(struct pt_regs *regs, u64 esr, u64 far)
 		const struct perf_event *bp = hw_breakpoint_of(n);
 
 		if (bp && bp->attr.bp_type & type && far - bp->attr.bp_addr < bp->attr.bp_len)
+			hw_breakpoint_hit(n, regs);
+	}
+}
+
+notrace void debug_report_store(struct pt_regs *regs, u64 address, unsigned bytes)
+{
+	for (unsigned n = 0; n < nr_watchpoints(); n++) {
+		const struct perf_event *bp = hw_breakpoint_of(n);
+
+		if (bp && bp->attr.bp_type & HW_BREAKPOINT_W && address < bp->attr.bp_addr + bp->attr.bp_len &&
+		    bp->attr.bp_addr < address + bytes)
 			hw_breakpoint_hit(n, regs);
 	}
 }
@@ -223,13 +239,13 @@ notrace void el1h_64_debug_handler(struct pt_regs *regs, u64 esr, u64 far)
 		single_step_begin(regs);
 		break;
 	case ESR_EC_BREAKPT_CUR:
-		if (single_step_end(regs))
+		if (single_step_end(regs, true))
 			break;
 		breakpoint_hit(regs);
 		single_step_begin(regs);
 		break;
 	default: /* a step */
-		if (single_step_end(regs))
+		if (single_step_end(regs, false))
 			break;
 		pr_emerg("Unexpected kernel exception: %s\n", esr_class_name(esr));
 		die("Oops - unexpected exception", regs, esr);

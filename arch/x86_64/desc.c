@@ -57,11 +57,13 @@ struct table_register {
 	(X86_EFLAGS_TF | X86_EFLAGS_IF | X86_EFLAGS_DF | X86_EFLAGS_IOPL | X86_EFLAGS_NT | X86_EFLAGS_RF | \
 	 X86_EFLAGS_AC)
 
-extern const char idt_stubs[]; /* entry.S */
+extern const char idt_stubs[], step_stubs[]; /* entry.S */
+void step_SYSCALL_64(void);
 
 static struct cpu_tables boot_tables;
 static unsigned char boot_ist_stacks[NR_IST][IST_STACK_SIZE] __aligned(16);
-static struct idt_gate idt[NR_VECTORS] __aligned(PAGE_SIZE); /* [boot, then immutable] the same for all */
+/* [boot, then immutable] the same for all; the second one is for CPUs that are stepped (single_step.c) */
+static struct idt_gate idt[NR_VECTORS] __aligned(PAGE_SIZE), step_idt[NR_VECTORS] __aligned(PAGE_SIZE);
 
 /* The template's values are the boot CPU's; each other CPU's are set before it starts. */
 static DEFINE_PER_CPU(struct cpu_tables *, cpu_tables) = &boot_tables;
@@ -96,15 +98,12 @@ static void set_tss_descriptor(u64 *slot, const struct tss *tss)
 	slot[1] = base >> 32;
 }
 
-/*
- * Lead a vector to its stub. `ist`: number of a stack of its own, 0: none. `flags`: GATE_USER or 0.
- * All are interrupt gates, so the CPU enters with interrupts off.
- */
-static void set_gate(unsigned vector, unsigned ist, unsigned flags)
+/* The gate of a vector. `ist`: number of a stack of its own, 0: none. `flags`: GATE_USER or 0. */
+static struct idt_gate make_gate(const char *stubs, unsigned vector, unsigned ist, unsigned flags)
 {
-	u64 stub = (u64)idt_stubs + vector * IDT_STUB_SIZE;
+	u64 stub = (u64)stubs + vector * IDT_STUB_SIZE;
 
-	idt[vector] = (struct idt_gate){
+	return (struct idt_gate){
 		.offset_low = stub,
 		.selector = __KERNEL_CS,
 		.ist = ist,
@@ -112,6 +111,16 @@ static void set_gate(unsigned vector, unsigned ist, unsigned flags)
 		.offset_middle = stub >> 16,
 		.offset_high = stub >> 32,
 	};
+}
+
+/*
+ * Lead a vector to its stub. All are interrupt gates, so the CPU enters with interrupts off. What has a stack of its
+ * own is not stepped: it would interrupt itself.
+ */
+static void set_gate(unsigned vector, unsigned ist, unsigned flags)
+{
+	idt[vector] = make_gate(idt_stubs, vector, ist, flags);
+	step_idt[vector] = make_gate(ist ? idt_stubs : step_stubs, vector, ist, flags);
 }
 
 /*
@@ -128,6 +137,14 @@ static void idt_init(void)
 	set_gate(X86_TRAP_NMI, IST_NMI + 1, 0);
 	set_gate(X86_TRAP_MC, IST_MCE + 1, 0);
 	set_gate(X86_TRAP_DB, IST_DB + 1, 0);
+}
+
+notrace void cpu_set_entries(bool stepped)
+{
+	struct table_register idtr = {sizeof(idt) - 1, (u64)(stepped ? step_idt : idt)};
+
+	wrmsrl(MSR_LSTAR, (u64)(stepped ? step_SYSCALL_64 : entry_SYSCALL_64));
+	__asm__ volatile("lidt %0" : : "m"(idtr));
 }
 
 /*

@@ -34,6 +34,7 @@
 #include <asm/segment.h>
 #include <generated/asm-offsets.h>
 
+#define RFLAGS_TF    0x100
 #define RFLAGS_TF_RF 0x10100
 
 	.cfi_sections .debug_frame		/* the file has it, the memory has not */
@@ -113,10 +114,11 @@
  * CLD and CLAC. Alignment: the CPU pushes its words below a multiple of 16, and struct pt_regs is a multiple of 16
  * long, so rsp is as the ABI wants it at the call of the handler.
  */
+.macro stub_table name, exception, interrupt, parked
 	.balign	16
-	.globl	idt_stubs
-	.type	idt_stubs, @function
-idt_stubs:
+	.globl	\name
+	.type	\name, @function
+\name:
 	.set	vector, 0
 	.rept	NR_VECTORS
 	.balign	16
@@ -134,15 +136,57 @@ idt_stubs:
 	.elseif	vector == X86_TRAP_MC
 	jmp	machine_check_entry
 	.elseif	vector < NR_EXCEPTIONS
-	jmp	exception_entry
+	jmp	\exception
 	.elseif	vector >= PARKED_CLASS << 4
-	jmp	parked_irq
+	jmp	\parked
 	.else
-	jmp	interrupt_entry
+	jmp	\interrupt
 	.endif
 	.set	vector, vector + 1
 	.endr
-FUNC_END idt_stubs
+	.size	\name, . - \name
+.endm
+	stub_table idt_stubs, exception_entry, interrupt_entry, parked_irq
+	stub_table step_stubs, step_exception, step_interrupt, step_parked_irq
+
+/*
+ * Of a CPU that is stepped (single_step.c). rsp: vector, error code or 0, rip, cs, rflags, ... TF comes into force behind
+ * the instruction that follows POPF, so the first #DB is at the usual entry. Flags are free for use.
+ */
+.macro set_tf
+	pushfq
+	orl	$RFLAGS_TF, (%rsp)
+	popfq
+.endm
+
+/* An interrupt finds a CPU that was stepped, or whose sleep in idle was not. */
+FUNC step_interrupt
+	set_tf
+	jmp	interrupt_entry
+FUNC_END step_interrupt
+
+/* An exception may come in the handler of #DB or of an NMI, which are not stepped. */
+FUNC step_exception
+	testb	$3, 24(%rsp)			/* the privilege level in cs */
+	jnz	1f
+	testl	$RFLAGS_TF, 32(%rsp)
+	jz	exception_entry
+1:
+	set_tf
+	jmp	exception_entry
+FUNC_END step_exception
+
+/* Not stepped, but what follows is: where it ends the sleep of idle, the flags there have no TF. */
+FUNC step_parked_irq
+	push	%rax
+	mov	24(%rsp), %rax			/* rip */
+	cmp	idle_hlt+8, %rax
+	jne	1f
+	orl	$RFLAGS_TF, 40(%rsp)
+1:
+	pop	%rax
+	jmp	parked_irq
+FUNC_END step_parked_irq
 
 /*
  * Interrupts, vectors 32 to 255. rsp: vector, 0, rip, cs, ...
@@ -277,6 +321,7 @@ FUNC entry_SYSCALL_64
 	swapgs
 	mov	%rsp, %gs:user_rsp		/* for these few instructions only: no switch can come between */
 	mov	%gs:kernel_stack_end, %rsp
+.Lsyscall_on_stack:
 	push	$__USER_DS			/* what an interrupt would have pushed */
 	push	%gs:user_rsp
 	push	%r11
@@ -315,9 +360,26 @@ FUNC entry_SYSCALL_64
 	pop_regs
 	mov	S_RSP-S_VECTOR(%rsp), %rsp	/* rsp was at `vector` */
 	swapgs					/* from here to the end: the user's GS in the kernel */
+.Lsysret_to_user:
 	sysretq
 	.cfi_endproc
 FUNC_END entry_SYSCALL_64
+
+/* SYSCALL of a CPU that is stepped: there is no stack for PUSHF before the kernel's own. */
+FUNC step_SYSCALL_64
+	swapgs
+	mov	%rsp, %gs:user_rsp
+	mov	%gs:kernel_stack_end, %rsp
+	set_tf
+	jmp	.Lsyscall_on_stack
+FUNC_END step_SYSCALL_64
+
+	.pushsection .rodata
+	.balign	8
+	.globl	step_places
+step_places:					/* single_step.h */
+	.quad	.Liret_to_user, .Lsysret_to_user, .Lsyscall_on_stack
+	.popsection
 
 /*
  * NMI, #MC, #DF: each on a stack of its own (IST), from anywhere, also with the user's GS in the

@@ -16,15 +16,14 @@
 #include <lib/errno.h>
 #include <sched/preempt.h>
 
-#include "exception.h"
+#include "single_step.h"
 
 #define NR_DEBUG_REGISTERS 4
 #define DR7_EXECUTE	   0UL
 #define DR7_WRITE	   1UL
 #define DR7_READ_WRITE	   3UL
 
-extern const char __entry_text_start[], __entry_text_end[], __noinstr_text_start[],
-	__noinstr_text_end[]; /* linker.ld */
+extern const char __entry_text_start[], __entry_text_end[]; /* linker.ld */
 
 struct hw_breakpoint_range arch_hw_breakpoint_range(u32 bp_type)
 {
@@ -38,8 +37,7 @@ struct hw_breakpoint_range arch_hw_breakpoint_range(u32 bp_type)
 static bool is_entry_code(unsigned long pc)
 {
 	return (pc >= (unsigned long)__entry_text_start && pc < (unsigned long)__entry_text_end) ||
-	       (pc >= (unsigned long)__noinstr_text_start && pc < (unsigned long)__noinstr_text_end) ||
-	       pc == (unsigned long)debug_handler;
+	       (pc >= (unsigned long)__noinstr_text_start && pc < (unsigned long)__noinstr_text_end);
 }
 
 /*
@@ -115,25 +113,46 @@ void arch_hw_breakpoints_load(void)
 	write_dr(7, dr7);
 }
 
+static notrace void report_hits(struct pt_regs *regs, u64 dr7, u64 dr6)
+{
+	for (unsigned n = 0; n < NR_DEBUG_REGISTERS; n++) {
+		if (!(dr6 & BIT(n) && dr7 & DR7_GLOBAL(n)))
+			continue;
+		hw_breakpoint_hit(n, regs);
+		if ((dr7 & DR7_CONTROL(n, DR7_READ_WRITE)) == DR7_CONTROL(n, DR7_EXECUTE))
+			regs->rflags |= X86_EFLAGS_RF; /* the instruction passes when it is returned to */
+	}
+}
+
 /*
- * From entry.S, from kernel mode only; interrupts off. A bit of DR6 may be set for a register that is off, so it
- * counts only when DR7 had it on. preempt_count is raised so that nothing a handler calls gives up the CPU. DR7 comes
- * back last; it cannot have changed meanwhile, since interrupts are off.
+ * Breakpoints, a step, or both. A bit of DR6 may be set for a register that is off, so it counts only when DR7 had it
+ * on. preempt_count is raised so that nothing a handler calls gives up the CPU.
  */
-notrace void debug_handler(struct pt_regs *regs)
+static notrace noinline void debug_exception(struct pt_regs *regs, u64 dr7, u64 dr6)
+{
+	bool expected = dr6 & DR6_B;
+
+	__preempt_count_add(PREEMPT_OFFSET);
+	report_hits(regs, dr7, dr6);
+	if (dr6 & DR6_BS)
+		expected |= single_step_trap(regs);
+	if (!expected) {
+		pr_emerg("Unexpected kernel exception: %s\n", exception_name(regs->vector));
+		die("Oops - unexpected exception", regs, 0);
+	}
+	__preempt_count_sub(PREEMPT_OFFSET);
+}
+
+/*
+ * From entry.S, from kernel mode only; interrupts off. DR7 comes back last; it cannot have changed meanwhile, since
+ * interrupts are off. In .noinstr.text, because a CPU that is stepped is stepped while it is parked, too.
+ */
+noinstr void debug_handler(struct pt_regs *regs)
 {
 	u64 dr7 = debug_registers_silence(), dr6 = read_dr(6);
 
 	write_dr(6, DR6_RESET);
-	__preempt_count_add(PREEMPT_OFFSET);
-	for (unsigned n = 0; n < NR_DEBUG_REGISTERS; n++)
-		if (dr6 & BIT(n) && dr7 & DR7_GLOBAL(n))
-			hw_breakpoint_hit(n, regs);
-	if (!(dr6 & DR6_B)) {
-		pr_emerg("Unexpected kernel exception: %s\n", exception_name(regs->vector));
-		die("Oops - unexpected exception", regs, 0);
-	}
-	regs->rflags |= X86_EFLAGS_RF; /* an instruction that is a breakpoint passes; others do not care */
-	__preempt_count_sub(PREEMPT_OFFSET);
+	if (dr6 & DR6_B || !(dr6 & DR6_BS) || !single_step_parked(regs))
+		debug_exception(regs, dr7, dr6);
 	write_dr(7, dr7);
 }

@@ -15,7 +15,7 @@
 #include <lib/atomic.h>
 #include <sched/preempt.h>
 
-#include "exception.h"
+#include "single_step.h"
 
 static noinline void unknown_nmi_error(unsigned cpu)
 {
@@ -67,6 +67,7 @@ noinstr void nmi_handler(struct pt_regs *regs)
 		regs->rip = idle_hlt[1];
 	if (regs->rip == parked_hlt[0])
 		regs->rip = parked_hlt[1];
+	single_step_after_nmi(regs);
 	nmi_end();
 	write_cr(2, address);
 	write_dr(7, breakpoints);

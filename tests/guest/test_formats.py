@@ -13,6 +13,7 @@ TRACERS = [
     "ftrace",
     "function",
     "function_graph",
+    "hw-branch-tracer",
     "initcall",
     "irqsoff",
     "kmemtrace",

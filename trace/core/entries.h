@@ -155,3 +155,7 @@ FTRACE_ENTRY(power, trace_power, TRACE_POWER, 24,
 FTRACE_ENTRY(special, special_entry, TRACE_SPECIAL, 25,
 	     F_STRUCT(__field(unsigned long, arg1) __field(unsigned long, arg2) __field(unsigned long, arg3)),
 	     F_PRINTK("(%08lx) (%08lx) (%08lx)", REC->arg1, REC->arg2, REC->arg3))
+
+/* A branch that a CPU has taken. Linux 2.6.29 to 2.6.35; the number is ours. */
+FTRACE_ENTRY(hw_branch, hw_branch_entry, TRACE_HW_BRANCHES, 26, F_STRUCT(__field(u64, from) __field(u64, to)),
+	     F_PRINTK("from: %llx to: %llx", REC->from, REC->to))
