@@ -13,8 +13,12 @@
 #include <kernel/smp.h>
 #include <lib/atomic.h>
 #include <sched/preempt.h>
+#include <trace/nmi.h>
 
 #include "exception.h"
+
+DEFINE_TRACE(nmi_enter, TP_PROTO(unsigned cpu), TP_ARGS(cpu));
+DEFINE_TRACE(nmi_exit, TP_PROTO(unsigned cpu), TP_ARGS(cpu));
 
 /*
  * While kernel text is changed every other CPU waits in a loop that is never patched, but an NMI
@@ -67,8 +71,10 @@ static noinline void default_do_nmi(void)
 {
 	unsigned cpu = smp_processor_id();
 
+	trace_nmi_enter(cpu);
 	if (!nmi_handle(cpu))
 		unknown_nmi_error(cpu);
+	trace_nmi_exit(cpu);
 }
 
 /*

@@ -13,6 +13,7 @@ TRACERS = [
     "ftrace",
     "function",
     "function_graph",
+    "hwlat",
     "initcall",
     "irqsoff",
     "kmemtrace",
