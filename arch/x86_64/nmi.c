@@ -13,7 +13,7 @@
 #include <kernel/smp.h>
 #include <lib/atomic.h>
 #include <sched/preempt.h>
-#include <trace/nmi.h>
+#include <trace/machine_irq.h>
 
 #include "exception.h"
 

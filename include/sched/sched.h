@@ -55,6 +55,8 @@ void resched_cpu(int cpu);
 
 /* Returns when p runs on an allowed CPU, or will when it runs next. -EINVAL when no online CPU is in mask. Sleeps. */
 int sched_setaffinity(struct task_struct *p, const struct cpumask *mask);
+/* SCHED_FIFO for a kernel thread, priority 1 to 99. 0, or what sched_setscheduler(2) says. Thread context. */
+int sched_set_fifo(struct task_struct *p, unsigned priority);
 void do_sched_yield(void);
 void sched_notify_resume(void); /* on the way to user space, for TIF_NOTIFY_RESUME: a deadline task's SIGXCPU */
 u64 sched_rr_interval_ns(struct task_struct *p); /* 0: runs as long as it likes (FIFO) */

@@ -211,6 +211,13 @@ int __sched_setscheduler(struct task_struct *p, struct sched_params *sp)
 	return ret;
 }
 
+int sched_set_fifo(struct task_struct *p, unsigned priority)
+{
+	struct sched_params sp = {.policy = SCHED_FIFO, .rt_priority = priority, .keep = SCHED_KEEP_NICE};
+
+	return __sched_setscheduler(p, &sp);
+}
+
 /* Let others of the same class run. Context: a task that may be preempted. */
 void do_sched_yield(void)
 {

@@ -20,6 +20,7 @@ TRACERS = [
     "ksym_tracer",
     "none",
     "nop",
+    "osnoise",
     "power",
     "preemptirqsoff",
     "preemptoff",

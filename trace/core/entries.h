@@ -100,6 +100,15 @@ FTRACE_ENTRY(hwlat, hwlat_entry, TRACE_HWLAT, 15,
 		      REC->seqnum, REC->tv_sec, REC->tv_nsec, REC->duration, REC->outer_duration, REC->count,
 		      REC->nmi_total_ts, REC->nmi_count))
 
+/* What a sample of osnoise found: us, and how often each kind of context came in; hw: none of them did. */
+FTRACE_ENTRY(osnoise, osnoise_entry, TRACE_OSNOISE, 16,
+	     F_STRUCT(__field(u64, noise) __field(u64, runtime) __field(u64, max_sample) __field(unsigned int, hw_count)
+			      __field(unsigned int, nmi_count) __field(unsigned int, irq_count)
+				      __field(unsigned int, softirq_count) __field(unsigned int, thread_count)),
+	     F_PRINTK("noise:%llu\tmax_sample:%llu\thw:%u\tnmi:%u\tirq:%u\tsoftirq:%u\tthread:%u\n", REC->noise,
+		      REC->max_sample, REC->hw_count, REC->nmi_count, REC->irq_count, REC->softirq_count,
+		      REC->thread_count))
+
 /* Of trace_marker_raw: a number that says which kind of data they are, and they. */
 FTRACE_ENTRY(raw_data, raw_data_entry, TRACE_RAW_DATA, 18,
 	     F_STRUCT(__field(unsigned int, id) __dynamic_array(char, buf)),

@@ -1,7 +1,7 @@
-/* Probes on the tracepoints around NMIs, which only some machines have (<trace/nmi.h>). */
+/* Probes on the tracepoints around NMIs, which only some machines have (<trace/machine_irq.h>). */
 #pragma once
 
-#include <trace/nmi.h>
+#include <trace/machine_irq.h>
 
 /*
  * Put them there and take them away: enter(data, cpu) and leave(data, cpu) run in each NMI. On a machine without NMIs
