@@ -12,6 +12,10 @@
 #include <lib/atomic.h>
 #include <sched/preempt.h>
 #include <sched/spinlock.h>
+#include <trace/machine_irq.h>
+
+DEFINE_TRACE(nmi_enter, TP_PROTO(unsigned cpu), TP_ARGS(cpu));
+DEFINE_TRACE(nmi_exit, TP_PROTO(unsigned cpu), TP_ARGS(cpu));
 
 static DEFINE_PER_CPU(u32, nmi_in_full); /* [its CPU's NMIs] */
 static u32 text_changes;		 /* [who patches; read anywhere] */

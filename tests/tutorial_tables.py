@@ -19,8 +19,8 @@ writes a table.
       works
     > cat set_ftrace_pid
       differs ^$ -- reads empty          the answer is another one than the document's: the expression, and why
-    > echo hwlat > current_tracer
-      missing Invalid argument -- the hwlat tracer    it fails: the expression, and what is missing
+    > echo blk > current_tracer
+      missing Invalid argument -- the blk tracer    it fails: the expression, and what is missing
     > zcat /proc/config.gz
       needs busybox                     not typed where the build could not have Debian's
       works ^CONFIG_FUNCTION_TRACER=y$

@@ -13,7 +13,9 @@
 #include <asm/ptrace.h>
 #include <kernel/nmi.h>
 #include <kernel/percpu.h>
+#include <kernel/smp.h>
 #include <sched/current.h>
+#include <trace/machine_irq.h>
 
 #include "exception.h"
 
@@ -25,6 +27,16 @@ u64 fiq_counted(unsigned unused, int cpu)
 	return READ_ONCE(per_cpu(fiqs, cpu));
 }
 
+/* Ordinary kernel code, but not traced: it is what takes a sample. Text is not being changed. */
+static noinline notrace void do_fiq(struct pt_regs *regs)
+{
+	unsigned cpu = smp_processor_id();
+
+	trace_nmi_enter(cpu);
+	fiq_source->handle(regs);
+	trace_nmi_exit(cpu);
+}
+
 /* On the interrupt stack, unless the FIQ came on that: a task's stack may be nearly full. */
 static noinstr void serve_fiq(struct pt_regs *regs)
 {
@@ -32,7 +44,7 @@ static noinstr void serve_fiq(struct pt_regs *regs)
 
 	WRITE_ONCE(this_cpu(fiqs), this_cpu(fiqs) + 1);
 	if (likely(full))
-		fiq_source->handle(regs);
+		do_fiq(regs);
 	else
 		fiq_source->skip();
 	nmi_end();

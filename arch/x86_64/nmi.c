@@ -14,6 +14,7 @@
 #include <kernel/smp.h>
 #include <lib/atomic.h>
 #include <sched/preempt.h>
+#include <trace/machine_irq.h>
 
 #include "single_step.h"
 
@@ -27,16 +28,18 @@ static noinline void unknown_nmi_error(unsigned cpu)
 }
 
 /* Ordinary kernel code, traced and patched, but for what takes a sample. */
-static __always_inline void default_do_nmi(struct pt_regs *regs, bool sampling)
+static noinline void default_do_nmi(struct pt_regs *regs, bool sampling)
 {
 	unsigned cpu = smp_processor_id();
 
+	trace_nmi_enter(cpu);
 	if (cpumask_test_cpu(cpu, &cpu_backtrace_mask))
 		handle_ipi(IPI_BACKTRACE);
 	else if (sampling)
 		sample_nmi_handle(cpu, regs);
 	else
 		unknown_nmi_error(cpu);
+	trace_nmi_exit(cpu);
 }
 
 /*

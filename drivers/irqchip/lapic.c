@@ -24,6 +24,7 @@
 #include <mm/vmalloc.h>
 #include <sched/preempt.h>
 #include <time/clock.h>
+#include <trace/machine_irq.h>
 
 #include "../../arch/x86_64/exception.h"
 #include "../../arch/x86_64/smp.h"
@@ -32,6 +33,9 @@
 /* IA32_APIC_BASE (figure 10-26) */
 #define APIC_BASE_X2APIC BIT(10)
 #define APIC_BASE_ENABLE BIT(11)
+
+DEFINE_TRACE(vector_enter, TP_PROTO(int vector, const char *name), TP_ARGS(vector, name));
+DEFINE_TRACE(vector_exit, TP_PROTO(int vector, const char *name), TP_ARGS(vector, name));
 
 void *xapic;
 static bool nox2apic; /* [immutable after boot] */
@@ -248,14 +252,18 @@ static void __irq_entry lapic_handle_irq(struct pt_regs *regs)
 	if (vector == LOCAL_TIMER_VECTOR) {
 		apic_eoi();
 		inc_irq_stat(IRQ_STAT_LOC);
+		trace_vector_enter(vector, "local_timer");
 		local_apic_timer_interrupt();
+		trace_vector_exit(vector, "local_timer");
 	} else if (vector - IPI_VECTOR < IPI_MAX) {
 		apic_eoi();
 		handle_ipi(vector - IPI_VECTOR);
 	} else if (vector == TLB_VECTOR) {
 		apic_eoi();
 		inc_irq_stat(IRQ_STAT_TLB);
+		trace_vector_enter(vector, "tlb_shootdown");
 		tlb_shootdown_interrupt();
+		trace_vector_exit(vector, "tlb_shootdown");
 	} else if (vector - GSI_VECTOR < NR_GSI_VECTORS) {
 		ioapic_dispatch(vector - GSI_VECTOR);
 		apic_eoi();

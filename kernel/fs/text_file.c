@@ -230,11 +230,16 @@ int text_file_create(struct dentry *root, const struct text_file *t, mode_t dir_
 
 int text_file_create_in(struct dentry *root, const char *path, const struct text_file *t, void *data, mode_t dir_mode)
 {
-	struct dentry *dir = make_dirs(root, path, dir_mode, &path), *d;
+	const char *name = t->path;
+	struct dentry *top = make_dirs(root, path, dir_mode, &path), *dir, *d;
 
+	if (IS_ERR(top))
+		return PTR_ERR(top);
+	dir = make_dirs(top, name, dir_mode, &name);
+	dput(top);
 	if (IS_ERR(dir))
 		return PTR_ERR(dir);
-	d = text_file_attach(dir, t, data);
+	d = text_file_attach_as(dir, name, t->mode, t, data);
 	dput(dir);
 	return IS_ERR(d) ? PTR_ERR(d) : 0;
 }

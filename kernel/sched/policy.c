@@ -230,6 +230,14 @@ void sched_set_fifo(struct task_struct *p)
 }
 EXPORT_SYMBOL(sched_set_fifo);
 
+void sched_set_fifo_low(struct task_struct *p)
+{
+	struct sched_params sp = {.policy = SCHED_FIFO, .rt_priority = 1, .keep = SCHED_KEEP_NICE};
+
+	WARN_ON(__sched_setscheduler(p, &sp));
+}
+EXPORT_SYMBOL(sched_set_fifo_low);
+
 void sched_set_normal(struct task_struct *p, int nice)
 {
 	struct sched_params sp = {.policy = SCHED_NORMAL, .nice = nice};

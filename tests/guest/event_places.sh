@@ -223,7 +223,7 @@ grep -q 'console: sysrq: HELP :' /tmp/trace || fail 'the help is no message'
 same 'as in the log' "$(dmesg | tail -n 2 | sed 's/^\[[^]]*\] //' | tr -d '\n')" "$(grep -o 'console: .*' /tmp/trace | cut -c 10- | tr -d '\n')"
 
 # -- every event there is
-for event in $(grep -vE 'syscalls:|^lab:|^module:' available_events | sed 's/.*://'); do # others' (syscall_events.sh, lab.sh, test_module_events.py)
+for event in $(grep -vE 'syscalls:|^lab:|^module:|^osnoise:' available_events | sed 's/.*://'); do # others' (syscall_events.sh, lab.sh, test_module_events.py, test_tracer_osnoise.py)
 	grep -qx $event /tmp/provoked && continue
 	echo $exceptions | grep -qw $event || fail "nothing provokes $event"
 done

@@ -97,6 +97,9 @@ void trace_max_restart(struct trace_array *tr);
 /* Sections must be longer than this to be a maximum; 0: any. Thread context. */
 void trace_max_set_latency(struct trace_array *tr, u64 ns);
 
+/* The same, unless it is longer already; for tracers that keep no buffer of the longest. Any context but nmi. */
+void trace_max_raise(struct trace_array *tr, u64 ns);
+
 /* Is a section of so many ns longer than all before, or as long as tracing_thresh when that is set? Any context. */
 static __always_inline bool trace_max_wanted(struct trace_array *tr, u64 ns)
 {

@@ -21,16 +21,12 @@
 static int create_files(struct dentry *dir, struct trace_cpu_file *which, unsigned where)
 {
 	const struct tracefs_file *f;
-	struct dentry *d;
+	int ret = 0;
 
-	for_each_in_table(tracefs, f) {
-		if (!(f->where & where))
-			continue;
-		d = text_file_attach(dir, &f->file, which);
-		if (IS_ERR(d))
-			return PTR_ERR(d);
-	}
-	return 0;
+	for_each_in_table(tracefs, f)
+		if (!ret && f->where & where)
+			ret = text_file_create_in(dir, "", &f->file, which, 0750);
+	return ret;
 }
 
 /* per_cpu/cpuN for each CPU that may ever be there, so that the files of one that comes later exist already. */

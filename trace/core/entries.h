@@ -96,6 +96,27 @@ FTRACE_ENTRY(user_stack, userstack_entry, TRACE_USER_STACK, 12,
 FTRACE_ENTRY(bputs, bputs_entry, TRACE_BPUTS, 14, F_STRUCT(__field(unsigned long, ip) __field(const char *, str)),
 	     F_PRINTK("%ps: %s", (void *)REC->ip, REC->str))
 
+/*
+ * The longest two steps of the clock in a sample of hwlat, inner and outer, in us; when the first one beyond the
+ * threshold was, by the wall clock; how many there were. nmi_total_ts: us in NMIs meanwhile.
+ */
+FTRACE_ENTRY(hwlat, hwlat_entry, TRACE_HWLAT, 15,
+	     F_STRUCT(__field(u64, duration) __field(u64, outer_duration) __field(u64, nmi_total_ts)
+			      __field(s64, tv_sec) __field(long, tv_nsec) __field(unsigned int, nmi_count)
+				      __field(unsigned int, seqnum) __field(unsigned int, count)),
+	     F_PRINTK("cnt:%u\tts:%010llu.%010lu\tinner:%llu\touter:%llu\tcount:%d\tnmi-ts:%llu\tnmi-count:%u\n",
+		      REC->seqnum, REC->tv_sec, REC->tv_nsec, REC->duration, REC->outer_duration, REC->count,
+		      REC->nmi_total_ts, REC->nmi_count))
+
+/* What a sample of osnoise found: us, and how often each kind of context came in; hw: none of them did. */
+FTRACE_ENTRY(osnoise, osnoise_entry, TRACE_OSNOISE, 16,
+	     F_STRUCT(__field(u64, noise) __field(u64, runtime) __field(u64, max_sample) __field(unsigned int, hw_count)
+			      __field(unsigned int, nmi_count) __field(unsigned int, irq_count)
+				      __field(unsigned int, softirq_count) __field(unsigned int, thread_count)),
+	     F_PRINTK("noise:%llu\tmax_sample:%llu\thw:%u\tnmi:%u\tirq:%u\tsoftirq:%u\tthread:%u\n", REC->noise,
+		      REC->max_sample, REC->hw_count, REC->nmi_count, REC->irq_count, REC->softirq_count,
+		      REC->thread_count))
+
 /* Of trace_marker_raw: a number that says which kind of data they are, and they. */
 FTRACE_ENTRY(raw_data, raw_data_entry, TRACE_RAW_DATA, 18,
 	     F_STRUCT(__field(unsigned int, id) __dynamic_array(char, buf)),

@@ -154,6 +154,17 @@ void trace_max_set_latency(struct trace_array *tr, u64 ns)
 	max_unlock(tr->max, flags);
 }
 
+void trace_max_raise(struct trace_array *tr, u64 ns)
+{
+	unsigned long flags;
+
+	if (ns <= READ_ONCE(tr->max->latency))
+		return;
+	flags = max_lock(tr->max);
+	WRITE_ONCE(tr->max->latency, max(ns, tr->max->latency));
+	max_unlock(tr->max, flags);
+}
+
 /* ---- Recording is interrupted */
 
 void trace_max_break(struct trace_array *tr)

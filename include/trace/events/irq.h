@@ -46,6 +46,11 @@ TRACE_DEFINE_ENUM(SCHED_SOFTIRQ);
 TRACE_DEFINE_ENUM(HRTIMER_SOFTIRQ);
 TRACE_DEFINE_ENUM(RCU_SOFTIRQ);
 
+#define show_softirq_name(vec)                                                                                 \
+	__print_symbolic(vec, { HI_SOFTIRQ, "HI" }, { TIMER_SOFTIRQ, "TIMER" }, { TTY_SOFTIRQ, "TTY" },         \
+		{ TRACE_SOFTIRQ, "TRACE" }, { TASKLET_SOFTIRQ, "TASKLET" }, { SCHED_SOFTIRQ, "SCHED" },         \
+		{ HRTIMER_SOFTIRQ, "HRTIMER" }, { RCU_SOFTIRQ, "RCU" })
+
 DECLARE_EVENT_CLASS(softirq,
 	TP_PROTO(unsigned vec_nr),
 	TP_ARGS(vec_nr),
@@ -55,10 +60,7 @@ DECLARE_EVENT_CLASS(softirq,
 	TP_fast_assign(
 		__entry->vec = vec_nr;
 	),
-	TP_printk("vec=%u [action=%s]", __entry->vec,
-		__print_symbolic(__entry->vec, { HI_SOFTIRQ, "HI" }, { TIMER_SOFTIRQ, "TIMER" }, { TTY_SOFTIRQ, "TTY" },
-			{ TRACE_SOFTIRQ, "TRACE" }, { TASKLET_SOFTIRQ, "TASKLET" }, { SCHED_SOFTIRQ, "SCHED" },
-			{ HRTIMER_SOFTIRQ, "HRTIMER" }, { RCU_SOFTIRQ, "RCU" }))
+	TP_printk("vec=%u [action=%s]", __entry->vec, show_softirq_name(__entry->vec))
 );
 
 /* About to be marked; interrupts off, maybe under runqueue locks. Raised twice, it may be served once. */

@@ -19,6 +19,12 @@
 #define __print_hex_str(bytes, len)          trace_print_hex(iter, bytes, len, true)
 #define __get_bitmask(item) trace_print_bitmask(iter, __get_dynamic_array(item), __get_dynamic_array_len(item))
 #define __get_cpumask(item) __get_bitmask(item)
+#undef __print_ns_to_secs
+#undef __print_ns_without_secs
+#undef __print_u64
+#define __print_u64(value)                   ((unsigned long long)(value)) /* for %llu */
+#define __print_ns_to_secs(ns)               ((unsigned long long)(ns) / NSEC_PER_SEC)
+#define __print_ns_without_secs(ns)          ((u32)((ns) % NSEC_PER_SEC))
 #define __print_array(array, count, el_size) trace_print_array(iter, array, count, el_size)
 
 #undef TP_printk

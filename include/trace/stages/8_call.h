@@ -5,6 +5,13 @@
 #undef __print_hex
 #undef __print_hex_str
 #undef __print_array
+#undef __print_ns_to_secs
+#undef __print_ns_without_secs
+#undef __print_u64
+/* For readers of `format`, which compute; the texts are Linux's. */
+#define __print_u64(value)	    value
+#define __print_ns_to_secs(ns)	    (ns) / 1000000000UL
+#define __print_ns_without_secs(ns) (ns) % 1000000000UL
 #undef __get_dynamic_array
 #undef __get_dynamic_array_len
 #undef __get_str

@@ -1,0 +1,16 @@
+/*
+ * Tracepoints of interrupts without a line, which only some machines have, and of NMIs. They have no records; those
+ * who measure time (hwlat, osnoise) put probes on them. A machine that has such interrupts defines and calls them, and
+ * the users find them by their names (for_each_kernel_tracepoint), so a machine without them need not know.
+ */
+#pragma once
+
+#include <trace/tracepoint.h>
+
+/* In the NMI, where text is not being changed. A probe must cope with having interrupted anything. `cpu`: this one. */
+DECLARE_TRACE(nmi_enter, TP_PROTO(unsigned cpu), TP_ARGS(cpu));
+DECLARE_TRACE(nmi_exit, TP_PROTO(unsigned cpu), TP_ARGS(cpu));
+
+/* Around an interrupt that has neither a line nor an event ipi_entry. `name` is Linux's for it. Hard interrupt. */
+DECLARE_TRACE(vector_enter, TP_PROTO(int vector, const char *name), TP_ARGS(vector, name));
+DECLARE_TRACE(vector_exit, TP_PROTO(int vector, const char *name), TP_ARGS(vector, name));

@@ -1,0 +1,63 @@
+/* What takes a CPU from the threads of osnoise and timerlat. Private to trace/tracers/noise. */
+#pragma once
+
+#include <kernel/percpu.h>
+#include <sched/sched.h>
+
+/* Kinds of interference; each may interrupt those before it. */
+enum noise_kind {
+	NOISE_THREAD,
+	NOISE_SOFTIRQ,
+	NOISE_IRQ,
+	NOISE_NMI,
+	NOISE_KINDS,
+};
+
+/* One kind on one CPU. Locks: c this CPU, in contexts that nest. */
+struct noise_window {
+	unsigned count; /* [c] how many have begun */
+	bool open;	/* [c] one is under way */
+	u64 arrival;	/* [c] ns, when it began, for the event */
+	u64 begin;	/* [c] ns, from where its time is counted */
+	u64 inner;	/* [c] ns of that which other kinds took */
+};
+
+/* Locks: c this CPU, in contexts that nest; w written by who starts and stops; a atomic for this CPU's contexts. */
+struct noise_cpu {
+	bool sampling;	      /* [w, c] interference is counted */
+	bool timer_fired;     /* [c] timerlat: between the timer's interrupt and its thread */
+	pid_t pid;	      /* [w] the thread that is disturbed and disturbs nobody; 0: none, all threads count */
+	u32 interruptions;    /* [a] of all kinds, for whoever reads the clock twice */
+	const char *irq_name; /* [c, interrupts off] of the handler that runs */
+	struct noise_window of[NOISE_KINDS];
+};
+DECLARE_PER_CPU(struct noise_cpu, noise_cpu);
+
+/*
+ * The clock, and in *count how many interruptions there had been at that moment: a pair that belongs together, though
+ * an interrupt may come at any instruction. Any context.
+ */
+static __always_inline u64 noise_clock(struct noise_cpu *here, u32 *count)
+{
+	u64 now;
+
+	do {
+		*count = READ_ONCE(here->interruptions);
+		barrier();
+		now = sched_clock();
+		barrier();
+	} while (*count != READ_ONCE(here->interruptions));
+	return now;
+}
+
+/*
+ * Begin to count anew on a CPU: nothing is under way. On that CPU with interrupts off, or while nobody counts there.
+ * `timer`: timerlat, events of threads and softirqs only while timer_fired.
+ */
+void noise_begin(struct noise_cpu *cpu, pid_t pid);
+/* Timerlat's timer has fired, in its interrupt: what runs now delays the thread from the interrupt's begin on. */
+void noise_timer_fired(struct noise_cpu *here);
+
+/* Probes at all kinds, and away again. `timerlat`: see timer_fired. 0 or -ENOMEM. trace_types_lock held; sleep. */
+int noise_probes_register(bool timerlat);
+void noise_probes_unregister(void);
