@@ -251,7 +251,7 @@ void tty_port_unlock(struct tty_struct *tty, unsigned long flags)
  * Send the rest of the line that a program has begun, so that a message of the kernel does not tear it
  * apart. [port_lock]
  *
- * printk must not pass by characters that the serial driver has pulled already. A program's output goes
+ * printk must not overtake characters that the serial driver has taken from the ring. A program's output goes
  * from the tty's ring through the driver's small buffer into the chip's FIFO, and printk writes to the chip
  * itself. When the FIFO is full, characters stay in that buffer; a printk that knew of the ring alone would
  * send what lies behind them first. So characters leave the ring and reach the chip under port_lock, which

@@ -3,7 +3,7 @@
  * them a site gets is decided in trace/ftrace/call.c. <asm/ftrace.h> has what a machine hands them: registers, and
  * where a return address lies.
  *
- * Each site calls what does just what is wanted of it.
+ * Each site calls the entry that does just what its users want.
  *
  * Entries and returns have users of their own, with sets of their own. A site that both want calls ftrace_caller;
  * while both exist, one that only the first want calls ftrace_entry_caller, and one that only the others want

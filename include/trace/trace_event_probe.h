@@ -3,7 +3,7 @@
  * probe. It is taken while nothing stands between a hit and its record, and calls nothing: so it needs no stack frame.
  * Every other case is trace_event_begin's.
  *
- * A plain event asks one word and has no frame.
+ * A plain event looks at one word and needs no stack frame.
  *
  * trace_event_file.flags is EVENT_FILE_ENABLED and nothing else while nothing stands between a hit and its record: no
  * filter, trigger, list of pids, soft switch, stack option, clock of its own. Code that puts one of these in force sets

@@ -11,7 +11,7 @@
  * reader that comes first gets a copy of that part. So no maximum is lost and none is torn, neither the one that
  * is shown nor the one that is being measured.
  *
- * A snapshot goes the same way when it is taken where nobody can wait for other CPUs (core/snapshot_now.c). Then the
+ * A snapshot goes the same way when it is taken where no task can wait for other CPUs (core/snapshot_now.c). Then the
  * buffer goes on empty, and the parts that are pending are exchanged by the next writer on their CPU, or before a
  * reader opens.
  *

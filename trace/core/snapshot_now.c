@@ -4,7 +4,7 @@
  * rings' next writers exchange them, before they write. So what was recorded before is in the snapshot, what comes
  * later in the buffer, and nothing is lost in between.
  *
- * A snapshot is taken where nobody can wait.
+ * A snapshot is taken where no task can wait.
  *
  * A trigger takes one with the run queue locked, an interrupt does while another CPU does, too.
  * trace/core/snapshot_now.c:

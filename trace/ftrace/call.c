@@ -4,7 +4,7 @@
  * between the machine cannot be stopped, so users and sets do not change, and no call of a user is left over when
  * unregister_ftrace_function has changed the sites.
  *
- * A tracer's callee may be handed somebody else's user.
+ * A tracer's callee may be handed another tracer's user.
  *
  * ftrace_call holds the function of one of the core's own tracers. A task can be preempted inside ftrace_caller,
  * before its callee has disabled preemption, and stay so across any number of changes. It then calls whatever

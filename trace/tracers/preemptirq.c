@@ -7,7 +7,7 @@
  * other is on. Code that turns something off without telling (raw_*, *_notrace) is short and our own; an interrupt on
  * top of it is measured all the same: `base` is then the preempt_count that it found, and it ends when that is reached.
  *
- * Hooks that are told of changes only need no count.
+ * Hooks that hear only of changes keep no count.
  *
  * local_irq_disable and preempt_disable are everywhere, and each place has a hook (include/trace/preemptirq.h), a nop
  * until a tracer wants it. A hook tells of changes: interrupts that were on go off, preempt_count leaves zero or comes
