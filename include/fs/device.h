@@ -1,6 +1,6 @@
 /*
- * Devices as far as /dev shows them: a name, a number, a node (kernel/fs/device.c). There is no model of buses and
- * drivers behind it, and a class is only a name that devices are made and destroyed by. Thread context, all of it.
+ * Devices as far as /dev and /sys/class show them: a name, a number, a node (kernel/fs/device.c). There is no model of
+ * buses and drivers behind it. A class is made by class_create(), since it has a directory. Thread context, all of it.
  */
 #pragma once
 
@@ -26,7 +26,10 @@ struct device {
 	char name[40];		   /* [I] of the node, with at most one folder */
 };
 
-/* `name` must stay. ERR_PTR(-ENOMEM). */
+/*
+ * `name` must stay. ERR_PTR(-EEXIST, -ENOMEM). class_destroy: its devices are destroyed before; an error pointer is
+ * passed over.
+ */
 struct class *class_create(const char *name);
 void class_destroy(const struct class *class);
 /*

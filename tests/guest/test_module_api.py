@@ -212,3 +212,24 @@ def test_what_cannot_be_is_one_error(tmp_path, text, error):
     assert status != 0
     errors = [line for line in said.splitlines() if " error: " in line]
     assert len(errors) == 1 and error in errors[0], said
+
+
+def test_a_class_and_its_devices_are_in_sys(guest):  # noqa: F811
+    """As udev looks for them: a directory of the class, a link to the device, its number; all gone with the module, also
+    for who has a file of it open. A second class of the same name is refused."""
+    out = guest(
+        "insmod /chardev2.ko; ls -l /sys/class/chardev2 | cut -d'>' -f2; cd /sys/class/chardev2/chardev2; pwd -P; ls\n"
+        "cat dev uevent; stat -c '%t:%T' /dev/chardev2; exec 3< dev; cd /; rmmod chardev2; cat <&3; exec 3<&-\n"
+        "ls /sys/class /sys/devices/virtual | grep -c chardev; insmod /chardev2.ko; rmmod chardev2; echo $?",
+        "chardev2",
+    )
+    lines = [line.strip() for line in out.splitlines()]
+    assert lines.pop(0) == "total 0", out
+    major = lines[3].partition(":")[0]
+    assert lines[:3] == [
+        "../../devices/virtual/chardev2/chardev2",
+        "/sys/devices/virtual/chardev2/chardev2",
+        "dev  uevent",
+    ], out
+    assert lines[3:7] == [f"{major}:0", f"MAJOR={major}", "MINOR=0", "DEVNAME=chardev2"] and major.isdigit(), out
+    assert lines[7:] == [f"{int(major):x}:0", f"{major}:0", "0", "0"], out
