@@ -98,6 +98,22 @@ echo nop > current_tracer
 echo 5 > $D/write
 same 'lines after the end' 0 "$(grep -c -E "W 4 $number $map " trace)"
 
+# A CPU that does nothing but access the page, and so has it in its TLB, is traced from when the tracer is selected.
+if test $cpus -gt 1; then
+	rm -f /tmp/stop
+	taskset 2 sh -c "while test ! -e /tmp/stop; do echo 10000000 > $D/write; done" &
+	usleep 100000
+	echo mmiotrace > current_tracer
+	for try in $(seq 100); do
+		grep -q -E "^W 4 $number $map " trace && break
+		usleep 100000
+	done
+	grep -q -E "^W 4 $number $map " trace || fail 'a CPU that went on accessing the page is not traced'
+	touch /tmp/stop
+	echo nop > current_tracer
+	wait
+fi
+
 # trace_pipe begins with what a reader must know, and marks what is lost.
 echo mmiotrace > current_tracer
 echo begin > trace_marker
