@@ -28,9 +28,9 @@ void entry_SYSCALL_64(void);
 /* #PF (fault.c); address is CR2, error_code as pushed. Interrupts as they were in the interrupted context. */
 void exc_page_fault(struct pt_regs *regs, u64 error_code, u64 address);
 /*
- * The source of samples (drivers/timer/hpet_nmi.c). Is it on? Then an NMI of unknown reason is a sample, handled in full
- * service alone; and at the end of every NMI the next one is made ready. NMI context; running and done lie in
- * .noinstr.text.
+ * The source of samples (drivers/timer/hpet_nmi.c). Is it on? Then an NMI of unknown reason is a sample, handled in
+ * full service alone; at the end of every NMI the next one is made ready. NMI context; sample_nmi_running() and
+ * sample_nmi_done() lie in .noinstr.text.
  */
 bool sample_nmi_running(void);
 void sample_nmi_handle(unsigned cpu, const struct pt_regs *regs);

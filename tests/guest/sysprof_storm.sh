@@ -1,10 +1,10 @@
 #!/bin/sh
 # description: sysprof goes on and off while every CPU is busy, the function tracer is switched in an instance and the text changes: samples are whole, and nothing interrupts afterwards
-# requires: smp=4 irqchip=all timeout=300 soak progs="storm"
+# requires: smp=4 irqchip=all timeout=600 soak progs="storm"
 . /run/prelude
 test "$1" = 0 && ROUNDS=20 || ROUNDS=200
 tracing_reset
-echo 2048 > buffer_size_kb
+echo 64 > buffer_size_kb
 
 # nmis: how many each CPU has served
 nmis() {

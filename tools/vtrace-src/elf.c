@@ -65,8 +65,9 @@ static void add_functions(struct program *p, const char *image, size_t size, con
 		const Elf64_Sym *s = &symbols[i];
 
 		if (ELF64_ST_TYPE(s->st_info) == STT_FUNC && s->st_shndx && s->st_name < texts->sh_size)
-			p->functions[p->count++] = (struct function){s->st_value, s->st_value + (s->st_size ? s->st_size : 1),
-								     intern(text + s->st_name, NULL)};
+			p->functions[p->count++] =
+				(struct function){s->st_value, s->st_value + (s->st_size ? s->st_size : 1),
+						  intern(text + s->st_name, NULL)};
 	}
 	qsort(p->functions, p->count, sizeof(*p->functions), by_address);
 }
@@ -82,8 +83,7 @@ void elf_add(const char *path)
 
 	if (fd < 0 || fstat(fd, &st))
 		die("%s cannot be read", path);
-	image = st.st_size < (off_t)sizeof(*head) ? MAP_FAILED :
-						    mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	image = st.st_size < (off_t)sizeof(*head) ? MAP_FAILED : mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	close(fd);
 	if (image == MAP_FAILED || memcmp(image, ELFMAG, SELFMAG) || image[EI_CLASS] != ELFCLASS64)
 		die("%s is no ELF file of 64 bits", path);

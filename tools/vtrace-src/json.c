@@ -98,7 +98,7 @@ static void chrome_finish(uint64_t first, uint64_t last)
 }
 
 const struct sink chrome_sink = {chrome_start,	 chrome_track,	chrome_begin, chrome_end,
-				 chrome_instant, chrome_finish, true,	   NULL};
+				 chrome_instant, chrome_finish, true,	      NULL};
 
 /* ---- speedscope: a profile for each track, one behind the other. So what comes in the order of time waits
  * in a file, in chunks of one track each that name the next. */

@@ -184,5 +184,5 @@ static void perfetto_instant(struct track *t, uint64_t ts, const char *name, con
 	put_event(ts);
 }
 
-const struct sink perfetto_sink = {
-	perfetto_start, perfetto_track, perfetto_begin, perfetto_end, perfetto_instant, NULL, true, NULL};
+const struct sink perfetto_sink = {perfetto_start,   perfetto_track, perfetto_begin, perfetto_end,
+				   perfetto_instant, NULL,	     true,	     NULL};

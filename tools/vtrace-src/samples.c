@@ -1,7 +1,7 @@
 /*
  * The tracer sysprof's samples: several records of a CPU, "identifier address frame/pid", from 0 (begin) over 1 (an
- * address of the kernel) and 2 (of the program) to 3 (end), innermost frame first. Other tracers make records of this type,
- * too; what is not between a beginning and an end is none of a sample.
+ * address of the kernel) and 2 (of the program) to 3 (end), innermost frame first. The option sched-tree makes records
+ * of this type, too; what is not between a beginning and an end is none of a sample.
  */
 #include "vtrace.h"
 

@@ -98,9 +98,9 @@ static const struct pt_regs *program_regs(const struct pt_regs *regs)
 }
 
 /*
- * The program's frames, from `depth` on, by its frame pointers; what is not mapped ends the walk. trace_user_stack() says
- * why the reads are safe, and entry.S of x86_64 why they are so in an NMI. Each frame lies above the one before, so the
- * walk ends. How deep the stack is then.
+ * The program's frames, from `depth` on, by its frame pointers; what is not mapped ends the walk. trace_user_stack()
+ * says why the reads are safe, and entry.S of x86_64 why they are so in an NMI. Each frame lies above the one before,
+ * so the walk ends. How deep the stack is then.
  */
 static unsigned record_user(const struct sample *s, const struct pt_regs *regs, unsigned depth)
 {

@@ -145,9 +145,8 @@ static const struct operation {
 	const char *name;
 	void (*loop)(long n);
 } operations[] = {
-	{"getpid", getpid_loop}, {"pipe", pipe_loop}, {"wakeup", wakeup_loop},
-	{"yield", yield_loop},	 {"open", open_loop}, {"fork", fork_loop},
-	{"spin", spin_loop},
+	{"getpid", getpid_loop}, {"pipe", pipe_loop}, {"wakeup", wakeup_loop}, {"yield", yield_loop},
+	{"open", open_loop},	 {"fork", fork_loop}, {"spin", spin_loop},
 };
 
 /*
