@@ -30,7 +30,7 @@ class A64Log:
 
     LINE = re.compile(
         BEGUN + r"|\.\.\.with ESR 0x(?P<kind>[0-9a-f]+)/|\.\.\.with ELR 0x(?P<back>[0-9a-f]+)"
-        r"|\.\.\.to EL1 PC 0x(?P<to>[0-9a-f]+)|(?P<begin>Taking exception)"
+        r"|\.\.\.to EL1 PC 0x(?P<to>[0-9a-f]+)|(?P<begin>Taking exception \d+ \[(?P<name>.*)\])"
     )
     DEBUG = (0x31, 0x33, 0x35)  # classes: breakpoint, step, watchpoint of the kernel
     STEP = 0x33
@@ -56,14 +56,14 @@ class A64Log:
     def tokens(self, path):
         """Addresses of instructions, and exceptions."""
         with open(path, encoding="ascii", errors="replace") as file:
-            kind = back = 0
+            kind, back, interrupt = 0, 0, False
             for match in filter(None, map(self.LINE.match, file)):
                 if match["pc"]:
                     yield int(match["pc"], 16)
                 elif match["begin"]:
-                    kind = 0
+                    interrupt = match["name"] == "IRQ"
                 elif match["kind"]:
-                    kind = int(match["kind"], 16)
+                    kind = 0 if interrupt else int(match["kind"], 16)  # an interrupt leaves ESR as it was
                 elif match["back"]:
                     back = int(match["back"], 16)
                 else:
