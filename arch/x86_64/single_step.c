@@ -78,8 +78,8 @@ static notrace void tell(struct stepping *s, struct pt_regs *regs, u64 from, u64
 }
 
 /*
- * The first step of an interrupt or exception: at rsp there is what the CPU has pushed. When the exception came in place
- * of a step, the instruction before has been executed all the same.
+ * The first step of an interrupt or exception: at rsp there is what the CPU has pushed. When the exception came in
+ * place of a step, the instruction before has been executed all the same.
  */
 static notrace void exception_entered(struct stepping *s, struct pt_regs *regs)
 {

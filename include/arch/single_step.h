@@ -2,8 +2,8 @@
  * Stepping through kernel code (arch/<machine>/single_step.c): after each instruction that this CPU executes in the
  * kernel, a function is called. aarch64 has software step for it (MDSCR_EL1.SS), x86_64 the trap flag (RFLAGS.TF).
  *
- * Stepping belongs to the CPU and not to a task: it goes on through switches of tasks, interrupts, exceptions and system
- * calls, and pauses while a program runs and while the CPU sleeps. What cannot be stepped:
+ * Stepping belongs to the CPU and not to a task: it goes on through switches of tasks, interrupts, exceptions and
+ * system calls, and pauses while a program runs and while the CPU sleeps. What cannot be stepped:
  *
  *			aarch64					x86_64
  *	not seen	what runs with debug exceptions		what runs in #DB, NMI, #MC, #DF; in .noinstr.text;
@@ -30,8 +30,8 @@ struct pt_regs;
  * through a bad pointer comes here before its fault.
  *
  * Context: debug exception, interrupts off, preemption off, in the middle of anything: any lock may be held by the
- * interrupted code. Nothing here is stepped, nor reported by a breakpoint. Not traced, no lock, no fault. False: enough,
- * this CPU is not stepped any more.
+ * interrupted code. Nothing here is stepped, nor reported by a breakpoint. Not traced, no lock, no fault. False:
+ * enough, this CPU is not stepped any more.
  */
 typedef bool (*single_step_fn)(struct pt_regs *regs, unsigned long from, unsigned long to);
 

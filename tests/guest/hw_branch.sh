@@ -74,6 +74,7 @@ for access in read write atomic cmpxchg; do
 	echo nop > current_tracer
 	same "40 times $access, stepped" 40 "$(grep ' ksym_target ' ksym_profile | tr -s ' ' | cut -d ' ' -f 4)"
 	echo 0 > ksym_trace_filter
+	echo 1 > $H/write # it is 0 now, what the last cmpxchg wants
 	echo ksym_target:-w- > ksym_trace_filter
 	echo hw-branch-tracer > current_tracer
 	echo 40 > $H/$access

@@ -5,7 +5,7 @@
  *	   0  panic_store+0x14/0x80	  <-  proc_sys_call+0x4c/0x60
  *
  * Linux had the lines from the CPU itself, from Intel's branch trace store. Here the CPU is stepped through
- * (<arch/single_step.h>), instruction by instruction, and each instruction that did not lead to the next one is a record.
+ * (<arch/single_step.h>), instruction by instruction, and each branch that was taken is a record.
  * That costs some hundred instructions for each one, so it has an end:
  *
  *	set_graph_function empty	each CPU, for hw_branch_window instructions from the selection of the tracer on
