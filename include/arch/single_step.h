@@ -14,7 +14,7 @@
  *	the handler	of PSTATE.D
  *
  * The debugger at QEMU's gdbstub steps outside of the guest and shares none of this. Hardware breakpoints
- * (<arch/hw_breakpoint.h>) are reported while the CPU is stepped, as without.
+ * (<arch/hw_breakpoint.h>) are reported while the CPU is stepped on aarch64; on x86_64 a CPU has one or the other.
  */
 #pragma once
 
@@ -37,7 +37,7 @@ typedef bool (*single_step_fn)(struct pt_regs *regs, unsigned long from, unsigne
 
 /*
  * Step this CPU from now on. Interrupts off, any kernel code but that of a debug exception or an NMI. 0, or -EBUSY:
- * it is stepped already.
+ * it is stepped already, or (x86_64) has breakpoints.
  */
 int arch_single_step_start(single_step_fn fn);
 /*
