@@ -1,9 +1,9 @@
 """QEMU's log of a run (`log exec,nochain,int` with `singlestep on`), and the taken branches that follow from it: what
 hw-branch-tracer must have recorded of the same run.
 
-The log has a line for each instruction that was begun, and one or more for each exception, with the address that will be
-gone back to. The debug exceptions of the tracer are in there, and all that it does in them: they are cut out. What the
-tracer says that it cannot see (docs/tracer-hw-branch.md) is passed over, and no more than that.
+The log has a line for each instruction that was begun, and one or more for each exception, with the address that will
+be gone back to. The debug exceptions of the tracer are in there, and all that it does in them: they are cut out. What
+the tracer says that it cannot see (docs/tracer-hw-branch.md) is passed over, and no more than that.
 """
 
 import re
@@ -30,7 +30,7 @@ class A64Log:
 
     LINE = re.compile(
         BEGUN + r"|\.\.\.with ESR 0x(?P<kind>[0-9a-f]+)/|\.\.\.with ELR 0x(?P<back>[0-9a-f]+)"
-        r"|\.\.\.to EL1 PC 0x(?P<to>[0-9a-f]+)|(?P<begin>Taking exception)"
+        r"|\.\.\.to EL1 PC 0x(?P<to>[0-9a-f]+)|(?P<begin>Taking exception \d+ \[(?P<name>.*)\])"
     )
     DEBUG = (0x31, 0x33, 0x35)  # classes: breakpoint, step, watchpoint of the kernel
     STEP = 0x33
@@ -56,14 +56,14 @@ class A64Log:
     def tokens(self, path):
         """Addresses of instructions, and exceptions."""
         with open(path, encoding="ascii", errors="replace") as file:
-            kind = back = 0
+            kind, back, interrupt = 0, 0, False
             for match in filter(None, map(self.LINE.match, file)):
                 if match["pc"]:
                     yield int(match["pc"], 16)
                 elif match["begin"]:
-                    kind = 0
+                    interrupt = match["name"] == "IRQ"
                 elif match["kind"]:
-                    kind = int(match["kind"], 16)
+                    kind = 0 if interrupt else int(match["kind"], 16)  # an interrupt leaves ESR as it was
                 elif match["back"]:
                     back = int(match["back"], 16)
                 else:
@@ -84,8 +84,8 @@ class A64Log:
         return word & 0x7C000000 == 0x14000000 or word & 0xFE000000 == 0xD6000000
 
     def came_to(self, at):
-        """`at` has been executed: where it was come to. Store-exclusive and MSR DAIFSet of PSTATE.D are done by the handler
-        of the step."""
+        """`at` has been executed: where it was come to. Store-exclusive and MSR DAIFSet of PSTATE.D are done by the
+        handler of the step."""
         back = at - 4
         return back if self.word(back) & 0xBFE00000 & 0x3FFFFFFF == 0x08000000 or back in self.masks else at
 

@@ -6,6 +6,7 @@ import os
 import socket
 import struct
 
+import pexpect
 from elftools.elf.elffile import ELFFile
 from vitrine_guest import ROOT, Guest
 
@@ -18,6 +19,8 @@ class MonitoredGuest(Guest):
         path = os.path.join(self.scratch, "qmp")
         arguments = [*settings.pop("qemu_args", ()), "-qmp", f"unix:{path},server=on,wait=off"]
         super().__init__(qemu_args=arguments, **settings)
+        while not os.path.exists(path):  # a guest that is not waited for (wait_prompt=False)
+            self.child.expect([".", pexpect.TIMEOUT], timeout=0.1)
         self.link = socket.socket(socket.AF_UNIX)
         self.link.connect(path)
         self.replies = self.link.makefile("rb")

@@ -156,9 +156,12 @@ notrace void debug_registers_clear(void)
 
 notrace void debug_switch(bool step, bool report)
 {
-	u64 mdscr = read_sysreg(mdscr_el1) & ~(u64)(MDSCR_SS | MDSCR_MDE);
+	u64 was = read_sysreg(mdscr_el1), mdscr = was & ~(u64)(MDSCR_SS | MDSCR_MDE);
 
-	write_sysreg(mdscr | MDSCR_KDE | (step ? MDSCR_SS : 0) | (report ? MDSCR_MDE : 0), mdscr_el1);
+	mdscr |= MDSCR_KDE | (step ? MDSCR_SS : 0) | (report ? MDSCR_MDE : 0);
+	if (mdscr == was)
+		return;
+	write_sysreg(mdscr, mdscr_el1);
 	isb();
 }
 

@@ -425,8 +425,8 @@ static notrace void step_through(struct stepping *s, struct pt_regs *regs)
 }
 
 /*
- * Steps still come while stepping ends (`ending`): then SS is cleared here. A kept breakpoint is a wait's when no exclusive loop is run as
- * a whole; it may also be passed by with SS set, when an interrupt has set that again before.
+ * Steps still come while stepping ends (`ending`): then SS is cleared here. A kept breakpoint is a wait's when no
+ * exclusive loop is run as a whole; it may also be met with SS set, when an interrupt has set that again before.
  */
 notrace bool single_step_end(struct pt_regs *regs, bool breakpoint)
 {

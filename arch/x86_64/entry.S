@@ -150,8 +150,8 @@
 	stub_table step_stubs, step_exception, step_interrupt, step_parked_irq
 
 /*
- * Of a CPU that is stepped (single_step.c). rsp: vector, error code or 0, rip, cs, rflags, ... TF comes into force behind
- * the instruction that follows POPF, so the first #DB is at the usual entry. Flags are free for use.
+ * Of a CPU that is stepped (single_step.c). rsp: vector, error code or 0, rip, cs, rflags, ... TF comes into force
+ * behind the instruction that follows POPF, so the first #DB is at the usual entry. Flags are free for use.
  */
 .macro set_tf
 	pushfq

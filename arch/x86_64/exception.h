@@ -41,7 +41,7 @@ const char *exception_name(u64 vector);
 /* Descriptor tables, TSS, IST stacks, SYSCALL MSRs of this CPU (desc.c); the boot CPU's from x86_boot(),
  * others' from secondary_cpu_init. */
 void cpu_desc_init(void);
-/* Have exceptions, interrupts and SYSCALL of this CPU enter by way of step_stubs (entry.S), or as usual. Interrupts off. */
+/* Exceptions, interrupts and SYSCALL of this CPU enter by step_stubs (entry.S), or as usual. Interrupts off. */
 void cpu_set_entries(bool stepped);
 /*
  * Is one of the bytes from `from` on in what #DB and NMI need before they can hold breakpoints back: their stacks, the

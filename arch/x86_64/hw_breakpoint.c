@@ -107,6 +107,7 @@ void arch_hw_breakpoints_load(void)
 
 		if (!bp)
 			continue;
+		arch_single_step_stop(); /* it is one or the other (single_step.c) */
 		write_address(n, bp->attr.bp_addr);
 		dr7 |= DR7_GLOBAL(n) | DR7_CONTROL(n, control_of(&bp->attr));
 	}

@@ -2,8 +2,8 @@
  * Stepping through kernel code (arch/<machine>/single_step.c): after each instruction that this CPU executes in the
  * kernel, a function is called. aarch64 has software step for it (MDSCR_EL1.SS), x86_64 the trap flag (RFLAGS.TF).
  *
- * Stepping belongs to the CPU and not to a task: it goes on through switches of tasks, interrupts, exceptions and system
- * calls, and pauses while a program runs and while the CPU sleeps. What cannot be stepped:
+ * Stepping belongs to the CPU and not to a task: it goes on through switches of tasks, interrupts, exceptions and
+ * system calls, and pauses while a program runs and while the CPU sleeps. What cannot be stepped:
  *
  *			aarch64					x86_64
  *	not seen	what runs with debug exceptions		what runs in #DB, NMI, #MC, #DF; in .noinstr.text;
@@ -14,7 +14,7 @@
  *	the handler	of PSTATE.D
  *
  * The debugger at QEMU's gdbstub steps outside of the guest and shares none of this. Hardware breakpoints
- * (<arch/hw_breakpoint.h>) are reported while the CPU is stepped, as without.
+ * (<arch/hw_breakpoint.h>) are reported while the CPU is stepped on aarch64; on x86_64 a CPU has one or the other.
  */
 #pragma once
 
@@ -30,14 +30,14 @@ struct pt_regs;
  * through a bad pointer comes here before its fault.
  *
  * Context: debug exception, interrupts off, preemption off, in the middle of anything: any lock may be held by the
- * interrupted code. Nothing here is stepped, nor reported by a breakpoint. Not traced, no lock, no fault. False: enough,
- * this CPU is not stepped any more.
+ * interrupted code. Nothing here is stepped, nor reported by a breakpoint. Not traced, no lock, no fault. False:
+ * enough, this CPU is not stepped any more.
  */
 typedef bool (*single_step_fn)(struct pt_regs *regs, unsigned long from, unsigned long to);
 
 /*
  * Step this CPU from now on. Interrupts off, any kernel code but that of a debug exception or an NMI. 0, or -EBUSY:
- * it is stepped already.
+ * it is stepped already, or (x86_64) has breakpoints.
  */
 int arch_single_step_start(single_step_fn fn);
 /*

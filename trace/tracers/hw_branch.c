@@ -5,9 +5,15 @@
  *	   0  panic_store+0x14/0x80	  <-  proc_sys_call+0x4c/0x60
  *
  * Linux had the lines from the CPU itself, from Intel's branch trace store. Here the CPU is stepped through
- * (<arch/single_step.h>), instruction by instruction, and each instruction that did not lead to the next one is a record.
- * That costs some hundred instructions for each one, so it has an end: each CPU is stepped for hw_branch_window
- * instructions from the selection of the tracer on.
+ * (<arch/single_step.h>), instruction by instruction, and each branch that was taken is a record.
+ * That costs some hundred instructions for each one, so it has an end:
+ *
+ *	set_graph_function empty	each CPU, for hw_branch_window instructions from the selection of the tracer on
+ *	functions in it			each call of one of these, from its first instruction behind the hook to its
+ *					return, for at most so many instructions
+ *
+ * Such a section follows its task: while that is off the CPU nothing is stepped, and it goes on where the task does, on
+ * whichever CPU. Interrupts on top of the task belong to it. What the set holds at the selection counts.
  *
  * The records go to the array's buffer, so what Linux's fixed ring of 8 KiB a CPU kept is here what buffer_size_kb
  * has room for: the last branches of each CPU.
@@ -18,20 +24,40 @@
 #include <kernel/percpu.h>
 #include <lib/errno.h>
 #include <lib/string.h>
+#include <sched/sched.h>
+#include <trace/events/sched.h>
+#include <trace/fgraph.h>
 
 #include "core/record.h"
+#include "ftrace/internal.h"
 #include "output/iter.h"
 #include "tracefs/refused.h"
 #include "tracefs/tracefs.h"
+#include "graph/graph.h"
 
 /* Where records go. Set before the first CPU is stepped, and cleared after the last one. [trace_types_lock] */
 static struct trace_array *hw_branch_array;
 /* Instructions for each CPU; 0: no end. For the next selection. [trace_types_lock] */
 static unsigned long hw_branch_window = 1000000;
 
-/* Instructions that are left of a CPU's window. [its CPU] */
+/*
+ * A call of a function of set_graph_function. `task` is taken by compare and exchange, and given back by a store; the
+ * rest belongs to the task, or the CPU that switches to or from it.
+ */
+struct section {
+	struct task_struct *task; /* whose call it is; NULL: free. [a] */
+	unsigned long ip, ret;	  /* the function's site; where it will return to */
+	unsigned long slot;	  /* address of the word that holds `ret`: the stack pointer is above it afterwards */
+	unsigned long left;	  /* instructions; 0: no end */
+	bool inside;		  /* the hook has returned to the function */
+};
+#define NR_SECTIONS 64 /* tasks in one at a time; a call by one more is not traced */
+static struct section sections[NR_SECTIONS];
+
+/* [its CPU] */
 struct hw_branch_cpu {
-	unsigned long left;
+	struct section *section; /* that is under way; NULL: none */
+	unsigned long left;	 /* without sections: instructions of this CPU's window */
 };
 static DEFINE_PER_CPU(struct hw_branch_cpu, hw_branch_cpu);
 
@@ -57,15 +83,146 @@ static void record_branch(struct trace_array *tr, const struct pt_regs *regs, u6
 	ring_buffer_commit(buffer);
 }
 
+/* The section is over, for whichever reason. Its memory is another call's from now on. */
+static void free_section(struct hw_branch_cpu *here, struct section *section)
+{
+	here->section = NULL;
+	smp_store_release(&section->task, NULL);
+}
+
+/*
+ * A step of a section. The hook's own code, from its start to its return to the function, is passed over. A branch to
+ * the return address, or to the handler that stands there while returns are traced, is the end when the word that held
+ * it is no longer on the stack: else it is an inner call of the same function that returns.
+ */
+static bool section_step(struct hw_branch_cpu *here, struct section *section, const struct pt_regs *regs,
+			 unsigned long from, unsigned long to)
+{
+	bool returns = from && (to == section->ret || to == RETURN_TO_HANDLER_ADDR) &&
+		       kernel_stack_pointer(regs) > section->slot && current == section->task;
+
+	if (!section->inside) {
+		section->inside = from && to > section->ip && to <= section->ip + 2 * sizeof(u32);
+		return true;
+	}
+	if (from)
+		record_branch(hw_branch_array, regs, from, to);
+	if (!returns && (!section->left || --section->left))
+		return true;
+	free_section(here, section);
+	return false;
+}
+
 /* An instruction of this CPU has been executed. Debug exception context. False: the window ends. */
 static bool hw_branch_step(struct pt_regs *regs, unsigned long from, unsigned long to)
 {
 	struct hw_branch_cpu *here = this_cpu_ptr(&hw_branch_cpu);
 
+	if (here->section)
+		return section_step(here, here->section, regs, from, to);
 	if (from)
 		record_branch(hw_branch_array, regs, from, to);
 	return !here->left || --here->left;
 }
+
+/* ---- Sections */
+
+static struct section *take_section(struct task_struct *task)
+{
+	for (unsigned i = 0; i < NR_SECTIONS; i++) {
+		struct task_struct *none = NULL;
+
+		if (__atomic_compare_exchange_n(&sections[i].task, &none, task, false, __ATOMIC_ACQUIRE,
+						__ATOMIC_RELAXED))
+			return &sections[i];
+	}
+	return NULL;
+}
+
+/* A function of the set is entered. Preemption off; not called again from within. A call in a section belongs to it. */
+static void section_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	struct hw_branch_cpu *here = this_cpu_ptr(&hw_branch_cpu);
+	struct section *section;
+	unsigned long flags;
+
+	raw_local_irq_save(flags);
+	section = here->section ? NULL : take_section(current);
+	if (section) {
+		section->ip = ip;
+		section->ret = parent_ip;
+		section->slot = (unsigned long)ftrace_regs_return_slot(fregs);
+		section->left = READ_ONCE(hw_branch_window);
+		section->inside = false;
+		here->section = section;
+		arch_single_step_start(hw_branch_step);
+	}
+	raw_local_irq_restore(flags);
+}
+static struct ftrace_ops section_ops = {.func = section_enter, .name = "hw-branch-tracer"};
+
+/*
+ * A section pauses when its task goes, and goes on when it comes, here or on another CPU: what that one reads was
+ * written under the lock of the runqueue. A task that dies in its section has left it. Interrupts off.
+ */
+static void section_switch(void *data, bool preempt, struct task_struct *prev, struct task_struct *next,
+			   unsigned prev_state)
+{
+	struct hw_branch_cpu *here = this_cpu_ptr(&hw_branch_cpu);
+	struct section *section = here->section;
+
+	if (section) {
+		arch_single_step_stop();
+		here->section = NULL;
+		if (prev_state & TASK_DEAD)
+			free_section(here, section);
+	}
+	for (unsigned i = 0; i < NR_SECTIONS && !here->section; i++) {
+		if (READ_ONCE(sections[i].task) != next)
+			continue;
+		here->section = &sections[i];
+		arch_single_step_start(hw_branch_step);
+	}
+}
+static const struct tracepoint_probe section_probes[] = {{&__tracepoint_sched_switch, (void *)section_switch}};
+
+/* The filter becomes what set_graph_function holds now. 0, -ENOMEM. */
+static int copy_graph_functions(void)
+{
+	struct ftrace_set set;
+	int err;
+
+	mutex_lock(&ftrace_lock);
+	ftrace_set_refresh(&graph_functions.set);
+	err = ftrace_set_copy(&set, &graph_functions.set);
+	if (!err)
+		err = ftrace_ops_replace_set(&section_ops, &section_ops.filter, &set);
+	mutex_unlock(&ftrace_lock);
+	if (!err)
+		ftrace_set_clear(&set);
+	return err;
+}
+
+/* 0 or -errno, and then nothing is registered. */
+static int sections_begin(void)
+{
+	int err = copy_graph_functions();
+
+	if (err)
+		return err;
+	err = tracepoint_probes_register(section_probes, ARRAY_SIZE(section_probes), NULL);
+	if (err)
+		goto free_filter;
+	err = register_ftrace_function(&section_ops);
+	if (!err)
+		return 0;
+	tracepoint_probes_unregister(section_probes, ARRAY_SIZE(section_probes), NULL);
+free_filter:
+	ftrace_free_filter(&section_ops);
+	return err;
+}
+
+/* ---- Begin and end */
 
 /* Interrupts off. */
 static void begin_on_cpu(void *unused)
@@ -77,13 +234,16 @@ static void begin_on_cpu(void *unused)
 static void end_on_cpu(void *unused)
 {
 	arch_single_step_stop();
+	this_cpu(hw_branch_cpu).section = NULL;
 }
 
-/* 0. The buffer begins empty, as with Linux's. */
+/* 0 or -errno. The buffer begins empty, as with Linux's. [trace_types_lock] */
 static int hw_branch_init(struct trace_array *tr)
 {
 	tracing_reset(tr, RING_BUFFER_ALL_CPUS);
 	hw_branch_array = tr;
+	if (graph_functions.hash)
+		return sections_begin();
 	on_each_cpu(begin_on_cpu, NULL, true);
 	return 0;
 }
@@ -91,7 +251,13 @@ static int hw_branch_init(struct trace_array *tr)
 /* No CPU is stepped when this returns, so no record comes later. */
 static void hw_branch_reset(struct trace_array *tr)
 {
+	if (section_ops.flags & FTRACE_OPS_FL_ENABLED) {
+		unregister_ftrace_function(&section_ops);
+		tracepoint_probes_unregister(section_probes, ARRAY_SIZE(section_probes), NULL);
+		ftrace_free_filter(&section_ops);
+	}
 	on_each_cpu(end_on_cpu, NULL, true);
+	memset(sections, 0, sizeof(sections));
 	hw_branch_array = NULL;
 }
 
@@ -127,7 +293,7 @@ static int hw_branch_window_store(char *text, void *data)
 TRACEFS_TEXT_FILE(hw_branch_window, "hw_branch_window", 0644, TRACEFS_TOP, hw_branch_window_show,
 		  hw_branch_window_store);
 TRACEFS_TAKES(hw_branch_window, "hw_branch_window",
-	      "for how many instructions hw-branch-tracer steps each CPU from its selection on; 0: no end");
+	      "the number of instructions that hw-branch-tracer steps each CPU, or each section, for; 0: no end");
 
 static void hw_branch_header(struct seq_file *s, struct trace_iterator *iter)
 {
