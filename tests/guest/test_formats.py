@@ -25,6 +25,7 @@ TRACERS = [
     "preemptirqsoff",
     "preemptoff",
     "sched_switch",
+    "timerlat",
     "wakeup",
     "wakeup_dl",
     "wakeup_rt",
