@@ -28,6 +28,7 @@ TRACERS = [
     "preemptoff",
     "sched_switch",
     "sysprof",
+    "timerlat",
     "wakeup",
     "wakeup_dl",
     "wakeup_rt",

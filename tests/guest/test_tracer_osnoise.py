@@ -10,7 +10,7 @@ FORMATS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "formats")
 PLANTED_US, PLANTED = 300, 10  # every 10 ms
 RUNTIME_US = 400_000
 KINDS = {"irq": "irq_noise", "softirq": "softirq_noise", "thread": "thread_noise"}
-# What an interruption takes besides what its event tells: the way into the kernel and out of it, the switch, the events.
+# What an interruption takes besides what its event tells: the way into the kernel and out, the switch, the events.
 AROUND_NS = 6000
 
 SCRIPT = f"""cd /sys/kernel/tracing

@@ -34,9 +34,11 @@ static const char readme_text[] =
 	"  eval_map                    - values of names in texts of events; events/.../format shows them\n"
 	"  free_buffer                 - closing it gives the buffer's memory back\n"
 	"  function_profile_enabled    - 1 counts calls and their time, from 0 on, into trace_stat/function<cpu>\n"
+	"  hwlat_detector/             - the tracer hwlat: width us of each window us, mode\n"
 	"  latency_trace               - trace in the latency format, whatever trace_options says\n"
 	"  max_graph_depth             - function_graph: how deep calls are followed, 0 for all the way\n"
 	"  options/, trace_options     - what is recorded and how it is shown; write NAME or noNAME\n"
+	"  osnoise/                    - osnoise and timerlat: cpus, periods, what stops recording, options\n"
 	"  per_cpu/cpuN/               - trace, trace_pipe, snapshot, buffer_size_kb and stats of one CPU;\n"
 	"                                trace_pipe_raw: the records as bytes, for programs (events/.../format)\n"
 	"  printk_formats              - address and text of the kernel's own messages, for readers of raw records\n"
@@ -71,7 +73,8 @@ static const char readme_text[] =
 	"  tracing_max_latency         - us; the longest section so far, 0 to begin anew\n"
 	"  tracing_on                  - 0 stops recording only, the tracer goes on being called\n"
 	"  tracing_thresh              - us; not 0: every section as long is shown, not only the longest;\n"
-	"                                function_graph: only returns of calls that took as long\n"
+	"                                function_graph: only returns of calls that took as long;\n"
+	"                                hwlat, osnoise: gaps in the clock that count\n"
 	"  workqueue_profile_enabled   - 1 counts works of work queues, from 0 on, into trace_stat/workqueues\n";
 
 static ssize_t tracing_readme_read(struct file *file, char __user *buf, size_t n, loff_t *pos)

@@ -117,6 +117,11 @@ FTRACE_ENTRY(osnoise, osnoise_entry, TRACE_OSNOISE, 16,
 		      REC->max_sample, REC->hw_count, REC->nmi_count, REC->irq_count, REC->softirq_count,
 		      REC->thread_count))
 
+/* A period of timerlat: ns since its timer was to fire; context 0 the interrupt, 1 the thread, 2 back in the kernel. */
+FTRACE_ENTRY(timerlat, timerlat_entry, TRACE_TIMERLAT, 17,
+	     F_STRUCT(__field(unsigned int, seqnum) __field(int, context) __field(u64, timer_latency)),
+	     F_PRINTK("seq:%u\tcontext:%d\ttimer_latency:%llu\n", REC->seqnum, REC->context, REC->timer_latency))
+
 /* Of trace_marker_raw: a number that says which kind of data they are, and they. */
 FTRACE_ENTRY(raw_data, raw_data_entry, TRACE_RAW_DATA, 18,
 	     F_STRUCT(__field(unsigned int, id) __dynamic_array(char, buf)),

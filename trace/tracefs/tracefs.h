@@ -8,8 +8,8 @@ struct trace_array;
 
 /*
  * A control file: a text file and the directories that have it. Its path may lead through directories of its own
- * ("osnoise/cpus"). One struct beside the code that serves it, found through a linker table. inode->i_private is the trace array and the CPU that the file is about, a struct
- * trace_cpu_file.
+ * ("osnoise/cpus"). One struct beside the code that serves it, found through a linker table. inode->i_private is the
+ * trace array and the CPU that the file is about, a struct trace_cpu_file.
  */
 struct tracefs_file {
 	struct text_file file;

@@ -31,7 +31,8 @@ TRACE_EVENT(thread_noise,
 		__entry->duration = duration;
 	),
 	TP_printk("%8s:%d start %llu.%09u duration %llu ns", __entry->comm, __entry->pid,
-		__print_ns_to_secs(__entry->start), __print_ns_without_secs(__entry->start), __print_u64(__entry->duration))
+		__print_ns_to_secs(__entry->start), __print_ns_without_secs(__entry->start),
+		__print_u64(__entry->duration))
 );
 
 TRACE_DEFINE_ENUM(HI_SOFTIRQ);
@@ -58,7 +59,8 @@ TRACE_EVENT(softirq_noise,
 		__entry->duration = duration;
 	),
 	TP_printk("%8s:%d start %llu.%09u duration %llu ns", show_softirq_name(__entry->vector), __entry->vector,
-		__print_ns_to_secs(__entry->start), __print_ns_without_secs(__entry->start), __print_u64(__entry->duration))
+		__print_ns_to_secs(__entry->start), __print_ns_without_secs(__entry->start),
+		__print_u64(__entry->duration))
 );
 
 /* An interrupt was served: by a line's handler, for another CPU, or for a timer that has no line. */
@@ -78,7 +80,8 @@ TRACE_EVENT(irq_noise,
 		__entry->duration = duration;
 	),
 	TP_printk("%s:%d start %llu.%09u duration %llu ns", __get_str(desc), __entry->vector,
-		__print_ns_to_secs(__entry->start), __print_ns_without_secs(__entry->start), __print_u64(__entry->duration))
+		__print_ns_to_secs(__entry->start), __print_ns_without_secs(__entry->start),
+		__print_u64(__entry->duration))
 );
 
 /* An NMI was served. In it. */
@@ -94,7 +97,8 @@ TRACE_EVENT(nmi_noise,
 		__entry->duration = duration;
 	),
 	TP_printk("start %llu.%09u duration %llu ns",
-		__print_ns_to_secs(__entry->start), __print_ns_without_secs(__entry->start), __print_u64(__entry->duration))
+		__print_ns_to_secs(__entry->start), __print_ns_without_secs(__entry->start),
+		__print_u64(__entry->duration))
 );
 
 /* osnoise's thread was away for so long, with so many of the above meanwhile; 0: the machine itself was away. */
@@ -112,7 +116,8 @@ TRACE_EVENT(sample_threshold,
 		__entry->interference = interference;
 	),
 	TP_printk("start %llu.%09u duration %llu ns interference %llu",
-		__print_ns_to_secs(__entry->start), __print_ns_without_secs(__entry->start), __print_u64(__entry->duration),
+		__print_ns_to_secs(__entry->start), __print_ns_without_secs(__entry->start),
+		__print_u64(__entry->duration),
 		__print_u64(__entry->interference))
 );
 

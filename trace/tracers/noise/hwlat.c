@@ -256,9 +256,11 @@ static int hwlat_start_threads(struct trace_array *tr)
 	return ret;
 }
 
+/* Threads may run already: a trigger switches recording off without stopping the tracer, and tracing_on starts it. */
 static void hwlat_start(struct trace_array *tr)
 {
-	if (!hwlat_threads[0] && hwlat_start_threads(tr))
+	hwlat_stop_threads();
+	if (hwlat_start_threads(tr))
 		pr_err("hwlat_detector: cannot start the sampling threads\n");
 }
 

@@ -7,9 +7,9 @@
  *	softirq        |-------------------|
  *	irq                 |------|
  *
- * Each kind on a CPU has one window (struct noise_window). Where a window ends, its whole length goes to the next window
- * below that is open, as time that was not its own (`inner`). So each event tells net times, and their sum is the time
- * that was taken. /proc's accounting does the same with ticks; this does it with the clock.
+ * Each kind on a CPU has one window (struct noise_window). Where a window ends, its whole length goes to the next
+ * window below that is open, as time that was not its own (`inner`). So each event tells net times, and their sum is
+ * the time that was taken.
  *
  * Races. A window's fields are written by its own context and, for `inner`, by those that interrupt it. Who
  * interrupts puts `inner` right before it leaves, and counts itself in `interruptions` when it comes; so a context that
@@ -117,7 +117,7 @@ void noise_timer_fired(struct noise_cpu *here)
 	}
 }
 
-/* Do the events of threads and softirqs tell what delays somebody? Timerlat's thread waits for nothing before its timer. */
+/* Do events of threads and softirqs tell what delays somebody? Before its timer timerlat waits for nothing. */
 static bool delays_thread(const struct noise_cpu *here)
 {
 	return !noise_timerlat || here->timer_fired;
@@ -252,8 +252,8 @@ static const struct tracepoint_probe common_probes[] = {
 };
 
 /*
- * Interrupts without a line and without an ipi_entry, where the machine has such: x86_64's timer is one. How many of the
- * two places are used.
+ * Interrupts without a line and without an ipi_entry, where the machine has such: x86_64's timer is one. How many of
+ * the two places are used.
  */
 static unsigned vector_probes(struct tracepoint_probe probes[2])
 {
