@@ -65,6 +65,10 @@ static u64 bar_size_by_mask(const struct pci_dev *dev, unsigned at, u32 mask)
 	return bits & -bits;
 }
 
+/*
+ * A BAR tells its size only by what stays of a mask of ones that is written to it (PCI 3.0, 6.2.5.1). Meanwhile it
+ * would answer at a wrong address, so the device is kept from answering at all.
+ */
 void pci_size_regions(struct pci_dev *dev)
 {
 	u16 command = pci_read16(dev, PCI_COMMAND);

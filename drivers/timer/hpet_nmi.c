@@ -122,6 +122,11 @@ static void prepare(void *regs, unsigned timer, u64 period_ns)
 	sample_grid_start(&hpet_nmi.grid, look_at_counter(), period_ns * FS_PER_NS / period_fs);
 }
 
+/*
+ * The comparator is set up with its interrupt off, since until it has its first time it might match at once; the route
+ * through the I/O APIC must stand before that, too. All that the handler reads is stored before the state says ON.
+ * Returns 0 or -ENODEV: no HPET, no comparator that can be routed there, or no free input.
+ */
 static int hpet_nmi_start(u64 period_ns)
 {
 	void *regs = hpet_registers();

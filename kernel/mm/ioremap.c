@@ -138,6 +138,10 @@ static void kmmio_watch_all(const struct kmmio_watcher *watcher)
 	}
 }
 
+/*
+ * All aliases are made before the first page is hidden: a fault has no way to allocate one. When memory is short,
+ * those that were made go again, and nothing has changed.
+ */
 int kmmio_watch(const struct kmmio_watcher *watcher)
 {
 	int err = 0;
@@ -231,6 +235,10 @@ static struct kmmio_map *kmmio_unlink(unsigned long start)
 	return map;
 }
 
+/*
+ * A fault on the mapping may be under way on another CPU, a late one of the access before; the memory goes when none
+ * can have a hand on it (kmmio_wait_for_faults).
+ */
 void iounmap(void *addr)
 {
 	struct kmmio_map *map;

@@ -1,6 +1,7 @@
 /* Changing how a task is scheduled: policy, priority, nice; and giving up the CPU. */
 #include "sched.h"
 
+#include <kernel/export.h>
 #include <lib/string.h>
 
 static bool rt_policy(int policy)
@@ -221,20 +222,24 @@ void set_user_nice(struct task_struct *p, long nice)
 }
 EXPORT_SYMBOL(set_user_nice);
 
+/* Kernel threads run what they were made for: they are in order by construction, so a refusal is a bug of the caller. */
+void sched_set_fifo_priority(struct task_struct *p, unsigned priority)
+{
+	struct sched_params sp = {.policy = SCHED_FIFO, .rt_priority = priority, .keep = SCHED_KEEP_NICE};
+
+	WARN_ON(__sched_setscheduler(p, &sp));
+}
+
 /* In the middle of the real-time priorities: who needs another order among such tasks leaves it to an administrator. */
 void sched_set_fifo(struct task_struct *p)
 {
-	struct sched_params sp = {.policy = SCHED_FIFO, .rt_priority = MAX_RT_PRIO / 2, .keep = SCHED_KEEP_NICE};
-
-	WARN_ON(__sched_setscheduler(p, &sp));
+	sched_set_fifo_priority(p, MAX_RT_PRIO / 2);
 }
 EXPORT_SYMBOL(sched_set_fifo);
 
 void sched_set_fifo_low(struct task_struct *p)
 {
-	struct sched_params sp = {.policy = SCHED_FIFO, .rt_priority = 1, .keep = SCHED_KEEP_NICE};
-
-	WARN_ON(__sched_setscheduler(p, &sp));
+	sched_set_fifo_priority(p, 1);
 }
 EXPORT_SYMBOL(sched_set_fifo_low);
 

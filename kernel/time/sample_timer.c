@@ -93,6 +93,10 @@ static int start_sampling(void)
 }
 core_initcall(start_sampling);
 
+/*
+ * First the source, so that nothing new begins; then the function, when no CPU can still be on its way to it. A timer
+ * that is cancelled has returned, and an NMI that is being served is waited for.
+ */
 void sample_timer_stop(void)
 {
 	unsigned cpu;

@@ -202,7 +202,7 @@ static int timerlat_main(void *unused)
 	struct timerlat t = {.cpu = smp_processor_id()};
 	u64 latency;
 
-	sched_set_fifo(current, TIMERLAT_PRIORITY);
+	sched_set_fifo_priority(current, TIMERLAT_PRIORITY);
 	timerlat_setup(&t);
 	timerlat_begin(&t);
 	while (timerlat_wait(&t)) {
