@@ -13,6 +13,8 @@ from vitrine_guest import ROOT, Guest
 class MonitoredGuest(Guest):
     """A guest with a QMP socket in the folder `scratch`."""
 
+    link = None  # until the guest is at its prompt
+
     def __init__(self, scratch, **settings):
         self.scratch = str(scratch)
         path = os.path.join(self.scratch, "qmp")
@@ -51,7 +53,8 @@ class MonitoredGuest(Guest):
 
     def close(self):
         super().close()
-        self.link.close()
+        if self.link:
+            self.link.close()
 
 
 class A64:
@@ -103,8 +106,9 @@ class X64:
 class Kernel:
     """The kernel as it was built: symbols, text, tables; how its instructions look; and where QEMU puts it."""
 
-    def __init__(self, arch):
-        self.arch, build = arch, os.path.join(ROOT, "build", arch)
+    def __init__(self, arch, build=None):
+        """build: the folder of the build, where it is another than this tree's."""
+        self.arch, build = arch, build or os.path.join(ROOT, "build", arch)
         with open(os.path.join(build, "vmlinux"), "rb") as file:
             elf = ELFFile(file)
             self.code = {"EM_AARCH64": A64, "EM_X86_64": X64}[elf["e_machine"]]
