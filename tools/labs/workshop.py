@@ -5,9 +5,11 @@ what the grader brings (labs/NN-name/plant). Nothing else of a student's tree co
 and only files that differ are written, so that `make` builds what has changed.
 """
 
+import fcntl
 import os
 import shutil
 import subprocess
+import sys
 import tarfile
 import tempfile
 
@@ -81,6 +83,12 @@ class Workshop:
         self.root, self.top = root, os.path.join(root, "build", "labs", name)
         self.log = self.top + ".log"
         os.makedirs(os.path.dirname(self.top), exist_ok=True)
+        self._lock = open(self.top + ".lock", "w", encoding="ascii")  # for as long as this object lives
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print(f"lab: waiting for another run to leave {os.path.relpath(self.top)}", file=sys.stderr)
+            fcntl.flock(self._lock, fcntl.LOCK_EX)
 
     def _fill(self, source):
         """As the tree at `source`. A first copy takes what is built there, and the times that make goes by."""
