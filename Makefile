@@ -71,7 +71,7 @@ else
 inner = +$(Q)$(MAKE) $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc)) ARCH=$(1)
 
 help:
-	@sed -n 's/^#: \{0,1\}//p' $(firstword $(MAKEFILE_LIST)) mk/qemu.mk mk/tests.mk
+	@sed -n 's/^#: \{0,1\}//p' $(firstword $(MAKEFILE_LIST)) mk/qemu.mk mk/tests.mk mk/labs.mk
 
 #: Vitrine: a teaching kernel that traces itself.
 #:
@@ -89,7 +89,7 @@ help:
 deps:
 	$(Q)tools/deps.sh all
 
-deps-build deps-run deps-iso deps-test deps-lint:
+deps-build deps-run deps-iso deps-test deps-labs deps-lint:
 	$(Q)tools/deps.sh $(@:deps-%=%)
 
 $(MACHINES): deps-build
@@ -112,8 +112,8 @@ compile_commands.json: FORCE deps-build
 clean:
 	$(Q)rm -rf build compile_commands.json
 
-.PHONY: help deps deps-build deps-run deps-iso deps-test deps-lint $(MACHINES) all busybox iso clean
-include mk/qemu.mk mk/tests.mk
+.PHONY: help deps deps-build deps-run deps-iso deps-test deps-labs deps-lint $(MACHINES) all busybox iso clean
+include mk/qemu.mk mk/tests.mk mk/labs.mk
 
 endif
 

@@ -14,6 +14,8 @@ from vitrine_guest import ROOT, Guest
 class MonitoredGuest(Guest):
     """A guest with a QMP socket in the folder `scratch`."""
 
+    link = None  # until the guest is at its prompt
+
     def __init__(self, scratch, **settings):
         self.scratch = str(scratch)
         path = os.path.join(self.scratch, "qmp")
@@ -54,7 +56,8 @@ class MonitoredGuest(Guest):
 
     def close(self):
         super().close()
-        self.link.close()
+        if self.link:
+            self.link.close()
 
 
 class A64:
@@ -106,8 +109,9 @@ class X64:
 class Kernel:
     """The kernel as it was built: symbols, text, tables; how its instructions look; and where QEMU puts it."""
 
-    def __init__(self, arch):
-        self.arch, build = arch, os.path.join(ROOT, "build", arch)
+    def __init__(self, arch, build=None):
+        """build: the folder of the build, where it is another than this tree's."""
+        self.arch, build = arch, build or os.path.join(ROOT, "build", arch)
         self.path = os.path.join(build, "vmlinux")
         with open(self.path, "rb") as file:
             elf = ELFFile(file)

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Look for what a job needs on this machine; install what is missing with apt, or name it in one line.
 #
-# usage: tools/deps.sh [all | build | run | iso | test | lint]...
+# usage: tools/deps.sh [all | build | run | iso | test | labs | lint]...
 #
 # A line of the table: the job it is for, what must be there, the Debian package that has it. "What" is a command, an
 # absolute path, or py:MODULE for a module of /usr/bin/python3; with | between alternatives. When all of a job's
@@ -42,6 +42,12 @@ test   qemu-aarch64|qemu-aarch64-static  qemu-user
 test   qemu-x86_64|qemu-x86_64-static  qemu-user
 test   /usr/share/ovmf/OVMF.fd        ovmf
 test   /usr/aarch64-linux-gnu/lib/libc.a|/usr/lib/aarch64-linux-gnu/libc.a  libc6-dev-arm64-cross
+labs   ctags                          universal-ctags
+labs   py:markdown                    python3-markdown
+labs   py:tomllib|py:tomli            python3-tomli
+labs   rsync                          rsync
+labs   patch                          patch
+labs   git                            git
 lint   clang-format                   clang-format
 lint   clang-tidy                     clang-tidy
 lint   black                          black
@@ -90,11 +96,11 @@ look() {
 }
 
 jobs=${*:-all}
-[ "$jobs" = all ] && jobs='build run iso test lint'
+[ "$jobs" = all ] && jobs='build run iso test labs lint'
 for job in $jobs; do
 	case $job in
-	build|run|iso|test|lint) ;;
-	*) echo "deps: no job '$job': all, build, run, iso, test or lint" >&2; exit 2 ;;
+	build|run|iso|test|labs|lint) ;;
+	*) echo "deps: no job '$job': all, build, run, iso, test, labs or lint" >&2; exit 2 ;;
 	esac
 done
 stamp=${DEPS_STAMP:-build/.deps}-${jobs// /-}

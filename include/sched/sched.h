@@ -63,7 +63,10 @@ void do_sched_yield(void);
 void sched_notify_resume(void); /* on the way to user space, for TIF_NOTIFY_RESUME: a deadline task's SIGXCPU */
 u64 sched_rr_interval_ns(struct task_struct *p); /* 0: runs as long as it likes (FIFO) */
 int task_nice(const struct task_struct *p);
-/* For threads of the kernel and of modules: nobody is asked. set_fifo: priority 50; low: 1; _priority: 1 to 99. Any context but nmi. */
+/*
+ * For threads of the kernel and of modules: no rights are asked for. set_fifo: priority 50; low: 1; _priority: 1 to 99.
+ * Any context but nmi.
+ */
 void set_user_nice(struct task_struct *p, long nice);
 void sched_set_fifo(struct task_struct *p);
 void sched_set_fifo_low(struct task_struct *p);

@@ -222,7 +222,7 @@ void set_user_nice(struct task_struct *p, long nice)
 }
 EXPORT_SYMBOL(set_user_nice);
 
-/* Kernel threads run what they were made for: they are in order by construction, so a refusal is a bug of the caller. */
+/* A kernel thread asks for what it was made for, so a refusal is a bug of the caller. */
 void sched_set_fifo_priority(struct task_struct *p, unsigned priority)
 {
 	struct sched_params sp = {.policy = SCHED_FIFO, .rt_priority = priority, .keep = SCHED_KEEP_NICE};

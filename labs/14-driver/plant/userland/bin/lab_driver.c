@@ -1,0 +1,116 @@
+/*
+ * lab_driver WHAT NUMBERS...: what lab driver is graded with. It prints lines `lab: ...` of bytes from /dev/hwrng, or of
+ * errors.
+ *
+ *	read SIZE...	one read(2) of each size: what it returned, and the bytes
+ *	many N SIZE	N processes, each of which reads 20 times SIZE bytes
+ *	nonblock SIZE	one read with O_NONBLOCK; then a pause of a second, and another one
+ *	bad SIZE	a read to an address that is not mapped, then a good one
+ *	wait		a child that reads, and is killed when a second has gone by: microseconds of CPU time that it has
+ *			used; 00: it was still waiting
+ *	cost SIZE	nanoseconds of CPU time of 10 reads of so many bytes; their sum
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <vt.h>
+
+#define MOST 8192
+
+static int fd;
+static unsigned char bytes[MOST];
+
+static void open_it(int flags)
+{
+	fd = open("/dev/hwrng", O_RDONLY | flags);
+	if (fd < 0)
+		vt_die(1, "/dev/hwrng: %s", strerror(errno));
+}
+
+/* One line in one write, so that lines of several processes do not mix. */
+static void show(long got)
+{
+	static char line[2 * MOST + 64];
+	int n = got < 0 ? sprintf(line, "lab: %d", -errno) : sprintf(line, "lab: %ld ", got);
+
+	for (long i = 0; i < got; i++)
+		n += sprintf(line + n, "%02x", bytes[i]);
+	line[n++] = '\n';
+	write(1, line, n);
+}
+
+static void many(long n, long size)
+{
+	for (long i = 0; i < n; i++) {
+		if (!fork()) {
+			for (int j = 0; j < 20; j++)
+				show(read(fd, bytes, size));
+			_exit(0);
+		}
+	}
+	while (wait(NULL) > 0)
+		;
+}
+
+static void wait_for_it(void)
+{
+	struct rusage usage;
+	pid_t child = fork();
+	int status;
+
+	if (!child) {
+		read(fd, bytes, MOST);
+		_exit(0);
+	}
+	sleep(1);
+	kill(child, SIGTERM);
+	wait(&status);
+	getrusage(RUSAGE_CHILDREN, &usage);
+	printf("lab: %ld %s\n",
+	       (long)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 + usage.ru_utime.tv_usec +
+		       usage.ru_stime.tv_usec,
+	       WIFSIGNALED(status) ? "00" : "01");
+}
+
+static void cost(long size)
+{
+	struct timespec a, b;
+	long sum = 0;
+
+	read(fd, bytes, size);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
+	for (int i = 0; i < 10; i++)
+		sum += read(fd, bytes, size);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
+	printf("lab: %ld\nlab: %ld\n", (b.tv_sec - a.tv_sec) * 1000000000L + b.tv_nsec - a.tv_nsec, sum);
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+	long first = argc > 2 ? vt_number_or_die(1, argv[2], 0, MOST) : 0;
+
+	open_it(strcmp(what, "nonblock") ? 0 : O_NONBLOCK);
+	if (!strcmp(what, "read")) {
+		for (int i = 2; i < argc; i++)
+			show(read(fd, bytes, vt_number_or_die(1, argv[i], 0, MOST)));
+	} else if (!strcmp(what, "many") && argc > 3) {
+		many(first, vt_number_or_die(1, argv[3], 0, MOST));
+	} else if (!strcmp(what, "nonblock")) {
+		show(read(fd, bytes, first));
+		sleep(1);
+		show(read(fd, bytes, first));
+	} else if (!strcmp(what, "bad")) {
+		show(read(fd, (void *)8, first));
+		show(read(fd, bytes, first));
+	} else if (!strcmp(what, "wait")) {
+		wait_for_it();
+	} else if (!strcmp(what, "cost")) {
+		cost(first);
+	} else {
+		vt_die(2, "lab_driver: what is '%s'?", what);
+	}
+	return vt_finish(0);
+}

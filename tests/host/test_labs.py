@@ -1,0 +1,266 @@
+"""The labs (tools/lab, labs/): that each fits this tree, and what a student and an instructor do with them. What needs a
+build and a guest is in tests/guest/test_labs.py."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "tools", "labs"))
+
+import course  # noqa: E402
+import cutting  # noqa: E402
+import grading  # noqa: E402
+from catalogue import Lab, LabError, all_labs, find  # noqa: E402
+from workshop import MARK, Patch, sources_of  # noqa: E402
+
+LABS = all_labs()
+NAMES = [lab.name for lab in LABS]
+
+
+def tree(folder):
+    """A copy of the tree's sources."""
+    subprocess.run(["rsync", "-a", *sources_of(ROOT), f"{ROOT}/", f"{folder}/"], check=True)
+    return str(folder)
+
+
+def repository(folder):
+    """The same as a repository of one commit."""
+    top = tree(folder)
+    for words in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "all"]):
+        subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@localhost", *words], cwd=top, check=True)
+    return top
+
+
+def lab(top, *words, status=0):
+    """tools/lab of the tree at `top`: what it printed."""
+    done = subprocess.run(
+        [os.path.join(top, "tools/lab"), *words], cwd=top, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == status, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def write(top, name, text):
+    with open(os.path.join(top, name), "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def read(top, name):
+    with open(os.path.join(top, name), encoding="utf-8") as file:
+        return file.read()
+
+
+# ---- Each lab
+
+
+@pytest.mark.parametrize("one", LABS, ids=NAMES)
+def test_a_lab_is_whole(one):
+    """Its pages are there, points are round, and there are four wrong solutions or more, each with what it loses."""
+    for name in ("handout.md", "instructor.md", "hints.gdb"):
+        assert os.path.exists(os.path.join(one.folder, name)), name
+    assert one.points == 100
+    assert {check.level for check in one.checks} == {"core", "complete", "challenge"}
+    assert all(check.by_hand for check in one.checks)
+    assert len(one.wrong) >= 4
+    said = read(one.folder, "instructor.md")
+    assert all(f"`{wrong.name}`" in said for wrong in one.wrong)
+    for wrong in one.wrong:
+        row = next(line for line in said.splitlines() if f"`{wrong.name}`" in line)
+        assert all(name in row for name in wrong.loses) or "all" in row, f"{wrong.name}: {wrong.loses}"
+
+
+@pytest.mark.parametrize("one", LABS, ids=NAMES)
+def test_cuts_fit_the_tree(one, tmp_path):
+    """Each symbol that a lab takes out is there, and each wrong solution is a patch of this tree. Of what was taken out
+    no line is left that only the solution had."""
+    top = tree(tmp_path)
+    for wrong in one.wrong:
+        subprocess.run(["patch", "-p1", "-s", "-f", "--dry-run", "-i", wrong.path], cwd=top, check=True)
+    before = {cut["file"]: read(top, cut["file"]) for cut in one.cuts}
+    cutting.cut(one, top)
+    for name, text in before.items():
+        now = read(top, name)
+        assert now != text
+        if name.endswith(".c") and "LAB_YOURS(" in now:
+            assert "#include <lib/lab.h>" in now
+        # What remains is C: as many braces opened as closed.
+        assert now.count("{") == now.count("}"), name
+
+
+# ---- Cutting
+
+SOURCE = """#include <lib/types.h>
+
+/* What one() does. */
+static int one(int a,
+	       int b)
+{
+	if (a) {
+		return b;
+	}
+	return a;
+}
+
+struct s {
+	int kept;
+	int taken; /* and why */
+};
+
+/* Two. */
+int two(void)
+{
+	return one(1, 2);
+}
+"""
+
+
+def cut_source(tmp_path, *cuts):
+    write(tmp_path, "a.c", SOURCE)
+    os.makedirs(tmp_path / "include/lib", exist_ok=True)
+    os.makedirs(tmp_path / "labs", exist_ok=True)
+    shutil.copy(os.path.join(ROOT, "labs/lab.h"), tmp_path / "labs/lab.h")
+    one = Lab.__new__(Lab)
+    one.name, one.cuts = "x", [{"file": "a.c", **cut} for cut in cuts]
+    cutting.cut(one, str(tmp_path))
+    return read(tmp_path, "a.c")
+
+
+def test_a_body_becomes_a_stub(tmp_path):
+    text = cut_source(tmp_path, {"function": "one", "body": "return 7;"})
+    expected = 'static int one(int a,\n\t       int b)\n{\n\tLAB_YOURS("x", "one()");\n\treturn 7;\n}\n'
+    assert "/* What one() does. */\n" + expected in text
+    assert text.startswith("#include <lib/types.h>\n#include <lib/lab.h>\n")
+    assert SOURCE.partition("struct s")[2] in text
+
+
+def test_all_of_a_function_goes(tmp_path):
+    text = cut_source(tmp_path, {"function": "two", "remove": True})
+    assert text == SOURCE.partition("\n/* Two. */")[0]
+
+
+def test_a_comment_is_exchanged(tmp_path):
+    text = cut_source(tmp_path, {"function": "two", "quiet": True, "body": "return 0;", "comment": "/* Yours. */"})
+    assert text.endswith("/* Yours. */\nint two(void)\n{\n\treturn 0;\n}\n")
+
+
+def test_a_member_goes(tmp_path):
+    text = cut_source(tmp_path, {"member": "s.taken"})
+    assert "struct s {\n\tint kept;\n};\n" in text
+
+
+def test_a_renamed_symbol_is_an_error(tmp_path):
+    with pytest.raises(LabError, match="a.c: no function of the name 'three'"):
+        cut_source(tmp_path, {"function": "three"})
+
+
+# ---- A student
+
+
+def test_a_student_starts_changes_and_hands_in(tmp_path):
+    top = repository(tmp_path / "t")
+    assert "no lab was started" in lab(top, "submit", status=2)
+    said = lab(top, "start", "mcount", "--seed", "77")
+    assert "labs/03-mcount/handout.md" in said and "arch/aarch64/patch.c" in said
+    assert json.loads(read(top, MARK))["seed"] == 77
+    assert "LAB_YOURS" in read(top, "arch/aarch64/patch.c") and "0x3ffffff" not in read(top, "arch/aarch64/patch.c")
+    assert "nothing was changed" in lab(top, "submit", status=2)
+    assert "started already" in lab(top, "start", "mcount", status=2)
+
+    write(top, "arch/aarch64/patch.c", read(top, "arch/aarch64/patch.c") + "/* mine */\n")
+    assert lab(top, "diff").endswith("+/* mine */\n")
+    write(top, "kernel/panic.c", read(top, "kernel/panic.c") + "/* not mine */\n")
+    assert "not part of lab mcount: kernel/panic.c" in lab(top, "submit", status=2)
+    subprocess.run(["git", "checkout", "-q", "--", "kernel/panic.c"], cwd=top, check=True)
+    lab(top, "submit", str(tmp_path / "s.patch"))
+    patch = Patch(str(tmp_path / "s.patch"))
+    assert patch.files == ["arch/aarch64/patch.c"] and patch.refused(find("mcount")) == []
+    again = tree(tmp_path / "again")
+    cutting.cut(find("mcount"), again)
+    patch.apply(again)
+    assert read(again, "arch/aarch64/patch.c").endswith("/* mine */\n")
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        "diff --git a/x b/x\nnew file mode 120000\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+/etc/passwd\n\\ No newline at end of file\n",
+        "diff --git a/a b/b\nsimilarity index 100%\nrename from a\nrename to b\n",
+        "this is no patch\n",
+    ],
+    ids=["a link", "a renamed file", "no patch"],
+)
+def test_what_is_no_patch_of_files_is_refused(how, tmp_path):
+    write(tmp_path, "p.patch", how)
+    with pytest.raises(LabError):
+        Patch(str(tmp_path / "p.patch"))
+
+
+@pytest.mark.parametrize(
+    "name", ["../outside", "/etc/lab-outside", ".git/config", "labs/03-mcount/checks.py", "Makefile"]
+)
+def test_files_that_are_not_the_students_are_refused(name, tmp_path):
+    head = f"diff --git a/{name} b/{name}\nnew file mode 100644\n--- /dev/null\n+++ b/{name}\n"
+    write(tmp_path, "p.patch", head + "@@ -0,0 +1 @@\n+evil\n")
+    try:
+        patch = Patch(str(tmp_path / "p.patch"))
+    except LabError:
+        return  # git itself would not have it
+    assert patch.refused(find("mcount"))
+
+
+# ---- An instructor
+
+
+def test_a_tree_is_handed_out(tmp_path):
+    out = str(tmp_path / "out")
+    lab(ROOT, "export", out, "--labs", "mcount")
+    names = subprocess.run(["git", "ls-files"], cwd=out, capture_output=True, text=True, check=True).stdout.split()
+    assert "labs/03-mcount/handout.html" in names and "labs/03-mcount/checks.py" in names
+    assert not [name for name in names if "instructor" in name or "/wrong/" in name or "tests/mutation" in name]
+    assert {name.split("/")[1] for name in names if re.match(r"labs/\d", name)} == {"03-mcount"}
+    log = subprocess.run(["git", "log", "--format=%s"], cwd=out, capture_output=True, text=True, check=True).stdout
+    assert log == "The starting code\n"
+    solution = re.search(r"return \(kind == PATCH_CALL.*", read(ROOT, "arch/aarch64/patch.c")).group()
+    assert not [name for name in names if name.endswith((".c", ".md", ".txt", ".S")) and solution in read(out, name)]
+    assert "was not handed out" in lab(out, "start", "cow", status=2) or "no lab 'cow'" in lab(
+        out, "start", "cow", status=2
+    )
+    lab(out, "start", "mcount")
+    assert lab(out, "diff") == ""
+    assert "there is something in it" in lab(ROOT, "export", out, status=2)
+
+
+def test_seeds_are_each_students_own(tmp_path):
+    write(tmp_path, "class.csv", "ann,1\nbob,2\n\ncarol\n")
+    first = course.seeds(str(tmp_path / "class.csv"), say=lambda line: None)
+    assert list(first) == ["ann", "bob", "carol"] and len(set(first.values())) == 3
+    assert course.seeds(str(tmp_path / "class.csv"), say=lambda line: None) == first
+    assert os.stat(tmp_path / "class.key").st_mode & 0o77 == 0
+    os.remove(tmp_path / "class.key")
+    assert course.seeds(str(tmp_path / "class.csv"), say=lambda line: None) != first
+
+
+def test_results_are_gradescopes():
+    one = find("mcount").checks[0]
+    good, bad = grading.Result(one, "aarch64", 10), grading.Result(one, "x86_64", 10, grading.Lost(1, 2, "why"))
+    said = grading.gradescope([good, bad], [("n (aarch64)", 5)])
+    assert said["score"] == 10 and [test["score"] for test in said["tests"]] == [10, 0]
+    assert said["tests"][1]["max_score"] == 10 and "expected: 1\nseen: 2\nwhy" in said["tests"][1]["output"]
+    assert said["leaderboard"] == [{"name": "n (aarch64)", "value": 5, "order": "asc"}]
+
+
+def test_points_do_not_fall_for_words_alone():
+    """What a check cannot read costs its points and nothing else."""
+
+    def broken(attempt):
+        return int("words")
+
+    broken.points = 1
+    lost = grading.passed(broken, None)
+    assert "ValueError" in lost.seen

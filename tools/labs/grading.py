@@ -1,0 +1,361 @@
+"""Points for what a kernel really did.
+
+A check is a function of a lab's checks.py. It runs things in a guest, compares what happened with what it knows from
+elsewhere (QEMU's memory and counters, a count of its own), and raises Lost when they differ:
+
+    @check("each call site is a nop after boot", points=10, by_hand="x/i of gdb at a site")
+    def sites(attempt):
+        ran = attempt.guest("cat /sys/kernel/tracing/trace")
+        attempt.same("records of foo", 12, ran.output.count("foo"))
+
+Guests run under --icount, so that what a check sees does not depend on the host, and the same seed gives the same
+points. Nothing is waited for by the clock: a guest is ended when its QEMU has used so much CPU time, which another load
+on the host does not change.
+"""
+
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tests"))
+from catalogue import LabError  # noqa: E402
+from monitor import Kernel, MonitoredGuest  # noqa: E402
+from vitrine_guest import MACHINES, GuestError, ScriptRun  # noqa: E402
+
+CPU_SECONDS = 120  # of QEMU, for one guest: what it does in that is far more than any check asks for
+IDLE_SECONDS, IDLE_LOOKS = (
+    0.02,
+    240,
+)  # nearly nothing in each of so many looks, two a second: a guest that sleeps for ever
+WALL_SECONDS = 3600  # a backstop for a QEMU that waits for something
+CONSOLE_BYTES = 16 << 20  # a kernel that prints for ever is ended here
+EVIDENCE_LINES = 12
+REPORT_LINES = 30  # of a kernel's complaint, and of any other evidence
+SEEN_BYTES = 400
+
+
+class Lost(Exception):
+    """A check that was not passed: what was expected, what was seen, and lines that show it."""
+
+    def __init__(self, expected, seen, evidence=""):
+        super().__init__(f"expected {expected}, seen {seen}")
+        self.expected, self.seen, self.evidence = str(expected), str(seen)[:SEEN_BYTES], evidence
+        self.unbuilt = False
+
+
+def check(title, points, level="core", by_hand=""):
+    """Makes a function a check. by_hand: the command that shows it at a prompt."""
+
+    def mark(function):
+        function.name, function.title, function.points = function.__name__, title, points
+        function.level, function.by_hand = level, by_hand
+        return function
+
+    return mark
+
+
+class Limiter:
+    """The console of a guest: ends the guest that prints too much."""
+
+    def __init__(self):
+        self.left = CONSOLE_BYTES
+
+    def write(self, text):
+        self.left -= len(text)
+        if self.left < 0:
+            raise Lost("a console that can be read", f"more than {CONSOLE_BYTES >> 20} MiB on it")
+
+    def flush(self):
+        """Nothing is kept here."""
+
+
+class Watch(threading.Thread):
+    """Ends a QEMU that has used its CPU time, or that waits for what never comes: that uses none for so long that even a
+    host with much to do would have given it some."""
+
+    def __init__(self, pid):
+        super().__init__(daemon=True)
+        self.pid, self.over, self.done = pid, False, threading.Event()
+        self.start()
+
+    def _used(self):
+        with open(f"/proc/{self.pid}/stat", encoding="ascii") as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def run(self):
+        last, idle = 0, 0
+        while not self.done.wait(0.5):
+            try:
+                used = self._used()
+                idle = idle + 1 if used - last < IDLE_SECONDS else 0
+                last = used
+                if used > CPU_SECONDS or idle > IDLE_LOOKS:
+                    self.over = True
+                    os.kill(self.pid, 9)
+                    return
+            except (OSError, IndexError):
+                return
+
+
+class Ran:
+    """What a script's run has left: its status and output, and all of the console."""
+
+    def __init__(self, status, output, console):
+        self.status, self.output, self.console = status, output, console.replace("\r\n", "\n")
+
+    @property
+    def lines(self):
+        return self.output.splitlines()
+
+
+class Attempt:
+    """One machine's kernel that is being graded: what checks use. rng: numbers that follow from the seed, for names and
+    counts that no kernel can know; data: what the checks of one machine hand on to each other."""
+
+    def __init__(self, lab, arch, top, seed):
+        self.lab, self.arch, self.top, self.seed = lab, arch, top, seed
+        self.build = os.path.join(top, "build", arch)
+        self.rng = random.Random(f"{lab.name} {arch} {seed}")
+        self.data, self.figures = {}, []
+        self._kernel = None
+
+    @property
+    def kernel(self):
+        """The kernel as it was built (tests/monitor.py)."""
+        if self._kernel is None:
+            self._kernel = Kernel(self.arch, self.build)
+        return self._kernel
+
+    # ---- Running
+
+    def guest(self, script, files=None, status=0, **setup):
+        """Run a shell script in a guest; Ran. Lost when its status is another than `status` (None: any), or when the
+        kernel panics or never ends. setup: smp, append, mem, ... of tools/vitrine_guest.py."""
+        script = script if isinstance(script, bytes) else script.encode()
+        setup = {"icount": True, **setup}
+        run = ScriptRun(
+            script, files=files, arch=self.arch, build=self.build, timeout=WALL_SECONDS, log=Limiter(), **setup
+        )
+        watch = Watch(run.guest.child.pid)
+        try:
+            ended = self._told((run.guest, watch), run.wait_exit)
+        finally:
+            watch.done.set()
+            run.guest.close()
+        ran = Ran(ended, run.output, run.guest.console)
+        self._complaint(ran.console)
+        if status is not None and ended != status:
+            raise Lost(f"status {status} of the script", ended, "\n".join(ran.lines[-EVIDENCE_LINES:]))
+        return ran
+
+    def monitored(self, work, **setup):
+        """work(guest) with a guest at its prompt, whose memory can be read (tests/monitor.py: MonitoredGuest). Without
+        icount: an idle guest that the monitor has stopped once does not hear its console again then (QEMU 7.2)."""
+        begun = []  # the guest and its watch, from the moment that QEMU runs
+
+        class Watched(MonitoredGuest):
+            """A guest that is watched from its start."""
+
+            on_start = staticmethod(lambda guest: begun.extend((guest, Watch(guest.child.pid))))
+
+        def session():
+            with Watched(
+                scratch,
+                arch=self.arch,
+                build=self.build,
+                timeout=WALL_SECONDS,
+                log=Limiter(),
+                append="TERM=dumb",
+                **setup,
+            ) as guest:
+                return work(guest)
+
+        with tempfile.TemporaryDirectory() as scratch:
+            try:
+                return self._told(begun, session)
+            finally:
+                if begun:
+                    begun[1].done.set()
+
+    def _told(self, begun, what):
+        """what(), and the end of a guest as points that are lost. begun: the guest and its watch."""
+        try:
+            return what()
+        except (GuestError, OSError, EOFError, json.JSONDecodeError) as error:
+            if len(begun) < 2:
+                raise  # QEMU cannot even start
+            guest, watch = begun
+            seen = "it never ended" if watch.over else str(error) or "it ended"
+            raise Lost("a kernel that goes on", seen, self._oops(guest.console)) from error
+
+    def _complaint(self, console):
+        """A kernel that has found itself to be wrong has not passed, whatever it did besides."""
+        said = re.search(r"^\[ *\d+\.\d+\] ((?:BUG|WARNING|Unable to|Internal error|Oops)[^\n]*)", console, re.M)
+        if said:
+            raise Lost("a kernel that does not complain", said.group(1), self._oops(console))
+
+    def _oops(self, console):
+        """The kernel's report at the console's end, with the source line of each function in it."""
+        lines = console.replace("\r\n", "\n").splitlines()
+        starts = [
+            at
+            for at, line in enumerate(lines)
+            if re.search(r"lab \w+: |BUG|WARNING|Oops|Unable to|Internal error|Kernel panic", line)
+        ]
+        report = lines[starts[0] : starts[0] + REPORT_LINES] if starts else lines[-EVIDENCE_LINES:]
+        places = self._places(sorted(set(re.findall(r"\b([a-z_]\w+)\+0x([0-9a-f]+)/0x", "\n".join(report)))))
+        return "\n".join(
+            line + "".join(f"    {place}" for key, place in places.items() if f"{key}/0x" in line) for line in report
+        )
+
+    def _places(self, found):
+        """{name+0xoffset: file:line}, by gdb."""
+        addresses = {
+            f"{name}+0x{offset}": self.kernel.symbols[name] + int(offset, 16)
+            for name, offset in found[:20]
+            if name in self.kernel.symbols
+        }
+        if not addresses:
+            return {}
+        words = [word for address in addresses.values() for word in ("-ex", f"info line *{address - 1:#x}")]
+        done = subprocess.run(
+            ["gdb-multiarch", "-nx", "-batch", *words, os.path.join(self.build, "vmlinux")],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        places = re.findall(r'^Line (\d+) of "([^"]+)"|^No line', done.stdout, re.M)
+        return {key: f"{file}:{line}" for key, (line, file) in zip(addresses, places) if file}
+
+    # ---- Comparing
+
+    def same(self, what, expected, seen, evidence=""):
+        """Lost unless these are equal."""
+        if expected != seen:
+            raise Lost(f"{what}: {expected}", seen, evidence)
+
+    def within(self, what, low, seen, high, evidence=""):
+        """Lost unless low <= seen <= high."""
+        if not low <= seen <= high:
+            raise Lost(f"{what}: {low} to {high}", seen, evidence)
+
+    def true(self, what, holds, seen, evidence=""):
+        """Lost unless it holds."""
+        if not holds:
+            raise Lost(what, seen, evidence)
+
+    def figure(self, name, value):
+        """A measured number for the leaderboard: fewer is better."""
+        self.figures.append((f"{name} ({self.arch})", value))
+
+
+class Result:
+    """What one check gave on one machine."""
+
+    def __init__(self, one, arch, points, lost=None):
+        self.check, self.arch, self.points, self.lost = one, arch, points, lost
+        self.earned = 0 if lost else points
+
+
+def run_checks(lab, workshop, arches, seed, only=None):
+    """All checks of a lab on the kernels of a workshop: ([Result], figures). only: names of checks."""
+    results, figures = [], []
+    for arch in arches:
+        wrong = workshop.build(MACHINES[arch].goal)
+        attempt = Attempt(lab, arch, workshop.top, seed)
+        unbuilt = Lost("a kernel that can be built", "the compiler's errors", wrong or "")
+        unbuilt.unbuilt = True
+        for one in lab.checks:
+            if only is not None and one.name not in only:
+                continue
+            points = one.points // len(lab.machines)
+            results.append(Result(one, arch, points, unbuilt if wrong else passed(one, attempt)))
+        figures += attempt.figures
+    return results, figures
+
+
+def passed(one, attempt):
+    """None, or what a check has lost. What a check itself cannot cope with costs its points as well, with a line that
+    says so: a student's kernel may print anything."""
+    try:
+        one(attempt)
+    except Lost as lost:
+        return lost
+    except LabError:
+        raise
+    except (
+        ValueError,
+        KeyError,
+        IndexError,
+        AttributeError,
+        TypeError,
+        AssertionError,
+        RuntimeError,
+        OSError,
+    ) as error:
+        if os.environ.get("LAB_DEBUG"):
+            raise
+        return Lost("output of the form that the handout gives", f"{type(error).__name__}: {error}")
+    return None
+
+
+def text(lab, seed, results, figures, out=sys.stdout):
+    """The report that `make grade` prints."""
+    print(f"lab {lab.name}: {lab.title} (seed {seed})", file=out)
+    for result in results:
+        mark = "LOST" if result.lost else "ok  "
+        print(
+            f"  {mark} {result.earned:3}/{result.points:<3} {result.check.name}: {result.check.title} ({result.arch})",
+            file=out,
+        )
+        if result.lost:
+            for word, said in (
+                ("expected", result.lost.expected),
+                ("seen", result.lost.seen),
+                ("by hand", result.check.by_hand),
+            ):
+                if said:
+                    print(f"               {word + ':':<10}{said}", file=out)
+            for line in result.lost.evidence.splitlines()[:REPORT_LINES]:
+                print(f"               | {line}", file=out)
+    for name, value in figures:
+        print(f"  leaderboard: {name}: {value}", file=out)
+    for level in dict.fromkeys(result.check.level for result in results):
+        mine = [result for result in results if result.check.level == level]
+        print(f"  {level}: {sum(r.earned for r in mine)} of {sum(r.points for r in mine)}", file=out)
+    print(f"  points: {sum(r.earned for r in results)} of {sum(r.points for r in results)}", file=out)
+
+
+def gradescope(results, figures):
+    """The same as Gradescope's results.json."""
+    tests = []
+    for result in results:
+        test = {
+            "name": f"{result.check.name} ({result.arch})",
+            "score": result.earned,
+            "max_score": result.points,
+            "status": "failed" if result.lost else "passed",
+            "output": result.check.title,
+        }
+        if result.lost:
+            test["output"] += f"\nexpected: {result.lost.expected}\nseen: {result.lost.seen}\n{result.lost.evidence}"
+        tests.append(test)
+    board = [{"name": name, "value": value, "order": "asc"} for name, value in figures]
+    return {"score": sum(r.earned for r in results), "tests": tests, "leaderboard": board}
+
+
+def save(path, results, figures):
+    """gradescope() into a file, whole or not at all."""
+    scratch = f"{path}.{os.getpid()}.{int(time.monotonic() * 1000)}"
+    with open(scratch, "w", encoding="utf-8") as file:
+        json.dump(gradescope(results, figures), file, indent=1)
+        file.write("\n")
+    os.replace(scratch, path)

@@ -1,0 +1,97 @@
+"""Whether a lab's points say what they should: the solution gets all of them, the starting code what the handout
+promises, and each wrong solution loses just those of the checks that it names.
+
+The solution is this tree, so a change of the kernel that breaks a lab is seen here and not by a class.
+"""
+
+import concurrent.futures
+import os
+import queue
+import subprocess
+
+import grading
+from catalogue import LabError
+from workshop import Workshop
+
+SEED = 1
+MOST = 2000  # bytes of a report
+
+
+class Case:
+    """One row of the table: a tree, and the checks that it must lose on each machine."""
+
+    def __init__(self, lab, name, loses, machines, start=False, patch=None):
+        self.lab, self.name, self.loses, self.machines = lab, name, loses, machines
+        self.start, self.patch = start, patch
+
+    def over(self, top):
+        """A wrong solution's patch over the solution. Lines that have moved do not matter, others do."""
+        if not self.patch:
+            return
+        done = subprocess.run(
+            ["patch", "-p1", "-s", "-f", "--no-backup-if-mismatch", "-i", os.path.abspath(self.patch)],
+            cwd=top,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            raise LabError(f"{self.patch}: it does not fit the tree any more: {done.stdout.strip()}")
+
+
+def cases(lab, short, only=None):
+    """The rows of a lab. short: one wrong solution, the first."""
+    names = {check.name for check in lab.checks}
+    rows = [Case(lab, "solution", set(), lab.machines)]
+    if lab.cuts or lab.files:
+        rows.append(Case(lab, "start", names - set(lab.free), lab.machines, start=True))
+    wrong = lab.wrong[:1] if short else lab.wrong
+    rows += [Case(lab, f"wrong/{one.name}", one.loses, one.machines, patch=one.path) for one in wrong]
+    return [row for row in rows if not only or row.name in only or row.name.partition("/")[2] in only]
+
+
+def prove(case, workshop, seed=SEED, arches=None):
+    """Lines that say what is not as it should be; and the results."""
+    arches = [arch for arch in case.machines if not arches or arch in arches]
+    workshop.tree(case.lab, start=case.start, over=case.over)
+    results, _ = grading.run_checks(case.lab, workshop, arches, seed)
+    wrong = sorted(
+        {f"it does not build for {r.arch}:\n{r.lost.evidence}" for r in results if r.lost and r.lost.unbuilt}
+    )
+    for result in results if not wrong else ():
+        if result.lost and result.check.name not in case.loses:
+            wrong.append(
+                f"{result.check.name} is lost on {result.arch}: {result.lost}\n{result.lost.evidence}".rstrip()[:MOST]
+            )
+        if not result.lost and result.check.name in case.loses:
+            wrong.append(f"{result.check.name} is passed on {result.arch}, and should not be")
+    return wrong, results
+
+
+def table(labs, short=False, jobs=1, only=None, arches=None, say=print):
+    """All rows of these labs; True when each is as it should be."""
+    rows = [case for lab in labs for case in cases(lab, short, only)]
+    workshops = queue.Queue()
+    for number in range(jobs):
+        workshops.put(Workshop(f"check-{number}"))
+
+    def one(case):
+        workshop = workshops.get()
+        try:
+            return case, *prove(case, workshop, arches=arches)
+        except LabError as error:
+            return case, [str(error)], []
+        finally:
+            workshops.put(workshop)
+
+    good = True
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for case, wrong, results in pool.map(one, rows):
+            earned, most = sum(r.earned for r in results), sum(r.points for r in results)
+            say(
+                f"{case.lab.name:14} {case.name:28} {earned:4} of {most:<4} {'as it should be' if not wrong else 'WRONG'}"
+            )
+            for line in wrong:
+                say(f"    {line}")
+            good = good and not wrong
+    return good

@@ -1,0 +1,153 @@
+"""A copy of the tree in which a lab's code is built and tried.
+
+What is graded is always made the same way: the starting code of the lab, the student's files over it, and over these
+what the grader brings (labs/NN-name/plant). Nothing else of a student's tree counts. The copy stays (build/labs/NAME),
+and only files that differ are written, so that `make` builds what has changed.
+"""
+
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+
+import cutting
+from catalogue import ROOT, LabError
+
+BUILD_SECONDS = 3600  # a backstop: a first build on a slow machine
+MARK = ".lab"  # in a student's tree: which lab it is, and of which commit its starting code
+
+
+def sources_of(top):
+    """rsync's words that leave out what is made."""
+    return [f"--exclude={name}" for name in ("/build", "/.git", "__pycache__", "*.pyc", "/" + MARK)]
+
+
+class Patch:
+    """A submission: the files that it changes, and nothing that would reach out of the tree."""
+
+    def __init__(self, path):
+        self.path = os.path.abspath(path)
+        try:
+            with open(self.path, encoding="utf-8", errors="surrogateescape") as file:
+                self.text = file.read()
+        except OSError as error:
+            raise LabError(f"{path}: {error.strerror}") from error
+        self.empty = not self.text.strip()
+        self.files = [] if self.empty else self._files()
+
+    def _files(self):
+        done = subprocess.run(
+            ["git", "apply", "--numstat", "-z", self.path],
+            capture_output=True,
+            text=True,
+            errors="surrogateescape",
+            cwd="/",
+            check=False,
+        )
+        if done.returncode:
+            raise LabError(f"{self.path}: this is no patch: {done.stderr.strip()}")
+        if any(word in self.text for word in ("mode 120000", "mode 160000", "\nrename from ", "\ncopy from ")):
+            raise LabError(
+                f"{self.path}: it has symbolic links, renamed files or other repositories; tools/lab submit makes none"
+            )
+        return [line.split("\t", 2)[2] for line in done.stdout.split("\0") if line]
+
+    def refused(self, lab):
+        """The files that are not the student's."""
+        return [name for name in self.files if not lab.is_students(name)]
+
+    def apply(self, top):
+        """Over the tree at `top`; LabError when it does not fit."""
+        if self.empty:
+            return
+        environment = {**os.environ, "GIT_CEILING_DIRECTORIES": os.path.dirname(top)}
+        done = subprocess.run(
+            ["git", "apply", "--whitespace=nowarn", self.path],
+            cwd=top,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            raise LabError(f"{self.path}: it does not fit the lab's starting code: {done.stderr.strip()}")
+
+
+class Workshop:
+    """The copy `name`, filled by the calls below in this order: solution or start, then student or patch, then plant."""
+
+    def __init__(self, name, root=ROOT):
+        self.root, self.top = root, os.path.join(root, "build", "labs", name)
+        self.log = self.top + ".log"
+        os.makedirs(os.path.dirname(self.top), exist_ok=True)
+        self._lock = open(self.top + ".lock", "w", encoding="ascii")  # for as long as this object lives
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print(f"lab: waiting for another run to leave {os.path.relpath(self.top)}", file=sys.stderr)
+            fcntl.flock(self._lock, fcntl.LOCK_EX)
+
+    def _fill(self, source):
+        """As the tree at `source`. A first copy takes what is built there, and the times that make goes by."""
+        if not os.path.isdir(self.top):
+            excluded = [
+                "--exclude=/build/labs",
+                "--exclude=/build/mutation",
+                "--exclude=/build/guests",
+                "--exclude=.git",
+            ]
+            subprocess.run(["rsync", "-a", *excluded, f"{self.root}/", f"{self.top}/"], check=True)
+        subprocess.run(["rsync", "-rlpc", "--delete", *sources_of(source), f"{source}/", f"{self.top}/"], check=True)
+
+    def tree(self, lab, begin=None, start=True, over=lambda top: None):
+        """Fill with the lab's starting code (start) or the solution, `over` called for what comes above it; and what the
+        grader plants. begin: the commit of a student's repository that has the starting code."""
+        with tempfile.TemporaryDirectory(dir=os.path.dirname(self.top)) as scratch:
+            if begin:
+                self._unpack(begin, scratch)
+            else:
+                subprocess.run(["rsync", "-a", *sources_of(self.root), f"{self.root}/", f"{scratch}/"], check=True)
+                if start:
+                    cutting.cut(lab, scratch)
+            over(scratch)
+            plant = os.path.join(lab.folder, "plant")
+            if os.path.isdir(plant):
+                shutil.copytree(plant, scratch, dirs_exist_ok=True)
+            self._fill(scratch)
+
+    def _unpack(self, commit, scratch):
+        archive = subprocess.Popen(["git", "archive", commit], cwd=self.root, stdout=subprocess.PIPE)
+        with tarfile.open(fileobj=archive.stdout, mode="r|") as tar:
+            tar.extractall(scratch)
+        if archive.wait():
+            raise LabError(f"the starting code, commit {commit}, is not in this repository")
+
+    def build(self, goal):
+        """`make GOAL`: None, or the first lines that the compiler minded."""
+        environment = {
+            key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")
+        }
+        try:
+            done = subprocess.run(
+                ["make", "--no-print-directory", goal],
+                cwd=self.top,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+                timeout=BUILD_SECONDS,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return "the build did not end"
+        with open(self.log, "w", encoding="utf-8") as file:
+            file.write(done.stdout)
+        if done.returncode == 0:
+            return None
+        wrong = [line for line in done.stdout.splitlines() if "error:" in line or "undefined" in line or "***" in line]
+        return "\n".join(wrong[:8] or done.stdout.splitlines()[-8:])
