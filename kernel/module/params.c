@@ -215,24 +215,25 @@ static int get_array(char *buffer, const struct kernel_param *kp)
 	const struct kparam_array *array = kp->arg;
 	unsigned n = array->num ? *array->num : array->max;
 	char *value = kmalloc(PAGE_SIZE, GFP_KERNEL);
-	int len = value ? 0 : -ENOMEM;
+	int got = 0;
+	size_t len = 0;
 
-	for (unsigned i = 0; i < n && len >= 0 && len < PAGE_SIZE; i++) {
+	if (!value)
+		return -ENOMEM;
+	for (unsigned i = 0; i < n && len < PAGE_SIZE; i++) {
 		struct kernel_param one = {kp->name, array->ops, kp->perm, (char *)array->elem + i * array->elem_size};
-		int got = array->ops->get(value, &one);
 
-		if (got < 0) {
-			len = got;
+		got = array->ops->get(value, &one);
+		if (got < 0)
 			break;
-		}
 		if (len)
 			buffer[len - 1] = ',';
-		got = min(got, (int)PAGE_SIZE - len);
+		got = min_t(size_t, got, PAGE_SIZE - len);
 		memcpy(buffer + len, value, got);
 		len += got;
 	}
 	kfree(value);
-	return len;
+	return got < 0 ? got : (int)len;
 }
 
 /* All elements, also those that nobody has set: the type's own function knows which texts are allocated. */

@@ -65,3 +65,16 @@ def test_the_branches_are_those_of_the_log(machine, tmp_path):
     counts = {name: [to for to, _ in got].count(symbols[name]) for name in ENTRIES[machine.arch]}
     assert len(got) > window / 20
     assert sum(counts.values()) >= 3
+
+
+def test_an_oops_prints_the_last_branches(machine):
+    """ftrace_dump_on_oops: the way that the CPU has taken into the fault, its last branch in the function at fault."""
+    with machine.guest(smp=2, timeout=240, append="ftrace_dump_on_oops trace_buf_size=16K") as guest:
+        guest.run("cd /sys/kernel/tracing; echo 0 > hw_branch_window; echo lkdtm_ACCESS_NULL > set_graph_function")
+        guest.run("echo hw-branch-tracer > current_tracer")
+        guest.run("(echo ACCESS_NULL > /sys/kernel/debug/provoke-crash/DIRECT)")
+        dump = guest.console.split("Dumping ftrace buffer:", 1)[1].replace("\r", "")
+        lines = re.findall(r"(\d+)  ([\w.]+)\+0x[0-9a-f]+/0x[0-9a-f]+\t  <-  ([\w.]+)\+0x", dump)
+        assert any(source == "lkdtm_ACCESS_NULL" for _, _, source in lines), dump[:2000]
+        assert any(target in ("die", "oops_begin", "do_page_fault", "no_context") for _, target, _ in lines), dump[:2000]
+        assert guest.run("cat tracing_on") == (0, "0\n")

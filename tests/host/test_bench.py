@@ -98,6 +98,10 @@ def test_figures():
         "mmio_many": [9000, 6500, 7000],
         "mmio_traced_few": [80000, 60000],
         "mmio_traced_many": [660000, 700000],
+        "stepped_few": [1_000_000],
+        "stepped_many": [7_000_000],
+        "pipe_osnoise": [2400],
+        "spin_timerlat": [2_000_000],
     }
     costs = bench.figures(found, BOOT)
     assert (costs["traced"], costs["graph"], costs["passed"]) == (120, 300, 100)
@@ -113,6 +117,7 @@ def test_figures():
     assert (costs["module"], costs["module_traced"]) == (228000, 86)  # the fastest of each three
     assert [costs[name] for name in ("work", "work_counted", "alloc", "alloc_traced")] == [2000, 2200, 160, 600]
     assert (costs["initcall"], costs["branch_count"], costs["branch"]) == (2000, 50, 100)
+    assert (costs["stepped"], costs["pipe_osnoise"], costs["timerlat"]) == (300, 2400, 950_500)
     assert (costs["watched"], costs["mmio"], costs["mmio_traced"]) == (265, 6, 600)
     assert (costs["sample_kernel"], costs["sample_user"]) == (5000, 1000)
     assert [costs[f"passed_{by}"] for by in ("depth", "pid", "filter")] == [100, 110, 1]

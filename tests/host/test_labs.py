@@ -1,5 +1,5 @@
 """The labs (tools/lab, labs/): that each fits this tree, and what a student and an instructor do with them. What needs a
-build and a guest is in tests/guest/test_labs.py."""
+build and a guest is in tests/guest/test_lab_grades.py."""
 
 import json
 import os

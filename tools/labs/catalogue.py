@@ -6,9 +6,9 @@
     weeks = 1
     machines = ["aarch64", "x86_64"]
     after = ["backtrace"]       labs whose subject this one takes as known
-    files = ["trace/x.c"]       what a student may change or add, as patterns of fnmatch
+    files = ["trace/*.c"]       what a student may change or add, as patterns of fnmatch
     free = ["sites"]            checks that the starting code passes, as the handout says
-    hidden = ["tests/unit/x.c"] what shows the solution, and is not handed out
+    hidden = ["tests/..."]      what shows the solution, and is not handed out
 
     [[cut]]                     what is taken out of the tree, each named by symbol
     file = "arch/aarch64/patch.c"

@@ -68,9 +68,8 @@ static int parse_cpu(char **at)
 
 	if (!isdigit(**at))
 		return -EINVAL;
-	while (isdigit(**at)) {
-		cpu = min(cpu * 10 + (*(*at)++ - '0'), 10U * NR_CPUS);
-	}
+	for (; isdigit(**at); (*at)++)
+		cpu = min(cpu * 10 + (**at - '0'), 10U * NR_CPUS);
 	return cpu < nr_cpu_ids ? (int)cpu : -ERANGE;
 }
 
