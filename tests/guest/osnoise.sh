@@ -114,6 +114,7 @@ grep -q ' sample_threshold: start ' instances/b/trace || fail 'no events in the 
 same 'samples of the array that has gone' 0 $(grep -c ' osnoise/' trace)
 
 # A sample that is too long, one by one and in all, stops recording in every array that has the tracer, and in no other.
+least=100
 for file in stop_tracing_us stop_tracing_total_us; do
 	echo osnoise > current_tracer
 	echo 200 5 > /sys/kernel/debug/busy/irq
@@ -127,7 +128,9 @@ for file in stop_tracing_us stop_tracing_total_us; do
 	echo 0 > osnoise/$file
 	same "$file: tracing_on" '0 0 1' "$(cat tracing_on instances/a/tracing_on instances/b/tracing_on | tr '\n' ' ' | sed 's/ $//')"
 	grep -q ': run_osnoise: stop tracing hit on cpu [0-3]$' trace || fail "$file: $(tail -n 3 trace)"
-	test $(cat tracing_max_latency) -ge 100 || fail "$file: tracing_max_latency $(cat tracing_max_latency)"
+	# The longest single gap; what adds up to a whole need not have a long one.
+	test $(cat tracing_max_latency) -ge $least || fail "$file: tracing_max_latency $(cat tracing_max_latency)"
+	least=1
 	echo 1 > tracing_on
 	echo nop > current_tracer
 done

@@ -485,7 +485,10 @@ def test_time_asleep(machine):
         + sleep("with", "echo 1 > options/sleep-time")
         + sleep("without", "echo 0 > options/sleep-time")
         # Another array begins and ends with the tracer: this one's times are corrected as before.
-        + sleep("alone again", "mkdir instances/i; for t in function_graph nop; do echo $t > instances/i/current_tracer; done"),
+        + sleep(
+            "alone again",
+            "mkdir instances/i; for t in function_graph nop; do echo $t > instances/i/current_tracer; done",
+        ),
     )
     longest = {name: max(fields["ns"] for fields in graph(parts[name]) if "ns" in fields) for name in parts}
     assert longest["with"] >= 50_000_000 and longest["without"] < 1_000_000 and longest["alone again"] < 1_000_000

@@ -118,7 +118,10 @@ def test_names_of_one_file_in_an_archive(machine, tmp_path):
         assert "initramfs: it is compressed: only plain cpio archives can be read" in guest.console
         assert not re.search(r"initramfs: .*: error", guest.console)
         assert guest.run("cd /links; echo more >> two; cat one") == (0, "together\nmore\n")
-        assert guest.run("ls -l link | grep -c -e '-> aim'; cat link") == (0, "1\nthe contents of what the link leads to\n")
+        assert guest.run("ls -l link | grep -c -e '-> aim'; cat link") == (
+            0,
+            "1\nthe contents of what the link leads to\n",
+        )
 
 
 def test_a_panic_can_end_the_machine_with_a_status(machine):

@@ -34,14 +34,17 @@ def test_a_trampoline_gets_the_argument_and_other_tracers_see_the_function_as_ev
 
 def test_trampolines_are_exchanged_while_they_are_in_use(guest):  # noqa: F811
     out = guest(
-        CD + "insmod /ftrace-direct-modify.ko; for i in 1 2 3 4 5 6; do usleep 100000; done; rmmod ftrace_direct_modify\n"
+        CD
+        + "insmod /ftrace-direct-modify.ko; for i in 1 2 3 4 5 6; do usleep 100000; done; rmmod ftrace_direct_modify\n"
         "echo 0 > tracing_on; grep -o 'my_direct_func.: my direct func.' trace | uniq -c; cat enabled_functions",
         "ftrace-direct-modify",
         options=("--smp", "4"),
     )
     assert not re.search(CRASH, out), out
     lines = [line.split(None, 1) for line in log(out)]
-    assert all(text in ("my_direct_func1: my direct func1", "my_direct_func2: my direct func2") for _, text in lines), out
+    assert all(
+        text in ("my_direct_func1: my direct func1", "my_direct_func2: my direct func2") for _, text in lines
+    ), out
     # One after the other, each several times in a row; around an exchange CPUs may be in both.
     assert len([count for count, _ in lines if int(count) > 3]) >= 4, out
 

@@ -100,7 +100,9 @@ def test_a_module_whose_variables_find_no_room_is_refused_with_a_line(guest, tmp
     one_module(guest.arch, tmp_path, "full", FULL)
     one_module(guest.arch, tmp_path, "full2", FULL)
     out = guest(
-        "insmod /full.ko && insmod /full2.ko\n" + DMESG + "lsmod | cut -d' ' -f1; rmmod full; insmod /full2.ko && echo now",
+        "insmod /full.ko && insmod /full2.ko\n"
+        + DMESG
+        + "lsmod | cut -d' ' -f1; rmmod full; insmod /full2.ko && echo now",
         "full",
         "full2",
         folder=tmp_path,

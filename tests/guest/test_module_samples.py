@@ -335,4 +335,6 @@ def test_writes_to_a_variable_are_told_with_their_place(guest):  # noqa: F811
     lines = out.splitlines()
     assert lines[0].strip().endswith("data_breakpoint: no variable has the name no_such_name"), out
     assert lines[2] == "7" and lines[-1] == "again", out
-    assert len(lines) == 6 and all(re.match(r"panic_timeout is written at panic_store\+0x", line) for line in lines[3:5]), out
+    assert len(lines) == 6 and all(
+        re.match(r"panic_timeout is written at panic_store\+0x", line) for line in lines[3:5]
+    ), out

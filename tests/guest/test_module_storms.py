@@ -71,7 +71,7 @@ def test_memory_comes_back(guest):
     out = guest(
         f". /run/prelude\nround() {{ {one_round}}}\n"
         "round; round; settled; remember_memory; i=0; while [ $i -lt 40 ]; do round; i=$((i + 1)); done\n"
-        "left_over; echo \"$left\"; cat /proc/modules",
+        'left_over; echo "$left"; cat /proc/modules',
         *names,
     )
     assert out == "\n", out  # an object a round would be 40

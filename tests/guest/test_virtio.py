@@ -65,7 +65,9 @@ def test_ports_and_random_bytes(machine, tmp_path):
         reads = [passes(guest, "dd if=/dev/hwrng bs=1000 count=1 2>/dev/null | hexdump") for _ in range(2)]
         assert reads[0] != reads[1] and all(len(set(re.findall(r"\b[0-9a-f]{4}\b", read))) > 400 for read in reads)
         said = passes(guest, "dmesg | grep -i virtio").splitlines()
-        assert len(said) == 1 and said[0].endswith("virtio-rng: probe failed, error -16"), "a second source, and no more"
+        assert len(said) == 1 and said[0].endswith(
+            "virtio-rng: probe failed, error -16"
+        ), "a second source, and no more"
 
 
 def check_successor(guest, folder):

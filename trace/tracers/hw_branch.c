@@ -71,6 +71,9 @@ static void record_branch(struct trace_array *tr, const struct pt_regs *regs, u6
 	struct ring_buffer_event *event;
 	struct hw_branch_entry *entry;
 
+	/* What an oops does itself would push out the way that has led to it, which is what somebody wants to see. */
+	if (unlikely(READ_ONCE(oops_in_progress)))
+		return;
 	event = ring_buffer_reserve(buffer, sizeof(*entry), trace_clock_now(tr));
 	if (!event)
 		return;
