@@ -15,6 +15,21 @@ KERNEL = 1 << 63
 BEGUN = r"Trace \d+: \S+ \[[0-9a-f]+/(?P<pc>[0-9a-f]{16})/"
 
 
+def lines(path):
+    """The log's lines. An instruction that QEMU has put off, as its turn was over, is logged when it is put off and when
+    it is executed: the former is left out."""
+    held = ""
+    with open(path, encoding="ascii", errors="replace") as file:
+        for line in file:
+            if line.startswith("Stopped execution of TB chain before"):
+                held = ""
+                continue
+            if held:
+                yield held
+            held = line
+    yield held
+
+
 @dataclass
 class Taken:
     """An exception."""
@@ -55,21 +70,20 @@ class A64Log:
 
     def tokens(self, path):
         """Addresses of instructions, and exceptions."""
-        with open(path, encoding="ascii", errors="replace") as file:
-            kind, back, interrupt = 0, 0, False
-            for match in filter(None, map(self.LINE.match, file)):
-                if match["pc"]:
-                    yield int(match["pc"], 16)
-                elif match["begin"]:
-                    interrupt = match["name"] == "IRQ"
-                elif match["kind"]:
-                    kind = 0 if interrupt else int(match["kind"], 16)  # an interrupt leaves ESR as it was
-                elif match["back"]:
-                    back = int(match["back"], 16)
-                else:
-                    to = int(match["to"], 16)
-                    offset = to - max(table for table in self.tables if table <= to)
-                    yield Taken(back, kind in self.DEBUG, kind == self.STEP, self.kernel.symbols[self.ENTRIES[offset]])
+        kind, back, interrupt = 0, 0, False
+        for match in filter(None, map(self.LINE.match, lines(path))):
+            if match["pc"]:
+                yield int(match["pc"], 16)
+            elif match["begin"]:
+                interrupt = match["name"] == "IRQ"
+            elif match["kind"]:
+                kind = 0 if interrupt else int(match["kind"], 16)  # an interrupt leaves ESR as it was
+            elif match["back"]:
+                back = int(match["back"], 16)
+            else:
+                to = int(match["to"], 16)
+                offset = to - max(table for table in self.tables if table <= to)
+                yield Taken(back, kind in self.DEBUG, kind == self.STEP, self.kernel.symbols[self.ENTRIES[offset]])
 
     def ends_debug(self, at):
         return self.word(at) == self.ERET
@@ -132,15 +146,14 @@ class X64Log:
         return at
 
     def tokens(self, path):
-        with open(path, encoding="ascii", errors="replace") as file:
-            for match in filter(None, map(self.LINE.match, file)):
-                if match["pc"]:
-                    yield int(match["pc"], 16)
-                    continue
-                vector, back = int(match["vector"], 16), int(match["back"], 16)
-                debug = vector == 1 and match["cpl"] == "0"
-                entry = self.kernel.symbols["exception_entry" if vector < 32 else "interrupt_entry"]
-                yield Taken(back, debug, debug, entry)
+        for match in filter(None, map(self.LINE.match, lines(path))):
+            if match["pc"]:
+                yield int(match["pc"], 16)
+                continue
+            vector, back = int(match["vector"], 16), int(match["back"], 16)
+            debug = vector == 1 and match["cpl"] == "0"
+            entry = self.kernel.symbols["exception_entry" if vector < 32 else "interrupt_entry"]
+            yield Taken(back, debug, debug, entry)
 
     def ends_debug(self, at):
         return at == self.debug_end
