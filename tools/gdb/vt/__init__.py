@@ -5,7 +5,20 @@ import importlib
 import gdb
 
 # Each registers what it has when it is imported.
-SUBJECTS = ("tasks", "log", "percpu", "irq", "user", "modules", "printers", "unwind", "graph", "trace", "ftrace", "hooks")
+SUBJECTS = (
+    "tasks",
+    "log",
+    "percpu",
+    "irq",
+    "user",
+    "modules",
+    "printers",
+    "unwind",
+    "graph",
+    "trace",
+    "ftrace",
+    "hooks",
+)
 
 
 HELP = "What there is for Vitrine's kernel. `help vt-NAME` tells more of each.\n\n{}"
