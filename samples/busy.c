@@ -37,7 +37,7 @@ static enum busy_where busy_where;
 static u64 busy_ns;
 static unsigned busy_left;		/* to come */
 static struct task_struct *busy_thread; /* [busy_mutex] NULL: none */
-static bool busy_wanted;		/* the thread shall be busy once */
+static bool busy_wanted;		/* the thread must be busy once */
 
 /* As plant_spin(): there is no cpu_relax(), which would let QEMU run another CPU first. */
 static void noinline busy_spin(void)

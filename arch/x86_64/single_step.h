@@ -38,7 +38,7 @@ extern const char __noinstr_text_start[], __noinstr_text_end[]; /* linker.ld */
 /* A step of the kernel, or of a user of RFLAGS.TF that is not there. False: nobody asked for it. */
 bool single_step_trap(struct pt_regs *regs);
 
-/* Behind a PUSHF: no saved flags shall have TF. */
+/* Behind a PUSHF: no saved flags may have TF. */
 static __always_inline void step_pushed_word(struct stepping *s, struct pt_regs *regs)
 {
 	if (s->pushf)

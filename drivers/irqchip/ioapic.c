@@ -119,7 +119,7 @@ void ioapic_dispatch(unsigned gsi)
 	generic_handle_domain_irq(&ioapic_domain, gsi);
 }
 
-/* A whole entry. The low word, which masks, is written first, and last as it shall be. [ioapic_lock, or boot] */
+/* A whole entry. The low word, which masks, is written first, and last as it must be. [ioapic_lock, or boot] */
 static void write_entry(const struct ioapic *io, unsigned pin, u32 low, u32 destination)
 {
 	ioapic_write(io, IOAPIC_ENTRY + 2 * pin, ENTRY_MASKED);
