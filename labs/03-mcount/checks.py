@@ -24,11 +24,6 @@ def text(attempt, guest):
         raise Lost("text in which sites and static branches alone have changed", error) from error
 
 
-def name_of(attempt):
-    """{address of a function: its name}, of what has a site."""
-    return {address: name for name, address in attempt.kernel.symbols.items()}
-
-
 @check(
     "after boot each call site is a nop, and no other instruction has changed",
     points=20,

@@ -8,7 +8,6 @@ import json
 import os
 import queue
 import secrets
-import shutil
 import subprocess
 
 import cutting
@@ -126,8 +125,3 @@ def grade_all(name, folder, seed_of, jobs=1, say=print):
     with open(os.path.join(folder, "grades.csv"), "w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([("name", "points", "lost"), *rows])
     return rows
-
-
-def forget():
-    """Remove the copies in which labs were built."""
-    shutil.rmtree(os.path.join(ROOT, "build", "labs"), ignore_errors=True)

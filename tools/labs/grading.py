@@ -8,7 +8,7 @@ elsewhere (QEMU's memory and counters, a count of its own), and raises Lost when
         ran = attempt.guest("cat /sys/kernel/tracing/trace")
         attempt.same("records of foo", 12, ran.output.count("foo"))
 
-Guests run under --icount, so that what a check sees does not depend on the host, and the same seed gives the same
+Scripts run under --icount, so that what a check sees does not depend on the host, and the same seed gives the same
 points. Nothing is waited for by the clock: a guest is ended when its QEMU has used so much CPU time, which another load
 on the host does not change.
 """
