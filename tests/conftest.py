@@ -29,8 +29,18 @@ def place(nodeid):
     return LONGEST.get(re.match(r"(?:tests/)?(.*\.sh|.*\.c|[^\[]*)", nodeid)[1], len(LONGEST))
 
 
-def pytest_collection_modifyitems(items):
-    """The longest tests come first: else the last of them runs alone, when the other worker has nothing left to do."""
+def only_in_soak(item):
+    """True for a test that has no short form, only the long one of make soak."""
+    mark = item.get_closest_marker("soak")
+    return bool(mark and mark.kwargs.get("only"))
+
+
+def pytest_collection_modifyitems(config, items):
+    """The longest tests come first: else the last of them runs alone, when the other worker has nothing left to do.
+    Tests that are for make soak alone are not in the ordinary suite."""
+    if not int(os.environ.get("SOAK_MINUTES", "0")):
+        config.hook.pytest_deselected(items=[item for item in items if only_in_soak(item)])
+        items[:] = [item for item in items if not only_in_soak(item)]
     items.sort(key=lambda item: place(item.nodeid))
 
 
@@ -87,7 +97,11 @@ def pytest_runtest_protocol(item):
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "soak: has a long form, which runs for SOAK_MINUTES under make soak")
+    config.addinivalue_line(
+        "markers",
+        "soak: has a long form, which runs for SOAK_MINUTES under make soak; soak(only=True): has no short form, and is "
+        "not in the ordinary suite",
+    )
 
 
 def pytest_generate_tests(metafunc):

@@ -25,7 +25,7 @@ def test_solution_and_start_aarch64():
     assert [line.split()[1:3] for line in said] == [["solution", "50"], ["start", "0"], ["wrong/reach_one_more", "45"]]
 
 
-@pytest.mark.soak
+@pytest.mark.soak(only=True)
 @pytest.mark.parametrize("name", [lab.name for lab in all_labs()])
 def test_every_row_twice(name):
     """All rows of a lab on its machines; and the same while the host has eight other things to do."""
@@ -70,7 +70,7 @@ ATTACKS = {
 }
 
 
-@pytest.mark.soak
+@pytest.mark.soak(only=True)
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_no_points_without_the_work_aarch64(attack):
     """The starting code with this in it gets no more than the starting code."""
