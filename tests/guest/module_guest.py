@@ -1,9 +1,8 @@
 """A guest with the modules of samples/modules, for the tests of modules."""
 
-import fcntl
 import os
+import pathlib
 import re
-import shutil
 import subprocess
 
 import pytest
@@ -16,38 +15,13 @@ CRASH = r"Unable to handle|Internal error|BUG|WARNING|Call trace|panic"
 
 
 @pytest.fixture(scope="session", params=["aarch64", "x86_64"])
-def samples(request, tmp_path_factory):
-    """(machine, folder) with all of them built: once for all files of tests, and all workers of xdist."""
-    shared = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        shared = shared.parent
-    folder = shared / f"samples-{request.param}"
-    with open(shared / f"samples-{request.param}.lock", "w", encoding="utf-8") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (folder / "built").exists():
-            shutil.rmtree(folder, ignore_errors=True)
-            build_samples(request.param, folder)
-            (folder / "built").touch()
+def samples(request):
+    """(machine, folder) with all of them, which `make guest-programs` has built by the Makefile that is there."""
+    folder = pathlib.Path(ROOT, "build", request.param, "guest-tests/modules")
+    said = (folder / "said").read_text()
+    assert "warning" not in said, said
+    assert {p.stem for p in folder.glob("*.ko")} == {p.stem for p in pathlib.Path(SAMPLES).glob("*.c")}
     return request.param, folder
-
-
-def build_samples(arch, folder):
-    """By the Makefile that is there, without a warning."""
-    shutil.copytree(SAMPLES, folder)
-    environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS", "ARCH")}
-    done = subprocess.run(
-        ["make", f"KDIR={ROOT}", f"ARCH={arch}", "W=1"],
-        cwd=folder,
-        env={**environment, "PWD": str(folder)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=600,
-    )
-    assert done.returncode == 0 and "warning" not in done.stdout, done.stdout
-    assert {p.stem for p in folder.glob("*.ko")} == {p.stem for p in folder.glob("*.c")} - {
-        p.stem for p in folder.glob("*.mod.c")
-    }
 
 
 @pytest.fixture
