@@ -135,4 +135,8 @@ def sections(attempt):
 def slow(attempt):
     numbers = Numbers(attempt.seed, 6)
     which, step = numbers.below(200), ["look_check", "look_find", "look_copy", "look_notify"][numbers.below(4)]
-    attempt.same("step and number of the call", "right", "right" if answer(attempt, "slow", "look_find 17") == (step, which + 1) else "another")
+    attempt.same(
+        "step and number of the call",
+        "right",
+        "right" if answer(attempt, "slow", "look_find 17") == (step, which + 1) else "another",
+    )

@@ -163,7 +163,7 @@ static void fails(void)
 /* 4: makes files, folders, pipes and descriptors. */
 static void allocs(void)
 {
-	unsigned pipes = 3 + look_random() % 20, files = 3 + look_random() % 40, folders = 3 + look_random() % 30;
+	unsigned pipes = 3 + look_random() % 90, files = 3 + look_random() % 20, folders = 3 + look_random() % 20;
 	char path[32];
 	int fd[2];
 
