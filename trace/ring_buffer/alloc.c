@@ -15,8 +15,7 @@ static_assert(sizeof(struct ring_buffer_event) == 4, "an event header is a word"
 static_assert(RB_EVENT_MASK >= RB_DATA_SIZE / 8, "a page full of the shortest events can be counted");
 static_assert(RB_INDEX_MASK >= RB_PAGE_WORDS, "every word of a page has an index");
 
-/* Text of events/header_page and events/header_event; offsets and sizes are those of struct buffer_data_page.
- */
+/* Text of events/header_page and events/header_event; offsets and sizes are those of struct buffer_data_page. */
 const char ring_buffer_header_page[] = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
 				       "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
 				       "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
@@ -62,10 +61,7 @@ static void rb_ring_clean(struct rb_ring *ring, unsigned long n)
 		ring->slot[i] = i;
 }
 
-/*
- * How many pages may hold something: those up to the tail of a ring that has not come round once. Resetting those
- * is enough, and cheap for a large buffer that has recorded little.
- */
+/* Resetting only these pages is cheap for a large buffer that has recorded little. */
 unsigned long rb_touched(const struct rb_ring *ring)
 {
 	return min(ring->tail_page->seq + 1, (u64)ring->nr_pages);
@@ -107,9 +103,9 @@ void rb_ring_reset(struct rb_ring *ring, unsigned long n, u64 now)
 }
 
 /*
- * The ring and the first nr_data of its pages; a resize brings the others along from the old ring. 0, or -ENOMEM with
- * nothing left behind. Without a warning: the size was a person's wish, and the write that asked for it fails with
- * ENOMEM.
+ * Allocate the ring and the memory of its first nr_data pages; a resize moves the others over from the old ring. 0, or
+ * -ENOMEM with nothing left behind. The allocator must not warn: a person asked for this size, and the write that
+ * asked fails with ENOMEM.
  */
 int rb_ring_alloc(struct rb_ring *ring, unsigned long nr_pages, unsigned long nr_data)
 {
@@ -142,7 +138,7 @@ void rb_ring_free(struct rb_ring *ring)
 	ring->slot = NULL;
 }
 
-/* The clock until somebody sets one: time stands still, order alone is kept. */
+/* The clock until a real one is set: all stamps are equal, and only the order of events is kept. */
 static u64 notrace rb_no_clock(void)
 {
 	return 0;

@@ -58,8 +58,7 @@ static struct buffer_data_page *rb_exchange(struct rb_ring *ring, struct buffer_
 	return full;
 }
 
-/* Bytes up to the end of the next data event or padding: time events before it belong to it. 0 when there is
- * none. */
+/* Bytes up to the end of the next data event or padding; time events before it belong to it. 0 at the end. */
 static unsigned rb_unit(struct rb_cursor c)
 {
 	unsigned start = c.pos;
