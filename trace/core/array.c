@@ -128,22 +128,29 @@ bool tracer_tracing_is_on(struct trace_array *tr)
 }
 
 /*
- * By a person: the tracer is told, too. The kernel's own tracing_off() and triggers use tracer_tracing_off(), which may
- * run in any context and so cannot tell a tracer. [t]
+ * Are the tracer's init and reset to be called? What a latency tracer has found must stay readable, so
+ * tracing_enabled stops its recording only, and the tracer itself runs on.
+ */
+static bool tracer_runs(const struct trace_array *tr, const struct tracer *t)
+{
+	return tr->tracing_enabled || t->use_max_tr;
+}
+
+/*
+ * By a person: the tracer is told, too, unless tracing_enabled has stopped it, since it has given up by then what its
+ * start() relies on. The kernel's own tracing_off() and triggers use tracer_tracing_off(), which may run in any context
+ * and so cannot tell a tracer. [t]
  */
 void tracing_set_on(struct trace_array *tr, bool on)
 {
+	const struct tracer *t = tr->current_trace;
+	void (*tell)(struct trace_array * tr) = on ? t->start : t->stop;
+
 	if (on == tracer_tracing_is_on(tr))
 		return;
-	if (on) {
-		tracer_tracing_on(tr);
-		if (tr->current_trace->start)
-			tr->current_trace->start(tr);
-	} else {
-		tracer_tracing_off(tr);
-		if (tr->current_trace->stop)
-			tr->current_trace->stop(tr);
-	}
+	(on ? tracer_tracing_on : tracer_tracing_off)(tr);
+	if (tell && tracer_runs(tr, t))
+		tell(tr);
 }
 
 void tracer_tracing_on(struct trace_array *tr)
@@ -174,17 +181,8 @@ void tracing_off(void)
 EXPORT_SYMBOL(tracing_off);
 
 /*
- * Are the tracer's init and reset to be called? What a latency tracer has found must stay readable, so
- * tracing_enabled stops its recording only, and the tracer itself runs on.
- */
-static bool tracer_runs(const struct trace_array *tr, const struct tracer *t)
-{
-	return tr->tracing_enabled || t->use_max_tr;
-}
-
-/*
- * The switch of 2.6: other than tracing_on it stops the tracer itself, so nothing is called any more, and nothing else
- * is recorded either.
+ * The switch of Linux 2.6. Unlike tracing_on it stops the tracer itself: none of its callbacks runs any more, and the
+ * buffer takes no other records either.
  */
 int tracing_set_enabled(struct trace_array *tr, bool on)
 {

@@ -29,7 +29,8 @@ struct tracer {
 	const char *former_name; /* one that Linux had for it once: answered to and listed as well. NULL: none */
 	int (*init)(struct trace_array *tr);   /* selected: begin. 0 or -errno */
 	void (*reset)(struct trace_array *tr); /* deselected: end */
-	void (*start)(struct trace_array *tr); /* tracing_on went from 0 to 1, or tracing_enabled did */
+	/* tracing_on was written and went to 1, or to 0, after init() and before reset(). */
+	void (*start)(struct trace_array *tr);
 	void (*stop)(struct trace_array *tr);
 	void (*update_pids)(struct trace_array *tr); /* set_ftrace_pid changed */
 	/* A bit of trace_flags (TRACE_ITER) is about to change. 0, or -errno: then it does not. */
