@@ -42,8 +42,9 @@ static int check_flags(const struct ftrace_ops *ops)
 }
 
 /*
- * Linked first, then sites are patched: the other way round a site would call entries that find no user. An error
- * unlinks it again. Thread context; may stop the machine.
+ * The user is linked before the sites are patched, or a site would call an entry that finds no user. An error unlinks
+ * it again. Until then sites of other users find it in the list, so a CPU may be inside its function, and the caller is
+ * free to give its memory back: a grace period waits for that CPU. Thread context; may stop the machine.
  */
 int register_ftrace_function(struct ftrace_ops *ops)
 {
@@ -60,8 +61,10 @@ int register_ftrace_function(struct ftrace_ops *ops)
 		ops->next = ftrace_ops_list;
 		smp_store_release(&ftrace_ops_list, ops);
 		ret = ftrace_update();
-		if (ret)
+		if (ret) {
 			unlink_ops(ops);
+			cond_synchronize_rcu(get_state_synchronize_rcu());
+		}
 	}
 	mutex_unlock(&ftrace_lock);
 	return ret;
