@@ -142,25 +142,25 @@ void ftrace_module_show(struct seq_file *m, const struct trace_array *tr, bool e
 /* ---- Modules come and go */
 
 /*
- * [ftrace_lock] The kept filters of one set that are about this module take effect. They are used up; when the set
- * cannot be changed for lack of memory they stay.
+ * [ftrace_lock] The kept filters of one set that are about this module take effect, and are used up. When the set
+ * cannot be changed, for lack of memory, they stay; so they are removed last. The set goes on waiting if it keeps
+ * filters of other modules.
  */
 static void apply_kept(struct trace_array *tr, bool exclude, const char *module)
 {
 	struct ftrace_set *set = exclude ? &tr->ops->exclude : &tr->ops->filter, new;
-	struct ftrace_module *kept;
-	bool any = false;
+	bool any = false, others = false;
 
 	if (ftrace_set_copy(&new, set))
 		return;
-	for (kept = tr->modules[exclude]; kept; kept = kept->next)
-		if (!strcmp(kept->module, module))
+	for (struct ftrace_module *kept = tr->modules[exclude]; kept; kept = kept->next) {
+		if (strcmp(kept->module, module))
+			others = true;
+		else
 			any |= !ftrace_set_match_module(&new, kept->glob, module, true);
-	if (any) {
-		remove_module(&tr->modules[exclude], "*", module);
-		if (!ftrace_set_wait(&new, tr->modules[exclude]))
-			ftrace_ops_replace_set(tr->ops, set, &new);
 	}
+	if (any && !ftrace_set_wait(&new, others) && !ftrace_ops_replace_set(tr->ops, set, &new))
+		remove_module(&tr->modules[exclude], "*", module);
 	ftrace_set_clear(&new);
 }
 
