@@ -133,12 +133,12 @@ static void put_cpu(struct seq_file *s, struct trace_iterator *iter)
 }
 
 /* Name, cut off behind seven characters, and pid, in the middle of the column. */
-static void put_proc(struct seq_file *s, pid_t pid)
+static void put_proc(struct seq_file *s, const struct trace_iterator *iter, pid_t pid)
 {
 	char comm[TASK_COMM_LEN], text[32];
 	int len;
 
-	trace_find_cmdline(pid, comm);
+	trace_iter_find_cmdline(iter, pid, comm);
 	len = scnprintf(text, sizeof(text), "%.7s-%d", comm, pid);
 	put_spaces(s, max(PROC_WIDTH - len, 0) / 2);
 	seq_write(s, text, len);
@@ -258,7 +258,7 @@ static void put_columns(struct seq_file *s, struct trace_iterator *iter, u32 opt
 	if (options & TRACE_GRAPH_PRINT_CPU)
 		put_cpu(s, iter);
 	if (options & TRACE_GRAPH_PRINT_PROC) {
-		put_proc(s, iter->ent->pid);
+		put_proc(s, iter, iter->ent->pid);
 		seq_puts(s, " | ");
 	}
 	if (iter->latency_format)
@@ -277,9 +277,9 @@ static void put_switch(struct seq_file *s, struct trace_iterator *iter)
 		return;
 	seq_puts(s, " ------------------------------------------\n");
 	put_cpu(s, iter);
-	put_proc(s, last);
+	put_proc(s, iter, last);
 	seq_puts(s, " => ");
-	put_proc(s, pid);
+	put_proc(s, iter, pid);
 	seq_puts(s, "\n ------------------------------------------\n\n");
 }
 
