@@ -27,7 +27,7 @@ static int unlink_ops(struct ftrace_ops *ops)
 	return 0;
 }
 
-/* Do the flags of a user that is to be registered make sense together? 0, -EINVAL, -EBUSY. */
+/* Do the flags of a user that wants to register make sense together? 0, -EINVAL, -EBUSY. */
 static int check_flags(const struct ftrace_ops *ops)
 {
 	if (ops->flags & ~FTRACE_OPS_FL_MASK)
@@ -72,8 +72,9 @@ int register_ftrace_function(struct ftrace_ops *ops)
 EXPORT_SYMBOL_GPL(register_ftrace_function);
 
 /*
- * Unlinked first: sites that it alone wanted become nops, others find one user less. Thread context; may stop the
- * machine, and waits for what is inside the function.
+ * The user is unlinked first. Sites that only it wanted become nops; other sites find one user less. On return no CPU
+ * is inside its function. 0, -EBUSY: it is not registered; or the error of ftrace_update(). Thread context; may stop
+ * the machine.
  */
 int unregister_ftrace_function(struct ftrace_ops *ops)
 {

@@ -81,7 +81,9 @@ static void set_one(struct ftrace_set *set, unsigned rec, bool add)
 	}
 }
 
-/* A name is a number of the list too: "12" names the 12th line of available_filter_functions, as in Linux. */
+/*
+ * A word may be a number: "12" names the 12th line of available_filter_functions, as in Linux. False: it is no number.
+ */
 static bool match_by_number(struct ftrace_set *set, const char *pattern, bool add)
 {
 	unsigned long nr;
@@ -97,7 +99,7 @@ static bool match_by_number(struct ftrace_set *set, const char *pattern, bool ad
 	return true;
 }
 
-/* Some thousand comparisons: a task that writes a filter waits for them, and no table of names is kept for it. */
+/* All functions whose names match; how many. Only a task that writes a filter waits for these comparisons. */
 static unsigned match_names(struct ftrace_set *set, const char *pattern, bool add)
 {
 	unsigned found = 0, rec;
@@ -111,7 +113,7 @@ static unsigned match_names(struct ftrace_set *set, const char *pattern, bool ad
 	return found;
 }
 
-/* Functions of the module, or of all that is not this module. [ftrace_lock] */
+/* With "!" before its name, all functions that are not the module's. */
 int ftrace_set_match_module(struct ftrace_set *set, const char *pattern, const char *module, bool add)
 {
 	bool others = *module == '!', any = false;

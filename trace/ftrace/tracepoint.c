@@ -16,12 +16,15 @@ extern struct tracepoint *const __start_ptrs_tracepoints[], *const __stop_ptrs_t
 /* Serialises changes of every tracepoint's probes; callers of the points only read tp->funcs. */
 static DEFINE_MUTEX(tracepoints_mutex);
 
-/* Stands where a probe was that had to go without memory for a shorter array. Called as whatever that was. */
+/*
+ * Replaces a probe that had to go when there was no memory for a shorter array. It is called with the probe's
+ * arguments, and looks at none of them.
+ */
 static notrace void no_probe(void *data)
 {
 }
 
-/* Entries, those of no_probe too. */
+/* How many entries an array has; those of no_probe count too. */
 static int count_funcs(const struct tracepoint_func *funcs)
 {
 	int n = 0;
@@ -65,9 +68,9 @@ struct probe_array {
 
 /* Arrays that are out of use and not freed yet. [tracepoints_mutex] */
 static struct probe_array *retired_arrays;
-/* A caller may still be in a probe that no_probe has replaced. [tracepoints_mutex] */
+/* no_probe has replaced a probe, in which a caller may still be. [tracepoints_mutex] */
 static bool grace_period_due;
-/* When one of these two was last changed, for cond_synchronize_rcu. [tracepoints_mutex] */
+/* The moment when one of these two was last changed, for cond_synchronize_rcu. [tracepoints_mutex] */
 static u64 last_retired;
 
 static struct tracepoint_func *alloc_funcs(int n)
@@ -99,8 +102,9 @@ static void publish_funcs(struct tracepoint *tp, struct tracepoint_func *new)
 }
 
 /*
- * One stop at most, for all that has changed since; it is a grace period, too, so only without one there is anything to
- * wait for. tracepoints_mutex held.
+ * Switch the sites of all changes since the last time, in one stop of the machine at most, and free the arrays that are
+ * out of use. The stop is a grace period; cond_synchronize_rcu waits only when there was no stop. `wait`: wait even if
+ * nothing is to be freed. tracepoints_mutex held; sleeps.
  */
 static void switch_and_wait(bool wait)
 {
@@ -127,7 +131,7 @@ static int start_point(struct tracepoint *tp)
 	return tp->regfunc ? tp->regfunc() : 0;
 }
 
-/* Undo start_point() when the last probe is gone. The sites become nops with the next switch. */
+/* The last probe is gone: undo start_point(). The sites become nops with the next switch. */
 static void stop_point(struct tracepoint *tp)
 {
 	static_key_dec_later(&tp->key);
@@ -235,7 +239,7 @@ int tracepoint_probe_register(struct tracepoint *tp, void *probe, void *data)
 }
 EXPORT_SYMBOL(tracepoint_probe_register);
 
-/* Declared in <trace/tracepoint.h>: on return nobody is in the probe any more. */
+/* Declared in <trace/tracepoint.h>: on return no CPU is in the probe any more. */
 int tracepoint_probe_unregister(struct tracepoint *tp, void *probe, void *data)
 {
 	int ret;
