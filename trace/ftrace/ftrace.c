@@ -235,9 +235,7 @@ static int check_users_of_arguments(u32 kind)
 
 static int check_arguments(void)
 {
-	int err = check_users_of_arguments(FTRACE_OPS_FL_IPMODIFY);
-
-	return err ? err : check_users_of_arguments(FTRACE_OPS_FL_DIRECT);
+	return check_users_of_arguments(FTRACE_OPS_FL_IPMODIFY) ?: check_users_of_arguments(FTRACE_OPS_FL_DIRECT);
 }
 
 /* One change of users or sets, made while every other CPU is parked outside of all tracing. */

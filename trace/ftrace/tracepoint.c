@@ -194,29 +194,33 @@ static int remove_func(struct tracepoint *tp, void *probe, void *data)
 	return 0;
 }
 
-/*
- * Without switching the call sites: many probes then cost one stop of the machine. Until tracepoint_switch() a new
- * probe is not called.
- */
-int tracepoint_probe_register_later(struct tracepoint *tp, void *probe, void *data)
+/* One change of a point's probes, add_func or remove_func. `now`: the call sites follow at once. Returns its result. */
+static int change_probes(int (*change)(struct tracepoint *tp, void *probe, void *data), struct tracepoint *tp,
+			 void *probe, void *data, bool now)
 {
 	int ret;
 
 	mutex_lock(&tracepoints_mutex);
-	ret = add_func(tp, probe, data);
+	ret = change(tp, probe, data);
+	if (now)
+		switch_and_wait(false);
 	mutex_unlock(&tracepoints_mutex);
 	return ret;
+}
+
+/*
+ * The call sites are not switched yet, so many probes cost one stop of the machine. Until tracepoint_switch() a new
+ * probe is not called.
+ */
+int tracepoint_probe_register_later(struct tracepoint *tp, void *probe, void *data)
+{
+	return change_probes(add_func, tp, probe, data, false);
 }
 
 /* The probe may still run on return. tracepoint_synchronize_unregister() waits for it, once for many probes. */
 int tracepoint_probe_unregister_later(struct tracepoint *tp, void *probe, void *data)
 {
-	int ret;
-
-	mutex_lock(&tracepoints_mutex);
-	ret = remove_func(tp, probe, data);
-	mutex_unlock(&tracepoints_mutex);
-	return ret;
+	return change_probes(remove_func, tp, probe, data, false);
 }
 
 void tracepoint_switch(void)
@@ -229,26 +233,14 @@ void tracepoint_switch(void)
 /* Declared in <trace/tracepoint.h>: on return the probe is called. */
 int tracepoint_probe_register(struct tracepoint *tp, void *probe, void *data)
 {
-	int ret;
-
-	mutex_lock(&tracepoints_mutex);
-	ret = add_func(tp, probe, data);
-	switch_and_wait(false);
-	mutex_unlock(&tracepoints_mutex);
-	return ret;
+	return change_probes(add_func, tp, probe, data, true);
 }
 EXPORT_SYMBOL(tracepoint_probe_register);
 
 /* Declared in <trace/tracepoint.h>: on return no CPU is in the probe any more. */
 int tracepoint_probe_unregister(struct tracepoint *tp, void *probe, void *data)
 {
-	int ret;
-
-	mutex_lock(&tracepoints_mutex);
-	ret = remove_func(tp, probe, data);
-	switch_and_wait(false);
-	mutex_unlock(&tracepoints_mutex);
-	return ret;
+	return change_probes(remove_func, tp, probe, data, true);
 }
 EXPORT_SYMBOL(tracepoint_probe_unregister);
 

@@ -122,7 +122,7 @@ static void look_for_leaf(struct trace_iterator *iter)
  * A line that did not fit the reader's buffer is made a second time. So what must happen once a record (noting that a
  * CPU's records have begun) happens when the record is left, not when it is shown.
  */
-static noinline void look_ahead(struct trace_iterator *iter, struct ring_buffer_event *event)
+static noinline void look_ahead(struct trace_iterator *iter)
 {
 	unsigned long lost;
 	int cpu;
@@ -153,7 +153,7 @@ struct trace_entry *trace_find_next_entry(struct trace_iterator *iter)
 	iter->ent = ring_buffer_event_data(event);
 	iter->ent_size = ring_buffer_event_length(event);
 	if (iter->copy)
-		look_ahead(iter, event);
+		look_ahead(iter);
 	return iter->ent;
 }
 

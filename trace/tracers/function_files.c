@@ -476,31 +476,6 @@ static int filter_open(struct file *file, struct ftrace_ops *ops, bool exclude, 
 	return 0;
 }
 
-static int ftrace_filter_open(struct inode *inode, struct file *file)
-{
-	return filter_open(file, tracefs_array(file)->ops, false, NULL);
-}
-
-static int ftrace_notrace_open(struct inode *inode, struct file *file)
-{
-	return filter_open(file, tracefs_array(file)->ops, true, NULL);
-}
-
-static int graph_function_open(struct inode *inode, struct file *file)
-{
-	return filter_open(file, NULL, false, &graph_functions);
-}
-
-static int graph_notrace_open(struct inode *inode, struct file *file)
-{
-	return filter_open(file, NULL, true, &graph_notrace);
-}
-
-static int stack_filter_open(struct inode *inode, struct file *file)
-{
-	return filter_open(file, &stack_trace_ops, false, NULL);
-}
-
 /* The last close puts the collected set in force. */
 static int ftrace_filter_release(struct inode *inode, struct file *file)
 {
@@ -514,51 +489,26 @@ static int ftrace_filter_release(struct inode *inode, struct file *file)
 	return seq_release(inode, file);
 }
 
-static ssize_t ftrace_filter_read(struct file *file, char __user *buf, size_t n, loff_t *pos)
-{
-	return seq_read(file, buf, n, pos);
-}
+/* A file that holds one of the two sets of an ftrace_ops, or the set of a graph filter: see filter_open(). */
+#define FILTER_FILE(id, places, ops, exclude, graph)                 \
+	static int id##_open(struct inode *inode, struct file *file) \
+	{                                                            \
+		return filter_open(file, ops, exclude, graph);       \
+	}                                                            \
+	static const struct file_operations id##_fops = {            \
+		.open = id##_open,                                   \
+		.read = seq_read,                                    \
+		.write = ftrace_filter_write,                        \
+		.llseek = default_llseek,                            \
+		.release = ftrace_filter_release,                    \
+	};                                                           \
+	TRACEFS_FILE(id, #id, 0640, places, &id##_fops)
 
-static const struct file_operations ftrace_filter_fops = {
-	.open = ftrace_filter_open,
-	.read = ftrace_filter_read,
-	.write = ftrace_filter_write,
-	.llseek = default_llseek,
-	.release = ftrace_filter_release,
-};
-static const struct file_operations ftrace_notrace_fops = {
-	.open = ftrace_notrace_open,
-	.read = ftrace_filter_read,
-	.write = ftrace_filter_write,
-	.llseek = default_llseek,
-	.release = ftrace_filter_release,
-};
-static const struct file_operations graph_function_fops = {
-	.open = graph_function_open,
-	.read = ftrace_filter_read,
-	.write = ftrace_filter_write,
-	.llseek = default_llseek,
-	.release = ftrace_filter_release,
-};
-static const struct file_operations graph_notrace_fops = {
-	.open = graph_notrace_open,
-	.read = ftrace_filter_read,
-	.write = ftrace_filter_write,
-	.llseek = default_llseek,
-	.release = ftrace_filter_release,
-};
-static const struct file_operations stack_filter_fops = {
-	.open = stack_filter_open,
-	.read = ftrace_filter_read,
-	.write = ftrace_filter_write,
-	.llseek = default_llseek,
-	.release = ftrace_filter_release,
-};
-TRACEFS_FILE(set_ftrace_filter, "set_ftrace_filter", 0640, TRACEFS_ARRAY, &ftrace_filter_fops);
-TRACEFS_FILE(set_ftrace_notrace, "set_ftrace_notrace", 0640, TRACEFS_ARRAY, &ftrace_notrace_fops);
-TRACEFS_FILE(set_graph_function, "set_graph_function", 0640, TRACEFS_TOP, &graph_function_fops);
-TRACEFS_FILE(set_graph_notrace, "set_graph_notrace", 0640, TRACEFS_TOP, &graph_notrace_fops);
-TRACEFS_FILE(stack_trace_filter, "stack_trace_filter", 0640, TRACEFS_TOP, &stack_filter_fops);
+FILTER_FILE(set_ftrace_filter, TRACEFS_ARRAY, tracefs_array(file)->ops, false, NULL);
+FILTER_FILE(set_ftrace_notrace, TRACEFS_ARRAY, tracefs_array(file)->ops, true, NULL);
+FILTER_FILE(set_graph_function, TRACEFS_TOP, NULL, false, &graph_functions);
+FILTER_FILE(set_graph_notrace, TRACEFS_TOP, NULL, true, &graph_notrace);
+FILTER_FILE(stack_trace_filter, TRACEFS_TOP, &stack_trace_ops, false, NULL);
 
 /* ---- /proc/sys/kernel/ftrace_enabled */
 
