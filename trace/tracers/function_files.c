@@ -187,19 +187,19 @@ TRACEFS_TEXT_FILE(dyn_ftrace_total_info, "dyn_ftrace_total_info", 0440, TRACEFS_
 #define FTRACE_TOKEN_MAX 256
 
 /*
- * An open filter file. Writing changes a private copy of the set, one name a time; closing puts it in force. A name may
- * come in pieces over several writes: it is complete at white space or at close. Locks: o the opener's alone,
- * serialised by mutex; I immutable.
+ * An open filter file. Writing changes a private copy of the set, one name at a time; closing puts it in force. A name
+ * may come in pieces over several writes: it is complete at white space or at close. Locks: o `mutex`, because several
+ * tasks may share the open file; r the file's seq_file.lock; I immutable.
  */
 struct filter_writer {
 	struct mutex mutex;
-	struct ftrace_ops *ops;		/* [I] NULL: it is a filter of function graph */
+	struct ftrace_ops *ops;		/* [I] whose set the file holds; NULL: that of `graph` */
 	struct graph_filter *graph;	/* [I] */
-	bool exclude;			/* [I] which of its sets */
-	struct trace_array *tr;		/* [I] whose function commands it takes; NULL: none's */
-	struct trace_array *modules;	/* [I] likewise, whose filters by module */
-	loff_t command;			/* [the reader] number of the one that is shown */
-	loff_t shown;			/* [the reader] number of the filter by module that is shown */
+	bool exclude;			/* [I] which of the two sets of `ops` */
+	struct trace_array *tr;		/* [I] the array whose function commands the file takes; NULL: it takes none */
+	struct trace_array *modules;	/* [I] the array whose filters by module it takes; NULL: it takes none */
+	loff_t command;			/* [r] number of the command that is shown */
+	loff_t shown;			/* [r] number of the filter by module that is shown */
 	bool changed;			/* [o] */
 	struct ftrace_set set;		/* [o] the copy */
 	char token[FTRACE_TOKEN_MAX];	/* [o] name so far */
@@ -348,8 +348,8 @@ static int writer_apply(struct filter_writer *w)
 }
 
 /*
- * At close: a word that is still open is completed now, and dropped when it is wrong, as on Linux. Programs hardly ever
- * look at what close(2) returns, so an error is only written to the log.
+ * At close: a word that is still open is completed now, and silently dropped when it is wrong, as on Linux. Programs
+ * hardly ever look at what close(2) returns, so a set that cannot be put in force is only reported in the log.
  */
 static void writer_finish(struct file *file, struct filter_writer *w)
 {

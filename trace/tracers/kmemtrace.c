@@ -38,7 +38,7 @@ static struct tracer_flags kmem_tracer_flags = {.val = 0, .opts = kmem_opts};
 
 /* ---- Probes. Preemption off; any context that may allocate, which NMIs may not. */
 
-/* Memory was given. One that failed has no pointer and is not recorded: it would have no release either. */
+/* Records an allocation. One that failed has no pointer and is left out, since no release would follow. */
 static void record_alloc(struct trace_array *tr, unsigned type_id, unsigned long call_site, const void *ptr,
 			 size_t bytes_req, size_t bytes_alloc, gfp_t gfp_flags)
 {

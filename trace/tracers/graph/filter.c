@@ -115,9 +115,9 @@ int graph_filter_replace(struct graph_filter *filter, struct ftrace_set *with)
 }
 
 /*
- * The functions of a module that goes leave the filter, else the next module at their addresses would be taken for it:
- * by name, or NULL: those whose sites have gone already (the module's init). A filter with nothing left does not mean
- * "all functions": it waits (ftrace_set_wait). When there is no memory for the new table, the old one stays.
+ * The functions of a module that goes leave the filter, or functions of the next module at their addresses would match.
+ * `module` is its name, or NULL when the sites have gone already (those of a module's init). A filter with no function
+ * left must not mean "all functions": it waits (ftrace_set_wait). Without memory for the new table the old one stays.
  */
 static void filter_drop(struct graph_filter *filter, const char *module)
 {

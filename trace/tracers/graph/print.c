@@ -265,7 +265,7 @@ static void put_columns(struct seq_file *s, struct trace_iterator *iter, u32 opt
 		put_lat_flags(s, iter->ent);
 }
 
-/* Another task than in the CPU's line before. */
+/* Three lines, if the record is of another task than the CPU's record before it. */
 static void put_switch(struct seq_file *s, struct trace_iterator *iter)
 {
 	pid_t last = iter->graph->cpus[iter->cpu].last_pid, pid = iter->ent->pid;
@@ -326,7 +326,7 @@ static bool in_hidden_irq(struct trace_iterator *iter, u32 options, unsigned lon
 
 /* ---- The three kinds of lines */
 
-/* "name = value" in a comment's middle; values that are an errno as such. */
+/* "= value" and the end of the comment. A value that may be an errno is shown as a negative number. */
 static void put_retval(struct seq_file *s, u32 options, unsigned long val)
 {
 	long err = val >> 31 == 1 ? (long)(s32)val : (long)val;
@@ -415,7 +415,7 @@ static void print_entry(struct seq_file *s, struct trace_iterator *iter, u32 opt
 		print_open(s, iter, options);
 }
 
-/* A brace whose call is not in the buffer, or not the innermost that was shown open, tells its name. */
+/* The closing brace. It tells the function's name if the call is not the one that was shown open at this depth. */
 static void print_return(struct seq_file *s, struct trace_iterator *iter, u32 options)
 {
 	const struct ftrace_graph_ret_entry *ret = (const void *)iter->ent;
@@ -444,7 +444,7 @@ static void print_return(struct seq_file *s, struct trace_iterator *iter, u32 op
 	put_irq_arrow(s, iter, options, ret->func, "<==========");
 }
 
-/* What is not of the graph stands one level inside of the call that it happened in. */
+/* A record that is no call: it is a comment, one level deeper than the call in which it was made. */
 static void print_comment(struct seq_file *s, struct trace_iterator *iter, u32 options)
 {
 	const struct trace_event *event = find_trace_event(iter);

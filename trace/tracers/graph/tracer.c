@@ -30,7 +30,7 @@ struct graph_array {
 	struct fgraph_ops gops;
 	struct trace_array *tr; /* [I] */
 	bool enabled;		/* calls are recorded */
-	bool plain;		/* by nothing but the functions: the usual clock, no arguments, no threshold */
+	bool plain;		/* enabled, with the usual clock, without arguments and threshold */
 };
 
 DEFINE_PER_CPU(struct ring_buffer_per_cpu *, graph_buffer);
@@ -193,8 +193,8 @@ struct tracer_flags graph_flags = {
 };
 
 /*
- * All options are those of the tracer, in whatever array it is selected. While the option sleep-time is off and anybody
- * is there who would count that time (`wanted`), sched_switch must correct the entry times of the task that goes on.
+ * All options belong to the tracer and hold in every array that selects it. While the option sleep-time is off, and an
+ * array or the profiler measures calls (`wanted`), sched_switch must correct the entry times of the task that goes on.
  * trace_types_lock held. 0 or -errno.
  */
 static int count_sleep(bool wanted, bool option)
