@@ -1,6 +1,6 @@
 /*
- * The latency format: a header that tells what was measured, and lines with the time since the section began and a
- * mark where much time passed before the next line.
+ * The latency format: a header that tells what was measured, and lines with the time since the section began. A mark
+ * stands where it took long to the next line.
  *
  *     # irqsoff latency trace v1.1.5 on ...          trace_print_latency_summary: the longest section, its task
  *     #  cmd     pid     |||||| time  |   caller     print_columns

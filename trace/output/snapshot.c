@@ -36,8 +36,8 @@ struct exchange {
 };
 
 /*
- * On each CPU, interrupts off, while no other does anything else: nobody can be writing, and trace_types_lock keeps
- * resizing out, so no CPU says anything but 0.
+ * On each CPU, interrupts off, while all others are parked or do the same. No write is under way, and trace_types_lock
+ * keeps resizing out, so the exchange cannot fail.
  */
 static void take_part(void *arg)
 {
