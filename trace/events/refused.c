@@ -30,9 +30,7 @@ static struct trace_array *array_of_all(void *owner)
 }
 
 #define TAKES_SWITCH "0 (off) or 1 (on)"
-/*
- * The files `enable` of an event, of a system and of all events. They take the same, and differ only in whose they are.
- */
+/* The files `enable` of an event, of a system and of all events take the same texts and differ in their owner. */
 const struct trace_hint event_enable_hint = {.takes = TAKES_SWITCH, .array_of = array_of_event};
 const struct trace_hint system_enable_hint = {.takes = TAKES_SWITCH, .array_of = array_of_system};
 const struct trace_hint all_enable_hint = {.takes = TAKES_SWITCH, .array_of = array_of_all};
@@ -78,8 +76,8 @@ void refusal_say_close_events(struct trace_refusal *r, const char *system, const
 }
 
 /*
- * set_event takes words one after the other; those before the refused one are in force. The refused word may be the
- * name of a function, or begin with a "-".
+ * set_event takes words one after the other; those before the refused one are in force. The refused word may also be
+ * the name of a function, or begin with "-", as some tutorials write it.
  */
 static void explain_set_event(struct trace_refusal *r)
 {

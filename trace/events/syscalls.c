@@ -185,7 +185,7 @@ static const struct syscall_events syscall_events[NR_SYSCALLS] = {
 
 /* ---- Probes: data is the array's set of events. Thread context, preemption off. */
 
-/* The array's state of an event. NULL: the event is off, or does not exist. */
+/* The array's file of this event. NULL: the event is off, or does not exist. */
 static struct trace_event_file *find_on(struct trace_event_set *set, const struct trace_event_call *const *event)
 {
 	struct trace_event_file *file;

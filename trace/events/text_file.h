@@ -28,5 +28,5 @@ bool event_file_entry(struct virtual_entry *e, const struct text_file *text, voi
 
 /* events/entries.c */
 extern struct virtual_dir trace_entry_dir; /* events/ftrace, the same in every array */
-/* Of the records that are no events'; NULL, and *name stays: no such type. */
+/* Fields and *name of a record that does not belong to an event. NULL, with *name as it was: there is no such type. */
 const struct trace_event_field *trace_entry_fields(unsigned type, const char **name);
