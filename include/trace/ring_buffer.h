@@ -137,8 +137,6 @@ bool ring_buffer_record_is_set_on(struct trace_buffer *buffer);
 /* The record's bytes, and how many: the length reserved, rounded up to 4. */
 void *ring_buffer_event_data(struct ring_buffer_event *event);
 unsigned ring_buffer_event_length(struct ring_buffer_event *event);
-/* The stamp of an event that is reserved and not yet committed. Its writer only. */
-u64 ring_buffer_event_time_stamp(struct ring_buffer_per_cpu *cpu_buffer, struct ring_buffer_event *event);
 
 /* ---- Consuming */
 

@@ -65,10 +65,7 @@ static char context_char(u8 flags)
 	return flags & TRACE_FLAG_SOFTIRQ ? 's' : '.';
 }
 
-/*
- * Columns 4 and 5: the counts of preempt_disable() and migrate_disable(). The last hexadecimal digit is shown; a dot
- * stands for 0.
- */
+/* Columns 4 and 5: how often preemption and migration are disabled; the last hexadecimal digit, a dot for 0. */
 static char depth_char(unsigned depth)
 {
 	return depth ? "0123456789abcdef"[depth & 15] : '.';

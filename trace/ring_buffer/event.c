@@ -119,18 +119,6 @@ static struct buffer_page *rb_page_of(struct rb_ring *ring, struct ring_buffer_e
 	return page;
 }
 
-/* An event holds only the time since the one before it, so the page is walked from its beginning. */
-u64 ring_buffer_event_time_stamp(struct ring_buffer_per_cpu *cpu_buffer, struct ring_buffer_event *event)
-{
-	struct buffer_page *page = rb_page_of(&cpu_buffer->ring, event);
-	struct rb_cursor c = {.data = page->data, .stamp = rb_read(page->data->time_stamp)};
-
-	c.size = (u8 *)event - page->data->data;
-	while (c.pos < c.size)
-		rb_cursor_skip(&c);
-	return rb_event_stamp(event, c.stamp);
-}
-
 /*
  * Take the last claim of a page back. False when it is not the last, or the page is closed, because a nested writer
  * has come. One exchange of the state decides, as for a claim. A time extend before the event stays: it is an event
