@@ -35,7 +35,7 @@
  * off (held_off, under the max lock): nothing exchanges the rings that it copies from, and the fourth try is the last.
  * A snapshot that would come in that time is not taken; the next one is as good.
  *
- * Writing a copy into a ring of another CPU is against the ring's rule, and harmless: nobody else writes there, since
+ * Writing a copy into a ring of another CPU is against the ring's rule, and harmless: no other code writes there, since
  * the object is held and not pending, and trace_types_lock keeps other readers away until we are done.
  *
  * An older maximum is still pending on some CPUs when a newer one comes from others. `pending` is replaced as a whole.
@@ -104,7 +104,7 @@ static bool fits(struct trace_array *tr, struct trace_snapshot *snapshot)
 }
 
 /*
- * A second buffer as large as the array's, CPU by CPU: sizes may differ since somebody wrote to a per-CPU
+ * A second buffer as large as the array's, CPU by CPU: sizes may differ after a write to a per-CPU
  * buffer_size_kb. NULL: no memory. [t]
  */
 static struct trace_snapshot *snapshot_alloc(struct trace_array *tr)

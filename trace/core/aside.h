@@ -50,7 +50,7 @@ struct trace_snapshot {
 	char comm[TASK_COMM_LEN];     /* [m] */
 	u32 uid, policy, rt_priority; /* [m] */
 	int nice;		      /* [m] */
-	unsigned readers;	      /* [m, t to raise it] who show it */
+	unsigned readers;	      /* [m, t to raise it] how many readers hold it */
 	unsigned clock_id;	      /* [t] what its records were stamped with since its rings were reset */
 };
 

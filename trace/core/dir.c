@@ -88,7 +88,7 @@ static int tracefs_fill_super(struct super_block *sb, const char *options)
 
 	if (ret)
 		return ret;
-	/* `echo 1 > tracing_onn` is a missing file, not a lack of permission: nobody can ever make one. */
+	/* `echo 1 > tracing_onn` is a missing file, not a lack of permission: no file can be made here. */
 	sb->s_create_error = -ENOENT;
 	global_trace.dir = sb->s_root;
 	ret = create_array_dir(&global_trace);

@@ -24,7 +24,7 @@ FTRACE_ENTRY(context_switch, ctx_switch_entry, TRACE_CTX, 2,
 	     F_PRINTK("%u:%u:%u  ==> %u:%u:%u [%03u]", REC->prev_pid, REC->prev_prio, REC->prev_state, REC->next_pid,
 		      REC->next_prio, REC->next_state, REC->next_cpu))
 
-/* A wake-up: the waker and whom it wakes, in the same form. */
+/* A wake-up: the waker and the task that it wakes, in the same form. */
 FTRACE_ENTRY_SAME(wakeup, ctx_switch_entry, TRACE_WAKE, 3,
 		  F_STRUCT(__field(unsigned int, prev_pid) __field(unsigned int, next_pid)
 				   __field(unsigned int, next_cpu) __field(unsigned char, prev_prio)

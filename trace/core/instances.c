@@ -138,7 +138,7 @@ static struct trace_array *array_of_dir(const struct dentry *dir)
  * name, and holds the dentry that it found from then to the end of release. So simple_remove_unused() looks, under
  * dcache_lock, whether any dentry below has more references than the tree's own (its pin, and one for each child), and
  * if none has, takes all names away before it lets go of the lock. A first reference comes from a look-up, which needs
- * that lock; a second one needs somebody who has a first. What could come between:
+ * that lock; a second one needs a task that has a first. What could come between:
  *
  * A walk without references. Between its steps a walk holds dcache_lock. Where it must sleep (a look-up in events,
  * whose entries are computed), it has a reference to the directory, and the new dentry has one to its parent: busy.
@@ -150,8 +150,8 @@ static struct trace_array *array_of_dir(const struct dentry *dir)
  * Somebody's current directory. Below the instance it is busy. The instance itself may be one: there its i_nlink is 0,
  * under its i_lock, so that no look-up in it makes anything.
  *
- * The tree in the making. mkdir fills a directory that is not hashed, and hashes it when all is there. So nobody sees
- * half of it, and when memory runs out in the middle nobody can be in the way of removing it.
+ * The tree in the making. mkdir fills a directory that is not hashed, and hashes it when all is there. So no task sees
+ * half of it, and when memory runs out in the middle no task can be in the way of removing it.
  *
  * After that only what the array itself has started is left: its events, tracer and options are switched off as the
  * files would do it, a grace period waits for probes, the timer of poll is cancelled. Its function tracer is never

@@ -10,7 +10,7 @@
  *
  * The max lock is a bare spinlock with interrupts off: we are called from where interrupts go on and off, with
  * runqueue locks held, and must neither be traced nor measured. What it guards is a handful of words and the
- * exchange of rings; nobody allocates, copies or waits under it.
+ * exchange of rings; no code allocates, copies or waits under it.
  */
 #include <lib/string.h>
 #include <mm/slab.h>

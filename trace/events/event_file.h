@@ -88,7 +88,7 @@ struct trace_event_match {
 };
 bool trace_event_matches(const struct trace_event_file *file, const struct trace_event_match *match);
 
-/* events/set.c. event_mutex held, or nobody else knows the set. */
+/* events/set.c. event_mutex held, or no other code can find the set yet. */
 void trace_event_file_init(struct trace_event_set *set, unsigned nr, const struct trace_event_call *call);
 struct trace_event_system *trace_event_find_system(const struct trace_event_set *set, const char *name); /* or NULL */
 /* events/modules.c: a new set gets the events of the modules that are there; one that ends gets no more. No lock. */

@@ -1,9 +1,10 @@
 /*
  * The directory events/, and the files of an event, a system and all of them.
  *
- * There are some hundred events and an array for each instance, so the directories are virtual (struct virtual_dir): an
- * entry is made from the table below when somebody looks at it, and takes no memory before. i_private is the event, the
- * system or the set that a file belongs to. event_mutex is held around the functions of each text (event_text).
+ * There are some hundred events and an array for each instance, so the directories are virtual (struct virtual_dir):
+ * an entry is made from the table below when a program looks at it, and takes no memory before. i_private is the
+ * event, the system or the set that a file belongs to. event_mutex is held around the functions of each text
+ * (event_text).
  */
 #include <asm/uaccess.h>
 #include <fs/libfs.h>

@@ -12,7 +12,7 @@
  *
  * The trampoline runs in the function's own context, with preemption as it was there, and may sleep where the function
  * may. A task may thus be inside of it for long. It is counted when it is sent there, with preemption off, in the same
- * section in which it finds the user, and taken off when it is back. So once the sites are changed nobody new comes,
+ * section in which it finds the user, and taken off when it is back. So once the sites are changed no other task comes,
  * and unregister_ftrace_direct() waits until the count is 0. Then nothing of the module's is on any stack.
  */
 #include <kernel/export.h>

@@ -9,7 +9,7 @@
  * A hooked return finds its way while tracers come and go.
  *
  * The return address of a hooked call is on its task's shadow stack (trace/ftrace/fgraph.c), so return_to_handler finds
- * it without asking who hooked it or whether anybody still traces. What could go wrong, and why it does not:
+ * it without asking which user hooked it, or whether there still is a user. What could go wrong, and why it does not:
  *
  * - Interrupts and NMIs use the shadow stack of the task on top of which they run, and leave it as they found it: top
  *   is raised before a frame is filled, and the frame is emptied (slot 0) before top is lowered. A frame whose slot is
@@ -24,7 +24,7 @@
  *   returns to the handler, which finds the jumper's frame next. Code that wants to know the caller follows the frames
  *   down to one that says something else.
  * - A user that goes away, and comes again: frames carry a key (users' bits, and above them a number that goes up with
- *   each change of users). A return is told to those of its users who were there when it was hooked. A task that slept
+ *   each change of users). A return is told to those of its users that were there when it was hooked. A task that slept
  *   meanwhile thus returns in silence, and its depth begins at 0 for the new user. A task that has found a user when it
  *   leaves the list goes on with that user: the user's bit, by which its state in the task is found, is given to
  *   another one only after a grace period.

@@ -171,7 +171,7 @@ static bool forget_key(struct task_struct *task, void *data)
 }
 
 /*
- * Take the stacks that have no frame, and free them a grace period later, when nobody can be in them. A task that is
+ * Take the stacks that have no frame, and free them a grace period later, when no call can be in them. A task that is
  * asleep within a hooked call keeps its stack until it has returned.
  */
 static void free_empty_stacks(void)

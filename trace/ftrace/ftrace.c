@@ -82,7 +82,7 @@ bool ftrace_is_dead(void)
 	return READ_ONCE(ftrace_dead);
 }
 
-/* ---- Who calls whom */
+/* ---- Which entry does each site call? */
 
 /*
  * The user that is called straight, by *callee; NULL: none allows it. The list begins with the newest user, so the

@@ -4,7 +4,7 @@
  *
  * A module's sites are two runs of records, one for its text and one for the text of its init. A table of all runs
  * leads from an address to its record. It is read in any context without a lock: a run is added behind the others
- * when it is whole, and one is taken out while all other CPUs are parked, where nobody reads.
+ * when it is whole, and one is taken out while all other CPUs are parked and do not read it.
  *
  * Places of records are used again by other modules. Sets of users that are registered lose the bits of forgotten
  * records in the same stop. Other sets may belong to anybody, so they are not searched for. Instead each place notes

@@ -208,8 +208,8 @@ struct set_edit {
  * Sets of functions are exchanged without readers' locks.
  *
  * ftrace_ops_list_func reads the bitmaps of all users with preemption off. A stop parks every CPU in a thread, so on
- * no CPU is code running with preemption off other than the stop itself: nobody reads while the sets are swapped, and
- * the old set can be freed at once. No RCU is needed, and no pointer is published.
+ * no CPU is code running with preemption off other than the stop itself: no CPU reads the sets while they are swapped,
+ * and the old set can be freed at once. No RCU is needed, and no pointer is published.
  */
 static int edit_set(struct ftrace_ops *ops, bool exclude, const struct set_edit *edit)
 {

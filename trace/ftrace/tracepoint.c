@@ -80,7 +80,7 @@ static struct tracepoint_func *alloc_funcs(int n)
 	return array ? array->funcs : NULL;
 }
 
-/* Only for an array that was never published: nobody can be walking it. */
+/* Only for an array that was never published: no caller can be walking it. */
 static void free_funcs(struct tracepoint_func *funcs)
 {
 	kfree(container_of(funcs, struct probe_array, funcs[0]));

@@ -139,10 +139,10 @@ static void print_columns(struct seq_file *s)
 /* The task that the section belongs to. A buffer in which nothing was measured has none, and shows zeros. */
 static void print_task(struct seq_file *s, const struct trace_snapshot *of)
 {
-	const struct trace_snapshot nobody = {};
+	const struct trace_snapshot no_task = {};
 
 	if (!of)
-		of = &nobody;
+		of = &no_task;
 	seq_puts(s, "#    -----------------\n");
 	seq_printf(s, "#    | task: %.16s-%d (uid:%u nice:%d policy:%u rt_prio:%u)\n", of->comm, of->pid, of->uid,
 		   of->nice, of->policy, of->rt_priority);

@@ -1,5 +1,5 @@
 /*
- * Records as lines of text: the columns common to all lines, and the choice of who writes the rest.
+ * Records as lines of text: the columns common to all lines, and the choice of the printer for the rest.
  *
  *             TASK-PID   [CPU] irqs  TIME         what the record's own kind says
  *             bash-1408  [000] d.h1. 1234.567890: ...

@@ -348,9 +348,9 @@ static bool news_for_readers(struct trace_array *tr)
  *
  * A writer cannot wake a task: it may hold a runqueue's lock. A reader that waits or polls joins the wait queue and
  * arms one timer for all, unless poll_armed says that it is armed. The timer goes off every 10 ms, looks for what the
- * readers wait for, and goes on while there is nothing and somebody waits. It clears poll_armed before it wakes the
+ * readers wait for, and goes on while there is nothing and a reader waits. It clears poll_armed before it wakes the
  * queue, both with a full barrier: a reader that saw it set had joined the queue before, and is woken; one that comes
- * later sees it clear and arms the timer again. When nobody asks again, it stays off. The timer looks, and not the
+ * later sees it clear and arms the timer again. When no reader asks again, it stays off. The timer looks, and not the
  * readers, because a reader that ran in order to find nothing would itself be what the next reader finds.
  */
 static enum hrtimer_restart wake_readers(struct hrtimer *timer)

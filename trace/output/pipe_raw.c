@@ -1,6 +1,6 @@
 /*
  * per_cpu/cpuN/trace_pipe_raw: a CPU's records as they lie in the ring buffer, page by page. What is read is gone
- * from the buffer. buffer_percent says how much there must be before those who wait are woken.
+ * from the buffer. buffer_percent says how much there must be before readers that wait are woken.
  *
  * trace-cmd record lives on this file. Two ways lead out of it: read() copies, splice() moves a whole page into a
  * pipe without a copy. The format of a page is in events/header_page and events/header_event.

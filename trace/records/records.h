@@ -1,4 +1,4 @@
-/* Stacks, symbols and snapshots for whoever records or shows them. Private to trace/. */
+/* Stacks, symbols and snapshots, for code that records or shows them. Private to trace/. */
 #pragma once
 
 #include "core/array.h"

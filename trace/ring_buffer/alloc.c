@@ -82,7 +82,7 @@ static void rb_forget_pages(struct rb_ring *ring, unsigned long n, u64 now)
 
 /*
  * Everything begins again at `now`, with the writer on page 0 and the reader on its own page. The new generation tells
- * iterators that what they point to is gone. Context: nobody writes and nobody reads; the caller sees to that.
+ * iterators that what they point to is gone. Context: no writer and no reader is in the ring; the caller sees to that.
  */
 void rb_ring_reset(struct rb_ring *ring, unsigned long n, u64 now)
 {

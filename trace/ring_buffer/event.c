@@ -107,7 +107,7 @@ __attribute__((no_sanitize("thread"))) u64 rb_first_stamp_racing(const struct bu
 
 /*
  * The page of an event that is not committed yet. Only the event's writer may ask: the page then lies between the
- * commit page and the tail, and nobody can reuse or take apart the pages there before that writer commits.
+ * commit page and the tail, and no other code can reuse or take apart the pages there before that writer commits.
  */
 static struct buffer_page *rb_page_of(struct rb_ring *ring, struct ring_buffer_event *event)
 {

@@ -148,7 +148,7 @@ static bool rb_iter_refill(struct ring_buffer_iter *iter, struct rb_ring *ring)
 
 /*
  * The lock is held only for a refill, once a page. Between refills the iterator works on its own copy, so a slow
- * reader of `trace` delays nobody.
+ * reader of `trace` delays no other reader.
  */
 struct ring_buffer_event *ring_buffer_iter_peek(struct ring_buffer_iter *iter, u64 *ts)
 {

@@ -345,7 +345,7 @@ static int rb_swap_rings(struct ring_buffer_per_cpu *a, struct ring_buffer_per_c
 
 /*
  * Exchange the contents of two CPUs' rings of two buffers. On that CPU, interrupts off, no writer inside. 0, -EINVAL
- * (sizes differ), -EAGAIN (kept out for somebody else), -EBUSY (a writer was interrupted).
+ * (sizes differ), -EAGAIN (kept out for another operation), -EBUSY (a writer was interrupted).
  */
 static int rb_swap_cpu(struct ring_buffer_per_cpu *a, struct ring_buffer_per_cpu *b, struct ring_buffer_per_cpu *empty)
 {

@@ -219,7 +219,7 @@ unsigned long ring_buffer_commit_overrun_cpu(struct trace_buffer *buffer, int cp
 }
 
 /*
- * kept_out is counted apart from the ring: during rb_quiesce the ring belongs to somebody else, and a writer must
+ * kept_out is counted apart from the ring: during rb_quiesce the ring belongs to another CPU, and a writer must
  * not touch it even to count.
  */
 unsigned long ring_buffer_dropped_events_cpu(struct trace_buffer *buffer, int cpu)

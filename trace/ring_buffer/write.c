@@ -70,7 +70,7 @@ static struct buffer_page *rb_free_slot(struct rb_ring *ring, u64 seq, u64 head)
 /*
  * Make `next` the tail after `page`. A nested writer may do the same between any two steps. Each step either repeats
  * what the nested writer did, with the same value, or fails because the nested writer went further. So the page is
- * begun once, whoever comes to the end first, and no event in it is lost.
+ * begun once, by the writer that comes to the end first, and no event in it is lost.
  */
 static void rb_begin_page(struct rb_ring *ring, struct buffer_page *page, struct buffer_page *next, u64 ts)
 {
@@ -88,7 +88,7 @@ static void rb_begin_page(struct rb_ring *ring, struct buffer_page *page, struct
 		return;
 	RB_TEST_POINT(24);
 	rb_write(next->seq, page->seq + 1);
-	/* Nobody can have committed to it while we are in here. */
+	/* No writer can have committed to it while this one is inside the function. */
 	rb_write(next->data->commit, 0);
 	RB_TEST_POINT(25);
 	/*
@@ -139,7 +139,7 @@ static bool rb_next_page(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_p
 	return true;
 }
 
-/* Write the claimed event's headers. Nobody else touches these words. */
+/* Write the claimed event's headers. No other writer touches these words. */
 static struct ring_buffer_event *rb_fill_event(u8 *where, const struct rb_claim *claim)
 {
 	struct ring_buffer_event *event = (struct ring_buffer_event *)(void *)where;
@@ -298,7 +298,7 @@ static void rb_publish(struct rb_ring *ring)
 		rb_write(ring->commit_bytes, ring->commit_bytes + rb_state_bytes(state));
 		rb_write(ring->commit_page, next);
 		RB_TEST_POINT(33);
-		/* Release: the reader who sees the number finds `first`, and the page before it complete. */
+		/* Release: a reader that sees the number finds `first`, and the page before it complete. */
 		__atomic_store_n(&ring->commit_seq, next->seq, __ATOMIC_RELEASE);
 		RB_TEST_POINT(34);
 	}

@@ -60,7 +60,7 @@ static void say_close_functions(struct trace_refusal *r, const char *pattern)
 		refusal_say(r, "; available_filter_functions has the names");
 }
 
-/* A plain walk over all sites is good enough: nobody waits for it but the writer of a wrong name. */
+/* A plain walk over all sites is good enough: only the writer of a wrong name waits for it. */
 static bool matches_any(const char *pattern)
 {
 	bool any = false;

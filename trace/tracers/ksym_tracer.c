@@ -1,6 +1,6 @@
 /*
- * ksym_tracer of Linux 2.6.31 to 2.6.36: who reads and writes a variable of the kernel. Hardware breakpoints watch it
- * on all CPUs, and each access is a line and a count.
+ * ksym_tracer of Linux 2.6.31 to 2.6.36: which code reads and writes a variable of the kernel. Hardware breakpoints
+ * watch it on all CPUs, and each access is a line and a count.
  *
  *	ksym_trace_filter   what is watched, a line each: "symbol:rw-", "symbol:-w-" or "symbol:r--"
  *	ksym_profile        how often each was accessed

@@ -16,7 +16,7 @@
 #include "core/record.h"
 #include "output/iter.h"
 
-/* When this CPU went to sleep, ns; 0: it did not, or nobody looked. [this CPU, interrupts off] */
+/* When this CPU went to sleep, ns; 0: it did not, or no probe saw it. [this CPU, interrupts off] */
 struct power_cpu {
 	u64 stamp;
 };

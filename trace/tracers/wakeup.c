@@ -3,7 +3,7 @@
  * tracers/wakeup_tracers.c measure that; only one of them is selected at a time.
  *
  * One wake-up is followed at a time. One of higher priority takes over, an equal or lower one is ignored; nothing is
- * above a deadline task, so that is followed to its end, another deadline task's nearer deadline notwithstanding (as in
+ * above a deadline task, so that is followed to its end, even if another deadline task has a nearer deadline (as in
  * Linux). A fair task counts only if it is more important than its waker (as in Linux): behind its equals it waits for
  * its turn, which is time sharing and no latency.
  *

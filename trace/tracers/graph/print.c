@@ -90,7 +90,7 @@ static void set_open_call(struct trace_iterator *iter, s32 depth, unsigned long 
 
 /*
  * Does this return belong to the call that was shown open at its depth? Half of the address is kept and compared, which
- * is enough to tell functions of one kernel apart. Deeper than the table: nobody knows, so no name is added.
+ * is enough to tell functions of one kernel apart. Deeper than the table it is not known, so no name is added.
  */
 static bool open_call_is(const struct trace_iterator *iter, s32 depth, unsigned long func)
 {

@@ -22,11 +22,14 @@ struct noise_window {
 	u64 inner;	/* [c] ns of that time which other kinds took */
 };
 
-/* Locks: c this CPU, in contexts that nest; w written by who starts and stops; a atomic for this CPU's contexts. */
+/*
+ * Locks: c this CPU, in contexts that nest; w the code that starts and stops counting; a atomic for this CPU's
+ * contexts.
+ */
 struct noise_cpu {
 	bool sampling;	      /* [w, c] interference is counted */
 	bool timer_fired;     /* [c] timerlat: between the timer's interrupt and its thread */
-	pid_t pid;	      /* [w] the thread that is disturbed and disturbs nobody; 0: none, all threads count */
+	pid_t pid;	      /* [w] the thread that is disturbed, and is no noise itself; 0: none, all threads count */
 	u32 interruptions;    /* [a] how many of all kinds, so that code can tell whether one came in between */
 	const char *irq_name; /* [c, interrupts off] of the handler that runs */
 	struct noise_window of[NOISE_KINDS];

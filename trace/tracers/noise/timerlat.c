@@ -11,8 +11,8 @@
  * on that CPU alone, and each read() waits for the next period. When it comes back to read() there is a third line,
  * "user-ret".
  *
- * Each of them, thread or program, has a struct timerlat of its own. The timer's interrupt, the sleeper and whoever
- * ends the tracer meet there:
+ * Each of them, thread or program, has a struct timerlat of its own. The timer's interrupt, the sleeper and the task
+ * that ends the tracer meet there:
  *
  *	fired		the interrupt says so before it wakes; the sleeper sleeps until then, or its end
  *	detached	a program's: the tracer has ended. Nothing is recorded any more, and the program gets a SIGKILL

@@ -44,7 +44,7 @@ struct profile_index {
  */
 struct profile_cpu {
 	struct profile_count *counts; /* [t] one a record */
-	u32 seq;		      /* [this CPU, interrupts off] odd: somebody counts */
+	u32 seq;		      /* [this CPU, interrupts off] odd: a count is being written */
 	u64 missed;		      /* [this CPU's NMIs] calls not counted, as an NMI found it busy */
 };
 
@@ -365,8 +365,8 @@ static const struct module_notifier profile_notifier = {.coming = profile_module
 REGISTER_MODULE_NOTIFIER(profile_notifier);
 
 /*
- * Allocates what is missing and sets all counts to zero. The profiler is no user now, so nobody counts. CPUs that have
- * memory already keep it when there is none for the next one: it is used at the next attempt. 0 or -ENOMEM.
+ * Allocates what is missing and sets all counts to zero. The profiler is no user now, so no call is counted. CPUs that
+ * have memory already keep it when there is none for the next one: it is used at the next attempt. 0 or -ENOMEM.
  */
 static int prepare_counts(void)
 {
@@ -416,7 +416,7 @@ static int profile_start(void)
 	return ret;
 }
 
-/* [trace_types_lock] On or off. Going off waits until nobody counts any more; the numbers stay. */
+/* [trace_types_lock] On or off. Going off waits until no call is counted any more; the numbers stay. */
 static int profile_set(bool on)
 {
 	int ret = 0;

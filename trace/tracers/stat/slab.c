@@ -24,7 +24,7 @@ struct slab_site {
 	unsigned long call_site; /* 0: free */
 	u64 hits, bytes_req, bytes_alloc;
 };
-/* Locks: c this CPU, interrupts off, read by anybody; t trace_types_lock, while nobody counts. */
+/* Locks: c this CPU, interrupts off, read by anybody; t trace_types_lock, while no probe counts. */
 struct slab_cpu {
 	struct slab_site *sites; /* [t] NULL before the tracer was first selected */
 	u64 missed;		 /* [c] allocations whose call site found no place */

@@ -180,7 +180,10 @@ static void probe_execute_end(void *data, struct work_struct *work, work_func_t 
 		WRITE_ONCE(c->max, ns);
 }
 
-/* The worker has ended and nobody queues in its pool, so the pool's places have no writers. Thread context. */
+/*
+ * The worker has ended and no work is queued in its pool any more, so the pool's places have no writers. Thread
+ * context.
+ */
 static void probe_destruction(void *data, struct task_struct *wq_thread, int number)
 {
 	unsigned long flags = work_counts_lock_irqsave();
