@@ -23,7 +23,7 @@ struct func_probe;
 struct trace_array;
 struct tracer;
 
-/* What was called last, for func-no-repeats. Locks: c its CPU, interrupts off. */
+/* The last call on a CPU, for func-no-repeats. Locks: c its CPU, interrupts off. */
 struct func_repeats {
 	unsigned long ip;	 /* [c] 0: nothing that can be repeated */
 	unsigned long parent_ip; /* [c] */
@@ -92,7 +92,10 @@ struct trace_array {
 	unsigned repeats_epoch;		/* [a] goes up when the buffer is cleared: older entries cannot be repeated */
 };
 extern struct trace_array global_trace;
-/* Where trace_printk() goes: the option trace_printk_dest. [t; read with preemption off, which is waited for] */
+/*
+ * The array that trace_printk() goes to: the option trace_printk_dest. It is read with preemption off, and a grace
+ * period comes before an array is freed. [t; read without]
+ */
 extern struct trace_array *printk_trace;
 static inline bool trace_array_is_top(const struct trace_array *tr)
 {
@@ -109,7 +112,7 @@ static inline struct trace_array *trace_array_after(const struct trace_array *tr
 extern struct mutex trace_types_lock; /* inside it: ftrace_lock, text_mutex */
 extern struct mutex event_mutex; /* events, their filters and triggers, function commands; outside trace_types_lock */
 
-/* What has changed in an array, for the parts that keep something derived from it. */
+/* The kinds of changes in an array that parts are told of, because they keep something derived from it. */
 enum trace_change {
 	TRACE_CHANGED_CLOCK,   /* tr->clock */
 	TRACE_CHANGED_OPTIONS, /* tr->trace_flags; or the array has come to the list of all */

@@ -252,7 +252,7 @@ int trace_max_resize(struct trace_array *tr, unsigned long bytes, int cpu)
 
 /* ---- Readers. trace_types_lock held. */
 
-/* What a reader still has to copy of what it holds. */
+/* The parts of the held object that a reader must still copy from the live buffer. */
 struct parts {
 	struct cpumask cpus;
 	u64 exchanges[NR_CPUS]; /* how often the CPU's ring had been exchanged when we took hold */

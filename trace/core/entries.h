@@ -109,7 +109,7 @@ FTRACE_ENTRY(hwlat, hwlat_entry, TRACE_HWLAT, 15,
 		      REC->seqnum, REC->tv_sec, REC->tv_nsec, REC->duration, REC->outer_duration, REC->count,
 		      REC->nmi_total_ts, REC->nmi_count))
 
-/* What a sample of osnoise found: us, and how often each kind of context came in; hw: none of them did. */
+/* A sample of osnoise: times in us, and how often each kind of context came in; hw: noise without any of them. */
 FTRACE_ENTRY(osnoise, osnoise_entry, TRACE_OSNOISE, 16,
 	     F_STRUCT(__field(u64, noise) __field(u64, runtime) __field(u64, max_sample) __field(unsigned int, hw_count)
 			      __field(unsigned int, nmi_count) __field(unsigned int, irq_count)

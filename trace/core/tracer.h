@@ -98,7 +98,7 @@ bool trace_function(struct trace_array *tr, unsigned long ip, unsigned long pare
 /* The return address in the frame record at fp is the first (but for `skip` others). */
 void trace_stack_from(struct trace_array *tr, u32 pc, unsigned long flags, unsigned skip, unsigned long fp);
 /*
- * What the options stacktrace and userstacktrace add behind the record of an event or a function entry. Likewise.
+ * Record the stacks that the options stacktrace and userstacktrace ask for, behind an event or a function entry.
  * trace_user_stack records the current program's stack when pc says that its task runs, no interrupt.
  */
 void __trace_stacks(struct trace_array *tr, u32 pc, unsigned long flags, unsigned skip, unsigned long fp);

@@ -82,7 +82,7 @@ static inline const struct trace_event_call *trace_event_of_type(unsigned type)
 	for ((file) = (set)->files; (file) < (set)->files + (set)->nr_files; (file)++) \
 		if ((file)->call)
 
-/* Which events: by patterns (glob_match), NULL: any. `either`: the name of the system or of the event. */
+/* A choice of events by patterns (glob_match); NULL: any. `either`: the name of the system or of the event. */
 struct trace_event_match {
 	const char *system, *event, *either;
 };

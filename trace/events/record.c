@@ -165,7 +165,7 @@ static void *begin_aside(struct trace_event_buffer *buffer, unsigned len)
 #define MAY_BE_REFUSED (EVENT_FILE_FILTERED | EVENT_FILE_PIDS | EVENT_FILE_SOFT_DISABLED)
 
 /*
- * Where the record of an event is made. In the ring when it is surely wanted, which saves a copy; aside, in a buffer of
+ * Begin an event's record. It is made in the ring when it is surely wanted, which saves a copy; aside, in a buffer of
  * this CPU, when a filter may refuse it, so that a refused record never takes room in the ring. NULL: not wanted, or no
  * room. Context: the tracepoint's, preemption off.
  */

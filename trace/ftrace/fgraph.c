@@ -307,7 +307,7 @@ unsigned long fgraph_ret_addr(const struct task_struct *task, unsigned *pos, uns
 	for (unsigned i = n; i-- > 0;)
 		if (READ_ONCE(stack->frames[i].slot) == slot)
 			return chase_tail_calls(stack, i, pos);
-	/* What is being pushed, or was popped just now, has no slot and counts for nothing. */
+	/* A frame that is being pushed, or was popped just now, has no slot, and is left out. */
 	while (n && !READ_ONCE(stack->frames[n - 1].slot))
 		n--;
 	return n ? chase_tail_calls(stack, n - 1, pos) : RETURN_TO_HANDLER_ADDR;

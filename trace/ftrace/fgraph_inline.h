@@ -96,6 +96,6 @@ static __always_inline void fgraph_pop(struct fgraph_stack *stack, struct fgraph
 void fgraph_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op, struct ftrace_regs *fregs);
 void fgraph_return(struct fgraph_ret_regs *regs);
 
-/* What ftrace_caller and return_to_handler call. [ftrace_lock, all other CPUs parked] */
+/* The functions that ftrace_caller and return_to_handler call. [ftrace_lock, all other CPUs parked] */
 extern ftrace_func_t fgraph_enter_func;
 extern void (*fgraph_return_func)(struct fgraph_ret_regs *regs);

@@ -58,7 +58,10 @@ static inline bool ftrace_ops_wants(const struct ftrace_ops *ops, unsigned rec)
 }
 #define for_each_ftrace_op(op) for ((op) = READ_ONCE(ftrace_ops_list); (op); (op) = READ_ONCE((op)->next))
 
-/* What the entry code calls (trace/ftrace/call.c): preemption is off by one, and is on again at the end. */
+/*
+ * The functions that the entry code calls (trace/ftrace/call.c). The entry code has disabled preemption once, and they
+ * enable it again at their end. Any context.
+ */
 void ftrace_ops_single_func(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 			    struct ftrace_regs *fregs);
 void ftrace_ops_list_func(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *unused,

@@ -28,8 +28,8 @@ static void print_bytes(struct seq_file *s, const unsigned char *bytes, unsigned
 }
 
 /*
- * As Linux does, signed in any case. A field may stand at any offset, so the union is packed: the compiler then
- * makes loads that need no alignment. A size that no integer has is shown as bytes.
+ * The number is shown as signed, whatever the field is, as in Linux. It may stand at any offset, so the union is
+ * packed: the compiler then makes loads that need no alignment. A size that no integer has is shown as bytes.
  */
 static void print_number(struct seq_file *s, const void *value, unsigned size)
 {

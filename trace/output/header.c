@@ -52,7 +52,7 @@ static unsigned long lost_of_shown(struct trace_iterator *iter, unsigned cpu)
 	return ring_buffer_overrun_cpu(iter->buffer, cpu);
 }
 
-/* Of a maximum only the records in its window count, because no others are shown. */
+/* A maximum shows only the records in its window, so only these count. */
 void trace_count_entries(struct trace_iterator *iter, unsigned long *total, unsigned long *entries)
 {
 	bool window = iter->snapshot && iter->snapshot->latency;

@@ -184,7 +184,7 @@ void trace_print_latency_summary(struct seq_file *s, struct trace_iterator *iter
 	seq_puts(s, "#\n");
 }
 
-/* Nothing for an empty buffer, as Linux. */
+/* An empty buffer has no header, as in Linux. */
 void trace_print_latency_header(struct seq_file *s, struct trace_iterator *iter)
 {
 	if (trace_iter_empty(iter))

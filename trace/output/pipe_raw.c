@@ -200,7 +200,7 @@ static int splice_page(struct raw_reader *r, struct file *pipe, bool nonblock)
 }
 
 /*
- * As many whole pages as there are and as `n` asks for. Only the first may wait for room in the pipe: with pages
+ * Move as many whole pages as there are and as `n` asks for. Only the first may wait for room in the pipe: with pages
  * moved already, the caller hears of those at once.
  */
 static ssize_t splice_pages(struct raw_reader *r, struct file *pipe, size_t n, bool nonblock)

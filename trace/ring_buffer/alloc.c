@@ -67,7 +67,7 @@ unsigned long rb_touched(const struct rb_ring *ring)
 	return min(ring->tail_page->seq + 1, (u64)ring->nr_pages);
 }
 
-/* What has been in the first `n` pages and the reader's is forgotten; the others are as the last reset left them. */
+/* Empty the first `n` pages and the reader's; the other pages are as the last reset left them. */
 static void rb_forget_pages(struct rb_ring *ring, unsigned long n, u64 now)
 {
 	for (unsigned long i = 0; i <= n; i++) {
@@ -127,7 +127,7 @@ free_ring:
 	return -ENOMEM;
 }
 
-/* Also for a ring that was made in part: kvzalloc has zeroed the array of pages, and freeing NULL does nothing. */
+/* The ring may be one that was made only in part: kvzalloc has zeroed its pages, and freeing NULL does nothing. */
 void rb_ring_free(struct rb_ring *ring)
 {
 	for (unsigned long i = 0; ring->pages && i <= ring->nr_pages; i++)

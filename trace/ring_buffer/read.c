@@ -79,7 +79,7 @@ struct buffer_page *rb_get_reader_page(struct rb_ring *ring)
 		if (page->seq != RB_SEQ_NONE && ring->read < rb_committed(page))
 			return page;
 		if (!rb_reader_page_done(ring)) {
-			/* Not done, and unread bytes after all: they came between the two looks. */
+			/* The page is not done; unread bytes may have come between the two looks. */
 			if (ring->read < rb_committed(page))
 				continue;
 			return NULL;

@@ -57,7 +57,7 @@ static void quote(char *to, size_t size, const char *text)
 
 		if (n + bytes >= size)
 			break;
-		/* Where "..." still fits behind. */
+		/* The last place behind which "..." still fits. */
 		if (n + sizeof("...") <= size)
 			whole = n;
 		if (shown)

@@ -88,7 +88,9 @@ static const struct tracer_opt function_opts[] = {
 };
 static struct tracer_flags function_flags = {.opts = function_opts};
 
-/* What the options of the tracer and of the array ask for beside the record itself: repeats counted, stacks. */
+/*
+ * Record a call, with what the options of the tracer and of the array ask for: repetitions are counted, stacks added.
+ */
 static void record_with_options(struct trace_array *tr, unsigned long ip, unsigned long parent_ip,
 				const struct ftrace_regs *fregs, u32 pc)
 {

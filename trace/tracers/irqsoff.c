@@ -85,7 +85,7 @@ static noinline void record_function(unsigned long ip, unsigned long parent_ip)
 
 /*
  * Interrupts are on here when no section is under way, so this may move to another CPU between the two instructions.
- * What is seen is only a hint: record_function() asks again with interrupts off.
+ * So the state that is read is only a hint: record_function() asks again with interrupts off.
  */
 static void critical_function(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 			      struct ftrace_regs *fregs)

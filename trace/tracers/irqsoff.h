@@ -39,7 +39,7 @@ static __always_inline void critical_ended(struct critical *c)
 	critical_set_state(c, c->base ? CRITICAL_NONE : CRITICAL_ON);
 }
 
-/* What measures. Locks: t trace_types_lock, read without. */
+/* The tracer that measures now. Locks: t trace_types_lock; hooks read it without. */
 struct critical_tracer {
 	struct trace_array *tr; /* [t] set when all hooks are on, NULL before they go off */
 	u32 kinds;		/* [t] CRITICAL_*; changes while they are off */

@@ -403,7 +403,7 @@ void trace_critical_start(unsigned long ip, unsigned long fp)
 	struct critical *c = this_cpu_ptr(&critical_section);
 
 	c->waits = false;
-	/* Where interrupts are taken while it waits (x86_64) the section has begun with the first. */
+	/* On x86_64 interrupts are taken within the wait, and the section has begun with the first of them. */
 	if (!(critical_tracer.kinds & CRITICAL_PREEMPT) || c->state != CRITICAL_OFF)
 		critical_begin_general(c, hook, ip, fp, 0, arch_local_save_flags());
 }

@@ -92,7 +92,7 @@ static struct {
 	u64 first;		  /* [w] stamp before the first record */
 	struct cpumask cpus;	  /* on which there are records [w empties; each CPU adds itself, interrupts off] */
 } followed;
-/* Where it waits, looked at by every function entry: apart from what changes more often. [w] */
+/* The CPU on which it waits. Every function entry reads this, so it lies apart from what changes more often. [w] */
 static int followed_cpu __cacheline_aligned = NO_CPU;
 /*
  * How many function entries are being recorded because the followed task waits on this CPU: one, and one more in an NMI

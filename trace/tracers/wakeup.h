@@ -3,7 +3,7 @@
 
 #include "core/array.h"
 
-/* Which tasks a tracer looks at: those whose prio is below. */
+/* Limits: a tracer looks at the tasks whose prio is below its limit. */
 #define WAKEUP_ALL MAX_PRIO
 #define WAKEUP_RT  MAX_RT_PRIO
 #define WAKEUP_DL  MAX_DL_PRIO

@@ -63,7 +63,7 @@ extern u32 max_graph_depth; /* [a] 0: any */
 bool ip_hash_has(const struct ip_hash *hash, unsigned long ip);
 /* Exchange the filter's set with another. Thread context, no lock held. 0 or -ENOMEM. */
 int graph_filter_replace(struct graph_filter *filter, struct ftrace_set *with);
-/* Add the functions that match a glob. -EINVAL: none does; -ENOMEM. Likewise. */
+/* Add the functions that match a glob. Thread context, no lock held. 0; -EINVAL: none matches; -ENOMEM. */
 int graph_filter_add(struct graph_filter *filter, const char *pattern);
 
 /*

@@ -18,8 +18,8 @@
 extern const char __irqentry_text_start[], __irqentry_text_end[];
 
 /*
- * What a CPU's next line depends on. A line that did not fit into the reader's buffer is made again, so this can be put
- * back.
+ * The state on which a CPU's next line depends. A line that did not fit into the reader's buffer is made again, so
+ * this can be put back.
  */
 struct graph_cpu {
 	pid_t last_pid; /* -1: none yet */
@@ -337,7 +337,7 @@ static void put_retval(struct seq_file *s, u32 options, unsigned long val)
 		seq_printf(s, "= 0x%lx */\n", val);
 }
 
-/* As many as the record has behind its fixed part. */
+/* The arguments: as many words as the record has behind its fixed part. */
 static void put_args(struct seq_file *s, const struct trace_iterator *iter)
 {
 	const struct ftrace_graph_ent_entry *call = (const void *)iter->ent;

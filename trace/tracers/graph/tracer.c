@@ -2,8 +2,9 @@
  * function_graph: a record at the entry of a traced function and one at its return, with the time between. Each array
  * is a user of hooked returns of its own.
  *
- * What is usual (the top array as the only user, a task's context, nothing asked for but the functions) goes the direct
- * way (tracers/graph/direct.c); a user that asks for more takes the general way (fgraph.c) through the functions here.
+ * The usual case (the top array is the only user, in a task's context, and wants nothing but the functions) goes the
+ * direct way (tracers/graph/direct.c); a user that asks for more takes the general way (fgraph.c) through the functions
+ * here.
  */
 #include <arch/ftrace.h>
 #include <irq/irqflags.h>

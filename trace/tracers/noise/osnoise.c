@@ -188,7 +188,7 @@ static const struct tracer osnoise_tracer = {
 };
 REGISTER_TRACER(osnoise_tracer);
 
-/* What is available is in parts of 10^7: five digits behind the point of a percentage. */
+/* The share of the CPU that was available is computed in parts of 10^7: a percentage with five digits. */
 static void osnoise_text(struct seq_file *s, struct trace_iterator *iter)
 {
 	const struct osnoise_entry *field = (const void *)iter->ent;

@@ -148,7 +148,7 @@ static void annotated_show(struct seq_file *m, const void *v)
 	put_row(m, row->correct, row->incorrect, percent, row->site);
 }
 
-/* Of an `if`, "hit" is a condition that was true; the share is that of the hits. */
+/* For an `if`, a "hit" means that its condition was true; the share is that of the hits. */
 static void all_show(struct seq_file *m, const void *v)
 {
 	const struct branch_row *row = v;

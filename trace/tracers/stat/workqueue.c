@@ -150,7 +150,7 @@ static void probe_execute_start(void *data, struct work_struct *work)
 	WRITE_ONCE(c->worker, current);
 }
 
-/* What this worker runs. NULL: counting was off when it began, or there was no place for it. */
+/* The place of the function that this worker runs. NULL: counting was off when it began, or no place was free. */
 static struct work_count *find_running(work_func_t func)
 {
 	for (unsigned n = 0; n < WORK_COUNTS; n++) {
