@@ -19,10 +19,8 @@ FILE_LINES = 600
 FUNCTION_LINES = 120
 LONG_FUNCTION = 60
 EXPLAINED_LINES = 15  # a longer function has a comment directly above it; main() has the file's head
-EXPLAINED = (
-    ("boot/", "drivers/", "userland/")
-    + tuple(f"kernel/{room}/" for room in "init irq lib lock mm proc procfs sched time".split())
-    + tuple(f"trace/{room}/" for room in "boot core events ftrace output records ring_buffer tracefs".split())
+EXPLAINED = ("boot/", "drivers/", "trace/", "userland/") + tuple(
+    f"kernel/{room}/" for room in "init irq lib lock mm proc procfs sched time".split()
 )
 TAB = 8
 

@@ -72,8 +72,9 @@
 .endm
 
 /*
- * The hook as compiled. Boot replaces all calls of it; what runs before then comes here, and is kept while somebody may
- * want it: void ftrace_early_call(unsigned long ip, unsigned long parent_ip) (trace/ftrace/early.c).
+ * The hook as compiled. The boot replaces all calls of it. Functions that run before then come here, and while their
+ * calls may be wanted they are noted:
+ *     void ftrace_early_call(unsigned long ip, unsigned long parent_ip)     trace/ftrace/early.c
  */
 FUNC _mcount
 	.cfi_startproc
@@ -126,8 +127,8 @@ ftrace_graph_call:
 FUNC_END ftrace_caller
 
 /*
- * From ftrace_graph_call, with ftrace_caller's record on the stack. ftrace_call holds a call, or did when it was
- * reached, and that may have used x0 to x3: so the arguments are made again, from the record, as x30 is spoilt, too.
+ * From ftrace_graph_call, with ftrace_caller's record on the stack. The call at ftrace_call may have changed x0 to x3
+ * and x30, so the arguments are made again, from the record.
  */
 FUNC ftrace_graph_caller
 	.cfi_startproc
@@ -168,10 +169,10 @@ FUNC ftrace_return_caller
 FUNC_END ftrace_return_caller
 
 /*
- * What sites call whose users are handed to C with the user, one by one, or with all registers. The first instructions
- * of each keep preemption off until C has called the user, and an interrupt between them does not preempt
- * (.ftrace.text, <kernel/entry.h>). So while the machine is stopped to change users, no task is on its way to one
- * (docs/tricks.md).
+ * The entries below lead to C, which calls the users: the one user of a site, several, or users that want all
+ * registers. The first instructions of each keep preemption off until C has called the user, and an interrupt between
+ * them does not preempt (.ftrace.text, <kernel/entry.h>). So while the machine is stopped to change users, no task is
+ * on its way to one (docs/tricks.md).
  *
  *     x16  current: SP_EL0 holds it in the kernel      both are free here: AAPCS64 (6.1.1) gives x16 and x17
  *     w17  its preempt_count                           to code between a call and its target
@@ -234,12 +235,12 @@ FUNC_END \name
 /*
  * Sites with a user that wants registers: bool ftrace_ops_regs_func(ip, parent_ip, regs, fregs). Below our record lies
  * a struct pt_regs, with the registers as they are at foo's site: pc is behind the hook, sp and x29 are foo's, x30 is
- * parent_ip, which the site had in it; x16 and x17 mean nothing. False: on in foo, with x0 to x28 taken from regs.
- * True: regs are those of the start of another function, and all are taken.
+ * parent_ip, which the site had in it; x16 and x17 mean nothing. The function returns false: foo goes on, with x0 to
+ * x28 taken from regs. It returns true: regs are those of the start of another function, and all of them are taken.
  *
  *     |   x30, x29: our record                    |  <- fregs (x3), x29
  *     +-------------------------------------------+
- *     |   stackframe {x29 of foo, back into foo}  |  a copy, for who walks from regs
+ *     |   stackframe {x29 of foo, back into foo}  |  a copy, for walks that begin with regs
  *     |   syscallno, orig_x0                      |
  *     |   pstate, pc, sp                          |
  *     |   x30: parent_ip                          |
@@ -251,7 +252,7 @@ FUNC_END \name
 	record_push
 	sub	sp, sp, #PT_REGS_SIZE
 	.cfi_adjust_cfa_offset PT_REGS_SIZE
-	/* All as they are: nothing but x16 and x17 has been touched since the site. */
+	/* All registers but x16 and x17 still have the values that they had at the site. */
 	stp	x0, x1, [sp, #0]
 	stp	x2, x3, [sp, #16]
 	stp	x4, x5, [sp, #32]
@@ -290,8 +291,8 @@ FUNC_END \name
 	bl	ftrace_ops_regs_func
 	and	w16, w0, #0xff			/* a bool is the low byte, the rest is undefined (AAPCS64, 6.8.2) */
 	/*
-	 * Both ends: x0 to x28 from regs, where the user may have changed them. x16 holds the answer, so it and x17
-	 * wait.
+	 * In both cases x0 to x28 come from regs, where the user may have changed them. x16 holds the answer, so it
+	 * and x17 are left out.
 	 */
 	ldp	x0, x1, [sp, #0]
 	ldp	x2, x3, [sp, #16]
@@ -322,7 +323,7 @@ FUNC_END \name
 	.size	ftrace_regs_caller_body, . - ftrace_regs_caller_body
 
 /*
- * Where a function returns to whose return address was replaced: as if its caller had called us in its place.
+ * A function whose return address was replaced returns here, and the stack looks as if its caller had called us.
  *
  *     |   frame of foo's caller         |  <- x29, SP of that caller
  *     +---------------------------------+

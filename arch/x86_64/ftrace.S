@@ -103,8 +103,9 @@
 .endm
 
 /*
- * The hook as compiled. Boot replaces all calls of it; what runs before then comes here, and is kept while somebody may
- * want it: void ftrace_early_call(unsigned long ip, unsigned long parent_ip) (trace/ftrace/early.c).
+ * The hook as compiled. The boot replaces all calls of it. Functions that run before then come here, and while their
+ * calls may be wanted they are noted:
+ *     void ftrace_early_call(unsigned long ip, unsigned long parent_ip)     trace/ftrace/early.c
  */
 FUNC __fentry__
 	.cfi_startproc
@@ -145,10 +146,9 @@ ftrace_graph_call:
 FUNC_END ftrace_caller
 
 /*
- * From ftrace_graph_call, with the stack as in the picture. ftrace_call holds a call, or did when it was reached, and
- * that may have used the argument registers. void fgraph_enter_func(ip, parent_ip, op, fregs)
- * replaces `parent_ip` at 88, or leaves it (trace/ftrace/fgraph.c). The copy at 72 stays: a walk that begins in here
- * finds the caller there.
+ * From ftrace_graph_call, with the stack as in the picture. The call at ftrace_call may have changed the argument
+ * registers, so they are made again. void fgraph_enter_func(ip, parent_ip, op, fregs) replaces `parent_ip` at 88, or
+ * leaves it (trace/ftrace/fgraph.c). The copy at 72 stays: a walk that begins in here finds the caller there.
  */
 FUNC ftrace_graph_caller
 	.cfi_startproc
@@ -185,10 +185,10 @@ FUNC ftrace_return_caller
 FUNC_END ftrace_return_caller
 
 /*
- * What sites call whose users are handed to C with the user, one by one, or with all registers. The first two
- * instructions of each keep preemption off until C has called the user, and an interrupt between them does not preempt
- * (.ftrace.text, <kernel/entry.h>): while the machine is stopped to change users, no task is on its way to one
- * (docs/tricks.md). r11 means nothing at a function's entry.
+ * The entries below lead to C, which calls the users: the one user of a site, several, or users that want all
+ * registers. The first two instructions of each keep preemption off until C has called the user, and an interrupt
+ * between them does not preempt (.ftrace.text, <kernel/entry.h>). So while the machine is stopped to change users, no
+ * task is on its way to one (docs/tricks.md). r11 means nothing at a function's entry.
  */
 .macro user_head name
 	.pushsection .ftrace.text, "ax", @progbits
@@ -240,17 +240,19 @@ FUNC_END \name
 /*
  * Sites with a user that wants registers: void ftrace_ops_regs_func(ip, parent_ip, regs, fregs). Below the stack of
  * the picture lies a struct pt_regs, with the registers as they are at foo's first instruction: rip is behind the
- * hook, rsp where the return address is, rbp the caller's; r11 and the flags mean nothing there. All but rsp and the
- * flags are taken from it afterwards, and rip is where foo's caller finds itself instead of foo.
+ * hook, rsp where the return address is, rbp the caller's; r11 and the flags mean nothing there. Afterwards all
+ * registers but rsp and the flags are taken from it, so a user that has changed rip has chosen where foo's caller comes
+ * to.
  */
 	user_head ftrace_regs_caller
 	.cfi_startproc
 	fregs_push
 	/*
-	 * From its end, as a CPU and entry.S would push it. Offsets from rsp count the words that are pushed already.
+	 * struct pt_regs is pushed from its end, as a CPU and entry.S would do it. Offsets from rsp count the words
+	 * that are pushed already.
 	 */
 	push_cfi $__KERNEL_DS
-	leaq	FREGS_PARENT + 8(%rsp), %rdi		/* kept in fregs */
+	leaq	FREGS_PARENT + 8(%rsp), %rdi		/* rdi itself is kept in fregs */
 	push_cfi %rdi				/* rsp */
 	pushfq
 	.cfi_adjust_cfa_offset 8
@@ -309,8 +311,9 @@ FUNC_END \name
 	.size	ftrace_regs_caller_body, . - ftrace_regs_caller_body
 
 /*
- * Where a function returns to whose return address was replaced: as if its caller had called us in its place. The
- * first push puts the address back to where RET has just taken it from, so that a walk finds what is known of it.
+ * A function whose return address was replaced returns here, and the stack looks as if its caller had called us. The
+ * first push puts the address back to where RET has just taken it from, so that a walk finds the handler's address
+ * there and looks the true one up.
  *
  *     |   frame of foo's caller         |  <- %rsp of that caller, a multiple of 16
  *     +---------------------------------+

@@ -59,21 +59,20 @@ void ring_buffer_reset(struct trace_buffer *buffer);
 /* Reset one ring whose next event may have the stamp ts, which lies in the past. Boot: nobody else uses the ring. */
 void ring_buffer_begin(struct ring_buffer_per_cpu *cpu_buffer, u64 ts);
 /*
- * Exchange what two buffers hold for `cpu`, in constant time: a latency tracer keeps its maximum so. On
- * `cpu`, interrupts off, not in an nmi. 0, -EINVAL when sizes differ, -EAGAIN while either is resized or reset
- * (whether recording is on does not matter), -EBUSY when the code that we interrupted is writing an event to
- * either.
+ * Exchange what two buffers hold for `cpu`, in constant time: so a latency tracer keeps its maximum. Call it on `cpu`,
+ * interrupts off, not in an NMI. 0; -EINVAL when the sizes differ; -EAGAIN while either buffer is resized or reset
+ * (whether recording is on does not matter); -EBUSY when the interrupted code is writing an event to either.
  */
 int ring_buffer_swap_cpu(struct trace_buffer *a, struct trace_buffer *b, int cpu);
 /*
- * The same, but what `aside` holds for `cpu` is forgotten before: `buffer` goes on with nothing in it. Nobody reads
- * `aside`. As many steps as the ring has pages.
+ * The same, but what `aside` holds for `cpu` is forgotten before: `buffer` goes on with nothing in it. No reader may be
+ * in `aside`. Takes as many steps as the ring has pages.
  */
 int ring_buffer_swap_empty_cpu(struct trace_buffer *buffer, struct trace_buffer *aside, int cpu);
 /*
- * `exchange` is called, with `arg`, by the next writer of a CPU for which that is wanted, outside of its event: it
- * swaps the ring and takes the wish back, or leaves both for the next writer. In the writer's context. Set once, before
- * any wish; wishes: any context.
+ * A CPU for which an exchange is wanted calls `exchange` with `arg` before its next event. `exchange` swaps the ring
+ * and takes the wish back, or leaves both to the next writer; it runs in the writer's context. Set it once, before any
+ * wish. Wishes can be set and taken back in any context.
  */
 void ring_buffer_set_exchange(struct trace_buffer *buffer, void (*exchange)(void *arg), void *arg);
 void ring_buffer_want_exchange(struct trace_buffer *buffer, int cpu, bool wanted);
@@ -138,8 +137,6 @@ bool ring_buffer_record_is_set_on(struct trace_buffer *buffer);
 /* The record's bytes, and how many: the length reserved, rounded up to 4. */
 void *ring_buffer_event_data(struct ring_buffer_event *event);
 unsigned ring_buffer_event_length(struct ring_buffer_event *event);
-/* The stamp of an event that is reserved and not yet committed. Its writer only. */
-u64 ring_buffer_event_time_stamp(struct ring_buffer_per_cpu *cpu_buffer, struct ring_buffer_event *event);
 
 /* ---- Consuming */
 
@@ -164,8 +161,8 @@ void ring_buffer_free_read_page(struct trace_buffer *buffer, int cpu, struct buf
 /*
  * Consume up to a page of events into *page, in Linux's raw form: `len` bytes of it may be used, header
  * included. A page that the writer has left and nobody has read from is exchanged (*page is another one
- * then), else events are copied. With `full`, only a page that the writer has left will do, to its end. The rest of
- * the page is zero. 0, -EAGAIN when there is nothing (so), -EINVAL when `len` cannot hold the next event.
+ * then), else events are copied. With `full`, only a page that the writer has left is taken, and only whole. The rest
+ * of the page is zero. 0; -EAGAIN when there is no such page or event; -EINVAL when `len` cannot hold the next event.
  */
 int ring_buffer_read_page(struct trace_buffer *buffer, struct buffer_data_page **page, size_t len, int cpu, bool full);
 

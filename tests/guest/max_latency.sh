@@ -49,6 +49,11 @@ echo 0 > tracing_max_latency
 irqhog 6000
 for i in 1 2 3 4 5 6; do /bin/true; done
 grep -q '^ *irqhog-' trace || fail "the name is gone: $(grep -v '^#' trace | head -n 1)"
+echo 1 > options/display-graph
+irqhog 6000
+for i in 1 2 3 4 5 6; do /bin/true; done
+grep -q ') *irqhog-[0-9]* *|' trace || fail "the name is gone with display-graph: $(grep -v '^#' trace | head -n 1)"
+echo 0 > options/display-graph
 echo $size > saved_cmdlines_size
 
 echo 4000 > tracing_thresh

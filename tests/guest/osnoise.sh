@@ -136,5 +136,18 @@ for file in stop_tracing_us stop_tracing_total_us; do
 done
 rmdir instances/a instances/b
 same 'threads at the end' '' "$(threads)"
+
+# What tracing_enabled has stopped is not started by tracing_on: nothing would ever stop the threads.
+for tracer in osnoise timerlat hwlat; do
+	echo $tracer > current_tracer
+	echo 0 > tracing_enabled
+	echo 0 > tracing_on
+	echo 1 > tracing_on
+	same "$tracer: threads while it is stopped" '' "$(ps | grep -E ' \[(osnoise|timerlat|hwlatd)')"
+	echo 1 > tracing_enabled
+	ps | grep -qE ' \[(osnoise|timerlat|hwlatd)' || fail "$tracer: no threads after tracing_enabled"
+	echo nop > current_tracer
+	same "$tracer: threads at its end" '' "$(ps | grep -E ' \[(osnoise|timerlat|hwlatd)')"
+done
 dmesg | grep -E 'Oops|BUG|WARNING' && fail 'the kernel complained'
 finish

@@ -58,11 +58,13 @@ def test_a_module_that_goes_takes_its_events_along(guest):
         CD + "insmod /trace_events_sample.ko; echo 1 > events/sample/enable; mkdir instances/x\n"
         "echo sched_switch > instances/x/set_event; echo 'stacktrace' > events/sample/sample_any/trigger\n"
         f"echo abc > {SAY}; exec 4< events/sample/sample_said/format; exec 5> events/sample/sample_any/enable\n"
+        "exec 6> events/sample/sample_any/filter; exec 7> events/sample/sample_any/trigger\n"
         "echo 'enable_event:sample:sample_said' > events/sched/sched_switch/trigger\n"
         "rmmod trace_events_sample 2>&1; echo busy $?; echo '!enable_event:sample:sample_said' > events/sched/sched_switch/trigger\n"
         "echo 'schedule:enable_event:sample:sample_any' > set_ftrace_filter; rmmod trace_events_sample 2>&1; echo busy $?\n"
         "echo '!schedule:enable_event:sample:sample_any' > set_ftrace_filter\n"
-        "rmmod trace_events_sample; echo gone $?; cat <&4; echo 1 >&5; ls -d events/sample\n"
+        "rmmod trace_events_sample; echo gone $?; cat <&4; echo 1 >&5; echo 'length > 4' >&6\n"
+        "echo 'traceoff if length > 4' >&7; ls -d events/sample\n"
         "echo sample > set_event; grep -c sample_ trace; grep -c sched_switch: instances/x/trace | sed 's/[1-9].*/some/'\n"
         "insmod /trace_events_sample.ko; cat events/sample/sample_any/enable events/sample/sample_any/trigger\n"
         "mkdir instances/y; cat instances/y/events/sample/enable; rmdir instances/x instances/y\n"
@@ -77,6 +79,8 @@ def test_a_module_that_goes_takes_its_events_along(guest):
         "busy 1",
         "gone 0",
         "cat: -: No such device",
+        "sh: echo: write error: No such device",
+        "sh: echo: write error: No such device",
         "sh: echo: write error: No such device",
         "ls: events/sample: No such file or directory",
         "sh: echo: write error: Invalid argument",

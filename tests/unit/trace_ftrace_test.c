@@ -205,7 +205,10 @@ static void test_foreign_write(void **state)
 	assert_true(ftrace_is_dead());
 	assert_int_equal(called[35], 0xbad);
 	host_log_clear();
+	/* A user that is refused was in the list for a while: nobody is inside its function when it is told so. */
+	waits = get_state_synchronize_rcu();
 	assert_int_equal(register_ftrace_function(&b), -ENODEV);
+	assert_true(grace_periods >= waits);
 	assert_int_equal(ftrace_set_enabled(false), -ENODEV);
 	assert_int_equal(called[9], 0);
 	assert_int_equal(writes, before);

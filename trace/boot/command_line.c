@@ -1,7 +1,7 @@
 /*
  * Tracing from the kernel command line, and the start of tracing at boot.
  *
- * It goes in two steps. parse_params() calls the set_... functions while nothing works yet: they only keep text and
+ * There are two steps. parse_params() calls the set_... functions while nothing works yet: they only keep text and
  * numbers. trace_boot_start() acts on them when the allocators, the scheduler and the buffers are there. A value
  * that is refused is reported with the same explanation as a refused write to the control file, and the boot goes
  * on.
@@ -52,8 +52,7 @@ static int set_boot_graph_depth(const char *value)
 }
 __setup("ftrace_graph_max_depth=", set_boot_graph_depth);
 
-/* Both switch the stack tracer on. */
-static bool boot_stacktrace; /* [boot] */
+static bool boot_stacktrace; /* [boot] the stack tracer is wanted: stacktrace or stacktrace_filter= was given */
 
 /* Whatever value follows, as in Linux. */
 static int set_boot_stacktrace(const char *value)
@@ -99,7 +98,9 @@ static int set_alloc_snapshot(const char *value)
 }
 __setup("alloc_snapshot", set_alloc_snapshot);
 
-/* Call `apply` for each of the comma-separated words; it returns NULL, or why not. The list stays as it is. */
+/*
+ * Call `apply` for each of the comma-separated words; it returns NULL, or why the word is refused. `list` is not cut.
+ */
 static void for_each_word(const char *list, const char *what, const char *(*apply)(const char *word))
 {
 	static char copy[BOOT_TEXT_MAX]; /* [boot] */
@@ -148,7 +149,7 @@ static const char *apply_stack_filter(const char *word)
 		   ftrace_set_filter(&stack_trace_ops, (unsigned char *)word, strlen(word), false));
 }
 
-/* Before the tracer begins. A tracer's own option has its turn once the tracer is selected. */
+/* General options, before the tracer begins. A tracer's own options are set once the tracer is selected. */
 static const char *apply_option(const char *word)
 {
 	int ret = trace_option_of(word, NULL) ? trace_set_option(&global_trace, word) : 0;
@@ -199,8 +200,8 @@ static void start_tracer(void)
 }
 
 /*
- * This patches text, takes mutexes, waits for grace periods and allocates, in start_kernel, with
- * interrupts off and one CPU. Each of these is right for one reason: nothing else runs yet.
+ * Begin what the command line has asked for. This patches text, takes mutexes, waits for grace periods and allocates,
+ * in start_kernel, with interrupts off and one CPU. All of that is right for one reason: nothing else runs yet.
  *
  * Text is changed by stop_machine(), which with one CPU online masks interrupts and calls the
  * function (stop_alone). The alias pages are fixmap slots, there since the machine's first C

@@ -51,10 +51,7 @@ static int set_traceoff_after_boot(const char *value)
 }
 __setup("traceoff_after_boot", set_traceoff_after_boot);
 
-/*
- * For set_words: a pattern of events. Their call sites are switched together at the end, in
- * trace_events_complete().
- */
+/* For set_words: a pattern of events. Their sites are switched together at the end, in trace_events_complete(). */
 static int set_event(struct trace_array *tr, char *text)
 {
 	return trace_event_set_by_text_later(tr->events, text);

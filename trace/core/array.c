@@ -1,10 +1,10 @@
 /*
  * Trace arrays: the selected tracer, the switches, and the common part of every record.
  *
- * There are three switches. tracing_on stops the recording into one array's buffer and nothing else: callbacks run and
- * find the buffer off. A tracer's own start and stop are told of it, so that it does not measure across the gap.
+ * There are two switches. tracing_on stops the recording into one array's buffer and nothing else: callbacks run and
+ * find the buffer off. The tracer's start() and stop() are called, so that it does not measure across the gap.
  * tracing_enabled stops the tracer itself: its call sites become nops again. Locks: trace_types_lock for everything
- * that changes an array; recording takes none.
+ * that changes an array; recording takes no lock.
  */
 #include <arch/ftrace.h>
 #include <irq/irqflags.h>
@@ -35,7 +35,7 @@ struct trace_array global_trace = {
 
 struct trace_array *printk_trace = &global_trace;
 
-/* Before anybody traces, a buffer is two pages a CPU; selecting a tracer or writing a size makes it real. */
+/* Before anything traces, a buffer has two pages a CPU; selecting a tracer or writing a size gives it this size. */
 unsigned long trace_buf_size = TRACE_BUF_SIZE_DEFAULT; /* bytes a CPU; trace_buf_size= [boot] */
 
 /*
@@ -60,7 +60,7 @@ void trace_commit(struct trace_array *tr)
 	ring_buffer_commit(tr->cpu_data[smp_processor_id()].buffer);
 }
 
-/* Old texts use the names of their day, so a tracer is found by a former name as well. */
+/* Old tutorials use names that a tracer had in Linux once, so a tracer is found by its former name as well. */
 const struct tracer *find_tracer(const char *name)
 {
 	const struct tracer *t;
@@ -114,7 +114,7 @@ int tracing_resize(struct trace_array *tr, unsigned long bytes, int cpu)
 	return 0;
 }
 
-/* The small buffers of booting become real ones when something is to be recorded. 0, -ENOMEM. [t] */
+/* The small buffers of the boot get their full size when something is to be recorded. 0, -ENOMEM. [t] */
 int tracing_expand(struct trace_array *tr)
 {
 	if (tr->buffer_expanded)
@@ -128,22 +128,31 @@ bool tracer_tracing_is_on(struct trace_array *tr)
 }
 
 /*
- * By a person: the tracer is told, too. The kernel's own tracing_off() and triggers use tracer_tracing_off(), which may
- * run in any context and so cannot tell a tracer. [t]
+ * Are the tracer's init and reset to be called? What a latency tracer has found must stay readable, so
+ * tracing_enabled stops its recording only, and the tracer itself runs on.
+ */
+static bool tracer_runs(const struct trace_array *tr, const struct tracer *t)
+{
+	return tr->tracing_enabled || t->use_max_tr;
+}
+
+/*
+ * By a person: the tracer is told, too, unless tracing_enabled has stopped it, since it has given up by then what its
+ * start() relies on. The kernel's own tracing_off() and triggers use tracer_tracing_off(), which may run in any context
+ * and so cannot tell a tracer. [t]
  */
 void tracing_set_on(struct trace_array *tr, bool on)
 {
+	const struct tracer *t = tr->current_trace;
+	bool runs = tracer_runs(tr, t);
+
 	if (on == tracer_tracing_is_on(tr))
 		return;
-	if (on) {
-		tracer_tracing_on(tr);
-		if (tr->current_trace->start)
-			tr->current_trace->start(tr);
-	} else {
-		tracer_tracing_off(tr);
-		if (tr->current_trace->stop)
-			tr->current_trace->stop(tr);
-	}
+	(on ? tracer_tracing_on : tracer_tracing_off)(tr);
+	if (on && runs && t->start)
+		t->start(tr);
+	if (!on && runs && t->stop)
+		t->stop(tr);
 }
 
 void tracer_tracing_on(struct trace_array *tr)
@@ -151,7 +160,9 @@ void tracer_tracing_on(struct trace_array *tr)
 	ring_buffer_record_on(tr->buffer);
 }
 
-/* In this order: a section under way must find either the buffer off or another epoch (section_is_whole). */
+/*
+ * The order matters: a section that is under way must find either the buffer off or another epoch (section_is_whole).
+ */
 void tracer_tracing_off(struct trace_array *tr)
 {
 	ring_buffer_record_off(tr->buffer);
@@ -174,17 +185,8 @@ void tracing_off(void)
 EXPORT_SYMBOL(tracing_off);
 
 /*
- * Are the tracer's init and reset to be called? What a latency tracer has found must stay readable, so
- * tracing_enabled stops its recording only, and the tracer itself runs on.
- */
-static bool tracer_runs(const struct trace_array *tr, const struct tracer *t)
-{
-	return tr->tracing_enabled || t->use_max_tr;
-}
-
-/*
- * The switch of 2.6: other than tracing_on it stops the tracer itself, so nothing is called any more, and nothing else
- * is recorded either.
+ * The switch of Linux 2.6. Unlike tracing_on it stops the tracer itself: none of its callbacks runs any more, and the
+ * buffer takes no other records either.
  */
 int tracing_set_enabled(struct trace_array *tr, bool on)
 {
@@ -209,8 +211,8 @@ int tracing_set_enabled(struct trace_array *tr, bool on)
 }
 
 /*
- * Begin with an empty buffer, so that no record of the tracer before is shown as one of this. While switched off by
- * tracing_enabled a tracer is only noted; it begins with the switch. 0 or init()'s error. [t]
+ * The tracer begins with an empty buffer, so that no record of the previous tracer is shown as one of its own. While
+ * tracing_enabled is 0 the tracer is only noted, and begins when that becomes 1. 0 or init()'s error. [t]
  */
 static int tracer_begin(struct trace_array *tr, const struct tracer *t)
 {
@@ -305,7 +307,7 @@ void trace_array_changed(struct trace_array *tr, enum trace_change what)
 			part->changed(tr, what);
 }
 
-/* After an error, free_parts() undoes all: a part's free() takes what its init() has not made. */
+/* After an error free_parts() undoes all, so a part's free() must cope with what its init() has not made. */
 static int init_parts(struct trace_array *tr)
 {
 	const struct trace_part *part;
@@ -328,7 +330,7 @@ static void free_parts(struct trace_array *tr)
 
 /* ---- The life of an array */
 
-/* Allocated as a whole, so that recording never allocates. */
+/* Everything is allocated here, so that recording never allocates. */
 int trace_array_init(struct trace_array *tr, unsigned long bytes)
 {
 	unsigned cpu;
@@ -346,7 +348,7 @@ int trace_array_init(struct trace_array *tr, unsigned long bytes)
 	return 0;
 }
 
-/* Of an array that nobody can find any more, or one that was made in part. */
+/* The array may be one that trace_array_init() has made only in part. */
 void trace_array_free(struct trace_array *tr)
 {
 	free_parts(tr);

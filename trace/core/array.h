@@ -1,4 +1,7 @@
-/* Trace arrays: one set of tracing state each, and what is common to all that works on them. Private to trace/. */
+/*
+ * Trace arrays. An array is one set of tracing state: a buffer, a tracer, options. This header declares the array and
+ * what all code that works on arrays shares. Private to trace/.
+ */
 #pragma once
 
 #include <kernel/percpu.h>
@@ -20,7 +23,7 @@ struct func_probe;
 struct trace_array;
 struct tracer;
 
-/* What was called last, for func-no-repeats. Locks: c its CPU, interrupts off. */
+/* The last call on a CPU, for func-no-repeats. Locks: c its CPU, interrupts off. */
 struct func_repeats {
 	unsigned long ip;	 /* [c] 0: nothing that can be repeated */
 	unsigned long parent_ip; /* [c] */
@@ -38,7 +41,10 @@ struct trace_array_cpu {
 } __cacheline_aligned;
 
 #define TRACE_PID_MAX 32768 /* pids are below */
-/* A set of tasks; readers hold preemption off. Replaced as a whole by users, changed in place by forks and exits. */
+/*
+ * A set of tasks. A callback reads it with preemption off. Writes to the files replace it as a whole; forks and exits
+ * change single bits in place.
+ */
 struct trace_pid_list {
 	unsigned long bits[BITS_TO_LONGS(TRACE_PID_MAX)]; /* [core/pid.c's pid_lock; read by anybody] */
 };
@@ -48,7 +54,7 @@ struct trace_pids {
 };
 
 /*
- * One set of tracing state: a buffer, a tracer, options. Locks: t trace_types_lock; a atomic; I immutable.
+ * One set of tracing state. Locks: t trace_types_lock; m its max lock; a atomic; I immutable.
  */
 struct trace_array {
 	const char *name;			 /* [I] NULL: the top one */
@@ -78,15 +84,18 @@ struct trace_array {
 	struct hrtimer poll_timer;		 /* wakes them when there is something */
 	int poll_armed;				 /* [a] it will go off */
 	unsigned buffer_percent;	/* [a] how full a CPU's buffer is when readers of trace_pipe_raw wake */
-	u64 time_start;			/* [t] ns, when the buffer was last cleared */
+	u64 time_start;			/* [t, m] stamp of when the buffer was last cleared, or given to a snapshot */
 	struct trace_max *max;		/* [I] what was set aside: maxima, snapshots (core/aside.h) */
 	struct trace_event_set *events; /* [I] trace_events.h */
 	struct list_head errors;	/* [errors_lock] for error_log; begun with the first */
 	unsigned nr_errors;		/* [errors_lock] in it, at most 8 */
-	unsigned repeats_epoch;		/* [a] records of before this began are not there any more */
+	unsigned repeats_epoch;		/* [a] goes up when the buffer is cleared: older entries cannot be repeated */
 };
 extern struct trace_array global_trace;
-/* Where trace_printk() goes: the option trace_printk_dest. [t; read with preemption off, which is waited for] */
+/*
+ * The array that trace_printk() goes to: the option trace_printk_dest. It is read with preemption off, and a grace
+ * period comes before an array is freed. [t; read without]
+ */
 extern struct trace_array *printk_trace;
 static inline bool trace_array_is_top(const struct trace_array *tr)
 {
@@ -103,27 +112,27 @@ static inline struct trace_array *trace_array_after(const struct trace_array *tr
 extern struct mutex trace_types_lock; /* inside it: ftrace_lock, text_mutex */
 extern struct mutex event_mutex; /* events, their filters and triggers, function commands; outside trace_types_lock */
 
-/* What has changed of an array, for those who keep what follows from it. */
+/* The kinds of changes in an array that parts are told of, because they keep something derived from it. */
 enum trace_change {
 	TRACE_CHANGED_CLOCK,   /* tr->clock */
 	TRACE_CHANGED_OPTIONS, /* tr->trace_flags; or the array has come to the list of all */
 	TRACE_CHANGED_PIDS,    /* tr->event_pids; event_mutex is held, too */
-	TRACE_CHANGED_THRESH,  /* tracing_thresh, told to each array */
+	TRACE_CHANGED_THRESH,  /* tracing_thresh, which is one for all arrays; each array is told */
 };
 
 /*
- * A part of tracing that keeps something of its own in every array: one struct beside the code that does, found through
- * a linker table. Any function may be NULL; in which order the parts are called is not defined.
+ * A part of tracing that keeps something of its own in every array. Its struct stands beside its code and is found
+ * through a linker table. Any function may be NULL. The order in which parts are called is not defined.
  */
 struct trace_part {
-	/* The array is made: what it needs of this part. Boot, thread. 0, -ENOMEM: free() is called then, too. */
+	/* Make what a new array needs from this part. Boot, thread. 0, or -ENOMEM, after which free() is called too. */
 	int (*init)(struct trace_array *tr);
-	/* Its files, in tr->dir. Thread. 0 or -errno */
+	/* Make the part's files in tr->dir. Thread. 0 or -errno */
 	int (*make_files)(struct trace_array *tr);
 	void (*changed)(struct trace_array *tr, enum trace_change what); /* trace_types_lock held */
 	/* The array is about to end, and has no files any more: end what runs in it. event_mutex held; sleeps. */
 	void (*stop)(struct trace_array *tr);
-	/* Nobody knows of the array any more: give back what init got, or the part of it that it got. No lock. */
+	/* The array cannot be found any more: free what init() allocated, which may be only a part. No lock. */
 	void (*free)(struct trace_array *tr);
 };
 #define REGISTER_TRACE_PART(p) REGISTER_IN(trace_parts, p)
@@ -139,11 +148,14 @@ const struct tracer *find_tracer(const char *name); /* by its name or a former o
  * last, as in Linux. A former name stands before the present one. Any context, no lock: the table does not change.
  */
 void trace_tell_tracers(const struct trace_array *tr, void (*tell)(void *to, const char *name), void *to);
-/* What an array has of its own, and options as said there; -ENOMEM: some of it, for trace_array_free. Boot, thread. */
+/*
+ * Make what an array has of its own; `bytes`: of buffer for each CPU. 0, or -ENOMEM: some of it is there, and
+ * trace_array_free() must follow. Boot, thread.
+ */
 int trace_array_init(struct trace_array *tr, unsigned long bytes);
-void trace_array_free(struct trace_array *tr);				  /* nobody knows of it any more. No lock */
+void trace_array_free(struct trace_array *tr);				  /* it cannot be found any more. No lock */
 int tracing_resize(struct trace_array *tr, unsigned long bytes, int cpu); /* RING_BUFFER_ALL_CPUS */
-int tracing_expand(struct trace_array *tr);				  /* to its real size, if it is not yet */
+int tracing_expand(struct trace_array *tr);				  /* to its full size, if it is small yet */
 void tracing_reset(struct trace_array *tr, int cpu);
 bool tracer_tracing_is_on(struct trace_array *tr);
 /* The switch alone, without the tracer's start and stop. Any context. */
@@ -153,7 +165,10 @@ void tracing_set_on(struct trace_array *tr, bool on);
 int tracing_set_enabled(struct trace_array *tr, bool on);
 #define TRACE_BUF_SIZE_DEFAULT 1441792UL /* bytes a CPU, as Linux: 1408 KiB */
 extern unsigned long trace_buf_size;
-/* The buffer was emptied, or func-no-repeats is about to be set: nothing was called yet. Any context. */
+/*
+ * The buffer was emptied, or func-no-repeats is about to be set: there is no entry that a call could repeat. Any
+ * context.
+ */
 static inline void trace_func_repeats_forget(struct trace_array *tr)
 {
 	__atomic_fetch_add(&tr->repeats_epoch, 1, __ATOMIC_RELEASE);
@@ -163,7 +178,7 @@ static inline void trace_func_repeats_forget(struct trace_array *tr)
 void trace_clock_init(struct trace_array *tr); /* boot: the buffer's clock, `local` */
 int tracing_set_clock(struct trace_array *tr, const char *name);
 bool trace_clock_in_ns(const struct trace_array *tr);
-u64 trace_clock_at(const struct trace_array *tr, u64 cycles); /* its stamp of when the counter showed this */
+u64 trace_clock_at(const struct trace_array *tr, u64 cycles); /* its stamp at the counter's value `cycles` */
 
 bool trace_clock_measures(unsigned clock_id); /* are its differences times, in ns? */
 static __always_inline u64 trace_clock_now(const struct trace_array *tr)
@@ -197,7 +212,7 @@ static inline bool trace_pid_in(const struct trace_pid_list *list, int pid)
 {
 	return pid < TRACE_PID_MAX && ((list->bits[pid / 64] >> (pid % 64)) & 1);
 }
-/* Is the task left out? Preemption off. */
+/* Do the lists leave this task out? Preemption off. */
 static inline bool trace_pids_ignore(const struct trace_pids *pids, int pid)
 {
 	const struct trace_pid_list *only = smp_load_acquire(&pids->only);

@@ -1,18 +1,18 @@
 /*
- * The buffers that are set aside: made, resized, emptied, and held by readers.
+ * The buffers that are set aside, for maxima and snapshots: they are made, resized, emptied and held by readers here.
  *
  * Maxima are set aside while all CPUs go on.
  *
- * trace/core/max.c exchanges the contents of two buffers, CPU by CPU, with every CPU writing and readers looking on.
- * What was considered:
+ * trace/core/max.c exchanges the contents of two buffers, CPU by CPU, while every CPU writes and readers read. Why that
+ * is safe, case by case:
  *
  * The ring moves only on its own CPU, with interrupts off, and when no writer is inside (ring_buffer_swap_cpu): so a
  * writer never finds its ring changed between reserve and commit. Inside of the exchange only an NMI can come; what
  * it would write is refused and counted as dropped. tests/unit/ring_buffer_swap_test.c puts writers at every step.
  *
- * Two CPUs end a maximum at once. Both go through the max lock, and each asks again under it whether it still is the
- * longest. The second one, if longer, takes the same object: the first one's ring stays in it and is not shown, as
- * cpus names the second's only.
+ * Two CPUs end a maximum at once. Both take the max lock, and each asks again under it whether its section still is the
+ * longest. The second one, if longer, takes the same object: the first one's ring stays in it and is not shown, because
+ * `cpus` names only the CPUs of the second.
  *
  * A maximum ends in an interrupt that came into the middle of a write (EBUSY). Its records are safe in the array's
  * ring: the CPU is left pending, and the exchange is made up for before the next section's first record on that CPU
@@ -25,47 +25,47 @@
  * record. A reader that comes before the second of these copies the window of that CPU from the array's ring, which
  * takes nothing away from it.
  *
- * A newer maximum comes while the reader copies. It goes to the spare object, as ours is held. If it exchanges the
- * ring that is being copied from, max_exchanges has changed: the reader lets go and takes the newer one. That ends,
- * as somebody must make a longer section each time.
+ * A newer maximum comes while the reader copies. It goes to the spare object, because ours is held. If it exchanges the
+ * ring that is being copied from, max_exchanges has changed: the reader lets go and takes the newer maximum. That ends,
+ * because each time a section must have been longer than all before.
  *
- * Snapshots come by themselves, and need not be longer. With *:snapshot each call of a function takes one, also the
- * calls that copying makes, here and on the CPUs that answer our interrupts: every copy is stale before it is done,
- * with trace_types_lock held. The same with sections beyond tracing_thresh. After three tries the reader holds both
- * off (held_off, under the max lock), so nothing exchanges the rings that it copies from: the fourth try is the last.
+ * Snapshots need not be longer than the one before. With the command *:snapshot each call of a function takes one, also
+ * the calls that copying makes, here and on the CPUs that answer our interrupts. So every copy is stale before it is
+ * done, with trace_types_lock held. Sections beyond tracing_thresh do the same. After three tries the reader holds both
+ * off (held_off, under the max lock): nothing exchanges the rings that it copies from, and the fourth try is the last.
  * A snapshot that would come in that time is not taken; the next one is as good.
  *
- * Writing a copy into a ring of another CPU is against the ring's rule, and harmless: nobody else writes there, since
+ * Writing a copy into a ring of another CPU is against the ring's rule, and harmless: no other code writes there, since
  * the object is held and not pending, and trace_types_lock keeps other readers away until we are done.
  *
- * An older maximum is still pending on some CPUs when a newer one of others comes. pending is replaced as a whole.
- * What the older one had there stays in the array's ring, older than any window to come.
+ * An older maximum is still pending on some CPUs when a newer one comes from others. `pending` is replaced as a whole.
+ * What the older maximum had there stays in the array's ring, older than any window to come.
  *
  * Is there always a spare? Only a reader's hold makes one necessary, and a hold is taken under the max lock only if
  * the spare is there. A maximum may take it in the instant between allocating and holding: then the reader allocates
  * another. So trace_max_take never finds none.
  *
- * A section that was not recorded as a whole is no maximum. Recording may have been off for a part of it: tracing_on,
- * pause-on-trace, tracing_cpumask, a resize. Off is said in the CPU's disabled word, and then epoch goes up, and then
- * it may be on again. trace_max_begin reads epoch, then disabled; trace_max_take reads disabled, then epoch. Suppose
- * off came between these two reads of disabled and all looks well: then disabled was seen on again at the end, so the
- * epoch that went up before that is seen too (the barrier), and differs from the one at the beginning; for if that
- * had been read after it went up (acquire), disabled would have been seen off. A load and a store more for each
- * section; no barrier that costs on x86.
+ * A section that was not recorded as a whole is no maximum. Recording may have been off for a part of it: by
+ * tracing_on, pause-on-trace, tracing_cpumask or a resize. Code that stops recording sets a bit in the CPU's
+ * `disabled` word, then raises `epoch`, and only then may clear the bit. trace_max_begin reads epoch, then disabled;
+ * trace_max_take reads disabled, then epoch. Suppose recording was off between these two reads of `disabled`, and both
+ * found it on. The second one found the bit cleared, so the epoch that was raised before is seen too (the barrier). It
+ * differs from the one at the beginning: if that had been read after the epoch was raised (acquire), the bit would
+ * have been seen. This costs each section a load and a store; on x86 the barriers cost nothing.
  *
  * A resize changes the array's buffer and all that is set aside, or none (ring_buffer_resize_together). Between the
  * CPUs' turns the sizes differ: recording is paused meanwhile, so nothing is taken. Another clock would leave stamps
  * of the old one in the rings, and a ring never goes back in time: both sides are emptied. Overwriting is a property
  * of the buffer that is written to, not of its rings; nothing moves with the exchange.
  *
- * The tracer goes while somebody reads. The array forgets its object, the reader does not; the last of them frees it
- * , or leaves it as the spare when it still has the right size.
+ * The tracer goes while a reader holds the object. The array forgets the object, the reader does not; the last reader
+ * frees it, or leaves it as the spare when it still has the right size.
  *
- * snapshot takes all CPUs at one moment: stop_machine_each, as every CPU must exchange its own ring, an NMI on a
- * parked CPU being a writer too. A CPU that is parked is in a thread with preemption off, so it is in no write, and
- * EBUSY cannot be. Its object is emptied before: so nothing is twice in the two buffers (Linux leaves the snapshot
- * before last in the live buffer). One CPU's file interrupts that CPU, and tries again while it finds a writer
- * interrupted.
+ * The file snapshot takes all CPUs at one moment by stop_machine_each, because every CPU must exchange its own ring: an
+ * NMI on a parked CPU is a writer, too. A CPU that is parked is in a thread with preemption off, so no write is under
+ * way on it, and the exchange cannot fail with EBUSY. The object is emptied before, so no record is in both buffers
+ * (Linux leaves the snapshot before last in the live buffer). The file of one CPU interrupts that CPU, and tries again
+ * while the interrupt finds a writer.
  */
 #include <lib/errno.h>
 #include <lib/string.h>
@@ -100,11 +100,11 @@ static bool fits(struct trace_array *tr, struct trace_snapshot *snapshot)
 	for_each_possible_cpu(cpu)
 		if (ring_buffer_size(snapshot->buffer, cpu) != ring_buffer_size(tr->buffer, cpu))
 			return false;
-	return snapshot->clock_id == tr->clock_id; /* or its old stamps would lie among new ones */
+	return snapshot->clock_id == tr->clock_id; /* else its old stamps would lie among new ones */
 }
 
 /*
- * A second buffer as large as the array's, CPU by CPU: sizes may differ since somebody wrote to a per-CPU
+ * A second buffer as large as the array's, CPU by CPU: sizes may differ after a write to a per-CPU
  * buffer_size_kb. NULL: no memory. [t]
  */
 static struct trace_snapshot *snapshot_alloc(struct trace_array *tr)
@@ -187,8 +187,8 @@ static void clear_all(struct trace_max *max)
 }
 
 /*
- * A part is not cleared but disowned: readers may hold it. Under the max lock, since a tracer may take the next maximum
- * at any time.
+ * The rings are not emptied, because a reader may show them: the CPUs are taken out of `cpus`, so nothing of theirs is
+ * shown from now on. The max lock is needed, since a tracer may take the next maximum at any time.
  */
 void trace_max_clear(struct trace_array *tr, int cpu)
 {
@@ -198,7 +198,9 @@ void trace_max_clear(struct trace_array *tr, int cpu)
 	if (cpu == RING_BUFFER_ALL_CPUS_FILE)
 		clear_all(max);
 	else if (max->newest && cpumask_test_cpu(cpu, &max->newest->cpus)) {
-		/* A section that lacks one of its CPUs is worthless. A snapshot may lack one. */
+		/*
+		 * A section without one of its CPUs is not complete, so it goes as a whole. A snapshot may lack a CPU.
+		 */
 		if (max->newest->latency)
 			clear_all(max);
 		else
@@ -218,7 +220,7 @@ void trace_max_reset(struct trace_array *tr)
 	struct trace_max *max = tr->max;
 
 	trace_max_clear(tr, RING_BUFFER_ALL_CPUS_FILE);
-	/* A maximum that comes now finds them being reset and is left pending. */
+	/* A maximum that comes now finds the rings being reset (-EAGAIN), so it is left pending. */
 	if (max->newest)
 		reset_rings(tr, max->newest);
 	if (max->spare)
@@ -226,8 +228,8 @@ void trace_max_reset(struct trace_array *tr)
 }
 
 /*
- * Held objects change their size too: the newest records stay. Not so those that readers still have of older
- * maxima; they will not be used again then (see fits).
+ * An object that a reader holds changes its size too, and keeps its newest records. Objects of older maxima that
+ * readers still hold keep their size, and are not used again (fits).
  */
 int trace_max_resize(struct trace_array *tr, unsigned long bytes, int cpu)
 {
@@ -250,13 +252,16 @@ int trace_max_resize(struct trace_array *tr, unsigned long bytes, int cpu)
 
 /* ---- Readers. trace_types_lock held. */
 
-/* What a reader still has to copy of what it holds. */
+/* The parts of the held object that a reader must still copy from the live buffer. */
 struct parts {
 	struct cpumask cpus;
 	u64 exchanges[NR_CPUS]; /* how often the CPU's ring had been exchanged when we took hold */
 };
 
-/* NULL: a maximum has taken the spare one just now, as somebody held the other. */
+/*
+ * Takes hold of the newest object; *parts is what must still be copied into it. NULL: a maximum has just taken the
+ * spare one, because another reader held `newest`.
+ */
 static struct trace_snapshot *hold(struct trace_array *tr, struct parts *parts)
 {
 	struct trace_max *max = tr->max;
@@ -276,8 +281,9 @@ static struct trace_snapshot *hold(struct trace_array *tr, struct parts *parts)
 }
 
 /*
- * The section's records on one CPU, from the array's buffer while that is written to. We write to a ring of
- * another CPU: nobody else does, as the object is held and has no CPU pending, and readers wait for us.
+ * Copy the section's records of one CPU from the array's buffer, while that is written to. This writes to the ring of
+ * another CPU: nothing else does, since the object is held and has no CPU pending, and trace_types_lock keeps other
+ * readers away. 0, -ENOMEM.
  */
 static int copy_part(struct trace_array *tr, struct trace_snapshot *snapshot, int cpu)
 {
@@ -302,7 +308,7 @@ static int copy_part(struct trace_array *tr, struct trace_snapshot *snapshot, in
 	return 0;
 }
 
-/* It did not come to holding it: what we were to copy is pending again, unless there is a newer maximum. */
+/* The copy failed for lack of memory: its CPUs are pending again, unless there is a newer maximum. */
 static void give_up(struct trace_array *tr, struct trace_snapshot *snapshot, const struct parts *parts)
 {
 	unsigned long flags = max_lock(tr->max);
@@ -369,15 +375,13 @@ static void hold_off(struct trace_max *max, bool off)
 	max_unlock(max, flags);
 }
 
-/*
- * Newer maxima end by themselves, as each must be longer than the one before. Snapshots do not: a trigger on a function
- * that is called all the time (`*:snapshot`) takes them faster than we copy, and our own copying calls such functions,
- * here and on the CPUs that answer us. Each try then finds its copy stale, for ever, with trace_types_lock held.
- * Sections beyond tracing_thresh come like that, too. So after MAX_TRIES both are held off: one that comes then is not
- * taken. With nothing exchanged the next try finds its copy fresh.
- */
 #define MAX_TRIES 3
 
+/*
+ * A newer maximum makes a copy stale, and there is another try. Snapshots and sections beyond tracing_thresh may come
+ * faster than this copies, so after MAX_TRIES they are held off, and the next try finds its copy fresh. The head of
+ * this file says why that is needed.
+ */
 struct trace_snapshot *trace_snapshot_get(struct trace_array *tr)
 {
 	struct trace_snapshot *snapshot = NULL;

@@ -3,8 +3,8 @@
  *
  * A latency tracer measures sections (interrupts off, preemption off, a wake-up) and writes its records to the
  * array's buffer. When one is longer than all before, trace_max_take() exchanges contents with the buffer set
- * aside, in constant time, and keeps what the header of `trace` says of it. Which records belong to it is told by
- * CPU and time (cpus, time_start, time_end): nothing is cleared when a section begins.
+ * aside, in constant time, and keeps what the header of `trace` says of it. CPU and time tell which records belong to
+ * the section (cpus, time_start, time_end), so nothing need be cleared when a section begins.
  *
  * A CPU's part can only be exchanged on that CPU, and not while the code that was interrupted there writes a
  * record. Then it is left pending, and done before the tracer writes its next record there (trace_max_begin). A
@@ -37,7 +37,9 @@
 struct trace_snapshot {
 	struct trace_buffer *buffer; /* [I] as large as the array's own */
 	struct cpumask cpus;	     /* [m] whose records belong to it; empty: nothing was taken yet */
-	/* [m] Stamps of tr->clock: of a maximum, and where a part is copied, records outside are left out. */
+	/*
+	 * [m] Stamps of tr->clock. Of a maximum, and of a part that is copied, records outside of these are not shown.
+	 */
 	u64 time_start, time_end;
 	u64 time_zero;		      /* [m] what the latency format counts from */
 	u64 latency;		      /* [m] ns; 0: a snapshot, not a maximum */
@@ -48,7 +50,7 @@ struct trace_snapshot {
 	char comm[TASK_COMM_LEN];     /* [m] */
 	u32 uid, policy, rt_priority; /* [m] */
 	int nice;		      /* [m] */
-	unsigned readers;	      /* [m, t to raise it] who show it */
+	unsigned readers;	      /* [m, t to raise it] how many readers hold it */
 	unsigned clock_id;	      /* [t] what its records were stamped with since its rings were reset */
 };
 
@@ -91,13 +93,13 @@ int trace_parse_us(const char *text, u64 *ns);
  */
 int trace_max_start(struct trace_array *tr);
 void trace_max_stop(struct trace_array *tr);
-/* In between: forget the maximum and all records; sections under way are left out. trace_types_lock. */
+/* Between the two: forget the maximum and all records; sections under way are left out. trace_types_lock. */
 void trace_max_restart(struct trace_array *tr);
 
 /* Sections must be longer than this to be a maximum; 0: any. Thread context. */
 void trace_max_set_latency(struct trace_array *tr, u64 ns);
 
-/* The same, unless it is longer already; for tracers that keep no buffer of the longest. Any context but nmi. */
+/* Raise it to `ns`, if it is less: for tracers that keep no buffer of the longest. Any context but NMI. */
 void trace_max_raise(struct trace_array *tr, u64 ns);
 
 /* Is a section of so many ns longer than all before, or as long as tracing_thresh when that is set? Any context. */
@@ -109,18 +111,19 @@ static __always_inline bool trace_max_wanted(struct trace_array *tr, u64 ns)
 }
 
 /*
- * Keep it, if it still is wanted and was recorded as a whole. Interrupts off, not in an nmi; may be called with
- * runqueue locks held. Before the tracer's next trace_max_begin on this CPU.
+ * Keep the section as the maximum, if it still is the longest and was recorded as a whole. Interrupts off, not in an
+ * NMI; may be called with runqueue locks held. Call it before the tracer's next trace_max_begin on this CPU.
  */
 void trace_max_take(struct trace_array *tr, const struct trace_section *section);
 
-int trace_max_exchange_pending(struct trace_array *tr); /* of this CPU. 0, or what the swap says: it stays pending */
-/* This CPU's part into `snapshot`. Under the max lock. 0, or as above. */
+/* Exchange this CPU's part if it is pending. 0, or the error of ring_buffer_swap_cpu(): then it stays pending. */
+int trace_max_exchange_pending(struct trace_array *tr);
+/* Exchange this CPU's part for that of `snapshot`. Under the max lock. 0, or an error as above. */
 int trace_max_exchange_here(struct trace_array *tr, struct trace_snapshot *snapshot);
 
 /*
- * The parts of trace_max_begin, for a caller whose usual case calls nothing: nothing may be pending on the CPU,
- * which is ours; the epoch is read; a record is reserved, so recording was on after that; the epoch is noted.
+ * The steps of trace_max_begin one by one, for a caller whose usual case calls nothing. It asks whether anything is
+ * pending on its own CPU, reads the epoch, reserves its record (so recording was on after that), and notes the epoch.
  */
 static __always_inline bool trace_max_is_pending(const struct trace_max *max, unsigned cpu)
 {
@@ -136,8 +139,8 @@ static __always_inline void trace_max_note_epoch(struct trace_array_cpu *data, u
 }
 
 /*
- * Before the first record of a section on each CPU that it has records on (once a section and CPU). Interrupts
- * off, not in an nmi. A few loads and a store when nothing is pending.
+ * Call it on each CPU before the section's first record there, once. Interrupts off, not in an NMI. It takes a few
+ * loads and a store when nothing is pending.
  */
 static __always_inline void trace_max_begin(struct trace_array *tr)
 {
@@ -147,17 +150,17 @@ static __always_inline void trace_max_begin(struct trace_array *tr)
 
 	if (unlikely(trace_max_is_pending(tr->max, cpu)))
 		trace_max_exchange_pending(tr);
-	/* In this order: see trace_max_break. */
+	/* The order matters: the head of core/aside.c argues it. */
 	epoch = trace_max_epoch(tr->max);
 	trace_max_note_epoch(data, ring_buffer_cpu_is_on(data->buffer) ? epoch : 0);
 }
 
 /*
- * Recording has just been stopped, for one CPU or all, whatever by: sections under way are not whole. Call it
- * before recording is let on again. Any context.
+ * Recording has just been stopped, for one CPU or all: sections under way are not whole. Call it before recording goes
+ * on again. Any context.
  */
 void trace_max_break(struct trace_array *tr);
-/* Around what keeps writers out without their being told: resizing, resetting the array's buffer. [t] */
+/* Around operations that keep writers out for a moment: resizing or resetting the array's buffer. [t] */
 void trace_max_pause(struct trace_array *tr);
 void trace_max_resume(struct trace_array *tr);
 /* Resize the array's buffer and what is set aside, all or nothing; `cpu` or RING_BUFFER_ALL_CPUS. [t] */
@@ -179,25 +182,27 @@ static inline void max_unlock(struct trace_max *max, unsigned long flags)
 }
 
 /*
- * May something be taken now, of which the next one will be as good? Not while a reader copies that has been overtaken
- * again and again. Under the max lock.
+ * May a snapshot, or a section beyond tracing_thresh, be taken now? Not while a reader copies that has been overtaken
+ * again and again: the next one is as good. Under the max lock.
  */
 static inline bool trace_max_may_take_any(const struct trace_max *max)
 {
 	return !max->held_off;
 }
 
-/* The newest object if nobody holds it, or the spare one in its place: readers keep theirs. NULL: nothing is
- * allocated. Under the max lock. */
+/*
+ * The object that the next maximum or snapshot goes to: `newest`, or the spare one in its place if a reader holds
+ * `newest`. NULL: nothing is allocated. Under the max lock.
+ */
 struct trace_snapshot *trace_max_unheld(struct trace_max *max);
 
-/* tr->max begins at boot, or when the array is made. It ends with all that is set aside, which has no readers then. */
+/* Make tr->max with the array (0, -ENOMEM), and free it with all that is set aside, which has no readers then. */
 int trace_max_init(struct trace_array *tr);
 void trace_max_exit(struct trace_array *tr);
-/* Allocate what `newest` needs, if it is not there: 0, -ENOMEM. The second frees it; readers keep theirs. [t] */
+/* Allocate `newest`, if it is not there: 0, -ENOMEM. The second frees it, unless readers hold it. [t] */
 int trace_max_alloc(struct trace_array *tr);
 void trace_max_free(struct trace_array *tr);
-/* Forget what was taken; `cpu` or RING_BUFFER_ALL_CPUS_FILE. Of a maximum: all of it, if that CPU has a part. [t] */
+/* Forget what was taken, of `cpu` or of all CPUs (RING_BUFFER_ALL_CPUS_FILE). A maximum goes as a whole. [t] */
 void trace_max_clear(struct trace_array *tr, int cpu);
 /* The same, and empty the buffers. No maximum may come meanwhile (trace_max_pause). [t] */
 void trace_max_reset(struct trace_array *tr);

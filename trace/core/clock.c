@@ -36,13 +36,15 @@ static u64 trace_clock_sched(void)
 	return sched_clock();
 }
 
-/* The machine's counter as it is, for those who compare with what they read of it themselves. */
+/* The machine's counter as it is, for programs that read the same counter and compare. */
 static u64 trace_clock_arch(void)
 {
 	return arch_read_counter();
 }
 
-/* `read` NULL: sched_clock, inline. Our one clock agrees on all CPUs, so global is no dearer than local. */
+/*
+ * `read` NULL: sched_clock, inline. Our one clock agrees on all CPUs, so `global` needs nothing that `local` does not.
+ */
 static const struct trace_clock {
 	const char *name;
 	u64 (*read)(void);
@@ -111,7 +113,8 @@ int tracing_set_clock(struct trace_array *tr, const char *name)
 		WRITE_ONCE(tr->clock, trace_clocks[i].read);
 		ring_buffer_set_clock(tr->buffer, tr->clock ? tr->clock : trace_clock_sched);
 		trace_array_changed(tr, TRACE_CHANGED_CLOCK);
-		synchronize_rcu(); /* a writer that has read the one before has recorded it, and it goes */
+		/* A writer that has read the old clock has made its record after this, and the reset removes it. */
+		synchronize_rcu();
 		tracing_reset(tr, RING_BUFFER_ALL_CPUS);
 		trace_max_reset(tr);
 		trace_max_resume(tr);

@@ -1,6 +1,6 @@
 /*
- * Names and processes of traced tasks. A record carries only the pid; who that was is noted at each switch while
- * somebody traces, in a table of the most recent tasks.
+ * Names and processes of traced tasks. A record carries only the pid. While anything is traced, each switch notes the
+ * names of its two tasks in a table of the most recent ones.
  */
 #include <fs/libfs.h>
 #include <kernel/panic.h>
@@ -19,9 +19,9 @@
 #define PID_MAX_DEFAULT	       32768
 #define SAVED_CMDLINES_DEFAULT 128
 
-/* Locks: l cmdline_lock, a bare lock that recording only tries: it may interrupt, or be, its holder. */
+/* Locks: l cmdline_lock, a bare lock. Code that records only tries it, because it may have interrupted the holder. */
 struct saved_cmdlines {
-	u16 pid_to_slot[PID_MAX_DEFAULT]; /* [l] its number and one; 0: not kept */
+	u16 pid_to_slot[PID_MAX_DEFAULT]; /* [l] number of the pid's slot plus 1; 0: its name is not kept */
 	unsigned num;			  /* [I] */
 	unsigned next;			  /* [l] slot to use next */
 	struct saved_cmdline {
@@ -47,13 +47,14 @@ static struct saved_cmdlines *cmdlines_alloc(unsigned num)
 }
 
 /*
- * Tasks are marked with the round in which they were noted (task->comm_noted): as long as it lasts, and their name does
- * not change, there is nothing to note. It ends when somebody's note is lost, or more is to be noted.
+ * A task is marked with the round in which it was noted (task->comm_noted). As long as the round lasts, and the task's
+ * name does not change, there is nothing to note. A round ends when any task's note is lost, or when more must be
+ * noted (record-tgid).
  */
 static u32 trace_comm_round = 1; /* [a] not 0 */
 struct static_key trace_comm_key;
 
-/* All marks are void from now on. 0 marks nobody, so a count that comes round passes it over. */
+/* All marks are void from now on. 0 is the mark of a task that was never noted, so a count that wraps leaves it out. */
 static void begin_round(void)
 {
 	if (!__atomic_add_fetch(&trace_comm_round, 1, __ATOMIC_RELEASE))
@@ -61,8 +62,8 @@ static void begin_round(void)
 }
 
 /*
- * [l] Write the task's name into its slot. A task without one gets the slot that was filled longest ago; the task whose
- * slot that was has none any more, and with it a new round begins, so that it is noted again when it next runs.
+ * [l] Write the task's name into its slot. A task without a slot gets the one that was filled longest ago. The task
+ * that loses it must be noted again when it next runs, so a new round begins.
  */
 static void save_comm(struct saved_cmdlines *s, const struct task_struct *task)
 {
@@ -83,7 +84,7 @@ static void save_comm(struct saved_cmdlines *s, const struct task_struct *task)
 	memcpy(s->slot[slot - 1].comm, task->comm, TASK_COMM_LEN);
 }
 
-/* Processes have no table of the most recent ones: a word for each possible pid is enough. */
+/* The table of processes has a word for each possible pid, so no entry is ever pushed out. */
 static void record_tgid(const struct task_struct *task)
 {
 	u16 *known = smp_load_acquire(&tgids); /* the option may be seen set before the table is */
@@ -118,14 +119,14 @@ int trace_find_tgid(int pid)
 	return known && pid > 0 && pid < PID_MAX_DEFAULT ? READ_ONCE(known[pid]) : 0;
 }
 
-/* Only while some array wants it. */
+/* Only while some array has the option record-tgid. */
 static void note_tgid(const struct task_struct *task)
 {
 	if (READ_ONCE(tgid_users))
 		record_tgid(task);
 }
 
-/* False: the lock was not to be had. Any context. */
+/* Notes pid, name and process of the task. False: the lock was taken, and nothing was noted. Any context. */
 static bool note_all(const struct task_struct *task)
 {
 	unsigned long flags;
@@ -145,8 +146,9 @@ static bool note_all(const struct task_struct *task)
 }
 
 /*
- * The mark comes first: a name that changes while it is copied takes the mark away behind that (set_task_comm), and
- * what is forgotten after the round was read begins another one. No lock was to be had: no mark.
+ * The mark is set before the name is copied: if the name changes meanwhile, set_task_comm takes the mark away after
+ * that. The round is read first: if a note is lost after that, the mark is of an old round. Without the lock there is
+ * no note, so the mark is taken away.
  */
 void tracing_record_cmdline(struct task_struct *task)
 {
@@ -190,7 +192,7 @@ void trace_find_cmdline(int pid, char comm[TASK_COMM_LEN])
 	comm[TASK_COMM_LEN - 1] = '\0'; /* noted while its task may have been changing it */
 }
 
-/* By the options as they are now. */
+/* Note what the options ask for now: the name, or only the process. */
 static void note_task(struct task_struct *task)
 {
 	if (READ_ONCE(global_trace.trace_flags) & TRACE_ITER(RECORD_CMD))
@@ -199,7 +201,7 @@ static void note_task(struct task_struct *task)
 		note_tgid(task);
 }
 
-/* Is anything recorded? The top array's switch counts while it is the only one. */
+/* May anything be recorded? With only the top array its switch says so; an instance is assumed to record. */
 static bool notes_wanted(void)
 {
 	return READ_ONCE(global_trace.list.next) != &global_trace.list || tracer_tracing_is_on(&global_trace);
@@ -225,14 +227,15 @@ static noinline void note_switch(struct task_struct *prev, struct task_struct *n
  * that, a switch compares two words and is done.
  *
  * - A name changes. set_task_comm writes the name, then takes the mark away; a CPU that notes it sets the mark, then
- *   copies the name, with a full barrier between. If the mark that is there in the end is the noter's, then it came
- *   after it was taken away, so the copy has the new name.
- * - A note is lost, pushed out by another task's, or with the whole table: nobody knows whose mark that was, and a new
- *   round begins, with release, after the entry is gone. A CPU that notes reads the round first: if the loss came
- *   later, its mark is of the old round.
- * - The lock was not to be had (it is only tried, as its holder may be who we interrupt): the mark goes, and the next
- *   switch tries again.
- * - More is to be noted (record-tgid): a new round, after the flag is set. While record-cmd is off nobody is marked.
+ *   copies the name, with a full barrier between. If the noter's mark is there in the end, it was set after the other
+ *   was taken away, so the copy has the new name.
+ * - A note is lost: another task's note pushed it out, or the table was replaced. The mark of its task cannot be found
+ *   quickly, so a new round begins, with release, after the entry is gone. A CPU that notes reads the round first: if
+ *   the loss came later, its mark is of the old round.
+ * - The lock is taken (it is only tried, because its holder may be the code that we interrupt): the mark goes, and the
+ *   next switch tries again.
+ * - More must be noted (record-tgid): a new round begins after the flag is set. While record-cmd is off no task is
+ *   marked.
  * - A pid changes: a new task's mark is 0, and threads that exchange theirs in exec lose them.
  */
 void trace_comm_switch(struct task_struct *prev, struct task_struct *next)
@@ -243,10 +246,7 @@ void trace_comm_switch(struct task_struct *prev, struct task_struct *next)
 		note_switch(prev, next);
 }
 
-/*
- * A task that ends while recording is switched off on another CPU may never be seen to be switched: the new name
- * counts.
- */
+/* A task that executes a program has another name from here on, and may end before any switch notes it. */
 static void probe_process_exec(void *data, struct task_struct *p, pid_t old_pid, const char *filename)
 {
 	note_switch(p, p);

@@ -15,8 +15,8 @@
 #include "tracefs/tracefs.h"
 
 /*
- * The files of the table that belong to this kind of directory. Their i_private says which array and which CPU they are
- * of.
+ * Make those files of the table that belong to this kind of directory (`where`, TRACEFS_*). Their i_private is `which`:
+ * the array and the CPU that they are about. 0, or the first error.
  */
 static int create_files(struct dentry *dir, struct trace_cpu_file *which, unsigned where)
 {
@@ -57,7 +57,7 @@ static int create_percpu_dirs(struct trace_array *tr)
 /*
  * Make all files of an array in tr->dir: those of the table, per_cpu/, options/, and what the parts have of their
  * own. After an error some files are there and others are not. The caller removes the directory with all that is in
- * it, or panics at boot. May sleep.
+ * it, or, of the top array, the mount of tracefs fails. May sleep.
  */
 int create_array_dir(struct trace_array *tr)
 {
@@ -88,7 +88,7 @@ static int tracefs_fill_super(struct super_block *sb, const char *options)
 
 	if (ret)
 		return ret;
-	/* `echo 1 > tracing_onn` is a missing file, not a lack of permission: nobody can ever make one. */
+	/* `echo 1 > tracing_onn` is a missing file, not a lack of permission: no file can be made here. */
 	sb->s_create_error = -ENOENT;
 	global_trace.dir = sb->s_root;
 	ret = create_array_dir(&global_trace);

@@ -1,7 +1,8 @@
 /*
- * Records that are no events': the tracers', stacks, markers. One definition each gives the struct, its number, and
- * events/ftrace/NAME/format. Names, numbers, layouts and texts are Linux's (the readers of raw records know them). Read
- * several times, each time with other meanings of these macros (core/entry.h, events/entries.c): no guard.
+ * Records that do not belong to events: those of tracers, stacks, markers. One definition gives the struct, its number,
+ * and events/ftrace/NAME/format. Names, numbers, layouts and texts are Linux's, because programs that read raw records
+ * know them. This file is included several times, each time with other meanings of these macros (core/entry.h,
+ * events/entries.c), so it has no guard.
  *
  *     FTRACE_ENTRY(name, struct, TRACE_ID, number, F_STRUCT(fields), F_PRINTK("format", REC->field...))
  *
@@ -23,7 +24,7 @@ FTRACE_ENTRY(context_switch, ctx_switch_entry, TRACE_CTX, 2,
 	     F_PRINTK("%u:%u:%u  ==> %u:%u:%u [%03u]", REC->prev_pid, REC->prev_prio, REC->prev_state, REC->next_pid,
 		      REC->next_prio, REC->next_state, REC->next_cpu))
 
-/* A wake-up: the waker and whom it wakes, in the same form. */
+/* A wake-up: the waker and the task that it wakes, in the same form. */
 FTRACE_ENTRY_SAME(wakeup, ctx_switch_entry, TRACE_WAKE, 3,
 		  F_STRUCT(__field(unsigned int, prev_pid) __field(unsigned int, next_pid)
 				   __field(unsigned int, next_cpu) __field(unsigned char, prev_prio)
@@ -45,7 +46,7 @@ FTRACE_ENTRY(kernel_stack, stack_entry, TRACE_STACK, 4,
 FTRACE_ENTRY(print, print_entry, TRACE_PRINT, 5, F_STRUCT(__field(unsigned long, ip) __dynamic_array(char, buf)),
 	     F_PRINTK("%ps: %s", (void *)REC->ip, REC->buf))
 
-/* Text of a constant format: it, and its arguments as vbin_printf keeps them. */
+/* A message with a constant format: the format's address, and the arguments as vbin_printf keeps them. */
 FTRACE_ENTRY(bprint, bprint_entry, TRACE_BPRINT, 6,
 	     F_STRUCT(__field(unsigned long, ip) __field(const char *, fmt) __dynamic_array(u32, buf)),
 	     F_PRINTK("%ps: %s", (void *)REC->ip, REC->fmt))
@@ -108,7 +109,7 @@ FTRACE_ENTRY(hwlat, hwlat_entry, TRACE_HWLAT, 15,
 		      REC->seqnum, REC->tv_sec, REC->tv_nsec, REC->duration, REC->outer_duration, REC->count,
 		      REC->nmi_total_ts, REC->nmi_count))
 
-/* What a sample of osnoise found: us, and how often each kind of context came in; hw: none of them did. */
+/* A sample of osnoise: times in us, and how often each kind of context came in; hw: noise without any of them. */
 FTRACE_ENTRY(osnoise, osnoise_entry, TRACE_OSNOISE, 16,
 	     F_STRUCT(__field(u64, noise) __field(u64, runtime) __field(u64, max_sample) __field(unsigned int, hw_count)
 			      __field(unsigned int, nmi_count) __field(unsigned int, irq_count)
@@ -122,7 +123,7 @@ FTRACE_ENTRY(timerlat, timerlat_entry, TRACE_TIMERLAT, 17,
 	     F_STRUCT(__field(unsigned int, seqnum) __field(int, context) __field(u64, timer_latency)),
 	     F_PRINTK("seq:%u\tcontext:%d\ttimer_latency:%llu\n", REC->seqnum, REC->context, REC->timer_latency))
 
-/* Of trace_marker_raw: a number that says which kind of data they are, and they. */
+/* A write to trace_marker_raw: a number that says which kind of data it is, and the data. */
 FTRACE_ENTRY(raw_data, raw_data_entry, TRACE_RAW_DATA, 18,
 	     F_STRUCT(__field(unsigned int, id) __dynamic_array(char, buf)),
 	     F_PRINTK("id:%04x %08x", REC->id, (int)REC->buf[0]))
@@ -148,7 +149,7 @@ FTRACE_ENTRY(boot_call, trace_boot_call, TRACE_BOOT_CALL, 20,
 	     F_STRUCT(__field(int, caller) __array(char, func, BOOT_FUNC_LEN)),
 	     F_PRINTK("%d  %s", REC->caller, REC->func))
 
-/* It has returned: what, and after how many ns. */
+/* The initcall has returned: its result, and how many ns it took. */
 FTRACE_ENTRY(boot_ret, trace_boot_ret, TRACE_BOOT_RET, 21,
 	     F_STRUCT(__array(char, func, BOOT_FUNC_LEN) __field(int, result) __field(unsigned long, duration)),
 	     F_PRINTK("%s %d %lx", REC->func, REC->result, REC->duration))

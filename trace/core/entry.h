@@ -1,4 +1,4 @@
-/* Numbers and structs of the records that are no events', as core/entries.h defines them. Use core/array.h. */
+/* Numbers and structs of the records that core/entries.h defines. Include core/array.h, which includes this. */
 #pragma once
 
 #include <trace/trace_events.h>

@@ -171,7 +171,7 @@ static const struct trace_hint buffer_size_hint = {
 	.file = "buffer_size_kb", .takes = "a number of KiB for each CPU, 1 or more", .explain = explain_buffer_size};
 REGISTER_TRACE_HINT(buffer_size_hint);
 
-/* KiB of all CPUs together; in parentheses what they will be once somebody traces. */
+/* KiB of all CPUs together; in parentheses what they will be once they are used. */
 static int buffer_total_size_show(struct seq_file *m, void *data)
 {
 	struct trace_array *tr = trace_file_array(data);

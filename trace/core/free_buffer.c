@@ -24,7 +24,9 @@ static int free_buffer_release(struct inode *inode, struct file *file)
 	mutex_lock(&trace_types_lock);
 	if (tr->trace_flags & TRACE_ITER(STOP_ON_FREE))
 		tracing_set_on(tr, false);
-	/* One byte becomes the least that a buffer can have. Nobody is left to be told of an error. */
+	/*
+	 * One byte becomes the smallest size that a buffer can have. An error cannot be told to a program that closes.
+	 */
 	tracing_resize(tr, 1, RING_BUFFER_ALL_CPUS);
 	mutex_unlock(&trace_types_lock);
 	return 0;

@@ -14,7 +14,7 @@
 #include "tracefs/refused.h"
 #include "tracer.h"
 
-/* No lock. Nobody has a file of it. */
+/* Ends all that the array has started, and frees it. No file of it is left. Takes event_mutex and trace_types_lock. */
 static void trace_array_destroy(struct trace_array *tr)
 {
 	const struct trace_part *part;
@@ -48,7 +48,10 @@ static bool name_is_taken(const char *name)
 	return taken;
 }
 
-/* ERR_PTR, with nothing left. Nobody makes another meanwhile: the boot, or who has instances' i_lock. */
+/*
+ * After an error nothing is left. Two calls cannot run at the same time, or two arrays could get one name: at boot
+ * there is one task, and later the caller holds the i_lock of the directory instances.
+ */
 struct trace_array *trace_array_create(const char *name)
 {
 	struct trace_array *tr = name_is_taken(name) ? ERR_PTR(-EEXIST) : kzalloc(sizeof(*tr), GFP_KERNEL);
@@ -72,7 +75,7 @@ struct trace_array *trace_array_create(const char *name)
 	mutex_lock(&trace_types_lock);
 	tracing_reset(tr, RING_BUFFER_ALL_CPUS);
 	list_add_tail(&tr->list, &global_trace.list);
-	trace_array_changed(tr, TRACE_CHANGED_OPTIONS); /* what was switched for all while it was not listed, too */
+	trace_array_changed(tr, TRACE_CHANGED_OPTIONS); /* some may have been switched while the array was not listed */
 	ret = trace_options_inherit(tr);
 	mutex_unlock(&trace_types_lock);
 	if (!ret)
@@ -90,7 +93,7 @@ static void refuse_instance(const char *name, int ret)
 		tracefs_refused_name("instances", name, "it is in use: somebody has a file of it open or stands in it");
 }
 
-/* i_lock of instances held, as for the next. All files appear at one moment. */
+/* The i_lock of instances is held, as for instance_rmdir(). All files of the new array appear at one moment. */
 static int instance_mkdir(struct inode *dir, struct dentry *dentry, mode_t mode)
 {
 	struct trace_array *tr = trace_array_create(dentry->d_name.name);
@@ -135,7 +138,7 @@ static struct trace_array *array_of_dir(const struct dentry *dir)
  * name, and holds the dentry that it found from then to the end of release. So simple_remove_unused() looks, under
  * dcache_lock, whether any dentry below has more references than the tree's own (its pin, and one for each child), and
  * if none has, takes all names away before it lets go of the lock. A first reference comes from a look-up, which needs
- * that lock; a second one needs somebody who has a first. What could come between:
+ * that lock; a second one needs a task that has a first. What could come between:
  *
  * A walk without references. Between its steps a walk holds dcache_lock. Where it must sleep (a look-up in events,
  * whose entries are computed), it has a reference to the directory, and the new dentry has one to its parent: busy.
@@ -147,20 +150,20 @@ static struct trace_array *array_of_dir(const struct dentry *dir)
  * Somebody's current directory. Below the instance it is busy. The instance itself may be one: there its i_nlink is 0,
  * under its i_lock, so that no look-up in it makes anything.
  *
- * The tree in the making. mkdir fills a directory that is not hashed, and hashes it when all is there. So nobody sees
- * half of it, and when memory runs out in the middle nobody can be in the way of removing it.
+ * The tree in the making. mkdir fills a directory that is not hashed, and hashes it when all is there. So no task sees
+ * half of it, and when memory runs out in the middle no task can be in the way of removing it.
  *
- * After that the array's own activities are all that is left: its events, tracer and options are switched off as the
+ * After that only what the array itself has started is left: its events, tracer and options are switched off as the
  * files would do it, a grace period waits for probes, the timer of poll is cancelled. Its function tracer is never
  * called straight from ftrace_caller, so no call is under way when it has been unregistered.
  *
  * Calls that function_graph has hooked for it may be open for as long as their tasks sleep, and return when the array
  * is freed. Their frames do not point to it: they have a bit, by which a return looks for the user in fgraph_users,
- * with preemption off. It finds nobody, or one who came later: then since is above the frame's key, and it is passed
- * over. A CPU that has found the user before goes on with it and with its array's buffer, and is waited for by the
- * grace period at the end of unregister_ftrace_graph; only then does graph_trace_reset return to who frees. What the
- * array had in each task (depth, limits, overruns) is part of the task's shadow stack, and begins with zeros for the
- * next user of that bit.
+ * with preemption off. It finds no user, or one that came later: that one's `since` is above the frame's key, so it is
+ * passed over. A CPU that found the user before goes on with it and with its array's buffer; the grace period at the
+ * end of unregister_ftrace_graph waits for that CPU, and only then does graph_trace_reset return to its caller, which
+ * frees. What the array had in each task (depth, limits, overruns) is part of the task's shadow stack, and begins with
+ * zeros for the next user of that bit.
  */
 static int instance_rmdir(struct inode *dir, struct dentry *dentry)
 {
@@ -181,13 +184,16 @@ static const struct inode_operations instances_iops = {
 	.rmdir = instance_rmdir,
 };
 
+/* Arrays that the command line has made get their directories now. After an error the mount fails. */
 int create_instances_dir(struct dentry *root)
 {
 	struct dentry *d = simple_create_dir(root, "instances", 0750, &instances_iops);
 	struct trace_array *tr;
 	int ret = IS_ERR(d) ? (int)PTR_ERR(d) : 0;
 
-	/* The command line's. The list stays as it is: nobody can make or remove one before we return. */
+	/*
+	 * Arrays that the command line made. The list cannot change: no instance is made or removed before we return.
+	 */
 	for_each_trace_array(tr) {
 		if (ret || trace_array_is_top(tr))
 			continue;

@@ -10,7 +10,7 @@
  *
  * The max lock is a bare spinlock with interrupts off: we are called from where interrupts go on and off, with
  * runqueue locks held, and must neither be traced nor measured. What it guards is a handful of words and the
- * exchange of rings; nobody allocates, copies or waits under it.
+ * exchange of rings; no code allocates, copies or waits under it.
  */
 #include <lib/string.h>
 #include <mm/slab.h>
@@ -40,12 +40,16 @@ void trace_max_exit(struct trace_array *tr)
 	kfree(tr->max);
 }
 
-/* ---- Taking. Interrupts off, in the section's own CPU. */
+/* ---- Taking. Interrupts off, on the CPU where the section ends. */
 
+/* A maximum exchanges the rings as they are. A snapshot empties the ring that comes into the buffer. */
 int trace_max_exchange_here(struct trace_array *tr, struct trace_snapshot *snapshot)
 {
 	int cpu = smp_processor_id();
-	/* After a maximum the buffer keeps what the other held before: older than any section to come. */
+	/*
+	 * After a maximum the live buffer gets the old contents of the other one: they are older than any section to
+	 * come.
+	 */
 	int err = snapshot->latency ? ring_buffer_swap_cpu(tr->buffer, snapshot->buffer, cpu)
 				    : ring_buffer_swap_empty_cpu(tr->buffer, snapshot->buffer, cpu);
 
@@ -70,8 +74,9 @@ int trace_max_exchange_pending(struct trace_array *tr)
 }
 
 /*
- * Was recording on all the time, on each CPU, from trace_max_begin on? The other CPUs' words were written before
- * the section came to us. The barrier: a CPU that finds recording on again finds the epoch that came before.
+ * Was recording on all the time, on each CPU, from trace_max_begin on? What the other CPUs noted was written before the
+ * section came to this CPU. The barrier makes sure that a CPU that finds recording on again also finds the epoch that
+ * was raised before. The head of aside.c has the whole argument.
  */
 static bool section_is_whole(struct trace_array *tr, const struct trace_section *section)
 {
@@ -89,7 +94,7 @@ static bool section_is_whole(struct trace_array *tr, const struct trace_section 
 	return true;
 }
 
-/* The fields are the task's own; a change meanwhile makes the header say the old or the new. */
+/* The task may change these fields meanwhile: the header then shows the old value or the new one. */
 void trace_max_describe(struct trace_snapshot *snapshot, const struct task_struct *task)
 {
 	snapshot->pid = task->pid;
@@ -128,7 +133,7 @@ void trace_max_take(struct trace_array *tr, const struct trace_section *section)
 	struct trace_snapshot *snapshot;
 	unsigned long flags = max_lock(max);
 
-	/* Asked again: another CPU may have been quicker with a longer one. */
+	/* Ask again under the lock: another CPU may have taken a longer one meanwhile. */
 	if (!trace_max_wanted(tr, section->end - section->start) || !section_is_whole(tr, section))
 		goto unlock;
 	if (READ_ONCE(tracing_thresh) && !trace_max_may_take_any(max))
@@ -138,7 +143,7 @@ void trace_max_take(struct trace_array *tr, const struct trace_section *section)
 		goto unlock;
 	describe(tr, snapshot, section);
 	WRITE_ONCE(max->latency, snapshot->latency);
-	/* What an older maximum had pending is of no use any more: it stays where it is. */
+	/* Parts of an older maximum that are still pending belong to nothing any more: they stay where they are. */
 	for (unsigned i = 0; i < ARRAY_SIZE(max->pending.bits); i++)
 		WRITE_ONCE(max->pending.bits[i], section->cpus.bits[i]);
 	trace_max_exchange_here(tr, snapshot);
@@ -206,7 +211,7 @@ int trace_max_start(struct trace_array *tr)
 		ret = tracing_start_cmdline_record_later();
 	if (ret)
 		return ret;
-	ret = trace_max_alloc(tr); /* last, since it is much: nothing that may fail comes after it */
+	ret = trace_max_alloc(tr); /* last, because it is large: nothing that may fail comes after it */
 	if (ret) {
 		tracing_stop_cmdline_record_later();
 		tracepoint_switch();

@@ -30,7 +30,9 @@ static int set_record_tgid(struct trace_array *tr, bool on)
 	return trace_record_tgids(on);
 }
 
-/* One array has it: to give it up is to give it back to the top one, which cannot. */
+/*
+ * Exactly one array has this option. An instance that gives it up gives it to the top array, which cannot give it up.
+ */
 static int set_printk_dest(struct trace_array *tr, bool on)
 {
 	struct trace_array *from = printk_trace, *to = on ? tr : &global_trace;
@@ -44,8 +46,9 @@ static int set_printk_dest(struct trace_array *tr, bool on)
 }
 
 /*
- * Every option here means something. `change` is called before the bit changes, trace_types_lock held: 0, or -errno
- * and it does not. Most options are only looked at by who prints or records.
+ * An option exists when it has a line here. `change` is called before the bit changes, with trace_types_lock held: 0,
+ * or -errno, and then the bit does not change. Most options are only looked at by code that prints or records, and need
+ * no such function.
  */
 static const struct trace_option {
 	const char *name;
@@ -83,9 +86,9 @@ static const struct trace_option {
 	[OPT_STACKTRACE] = {"stacktrace"},
 };
 
-/* What concerns all arrays is an option of the top one alone. */
+/* Options that concern all arrays; only the top array has them. */
 #define TOP_OPTIONS (TRACE_ITER(PRINTK) | TRACE_ITER(RECORD_CMD))
-/* What begins with nothing to follow, and what one array has. */
+/* Options that a new instance does not take over: it has no pids to follow, and only one array has PRINTK_DEST. */
 #define OWN_OPTIONS (TRACE_ITER(EVENT_FORK) | TRACE_ITER(FUNC_FORK) | TRACE_ITER(PRINTK_DEST))
 
 /* An instance has no files for what concerns all arrays together. */
@@ -154,7 +157,7 @@ void trace_options_free(struct trace_array *tr)
 
 /* ---- An option of either kind, found by name */
 
-/* `opt` names a tracer's own option, or, when NULL, `general` is the bit. */
+/* Of a tracer's own option `tracer` and `opt` are set; of a general one `opt` is NULL and `general` is its number. */
 struct found_option {
 	enum trace_option_bit general;
 	const struct tracer *tracer;
@@ -273,7 +276,10 @@ static int trace_options_store(char *text, void *data)
 }
 TRACEFS_TEXT_FILE(trace_options, "trace_options", 0640, TRACEFS_ARRAY, trace_options_show, trace_options_store);
 
-/* An option that is there was refused: by the tracer, or because all arrays have it together. */
+/*
+ * Says why an option that exists was refused: by the selected tracer, or because it belongs to another tracer. Says
+ * nothing when there is no option of this name.
+ */
 static void explain_known_option(struct trace_refusal *r)
 {
 	const struct tracer *owner;

@@ -51,13 +51,15 @@ enum trace_option_bit {
 
 /* core/options.c */
 int trace_set_option(struct trace_array *tr, const char *text); /* "sym-addr", "nosym-addr"; takes trace_types_lock */
-/* Is it an option, likewise with or without "no", of that tracer, or, when NULL, of all of them? Any context. */
+/*
+ * Is this the name of an option, with or without "no": a general one, or, with `tracer`, one of its own? Any context.
+ */
 bool trace_option_of(const char *text, const struct tracer *tracer);
 /* One general option: the tracer is asked, then its side effects happen. trace_types_lock held. 0 or -errno. */
 int set_tracer_flag(struct trace_array *tr, enum trace_option_bit opt, bool on);
 /* For flag_changed of a tracer that relies on `overwrite`: -EINVAL when that is about to go off. */
 int trace_keep_overwrite(u64 mask, bool set);
 int create_options_dir(struct trace_array *tr);
-/* An array that is made begins with the options of the top one, but those that follow forks. trace_types_lock */
+/* A new array begins with the options of the top one, but for OWN_OPTIONS. 0 or -errno. trace_types_lock held. */
 int trace_options_inherit(struct trace_array *tr);
-void trace_options_free(struct trace_array *tr); /* end what options have begun. trace_types_lock */
+void trace_options_free(struct trace_array *tr); /* switch off options that hold something. trace_types_lock held */

@@ -26,26 +26,27 @@
 #include "tracer.h"
 
 /*
- * Taken for changes of the lists' bits and of which list is in force. Forks take it with interrupts off, so a mutex
- * would not do. Callbacks read without it.
+ * Guards the bits of the lists, and which list is in force. Forks take it in the scheduler's tracepoints, so it cannot
+ * be a mutex. Callbacks read without it.
  */
 static DEFINE_SPINLOCK(pid_lock);
 
-/* An empty list is not kept: NULL says the same, and a callback sees it at once. */
+/* Has the list no pid? Such a list is not kept: NULL says the same, and callbacks need not look at its bits. */
 static bool list_empty_pids(const struct trace_pid_list *list)
 {
 	return find_first_bit(list->bits, TRACE_PID_MAX) == TRACE_PID_MAX;
 }
 
-/* The lists of events and of functions have different listeners for a change, and show an empty list differently. */
+/* Is it one of the two lists for events? A change of these is told to other code, and an empty one shows nothing. */
 static bool of_events(struct trace_array *tr, struct trace_pid_list **which)
 {
 	return which == &tr->event_pids.only || which == &tr->event_pids.but;
 }
 
 /*
- * Put a new list (NULL: none) in force, with the pids of the one before when `add`; one that ends up empty counts as no
- * list. Forks cannot add a child to the old list after we have looked. event_mutex and trace_types_lock held.
+ * Put a new list (NULL: none) in force, with the pids of the old one when `add`. A list that ends up empty counts as
+ * none. pid_lock keeps forks from adding a child to the old list after it was copied. event_mutex and trace_types_lock
+ * held; sleeps.
  */
 static void replace_list(struct trace_array *tr, struct trace_pid_list **which, struct trace_pid_list *new, bool add)
 {
@@ -72,7 +73,7 @@ static void replace_list(struct trace_array *tr, struct trace_pid_list **which, 
 	kfree(unused);
 }
 
-/* ---- function-fork, event-fork: children of the tasks in a list join it, and whoever ends leaves it */
+/* ---- function-fork, event-fork: children of the tasks in a list join it, and a task that ends leaves it */
 
 /*
  * pid_lock held. One store of the whole word: a callback that reads it meanwhile sees it before or after, never
@@ -99,14 +100,14 @@ static void follow_fork(struct trace_pid_list *list, struct task_struct *parent,
 		change_pid(list, child->pid, true);
 }
 
-/* A task ends. Its pid may soon be another task's, which nobody has asked for. */
+/* A task ends. Its pid may soon belong to another task, which was not asked for. pid_lock held. */
 static void leave_list(struct trace_pid_list *list, struct task_struct *p)
 {
 	if (list && p->pid < TRACE_PID_MAX)
 		change_pid(list, p->pid, false);
 }
 
-/* The child does not run yet, so its first instruction is recorded already. */
+/* The child does not run yet, so even its first function is recorded. */
 static void probe_fork(void *data, struct task_struct *parent, struct task_struct *child)
 {
 	struct trace_pids *pids = data;

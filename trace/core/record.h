@@ -7,7 +7,7 @@
 
 #include "recursion.h"
 
-/* A tracer that has disabled preemption for itself passes its task's count less its own. */
+/* `pc`: the traced code's preempt_count. A tracer that has disabled preemption subtracts what it has added itself. */
 static __always_inline void trace_fill(struct trace_entry *ent, int type, struct task_struct *t, u32 pc,
 				       unsigned long flags)
 {
@@ -16,18 +16,17 @@ static __always_inline void trace_fill(struct trace_entry *ent, int type, struct
 }
 
 /*
- * Scratch memory of a CPU, a part for each context that can interrupt another one here: task, softirq, interrupt, nmi.
- * A context that finds `depth` at n uses part n; one that interrupts it uses the next and puts `depth` back. Not the
- * context counts, as an interrupt's entry runs traced code before preempt_count says interrupt. Between enter and leave
- * nothing is traced or sleeps, so each context is there once. TRACE_NEST_MAX: no part is free, and nothing to leave.
- *
  * Scratch memory by nesting, not by context.
  *
- * Stack records and trace_printk() need room before they know how much to reserve. Each CPU has four parts, and
- * trace_nest_enter hands out the next one, whatever preempt_count says: the code that enters an interrupt is traced
- * before irq_enter has counted it, and a part chosen by context would be the interrupted task's. Four are enough: each
- * of task, softirq, interrupt and nmi can be there once, as nothing between enter and leave can be traced or fault. A
- * plain counter does, since whoever interrupts leaves it as it was.
+ * Stack records and trace_printk() need room before they know how much to reserve. Each CPU has four parts for that.
+ * Code that finds *depth at n uses part n; code that interrupts it uses the next part and puts *depth back. A part
+ * chosen by preempt_count would be wrong: the code that enters an interrupt is traced before irq_enter has counted it,
+ * and would get the interrupted task's part. Four are enough: task, softirq, interrupt and NMI can each be there once,
+ * because nothing between enter and leave is traced, sleeps or faults. A plain counter does, since code that interrupts
+ * leaves it as it was.
+ *
+ * trace_nest_enter returns the number of the part, or TRACE_NEST_MAX: no part is free, and trace_nest_leave must not be
+ * called. This CPU's `depth`, preemption off.
  */
 #define TRACE_NEST_MAX 4
 static __always_inline unsigned trace_nest_enter(unsigned *depth)
@@ -45,7 +44,7 @@ static __always_inline void trace_nest_leave(unsigned *depth, unsigned n)
 	WRITE_ONCE(*depth, n);
 }
 
-/* For callers that have disabled preemption once themselves (probes of tracepoints, markers). */
+/* For callers that run with preemption disabled once more than the traced code (probes of tracepoints, markers). */
 static __always_inline void trace_fill_entry(struct trace_entry *ent, int type, struct task_struct *t,
 					     unsigned long flags)
 {

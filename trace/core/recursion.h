@@ -1,16 +1,15 @@
 /*
- * Which contexts are in a tracer's hook. What hooks call is built without -pg, so it cannot call a hook again; what can
- * is an exception that it takes (a fault handler is traced). Four bits of preempt_count that nobody else uses, one a
- * context, turn that away: an interrupt on top of a hook may well trace, the same context may not. They are raised and
- * lowered together with the preemption count, in one store each.
+ * Recursion: which contexts are in a tracer's hook. The code that hooks call is built without -pg, so it cannot call a
+ * hook again, but an exception that it takes can (a fault handler is traced). A bit for each context turns that away:
+ * an interrupt on top of a hook may trace, the same context may not.
  *
  * Recursion bits in preempt_count.
  *
- * preempt_count belongs to the running task; interrupts on top of it add and subtract symmetrically. Bits 24 to 27 are
- * used by nobody else, one for each context (task, softirq, hard interrupt, nmi). Raising "preemption off" and "this
+ * preempt_count belongs to the running task; interrupts on top of it add and subtract symmetrically. Bits 24 to 27
+ * have no other use: one for each context (task, softirq, hard interrupt, NMI). Raising "preemption off" and "this
  * context is in the tracer" is one store, and restoring the saved value undoes both. An interrupt on top sees a count
- * above 15 and takes the general path, which looks at its own context's bit only. Tests for "may be preempted" compare
- * the whole word with zero and so still hold.
+ * above 15 and takes the general path, which looks only at the bit of its own context. Tests for "may be preempted"
+ * compare the whole word with zero and so still hold.
  */
 #pragma once
 
@@ -29,13 +28,18 @@ static __always_inline u32 recursion_bit(u32 pc)
 	return RECURSION_TASK << context;
 }
 
-/* The count as it was becomes one with preemption off. Any context but a task's, the bits themselves and depths beyond
- * what a record can hold make it larger than 15: those go other ways than the usual one. */
+/*
+ * Is this the count of a task, outside of any hook, with preemption disabled no more often than a record can say? Every
+ * other context, a recursion bit, or a greater depth makes the count larger than 15, and the call takes another way.
+ */
 static __always_inline bool trace_is_usual(u32 pc)
 {
 	return likely(pc <= 15);
 }
-/* The bit is not set: a sum can be one instruction, as `bit` is mostly a constant. */
+/*
+ * Disable preemption and note that this context is in a hook. `pc` is the count as it is, in which `bit` is not set; so
+ * a sum does, which is one instruction where `bit` is a constant.
+ */
 static __always_inline void trace_enter(struct task_struct *t, u32 pc, u32 bit)
 {
 	WRITE_ONCE(t->preempt_count, pc + (PREEMPT_OFFSET + bit));

@@ -1,32 +1,31 @@
 /*
- * Snapshots from anywhere: from a trigger or a function command, with interrupts off and locks held, nobody can wait
- * for the other CPUs. Our CPU's part is exchanged here and now, the others are left pending (core/aside.h): their
- * rings' next writers exchange them, before they write. So what was recorded before is in the snapshot, what comes
- * later in the buffer, and nothing is lost in between.
+ * Snapshots from any context. A trigger or a function command may run with interrupts off and locks held, so it cannot
+ * wait for the other CPUs. It exchanges its own CPU's part at once and leaves the others pending (core/aside.h): the
+ * next writer on each of those CPUs exchanges its part before it writes. So what was recorded before is in the
+ * snapshot, what comes later is in the buffer, and nothing is lost in between.
  *
  * A snapshot is taken where no task can wait.
  *
- * A trigger takes one with the run queue locked, an interrupt does while another CPU does, too.
- * trace/core/snapshot_now.c:
+ * A trigger takes one with the run queue locked; an interrupt may take one while another CPU takes one, too.
  *
- * All CPUs are left pending under the max lock, then our own is exchanged. Two CPUs at once: the second begins a
- * snapshot of its own, which is the one that is kept; parts that the first had pending are pending again. No part is
- * exchanged twice: the bit in pending is cleared with the exchange, under the lock.
+ * All CPUs are left pending under the max lock, then our own is exchanged. If two CPUs take one at once, the second
+ * begins a snapshot of its own, which is the one that is kept; parts that the first had pending are pending again. No
+ * part is exchanged twice: the bit in `pending` is cleared with the exchange, under the lock.
  *
- * Which records belong to it? Those on our CPU exactly, by the exchange. On another CPU all that were written before
- * its next writer comes, as this one exchanges first. Between our taking it and that writer nothing is written there,
- * but by who interrupts a writer that was in the midst of it: such records are in the snapshot. No record is in both,
- * as the ring that is handed back is empty: it is emptied within the exchange, on its CPU, and no reader has it, since
- * a held object is never the newest.
+ * Which records belong to it? Of our own CPU those before the exchange. Of another CPU all that were written before its
+ * next writer comes, because that writer exchanges first. Between our taking it and that writer only code that
+ * interrupts a write already under way can record there, and such records are in the snapshot. No record is in both
+ * buffers, because the ring that is handed back is empty: it is emptied within the exchange, on its CPU, and no reader
+ * has it, since a held object is never the newest.
  *
  * The wish is taken back before the exchange is tried, and made again when that fails. The other way round, a snapshot
  * of another CPU could fall between the exchange and taking back, and its wish would be lost.
  *
- * A latency tracer begins meanwhile. It says so (active) before it empties what is set aside; the take looks under the
- * max lock. Either it sees it, or what it took is emptied.
+ * A latency tracer begins meanwhile. It sets `active` before it empties what is set aside, and a snapshot looks at
+ * `active` under the max lock. Either the snapshot sees it and is not taken, or what it took is emptied.
  *
- * The lock is taken from traced functions (schedule:snapshot). What runs under it is not traced, and runs with
- * interrupts off; an NMI keeps out.
+ * The lock is taken from traced functions (schedule:snapshot). The code under it is not traced, and runs with
+ * interrupts off; in an NMI no snapshot is taken.
  */
 #include <kernel/export.h>
 #include <lib/errno.h>
@@ -36,8 +35,8 @@
 #include "aside.h"
 
 /*
- * Each CPU exchanges its own part, at its next record or when it is asked, so what is taken here is only the
- * description. time_start: records before it belong to the snapshot, those after it to the buffer.
+ * Each CPU exchanges its own part, at its next record or when it is asked, so this only describes the snapshot and
+ * marks all parts as pending. The buffer's own time starts now: what is recorded later belongs to it.
  */
 struct trace_snapshot *trace_snapshot_begin(struct trace_array *tr, const struct task_struct *task)
 {
@@ -80,7 +79,7 @@ bool trace_snapshot_take_now(struct trace_array *tr)
 		snapshot = trace_snapshot_begin(tr, current);
 
 	if (snapshot) {
-		/* -EBUSY: we have interrupted a writer. Then it is the next one here, too. */
+		/* -EBUSY: we have interrupted a writer. Then the next writer of this CPU exchanges the part. */
 		trace_max_exchange_here(tr, snapshot);
 		ask_writers(tr);
 	}
@@ -106,14 +105,16 @@ EXPORT_SYMBOL(tracing_alloc_snapshot);
 
 /* ---- What was left pending */
 
-/* The next writer of this CPU calls it. What cannot be done now is the next one's. */
+/*
+ * Called by the next writer of this CPU (ring_buffer_set_exchange). What cannot be done now is left to the one after.
+ */
 static void exchange_at_write(void *arg)
 {
 	struct trace_array *tr = arg;
 
 	if (in_nmi())
 		return;
-	/* In this order: a snapshot that comes in between may wish it again. */
+	/* The wish is taken back first, or a snapshot that comes in between would lose its own. */
 	ring_buffer_want_exchange(tr->buffer, smp_processor_id(), false);
 	if (trace_max_exchange_pending(tr))
 		ring_buffer_want_exchange(tr->buffer, smp_processor_id(), true);

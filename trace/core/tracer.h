@@ -26,10 +26,11 @@ struct tracer_flags {
  */
 struct tracer {
 	const char *name;
-	const char *former_name; /* one that Linux had for it once: answered to and listed as well. NULL: none */
+	const char *former_name; /* a name that Linux had for it once, under which it is found too. NULL: it had none */
 	int (*init)(struct trace_array *tr);   /* selected: begin. 0 or -errno */
 	void (*reset)(struct trace_array *tr); /* deselected: end */
-	void (*start)(struct trace_array *tr); /* tracing_on went from 0 to 1, or tracing_enabled did */
+	/* tracing_on was written and went to 1, or to 0, after init() and before reset(). */
+	void (*start)(struct trace_array *tr);
 	void (*stop)(struct trace_array *tr);
 	void (*update_pids)(struct trace_array *tr); /* set_ftrace_pid changed */
 	/* A bit of trace_flags (TRACE_ITER) is about to change. 0, or -errno: then it does not. */
@@ -37,10 +38,12 @@ struct tracer {
 	struct tracer_flags *flags; /* its own options; NULL: none */
 	/* One of them is about to change, maybe while the tracer is not selected. 0, or -errno: then it does not. */
 	int (*set_flag)(struct trace_array *tr, u32 bit, bool set);
-	/* Somebody begins to show our records, and ends; in the mutexes that this takes, or, iter->atomic, in none. */
+	/* A reader begins to show our records, and ends. trace_types_lock held; with iter->atomic no lock. */
 	int (*open)(struct trace_iterator *iter); /* 0 or -errno */
 	void (*close)(struct trace_iterator *iter);
-	/* The record in our own form; false: in the usual one. The options raw, hex and bin go before it. */
+	/*
+	 * Prints the record in our own form; false: it is printed as usual. Not asked with the options raw, hex, bin.
+	 */
 	bool (*print_line)(struct seq_file *s, struct trace_iterator *iter);
 	/* Records before this one were lost (iter->lost_events): a line of it; NULL: "CPU:1 [LOST 3 EVENTS]". */
 	void (*print_lost)(struct seq_file *s, struct trace_iterator *iter);
@@ -79,8 +82,9 @@ void trace_put_hex(struct seq_file *s, u64 value, unsigned bytes);
 #define REGISTER_TRACE_EVENT(e) REGISTER_IN(trace_events, e)
 
 /*
- * Recording, for callers that have disabled preemption once (probes do). Fills the common fields with the state before
- * that. NULL: not recorded (off or full), nothing to commit. The record's bytes are the returned entry's.
+ * Recording, for callers that have disabled preemption once (probes do). Reserves a record of `len` bytes and fills its
+ * common fields with the state before that; trace_commit() follows. NULL: not recorded (off or full), and there is
+ * nothing to commit.
  */
 void *trace_reserve(struct trace_array *tr, struct ring_buffer_event **event, int type, unsigned long len);
 void trace_commit(struct trace_array *tr);
@@ -94,7 +98,7 @@ bool trace_function(struct trace_array *tr, unsigned long ip, unsigned long pare
 /* The return address in the frame record at fp is the first (but for `skip` others). */
 void trace_stack_from(struct trace_array *tr, u32 pc, unsigned long flags, unsigned skip, unsigned long fp);
 /*
- * What the options stacktrace and userstacktrace add behind the record of an event or a function entry. Likewise.
+ * Record the stacks that the options stacktrace and userstacktrace ask for, behind an event or a function entry.
  * trace_user_stack records the current program's stack when pc says that its task runs, no interrupt.
  */
 void __trace_stacks(struct trace_array *tr, u32 pc, unsigned long flags, unsigned skip, unsigned long fp);

@@ -2,7 +2,7 @@
  * What was wrong with what was written to current_tracer, for error_log and the kernel's log.
  *
  * A write returns only an error number. The functions here make a sentence of it that says what to do: which
- * tracers there are, what has taken the place of a tracer of Linux 2.6 that tutorials still name, what holds the
+ * tracers there are, what has replaced a tracer of Linux 2.6 that tutorials still name, what holds the
  * tracer, how much memory was asked for. They run after the write has failed, in the writer's thread, so the state
  * that they look at may have changed since; an explanation is a help and not a promise.
  */

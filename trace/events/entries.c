@@ -1,14 +1,15 @@
 /*
- * events/ftrace: what the records that are no events' look like, for programs that read them raw, such as trace-cmd.
+ * events/ftrace: the formats of the records that do not belong to events, for programs that read raw records, such as
+ * trace-cmd.
  *
- * core/entries.h lists those records once. Here it is included twice: first it becomes a table of fields for each
- * record, and then the table of all records. The files are the same in all arrays.
+ * core/entries.h lists those records. It is included twice here: first it becomes a table of fields for each record,
+ * and then the table of all records. The files are the same in all arrays.
  */
 #include <lib/string.h>
 
 #include "text_file.h"
 
-/* events/ftrace/NAME. The same in all arrays. */
+/* A directory events/ftrace/NAME. */
 struct trace_entry_format {
 	struct virtual_dir dir;
 	const char *name;

@@ -5,8 +5,8 @@
  *	TRACE_DEFINE_ENUM(HI_SOFTIRQ);
  *
  * outside of its events, `format` shows the number in place of the name in all events of that system, and the file
- * eval_map lists what is replaced. In Linux since 4.1, where the texts themselves are rewritten at boot; here they are
- * when they are shown, so nothing is kept.
+ * eval_map lists what is replaced. Linux has that since 4.1, and rewrites the texts at boot; here names are replaced
+ * when a text is shown, so no second text is kept.
  */
 #include <kernel/module.h>
 #include <lib/errno.h>
@@ -39,7 +39,7 @@ static const struct trace_eval_map *find_in(const struct trace_eval_map *const *
 	return NULL;
 }
 
-/* What the name of `len` characters means in events of this system; NULL: nothing was said of it. [e] */
+/* The value of a name of `len` characters in events of this system; NULL: no header has defined one. [e] */
 static const struct trace_eval_map *find_eval(const char *system, const char *name, unsigned len)
 {
 	const struct trace_eval_map *map =
@@ -81,7 +81,7 @@ static unsigned name_len(const char *at)
 	return end - at;
 }
 
-/* A name, or its value. mem_map_pfn0 is no enum, but known from boot on only. */
+/* Print the name's value, or the name when it has none. mem_map_pfn0 is a variable, whose value the boot finds out. */
 static void show_name(struct seq_file *m, const char *system, const char *name, unsigned len)
 {
 	const struct trace_eval_map *map = find_eval(system, name, len);
@@ -94,7 +94,7 @@ static void show_name(struct seq_file *m, const char *system, const char *name, 
 		seq_printf(m, "%.*s", (int)len, name);
 }
 
-/* The name at `at` is that of a structure's member: REC->state. Nothing is replaced there, whatever it is called. */
+/* Is the name at `at` that of a structure's member, as in REC->state? Such a name is never replaced. */
 static bool is_member(const char *text, const char *at)
 {
 	return (at > text && at[-1] == '.') || (at > text + 1 && at[-1] == '>' && at[-2] == '-');

@@ -14,7 +14,7 @@ static inline void trace_event_set_flag(struct trace_event_file *file, u32 flag,
 	else
 		__atomic_fetch_and(&file->flags, ~flag, __ATOMIC_RELAXED);
 }
-/* Are there records of it? What shows as 1. */
+/* Is the event recorded? Its file `enable` shows 1 then. */
 static inline bool trace_event_is_on(const struct trace_event_file *file)
 {
 	return (READ_ONCE(file->flags) & (EVENT_FILE_ENABLED | EVENT_FILE_SOFT_DISABLED)) == EVENT_FILE_ENABLED;
@@ -37,7 +37,7 @@ struct trace_event_system {
  */
 #define ROOM_FOR_MODULE_EVENTS 64
 struct trace_module_place {
-	struct trace_event_system *system; /* [e; read without] NULL: nobody has the place */
+	struct trace_event_system *system; /* [e; read without] NULL: the place is free */
 	const char *name;		   /* [e; the same] */
 };
 
@@ -60,13 +60,16 @@ static inline unsigned trace_nr_events(void)
 {
 	return __stop_ptrs_ftrace_events - __start_ptrs_ftrace_events;
 }
-/* By place. [e; read by type with preemption off, then good until preemption is on] NULL: nobody has the place. */
+/*
+ * By place; NULL: the place is free. A reader with preemption off can use what it finds until preemption is on. [e;
+ * read with preemption off]
+ */
 extern const struct trace_event_call *trace_module_calls[ROOM_FOR_MODULE_EVENTS];
 static inline bool trace_type_is_of_module(unsigned type)
 {
 	return type - TRACE_EVENT_FIRST - trace_nr_events() < ROOM_FOR_MODULE_EVENTS;
 }
-/* NULL: not an event's type. What it returns for a type of a module's event may go when preemption is on. */
+/* NULL: it is no event's type. Of a type of a module's event the result is good only while preemption is off. */
 static inline const struct trace_event_call *trace_event_of_type(unsigned type)
 {
 	unsigned nr = type - TRACE_EVENT_FIRST;
@@ -79,49 +82,48 @@ static inline const struct trace_event_call *trace_event_of_type(unsigned type)
 	for ((file) = (set)->files; (file) < (set)->files + (set)->nr_files; (file)++) \
 		if ((file)->call)
 
-/* Which events: by patterns (glob_match), NULL: any. `either`: the name of the system or of the event. */
+/* A choice of events by patterns (glob_match); NULL: any. `either`: the name of the system or of the event. */
 struct trace_event_match {
 	const char *system, *event, *either;
 };
 bool trace_event_matches(const struct trace_event_file *file, const struct trace_event_match *match);
 
-/* events/set.c. event_mutex held, or nobody else knows the set. */
+/* events/set.c. event_mutex held, or no other code can find the set yet. */
 void trace_event_file_init(struct trace_event_set *set, unsigned nr, const struct trace_event_call *call);
 struct trace_event_system *trace_event_find_system(const struct trace_event_set *set, const char *name); /* or NULL */
 /* events/modules.c: a new set gets the events of the modules that are there; one that ends gets no more. No lock. */
 void trace_module_events_join(struct trace_event_set *set);
 void trace_module_events_leave(struct trace_event_set *set);
-/* Its module stays until unpin. -EBUSY: it is not through with its init, or on its way out. Any context. */
+/* The event's module stays until unpin. 0, or -EBUSY: its init has not returned yet, or it is going. Any context. */
 int trace_event_pin(struct trace_event_file *file);
 void trace_event_unpin(struct trace_event_file *file);
 
 /* events/switch.c. event_mutex held. */
-/* The list of pids of set_event_pid has begun or ended to be there. */
+/* set_event_pid or set_event_notrace_pid has got its first pid, or lost its last. */
 void trace_events_update_pids(struct trace_array *tr);
-/* What every record depends on has changed: clock, options of stacks, tp_printk. trace_types_lock held. */
+/* Clock, options of stacks or tp_printk have changed: set the bits in each event's word. trace_types_lock held. */
 void trace_events_update_options(struct trace_array *tr);
 /*
- * Those that end in _later only begin a change, so that a request that switches many events stops the machine once:
- * after the last of them, whatever they returned, comes trace_events_complete(). All of them may sleep.
+ * Functions that end in _later only begin a change, so that a request that switches many events stops the machine once.
+ * After the last of them, whatever it returned, trace_events_complete() must be called. All of them may sleep.
  */
 void trace_events_complete(struct trace_event_set *set);
 int trace_event_enable_later(struct trace_event_file *file, bool on); /* 0, -ENOMEM */
 /*
- * Somebody needs the event's probe, be the event on or off: a trigger on it, or one that will switch it from a probe by
- * EVENT_FILE_SOFT_DISABLED. 0, -ENOMEM. The second ends that, in every context; the event stays on if that is its
- * state.
+ * The event's probe is needed, whether the event is on or off: for a trigger on the event, or for code that will switch
+ * the event from a probe by EVENT_FILE_SOFT_DISABLED. 0, -ENOMEM. The second ends that; an event that is on stays on.
  */
 int trace_event_hold_later(struct trace_event_file *file);
 void trace_event_release_later(struct trace_event_file *file);
 /*
- * The same for who will switch the event from elsewhere, another event or a function: its module stays. -EBUSY: it is
- * going.
+ * The same for another event's trigger, or a function's command, that will switch this event: the event's module stays
+ * meanwhile. -EBUSY: the module is going.
  */
 int trace_event_hold_other_later(struct trace_event_file *file);
 void trace_event_release_other_later(struct trace_event_file *file);
 /* The event of these names; system NULL: the first of any system. NULL: there is none. */
 struct trace_event_file *trace_event_find(struct trace_event_set *set, const char *system, const char *event);
-/* events/record.c: the complete record is not to be kept, for one of these flags. Probes. */
+/* events/record.c: must the complete record not be kept, for a reason that these flags name? For probes. */
 bool trace_event_refused(const struct trace_event_buffer *buffer, u32 flags);
 /* All that match. -EINVAL: there is none; -ENOMEM: none was switched. The second is complete when it returns. */
 int trace_events_enable_later(struct trace_event_set *set, const struct trace_event_match *match, bool on);
@@ -130,19 +132,22 @@ int trace_events_enable(struct trace_event_set *set, const struct trace_event_ma
 int trace_event_set_by_text_later(struct trace_event_set *set, char *text);
 
 /*
- * events/filter_files.c. event_mutex held. "0": no filter. Wrong: what filter_parse returns, there is none then, and
- * error_log and the file `filter` say why. -ENOMEM: nothing has changed (of a system: for those that come behind). May
- * sleep.
+ * events/filter_files.c. event_mutex held. "0" takes the filter away. A text that is wrong does so too; the result is
+ * filter_parse()'s error, and error_log and the file `filter` say why. -ENOMEM: nothing has changed (of a system:
+ * events before the failure have the new filter). May sleep.
  */
 int trace_event_set_filter(struct trace_event_file *file, const char *text);
 void trace_event_show_filter(struct seq_file *m, const struct trace_event_file *file);
-/* The same program for somebody else; ERR_PTR: error_log says why. */
+/* A program that is not the event's filter, for a trigger. ERR_PTR: error_log says why, but for -ENOMEM. */
 struct event_filter *trace_event_parse_filter(const struct trace_event_file *file, const char *text);
 /* For those of its events that have the fields; -EINVAL: there are none. */
 int trace_system_set_filter(struct trace_event_system *system, const char *text);
 void trace_system_show_filter(struct seq_file *m, const struct trace_event_system *system);
 
-/* events/tp_printk.c: print a record that is about to be committed; the flag that says so, for a file that is made. */
+/*
+ * events/tp_printk.c: print a record that is about to be committed. The second returns EVENT_FILE_PRINTK if records are
+ * printed now, for the flags of a new file; the third is called when the boot is over.
+ */
 void trace_event_printk(const struct trace_event_buffer *buffer);
 u32 trace_event_printk_flag(void);
 void tp_printk_boot_end(void);

@@ -1,9 +1,10 @@
 /*
  * The directory events/, and the files of an event, a system and all of them.
  *
- * There are some hundred events and an array for each instance, so the directories are virtual (struct virtual_dir): an
- * entry is made from the table below when somebody looks at it, and takes no memory before. i_private is the event, the
- * system or the set that a file belongs to. event_mutex is held around the functions of each text (event_text).
+ * There are some hundred events and an array for each instance, so the directories are virtual (struct virtual_dir):
+ * an entry is made from the table below when a program looks at it, and takes no memory before. i_private is the
+ * event, the system or the set that a file belongs to. event_mutex is held around the functions of each text
+ * (event_text).
  */
 #include <asm/uaccess.h>
 #include <fs/libfs.h>
@@ -20,7 +21,7 @@ static ssize_t event_text_refused(const struct file *file, const char *text, ssi
 	return file->f_inode->i_text->hint ? tracefs_text_refused(file, text, ret) : ret;
 }
 
-/* An event of a module has gone while its file was open. */
+/* 0, or -ENODEV: the event's module has gone while the file was open. event_mutex held. */
 static int event_is_there(const void *owner)
 {
 	return ((const struct trace_event_file *)owner)->call ? 0 : -ENODEV;
@@ -51,10 +52,7 @@ static int event_enable_show(struct seq_file *m, void *owner)
 	return 0;
 }
 
-/*
- * The switch takes effect in trace_events_complete(), whether it was refused or not: something before it may have been
- * changed.
- */
+/* trace_events_complete() is called after an error too, because a part of the change may have been made. */
 static int event_enable_store(char *text, void *owner)
 {
 	struct trace_event_file *file = owner;
@@ -214,8 +212,8 @@ static bool event_entry(struct virtual_dir *dir, unsigned n, struct virtual_entr
 }
 
 /*
- * The n-th event that modules have added to the system. Without a lock: an event that comes or goes meanwhile moves the
- * others, and a name that is just going is asked for again at the next look (module_event_is_there).
+ * The n-th event that modules have added to the system. No lock is held: an event that comes or goes meanwhile moves
+ * the others, and whether a name is still there is checked when it is used (module_event_is_there).
  */
 static bool module_event_entry(struct trace_event_system *system, unsigned n, struct virtual_entry *e)
 {
@@ -233,7 +231,7 @@ static bool module_event_entry(struct trace_event_system *system, unsigned n, st
 	return false;
 }
 
-/* A name that was kept from before may be that of another event, which has had the place. */
+/* A name that was looked up before may belong to an event that had this place earlier. */
 static bool module_event_is_there(const struct virtual_dir *dir, const char *name)
 {
 	const struct trace_event_file *file = container_of(dir, struct trace_event_file, dir);

@@ -14,7 +14,7 @@
 #define PTR_STRING_MAX	4096 /* bytes of a text behind a pointer that are looked at */
 #define USER_STRING_MAX 512  /* and of one in a program's memory, which is copied to the stack */
 
-/* As wide as the field, so that it does not matter whether it is signed: the parser has made the range accordingly. */
+/* The difference is computed in the field's width, so signed fields need nothing special: see set_range(). */
 static __always_inline bool in_range(const struct filter_pred *p, const void *at)
 {
 	switch (p->size) {
@@ -55,7 +55,7 @@ static __always_inline bool compare(const struct filter_pred *p, const void *at)
 	return in_range(p, at) != p->invert;
 }
 
-/* `at` ends with a zero or after `max` bytes. */
+/* Is the text at `at`, which ends with a zero or after `max` bytes, the same as `text`? */
 static bool is_same_text(const char *text, const char *at, size_t max)
 {
 	for (size_t i = 0; i < max; i++) {
@@ -77,7 +77,7 @@ static bool compare_text(const struct filter_pred *p, const char *at, size_t max
 
 static_assert(NR_CPUS <= 64, "a set of CPUs is a word here");
 
-/* Sets are compared; a number is the set of itself, and no CPU's number matches nothing. */
+/* Compare sets of CPUs. A number is the set with that one CPU; a number that is no CPU's matches nothing. */
 static bool compare_cpus(const struct filter_pred *p, const void *record, const void *at)
 {
 	u64 set = 0;
@@ -97,7 +97,7 @@ static bool compare_cpus(const struct filter_pred *p, const void *record, const 
 	return (set == p->low) == (p->op == OP_EQ);
 }
 
-/* What is not in memory matches nothing, != neither. */
+/* A string that is not in memory matches nothing, and != does not match it either. */
 static noinline bool compare_user_text(const struct filter_pred *p, const char __user *at)
 {
 	char text[USER_STRING_MAX];

@@ -7,7 +7,7 @@
 #include <kernel/smp.h>
 #include <trace/trace_events.h>
 
-/* A pattern, or a comparison of numbers; texts have the first three. */
+/* The operators. Texts have only the first three. */
 enum filter_op {
 	OP_GLOB,
 	OP_NE,
@@ -20,7 +20,7 @@ enum filter_op {
 	NR_FILTER_OPS,
 };
 
-/* What was found wrong. The texts are Linux's: filter_error_texts. */
+/* The kinds of mistakes in a filter; their texts are Linux's (filter_error_texts). */
 enum filter_error {
 	FILT_ERR_NONE,
 	FILT_ERR_INVALID_OP,
@@ -46,13 +46,13 @@ enum filter_error {
 };
 extern const char *const filter_error_texts[NR_FILTER_ERRORS];
 
-/* NONE: there is nothing to say but the errno. */
+/* What is wrong with a filter. With FILT_ERR_NONE there is only the errno. */
 struct filter_problem {
 	enum filter_error error;
 	unsigned column; /* where Linux's caret points: inside a term one column to the right of the fault */
 };
 
-/* One term, and which comes after it: next[0] when it is false, next[1] when it is true. */
+/* One term, and the number of the term that comes after it: next[0] when it is false, next[1] when it is true. */
 struct filter_pred {
 	u8 filter_type; /* enum trace_filter_type */
 	u8 op;		/* enum filter_op */
@@ -60,7 +60,7 @@ struct filter_pred {
 	bool invert;	  /* the result */
 	bool in_function; /* .function: low and span are that of one */
 	bool in_cpus;	  /* the field against the set of CPUs `low`: one of OP_EQ, OP_NE, OP_BAND */
-	u16 offset, size; /* of the field; of COMM and CPU only the size counts */
+	u16 offset, size; /* of the field in the record; COMM and CPU have only a size */
 	u16 next[2];
 	union {
 		const char *text; /* in event_filter.words */
@@ -69,9 +69,9 @@ struct filter_pred {
 	u64 span;
 };
 
-/* A program. Immutable from when it is made. */
+/* A program. Immutable once it is made, but for `retired`. */
 struct event_filter {
-	struct event_filter *retired; /* [event_mutex] next of those that wait for probes to be done with them */
+	struct event_filter *retired; /* [event_mutex] the next program that waits until no probe runs it any more */
 	char *words;		      /* a copy of the text, cut where patterns end; behind preds */
 	unsigned nr;		      /* next[] == nr: the record passes; nr + 1: it does not */
 	struct filter_pred preds[];
@@ -91,14 +91,17 @@ struct event_filter *filter_parse(const struct trace_event_field *fields, const 
 				  struct filter_problem *problem);
 void filter_free(struct event_filter *filter);
 
-/* What stands between the braces of CPUS{}, as Linux lists CPUs. False: it is no list, or beyond NR_CPUS. */
+/*
+ * Parse what stands between the braces of CPUS{}, a list of CPUs as in Linux. False: it is no list, or names a CPU
+ * beyond NR_CPUS.
+ */
 bool filter_parse_cpus(const char *at, const char *end, u64 *cpus);
 
 /*
- * A string of current's own memory, cut to what fits with its zero; nothing is brought into memory for it. False: it is
- * not there. Context: as filter_match. events/filter_user.c
+ * Copy a string from the current task's memory, cut to what fits with its zero. No page is brought into memory for it.
+ * False: a part of it is not in memory. Context: as filter_match. events/filter_user.c
  */
 bool filter_user_text(char *to, size_t size, const char __user *from);
 
-/* Does the record pass? Any context, preemption off; nothing is locked or allocated, and no term comes twice. */
+/* Does the record pass? Any context, preemption off. It takes no lock, allocates nothing, and runs each term once. */
 bool filter_match(const struct event_filter *filter, const void *record);

@@ -176,7 +176,7 @@ static void clear_all(struct trace_event_system *system, struct event_filter **r
 /* [event_mutex] The same filter for all events of a system that have its fields; the others keep theirs. */
 int trace_system_set_filter(struct trace_event_system *system, const char *text)
 {
-	static const struct filter_problem nobody = {FILT_ERR_BAD_SUBSYS_FILTER, 0};
+	static const struct filter_problem no_event = {FILT_ERR_BAD_SUBSYS_FILTER, 0};
 	struct event_filter *retired = NULL;
 	char *shown = NULL;
 	int ret = 0;
@@ -186,7 +186,7 @@ int trace_system_set_filter(struct trace_event_system *system, const char *text)
 	else
 		ret = set_where_possible(system, text, &retired);
 	if (ret && ret != -ENOMEM)
-		shown = explain(system->set->tr, text, &nobody);
+		shown = explain(system->set->tr, text, &no_event);
 	kfree(system->filter_text);
 	system->filter_text = shown;
 	free_retired(retired);

@@ -43,7 +43,7 @@ const char *const filter_error_texts[NR_FILTER_ERRORS] = {
 /* No jump waits. */
 static const struct jumps none = {{JUMP_END, JUMP_END}};
 
-/* ---- The first look: are quotes and parentheses matched, and how many of what are there? */
+/* ---- The first look: are quotes and parentheses matched, and how many terms are there? */
 
 /* Is this && or ||? A single & is an operator inside a term. */
 static bool is_connective(const char *at)

@@ -1,6 +1,6 @@
 /*
- * Filters on strings of programs ("filename.ustring ~ ..."): what a probe may read of a program's memory. A probe must
- * not sleep, so a page that is not in memory is not brought in: the term is then false.
+ * Filters on strings of programs ("filename.ustring ~ ..."): how a probe reads a program's memory. A probe must not
+ * sleep, so a page that is not in memory is not brought in: the term is then false.
  */
 #include <lib/string.h>
 #include <mm/page.h>

@@ -4,12 +4,13 @@
  *
  * Each array's set has places for them behind the kernel's events. A place is an event's number in all arrays, and so
  * the type of its records. The places are given out in turn, so that a number means something else as late as possible.
- * Buffers with records of an event that goes are emptied, as on Linux: nobody could print these any more.
+ * Buffers with records of an event that goes are emptied, as on Linux, because such records cannot be printed any more.
  *
  * A task that walks the directory events/, or prints a record, takes no lock. The names of events and systems are
- * copies that stay for ever, each once. The call is in the module's memory, and is looked at with preemption off: the
- * module is freed a grace period after it has left trace_module_calls. An event that others switch holds its module
- * (trace_event_pin), so no trigger and no command of a function is left with an event that has gone.
+ * copies that stay for ever; each name is kept once. The struct trace_event_call is in the module's memory. Code
+ * without event_mutex looks at it with preemption off: the module is freed a grace period after the event has left
+ * trace_module_calls. An event that other events or functions switch holds its module (trace_event_pin), so no trigger
+ * and no command of a function is left with an event that has gone.
  *
  * event_mutex guards all of this.
  */
@@ -24,7 +25,7 @@
 
 const struct trace_event_call *trace_module_calls[ROOM_FOR_MODULE_EVENTS];
 
-/* What a place's event is called: of those in trace_module_calls. [e] */
+/* The names of the events in trace_module_calls, by place. [e] */
 static struct {
 	const char *system, *name;
 } place_names[ROOM_FOR_MODULE_EVENTS];
@@ -59,7 +60,10 @@ static const char *keep_name(const char *name)
 
 /* ---- A set: event_mutex held */
 
-/* The system of this name. There is room for a new one, because a set has room for as many systems as events. */
+/*
+ * The system of this name, found or made. There always is room for a new one, because a set has room for as many
+ * systems as events. A system whose last event has gone gives its place to the next one.
+ */
 static struct trace_event_system *get_system(struct trace_event_set *set, const char *name)
 {
 	struct trace_event_system *system = trace_event_find_system(set, name);
@@ -76,7 +80,7 @@ static struct trace_event_system *get_system(struct trace_event_set *set, const 
 	return system;
 }
 
-/* Its directory is found from the release on, and all of it is there. */
+/* The event of this place joins the set. Its directory can be found from the release on, when all of it is there. */
 static void add_event(struct trace_event_set *set, unsigned place)
 {
 	struct trace_event_system *system = get_system(set, place_names[place].system);
@@ -87,7 +91,7 @@ static void add_event(struct trace_event_set *set, unsigned place)
 	WRITE_ONCE(system->nr_module_events, system->nr_module_events + 1);
 }
 
-/* What else an event's flags say is the same for all events of the array. */
+/* Set the bits that are the same for all events of an array in those that are new. */
 static void update_flags(struct trace_event_set *set)
 {
 	mutex_lock(&trace_types_lock);
@@ -96,7 +100,7 @@ static void update_flags(struct trace_event_set *set)
 	trace_events_update_pids(set->tr);
 }
 
-/* The event is off when trace_events_complete() has been called. */
+/* Triggers, filter and recording of the event end; its probe is gone when trace_events_complete() has been called. */
 static void stop_event(struct trace_event_set *set, unsigned place)
 {
 	struct trace_event_file *file = &set->files[trace_nr_events() + place];
@@ -145,7 +149,10 @@ static bool is_known(const struct trace_event_call *call)
 	return trace_event_find(set, call->class->system, call->name);
 }
 
-/* Give the event a place, and tell all arrays. 0, or -errno with a line in the log. */
+/*
+ * Give the event a place, and put it into the sets of all arrays. 0; -EEXIST: there is such an event; -ENOSPC: no place
+ * is free; both with a line in the log; -ENOMEM.
+ */
 static int add_call(const struct trace_event_call *call)
 {
 	const char *system = keep_name(call->class->system), *name = keep_name(call->name);

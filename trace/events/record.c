@@ -23,8 +23,8 @@
 #define ASIDE_MAX RB_MAX_EVENT
 
 /*
- * Memory for records aside, one place for each level of nesting: an interrupt on top of a probe takes the next place
- * (trace_nest_enter). [this CPU]
+ * Memory for records that are made aside, a place for each level of nesting: an interrupt on top of a probe takes the
+ * next place (trace_nest_enter). [this CPU]
  */
 struct records_aside {
 	unsigned depth;
@@ -74,7 +74,10 @@ bool trace_event_put_aside(struct trace_event_buffer *buffer)
 	return true;
 }
 
-/* The way back: a new reservation, at the present time, so the records of triggers stand before it in order of time. */
+/*
+ * Copy the record into the ring. It gets a new reservation with the present time, so records that triggers have made
+ * stand before it in order of time.
+ */
 void trace_event_record_aside(struct trace_event_buffer *buffer, unsigned long fp)
 {
 	struct trace_event_file *file = buffer->file;
@@ -126,8 +129,8 @@ bool trace_event_refused(const struct trace_event_buffer *buffer, u32 flags)
 }
 
 /*
- * What can be told before the record exists. It spares making the record of an event that is soft-disabled or of a task
- * that nobody wants.
+ * Can the record be refused before it is made? That saves making the records of an event that is soft-disabled, or of a
+ * task that the lists of pids leave out.
  */
 static bool refused_at_once(const struct trace_event_file *file, u32 flags)
 {
@@ -162,7 +165,7 @@ static void *begin_aside(struct trace_event_buffer *buffer, unsigned len)
 #define MAY_BE_REFUSED (EVENT_FILE_FILTERED | EVENT_FILE_PIDS | EVENT_FILE_SOFT_DISABLED)
 
 /*
- * Where the record of an event is made. In the ring when it is surely wanted, which saves a copy; aside, in a buffer of
+ * Begin an event's record. It is made in the ring when it is surely wanted, which saves a copy; aside, in a buffer of
  * this CPU, when a filter may refuse it, so that a refused record never takes room in the ring. NULL: not wanted, or no
  * room. Context: the tracepoint's, preemption off.
  */
@@ -180,7 +183,7 @@ void *trace_event_begin(struct trace_event_buffer *buffer, struct trace_event_fi
 		entry = begin_aside(buffer, len);
 		if (likely(entry))
 			return entry;
-		buffer->judged = false; /* but made in place, and discarded if it must be */
+		buffer->judged = false; /* no room aside: it is made in the ring, and discarded if it is refused */
 	}
 	buffer->event = ring_buffer_reserve(ring_here(file), len, trace_clock_now(file->tr));
 	if (likely(buffer->event))

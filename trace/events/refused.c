@@ -3,7 +3,7 @@
  *
  * A refused write gives its writer only an errno. The functions here look for the reason once more and say it in words
  * (struct trace_hint): "no event shced_switch; close: sched_switch". Nothing is changed. Context: a thread, no lock
- * held. The events of an array do not change while it exists, so they are read without a lock.
+ * held. Events of modules come and go, so event_mutex is taken wherever an event is looked at.
  */
 #include <kernel/ksyms.h>
 #include <lib/close_names.h>
@@ -30,14 +30,22 @@ static struct trace_array *array_of_all(void *owner)
 }
 
 #define TAKES_SWITCH "0 (off) or 1 (on)"
-/*
- * The files `enable` of an event, of a system and of all events. They take the same, and differ only in whose they are.
- */
+/* The files `enable` of an event, of a system and of all events take the same texts and differ in their owner. */
 const struct trace_hint event_enable_hint = {.takes = TAKES_SWITCH, .array_of = array_of_event};
 const struct trace_hint system_enable_hint = {.takes = TAKES_SWITCH, .array_of = array_of_system};
 const struct trace_hint all_enable_hint = {.takes = TAKES_SWITCH, .array_of = array_of_all};
 
 /* ---- Names of events */
+
+bool refusal_knows_event(const struct trace_refusal *r, const char *system, const char *event)
+{
+	bool known;
+
+	mutex_lock(&event_mutex);
+	known = trace_event_find(r->tr->events, system, event);
+	mutex_unlock(&event_mutex);
+	return known;
+}
 
 /*
  * Declared in text_file.h: names that look like the one asked for, or where the names are. With a system in front
@@ -52,6 +60,7 @@ void refusal_say_close_events(struct trace_refusal *r, const char *system, const
 
 	scnprintf(asked, sizeof(asked), "%s%s%s", system ?: "", system ? ":" : "", event);
 	close_names_init(&close, asked);
+	mutex_lock(&event_mutex);
 	for_each_event(r->tr->events, file) {
 		const char *of = file->call->class->system;
 
@@ -60,14 +69,15 @@ void refusal_say_close_events(struct trace_refusal *r, const char *system, const
 	}
 	for (unsigned i = 0; !system && i < r->tr->events->nr_systems; i++)
 		close_names_offer(&close, r->tr->events->systems[i].name);
+	mutex_unlock(&event_mutex);
 	refusal_say_close(r, &close);
 	if (!close.nr)
 		refusal_say(r, "; available_events has the names");
 }
 
 /*
- * set_event takes words one after the other; those before the refused one are in force. The refused word may be the
- * name of a function, or begin with a "-".
+ * set_event takes words one after the other; those before the refused one are in force. The refused word may also be
+ * the name of a function, or begin with "-", as some tutorials write it.
  */
 static void explain_set_event(struct trace_refusal *r)
 {
@@ -140,38 +150,49 @@ static void word_at(char *word, size_t size, const char *text, unsigned column)
 }
 
 /*
- * Parses the text again, to get the place and kind of the error. False, and nothing is said: the filter is good, or
- * there is nothing to say but the errno. error_log has Linux's own words already (r->logged).
+ * Parses the text again, to get the place and kind of the error. Says nothing when the filter is good, or when there is
+ * nothing to say but the errno. error_log has Linux's own words already (r->logged).
  */
-static bool explain_filter_text(struct trace_refusal *r, const struct trace_event_file *file, const char *text)
+static void explain_fields(struct trace_refusal *r, const struct trace_event_field *fields, const char *text)
 {
-	const struct trace_event_field *fields = file->call->class->fields();
 	struct filter_problem problem;
 	struct event_filter *filter = filter_parse(fields, text, &problem);
 	char word[CLOSE_NAME_SIZE];
 
 	if (!IS_ERR(filter)) {
 		filter_free(filter);
-		return false;
+		return;
 	}
 	if (filter == ERR_PTR(-ENOMEM))
-		return false;
+		return;
 	r->logged = true;
 	if (problem.error == FILT_ERR_NONE)
-		return false;
+		return;
 	refusal_quote(r, "", text, "");
 	refusal_say(r, ", column %u: %s", problem.column, filter_error_texts[problem.error]);
 	if (problem.error == FILT_ERR_FIELD_NOT_FOUND) {
 		word_at(word, sizeof(word), text, problem.column);
 		say_fields(r, fields, word);
 	}
-	return true;
 }
 
-/* The owner is the event itself. */
+/*
+ * The owner is the event. A module's event may have gone since the file was opened (-ENODEV): it has no fields any
+ * more, and nothing is said.
+ */
+static void explain_filter_text(struct trace_refusal *r, const char *text)
+{
+	const struct trace_event_file *file = r->owner;
+
+	mutex_lock(&event_mutex);
+	if (file->call)
+		explain_fields(r, file->call->class->fields(), text);
+	mutex_unlock(&event_mutex);
+}
+
 static void explain_event_filter(struct trace_refusal *r)
 {
-	explain_filter_text(r, r->owner, r->text);
+	explain_filter_text(r, r->text);
 }
 
 /* A system's filter is wrong for each event in another way, so no single reason can be named. */
@@ -215,7 +236,7 @@ static void explain_target(struct trace_refusal *r, const char *name, char *targ
 
 	if (!event) {
 		refusal_say(r, "%s needs an event: %s:SYSTEM:EVENT[:COUNT]", name, name);
-	} else if (!trace_event_find(r->tr->events, system, event)) {
+	} else if (!refusal_knows_event(r, system, event)) {
 		refusal_quote(r, "no event ", event, " in");
 		refusal_quote(r, " ", system, "");
 		refusal_say_close_events(r, system, event);
@@ -242,7 +263,7 @@ static void explain_event_trigger(struct trace_refusal *r)
 		explain_target(r, name, strsep(&rest, " \t"));
 	}
 	if (!r->len && filter)
-		explain_filter_text(r, r->owner, filter + strlen(" if "));
+		explain_filter_text(r, filter + strlen(" if "));
 }
 const struct trace_hint event_trigger_hint = {
 	.takes = "TRIGGER[:COUNT] [if FILTER]", .explain = explain_event_trigger, .array_of = array_of_event};

@@ -153,7 +153,7 @@ static void trace_events_free(struct trace_array *tr)
 	kvfree(set);
 }
 
-/* Something that all events of the array depend on has changed: the bits in their words are set again. */
+/* Pids, the clock or options have changed: set the bits that tell probes of that in the words of all events. */
 static void trace_events_changed(struct trace_array *tr, enum trace_change what)
 {
 	if (what == TRACE_CHANGED_PIDS)

@@ -25,14 +25,16 @@ static void show_name(struct seq_file *m, const struct trace_event_file *file)
 	seq_printf(m, "%s:%s\n", file->call->class->system, file->call->name);
 }
 
-/* Events never change, so no lock is needed. The order is that of the linker's table, system by system. */
+/* The order is that of the linker's table, system by system, with those of modules at the end. */
 static int available_events_show(struct seq_file *m, void *data)
 {
 	struct trace_array *tr = trace_file_array(data);
 	struct trace_event_file *file;
 
+	mutex_lock(&event_mutex);
 	for_each_event(tr->events, file)
 		show_name(m, file);
+	mutex_unlock(&event_mutex);
 	return 0;
 }
 TRACEFS_TEXT_FILE(available_events, "available_events", 0440, TRACEFS_TOP, available_events_show, NULL);

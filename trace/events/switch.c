@@ -12,9 +12,9 @@
 /*
  * ---- On and off: event_mutex held
  *
- * What is switched is complete only after trace_events_complete(): all sites that a request switches change in one stop
- * of the machine, and one grace period serves all probes that went. Until then a probe that went may still run, so an
- * event that was soft-disabled keeps that flag, without ENABLED: what its probe sees is still refused.
+ * A change is complete only after trace_events_complete(): all sites that a request switches change in one stop of the
+ * machine, and one grace period serves all probes that were removed. Until then such a probe may still run. So an event
+ * that was soft-disabled keeps that flag, without ENABLED, and its probe's records are still refused.
  */
 
 /*
@@ -114,7 +114,10 @@ void trace_events_update_options(struct trace_array *tr)
 	}
 }
 
-/* After each request that has called one of the functions above or below that end in _later, whatever came of it. */
+/*
+ * Ends each request that has called a function that ends in _later, also after an error. When the sites are switched no
+ * removed probe runs any more, so the flag that kept its records out can go.
+ */
 void trace_events_complete(struct trace_event_set *set)
 {
 	struct trace_event_file *file;

@@ -185,7 +185,7 @@ static const struct syscall_events syscall_events[NR_SYSCALLS] = {
 
 /* ---- Probes: data is the array's set of events. Thread context, preemption off. */
 
-/* The array's state of an event. NULL: the event is off, or does not exist. */
+/* The array's file of this event. NULL: the event is off, or does not exist. */
 static struct trace_event_file *find_on(struct trace_event_set *set, const struct trace_event_call *const *event)
 {
 	struct trace_event_file *file;
@@ -196,7 +196,7 @@ static struct trace_event_file *find_on(struct trace_event_set *set, const struc
 	return READ_ONCE(file->flags) & EVENT_FILE_ENABLED ? file : NULL;
 }
 
-/* As many arguments as the call takes, straight from the registers of the caller. */
+/* The record gets as many arguments as the call takes, straight from the registers of the caller. */
 static __always_inline void fill_enter(struct syscall_trace_enter *entry, struct pt_regs *regs, int nr, unsigned nargs)
 {
 	entry->nr = nr;

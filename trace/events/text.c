@@ -76,7 +76,7 @@ static void add_text(struct trace_iterator *iter, const char *text)
 		iter->texts[iter->texts_used++] = *text++;
 }
 
-/* Its ending zero belongs to it. What did not fit is cut off. */
+/* End the text that began at `from` with a zero, and return it. What did not fit is cut off. */
 static const char *end_text(struct trace_iterator *iter, unsigned from)
 {
 	if (from >= sizeof(iter->texts) - 1)
@@ -96,7 +96,7 @@ const char *trace_print_flags(struct trace_iterator *iter, const char *delim, un
 	unsigned from = iter->texts_used;
 
 	for (; names->name && flags; names++) {
-		if ((flags & names->mask) != names->mask || (!names->mask && flags))
+		if (!names->mask || (flags & names->mask) != names->mask)
 			continue;
 		if (iter->texts_used != from)
 			add_text(iter, delim);
@@ -178,7 +178,7 @@ EXPORT_SYMBOL(trace_print_array);
 
 /* ---- format */
 
-/* The length of an array stands behind the name; that of a dynamic one, which is not known, stays with the type. */
+/* A line for each field. An array's length stands behind its name; of a dynamic array "[]" stays with the type. */
 static void show_fields(struct seq_file *m, const struct trace_event_field *f)
 {
 	for (; f->name; f++) {

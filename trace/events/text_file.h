@@ -18,7 +18,9 @@ extern const struct text_kind event_text;
 /* The hints of what can be written (events/refused.c). */
 extern const struct trace_hint event_enable_hint, system_enable_hint, all_enable_hint, event_filter_hint,
 	system_filter_hint, event_trigger_hint;
-/* Events and systems with names like these. `system` NULL: somebody knows the event's name only. */
+/* Does the array have this event? `system` NULL: in any system. Thread context; takes event_mutex, as the next. */
+bool refusal_knows_event(const struct trace_refusal *r, const char *system, const char *event);
+/* Says which events and systems have names like these. `system` NULL: only the event's name was given. */
 void refusal_say_close_events(struct trace_refusal *r, const char *system, const char *event);
 
 /* A file as an entry of a directory, for `owner`, which its show and store get. True, so that it can be returned. */
@@ -26,5 +28,5 @@ bool event_file_entry(struct virtual_entry *e, const struct text_file *text, voi
 
 /* events/entries.c */
 extern struct virtual_dir trace_entry_dir; /* events/ftrace, the same in every array */
-/* Of the records that are no events'; NULL, and *name stays: no such type. */
+/* Fields and *name of a record that does not belong to an event. NULL, with *name as it was: there is no such type. */
 const struct trace_event_field *trace_entry_fields(unsigned type, const char **name);

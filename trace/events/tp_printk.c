@@ -22,7 +22,7 @@
 static bool tp_printk_possible, stop_on_boot; /* [I, the command line] */
 static bool tp_printk_on;		      /* [trace_types_lock; the command line] */
 
-/* Where the line is made. A bare lock, as it is taken under any others. */
+/* Guards the line that is made. It is a bare lock, because events happen under any other lock. */
 static spinlock_t line_lock = __SPIN_LOCK_UNLOCKED;
 static int line_owner = -1;		/* [line_lock] CPU */
 static struct trace_iterator line_iter; /* [line_lock] */
@@ -44,7 +44,6 @@ static int set_tp_printk_stop_on_boot(const char *value)
 }
 __setup("tp_printk_stop_on_boot", set_tp_printk_stop_on_boot);
 
-/* What the flags of a new event's file begin with, or get again when options change. */
 u32 trace_event_printk_flag(void)
 {
 	return tp_printk_on ? EVENT_FILE_PRINTK : 0;

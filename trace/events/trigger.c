@@ -104,7 +104,7 @@ static void fire_stacktrace(struct event_trigger *trigger, const struct trigger_
 		trace_stack_from(trigger->file->tr, hit->pc, hit->flags, 1, hit->fp);
 }
 
-/* As the file lists them. */
+/* The order is that in which the file `trigger` lists them. */
 const struct trigger_command trigger_commands[] = {
 	{.name = "traceon", .type = TRIGGER_ONOFF, .on = true, .fire = fire_onoff},
 	{.name = "traceoff", .type = TRIGGER_ONOFF, .on = false, .fire = fire_onoff},

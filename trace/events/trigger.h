@@ -8,12 +8,12 @@ struct trigger_hit;
 /* A kind of trigger. */
 struct trigger_command {
 	const char *name;
-	u8 type;	 /* TRIGGER_*: of each an event has one, of TRIGGER_EVENT one for each other event */
-	bool on;	 /* of two of one type, which */
+	u8 type;	 /* TRIGGER_*: an event has at most one of each; of TRIGGER_EVENT one for each target */
+	bool on;	 /* of two opposite commands of one type: does this one switch on? */
 	bool behind;	 /* acts behind the record */
 	bool not_within; /* cannot act while a record is being made */
 	int (*prepare)(struct trace_array *tr); /* NULL, or before the first hit. 0 or -errno */
-	/* In the probe: any context, preemption off; neither locks nor allocates. The count says yes. */
+	/* Acts, if the count allows it. In the probe: any context, preemption off; it must not lock or allocate. */
 	void (*fire)(struct event_trigger *trigger, const struct trigger_hit *hit);
 };
 #define TRIGGER_ONOFF	   0
@@ -26,16 +26,16 @@ struct trigger_command {
 /* Locks: e event_mutex; a changed by probes, atomically; I immutable. */
 struct event_trigger {
 	struct event_trigger *next;	       /* [e, RCU] */
-	struct event_trigger *removed;	       /* [e] the next of those that are being taken away together */
+	struct event_trigger *removed;	       /* [e] the next trigger that is taken away together with this one */
 	const struct trigger_command *command; /* [I] */
-	struct trace_event_file *file;	       /* [I] it stands on */
-	struct trace_event_file *target;       /* [I] TRIGGER_EVENT: that it switches */
+	struct trace_event_file *file;	       /* [I] the event that it stands on */
+	struct trace_event_file *target;       /* [I] TRIGGER_EVENT: the event that it switches; else NULL */
 	unsigned long count;		       /* [a] how often it will act, TRIGGER_UNLIMITED */
 	struct event_filter *filter;	       /* [I] NULL: it acts on every hit */
 	char *filter_text;		       /* [I] */
 };
 
-/* What the probe knows: for the record of the stack. */
+/* The state in which the event happened, for the record of the stack. */
 struct trigger_hit {
 	u32 pc;
 	unsigned long flags, fp;
@@ -60,17 +60,21 @@ static __always_inline void trace_event_keep(struct trace_event_buffer *buffer, 
 }
 
 /*
- * events/record.c: a record aside, in no ring: out of the ring (false: there is no place, and it stays there; done
- * when it lies there already), into it, which may have no room, or be off, and its end. Or out of it for good.
+ * events/record.c: records aside, which lie in no ring. put_aside moves the record out of the ring (true also when it
+ * lies aside already; false: there is no place, and it stays in the ring). record_aside copies it into the ring, if
+ * that is on and has room. leave_aside gives the place back. discard takes a record out of the ring for good.
  */
 bool trace_event_put_aside(struct trace_event_buffer *buffer);
 void trace_event_record_aside(struct trace_event_buffer *buffer, unsigned long fp);
 void trace_event_leave_aside(const struct trace_event_buffer *buffer);
 void trace_event_discard(struct trace_event_buffer *buffer);
 
-/* One less, if there is one. False: there is none. */
+/* Lower the count by one. False: it is 0 already. TRIGGER_UNLIMITED never changes. Any context. */
 bool trace_count_take(unsigned long *count);
-/* The array's switch, or an event's; one of the count is used when, and only when, that changes it. NULL: no count. */
+/*
+ * Switch recording of the array, or the event, on or off. The count is lowered only if that is a change, and at 0
+ * nothing is switched. count NULL: there is no count. Any context.
+ */
 void trace_switch_counted(struct trace_array *tr, bool on, unsigned long *count);
 void trace_event_switch_counted(struct trace_event_file *file, bool on, unsigned long *count);
 
@@ -82,6 +86,6 @@ extern const unsigned nr_trigger_commands;
 /* "[!]command[:parameters][ if filter]". 0 or -errno. Writes to text. */
 int trace_event_set_trigger(struct trace_event_file *file, char *text);
 void trace_event_show_triggers(struct seq_file *m, const struct trace_event_file *file);
-/* The array goes: none of its events has any more. */
+/* Take away all triggers of all events, because the array goes. */
 void trace_event_clear_triggers(struct trace_event_set *set);
 void trace_event_clear_triggers_of(struct trace_event_file *file); /* of one event */

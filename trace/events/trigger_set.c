@@ -27,7 +27,7 @@
 
 /* ---- The list */
 
-/* What the probes must know of the list, as bits in the word that they read anyway. */
+/* Tell the probes, by bits in the word that they read anyway, whether there are triggers, and any with a condition. */
 static void update_flags(struct trace_event_file *file)
 {
 	bool conditions = false;

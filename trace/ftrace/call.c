@@ -1,8 +1,8 @@
 /*
- * Calling users at the entry of a function: what the entry code (each machine's ftrace.S) calls for sites whose user is
- * not called straight. It has raised the preemption count by one before anything else, and these lower it again. In
- * between the machine cannot be stopped, so users and sets do not change, and no call of a user is left over when
- * unregister_ftrace_function has changed the sites.
+ * Calling users at the entry of a function. The entry code (each machine's ftrace.S) calls the functions here for sites
+ * whose user is not called straight. The entry code raises the preemption count by one before anything else, and these
+ * functions lower it again. In between the machine cannot be stopped, so users and sets do not change, and no call of a
+ * user is left over when unregister_ftrace_function has changed the sites.
  *
  * A tracer's callee may be handed another tracer's user.
  *
@@ -10,11 +10,11 @@
  * before its callee has disabled preemption, and stay so across any number of changes. It then calls whatever
  * ftrace_call had when it was fetched. So:
  *
- * - a function called from there is handed no user and may not want one (FTRACE_OPS_FL_CORE; ours records into the
- *   top array, always); all others are called with the count raised, as the next argument tells;
- * - unregister_ftrace_function of such a user returns when nobody runs the function any more with preemption off (its
+ * - a function called from there is handed no user and may not want one (FTRACE_OPS_FL_CORE; ours always records into
+ *   the top array); all others are called with the count raised, as the next argument tells;
+ * - unregister_ftrace_function of such a user returns when no CPU runs the function any more with preemption off (its
  *   stop is a grace period: kernel/sched/stop_machine.c), and the function checks function_enabled after it has
- *   switched preemption off, so a straggler records nothing: a check before that could be followed by a preemption as
+ *   switched preemption off, so a late call records nothing: a check before that could be followed by a preemption as
  *   long as the whole grace period.
  *
  * While the machine is stopped no task is on its way to a user.
@@ -24,14 +24,13 @@
  * task that was preempted on the way must not exist. The entries that lead to such users (ftrace_single_caller_N,
  * ftrace_list_caller, ftrace_regs_caller) raise preempt_count before anything else, and C lowers it when the users
  * have been called, so in between the stopper thread cannot come to that CPU. What is left are the few instructions
- * before the count is up: they lie in .ftrace.text, and an interrupt that finds itself there does not preempt on its
- * way out (exit_to_kernel_mode). It need not be made up for: the task is on its way to the place in C that asks, when
- * it lowers the count. Behind that place nothing of a user is touched, so code there is not in .ftrace.text, and can
- * be preempted as ever. Users, their sets, and who is called by which entry (ftrace_single_ops) are thus changed as
- * if there was one CPU.
+ * before the count is raised: they lie in .ftrace.text, and an interrupt that came there does not preempt on its way
+ * out (exit_to_kernel_mode). That preemption is not lost: C looks for it when it lowers the count. After that no user
+ * is touched, so the code there is not in .ftrace.text and can be preempted as usual. Users, their sets, and which user
+ * an entry calls (ftrace_single_ops) can thus be changed as if there were one CPU.
  *
- * What the list does last, hooking the return, is done with the count lowered, as function_graph records it. A user
- * of returns may be gone by then: that is as for any straggler (trace/ftrace/fgraph.c), which finds no user and hooks
+ * The list's last step, hooking the return, is done with the count lowered, since function_graph records the count. A
+ * user of returns may be gone by then, as for any late call (trace/ftrace/fgraph.c): it finds no user and hooks
  * nothing.
  */
 #include <arch/ftrace.h>
@@ -49,11 +48,11 @@
 struct ftrace_ops *ftrace_single_ops[FTRACE_SINGLE_CALLERS];
 
 /*
- * The innermost struct ftrace_regs of this CPU below which a struct pt_regs lies. ftrace_get_regs()
- * gets the same structure whether registers were saved or not, and a mark in it would cost every
- * traced call an instruction. So the entry that has saved registers writes the address here and
- * puts back what was there before. An interrupt in between finds its own address or none, and the
- * address is that of a frame on the stack, which no other live call has. [this CPU, preemption off]
+ * The innermost struct ftrace_regs of this CPU below which a struct pt_regs lies. ftrace_get_regs() is handed the same
+ * structure whether registers were saved or not, and a mark in it would cost every traced call an instruction. So the
+ * entry that has saved registers writes the structure's address here, and puts back what was there before. The address
+ * is that of a frame on the stack, which no other live call has, so an interrupt's own calls never match it. [this CPU,
+ * preemption off]
  */
 static DEFINE_PER_CPU(struct ftrace_regs *, regs_saved);
 
@@ -141,8 +140,8 @@ void ftrace_ops_list_func(unsigned long ip, unsigned long parent_ip, struct ftra
 }
 
 /*
- * The users of a site that saves registers. Only those with IPMODIFY may change where it goes on. Returns the user
- * whose trampoline is to be called afterwards, counted as being in there (direct.c), or NULL.
+ * Call the users of a site that saves registers. Only users with IPMODIFY may change where the function goes on.
+ * Returns the user whose trampoline must be called afterwards, or NULL; this task is counted as inside it (direct.c).
  */
 static struct ftrace_ops *call_regs_users(long rec, unsigned long ip, unsigned long parent_ip, struct pt_regs *regs,
 					  struct ftrace_regs *fregs)

@@ -12,7 +12,7 @@
  *
  * The trampoline runs in the function's own context, with preemption as it was there, and may sleep where the function
  * may. A task may thus be inside of it for long. It is counted when it is sent there, with preemption off, in the same
- * section in which it finds the user, and taken off when it is back. So once the sites are changed nobody new comes,
+ * section in which it finds the user, and taken off when it is back. So once the sites are changed no other task comes,
  * and unregister_ftrace_direct() waits until the count is 0. Then nothing of the module's is on any stack.
  */
 #include <kernel/export.h>
@@ -21,7 +21,7 @@
 
 #include "internal.h"
 
-/* Users of this kind are called in another way (call.c). The function marks them. */
+/* Never called: its address in ops->func marks a user of this kind, whose trampoline is called (call.c). */
 static notrace void direct_func(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 				struct ftrace_regs *fregs)
 {
@@ -33,9 +33,8 @@ static bool is_direct(const struct ftrace_ops *ops)
 }
 
 /*
- * A direct call is a user with a function of ours, which says only that there is a trampoline: what calls it is
- * ftrace_ops_regs_func. -EINVAL: the user is in use, has no filter, or there is no address; errors of
- * register_ftrace_function().
+ * The user gets a function of ours, which only marks it; ftrace_ops_regs_func calls the trampoline. -EINVAL: the user
+ * is in use, has no filter, or there is no address. Other errors are those of register_ftrace_function().
  */
 int register_ftrace_direct(struct ftrace_ops *ops, unsigned long addr)
 {
@@ -69,10 +68,7 @@ int unregister_ftrace_direct(struct ftrace_ops *ops, unsigned long addr, bool fr
 	ret = unregister_ftrace_function(ops);
 	if (ret)
 		return ret;
-	/*
-	 * A task inside does no wake-up when it leaves: the queue would be the module's memory, which may be gone by
-	 * then.
-	 */
+	/* No wake-up by a task that leaves: the queue would be in the module's memory, which may be gone by then. */
 	while (atomic_read(&ops->direct_running))
 		msleep(1);
 	ops->func = NULL;

@@ -1,8 +1,8 @@
 /*
- * Calls from before there are ring buffers: the hook as compiled notes them, from the first function that is compiled
- * with -pg to ftrace_init(). With ftrace=function they go into the buffer, ahead of what the tracer records itself.
+ * Calls from the time before there are ring buffers. The hook that the compiler has put into each function notes them,
+ * until ftrace_init() makes it a nop. With ftrace=function they go into the buffer, ahead of what the tracer records.
  *
- * All of it is the boot CPU's, with interrupts off, in the boot's task: nothing else is there yet.
+ * Only the boot CPU runs, in the boot's task, with interrupts off.
  */
 #include <asm/clock.h>
 #include <asm/page.h>
@@ -26,27 +26,26 @@ static struct early_call early_calls[EARLY_CALLS_MAX] __aligned(PAGE_SIZE) __sec
 static unsigned nr_early_calls, nr_lost; /* [boot CPU] */
 static_assert(sizeof(early_calls) % PAGE_SIZE == 0, "it is given back as pages");
 
-/* Read by the hook at each call. On to begin with: the command line is not known yet. [boot CPU] */
+/* Read by the hook at each call. It begins as true, because the command line is not known yet. [boot CPU] */
 bool ftrace_early_on = true;
 
 extern const char _text[];
 
 /*
- * Called by the hook (each machine's ftrace.S) before anything is set up but a stack and the image's own memory. An NMI
- * or a fault that comes in between and calls us takes the same place, and leaves it as it should be.
+ * Called by the hook (each machine's ftrace.S) when only a stack and the image's own memory are set up.
  *
  * Notes of early calls have one writer.
  *
  * ftrace_early_call is called by every site before ftrace_init(): no per-CPU data, no clock rate, on aarch64 not even
- * other memory than the image. It needs none of that: an array in the image, the counter as it stands, and init_task,
- * which is current whatever the register says. There is one CPU with interrupts off. What can come in between is an
+ * other memory than the image. It needs only an array in the image, the counter as it stands, and init_task, which is
+ * the current task whatever the register says. There is one CPU with interrupts off. What can come in between is an
  * exception or an NMI, whose calls are notes, too. If it comes between the outer one's reading of nr_early_calls and
  * its writing, the inner one takes the same place, and the outer one then writes number and note again: no index is
  * beyond the array, no note is half of each, and an inner one is gone. If it comes later, the inner one's place is
  * behind the outer one's though its stamp is earlier, which the ring puts right.
  *
- * The array is not cleared with the rest of bss (.bss..uncleared): nothing of it is read that was not written.
- * late_initcall gives its pages back; by then no site calls the hook and nobody reads notes.
+ * The array is not cleared with the rest of bss (.bss..uncleared): nothing of it is read that was not written. A device
+ * initcall gives its pages back; by then no site calls the hook, and the notes have been read.
  */
 void ftrace_early_call(unsigned long ip, unsigned long parent_ip)
 {
@@ -89,7 +88,7 @@ unsigned ftrace_early_calls(const struct early_call **calls)
 	return n;
 }
 
-/* Nobody looks at them any more. */
+/* No site calls the hook any more, and the tracer has taken the notes. */
 static int free_early_calls(void)
 {
 	phys_addr_t start = __pa_symbol(early_calls);

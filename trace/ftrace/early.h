@@ -1,4 +1,4 @@
-/* What is called before there are ring buffers (trace/ftrace/early.c). Boot CPU, interrupts off. */
+/* Notes of calls from before there are ring buffers (trace/ftrace/early.c). Boot CPU, interrupts off. */
 #pragma once
 
 #include <lib/types.h>
@@ -9,10 +9,10 @@ struct early_call {
 	u32 ip, parent;	  /* offsets from _text */
 };
 
-/* The calls are not wanted, or no site calls the hook any more: forget what was noted. */
+/* Forget what was noted, and note nothing more: it is not wanted, or no site calls the hook any more. */
 void ftrace_early_drop(void);
 /*
- * Take what was noted, oldest first: how many there are. A line in the log tells of them and of those that found no
- * room. They stay readable until the device initcalls.
+ * Take the notes, oldest first, at *calls; returns how many there are, and 0 when it is called again. A line in the log
+ * tells how many there are and how many found no room. They stay readable until the device initcalls.
  */
 unsigned ftrace_early_calls(const struct early_call **calls);

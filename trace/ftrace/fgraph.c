@@ -1,21 +1,21 @@
 /*
- * Hooked calls, the general way: any number of users, each told of its own functions, in any context. What is usual,
- * one user in a task's context, has a way of its own in that user (fgraph_ops.direct_enter).
+ * Hooked calls, the general way: any number of users, each told of its own functions, in any context. The usual case,
+ * one user in a task's context, has a direct way in that user's own code (fgraph_ops.direct_enter).
  *
- * A user's depth goes up and down together with its records of entry and return, interrupts off: what an interrupt
- * records is either before the call, or inside of it and one level deeper. (An NMI may come in between. It is one level
- * deeper than the call then, though it stands before or behind it.)
+ * A user's depth goes up and down together with its records of entry and return, with interrupts off. So what an
+ * interrupt records is either before the call, or inside it and one level deeper. (An NMI may come in between. Its
+ * records are one level deeper than the call, although they stand before or behind it.)
  *
  * A hooked return finds its way while tracers come and go.
  *
  * The return address of a hooked call is on its task's shadow stack (trace/ftrace/fgraph.c), so return_to_handler finds
- * it without asking who hooked it or whether anybody still traces. What could go wrong, and why it does not:
+ * it without asking which user hooked it, or whether there still is a user. What could go wrong, and why it does not:
  *
  * - Interrupts and NMIs use the shadow stack of the task on top of which they run, and leave it as they found it: top
  *   is raised before a frame is filled, and the frame is emptied (slot 0) before top is lowered. A frame whose slot is
  *   0 belongs to no call, so a walk never takes an old one for a live one.
  * - A context switch inside a hooked call changes task and shadow stack together. What __schedule calls before the
- *   switch as one task returns, in that task, after it was switched to again.
+ *   switch in one task returns in that task, after it was switched to again.
  * - A new task has no frames and nothing on its stack that could be hooked: its first call is made by ret_from_fork. It
  *   is given a shadow stack when it is on the list of tasks, so either the walk that serves all existing tasks finds it
  *   or it sees that stacks are wanted: the walk is made under tasklist_lock after that was set.
@@ -24,10 +24,10 @@
  *   returns to the handler, which finds the jumper's frame next. Code that wants to know the caller follows the frames
  *   down to one that says something else.
  * - A user that goes away, and comes again: frames carry a key (users' bits, and above them a number that goes up with
- *   each change of users). A return is told to those of its users who were there when it was hooked. A task that slept
- *   meanwhile thus returns in silence, and its depth begins at 0 for the new user. A task that was on its way to tell
- *   when the user left the list goes on with it: its bit, by which its state in the task is found, is taken from it
- *   only when a grace period is over.
+ *   each change of users). A return is told to those of its users that were there when it was hooked. A task that slept
+ *   meanwhile thus returns in silence, and its depth begins at 0 for the new user. A task that has found a user when it
+ *   leaves the list goes on with that user: the user's bit, by which its state in the task is found, is given to
+ *   another one only after a grace period.
  * - Memory of a shadow stack goes when its task does, or after the last user, when it is empty: no frame is pushed any
  *   more (users are looked at with preemption off, and a grace period is waited for), so one found empty stays so; its
  *   task may be popping the last one at this moment, with preemption off, and another grace period waits for that.
@@ -64,13 +64,13 @@ u64 fgraph_epoch;
 bool fgraph_was_used;
 u64 fgraph_mismatches;
 
-/* Those users whose bits are set. Preemption off. */
+/* Walk over the users whose bits are set. Preemption off. */
 #define for_each_user(gops, bits)                           \
 	for (u32 bits_ = (bits); bits_; bits_ &= bits_ - 1) \
 		if (((gops) = READ_ONCE(fgraph_users[__builtin_ctz(bits_)])))
 #define all_users() READ_ONCE(fgraph_mask)
 
-/* Those that want a frame's return, unless they are gone: a bit may be another user's by now (fgraph_ops.since). */
+/* Bits of the users that want a frame's return. A bit may be another user's by now: compare fgraph_ops.since. */
 static __always_inline u32 users_of(const struct fgraph_frame *frame)
 {
 	return (u32)frame->key & ((1U << FGRAPH_USERS) - 1);
@@ -85,8 +85,8 @@ noinline void trace_leave_resched(u32 pc)
 /* ---- Entry */
 
 /*
- * Is the site one of this user's? Asked only where that is not clear: sites of all users come here, and `rec` has been
- * looked for if their sets are not the same.
+ * Is the site one of this user's? `rec` is the site's number, or -1 when all users have the same set: every site that
+ * calls is everybody's then.
  */
 static __always_inline bool site_is_of(const struct fgraph_ops *gops, long rec)
 {
@@ -102,7 +102,7 @@ static __always_inline bool user_wants(struct fgraph_ops *gops, struct fgraph_ca
 	return !gops->wants || gops->wants(gops, call);
 }
 
-/* There is no room: which users miss it? */
+/* The shadow stack is full: count the call for each user that would have wanted it, and once for the stack. */
 static noinline void count_overrun(struct fgraph_call *call, long rec)
 {
 	struct fgraph_ops *gops;
@@ -118,7 +118,7 @@ static noinline void count_overrun(struct fgraph_call *call, long rec)
 		WRITE_ONCE(call->stack->overrun, call->stack->overrun + 1);
 }
 
-/* The frame is there. Returns who wants to be told of the return: bits. */
+/* The frame is pushed: tell each user that wants the call. Returns the bits of those that want its return. */
 static __always_inline u32 tell_entry(struct fgraph_call *call, struct fgraph_frame *frame, long rec)
 {
 	struct fgraph_ops *gops;
@@ -136,7 +136,7 @@ static __always_inline u32 tell_entry(struct fgraph_call *call, struct fgraph_fr
 	return mask;
 }
 
-/* What a frame keeps of the context's recursion bit, and back. */
+/* The recursion bit of the entry's context as two bits of a frame's key, and back. */
 static __always_inline u64 context_key(u32 bit)
 {
 	return (u64)__builtin_ctz(bit >> RECURSION_SHIFT) << FGRAPH_CONTEXT_SHIFT;
@@ -193,7 +193,7 @@ void fgraph_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *
 
 /* ---- Return */
 
-/* The frame is not going to be returned from, or has been. */
+/* Take a frame away without telling its users; their depth is put right. */
 static void forget_frame(struct fgraph_stack *stack, struct fgraph_frame *frame)
 {
 	struct fgraph_ops *gops;
@@ -243,9 +243,9 @@ static __always_inline void tell_return(struct fgraph_call *call, const struct f
 }
 
 /*
- * Whatever the bit says, the frame goes: it was pushed while the bit was clear. Users are told unless it is set, as at
- * the entry. It is the entry's context that counts: irq_exit comes back in the context of what was interrupted, which
- * may be a tracer, and has not nested for that.
+ * Called by return_to_handler, in any context. The frame goes in any case. Users are told unless the recursion bit of
+ * the entry's context is set; the context of the return would be wrong, since irq_exit returns in the context of what
+ * was interrupted, which may be a tracer. The head of this file has the whole argument.
  */
 void fgraph_return(struct fgraph_ret_regs *regs)
 {
@@ -284,9 +284,7 @@ static unsigned long chase_tail_calls(const struct fgraph_stack *stack, unsigned
 }
 
 /*
- * A slot that no frame has is one of two: what stands in for a record that is not there yet (x86_64's copy of parent_ip
- * in ftrace_caller's stack) or no longer (return_to_handler's own record). Both are of the innermost call that the walk
- * has not passed.
+ * Declared in <trace/fgraph.h>: the true return address for a word `slot` of a stack that holds the handler's address.
  *
  * A walk tells hooked callers by where they stand.
  *
@@ -309,7 +307,7 @@ unsigned long fgraph_ret_addr(const struct task_struct *task, unsigned *pos, uns
 	for (unsigned i = n; i-- > 0;)
 		if (READ_ONCE(stack->frames[i].slot) == slot)
 			return chase_tail_calls(stack, i, pos);
-	/* What is being pushed, or was popped just now, has no slot and counts for nothing. */
+	/* A frame that is being pushed, or was popped just now, has no slot, and is left out. */
 	while (n && !READ_ONCE(stack->frames[n - 1].slot))
 		n--;
 	return n ? chase_tail_calls(stack, n - 1, pos) : RETURN_TO_HANDLER_ADDR;

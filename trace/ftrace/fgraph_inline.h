@@ -1,17 +1,17 @@
 /*
- * Entry and return of a hooked call, inlined into who does both: the general way and a tracer's own.
+ * Entry and return of a hooked call, inlined into the general way (fgraph.c) and into the direct ways of users.
  *
  * The direct ways of function_graph and the profiler count no preemption.
  *
  * They keep interrupts off from their first look at the CPU to the commit, some hundred instructions, and leave
- * preempt_count alone. So nothing preempts them, grace periods wait for them (the stopper's thread has to be switched
+ * preempt_count alone. So they are not preempted, grace periods wait for them (the stopper's thread has to be switched
  * to), and the only thing on top of them is an NMI, whose context has a recursion bit of its own and always takes the
  * general way. An interrupt that asked for the CPU meanwhile is taken behind the STI, and preempts there: no check at
- * the end. The task's recursion bit would turn away only the hook's own exceptions, and it has none: all it touches
- * is always mapped. (A bug there ends in a double fault or a panic by recursion, not in silence.)
+ * the end. The task's recursion bit would turn away only exceptions of the hook itself, and it takes no exceptions: all
+ * that it touches is always mapped. (A bug there ends in a double fault or a panic by recursion, not in silence.)
  *
- * key is read before room: an NMI finds the users changed and takes both away, so who has found room has a key. From
- * other CPUs they are taken away in two steps, with a grace period between.
+ * `key` is read before `room`: an NMI that finds the users changed takes both away, so code that has found room has a
+ * good key. Other CPUs take them away in two steps, with a grace period between.
  *
  * function_graph beside the profiler hooks for both with one key. It goes by the key of now
  * (profile_fgraph.direct_key), not by the task's: a task that slept since one of the two was alone has frames that
@@ -31,7 +31,10 @@
 #define FGRAPH_EPOCH_SHIFT   20
 static_assert((4U << FGRAPH_CONTEXT_SHIFT) <= FGRAPH_KEY_ENDS && FGRAPH_KEY_ENDS < (1U << FGRAPH_EPOCH_SHIFT));
 
-/* What a user has in this task, as of now. */
+/*
+ * What a user keeps in this task. It begins with zeros for a user that was registered since the state was last used,
+ * and the user's direct way gets its key and its room here. Preemption off.
+ */
 static __always_inline struct fgraph_state *fgraph_state(struct fgraph_stack *stack, const struct fgraph_ops *gops)
 {
 	struct fgraph_state *state = &stack->user[gops->bit];
@@ -93,6 +96,6 @@ static __always_inline void fgraph_pop(struct fgraph_stack *stack, struct fgraph
 void fgraph_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op, struct ftrace_regs *fregs);
 void fgraph_return(struct fgraph_ret_regs *regs);
 
-/* What ftrace_caller and return_to_handler call. [ftrace_lock, all other CPUs parked] */
+/* The functions that ftrace_caller and return_to_handler call. [ftrace_lock, all other CPUs parked] */
 extern ftrace_func_t fgraph_enter_func;
 extern void (*fgraph_return_func)(struct fgraph_ret_regs *regs);

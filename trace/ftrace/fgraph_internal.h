@@ -5,7 +5,7 @@
 
 /* [ftrace_lock, all other CPUs parked; read with preemption off] */
 extern struct fgraph_ops *fgraph_users[FGRAPH_USERS]; /* by bit; NULL: free */
-extern u32 fgraph_mask;				      /* bits of those that are there, or were a moment ago */
+extern u32 fgraph_mask;				      /* bits of the users that are there, or were a moment ago */
 extern unsigned fgraph_nr_users;
 extern bool fgraph_sets_differ; /* not all users want every site that calls; or users are changing */
 extern u64 fgraph_epoch;	/* goes up with every change of users */

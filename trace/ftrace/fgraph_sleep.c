@@ -1,7 +1,7 @@
 /*
- * Time asleep, which durations leave out while the option sleep-time is off.
+ * Time off the CPU, which durations leave out while the option sleep-time is off.
  *
- * When a task goes on after a sleep, all its open calls get a later begin, by the length of the sleep. So the code
+ * When a task comes back to a CPU, all its open calls get a later begin, by the time that it was away. So the code
  * that measures a call need not know of sleeps: end minus begin is the time that the task ran.
  *
  *     calltime  |---- ran ----|---- asleep ----|-- ran --|  return
@@ -16,10 +16,9 @@
 
 #include "fgraph_internal.h"
 
-/* Of the stretch of sched_switches that we listen to; a task that left the CPU before has another. */
-static bool listening; /* [trace_types_lock] */
+static bool listening; /* [trace_types_lock] the probe is registered */
 
-/* Its task does not run yet: the frames stand still, but for an NMI's above them. */
+/* The stack's task does not run yet, so nothing but an NMI pushes frames, and only above these. */
 static void begin_later(struct fgraph_stack *stack, u64 ns)
 {
 	for (unsigned i = fgraph_nr_frames(stack); i-- > 0;)
@@ -54,7 +53,9 @@ static bool forget_sleep(struct task_struct *task, void *data)
 	return true;
 }
 
-/* A task that sleeps since before the last time must not take all that for one sleep. */
+/*
+ * Stamps from an earlier time with the option off are forgotten, or a task would be moved on by all the time between.
+ */
 int fgraph_count_sleep(bool on)
 {
 	int ret = 0;

@@ -1,5 +1,5 @@
 /*
- * Who traces returns, and the shadow stacks of all tasks while anybody does.
+ * The users of hooked returns, and the shadow stacks that all tasks have while there is a user.
  *
  * A user (struct fgraph_ops) is the function_graph tracer of an array or the profiler. Each has a bit, which a
  * frame of a shadow stack carries for every user that wants to hear of the return. Registering goes in this order,
@@ -39,7 +39,7 @@ static struct fgraph_stack *alloc_stack(void)
 
 /* ---- All tasks */
 
-/* Call fn for each task there is, idle ones included. tasklist_lock held. False as soon as fn says so. */
+/* Call fn for each task, idle ones and threads included, until it returns false. tasklist_lock held. */
 static bool for_all_tasks(bool (*fn)(struct task_struct *task, void *data), void *data)
 {
 	struct task_struct *leader, *thread;
@@ -61,10 +61,6 @@ static bool for_all_tasks(bool (*fn)(struct task_struct *task, void *data), void
 	return true;
 }
 
-/*
- * Call fn for each task, threads and idle tasks among them, while no task is made or goes (tasklist_lock). Ends at
- * the first false, which it gives.
- */
 bool fgraph_with_all_tasks(bool (*fn)(struct task_struct *task, void *data), void *data)
 {
 	unsigned long flags;
@@ -76,13 +72,13 @@ bool fgraph_with_all_tasks(bool (*fn)(struct task_struct *task, void *data), voi
 	return all;
 }
 
-/* Stacks for tasks or from tasks: memory is neither taken nor given back under tasklist_lock. */
+/* Stacks that are given to tasks or taken from them: memory is neither allocated nor freed under tasklist_lock. */
 struct stack_batch {
 	struct fgraph_stack *stacks[32];
 	unsigned n;
 };
 
-/* True while there was one for each task that needed one. */
+/* For fgraph_with_all_tasks: the task gets a stack if it has none. False: the batch is empty. */
 static bool give_stack(struct task_struct *task, void *data)
 {
 	struct stack_batch *batch = data;
@@ -99,7 +95,10 @@ static bool give_stack(struct task_struct *task, void *data)
 	return true;
 }
 
-/* Take away what is empty. No task pushes any more; RCU waits for one that pops its last frame now. */
+/*
+ * For fgraph_with_all_tasks: takes the task's stack if that is empty. No task pushes any more; one that pops its last
+ * frame now is waited for by RCU. False: the batch is full.
+ */
 static bool take_stack(struct task_struct *task, void *data)
 {
 	struct stack_batch *batch = data;
@@ -172,7 +171,7 @@ static bool forget_key(struct task_struct *task, void *data)
 }
 
 /*
- * Take the stacks that have no frame, and free them a grace period later, when nobody can be in them. A task that is
+ * Take the stacks that have no frame, and free them a grace period later, when no call can be in them. A task that is
  * asleep within a hooked call keeps its stack until it has returned.
  */
 static void free_empty_stacks(void)
@@ -188,8 +187,8 @@ static void free_empty_stacks(void)
 }
 
 /*
- * The task is on the list already, so either alloc_all_stacks finds it there, or it walked the list before, and then
- * stacks_wanted was set before tasklist_lock was let go to us. Without memory the task is not traced.
+ * The task is on the list already. So either alloc_all_stacks finds it there, or that walked the list before, and then
+ * stacks_wanted was set before the fork got tasklist_lock. Without memory the task is not traced.
  */
 void fgraph_init_task(struct task_struct *task)
 {
@@ -211,13 +210,13 @@ void fgraph_free_task(struct task_struct *task)
 
 /* ---- Users */
 
-/* Two users of the same sets want the same sites, without a search for each call. */
+/* Two users that go by the same sets want the same sites, so no call need look for its site's number. */
 static bool sets_differ(const struct ftrace_ops *a, const struct ftrace_ops *b)
 {
 	return (a->sets_of ?: a) != (b->sets_of ?: b);
 }
 
-/* Handlers for what there is besides the general way. */
+/* NULL stands for the general way. */
 static void set_handlers(ftrace_func_t enter, void (*leave)(struct fgraph_ret_regs *regs))
 {
 	fgraph_enter_func = enter ?: fgraph_enter;
@@ -265,7 +264,10 @@ void fgraph_set_direct_enter(struct fgraph_ops *gops, ftrace_func_t enter)
 	mutex_unlock(&ftrace_lock);
 }
 
-/* [ftrace_lock] 0, -EBUSY or -ENOSPC. What handlers call follows in the update of sites. */
+/*
+ * Give the user a bit and put it where calls find it. The update of sites that follows chooses the handlers. 0; -EBUSY:
+ * its fixed bit is taken; -ENOSPC: all bits are taken. [ftrace_lock]
+ */
 static int add_user(struct fgraph_ops *gops)
 {
 	bool any = gops->bit == FGRAPH_ANY;
@@ -279,7 +281,7 @@ static int add_user(struct fgraph_ops *gops)
 		gops->ops->flags |= FTRACE_OPS_FL_GRAPH;
 		fgraph_nr_users++;
 		fgraph_was_used = true;
-		/* Its sites do not call us yet, others' do: code that finds it must ask. */
+		/* Calls from sites of other users find this one too from now on, so each must ask whose site it is. */
 		WRITE_ONCE(fgraph_sets_differ, true);
 		synchronize_rcu();
 		WRITE_ONCE(fgraph_users[i], gops);
@@ -289,7 +291,9 @@ static int add_user(struct fgraph_ops *gops)
 	return any ? -ENOSPC : -EBUSY;
 }
 
-/* It is found no more. A task that has found it goes on with it, so its bit stays until a grace period is over. */
+/*
+ * No call finds the user any more. A task that has found it goes on with it: retire_user() must follow. [ftrace_lock]
+ */
 static void remove_user(struct fgraph_ops *gops)
 {
 	WRITE_ONCE(fgraph_sets_differ, true); /* its sites still call us */
@@ -301,8 +305,9 @@ static void remove_user(struct fgraph_ops *gops)
 }
 
 /*
- * The grace period, and its bit is another's to have. Room goes first, so that who still found it has a key to go with
- * it. (Nobody gives it back: the stop that changed the sites waited for those who had found the user before.)
+ * Wait until no call uses the user any more; then its bit is free for another. A task's `room` is taken away before its
+ * `key`, with a grace period between, so a call that still finds room has a good key. (No call gives room again: the
+ * stop that changed the sites has waited for the calls that had found the user.)
  */
 static void retire_user(struct fgraph_ops *gops)
 {
@@ -340,7 +345,7 @@ static int start_user(struct fgraph_ops *gops)
 	return ret;
 }
 
-/* The last user is gone, or none has come. Frames that are left keep their task's stack. */
+/* Without users no task needs a stack any more, unless it is still inside a hooked call. */
 static void drop_stacks(void)
 {
 	if (fgraph_nr_users)
@@ -366,8 +371,9 @@ int register_ftrace_graph(struct fgraph_ops *gops)
 }
 
 /*
- * The user is off the list before its sites change, so whoever comes late by way of ftrace_caller finds it gone.
- * retire_user waits for those who found it there; after that no frame is pushed for it.
+ * The user is removed before its sites change, so a call that comes late by way of ftrace_caller does not find it.
+ * retire_user waits for the calls that found it before; after that no frame is pushed for it. 0, or -EBUSY: it is no
+ * user. Thread context; sleeps.
  */
 int unregister_ftrace_graph(struct fgraph_ops *gops)
 {

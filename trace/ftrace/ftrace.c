@@ -2,7 +2,7 @@
  * Dynamic ftrace: which of the thousands of sites (places behind the entry of functions) call a tracer, and which are
  * nops.
  *
- *     users (ftrace_ops) with their sets --compute_wanted()--> site_map.wanted: what each site is to call
+ *     users (ftrace_ops) with their sets --compute_wanted()--> site_map.wanted: what each site must call
  *     text of the kernel  <--write_word()-- the difference to site_map.have: what each site calls now
  *
  * Each change ends in ftrace_update(), which stops the machine: all other CPUs are parked outside of any tracer, so
@@ -82,7 +82,7 @@ bool ftrace_is_dead(void)
 	return READ_ONCE(ftrace_dead);
 }
 
-/* ---- Who calls whom */
+/* ---- Which entry does each site call? */
 
 /*
  * The user that is called straight, by *callee; NULL: none allows it. The list begins with the newest user, so the
@@ -203,8 +203,9 @@ static void compute_wanted(void)
 }
 
 /*
- * Those that need the arguments of functions, to replace them or to call a trampoline (`kind`): one user of a kind for
- * a site (-EBUSY), which has named its sites (-EINVAL), and the machine must be able to (-EOPNOTSUPP).
+ * Check the users that need a function's arguments, to replace the function or to call a trampoline (`kind`). A site
+ * may have one user of a kind (-EBUSY), such a user must name its sites (-EINVAL), and the machine must be able to find
+ * the arguments at each of them (-EOPNOTSUPP).
  */
 static int check_users_of_arguments(u32 kind)
 {
@@ -234,9 +235,7 @@ static int check_users_of_arguments(u32 kind)
 
 static int check_arguments(void)
 {
-	int err = check_users_of_arguments(FTRACE_OPS_FL_IPMODIFY);
-
-	return err ? err : check_users_of_arguments(FTRACE_OPS_FL_DIRECT);
+	return check_users_of_arguments(FTRACE_OPS_FL_IPMODIFY) ?: check_users_of_arguments(FTRACE_OPS_FL_DIRECT);
 }
 
 /* One change of users or sets, made while every other CPU is parked outside of all tracing. */
@@ -328,7 +327,7 @@ static notrace void write_callees(void)
 	ftrace_graph_call_target = graph;
 }
 
-/* Does every site that will change hold what the maps say? */
+/* Every site that will change must hold what the maps say. False: change->bad is the first that does not. */
 static notrace bool verify_all(struct site_change *change)
 {
 	for (unsigned w = 0; w < BITS_TO_LONGS(ftrace_recs_end); w++)
@@ -390,7 +389,7 @@ int ftrace_update(void)
 }
 
 /*
- * A module's code is about to be freed. Nobody executes its sites any more, so only the maps are cleared. ftrace_lock
+ * A module's code is about to be freed. No CPU executes its sites any more, so only the maps are cleared. ftrace_lock
  * held, all CPUs parked.
  */
 notrace void ftrace_forget_sites(unsigned first, unsigned n)
@@ -429,7 +428,7 @@ int ftrace_ops_replace_set(struct ftrace_ops *ops, struct ftrace_set *set, struc
 }
 
 /*
- * The compiler has left calls at the sites: make them nops. Boot, one CPU with interrupts off, so nobody runs a site.
+ * The compiler has left calls at the sites: make them nops. Boot, one CPU with interrupts off, so no site is executed.
  */
 static notrace void convert_nops(void)
 {

@@ -12,7 +12,7 @@
  * modules: each module has a run of records, ascending, and between runs there may be records of nothing.
  */
 struct dyn_ftrace {
-	unsigned long ip; /* [I; a module's: l] address of the patched instruction; 0: a place that nobody has */
+	unsigned long ip; /* [I; a module's: l] address of the patched instruction; 0: the place is free */
 	u32 sym;	  /* number of its symbol in kallsyms plus 1; 0: not looked up yet [any reader fills it in] */
 };
 
@@ -20,7 +20,7 @@ extern struct mutex ftrace_lock; /* users, sets and sites; inside it: text_mutex
 extern struct dyn_ftrace *ftrace_recs;
 extern unsigned ftrace_nr_kernel_recs;	  /* [I] the kernel's own */
 extern unsigned ftrace_nr_recs;		  /* [I] and the room for modules: the size of every set and table of records */
-extern unsigned ftrace_recs_end;	  /* [l] one behind the last record that was ever used: walks end here */
+extern unsigned ftrace_recs_end;	  /* [l] one more than the last record that was ever used: walks end here */
 extern unsigned ftrace_nr_sites;	  /* [l] records that have a site */
 extern unsigned long *ftrace_present_map; /* [l] records that have a site */
 #define for_each_ftrace_rec(rec)                          \
@@ -29,8 +29,8 @@ extern unsigned long *ftrace_present_map; /* [l] records that have a site */
 extern unsigned long *ftrace_enabled_map;  /* [l] sites that hold a call now */
 extern unsigned long *ftrace_touched_map;  /* [l] sites that held one at some time */
 extern struct ftrace_ops *ftrace_ops_list; /* [l] registered users */
-/* Read on the way to a user; changed with all other CPUs parked, where nobody is on one. */
-extern struct ftrace_ops *ftrace_single_ops[]; /* whom ftrace_single_caller_N is for */
+/* Read on the way to a user; changed with all other CPUs parked, when no task is on such a way. */
+extern struct ftrace_ops *ftrace_single_ops[]; /* the user that ftrace_single_caller_N calls */
 extern unsigned long *ftrace_return_map;       /* sites whose returns are wanted */
 extern unsigned ftrace_nr_pages;	       /* of memory the records take, for dyn_ftrace_total_info */
 
@@ -58,7 +58,10 @@ static inline bool ftrace_ops_wants(const struct ftrace_ops *ops, unsigned rec)
 }
 #define for_each_ftrace_op(op) for ((op) = READ_ONCE(ftrace_ops_list); (op); (op) = READ_ONCE((op)->next))
 
-/* What the entry code calls (trace/ftrace/call.c): preemption is off by one, and is on again at the end. */
+/*
+ * The functions that the entry code calls (trace/ftrace/call.c). The entry code has disabled preemption once, and they
+ * enable it again at their end. Any context.
+ */
 void ftrace_ops_single_func(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 			    struct ftrace_regs *fregs);
 void ftrace_ops_list_func(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *unused,
@@ -87,9 +90,9 @@ int ftrace_set_match_module(struct ftrace_set *set, const char *pattern, const c
 int ftrace_set_match_names(struct ftrace_set *set, const char *pattern, bool add);
 int ftrace_set_copy(struct ftrace_set *to, struct ftrace_set *from);
 void ftrace_set_clear(struct ftrace_set *set);
-/* Before a set is looked at that is no registered user's: sites of modules that are gone leave it. */
+/* Call it before looking at a set of no registered user: sites of modules that have gone leave the set. */
 void ftrace_set_refresh(struct ftrace_set *set);
-/* Whether modules to come are waited for: then an empty set does not mean all functions. -ENOMEM. */
+/* `waits`: the set has filters for modules to come, so no function in it does not mean all functions. 0, -ENOMEM. */
 int ftrace_set_wait(struct ftrace_set *set, bool waits);
 /*
  * Exchange ops' set `set` with `with` and let the sites follow: the old one is in `with` afterwards and can be freed at

@@ -4,7 +4,7 @@
  *
  * A module's sites are two runs of records, one for its text and one for the text of its init. A table of all runs
  * leads from an address to its record. It is read in any context without a lock: a run is added behind the others
- * when it is whole, and one is taken out while all other CPUs are parked, where nobody reads.
+ * when it is whole, and one is taken out while all other CPUs are parked and do not read it.
  *
  * Places of records are used again by other modules. Sets of users that are registered lose the bits of forgotten
  * records in the same stop. Other sets may belong to anybody, so they are not searched for. Instead each place notes
@@ -149,7 +149,7 @@ static void remove_run(unsigned long text)
 
 /* ---- A module comes */
 
-/* So many places in a row that nobody has; ftrace_nr_recs: there are none. [ftrace_lock] */
+/* The first of `n` free places in a row; ftrace_nr_recs: there are not so many. [ftrace_lock] */
 static unsigned find_places(unsigned n)
 {
 	unsigned first = ALIGN(ftrace_nr_kernel_recs, 64), rec = first;
@@ -160,7 +160,7 @@ static unsigned find_places(unsigned n)
 	return rec - first == n ? first : ftrace_nr_recs;
 }
 
-/* Nobody executes this text yet, so no machine has to stop for it. */
+/* No CPU executes this text yet, so the machine need not stop. 0, or the error of arch_patch_write(). */
 static int make_nops(const unsigned long *sites, unsigned n)
 {
 	unsigned long flags;
@@ -199,7 +199,7 @@ static int add_run(const struct module_memory *text, const unsigned long *sites,
 	return 0;
 }
 
-/* [ftrace_lock] */
+/* The table is needed from the first module on. 0, -ENOMEM. [ftrace_lock] */
 static int alloc_forgotten(void)
 {
 	if (!forgotten_at)

@@ -27,7 +27,7 @@ static int unlink_ops(struct ftrace_ops *ops)
 	return 0;
 }
 
-/* Do the flags of a user that is to be registered make sense together? 0, -EINVAL, -EBUSY. */
+/* Do the flags of a user that wants to register make sense together? 0, -EINVAL, -EBUSY. */
 static int check_flags(const struct ftrace_ops *ops)
 {
 	if (ops->flags & ~FTRACE_OPS_FL_MASK)
@@ -42,8 +42,9 @@ static int check_flags(const struct ftrace_ops *ops)
 }
 
 /*
- * Linked first, then sites are patched: the other way round a site would call entries that find no user. An error
- * unlinks it again. Thread context; may stop the machine.
+ * The user is linked before the sites are patched, or a site would call an entry that finds no user. An error unlinks
+ * it again. Until then sites of other users find it in the list, so a CPU may be inside its function, and the caller is
+ * free to give its memory back: a grace period waits for that CPU. Thread context; may stop the machine.
  */
 int register_ftrace_function(struct ftrace_ops *ops)
 {
@@ -60,8 +61,10 @@ int register_ftrace_function(struct ftrace_ops *ops)
 		ops->next = ftrace_ops_list;
 		smp_store_release(&ftrace_ops_list, ops);
 		ret = ftrace_update();
-		if (ret)
+		if (ret) {
 			unlink_ops(ops);
+			cond_synchronize_rcu(get_state_synchronize_rcu());
+		}
 	}
 	mutex_unlock(&ftrace_lock);
 	return ret;
@@ -69,8 +72,9 @@ int register_ftrace_function(struct ftrace_ops *ops)
 EXPORT_SYMBOL_GPL(register_ftrace_function);
 
 /*
- * Unlinked first: sites that it alone wanted become nops, others find one user less. Thread context; may stop the
- * machine, and waits for what is inside the function.
+ * The user is unlinked first. Sites that only it wanted become nops; other sites find one user less. On return no CPU
+ * is inside its function. 0, -EBUSY: it is not registered; or the error of ftrace_update(). Thread context; may stop
+ * the machine.
  */
 int unregister_ftrace_function(struct ftrace_ops *ops)
 {

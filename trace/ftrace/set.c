@@ -81,7 +81,9 @@ static void set_one(struct ftrace_set *set, unsigned rec, bool add)
 	}
 }
 
-/* A name is a number of the list too: "12" names the 12th line of available_filter_functions, as in Linux. */
+/*
+ * A word may be a number: "12" names the 12th line of available_filter_functions, as in Linux. False: it is no number.
+ */
 static bool match_by_number(struct ftrace_set *set, const char *pattern, bool add)
 {
 	unsigned long nr;
@@ -97,7 +99,7 @@ static bool match_by_number(struct ftrace_set *set, const char *pattern, bool ad
 	return true;
 }
 
-/* Some thousand comparisons: a task that writes a filter waits for them, and no table of names is kept for it. */
+/* All functions whose names match; how many. Only a task that writes a filter waits for these comparisons. */
 static unsigned match_names(struct ftrace_set *set, const char *pattern, bool add)
 {
 	unsigned found = 0, rec;
@@ -111,7 +113,7 @@ static unsigned match_names(struct ftrace_set *set, const char *pattern, bool ad
 	return found;
 }
 
-/* Functions of the module, or of all that is not this module. [ftrace_lock] */
+/* With "!" before its name, all functions that are not the module's. */
 int ftrace_set_match_module(struct ftrace_set *set, const char *pattern, const char *module, bool add)
 {
 	bool others = *module == '!', any = false;
@@ -206,8 +208,8 @@ struct set_edit {
  * Sets of functions are exchanged without readers' locks.
  *
  * ftrace_ops_list_func reads the bitmaps of all users with preemption off. A stop parks every CPU in a thread, so on
- * no CPU is code running with preemption off other than the stop itself: nobody reads while the sets are swapped, and
- * the old set can be freed at once. No RCU is needed, and no pointer is published.
+ * no CPU is code running with preemption off other than the stop itself: no CPU reads the sets while they are swapped,
+ * and the old set can be freed at once. No RCU is needed, and no pointer is published.
  */
 static int edit_set(struct ftrace_ops *ops, bool exclude, const struct set_edit *edit)
 {

@@ -18,7 +18,7 @@ struct dyn_ftrace *ftrace_recs;
 unsigned ftrace_nr_kernel_recs, ftrace_nr_recs, ftrace_recs_end, ftrace_nr_sites;
 unsigned long *ftrace_present_map;
 
-/* Looked up when first asked for: boot has better things to do. */
+/* A name is looked up when it is first asked for, and not at boot, which it would make longer. */
 const char *ftrace_rec_name(struct dyn_ftrace *rec)
 {
 	u32 nr = READ_ONCE(rec->sym);
@@ -37,10 +37,7 @@ const char *ftrace_rec_name(struct dyn_ftrace *rec)
 #define HINT_SHIFT 8
 static u32 *rec_hints;
 
-/*
- * The first record at ip or above. A table of hints, one for each 256 bytes of text, says where to begin; from there it
- * is a step or two. Any context; ftrace_nr_recs: there is none.
- */
+/* From where the hint says it is a step or two. */
 unsigned ftrace_rec_at_or_after(unsigned long ip)
 {
 	unsigned long first, last;

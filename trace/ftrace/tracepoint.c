@@ -16,12 +16,15 @@ extern struct tracepoint *const __start_ptrs_tracepoints[], *const __stop_ptrs_t
 /* Serialises changes of every tracepoint's probes; callers of the points only read tp->funcs. */
 static DEFINE_MUTEX(tracepoints_mutex);
 
-/* Stands where a probe was that had to go without memory for a shorter array. Called as whatever that was. */
+/*
+ * Replaces a probe that had to go when there was no memory for a shorter array. It is called with the probe's
+ * arguments, and looks at none of them.
+ */
 static notrace void no_probe(void *data)
 {
 }
 
-/* Entries, those of no_probe too. */
+/* How many entries an array has; those of no_probe count too. */
 static int count_funcs(const struct tracepoint_func *funcs)
 {
 	int n = 0;
@@ -65,9 +68,9 @@ struct probe_array {
 
 /* Arrays that are out of use and not freed yet. [tracepoints_mutex] */
 static struct probe_array *retired_arrays;
-/* A caller may still be in a probe that no_probe has replaced. [tracepoints_mutex] */
+/* no_probe has replaced a probe, in which a caller may still be. [tracepoints_mutex] */
 static bool grace_period_due;
-/* When one of these two was last changed, for cond_synchronize_rcu. [tracepoints_mutex] */
+/* The moment when one of these two was last changed, for cond_synchronize_rcu. [tracepoints_mutex] */
 static u64 last_retired;
 
 static struct tracepoint_func *alloc_funcs(int n)
@@ -77,7 +80,7 @@ static struct tracepoint_func *alloc_funcs(int n)
 	return array ? array->funcs : NULL;
 }
 
-/* Only for an array that was never published: nobody can be walking it. */
+/* Only for an array that was never published: no caller can be walking it. */
 static void free_funcs(struct tracepoint_func *funcs)
 {
 	kfree(container_of(funcs, struct probe_array, funcs[0]));
@@ -99,8 +102,9 @@ static void publish_funcs(struct tracepoint *tp, struct tracepoint_func *new)
 }
 
 /*
- * One stop at most, for all that has changed since; it is a grace period, too, so only without one there is anything to
- * wait for. tracepoints_mutex held.
+ * Switch the sites of all changes since the last time, in one stop of the machine at most, and free the arrays that are
+ * out of use. The stop is a grace period; cond_synchronize_rcu waits only when there was no stop. `wait`: wait even if
+ * nothing is to be freed. tracepoints_mutex held; sleeps.
  */
 static void switch_and_wait(bool wait)
 {
@@ -127,7 +131,7 @@ static int start_point(struct tracepoint *tp)
 	return tp->regfunc ? tp->regfunc() : 0;
 }
 
-/* Undo start_point() when the last probe is gone. The sites become nops with the next switch. */
+/* The last probe is gone: undo start_point(). The sites become nops with the next switch. */
 static void stop_point(struct tracepoint *tp)
 {
 	static_key_dec_later(&tp->key);
@@ -190,29 +194,33 @@ static int remove_func(struct tracepoint *tp, void *probe, void *data)
 	return 0;
 }
 
-/*
- * Without switching the call sites: many probes then cost one stop of the machine. Until tracepoint_switch() a new
- * probe is not called.
- */
-int tracepoint_probe_register_later(struct tracepoint *tp, void *probe, void *data)
+/* One change of a point's probes, add_func or remove_func. `now`: the call sites follow at once. Returns its result. */
+static int change_probes(int (*change)(struct tracepoint *tp, void *probe, void *data), struct tracepoint *tp,
+			 void *probe, void *data, bool now)
 {
 	int ret;
 
 	mutex_lock(&tracepoints_mutex);
-	ret = add_func(tp, probe, data);
+	ret = change(tp, probe, data);
+	if (now)
+		switch_and_wait(false);
 	mutex_unlock(&tracepoints_mutex);
 	return ret;
+}
+
+/*
+ * The call sites are not switched yet, so many probes cost one stop of the machine. Until tracepoint_switch() a new
+ * probe is not called.
+ */
+int tracepoint_probe_register_later(struct tracepoint *tp, void *probe, void *data)
+{
+	return change_probes(add_func, tp, probe, data, false);
 }
 
 /* The probe may still run on return. tracepoint_synchronize_unregister() waits for it, once for many probes. */
 int tracepoint_probe_unregister_later(struct tracepoint *tp, void *probe, void *data)
 {
-	int ret;
-
-	mutex_lock(&tracepoints_mutex);
-	ret = remove_func(tp, probe, data);
-	mutex_unlock(&tracepoints_mutex);
-	return ret;
+	return change_probes(remove_func, tp, probe, data, false);
 }
 
 void tracepoint_switch(void)
@@ -225,26 +233,14 @@ void tracepoint_switch(void)
 /* Declared in <trace/tracepoint.h>: on return the probe is called. */
 int tracepoint_probe_register(struct tracepoint *tp, void *probe, void *data)
 {
-	int ret;
-
-	mutex_lock(&tracepoints_mutex);
-	ret = add_func(tp, probe, data);
-	switch_and_wait(false);
-	mutex_unlock(&tracepoints_mutex);
-	return ret;
+	return change_probes(add_func, tp, probe, data, true);
 }
 EXPORT_SYMBOL(tracepoint_probe_register);
 
-/* Declared in <trace/tracepoint.h>: on return nobody is in the probe any more. */
+/* Declared in <trace/tracepoint.h>: on return no CPU is in the probe any more. */
 int tracepoint_probe_unregister(struct tracepoint *tp, void *probe, void *data)
 {
-	int ret;
-
-	mutex_lock(&tracepoints_mutex);
-	ret = remove_func(tp, probe, data);
-	switch_and_wait(false);
-	mutex_unlock(&tracepoints_mutex);
-	return ret;
+	return change_probes(remove_func, tp, probe, data, true);
 }
 EXPORT_SYMBOL(tracepoint_probe_unregister);
 

@@ -2,8 +2,9 @@
  * ftrace_dump(): the trace through printk, from a kernel in trouble.
  *
  * It runs when the kernel may be broken: with any lock held by a CPU that will never let go, with no memory, with
- * interrupts off. So it allocates nothing, takes no lock of tracing, stops all recording first, and the lines go
- * out as printk's own. Only one CPU dumps (`dumping`); a second one that comes meanwhile returns at once.
+ * interrupts off. So it allocates nothing, takes no mutex, stops all recording first, and the lines go out as printk's
+ * own. It takes two kinds of bare locks, reader_lock of each ring and cmdline_lock, which are held with interrupts off
+ * for a copy only. Only one CPU dumps (`dumping`); a second one that comes meanwhile returns at once.
  *
  * It is called by an oops or a panic when ftrace_dump_on_oops asks for it, by the commands dump and cpudump of
  * set_ftrace_filter, by sysrq-z, and by code that hunts a bug.
@@ -25,7 +26,7 @@ static enum ftrace_dump_mode dump_on_oops; /* [any] */
 
 #define DUMP_TEXT_MAX 4096 /* of a record: a stack has many lines */
 
-/* Nothing may be allocated here: one iterator and one text, used by whoever came first. */
+/* Nothing may be allocated here, so there is one iterator and one text. [the CPU that has set `dumping`] */
 static struct trace_iterator dump_iter;
 static char dump_text[DUMP_TEXT_MAX], dump_copy[TRACE_ITER_COPY] __attribute__((aligned(8)));
 static bool dumping; /* [atomic] */

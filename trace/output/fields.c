@@ -20,7 +20,7 @@ static void print_text(struct seq_file *s, const char *text, unsigned size)
 	seq_printf(s, "%.*s", (int)(len && text[len - 1] == '\n' ? len - 1 : len), text);
 }
 
-/* What has no better form, as hexadecimal bytes. */
+/* Data without a better form, as hexadecimal bytes. */
 static void print_bytes(struct seq_file *s, const unsigned char *bytes, unsigned size)
 {
 	for (unsigned i = 0; i < size; i++)
@@ -28,8 +28,8 @@ static void print_bytes(struct seq_file *s, const unsigned char *bytes, unsigned
 }
 
 /*
- * As Linux does, signed in any case. A field may stand at any offset, so the union is packed: the compiler then
- * makes loads that need no alignment. A size that no integer has is shown as bytes.
+ * The number is shown as signed, whatever the field is, as in Linux. It may stand at any offset, so the union is
+ * packed: the compiler then makes loads that need no alignment. A size that no integer has is shown as bytes.
  */
 static void print_number(struct seq_file *s, const void *value, unsigned size)
 {
@@ -80,14 +80,15 @@ static void print_field(struct seq_file *s, const struct trace_iterator *iter, c
 {
 	const char *record = (const char *)iter->ent;
 	unsigned rest = iter->ent_size - min((unsigned)f->offset, iter->ent_size);
+	unsigned size = f->size ? min((unsigned)f->size, rest) : rest;
 
 	seq_printf(s, " %s=", f->name);
 	if (!strncmp(f->type, "__data_loc", strlen("__data_loc")))
 		print_dynamic(s, iter, f);
 	else if (!strncmp(f->type, "char[", strlen("char[")))
-		print_text(s, record + f->offset, f->size ? f->size : rest);
+		print_text(s, record + f->offset, size);
 	else
-		print_number(s, record + f->offset, f->size ? min((unsigned)f->size, rest) : rest);
+		print_number(s, record + f->offset, size);
 }
 
 /* Events have their fields from the format; the tracers' own records from a table (trace_entry_fields). */

@@ -42,8 +42,8 @@ static void print_columns(struct seq_file *s, bool tgid)
 }
 
 /*
- * How many records of what is shown on this CPU were overwritten. Of a maximum longer than the buffer it is not known
- * how many: all that the ring has lost since it was cleared.
+ * How many of this CPU's records that would be shown were overwritten. A maximum that is longer than the buffer has
+ * lost an unknown number: then this is all that the ring has lost since it was cleared.
  */
 static unsigned long lost_of_shown(struct trace_iterator *iter, unsigned cpu)
 {
@@ -52,7 +52,7 @@ static unsigned long lost_of_shown(struct trace_iterator *iter, unsigned cpu)
 	return ring_buffer_overrun_cpu(iter->buffer, cpu);
 }
 
-/* Of a maximum, those of its window: what lies outside is not shown. */
+/* A maximum shows only the records in its window, so only these count. */
 void trace_count_entries(struct trace_iterator *iter, unsigned long *total, unsigned long *entries)
 {
 	bool window = iter->snapshot && iter->snapshot->latency;

@@ -26,7 +26,7 @@
 #include "iter.h"
 #include "output.h"
 
-/* The next record of one CPU without consuming; those of the time before a maximum are left out. */
+/* The next record of one CPU, which is not consumed. Records outside of the window that the file shows are left out. */
 static __always_inline struct ring_buffer_event *peek_iter(struct trace_iterator *iter, int cpu, u64 *ts)
 {
 	struct ring_buffer_iter *rb_iter = iter->buffer_iter[cpu];
@@ -109,20 +109,18 @@ static void look_for_leaf(struct trace_iterator *iter)
 }
 
 /*
- * `trace` in the latency format marks how long it took to the record behind, function graph has calls that return at
- * once in one line. Looking behind may reuse the page that the record lies in, or give it up: keep the record itself.
- *
  * A reader that looks ahead keeps the record itself.
  *
- * A line of the latency format tells how long it took to the record behind. An iterator hands out pointers into its
- * copy of a page, and asking for the next record may replace that copy. So in this format the record is copied before
- * the iterator is moved on; without it nothing is copied and nothing looked for. trace_pipe cannot know what will be
- * behind the last record that there is, and marks nothing, as in Linux.
+ * A line of the latency format tells how long it took to the next record, and function_graph shows a call that returns
+ * at once in one line with its return. But asking for the next record may replace the page that this record lies in. So
+ * in these two forms the record is copied before the iterator is moved on; in others nothing is copied and nothing is
+ * looked for. trace_pipe cannot know what will come behind the last record that there is, so it marks no delays, as in
+ * Linux.
  *
- * A line that did not fit the reader's buffer is made a second time. So what must happen once a record (noting that a
- * CPU's records have begun) happens when the record is left, not when it is shown.
+ * A line that did not fit the reader's buffer is made a second time. So what must happen once for each record (noting
+ * that a CPU's records have begun) happens when the record is left, not when it is shown.
  */
-static noinline void look_ahead(struct trace_iterator *iter, struct ring_buffer_event *event)
+static noinline void look_ahead(struct trace_iterator *iter)
 {
 	unsigned long lost;
 	int cpu;
@@ -136,8 +134,8 @@ static noinline void look_ahead(struct trace_iterator *iter, struct ring_buffer_
 }
 
 /*
- * On return iter's fields describe the record; the step over it is not taken yet, unless it is held as a copy. A
- * consuming reader finds the same one until it calls trace_consume_entry.
+ * On return iter's fields describe the record. The iterator has not moved past it yet, unless it holds the record as a
+ * copy. A consuming reader finds the same record until it calls trace_consume_entry.
  */
 struct trace_entry *trace_find_next_entry(struct trace_iterator *iter)
 {
@@ -153,7 +151,7 @@ struct trace_entry *trace_find_next_entry(struct trace_iterator *iter)
 	iter->ent = ring_buffer_event_data(event);
 	iter->ent_size = ring_buffer_event_length(event);
 	if (iter->copy)
-		look_ahead(iter, event);
+		look_ahead(iter);
 	return iter->ent;
 }
 
@@ -235,9 +233,9 @@ bool trace_iter_shows(const struct trace_iterator *iter, unsigned cpu)
 }
 
 /*
- * Take hold of the newest snapshot at each beginning, so that it is not reused while we read. When another tracer
- * has been selected since open, the file keeps showing what it had, or nothing. 0, -EBUSY, or
- * trace_snapshot_get()'s error.
+ * Take hold of the newest snapshot each time that reading begins at the file's start, so that it is not reused while we
+ * read. When another tracer has been selected since open, the file keeps showing what it had, or nothing. 0, -EBUSY, or
+ * the error of trace_snapshot_get(). [t]
  */
 static int take_hold(struct trace_iterator *iter)
 {
@@ -257,8 +255,8 @@ static int take_hold(struct trace_iterator *iter)
 }
 
 /*
- * Where to begin and to end. For the live buffer the end is now: with the function tracer at work a reader makes
- * more records than it reads, and would never come to an end.
+ * Decide which buffer is shown, and from which stamp to which. For the live buffer the end is now: with the function
+ * tracer at work a reader makes more records than it reads, and would never come to an end. 0, or as take_hold(). [t]
  */
 static int set_window(struct trace_iterator *iter)
 {
@@ -312,8 +310,8 @@ bool trace_iter_empty(struct trace_iterator *iter)
 }
 
 /*
- * Another clock has been set since we began: the buffer started over, and `from` and `until` are of the clock before.
- * By them every new record could count as old, and we would pass over them under the lock for as long as they come.
+ * Has another clock been set since we began? The buffer was cleared then, and `from` and `until` are stamps of the old
+ * clock. Every new record could count as older, and we would skip them under the lock for as long as they come.
  */
 static bool clock_has_changed(const struct trace_iterator *iter)
 {
@@ -325,14 +323,17 @@ static void *s_step(struct trace_iterator *iter)
 {
 	if (clock_has_changed(iter))
 		return iter->ent = NULL;
-	/* Not while it is shown: a line that does not fit is made again. */
+	/* Done when the record is left: a line that does not fit is made again. */
 	if (iter->annotate && iter->ent)
 		cpumask_set_cpu(iter->cpu, &iter->started);
 	if (iter->ent && !iter->copy)
 		ring_buffer_iter_advance(iter->buffer_iter[iter->cpu]);
 	if (!trace_find_next_entry(iter))
 		return NULL;
-	/* Should a CPU's records be exchanged while we read (snapshot), time does not go back for it. */
+	/*
+	 * If a snapshot exchanges a CPU's records while we read, the walk goes on from this time and not from the
+	 * start.
+	 */
 	iter->from = iter->ts;
 	iter->idx++;
 	return iter;
@@ -360,8 +361,8 @@ unsigned long trace_count_shown(struct trace_iterator *iter)
 }
 
 /*
- * Position 0 is the header, n the n-th record. Going on where the last read stopped costs nothing; going back starts
- * over.
+ * Position 0 is the header, n the n-th record. A read that goes on where the last one stopped continues the walk; going
+ * back begins it again. Takes trace_types_lock, which s_stop() gives back, after errors too.
  */
 static void *s_start(struct seq_file *m, loff_t *pos)
 {
@@ -386,10 +387,6 @@ static void *s_start(struct seq_file *m, loff_t *pos)
 	return iter->ent ? iter : NULL;
 }
 
-/*
- * The three functions of a seq_file: s_start takes the lock, s_next steps under it, s_stop lets go of it, at the
- * latest when the reader's buffer is full.
- */
 static void *s_next(struct seq_file *m, void *v, loff_t *pos)
 {
 	struct trace_iterator *iter = m->private;
@@ -424,7 +421,7 @@ static const struct seq_operations tracer_seq_ops = {
 	.show = s_show,
 };
 
-/* Also for an iterator that was made in part. Nobody else has it. */
+/* The iterator may be one that was made only in part. */
 static void iterator_free(struct trace_iterator *iter)
 {
 	if (iter->buffer_iter)

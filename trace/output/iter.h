@@ -9,7 +9,7 @@ struct file;
 struct trace_graph_state;
 struct trace_snapshot;
 
-/* One walk over records: through `trace` (nothing is consumed) or trace_pipe. Its opener's alone. */
+/* One walk over records: of `trace`, which consumes nothing, or of trace_pipe. It belongs to one open file. */
 struct trace_iterator {
 	struct trace_array *tr;
 	const struct tracer *trace; /* tracer at open */
@@ -19,7 +19,7 @@ struct trace_iterator {
 	int cpu_file;			       /* one CPU or RING_BUFFER_ALL_CPUS_FILE */
 	struct mutex mutex;		       /* trace_pipe's reads */
 	struct trace_entry *ent;	       /* the record found, valid until the next step */
-	const struct trace_event *event;       /* how the last one shown is shown */
+	const struct trace_event *event;       /* the printer of the last record, for the next of that type */
 	u64 ts;
 	u64 from, until;	   /* trace: older and younger records are left out */
 	unsigned clock_id;	   /* `trace` of the live buffer: the clock that these two are of */
@@ -76,9 +76,9 @@ void trace_snapshot_help(struct seq_file *m, struct trace_iterator *iter); /* [t
 
 /* output/pipe.c */
 /*
- * Wait until there may be something, and not at all when it is `ready`. It may be `ready` no more when we return. 0,
- * -ERESTARTSYS. Thread context, no lock.
+ * Wait until ready(arg) may be true; return at once if it is. Another reader may be faster, so the caller asks again.
+ * 0, -ERESTARTSYS. Thread context, no lock held.
  */
 int trace_wait_for(struct trace_array *tr, bool (*ready)(void *arg), void *arg);
-/* For who is on tr->wait and is about to look: wakes it, at most some ms after there is something. */
+/* For a task that is on tr->wait and looks afterwards: it is woken at most some ms after there is something. */
 void trace_poll_later(struct trace_array *tr);

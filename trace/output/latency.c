@@ -1,6 +1,6 @@
 /*
- * The latency format: a header that tells what was measured, and lines with the time since the section began and a
- * mark where much time passed before the next line.
+ * The latency format: a header that tells what was measured, and lines with the time since the section began. A mark
+ * stands where it took long to the next line.
  *
  *     # irqsoff latency trace v1.1.5 on ...          trace_print_latency_summary: the longest section, its task
  *     #  cmd     pid     |||||| time  |   caller     print_columns
@@ -139,10 +139,10 @@ static void print_columns(struct seq_file *s)
 /* The task that the section belongs to. A buffer in which nothing was measured has none, and shows zeros. */
 static void print_task(struct seq_file *s, const struct trace_snapshot *of)
 {
-	const struct trace_snapshot nobody = {};
+	const struct trace_snapshot no_task = {};
 
 	if (!of)
-		of = &nobody;
+		of = &no_task;
 	seq_puts(s, "#    -----------------\n");
 	seq_printf(s, "#    | task: %.16s-%d (uid:%u nice:%d policy:%u rt_prio:%u)\n", of->comm, of->pid, of->uid,
 		   of->nice, of->policy, of->rt_priority);
@@ -184,7 +184,7 @@ void trace_print_latency_summary(struct seq_file *s, struct trace_iterator *iter
 	seq_puts(s, "#\n");
 }
 
-/* Nothing for an empty buffer, as Linux. */
+/* An empty buffer has no header, as in Linux. */
 void trace_print_latency_header(struct seq_file *s, struct trace_iterator *iter)
 {
 	if (trace_iter_empty(iter))

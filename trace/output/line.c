@@ -1,12 +1,12 @@
 /*
- * Records as lines of text: the columns common to all lines, and the choice of who writes the rest.
+ * Records as lines of text: the columns common to all lines, and the choice of the printer for the rest.
  *
  *             TASK-PID   [CPU] irqs  TIME         what the record's own kind says
  *             bash-1408  [000] d.h1. 1234.567890: ...
  *
- * A trace of a million lines is read by people who wait, so the columns are put together by hand and not by printf: a
- * line costs some hundred instructions. Context: a reader's thread, or ftrace_dump() in a panic; the functions allocate
- * nothing.
+ * A trace may have a million lines, and a person waits for them. So the columns are put together by hand and not by
+ * printf, and a line costs some hundred instructions. Context: a reader's thread, or ftrace_dump() in a panic; the
+ * functions allocate nothing.
  */
 #include <lib/string.h>
 
@@ -33,7 +33,7 @@ const struct trace_event *find_trace_event(struct trace_iterator *iter)
 	return NULL;
 }
 
-/* Column 1: d with interrupts off, b with softirqs off, D both. */
+/* Column 1: d means interrupts off, b softirqs off, D both. */
 static char irqs_char(u8 flags)
 {
 	if (flags & TRACE_FLAG_IRQS_OFF)
@@ -41,7 +41,7 @@ static char irqs_char(u8 flags)
 	return flags & TRACE_FLAG_BH_OFF ? 'b' : '.';
 }
 
-/* Column 2: n a switch is wanted, p in the kernel too, N both. */
+/* Column 2: n means that the task must give up the CPU, p that it must even within the kernel, N both. */
 static char resched_char(u8 flags)
 {
 	switch (flags & (TRACE_FLAG_NEED_RESCHED | TRACE_FLAG_PREEMPT_RESCHED)) {
@@ -55,7 +55,7 @@ static char resched_char(u8 flags)
 	return '.';
 }
 
-/* Column 3: z NMI, h hard interrupt, s softirq; the capitals: one that has interrupted the next. */
+/* Column 3: z means NMI, h hard interrupt, s softirq; Z is an NMI in a hard interrupt, H that in a softirq. */
 static char context_char(u8 flags)
 {
 	if (flags & TRACE_FLAG_NMI)
@@ -65,10 +65,7 @@ static char context_char(u8 flags)
 	return flags & TRACE_FLAG_SOFTIRQ ? 's' : '.';
 }
 
-/*
- * Columns 4 and 5: preempt_count and migrate_disable's count, in hexadecimal, of which the last digit is shown; a dot
- * for 0.
- */
+/* Columns 4 and 5: how often preemption and migration are disabled; the last hexadecimal digit, a dot for 0. */
 static char depth_char(unsigned depth)
 {
 	return depth ? "0123456789abcdef"[depth & 15] : '.';
@@ -169,8 +166,8 @@ static void print_context(struct seq_file *s, struct trace_iterator *iter)
 }
 
 /*
- * The note of a gap in a CPU's records. Of some losses the number is not known: what one reader's page had lost
- * when another reader took it.
+ * The line for a gap in a CPU's records. The number may be unknown (~0): the loss was on a page that another reader
+ * took.
  */
 static void print_lost(struct seq_file *s, struct trace_iterator *iter)
 {

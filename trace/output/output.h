@@ -6,13 +6,13 @@
 
 #include "iter.h"
 
-/* output/line.c: how records of a type are shown, NULL when nobody does. */
+/* output/line.c: the printer of the record's type; NULL: the type is not known. */
 const struct trace_event *find_trace_event(struct trace_iterator *iter);
 
 /* " %5lu.%06lu" of nanoseconds, or " %12lu" of a clock that counts something else; returns the end. */
 char *trace_put_time(char *p, const struct trace_iterator *iter, u64 ts);
 
-/* output/latency.c: from when on a line's time is told; the latency format's columns, and its header. */
+/* output/latency.c: the stamp from which a line's time counts; the latency format's columns, and its header. */
 u64 trace_time_start(const struct trace_iterator *iter);
 void trace_print_latency_context(struct seq_file *s, struct trace_iterator *iter);
 void trace_print_latency_header(struct seq_file *s, struct trace_iterator *iter);
@@ -25,16 +25,16 @@ void trace_print_raw_form(struct seq_file *s, struct trace_iterator *iter);
 /* output/fields.c: "event: field=value ...", with newline. */
 void trace_print_fields(struct seq_file *s, struct trace_iterator *iter);
 
-/* records/printk_text.c: the message of a bprint, of a bputs record, with a newline. */
+/* records/printk_text.c: the message of a bprint record, or of a bputs record, with a newline. */
 void trace_bprint_text(struct seq_file *s, struct trace_iterator *iter);
 void trace_bputs_text(struct seq_file *s, struct trace_iterator *iter);
 /* The message alone, of any kind; false: the record is no message. */
 bool trace_print_message(struct seq_file *s, struct trace_iterator *iter);
 
-/* output/header.c: records that can be read, and that plus what was overwritten. */
+/* output/header.c: how many records are shown, and that number plus how many were overwritten. */
 void trace_count_entries(struct trace_iterator *iter, unsigned long *total, unsigned long *entries);
 
-/* output/line.c: a task's name; that of a maximum's task is as it was then, however many others have come since. */
+/* output/line.c: the name of a task. The name of a maximum's task was kept with the maximum. */
 void trace_iter_find_cmdline(const struct trace_iterator *iter, int pid, char comm[TASK_COMM_LEN]);
 
 /* ---- Pieces of a line. Inline: they are on every line of a trace. */

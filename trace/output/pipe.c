@@ -25,7 +25,9 @@
 #define PIPE_TEXT_SIZE 8192 /* room for the lines of one read; the longest line must fit */
 #define PIPE_RECORDS   1024 /* that are looked at before others have their turn with trace_types_lock */
 
-/* What one reader takes another would miss: each CPU has one at a time. -EBUSY, and none is taken. [t] */
+/*
+ * Claim the CPUs of this reader: each CPU has one at a time, as two would get half of its records each. 0, -EBUSY. [t]
+ */
 static int take_cpus(struct trace_iterator *iter)
 {
 	struct cpumask *taken = &iter->tr->pipe_cpus;
@@ -149,15 +151,13 @@ static bool trace_empty(struct trace_iterator *iter)
 }
 
 /*
- * A writer cannot wake us: it may be inside the scheduler, with the runqueue locked. So a timer looks every now and
- * then while somebody waits, and wakes the readers when there is something; a change of tracer wakes them at once. The
- * timer looks and not the readers, as Linux 2.6 had it: a reader that runs to find nothing would be in its own trace.
+ * How often the timer looks for records while a reader waits (wake_readers). A change of tracer wakes readers at once.
  */
 #define PIPE_POLL_NS (10 * NSEC_PER_MSEC)
 
 /*
- * On the queue first, then the look: a wake-up between the look and schedule() then makes schedule() return at
- * once. 0 may also mean a wake-up for another reader: the caller looks again.
+ * The task joins the queue first and looks afterwards: a wake-up between the look and schedule() makes schedule()
+ * return at once. 0 may also mean a wake-up for another reader, so the caller looks again.
  */
 int trace_wait_for(struct trace_array *tr, bool (*ready)(void *arg), void *arg)
 {
@@ -245,9 +245,9 @@ static ssize_t hand_out(struct trace_iterator *iter, char __user *buf, size_t n)
 }
 
 /*
- * Until there is text. A look at the buffer says nothing for long: another reader may take the records first, they may
- * all be discarded ones or have no line, and who shares our file may have made text while we waited. 0 or as
- * tracing_wait_pipe.
+ * Make text, and wait until there is some. It loops because records that are there may not become text: another reader
+ * takes them first, or none of them has a line. A task that shares the open file may have made text while we waited. 0,
+ * or as tracing_wait_pipe. iter->mutex held, let go of while waiting.
  */
 static int get_text(struct trace_iterator *iter, size_t want, bool nonblock)
 {
@@ -285,7 +285,7 @@ static ssize_t tracing_read_pipe(struct file *file, char __user *buf, size_t n, 
 	return ret;
 }
 
-/* Up to a page of text, copied. 0: the end, or somebody who shares our file was faster; -errno. */
+/* Copy up to a page of text into the pipe. 0: the end, or a task that shares the open file was faster; -errno. */
 static ssize_t splice_text(struct trace_iterator *iter, struct file *pipe, size_t n, bool nonblock)
 {
 	ssize_t ret;
@@ -322,8 +322,8 @@ static ssize_t tracing_splice_pipe(struct file *file, loff_t *pos, struct file *
 }
 
 /*
- * Is there what a reader may wait for? On CPUs whose text is being taken that is any record, on others what
- * buffer_percent asks for. While recording is off all readers are woken and look for themselves: for some that is the
+ * Must the readers be woken? A reader of text waits for any record of its CPUs; readers of raw pages wait for as much
+ * as buffer_percent says. While recording is off all readers are woken and look for themselves: for some it is the
  * end.
  */
 static bool news_for_readers(struct trace_array *tr)
@@ -348,9 +348,9 @@ static bool news_for_readers(struct trace_array *tr)
  *
  * A writer cannot wake a task: it may hold a runqueue's lock. A reader that waits or polls joins the wait queue and
  * arms one timer for all, unless poll_armed says that it is armed. The timer goes off every 10 ms, looks for what the
- * readers wait for, and goes on while there is nothing and somebody waits. It clears poll_armed before it wakes the
+ * readers wait for, and goes on while there is nothing and a reader waits. It clears poll_armed before it wakes the
  * queue, both with a full barrier: a reader that saw it set had joined the queue before, and is woken; one that comes
- * later sees it clear and arms the timer again. When nobody asks again, it stays off. The timer looks, and not the
+ * later sees it clear and arms the timer again. When no reader asks again, it stays off. The timer looks, and not the
  * readers, because a reader that ran in order to find nothing would itself be what the next reader finds.
  */
 static enum hrtimer_restart wake_readers(struct hrtimer *timer)
@@ -384,8 +384,8 @@ static const struct trace_part pipe_part = {.init = trace_pipe_init, .stop = tra
 REGISTER_TRACE_PART(pipe_part);
 
 /*
- * The option block: poll says that there is something to read, always, so that the reader blocks in read, as in Linux
- * since 2.6. Another reader of our file may take what we saw; that is so with every file.
+ * With the option block, poll always says that there is something to read, and the reader then blocks in read, as in
+ * Linux since 2.6. Another task that shares the open file may take what poll has seen.
  */
 static unsigned tracing_poll_pipe(struct file *file, struct poll_table *pt)
 {

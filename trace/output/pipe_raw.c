@@ -1,6 +1,6 @@
 /*
  * per_cpu/cpuN/trace_pipe_raw: a CPU's records as they lie in the ring buffer, page by page. What is read is gone
- * from the buffer. buffer_percent says how much there must be before those who wait are woken.
+ * from the buffer. buffer_percent says how much there must be before readers that wait are woken.
  *
  * trace-cmd record lives on this file. Two ways lead out of it: read() copies, splice() moves a whole page into a
  * pipe without a copy. The format of a page is in events/header_page and events/header_event.
@@ -51,7 +51,7 @@ static int hold_tracer(struct trace_array *tr)
 static const struct trace_hint pipe_raw_hint = {.file = "trace_pipe_raw", .explain = trace_pipe_explain};
 REGISTER_TRACE_HINT(pipe_raw_hint);
 
-/* `read` begins at the page's end: nothing is in hand, so the first read takes a page. -ENOMEM, -EBUSY. */
+/* `read` begins at the page's end: the page holds nothing yet, so the first read takes one. 0, -ENOMEM, -EBUSY. */
 static int raw_open(struct inode *inode, struct file *file)
 {
 	struct raw_reader *r = kzalloc(sizeof(*r), GFP_KERNEL);
@@ -89,7 +89,7 @@ static int raw_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* Is there what a reader waits for? When recording is off no more will come, and anything will do. */
+/* Is there as much as buffer_percent asks for? While recording is off no more will come, so any record is enough. */
 static bool raw_ready(void *reader)
 {
 	const struct raw_reader *r = reader;
@@ -99,8 +99,8 @@ static bool raw_ready(void *reader)
 }
 
 /*
- * One page, or what of it fits into `n` bytes: as ring_buffer_read_page. The lock keeps it from taking the page from
- * under somebody who shows a record of it (trace_pipe).
+ * Take one page, or as many of its records as fit into `n` bytes: as ring_buffer_read_page. The lock keeps this from
+ * taking a page while trace_pipe shows a record of it.
  */
 static int take_page(const struct raw_reader *r, struct buffer_data_page **page, size_t n, bool full)
 {
@@ -112,7 +112,7 @@ static int take_page(const struct raw_reader *r, struct buffer_data_page **page,
 	return ret;
 }
 
-/* Wait till raw_ready, not at all when nonblock. 0, -EAGAIN, -ERESTARTSYS. Context: no lock held. */
+/* Wait until raw_ready(); with nonblock do not wait: -EAGAIN. 0, -ERESTARTSYS. Context: no lock held. */
 static int raw_wait(struct raw_reader *r, bool nonblock)
 {
 	int ret;
@@ -126,8 +126,8 @@ static int raw_wait(struct raw_reader *r, bool nonblock)
 }
 
 /*
- * Until there is something of a page to hand out. 0; 1: `n` is too small for the next record, which reads as an end;
- * -errno. The lock is held, but for the time of waiting.
+ * See to it that the page in hand has bytes that are not handed out yet. 0; 1: `n` is too small for the next record,
+ * which the reader sees as the end; -errno of raw_wait(). r->lock held, let go of while waiting.
  */
 static int next_page(struct file *file, struct raw_reader *r, size_t n)
 {
@@ -160,8 +160,8 @@ static ssize_t hand_out(struct raw_reader *r, char __user *buf, size_t n, loff_t
 }
 
 /*
- * A stream of whole pages, in reads of any size: but a page is begun with as many records as the read has room for, and
- * the rest of it is zeros, so small reads waste room. (As Linux has it: a reader of whole pages gets full ones.)
+ * A stream of whole pages, in reads of any size. A page gets as many records as the first read of it has room for, and
+ * the rest is zeros, so small reads waste room. (That is as in Linux: a reader of whole pages gets full ones.)
  */
 static ssize_t raw_read(struct file *file, char __user *buf, size_t n, loff_t *pos)
 {
@@ -200,7 +200,7 @@ static int splice_page(struct raw_reader *r, struct file *pipe, bool nonblock)
 }
 
 /*
- * As many whole pages as there are and as `n` asks for. Only the first may wait for room in the pipe: with pages
+ * Move as many whole pages as there are and as `n` asks for. Only the first may wait for room in the pipe: with pages
  * moved already, the caller hears of those at once.
  */
 static ssize_t splice_pages(struct raw_reader *r, struct file *pipe, size_t n, bool nonblock)
@@ -241,7 +241,7 @@ static ssize_t raw_splice(struct file *file, loff_t *pos, struct file *pipe, siz
 	return ret;
 }
 
-/* First onto the wait queue, then the look: the other order could miss a page that comes in between. */
+/* The queue is joined before the look: in the other order a page that comes in between could be missed. */
 static unsigned raw_poll(struct file *file, struct poll_table *pt)
 {
 	struct raw_reader *r = file->private_data;

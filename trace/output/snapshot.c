@@ -30,14 +30,14 @@
 /* What is to be done on each CPU, and how it went on one. */
 struct exchange {
 	struct trace_array *tr;
-	const struct task_struct *task; /* who asks */
+	const struct task_struct *task; /* the task that asks */
 	bool begun;			/* [max lock] the first CPU to come has begun a snapshot */
 	int err;			/* of the last try on one CPU */
 };
 
 /*
- * On each CPU, interrupts off, while no other does anything else: nobody can be writing, and trace_types_lock keeps
- * resizing out, so no CPU says anything but 0.
+ * On each CPU, interrupts off, while all others are parked or do the same. No write is under way, and trace_types_lock
+ * keeps resizing out, so the exchange cannot fail.
  */
 static void take_part(void *arg)
 {
@@ -141,7 +141,7 @@ static int snapshot_command(struct trace_array *tr, int cpu, unsigned long comma
 	}
 }
 
-/* The number is parsed before the lock is taken: a wrong word delays nobody. */
+/* The number is parsed before the lock is taken: a wrong word delays no other task. */
 static int snapshot_store(char *text, void *data)
 {
 	struct trace_array *tr = trace_file_array(data);

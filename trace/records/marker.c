@@ -39,8 +39,8 @@ static ssize_t record_marker(struct trace_array *tr, unsigned long ip, const cha
 }
 
 /*
- * Returns how much was taken: what does not fit into a record is left to the program, which writes the rest as the next
- * one.
+ * A write becomes a record. Returns how many bytes were taken: a program writes what does not fit as another record. 0
+ * for an empty write; -EINVAL with the option `markers` off; -EBADF: recording is off; -EFAULT, -ENOMEM.
  */
 static ssize_t tracing_mark_write(struct file *file, const char __user *buf, size_t n, loff_t *pos)
 {

@@ -23,7 +23,7 @@
 #define RAW_MAX	  (RB_MAX_EVENT - sizeof(struct trace_entry)) /* number and bytes */
 #define RAW_STACK 256					      /* up to here they wait on the stack */
 
-/* What is recorded of bytes that cannot be read: Linux's number and text. */
+/* The record for bytes that cannot be read has this number and text, as in Linux. */
 static const struct {
 	u32 id;
 	char text[sizeof(TRACE_FAULTED)];

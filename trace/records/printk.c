@@ -21,7 +21,7 @@
 #include "core/record.h"
 #include "core/tracer.h"
 
-/* Where text is made before it is known how long it becomes. Nesting: trace_nest_enter. [this CPU] */
+/* Room for a text until it is known how long it becomes. Nesting: trace_nest_enter. [this CPU] */
 struct printk_text {
 	unsigned depth;
 	char text[TRACE_NEST_MAX][TRACE_PRINTK_MAX] __attribute__((aligned(8))); /* or words */
@@ -57,7 +57,7 @@ static bool printk_wanted(const struct trace_array *tr)
 	return READ_ONCE(tr->buffer) && (READ_ONCE(global_trace.trace_flags) & TRACE_ITER(PRINTK));
 }
 
-/* Where messages go, NULL: nowhere. Preemption off, until it is not used any more. */
+/* The array that messages go to; NULL: they are not wanted. Preemption must stay off while the array is used. */
 static struct trace_array *printk_array(void)
 {
 	struct trace_array *tr = smp_load_acquire(&printk_trace);
@@ -68,7 +68,7 @@ static struct trace_array *printk_array(void)
 	return tr;
 }
 
-/* Preemption off, depth is ours. */
+/* For record_message: format the message into `text`, and record that. Returns the length. */
 static int record_format(struct trace_array *tr, unsigned long ip, char *text, const char *fmt, va_list args,
 			 unsigned long fp)
 {
@@ -95,7 +95,7 @@ static int record_words(struct trace_array *tr, unsigned long ip, const char *fm
 	return 1 + n;
 }
 
-/* What cannot be kept as words becomes text at once. As record_format(). */
+/* For record_message: record the format's address and the arguments; those that cannot be kept become text at once. */
 static int record_binary(struct trace_array *tr, unsigned long ip, char *text, const char *fmt, va_list args,
 			 unsigned long fp)
 {
@@ -184,7 +184,7 @@ int __trace_bputs(unsigned long ip, const char *str)
 }
 EXPORT_SYMBOL(__trace_bputs);
 
-/* Preemption off, once. */
+/* Copy a text into a record. Preemption disabled once, as record_text() wants it. */
 static int put_text(struct trace_array *tr, unsigned long ip, const char *text, unsigned long fp)
 {
 	return record_text(tr, ip, text, strnlen(text, TRACE_PRINTK_MAX - 1), fp);

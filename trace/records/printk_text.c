@@ -2,7 +2,7 @@
  * Messages that are recorded by address, as text; and the file printk_formats, for programs that read them raw.
  *
  * trace_printk() with a constant format records the address of the format and the arguments (TRACE_BPRINT), with a
- * constant text the address of the text alone (TRACE_BPUTS). The text is made here, when somebody reads, so recording
+ * constant text the address of the text alone (TRACE_BPUTS). The text is made here, when it is read, so recording
  * costs a fraction of printing. Formats are constants of the kernel, so their addresses stay good.
  */
 #include <kernel/module.h>

@@ -1,16 +1,19 @@
-/* Stacks, symbols and snapshots for whoever records or shows them. Private to trace/. */
+/* Stacks, symbols and snapshots, for code that records or shows them. Private to trace/. */
 #pragma once
 
 #include "core/array.h"
 
 struct seq_file;
 
-/* records/symbols.c: an address, and a return address, as the options say. Thread context. */
+/*
+ * records/symbols.c: print the function of an address, or of a return address, as the array's options say. Any context
+ * that may write to `s`.
+ */
 void seq_print_ip_sym(struct seq_file *s, struct trace_array *tr, unsigned long ip);
 void seq_print_caller_sym(struct seq_file *s, struct trace_array *tr, unsigned long ip);
 
 /* records/snapshot.c */
 void tracing_snapshot_instance(struct trace_array *tr); /* tracing_snapshot() of any array. Any context */
 
-/* What markers record of memory that cannot be read, as in Linux. */
+/* The text that markers record in place of memory that cannot be read, as in Linux. */
 #define TRACE_FAULTED "<faulted>"

@@ -22,7 +22,7 @@ static void put(struct trace_array *tr, const char *first, const char *second)
 
 /*
  * Without memory for a second buffer recording stops: what the caller wanted to keep then stays in the first one.
- * An nmi may have interrupted somebody who holds the max lock, so there nothing is taken.
+ * An NMI may have interrupted the holder of the max lock, so no snapshot is taken there.
  */
 void tracing_snapshot_instance(struct trace_array *tr)
 {

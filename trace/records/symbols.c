@@ -13,9 +13,9 @@
 #include "records.h"
 
 /*
- * Print `ip` by the name of the function that holds `lookup`; the two differ by one for a return address. An
- * address that is no symbol's is shown as it is, and 0 as 0. The name alone is the usual case and needs no copy of
- * it: only the option sym-offset pays for kallsyms_lookup().
+ * Print `ip` with the name of the function that holds `lookup`; for a return address the two differ by one. An address
+ * outside of all functions is shown as a number, and 0 as 0. In the usual case only the name is printed, from where it
+ * lies: only the option sym-offset, and addresses of modules, need kallsyms_lookup().
  */
 static __always_inline void print_sym(struct seq_file *s, struct trace_array *tr, unsigned long ip,
 				      unsigned long lookup)
@@ -38,9 +38,8 @@ static __always_inline void print_sym(struct seq_file *s, struct trace_array *tr
 		seq_printf(s, "0x%lx", ip);
 		return;
 	}
-	if (tr->trace_flags & TRACE_ITER(SYM_OFFSET) && kallsyms_lookup(lookup, &size, &offset, name)) {
+	if (tr->trace_flags & TRACE_ITER(SYM_OFFSET) && kallsyms_lookup(lookup, &size, &offset, name))
 		seq_printf(s, "+0x%lx/0x%lx", offset + (ip - lookup), size);
-	}
 	if (tr->trace_flags & TRACE_ITER(SYM_ADDR))
 		seq_printf(s, " <%016lx>", ip);
 }

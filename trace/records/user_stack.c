@@ -17,8 +17,8 @@
 #include "output/iter.h"
 
 /*
- * Reading a program's memory may fault, and what the fault runs is traced and has events: no stacks for these, or
- * there would be no end. [this CPU, its tasks: preemption is off, and interrupts do not come here]
+ * A user stack is being read. Reading may fault, and the code of the fault is traced and has events: these get no
+ * stack, or there would be no end. [this CPU, preemption off; contexts above a task's do not read user stacks]
  */
 static DEFINE_PER_CPU(bool, reading_user_stack);
 
@@ -38,7 +38,7 @@ static void record_user_stack(struct trace_array *tr, u32 pc, unsigned long flag
 	ring_buffer_commit(buffer);
 }
 
-/* The memory read must be the task's own: in the middle of a switch and of exec the tables are another's. */
+/* Can the task's own memory be read here? In the middle of a switch or of exec the page tables are another task's. */
 static bool has_user_stack(u32 pc)
 {
 	const struct mm_struct *mm = READ_ONCE(current->mm);
@@ -47,23 +47,27 @@ static bool has_user_stack(u32 pc)
 }
 
 /*
- * This reads the program's memory in the scheduler, with runqueues locked, or at the first
- * instruction of a fault handler. It does no harm, because:
+ * This may read the program's memory in the scheduler, with runqueues locked, or at the first instruction of a fault
+ * handler. It does no harm, because:
  *
- * - The load has a fix-up, and preemption is off: do_page_fault() then takes no lock and brings no
- * page, it goes to the fix-up at once. A frame in a page that is not there ends the walk. - Each
- * address is compared with TASK_SIZE first, so a frame pointer into the kernel is never followed. -
- * The tables in use are the task's own (arch_mm_in_use asks the hardware). In the middle of a
- * switch `current` is still the old task while user addresses already mean the next one's memory;
- * in exec the new mm is current->mm before it is loaded. Functions traced there have no user stack.
- * - Every frame lies above the one before, so a circle ends, and eight frames are the most anyway.
- * - A fault on the way runs traced code, which would ask for a user stack and fault again:
- * reading_user_stack turns that away. In the function tracer the recursion bit does so before, but
- * for events there is none. - On x86_64 the fault overwrites CR2. exc_handler() reads CR2 before
- * anything that can be traced, and no user stack is taken in an NMI.
+ * - The load has a fix-up, and preemption is off: do_page_fault() then takes no lock and brings no page into memory,
+ * but
+ *   goes to the fix-up at once. A frame in a page that is not there ends the walk.
+ * - Each address is compared with TASK_SIZE first, so a frame pointer into the kernel is never followed.
+ * - The page tables in use are the task's own (arch_mm_in_use asks the hardware). In the middle of a switch `current`
+ * is
+ *   still the old task while user addresses already mean the next task's memory; in exec the new mm is current->mm
+ *   before it is loaded. Functions traced there have no user stack.
+ * - Every frame lies above the one before, so a circle ends the walk, and there are eight frames at most.
+ * - A fault on the way runs traced code, which would ask for a user stack and fault again: reading_user_stack turns
+ * that
+ *   away. In the function tracer the recursion bit does so before; events have no such bit.
+ * - On x86_64 the fault overwrites CR2. exc_handler() reads CR2 before anything that can be traced, and no user stack
+ * is
+ *   taken in an NMI.
  *
- * Addresses are looked up when the record is shown, by tgid, as in Linux: a process that has ended
- * leaves plain addresses, and one that has replaced its program since is taken for the new one.
+ * Addresses are looked up when the record is shown, by tgid, as in Linux: a process that has ended leaves plain
+ * addresses, and if a process has replaced its program since, names of the new program are shown.
  */
 void trace_user_stack(struct trace_array *tr, u32 pc, unsigned long flags)
 {

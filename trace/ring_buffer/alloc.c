@@ -15,8 +15,7 @@ static_assert(sizeof(struct ring_buffer_event) == 4, "an event header is a word"
 static_assert(RB_EVENT_MASK >= RB_DATA_SIZE / 8, "a page full of the shortest events can be counted");
 static_assert(RB_INDEX_MASK >= RB_PAGE_WORDS, "every word of a page has an index");
 
-/* Text of events/header_page and events/header_event; offsets and sizes are those of struct buffer_data_page.
- */
+/* Text of events/header_page and events/header_event; offsets and sizes are those of struct buffer_data_page. */
 const char ring_buffer_header_page[] = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
 				       "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
 				       "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
@@ -62,16 +61,13 @@ static void rb_ring_clean(struct rb_ring *ring, unsigned long n)
 		ring->slot[i] = i;
 }
 
-/*
- * How many pages may hold something: those up to the tail of a ring that has not come round once. Resetting those
- * is enough, and cheap for a large buffer that has recorded little.
- */
+/* Resetting only these pages is cheap for a large buffer that has recorded little. */
 unsigned long rb_touched(const struct rb_ring *ring)
 {
 	return min(ring->tail_page->seq + 1, (u64)ring->nr_pages);
 }
 
-/* What has been in the first `n` pages and the reader's is forgotten; the others are as the last reset left them. */
+/* Empty the first `n` pages and the reader's; the other pages are as the last reset left them. */
 static void rb_forget_pages(struct rb_ring *ring, unsigned long n, u64 now)
 {
 	for (unsigned long i = 0; i <= n; i++) {
@@ -86,7 +82,7 @@ static void rb_forget_pages(struct rb_ring *ring, unsigned long n, u64 now)
 
 /*
  * Everything begins again at `now`, with the writer on page 0 and the reader on its own page. The new generation tells
- * iterators that what they point to is gone. Context: nobody writes and nobody reads; the caller sees to that.
+ * iterators that what they point to is gone. Context: no writer and no reader is in the ring; the caller sees to that.
  */
 void rb_ring_reset(struct rb_ring *ring, unsigned long n, u64 now)
 {
@@ -107,9 +103,9 @@ void rb_ring_reset(struct rb_ring *ring, unsigned long n, u64 now)
 }
 
 /*
- * The ring and the first nr_data of its pages; a resize brings the others along from the old ring. 0, or -ENOMEM with
- * nothing left behind. Without a warning: the size was a person's wish, and the write that asked for it fails with
- * ENOMEM.
+ * Allocate the ring and the memory of its first nr_data pages; a resize moves the others over from the old ring. 0, or
+ * -ENOMEM with nothing left behind. The allocator must not warn: a person asked for this size, and the write that
+ * asked fails with ENOMEM.
  */
 int rb_ring_alloc(struct rb_ring *ring, unsigned long nr_pages, unsigned long nr_data)
 {
@@ -131,7 +127,7 @@ free_ring:
 	return -ENOMEM;
 }
 
-/* Also for a ring that was made in part: kvzalloc has zeroed the array of pages, and freeing NULL does nothing. */
+/* The ring may be one that was made only in part: kvzalloc has zeroed its pages, and freeing NULL does nothing. */
 void rb_ring_free(struct rb_ring *ring)
 {
 	for (unsigned long i = 0; ring->pages && i <= ring->nr_pages; i++)
@@ -142,7 +138,7 @@ void rb_ring_free(struct rb_ring *ring)
 	ring->slot = NULL;
 }
 
-/* The clock until somebody sets one: time stands still, order alone is kept. */
+/* The clock until a real one is set: all stamps are equal, and only the order of events is kept. */
 static u64 notrace rb_no_clock(void)
 {
 	return 0;

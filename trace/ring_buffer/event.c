@@ -46,8 +46,7 @@ static u64 rb_event_stamp(const struct ring_buffer_event *event, u64 before)
 
 	if (event->type_len == RINGBUF_TYPE_TIME_EXTEND)
 		return before + wide;
-	/* 59 bits of an absolute stamp are stored; the rest is as before, or one more when they have wrapped.
-	 */
+	/* 59 bits of an absolute stamp are stored. The bits above are those of `before`, plus one after a wrap. */
 	if (event->type_len == RINGBUF_TYPE_TIME_STAMP) {
 		wide |= before & ~0ULL << 59;
 		return wide < before ? wide + (1ULL << 59) : wide;
@@ -79,9 +78,9 @@ struct ring_buffer_event *rb_cursor_event(struct rb_cursor *c, u64 *ts)
 }
 
 /*
- * The writer may change the words meanwhile, so nothing that is read here is true before the caller has looked: each
- * event is judged by a copy of its first two words (no event is shorter), each step goes forward, and none leaves the
- * `size` bytes. ThreadSanitizer does not look at it: the race is intended.
+ * The writer may begin the page again while this reads it, so any word may be garbage. Each event is judged by a copy
+ * of its first two words (no event is shorter), each step goes forward, and no step leaves the `size` bytes. The caller
+ * finds out afterwards whether the answer is good. The race is intended, so ThreadSanitizer does not look here.
  */
 __attribute__((no_sanitize("thread"))) u64 rb_first_stamp_racing(const struct buffer_data_page *data, unsigned size)
 {
@@ -107,8 +106,8 @@ __attribute__((no_sanitize("thread"))) u64 rb_first_stamp_racing(const struct bu
 }
 
 /*
- * The page of an event that is not committed yet. Its writer only: then it lies between the commit page and
- * the tail, and the writer can neither reuse these nor take them apart under us.
+ * The page of an event that is not committed yet. Only the event's writer may ask: the page then lies between the
+ * commit page and the tail, and no other code can reuse or take apart the pages there before that writer commits.
  */
 static struct buffer_page *rb_page_of(struct rb_ring *ring, struct ring_buffer_event *event)
 {
@@ -118,17 +117,6 @@ static struct buffer_page *rb_page_of(struct rb_ring *ring, struct ring_buffer_e
 	while (page->data != data)
 		page = rb_slot_page(ring, page->seq + 1);
 	return page;
-}
-
-u64 ring_buffer_event_time_stamp(struct ring_buffer_per_cpu *cpu_buffer, struct ring_buffer_event *event)
-{
-	struct buffer_page *page = rb_page_of(&cpu_buffer->ring, event);
-	struct rb_cursor c = {.data = page->data, .stamp = rb_read(page->data->time_stamp)};
-
-	c.size = (u8 *)event - page->data->data;
-	while (c.pos < c.size)
-		rb_cursor_skip(&c);
-	return rb_event_stamp(event, c.stamp);
 }
 
 /*

@@ -1,4 +1,4 @@
-/* What the files of the ring buffer share; nobody else includes it. */
+/* What the files of the ring buffer share. Private to trace/ring_buffer/. */
 #pragma once
 
 #include <irq/irqflags.h>
@@ -18,13 +18,13 @@ struct trace_buffer {
 };
 
 #define RB_HEADER_SIZE offsetof(struct buffer_data_page, data)
-#define RB_SEQ_NONE    U64_MAX /* of a page that was never in the ring */
+#define RB_SEQ_NONE    U64_MAX /* the `seq` of a page that was never in the ring */
 
 /*
- * rb_ring.head: number of the oldest page in the ring, and which page the reader put into the slot of the one
- * before it (RB_NO_SWAP: the last page to leave was dropped by the writer). In one word, so that the writer
- * never meets a slot whose page is gone and whose replacement is not there. 44 bits of pages are 2^56 bytes
- * of trace.
+ * rb_ring.head holds two numbers: that of the oldest page in the ring, and the index of the page that the reader put
+ * into the slot before it (RB_NO_SWAP: the writer dropped the page that left last). They are in one word so that the
+ * writer never meets a slot whose page is gone and whose replacement is not there yet. 44 bits of page numbers are
+ * enough for 2^56 bytes of trace.
  */
 #define RB_HEAD_BITS 20
 #define RB_NO_SWAP   ((1u << RB_HEAD_BITS) - 1)
@@ -74,7 +74,10 @@ static inline struct buffer_page *rb_slot_page(struct rb_ring *ring, u64 seq)
 	return &ring->pages[rb_read(ring->slot[seq % ring->nr_pages])];
 }
 
-/* The reader's lock. Not traced, and interrupts off, so that what interrupts us can read too. */
+/*
+ * The reader's lock. Interrupts are off while it is held, because an interrupt handler on this CPU may read too and
+ * would wait for us for ever. The raw functions are used so that the tracer does not trace itself.
+ */
 static inline unsigned long rb_lock(struct ring_buffer_per_cpu *cpu_buffer)
 {
 	unsigned long flags;
@@ -122,15 +125,16 @@ struct buffer_page *rb_get_reader_page(struct rb_ring *ring);
 bool rb_ring_empty(struct rb_ring *ring);
 
 /*
- * How many of the first pages have been in use since the last reset. Number N was begun in slot N, and what the reader
- * gave back for it is a page before it or the last one: so as long as the tail has not come round, what lies behind it
- * is as the reset left it.
+ * How many pages, from the first on, have been in use since the last reset. Page number N was begun in slot N, and the
+ * page that the reader gave back for it has a smaller index or is the reader's own. So as long as the tail has not come
+ * round once, the pages behind it are as the reset left them. No writer may be inside the ring.
  */
 unsigned long rb_touched(const struct rb_ring *ring);
 /*
- * Fill a ring's fields as of nothing recorded, with its pages in place; `now` starts its first page. `n`: nr_pages, or
- * rb_touched() where the clock is the same as at the last reset. (A page's stamp may not be later than what it will be
- * begun with: rb_begin_page knows by it whether somebody came in between.)
+ * Empty a ring whose pages are in place; `now` is the stamp of its first page. `n` is how many pages are cleared:
+ * nr_pages, or rb_touched() when the clock is still that of the last reset. (A page's old stamp must not be later than
+ * the stamp that it will be begun with, because rb_begin_page tells by the stamp whether a nested writer came first.)
+ * No writer and no reader may be inside the ring.
  */
 void rb_ring_reset(struct rb_ring *ring, unsigned long n, u64 now);
 /* A ring for nr_pages, with memory behind the first nr_data of its nr_pages + 1. 0, or -ENOMEM and nothing is
@@ -140,6 +144,9 @@ void rb_ring_free(struct rb_ring *ring);
 /* Pages for `size` bytes; 0 when `size` is 0 or too large. */
 unsigned long rb_pages_for(unsigned long size);
 
-/* Keep writers out of a CPU's buffer, and wait until none is in it. Nests. Thread context, interrupts on. */
+/*
+ * Keep writers out of a CPU's buffer, and wait until no writer is inside it. Calls nest. Thread context, interrupts on.
+ * rb_release() lets writers in again; its caller has finished changing the ring.
+ */
 void rb_quiesce(struct ring_buffer_per_cpu *cpu_buffer);
 void rb_release(struct ring_buffer_per_cpu *cpu_buffer);

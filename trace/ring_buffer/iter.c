@@ -7,7 +7,7 @@
 #include <mm/slab.h>
 #include "internal.h"
 
-/* Its user's alone, but for the ring, which is looked at under the CPU's reader_lock. */
+/* Only its user touches it. The ring that it reads is looked at under the CPU's reader_lock. */
 struct ring_buffer_iter {
 	struct ring_buffer_per_cpu *cpu_buffer;
 	struct rb_cursor cursor; /* in the copy */
@@ -20,8 +20,8 @@ struct ring_buffer_iter {
 };
 
 /*
- * Copy what is committed of a page that the writer may reuse meanwhile. Not for ThreadSanitizer: the
- * race is the point, and whoever calls looks afterwards whether it was lost.
+ * Copy the committed bytes of a page that the writer may reuse meanwhile. The caller looks afterwards whether that has
+ * happened, and throws the copy away then. The race is intended, so ThreadSanitizer does not look here.
  */
 __attribute__((no_sanitize("thread"))) static void rb_copy_racing(void *to, const void *from, unsigned bytes)
 {
@@ -35,9 +35,9 @@ __attribute__((no_sanitize("thread"))) static void rb_copy_racing(void *to, cons
 }
 
 /*
- * Copy the page with number `seq` of the ring. False when it has left the ring by the end: the copy may be
- * mixed then. The fence pairs with the one in rb_begin_page: if we saw any of the new contents, we see the
- * new head too.
+ * Copy the ring's page with number `seq`. False when the page has left the ring by the end of the copy, which may then
+ * be a mixture of old and new bytes. The fence pairs with the one in rb_begin_page: a reader that saw any of the new
+ * contents sees the new head too. reader_lock held.
  */
 static bool rb_copy_ring_page(struct ring_buffer_iter *iter, struct rb_ring *ring, u64 seq)
 {
@@ -56,7 +56,7 @@ static bool rb_copy_ring_page(struct ring_buffer_iter *iter, struct rb_ring *rin
 	return true;
 }
 
-/* The reader's page: nobody overwrites that, but its first part may be consumed. */
+/* Copy the reader's page. No writer overwrites it, but its first part may be consumed already. reader_lock held. */
 static void rb_copy_reader_page(struct ring_buffer_iter *iter, struct buffer_page *page)
 {
 	unsigned size = rb_committed(page);
@@ -91,8 +91,7 @@ static bool rb_copy_page(struct ring_buffer_iter *iter, struct rb_ring *ring, u6
 	return true;
 }
 
-/* The copy in hand is of another page than before: begin with its first event, or with the first not
- * consumed. */
+/* The copy is of another page than before: begin with that page's first event, or the first not consumed. */
 static void rb_enter_copy(struct ring_buffer_iter *iter, struct rb_ring *ring, bool at_reader)
 {
 	u64 first = iter->first;
@@ -104,7 +103,7 @@ static void rb_enter_copy(struct ring_buffer_iter *iter, struct rb_ring *ring, b
 		iter->cursor.stamp = ring->read_stamp;
 		first = ring->next_event;
 	}
-	/* What a consuming reader took meanwhile is not lost, but we have not seen it either. */
+	/* Events that a consuming reader took meanwhile count as dropped too: this iterator has not seen them. */
 	if (iter->started)
 		iter->dropped += first - iter->next_event;
 	iter->next_event = first;
@@ -149,7 +148,7 @@ static bool rb_iter_refill(struct ring_buffer_iter *iter, struct rb_ring *ring)
 
 /*
  * The lock is held only for a refill, once a page. Between refills the iterator works on its own copy, so a slow
- * reader of `trace` delays nobody.
+ * reader of `trace` delays no other reader.
  */
 struct ring_buffer_event *ring_buffer_iter_peek(struct ring_buffer_iter *iter, u64 *ts)
 {

@@ -1,7 +1,7 @@
 /*
  * Reading by the page, in raw form: what trace_pipe_raw and trace.dat consist of.
  *
- * A page that the writer has left and nobody has read from is handed over as it is: the reader's empty page takes
+ * A page that the writer has left and no reader has begun is handed over as it is: the reader's empty page takes
  * its place in the buffer, and no byte is copied. Of any other page the complete events that fit are copied:
  *
  *     reader page   [ read already | complete, unread | claimed, not committed ]
@@ -43,7 +43,7 @@ static void rb_page_read(struct rb_ring *ring, unsigned bytes, unsigned events)
 
 /*
  * The reader page changes hands as it is, and the caller's takes its place, empty. Only for a page that the writer
- * has left: nobody else then holds a pointer into it. The stamp is kept, because rb_begin_page compares it with the
+ * has left: no other code then holds a pointer into it. The stamp is kept, because rb_begin_page compares it with the
  * time of the page's next life.
  */
 static struct buffer_data_page *rb_exchange(struct rb_ring *ring, struct buffer_data_page *mine)
@@ -58,8 +58,7 @@ static struct buffer_data_page *rb_exchange(struct rb_ring *ring, struct buffer_
 	return full;
 }
 
-/* Bytes up to the end of the next data event or padding: time events before it belong to it. 0 when there is
- * none. */
+/* Bytes up to the end of the next data event or padding; time events before it belong to it. 0 at the end. */
 static unsigned rb_unit(struct rb_cursor c)
 {
 	unsigned start = c.pos;

@@ -11,8 +11,8 @@
 #include "internal.h"
 
 /*
- * The reader page has nothing unread: is it done with for good? It may be the page that the writer is on.
- * Acquire on commit_seq: when the writer has gone on, the page's last commit is there to be seen.
+ * The reader page has nothing unread. Will anything more come on it? Not once the writer has left it, and everything
+ * committed was read. Acquire on commit_seq: when the writer has gone on, the page's last commit can be seen.
  */
 static bool rb_reader_page_done(struct rb_ring *ring)
 {
@@ -67,9 +67,9 @@ static bool rb_swap_reader_page(struct rb_ring *ring)
 }
 
 /*
- * The page in hand is kept until it is read to its end and the writer has left it; only then is it worth a swap.
- * The order of the looks matters: whether the page is done first, then whether bytes have come, as the writer adds
- * both.
+ * The page in hand is kept until it is read to its end and the writer has left it; only then is it swapped. The order
+ * of the looks matters: "is the page done?" comes before the second look for bytes, because the writer adds bytes
+ * before it leaves the page.
  */
 struct buffer_page *rb_get_reader_page(struct rb_ring *ring)
 {
@@ -79,7 +79,7 @@ struct buffer_page *rb_get_reader_page(struct rb_ring *ring)
 		if (page->seq != RB_SEQ_NONE && ring->read < rb_committed(page))
 			return page;
 		if (!rb_reader_page_done(ring)) {
-			/* Not done, and unread bytes after all: they came between the two looks. */
+			/* The page is not done; unread bytes may have come between the two looks. */
 			if (ring->read < rb_committed(page))
 				continue;
 			return NULL;

@@ -1,5 +1,5 @@
 /*
- * What needs a CPU's writers kept out: another size, a fresh start, the exchange of two buffers' contents.
+ * Operations that must keep a CPU's writers out: resizing, resetting, exchanging the contents of two buffers.
  *
  * A writer takes no lock, so it cannot be locked out. It is asked to stay out (`disabled`), and then an interrupt
  * on its CPU finds out whether one is still inside. Order of locks: the caller's trace_types_lock, the ban
@@ -29,10 +29,10 @@ static void rb_look_in_flight(void *arg)
 }
 
 /*
- * A writer raises `committing` before it looks at `disabled`. We set the latter and look at the former from
- * an interrupt of its CPU, which sees that CPU's accesses in program order: if it sees zero, a writer that
- * comes later sees us. So no barrier burdens the writer. The call itself orders all that writers did before it
- * before what we do after.
+ * A writer raises `committing` before it looks at `disabled`. This sets `disabled` and then looks at `committing` from
+ * an interrupt of the writer's CPU, which sees that CPU's accesses in program order: if it sees zero, every later
+ * writer sees `disabled` set. So the writer needs no barrier. The call to that CPU also orders all that its writers did
+ * before everything that the caller does afterwards.
  */
 void rb_quiesce(struct ring_buffer_per_cpu *cpu_buffer)
 {
@@ -43,7 +43,7 @@ void rb_quiesce(struct ring_buffer_per_cpu *cpu_buffer)
 		/* A CPU that is not up has no writers. */
 		if (smp_call_function_single(cpu_buffer->cpu, rb_look_in_flight, &look, true) || !look.busy)
 			return;
-		/* We have interrupted one; it needs a few instructions more. */
+		/* The interrupt came into the middle of a write, which needs a few instructions more. */
 		cpu_relax();
 	}
 }
@@ -53,22 +53,21 @@ static void rb_nothing(void *arg)
 }
 
 /*
- * Another interrupt, between what we have built and the end of the ban. A writer loads `disabled` and then
- * the ring, and a CPU may do that in the other order; but not across an interrupt. So who finds the ban
- * lifted finds the new ring.
+ * An interrupt on the CPU separates the changes of the ring from the end of the ban. A writer loads `disabled` and then
+ * the ring; a CPU may make these two loads in either order, but not across an interrupt. So a writer that finds the ban
+ * lifted also finds the new ring.
  */
 void rb_release(struct ring_buffer_per_cpu *cpu_buffer)
 {
 	int err = smp_call_function_single(cpu_buffer->cpu, rb_nothing, NULL, true);
 
-	/* With an error the CPU is not up: it cannot be interrupted, and it will see all that was before
-	 * it came. */
+	/* An error means that the CPU is not up: it needs no interrupt, and it will see everything stored before. */
 	if (err)
 		smp_mb();
 	__atomic_fetch_sub(&cpu_buffer->disabled, RB_QUIESCE_ONE, __ATOMIC_RELEASE);
 }
 
-/* No writer is about. */
+/* Empty a ring whose writers are kept out (rb_quiesce). */
 static void rb_reset_quiet(struct ring_buffer_per_cpu *cpu_buffer, u64 now)
 {
 	unsigned long flags = rb_lock(cpu_buffer);
@@ -78,10 +77,7 @@ static void rb_reset_quiet(struct ring_buffer_per_cpu *cpu_buffer, u64 now)
 	rb_unlock(cpu_buffer, flags);
 }
 
-/*
- * Declared in <trace/ring_buffer.h>. The writer is kept out while the ring is emptied; what it would have written
- * counts as dropped.
- */
+/* What the CPU would have written meanwhile counts as dropped, and is forgotten with the other counts. */
 void ring_buffer_reset_cpu(struct trace_buffer *buffer, int cpu)
 {
 	struct ring_buffer_per_cpu *cpu_buffer = rb_cpu(buffer, cpu);
@@ -124,8 +120,9 @@ static void rb_add_disabled(struct trace_buffer *buffer, u32 what)
 }
 
 /*
- * rb_quiesce and rb_release for all CPUs: one interrupt to each at a time, not one after the other. CPUs sleep or, as
- * a guest's, wait for their turn on the host, so two rounds cost as much as two CPUs did.
+ * rb_quiesce for all CPUs: all of them are interrupted at the same time, not one after the other. A CPU may sleep, or a
+ * guest's CPU may wait for its turn on the host, so this takes as long as the slowest CPU and not as long as all of
+ * them together.
  */
 static void rb_quiesce_all(struct trace_buffer *buffer)
 {
@@ -137,16 +134,13 @@ static void rb_quiesce_all(struct trace_buffer *buffer)
 	}
 }
 
-/* As rb_release: each CPU has an interrupt between the new contents and the end of the ban. */
+/* rb_release for all CPUs: each has an interrupt between the changes of its ring and the end of the ban. */
 static void rb_release_all(struct trace_buffer *buffer)
 {
 	on_each_cpu(rb_nothing, NULL, true);
 	rb_add_disabled(buffer, -RB_QUIESCE_ONE);
 }
 
-/*
- * All CPUs are kept out at once and not one after the other: a call to all of them costs little more than one to one.
- */
 void ring_buffer_reset(struct trace_buffer *buffer)
 {
 	int cpu;
@@ -158,8 +152,7 @@ void ring_buffer_reset(struct trace_buffer *buffer)
 	rb_release_all(buffer);
 }
 
-/* Put a page of the old ring in place `i` of `to`, with all that is in it; it gets the memory (if any) of
- * that place. */
+/* Move a page of the old ring, with its contents, to place `i` of `to`; the old page gets the memory of that place. */
 static struct buffer_page *rb_take_over(struct rb_ring *to, unsigned long i, struct buffer_page *page)
 {
 	struct buffer_data_page *fresh = to->pages[i].data;
@@ -203,8 +196,8 @@ static void rb_take_over_rest(struct rb_ring *to, struct rb_ring *from)
 }
 
 /*
- * Move everything from one ring to another of a different size. Both still: no writer, reader_lock held.
- * Afterwards `from` has the pages that `to` had or did not take.
+ * Move everything from one ring to another of a different size. Writers are kept out and reader_lock is held.
+ * Afterwards `from` has the pages that `to` had or did not take, for the caller to free.
  */
 static void rb_move_ring(struct rb_ring *to, struct rb_ring *from)
 {
@@ -219,7 +212,7 @@ static void rb_move_ring(struct rb_ring *to, struct rb_ring *from)
 	to->reader_page = rb_take_over(to, to->nr_pages, from->reader_page);
 	rb_take_over_ring(to, from);
 	rb_take_over_rest(to, from);
-	/* With no writer about, all is committed, so these two are one. */
+	/* No writer is inside, so everything is committed: the tail and the commit page are the same. */
 	to->tail_page = tail_is_reader ? to->reader_page : rb_slot_page(to, tail);
 	to->commit_page = to->tail_page;
 }
@@ -314,8 +307,9 @@ static bool rb_quiesced(struct ring_buffer_per_cpu *cpu_buffer)
 }
 
 /*
- * Contents, not pointers: a writer of this CPU that has looked up its buffer goes on in the same one. `empty` (NULL:
- * none): one of the two rings, which is emptied before.
+ * Exchange the contents of the two rings and not the pointers to them, so a writer of this CPU that has looked up its
+ * buffer goes on in the same one. `empty` is the ring of the two that is emptied before the exchange, or NULL. 0 or
+ * -EBUSY. On the rings' CPU, interrupts off, both reader locks held.
  */
 static int rb_swap_rings(struct ring_buffer_per_cpu *a, struct ring_buffer_per_cpu *b,
 			 struct ring_buffer_per_cpu *empty)
@@ -323,13 +317,12 @@ static int rb_swap_rings(struct ring_buffer_per_cpu *a, struct ring_buffer_per_c
 	int err = 0;
 
 	RB_TEST_POINT(70);
-	/* Only an nmi can still come between: what it would write counts as dropped. */
+	/* Only an NMI can still interrupt this: what it would write counts as dropped. */
 	__atomic_fetch_add(&a->disabled, RB_QUIESCE_ONE, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&b->disabled, RB_QUIESCE_ONE, __ATOMIC_RELAXED);
 	rb_barrier();
 	RB_TEST_POINT(71);
-	/* We are in the place of an interrupt of the CPU: what it was writing is not done before we return.
-	 */
+	/* If the code that we interrupted was writing, its event is not complete before we return. */
 	if (rb_busy(a) || rb_busy(b)) {
 		err = -EBUSY;
 	} else {
@@ -352,7 +345,7 @@ static int rb_swap_rings(struct ring_buffer_per_cpu *a, struct ring_buffer_per_c
 
 /*
  * Exchange the contents of two CPUs' rings of two buffers. On that CPU, interrupts off, no writer inside. 0, -EINVAL
- * (sizes differ), -EAGAIN (kept out for somebody else), -EBUSY (a writer was interrupted).
+ * (sizes differ), -EAGAIN (kept out for another operation), -EBUSY (a writer was interrupted).
  */
 static int rb_swap_cpu(struct ring_buffer_per_cpu *a, struct ring_buffer_per_cpu *b, struct ring_buffer_per_cpu *empty)
 {
@@ -362,8 +355,7 @@ static int rb_swap_cpu(struct ring_buffer_per_cpu *a, struct ring_buffer_per_cpu
 		return -EINVAL;
 	if (rb_quiesced(a) || rb_quiesced(b))
 		return -EAGAIN;
-	/* Readers hold one lock only, for a bounded time, with interrupts off: the order is among ourselves.
-	 */
+	/* Readers hold only one reader lock at a time; two swaps must take the two locks in the same order. */
 	if (a > b)
 		swap(a, b);
 	arch_spin_lock(&a->reader_lock);

@@ -84,7 +84,7 @@ static u64 rb_capacity(struct rb_ring *ring)
 	return ring->nr_pages * RB_DATA_SIZE;
 }
 
-/* Unread pages that the writer has left. The head before the commit: neither goes back. */
+/* Unread pages that the writer has left. Neither number goes back, so with the head read first none is missed. */
 static u64 rb_complete(struct rb_ring *ring)
 {
 	struct buffer_page *reader = ring->reader_page;
@@ -122,9 +122,9 @@ static u64 rb_read_events(struct rb_ring *ring)
 }
 
 /*
- * The time of the first unread event. A page's own stamp will not do: that of a page that was reset is of the time of
- * the reset, or 0 where no clock was set. Another try when the writer dropped that page while we looked: the fence
- * pairs with the one in rb_begin_page, as in rb_copy_ring_page.
+ * The time of the first unread event. The page's own stamp is not that: a page that was reset has the time of the
+ * reset, or 0 if no clock was set. If the writer dropped the page while we looked, we try again: the fence pairs with
+ * the one in rb_begin_page, as in rb_copy_ring_page.
  */
 static u64 rb_oldest(struct rb_ring *ring)
 {
@@ -219,7 +219,7 @@ unsigned long ring_buffer_commit_overrun_cpu(struct trace_buffer *buffer, int cp
 }
 
 /*
- * kept_out is counted apart from the ring: during rb_quiesce the ring belongs to somebody else, and a writer must
+ * kept_out is counted apart from the ring: during rb_quiesce the ring belongs to another CPU, and a writer must
  * not touch it even to count.
  */
 unsigned long ring_buffer_dropped_events_cpu(struct trace_buffer *buffer, int cpu)

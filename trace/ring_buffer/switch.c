@@ -5,9 +5,9 @@
  *
  *   | EXCHANGE | CPU_OFF | OFF | quiesce count, 8 bits | disable count, 16 bits |
  *
- * he fast path of a writer goes on only when the whole word is zero. The counts nest: a resize and a person may both
- * eep writers out, and neither has to know of the other. The bits are switches: setting one twice is the same as
- * etting it once. EXCHANGE does not stop a writer; it sends the next one to the slow path, which swaps the ring first.
+ * The fast path of a writer goes on only when the whole word is zero. The counts nest: a resize and a person may both
+ * keep writers out, and neither has to know of the other. The bits are switches: setting one twice is the same as
+ * setting it once. EXCHANGE does not stop a writer; it sends the next one to the slow path, which swaps the ring first.
  *
  * Context of all functions here: any, without locks. Each change is one atomic operation. A writer that looked at
  * the word just before the change still finishes its event; a caller that must wait for it uses rb_quiesce

@@ -1,17 +1,18 @@
 /*
- * The writer's slow path: what the inline fast path leaves over. Nested writers, time that jumps, the step to
- * the next page, long events, and the commit by the outermost writer. Why each step is safe:
- * docs/ring-buffer.md.
+ * The writer's slow path handles what the inline fast path cannot: nested writers, time that jumps, the step to the
+ * next page, long events, and the commit by the outermost writer. docs/ring-buffer.md argues why each step is safe.
  *
- * Context of all of it: any, on the buffer's own CPU, preemption off, inside a raised `committing`. "Nested"
- * is a writer in an interrupt that came inside the function: it runs to its end before we go on.
+ * Context of all functions: any, on the buffer's own CPU, preemption off, with `committing` raised. A "nested" writer
+ * is one in an interrupt that came in the middle of the function: it runs to its end before the function goes on.
  */
 #include <kernel/export.h>
 #include <sched/preempt.h>
 #include "internal.h"
 
-/* After this much time on one page the next is begun: what is left of the state's 43 bits covers any page's
- * deltas. */
+/*
+ * After this much time on one page the next page is begun. The state has 43 bits for the time since the page began, so
+ * a writer that has passed this check cannot overflow them.
+ */
 #define RB_PAGE_TIME (1ULL << 42)
 
 /* What an event takes, in words, and how it is stamped. */
@@ -36,16 +37,14 @@ static inline void rb_add(u64 *count, u64 n)
 	__atomic_fetch_add(count, n, __ATOMIC_RELAXED);
 }
 
-/* Drop the oldest page of a full ring. False when the reader took it meanwhile, or a nested writer dropped
- * it. */
+/* Drop the oldest page of a full ring. False when the reader took it meanwhile, or a nested writer dropped it. */
 static bool rb_drop_oldest(struct rb_ring *ring, u64 head)
 {
 	u64 seq = rb_head_seq(head);
 	u64 state = rb_read(rb_slot_page(ring, seq)->state);
 
 	RB_TEST_POINT(20);
-	/* This word decides who has the page's events; `state` is final, as the page is before the commit
-	 * page. */
+	/* This exchange decides who counts the page's events. `state` is final: the page is before the commit page. */
 	if (!__atomic_compare_exchange_n(&ring->head, &head, rb_head(seq + 1, RB_NO_SWAP), false, __ATOMIC_ACQ_REL,
 					 __ATOMIC_RELAXED))
 		return false;
@@ -55,8 +54,10 @@ static bool rb_drop_oldest(struct rb_ring *ring, u64 head)
 	return true;
 }
 
-/* The page in a slot that is out of the ring. The reader may not have come to storing its replacement: we do
- * too. */
+/*
+ * The page in the slot for `seq`, which no page of the ring uses now. The reader may have named its replacement in
+ * `head` and not yet stored it in the slot; then this stores the same index.
+ */
 static struct buffer_page *rb_free_slot(struct rb_ring *ring, u64 seq, u64 head)
 {
 	unsigned long slot = seq % ring->nr_pages;
@@ -67,9 +68,9 @@ static struct buffer_page *rb_free_slot(struct rb_ring *ring, u64 seq, u64 head)
 }
 
 /*
- * Make `next` the tail after `page`. Each step either repeats what a nested writer did, with the same value,
- * or fails because a nested writer has done more: so whoever gets to the end, it is done once and no event in
- * it is lost.
+ * Make `next` the tail after `page`. A nested writer may do the same between any two steps. Each step either repeats
+ * what the nested writer did, with the same value, or fails because the nested writer went further. So the page is
+ * begun once, by the writer that comes to the end first, and no event in it is lost.
  */
 static void rb_begin_page(struct rb_ring *ring, struct buffer_page *page, struct buffer_page *next, u64 ts)
 {
@@ -77,8 +78,7 @@ static void rb_begin_page(struct rb_ring *ring, struct buffer_page *page, struct
 
 	rb_barrier();
 	RB_TEST_POINT(22);
-	/* Once it has been the tail, our two values may be from then; before, they stand until somebody
-	 * changes them. */
+	/* If the tail has moved, the two values may be those of a page in use, and no exchange below may use them. */
 	if (rb_read(ring->tail_page) != page)
 		return;
 	RB_TEST_POINT(23);
@@ -88,11 +88,13 @@ static void rb_begin_page(struct rb_ring *ring, struct buffer_page *page, struct
 		return;
 	RB_TEST_POINT(24);
 	rb_write(next->seq, page->seq + 1);
-	/* Nobody can have committed to it while we are in here. */
+	/* No writer can have committed to it while this one is inside the function. */
 	rb_write(next->data->commit, 0);
 	RB_TEST_POINT(25);
-	/* Not FULL: we interrupt one who was just here. LIFE makes it differ from any state that the page
-	 * fills up to. */
+	/*
+	 * A state without FULL means that the interrupted writer has already done this step. LIFE makes the new state
+	 * differ from every state that the page can fill up to.
+	 */
 	if ((state & RB_FULL) && !rb_change(&next->state, state, ~state & RB_LIFE))
 		return;
 	RB_TEST_POINT(26);
@@ -101,8 +103,8 @@ static void rb_begin_page(struct rb_ring *ring, struct buffer_page *page, struct
 }
 
 /*
- * `page` has no room: see to it that it is no longer the tail. False when there is no next page: then the
- * event was counted as dropped. True says only: look again.
+ * `page` has no room: move the tail on to the next page. False when there is no next page; the event is counted as
+ * dropped then. True only means that the caller must look at the tail again.
  */
 static bool rb_next_page(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_page *page, u64 ts)
 {
@@ -132,13 +134,12 @@ static bool rb_next_page(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_p
 	}
 	RB_TEST_POINT(29);
 	rb_begin_page(ring, page, rb_free_slot(ring, seq, head), ts);
-	/* Even if nothing comes of it, the commit must follow, or its page would stand in the way for good.
-	 */
+	/* The commit must follow the tail even if no event is claimed, or its page would block the ring for good. */
 	rb_write(cpu_buffer->uncommitted, 1);
 	return true;
 }
 
-/* Write the claimed event's headers. Nobody else touches these words. */
+/* Write the claimed event's headers. No other writer touches these words. */
 static struct ring_buffer_event *rb_fill_event(u8 *where, const struct rb_claim *claim)
 {
 	struct ring_buffer_event *event = (struct ring_buffer_event *)(void *)where;
@@ -159,7 +160,10 @@ static struct ring_buffer_event *rb_fill_event(u8 *where, const struct rb_claim 
 	return event;
 }
 
-/* Claim room on `page` as its state is. NULL: no room; *raced: a nested writer changed the state. */
+/*
+ * Claim room on `page` with one exchange of its state. NULL: there is no room, or, with *raced set, a nested writer
+ * changed the state in between. The claim is passed by value, since its stamp and size depend on the page.
+ */
 static struct ring_buffer_event *rb_claim_on(struct buffer_page *page, struct rb_claim claim, bool *raced)
 {
 	u64 state = rb_read(page->state);
@@ -168,7 +172,7 @@ static struct ring_buffer_event *rb_claim_on(struct buffer_page *page, struct rb
 
 	RB_TEST_POINT(30);
 	*raced = false;
-	/* Somebody has recorded since ts was taken: an event is as late as the one before it. */
+	/* A nested writer may have recorded since ts was read: no event is earlier than the one before it. */
 	claim.ts = max(claim.ts, last);
 	claim.delta = claim.ts - last;
 	claim.extend = claim.delta >> RB_TS_SHIFT;
@@ -184,17 +188,14 @@ static struct ring_buffer_event *rb_claim_on(struct buffer_page *page, struct rb
 	return rb_fill_event(page->data->data + rb_state_bytes(state), &claim);
 }
 
-/* Is the writer kept out? Counts the event when that is only for a moment. Tells waiters of an outermost one
- * if not. */
+/* Is the writer kept out? The event is counted as dropped when the only reason is a resize, a reset or a swap. */
 static bool rb_kept_out(struct ring_buffer_per_cpu *cpu_buffer)
 {
 	u32 disabled = rb_read(cpu_buffer->disabled);
 
-	if (likely(!disabled))
+	if (likely(!(disabled & RB_STOPPED)))
 		return false;
-	if (!(disabled & RB_STOPPED))
-		return false;
-	/* With another reason besides, it would not have been recorded anyway. */
+	/* With another reason as well, the event would not have been recorded anyway. */
 	if ((disabled & (RB_QUIESCE_ONE - 1)) == 0 && !(disabled & (RB_OFF | RB_CPU_OFF)))
 		rb_add(&cpu_buffer->kept_out, 1);
 	return true;
@@ -221,7 +222,7 @@ static struct ring_buffer_event *rb_claim_somewhere(struct ring_buffer_per_cpu *
 	}
 }
 
-/* Not by way of the ring: when kept out, it is not ours. */
+/* It does not look at the ring unless `uncommitted` is set, since a writer that is kept out must not touch the ring. */
 void noinline notrace rb_leave(struct ring_buffer_per_cpu *cpu_buffer)
 {
 	u32 committing = rb_read(cpu_buffer->committing);
@@ -229,15 +230,15 @@ void noinline notrace rb_leave(struct ring_buffer_per_cpu *cpu_buffer)
 	rb_write(cpu_buffer->committing, committing - 1);
 	rb_barrier();
 	RB_TEST_POINT(37);
-	/* We or what nested inside moved the tail, or left a commit to us. (So rb_quiesce waits for us.) */
+	/* This writer or a nested one moved the tail, or a nested one left its commit to us. rb_quiesce waits. */
 	if (committing == 1 && rb_read(cpu_buffer->uncommitted))
 		rb_commit_again(cpu_buffer);
 }
 EXPORT_SYMBOL(rb_leave);
 
 /*
- * The swap that was asked for is done now, outside of every event: nothing is claimed yet, and we come back as a new
- * writer.
+ * Do the swap that was asked for (RB_EXCHANGE). The ring must have no event open, so this writer, which has claimed
+ * nothing yet, leaves before the swap and comes back as a new writer after it.
  */
 static void rb_let_exchange(struct ring_buffer_per_cpu *cpu_buffer)
 {
@@ -245,7 +246,7 @@ static void rb_let_exchange(struct ring_buffer_per_cpu *cpu_buffer)
 	void (*exchange)(void *arg) = __atomic_load_n(&buffer->exchange, __ATOMIC_ACQUIRE);
 
 	if (rb_read(cpu_buffer->committing) != 1)
-		return; /* we interrupt a writer: the next one does it */
+		return; /* nested: the interrupted writer has an event open, so a later writer must do the swap */
 	rb_leave(cpu_buffer);
 	exchange(buffer->exchange_arg);
 	rb_barrier();
@@ -253,7 +254,7 @@ static void rb_let_exchange(struct ring_buffer_per_cpu *cpu_buffer)
 	rb_barrier();
 }
 
-/* The fast path has raised `committing` and found something in its way. */
+/* The fast path has raised `committing` and could not go on. What rb_reserve_slow() refuses, it has also undone. */
 struct ring_buffer_event *noinline notrace rb_reserve_slow(struct ring_buffer_per_cpu *cpu_buffer, unsigned long length,
 							   u64 ts)
 {
@@ -273,7 +274,10 @@ struct ring_buffer_event *noinline notrace rb_reserve_slow(struct ring_buffer_pe
 	return event;
 }
 
-/* Publish all that was claimed. Outermost writer only: everything claimed before it is complete. */
+/*
+ * Move the commit up to the tail, page by page, so that readers see all events. Only the outermost writer does this:
+ * all writers that nested in it have finished by then, so everything that was claimed is filled in.
+ */
 static void rb_publish(struct rb_ring *ring)
 {
 	for (;;) {
@@ -294,13 +298,13 @@ static void rb_publish(struct rb_ring *ring)
 		rb_write(ring->commit_bytes, ring->commit_bytes + rb_state_bytes(state));
 		rb_write(ring->commit_page, next);
 		RB_TEST_POINT(33);
-		/* Release: the reader who sees the number finds `first`, and the page before it complete. */
+		/* Release: a reader that sees the number finds `first`, and the page before it complete. */
 		__atomic_store_n(&ring->commit_seq, next->seq, __ATOMIC_RELEASE);
 		RB_TEST_POINT(34);
 	}
 }
 
-/* What nested so far is published; what nests from now on says so again. */
+/* `uncommitted` is cleared first: a writer that nests while this publishes sets it again, and the caller looks. */
 static void rb_publish_all(struct ring_buffer_per_cpu *cpu_buffer)
 {
 	rb_write(cpu_buffer->uncommitted, 0);
@@ -310,7 +314,7 @@ static void rb_publish_all(struct ring_buffer_per_cpu *cpu_buffer)
 	RB_TEST_POINT(35);
 }
 
-/* The end of every commit that is not plain. */
+/* The commit of a nested writer, which leaves publishing to the outermost one, or of a page that is full. */
 void noinline notrace rb_commit_slow(struct ring_buffer_per_cpu *cpu_buffer)
 {
 	u32 committing = rb_read(cpu_buffer->committing);
@@ -330,9 +334,9 @@ void noinline notrace rb_commit_slow(struct ring_buffer_per_cpu *cpu_buffer)
 }
 
 /*
- * The outermost writer is through, or so it thought: `uncommitted` was found set. But since that was read, an
- * interrupt may have done our work, and rb_quiesce may have found nobody. So be counted first, and look
- * again: if the word is set then, it was set all the time, and nobody has taken the ring.
+ * The outermost writer has lowered `committing` to 0 and then found `uncommitted` set. Since it read that word, an
+ * interrupt may have published everything, and rb_quiesce may have found the ring free. So the writer counts itself in
+ * again and looks a second time. If the word is set now, it was set all the time, and the ring is still the writer's.
  */
 void noinline notrace rb_commit_again(struct ring_buffer_per_cpu *cpu_buffer)
 {
@@ -346,8 +350,7 @@ void noinline notrace rb_commit_again(struct ring_buffer_per_cpu *cpu_buffer)
 		rb_write(cpu_buffer->committing, 0);
 		rb_barrier();
 		RB_TEST_POINT(39);
-		/* A writer that nested before the zero relied on us; one after it was outermost and did this
-		 * itself. */
+		/* A writer that nested before the zero relies on us; one that came after it was outermost itself. */
 	} while (unlikely(rb_read(cpu_buffer->uncommitted)));
 }
 EXPORT_SYMBOL(rb_commit_again);

@@ -1,6 +1,6 @@
 /*
- * error_log: the last errors of an array, each with its command and a caret under the fault, as in Linux. What is
- * written here is also explained in one line of the kernel log (refused.c). It holds eight; the oldest goes first.
+ * error_log: the last errors of an array, each with its command and a caret under the fault, as in Linux. Each error is
+ * also explained in one line of the kernel log (refused.c). The file holds eight; the oldest is dropped first.
  */
 #include <asm/uaccess.h>
 #include <lib/printf.h>
@@ -42,7 +42,7 @@ static void forget_all(struct trace_array *tr)
 		forget(tr, e);
 }
 
-/* A copy at *at, which moves behind it. */
+/* Copy the text to *at, which moves behind the copy. Returns the copy. */
 static const char *error_log_keep(char **at, const char *text)
 {
 	size_t size = strlen(text) + 1;

@@ -43,7 +43,10 @@ void refusal_say(struct trace_refusal *r, const char *fmt, ...)
 	va_end(args);
 }
 
-/* A terminal that shows the log must not take anything of it for a command. Names in any language stay as they are. */
+/*
+ * Copy a text of a user, cut to `size` bytes with "..." at the end. A control character becomes '?', so that a terminal
+ * that shows the log does not take it for a command. Names in any language stay as they are.
+ */
 static void quote(char *to, size_t size, const char *text)
 {
 	size_t n = 0, whole = 0, length = strlen(text);
@@ -54,7 +57,7 @@ static void quote(char *to, size_t size, const char *text)
 
 		if (n + bytes >= size)
 			break;
-		/* Where "..." still fits behind. */
+		/* The last place behind which "..." still fits. */
 		if (n + sizeof("...") <= size)
 			whole = n;
 		if (shown)
@@ -119,12 +122,11 @@ static void explain(struct trace_refusal *r, const struct trace_hint *hint)
 
 /* ---- Telling */
 
-/* Of the log, how often. */
 static DEFINE_SPINLOCK(log_lock);
 static u64 log_begin;			/* [log_lock] of the five seconds */
 static unsigned log_lines, log_dropped; /* [log_lock] in them */
 
-/* May a line be printed now? *dropped: how many before it were not. */
+/* May a line be printed now? *dropped: how many lines were not printed in the five seconds before. */
 static bool log_allowed(unsigned *dropped)
 {
 	u64 now = sched_clock();
@@ -186,8 +188,8 @@ static struct trace_array *array_of(const struct file *file, const struct trace_
 }
 
 /*
- * A write was refused with `ret`: say in the log, and in error_log, what would have been right; returns ret, whatever
- * happens here. Interruptions and bad pointers are no refusals. Thread context.
+ * Nothing is said about a write that was interrupted or had a bad pointer, since it was not refused for its text.
+ * Without memory for the explanation nothing is said either.
  */
 ssize_t tracefs_refused(const struct file *file, const struct trace_hint *hint, const char *text, ssize_t ret)
 {

@@ -20,7 +20,7 @@ struct trace_refusal {
 	void *owner;	  /* the inode's i_private; NULL at boot */
 	const char *text; /* what was refused */
 	int error;	  /* the errno, above 0 */
-	bool logged;	  /* explain() sets it: error_log has Linux's own words for it already */
+	bool logged;	  /* explain() sets it: error_log has Linux's own words already, or must have no line */
 	size_t len;
 	char said[TRACE_SAID_MAX]; /* the explanation so far */
 };
@@ -64,7 +64,7 @@ void tracefs_refused_name(const char *dir, const char *name, const char *what);
 /* For the boot: what the file `file` of the top array would say. In a buffer that lasts until the next call.
  */
 const char *trace_boot_why(struct trace_array *tr, const char *file, const char *text, int ret);
-/* The hint of trace_pipe and trace_pipe_raw: why they could not be opened. */
+/* For the hints of trace_pipe and trace_pipe_raw (output/pipe.c): says why the file could not be opened. */
 void trace_pipe_explain(struct trace_refusal *r);
 /* The `read` of a file that is only written: -EINVAL, and says so. */
 ssize_t tracefs_only_written(struct file *file, char __user *buf, size_t n, loff_t *pos);

@@ -44,7 +44,7 @@ struct trace_cpu_file {
 };
 #define RING_BUFFER_ALL_CPUS_FILE (-1) /* in place of a CPU's number */
 
-/* Of the data that show and store get, and of an open file. Any context. */
+/* The array and the CPU of the data that show and store get, or of an open file. Any context. */
 static inline struct trace_array *trace_file_array(const void *data)
 {
 	return ((const struct trace_cpu_file *)data)->tr;

@@ -19,10 +19,12 @@
 #include "output/iter.h"
 #include "output/output.h"
 
-static int branch_tracing; /* [t] how many arrays have the tracer; read by all hints */
+static int branch_tracing; /* [t] how many arrays have the tracer; every hint reads it */
 
 #define BRANCH_ARRAYS 8 /* arrays that can have the tracer at the same time */
-/* Those that have it; NULL: free. Locks: t to write, preemption off to read; tracer_reset waits for readers. */
+/*
+ * The arrays that have the tracer; NULL: a free place. Locks: t to write; read with preemption off, and a reset waits.
+ */
 static struct trace_array *branch_arrays[BRANCH_ARRAYS];
 
 /* The part of a path behind the last slash, as Linux shows it. */
@@ -53,8 +55,9 @@ static void record_in(struct trace_array *tr, const struct branch_site *site, bo
 }
 
 /*
- * It is called from the middle of anything, so it keeps what its caller may be about to use: nothing but this task's
- * preempt_count is changed, and that is put back. In a context that is in a tracer already it does nothing.
+ * A hint was asked, in any context, and any of the arrays may want a record. The code around the hint must not notice:
+ * only this task's preempt_count is changed, and that is put back. A context that is in a tracer already records
+ * nothing.
  */
 static noinline void record(const struct branch_site *site, bool correct)
 {
@@ -75,8 +78,9 @@ static noinline void record(const struct branch_site *site, bool correct)
 }
 
 /*
- * Counting comes first, so that what record() does, preemption included, is not between a question and its count. There
- * is neither an `if` nor a hint in here, which would be asked, and counted, as often as all others together.
+ * Counting comes first, so that nothing that record() does, preemption included, comes between a question and its
+ * count. This function has neither an `if` nor a hint, because such a question would be asked, and counted, as often as
+ * all others together.
  */
 void branch_asked(const struct branch_site *site, bool correct)
 {
@@ -102,7 +106,7 @@ static int branch_trace_init(struct trace_array *tr)
 	return -ENOSPC;
 }
 
-/* When this returns, nobody writes a record of ours into the array: all that had preemption off have ended that. */
+/* When this returns, no CPU writes a record of this tracer into the array: the grace period has waited for them. */
 static void branch_trace_reset(struct trace_array *tr)
 {
 	for (unsigned i = 0; i < BRANCH_ARRAYS; i++) {

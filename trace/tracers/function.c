@@ -74,7 +74,7 @@ bool trace_function(struct trace_array *tr, unsigned long ip, unsigned long pare
 	return true;
 }
 
-/* What a user of the general path wants besides the record. */
+/* What the general path must look at besides the record: lists of pids; options that ask for more. */
 #define FUNCTION_PIDS	 1
 #define FUNCTION_OPTIONS 2
 
@@ -88,7 +88,9 @@ static const struct tracer_opt function_opts[] = {
 };
 static struct tracer_flags function_flags = {.opts = function_opts};
 
-/* What the options of the tracer and of the array ask for beside the record itself: repeats counted, stacks. */
+/*
+ * Record a call, with what the options of the tracer and of the array ask for: repetitions are counted, stacks added.
+ */
 static void record_with_options(struct trace_array *tr, unsigned long ip, unsigned long parent_ip,
 				const struct ftrace_regs *fregs, u32 pc)
 {
@@ -106,8 +108,8 @@ static void record_with_options(struct trace_array *tr, unsigned long ip, unsign
 }
 
 /*
- * A call of a function that this array traces, for a task that it may leave out. `wants` says what need be asked, so
- * that the usual case asks nothing.
+ * Record a call of a function that this array traces, unless the tracer is off or the lists of pids leave the task out.
+ * `wants` (FUNCTION_*) is a constant, so a caller that wants nothing special pays for no question.
  */
 static __always_inline void record_wanted(struct trace_array *tr, unsigned long ip, unsigned long parent_ip,
 					  const struct ftrace_regs *fregs, u32 pc, unsigned wants)
@@ -122,7 +124,7 @@ static __always_inline void record_wanted(struct trace_array *tr, unsigned long 
 		trace_function(tr, ip, parent_ip, pc, arch_local_save_flags());
 }
 
-/* Interrupt contexts, deep preemption counts, other clocks than the usual one, pid filters, stacks. */
+/* The call from any context, with any preemption count, clock, lists of pids and options. */
 static noinline void function_trace_general(struct trace_array *tr, unsigned long ip, unsigned long parent_ip,
 					    const struct ftrace_regs *fregs, unsigned wants)
 {
@@ -150,8 +152,8 @@ static noinline void function_reserve_slow(struct ring_buffer_per_cpu *buffer, s
 }
 
 /*
- * The record is written, and rb_try_close() has said that committing it needs `commit`: a new page, or a reader to
- * wake.
+ * The record is written, and rb_try_close() has said that `commit` must be called: writers that nested inside have left
+ * their commits to this one.
  */
 static noinline void function_commit_slow(struct ring_buffer_per_cpu *buffer, struct task_struct *t, u32 pc,
 					  void (*commit)(struct ring_buffer_per_cpu *))
@@ -167,8 +169,8 @@ static noinline void function_commit_slow(struct ring_buffer_per_cpu *buffer, st
 static DEFINE_PER_CPU(struct ring_buffer_per_cpu *, fast_buffer);
 
 /*
- * [trace_types_lock] Whether the fast path may be taken has changed. One load tells each call: the CPU's buffer, or
- * NULL when something else must be looked at first.
+ * [trace_types_lock] The tracer or the clock has changed: decide again whether calls may take the fast path. A call
+ * then needs one load: the CPU's buffer, or NULL when it must take the general path.
  */
 static void trace_update_fast(struct trace_array *tr)
 {
@@ -183,8 +185,9 @@ static void trace_update_fast(struct trace_array *tr)
 }
 
 /*
- * Called straight from ftrace_caller, which hands over no user: it is the top array's (FTRACE_OPS_FL_CORE).
- * The count is raised before the CPU is looked at, so we stay on it; restored exactly, as interrupts do too.
+ * A call straight from ftrace_caller, which hands over no user: the record goes to the top array (FTRACE_OPS_FL_CORE).
+ * The preemption count is raised before the CPU is looked at, so the task stays on it, and is put back to exactly what
+ * it was. Each step that is not usual ends in a tail call; so the usual way calls nothing and needs no stack frame.
  */
 static __always_inline void record_call(unsigned long ip, unsigned long parent_ip)
 {
@@ -249,8 +252,7 @@ static void function_pids_trace_call(unsigned long ip, unsigned long parent_ip, 
 }
 
 /*
- * A stack record behind each entry, or no repetitions. Pids are asked for, too, because choose_func() does not
- * distinguish: there may be a list or not.
+ * Chosen for stacks behind entries, or for func-no-repeats. It looks at pids as well, whether there is a list or not.
  */
 static void function_options_trace_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 					struct ftrace_regs *fregs)
@@ -259,8 +261,8 @@ static void function_options_trace_call(unsigned long ip, unsigned long parent_i
 }
 
 /*
- * Called by C, with the user (trace/ftrace/call.c): an instance always, the top array at sites that it shares.
- * Preemption is counted once more than in the traced function, and the parent is the true one.
+ * A call from trace/ftrace/call.c, which hands over the user: all calls for instances, and those for the top array from
+ * sites that it shares. Preemption is counted once more than in the traced function, and the parent is the true one.
  */
 static __always_inline void record_counted(struct ftrace_ops *op, unsigned long ip, unsigned long parent_ip,
 					   struct ftrace_regs *fregs, unsigned wants)
@@ -304,7 +306,7 @@ static struct ftrace_ops global_ops = {
 	.private = &global_trace,
 };
 
-/* The top array's and an instance's functions. */
+/* Only the top array's user can be called straight, so only it has three callbacks. */
 static void set_funcs(struct trace_array *tr, ftrace_func_t func, ftrace_func_t straight, ftrace_func_t hooked)
 {
 	if (trace_array_is_top(tr))
@@ -314,8 +316,8 @@ static void set_funcs(struct trace_array *tr, ftrace_func_t func, ftrace_func_t 
 }
 
 /*
- * Chooses the callback by what is wanted now, so that what is not wanted costs nothing at a call. Calls that are on
- * their way may still use the old one: every callback is right at any time, and only the cost differs.
+ * Chooses the callback by what the options and pids ask for, so that a call pays for nothing else. Calls that are on
+ * their way may still use the old callback: each would record correctly, but for what was asked for just now.
  */
 static void choose_func(struct trace_array *tr, u64 options, u32 own_options)
 {
@@ -327,7 +329,7 @@ static void choose_func(struct trace_array *tr, u64 options, u32 own_options)
 		set_funcs(tr, counted_trace_call, function_trace_call, function_trace_hooked_call);
 }
 
-/* set_ftrace_pid has changed. trace_types_lock held, as in the next two. */
+/* set_ftrace_pid has changed. trace_types_lock held, as in the two functions below. */
 static void function_trace_update_pids(struct trace_array *tr)
 {
 	choose_func(tr, tr->trace_flags, function_flags.val);
@@ -384,7 +386,7 @@ static int function_trace_init(struct trace_array *tr)
 
 /*
  * A task preempted inside ftrace_caller can still arrive in function_trace_call after this: function_enabled turns it
- * away, and the stop waits for whoever is past that check.
+ * away. The stop that changes the sites waits for calls that are past that check.
  */
 static void function_trace_reset(struct trace_array *tr)
 {

@@ -30,17 +30,15 @@
 struct func_probe;
 
 /*
- * Shared by all functions that one write gave enable_event or disable_event: they have one count together, as in Linux.
+ * The event of enable_event or disable_event. All functions that one write named share it, and its count, as in Linux.
  */
 struct event_switch {
 	struct trace_event_file *file; /* [I] */
 	unsigned long count;	       /* [a] TRIGGER_UNLIMITED */
-	unsigned functions;	       /* [e] with it */
+	unsigned functions;	       /* [e] how many functions have it; it is freed with the last one */
 };
 
-/*
- * What one function has, by the number of its site. A plain command has a count; a command for an event has the event.
- */
+/* What one function of a probe has: a count, or, with a command for an event, that event. */
 union func_slot {
 	unsigned long count;	    /* [a] left */
 	struct event_switch *event; /* [e; read by the callback] */
@@ -49,14 +47,14 @@ union func_slot {
 /* A command by its name, and what happens when a function that has it is called. */
 struct func_command {
 	const char *name;
-	bool on;				/* of two that do the opposite, which */
+	bool on;				/* of two opposite commands: does this one switch on? */
 	bool of_event;				/* the parameters begin with an event */
-	bool once;				/* always counted, from 1 on; other commands by their parameter */
-	bool never;				/* never counted */
+	bool once;				/* its count is always 1, whatever the parameter says */
+	bool never;				/* it has no count, whatever the parameter says */
 	int (*prepare)(struct trace_array *tr); /* NULL, or before the first call. 0 or -errno */
 	/*
-	 * Any context in which functions are traced, preemption off; what tracers run must not trace, lock, allocate.
-	 * slot: NULL without count and event.
+	 * The function was called. Any context in which functions are traced, preemption off; it must not lock or
+	 * allocate. slot: NULL without count and event.
 	 */
 	void (*fire)(struct func_probe *probe, union func_slot *slot, struct ftrace_regs *fregs);
 };
@@ -71,7 +69,7 @@ struct func_probe {
 	union func_slot *slots; /* [I] one a record of ftrace; those in the filter mean something. NULL: not needed */
 };
 
-/* ---- What they do */
+/* ---- What the commands do */
 
 static void fire_onoff(struct func_probe *probe, union func_slot *slot, struct ftrace_regs *fregs)
 {
@@ -152,7 +150,7 @@ static void free_probe(struct func_probe *probe)
 	kfree(probe);
 }
 
-/* Not in the list yet. NULL: no memory. */
+/* A new probe, which is not in the list yet. NULL: no memory. */
 static struct func_probe *alloc_probe(struct trace_array *tr, const struct func_command *command, bool counted)
 {
 	struct func_probe *probe = kzalloc(sizeof(*probe), GFP_KERNEL);
@@ -363,7 +361,10 @@ static int remove_functions(struct func_probe *probe, const char *glob)
 	return ret;
 }
 
-/* Its functions lose their commands. When there is no memory for it, ftrace takes the functions away all the same. */
+/*
+ * The functions of a module that goes lose their commands. Without memory for that, ftrace takes the functions out of
+ * the filters all the same; what they had stays allocated.
+ */
 static void module_going(struct module *mod)
 {
 	struct func_probe *probe, *next;
@@ -418,7 +419,7 @@ const char *ftrace_command_name(unsigned n, bool *of_event)
 	return commands[n].name;
 }
 
-/* An empty pattern means every function here ("!:traceoff"). -EINVAL: there is no such probe. */
+/* An empty pattern means every function that has the command ("!:traceoff"). -EINVAL: there is no such probe. */
 static int remove_from(struct func_probe *probe, const char *glob)
 {
 	return probe ? remove_functions(probe, *glob ? glob : "*") : -EINVAL;
@@ -446,7 +447,10 @@ static int remove_command(struct trace_array *tr, const struct func_command *com
 	return ret == -EINVAL && !param && !counted ? remove_from(find_probe(tr, command, true), glob) : ret;
 }
 
-/* What is behind another colon does not count, as in Linux. */
+/*
+ * A word behind another colon is ignored, as in Linux. Without a parameter there is no limit. 0, or -errno of a
+ * number.
+ */
 static int parse_count(char *param, unsigned long *count)
 {
 	*count = TRIGGER_UNLIMITED;
@@ -468,7 +472,7 @@ static int process_plain(struct trace_array *tr, const struct func_command *comm
 	return ret ?: add_command(tr, command, slot.count != TRIGGER_UNLIMITED, glob, slot);
 }
 
-/* "system:event" and maybe ":count". */
+/* A command about an event: "GLOB:enable_event:SYSTEM:EVENT[:COUNT]", "!GLOB:enable_event:...". event_mutex held. */
 static int process_event(struct trace_array *tr, const struct func_command *command, const char *glob, char *param)
 {
 	const char *system = strsep(&param, ":"), *name = strsep(&param, ":");

@@ -7,17 +7,18 @@ struct seq_file;
 struct trace_array;
 
 /*
- * One word "[!]GLOB:COMMAND[:PARAMETERS]"; in force when it returns. Writes to text. tr NULL: a file that takes none.
- * 0, -EINVAL for what cannot be understood, matches nothing, or is there, or not there, already; -ERANGE, -ENODEV,
- * -ENOMEM: and nothing has changed. Takes event_mutex.
+ * Carry out one word "[!]GLOB:COMMAND[:PARAMETERS]"; it is in force on return. Writes to text. 0. -EINVAL: it cannot be
+ * understood, matches nothing, or asks for a command that is there, or gone, already. -ERANGE: the count is too large.
+ * -ENODEV: tr is NULL, as for a file that takes no commands. -ENOMEM. After an error nothing has changed. Takes
+ * event_mutex.
  */
 int ftrace_process_command(struct trace_array *tr, char *text);
-/* The name of the Nth command, NULL: there are fewer; *of_event: its parameters begin with an event. Any context. */
+/* The name of the Nth command, or NULL behind the last; *of_event: its parameters begin with an event. Any context. */
 const char *ftrace_command_name(unsigned n, bool *of_event);
 
 /*
- * Walk over all functions with commands: the first at *pos or behind it, whose number is stored there; false: there is
- * no more. The second shows its line. event_mutex held throughout.
+ * Walk over all functions with commands: find the first at *pos or behind it, and move *pos there; false: there are no
+ * more. The second shows the line of one. event_mutex and ftrace_lock held throughout.
  */
 bool ftrace_command_from(struct trace_array *tr, loff_t *pos);
 void ftrace_command_show(struct seq_file *m, struct trace_array *tr, loff_t pos);

@@ -44,7 +44,9 @@ void ftrace_early_move(struct trace_array *tr)
 
 	if (!n)
 		return;
-	/* The ring was emptied just now: it must begin as early as they do, or all of them get that later time. */
+	/*
+	 * The ring's first stamp is that of its last reset, and no event is earlier: so it is reset to the first call.
+	 */
 	tr->time_start = trace_clock_at(tr, call->counter);
 	ring_buffer_begin(buffer, tr->time_start);
 	for (; n; n--, call++) {

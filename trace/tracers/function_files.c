@@ -187,19 +187,19 @@ TRACEFS_TEXT_FILE(dyn_ftrace_total_info, "dyn_ftrace_total_info", 0440, TRACEFS_
 #define FTRACE_TOKEN_MAX 256
 
 /*
- * An open filter file. Writing changes a private copy of the set, one name a time; closing puts it in force. A name may
- * come in pieces over several writes: it is complete at white space or at close. Locks: o the opener's alone,
- * serialised by mutex; I immutable.
+ * An open filter file. Writing changes a private copy of the set, one name at a time; closing puts it in force. A name
+ * may come in pieces over several writes: it is complete at white space or at close. Locks: o `mutex`, because several
+ * tasks may share the open file; r the file's seq_file.lock; I immutable.
  */
 struct filter_writer {
 	struct mutex mutex;
-	struct ftrace_ops *ops;		/* [I] NULL: it is a filter of function graph */
+	struct ftrace_ops *ops;		/* [I] whose set the file holds; NULL: that of `graph` */
 	struct graph_filter *graph;	/* [I] */
-	bool exclude;			/* [I] which of its sets */
-	struct trace_array *tr;		/* [I] whose function commands it takes; NULL: none's */
-	struct trace_array *modules;	/* [I] likewise, whose filters by module */
-	loff_t command;			/* [the reader] number of the one that is shown */
-	loff_t shown;			/* [the reader] number of the filter by module that is shown */
+	bool exclude;			/* [I] which of the two sets of `ops` */
+	struct trace_array *tr;		/* [I] the array whose function commands the file takes; NULL: it takes none */
+	struct trace_array *modules;	/* [I] the array whose filters by module it takes; NULL: it takes none */
+	loff_t command;			/* [r] number of the command that is shown */
+	loff_t shown;			/* [r] number of the filter by module that is shown */
 	bool changed;			/* [o] */
 	struct ftrace_set set;		/* [o] the copy */
 	char token[FTRACE_TOKEN_MAX];	/* [o] name so far */
@@ -348,8 +348,8 @@ static int writer_apply(struct filter_writer *w)
 }
 
 /*
- * At close: a word that is still open is completed now, and dropped when it is wrong, as on Linux. Programs hardly ever
- * look at what close(2) returns, so an error is only written to the log.
+ * At close: a word that is still open is completed now, and silently dropped when it is wrong, as on Linux. Programs
+ * hardly ever look at what close(2) returns, so a set that cannot be put in force is only reported in the log.
  */
 static void writer_finish(struct file *file, struct filter_writer *w)
 {
@@ -476,31 +476,6 @@ static int filter_open(struct file *file, struct ftrace_ops *ops, bool exclude, 
 	return 0;
 }
 
-static int ftrace_filter_open(struct inode *inode, struct file *file)
-{
-	return filter_open(file, tracefs_array(file)->ops, false, NULL);
-}
-
-static int ftrace_notrace_open(struct inode *inode, struct file *file)
-{
-	return filter_open(file, tracefs_array(file)->ops, true, NULL);
-}
-
-static int graph_function_open(struct inode *inode, struct file *file)
-{
-	return filter_open(file, NULL, false, &graph_functions);
-}
-
-static int graph_notrace_open(struct inode *inode, struct file *file)
-{
-	return filter_open(file, NULL, true, &graph_notrace);
-}
-
-static int stack_filter_open(struct inode *inode, struct file *file)
-{
-	return filter_open(file, &stack_trace_ops, false, NULL);
-}
-
 /* The last close puts the collected set in force. */
 static int ftrace_filter_release(struct inode *inode, struct file *file)
 {
@@ -514,51 +489,26 @@ static int ftrace_filter_release(struct inode *inode, struct file *file)
 	return seq_release(inode, file);
 }
 
-static ssize_t ftrace_filter_read(struct file *file, char __user *buf, size_t n, loff_t *pos)
-{
-	return seq_read(file, buf, n, pos);
-}
+/* A file that holds one of the two sets of an ftrace_ops, or the set of a graph filter: see filter_open(). */
+#define FILTER_FILE(id, places, ops, exclude, graph)                 \
+	static int id##_open(struct inode *inode, struct file *file) \
+	{                                                            \
+		return filter_open(file, ops, exclude, graph);       \
+	}                                                            \
+	static const struct file_operations id##_fops = {            \
+		.open = id##_open,                                   \
+		.read = seq_read,                                    \
+		.write = ftrace_filter_write,                        \
+		.llseek = default_llseek,                            \
+		.release = ftrace_filter_release,                    \
+	};                                                           \
+	TRACEFS_FILE(id, #id, 0640, places, &id##_fops)
 
-static const struct file_operations ftrace_filter_fops = {
-	.open = ftrace_filter_open,
-	.read = ftrace_filter_read,
-	.write = ftrace_filter_write,
-	.llseek = default_llseek,
-	.release = ftrace_filter_release,
-};
-static const struct file_operations ftrace_notrace_fops = {
-	.open = ftrace_notrace_open,
-	.read = ftrace_filter_read,
-	.write = ftrace_filter_write,
-	.llseek = default_llseek,
-	.release = ftrace_filter_release,
-};
-static const struct file_operations graph_function_fops = {
-	.open = graph_function_open,
-	.read = ftrace_filter_read,
-	.write = ftrace_filter_write,
-	.llseek = default_llseek,
-	.release = ftrace_filter_release,
-};
-static const struct file_operations graph_notrace_fops = {
-	.open = graph_notrace_open,
-	.read = ftrace_filter_read,
-	.write = ftrace_filter_write,
-	.llseek = default_llseek,
-	.release = ftrace_filter_release,
-};
-static const struct file_operations stack_filter_fops = {
-	.open = stack_filter_open,
-	.read = ftrace_filter_read,
-	.write = ftrace_filter_write,
-	.llseek = default_llseek,
-	.release = ftrace_filter_release,
-};
-TRACEFS_FILE(set_ftrace_filter, "set_ftrace_filter", 0640, TRACEFS_ARRAY, &ftrace_filter_fops);
-TRACEFS_FILE(set_ftrace_notrace, "set_ftrace_notrace", 0640, TRACEFS_ARRAY, &ftrace_notrace_fops);
-TRACEFS_FILE(set_graph_function, "set_graph_function", 0640, TRACEFS_TOP, &graph_function_fops);
-TRACEFS_FILE(set_graph_notrace, "set_graph_notrace", 0640, TRACEFS_TOP, &graph_notrace_fops);
-TRACEFS_FILE(stack_trace_filter, "stack_trace_filter", 0640, TRACEFS_TOP, &stack_filter_fops);
+FILTER_FILE(set_ftrace_filter, TRACEFS_ARRAY, tracefs_array(file)->ops, false, NULL);
+FILTER_FILE(set_ftrace_notrace, TRACEFS_ARRAY, tracefs_array(file)->ops, true, NULL);
+FILTER_FILE(set_graph_function, TRACEFS_TOP, NULL, false, &graph_functions);
+FILTER_FILE(set_graph_notrace, TRACEFS_TOP, NULL, true, &graph_notrace);
+FILTER_FILE(stack_trace_filter, TRACEFS_TOP, &stack_trace_ops, false, NULL);
 
 /* ---- /proc/sys/kernel/ftrace_enabled */
 

@@ -1,12 +1,12 @@
 /*
- * Filters by module. "GLOB:mod:ext4" is about functions of ext4. While ext4 is loaded, they join the set. While it is
- * not, the filter is kept, in order, and shown, and it takes effect before the module's init runs. So `echo :mod:demo
- * > set_ftrace_filter; insmod demo.ko` traces the init, too. When the module goes, what of it was in the set is kept
- * again as a filter by module: if it is loaded a second time it is traced. "GLOB:mod:!ext4" is about all
- * functions that are not ext4's: they join the set at once.
+ * Filters by module. "GLOB:mod:ext4" names functions of ext4. If ext4 is loaded, they join the set. If it is not, the
+ * filter is kept, in order, and shown, and it takes effect before the module's init runs. So `echo :mod:demo >
+ * set_ftrace_filter; insmod demo.ko` traces the init, too. When the module goes, its functions that were in the set are
+ * kept as filters by module: if it is loaded a second time, they are traced again. "GLOB:mod:!ext4" names all functions
+ * that are not ext4's: they join the set at once.
  *
- * While set_ftrace_filter keeps such filters it is no empty filter, even if no function of it is there:
- * nobody who asks for one module wants the whole kernel until it is loaded (ftrace_set_wait).
+ * While set_ftrace_filter keeps such filters it does not count as empty, even if no function is in it: a user who asks
+ * for one module does not want the whole kernel until that module is loaded (ftrace_set_wait).
  */
 #include <kernel/module.h>
 #include <lib/errno.h>
@@ -18,7 +18,7 @@
 #include "ftrace/internal.h"
 #include "function_modules.h"
 
-/* Immutable once it is in its list but for `next`. */
+/* A kept filter. Only `next` changes once it is in its list. */
 struct ftrace_module {
 	struct ftrace_module *next; /* [ftrace_lock] tr->modules[], the oldest first */
 	const char *glob, *module;  /* in texts */
@@ -80,8 +80,8 @@ static int remove_module(struct ftrace_module **list, const char *glob, const ch
 }
 
 /*
- * 1: functions that are there are meant, and have joined or left the set; 0: it is about a module that is not loaded;
- * -ENOMEM. [ftrace_lock]
+ * 1: functions of a loaded module matched, and have joined or left the set; 0: no function matches, so the filter must
+ * be kept; -ENOMEM. [ftrace_lock]
  */
 static int match_loaded(struct ftrace_set *set, const char *glob, const char *module, bool add)
 {
@@ -142,25 +142,25 @@ void ftrace_module_show(struct seq_file *m, const struct trace_array *tr, bool e
 /* ---- Modules come and go */
 
 /*
- * [ftrace_lock] The kept filters of one set that are about this module take effect. They are used up; when the set
- * cannot be changed for lack of memory they stay.
+ * [ftrace_lock] The kept filters of one set that are about this module take effect, and are used up. When the set
+ * cannot be changed, for lack of memory, they stay; so they are removed last. The set goes on waiting if it keeps
+ * filters of other modules.
  */
 static void apply_kept(struct trace_array *tr, bool exclude, const char *module)
 {
 	struct ftrace_set *set = exclude ? &tr->ops->exclude : &tr->ops->filter, new;
-	struct ftrace_module *kept;
-	bool any = false;
+	bool any = false, others = false;
 
 	if (ftrace_set_copy(&new, set))
 		return;
-	for (kept = tr->modules[exclude]; kept; kept = kept->next)
-		if (!strcmp(kept->module, module))
+	for (struct ftrace_module *kept = tr->modules[exclude]; kept; kept = kept->next) {
+		if (strcmp(kept->module, module))
+			others = true;
+		else
 			any |= !ftrace_set_match_module(&new, kept->glob, module, true);
-	if (any) {
-		remove_module(&tr->modules[exclude], "*", module);
-		if (!ftrace_set_wait(&new, tr->modules[exclude]))
-			ftrace_ops_replace_set(tr->ops, set, &new);
 	}
+	if (any && !ftrace_set_wait(&new, others) && !ftrace_ops_replace_set(tr->ops, set, &new))
+		remove_module(&tr->modules[exclude], "*", module);
 	ftrace_set_clear(&new);
 }
 
@@ -195,7 +195,7 @@ static void keep_functions_of(struct trace_array *tr, bool exclude, const char *
 		ftrace_set_wait(set, tr->modules[exclude]);
 }
 
-/* One of the two above for the filter and the notrace of all arrays. */
+/* Calls one of the two functions above for the filter and the notrace set of each array. */
 static void for_each_kept(void (*change)(struct trace_array *tr, bool exclude, const char *module), const char *module)
 {
 	struct trace_array *tr;

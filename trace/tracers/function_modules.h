@@ -10,9 +10,9 @@ struct trace_array;
 /* Is it such a word, with or without '!'? Any context. */
 bool ftrace_is_module_word(const char *text);
 /*
- * One word "[!]GLOB:mod:[!]MODULE". What it says of functions that are there changes `set`, the caller's own; what it
- * says of modules that are not is kept for them in the array's list, at once. `exclude`: it is set_ftrace_notrace's.
- * Writes to text. 0, -EINVAL: it is to be taken away and is not there, -ENOMEM. Takes ftrace_lock.
+ * Carry out one word "[!]GLOB:mod:[!]MODULE". If the module is loaded, this changes `set`, which is the caller's own;
+ * else the filter joins or leaves the array's list at once. `exclude`: of set_ftrace_notrace. Writes to text. 0;
+ * -EINVAL: a filter that the list does not have was to be taken away; -ENOMEM. Takes ftrace_lock.
  */
 int ftrace_module_word(struct trace_array *tr, struct ftrace_set *set, bool exclude, char *text);
 /* The list is emptied: the file was opened with O_TRUNC, or the array goes. Takes ftrace_lock. */

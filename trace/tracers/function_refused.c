@@ -60,7 +60,7 @@ static void say_close_functions(struct trace_refusal *r, const char *pattern)
 		refusal_say(r, "; available_filter_functions has the names");
 }
 
-/* A plain walk over all sites is good enough: nobody waits for it but the writer of a wrong name. */
+/* A plain walk over all sites is good enough: only the writer of a wrong name waits for it. */
 static bool matches_any(const char *pattern)
 {
 	bool any = false;
@@ -88,7 +88,7 @@ static bool say_no_match(struct trace_refusal *r, const char *pattern)
 		return true;
 	}
 	refusal_quote(r, "nothing matches ", pattern, "");
-	if (trace_event_find(r->tr->events, NULL, pattern))
+	if (refusal_knows_event(r, NULL, pattern))
 		refusal_say(r, "; it is an event, which set_event takes");
 	else
 		say_close_functions(r, pattern);
@@ -133,7 +133,7 @@ static bool explain_event(struct trace_refusal *r, const char *command, char **p
 
 	if (!event) {
 		refusal_say(r, "%s needs an event: FUNCTION:%s:SYSTEM:EVENT[:COUNT]", command, command);
-	} else if (!trace_event_find(r->tr->events, system, event)) {
+	} else if (!refusal_knows_event(r, system, event)) {
 		refusal_quote(r, "no event ", event, " in");
 		refusal_quote(r, " ", system, "");
 		refusal_say_close_events(r, system, event);
@@ -163,7 +163,7 @@ static void explain_command(struct trace_refusal *r, const char *glob, const cha
 	unsigned kind = kind_of_command(command);
 	unsigned long count;
 
-	if (!kind && trace_event_find(r->tr->events, glob, command)) {
+	if (!kind && refusal_knows_event(r, glob, command)) {
 		refusal_quote(r, "", r->text, " is an event, which set_event takes");
 		return;
 	}

@@ -92,7 +92,7 @@ bool trace_function_no_repeats(struct trace_array *tr, unsigned long ip, unsigne
 	if (!repeated) {
 		if (r->count)
 			record_repeats(tr, r, pc, flags);
-		/* A call without an entry in the buffer cannot be referred to: address 0 matches no call. */
+		/* Only an entry that is in the buffer can be repeated; otherwise address 0 matches no call. */
 		r->ip = trace_function(tr, ip, parent_ip, pc, flags) ? ip : 0;
 		r->parent_ip = parent_ip;
 		r->count = 0;

@@ -37,7 +37,7 @@
 
 /* Where records go. Set before the first CPU is stepped, and cleared after the last one. [trace_types_lock] */
 static struct trace_array *hw_branch_array;
-/* Instructions for each CPU; 0: no end. For the next selection. [trace_types_lock] */
+/* Instructions for each CPU at the next selection, or for each section that begins; 0: no end. [a] */
 static unsigned long hw_branch_window = 1000000;
 
 /*
@@ -62,8 +62,8 @@ struct hw_branch_cpu {
 static DEFINE_PER_CPU(struct hw_branch_cpu, hw_branch_cpu);
 
 /*
- * A branch. Debug exception context: the entry code has raised preempt_count by one, so the record gets what the
- * stepped code has. It may be the ring buffer's own code, which is made for that.
+ * Records a branch. Debug exception context: the entry code has raised preempt_count by one, so the record gets the
+ * count less one. The stepped code may be the ring buffer's own, which copes with that as with any interrupt.
  */
 static void record_branch(struct trace_array *tr, const struct pt_regs *regs, u64 from, u64 to)
 {
@@ -71,7 +71,7 @@ static void record_branch(struct trace_array *tr, const struct pt_regs *regs, u6
 	struct ring_buffer_event *event;
 	struct hw_branch_entry *entry;
 
-	/* What an oops does itself would push out the way that has led to it, which is what somebody wants to see. */
+	/* The branches of an oops itself would push out those that have led to it, which are wanted. */
 	if (unlikely(READ_ONCE(oops_in_progress)))
 		return;
 	event = ring_buffer_reserve(buffer, sizeof(*entry), trace_clock_now(tr));
@@ -86,7 +86,7 @@ static void record_branch(struct trace_array *tr, const struct pt_regs *regs, u6
 	ring_buffer_commit(buffer);
 }
 
-/* The section is over, for whichever reason. Its memory is another call's from now on. */
+/* The section is over, for whatever reason. Its place is free for another call from now on. */
 static void free_section(struct hw_branch_cpu *here, struct section *section)
 {
 	here->section = NULL;
@@ -94,9 +94,10 @@ static void free_section(struct hw_branch_cpu *here, struct section *section)
 }
 
 /*
- * A step of a section. The hook's own code, from its start to its return to the function, is passed over. A branch to
- * the return address, or to the handler that stands there while returns are traced, is the end when the word that held
- * it is no longer on the stack: else it is an inner call of the same function that returns.
+ * A step of a section. False: the section has ended. The hook's own code, from its start to its return to the function,
+ * is passed over. A branch to the return address, or to the handler that replaces it while returns are traced, ends the
+ * section if the word that held the address is no longer on the stack. If it still is, an inner call of the same
+ * function returns.
  */
 static bool section_step(struct hw_branch_cpu *here, struct section *section, const struct pt_regs *regs,
 			 unsigned long from, unsigned long to)
@@ -142,7 +143,10 @@ static struct section *take_section(struct task_struct *task)
 	return NULL;
 }
 
-/* A function of the set is entered. Preemption off; not called again from within. A call in a section belongs to it. */
+/*
+ * A function of the set is entered: a section begins, unless the CPU is in one already. Preemption off; the call's own
+ * recursion is turned away before.
+ */
 static void section_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
 	struct hw_branch_cpu *here = this_cpu_ptr(&hw_branch_cpu);
@@ -165,8 +169,8 @@ static void section_enter(unsigned long ip, unsigned long parent_ip, struct ftra
 static struct ftrace_ops section_ops = {.func = section_enter, .name = "hw-branch-tracer"};
 
 /*
- * A section pauses when its task goes, and goes on when it comes, here or on another CPU: what that one reads was
- * written under the lock of the runqueue. A task that dies in its section has left it. Interrupts off.
+ * A section pauses when its task leaves the CPU, and goes on when the task comes back, here or on another CPU: the
+ * runqueue's lock makes what was written here visible there. A task that dies ends its section. Interrupts off.
  */
 static void section_switch(void *data, bool preempt, struct task_struct *prev, struct task_struct *next,
 			   unsigned prev_state)
@@ -265,8 +269,8 @@ static void hw_branch_reset(struct trace_array *tr)
 }
 
 /*
- * A CPU in trouble is not stepped any more: what led there is what the dump shall show, and printing is slow enough. A
- * task that dies is the end for its CPU's window, too.
+ * A CPU in trouble is not stepped any more: the dump must show what led to the trouble, and printing is slow enough. A
+ * task that dies ends its CPU's window, too.
  */
 static void hw_branch_trouble(enum trouble what)
 {

@@ -153,7 +153,7 @@ static bool initcall_print_line(struct seq_file *s, struct trace_iterator *iter)
 	return true;
 }
 
-/* Nothing below the tracer's name, since the usual titles are of columns that the tracer's lines do not have. */
+/* Nothing is printed: the usual titles are for columns that the tracer's lines do not have. */
 static void initcall_print_header(struct seq_file *s, struct trace_iterator *iter)
 {
 	if (!trace_clock_in_ns(iter->tr))

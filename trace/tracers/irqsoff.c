@@ -1,7 +1,7 @@
 /*
  * irqsoff, preemptoff, preemptirqsoff: the longest time that interrupts, preemption, or one of the two were off.
- * Sections begin and end in tracers/preemptirq.c; here is what happens to one that is long enough, the function entries
- * inside, and how the tracers are selected.
+ * Sections begin and end in tracers/preemptirq.c. This file takes a section that is long enough, records the function
+ * entries inside sections, and selects the tracers.
  */
 #include <irq/irqflags.h>
 #include <lib/errno.h>
@@ -85,7 +85,7 @@ static noinline void record_function(unsigned long ip, unsigned long parent_ip)
 
 /*
  * Interrupts are on here when no section is under way, so this may move to another CPU between the two instructions.
- * What is seen is only a hint: record_function() asks again with interrupts off.
+ * So the state that is read is only a hint: record_function() asks again with interrupts off.
  */
 static void critical_function(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 			      struct ftrace_regs *fregs)
@@ -96,7 +96,7 @@ static void critical_function(unsigned long ip, unsigned long parent_ip, struct 
 
 /* ---- With display-graph: calls and returns */
 
-/* struct latency_graph's three questions, by the state of this CPU. */
+/* The functions of struct latency_graph, by the state of this CPU. */
 static bool critical_graph_concerned(void)
 {
 	return READ_ONCE(this_cpu(critical_section).state) == CRITICAL_OFF;
@@ -150,10 +150,7 @@ static void change_keys(u32 kinds, void (*change)(struct static_key *key))
 		change(&trace_preempt_key);
 }
 
-/*
- * All CPUs begin in the state CRITICAL_NONE, in which an end ends nothing. No hook is on yet, so nobody else writes
- * these.
- */
+/* All CPUs begin in the state CRITICAL_NONE, in which an end ends nothing. No hook is on yet that could write this. */
 static void forget_sections(void)
 {
 	unsigned cpu;
@@ -163,8 +160,8 @@ static void forget_sections(void)
 }
 
 /*
- * The array is told last, when every hook is on. Sections that began before are
- * left out: the state of their CPUs is not known, so their ends end nothing.
+ * Selects one of the tracers. critical_tracer.tr is set last, when every hook is on. Sections that began before are
+ * left out: the state of their CPUs is not known, so their ends end nothing. 0 or -errno, and then nothing is on.
  */
 static int critical_init(struct trace_array *tr, u32 kinds)
 {

@@ -1,6 +1,6 @@
 /*
- * The kmemtrace tracer of Linux 2.6.30 to 2.6.35: every allocation and every release of kernel memory, with who asked
- * for it. With its option kmem_minimalistic a line is short:
+ * The kmemtrace tracer of Linux 2.6.30 to 2.6.35: every allocation and every release of kernel memory, with the code
+ * that asked for it. With its option kmem_minimalistic a line is short:
  *
  *	# ALLOC  TYPE  REQ   GIVEN  FLAGS           POINTER         NODE    CALLER
  *	# FREE   |      |     |       |              |   |            |        |
@@ -38,7 +38,7 @@ static struct tracer_flags kmem_tracer_flags = {.val = 0, .opts = kmem_opts};
 
 /* ---- Probes. Preemption off; any context that may allocate, which NMIs may not. */
 
-/* Memory was given. One that failed has no pointer and is not recorded: it would have no release either. */
+/* Records an allocation. One that failed has no pointer and is left out, since no release would follow. */
 static void record_alloc(struct trace_array *tr, unsigned type_id, unsigned long call_site, const void *ptr,
 			 size_t bytes_req, size_t bytes_alloc, gfp_t gfp_flags)
 {
@@ -58,7 +58,7 @@ static void record_alloc(struct trace_array *tr, unsigned type_id, unsigned long
 	entry->bytes_req = bytes_req;
 	entry->bytes_alloc = bytes_alloc;
 	entry->gfp_flags = gfp_flags;
-	entry->node = -1; /* there is one kind of memory here; Linux says -1 where nobody asked for a node */
+	entry->node = -1; /* there is one kind of memory here; Linux says -1 where no node was asked for */
 	trace_commit(tr);
 }
 

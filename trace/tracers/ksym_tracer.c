@@ -1,6 +1,6 @@
 /*
- * ksym_tracer of Linux 2.6.31 to 2.6.36: who reads and writes a variable of the kernel. Hardware breakpoints watch it
- * on all CPUs, and each access is a line and a count.
+ * ksym_tracer of Linux 2.6.31 to 2.6.36: which code reads and writes a variable of the kernel. Hardware breakpoints
+ * watch it on all CPUs, and each access is a line and a count.
  *
  *	ksym_trace_filter   what is watched, a line each: "symbol:rw-", "symbol:-w-" or "symbol:r--"
  *	ksym_profile        how often each was accessed
@@ -8,9 +8,8 @@
  * Watching begins with the write to ksym_trace_filter and counting with it; records are made while the tracer is
  * selected. Deselecting the tracer ends all watching, as in Linux.
  *
- * A handler runs in debug exception context: in the middle of anything, also of the ring buffer's own code, which is
- * made for that (a writer that interrupts another one commits first). What the handler itself touches is not
- * reported, so it cannot call itself.
+ * A handler runs in debug exception context, which may interrupt any code, the ring buffer's own included: that copes
+ * with it as with any nested writer. Accesses by the handler itself are not reported, so it cannot call itself.
  */
 #include <asm/ptrace.h>
 #include <kernel/hw_breakpoint.h>
@@ -38,8 +37,8 @@ static LIST_HEAD(ksym_filter); /* [ksym_tracer_mutex] */
 static struct trace_array *ksym_trace_array;
 
 /*
- * An access. Debug exception context, preemption off: the entry code has raised preempt_count by one, so the record
- * gets what the interrupted code had. ksym_trace_reset() ends all watching before the array can go.
+ * Counts and records an access. Debug exception context, preemption off: the entry code has raised preempt_count by
+ * one, so the record gets the count less one. ksym_trace_reset() ends all watching before the array can go.
  */
 static void ksym_hbp_handler(struct perf_event *bp, struct perf_sample_data *data, struct pt_regs *regs)
 {
@@ -123,7 +122,7 @@ static unsigned watch_length(unsigned long addr)
 	return len;
 }
 
-/* Watch for `type`, under the name that is counted from now on. 0, -EINVAL, -ENOSPC, -ENOMEM. [ksym_tracer_mutex] */
+/* Watch accesses of `type` and count them from 0. 0, -EINVAL, -ENOSPC, -ENOMEM. [ksym_tracer_mutex] */
 static int add_ksym(unsigned long addr, u32 type)
 {
 	struct trace_ksym *ksym = kzalloc(sizeof(*ksym), GFP_KERNEL);
@@ -146,8 +145,9 @@ static int add_ksym(unsigned long addr, u32 type)
 }
 
 /*
- * A symbol with another type is registered a second time and keeps its count. When that is refused nothing has changed:
- * the old breakpoint comes back to the register that it has just left. [ksym_tracer_mutex]
+ * Watch a symbol for another type; it keeps its count. When that is refused, the old breakpoint comes back to the
+ * register that it has just left; only if another user has taken that register meanwhile is the symbol not watched any
+ * more. 0 or the error of the new registration. [ksym_tracer_mutex]
  */
 static int change_ksym(struct trace_ksym *ksym, u32 type)
 {
@@ -235,7 +235,7 @@ TRACEFS_TEXT_FILE(ksym_trace_filter, "ksym_trace_filter", 0644, TRACEFS_TOP, ksy
 TRACEFS_TAKES(ksym_trace_filter, "ksym_trace_filter",
 	      "symbol:rw-, symbol:-w- or (aarch64) symbol:r-- to watch a variable, symbol:--- to end that, 0: all");
 
-/* The file ksym_profile: how often each symbol was touched. [ksym_tracer_mutex] */
+/* The file ksym_profile: how often each symbol was accessed. */
 static int ksym_profile_show(struct seq_file *m, void *data)
 {
 	char name[KSYM_NAME_LEN];

@@ -70,6 +70,10 @@ static void commit_rw(void)
 	ring_buffer_commit(mmio_trace_array->cpu_data[smp_processor_id()].buffer);
 }
 
+/*
+ * kmmio_watcher.access: an instruction at pc has made the `n` accesses `done`, at the time `stamp`. A record for each.
+ * In the fault of the access.
+ */
 static void mmio_access(const struct kmmio_map *map, const struct mem_access *done, unsigned n, struct pt_regs *regs,
 			unsigned long pc, u64 stamp)
 {
@@ -88,7 +92,10 @@ static void mmio_access(const struct kmmio_map *map, const struct mem_access *do
 	}
 }
 
-/* The value is the instruction's first bytes, the width how many they are. */
+/*
+ * kmmio_watcher.unknown: the instruction could not be decoded. The record's value is the instruction's first bytes, and
+ * its width is how many there are. In the fault of the access, so the message is printed later.
+ */
 static void mmio_unknown(const struct kmmio_map *map, unsigned long address, struct pt_regs *regs, u64 stamp)
 {
 	unsigned long pc = instruction_pointer(regs), value = 0;
@@ -113,6 +120,7 @@ static void mmio_unknown(const struct kmmio_map *map, unsigned long address, str
 	commit_rw();
 }
 
+/* A mapping begins (MMIO_PROBE) or ends. In threads; preemption is off because trace_reserve() expects that. */
 static void record_map(const struct kmmio_map *map, enum mm_io_opcode opcode)
 {
 	struct ring_buffer_event *event;
@@ -174,7 +182,9 @@ static void mmio_trace_reset(struct trace_array *tr)
 
 /* ---- Text */
 
-/* What a reader must know first. As many devices as there is room for. */
+/*
+ * The version, and the devices of each bus. A line that does not fit into the buffer any more is left out as a whole.
+ */
 static void mmio_print_head(struct seq_file *s, struct trace_iterator *iter)
 {
 	const struct mmiotrace_bus *bus;
@@ -198,6 +208,7 @@ static void print_stamp(struct seq_file *s, const struct trace_iterator *iter)
 	seq_printf(s, "%lu.%06lu ", us / 1000000, us % 1000000);
 }
 
+/* "R 4 12.345680 3 0x9000018 0x90 0xffffffc080035a10 14"; an instruction that is not known shows its bytes. */
 static void mmio_print_rw(struct seq_file *s, struct trace_iterator *iter)
 {
 	const struct trace_mmiotrace_rw *field = (const void *)iter->ent;
@@ -229,7 +240,7 @@ static void mmio_print_map(struct seq_file *s, struct trace_iterator *iter)
 	seq_printf(s, "0x0 %d\n", iter->ent->pid);
 }
 
-/* A message, of trace_marker or of the kernel. The text of other records would be none that a reader knows. */
+/* A message, of trace_marker or of the kernel. Other records have no form that readers know, so they print nothing. */
 static void mmio_print_mark(struct seq_file *s, struct trace_iterator *iter)
 {
 	size_t before = s->count;

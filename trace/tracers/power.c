@@ -16,7 +16,7 @@
 #include "core/record.h"
 #include "output/iter.h"
 
-/* When this CPU went to sleep, ns; 0: it did not, or nobody looked. [this CPU, interrupts off] */
+/* When this CPU went to sleep, ns; 0: it did not, or no probe saw it. [this CPU, interrupts off] */
 struct power_cpu {
 	u64 stamp;
 };
@@ -54,7 +54,7 @@ static const struct tracepoint_probe power_probes[] = {
 	{&__tracepoint_cpu_idle, (void *)probe_cpu_idle},
 };
 
-/* What was noted when the tracer was last selected is not the beginning of a sleep of now. No probe runs yet. */
+/* Stamps from the last time that the tracer was selected are forgotten. No probe runs yet. 0 or -ENOMEM. */
 static int power_trace_init(struct trace_array *tr)
 {
 	unsigned cpu;

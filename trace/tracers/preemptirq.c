@@ -1,19 +1,20 @@
 /*
- * The hooks of <trace/preemptirq.h>: when a section begins and ends, by what the hook says and what the CPU's state is
- * now. Nothing is counted here, so nothing can get out of step: a section that was missed, or whose end was, is the
- * past as soon as the next one begins.
+ * The hooks of <trace/preemptirq.h>: they find out whether a section begins or ends, from what the hook says and from
+ * the state of the CPU. Nothing is counted here, so nothing can get out of step: if a hook was missed, the next section
+ * begins all the same.
  *
  * With interrupts as the only kind, `off` begins and `on` ends. With both kinds, a change of one matters while the
- * other is on. Code that turns something off without telling (raw_*, *_notrace) is short and our own; an interrupt on
- * top of it is measured all the same: `base` is then the preempt_count that it found, and it ends when that is reached.
+ * other is on. Code that turns something off without a hook (raw_*, *_notrace) is short and our own. An interrupt on
+ * top of such code is measured: `base` is then the preempt_count that it found, and the section ends when the count is
+ * back there.
  *
  * Hooks that hear only of changes keep no count.
  *
  * local_irq_disable and preempt_disable are everywhere, and each place has a hook (include/trace/preemptirq.h), a nop
  * until a tracer wants it. A hook tells of changes: interrupts that were on go off, preempt_count leaves zero or comes
- * back to it. Whether it is one is asked of the CPU and of the task, and only in the hook's cold half. So the tracers
- * keep no count that could get out of step with the truth, however a hook was missed (keys change at any moment, raw_*
- * and *_notrace tell nothing): the next off begins another section, and a section is never longer than it was.
+ * back to it. The hook's cold half looks at the CPU and at the task to find out whether it is such a change. So the
+ * tracers keep no count that could get out of step, even if a hook is missed (keys change at any moment, raw_* and
+ * *_notrace have no hooks): the next off begins another section, and no section is shown longer than it was.
  *
  * - local_irq_disable cannot see afterwards what was before. Its hook does the work itself, and the instruction behind
  *   it does it again for nothing. local_irq_save has the answer in its flags, but the compiler may not know that both
@@ -23,24 +24,24 @@
  * - An interrupt may come on top of code that has preemption off without telling, such as a tracer's probe. It is
  *   measured all the same: base is the count that it found, and its section ends when that count is reached again.
  * - The idle task has preemption off for good, and its waiting must not count (stop_critical_timings). On aarch64 the
- *   wait ends with the interrupt still pending, on x86_64 it is taken within. There the section begins with it, and
- *   goes on until the switch to whom it wakes, as on aarch64.
+ *   wait ends with the interrupt still pending; on x86_64 the interrupt is taken within the wait. There the section
+ *   begins with the interrupt, and goes on until the switch to the task that it wakes, as on aarch64.
  * - A thunk saves all registers, so that a hook that is off does not make the compiler spill around a call that is
  *   hardly ever made. x86_64 needs a frame in the function all the same, or its caller would be missing from the trace.
  * - An nmi makes no change: interrupts are off in it and its bits are in the count. So hooks in it are silent by
  *   themselves.
  *
- * Selecting changes two keys in two stops, so for a while one kind of hook is on alone. Nothing is measured then: the
- * array is told to the hooks last, and taken from them first. It may find a CPU with preemption off, which nobody was
- * told. Then base is 1 at the next irqs off, and the two may end in any order: preempt_schedule_irq has preemption on
- * again before its interrupt returns. So irqs on ends a section when the count is base or less; equal was not enough,
- * and the section stayed open until the next began. A task can be preempted in a thunk, on its way into
- * trace_hardirqs_disable, and arrive when all is over: it finds no array. A CPU that found one has had interrupts or
- * preemption off since, and synchronize_rcu waits for it before what it uses goes away.
+ * Selecting changes two keys in two stops, so for a while one kind of hook is on alone. Nothing is measured then:
+ * critical_tracer.tr is set last and cleared first. When measuring begins, a CPU may have preemption off without a
+ * record of that. Then base is 1 at the next irqs off, and the two may end in any order: preempt_schedule_irq has
+ * preemption on again before its interrupt returns. So irqs on ends a section when the count is base or less; a test
+ * for equality would leave the section open until the next one begins. A task can be preempted in a thunk, on its way
+ * into trace_hardirqs_disable, and arrive when the tracer has gone: it finds no array. A CPU that has found one keeps
+ * interrupts or preemption off, and synchronize_rcu waits for it before what it uses goes away.
  *
- * A CPU that is parked in stop_machine has interrupts off, which counts. But it is parked in pages without hooks: so it
- * tells just before it counts itself as masked, when nothing is being patched yet, and after the end, in functions that
- * lie elsewhere.
+ * A CPU that is parked in stop_machine has interrupts off, which counts. But it is parked in pages without hooks. So
+ * functions that lie elsewhere call the hooks for it: just before the CPU counts itself as masked, when nothing is
+ * being patched yet, and after the end.
  */
 #include <arch/ftrace.h>
 #include <irq/irqflags.h>
@@ -76,14 +77,14 @@ struct critical_names critical_names(unsigned long hook, unsigned long ip, unsig
  * section's.
  */
 
-/* The section's first record is there. */
+/* The section's first record is written: its time begins now. */
 static void critical_begun(struct critical *c, const struct trace_array *tr)
 {
 	critical_set_state(c, CRITICAL_OFF);
 	c->start = trace_clock_now(tr);
 }
 
-/* Not after an end that was told: may it begin all the same? */
+/* The state is not CRITICAL_ON. May a section begin all the same? Not while the tracer itself runs. */
 static bool begins_oddly(struct critical *c)
 {
 	if (c->state == CRITICAL_BUSY)
@@ -93,14 +94,14 @@ static bool begins_oddly(struct critical *c)
 	return true;
 }
 
-/* The first record was reserved, or could not be. */
+/* Fill in the section's first record and begin. `event` NULL: recording is off, and the CPU is not looked at. */
 static void critical_record(struct critical *c, struct trace_array *tr, struct ring_buffer_event *event,
 			    struct critical_names names, unsigned long flags)
 {
 	struct ftrace_entry *entry;
 
 	if (!event) {
-		critical_set_state(c, CRITICAL_NONE); /* recording is off */
+		critical_set_state(c, CRITICAL_NONE);
 		return;
 	}
 	entry = ring_buffer_event_data(event);
@@ -111,7 +112,7 @@ static void critical_record(struct critical *c, struct trace_array *tr, struct r
 	critical_begun(c, tr);
 }
 
-/* The same with display-graph. */
+/* The same with display-graph: the first record is a call that takes no time. */
 static void critical_record_graph(struct critical *c, struct trace_array *tr, struct critical_names names,
 				  unsigned long flags)
 {
@@ -123,7 +124,10 @@ static void critical_record_graph(struct critical *c, struct trace_array *tr, st
 	critical_begun(c, tr);
 }
 
-/* Any state, clock, preempt_count, form of records. */
+/*
+ * Begin a section in any state, with any clock, preempt_count and form of records. `hook`: the hook's own address; `ip`
+ * and `fp`: the place; `flags`: the interrupt flags of the traced code. Interrupts off.
+ */
 static noinline void critical_begin_general(struct critical *c, unsigned long hook, unsigned long ip, unsigned long fp,
 					    u32 base, unsigned long flags)
 {
@@ -167,8 +171,9 @@ static noinline void critical_commit_slow(struct critical *c, const struct trace
 }
 
 /*
- * `pc` is the task's preempt_count; the rest as in critical_begin_general. `flags` NULL: interrupts are off in the
- * traced code as they are here, so the usual case need not ask.
+ * Begin a section, the fast way: as critical_begin_general, which takes over when anything is not usual. `pc` is the
+ * task's preempt_count. `flags` NULL: interrupts are off in the traced code as they are here, so the usual case need
+ * not ask.
  */
 static __always_inline void critical_begin(struct critical *c, unsigned long hook, unsigned long ip, unsigned long fp,
 					   u32 pc, u32 base, const unsigned long *flags)
@@ -223,9 +228,9 @@ static __always_inline void critical_begin(struct critical *c, unsigned long hoo
 
 /* ---- Ending. Interrupts off. */
 
-/* An end, as soon as a hook has it: before everything else that we do. */
+/* The moment at which a section may end. A hook takes it first of all, so that its own work does not count. */
 struct critical_end {
-	struct trace_array *tr; /* NULL: nobody measures */
+	struct trace_array *tr; /* NULL: no tracer measures */
 	u64 time;
 };
 
@@ -256,8 +261,8 @@ static __always_inline void critical_end(struct critical *c, unsigned long ip, u
 /* ---- Interrupts. They are off in all of these, or nothing is done. */
 
 /*
- * The preempt_count with which an interrupt's section ends, when the interrupt has found `count`: that. Not when it
- * ends the idle loop's waiting: from then on the idle task holds up whom the interrupt wakes.
+ * The preempt_count at which an interrupt's section ends: the `count` that the interrupt has found. If it ends the idle
+ * loop's wait, the section goes on until 0, because the idle task then delays the task that the interrupt wakes.
  */
 static __always_inline u32 base_of_irq(const struct critical *c, u32 count)
 {
@@ -344,11 +349,14 @@ void trace_preempt_on(unsigned long ip, unsigned long fp)
 	if (!(critical_tracer.kinds & CRITICAL_IRQS) || !irqs_disabled_flags(flags))
 		critical_end(c, ip, fp, flags, end, tracer_preempt_on);
 	else
-		c->base = 0; /* a CPU that did not tell is through, and interrupts stay off */
+		c->base = 0; /* preemption that was off without a hook is on again; interrupts stay off */
 	raw_local_irq_restore(flags);
 }
 
-/* ---- Hard interrupts and softirqs begin and end with interrupts off: where those count they tell it. */
+/*
+ * ---- Hard interrupts and softirqs run with interrupts off when they begin and end. Where interrupts are measured,
+ * their own hooks tell of the section; these are for preemptoff alone.
+ */
 
 static u32 irq_context_offset(u32 pc)
 {
@@ -395,7 +403,7 @@ void trace_critical_start(unsigned long ip, unsigned long fp)
 	struct critical *c = this_cpu_ptr(&critical_section);
 
 	c->waits = false;
-	/* Where interrupts are taken while it waits (x86_64) the section has begun with the first. */
+	/* On x86_64 interrupts are taken within the wait, and the section has begun with the first of them. */
 	if (!(critical_tracer.kinds & CRITICAL_PREEMPT) || c->state != CRITICAL_OFF)
 		critical_begin_general(c, hook, ip, fp, 0, arch_local_save_flags());
 }

@@ -81,7 +81,7 @@ static void probe_sched_switch(void *data, bool preempt, struct task_struct *pre
 	trace_event_stacks(tr, pc, flags);
 }
 
-/* A wake-up: the record says who wakes whom, and on which CPU the woken task will run. */
+/* A wake-up: the record says which task wakes which, and on which CPU the woken task will run. */
 static void probe_sched_wakeup(void *data, struct task_struct *wakee)
 {
 	struct trace_array *tr = data;

@@ -67,7 +67,7 @@ static bool record(const struct sample *s, long id, unsigned long address, unsig
 	return true;
 }
 
-/* The kernel's frames, innermost first. How many. */
+/* A record for each of the kernel's frames, innermost first. Returns how many. */
 static unsigned record_kernel(const struct sample *s, const struct pt_regs *regs)
 {
 	unsigned long *frames = this_cpu(sysprof_frames);
@@ -79,9 +79,9 @@ static unsigned record_kernel(const struct sample *s, const struct pt_regs *regs
 }
 
 /*
- * The program's registers: those that were interrupted, or those with which it has entered the kernel. NULL: there are
- * none, as the task is the kernel's, in the middle of a switch or of exec the tables in use are another's, or the
- * machine's entry code, which an NMI may interrupt on x86_64, has not saved them yet.
+ * The program's registers: those that were interrupted, or those with which it has entered the kernel. NULL: the task
+ * is the kernel's own; or the page tables in use are another task's, in the middle of a switch or of exec; or the
+ * machine's entry code, which an NMI may interrupt on x86_64, has not saved the registers yet.
  */
 static const struct pt_regs *program_regs(const struct pt_regs *regs)
 {
@@ -98,9 +98,9 @@ static const struct pt_regs *program_regs(const struct pt_regs *regs)
 }
 
 /*
- * The program's frames, from `depth` on, by its frame pointers; what is not mapped ends the walk. trace_user_stack()
- * says why the reads are safe, and entry.S of x86_64 why they are so in an NMI. Each frame lies above the one before,
- * so the walk ends. How deep the stack is then.
+ * A record for each of the program's frames, found by its frame pointers; `depth` frames are recorded already. A page
+ * that is not mapped ends the walk. trace_user_stack() says why the reads are safe, and entry.S of x86_64 why they are
+ * safe in an NMI. Each frame lies above the one before, so the walk ends. Returns how many frames there are in all.
  */
 static unsigned record_user(const struct sample *s, const struct pt_regs *regs, unsigned depth)
 {
@@ -118,8 +118,9 @@ static unsigned record_user(const struct sample *s, const struct pt_regs *regs, 
 }
 
 /*
- * Idle CPUs have no samples, as in Linux. All records of a sample have one time stamp, so that those of several CPUs do
- * not mix in the trace. The state is that of what was interrupted: the count without what the interrupt has added.
+ * Takes a sample. Idle CPUs have no samples, as in Linux. All records of a sample have the same time stamp, so that
+ * samples of several CPUs do not mix in the trace. The preempt_count is that of the interrupted code: what the
+ * interrupt has added is subtracted.
  */
 static void sysprof_sample(const struct pt_regs *regs)
 {
@@ -169,7 +170,7 @@ static int alloc_frames(void)
 	return 0;
 }
 
-/* Names of tasks are noted at switches, as a sampler may take no lock. */
+/* Names of tasks are noted at switches, because a sampler may take no lock. 0 or -errno, and then nothing is on. */
 static int sysprof_init(struct trace_array *tr)
 {
 	int err = alloc_frames();

@@ -1,9 +1,9 @@
 /*
- * How long the most important waiting task waits, from try_to_wake_up to the switch to it: what the tracers of
- * tracers/wakeup_tracers.c measure, of which one is selected at a time.
+ * How long the most important waiting task waits, from try_to_wake_up to the switch to it. The tracers of
+ * tracers/wakeup_tracers.c measure that; only one of them is selected at a time.
  *
  * One wake-up is followed at a time. One of higher priority takes over, an equal or lower one is ignored; nothing is
- * above a deadline task, so that is followed to its end, another deadline task's nearer deadline notwithstanding (as in
+ * above a deadline task, so that is followed to its end, even if another deadline task has a nearer deadline (as in
  * Linux). A fair task counts only if it is more important than its waker (as in Linux): behind its equals it waits for
  * its turn, which is time sharing and no latency.
  *
@@ -11,10 +11,10 @@
  * runqueue lock, then wakeup_lock, then the max lock. Its holder calls nothing that is traced and takes no lock that
  * traced code can hold. Probes look without it whether they are concerned, which most are not.
  *
- * THE FOLLOWED TASK is runnable and does not run: that is when it becomes followed (its runqueue locked), and the
- * switch to it, under the same lock, ends that. So it cannot exit or sleep while it is followed, and the reference that
- * we hold is never the last one: putting it back frees nothing. A switch cannot be missed, for its probe is there
- * before those of the wake-ups and goes after them.
+ * THE FOLLOWED TASK is runnable and does not run: it becomes followed with its runqueue locked, and the switch to it,
+ * under the same lock, ends the following. So it cannot exit or sleep while it is followed, and the reference that we
+ * hold is never the last one: putting it back frees nothing. A switch cannot be missed, because its probe comes before
+ * those of the wake-ups and goes after them.
  *
  * Which task's wake-up is followed may be asked without a lock.
  *
@@ -22,8 +22,8 @@
  * looks first whether it is concerned, without the lock:
  *
  * - Is it this task that is followed? (a switch to p, a move of p). p becomes followed, and stops being followed, with
- *   its own runqueue locked, and who asks holds that lock. The one exception is a more important wake-up that takes
- *   over on another CPU: then the answer was yes and is no now, which is asked again under wakeup_lock. It never
+ *   its own runqueue locked, and the code that asks holds that lock. The one exception is a more important wake-up that
+ *   takes over on another CPU: then the answer was yes and is no now, which is asked again under wakeup_lock. It never
  *   becomes yes.
  * - Is there a more important one already? A guess, asked again. The task whose priority is read may have been let go
  *   of meanwhile, but its memory lives as long as preemption is off.
@@ -80,7 +80,7 @@ struct waking {
 };
 static DEFINE_PER_CPU(struct waking, waking);
 
-/* Locks: w wakeup_lock, and read without it by who is told nothing wrong by an old value; t trace_types_lock. */
+/* Locks: w wakeup_lock, and read without it as the head of this file says; t trace_types_lock. */
 static DEFINE_SPINLOCK(wakeup_lock);
 static struct {
 	struct task_struct *task; /* [w] referenced; NULL: nothing is followed */
@@ -92,9 +92,12 @@ static struct {
 	u64 first;		  /* [w] stamp before the first record */
 	struct cpumask cpus;	  /* on which there are records [w empties; each CPU adds itself, interrupts off] */
 } followed;
-/* Where it waits, looked at by every function entry: apart from what changes more often. [w] */
+/* The CPU on which it waits. Every function entry reads this, so it lies apart from what changes more often. [w] */
 static int followed_cpu __cacheline_aligned = NO_CPU;
-/* Function entries that are being recorded because it waits here: an nmi's inside of another's. [this CPU] */
+/*
+ * How many function entries are being recorded because the followed task waits on this CPU: one, and one more in an NMI
+ * on top of it. [this CPU]
+ */
 static DEFINE_PER_CPU(unsigned, recorders);
 
 static int prio_limit;	   /* [t] WAKEUP_*, set before the probes are there */
@@ -106,7 +109,7 @@ static __always_inline u64 stamp(u64 (*clock)(void))
 	return likely(!clock) ? sched_clock() : clock();
 }
 
-/* What the code runs with that calls a probe: the tracepoint has disabled preemption once. */
+/* The preempt_count of the code in which the tracepoint stands: the tracepoint has disabled preemption once. */
 static __always_inline u32 probe_pc(void)
 {
 	return preempt_count() - PREEMPT_OFFSET;
@@ -144,7 +147,10 @@ static bool waits(const struct task_struct *p)
 	return p->prio < MAX_RT_PRIO || p->prio < current->prio;
 }
 
-/* Before each record of the followed wake-up, on its CPU, interrupts off. False: none can be made from an nmi yet. */
+/*
+ * Call it before each record of the followed wake-up, on the CPU that records, interrupts off. False: an NMI cannot
+ * make the first record of a CPU.
+ */
 static bool begin_records(struct trace_array *tr)
 {
 	unsigned cpu = smp_processor_id();
@@ -154,7 +160,7 @@ static bool begin_records(struct trace_array *tr)
 	if (in_nmi())
 		return false;
 	trace_max_begin(tr);
-	cpumask_test_and_set_cpu(cpu, &followed.cpus); /* after that, for who will see the bit: see finish() */
+	cpumask_test_and_set_cpu(cpu, &followed.cpus); /* a full barrier: finish() sees the bit after what is above */
 	return true;
 }
 
@@ -170,10 +176,10 @@ static void record_place(struct trace_array *tr, unsigned long ip, unsigned long
 /* ---- The followed task: all with wakeup_lock held */
 
 /*
- * Nothing is followed now: nobody records for the wake-up before any more. A recorder that has not finished would take
- * its time stamp when the next one is followed already. It is counted before it looks at followed_cpu, which was set
- * before we look at the count; interrupts are off there, and it waits for nobody who waits for us. On our own CPU there
- * is none.
+ * Nothing is followed now. Wait for CPUs that still record a function entry for the last wake-up: they would take their
+ * time stamp when the next one is followed already. A recorder counts itself before it looks at followed_cpu, which was
+ * set before we look at the count. It has interrupts off, and waits for nothing that waits for us. On our own CPU there
+ * is no recorder.
  */
 static void await_recorders(void)
 {
@@ -195,7 +201,10 @@ static void unfollow(void)
 		put_task_struct(p);
 }
 
-/* The last store lets function entries in: all of them come behind these records, and see `cpus` emptied. */
+/*
+ * Follow p from now on, and write the first records of its wake-up. The last store lets function entries in: all of
+ * them come behind these records, and see `cpus` emptied.
+ */
 static void wakeup_follow(struct trace_array *tr, struct task_struct *p, const struct waking *from,
 			  const struct frame_record *site)
 {
@@ -219,7 +228,9 @@ static void wakeup_follow(struct trace_array *tr, struct task_struct *p, const s
 	smp_store_release(&followed_cpu, p->cpu);
 }
 
-/* The followed task was switched to at `end`. Does that count: was everything the same from head to end? */
+/*
+ * The followed task is switched to. Does its wake-up count? Nothing that the measurement depends on may have changed.
+ */
 static bool is_whole(struct trace_array *tr, const struct task_struct *p, u64 (*clock)(void))
 {
 	return followed.enabled && followed.clock == clock && p->prio <= followed.prio &&
@@ -240,7 +251,7 @@ static void record_switch(struct trace_array *tr, struct task_struct *prev, unsi
 
 /* ---- Probes: interrupts and preemption off */
 
-/* In try_to_wake_up, p->pi_lock held: the beginning, whose stamp sched_wakeup will want. */
+/* In try_to_wake_up, p->pi_lock held: the wake-up begins. probe_wakeup will need the stamp. */
 static void probe_waking(void *data, struct task_struct *p)
 {
 	struct trace_array *tr = data;
@@ -257,8 +268,8 @@ static void probe_waking(void *data, struct task_struct *p)
 }
 
 /*
- * p's runqueue is locked. Both CPUs must be traced, that on which it is woken and that on which it waits: else its
- * trace could not be whole.
+ * Follow p, if it waits and is more important than the task that is followed now. Both CPUs must be traced, the one on
+ * which it is woken and the one on which it waits, or its trace would not be whole. p's runqueue is locked.
  */
 static void consider(struct trace_array *tr, struct task_struct *p, const struct waking *from,
 		     const struct frame_record *site)
@@ -274,7 +285,7 @@ static void consider(struct trace_array *tr, struct task_struct *p, const struct
 	arch_spin_unlock(&wakeup_lock);
 }
 
-/* The probes of the wake-ups are there later than that of sched_waking, and go before it: it has seen p. */
+/* The probe of sched_waking comes before this one and goes after it, so it has seen the wake-up of p. */
 static void probe_wakeup(void *data, struct task_struct *p)
 {
 	struct waking *w = this_cpu_ptr(&waking);
@@ -297,7 +308,7 @@ static void probe_wakeup_new(void *data, struct task_struct *p)
 		consider(tr, p, &w, site);
 }
 
-/* Whether p is followed changes only by taking over, while one of its locks is held: to be asked again. */
+/* p moves to another CPU. Whether it is followed can change meanwhile, by another wake-up, so it is asked twice. */
 static void probe_migrate_task(void *data, struct task_struct *p, int cpu)
 {
 	if (READ_ONCE(followed.task) != p)
@@ -308,7 +319,7 @@ static void probe_migrate_task(void *data, struct task_struct *p, int cpu)
 	arch_spin_unlock(&wakeup_lock);
 }
 
-/* The switch to the followed task, wakeup_lock held. The stamp is what the latency ends with, whatever we do here. */
+/* The switch to the followed task at the stamp `now`, with which the latency ends. wakeup_lock held. */
 static void finish(struct trace_array *tr, struct task_struct *prev, unsigned prev_state, struct task_struct *next,
 		   u64 (*clock)(void), u64 now, const struct frame_record *site)
 {
@@ -318,7 +329,7 @@ static void finish(struct trace_array *tr, struct task_struct *prev, unsigned pr
 	if (is_whole(tr, next, clock) && trace_max_wanted(tr, now - followed.start)) {
 		record_switch(tr, prev, prev_state, next, site);
 		section.cpus = followed.cpus;
-		smp_rmb(); /* and what trace_max_begin has said on these CPUs */
+		smp_rmb(); /* the CPUs before what trace_max_begin has noted on them: see begin_records() */
 		trace_max_take(tr, &section);
 	}
 	unfollow();
@@ -347,7 +358,7 @@ static void probe_sched_switch(void *data, bool preempt, struct task_struct *pre
 
 /* ---- Function entries, on the CPU where the followed task waits */
 
-/* Is this record the followed wake-up's? Then recorder_leave() comes after it. Interrupts off. */
+/* May this CPU record for the followed wake-up? True: recorder_leave() must follow. Interrupts off. */
 static bool recorder_enter(struct trace_array *tr)
 {
 	unsigned *n = this_cpu_ptr(&recorders);
@@ -367,7 +378,10 @@ static void recorder_leave(void)
 	smp_store_release(n, *n - 1);
 }
 
-/* Interrupts off: we stay on the CPU, and whoever asks us to let go of it interrupts us when they are on again. */
+/*
+ * Record a function entry for the followed wake-up. Interrupts are off, so the task stays on the CPU; if it must give
+ * up the CPU, that happens when they are on again, so there is no look for it here.
+ */
 static noinline void wakeup_function(struct trace_array *tr, unsigned long ip, unsigned long parent_ip, bool pids)
 {
 	struct task_struct *t = current;
@@ -415,7 +429,7 @@ static bool wakeup_graph_concerned(void)
 
 static const struct latency_graph wakeup_graph = {wakeup_graph_concerned, recorder_enter, recorder_leave};
 
-/* In the form that graph_form says. */
+/* Registers function entries, or calls and returns, as graph_form says. 0 or -errno. */
 static int trace_functions(struct trace_array *tr)
 {
 	if (graph_form)
@@ -429,7 +443,7 @@ static int untrace_functions(struct trace_array *tr)
 	return graph_form ? latency_graph_stop() : unregister_ftrace_function(tr->ops);
 }
 
-/* A straggler finds nothing followed, or records where it may. */
+/* A call that is on its way when the entries go off finds nothing followed, or records as it should. */
 int wakeup_function_set(struct trace_array *tr, bool on)
 {
 	int ret;
@@ -442,7 +456,7 @@ int wakeup_function_set(struct trace_array *tr, bool on)
 	return ret;
 }
 
-/* The grace period is for probes that found the old form. */
+/* On an error the old form is kept. The grace period waits for probes that have found the old form. */
 int wakeup_set_form(struct trace_array *tr, bool graph)
 {
 	bool functions = function_busy;
@@ -474,7 +488,7 @@ void wakeup_set_enabled(bool on)
 	raw_local_irq_restore(flags);
 }
 
-/* In this order, and back: a task that may become followed has its beginning, its moves and its end seen. */
+/* The order of registering; unregistering goes back. So no task is followed whose moves or end would not be seen. */
 static const struct tracepoint_probe wakeup_probes[] = {
 	{&__tracepoint_sched_switch, probe_sched_switch},   {&__tracepoint_sched_migrate_task, probe_migrate_task},
 	{&__tracepoint_sched_waking, probe_waking},	    {&__tracepoint_sched_wakeup, probe_wakeup},

@@ -63,9 +63,10 @@ static __always_inline bool profiled_key(u64 key)
 }
 
 /*
- * The page had no room for the record. The frame is pushed already and is the innermost. With a record it is hooked as
- * usual. Without one (the ring is off or full) nobody needs the return, so the frame is popped; but the profiler has
- * counted the call, so for it the frame stays, without the tracer's bit in the key.
+ * The page had no room for the record. The frame is pushed already and is the innermost. If rb_reserve_slow() finds
+ * room for the record, the call is hooked as usual. If not (the ring is off or full), function_graph does not need the
+ * return, and the frame is popped; but beside the profiler, which has counted the call, the frame stays, without the
+ * tracer's bit in the key.
  */
 static noinline void enter_reserve_slow(struct ring_buffer_per_cpu *buffer, struct task_struct *t,
 					const struct ftrace_regs *fregs, u64 ts, enum graph_way way, bool masked)
@@ -92,8 +93,8 @@ static noinline void enter_reserve_slow(struct ring_buffer_per_cpu *buffer, stru
 }
 
 /*
- * The record is written, but committing it needs more than a store: the buffer has to be told of a new page, or a
- * reader waits to be woken. `commit` is the function that rb_try_close() has chosen.
+ * The record is written, and rb_try_close() has said that `commit` must be called: writers that nested inside have left
+ * their commits to this one.
  */
 static noinline void commit_slow(struct ring_buffer_per_cpu *buffer, void (*commit)(struct ring_buffer_per_cpu *),
 				 bool masked)
@@ -112,8 +113,8 @@ static noinline void enter_general(unsigned long ip, unsigned long parent_ip, st
 /*
  * The entry of a traced function. `pc`: preempt_count of the traced code.
  *
- * What is not usual is asked for only once interrupts are off, as a grace period waits for everybody who has got the
- * buffer: after it, nobody uses the buffer any more.
+ * The buffer is looked up only once interrupts are off. So a grace period waits for all calls that have found it, and
+ * after that no call uses it any more.
  *
  * "No room" has two meanings, and the general way deals with both. Either the shadow stack is full, or this task has
  * not been looked at since function_graph became the only user of returns (room is NULL then). The reverse cannot go
@@ -145,7 +146,7 @@ static __always_inline void graph_enter(unsigned long ip, unsigned long parent_i
 		goto general;
 	state = direct_state(stack);
 	direct = &stack->direct[FGRAPH_TRACER];
-	key = READ_ONCE(direct->key); /* before room: an NMI may take both away, one way and the other */
+	key = READ_ONCE(direct->key); /* before room: an NMI may take both away (fgraph_inline.h) */
 	if (unlikely(stack->top >= READ_ONCE(direct->room) || (way == GRAPH_PROFILED && !profiled_key(key))))
 		goto general;
 	if (limited && !graph_limits_allow(&global_trace, state, ip, pc)) {

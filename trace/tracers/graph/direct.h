@@ -8,18 +8,21 @@
 #include "limits.h"
 
 extern struct tracer_flags graph_flags;
-/* Where a CPU's calls are recorded by the direct way; NULL: not at all, or not so. [t] */
+/* The buffer in which the direct way records this CPU's calls; NULL: they must go the general way. [t] */
 DECLARE_PER_CPU(struct ring_buffer_per_cpu *, graph_buffer);
-extern bool graph_limited; /* [t] to pids, a depth, or by functions to begin or to stop at */
+extern bool graph_limited; /* [t] there are limits: pids, a depth, functions to begin or to stop at */
 
-/* In place of fgraph_enter and fgraph_return while nobody else hooks: alone, alone with limits, with the profiler. */
+/*
+ * They replace fgraph_enter and fgraph_return while there is no other user of returns but the profiler: function_graph
+ * alone, alone with limits, with the profiler. Context: as those two (ftrace/fgraph_inline.h).
+ */
 void graph_direct_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op, struct ftrace_regs *fregs);
 void graph_limited_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op, struct ftrace_regs *fregs);
 void graph_profiled_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op, struct ftrace_regs *fregs);
 void graph_direct_return(struct fgraph_ret_regs *regs);
 void graph_profiled_return(struct fgraph_ret_regs *regs);
 
-/* Linux leaves out what hard interrupts run with funcgraph-irqs off. */
+/* Do the limits, the option funcgraph-irqs and the lists of pids allow this call to be recorded? */
 static __always_inline bool graph_limits_allow(const struct trace_array *tr, const struct fgraph_state *state,
 					       unsigned long ip, u32 pc)
 {

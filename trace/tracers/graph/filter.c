@@ -83,14 +83,13 @@ u32 max_graph_depth;
 
 /*
  * `with` takes the place of the filter's set and gets the old one, for the caller to free. An empty set has no hash,
- * which means: no filter. 0, -ENOMEM with nothing changed. Thread context; sleeps for a grace period.
+ * which means: no filter. 0, -ENOMEM with nothing changed. Sleeps for a grace period. [trace_types_lock]
  */
-int graph_filter_replace(struct graph_filter *filter, struct ftrace_set *with)
+static int filter_replace(struct graph_filter *filter, struct ftrace_set *with)
 {
 	struct ip_hash *old = NULL, *new = NULL;
 	int err = 0;
 
-	mutex_lock(&trace_types_lock);
 	mutex_lock(&ftrace_lock);
 	ftrace_set_refresh(with);
 	if (with->count) {
@@ -104,28 +103,39 @@ int graph_filter_replace(struct graph_filter *filter, struct ftrace_set *with)
 		swap(filter->set, *with);
 	}
 	mutex_unlock(&ftrace_lock);
-	if (!err)
-		graph_update_fast(&global_trace);
-	mutex_unlock(&trace_types_lock);
 	if (err)
 		return err;
+	graph_update_fast(&global_trace);
 	synchronize_rcu();
 	kfree(old);
 	return 0;
 }
 
+int graph_filter_replace(struct graph_filter *filter, struct ftrace_set *with)
+{
+	int err;
+
+	mutex_lock(&trace_types_lock);
+	err = filter_replace(filter, with);
+	mutex_unlock(&trace_types_lock);
+	return err;
+}
+
 /*
- * The functions of a module that goes leave the filter, else the next module at their addresses would be taken for it:
- * by name, or NULL: those whose sites have gone already (the module's init). A filter with nothing left does not mean
- * "all functions": it waits (ftrace_set_wait). When there is no memory for the new table, the old one stays.
+ * The functions of a module that goes leave the filter, or functions of the next module at their addresses would match.
+ * `module` is its name, or NULL when the sites have gone already (those of a module's init). A filter with no function
+ * left must not mean "all functions": it waits (ftrace_set_wait). Without memory for the new table the old one stays.
+ * trace_types_lock is held from the copy to the exchange, or a set that is written meanwhile would be lost.
  */
 static void filter_drop(struct graph_filter *filter, const char *module)
 {
-	unsigned had = filter->set.count;
 	struct ftrace_set set;
+	unsigned had;
 	int err;
 
+	mutex_lock(&trace_types_lock);
 	mutex_lock(&ftrace_lock);
+	had = filter->set.count;
 	err = ftrace_set_copy(&set, &filter->set);
 	if (!err && module)
 		ftrace_set_match_module(&set, "*", module, false);
@@ -133,7 +143,8 @@ static void filter_drop(struct graph_filter *filter, const char *module)
 		err = ftrace_set_wait(&set, true);
 	mutex_unlock(&ftrace_lock);
 	if (!err && (set.count != had || set.waits != filter->set.waits))
-		graph_filter_replace(filter, &set);
+		filter_replace(filter, &set);
+	mutex_unlock(&trace_types_lock);
 	ftrace_set_clear(&set);
 }
 

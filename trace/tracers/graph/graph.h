@@ -1,6 +1,6 @@
 /*
- * Function graph: its records, how they are written and how they are shown; for the tracer and those with
- * display-graph.
+ * Function graph: its records, how they are written and how they are shown, for function_graph itself and for tracers
+ * with the option display-graph.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 
 static_assert(GRAPH_ENT_SIZE == 20 && sizeof(struct ftrace_graph_ret_entry) == 48, "Linux's form");
 
-/* Options, as the tracer has them; also what trace_graph_print is told to show. */
+/* The tracer's options; trace_graph_print() and trace_graph_header() take them too, to be told what to show. */
 #define TRACE_GRAPH_PRINT_OVERRUN    0x1
 #define TRACE_GRAPH_PRINT_CPU	     0x2
 #define TRACE_GRAPH_PRINT_OVERHEAD   0x4
@@ -31,12 +31,12 @@ static_assert(GRAPH_ENT_SIZE == 20 && sizeof(struct ftrace_graph_ret_entry) == 4
 #define TRACE_ITER_COPY (RB_MAX_EVENT + sizeof(struct ftrace_graph_ret_entry)) /* bytes of trace_iterator.copy */
 
 /*
- * tracers/graph/record.c: the records, with the state and at the depth that `call` tells; args: so many words of
- * arguments. Of an entry, was there room for it? Preemption off.
+ * tracers/graph/record.c: write the record of a call, with its first `args` arguments, or of its return. `call` has the
+ * state and the depth. trace_graph_entry: false, there was no room. Any context, preemption off.
  */
 bool trace_graph_entry(struct trace_array *tr, const struct fgraph_call *call, unsigned args);
 void trace_graph_return(struct trace_array *tr, const struct fgraph_call *call, const struct fgraph_frame *frame);
-/* A place, as a call that took no time. False: no room. Interrupts off. */
+/* The same for a place, as a call that took no time. Interrupts off. */
 bool trace_graph_function(struct trace_array *tr, unsigned long ip, u32 pc, unsigned long flags);
 
 /* tracers/graph/print.c. What it keeps from line to line, a CPU each. */
@@ -63,7 +63,7 @@ extern u32 max_graph_depth; /* [a] 0: any */
 bool ip_hash_has(const struct ip_hash *hash, unsigned long ip);
 /* Exchange the filter's set with another. Thread context, no lock held. 0 or -ENOMEM. */
 int graph_filter_replace(struct graph_filter *filter, struct ftrace_set *with);
-/* Add the functions that match a glob. -EINVAL: none does; -ENOMEM. Likewise. */
+/* Add the functions that match a glob. Thread context, no lock held. 0; -EINVAL: none matches; -ENOMEM. */
 int graph_filter_add(struct graph_filter *filter, const char *pattern);
 
 /*

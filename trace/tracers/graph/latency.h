@@ -14,7 +14,7 @@ struct latency_graph {
 	void (*end)(void);		       /* after it, if begin said yes; may be NULL */
 };
 
-/* Calls are recorded, of the array's set of functions, and not any more. trace_types_lock. 0 or -errno. */
+/* Begin and end to record calls of the array's functions, as `who` says. trace_types_lock held. 0 or -errno. */
 int latency_graph_start(struct trace_array *tr, const struct latency_graph *who);
 int latency_graph_stop(void);
 

@@ -33,15 +33,15 @@ static __always_inline bool graph_limits_want(const struct fgraph_state *state, 
 }
 
 /*
- * Are hard interrupts passed over here, where they are not asked for? Not what set_graph_function names and they call.
- * The call is one that graph_limits_want.
+ * With funcgraph-irqs off: is a call in a hard interrupt left out? Not if it is, or lies within, a function that
+ * set_graph_function names and that the interrupt itself has called. The call is one that graph_limits_want().
  */
 static __always_inline bool graph_limits_skip_irq(const struct fgraph_state *state)
 {
 	return !READ_ONCE(graph_functions.hash) || (state->flags & (GRAPH_IN | GRAPH_IN_IRQ)) == GRAPH_IN;
 }
 
-/* Is what begins here, and all that it calls, to be left out? Then its return is hooked to know when that ends. */
+/* Does set_graph_notrace name this function? Then it and all that it calls are left out, until its hooked return. */
 static __always_inline bool graph_begins_notrace(struct fgraph_state *state, struct fgraph_frame *frame,
 						 unsigned long ip, u32 depth)
 {
@@ -54,7 +54,7 @@ static __always_inline bool graph_begins_notrace(struct fgraph_state *state, str
 	return true;
 }
 
-/* The call is recorded: with functions to begin at, this must be one, or within one. */
+/* The call is recorded. If it is the outermost function of set_graph_function, note where that begins. */
 static __always_inline void graph_note_begin(struct fgraph_state *state, struct fgraph_frame *frame, u32 depth, u32 pc)
 {
 	if (!READ_ONCE(graph_functions.hash) || (state->flags & GRAPH_IN))
@@ -63,7 +63,7 @@ static __always_inline void graph_note_begin(struct fgraph_state *state, struct 
 	frame->key |= FGRAPH_KEY_ENDS;
 }
 
-/* The call at this depth returns. True: nothing of it is recorded. */
+/* The call at this depth returns: what began with it ends. True: it was left out, so its return is not recorded. */
 static __always_inline bool graph_note_end(struct fgraph_state *state, u32 depth)
 {
 	if ((state->flags & GRAPH_NOT_MASK) == GRAPH_NOT_AT(depth)) {

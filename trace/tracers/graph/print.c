@@ -18,8 +18,8 @@
 extern const char __irqentry_text_start[], __irqentry_text_end[];
 
 /*
- * What a CPU's next line depends on. A line that did not fit into the reader's buffer is made again, so this can be put
- * back.
+ * The state on which a CPU's next line depends. A line that did not fit into the reader's buffer is made again, so
+ * this can be put back.
  */
 struct graph_cpu {
 	pid_t last_pid; /* -1: none yet */
@@ -90,7 +90,7 @@ static void set_open_call(struct trace_iterator *iter, s32 depth, unsigned long 
 
 /*
  * Does this return belong to the call that was shown open at its depth? Half of the address is kept and compared, which
- * is enough to tell functions of one kernel apart. Deeper than the table: nobody knows, so no name is added.
+ * is enough to tell functions of one kernel apart. Deeper than the table it is not known, so no name is added.
  */
 static bool open_call_is(const struct trace_iterator *iter, s32 depth, unsigned long func)
 {
@@ -133,12 +133,12 @@ static void put_cpu(struct seq_file *s, struct trace_iterator *iter)
 }
 
 /* Name, cut off behind seven characters, and pid, in the middle of the column. */
-static void put_proc(struct seq_file *s, pid_t pid)
+static void put_proc(struct seq_file *s, const struct trace_iterator *iter, pid_t pid)
 {
 	char comm[TASK_COMM_LEN], text[32];
 	int len;
 
-	trace_find_cmdline(pid, comm);
+	trace_iter_find_cmdline(iter, pid, comm);
 	len = scnprintf(text, sizeof(text), "%.7s-%d", comm, pid);
 	put_spaces(s, max(PROC_WIDTH - len, 0) / 2);
 	seq_write(s, text, len);
@@ -258,14 +258,14 @@ static void put_columns(struct seq_file *s, struct trace_iterator *iter, u32 opt
 	if (options & TRACE_GRAPH_PRINT_CPU)
 		put_cpu(s, iter);
 	if (options & TRACE_GRAPH_PRINT_PROC) {
-		put_proc(s, iter->ent->pid);
+		put_proc(s, iter, iter->ent->pid);
 		seq_puts(s, " | ");
 	}
 	if (iter->latency_format)
 		put_lat_flags(s, iter->ent);
 }
 
-/* Another task than in the CPU's line before. */
+/* Three lines, if the record is of another task than the CPU's record before it. */
 static void put_switch(struct seq_file *s, struct trace_iterator *iter)
 {
 	pid_t last = iter->graph->cpus[iter->cpu].last_pid, pid = iter->ent->pid;
@@ -277,9 +277,9 @@ static void put_switch(struct seq_file *s, struct trace_iterator *iter)
 		return;
 	seq_puts(s, " ------------------------------------------\n");
 	put_cpu(s, iter);
-	put_proc(s, last);
+	put_proc(s, iter, last);
 	seq_puts(s, " => ");
-	put_proc(s, pid);
+	put_proc(s, iter, pid);
 	seq_puts(s, "\n ------------------------------------------\n\n");
 }
 
@@ -326,7 +326,7 @@ static bool in_hidden_irq(struct trace_iterator *iter, u32 options, unsigned lon
 
 /* ---- The three kinds of lines */
 
-/* "name = value" in a comment's middle; values that are an errno as such. */
+/* "= value" and the end of the comment. A value that may be an errno is shown as a negative number. */
 static void put_retval(struct seq_file *s, u32 options, unsigned long val)
 {
 	long err = val >> 31 == 1 ? (long)(s32)val : (long)val;
@@ -337,7 +337,7 @@ static void put_retval(struct seq_file *s, u32 options, unsigned long val)
 		seq_printf(s, "= 0x%lx */\n", val);
 }
 
-/* As many as the record has behind its fixed part. */
+/* The arguments: as many words as the record has behind its fixed part. */
 static void put_args(struct seq_file *s, const struct trace_iterator *iter)
 {
 	const struct ftrace_graph_ent_entry *call = (const void *)iter->ent;
@@ -415,7 +415,7 @@ static void print_entry(struct seq_file *s, struct trace_iterator *iter, u32 opt
 		print_open(s, iter, options);
 }
 
-/* A brace whose call is not in the buffer, or not the innermost that was shown open, tells its name. */
+/* The closing brace. It tells the function's name if the call is not the one that was shown open at this depth. */
 static void print_return(struct seq_file *s, struct trace_iterator *iter, u32 options)
 {
 	const struct ftrace_graph_ret_entry *ret = (const void *)iter->ent;
@@ -444,7 +444,7 @@ static void print_return(struct seq_file *s, struct trace_iterator *iter, u32 op
 	put_irq_arrow(s, iter, options, ret->func, "<==========");
 }
 
-/* What is not of the graph stands one level inside of the call that it happened in. */
+/* A record that is no call: it is a comment, one level deeper than the call in which it was made. */
 static void print_comment(struct seq_file *s, struct trace_iterator *iter, u32 options)
 {
 	const struct trace_event *event = find_trace_event(iter);

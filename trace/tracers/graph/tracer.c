@@ -2,8 +2,9 @@
  * function_graph: a record at the entry of a traced function and one at its return, with the time between. Each array
  * is a user of hooked returns of its own.
  *
- * What is usual (the top array as the only user, a task's context, nothing asked for but the functions) goes the direct
- * way (tracers/graph/direct.c); a user that asks for more takes the general way (fgraph.c) through the functions here.
+ * The usual case (the top array is the only user, in a task's context, and wants nothing but the functions) goes the
+ * direct way (tracers/graph/direct.c); a user that asks for more takes the general way (fgraph.c) through the functions
+ * here.
  */
 #include <arch/ftrace.h>
 #include <irq/irqflags.h>
@@ -30,7 +31,7 @@ struct graph_array {
 	struct fgraph_ops gops;
 	struct trace_array *tr; /* [I] */
 	bool enabled;		/* calls are recorded */
-	bool plain;		/* by nothing but the functions: the usual clock, no arguments, no threshold */
+	bool plain;		/* enabled, with the usual clock, without arguments and threshold */
 };
 
 DEFINE_PER_CPU(struct ring_buffer_per_cpu *, graph_buffer);
@@ -193,8 +194,8 @@ struct tracer_flags graph_flags = {
 };
 
 /*
- * All options are those of the tracer, in whatever array it is selected. While the option sleep-time is off and anybody
- * is there who would count that time (`wanted`), sched_switch must correct the entry times of the task that goes on.
+ * All options belong to the tracer and hold in every array that selects it. While the option sleep-time is off, and an
+ * array or the profiler measures calls (`wanted`), sched_switch must correct the entry times of the task that goes on.
  * trace_types_lock held. 0 or -errno.
  */
 static int count_sleep(bool wanted, bool option)

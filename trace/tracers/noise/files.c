@@ -1,6 +1,6 @@
 /*
- * The control files of osnoise and timerlat, in osnoise/. What threads have read at their start (CPUs, options) ends
- * them and starts others; the numbers are read anew in each period.
+ * The control files of osnoise and timerlat, in osnoise/. The threads read CPUs and options only when they start, so a
+ * change of these ends the threads and starts others. They read the numbers again in each period.
  */
 #include <lib/errno.h>
 #include <lib/printf.h>
@@ -43,6 +43,7 @@ static void show_range(struct seq_file *m, unsigned first, unsigned last, bool m
 		seq_printf(m, "-%u", last);
 }
 
+/* The CPUs as ranges, "0-2,5", with an empty line for no CPU. */
 static int noise_cpus_show(struct seq_file *m, void *data)
 {
 	const struct cpumask *cpus = &noise_settings.cpus;
@@ -150,7 +151,7 @@ static int noise_options_show(struct seq_file *m, void *data)
 	return 0;
 }
 
-/* What the options become when `option` is switched. -EINVAL: NO_DEFAULTS says nothing. */
+/* *options: what all options are when `option` is switched. -EINVAL: NO_DEFAULTS, which means nothing. [t] */
 static int switched(enum noise_option option, bool on, unsigned long *options)
 {
 	if (option == NOISE_OPT_DEFAULTS) {
@@ -161,6 +162,7 @@ static int switched(enum noise_option option, bool on, unsigned long *options)
 	return 0;
 }
 
+/* One option, or NO_ and one. -EINVAL: there is no such option, or NO_DEFAULTS. */
 static int noise_options_store(char *text, void *data)
 {
 	bool on = strncmp(text, "NO_", 3);

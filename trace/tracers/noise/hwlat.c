@@ -1,5 +1,5 @@
 /*
- * The hwlat tracer: time that the kernel did not take, on a CPU whose interrupts are off.
+ * The hwlat tracer: time that a CPU lost with interrupts off, which the kernel itself cannot have taken.
  *
  * A thread turns interrupts off and reads the clock, again and again, for `width` us of every `window` us. Nothing of
  * the kernel can come in between, so two readings that are far apart mean that the machine was elsewhere: in firmware
@@ -44,13 +44,13 @@ static const char *const hwlat_mode_names[HWLAT_MODES] = {"none", "round-robin",
 static u64 hwlat_window = 1000000, hwlat_width = 500000;
 static enum hwlat_mode hwlat_mode = HWLAT_ROUND_ROBIN; /* [t; a thread may change it, see next_cpu()] */
 
-static struct trace_array *hwlat_trace;		     /* [t] who has the tracer; NULL: nobody */
-static struct task_struct *hwlat_threads[NR_CPUS];   /* [t] with one thread, it is the first */
-static u64 hwlat_saved_thresh;			     /* [t] tracing_thresh of before */
-static u64 hwlat_last_thresh = HWLAT_THRESH_DEFAULT; /* [t] of the last run, for the next */
+static struct trace_array *hwlat_trace;		     /* [t] the array that has the tracer; NULL: none has */
+static struct task_struct *hwlat_threads[NR_CPUS];   /* [t] in the modes with one thread that is the first */
+static u64 hwlat_saved_thresh;			     /* [t] tracing_thresh before the tracer was selected */
+static u64 hwlat_last_thresh = HWLAT_THRESH_DEFAULT; /* [t] tracing_thresh of the last run, for the next one */
 static unsigned hwlat_seqnum;			     /* [atomic] lines of this run */
 
-/* What NMIs took of the sample that this CPU takes. [this CPU, interrupts off] */
+/* The time that NMIs took from the sample of this CPU. [this CPU, interrupts off] */
 struct hwlat_cpu {
 	bool sampling;
 	unsigned nmi_count;
@@ -157,8 +157,9 @@ static bool hwlat_cpus(struct trace_array *tr, struct cpumask *cpus)
 }
 
 /*
- * Mode round-robin: go on to the next CPU. `at` is where this put the thread the last time. When the thread may run
- * elsewhere, somebody has given it other CPUs; then it stays there, and the mode is `none` from now on, as in Linux.
+ * Mode round-robin: go on to the next CPU. `at` is the CPU to which this put the thread the last time. If the thread's
+ * mask is another one now, a person has changed it; then it stays there, and the mode is `none` from now on, as in
+ * Linux.
  */
 static void hwlat_next_cpu(struct trace_array *tr, struct cpumask *at)
 {
@@ -179,7 +180,10 @@ static void hwlat_next_cpu(struct trace_array *tr, struct cpumask *at)
 	sched_setaffinity(current, at);
 }
 
-/* Until the next window, 1 ms at least; kthread_stop() ends it. The state is set before the question. */
+/*
+ * Sleep until the next window, 1 ms at least. The state is set before the question, so kthread_stop() is seen or wakes
+ * the thread.
+ */
 static void hwlat_wait(void)
 {
 	s64 rest = READ_ONCE(hwlat_window) - READ_ONCE(hwlat_width);
@@ -218,7 +222,7 @@ static void hwlat_stop_threads(void)
 	}
 }
 
-/* A thread for `cpu`, or, in the modes that have one thread, for the CPUs of the mask. 0 or -errno. */
+/* Start a thread for `cpu`, or, in the modes that have one thread, one for the CPUs of the mask. 0 or -errno. */
 static int hwlat_start_thread(struct trace_array *tr, unsigned cpu, const struct cpumask *cpus)
 {
 	struct task_struct *t;
@@ -236,7 +240,7 @@ static int hwlat_start_thread(struct trace_array *tr, unsigned cpu, const struct
 	return 0;
 }
 
-/* 0, or -errno and none runs. No CPU of tracing_cpumask: nothing to do, and no thread. */
+/* Start the threads of the mode: none if tracing_cpumask has no CPU that runs. 0, or -errno, and no thread runs. */
 static int hwlat_start_threads(struct trace_array *tr)
 {
 	struct cpumask cpus, first = {};

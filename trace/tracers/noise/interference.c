@@ -11,9 +11,9 @@
  * window below that is open, as time that was not its own (`inner`). So each event tells net times, and their sum is
  * the time that was taken.
  *
- * Races. A window's fields are written by its own context and, for `inner`, by those that interrupt it. Who
- * interrupts puts `inner` right before it leaves, and counts itself in `interruptions` when it comes; so a context that
- * reads several of these values reads again when that number has changed meanwhile. Additions to `inner` are atomic
+ * Races. A window's fields are written by its own context; `inner` also by contexts that interrupt it. A context that
+ * interrupts counts itself in `interruptions` when it comes, and corrects `inner` before it leaves. So code that reads
+ * several of these values reads them again when that number has changed meanwhile. Additions to `inner` are atomic
  * operations, because an NMI may come in the middle of one.
  *
  * A probe does nothing until the CPU's thread is there (`sampling`). A window that was not seen to begin has no end.
@@ -48,8 +48,8 @@ void noise_begin(struct noise_cpu *cpu, pid_t pid)
 /* ---- Windows. Preemption off, this CPU. */
 
 /*
- * `begin` and `inner` are set until no interruption came in between: one that came after `begin` was read has counted
- * its time twice, in the window and in `inner`, and one that came before it only in `inner`.
+ * A window of this kind begins. `begin` and `inner` must belong together, so they are set again until no interruption
+ * came in between: the time of one that came before `begin` was read would be in `inner` only, and not in the window.
  */
 static void window_open(struct noise_cpu *here, enum noise_kind kind)
 {
@@ -69,7 +69,7 @@ static void window_open(struct noise_cpu *here, enum noise_kind kind)
 	__atomic_fetch_add(&here->interruptions, 1, __ATOMIC_RELAXED);
 }
 
-/* Time that an interruption of `kind` took from the one below it that is open. */
+/* An interruption of `kind` took `ns` from the next window below that is open: count them in its `inner`. */
 static void take_from_below(struct noise_cpu *here, enum noise_kind kind, u64 ns)
 {
 	while (kind-- > 0)
@@ -79,7 +79,7 @@ static void take_from_below(struct noise_cpu *here, enum noise_kind kind, u64 ns
 		}
 }
 
-/* Its net time, in ns. Call it for an open window alone. */
+/* The window ends. Returns its net time in ns. The window must be open. */
 static u64 window_close(struct noise_cpu *here, enum noise_kind kind)
 {
 	struct noise_window *w = &here->of[kind];
@@ -99,9 +99,10 @@ static u64 window_close(struct noise_cpu *here, enum noise_kind kind)
 }
 
 /*
- * Timerlat asks what has delayed its thread, and that begins with the interrupt of its timer. What runs below that
- * interrupt, a thread or a softirq, delays the thread only from then on. The interrupt itself and its like are counted
- * as ever: at their end they take their time from the window below, which begins where they did.
+ * Timerlat asks what has delayed its thread, and the delay begins with the interrupt of its timer. A thread or a
+ * softirq that this interrupt came into delays timerlat's thread only from then on, so its window begins again here.
+ * Interrupts are counted as usual: at their end they take their time from the window below, which begins where they
+ * did.
  */
 void noise_timer_fired(struct noise_cpu *here)
 {
@@ -117,7 +118,7 @@ void noise_timer_fired(struct noise_cpu *here)
 	}
 }
 
-/* Do events of threads and softirqs tell what delays somebody? Before its timer timerlat waits for nothing. */
+/* Does the time of threads and softirqs delay anything? Before its timer has fired, timerlat waits for nothing. */
 static bool delays_thread(const struct noise_cpu *here)
 {
 	return !noise_timerlat || here->timer_fired;
@@ -222,7 +223,10 @@ static void probe_softirq_exit(void *data, unsigned vec_nr)
 		trace_softirq_noise(vec_nr, w->arrival, net);
 }
 
-/* The thread that is disturbed is no noise, and its own switches end and begin that of others. Interrupts off. */
+/*
+ * The time of other threads is noise, from the switch to one of them to the next switch. The thread that is disturbed
+ * (pid) has no window. Interrupts off.
+ */
 static void probe_sched_switch(void *data, bool preempt, struct task_struct *prev, struct task_struct *next,
 			       unsigned prev_state)
 {
@@ -262,6 +266,7 @@ static unsigned vector_probes(struct tracepoint_probe probes[2])
 	return probes[0].tp && probes[1].tp ? 2 : 0;
 }
 
+/* All probes or none. The probes read noise_timerlat, so it is set before the first of them is there. */
 int noise_probes_register(bool timerlat)
 {
 	struct tracepoint_probe vectors[2];

@@ -19,15 +19,18 @@ struct noise_window {
 	bool open;	/* [c] one is under way */
 	u64 arrival;	/* [c] ns, when it began, for the event */
 	u64 begin;	/* [c] ns, from where its time is counted */
-	u64 inner;	/* [c] ns of that which other kinds took */
+	u64 inner;	/* [c] ns of that time which other kinds took */
 };
 
-/* Locks: c this CPU, in contexts that nest; w written by who starts and stops; a atomic for this CPU's contexts. */
+/*
+ * Locks: c this CPU, in contexts that nest; w the code that starts and stops counting; a atomic for this CPU's
+ * contexts.
+ */
 struct noise_cpu {
 	bool sampling;	      /* [w, c] interference is counted */
 	bool timer_fired;     /* [c] timerlat: between the timer's interrupt and its thread */
-	pid_t pid;	      /* [w] the thread that is disturbed and disturbs nobody; 0: none, all threads count */
-	u32 interruptions;    /* [a] of all kinds, for whoever reads the clock twice */
+	pid_t pid;	      /* [w] the thread that is disturbed, and is no noise itself; 0: none, all threads count */
+	u32 interruptions;    /* [a] how many of all kinds, so that code can tell whether one came in between */
 	const char *irq_name; /* [c, interrupts off] of the handler that runs */
 	struct noise_window of[NOISE_KINDS];
 };
@@ -51,11 +54,13 @@ static __always_inline u64 noise_clock(struct noise_cpu *here, u32 *count)
 }
 
 /*
- * Begin to count anew on a CPU: nothing is under way. On that CPU with interrupts off, or while nobody counts there.
- * `timer`: timerlat, events of threads and softirqs only while timer_fired.
+ * Begin to count on a CPU: no window is open. `pid`: the thread that is disturbed; 0: none. On that CPU with interrupts
+ * off, or before any probe counts there.
  */
 void noise_begin(struct noise_cpu *cpu, pid_t pid);
-/* Timerlat's timer has fired, in its interrupt: what runs now delays the thread from the interrupt's begin on. */
+/*
+ * Timerlat's timer has fired: what runs now delays the thread from the interrupt's begin on. Call it in the interrupt.
+ */
 void noise_timer_fired(struct noise_cpu *here);
 
 /* Probes at all kinds, and away again. `timerlat`: see timer_fired. 0 or -ENOMEM. trace_types_lock held; sleep. */

@@ -121,7 +121,7 @@ static void run_osnoise(void)
 		noise_stop_tracing((unsigned long)run_osnoise, "");
 }
 
-/* The state is set before the question, so that kthread_stop() either is seen or ends the sleep. */
+/* The state is set before the question, so kthread_stop() either is seen or ends the sleep. */
 static void osnoise_sleep(u64 us)
 {
 	if (!us)
@@ -156,8 +156,9 @@ static int osnoise_init(struct trace_array *tr)
 	return noise_init(tr, &osnoise_workload);
 }
 
-/* ---- Text. The doubled % is Linux's. */
+/* ---- Text */
 
+/* The text is Linux's, the doubled % too. */
 static void osnoise_print_header(struct seq_file *s, struct trace_iterator *iter)
 {
 	seq_puts(s, "#                                _-----=> irqs-off\n"
@@ -187,7 +188,7 @@ static const struct tracer osnoise_tracer = {
 };
 REGISTER_TRACER(osnoise_tracer);
 
-/* What is available is in parts of 10^7: five digits behind the point of a percentage. */
+/* The share of the CPU that was available is computed in parts of 10^7: a percentage with five digits. */
 static void osnoise_text(struct seq_file *s, struct trace_iterator *iter)
 {
 	const struct osnoise_entry *field = (const void *)iter->ent;

@@ -11,8 +11,8 @@
  * on that CPU alone, and each read() waits for the next period. When it comes back to read() there is a third line,
  * "user-ret".
  *
- * Each of them, thread or program, has a struct timerlat of its own. The timer's interrupt, the sleeper and whoever
- * ends the tracer meet there:
+ * Each of them, thread or program, has a struct timerlat of its own. The timer's interrupt, the sleeper and the task
+ * that ends the tracer meet there:
  *
  *	fired		the interrupt says so before it wakes; the sleeper sleeps until then, or its end
  *	detached	a program's: the tracer has ended. Nothing is recorded any more, and the program gets a SIGKILL
@@ -42,10 +42,13 @@ enum timerlat_context {
 	TIMERLAT_USER_RET,
 };
 
-/* Locks: s the sleeper alone; i its timer's interrupt, and the sleeper once that has fired; a any; I immutable; t. */
+/*
+ * One thread or program that is measured. Locks: s only the sleeper; i its timer's interrupt, and the sleeper once that
+ * has fired; a any context; t trace_types_lock; I immutable.
+ */
 struct timerlat {
 	struct hrtimer timer;
-	struct task_struct *thread;	       /* [I] who sleeps; a program's is held */
+	struct task_struct *thread;	       /* [I] the sleeper; a program's task is referenced */
 	int cpu;			       /* [I] */
 	u64 abs_period;			       /* [s, i] ns, when the timer was to fire */
 	unsigned seqnum;		       /* [i] */
@@ -147,8 +150,8 @@ static bool timerlat_waits(const struct timerlat *t)
 }
 
 /*
- * Sleep until the next period that is still to come; those that are over are left out. The state is set before each
- * look. False: ended before that.
+ * Sleep until the next period that is still to come; periods that are over are left out. The state is set before each
+ * look, so no wake-up is lost. False: the wait was ended before the timer fired.
  */
 static bool timerlat_wait(struct timerlat *t)
 {
@@ -177,7 +180,7 @@ static void timerlat_setup(struct timerlat *t)
 	t->timer.data = t;
 }
 
-/* From here on what takes this CPU is counted, against the current task. */
+/* From here on all that takes this CPU from the current task is counted. */
 static void timerlat_begin(struct timerlat *t)
 {
 	local_irq_disable();
@@ -186,7 +189,7 @@ static void timerlat_begin(struct timerlat *t)
 	t->abs_period = sched_clock();
 }
 
-/* The thread, or the program, runs: what happens from here on delays nobody. Returns the latency. */
+/* The thread, or the program, runs: record how late it is. Returns that latency in ns. */
 static u64 timerlat_arrived(struct timerlat *t, enum timerlat_context context)
 {
 	u64 latency = sched_clock() - t->abs_period;
@@ -196,7 +199,7 @@ static u64 timerlat_arrived(struct timerlat *t, enum timerlat_context context)
 	return latency;
 }
 
-/* timerlat/N. What is at `t` outlives the timer, which is cancelled with each wait. */
+/* timerlat/N. `t` lies on the stack, which is safe: each wait cancels the timer, so none is left at the end. */
 static int timerlat_main(void *unused)
 {
 	struct timerlat t = {.cpu = smp_processor_id()};
@@ -241,7 +244,7 @@ static const struct noise_workload timerlat_workload = {
 	.stopped = timerlat_kill_users,
 };
 
-/* 0; -EINVAL, -EBUSY, -EPERM as told at timerlat_fd_open(). trace_types_lock held, preemption off. */
+/* 0, or an error of timerlat_fd_open(). A task that may run on one CPU only is asked for its CPU. [t] */
 static int timerlat_may_open(int cpu)
 {
 	if (!noise_selected(&timerlat_workload) || noise_option(NOISE_OPT_WORKLOAD))
@@ -294,8 +297,9 @@ static void timerlat_user_returns(struct timerlat *t)
 }
 
 /*
- * Waits for the next period. 0, also when a signal came first; -EINVAL: by another task than the one that has opened
- * the file, or on another CPU, which ends recording as well, since what was counted there means nothing.
+ * Waits for the next period. 0, also when a signal came first; -EINTR: the tracer has ended; -EINVAL: the caller is not
+ * the task that has opened the file, or it may run elsewhere than on the file's CPU. The latter ends recording as well,
+ * since what was counted for it means nothing.
  */
 static ssize_t timerlat_fd_read(struct file *file, char __user *buf, size_t n, loff_t *pos)
 {

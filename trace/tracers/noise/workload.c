@@ -1,15 +1,15 @@
 /*
- * What osnoise and timerlat share: the arrays that get their records, the threads, one a CPU, and the changes of both
- * while they run.
+ * What osnoise and timerlat share: the arrays that get their records, the threads (one for each CPU), and the changes
+ * of both while they run.
  *
- * Linux lets several instances have the same of the two tracers, and its tool rtla uses that: it makes an instance for
- * the records and another one for events. The work is done once, for all of them:
+ * Linux lets several instances select the same one of these two tracers, and its tool rtla uses that: it makes an
+ * instance for the records and another one for events. The work is done once, for all of them:
  *
  *	noise_arrays      which arrays get the records: those that have the tracer and have not stopped it
- *	noise_running     whose threads run, and probes stand; NULL: the list is empty
+ *	noise_running     the workload whose threads run and whose probes are registered; NULL: the list is empty
  *
  * Locks: trace_types_lock for all changes. The list is read with preemption off, by threads and by timers' interrupts;
- * an array that has left it is waited for by synchronize_rcu(). A thread never takes trace_types_lock, because who
+ * an array that leaves it waits by synchronize_rcu(). A thread never takes trace_types_lock, because the task that
  * holds that may wait for the thread's end.
  */
 #include <kernel/panic.h>
@@ -39,8 +39,8 @@ struct noise_array {
 };
 static struct noise_array *noise_arrays;	   /* [t, read with preemption off] */
 static const struct noise_workload *noise_running; /* [t] */
-static const struct noise_workload *noise_chosen;  /* [t] of the arrays that have one of the two tracers */
-static unsigned noise_choosers;			   /* [t] how many these are */
+static const struct noise_workload *noise_chosen;  /* [t] that is selected, recording or not; NULL: neither */
+static unsigned noise_choosers;			   /* [t] how many arrays have selected it */
 static struct task_struct *noise_threads[NR_CPUS]; /* [t] */
 
 /* ---- Records */
@@ -133,8 +133,8 @@ void noise_raise_max(u64 ns)
 /* ---- Threads. trace_types_lock held. */
 
 /*
- * Nothing is counted on a CPU whose thread has gone. The thread clears `sampling` itself where it ends; here it is for
- * CPUs that had no thread (NO_OSNOISE_WORKLOAD).
+ * Nothing is counted on a CPU whose thread has gone. A thread clears `sampling` itself where it ends; it is cleared
+ * here for CPUs that had no thread (NO_OSNOISE_WORKLOAD).
  */
 static void stop_threads(void)
 {
@@ -151,8 +151,8 @@ static void stop_threads(void)
 }
 
 /*
- * On the CPUs of osnoise/cpus that run. With NO_OSNOISE_WORKLOAD there are no threads of ours: osnoise then counts what
- * all threads do, and timerlat waits for programs at timerlat_fd. 0 or -errno, and no thread runs.
+ * A thread on each CPU of osnoise/cpus that runs. With NO_OSNOISE_WORKLOAD there are no threads of ours: osnoise then
+ * counts what all threads do, and timerlat waits for programs at timerlat_fd. 0, or -errno, and no thread runs.
  */
 static int start_threads(void)
 {
@@ -229,7 +229,7 @@ static struct noise_array **find_array(struct trace_array *tr)
 	return at;
 }
 
-/* The array gets records from now on. 0, or -errno of the start. */
+/* The array gets records from now on; the first one starts the workload. 0 or -errno, and it gets none. */
 static int join(struct trace_array *tr)
 {
 	struct noise_array *a = kmalloc(sizeof(*a), GFP_KERNEL);
@@ -246,14 +246,14 @@ static int join(struct trace_array *tr)
 	return ret;
 }
 
-/* tracing_on went to 1. After stop_tracing_us that is so as well, and the array has never left. */
+/* tracing_on went to 1. If stop_tracing_us had switched it off, the array has never left the list. */
 void noise_start(struct trace_array *tr)
 {
 	if (!*find_array(tr) && join(tr))
 		pr_err("osnoise: cannot start\n");
 }
 
-/* The last array stops the threads before it leaves, so no record of theirs is lost. */
+/* For the last array the threads are stopped before it leaves, so none of their records is lost. */
 void noise_stop(struct trace_array *tr)
 {
 	struct noise_array **at = find_array(tr), *a = *at;

@@ -9,7 +9,7 @@
 
 /* Control files of osnoise/; us unless said. [trace_types_lock; read without it] */
 struct noise_settings {
-	u64 period, runtime;		      /* of osnoise: from sample to sample, and of a sample */
+	u64 period, runtime;		      /* osnoise: from the start of a sample to the next; length of a sample */
 	u64 stop_tracing, stop_tracing_total; /* 0: never */
 	u64 timerlat_period;
 	u64 print_stack;       /* 0: never */
@@ -20,7 +20,7 @@ extern struct noise_settings noise_settings;
 
 enum noise_option {
 	NOISE_OPT_DEFAULTS, /* no bit: all others as at boot */
-	NOISE_OPT_WORKLOAD, /* our own threads are what is disturbed */
+	NOISE_OPT_WORKLOAD, /* the noise to our own threads is measured; off: that to all threads, or to programs */
 	NOISE_OPT_PANIC_ON_STOP,
 	NOISE_OPT_PREEMPT_DISABLE, /* osnoise's thread runs with preemption off */
 	NOISE_OPT_IRQ_DISABLE,	   /* ... with interrupts off */
@@ -60,7 +60,7 @@ void noise_resume(void);
  * A record in each array: make(entry, data) fills what is behind the common fields. Preemption off inside.
  */
 void noise_record(int type, unsigned long size, void (*make)(void *entry, const void *data), const void *data);
-/* "stop tracing hit on cpu N", as a message of the function at `ip`, and then recording is off, in each array. */
+/* In each array: the message "stop tracing hit on cpu N" of the function at `ip`, with `why` behind it; then off. */
 void noise_stop_tracing(unsigned long ip, const char *why);
 bool noise_tracing_is_on(void); /* in any of the arrays */
 void noise_raise_max(u64 ns);	/* tracing_max_latency of those that record */

@@ -3,9 +3,9 @@
  * each `if` was true: the files trace_stat/branch_annotated and branch_all, and the same under the names that Linux
  * 2.6.29 gave them, profile_annotated_branch and profile_branch in tracefs itself.
  *
- * The sites count by themselves (<lib/branch.h>), from the first line of C outside of boot/ on. Each CPU has counters
- * of its own, which begin as copies of the per-CPU template: in the template the boot CPU had counted until then. So a
- * site's count is the template's and what each CPU has beyond it. All numbers are read while they grow.
+ * The sites count by themselves (<lib/branch.h>), from the first line of C outside of boot/ on. Each CPU has its own
+ * counters, which begin as copies of the per-CPU template, in which the boot CPU has counted until then. So a site's
+ * count is that of the template plus what each CPU has beyond it. All numbers are read while they grow.
  */
 #include <kernel/percpu.h>
 #include <lib/errno.h>
@@ -148,7 +148,7 @@ static void annotated_show(struct seq_file *m, const void *v)
 	put_row(m, row->correct, row->incorrect, percent, row->site);
 }
 
-/* Of an `if`, "hit" is a condition that was true; the share is that of the hits. */
+/* For an `if`, a "hit" means that its condition was true; the share is that of the hits. */
 static void all_show(struct seq_file *m, const void *v)
 {
 	const struct branch_row *row = v;

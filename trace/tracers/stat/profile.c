@@ -2,9 +2,9 @@
  * The function profiler: how often each function is called and how long it takes, in numbers and not in records. A user
  * of hooked returns (trace/fgraph.h); set_ftrace_filter and set_ftrace_notrace say which functions.
  *
- * Every CPU has a place for each site, found through one index that never changes: nothing is allocated, inserted or
- * locked while functions run. The code that counts has interrupts off; what can come in between is an NMI, which is
- * turned away and counted then.
+ * Every CPU has a place for each site, found through an index that is replaced as a whole when a module comes: nothing
+ * is allocated, inserted or locked while functions run. The code that counts has interrupts off; only an NMI can come
+ * in between. It is turned away, and its call counts as missed.
  */
 #include <fs/libfs.h>
 #include <kernel/module.h>
@@ -35,16 +35,16 @@ struct profile_index {
 /*
  * The profiler's counts are written without a lock.
  *
- * A CPU's counts are written by itself, interrupts off, so only an NMI can come in between. It finds the sequence
- * number odd and goes away, counted. One that came before, between our look and our raising it, has raised it twice:
- * so it is raised where it is, not set to what was read plus one, or a reader could meet the same even number twice
- * with other counts in between. A reader on another CPU copies a count between two looks at that number, and again
- * when it has changed or was odd. Memory is never given back, and set to zero only while the profiler is no user
- * (unregister_ftrace_graph has waited for those who were counting).
+ * A CPU's counts are written by that CPU only, with interrupts off, so only an NMI can come in between. It finds the
+ * sequence number odd, counts itself as missed and does nothing more. An NMI that comes between our look at the number
+ * and our raising it has raised it twice. So we raise it by an atomic addition: if we stored what we read plus one, a
+ * reader could meet the same even number twice with other counts in between. A reader on another CPU copies a count
+ * between two looks at the number, and copies again when the number has changed or was odd. Memory is never given back,
+ * and is set to zero only while the profiler is no user (unregister_ftrace_graph has waited for all that counted).
  */
 struct profile_cpu {
 	struct profile_count *counts; /* [t] one a record */
-	u32 seq;		      /* [this CPU, interrupts off] odd: somebody counts */
+	u32 seq;		      /* [this CPU, interrupts off] odd: a count is being written */
 	u64 missed;		      /* [this CPU's NMIs] calls not counted, as an NMI found it busy */
 };
 
@@ -100,7 +100,7 @@ static __always_inline struct profile_count *count_begin(struct profile_cpu *her
 		here->missed++;
 		return NULL;
 	}
-	/* Not what was read plus one: an NMI may have counted since. */
+	/* An addition, because an NMI may have counted since the number was read: see struct profile_cpu. */
 	__atomic_fetch_add(&here->seq, 1, __ATOMIC_RELAXED);
 	smp_wmb();
 	return &here->counts[index_find(profile_index, ip)];
@@ -142,8 +142,8 @@ static __always_inline void add_time(struct profile_count *count, u64 ns)
 }
 
 /*
- * stack->inner grows by a call's whole time when it returns, less what it grew by meanwhile: that was the time of the
- * calls inside, which is theirs. So nobody has to look for the caller's frame.
+ * When a call returns, stack->inner is what it was at the call's begin plus the call's whole time. The difference that
+ * the call finds at its end is the time of the calls inside it. So the caller's frame need not be searched for.
  */
 static __always_inline void end_call(struct fgraph_stack *stack, const struct fgraph_frame *frame, u64 now)
 {
@@ -279,7 +279,7 @@ static void profile_direct_return(struct fgraph_ret_regs *regs)
 	raw_local_irq_restore(flags);
 }
 
-/* ---- Memory: had when first enabled, and kept */
+/* ---- Memory: allocated when the profiler is first enabled, and kept */
 
 /*
  * A hash table from addresses to records, twice as large as needed so that chains are short. Every site that can be
@@ -318,7 +318,10 @@ static int alloc_index(void)
 	return profile_index ? 0 : -ENOMEM;
 }
 
-/* What another module has left in the places of this one's records goes. */
+/*
+ * Clear what another module has left in the places of this one's records. The module's sites have their records by now,
+ * because ftrace's notifier stands before ours in the linker's table.
+ */
 static void clear_counts_of(const struct module *mod)
 {
 	int cpu;
@@ -332,8 +335,9 @@ static void clear_counts_of(const struct module *mod)
 }
 
 /*
- * Nothing of the module has run yet, so nobody looks for its sites. Those who search the old table have interrupts off:
- * after a grace period nobody does.
+ * A module comes: a new index has its sites, too. Nothing of the module has run yet, so no call looks for them in the
+ * old index. Calls search it with interrupts off, so it is free after a grace period. 0, or -ENOMEM, which refuses the
+ * module.
  */
 static int profile_module_coming(struct module *mod)
 {
@@ -361,8 +365,8 @@ static const struct module_notifier profile_notifier = {.coming = profile_module
 REGISTER_MODULE_NOTIFIER(profile_notifier);
 
 /*
- * Allocates what is missing and sets all counts to zero. The profiler is no user now, so nobody counts. CPUs that have
- * memory already keep it when there is none for the next one: it is used at the next attempt. 0 or -ENOMEM.
+ * Allocates what is missing and sets all counts to zero. The profiler is no user now, so no call is counted. CPUs that
+ * have memory already keep it when there is none for the next one: it is used at the next attempt. 0 or -ENOMEM.
  */
 static int prepare_counts(void)
 {
@@ -412,7 +416,7 @@ static int profile_start(void)
 	return ret;
 }
 
-/* [trace_types_lock] On or off. Going off waits until nobody counts any more; the numbers stay. */
+/* [trace_types_lock] On or off. Going off waits until no call is counted any more; the numbers stay. */
 static int profile_set(bool on)
 {
 	int ret = 0;

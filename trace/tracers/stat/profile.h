@@ -7,9 +7,9 @@
 /* The calls of one function on one CPU. [that CPU, interrupts off; read by anybody] */
 struct profile_count {
 	u64 hits;	/* entries */
-	u64 returns;	/* of calls, begun here or elsewhere, that time and squares are of */
+	u64 returns;	/* calls that returned here, wherever they began; time and squares are theirs */
 	u64 time;	/* ns */
-	u64 squares[2]; /* sum of the squares of those times, low word first: a sleep of five seconds fills one */
+	u64 squares[2]; /* sum of the squares of those times in ns, low word first: five seconds fill one word */
 };
 
 /* The count of a record's function, as of one moment. False: never enabled. trace_types_lock. */

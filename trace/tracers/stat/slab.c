@@ -1,6 +1,6 @@
 /*
- * trace_stat/slab: who allocates how much, and how much of it is lost inside of objects that are larger than what was
- * asked for. Columns are those of `perf kmem stat --caller`:
+ * trace_stat/slab: which call sites allocate how much, and how much of it is lost because objects are larger than what
+ * was asked for. The columns are those of `perf kmem stat --caller`:
  *
  *	 Callsite                           | Total_alloc/Per | Total_req/Per   | Hit      | Frag
  *	 alloc_pipe_info+0x34/0xf0          |      2048/1024  |      1280/640   |        2 | 37.500%
@@ -24,17 +24,14 @@ struct slab_site {
 	unsigned long call_site; /* 0: free */
 	u64 hits, bytes_req, bytes_alloc;
 };
-/* Locks: c this CPU, interrupts off, read by anybody; t trace_types_lock, while nobody counts. */
+/* Locks: c this CPU, interrupts off, read by anybody; t trace_types_lock, while no probe counts. */
 struct slab_cpu {
 	struct slab_site *sites; /* [t] NULL before the tracer was first selected */
 	u64 missed;		 /* [c] allocations whose call site found no place */
 };
 static DEFINE_PER_CPU(struct slab_cpu, slab_cpu);
 
-/*
- * Counting begins at zero. Tables are allocated at the first time and kept. 0 or -ENOMEM. [trace_types_lock, while
- * nobody counts]
- */
+/* The tables are allocated the first time, and kept. */
 int slab_stat_reset(void)
 {
 	unsigned cpu;

@@ -77,11 +77,11 @@ static void save_frames(struct stack_max *max, unsigned long ip, unsigned long s
  * The stack tracer's lock is taken from any traced function.
  *
  * check_stack runs at the entry of whatever is traced, under whatever locks that code holds, and takes a lock of its
- * own. That is safe because only three kinds of code take it: check_stack, with interrupts off; its files, likewise;
- * nobody else. So its holder is never interrupted on its CPU but by an NMI, which turns round before it asks for the
- * lock, or by an exception of the holder's own, which the context's recursion bit turns away; what it calls while it
- * holds the lock is not traced and takes no other. The comparison that comes before, at every call, is without the
- * lock: a size read too late costs one trip more.
+ * own. That is safe because only check_stack and the files here take it, with interrupts off. So only two things can
+ * interrupt the holder on its CPU: an NMI, which returns before it asks for the lock, and an exception of the holder
+ * itself, which the context's recursion bit turns away. What the holder calls is not traced and takes no other lock.
+ * The comparison at every call comes before the lock: a size that is read too late only costs a call of check_stack
+ * more.
  */
 static noinline void check_stack(unsigned long ip, unsigned long sp, const struct ftrace_regs *fregs)
 {

@@ -28,7 +28,7 @@
 
 /* Locks: p the lock of the work's pool; w its worker, preemption off; l work_counts_lock. Anybody may read. */
 struct work_count {
-	work_func_t func;	    /* [l] written last. NULL: free, and what is behind it is not searched; or FUNC_* */
+	work_func_t func;	    /* [l] written last; or FUNC_*. NULL: free, and a search ends here */
 	int number;		    /* [l] of the pool */
 	u32 inserted;		    /* [p] */
 	u32 executed;		    /* [w] */
@@ -54,9 +54,9 @@ static struct work_count *work_place(work_func_t func, unsigned n)
 }
 
 /*
- * The place of a function in a pool, or NULL. Without the lock, while others take places and give them back. A place
- * that goes to another pair between our two looks has func FUNC_GONE before it gets the new number, so who sees the new
- * number sees the change at the third look.
+ * The place of a function in a pool, or NULL. It is searched without the lock, while others take places and give them
+ * back. `func` is looked at before and after `number`: a place that goes to another pair meanwhile has func FUNC_GONE
+ * before it gets the new number, so if the new number was seen, the last look sees another func.
  */
 static struct work_count *find_count(work_func_t func, int number)
 {
@@ -72,7 +72,7 @@ static struct work_count *find_count(work_func_t func, int number)
 	return NULL;
 }
 
-/* Take the first free place for them; NULL when there is none. Its numbers are zero. work_counts_lock held. */
+/* Take the first free place for this pair; its counts are zero. NULL: no place is free. work_counts_lock held. */
 static struct work_count *take_place(work_func_t func, int number)
 {
 	for (unsigned n = 0; n < WORK_COUNTS; n++) {
@@ -87,7 +87,7 @@ static struct work_count *take_place(work_func_t func, int number)
 	return NULL;
 }
 
-/* work_counts_lock held; nobody counts in this place any more. Its numbers are cleared for the next user. */
+/* The place has no writer any more: it is cleared for the next pair. work_counts_lock held. */
 static void give_place_back(struct work_count *c)
 {
 	WRITE_ONCE(c->func, FUNC_GONE);
@@ -129,7 +129,7 @@ static struct work_count *get_count(work_func_t func, int number)
 
 /* ---- Probes. Preemption off. */
 
-/* The pool's lock is held, interrupts off, in any context but NMIs. A work that still runs stays with its pool. */
+/* A work is queued. The pool's lock is held, interrupts off, in any context but NMIs. */
 static void probe_queue_work(void *data, int req_cpu, int cpu, const char *queue, struct work_struct *work)
 {
 	struct work_count *c = get_count(work->func, work->pool);
@@ -138,7 +138,7 @@ static void probe_queue_work(void *data, int req_cpu, int cpu, const char *queue
 		WRITE_ONCE(c->inserted, c->inserted + 1);
 }
 
-/* In the worker. work->pool does not change while the work runs, as queueing it again leaves it there. */
+/* In the worker. work->pool does not change while the work runs: queueing it again leaves it with its pool. */
 static void probe_execute_start(void *data, struct work_struct *work)
 {
 	struct work_count *c = get_count(work->func, READ_ONCE(work->pool));
@@ -150,7 +150,7 @@ static void probe_execute_start(void *data, struct work_struct *work)
 	WRITE_ONCE(c->worker, current);
 }
 
-/* What this worker runs. NULL: counting was off when it began, or there was no place for it. */
+/* The place of the function that this worker runs. NULL: counting was off when it began, or no place was free. */
 static struct work_count *find_running(work_func_t func)
 {
 	for (unsigned n = 0; n < WORK_COUNTS; n++) {
@@ -180,7 +180,10 @@ static void probe_execute_end(void *data, struct work_struct *work, work_func_t 
 		WRITE_ONCE(c->max, ns);
 }
 
-/* The worker has ended and nobody queues in its pool, so the pool's places have no writers. Thread context. */
+/*
+ * The worker has ended and no work is queued in its pool any more, so the pool's places have no writers. Thread
+ * context.
+ */
 static void probe_destruction(void *data, struct task_struct *wq_thread, int number)
 {
 	unsigned long flags = work_counts_lock_irqsave();
