@@ -141,17 +141,21 @@ struct completion {
 };
 #define DECLARE_COMPLETION(n) struct completion n = {0, __WAIT_QUEUE_HEAD_INIT((n).wait)}
 /*
- * Something that happens once, or once for each waiter. complete() lets one waiter through, complete_all() every one
- * from then on; waiting is for thread context, interruptible: 0 or -ERESTARTSYS.
+ * Something that happens once, or once for each waiter. complete() lets one waiter through, complete_all() every waiter
+ * from then on; both in any context but nmi. Waiting is for thread context, interruptible: 0 or -ERESTARTSYS.
  */
 void init_completion(struct completion *c);
-void complete(struct completion *c); /* any context */
+void complete(struct completion *c);
 void complete_all(struct completion *c);
 void wait_for_completion(struct completion *c);
 int wait_for_completion_interruptible(struct completion *c);
-/* At most `timeout` jiffies: what is left of them, at least 1; 0: it ran out; interruptible: or -ERESTARTSYS. */
+/*
+ * Wait for at most `timeout` jiffies, 0: do not wait. Returns the jiffies that are left, at least 1, if it was
+ * completed; 0 if it was not in time; the interruptible one -ERESTARTSYS, if a signal came first.
+ */
 long wait_for_completion_timeout(struct completion *c, unsigned long timeout);
 long wait_for_completion_interruptible_timeout(struct completion *c, unsigned long timeout);
+/* Do not wait: true when it was completed; that is used up. Any context but nmi. */
 bool try_wait_for_completion(struct completion *c);
 static inline void reinit_completion(struct completion *c)
 {
