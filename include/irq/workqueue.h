@@ -1,7 +1,7 @@
 /*
  * Work for later in thread context: a list of works and a worker thread. The kernel's own works go to a pool for each
- * CPU (kworker/N:0); alloc_workqueue() makes a pool with a thread of its own, for whoever must be able to wait for all
- * of its works, or must not wait for those of others.
+ * CPU (kworker/N:0); alloc_workqueue() makes a pool with a thread of its own, for a user that must be able to wait for
+ * all of its works, or must not wait for those of others.
  *
  * The works of one pool run one after the other. So a work must not wait for one that may be queued behind it.
  */
@@ -27,13 +27,13 @@ struct work_struct {
 	struct list_head entry; /* [p] */
 	work_func_t func;
 	unsigned state;	   /* [a] enum work_state */
-	atomic_t canceled; /* [a] how many wait for its end and let nobody queue it meanwhile */
+	atomic_t canceled; /* [a] how many tasks wait for its end; while there are any it cannot be queued */
 	int pool;	   /* [p] number of the pool that it was queued in last; below NR_CPUS, a CPU's. -1: never */
 };
 struct delayed_work {
 	struct work_struct work;
 	struct hrtimer timer;
-	struct workqueue_struct *wq; /* [by whoever has made it WORK_DELAYED] NULL: the CPU's pool */
+	struct workqueue_struct *wq; /* [by the one that has made it WORK_DELAYED] NULL: the CPU's pool */
 };
 #define __WORK_INIT(n, f)                                                     \
 	{                                                                     \
@@ -63,7 +63,7 @@ enum hrtimer_restart delayed_work_timer_fn(struct hrtimer *t); /* of every delay
 struct workqueue_struct *alloc_workqueue(const char *fmt, unsigned flags, int max_active, ...) __printf(1, 4);
 /*
  * Waits until all works in it have run, also those that they queue, and ends the thread. Delayed works must be
- * cancelled before, and nobody may queue anything any more. Thread context.
+ * cancelled before, and nothing may be queued from outside any more. Thread context.
  */
 void destroy_workqueue(struct workqueue_struct *wq);
 /* Waits until what is in it by now has run. NULL: the pools of all CPUs. Thread context, not from a work of it. */
@@ -84,7 +84,7 @@ bool queue_delayed_work(struct workqueue_struct *wq, struct delayed_work *w, u64
 bool mod_delayed_work(struct workqueue_struct *wq, struct delayed_work *w, u64 delay_ns);
 /*
  * It is not queued any more, but may be running. True: it was queued, or its timer was set. Any context but nmi and its
- * own timer. _sync: it does not run either when this returns, and nobody, itself included, has queued it meanwhile.
+ * own timer. _sync: it does not run either when this returns, and could not be queued meanwhile, not even by itself.
  * Thread context, not from the work itself.
  */
 bool cancel_work(struct work_struct *w);
