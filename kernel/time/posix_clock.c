@@ -118,10 +118,11 @@ static DEFINE_SPINLOCK(tz_lock);
 
 /*
  * The first zone that is given without a time says that the clock ran on local time until now, so the clock is moved by
- * the zone's offset, as on Linux.
+ * the zone's offset, as on Linux; but not to before the machine was started.
  */
 static void set_timezone(const struct timezone *tz, bool alone)
 {
+	u64 moved = ktime_get_real_ns() + tz->tz_minuteswest * 60 * NSEC_PER_SEC;
 	bool warp;
 
 	spin_lock(&tz_lock);
@@ -129,8 +130,8 @@ static void set_timezone(const struct timezone *tz, bool alone)
 	warp = alone && !tz_was_set;
 	tz_was_set = true;
 	spin_unlock(&tz_lock);
-	if (warp)
-		set_wall_clock(ktime_get_real_ns() + tz->tz_minuteswest * 60 * NSEC_PER_SEC);
+	if (warp && (s64)(moved - sched_clock()) >= 0)
+		set_wall_clock(moved);
 }
 
 /*
