@@ -62,8 +62,7 @@ static void roll_over(void)
 	}
 }
 
-/* [L] Was this context carried over? Then it goes on under the new generation, on every CPU that reserved it.
- */
+/* [L] Was this context carried over? Then it goes on under the new generation, on every CPU that reserved it. */
 static bool keep_reserved(u64 old, u64 new)
 {
 	bool hit = false;

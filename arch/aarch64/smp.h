@@ -31,6 +31,5 @@ void psci_system_reset(void);
 /* Semihosting (Arm, "Semihosting for AArch32 and AArch64"): -1 when nobody serves it. */
 long semihosting_call(long op, const void *arg);
 void semihosting_write0(const char *text);
-/* A printk console by it, for a machine that does not say where its UART is (drivers/uart/semihosting.c).
- * Boot. */
+/* A printk console by it, for a machine that does not say where its UART is (drivers/uart/semihosting.c). Boot. */
 void semihosting_console_start(void);

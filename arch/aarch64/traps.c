@@ -155,8 +155,7 @@ notrace void el1h_64_sync_entry(struct pt_regs *regs, u64 esr, u64 far)
 	el1h_64_sync_handler(regs, esr, far);
 }
 
-/* Vectors that should never be taken; `reason` is the vector's number. Not with a stack worth trusting: no
- * return. */
+/* Vectors that should never be taken; `reason` is the vector's number. Not with a stack worth trusting: no return. */
 void bad_mode(struct pt_regs *regs, unsigned reason, u64 esr)
 {
 	static const char *const from[] = {"EL1 on SP_EL0", "EL1", "EL0", "EL0 (AArch32)"};

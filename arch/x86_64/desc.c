@@ -172,8 +172,7 @@ static void load_segments(const u64 *gdt)
 	wrmsrl(MSR_GS_BASE, gs_base);
 }
 
-/* KERNEL_GS_BASE holds user mode's base while we are in the kernel: entry.S relies on it being no kernel
- * address. */
+/* KERNEL_GS_BASE holds user mode's base while we are in the kernel: entry.S relies on it being no kernel address. */
 static void syscall_init(void)
 {
 	wrmsrl(MSR_FS_BASE, 0);

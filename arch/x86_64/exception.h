@@ -38,8 +38,10 @@ void sample_nmi_done(void);
 /* Text for a vector. */
 const char *exception_name(u64 vector);
 
-/* Descriptor tables, TSS, IST stacks, SYSCALL MSRs of this CPU (desc.c); the boot CPU's from x86_boot(),
- * others' from secondary_cpu_init. */
+/*
+ * Descriptor tables, TSS, IST stacks, SYSCALL MSRs of this CPU (desc.c); the boot CPU's from x86_boot(), others' from
+ * secondary_cpu_init.
+ */
 void cpu_desc_init(void);
 /* Exceptions, interrupts and SYSCALL of this CPU enter by step_stubs (entry.S), or as usual. Interrupts off. */
 void cpu_set_entries(bool stepped);

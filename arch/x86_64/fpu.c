@@ -34,15 +34,15 @@ u64 fpu_features = XFEATURE_FP | XFEATURE_SSE;
 bool fpu_has_xsave;
 u32 fpu_mxcsr_mask; /* [immutable after fpu_init] bits of MXCSR that this CPU has */
 
-/* What a program begins with: no component in use, all exceptions masked, round to nearest (System V
- * ABI, 3.2.1). */
+/* What a program begins with: no component in use, all exceptions masked, round to nearest (System V ABI, 3.2.1). */
 static const union {
 	u8 bytes[FPU_STATE_SIZE];
 	struct fpu_legacy legacy;
 } initial_state __aligned(64) = {.legacy = {.cwd = 0x37f, .mxcsr = 0x1f80}};
 
-/* The task whose values this CPU's registers hold, if its fpu.cpu says so too. [this CPU, interrupts or
- * preemption off] */
+/*
+ * The task whose values this CPU's registers hold, if its fpu.cpu says so too. [this CPU, interrupts or preemption off]
+ */
 static DEFINE_PER_CPU(struct task_struct *, fpu_owner);
 
 static void xsetbv(u32 xcr, u64 v)
@@ -132,8 +132,7 @@ void fpu_flush(struct task_struct *task)
 	fpu_reset(); /* `task` is current */
 }
 
-/* Straight from the registers into the child: its state, which is a copy of our old one, has a header
- * already. */
+/* Straight from the registers into the child: its state, which is a copy of our old one, has a header already. */
 void fpu_copy(struct task_struct *child, bool user)
 {
 	struct fpu *to = &child->thread.fpu;
@@ -156,8 +155,7 @@ void fpu_init_cpu(void)
 	fpu_restore(&initial_state);
 }
 
-/* Where the CPU puts AVX's part is not written in the manual, only that CPUID tells; it has been at 576 ever
- * since. */
+/* Where the CPU puts AVX's part is not written in the manual, only that CPUID tells; it has been at 576 ever since. */
 static bool avx_fits(void)
 {
 	struct cpuid_regs r = cpuid(CPUID_XSTATE, 2);

@@ -91,8 +91,7 @@ static void reset_by_chip_set(void)
 	ndelay(RESET_NS);
 }
 
-/* The keyboard controller has a pin at the CPU's reset. Where there is no controller all bits read as ones.
- */
+/* The keyboard controller has a pin at the CPU's reset. Where there is no controller all bits read as ones. */
 static void reset_by_keyboard(void)
 {
 	u64 end = sched_clock() + RESET_NS;

@@ -81,8 +81,7 @@ const char *arch_cpu_name(void)
 	return cpu_features.name;
 }
 
-/* The brand string: three leaves of 16 characters, padded with spaces on either side. Older CPUs have none.
- */
+/* The brand string: three leaves of 16 characters, padded with spaces on either side. Older CPUs have none. */
 static void read_name(struct cpu_features *f)
 {
 	struct cpuid_regs brand[3];

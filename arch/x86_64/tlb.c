@@ -85,8 +85,10 @@ notrace void flush_tlb_local_all(void)
 	}
 }
 
-/* Preemption off: no switch of tasks comes between the look at who runs and what is done, since that has
- * interrupts off. */
+/*
+ * Preemption off: no switch of tasks comes between the look at who runs and what is done, since that has interrupts
+ * off.
+ */
 static void flush_local(const struct mm_struct *mm, unsigned long start, unsigned long end)
 {
 	if (mm != &init_mm && this_cpu(loaded_mm) != mm)

@@ -48,8 +48,10 @@
 #include <asm/patch.h>
 #include <lib/types.h>
 
-/* Before the first write of a change, and after the last: makes all written sites visible to instruction fetch, removes
- * the alias, synchronises this CPU. */
+/*
+ * Before the first write of a change, and after the last: makes all written sites visible to instruction fetch, removes
+ * the alias, synchronises this CPU.
+ */
 void arch_patch_begin(void);
 void arch_patch_end(void);
 /* 0, -ERANGE as above, -EINVAL: not in kernel or module text, or not aligned. Nothing is written on error. */

@@ -25,8 +25,10 @@ struct kernel_param {
 int param_keep(char *to, size_t size, const char *value); /* 0; -E2BIG: `to` is empty then. Context: boot */
 
 extern char boot_command_line[2048];
-/* Walk the line once for the early and once for the other parameters. Unknown words go to init: "a=b" as
- * environment, others as arguments (init_argv, init_envp of <proc/exec.h>). Context: boot. */
+/*
+ * Walk the line once for the early and once for the other parameters. Unknown words go to init: "a=b" as environment,
+ * others as arguments (init_argv, init_envp of <proc/exec.h>). Context: boot.
+ */
 void parse_early_params(void);
 /*
  * What the last word for "name=" gives it, NULL: there is none. For what cannot wait for parse_early_params, which ends

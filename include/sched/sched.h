@@ -144,11 +144,15 @@ void kthreadd_init(void);
 void free_kthread_struct(struct task_struct *t); /* by __put_task_struct of a PF_KTHREAD task */
 int kthread_stop(struct task_struct *t);	 /* asks, wakes, waits; returns the thread's result */
 
-/* Run fn(data) on one CPU while every other online CPU spins, untraced, with interrupts off. Returns fn's result.
- * The others have executed an instruction synchronisation when they go on. Context: thread. */
+/*
+ * Run fn(data) on one CPU while every other online CPU spins, untraced, with interrupts off. Returns fn's result. The
+ * others have executed an instruction synchronisation when they go on. Context: thread.
+ */
 int stop_machine(int (*fn)(void *data), void *data);
-/* Run fn(data) on every online CPU, interrupts off, at one moment: each begins when all have stopped what they were
- * doing, and goes on with it when all are done. fn must not be traced, nor patch code. Context: thread. */
+/*
+ * Run fn(data) on every online CPU, interrupts off, at one moment: each begins when all have stopped what they were
+ * doing, and goes on with it when all are done. fn must not be traced, nor patch code. Context: thread.
+ */
 void stop_machine_each(void (*fn)(void *data), void *data);
 /*
  * Run fn(arg) in the stopper thread (migration/N) of `cpu`, which nothing but a hard interrupt disturbs; returns its
@@ -159,8 +163,10 @@ int stop_one_cpu(int cpu, int (*fn)(void *arg), void *arg);
 void stop_each_cpu_but(unsigned except, int (*fn)(void *arg), void *arg);
 void cpu_stop_init(void); /* smp_init: a stopper thread for every online CPU */
 
-/* Wait until every CPU has passed a point with preemption on: whoever ran with preemption off when this was called
- * is through. For probes and modules. Context: thread. */
+/*
+ * Wait until every CPU has passed a point with preemption on: whoever ran with preemption off when this was called is
+ * through. For probes and modules. Context: thread.
+ */
 void synchronize_rcu(void);
 /*
  * For a caller that does something after the unpublishing that may include such a wait, as every stop_machine does. The

@@ -4,8 +4,10 @@
 #include <lib/types.h>
 #include <uapi/time.h>
 
-/* To ns; -EFAULT, -EINVAL (negative, or 10^9 ns and more). Too long a time becomes the longest there is.
- * Thread context. */
+/*
+ * To ns; -EFAULT, -EINVAL (negative, or 10^9 ns and more). Too long a time becomes the longest there is. Thread
+ * context.
+ */
 int get_timespec_ns(const struct timespec __user *uts, u64 *ns);
 int get_timeval_ns(const struct timeval *tv, u64 *ns);	  /* from a kernel copy: 0 or -EINVAL */
 int put_timespec_ns(struct timespec __user *uts, u64 ns); /* 0 or -EFAULT */

@@ -70,8 +70,7 @@ int select_task_rq_fair(struct task_struct *p, int cpu, int flags)
 		return idle;
 	if (flags & WF_FORK)
 		return find_least_loaded_cpu(p, cpu);
-	/* Everybody is busy. The waker's CPU has what p was told in its cache; only if p's own is clearly
-	 * busier. */
+	/* Everybody is busy. The waker's CPU has what p was told in its cache; only if p's own is clearly busier. */
 	if (task_allowed(p, here) && cpu_load(cpu_rq(here)) + p->se.weight < cpu_load(cpu_rq(cpu)))
 		return here;
 	return cpu;
@@ -122,8 +121,9 @@ bool noinline newidle_balance(struct rq *rq)
 	return rq->nr_running;
 }
 
-/* Moving weight w changes a difference D to |D - 2w|: better exactly when w < D. False when there is nothing
- * to move. */
+/*
+ * Moving weight w changes a difference D to |D - 2w|: better exactly when w < D. False when there is nothing to move.
+ */
 static bool pull_one(struct rq *here, struct rq *src)
 {
 	unsigned long from = cpu_load(src), to = cpu_load(here);

@@ -94,8 +94,7 @@ static struct task_struct *pick_from_classes(struct rq *rq, struct task_struct *
 /* Context: rq locked, clock updated. Returns with the choice made current in its class. */
 static inline struct task_struct *pick_next_task(struct rq *rq, struct task_struct *prev)
 {
-	/* Nearly always everybody here is fair, and that class can keep or exchange the running entity by
-	 * itself. */
+	/* Nearly always everybody here is fair, and that class can keep or exchange the running entity by itself. */
 	if (likely(rq->nr_running && rq->nr_running == rq->cfs.nr_running && !rt_prio(prev->prio)))
 		return pick_next_task_fair(rq, prev);
 	return pick_from_classes(rq, prev);
@@ -264,8 +263,9 @@ void schedule_idle(void)
 void do_task_dead(void)
 {
 	preempt_disable();
-	/* A waker that still aims at an older state of ours holds pi_lock: let it finish, or it might undo
-	 * TASK_DEAD. */
+	/*
+	 * A waker that still aims at an older state of ours holds pi_lock: let it finish, or it might undo TASK_DEAD.
+	 */
 	spin_lock_irq(&current->pi_lock);
 	WRITE_ONCE(current->state, TASK_DEAD);
 	spin_unlock_irq(&current->pi_lock);

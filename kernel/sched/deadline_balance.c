@@ -75,8 +75,10 @@ int select_task_rq_dl(struct task_struct *p, int cpu, int flags)
 	return best >= 0 ? best : cpu;
 }
 
-/* The first task in the queue that does not run and may move, to `cpu` if that is not -1. Only tasks that were pinned
- * while there was no admission control are passed over. Context: rq locked. */
+/*
+ * The first task in the queue that does not run and may move, to `cpu` if that is not -1. Only tasks that were pinned
+ * while there was no admission control are passed over. Context: rq locked.
+ */
 static struct task_struct *pick_pushable(struct rq *rq, int cpu)
 {
 	struct rb_node *n;

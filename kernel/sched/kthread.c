@@ -113,8 +113,7 @@ static struct task_struct *fork_kthread(struct kthread *k, const char *name)
 	p->kthread_data = k;
 	strscpy_pad(p->comm, name, sizeof(p->comm));
 	p->flags |= PF_KTHREAD;
-	/* Not a new task that waits for wake_up_new_task, but one that sleeps: any wake-up starts it, on any
-	 * CPU. */
+	/* Not a new task that waits for wake_up_new_task, but one that sleeps: any wake-up starts it, on any CPU. */
 	join_sleepers(p, p->cpu);
 	WRITE_ONCE(p->state, TASK_UNINTERRUPTIBLE);
 	return p;

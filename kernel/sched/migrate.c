@@ -8,8 +8,9 @@
 void __set_task_cpu(struct task_struct *p, int cpu)
 {
 	p->wake_cpu = cpu;
-	/* Release: a CPU that reads the new number and takes that queue's lock sees what was done to the entity
-	 * before. */
+	/*
+	 * Release: a CPU that reads the new number and takes that queue's lock sees what was done to the entity before.
+	 */
 	smp_store_release(&p->cpu, cpu);
 }
 
@@ -43,8 +44,7 @@ void move_queued_task(struct rq *from, struct task_struct *p, struct rq *to)
 	wakeup_preempt(to, p);
 }
 
-/* No allowed CPU is online (they are not hot-plugged: an affinity from before they came up): any, rather than
- * none. */
+/* No allowed CPU is online (they are not hot-plugged: an affinity from before they came up): any, rather than none. */
 int select_fallback_rq(struct task_struct *p)
 {
 	unsigned cpu;
@@ -163,8 +163,10 @@ bool task_curr(const struct task_struct *p)
 
 void wait_task_inactive(struct task_struct *p)
 {
-	/* Off its queue first, then off its CPU: the order in which they are given up. Acquire pairs with
-	 * both releases. */
+	/*
+	 * Off its queue first, then off its CPU: the order in which they are given up. Acquire pairs with both
+	 * releases.
+	 */
 	while (smp_load_acquire(&p->on_rq)) {
 		__set_current_state(TASK_UNINTERRUPTIBLE);
 		schedule_timeout_ns(NSEC_PER_MSEC);

@@ -81,8 +81,7 @@ static void check_class_changed(struct rq *rq, struct task_struct *p, const stru
 		resched_curr(rq);
 }
 
-/* The change itself: off the queue with the old parameters, on again with the new ones. Context: rq locked.
- */
+/* The change itself: off the queue with the old parameters, on again with the new ones. Context: rq locked. */
 static void change_params(struct rq *rq, struct task_struct *p, const struct sched_params *sp)
 {
 	const struct sched_class *old = p->sched_class;
@@ -258,8 +257,10 @@ void do_sched_yield(void)
 
 	local_irq_disable();
 	rq = this_rq();
-	/* Alone on this CPU: there is no other task to give it to. One that arrives later preempts or waits as
-	 * after a yield. But a deadline task gives its budget up, to whomever. */
+	/*
+	 * Alone on this CPU: there is no other task to give it to. One that arrives later preempts or waits as after a
+	 * yield. But a deadline task gives its budget up, to whomever.
+	 */
 	if (READ_ONCE(rq->nr_running) == 1 && likely(!dl_task(current))) {
 		local_irq_enable();
 		return;

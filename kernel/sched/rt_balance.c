@@ -12,8 +12,7 @@
 /* CPUs with a task that waits and may move. A hint for pullers: what it promises is checked under the locks. */
 struct cpumask rt_overloaded_mask;
 
-/* How important is what the CPU runs or is about to? Larger is less; not locked: a guess, checked under the
- * lock. */
+/* How important is what the CPU runs or is about to? Larger is less; not locked: a guess, checked under the lock. */
 static int cpu_priority(const struct rq *rq)
 {
 	unsigned long low = READ_ONCE(rq->rt.bitmap[0]), high = READ_ONCE(rq->rt.bitmap[1]);
@@ -63,8 +62,7 @@ int select_task_rq_rt(struct task_struct *p, int cpu, int flags)
 	return best >= 0 ? best : cpu;
 }
 
-/* The first task that is queued, does not run and may move, to `cpu` if that is not -1. Context: rq locked.
- */
+/* The first task that is queued, does not run and may move, to `cpu` if that is not -1. Context: rq locked. */
 static struct task_struct *pick_pushable(struct rq *rq, int cpu)
 {
 	struct task_struct *p;
@@ -79,8 +77,7 @@ static struct task_struct *pick_pushable(struct rq *rq, int cpu)
 	return NULL;
 }
 
-/* Is p still here to be moved to `to`, and worth it? Both are locked; the lock of `rq` may have been let go
- * before. */
+/* Is p still here to be moved to `to`, and worth it? Both are locked; the lock of `rq` may have been let go before. */
 static bool can_push(struct rq *rq, struct task_struct *p, struct rq *to)
 {
 	return task_rq(p) == rq && p->on_rq && !task_current(rq, p) && p->sched_class == &rt_sched_class &&
@@ -98,8 +95,9 @@ bool rt_task_waits(const struct rq *rq)
 	return n && n + READ_ONCE(rq->dl.nr_running) > 1 && READ_ONCE(rq->rt.nr_migratory);
 }
 
-/* Move p to a CPU where it runs at once. Context: rq locked; may be let go. Returns whether one was found and
- * p moved. */
+/*
+ * Move p to a CPU where it runs at once. Context: rq locked; may be let go. Returns whether one was found and p moved.
+ */
 static bool push_rt_task(struct rq *rq, struct task_struct *p)
 {
 	bool moved = false;

@@ -30,8 +30,7 @@
 #define WF_FORK 0x01
 #define WF_TTWU 0x02
 
-/* preempt_count of a task that was switched out, and so of a new one: __schedule's own and the runqueue lock.
- */
+/* preempt_count of a task that was switched out, and so of a new one: __schedule's own and the runqueue lock. */
 #define SCHED_SWITCH_PREEMPT_COUNT 2
 
 /* Fair class. Locks: r runqueue lock. */
@@ -100,8 +99,7 @@ struct sched_class {
 	void (*enqueue_task)(struct rq *rq, struct task_struct *p, int flags);
 	void (*dequeue_task)(struct rq *rq, struct task_struct *p, int flags);
 	void (*yield_task)(struct rq *rq);
-	/* p of this class became runnable while another of this class runs: resched_curr if it is to run
-	 * first. */
+	/* p of this class became runnable while another of this class runs: resched_curr if it is to run first. */
 	void (*wakeup_preempt)(struct rq *rq, struct task_struct *p);
 	/* The class's next task, made current by set_next_task; NULL: none. */
 	struct task_struct *(*pick_next_task)(struct rq *rq);
@@ -113,8 +111,10 @@ struct sched_class {
 				int new_cpu); /* not queued, about to change CPU [pi_lock]; or NULL */
 	void (*task_tick)(struct rq *rq, struct task_struct *p);
 	void (*update_curr)(struct rq *rq); /* account the running task up to rq->clock */
-	/* A task changes class: told to the old one when it has left its queue, to the new one when it is on
-	 * its; or NULL. */
+	/*
+	 * A task changes class: told to the old one when it has left its queue, to the new one when it is on its; or
+	 * NULL.
+	 */
 	void (*switched_from)(struct rq *rq, struct task_struct *p);
 	void (*switched_to)(struct rq *rq, struct task_struct *p);
 	u64 (*get_rr_interval)(struct rq *rq, struct task_struct *p); /* ns */

@@ -43,16 +43,14 @@ static inline void ttwu_do_wakeup(struct task_struct *p)
 	trace_sched_wakeup(p);
 }
 
-/* p has not left its queue yet: clearing its state is the whole wake-up. False when it has left in the
- * meantime. */
+/* p has not left its queue yet: clearing its state is the whole wake-up. False when it has left in the meantime. */
 static bool ttwu_runnable(struct task_struct *p)
 {
 	struct rq *rq = __task_rq_lock(p);
 	bool queued = p->on_rq;
 
 	if (queued) {
-		/* Preempted between setting its state and sleeping: it waits for a CPU like one just woken.
-		 */
+		/* Preempted between setting its state and sleeping: it waits for a CPU like one just woken. */
 		if (!task_current(rq, p)) {
 			update_rq_clock(rq);
 			wakeup_preempt(rq, p);
@@ -88,13 +86,11 @@ static void ttwu_queue(struct task_struct *p, int cpu, int flags)
 	update_rq_clock(rq);
 	ttwu_do_activate(rq, p, flags);
 	rq_unlock(rq);
-	/* Placed behind a more important one that came at the same time: some other CPU may be free for it.
-	 */
+	/* Placed behind a more important one that came at the same time: some other CPU may be free for it. */
 	push_tasks(rq);
 }
 
-/* A task "wakes" itself before it slept, or an interrupt on top of it does: nobody else changes its state
- * meanwhile. */
+/* A task "wakes" itself before it slept, or an interrupt on top of it does: nobody else changes its state meanwhile. */
 static bool wake_current(struct task_struct *p, unsigned mask)
 {
 	unsigned long flags;
@@ -207,8 +203,9 @@ static void __sched_fork(struct task_struct *p)
 	init_dl_entity(&p->dl);
 }
 
-/* What sched(7) says of SCHED_RESET_ON_FORK: a child is not real time, nor nicer than 0; batch and idle tasks
- * stay so. */
+/*
+ * What sched(7) says of SCHED_RESET_ON_FORK: a child is not real time, nor nicer than 0; batch and idle tasks stay so.
+ */
 static void reset_policy(struct task_struct *p)
 {
 	if (rt_prio(p->normal_prio)) {

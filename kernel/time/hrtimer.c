@@ -143,8 +143,7 @@ void noinline hrtimer_start(struct hrtimer *t, ktime_t expires)
 	base = switch_base(t, base);
 	t->expires = expires;
 	enqueue_hrtimer(base, t, was_armed);
-	/* On another CPU's base only while its interrupt runs our callback: that one sets the hardware
-	 * afterwards. */
+	/* On another CPU's base only while its interrupt runs our callback: that one sets the hardware afterwards. */
 	if (base == this_cpu_ptr(&hrtimer_bases))
 		program_event(base, expires);
 	unlock_base(base);
@@ -222,8 +221,7 @@ static void noinline __run_hrtimer(struct hrtimer_cpu_base *base, struct hrtimer
 	restart = t->function(t);
 	trace_hrtimer_expire_exit(t);
 	arch_spin_lock(&base->lock);
-	/* Without a restart t may be gone by now. With one, another start may have come meanwhile: that one
-	 * holds. */
+	/* Without a restart t may be gone by now. With one, another start may have come meanwhile: that one holds. */
 	if (restart == HRTIMER_RESTART && !t->state)
 		enqueue_hrtimer(base, t, false);
 	WRITE_ONCE(base->running, NULL);
@@ -249,8 +247,7 @@ void noinline hrtimer_interrupt(void)
 
 	arch_spin_lock(&base->lock);
 	base->in_interrupt = true;
-	/* Once, by the time of arrival: a callback that always finds itself late cannot keep us here for
-	 * ever. */
+	/* Once, by the time of arrival: a callback that always finds itself late cannot keep us here for ever. */
 	__hrtimer_run_queues(base, ktime_get());
 	base->in_interrupt = false;
 	base->next_event = KTIME_MAX; /* not before: hrtimers_late_by */

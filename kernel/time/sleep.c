@@ -24,8 +24,7 @@ static enum hrtimer_restart noinline hrtimer_wakeup(struct hrtimer *t)
 	struct hrtimer_sleeper *s = container_of(t, struct hrtimer_sleeper, timer);
 	struct task_struct *task = s->task;
 
-	/* Before the wake-up, whose barrier orders it. The sleeper's stack stays: its hrtimer_cancel waits
-	 * for us. */
+	/* Before the wake-up, whose barrier orders it. The sleeper's stack stays: its hrtimer_cancel waits for us. */
 	WRITE_ONCE(s->task, NULL);
 	wake_up_process(task);
 	return HRTIMER_NORESTART;
