@@ -1,6 +1,6 @@
 /*
- * earlyzone: the machine's first time zone, which moves the clock, comes when the clock shows less than the zone's offset
- * since the machine was started. The clock is not moved to before the start then.
+ * earlyzone: the machine's first time zone, which moves the clock, comes when the clock shows less than the zone's
+ * offset since the machine was started. The clock is not moved to before the start then.
  */
 #include <check.h>
 #include <numbers.h>
