@@ -1,4 +1,4 @@
-/* Wait queues and completions: sleep until somebody says that a condition may have come true. */
+/* Wait queues and completions: sleep until a waker tells that a condition may have come true. */
 #pragma once
 
 #include <lib/list.h>
@@ -7,9 +7,9 @@
 
 struct wait_queue_entry {
 	struct list_head entry;	  /* [q] */
-	struct task_struct *task; /* who sleeps */
+	struct task_struct *task; /* the sleeper */
 	bool exclusive;		  /* a wake-up of "one" stops after it */
-	/* Called with the queue's lock held, interrupts off. Returns true when it woke somebody. */
+	/* Called with the queue's lock held, interrupts off. Returns true when it woke a task. */
 	bool (*func)(struct wait_queue_entry *w, unsigned mode);
 	void *private;
 };
@@ -51,7 +51,7 @@ static inline void finish_wait(wait_queue_head_t *q, struct wait_queue_entry *w)
 		remove_wait_queue(q, w);
 }
 
-/* Any context that may take the queue's lock. The caller's writes before it are seen by who wakes. */
+/* Any context that may take the queue's lock. A task that wakes up sees what the caller has written before. */
 void __wake_up(wait_queue_head_t *q, unsigned mode, int nr_exclusive);
 #define wake_up(q)		     __wake_up(q, TASK_NORMAL, 1)
 #define wake_up_all(q)		     __wake_up(q, TASK_NORMAL, 0)

@@ -178,8 +178,8 @@ void drain_workqueue(struct workqueue_struct *wq)
 EXPORT_SYMBOL(drain_workqueue);
 
 /*
- * The worker's task is kept until it cannot be found through the list any more. The tracepoint stands behind the worker's end,
- * so a probe may count on it that no work of this pool is queued, runs or is told of any more.
+ * The worker's task is kept until it cannot be found through the list any more. The tracepoint stands behind the
+ * worker's end, so a probe may count on it that no work of this pool is queued, runs or is told of any more.
  */
 void destroy_workqueue(struct workqueue_struct *wq)
 {

@@ -29,7 +29,7 @@ static bool try_acquire(struct mutex *m)
 	return false;
 }
 
-/* Handed over by unlock: the word names us, the hand-over flag is ours to clear. */
+/* The same, for a waiter: unlock may also have handed the mutex over to us. */
 static bool try_acquire_handoff(struct mutex *m)
 {
 	if (owner_task(__atomic_load_n(&m->owner, __ATOMIC_ACQUIRE)) == current)
@@ -77,9 +77,9 @@ static int wait_for_mutex(struct mutex *m, struct mutex_waiter *w, unsigned stat
 		if (overtaken && list_first_entry(&m->waiters, struct mutex_waiter, list) == w)
 			__atomic_fetch_or(&m->owner, MUTEX_HANDOFF, __ATOMIC_RELAXED);
 		/*
-		 * The unlocker takes wait_lock to wake us, and we hold that from the store of the state until the sleep:
-		 * it finds us asleep. If it cleared the owner before it could see our flags, the retry below finds the
-		 * mutex free.
+		 * The unlocker takes wait_lock to wake us, and we hold that from the store of the state until the
+		 * sleep: it finds us asleep. If it cleared the owner before it could see our flags, the retry below
+		 * finds the mutex free.
 		 */
 		set_current_state(state);
 		if (try_acquire_handoff(m))
@@ -109,7 +109,7 @@ static int noinline __mutex_lock_slowpath(struct mutex *m, unsigned state)
 	__atomic_fetch_or(&m->owner, MUTEX_WAITERS, __ATOMIC_RELAXED);
 	ret = wait_for_mutex(m, &w, state);
 	__set_current_state(TASK_RUNNING);
-	/* A hand-over was asked for by the first in the queue; leaving it, as owner or not, ends that. */
+	/* Only the first waiter asks for a hand-over; when it leaves the queue, as owner or not, that is over. */
 	if (list_first_entry(&m->waiters, struct mutex_waiter, list) == &w)
 		__atomic_fetch_and(&m->owner, ~MUTEX_HANDOFF, __ATOMIC_RELAXED);
 	list_del(&w.list);

@@ -70,13 +70,16 @@ int select_task_rq_fair(struct task_struct *p, int cpu, int flags)
 		return idle;
 	if (flags & WF_FORK)
 		return find_least_loaded_cpu(p, cpu);
-	/* Everybody is busy. The waker's CPU has what p was told in its cache; only if p's own is clearly busier. */
+	/*
+	 * All are busy. The waker's CPU has in its cache what p is woken for, but p's own has p's data: so only if that
+	 * is clearly busier.
+	 */
 	if (task_allowed(p, here) && cpu_load(cpu_rq(here)) + p->se.weight < cpu_load(cpu_rq(cpu)))
 		return here;
 	return cpu;
 }
 
-/* The CPU with the highest load among those that have a task to spare; NULL. */
+/* The CPU with the highest load among those that have a task to spare; NULL: there is no such CPU. */
 static struct rq *find_busiest(struct rq *here)
 {
 	struct rq *busiest = NULL;
