@@ -11,7 +11,8 @@ struct task_struct;
 
 /*
  * Flags in the owner word, beside the task's address. WAITERS: the queue is not empty, so unlock must take the slow
- * path. HANDOFF: the first waiter has been overtaken once; unlock then gives the mutex to it instead of setting it free.
+ * path. HANDOFF: the first waiter has been overtaken once; unlock then gives the mutex to it instead of setting it
+ * free.
  */
 #define MUTEX_WAITERS 1UL
 #define MUTEX_HANDOFF 2UL

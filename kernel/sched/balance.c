@@ -62,6 +62,10 @@ static int find_least_loaded_cpu(struct task_struct *p, int home)
 	return best;
 }
 
+/*
+ * An idle CPU, if there is one; a new task goes to the least loaded. When all are busy p stays at home, where its data
+ * is in the cache; unless its home is clearly busier than the waker's CPU, whose cache has what p is woken for.
+ */
 int select_task_rq_fair(struct task_struct *p, int cpu, int flags)
 {
 	int idle = find_idle_cpu(p, cpu), here = smp_processor_id();
@@ -70,10 +74,6 @@ int select_task_rq_fair(struct task_struct *p, int cpu, int flags)
 		return idle;
 	if (flags & WF_FORK)
 		return find_least_loaded_cpu(p, cpu);
-	/*
-	 * All are busy. The waker's CPU has in its cache what p is woken for, but p's own has p's data: so only if that
-	 * is clearly busier.
-	 */
 	if (task_allowed(p, here) && cpu_load(cpu_rq(here)) + p->se.weight < cpu_load(cpu_rq(cpu)))
 		return here;
 	return cpu;
