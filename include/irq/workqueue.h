@@ -66,7 +66,9 @@ struct workqueue_struct *alloc_workqueue(const char *fmt, unsigned flags, int ma
  * cancelled before, and nothing may be queued from outside any more. Thread context.
  */
 void destroy_workqueue(struct workqueue_struct *wq);
-/* Waits until what is in it by now has run. NULL: the pools of all CPUs. Thread context, not from a work of it. */
+/*
+ * Wait until all works that are in it now have run. NULL: the pools of all CPUs. Thread context, not from a work of it.
+ */
 void flush_workqueue(struct workqueue_struct *wq);
 void drain_workqueue(struct workqueue_struct *wq); /* the same, until it is empty */
 
@@ -76,8 +78,9 @@ bool queue_work_on(int cpu, struct work_struct *w);
 bool queue_work(struct workqueue_struct *wq, struct work_struct *w);
 void init_delayed_work(struct delayed_work *w, work_func_t f);
 /*
- * After delay_ns. False: it is under way already, and keeps its time. mod_: it gets the new time in any case; false: it
- * was not under way. Any context but nmi, mod_ not in its own timer. wq NULL: the pool of the CPU.
+ * Queue it after delay_ns. False: it is queued or its timer is set already, and it keeps its time. mod_: it gets the
+ * new time in any case; false: it was idle. Any context but nmi, mod_ not in its own timer. wq NULL: the pool of the
+ * CPU.
  */
 bool schedule_delayed_work(struct delayed_work *w, u64 delay_ns);
 bool queue_delayed_work(struct workqueue_struct *wq, struct delayed_work *w, u64 delay_ns);
@@ -100,7 +103,7 @@ bool flush_delayed_work(struct delayed_work *w);
 /* A pool and its worker as statistics show them: a copy. */
 struct worker_pool_info {
 	int number;    /* what work_struct's `pool` holds; no other pool ever gets it */
-	int cpu;       /* that the worker is bound to; -1: any */
+	int cpu;       /* the one that the worker is bound to; -1: any */
 	int pid;       /* the worker's; 0: it has not been started yet */
 	char name[24]; /* of the queue; `events` for those of CPUs */
 	char comm[16]; /* the worker's name */

@@ -11,9 +11,9 @@ struct worker_pool {
 	spinlock_t lock;
 	struct list_head works;		  /* [p] */
 	struct work_struct *current_work; /* [p] the one that runs; only compared: it may be freed */
-	struct task_struct *worker;	  /* [I] NULL before the boot has come so far: works wait */
+	struct task_struct *worker;	  /* [I] NULL early at boot: works wait */
 	int number;			  /* [I] a CPU's: its number; above NR_CPUS: of a workqueue */
-	int cpu;			  /* [I] that its thread is bound to; -1: any */
+	int cpu;			  /* [I] the one that its thread is bound to; -1: any */
 	char name[24];			  /* [I] of the queue: events, or what alloc_workqueue() was given */
 	wait_queue_head_t own_done;	  /* of a CPU's pool */
 	wait_queue_head_t *done;	  /* [I] flushers; woken after each work */
