@@ -20,8 +20,8 @@ FUNCTION_LINES = 120
 LONG_FUNCTION = 60
 EXPLAINED_LINES = 15  # a longer function has a comment directly above it; main() has the file's head
 EXPLAINED = (
-    ("boot/", "drivers/", "userland/")
-    + tuple(f"kernel/{room}/" for room in "init irq lib lock mm proc procfs sched time".split())
+    ("arch/", "boot/", "drivers/", "userland/")
+    + tuple(f"kernel/{room}/" for room in "init irq lib lock mm module proc procfs sched time".split())
     + tuple(f"trace/{room}/" for room in "boot core events ftrace output records ring_buffer tracefs".split())
 )
 TAB = 8
@@ -151,7 +151,7 @@ def check(path):
         for number, name, length in functions(lines):
             if length > FUNCTION_LINES:
                 yield number, f"{name}() has {length} lines, {FUNCTION_LINES} are the limit"
-    if path.endswith(".c") and path.startswith(EXPLAINED):
+    if path.endswith(".c") and (path.startswith(EXPLAINED) or os.path.dirname(path) == "kernel"):
         for number, name, length in unexplained(lines):
             yield number, f"{name}() has {length} lines and no comment above it that says what a reader must know"
 

@@ -3,7 +3,7 @@
  *
  * handle_mm_fault() looks up the area, checks the rights, and then decides by the leaf entry. An empty entry gets a
  * page: a zeroed one (or the common zero page, for reading), a page of the file, or a private copy of that. An entry
- * without the right to write goes to do_wp_page(), which copies the page unless no one else has it. An entry that is
+ * without the right to write goes to do_wp_page(), which copies the page unless it has no other user. An entry that is
  * right already was made by another thread meanwhile, and only the TLB needs a flush.
  *
  * Locks: mmap_lock is held during a whole fault, so areas cannot change and two faults on one page come one after the
@@ -210,7 +210,7 @@ static void replace_page(struct fault *f, struct page *old, struct page *new)
 }
 
 /*
- * [m] A write to a page that is mapped without the right to write. When no one else has the page it becomes writable
+ * [m] A write to a page that is mapped without the right to write. When the page has no other user it becomes writable
  * where it is; otherwise the area gets a copy.
  */
 static noinline int do_wp_page(struct fault *f, pte_t pte)
