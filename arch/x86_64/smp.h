@@ -33,8 +33,8 @@ DECLARE_PER_CPU(unsigned long,
 int alloc_cpu_stacks(unsigned cpu);
 
 /*
- * Where the CPU finds the kernel stack on entry from user mode: TSS.RSP0 and its copy for SYSCALL. Set by
- * cpu_switch_to's caller (arch_thread_switch) and by arch_start of each CPU.
+ * Where the CPU finds the kernel stack on entry from user mode: TSS.RSP0 and its copy for SYSCALL. Set at each switch
+ * (arch_thread_switch) and at the start of each CPU (cpu_desc_init). Interrupts off. Not traced.
  */
 void cpu_set_kernel_stack(unsigned long stack_end);
 
@@ -42,7 +42,7 @@ void cpu_set_kernel_stack(unsigned long stack_end);
 void tlb_shootdown_interrupt(void);
 /* This CPU takes part in shootdowns (tlb.c): once it can be interrupted, before it is online. Interrupts off. */
 void tlb_cpu_join(void);
-/* It stops for good: nobody waits for its answers any more. Any context. */
+/* It stops for good: its answers are not waited for any more. Any context. */
 void tlb_cpu_leave(void);
 /* Send `vector` to the CPUs of the mask, or an NMI; any context. (drivers/irqchip/lapic.c) */
 struct cpumask;

@@ -22,7 +22,6 @@
 #include "smp.h"
 
 /* si_code as Linux has them. */
-#define BUS_ADRALN  1
 #define FPE_INTDIV  1
 #define FPE_FLTDIV  3
 #define FPE_FLTOVF  4

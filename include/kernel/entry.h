@@ -16,7 +16,7 @@
 
 extern const char __ftrace_text_start[], __ftrace_text_end[]; /* linker.ld */
 
-/* Do what the flags ask for until none is left. Interrupts off, also at the last look. */
+/* Do what the flags ask for until no flag is left. Interrupts off, also at the last look. */
 void exit_to_user_mode_loop(struct pt_regs *regs, u32 flags);
 /*
  * Work before user mode: signals, rescheduling. Turns interrupts off; they stay so until the registers are restored.

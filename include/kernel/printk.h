@@ -55,7 +55,7 @@ void console_unregister(struct console *con); /* nobody is in its write any more
 /* The name of the n-th console, the newest first; false: there are fewer. Thread context. */
 bool console_name(unsigned n, char *name, size_t size);
 extern int console_loglevel; /* messages below this level are shown; loglevel= and quiet set it */
-/* Oops and panic: show everything, whatever the level and whoever holds the console. */
+/* Oops and panic: show everything, whatever the level is and even if another CPU holds the console. */
 void console_verbose(void);
 
 /* Print what the log has and no console has shown; returns at once when another CPU is at it (it prints ours too). */

@@ -21,7 +21,7 @@ typedef struct {
 
 #define __pgprot(x) ((pgprot_t){(x)})
 
-/* The kernel's own; none is writable and executable. */
+/* The kernel's own: writable or executable, never both. */
 #define PAGE_KERNEL	 __pgprot(PROT_KERNEL)
 #define PAGE_KERNEL_RO	 __pgprot(PROT_KERNEL_RO)
 #define PAGE_KERNEL_EXEC __pgprot(PROT_KERNEL_ROX)
