@@ -1,7 +1,8 @@
 /*
- * The kernel command line, and who gets which word. Code that wants a word registers for it, in one of two passes:
- * early_param() before memory is set up, __setup() after it. Words that nobody knows go to the first program, "a=b"
- * into its environment and others into its arguments; so does everything behind "--". Boot, one CPU: no locks.
+ * The kernel command line, and which code gets which word. Code that wants a word registers for it, in one of two
+ * passes: early_param() before memory is set up, __setup() after it. Words that no code has registered go to the first
+ * program, "a=b" into its environment and others into its arguments; so does everything behind "--". Boot, one CPU: no
+ * locks.
  */
 #include <kernel/cmdline.h>
 #include <kernel/printk.h>
@@ -10,7 +11,7 @@
 #include <lib/string.h>
 #include <proc/fork.h>
 
-DECLARE_TABLE(params, const struct kernel_param);
+DECLARE_TABLE(params, const struct boot_param);
 
 char boot_command_line[2048];
 const char *init_argv[32] = {"init"};
@@ -77,7 +78,7 @@ static const char *param_value(const char *name, const char *word)
  */
 static bool parse_word(const char *word, bool early)
 {
-	const struct kernel_param *param;
+	const struct boot_param *param;
 	bool known = false;
 
 	for_each_in_table(params, param) {

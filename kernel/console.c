@@ -1,7 +1,7 @@
 /*
  * Writing the kernel log to the consoles: who prints, from which record on, and how a line looks. printk() stores a
  * record and then calls console_flush(), which prints all records that are new. Printing may happen in any context,
- * also inside the scheduler or an interrupt, so nobody ever waits for the console; see console_locked.
+ * also inside the scheduler or an interrupt, so no code ever waits for the console; see console_locked.
  */
 #include <irq/irqflags.h>
 #include <kernel/cmdline.h>

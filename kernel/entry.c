@@ -1,15 +1,15 @@
 /*
  * The way from the machine's entry code into the kernel and back to user mode: the parts that both machines share and
- * that run too rarely to be inlined. Each machine's entry.S and entry.c save the registers and then call in here.
+ * that run too rarely to be inlined. Each machine's entry.S saves the registers, and its C code calls in here.
  */
 #include <asm/syscall_abi.h>
 #include <kernel/entry.h>
 #include <proc/signal.h>
 
 /*
- * Called with interrupts off and work flags set; returns with interrupts off and none set. Interrupts stay off from
- * the last look at the flags to the return, so work that an interrupt brings afterwards interrupts user mode and
- * comes here again.
+ * Called with interrupts off and work flags set; returns with interrupts off and no flag set. Interrupts stay off from
+ * the last look at the flags to the return, so an interrupt that sets a flag afterwards interrupts user mode and comes
+ * here again.
  */
 noinline void exit_to_user_mode_loop(struct pt_regs *regs, u32 flags)
 {

@@ -22,8 +22,8 @@ static notrace unsigned long insn_address(const struct extable_entry *e)
 }
 
 /*
- * A binary search works because the linker keeps the entries in the order of the code: they stand in assembly files,
- * each of which writes its entries in ascending order, and files are linked in the same order for all sections.
+ * A binary search works because the linker keeps the entries in the order of the code: each assembly file writes its
+ * entries in ascending order, and files are linked in the same order for all sections.
  * extable_check() verifies that at boot.
  */
 notrace unsigned long search_exception_tables(unsigned long pc)

@@ -1,9 +1,8 @@
 /*
- * Hardware breakpoints: who has which debug register, the same on all CPUs.
+ * Hardware breakpoints: the use of the debug registers, which is the same on all CPUs.
  *
  * There is one table of breakpoints, with a place for each register of a CPU. It is changed under a mutex, and then
- * every CPU loads its registers from it, in an interrupt. Nothing is allocated, so a place in the table is free or in
- * use:
+ * every CPU loads its registers from it, in an interrupt. Nothing is allocated: a place in the table is free or in use:
  *
  *     free        overflow_handler is NULL
  *     in use      overflow_handler is set, and the attributes do not change

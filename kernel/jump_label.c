@@ -108,7 +108,7 @@ void static_key_slow_dec(struct static_key *key)
 }
 EXPORT_SYMBOL(static_key_slow_dec);
 
-/* Whoever counts the same key at this moment comes before or after: text_mutex is held throughout. */
+/* A thread that counts the same key at this moment comes before or after: text_mutex is held throughout. */
 void static_key_set(struct static_key *key, bool on)
 {
 	mutex_lock(&text_mutex);
@@ -138,7 +138,7 @@ void static_key_switch(void)
 
 /* ---- Modules */
 
-/* Sites of keys that are on begin as jumps. Nobody executes them yet, so no CPU has to be stopped. */
+/* Sites of keys that are on begin as jumps. They are not executed yet, so no CPU has to be stopped. */
 static int write_jumps(const struct jump_table *table)
 {
 	unsigned long flags;

@@ -1,10 +1,10 @@
 /*
  * What both machines' non-maskable interrupts share (<kernel/nmi.h>).
  *
- * While kernel text is changed every other CPU waits in a loop that is never patched, but an NMI takes it out of
- * there. So whoever patches says so (text_changes), and then waits until no NMI is being served in full. An NMI that
+ * While kernel text is changed every other CPU waits in a loop that is never patched, but an NMI takes it out of there.
+ * So the CPU that patches says so (text_changes), and then waits until no NMI is being served in full. An NMI that
  * comes later sees text_changes and only counts itself, in code that has no site. Each side stores its own word and
- * reads the other's with a full barrier in between, so they cannot both miss the other. Whoever sent that NMI does
+ * reads the other's with a full barrier in between, so they cannot both miss the other. The sender of that NMI does
  * without: a backtrace that is asked for at this moment is reported as missing, and a sample is not taken.
  */
 #include <kernel/nmi.h>

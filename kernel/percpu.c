@@ -94,7 +94,7 @@ void *__alloc_percpu(size_t size, size_t align)
 	spin_unlock_irqrestore(&percpu_lock, flags);
 	if (at == ROOM_UNITS)
 		return NULL;
-	/* The units are ours alone by now. */
+	/* Without the lock: the units belong to the caller by now. */
 	for_each_possible_cpu(cpu)
 		memset((char *)room_address(at) + __per_cpu_offset[cpu], 0, units * UNIT);
 	return room_address(at);

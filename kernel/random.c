@@ -1,8 +1,9 @@
 /*
  * Random bytes: ChaCha20 (RFC 8439) as a generator. The state is a key, a block counter and a nonce; the machine's
  * cycle counter is stirred into the nonce at each call. After each block the key is replaced by half of it ("fast key
- * erasure"), so whoever reads the state later cannot compute what was given out before. Seeds come from the boot
- * loader and from devices. There is no waiting for entropy. Any context; random_lock is taken with interrupts off.
+ * erasure"), so code that reads the state later cannot compute what was given out before. Seeds come from the boot
+ * loader and from devices. There is no waiting for entropy. Any context but nmi; random_lock is taken with interrupts
+ * off.
  */
 #include <asm/clock.h>
 #include <boot/boot_info.h>
@@ -16,8 +17,9 @@
 
 #define ROUNDS 20
 
-static DEFINE_SPINLOCK(random_lock);					 /* irqsave */
-static u32 state[16] = {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574}; /* [l] constants, key, counter, nonce */
+static DEFINE_SPINLOCK(random_lock); /* irqsave */
+/* [random_lock] Constants, key, counter, nonce. */
+static u32 state[16] = {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574};
 
 /* To the left by n bits, 0 < n < 32. */
 static __always_inline u32 rotate(u32 v, unsigned n)

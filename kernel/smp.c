@@ -368,8 +368,7 @@ void secondary_start_kernel(void)
 	cpu_startup_entry();
 }
 
-/* Generous: the host may run our CPUs one after the other. By the counter, which runs whether or not CPUs do.
- */
+/* Generous: the host may run our CPUs one after the other. By the counter, which runs whether or not CPUs do. */
 #define CPU_START_TIMEOUT_NS (10 * NSEC_PER_SEC)
 
 /* Spin rather than sleep: it takes microseconds, and a sleep would need this CPU's timer to work already. */

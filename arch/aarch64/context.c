@@ -3,8 +3,8 @@
  *
  * mm->context_id is a generation (upper bits) and an ASID (lower 8 or 16). When the ASIDs are used up, the
  * generation goes up, all TLBs are flushed, and every mm gets a new ASID when it runs next. CPUs that run
- * user code at that moment keep theirs: they are carried over as reserved, since nobody can tell such a CPU
- * to change.
+ * user code at that moment keep theirs: they are carried over as reserved, since such a CPU cannot be told to
+ * change.
  *
  * Why the fast path is safe: a CPU publishes the context it switches to with a compare-and-exchange on its
  * active word. A roll-over first advances the generation, then takes every active word with an exchange to 0.
@@ -62,8 +62,7 @@ static void roll_over(void)
 	}
 }
 
-/* [L] Was this context carried over? Then it goes on under the new generation, on every CPU that reserved it.
- */
+/* [L] Was this context carried over? Then it goes on under the new generation, on every CPU that reserved it. */
 static bool keep_reserved(u64 old, u64 new)
 {
 	bool hit = false;
@@ -93,7 +92,7 @@ static u64 new_context(u64 old)
 	if (old) {
 		if (keep_reserved(old, generation | asid))
 			return generation | asid;
-		/* Nobody has taken our old number in this generation yet: keep it. */
+		/* The old number has not been taken in this generation yet: keep it. */
 		if (!(asid_map[asid / 64] & BIT(asid % 64))) {
 			asid_map[asid / 64] |= BIT(asid % 64);
 			return generation | asid;

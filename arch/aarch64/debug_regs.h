@@ -32,6 +32,6 @@ void debug_report_store(struct pt_regs *regs, u64 address, unsigned bytes);
 void single_step_begin(struct pt_regs *regs);
 /*
  * An exception that a step asked for: `breakpoint`, a kept one, or a software step. Prepares the next step when the CPU
- * is stepped through (<arch/single_step.h>). False: nobody asked.
+ * is stepped through (<arch/single_step.h>). False: no step was asked for.
  */
 bool single_step_end(struct pt_regs *regs, bool breakpoint);

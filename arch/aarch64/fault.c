@@ -10,9 +10,6 @@
 
 #include "exception.h"
 
-#define BUS_ADRALN 1
-#define BUS_OBJERR 3
-
 /* The syndrome in the memory manager's terms. */
 static unsigned fault_flags(const struct pt_regs *regs, u64 esr)
 {

@@ -19,8 +19,9 @@
 
 #define FPU_HOT_SWITCHES 16
 
-/* The task whose values this CPU's registers hold, if its fpu_cpu says so too. [this CPU, interrupts or
- * preemption off] */
+/*
+ * The task whose values this CPU's registers hold, if its fpu_cpu says so too. [this CPU, interrupts or preemption off]
+ */
 static DEFINE_PER_CPU(struct task_struct *, fpu_owner);
 
 /* ERET to EL0 synchronises the change; EL1 always has access. */

@@ -101,7 +101,7 @@ int arch_hw_breakpoint_check(const struct perf_event_attr *attr)
 		return attr->bp_len == sizeof(long) && !(attr->bp_addr & 3) ? 0 : -EINVAL;
 	if (!attr->bp_type || attr->bp_type & ~HW_BREAKPOINT_RW)
 		return -EINVAL;
-	return attr->bp_len && (attr->bp_addr & 7) + attr->bp_len <= 8 ? 0 : -EINVAL;
+	return attr->bp_len && attr->bp_len <= 8 - (attr->bp_addr & 7) ? 0 : -EINVAL;
 }
 
 /*

@@ -55,6 +55,7 @@ enum {
 	R_LDST128_ABS_LO12_NC = 299,
 };
 
+/* Data has the size that is in the type's name; the other types change an instruction, which is 32 bits wide. */
 unsigned arch_relocation_size(unsigned type)
 {
 	switch (type) {
@@ -160,16 +161,20 @@ static int relocate_movw(void *loc, unsigned type, u64 value)
 	if (type <= R_MOVW_SABS_G2)
 		return write_movw(loc, value, type - R_MOVW_SABS_G0, true, true);
 	type -= R_MOVW_PREL_G0;
-	/* MOVK, which the unchecked ones stand for, keeps its opcode and takes the bits as they are. */
+	/* The unchecked types are for MOVK, which keeps its opcode and takes the bits as they are. */
 	return write_movw(loc, value, type / 2, !(type & 1), !(type & 1));
 }
 
+/*
+ * Each type is a form of the value (absolute, distance from `place`, distance in pages) and the field that it goes to.
+ * Types of one form stand together in the numbering of the ELF specification, so that ranges serve for them.
+ */
 int arch_relocate(void *loc, unsigned long place, unsigned type, u64 value)
 {
 	u64 distance = value - place;
 
 	if (type >= R_MOVW_UABS_G0 && place % sizeof(u32))
-		return -ERANGE; /* no instruction */
+		return -ERANGE; /* an instruction cannot lie there */
 	switch (type) {
 	case R_ABS64:
 		return write_data(loc, 64, value);

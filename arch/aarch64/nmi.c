@@ -51,7 +51,7 @@ static noinstr void serve_fiq(struct pt_regs *regs)
 }
 
 /*
- * Nothing on the way back looks for signals or for a task that wants the CPU: an FIQ wakes nobody. In the two
+ * Nothing on the way back looks for signals or for a task that wants the CPU: an FIQ wakes no task. In the two
  * instructions of cpu_switch_to() in which `current` is still the task before, sp is not on its stack, and serve_fiq()
  * runs where it stands, on the next task's.
  */

@@ -3,7 +3,7 @@
  * the kernel to a page that user mode can reach faults. The functions of uaccess_asm.S clear it for
  * the time of a copy.
  *
- * No switch of tasks saves PAN, and none has to. SCTLR_EL1.SPAN is clear, so every exception to EL1
+ * A switch of tasks does not save PAN, and need not. SCTLR_EL1.SPAN is clear, so every exception to EL1
  * sets PAN, and ERET brings back what the interrupted code had. A copy that faults or is preempted
  * is thus interrupted with PAN clear, and everything that runs meanwhile, the scheduler and other
  * tasks too, has it set. A fix-up is gone to by ERET, with PAN clear, so each fix-up begins by

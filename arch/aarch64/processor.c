@@ -36,8 +36,7 @@ void arch_halt(void)
 		__asm__ volatile("wfi" : : : "memory");
 }
 
-/* MIDR_EL1: implementer in 31:24, part number in 15:4 (Arm's are in each core's technical reference manual).
- */
+/* MIDR_EL1: implementer in 31:24, part number in 15:4 (Arm's are in each core's technical reference manual). */
 static const struct {
 	u8 implementer;
 	u16 part;

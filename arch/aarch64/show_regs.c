@@ -23,7 +23,7 @@ static void show_code(const struct pt_regs *regs)
 	pr_cont("\n");
 }
 
-/* Names of symbols are only shown for kernel addresses: those of a program are not ours to know. */
+/* Symbols are shown for kernel addresses only: the kernel does not know those of programs. */
 void show_regs(struct pt_regs *regs)
 {
 	if (user_mode(regs)) {
@@ -35,9 +35,8 @@ void show_regs(struct pt_regs *regs)
 	}
 	pr_emerg("sp : %016lx pstate : %08lx\n", (unsigned long)regs->sp, (unsigned long)regs->pstate);
 	for (int i = 29; i >= 0; i -= 3)
-		if (i >= 2)
-			pr_emerg("x%-2d: %016lx x%-2d: %016lx x%-2d: %016lx\n", i, (unsigned long)regs->regs[i], i - 1,
-				 (unsigned long)regs->regs[i - 1], i - 2, (unsigned long)regs->regs[i - 2]);
+		pr_emerg("x%-2d: %016lx x%-2d: %016lx x%-2d: %016lx\n", i, (unsigned long)regs->regs[i], i - 1,
+			 (unsigned long)regs->regs[i - 1], i - 2, (unsigned long)regs->regs[i - 2]);
 	if (!user_mode(regs))
 		show_code(regs);
 }

@@ -1,5 +1,4 @@
-/* Signal frames as Linux lays them out on arm64 (its uapi asm/sigcontext.h and asm/ucontext.h give the
- * structures). */
+/* Signal frames as Linux lays them out on arm64 (its uapi asm/sigcontext.h and asm/ucontext.h give the structures). */
 #include <arch/signal.h>
 #include <asm/elf.h>
 #include <asm/ptrace.h>
@@ -14,8 +13,7 @@
 #define FPSIMD_MAGIC 0x46508001
 #define ESR_MAGIC    0x45535201
 
-/* A record of the extension area: FP registers, and what later CPUs added; one with magic and size 0 ends it.
- */
+/* A record of the extension area: FP registers, and what later CPUs added; one with magic and size 0 ends it. */
 struct aarch64_ctx {
 	u32 magic, size;
 };

@@ -22,15 +22,14 @@ DECLARE_PER_CPU(unsigned long,
 /* Allocate both for a CPU. 0 or -ENOMEM. Thread context. */
 int alloc_cpu_stacks(unsigned cpu);
 
-/* PSCI (Arm DEN 0022). All take -ENODEV when the FDT names no firmware. */
+/* PSCI (Arm DEN 0022). Those with a result return -ENODEV when the FDT names no firmware. */
 void psci_init(void); /* boot: method and version from the FDT */
 int psci_cpu_on(u64 mpidr, phys_addr_t entry, u64 context);
 void psci_system_off(void);
 void psci_system_reset(void);
 
-/* Semihosting (Arm, "Semihosting for AArch32 and AArch64"): -1 when nobody serves it. */
+/* Semihosting (Arm, "Semihosting for AArch32 and AArch64"): -1 when there is no host that serves it. */
 long semihosting_call(long op, const void *arg);
 void semihosting_write0(const char *text);
-/* A printk console by it, for a machine that does not say where its UART is (drivers/uart/semihosting.c).
- * Boot. */
+/* A printk console by it, for a machine that does not say where its UART is (drivers/uart/semihosting.c). Boot. */
 void semihosting_console_start(void);

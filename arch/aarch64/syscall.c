@@ -19,8 +19,10 @@ static noinline void do_el0_svc(struct pt_regs *regs)
 	syscall_dispatch(regs, regs->syscallno);
 }
 
-/* From entry.S, on the task's own stack, interrupts off; returns so, and the registers are then restored.
- * Not traced, as in Linux: do_el0_svc is. */
+/*
+ * From entry.S, on the task's own stack, interrupts off; returns so, and the registers are then restored. Not traced,
+ * as in Linux: do_el0_svc is.
+ */
 notrace void el0_svc(struct pt_regs *regs)
 {
 	enter_and_enable_irqs();

@@ -23,8 +23,10 @@ static u64 tlbi_arg(unsigned long va, u64 asid)
 	return (asid << 48) | ((va >> PAGE_SHIFT) & ((1UL << 44) - 1));
 }
 
-/* The entry was changed with a plain store: it must be visible before the invalidation, and that be over
- * before we go on. */
+/*
+ * The entry was changed with a plain store: it must be visible before the invalidation, and that be over before we go
+ * on.
+ */
 void flush_tlb_page(struct mm_struct *mm, unsigned long va)
 {
 	dsb(ishst);
@@ -86,8 +88,7 @@ void arch_sync_icache(void *linear, size_t size)
 	for (p = ALIGN_DOWN(start, dline); p < end; p += dline)
 		__asm__ volatile("dc cvau, %0" : : "r"(p) : "memory");
 	dsb(ish);
-	/* By this address: instruction caches that are not physically tagged need all of them gone instead.
-	 */
+	/* By this address: instruction caches that are not physically tagged need all of them gone instead. */
 	if (((ctr >> 14) & 3) == 3)
 		for (p = ALIGN_DOWN(start, iline); p < end; p += iline)
 			__asm__ volatile("ic ivau, %0" : : "r"(p) : "memory");

@@ -18,7 +18,6 @@
 
 #include "exception.h"
 
-#define BUS_ADRALN 1 /* si_code of a misaligned access */
 #define FPE_FLTUNK 14
 
 static const char *const class_names[64] = {
@@ -105,7 +104,7 @@ static void el1_brk(struct pt_regs *regs, u64 esr)
 	regs->pc += 4;
 }
 
-/* Interrupts are as they were but for a moment at either end, of which nobody is told (enter_and_enable_irqs). */
+/* Interrupts are as they were, but for a moment at either end, which is not traced (enter_and_enable_irqs). */
 static void el1_abort(struct pt_regs *regs, u64 esr, u64 far)
 {
 	if (interrupts_enabled(regs))
@@ -126,7 +125,7 @@ static noinline void el1h_64_sync_handler(struct pt_regs *regs, u64 esr, u64 far
 	case ESR_EC_BRK64:
 		el1_brk(regs, esr);
 		break;
-	case ESR_EC_UNKNOWN: /* HLT for semihosting that nobody serves has a fix-up */
+	case ESR_EC_UNKNOWN: /* HLT for semihosting without a host has a fix-up */
 		if (fixup_exception(regs))
 			break;
 		die("Oops - undefined instruction", regs, esr);
@@ -155,8 +154,9 @@ notrace void el1h_64_sync_entry(struct pt_regs *regs, u64 esr, u64 far)
 	el1h_64_sync_handler(regs, esr, far);
 }
 
-/* Vectors that should never be taken; `reason` is the vector's number. Not with a stack worth trusting: no
- * return. */
+/*
+ * Vectors that should never be taken; `reason` is the vector's number. The stack may be unusable: it does not return.
+ */
 void bad_mode(struct pt_regs *regs, unsigned reason, u64 esr)
 {
 	static const char *const from[] = {"EL1 on SP_EL0", "EL1", "EL0", "EL0 (AArch32)"};

@@ -1,6 +1,6 @@
 /*
- * arch_prctl(2): the bases of FS and GS, of which the C library uses FS for thread-local storage.
- * While the kernel runs, GS is its own, and user mode's base waits in KERNEL_GS_BASE.
+ * arch_prctl(2): the bases of FS and GS. The C library uses FS for thread-local storage. While the kernel runs, GS has
+ * the kernel's base, and user mode's base waits in KERNEL_GS_BASE.
  */
 #include <arch/thread.h>
 #include <asm/msr.h>
@@ -46,7 +46,7 @@ SYSCALL_DEFINE2(arch_prctl, int, option, unsigned long, addr)
 		return set_base(&thread->fsbase, MSR_FS_BASE, addr);
 	case ARCH_SET_GS:
 		return set_base(&thread->gsbase, MSR_KERNEL_GS_BASE, addr);
-	/* From the register: a program that loads a null selector has no base any more, and nobody has told us. */
+	/* From the register: a program that loads a null selector clears the base, without the kernel's knowledge. */
 	case ARCH_GET_FS:
 		return put_user(rdmsrl(MSR_FS_BASE), (u64 __user *)addr);
 	case ARCH_GET_GS:

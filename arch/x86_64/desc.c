@@ -1,8 +1,7 @@
 /*
- * Descriptor tables: segments, the task state segment with its stacks, interrupt gates, what
- * SYSCALL loads. Most of it is left from 32-bit times and must be there all the same. What matters:
- * TSS.RSP0 is the stack on entry from user mode, an IST entry gives NMI, #MC and #DF a stack of
- * their own, and the IDT leads each vector to its stub in entry.S.
+ * Descriptor tables: segments, the task state segment with its stacks, interrupt gates, what SYSCALL loads. Most of it
+ * is left from 32-bit times and must be there all the same. What matters: TSS.RSP0 is the stack on entry from user
+ * mode, IST entries give NMI, #DB, #MC and #DF a stack each, and the IDT leads each vector to its stub in entry.S.
  */
 #include <asm/msr.h>
 #include <asm/ptrace.h>
@@ -124,8 +123,8 @@ static void set_gate(unsigned vector, unsigned ist, unsigned flags)
 }
 
 /*
- * Only INT3 and INTO are user mode's to raise. What gets a stack of its own: NMI, #MC and #DB, because they also
- * come where rsp is the user's (SYSCALL), #DF, because the task's stack may be what failed.
+ * User mode may raise only INT3 and INTO itself. A stack of its own have NMI, #MC and #DB, because they may come while
+ * rsp is the user's (SYSCALL), and #DF, because the task's stack may be the cause.
  */
 static void idt_init(void)
 {
@@ -172,15 +171,13 @@ static void load_segments(const u64 *gdt)
 	wrmsrl(MSR_GS_BASE, gs_base);
 }
 
-/* KERNEL_GS_BASE holds user mode's base while we are in the kernel: entry.S relies on it being no kernel
- * address. */
+/* KERNEL_GS_BASE holds user mode's base while we are in the kernel: entry.S relies on it being no kernel address. */
 static void syscall_init(void)
 {
 	wrmsrl(MSR_FS_BASE, 0);
 	wrmsrl(MSR_KERNEL_GS_BASE, 0);
 	wrmsrl(MSR_STAR, (u64)__USER32_CS << 48 | (u64)__KERNEL_CS << 32);
-	wrmsrl(MSR_LSTAR, (u64)entry_SYSCALL_64);
-	wrmsrl(MSR_CSTAR, 0); /* SYSCALL in 32-bit mode, which nobody gets into */
+	wrmsrl(MSR_CSTAR, 0); /* SYSCALL in 32-bit mode, which does not exist here */
 	wrmsrl(MSR_SYSCALL_MASK, SYSCALL_MASK);
 	wrmsrl(MSR_EFER, rdmsrl(MSR_EFER) | EFER_SCE);
 }
@@ -192,7 +189,6 @@ static void syscall_init(void)
 void cpu_desc_init(void)
 {
 	struct cpu_tables *t = this_cpu(cpu_tables);
-	struct table_register idtr = {sizeof(idt) - 1, (u64)idt};
 
 	if (t == &boot_tables)
 		idt_init();
@@ -205,7 +201,7 @@ void cpu_desc_init(void)
 	__asm__ volatile("ltr %w0" : : "r"(GDT_TSS));
 	cpu_set_kernel_stack(task_stack_end(current));
 	syscall_init();
-	__asm__ volatile("lidt %0" : : "m"(idtr)); /* last: from here on exceptions are ours */
+	cpu_set_entries(false); /* last: from here on exceptions are ours */
 }
 
 /* Is any of these bytes on one of the CPU's own stacks, or what the handlers of NMI and #DB need first? */
@@ -232,7 +228,7 @@ bool is_cpu_entry_memory(unsigned long from, unsigned long bytes)
 	return false;
 }
 
-/* Tables and a stack for each IST entry. All that was allocated goes back if one is missing. */
+/* Tables and a stack for each IST entry. 0; -ENOMEM, and then nothing stays allocated. */
 int cpu_desc_alloc(unsigned cpu)
 {
 	struct cpu_tables *t = kzalloc(sizeof(*t), GFP_KERNEL);
@@ -257,8 +253,8 @@ free_stacks:
 }
 
 /*
- * Two copies: the CPU takes TSS.RSP0 for interrupts and exceptions, our code the per-CPU word for
- * SYSCALL, which switches no stack.
+ * Two copies: the CPU takes TSS.RSP0 for interrupts and exceptions; entry.S takes the per-CPU word for SYSCALL, as that
+ * instruction does not switch stacks.
  */
 notrace void cpu_set_kernel_stack(unsigned long stack_end)
 {

@@ -25,8 +25,8 @@
  * GS: its base is the per-CPU offset in the kernel and the user's own value in user mode; SWAPGS exchanges it with
  * KERNEL_GS_BASE. On entry "was it user mode" (cs) decides about it, with two exceptions, both of our making:
  * between SYSCALL or the last SWAPGS and the change of mode cs is the kernel's and GS the user's. Interrupts are
- * off there and nothing there faults but IRETQ, which exception_entry knows by its address. What cannot be held
- * off, NMI and #MC, and what we do not return from, #DF, look at the base itself: see paranoid_entry.
+ * off there and nothing there faults but IRETQ, which exception_entry knows by its address. NMI, #MC and #DB, which
+ * cannot be held off, and #DF, from which there is no return, look at the base itself: see paranoid_entry.
  */
 #include <asm/assembler.h>
 #include <asm/irq_vectors.h>
@@ -382,11 +382,11 @@ step_places:					/* single_step.h */
 	.popsection
 
 /*
- * NMI, #MC, #DF: each on a stack of its own (IST), from anywhere, also with the user's GS in the
- * kernel: SYSCALL and IRET leave an instruction or two like that. Leaves ebx = 1 when GS had to be
- * swapped, which is to be undone, else 0.
+ * NMI, #MC, #DF, and #DB of the kernel: each on a stack of its own (IST), from anywhere, also with the
+ * user's GS in the kernel: SYSCALL and IRET leave an instruction or two like that. Leaves ebx = 1 when
+ * GS had to be swapped, which is to be undone, else 0.
  *
- * The sign of the base tells whose it is. The kernel's is the distance from the image up and around
+ * The sign of the base tells which one it is. The kernel's is the distance from the image up and around
  * to the linear map, thus negative. The user's is a user address, since the three ways to set it
  * see to that: arch_prctl, clone, and a selector, which gives 0. The fourth, WRGSBASE, would not,
  * so CR4.FSGSBASE stays off (cpu_setup). Before setup_per_cpu_areas() the boot CPU's base is 0 and

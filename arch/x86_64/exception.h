@@ -9,7 +9,7 @@ struct task_struct;
 
 /* From entry.S: interrupts off on entry and on return. */
 void do_syscall_64(struct pt_regs *regs);
-void exc_handler(struct pt_regs *regs);	       /* vectors 0 to 31 but the three below */
+void exc_handler(struct pt_regs *regs);	       /* vectors 0 to 31 but the four below */
 void interrupt_handler(struct pt_regs *regs);  /* vectors 32 to 239 */
 void parked_irq_handler(struct pt_regs *regs); /* vectors 240 to 255: text may be changing (drivers/irqchip/lapic.c) */
 void debug_handler(struct pt_regs *regs);      /* #DB of the kernel, own stack; interrupts anything */
@@ -28,9 +28,9 @@ void entry_SYSCALL_64(void);
 /* #PF (fault.c); address is CR2, error_code as pushed. Interrupts as they were in the interrupted context. */
 void exc_page_fault(struct pt_regs *regs, u64 error_code, u64 address);
 /*
- * The source of samples (drivers/timer/hpet_nmi.c). Is it on? Then an NMI of unknown reason is a sample, handled in
- * full service alone; at the end of every NMI the next one is made ready. NMI context; sample_nmi_running() and
- * sample_nmi_done() lie in .noinstr.text.
+ * The source of samples (drivers/timer/hpet_nmi.c). While it is on, an NMI of unknown reason is a sample, which is
+ * taken only when NMIs are served in full (kernel/nmi.c); at the end of every NMI the next one is made ready. NMI
+ * context; sample_nmi_running() and sample_nmi_done() lie in .noinstr.text.
  */
 bool sample_nmi_running(void);
 void sample_nmi_handle(unsigned cpu, const struct pt_regs *regs);
@@ -38,8 +38,10 @@ void sample_nmi_done(void);
 /* Text for a vector. */
 const char *exception_name(u64 vector);
 
-/* Descriptor tables, TSS, IST stacks, SYSCALL MSRs of this CPU (desc.c); the boot CPU's from x86_boot(),
- * others' from secondary_cpu_init. */
+/*
+ * Descriptor tables, TSS, IST stacks, SYSCALL MSRs of this CPU (desc.c); the boot CPU's from x86_boot(), others' from
+ * secondary_cpu_init.
+ */
 void cpu_desc_init(void);
 /* Exceptions, interrupts and SYSCALL of this CPU enter by step_stubs (entry.S), or as usual. Interrupts off. */
 void cpu_set_entries(bool stepped);

@@ -81,7 +81,7 @@ noinline void exc_page_fault(struct pt_regs *regs, u64 error_code, u64 address)
 		trace_page_fault_user(address, regs, error_code);
 	else
 		trace_page_fault_kernel(address, regs, error_code);
-	/* No entry of ours has one: whoever's access it was, the tables are not to be trusted. */
+	/* The kernel sets no reserved bit: after any such access the tables are not to be trusted. */
 	if (unlikely(error_code & PF_RSVD))
 		die_kernel_fault(regs, address, "paging request through a corrupted page table", error_code);
 	if (user_mode(regs))

@@ -1,5 +1,4 @@
-/* Mappings at fixed addresses, for before there is an allocator and for moments. Not traced: patching uses
- * it. */
+/* Mappings at fixed addresses, for before there is an allocator and for moments. Not traced: patching uses it. */
 #include <arch/fixmap.h>
 #include <arch/pgtable.h>
 

@@ -3,12 +3,12 @@
  * until another task's are loaded.
  *
  * A switch away saves them, which makes the copy in memory whole, so that the task may go on on any CPU. A
- * switch to a task loads its registers, unless they are still there: nobody else's were loaded on this CPU
- * since (fpu_owner), and the task has been on no other (fpu.cpu). So a task that makes room for a kernel
+ * switch to a task loads its registers, unless they are still there: no other task's were loaded on this CPU
+ * since (fpu_owner), and the task has not been on another CPU (fpu.cpu). So a task that makes room for a kernel
  * thread or for idle, and comes back, loads nothing.
  *
  * There is no lazy loading by CR0.TS as on aarch64: a trap costs more than XRSTOR, compilers use SSE in
- * nearly every program, and registers of somebody else behind TS can be read by speculation (CVE-2018-3665).
+ * nearly every program, and another task's registers behind TS can be read by speculation (CVE-2018-3665).
  */
 #include <arch/thread.h>
 #include <asm/cpufeature.h>
@@ -34,15 +34,15 @@ u64 fpu_features = XFEATURE_FP | XFEATURE_SSE;
 bool fpu_has_xsave;
 u32 fpu_mxcsr_mask; /* [immutable after fpu_init] bits of MXCSR that this CPU has */
 
-/* What a program begins with: no component in use, all exceptions masked, round to nearest (System V
- * ABI, 3.2.1). */
+/* What a program begins with: no component in use, all exceptions masked, round to nearest (System V ABI, 3.2.1). */
 static const union {
 	u8 bytes[FPU_STATE_SIZE];
 	struct fpu_legacy legacy;
 } initial_state __aligned(64) = {.legacy = {.cwd = 0x37f, .mxcsr = 0x1f80}};
 
-/* The task whose values this CPU's registers hold, if its fpu.cpu says so too. [this CPU, interrupts or
- * preemption off] */
+/*
+ * The task whose values this CPU's registers hold, if its fpu.cpu says so too. [this CPU, interrupts or preemption off]
+ */
 static DEFINE_PER_CPU(struct task_struct *, fpu_owner);
 
 static void xsetbv(u32 xcr, u64 v)
@@ -59,7 +59,7 @@ static void save_all(void *state)
 		__asm__ volatile("fxsave64 (%0)" : : "r"(state) : "memory");
 }
 
-/* To where the same registers were loaded from: the CPU may leave out what has not changed since. */
+/* To the place from which the registers were loaded: the CPU may leave out what has not changed since. */
 static void save_changed(void *state)
 {
 	if (cpu_features.xsaveopt)
@@ -68,7 +68,7 @@ static void save_changed(void *state)
 		save_all(state);
 }
 
-/* Nothing in `state` may be what the CPU refuses: that would be a fault in the kernel. */
+/* `state` must be one that the CPU accepts: otherwise this faults, in the kernel. */
 static void fpu_restore(const void *state)
 {
 	if (fpu_has_xsave)
@@ -132,8 +132,7 @@ void fpu_flush(struct task_struct *task)
 	fpu_reset(); /* `task` is current */
 }
 
-/* Straight from the registers into the child: its state, which is a copy of our old one, has a header
- * already. */
+/* Straight from the registers into the child: its state, which is a copy of our old one, has a header already. */
 void fpu_copy(struct task_struct *child, bool user)
 {
 	struct fpu *to = &child->thread.fpu;
@@ -156,8 +155,7 @@ void fpu_init_cpu(void)
 	fpu_restore(&initial_state);
 }
 
-/* Where the CPU puts AVX's part is not written in the manual, only that CPUID tells; it has been at 576 ever
- * since. */
+/* By the manual CPUID tells where the CPU puts AVX's part; on all CPUs so far it is at 576. */
 static bool avx_fits(void)
 {
 	struct cpuid_regs r = cpuid(CPUID_XSTATE, 2);

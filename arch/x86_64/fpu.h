@@ -1,5 +1,4 @@
-/* Within the machine layer: the current task's registers written from elsewhere, and their part of signal
- * frames. */
+/* Within the machine layer: the current task's registers written from elsewhere, and their part of signal frames. */
 #pragma once
 
 #include <asm/fpu.h>
@@ -20,6 +19,8 @@ void fpu_reset(void);
 unsigned fpu_frame_size(void);
 /* Write current's registers there, as Linux lays them out. 0 or -EFAULT. Thread context. */
 int fpu_save_frame(void __user *frame);
-/* rt_sigreturn: take them from there, NULL: those of a new program. 0, -EFAULT; -EINVAL for a state that the
- * CPU would refuse. */
+/*
+ * rt_sigreturn: take them from there, NULL: those of a new program. 0, -EFAULT; -EINVAL for a state that the CPU would
+ * refuse.
+ */
 int fpu_restore_frame(const void __user *frame);

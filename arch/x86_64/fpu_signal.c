@@ -1,4 +1,4 @@
-/* FPU registers in signal frames: written for the handler, read back with suspicion. */
+/* FPU registers in signal frames: written for the handler; checked when they are read back. */
 #include <asm/uaccess.h>
 #include <lib/errno.h>
 #include <lib/string.h>
@@ -9,8 +9,8 @@
 
 /*
  * Linux's uapi asm/sigcontext.h: where the legacy part has room for software it says that more follows, how
- * much and what; a second magic number behind all of it is there for those who move the frame by its old
- * size.
+ * much and what; a second magic number behind all of it is missing when a program has moved the frame by its
+ * old size.
  */
 #define FP_XSTATE_MAGIC1 0x46505853U
 #define FP_XSTATE_MAGIC2 0x46505845U

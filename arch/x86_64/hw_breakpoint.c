@@ -42,8 +42,8 @@ static bool is_entry_code(unsigned long pc)
 
 /*
  * Can a debug register watch this (SDM vol. 3, 18.2.4)? Lengths of 1, 2, 4 and 8 at addresses that are multiples of
- * them; execution with length long alone, as Linux has it. Not what entries touch before they are safe: a breakpoint
- * there would come again and again. 0 or -EINVAL.
+ * them; execution only with the length of a long, as on Linux. Not what entries touch before they are safe: a
+ * breakpoint there would come again and again. 0 or -EINVAL.
  */
 int arch_hw_breakpoint_check(const struct perf_event_attr *attr)
 {

@@ -1,5 +1,5 @@
 /*
- * Non-maskable interrupts: finding who asked, counting them, reporting those that nobody claims,
+ * Non-maskable interrupts: finding their source, counting them, reporting those without one,
  * and holding them off while text is changed (kernel/nmi.c). They come from a request for a
  * backtrace, which reaches a CPU with its interrupts off too, from a timer that samples, or from
  * QEMU's monitor. entry.S says why they do not nest.

@@ -1,5 +1,5 @@
 /*
- * Writing kernel text: through an alias that nobody executes, with the serialisation that other bytes at the same
+ * Writing kernel text: through an alias that is never executed, with the serialisation that other bytes at the same
  * place demand.
  *
  * A site is five bytes at any alignment, so it may lie in two cache lines and in two pages: no store writes
@@ -11,7 +11,7 @@
 #include <arch/fixmap.h>
 #include <arch/patch.h>
 #include <arch/pgtable.h>
-#include <asm/msr.h>
+#include <asm/barrier.h>
 #include <asm/page.h>
 #include <kernel/nmi.h>
 #include <lib/errno.h>
@@ -213,8 +213,7 @@ notrace void arch_patch_end(void)
 	nmi_allow();
 }
 
-/* CPUID serialises (SDM vol. 3, 8.3): all that follows is fetched after it. */
 notrace void arch_sync_core(void)
 {
-	cpuid(0, 0);
+	serialize();
 }

@@ -1,6 +1,6 @@
 /*
  * Ending the machine: by ACPI, or with an exit status by QEMU's isa-debug-exit. Starting it again: by the means that
- * PCs have had, from the newest to the oldest, each of which is given some time to work. Nothing here returns;
+ * PCs have had, from the newest to the oldest; each is given some time to work. Nothing here returns;
  * interrupts are off.
  */
 #include <arch/fixmap.h>
@@ -68,7 +68,7 @@ void arch_power_off(int status)
 	arch_halt();
 }
 
-/* A register in memory is seen through the slot that patching has: nobody patches any more. */
+/* A register in memory is reached through the slot for patching, which is not in use any more. */
 static void reset_by_acpi(void)
 {
 	const struct acpi_register *r = &acpi_info.reset;
@@ -91,8 +91,7 @@ static void reset_by_chip_set(void)
 	ndelay(RESET_NS);
 }
 
-/* The keyboard controller has a pin at the CPU's reset. Where there is no controller all bits read as ones.
- */
+/* The keyboard controller has a pin at the CPU's reset. Where there is no controller all bits read as ones. */
 static void reset_by_keyboard(void)
 {
 	u64 end = sched_clock() + RESET_NS;

@@ -73,8 +73,7 @@ int arch_copy_thread(struct task_struct *child, const struct kernel_clone_args *
 	struct pt_regs *regs = task_pt_regs(child);
 	struct switch_frame *frame = (struct switch_frame *)regs - 1;
 
-	/* A base that is not canonical would raise #GP in the switch, one of the kernel's would pass for its
-	 * own. */
+	/* A base that is not canonical would raise #GP in the switch, one of the kernel's would pass for its own. */
 	if (!args->fn && (args->flags & CLONE_SETTLS) && tls >= TASK_SIZE)
 		return -EPERM;
 	memset(frame, 0, sizeof(*frame));
@@ -110,8 +109,7 @@ void arch_flush_thread(struct task_struct *task)
 {
 	fpu_flush(task);
 	task->thread.cr2 = task->thread.trap_nr = task->thread.error_code = 0;
-	/* In one go: a switch that finds zero leaves the registers alone, and the next task would have our
-	 * bases. */
+	/* In one go: a switch that finds zero leaves the registers alone, and the next task would have our bases. */
 	preempt_disable();
 	task->thread.fsbase = task->thread.gsbase = 0;
 	wrmsrl(MSR_FS_BASE, 0);

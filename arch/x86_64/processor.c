@@ -5,6 +5,7 @@
 #include <arch/processor.h>
 #include <asm/barrier.h>
 #include <asm/cpufeature.h>
+#include <asm/debugreg.h>
 #include <asm/irq_vectors.h>
 #include <asm/msr.h>
 #include <lib/string.h>
@@ -32,8 +33,6 @@
 #define EXT1_EDX_RDTSCP	     BIT(27)
 #define EXT7_EDX_INVARIANT   BIT(8)
 #define EXT_LEAF	     0x80000000
-
-#define DR7_OFF 0x400 /* the bit that is always set (SDM vol. 3, 17.2.4) */
 
 struct cpu_features cpu_features;
 
@@ -81,8 +80,7 @@ const char *arch_cpu_name(void)
 	return cpu_features.name;
 }
 
-/* The brand string: three leaves of 16 characters, padded with spaces on either side. Older CPUs have none.
- */
+/* The brand string: three leaves of 16 characters, padded with spaces on either side. Older CPUs have none. */
 static void read_name(struct cpu_features *f)
 {
 	struct cpuid_regs brand[3];
@@ -211,9 +209,8 @@ void cpu_features_init(void)
 
 /*
  * CR4.FSGSBASE stays off: with WRGSBASE a program could give GS a kernel address, by whose sign entry.S tells
- * whose GS it is. CR0.AM: alignment checks are there for programs that set RFLAGS.AC. No breakpoint
- * registers: one that was due at a MOV to SS would be taken after the SYSCALL that follows, in the kernel
- * with the user's GS.
+ * whose GS it is. CR0.AM: alignment checks are there for programs that set RFLAGS.AC. Breakpoint
+ * registers that a boot loader has left on are switched off: hw_breakpoint.c sets them.
  */
 void cpu_setup(void)
 {
@@ -227,6 +224,6 @@ void cpu_setup(void)
 	cr4 |= f->smap ? X86_CR4_SMAP : 0;
 	write_cr(4, cr4);
 	write_cr(0, (read_cr(0) | X86_CR0_WP | X86_CR0_NE | X86_CR0_AM) & ~(u64)(X86_CR0_NW | X86_CR0_CD));
-	__asm__ volatile("mov %0, %%dr7" : : "r"((u64)DR7_OFF));
+	write_dr(7, DR7_RESET);
 	wrmsrl(MSR_EFER, rdmsrl(MSR_EFER) | EFER_SCE | (f->nx ? EFER_NX : 0));
 }

@@ -1,5 +1,4 @@
-/* Signal frames as Linux lays them out on x86_64 (its uapi asm/sigcontext.h and asm/ucontext.h give the
- * structures). */
+/* Signal frames as Linux lays them out on x86_64 (its uapi asm/sigcontext.h and asm/ucontext.h give the structures). */
 #include <arch/signal.h>
 #include <asm/elf.h>
 #include <asm/ptrace.h>

@@ -121,6 +121,11 @@ static notrace void stop_stepping(struct stepping *s)
 	cpu_set_entries(false);
 }
 
+/*
+ * One instruction was executed. If the CPU entered the kernel meanwhile, by an exception or SYSCALL, that is told as a
+ * jump of its own; otherwise the instruction itself, with its place if it was a branch that was taken. Then the next
+ * one is prepared, as long as the user wants more and it lies in the kernel's text.
+ */
 notrace bool single_step_trap(struct pt_regs *regs)
 {
 	struct stepping *s = this_cpu_ptr(&stepping);

@@ -57,8 +57,9 @@ static __always_inline void step_flags_word(struct stepping *s, struct pt_regs *
 }
 
 /*
- * A step in .noinstr.text, where this CPU may be parked while text changes: nothing may be called, and nobody is told.
- * HLT would sleep through what came between STI and here, so it is left out; the loop looks again. False: elsewhere.
+ * A step in .noinstr.text, where this CPU may be parked while text changes: nothing may be called, and the tracer is
+ * not told. HLT would sleep through what came between STI and here, so it is left out; the loop looks again. False:
+ * elsewhere.
  */
 static __always_inline bool single_step_parked(struct pt_regs *regs)
 {

@@ -68,21 +68,17 @@ static u32 boot_cpu_words[ARRAY_SIZE(feature_words)]; /* [boot CPU, then immutab
 static u32 read_feature_word(const struct feature_word *w)
 {
 	struct cpuid_regs r;
-	u32 values[4];
 
 	if (w->leaf > (w->leaf & 0x80000000 ? cpu_features.max_ext_leaf : cpu_features.max_leaf))
 		return 0;
 	r = cpuid(w->leaf, w->sub);
-	values[0] = r.eax;
-	values[1] = r.ebx;
-	values[2] = r.ecx;
-	values[3] = r.edx;
-	return values[w->reg] & ~w->varies;
+	return ((const u32[]){r.eax, r.ebx, r.ecx, r.edx})[w->reg] & ~w->varies;
 }
 
-/* A task that has found a feature on the boot CPU, and the kernel itself, use it on whichever CPU they are. */
+/* Features that were found on the boot CPU are used on all CPUs, by programs and by the kernel. */
 static bool lacks_features(void)
 {
+	static const char *const registers[] = {"eax", "ebx", "ecx", "edx"};
 	bool lacks = false;
 
 	for (unsigned i = 0; i < ARRAY_SIZE(feature_words); i++) {
@@ -92,7 +88,7 @@ static bool lacks_features(void)
 		if (!missing)
 			continue;
 		pr_err("smp: CPU%u lacks features of the boot CPU: CPUID %#x.%u %s, bits %#x\n", smp_processor_id(),
-		       w->leaf, w->sub, &"eax\0ebx\0ecx\0edx"[w->reg * 4], missing);
+		       w->leaf, w->sub, registers[w->reg], missing);
 		lacks = true;
 	}
 	return lacks;
@@ -126,9 +122,9 @@ static void fill_secondary_data(struct secondary_data *data, unsigned cpu, struc
 }
 
 /*
- * Thread context, one caller at a time. On -ETIMEDOUT or -ENODEV the CPU is reset; its stacks stay allocated. One
- * whose reset was not delivered may still come, and would take the stack that the trampoline's page shows by then: so
- * no other is started after it.
+ * Thread context, one caller at a time. On -ETIMEDOUT or -ENODEV the CPU is reset; its stacks stay allocated. If the
+ * reset was not delivered, the CPU may still come, and would take the stack that the trampoline's page shows by then:
+ * so no further CPU is started.
  */
 int arch_cpu_start(unsigned cpu, struct task_struct *idle)
 {

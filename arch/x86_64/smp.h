@@ -1,5 +1,7 @@
-/* Within the machine layer: what a starting CPU needs, stacks that are per CPU, the interrupt controller's
- * entry points. */
+/*
+ * Within the machine layer: what a starting CPU needs, stacks that are per CPU, the interrupt controller's entry
+ * points.
+ */
 #pragma once
 
 #include <asm/page.h>
@@ -16,8 +18,10 @@ struct secondary_data {
 	unsigned long stack_end;
 	u64 cr3, cr4, efer;
 };
-/* From the trampoline in C on a new CPU: features, descriptors, FPU; then secondary_start_kernel. Paging on,
- * current and GS right. */
+/*
+ * From the trampoline in C on a new CPU: features, descriptors, FPU; then secondary_start_kernel. Paging on, current
+ * and GS right.
+ */
 void secondary_cpu_init(void);
 
 #define IRQ_STACK_SIZE THREAD_SIZE
@@ -28,16 +32,17 @@ DECLARE_PER_CPU(unsigned long,
 /* Allocate them for a CPU. 0 or -ENOMEM. Thread context. */
 int alloc_cpu_stacks(unsigned cpu);
 
-/* Where the CPU finds the kernel stack on entry from user mode: TSS.RSP0 and its copy for SYSCALL. Set by
- * cpu_switch_to's caller (arch_thread_switch) and by arch_start of each CPU. */
+/*
+ * Where the CPU finds the kernel stack on entry from user mode: TSS.RSP0 and its copy for SYSCALL. Set at each switch
+ * (arch_thread_switch) and at the start of each CPU (cpu_desc_init). Interrupts off. Not traced.
+ */
 void cpu_set_kernel_stack(unsigned long stack_end);
 
 /* TLB_VECTOR's handler (tlb.c), from the interrupt controller's driver. Interrupts off. */
 void tlb_shootdown_interrupt(void);
-/* This CPU takes part in shootdowns (tlb.c): once it can be interrupted, before it is online. Interrupts off.
- */
+/* This CPU takes part in shootdowns (tlb.c): once it can be interrupted, before it is online. Interrupts off. */
 void tlb_cpu_join(void);
-/* It stops for good: nobody waits for its answers any more. Any context. */
+/* It stops for good: its answers are not waited for any more. Any context. */
 void tlb_cpu_leave(void);
 /* Send `vector` to the CPUs of the mask, or an NMI; any context. (drivers/irqchip/lapic.c) */
 struct cpumask;

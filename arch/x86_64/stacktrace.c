@@ -1,8 +1,9 @@
 /*
  * Where walks of a stack start, and which stacks a CPU has. Not traced: tracers walk stacks.
  *
- * A CPU has three kinds of stacks besides the tasks': one for interrupts, and one for each entry of the interrupt stack
- * table (IST), onto which the machine itself switches for NMIs, double faults and machine checks (SDM vol. 3, 6.14.5).
+ * Besides the tasks' stacks a CPU has one for interrupts, and one for each entry of the interrupt stack table (IST):
+ * the machine itself switches to those for NMIs, debug exceptions, double faults and machine checks (SDM vol. 3,
+ * 6.14.5).
  */
 #include <arch/irq.h>
 #include <arch/stacktrace.h>

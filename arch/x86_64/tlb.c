@@ -1,10 +1,10 @@
 /*
- * TLB flushes, on other CPUs by interrupt: the hardware tells nobody that an entry was changed.
+ * TLB flushes, on other CPUs by interrupt: the hardware does not tell them that an entry was changed.
  *
- * Who must be told. A CPU holds user translations of the address space that it has loaded, and of no other:
+ * Which CPUs must be told. A CPU holds user translations of the address space that it has loaded, and of no other:
  * loading CR3 drops them (no PCID). A CPU in a kernel thread keeps the one that it had until the first flush
  * that it is told of. So it is enough to interrupt the CPUs whose loaded_mm is the mm; mm->cpu_bitmap, a
- * superset, says where to look. Why none is missed:
+ * superset, says where to look. Why no CPU is missed:
  *
  *     who flushes                             who loads the mm (switch_mm, arch_switch_mm)
  *     1. changes the entry                    a. sets its bit in cpu_bitmap, unless it is set already
@@ -85,8 +85,10 @@ notrace void flush_tlb_local_all(void)
 	}
 }
 
-/* Preemption off: no switch of tasks comes between the look at who runs and what is done, since that has
- * interrupts off. */
+/*
+ * Preemption off: no switch of tasks comes between the look at who runs and what is done, since that has interrupts
+ * off.
+ */
 static void flush_local(const struct mm_struct *mm, unsigned long start, unsigned long end)
 {
 	if (mm != &init_mm && this_cpu(loaded_mm) != mm)

@@ -22,7 +22,6 @@
 #include "smp.h"
 
 /* si_code as Linux has them. */
-#define BUS_ADRALN  1
 #define FPE_INTDIV  1
 #define FPE_FLTDIV  3
 #define FPE_FLTOVF  4
@@ -33,8 +32,10 @@
 #define TRAP_TRACE  2
 #define TRAP_HWBKPT 4
 
-/* The six kinds of floating-point exception, in the low bits of the x87 status word and of MXCSR (SDM vol.
- * 1, 8.3.3 and 10.2.3). */
+/*
+ * The six kinds of floating-point exception, in the low bits of the x87 status word and of MXCSR (SDM vol. 1, 8.3.3 and
+ * 10.2.3).
+ */
 #define FP_INVALID    0x01
 #define FP_DENORMAL   0x02
 #define FP_ZERODIVIDE 0x04

@@ -2,7 +2,7 @@
  * The CPU's debug registers (arch/<machine>/hw_breakpoint.c): which there are, and loading them.
  *
  * aarch64 (Arm ARM D2.9, D2.10): 2 to 16 watchpoints, for any 1 to 8 bytes within 8 aligned ones, and 2 to 16
- * breakpoints, of which the last two are kept for stepping over loops of exclusive accesses. A watchpoint is reported
+ * breakpoints; the last two are kept for stepping over loops of exclusive accesses. A watchpoint is reported
  * before the access, so the instruction is stepped over with the registers silent (single_step.c).
  * x86_64 (SDM vol. 3, 18.2): four registers for both kinds, for 1, 2, 4 or 8 aligned bytes; there is no type
  * "read only". An access is reported behind its instruction.

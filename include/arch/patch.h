@@ -25,9 +25,9 @@
  * change are discarded.
  *
  * On x86_64 there is a second reason. A site is five bytes at any alignment: it may lie in two cache lines and in two
- * pages, no store writes it at once, and a CPU that fetched it meanwhile could see half of each value. The manual
- * calls that cross-modifying code and demands what we do (SDM vol. 3, 8.1.3): nobody executes the site while it is
- * written, and who executes it next has executed a serialising instruction in between. The CPU that writes does so in
+ * pages, no store writes it at once, and a CPU that fetched it meanwhile could see half of each value. The manual calls
+ * that cross-modifying code and demands what we do (SDM vol. 3, 8.1.3): no CPU executes the site while it is written,
+ * and a CPU that executes it next has executed a serialising instruction in between. The CPU that writes does so in
  * arch_patch_end(). Caches need nothing: fetches are coherent with stores, through whatever address they are made.
  *
  * The aliases through which sites are written are this CPU's alone: only the own TLB is flushed when they go. No
@@ -48,8 +48,10 @@
 #include <asm/patch.h>
 #include <lib/types.h>
 
-/* Before the first write of a change, and after the last: makes all written sites visible to instruction fetch, removes
- * the alias, synchronises this CPU. */
+/*
+ * Before the first write of a change, and after the last: makes all written sites visible to instruction fetch, removes
+ * the alias, synchronises this CPU.
+ */
 void arch_patch_begin(void);
 void arch_patch_end(void);
 /* 0, -ERANGE as above, -EINVAL: not in kernel or module text, or not aligned. Nothing is written on error. */

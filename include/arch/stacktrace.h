@@ -14,8 +14,8 @@ struct task_struct;
 unsigned long arch_task_fp(const struct task_struct *task);
 unsigned long arch_task_pc(const struct task_struct *task);
 /*
- * Is addr on a stack of this CPU that is no task's: for interrupts, or for an exception that needs its own (overflow on
- * aarch64; #DF, NMI and #MC on x86_64)? Then *end is where that ends. Preemption off.
+ * Is addr on a stack of this CPU that is not a task's: for interrupts, or for an exception that needs its own (overflow
+ * on aarch64; #DB, #DF, NMI and #MC on x86_64)? Then *end is where that ends. Preemption off.
  */
 bool arch_on_irq_stack(unsigned long addr, unsigned long *end);
 /* For oopses: registers, and for kernel mode the code around the program counter. Any context. */

@@ -28,9 +28,9 @@ struct irq_chip {
 };
 
 /*
- * What a controller's driver keeps to find the number of an interrupt that came in: a memory of
- * irq_create_mapping's answers. `revmap` has an entry for each number that can come in, 0 until it has come;
- * every CPU would enter the same.
+ * A controller's driver keeps this to find the kernel's number of an interrupt that came in: `revmap` holds what
+ * irq_create_mapping has returned for each number of the controller, 0 until that one has come in for the first time.
+ * All CPUs enter the same, so they need no lock.
  */
 struct irq_domain {
 	const struct irq_chip *chip;
@@ -40,8 +40,8 @@ struct irq_domain {
 void generic_handle_domain_irq(struct irq_domain *domain, unsigned hwirq);
 
 /*
- * Map a controller's number to a Linux-like irq number (1 .. NR_IRQS-1); the same mapping again gives the
- * same number. -ENOSPC.
+ * Map a controller's number to a number of the kernel (1 to NR_IRQS - 1, as on Linux); the same mapping again gives the
+ * same number. -ENOSPC: all are in use. Any context but nmi.
  */
 int irq_create_mapping(const struct irq_chip *chip, unsigned hwirq, unsigned type);
 /* Register and unmask. Several handlers may share a line. -EINVAL, -ENOMEM. Context: thread. */
@@ -52,7 +52,7 @@ void enable_percpu_irq(int irq);
 
 /* Controllers call this for each pending interrupt. Context: hard interrupt between irq_enter and irq_exit. */
 void generic_handle_irq(int irq);
-void irq_enter(void); /* hardirq count up; from idle: time is looked after */
+void irq_enter(void); /* hardirq count up */
 void irq_exit(void);  /* hardirq count down; serves softirqs when the last one leaves */
 
 /* Registers of the interrupted context, NULL outside. [this CPU] */
@@ -60,7 +60,7 @@ struct pt_regs *get_irq_regs(void);
 struct pt_regs *set_irq_regs(struct pt_regs *regs); /* returns the old */
 /* The text of /proc/interrupts: ours, then the machine's own lines (arch_show_interrupts of <arch/irq.h>). */
 int show_interrupts(struct seq_file *m);
-/* One such line: "LOC:" or the like, count(which, cpu) of each online CPU, what it is. Thread context. */
+/* One such line: "LOC:" or the like, count(which, cpu) of each online CPU, a description. Thread context. */
 void show_irq_counts(struct seq_file *m, const char *label, u64 (*count)(unsigned which, int cpu), unsigned which,
 		     const char *text);
 u64 kstat_irqs_cpu(int irq, int cpu);

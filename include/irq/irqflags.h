@@ -13,7 +13,10 @@
 #define raw_local_irq_save(flags)    ((flags) = arch_local_irq_save())
 #define raw_local_irq_restore(flags) arch_local_irq_restore(flags)
 
-/* What was before cannot be seen after: so the hook is asked to disable, and does it a second time for nothing. */
+/*
+ * After the masking it cannot be seen whether interrupts were on. So the hook is called before, masks them itself, and
+ * they are masked here once more, without effect.
+ */
 #define local_irq_disable()                                               \
 	do {                                                              \
 		trace_hook(trace_irqs_key, true, trace_hardirqs_disable); \
@@ -29,7 +32,7 @@
 		raw_local_irq_save(flags);                                                                 \
 		trace_hook(trace_irqs_key, !irqs_disabled_flags(trace_opaque(flags)), trace_hardirqs_off); \
 	} while (0)
-/* Never turns them off: what was saved is how they were before they went off, or were off already. */
+/* Never turns interrupts off: they are off now, and were saved as on or off. */
 #define local_irq_restore(flags)                                                                          \
 	do {                                                                                              \
 		trace_hook(trace_irqs_key, !irqs_disabled_flags(trace_opaque(flags)), trace_hardirqs_on); \

@@ -18,11 +18,11 @@ enum {
 extern const char *const softirq_to_name[NR_SOFTIRQS];
 
 void open_softirq(int nr, void (*action)(void)); /* boot */
-void raise_softirq(int nr);			 /* any context */
+void raise_softirq(int nr);			 /* any context but nmi */
 void raise_softirq_irqoff(int nr);		 /* interrupts off */
 /*
- * Only mark it: served at the end of this CPU's next interrupt (at most a tick away) or before it goes idle.
- * Wakes nobody and takes no lock, so also under runqueue locks. Not traced. Interrupts off.
+ * Only mark it: it is served at the end of this CPU's next interrupt (at most a tick away), or before the CPU goes
+ * idle. Wakes no task and takes no lock, so it may be called under runqueue locks. Not traced. Interrupts off.
  */
 void __raise_softirq_irqoff(int nr);
 u64 kstat_softirqs_cpu(int nr, int cpu); /* how often it was served there */

@@ -48,7 +48,7 @@ void tasklet_hi_schedule(struct tasklet_struct *t);
 void tasklet_disable(struct tasklet_struct *t);
 void tasklet_enable(struct tasklet_struct *t);
 /*
- * Wait until it neither is scheduled nor runs, as before a module goes. The caller sees to it that nobody schedules it
- * any more, and that it is not disabled. Thread context.
+ * Wait until it neither is scheduled nor runs, as before a module goes. The caller makes sure that it is not scheduled
+ * any more and not disabled. Thread context.
  */
 void tasklet_kill(struct tasklet_struct *t);

@@ -1,7 +1,7 @@
 /*
  * Work for later in thread context: a list of works and a worker thread. The kernel's own works go to a pool for each
- * CPU (kworker/N:0); alloc_workqueue() makes a pool with a thread of its own, for whoever must be able to wait for all
- * of its works, or must not wait for those of others.
+ * CPU (kworker/N:0); alloc_workqueue() makes a pool with a thread of its own, for a user that must be able to wait for
+ * all of its works, or must not wait for those of others.
  *
  * The works of one pool run one after the other. So a work must not wait for one that may be queued behind it.
  */
@@ -27,13 +27,13 @@ struct work_struct {
 	struct list_head entry; /* [p] */
 	work_func_t func;
 	unsigned state;	   /* [a] enum work_state */
-	atomic_t canceled; /* [a] how many wait for its end and let nobody queue it meanwhile */
+	atomic_t canceled; /* [a] how many tasks wait for its end; while there are any it cannot be queued */
 	int pool;	   /* [p] number of the pool that it was queued in last; below NR_CPUS, a CPU's. -1: never */
 };
 struct delayed_work {
 	struct work_struct work;
 	struct hrtimer timer;
-	struct workqueue_struct *wq; /* [by whoever has made it WORK_DELAYED] NULL: the CPU's pool */
+	struct workqueue_struct *wq; /* [by the one that has made it WORK_DELAYED] NULL: the CPU's pool */
 };
 #define __WORK_INIT(n, f)                                                     \
 	{                                                                     \
@@ -63,10 +63,12 @@ enum hrtimer_restart delayed_work_timer_fn(struct hrtimer *t); /* of every delay
 struct workqueue_struct *alloc_workqueue(const char *fmt, unsigned flags, int max_active, ...) __printf(1, 4);
 /*
  * Waits until all works in it have run, also those that they queue, and ends the thread. Delayed works must be
- * cancelled before, and nobody may queue anything any more. Thread context.
+ * cancelled before, and nothing may be queued from outside any more. Thread context.
  */
 void destroy_workqueue(struct workqueue_struct *wq);
-/* Waits until what is in it by now has run. NULL: the pools of all CPUs. Thread context, not from a work of it. */
+/*
+ * Wait until all works that are in it now have run. NULL: the pools of all CPUs. Thread context, not from a work of it.
+ */
 void flush_workqueue(struct workqueue_struct *wq);
 void drain_workqueue(struct workqueue_struct *wq); /* the same, until it is empty */
 
@@ -76,15 +78,16 @@ bool queue_work_on(int cpu, struct work_struct *w);
 bool queue_work(struct workqueue_struct *wq, struct work_struct *w);
 void init_delayed_work(struct delayed_work *w, work_func_t f);
 /*
- * After delay_ns. False: it is under way already, and keeps its time. mod_: it gets the new time in any case; false: it
- * was not under way. Any context but nmi, mod_ not in its own timer. wq NULL: the pool of the CPU.
+ * Queue it after delay_ns. False: it is queued or its timer is set already, and it keeps its time. mod_: it gets the
+ * new time in any case; false: it was idle. Any context but nmi, mod_ not in its own timer. wq NULL: the pool of the
+ * CPU.
  */
 bool schedule_delayed_work(struct delayed_work *w, u64 delay_ns);
 bool queue_delayed_work(struct workqueue_struct *wq, struct delayed_work *w, u64 delay_ns);
 bool mod_delayed_work(struct workqueue_struct *wq, struct delayed_work *w, u64 delay_ns);
 /*
  * It is not queued any more, but may be running. True: it was queued, or its timer was set. Any context but nmi and its
- * own timer. _sync: it does not run either when this returns, and nobody, itself included, has queued it meanwhile.
+ * own timer. _sync: it does not run either when this returns, and could not be queued meanwhile, not even by itself.
  * Thread context, not from the work itself.
  */
 bool cancel_work(struct work_struct *w);
@@ -100,7 +103,7 @@ bool flush_delayed_work(struct delayed_work *w);
 /* A pool and its worker as statistics show them: a copy. */
 struct worker_pool_info {
 	int number;    /* what work_struct's `pool` holds; no other pool ever gets it */
-	int cpu;       /* that the worker is bound to; -1: any */
+	int cpu;       /* the one that the worker is bound to; -1: any */
 	int pid;       /* the worker's; 0: it has not been started yet */
 	char name[24]; /* of the queue; `events` for those of CPUs */
 	char comm[16]; /* the worker's name */

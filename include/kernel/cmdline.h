@@ -4,16 +4,16 @@
 #include <lib/types.h>
 
 /* Return 0 when taken, -errno when the value is no good (reported in one line at boot). */
-struct kernel_param {
+struct boot_param {
 	const char *name; /* "ftrace=" takes a value; "quiet" (no '=') also matches "quiet" alone with value "" */
 	int (*set)(const char *value);
 	bool early; /* before memory management is up: must not allocate */
 };
-#define __setup(str, fn)                                                                    \
-	static const struct kernel_param __concat(__param_, fn) = {.name = str, .set = fn}; \
+#define __setup(str, fn)                                                                  \
+	static const struct boot_param __concat(__param_, fn) = {.name = str, .set = fn}; \
 	REGISTER_IN(params, __concat(__param_, fn))
-#define early_param(str, fn)                                                                               \
-	static const struct kernel_param __concat(__param_, fn) = {.name = str, .set = fn, .early = true}; \
+#define early_param(str, fn)                                                                             \
+	static const struct boot_param __concat(__param_, fn) = {.name = str, .set = fn, .early = true}; \
 	REGISTER_IN(params, __concat(__param_, fn))
 /* The value of `str` goes into the array `to`, until it can be used; one that is too long is refused. */
 #define __setup_text(str, to)                             \
@@ -25,8 +25,10 @@ struct kernel_param {
 int param_keep(char *to, size_t size, const char *value); /* 0; -E2BIG: `to` is empty then. Context: boot */
 
 extern char boot_command_line[2048];
-/* Walk the line once for the early and once for the other parameters. Unknown words go to init: "a=b" as
- * environment, others as arguments (init_argv, init_envp of <proc/exec.h>). Context: boot. */
+/*
+ * Walk the line once for the early and once for the other parameters. Unknown words go to init: "a=b" as environment,
+ * others as arguments (init_argv, init_envp of <proc/exec.h>). Context: boot.
+ */
 void parse_early_params(void);
 /*
  * What the last word for "name=" gives it, NULL: there is none. For what cannot wait for parse_early_params, which ends

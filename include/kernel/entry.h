@@ -16,15 +16,16 @@
 
 extern const char __ftrace_text_start[], __ftrace_text_end[]; /* linker.ld */
 
-/* Do what the flags ask for until none is left. Interrupts off, also at the last look. */
+/* Do what the flags ask for until no flag is left. Interrupts off, also at the last look. */
 void exit_to_user_mode_loop(struct pt_regs *regs, u32 flags);
-/* Work before user mode: signals, rescheduling. Turns interrupts off; they stay so until the registers are
- * restored. The last of C: tracers are told that interrupts go on, as they do in user mode. */
+/*
+ * Work before user mode: signals, rescheduling. Turns interrupts off; they stay so until the registers are restored.
+ * The last of C: tracers are told that interrupts go on, as they do in user mode.
+ */
 void exit_to_user_mode(struct pt_regs *regs);
 /* A new task's way out of ret_from_fork: the same, and where Linux's shows it the end of the call that made it. */
 void exit_from_fork(struct pt_regs *regs);
-/* On this CPU's interrupt stack, unless that was in use already: hard interrupt context around
- * handle_arch_irq(). */
+/* On this CPU's interrupt stack, unless that was in use already: hard interrupt context around handle_arch_irq(). */
 void handle_irq(struct pt_regs *regs);
 
 /*

@@ -35,9 +35,8 @@ void static_key_set(struct static_key *key, bool on);
 
 /*
  * The same for many keys in one stop: each is counted now, and static_key_switch() switches the sites of all keys that
- * were counted on or off since, also of those that another thread has counted; so does whoever stops the machine to
- * change other text before that. In between the sites stay as they were.
- * Context: thread; sleep. They cannot fail.
+ * were counted on or off since, also of those that another thread has counted; so does a thread that stops the machine
+ * to change other text before that. In between the sites stay as they were. Context: thread; sleep. They cannot fail.
  */
 void static_key_inc_later(struct static_key *key);
 void static_key_dec_later(struct static_key *key);

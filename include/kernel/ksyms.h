@@ -51,7 +51,7 @@ bool kallsyms_module_symbol(size_t i, struct module_ksym *sym);
 /* Number of the preferred symbol at or before `address`; -1 when the address is not in the kernel's image. */
 long symbol_index(unsigned long address);
 
-/* Who knows the symbols of modules: kernel/module, from boot on. NULL before. Functions for any context. */
+/* Finds the symbols of modules: kernel/module, from boot on. NULL before. Functions for any context. */
 struct ksym_source {
 	/* As kallsyms_lookup_module, for addresses outside of the image. */
 	bool (*find)(unsigned long address, unsigned long *size, unsigned long *offset, char *module, char *name);

@@ -3,12 +3,12 @@
  *
  * A module is born by init_module(2) and dies by delete_module(2). In between it is in one of these states:
  *
- *	UNFORMED  the name is taken; nobody else looks at it
+ *	UNFORMED  the name is taken; no other code looks at it
  *	COMING    it is linked, its text is executable, its call sites are known; its init runs
  *	LIVE      init has returned 0; its init memory is freed
- *	GOING     its exit runs, or its init has failed; nobody gets a reference any more
+ *	GOING     its exit runs, or its init has failed; no new reference can be had
  *
- * Whoever runs code of a module from outside (an open file, a callback) holds a reference to it, or takes its callbacks
+ * Code that calls into a module from outside (an open file, a callback) holds a reference to it, or takes its callbacks
  * away in the module's own exit function: after that no code of it may be on any stack.
  */
 #pragma once
@@ -137,8 +137,8 @@ const char *module_symbol_name(unsigned long address, const char **module);
 void *module_section(const struct module *mod, const char *name, size_t size, unsigned *n);
 
 /*
- * Whoever has to know of modules: one struct beside the code, found through a linker table. `coming` and `live` are
- * called in the order of the table, `going` in the opposite one. Thread context, module_mutex held.
+ * A part of the kernel that must know of modules has one struct beside its code, found through a linker table. `coming`
+ * and `live` are called in the order of the table, `going` in the opposite one. Thread context, module_mutex held.
  */
 struct module_notifier {
 	/*

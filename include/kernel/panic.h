@@ -8,7 +8,7 @@ struct pt_regs;
 /* Stops every CPU, prints message and backtrace, dumps the trace if asked, ends QEMU with a failure status. */
 void panic(const char *fmt, ...) __printf(1, 2) __noreturn;
 extern int panic_on_oops;
-/* Seconds from a panic to a restart; 0: stay, for who wants to look; below 0: end the machine at once. */
+/* Seconds from a panic to a restart; 0: stay as it is; below 0: end the machine at once. */
 extern int panic_timeout;
 unsigned long get_taint(void); /* Linux's bits: 7, a task has died of a fault in the kernel; 9, it has warned */
 extern int oops_in_progress;   /* non-zero: locks of the output path may be broken */

@@ -55,11 +55,10 @@ void console_unregister(struct console *con); /* nobody is in its write any more
 /* The name of the n-th console, the newest first; false: there are fewer. Thread context. */
 bool console_name(unsigned n, char *name, size_t size);
 extern int console_loglevel; /* messages below this level are shown; loglevel= and quiet set it */
-/* Oops and panic: show everything, whatever the level and whoever holds the console. */
+/* Oops and panic: show everything, whatever the level is and even if another CPU holds the console. */
 void console_verbose(void);
 
-/* Print what the log has and no console has shown; returns at once when another CPU is at it (it prints ours
- * too). */
+/* Print what the log has and no console has shown; returns at once when another CPU is at it (it prints ours too). */
 void console_flush(void);
 /* Panic: take the consoles from a CPU that was stopped while it printed, and print what is left. */
 void console_break_lock(void);
@@ -73,16 +72,17 @@ struct log_line {
 	u8 level;    /* 0..7 */
 	bool closed; /* complete: no KERN_CONT can come */
 };
-/* Record *seq, or the first still kept after it (*seq is set to it), cut to `size`. False: none yet. Any
- * context. */
+/* Record *seq, or the first still kept after it (*seq is set to it), cut to `size`. False: none yet. Any context. */
 bool log_get(u64 *seq, struct log_line *line, char *text, size_t size);
 u32 log_version(void);				  /* changes whenever the log does */
 int log_stamp(char *buf, size_t size, u64 stamp); /* "[    1.234567] "; returns the length */
 
 /* Read access for /dev/kmsg, /proc/kmsg and syslog(2). */
-/* Copies the record at *seq (or the first one still kept) to buf as a record of /dev/kmsg,
- * "level,seq,microseconds,-;text\n", advances *seq. 0: none yet; *lost counts records overwritten before they
- * were read. Context: any. */
+/*
+ * Copies the record at *seq (or the first one still kept) to buf as a record of /dev/kmsg,
+ * "level,seq,microseconds,-;text\n", advances *seq. 0: none yet; *lost counts records overwritten before they were
+ * read. Context: any.
+ */
 ssize_t printk_read(u64 *seq, char *buf, size_t size, u64 *lost);
 /* May the current task read the log (kernel.dmesg_restrict)? Any context. */
 bool log_may_read(void);

@@ -4,7 +4,7 @@
 #include <sched/mutex.h>
 
 /*
- * Held by whoever changes kernel text: ftrace sites, static branches, module loading. Order: before jump_label's and
+ * Held by all that change kernel text: ftrace sites, static branches, module loading. Order: before jump_label's and
  * ftrace's own locks are held inside it; thread context.
  */
 extern struct mutex text_mutex;

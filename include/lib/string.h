@@ -70,6 +70,11 @@ static inline int isxdigit(int c)
 {
 	return isdigit(c) || ((c | 32) >= 'a' && (c | 32) <= 'f');
 }
+/* The value of a digit in bases up to 36; a character that is not a digit gives 255, too much for every base. */
+static inline unsigned digit_value(char c)
+{
+	return isdigit(c) ? c - '0' : isalpha(c) ? (c | 32) - 'a' + 10 : 255;
+}
 static inline int tolower(int c)
 {
 	return c >= 'A' && c <= 'Z' ? c | 32 : c;

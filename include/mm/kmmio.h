@@ -1,6 +1,6 @@
 /*
- * Watching the kernel's accesses to devices (kernel/mm/ioremap.c): while somebody watches, the pages of all mappings of
- * ioremap() are not there, and each access to them is made and told by the handler of its fault.
+ * Watching the kernel's accesses to devices (kernel/mm/ioremap.c): while there is a watcher, the pages of all mappings
+ * of ioremap() are not there, and each access to them is made and told by the handler of its fault.
  */
 #pragma once
 
@@ -22,7 +22,7 @@ struct kmmio_map {
 };
 
 /*
- * Whoever watches. now, access and unknown are called by the fault of an access, in the context of that access, with
+ * A watcher. now, access and unknown are called by the fault of an access, in the context of that access, with
  * interrupts off: it may be any, an NMI too, with any lock held. They must not be traced. What they access of devices
  * themselves (a clock) is made but not told, so they do not call themselves.
  */
@@ -43,8 +43,8 @@ struct kmmio_watcher {
 
 /*
  * Begin, and end. When kmmio_watch() returns, each access on any CPU is told; when kmmio_unwatch() does, no function of
- * the watcher runs any more and all pages are there. 0, -EBUSY: somebody watches; -ENOMEM: then nothing has changed.
- * Thread context.
+ * the watcher runs any more and all pages are there. 0, -EBUSY: there is a watcher already; -ENOMEM: then nothing has
+ * changed. Thread context.
  */
 int kmmio_watch(const struct kmmio_watcher *watcher);
 void kmmio_unwatch(void);

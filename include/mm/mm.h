@@ -147,13 +147,6 @@ long do_mmap(struct mm_struct *mm, struct file *file, unsigned long addr, unsign
 int do_munmap(struct mm_struct *mm, unsigned long addr, unsigned long len);
 /* The work of mprotect(2). 0, -EINVAL, -ENOMEM (a hole in the range, or too many areas), -EACCES. Takes m. */
 int do_mprotect(struct mm_struct *mm, unsigned long addr, unsigned long len, unsigned prot);
-/*
- * An area with exactly these VM_* flags at a fixed, free place, for exec's stack (VM_STACK | VM_GROWSDOWN | ...) and
- * the signal page. `pages` (NULL: demand zero) are mapped at once, in order, each with a reference of its own. 0,
- * -ENOMEM, -EEXIST. Thread context; takes m.
- */
-int install_special_mapping(struct mm_struct *mm, unsigned long start, unsigned long len, unsigned vm_flags,
-			    struct page **pages);
 /* Takes m. */
 long do_brk(struct mm_struct *mm, unsigned long brk); /* returns the new or, refused, the old break */
 

@@ -92,8 +92,8 @@ static inline void get_page(struct page *p)
 void put_page(struct page *p); /* the last reference frees it */
 
 /*
- * The kernel wrote into a page that user space may execute from (a file's page): the next mapping that executes
- * synchronises the instruction cache again. Any context.
+ * The kernel wrote into a page that programs may execute from (a file's page): when it is mapped for execution next,
+ * the instruction cache is synchronised again. Any context.
  */
 static inline void flush_dcache_page(struct page *p)
 {

@@ -8,7 +8,7 @@
 #include <lib/types.h>
 
 enum cpuidle_state_nr {
-	CPUIDLE_POLL,  /* had nothing to run, and found work while it still looked for it */
+	CPUIDLE_POLL,  /* it polled for work, and got some before it waited */
 	CPUIDLE_SLEEP, /* waited for an interrupt */
 	CPUIDLE_STATES
 };

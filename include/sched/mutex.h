@@ -9,9 +9,18 @@
 
 struct task_struct;
 
+/*
+ * Flags in the owner word, beside the task's address. WAITERS: the queue is not empty, so unlock must take the slow
+ * path. HANDOFF: the first waiter has been overtaken once; unlock then gives the mutex to it instead of setting it
+ * free.
+ */
+#define MUTEX_WAITERS 1UL
+#define MUTEX_HANDOFF 2UL
+#define MUTEX_FLAGS   3UL
+
 /* Locks: w wait_lock. */
 struct mutex {
-	unsigned long owner; /* task pointer | 1 when there are waiters [atomic] */
+	unsigned long owner; /* [atomic] task | flags; no task: it is free */
 	spinlock_t wait_lock;
 	struct list_head waiters; /* [w] */
 };
@@ -27,9 +36,19 @@ static inline void mutex_init(struct mutex *m)
 	spin_lock_init(&m->wait_lock);
 	INIT_LIST_HEAD(&m->waiters);
 }
+
+static inline struct task_struct *owner_task(unsigned long owner)
+{
+	return (struct task_struct *)(owner & ~MUTEX_FLAGS);
+}
+/* The task that holds it, NULL: it is free. Any context; only whether it is the current task cannot change at once. */
+static inline struct task_struct *mutex_owner(const struct mutex *m)
+{
+	return owner_task(READ_ONCE(m->owner));
+}
 /*
- * Thread context. lock waits without an end; trylock does not wait, and tells whether it got it; is_locked is a look
- * only.
+ * Thread context. lock waits for as long as it takes; trylock does not wait, and tells whether it got it; is_locked is
+ * a look only.
  */
 void mutex_lock(struct mutex *m);
 int mutex_lock_interruptible(struct mutex *m); /* 0 or -EINTR */

@@ -88,8 +88,10 @@ void scheduler_tick(void);				       /* from the tick's hrtimer, interrupts off 
 
 /* The letter of a state in ps, /proc and traces: R S D T t X Z P I. */
 char task_state_to_char(const struct task_struct *p);
-/* The same for state bits TASK_* | EXIT_*, such as sched_switch's prev_state. */
-/* Of state bits: its place in that row of letters, as records keep it. */
+/*
+ * For state bits TASK_* | EXIT_*, such as sched_switch's prev_state: the place of their letter in the row R, S, D, T,
+ * t, X, Z, P, I. Trace records keep this number. Any context.
+ */
 static __always_inline unsigned task_state_index(unsigned state)
 {
 	if ((state & TASK_IDLE) == TASK_IDLE)
@@ -99,19 +101,19 @@ static __always_inline unsigned task_state_index(unsigned state)
 	state &= 0x7f;
 	return state ? 32 - __builtin_clz(state) : 0;
 }
-/* The same as a bit, none for R: events keep that. */
+/* The same as a bit, 0 for R: events keep that. */
 static __always_inline unsigned task_state_bit(unsigned state)
 {
 	unsigned index = task_state_index(state);
 
 	return index ? 1U << (index - 1) : 0;
 }
-/* The letter that Linux shows for task_state_index(): R, S, D, T, t, X, Z, P, I. Any context. */
+/* The letter at that place. Any context. */
 char task_index_to_char(unsigned index);
 
 /* A CPU's idle task; it never changes. Any context. */
 struct task_struct *idle_task(int cpu);
-struct task_struct *curr_task(int cpu); /* what it runs; stays so, and stays there, with its runqueue locked */
+struct task_struct *curr_task(int cpu); /* the task that it runs, which cannot change while its runqueue is locked */
 /*
  * fn for every runnable task of `cpu` but the idle one, in the order of classes, until it says false. Context: that
  * CPU's runqueue locked (as in the probes of sched_switch and of another task's sched_wakeup). Not traced.
@@ -119,14 +121,14 @@ struct task_struct *curr_task(int cpu); /* what it runs; stays so, and stays the
 void for_each_queued_task(int cpu, bool (*fn)(struct task_struct *p, void *data), void *data);
 
 /*
- * Kernel threads (kernel/sched/kthread.c). Created ones have not run yet: wake_up_process starts them.
- * ERR_PTR. May sleep. They exit by returning; nobody waits for them (fork gives them exit_signal 0: they are
- * reaped by themselves).
+ * Kernel threads (kernel/sched/kthread.c). A thread that was created has not run yet: wake_up_process starts it.
+ * ERR_PTR: no memory, or no pid. May sleep. A thread ends when its function returns, and need not be waited for: it has
+ * no exit_signal, so it is reaped by itself.
  */
 struct task_struct *kthread_create(int (*fn)(void *), void *data, const char *namefmt, ...) __printf(3, 4);
 struct task_struct *kthread_create_on_cpu(int (*fn)(void *), void *data, int cpu, const char *namefmt, ...)
 	__printf(4, 5);
-/* Created and woken; ERR_PTR. */
+/* The same, and woken. */
 struct task_struct *kthread_run(int (*fn)(void *), void *data, const char *namefmt, ...) __printf(3, 4);
 bool kthread_should_stop(void);
 /* Before its first wake-up: the thread runs on this CPU only. */
@@ -134,43 +136,47 @@ void kthread_bind(struct task_struct *p, unsigned cpu);
 /* Ends the current kernel thread; kthread_stop() returns `result`. */
 void kthread_exit(long result) __noreturn;
 struct completion;
-/*
- * The same, and says so: a module that waits for `c` may go then, as the thread never comes back to it. c NULL:
- * nothing.
- */
+/* The same, and completes `c` (or NULL): a module that waits for it may go then, as the thread never returns there. */
 void kthread_complete_and_exit(struct completion *c, long result) __noreturn;
 /* Boot, after init's task: starts kthreadd (pid 2), from which threads are then forked; before it, from the caller. */
 void kthreadd_init(void);
 void free_kthread_struct(struct task_struct *t); /* by __put_task_struct of a PF_KTHREAD task */
 int kthread_stop(struct task_struct *t);	 /* asks, wakes, waits; returns the thread's result */
 
-/* Run fn(data) on one CPU while every other online CPU spins, untraced, with interrupts off. Returns fn's result.
- * The others have executed an instruction synchronisation when they go on. Context: thread. */
+/*
+ * Run fn(data) on one CPU while every other online CPU spins, untraced, with interrupts off. Returns fn's result. The
+ * others have executed an instruction synchronisation when they go on. Context: thread.
+ */
 int stop_machine(int (*fn)(void *data), void *data);
-/* Run fn(data) on every online CPU, interrupts off, at one moment: each begins when all have stopped what they were
- * doing, and goes on with it when all are done. fn must not be traced, nor patch code. Context: thread. */
+/*
+ * Run fn(data) on every online CPU, interrupts off, at one moment: each begins when all have stopped what they were
+ * doing, and goes on with it when all are done. fn must not be traced, nor patch code. Context: thread.
+ */
 void stop_machine_each(void (*fn)(void *data), void *data);
 /*
- * Run fn(arg) in the stopper thread (migration/N) of `cpu`, which nothing but a hard interrupt disturbs; returns its
- * result, or -ENODEV when it has none (yet). Thread context; fn must not sleep.
+ * Run fn(arg) in the stopper thread (migration/N) of `cpu`, which only hard interrupts disturb. Returns fn's result;
+ * -ENODEV when that CPU has no stopper (yet). Thread context; fn must not sleep.
  */
 int stop_one_cpu(int cpu, int (*fn)(void *arg), void *arg);
 /* The same on all online CPUs but one, all at once; their results are dropped. */
 void stop_each_cpu_but(unsigned except, int (*fn)(void *arg), void *arg);
 void cpu_stop_init(void); /* smp_init: a stopper thread for every online CPU */
 
-/* Wait until every CPU has passed a point with preemption on: whoever ran with preemption off when this was called
- * is through. For probes and modules. Context: thread. */
+/*
+ * Wait until every CPU has passed a point with preemption on: all code that ran with preemption off when this was
+ * called is through. For probes and modules. Context: thread.
+ */
 void synchronize_rcu(void);
 /*
- * For a caller that does something after the unpublishing that may include such a wait, as every stop_machine does. The
- * first one is called before it, in any context; the second after it, by a thread: it waits only if nothing has since.
+ * For a caller that, after its unpublishing, does something that may include such a wait, as every stop_machine does.
+ * The first is called before that, in any context; the second after it, by a thread: it waits only if there was no such
+ * wait in between.
  */
 u64 get_state_synchronize_rcu(void);
 void cond_synchronize_rcu(u64 state);
 #define rcu_read_lock()	  preempt_disable()
 #define rcu_read_unlock() preempt_enable()
-/* Call func after a grace period, from a kernel thread. Any context. */
+/* Call func after a grace period, from a kernel thread. Any context but nmi. */
 void call_rcu(struct rcu_head *head, void (*func)(struct rcu_head *));
 /* Wait until all callbacks of earlier call_rcu()s have run, as a module does before its code goes. Thread context. */
 void rcu_barrier(void);

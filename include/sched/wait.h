@@ -1,4 +1,4 @@
-/* Wait queues and completions: sleep until somebody says that a condition may have come true. */
+/* Wait queues and completions: sleep until a waker tells that a condition may have come true. */
 #pragma once
 
 #include <lib/list.h>
@@ -7,9 +7,9 @@
 
 struct wait_queue_entry {
 	struct list_head entry;	  /* [q] */
-	struct task_struct *task; /* who sleeps */
+	struct task_struct *task; /* the sleeper */
 	bool exclusive;		  /* a wake-up of "one" stops after it */
-	/* Called with the queue's lock held, interrupts off. Returns true when it woke somebody. */
+	/* Called with the queue's lock held, interrupts off. Returns true when it woke a task. */
 	bool (*func)(struct wait_queue_entry *w, unsigned mode);
 	void *private;
 };
@@ -51,7 +51,7 @@ static inline void finish_wait(wait_queue_head_t *q, struct wait_queue_entry *w)
 		remove_wait_queue(q, w);
 }
 
-/* Any context that may take the queue's lock. The caller's writes before it are seen by who wakes. */
+/* Any context that may take the queue's lock. A task that wakes up sees what the caller has written before. */
 void __wake_up(wait_queue_head_t *q, unsigned mode, int nr_exclusive);
 #define wake_up(q)		     __wake_up(q, TASK_NORMAL, 1)
 #define wake_up_all(q)		     __wake_up(q, TASK_NORMAL, 0)
@@ -141,17 +141,21 @@ struct completion {
 };
 #define DECLARE_COMPLETION(n) struct completion n = {0, __WAIT_QUEUE_HEAD_INIT((n).wait)}
 /*
- * Something that happens once, or once for each waiter. complete() lets one waiter through, complete_all() every one
- * from then on; waiting is for thread context, interruptible: 0 or -ERESTARTSYS.
+ * Something that happens once, or once for each waiter. complete() lets one waiter through, complete_all() every waiter
+ * from then on; both in any context but nmi. Waiting is for thread context, interruptible: 0 or -ERESTARTSYS.
  */
 void init_completion(struct completion *c);
-void complete(struct completion *c); /* any context */
+void complete(struct completion *c);
 void complete_all(struct completion *c);
 void wait_for_completion(struct completion *c);
 int wait_for_completion_interruptible(struct completion *c);
-/* At most `timeout` jiffies: what is left of them, at least 1; 0: it ran out; interruptible: or -ERESTARTSYS. */
+/*
+ * Wait for at most `timeout` jiffies, 0: do not wait. Returns the jiffies that are left, at least 1, if it was
+ * completed; 0 if it was not in time; the interruptible one -ERESTARTSYS, if a signal came first.
+ */
 long wait_for_completion_timeout(struct completion *c, unsigned long timeout);
 long wait_for_completion_interruptible_timeout(struct completion *c, unsigned long timeout);
+/* Do not wait: true when it was completed; that is used up. Any context but nmi. */
 bool try_wait_for_completion(struct completion *c);
 static inline void reinit_completion(struct completion *c)
 {

@@ -24,8 +24,8 @@ static __always_inline u64 clocks_scale(u64 count, u64 mult)
 }
 
 /*
- * Nanoseconds since the counter started (reset, under QEMU). Any context. 128-bit product: exact for the life
- * of the counter.
+ * Nanoseconds since the counter started (under QEMU: since reset). Any context. The product has 128 bits, so it is
+ * exact for every value of the counter.
  */
 static __always_inline u64 sched_clock(void)
 {

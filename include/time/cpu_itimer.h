@@ -8,7 +8,7 @@ struct signal_struct;
 
 /* `which` is ITIMER_VIRTUAL or ITIMER_PROF, of the current process. Thread context; both take siglock. */
 void get_cpu_itimer(int which, struct itimerval *out);
-/* In ns; value 0 stops the timer. What it was comes back in `old`. */
+/* Set it, in ns; value 0 stops the timer. `old` gets what it was before. */
 void set_cpu_itimer(int which, u64 value, u64 interval, struct itimerval *old);
 /* Send the signals of the current process's timers that are over. Context: the tick's interrupt, no locks. */
 void check_cpu_itimers(struct signal_struct *sig);

@@ -10,7 +10,7 @@ enum hrtimer_restart {
 	HRTIMER_RESTART, /* the callback moved `expires` forward */
 };
 typedef int clockid_t; /* CLOCK_* */
-/* How `expires` is given; as in Linux, whose other modes nobody needs here. */
+/* How `expires` is given, for the timer events. Linux has more modes; here all timers have this one. */
 enum hrtimer_mode {
 	HRTIMER_MODE_ABS,
 };
@@ -48,15 +48,15 @@ void hrtimer_interrupt(void); /* by the timer driver's handler: runs what is due
 /* The timers that wait on a CPU, soonest first: at most n into `to`, without their links. Returns how many. */
 unsigned hrtimers_waiting(unsigned cpu, struct hrtimer_view *to, unsigned n);
 /*
- * For how many ns a CPU's timer interrupt has been due that it has not served, or not to its end; negative: it is not
- * due. A look without a lock. Any context.
+ * Since how many ns a timer interrupt of a CPU is due that the CPU has not served yet, or not to its end; negative:
+ * none is due. A look without a lock. Any context.
  */
 s64 hrtimers_late_by(unsigned cpu, ktime_t now);
 void hrtimers_init(void);     /* boot */
 void hrtimers_init_cpu(void); /* each CPU, interrupts off */
 /*
  * Sleep until `expires`. 0, or -ERESTARTNOHAND when a signal came first. state: TASK_INTERRUPTIBLE or
- * UNINTERRUPTIBLE.
+ * TASK_UNINTERRUPTIBLE. Thread context.
  */
 int hrtimer_sleep_until(ktime_t expires, unsigned state);
 
@@ -69,7 +69,7 @@ struct clock_event_device {
 };
 extern const struct clock_event_device *clock_event; /* [immutable after boot] */
 
-/* The scheduler's tick: a hrtimer a CPU, every TICK_NSEC while something runs, stopped in idle. */
+/* The scheduler's tick: an hrtimer on each CPU, every TICK_NSEC while a task runs; it stops in idle. */
 #define HZ	  250
 #define TICK_NSEC (NSEC_PER_SEC / HZ)
 void tick_init_cpu(void);

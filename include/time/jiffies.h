@@ -1,6 +1,6 @@
 /*
- * Jiffies: time in units of 1/HZ s, as drivers count it. There is no counter that a tick would raise: the tick rests
- * while a CPU is idle, so `jiffies` is computed from the clock whenever somebody asks. Any context, no lock.
+ * Jiffies: time in units of 1/HZ s, as drivers count it. It is not a counter that the tick raises, as the tick stops
+ * while a CPU is idle: `jiffies` is computed from the clock each time that it is read. Any context, no lock.
  */
 #pragma once
 
@@ -9,7 +9,7 @@
 
 u64 get_jiffies_64(void); /* the same as a function */
 #define jiffies ((unsigned long)(sched_clock() / TICK_NSEC))
-/* The longest time that may be asked for; what is longer means this. */
+/* The longest time that may be asked for; a longer one becomes this. */
 #define MAX_JIFFY_OFFSET (LONG_MAX / 2)
 
 /* a lies after b. The difference counts, so both may have wrapped. */
@@ -18,7 +18,7 @@ u64 get_jiffies_64(void); /* the same as a function */
 #define time_after_eq(a, b)  ((long)((unsigned long)(a) - (unsigned long)(b)) >= 0)
 #define time_before_eq(a, b) time_after_eq(b, a)
 
-/* Into jiffies a time is rounded up, so that nobody waits less than was asked for. */
+/* A time in jiffies is rounded up, so that a wait is never shorter than what was asked for. */
 static inline unsigned long nsecs_to_jiffies_up(u64 ns)
 {
 	return ns / TICK_NSEC + (ns % TICK_NSEC != 0);
@@ -47,7 +47,7 @@ static inline u64 jiffies_to_nsecs(unsigned long j)
 
 /*
  * Sleeping by jiffies, and for milliseconds (kernel/time/timeout.c). Thread context. schedule_timeout: set the state
- * before; returns what is left of the time, 0 when it ran out. MAX_SCHEDULE_TIMEOUT: until somebody wakes us.
+ * before; returns what is left of the time, 0 when it ran out. MAX_SCHEDULE_TIMEOUT: until another context wakes us.
  */
 #define MAX_SCHEDULE_TIMEOUT LONG_MAX
 long schedule_timeout(long timeout);
@@ -56,5 +56,5 @@ long schedule_timeout_uninterruptible(long timeout);
 void msleep(unsigned ms);
 /* Ends early when a signal comes. What is left, in ms. */
 unsigned long msleep_interruptible(unsigned ms);
-/* At least `min` us; our timers are exact, so it is that and not `max`. */
+/* At least `min` us; the timers are exact, so `max` is not needed. */
 void usleep_range(unsigned long min, unsigned long max);

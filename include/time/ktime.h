@@ -1,8 +1,7 @@
 /*
  * Arithmetic of times, without clocks or locks, so that the host can test it. A time is a ktime_t of 0 to
- * KTIME_MAX ns. KTIME_MAX is "never" (292 years). User space can ask for any 64-bit time, so a sum of two
- * times must saturate: one that overflowed would be negative, and a timer that is set to it would be due for
- * ever.
+ * KTIME_MAX ns. KTIME_MAX (292 years) means "never". User space can ask for any 64-bit time, so a sum of two times must
+ * saturate: one that overflowed would be negative, and a timer that is set to it would always be due.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /*
- * A timer that samples: at a period it looks at what each online CPU is doing, where the machine can even while that
- * has interrupts masked. The machine's source (struct nmi_timer) is a driver's; without one, ordinary timers sample,
- * and what masks interrupts is not seen. There is one user at a time.
+ * A timer that samples: once in each period it looks at what each online CPU is doing. A machine that has a source of
+ * NMIs (struct nmi_timer, given by a driver) can do that even while interrupts are masked; on other machines ordinary
+ * timers sample, and code that masks interrupts is not seen. There is one user at a time.
  */
 #pragma once
 
@@ -19,8 +19,8 @@ struct pt_regs;
 typedef void (*sample_fn)(const struct pt_regs *regs);
 
 /*
- * Begin, every period_ns (SAMPLE_PERIOD_MIN to _MAX). Before the timers' drivers are there it begins with them, when
- * the other CPUs run. 0, -EBUSY: somebody samples, -EINVAL, -ENOMEM. Context: thread that may sleep.
+ * Begin to sample every period_ns (SAMPLE_PERIOD_MIN to _MAX). At boot it begins later, when the timers' drivers are
+ * there and the other CPUs run. 0; -EBUSY: there is a user already; -EINVAL, -ENOMEM. Context: thread that may sleep.
  */
 int sample_timer_start(sample_fn fn, u64 period_ns);
 /* End: when it returns no CPU is in the function, and no source interrupts any more. Context: thread. */
@@ -30,7 +30,9 @@ void sample_timer_stop(void);
 
 struct nmi_timer {
 	const char *name;
-	/* Get ready, or undo that; every online CPU is started between the two, and stopped. Thread. 0 or -errno */
+	/*
+	 * Get ready, or undo that; between the two each online CPU is started, and stopped. Thread context. 0 or -errno
+	 */
 	int (*start)(u64 period_ns);
 	void (*stop)(void);
 	/* This CPU's own part, interrupts off; NULL: there is one source for all. */
@@ -42,13 +44,13 @@ extern const struct nmi_timer *nmi_timer; /* [boot, then immutable] NULL: none *
 void sample_timer_tick(const struct pt_regs *regs);
 
 /*
- * When samples are due, in whatever units the source counts: one in each period, at the beginning or up to an eighth
- * of a period later, by chance. A program's loop that takes as long as a period, or a part of it, would else be caught
- * at the same place again and again, and its other parts never. The mean is the period, exactly.
+ * When samples are due, in the units of the source: one in each period, by chance at the beginning or up to an eighth
+ * of a period later. Otherwise a program's loop that takes as long as a period, or a part of it, would be caught at the
+ * same place again and again, and its other parts never. The mean distance is exactly the period.
  */
 struct sample_grid {
 	u64 period;
-	u64 line; /* where the running period began */
+	u64 line; /* the moment at which the running period began */
 	u32 seed; /* of a linear congruential generator (Numerical Recipes, 7.1) */
 };
 

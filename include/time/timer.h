@@ -53,9 +53,9 @@ int timer_delete(struct timer_list *t);
 /* The same, and -1 when its function runs at this moment. */
 int try_to_del_timer_sync(struct timer_list *t);
 /*
- * The same as timer_delete, and the function runs nowhere any more when this returns, also where it sets itself again.
+ * The same as timer_delete, and when this returns the function does not run any more, even if it sets its timer again.
  * Waits for it by spinning: not from the function itself, nor with a lock that it takes. Not in a hard interrupt.
  */
 int timer_delete_sync(struct timer_list *t);
-/* The same, and whoever sets it later has no effect until timer_setup. */
+/* The same, and to set it later has no effect until timer_setup. */
 int timer_shutdown_sync(struct timer_list *t);

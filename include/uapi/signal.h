@@ -64,7 +64,9 @@
 /* Of faults: what was wrong. */
 #define SEGV_MAPERR 1
 #define SEGV_ACCERR 2
+#define BUS_ADRALN  1
 #define BUS_ADRERR  2
+#define BUS_OBJERR  3
 #define ILL_ILLOPC  1
 #define TRAP_BRKPT  1
 

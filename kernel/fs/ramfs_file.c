@@ -300,6 +300,7 @@ static ssize_t write_page(struct inode *inode, loff_t at, const void *from, size
 	if (IS_ERR(page))
 		return PTR_ERR(page);
 	left = copy_in((char *)page_to_virt(page) + (at & (PAGE_SIZE - 1)), from, n, kernel);
+	flush_dcache_page(page);
 	put_page(page);
 	return left == n ? -EFAULT : (ssize_t)(n - left);
 }

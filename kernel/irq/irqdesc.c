@@ -1,10 +1,10 @@
 /*
  * Interrupt descriptors: from a number to its handlers, counts, and /proc/interrupts.
  *
- * A line of an interrupt controller (a chip and its hwirq) is mapped to a number of ours, once and for
- * ever. A driver requests the number with a handler; several may share one. irq_desc_lock rules all
- * changes. An interrupt itself takes no lock: it walks the list of actions under RCU (its preemption is
- * off), so an action is freed only after a grace period.
+ * A line of an interrupt controller (a chip and its hwirq) is mapped to a number of the kernel, once and for ever. A
+ * driver requests the number with a handler; several may share one. irq_desc_lock guards all changes. An interrupt
+ * itself takes no lock: it walks the list of actions under RCU (its preemption is off), so an action is freed only
+ * after a grace period.
  */
 #include <arch/irq.h>
 #include <fs/seq_file.h>
@@ -21,7 +21,7 @@
 #include <sched/spinlock.h>
 #include <trace/events/irq.h>
 
-/* Enough for all lines of the machines that we run on. Number 0 means "no interrupt". */
+/* Enough for all lines of the machines that this kernel runs on. Number 0 means "no interrupt". */
 #define NR_IRQS 256
 
 /* A handler of a line. `dev` tells the handlers of one line apart, and is what the handler gets. */
@@ -30,7 +30,6 @@ struct irq_action {
 	irq_handler_t handler;
 	void *dev;
 	const char *name;
-	struct rcu_head rcu;
 };
 
 /* Locks: d irq_desc_lock; I immutable once mapped. */
@@ -39,7 +38,7 @@ struct irq_desc {
 	unsigned hwirq;		     /* [I] */
 	unsigned type;		     /* [I] IRQ_TYPE_* */
 	struct irq_action *actions;  /* [d] */
-	unsigned unhandled;	     /* interrupts that nobody claimed; a count for the message only */
+	unsigned unhandled;	     /* interrupts in a row that no handler served */
 };
 static struct irq_desc irq_descs[NR_IRQS];
 static DEFINE_SPINLOCK(irq_desc_lock);
@@ -50,10 +49,7 @@ struct irq_counts {
 };
 static DEFINE_PER_CPU(struct irq_counts, irq_counts);
 
-/*
- * The registers of what the running interrupt has interrupted: the timer tick asks whether that was user
- * mode.
- */
+/* The registers of the interrupted code: the timer tick asks whether that was user mode. */
 static DEFINE_PER_CPU(struct pt_regs *, irq_regs);
 
 struct pt_regs *get_irq_regs(void)
@@ -124,7 +120,7 @@ static void append_action(struct irq_desc *d, struct irq_action *a)
 	smp_store_release(end, a);
 }
 
-/* The first handler sets the type of the line and unmasks it; later ones find it so. */
+/* The first handler's request sets the type of the line and unmasks it; later ones need not. */
 int request_irq(int irq, irq_handler_t handler, unsigned flags, const char *name, void *dev)
 {
 	struct irq_desc *d = irq_to_desc(irq);
@@ -153,12 +149,6 @@ int request_irq(int irq, irq_handler_t handler, unsigned flags, const char *name
 }
 EXPORT_SYMBOL(request_irq);
 
-/* Called after a grace period: no interrupt walks over it any more. */
-static void free_action(struct rcu_head *head)
-{
-	kfree(container_of(head, struct irq_action, rcu));
-}
-
 /* The line is masked with its last handler. Context: a task that may sleep. */
 void free_irq(int irq, void *dev)
 {
@@ -178,9 +168,9 @@ void free_irq(int irq, void *dev)
 	spin_unlock_irqrestore(&irq_desc_lock, flags);
 	if (WARN_ON(!a))
 		return;
-	/* The handler may run on another CPU at this moment; the caller is about to free what it works on. */
+	/* The handler may run on another CPU at this moment, and needs the action and the caller's data. */
 	synchronize_rcu();
-	free_action(&a->rcu);
+	kfree(a);
 }
 EXPORT_SYMBOL(free_irq);
 
@@ -193,9 +183,8 @@ void enable_percpu_irq(int irq)
 }
 
 /*
- * A line that fires and that no handler serves would fire for ever, so it is masked after 1000 interrupts
- * in a row. One now and then is harmless: a handler may have served the device before the edge was
- * delivered.
+ * A line that fires and that no handler serves would fire for ever, so it is masked after 1000 interrupts in a row. A
+ * single one is harmless: a handler may have served the device before the edge was delivered.
  */
 static void noinline note_unhandled(int irq, struct irq_desc *d)
 {

@@ -1,8 +1,8 @@
 /*
- * From a controller's own interrupt number to ours, as interrupts come in.
+ * From a controller's own number of an interrupt that comes in to the kernel's number.
  *
- * A controller's driver has a domain: a table of our numbers, indexed by its own. An entry is filled when
- * the first interrupt of that line comes. After that an interrupt costs one load, without a lock.
+ * A controller's driver has a domain: a table of the kernel's numbers, indexed by the controller's. An entry is filled
+ * when the first interrupt of that line comes. After that an interrupt costs one load, without a lock.
  */
 #include <irq/irq.h>
 #include <kernel/printk.h>

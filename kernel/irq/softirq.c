@@ -2,9 +2,9 @@
  * Softirqs: work that an interrupt leaves for when it is over; and the entry and exit of interrupts.
  *
  * An interrupt handler sets a bit in its CPU's softirq_pending. At the end of the outermost interrupt, with
- * interrupts on again, the function of each set bit runs on the same CPU. So handlers stay short, and
- * softirqs need a lock against other CPUs only. What comes too fast is left to a thread, ksoftirqd, which
- * the scheduler treats like any other task. preempt_count tells the contexts apart: HARDIRQ_OFFSET in an
+ * interrupts on again, the function of each set bit runs on the same CPU. So handlers stay short, and softirqs need a
+ * lock against other CPUs only. When softirqs come too fast they are left to a thread, ksoftirqd, which the scheduler
+ * treats like any other task. preempt_count tells the contexts apart: HARDIRQ_OFFSET in an
  * interrupt, SOFTIRQ_OFFSET in a softirq, SOFTIRQ_DISABLE_OFFSET under local_bh_disable.
  */
 #include <fs/libfs.h>
@@ -29,8 +29,7 @@ const char *const softirq_to_name[NR_SOFTIRQS] = {
 };
 
 /*
- * How long softirqs may hold up the interrupted task before ksoftirqd takes over. Linux has 10 rounds and 2
- * ms too.
+ * How long softirqs may delay the interrupted task before ksoftirqd takes over. Linux has 10 rounds and 2 ms, too.
  */
 #define MAX_SOFTIRQ_ROUNDS 10
 #define MAX_SOFTIRQ_NS	   (2 * NSEC_PER_MSEC)
@@ -137,7 +136,7 @@ static void noinline __do_softirq(void)
 	__preempt_count_sub(SOFTIRQ_OFFSET);
 }
 
-/* Serve what is pending, if this is a place for that. Any context. */
+/* Serve what is pending, unless this is an interrupt or a softirq, or softirqs are disabled. Any context but nmi. */
 void noinline do_softirq(void)
 {
 	unsigned long flags;
@@ -176,8 +175,8 @@ EXPORT_SYMBOL(local_bh_disable);
 
 void __lockfunc local_bh_enable(void)
 {
-	/* One preemption level stays until the softirqs are served: what is pending belongs to this CPU. */
-	__preempt_count_sub(SOFTIRQ_DISABLE_OFFSET - PREEMPT_OFFSET); /* not to zero: nothing to tell */
+	/* Preemption stays off until the softirqs are served, as the pending bits belong to this CPU. */
+	__preempt_count_sub(SOFTIRQ_DISABLE_OFFSET - PREEMPT_OFFSET); /* not to zero: tracers need not be told */
 	if (unlikely(local_softirq_pending()) && !in_interrupt())
 		do_softirq();
 	preempt_enable();
@@ -185,9 +184,9 @@ void __lockfunc local_bh_enable(void)
 EXPORT_SYMBOL(local_bh_enable);
 
 /*
- * The thread: serves what was too much for the ends of interrupts. TASK_IDLE is set before the look, so a
- * bit that is raised after the look finds a sleeper to wake. cond_resched makes it share the CPU fairly
- * with other tasks.
+ * The thread serves the softirqs that were too many for the ends of interrupts. TASK_IDLE is set before the look, so
+ * when a bit is raised after the look, there is a sleeper to wake. With cond_resched it shares the CPU fairly with
+ * other tasks.
  */
 static int run_ksoftirqd(void *unused)
 {
@@ -207,7 +206,7 @@ static int run_ksoftirqd(void *unused)
 	return 0;
 }
 
-/* A thread for each CPU. No softirq is missed before: the ends of interrupts serve them. */
+/* A thread for each CPU. Before this no softirq is lost: the ends of interrupts serve them. */
 static int spawn_ksoftirqd(void)
 {
 	unsigned cpu;

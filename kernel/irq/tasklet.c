@@ -1,9 +1,9 @@
 /*
  * Tasklets (<irq/tasklet.h>): for each CPU two lists of them, one for HI_SOFTIRQ and one for TASKLET_SOFTIRQ.
  *
- * TASKLET_STATE_SCHED belongs to whoever sets it, until the softirq takes it back right before the call: the tasklet is
- * in one list only. TASKLET_STATE_RUN is a lock: a CPU that finds it taken, since the tasklet runs on another one, puts
- * the tasklet back into its own list and comes again.
+ * The code that sets TASKLET_STATE_SCHED may queue the tasklet, and the softirq clears it right before the call: so the
+ * tasklet is in one list only. TASKLET_STATE_RUN is a lock: a CPU that finds it taken, since the tasklet runs on
+ * another one, puts the tasklet back into its own list and tries again later.
  */
 #include <arch/processor.h>
 #include <irq/tasklet.h>
@@ -87,7 +87,7 @@ void tasklet_enable(struct tasklet_struct *t)
 }
 EXPORT_SYMBOL(tasklet_enable);
 
-/* Winning the SCHED bit means that it is in no list and that nobody gets it into one; then only RUN is left. */
+/* With the SCHED bit set here, the tasklet is in no list and cannot be queued; then only its run is waited for. */
 void tasklet_kill(struct tasklet_struct *t)
 {
 	WARN_ON(in_interrupt());
@@ -99,7 +99,7 @@ void tasklet_kill(struct tasklet_struct *t)
 EXPORT_SYMBOL(tasklet_kill);
 
 /*
- * With RUN held. Once RUN is given back whoever waits for the tasklet's end may free it, so nothing looks at it after
+ * With RUN held. When RUN is cleared, a task that waits for the tasklet's end may free it. So it is not touched after
  * that, and the waiters are woken through a queue that is not a part of it.
  */
 static void run_tasklet(struct tasklet_struct *t)

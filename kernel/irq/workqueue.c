@@ -5,8 +5,9 @@
  * lock for each pool, taken with interrupts off, rules its list. Every CPU has a pool, and every workqueue that was
  * allocated (workqueue_own.c).
  *
- * `state` is won by one of those who queue and cleared by the worker right before the call, so a work that is queued
- * while it runs runs once more. A work that still runs is queued where it runs: it never runs on two threads at a time.
+ * Of several callers that queue a work at the same time, one wins its `state`; the worker clears it right before the
+ * call. So a work that is queued while it runs will run once more. It is queued where it runs then: it never runs on
+ * two threads at a time.
  *
  * A work remembers its last pool by a number that is never given again. The pool may be gone: then find_pool() finds
  * nothing, and the work does not run, since a pool goes after its last work.
@@ -33,6 +34,32 @@ struct worker_pool *cpu_pool(int cpu)
 	return per_cpu_ptr(&worker_pools, cpu);
 }
 
+/* The same pool, locked; NULL also for -1, the number of a work that was never queued. Context: interrupts off. */
+static struct worker_pool *lock_pool(int number)
+{
+	struct worker_pool *pool = number < 0 ? NULL : find_pool(number);
+
+	if (pool)
+		spin_lock(&pool->lock);
+	return pool;
+}
+
+/* Tasks that wait for a work's end: each pool of a CPU has a queue of its own; the others, which may go, share one. */
+static wait_queue_head_t *done_queue(int number)
+{
+	return number < NR_CPUS ? per_cpu_ptr(&worker_pools, number)->done : &own_works_done;
+}
+
+/*
+ * A work whose last pool has this number was queued, and leaves the pool without having run, or is idle again: the
+ * tasks in flush_work() must look again. Called after the change that they are to see.
+ */
+static void wake_flushers(int number)
+{
+	if (number >= 0)
+		wake_up_all(done_queue(number));
+}
+
 /*
  * The pool that w is to be queued in, locked: the one where w runs at this moment, so that it never runs twice at a
  * time, else `pool`. Context: interrupts off.
@@ -40,16 +67,17 @@ struct worker_pool *cpu_pool(int cpu)
 static struct worker_pool *lock_pool_for(struct work_struct *w, struct worker_pool *pool)
 {
 	int last = READ_ONCE(w->pool);
-	struct worker_pool *old = last >= 0 && last != pool->number ? find_pool(last) : NULL;
+	struct worker_pool *old = last == pool->number ? NULL : lock_pool(last);
 
 	if (old) {
-		spin_lock(&old->lock);
 		if (old->current_work == w)
 			return old;
 		spin_unlock(&old->lock);
 	}
 	spin_lock(&pool->lock);
 	WRITE_ONCE(w->pool, pool->number);
+	if (last != pool->number)
+		wake_flushers(last);
 	return pool;
 }
 
@@ -84,6 +112,7 @@ static bool claim_work(struct work_struct *w, enum work_state state)
 	if (likely(!atomic_read(&w->canceled)))
 		return true;
 	smp_store_release(&w->state, WORK_IDLE);
+	wake_flushers(READ_ONCE(w->pool));
 	return false;
 }
 
@@ -116,7 +145,7 @@ bool noinline schedule_work(struct work_struct *w)
 }
 EXPORT_SYMBOL(schedule_work);
 
-/* Run the first work. Context: p locked with interrupts off; dropped while it runs. */
+/* Run the first work. Context: pool locked with interrupts off; the lock is dropped while the work runs. */
 static void noinline process_one_work(struct worker_pool *pool)
 {
 	struct work_struct *w = list_first_entry(&pool->works, struct work_struct, entry);
@@ -150,7 +179,7 @@ int worker_thread(void *data)
 	for (;;) {
 		while (!list_empty(&pool->works))
 			process_one_work(pool);
-		__set_current_state(TASK_IDLE); /* under the lock that who queues takes before the wake-up */
+		__set_current_state(TASK_IDLE);
 		spin_unlock_irq(&pool->lock);
 		if (kthread_should_stop())
 			break;
@@ -162,8 +191,8 @@ int worker_thread(void *data)
 }
 
 /*
- * Is w neither queued nor running? The state is set before w->pool by the one that queues, so a negative number means
- * never queued. A timer that is set does not count.
+ * Is w neither queued nor running? The CPU that queues it sets the state before w->pool, so after another state a
+ * negative number means that w was never queued. A timer that is set does not count.
  */
 static bool work_idle(struct work_struct *w)
 {
@@ -176,9 +205,8 @@ static bool work_idle(struct work_struct *w)
 		return false;
 	number = READ_ONCE(w->pool);
 	local_irq_save(flags);
-	pool = number < 0 ? NULL : find_pool(number);
+	pool = lock_pool(number);
 	if (pool) {
-		spin_lock(&pool->lock);
 		idle = READ_ONCE(w->state) != WORK_QUEUED && pool->current_work != w;
 		spin_unlock(&pool->lock);
 	}
@@ -186,13 +214,7 @@ static bool work_idle(struct work_struct *w)
 	return idle;
 }
 
-/* Tasks that wait for a work's end: each pool of a CPU has a queue of its own; the others, which may go, share one. */
-static wait_queue_head_t *done_queue(int number)
-{
-	return number < NR_CPUS ? per_cpu_ptr(&worker_pools, number)->done : &own_works_done;
-}
-
-/* Looks again each time a work of its pool ends. Context: a task that may sleep, not w itself. */
+/* Looks again each time a work of w's pool ends, or leaves its list. Context: a task that may sleep, not w itself. */
 bool flush_work(struct work_struct *w)
 {
 	bool waited = false;
@@ -219,12 +241,12 @@ static bool try_to_grab_pending(struct work_struct *w)
 	bool grabbed = false;
 
 	local_irq_save(flags);
-	pool = number < 0 ? NULL : find_pool(number);
+	pool = lock_pool(number);
 	if (pool) {
-		spin_lock(&pool->lock);
 		if (w->pool == number && READ_ONCE(w->state) == WORK_QUEUED && !list_empty(&w->entry)) {
 			list_del_init(&w->entry);
 			smp_store_release(&w->state, WORK_IDLE);
+			wake_flushers(number);
 			grabbed = true;
 		}
 		spin_unlock(&pool->lock);
@@ -233,20 +255,26 @@ static bool try_to_grab_pending(struct work_struct *w)
 	return grabbed;
 }
 
+/* While it is on its way into a list, look again: that takes a few instructions, with interrupts off (claim_work). */
 bool cancel_work(struct work_struct *w)
 {
-	return try_to_grab_pending(w);
+	while (READ_ONCE(w->state) == WORK_QUEUED) {
+		if (try_to_grab_pending(w))
+			return true;
+		cpu_relax();
+	}
+	return false;
 }
 EXPORT_SYMBOL(cancel_work);
 
-/* While we wait nobody queues it, so what flush_work() has waited for was the last run. */
+/* While we wait no queueing succeeds, so what flush_work() has waited for was the last run. */
 bool cancel_work_sync(struct work_struct *w)
 {
 	bool was_pending;
 
 	atomic_inc(&w->canceled);
 	smp_mb(); /* pairs with claim_work() */
-	was_pending = try_to_grab_pending(w);
+	was_pending = cancel_work(w);
 	flush_work(w);
 	atomic_dec(&w->canceled);
 	return was_pending;
@@ -274,7 +302,7 @@ void init_delayed_work(struct delayed_work *w, work_func_t f)
 }
 EXPORT_SYMBOL(init_delayed_work);
 
-/* One that was declared comes here for the first time without a base. */
+/* Set the timer. DECLARE_DELAYED_WORK() leaves it without a base: it is made ready here, the first time. */
 static void start_delay(struct delayed_work *w, u64 delay_ns)
 {
 	if (unlikely(!READ_ONCE(w->timer.base)))
@@ -320,7 +348,7 @@ static bool stop_delay(struct delayed_work *w)
 	return false;
 }
 
-/* The timer first: once it cannot fire, it queues the work no more. */
+/* The timer first: once it cannot fire, it does not queue the work any more. */
 bool cancel_delayed_work(struct delayed_work *w)
 {
 	return stop_delay(w) || cancel_work(&w->work);

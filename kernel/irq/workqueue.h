@@ -11,9 +11,9 @@ struct worker_pool {
 	spinlock_t lock;
 	struct list_head works;		  /* [p] */
 	struct work_struct *current_work; /* [p] the one that runs; only compared: it may be freed */
-	struct task_struct *worker;	  /* [I] NULL before the boot has come so far: works wait */
+	struct task_struct *worker;	  /* [I] NULL early at boot: works wait */
 	int number;			  /* [I] a CPU's: its number; above NR_CPUS: of a workqueue */
-	int cpu;			  /* [I] that its thread is bound to; -1: any */
+	int cpu;			  /* [I] the one that its thread is bound to; -1: any */
 	char name[24];			  /* [I] of the queue: events, or what alloc_workqueue() was given */
 	wait_queue_head_t own_done;	  /* of a CPU's pool */
 	wait_queue_head_t *done;	  /* [I] flushers; woken after each work */
@@ -28,12 +28,10 @@ static inline void pool_init(struct worker_pool *pool, int number, const char *n
 	strscpy(pool->name, name, sizeof(pool->name));
 }
 
-/*
- * The thread of a pool, which runs its works one after the other. The pool of a CPU is there for good.
- */
+/* The function of a pool's thread: it runs the works one after the other, until kthread_stop(). */
 int worker_thread(void *pool);
-struct worker_pool *cpu_pool(int cpu);
-/* False: it is not idle, or somebody waits for its end. Any context but nmi. */
+struct worker_pool *cpu_pool(int cpu); /* there for good */
+/* False: w is not idle, or a task is in cancel_work_sync() for it. Any context but nmi. */
 bool queue_work_in(struct worker_pool *pool, struct work_struct *w);
 
 /* workqueue_own.c. The pool of a number from NR_CPUS on, NULL: it is gone. It stays while preemption is off. */

@@ -83,7 +83,7 @@ static void add_pool(struct workqueue_struct *wq)
 	mutex_unlock(&own_pools_mutex);
 }
 
-/* Afterwards nobody stands on it: a work that remembers the number finds nothing. */
+/* Afterwards no walker of the list stands on it: find_own_pool() does not find the number any more. */
 static void remove_pool(struct workqueue_struct *wq)
 {
 	mutex_lock(&own_pools_mutex);
@@ -134,7 +134,7 @@ bool noinline queue_work(struct workqueue_struct *wq, struct work_struct *w)
 }
 EXPORT_SYMBOL(queue_work);
 
-/* A work that says that all before it have run. */
+/* A work that tells, by running, that all works before it have run. */
 struct barrier {
 	struct work_struct work;
 	struct completion done;
@@ -178,8 +178,8 @@ void drain_workqueue(struct workqueue_struct *wq)
 EXPORT_SYMBOL(drain_workqueue);
 
 /*
- * The worker's task is kept until nobody can find it through the list. The tracepoint stands behind the worker's end,
- * so a probe may count on it that no work of this pool is queued, runs or is told of any more.
+ * The worker's task is kept until it cannot be found through the list any more. The tracepoint stands behind the
+ * worker's end, so a probe may count on it that no work of this pool is queued, runs or is told of any more.
  */
 void destroy_workqueue(struct workqueue_struct *wq)
 {

@@ -11,12 +11,6 @@
 #include <lib/printf.h>
 #include <lib/string.h>
 
-/* The value of a character for which isxdigit() holds. */
-static int hex_value(char c)
-{
-	return isdigit(c) ? c - '0' : (c | 32) - 'a' + 10;
-}
-
 /*
  * Read the hexadecimal digits that end before `end`, at most eight and not before `text`, from right to left. Returns
  * where they start; `end` itself when there is no digit.
@@ -27,7 +21,7 @@ static const char *parse_group(const char *text, const char *end, u32 *value)
 
 	*value = 0;
 	for (unsigned shift = 0; p > text && isxdigit(p[-1]) && shift < 32; shift += 4)
-		*value |= (u32)hex_value(*--p) << shift;
+		*value |= digit_value(*--p) << shift;
 	return p;
 }
 

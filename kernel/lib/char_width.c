@@ -6,7 +6,7 @@
 #include <lib/char_width_table.h>
 
 /*
- * Decode the character at s, of which n bytes may be read, into *c. Returns its length in bytes, or 0 when its first
+ * Decode the character at s into *c; at most n bytes are read. Returns its length in bytes, or 0 when its first
  * byte cannot begin a character or its last one is missing. The bytes after the first are not checked: see
  * utf8_shown().
  */

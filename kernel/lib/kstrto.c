@@ -9,14 +9,6 @@
 #include <lib/errno.h>
 #include <lib/string.h>
 
-/* The value of a digit in bases up to 36; a character that is no digit gives 255, which is too large for every base. */
-static unsigned digit_value(char c)
-{
-	if (isdigit(c))
-		return c - '0';
-	return isalpha(c) ? (c | 32) - 'a' + 10 : 255;
-}
-
 /*
  * Skip the prefix that `base` allows. For base 0 the prefix decides and *base is set: "0x" before a hexadecimal digit
  * means 16, another leading 0 means 8 (the 0 stays, as a digit), and everything else means 10.

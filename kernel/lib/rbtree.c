@@ -347,7 +347,7 @@ struct rb_node *rb_last(const struct rb_root *root)
 }
 EXPORT_SYMBOL(rb_last);
 
-/* The leftmost node of the right subtree or, without one, the first ancestor of which the node lies to the left. */
+/* The leftmost node of the right subtree; without one, the first ancestor that has the node in its left subtree. */
 struct rb_node *rb_next(const struct rb_node *n)
 {
 	struct rb_node *parent;

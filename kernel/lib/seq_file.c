@@ -117,26 +117,25 @@ static int seq_fill(struct seq_file *m, size_t want)
 
 /*
  * [l] Start over and skip to byte `pos`, after pread or lseek. The records are made again in turn; the last buffer
- * keeps what lies behind `pos`. Behind the end of the file the buffer stays empty, and the read returns 0.
+ * keeps what lies behind `pos`. Behind the end of the file the buffer stays empty, and the read returns 0. After an
+ * error the position is that of the record that could not be made. Returns 0 or -errno.
  */
 static int seq_traverse(struct seq_file *m, loff_t pos)
 {
 	loff_t at = 0;
-	int err;
+	int err = 0;
 
 	m->index = 0;
 	m->count = m->from = 0;
 	while (at < pos) {
 		err = seq_fill(m, 1);
-		if (err)
-			return err;
-		if (!m->count)
+		if (err || !m->count)
 			break;
 		m->from = min_t(loff_t, pos - at, m->count);
 		at += m->from;
 	}
-	m->read_pos = pos;
-	return 0;
+	m->read_pos = err ? at : pos;
+	return err;
 }
 
 /* [l] Hand out up to n bytes of what is in the buffer. Returns how many, or -EFAULT. */
@@ -151,7 +150,7 @@ static ssize_t seq_copy(struct seq_file *m, char __user *buf, size_t n)
 }
 
 /*
- * Hand out what is left in the buffer; only when nothing was, fill it once. A read so returns whole records up to the
+ * Hand out what is left in the buffer; only when it was empty, fill it once. So a read returns whole records up to the
  * buffer's end, as on Linux, and its length says nothing about pages. An error after some bytes is kept for the next
  * read.
  */
@@ -179,7 +178,7 @@ noinline ssize_t seq_read(struct file *file, char __user *buf, size_t n, loff_t 
 			res = 0;
 		}
 	}
-	*pos = m->read_pos;
+	*pos += done;
 	mutex_unlock(&m->lock);
 	return done ? done : res;
 }

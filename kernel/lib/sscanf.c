@@ -41,19 +41,12 @@ static struct conversion scan_conversion(const char **fmt)
 	return c;
 }
 
-/* The base that %i and a prefix of the text say. 0x counts only with a digit behind it, as "0xyz" is a 0. */
-static unsigned scan_base(char letter, const char *at, unsigned width)
+/* The base: by the letter, for %i by the prefix of the text. hex: the text begins with 0x and a digit. */
+static unsigned scan_base(char letter, const char *at, bool hex)
 {
 	unsigned base = letter == 'o' ? 8 : letter == 'x' || letter == 'X' ? 16 : letter == 'i' ? 0 : 10;
-	bool hex = width > 2 && at[0] == '0' && (at[1] == 'x' || at[1] == 'X') && isxdigit(at[2]);
 
 	return base ?: hex ? 16 : *at == '0' ? 8 : 10;
-}
-
-/* The value of a digit; 36 or more: it is none in any base. */
-static unsigned scan_digit(char c)
-{
-	return isdigit(c) ? c - '0' : isalpha(c) ? (c | 0x20) - 'a' + 10 : 36;
 }
 
 /* Little endian: the first bytes of the wide number are the narrow one. False: there is no number. */
@@ -63,16 +56,18 @@ static bool scan_number(const char **text, char letter, const struct conversion 
 	bool negative = *at == '-' && (letter == 'd' || letter == 'i');
 	unsigned width = c->width, base;
 	u64 value = 0;
+	bool hex;
 
 	at += negative;
 	width -= negative;
-	base = scan_base(letter, at, width);
-	if (base == 16 && width > 2 && at[0] == '0' && (at[1] | 0x20) == 'x' && isxdigit(at[2])) {
+	hex = width > 2 && at[0] == '0' && (at[1] | 0x20) == 'x' && isxdigit(at[2]); /* "0xyz" is a 0 */
+	base = scan_base(letter, at, hex);
+	if (base == 16 && hex) {
 		at += 2;
 		width -= 2;
 	}
-	for (digits = at; width && scan_digit(*at) < base; at++, width--)
-		value = value * base + scan_digit(*at);
+	for (digits = at; width && digit_value(*at) < base; at++, width--)
+		value = value * base + digit_value(*at);
 	if (at == digits)
 		return false;
 	*text = at;

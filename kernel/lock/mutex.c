@@ -6,31 +6,18 @@
 #include <sched/mutex.h>
 #include <sched/sched.h>
 
-/*
- * The owner word: task | flags. WAITERS: the queue is not empty, so unlock must take the slow path. HANDOFF:
- * the first waiter has been overtaken once; unlock then gives the mutex to it instead of setting it free.
- */
-#define MUTEX_WAITERS 1UL
-#define MUTEX_HANDOFF 2UL
-#define MUTEX_FLAGS   3UL
-
 struct mutex_waiter {
 	struct list_head list;
 	struct task_struct *task;
 };
 
-static inline struct task_struct *owner_task(unsigned long owner)
-{
-	return (struct task_struct *)(owner & ~MUTEX_FLAGS);
-}
-
 bool mutex_is_locked(struct mutex *m)
 {
-	return owner_task(READ_ONCE(m->owner));
+	return mutex_owner(m);
 }
 EXPORT_SYMBOL(mutex_is_locked);
 
-/* Take it if it is free, keeping the flags of those who wait. Acquire pairs with the release in unlock. */
+/* Take it if it is free, keeping the flags of the waiters. Acquire pairs with the release in unlock. */
 static bool try_acquire(struct mutex *m)
 {
 	unsigned long old = READ_ONCE(m->owner);
@@ -42,7 +29,7 @@ static bool try_acquire(struct mutex *m)
 	return false;
 }
 
-/* Handed over by unlock: the word names us, the hand-over flag is ours to clear. */
+/* The same, for a waiter: unlock may also have handed the mutex over to us. */
 static bool try_acquire_handoff(struct mutex *m)
 {
 	if (owner_task(__atomic_load_n(&m->owner, __ATOMIC_ACQUIRE)) == current)
@@ -51,9 +38,9 @@ static bool try_acquire_handoff(struct mutex *m)
 }
 
 /*
- * Spin while the owner runs on another CPU: it will be through sooner than a sleep and a wake-up take. Not
- * when this task is to be preempted. The owner may exit meanwhile: its struct is freed after a grace period only,
- * and we hold preemption off.
+ * Spin while the owner runs on another CPU: it will be through sooner than a sleep and a wake-up take. Not when this
+ * task is to be preempted. The owner may exit meanwhile: its task_struct is freed only after a grace period, which does
+ * not end while preemption is off here.
  */
 static bool mutex_optimistic_spin(struct mutex *m)
 {
@@ -62,7 +49,7 @@ static bool mutex_optimistic_spin(struct mutex *m)
 
 	preempt_disable();
 	while (!need_resched()) {
-		owner = owner_task(READ_ONCE(m->owner));
+		owner = mutex_owner(m);
 		if (!owner) {
 			got = try_acquire(m);
 			if (got)
@@ -90,9 +77,9 @@ static int wait_for_mutex(struct mutex *m, struct mutex_waiter *w, unsigned stat
 		if (overtaken && list_first_entry(&m->waiters, struct mutex_waiter, list) == w)
 			__atomic_fetch_or(&m->owner, MUTEX_HANDOFF, __ATOMIC_RELAXED);
 		/*
-		 * The unlocker clears the owner and then takes wait_lock to wake; we hold it from the state
-		 * on, so it finds us asleep. If it cleared before our flags were set, the retry sees a free
-		 * word.
+		 * The unlocker takes wait_lock to wake us, and we hold that from the store of the state until the
+		 * sleep: it finds us asleep. If it cleared the owner before it could see our flags, the retry below
+		 * finds the mutex free.
 		 */
 		set_current_state(state);
 		if (try_acquire_handoff(m))
@@ -114,7 +101,7 @@ static int noinline __mutex_lock_slowpath(struct mutex *m, unsigned state)
 	struct mutex_waiter w = {.task = current};
 	int ret;
 
-	BUG_ON(owner_task(READ_ONCE(m->owner)) == current);
+	BUG_ON(mutex_owner(m) == current);
 	if (nr_cpu_ids > 1 && mutex_optimistic_spin(m))
 		return 0;
 	spin_lock(&m->wait_lock);
@@ -122,7 +109,7 @@ static int noinline __mutex_lock_slowpath(struct mutex *m, unsigned state)
 	__atomic_fetch_or(&m->owner, MUTEX_WAITERS, __ATOMIC_RELAXED);
 	ret = wait_for_mutex(m, &w, state);
 	__set_current_state(TASK_RUNNING);
-	/* A hand-over was asked for by the first in the queue; leaving it, as owner or not, ends that. */
+	/* Only the first waiter asks for a hand-over; when it leaves the queue, as owner or not, that is over. */
 	if (list_first_entry(&m->waiters, struct mutex_waiter, list) == &w)
 		__atomic_fetch_and(&m->owner, ~MUTEX_HANDOFF, __ATOMIC_RELAXED);
 	list_del(&w.list);
@@ -161,11 +148,11 @@ bool mutex_trylock(struct mutex *m)
 }
 EXPORT_SYMBOL(mutex_trylock);
 
-/* Somebody waits: let the mutex go, or over to the first waiter, and wake that one. */
+/* There are waiters: set the mutex free or give it to the first of them, and wake that one. Thread context. */
 static void noinline __mutex_unlock_slowpath(struct mutex *m)
 {
 	struct mutex_waiter *w = NULL;
-	unsigned long old, new;
+	unsigned long old, next;
 
 	spin_lock(&m->wait_lock);
 	if (!list_empty(&m->waiters))
@@ -173,10 +160,10 @@ static void noinline __mutex_unlock_slowpath(struct mutex *m)
 	old = READ_ONCE(m->owner);
 	do {
 		BUG_ON(owner_task(old) != current);
-		new = old &MUTEX_FLAGS;
+		next = old & MUTEX_FLAGS;
 		if (w && (old & MUTEX_HANDOFF))
-			new = (unsigned long)w->task | MUTEX_WAITERS;
-	} while (!__atomic_compare_exchange_n(&m->owner, &old, new, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+			next = (unsigned long)w->task | MUTEX_WAITERS;
+	} while (!__atomic_compare_exchange_n(&m->owner, &old, next, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
 	if (w)
 		wake_up_process(w->task);
 	spin_unlock(&m->wait_lock);

@@ -1,4 +1,4 @@
-/* Grace periods: waiting until everybody who ran with preemption off is through. */
+/* Grace periods: waiting until all code that ran with preemption off has turned it on again. */
 #include <kernel/export.h>
 #include <kernel/init.h>
 #include <lib/list.h>
@@ -8,19 +8,19 @@
 #include "../sched/sched.h"
 
 /*
- * A reader is whoever has preemption off: under rcu_read_lock, a spinlock, or in an interrupt. A stopper
- * thread can run on a CPU only by a context switch there, and no switch happens inside a reader. So once a
- * stopper has run on every CPU, all readers of before are through. Costs a switch a CPU and no bookkeeping in
- * the readers; idle CPUs are woken for it.
+ * Code that has preemption off is a reader: under rcu_read_lock, under a spinlock, or in an interrupt. A stopper thread
+ * can run on a CPU only by a context switch there, and no switch happens inside a reader. So once a stopper has run on
+ * every CPU, all earlier readers are through. It costs a switch on each CPU and no bookkeeping in the readers; idle
+ * CPUs are woken for it.
  */
 static int rcu_pass(void *unused)
 {
-	return 0; /* to have run is all */
+	return 0; /* that it has run is enough */
 }
 
 /*
- * Grace periods are numbered in the order in which they begin; a stop of the machine is one, too. One that began
- * after a moment and has ended is as good as one that is waited for after that moment: see cond_synchronize_rcu.
+ * Grace periods are numbered in the order in which they begin; a stop of the machine is one, too. A caller may use one
+ * that began after its unpublishing and has ended, instead of waiting for another: see cond_synchronize_rcu.
  */
 static u64 gp_begun, gp_ended; /* [atomic] numbers: the last that has begun; the highest that has ended */
 
@@ -71,9 +71,9 @@ u64 get_state_synchronize_rcu(void)
 }
 
 /*
- * Grace periods are numbered in the order in which they begin. When one with a number above `state` has
- * ended, it began after the caller's unpublishing: there is nothing to wait for. A stop that did not happen
- * (nothing to switch, ftrace dead, one CPU) has no number, so then the caller waits as ever.
+ * When a grace period with a number above `state` has ended, it began after the caller's unpublishing: there is nothing
+ * to wait for. A stop that did not happen (nothing to switch, ftrace dead, one CPU) has no number, so then the caller
+ * waits as usual.
  */
 void cond_synchronize_rcu(u64 state)
 {
@@ -84,15 +84,15 @@ void cond_synchronize_rcu(u64 state)
 }
 
 /*
- * call_rcu: a stack of callbacks that any context may push to, and a thread that takes all of it. The first
- * push arms a timer, so that a grace period serves what gathers in that time. Neither needs a lock that the
- * caller could hold.
+ * call_rcu: a stack of callbacks that any context but nmi may push to, and a thread that takes all of it. The first
+ * push arms a timer, so that a grace period serves what gathers in that time. Neither needs a lock that the caller
+ * could hold; but the timer's lock is taken with interrupts off, so an NMI could find it held by the code below it.
  */
 #define RCU_BATCH_NS (4 * NSEC_PER_MSEC)
 
 /*
- * Callbacks that wait for a grace period. Pushing is one compare-and-exchange, so NMIs and holders of any
- * lock may push.
+ * Callbacks that wait for a grace period. Pushing is one compare-and-exchange, so interrupts and holders of any lock
+ * may push.
  */
 static struct rcu_head *rcu_callbacks; /* [atomic] newest first */
 static struct hrtimer rcu_timer;

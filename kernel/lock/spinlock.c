@@ -1,10 +1,9 @@
 /*
  * Spinlocks as functions: preemption and interrupts around the bare lock of <sched/spinlock.h>.
  *
- * Each variant does two things in a fixed order. Locking: first mask (interrupts, softirqs, preemption),
- * then take the lock; otherwise an interrupt between the two could ask for the lock that its own CPU holds,
- * and wait for ever. Unlocking: first free the lock, then unmask. They are real functions, so that they can
- * be traced.
+ * Each variant does two things in a fixed order. Locking: first mask (interrupts, softirqs, preemption), then take the
+ * lock; otherwise an interrupt between the two could ask for the lock that its own CPU holds, and wait for ever.
+ * Unlocking: first free the lock, then unmask. They are real functions, so that they can be traced.
  */
 #include <irq/softirq.h>
 #include <kernel/export.h>
@@ -12,7 +11,7 @@
 #include <sched/spinlock.h>
 
 /*
- * Preemption goes off before the lock is taken: a holder that lost its CPU would make everybody spin for a
+ * Preemption goes off before the lock is taken: while a holder was preempted, all that want the lock would spin for a
  * time slice.
  */
 void __lockfunc _raw_spin_lock(spinlock_t *l)

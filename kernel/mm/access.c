@@ -62,7 +62,8 @@ int access_remote_vm(struct mm_struct *mm, unsigned long addr, void *buf, int le
 		at = (char *)page_to_virt(page) + offset;
 		if (write) {
 			memcpy(at, buf, n);
-			flush_dcache_page(page);
+			if (READ_ONCE(page->flags) & PG_ICACHE) /* it may be mapped for execution already */
+				arch_sync_icache(at, n);
 		} else {
 			memcpy(buf, at, n);
 		}

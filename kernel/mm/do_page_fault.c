@@ -17,15 +17,6 @@
 #include "vma.h"
 
 /*
- * Whether the current task holds this mmap_lock. The owner word of a mutex is the task; its lowest bit says that there
- * are waiters.
- */
-static bool holds_mmap_lock(const struct mm_struct *mm)
-{
-	return (READ_ONCE(mm->mmap_lock.owner) & ~1UL) == (unsigned long)current;
-}
-
-/*
  * May the fault be handled, which sleeps and takes mmap_lock? A user's always. A kernel access only where it has a
  * fix-up and could sleep: with interrupts or preemption off, without an address space, or with that mmap_lock held
  * already, it takes the fix-up at once.
@@ -34,7 +25,7 @@ static bool may_handle(struct pt_regs *regs, const struct mm_struct *mm)
 {
 	if (user_mode(regs))
 		return true;
-	return mm && interrupts_enabled(regs) && !in_atomic() && !holds_mmap_lock(mm) &&
+	return mm && interrupts_enabled(regs) && !in_atomic() && mutex_owner(&mm->mmap_lock) != current &&
 	       search_exception_tables(instruction_pointer(regs));
 }
 

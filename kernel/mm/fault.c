@@ -3,7 +3,7 @@
  *
  * handle_mm_fault() looks up the area, checks the rights, and then decides by the leaf entry. An empty entry gets a
  * page: a zeroed one (or the common zero page, for reading), a page of the file, or a private copy of that. An entry
- * without the right to write goes to do_wp_page(), which copies the page unless no one else has it. An entry that is
+ * without the right to write goes to do_wp_page(), which copies the page unless it has no other user. An entry that is
  * right already was made by another thread meanwhile, and only the TLB needs a flush.
  *
  * Locks: mmap_lock is held during a whole fault, so areas cannot change and two faults on one page come one after the
@@ -29,16 +29,17 @@ struct fault {
 	struct page *page; /* of the file or of shared memory, with a reference; set by __do_fault() */
 };
 
-/*
- * A page from which the CPU will fetch must be coherent with instruction fetch. Once is enough until the kernel writes
- * into it: flush_dcache_page() clears PG_ICACHE then.
- */
-static void sync_exec_page(const struct vm_area_struct *vma, struct page *page)
+void sync_exec_page(struct page *page)
 {
-	if (!(vma->vm_flags & VM_EXEC) || READ_ONCE(page->flags) & PG_ICACHE)
-		return;
 	arch_sync_icache(page_to_virt(page), PAGE_SIZE);
 	__atomic_fetch_or(&page->flags, PG_ICACHE, __ATOMIC_RELAXED);
+}
+
+/* Before a page is mapped in vma. Once is enough until the kernel writes into it (flush_dcache_page). */
+static void sync_new_page(const struct vm_area_struct *vma, struct page *page)
+{
+	if (vma->vm_flags & VM_EXEC && !(READ_ONCE(page->flags) & PG_ICACHE))
+		sync_exec_page(page);
 }
 
 /*
@@ -57,7 +58,7 @@ static void install_page(struct fault *f, pte_t *slot, struct page *page, bool w
 {
 	pte_t pte = make_pte(f->vma, page, writable);
 
-	sync_exec_page(f->vma, page);
+	sync_new_page(f->vma, page);
 	spin_lock(&f->mm->page_table_lock);
 	if (page != zero_page)
 		atomic_inc(&page->mapcount);
@@ -191,7 +192,7 @@ static void replace_page(struct fault *f, struct page *old, struct page *new)
 {
 	pte_t pte = make_pte(f->vma, new, true);
 
-	sync_exec_page(f->vma, new);
+	sync_new_page(f->vma, new);
 	spin_lock(&f->mm->page_table_lock);
 	ptep_get_and_clear(f->slot);
 	spin_unlock(&f->mm->page_table_lock);
@@ -209,7 +210,7 @@ static void replace_page(struct fault *f, struct page *old, struct page *new)
 }
 
 /*
- * [m] A write to a page that is mapped without the right to write. When no one else has the page it becomes writable
+ * [m] A write to a page that is mapped without the right to write. When the page has no other user it becomes writable
  * where it is; otherwise the area gets a copy.
  */
 static noinline int do_wp_page(struct fault *f, pte_t pte)

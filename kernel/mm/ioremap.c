@@ -1,7 +1,7 @@
 /*
  * Device memory in the kernel's address space, and watching what the kernel does to it (mmiotrace).
  *
- * While somebody watches, a mapping's pages are not present. An access faults, and kmmio_fault() decodes the
+ * While there is a watcher, a mapping's pages are not present. An access faults, and kmmio_fault() decodes the
  * instruction, makes the access itself through a second mapping of the same pages (the alias), and tells the watcher:
  *
  *     address of the driver      page table: empty        ldr w0, [x1]  -> fault -> kmmio_fault()
@@ -11,13 +11,13 @@
  * The driver's page stays away all the time. So, unlike with a page that comes back for one step of the instruction,
  * no access of another CPU can slip through, and CPUs need not wait for each other.
  *
- * Who may see what: the list of mappings is changed under kmmio_mutex and read by faults, which take no lock. A fault
- * runs with interrupts off from the exception to its end. So what one may have seen is taken away in three steps:
- * nobody can find it any more, every CPU has taken an interrupt (kmmio_wait_for_faults), it is freed.
+ * The list of mappings is changed under kmmio_mutex and read by faults, which take no lock. A fault runs with
+ * interrupts off from the exception to its end. So what a fault may use is taken away in three steps: it cannot be
+ * found any more; every CPU has taken an interrupt (kmmio_wait_for_faults); it is freed.
  *
- * A fault may come late, for a page that is there again by now: the access is simply tried again. Page tables are
- * changed before such a CPU can look, and a TLB never holds a page that was not present (Arm ARM D8.13; SDM vol. 3,
- * 4.10.2.3), so it succeeds.
+ * A fault may come late, for a page that is there again by now: the access is simply tried again. It succeeds, as the
+ * page table was changed before the fault looked at it, and a TLB never holds a page that was not present (Arm ARM
+ * D8.13; SDM vol. 3, 4.10.2.3).
  */
 #include <asm/ptrace.h>
 #include <kernel/panic.h>
@@ -38,9 +38,9 @@
 static DEFINE_MUTEX(kmmio_mutex);
 static struct kmmio_map *kmmio_maps;		   /* [kmmio_mutex; read by faults] */
 static unsigned kmmio_last_id;			   /* [kmmio_mutex] */
-static const struct kmmio_watcher *kmmio_watching; /* [kmmio_mutex; read by faults] NULL: nobody */
+static const struct kmmio_watcher *kmmio_watching; /* [kmmio_mutex; read by faults] NULL: there is none */
 
-static unsigned long kmmio_bytes(const struct kmmio_map *map)
+static notrace unsigned long kmmio_bytes(const struct kmmio_map *map)
 {
 	return map->area->end - PAGE_SIZE - map->area->start;
 }
@@ -87,7 +87,7 @@ static struct vmap_area *map_device_pages(phys_addr_t phys, unsigned long bytes)
 
 /* ---- Pages that go and come back. [kmmio_mutex] */
 
-/* The alias is there, and the watcher known. */
+/* From now on accesses fault. The alias and the watcher are there already. */
 static void kmmio_hide(struct kmmio_map *map)
 {
 	unsigned long start = map->area->start, end = start + kmmio_bytes(map);
@@ -118,7 +118,7 @@ static void kmmio_drop_aliases(void)
 	}
 }
 
-/* 0 or -ENOMEM, and then some have one. */
+/* 0; or -ENOMEM, and then some mappings have an alias. */
 static int kmmio_make_aliases(void)
 {
 	for (struct kmmio_map *map = kmmio_maps; map; map = map->next) {
@@ -183,7 +183,7 @@ static void kmmio_link(struct kmmio_map *map)
 	smp_store_release(link, map);
 }
 
-/* Somebody may be watching: the caller's first access is already told. [kmmio_mutex] */
+/* When there is a watcher, it is told of the caller's first access already. [kmmio_mutex] */
 static void kmmio_publish(struct kmmio_map *map)
 {
 	kmmio_link(map);
@@ -236,8 +236,8 @@ static struct kmmio_map *kmmio_unlink(unsigned long start)
 }
 
 /*
- * A fault on the mapping may be under way on another CPU, a late one of the access before; the memory goes when none
- * can have a hand on it (kmmio_wait_for_faults).
+ * A late fault of the last access may be under way on another CPU: the memory goes when no fault can use it any more
+ * (kmmio_wait_for_faults).
  */
 void iounmap(void *addr)
 {
@@ -269,18 +269,18 @@ static notrace struct kmmio_map *kmmio_find(unsigned long address)
 {
 	struct kmmio_map *map = smp_load_acquire(&kmmio_maps);
 
-	while (map && address - map->area->start >= map->area->end - PAGE_SIZE - map->area->start)
+	while (map && address - map->area->start >= kmmio_bytes(map))
 		map = smp_load_acquire(&map->next);
 	return map;
 }
 
 /*
- * Is a watcher at work on this CPU? What its clock reads of a device is not to be told. The second is that of an NMI,
- * which may come in the middle of the first.
+ * Does a watcher run on this CPU? It must not be told of its own accesses, as when its clock reads a device. The second
+ * flag is for NMIs, which may come in the middle of the first watcher.
  */
 static DEFINE_PER_CPU(bool, kmmio_in_watcher[2]); /* [its CPU, interrupts off; an NMI] */
 
-/* The operand lies in the mapping and at the address that has faulted, or it is not what we have decoded. */
+/* Does the operand lie in the mapping and at the address that faulted? If not, the instruction was decoded wrongly. */
 static notrace bool kmmio_is_operand(const struct kmmio_map *map, const struct mem_insn *insn, unsigned long address)
 {
 	unsigned long end = map->area->end - PAGE_SIZE;
@@ -290,8 +290,8 @@ static notrace bool kmmio_is_operand(const struct kmmio_map *map, const struct m
 }
 
 /*
- * Make the access, told or not. An instruction that is not known, or whose operand is elsewhere, gets its page back
- * until the next kmmio_watch(), and is then tried again.
+ * Make the access, and tell the watcher, if there is one. If the instruction is not known or its operand is elsewhere,
+ * the page comes back until the next kmmio_watch(), and the instruction is tried again.
  */
 static notrace void kmmio_access(const struct kmmio_map *map, struct pt_regs *regs, unsigned long address,
 				 const struct kmmio_watcher *watcher)

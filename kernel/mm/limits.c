@@ -1,7 +1,7 @@
 /*
  * How large an address space may become: RLIMIT_AS bounds all areas, and RLIMIT_DATA the private writable ones that are
- * no stack, as on Linux since 4.7. The pages of the former are counted in mm->total_vm. Those of the latter are not: a
- * process that sets that limit pays for a walk over the areas, and all others pay nothing.
+ * not a stack, as on Linux since 4.7. The pages of the former are counted in mm->total_vm. Those of the latter are not:
+ * a process that sets that limit pays for a walk over the areas, and all others pay nothing.
  *
  * All functions run under mmap_lock [m] and read the limits of the current process.
  */

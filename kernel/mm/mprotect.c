@@ -30,7 +30,7 @@ static int change_pte(pte_t *slot, unsigned long va, void *arg)
 	if (!(vma->vm_flags & VM_SHARED) || phys_to_page(phys) == zero_page)
 		pte = pte_wrprotect(pte);
 	if (vma->vm_flags & VM_EXEC)
-		arch_sync_icache(__va(phys), PAGE_SIZE);
+		sync_exec_page(phys_to_page(phys));
 	set_pte(slot, pte);
 	return pte_pause(&change->pause, va);
 }

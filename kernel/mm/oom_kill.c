@@ -61,8 +61,9 @@ static DECLARE_WORK(dead_mm_work, put_dead_mms);
  * an address space and perhaps files go. That takes long and needs locks, and tasks that wait for oom_mutex may hold
  * them. So the last reference goes to a worker.
  *
- * The loop drops every reference but the last one by compare-and-exchange. Once the count is 1, no other task has the
- * structure, so no other can raise it.
+ * The loop drops every reference but the last one by compare-and-exchange. When the count is 1, the reference belongs
+ * to the caller and goes to the worker. A walker of the list (mm_next) may still take another one and drop it; that
+ * does no harm, as the worker drops the caller's by mmput().
  */
 static void mmput_later(struct mm_struct *mm)
 {
@@ -107,7 +108,7 @@ static struct mm_struct *process_mm(struct task_struct *p)
 	return mm;
 }
 
-/* What the end of this address space would give back. */
+/* The pages that the end of this address space would give back. */
 static unsigned long mm_pages(struct mm_struct *mm)
 {
 	return atomic_read(&mm->rss_anon) + atomic_read(&mm->rss_file) + pgd_pages(mm->pgd);

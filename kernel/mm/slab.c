@@ -105,7 +105,7 @@ static void get_partial(struct kmem_cache *s, struct kmem_cache_cpu *c)
 }
 
 /* This CPU's list is empty: fill it from partial slabs, or from a new one. Interrupts off. NULL: out of memory. */
-static noinline void *__slab_alloc(struct kmem_cache *s, gfp_t gfp, struct kmem_cache_cpu *c)
+static noinline void *__slab_alloc(struct kmem_cache *s, struct kmem_cache_cpu *c)
 {
 	struct page *page;
 	void *object;
@@ -130,7 +130,7 @@ static noinline void *__slab_alloc(struct kmem_cache *s, gfp_t gfp, struct kmem_
 }
 
 /* An object, or NULL without a message. */
-static __always_inline void *slab_alloc_once(struct kmem_cache *s, gfp_t gfp)
+static __always_inline void *slab_alloc_once(struct kmem_cache *s)
 {
 	struct kmem_cache_cpu *c;
 	unsigned long flags;
@@ -143,7 +143,7 @@ static __always_inline void *slab_alloc_once(struct kmem_cache *s, gfp_t gfp)
 		c->freelist = get_freepointer(s, object);
 		c->count--;
 	} else {
-		object = __slab_alloc(s, gfp, c);
+		object = __slab_alloc(s, c);
 	}
 	local_irq_restore(flags);
 	return object;
@@ -159,7 +159,7 @@ static noinline void *slab_alloc_again(struct kmem_cache *s, gfp_t gfp)
 
 	if (gfp & GFP_KERNEL && !in_atomic() && !irqs_disabled())
 		drain_all_pages();
-	object = slab_alloc_once(s, gfp);
+	object = slab_alloc_once(s);
 	if (!object && !(gfp & __GFP_NOWARN))
 		pr_warn("SLUB: unable to allocate memory, cache %s, object size %u\n", s->name, s->object_size);
 	return object;
@@ -171,7 +171,7 @@ static noinline void *slab_alloc_again(struct kmem_cache *s, gfp_t gfp)
  */
 static __always_inline void *slab_alloc(struct kmem_cache *s, gfp_t gfp, unsigned long caller)
 {
-	void *object = slab_alloc_once(s, gfp);
+	void *object = slab_alloc_once(s);
 
 	if (unlikely(!object)) {
 		object = slab_alloc_again(s, gfp);

@@ -107,7 +107,7 @@ struct kmem_cache *kmem_cache_create(const char *name, unsigned size, unsigned a
 }
 EXPORT_SYMBOL(kmem_cache_create);
 
-/* Take every CPU's free objects back. The cache is used no more, so their lists may be touched from here. */
+/* Take back every CPU's free objects. The cache is not used any more, so their lists may be changed from here. */
 static void flush_all(struct kmem_cache *s)
 {
 	unsigned long flags;
@@ -130,6 +130,7 @@ static bool free_partial(struct kmem_cache *s)
 		list_del(&page->slab_list);
 		s->nr_partial--;
 		s->nr_slabs--;
+		s->nr_free -= page->objects;
 		free_slab(s, page);
 	}
 	return !s->nr_slabs;

@@ -75,7 +75,6 @@ noinline struct vm_area_struct *find_vma(struct mm_struct *mm, unsigned long add
 	return found ? vma_of(found) : NULL;
 }
 
-/* The first area that ends behind `start` is the only one that can begin before `end` and be the lowest. */
 /* The lowest area that ends behind `start`, if it begins before `end`; areas above it begin later still. */
 struct vm_area_struct *find_vma_intersection(struct mm_struct *mm, unsigned long start, unsigned long end)
 {

@@ -61,6 +61,8 @@ struct mapped_pages count_mapped(struct mm_struct *mm, unsigned long start, unsi
 bool may_replace_vm(struct mm_struct *mm, unsigned vm_flags, unsigned long pages, struct mapped_pages goes);
 bool may_expand_data(struct mm_struct *mm, unsigned vm_flags, unsigned long pages); /* [m] RLIMIT_DATA alone */
 void count_page_fault(void);							    /* vmstat.c. Thread context */
+/* fault.c. Make what a page holds coherent with instruction fetch, and note that (PG_ICACHE). Any context. */
+void sync_exec_page(struct page *page);
 /* maps.c. [m] The line of /proc/<pid>/maps for an area. path: a page to work in. */
 struct seq_file;
 void show_area(struct seq_file *m, const struct vm_area_struct *vma, char *path);

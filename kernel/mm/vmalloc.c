@@ -65,7 +65,7 @@ void remove_vmap_area(struct vmap_area *area)
 }
 
 /* Map n pages behind `lead` bytes. After a failure nothing is mapped, and the area is gone. */
-static int map_pages(struct vmap_area *area, unsigned long lead, struct page **pages, unsigned n, pgprot_t prot)
+static int map_area_pages(struct vmap_area *area, unsigned long lead, struct page **pages, unsigned n, pgprot_t prot)
 {
 	for (unsigned i = 0; i < n; i++) {
 		if (vmap_page(area->start + lead + i * PAGE_SIZE, page_to_phys(pages[i]), prot)) {
@@ -99,7 +99,7 @@ static struct page **alloc_page_array(unsigned n, gfp_t gfp)
 }
 
 /*
- * `size` bytes behind `lead` bytes (0 or a page) that stay unmapped, or NULL. map_pages() removes the area when it
+ * `size` bytes behind `lead` bytes (0 or a page) that stay unmapped, or NULL. map_area_pages() removes the area when it
  * fails, so both failures only have to free the pages.
  */
 static void *__vmalloc(struct vmap_space *space, unsigned long size, unsigned long lead, gfp_t gfp)
@@ -116,7 +116,7 @@ static void *__vmalloc(struct vmap_space *space, unsigned long size, unsigned lo
 	area = alloc_vmap_area(space, lead + (n << PAGE_SHIFT));
 	if (!area)
 		goto free_pages;
-	if (map_pages(area, lead, pages, n, PAGE_KERNEL))
+	if (map_area_pages(area, lead, pages, n, PAGE_KERNEL))
 		goto free_pages;
 	area->pages = pages;
 	area->nr_pages = n;
@@ -207,7 +207,7 @@ void *vmap(struct page **pages, unsigned n, pgprot_t prot)
 {
 	struct vmap_area *area = n ? alloc_vmap_area(&vmalloc_space, (unsigned long)n << PAGE_SHIFT) : NULL;
 
-	if (!area || map_pages(area, 0, pages, n, prot))
+	if (!area || map_area_pages(area, 0, pages, n, prot))
 		return NULL;
 	return (void *)area->start;
 }

@@ -62,6 +62,10 @@ static int find_least_loaded_cpu(struct task_struct *p, int home)
 	return best;
 }
 
+/*
+ * An idle CPU, if there is one; a new task goes to the least loaded. When all are busy p stays at home, where its data
+ * is in the cache; unless its home is clearly busier than the waker's CPU, whose cache has what p is woken for.
+ */
 int select_task_rq_fair(struct task_struct *p, int cpu, int flags)
 {
 	int idle = find_idle_cpu(p, cpu), here = smp_processor_id();
@@ -70,14 +74,12 @@ int select_task_rq_fair(struct task_struct *p, int cpu, int flags)
 		return idle;
 	if (flags & WF_FORK)
 		return find_least_loaded_cpu(p, cpu);
-	/* Everybody is busy. The waker's CPU has what p was told in its cache; only if p's own is clearly
-	 * busier. */
 	if (task_allowed(p, here) && cpu_load(cpu_rq(here)) + p->se.weight < cpu_load(cpu_rq(cpu)))
 		return here;
 	return cpu;
 }
 
-/* The CPU with the highest load among those that have a task to spare; NULL. */
+/* The CPU with the highest load among those that have a task to spare; NULL: there is no such CPU. */
 static struct rq *find_busiest(struct rq *here)
 {
 	struct rq *busiest = NULL;
@@ -122,8 +124,9 @@ bool noinline newidle_balance(struct rq *rq)
 	return rq->nr_running;
 }
 
-/* Moving weight w changes a difference D to |D - 2w|: better exactly when w < D. False when there is nothing
- * to move. */
+/*
+ * Moving weight w changes a difference D to |D - 2w|: better exactly when w < D. False when there is nothing to move.
+ */
 static bool pull_one(struct rq *here, struct rq *src)
 {
 	unsigned long from = cpu_load(src), to = cpu_load(here);

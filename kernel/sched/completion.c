@@ -49,8 +49,9 @@ void complete_all(struct completion *c)
 EXPORT_SYMBOL(complete_all);
 
 /*
- * Sleeps until the count is above zero, or for `timeout` jiffies. What is left of them; -ERESTARTSYS when a signal came
- * first and `state` admits it. Context: c->wait locked with interrupts off; the lock is dropped while sleeping.
+ * Sleep until the count is above zero, or for `timeout` jiffies. Returns the jiffies that are left; -ERESTARTSYS when a
+ * signal came first and `state` admits it. Context: c->wait locked with interrupts off; the lock is dropped while
+ * sleeping.
  */
 static long do_wait_for_common(struct completion *c, unsigned state, long timeout)
 {
@@ -68,10 +69,13 @@ static long do_wait_for_common(struct completion *c, unsigned state, long timeou
 		spin_lock_irq(&c->wait.lock);
 	}
 	list_del(&w.entry);
-	return c->done && !timeout ? 1 : timeout;
+	return timeout;
 }
 
-/* Takes one from the count; complete_all() has set it to a value that is never lowered. Thread context, may sleep. */
+/*
+ * Wait for the count to be above zero and take one from it, unless complete_all() has set it: that value is never
+ * lowered. Returns at least 1 when it took one, also when no time is left or `timeout` is 0. Thread context, may sleep.
+ */
 static long wait_for_common(struct completion *c, unsigned state, long timeout)
 {
 	long ret = timeout;
@@ -79,6 +83,8 @@ static long wait_for_common(struct completion *c, unsigned state, long timeout)
 	spin_lock_irq(&c->wait.lock);
 	if (!c->done)
 		ret = do_wait_for_common(c, state, timeout);
+	if (c->done && !ret)
+		ret = 1;
 	if (ret > 0 && c->done != DONE_FOR_ALL)
 		c->done--;
 	spin_unlock_irq(&c->wait.lock);
@@ -109,7 +115,6 @@ long wait_for_completion_interruptible_timeout(struct completion *c, unsigned lo
 }
 EXPORT_SYMBOL(wait_for_completion_interruptible_timeout);
 
-/* Takes one from the count if there is one. Any context. */
 bool try_wait_for_completion(struct completion *c)
 {
 	unsigned long flags;

@@ -25,9 +25,8 @@ DEFINE_PER_CPU(struct rq, runqueues);
 struct cpumask idle_cpus_mask;
 
 /*
- * Take p off rq. The store to on_rq comes after everything the queue does with p, and has release order: a
- * waker that reads 0 may put p on another queue at once, where only p->on_cpu still holds it up (see
- * try_to_wake_up).
+ * Take p off rq. The store to on_rq comes after everything the queue does with p, and has release order: a waker that
+ * reads 0 may put p on another queue at once, unless p->on_cpu makes it wait (see try_to_wake_up).
  */
 static inline void deactivate_task(struct rq *rq, struct task_struct *p, int flags)
 {
@@ -94,17 +93,17 @@ static struct task_struct *pick_from_classes(struct rq *rq, struct task_struct *
 /* Context: rq locked, clock updated. Returns with the choice made current in its class. */
 static inline struct task_struct *pick_next_task(struct rq *rq, struct task_struct *prev)
 {
-	/* Nearly always everybody here is fair, and that class can keep or exchange the running entity by
-	 * itself. */
+	/* Nearly always all tasks here are fair, and that class can keep or exchange the running entity by itself. */
 	if (likely(rq->nr_running && rq->nr_running == rq->cfs.nr_running && !rt_prio(prev->prio)))
 		return pick_next_task_fair(rq, prev);
 	return pick_from_classes(rq, prev);
 }
 
 /*
- * The address space for next. A kernel thread has none and borrows what is loaded (active_mm), which spares
- * the switch there and, mostly, back; the loan holds a reference on the structure, dropped after the switch
- * away from it.
+ * The address space for next. A kernel thread has none of its own and borrows the one that is loaded (active_mm): this
+ * spares the switch there and, mostly, back. The loan holds a reference on the structure, dropped after the switch away
+ * from the thread. Meanwhile a flush on x86_64 may have taken the borrowed tables off the CPU (asm/mmu.h): then they
+ * are loaded again.
  */
 static inline void context_switch_mm(struct rq *rq, struct task_struct *prev, struct task_struct *next)
 {
@@ -127,8 +126,8 @@ static inline void context_switch_mm(struct rq *rq, struct task_struct *prev, st
 }
 
 /*
- * Second half of a switch, on the new task's stack, the runqueue still locked by the task before. Everything
- * local may be from another CPU and long ago: only `prev`, as cpu_switch_to returned it, is good.
+ * Second half of a switch, on the new task's stack, the runqueue still locked by the task before. The local variables
+ * of the caller may date from long ago and from another CPU: only `prev`, which cpu_switch_to returned, is good.
  */
 static void finish_task_switch(struct task_struct *prev)
 {
@@ -164,7 +163,7 @@ static __always_inline void context_switch(struct rq *rq, struct task_struct *pr
 	finish_task_switch(prev);
 }
 
-/* A signal that the sleep admits, or that kills: the task goes on instead of sleeping. */
+/* Has a signal come that ends a sleep in `state`? Then the task goes on instead of sleeping. */
 static inline bool signal_pending_state(unsigned state, struct task_struct *p)
 {
 	if (!(state & (TASK_INTERRUPTIBLE | TASK_WAKEKILL)) || !signal_pending(p))
@@ -182,8 +181,8 @@ static inline void block_task(struct rq *rq, struct task_struct *prev, unsigned 
 }
 
 /*
- * Choose and switch. Context: thread, preempt_count 1 by the caller, interrupts on; back in the same context.
- * `preempt`: the task did not ask; it stays runnable whatever its state says, since it may be between setting
+ * Choose and switch. Context: thread, preempt_count 1 by the caller, interrupts on; returns in the same context.
+ * `preempt`: the task did not ask for it; it stays runnable whatever its state says, since it may be between setting
  * the state and testing its condition.
  */
 static void noinline __schedule(bool preempt)
@@ -231,8 +230,8 @@ static void noinline __schedule(bool preempt)
 }
 
 /*
- * schedule() was called with preemption off: maybe under a spinlock that whoever runs next wants. The count is the
- * task's own and comes back with it, so the kernel goes on.
+ * schedule() was called with preemption off: maybe under a spinlock that the next task wants. The count is the task's
+ * own and comes back with it, so the kernel goes on.
  */
 static noinline void __schedule_bug(struct task_struct *prev)
 {
@@ -264,8 +263,9 @@ void schedule_idle(void)
 void do_task_dead(void)
 {
 	preempt_disable();
-	/* A waker that still aims at an older state of ours holds pi_lock: let it finish, or it might undo
-	 * TASK_DEAD. */
+	/*
+	 * A waker that still aims at an older state of ours holds pi_lock: let it finish, or it might undo TASK_DEAD.
+	 */
 	spin_lock_irq(&current->pi_lock);
 	WRITE_ONCE(current->state, TASK_DEAD);
 	spin_unlock_irq(&current->pi_lock);
@@ -378,7 +378,7 @@ bool double_lock_balance(struct rq *here, struct rq *other)
 	return true;
 }
 
-/* p may be moved while this waits for the lock, so it looks again when it has it. */
+/* p may be moved while this waits for the lock, so p->cpu is looked at again under it. */
 struct rq *__task_rq_lock(struct task_struct *p)
 {
 	for (;;) {

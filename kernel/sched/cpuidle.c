@@ -13,7 +13,7 @@ const struct cpuidle_state cpuidle_states[CPUIDLE_STATES] = {
 	[CPUIDLE_SLEEP] = {ARCH_CPU_IDLE_NAME, ARCH_CPU_IDLE_DESC},
 };
 
-/* [this CPU, interrupts off; read by anybody] */
+/* [this CPU, interrupts off; read by all] */
 struct cpuidle_device {
 	struct cpuidle_usage states[CPUIDLE_STATES];
 };

@@ -26,7 +26,7 @@ bool account_process_tick(struct rq *rq, struct task_struct *p, u64 delta)
 	return user;
 }
 
-/* The exact time up to now; a running task is charged first. Declared in sched/sched.h. */
+/* A running task is charged first. */
 u64 task_sched_runtime(struct task_struct *p)
 {
 	unsigned long flags;
@@ -43,7 +43,7 @@ u64 task_sched_runtime(struct task_struct *p)
 }
 
 /*
- * Splits the exact sum in the proportion that the ticks saw. When no tick saw the task in user mode, all of it counts
+ * Split the exact sum in the proportion that the ticks saw. When no tick saw the task in user mode, all of it counts
  * as system time: a task that always sleeps before the tick comes is mostly woken and put to sleep.
  */
 static void split_cputime(u64 total, u64 ut, u64 st, u64 *utime, u64 *stime)

@@ -2,21 +2,20 @@
  * The deadline class: SCHED_DEADLINE, earliest deadline first, each task inside a constant-bandwidth server.
  *
  * A server has a budget (dl.left) and a deadline. The budget is charged with what the task runs, to the
- * nanosecond; when it is used up the task leaves the queue (it is throttled) until the next period, for which
- * it gets a new budget and deadline. So a task never disturbs the others by more than its bandwidth, whatever
- * it does.
+ * nanosecond; when it is used up the task leaves the queue (it is throttled) until the next period, for which it gets
+ * a new budget and deadline. So a task never disturbs the others by more than its bandwidth, whatever it does.
  *
  * WHERE A TASK IS. on_rq and in the tree: dl.queued; the running one stays in the tree. on_rq and throttled:
  * in no tree, not counted in any nr_running; dl.timer is set. Asleep: in no tree; may be throttled all the
  * same, then the timer replenishes the sleeper.
  *
  * TIMERS AND LOCKS. pi_lock, runqueue lock, then the timer base's lock: timers are started and stopped with the
- * runqueue locked, and a callback runs with no base locked. So nobody waits for a callback under a lock. One
- * that cannot be stopped because it runs already waits for the runqueue lock, and looks at the state when it
- * has it: dl.throttled and dl.replenish_at say whether there is something to do. Both are changed only under
- * that lock, so a callback that lost the race against a change of policy, a migration or another timer finds
- * nothing, or too early, and then sees to it that the timer is set. The one who waits for callbacks is
- * dl_task_dead(), without locks, before the task's memory may go.
+ * runqueue locked, and a callback runs with no base locked. So no code waits for a callback under a lock. A callback
+ * that cannot be stopped because it runs already waits for the runqueue lock, and looks at the state when it has it:
+ * dl.throttled and dl.replenish_at say whether there is something to do. Both are changed only under that lock. So a
+ * callback that lost the race against a change of policy, a migration or another timer finds that there is nothing to
+ * do, or that it came too early, and then makes sure that the timer is set. Only dl_task_dead() waits for callbacks,
+ * without locks, before the task's memory may go.
  */
 #include "sched.h"
 
@@ -52,7 +51,7 @@ void init_dl_entity(struct sched_dl_entity *dl)
 }
 
 /* Other CPUs read the first deadline without a lock, to find where a task would run soonest. */
-static void tree_changed(struct rq *rq)
+static void dl_tree_changed(struct rq *rq)
 {
 	struct rb_node *first = rb_first_cached(&rq->dl.tasks);
 
@@ -69,7 +68,7 @@ static void queue_dl(struct rq *rq, struct task_struct *p)
 	rq->dl.nr_running++;
 	rq->dl.nr_migratory += p->nr_cpus_allowed > 1;
 	rq->nr_running++;
-	tree_changed(rq);
+	dl_tree_changed(rq);
 }
 
 static void unqueue_dl(struct rq *rq, struct task_struct *p)
@@ -79,31 +78,31 @@ static void unqueue_dl(struct rq *rq, struct task_struct *p)
 	rq->dl.nr_running--;
 	rq->dl.nr_migratory -= p->nr_cpus_allowed > 1;
 	rq->nr_running--;
-	tree_changed(rq);
+	dl_tree_changed(rq);
 }
 
 /* A fresh server: the whole budget, and the deadline counted from now. */
-static void renew(struct sched_dl_entity *dl, u64 now)
+static void dl_renew(struct sched_dl_entity *dl, u64 now)
 {
 	dl->left = dl->params.runtime;
 	dl->deadline = now + dl->params.deadline;
 }
 
-/* The next period's budget, less what was used too much. */
+/* The next period's budget, less what the task ran beyond the last one. */
 static void dl_replenish(struct sched_dl_entity *dl, u64 now)
 {
 	dl->throttled = false;
 	dl_postpone(&dl->params, &dl->left, &dl->deadline);
 	/* So late that this deadline is over as well: the past is not made up for. */
 	if (dl->deadline < now)
-		renew(dl, now);
+		dl_renew(dl, now);
 }
 
 /*
  * The budget is spent: the task waits for the next period, unless that has begun. True: it must wait, and the timer is
  * set.
  */
-static bool throttle(struct sched_dl_entity *dl, u64 now)
+static bool dl_throttle(struct sched_dl_entity *dl, u64 now)
 {
 	dl->replenish_at = dl_next_period(&dl->params, dl->deadline);
 	dl->throttled = dl->replenish_at > now;
@@ -117,11 +116,12 @@ static bool throttle(struct sched_dl_entity *dl, u64 now)
 }
 
 /*
- * A task comes: which deadline and budget does it get? The pair it has if that does not exceed its bandwidth from
- * now on, else a fresh one (CBS), or, with a constrained deadline that is still to come, the budget cut to what the
- * density allows; when a constrained deadline is over it waits for its period. Returns whether it may be queued.
+ * A task becomes runnable: which deadline and budget does it get? It keeps the pair that it has if that does not exceed
+ * its bandwidth from now on; else it gets a fresh pair (CBS). A constrained deadline (shorter than the period) that is
+ * still to come stays, and the budget is cut to what the density allows; when it is over the task waits for its period.
+ * Returns whether it may be queued.
  */
-static bool start_server(struct sched_dl_entity *dl, u64 now)
+static bool dl_start_server(struct sched_dl_entity *dl, u64 now)
 {
 	bool implicit = dl_is_implicit(&dl->params);
 	u64 laxity = dl->deadline - now;
@@ -129,30 +129,30 @@ static bool start_server(struct sched_dl_entity *dl, u64 now)
 	if (dl->throttled)
 		return false;
 	if (!dl->deadline) {
-		renew(dl, now);
+		dl_renew(dl, now);
 	} else if (dl->deadline <= now) {
 		if (!implicit && now < dl_next_period(&dl->params, dl->deadline))
 			dl->left = min_t(s64, dl->left, 0);
 		else
-			renew(dl, now);
+			dl_renew(dl, now);
 	} else if (dl->left > 0 && dl_overflow(&dl->params, laxity, dl->left)) {
 		if (implicit)
-			renew(dl, now);
+			dl_renew(dl, now);
 		else
 			dl->left = dl_revised_runtime(&dl->params, laxity);
 	}
-	return dl->left > 0 || !throttle(dl, now);
+	return dl->left > 0 || !dl_throttle(dl, now);
 }
 
 static void enqueue_task_dl(struct rq *rq, struct task_struct *p, int flags)
 {
 	if (flags & (ENQUEUE_WAKEUP | ENQUEUE_INITIAL | ENQUEUE_CHANGED))
-		start_server(&p->dl, rq->clock);
+		dl_start_server(&p->dl, rq->clock);
 	if (!p->dl.throttled)
 		queue_dl(rq, p);
 }
 
-/* SIGXCPU cannot be sent under the runqueue's lock: p does it on its way to user space. */
+/* SIGXCPU cannot be sent under the runqueue's lock: p sends it to itself on its way to user space. */
 static void tell_overrun(struct task_struct *p)
 {
 	WRITE_ONCE(p->dl.overrun, true);
@@ -187,7 +187,7 @@ static void update_curr_dl(struct rq *rq)
 	if (dl->flags & SCHED_FLAG_DL_OVERRUN)
 		tell_overrun(p);
 	unqueue_dl(rq, p);
-	if (!throttle(dl, rq->clock))
+	if (!dl_throttle(dl, rq->clock))
 		queue_dl(rq, p);
 	resched_curr(rq);
 }
@@ -210,7 +210,7 @@ static void yield_task_dl(struct rq *rq)
 		return;
 	unqueue_dl(rq, p);
 	p->dl.left = 0;
-	if (!throttle(&p->dl, rq->clock))
+	if (!dl_throttle(&p->dl, rq->clock))
 		queue_dl(rq, p);
 }
 
@@ -221,18 +221,19 @@ static void wakeup_preempt_dl(struct rq *rq, struct task_struct *p)
 }
 
 /*
- * Have the end of the budget noticed when it comes, not at a tick. On its own CPU only: code that makes another
- * CPU's task current (its parameters change) asks that CPU to reschedule, and it comes by here itself.
+ * Set the timer for the end of the budget, so that it is noticed when it comes and not at a tick. On the task's own CPU
+ * only: code that makes the task of another CPU current (its parameters change) asks that CPU to reschedule, and it
+ * passes here itself.
  */
-static void start_budget(struct rq *rq, struct task_struct *p)
+static void dl_start_budget(struct rq *rq, struct task_struct *p)
 {
 	if (p->dl.queued && rq->cpu == (int)smp_processor_id())
 		hrtimer_start(&rq->dl.budget, rq->clock + p->dl.left);
 }
 
 /*
- * Hard interrupt on this CPU. The task for which the timer was set may have gone meanwhile; then another one's budget
- * is looked at, or no budget.
+ * The running task's budget may be used up. The task for which the timer was set may have gone meanwhile; then the
+ * budget of the one that runs now is looked at, if it has any. Context: hard interrupt on this CPU.
  */
 static enum hrtimer_restart noinline budget_timer(struct hrtimer *t)
 {
@@ -244,7 +245,7 @@ static enum hrtimer_restart noinline budget_timer(struct hrtimer *t)
 	if (curr->sched_class == &dl_sched_class) {
 		update_rq_clock(rq);
 		update_curr_dl(rq);
-		start_budget(rq, curr);
+		dl_start_budget(rq, curr);
 	}
 	rq_unlock(rq);
 	return HRTIMER_NORESTART;
@@ -253,7 +254,7 @@ static enum hrtimer_restart noinline budget_timer(struct hrtimer *t)
 static void set_next_task_dl(struct rq *rq, struct task_struct *p)
 {
 	p->se.exec_start = rq->clock;
-	start_budget(rq, p);
+	dl_start_budget(rq, p);
 }
 
 static struct task_struct *pick_next_task_dl(struct rq *rq)
@@ -269,7 +270,7 @@ static struct task_struct *pick_next_task_dl(struct rq *rq)
 static void put_prev_task_dl(struct rq *rq, struct task_struct *p)
 {
 	update_curr_dl(rq);
-	hrtimer_try_to_cancel(&rq->dl.budget); /* that runs already: finds somebody else */
+	hrtimer_try_to_cancel(&rq->dl.budget); /* if it runs already, it finds another task */
 }
 
 static void task_tick_dl(struct rq *rq, struct task_struct *p)
@@ -310,7 +311,7 @@ unlock:
 	return HRTIMER_NORESTART;
 }
 
-/* It takes its budget and deadline along, and finds them again should it come back: leaving is no way to get more. */
+/* It keeps its budget and deadline for the case that it comes back: it gains nothing by leaving the class. */
 static void switched_from_dl(struct rq *rq, struct task_struct *p)
 {
 	p->dl.throttled = false;
@@ -335,7 +336,7 @@ static u64 get_rr_interval_dl(struct rq *rq, struct task_struct *p)
 void dl_task_dead(struct task_struct *p)
 {
 	dl_release(p);
-	/* Off its queue for good and TASK_DEAD: nobody starts the timer any more, but it may be set or running. */
+	/* Off its queue for good and TASK_DEAD: the timer is not started any more, but it may be set or running. */
 	hrtimer_cancel(&p->dl.timer);
 }
 

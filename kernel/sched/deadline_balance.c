@@ -1,10 +1,10 @@
 /*
  * Deadline tasks over all CPUs: with N of them, the N earliest deadlines run as far as affinity admits (global EDF).
  *
- * As with real-time tasks: a task that is queued behind another is pushed to where it runs at once, when it comes and
- * after each switch; a CPU that turns to something less important pulls. Either sees the other's doing: the pusher
- * marks its CPU overloaded and then looks at the others' first deadlines; the puller changes its first deadline and
- * then looks for overloaded CPUs, with a full barrier in between on both sides. So one of the two moves the task.
+ * As with real-time tasks: a task that is queued behind another is pushed to a CPU where it runs at once, when it comes
+ * and after each switch; a CPU that turns to something less important pulls. At least one of the two moves the task:
+ * the pusher marks its CPU as overloaded and then looks at the others' first deadlines; the puller changes its first
+ * deadline and then looks for overloaded CPUs. With a full barrier in between on both sides, one sees the other.
  */
 #include "sched.h"
 
@@ -26,8 +26,8 @@ void update_dl_overload(struct rq *rq)
 }
 
 /*
- * Up to which deadline would a task that comes there wait? Larger is better, and among CPUs that have none those with
- * less to do. Not locked: a guess, checked under the lock.
+ * A task with which deadlines would have to wait there: those after the returned one. Larger is better; CPUs without
+ * deadline tasks return the largest, the more the less they have to do. Not locked: a guess, checked under the lock.
  */
 static u64 cpu_deadline(const struct rq *rq)
 {
@@ -40,7 +40,10 @@ static u64 cpu_deadline(const struct rq *rq)
 	return DL_NONE - (READ_ONCE(rq->nr_running) > 0) - (READ_ONCE(rq->rt.nr_running) > 0);
 }
 
-/* The CPU where a task with this deadline runs at once and disturbs least, `home` when it is as good as any; -1. */
+/*
+ * The CPU where a task with this deadline runs at once and disturbs least, `home` when it is as good as any. -1: there
+ * is no such CPU.
+ */
 static int find_later_rq(struct task_struct *p, u64 deadline, int home)
 {
 	u64 latest = deadline, there;
@@ -61,7 +64,9 @@ static int find_later_rq(struct task_struct *p, u64 deadline, int home)
 	return best;
 }
 
-/* Where it was, if no other CPU has less to do. The deadline it will get is the one it has, or counts from now. */
+/*
+ * Where it was, if no other CPU has less to do. Its deadline will be the one it has, or a new one that counts from now.
+ */
 int select_task_rq_dl(struct task_struct *p, int cpu, int flags)
 {
 	u64 now = sched_clock(), deadline = READ_ONCE(p->dl.deadline);
@@ -75,9 +80,11 @@ int select_task_rq_dl(struct task_struct *p, int cpu, int flags)
 	return best >= 0 ? best : cpu;
 }
 
-/* The first task in the queue that does not run and may move, to `cpu` if that is not -1. Only tasks that were pinned
- * while there was no admission control are passed over. Context: rq locked. */
-static struct task_struct *pick_pushable(struct rq *rq, int cpu)
+/*
+ * The first task in the queue that does not run and may move, to `cpu` if that is not -1. Only tasks that were pinned
+ * while there was no admission control are passed over. Context: rq locked.
+ */
+static struct task_struct *pick_pushable_dl_task(struct rq *rq, int cpu)
 {
 	struct rb_node *n;
 
@@ -139,7 +146,7 @@ void push_dl_tasks(struct rq *rq)
 
 	while (more && READ_ONCE(rq->dl.nr_running) > 1 && READ_ONCE(rq->dl.nr_migratory)) {
 		rq_lock(rq);
-		p = pick_pushable(rq, -1);
+		p = pick_pushable_dl_task(rq, -1);
 		if (!p || about_to_run(rq, p)) {
 			rq_unlock(rq);
 			return;
@@ -158,7 +165,7 @@ static void pull_dl_from(struct rq *here, struct rq *src)
 	struct task_struct *p;
 
 	double_lock_balance(here, src);
-	p = pick_pushable(src, here->cpu);
+	p = pick_pushable_dl_task(src, here->cpu);
 	if (p && !about_to_run(src, p) && p->dl.deadline < here->dl.earliest)
 		move_queued_task(src, p, here);
 	rq_unlock(src);
@@ -175,7 +182,7 @@ void pull_dl_task(struct rq *rq)
 
 void pull_tasks(struct rq *rq)
 {
-	smp_mb(); /* see above: our first deadline, then who is overloaded */
+	smp_mb(); /* see above: our first deadline, then which CPUs are overloaded */
 	if (unlikely(!cpumask_empty(&dl_overloaded_mask)))
 		pull_dl_task(rq);
 	if (!cpumask_empty(&rt_overloaded_mask))

@@ -1,11 +1,11 @@
 /*
  * Admission of deadline tasks: what all of them ask for together must leave something on every CPU.
  *
- * The sum of runtime / period over all deadline tasks is at most sched_rt_runtime_us / sched_rt_period_us (95 %) of
- * all CPUs, as in Linux. It is counted where the policy changes, and no longer once the task ends or leaves the
- * class. Linux gives it back at the 0-lag time, until which the budget already used was promised to the task. Here
- * it is given back at once: a task that leaves and comes back finds its old budget and deadline (deadline.c), so it
- * gains nothing; and one that ends has had at most one budget of the bandwidth that another is admitted to.
+ * The sum of runtime / period over all deadline tasks is at most sched_rt_runtime_us / sched_rt_period_us (95 %) of all
+ * CPUs, as in Linux. A task counts from the change of its policy until it ends or leaves the class. Linux gives its
+ * share back at the 0-lag time: until then the budget that it has used is paid for. Here it is given back at once. A
+ * task that leaves and comes back finds its old budget and deadline (deadline.c), so it gains nothing; and one that
+ * ends has used at most one budget beyond its share.
  */
 #include <fs/libfs.h>
 #include <kernel/smp.h>
@@ -33,7 +33,7 @@ static bool limited(void)
 	return READ_ONCE(limits[RT_RUNTIME]) >= 0;
 }
 
-/* The sum of what all CPUs together may give, as a fraction of 2^20 for each CPU (to_ratio). */
+/* What all CPUs together may give to deadline tasks, in units of 1 / 2^20 of a CPU (to_ratio). */
 static u64 bw_limit(const s64 *l)
 {
 	return to_ratio((u64)l[RT_PERIOD], (u64)l[RT_RUNTIME]) * num_online_cpus();
@@ -50,15 +50,14 @@ static bool allows_all(const unsigned long *mask)
 	return true;
 }
 
-/* Admission knows nothing of single CPUs: a deadline task must be allowed on all. */
+/* Admission counts all CPUs together, not each one: so a deadline task must be allowed on all. */
 bool dl_affinity_allowed(const struct task_struct *p, const struct cpumask *mask)
 {
 	return !dl_task(p) || !limited() || allows_all(mask->bits);
 }
 
 /*
- * Counts what p will have and no longer what it has. Leaving the class always succeeds, also after the limit was
- * lowered.
+ * Count what p will have instead of what it has. Leaving the class always succeeds, also after the limit was lowered.
  */
 int dl_admit(struct task_struct *p, const struct sched_params *sp)
 {
@@ -100,7 +99,7 @@ u64 dl_total_bw(void)
  * Tasks that are admitted keep their periods and what was promised to them: a limit below the present sum is refused
  * with -EBUSY.
  */
-static int check_limits(const s64 *l)
+static int check_dl_limits(const s64 *l)
 {
 	if (l[RT_RUNTIME] < -1 || l[RT_RUNTIME] > INT_MAX || l[RT_PERIOD] < 1 || l[RT_PERIOD] > INT_MAX ||
 	    l[RT_RUNTIME] > l[RT_PERIOD])
@@ -111,10 +110,10 @@ static int check_limits(const s64 *l)
 }
 
 /*
- * One number changes. The others, which it must fit to, are read under the same lock, so two writers cannot make a pair
+ * One number changes. The others, which it must fit, are read under the same lock, so two writers cannot make a pair
  * that neither has asked for. 0 or -errno.
  */
-static int set_limit(enum dl_limit which, const char *text)
+static int set_dl_limit(enum dl_limit which, const char *text)
 {
 	s64 us, wanted[NR_DL_LIMITS];
 	int ret = kstrtoll(text, 10, &us);
@@ -124,7 +123,7 @@ static int set_limit(enum dl_limit which, const char *text)
 	spin_lock_irq(&dl_bw_lock);
 	memcpy(wanted, limits, sizeof(wanted));
 	wanted[which] = us;
-	ret = check_limits(wanted);
+	ret = check_dl_limits(wanted);
 	if (!ret)
 		WRITE_ONCE(limits[which], us);
 	spin_unlock_irq(&dl_bw_lock);
@@ -139,7 +138,7 @@ static int set_limit(enum dl_limit which, const char *text)
 	}                                                                                                \
 	static int which##_store(char *text, void *data)                                                 \
 	{                                                                                                \
-		return set_limit(which, text);                                                           \
+		return set_dl_limit(which, text);                                                        \
 	}                                                                                                \
 	static const struct text_file which##_entry = {                                                  \
 		.path = "sys/kernel/" file, .mode = 0644, .show = which##_show, .store = which##_store}; \

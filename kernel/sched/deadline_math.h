@@ -57,8 +57,9 @@ static inline u64 dl_next_period(const struct dl_params *dl, u64 deadline)
 }
 
 /*
- * Replenish: whole budgets, each with a period, until something is left; what was used too much is paid for. In one
- * step, since a machine that stood still may owe any number of them. The deadline stays below 2^63.
+ * Replenish: add whole budgets, each with a period, until something is left; a budget that was overrun is paid for so.
+ * It is one division and no loop, since a machine that stood still may owe any number of them. The deadline stays below
+ * 2^63.
  */
 static inline void dl_postpone(const struct dl_params *dl, s64 *left, u64 *deadline)
 {

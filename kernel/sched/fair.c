@@ -37,7 +37,9 @@ void init_cfs_rq(struct cfs_rq *cfs)
 	cfs->min_vruntime = -(1ULL << 30);
 }
 
-/* min_vruntime never goes back: otherwise a task that sleeps and wakes could be placed before those who have waited. */
+/*
+ * min_vruntime never goes back: otherwise a task that sleeps and wakes could be placed before others that have waited.
+ */
 static inline void raise_min_vruntime(struct cfs_rq *cfs, u64 v)
 {
 	if ((s64)(v - cfs->min_vruntime) > 0)
@@ -109,7 +111,7 @@ static void enqueue_task_fair(struct rq *rq, struct task_struct *p, int flags)
 
 /*
  * The task leaves without sleeping (another CPU, another class), so its vruntime becomes relative. It may have been the
- * least, and those who stay may all be further on.
+ * least: then min_vruntime moves on to the least of those that stay.
  */
 static noinline void dequeue_relative(struct cfs_rq *cfs, struct sched_entity *se)
 {
@@ -149,7 +151,7 @@ static void yield_task_fair(struct rq *rq)
 	rq->cfs.skip = rq->cfs.curr;
 }
 
-/* Shall `se` take the CPU from `curr`? Only when it lags by more than a granule, in se's own virtual time. */
+/* Does `se` take the CPU from `curr`? Only when it lags by more than a granule, in se's own virtual time. */
 static bool wakeup_preempt_entity(const struct sched_entity *curr, const struct sched_entity *se)
 {
 	s64 lead = curr->vruntime - se->vruntime;
@@ -158,8 +160,8 @@ static bool wakeup_preempt_entity(const struct sched_entity *curr, const struct 
 }
 
 /*
- * p has become runnable while a task of this class runs. SCHED_IDLE always gives way; SCHED_BATCH and SCHED_IDLE never
- * preempt.
+ * p has become runnable while a task of this class runs. A running SCHED_IDLE task always gives way; SCHED_BATCH and
+ * SCHED_IDLE never preempt.
  */
 static void check_preempt_wakeup_fair(struct rq *rq, struct task_struct *p)
 {
@@ -239,7 +241,7 @@ static void set_next_task_fair(struct rq *rq, struct task_struct *p)
 	p->se.prev_sum_exec_runtime = slice_began;
 }
 
-/* The general way to pick, when other classes have had their say: the previous task is back in the tree. */
+/* The general way to pick, after the higher classes were asked: the previous task is back in the tree. */
 static struct task_struct *pick_task_fair(struct rq *rq)
 {
 	struct sched_entity *se = pick_next_entity(&rq->cfs, NULL);
@@ -333,7 +335,7 @@ static u64 get_rr_interval_fair(struct rq *rq, struct task_struct *p)
 
 #define MIGRATE_SCAN 32 /* so that the cost of a pull does not grow with the tasks */
 
-/* From the left of the tree, as those tasks have waited longest. */
+/* Looks from the left of the tree on, as those tasks have waited longest. */
 struct task_struct *fair_migratable(struct rq *rq, int cpu, unsigned long max_weight)
 {
 	struct rb_node *n = rb_first_cached(&rq->cfs.timeline);

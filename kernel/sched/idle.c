@@ -110,10 +110,10 @@ static inline bool idle_has_work(void)
 }
 
 /*
- * Waiting is no latency of anybody, so the latency tracers stop measuring; interrupts that come are measured, and tell
- * so themselves. A listener of the event cpu_idle may wake a task of this CPU (tp_printk does so through the console),
- * and no interrupt tells of that. So the last look is here, and nothing between it and the wait can be traced.
- * Interrupts are off; the machine waits for one that is pending all the same.
+ * While the CPU waits, no task is delayed, so the latency tracers stop measuring; interrupts that come are measured
+ * from their own entry. A probe of the event cpu_idle may wake a task of this CPU (tp_printk does so through the
+ * console), and no interrupt follows from that. So the last look is here, and nothing between it and the wait can be
+ * traced. Interrupts are off; an interrupt that is pending ends the machine's wait all the same.
  */
 static inline void wait_for_interrupt(void)
 {
@@ -132,9 +132,9 @@ static inline void wait_for_interrupt(void)
 }
 
 /*
- * Waits for an interrupt. From here to the wait this CPU must be interrupted to make it reschedule. Clearing the
- * polling bit and setting need_resched are atomic operations on one word: either the test below sees need_resched, or
- * the CPU that sets it sees that nobody polls, and sends an interrupt. That one is held pending and ends the wait.
+ * Wait for an interrupt. From here to the wait this CPU must be interrupted to make it reschedule. Clearing the polling
+ * bit and setting need_resched are atomic operations on one word: either the test below sees need_resched, or the CPU
+ * that sets it sees that this one does not poll, and sends an interrupt, which stays pending and ends the wait.
  */
 static void noinline default_idle_call(void)
 {
@@ -167,7 +167,6 @@ static void noinline do_idle(void)
 
 void cpu_startup_entry(void)
 {
-	current->flags |= PF_IDLE;
 	for (;;)
 		do_idle();
 }

@@ -1,6 +1,6 @@
 /*
- * The scheduler's beginning: runqueues and idle tasks. Also small questions about tasks and CPUs that /proc asks, whose
- * answers are sums over all CPUs, read without a lock: each number is of its own moment.
+ * The scheduler's beginning: runqueues and idle tasks. Also numbers about tasks and CPUs for /proc: sums over all CPUs,
+ * read without a lock, so that each summand is from another moment.
  */
 #include "sched.h"
 

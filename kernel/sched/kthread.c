@@ -58,19 +58,6 @@ void free_kthread_struct(struct task_struct *t)
 	t->kthread_data = NULL;
 }
 
-/* The first function of every kernel thread. Its creator has woken it, so name, CPU and mask are final by now. */
-static int kthread(void *arg)
-{
-	struct kthread *k = arg;
-
-	if (!READ_ONCE(k->should_stop))
-		k->result = k->fn(k->data);
-	else
-		k->result = -EINTR; /* stopped before it began */
-	complete_all(&k->exited);
-	do_exit(0);
-}
-
 void kthread_exit(long result)
 {
 	struct kthread *k = to_kthread(current);
@@ -80,6 +67,17 @@ void kthread_exit(long result)
 	do_exit(0);
 }
 EXPORT_SYMBOL(kthread_exit);
+
+/*
+ * The first function of every kernel thread. Its creator has woken it, so name, CPU and mask are final by now. -EINTR
+ * is the result of a thread that was stopped before it began.
+ */
+static int kthread(void *arg)
+{
+	struct kthread *k = arg;
+
+	kthread_exit(READ_ONCE(k->should_stop) ? -EINTR : k->fn(k->data));
+}
 
 void kthread_complete_and_exit(struct completion *c, long result)
 {
@@ -100,8 +98,8 @@ static void join_sleepers(struct task_struct *p, int cpu)
 }
 
 /*
- * In kthreadd, or at boot in the first task. The thread is complete and sleeps, but nobody else knows it yet. An
- * ERR_PTR when there is no memory or no pid.
+ * Make the thread, which then sleeps and is known to the caller only. ERR_PTR: no memory, or no pid. Context: kthreadd,
+ * or at boot the first task.
  */
 static struct task_struct *fork_kthread(struct kthread *k, const char *name)
 {
@@ -113,8 +111,7 @@ static struct task_struct *fork_kthread(struct kthread *k, const char *name)
 	p->kthread_data = k;
 	strscpy_pad(p->comm, name, sizeof(p->comm));
 	p->flags |= PF_KTHREAD;
-	/* Not a new task that waits for wake_up_new_task, but one that sleeps: any wake-up starts it, on any
-	 * CPU. */
+	/* Not a new task that waits for wake_up_new_task, but one that sleeps: any wake-up starts it, on any CPU. */
 	join_sleepers(p, p->cpu);
 	WRITE_ONCE(p->state, TASK_UNINTERRUPTIBLE);
 	return p;
@@ -176,7 +173,7 @@ void kthreadd_init(void)
 }
 
 /*
- * Has kthreadd make the thread. Before kthreadd exists (early at boot, when every task is a kernel thread) the thread
+ * Let kthreadd make the thread. Before kthreadd exists (early at boot, when every task is a kernel thread) the thread
  * is made here. kthreadd itself must not wait for its own answer.
  */
 static void request_thread(struct kthread_create_info *req)
@@ -194,7 +191,7 @@ static void request_thread(struct kthread_create_info *req)
 	wait_for_completion(&req->done);
 }
 
-/* `k` belongs to the thread once it exists, and goes with its task struct. */
+/* `k` belongs to the thread once that exists, and is freed with its task_struct. */
 static struct task_struct *kthread_create_va(int (*fn)(void *), void *data, const char *fmt, va_list args)
 {
 	struct kthread_create_info req;

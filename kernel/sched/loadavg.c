@@ -22,8 +22,8 @@ static void loadavg_fold(u64 active)
 }
 
 /*
- * Periods that passed without any tick were idle on every CPU: they count with nothing active. Context:
- * interrupts off, load_lock held. Bounded by where the longest average has fallen to nothing.
+ * In periods that passed without any tick every CPU was idle: they count as periods without active tasks. The number of
+ * steps is bounded: after so many the longest average has fallen to zero. Context: interrupts off, load_lock held.
  */
 static void catch_up(u64 now)
 {
@@ -36,7 +36,7 @@ static void catch_up(u64 now)
 	next_update += LOAD_FREQ_NS;
 }
 
-/* From ticks and readers. Interrupts may be on or off. */
+/* Called by ticks and readers; interrupts may be on or off. */
 void calc_global_load(u64 now)
 {
 	unsigned long flags;

@@ -4,18 +4,19 @@
 #include <kernel/export.h>
 #include <trace/events/sched.h>
 
-/* p, which is new and has not been anywhere yet, begins on cpu. [pi_lock] */
+/* p, which is new and has no CPU yet, begins on cpu. [pi_lock] */
 void __set_task_cpu(struct task_struct *p, int cpu)
 {
 	p->wake_cpu = cpu;
-	/* Release: a CPU that reads the new number and takes that queue's lock sees what was done to the entity
-	 * before. */
+	/*
+	 * Release: a CPU that reads the new number and takes that queue's lock sees what was done to the entity before.
+	 */
 	smp_store_release(&p->cpu, cpu);
 }
 
 /*
- * p belongs to cpu from now on. Context: neither queued nor running with pi_lock held, or both runqueues
- * locked (then the caller has it off its queue).
+ * p belongs to cpu from now on. Context: p neither queued nor running, with pi_lock held; or both runqueues locked, p
+ * taken off its queue by the caller.
  */
 void set_task_cpu(struct task_struct *p, int cpu)
 {
@@ -43,8 +44,7 @@ void move_queued_task(struct rq *from, struct task_struct *p, struct rq *to)
 	wakeup_preempt(to, p);
 }
 
-/* No allowed CPU is online (they are not hot-plugged: an affinity from before they came up): any, rather than
- * none. */
+/* No allowed CPU is online: they were not up yet when p's affinity was set. Then any CPU will do. */
 int select_fallback_rq(struct task_struct *p)
 {
 	unsigned cpu;
@@ -75,8 +75,8 @@ static struct rq *lock_both(struct task_struct *p, struct rq *to)
 }
 
 /*
- * In the stopper of the CPU p runs on: it runs no longer, so it can be moved like any queued task. Where to is found
- * out only now, when the mask is what counts: where it runs at once, if there is such a CPU.
+ * In the stopper of the CPU that p ran on: p has been preempted, so it can be moved like any queued task. Its new CPU
+ * is chosen only now, under the locks that guard its mask: one where it runs at once, if there is such a CPU.
  */
 static int migration_cpu_stop(void *data)
 {
@@ -90,7 +90,7 @@ static int migration_cpu_stop(void *data)
 	if (must_move(p) && !task_current(rq, p))
 		move_queued_task(rq, p, dest);
 	double_rq_unlock(rq, dest);
-	push_tasks(dest); /* something more important may have come there first */
+	push_tasks(dest); /* a more important task may have come there first */
 	spin_unlock_irqrestore(&p->pi_lock, flags);
 	return 0;
 }
@@ -140,7 +140,7 @@ int sched_setaffinity(struct task_struct *p, const struct cpumask *mask)
 	ret = try_set_cpus(rq, p, mask);
 	cpu = must_move(p) ? rq->cpu : -1;
 	rq_unlock(rq);
-	push_tasks(rq); /* if p waits here: some CPU that is new to it may be free */
+	push_tasks(rq); /* if p waits here: a CPU that is new in its mask may be free */
 	spin_unlock_irqrestore(&p->pi_lock, flags);
 	/*
 	 * It may have moved by itself since; then the stopper on its old CPU finds it elsewhere, allowed, or
@@ -163,8 +163,10 @@ bool task_curr(const struct task_struct *p)
 
 void wait_task_inactive(struct task_struct *p)
 {
-	/* Off its queue first, then off its CPU: the order in which they are given up. Acquire pairs with
-	 * both releases. */
+	/*
+	 * Off its queue first, then off its CPU: the order in which they are given up. Acquire pairs with both
+	 * releases.
+	 */
 	while (smp_load_acquire(&p->on_rq)) {
 		__set_current_state(TASK_UNINTERRUPTIBLE);
 		schedule_timeout_ns(NSEC_PER_MSEC);

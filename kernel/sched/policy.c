@@ -63,7 +63,7 @@ static void apply_params(struct task_struct *p, const struct sched_params *sp)
 	set_load_weight(p);
 }
 
-/* Who runs now, after p's parameters changed? Context: rq locked, p back on its queue. */
+/* Which task runs now, after p's parameters have changed? Context: rq locked, p back on its queue. */
 static void check_class_changed(struct rq *rq, struct task_struct *p, const struct sched_class *old, int oldprio)
 {
 	if (old != p->sched_class) {
@@ -81,8 +81,7 @@ static void check_class_changed(struct rq *rq, struct task_struct *p, const stru
 		resched_curr(rq);
 }
 
-/* The change itself: off the queue with the old parameters, on again with the new ones. Context: rq locked.
- */
+/* The change itself: off the queue with the old parameters, on again with the new ones. Context: rq locked. */
 static void change_params(struct rq *rq, struct task_struct *p, const struct sched_params *sp)
 {
 	const struct sched_class *old = p->sched_class;
@@ -103,7 +102,7 @@ static void change_params(struct rq *rq, struct task_struct *p, const struct sch
 	if (running)
 		set_next_task(rq, p);
 	check_class_changed(rq, p, old, oldprio);
-	/* What it stood in front of elsewhere may come here now. Last, since the lock may be let go. */
+	/* Tasks of other CPUs that had to wait behind p may come here now. Last, since the lock may be let go. */
 	if (running && sched_class_above(old, p->sched_class))
 		pull_tasks(rq);
 }
@@ -129,7 +128,7 @@ static int try_change_params(struct rq *rq, struct task_struct *p, const struct 
 
 	if (p == rq->stop || p == rq->idle)
 		return -EINVAL;
-	/* Past sched_dead() nobody would give its bandwidth back. */
+	/* After sched_dead() its bandwidth would never be given back. */
 	if (deadline && READ_ONCE(p->state) == TASK_DEAD)
 		return -ESRCH;
 	ret = dl_admit(p, sp);
@@ -142,7 +141,7 @@ static int try_change_params(struct rq *rq, struct task_struct *p, const struct 
 	return 0;
 }
 
-/* Replace what the caller wants to keep by what p has now. Context: rq locked. */
+/* Replace the parameters that the caller wants to keep by those that p has now. Context: rq locked. */
 static void fill_kept(const struct task_struct *p, struct sched_params *sp)
 {
 	if (sp->keep & SCHED_KEEP_POLICY) {
@@ -175,7 +174,7 @@ static void fill_kept(const struct task_struct *p, struct sched_params *sp)
  * - A right is kept too long. A user asks for "FIFO 50 again" while the task has 50; root lowers it to 10;
  *   the user gets 50.
  *
- * So __sched_setscheduler is given what to keep (SCHED_KEEP_*) and whom to ask (`permit`). Returns 0,
+ * So __sched_setscheduler is told what to keep (SCHED_KEEP_*) and which function decides (`permit`). Returns 0,
  * -EINVAL, -EPERM, -EBUSY.
  */
 static int resolve_and_change(struct rq *rq, struct task_struct *p, struct sched_params *sp)
@@ -191,13 +190,13 @@ static int resolve_and_change(struct rq *rq, struct task_struct *p, struct sched
 		return ret;
 	if (!nice_only || fair_policy(p->policy))
 		return try_change_params(rq, p, sp);
-	/* Real time or deadline: remembered for the day it goes back to the fair class. */
+	/* Real time or deadline: kept for its return to the fair class. */
 	p->static_prio = DEFAULT_PRIO + sp->nice;
 	return 0;
 }
 
 /*
- * pi_lock outlives the runqueue lock: push_tasks takes runqueue locks itself, and p must not be woken to
+ * pi_lock is held longer than the runqueue lock: push_tasks takes runqueue locks itself, and p must not be woken to
  * another CPU meanwhile.
  */
 int __sched_setscheduler(struct task_struct *p, struct sched_params *sp)
@@ -230,7 +229,7 @@ void sched_set_fifo_priority(struct task_struct *p, unsigned priority)
 	WARN_ON(__sched_setscheduler(p, &sp));
 }
 
-/* In the middle of the real-time priorities: who needs another order among such tasks leaves it to an administrator. */
+/* In the middle of the real-time priorities. If such tasks need another order, an administrator must set it. */
 void sched_set_fifo(struct task_struct *p)
 {
 	sched_set_fifo_priority(p, MAX_RT_PRIO / 2);
@@ -258,8 +257,10 @@ void do_sched_yield(void)
 
 	local_irq_disable();
 	rq = this_rq();
-	/* Alone on this CPU: there is no other task to give it to. One that arrives later preempts or waits as
-	 * after a yield. But a deadline task gives its budget up, to whomever. */
+	/*
+	 * Alone on this CPU: there is no other task to give it to. One that arrives later preempts or waits as after a
+	 * yield. But a deadline task gives the rest of its budget up, whether or not another task waits.
+	 */
 	if (READ_ONCE(rq->nr_running) == 1 && likely(!dl_task(current))) {
 		local_irq_enable();
 		return;
@@ -267,7 +268,7 @@ void do_sched_yield(void)
 	rq_lock(rq);
 	update_rq_clock(rq);
 	current->sched_class->yield_task(rq);
-	preempt_disable(); /* not to be preempted first and then yield a second time */
+	preempt_disable(); /* otherwise it could be preempted first and then yield a second time */
 	rq_unlock(rq);
 	local_irq_enable();
 	preempt_enable_no_resched();

@@ -20,9 +20,8 @@ struct sched_view {
 };
 
 /*
- * Takes the copy under pi_lock and the runqueue lock, and shows nothing there: printing takes far longer than a
- * runqueue may stay locked. A running task is charged first, as its times are otherwise those of the last tick or
- * switch.
+ * Take the copy under pi_lock and the runqueue lock. It is printed later, as printing takes far longer than a runqueue
+ * may stay locked. A running task is charged first, as its times are otherwise those of the last tick or switch.
  */
 static void sched_view_take(struct task_struct *p, struct sched_view *v)
 {

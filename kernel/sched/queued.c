@@ -6,7 +6,7 @@
 
 #include <lib/bitmap.h>
 
-/* Deadline tasks in the order of their deadlines, the running one too. False: fn wants no more. */
+/* Deadline tasks in the order of their deadlines, the running one too. False: fn has ended the walk. */
 static notrace bool walk_dl(struct dl_rq *dl, bool (*fn)(struct task_struct *p, void *data), void *data)
 {
 	for (struct rb_node *n = rb_first_cached(&dl->tasks); n; n = rb_next(n))

@@ -6,9 +6,9 @@
  *	            |       `- queue[97]: D
  *	            `- queue[2]: A (runs) - B - C
  *
- * The running task stays on its list, at the head. So preemption by a higher priority leaves it first among its equals,
- * as POSIX asks for (sched_setscheduler, "Scheduling Policies"), and yielding or a spent slice moves it to the end.
- * Priority 0 in this file is the most important. Every function runs with the runqueue locked.
+ * The running task stays on its list, at the head. So a task that is preempted by a higher priority remains the first
+ * of its equals, as POSIX asks for (sched_setscheduler, "Scheduling Policies"); yielding or a spent slice moves it to
+ * the end. Priority 0 in this file is the most important. Every function runs with the runqueue locked.
  */
 #include "sched.h"
 
@@ -22,7 +22,7 @@ void init_rt_rq(struct rt_rq *rt)
 }
 
 /*
- * Charges the running task up to rq->clock, for classes that have no account of their own. A clock that has not moved
+ * Charge the running task up to rq->clock, for classes that have no account of their own. A clock that has not moved
  * charges nothing.
  */
 void update_curr_common(struct rq *rq)
@@ -38,7 +38,7 @@ void update_curr_common(struct rq *rq)
 }
 
 /*
- * Tells other CPUs whether there is a task to pull from here. The mask is written only when the answer changes, as all
+ * Tell other CPUs whether there is a task to pull from here. The mask is written only when the answer changes, as all
  * CPUs read its cache line.
  */
 void update_rt_overload(struct rq *rq)
@@ -107,7 +107,7 @@ static void check_preempt_curr_rt(struct rq *rq, struct task_struct *p)
 		resched_curr(rq);
 }
 
-/* The lowest bit that is set is the most important list. It stays on its list while it runs. */
+/* The lowest bit that is set stands for the most important list. The task stays on its list while it runs. */
 static struct task_struct *pick_next_task_rt(struct rq *rq)
 {
 	struct rt_rq *rt = &rq->rt;

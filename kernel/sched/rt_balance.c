@@ -1,19 +1,18 @@
 /*
- * Real-time tasks over all CPUs: when there are N CPUs, the N most important tasks that may run there do
- * run.
+ * Real-time tasks over all CPUs: when there are N CPUs, the N most important tasks that may run there do run.
  *
- * A task that waits is moved by two parties. The CPU that queues it pushes it to a CPU with something less
- * important; a CPU that turns to something less important pulls. Both look at other runqueues without a
- * lock first (a guess) and check again with both runqueues locked. Why a push and a pull do not miss each
- * other stands above push_rt_tasks.
+ * A task that waits is moved from two sides. The CPU that queues it pushes it to a CPU with something less important; a
+ * CPU that turns to something less important pulls. Both look at other runqueues without a lock first (a guess) and
+ * check again with both runqueues locked. Why a push and a pull do not miss each other stands above push_rt_tasks.
  */
 #include "sched.h"
 
 /* CPUs with a task that waits and may move. A hint for pullers: what it promises is checked under the locks. */
 struct cpumask rt_overloaded_mask;
 
-/* How important is what the CPU runs or is about to? Larger is less; not locked: a guess, checked under the
- * lock. */
+/*
+ * How important is what the CPU runs or is about to run? Larger is less. Not locked: a guess, checked under the lock.
+ */
 static int cpu_priority(const struct rq *rq)
 {
 	unsigned long low = READ_ONCE(rq->rt.bitmap[0]), high = READ_ONCE(rq->rt.bitmap[1]);
@@ -52,7 +51,7 @@ static int find_lowest_rq(struct task_struct *p, int home)
 	return best;
 }
 
-/* Where it was, if it can run there at once: its data is there, and what it preempts may move. */
+/* Where it was, if it can run there at once: its data is in the cache, and the task that it preempts may move. */
 int select_task_rq_rt(struct task_struct *p, int cpu, int flags)
 {
 	int best;
@@ -63,9 +62,8 @@ int select_task_rq_rt(struct task_struct *p, int cpu, int flags)
 	return best >= 0 ? best : cpu;
 }
 
-/* The first task that is queued, does not run and may move, to `cpu` if that is not -1. Context: rq locked.
- */
-static struct task_struct *pick_pushable(struct rq *rq, int cpu)
+/* The first task that is queued, does not run and may move, to `cpu` if that is not -1. Context: rq locked. */
+static struct task_struct *pick_pushable_rt_task(struct rq *rq, int cpu)
 {
 	struct task_struct *p;
 
@@ -79,9 +77,8 @@ static struct task_struct *pick_pushable(struct rq *rq, int cpu)
 	return NULL;
 }
 
-/* Is p still here to be moved to `to`, and worth it? Both are locked; the lock of `rq` may have been let go
- * before. */
-static bool can_push(struct rq *rq, struct task_struct *p, struct rq *to)
+/* Is p still here to be moved to `to`, and worth it? Both are locked; the lock of `rq` may have been let go before. */
+static bool can_push_rt_task(struct rq *rq, struct task_struct *p, struct rq *to)
 {
 	return task_rq(p) == rq && p->on_rq && !task_current(rq, p) && p->sched_class == &rt_sched_class &&
 	       task_allowed(p, to->cpu) && cpu_priority(to) > p->prio;
@@ -98,8 +95,9 @@ bool rt_task_waits(const struct rq *rq)
 	return n && n + READ_ONCE(rq->dl.nr_running) > 1 && READ_ONCE(rq->rt.nr_migratory);
 }
 
-/* Move p to a CPU where it runs at once. Context: rq locked; may be let go. Returns whether one was found and
- * p moved. */
+/*
+ * Move p to a CPU where it runs at once. Context: rq locked; may be let go. Returns whether one was found and p moved.
+ */
 static bool push_rt_task(struct rq *rq, struct task_struct *p)
 {
 	bool moved = false;
@@ -110,7 +108,7 @@ static bool push_rt_task(struct rq *rq, struct task_struct *p)
 		return false;
 	to = cpu_rq(cpu);
 	double_lock_balance(rq, to);
-	if (can_push(rq, p, to)) {
+	if (can_push_rt_task(rq, p, to)) {
 		move_queued_task(rq, p, to);
 		moved = true;
 	}
@@ -138,8 +136,8 @@ void push_rt_tasks(struct rq *rq)
 
 	while (more && rt_task_waits(rq)) {
 		rq_lock(rq);
-		p = pick_pushable(rq, -1);
-		/* Before the running one it gets this CPU anyway, and its wake-up has asked for that. */
+		p = pick_pushable_rt_task(rq, -1);
+		/* One that comes before the running one gets this CPU anyway: its wake-up has asked for that. */
 		if (!p || p->prio < rq->curr->prio) {
 			rq_unlock(rq);
 			return;
@@ -158,8 +156,8 @@ static void pull_rt_from(struct rq *here, struct rq *src)
 	struct task_struct *p;
 
 	double_lock_balance(here, src);
-	p = pick_pushable(src, here->cpu);
-	/* One that beats what runs there is about to run there. */
+	p = pick_pushable_rt_task(src, here->cpu);
+	/* One that comes before the task that runs there is about to run there itself. */
 	if (p && p->prio >= src->curr->prio && !here->dl.nr_running &&
 	    (!here->rt.nr_running || p->prio < cpu_priority(here)))
 		move_queued_task(src, p, here);

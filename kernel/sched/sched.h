@@ -1,10 +1,9 @@
 /*
  * The scheduler's insides: runqueues, the class interface, runqueue locks. Only for kernel/sched.
  *
- * Lock order: p->pi_lock, then runqueue locks, two of these in order of address. All are taken with
- * interrupts off. A task's `cpu` changes only with its runqueue locked (both, when it is queued) or, while it
- * is neither queued nor running, with pi_lock held by the one who wakes it. So either lock keeps a task where
- * it is.
+ * Lock order: p->pi_lock, then runqueue locks, two of these in order of address. All are taken with interrupts off. A
+ * task's `cpu` changes only with its runqueue locked (the old and the new one, when it is queued); or, while it is
+ * neither queued nor running, with pi_lock held by its waker. So either lock keeps a task on its CPU.
  */
 #pragma once
 
@@ -26,12 +25,11 @@
 #define ENQUEUE_HEAD	 0x08 /* in front of its equals */
 #define ENQUEUE_CHANGED	 0x10 /* with another policy or other parameters than before */
 
-/* What a task is placed for. */
+/* Why a task is placed on a CPU. */
 #define WF_FORK 0x01
 #define WF_TTWU 0x02
 
-/* preempt_count of a task that was switched out, and so of a new one: __schedule's own and the runqueue lock.
- */
+/* preempt_count of a task that was switched out, and so of a new one: __schedule's own and the runqueue lock. */
 #define SCHED_SWITCH_PREEMPT_COUNT 2
 
 /* Fair class. Locks: r runqueue lock. */
@@ -92,7 +90,7 @@ extern struct cpumask rt_overloaded_mask; /* CPUs with a movable real-time task 
 extern struct cpumask dl_overloaded_mask; /* the same with deadline tasks */
 
 /*
- * One scheduling policy family. Classes are linked in order of precedence, highest first; nothing knows their
+ * One family of scheduling policies. Classes are linked in order of precedence, highest first; no code depends on their
  * number. Every operation runs with the runqueue locked unless it says otherwise.
  */
 struct sched_class {
@@ -100,8 +98,7 @@ struct sched_class {
 	void (*enqueue_task)(struct rq *rq, struct task_struct *p, int flags);
 	void (*dequeue_task)(struct rq *rq, struct task_struct *p, int flags);
 	void (*yield_task)(struct rq *rq);
-	/* p of this class became runnable while another of this class runs: resched_curr if it is to run
-	 * first. */
+	/* p of this class became runnable while another of this class runs: resched_curr if it is to run first. */
 	void (*wakeup_preempt)(struct rq *rq, struct task_struct *p);
 	/* The class's next task, made current by set_next_task; NULL: none. */
 	struct task_struct *(*pick_next_task)(struct rq *rq);
@@ -113,8 +110,10 @@ struct sched_class {
 				int new_cpu); /* not queued, about to change CPU [pi_lock]; or NULL */
 	void (*task_tick)(struct rq *rq, struct task_struct *p);
 	void (*update_curr)(struct rq *rq); /* account the running task up to rq->clock */
-	/* A task changes class: told to the old one when it has left its queue, to the new one when it is on
-	 * its; or NULL. */
+	/*
+	 * A task changes class. The old class is told when the task has left its queue, the new one when it is on the
+	 * new queue. Or NULL.
+	 */
 	void (*switched_from)(struct rq *rq, struct task_struct *p);
 	void (*switched_to)(struct rq *rq, struct task_struct *p);
 	u64 (*get_rr_interval)(struct rq *rq, struct task_struct *p); /* ns */
@@ -162,8 +161,8 @@ static inline void rq_unlock_irqrestore(struct rq *rq, unsigned long flags)
 void double_rq_lock(struct rq *a, struct rq *b); /* interrupts off */
 void double_rq_unlock(struct rq *a, struct rq *b);
 /*
- * With `here` locked lock `other` too. Keeping address order may need `here` to be let go for a moment: true
- * is returned then, and what was known of it must be looked at again.
+ * With `here` locked lock `other` too. To keep the order of addresses `here` may have to be unlocked for a moment: then
+ * this returns true, and all that was read from it must be read again.
  */
 bool double_lock_balance(struct rq *here, struct rq *other);
 /* p's runqueue, locked, with p->pi_lock taken first; p stays on it. */
@@ -190,8 +189,8 @@ static inline bool idle_cpu(int cpu)
 	return READ_ONCE(rq->curr) == rq->idle && !READ_ONCE(rq->nr_running);
 }
 /*
- * Does the CPU run its stopper, or will at once? Not rq->curr: that still says so when the stopper has left the queue
- * and its CPU has looked for tasks to pull.
+ * Does the CPU run its stopper, or will it at once? Not by rq->curr: that is still the stopper when it has left the
+ * queue and its CPU has looked for tasks to pull.
  */
 static inline bool stopper_queued(const struct rq *rq)
 {
@@ -227,7 +226,7 @@ static inline void activate_task(struct rq *rq, struct task_struct *p, int flags
 	WRITE_ONCE(p->on_rq, 1);
 }
 void resched_curr(struct rq *rq);
-/* p has become runnable on rq: does it run before the one that runs? Context: rq locked, its clock updated. */
+/* p has become runnable on rq: must the running task give way? Context: rq locked, its clock updated. */
 static inline void wakeup_preempt(struct rq *rq, struct task_struct *p)
 {
 	const struct sched_class *running = rq->curr->sched_class;
@@ -273,7 +272,7 @@ extern const int sched_prio_to_weight[40];
 void set_load_weight(struct task_struct *p);
 u64 scale_by_weight(u64 delta, const struct sched_entity *se); /* calc_delta_fair for the other nice levels */
 u64 sched_slice(const struct cfs_rq *cfs, const struct sched_entity *se);
-/* Where a new entity gets its virtual time from: a slice behind the others, so that forking gains nothing. */
+/* The virtual time of a new entity: a slice behind the others, so that forking gains nothing. */
 u64 place_new(const struct cfs_rq *cfs, const struct sched_entity *se);
 #define sched_latency_ns	 (6 * NSEC_PER_MSEC)
 #define sched_min_granularity_ns (750 * NSEC_PER_USEC)
@@ -292,8 +291,8 @@ static inline bool entity_before(const struct sched_entity *a, const struct sche
 	return (s64)(a->vruntime - b->vruntime) < 0;
 }
 /*
- * Where a sleeper gets its virtual time from: it has half a latency of credit at most. It preempts soon, but cannot
- * save up what it slept.
+ * The virtual time of a sleeper that wakes: at most half a latency before the others. So it preempts soon, but cannot
+ * save up the time that it slept.
  */
 static inline u64 place_sleeper(const struct cfs_rq *cfs, const struct sched_entity *se)
 {
@@ -327,7 +326,7 @@ void update_dl_overload(struct rq *rq);
 void pull_dl_task(struct rq *rq);  /* rq locked, may be dropped */
 void push_dl_tasks(struct rq *rq); /* not locked, interrupts off */
 int select_task_rq_dl(struct task_struct *p, int cpu, int flags);
-/* What this CPU runs gets less important: take what waits elsewhere. rq locked, may be dropped. */
+/* This CPU will run something less important: take tasks that wait elsewhere. rq locked, may be dropped. */
 void pull_tasks(struct rq *rq);
 /* After something of a higher class than fair was put on rq, which is not locked; interrupts off. */
 static inline void push_tasks(struct rq *rq)
@@ -355,7 +354,7 @@ u64 rcu_gp_begin(void); /* its number */
 void rcu_gp_end(u64 number);
 /* policy.c */
 long nr_uninterruptible(void);
-/* What of its parameters is not given but stays as the task has it. KEEP_POLICY and KEEP_PARAMS: a nice value alone. */
+/* Which parameters are not given but stay as the task has them. KEEP_POLICY and KEEP_PARAMS: only nice changes. */
 #define SCHED_KEEP_POLICY 0x01 /* and reset_on_fork */
 #define SCHED_KEEP_PARAMS 0x02 /* priority and deadline parameters */
 #define SCHED_KEEP_NICE	  0x04
@@ -367,12 +366,12 @@ struct sched_params {
 	struct dl_params dl;
 	u32 dl_flags;
 	unsigned keep; /* SCHED_KEEP_* */
-	/* May p be changed to sp, in which all is filled in? 0 or -errno; NULL: yes. Context: pi_lock and runqueue. */
+	/* May p be changed to sp, which is complete by now? 0 or -errno; NULL: yes. Context: pi_lock and runqueue. */
 	int (*permit)(const struct task_struct *p, const struct sched_params *sp);
 };
 /*
- * The change, with what it depends on in p read under the locks under which it is made. Fills sp in. -EINVAL, -EBUSY
- * (no bandwidth left), -ESRCH, -EPERM or what `permit` says.
+ * Make the change; all that it depends on in p is read under the locks under which it is made. Completes sp. 0;
+ * -EINVAL, -EBUSY (no bandwidth left), -ESRCH, -EPERM or what `permit` returns. Thread context.
  */
 int __sched_setscheduler(struct task_struct *p, struct sched_params *sp);
 /* deadline_bw.c: admission. -errno; all but dl_release with pi_lock and p's runqueue locked. */

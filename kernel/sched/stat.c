@@ -1,6 +1,6 @@
 /*
- * How long tasks sleep and wait: the events sched_stat_*. While one of them has a probe each task remembers since when
- * it waits for a CPU or sleeps; the rest of the time the scheduler asks one static key at a switch and at a wake-up.
+ * How long tasks sleep and wait: the events sched_stat_*. While one of them has a probe, each task remembers since when
+ * it waits for a CPU or sleeps; otherwise the scheduler only asks one static key at a switch and at a wake-up.
  */
 #include "sched.h"
 
@@ -11,8 +11,8 @@ struct static_key sched_stat_key;
 static u64 sched_stat_on_since;
 
 /*
- * Several tracepoints share the key; the lock of all registrations is held, and whoever registers switches the sites.
- * The key may be off and on again before that: then its sites stay on, and what a task remembers from before is
+ * Several tracepoints share the key; the lock of all registrations is held, and the code that registers switches the
+ * sites. The key may go off and on again before that: then its sites stay on, but what a task remembers from before is
  * forgotten all the same.
  */
 int sched_stat_regfunc(void)
@@ -39,7 +39,7 @@ static void sched_stat_begin(struct rq *rq, struct task_struct *p, enum sched_st
  * What p was doing ends now. Returns what it was, with *delay in ns; SCHED_STAT_NONE when its beginning was not seen,
  * or was in an earlier time of the key.
  */
-static enum sched_stat_kind end(struct rq *rq, struct task_struct *p, u64 *delay)
+static enum sched_stat_kind sched_stat_end(struct rq *rq, struct task_struct *p, u64 *delay)
 {
 	enum sched_stat_kind kind = p->stat.kind;
 
@@ -72,7 +72,7 @@ void sched_stat_switch(struct rq *rq, struct task_struct *prev, struct task_stru
 			sched_stat_begin(rq, prev,
 					 prev_state & TASK_UNINTERRUPTIBLE ? SCHED_STAT_BLOCKED : SCHED_STAT_NONE);
 	}
-	if (is_counted(next) && end(rq, next, &delay) == SCHED_STAT_WAIT)
+	if (is_counted(next) && sched_stat_end(rq, next, &delay) == SCHED_STAT_WAIT)
 		trace_sched_stat_wait(next, delay);
 }
 
@@ -83,7 +83,7 @@ void sched_stat_wake(struct rq *rq, struct task_struct *p)
 
 	if (!is_counted(p))
 		return;
-	switch (end(rq, p, &delay)) {
+	switch (sched_stat_end(rq, p, &delay)) {
 	case SCHED_STAT_SLEEP:
 		trace_sched_stat_sleep(p, delay);
 		break;

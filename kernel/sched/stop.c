@@ -53,7 +53,7 @@ static int select_task_rq_stop(struct task_struct *p, int cpu, int flags)
 	return cpu;
 }
 
-/* No slice ends. */
+/* A stopper has no slice. */
 static void task_tick_stop(struct rq *rq, struct task_struct *p)
 {
 }

@@ -1,4 +1,7 @@
-/* Stopping CPUs: a stopper thread each; stop_machine has all but one wait outside of patched code. */
+/*
+ * Stopping CPUs by a stopper thread on each. stop_machine lets one CPU run alone, while all others wait in code that is
+ * not patched.
+ */
 #include <arch/patch.h>
 #include <arch/processor.h>
 #include <kernel/export.h>
@@ -41,9 +44,9 @@ static struct cpu_stop_work *next_stop_work(struct cpu_stopper *s)
 }
 
 /*
- * The stopper of one CPU. The state is set before the list is looked at, so a request that is queued after
- * the look finds a sleeper and wakes it. Each function runs with preemption off: nothing else of this CPU
- * runs before it returns. After complete() the request belongs to the requester again and may be gone.
+ * The stopper of one CPU. The state is set before the list is looked at, so a request that is queued after the look
+ * finds a sleeper and wakes it. Each function runs with preemption off: no other task of this CPU runs before it
+ * returns. After complete() the request belongs to the requester again and may be gone.
  */
 static int cpu_stopper_thread(void *data)
 {
@@ -66,7 +69,7 @@ static int cpu_stopper_thread(void *data)
 	return 0;
 }
 
-/* False when that CPU has no stopper. Any thread context; does not wait. */
+/* Does not wait. False when that CPU has no stopper. Thread context, preemption may be off. */
 static bool queue_stop_work(int cpu, struct cpu_stop_work *w)
 {
 	struct cpu_stopper *s = per_cpu_ptr(&cpu_stopper, cpu);
@@ -93,17 +96,11 @@ int stop_one_cpu(int cpu, int (*fn)(void *), void *arg)
 	return w.ret;
 }
 
-/*
- * One static request for each CPU, so that a grace period allocates nothing. The mutex keeps two callers
- * from using them at once.
- */
 static DEFINE_MUTEX(stop_each_mutex);
+/* Static, so that a grace period allocates nothing; in use until it is done. */
 static DEFINE_PER_CPU(struct cpu_stop_work, stop_each_work); /* [stop_each_mutex] */
 
-/*
- * Each work item is per CPU and in use until it is done, so one caller at a time (stop_each_mutex). A CPU that has no
- * stopper yet is left out.
- */
+/* One caller at a time, as there is one work item for each CPU. A CPU that has no stopper yet is left out. */
 void stop_each_cpu_but(unsigned except, int (*fn)(void *), void *arg)
 {
 	struct cpumask asked = {};
@@ -124,9 +121,10 @@ void stop_each_cpu_but(unsigned except, int (*fn)(void *), void *arg)
 }
 
 /*
- * The stop. Two steps, each ended by the last CPU: first all arrive with interrupts on, since one that still
- * has to come may be waiting, with preemption off, for a call that one that is here must answer; then all
- * mask interrupts. What follows runs on the initiator's CPU; or on each, and none goes on before all are done.
+ * The stop has two steps, and each is over when the last CPU has done it. First all arrive with interrupts on: a CPU
+ * that is still on its way may be waiting, with preemption off, for a function call that a CPU that has arrived must
+ * answer. Then all mask interrupts. After that the function runs on the initiator's CPU; or on each, and no CPU goes on
+ * before all are done.
  */
 enum stop_state { STOP_GATHER, STOP_MASKED, STOP_RUN, STOP_DONE };
 struct stop_machine_data {
@@ -142,7 +140,10 @@ struct stop_machine_data {
 };
 static DEFINE_MUTEX(stop_machine_mutex);
 
-/* What the code below cannot tell tracers itself. Named with the caller; nothing is being changed yet, or any more. */
+/*
+ * Tells tracers that interrupts went off, on behalf of untraced code below; they name its caller. Nothing is being
+ * patched at these moments.
+ */
 static noinline notrace __lockfunc void parked_irqs_off(unsigned long flags)
 {
 	trace_hook(trace_irqs_key, !irqs_disabled_flags(flags), trace_hardirqs_off);
@@ -153,10 +154,10 @@ static noinline notrace __lockfunc void parked_irqs_on(unsigned long flags)
 }
 
 /*
- * A parked CPU sleeps. Under an emulator each CPU is a thread of the host. One that spins takes the host's
- * time from the CPUs that it waits for: a stop of 4 CPUs on a host with 2 would cost milliseconds of
- * waiting for 2,300 instructions of work. So a CPU looks STOP_LOOKS times (with QEMU's --icount the next
- * look is another CPU's turn, so the looks suffice) and then sleeps:
+ * A parked CPU sleeps. Under an emulator each CPU is a thread of the host, and a CPU that spins takes the host's time
+ * from the CPUs that it waits for: a stop of 4 CPUs on a host with 2 would cost milliseconds of waiting for 2,300
+ * instructions of work. So a CPU looks STOP_LOOKS times (with QEMU's -icount another CPU has its turn after each look,
+ * so that they suffice) and then sleeps:
  *
  * - Until all have arrived (wait_gathered), interrupts are on and no text changes. A CPU masks interrupts,
  *   says in `asleep` that it may sleep, looks again and idles. The initiator does the same
@@ -171,9 +172,9 @@ static noinline notrace __lockfunc void parked_irqs_on(unsigned long flags)
  *
  * - At the end the initiator waits for the completions of the stoppers, as for any other thread.
  *
- * The waker sends an interrupt whose handler does nothing: arch_parked_wake, or smp_send_reschedule to the
- * initiator. Nobody sends one while text changes: the CPU that masks last does not wake the initiator,
- * which spins for these few instructions.
+ * The waker sends an interrupt whose handler does nothing: arch_parked_wake, or smp_send_reschedule to the initiator.
+ * None is sent while text changes: the CPU that masks last does not wake the initiator, which spins for these few
+ * instructions.
  */
 #define STOP_LOOKS 100
 static_assert(NR_CPUS <= 64, "a bit for each in `asleep`");
@@ -216,8 +217,8 @@ static notrace void wait_gathered(struct stop_machine_data *d, u64 self)
 }
 
 /*
- * From the `masked` count to the end of the stop only what is in the pages of .noinstr.text: they hold no site, so
- * what is being changed is neither met nor lies in a page that we run in (see trace/ftrace, which changes sites).
+ * From the `masked` count to the end of the stop a CPU runs only code of .noinstr.text. Its pages hold no site: so the
+ * CPU meets no instruction that is being changed, and runs in no page in which one is changed (see trace/ftrace).
  */
 static noinstr void wait_masked(struct stop_machine_data *d, int wanted, u64 self)
 {
@@ -232,7 +233,7 @@ static noinstr void wait_masked(struct stop_machine_data *d, int wanted, u64 sel
 	}
 }
 
-/* We are one of those that the initiator waits for; the last of them wakes it. Nothing is patched before we mask. */
+/* This CPU has come; the last that comes wakes the initiator. Nothing is patched before this CPU masks interrupts. */
 static notrace void arrive(struct stop_machine_data *d)
 {
 	unsigned waiter;
@@ -245,7 +246,7 @@ static notrace void arrive(struct stop_machine_data *d)
 }
 
 /*
- * In the stopper of each other CPU. Neither traced nor patched; from `masked` to STOP_DONE no calls but wait_masked,
+ * In the stopper of each other CPU. Neither traced nor patched; from `masked` to STOP_DONE it calls only wait_masked,
  * and `each`, which is there only when nothing is patched.
  */
 static noinstr int multi_cpu_stop(void *arg)
@@ -281,7 +282,7 @@ static notrace void wait_for_count(const unsigned *count, unsigned wanted)
 		cpu_relax();
 }
 
-/* The initiator's: until the last CPU has come. Interrupts on, preemption off. */
+/* The initiator waits until the last CPU has come. Interrupts on, preemption off. */
 static notrace void wait_for_arrivals(struct stop_machine_data *d, unsigned self)
 {
 	unsigned long flags;
@@ -299,7 +300,7 @@ static notrace void wait_for_arrivals(struct stop_machine_data *d, unsigned self
 	}
 }
 
-/* With the others on their way: gather, mask, run, release. Interrupts stay on until everybody has come. */
+/* With the others on their way: gather, mask, run, release. Interrupts stay on until all have come. */
 static int run_stopped(struct stop_machine_data *d, unsigned self, int (*fn)(void *), void *data)
 {
 	unsigned long flags;
@@ -340,7 +341,7 @@ static unsigned queue_stops(struct stop_machine_data *d, unsigned self)
 	return n;
 }
 
-/* One CPU, or the boot, before there is anybody else to stop. */
+/* With one CPU, or at boot, when there is no other CPU to stop yet. */
 static int stop_alone(int (*fn)(void *), void *data)
 {
 	unsigned long flags;
@@ -356,12 +357,11 @@ static int stop_alone(int (*fn)(void *), void *data)
 /*
  * The whole stop, with the mutex held over all of it.
  *
- * A stop is a grace period of RCU as well. A reader has preemption off, so once a stopper thread has run on
- * a CPU, every reader that was there is through. The initiator itself was preemptible before, so it was no
- * reader. Therefore the stop takes a number of a grace period (rcu_gp_begin before it, rcu_gp_end after
- * it), and a caller that unpublished something before the stop need not wait again: that second wait would
- * only wake all CPUs once more (see cond_synchronize_rcu). A stop of one CPU (stop_alone) takes no number;
- * synchronize_rcu returns at once then anyway.
+ * A stop is a grace period of RCU as well. A reader has preemption off, so once a stopper thread has run on a CPU,
+ * every reader that was there is through. The initiator itself was preemptible before, so it was no reader. Therefore
+ * the stop takes the number of a grace period (rcu_gp_begin before it, rcu_gp_end after it), and a caller that
+ * unpublished something before the stop need not wait again: that second wait would only wake all CPUs once more (see
+ * cond_synchronize_rcu). A stop of one CPU (stop_alone) takes no number; synchronize_rcu returns at once then anyway.
  *
  * While the machine is stopped, no task is on its way into a callback of ftrace's users either (see
  * in_ftrace_text in <kernel/entry.h>). So users, their sets and the choice of entries are changed as if
@@ -384,7 +384,7 @@ static int stop_all_cpus(struct stop_machine_data *d, int (*fn)(void *), void *d
 	queue_stops(d, self);
 	ret = run_stopped(d, self, fn, data);
 	preempt_enable();
-	/* The works are used again by the next stop, and d goes: the threads must be through with them. */
+	/* The next stop uses the works again, and d goes: the stoppers must be done with both. */
 	for_each_online_cpu(cpu)
 		if (cpu != self)
 			wait_for_completion(&per_cpu_ptr(&stop_machine_work, cpu)->done);
@@ -419,7 +419,7 @@ void stop_machine_each(void (*fn)(void *), void *data)
 	stop_all_cpus(&d, stop_run_each, &d);
 }
 
-/* A task of the stop class: above every priority there is. Before its first run. */
+/* Put a task into the stop class, which comes before every priority. Before the task's first run. */
 static void set_stop_class(struct task_struct *p, int cpu)
 {
 	p->policy = SCHED_FIFO;

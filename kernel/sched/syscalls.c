@@ -1,7 +1,7 @@
 /*
  * System calls about policy and priority (sched(7), sched_setattr(2)). They find the task, read the user's structure
- * and pass on what is asked for; whether the caller may have it is decided in __sched_setscheduler(), with the task's
- * locks held, by check_permission() here. Context: the calling thread, nothing locked.
+ * and pass on what is asked for. Whether the caller may have it, check_permission() decides, which
+ * __sched_setscheduler() calls with the task's locks held. Context: the calling thread, nothing locked.
  */
 #include <asm/uaccess.h>
 #include <lib/string.h>
@@ -31,7 +31,6 @@ struct task_struct *sched_find_task(pid_t pid)
 	return p ? p : ERR_PTR(-ESRCH);
 }
 
-/* Root, or the owner by effective or real user id. */
 bool sched_may_change(const struct task_struct *p)
 {
 	return current->euid == 0 || current->euid == p->euid || current->euid == p->uid;
@@ -49,8 +48,8 @@ bool can_nice(const struct task_struct *p, int nice)
 }
 
 /*
- * Real time for others than root: RLIMIT_RTPRIO lets a task in and up. A priority that it has it may always keep or
- * lower.
+ * Real time for others than root: RLIMIT_RTPRIO lets a task become real time and raise its priority. A priority that it
+ * has may always be kept or lowered.
  */
 static bool may_be_real_time(const struct task_struct *p, const struct sched_params *sp)
 {
@@ -62,8 +61,9 @@ static bool may_be_real_time(const struct task_struct *p, const struct sched_par
 }
 
 /*
- * A user other than root may only give things up, unless limits allow more, and gets no deadlines. Leaving SCHED_IDLE
- * is a rise, as it counts less than nice 19. p's runqueue is locked, so what is compared with is what is replaced.
+ * A user other than root may only lower what p has, unless limits allow more, and gets no deadlines. Leaving SCHED_IDLE
+ * is a rise, as it counts less than nice 19. p's runqueue is locked, so the values that are compared are those that are
+ * replaced.
  */
 static int check_permission(const struct task_struct *p, const struct sched_params *sp)
 {
@@ -82,7 +82,7 @@ static int check_permission(const struct task_struct *p, const struct sched_para
 	return 0;
 }
 
-/* Makes the change with the caller's rights. 0 or -errno. */
+/* Make the change with the caller's rights. 0 or -errno. */
 static int sched_set_params(pid_t pid, struct sched_params *sp)
 {
 	struct task_struct *p = sched_find_task(pid);
@@ -195,7 +195,7 @@ static int check_attr(const struct sched_attr *attr)
 	return attr->sched_flags & SCHED_FLAG_UTIL_CLAMP ? -EOPNOTSUPP : 0;
 }
 
-/* What the structure does not give stays as the task has it. */
+/* Which parameters stay as the task has them, by the structure's flags. */
 static unsigned attr_keeps(u64 flags)
 {
 	return (flags & SCHED_FLAG_KEEP_POLICY ? SCHED_KEEP_POLICY : 0) |
@@ -203,8 +203,8 @@ static unsigned attr_keeps(u64 flags)
 }
 
 /*
- * Linux's structure as the scheduler has it. A period of 0 means the deadline; a nice value beyond its range is the
- * nearest that there is.
+ * Linux's structure in the form of the scheduler. A period of 0 stands for the deadline; a nice value beyond the range
+ * becomes the nearest one in it.
  */
 static struct sched_params attr_params(const struct sched_attr *attr)
 {
@@ -281,7 +281,10 @@ SYSCALL_DEFINE4(sched_getattr, pid_t, pid, struct sched_attr __user *, uattr, un
 	return copy_to_user(uattr, &attr, attr.size) ? -EFAULT : 0;
 }
 
-/* The highest or lowest priority of a policy: `real_time` for those two, 0 for the others. -EINVAL: no such policy. */
+/*
+ * The highest or lowest priority of a policy: `real_time` for SCHED_FIFO and SCHED_RR, 0 for the others. -EINVAL: no
+ * such policy.
+ */
 static long priority_bound(int policy, int real_time)
 {
 	switch (policy) {

@@ -14,7 +14,7 @@
 #include "syscalls.h"
 
 /*
- * A mask that is shorter than ours is filled up with zeros, and CPUs that there cannot be are ignored, as on Linux.
+ * A mask that is shorter than ours is filled up with zeros, and CPUs that cannot exist are ignored, as on Linux.
  * Threads that belong to one CPU for good (PF_NO_SETAFFINITY) are refused.
  */
 SYSCALL_DEFINE3(sched_setaffinity, pid_t, pid, unsigned, len, unsigned long __user *, umask)
@@ -64,15 +64,15 @@ typedef long (*prio_fn)(struct task_struct *p, long arg, long so_far);
 /* What is done to the selected threads, and the result so far. */
 struct selection {
 	int which;
-	uid_t uid; /* PRIO_USER: whose threads */
+	uid_t uid; /* PRIO_USER: the owner of the threads */
 	prio_fn fn;
 	long arg;
 	long ret;
 };
 
 /*
- * Calls fn for all threads of a process, because a nice value belongs to a thread, and so does a user id. Kernel
- * threads belong to no user. tasklist_lock held.
+ * Call fn for all threads of a process: nice value and user id belong to a thread. Kernel threads belong to no user.
+ * tasklist_lock held.
  */
 static void call_for_threads(struct task_struct *leader, void *data)
 {
@@ -87,7 +87,7 @@ static void call_for_threads(struct task_struct *leader, void *data)
 }
 
 /*
- * Calls fn for every selected thread, with the result so far, and returns its last result; -ESRCH when nobody is
+ * Call fn for every selected thread, with the result so far, and return its last result; -ESRCH when no thread is
  * selected. A process group is found by its own list; for a user all processes are looked at, as on Linux.
  */
 static long for_each_selected(int which, int who, prio_fn fn, long arg)
@@ -144,7 +144,7 @@ static long set_one_nice(struct task_struct *p, long nice, long so_far)
 	return so_far == -ESRCH ? 0 : so_far;
 }
 
-/* A value beyond the range is the nearest that there is. */
+/* A value beyond the range becomes the nearest one in it. */
 SYSCALL_DEFINE3(setpriority, int, which, int, who, int, nice)
 {
 	return for_each_selected(which, who, set_one_nice, clamp(nice, -20, 19));

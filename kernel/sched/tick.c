@@ -6,20 +6,19 @@
 #include "sched.h"
 
 /*
- * Under an emulator that runs the CPUs in turns, in one thread, a CPU may be left without any. QEMU's -icount
- * does so: a turn lasts until the next timer of anybody is due, and a CPU that never waits uses all of it.
- * The next CPU is then given what is left, nothing, and loses its claim to the turn that follows. So it goes
- * at each timer, for seconds: that CPU stands where an interrupt is pending for it, and whoever waits for it
- * hangs (docs/latency.md, "Several CPUs").
+ * Under an emulator that runs the CPUs in turns, in one thread, a CPU may never get a turn. QEMU's -icount does so: a
+ * turn lasts until the next timer of any CPU is due, and a CPU that never waits uses all of it. Nothing of the turn is
+ * left for the next CPU then, which also loses its claim to the turn that follows. The same happens at each timer, for
+ * seconds: that CPU makes no step although an interrupt is pending for it, and all that waits for it hangs
+ * (docs/latency.md, "Several CPUs").
  *
- * A busy CPU has nothing but its tick in which to notice. What it sees: a timer interrupt of the other CPU is
- * long due, or that CPU has been given a task and its runqueue's clock stands still since. cpu_relax() then
- * ends our turn before its time, and what is left is the other's. Several times, as to set its next timer
- * ends a turn of the other, too: one would do for its tick and for nothing else. A CPU that was starved and
- * has its tick sees nobody late, and goes on.
+ * A busy CPU can notice that only in its tick. It sees that a timer interrupt of the other CPU is long due, or that the
+ * other CPU has been given a task and the clock of its runqueue stands still since. Then cpu_relax() ends this CPU's
+ * turn early, and the other CPU gets the rest. It is called several times, because the other CPU's turn ends, too, when
+ * it sets its next timer: with one call it would do its tick and nothing else. A CPU that was starved itself and has
+ * its tick now sees no other CPU that is late, and goes on.
  *
- * Where CPUs run at the same time this is a look at two words of each CPU. A false alarm costs a few
- * instructions.
+ * Where CPUs run at the same time this is a look at two words of each CPU. A false alarm costs a few instructions.
  */
 #define LATE_NS	    ((s64)TICK_NSEC / 4)
 #define STANDING_NS ((s64)TICK_NSEC * 2)

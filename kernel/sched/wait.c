@@ -72,10 +72,10 @@ void remove_wait_queue(wait_queue_head_t *q, struct wait_queue_entry *w)
 EXPORT_SYMBOL(remove_wait_queue);
 
 /*
- * Sleepers that may be woken together stand in front, exclusive ones behind. So one pass over the list wakes all of the
- * first and then as many of the second as it was made for.
+ * Sleepers that may be woken together stand in front, exclusive ones behind. So one pass over the list wakes all shared
+ * sleepers and then as many exclusive ones as the wake-up is for.
  */
-static void prepare(wait_queue_head_t *q, struct wait_queue_entry *w, unsigned state, bool exclusive)
+static void __prepare_to_wait(wait_queue_head_t *q, struct wait_queue_entry *w, unsigned state, bool exclusive)
 {
 	unsigned long flags;
 
@@ -93,17 +93,17 @@ static void prepare(wait_queue_head_t *q, struct wait_queue_entry *w, unsigned s
 
 void prepare_to_wait(wait_queue_head_t *q, struct wait_queue_entry *w, unsigned state)
 {
-	prepare(q, w, state, false);
+	__prepare_to_wait(q, w, state, false);
 }
 EXPORT_SYMBOL(prepare_to_wait);
 
 void prepare_to_wait_exclusive(wait_queue_head_t *q, struct wait_queue_entry *w, unsigned state)
 {
-	prepare(q, w, state, true);
+	__prepare_to_wait(q, w, state, true);
 }
 EXPORT_SYMBOL(prepare_to_wait_exclusive);
 
-/* Wakes all that are not exclusive and `nr` that are; nr 0: all of them. Context: q locked. */
+/* Wake all sleepers that are not exclusive and `nr` that are; nr 0: all of them. Context: q locked. */
 static void __wake_up_common(wait_queue_head_t *q, unsigned mode, int nr)
 {
 	struct wait_queue_entry *w, *next;

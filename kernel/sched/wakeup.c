@@ -11,12 +11,11 @@
  * condition; full barrier (below, after pi_lock); read the state. One of the two reads sees the other's write
  * (store buffering with a full barrier on both sides): the sleeper does not sleep, or the waker wakes it.
  *
- * 2. on_rq after state. Sleeper in __schedule, rq locked: reads state, then on_rq = 0 (release). If it is set
- * to sleep again later: on_rq = 1 by the waker before state = RUNNING is seen by p, then p stores state = S,
- * then on_rq = 0. The waker reads state, then on_rq, with a read barrier between. Seeing the new S it cannot
- * see an on_rq older than the 1 that p ran with; so "state says asleep, on_rq 1" means p is still on its
- * queue or on the way off it, which ttwu_runnable finds out under the runqueue lock, where the two are
- * consistent.
+ * 2. on_rq after state. Sleeper in __schedule, rq locked: reads state, then on_rq = 0 (release). If it goes to sleep
+ * again later: on_rq = 1 by the waker, before p sees state = RUNNING; then p stores state = S, then on_rq = 0. The
+ * waker reads state, then on_rq, with a read barrier between. If it sees the new S, it cannot see an on_rq older than
+ * the 1 that p ran with; so "state says asleep, on_rq 1" means that p is still on its queue or on the way off it.
+ * ttwu_runnable finds out which, under the runqueue lock, where the two are consistent.
  *
  * 3. on_cpu after on_rq. Switching in: on_cpu = 1 before p runs at all, thus before it can store on_rq = 0.
  * The waker reads on_rq = 0 (acquire, pairs with the release in deactivate_task), then on_cpu: it sees the 1
@@ -43,16 +42,14 @@ static inline void ttwu_do_wakeup(struct task_struct *p)
 	trace_sched_wakeup(p);
 }
 
-/* p has not left its queue yet: clearing its state is the whole wake-up. False when it has left in the
- * meantime. */
+/* p has not left its queue yet: clearing its state is the whole wake-up. False when it has left in the meantime. */
 static bool ttwu_runnable(struct task_struct *p)
 {
 	struct rq *rq = __task_rq_lock(p);
 	bool queued = p->on_rq;
 
 	if (queued) {
-		/* Preempted between setting its state and sleeping: it waits for a CPU like one just woken.
-		 */
+		/* Preempted between setting its state and sleeping: it waits for a CPU like one just woken. */
 		if (!task_current(rq, p)) {
 			update_rq_clock(rq);
 			wakeup_preempt(rq, p);
@@ -77,7 +74,7 @@ static void ttwu_do_activate(struct rq *rq, struct task_struct *p, int flags)
 }
 
 /*
- * Put p on cpu's queue. Directly, also on another CPU's: one lock that is held for a short time costs less
+ * Put p on cpu's queue. Also another CPU's queue is changed directly: one lock that is held for a short time costs less
  * than to interrupt that CPU when p does not preempt there. Context: pi_lock.
  */
 static void ttwu_queue(struct task_struct *p, int cpu, int flags)
@@ -88,13 +85,14 @@ static void ttwu_queue(struct task_struct *p, int cpu, int flags)
 	update_rq_clock(rq);
 	ttwu_do_activate(rq, p, flags);
 	rq_unlock(rq);
-	/* Placed behind a more important one that came at the same time: some other CPU may be free for it.
-	 */
+	/* Placed behind a more important one that came at the same time: some other CPU may be free for it. */
 	push_tasks(rq);
 }
 
-/* A task "wakes" itself before it slept, or an interrupt on top of it does: nobody else changes its state
- * meanwhile. */
+/*
+ * A task "wakes" itself before it has slept, or an interrupt on top of it does. No other code changes its state
+ * meanwhile.
+ */
 static bool wake_current(struct task_struct *p, unsigned mask)
 {
 	unsigned long flags;
@@ -127,8 +125,8 @@ static void wake_sleeping(struct task_struct *p)
 }
 
 /*
- * Three cases, cheapest first: the task is current, it is on a queue or runs still, it sleeps. Points 1 and 2 are those
- * of the argument above.
+ * Three cases, the cheapest first: the task is the current one; it is on a queue or still runs; it sleeps. Points 1 and
+ * 2 are those of the argument above.
  */
 bool noinline try_to_wake_up(struct task_struct *p, unsigned mask)
 {
@@ -165,8 +163,8 @@ bool wake_up_state(struct task_struct *p, unsigned mask)
 }
 
 /*
- * A task's first wake-up: it has no CPU yet, no sleep to end, and nobody else can wake it, so there is nothing to race
- * with. Thread context; fork.
+ * A task's first wake-up: it has no CPU yet, no sleep to end, and cannot be found by another waker, so there is no
+ * race. Thread context; fork.
  */
 void wake_up_new_task(struct task_struct *p)
 {
@@ -207,8 +205,9 @@ static void __sched_fork(struct task_struct *p)
 	init_dl_entity(&p->dl);
 }
 
-/* What sched(7) says of SCHED_RESET_ON_FORK: a child is not real time, nor nicer than 0; batch and idle tasks
- * stay so. */
+/*
+ * What sched(7) says of SCHED_RESET_ON_FORK: a child is not real time, nor nicer than 0; batch and idle tasks stay so.
+ */
 static void reset_policy(struct task_struct *p)
 {
 	if (rt_prio(p->normal_prio)) {
@@ -225,7 +224,7 @@ static void reset_policy(struct task_struct *p)
 /* -EAGAIN for a deadline task's child: it would have to be admitted, too. */
 int sched_fork(struct task_struct *p, u64 clone_flags)
 {
-	/* Nothing may wake it or take it before wake_up_new_task. */
+	/* It must not be woken or moved before wake_up_new_task. */
 	p->state = TASK_NEW;
 	p->flags &= ~PF_NO_SETAFFINITY;
 	__sched_fork(p);

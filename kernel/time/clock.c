@@ -1,6 +1,6 @@
 /*
  * The clock: from the counter to nanoseconds, the wall clock, busy waiting. A rate is a factor of 32.32 bits, so a
- * conversion is one multiplication and a shift, and no division. Not traced: time stamps come from here.
+ * conversion is one multiplication and one shift, without a division. Not traced: time stamps come from here.
  */
 #include <arch/processor.h>
 #include <kernel/export.h>
@@ -23,7 +23,7 @@ u64 clocks_mult(u64 to, u64 from)
 	return (whole << CLOCK_SHIFT) + (rest << CLOCK_SHIFT) / from;
 }
 
-/* Before this clock_mult is 0, and sched_clock() stands at 0. */
+/* Before this call clock_mult is 0, and sched_clock() returns 0. */
 void clock_init(u64 hz)
 {
 	cycles_mult = clocks_mult(hz, NSEC_PER_SEC);

@@ -25,7 +25,7 @@
 struct hrtimer_cpu_base {
 	spinlock_t lock;
 	struct rb_root_cached timers; /* [b] by expires; among equals the first started comes first */
-	struct hrtimer *running;      /* [b writes] whose callback runs now */
+	struct hrtimer *running;      /* [b writes] the timer whose callback runs now */
 	ktime_t next_event;	      /* [b] what the hardware is set to */
 	bool in_interrupt;	      /* [b] hrtimer_interrupt sets the hardware when it is through */
 	bool online;		      /* [c] hardware set up */
@@ -40,7 +40,7 @@ static bool timer_less(const struct rb_node *a, const struct rb_node *b)
 }
 
 /* The next timer that is due. NULL: there is none. Base locked. */
-static struct hrtimer *first_timer(struct hrtimer_cpu_base *base)
+static struct hrtimer *first_hrtimer(struct hrtimer_cpu_base *base)
 {
 	struct rb_node *n = rb_first_cached(&base->timers);
 
@@ -55,8 +55,8 @@ void hrtimer_init(struct hrtimer *t, enum hrtimer_restart (*fn)(struct hrtimer *
 EXPORT_SYMBOL(hrtimer_init);
 
 /*
- * Locks the base that t belongs to. The timer may move while this waits for the lock, so the pointer is looked at
- * again. Context: interrupts off.
+ * Lock the base that t belongs to. The timer may move while this waits for the lock, so the pointer is looked at again.
+ * Context: interrupts off.
  */
 static struct hrtimer_cpu_base *lock_base(struct hrtimer *t)
 {
@@ -79,9 +79,9 @@ static void unlock_base(struct hrtimer_cpu_base *base)
 }
 
 /*
- * Sets the hardware of this CPU if `expires` comes before what it is set to. A timer that is cancelled leaves the
- * hardware as it is: an interrupt that finds nothing to do costs less than setting the hardware at every cancel. While
- * hrtimer_interrupt() runs it sets the hardware itself, at its end. Base locked.
+ * Set the hardware of this CPU if `expires` comes before the moment that it is set to. A timer that is cancelled leaves
+ * the hardware as it is: an interrupt that finds nothing to do costs less than setting the hardware at every cancel.
+ * While hrtimer_interrupt() runs it sets the hardware itself, at its end. Base locked.
  */
 static void program_event(struct hrtimer_cpu_base *base, ktime_t expires)
 {
@@ -122,15 +122,12 @@ static struct hrtimer_cpu_base *switch_base(struct hrtimer *t, struct hrtimer_cp
 	WRITE_ONCE(t->base, NULL);
 	unlock_base(base);
 	arch_spin_lock(&here->lock);
-	/* Release: a CPU that takes it from here for the timer's base finds the timer as we left it. */
+	/* Release: a CPU that reads this pointer and locks the base sees all that was written to the timer. */
 	smp_store_release(&t->base, here);
 	return here;
 }
 
-/*
- * It moves to this CPU if it can: there its hardware is at hand. A timer that is armed is moved, too. Any context but
- * NMI.
- */
+/* The timer moves to this CPU, also when it is armed: only the own hardware can be set. Any context but NMI. */
 void noinline hrtimer_start(struct hrtimer *t, ktime_t expires)
 {
 	struct hrtimer_cpu_base *base;
@@ -143,8 +140,7 @@ void noinline hrtimer_start(struct hrtimer *t, ktime_t expires)
 	base = switch_base(t, base);
 	t->expires = expires;
 	enqueue_hrtimer(base, t, was_armed);
-	/* On another CPU's base only while its interrupt runs our callback: that one sets the hardware
-	 * afterwards. */
+	/* It stays on another CPU's base only while that CPU runs its callback: it sets its hardware afterwards. */
 	if (base == this_cpu_ptr(&hrtimer_bases))
 		program_event(base, expires);
 	unlock_base(base);
@@ -184,7 +180,7 @@ int noinline hrtimer_cancel(struct hrtimer *t)
 }
 EXPORT_SYMBOL(hrtimer_cancel);
 
-/* Under the lock, as between leaving the tree and running the callback both words would say no. */
+/* Under the lock: otherwise a timer on its way from the tree to its callback would seem to be in neither place. */
 bool hrtimer_active(const struct hrtimer *t)
 {
 	struct hrtimer *timer = (struct hrtimer *)t;
@@ -208,7 +204,7 @@ u64 hrtimer_forward(struct hrtimer *t, ktime_t now, ktime_t interval)
 EXPORT_SYMBOL(hrtimer_forward);
 
 /*
- * Calls one timer back. Context: hard interrupt, base locked; the lock is dropped around the callback, which may do
+ * Call one timer back. Context: hard interrupt, base locked; the lock is dropped around the callback, which may do
  * anything with the timer, even free it. So t is not touched afterwards, unless the callback asks for a restart.
  */
 static void noinline __run_hrtimer(struct hrtimer_cpu_base *base, struct hrtimer *t, ktime_t now)
@@ -222,8 +218,7 @@ static void noinline __run_hrtimer(struct hrtimer_cpu_base *base, struct hrtimer
 	restart = t->function(t);
 	trace_hrtimer_expire_exit(t);
 	arch_spin_lock(&base->lock);
-	/* Without a restart t may be gone by now. With one, another start may have come meanwhile: that one
-	 * holds. */
+	/* Without a restart t may be gone by now. With one, t may have been started again meanwhile: that counts. */
 	if (restart == HRTIMER_RESTART && !t->state)
 		enqueue_hrtimer(base, t, false);
 	WRITE_ONCE(base->running, NULL);
@@ -234,13 +229,14 @@ static void noinline __hrtimer_run_queues(struct hrtimer_cpu_base *base, ktime_t
 {
 	struct hrtimer *t;
 
-	while ((t = first_timer(base)) && t->expires <= now)
+	while ((t = first_hrtimer(base)) && t->expires <= now)
 		__run_hrtimer(base, t, now);
 }
 
 /*
- * Serve what is due on this CPU, then set the hardware for what is next. Between the two next_event is KTIME_MAX, so a
- * callback that arms a timer does not set the hardware for itself. Context: interrupt, interrupts off.
+ * Serve what is due on this CPU, then set the hardware for what is next. While callbacks run, in_interrupt keeps timers
+ * that they start from setting the hardware each time. next_event stays as it was until then, as hrtimers_late_by()
+ * reads from it since when this interrupt has been due. Context: interrupt, interrupts off.
  */
 void noinline hrtimer_interrupt(void)
 {
@@ -249,12 +245,11 @@ void noinline hrtimer_interrupt(void)
 
 	arch_spin_lock(&base->lock);
 	base->in_interrupt = true;
-	/* Once, by the time of arrival: a callback that always finds itself late cannot keep us here for
-	 * ever. */
+	/* Only what was due on arrival: a callback that always restarts itself in the past cannot keep us here. */
 	__hrtimer_run_queues(base, ktime_get());
 	base->in_interrupt = false;
 	base->next_event = KTIME_MAX; /* not before: hrtimers_late_by */
-	t = first_timer(base);
+	t = first_hrtimer(base);
 	if (t)
 		program_event(base, t->expires); /* in the past: the interrupt comes again at once */
 	else
@@ -267,7 +262,7 @@ s64 hrtimers_late_by(unsigned cpu, ktime_t now)
 	return now - READ_ONCE(per_cpu_ptr(&hrtimer_bases, cpu)->next_event);
 }
 
-/* For /proc/timer_list. The lock keeps the tree; the timers themselves are only named. */
+/* For /proc/timer_list. The lock keeps the tree as it is; of the timers only the addresses are used afterwards. */
 unsigned hrtimers_waiting(unsigned cpu, struct hrtimer_view *to, unsigned n)
 {
 	struct hrtimer_cpu_base *base = per_cpu_ptr(&hrtimer_bases, cpu);
@@ -311,7 +306,7 @@ void hrtimers_init_cpu(void)
 	clock_event->setup_cpu();
 	arch_spin_lock(&base->lock);
 	base->online = true;
-	t = first_timer(base);
+	t = first_hrtimer(base);
 	if (t)
 		program_event(base, t->expires);
 	unlock_base(base);

@@ -17,8 +17,8 @@
 #include <time/posix.h>
 
 /*
- * Reads a program's time as ns. 0 with *ns set; -EFAULT; -EINVAL for what is no time. A time beyond 292 years
- * saturates, and is as good as for ever.
+ * Read a program's time as ns. 0 with *ns set; -EFAULT; -EINVAL when it is not a time. A time beyond 292 years
+ * saturates, which means for ever.
  */
 int get_timespec_ns(const struct timespec __user *uts, u64 *ns)
 {
@@ -53,7 +53,7 @@ struct timeval ns_to_timeval(u64 ns)
 	return (struct timeval){ns / NSEC_PER_SEC, ns % NSEC_PER_SEC / NSEC_PER_USEC};
 }
 
-/* User and system time of all threads of the process, those that have ended included. In ns. */
+/* User and system time of all threads of the process in ns, also of those that have ended. */
 static u64 process_cputime(void)
 {
 	u64 utime, stime;
@@ -94,7 +94,7 @@ SYSCALL_DEFINE2(clock_gettime, int, clock, struct timespec __user *, uts)
 	return ret ? ret : put_timespec_ns(uts, ns);
 }
 
-/* All clocks count single nanoseconds, as far as a program can tell. */
+/* The resolution of every clock is 1 ns, as far as a program can tell. */
 SYSCALL_DEFINE2(clock_getres, int, clock, struct timespec __user *, uts)
 {
 	u64 ns;
@@ -106,22 +106,23 @@ SYSCALL_DEFINE2(clock_getres, int, clock, struct timespec __user *, uts)
 }
 
 /*
- * Linux's bounds of the wall clock: not so late that it overflowed within 30 years of running on, and not before the
- * machine was started, since the clock minus the time it has been up would be negative.
+ * Linux's bounds of the wall clock. The latest time still lets the machine run for 30 years before the clock overflows.
+ * The earliest is the time that the machine has been up: the moment of its start must not lie before 1970.
  */
 #define UPTIME_SEC_MAX (30LL * 365 * 24 * 3600)
 #define SETTOD_SEC_MAX (KTIME_SEC_MAX - UPTIME_SEC_MAX)
 
-static struct timezone sys_tz; /* [tz_lock] the kernel lives in UTC and only keeps it */
+static struct timezone sys_tz; /* [tz_lock] only kept for programs: the kernel's time is UTC */
 static bool tz_was_set;	       /* [tz_lock] */
 static DEFINE_SPINLOCK(tz_lock);
 
 /*
  * The first zone that is given without a time says that the clock ran on local time until now, so the clock is moved by
- * the zone's offset, as on Linux.
+ * the zone's offset, as on Linux; but not to before the machine was started.
  */
 static void set_timezone(const struct timezone *tz, bool alone)
 {
+	u64 moved = ktime_get_real_ns() + tz->tz_minuteswest * 60 * NSEC_PER_SEC;
 	bool warp;
 
 	spin_lock(&tz_lock);
@@ -129,12 +130,12 @@ static void set_timezone(const struct timezone *tz, bool alone)
 	warp = alone && !tz_was_set;
 	tz_was_set = true;
 	spin_unlock(&tz_lock);
-	if (warp)
-		set_wall_clock(ktime_get_real_ns() + tz->tz_minuteswest * 60 * NSEC_PER_SEC);
+	if (warp && (s64)(moved - sched_clock()) >= 0)
+		set_wall_clock(moved);
 }
 
 /*
- * Sets the time, the zone, or both; NULL leaves that one as it is. The order of the checks is Linux's, because programs
+ * Set the time, the zone, or both; NULL leaves that one as it is. The order of the checks is Linux's, because programs
  * see which error comes first. 0, -EINVAL or -EPERM.
  */
 static int do_settimeofday(const struct timespec *ts, const struct timezone *tz)
@@ -171,7 +172,7 @@ SYSCALL_DEFINE2(clock_settime, int, clock, const struct timespec __user *, uts)
 	return do_settimeofday(&ts, NULL);
 }
 
-/* The zone is copied under its lock and given to the program without it, since that copy may sleep. */
+/* The zone is copied under its lock, and then to the program without the lock, since that may sleep. */
 SYSCALL_DEFINE2(gettimeofday, struct timeval __user *, utv, struct timezone __user *, utz)
 {
 	struct timeval tv = ns_to_timeval(ktime_get_real_ns());
@@ -219,8 +220,8 @@ static s64 ns_to_clock_t(u64 ns)
 }
 
 /*
- * Times of this process, and of its children that it has waited for. The result is the time since the machine was
- * started, in the same unit.
+ * Times of this process, and of those of its children that it has waited for. The result is the time since the machine
+ * was started, in the same unit.
  */
 SYSCALL_DEFINE1(times, struct tms __user *, utms)
 {

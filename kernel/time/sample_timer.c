@@ -17,8 +17,8 @@
 
 const struct nmi_timer *nmi_timer;
 
-static sample_fn sample; /* [atomic] NULL: nobody samples */
-/* The user's, who starts and stops: one at a time. */
+static sample_fn sample; /* [atomic] NULL: there is no sampling */
+/* [the user that starts and stops: one at a time] */
 static u64 sample_period;
 static enum { SAMPLE_OFF, SAMPLE_BY_NMI, SAMPLE_BY_TIMER } sample_source;
 
@@ -69,7 +69,7 @@ static void start_source(void)
 	on_each_cpu(start_timer, NULL, true);
 }
 
-/* Before clock_event is known there is nothing to sample by: start_sampling() begins. */
+/* Before clock_event is known, at boot, there is no timer to sample by: then start_sampling() begins later. */
 int sample_timer_start(sample_fn fn, u64 period_ns)
 {
 	sample_fn nobody = NULL;
@@ -84,7 +84,7 @@ int sample_timer_start(sample_fn fn, u64 period_ns)
 	return 0;
 }
 
-/* What the command line has asked for, at the first moment at which all CPUs run. */
+/* Begin what the command line has asked for, as soon as all CPUs run. */
 static int start_sampling(void)
 {
 	if (sample && sample_source == SAMPLE_OFF)
@@ -94,8 +94,8 @@ static int start_sampling(void)
 core_initcall(start_sampling);
 
 /*
- * First the source, so that nothing new begins; then the function, when no CPU can still be on its way to it. A timer
- * that is cancelled has returned, and an NMI that is being served is waited for.
+ * First stop the source, so that no new call begins; then wait until no CPU is in the function any more:
+ * hrtimer_cancel() waits for a timer's callback, and NMIs that are being served are waited for here.
  */
 void sample_timer_stop(void)
 {

@@ -24,8 +24,7 @@ static enum hrtimer_restart noinline hrtimer_wakeup(struct hrtimer *t)
 	struct hrtimer_sleeper *s = container_of(t, struct hrtimer_sleeper, timer);
 	struct task_struct *task = s->task;
 
-	/* Before the wake-up, whose barrier orders it. The sleeper's stack stays: its hrtimer_cancel waits
-	 * for us. */
+	/* Before the wake-up, whose barrier orders it. The sleeper's stack stays: its hrtimer_cancel waits for us. */
 	WRITE_ONCE(s->task, NULL);
 	wake_up_process(task);
 	return HRTIMER_NORESTART;
@@ -38,7 +37,7 @@ static void sleeper_init(struct hrtimer_sleeper *s)
 	s->task = current;
 }
 
-/* One sleep in the state that is set. Returns whether the time came; other wake-ups end it too. */
+/* One sleep in the state that is set. Returns whether the time has come; other wake-ups end it, too. */
 static bool sleep_once(struct hrtimer_sleeper *s, ktime_t expires)
 {
 	hrtimer_start(&s->timer, expires);
@@ -90,10 +89,7 @@ s64 schedule_timeout_ns(s64 timeout)
 }
 EXPORT_SYMBOL(schedule_timeout_ns);
 
-/*
- * Write the time that is left to the user, 0 when it is over. A restart with 0 would end at once. 0 or
- * -EFAULT.
- */
+/* Write the time that is left to the user; 0 when it is over. 0 or -EFAULT. */
 static int put_remaining(struct timespec __user *rmtp, ktime_t expires)
 {
 	ktime_t now = ktime_get();
@@ -105,8 +101,8 @@ static int put_remaining(struct timespec __user *rmtp, ktime_t expires)
 static long nanosleep_restart(struct task_struct *t);
 
 /*
- * Sleep; and when a signal interrupts, tell what is left and leave behind how to go on (restart_syscall).
- * Returns 0, -EFAULT or -ERESTART_RESTARTBLOCK, which becomes -EINTR when a handler runs.
+ * Sleep; when a signal interrupts, write what is left of the time and note how to go on (restart_syscall). Returns 0,
+ * -EFAULT or -ERESTART_RESTARTBLOCK, which becomes -EINTR when a handler runs.
  */
 static long noinline hrtimer_nanosleep(ktime_t expires, struct timespec __user *rmtp)
 {
@@ -147,9 +143,9 @@ static ktime_t absolute_end(int clock, u64 ns)
 }
 
 /*
- * clock_nanosleep(2). A relative sleep tells what is left of it (rmtp) when a signal ends it; an absolute one needs
- * not, for it can be repeated as it is. -EOPNOTSUPP for clocks that exist and cannot be slept by, -EINVAL, -EFAULT,
- * -EINTR.
+ * clock_nanosleep(2). A relative sleep writes what is left of it (rmtp) when a signal ends it; an absolute one does
+ * not, as it can be repeated as it is. -EOPNOTSUPP for clocks that exist but do not serve for sleeping, -EINVAL,
+ * -EFAULT, -EINTR.
  */
 SYSCALL_DEFINE4(clock_nanosleep, int, clock, int, flags, struct timespec __user *, rqtp, struct timespec __user *, rmtp)
 {

@@ -1,9 +1,9 @@
 /*
- * The tick: a timer a CPU while something runs there, for slices, accounting, balancing.
+ * The tick: a timer on each CPU while a task runs there, for slices, accounting, balancing.
  *
- * Going idle does not cancel the timer: short idle periods, as between two halves of a conversation over a
- * pipe, would pay for that each time. It ends by itself at its next expiry, when it finds the CPU idle, and
- * idle CPUs stay without it.
+ * A CPU that goes idle does not cancel the timer: short idle periods, as between two halves of a conversation over a
+ * pipe, would pay for that each time. The timer ends by itself when it expires next and finds the CPU idle; a CPU that
+ * stays idle has no tick.
  */
 #include <irq/irqflags.h>
 #include <kernel/percpu.h>
@@ -30,8 +30,8 @@ static enum hrtimer_restart noinline tick_sched_timer(struct hrtimer *t)
 
 	printk_tick();
 	/*
-	 * Not with need_resched set: the idle loop may be past tick_nohz_idle_exit, which found the tick
-	 * armed, and what it is about to switch to would run without one.
+	 * Not with need_resched set: the idle loop may have passed tick_nohz_idle_exit(), which found the tick armed,
+	 * and the task that it is about to switch to would run without one.
 	 */
 	if (is_idle_task(current) && !need_resched()) {
 		tick->armed = false;
@@ -43,7 +43,7 @@ static enum hrtimer_restart noinline tick_sched_timer(struct hrtimer *t)
 	return HRTIMER_RESTART;
 }
 
-/* Each CPU once, interrupts off, after hrtimers_init_cpu. */
+/* Called once by each CPU, interrupts off, after hrtimers_init_cpu. */
 void tick_init_cpu(void)
 {
 	hrtimer_init(&this_cpu_ptr(&ticks)->timer, tick_sched_timer);
@@ -52,11 +52,11 @@ void tick_init_cpu(void)
 
 void noinline tick_nohz_idle_enter(void)
 {
-	/* See above: the tick that is under way is the last. */
-	printk_tick(); /* there may be none that would wake the readers of the log */
+	/* The tick that is armed may be the last for long: wake the readers of the log now. */
+	printk_tick();
 }
 
-/* Something will run: have a tick, unless one is still under way. Context: the idle task, preemption off. */
+/* A task will run: start the tick, unless it is still armed. Context: the idle task, preemption off. */
 void noinline tick_nohz_idle_exit(void)
 {
 	struct tick *tick;

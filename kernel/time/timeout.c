@@ -4,7 +4,7 @@
 #include <sched/sched.h>
 #include <time/jiffies.h>
 
-/* For modules, whose code cannot know which clock of the machine is good: the inline forms stay in the kernel. */
+/* For modules: the inline form reads the machine's counter, which is the kernel's own business. */
 ktime_t(ktime_get)(void)
 {
 	return ktime_get();
@@ -17,7 +17,7 @@ u64 get_jiffies_64(void)
 }
 EXPORT_SYMBOL(get_jiffies_64);
 
-/* What is left is rounded up: 0 says that the time is over. */
+/* The time that is left is rounded up: 0 says that it is over. */
 long noinline schedule_timeout(long timeout)
 {
 	if (timeout == MAX_SCHEDULE_TIMEOUT) {

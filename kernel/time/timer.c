@@ -1,11 +1,11 @@
 /*
- * Timers by jiffies (<time/timer.h>): a tree a CPU, ordered by the moment, and one hrtimer a CPU for its first timer.
+ * Timers by jiffies (<time/timer.h>): each CPU has a tree, ordered by the moment, and one hrtimer for its first timer.
  *
  *	mod_timer() -> tree of this CPU --(its first timer is due)--> hrtimer in the timer interrupt
  *	                                                              raises TIMER_SOFTIRQ
  *	    the timers' functions, one after the other    <---------- run_timers()
  *
- * A timer whose function runs stays on the base where it runs: so whoever waits for its end looks at one base only, and
+ * A timer stays on its base while its function runs there: so code that waits for its end looks at one base only, and
  * it never runs on two CPUs at a time.
  *
  * Locks: b base->lock, taken with interrupts off. The hrtimer's own lock is taken inside of it.
@@ -22,7 +22,7 @@
 struct timer_base {
 	spinlock_t lock;
 	struct rb_root_cached timers; /* [b] */
-	struct timer_list *running;   /* [b] whose function runs; only compared: it may be freed */
+	struct timer_list *running;   /* [b] the one whose function runs; only compared: it may be freed */
 	struct hrtimer hrtimer;	      /* [b for starting] set to the first timer */
 };
 static DEFINE_PER_CPU(struct timer_base, timer_bases);
@@ -70,9 +70,9 @@ static bool detach_timer(struct timer_base *base, struct timer_list *t)
 
 /*
  * The base that t is going to be queued on, locked, with t not queued: this CPU's, unless its function runs on another
- * one. Of two CPUs that queue it for the first time at once the exchange lets one choose. It is on neither base while
- * it moves: a CPU that waits for the old one's lock sees that it has moved, and looks again; so do we, since
- * another CPU may be faster. Context: interrupts off.
+ * one. If two CPUs queue it for the first time at once, the exchange lets one of them choose. It is on neither base
+ * while it moves: a CPU that waits for the lock of the old base sees then that it has moved, and looks again. This
+ * function looks again, too, since another CPU may be faster. Context: interrupts off.
  */
 static struct timer_base *lock_new_base(struct timer_list *t, bool *was_pending)
 {
@@ -91,7 +91,7 @@ static struct timer_base *lock_new_base(struct timer_list *t, bool *was_pending)
 	}
 }
 
-/* [b of this CPU] What is due at once is served by the interrupt that comes at once. */
+/* [b of this CPU] Set the hrtimer to the first timer. If that is due already, the interrupt comes at once. */
 static void program_base(struct timer_base *base)
 {
 	struct timer_list *t = first_timer(base);
@@ -115,7 +115,10 @@ int noinline mod_timer(struct timer_list *t, unsigned long expires)
 	if (t->function) {
 		t->expires = expires;
 		WRITE_ONCE(t->pending, true);
-		/* On another CPU's base only while that serves timers: it looks at the first one afterwards. */
+		/*
+		 * It is on another CPU's base only while that CPU serves timers, and that looks at the first one
+		 * afterwards.
+		 */
 		if (rb_add_cached(&t->node, &base->timers, expires_first) && base == this_cpu_ptr(&timer_bases))
 			program_base(base);
 	}
@@ -139,7 +142,10 @@ void timer_setup(struct timer_list *t, void (*fn)(struct timer_list *t), unsigne
 }
 EXPORT_SYMBOL(timer_setup);
 
-/* `wait`: -1, and nothing is changed, while its function runs. `shut`: nobody sets it any more. */
+/*
+ * 1: it was armed; 0: it was not. `wait`: while its function runs, return -1 and change nothing. `shut`: it cannot be
+ * set any more.
+ */
 static int delete_timer(struct timer_list *t, bool wait, bool shut)
 {
 	struct timer_base *base;
@@ -206,7 +212,7 @@ static void noinline call_timer_fn(struct timer_base *base, struct timer_list *t
 	base->running = NULL;
 }
 
-/* The softirq: all that is due, then the hardware is set to the next one. */
+/* The softirq: call all timers that are due, then set the hrtimer to the next one. */
 static void run_timers(void)
 {
 	struct timer_base *base = this_cpu_ptr(&timer_bases);

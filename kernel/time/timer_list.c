@@ -12,7 +12,7 @@
 #include <time/clock.h>
 #include <time/hrtimer.h>
 
-#define MAX_SHOWN 512 /* of a CPU: more than that is not read by people */
+#define MAX_SHOWN 512 /* timers of a CPU; people do not read more */
 
 /*
  * One timer, two lines. The two times are equal because our timers have no slack: Linux prints the earliest
@@ -25,7 +25,7 @@ static void show_timer(struct seq_file *m, unsigned n, const struct hrtimer_view
 		   (unsigned long long)t->expires, (long long)(t->expires - now), (long long)(t->expires - now));
 }
 
-/* A copy is taken with the CPU's timers locked, and printed without. */
+/* A copy is taken with the CPU's timers locked, and printed without the lock. */
 static int timer_list_show(struct seq_file *m, void *v)
 {
 	struct hrtimer_view *timers = kvmalloc(MAX_SHOWN * sizeof(*timers), GFP_KERNEL);

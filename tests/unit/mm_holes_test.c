@@ -1,5 +1,4 @@
-/* Places of mappings against a map of pages: where each must go, whatever was mapped, cut and moved before.
- */
+/* Places of mappings against a map of pages: where each must go, whatever was mapped, cut and moved before. */
 /* sources: */
 /* include: tests/unit/include-mm */
 #include <host_test.h>
@@ -169,9 +168,7 @@ static void test_holes_against_a_map(void **state)
 	memset(hole_map, 0, sizeof(hole_map));
 	stack_start = STACK_END - STACK_PAGES;
 	memset(hole_map + stack_start, STACK_PROT, STACK_PAGES);
-	assert_int_equal(install_special_mapping(mm, stack_start * PAGE_SIZE, STACK_PAGES * PAGE_SIZE,
-						 VM_READ | VM_WRITE | VM_MAYWRITE | VM_GROWSDOWN, NULL),
-			 0);
+	map_stack(mm, stack_start * PAGE_SIZE, STACK_PAGES * PAGE_SIZE);
 	for (unsigned step = 0; step < 100000; step++) {
 		static void (*const operations[])(struct mm_struct * mm) = {hole_mmap,	 hole_mmap,	 hole_mmap,
 									    hole_munmap, hole_munmap,	 hole_mprotect,
@@ -231,8 +228,7 @@ static void test_max_map_count_of_a_move(void **state)
 	mmput(mm);
 }
 
-/* A fixed mapping in the place of another needs no more room than the other had; one that is refused leaves
- * it. */
+/* A fixed mapping in the place of another needs no more room than the other had; one that is refused leaves it. */
 static void test_fixed_at_the_limit(void **state)
 {
 	struct mm_struct *mm = mm_alloc();
@@ -255,9 +251,7 @@ static void test_room_for_a_stack(void **state)
 	unsigned long top = BASE + (64UL << 20), lowest = top - PAGE_SIZE - STACK_GUARD_GAP;
 	unsigned flags = MAP_PRIVATE | MAP_ANONYMOUS;
 
-	assert_int_equal(install_special_mapping(mm, top - PAGE_SIZE, PAGE_SIZE,
-						 VM_READ | VM_WRITE | VM_MAYWRITE | VM_GROWSDOWN, NULL),
-			 0);
+	map_stack(mm, top - PAGE_SIZE, PAGE_SIZE);
 	assert_int_equal(do_mmap(mm, NULL, lowest - PAGE_SIZE, PAGE_SIZE, 3, flags, 0), lowest - PAGE_SIZE);
 	assert_int_not_equal(do_mmap(mm, NULL, lowest, PAGE_SIZE, 1, flags, 0), lowest);
 	mm->mmap_base = top - 2 * PAGE_SIZE; /* within the room that the stack has */

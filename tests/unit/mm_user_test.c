@@ -1,5 +1,4 @@
-/* Address spaces against a model: what each process reads is what it, or who shares it, wrote; nothing leaks.
- */
+/* Address spaces against a model: what each process reads is what it, or who shares it, wrote; nothing leaks. */
 /* sources: */
 /* include: tests/unit/include-mm */
 #include <host_test.h>
@@ -387,12 +386,10 @@ static void test_truncated_file(void **state)
 static void test_stack_grows_to_its_limit(void **state)
 {
 	struct mm_struct *mm = mm_alloc();
-	unsigned flags = VM_READ | VM_WRITE | VM_MAYWRITE | VM_GROWSDOWN | VM_STACK;
 	unsigned long top = STACK_TOP;
 	long below;
 
-	assert_int_equal(install_special_mapping(mm, top - 4 * PAGE_SIZE, 4 * PAGE_SIZE, flags, NULL), 0);
-	assert_int_equal(install_special_mapping(mm, top - PAGE_SIZE, PAGE_SIZE, flags, NULL), -EEXIST);
+	map_stack(mm, top - 4 * PAGE_SIZE, 4 * PAGE_SIZE);
 	assert_int_equal(touch_err(mm, top - (1 << 20), FAULT_FLAG_WRITE), 0);
 	assert_int_equal(touch_err(mm, top - STACK_LIMIT, FAULT_FLAG_WRITE), 0);
 	assert_int_equal(touch_err(mm, top - STACK_LIMIT - 8, FAULT_FLAG_WRITE), -EFAULT);
@@ -405,10 +402,9 @@ static void test_stack_grows_to_its_limit(void **state)
 static void test_stack_keeps_its_distance(void **state)
 {
 	struct mm_struct *mm = mm_alloc();
-	unsigned flags = VM_READ | VM_WRITE | VM_MAYWRITE | VM_GROWSDOWN;
 	unsigned long top = 0x50000000;
 
-	assert_int_equal(install_special_mapping(mm, top - PAGE_SIZE, PAGE_SIZE, flags, NULL), 0);
+	map_stack(mm, top - PAGE_SIZE, PAGE_SIZE);
 	assert_int_equal(
 		do_mmap(mm, NULL, top - (2 << 20), PAGE_SIZE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, 0),
 		top - (2 << 20));
@@ -537,6 +533,13 @@ static void test_access_from_outside(void **state)
 	assert_int_equal(access_process_vm(&task, BASE + PAGE_SIZE, buf, sizeof(buf), false), PAGE_SIZE);
 	do_mprotect(task.mm, BASE, PAGE_SIZE, PROT_READ);
 	assert_int_equal(access_process_vm(&task, BASE, "x", 1, true), 0);
+	/* A write into a page that is mapped for execution reaches instruction fetch, however it came to that. */
+	do_mprotect(task.mm, BASE, 2 * PAGE_SIZE, 7);
+	do_mmap(task.mm, NULL, BASE, PAGE_SIZE, 7, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, 0);
+	touch_err(task.mm, BASE, FAULT_FLAG_WRITE);
+	icache_syncs = 0;
+	assert_int_equal(access_process_vm(&task, BASE + PAGE_SIZE - 1, "xx", 2, true), 2);
+	assert_int_equal(icache_syncs, 2);
 	assert_int_equal(atomic_read(&task.mm->mm_users), 1);
 	mmput(task.mm);
 	task.mm = NULL;

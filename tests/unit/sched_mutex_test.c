@@ -43,6 +43,7 @@ static void expect_word(const struct host_thread *h, unsigned long flags, const 
 	must(m.owner == owner_word(h, flags), "the mutex is %s's, flags %lu, not %s's, flags %lu: %s",
 	     m.owner & ~3UL ? ((struct task_struct *)(m.owner & ~3UL))->comm : "nobody", m.owner & 3,
 	     h ? h->t.comm : "nobody", flags, why);
+	must(mutex_owner(&m) == (h ? &h->t : NULL), "the flags are not part of the owner");
 }
 
 /* Locks, holds it until the test lets it go on, unlocks. */

@@ -195,14 +195,15 @@ static struct host_thread *completer(void (*fn)(void *))
 	return h;
 }
 
-/* Each complete() lets one go, in the order in which they came, also when it is called before anybody waits.
- */
 static void wait_completion_timeout(void *unused)
 {
 	completion_result = wait_for_completion_timeout(&done, 10);
 }
 
-/* What is left of ten jiffies: none, when nobody completes it; the rest; and at least one, when both come together. */
+/*
+ * What is left of ten jiffies: 0 when it is not completed; the rest; and at least one, when both come together, or when
+ * it was completed before and there is no time to wait.
+ */
 static void completions_with_a_time(void **state)
 {
 	static const struct {
@@ -229,8 +230,12 @@ static void completions_with_a_time(void **state)
 	slept = 0;
 	complete(&done);
 	must(try_wait_for_completion(&done) && !try_wait_for_completion(&done), "there was one to be had");
+	must(wait_for_completion_timeout(&done, 0) == 0, "it is not complete");
+	complete(&done);
+	must(wait_for_completion_timeout(&done, 0) == 1 && !done.done, "it was complete before: that takes no time");
 }
 
+/* Each complete() lets one go, in the order in which they came, also when it is called before anybody waits. */
 static void completions(void **state)
 {
 	struct host_thread *h[4];

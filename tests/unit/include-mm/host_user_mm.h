@@ -38,8 +38,6 @@ void free_unref_page(struct page *page);
 #include "../../../kernel/mm/zap.c"
 #include "../../../kernel/mm/fault.c"
 #include "../../../kernel/mm/dup_mm.c"
-#define map_pages special_map_pages
-#include "../../../kernel/mm/special_mapping.c"
 #include "../../../kernel/mm/mmap.c"
 #include "../../../kernel/mm/mprotect.c"
 #include "../../../kernel/mm/mremap.c"
@@ -120,4 +118,13 @@ static inline void init_limits(void)
 		host_signal.rlim[i][0] = host_signal.rlim[i][1] = RLIM_INFINITY;
 	host_signal.rlim[RLIMIT_STACK][0] = STACK_LIMIT;
 	host_task.signal = &host_signal;
+}
+
+/* A stack, as exec makes it. */
+static inline void map_stack(struct mm_struct *mm, unsigned long start, unsigned long len)
+{
+	const unsigned flags = MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS | MAP_GROWSDOWN;
+
+	assert_int_equal(do_mmap(mm, NULL, start, len, PROT_READ | PROT_WRITE, flags, 0), start);
+	find_vma(mm, start)->vm_flags |= VM_STACK | VM_GROWSDOWN;
 }

@@ -1,5 +1,4 @@
-/* Barriers that devices, page tables and the instruction stream need (Arm ARM B2.3); atomics need none of
- * these. */
+/* Barriers that devices, page tables and the instruction stream need (Arm ARM B2.3); atomics need none of these. */
 #pragma once
 
 #define isb()	 __asm__ volatile("isb" : : : "memory")

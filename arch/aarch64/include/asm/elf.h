@@ -8,8 +8,7 @@
 /* AT_HWCAP: bits as Linux numbers them, by what the boot CPU's ID registers say. */
 #define ELF_HWCAP	arch_elf_hwcap()
 #define ELF_ET_DYN_BASE (2 * TASK_SIZE / 3)
-/* The signal trampoline's page, the last but one of user space; the stack grows down from one page below it.
- */
+/* The signal trampoline's page, the last but one of user space; the stack grows down from one page below it. */
 #define SIGPAGE	  (TASK_SIZE - 2 * PAGE_SIZE)
 #define STACK_TOP (SIGPAGE - PAGE_SIZE)
 

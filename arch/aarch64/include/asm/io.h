@@ -1,5 +1,4 @@
-/* Device registers: one access each, ordered against normal memory (the _relaxed ones only against the same
- * device). */
+/* Device registers: one access each, ordered against normal memory (the _relaxed ones only against the same device). */
 #pragma once
 
 #include <asm/barrier.h>

@@ -4,8 +4,9 @@
 #define LINKER_FORMAT "elf64-littleaarch64"
 #define LINKER_ARCH   aarch64
 #define LINKER_OUTPUT LINKER_FORMAT
-/* Link address of the image's first byte: a multiple of 2 MiB, as the load address is, so offsets within 2
- * MiB agree. */
+/*
+ * Link address of the image's first byte: a multiple of 2 MiB, as the load address is, so offsets within 2 MiB agree.
+ */
 #define KIMAGE_VADDR 0xffffffc080000000
 /* The loader takes a flat image and puts it where it likes: an ELF physical address has no meaning. */
 #define LOAD_OFFSET  0

@@ -5,7 +5,7 @@
 
 struct mm_struct;
 
-/* Is what a kernel thread borrowed still loaded? Nobody takes it away here: flushes need no help of the CPU. */
+/* Is what a kernel thread has borrowed still loaded? Always: on this machine a flush takes no tables off a CPU. */
 static inline bool arch_mm_loaded(const struct mm_struct *mm)
 {
 	return true;

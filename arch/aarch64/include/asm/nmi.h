@@ -8,7 +8,7 @@
 
 struct pt_regs;
 
-/* Whoever the FIQs come from. Both take the line down until the end of the FIQ's handler at least. */
+/* The source of FIQs. Both take the line down until the end of the FIQ's handler at least. */
 struct fiq_source {
 	void (*handle)(struct pt_regs *regs); /* in_nmi(); not traced */
 	void (*skip)(void);		      /* while text is changed: nothing more than that. In .noinstr.text */

@@ -9,8 +9,9 @@ enum patch_kind {
 	PATCH_WORD, /* `target` is the instruction itself: the machine layer's, at boot */
 };
 
-/* What has been done so far, for a test to hold against the number of sites. [written in the context of
- * <arch/patch.h>] */
+/*
+ * What has been done so far, for a test to hold against the number of sites. [written in the context of <arch/patch.h>]
+ */
 struct patch_stats {
 	u64 sites;	  /* instructions written */
 	u64 alias_maps;	  /* times the alias was pointed at a page of text */

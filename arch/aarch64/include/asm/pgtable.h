@@ -21,7 +21,7 @@ typedef struct {
 
 #define __pgprot(x) ((pgprot_t){(x)})
 
-/* The kernel's own; none is writable and executable. */
+/* The kernel's own: writable or executable, never both. */
 #define PAGE_KERNEL	 __pgprot(PROT_KERNEL)
 #define PAGE_KERNEL_RO	 __pgprot(PROT_KERNEL_RO)
 #define PAGE_KERNEL_EXEC __pgprot(PROT_KERNEL_ROX)
@@ -90,12 +90,10 @@ static inline pte_t pte_mkyoung(pte_t p)
 	return (pte_t){p.v | PTE_AF};
 }
 
-/* Store, visible to the walkers of all CPUs when it returns. Changing a valid entry needs a flush by the
- * caller. */
+/* Store, visible to the walkers of all CPUs when it returns. Changing a valid entry needs a flush by the caller. */
 void set_pte(pte_t *slot, pte_t v);
 
-/* This CPU alone forgets all; or a kernel page (Arm ARM D8.13; no IS: the other CPUs are not asked). Any
- * context. */
+/* This CPU alone forgets all; or a kernel page (Arm ARM D8.13; no IS: the other CPUs are not asked). Any context. */
 static __always_inline void flush_tlb_local_all(void)
 {
 	__asm__ volatile("dsb nshst\n\ttlbi vmalle1\n\tdsb nsh\n\tisb" : : : "memory");
@@ -107,6 +105,5 @@ static __always_inline void flush_tlb_local_page(unsigned long va)
 	__asm__ volatile("dsb nshst\n\ttlbi vaae1, %0\n\tdsb nsh\n\tisb" : : "r"(page) : "memory");
 }
 
-/* Bytes written through the linear map will be executed: clean D to the point of unification, invalidate I.
- */
+/* Bytes written through the linear map will be executed: clean D to the point of unification, invalidate I. */
 void arch_sync_icache(void *linear, size_t size);

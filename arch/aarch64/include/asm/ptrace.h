@@ -62,7 +62,6 @@ static inline void syscall_set_nr(struct pt_regs *regs, int nr)
 	regs->regs[8] = nr;
 }
 
-/* Where the stack ends below its top: the task pointer that entry from EL0 loads, padded to keep SP aligned.
- */
+/* Where the stack ends below its top: the task pointer that entry from EL0 loads, padded to keep SP aligned. */
 #define ARCH_STACK_TOP_RESERVED 16
 #define task_pt_regs(t)		((struct pt_regs *)(task_stack_end(t) - ARCH_STACK_TOP_RESERVED) - 1)

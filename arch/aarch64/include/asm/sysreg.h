@@ -1,5 +1,4 @@
-/* System registers: access, and the fields that this kernel sets or reads. Names and bits as in the Arm ARM,
- * D19.2. */
+/* System registers: access, and the fields that this kernel sets or reads. Names and bits as in the Arm ARM, D19.2. */
 #pragma once
 
 /* SCTLR_EL1, D19.2.118 */
@@ -21,8 +20,7 @@
 #define SCTLR_LSMAOE (1 << 29) /* RES1 before FEAT_LSMAOC */
 /* What an MMU-off CPU must have: all RES1 bits, everything else off, little endian. */
 #define INIT_SCTLR_EL1_MMU_OFF (SCTLR_EOS | SCTLR_TSCXT | SCTLR_EIS | SCTLR_SPAN | SCTLR_NTLSMD | SCTLR_LSMAOE)
-/* EL0 may see the cache line size, clean and invalidate by address, zero blocks, and wait: compilers' run
- * time does. */
+/* EL0 may see the cache line size, clean and invalidate by address, zero blocks, and wait: compilers' run time does. */
 #define INIT_SCTLR_EL1_MMU_ON                                                                                  \
 	(INIT_SCTLR_EL1_MMU_OFF | SCTLR_M | SCTLR_C | SCTLR_SA | SCTLR_SA0 | SCTLR_I | SCTLR_DZE | SCTLR_UCT | \
 	 SCTLR_NTWI | SCTLR_NTWE | SCTLR_UCI)

@@ -1,5 +1,4 @@
-/* A trap instruction of our own: UD2 with a mark behind it that the exception handler knows, reported through
- * die(). */
+/* A trap instruction of our own: UD2 with a mark behind it that the exception handler knows, reported through die(). */
 #pragma once
 
 /* gcc's own UD2 (what it takes for unreachable) has no such mark. */

@@ -33,8 +33,10 @@ struct fpu_legacy {
 	u32 sw_reserved[12]; /* never written by the CPU: in a signal frame struct fpx_sw_bytes */
 };
 
-/* Bytes of state in use: 512 with FXSAVE, up to FPU_STATE_SIZE with XSAVE; and which components (XCR0), 3
- * with FXSAVE. [immutable after fpu_init] */
+/*
+ * Bytes of state in use: 512 with FXSAVE, up to FPU_STATE_SIZE with XSAVE; and which components (XCR0), 3 with FXSAVE.
+ * [immutable after fpu_init]
+ */
 extern u32 fpu_state_size;
 extern u64 fpu_features;
 /* XSAVE is in use: state is followed by its header, signal frames say so. [immutable after fpu_init] */

@@ -7,7 +7,7 @@ enum irq_stat_kind {
 	IRQ_STAT_NMI, /* non-maskable, all of them */
 	IRQ_STAT_UNK, /* of these, for no reason that we know */
 	IRQ_STAT_LOC, /* local APIC timer */
-	IRQ_STAT_SPU, /* spurious: nothing was pending, or nobody has the vector */
+	IRQ_STAT_SPU, /* spurious: nothing was pending, or the vector has no user */
 	IRQ_STAT_TLB, /* shootdowns */
 	IRQ_STAT_ERR, /* local APIC errors */
 	NR_IRQ_STATS,

@@ -1,5 +1,4 @@
-/* How the root interrupt controller's driver is entered, and the stack it runs on; interrupts that have no
- * number. */
+/* How the root interrupt controller's driver is entered, and the stack it runs on; interrupts that have no number. */
 #pragma once
 
 #include <lib/types.h>

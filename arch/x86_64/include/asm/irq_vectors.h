@@ -1,5 +1,5 @@
 /*
- * Who has which of the 256 interrupt vectors (Intel SDM vol. 3, 6.2 for the first 32). Also read by assembly:
+ * The use of the 256 interrupt vectors (Intel SDM vol. 3, 6.2 for the first 32). Also read by assembly:
  * macros only.
  */
 #pragma once

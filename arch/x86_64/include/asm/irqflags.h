@@ -27,8 +27,7 @@ static __always_inline unsigned long arch_local_irq_save(void)
 	arch_local_irq_disable();
 	return flags;
 }
-/* What was saved was either as it is now, off, or on: a test and STI cost less than POPF, which serialises.
- */
+/* What was saved was either as it is now, off, or on: a test and STI cost less than POPF, which serialises. */
 static __always_inline void arch_local_irq_restore(unsigned long flags)
 {
 	if (flags & ARCH_RFLAGS_IF)

@@ -22,7 +22,7 @@ typedef struct {
 
 #define __pgprot(x) ((pgprot_t){(x)})
 
-/* The kernel's own; none is writable and executable. */
+/* The kernel's own: writable or executable, never both. */
 #define PAGE_KERNEL	 __pgprot(PROT_KERNEL)
 #define PAGE_KERNEL_RO	 __pgprot(PROT_KERNEL_RO)
 #define PAGE_KERNEL_EXEC __pgprot(PROT_KERNEL_ROX)
@@ -113,8 +113,8 @@ static __always_inline void flush_tlb_local_page(unsigned long va)
 
 /*
  * Bytes written through the linear map will be executed. Instruction caches are coherent with stores by any
- * address (SDM vol. 3, 11.6), and who runs them next comes out of the kernel by IRET or SYSRET, or has only
- * now got the mapping: nothing was fetched before.
+ * address (SDM vol. 3, 11.6), and the CPU that runs them next comes out of the kernel by IRET or SYSRET, or has
+ * got the mapping only now: nothing was fetched before.
  */
 static inline void arch_sync_icache(void *linear, size_t size)
 {
