@@ -16,7 +16,6 @@
 
 /* ---- For splice_read */
 
-/* For splice_read of a file: returns with the pipe locked only when it returns 0. */
 int pipe_lock_room(struct file *f, bool nonblock)
 {
 	struct pipe_inode_info *pipe = pipe_of(f);
