@@ -486,8 +486,8 @@ unsigned n_tty_available(struct tty_struct *tty)
 }
 
 /*
- * The mode may change while bytes wait. To canonical: what is there counts as a whole line. To raw: the zero byte that marks
- * an unread end of the file becomes data, as on Linux.
+ * The mode may change while bytes wait. To canonical: what is there counts as a whole line. To raw: the zero byte that
+ * marks an unread end of the file becomes data, as on Linux.
  */
 void n_tty_set_termios(struct tty_struct *tty, const struct termios *t)
 {

@@ -31,9 +31,9 @@ static void sysrq_help(void)
 }
 
 /*
- * Show every task and its stack. Context: softirq, so a task that runs on another CPU goes on running, and its backtrace
- * may be out of date when it is printed. Processes and threads are found by number, with a reference to one at a time,
- * so no lock is held while a line is printed.
+ * Show every task and its stack. Context: softirq, so a task that runs on another CPU goes on running, and its
+ * backtrace may be out of date when it is printed. Processes and threads are found by number, with a reference to one
+ * at a time, so no lock is held while a line is printed.
  */
 static void sysrq_show_tasks(void)
 {

@@ -31,8 +31,8 @@ struct uart_chip {
 };
 
 /*
- * Part of the driver's own struct. Locks: m mask_lock, interrupts off; b for the holder of tx_busy; P the tty's port_lock; a
- * atomic; i the port's interrupt; I immutable after probe.
+ * Part of the driver's own struct. Locks: m mask_lock, interrupts off; b for the holder of tx_busy; P the tty's
+ * port_lock; a atomic; i the port's interrupt; I immutable after probe.
  */
 struct uart_port {
 	const struct uart_chip *chip; /* [I] */

@@ -251,8 +251,8 @@ static void control_work(struct work_struct *work)
 }
 
 /*
- * The work of a device without control messages: it has one port, which is always there and open, and the device is told
- * nothing.
+ * The work of a device without control messages: it has one port, which is always there and open, and the device is
+ * told nothing.
  */
 static void no_control_work(struct work_struct *work)
 {

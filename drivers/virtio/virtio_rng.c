@@ -16,8 +16,8 @@
 #define RNG_BYTES 256 /* that are asked for at a time */
 
 /*
- * One buffer, which is either the device's or the readers'. Locks: m mutex; a: the interrupt writes it, then `filled`, while
- * the buffer is the device's; a reader that sees `filled` may use it.
+ * One buffer, which is either the device's or the readers'. Locks: m mutex; a: the interrupt writes it, then `filled`,
+ * while the buffer is the device's; a reader that sees `filled` may use it.
  */
 struct virtio_rng {
 	struct virtqueue *vq;

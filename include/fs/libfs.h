@@ -22,8 +22,8 @@ int simple_no_create(struct inode *dir, struct dentry *dentry, mode_t mode); /* 
 
 /*
  * For an iop->mkdir that makes a whole tree: a directory for the name of the negative dentry that it was given. No walk
- * finds it before simple_publish_dir; in between it is filled like any other. Returns the dentry, whose reference is the
- * caller's, or ERR_PTR. To give it up instead of publishing it: simple_remove_unused, dput.
+ * finds it before simple_publish_dir; in between it is filled like any other. Returns the dentry, whose reference is
+ * the caller's, or ERR_PTR. To give it up instead of publishing it: simple_remove_unused, dput.
  */
 struct dentry *simple_prepare_dir(struct dentry *negative, mode_t mode);
 void simple_publish_dir(struct dentry *negative, struct dentry *dir); /* takes over the caller's reference */

@@ -410,7 +410,9 @@ void put_unused_fd(unsigned fd);		       /* gives back one that was reserved */
 void fd_install(unsigned fd, struct file *f);	       /* the table takes over the caller's reference */
 struct files_struct *dup_fd(struct files_struct *old); /* fork; NULL when out of memory */
 void exit_files(void *task);			       /* struct task_struct * */
-/* Count a user of the table, or stop counting it. put: the last one closes all files, which may sleep; NULL is allowed. */
+/*
+ * Count a user of the table, or stop counting it. put: the last one closes all files, which may sleep; NULL is allowed.
+ */
 void put_files_struct(struct files_struct *files);
 void get_files_struct(struct files_struct *files);
 /* exec: give the current task a table of its own, a copy when it is shared. 0 or -ENOMEM. */
@@ -426,8 +428,8 @@ struct file *fget_task_next(struct task_struct *task, unsigned *fd);
 bool fd_cloexec_task(struct task_struct *task, unsigned fd); /* will exec close it? */
 
 /*
- * root, cwd, umask (kernel/fs/fs_struct.c). Locks: l its lock, without which a single user may read its own; a atomic. A task that
- * drops its fs sets task->fs to NULL first, because others look at it under RCU.
+ * root, cwd, umask (kernel/fs/fs_struct.c). Locks: l its lock, without which a single user may read its own; a atomic.
+ * A task that drops its fs sets task->fs to NULL first, because others look at it under RCU.
  */
 struct fs_struct {
 	atomic_t users;

@@ -23,8 +23,8 @@ static bool prepend(char **end, char *buf, const char *text, unsigned len)
 
 /*
  * [dcache_lock] The names from `p` up to `root`, or to the very top when root does not lie above p; *reached tells
- * which. The root of a mount has no name of its own: the walk goes on at the place that it covers, which may be the root
- * that is looked for. Returns the start of the text, or ERR_PTR(-ENAMETOOLONG).
+ * which. The root of a mount has no name of its own: the walk goes on at the place that it covers, which may be the
+ * root that is looked for. Returns the start of the text, or ERR_PTR(-ENAMETOOLONG).
  */
 static char *prepend_path(struct path p, const struct path *root, char *end, char *buf, bool *reached)
 {

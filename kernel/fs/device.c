@@ -56,8 +56,8 @@ static const struct text_file device_files[] = {
 };
 
 /*
- * A directory of this name in /sys/PARENT/BELOW, or in /sys/PARENT when `below` is NULL. ERR_PTR: -EEXIST; -ENOENT: there
- * is no BELOW; -ENOMEM.
+ * A directory of this name in /sys/PARENT/BELOW, or in /sys/PARENT when `below` is NULL. ERR_PTR: -EEXIST; -ENOENT:
+ * there is no BELOW; -ENOMEM.
  */
 static struct dentry *make_dir_in(const char *parent, const char *below, const char *name)
 {

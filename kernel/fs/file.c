@@ -323,33 +323,28 @@ static int replace_fd(unsigned newfd, struct file *f, unsigned flags)
 	return newfd;
 }
 
-/* dup3 of a descriptor to itself is an error, unlike dup2's, which does nothing and succeeds. */
-SYSCALL_DEFINE3(dup3, unsigned, oldfd, unsigned, newfd, int, flags)
-{
-	struct file *f;
-	long res;
-
-	if ((flags & ~O_CLOEXEC) || oldfd == newfd)
-		return -EINVAL;
-	f = fget_files(current->files, oldfd);
-	if (!f)
-		return -EBADF;
-	res = replace_fd(newfd, f, flags);
-	fput(f);
-	return res;
-}
-
-/* Unlike dup3, the same number twice is no error, and changes nothing. */
-SYSCALL_DEFINE2(dup2, unsigned, oldfd, unsigned, newfd)
+/* The same number twice changes nothing. */
+static long do_dup(unsigned oldfd, unsigned newfd, unsigned flags)
 {
 	struct file *f = fget_files(current->files, oldfd);
 	long res;
 
 	if (!f)
 		return -EBADF;
-	res = oldfd == newfd ? (long)newfd : replace_fd(newfd, f, 0);
+	res = oldfd == newfd ? (long)newfd : replace_fd(newfd, f, flags);
 	fput(f);
 	return res;
+}
+
+/* dup3 of a descriptor to itself is an error, unlike dup2's, which does nothing and succeeds. */
+SYSCALL_DEFINE3(dup3, unsigned, oldfd, unsigned, newfd, int, flags)
+{
+	return (flags & ~O_CLOEXEC) || oldfd == newfd ? -EINVAL : do_dup(oldfd, newfd, flags);
+}
+
+SYSCALL_DEFINE2(dup2, unsigned, oldfd, unsigned, newfd)
+{
+	return do_dup(oldfd, newfd, 0);
 }
 
 /* The lowest free number. The reference goes to the new descriptor. */

@@ -61,7 +61,9 @@ static inline void fdput(struct fd f)
 		fput(f.file);
 }
 
-/* The same for calls that need more of a file than its name: to them a descriptor of O_PATH is not open, as on Linux. */
+/*
+ * The same for calls that need more of a file than its name: to them a descriptor of O_PATH is not open, as on Linux.
+ */
 static __always_inline struct fd fdget(unsigned fd)
 {
 	struct fd f = fdget_raw(fd);

@@ -182,8 +182,8 @@ static int open_last(struct nameidata *nd, int flags, mode_t mode, struct path *
 }
 
 /*
- * Walk to the file, with references in *out; with an empty name it is dfd's own. *created: this call has made it, so its
- * mode does not restrict this open. 0 or -errno.
+ * Walk to the file, with references in *out; with an empty name it is dfd's own. *created: this call has made it, so
+ * its mode does not restrict this open. 0 or -errno.
  */
 static int open_walk(int dfd, const char *name, int flags, mode_t mode, struct path *out, bool *created)
 {

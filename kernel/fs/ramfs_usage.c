@@ -23,7 +23,9 @@ static struct ramfs_usage *usage_of(const struct super_block *sb)
 	return sb->s_fs_info;
 }
 
-/* A limit as a number. "Half of memory" is worked out at each use, since memory grows: boot frees the initrd's pages. */
+/*
+ * A limit as a number. "Half of memory" is worked out at each use, since memory grows: boot frees the initrd's pages.
+ */
 static u64 limit_now(const u64 *limit)
 {
 	u64 v = READ_ONCE(*limit);

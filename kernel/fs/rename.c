@@ -127,8 +127,8 @@ static int check_ancestry(struct dentry *olddir, struct dentry *old, struct dent
 }
 
 /*
- * [both i_locks] Look both names up and rename. Slashes behind a name demand a directory: behind the new name they speak
- * of the file that is moved there, or, in an exchange, of the one that is there already.
+ * [both i_locks] Look both names up and rename. Slashes behind a name demand a directory: behind the new name they
+ * speak of the file that is moved there, or, in an exchange, of the one that is there already.
  */
 static int rename_locked(struct nameidata *from, struct path *olddir, struct nameidata *to, struct path *newdir,
 			 unsigned flags)

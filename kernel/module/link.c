@@ -99,8 +99,9 @@ void module_unuse(struct module *mod)
 }
 
 /*
- * [m] A symbol that is not in the module itself. A weak one that is found nowhere is 0, and the module asks for its address before
- * it uses it. The first name that is missing ends the loading: the build has said all of them (tools/modpost.py).
+ * [m] A symbol that is not in the module itself. A weak one that is found nowhere is 0, and the module asks for its
+ * address before it uses it. The first name that is missing ends the loading: the build has said all of them
+ * (tools/modpost.py).
  */
 static int resolve_undefined(struct module *mod, const struct load_info *info, struct elf64_sym *sym)
 {

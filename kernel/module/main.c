@@ -4,8 +4,8 @@
  *
  * module_mutex serialises all changes. It is not held while a module's own init and exit run: these may load other
  * modules, sleep, or wait for programs. The name is taken from the first moment on, so no module is loaded
- * twice. A look-up of a module by an address needs no lock, only preemption off: the list is changed by single stores, and a
- * module's memory is freed a grace period after it has left the list.
+ * twice. A look-up of a module by an address needs no lock, only preemption off: the list is changed by single stores,
+ * and a module's memory is freed a grace period after it has left the list.
  *
  * Nothing of a module may run any more when its memory goes. Its callbacks are the business of its own exit. What the
  * kernel knows of it, its call sites, tracepoints and names, goes by the notifiers. A CPU that is still inside one of
@@ -281,8 +281,8 @@ static int take_name(struct module *mod)
  *	traced sites	tell_going() takes their records out while all other CPUs are parked (trace/ftrace/modules.c)
  *	probes		its tracepoints and its probes at those of others: off, and a grace period waited for
  *	branches	its entries have left the table of static branches, so no later change of a key writes to it
- *	parameters	sysfs_going() has waited until no task reads or writes one; `free` of a parameter is called before the
- *			text goes that it lies in
+ *	parameters	sysfs_going() has waited until no task reads or writes one; `free` of a parameter is called
+ *			before the text goes that it lies in
  *	look-ups	a CPU with preemption off that has found it in the list or by a name: synchronize_rcu() below
  *
  * A function of it that function_graph has hooked does not keep it: what is kept on the task's return stack is the

@@ -46,8 +46,8 @@ int module_refcount(const struct module *mod)
 #define MAX_NAMED 8 /* lines in the log for one rmmod */
 
 /*
- * References are only counted, so the holders are looked for: every descriptor of every process. The reference to a file
- * that is dropped here may be its last, and then its release runs, so no lock may be held.
+ * References are only counted, so the holders are looked for: every descriptor of every process. The reference to a
+ * file that is dropped here may be its last, and then its release runs, so no lock may be held.
  */
 void module_name_openers(const struct module *mod, const char *name)
 {

@@ -288,7 +288,10 @@ static void unlink_task(struct task_struct *p)
 		list_del_init(&p->sibling);
 	}
 	list_del_init(&p->thread_group);
-	/* Pending signals count for the user: they are freed now, while the struct may stay as long as it is referenced. */
+	/*
+	 * Pending signals count for the user: they are freed now, while the struct may stay as long as it is
+	 * referenced.
+	 */
 	flush_sigqueue(&p->pending);
 	if (!sig->nr_threads)
 		flush_sigqueue(&sig->shared_pending);

@@ -2,9 +2,9 @@
  * Making a task. A new task starts as a copy of the one that asks for it (its model); the flags of clone(2) say which
  * parts the two share from then on and which parts the child gets as copies of its own.
  *
- * copy_process() builds the child step by step while no other task can see it, so these steps need no lock against others.
- * Only publish_task() makes it visible: under tasklist_lock and the siglock it gets its place in its family, its
- * process and the hash of numbers, all at once. Everything that can fail comes before that, and each failure undoes
+ * copy_process() builds the child step by step while no other task can see it, so these steps need no lock against
+ * others. Only publish_task() makes it visible: under tasklist_lock and the siglock it gets its place in its family,
+ * its process and the hash of numbers, all at once. Everything that can fail comes before that, and each failure undoes
  * the steps before it. The copying allocates memory and may sleep; all of it runs in thread context.
  */
 #include <arch/thread.h>
@@ -82,8 +82,8 @@ static int clone_check_flags(const struct kernel_clone_args *args)
 
 /*
  * Set the fields that a child does not inherit: what the model has used, what waits for the model, and all list
- * heads, which would otherwise be copies that point into the model's lists. No other task can find the child yet, so there
- * is no lock.
+ * heads, which would otherwise be copies that point into the model's lists. No other task can find the child yet, so
+ * there is no lock.
  */
 static void reset_task(struct task_struct *p, const struct kernel_clone_args *args)
 {

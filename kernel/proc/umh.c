@@ -133,8 +133,8 @@ static struct request *new_request(const char *path, char **argv, char **envp, i
 }
 
 /*
- * The thread makes the child (umh_run_program); the caller waits for as long as `wait` says, and a thread that could not be
- * made is the one error that needs no wait.
+ * The thread makes the child (umh_run_program); the caller waits for as long as `wait` says, and a thread that could
+ * not be made is the one error that needs no wait.
  */
 int call_usermodehelper(const char *path, char **argv, char **envp, int wait)
 {

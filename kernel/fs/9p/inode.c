@@ -89,7 +89,10 @@ static void set_operations(struct inode *inode, const struct p9_stat *st)
 	}
 }
 
-/* Each look-up makes an inode with a fid of its own, which it keeps until it goes; nothing finds an inode by its number. */
+/*
+ * Each look-up makes an inode with a fid of its own, which it keeps until it goes; nothing finds an inode by its
+ * number.
+ */
 struct inode *v9fs_get_inode(struct super_block *sb, struct p9_client *c, u32 fid)
 {
 	struct v9fs_inode *v = kzalloc(sizeof(*v), GFP_KERNEL);

@@ -490,8 +490,8 @@ static void mounts_below_a_root(void)
 		_exit(check_failures != 0);
 	}
 	CHECK_EQ(check_wait(pid), 0);
-	CHECK_CALL(CALL(umount2, UNDER, 0));
-	CHECK_CALL(CALL(umount2, UNDER, 0));
+	CHECK_CALL(CALL(umount, UNDER, 0));
+	CHECK_CALL(CALL(umount, UNDER, 0));
 	CHECK_CALL(rmdir(UNDER));
 }
 
