@@ -85,9 +85,9 @@ static phys_addr_t find_rsdp(void)
 }
 
 /*
- * Check the table at `phys`, whose header is mapped at `header`. Returns NULL and sets *table, of
- * which all bytes are mapped then, or returns in words why the table cannot be used. The header is
- * checked before the length in it is used to map the rest.
+ * Check the table at `phys`, whose header is mapped at `header`. Returns NULL and sets *table, with all of the table
+ * mapped, or returns in words why the table cannot be used. The header is checked before the length in it is used to
+ * map the rest.
  */
 static const char *check_table(phys_addr_t phys, const struct acpi_table *header, const char *signature,
 			       const struct acpi_table **table)

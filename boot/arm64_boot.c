@@ -155,7 +155,7 @@ void arm64_boot(phys_addr_t fdt, u64 entry_time, u64 entry_el)
 	boot_info.loader = "FDT";
 	wrong = fdt ? fdt_open(fixmap_map_fdt(fdt), FDT_MAX_SIZE) : "x0 is zero";
 	if (wrong) {
-		semihosting_console_start(); /* nobody has told where a UART is */
+		semihosting_console_start(); /* where a UART is, only the FDT tells */
 		panic("boot: no usable FDT at 0x%lx: %s", (unsigned long)fdt, wrong);
 	}
 	boot_info.fdt = (const void *)(FIXMAP_FDT + (fdt & (PMD_SIZE - 1)));

@@ -352,7 +352,7 @@ FUNC_END secondary_switched
 
 /*
  * Page tables that the image brings along, in use before bss is cleared. idmap_pg_dir stays for the CPUs that start
- * later. reserved_pg_dir is the user half of who has none.
+ * later. reserved_pg_dir is the user half for tasks without one.
  */
 	.section .bss..page_aligned, "aw", %nobits
 	.balign	PAGE_SIZE

@@ -30,8 +30,10 @@ void boot_add_memory(u64 base, u64 size)
 	u64 limit = LINEAR_END - PAGE_OFFSET, start = ALIGN(base, PAGE_SIZE), end = ALIGN_DOWN(base + size, PAGE_SIZE);
 	struct boot_region *last = boot_info.nr_memory ? &boot_info.memory[boot_info.nr_memory - 1] : NULL;
 
-	/* A range that wraps or holds no whole page is ignored: firmware describes such ranges. */
-	if (base + size < base || end <= start)
+	/*
+	 * A range that wraps or holds no whole page is ignored: firmware describes such ranges. `start` may wrap alone.
+	 */
+	if (base + size < base || start < base || end <= start)
 		return;
 	if (end > limit) {
 		pr_warn("boot: memory above 0x%lx cannot be used\n", (unsigned long)limit);

@@ -101,9 +101,9 @@ static int read_cells(int node, const char *name, unsigned i, unsigned count, u6
 }
 
 /*
- * Turn an address on the bus below `bus` into one on the bus above. Returns 0, or -EINVAL when no
- * window of `ranges` holds it: the CPU cannot reach such a device. The loop ends at the property's
- * end, where read_cells() fails, unless a window was found before.
+ * Turn an address on the bus below `bus` into one on the bus above. Returns 0, or -EINVAL when no window of `ranges`
+ * holds it: the CPU cannot reach such a device. The loop ends at the property's end, where read_cells() fails, unless a
+ * window was found before; in a damaged tree, sizes of no cells could keep it from moving on, and hold nothing anyway.
  */
 static int translate(int bus, u64 *address)
 {
@@ -117,6 +117,8 @@ static int translate(int bus, u64 *address)
 		return 0; /* the same addresses */
 	child_cells(bus, &child_address, &child_size);
 	child_cells(fdt_parent(bus), &parent_address, &parent_size);
+	if (!child_size)
+		return -EINVAL;
 	for (unsigned i = 0;; i += child_address + parent_address + child_size) {
 		if (read_cells(bus, "ranges", i, child_address, &child) ||
 		    read_cells(bus, "ranges", i + child_address, parent_address, &parent) ||
@@ -129,7 +131,10 @@ static int translate(int bus, u64 *address)
 	}
 }
 
-/* The root's children have CPU addresses, so translation ends below the root. */
+/*
+ * The root's children have CPU addresses, so translation ends below the root. A range without cells for its address is
+ * none, though each of any number of them could be read: callers go on until there is an error.
+ */
 int fdt_read_reg(int node, unsigned i, u64 *base, u64 *size)
 {
 	int bus = fdt_parent(node), err;
@@ -137,6 +142,8 @@ int fdt_read_reg(int node, unsigned i, u64 *base, u64 *size)
 	unsigned at;
 
 	child_cells(bus, &address_cells, &size_cells);
+	if (!address_cells)
+		return -EINVAL;
 	at = i * (address_cells + size_cells);
 	err = read_cells(node, "reg", at, address_cells, base);
 	if (!err)

@@ -60,8 +60,7 @@ static u32 boot_apic_id(void)
 }
 
 /*
- * The name that people know the machine by, if SMBIOS has it; else the name of whoever made the
- * ACPI tables.
+ * The name that people know the machine by, if SMBIOS has it; else the one in the ACPI tables, which is their maker's.
  */
 static void read_machine(void)
 {

@@ -129,7 +129,7 @@ FUNC_END pvh_start
 
 /* void check_cpu(void): returns if the CPU can run this kernel, else does not. Spoils all registers but esp. */
 check_cpu:
-	movl	$PHYS(no_cpuid), %esi		/* what it is to be if the next jump is taken */
+	movl	$PHYS(no_cpuid), %esi		/* the text, should the next jump be taken */
 	pushfl					/* CPUID is there if its flag can be changed (SDM vol. 1, 20.1) */
 	popl	%eax
 	movl	%eax, %ecx

@@ -1,5 +1,5 @@
 /*
- * What finding drivers is like on every bus: calling a probe, and interrupts of the machine's root
+ * What all buses have in common when they find drivers: calling a probe, and interrupts of the machine's root
  * controller. The bus code (boot/fdt_devices.c, boot/acpi_devices.c) walks over devices and calls
  * driver_probe(). Context: boot, in the order of enum driver_level.
  */

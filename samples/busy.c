@@ -73,6 +73,7 @@ static int busy_thread_func(void *unused)
 	return 0;
 }
 
+/* One of the series. The count falls after it, so that a reader of 0 knows that the last has begun. Hard interrupt. */
 static enum hrtimer_restart busy_timer_func(struct hrtimer *timer)
 {
 	switch (busy_where) {
@@ -138,6 +139,9 @@ static int busy_parse(char *text, u64 *us, u64 *count)
 	return *us >= 1 && *us <= BUSY_MAX_US && *count <= BUSY_MAX_COUNT ? 0 : -ERANGE;
 }
 
+/*
+ * An earlier series ends, and a new one begins on this CPU, unless its count is 0. Errors of busy_parse(), or -ENOMEM.
+ */
 static int busy_store(char *text, void *data)
 {
 	enum busy_where where = (unsigned long)data;
@@ -148,7 +152,7 @@ static int busy_store(char *text, void *data)
 		return err;
 	mutex_lock(&busy_mutex);
 	busy_end();
-	err = busy_thread_start(where);
+	err = count ? busy_thread_start(where) : 0;
 	if (!err && count) {
 		busy_where = where;
 		busy_ns = us * NSEC_PER_USEC;

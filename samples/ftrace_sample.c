@@ -133,7 +133,7 @@ static void show_replace(struct seq_file *m)
 
 /* ---- Calls */
 
-/* Exactly three numbers; what stands behind them is ignored. */
+/* Three numbers; what stands behind them is ignored. */
 static int sample_call(char *text)
 {
 	long number[3];

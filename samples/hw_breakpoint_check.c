@@ -17,7 +17,7 @@
 #include <lib/string.h>
 #include <sched/mutex.h>
 
-/* Watched by name. Each has bytes of its own around it that nobody touches. */
+/* Watched by name. Each has a line of 64 bytes to itself, so that no other access is near it. */
 u32 ksym_target __aligned(64);
 u64 ksym_target_wide __aligned(64);
 u8 ksym_target_byte __aligned(64);

@@ -43,7 +43,7 @@ static void noinline lkdtm_BUG(void)
 static void noinline lkdtm_WARNING(void)
 {
 	WARN_ON(true);
-	barrier(); /* no jump into what prints it: our frame must be seen */
+	barrier();
 }
 
 /* The compiler may not know that the pointer is NULL. */

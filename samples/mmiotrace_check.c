@@ -90,6 +90,7 @@ static void noinline mmio_check_unknown(void *part, u64 n)
 		atomic64_inc(&mmio_check_wrong);
 }
 
+/* Registers that do not begin at a page's start, mapped and unmapped n times. */
 static void noinline mmio_check_map(void *unused, u64 n)
 {
 	struct page *page = alloc_page(GFP_KERNEL);
@@ -123,6 +124,7 @@ static int mmio_check_show(struct seq_file *m, void *data)
 	return 0;
 }
 
+/* The writer's pid chooses its part of the page. -EINVAL, -ERANGE: the number; -ENOMEM. */
 static int mmio_check_store(char *text, void *data)
 {
 	const struct mmio_check_file *f = data;

@@ -23,7 +23,7 @@
 static DEFINE_MUTEX(hello_lock); /* one message at a time */
 static DECLARE_COMPLETION(said);
 
-/* Plain numbers: the format and two words are stored, and the text is made when somebody reads the trace. */
+/* Plain numbers: the format and two words are stored, and the text is made when the trace is read. */
 static void noinline hello_task(void)
 {
 	trace_printk("hello from a task on CPU %u, preempt_count %x\n", smp_processor_id(), preempt_count());
@@ -68,7 +68,7 @@ static void hello_softirq(void)
 	wait_for_completion(&said);
 }
 
-/* A format whose arguments are all kept as values until somebody reads the trace. */
+/* A format whose arguments are all kept as values until the trace is read. */
 static void noinline hello_kept(void)
 {
 	trace_printk("%d %05u %lx %llu %s|%.3s|%*d %ps 100%%\n", -5, 17u, 0xfeedUL, 1ULL << 40, "kept", "shorter", 6,

@@ -1,7 +1,7 @@
 /*
- * Events to try out filters and triggers with: those of <trace/events/lab.h> happen when somebody writes "STEP TEXT" to
+ * Events to try out filters and triggers with: those of <trace/events/lab.h> happen when "STEP TEXT" is written to
  * debugfs's lab/step. A person enters room STEP, which has as many lights as TEXT has characters, modulo four, and
- * leaves it. So the values of all fields are chosen by whoever writes.
+ * leaves it. So the text that is written chooses the values of all fields.
  *
  * CREATE_TRACE_POINTS stands in one .c file for each system of events: there the header becomes the tracepoints and the
  * code of their probes, and everywhere else only declarations.

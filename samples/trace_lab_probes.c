@@ -28,7 +28,7 @@ static atomic_t seen_hits, lost_hits, late_hits;
 
 struct lab_probe {
 	int bit;   /* [I] what it adds to a hit's word */
-	bool gone; /* [probes_mutex to change; read by the probe] nobody may call it now */
+	bool gone; /* [probes_mutex to change; read by the probe] it must not be called now */
 };
 static struct lab_probe turning[2] = {{.bit = 1}, {.bit = 1}}; /* one of them is long gone */
 static struct lab_probe bystander = {.bit = 2};
@@ -98,7 +98,7 @@ static int turn(struct lab_probe *probe)
 	smp_store_release(&probe_round, probe_round + 1);
 	lab_hit();
 	WRITE_ONCE(probe_round, probe_round + 1);
-	smp_mb(); /* before the probe goes; pairs with hit() */
+	smp_mb(); /* before the probe goes; pairs with lab_hit() */
 	unregister_trace_lab_hit(probe_hit, probe);
 	tracepoint_synchronize_unregister();
 	WRITE_ONCE(probe->gone, true);

@@ -42,7 +42,7 @@ struct cpumask;
 #define APIC_LVT_MASKED	     (1 << 16)
 #define APIC_LVTT_DEADLINE   (2 << 17) /* timer mode; 0 is one-shot */
 #define APIC_TDCR_1	     0xb       /* count every tick of the timer's clock */
-#define APIC_ESR_SEND_ACCEPT (1 << 2)  /* nobody took what we sent */
+#define APIC_ESR_SEND_ACCEPT (1 << 2)  /* no CPU took what we sent */
 
 #define XAPIC_LOGICAL 8	  /* so many CPUs have a bit of their own as logical destination, by number */
 #define XAPIC_MAX_ID  254 /* 255 is broadcast; also the most that an IOAPIC's entry can name */

@@ -25,8 +25,8 @@ void gic_poke_bit(void *block, unsigned hwirq)
 }
 
 /*
- * Two bits for each interrupt, of which the upper one says: by edge. The caller serialises, since others share the
- * word.
+ * Two bits for each interrupt; the upper one is set for an interrupt by edge. The caller serialises, since other
+ * interrupts share the word.
  */
 void gic_set_type(void *base, unsigned hwirq, unsigned type)
 {
@@ -68,7 +68,7 @@ void gic_private_reset(void *base)
 static u16 gic_revmap[GIC_NR_INTIDS];
 struct irq_domain gic_domain = {.revmap = gic_revmap};
 
-/* From the root handler: an interrupt that was acknowledged goes to who is for it. */
+/* From the root handler: an interrupt that was acknowledged goes to its handler. */
 void gic_dispatch(unsigned hwirq)
 {
 	if (hwirq < GIC_FIRST_PPI)

@@ -134,7 +134,7 @@ static void find_groups(unsigned nr)
 
 /*
  * Boot CPU, interrupts off. The distributor stays off while it is set up; all device interrupts go
- * to the boot CPU until somebody asks otherwise.
+ * to the boot CPU until their affinity is changed.
  */
 static int gic_probe(const struct device_desc *dev)
 {

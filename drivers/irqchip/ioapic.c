@@ -119,8 +119,11 @@ void ioapic_dispatch(unsigned gsi)
 	generic_handle_domain_irq(&ioapic_domain, gsi);
 }
 
-/* A whole entry. The low word, which masks, is written first, and last as it must be. [ioapic_lock, or boot] */
-static void write_entry(const struct ioapic *io, unsigned pin, u32 low, u32 destination)
+/*
+ * A whole entry. Its low word has the mask: the entry is masked first and gets its low word last, so that no interrupt
+ * comes by an entry that is half of the old one. [ioapic_lock, or boot]
+ */
+static void ioapic_write_entry(const struct ioapic *io, unsigned pin, u32 low, u32 destination)
 {
 	ioapic_write(io, IOAPIC_ENTRY + 2 * pin, ENTRY_MASKED);
 	ioapic_write(io, IOAPIC_ENTRY + 2 * pin + 1, destination << 24);
@@ -133,7 +136,7 @@ static void change_entry(unsigned gsi, u32 low, u32 destination)
 	unsigned long flags;
 
 	spin_lock_irqsave(&ioapic_lock, flags);
-	write_entry(io, gsi - io->gsi_base, low, destination);
+	ioapic_write_entry(io, gsi - io->gsi_base, low, destination);
 	spin_unlock_irqrestore(&ioapic_lock, flags);
 }
 
@@ -161,7 +164,7 @@ void ioapic_stop_nmi(unsigned gsi)
 static void ioapic_reset(const struct ioapic *io)
 {
 	for (unsigned pin = 0; pin < io->nr_pins; pin++)
-		write_entry(io, pin, ENTRY_MASKED | (GSI_VECTOR + io->gsi_base + pin), boot_info.cpu_hwid[0]);
+		ioapic_write_entry(io, pin, ENTRY_MASKED | (GSI_VECTOR + io->gsi_base + pin), boot_info.cpu_hwid[0]);
 }
 
 /*

@@ -177,7 +177,7 @@ int apic_reset_cpu(u32 apic_id)
 
 /*
  * INIT, then two start-ups whose vector is the page in which the CPU begins (SDM vol. 3, 8.4.4.1).
- * The CPU that comes in time or not is arch_cpu_start()'s concern.
+ * Whether the CPU comes in time is for arch_cpu_start() to see.
  */
 int apic_start_cpu(u32 apic_id, unsigned page)
 {

@@ -14,7 +14,7 @@
 #define ICW4_8086    0x01
 #define CASCADE_PIN  2 /* of the first, where the second is connected */
 
-/* The second one works slowly on old boards: a write to a port that nobody has gives it a microsecond. */
+/* The second one works slowly on old boards: a write to an unused port gives it a microsecond. */
 static void pic_out(u8 v, u16 port)
 {
 	outb(v, port);

@@ -54,7 +54,7 @@ bool pci_bar_is_64(const struct pci_dev *dev, unsigned bar)
 	return !(low & BAR_IO) && (low & BAR_TYPE) == BAR_TYPE_64 && bar + 1 < PCI_BARS;
 }
 
-/* The same for a register of 32 bits, of which `mask` is the address. */
+/* The same for a register of 32 bits; `mask`: the bits that are the address. */
 static u64 bar_size_by_mask(const struct pci_dev *dev, unsigned at, u32 mask)
 {
 	u32 old = pci_read32(dev, at), bits;
@@ -92,7 +92,7 @@ void pci_size_regions(struct pci_dev *dev)
  * Give the BAR an address. Sizes are powers of 2, and an address is a multiple of its size. Returns
  * 0, or -ENOSPC when the window is full.
  */
-static int assign(struct pci_dev *dev, unsigned i, bool is_64)
+static int pci_assign_bar(struct pci_dev *dev, unsigned i, bool is_64)
 {
 	u64 size = dev->bar[i].size, base = ALIGN((u64)next_free, size);
 
@@ -125,7 +125,7 @@ static int setup_bar(struct pci_dev *dev, unsigned *i)
 	dev->bar[n].base = low & BAR_MEM_MASK;
 	if (is_64)
 		dev->bar[n].base |= (u64)pci_read32(dev, at + 4) << 32;
-	return dev->bar[n].base ? 0 : assign(dev, n, is_64);
+	return dev->bar[n].base ? 0 : pci_assign_bar(dev, n, is_64);
 }
 
 /* Decoding is off while BARs change: half an address would answer for another device. */

@@ -24,8 +24,9 @@ static u64 region_start(const struct pci_dev *dev, unsigned region)
 }
 
 /*
- * The line of the n-th device: where it is, who made it, its interrupt, then the addresses of all its regions, their
- * sizes, and its driver. The list of devices is complete after boot and never changes. False: there are not so many.
+ * The line of the n-th device: where it is, its vendor and kind, its interrupt, then the addresses of all its regions,
+ * their sizes, and its driver. The list of devices is complete after boot and never changes. False: there are not so
+ * many.
  */
 static bool pci_show_device(struct seq_file *s, unsigned n)
 {

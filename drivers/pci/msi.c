@@ -39,7 +39,7 @@ static void *msi_entries[NR_MSI_VECTORS]; /* [m; release] of the device's table 
 static unsigned nr_msi;			  /* [m] */
 static DEFINE_SPINLOCK(msi_lock);
 
-static void write_entry(unsigned hwirq, unsigned at, u32 value)
+static void msi_write_entry(unsigned hwirq, unsigned at, u32 value)
 {
 	void *entry = __atomic_load_n(&msi_entries[hwirq], __ATOMIC_ACQUIRE);
 
@@ -49,12 +49,12 @@ static void write_entry(unsigned hwirq, unsigned at, u32 value)
 
 static void msi_mask(unsigned hwirq)
 {
-	write_entry(hwirq, ENTRY_CONTROL, ENTRY_MASKED);
+	msi_write_entry(hwirq, ENTRY_CONTROL, ENTRY_MASKED);
 }
 
 static void msi_unmask(unsigned hwirq)
 {
-	write_entry(hwirq, ENTRY_CONTROL, 0);
+	msi_write_entry(hwirq, ENTRY_CONTROL, 0);
 }
 
 static const struct irq_chip msi_chip = {

@@ -45,7 +45,7 @@ static void pci_probe_function(const struct pci_driver *drv, struct pci_dev *dev
 		       err);
 }
 
-/* Remember a function that was found: it stays, with or without a driver. NULL: no memory, and then nobody uses it. */
+/* Remember a function that was found: it stays, with or without a driver. NULL: no memory, and then it is not used. */
 static struct pci_dev *pci_add(const struct pci_dev *found)
 {
 	struct pci_dev *dev = kzalloc(sizeof(*dev), GFP_KERNEL);

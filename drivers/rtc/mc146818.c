@@ -127,10 +127,9 @@ static int decode(struct rtc_time *t, u8 mode)
 		t->year += t->century * 100;
 	else
 		t->year += t->year < EPOCH % 100 ? 2000 : 1900;
-	return t->second > 59 || t->minute > 59 || t->hour > 23 || !t->day || t->day > 31 || !t->month ||
-			       t->month > 12 || t->year < EPOCH
-		       ? -EIO
-		       : 0;
+	if (t->second > 59 || t->minute > 59 || t->hour > 23 || !t->day || t->day > 31)
+		return -EIO;
+	return !t->month || t->month > 12 || t->year < EPOCH ? -EIO : 0;
 }
 
 /*

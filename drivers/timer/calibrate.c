@@ -19,7 +19,7 @@
 
 #include "calibrate.h"
 
-#define TRIES	    8	      /* edges, of which the tightest counts */
+#define TRIES	    8	      /* edges; the tightest one counts */
 #define STUCK_READS 10000     /* a counter that shows the same so many times stands: the slowest ticks each 0.9 us */
 #define ENOUGH_PPM  200	      /* the bounds' distance from their middle; that is closer to the truth by far */
 #define MIN_TSC	    150000    /* cycles at least: 0.15 ms at 1 GHz, 0.04 ms at 4 GHz */

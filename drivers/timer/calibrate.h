@@ -1,4 +1,4 @@
-/* Within x86's timer drivers: measuring one counter against another, and who can be measured against. */
+/* Within x86's timer drivers: measuring one counter against another, and which counters can be measured against. */
 #pragma once
 
 #include <lib/types.h>
@@ -36,7 +36,7 @@ const struct calibration_counter *pm_timer_counter(void); /* (acpi_pm.c) */
 
 /* Of the local APIC's timer, in Hz, when CPUID tells; else 0. (tsc.c) */
 u64 cpuid_apic_hz(void);
-extern const char *tsc_hz_source; /* who told tsc_hz [immutable after tsc_init] */
+extern const char *tsc_hz_source; /* where tsc_hz comes from [immutable after tsc_init] */
 
 /*
  * Use the HPET with its registers at `regs`: 0, or -ENODEV when there is no HPET. Forget them: for boot, where they

@@ -11,7 +11,7 @@
  * the CPUs that have no bit, which is all others of an x2APIC, the boot CPU sends an NMI in turn.
  *
  * The comparator is set for one sample at a time, by the first CPU that finds that it has passed. An NMI says nothing
- * of its reason, so while this source is on, every NMI that nobody else has asked for is a sample.
+ * of its reason, so while this source is on, every NMI without another known reason is a sample.
  */
 #include <asm/io.h>
 #include <kernel/init.h>

@@ -47,9 +47,9 @@ static void lapic_setup_cpu(void)
 }
 
 /*
- * The deadline is one of this CPU's TSC, whichever counter serves as clock, and compared as 64 bits: what is
- * past is due at once. 0 would disarm; no TSC gets there in our time, nor to what "never" amounts to in ns,
- *  but in cycles that would not fit: 36 years do.
+ * The deadline is a time of this CPU's TSC, whichever counter serves as clock. It is compared as 64 bits: one that is
+ * past is due at once. 0 would disarm, and the sum does not overflow to it: "never" in ns would not fit into cycles, so
+ * the time is bounded to 36 years.
  */
 static void deadline_set_next_event(u64 delta_ns)
 {

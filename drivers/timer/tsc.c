@@ -71,7 +71,7 @@ u64 cpuid_apic_hz(void)
 	return r.ebx ? r.ebx * 1000UL : crystal().ecx;
 }
 
-/* The frequency that somebody tells, exactly; 0 if nobody does. */
+/* The exact frequency, where the CPU or the hypervisor tells it; else 0. */
 static u64 told_hz(void)
 {
 	u64 hz = hypervisor_timing().eax * 1000UL;

@@ -363,7 +363,7 @@ static int n_tty_receive_char(struct tty_struct *tty, char c)
 
 /*
  * [l] Is there room for what one more byte can cause: its echo, and itself? A full canonical buffer
- * without a line is an exception: nothing may wait for a reader, who gets nothing before the line
+ * without a line is an exception: nothing may wait for a reader, since a reader gets nothing before the line
  * ends. The line is too long then, and what is too much is dropped.
  */
 static bool can_process(struct tty_struct *tty)
@@ -486,8 +486,8 @@ unsigned n_tty_available(struct tty_struct *tty)
 }
 
 /*
- * The mode may change while bytes wait. To canonical: what is there counts as a whole line. To raw:
- * an end of file that was not read is no data.
+ * The mode may change while bytes wait. To canonical: what is there counts as a whole line. To raw: the zero byte that
+ * marks an unread end of the file becomes data, as on Linux.
  */
 void n_tty_set_termios(struct tty_struct *tty, const struct termios *t)
 {
@@ -496,8 +496,6 @@ void n_tty_set_termios(struct tty_struct *tty, const struct termios *t)
 	tty->termios = *t;
 	if (!((old ^ t->c_lflag) & ICANON))
 		return;
-	/* To canonical: what is there counts as whole. To raw: an end of file that was not read is no data.
-	 */
 	if (t->c_lflag & ICANON) {
 		for (u32 i = tty->tail; i != tty->head; i++)
 			clear_bit(i % TTY_BUF_SIZE, tty->mark);

@@ -20,19 +20,24 @@
 #define CHUNK 128
 
 /*
- * [l] Take up to `n` bytes of one line. *end becomes true when the line is complete, or when the
- * file ends here, with nothing. The zero byte that marks the end of the file is not data.
+ * [l] Take up to `n` bytes of one line. *end becomes true when the line is complete, or when the file ends here, with
+ * nothing. The zero byte that marks the end of the file is not data: it needs no room, and is taken with the last byte
+ * before it, or the next read would report an end of the file that was none.
  */
 static unsigned take_line(struct tty_struct *tty, char *to, unsigned n, bool *end)
 {
 	unsigned done = 0;
 
 	*end = false;
-	while (done < n && tty->tail != tty->canon && !*end) {
-		u32 i = tty->tail++ % TTY_BUF_SIZE;
+	while (tty->tail != tty->canon && !*end) {
+		u32 i = tty->tail % TTY_BUF_SIZE;
+		bool eof = test_bit(i, tty->mark) && !tty->buf[i];
 
+		if (done == n && !eof)
+			break;
+		tty->tail++;
 		*end = test_bit(i, tty->mark);
-		if (!*end || tty->buf[i])
+		if (!eof)
 			to[done++] = tty->buf[i];
 	}
 	return done;
@@ -103,10 +108,7 @@ static struct read_goal n_tty_read_goal(struct tty_struct *tty, size_t n)
 	return g;
 }
 
-/*
- * Is there something to read? A change of the mode counts too, as the reader must look at its goal
- * again.
- */
+/* Is there something to read? A change of the mode counts, too, as the reader must then look at its goal again. */
 static bool something_there(struct tty_struct *tty, bool canon)
 {
 	unsigned long flags;
@@ -114,7 +116,6 @@ static bool something_there(struct tty_struct *tty, bool canon)
 
 	spin_lock_irqsave(&tty->lock, flags);
 	res = canon ? tty->canon != tty->tail : tty->head != tty->tail;
-	/* The mode was changed while we slept: look at it again. */
 	res |= canon != !!L_FLAG(tty, ICANON);
 	spin_unlock_irqrestore(&tty->lock, flags);
 	return res;

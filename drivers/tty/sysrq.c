@@ -31,26 +31,22 @@ static void sysrq_help(void)
 }
 
 /*
- * Show every task and its stack. Context: softirq, so a task that runs on another CPU goes on
- * running, and its backtrace may be out of date when it is printed. The list is walked by process
- * id, with a reference to one process at a time, so no lock is held while a line is printed.
+ * Show every task and its stack. Context: softirq, so a task that runs on another CPU goes on running, and its
+ * backtrace may be out of date when it is printed. Processes and threads are found by number, with a reference to one
+ * at a time, so no lock is held while a line is printed.
  */
 static void sysrq_show_tasks(void)
 {
-	struct task_struct *p = NULL, *t;
-	pid_t pid = 0;
+	struct task_struct *p, *t;
 
-	while ((p = next_process(pid + 1))) {
-		pid = p->pid;
-		rcu_read_lock();
-		for_each_thread(p, t) {
+	for (pid_t pid = 1; (p = next_process(pid)); pid = p->pid + 1, put_task_struct(p))
+		for (pid_t tid = 1; (t = next_thread(p, tid)); tid = t->pid + 1, put_task_struct(t)) {
+			rcu_read_lock(); /* the parent may go */
 			pr_info("task:%-15s state:%c pid:%-5d ppid:%d\n", t->comm, task_state_to_char(t), t->pid,
 				t->parent ? t->parent->pid : 0);
+			rcu_read_unlock();
 			show_stack(t, NULL);
 		}
-		rcu_read_unlock();
-		put_task_struct(p);
-	}
 }
 
 /* What each CPU is doing now: those that do not answer an IPI are the interesting ones. */

@@ -48,7 +48,7 @@ struct tty_struct {
 	u32 column;	      /* [o] cursor, by what was put into tx */
 	u32 sent_column;      /* [o] by what was sent: printk starts on a line of its own */
 	bool stopped;	      /* [o] ^S */
-	bool writers_wait;    /* [o] somebody sleeps for room */
+	bool writers_wait;    /* [o] a task sleeps for room */
 	bool con_open;	      /* [port_lock] printk is in the middle of a line */
 	wait_queue_head_t read_wait, write_wait;
 	struct console console;

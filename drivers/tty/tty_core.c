@@ -1,7 +1,7 @@
 /*
  * Terminals: registration by serial drivers, and the device files console, tty and the port's own. Reading is in
  * n_tty_read.c, receiving in n_tty.c, sending in tty_output.c, sessions in tty_jobctrl.c; the way of a byte and the
- * locks are in tty.h. A terminal is never removed, so nobody counts its users.
+ * locks are in tty.h. A terminal is never removed, so its users are not counted.
  */
 #include "tty.h"
 
@@ -261,7 +261,7 @@ struct tty_struct *tty_register_uart(const char *name, unsigned minor, const str
 	tty->termios = tty_std_termios;
 	/*
 	 * A serial line cannot tell the size of what is at its other end: this is the screen that programs expect when
-	 * nobody knows.
+	 * the size is unknown.
 	 */
 	tty->winsize = (struct winsize){.ws_row = 24, .ws_col = 80};
 	spin_lock_init(&tty->lock);

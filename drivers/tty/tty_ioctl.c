@@ -86,7 +86,7 @@ static long set_winsize(struct tty_struct *tty, const struct winsize __user *fro
 	pgrp = tty->pgrp;
 	spin_unlock_irqrestore(&tty->lock, flags);
 	if (changed && pgrp > 0)
-		kill_pgrp(pgrp, SIGWINCH); /* -ESRCH: nobody to tell */
+		kill_pgrp(pgrp, SIGWINCH); /* -ESRCH: the group is empty */
 	return 0;
 }
 

@@ -65,10 +65,9 @@ int tty_check_change(struct tty_struct *tty, int sig)
 
 	if (current->signal->tty != tty || !READ_ONCE(tty->pgrp) || pgrp == READ_ONCE(tty->pgrp))
 		return 0;
-	/* Reading cannot go on in the background; changing may, for who does not want to be stopped. */
 	if (is_ignored(sig))
 		return sig == SIGTTIN ? -EIO : 0;
-	if (is_orphan(pgrp)) /* nobody could continue it */
+	if (is_orphan(pgrp)) /* no process could continue it */
 		return -EIO;
 	kill_pgrp(pgrp, sig); /* we are in it */
 	return -ERESTARTSYS;
@@ -110,7 +109,7 @@ static long set_ctty(struct tty_struct *tty, bool steal)
 		return -EPERM;
 	spin_lock_irqsave(&tasklist_lock, flags);
 	spin_lock(&tty->lock);
-	if (tty->session != owner) { /* somebody was quicker */
+	if (tty->session != owner) { /* another session was quicker */
 		err = -EPERM;
 	} else {
 		struct signal_struct *loser;
@@ -213,7 +212,7 @@ static long set_foreground(struct tty_struct *tty, const pid_t __user *from)
 	pid_t pgrp;
 	long err = tty_check_change(tty, SIGTTOU);
 
-	if (err) /* as in Linux an orphan has no say here as if it had no terminal */
+	if (err) /* an orphan in the background is told that it has no terminal, as on Linux */
 		return err == -EIO ? -ENOTTY : err;
 	if (get_current_tty() != tty || READ_ONCE(tty->session) != current->signal->session)
 		return -ENOTTY;

@@ -226,7 +226,6 @@ unsigned long tty_port_lock(struct tty_struct *tty)
 	unsigned long flags;
 
 	if (unlikely(oops_in_progress)) {
-		/* Its holder may never let go: try for a while, then print all the same. */
 		local_irq_save(flags);
 		preempt_disable();
 		for (unsigned i = 0; i < 1000000; i++) {

@@ -28,7 +28,7 @@ struct ns16550 {
 	u8 *mem;		  /* [I] the registers in memory, a byte each; NULL: ports */
 	unsigned fifo;		  /* [I] bytes that the transmitter takes at once */
 	u8 ier;			  /* [port.mask_lock] as written last */
-	u8 lsr_seen;		  /* [a] OE and BI that a look at LSR has cleared, for who receives */
+	u8 lsr_seen;		  /* [a] OE and BI that a look at LSR has cleared, for ns16550_receive() */
 	bool brk_due;		  /* [port's interrupt] LSR has told of a break whose character is still to come */
 	char early[NS16550_FIFO]; /* [port's interrupt] what came before the FIFOs were on */
 	unsigned nr_early, early_given; /* [likewise] */
@@ -148,7 +148,7 @@ static const struct uart_chip ns16550_chip = {
 	.set_tx_irq = ns16550_set_tx_irq,
 };
 
-/* Let the interrupt line fall and, with something pending, rise again: an edge for who waits for one. */
+/* Let the interrupt line fall and, with something pending, rise again: a controller that waits for an edge gets one. */
 static void raise_again(struct ns16550 *p)
 {
 	unsigned long flags;
@@ -207,7 +207,7 @@ static void setup_rate(struct ns16550 *p, phys_addr_t base, u32 clock_hz)
  * Turning the FIFOs on throws away what has been received (8.6.4): a character that was typed while we boot.
  * It is read and kept, with the line cut off from the receiver meanwhile (loop-back, 8.6.7), so that no other
  * takes its place. With the FIFOs on already nothing is lost. QEMU passes on what it holds back when the
- * receiver is read, and the FIFO that it has just emptied gives nobody a reason to: so we read once.
+ * receiver is read, and with the FIFO empty no interrupt would lead to a read: so we read once.
  */
 static void enable_fifos(struct ns16550 *p)
 {
@@ -223,7 +223,7 @@ static void enable_fifos(struct ns16550 *p)
 		ns_read(p, UART_RBR);
 }
 
-/* Is there a chip? The scratch register keeps what it is told; nobody answers with all ones. */
+/* Is there a chip? Its scratch register keeps what it is told; without a chip, a read gives all ones. */
 static int setup_port(struct ns16550 *p, phys_addr_t base, u32 clock_hz)
 {
 	ns_write(p, UART_SCR, 0x5a);

@@ -25,9 +25,7 @@
 #define FCR_ENABLE   (1 << 0)
 #define FCR_CLEAR_RX (1 << 1)
 #define FCR_CLEAR_TX (1 << 2)
-#define FCR_RX_8 \
-	(2 << 6) /* receive interrupt at 8 of 16, or when less has waited for four character times \
-			       */
+#define FCR_RX_8     (2 << 6) /* receive interrupt at 8 of 16, or when less has waited for four character times */
 
 #define LCR_8N1	 3
 #define LCR_DLAB (1 << 7)

@@ -6,7 +6,7 @@
 
 static u16 io; /* [boot] */
 
-/* One whose line control nobody has set (QEMU's at reset) would send five bits a character. */
+/* A port whose line control was not set since its reset (as QEMU's) would send five bits a character. */
 void early_uart_open(phys_addr_t base)
 {
 	io = base;
@@ -14,7 +14,7 @@ void early_uart_open(phys_addr_t base)
 	outb(LCR_8N1, io + UART_LCR);
 }
 
-/* Errors that this look at LSR clears are of input, which nobody reads yet. */
+/* Errors that this look at LSR clears are of input, which is not read yet. */
 void early_uart_put(char c)
 {
 	while (!(inb(io + UART_LSR) & LSR_THRE))

@@ -134,8 +134,8 @@ static void setup_port(struct pl011 *p, u32 clock_hz)
 	writel_relaxed(fbrd, p->regs + UARTFBRD);
 	/*
 	 * Turning the FIFO on empties it: a character that was typed while we boot is taken out before. QEMU passes
-	 * on what it holds back when the receiver is read, which the empty FIFO gives nobody a reason for: so we read
-	 * once.
+	 * on what it holds back when the receiver is read, and with the FIFO empty no interrupt would lead to a read:
+	 * so we read once.
 	 */
 	if (!(readl_relaxed(p->regs + UARTLCR) & LCR_FEN))
 		p->nr_early = pl011_receive(&p->port, p->early, sizeof(p->early), &brk);

@@ -7,7 +7,7 @@
 
 static void *regs; /* [boot] */
 
-/* One that is off (nobody used it before us) is turned on. */
+/* A port that is off, because no boot loader has used it, is turned on. */
 void early_uart_open(phys_addr_t base)
 {
 	regs = (void *)(fix_to_virt(FIX_EARLYCON) + (base & ~PAGE_MASK));

@@ -186,7 +186,7 @@ static int register_tty(struct uart_port *port)
 }
 
 /*
- * What was received before the interrupt is on: it may be the end of it, with no interrupt to come. Nobody else
+ * What was received before the interrupt is on: it may be the end of it, with no interrupt to come. Nothing else
  * receives yet. The tty may throttle us over it, and then says itself when to go on.
  */
 static void begin_to_receive(struct uart_port *port)

@@ -31,8 +31,8 @@ struct uart_chip {
 };
 
 /*
- * Part of the driver's own struct. Locks: m mask_lock, interrupts off; b who holds tx_busy; P the tty's port_lock; a
- * atomic; i the port's interrupt; I immutable after probe.
+ * Part of the driver's own struct. Locks: m mask_lock, interrupts off; b for the holder of tx_busy; P the tty's
+ * port_lock; a atomic; i the port's interrupt; I immutable after probe.
  */
 struct uart_port {
 	const struct uart_chip *chip; /* [I] */
@@ -46,7 +46,7 @@ struct uart_port {
 	bool throttled;		      /* [m] */
 	bool tx_irq;		      /* [m] as set_tx_irq has it */
 	bool log_shown;		      /* [I] probe: what is played to us now, the early console has printed */
-	int tx_busy;		      /* [a] somebody fills the FIFO */
+	int tx_busy;		      /* [a] a CPU fills the FIFO */
 	int tx_again;		      /* [a] there may be more to send than the holder has seen */
 	char tx_buf[UART_BATCH];      /* [P] pulled from the tty, sent up to tx_at */
 	unsigned tx_at, tx_len;	      /* [P] */

@@ -5,8 +5,8 @@
  *                                                                          \-> FAILED
  *
  * Each step sets one more bit of the device's status. A transport (virtio_mmio.c, virtio_pci.c)
- * calls virtio_device_add() in a thread at boot; no locks are needed, since nobody else knows the
- * device yet.
+ * calls virtio_device_add() in a thread at boot; no locks are needed, since the device is not to be
+ * found yet.
  */
 #include <drivers/virtio.h>
 #include <kernel/printk.h>

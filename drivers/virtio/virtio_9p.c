@@ -13,7 +13,7 @@
 #define CONFIG_TAG_LEN	    0	   /* u16 */
 #define CONFIG_TAG	    2
 #define MAX_TAG		    255
-#define MAX_PIECES	    128 /* descriptors, of which a request takes two or three */
+#define MAX_PIECES	    128 /* descriptors; a request takes two or three */
 
 /* Immutable once registered. */
 struct virtio_9p {
@@ -64,8 +64,8 @@ static int read_tag(struct virtio_device *dev, char *tag)
 
 /*
  * After virtio_device_ready() the memory is the device's, so nothing fails from there on. The channel is whole before:
- * a device that breaks the rules may interrupt at once, and p9_channel_broken() wakes whoever waits in it. Nobody
- * mounts it in between, as drivers are probed before init runs.
+ * a device that breaks the rules may interrupt at once, and p9_channel_broken() wakes the tasks that wait in it. It
+ * is not mounted in between, as drivers are probed before init runs.
  */
 static int p9_virtio_probe(struct virtio_device *dev)
 {

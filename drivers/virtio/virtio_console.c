@@ -98,7 +98,7 @@ static void port_added(struct port *port)
 }
 
 /*
- * The device took a port away. The name goes first, so that nobody opens the port any more; then
+ * The device took a port away. The name goes first, so that the port is not opened any more; then
  * tasks within a call of it are woken and find out. An open file stays open, and each of its calls
  * returns -ENODEV. An open that has already found the node reads live memory: struct port says why.
  */
@@ -251,8 +251,8 @@ static void control_work(struct work_struct *work)
 }
 
 /*
- * The work of a device without control messages: it has one port, which is always there and open,
- * and nobody to be told anything.
+ * The work of a device without control messages: it has one port, which is always there and open, and the device is
+ * told nothing.
  */
 static void no_control_work(struct work_struct *work)
 {
@@ -327,7 +327,7 @@ static unsigned count_ports(struct virtio_device *dev)
  * Make everything that the device may need once it begins. Returns 0 or -ENOMEM; console_probe()
  * says why nothing is freed then.
  */
-static int setup(struct virtio_console *con)
+static int virtio_console_setup(struct virtio_console *con)
 {
 	int err = 0;
 
@@ -349,7 +349,7 @@ static int setup(struct virtio_console *con)
  * Let the device begin: from here on interrupts come. Input queues were filled before, and the
  * device may only be told of them after DRIVER_OK (3.1.1).
  */
-static void start(struct virtio_console *con)
+static void virtio_console_start(struct virtio_console *con)
 {
 	virtio_device_ready(con->dev);
 	for (unsigned id = 0; id < con->nr_ports; id++)
@@ -392,10 +392,10 @@ static int console_probe(struct virtio_device *dev)
 		return -ENOMEM;
 	con->dev = dev;
 	con->number = nr_consoles++;
-	err = setup(con);
+	err = virtio_console_setup(con);
 	if (err)
 		return err;
-	start(con);
+	virtio_console_start(con);
 	wait_settled(con);
 	return 0;
 }

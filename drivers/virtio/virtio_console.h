@@ -17,14 +17,14 @@
 #define PORT_TX_PAGES 16  /* that the guest can write before the host has read any */
 
 /*
- * A port. Its memory outlives it: nobody counts users of struct port. It belongs to its number, is
+ * A port. Its memory outlives it: users of struct port are not counted. It belongs to its number, is
  * made with the device, and the next port of that number gets it. So an open that has found the
  * node in find_device() just before device_remove() reads live memory.
  *
  * Which of the ports of a number a file belongs to is told by `generation`, which is odd while a
  * port is there. A file keeps the value of its open, and each of its calls compares, once more
- * where it counts: reserve_page() under `lock`, port_read() under read_mutex, behind which nobody
- * reads for the file. So the next port never finds the guest_open of an older file, even when the
+ * where it counts: reserve_page() under `lock`, port_read() under read_mutex, behind which
+ * the file reads nothing more. So the next port never finds the guest_open of an older file, even when the
  * device took one port away and added another before the control work ran. Pages that the device
  * has at that moment come back by the same queue, whichever port that is now.
  *
@@ -39,7 +39,7 @@ struct port {
 	struct device_node node;    /* [I] */
 	char node_name[32];	    /* [I] "vport0p1" */
 	char name[128];		    /* [w] what the host calls it, "" nothing */
-	wait_queue_head_t wait;	    /* readers, writers, pollers, and who closes */
+	wait_queue_head_t wait;	    /* readers, writers, pollers, and a closing task */
 	spinlock_t lock;
 	/*
 	 * [p] Counts the port's lives: it goes one up when the device adds the port, which makes it

@@ -1,6 +1,6 @@
 /*
  * Virtio devices at fixed addresses (virtio 1.2, 4.2): a transport. The device tree names the
- * slots; QEMU's virt board has 32 of them, of which most are empty, so looking at a slot has to
+ * slots; QEMU's virt board has 32 of them, and most are empty, so looking at a slot has to
  * cost next to nothing. A device has one interrupt and one block of registers. Several registers
  * belong together (a selector and what it selects); only probes use those, in one thread, so they
  * need no lock.
@@ -180,7 +180,7 @@ static void *map_slot(phys_addr_t base)
  * A slot with a device: reset it, take its interrupt, find its driver. Returns 0, or -errno when
  * there is no interrupt or memory; a driver's error is not one of the slot.
  */
-static int add_device(const struct device_desc *desc, void *regs, u32 id)
+static int virtio_mmio_add_device(const struct device_desc *desc, void *regs, u32 id)
 {
 	struct mmio_device *m;
 	int irq = device_irq(desc, 0), err;
@@ -199,8 +199,8 @@ static int add_device(const struct device_desc *desc, void *regs, u32 id)
 		kfree(m);
 		return err;
 	}
-	virtio_device_add(&m->dev); /* it has said what is wrong; the interrupt stays, for a device that is
-				       silent now */
+	/* Its error is in the log already. The interrupt stays: the device is silent after an error. */
+	virtio_device_add(&m->dev);
 	return 0;
 }
 
@@ -225,7 +225,7 @@ static int mmio_probe(const struct device_desc *desc)
 		return -ENODEV;
 	version = readl(regs + MMIO_VERSION);
 	if (version == MMIO_VERSION_1_0)
-		return add_device(desc, regs, id);
+		return virtio_mmio_add_device(desc, regs, id);
 	pr_err("virtio-mmio: device of kind %u has %s: not used%s\n", id,
 	       version == MMIO_VERSION_LEGACY ? "the legacy interface only" : "an unknown interface",
 	       version == MMIO_VERSION_LEGACY ? " (QEMU: -global virtio-mmio.force-legacy=false)" : "");

@@ -53,8 +53,10 @@ enum cap_type {
 #define COMMON_QUEUE_DEVICE	     0x30
 #define COMMON_SIZE		     0x38
 
-/* All queues share the first entry of the MSI-X table; changes of configuration interrupt nobody
- * (VIRTIO_MSI_NO_VECTOR). */
+/*
+ * All queues share the first entry of the MSI-X table; changes of configuration make no interrupt
+ * (VIRTIO_MSI_NO_VECTOR).
+ */
 #define QUEUES_VECTOR 0
 
 /* Immutable once made. */

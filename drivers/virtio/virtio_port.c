@@ -1,6 +1,6 @@
 /*
  * Files of console ports: /dev/vportNpM. They behave as Linux's do: one file at a time is open, a
- * write waits until somebody listens on the host, a read ends when nobody does.
+ * write waits until a program on the host has opened the port, a read ends when none has.
  *
  * Bytes go through whole pages:
  *
@@ -63,7 +63,7 @@ static bool has_input(const struct port *port)
  * Let the device write to the page again. Adding it with release keeps our last reads of the page
  * before that.
  */
-static void give_back(struct port *port, char *page)
+static void port_give_back(struct port *port, char *page)
 {
 	if (!virtqueue_add_inbuf(port->in, page, PAGE_SIZE, page))
 		virtqueue_kick(port->in);
@@ -99,7 +99,7 @@ static char *next_input(struct port *port)
 
 	/* One that is empty goes back at once; a device may not keep us busy with such. */
 	for (unsigned n = 0; (page = virtqueue_get_buf(port->in, &port->rx_len)) && !port->rx_len; n++) {
-		give_back(port, page);
+		port_give_back(port, page);
 		if (n == PORT_RX_PAGES)
 			return NULL;
 	}
@@ -125,7 +125,7 @@ static ssize_t read_pages(struct port *port, char __user *buf, size_t n)
 		if (left)
 			return done ? (ssize_t)done : -EFAULT;
 		if (port->rx_at == port->rx_len) {
-			give_back(port, port->rx);
+			port_give_back(port, port->rx);
 			WRITE_ONCE(port->rx, NULL);
 		}
 	}
@@ -334,7 +334,7 @@ static void discard_input(struct port *port)
 {
 	mutex_lock(&port->read_mutex);
 	while (port->rx || next_input(port)) {
-		give_back(port, port->rx);
+		port_give_back(port, port->rx);
 		WRITE_ONCE(port->rx, NULL);
 	}
 	mutex_unlock(&port->read_mutex);
@@ -405,7 +405,7 @@ static unsigned port_poll(struct file *f, struct poll_table *pt)
 }
 
 /* Has the host taken all, or will it never? */
-static bool drained(const struct file *f)
+static bool port_drained(const struct file *f)
 {
 	const struct port *port = port_of(f);
 
@@ -414,7 +414,7 @@ static bool drained(const struct file *f)
 }
 
 /* Is the caller going because of a signal? */
-static bool killed(void)
+static bool port_killed(void)
 {
 	const struct signal_struct *sig = current->signal;
 
@@ -433,11 +433,11 @@ static int port_flush(struct file *f)
 	int err = 0;
 	DEFINE_WAIT(wait);
 
-	if (f->f_flags & O_NONBLOCK || killed())
+	if (f->f_flags & O_NONBLOCK || port_killed())
 		return 0;
 	while (!err && left > 0) {
 		prepare_to_wait(&port->wait, &wait, TASK_INTERRUPTIBLE);
-		if (drained(f))
+		if (port_drained(f))
 			break;
 		if (signal_pending(current))
 			err = -EINTR;

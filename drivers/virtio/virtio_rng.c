@@ -16,8 +16,8 @@
 #define RNG_BYTES 256 /* that are asked for at a time */
 
 /*
- * One buffer, which is either the device's or the readers'. Locks: m mutex; a: the interrupt writes it, then
- * `filled`, while the buffer is the device's; whoever sees `filled` has it.
+ * One buffer, which is either the device's or the readers'. Locks: m mutex; a: the interrupt writes it, then `filled`,
+ * while the buffer is the device's; a reader that sees `filled` may use it.
  */
 struct virtio_rng {
 	struct virtqueue *vq;
@@ -25,7 +25,7 @@ struct virtio_rng {
 	wait_queue_head_t wait;
 	u8 *bytes;    /* [a, m] */
 	unsigned len; /* [a, m] in it */
-	unsigned at;  /* [a, m] the first that nobody has had */
+	unsigned at;  /* [a, m] the first that was not given out yet */
 	bool filled;  /* [a] the buffer is the readers' */
 	bool seeded;  /* [a] */
 };
@@ -40,8 +40,8 @@ static void rng_request(struct virtio_rng *rng)
 }
 
 /*
- * Hard interrupt: the device has filled the buffer. The bytes that seeded the kernel are shown to
- * nobody. Release: a reader that sees `filled` sees the bytes, `len` and `at`.
+ * Hard interrupt: the device has filled the buffer. The bytes that seeded the kernel are not given
+ * out. Release: a reader that sees `filled` sees the bytes, `len` and `at`.
  */
 static void rng_filled(struct virtqueue *vq)
 {
@@ -69,7 +69,7 @@ static bool answered(struct virtio_rng *rng)
 }
 
 /*
- * [m] How many bytes there are that nobody has had. If all are used up, the device is asked for
+ * [m] How many bytes there are that were not given out yet. If all are used up, the device is asked for
  * more. Returns 0 if there are none yet.
  */
 static unsigned some_bytes(struct virtio_rng *rng)

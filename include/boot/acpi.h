@@ -1,6 +1,6 @@
 /*
  * What ACPI tells (ACPI specification 6.4), read once by acpi_init() while firmware's tables can be reached,
- * and kept. Afterwards nobody reads the tables. All immutable after boot.
+ * and kept. Afterwards the tables are not read any more. All immutable after boot.
  */
 #pragma once
 

@@ -7,8 +7,7 @@
 
 #include <lib/types.h>
 
-/* Use the tree at `base`, of which at most `max` bytes may be looked at. NULL, or what is wrong with it.
- * Boot. */
+/* Use the tree at `base`; it may be up to `max` bytes long. NULL, or what is wrong with it. Boot. */
 const char *fdt_open(const void *base, size_t max);
 /* The same tree at another address. Boot. */
 void fdt_move(const void *base);

@@ -31,7 +31,7 @@
 
 #define PCI_BARS    6
 #define PCI_REGIONS 7	   /* the BARs, and the ROM */
-#define PCI_NONE    0xffff /* vendor that nobody has: what a read finds where there is no device */
+#define PCI_NONE    0xffff /* no vendor's number: what a read finds where there is no device */
 
 /* All immutable after its driver's probe, but for what the lock of drivers/pci/config.c covers. */
 struct pci_dev {
@@ -65,7 +65,7 @@ unsigned pci_find_capability(const struct pci_dev *dev, u8 id, unsigned after);
 
 /* All functions that were found, the first one. [immutable after boot] */
 extern struct pci_dev *pci_devices;
-/* How much each region decodes, into dev->size. Nobody uses the device. Boot. */
+/* How much each region decodes, into dev->size. The device is not in use. Boot. */
 void pci_size_regions(struct pci_dev *dev);
 /* A BAR is the low word of an address of 64 bits. */
 bool pci_bar_is_64(const struct pci_dev *dev, unsigned bar);

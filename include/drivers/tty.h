@@ -26,7 +26,7 @@ void tty_receive(struct tty_struct *tty, const char *data, unsigned n);
 /*
  * From the transmit interrupt or start_tx, with the port's lock: the next bytes to send; 0 when there is nothing more
  * (disable the interrupt). When *wake comes back true, tty_tx_pulled() is due once the port's lock is free: there is
- * room again, and somebody may wait for it.
+ * room again, and a task may wait for it.
  */
 unsigned tty_tx_pull(struct tty_struct *tty, char *buf, unsigned max, bool *wake);
 void tty_tx_pulled(struct tty_struct *tty); /* any context but nmi, without the port's lock */

@@ -1,5 +1,4 @@
-/* Building blocks for file systems whose files are made by the kernel: trees of directories and operations.
- */
+/* Building blocks for file systems whose files are made by the kernel: trees of directories and operations. */
 #pragma once
 
 #include <fs/seq_file.h>
@@ -22,16 +21,16 @@ int simple_lookup(struct inode *dir, struct dentry *dentry);
 int simple_no_create(struct inode *dir, struct dentry *dentry, mode_t mode); /* the super block's s_create_error */
 
 /*
- * For an iop->mkdir that makes a whole tree: a directory for the name of the negative dentry that it was given, which
- * nobody finds before simple_publish_dir. In between it is filled like any other. The dentry, the caller's, or ERR_PTR.
- * Not published after all: simple_remove_unused, dput.
+ * For an iop->mkdir that makes a whole tree: a directory for the name of the negative dentry that it was given. No walk
+ * finds it before simple_publish_dir; in between it is filled like any other. Returns the dentry, whose reference is
+ * the caller's, or ERR_PTR. To give it up instead of publishing it: simple_remove_unused, dput.
  */
 struct dentry *simple_prepare_dir(struct dentry *negative, mode_t mode);
 void simple_publish_dir(struct dentry *negative, struct dentry *dir); /* takes over the caller's reference */
 /*
  * For an iop->rmdir, with its locks: remove the directory with everything below it, unless anything below is in use:
- * open, somebody's current directory, mounted on, just being looked up. 0: nobody has or gets any of it; -EBUSY:
- * nothing has changed. The directory itself may be somebody's still; it is empty then.
+ * open, a task's current directory, mounted on, just being looked up. 0: no task uses or finds anything below any more;
+ * -EBUSY: nothing has changed. The directory itself may still be in use; it is empty then.
  */
 int simple_remove_unused(struct dentry *dir);
 /*
@@ -51,7 +50,7 @@ ssize_t simple_write_to_buffer(void *to, size_t available, loff_t *pos, const ch
  * `size` or longer. */
 ssize_t copy_text_from_user(char *buf, size_t size, const char __user *from, size_t n);
 /*
- * The same for words between white space, of which as many come as fit: a write that returns fewer bytes than it was
+ * The same for words between white space; as many come as fit: a write that returns fewer bytes than it was
  * given is called again with the rest. -EFAULT, or -EINVAL when a word is `size` or longer.
  */
 ssize_t copy_words_from_user(char *buf, size_t size, const char __user *from, size_t n);
@@ -110,7 +109,7 @@ int device_alias(const struct device_node *dev, const char *folder, const char *
 void device_remove(const struct device_node *dev);
 /*
  * A node in /dev whose number leads to a device of <fs/cdev.h>, root's, with these permissions; one folder may stand
- * before the name. devtmpfs_delete_node removes it unless somebody has put something else in its place. 0 or -errno.
+ * before the name. devtmpfs_delete_node removes it unless it was replaced by something else. 0 or -errno.
  * Thread context.
  */
 int devtmpfs_create_node(const char *name, mode_t mode, dev_t rdev);

@@ -38,8 +38,8 @@ struct dentry *removable_attach(struct dentry *dir, const char *name, struct rem
 void removable_put(struct removable_file *r);
 
 /*
- * Its names are gone, or are about to go: wait for the operations that run, release the open files, let nobody in any
- * more. Once for each file. Thread context, not from one of its operations.
+ * Its names are gone, or are about to go: wait for the operations that run, release the open files, let no operation in
+ * any more. Once for each file. Thread context, not from one of its operations.
  */
 void removable_end(struct removable_file *r);
 

@@ -39,8 +39,8 @@ struct text_file {
 	mode_t mode;	  /* permissions; with S_IFDIR an empty directory, which others mount on */
 	int (*show)(struct seq_file *m, void *data); /* its whole text. Thread context, no lock. 0 or -errno */
 	/*
-	 * Takes a terminated text, white space at its end cut off, which it may change. The same context. Below sys/ it
-	 * is called for root alone, even if another user opened the file. 0 or -errno. NULL: a write is -EINVAL.
+	 * Takes a terminated text, without white space at its ends, which it may change. The same context. Below sys/
+	 * it is called for root alone, even if another user opened the file. 0 or -errno. NULL: a write is -EINVAL.
 	 */
 	int (*store)(char *text, void *data);
 	void *data;			   /* for these two, where the directory has no owner of its own */

@@ -116,7 +116,7 @@ struct dentry_operations {
 	 * i_lock of the directory held and a reference to the dentry. 1: still true; 0: no longer; or -errno.
 	 */
 	int (*d_revalidate_wait)(struct inode *dir, struct dentry *dentry);
-	/* How a file without a place in the tree is called in /proc: "pipe:[4711]". Missing: its d_name. */
+	/* What /proc calls a file without a place in the tree: "pipe:[4711]". Missing: its d_name. */
 	char *(*d_dname)(struct dentry *dentry, char *buf, int len);
 };
 struct statfs;
@@ -223,7 +223,7 @@ struct mount {
 	unsigned mnt_id;	     /* [I] */
 	struct list_head mnt_list;   /* [m] in mount order */
 	bool mnt_auto;		     /* [I] made by the file system that it lies in, and unmounted with that */
-	u32 mnt_flags;		     /* [I] MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC as shown in /proc/mounts */
+	u32 mnt_flags;		     /* [m writes; read without] MS_RDONLY, MS_NOSUID, ... as shown in /proc/mounts */
 	char mnt_source[32];	     /* [I] first column of /proc/mounts */
 };
 /* A kind of file system. One with single=true has a single super block that every mount shows. */
@@ -311,6 +311,7 @@ char *dentry_path(struct dentry *dentry, char *buf, int len);
  * (deleted)". ERR_PTR(-ENAMETOOLONG).
  */
 char *d_path(const struct path *path, char *buf, int len);
+char *d_path_below_root(const struct path *path, char *buf, int len); /* also -ENOENT: the root does not lie above */
 void dput(struct dentry *d); /* a reference less (NULL is allowed); no spinlock held */
 static inline struct dentry *dget(struct dentry *d)
 {
@@ -403,13 +404,15 @@ int show_filesystems(struct seq_file *m);
 /* Descriptor tables (kernel/fs/file.c). */
 struct files_struct;
 extern struct files_struct init_files;		       /* of init_task: never freed */
-struct file *fget(unsigned fd);			       /* with a reference; NULL: -EBADF */
+struct file *fget(unsigned fd);			       /* with a reference; NULL: -EBADF, as for one of O_PATH */
 int get_unused_fd_flags(unsigned flags);	       /* reserves the lowest free one (O_CLOEXEC); -EMFILE, -ENOMEM */
 void put_unused_fd(unsigned fd);		       /* gives back one that was reserved */
 void fd_install(unsigned fd, struct file *f);	       /* the table takes over the caller's reference */
 struct files_struct *dup_fd(struct files_struct *old); /* fork; NULL when out of memory */
 void exit_files(void *task);			       /* struct task_struct * */
-/* A user of the table more or less; the last one closes all files (NULL is allowed, and may sleep). */
+/*
+ * Count a user of the table, or stop counting it. put: the last one closes all files, which may sleep; NULL is allowed.
+ */
 void put_files_struct(struct files_struct *files);
 void get_files_struct(struct files_struct *files);
 /* exec: give the current task a table of its own, a copy when it is shared. 0 or -ENOMEM. */
@@ -425,14 +428,14 @@ struct file *fget_task_next(struct task_struct *task, unsigned *fd);
 bool fd_cloexec_task(struct task_struct *task, unsigned fd); /* will exec close it? */
 
 /*
- * root, cwd, umask (kernel/fs/fs_struct.c). Locks: l its lock; a single user reads its own without it. A task that
- * drops its fs sets task->fs to NULL first, because others look at it under RCU.
+ * root, cwd, umask (kernel/fs/fs_struct.c). Locks: l its lock, without which a single user may read its own; a atomic.
+ * A task that drops its fs sets task->fs to NULL first, because others look at it under RCU.
  */
 struct fs_struct {
 	atomic_t users;
 	spinlock_t lock;
 	struct path root, pwd; /* [l] with references */
-	mode_t umask;	       /* [l] */
+	mode_t umask;	       /* [a] */
 	struct rcu_head rcu;
 };
 struct fs_struct *copy_fs_struct(struct fs_struct *old); /* NULL when out of memory */

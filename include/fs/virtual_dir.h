@@ -1,6 +1,6 @@
 /*
  * Directories whose entries are computed: large trees that are the picture of something else (the events of tracefs).
- * An inode exists while somebody looks at it.
+ * An inode exists only while it is in use.
  */
 #pragma once
 
@@ -17,7 +17,10 @@ struct virtual_entry {
 	struct virtual_dir *dir;
 };
 
-/* A part of what the directory pictures, which outlives it: its memory stays when the directory goes. */
+/*
+ * What such a directory shows: a member of the object that it is the picture of. It must stay in memory until no inode
+ * of the directory is left, also after is_there() has become false.
+ */
 struct virtual_dir {
 	/* The n-th entry; false: there are fewer. Thread context, the directory's i_lock held. */
 	bool (*entry)(struct virtual_dir *dir, unsigned n, struct virtual_entry *entry);

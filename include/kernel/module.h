@@ -3,10 +3,10 @@
  *
  * A module is born by init_module(2) and dies by delete_module(2). In between it is in one of these states:
  *
- *	UNFORMED  the name is taken; no other code looks at it
+ *	UNFORMED  the name is taken; only the loader looks at it
  *	COMING    it is linked, its text is executable, its call sites are known; its init runs
  *	LIVE      init has returned 0; its init memory is freed
- *	GOING     its exit runs, or its init has failed; no new reference can be had
+ *	GOING     its exit runs, or its init has failed; no new references are given
  *
  * Code that calls into a module from outside (an open file, a callback) holds a reference to it, or takes its callbacks
  * away in the module's own exit function: after that no code of it may be on any stack.

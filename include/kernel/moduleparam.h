@@ -72,10 +72,7 @@ int param_get_bool(char *buffer, const struct kernel_param *kp);
 	static const struct kernel_param __param_##id __used __aligned(8) \
 		__section("__param") = {pname, param_ops, mode, value}
 #define module_param_cb(name, param_ops, value, mode) __module_param(name, #name, param_ops, value, mode)
-/*
- * `type` is pasted and quoted where the user gives it, and not passed to another macro: it may itself be a macro, as
- * bool is.
- */
+/* `type` is pasted and quoted here and not handed on to another macro, since it may be a macro itself, as bool is. */
 #define module_param_named(name, value, type, mode)                                                      \
 	param_check_##type(name, &(value)) __module_param(name, #name, &param_ops_##type, &value, mode); \
 	MODULE_INFO(parmtype, #name ":" #type)

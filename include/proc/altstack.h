@@ -11,8 +11,8 @@ struct user_stack {
 };
 
 /*
- * Where a signal's frame ends, from above: at the end of the alternate stack when the handler wants it and it
- * is not in use, else `redzone` bytes below the interrupted stack pointer. Thread context.
+ * The upper end of a signal's frame: the end of the alternate stack when the handler wants it and it
+ * is not in use, else the place `redzone` bytes below the interrupted stack pointer. Thread context.
  */
 unsigned long sigframe_top(const struct ksignal *ksig, unsigned long sp, unsigned redzone);
 /* May a frame begin at `frame`? Not when it was to lie on the alternate stack, or the handler runs there, and

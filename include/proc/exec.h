@@ -49,8 +49,8 @@ extern const struct binfmt elf_format, script_format;
 /* Read the beginning of bprm->file and ask each format. 0, -ENOEXEC when no format knows it, or the error of one. */
 int search_binary_handler(struct binprm *bprm);
 /*
- * Open a file to execute it. Until close_exec() nobody can open it for writing; -ETXTBSY if it is open for writing now.
- * ERR_PTR of that or of an open. flags: AT_SYMLINK_NOFOLLOW, AT_EMPTY_PATH.
+ * Open a file to execute it. Until close_exec() it cannot be opened for writing; -ETXTBSY if it is open for writing
+ * now. ERR_PTR of that or of an open. flags: AT_SYMLINK_NOFOLLOW, AT_EMPTY_PATH.
  */
 struct file *open_exec(int dfd, const char *name, int flags);
 void close_exec(struct file *file);

@@ -88,6 +88,8 @@ struct task_struct *find_get_task(pid_t pid);
 struct task_struct *find_task_by_pid(pid_t pid);
 /* Iterate over processes in pid order: the first with pid >= from, with a reference; NULL at the end. */
 struct task_struct *next_process(pid_t from);
+/* The same for the threads of the process whose leader this is. */
+struct task_struct *next_thread(struct task_struct *leader, pid_t from);
 #define EVERY_PROCESS (-1)
 /*
  * Call fn with the leader of each process of a group (0 is a group, too: that of init), or of EVERY_PROCESS. fn runs

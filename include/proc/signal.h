@@ -114,7 +114,7 @@ struct sighand_struct *lock_task_sighand(struct task_struct *p, unsigned long *f
 void unlock_task_sighand(struct sighand_struct *sighand, unsigned long flags);
 
 /*
- * Send a signal to the process of p, of which any thread may take it. `priv`: the kernel sends it, and even init cannot
+ * Send a signal to the process of p; any thread of it may take it. `priv`: the kernel sends it, and even init cannot
  * ignore it; else it comes from the current process, as by kill(2). Returns 0, -EINVAL for a number that is no signal,
  * -EAGAIN when a real-time signal found no room. Takes siglock; any context but nmi, interrupts may be off.
  */
@@ -148,10 +148,10 @@ void signal_wake_up(struct task_struct *t, bool fatal);
 void zap_other_threads(struct task_struct *t); /* SIGKILL for all threads of the process but t */
 /* Tell the parent that a child stopped or goes on. [T, not S] */
 void do_notify_parent_cldstop(struct task_struct *leader, int why);
-/* Tell the parent that its child ended. True when nobody will wait for it. [T, not S] */
+/* Tell the parent that its child ended. True when the parent will not wait for it. [T, not S] */
 bool do_notify_parent(struct task_struct *p, int sig);
-void flush_sigqueue(struct sigpending *q); /* [S], or nobody else knows it */
-/* Would a stop signal from the terminal reach nobody who can continue the group? [T] */
+void flush_sigqueue(struct sigpending *q); /* [S], or no other task can find it */
+/* Is there no process that could continue the group after a stop? [T] */
 bool is_orphaned_pgrp(pid_t pgrp, struct task_struct *ignore);
 void kill_orphaned_pgrp(struct task_struct *leader, struct task_struct *parent); /* exit: SIGHUP, SIGCONT [T] */
 extern atomic_t nr_stopped_groups; /* processes with signal->stopped; 0 spares exit the search for orphans */

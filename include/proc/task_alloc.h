@@ -14,7 +14,7 @@ struct task_struct *dup_task_struct(struct task_struct *orig); /* usage 2 */
 struct signal_struct *alloc_signal(void);		       /* zeroed */
 struct sighand_struct *alloc_sighand(void);		       /* contents undefined */
 
-void free_task(struct task_struct *t);	    /* struct and stack of a task that nobody has seen */
+void free_task(struct task_struct *t);	    /* struct and stack of a task that was never to be found */
 void put_signal(struct signal_struct *sig); /* any context but nmi */
 void put_sighand(struct sighand_struct *sighand);
 void count_tasks(int processes, int threads); /* changes of their numbers [tasklist_lock] */

@@ -27,7 +27,7 @@ int change_path(int dfd, const char __user *name, unsigned how, const struct iat
 	return err;
 }
 
-/* A descriptor of O_PATH only names its file, so it cannot be used here, as on Linux. */
+/* The descriptor need not be open for writing: what counts is who the caller is, as with a name. */
 int change_fd(unsigned fd, const struct iattr *attr)
 {
 	struct fd f = fdget(fd);
@@ -37,7 +37,7 @@ int change_fd(unsigned fd, const struct iattr *attr)
 	if (!f.file)
 		return -EBADF;
 	path = file_path(f.file);
-	err = f.file->f_flags & O_PATH ? -EBADF : mnt_want_write(&path);
+	err = mnt_want_write(&path);
 	if (!err)
 		err = notify_change(path.dentry, attr);
 	fdput(f);

@@ -311,7 +311,7 @@ int cdev_open(struct inode *inode, struct file *f)
 	if (err)
 		return err;
 	err = f->f_op->open ? f->f_op->open(inode, f) : 0;
-	if (err) { /* nobody calls f_op any more */
+	if (err) { /* f_op is not called any more, not even its release */
 		module_put(f->f_owner);
 		f->f_owner = NULL;
 	}

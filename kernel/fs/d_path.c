@@ -22,21 +22,9 @@ static bool prepend(char **end, char *buf, const char *text, unsigned len)
 }
 
 /*
- * [dcache_lock] At the root of a mount go on to the place that it covers. False at the very top, where no name is left.
- */
-static bool step_up(struct path *p)
-{
-	while (p->dentry == p->mnt->mnt_root) {
-		if (!p->mnt->mnt_at.dentry)
-			return false;
-		*p = p->mnt->mnt_at;
-	}
-	return p->dentry != p->dentry->d_parent;
-}
-
-/*
  * [dcache_lock] The names from `p` up to `root`, or to the very top when root does not lie above p; *reached tells
- * which. Returns the start of the text, or ERR_PTR(-ENAMETOOLONG).
+ * which. The root of a mount has no name of its own: the walk goes on at the place that it covers, which may be the
+ * root that is looked for. Returns the start of the text, or ERR_PTR(-ENAMETOOLONG).
  */
 static char *prepend_path(struct path p, const struct path *root, char *end, char *buf, bool *reached)
 {
@@ -44,12 +32,14 @@ static char *prepend_path(struct path p, const struct path *root, char *end, cha
 
 	*reached = true;
 	while (p.dentry != root->dentry || p.mnt != root->mnt) {
-		if (!step_up(&p)) {
+		if (p.dentry == p.mnt->mnt_root && p.mnt->mnt_at.dentry) {
+			p = p.mnt->mnt_at;
+			continue;
+		}
+		if (p.dentry == p.dentry->d_parent) {
 			*reached = false;
 			break;
 		}
-		if (p.dentry == root->dentry && p.mnt == root->mnt)
-			break;
 		if (!prepend(&end, buf, p.dentry->d_name.name, p.dentry->d_name.len) || !prepend(&end, buf, "/", 1))
 			return ERR_PTR(-ENAMETOOLONG);
 		p.dentry = p.dentry->d_parent;
@@ -76,13 +66,12 @@ static struct path root_for_names(void)
 
 /*
  * A file without a place in the tree has a name of its own making (d_dname). The mark " (deleted)" goes in first, since
- * it stands last.
+ * it stands last. *reached: the caller's root lies above.
  */
-char *d_path(const struct path *path, char *buf, int len)
+static char *path_text(const struct path *path, char *buf, int len, bool *reached)
 {
 	struct path root;
 	char *end = buf + len;
-	bool reached;
 
 	if (path->dentry->d_op && path->dentry->d_op->d_dname)
 		return path->dentry->d_op->d_dname(path->dentry, buf, len);
@@ -94,11 +83,27 @@ char *d_path(const struct path *path, char *buf, int len)
 	if ((path->dentry->d_flags & DCACHE_UNLINKED) && !prepend(&end, buf, " (deleted)", 10))
 		end = ERR_PTR(-ENAMETOOLONG);
 	else
-		end = prepend_path(*path, &root, end, buf, &reached);
+		end = prepend_path(*path, &root, end, buf, reached);
 	spin_unlock(&dcache_lock);
 	return end;
 }
+
+/* A path that the caller's root does not lie above begins at the very top. */
+char *d_path(const struct path *path, char *buf, int len)
+{
+	bool reached;
+
+	return path_text(path, buf, len, &reached);
+}
 EXPORT_SYMBOL(d_path);
+
+char *d_path_below_root(const struct path *path, char *buf, int len)
+{
+	bool reached = true;
+	char *name = path_text(path, buf, len, &reached);
+
+	return reached ? name : ERR_PTR(-ENOENT);
+}
 
 /*
  * Without a mount, the name leads to the root of the dentry's file system, and on from the place where that is mounted

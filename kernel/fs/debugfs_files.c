@@ -10,7 +10,7 @@
 #include <mm/slab.h>
 
 /* The directory that is meant: NULL is the top. ERR_PTR. */
-static struct dentry *directory(struct dentry *parent)
+static struct dentry *debugfs_parent(struct dentry *parent)
 {
 	struct super_block *sb;
 
@@ -24,7 +24,7 @@ static struct dentry *directory(struct dentry *parent)
 
 struct dentry *debugfs_create_dir(const char *name, struct dentry *parent)
 {
-	struct dentry *dir = directory(parent);
+	struct dentry *dir = debugfs_parent(parent);
 
 	return IS_ERR(dir) ? dir : simple_create_dir(dir, name, 0755, NULL);
 }
@@ -37,7 +37,7 @@ EXPORT_SYMBOL(debugfs_create_dir);
 struct dentry *debugfs_create_file(const char *name, mode_t mode, struct dentry *parent, void *data,
 				   const struct file_operations *fops)
 {
-	struct dentry *dir = directory(parent), *d;
+	struct dentry *dir = debugfs_parent(parent), *d;
 	struct removable_file *r;
 
 	if (IS_ERR(dir))
@@ -54,7 +54,7 @@ EXPORT_SYMBOL(debugfs_create_file);
 
 struct dentry *debugfs_create_symlink(const char *name, struct dentry *parent, const char *target)
 {
-	struct dentry *dir = directory(parent);
+	struct dentry *dir = debugfs_parent(parent);
 
 	return IS_ERR(dir) ? dir : simple_create_symlink(dir, name, target);
 }
@@ -70,7 +70,7 @@ EXPORT_SYMBOL(debugfs_remove);
 
 struct dentry *debugfs_lookup(const char *name, struct dentry *parent)
 {
-	struct dentry *dir = directory(parent);
+	struct dentry *dir = debugfs_parent(parent);
 
 	return IS_ERR(dir) ? NULL : d_find_child(dir, name, strlen(name));
 }

@@ -149,12 +149,14 @@ static ssize_t dev_kmsg_read(struct file *f, char __user *buf, size_t n, loff_t 
 			return len;
 		mutex_lock(&r->lock);
 	}
-	if (lost)
+	if (lost) {
+		r->seq--; /* the next read gives this record */
 		len = -EPIPE;
-	else if (len > n)
+	} else if (len > n) {
 		len = -EINVAL;
-	else if (len > 0 && copy_to_user(buf, r->text, len))
+	} else if (copy_to_user(buf, r->text, len)) {
 		len = -EFAULT;
+	}
 	mutex_unlock(&r->lock);
 	return len;
 }

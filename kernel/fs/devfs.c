@@ -83,7 +83,7 @@ static int chrdev_open(struct inode *inode, struct file *f)
 
 static const struct file_operations chrdev_fops = {.open = chrdev_open};
 
-/* What is a node without a driver of its kind answers: there is no such device. */
+/* A node whose device no driver has registered can exist, but cannot be opened. */
 static int no_device_open(struct inode *inode, struct file *f)
 {
 	return -ENXIO;
@@ -91,7 +91,7 @@ static int no_device_open(struct inode *inode, struct file *f)
 
 static const struct file_operations no_device_fops = {.open = no_device_open};
 
-/* Sockets get an inode but cannot be opened; there are no block devices. */
+/* Sockets get an inode but cannot be opened. */
 void init_special_inode(struct inode *inode, mode_t mode, dev_t rdev)
 {
 	inode->i_rdev = rdev;

@@ -55,7 +55,10 @@ static const struct text_file device_files[] = {
 	{.path = "uevent", .mode = 0444, .show = device_uevent_show, .kind = &device_kind},
 };
 
-/* A directory of this name in PARENT/NAME below the root of /sys. ERR_PTR: -EEXIST; -ENOMEM. */
+/*
+ * A directory of this name in /sys/PARENT/BELOW, or in /sys/PARENT when `below` is NULL. ERR_PTR: -EEXIST; -ENOENT:
+ * there is no BELOW; -ENOMEM.
+ */
 static struct dentry *make_dir_in(const char *parent, const char *below, const char *name)
 {
 	struct dentry *top = single_fs_dir("sysfs", parent), *at = top, *dir;
@@ -112,6 +115,7 @@ static void hide_device(struct owned_device *own)
 
 /* ---- Classes */
 
+/* Two directories: one for links to the devices of the class, and one in which the devices themselves are shown. */
 struct class *class_create(const char *name)
 {
 	struct owned_class *own = kzalloc(sizeof(*own), GFP_KERNEL);
@@ -150,8 +154,8 @@ EXPORT_SYMBOL(class_destroy);
 
 /* ---- Devices */
 
-/* Takes `own` over. The node comes last: who finds it finds the device in /sys as well. */
-static struct device *add_device(struct owned_device *own, mode_t mode)
+/* Takes `own` over. The node comes last, so a program that finds it finds the device in /sys as well. */
+static struct device *device_publish(struct owned_device *own, mode_t mode)
 {
 	struct device *dev = &own->dev;
 	int err;
@@ -175,9 +179,9 @@ static struct device *add_device(struct owned_device *own, mode_t mode)
 
 /*
  * A name that does not fit is refused, not cut: two cut names could be the same. Returns the device or an error
- * pointer; errors of add_device().
+ * pointer; errors of device_publish().
  */
-static struct device *make_device(const struct class *class, struct device *parent, dev_t devt, mode_t mode,
+static struct device *device_make(const struct class *class, struct device *parent, dev_t devt, mode_t mode,
 				  void *drvdata, const char *fmt, va_list args)
 {
 	struct owned_device *own = kzalloc(sizeof(*own), GFP_KERNEL);
@@ -190,7 +194,7 @@ static struct device *make_device(const struct class *class, struct device *pare
 	dev->devt = devt;
 	dev->driver_data = drvdata;
 	if (vsnprintf(dev->name, sizeof(dev->name), fmt, args) < sizeof(dev->name))
-		return add_device(own, mode);
+		return device_publish(own, mode);
 	kfree(own);
 	return ERR_PTR(-ENAMETOOLONG);
 }
@@ -202,7 +206,7 @@ struct device *device_create(const struct class *class, struct device *parent, d
 	va_list args;
 
 	va_start(args, fmt);
-	dev = make_device(class, parent, devt, 0600, drvdata, fmt, args);
+	dev = device_make(class, parent, devt, 0600, drvdata, fmt, args);
 	va_end(args);
 	return dev;
 }
@@ -215,7 +219,7 @@ struct device *device_create_mode(const struct class *class, dev_t devt, mode_t 
 	va_list args;
 
 	va_start(args, fmt);
-	dev = make_device(class, NULL, devt, mode, drvdata, fmt, args);
+	dev = device_make(class, NULL, devt, mode, drvdata, fmt, args);
 	va_end(args);
 	return dev;
 }

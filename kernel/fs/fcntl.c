@@ -23,22 +23,12 @@ static void set_flags(struct file *f, u32 mask, u32 value)
 }
 
 /*
- * Commands about the descriptor (F_DUPFD, F_GETFD, F_SETFD) concern the table, others the open file, which several
- * descriptors may share. O_NOATIME is for the owner of the file, because it hides that the file is read. Locks on
- * files (F_SETLK) do not exist here: -EINVAL.
+ * Commands that concern the open file, which several descriptors may share. O_NOATIME is for the owner of the file,
+ * because it hides that the file is read. Locks on files (F_SETLK) do not exist here: -EINVAL.
  */
-static long do_fcntl(unsigned fd, struct file *f, unsigned cmd, unsigned long arg)
+static long fcntl_file(struct file *f, unsigned cmd, unsigned long arg)
 {
 	switch (cmd) {
-	case F_DUPFD:
-	case F_DUPFD_CLOEXEC:
-		return arg > INT_MAX ? -EINVAL : fd_dup(f, arg, cmd == F_DUPFD_CLOEXEC);
-	case F_GETFD:
-		return fd_get_cloexec(fd);
-	case F_SETFD:
-		return fd_set_cloexec(fd, arg & FD_CLOEXEC);
-	case F_GETFL:
-		return f->f_flags;
 	case F_SETFL:
 		if ((arg & O_NOATIME & ~f->f_flags) && !inode_owner_or_capable(f->f_inode))
 			return -EPERM;
@@ -51,9 +41,27 @@ static long do_fcntl(unsigned fd, struct file *f, unsigned cmd, unsigned long ar
 	}
 }
 
+/* Commands that concern the descriptor, and F_GETFL, work for one of O_PATH, too; the others do not, as on Linux. */
+static long do_fcntl(unsigned fd, struct file *f, unsigned cmd, unsigned long arg)
+{
+	switch (cmd) {
+	case F_DUPFD:
+	case F_DUPFD_CLOEXEC:
+		return arg > INT_MAX ? -EINVAL : fd_dup(f, arg, cmd == F_DUPFD_CLOEXEC);
+	case F_GETFD:
+		return fd_get_cloexec(fd);
+	case F_SETFD:
+		return fd_set_cloexec(fd, arg & FD_CLOEXEC);
+	case F_GETFL:
+		return f->f_flags;
+	default:
+		return f->f_flags & O_PATH ? -EBADF : fcntl_file(f, cmd, arg);
+	}
+}
+
 SYSCALL_DEFINE3(fcntl, unsigned, fd, unsigned, cmd, unsigned long, arg)
 {
-	struct fd f = fdget(fd);
+	struct fd f = fdget_raw(fd);
 	long res;
 
 	if (!f.file)
@@ -96,9 +104,7 @@ SYSCALL_DEFINE3(ioctl, unsigned, fd, unsigned, cmd, unsigned long, arg)
 
 	if (!f.file)
 		return -EBADF;
-	if (f.file->f_flags & O_PATH)
-		res = -EBADF;
-	else if (cmd == FIOCLEX || cmd == FIONCLEX)
+	if (cmd == FIOCLEX || cmd == FIONCLEX)
 		res = fd_set_cloexec(fd, cmd == FIOCLEX);
 	else if (cmd == FIONBIO)
 		res = ioctl_fionbio(f.file, (int __user *)arg);

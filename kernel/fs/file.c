@@ -202,14 +202,19 @@ static struct file *fget_files(struct files_struct *files, unsigned fd)
 	return f;
 }
 
-/* A reference in any case, for callers that keep the file while other threads may close the descriptor. */
+/* Like fdget(), it does not find a file of O_PATH. */
 struct file *fget(unsigned fd)
 {
-	return fget_files(current->files, fd);
+	struct file *f = fget_files(current->files, fd);
+
+	if (!f || !(f->f_flags & O_PATH))
+		return f;
+	fput(f);
+	return NULL;
 }
 EXPORT_SYMBOL(fget);
 
-/* fdget()'s slow path: another thread might close the descriptor meanwhile, so a reference is needed. */
+/* fdget_raw()'s slow path: another thread might close the descriptor meanwhile, so a reference is needed. */
 struct fd fdget_shared(unsigned fd)
 {
 	return (struct fd){fget_files(current->files, fd), FDPUT_FPUT};
@@ -318,46 +323,44 @@ static int replace_fd(unsigned newfd, struct file *f, unsigned flags)
 	return newfd;
 }
 
+/* The same number twice changes nothing. */
+static long do_dup(unsigned oldfd, unsigned newfd, unsigned flags)
+{
+	struct file *f = fget_files(current->files, oldfd);
+	long res;
+
+	if (!f)
+		return -EBADF;
+	res = oldfd == newfd ? (long)newfd : replace_fd(newfd, f, flags);
+	fput(f);
+	return res;
+}
+
 /* dup3 of a descriptor to itself is an error, unlike dup2's, which does nothing and succeeds. */
 SYSCALL_DEFINE3(dup3, unsigned, oldfd, unsigned, newfd, int, flags)
 {
-	struct file *f;
-	long res;
-
-	if ((flags & ~O_CLOEXEC) || oldfd == newfd)
-		return -EINVAL;
-	f = fget(oldfd);
-	if (!f)
-		return -EBADF;
-	res = replace_fd(newfd, f, flags);
-	fput(f);
-	return res;
+	return (flags & ~O_CLOEXEC) || oldfd == newfd ? -EINVAL : do_dup(oldfd, newfd, flags);
 }
 
-/* Unlike dup3, the same number twice is no error, and changes nothing. */
 SYSCALL_DEFINE2(dup2, unsigned, oldfd, unsigned, newfd)
 {
-	struct file *f = fget(oldfd);
-	long res;
-
-	if (!f)
-		return -EBADF;
-	res = oldfd == newfd ? (long)newfd : replace_fd(newfd, f, 0);
-	fput(f);
-	return res;
+	return do_dup(oldfd, newfd, 0);
 }
 
-/* The lowest free number. */
+/* The lowest free number. The reference goes to the new descriptor. */
 SYSCALL_DEFINE1(dup, unsigned, oldfd)
 {
-	struct file *f = fget(oldfd);
-	long res;
+	struct file *f = fget_files(current->files, oldfd);
+	int fd;
 
 	if (!f)
 		return -EBADF;
-	res = fd_dup(f, 0, false);
-	fput(f);
-	return res;
+	fd = get_unused_fd_flags(0);
+	if (fd >= 0)
+		fd_install(fd, f);
+	else
+		fput(f);
+	return fd;
 }
 
 /* [l] How many entries must be copied: up to the last word of the bit map that is in use. */
@@ -421,7 +424,7 @@ void get_files_struct(struct files_struct *files)
 	atomic_inc(&files->count);
 }
 
-/* Nobody else uses the table any more, so there is no lock. Files that other tables hold stay open. */
+/* No other user is left, so no lock is needed. Files that other tables hold stay open. */
 static void close_files(struct files_struct *files)
 {
 	for (unsigned w = 0; w < files->max / 64; w++)
@@ -517,27 +520,22 @@ struct file *fget_task_next(struct task_struct *task, unsigned *fd)
 	if (!files)
 		return NULL;
 	spin_lock(&files->lock);
-	for (; *fd < files->max && !f; *fd += !f)
-		if (files->fd[*fd])
-			f = get_file(files->fd[*fd]);
+	while (*fd < files->max && !files->fd[*fd])
+		++*fd;
+	if (*fd < files->max)
+		f = get_file(files->fd[*fd]);
 	spin_unlock(&files->lock);
 	put_files_struct(files);
 	return f;
 }
 
-/*
- * Another task's file of this number, with a reference; NULL: it has none. For /proc, whose caller has asked whether
- * it may.
- */
+/* For /proc, which has checked whether its reader may look at the task. */
 struct file *fget_task(struct task_struct *task, unsigned fd)
 {
-	unsigned at = fd;
-	struct file *f = fget_task_next(task, &at);
+	struct files_struct *files = get_task_files(task);
+	struct file *f = files ? fget_files(files, fd) : NULL;
 
-	if (f && at != fd) {
-		fput(f);
-		return NULL;
-	}
+	put_files_struct(files);
 	return f;
 }
 

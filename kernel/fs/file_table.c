@@ -74,7 +74,7 @@ static noinline void __fput(struct file *f)
 	release_file(f);
 }
 
-/* The count falls to zero once only: nobody can take a new reference to a file that no table and no caller has. */
+/* The count falls to zero once only: a new reference can be taken only by a table or a caller that has one. */
 noinline void fput(struct file *f)
 {
 	if (atomic_dec_and_test(&f->f_count))

@@ -31,7 +31,7 @@ struct fd {
 #define FDPUT_FPUT	 1u /* fdput drops a reference */
 #define FDPUT_POS_UNLOCK 2u /* fdput_pos unlocks f_pos_lock */
 
-/* The slow paths of fdget and fdget_pos: with a reference, and with f_pos_lock. */
+/* The slow paths of fdget_raw and fdget_pos: with a reference, and with f_pos_lock. */
 struct fd fdget_shared(unsigned fd);
 struct fd fdget_pos_lock(struct fd f);
 
@@ -46,13 +46,33 @@ static inline struct file *files_lookup(struct files_struct *files, unsigned fd)
  * this task could add a user that changes the table (by clone), so a count of 1 stays 1 until the system call ends, and
  * the table's own reference keeps the file.
  */
-static __always_inline struct fd fdget(unsigned fd)
+static __always_inline struct fd fdget_raw(unsigned fd)
 {
 	struct files_struct *files = current->files;
 
 	if (likely(atomic_read(&files->count) == 1))
 		return (struct fd){files_lookup(files, fd), 0};
 	return fdget_shared(fd);
+}
+
+static inline void fdput(struct fd f)
+{
+	if (unlikely(f.flags & FDPUT_FPUT) && f.file)
+		fput(f.file);
+}
+
+/*
+ * The same for calls that need more of a file than its name: to them a descriptor of O_PATH is not open, as on Linux.
+ */
+static __always_inline struct fd fdget(unsigned fd)
+{
+	struct fd f = fdget_raw(fd);
+
+	if (f.file && (f.file->f_flags & O_PATH)) {
+		fdput(f);
+		f.file = NULL;
+	}
+	return f;
 }
 
 /*
@@ -84,12 +104,6 @@ static __always_inline ssize_t account_write(ssize_t res)
 	if (likely(res > 0))
 		current->io.wchar += res;
 	return res;
-}
-
-static inline void fdput(struct fd f)
-{
-	if (unlikely(f.flags & FDPUT_FPUT) && f.file)
-		fput(f.file);
 }
 
 /*

@@ -121,7 +121,7 @@ SYSCALL_DEFINE1(chdir, const char __user *, name)
 /* The file's own references are not enough: the working directory outlives the descriptor. */
 SYSCALL_DEFINE1(fchdir, unsigned, fd)
 {
-	struct fd f = fdget(fd);
+	struct fd f = fdget_raw(fd);
 	struct path path;
 	int err = -ENOTDIR;
 

@@ -174,12 +174,15 @@ static int initramfs_clear_way(struct new_name *n)
 {
 	struct inode *dir = n->parent.dentry->d_inode;
 	struct dentry *d;
+	int err;
 
 	if (!n->dentry->d_inode)
 		return 0;
 	if (S_ISDIR(n->dentry->d_inode->i_mode) || !dir->i_op->unlink)
 		return -EEXIST;
-	dir->i_op->unlink(dir, n->dentry);
+	err = dir->i_op->unlink(dir, n->dentry);
+	if (err)
+		return err;
 	d = lookup_one(n->parent.dentry, n->nd.last, n->nd.last_len, n->nd.last_hash);
 	if (IS_ERR(d))
 		return PTR_ERR(d);
@@ -306,7 +309,7 @@ static int unpack_entry(struct cpio *c)
 	}
 	if (!err && regular && c->field[C_SIZE])
 		err = write_contents(c->name, c->data, c->field[C_SIZE]);
-	if (!err && regular && c->field[C_SIZE] && !first) {
+	if (!err && regular && c->field[C_SIZE]) {
 		struct path path;
 
 		if (!kern_path_at(AT_FDCWD, c->name, 0, &path)) {
@@ -359,7 +362,7 @@ static void skip_padding(struct cpio *c)
  * All archives. Zeros may lie between them. A compressed one is recognised by its first byte (gzip or xz) and refused
  * with a message.
  */
-static void unpack(struct cpio *c)
+static void initramfs_unpack(struct cpio *c)
 {
 	for (skip_padding(c); c->at < c->end; skip_padding(c)) {
 		if (*c->at == '\037' || *c->at == (char)0xfd) {
@@ -386,7 +389,7 @@ static int populate_rootfs(void)
 		pr_err("initramfs: the boot loader gave none: there are no files, and no first program\n");
 		return -ENOENT;
 	}
-	unpack(&c);
+	initramfs_unpack(&c);
 	free_links(&c);
 	pr_info("initramfs: %u files unpacked from %lu KiB%s\n", c.files, (unsigned long)(end - start) >> 10,
 		c.errors ? ", with errors" : "");

@@ -38,14 +38,14 @@ void d_move(struct dentry *old, struct dentry *new);
 void d_exchange(struct dentry *a, struct dentry *b);
 bool d_is_ancestor(struct dentry *a, struct dentry *d); /* a == d counts. rename_mutex or dcache_lock held */
 /*
- * Put a new inode (NULL: -ENOMEM) under a name into a tree of libfs.h; the inode's reference is taken over. Returns the
- * dentry, which the tree holds, or ERR_PTR.
- */
-/*
  * The super block of a `single` file system, made if it is not mounted yet: modules may use it before. It is never
  * freed. ERR_PTR. Thread context.
  */
 struct super_block *single_super(const char *name);
+/*
+ * Put a new inode (NULL: -ENOMEM) under a name into a tree of libfs.h; the inode's reference is taken over. Returns the
+ * dentry, which the tree holds, or ERR_PTR.
+ */
 struct dentry *simple_attach(struct dentry *parent, const char *name, struct inode *inode);
 /* Emit "." and ".." of a directory; false: the reader has no room. */
 bool dir_emit_dots(struct file *file, struct dir_context *ctx);

@@ -71,7 +71,7 @@ static ssize_t kobj_write(struct file *f, const char __user *buf, size_t n, loff
 static const struct file_operations kobj_fops = {
 	.open = kobj_open, .release = single_release, .read = seq_read, .write = kobj_write, .llseek = seq_lseek};
 
-static int create_file(struct kobject *kobj, struct dentry *dir, const struct attribute *attr)
+static int kobject_create_file(struct kobject *kobj, struct dentry *dir, const struct attribute *attr)
 {
 	struct kobj_file *kf = kzalloc(sizeof(*kf), GFP_KERNEL);
 	struct dentry *d;
@@ -86,7 +86,7 @@ static int create_file(struct kobject *kobj, struct dentry *dir, const struct at
 	return IS_ERR(d) ? PTR_ERR(d) : 0;
 }
 
-static void remove_name(struct dentry *dir, const char *name)
+static void kobject_remove_name(struct dentry *dir, const char *name)
 {
 	struct dentry *d = d_find_child(dir, name, strlen(name));
 
@@ -98,18 +98,18 @@ static void remove_name(struct dentry *dir, const char *name)
 
 int sysfs_create_file(struct kobject *kobj, const struct attribute *attr)
 {
-	return create_file(kobj, kobj->dir, attr);
+	return kobject_create_file(kobj, kobj->dir, attr);
 }
 EXPORT_SYMBOL(sysfs_create_file);
 
 void sysfs_remove_file(struct kobject *kobj, const struct attribute *attr)
 {
-	remove_name(kobj->dir, attr->name);
+	kobject_remove_name(kobj->dir, attr->name);
 }
 EXPORT_SYMBOL(sysfs_remove_file);
 
 /*
- * All files of a group or none of them; with a name in a folder of their own. 0 or -errno: -ENOMEM, -EEXIST. Thread
+ * All files of a group, or none; a group with a name gets a folder of its own. 0 or -errno: -ENOMEM, -EEXIST. Thread
  * context.
  */
 int sysfs_create_group(struct kobject *kobj, const struct attribute_group *group)
@@ -121,11 +121,11 @@ int sysfs_create_group(struct kobject *kobj, const struct attribute_group *group
 	if (IS_ERR(dir))
 		return PTR_ERR(dir);
 	for (a = group->attrs; *a && !err; a++)
-		err = create_file(kobj, dir, *a);
+		err = kobject_create_file(kobj, dir, *a);
 	if (!err)
 		return 0;
 	for (a--; a-- > group->attrs;)
-		remove_name(dir, (*a)->name);
+		kobject_remove_name(dir, (*a)->name);
 	if (group->name)
 		simple_remove(dir);
 	return err;
@@ -135,11 +135,11 @@ EXPORT_SYMBOL(sysfs_create_group);
 void sysfs_remove_group(struct kobject *kobj, const struct attribute_group *group)
 {
 	if (group->name) {
-		remove_name(kobj->dir, group->name);
+		kobject_remove_name(kobj->dir, group->name);
 		return;
 	}
 	for (struct attribute **a = group->attrs; *a; a++)
-		remove_name(kobj->dir, (*a)->name);
+		kobject_remove_name(kobj->dir, (*a)->name);
 }
 EXPORT_SYMBOL(sysfs_remove_group);
 

@@ -149,17 +149,10 @@ struct dentry *simple_create_symlink(struct dentry *parent, const char *name, co
 /* The root of a file system that the kernel fills. 0 or -ENOMEM. */
 int simple_fill_super(struct super_block *sb, u32 magic, mode_t root_mode, const struct inode_operations *root_iop)
 {
-	struct inode *inode = new_inode(sb, S_IFDIR | root_mode);
-
-	if (!inode)
-		return -ENOMEM;
-	inode->i_uid = inode->i_gid = 0;
-	inode->i_op = root_iop ? root_iop : &simple_dir_iops;
-	inode->i_fop = &simple_dir_fops;
 	sb->s_magic = magic;
 	if (!sb->s_op)
 		sb->s_op = &simple_super_ops;
-	sb->s_root = d_make_root(sb, inode);
+	sb->s_root = d_make_root(sb, simple_dir_inode(sb, root_mode, root_iop));
 	return sb->s_root ? 0 : -ENOMEM;
 }
 
@@ -186,7 +179,7 @@ static void unlink_one(struct dentry *d)
 {
 	struct inode *dir = d->d_parent->d_inode;
 
-	if (d == d->d_parent) { /* a root stays until its mount goes */
+	if (d == d->d_parent) {
 		shrink_negative_children(d);
 		return;
 	}

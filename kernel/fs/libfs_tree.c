@@ -3,7 +3,7 @@
  * tracefs.
  *
  * A new tree is built under a dentry that is not in the hash, so no walk can enter it before it is complete; then it
- * gets its name in one step. A tree is removed only when nobody uses any part of it, and all of its names go in one
+ * gets its name in one step. A tree is removed only when no part of it is in use, and all of its names go in one
  * step, so a program never sees half a tree. dcache_lock makes that one step.
  */
 #include "internal.h"
@@ -118,7 +118,7 @@ static void unhash_tree(struct dentry *top, struct list_head *gone)
 }
 
 /*
- * dcache_lock is held from the look at the references until the last name is gone. Nobody outside has a reference at
+ * dcache_lock is held from the look at the references until the last name is gone. No user outside has a reference at
  * that point, and a new one can only be had by finding a name under the same lock. So no part of the tree comes into
  * use in between.
  */

@@ -91,15 +91,15 @@ static inline struct path current_cwd(void)
 
 /*
  * Start at openat(2)'s directory. Its references go to nd->base, since the descriptor may be closed by another thread.
- * Files without a mount (pipes) are no directories.
+ * Files without a mount (pipes) are no directories, but an empty name means such a file itself.
  */
 static int init_from_fd(struct nameidata *nd, unsigned dfd)
 {
-	struct fd f = fdget(dfd);
+	struct fd f = fdget_raw(dfd);
 
 	if (!f.file)
 		return -EBADF;
-	if (!f.file->f_mnt) {
+	if (!f.file->f_mnt && *nd->name) {
 		fdput(f);
 		return -ENOTDIR;
 	}

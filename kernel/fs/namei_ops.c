@@ -6,9 +6,8 @@
  *     vfs_mkdir, ...     rights, then the file system's operation
  *     name_op_end        unlock, drop the references
  *
- * All of them walk to the parent directory, lock it (i_lock), look the name up under that lock, and then call the file
- * system's operation; struct name_op holds what they have in common. The lock makes check and change one step: a name
- * that was free stays free until it is made.
+ * The lock is the directory's i_lock; struct name_op holds what the calls have in common. The lock makes check and
+ * change one step: a name that was free stays free until it is made.
  */
 #include "internal.h"
 

@@ -82,7 +82,7 @@ static int may_open(const struct path *path, int flags)
 		return 0;
 	if (S_ISLNK(inode->i_mode))
 		return -ELOOP;
-	if (S_ISDIR(inode->i_mode) && (write || (flags & __FMODE_EXEC)))
+	if (S_ISDIR(inode->i_mode) && (write || (flags & (O_CREAT | __FMODE_EXEC))))
 		return flags & __FMODE_EXEC ? -EACCES : -EISDIR;
 	if ((inode->i_mode & S_IFMT) == S_IFSOCK)
 		return -ENXIO;
@@ -182,8 +182,8 @@ static int open_last(struct nameidata *nd, int flags, mode_t mode, struct path *
 }
 
 /*
- * Walk to the file, with references in *out. *created: this call has made it, so its mode does not restrict this open.
- * 0 or -errno.
+ * Walk to the file, with references in *out; with an empty name it is dfd's own. *created: this call has made it, so
+ * its mode does not restrict this open. 0 or -errno.
  */
 static int open_walk(int dfd, const char *name, int flags, mode_t mode, struct path *out, bool *created)
 {
@@ -192,7 +192,7 @@ static int open_walk(int dfd, const char *name, int flags, mode_t mode, struct p
 
 	if (err)
 		return err;
-	err = open_last(&nd, flags, mode, out);
+	err = *name ? open_last(&nd, flags, mode, out) : 0;
 	*created = err == 1;
 	if (!err && ((flags & O_DIRECTORY) || nd.trailing) && !S_ISDIR(nd.path.dentry->d_inode->i_mode))
 		err = -ENOTDIR;
@@ -283,26 +283,22 @@ struct file *filp_open(const char *path, int flags, mode_t mode)
 }
 EXPORT_SYMBOL(filp_open);
 
-/* O_DIRECTORY with O_CREAT would ask for a directory to be made, which open(2) does not do. */
-static int check_open_flags(int flags)
-{
-	if ((flags & O_DIRECTORY) && (flags & O_CREAT))
-		return -EINVAL;
-	return 0;
-}
-
-/* The descriptor comes first: a table that is full must not leave a created or emptied file behind. */
+/*
+ * O_DIRECTORY with O_CREAT would ask for a directory to be made, which open(2) does not do. The descriptor comes first:
+ * a table that is full must not leave a created or emptied file behind.
+ */
 noinline long do_sys_openat2(int dfd, const char __user *filename, int flags, mode_t mode)
 {
 	struct filename name;
 	struct file *f;
-	long fd = check_open_flags(flags);
+	long fd;
 
 	flags &= ~__FMODE_EXEC; /* for execve only, not for callers */
 	if (flags & O_PATH)
 		flags &= O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-	if (!fd)
-		fd = getname(&name, filename, false);
+	if ((flags & O_DIRECTORY) && (flags & O_CREAT))
+		return -EINVAL;
+	fd = getname(&name, filename, false);
 	if (fd)
 		return fd;
 	fd = get_unused_fd_flags(flags);

@@ -10,7 +10,7 @@
 #define PIPE_PAGES 16
 #define PIPE_SIZE  (PIPE_PAGES * PAGE_SIZE) /* bytes: 64 KiB, as Linux */
 #define SMALL_PIPE (2 * PAGE_SIZE)	    /* bytes: a new pipe of a user whose pipes hold many pages already */
-static_assert(PIPE_BUF >= PAGE_SIZE, "who waits for room for a page is woken");
+static_assert(PIPE_BUF >= PAGE_SIZE, "a task that waits for room for a page is woken");
 
 /*
  * head and tail count bytes since the pipe was made; byte number n lies in pages[(n / PAGE_SIZE) % PIPE_PAGES]. Locks:

@@ -140,8 +140,7 @@ static int ramfs_symlink(struct inode *dir, struct dentry *dentry, const char *t
 
 /*
  * Each further name counts as a node, as on tmpfs, because its dentry takes memory that only an unlink gives back. A
- * file that has lost its last name meanwhile gets a first name again, which is counted with the inode already. i_nlink
- * is atomic because names in other directories change it too.
+ * file that has lost its last name meanwhile gets a first name again, which is counted with the inode already.
  */
 static int ramfs_link(struct dentry *old, struct inode *dir, struct dentry *dentry)
 {

@@ -3,7 +3,7 @@
  * zeros and have no page.
  *
  * mmap maps the tree's own pages, so programs that map a file and programs that read or write it see the same memory.
- * Therefore a page is taken out of mappings before it leaves the tree (shrink).
+ * Therefore a page is taken out of mappings before it leaves the tree (ramfs_shrink).
  *
  * Locks: i_lock serialises writers and truncation. The tree's lock [l] guards the pointers only. Page faults take it,
  * so no user memory is touched under it: a look-up takes a reference to the page, and the copying is done without the
@@ -248,8 +248,8 @@ static ssize_t ramfs_read(struct file *f, char __user *buf, size_t n, loff_t *po
  */
 static void ramfs_prune_slots(void **slot, unsigned level, unsigned long base, unsigned long from, unsigned *left)
 {
-	unsigned long span = 1UL << ((level - (level > 0)) * RADIX_BITS);
 	void **node = *slot;
+	unsigned long span;
 
 	if (!node)
 		return;
@@ -261,6 +261,7 @@ static void ramfs_prune_slots(void **slot, unsigned level, unsigned long base, u
 		--*left;
 		return;
 	}
+	span = 1UL << ((level - 1) * RADIX_BITS); /* indices below one slot of the node */
 	for (unsigned i = 0; i < RADIX_SIZE && *left; i++)
 		if (node[i] && base + (i + 1) * span > from)
 			ramfs_prune_slots(&node[i], level - 1, base + i * span, from, left);
@@ -368,7 +369,7 @@ static ssize_t ramfs_write_kernel(struct file *f, const void *buf, size_t n, lof
  * [i_lock] Cut the file. First the size, so that new faults fail behind it; then the rest of the last page becomes
  * zeros, since it must read as zeros if the file grows again; then the pages leave the mappings, and last the tree.
  */
-static void shrink(struct inode *inode, loff_t size)
+static void ramfs_shrink(struct inode *inode, loff_t size)
 {
 	unsigned off = size & (PAGE_SIZE - 1);
 	struct page *page = off ? find_get_page(inode->i_private, size >> PAGE_SHIFT) : NULL;
@@ -396,7 +397,7 @@ static int ramfs_setattr(struct dentry *dentry, const struct iattr *attr)
 		if (attr->size > RAMFS_MAX_SIZE)
 			return -EFBIG;
 		if (attr->size < inode->i_size)
-			shrink(inode, attr->size);
+			ramfs_shrink(inode, attr->size);
 		else
 			WRITE_ONCE(inode->i_size, attr->size);
 		inode->i_mtime = inode_now();

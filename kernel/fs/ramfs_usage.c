@@ -23,7 +23,9 @@ static struct ramfs_usage *usage_of(const struct super_block *sb)
 	return sb->s_fs_info;
 }
 
-/* A limit as a number. "Half of memory" is half of what there is now: boot gives the initrd's pages back later. */
+/*
+ * A limit as a number. "Half of memory" is worked out at each use, since memory grows: boot frees the initrd's pages.
+ */
 static u64 limit_now(const u64 *limit)
 {
 	u64 v = READ_ONCE(*limit);
@@ -97,7 +99,7 @@ int ramfs_statfs(const struct super_block *sb, struct statfs *to)
 	return 0;
 }
 
-/* Does this file system have a size? ramfs, as on Linux, has not, and so takes no options about one. */
+/* Does this file system have a limit of its size? As on Linux, ramfs has none, so it takes no options for it. */
 static bool has_size(const struct super_block *sb)
 {
 	return strcmp(sb->s_type->name, "ramfs");

@@ -189,7 +189,6 @@ loff_t vfs_llseek(struct file *f, loff_t off, int whence)
 	return f->f_op->llseek ? f->f_op->llseek(f, off, whence) : default_llseek(f, off, whence);
 }
 
-/* O_PATH files have a position that no call uses: -EBADF, as on Linux. */
 SYSCALL_DEFINE3(lseek, unsigned, fd, loff_t, off, unsigned, whence)
 {
 	struct fd f = fdget_pos(fd);
@@ -197,7 +196,7 @@ SYSCALL_DEFINE3(lseek, unsigned, fd, loff_t, off, unsigned, whence)
 
 	if (!f.file)
 		return -EBADF;
-	res = f.file->f_flags & O_PATH ? -EBADF : vfs_llseek(f.file, off, whence);
+	res = vfs_llseek(f.file, off, whence);
 	fdput_pos(f);
 	return res;
 }

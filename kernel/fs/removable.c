@@ -2,12 +2,12 @@
  * Files whose operations may go (<fs/removable.h>).
  *
  * Between a program and the operations of a module stands a set of operations of our own. Each of them counts itself in
- * `calls` while it is inside of the module. Removal makes the count negative, so that nobody comes in any more, and
+ * `calls` while it is inside of the module. Removal makes the count negative, so that no more operations come in, and
  * sleeps until the last one has left:
  *
- *	calls	0, 1, 2 ...		open; so many are inside
+ *	calls	0, 1, 2 ...		open; so many operations are inside
  *		GONE + 2, GONE + 1	being removed; two, one are inside
- *		GONE			nobody is, and nobody comes
+ *		GONE			none is inside, and none comes in
  *
  * Then it calls `release` for the files that are still open, since the module wants to free what it has allocated in
  * `open`. The lock makes sure that it is called once, by the removal or by close(2), and that the removal does not end
@@ -31,8 +31,8 @@ struct opener {
 	struct file *file;
 };
 
-/* False: it is gone. */
-static bool enter(struct removable_file *r)
+/* False: it is gone. Else removable_leave() follows. */
+static bool removable_enter(struct removable_file *r)
 {
 	int calls = atomic_read(&r->calls);
 
@@ -43,7 +43,7 @@ static bool enter(struct removable_file *r)
 	return false;
 }
 
-static void leave(struct removable_file *r)
+static void removable_leave(struct removable_file *r)
 {
 	if (atomic_dec_return(&r->calls) == GONE)
 		complete(r->idle);
@@ -54,9 +54,9 @@ static void leave(struct removable_file *r)
 	({                                                                         \
 		struct removable_file *_r = removable_of((f)->f_inode);            \
 		__typeof__(missing) _ret = (gone);                                 \
-		if (enter(_r)) {                                                   \
+		if (removable_enter(_r)) {                                         \
 			_ret = _r->fop->op ? _r->fop->op(__VA_ARGS__) : (missing); \
-			leave(_r);                                                 \
+			removable_leave(_r);                                       \
 		}                                                                  \
 		_ret;                                                              \
 	})
@@ -112,7 +112,7 @@ static int removable_open(struct inode *inode, struct file *f)
 	struct removable_file *r = removable_of(inode);
 	int err = -ENODEV;
 
-	if (!enter(r))
+	if (!removable_enter(r))
 		return -ENOENT;
 	if (try_module_get(r->fop->owner)) {
 		f->f_owner = r->fop->owner;
@@ -122,7 +122,7 @@ static int removable_open(struct inode *inode, struct file *f)
 			f->f_owner = NULL;
 		}
 	}
-	leave(r);
+	removable_leave(r);
 	return err;
 }
 
@@ -194,7 +194,7 @@ void removable_end(struct removable_file *r)
 
 	if (atomic_read(&r->calls) < 0)
 		return;
-	/* cppcheck-suppress autoVariables ; nobody looks at it once the wait is over */
+	/* cppcheck-suppress autoVariables ; it is not looked at once the wait is over */
 	r->idle = &idle;
 	if (atomic_add_return(GONE, &r->calls) != GONE)
 		wait_for_completion(&idle);

@@ -55,7 +55,7 @@ static int may_rename(struct dentry *olddir, struct dentry *old, struct dentry *
 	if (err)
 		return err;
 	if (!new->d_inode)
-		err = flags & RENAME_EXCHANGE ? -ENOENT : may_create(newdir->d_inode, new);
+		err = may_create(newdir->d_inode, new);
 	else if (flags & RENAME_NOREPLACE)
 		err = -EEXIST;
 	else if (flags & RENAME_EXCHANGE)
@@ -126,7 +126,10 @@ static int check_ancestry(struct dentry *olddir, struct dentry *old, struct dent
 	return 0;
 }
 
-/* [both i_locks] Look both names up and rename. Slashes behind a name demand a directory. */
+/*
+ * [both i_locks] Look both names up and rename. Slashes behind a name demand a directory: behind the new name they
+ * speak of the file that is moved there, or, in an exchange, of the one that is there already.
+ */
 static int rename_locked(struct nameidata *from, struct path *olddir, struct nameidata *to, struct path *newdir,
 			 unsigned flags)
 {
@@ -141,10 +144,11 @@ static int rename_locked(struct nameidata *from, struct path *olddir, struct nam
 	if (err)
 		goto put_old;
 	err = -ENOENT;
-	if (!old->d_inode)
+	if (!old->d_inode || (!new->d_inode && (flags & RENAME_EXCHANGE)))
 		goto put_new;
 	err = -ENOTDIR;
-	if (!S_ISDIR(old->d_inode->i_mode) && (from->trailing || (!(flags & RENAME_EXCHANGE) && to->trailing)))
+	if ((from->trailing && !S_ISDIR(old->d_inode->i_mode)) ||
+	    (to->trailing && !S_ISDIR((flags & RENAME_EXCHANGE ? new : old)->d_inode->i_mode)))
 		goto put_new;
 	err = check_ancestry(olddir->dentry, old, newdir->dentry, new, flags);
 	if (!err)

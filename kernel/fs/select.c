@@ -23,6 +23,7 @@
 #include <lib/bitmap.h>
 #include <mm/page.h>
 #include <mm/slab.h>
+#include <proc/resource.h>
 #include <proc/signal.h>
 #include <proc/syscall.h>
 #include <time/clock.h>
@@ -212,16 +213,19 @@ static int poll_scan(void *what, struct poll_table *pt)
 	return count;
 }
 
-/* The set is copied in as a whole; only the answers are copied out. */
+/*
+ * The set is copied in as a whole; only the answers are copied out. It may have as many entries as the caller may have
+ * descriptors, as on Linux.
+ */
 static long do_sys_poll(struct pollfd __user *ufds, unsigned n, ktime_t deadline)
 {
 	struct poll_set set = {.n = n};
 	struct poll_table pt;
 	long res;
 
-	if (n > 4096)
+	if (n > rlimit(RLIMIT_NOFILE))
 		return -EINVAL;
-	set.fds = kmalloc(max_t(size_t, n, 1) * sizeof(*set.fds), GFP_KERNEL);
+	set.fds = kvmalloc(max_t(size_t, n, 1) * sizeof(*set.fds), GFP_KERNEL);
 	if (!set.fds)
 		return -ENOMEM;
 	res = -EFAULT;
@@ -234,7 +238,7 @@ static long do_sys_poll(struct pollfd __user *ufds, unsigned n, ktime_t deadline
 		if (put_user(set.fds[i].revents, &ufds[i].revents))
 			res = -EFAULT;
 free:
-	kfree(set.fds);
+	kvfree(set.fds);
 	return res;
 }
 

@@ -16,7 +16,7 @@
 
 /* ---- For splice_read */
 
-/* For splice_read of a file: returns with the pipe locked only when it returns 0. */
+/* pipe_sleep() lets go of the lock, so after each sleep the readers are looked at again as well as the room. */
 int pipe_lock_room(struct file *f, bool nonblock)
 {
 	struct pipe_inode_info *pipe = pipe_of(f);

@@ -10,30 +10,10 @@
 #include <mm/page.h>
 #include <proc/syscall.h>
 
-/*
- * The attributes of a file that is found by name. Only the way to the file needs rights: the file itself need not be
- * readable. 0 or -errno of the walk.
- */
-static int vfs_statx(int dfd, const char __user *name, int flags, struct kstat *stat)
-{
-	unsigned how = flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW;
-	struct path path;
-	int err;
-
-	if (flags & AT_EMPTY_PATH)
-		how |= LOOKUP_EMPTY;
-	err = user_path_at(dfd, name, how, &path);
-	if (err)
-		return err;
-	err = vfs_getattr(&path, stat);
-	path_put(&path);
-	return err;
-}
-
 /* The attributes of an open file. It needs no right but the descriptor. */
 static int vfs_fstat(unsigned fd, struct kstat *stat)
 {
-	struct fd f = fdget(fd);
+	struct fd f = fdget_raw(fd);
 	struct path path;
 	int err;
 
@@ -42,6 +22,30 @@ static int vfs_fstat(unsigned fd, struct kstat *stat)
 	path = file_path(f.file);
 	err = vfs_getattr(&path, stat);
 	fdput(f);
+	return err;
+}
+
+/*
+ * The attributes of a file that is found by name. Only the way to the file needs rights: the file itself need not be
+ * readable. With AT_EMPTY_PATH and an empty name, or NULL, it is the open file. 0 or -errno.
+ */
+static int vfs_statx(int dfd, const char __user *name, int flags, struct kstat *stat)
+{
+	unsigned how = flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW;
+	struct path path;
+	char first;
+	int err;
+
+	if (flags & AT_EMPTY_PATH) {
+		if (dfd >= 0 && (!name || (!get_user(first, name) && !first)))
+			return vfs_fstat(dfd, stat);
+		how |= LOOKUP_EMPTY;
+	}
+	err = user_path_at(dfd, name, how, &path);
+	if (err)
+		return err;
+	err = vfs_getattr(&path, stat);
+	path_put(&path);
 	return err;
 }
 
@@ -94,19 +98,14 @@ static long stat_to_user(const struct kstat *stat, struct stat __user *to)
 	return copy_to_user(to, &out, sizeof(out)) ? -EFAULT : 0;
 }
 
-/* With AT_EMPTY_PATH and an empty name this is fstat, also for files that no path leads to. */
 SYSCALL_DEFINE4(newfstatat, int, dfd, const char __user *, name, struct stat __user *, to, int, flags)
 {
 	struct kstat stat;
-	char first;
 	int err;
 
 	if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH))
 		return -EINVAL;
-	if ((flags & AT_EMPTY_PATH) && dfd >= 0 && (!name || (!get_user(first, name) && !first)))
-		err = vfs_fstat(dfd, &stat);
-	else
-		err = vfs_statx(dfd, name, flags, &stat);
+	err = vfs_statx(dfd, name, flags, &stat);
 	return err ? err : stat_to_user(&stat, to);
 }
 
@@ -163,7 +162,6 @@ SYSCALL_DEFINE5(statx, int, dfd, const char __user *, name, unsigned, flags, uns
 {
 	struct kstat stat;
 	struct statx x;
-	char first;
 	int err;
 
 	if (mask & STATX__RESERVED)
@@ -171,10 +169,7 @@ SYSCALL_DEFINE5(statx, int, dfd, const char __user *, name, unsigned, flags, uns
 	if ((flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH | AT_STATX_SYNC_TYPE)) ||
 	    (flags & AT_STATX_SYNC_TYPE) == AT_STATX_SYNC_TYPE)
 		return -EINVAL;
-	if ((flags & AT_EMPTY_PATH) && dfd >= 0 && (!name || (!get_user(first, name) && !first)))
-		err = vfs_fstat(dfd, &stat);
-	else
-		err = vfs_statx(dfd, name, flags, &stat);
+	err = vfs_statx(dfd, name, flags, &stat);
 	if (err)
 		return err;
 	fill_statx(&x, &stat);

@@ -59,7 +59,7 @@ SYSCALL_DEFINE2(statfs, const char __user *, name, struct statfs __user *, to)
 /* A file without a mount (a pipe) has a file system all the same. */
 SYSCALL_DEFINE2(fstatfs, unsigned, fd, struct statfs __user *, to)
 {
-	struct fd f = fdget(fd);
+	struct fd f = fdget_raw(fd);
 	struct path path;
 	long res;
 

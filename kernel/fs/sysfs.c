@@ -1,7 +1,7 @@
 /*
  * sysfs: the part of Linux's /sys that is true of this kernel: the CPUs, the places where tracefs and debugfs are
- * mounted, and what others register with REGISTER_SYSFS. There is no device model behind it, so there are no buses, and
- * of devices there are the CPUs and those that modules make (device.c). The tree is built once, at the first mount, and
+ * mounted, and what others register with REGISTER_SYSFS. There is no device model behind it, so there are no buses;
+ * the only devices are the CPUs and those that modules make (device.c). The tree is built once, at the first mount, and
  * each text is made when its file is read.
  */
 #include "internal.h"

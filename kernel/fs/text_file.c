@@ -19,7 +19,7 @@
 #include <proc/cred.h>
 
 /* Texts of up to so many bytes are held on the stack; kinds with longer ones allocate memory for each write. */
-#define SHORT_TEXT 256 /* bytes that stand on the stack; longer kinds get memory for each write */
+#define SHORT_TEXT 256
 
 /* The kind of files that name none. */
 static const struct text_kind plain_text = {.max = SHORT_TEXT};
@@ -213,7 +213,7 @@ static struct dentry *make_dirs(struct dentry *root, const char *path, mode_t mo
 }
 
 /*
- * Many files are registered with paths whose directories nobody else makes, so the order of registration does not
+ * The directories of a path may have no registration of their own, so the order of registration does not
  * matter.
  */
 int text_file_create(struct dentry *root, const struct text_file *t, mode_t dir_mode)

@@ -62,13 +62,15 @@ static long do_utimes(int dfd, const char __user *name, const struct timespec *t
 		(flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW) | (flags & AT_EMPTY_PATH ? LOOKUP_EMPTY : 0), &attr);
 }
 
-/* Both times are copied at once; flags and names are checked in do_utimes(). */
+/* Two times that are both left alone end the call before its other arguments are looked at, as on Linux. */
 SYSCALL_DEFINE4(utimensat, int, dfd, const char __user *, name, const struct timespec __user *, utimes, int, flags)
 {
 	struct timespec t[2];
 
 	if (utimes && copy_from_user(t, utimes, sizeof(t)))
 		return -EFAULT;
+	if (utimes && t[0].tv_nsec == UTIME_OMIT && t[1].tv_nsec == UTIME_OMIT)
+		return 0;
 	return do_utimes(dfd, name, utimes ? t : NULL, flags);
 }
 

@@ -2,7 +2,7 @@
  * Directories whose entries are computed: the owner has a function that says what entry number n is (struct
  * virtual_dir).
  *
- * A directory with thousands of files, such as events/ of tracefs, takes no memory for those that nobody opens. An
+ * A directory with thousands of files, such as events/ of tracefs, takes no memory for those that are not open. An
  * inode and a dentry are made when a name is looked up. Files never come or go while their directory is there, so a
  * dentry that was made stays true. A directory may go (is_there): then its name is looked up again.
  */
@@ -15,7 +15,7 @@ static const struct inode_operations virtual_dir_iops;
 static const struct file_operations virtual_dir_fops;
 
 /* The inode of an entry: a directory of the same kind, or a file with the owner's operations and data. */
-static struct inode *make_inode(struct super_block *sb, const struct virtual_entry *e)
+static struct inode *virtual_dir_inode(struct super_block *sb, const struct virtual_entry *e)
 {
 	struct inode *inode = new_inode(sb, (e->dir ? S_IFDIR : S_IFREG) | e->mode);
 
@@ -57,7 +57,7 @@ static int virtual_dir_lookup(struct inode *inode, struct dentry *dentry)
 	for (unsigned n = 0; dir->entry(dir, n, &e); n++, e = (struct virtual_entry){}) {
 		if (strcmp(e.name, dentry->d_name.name))
 			continue;
-		found = make_inode(inode->i_sb, &e);
+		found = virtual_dir_inode(inode->i_sb, &e);
 		if (!found)
 			return -ENOMEM;
 		dentry->d_op = &virtual_dir_dops;
@@ -98,5 +98,5 @@ struct dentry *virtual_dir_create(struct dentry *parent, const char *name, mode_
 {
 	const struct virtual_entry e = {.mode = mode, .dir = dir};
 
-	return simple_attach(parent, name, make_inode(parent->d_sb, &e));
+	return simple_attach(parent, name, virtual_dir_inode(parent->d_sb, &e));
 }

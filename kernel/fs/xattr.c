@@ -1,5 +1,5 @@
 /*
- * Extended attributes, of which no file system here keeps any. The calls check what Linux checks, in Linux's order,
+ * Extended attributes. No file system here keeps any. The calls check what Linux checks, in Linux's order,
  * and then answer as Linux does for a file system without them: -EOPNOTSUPP, or an empty list. Programs such as ls
  * and cp ask, get that answer, and go on; -ENOSYS would make some of them complain.
  */
@@ -105,17 +105,17 @@ static int xattr_at(const char __user *file, unsigned how, struct xattr_request 
 	return err;
 }
 
-/* By descriptor. One of O_PATH is refused, as on Linux. */
+/* The same for an open file. */
 static int xattr_fd(unsigned fd, struct xattr_request r)
 {
 	struct fd f = fdget(fd);
 	struct path path;
-	int err = -EBADF;
+	int err;
 
-	if (f.file && !(f.file->f_flags & O_PATH)) {
-		path = file_path(f.file);
-		err = do_xattr(&path, &r);
-	}
+	if (!f.file)
+		return -EBADF;
+	path = file_path(f.file);
+	err = do_xattr(&path, &r);
 	fdput(f);
 	return err;
 }

@@ -1,9 +1,9 @@
 /*
- * Is this file a module, and is it whole? Every number in it is a stranger's: each offset, size and index is proved to
- * stay inside of the file, or of the section that it is about, before anything follows it.
+ * Is this file a module, and is it whole? No number in it is trusted: each offset, size and index is proved to stay
+ * inside of the file, or of the section that it is about, before it is used.
  *
- * The file lies in memory that nobody else can write, so what was proved stays true. Nothing here allocates or calls
- * the rest of the kernel.
+ * The file lies in memory that no program can write, so what was proved stays true. Nothing here allocates or calls the
+ * rest of the kernel.
  */
 #include "internal.h"
 

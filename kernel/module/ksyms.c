@@ -12,7 +12,7 @@
 /* The newest first. An entry is whole before it can be found, so readers need no lock, only preemption off. */
 static struct ksym_table *tables;
 
-/* Release: who finds the table finds all of it. [m] */
+/* Release: a look-up that finds the table finds all of it. [m] */
 void ksym_table_add(struct ksym_table *table)
 {
 	table->next = tables;
@@ -100,7 +100,8 @@ const char *module_symbol_name(unsigned long address, const char **module)
  * What is found is copied with preemption off: the table may be freed as soon as that is on again. The _notrace forms,
  * because the tracer itself asks for names while it prints.
  */
-static bool find(unsigned long address, unsigned long *size, unsigned long *offset, char *module, char *name)
+static bool module_ksym_find(unsigned long address, unsigned long *size, unsigned long *offset, char *module,
+			     char *name)
 {
 	struct found_symbol found;
 	bool there;
@@ -122,7 +123,7 @@ static bool find(unsigned long address, unsigned long *size, unsigned long *offs
 
 /*
  * The address of a name, or of "module:name", which tells functions of the same name in two modules apart. From end to
- * end, since the table is in the order of addresses: somebody asks by hand.
+ * end, since the table is in the order of addresses; such questions are asked by hand, so the time does not matter.
  */
 static unsigned long lookup_name_in(const struct ksym_table *t, const char *name)
 {
@@ -136,8 +137,8 @@ static unsigned long lookup_name_in(const struct ksym_table *t, const char *name
 	return 0;
 }
 
-/* The newest module first. What has gone is passed over: nobody may call what he finds there. */
-static unsigned long find_name(const char *name)
+/* The newest module first. A module that has gone is passed over: its functions must not be called. */
+static unsigned long module_ksym_find_name(const char *name)
 {
 	unsigned long address = 0;
 
@@ -153,7 +154,7 @@ static unsigned long find_name(const char *name)
  * in between shifts the numbers: a reader may then miss names or see some twice, as on Linux. Without the tables of
  * code that has gone: what /proc/kallsyms names can be called.
  */
-static bool number(size_t i, struct module_ksym *sym)
+static bool module_ksym_number(size_t i, struct module_ksym *sym)
 {
 	const struct ksym_table *t;
 
@@ -176,7 +177,7 @@ static bool number(size_t i, struct module_ksym *sym)
 }
 
 /* What kernel/ksyms.c asks when an address or a name is not the kernel's own. */
-static const struct ksym_source source = {find, find_name, number};
+static const struct ksym_source source = {module_ksym_find, module_ksym_find_name, module_ksym_number};
 
 static int module_ksyms_init(void)
 {

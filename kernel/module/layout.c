@@ -154,7 +154,7 @@ void module_protect(struct module *mod)
 }
 
 /*
- * Its sections are no longer there to be found, so that nobody follows the address of one (module_section). The caller
+ * Its sections can no longer be found, so that no caller of module_section() follows the address of one. The caller
  * has waited until no CPU looks at what was in them, and has told all who keep such addresses (`live` of the
  * notifiers).
  */

@@ -15,7 +15,7 @@
 extern const struct kernel_symbol __start___ksymtab[], __stop___ksymtab[];
 
 /* By halving. Each linker sorts its table by name (SORT in linker.ld and module.lds), so nothing is sorted here. */
-static const struct kernel_symbol *search(const struct kernel_symbol *table, unsigned n, const char *name)
+static const struct kernel_symbol *ksymtab_search(const struct kernel_symbol *table, unsigned n, const char *name)
 {
 	while (n) {
 		const struct kernel_symbol *mid = table + n / 2;
@@ -36,7 +36,7 @@ static const struct kernel_symbol *search(const struct kernel_symbol *table, uns
 /* [m] The exported symbol and the module that has it (*owner NULL: the kernel), or NULL. */
 static const struct kernel_symbol *find_symbol(const char *name, struct module **owner)
 {
-	const struct kernel_symbol *sym = search(__start___ksymtab, __stop___ksymtab - __start___ksymtab, name);
+	const struct kernel_symbol *sym = ksymtab_search(__start___ksymtab, __stop___ksymtab - __start___ksymtab, name);
 	struct module *mod;
 
 	*owner = NULL;
@@ -50,7 +50,7 @@ static const struct kernel_symbol *find_symbol(const char *name, struct module *
 		if (mod->state != MODULE_STATE_LIVE)
 			continue;
 		table = module_section(mod, "__ksymtab", sizeof(*table), &n);
-		sym = search(table, n, name);
+		sym = ksymtab_search(table, n, name);
 		if (sym) {
 			*owner = mod;
 			return sym;
@@ -99,8 +99,9 @@ void module_unuse(struct module *mod)
 }
 
 /*
- * [m] One that is not in the module itself. A weak one that nobody has is 0, and the module asks for its address before
- * it uses it. The first name that is missing ends the loading: the build has said all of them (tools/modpost.py).
+ * [m] A symbol that is not in the module itself. A weak one that is found nowhere is 0, and the module asks for its
+ * address before it uses it. The first name that is missing ends the loading: the build has said all of them
+ * (tools/modpost.py).
  */
 static int resolve_undefined(struct module *mod, const struct load_info *info, struct elf64_sym *sym)
 {

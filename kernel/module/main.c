@@ -3,9 +3,9 @@
  * there (include/kernel/module.h tells their states).
  *
  * module_mutex serialises all changes. It is not held while a module's own init and exit run: these may load other
- * modules, sleep, or wait for programs. The name is taken from the first moment on, so nobody loads it twice. Who looks
- * a module up by an address holds no lock at all, only preemption off: the list is changed by single stores, and a
- * module's memory is freed a grace period after it has left the list.
+ * modules, sleep, or wait for programs. The name is taken from the first moment on, so no module is loaded
+ * twice. A look-up of a module by an address needs no lock, only preemption off: the list is changed by single stores,
+ * and a module's memory is freed a grace period after it has left the list.
  *
  * Nothing of a module may run any more when its memory goes. Its callbacks are the business of its own exit. What the
  * kernel knows of it, its call sites, tracepoints and names, goes by the notifiers. A CPU that is still inside one of
@@ -35,7 +35,7 @@
 
 DEFINE_MUTEX(module_mutex);
 LIST_HEAD(modules);
-/* Somebody may wait for a module to be through with its init. */
+/* Loaders of the same name wait here until a module is through with its init. */
 static DECLARE_WAIT_QUEUE_HEAD(module_wait);
 
 int module_refuse(const struct load_info *info, int err, const char *fmt, ...)
@@ -112,7 +112,7 @@ static int tell_coming(struct module *mod)
 	return 0;
 }
 
-/* init has returned 0. In the order of the table; nobody can refuse any more. [module_mutex] */
+/* init has returned 0. In the order of the table; no notifier can refuse any more. [module_mutex] */
 static void tell_live(struct module *mod)
 {
 	const struct module_notifier *n;
@@ -281,8 +281,8 @@ static int take_name(struct module *mod)
  *	traced sites	tell_going() takes their records out while all other CPUs are parked (trace/ftrace/modules.c)
  *	probes		its tracepoints and its probes at those of others: off, and a grace period waited for
  *	branches	its entries have left the table of static branches, so no later change of a key writes to it
- *	parameters	sysfs_going() has waited for who reads or writes one; `free` of a parameter is called before the
- *			text goes that it lies in
+ *	parameters	sysfs_going() has waited until no task reads or writes one; `free` of a parameter is called
+ *			before the text goes that it lies in
  *	look-ups	a CPU with preemption off that has found it in the list or by a name: synchronize_rcu() below
  *
  * A function of it that function_graph has hooked does not keep it: what is kept on the task's return stack is the
@@ -348,8 +348,8 @@ static int form_module(struct module *mod, struct load_info *info, char *args)
 }
 
 /*
- * Its init has failed, and a program may have opened a device that init had registered by then. Nobody gets a reference
- * from now on; those that are there are waited for, as their holders run the module's code. The step from 1 to 0
+ * Its init has failed, and a program may have opened a device that init had registered by then. No new reference is
+ * given from now on; those that are there are waited for, as their holders run the module's code. The step from 1 to 0
  * decides against a try_module_get() that has seen the state of before.
  */
 static void end_references(struct module *mod)
@@ -441,7 +441,7 @@ static char *fetch_args(const char __user *uargs)
 }
 
 /*
- * The file is in memory that nobody else can write: what was checked cannot change before it is used. The parameters
+ * The file is in memory that no program can write: what was checked cannot change before it is used. The parameters
  * are fetched before the file is looked at, since a fault is the caller's error and not the module's.
  */
 static long load_with_args(void *file, size_t len, const char __user *uargs)
@@ -513,7 +513,7 @@ SYSCALL_DEFINE3(finit_module, int, fd, const char __user *, uargs, int, flags)
 	return len;
 }
 
-/* [module_mutex] Into the log: who keeps the module from going. */
+/* [module_mutex] Into the log: what keeps the module from going. */
 static int refuse_to_stop(const struct module *mod)
 {
 	const struct module_use *use;
@@ -547,7 +547,7 @@ static int stop_module(struct module *mod)
 
 /*
  * As on Linux since 3.13, a module in use is refused whether O_NONBLOCK is given or not. Exit runs without
- * module_mutex, so it may sleep and wait for whatever uses the module's callbacks. Nobody can get the module meanwhile:
+ * module_mutex, so it may sleep and wait for whatever uses the module's callbacks. No reference can be taken meanwhile:
  * its count is 0 and its state GOING.
  */
 SYSCALL_DEFINE2(delete_module, const char __user *, uname, unsigned int, flags)

@@ -1,6 +1,6 @@
 /*
- * "Modules linked in:" in the report of an oops, and which module went last: whoever reads it looks there first. The
- * list is walked without a lock, since the one who holds it may be who failed; its links are single words.
+ * "Modules linked in:" in the report of an oops, and which module went last, since a reader suspects those first. The
+ * list is walked without a lock, because the task that failed may hold it; its links are single words.
  */
 #include "internal.h"
 

@@ -206,7 +206,7 @@ static int set_array(const char *val, const struct kernel_param *kp)
 }
 
 /*
- * As many as were given, or all when nobody counts them. Each value may be as long as a page and brings a newline of
+ * As many as were given, or all when they are not counted. Each value may be as long as a page and brings a newline of
  * its own, so it is made in another page first. In the buffer, which is a page too, commas take the place of the
  * newlines, and what does not fit is cut off.
  */
@@ -236,7 +236,7 @@ static int get_array(char *buffer, const struct kernel_param *kp)
 	return got < 0 ? got : (int)len;
 }
 
-/* All elements, also those that nobody has set: the type's own function knows which texts are allocated. */
+/* All elements, also those that were never set: the type's own function knows which texts are allocated. */
 static void free_array(void *arg)
 {
 	const struct kparam_array *array = arg;

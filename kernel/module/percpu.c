@@ -8,7 +8,7 @@
 #include <kernel/percpu.h>
 #include <lib/string.h>
 
-/* Before module_resolve(). A section of that name that cannot be written is no build's: it stays as it is. */
+/* Before module_resolve(). No build makes a section of that name that cannot be written: such a one stays as it is. */
 int module_alloc_percpu(struct module *mod, struct load_info *info)
 {
 	unsigned n = find_section(info, ".data..percpu");
@@ -26,7 +26,7 @@ int module_alloc_percpu(struct module *mod, struct load_info *info)
 	return 0;
 }
 
-/* Nobody runs code of the module yet, so no CPU looks at its copy meanwhile. */
+/* The code of the module does not run yet, so no CPU looks at its copy meanwhile. */
 void module_fill_percpu(const struct module *mod, const struct load_info *info)
 {
 	const struct elf64_shdr *s = &info->sections[info->percpu];

@@ -1,7 +1,7 @@
 /*
  * References to modules. A count of 1 is the loader's own, as long as the module is there. 0 means that it goes, and
- * then the count never rises again. So who takes a reference and who unloads need no lock against each other: one of
- * the two changes the count first.
+ * then the count never rises again. So taking a reference and unloading need no lock against each other: one of the
+ * two changes the count first.
  */
 #define CREATE_TRACE_POINTS
 #include <trace/events/module.h>
@@ -46,8 +46,8 @@ int module_refcount(const struct module *mod)
 #define MAX_NAMED 8 /* lines in the log for one rmmod */
 
 /*
- * References are only counted, so the holders are looked for: every descriptor of every process. What a reference of a
- * file is dropped for here may be its last, and then its release runs. So no lock may be held.
+ * References are only counted, so the holders are looked for: every descriptor of every process. The reference to a
+ * file that is dropped here may be its last, and then its release runs, so no lock may be held.
  */
 void module_name_openers(const struct module *mod, const char *name)
 {

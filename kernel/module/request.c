@@ -22,7 +22,7 @@ static atomic_t requests = ATOMIC_INIT(0);
 
 #define PATH_SIZE 256 /* of modprobe's path, with its zero */
 static DEFINE_MUTEX(path_lock);
-static char modprobe_path[PATH_SIZE] = "/sbin/modprobe"; /* [path_lock] empty: nobody is asked */
+static char modprobe_path[PATH_SIZE] = "/sbin/modprobe"; /* [path_lock] empty: no program is run */
 
 /* -ENOENT: modprobe is switched off. Else as call_usermodehelper(). */
 static int call_modprobe(char *name, bool wait)

@@ -133,7 +133,7 @@ static void forget_gone_at(unsigned long start, unsigned long end)
 	}
 }
 
-/* Returns the table, or NULL for one without names, about which nobody asks. */
+/* Returns the table, or NULL for one without names, in which nothing could be found. */
 static struct ksym_table *add_table(struct ksym_table *table)
 {
 	forget_gone_at(table->start, table->end);

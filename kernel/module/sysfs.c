@@ -4,8 +4,8 @@
  *
  * A file may be open when its module goes. So a file does not lead to the module but to a struct module_file, which
  * lives as long as the file's inode and says which module it is about, or that this one has gone. param_lock is held
- * while a file is read or written, and while a module that goes is taken out of its files. After that nobody looks at
- * the module through a file, and no function of a parameter runs.
+ * while a file is read or written, and while a module that goes is taken out of its files. After that no file leads
+ * to the module, and no function of a parameter runs.
  */
 #include "internal.h"
 
@@ -26,7 +26,7 @@ struct module_file {
 	int (*store)(char *text, const void *what); /* NULL: it cannot be written */
 };
 
-static int file_show(struct seq_file *m, void *data)
+static int module_file_show(struct seq_file *m, void *data)
 {
 	const struct module_file *file = data;
 
@@ -34,7 +34,7 @@ static int file_show(struct seq_file *m, void *data)
 }
 
 /* EIO is what sysfs answers for a file that cannot be written, even for root. */
-static int file_store(char *text, void *data)
+static int module_file_store(char *text, void *data)
 {
 	const struct module_file *file = data;
 
@@ -45,10 +45,10 @@ static int file_store(char *text, void *data)
 
 static const struct text_kind module_text = {.max = 1100, .lock = &param_lock, .owns_data = true};
 static const struct text_file module_files = {
-	.path = "module", .mode = 0444, .show = file_show, .store = file_store, .kind = &module_text};
+	.path = "module", .mode = 0444, .show = module_file_show, .store = module_file_store, .kind = &module_text};
 
 /* [m] Make a file as `file` says; the copy of it belongs to the file's inode, also after an error. 0 or -errno. */
-static int add_file(struct dentry *dir, const char *name, mode_t mode, const struct module_file *file)
+static int module_add_file(struct dentry *dir, const char *name, mode_t mode, const struct module_file *file)
 {
 	struct module_file *copy = kmemdup(file, sizeof(*file), GFP_KERNEL);
 	struct dentry *d;
@@ -127,7 +127,7 @@ static int add_attributes(struct module *mod)
 		const struct module_file file = {.mod = mod, .show = attributes[i].show};
 
 		if (attributes[i].show != version_show || mod->version)
-			err = add_file(mod->directory, attributes[i].name, 0444, &file);
+			err = module_add_file(mod->directory, attributes[i].name, 0444, &file);
 	}
 	return err;
 }
@@ -151,7 +151,7 @@ static int add_sections(struct module *mod)
 		const struct module_file file = {.mod = mod, .what = (void *)s->address, .show = section_show};
 
 		if (s->size && strncmp(s->name, ".init", 5))
-			err = add_file(dir, s->name, 0400, &file);
+			err = module_add_file(dir, s->name, 0400, &file);
 	}
 	return err;
 }
@@ -205,7 +205,7 @@ static int add_params(struct module *mod)
 			.mod = mod, .what = &params[i], .show = param_show, .store = param_store};
 
 		if (params[i].perm)
-			err = add_file(dir, params[i].name, params[i].perm & 0666, &file);
+			err = module_add_file(dir, params[i].name, params[i].perm & 0666, &file);
 	}
 	return err;
 }
@@ -252,7 +252,7 @@ static void leave_files(struct module *mod)
 }
 
 /*
- * First nobody reaches the module through a file any more, then the names go. Open files live on and say ENODEV. Also
+ * First the files lose their way to the module, then the names go. Open files live on and say ENODEV. Also
  * called for a module whose files were made in part. [m]
  */
 static void sysfs_going(struct module *mod)

@@ -13,8 +13,8 @@
 #include <time/hrtimer.h>
 
 /*
- * SIGKILL at the hard limit, SIGXCPU at the soft one, which then moves on by a second so that the next signal
- * comes a second later. `used` and the limits in units of which a second has so many. Context: the tick's
+ * SIGKILL at the hard limit, SIGXCPU at the soft one, which then moves on by a second so that the next signal comes a
+ * second later. `second`: how many of the units of `used` and of the limits make a second. Context: the tick's
  * interrupt.
  */
 static void check_limit(u64 *limit, u64 used, u64 second)

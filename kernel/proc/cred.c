@@ -225,7 +225,7 @@ SYSCALL_DEFINE2(setregid, u32, r, u32, e)
 	return 0;
 }
 
-/* The id for files alone. Both give back the old one, whether it changed or not: there is no error. */
+/* The id for files alone. setfsuid and setfsgid return the old id, whether it has changed or not: there is no error. */
 SYSCALL_DEFINE1(setfsuid, u32, uid)
 {
 	struct cred_ids ids = current_ids();

@@ -3,7 +3,7 @@
  *
  *     do_execve                        open the file, copy argv and envp into kernel pages
  *       search_binary_handler          read the first bytes, ask each format
- *         load_elf_binary              check the file, build the new address space
+ *         load_elf                     check the file, build the new address space
  *           begin_new_exec             --- point of no return: threads, old memory and handlers go ---
  *           setup_arg_stack            strings and vectors onto the new stack
  *         load_script                  put the interpreter in the file's place, search again
@@ -37,30 +37,10 @@
 static const struct binfmt *const formats[] = {&elf_format, &script_format};
 
 /*
- * fexecve(3) executes an open descriptor: execveat(2) with an empty name. The path walk that would check the rights
- * is skipped, so they are checked here. Returns the file with a reference, or ERR_PTR of -EBADF or -EACCES.
- */
-static struct file *open_exec_fd(int fd)
-{
-	struct file *file = fget(fd);
-	int err;
-
-	if (!file)
-		return ERR_PTR(-EBADF);
-	if (!S_ISREG(file->f_inode->i_mode) || (file->f_mnt && (file->f_mnt->mnt_flags & MS_NOEXEC)))
-		err = -EACCES;
-	else
-		err = inode_permission(file->f_inode, MAY_EXEC);
-	if (!err)
-		return file;
-	fput(file);
-	return ERR_PTR(err);
-}
-
-/*
  * Opening for execution checks the right to execute in place of the right to read. While the file is held it must not
  * change, because pages of the program are read from it on demand: a writer gets -ETXTBSY, and so does this function
- * when somebody has the file open for writing already.
+ * when the file is open for writing already. For fexecve(3), which gives a descriptor and an empty name, the file is
+ * opened once more, since the descriptor may be one of O_PATH, which cannot be read.
  */
 struct file *open_exec(int dfd, const char *name, int flags)
 {
@@ -68,10 +48,9 @@ struct file *open_exec(int dfd, const char *name, int flags)
 	struct file *file;
 	int err;
 
-	if (*name || !(flags & AT_EMPTY_PATH))
-		file = do_filp_open(dfd, name, how, 0);
-	else
-		file = open_exec_fd(dfd);
+	if (!*name && !(flags & AT_EMPTY_PATH))
+		return ERR_PTR(-ENOENT);
+	file = do_filp_open(dfd, name, how, 0);
 	if (IS_ERR(file))
 		return file;
 	err = deny_write_access(file);

@@ -203,7 +203,8 @@ static struct cred_ids exec_ids(struct binprm *bprm, struct mm_struct *mm)
 /*
  * What can fail comes first: the three steps up to the point of no return leave a process that can still return to
  * its old program, even if it has lost its other threads. The order after it: the memory is exchanged before the ids
- * change, so that nobody who may look at the old program's memory sees the new one's, and signals are reset last.
+ * change, so that a process that may look at the old program's memory does not see the new one's, and signals are reset
+ * last.
  */
 int begin_new_exec(struct binprm *bprm, struct mm_struct *mm)
 {

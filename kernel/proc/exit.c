@@ -105,7 +105,7 @@ static void exit_fs(struct task_struct *t)
 
 /*
  * Marking the task PF_EXITING and counting it off `live` happen under one siglock, so exactly one thread finds itself
- * the last, and nobody picks this one for a signal afterwards (wants_signal).
+ * the last, and no sender picks this one for a signal afterwards (wants_signal).
  */
 bool exit_signals(struct task_struct *t, long code)
 {
@@ -145,7 +145,7 @@ bool exit_signals(struct task_struct *t, long code)
 
 /*
  * What belongs to the process as a whole goes with its last thread: the alarm timer, and the terminal when a
- * session's leader ends. The end of init would leave nobody to reap orphans, so it is a panic. May sleep.
+ * session's leader ends. Without init no process would reap orphans, so its end is a panic. May sleep.
  */
 static void exit_process(long code)
 {
@@ -288,13 +288,16 @@ static void unlink_task(struct task_struct *p)
 		list_del_init(&p->sibling);
 	}
 	list_del_init(&p->thread_group);
-	/* What it leaves pending counts for its user no more: the struct may stay, the signals do not. */
+	/*
+	 * Pending signals count for the user: they are freed now, while the struct may stay as long as it is
+	 * referenced.
+	 */
 	flush_sigqueue(&p->pending);
 	if (!sig->nr_threads)
 		flush_sigqueue(&sig->shared_pending);
 	leave_groups(p);
 	count_tasks(thread_group_leader(p) ? -1 : 0, -1);
-	atomic_dec(&p->user->processes); /* a task that is reaped changes its user no more */
+	atomic_dec(&p->user->processes); /* a task that has ended does not change its user */
 	wake_group_exec(sig);
 }
 
@@ -309,9 +312,9 @@ void release_task(struct task_struct *p)
 
 	while (p) {
 		leader = p->group_leader;
-		trace_sched_process_free(p); /* while nobody else can have its number: filters go by it */
+		trace_sched_process_free(p); /* while no other task can have its number: filters go by it */
 		spin_lock_irq(&tasklist_lock);
-		spin_lock(&p->sighand->siglock); /* nobody execs any more: the sighand is p's for good */
+		spin_lock(&p->sighand->siglock); /* no exec exchanges it any more: the sighand is p's for good */
 		unlink_task(p);
 		spin_unlock(&p->sighand->siglock);
 		if (p == leader || !thread_group_empty(leader) || leader->exit_state != EXIT_ZOMBIE ||
@@ -339,7 +342,7 @@ static void __noreturn stuck_exit(void)
 }
 
 /*
- * The order matters. Signals come first, so that nobody chooses this thread for one any more. The memory goes
+ * The order matters. Signals come first, so that no sender chooses this thread for one any more. The memory goes
  * early, because mm_release() still writes to it and may fault and sleep. exit_notify() comes last: after it the parent
  * may reap us at any moment, and only the scheduler's reference keeps the struct and this stack.
  */

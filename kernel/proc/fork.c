@@ -2,9 +2,9 @@
  * Making a task. A new task starts as a copy of the one that asks for it (its model); the flags of clone(2) say which
  * parts the two share from then on and which parts the child gets as copies of its own.
  *
- * copy_process() builds the child step by step while nobody can see it, so these steps need no lock against others.
- * Only publish_task() makes it visible: under tasklist_lock and the siglock it gets its place in its family, its
- * process and the hash of numbers, all at once. Everything that can fail comes before that, and each failure undoes
+ * copy_process() builds the child step by step while no other task can see it, so these steps need no lock against
+ * others. Only publish_task() makes it visible: under tasklist_lock and the siglock it gets its place in its family,
+ * its process and the hash of numbers, all at once. Everything that can fail comes before that, and each failure undoes
  * the steps before it. The copying allocates memory and may sleep; all of it runs in thread context.
  */
 #include <arch/thread.h>
@@ -30,15 +30,6 @@
 
 /* The lock of all family relations. <proc/fork.h> says what it protects and where it stands in the order of locks. */
 DEFINE_SPINLOCK(tasklist_lock);
-/*
- * fork_idle() passes this as the function of its tasks, because a task with a function is a kernel thread. It never
- * runs: a secondary CPU begins with its idle task in secondary_start_kernel().
- */
-static int idle_task_fn(void *unused)
-{
-	return 0;
-}
-
 struct task_struct *child_reaper;	     /* [tasklist_lock] */
 static unsigned process_count, thread_count; /* [tasklist_lock] */
 static u64 fork_count;			     /* [tasklist_lock] */
@@ -81,7 +72,7 @@ static int clone_check_flags(const struct kernel_clone_args *args)
 		return -EINVAL;
 	if ((flags & CLONE_SIGHAND) && (!(flags & CLONE_VM) || (flags & CLONE_CLEAR_SIGHAND)))
 		return -EINVAL;
-	/* A sibling of init would be a child of the idle task, which never waits: nobody would ever reap it. */
+	/* A sibling of init would be a child of the idle task, which never waits, so it would never be reaped. */
 	if ((flags & CLONE_PARENT) && current->signal->unkillable)
 		return -EINVAL;
 	if (args->exit_signal < 0 || args->exit_signal > NSIG)
@@ -91,8 +82,8 @@ static int clone_check_flags(const struct kernel_clone_args *args)
 
 /*
  * Set the fields that a child does not inherit: what the model has used, what waits for the model, and all list
- * heads, which would otherwise be copies that point into the model's lists. Nobody else knows the child yet, so there
- * is no lock.
+ * heads, which would otherwise be copies that point into the model's lists. No other task can find the child yet, so
+ * there is no lock.
  */
 static void reset_task(struct task_struct *p, const struct kernel_clone_args *args)
 {
@@ -214,7 +205,9 @@ static int copy_signal(u64 flags, struct task_struct *p)
 	for (unsigned type = 0; type < NR_PID_TYPES; type++)
 		INIT_LIST_HEAD(&sig->group_node[type]); /* a kernel thread joins no group */
 	hrtimer_init(&sig->real_timer, it_real_fn);
+	spin_lock_irq(&current->sighand->siglock);
 	memcpy(sig->rlim, old->rlim, sizeof(sig->rlim));
+	spin_unlock_irq(&current->sighand->siglock);
 	sig->oom_score_adj = READ_ONCE(old->oom_score_adj);
 	sig->oom_score_adj_min = READ_ONCE(old->oom_score_adj_min);
 	p->signal = sig;
@@ -433,8 +426,8 @@ static struct task_struct *new_task(const struct kernel_clone_args *args)
 	atomic_inc(&p->user->refs);
 	if (args->fn)
 		detach_from_user(p);
-	if ((args->flags & (CLONE_VM | CLONE_VFORK)) ==
-	    CLONE_VM) /* two tasks in one memory must not run handlers on one stack */
+	/* Two tasks in one memory must not run handlers on one stack. */
+	if ((args->flags & (CLONE_VM | CLONE_VFORK)) == CLONE_VM)
 		p->sas_ss_sp = p->sas_ss_size = 0;
 	if (args->flags & CLONE_CHILD_CLEARTID)
 		p->clear_child_tid = (u32 *)args->child_tid;
@@ -487,6 +480,15 @@ uncount:
 free_task:
 	free_new_task(p);
 	return ERR_PTR(err);
+}
+
+/*
+ * fork_idle() passes this as the function of its tasks, because a task with a function is a kernel thread. It never
+ * runs: a secondary CPU begins with its idle task in secondary_start_kernel().
+ */
+static int idle_task_fn(void *unused)
+{
+	return 0;
 }
 
 /*

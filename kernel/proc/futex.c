@@ -69,7 +69,7 @@ static bool same_futex_key(const struct futex_key *a, const struct futex_key *b)
 
 /*
  * The key of a word for a shared operation. The caller has just touched the page, so it is there unless it was
- * unmapped again at this moment: 0, -EFAULT, -EAGAIN (try again).
+ * unmapped again at this moment (-EAGAIN: try again). 0, -EFAULT, -EAGAIN.
  */
 static int shared_key(unsigned long addr, struct futex_key *key)
 {
@@ -91,7 +91,7 @@ static int shared_key(unsigned long addr, struct futex_key *key)
 	if (slot && pte_present(*slot))
 		*key = (struct futex_key){NULL, pte_phys(*slot) + addr % PAGE_SIZE};
 	else
-		err = -EAGAIN; /* unmapped again at this moment */
+		err = -EAGAIN;
 unlock:
 	mutex_unlock(&mm->mmap_lock);
 	return err;
@@ -175,7 +175,7 @@ static void queue_waiter(struct futex_waiter *w)
 	spin_unlock(&b->lock);
 }
 
-/* False: somebody has woken us. */
+/* False: the task was woken, and is off the list already. */
 static bool unqueue_waiter(struct futex_waiter *w)
 {
 	struct futex_bucket *b;
@@ -242,7 +242,7 @@ static int futex_wait(u32 __user *uaddr, bool shared, u32 val, s64 expires, u32 
 		ret = -EAGAIN;
 	else
 		ret = sleep_as_waiter(&w, expires);
-	/* Woken in spite of an error: somebody counts on us having taken the wake-up, so say so. */
+	/* Woken in spite of an error: the waker has counted this task, so it must not return the error. */
 	return unqueue_waiter(&w) ? ret : 0;
 }
 
@@ -420,9 +420,9 @@ SYSCALL_DEFINE2(set_robust_list, struct robust_list_head __user *, head, size_t,
 /*
  * Mark one lock as left by the dead, and wake one waiter. Returns false when the list is not to be believed any more.
  *
- * The word is written without an atomic operation: since we hold the lock, others may only add FUTEX_WAITERS, and who
- * does then waits for the value that it wrote, finds another, and looks again. It may even sleep already when our value
- * overwrites the bit, so somebody is woken whether the bit was seen or not.
+ * The word is written without an atomic operation: since we hold the lock, others may only add FUTEX_WAITERS. A
+ * task that has added it waits for the value that it wrote; if ours has replaced that, it looks again. It may already
+ * sleep when our value overwrites the bit, so a waiter is woken whether the bit was seen or not.
  *
  * The pending lock may be free: we died between letting go and waking, or woken and before we took it. The tasks that
  * wait count on us to wake the next one.

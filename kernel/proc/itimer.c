@@ -33,7 +33,7 @@ enum hrtimer_restart noinline it_real_fn(struct hrtimer *t)
 /*
  * Start the timer for its next interval. Context: siglock, called by dequeue_signal when SIGALRM is taken.
  *
- * The timer may be queued already: then somebody else sent this SIGALRM. The callback may be running on
+ * The timer may be queued already: then this SIGALRM came from elsewhere, e.g. kill(2). The callback may be running on
  * another CPU at this moment, for the same reason: it has left the tree and waits for siglock to send. Then
  * the timer is started here, the callback sends one more signal, and the timer is queued once. That the
  * next expiry lies after now, and is no sum that overflowed, is ktime_forward's argument in <time/ktime.h>.

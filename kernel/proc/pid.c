@@ -142,7 +142,7 @@ struct task_struct *find_get_task(pid_t pid)
 
 	rcu_read_lock();
 	p = find_task_by_pid(pid);
-	/* At zero somebody is freeing it: to us it is gone already. */
+	/* At zero it is being freed: to us it is gone already. */
 	if (p && !atomic_inc_not_zero(&p->usage))
 		p = NULL;
 	rcu_read_unlock();
@@ -175,6 +175,25 @@ struct task_struct *next_process(pid_t from)
 			put_task_struct(p);
 	}
 	return NULL;
+}
+
+/*
+ * Threads are found by number and not by their place in the ring, so that a walk can go on after threads have come and
+ * gone. The list has no order, so each call goes through the whole of it.
+ */
+struct task_struct *next_thread(struct task_struct *leader, pid_t from)
+{
+	struct task_struct *t, *best = NULL;
+	unsigned long flags;
+
+	spin_lock_irqsave(&tasklist_lock, flags);
+	for_each_thread(leader, t)
+		if (t->pid >= from && (!best || t->pid < best->pid))
+			best = t;
+	if (best)
+		get_task_struct(best);
+	spin_unlock_irqrestore(&tasklist_lock, flags);
+	return best;
 }
 
 /*

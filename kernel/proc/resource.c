@@ -19,6 +19,7 @@
 #include <sched/current.h>
 #include <sched/sched.h>
 #include <sched/spinlock.h>
+#include <time/posix.h>
 
 /*
  * [S] CPU time of all threads of a process, also of those that have ended. A thread that runs at this moment is
@@ -48,11 +49,6 @@ void thread_group_cputime(struct task_struct *p, u64 *utime, u64 *stime)
 	sighand = lock_task_sighand(p, &flags);
 	sum_cputime(p, utime, stime);
 	unlock_task_sighand(sighand, flags);
-}
-
-static struct timeval ns_to_timeval(u64 ns)
-{
-	return (struct timeval){ns / NSEC_PER_SEC, ns % NSEC_PER_SEC / NSEC_PER_USEC};
 }
 
 /*
@@ -130,7 +126,7 @@ SYSCALL_DEFINE2(getrusage, int, who, struct rusage __user *, uru)
  * replaced. Only root raises a hard limit. A reader of a limit takes no lock (rlimit()); the two words are written
  * one by one, and each is valid by itself. Returns 0, -EINVAL, -EPERM.
  */
-static int do_prlimit(struct task_struct *p, unsigned which, const struct rlimit64 *new, struct rlimit64 *old)
+static int do_prlimit(struct task_struct *p, unsigned which, const struct rlimit64 *wanted, struct rlimit64 *old)
 {
 	struct sighand_struct *sighand;
 	unsigned long flags;
@@ -139,19 +135,19 @@ static int do_prlimit(struct task_struct *p, unsigned which, const struct rlimit
 
 	if (which >= RLIM_NLIMITS)
 		return -EINVAL;
-	if (new &&new->rlim_cur > new->rlim_max)
+	if (wanted && wanted->rlim_cur > wanted->rlim_max)
 		return -EINVAL;
-	if (new &&which == RLIMIT_NOFILE &&new->rlim_max > NR_OPEN_MAX)
+	if (wanted && which == RLIMIT_NOFILE && wanted->rlim_max > NR_OPEN_MAX)
 		return -EPERM;
 	limit = p->signal->rlim[which];
 	sighand = lock_task_sighand(p, &flags);
 	if (old)
 		*old = (struct rlimit64){limit[0], limit[1]};
-	if (new &&new->rlim_max > limit[1] && current->euid) {
+	if (wanted && wanted->rlim_max > limit[1] && current->euid) {
 		err = -EPERM;
-	} else if (new) {
-		WRITE_ONCE(limit[0], new->rlim_cur);
-		WRITE_ONCE(limit[1], new->rlim_max);
+	} else if (wanted) {
+		WRITE_ONCE(limit[0], wanted->rlim_cur);
+		WRITE_ONCE(limit[1], wanted->rlim_max);
 	}
 	unlock_task_sighand(sighand, flags);
 	return err;

@@ -182,10 +182,12 @@ SYSCALL_DEFINE2(rt_sigsuspend, const sigset_t __user *, uset, size_t, size)
 /*
  * Sleep until a signal of the set comes. Signals of the set are blocked in the caller's mask, so they are unblocked
  * for the time of the sleep, or senders would not wake this task; real_blocked remembers that they are not to be
- * handled. Returns the signal that was taken, or 0. [S, released while asleep]
+ * handled. Returns the signal that was taken, -EAGAIN after the time, or -EINTR: another signal came, or another thread
+ * has taken the one that this task was woken for. [S, released while asleep]
  */
 static int sigwait_sleep(sigset_t set, struct siginfo *info, s64 timeout)
 {
+	s64 left;
 	int sig;
 
 	current->real_blocked = current->blocked;
@@ -193,16 +195,16 @@ static int sigwait_sleep(sigset_t set, struct siginfo *info, s64 timeout)
 	recalc_sigpending();
 	spin_unlock_irq(&current->sighand->siglock);
 	set_current_state(TASK_INTERRUPTIBLE);
-	schedule_timeout_ns(timeout); /* does not sleep when a signal is pending already */
+	left = schedule_timeout_ns(timeout); /* does not sleep when a signal is pending already */
 	spin_lock_irq(&current->sighand->siglock);
 	current->blocked = current->real_blocked;
 	current->real_blocked = 0;
 	sig = dequeue_signal(~set, info);
 	recalc_sigpending();
-	return sig;
+	return sig ? sig : left ? -EINTR : -EAGAIN;
 }
 
-/* Take a signal of the set, or wait for one. The signal, -EAGAIN after the time, -EINTR when another signal came. */
+/* Take a signal of the set, or wait for one. The signal, -EAGAIN or -EINTR. */
 static int do_sigtimedwait(sigset_t set, struct siginfo *info, s64 timeout)
 {
 	int sig;
@@ -210,12 +212,10 @@ static int do_sigtimedwait(sigset_t set, struct siginfo *info, s64 timeout)
 	set &= ~SIG_UNBLOCKABLE;
 	spin_lock_irq(&current->sighand->siglock);
 	sig = dequeue_signal(~set, info);
-	if (!sig && timeout)
-		sig = sigwait_sleep(set, info, timeout);
+	if (!sig)
+		sig = timeout ? sigwait_sleep(set, info, timeout) : -EAGAIN;
 	spin_unlock_irq(&current->sighand->siglock);
-	if (sig)
-		return sig;
-	return signal_pending(current) ? -EINTR : -EAGAIN;
+	return sig;
 }
 
 /*
@@ -264,7 +264,7 @@ SYSCALL_DEFINE0(restart_syscall)
 
 /*
  * exec: handlers are addresses of a program that is gone, so each action becomes the default. Signals that were
- * ignored stay ignored, as POSIX wants it: nohup relies on that. [S, or nobody else knows the task]
+ * ignored stay ignored, as POSIX wants it: nohup relies on that. [S, or no other task can find this one]
  */
 void flush_signal_handlers(struct task_struct *t)
 {

@@ -63,9 +63,9 @@ static void do_signal_stop(struct signal_struct *sig)
 
 /*
  * The default action of a stop signal: all threads of the process are to stop. The terminal's stop signals do nothing
- * in an orphaned group, since nobody could continue it. Finding that out needs tasklist_lock, so siglock is released
- * meanwhile. If SIGCONT or SIGKILL comes in that time it clears stop_dequeued, and the stop does not happen. [S,
- * released meanwhile]
+ * in an orphaned group, since no process could continue it. Finding that out needs tasklist_lock, so siglock is
+ * released meanwhile. If SIGCONT or SIGKILL comes in that time it clears stop_dequeued, and the stop does not happen.
+ * [S, released meanwhile]
  */
 static void start_group_stop(struct signal_struct *sig, int signr)
 {
@@ -292,7 +292,7 @@ static void do_signal(struct pt_regs *regs)
 
 /*
  * Each kind of work may make work of another kind. The loop therefore ends only when a look with interrupts off finds
- * nothing: from there to user mode no interrupt can come in between and set a flag that nobody looks at.
+ * nothing: from there to user mode no interrupt can come in between and set a flag that is not looked at.
  */
 void do_notify_resume(struct pt_regs *regs, u32 thread_flags)
 {

@@ -1,5 +1,5 @@
 /*
- * Telling parents what became of their children, and orphaned process groups that nobody can continue.
+ * Telling parents what became of their children, and orphaned process groups, which no process can continue.
  *
  * A parent learns of a child's end in two ways: wait4() wakes, and a SIGCHLD comes. When it ignores SIGCHLD the child
  * is not kept as a zombie ("autoreap"). Locks: all of it runs with tasklist_lock held [T], which keeps parents and
@@ -134,7 +134,7 @@ static bool has_stopped_jobs(pid_t pgrp)
 
 /*
  * [T] POSIX: when a group becomes orphaned and a member is stopped, all members get SIGHUP and then SIGCONT, because
- * nobody is left who could continue them.
+ * no process is left that could continue them.
  */
 void kill_orphaned_pgrp(struct task_struct *p, struct task_struct *parent)
 {
@@ -143,7 +143,7 @@ void kill_orphaned_pgrp(struct task_struct *p, struct task_struct *parent)
 	struct signal_struct *sig;
 
 	if (!atomic_read(&nr_stopped_groups))
-		return; /* nobody is stopped: spare every exit the walk over its group */
+		return; /* nothing is stopped: spare every exit the walk over its group */
 	if (!parent) {	/* it is p that exits */
 		parent = p->parent;
 		ignore = p;

@@ -1,7 +1,7 @@
 /*
- * Sending signals: who gets one, what it undoes at once (SIGCONT, SIGKILL), and waking its target.
+ * Sending signals: which task gets one, what it undoes at once (SIGCONT, SIGKILL), and waking its target.
  *
- * Signals are sent under the target's siglock. Stop against SIGKILL and SIGCONT: a thread that stops sets
+ * Signals are sent under the target's siglock [S]. Stop against SIGKILL and SIGCONT: a thread that stops sets
  * TASK_STOPPED under siglock after it has found `stopped` true; these two clear `stopped` under siglock and
  * wake afterwards. So either the thread sees it cleared or it is asleep in a state that the wake-up looks
  * for.
@@ -79,7 +79,7 @@ static bool sig_ignored(struct task_struct *p, int sig, bool force)
 
 /*
  * A task that sleeps is woken. One that runs in user mode on another CPU is interrupted, so that it enters the kernel
- * and looks at the flag on its way back. [s]
+ * and looks at the flag on its way back. [S]
  */
 void signal_wake_up(struct task_struct *t, bool fatal)
 {
@@ -88,7 +88,7 @@ void signal_wake_up(struct task_struct *t, bool fatal)
 		smp_send_reschedule(READ_ONCE(t->cpu));
 }
 
-/* The process goes on, or goes down: forget everything about a stop. [s] */
+/* The process goes on, or goes down: forget everything about a stop. [S] */
 void end_group_stop(struct signal_struct *sig)
 {
 	if (sig->stopped)
@@ -110,7 +110,7 @@ static void remove_everywhere(struct task_struct *p, sigset_t set)
 
 /*
  * SIGCONT: pending stops are forgotten, and all stopped threads go on, whether the signal has a handler or is
- * blocked. [s]
+ * blocked. [S]
  */
 static void continue_group(struct task_struct *p)
 {
@@ -131,7 +131,7 @@ static void continue_group(struct task_struct *p)
 
 /*
  * What a signal does when it is sent, even if it is blocked or ignored: a stop and a continue cancel each other.
- * True: it is to be queued. [s]
+ * True: it is to be queued. [S]
  */
 static bool prepare_signal(struct task_struct *p, int sig, bool force)
 {
@@ -148,7 +148,7 @@ static bool prepare_signal(struct task_struct *p, int sig, bool force)
 /*
  * Can this thread take the signal now? Not if it blocks the signal or exits. A thread that stands still for a stop
  * takes nothing but SIGKILL before SIGCONT comes. Otherwise it takes the signal if it runs, or has no other one to
- * handle yet. [s]
+ * handle yet. [S]
  */
 static bool wants_signal(struct task_struct *t, int sig)
 {
@@ -161,7 +161,7 @@ static bool wants_signal(struct task_struct *t, int sig)
 
 /*
  * A thread that will take a signal of the process. NULL: all block it, or have signals to handle and will look at the
- * queue by themselves after those. [s]
+ * queue by themselves after those. [S]
  */
 static struct task_struct *pick_thread(struct task_struct *p, int sig, bool group)
 {
@@ -177,7 +177,7 @@ static struct task_struct *pick_thread(struct task_struct *p, int sig, bool grou
 	return NULL;
 }
 
-/* Each other thread of the process dies as soon as it gets to user mode. [s] */
+/* Each other thread of the process dies as soon as it gets to user mode. [S] */
 void zap_other_threads(struct task_struct *p)
 {
 	struct task_struct *t;
@@ -191,7 +191,7 @@ void zap_other_threads(struct task_struct *p)
 	}
 }
 
-/* Will this signal end the process, with no handler in between? [s] */
+/* Will this signal end the process, with no handler in between? [S] */
 static bool sig_fatal(struct task_struct *p, struct task_struct *t, int sig)
 {
 	if ((sigmask(sig) & (SIG_KERNEL_STOP | SIG_KERNEL_IGNORE)) || p->signal->group_exit)
@@ -202,7 +202,7 @@ static bool sig_fatal(struct task_struct *p, struct task_struct *t, int sig)
 
 /*
  * Choose a thread that takes the signal and wake it. A signal that ends the process does so here and now, without
- * waiting for that thread. [s]
+ * waiting for that thread. [S]
  */
 static void complete_signal(int sig, struct task_struct *p, bool group)
 {
@@ -226,7 +226,7 @@ static void complete_signal(int sig, struct task_struct *p, bool group)
 
 /*
  * Send with the target's siglock held. info may be changed afterwards: it is copied. 0, or -EAGAIN when a real-time
- * signal found no room in the queue. [s]
+ * signal found no room in the queue. [S]
  */
 int send_signal_locked(int sig, struct siginfo *info, struct task_struct *p, bool group)
 {

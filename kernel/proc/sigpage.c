@@ -72,7 +72,7 @@ static struct file sigpage_file = {
 	.f_inode = &sigpage_inode,
 };
 
-/* The area is marked VM_SIGPAGE so that /proc/<pid>/maps can name it. The mm is new and nobody else uses it yet. */
+/* The area is marked VM_SIGPAGE so that /proc/<pid>/maps can name it. The mm is new and not used by other tasks yet. */
 int map_sigpage(struct mm_struct *mm)
 {
 	long addr = do_mmap(mm, &sigpage_file, SIGPAGE, PAGE_SIZE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, 0);

@@ -54,7 +54,7 @@ SYSCALL_DEFINE1(newuname, struct new_utsname __user *, uname)
  * Root only. The new name is read before the mutex is taken, since user memory may fault and sleep, and is padded
  * with zeros, so that nothing of the old one stays. 0, -EPERM, -EINVAL, -EFAULT.
  */
-static long set_name(char *name, const char __user *uname, int len)
+static long set_utsname(char *name, const char __user *uname, int len)
 {
 	char new[UTS_LEN] = {0};
 
@@ -72,12 +72,12 @@ static long set_name(char *name, const char __user *uname, int len)
 
 SYSCALL_DEFINE2(sethostname, const char __user *, name, int, len)
 {
-	return set_name(nodename, name, len);
+	return set_utsname(nodename, name, len);
 }
 
 SYSCALL_DEFINE2(setdomainname, const char __user *, name, int, len)
 {
-	return set_name(domainname, name, len);
+	return set_utsname(domainname, name, len);
 }
 
 /* As sysinfo(2) passes it. */
@@ -172,7 +172,7 @@ SYSCALL_DEFINE1(personality, unsigned, persona)
 #define PR_GET_NO_NEW_PRIVS    39
 
 /* PR_SET_NAME: 15 bytes and a zero, the rest is cut off as on Linux. 0 or -EFAULT. */
-static long set_name_from_user(const char __user *uname)
+static long set_comm_from_user(const char __user *uname)
 {
 	char name[TASK_COMM_LEN];
 	long n = strncpy_from_user(name, uname, sizeof(name) - 1);
@@ -218,7 +218,7 @@ SYSCALL_DEFINE5(prctl, int, option, unsigned long, arg2, unsigned long, arg3, un
 	case PR_GET_NO_NEW_PRIVS:
 		return arg2 || arg3 || arg4 || arg5 ? -EINVAL : current->no_new_privs;
 	case PR_SET_NAME:
-		return set_name_from_user((const char __user *)arg2);
+		return set_comm_from_user((const char __user *)arg2);
 	case PR_GET_NAME:
 		return copy_to_user((void __user *)arg2, current->comm, TASK_COMM_LEN) ? -EFAULT : 0;
 	}

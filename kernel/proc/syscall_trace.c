@@ -1,4 +1,4 @@
-/* System calls as events: what their way through <kernel/entry.h> does while somebody listens. */
+/* System calls as events: what their way through <kernel/entry.h> does while they are traced. */
 #include <kernel/entry.h>
 
 #define CREATE_TRACE_POINTS

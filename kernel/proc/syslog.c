@@ -216,7 +216,10 @@ static const struct text_file dmesg_restrict_entry = {
 	.path = "sys/kernel/dmesg_restrict", .mode = 0644, .show = dmesg_restrict_show, .store = dmesg_restrict_store};
 REGISTER_PROC(dmesg_restrict_entry);
 
-/* The buffer for one line is allocated before the mutex is taken, so that a full memory holds nobody up. */
+/*
+ * The buffer for one line is allocated before the mutex is taken, so that a lack of memory does not hold up other
+ * readers.
+ */
 static long ksys_syslog(int type, char __user *ubuf, int len)
 {
 	char *buf;

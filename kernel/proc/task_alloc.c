@@ -51,7 +51,7 @@ free_task:
 	return NULL;
 }
 
-/* Free a task that was never on any list, so nobody can have found it: no grace period is needed. */
+/* Free a task that was never on any list, so no other can have found it: no grace period is needed. */
 void free_task(struct task_struct *t)
 {
 	fgraph_free_task(t);
@@ -93,7 +93,7 @@ struct signal_struct *alloc_signal(void)
 }
 
 /*
- * Drop a reference; the last one frees. References are the process's threads, so nobody can look at the queue any
+ * Drop a reference; the last one frees. References are held by the process's threads, so the queue is not looked at any
  * more.
  */
 void put_signal(struct signal_struct *sig)

@@ -5,10 +5,10 @@
  *	umh thread      a kernel thread for this request: makes the child and waits for it
  *	child           begins as a kernel thread with nothing of the caller's, becomes the program by kernel_execve()
  *
- * The thread in between exists because a child needs a parent who waits for its status, and the caller's process must
+ * The thread in between exists because a child needs a parent that waits for its status, and the caller's process must
  * not be that: it would find a child in its wait(2) that it has not made.
  *
- * The caller may be killed while it waits. So the request belongs to two, and who is the last to drop it frees it.
+ * The caller may be killed while it waits. So the request belongs to both, and the one that drops it last frees it.
  */
 #include <kernel/export.h>
 #include <lib/atomic.h>
@@ -32,13 +32,13 @@ struct request {
 	char **argv, **envp; /* these and all strings: in one allocation, with the request */
 };
 
-static void drop_request(struct request *req)
+static void umh_drop_request(struct request *req)
 {
 	if (!atomic_dec_return(&req->users))
 		kfree(req);
 }
 
-static void tell_caller(struct request *req, int result)
+static void umh_tell_caller(struct request *req, int result)
 {
 	req->result = result;
 	smp_store_release(&req->done, true);
@@ -64,7 +64,7 @@ static int become_program(void *arg)
  * CLONE_VFORK: the child has left what it shares with us when kernel_clone() returns, by its exec or by its end. Only
  * then may the answer to UMH_WAIT_EXEC be given.
  */
-static int run_program(void *arg)
+static int umh_run_program(void *arg)
 {
 	struct request *req = arg;
 	struct kernel_clone_args args = {
@@ -77,12 +77,12 @@ static int run_program(void *arg)
 	pid = kernel_clone(&args);
 	err = pid < 0 ? pid : req->result;
 	if (err || !(req->wait & UMH_WAIT_PROC))
-		tell_caller(req, err);
+		umh_tell_caller(req, err);
 	if (pid > 0)
 		kernel_wait4(pid, &status, __WALL, NULL);
 	if (!err && (req->wait & UMH_WAIT_PROC))
-		tell_caller(req, status);
-	drop_request(req);
+		umh_tell_caller(req, status);
+	umh_drop_request(req);
 	return 0;
 }
 
@@ -96,7 +96,7 @@ static size_t size_of_strings(char **strings, unsigned *n)
 }
 
 /* Copies the strings to *to, which moves behind them. The array for them is at `array`. */
-static void copy_strings(char **array, char **strings, char **to)
+static void umh_copy_strings(char **array, char **strings, char **to)
 {
 	for (; *strings; strings++) {
 		size_t size = strlen(*strings) + 1;
@@ -126,15 +126,15 @@ static struct request *new_request(const char *path, char **argv, char **envp, i
 	init_waitqueue_head(&req->waiting);
 	req->envp = req->argv + nr_args + 1;
 	to = (char *)(req->envp + nr_env + 1);
-	copy_strings(req->argv, argv, &to);
-	copy_strings(req->envp, envp, &to);
+	umh_copy_strings(req->argv, argv, &to);
+	umh_copy_strings(req->envp, envp, &to);
 	req->path = memcpy(to, path, strlen(path) + 1);
 	return req;
 }
 
 /*
- * The thread makes the child (run_program); the caller waits for as long as `wait` says, and a thread that could not be
- * made is the one error that needs no wait.
+ * The thread makes the child (umh_run_program); the caller waits for as long as `wait` says, and a thread that could
+ * not be made is the one error that needs no wait.
  */
 int call_usermodehelper(const char *path, char **argv, char **envp, int wait)
 {
@@ -144,7 +144,7 @@ int call_usermodehelper(const char *path, char **argv, char **envp, int wait)
 
 	if (!req)
 		return -ENOMEM;
-	thread = kthread_run(run_program, req, "umh/%s", argv[0] ?: path);
+	thread = kthread_run(umh_run_program, req, "umh/%s", argv[0] ?: path);
 	if (IS_ERR(thread)) {
 		kfree(req);
 		return PTR_ERR(thread);
@@ -157,7 +157,7 @@ int call_usermodehelper(const char *path, char **argv, char **envp, int wait)
 		ret = -EINTR;
 	else if (wait)
 		ret = req->result;
-	drop_request(req);
+	umh_drop_request(req);
 	return ret;
 }
 EXPORT_SYMBOL(call_usermodehelper);

@@ -2,8 +2,8 @@
  * Users, for what all tasks of one real user id have together: how many tasks there are, how many signals wait for
  * them, how many pages their pipes hold. RLIMIT_NPROC and its like bound these sums.
  *
- * A user_struct is found by its id in a hash, and lives as long as somebody holds a reference: each task, each queued
- * signal. Others look at a task's user under RCU, when they send it a signal; the task may change its user at that
+ * A user_struct is found by its id in a hash, and lives as long as it has references: each task and each queued signal
+ * holds one. Others look at a task's user under RCU, when they send it a signal; the task may change its user at that
  * moment. So they take a reference only if the count is not zero, and otherwise read the pointer again.
  */
 #include <lib/errno.h>

@@ -224,59 +224,44 @@ static const struct inode_operations fd_dir_iops = {.lookup = fd_dir_lookup, .pe
 static const struct inode_operations fdinfo_dir_iops = {.lookup = fd_dir_lookup, .permission = fd_dir_permission};
 static const struct file_operations fd_dir_fops = {.iterate = fd_dir_iterate};
 
-/* Look up a thread by its number; -ENOENT for a thread of another process. */
+/* A thread by its number; -ENOENT for a thread of another process, also when that has got the number of this one. */
 static int task_dir_lookup(struct inode *dir, struct dentry *dentry)
 {
-	struct task_struct *task;
+	struct task_struct *leader, *task;
 	unsigned tid;
 	int err = -ENOENT;
 
 	if (!proc_number(dentry, &tid))
 		return -ENOENT;
-	task = find_get_task(tid);
-	if (!task)
+	leader = proc_task(dir);
+	if (!leader)
 		return -ENOENT;
-	if (task->tgid == proc_node(dir)->pid)
+	task = find_get_task(tid);
+	if (task && task->tgid == leader->tgid)
 		err = proc_tid_lookup(dir, dentry, task);
-	put_task_struct(task);
+	if (task)
+		put_task_struct(task);
+	put_task_struct(leader);
 	return err;
-}
-
-/*
- * The smallest thread id of the process that is at least `tid`; 0: there is none. Threads are listed by
- * number and not by their place in the list, so that a listing can go on after threads have come and gone.
- */
-static pid_t next_thread_id(struct task_struct *leader, pid_t tid)
-{
-	struct task_struct *t;
-	unsigned long flags;
-	pid_t best = 0;
-
-	spin_lock_irqsave(&tasklist_lock, flags);
-	for_each_thread(leader, t)
-		if (t->pid >= tid && (!best || t->pid < best))
-			best = t->pid;
-	spin_unlock_irqrestore(&tasklist_lock, flags);
-	return best;
 }
 
 /* List the threads. The position is thread id + 2. */
 static int task_dir_iterate(struct file *f, struct dir_context *ctx)
 {
-	struct task_struct *leader;
+	struct task_struct *leader, *task;
 	char name[16];
-	pid_t tid;
+	bool more = true;
 
 	if (!dir_emit_dots(f, ctx))
 		return 0;
 	leader = proc_task(f->f_inode);
 	if (!leader)
 		return -ENOENT;
-	while ((tid = next_thread_id(leader, ctx->pos - 2))) {
-		ctx->pos = tid + 2;
-		if (!ctx->emit(ctx, name, snprintf(name, sizeof(name), "%d", tid), ctx->pos, ctx->pos, DT_DIR))
-			break;
-		ctx->pos++;
+	while (more && (task = next_thread(leader, ctx->pos - 2))) {
+		ctx->pos = task->pid + 2;
+		more = ctx->emit(ctx, name, snprintf(name, sizeof(name), "%d", task->pid), ctx->pos, ctx->pos, DT_DIR);
+		ctx->pos += more;
+		put_task_struct(task);
 	}
 	put_task_struct(leader);
 	return 0;

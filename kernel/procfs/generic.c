@@ -79,7 +79,7 @@ static void copy_attributes(struct inode *inode, const struct proc_dir_entry *e)
 }
 
 /* [m] 0 or -errno */
-static int attach_entry(struct super_block *sb, struct proc_dir_entry *e)
+static int proc_attach_entry(struct super_block *sb, struct proc_dir_entry *e)
 {
 	const char *name = last_name(e->path);
 	struct dentry *dir = find_dentry(sb, e->path, max_t(ssize_t, name - e->path - 1, 0)), *d;
@@ -99,7 +99,7 @@ static int attach_entry(struct super_block *sb, struct proc_dir_entry *e)
 }
 
 /* [m] With what is below it. */
-static void detach_entry(struct super_block *sb, const char *path)
+static void proc_detach_entry(struct super_block *sb, const char *path)
 {
 	struct dentry *d = find_dentry(sb, path, strlen(path));
 
@@ -114,7 +114,7 @@ static void detach_entry(struct super_block *sb, const char *path)
 /*
  * A new mount of /proc gets every entry that is registered, and is in the list of trees before that, under the same
  * mutex: an entry that comes later is attached to it by its own registration. An error leaves a part, which goes with
- * the superblock.
+ * the super block.
  */
 int proc_add_super(struct super_block *sb)
 {
@@ -129,7 +129,7 @@ int proc_add_super(struct super_block *sb)
 	sb->s_fs_info = tree;
 	list_add_tail(&tree->list, &trees);
 	list_for_each_entry(e, &entries, list) {
-		err = attach_entry(sb, e);
+		err = proc_attach_entry(sb, e);
 		if (err)
 			break;
 	}
@@ -165,7 +165,7 @@ static struct proc_dir_entry *find_entry(const char *path)
 }
 
 /* [m] In all trees, or in none. */
-static int publish(struct proc_dir_entry *e)
+static int proc_publish(struct proc_dir_entry *e)
 {
 	struct proc_tree *tree, *undo;
 	int err = find_entry(e->path) ? -EEXIST : 0;
@@ -173,7 +173,7 @@ static int publish(struct proc_dir_entry *e)
 	if (err)
 		return err;
 	list_for_each_entry(tree, &trees, list) {
-		err = attach_entry(tree->sb, e);
+		err = proc_attach_entry(tree->sb, e);
 		if (err)
 			break;
 	}
@@ -184,15 +184,16 @@ static int publish(struct proc_dir_entry *e)
 	list_for_each_entry(undo, &trees, list) {
 		if (undo == tree)
 			break;
-		detach_entry(undo->sb, e->path);
+		proc_detach_entry(undo->sb, e->path);
 	}
 	return err;
 }
 
 /* ---- Making */
 
-/* An entry that nobody knows yet; NULL: no memory, or no name. */
-static struct proc_dir_entry *new_entry(const char *name, mode_t mode, const struct proc_dir_entry *parent, void *data)
+/* An entry that is in no tree yet; NULL: no memory, or no name. */
+static struct proc_dir_entry *proc_new_entry(const char *name, mode_t mode, const struct proc_dir_entry *parent,
+					     void *data)
 {
 	size_t before = parent ? strlen(parent->path) + 1 : 0;
 	struct proc_dir_entry *e = kzalloc(sizeof(*e) + before + strlen(name) + 1, GFP_KERNEL);
@@ -210,14 +211,14 @@ static struct proc_dir_entry *new_entry(const char *name, mode_t mode, const str
 }
 
 /* Takes over the caller's reference to e; NULL when it could not be made. */
-static struct proc_dir_entry *add_entry(struct proc_dir_entry *e)
+static struct proc_dir_entry *proc_add_entry(struct proc_dir_entry *e)
 {
 	int err;
 
 	if (!e)
 		return NULL;
 	mutex_lock(&proc_tree_mutex);
-	err = publish(e);
+	err = proc_publish(e);
 	mutex_unlock(&proc_tree_mutex);
 	if (!err)
 		return e;
@@ -234,7 +235,7 @@ static mode_t file_mode(mode_t mode)
 struct proc_dir_entry *proc_create_data(const char *name, mode_t mode, struct proc_dir_entry *parent,
 					const struct proc_ops *ops, void *data)
 {
-	struct proc_dir_entry *e = new_entry(name, file_mode(mode), parent, data);
+	struct proc_dir_entry *e = proc_new_entry(name, file_mode(mode), parent, data);
 
 	if (e)
 		e->fop = (struct file_operations){.open = ops->proc_open,
@@ -244,7 +245,7 @@ struct proc_dir_entry *proc_create_data(const char *name, mode_t mode, struct pr
 						  .release = ops->proc_release,
 						  .poll = ops->proc_poll,
 						  .unlocked_ioctl = ops->proc_ioctl};
-	return add_entry(e);
+	return proc_add_entry(e);
 }
 EXPORT_SYMBOL(proc_create_data);
 
@@ -273,38 +274,38 @@ static int proc_seq_open(struct inode *inode, struct file *f)
 struct proc_dir_entry *proc_create_single_data(const char *name, mode_t mode, struct proc_dir_entry *parent,
 					       int (*show)(struct seq_file *m, void *v), void *data)
 {
-	struct proc_dir_entry *e = new_entry(name, file_mode(mode), parent, data);
+	struct proc_dir_entry *e = proc_new_entry(name, file_mode(mode), parent, data);
 
 	if (e) {
 		e->show = show;
 		e->fop = (struct file_operations){
 			.open = proc_single_open, .read = seq_read, .llseek = seq_lseek, .release = single_release};
 	}
-	return add_entry(e);
+	return proc_add_entry(e);
 }
 EXPORT_SYMBOL(proc_create_single_data);
 
 struct proc_dir_entry *proc_create_seq_data(const char *name, mode_t mode, struct proc_dir_entry *parent,
 					    const struct seq_operations *ops, void *data)
 {
-	struct proc_dir_entry *e = new_entry(name, file_mode(mode), parent, data);
+	struct proc_dir_entry *e = proc_new_entry(name, file_mode(mode), parent, data);
 
 	if (e) {
 		e->seq_ops = ops;
 		e->fop = (struct file_operations){
 			.open = proc_seq_open, .read = seq_read, .llseek = seq_lseek, .release = seq_release};
 	}
-	return add_entry(e);
+	return proc_add_entry(e);
 }
 EXPORT_SYMBOL(proc_create_seq_data);
 
 struct proc_dir_entry *proc_mkdir(const char *name, struct proc_dir_entry *parent)
 {
-	struct proc_dir_entry *e = new_entry(name, 0555, parent, NULL);
+	struct proc_dir_entry *e = proc_new_entry(name, 0555, parent, NULL);
 
 	if (e)
 		e->is_dir = true;
-	return add_entry(e);
+	return proc_add_entry(e);
 }
 EXPORT_SYMBOL(proc_mkdir);
 
@@ -352,13 +353,13 @@ static bool is_below(const struct proc_dir_entry *e, const char *path)
 }
 
 /* [m] Out of all trees, and into `gone`: e itself and what is below it. */
-static void unpublish(const char *path, struct list_head *gone)
+static void proc_unpublish(const char *path, struct list_head *gone)
 {
 	struct proc_dir_entry *e, *next;
 	struct proc_tree *tree;
 
 	list_for_each_entry(tree, &trees, list)
-		detach_entry(tree->sb, path);
+		proc_detach_entry(tree->sb, path);
 	list_for_each_entry_safe(e, next, &entries, list)
 		if (is_below(e, path))
 			list_move_tail(&e->list, gone);
@@ -382,7 +383,7 @@ void proc_remove(struct proc_dir_entry *e)
 	if (!e)
 		return;
 	mutex_lock(&proc_tree_mutex);
-	unpublish(e->path, &gone);
+	proc_unpublish(e->path, &gone);
 	mutex_unlock(&proc_tree_mutex);
 	end_entries(&gone);
 }
@@ -409,7 +410,7 @@ int remove_proc_subtree(const char *name, struct proc_dir_entry *parent)
 	mutex_lock(&proc_tree_mutex);
 	e = find_below(parent, name);
 	if (e)
-		unpublish(e->path, &gone);
+		proc_unpublish(e->path, &gone);
 	mutex_unlock(&proc_tree_mutex);
 	end_entries(&gone);
 	return e ? 0 : -ENOENT;

@@ -9,7 +9,7 @@
 
 /*
  * What an inode below /proc/<pid> stands for. It holds no task: it names one, by pid and start time, so a
- * reaped process is gone from memory though somebody still has its directory open.
+ * reaped process is gone from memory even if its directory is still open.
  */
 struct proc_node {
 	pid_t pid;
@@ -25,7 +25,7 @@ static inline struct proc_node *proc_node(const struct inode *inode)
 struct task_struct *proc_task(const struct inode *inode);
 /* A dynamic inode for `task` (its owner, its times); NULL when out of memory. */
 struct inode *proc_task_inode(struct super_block *sb, struct task_struct *task, mode_t mode);
-/* Finish a look-up: name found. Such dentries are never kept once nobody uses them. */
+/* Finish a look-up: name found. Such dentries are not kept once they are unused. */
 int proc_attach(struct dentry *dentry, struct inode *inode);
 void proc_evict_node(struct inode *inode);
 /* kernel/procfs/generic.c: a mount more, which gets the files of modules, 0 or -errno; and one less, in two steps. */

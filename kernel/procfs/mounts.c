@@ -11,13 +11,13 @@
 #include <uapi/mount.h>
 
 /* Characters that would end a column; they are printed as octal escapes such as \040. */
-#define BLANKS " \t\n\\" /* what would end a column */
+#define BLANKS " \t\n\\"
 
 /* Where a mount is seen, as a path in `page`; NULL: nowhere below the reader's root. */
 static const char *mount_place(const struct mount *mnt, char *page)
 {
 	struct path root = {(struct mount *)mnt, mnt->mnt_root};
-	char *where = d_path(&root, page, PAGE_SIZE);
+	char *where = d_path_below_root(&root, page, PAGE_SIZE);
 
 	return IS_ERR(where) ? NULL : where;
 }

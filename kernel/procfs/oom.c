@@ -13,7 +13,7 @@
 #include <proc/signal.h>
 
 /* The ends of oom_adj's scale: -17 is never, 15 is first. */
-#define OOM_DISABLE    (-17) /* oom_adj: never; its scale ends at OOM_ADJUST_MAX */
+#define OOM_DISABLE    (-17)
 #define OOM_ADJUST_MAX 15
 
 /*

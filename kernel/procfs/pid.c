@@ -131,7 +131,7 @@ static int pid_may_read(const struct inode *inode, struct task_struct *task)
  * Files: the table's show and store. The checks come after the text is made, and a text that may not be shown is
  * dropped: had they come before, the task could have begun to run a set-user-id program between check and text. A file
  * that is not for everybody shows the program for which it was opened and reads as empty behind an exec: its reader may
- * have got it from somebody with less rights, who could see the old program but not the new one.
+ * have got it from another user, who was allowed to see the old program and is not allowed to see the new one.
  */
 static int pid_show(struct seq_file *m, void *v)
 {

@@ -1,10 +1,10 @@
 /*
  * The root of procfs: how /proc is put together from two kinds of names.
  *
- * - Files that subsystems register with REGISTER_PROC are made when /proc is mounted and stay: an ordinary
- *   tree in the dentry cache (libfs). - Directories of processes are not stored anywhere. A look-up of a
- *   number asks the table of pids; a listing of /proc asks for one process after the other. They vanish
- *   with their process.
+ *     files of subsystems        registered with REGISTER_PROC, made when /proc is mounted; they stay, as an ordinary
+ *                                tree in the dentry cache (libfs)
+ *     directories of processes   not stored anywhere: a look-up of a number asks the table of pids, and a listing asks
+ *                                for one process after the other; they vanish with their process
  *
  * Context of everything here: a task that may sleep. A task that was found is held by a reference while its
  * inode is made.
@@ -89,13 +89,7 @@ static int proc_root_iterate(struct file *f, struct dir_context *ctx)
 	return 0;
 }
 
-/* Nobody creates files in /proc, not even root: -EACCES, as on Linux. */
-static int proc_no_create(struct inode *dir, struct dentry *dentry, mode_t mode)
-{
-	return -EACCES;
-}
-
-static const struct inode_operations proc_root_iops = {.lookup = proc_root_lookup, .create = proc_no_create};
+static const struct inode_operations proc_root_iops = {.lookup = proc_root_lookup, .create = simple_no_create};
 static const struct file_operations proc_root_fops = {.iterate = proc_root_iterate};
 
 /*

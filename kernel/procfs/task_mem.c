@@ -70,8 +70,8 @@ static int auxv_show(struct seq_file *m, struct task_struct *t)
 }
 
 /*
- * Open mem or pagemap. The right is asked for the address space that then belongs to the file: after an
- * exec of the task the file still has the old one, of which no memory is left, and reads as empty.
+ * Open mem or pagemap. The right is asked for the address space that then belongs to the file. After an exec of the
+ * task the file still has the old one, whose memory is gone, and reads as empty.
  * private_data holds a mm_count, so an open file does not keep the memory of a process that has ended.
  */
 static int open_mm(struct inode *inode, struct file *f, unsigned access)

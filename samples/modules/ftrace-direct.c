@@ -1,6 +1,6 @@
 /*
- * A trampoline of our own at the entry of wake_up_process(): who is woken goes into the trace. Linux has a sample of
- * this name, and its selftests load it.
+ * A trampoline of our own at the entry of wake_up_process(): the task that is woken goes into the trace. Linux has a
+ * sample of this name, and its selftests load it.
  */
 #include <linux/ftrace.h>
 #include <linux/module.h>

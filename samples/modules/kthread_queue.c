@@ -25,7 +25,7 @@ static DECLARE_WAIT_QUEUE_HEAD(idle);  /* readers wait here until there is no jo
 static struct task_struct *thread;
 static struct proc_dir_entry *entry;
 static unsigned int under_way; /* [jobs_lock] */
-static int sum;		       /* [the thread alone] */
+static int sum;		       /* [jobs_lock] */
 
 static struct job *next_job(void)
 {
@@ -39,9 +39,10 @@ static struct job *next_job(void)
 	return job;
 }
 
-static void job_done(void)
+static void job_done(const struct job *job)
 {
 	spin_lock(&jobs_lock);
+	sum += job->number;
 	under_way--;
 	spin_unlock(&jobs_lock);
 	wake_up(&idle);
@@ -55,9 +56,8 @@ static int worker(void *unused)
 	while (!kthread_should_stop()) {
 		wait_event_interruptible(queue, !list_empty(&jobs) || kthread_should_stop());
 		while ((job = next_job())) {
-			sum += job->number;
+			job_done(job);
 			kfree(job);
-			job_done();
 		}
 	}
 	return sum;
@@ -90,11 +90,16 @@ static ssize_t queue_write(struct file *file, const char __user *buffer, size_t 
 	return length;
 }
 
+/* The lock makes sure that the sum is seen with all jobs that were done. -ERESTARTSYS: a signal; -ETIMEDOUT. */
 static int sum_show(struct seq_file *m, void *v)
 {
-	if (!wait_event_interruptible_timeout(idle, !READ_ONCE(under_way), HZ * 10))
-		return -ETIMEDOUT;
+	long left = wait_event_interruptible_timeout(idle, !READ_ONCE(under_way), HZ * 10);
+
+	if (left <= 0)
+		return left ? left : -ETIMEDOUT;
+	spin_lock(&jobs_lock);
 	seq_printf(m, "%d\n", sum);
+	spin_unlock(&jobs_lock);
 	return 0;
 }
 
@@ -123,7 +128,7 @@ static int __init kthread_queue_init(void)
 }
 module_init(kthread_queue_init);
 
-/* First nobody brings jobs any more, then the thread ends, then nothing is left to free. */
+/* The file goes first, so that no more jobs come; then the thread ends; jobs that it has left are freed. */
 static void __exit kthread_queue_exit(void)
 {
 	struct job *job;

@@ -13,7 +13,7 @@
 #ifndef TRACE_HEADER_MULTI_READ
 enum sample_parity { SAMPLE_EVEN, SAMPLE_ODD };
 #endif
-/* TP_printk names them, and who reads raw records learns their numbers from `format` (and from eval_map). */
+/* TP_printk names them; a reader of raw records learns their numbers from `format` (and from eval_map). */
 TRACE_DEFINE_ENUM(SAMPLE_EVEN);
 TRACE_DEFINE_ENUM(SAMPLE_ODD);
 TRACE_DEFINE_SIZEOF(unsigned short);

@@ -1,6 +1,6 @@
 /*
  * Probes: one on the tracepoint of tracepoint_sample, which has to be loaded before, and one on a tracepoint of the
- * kernel. Probes run with preemption off, in the context of whoever comes by.
+ * kernel. Probes run with preemption off, in the context of the code that passes the tracepoint.
  */
 #include <linux/atomic.h>
 #include <linux/module.h>

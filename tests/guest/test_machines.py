@@ -2,6 +2,7 @@
 booting."""
 
 import gzip
+import os
 import pathlib
 import re
 import subprocess
@@ -106,6 +107,7 @@ def test_names_of_one_file_in_an_archive(machine, tmp_path):
     folder.mkdir()
     (folder / "one").write_text("together\n")
     (folder / "two").hardlink_to(folder / "one")
+    os.utime(folder / "one", (1000000000, 1000000000))
     (folder / "link").symlink_to("aim")
     (folder / "aim").write_text("the contents of what the link leads to\n")
     names = "links\nlinks/one\nlinks/two\nlinks/aim\nlinks/link\n"
@@ -117,6 +119,7 @@ def test_names_of_one_file_in_an_archive(machine, tmp_path):
     with machine.guest(initrd=str(made)) as guest:
         assert "initramfs: it is compressed: only plain cpio archives can be read" in guest.console
         assert not re.search(r"initramfs: .*: error", guest.console)
+        assert guest.run("stat -c %Y /links/one") == (0, "1000000000\n"), "the name with the contents came later"
         assert guest.run("cd /links; echo more >> two; cat one") == (0, "together\nmore\n")
         assert guest.run("ls -l link | grep -c -e '-> aim'; cat link") == (
             0,

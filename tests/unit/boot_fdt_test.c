@@ -209,12 +209,52 @@ static void test_ranges(void **state)
 	assert_int_equal(read_behind_bus(NULL, 0, &base, &size), -EINVAL); /* not in the CPU's reach */
 }
 
+static void begin_bus(u32 address_cells, u32 size_cells, const u32 *ranges, unsigned n)
+{
+	put32(FDT_BEGIN_NODE);
+	put32(0x61000000);
+	put_u32_property(ADDRESS_CELLS, address_cells);
+	put_u32_property(SIZE_CELLS, size_cells);
+	put_cells(RANGES, ranges, n);
+}
+
+/* Numbers without cells are read without moving on in the property: they must not be read for ever. */
+static void test_no_cells(void **state)
+{
+	u64 base, size;
+	int device, other;
+
+	begin_tree();
+	put32(FDT_BEGIN_NODE);
+	put32(0);
+	put_u32_property(ADDRESS_CELLS, 0);
+	begin_bus(0, 0, (const u32[]){1}, 1);
+	begin_bus(1, 1, (const u32[]){0x1000, 0x1000}, 2);
+	device = end - STRUCTURE;
+	put32(FDT_BEGIN_NODE);
+	put32(0x61000000);
+	put_cells(REG, (const u32[]){0x1100, 0x20}, 2);
+	put32(FDT_END_NODE);
+	put32(FDT_END_NODE);
+	other = end - STRUCTURE;
+	put32(FDT_BEGIN_NODE);
+	put32(0x61000000);
+	for (unsigned i = 0; i < 3; i++)
+		put32(FDT_END_NODE);
+	put32(FDT_END);
+	finish_tree();
+	assert_null(fdt_open(blob, sizeof(blob)));
+	assert_int_equal(fdt_read_reg(device, 0, &base, &size), -EINVAL);
+	assert_int_equal(fdt_read_reg(other, 7, &base, &size), -EINVAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parents_and_phandles),
 		cmocka_unit_test(test_headers_at_the_edge),
 		cmocka_unit_test(test_ranges),
+		cmocka_unit_test(test_no_cells),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -188,6 +188,7 @@ static void test_regions(void **state)
 	begin();
 	boot_add_memory(U64_MAX - 0x2fff, 0x4000); /* around the end of all addresses */
 	boot_add_memory(0x1001, 0x1000);	   /* not one whole page */
+	boot_add_memory(U64_MAX - 0xff, 0x80);	   /* the next page would be that at 0 */
 	boot_reserve(U64_MAX - 0x2fff, 0x4000);
 	boot_reserve(0x1000, 0);
 	assert_int_equal(boot_info.nr_memory + boot_info.nr_reserved, 0);

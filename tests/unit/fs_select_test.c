@@ -18,7 +18,7 @@
 #include "../../kernel/fs/select.c"
 
 static int allocated;
-void *kmalloc(size_t n, gfp_t gfp)
+void *kvmalloc(size_t n, gfp_t gfp)
 {
 	allocated++;
 	return malloc(n);
@@ -32,6 +32,10 @@ void kfree(const void *p)
 {
 	allocated -= !!p;
 	free((void *)p);
+}
+void kvfree(const void *p)
+{
+	kfree(p);
 }
 void *get_free_page(gfp_t gfp)
 {
@@ -73,6 +77,7 @@ static struct poll_file {
 	unsigned looks;
 } files[FILES];
 static struct file *descriptors[FILES];
+static struct signal_struct group;
 static struct files_struct table = {.max = FILES, .fd = descriptors};
 
 static unsigned most_references; /* that a file had: one, and one for each queue that was joined */
@@ -107,6 +112,8 @@ static int fresh(void **state)
 {
 	atomic_set(&table.count, 1);
 	host_task.files = &table;
+	host_task.signal = &group;
+	group.rlim[RLIMIT_NOFILE][0] = FILES;
 	host_task.state = TASK_RUNNING;
 	clear_tsk_thread_flag(&host_task, TIF_SIGPENDING);
 	for (unsigned i = 0; i < FILES; i++) {
@@ -263,8 +270,21 @@ static void test_descriptors(void **state)
 	assert_int_equal(fds[3].revents, POLLIN); /* the same file a second time */
 	assert_int_equal(fds[4].revents, 0);
 	assert_int_equal(fds[5].revents, POLLIN);
-	assert_int_equal(__do_sys_poll(fds, 4097, 0), -EINVAL);
 	assert_int_equal(__do_sys_poll((struct pollfd *)8, 1, 0), -EFAULT);
+}
+
+/* A set has at most as many entries as the caller may have descriptors; that may be very many. */
+static void test_limit(void **state)
+{
+	static struct pollfd many[70000];
+
+	for (unsigned i = 0; i < ARRAY_SIZE(many); i++)
+		many[i].fd = -1;
+	assert_int_equal(__do_sys_poll(many, FILES, 0), 0);
+	assert_int_equal(__do_sys_poll(many, FILES + 1, 0), -EINVAL);
+	group.rlim[RLIMIT_NOFILE][0] = NR_OPEN_MAX;
+	assert_int_equal(__do_sys_poll(many, NR_OPEN_MAX, 0), 0);
+	assert_int_equal(__do_sys_poll(many, NR_OPEN_MAX + 1, 0), -EINVAL);
 }
 
 /* More queues than there is room for in the call's frame, and in one page. */
@@ -371,6 +391,7 @@ int main(void)
 		TEST(test_sleeps_again),
 		TEST(test_times),
 		TEST(test_descriptors),
+		TEST(test_limit),
 		TEST(test_many_files),
 		TEST(test_signals),
 		TEST(test_joins_once),

@@ -39,9 +39,12 @@ static void test_end_of_file(void **state)
 	EXPECT_READ(10, "ab");
 	EXPECT_READ(10, "cd\n");
 	type("ef\004\004");
-	EXPECT_READ(2, "ef"); /* room for no more: the end is not read with it */
+	EXPECT_READ(2, "ef"); /* the first mark goes with it, though there is room for no more */
 	EXPECT_READ(10, "");
-	EXPECT_READ(10, "");
+	type("gh\004ij\n");
+	EXPECT_READ(1, "g");
+	EXPECT_READ(1, "h");
+	EXPECT_READ(10, "ij\n");
 	assert_int_equal(host_sleeps, 0);
 }
 

@@ -68,7 +68,7 @@ static void release_channel(struct p9_channel *chan)
  * what an earlier session has asked: a late answer is followed by a Tclunk, which would name a fid of ours. 0 or
  * -errno.
  */
-static int negotiate(struct p9_client *c)
+static int p9_negotiate(struct p9_client *c)
 {
 	struct p9_channel *chan = c->chan;
 	struct p9_str version;
@@ -91,6 +91,7 @@ static int negotiate(struct p9_client *c)
 	return err;
 }
 
+/* Once the channel counts the session, p9_client_destroy() undoes everything, also when p9_negotiate() has failed. */
 struct p9_client *p9_client_create(const char *tag, u32 msize, long timeout)
 {
 	struct p9_channel *chan;
@@ -116,7 +117,7 @@ struct p9_client *p9_client_create(const char *tag, u32 msize, long timeout)
 	c->msize = msize;
 	c->next_fid = 1;
 	c->timeout = timeout;
-	err = negotiate(c);
+	err = p9_negotiate(c);
 	if (!err)
 		return c;
 	p9_client_destroy(c);
@@ -225,6 +226,7 @@ int p9_client_getattr(struct p9_client *c, u32 fid, struct p9_stat *st)
 	return (valid & GETATTR_BASIC) != GETATTR_BASIC || (s64)st->size < 0 ? -EIO : 0;
 }
 
+/* The text comes without a terminating zero, and is longer than a path may be if the server likes. */
 int p9_client_readlink(struct p9_client *c, u32 fid, char *to, u32 size)
 {
 	struct p9_req *req = p9_req_alloc(c, P9_TREADLINK, SHORT_MESSAGE, LONG_MESSAGE);

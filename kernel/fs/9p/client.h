@@ -34,7 +34,7 @@ struct p9_req {
 	u16 tag;		  /* [I] */
 	u8 type;		  /* [I] P9_T* */
 	bool done;		  /* [a] with release: the server has written the reply */
-	bool abandoned;		  /* [l] nobody waits for the reply */
+	bool abandoned;		  /* [l] no task waits for the reply */
 	u32 came;		  /* [t] bytes that the server has written */
 	u32 fid;		  /* [I] that it makes (walk, attach) or ends (clunk); 0: none */
 	struct p9_client *client; /* [I] with a reference */

@@ -65,6 +65,10 @@ static int open_by_name(struct inode *inode, u32 flags, u32 *fid)
 	return err;
 }
 
+/*
+ * Each open file has a fid of its own, because the server keeps the way of opening with it. The making of a file opens
+ * it, too; that fid is taken over, since the file's mode may not allow a second open.
+ */
 static int v9fs_file_open(struct inode *inode, struct file *f)
 {
 	struct v9fs_file *file = kzalloc(sizeof(*file), GFP_KERNEL);

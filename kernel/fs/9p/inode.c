@@ -21,7 +21,7 @@
 #include <uapi/fcntl.h>
 
 /*
- * Bits of TSETATTR, of which the first six are those of struct iattr. The _SET ones bring a time, the others mean now.
+ * Bits of TSETATTR; the first six are those of struct iattr. The _SET ones bring a time, the others mean now.
  */
 #define P9_ATTR_COMMON	  (ATTR_MODE | ATTR_UID | ATTR_GID | ATTR_SIZE | ATTR_ATIME | ATTR_MTIME)
 #define P9_ATTR_ATIME_SET 128u
@@ -89,6 +89,10 @@ static void set_operations(struct inode *inode, const struct p9_stat *st)
 	}
 }
 
+/*
+ * Each look-up makes an inode with a fid of its own, which it keeps until it goes; nothing finds an inode by its
+ * number.
+ */
 struct inode *v9fs_get_inode(struct super_block *sb, struct p9_client *c, u32 fid)
 {
 	struct v9fs_inode *v = kzalloc(sizeof(*v), GFP_KERNEL);
@@ -166,7 +170,7 @@ const struct dentry_operations v9fs_dentry_ops = {.d_revalidate_wait = v9fs_d_re
 
 /*
  * The server makes the file and opens it, for reading and writing; the open that follows takes that over, unless others
- * have put another file there by then. O_EXCL: a file that somebody else has made meanwhile is -EEXIST, at which
+ * have put another file there by then. O_EXCL: a file that was made by others meanwhile is -EEXIST, at which
  * open(2) without O_EXCL walks again and opens it.
  */
 static int v9fs_vfs_create(struct inode *dir, struct dentry *dentry, mode_t mode)
@@ -228,7 +232,7 @@ static int v9fs_vfs_link(struct dentry *old, struct inode *dir, struct dentry *d
 
 /* ---- Removing and renaming. [i_lock of dir] */
 
-static int remove_name(struct inode *dir, struct dentry *dentry, u32 flags)
+static int v9fs_remove_name(struct inode *dir, struct dentry *dentry, u32 flags)
 {
 	struct v9fs_inode *v = v9fs_i(dir);
 	struct inode *inode = dentry->d_inode;
@@ -243,12 +247,12 @@ static int remove_name(struct inode *dir, struct dentry *dentry, u32 flags)
 
 static int v9fs_vfs_unlink(struct inode *dir, struct dentry *dentry)
 {
-	return remove_name(dir, dentry, 0);
+	return v9fs_remove_name(dir, dentry, 0);
 }
 
 static int v9fs_vfs_rmdir(struct inode *dir, struct dentry *dentry)
 {
-	return remove_name(dir, dentry, AT_REMOVEDIR);
+	return v9fs_remove_name(dir, dentry, AT_REMOVEDIR);
 }
 
 /* TRENAMEAT has no flags, so neither of rename's can be kept: -EINVAL, as on Linux. */

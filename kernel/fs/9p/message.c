@@ -141,6 +141,7 @@ int p9_msg_reply(struct p9_msg *m, u32 came, u8 type, u16 tag)
 	return -(int)error;
 }
 
+/* A value in the message is little-endian, as is the machine, so its bytes go to the variable as they are. */
 int p9_msg_vget(struct p9_msg *m, const char *fields, __builtin_va_list *ap)
 {
 	for (; *fields; fields++) {

@@ -1,5 +1,5 @@
 /*
- * Requests to a 9P server: tags, sending, waiting, and what happens when nobody waits any more.
+ * Requests to a 9P server: tags, sending, waiting, and what happens when the waiting task gives up.
  *
  * A request's memory is written by the server at any time between submit() and p9_complete(), so the server holds a
  * reference to it. A task that is killed while it waits leaves, and so does one whose time is up: it marks the request
@@ -9,7 +9,7 @@
  * flushed).
  *
  * What an abandoned request would have made on the server must not be lost: when the answer says that a walk has made a
- * fid, p9_complete() lets go of the fid by a Tclunk that nobody waits for.
+ * fid, p9_complete() lets go of the fid by a Tclunk whose reply is not waited for.
  *
  * Locks: the channel's lock [l], a spinlock with interrupts off. Under it a task that gives up and the interrupt that
  * brings the answer agree on which came first.
@@ -185,18 +185,16 @@ static int req_submit(struct p9_req *req)
 	return err;
 }
 
-/* Send a request that nobody waits for; takes over the caller's reference. False: there was no room. */
-static bool req_send_and_forget(struct p9_req *req)
+/* Send a request without waiting for its reply; takes over the caller's reference. Without room it is not sent. */
+static void req_send_and_forget(struct p9_req *req)
 {
-	bool sent;
-
 	req->abandoned = true;
-	sent = !p9_msg_finish(&req->tx, 0) && !req_submit(req);
+	if (!p9_msg_finish(&req->tx, 0))
+		req_submit(req);
 	p9_req_put(req);
-	return sent;
 }
 
-/* A Tclunk that nobody waits for. When there is no room, the number stays in use until the session ends. */
+/* A Tclunk whose reply is not waited for. When there is no room, the number stays in use until the session ends. */
 static void clunk_nowait(struct p9_client *c, u32 fid)
 {
 	struct p9_req *req = req_alloc_nowait(c, P9_TCLUNK, P9_HEADER + 4, P9_READ_HEAD);
@@ -243,7 +241,7 @@ static void settle_fid(struct p9_req *req, int answer)
  * The task gives up: tell the server, and leave. Without room for a Tflush the server answers some day, which frees
  * the request as well.
  */
-static void flush(struct p9_req *req)
+static void p9_flush(struct p9_req *req)
 {
 	struct p9_req *tflush = req_alloc_nowait(req->client, P9_TFLUSH, P9_HEADER + 2, P9_READ_HEAD);
 
@@ -299,7 +297,7 @@ static int wait_for_reply(struct p9_req *req)
 	req->abandoned = err;
 	spin_unlock_irqrestore(&chan->lock, flags);
 	if (err)
-		flush(req);
+		p9_flush(req);
 	if (err == -EIO && !READ_ONCE(chan->broken))
 		pr_warn("9p: %s: the server does not answer a request of type %u\n", chan->tag, req->type);
 	return err;

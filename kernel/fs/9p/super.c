@@ -121,7 +121,7 @@ static const struct super_operations v9fs_super_ops = {
 /*
  * Begin the session, and make the root of what the server shows. After a failure the caller destroys the super block.
  */
-static int fill(struct super_block *sb, const struct options *o)
+static int v9fs_fill(struct super_block *sb, const struct options *o)
 {
 	long timeout = o->timeout ? (long)o->timeout * HZ : MAX_SCHEDULE_TIMEOUT;
 	struct p9_client *c = p9_client_create(sb->s_source, o->msize, timeout);
@@ -160,7 +160,7 @@ static int v9fs_fill_super(struct super_block *sb, const char *options)
 	int err = copy ? parse_options(&o, copy) : -ENOMEM;
 
 	if (!err)
-		err = fill(sb, &o);
+		err = v9fs_fill(sb, &o);
 	kfree(copy);
 	return err;
 }

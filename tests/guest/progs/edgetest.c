@@ -129,6 +129,8 @@ static void names_without_a_last_part(void)
 	CHECK_ERRNO(CALL(readlinkat, AT_FDCWD, "/", buf, sizeof(buf)), EINVAL);
 	CHECK_ERRNO(CALL(readlinkat, AT_FDCWD, "", buf, sizeof(buf)), ENOENT);
 	CHECK_ERRNO(open("/tmp", O_RDONLY | O_CREAT | O_DIRECTORY, 0644), EINVAL);
+	CHECK_ERRNO(open("/tmp", O_RDONLY | O_CREAT, 0644), EISDIR);
+	CHECK_ERRNO(open("/", O_RDONLY | O_CREAT, 0644), EISDIR);
 }
 
 /* A link whose whole text is "/" leads to the root, although the link's own name was the last part before. */
@@ -248,6 +250,23 @@ static void constant_texts(void)
 }
 
 /* The port's own file as well as /dev/console: open for what was asked, and without a position. */
+/* Records that were overwritten unread are an error once; then comes the oldest that there still is. */
+static void lost_records(void)
+{
+	int fd = CHECK_CALL(open("/dev/kmsg", O_RDWR | O_NONBLOCK)), other;
+	char line[1024], oldest[1024];
+
+	for (int i = 0; i < 4096; i++)
+		CHECK_EQ(write(fd, "<7>edgetest\n", 12), 12);
+	CHECK_ERRNO(read(fd, line, sizeof(line)), EPIPE);
+	other = CHECK_CALL(open("/dev/kmsg", O_RDONLY | O_NONBLOCK));
+	CHECK(read(other, oldest, sizeof(oldest)) > 0);
+	CHECK(read(fd, line, sizeof(line)) > 0);
+	CHECK_EQ(strtoul(line + 2, NULL, 10), strtoul(oldest + 2, NULL, 10));
+	close(fd);
+	close(other);
+}
+
 static void terminals_have_no_position(void)
 {
 	static const char *const files[] = {"/dev/console", "/dev/ttyAMA0", "/dev/ttyS0"};
@@ -370,6 +389,8 @@ static void times_to_set(void)
 	CHECK_CALL(stat(FILE_NAME, &st));
 	CHECK_EQ(st.st_atim.tv_nsec, 999999999);
 	unlink(FILE_NAME);
+	times[1] = times[3] = 0x3ffffffe; /* UTIME_OMIT: there is nothing to do, so the file is not looked for */
+	CHECK_EQ(CALL(utimensat, AT_FDCWD, FILE_NAME, times, 0), 0);
 }
 
 /* Pieces of which one, the first or the last, has a length that is negative; sets and flags that cannot be read. */
@@ -453,6 +474,7 @@ int main(int argc, char **argv)
 		{"oom-value-of-sharers", oom_value_of_sharers},
 #ifndef __linux__
 		{"constant-texts", constant_texts},
+		{"lost-records", lost_records},
 		{"terminals-have-no-position", terminals_have_no_position},
 		{"exec-of-a-made-text", exec_of_a_made_text},
 		{"files-give-all-back", files_give_all_back},

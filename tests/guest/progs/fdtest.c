@@ -2,15 +2,18 @@
  * closes. */
 /* also on Linux */
 #include <callnumbers.h>
-#include <numbers.h>
+#include <posix.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 
 #define HIGH   200 /* several words of a bit map of descriptors */
 #define BEYOND 1000
 
-#ifndef F_DUPFD_CLOEXEC
+#ifndef O_PATH
+#define O_PATH 010000000
 #endif
-#ifndef FIOCLEX
+#ifndef AT_EMPTY_PATH
+#define AT_EMPTY_PATH 0x1000
 #endif
 
 static const char *self;
@@ -205,9 +208,79 @@ static void ranges(void)
 	CHECK_ERRNO(CALL(close_range, 10, 9, 0), EINVAL);
 }
 
+/* With a limit that leaves no number, there are too many open files, and nothing is wrong with the arguments. */
+static void no_number_left(void)
+{
+	struct rlimit limit;
+
+	CHECK_CALL(getrlimit(RLIMIT_NOFILE, &limit));
+	limit.rlim_cur = 0;
+	CHECK_CALL(setrlimit(RLIMIT_NOFILE, &limit));
+	CHECK_ERRNO(dup(0), EMFILE);
+	CHECK_ERRNO(fcntl(0, F_DUPFD, 0), EINVAL);
+}
+
+/* A descriptor of O_PATH names a file. It is good for what concerns names, and for the descriptor itself. */
+static void only_a_name(void)
+{
+	char *const argv[] = {(char *)self, "run", NULL};
+	struct pollfd polled = {.events = POLLIN};
+	struct stat st;
+	pid_t pid;
+	int fd;
+
+	check_put("fdtest.file", "text");
+	fd = CHECK_CALL(open("fdtest.file", O_PATH));
+	CHECK_CALL(CALL(newfstat, fd, &st));
+	CHECK_EQ(st.st_size, 4);
+	CHECK_CALL(fcntl(fd, F_SETFD, FD_CLOEXEC));
+	CHECK(fcntl(fd, F_GETFL) & O_PATH);
+	CHECK_CALL(close(CHECK_CALL(dup(fd))));
+	CHECK_ERRNO(CALL(ftruncate, fd, 0), EBADF);
+	CHECK_ERRNO(CALL(fsync, fd), EBADF);
+	CHECK_ERRNO(CALL(syncfs, fd), EBADF);
+	CHECK_ERRNO(CALL(lseek, fd, 0, SEEK_SET), EBADF);
+	CHECK_ERRNO(CALL(fchmod, fd, 0600), EBADF);
+	CHECK_ERRNO(fcntl(fd, F_SETFL, O_APPEND), EBADF);
+	CHECK_ERRNO(ioctl(fd, FIOCLEX, 0), EBADF);
+	CHECK_ERRNO(CALL(mmap, 0, 4096, PROT_READ, MAP_PRIVATE, fd, 0), EBADF);
+	polled.fd = fd;
+	CHECK_EQ(poll(&polled, 1, 0), 1);
+	CHECK_EQ(polled.revents, POLLNVAL);
+	CHECK_CALL(unlink("fdtest.file"));
+	CHECK_CALL(close(CHECK_CALL(open(".", O_PATH | O_DIRECTORY | O_CREAT, 0644)))); /* there are no other flags */
+	fd = CHECK_CALL(open("/proc/self/exe", O_PATH));
+	pid = check_fork();
+	if (!pid)
+		_exit((int)CALL(execveat, fd, "", argv, argv + 2, AT_EMPTY_PATH));
+	CHECK_EQ(check_wait(pid), 7 << 8);
+}
+
+/* An empty name means the open file itself, also of a pipe, which no name leads to. */
+static void empty_names(void)
+{
+	int ends[2];
+	struct stat st;
+
+	CHECK_CALL(pipe(ends));
+	CHECK_CALL(CALL(fchownat, ends[0], "", getuid(), -1, AT_EMPTY_PATH));
+	CHECK_CALL(CALL(faccessat2, ends[0], "", 4, AT_EMPTY_PATH));
+	CHECK_ERRNO(CALL(fchownat, ends[0], "x", -1, -1, AT_EMPTY_PATH), ENOTDIR);
+	CHECK_ERRNO(CALL(readlinkat, ends[0], "", &st, sizeof(st)), ENOENT);
+	CHECK_ERRNO(CALL(execveat, ends[0], "", NULL, NULL, AT_EMPTY_PATH), EACCES);
+	CHECK_ERRNO(CALL(execveat, ends[0], "", NULL, NULL, 0), ENOENT);
+}
+
 static const struct check_case cases[] = {
-	{"lowest", lowest}, {"copies", copies}, {"replaced", replaced}, {"closed-by-exec", closed_by_exec},
-	{"forked", forked}, {"ranges", ranges},
+	{"lowest", lowest},
+	{"copies", copies},
+	{"replaced", replaced},
+	{"closed-by-exec", closed_by_exec},
+	{"forked", forked},
+	{"ranges", ranges},
+	{"no-number-left", no_number_left},
+	{"only-a-name", only_a_name},
+	{"empty-names", empty_names},
 };
 
 int main(int argc, char **argv)
@@ -215,6 +288,8 @@ int main(int argc, char **argv)
 	self = argv[0];
 	if (argc == 2 && !strcmp(argv[1], "after-exec"))
 		return after_exec();
+	if (argc == 2 && !strcmp(argv[1], "run"))
+		return 7;
 	check_seconds = 40;
 	return check_main(argc, argv, cases, ARRAY_SIZE(cases));
 }

@@ -90,6 +90,11 @@ static void exchanged(void)
 	CHECK_EQ(number("e2/f/.."), number("e2"));
 	CHECK_EQ(links("e1"), 2);
 	CHECK_EQ(links("e2"), 3);
+	CHECK_ERRNO(rename2("e1/d", "e2/f/inside/", EXCHANGE), ENOTDIR); /* slashes speak of what is there */
+	CHECK_ERRNO(rename2("e1/d/", "e2/f", EXCHANGE), ENOTDIR);
+	CHECK_ERRNO(rename2("e1/d", "e2/none/", EXCHANGE), ENOENT);
+	CHECK_CALL(rename2("e1/d", "e2/f/", EXCHANGE));
+	CHECK_CALL(rename2("e1/d/", "e2/f", EXCHANGE));
 	CHECK_ERRNO(rename2("e2", "e2/f", EXCHANGE), EINVAL);
 	CHECK_ERRNO(rename2("e2/f", "e2", EXCHANGE), EINVAL);
 }

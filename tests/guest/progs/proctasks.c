@@ -1,5 +1,5 @@
 /* proctasks: what the files of /proc/<pid> say, against what the process knows by itself. */
-#include <check.h>
+#include <callnumbers.h>
 #include <fcntl.h>
 #include <numbers.h>
 #include <signal.h>
@@ -459,6 +459,85 @@ static void groups_of_others(void)
 	groups_are(getpid(), "\n");
 }
 
+#define UNDER "/tmp/proctasks.under"
+
+/* A process sees the mounts below its own root, by the names that they have from there. */
+static void mounts_below_a_root(void)
+{
+	char link[32], where[64] = "";
+	int proc, lower, upper, fd, lines = 0;
+	pid_t pid = check_fork();
+
+	if (!pid) {
+		proc = (int)CHECK_CALL(open("/proc", O_RDONLY));
+		CHECK_CALL(mkdir(UNDER, 0755));
+		CHECK_CALL(CALL(mount, "lower", UNDER, "tmpfs", 0, 0));
+		lower = (int)CHECK_CALL(open(UNDER, O_RDONLY));
+		CHECK_CALL(CALL(mount, "upper", UNDER, "tmpfs", 0, 0));
+		upper = (int)CHECK_CALL(open(UNDER, O_RDONLY));
+		CHECK_CALL(CALL(fchdir, lower));
+		CHECK_CALL(CALL(chroot, "."));
+		snprintf(link, sizeof(link), "self/fd/%d", upper);
+		CHECK_EQ(CALL(readlinkat, proc, link, where, sizeof(where)), 1); /* it covers the very root */
+		CHECK_EQ(where[0], '/');
+		fd = (int)CHECK_CALL(CALL(openat, proc, "self/mounts", O_RDONLY));
+		memset(text, 0, sizeof(text));
+		CHECK(read(fd, text, sizeof(text) - 1) > 0);
+		for (const char *c = text; *c; c++)
+			lines += *c == '\n';
+		CHECK_EQ(lines, 2);
+		CHECK(strstr(text, "lower / tmpfs") && strstr(text, "upper / tmpfs"));
+		_exit(check_failures != 0);
+	}
+	CHECK_EQ(check_wait(pid), 0);
+	CHECK_CALL(CALL(umount, UNDER, 0));
+	CHECK_CALL(CALL(umount, UNDER, 0));
+	CHECK_CALL(rmdir(UNDER));
+}
+
+/* A child that sleeps, with a number from 300 on, or with this one. Numbers are given in turn, so it comes. */
+static pid_t sleeper(pid_t wanted)
+{
+	for (int i = 0; i < 2000; i++) {
+		pid_t pid = check_fork();
+
+		if (!pid) {
+			sleep(100);
+			_exit(0);
+		}
+		if (pid == wanted || (!wanted && pid >= 300))
+			return pid;
+		kill(pid, SIGKILL);
+		check_wait(pid);
+	}
+	vt_die(2, "no child has the number");
+}
+
+/* The directory of a process that has ended stays empty when another one gets its number. */
+static void number_given_again(void)
+{
+	int fd = (int)CHECK_CALL(open("/proc/sys/kernel/pid_max", O_RDWR)), dir;
+	char name[32];
+	pid_t pid;
+
+	CHECK_EQ(write(fd, "320", 3), 3);
+	pid = sleeper(0);
+	snprintf(name, sizeof(name), "/proc/%d/task", (int)pid);
+	dir = (int)CHECK_CALL(open(name, O_RDONLY));
+	snprintf(name, sizeof(name), "%d", (int)pid);
+	CHECK_CALL(CALL(faccessat, dir, name, 0));
+	for (int i = 0; i < 2; i++) {
+		kill(pid, SIGKILL);
+		check_wait(pid);
+		CHECK_ERRNO(CALL(faccessat, dir, name, 0), ENOENT);
+		CHECK_EQ(sleeper(pid), pid);
+		CHECK_ERRNO(CALL(faccessat, dir, name, 0), ENOENT);
+	}
+	kill(pid, SIGKILL);
+	check_wait(pid);
+	CHECK_EQ(write(fd, "32768", 5), 5);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct check_case cases[] = {
@@ -476,6 +555,8 @@ int main(int argc, char **argv)
 		{"masks_of_actions", masks_of_actions},
 		{"console_level", console_level},
 		{"groups_of_others", groups_of_others},
+		{"mounts_below_a_root", mounts_below_a_root},
+		{"number_given_again", number_given_again},
 	};
 
 	return check_main(argc, argv, cases, ARRAY_SIZE(cases));

@@ -472,6 +472,39 @@ static void handed_over(void)
 	CHECK_EQ(caught_by[SIGUSR1], getpid());
 }
 
+/* Takes SIGUSR2 whenever it is there, and never sleeps. */
+static void takes(void *arg)
+{
+	unsigned long set = 1UL << (SIGUSR2 - 1);
+	struct timespec none = {0};
+
+	while (!go)
+		vt_syscall(SYS_rt_sigtimedwait, (long)&set, 0, (long)&none, sizeof(set), 0, 0);
+}
+
+static void sends(void *arg)
+{
+	for (; !go; nap())
+		vt_syscall(SYS_kill, vt_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0), SIGUSR2, 0, 0, 0, 0);
+}
+
+/* A wait without a time that was woken in vain, as another thread has taken the signal, has not timed out. */
+static void taken_by_another(void)
+{
+	unsigned long set = 1UL << (SIGUSR2 - 1);
+
+	BLOCK(SIGUSR2);
+	thread_start_in_group(takes, NULL);
+	thread_start_in_group(sends, NULL);
+	for (int i = 0; i < 500; i++) {
+		long got = vt_syscall(SYS_rt_sigtimedwait, (long)&set, 0, 0, sizeof(set), 0, 0);
+
+		if (!CHECK(got == SIGUSR2 || got == -EINTR))
+			break;
+	}
+	go = 1;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct check_case cases[] = {
@@ -484,6 +517,7 @@ int main(int argc, char **argv)
 		{"exec", execs},
 		{"exec-against-exit", exec_against_exit},
 		{"handed-over", handed_over},
+		{"taken-by-another", taken_by_another},
 	};
 
 	if (argc == 3 && !strcmp(argv[1], "executed"))
