@@ -172,6 +172,10 @@ static void test_a_stored_register_behind_the_arguments(void **state)
 	expect_entry(&regs, 1);
 }
 
+/*
+ * gcc has moved only the low 32 bits of an argument. Those must come back, the upper half as zeros: that is all that a
+ * function with an int argument may look at.
+ */
 static void test_a_narrow_argument(void **state)
 {
 	static const u32 code[] = {STP_FRAME_48, MOV_FP_SP, STP_19_20, MOV_W20_W1, 0xaa1e03e1 /* mov x1, x30 */};

@@ -50,6 +50,7 @@ static void seal(phys_addr_t at, const char *signature, u32 length)
 	fix_sum((u8 *)t, length, &t->checksum);
 }
 
+/* The root pointer with both its tables: XSDT with 64-bit and RSDT with 32-bit addresses of the same three tables. */
 static void make_root(void)
 {
 	static const u64 tables[] = {FADT_AT, MADT_AT, HPET_AT};

@@ -100,6 +100,9 @@ static u8 read_iir(void)
 	return fifos | IIR_THRI;
 }
 
+/*
+ * The line status. Reading it clears the error bits, and a break is shown with its character, or, as by QEMU, at once.
+ */
 static u8 read_lsr_model(void)
 {
 	u8 lsr;

@@ -1,4 +1,7 @@
-/* Threads as CPUs, which other tests rely on: an interrupt is not lost, nor taken at the wrong time. */
+/*
+ * Threads as CPUs (host_cpu.c), which other tests rely on: an interrupt is not lost, nor taken at the wrong time. If
+ * it were, those tests would prove less than they say.
+ */
 /* sources: tests/unit/host_cpu.c */
 /* sanitizers: thread */
 #define _GNU_SOURCE
@@ -54,6 +57,7 @@ static void test_interrupts_off(void **state)
 	assert_int_equal(seen(&irqs), 2);
 }
 
+/* A CPU that has its interrupts off now and then, until it is told to stop. */
 static void *cpu_main(void *arg)
 {
 	unsigned long flags, turns = 0;
@@ -83,7 +87,10 @@ static void *nmi_main(void *arg)
 	return NULL;
 }
 
-/* Both kinds from two sides: each arrives, once. */
+/*
+ * Interrupts and nmis come to one CPU from two threads: each must arrive, once. It goes on until at least one nmi has
+ * come.
+ */
 static void test_rain(void **state)
 {
 	pthread_t cpu, nmi;

@@ -68,6 +68,10 @@ static int expected(const struct model_page *p, unsigned flags)
 	return p->file && p->pgoff >= file_end ? -EIO : 0;
 }
 
+/*
+ * Read or write one word of a page as a program would. The error must be the model's, and what is read what the model
+ * holds; a write goes to both.
+ */
 static void touch(struct process *pr, unsigned i, bool write)
 {
 	struct model_page *p = &pr->page[i];

@@ -1,4 +1,7 @@
-/* Address spaces against a model: what each process reads is what it, or who shares it, wrote; nothing leaks.
+/*
+ * Address spaces against a model (mm_user_model.h): what each process reads is what it, or a process that it shares
+ * memory with, wrote; nothing leaks. Then single behaviours. All of kernel/mm that programs see is compiled for the
+ * host, over an array that stands for memory; files are pages of the test.
  */
 /* sources: */
 /* include: tests/unit/include-mm */
@@ -8,6 +11,9 @@
 
 #include "mm_user_model.h"
 
+/*
+ * One call, or a touch, of one process: map, unmap, protect, fork, drop, remap, cut the file. Most steps are touches.
+ */
 static void random_step(struct process *pr)
 {
 	unsigned first = host_random() % WINDOW, n = 1 + host_random() % min(WINDOW - first, 20u);
@@ -33,6 +39,11 @@ static void random_step(struct process *pr)
 		touch(pr, first, op & 1);
 }
 
+/*
+ * Eight long histories of up to five processes that map, fork, write and end. Every page must read as the model says,
+ * the areas and counters must agree with the tables, and when all have ended, memory and references are what they
+ * were. A page that is shared when it should be copied, or freed too early, fails here.
+ */
 static void test_random_histories(void **state)
 {
 	unsigned long before = memory_in_balance();
@@ -101,6 +112,10 @@ static void test_truncated_file(void **state)
 	mmput(mm);
 }
 
+/*
+ * A stack grows at a touch down to RLIMIT_STACK and not one byte further; mmap stays below the room that it may still
+ * take.
+ */
 static void test_stack_grows_to_its_limit(void **state)
 {
 	struct mm_struct *mm = mm_alloc();
@@ -134,6 +149,10 @@ static void test_stack_keeps_its_distance(void **state)
 	mmput(mm);
 }
 
+/*
+ * The heap grows and shrinks, gives its pages back, and stops at another mapping: then brk returns the old end, as
+ * programs expect.
+ */
 static void test_brk(void **state)
 {
 	struct mm_struct *mm = mm_alloc();
@@ -153,6 +172,10 @@ static void test_brk(void **state)
 	mmput(mm);
 }
 
+/*
+ * Each argument that mmap, mprotect and munmap must refuse, with Linux's errno. A mapping of the zero page or of a
+ * file that may not be written would be a hole in the kernel's protection.
+ */
 static void test_mmap_refusals(void **state)
 {
 	struct mm_struct *mm = mm_alloc();
@@ -181,6 +204,11 @@ static void test_mmap_refusals(void **state)
 	mmput(mm);
 }
 
+/*
+ * A fault on a file maps its neighbours in the aligned window, counted as one fault, and not beyond the file's end.
+ * Each page that may be executed is made coherent with instruction fetch exactly once; without that aarch64 would
+ * execute old bytes.
+ */
 static void test_fault_around_and_icache(void **state)
 {
 	struct mm_struct *mm = mm_alloc();
@@ -198,6 +226,10 @@ static void test_fault_around_and_icache(void **state)
 	mmput(mm);
 }
 
+/*
+ * A fork flushes the TLB once, however many pages there are. When the child has gone, writes copy nothing: no page is
+ * shared any more.
+ */
 static void test_fork_flushes_once_and_reuses_last_page(void **state)
 {
 	struct mm_struct *mm = mm_alloc(), *child;
@@ -218,6 +250,10 @@ static void test_fork_flushes_once_and_reuses_last_page(void **state)
 	mmput(mm);
 }
 
+/*
+ * A mapping grows in place, does not when another one lies behind it, and moves when it may, with its contents; the
+ * old place faults.
+ */
 static void test_mremap(void **state)
 {
 	struct mm_struct *mm = mm_alloc();
@@ -242,6 +278,10 @@ static void test_mremap(void **state)
 	mmput(mm);
 }
 
+/*
+ * What /proc/PID/mem does: reads and writes across pages, as far as there is memory; not into a page that the program
+ * itself may not write, and not into a task without memory.
+ */
 static void test_access_from_outside(void **state)
 {
 	static char buf[3 * PAGE_SIZE];
@@ -260,6 +300,9 @@ static void test_access_from_outside(void **state)
 	assert_int_equal(access_process_vm(&task, BASE, buf, 1, false), 0);
 }
 
+/*
+ * The lines of /proc/PID/maps for a file, the heap and an area without rights, byte by byte, as programs parse them.
+ */
 static void test_maps_text(void **state)
 {
 	struct mm_struct *mm = mm_alloc();

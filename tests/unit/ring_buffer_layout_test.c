@@ -381,6 +381,10 @@ static u64 next_random(void)
 	return seed >> 33;
 }
 
+/*
+ * One step of a random history: a resize, a change of mode, a reader of some kind, a jump of time, or (half of the
+ * steps) an event of any length. The checker notes what was written and compares it with what comes out.
+ */
 static void random_step(struct buffer_data_page **page, struct ring_buffer_iter *iter)
 {
 	struct trace_buffer *buffer = check.buffer;

@@ -64,6 +64,10 @@ static void pass(unsigned periods, bool ticks)
 		calc_global_load(host_clock += periods * PERIOD);
 }
 
+/*
+ * With three tasks the averages go towards 3 with their three speeds (after a minute 63 %, 18 % and 6 % of it), and
+ * reach it exactly; before the next period is over nothing changes.
+ */
 static void averages(void **state)
 {
 	u64 load[3], before[3];
