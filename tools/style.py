@@ -20,7 +20,7 @@ FUNCTION_LINES = 120
 LONG_FUNCTION = 60
 EXPLAINED_LINES = 15  # a longer function has a comment directly above it; main() has the file's head
 EXPLAINED = (
-    ("boot/", "drivers/", "userland/")
+    ("boot/", "drivers/", "tests/unit/", "userland/")
     + tuple(f"kernel/{room}/" for room in "init irq lib lock mm proc procfs sched time".split())
     + tuple(f"trace/{room}/" for room in "boot core events ftrace output records ring_buffer tracefs".split())
 )

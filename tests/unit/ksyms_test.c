@@ -1,4 +1,7 @@
-/* Lookups in the kernel's symbol table: every address and name of a small table, its gaps and its ends. */
+/*
+ * Lookups in the kernel's symbol table: every address and name of a small table, its gaps and its ends. The table is
+ * written here as tools/ksyms.py writes it.
+ */
 
 #include <setjmp.h>
 #include <stdarg.h>

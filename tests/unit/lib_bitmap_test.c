@@ -1,4 +1,7 @@
-/* Bit searches against a bit-by-bit walk, and the text forms there and back. */
+/*
+ * Bit searches against a walk bit by bit, and the text forms of bitmaps there and back. Nothing stands in for
+ * anything: the functions need no kernel.
+ */
 /* sources: */
 /* include: tests/unit/include-mm */
 #include <host_test.h>

@@ -1,5 +1,7 @@
-/* Edit distances against known ones and against the other direction, and which names are kept, in which
- * order. */
+/*
+ * Edit distances against known ones and against the other direction, and which names are kept, in which order: what a
+ * refused write to tracefs suggests.
+ */
 /* sources: */
 /* include: tests/unit/include-mm */
 #include <host_test.h>

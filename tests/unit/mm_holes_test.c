@@ -1,4 +1,7 @@
-/* Places of mappings against a map of pages: where each must go, whatever was mapped, cut and moved before.
+/*
+ * Places of mappings against a map of pages: where each must go, whatever was mapped, cut and moved before. The
+ * address space is the kernel's, with only 2,048 pages, one byte of the map for each; a model finds a hole by looking
+ * at all of them.
  */
 /* sources: */
 /* include: tests/unit/include-mm */

@@ -1,6 +1,6 @@
 /*
- * Load averages: each goes towards the number of tasks with its own speed, and reaches it; periods that passed
- * without a tick count as idle, however many they were.
+ * Load averages: each goes towards the number of tasks with its own speed, and reaches it; periods that passed without
+ * a tick count as idle, however many they were. The clock and the numbers of tasks are variables of the test.
  */
 /* sources: kernel/sched/loadavg.c */
 /* include: tests/unit/include-sched */
