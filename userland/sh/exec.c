@@ -149,7 +149,7 @@ static bool loop_ends(void)
 
 /*
  * POSIX: the status is that of the last body run, 0 if there was none. The condition may `break`
- * too.
+ * too; one that returns gives the function its status.
  */
 static int exec_while(struct node *n)
 {
@@ -158,12 +158,14 @@ static int exec_while(struct node *n)
 
 	sh.loops++;
 	for (;;) {
-		bool holds = (exec_tested(n->left) == 0) != until;
+		int tested = exec_tested(n->left);
 
-		if (sh.skip == SKIP_NONE && !holds)
+		if (sh.skip == SKIP_NONE && (tested == 0) == until)
 			break;
 		if (sh.skip == SKIP_NONE)
 			status = exec_node(n->right, 0);
+		else if (sh.skip == SKIP_RETURN)
+			status = tested;
 		if (loop_ends())
 			break;
 	}

@@ -67,20 +67,30 @@ const char *var_get(const char *name)
 	return v ? v->value : NULL;
 }
 
+/*
+ * The variable owns this value from now on; NULL: it has none. libvt looks for programs by the C library's environment,
+ * so $PATH goes there too.
+ */
+static void var_store(struct var *v, char *value)
+{
+	free(v->value);
+	v->value = value;
+	if (strcmp(v->name, "PATH"))
+		return;
+	if (value)
+		setenv("PATH", value, 1);
+	else
+		unsetenv("PATH");
+}
+
 /* An error for a readonly variable abandons the command line (sh_error does not return). */
 void var_set(const char *name, const char *value)
 {
 	struct var *v = var_make(name);
-	char *copy;
 
 	if (v->readonly)
 		sh_error("%s: is read only", name);
-	copy = vt_strdup(value); /* before the free: value may be the old one */
-	free(v->value);
-	v->value = copy;
-	/* libvt looks for programs by the C library's environment. */
-	if (!strcmp(name, "PATH"))
-		setenv("PATH", value, 1);
+	var_store(v, vt_strdup(value)); /* copied first: value may be the old one */
 }
 
 void var_set_number(const char *name, long value)
@@ -101,7 +111,7 @@ void var_unset(const char *name)
 	if (v->readonly)
 		sh_error("%s: is read only", name);
 	*at = v->next;
-	free(v->value);
+	var_store(v, NULL);
 	free(v->name);
 	free(v);
 }
@@ -168,7 +178,10 @@ size_t var_saved(void)
 	return saved_count;
 }
 
-/* Newest first, so that a variable saved twice ends with its oldest value. */
+/*
+ * Newest first, so that a variable saved twice ends with its oldest value. A variable that was made readonly meanwhile
+ * comes back too, and can be changed again.
+ */
 void var_restore(size_t count)
 {
 	while (saved_count > count) {
@@ -177,15 +190,13 @@ void var_restore(size_t count)
 
 		saved = s->below;
 		saved_count--;
-		/* Not by var_set(): a variable made readonly meanwhile must come back too. */
-		if (s->existed) {
-			v = var_make(s->was.name);
-			free(v->value);
-			v->value = s->was.value;
-			v->exported = s->was.exported;
-		} else {
+		v = var_make(s->was.name);
+		v->readonly = s->was.readonly;
+		v->exported = s->was.exported;
+		if (s->existed)
+			var_store(v, s->was.value);
+		else
 			var_unset(s->was.name);
-		}
 		free(s->was.name);
 		free(s);
 	}
