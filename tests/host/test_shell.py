@@ -92,6 +92,14 @@ LANGUAGE = [
     ("f() { local v=in; readonly v; echo $v; }; v=out; f; v=after; echo $v", "in\nafter\n"),
     ("f() { local v=in; readonly v; }; f; echo ${v-unset}; v=1; echo $v", "unset\n1\n"),
     ("f() { local PATH=/none; }; f; basename a/b; PATH=/none :; basename a/c; PATH=/none f; basename a/d", "b\nc\nd\n"),
+    ("x=$(cat <<E; cat <<-'F'\nit's $((1 << 2)) )\nE\n\ta \"(`\n\tF\n); echo \"$x\"", "it's 4 )\na \"(`\n"),
+    ('echo $(echo $((1<<3)); cat <<"E E"\n)\nE E\n) $(: <<<x; echo no)', "8 )\n"),
+    ('echo ${u:-{} ${u:-{a}} "${u:-{}"; u=1; echo ${u:-{} ${u+{a,b}}', "{ {a} {\n1 {a,b}\n"),
+    ('echo "`echo \\"a  b\\"`" `echo \'\\"\'`', 'a  b \\"\n'),
+    (
+        "[ $PWD = $(pwd) ] && echo same; x=$PWD; cd /; cd - >/dev/null && [ $PWD = $x ] && echo back; cd /; PWD=/no sh -c 'echo $PWD'",
+        "same\nback\n/\n",
+    ),
     # file names
     (
         "mkdir d; touch d/a d/b d/.h; echo d/*; echo d/[a]; echo d/.h*; echo d/x*; echo 'd/*' d/\\*",
@@ -181,6 +189,15 @@ LANGUAGE = [
         "2\n1\n3\narg\n1\n",
     ),
     ("i=0; while [ $i -lt 200 ]; do : & i=$((i+1)); done; wait; echo $?", "0\n"),
+    (
+        "for l in a:b: a:b:c: a: :: 'a : b : ' a::; do printf '%s\\n' \"$l\" | { IFS=': ' read x y; echo \"<$x><$y>\"; }; done",
+        "<a><b>\n<a><b:c:>\n<a><>\n<><>\n<a><b>\n<a><>\n",
+    ),
+    (
+        "echo ': b c' > f; IFS=:; read IFS x < f; echo \"<$IFS><$x>\"; IFS=:; echo a: | { read x; echo $x; }",
+        "<>< b c>\na\n",
+    ),
+    ('trap "echo it\\\'s" USR1; trap; trap - USR1; trap', "trap -- 'echo it\\'\\''s' USR1\n"),
     ("read -z 2>/dev/null; echo no", "", 2),
 ]
 

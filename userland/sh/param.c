@@ -281,16 +281,17 @@ static void braced(struct xtext *x, const char *s, size_t n, unsigned short flag
 }
 
 /*
- * In `..` a backslash is taken away before $ ` and backslash. This is why backquotes nest badly, and
- * why $(..) exists.
+ * In `..` a backslash is taken away before $ ` and backslash, and before " where all of it stands in double
+ * quotes. This is why backquotes nest badly, and why $(..) exists.
  */
-static char *backquoted(const char *s, size_t n)
+static char *backquoted(const char *s, size_t n, bool quoted)
 {
+	const char *hidden = quoted ? "$`\\\"" : "$`\\";
 	/* Shorter than n: both backquotes go. */
 	char *text = arena_alloc(&sh.temp, n), *to = text;
 
 	for (size_t i = 1; i + 1 < n; i++) {
-		if (s[i] == '\\' && i + 2 < n && strchr("$`\\", s[i + 1]))
+		if (s[i] == '\\' && i + 2 < n && strchr(hidden, s[i + 1]))
 			i++;
 		*to++ = s[i];
 	}
@@ -381,7 +382,7 @@ static void arithmetic(struct xtext *x, const char *text, size_t n, unsigned sho
 void x_dollar(struct xtext *x, const char *s, size_t n, unsigned short flags)
 {
 	if (*s == '`')
-		command(x, backquoted(s, n), flags);
+		command(x, backquoted(s, n, flags & X_QUOTED), flags);
 	else if (n == 1)
 		x_add(x, '$' | flags);
 	else if (s[1] == '{')

@@ -192,6 +192,8 @@ void var_restore(size_t count);
 /* Environment of a new program, in the arena. */
 char **var_environment(struct arena *a);
 void var_init(char **environment);
+/* Print the text in quotes, so that a shell reads it back as it is. */
+void print_quoted(const char *text);
 /* Print what is exported, readonly or all, in a form that can be read back. */
 void var_print(const char *prefix, bool exported, bool readonly);
 

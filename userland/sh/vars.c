@@ -230,6 +230,8 @@ char **var_environment(struct arena *a)
  */
 void var_init(char **environment)
 {
+	char path[1024];
+
 	for (; *environment; environment++) {
 		size_t n = var_name_length(*environment);
 
@@ -242,6 +244,9 @@ void var_init(char **environment)
 	}
 	if (!var_get("PATH"))
 		var_set("PATH", "/bin:/sbin");
+	/* Not from the environment: who started us may have gone elsewhere after its own `cd`. */
+	if (getcwd(path, sizeof(path)))
+		var_set("PWD", path);
 	/* The defaults of POSIX, but for $PS1, which shows where one is. */
 	if (!var_get("PS1"))
 		var_set("PS1", "\\w # ");
@@ -253,10 +258,16 @@ void var_init(char **environment)
 	var_set_number("PPID", getppid());
 }
 
-/*
- * A quote within a value is written '\'': close, a quoted quote, open again. The output can be read by
- * a shell again: `set` of a value "it's" prints x='it'\''s'.
- */
+/* A quote within the text is written '\'': close, a quoted quote, open again. "it's" is printed as 'it'\''s'. */
+void print_quoted(const char *text)
+{
+	printf("'");
+	for (; *text; text++)
+		printf(*text == '\'' ? "'\\''" : "%c", *text);
+	printf("'");
+}
+
+/* One variable a line, in a form that a shell can read again. */
 void var_print(const char *prefix, bool exported, bool readonly)
 {
 	for (struct var *v = vars; v; v = v->next) {
@@ -264,10 +275,8 @@ void var_print(const char *prefix, bool exported, bool readonly)
 			continue;
 		printf("%s%s", prefix, v->name);
 		if (v->value) {
-			printf("='");
-			for (const char *s = v->value; *s; s++)
-				printf(*s == '\'' ? "'\\''" : "%c", *s);
-			printf("'");
+			printf("=");
+			print_quoted(v->value);
 		}
 		printf("\n");
 	}
