@@ -1,9 +1,9 @@
 """The shell's language, run on the host by qemu-user: the system-call ABI is Linux's."""
 
+import re
 
 import pytest
 from userland_run import run, userland  # noqa: F401 (a fixture)
-
 
 # Script and what it prints. Each also has to exit with status 0 unless it says otherwise itself.
 LANGUAGE = [
@@ -316,3 +316,13 @@ def test_errors(userland, tmp_path, case):
     assert "qemu: uncaught target signal" not in out
     err = "".join(line for line in err.splitlines(True) if "uncaught target signal" not in line)
     assert (out, err.replace(" (core dumped)", ""), got) == (expected, message, status)
+
+
+def test_an_error_at_the_console_gives_its_memory_back(userland, tmp_path):
+    """An error jumps out of the command: what was read and expanded for it must not stay, or a console grows for ever."""
+    ask = "set -- $(grep VmRSS /proc/$$/status); echo grown $2.\n"  # of qemu-user, the program's memory included
+    fail = ": word ${unset?} word\n"
+    out, err, status = run(userland, tmp_path, "sh -i", stdin=(ask + fail * 1500 + ask).encode())
+    before, after = (int(n) for n in re.findall(r"grown (\d+)\.", out))
+    assert err.count("parameter not set") == 1500 and status == 0
+    assert after - before < 3000, "kB; one chunk of an arena is 4 kB, and 1,500 of them would be 6,000"

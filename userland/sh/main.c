@@ -80,6 +80,7 @@ static void unwind(int status)
 	/* A script ends at its first error of the shell; a console reads the next line. */
 	if (!sh.top)
 		sh_exit(status);
+	exec_abandon();
 	longjmp(*sh.top, 1);
 }
 

@@ -9,7 +9,8 @@
  *     $(c) `c`            what c prints           ${x:n:m}                             a part of it
  *     $((e))              its number              $? $$ $! $# $- $0 $1 $@ $*           special parameters
  *
- * What an error in here has allocated lies in sh.temp, since sh_error() jumps away.
+ * Strings lie in sh.temp, since an error jumps away (sh_error()). Only the elements of an xtext come from malloc: an
+ * error at the console loses those of the word it stood in.
  */
 #include "sh.h"
 #include <ctype.h>
