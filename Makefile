@@ -82,7 +82,7 @@ help:
 #:   make all              both
 #:   make iso              build/x86_64/vitrine.iso: GRUB, kernel, initramfs; for CD or USB stick, BIOS or UEFI
 #:                         (APPEND="kernel arguments" go into it)
-#:   make busybox          fetch Debian's busybox-static again (the first build does; vi, awk, diff and others of a session are its)
+#:   make busybox          fetch Debian's busybox-static again, as the first build does (a session has vi, awk, diff and others from it)
 #:   make M=DIR            modules of the folder DIR, whose Makefile says `obj-m += NAME.o` (ARCH=arm64 or x86_64; W=1; docs/modules.md)
 #:   make clean            remove build/ and nothing else
 #:   make compile_commands.json   for clangd and other editors' helpers

@@ -10,7 +10,7 @@ import pytest
 
 # A shell without job control starts what runs in the background with SIGINT ignored, and children inherit that:
 # whatever a test sends SIGINT to, or types ^C at, would then ignore it. nohup does the same with SIGHUP. A worker of
-# xdist may be in a second thread here, where this is not allowed: it has what the process above it has set.
+# xdist may be in a second thread here, where Python does not allow this: it inherits what the process above it has set.
 if threading.current_thread() is threading.main_thread():
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)

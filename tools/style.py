@@ -19,7 +19,7 @@ FILE_LINES = 600
 FUNCTION_LINES = 120
 LONG_FUNCTION = 60
 EXPLAINED_LINES = 15  # a longer function has a comment directly above it; main() has the file's head
-EXPLAINED = ("arch/", "boot/", "drivers/", "samples/", "trace/", "userland/") + tuple(
+EXPLAINED = ("arch/", "boot/", "drivers/", "samples/", "tests/unit/", "trace/", "userland/") + tuple(
     f"kernel/{room}/" for room in "fs init irq lib lock mm module proc procfs sched time".split()
 )
 TAB = 8

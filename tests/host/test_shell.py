@@ -1,9 +1,9 @@
 """The shell's language, run on the host by qemu-user: the system-call ABI is Linux's."""
 
+import re
 
 import pytest
 from userland_run import run, userland  # noqa: F401 (a fixture)
-
 
 # Script and what it prints. Each also has to exit with status 0 unless it says otherwise itself.
 LANGUAGE = [
@@ -41,6 +41,8 @@ LANGUAGE = [
     ("echo $((1+2*3)) $(((1+2)*3)) $((7/2)) $((-7%3)) $((1<<10)) $((0x1f)) $((010))", "7 9 3 -1 1024 31 8\n"),
     ("x=3; echo $((x+=2)) $x $((x++)) $x $((--x)) $((x>4&&x<6)) $((x==5?10:20))", "5 5 5 6 5 1 10\n"),
     ("echo $((1||1/0)) $((0&&1/0)) $((~5)) $((!3)) $((5&3|8^1))", "1 0 -6 0 9\n"),
+    ("x=1/0; y=z=5; z=1; echo $((0&&x)) $((1||x)) $((1?2:x)) $((0&&y)) $z", "0 1 2 0 1\n"),
+    ("a=b+1; b=c*2; c=3; echo $((a)); x=x+1; (echo $((x))) 2>/dev/null; echo $?", "7\n2\n"),
     ("i=0; while [ $i -lt 3 ]; do i=$((i+1)); done; echo $i", "3\n"),
     # command substitution
     ("echo $(echo a; echo b) \"$(printf 'x\\n\\n')\" `echo \\`echo n\\``", "a b x n\n"),
@@ -86,6 +88,18 @@ LANGUAGE = [
     ("f() { [ $1 -le 1 ] && { echo 1; return; }; echo $(( $1 * $(f $(($1-1))) )); }; f 6", "720\n"),
     ("g() { echo g; } >&2; f() ( cd /; exit 2 ); f; echo $?; unset -f f; f 2>/dev/null; echo $?", "2\n127\n"),
     ("f() { for i in 1 2; do return 3; done; }; f; echo $?", "3\n"),
+    ("f() { while return 5; do :; done; }; f; echo $?; f() { until return 6; do :; done; }; f; echo $?", "5\n6\n"),
+    ("f() { local v=in; readonly v; echo $v; }; v=out; f; v=after; echo $v", "in\nafter\n"),
+    ("f() { local v=in; readonly v; }; f; echo ${v-unset}; v=1; echo $v", "unset\n1\n"),
+    ("f() { local PATH=/none; }; f; basename a/b; PATH=/none :; basename a/c; PATH=/none f; basename a/d", "b\nc\nd\n"),
+    ("x=$(cat <<E; cat <<-'F'\nit's $((1 << 2)) )\nE\n\ta \"(`\n\tF\n); echo \"$x\"", "it's 4 )\na \"(`\n"),
+    ('echo $(echo $((1<<3)); cat <<"E E"\n)\nE E\n) $(: <<<x; echo no)', "8 )\n"),
+    ('echo ${u:-{} ${u:-{a}} "${u:-{}"; u=1; echo ${u:-{} ${u+{a,b}}', "{ {a} {\n1 {a,b}\n"),
+    ('echo "`echo \\"a  b\\"`" `echo \'\\"\'`', 'a  b \\"\n'),
+    (
+        "[ $PWD = $(pwd) ] && echo same; x=$PWD; cd /; cd - >/dev/null && [ $PWD = $x ] && echo back; cd /; PWD=/no sh -c 'echo $PWD'",
+        "same\nback\n/\n",
+    ),
     # file names
     (
         "mkdir d; touch d/a d/b d/.h; echo d/*; echo d/[a]; echo d/.h*; echo d/x*; echo 'd/*' d/\\*",
@@ -122,6 +136,8 @@ LANGUAGE = [
     ("exec echo replaced; echo never", "replaced\n"),
     ("echo 'echo script $0 $1' > s; chmod=1; sh s arg; sh -c 'echo $0 $1' n a", "script s arg\nn a\n"),
     ("exit 7", "", 7),
+    ("exit 263", "", 7),
+    ("f() { return 258; }; f; echo $?; set -- $(seq 300); shift 256; echo $1 $#", "2\n257 44\n"),
     ("kill -9 $$", "", -9),
     ("sh -c 'kill -SEGV $$' 2>/dev/null; echo $?", "139\n"),
     ("nosuchprogram 2>/dev/null; echo $?; ./f 2>/dev/null; echo $?", "127\n127\n"),
@@ -173,6 +189,15 @@ LANGUAGE = [
         "2\n1\n3\narg\n1\n",
     ),
     ("i=0; while [ $i -lt 200 ]; do : & i=$((i+1)); done; wait; echo $?", "0\n"),
+    (
+        "for l in a:b: a:b:c: a: :: 'a : b : ' a::; do printf '%s\\n' \"$l\" | { IFS=': ' read x y; echo \"<$x><$y>\"; }; done",
+        "<a><b>\n<a><b:c:>\n<a><>\n<><>\n<a><b>\n<a><>\n",
+    ),
+    (
+        "echo ': b c' > f; IFS=:; read IFS x < f; echo \"<$IFS><$x>\"; IFS=:; echo a: | { read x; echo $x; }",
+        "<>< b c>\na\n",
+    ),
+    ('trap "echo it\\\'s" USR1; trap; trap - USR1; trap', "trap -- 'echo it\\'\\''s' USR1\n"),
     ("read -z 2>/dev/null; echo no", "", 2),
 ]
 
@@ -291,3 +316,13 @@ def test_errors(userland, tmp_path, case):
     assert "qemu: uncaught target signal" not in out
     err = "".join(line for line in err.splitlines(True) if "uncaught target signal" not in line)
     assert (out, err.replace(" (core dumped)", ""), got) == (expected, message, status)
+
+
+def test_an_error_at_the_console_gives_its_memory_back(userland, tmp_path):
+    """An error jumps out of the command: what was read and expanded for it must not stay, or a console grows for ever."""
+    ask = "set -- $(grep VmRSS /proc/$$/status); echo grown $2.\n"  # of qemu-user, the program's memory included
+    fail = ": word ${unset?} word\n"
+    out, err, status = run(userland, tmp_path, "sh -i", stdin=(ask + fail * 1500 + ask).encode())
+    before, after = (int(n) for n in re.findall(r"grown (\d+)\.", out))
+    assert err.count("parameter not set") == 1500 and status == 0
+    assert after - before < 3000, "kB; one chunk of an arena is 4 kB, and 1,500 of them would be 6,000"

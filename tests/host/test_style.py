@@ -53,7 +53,8 @@ def test_breach(tmp_path, monkeypatch, text, line, words):
         ("kernel/mm/file.c", "", "f", 1),
         ("kernel/mm/file.c", "/* Of something else. */\nint x;\n\n", "f", 1),
         ("userland/bin/file.c", "", "main", 0),
-        ("tests/unit/file.c", "", "f", 0),
+        ("tests/unit/file.c", "", "f", 1),
+        ("tests/guest/progs/file.c", "", "f", 0),
     ],
 )
 def test_longer_function_has_a_comment(tmp_path, monkeypatch, name, above, function, found):

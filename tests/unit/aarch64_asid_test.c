@@ -1,6 +1,8 @@
 /*
- * ASIDs: however tasks are switched, no CPU translates by what its TLB has of another address space. A model of the
- * TLBs is held against every switch: an entry is known by its ASID alone, and lives until this CPU flushes.
+ * ASIDs: however tasks are switched, a CPU never translates by what its TLB has kept of another address space. The
+ * test includes arch/aarch64/context.c, with registers that are variables, and has a model of four CPUs. In the model
+ * a TLB remembers which address space was used under each ASID, and forgets only when this CPU flushes. run_on() holds
+ * every switch against the model.
  */
 /* sources: arch/aarch64/context.c kernel/lib/bitmap.c */
 /* include: tests/unit/include-asid */
@@ -56,7 +58,11 @@ void host_flush(void)
 	cpus[this_cpu].flushes++;
 }
 
-/* The CPU goes to this address space and uses it; what its registers and its TLB say afterwards is looked at. */
+/*
+ * Let a CPU switch to this address space and use it. Afterwards its registers must name the right tables and a valid
+ * ASID, no other address space may run under the same ASID on any CPU, and this CPU's TLB may hold nothing else under
+ * it. A mistake in the roll-over of ASIDs, which shows as memory of another process, fails here.
+ */
 static void run_on(unsigned cpu, struct mm_struct *mm)
 {
 	struct mm_struct *before = cpus[cpu].runs;
@@ -154,7 +160,10 @@ static void test_long_runner(void **state)
 	assert_int_equal(mm_asid(&mms[0]), asid);
 }
 
-/* Anything, in any order. */
+/*
+ * Any address space on any CPU in any order, over more than a thousand generations of ASIDs: run_on() looks at each
+ * switch.
+ */
 static void test_random(void **state)
 {
 	for (unsigned i = 0; i < 300000; i++) {

@@ -1,4 +1,8 @@
-/* Loads and stores of aarch64 as arch/aarch64/mem_insn.c decodes and does them: registers, memory, and what is told. */
+/*
+ * The loads and stores that arch/aarch64/mem_insn.c knows: what mmiotrace decodes and does in place of the CPU. For
+ * each form of instruction a row says where the operand is, what the registers and the memory must hold afterwards,
+ * and what the bus has seen. The driver's access goes to two words of the test.
+ */
 /* sources: */
 /* include: tests/unit/include-aarch64 -Iarch/aarch64/include */
 #include <setjmp.h>
@@ -83,6 +87,11 @@ static void check_accesses(unsigned i, const struct mem_access *done)
 	}
 }
 
+/*
+ * One row: decode and emulate the instruction, then compare all registers, both words of memory, and what is told of
+ * each access. An index that is extended wrongly, a base that is not written back, or a sign that is lost fails here;
+ * in the kernel it would be a driver that works differently while it is traced.
+ */
 static void check_form(unsigned i)
 {
 	bool on_sp = ((forms[i].code >> 5) & 31) == 31;
@@ -125,6 +134,11 @@ static void test_known_forms(void **unused)
 	}
 }
 
+/*
+ * Instructions that the emulator must refuse, because it cannot do them in one access, or because their result is
+ * unpredictable (a load that writes its own base back). If one were accepted, mmiotrace would change what a driver
+ * does.
+ */
 static void test_what_is_not_known(void **unused)
 {
 	static const struct {

@@ -1,4 +1,10 @@
-/* Prologues as gcc makes them are undone, and what cannot be is refused. */
+/*
+ * Prologues as gcc makes them are undone, and prologues that cannot be undone are refused. That is what a callback
+ * with FTRACE_OPS_FL_IPMODIFY needs on aarch64: at the site the function's frame is pushed already. Each test has the
+ * instructions of a prologue, sets registers and stack to what they are at the site, and expects the registers as they
+ * were at the function's first instruction. Each register has a value of its own at the entry, so one that is mixed up
+ * with another is seen.
+ */
 /* sources: */
 /* include: tests/unit/include-prologue */
 #include <setjmp.h>
@@ -89,6 +95,10 @@ static void expect_entry(const struct pt_regs *regs, u64 zero)
 	assert_int_equal(regs->sp, ENTRY_SP);
 }
 
+/*
+ * Three arguments were moved to callee-saved registers, whose old values are in the frame, and x0 was overwritten by
+ * the hook. All registers and sp must come back. Otherwise a replaced function would run with wrong arguments.
+ */
 static void test_arguments_in_saved_registers(void **state)
 {
 	static const u32 code[] = {STP_FRAME_48, MOV_FP_SP, STP_19_20,
@@ -162,6 +172,10 @@ static void test_a_stored_register_behind_the_arguments(void **state)
 	expect_entry(&regs, 1);
 }
 
+/*
+ * gcc has moved only the low 32 bits of an argument. Those must come back, the upper half as zeros: that is all that a
+ * function with an int argument may look at.
+ */
 static void test_a_narrow_argument(void **state)
 {
 	static const u32 code[] = {STP_FRAME_48, MOV_FP_SP, STP_19_20, MOV_W20_W1, 0xaa1e03e1 /* mov x1, x30 */};
@@ -186,7 +200,10 @@ static void test_a_narrow_argument(void **state)
 		assert_false(arch_ftrace_can_redirect(site_of(code, sizeof(code) / 4))); \
 	} while (0)
 
-/* The same bytes in a module, and at an address without a name. */
+/*
+ * The same bytes in a module, whose functions the kernel's own table does not have, are undone as well; at an address
+ * without a name the start of the function is not known, so it must be refused.
+ */
 static void test_a_function_of_a_module(void **state)
 {
 	static const u32 code[] = {STP_FRAME_48, MOV_FP_SP, STP_19_20, MOV_19_0, MOV_0_30};
@@ -207,6 +224,11 @@ static void test_a_function_of_a_module(void **state)
 	in_module = false;
 }
 
+/*
+ * Prologues whose effect cannot be undone from the registers alone (branches, calls, loads, stores to other places, an
+ * argument of which only a part is left), and one that is longer than the 60 instructions that are looked at. If one
+ * were accepted, the replacement would be called with garbage.
+ */
 static void test_refusals(void **state)
 {
 	static u32 nops[80];

@@ -1,4 +1,8 @@
-/* ACPI tables: what is read from good ones, and that damaged ones do not lead the reader astray. */
+/*
+ * ACPI tables: what is read from good ones, and that damaged ones never lead the reader out of them. The tables of a
+ * small PC are made in an array that stands for physical memory (boot_memory.h). The reader gets a copy of exactly the
+ * bytes that it has mapped, so ASan ends the test when it reads one more. printk counts its lines and keeps the last.
+ */
 /* sources: */
 /* include: tests/unit/include-mm */
 #include "boot_memory.h"
@@ -46,6 +50,7 @@ static void seal(phys_addr_t at, const char *signature, u32 length)
 	fix_sum((u8 *)t, length, &t->checksum);
 }
 
+/* The root pointer with both its tables: XSDT with 64-bit and RSDT with 32-bit addresses of the same three tables. */
 static void make_root(void)
 {
 	static const u64 tables[] = {FADT_AT, MADT_AT, HPET_AT};
@@ -82,6 +87,10 @@ static const u8 madt_entries[] = {
 static const u8 dsdt_body[] = {0x10, 0x08, '_', 'S',  '5',  'X',  0x0a, 1, 0x08, '\\', '_',
 			       'S',  '5',  '_', 0x12, 0x06, 0x04, 0x0a, 5, 0x01, 0,    0};
 
+/*
+ * Fresh tables in empty memory: MADT, DSDT, FADT, HPET, and the root that leads to them. What the last round has found
+ * is forgotten.
+ */
 static void make_tables(void)
 {
 	struct fadt *fadt = (void *)(ram + FADT_AT);
@@ -109,6 +118,7 @@ static void make_tables(void)
 	boot_add_cpu(0);
 }
 
+/* Everything that make_tables() has put there was found, and nothing was complained about. */
 static void check_all(void)
 {
 	unsigned gsi, type;
@@ -137,6 +147,11 @@ static void check_all(void)
 	assert_int_equal(lines_printed, 0);
 }
 
+/*
+ * The tables are found in each of the four ways: by the address that the loader gives, by a search below 1 MiB, by the
+ * RSDT when the XSDT's checksum is wrong, and in the extended BIOS data area. Firmware differs in this, so QEMU alone
+ * does not show a mistake.
+ */
 static void test_good_tables(void **state)
 {
 	make_tables();
@@ -170,6 +185,10 @@ static void expect(const char *line)
 		fail_msg("'%s' is not in '%s'", line, last_line);
 }
 
+/*
+ * One fault in each table: the log must name it, and what depends on that table must stay empty while the rest is
+ * used. A machine with one bad table must still boot.
+ */
 static void test_what_is_wrong_is_said(void **state)
 {
 	make_tables();
@@ -238,8 +257,8 @@ static void test_cut_short(void **state)
 }
 
 /*
- * Tables at random damaged, with checksums that are right all the same: whatever is read then, it is within
- * them.
+ * Tables that are damaged at random, with checksums that are right all the same: whatever is read then must lie within
+ * them (a read behind the memory ends the test), and counts and values must stay in their ranges.
  */
 static void test_damaged_tables(void **state)
 {

@@ -1,6 +1,7 @@
 /*
- * The device tree's nodes: parents and phandles, asked for in any order, of a tree whose shape is known; trees at the
- * edge of what is one; registers behind buses.
+ * The device tree's nodes: parents and phandles, asked for in any order, of a tree whose shape the test knows; trees
+ * that are just valid or just not; registers behind buses. The test writes a tree's bytes itself, because what dtc
+ * makes never has these edges.
  */
 /* sources: */
 /* include: tests/unit/include-mm */
@@ -98,6 +99,11 @@ static void check_phandle(int i)
 	assert_int_equal(fdt_phandle_node(100 + i), i < nr_nodes ? node_at[i] : -1);
 }
 
+/*
+ * Fifty random trees. Each question for a parent or a phandle must have the answer that the test has noted while it
+ * wrote the tree, in the order in which drivers ask, backwards and at random: the answers are remembered between
+ * questions, so a wrong memo shows only in some orders.
+ */
 static void test_parents_and_phandles(void **state)
 {
 	for (int tree_number = 0; tree_number < 50; tree_number++) {
@@ -127,6 +133,10 @@ static void put_at(u32 at, u32 v)
 	end = was;
 }
 
+/*
+ * A header of the smallest size, one byte less, a reservation above 4 GiB, and a node that stands behind the end of
+ * the structure block. The last would be read as a device if only the tokens were looked at.
+ */
 static void test_headers_at_the_edge(void **state)
 {
 	u64 base = 0, size = 0;

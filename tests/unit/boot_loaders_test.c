@@ -1,4 +1,9 @@
-/* What PVH and multiboot2 loaders and SMBIOS tell: taken over, and nothing read beyond what is there. */
+/*
+ * What PVH and multiboot2 loaders and SMBIOS tell: it is taken over, and nothing is read beyond what is there.
+ * Structures as loaders leave them are made in an array that stands for physical memory, then cut off and damaged. The
+ * reader gets a copy of exactly the bytes that it has mapped (boot_memory.h), so ASan ends the test when it reads one
+ * more.
+ */
 /* sources: */
 /* include: tests/unit/include-mm */
 #include "boot_memory.h"
@@ -49,6 +54,10 @@ static void begin(void)
 	*(u16 *)(ram + 0x40e) = 0x9fc0; /* the EBDA's segment */
 }
 
+/*
+ * The memory map, as all loaders give it: two regions of RAM in whole pages, entries that touch joined, and firmware's
+ * page in the middle of RAM reserved.
+ */
 static void check_memory(void)
 {
 	assert_int_equal(boot_info.nr_memory, 2);
@@ -61,6 +70,7 @@ static void check_memory(void)
 	assert_false(overlaps(boot_info.reserved, boot_info.nr_reserved, 0xfee00000, 0x1000)); /* no RAM there anyway */
 }
 
+/* What a PVH loader leaves: the start structure, a command line, an initrd and the memory map. */
 static void make_pvh(void)
 {
 	struct hvm_start_info *info = (void *)(ram + INFO_AT);
@@ -82,6 +92,10 @@ static void make_pvh(void)
 	memcpy(ram + MAP_AT, memory, sizeof(memory));
 }
 
+/*
+ * Everything of a good structure is taken over. A structure without a memory map, one with more entries than memory
+ * could hold, and one outside of memory must be refused with words, since they would be read as garbage otherwise.
+ */
 static void test_pvh(void **state)
 {
 	make_pvh();
@@ -110,7 +124,10 @@ static u8 *put_tag(u8 *at, u32 type, const void *body, u32 size)
 	return at + ALIGN(tag.size, 8);
 }
 
-/* Returns its size. */
+/*
+ * What GRUB leaves: a list of tags, with one that is not known and with an old and a new RSDP. Returns the list's
+ * size.
+ */
 static u32 make_multiboot2(void)
 {
 	static const u32 module[] = {0x1f00000, 0x1f01234};
@@ -134,6 +151,10 @@ static u32 make_multiboot2(void)
 	return info->size = at - (u8 *)info;
 }
 
+/*
+ * The same facts by tags. Then the list is cut off after every byte: each time that must be noticed, and never be read
+ * over.
+ */
 static void test_multiboot2(void **state)
 {
 	u32 size = make_multiboot2();
@@ -183,6 +204,11 @@ static void test_tags_without_contents(void **state)
 	}
 }
 
+/*
+ * Regions at the ends of what there can be: addresses that wrap around, less than a page, beyond the linear map, and
+ * more regions than there is room for. They must be cut or left out, the last two with a line in the log; none may
+ * grow by it.
+ */
 static void test_regions(void **state)
 {
 	begin();
@@ -206,6 +232,10 @@ static void test_regions(void **state)
 	assert_non_null(strstr(last_line, "is left out"));
 }
 
+/*
+ * A second CPU starts on a page below 1 MiB: the highest free one must be taken and reserved. When there is none, that
+ * is said, and the machine goes on with one CPU.
+ */
 static void test_low_memory(void **state)
 {
 	make_pvh();
@@ -241,6 +271,10 @@ static void make_smbios(void)
 	memcpy(ram + DMI_AT, dmi, sizeof(dmi));
 }
 
+/*
+ * The machine's name from two strings. Then the table is cut off at each byte or damaged: nothing beyond it may be
+ * read.
+ */
 static void test_smbios(void **state)
 {
 	make_smbios();

@@ -1,4 +1,8 @@
-/* The console lock: nobody holds it or waits for it while it may be preempted, and no line is lost to it. */
+/*
+ * The console lock: it is held, and waited for, with preemption off only, and no line is lost to it. The log is a
+ * counter of lines, "a", "b" and so on; consoles append to strings; host_relax(), which the waiter calls, looks at the
+ * preemption count and leaves the wait.
+ */
 /* sources: */
 /* include: tests/unit/include-sched */
 #include "include-mm/host_test.h"
@@ -69,6 +73,11 @@ static void write_text(struct console *con, const char *text, size_t len)
 static struct console first = {.name = "first", .write = write_text, .data = printed[0]};
 static struct console second = {.name = "second", .write = write_text, .data = printed[1]};
 
+/*
+ * Two consoles that come at different times must each get every line once and in order: a new one the lines that were
+ * printed before it came, a removed one no more. Afterwards neither the lock nor preemption may be left as they were
+ * inside.
+ */
 static void test_lines_reach_consoles(void **state)
 {
 	char name[16];

@@ -1,4 +1,7 @@
-/* Frequencies measured against another counter: bounds, the likeliest value in them, and counters that contradict. */
+/*
+ * Frequencies measured against another counter: bounds, the likeliest value in them, and counters that contradict.
+ * Both counters are variables that go on with each look.
+ */
 /* sources: */
 /* include: tests/unit/include-mm */
 #include <host_test.h>

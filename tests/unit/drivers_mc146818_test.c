@@ -1,5 +1,8 @@
-/* The PC's clock in modes that QEMU never shows: 12 hours, binary, no century, an update under way, an empty
- * battery. */
+/*
+ * The PC's clock in modes that QEMU never shows: 12 hours, binary, no century, an update under way, an empty battery.
+ * The chip is an array of cells behind the two ports, with an update flag that stays for some reads and a tick that
+ * comes at a chosen read.
+ */
 /* sources: */
 /* include: tests/unit/include-io */
 #include "../../drivers/rtc/mc146818.c"
@@ -67,6 +70,10 @@ static void check(u64 wanted)
 	assert_int_equal(wall, wanted);
 }
 
+/*
+ * The same moment in BCD and binary, in 24 and 12 hours, must become the same second; so must noon and midnight, which
+ * 12 hours call 12 PM and 12 AM. A wrong branch here puts the wall clock off by hours on real hardware only.
+ */
 static void test_modes(void **state)
 {
 	acpi_info.century = 0;
@@ -85,6 +92,10 @@ static void test_modes(void **state)
 	check(1709164800 + 12 * 3600);
 }
 
+/*
+ * Years without a century cell are 1970 to 2069. With one they are what it says, unless it holds something that cannot
+ * be a century. A time before 1970 is refused.
+ */
 static void test_years(void **state)
 {
 	acpi_info.century = 0;
@@ -139,6 +150,11 @@ static void test_moving(void **state)
 	}
 }
 
+/*
+ * A cell with a value that no clock shows means that the battery was empty: the driver must fail rather than set the
+ * wall clock. An update under way is waited for, but a missing chip, which shows an update for ever, must not hang the
+ * boot.
+ */
 static void test_no_time(void **state)
 {
 	static const struct {

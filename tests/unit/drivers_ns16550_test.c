@@ -1,281 +1,17 @@
-/* The 16550's driver on a model of the chip: edges, FIFOs that run full, breaks, what looking at a register
- * clears. */
+/*
+ * The 16550's driver on a model of the chip, its interrupt line, and the tty above. The model does what QEMU and a
+ * simple terminal never show: FIFOs that run full or do not work, input that comes while the driver looks, breaks,
+ * bits that a look at a register clears, an interrupt line of which only rising edges count.
+ *
+ * The driver's accesses to ports and memory come to host_in() and host_out(). Nothing happens by itself: a test lets
+ * characters arrive, lets the transmitter become empty (all_sent()), and delivers interrupts (service()).
+ */
 /* sources: */
 /* include: tests/unit/include-io */
 #include "../../drivers/uart/ns16550.c"
 #include "../../drivers/uart/uart_core.c"
 
-#define MEMORY	0x10009000UL
-#define MAX_TXT 4096
-
-/*
- * The model. Its line goes to a controller that sees rising edges; the test delivers them (service()) as a
- * CPU would, between any two accesses of the driver's when `eager` says so.
- */
-static struct chip {
-	bool absent, fifo_broken;
-	bool qemu_breaks; /* BI shows at once, not with its character */
-	u8 rx[NS16550_FIFO];
-	bool rx_break[NS16550_FIFO];
-	unsigned rx_n;
-	u8 lsr_errors; /* OE, BI until somebody looks */
-	u8 ier, lcr, mcr, fcr, scr, dll, dlm;
-	unsigned thr_n;	    /* bytes to send */
-	bool thr_interrupt; /* pending until IIR is read or something is written */
-	bool line;
-	unsigned edges;
-	char sent[MAX_TXT];
-	unsigned nr_sent;
-	unsigned busy_looks; /* after so many looks at LSR the transmitter is empty; 0: only by all_sent() */
-	const char *at_iir;  /* what arrives whenever the driver asks for the reason, a character each time */
-	const char *more;    /* what arrives while the driver reads, a character for each that it takes */
-} chip;
-
-static bool port_locked;
-static unsigned nr_pulled;
-static irq_handler_t handler;
-static void *handler_data;
-static bool early_active;
-static char registered[16];
-
-static bool rx_pending(void)
-{
-	return chip.ier & IER_RDI && chip.rx_n;
-}
-
-static void update_line(void)
-{
-	bool level = (rx_pending() || (chip.ier & IER_THRI && chip.thr_interrupt)) && chip.mcr & MCR_OUT2;
-
-	chip.edges += level && !chip.line;
-	chip.line = level;
-}
-
-/* With the FIFOs off there is room for one. */
-static void arrive(u8 c, bool brk)
-{
-	if (chip.rx_n == (chip.fcr & FCR_ENABLE ? NS16550_FIFO : 1)) {
-		chip.lsr_errors |= LSR_OE;
-	} else {
-		chip.rx[chip.rx_n] = c;
-		chip.rx_break[chip.rx_n++] = brk;
-		if (brk && chip.qemu_breaks)
-			chip.lsr_errors |= LSR_BI;
-	}
-	update_line();
-}
-
-/* The transmitter has sent all that it had. */
-static void all_sent(void)
-{
-	chip.thr_interrupt = chip.thr_n > 0;
-	chip.thr_n = 0;
-	update_line();
-}
-
-static u8 read_rbr(void)
-{
-	u8 c = chip.rx[0];
-
-	if (!chip.rx_n)
-		return 0xff;
-	chip.rx_n--;
-	memmove(chip.rx, chip.rx + 1, chip.rx_n);
-	memmove(chip.rx_break, chip.rx_break + 1, chip.rx_n * sizeof(bool));
-	if (chip.more && *chip.more)
-		arrive(*chip.more++, false);
-	return c;
-}
-
-static u8 read_iir(void)
-{
-	u8 fifos = chip.fcr & FCR_ENABLE && !chip.fifo_broken ? IIR_FIFOS : 0;
-
-	if (chip.at_iir && *chip.at_iir)
-		arrive(*chip.at_iir++, false);
-	if (rx_pending())
-		return fifos | 2 << 1;
-	if (!(chip.ier & IER_THRI && chip.thr_interrupt))
-		return fifos | IIR_NONE;
-	chip.thr_interrupt = false;
-	return fifos | IIR_THRI;
-}
-
-static u8 read_lsr_model(void)
-{
-	u8 lsr;
-
-	if (chip.busy_looks && chip.thr_n && !--chip.busy_looks) {
-		chip.thr_n = 0;
-		chip.busy_looks = 3;
-	}
-	lsr = chip.lsr_errors | (chip.rx_n ? LSR_DR : 0) | (chip.thr_n ? 0 : LSR_THRE);
-
-	if (!chip.qemu_breaks && chip.rx_n && chip.rx_break[0])
-		lsr |= LSR_BI;
-	chip.lsr_errors = 0;
-	chip.rx_break[0] = false; /* shown once */
-	return lsr;
-}
-
-static unsigned reg_of(unsigned long port)
-{
-	unsigned long reg = port >= MEMORY ? port - MEMORY : port - 0x3f8;
-
-	assert_true(reg < 8);
-	return reg;
-}
-
-u8 host_in(unsigned long port)
-{
-	u8 v = 0xff;
-
-	switch (chip.absent ? 99 : reg_of(port)) {
-	case UART_RBR:
-		v = chip.lcr & LCR_DLAB ? chip.dll : read_rbr();
-		break;
-	case UART_IER:
-		v = chip.lcr & LCR_DLAB ? chip.dlm : chip.ier;
-		break;
-	case UART_IIR:
-		v = read_iir();
-		break;
-	case UART_LSR:
-		v = read_lsr_model();
-		break;
-	case UART_SCR:
-		v = chip.scr;
-		break;
-	}
-	update_line();
-	return v;
-}
-
-static void write_thr(u8 v)
-{
-	assert_true(chip.thr_n < (chip.fcr & FCR_ENABLE && !chip.fifo_broken ? NS16550_FIFO : 1));
-	chip.thr_n++;
-	chip.thr_interrupt = false;
-	if (chip.nr_sent < MAX_TXT)
-		chip.sent[chip.nr_sent++] = v;
-}
-
-void host_out(unsigned long port, u8 v)
-{
-	switch (chip.absent ? 99 : reg_of(port)) {
-	case UART_THR:
-		if (chip.lcr & LCR_DLAB)
-			chip.dll = v;
-		else
-			write_thr(v);
-		break;
-	case UART_IER:
-		if (chip.lcr & LCR_DLAB) {
-			chip.dlm = v;
-			break;
-		}
-		/* Turned on with the transmitter empty: at once. */
-		chip.thr_interrupt |= v & ~chip.ier & IER_THRI && !chip.thr_n;
-		chip.ier = v;
-		break;
-	case UART_FCR:
-		if ((chip.fcr ^ v) & FCR_ENABLE)
-			chip.rx_n = 0;
-		chip.fcr = v;
-		break;
-	case UART_LCR:
-		chip.lcr = v;
-		break;
-	case UART_MCR:
-		chip.mcr = v;
-		break;
-	case UART_SCR:
-		chip.scr = v;
-		break;
-	}
-	update_line();
-}
-
-/* The tty above: text to send, what was received with '!' for a break. */
-struct tty_struct {
-	const struct uart_ops *ops;
-	void *port;
-	const char *to_send;
-	char received[MAX_TXT];
-	unsigned nr_received, room; /* room: throttle when so much has come; 0: never */
-} tty;
-
-struct tty_struct *tty_register_uart(const char *name, unsigned minor, const struct uart_ops *ops, void *port)
-{
-	strcpy(registered, name);
-	tty = (struct tty_struct){.ops = ops, .port = port, .to_send = ""};
-	return &tty;
-}
-
-void tty_receive(struct tty_struct *t, const char *data, unsigned n)
-{
-	memcpy(t->received + t->nr_received, data, n);
-	t->nr_received += n;
-	if (t->room && t->nr_received >= t->room)
-		t->ops->throttle(t->port, true);
-}
-
-void tty_receive_break(struct tty_struct *t)
-{
-	t->received[t->nr_received++] = '!';
-}
-
-unsigned tty_tx_pull(struct tty_struct *t, char *buf, unsigned max, bool *wake)
-{
-	unsigned n = 0;
-
-	assert_true(port_locked);
-	while (n < max && *t->to_send)
-		buf[n++] = *t->to_send++;
-	*wake = n && !*t->to_send;
-	return n;
-}
-
-/* It may wake a task, below whose locks printk takes the port's. */
-void tty_tx_pulled(struct tty_struct *t)
-{
-	assert_false(port_locked);
-	nr_pulled++;
-}
-
-unsigned long tty_port_lock(struct tty_struct *t)
-{
-	assert_false(port_locked);
-	port_locked = true;
-	return 0;
-}
-
-void tty_port_unlock(struct tty_struct *t, unsigned long flags)
-{
-	port_locked = false;
-}
-
-bool early_console_active(phys_addr_t base)
-{
-	return early_active;
-}
-
-void early_console_stop(void)
-{
-	early_active = false;
-}
-
-int device_irq(const struct device_desc *dev, unsigned index)
-{
-	return 4;
-}
-
-int request_irq(int irq, irq_handler_t fn, unsigned flags, const char *name, void *dev)
-{
-	handler = fn;
-	handler_data = dev;
-	return 0;
-}
+#include "drivers_ns16550_host.h"
 
 /* Deliver each edge once, as the controller does; in the end the line must be down, or no edge would ever
  * come again. */
@@ -322,6 +58,11 @@ static void expect_received(const char *text)
 	assert_memory_equal(tty.received, text, strlen(text));
 }
 
+/*
+ * Which chip is found and what is set up: none at all; one at ports; one in memory whose FIFOs do not work, which must
+ * be sent one character at a time; and one that the early console is still writing to, whose divisor must not be
+ * touched.
+ */
 static void test_probe(void **state)
 {
 	chip = (struct chip){.absent = true};
@@ -355,6 +96,10 @@ static void test_probe(void **state)
 	end();
 }
 
+/*
+ * A long text goes out a FIFO at a time, and the interrupt is off when nothing is left. Then printk's polled character
+ * comes in between, while the transmitter is busy or the FIFO full: no character may be lost, doubled or overtaken.
+ */
 static void test_send(void **state)
 {
 	char text[1000];
@@ -410,6 +155,11 @@ static void type(const char *text)
 		arrive(*text, false);
 }
 
+/*
+ * One edge may stand for more than one reason: more input than a FIFO holds, or input and an empty transmitter
+ * together. All of it must be served by that one edge, since no further one comes while the line is up; the terminal
+ * would hang.
+ */
 static void test_receive(void **state)
 {
 	begin();
@@ -440,7 +190,11 @@ static void test_receive(void **state)
 	end();
 }
 
-/* What was typed before the driver was there, and while it set the chip up. */
+/*
+ * Characters that were typed before the driver was there, and while it set the chip up, are received without an
+ * interrupt and in order, whatever state firmware has left the FIFOs in. Otherwise what is typed during the boot is
+ * lost.
+ */
 static void test_early_input(void **state)
 {
 	chip = (struct chip){.dll = 1, .more = "cho"};
@@ -466,6 +220,10 @@ static void test_early_input(void **state)
 	end();
 }
 
+/*
+ * A tty without room throttles the port. Then no character may be taken, even when output makes the driver look at the
+ * chip; after the end of it the FIFO's characters come, and the one that found the FIFO full is counted as an overrun.
+ */
 static void test_throttle(void **state)
 {
 	begin();
@@ -509,7 +267,10 @@ static void test_throttled_within(void **state)
 	end();
 }
 
-/* One that sends as fast as we read: others have the CPU in between, and nothing is lost. */
+/*
+ * A line that sends a character whenever the driver looks must not keep the interrupt handler for ever: after
+ * INT_PASSES it must return, with an edge pending, so that the rest comes by the next interrupts.
+ */
 static void test_never_ending_input(void **state)
 {
 	static char text[5 * INT_PASSES + 1];
@@ -526,7 +287,7 @@ static void test_never_ending_input(void **state)
 	end();
 }
 
-/* A rate that is set stays; else it comes from the clock, all sixteen bits of it. */
+/* A divisor that is set is kept; otherwise it comes from the clock, all sixteen bits of it. */
 static void test_rate(void **state)
 {
 	chip = (struct chip){.dll = 7, .dlm = 1};
@@ -545,6 +306,11 @@ static void test_rate(void **state)
 	end();
 }
 
+/*
+ * A break is reported at its place among the characters, on a real chip, which shows it with its character, and on
+ * QEMU's, which shows it at once; also when the sender's look at LSR has cleared the bit. A zero that is no break must
+ * stay a character.
+ */
 static void test_breaks(void **state)
 {
 	for (int qemu = 0; qemu < 2; qemu++) {

@@ -1,7 +1,9 @@
 /*
- * Split virtqueues against a model of a device: buffers come back once and whole over the wrap-around of all
- * indices, nobody sleeps while there is something for it, nobody is woken for nothing; and a device that lies
- * is found out.
+ * Split virtqueues against a model of a device: buffers come back once and whole, over the wrap-around of all indices;
+ * nobody sleeps while there is something for it, and nobody is woken for nothing; a device that writes nonsense is
+ * found out. The model follows the words of the specification (virtio 1.2, 2.7), not this kernel's code. First driver
+ * and device take turns in one thread, in random orders; then they are two threads that wait for each other, so that a
+ * missing barrier is met.
  */
 /* sources: */
 /* include: tests/unit/include-io */
@@ -170,6 +172,10 @@ static void driver_kicks(struct virtqueue *vq)
 		assert_int_equal(device.notified, before + 1);
 }
 
+/*
+ * The driver takes what has come back: each buffer must be one that is out, with no more bytes than it has, and with
+ * the byte that the device wrote. Now and then the driver stops early and leaves the rest.
+ */
 static void driver_gets(struct virtqueue *vq, struct history *h)
 {
 	char(*token)[BYTES];
@@ -192,6 +198,10 @@ static void driver_gets(struct virtqueue *vq, struct history *h)
 	h->waiting = !vq->quiet;
 }
 
+/*
+ * The device takes a buffer, or returns any of those that it holds, or goes to sleep. The first return after the
+ * driver began to wait must be an interrupt: without it the driver would wait for ever.
+ */
 static void device_works(struct history *h)
 {
 	if (host_random() % 2 && available() != device.taken && h->nr_held < SIZE) {
@@ -216,6 +226,11 @@ static void device_works(struct history *h)
 	}
 }
 
+/*
+ * Random orders of all that both sides can do, until 200,000 buffers have come back: the 16-bit indices wrap around
+ * three times. driver_gets(), driver_kicks() and device_works() check each step. In the end there were interrupts, but
+ * not one for each buffer.
+ */
 static void all_orders(u64 features)
 {
 	struct virtqueue *vq = fresh_queue(features, SIZE);
@@ -249,6 +264,7 @@ static void all_orders(u64 features)
 	virtqueue_free(vq);
 }
 
+/* The same with and without event indices, the two ways to say that no interrupt is wanted. */
 static void test_all_orders(void **state)
 {
 	all_orders(0);
@@ -288,6 +304,10 @@ static void test_sizes(void **state)
 	}
 }
 
+/*
+ * The device returns a number beyond the ring, or a buffer that it was not given. The queue must be broken from then
+ * on: no buffer comes out, no buffer goes in (-EIO), the device is not notified, and the log has one line.
+ */
 static void test_lies(void **state)
 {
 	static const u32 ids[] = {SIZE, 0xffff, 1}; /* beyond the ring; one that was not given */
@@ -333,6 +353,7 @@ static void dawdle(unsigned *state)
 		__asm__ volatile("");
 }
 
+/* The device as a thread: it sleeps whenever the ring is empty, and returns each buffer at once. */
 static void *device_thread(void *unused)
 {
 	unsigned long seen = 0;
@@ -350,6 +371,10 @@ static void *device_thread(void *unused)
 	return NULL;
 }
 
+/*
+ * One buffer at a time, and each side waits for the other as soon as it may. Each side stores, executes a full
+ * barrier, and looks; without one of the two barriers both sleep soon, and the alarm ends the test.
+ */
 static void test_nobody_waits_for_ever(void **arg)
 {
 	struct virtqueue *vq = fresh_queue(VIRTIO_F_EVENT_IDX, SIZE);
@@ -375,7 +400,11 @@ static void test_nobody_waits_for_ever(void **arg)
 	virtqueue_free(vq);
 }
 
-/* Buffers of several pieces: all descriptors come and go together, the room is that of the pieces to be written. */
+/*
+ * Buffers of several pieces. A chain needs as many descriptors as it has pieces, all of which come back with it; the
+ * device's length is cut to the room of the pieces that it may write. A device that returns the second piece of a
+ * chain lies.
+ */
 static void test_chains(void **arg)
 {
 	struct virtqueue *vq = fresh_queue(VIRTIO_F_EVENT_IDX, SIZE);

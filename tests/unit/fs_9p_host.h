@@ -105,6 +105,10 @@ static u32 got_number(unsigned at, unsigned bytes)
 	return n;
 }
 
+/*
+ * What the channel does with a request: note all of it, and answer it at once or keep it. A request's length must be
+ * the one that its head says.
+ */
 static int submit(struct p9_channel *chan, const struct kvec *pieces, unsigned out, unsigned in, struct p9_req *req)
 {
 	struct held h = {.req = req, .nr_in = in};
@@ -144,6 +148,10 @@ static struct p9_channel chan;
 #define REPLY_QID "bdq"
 #define QID	  0x80, 7, 0x1122334455667788ull
 
+/*
+ * A channel and a mounted session on it, with an empty server. The server says that messages have at most 8,192 bytes
+ * of data.
+ */
 static struct p9_client *session(void)
 {
 	struct p9_client *c;

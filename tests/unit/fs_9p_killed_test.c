@@ -199,6 +199,11 @@ static void break_it(void)
 	p9_channel_broken(&chan);
 }
 
+/*
+ * The channel breaks while one request is held and another one waits: the waiting task gets EIO at once and is woken
+ * once, later calls get EIO, and no Tflush goes to a server that is gone. The memory that the server may still write
+ * to stays until it has answered.
+ */
 static void test_broken(void **state)
 {
 	struct p9_client *c = session();

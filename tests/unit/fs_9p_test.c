@@ -1,6 +1,7 @@
 /*
- * The client of 9P against a model of a server: messages byte by byte, and replies that are cut, flipped and wrong in
- * every way. Under ASan a read or write beyond a message ends the test.
+ * The client of 9P against a model of a server (fs_9p_host.h): messages byte by byte, and replies that are cut,
+ * flipped and wrong in every way. Each operation of the client is a row with a right reply; the tests change that
+ * reply. Under ASan a read or write beyond a message ends the test.
  */
 /* sources: */
 /* include: tests/unit/include-9p */
@@ -39,6 +40,10 @@ static int do_read(struct p9_client *c)
 	return got <= 100 ? 0 : -ERANGE;
 }
 
+/*
+ * One message of directory entries. Each name must have 1 to 255 bytes, all of which are read, so that ASan sees a
+ * name that is too long.
+ */
 static int do_readdir(struct p9_client *c)
 {
 	struct p9_req *req;
@@ -155,6 +160,10 @@ static const struct operation {
 };
 #define for_each_operation(op) for (op = operations; op < operations + ARRAY_SIZE(operations); op++)
 
+/*
+ * Every operation with a right reply: the result is 0, the log is silent, and each field has come out as it was put
+ * in. A field at a wrong offset fails here.
+ */
 static void test_right_replies(void **state)
 {
 	struct p9_client *c = session();
@@ -225,6 +234,10 @@ static void test_large(void **state)
 	end(c);
 }
 
+/*
+ * An error reply becomes that errno, for every operation; a number that is no errno, and an error reply without an
+ * error, become EIO. No fid may be left over, or a long session would run out of them.
+ */
 static void test_errors(void **state)
 {
 	static const struct {
@@ -309,6 +322,10 @@ static void test_flipped_bytes(void **state)
 	end(c);
 }
 
+/*
+ * Names of directory entries that no file can have: with a slash, empty, longer than 255 bytes, with a zero inside.
+ * The server must not be able to hand them to the kernel's path walk.
+ */
 static void test_names_of_entries(void **state)
 {
 	static const struct {
@@ -393,6 +410,10 @@ static void test_too_long(void **state)
 	end(c);
 }
 
+/*
+ * Servers that speak another protocol, or that offer messages too small or larger than was asked for, must be refused
+ * with the right error, and leave neither a tag nor the channel in use. A channel that is mounted already is busy.
+ */
 static void test_versions(void **state)
 {
 	static const struct {

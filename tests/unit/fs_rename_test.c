@@ -1,4 +1,8 @@
-/* rename(2) between two directories: in which order their locks are taken. */
+/*
+ * rename(2) between two directories: in which order their locks are taken. A wrong order is a deadlock between two
+ * renames that only a busy machine shows, so the test looks at the order itself. Of the kernel there is only a tree of
+ * four directories; mutexes note who is taken when.
+ */
 /* sources: */
 /* include: tests/unit/include-mm */
 #include <host_test.h>
@@ -58,7 +62,10 @@ static void note(struct mutex *m)
 	taken[nr_taken++] = m;
 }
 
-/* All other ways down the tree lock a directory before what is in it. */
+/*
+ * For each pair of directories: rename_mutex comes first, then an ancestor before what is below it, as all other ways
+ * down the tree have it; one lock is enough when both are the same. Afterwards all locks are free.
+ */
 static void test_ancestor_first(void **state)
 {
 	static const unsigned parents[DIRS] = {TOP, TOP, SUB, TOP};

@@ -1,5 +1,9 @@
-/* poll and select: no wake-up between the look at the files and the sleep is lost, times are kept, nothing
- * stays queued. */
+/*
+ * poll and select: no wake-up between the look at the files and the sleep is lost, times are kept, nothing stays
+ * queued. The files have one queue each and a poll function that calls back into the test after each look; so an event
+ * can come at any moment of a scan. Sleeping is a function of the test, too (host_wait.h), in which things may happen,
+ * or nothing until the time is over.
+ */
 /* sources: */
 /* include: tests/unit/include-mm */
 #include <host_test.h>
@@ -108,6 +112,7 @@ static void happens(struct poll_file *pf, unsigned mask)
 	wake_up_interruptible_all(&pf->queue);
 }
 
+/* 700 open files with nothing to read, and a task that does not sleep. */
 static int fresh(void **state)
 {
 	atomic_set(&table.count, 1);
@@ -257,6 +262,10 @@ static void test_times(void **state)
 	assert_int_equal(host_sleeps, 1);
 }
 
+/*
+ * A negative descriptor is passed over, a closed one is POLLNVAL, the same file may be there twice; the count is of
+ * descriptors with anything to tell. Too many of them and a bad pointer are errors.
+ */
 static void test_descriptors(void **state)
 {
 	files[0].mask = files[5].mask = POLLIN;
@@ -350,6 +359,10 @@ static void test_select_ends_at_n(void **state)
 	}
 }
 
+/*
+ * Which bits of the three sets select leaves on for which events of poll, how the rest of the time is told, and that a
+ * descriptor beyond n is not looked at while one below n that is closed is EBADF and changes no set.
+ */
 static void test_select(void **state)
 {
 	unsigned long in[16] = {0}, out[16] = {0}, ex[16] = {0};

@@ -1,6 +1,7 @@
 /*
- * Futexes where two come at once: a waiter whose time is up while somebody wakes or moves it, and two who
- * move waiters between the same words.
+ * Futexes where two come at once: a waiter whose time is up while another task wakes or moves it, and two tasks that
+ * move waiters between the same words. There is one task; the other's call is made at the moment at which the waiter
+ * takes its bucket's lock for the second time, which is when it leaves the queue.
  */
 /* sources: */
 /* include: tests/unit/include-mm */

@@ -1,4 +1,8 @@
-/* Host threads as CPUs: see kernel/smp.h beside this. A test names it among its sources. */
+/*
+ * Host threads as CPUs; kernel/smp.h in the folder include beside this says what tests may use. A CPU is a thread that
+ * has called host_cpu_start(). An interrupt is a signal to it, which waits while the CPU has interrupts off; an nmi is
+ * the same signal and does not wait. A test names this file among its sources.
+ */
 #define _GNU_SOURCE
 #include <kernel/smp.h>
 #include <lib/errno.h>
@@ -172,6 +176,10 @@ static void wait_for(int number, u64 since)
 	}
 }
 
+/*
+ * As the kernel's: on our own CPU at once, else by an interrupt, as soon as the last one there has been served.
+ * -ENXIO: there is no such CPU. With `wait` it returns when the function has run.
+ */
 int smp_call_function_single(int number, smp_call_func_t fn, void *info, bool wait)
 {
 	struct host_call *call = &cpus[number].irq;

@@ -1,6 +1,8 @@
 /*
- * Softirqs: where they are served, in which order, how much of them an interrupted task must bear, and what
- * is left to ksoftirqd then.
+ * Softirqs: where they are served, in which order, how much of them an interrupted task must bear, and what is left to
+ * ksoftirqd then. The clock, the interrupt flag and the current task are variables of the test; each softirq adds a
+ * letter to a string, so the string is the order in which they were served. Interrupts come when the test calls
+ * interrupt().
  */
 /* sources: kernel/irq/softirq.c kernel/lib/bitmap.c */
 /* include: tests/unit/include-sched */
@@ -70,6 +72,7 @@ void schedule(void)
 	longjmp(slept, 1);
 }
 
+/* Nothing is pending, nothing was served. The first call gives each CPU its copy of the per-CPU data. */
 static void begin(void)
 {
 	static bool booted;
@@ -123,6 +126,10 @@ static void tty(void)
 {
 	note('y');
 }
+/*
+ * The timer's softirq, which can be told to take time, to raise itself again, to wake a more important task, and to be
+ * interrupted.
+ */
 static void timer(void)
 {
 	note('t');

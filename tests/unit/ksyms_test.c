@@ -1,4 +1,7 @@
-/* Lookups in the kernel's symbol table: every address and name of a small table, its gaps and its ends. */
+/*
+ * Lookups in the kernel's symbol table: every address and name of a small table, its gaps and its ends. The table is
+ * written here as tools/ksyms.py writes it.
+ */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -66,6 +69,10 @@ static void addresses_outside_find_nothing(void **state)
 	assert_string_equal(buffer, "untouched");
 }
 
+/*
+ * Each name leads to its address, through the table that is sorted by name. Names that are only near one of them (a
+ * part, one letter more) must find nothing: kallsyms_lookup_name() of a wrong function would be called.
+ */
 static void names_find_their_address(void **state)
 {
 	struct ksym sym;

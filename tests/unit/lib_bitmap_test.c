@@ -1,4 +1,7 @@
-/* Bit searches against a bit-by-bit walk, and the text forms there and back. */
+/*
+ * Bit searches against a walk bit by bit, and the text forms of bitmaps there and back. Nothing stands in for
+ * anything: the functions need no kernel.
+ */
 /* sources: */
 /* include: tests/unit/include-mm */
 #include <host_test.h>
@@ -27,6 +30,10 @@ static void random_map(unsigned long *map, unsigned size)
 	}
 }
 
+/*
+ * find_next_bit(), find_next_zero_bit() and the weight, from each place in random maps of any size, as a walk bit by
+ * bit has them. Sizes that are no multiple of a word are where such code goes wrong.
+ */
 static void test_searches(void **state)
 {
 	unsigned long map[4];
@@ -44,6 +51,7 @@ static void test_searches(void **state)
 	}
 }
 
+/* A map printed as /proc and tracefs print it, and read again, is the same map, with no bit set beyond its size. */
 static void test_print_and_parse_back(void **state)
 {
 	unsigned long map[4], again[4];
@@ -62,6 +70,10 @@ static void test_print_and_parse_back(void **state)
 	}
 }
 
+/*
+ * The list of ranges (0-3,8) of a random map is read again by the test itself and gives the same map; a range has at
+ * least two numbers.
+ */
 static void test_list_says_the_same(void **state)
 {
 	unsigned long map[4], again[4];
@@ -101,6 +113,10 @@ static void expect_parse(const char *text, unsigned size, int ret, unsigned long
 	assert_int_equal(map[1], high);
 }
 
+/*
+ * What bitmap_parse() takes and refuses: words of up to eight digits with commas between, numbers beyond the map's
+ * size, and texts that are none. They come from users, by /proc/irq and tracing_cpumask.
+ */
 static void test_parse_by_hand(void **state)
 {
 	expect_parse("f", 4, 0, 0xf, 0);

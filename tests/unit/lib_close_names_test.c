@@ -1,11 +1,17 @@
-/* Edit distances against known ones and against the other direction, and which names are kept, in which
- * order. */
+/*
+ * Edit distances against known ones and against the other direction, and which names are kept, in which order: what a
+ * refused write to tracefs suggests.
+ */
 /* sources: */
 /* include: tests/unit/include-mm */
 #include <host_test.h>
 
 #include "../../kernel/lib/close_names.c"
 
+/*
+ * Known distances, each in both directions: letters that are missing, added, changed or exchanged with their
+ * neighbour.
+ */
 static void test_distances(void **state)
 {
 	static const struct {
@@ -49,6 +55,10 @@ static void offer(struct close_names *close, const char *word, const char *const
 		close_names_offer(close, *names++);
 }
 
+/*
+ * The names that are offered for a wrong one: the closest first, three at most, none for a word that is like nothing
+ * or empty. These are what a refused write to tracefs suggests.
+ */
 static void test_the_closest(void **state)
 {
 	static const char *const names[] = {"vfs_write",	"schedule_tail", "schedules", "schedule", "do_sys_open",

@@ -1,4 +1,8 @@
-/* Red-black trees: after every random insertion and removal the invariants hold and the order is right. */
+/*
+ * Red-black trees: after every random insertion and removal the rules of such a tree hold, the order is right, and the
+ * first node is the cached one. Timers, runqueues and mappings are such trees; a tree that is only unbalanced works,
+ * and is slow.
+ */
 /* sources: */
 /* include: tests/unit/include-mm */
 #include <host_test.h>
@@ -57,6 +61,10 @@ static void check_tree(const struct rb_root_cached *tree, unsigned count)
 	assert_int_equal(check_order(tree), count);
 }
 
+/*
+ * Nodes of a set come and go at random; after each step the whole tree is looked at. `keys`: few of them make many
+ * equal ones, which must stay in the order of their insertion.
+ */
 static void run_random(unsigned nr, unsigned keys, int rounds)
 {
 	struct rb_root_cached tree = RB_ROOT_CACHED;
@@ -101,6 +109,10 @@ static void test_many_equal_keys(void **state)
 	run_random(100, 3, 4000);
 }
 
+/*
+ * Keys in ascending order, the worst case for a tree that does not balance; then the first is taken out until none is
+ * left, as timers do.
+ */
 static void test_ascending_then_emptied(void **state)
 {
 	static struct item items[500];

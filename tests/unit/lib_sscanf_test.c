@@ -1,4 +1,8 @@
-/* sscanf() of the kernel does what the host's does: the same variables, the same count. */
+/*
+ * sscanf() of the kernel does what the host's does: the same variables, the same count. Each text is read by each
+ * format with both, into variables that begin with the same marks, so that a variable which should not be written is
+ * seen. Where Linux's kernel differs from C, the answers are given by hand.
+ */
 /* sources: */
 /* include: tests/unit/include-mm */
 #include <host_test.h>
@@ -31,6 +35,10 @@ struct values {
 		assert_true(!memcmp(&ours, &v, sizeof(v)));                                                 \
 	} while (0)
 
+/*
+ * Numbers in all bases, with signs, widths, other text behind them, and lengths of the variable. A wrong length would
+ * write over the neighbour of a module's variable.
+ */
 static void test_numbers_have_signs_bases_and_widths(void **state)
 {
 	static const char *const texts[] = {"",	   "12",   "-12",   " \t42 9", "0x1f", "017", "08",
@@ -56,6 +64,7 @@ static void test_numbers_have_signs_bases_and_widths(void **state)
 	}
 }
 
+/* Words, single characters, literal text, a literal %, and conversions that store nothing. */
 static void test_words_and_characters(void **state)
 {
 	static const char *const texts[] = {"",	      "key=5", "a b c",	   "  word", "long-word-indeed 3",

@@ -1,4 +1,7 @@
-/* Strings, globs, number parsing, sorting: against the host's library where it has the same. */
+/*
+ * Strings, globs, number parsing, sorting: against the host's library where it has the same. The kernel's functions
+ * are compiled under other names (k_strlen), so that both can be called with the same random arguments.
+ */
 /* sources: */
 /* include: tests/unit/include-mm */
 #include <host_test.h>
@@ -50,6 +53,10 @@ static int sign(int v)
 	return (v > 0) - (v < 0);
 }
 
+/*
+ * Each function with the same random strings as the host's, of few letters, so that they often match; one letter has
+ * its top bit set, where a comparison of signed characters would differ.
+ */
 static void test_strings_as_the_host(void **state)
 {
 	for (int i = 0; i < 20000; i++) {
@@ -74,6 +81,10 @@ static void test_strings_as_the_host(void **state)
 	}
 }
 
+/*
+ * What the host does not have: copies that say when they were cut, padding, trimming, splitting, and a search that
+ * ends after n bytes.
+ */
 static void test_strscpy_and_strim(void **state)
 {
 	char small[4], text[] = " \t a b \n ", list[] = "one,,two", *p = list;
@@ -107,6 +118,10 @@ static void random_pattern(char *pat)
 		strcat(pat, elements[host_random() % ARRAY_SIZE(elements)]);
 }
 
+/*
+ * Random patterns on random names, as fnmatch() answers. Filters of functions and events are such patterns. The test
+ * also sees to it that both answers come often.
+ */
 static void test_glob_as_fnmatch(void **state)
 {
 	int matches = 0;
@@ -165,6 +180,10 @@ static void test_kstrtoull_as_strtoull(void **state)
 	}
 }
 
+/*
+ * The largest and smallest number of each type is taken, one beyond it is ERANGE, and what is no number EINVAL: signs,
+ * blanks and a second newline. A value cut off to the type would set a knob to something that nobody wrote.
+ */
 static void test_kstrto_limits(void **state)
 {
 	s64 ll;
@@ -187,6 +206,7 @@ static void test_kstrto_limits(void **state)
 	assert_int_equal(kstrtoint("--1", 0, &v), -EINVAL);
 }
 
+/* The words for on and off, and sizes with K, M and G, as they come on the kernel's command line. */
 static void test_kstrtobool_and_memparse(void **state)
 {
 	static const struct {
@@ -226,6 +246,10 @@ static int compare_longs(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/*
+ * Arrays of any length with many equal elements, of two sizes, sorted as qsort() sorts them; then each key is found,
+ * or not.
+ */
 static void test_sort_and_bsearch(void **state)
 {
 	for (int round = 0; round < 2000; round++) {

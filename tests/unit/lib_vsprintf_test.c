@@ -1,4 +1,8 @@
-/* vsnprintf against the host's, conversion by conversion, and the kernel's own pointer forms. */
+/*
+ * vsnprintf against the host's, conversion by conversion, and the kernel's own pointer forms. The kernel's formatter
+ * is compiled under another name, and both get the same random formats, values and sizes of the buffer; the buffer has
+ * marks behind its end. A table of two symbols stands for kallsyms.
+ */
 /* sources: */
 /* include: tests/unit/include-mm */
 #include <host_test.h>
@@ -45,6 +49,7 @@ const char *kallsyms_lookup_module(unsigned long address, unsigned long *size, u
 	return strcpy(name, "schedule");
 }
 
+/* "<%...>end" with any flags, width, precision and length, and one of these letters. */
 static void random_format(char *fmt, const char *lengths[], unsigned nr_lengths, const char *letters, char *letter,
 			  const char **length)
 {
@@ -87,6 +92,7 @@ static uint64_t random_value(void)
 			assert_int_equal(ours[size], '~');                                         \
 	} while (0)
 
+/* Integers of every length in every form. The value of a short type is cut off by both in the same way. */
 static void test_integers_as_the_host(void **state)
 {
 	static const char *const lengths[] = {"", "hh", "h", "l", "ll", "L", "z", "t", "j"};
@@ -105,6 +111,7 @@ static void test_integers_as_the_host(void **state)
 	}
 }
 
+/* Strings and characters with any width and precision, into buffers that may be too small. */
 static void test_strings_as_the_host(void **state)
 {
 	static const char *const lengths[] = {""};
@@ -216,6 +223,10 @@ static int binary(char *buf, size_t size, unsigned room, const char *fmt, ...)
 		assert_string_equal(later, direct);                                  \
 	} while (0)
 
+/*
+ * trace_printk() keeps its arguments as words and makes the text later: that text must be the one that would have been
+ * made at once, whatever the size of the buffer.
+ */
 static void test_words_and_back(void **state)
 {
 	static const char *const small[] = {"%d", "%i", "%u", "%x", "%X", "%o", "%5d", "%05u", "%.3x", "%8.4d"};
@@ -238,6 +249,10 @@ static void test_words_and_back(void **state)
 	compare_binary(100, "%ps", (void *)0x1010);
 }
 
+/*
+ * Conversions that a reader elsewhere could not do from words alone must be refused (the caller then makes the text at
+ * once), as must arguments that do not fit. A format that does not belong to its words must not read beyond them.
+ */
 static void test_not_as_words(void **state)
 {
 	char buf[64];

@@ -1,5 +1,8 @@
-/* The page allocator: blocks never overlap, merge back to the initial state, are counted exactly; misuse is
- * reported. */
+/*
+ * The page allocator: blocks never overlap, merge back to the initial state, are counted exactly; misuse is reported.
+ * Memory is an array of the host that is full of 0xa5 at first (host_kernel.h); the test has a byte for each page that
+ * says whether it is given out.
+ */
 /* sources: */
 /* include: tests/unit/include-mm */
 #include <host_test.h>
@@ -95,6 +98,11 @@ static void test_boot_gives_all_that_is_free(void **state)
 	check_free_lists();
 }
 
+/*
+ * Blocks of all orders are allocated and freed at random on four CPUs: no page may be given out twice, each block lies
+ * at a multiple of its size, and the free lists agree with their counts. In the end all blocks have merged to what
+ * there was at boot.
+ */
 static void test_random_blocks_never_overlap(void **state)
 {
 	static struct {
@@ -128,6 +136,10 @@ static void test_random_blocks_never_overlap(void **state)
 	check_initial_state();
 }
 
+/*
+ * All pages are taken, one by one, also those that another CPU keeps for itself; only then does an allocation fail,
+ * with a message. When they come back, the memory is whole again.
+ */
 static void test_exhaustion_and_recovery(void **state)
 {
 	static struct page *all[MIB << 8];
@@ -190,6 +202,10 @@ static void expect_report(const char *reason)
 	host_log_clear();
 }
 
+/*
+ * A page freed twice, a part of a block, a wrong order, a page that is still mapped or reserved: each must be named in
+ * the log and leave the free lists as they are, since a list that holds such a page would give it out twice.
+ */
 static void test_misuse_is_reported_and_changes_nothing(void **state)
 {
 	struct page *page = alloc_page(GFP_KERNEL), *block = alloc_pages(GFP_KERNEL, 3);
@@ -216,6 +232,9 @@ static void test_misuse_is_reported_and_changes_nothing(void **state)
 	check_initial_state();
 }
 
+/*
+ * A free page that somebody still holds a reference to must not be given out: the next one is, and the log says so.
+ */
 static void test_corrupt_free_page_is_passed_over(void **state)
 {
 	struct page *page = alloc_page(GFP_KERNEL), *other;

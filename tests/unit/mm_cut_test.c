@@ -1,4 +1,8 @@
-/* A file that is cut while a fork is under way: whoever cuts it comes to the child as soon as it can. */
+/*
+ * A file that is cut while a fork is under way: the task that cuts it must also come to the child, as soon as it can.
+ * The cut is made at the moment at which fork lets go of the parent's lock, when the child has its entries and is in
+ * the list of address spaces behind the parent.
+ */
 /* sources: */
 /* include: tests/unit/include-mm */
 #include <host_test.h>
@@ -35,6 +39,10 @@ static void cut_the_file(struct mutex *m)
 	unmap_mapping_pages(&file_inode, 1);
 }
 
+/*
+ * Afterwards neither parent nor child has an entry for a page that the file no longer has, and no reference to one is
+ * left. Otherwise the child would read, and write, a page that belongs to another file by then.
+ */
 static void test_file_cut_during_fork(void **state)
 {
 	struct mm_struct *child;

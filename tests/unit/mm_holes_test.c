@@ -1,4 +1,8 @@
-/* Places of mappings against a map of pages: where each must go, whatever was mapped, cut and moved before. */
+/*
+ * Places of mappings against a map of pages: where each must go, whatever was mapped, cut and moved before. The
+ * address space is the kernel's, with only 2,048 pages, one byte of the map for each; a model finds a hole by looking
+ * at all of them.
+ */
 /* sources: */
 /* include: tests/unit/include-mm */
 #include <host_test.h>
@@ -91,6 +95,7 @@ static void hole_mprotect(struct mm_struct *mm)
 		memset(hole_map + first, prot + 1, n);
 }
 
+/* A mapping becomes smaller, grows where it is, moves to the place that the model says, or does not fit. */
 static void hole_mremap(struct mm_struct *mm)
 {
 	unsigned old, new = 1 + host_random() % 30, first = random_range(&old), kind = hole_map[first], to;
@@ -160,6 +165,11 @@ static void check_runs(struct mm_struct *mm)
 	assert_int_equal(mm->total_vm, pages);
 }
 
+/*
+ * Mappings come, go, change, move and grow at random, with a stack among them; each must lie where a search of the map
+ * puts it, and each node of the tree must know the largest hole below it. Then the same is true of a fork's copy. A
+ * wrong hole hands out an address that is in use, or fails while there is room.
+ */
 static void test_holes_against_a_map(void **state)
 {
 	struct mm_struct *mm = mm_alloc(), *copy;

@@ -1,4 +1,7 @@
-/* Page tables of two to five levels against a model, and the linear map of memory with all kinds of borders.
+/*
+ * Page tables of two to five levels against a model, and the linear map of memory with all kinds of borders. Physical
+ * memory is a file that is mapped at the linear map's address, so tables that boot code reaches through the fixmap are
+ * the same bytes. A table that is freed is filled with 0xa5, so a walk that still goes through it meets nonsense.
  */
 /* sources: */
 /* include: tests/unit/include-pgtable -Itests/unit/include-mm */
@@ -82,6 +85,10 @@ void memblock_reserve(phys_addr_t base, u64 size)
 	reserved[nr_reserved++] = (struct boot_region){base, size};
 }
 
+/*
+ * A machine with so many levels, whose user half has so many entries of the top level; no memory is described, nothing
+ * is allocated.
+ */
 static void machine(unsigned levels, unsigned user_entries)
 {
 	static pgd_t top[TABLE_ENTRIES];
@@ -143,6 +150,10 @@ static int look(pte_t *slot, unsigned long va, void *arg)
 	return ++w->n == w->stop_after ? 77 : 0;
 }
 
+/*
+ * A walk of a range meets each entry of the model in it, in order and once, and ends at once when its function says
+ * so.
+ */
 static void check_walk(pgd_t *pgd, unsigned long a, unsigned long b)
 {
 	struct walk w = {.start = min(a, b), .end = max(a, b)};
@@ -160,6 +171,10 @@ static void check_walk(pgd_t *pgd, unsigned long a, unsigned long b)
 	assert_int_equal(w.n, w.stop_after);
 }
 
+/*
+ * An entry of the tables and of the model gets a new value, or becomes empty. An entry that is known must be found
+ * again at the same place.
+ */
 static void change_random_entry(pgd_t *pgd)
 {
 	unsigned long va = nr_model == MODEL ? model[host_random() % MODEL].va : random_va();
@@ -183,6 +198,10 @@ static void change_random_entry(pgd_t *pgd)
 	assert_ptr_equal(pte_lookup(pgd, va), slot);
 }
 
+/*
+ * Entries come and go at random at places near and far from each other; walks of random ranges see exactly those of
+ * the model. In the end all tables are given back: a leak of one per process would be noticed only after days.
+ */
 static void test_user_tables(void **state)
 {
 	for (unsigned levels = 2; levels <= 5; levels++) {
@@ -303,6 +322,11 @@ static void check_linear_map(void)
 	}
 }
 
+/*
+ * RAM with holes, with borders that are no multiple of 2 MiB, and across a top-level entry: each page of it must be
+ * mapped, to itself, writable unless it is the image's text, in blocks where possible; nothing else may be. The tables
+ * lie in RAM, and on nothing that was taken.
+ */
 static void test_linear_map(void **state)
 {
 	static const struct boot_region memory[] = {

@@ -39,6 +39,11 @@ static long remap_page(struct mm_struct *mm, unsigned long pages, unsigned flags
 	return do_mremap(mm, BASE, PAGE_SIZE, pages * PAGE_SIZE, flags, to);
 }
 
+/*
+ * Everything that must be refused (overlaps, odd places, the zero page) changes nothing. Then a mapping moves over
+ * another one: its pages arrive, the old place faults, the pages that lay there are given back, and the neighbours
+ * stay.
+ */
 static void test_mremap_fixed(void **state)
 {
 	struct mm_struct *mm = mm_alloc();
@@ -79,6 +84,7 @@ static void test_mremap_fixed(void **state)
 	mmput(mm);
 }
 
+/* The pages move, and the old place stays mapped with zeros; its neighbours keep their contents. */
 static void test_mremap_dontunmap(void **state)
 {
 	struct mm_struct *mm = mm_alloc();

@@ -1,4 +1,9 @@
-/* Slab caches and kmalloc: objects never overlap, construction, accounting, and what slab_debug finds. */
+/*
+ * Slab caches and kmalloc: objects never overlap, construction, accounting, and what slab_debug finds. The page
+ * allocator below them is the real one, over an array of the host. Each object is filled with a mark when it is
+ * allocated, and must still have it when it is freed. The same tests run a second time with slab_debug, which adds
+ * redzones, poison and owners.
+ */
 /* sources: */
 /* include: tests/unit/include-mm */
 #include <host_test.h>
@@ -69,6 +74,10 @@ static void got(unsigned i, void *p, unsigned size)
 	memset(p, held[i].mark, size);
 }
 
+/*
+ * Objects of all sizes come and go on four CPUs. Each must be aligned and as large as asked for, and its mark must
+ * stay.
+ */
 static void random_sizes(int rounds)
 {
 	for (int round = 0; round < rounds; round++) {
@@ -131,6 +140,10 @@ static void test_random_sizes(void **state)
 	check_all_free();
 }
 
+/*
+ * Each size gets the smallest class that is large enough, so that at most half of an object is lost; powers of two are
+ * aligned to themselves, as users of kmalloc rely on.
+ */
 static void test_size_classes(void **state)
 {
 	for (size_t size = 1; size <= 8192; size++) {
@@ -165,6 +178,10 @@ static void test_zeroed(void **state)
 	check_all_free();
 }
 
+/*
+ * What the classes do not have: whole pages for large sizes, products that overflow, a size of 0, and krealloc()
+ * through all of these. All the pages must come back.
+ */
 static void test_large_and_odd_sizes(void **state)
 {
 	unsigned long before;
@@ -198,6 +215,10 @@ static void construct(void *p)
 	constructed++;
 }
 
+/*
+ * The constructor runs when a slab is made, not at each allocation, and what it has written is there each time that an
+ * object is given out.
+ */
 static void test_constructor_runs_once_for_each_object(void **state)
 {
 	struct kmem_cache *s = kmem_cache_create("ctor", 40, 0, 0, construct);
@@ -218,6 +239,10 @@ static void test_constructor_runs_once_for_each_object(void **state)
 	constructed = 0;
 }
 
+/*
+ * A cache with an object in use is not destroyed, and the log says so; without one all its pages go back, those that
+ * other CPUs keep, too.
+ */
 static void test_destroy_returns_the_memory(void **state)
 {
 	unsigned long before;
@@ -242,6 +267,9 @@ static void test_destroy_returns_the_memory(void **state)
 	assert_int_equal(nr_free_pages(), before);
 }
 
+/*
+ * Objects until no memory is left: the last one is NULL with a message, and afterwards everything can be given back.
+ */
 static void test_out_of_memory_fails_and_recovers(void **state)
 {
 	static void *p[70000];
@@ -259,6 +287,10 @@ static void test_out_of_memory_fails_and_recovers(void **state)
 	check_all_free();
 }
 
+/*
+ * The line of /proc/slabinfo for a cache with one object in use and one that this CPU keeps for itself, which counts
+ * as free.
+ */
 static void test_slabinfo_text(void **state)
 {
 	struct kmem_cache *s = kmem_cache_create("shown", 200, 0, 0, NULL);
@@ -405,6 +437,10 @@ static void test_debug_knows_a_slabs_end(void **state)
 	kmem_cache_destroy(s);
 }
 
+/*
+ * A byte written to a free object is reported at the next allocation, with its offset and with who had the object. The
+ * first, the last and the one behind the last byte are tried.
+ */
 static void test_debug_finds_use_after_free(void **state)
 {
 	u8 *p = kmalloc(128, GFP_KERNEL), *q;
@@ -429,6 +465,10 @@ static void test_debug_finds_use_after_free(void **state)
 	check_all_free();
 }
 
+/*
+ * An object freed twice with another one in between, an address inside of an object, and an object of another cache:
+ * each is named, and changes nothing.
+ */
 static void test_debug_finds_bad_frees(void **state)
 {
 	u8 *p = kmalloc(32, GFP_KERNEL), *q = kmalloc(32, GFP_KERNEL);

@@ -1,4 +1,8 @@
-/* Address spaces on two CPUs: what a call took away is out of the reach of both when it returns. */
+/*
+ * Address spaces on two CPUs: what a call took away is out of the reach of both when it returns. Each CPU of the model
+ * has a TLB that keeps an entry from the first touch until it is flushed; user_touch_on() goes by it. So a flush that
+ * is missing, too early or too short lets a CPU write where it must not any more.
+ */
 /* sources: */
 /* include: tests/unit/include-mm */
 #include <host_test.h>
@@ -42,6 +46,10 @@ static void expect_on_all(struct mm_struct *mm, unsigned first, unsigned pages, 
 		}
 }
 
+/*
+ * Three calls that take pages away: munmap, a smaller brk, a smaller mremap. When each returns, both CPUs must fault
+ * on all of these pages; the others can still be written.
+ */
 static void test_unmapped_on_all_cpus(void **state)
 {
 	struct mm_struct *mm = mm_in_all_tlbs();

@@ -1,4 +1,7 @@
-/* Areas of vmalloc space against a map of pages: each takes the lowest hole that is large enough. */
+/*
+ * Areas of vmalloc space against a map of pages: each takes the lowest hole that is large enough, with a guard page
+ * behind it. The space has 600 pages here, so that it is often nearly full.
+ */
 /* sources: */
 /* include: tests/unit/include-mm */
 #include <host_test.h>
@@ -92,6 +95,10 @@ static unsigned long check_holes(struct rb_node *n)
 	return largest;
 }
 
+/*
+ * Each area is found by its first address and by no other, the pages and areas are counted, and each node of the tree
+ * knows its hole.
+ */
 static void check_space(void)
 {
 	unsigned long pages = 0;

@@ -176,6 +176,10 @@ static struct elf64_rela rela(u64 offset, unsigned sym, unsigned type, s64 adden
 	return (struct elf64_rela){offset, (u64)sym << 32 | type, addend};
 }
 
+/*
+ * The module's file, as the linker leaves it: text with a call of the hook, an address of the kernel, of data and of a
+ * per-CPU variable; and the struct module with the address of its init.
+ */
 static int make_whole(void **state)
 {
 	whole.header = (struct elf64_hdr){.e_type = ET_REL,
@@ -256,6 +260,10 @@ static int load(const void *file, size_t len, void (*look)(const struct module *
 	return err;
 }
 
+/*
+ * The linked module: each relocation has the right value, the per-CPU variable begins as the file says, the hook's
+ * call is in the list of sites, and what is not loaded has no address.
+ */
 static void see_whole(const struct module *mod, const struct load_info *info)
 {
 	const u8 *text = (const u8 *)mod->memory[MODULE_TEXT].base;
@@ -409,6 +417,11 @@ static void damage(u8 *file)
 		memcpy(file + at, &number, size);
 }
 
+/*
+ * 20,000 files with one to three damages. Whatever the loader says, it must not read or write outside of the file and
+ * its own memory, and must give back all that it has allocated. Some files must still load: else the damage would only
+ * prove that all is refused at the door.
+ */
 static void test_damaged_files_do_no_harm(void **state)
 {
 	unsigned loaded = 0, refused = 0;

@@ -1,6 +1,7 @@
 /*
- * The kernel log: what its records say, which it forgets, what goes on with a line; what a reader and a
- * console are told of those that are gone.
+ * The kernel log: what its records say, which ones it forgets, what goes on with a line; what a reader and a console
+ * are told of those that are gone. The one console keeps what it is given in a string; the clock and the task are the
+ * test's.
  */
 /* sources: */
 /* include: tests/unit/include-mm */

@@ -1,6 +1,7 @@
 /*
- * The ring buffer's bytes and its plain behaviour: what foreign readers rely on, every length, times of every
- * size, memory that runs out, random operations held against a model.
+ * The ring buffer's bytes and its plain behaviour: what foreign readers rely on, every length, times of every size,
+ * memory that runs out, random operations held against a model. Nothing nests and nothing runs beside it here
+ * (ring_buffer_nest_test.c and ring_buffer_smp_test.c do that).
  */
 /* sources: trace/ring_buffer/alloc.c trace/ring_buffer/switch.c trace/ring_buffer/write.c */
 /* sources: trace/ring_buffer/event.c trace/ring_buffer/read.c trace/ring_buffer/page.c */
@@ -380,6 +381,10 @@ static u64 next_random(void)
 	return seed >> 33;
 }
 
+/*
+ * One step of a random history: a resize, a change of mode, a reader of some kind, a jump of time, or (half of the
+ * steps) an event of any length. The checker notes what was written and compares it with what comes out.
+ */
 static void random_step(struct buffer_data_page **page, struct ring_buffer_iter *iter)
 {
 	struct trace_buffer *buffer = check.buffer;

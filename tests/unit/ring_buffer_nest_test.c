@@ -58,6 +58,10 @@ static bool reached[100];
 
 static void act(enum action what);
 
+/*
+ * A step between two accesses to shared words. If it is the one that the plan has chosen, the next action comes in
+ * here, unless it is a reader and another reader holds the lock.
+ */
 void rb_test_point(int n)
 {
 	if (++plan.all > POINTS_A_CASE)
@@ -105,6 +109,10 @@ static void discard(unsigned length)
 		check_discard(&check, id, event);
 }
 
+/*
+ * A reader of this kind, with the lock that keeps other readers out. RESIZE is tried only where no writer is under
+ * way, as the kernel waits for that.
+ */
 static void read_as(enum action what)
 {
 	bool was = plan.reader_runs;
@@ -125,6 +133,7 @@ static void read_as(enum action what)
 	plan.reader_runs = was;
 }
 
+/* Do this, as the outer operation or as what comes in. */
 static void act(enum action what)
 {
 	switch (what) {
@@ -192,6 +201,10 @@ struct setting {
 	enum action outer;
 };
 
+/*
+ * One case: the buffer in its state, the outer operation, and the two interruptions at their points. Afterwards
+ * everything that was written is read or counted, and the buffer takes a short and a long event.
+ */
 static void run_case(struct trace_buffer *buffer, const struct setting *s)
 {
 	plan.off = true;
@@ -249,6 +262,7 @@ static void all_points(struct trace_buffer *buffer, const struct setting *s, enu
 	}
 }
 
+/* All outer operations, states of the buffer, modes, and pairs of interruptions, in a buffer of so many pages. */
 static void run_all(unsigned long pages, const enum action *outer, int nr_outer, enum action last_inner)
 {
 	struct trace_buffer *buffer = ring_buffer_alloc(pages * RB_DATA_SIZE, RB_FL_OVERWRITE);

@@ -155,6 +155,7 @@ static void nmi_writes(void *arg)
 		write_in(&self->nmis);
 }
 
+/* A CPU that writes all the time; interrupts and nmis come where they like. */
 static void *writer_main(void *arg)
 {
 	struct writer *w = arg;
@@ -221,6 +222,7 @@ static bool consume(struct reader *r, struct trace_buffer *from)
 	return true;
 }
 
+/* One raw page, parsed as a foreign reader does it, with the count of lost events behind the data or only said. */
 static bool read_raw(struct reader *r, struct trace_buffer *from)
 {
 	size_t len = next_random(&r->random) % 2 ? 4096 : 64 + next_random(&r->random) % 4000;
@@ -273,6 +275,7 @@ static void iterate(struct reader *r, struct trace_buffer *from)
 	ring_buffer_read_finish(iter);
 }
 
+/* One of the three ways to read; then the counts must be possible. */
 static void read_somehow(struct reader *r, struct trace_buffer *from)
 {
 	u64 how = next_random(&r->random) % 32, most;
@@ -294,6 +297,7 @@ static void read_somehow(struct reader *r, struct trace_buffer *from)
 	count(&r->turns);
 }
 
+/* The one thread that reads, both buffers and both CPUs in turn. */
 static void *reader_main(void *arg)
 {
 	u64 random = 99;
@@ -345,6 +349,7 @@ static void storm_is_stuck(void)
 	abort();
 }
 
+/* Until the time is over and everybody has done what is stated above. */
 static bool storm_goes_on(bool disturbing, u64 end)
 {
 	static u64 over_since;
@@ -494,6 +499,7 @@ static void test_resize(void **state)
 	end();
 }
 
+/* Each switch off and on again; in between, is recording off? */
 static void throw_switches(u64 *random)
 {
 	int cpu = next_random(random) % CPUS;

@@ -1,8 +1,11 @@
 /*
  * Every way for an exchange of two rings to meet writers of its CPU: it interrupts one anywhere, or an nmi writes
  * anywhere inside it, or both; or it is left to the next writer, by a wish that may come anywhere. Afterwards each
- * event is in one of the two buffers, once and whole, or was refused and counted; and who was inside of a write when
- * the exchange came was told so.
+ * event is in one of the two buffers, once and whole, or was refused and counted; and an exchange that came into the
+ * middle of a write was told so.
+ *
+ * The ring buffer calls rb_test_point() between any two of its steps that touch shared words. The plan has two
+ * actions, each with the number of the point at which it comes in; all pairs of points are tried.
  */
 /* sources: trace/ring_buffer/alloc.c trace/ring_buffer/switch.c trace/ring_buffer/write.c */
 /* sources: trace/ring_buffer/event.c trace/ring_buffer/read.c trace/ring_buffer/page.c */
@@ -71,6 +74,7 @@ static void grant(void *arg)
 	granted++;
 }
 
+/* Do this, as the outer operation or as what comes in. */
 static void act(enum action what)
 {
 	static const unsigned length[] = {[WRITE_LONG] = 2000, [WRITE_PAGE] = 4072};
@@ -124,6 +128,10 @@ static unsigned refused_by(struct trace_buffer *buffer)
 	return ring_buffer_dropped_events_cpu(buffer, 0) + ring_buffer_commit_overrun_cpu(buffer, 0);
 }
 
+/*
+ * One case, from a buffer that is empty to full. Afterwards no wish is left, a further exchange works, and every event
+ * that was written is read from one of the two buffers, or counted as overwritten or refused.
+ */
 static void run_case(struct trace_buffer *buffer, enum action outer, int filled, bool overwrite)
 {
 	unsigned overrun;
@@ -167,6 +175,10 @@ static void all_points(struct trace_buffer *buffer, enum action outer, int fille
 	}
 }
 
+/*
+ * All outer operations, fillings, pairs of actions and modes, at all pairs of points. Each of the four outcomes must
+ * have come often.
+ */
 static void test_points(void **state)
 {
 	struct trace_buffer *buffer = ring_buffer_alloc(2 * RB_DATA_SIZE, RB_FL_OVERWRITE);

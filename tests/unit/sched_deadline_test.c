@@ -1,4 +1,7 @@
-/* The constant-bandwidth server's arithmetic against the same in 128 bits, at the edges where 64 would not do. */
+/*
+ * The constant-bandwidth server's arithmetic (kernel/sched/deadline_math.h) against the same in 128 bits, at the edges
+ * where 64 would not do. Times are random numbers of any length up to 63 bits, always the same ones.
+ */
 /* sources: */
 /* include: tests/unit/include-mm */
 #include <host_test.h>
@@ -31,6 +34,10 @@ static struct dl_params random_params(void)
 	return (struct dl_params){.runtime = a, .deadline = b, .period = c};
 }
 
+/*
+ * The share of a CPU, runtime / period, in 20 bits: exact where 64 bits hold the product, and off by at most one where
+ * they do not. Too small a ratio would admit more tasks than there is time for.
+ */
 static void ratios(void **state)
 {
 	assert_int_equal(to_ratio(10, 10), BW_UNIT);
@@ -50,6 +57,10 @@ static void ratios(void **state)
 	}
 }
 
+/*
+ * The edges of what sched_setattr(2) takes: the smallest budget, runtime <= deadline <= period, and the limits of the
+ * period.
+ */
 static void validity(void **state)
 {
 	u64 low = 100000, high = 4194304000;

@@ -1,5 +1,8 @@
-/* The fair class on one CPU: weights, slices, who preempts whom, what a change of nice value does, to the
- * nanosecond. */
+/*
+ * The fair class on one CPU: weights, slices, which task preempts which, what a change of nice value does, to the
+ * nanosecond. The scheduler is compiled for the host; code takes no time, and the clock goes only when a test says so
+ * (host_sched.h).
+ */
 /* sources of: tests/unit/include-sched/host_sched.h */
 /* include: tests/unit/include-sched */
 #include <host_sched.h>

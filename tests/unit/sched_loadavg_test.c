@@ -1,6 +1,6 @@
 /*
- * Load averages: each goes towards the number of tasks with its own speed, and reaches it; periods that passed
- * without a tick count as idle, however many they were.
+ * Load averages: each goes towards the number of tasks with its own speed, and reaches it; periods that passed without
+ * a tick count as idle, however many they were. The clock and the numbers of tasks are variables of the test.
  */
 /* sources: kernel/sched/loadavg.c */
 /* include: tests/unit/include-sched */
@@ -64,6 +64,10 @@ static void pass(unsigned periods, bool ticks)
 		calc_global_load(host_clock += periods * PERIOD);
 }
 
+/*
+ * With three tasks the averages go towards 3 with their three speeds (after a minute 63 %, 18 % and 6 % of it), and
+ * reach it exactly; before the next period is over nothing changes.
+ */
 static void averages(void **state)
 {
 	u64 load[3], before[3];

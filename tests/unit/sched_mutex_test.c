@@ -1,6 +1,7 @@
 /*
  * Mutexes, one event after the other: which waiters wake, in which order, and which task has the lock. A lock whose
- * waiters come in the wrong order works; it is only unfair.
+ * waiters come in the wrong order works; it is only unfair. Tasks are threads of the host of which one runs at a time
+ * (host_threads.h): the test lets one go on (host_let) until it sleeps, spins or stops by itself (host_stop).
  */
 /* sources: kernel/lock/mutex.c */
 /* include: tests/unit/include-sched */
@@ -94,6 +95,10 @@ static void finish(void)
 	must(list_empty(&m.waiters), "somebody is still in the queue");
 }
 
+/*
+ * One task and no waiters: the owner's word holds the task while it has the mutex, and is zero afterwards; trylock
+ * gets it only when it is free.
+ */
 static void mutex_alone(void **state)
 {
 	struct host_thread *a;
@@ -348,6 +353,10 @@ static void lock_often(void *unused)
 	}
 }
 
+/*
+ * Five tasks lock and unlock in random order on one or two CPUs: never two inside, and a task that can run is always
+ * found. If all sleep, a wake-up was lost.
+ */
 static void mutex_any_order(void **state)
 {
 	for (int round = 0; round < 40; round++) {

@@ -1,6 +1,7 @@
 /*
- * RCU: a callback runs after a grace period that began after call_rcu(), the oldest first; a grace period
- * asks every CPU but the caller's own, and each of them once.
+ * RCU: a callback runs after a grace period that began after call_rcu(), the oldest first; a grace period asks every
+ * CPU but the caller's own, and each of them once. The stop of the other CPUs is a function that counts; the daemon is
+ * a thread of the host that runs when the test lets it; the timer goes off when the test calls its function.
  */
 /* sources: kernel/lock/rcu.c kernel/sched/wait.c kernel/lib/bitmap.c */
 /* include: tests/unit/include-sched */
@@ -113,6 +114,10 @@ static void let_daemon(void)
 
 extern initcall_fn *const __start_ptrs_initcall_core[];
 
+/*
+ * Callbacks from before the daemon exists are called when it begins. Ten more start one timer, 4 ms after the first,
+ * and share one grace period. A callback that runs without a grace period would free memory that a reader still uses.
+ */
 static void callbacks(void **state)
 {
 	/* Before there is a daemon: they wait for it. */

@@ -1,4 +1,7 @@
-/* SCHED_FIFO and SCHED_RR on one CPU: whose turn it is, as POSIX and sched(7) have it. */
+/*
+ * SCHED_FIFO and SCHED_RR on one CPU: which task's turn it is, as POSIX and sched(7) have it. The scheduler is
+ * compiled for the host; code takes no time, and the clock goes only when a test says so (host_sched.h).
+ */
 /* sources of: tests/unit/include-sched/host_sched.h */
 /* include: tests/unit/include-sched */
 #include <host_sched.h>

@@ -1,6 +1,7 @@
 /*
- * SCHED_DEADLINE on one CPU: when a budget ends and when the next begins, to the nanosecond; whose deadline
- * is first; what a wake-up, a yield and a change of parameters do to a server; who is admitted.
+ * SCHED_DEADLINE on one CPU: when a budget ends and when the next begins, to the nanosecond; which deadline is first;
+ * what a wake-up, a yield and a change of parameters do to a server; which tasks are admitted. The scheduler is
+ * compiled for the host; code takes no time, and the clock goes only when a test says so (host_sched.h).
  */
 /* sources of: tests/unit/include-sched/host_sched.h */
 /* include: tests/unit/include-sched */

@@ -1,6 +1,8 @@
 /*
- * Several CPUs: where tasks go when they are born and wake up, who takes work from whom, and what happens to
- * a task whose mask changes while it runs, waits or sleeps.
+ * Several CPUs: where tasks go when they are born and wake up, who takes work from whom, and what happens to a task
+ * whose mask changes while it runs, waits or sleeps. The scheduler is compiled for the host, whose clock, interrupts
+ * and IPIs are the test's (host_sched.h): nothing happens unless a test lets time pass (host_run) or makes a task do
+ * something.
  */
 /* sources of: tests/unit/include-sched/host_sched.h */
 /* include: tests/unit/include-sched */
@@ -56,7 +58,6 @@ static void born(void **state)
 	for (unsigned cpu = 0; cpu < 4; cpu++)
 		if (fair_on(cpu) != 3)
 			host_fail("of 12 new tasks CPU %u has %u", cpu, fair_on(cpu));
-	(void)p;
 }
 
 /* A task wakes up where it was if that CPU is idle, else on an idle one, else by the weights. */
@@ -135,7 +136,6 @@ static void idle_takes(void **state)
 	host_set_cpus(p[0], ~0UL);
 	host_run(32 * MS);
 	expect_on(p[0], 1, "CPU 0 is busy with a real-time task");
-	(void)last;
 }
 
 /* Between busy CPUs: every 16 ms, four tasks at most, as long as that makes the difference smaller. */
@@ -202,6 +202,7 @@ static void balances(void **state)
 static void lag_moves_along(void **state)
 {
 	struct task_struct *a, *p;
+	unsigned looks = 0;
 	s64 lag;
 
 	host_boot(2);
@@ -223,9 +224,12 @@ static void lag_moves_along(void **state)
 		host_set_cpus(p, BIT(to));
 		expect_on(p, to, "its mask says so");
 		/* Nothing ran meanwhile, but for a min_vruntime that its leaving has let go on. */
-		if (p != host_runs(to))
+		if (p != host_runs(to)) {
 			assert_int_equal((s64)(p->se.vruntime - cpu_rq(to)->cfs.min_vruntime), lag);
+			looks++;
+		}
 	}
+	assert_true(looks > 0);
 	/* Asleep, and woken elsewhere. */
 	host_run_to(p, 100 * US);
 	host_sleep(p);
@@ -295,6 +299,11 @@ static void masks(void **state)
 	}
 }
 
+/*
+ * Eight FIFO tasks on four CPUs: after each wake-up, sleep and change of priority the four most important ones run, on
+ * whichever CPU. host_check_order() looks at that; a push or pull that is missing leaves an important task waiting
+ * beside an idle or less important CPU.
+ */
 static void real_time(void **state)
 {
 	struct task_struct *p[8], *hog[4], *low;
@@ -418,6 +427,11 @@ static void leave_now(void)
 	host_irqs_off = 1;
 }
 
+/*
+ * A waker meets a task at each moment of its way to sleep: it waits for the runqueue's lock while the task leaves, the
+ * task has set its state and is still queued, or was preempted in between. Each time the task must run afterwards. A
+ * lost wake-up here is a hang that comes once in a million sleeps.
+ */
 static void wakes_who_leaves(void **state)
 {
 	struct task_struct *p, *waker;
@@ -527,6 +541,10 @@ static void overtake_now(void)
 	host_irqs_off = 1;
 }
 
+/*
+ * See overtake_now(): the task that was woken must not wait behind the more important one, while CPU 0 runs only a
+ * fair task.
+ */
 static void overtaken(void **state)
 {
 	struct task_struct *p;

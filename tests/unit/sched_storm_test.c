@@ -1,6 +1,7 @@
 /*
- * A storm of forks, sleeps, wake-ups and changes of policy, nice value and mask on one to four CPUs. After
- * each step all runqueues are looked at, and what runs.
+ * A storm of forks, sleeps, wake-ups and changes of policy, nice value and mask on one to four CPUs. After each step
+ * all runqueues are looked at, and what runs (host_check, host_check_order in host_sched.h). With SOAK_MINUTES set it
+ * has 4,000 rounds in place of 60.
  */
 /* sources of: tests/unit/include-sched/host_sched.h */
 /* include: tests/unit/include-sched */
@@ -31,6 +32,10 @@ static void change_policy(struct task_struct *p)
 		host_set_policy(p, policy, 0);
 }
 
+/*
+ * One random event, from the point of view of a random CPU; some do nothing because the task is not in the state for
+ * it.
+ */
 static void step(void)
 {
 	struct task_struct *p = any();
@@ -94,6 +99,10 @@ static void check_work(void)
 	}
 }
 
+/*
+ * Rounds on one to four CPUs. In the end each task was charged exactly the time that it has run, and all bandwidth of
+ * deadline tasks has been given back.
+ */
 static void storm(void **state)
 {
 	unsigned rounds = getenv("SOAK_MINUTES") ? 4000 : 60;

@@ -1,4 +1,7 @@
-/* Wait queues and completions: a wake-up for one too many works, and costs; so each wake-up is counted. */
+/*
+ * Wait queues and completions: a wake-up for one too many works, and costs; so each wake-up is counted. Tasks are
+ * threads of the host of which one runs at a time, as far as the test lets it (host_threads.h).
+ */
 /* sources: kernel/sched/wait.c kernel/sched/completion.c */
 /* include: tests/unit/include-sched */
 #include "include-mm/host_test.h"
@@ -235,7 +238,11 @@ static void completions_with_a_time(void **state)
 	must(wait_for_completion_timeout(&done, 0) == 1 && !done.done, "it was complete before: that takes no time");
 }
 
-/* Each complete() lets one go, in the order in which they came, also when it is called before anybody waits. */
+/*
+ * Each complete() lets one task go, in the order in which they came, also when it is called before anybody waits;
+ * complete_all() lets all go, for good. A count at its highest value must not become the mark of complete_all(), and a
+ * signal or a wake-up by mistake must use up nothing.
+ */
 static void completions(void **state)
 {
 	struct host_thread *h[4];

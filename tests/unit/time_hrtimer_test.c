@@ -1,7 +1,8 @@
 /*
- * High-resolution timers on two simulated CPUs: a callback runs when its time has come, not a nanosecond
- * before, in the order of times, on the CPU that started the timer; and what start, cancel and restart do
- * while callbacks run.
+ * High-resolution timers on two simulated CPUs: a callback runs when its time has come, not a nanosecond before, in
+ * the order of times, on the CPU that started the timer; and what start, cancel and restart do while callbacks run.
+ * The hardware of each CPU is the time at which it would interrupt; run_until() lets the clock go on and delivers
+ * these interrupts. Code takes no time.
  */
 /* sources: kernel/time/hrtimer.c kernel/lib/rbtree.c kernel/lib/bitmap.c */
 /* include: tests/unit/include-sched */
@@ -88,6 +89,7 @@ static void on(unsigned cpu)
 	host_current = &tasks[cpu];
 }
 
+/* Two CPUs with fresh timers and quiet hardware, at one millisecond. */
 static void boot(void)
 {
 	size_t size = (size_t)(__stop_host_percpu - __start_host_percpu);
@@ -148,6 +150,7 @@ struct probe {
 };
 static unsigned calls;
 
+/* Notes when, where and as which number it was called, and does what the probe says. */
 static enum hrtimer_restart callback(struct hrtimer *t)
 {
 	struct probe *p = container_of(t, struct probe, timer);
@@ -172,6 +175,10 @@ static void probe(struct probe *p)
 	hrtimer_init(&p->timer, callback);
 }
 
+/*
+ * 200 timers at random times: each is called once, at its time, after all with earlier times. When none is left the
+ * hardware is turned off.
+ */
 static void on_time(void **state)
 {
 	struct probe p[200];
@@ -367,6 +374,10 @@ static void start_late(struct probe *p)
 		hrtimer_start(&p->timer, 1);
 }
 
+/*
+ * What a callback may do to its own timer and to others: cancel, start again later or in the past, be started from
+ * another CPU. None of it may lose a timer, run one twice, or keep others from their turn.
+ */
 static void while_it_runs(void **state)
 {
 	struct probe p;

@@ -1,7 +1,8 @@
 /*
  * Hooked returns: which calls and depths each user learns of, where each call returns to, and what happens to the
- * shadow stacks of tasks; and the function profiler, which counts on top of them. Traced functions are calls of the
- * test.
+ * shadow stacks of tasks; and the function profiler, which counts on top of them. A traced function is a pair of calls
+ * of the test, enter() and leave(), which do what the assembly does at its entry and return; leave() checks that it
+ * goes where it would have gone untraced.
  */
 /* sources: */
 /* include: tests/unit/include-trace -Itests/unit/include-mm */
@@ -112,6 +113,7 @@ static void add_task(struct task_struct *task)
 	list_add_tail(&task->tasks, &init_tasks);
 }
 
+/* One CPU, a task that runs and 100 others, a table of 64 functions, and nobody who traces. */
 static int fresh(void **state)
 {
 	nr_cpu_ids = 1;
@@ -204,6 +206,10 @@ static void all_given_back(void)
 
 /* ---- Tests */
 
+/*
+ * Two users, one of which comes in the middle of a call: each learns of the calls since it came, with depths of its
+ * own.
+ */
 static void test_depths(void **state)
 {
 	struct writer a, b;
@@ -423,6 +429,10 @@ static void profile(bool on)
 	mutex_unlock(&trace_types_lock);
 }
 
+/*
+ * Calls inside of calls, with and without the time of those inside, by the general and by the direct way: each
+ * function's time must be exact, in nanoseconds.
+ */
 static void test_profile_times(void **state)
 {
 	static const u64 times[2][5] = {{0, 5, 10, 50, 400}, {0, 465, 10, 450, 400}};

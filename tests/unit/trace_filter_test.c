@@ -1,4 +1,8 @@
-/* Event filters: random expressions over random records against an evaluator of their trees, mutated texts. */
+/*
+ * Event filters: random expressions over random records against an evaluator of their trees, and mutated texts. A tree
+ * is made first, then printed with random spaces and parentheses; the filter of that text must give for each record
+ * what the tree gives. The evaluator shares no code with the kernel's filters.
+ */
 /* sources: */
 /* include: tests/unit/include-mm */
 #include <fnmatch.h>
@@ -32,6 +36,10 @@ struct node {
 static struct node nodes[256];
 static int nr_nodes;
 
+/*
+ * A comparison of a number, a set of CPUs or a text with a value that often matches, of a kind that the field can
+ * hold.
+ */
 static struct node *random_term(void)
 {
 	struct node *n = &nodes[nr_nodes++];
@@ -124,6 +132,7 @@ static bool set_is(const struct node *n, const struct record *r)
 	return n->op == 7 ? (set & n->cpus) != 0 : (set == n->cpus) == (n->op == 2);
 }
 
+/* What C says of the comparison, in the field's own type. */
 static bool number_is(const struct node *n, const struct record *r)
 {
 	if (n->is_set)
@@ -154,6 +163,7 @@ static bool number_is(const struct node *n, const struct record *r)
 	}
 }
 
+/* What C's library says of the comparison. */
 static bool text_is(const struct node *n, const struct record *r)
 {
 	char text[16];
@@ -221,6 +231,7 @@ static char *print_cpus(char *to, u64 cpus)
 	return to;
 }
 
+/* A term with random spaces, quotes and bases. */
 static char *print_term(char *to, const struct node *n)
 {
 	const char *quote = below(2) ? "'" : "\"";
@@ -267,6 +278,9 @@ static char *print_tree(char *to, const struct node *n, int binds)
 	return to;
 }
 
+/*
+ * A record with small values, so that comparisons are often true, and sometimes with any; and a task and CPU for it.
+ */
 static void random_record(struct record *r)
 {
 	static const char *const pointers[] = {"a", "ab", "abba", "", NULL};
@@ -296,6 +310,7 @@ static void random_record(struct record *r)
 
 #define ROUNDS(n) ((n) * (getenv("SOAK_MINUTES") ? 50 : 1))
 
+/* 10,000 expressions, each on 20 records. Both answers must come often, or the test would prove nothing. */
 static void test_expressions_against_their_trees(void **state)
 {
 	static char text[65536];
@@ -331,6 +346,7 @@ static void test_expressions_against_their_trees(void **state)
 
 /* ---- Texts that are nearly right */
 
+/* One change: a letter replaced, removed or put in, or the beginning doubled. */
 static void mutate(char *text)
 {
 	static const char letters[] = "()!&|<>=~\"' \t0x9-_acCPUs1\\[*{},S:/N";
@@ -353,6 +369,10 @@ static void mutate(char *text)
 	}
 }
 
+/*
+ * Texts that are nearly right, now and then without memory. Whatever is taken has jumps that go forward only, so that
+ * it ends, and can be run on a record; what is refused has an error and a column within the text; nothing leaks.
+ */
 static void test_mutations_do_no_harm(void **state)
 {
 	static char text[1 << 20];

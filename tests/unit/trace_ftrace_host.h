@@ -228,6 +228,7 @@ static int fresh(void **state)
 	return 0;
 }
 
+/* Free all that ftrace_init() has made, so that ASan sees what tests leave behind. */
 static int gone(void **state)
 {
 	for (struct site_map *map = site_maps; map < site_maps + NR_CALLERS; map++) {

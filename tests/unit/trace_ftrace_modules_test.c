@@ -1,6 +1,6 @@
 /*
- * Call sites of modules: nops at first, then as the users want them; records, names and sets while modules come, finish
- * their init and go.
+ * Call sites of modules: nops at first, then as the users want them; records, names and sets while modules come,
+ * finish their init and go. Two modules have parts of one array as their text (trace_ftrace_host.h).
  */
 /* sources: */
 /* include: tests/unit/include-trace -Itests/unit/include-mm */

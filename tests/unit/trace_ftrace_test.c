@@ -1,7 +1,7 @@
 /*
- * Dynamic ftrace over a text that the test keeps: what each site calls after each change of users, held
- * against a model that asks each user for each site; users that are refused; a site that holds what nobody
- * put there.
+ * Dynamic ftrace over a text that the test keeps: what each site calls after each change of users, held against a
+ * model that asks each user for each site; users that are refused; a site that holds what nobody put there. Patching
+ * is an array of what each site calls (trace_ftrace_host.h), which may be written only while the machine is "stopped".
  */
 /* sources: */
 /* include: tests/unit/include-trace -Itests/unit/include-mm */

@@ -1,4 +1,8 @@
-/* The maximum of a latency tracer: which sections become it, and what of it is exchanged where. */
+/*
+ * The maximum of a latency tracer: which sections become it, and what of it is exchanged where. Ring buffers are
+ * counters of exchanges, which may say that a writer is inside (busy); sections are made by begin_on() and end_on() on
+ * one of four CPUs.
+ */
 /* sources: */
 /* include: tests/unit/include-mm */
 #include <host_test.h>
@@ -105,6 +109,7 @@ static struct trace_array tr;
 static struct ring_buffer_per_cpu rings[4];
 static struct trace_array_cpu cpu_data[4];
 
+/* No maximum, two objects to keep one in, and rings that nobody writes to. */
 static int fresh(void **state)
 {
 	memset(&tr, 0, sizeof(tr));
@@ -163,6 +168,10 @@ static bool takes(u64 ns)
 	return swaps[0] > before;
 }
 
+/*
+ * A section becomes the maximum only if it is longer than the last, or than what was written to tracing_max_latency;
+ * one that is as long does not.
+ */
 static void test_longer_than_all_before(void **state)
 {
 	s64 start;
@@ -196,6 +205,10 @@ static void test_threshold(void **state)
 	assert_false(takes(700));
 }
 
+/*
+ * Everything that the head of the trace shows of a section: its times, its CPU, its task, and where it began and
+ * ended.
+ */
 static void test_what_is_noted(void **state)
 {
 	struct trace_section section = {

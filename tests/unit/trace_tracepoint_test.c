@@ -1,6 +1,8 @@
 /*
- * Probes of tracepoints: which are called after each change, with memory and without; an array is freed when
- * nobody can be walking it any more; the key is on while there is a probe.
+ * Probes of tracepoints: which are called after each change, with memory and without; an array is freed when nobody
+ * can be walking it any more; the key is on while there is a probe. call() walks the array as a tracepoint does;
+ * begin_walk() notes the array that a caller on another CPU may still be walking, and kfree() fails if that is freed
+ * before a grace period.
  */
 /* sources: */
 /* include: tests/unit/include-trace -Itests/unit/include-mm */
@@ -105,6 +107,10 @@ static int fresh(void **state)
 
 /* ---- Tests */
 
+/*
+ * A probe is a pair of function and data: the same function may be there twice with different data, and is removed by
+ * the pair. They are called in the order in which they came, and the key is on from the first to the last.
+ */
 static void test_order_and_pairs(void **state)
 {
 	assert_int_equal(tracepoint_probe_register(&tp, a, NULL), 0);

@@ -1,6 +1,7 @@
 /*
- * The line discipline: what is typed, what a read gets and when, what is echoed. The one task reads; what is
- * typed while it sleeps comes from a script.
+ * The line discipline: what is typed, what a read gets and when, what is echoed. The one task reads; TYPE_WHILE_ASLEEP
+ * gives the texts that are typed each time it sleeps, and EXPECT_SHOWN compares what the terminal shows (host_tty.h).
+ * The expected results are POSIX's and Linux's.
  */
 /* sources: kernel/lib/char_width.c */
 /* include: tests/unit/include-mm */
@@ -8,6 +9,10 @@
 
 /* ---- Lines */
 
+/*
+ * A read gets one line at most, and waits until a line is complete; a part of a line wakes nobody. A reader that is
+ * woken for each key would only cost time, so the sleeps are counted.
+ */
 static void test_lines_one_at_a_time(void **state)
 {
 	type("one\ntwo\r");
@@ -48,6 +53,10 @@ static void test_end_of_file(void **state)
 	assert_int_equal(host_sleeps, 0);
 }
 
+/*
+ * Backspace, word and line erase, tabs and control characters: what they remove, and what the terminal shows for it,
+ * to the column. ^V makes the next key data.
+ */
 static void test_editing(void **state)
 {
 	type("abx\177c\n");
@@ -75,6 +84,10 @@ static void test_editing(void **state)
 	assert_int_equal(nr_signals, 0);
 }
 
+/*
+ * A line as long as the buffer, one less and one more: what does not fit is counted and rings the bell, and the
+ * newline still ends the line.
+ */
 static void test_longest_line(void **state)
 {
 	static char text[TTY_BUF_SIZE + 1000];
@@ -133,6 +146,7 @@ static void test_interrupt_ends_a_canonical_read(void **state)
 	EXPECT_READ(100, "def\n");
 }
 
+/* ^C throws away what was typed before it, unless NOFLSH is set; ^\\ and ^Z send their signals. */
 static void test_interrupt_flushes(void **state)
 {
 	type("line\nhalf\003after\n");
@@ -163,6 +177,10 @@ static void test_interrupt_flushes_output(void **state)
 	EXPECT_SHOWN("^C");
 }
 
+/*
+ * Without ICANON a reader keeps what it has; without ISIG the keys are data; a key that is disabled is data, and the
+ * byte that stands for "disabled" can be typed.
+ */
 static void test_interrupt_and_raw_readers(void **state)
 {
 	set_flags(ISIG, 5, 0);
@@ -206,6 +224,7 @@ static void test_interrupt_jumps_the_queue(void **state)
 
 #define TENTH (100 * NSEC_PER_MSEC)
 
+/* VMIN alone: a read waits for that many bytes, takes more if they are there, and never more than asked for. */
 static void test_min_without_time(void **state)
 {
 	set_flags(0, 3, 0);
@@ -231,6 +250,7 @@ static void test_min_without_time(void **state)
 	assert_int_equal(read_n(&not_blocking, 5), -EAGAIN);
 }
 
+/* VMIN and VTIME: the first byte may take its time, then each must follow within VTIME, counted from the last one. */
 static void test_min_and_time(void **state)
 {
 	s64 start;
@@ -251,6 +271,7 @@ static void test_min_and_time(void **state)
 	assert_int_equal(host_now - start, 50 * NSEC_PER_MSEC);
 }
 
+/* VTIME alone is a limit for the whole read; with both 0 a read takes what is there and never sleeps. */
 static void test_time_without_min(void **state)
 {
 	s64 start = host_now;
@@ -273,6 +294,7 @@ static void test_time_without_min(void **state)
 
 /* ---- Modes that change */
 
+/* Between canonical and raw mode nothing that was typed is lost, doubled or edited afterwards. */
 static void test_mode_changes(void **state)
 {
 	type("whole\nhalf");
@@ -297,6 +319,10 @@ static void test_mode_changes(void **state)
 
 /* ---- Much input: the driver is held up in time, goes on in time, and nothing is lost. */
 
+/*
+ * 100,000 bytes through small buffers: the driver is held up in time, goes on in time, and each byte arrives once, in
+ * order. A driver that is never let go on is a dead terminal.
+ */
 static void test_held_up(void **state)
 {
 	unsigned sent = 0, received = 0;
@@ -357,6 +383,10 @@ static void test_dropped(void **state)
 
 /* ---- Output */
 
+/*
+ * Newlines and columns of output; ^S stops it, for programs and for the transmit interrupt, and ^Q lets it go on;
+ * without OPOST or ONLCR bytes stay as they are.
+ */
 static void test_output(void **state)
 {
 	bool wake;

@@ -1,6 +1,7 @@
 /*
  * Each instruction that arch/x86_64/mem_insn.c knows is run by the host's CPU and by the emulation, from the same
- * registers, flags and memory: afterwards all of them are the same.
+ * registers, flags and memory: afterwards all of them must be the same. The instruction stands in a page that can be
+ * written and executed, with a return behind it.
  */
 /* sources: */
 /* include: tests/unit/include-x86_64 -Iarch/x86_64/include -Itests/unit/include-mm */
@@ -59,6 +60,7 @@ static void run_native(struct state *s)
 	s->flags = flags;
 }
 
+/* The same by the decoder and the emulation, which must also know the instruction's length and its operand. */
 static void run_emulated(struct state *s, unsigned length)
 {
 	struct pt_regs regs = {.rax = s->rax,
@@ -82,6 +84,10 @@ static void run_emulated(struct state *s, unsigned length)
 /* AF is not defined after AND, OR, XOR and TEST. */
 #define DEFINED_FLAGS(s, logical) ((s)->flags & (X86_EFLAGS_ARITH | X86_EFLAGS_RF) & ~((logical) ? FLAG_AF : 0))
 
+/*
+ * One instruction from 40 random states, with values at which flags change. Where the manual leaves a flag undefined
+ * it is not compared.
+ */
 static void compare(const u8 *insn, unsigned length, bool logical)
 {
 	memcpy(code, insn, length);

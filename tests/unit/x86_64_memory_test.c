@@ -1,5 +1,8 @@
-/* The assembly of memory.S and uaccess_asm.S, run as it is: against the host's functions, and on pages that
- * end too early. */
+/*
+ * The assembly of memory.S and uaccess_asm.S, run as it is: against the host's functions, and on pages that end too
+ * early. A fault of the assembly is a signal of the host, whose handler goes by the exception table as the kernel's
+ * does.
+ */
 /* sources: arch/x86_64/memory.S arch/x86_64/uaccess_asm.S */
 /* include: tests/unit/include-x86_64 -Iarch/x86_64/include -Itests/unit/include-mm */
 #define _GNU_SOURCE
@@ -149,6 +152,10 @@ static void test_user_copies(void **state)
 			check_user_copies(end, n, room, (n + room) % 8);
 }
 
+/*
+ * A string of this length, of which `room` bytes can be read, copied to n bytes: the result must be the length, n or
+ * -EFAULT, and nothing behind n bytes may be written.
+ */
 static void check_string(char *end, long length, long room, long n)
 {
 	long wanted = n <= room ? n : EFAULT_IS, got;
@@ -182,6 +189,10 @@ static void test_strings(void **state)
 	assert_int_equal(__strncpy_from_user((char *)ours, end - 8, 64), 7);
 }
 
+/*
+ * Each width of get_user() and put_user(): the value, the fault across the end of a page, and addresses that belong to
+ * the kernel or to nobody, which must never be accessed.
+ */
 static void test_single_values(void **state)
 {
 	/* The last page below the hole is nobody's, and beyond it an access is no page fault but #GP. */

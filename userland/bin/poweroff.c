@@ -1,7 +1,7 @@
 /*
  * poweroff [-f], also as halt: end the system.
  *
- * Nothing is asked or warned: unsaved is what sync() does not reach.
+ * The machine stops at once: no process is asked to end, and files in memory are gone.
  */
 #include <vt.h>
 #include <sys/reboot.h>

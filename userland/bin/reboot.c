@@ -1,7 +1,7 @@
 /*
  * reboot [-f]: start the system again.
  *
- * What is in memory only is written to the disks first (sync), because the machine stops at once.
+ * The machine stops at once: no process is asked to end, and files in memory are gone.
  */
 #include <vt.h>
 #include <sys/reboot.h>

@@ -1,8 +1,8 @@
 /*
- * sync: write out what is still in memory only.
+ * sync: the system call of that name.
  *
- * A write(2) is done when the kernel has the bytes; the disk gets them later, and a machine that is
- * switched off before loses them.
+ * Scripts call it before they end a machine. This kernel has no disks and keeps no write back: a file system in
+ * memory has nothing to write, and 9p's server has the bytes when write(2) returns.
  */
 #include <vt.h>
 

@@ -14,13 +14,18 @@
 #include <ctype.h>
 #include <limits.h>
 
+/* So many variables may have expressions as values, one in another. bash has 1024; here the stack is smaller. */
+#define DEEPEST 16
+
 struct arith {
 	const char *at; /* next byte of the expression; not owned */
 	bool skip;	/* in a branch that is not taken: nothing is assigned or divided */
+	int depth;	/* this many variables lead here, each of which has an expression as its value */
 };
 
 /* Loosest level that a parenthesis or an assignment's right side may hold. */
 static long ternary(struct arith *a);
+static long evaluate(struct arith *a);
 
 /* Newlines count as blanks: an expression may go over lines. */
 static void blanks(struct arith *a)
@@ -162,12 +167,13 @@ static int accept_operator(struct arith *a, int level)
 
 /*
  * The value of a variable as a number. POSIX allows the text of the variable to be an expression
- * itself: with a=b+1 and b=2, $((a)) is 3. A variable that is not set counts as 0.
+ * itself: with a=b+1 and b=2, $((a)) is 3. Where the variable is skipped, so is that expression. A variable that is
+ * not set counts as 0.
  */
 static long variable(struct arith *a, const char *name)
 {
-	static int depth;
 	const char *value = var_get(name);
+	struct arith inner = {.at = value, .skip = a->skip, .depth = a->depth + 1};
 	long n;
 
 	if (!value && sh.opt_u && !a->skip)
@@ -176,18 +182,9 @@ static long variable(struct arith *a, const char *name)
 		return 0;
 	if (vt_number(value, LONG_MIN, LONG_MAX, &n) == 0)
 		return n;
-	/*
-	 * x=x+1 as a value refers to itself: bash gives up at 1024 levels, here the stack is
-	 * smaller.
-	 */
-	if (depth > 16) {
-		depth = 0;
+	if (a->depth > DEEPEST) /* x=x+1 as a value refers to itself */
 		sh_error("arithmetic: %s: recursion", name);
-	}
-	depth++;
-	n = arith_eval(value);
-	depth--;
-	return n;
+	return evaluate(&inner);
 }
 
 /*
@@ -358,20 +355,26 @@ static long ternary(struct arith *a)
 	return value ? yes : no;
 }
 
-/* Leading blanks are stepped over here, so that $(( )) is recognised as empty: its value is 0. */
+/* A whole text. Leading blanks are stepped over here, so that $(( )) is recognised as empty: its value is 0. */
+static long evaluate(struct arith *a)
+{
+	long value;
+
+	blanks(a);
+	if (!*a->at)
+		return 0;
+	do
+		value = ternary(a);
+	while (accept(a, ","));
+	blanks(a);
+	if (*a->at)
+		sh_error("arithmetic: unexpected \"%s\"", a->at);
+	return value;
+}
+
 long arith_eval(const char *text)
 {
 	struct arith a = {.at = text};
-	long value;
 
-	blanks(&a);
-	if (!*a.at)
-		return 0;
-	do
-		value = ternary(&a);
-	while (accept(&a, ","));
-	blanks(&a);
-	if (*a.at)
-		sh_error("arithmetic: unexpected \"%s\"", a.at);
-	return value;
+	return evaluate(&a);
 }

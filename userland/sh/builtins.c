@@ -11,6 +11,7 @@
  * builtin costs no fork.
  */
 #include "sh.h"
+#include <limits.h>
 #include <sys/stat.h>
 
 /* Also `:`, whose redirections and expansions are what it is used for. */
@@ -24,14 +25,17 @@ static int builtin_false(int argc, char **argv)
 	return 1;
 }
 
-/* A count for break, continue, shift, exit, return. Returns fallback when there is no word. */
+/*
+ * A count for break, continue, shift, or a status for exit, return, of which only the low eight bits arrive. Returns
+ * fallback when there is no word.
+ */
 static int count_argument(char **argv, int fallback)
 {
 	long n;
 
 	if (!argv[1])
 		return fallback;
-	if (vt_number(argv[1], 0, 255, &n))
+	if (vt_number(argv[1], 0, INT_MAX, &n))
 		sh_error("%s: bad number: %s", argv[0], argv[1]);
 	return (int)n;
 }
@@ -55,7 +59,7 @@ static int builtin_break(int argc, char **argv)
 /* The status travels as this command's own: exec_node() puts it into $?. */
 static int builtin_return(int argc, char **argv)
 {
-	int status = count_argument(argv, sh.status);
+	int status = count_argument(argv, sh.status) & 0xff;
 
 	if (!sh.functions)
 		sh_error("return: not in a function or sourced script");
@@ -69,7 +73,7 @@ static int builtin_return(int argc, char **argv)
  */
 static int builtin_exit(int argc, char **argv)
 {
-	sh_exit(count_argument(argv, sh.status));
+	sh_exit(count_argument(argv, sh.status) & 0xff);
 }
 
 /*

@@ -137,27 +137,37 @@ static bool is_blank(unsigned short element)
 	return strchr(" \t\n", element & 0xff) != NULL;
 }
 
+/* Where blanks of $IFS end, from `at` on. */
+static size_t skip_blanks(const struct xtext *x, size_t at, const char *ifs)
+{
+	while (at < x->n && separates(x->v[at], ifs) && is_blank(x->v[at]))
+		at++;
+	return at;
+}
+
 /*
- * Take the next word of the line, from *at on, and step over what separates it from the following one.
- * The last variable gets the rest, with the separators within it, but without blanks at its end.
+ * Take the next word of the line, from *at on, and step over what separates it from the following one: blanks
+ * around at most one other byte. The last variable gets the rest, with the separators within it, but without
+ * blanks at its end. A single word with its separator is no rest: of "a:b:" y is b, of "a:b:c:" it is b:c:.
  */
 static char *read_word(const struct xtext *x, size_t *at, const char *ifs, bool last)
 {
+	size_t start = skip_blanks(x, *at, ifs), end = start;
 	struct xtext word = {0};
-	size_t end = x->n;
 	char *text;
 
-	while (*at < end && separates(x->v[*at], ifs) && is_blank(x->v[*at]))
-		++*at;
-	while (last && end > *at && separates(x->v[end - 1], ifs) && is_blank(x->v[end - 1]))
-		end--;
-	while (*at < end && (last || !separates(x->v[*at], ifs)))
-		x_add(&word, x->v[(*at)++]);
-	/* Blanks around one other separator belong to it. */
-	while (*at < end && separates(x->v[*at], ifs) && is_blank(x->v[*at]))
-		++*at;
-	if (*at < end && separates(x->v[*at], ifs))
-		++*at;
+	while (end < x->n && !separates(x->v[end], ifs))
+		end++;
+	*at = skip_blanks(x, end, ifs);
+	if (*at < x->n && separates(x->v[*at], ifs))
+		*at = skip_blanks(x, *at + 1, ifs);
+	if (last && *at < x->n) {
+		end = x->n;
+		while (separates(x->v[end - 1], ifs) && is_blank(x->v[end - 1]))
+			end--;
+	}
+	for (; start < end; start++)
+		x_add(&word, x->v[start]);
 	/* In sh.temp: it lives until the command ends; var_set() copies it. */
 	text = x_string(&word);
 	x_free(&word);
@@ -201,8 +211,8 @@ int builtin_read(int argc, char **argv)
 	}
 	/* POSIX: an unfinished last line is assigned, but the status says that the end has come. */
 	whole = read_line(&x, raw);
-	if (!ifs)
-		ifs = " \t\n";
+	/* A copy: IFS may be among the names. */
+	ifs = ifs ? arena_copy(&sh.temp, ifs, strlen(ifs)) : " \t\n";
 	if (first >= argc)
 		var_set("REPLY", x_string(&x));
 	for (int i = first; i < argc; i++)

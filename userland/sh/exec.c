@@ -14,7 +14,14 @@
 #include <sys/resource.h>
 #include <time.h>
 
-static bool keep_tree; /* the tree being run has defined a function */
+/* A command that is being read or run. They nest: eval, traps, sourced files. */
+struct tree {
+	struct arena arena;
+	bool keep;	    /* it has defined a function, whose body is a part of it */
+	struct tree *outer; /* NULL: the command line itself */
+};
+
+static struct tree *trees; /* innermost first; each lies on the stack of its exec_next() */
 
 /* One end of a pipe onto a standard descriptor. In a child: failure ends it. */
 static void pipe_end(int fd, int standard)
@@ -149,7 +156,7 @@ static bool loop_ends(void)
 
 /*
  * POSIX: the status is that of the last body run, 0 if there was none. The condition may `break`
- * too.
+ * too; one that returns gives the function its status.
  */
 static int exec_while(struct node *n)
 {
@@ -158,12 +165,14 @@ static int exec_while(struct node *n)
 
 	sh.loops++;
 	for (;;) {
-		bool holds = (exec_tested(n->left) == 0) != until;
+		int tested = exec_tested(n->left);
 
-		if (sh.skip == SKIP_NONE && !holds)
+		if (sh.skip == SKIP_NONE && (tested == 0) == until)
 			break;
 		if (sh.skip == SKIP_NONE)
 			status = exec_node(n->right, 0);
+		else if (sh.skip == SKIP_RETURN)
+			status = tested;
 		if (loop_ends())
 			break;
 	}
@@ -321,8 +330,7 @@ int exec_node(struct node *n, int flags)
 		break;
 	case N_FUNCTION:
 		sh.status = exec_define_function(n);
-		/* The function's body is a part of this tree. */
-		keep_tree = true;
+		trees->keep = true;
 		break;
 	default:
 		sh.status = exec_compound(n, flags);
@@ -339,25 +347,35 @@ int exec_node(struct node *n, int flags)
 	return sh.status;
 }
 
+static void tree_end(struct tree *tree)
+{
+	struct arena_mark none = {NULL, 0};
+
+	if (!tree->keep)
+		arena_release(&tree->arena, none);
+	trees = tree->outer;
+}
+
+void exec_abandon(void)
+{
+	while (trees)
+		tree_end(trees);
+}
+
 /* Parse and run one command. Returns false at the end of input. */
 static bool exec_next(struct lexer *lx)
 {
-	struct arena tree = {NULL};
-	struct arena_mark none = {NULL, 0};
-	/* Commands nest here: eval, traps, sourced files. */
-	bool outer_keep = keep_tree;
+	struct tree tree = {.outer = trees};
 	struct node *n;
 
-	lx->arena = &tree;
+	trees = &tree;
+	lx->arena = &tree.arena;
 	lex_drop(lx);
 	n = parse_command(lx);
-	keep_tree = false;
 	/* POSIX: an interactive shell ignores -n, or nothing could be typed to turn it off. */
 	if (n && (!sh.opt_n || sh.interactive))
 		exec_node(n, 0);
-	if (!keep_tree)
-		arena_release(&tree, none);
-	keep_tree = outer_keep;
+	tree_end(&tree);
 	return lx->token != T_EOF && !sh.skip;
 }
 

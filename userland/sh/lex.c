@@ -106,14 +106,80 @@ static void scan_quote(struct lexer *lx, int quote)
 	}
 }
 
+/* A here-document of a command within $(..). Its delimiter is kept as it was typed: n bytes of lx->buf. */
+struct inner_here {
+	size_t at, n;
+	bool strip; /* <<- */
+};
+
+#define INNER_HERES 4 /* on one line; the bodies of more are looked at as commands */
+
+/* Step over << and its delimiter; the first < has been taken. Returns whether it is one: <<< is not. */
+static bool scan_delimiter(struct lexer *lx, struct inner_here *here)
+{
+	take(lx);
+	if (peek(lx) == '<') {
+		take(lx);
+		return false;
+	}
+	here->strip = peek(lx) == '-';
+	if (here->strip)
+		take(lx);
+	while (peek(lx) == ' ' || peek(lx) == '\t')
+		take(lx);
+	here->at = lx->at;
+	while (peek(lx) >= 0 && !strchr(META, peek(lx))) {
+		int c = take(lx);
+
+		if (c == '\'' || c == '"')
+			scan_quote(lx, c);
+	}
+	here->n = lx->at - here->at;
+	return true;
+}
+
+/* Whether the line of n bytes at `line` is the delimiter, whose quotes do not count. */
+static bool is_delimiter(const struct lexer *lx, const struct inner_here *here, size_t line, size_t n)
+{
+	const char *delimiter = lx->buf + here->at, *end = delimiter + here->n, *at = lx->buf + line;
+
+	for (; here->strip && n && *at == '\t'; n--)
+		at++;
+	for (; delimiter < end; delimiter++) {
+		if (strchr("'\"\\", *delimiter))
+			continue;
+		if (!n || *at != *delimiter)
+			return false;
+		at++;
+		n--;
+	}
+	return !n;
+}
+
+/* Step over a body with the line of its delimiter. It may hold any quotes and parentheses. */
+static void scan_body(struct lexer *lx, const struct inner_here *here)
+{
+	size_t line;
+	int c;
+
+	do {
+		line = lx->at;
+		do
+			c = take(lx);
+		while (c >= 0 && c != '\n');
+	} while (c >= 0 && !is_delimiter(lx, here, line, lx->at - 1 - line));
+}
+
 /*
- * Step over a nested construct, whose opening has been taken, up to its close. Inner opens count, and
- * what stands in quotes does not. `before` is the byte before the present one: a # begins a comment
- * only behind a blank or a separator.
+ * Step over a nested construct, whose opening has been taken, up to its close. Inner opens count; open is -2 where there
+ * are none. What stands in quotes or here-documents does not count. `before` is the byte before the present one: a #
+ * begins a comment only behind a blank or a separator.
  */
 static void scan_nested(struct lexer *lx, int open, int close)
 {
-	int depth = 1, before = ' ';
+	bool commands = close == ')' && peek(lx) != '('; /* else arithmetic, where << shifts */
+	struct inner_here heres[INNER_HERES];
+	int depth = 1, before = ' ', pending = 0;
 
 	/*
 	 * `case` patterns' single ")" must be written "(pattern)" within $(..): telling them apart
@@ -141,10 +207,15 @@ static void scan_nested(struct lexer *lx, int open, int close)
 		else if (c == '#' && close == ')' && strchr(" \t\n;", before))
 			while (peek(lx) >= 0 && peek(lx) != '\n')
 				take(lx);
+		else if (c == '<' && commands && pending < INNER_HERES && peek(lx) == '<')
+			pending += scan_delimiter(lx, &heres[pending]);
 		else if (c == close)
 			depth--;
 		else if (c == open)
 			depth++;
+		for (int i = 0; c == '\n' && i < pending; i++)
+			scan_body(lx, &heres[i]);
+		pending = c == '\n' ? 0 : pending;
 		before = c;
 	}
 }
@@ -176,7 +247,8 @@ static void scan_dollar(struct lexer *lx)
 	/* $((..)) is two parentheses deep and needs no case of its own. */
 	if (c == '{' || c == '(') {
 		take(lx);
-		scan_nested(lx, c, c == '{' ? '}' : ')');
+		/* A { alone is a byte like others: ${x:-{} is { if x is not set. */
+		scan_nested(lx, c == '{' ? -2 : c, c == '{' ? '}' : ')');
 	} else if (c == '_' || isalpha(c)) {
 		while (peek(lx) == '_' || isalnum(peek(lx)))
 			take(lx);

@@ -5,7 +5,7 @@
  *
  * The language is POSIX's (Shell and Utilities, chapter 2), with `local`, `source`, `time`, $'..' and
  * ${x:n:m}, which bash has too. Left out: aliases, $ENV and start-up files, getopts, set -o, ulimit, times,
- * fc. What else bash has is refused by name (foreign.c).
+ * fc, a ~ that stands behind a colon. What else bash has is refused by name (foreign.c).
  */
 #include "sh.h"
 #include <setjmp.h>
@@ -80,6 +80,7 @@ static void unwind(int status)
 	/* A script ends at its first error of the shell; a console reads the next line. */
 	if (!sh.top)
 		sh_exit(status);
+	exec_abandon();
 	longjmp(*sh.top, 1);
 }
 

@@ -9,7 +9,8 @@
  *     $(c) `c`            what c prints           ${x:n:m}                             a part of it
  *     $((e))              its number              $? $$ $! $# $- $0 $1 $@ $*           special parameters
  *
- * What an error in here has allocated lies in sh.temp, since sh_error() jumps away.
+ * Strings lie in sh.temp, since an error jumps away (sh_error()). Only the elements of an xtext come from malloc: an
+ * error at the console loses those of the word it stood in.
  */
 #include "sh.h"
 #include <ctype.h>
@@ -109,8 +110,8 @@ static void add_value(struct xtext *x, const char *name, unsigned short flags)
 
 /*
  * ${x#p} ${x##p} ${x%p} ${x%%p}: the value without its shortest or longest beginning (#) or end (%)
- * that matches the pattern. fnmatch() compares whole strings, so each possible cut is tried, in the
- * order in which the wanted length comes first. With x=a.b.c:
+ * that matches the pattern. fnmatch() compares whole strings, so each cut is tried: from the short ones on for the
+ * shortest, from the long ones on for the longest. With x=a.b.c:
  *
  *     ${x#*.} b.c      ${x##*.} c      ${x%.*} a.b      ${x%%.*} a
  */
@@ -281,16 +282,17 @@ static void braced(struct xtext *x, const char *s, size_t n, unsigned short flag
 }
 
 /*
- * In `..` a backslash is taken away before $ ` and backslash. This is why backquotes nest badly, and
- * why $(..) exists.
+ * In `..` a backslash is taken away before $ ` and backslash, and before " where all of it stands in double
+ * quotes. This is why backquotes nest badly, and why $(..) exists.
  */
-static char *backquoted(const char *s, size_t n)
+static char *backquoted(const char *s, size_t n, bool quoted)
 {
+	const char *hidden = quoted ? "$`\\\"" : "$`\\";
 	/* Shorter than n: both backquotes go. */
 	char *text = arena_alloc(&sh.temp, n), *to = text;
 
 	for (size_t i = 1; i + 1 < n; i++) {
-		if (s[i] == '\\' && i + 2 < n && strchr("$`\\", s[i + 1]))
+		if (s[i] == '\\' && i + 2 < n && strchr(hidden, s[i + 1]))
 			i++;
 		*to++ = s[i];
 	}
@@ -381,7 +383,7 @@ static void arithmetic(struct xtext *x, const char *text, size_t n, unsigned sho
 void x_dollar(struct xtext *x, const char *s, size_t n, unsigned short flags)
 {
 	if (*s == '`')
-		command(x, backquoted(s, n), flags);
+		command(x, backquoted(s, n, flags & X_QUOTED), flags);
 	else if (n == 1)
 		x_add(x, '$' | flags);
 	else if (s[1] == '{')

@@ -6,8 +6,8 @@
  *     parse_and_or    pipeline && pipeline || ...             parse_element   simple or compound command
  *
  * Each function is entered with lx->token being the first token of what it parses and leaves the
- * first one after it. The tree lies in lx->arena, so that a syntax error, which jumps away by
- * sh_error(), leaks nothing. The grammar is POSIX's (2.10.2); the comments below name the rules
+ * first one after it. The tree lies in lx->arena: a syntax error, which jumps away by sh_error(), gives it back
+ * (exec_abandon()). The grammar is POSIX's (2.10.2); the comments below name the rules
  * that are not plain.
  */
 #include "sh.h"

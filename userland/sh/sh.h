@@ -192,6 +192,8 @@ void var_restore(size_t count);
 /* Environment of a new program, in the arena. */
 char **var_environment(struct arena *a);
 void var_init(char **environment);
+/* Print the text in quotes, so that a shell reads it back as it is. */
+void print_quoted(const char *text);
 /* Print what is exported, readonly or all, in a form that can be read back. */
 void var_print(const char *prefix, bool exported, bool readonly);
 
@@ -250,6 +252,8 @@ int exec_string(const char *text);
 int exec_script(const char *text);
 /* Run a whole script from what lx reads. */
 int exec_input(struct lexer *lx);
+/* An error jumps away from all commands that are being read or run: their trees are given back. */
+void exec_abandon(void);
 /* Run the function, builtin or program argv[0] without looking for functions. */
 int exec_program(char **argv, int flags);
 /* Replace this process by a program, or by this shell reading the script it is. Reports failure and exits. */

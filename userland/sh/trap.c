@@ -136,10 +136,12 @@ static void show_trap(int sig)
 {
 	const char *name = sig ? vt_signal_name(sig) : "EXIT";
 
+	printf("trap -- ");
+	print_quoted(actions[sig]);
 	if (name)
-		printf("trap -- '%s' %s\n", actions[sig], name);
+		printf(" %s\n", name);
 	else
-		printf("trap -- '%s' %d\n", actions[sig], sig);
+		printf(" %d\n", sig);
 }
 
 /*

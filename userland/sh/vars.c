@@ -67,20 +67,30 @@ const char *var_get(const char *name)
 	return v ? v->value : NULL;
 }
 
+/*
+ * The variable owns this value from now on; NULL: it has none. libvt looks for programs by the C library's environment,
+ * so $PATH goes there too.
+ */
+static void var_store(struct var *v, char *value)
+{
+	free(v->value);
+	v->value = value;
+	if (strcmp(v->name, "PATH"))
+		return;
+	if (value)
+		setenv("PATH", value, 1);
+	else
+		unsetenv("PATH");
+}
+
 /* An error for a readonly variable abandons the command line (sh_error does not return). */
 void var_set(const char *name, const char *value)
 {
 	struct var *v = var_make(name);
-	char *copy;
 
 	if (v->readonly)
 		sh_error("%s: is read only", name);
-	copy = vt_strdup(value); /* before the free: value may be the old one */
-	free(v->value);
-	v->value = copy;
-	/* libvt looks for programs by the C library's environment. */
-	if (!strcmp(name, "PATH"))
-		setenv("PATH", value, 1);
+	var_store(v, vt_strdup(value)); /* copied first: value may be the old one */
 }
 
 void var_set_number(const char *name, long value)
@@ -101,7 +111,7 @@ void var_unset(const char *name)
 	if (v->readonly)
 		sh_error("%s: is read only", name);
 	*at = v->next;
-	free(v->value);
+	var_store(v, NULL);
 	free(v->name);
 	free(v);
 }
@@ -168,7 +178,10 @@ size_t var_saved(void)
 	return saved_count;
 }
 
-/* Newest first, so that a variable saved twice ends with its oldest value. */
+/*
+ * Newest first, so that a variable saved twice ends with its oldest value. A variable that was made readonly meanwhile
+ * comes back too, and can be changed again.
+ */
 void var_restore(size_t count)
 {
 	while (saved_count > count) {
@@ -177,15 +190,13 @@ void var_restore(size_t count)
 
 		saved = s->below;
 		saved_count--;
-		/* Not by var_set(): a variable made readonly meanwhile must come back too. */
-		if (s->existed) {
-			v = var_make(s->was.name);
-			free(v->value);
-			v->value = s->was.value;
-			v->exported = s->was.exported;
-		} else {
+		v = var_make(s->was.name);
+		v->readonly = s->was.readonly;
+		v->exported = s->was.exported;
+		if (s->existed)
+			var_store(v, s->was.value);
+		else
 			var_unset(s->was.name);
-		}
 		free(s->was.name);
 		free(s);
 	}
@@ -219,6 +230,8 @@ char **var_environment(struct arena *a)
  */
 void var_init(char **environment)
 {
+	char path[1024];
+
 	for (; *environment; environment++) {
 		size_t n = var_name_length(*environment);
 
@@ -231,6 +244,9 @@ void var_init(char **environment)
 	}
 	if (!var_get("PATH"))
 		var_set("PATH", "/bin:/sbin");
+	/* Not from the environment: who started us may have gone elsewhere after its own `cd`. */
+	if (getcwd(path, sizeof(path)))
+		var_set("PWD", path);
 	/* The defaults of POSIX, but for $PS1, which shows where one is. */
 	if (!var_get("PS1"))
 		var_set("PS1", "\\w # ");
@@ -242,10 +258,16 @@ void var_init(char **environment)
 	var_set_number("PPID", getppid());
 }
 
-/*
- * A quote within a value is written '\'': close, a quoted quote, open again. The output can be read by
- * a shell again: `set` of a value "it's" prints x='it'\''s'.
- */
+/* A quote within the text is written '\'': close, a quoted quote, open again. "it's" is printed as 'it'\''s'. */
+void print_quoted(const char *text)
+{
+	printf("'");
+	for (; *text; text++)
+		printf(*text == '\'' ? "'\\''" : "%c", *text);
+	printf("'");
+}
+
+/* One variable a line, in a form that a shell can read again. */
 void var_print(const char *prefix, bool exported, bool readonly)
 {
 	for (struct var *v = vars; v; v = v->next) {
@@ -253,10 +275,8 @@ void var_print(const char *prefix, bool exported, bool readonly)
 			continue;
 		printf("%s%s", prefix, v->name);
 		if (v->value) {
-			printf("='");
-			for (const char *s = v->value; *s; s++)
-				printf(*s == '\'' ? "'\\''" : "%c", *s);
-			printf("'");
+			printf("=");
+			print_quoted(v->value);
 		}
 		printf("\n");
 	}
