@@ -128,6 +128,7 @@ static void let_work(int n)
 	workers[n] = start(n ? "worker of own" : "worker of CPU 0", run_worker, pools[n]);
 }
 
+/* The state at the beginning of each test: the workqueues are set up once, and nothing is queued. */
 static void begin(void)
 {
 	static bool booted;

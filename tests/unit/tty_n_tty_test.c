@@ -35,6 +35,7 @@ static void test_lines_one_at_a_time(void **state)
 	EXPECT_READ(100, "\n");
 }
 
+/* A ^D at the beginning of a line is an end of file, once; behind text it ends the line, and is no text itself. */
 static void test_end_of_file(void **state)
 {
 	type("\004");

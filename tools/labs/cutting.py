@@ -148,8 +148,8 @@ def give(lab, top):
 
 
 def cut(lab, top):
-    """Make the tree at `top` the lab's starting code: what the lab gives comes in, its cuts go out. LabError when one does
-    not fit the tree any more."""
+    """Make the tree at `top` the lab's starting code: what the lab gives comes in, its cuts go out. LabError when one
+    does not fit the tree any more."""
     give(lab, top)
     sources = {}
     for one_cut in lab.cuts:

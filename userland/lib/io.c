@@ -102,8 +102,8 @@ char *vt_read_file(const char *path, size_t *size)
 
 /*
  * Standard output is buffered, so a full file system is often noticed only when the buffer is written at the end. A
- * program that ignored this would report success for a file that is cut off. errno is cleared first: of an earlier flush
- * that failed only the flag is left, and its number is lost.
+ * program that ignored this would report success for a file that is cut off. errno is cleared first: of an earlier
+ * flush that failed only the flag is left, and its number is lost.
  */
 int vt_finish(int status)
 {
