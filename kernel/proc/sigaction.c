@@ -234,11 +234,9 @@ SYSCALL_DEFINE4(rt_sigtimedwait, const sigset_t __user *, uset, struct siginfo _
 		return -EINVAL;
 	if (get_user(set, uset))
 		return -EFAULT;
-	if (utimeout) {
-		ret = get_timespec_ns(utimeout, &timeout);
-		if (ret)
-			return ret;
-	}
+	ret = utimeout ? get_timespec_ns(utimeout, &timeout) : 0;
+	if (ret)
+		return ret;
 	ret = do_sigtimedwait(set, &info, timeout);
 	if (ret > 0 && uinfo && copy_to_user(uinfo, &info, sizeof(info)))
 		return -EFAULT;
