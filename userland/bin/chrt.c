@@ -3,9 +3,11 @@
  * chrt [-f...] [-R] [-a] [-v] -p [PRIORITY] PID
  * chrt -m | -V | -h
  *
- * Show or set a scheduling policy, of a process or for a command. -d: CPU time of -T (--sched-runtime) in each -P
- * (--sched-period), had by -D (--sched-deadline) after its beginning, in nanoseconds; without -D it is the period, and
- * without -T the deadline. -R: children do not inherit it. -a: all threads.
+ * Show or set a scheduling policy, of a process or for a command. -R: children do not inherit it. -a: all threads.
+ *
+ * -d takes three times in nanoseconds: in each period (-P, --sched-period) the process gets so much CPU time
+ * (-T, --sched-runtime), at the latest so long after the period began (-D, --sched-deadline). Without -D it is the
+ * period, and without -T the deadline.
  *
  * The words are util-linux's. Left out: getting away without PRIORITY for -o, -b, -i and -d (give 0).
  *

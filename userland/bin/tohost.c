@@ -6,9 +6,9 @@
  * and is written at once, so that whoever reads finds the next beginning after a program that was killed in
  * the middle. The host answers the end with one line, "ok PATH" or "no REASON".
  *
- * tohost -m FILE is for programs of the host that drive a guest (tools/tohost.py): the bytes lie in this
- * program's memory while it spins; whoever runs the machine reads the line that is printed, stops the CPUs,
- * takes the memory by QEMU's monitor, lets them go on, and types a line.
+ * tohost -m FILE is for programs of the host that drive a guest (tools/tohost.py). The bytes lie in this program's
+ * memory, a line that is printed says where, and the program spins. Whoever runs the machine reads that line, stops the
+ * CPUs, takes the memory by QEMU's monitor, lets the CPUs go on, and types a line to end the program.
  */
 #include <vt.h>
 #include <vt_term.h>

@@ -68,9 +68,9 @@ int tcsetpgrp(int fd, pid_t group)
 }
 
 /*
- * The kernel wants the address that a handler returns to; neither machine has a vDSO that could supply
- * it. crt0.S has the instructions: when the handler returns, they call rt_sigreturn, and the kernel
- * puts back the registers that it has saved on the stack.
+ * The kernel wants to know where a handler returns to, as neither machine has a vDSO that could say it: to an
+ * instruction of crt0.S that calls rt_sigreturn. In that call the kernel puts back the registers that it has saved on
+ * the stack.
  */
 int sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 {

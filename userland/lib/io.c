@@ -101,9 +101,9 @@ char *vt_read_file(const char *path, size_t *size)
 }
 
 /*
- * Standard output is buffered, so a full disk is often noticed only when the buffer is written at the
- * end; a program that ignored this would report success for a file that is cut off. errno is cleared
- * first: a failure of an earlier flush has left only the flag, and its number is lost.
+ * Standard output is buffered, so a full file system is often noticed only when the buffer is written at the end. A
+ * program that ignored this would report success for a file that is cut off. errno is cleared first: of an earlier
+ * flush that failed only the flag is left, and its number is lost.
  */
 int vt_finish(int status)
 {

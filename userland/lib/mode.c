@@ -28,7 +28,7 @@ static char type_letter(unsigned int mode)
 
 /*
  * set-user-ID, set-group-ID and sticky have no column of their own: they take the place of the x of owner,
- * group and others, in lower case where the x would be there and in upper case where it would not.
+ * group and others. A lower-case letter says that the x is there as well, an upper-case one that it is not.
  */
 char *vt_mode_text(unsigned int mode, char text[11])
 {

@@ -186,9 +186,8 @@ void vt_spool_stop(struct vt_spool *s)
 
 /*
  * One segment's pages; a half-written copy is taken back, so that what there is can be joined by cat.
- * The pages are read and written here, as fd may be a pipe or a port, which splice(2) does not take
- * together with every file. keep: the segment stays, and fd is not cut back, as it may not be
- * seekable.
+ * The pages are read and written here: fd may be a pipe or a port, and splice(2) does not join these with every file.
+ * keep: the segment stays, and fd, which may not be seekable, is not cut back.
  */
 static int give_segment(const char *name, unsigned long pages, int fd, bool keep)
 {

@@ -1,9 +1,8 @@
 /*
  * Walking down a tree of files.
  *
- * The stack of open directories is our own, so that no tree is too deep for the program's; and since
- * vt_names() closes a directory before its first name is used, a walk holds no descriptor while a file is
- * visited.
+ * The directories on the way down lie in a list of our own, since a deep tree would overflow the program's stack.
+ * vt_names() closes a directory before its first name is used, so a walk holds no descriptor while a file is visited.
  */
 #include <vt.h>
 #include <sys/stat.h>

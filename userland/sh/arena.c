@@ -1,10 +1,9 @@
 /*
  * Memory that is given back all at once, up to a mark.
  *
- * An arena is a stack of chunks. Allocating is an addition in the top chunk, giving back is a
- * return to an earlier top: what a command line needs (words, the parse tree) is never freed piece
- * by piece, and an error that jumps out of the middle of it leaks nothing, because the mark below
- * is released all the same.
+ * An arena is a stack of chunks. Allocating is an addition in the top chunk; giving back is a return to an earlier
+ * top. So what a command line needs (words, the parse tree) is never freed piece by piece. An error may jump out of the
+ * middle of it: all of it is given back with the mark that was taken before.
  */
 #include "sh.h"
 

@@ -2,9 +2,9 @@
  * Bytes of the terminal into keys, and what the terminal says itself: its size, and where a pasted text
  * begins and ends.
  *
- * A serial line does not tell how large the terminal at its other end is, so it is asked. Nobody waits for
- * the answer: it is a control sequence like that of a key, taken when it comes, and the terminal may not be
- * there at all (a program types, or what we write goes into a file). The question is put when the editor has
+ * A serial line does not tell how large the terminal at its other end is, so it is asked. The answer is a control
+ * sequence like that of a key and is taken when it comes. Nobody waits for it: the terminal may not be there at all (a
+ * program types, or what we write goes into a file). The question is put when the editor has
  * begun to read and nothing waits to be read, so the answer stands in front of what is typed as a reply to
  * the prompt. It can reach a program only when a whole line was typed before the terminal had seen the
  * question. A terminal that has answered is one: from then on it is asked to mark what is pasted, and

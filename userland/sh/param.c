@@ -110,8 +110,8 @@ static void add_value(struct xtext *x, const char *name, unsigned short flags)
 
 /*
  * ${x#p} ${x##p} ${x%p} ${x%%p}: the value without its shortest or longest beginning (#) or end (%)
- * that matches the pattern. fnmatch() compares whole strings, so each possible cut is tried, in the
- * order in which the wanted length comes first. With x=a.b.c:
+ * that matches the pattern. fnmatch() compares whole strings, so each cut is tried: from the short ones on for the
+ * shortest, from the long ones on for the longest. With x=a.b.c:
  *
  *     ${x#*.} b.c      ${x##*.} c      ${x%.*} a.b      ${x%%.*} a
  */

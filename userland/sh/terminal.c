@@ -1,14 +1,14 @@
 /*
  * The terminal of an interactive shell: whatever a program or a job leaves behind is put back.
  *
- * A program can leave the terminal in modes of its own, its open file with O_NONBLOCK (which belongs to the
- * file, so that the shell has it too), and another process group in the foreground. None of these may end the
- * session. After each job in the foreground the first two are put back, and reading and writing put back what
- * happens meanwhile, from a background job.
+ * A program can leave three things behind: the terminal in modes of its own; its open file with O_NONBLOCK, which
+ * belongs to the file, so that the shell has it too; and another process group in the foreground. None of these may end
+ * the session. After each job in the foreground the first two are put back. A background job can do the same while the
+ * shell reads or writes; reading and writing put it back themselves.
  *
  * Settings that a program was meant to make have to stay, as in other shells: those of a program that ends
- * with status 0, unless it leaves the terminal without lines, signals or output processing (ICANON, ISIG,
- * OPOST) - only stty itself may.
+ * with status 0. But without lines, signals or output processing (ICANON, ISIG, OPOST) nobody can type a command, so
+ * only stty itself may take these away.
  */
 #include "sh.h"
 #include <poll.h>
