@@ -2,7 +2,7 @@
 # description: kmemtrace goes on and off under load, in turn with the function tracer; each trace is whole, kmem-stat shows call sites and puts the tracer back
 # requires: smp=4 timeout=240 progs="storm" soak
 . /run/prelude
-test "$1" = 0 && rounds=8 || rounds=200
+test "$1" = 0 && rounds=3 || rounds=200
 cd $T
 echo 256 > buffer_size_kb
 kmem-stat -n 3 sh -c 'ls / > /dev/null; exit 7' > /tmp/stat

@@ -3,7 +3,7 @@
 # requires: smp=4 timeout=400 soak
 . /run/prelude
 D=/sys/kernel/debug/mmiotrace
-test "$1" = 0 && ROUNDS=20 || ROUNDS=200
+test "$1" = 0 && ROUNDS=6 || ROUNDS=200
 tracing_reset
 cpus=$(grep -c ^processor /proc/cpuinfo)
 cat $D/check > /dev/null

@@ -2,7 +2,7 @@
 # description: hwlat, osnoise and timerlat go on and off in two arrays, their CPUs and options change, under load and with the function tracer on
 # requires: smp=4 timeout=300 progs="storm" soak
 . /run/prelude
-test "$1" = 0 && ROUNDS=8 || ROUNDS=200
+test "$1" = 0 && ROUNDS=2 || ROUNDS=200
 tracing_reset
 threads() {
 	ps | grep -cE ' \[(hwlatd|osnoise/|timerlat/)'

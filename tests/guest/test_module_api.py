@@ -88,8 +88,9 @@ static void say_locks(void)
 	fourth = read_trylock(&lock);
 	write_unlock_irq(&lock);
 	for (int i = 0; i < 3; i++) {
-		tasks[i] = kthread_run(writer, NULL, "writer");
-		get_task_struct(tasks[i]);
+		tasks[i] = kthread_create(writer, NULL, "writer");
+		get_task_struct(tasks[i]); /* before it runs: it may be at its end at once */
+		wake_up_process(tasks[i]);
 	}
 	for (int i = 0; i < 3; i++) {
 		kthread_stop(tasks[i]);

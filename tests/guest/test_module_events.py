@@ -172,26 +172,3 @@ def test_probes_on_tracepoints_of_modules_and_of_the_kernel(guest):
         "probe: firstarg 2, task cat",
         "probe: there were some switches",
     ]
-
-
-def test_loads_and_unloads_under_tracers_and_readers(guest):
-    """On four CPUs, with everything traced and readers at work: nothing is left, and no memory is lost."""
-    out = guest(
-        CD + "free() { grep MemFree /proc/meminfo | tr -cd 0-9; }\n"
-        "once() { insmod /trace_events_sample.ko; echo 1 > events/sample/enable; echo x > " + SAY + "\n"
-        "insmod /tracepoint_sample.ko; insmod /tracepoint_probe_sample.ko; rmmod tracepoint_probe_sample tracepoint_sample\n"
-        "rmmod trace_events_sample; }\n"
-        "echo function_graph > current_tracer; once; once\n"
-        "cat trace_pipe > /dev/null & while :; do cat trace events/sample/*/format; ls events/*; done > /dev/null 2>&1 &\n"
-        "i=0; while [ $i -lt 20 ]; do once; i=$((i+1)); done; kill %1 %2; wait; echo nop > current_tracer; echo > trace\n"
-        "before=$(free); i=0; while [ $i -lt 20 ]; do once; i=$((i+1)); done; after=$(free)\n"
-        "[ $((before - after)) -lt 100 ] && echo kept || echo lost $before $after\n"
-        "grep -c '\\[t.*_sample\\]' available_filter_functions; cat /proc/modules; dmesg | grep -cE '"
-        + CRASH
-        + "'; true",
-        "trace_events_sample",
-        "tracepoint_sample",
-        "tracepoint_probe_sample",
-        options=("--smp", "4"),
-    )
-    assert out.splitlines()[-3:] == ["kept", "0", "0"], out

@@ -126,7 +126,7 @@ def cut_source(tmp_path, *cuts):
     os.makedirs(tmp_path / "labs", exist_ok=True)
     shutil.copy(os.path.join(ROOT, "labs/lab.h"), tmp_path / "labs/lab.h")
     one = Lab.__new__(Lab)
-    one.name, one.cuts = "x", [{"file": "a.c", **cut} for cut in cuts]
+    one.name, one.given, one.cuts = "x", "", [{"file": "a.c", **cut} for cut in cuts]
     cutting.cut(one, str(tmp_path))
     return read(tmp_path, "a.c")
 
@@ -234,6 +234,24 @@ def test_a_tree_is_handed_out(tmp_path):
     lab(out, "start", "mcount")
     assert lab(out, "diff") == ""
     assert "there is something in it" in lab(ROOT, "export", out, status=2)
+
+
+def test_a_lab_without_code_is_handed_out(tmp_path):
+    """What it gives is in the tree, where a build finds it; the script that knows the answers is not."""
+    out = str(tmp_path / "out")
+    lab(ROOT, "export", out, "--labs", "look")
+    for name in (
+        "samples/lab_look.c",
+        "userland/bin/lab_look.c",
+        "labs/01-look/answers.toml",
+        "labs/01-look/handout.html",
+    ):
+        assert os.path.exists(os.path.join(out, name)), name
+    assert not os.path.exists(os.path.join(out, "labs/01-look/solve.sh"))
+    lab(out, "start", "look", "--seed", "5")
+    write(out, "labs/01-look/answers.toml", '[aarch64]\ncalls = "pipe_write 1"\n')
+    assert '+calls = "pipe_write 1"' in lab(out, "diff")
+    assert "is code" in lab(ROOT, "solve", "mcount", status=2)
 
 
 def test_seeds_are_each_students_own(tmp_path):

@@ -259,7 +259,7 @@ ERRORS = [
     ("echo a | sed 's/a/b/;x'", "", "sed: unknown command, at 'x'\n", 1),
     ("echo a | sed 's/a/b/k'", "", "sed: extra characters after command, at 'k'\n", 1),
     ("echo a | sed '{p'", "", "sed: a { has no }\n", 1),
-    (r"echo a | sed 's/\(a\)/\1/'", "", "sed: \\1: groups are not remembered; only & is\n", 1),
+    (r"echo a | sed 's/\(a\)/\2/'", "", "sed: \\2: the expression has no such group\n", 1),
     ("echo a > f; sed p none f", "a\na\n", "sed: none: No such file or directory\n", 2),
     ("echo x > /dev/full; echo $?", "1\n", "sh: echo: write error: No space left on device\n", 0),
     (

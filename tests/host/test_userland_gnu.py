@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import select
+import shlex
 import shutil
 import struct
 import subprocess
@@ -92,6 +93,37 @@ def test_options_behind_operands(userland, tmp_path, words):
     found.append((done.stdout.decode(), done.stderr.decode(), done.returncode))
     (out, err, status), (their_out, their_err, their_status) = found
     assert (out.split(), status, err != "") == (their_out.split(), their_status, their_err != ""), (found, words)
+
+
+# What is typed at a trace to take fields out of its lines, and what is hard about groups: one in another, repeated, empty,
+# not passed, more than nine, in both syntaxes.
+GROUPS = [
+    r"s/.*: \(.*\) <-.*/\1/",
+    r"s/^ *\(.*\)-\([0-9]*\) .*/\2 of \1/",
+    r"s/\([a-z_]*\) <-\([a-z_]*\)/\2 -> \1/",
+    r"s/\(o\)\(.\)/\2\1/g",
+    r"s/\([0-9]\)/[\1]/3g",
+    r"-E s/(([a-z]+)_)+([a-z]+)/\1|\2|\3/",
+    r"-E s/(x)|(v)/<\1\2>/g",
+    r"-E s/(z*)v/<\1>/",
+    r"-E s/(a|ab)(c|bcd)(d*)/\1,\2,\3/",
+    r"-E s/(.)(.)(.)(.)(.)(.)(.)(.)(.)(.)/\9\1&/",
+    r"-E s/([0-9]+)\.([0-9]+)/\2.\1/",
+    r"-E s/(^| )(b+)?(a+)( |$)/[\1][\2][\3][\4]/g",
+    r"-E s/((a){2,3}|b)c/\1-\2/g",
+    r"-E s/(\w+)=(\w*)/\2=\1/g",
+]
+
+
+@pytest.mark.parametrize("script", GROUPS)
+def test_groups_of_sed(userland, tmp_path, script):
+    (tmp_path / "f").write_text(
+        "            bash-1234    [001] d..2.  1040.124891: vfs_read <-ksys_read\n"
+        " look-a-17 kmalloc: call_site=pipe_init+0x20 bytes_req=10 ptr=\nabcd aaac aac bc\nbba a bb aaa\n\nvvv zzv\n"
+    )
+    words = [word for word in script.partition(" ") if word.strip()] if script.startswith("-E") else [script]
+    wanted = subprocess.run(["sed", *words, "f"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert run(userland, tmp_path, f"sed {' '.join(shlex.quote(word) for word in words)} f") == (wanted.stdout, "", 0)
 
 
 def on_terminal(columns, argv, cwd, env):

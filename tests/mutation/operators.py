@@ -222,8 +222,10 @@ def generated(file):
 
 
 def sources(words):
-    """The C files that these files, folders or glob patterns name; all of the kernel when there is none."""
+    """The C files that these files, folders or glob patterns name; all of the kernel when there is none. Modules are
+    built by make M=, and are not the kernel."""
     every = sorted(str(path.relative_to(ROOT)) for folder in FOLDERS for path in (ROOT / folder).rglob("*.c"))
+    every = [file for file in every if not file.startswith("samples/modules/")]
     if not words:
         return every
     found = [

@@ -9,6 +9,10 @@
     files = ["trace/*.c"]       what a student may change or add, as patterns of fnmatch
     free = ["sites"]            checks that the starting code passes, as the handout says
     hidden = ["tests/..."]      what shows the solution, and is not handed out
+    solve = "solve.sh"          for a lab without code: a script of the lab's folder that prints the answers in a guest, its $1
+                                being the seed; they become the first of `files` (tools/lab solve)
+
+A folder given/ beside it holds files that come into the student's tree, and that no other tree has.
 
     [[cut]]                     what is taken out of the tree, each named by symbol
     file = "arch/aarch64/patch.c"
@@ -27,7 +31,7 @@ except ImportError:  # before Python 3.11
     import tomli as tomllib
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-KEYS = {"title", "teaches", "lecture", "weeks", "machines", "after", "files", "free", "hidden", "cut"}
+KEYS = {"title", "teaches", "lecture", "weeks", "machines", "after", "files", "free", "hidden", "solve", "cut"}
 LEVELS = ("core", "complete", "challenge")
 
 
@@ -56,6 +60,10 @@ class Lab:
         self.machines, self.after = said["machines"], said.get("after", [])
         self.files, self.free = said.get("files", []), said.get("free", [])
         self.hidden, self.cuts = said.get("hidden", []), said.get("cut", [])
+        self.solve = os.path.join("labs", os.path.basename(folder), said["solve"]) if "solve" in said else None
+        if self.solve:
+            self.hidden = [*self.hidden, self.solve]
+        self.given = os.path.join(folder, "given")
         self._checks = None
 
     @property

@@ -141,8 +141,16 @@ def with_header(source):
     source.lines.insert(includes[-1] + 1, "#include <lib/lab.h>")
 
 
+def give(lab, top):
+    """Put what the lab brings for everybody (its folder given/) into the tree at `top`."""
+    if os.path.isdir(lab.given):
+        shutil.copytree(lab.given, top, dirs_exist_ok=True)
+
+
 def cut(lab, top):
-    """Take all of a lab's cuts out of the tree at `top`. LabError when one does not fit the tree any more."""
+    """Make the tree at `top` the lab's starting code: what the lab gives comes in, its cuts go out. LabError when one does
+    not fit the tree any more."""
+    give(lab, top)
     sources = {}
     for one_cut in lab.cuts:
         kind = next((kind for kind in KINDS if kind in one_cut), None)

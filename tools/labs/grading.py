@@ -265,6 +265,22 @@ class Result:
         self.earned = 0 if lost else points
 
 
+def solve(lab, workshop, arches, seed):
+    """What the lab's own script (lab.toml: solve) answers on these machines: the text of the answers' file."""
+    with open(os.path.join(workshop.top, lab.solve), encoding="utf-8") as file:
+        script = f"set -- {seed}\n" + file.read()
+    answers = []
+    for arch in arches:
+        wrong = workshop.build(MACHINES[arch].goal)
+        if wrong:
+            raise LabError(f"lab {lab.name}: it does not build:\n{wrong}")
+        try:
+            answers.append(f"[{arch}]\n{Attempt(lab, arch, workshop.top, seed).guest(script).output}")
+        except Lost as lost:
+            raise LabError(f"lab {lab.name}: {lab.solve} on {arch}: {lost}\n{lost.evidence}") from lost
+    return "\n".join(answers)
+
+
 def run_checks(lab, workshop, arches, seed, only=None):
     """All checks of a lab on the kernels of a workshop: ([Result], figures). only: names of checks."""
     results, figures = [], []

@@ -119,7 +119,7 @@ def start(top, name, folder=None, seed=1):
     else:
         git(top, "switch", "-q", "-c", branch)
     begin = base
-    if out is None and lab.cuts:
+    if out is None and (lab.cuts or os.path.isdir(lab.given)):
         cutting.cut(lab, top)
         begin = commit(top, f"Lab {lab.name}: the starting code")
     with open(os.path.join(top, MARK), "w", encoding="utf-8") as file:

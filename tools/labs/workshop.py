@@ -110,8 +110,7 @@ class Workshop:
                 self._unpack(begin, scratch)
             else:
                 subprocess.run(["rsync", "-a", *sources_of(self.root), f"{self.root}/", f"{scratch}/"], check=True)
-                if start:
-                    cutting.cut(lab, scratch)
+                (cutting.cut if start else cutting.give)(lab, scratch)
             over(scratch)
             plant = os.path.join(lab.folder, "plant")
             if os.path.isdir(plant):

@@ -157,17 +157,15 @@ static struct address take_address(void)
 	return a;
 }
 
-/*
- * End the program at \1 to \9 in a replacement: the expressions do not remember groups (lib/regex.c).
- */
-static void check_replacement(const char *text)
+/* End the program at a \1 to \9 in a replacement whose group the expression has not. */
+static void check_replacement(const char *text, int groups)
 {
 	for (; *text; text++) {
 		if (*text != '\\')
 			continue;
 		text++;
-		if (*text >= '1' && *text <= '9')
-			vt_die(1, "\\%c: groups are not remembered; only & is", *text);
+		if (*text >= '1' && *text <= '9' && *text - '0' > groups)
+			vt_die(1, "\\%c: the expression has no such group", *text);
 	}
 }
 
@@ -186,7 +184,6 @@ static void take_substitution(struct command *c)
 	sed.script++;
 	pattern = take_until(delimiter);
 	c->text = take_until(delimiter);
-	check_replacement(c->text);
 	for (;; sed.script++) {
 		if (*sed.script == 'g') {
 			c->global = true;
@@ -204,6 +201,7 @@ static void take_substitution(struct command *c)
 		}
 	}
 	c->regex = compile(pattern, ignore_case);
+	check_replacement(c->text, vt_regex_count_groups(c->regex));
 	free(pattern);
 }
 
@@ -384,18 +382,27 @@ static void add(struct text *t, const char *s, size_t n)
 	t->at[t->length] = '\0';
 }
 
-/* Append what replaces a match: & is the match, \n a newline, \t a tab, and \ before anything else only
- * itself. */
-static void add_replacement(struct text *t, const char *text, const char *match, size_t length)
+/* Append what a group of a match has taken: nothing, if the match did not go through it. */
+static void add_group(struct text *t, const struct vt_match *match, int group)
+{
+	const size_t *at = match->group[group];
+
+	if (at[0] != SIZE_MAX)
+		add(t, sed.line + at[0], at[1] - at[0]);
+}
+
+/* Append what replaces a match: & is the match, \1 to \9 are its groups, \n is a newline, \t a tab, and \ before
+ * anything else only itself. */
+static void add_replacement(struct text *t, const char *text, const struct vt_match *match)
 {
 	for (; *text; text++) {
-		if (*text == '&') {
-			add(t, match, length);
-			continue;
-		}
-		if (*text != '\\' || !text[1])
+		if (*text == '&')
+			add(t, sed.line + match->start, match->end - match->start);
+		else if (*text != '\\' || !text[1])
 			add(t, text, 1);
-		else if (*++text == 'n')
+		else if (*++text >= '1' && *text <= '9')
+			add_group(t, match, *text - '1');
+		else if (*text == 'n')
 			add(t, "\n", 1);
 		else
 			add(t, *text == 't' ? "\t" : text, 1);
@@ -410,23 +417,24 @@ static void add_replacement(struct text *t, const char *text, const char *match,
 static bool substitute(const struct command *c)
 {
 	struct text out = {0};
-	size_t at = 0, start, end, last = (size_t)-1; /* last: where the match before ended */
+	size_t at = 0, last = (size_t)-1; /* last: where the match before ended */
+	struct vt_match match;
 	long found = 0;
 	bool done = false;
 
-	while ((c->global || !done) && vt_regex_search(c->regex, sed.line, at, &start, &end)) {
-		add(&out, sed.line + at, start - at);
+	while ((c->global || !done) && vt_regex_groups(c->regex, sed.line, at, &match)) {
+		add(&out, sed.line + at, match.start - at);
 		/* An empty match right behind another does not count. */
-		if (start != end || start != last) {
+		if (match.start != match.end || match.start != last) {
 			if (++found >= c->nth) {
-				add_replacement(&out, c->text, sed.line + start, end - start);
+				add_replacement(&out, c->text, &match);
 				done = true;
 			} else {
-				add(&out, sed.line + start, end - start);
+				add(&out, sed.line + match.start, match.end - match.start);
 			}
 		}
-		at = last = end;
-		if (start == end) {
+		at = last = match.end;
+		if (match.start == match.end) {
 			if (!sed.line[at])
 				break;
 			add(&out, sed.line + at++, 1);

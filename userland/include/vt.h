@@ -309,7 +309,7 @@ struct vt_expression *vt_expression_take(char **args, size_t (*take)(char ***arg
 /* Evaluate from left to right, calling test() with the numbers of those tests only that still decide. */
 bool vt_expression_true(const struct vt_expression *e, bool (*test)(size_t number, const void *arg), const void *arg);
 
-/* --- regular expressions (regex.c) and character classes (classes.c) --- */
+/* --- regular expressions (regex.c, regex_search.c) and character classes (classes.c) --- */
 
 /* A class such as "[:digit:]" at s. Returns its length with *is the test for a byte (0..255), or 0 when there
  * is none. */
@@ -317,11 +317,24 @@ size_t vt_class(const char *s, int (**is)(int c));
 
 struct vt_regex;
 
+#define VT_REGEX_GROUPS 9
+
+/* Where in a text a match lies, as offsets. group: where each of the first nine groups, \( \), begins and ends;
+ * SIZE_MAX for one that the match did not go through. */
+struct vt_match {
+	size_t start, end;
+	size_t group[VT_REGEX_GROUPS][2];
+};
+
 /* Compile a basic or extended (POSIX) expression. Returns NULL with *error set to a text. */
 struct vt_regex *vt_regex_compile(const char *pattern, bool extended, bool ignore_case, const char **error);
 /*
  * Find the leftmost match in text at or after from. Returns true with *start and *end as offsets into text.
  */
 bool vt_regex_search(const struct vt_regex *re, const char *text, size_t from, size_t *start, size_t *end);
+/* How many groups an expression has, of which the first nine are remembered: 0 to 9. */
+int vt_regex_count_groups(const struct vt_regex *re);
+/* The same search, with the groups of the match. */
+bool vt_regex_groups(const struct vt_regex *re, const char *text, size_t from, struct vt_match *match);
 
 #endif

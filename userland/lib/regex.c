@@ -4,7 +4,8 @@
  *
  * The method is Thompson's (Communications of the ACM 11, 1968): the set of instructions a match may stand at
  * is carried from byte to byte, so that no expression takes more than (its length) x (the text's length)
- * steps. It does not do back-references.
+ * steps. Each instruction of the set remembers where the groups on the way to it began and ended (Pike's
+ * addition, in his editor sam). The method cannot do back-references within an expression.
  *
  *     a(b|c)*d      0 BYTE a    1 SPLIT 2,7    2 SPLIT 3,5    3 BYTE b    4 JUMP 6    5 BYTE c    6 JUMP 1
  *                   7 BYTE d    8 MATCH
@@ -12,30 +13,10 @@
  * A matcher that tries one way after the other (backtracking) may need exponential time, as for
  * (a*)*b; this one follows all ways together and looks at each byte once.
  */
-#include <vt.h>
-#include <limits.h>
+#include "regex.h"
+
 #include <ctype.h>
-
-/*
- * What an instruction does: take a byte (the first three), hold at a place only, or go on
- * elsewhere.
- */
-enum { RE_BYTE, RE_ANY, RE_SET, RE_START, RE_END, RE_WORD_START, RE_WORD_END, RE_SPLIT, RE_JUMP, RE_MATCH };
-
-#define RE_MAX 4096 /* instructions; a larger expression is refused */
-
-struct re_op {
-	unsigned char code;
-	unsigned char byte;	    /* RE_BYTE */
-	unsigned short next, other; /* RE_SPLIT: both; RE_JUMP: next */
-	uint32_t *set;		    /* RE_SET: 256 bits */
-};
-
-struct vt_regex {
-	struct re_op *ops; /* owned; the first instruction is the start */
-	int count;	   /* of ops */
-	bool ignore_case;
-};
+#include <limits.h>
 
 /* State of compiling. Branches are relocatable: parts are moved and copied, so jumps in ops are relative
  * until done. */
@@ -159,15 +140,30 @@ static void emit_word_set(struct re_parser *p, bool negate)
 	p->at = rest;
 }
 
+static void emit_save(struct re_parser *p, int save)
+{
+	int op = emit(p, RE_SAVE);
+
+	p->re->ops[op].byte = (unsigned char)save;
+}
+
 /*
- * \( \) or ( ): grouping only, as nothing refers back to it. A ")" without its "(" is not an end:
- * depth counts the groups that are open.
+ * \( \) or ( ). Of the first nine groups it is remembered where they begin and end; they are counted by
+ * their opening. A ")" without its "(" is not an end: depth counts the groups that are open.
  */
 static void parse_group(struct re_parser *p)
 {
+	int save = p->re->saves;
+
+	if (save < 2 * VT_REGEX_GROUPS) {
+		p->re->saves += 2;
+		emit_save(p, save);
+	}
 	p->depth++;
 	parse_alternatives(p);
 	p->depth--;
+	if (save < 2 * VT_REGEX_GROUPS)
+		emit_save(p, save + 1);
 	if (!p->extended && p->at[0] == '\\' && p->at[1] == ')')
 		p->at += 2;
 	else if (p->extended && p->at[0] == ')')
@@ -427,124 +423,4 @@ struct vt_regex *vt_regex_compile(const char *pattern, bool extended, bool ignor
 		re->ops[i].other = (unsigned short)(re->ops[i].other + i);
 	}
 	return re;
-}
-
-/*
- * The instructions that a match may stand at, each once, with where in the text it began. The marks
- * are compared with a stamp that grows with each step, so the array need not be cleared for each byte
- * of the text.
- */
-struct re_threads {
-	int count;
-	unsigned short op[RE_MAX];
-	size_t start[RE_MAX];
-	unsigned int seen[RE_MAX]; /* == stamp: already in */
-	unsigned int stamp;
-};
-
-/* For \< and \>: where a word begins and ends. */
-static bool is_word(unsigned char c)
-{
-	return isalnum(c) || c == '_';
-}
-
-/*
- * Whether the zero-width condition holds between text[at - 1] and text[at]. ^ and $ mean the text's
- * ends: a text is one line here, without its newline.
- */
-static bool holds(const struct re_op *op, const char *text, size_t at)
-{
-	bool before = at > 0 && is_word((unsigned char)text[at - 1]), after = is_word((unsigned char)text[at]);
-
-	switch (op->code) {
-	case RE_START:
-		return at == 0;
-	case RE_END:
-		return text[at] == '\0';
-	case RE_WORD_START:
-		return !before && after;
-	}
-	return before && !after;
-}
-
-/* Add an instruction and all that it leads to without taking a byte. Recursion ends because each is added
- * once. */
-static void add_thread(const struct vt_regex *re, struct re_threads *t, int i, size_t start, const char *text,
-		       size_t at)
-{
-	const struct re_op *op = &re->ops[i];
-
-	if (t->seen[i] == t->stamp)
-		return;
-	t->seen[i] = t->stamp;
-	switch (op->code) {
-	case RE_JUMP:
-		add_thread(re, t, op->next, start, text, at);
-		return;
-	case RE_SPLIT:
-		add_thread(re, t, op->next, start, text, at);
-		add_thread(re, t, op->other, start, text, at);
-		return;
-	case RE_START:
-	case RE_END:
-	case RE_WORD_START:
-	case RE_WORD_END:
-		if (holds(op, text, at))
-			add_thread(re, t, i + 1, start, text, at);
-		return;
-	}
-	t->op[t->count] = (unsigned short)i;
-	t->start[t->count++] = start;
-}
-
-/* Whether the instruction takes this byte. */
-static bool takes(const struct vt_regex *re, const struct re_op *op, unsigned char c)
-{
-	if (op->code == RE_ANY)
-		return true;
-	if (op->code == RE_SET)
-		return op->set[c / 32] >> (c % 32) & 1;
-	return op->code == RE_BYTE && op->byte == (re->ignore_case ? tolower(c) : c);
-}
-
-/*
- * POSIX wants the leftmost match and of those the longest. Threads stay sorted by where they began,
- * because a new one is added last; one instruction is kept for the earliest beginning only. A match
- * that begins at a later place is given up as soon as an earlier one has been found; among those that
- * began at the same place the last to arrive is the longest.
- *
- * The lists are static, as they take 100 KB, and a program's stack begins small: not for two threads.
- */
-bool vt_regex_search(const struct vt_regex *re, const char *text, size_t from, size_t *start, size_t *end)
-{
-	static struct re_threads lists[2];
-	struct re_threads *now = &lists[0], *next = &lists[1], *swap;
-	bool found = false;
-
-	now->count = 0;
-	now->stamp++;
-	for (size_t at = from;; at++) {
-		if (!found)
-			add_thread(re, now, 0, at, text, at);
-		next->count = 0;
-		next->stamp++;
-		for (int i = 0; i < now->count; i++) {
-			const struct re_op *op = &re->ops[now->op[i]];
-
-			if (found && now->start[i] > *start)
-				break;
-			if (op->code == RE_MATCH) {
-				found = true;
-				*start = now->start[i];
-				*end = at;
-			} else if (text[at] && takes(re, op, (unsigned char)text[at])) {
-				add_thread(re, next, now->op[i] + 1, now->start[i], text, at + 1);
-			}
-		}
-		if (!text[at] || (found && next->count == 0))
-			return found;
-		swap = now;
-		now = next;
-		next = swap;
-	}
 }
