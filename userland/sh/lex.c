@@ -172,8 +172,8 @@ static void scan_body(struct lexer *lx, const struct inner_here *here)
 
 /*
  * Step over a nested construct, whose opening has been taken, up to its close. Inner opens count; open is -2 where
- * there are none. What stands in quotes or here-documents does not count. `before` is the byte before the present one: a #
- * begins a comment only behind a blank or a separator.
+ * there are none. What stands in quotes or here-documents does not count. `before` is the byte before the present one:
+ * a # begins a comment only behind a blank or a separator.
  */
 static void scan_nested(struct lexer *lx, int open, int close)
 {
