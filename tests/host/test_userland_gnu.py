@@ -95,8 +95,8 @@ def test_options_behind_operands(userland, tmp_path, words):
     assert (out.split(), status, err != "") == (their_out.split(), their_status, their_err != ""), (found, words)
 
 
-# What is typed at a trace to take fields out of its lines, and what is hard about groups: one in another, repeated, empty,
-# not passed, more than nine, in both syntaxes.
+# What is typed at a trace to take fields out of its lines, and what is hard about groups: one in another, repeated,
+# empty, not passed, more than nine, in both syntaxes.
 GROUPS = [
     r"s/.*: \(.*\) <-.*/\1/",
     r"s/^ *\(.*\)-\([0-9]*\) .*/\2 of \1/",

@@ -31,6 +31,7 @@ static struct work_struct work, slow;
 static unsigned runs;
 static bool slow_may_end, result;
 
+/* Stands in for the one of workqueue_own.c: the second pool, after what another CPU does at this moment. */
 struct worker_pool *find_own_pool(int number)
 {
 	void (*fn)(void) = on_the_way;
