@@ -158,11 +158,9 @@ echo part trace; cat trace"""
     path = [f"lab_node_{node}" for node in Tree(seeds[0], branch=True).paths[-1]]
     attempt.same("callers in a backtrace of the sleeper", path[::-1], re.findall(r"lab_node_\d", stack), stack)
     attempt.same("frames of the sleeper, without a tracer", [DEPTH + 1], numbers(parked, "frames"), parked)
-    attempt.same("shadow stacks then", [1], numbers(parked, "stacks"), parked)
     for seed, text, word in ((seeds[0], woken, "without"), (seeds[1], again, "with another")):
         attempt.same(f"sum, woken {word} tracer", Tree(seed, branch=True).sum, numbers(text, "sum")[0], text)
         attempt.same("frames afterwards", 0, numbers(text, "frames")[-1], text)
-    attempt.same("shadow stacks without a tracer", [0], numbers(woken, "stacks"), woken)
     attempt.same("sum of a tree", Tree(seeds[2]).sum, numbers(tree, "sum")[0], tree)
     attempt.same("its calls", Tree(seeds[2]).traced(), shape(trace), trace[-1500:])
 
@@ -222,7 +220,7 @@ def slabs(text):
     by_hand=f"grep kmalloc-4k /proc/slabinfo; cat {STATS}; for i in $(seq 100); do /bin/true; done",
 )
 def leak(attempt):
-    count = attempt.rng.randrange(150, 250)
+    count, seed = attempt.rng.randrange(150, 250), chosen(attempt)
     crowd = f"for i in $(seq {count}); do /bin/true; done; sleep 0.3"
     look = "sleep 0.3; grep kmalloc-4k /proc/slabinfo; grep MemFree /proc/meminfo"
     ran = attempt.guest(
@@ -234,9 +232,15 @@ echo do_exit do_group_exit ksys_read > set_ftrace_filter; echo function_graph > 
 echo part trace; grep -c do_exit trace; echo part slabs
 {crowd}; {look}
 echo part stats; cat {STATS}
-echo nop > current_tracer; {look}"""
+echo nop > current_tracer; {look}
+echo 'lab_node_*' > set_ftrace_filter; echo function_graph > current_tracer
+echo park {seed} > {FILE}
+echo nop > current_tracer
+echo part parked; cat {STATS}
+echo wake > {FILE}; sleep 0.3
+echo part woken; cat {FILE} {STATS}"""
     )
-    trace, stats = parts(ran, "trace", "stats")
+    trace, stats, parked, woken = parts(ran, "trace", "stats", "parked", "woken")
     attempt.within("calls of do_exit in the trace", count, int(trace.split()[0]), count + 8, ran.output)
     before, traced, later, after = slabs(ran.output)
     attempt.within(
@@ -245,6 +249,8 @@ echo nop > current_tracer; {look}"""
     attempt.within("objects of 4 kB after the first crowd", before, traced, before + 40, ran.output)
     attempt.within("objects of 4 kB after the second crowd", traced - 8, later, traced + 8, ran.output)
     attempt.within("objects of 4 kB without a tracer", before - 8, after, before + 8, ran.output)
+    attempt.same("shadow stacks without a tracer: a sleeper's", [1], numbers(parked, "stacks"), parked)
+    attempt.same("shadow stacks when it has ended", [0], numbers(woken, "stacks"), woken)
     free = [int(number) for number in re.findall(r"MemFree: +(\d+)", ran.output)]
     attempt.within("kB that the second crowd took", -400, free[1] - free[2], 400, ran.output)
 
