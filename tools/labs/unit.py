@@ -1,10 +1,10 @@
 """A unit test of the tree (tests/unit), built and run on this host with a student's code in it: Attempt.unit of a check.
 
-The test and all that it has besides are the tree's own, since a submission cannot change them. But the student's code runs
-in the test's process, on the grader's host. So before it runs, its object files are looked at: they may use what other
-objects of the test define, and what compiler and sanitizer need, and nothing of the C library; they may define nothing
-that a library defines as well, have nothing that runs before main(), and no system calls. The limits are of CPU time and
-of output, as for a guest.
+The test and all that it has besides are the tree's own, since a submission cannot change them. But the student's code
+runs in the test's process, on the grader's host. So before it runs, its object files are looked at: they may use what
+other objects of the test define, and what compiler and sanitizer need, and nothing of the C library; they may define
+nothing that a library defines as well, have nothing that runs before main(), and no system calls. The limits are of CPU
+time and of output, as for a guest.
 """
 
 import os
