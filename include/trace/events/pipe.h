@@ -10,8 +10,8 @@
 
 /*
  * Bytes have gone through one end: all of a read, or one piece of a write, which goes in pieces when there is no room
- * for all of it. depth: what the pipe holds then. The pipe is locked, so the records of a pipe are in the order in which
- * it changed: each depth is the one before it and the bytes. An error, or the end of the file, moves nothing and is no
+ * for all of it. depth: what the pipe holds then. The pipe is locked, so its records are in the order in which it
+ * changed: each depth is the one before it and the bytes. An error, or the end of the file, moves nothing and is no
  * event.
  */
 DECLARE_EVENT_CLASS(pipe,
