@@ -188,7 +188,7 @@ NAMES = ("entries", "overrun", "commit overrun", "dropped", "read", "sum of what
 
 
 def steps(attempt, overwrite):
-    """Six buffers of two to six pages: after each 25 steps all counts, and all that was read, are as Ring has them."""
+    """Three buffers of two to six pages: after each 25 steps all counts, and all that was read, are as Ring has them."""
     for pages in (2, 3, 6):
         seed = attempt.rng.randrange(1, 1 << 31)
         command = f"steps {seed} {pages} {overwrite} {STEPS}"

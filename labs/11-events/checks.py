@@ -304,7 +304,7 @@ def counts(attempt):
         attempt.same("what is left", wanted.counts, {name: int(n) for name, n in left}, ran.output[-400:])
 
 
-INSTRUCTIONS = 200
+INSTRUCTIONS = 300
 
 
 @check(

@@ -1,10 +1,10 @@
 # Lab events, in `make gdb-arm64` or `make gdb-x86_64`: source labs/11-events/hints.gdb
-# Shows the program of each filter that is written: term, jump when false, jump when true.
+# Prints each filter that is written. `program FILTER` shows one that is made: for each term where its two jumps lead.
 break filter_parse
 commands
   silent
   printf "%s\n", text
-  finish
+  continue
 end
 define program
   set $i = 0
