@@ -31,6 +31,9 @@
 #include <uapi/statfs.h>
 #include <uapi/termios.h>
 
+#define CREATE_TRACE_POINTS
+#include <trace/events/pipe.h>
+
 static struct super_block *pipe_sb;
 
 /*
@@ -138,6 +141,7 @@ static noinline ssize_t pipe_read(struct file *f, char __user *buf, size_t n, lo
 	}
 	wake = pipe_room(pipe) < PIPE_BUF;
 	res = pipe_drain(pipe, buf, n);
+	trace_pipe_read(f, res, pipe_used(pipe));
 	wake = wake && pipe_room(pipe) >= PIPE_BUF && waitqueue_active(&pipe->wr_wait);
 unlock:
 	mutex_unlock(&pipe->lock);
@@ -196,6 +200,7 @@ static __always_inline ssize_t pipe_write_any(struct file *f, const char *buf, s
 			break;
 		wake = !pipe_used(pipe);
 		res = pipe_fill(pipe, buf + done, res, kernel);
+		trace_pipe_write(f, res, pipe_used(pipe));
 		if (res <= 0)
 			break;
 		done += res;

@@ -222,6 +222,25 @@ seen console '.*'
 grep -q 'console: sysrq: HELP :' /tmp/trace || fail 'the help is no message'
 same 'as in the log' "$(dmesg | tail -n 2 | sed 's/^\[[^]]*\] //' | tr -d '\n')" "$(grep -o 'console: .*' /tmp/trace | cut -c 10- | tr -d '\n')"
 
+# -- pipes: whatever goes in comes out, and the pipe holds the difference
+pipes() {
+	seq 5000 | sort -n | tail -n 1
+}
+traced pipe pipes
+moved="ino=[0-9]+ bytes=[1-9][0-9]* depth=[0-9]+"
+seen pipe_write "$moved"
+seen pipe_read "$moved"
+sed -n 's/.*: pipe_\(.*\): ino=\(.*\) bytes=\(.*\) depth=\(.*\)/\1 \2 \3 \4/p' /tmp/trace > /tmp/moved
+for ino in $(cut -d ' ' -f 2 /tmp/moved | sort -u); do
+	depth=0
+	grep " $ino " /tmp/moved > /tmp/pipe
+	while read -r what ino bytes after; do
+		test $what = write && depth=$((depth + bytes)) || depth=$((depth - bytes))
+		test $depth = $after || fail "pipe $ino holds $after where $depth is expected"
+	done < /tmp/pipe
+	same "pipe $ino at the end" 0 $depth
+done
+
 # -- every event there is
 for event in $(grep -vE 'syscalls:|^lab:|^module:|^osnoise:' available_events | sed 's/.*://'); do # others' (syscall_events.sh, lab.sh, test_module_events.py, test_tracer_osnoise.py)
 	grep -qx $event /tmp/provoked && continue

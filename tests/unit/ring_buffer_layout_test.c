@@ -423,12 +423,12 @@ static void random_step(struct buffer_data_page **page, struct ring_buffer_iter 
  * stay right. */
 static void test_random(void **state)
 {
-	for (seed = 1; seed < 300; seed++) {
-		u64 run = seed;
+	for (u64 run = 1; run < 300; run++) {
 		struct trace_buffer *buffer = ring_buffer_alloc(2 * RB_DATA_SIZE, run % 2);
 		struct buffer_data_page *page = ring_buffer_alloc_read_page(buffer, 0);
 		struct ring_buffer_iter *iter = ring_buffer_read_start(buffer, 0);
 
+		seed = check_seed(run);
 		check_init(&check, buffer, 0);
 		for (int i = 0; i < 1500; i++)
 			random_step(&page, iter);
@@ -436,7 +436,6 @@ static void test_random(void **state)
 		ring_buffer_read_finish(iter);
 		ring_buffer_free_read_page(buffer, 0, page);
 		ring_buffer_free(buffer);
-		seed = run;
 	}
 }
 

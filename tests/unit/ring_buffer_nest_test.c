@@ -236,10 +236,12 @@ static unsigned long cases;
 #define THIN 16
 static long step(void)
 {
-	static u64 seed = 12345;
+	static u64 seed;
 
 	if (getenv("SOAK_MINUTES"))
 		return 1;
+	if (!seed)
+		seed = check_seed(12345);
 	seed = seed * 6364136223846793005ull + 1442695040888963407ull;
 	return 1 + (seed >> 40) % (2 * THIN - 1);
 }

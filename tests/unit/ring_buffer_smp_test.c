@@ -300,7 +300,7 @@ static void read_somehow(struct reader *r, struct trace_buffer *from)
 /* The one thread that reads, both buffers and both CPUs in turn. */
 static void *reader_main(void *arg)
 {
-	u64 random = 99;
+	u64 random = check_seed(99);
 
 	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
 		struct reader *r = &readers[next_random(&random) % CPUS];
@@ -370,16 +370,16 @@ static bool storm_goes_on(bool disturbing, u64 end)
 /* Interrupts, as fast as they are taken; `disturb` besides, which is the storm's subject. */
 static void storm(void (*disturb)(u64 *random))
 {
-	u64 end = clock_ns() + STORM_MS * 1000000ull, random = 4711;
+	u64 end = clock_ns() + STORM_MS * 1000000ull, random = check_seed(4711);
 	pthread_t reader;
 
 	nr_cpu_ids = CPUS;
 	stop = 0;
 	disturbed = 0;
 	for (int i = 0; i < CPUS; i++) {
-		writers[i] = (struct writer){.cpu_buffer = ring_buffer_cpu(buffer, i), .random = 1000 + i};
+		writers[i] = (struct writer){.cpu_buffer = ring_buffer_cpu(buffer, i), .random = check_seed(1000 + i)};
 		readers[i].cpu = i;
-		readers[i].random = 2000 + i;
+		readers[i].random = check_seed(2000 + i);
 		readers[i].page = ring_buffer_alloc_read_page(buffer, i);
 	}
 	for (int i = 0; i < CPUS; i++)

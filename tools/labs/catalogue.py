@@ -82,7 +82,7 @@ class Lab:
         if len(set(names)) != len(names) or set(self.free) - set(names):
             raise LabError(f"lab {self.name}: two checks of one name, or `free` names one that is not there")
         for check in self._checks:
-            if check.level not in LEVELS or check.points % len(self.machines):
+            if check.level not in LEVELS or not check.host and check.points % len(self.machines):
                 raise LabError(
                     f"lab {self.name}, check {check.name}: a level is one of {', '.join(LEVELS)}, and points"
                     f" are shared out evenly among {len(self.machines)} machines"
@@ -109,6 +109,7 @@ class Wrong:
 
     Loses: sites, range       names of checks
     On: aarch64               the machines that it is tried on; without this line all of the lab's
+    Perhaps: threads          checks that find it in some runs: threads of this host that race
     """
 
     def __init__(self, lab, path):
@@ -117,12 +118,14 @@ class Wrong:
             head = file.read().split("\n--- ", 1)[0]
         loses = re.search(r"^Loses: (.+)$", head, re.M)
         on = re.search(r"^On: (.+)$", head, re.M)
+        perhaps = re.search(r"^Perhaps: (.+)$", head, re.M)
         if not loses:
             raise LabError(f"{path}: no line 'Loses: CHECK, ...' in its head")
         self.loses = {word.strip() for word in loses.group(1).split(",")}
+        self.perhaps = {word.strip() for word in perhaps.group(1).split(",")} if perhaps else set()
         self.machines = on.group(1).replace(",", " ").split() if on else lab.machines
-        if self.loses - {check.name for check in lab.checks}:
-            raise LabError(f"{path}: 'Loses:' names a check that lab {lab.name} has not")
+        if (self.loses | self.perhaps) - {check.name for check in lab.checks}:
+            raise LabError(f"{path}: it names a check that lab {lab.name} has not")
 
 
 def all_labs(root=ROOT):

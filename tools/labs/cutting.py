@@ -14,6 +14,8 @@ symbol that was renamed is an error here. In lab.toml:
     label = "ftrace_caller"         in assembly: what stands between FUNC and FUNC_END of this name
     member = "ftrace_ops.private"   a line of a struct
     macro = "NAME"                  a macro's lines
+    line = "trace_pipe_read("       the one line with this in it
+    whole = true                    the file
 """
 
 import json
@@ -25,7 +27,7 @@ import subprocess
 from catalogue import LabError
 
 HEADER, HEADER_SOURCE = "include/lib/lab.h", "labs/lab.h"
-KINDS = {"function": "function", "member": "member", "macro": "macro", "label": "label"}
+KINDS = {"function": "function", "member": "member", "macro": "macro", "label": "label", "line": "line"}
 
 
 def tags(path):
@@ -59,6 +61,11 @@ class Source:
         """(first, last) of a symbol, as indices into lines."""
         if kind == "label":
             return self._assembly(symbol)
+        if kind == "line":
+            found = [at for at, line in enumerate(self.lines) if symbol in line]
+            if len(found) != 1:
+                raise LabError(f"{self.name}: {len(found) or 'no'} line with '{symbol}'")
+            return found[0], found[0]
         owner, _, name = symbol.rpartition(".")
         found = [
             tag
@@ -106,7 +113,7 @@ def one(lab, source, kind, cut):
     symbol = cut[kind]
     first, last = source.find(kind, symbol)
     begin = source.above(first)
-    if cut.get("remove") or kind in ("member", "macro"):
+    if cut.get("remove") or kind in ("member", "macro", "line"):
         at = begin if cut.get("remove") else first
         source.lines[at : last + 1] = cut["body"].splitlines() if cut.get("body") else []
         if source.lines[at - 1 : at] == [""] and not "".join(source.lines[at : at + 1]):
@@ -137,8 +144,9 @@ def with_header(source):
     """The file includes what its stubs use."""
     if not source.name.endswith(".c") or not any("LAB_YOURS(" in line for line in source.lines):
         return
-    includes = [at for at, line in enumerate(source.lines) if line.startswith("#include <")]
-    source.lines.insert(includes[-1] + 1, "#include <lib/lab.h>")
+    includes = [at for at, line in enumerate(source.lines) if line.startswith("#include ")]
+    ours = [at for at in includes if source.lines[at].startswith("#include <")]
+    source.lines.insert(ours[-1] + 1 if ours else includes[0], "#include <lib/lab.h>")
 
 
 def give(lab, top):
@@ -153,6 +161,9 @@ def cut(lab, top):
     give(lab, top)
     sources = {}
     for one_cut in lab.cuts:
+        if one_cut.get("whole"):
+            os.remove(os.path.join(top, one_cut["file"]))
+            continue
         kind = next((kind for kind in KINDS if kind in one_cut), None)
         if not kind or "file" not in one_cut:
             raise LabError(f"lab {lab.name}: a [[cut]] needs a file, and one of {', '.join(KINDS)}")

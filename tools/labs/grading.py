@@ -8,6 +8,9 @@ elsewhere (QEMU's memory and counters, a count of its own), and raises Lost when
         ran = attempt.guest("cat /sys/kernel/tracing/trace")
         attempt.same("records of foo", 12, ran.output.count("foo"))
 
+A check with host=True runs no guest: it has a unit test of the tree built and run with the student's code in it
+(Attempt.unit), and its points are given once, not for each machine.
+
 Scripts run under --icount, so that what a check sees does not depend on the host, and the same seed gives the same
 points. Nothing is waited for by the clock: a guest is ended when its QEMU has used so much CPU time, which another load
 on the host does not change.
@@ -26,9 +29,12 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tests"))
 from catalogue import LabError  # noqa: E402
+from lost import EVIDENCE_LINES, Lost, Unbuilt  # noqa: E402
 from monitor import Kernel, MonitoredGuest  # noqa: E402
 from vitrine_guest import MACHINES, GuestError, ScriptRun  # noqa: E402
+import unit  # noqa: E402
 
+HOST = "host"
 CPU_SECONDS = 120  # of QEMU, for one guest: what it does in that is far more than any check asks for
 IDLE_SECONDS, IDLE_LOOKS = (
     0.02,
@@ -36,26 +42,15 @@ IDLE_SECONDS, IDLE_LOOKS = (
 )  # nearly nothing in each of so many looks, two a second: a guest that sleeps for ever
 WALL_SECONDS = 3600  # a backstop for a QEMU that waits for something
 CONSOLE_BYTES = 16 << 20  # a kernel that prints for ever is ended here
-EVIDENCE_LINES = 12
 REPORT_LINES = 30  # of a kernel's complaint, and of any other evidence
-SEEN_BYTES = 400
 
 
-class Lost(Exception):
-    """A check that was not passed: what was expected, what was seen, and lines that show it."""
-
-    def __init__(self, expected, seen, evidence=""):
-        super().__init__(f"expected {expected}, seen {seen}")
-        self.expected, self.seen, self.evidence = str(expected), str(seen)[:SEEN_BYTES], evidence
-        self.unbuilt = False
-
-
-def check(title, points, level="core", by_hand=""):
-    """Makes a function a check. by_hand: the command that shows it at a prompt."""
+def check(title, points, level="core", by_hand="", host=False):
+    """Makes a function a check. by_hand: the command that shows it at a prompt; host: it does not depend on a machine."""
 
     def mark(function):
         function.name, function.title, function.points = function.__name__, title, points
-        function.level, function.by_hand = level, by_hand
+        function.level, function.by_hand, function.host = level, by_hand, host
         return function
 
     return mark
@@ -118,11 +113,13 @@ class Ran:
 
 class Attempt:
     """One machine's kernel that is being graded: what checks use. rng: numbers that follow from the seed, for names and
-    counts that no kernel can know; data: what the checks of one machine hand on to each other."""
+    counts that no kernel can know; data: what the checks of one machine hand on to each other. For checks on the host
+    `arch` is HOST."""
 
-    def __init__(self, lab, arch, top, seed):
-        self.lab, self.arch, self.top, self.seed = lab, arch, top, seed
-        self.build = os.path.join(top, "build", arch)
+    def __init__(self, lab, arch, workshop, seed):
+        self.lab, self.arch, self.workshop, self.seed = lab, arch, workshop, seed
+        self.top = workshop.top
+        self.build = os.path.join(self.top, "build", arch)
         self.rng = random.Random(f"{lab.name} {arch} {seed}")
         self.data, self.figures = {}, []
         self._kernel = None
@@ -184,6 +181,11 @@ class Attempt:
             finally:
                 if begun:
                     begun[1].done.set()
+
+    def unit(self, name, sanitizer="asan"):
+        """Build tests/unit/NAME_test.c of the tree over the student's code (mk/tests.mk), and run it: Lost unless each of
+        its tests passes. sanitizer: asan (with UBSan), or tsan where the test's head names it."""
+        unit.run(self.workshop, self.lab, name, sanitizer, self.seed)
 
     def _told(self, begun, what):
         """what(), and the end of a guest as points that are lost. begun: the guest and its watch."""
@@ -284,15 +286,13 @@ def solve(lab, workshop, arches, seed):
 def run_checks(lab, workshop, arches, seed, only=None):
     """All checks of a lab on the kernels of a workshop: ([Result], figures). only: names of checks."""
     results, figures = [], []
-    for arch in arches:
-        wrong = workshop.build(MACHINES[arch].goal)
-        attempt = Attempt(lab, arch, workshop.top, seed)
-        unbuilt = Lost("a kernel that can be built", "the compiler's errors", wrong or "")
-        unbuilt.unbuilt = True
-        for one in lab.checks:
-            if only is not None and one.name not in only:
-                continue
-            points = one.points // len(lab.machines)
+    for arch in [HOST, *arches]:
+        chosen = [one for one in lab.checks if one.host == (arch == HOST) and (only is None or one.name in only)]
+        wrong = workshop.build(MACHINES[arch].goal) if chosen and arch != HOST else None
+        attempt = Attempt(lab, arch, workshop, seed)
+        unbuilt = Unbuilt("a kernel that can be built", wrong)
+        for one in chosen:
+            points = one.points if one.host else one.points // len(lab.machines)
             results.append(Result(one, arch, points, unbuilt if wrong else passed(one, attempt)))
         figures += attempt.figures
     return results, figures

@@ -46,6 +46,14 @@ struct check {
 	struct check_event event[CHECK_MAX];
 };
 
+/* Where a test's generator begins: with UNIT_SEED in the environment another number for each. */
+static inline u64 check_seed(u64 otherwise)
+{
+	const char *seed = getenv("UNIT_SEED");
+
+	return otherwise + (seed ? strtoul(seed, NULL, 10) * 1000003 : 0);
+}
+
 static inline void check_init(struct check *c, struct trace_buffer *buffer, int cpu)
 {
 	c->buffer = buffer;

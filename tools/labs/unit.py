@@ -1,0 +1,119 @@
+"""A unit test of the tree (tests/unit), built and run on this host with a student's code in it: Attempt.unit of a check.
+
+The test and all that it has besides are the tree's own, since a submission cannot change them. But the student's code
+runs in the test's process, on the grader's host. So before it runs, its object files are looked at: they may use what
+other objects of the test define, and what compiler and sanitizer need, and nothing of the C library; they may define
+nothing that a library defines as well, have nothing that runs before main(), and no system calls. The limits are of CPU
+time and of output, as for a guest.
+"""
+
+import os
+import re
+import resource
+import subprocess
+import tempfile
+
+from catalogue import LabError
+from lost import EVIDENCE_LINES, Lost, Unbuilt
+
+UNIT = "build/host/unit"
+CPU_SECONDS, WALL_SECONDS = 300, 3600
+OUTPUT_BYTES = 16 << 20
+# What compilers call without being told to, the sanitizers' own, and what the host's stand-ins for headers call.
+COMMON = re.compile(r"_GLOBAL_OFFSET_TABLE_|mem(cpy|set|move|cmp)|__(asan|ubsan|tsan)_\w+|__stack_chk_fail|sched_yield")
+# Sections with code that runs by itself, but for the sanitizers' (priority 99 is kept for the implementation).
+BY_ITSELF = re.compile(r"\.(preinit_array|ctors|dtors|init|fini)\b\S*|\.(init|fini)_array(?!\.00099\b)\S*")
+SYSTEM_CALL = re.compile(r"\t(syscall|sysenter|int +\$|svc\b)")
+
+
+def output(*words):
+    return subprocess.run(words, capture_output=True, text=True, errors="replace", check=True).stdout
+
+
+def symbols(kind, *files):
+    """Names that nm shows of these files. kind: its option."""
+    lines = output("nm", kind, "--format=posix", *files).splitlines()
+    return {line.split()[0].partition("@")[0] for line in lines if line[:1].strip() and not line.endswith(":")}
+
+
+def objects(top, binary):
+    """The object files of a test: {source: object}. BINARY.d has a rule for each."""
+    with open(f"{binary}.d", encoding="utf-8") as file:
+        found = re.findall(rf"^({UNIT}/obj/[^/]+/(\S+)\.o):", file.read(), re.M)
+    return {source: os.path.join(top, name) for name, source in found}
+
+
+def looked_at(binary, mine, others):
+    """Lost when the object files `mine` of a student have what they may not have."""
+    libraries = re.findall(r"=> (/\S+)", output("ldd", binary))
+    foreign = {
+        name
+        for name in symbols("--undefined-only", *mine) - symbols("--defined-only", *mine, *others)
+        if not COMMON.fullmatch(name)
+    }
+    foreign |= symbols("--extern-only", *mine) & symbols("--defined-only", *mine) & symbols("-D", *libraries)
+    for one in mine:
+        foreign |= {found.group() for found in BY_ITSELF.finditer(output("objdump", "-h", one))}
+        foreign |= {found.group(1) for found in SYSTEM_CALL.finditer(output("objdump", "-d", one))}
+    if foreign:
+        raise Lost("code that uses the kernel's functions alone", ", ".join(sorted(foreign)))
+
+
+def limits():
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (OUTPUT_BYTES, OUTPUT_BYTES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def started(top, binary, sanitizer, seed):
+    """Run it: (status, output). What is random in a test follows from the seed."""
+    environment = {key: value for key, value in os.environ.items() if key != "SOAK_MINUTES"}
+    environment |= {"UNIT_SEED": str(seed), "CMOCKA_MESSAGE_OUTPUT": "TAP", "ASAN_OPTIONS": "malloc_context_size=2"}
+    # ThreadSanitizer's shadow memory wants the old layout of the address space.
+    words = ["setarch", "-R", binary] if sanitizer == "tsan" else [binary]
+    with tempfile.TemporaryFile() as file:
+        try:
+            status = subprocess.run(
+                words,
+                cwd=top,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=file,
+                preexec_fn=limits,
+                timeout=WALL_SECONDS,
+                check=False,
+            ).returncode
+        except subprocess.TimeoutExpired:
+            status = -9
+        file.seek(0)
+        return status, file.read().decode(errors="replace")
+
+
+def run(workshop, lab, name, sanitizer, seed):
+    """Attempt.unit()."""
+    goal = f"{UNIT}/{name}.{sanitizer}"
+    binary = os.path.join(workshop.top, goal)
+    wrong = workshop.build(goal)
+    if wrong:
+        raise Unbuilt("a unit test that can be built with your code", wrong)
+    made = objects(workshop.top, binary)
+    mine = [made[source] for source in made if lab.is_students(source)]
+    if not mine:
+        raise LabError(f"{name}_test.c: no file of lab {lab.name} is an object of its own there")
+    looked_at(binary, mine, [one for one in made.values() if one not in mine])
+    status, said = started(workshop.top, binary, sanitizer, seed)
+    with open(os.path.join(workshop.top, f"tests/unit/{name}_test.c"), encoding="utf-8") as file:
+        wanted = re.findall(r"cmocka_unit_test\((\w+)\)", file.read())
+    passed = re.findall(r"^ok \d+ - (\w+)$", said, re.M)
+    if status or passed != wanted:
+        seen = f"status {status}, and {len(passed)} of {len(wanted)}"
+        raise Lost(f"each test of {name}_test.c passed", seen, evidence(said))
+
+
+def evidence(said):
+    """The lines that say what went wrong: a sanitizer's report, or what a test's assertion said, before what follows."""
+    lines = [line for line in said.splitlines() if not re.match(r"ok |1\.\.|\s*$|=+$", line)]
+    first = next((at for at, line in enumerate(lines) if re.search(r"ERROR|WARNING|not ok|runtime error", line)), None)
+    lines = lines[-EVIDENCE_LINES:] if first is None else lines[first : first + EVIDENCE_LINES]
+    return "\n".join(lines)
