@@ -14,6 +14,8 @@
     file = "arch/aarch64/patch.c"
     function = "encode"         or label, member, macro (see cutting.py)
     body = "return 0;"          what stands there in its place
+
+A lab whose solution is not in this tree has it as solution.patch, which is not handed out.
 """
 
 import fnmatch
@@ -56,6 +58,8 @@ class Lab:
         self.machines, self.after = said["machines"], said.get("after", [])
         self.files, self.free = said.get("files", []), said.get("free", [])
         self.hidden, self.cuts = said.get("hidden", []), said.get("cut", [])
+        path = os.path.join(folder, "solution.patch")
+        self.solution = path if os.path.exists(path) else None  # what this tree lacks to be the solution
         self._checks = None
 
     @property
@@ -97,7 +101,8 @@ class Lab:
 
 
 class Wrong:
-    """A wrong solution: a patch of the solution, which says in its head what it is, and which checks it loses.
+    """A wrong solution: a patch of the solution (this tree, with solution.patch where there is one), which says in its
+    head what it is, and which checks it loses.
 
     Loses: sites, range       names of checks
     On: aarch64               the machines that it is tried on; without this line all of the lab's
