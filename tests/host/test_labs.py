@@ -16,6 +16,7 @@ sys.path.insert(0, os.path.join(ROOT, "tools", "labs"))
 import course  # noqa: E402
 import cutting  # noqa: E402
 import grading  # noqa: E402
+import proving  # noqa: E402
 import unit  # noqa: E402
 from catalogue import Lab, LabError, all_labs, find  # noqa: E402
 from workshop import MARK, Patch, sources_of  # noqa: E402
@@ -80,9 +81,11 @@ def test_a_lab_is_whole(one):
 def test_cuts_fit_the_tree(one, tmp_path):
     """Each symbol that a lab takes out is there, and each wrong solution is a patch of this tree. Of what was taken out
     no line is left that only the solution had."""
-    top = tree(tmp_path)
+    top, solved = tree(tmp_path / "start"), tree(tmp_path / "solved")
+    if one.solution:
+        proving.apply(one.solution, solved)
     for wrong in one.wrong:
-        subprocess.run(["patch", "-p1", "-s", "-f", "--dry-run", "-i", wrong.path], cwd=top, check=True)
+        subprocess.run(["patch", "-p1", "-s", "-f", "--dry-run", "-i", wrong.path], cwd=solved, check=True)
     before = {cut["file"]: read(top, cut["file"]) for cut in one.cuts}
     cutting.cut(one, top)
     for name, text in before.items():
@@ -301,6 +304,20 @@ def test_a_lab_without_code_is_handed_out(tmp_path):
     write(out, "labs/01-look/answers.toml", '[aarch64]\ncalls = "pipe_write 1"\n')
     assert '+calls = "pipe_write 1"' in lab(out, "diff")
     assert "is code" in lab(ROOT, "solve", "mcount", status=2)
+
+
+def test_a_solution_beside_the_tree(tmp_path):
+    """Lab tracer's solution adds to this tree. It is the base of the wrong ones, could be handed in, and is not handed
+    out."""
+    one = find("tracer")
+    rows = {case.name: case.patches for case in proving.cases(one, short=False)}
+    assert rows.pop("solution") == [one.solution] and rows.pop("start") == []
+    assert all(patches[0] == one.solution and len(patches) == 2 for patches in rows.values())
+    assert Patch(one.solution).refused(one) == []
+    out = str(tmp_path / "out")
+    course.export(out, ["tracer"], say=lambda line: None)
+    assert os.listdir(os.path.join(out, "labs", "06-tracer", "plant"))
+    assert not os.path.exists(os.path.join(out, "labs", "06-tracer", "solution.patch"))
 
 
 def test_seeds_are_each_students_own(tmp_path):

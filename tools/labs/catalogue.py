@@ -18,6 +18,8 @@ A folder given/ beside it holds files that come into the student's tree, and tha
     file = "arch/aarch64/patch.c"
     function = "encode"         or label, member, macro (see cutting.py)
     body = "return 0;"          what stands there in its place
+
+A lab whose solution is not in this tree has it as solution.patch, which is not handed out.
 """
 
 import fnmatch
@@ -64,6 +66,8 @@ class Lab:
         if self.solve:
             self.hidden = [*self.hidden, self.solve]
         self.given = os.path.join(folder, "given")
+        path = os.path.join(folder, "solution.patch")
+        self.solution = path if os.path.exists(path) else None  # what this tree lacks to be the solution
         self._checks = None
 
     @property
@@ -105,7 +109,8 @@ class Lab:
 
 
 class Wrong:
-    """A wrong solution: a patch of the solution, which says in its head what it is, and which checks it loses.
+    """A wrong solution: a patch of the solution (this tree, with solution.patch where there is one), which says in its
+    head what it is, and which checks it loses.
 
     Loses: sites, range       names of checks
     On: aarch64               the machines that it is tried on; without this line all of the lab's

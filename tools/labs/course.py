@@ -18,7 +18,7 @@ from catalogue import ROOT, LabError, all_labs, find
 from workshop import sources_of
 
 # What shows a solution, or is about the course and not for the class.
-NOT_HANDED_OUT = ["/labs/*/instructor.md", "/labs/*/wrong", "/tests/mutation"]
+NOT_HANDED_OUT = ["/labs/*/instructor.md", "/labs/*/solution.patch", "/labs/*/wrong", "/tests/mutation"]
 
 
 def export(folder, names=None, say=print):

@@ -137,7 +137,8 @@ class Attempt:
         """Run a shell script in a guest; Ran. Lost when its status is another than `status` (None: any), or when the
         kernel panics or never ends. setup: smp, append, mem, ... of tools/vitrine_guest.py."""
         script = script if isinstance(script, bytes) else script.encode()
-        setup = {"icount": True, **setup}
+        # stty waits until all output is sent: the kernel's last message must not come into the middle of it.
+        setup = {"icount": True, "after": "stty -echo", **setup}
         run = ScriptRun(
             script, files=files, arch=self.arch, build=self.build, timeout=WALL_SECONDS, log=Limiter(), **setup
         )

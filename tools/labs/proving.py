@@ -1,7 +1,8 @@
 """Whether a lab's points say what they should: the solution gets all of them, the starting code what the handout
 promises, and each wrong solution loses just those of the checks that it names.
 
-The solution is this tree, so a change of the kernel that breaks a lab is seen here and not by a class.
+The solution is this tree, with a lab's solution.patch where there is one, so a change of the kernel that breaks a lab is
+seen here and not by a class.
 """
 
 import concurrent.futures
@@ -17,26 +18,31 @@ SEED = 1
 MOST = 2000  # bytes of a report
 
 
+def apply(patch, top):
+    """A patch over the tree at `top`. Lines that have moved do not matter, others do."""
+    done = subprocess.run(
+        ["patch", "-p1", "-s", "-f", "--no-backup-if-mismatch", "-i", os.path.abspath(patch)],
+        cwd=top,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise LabError(f"{patch}: it does not fit the tree any more: {done.stdout.strip()}")
+
+
 class Case:
     """One row of the table: a tree, and the checks that it must lose on each machine."""
 
     def __init__(self, lab, name, loses, machines, start=False, patch=None, perhaps=()):
         self.lab, self.name, self.loses, self.machines = lab, name, loses, machines
-        self.start, self.patch, self.perhaps = start, patch, perhaps
+        self.start, self.perhaps = start, perhaps
+        self.patches = [path for path in (None if start else lab.solution, patch) if path]
 
     def over(self, top):
-        """A wrong solution's patch over the solution. Lines that have moved do not matter, others do."""
-        if not self.patch:
-            return
-        done = subprocess.run(
-            ["patch", "-p1", "-s", "-f", "--no-backup-if-mismatch", "-i", os.path.abspath(self.patch)],
-            cwd=top,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if done.returncode:
-            raise LabError(f"{self.patch}: it does not fit the tree any more: {done.stdout.strip()}")
+        """What the tree lacks to be the solution, and over it a wrong solution's patch."""
+        for path in self.patches:
+            apply(path, top)
 
 
 def cases(lab, short, only=None):
