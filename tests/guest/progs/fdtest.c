@@ -9,13 +9,6 @@
 #define HIGH   200 /* several words of a bit map of descriptors */
 #define BEYOND 1000
 
-#ifndef O_PATH
-#define O_PATH 010000000
-#endif
-#ifndef AT_EMPTY_PATH
-#define AT_EMPTY_PATH 0x1000
-#endif
-
 static const char *self;
 
 static int null(int flags)
