@@ -1,8 +1,8 @@
 """Whether a lab's points say what they should: the solution gets all of them, the starting code what the handout
 promises, and each wrong solution loses just those of the checks that it names.
 
-The solution is this tree, with a solution.patch where the lab has one, so a change of the kernel that breaks a lab is seen
-here and not by a class.
+The solution is this tree, with a solution.patch where the lab has one, so a change of the kernel that breaks a lab is
+seen here and not by a class.
 """
 
 import concurrent.futures
