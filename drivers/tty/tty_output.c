@@ -259,14 +259,16 @@ void tty_port_unlock(struct tty_struct *tty, unsigned long flags)
  */
 static void console_finish_line(struct tty_struct *tty)
 {
-	bool newline = false;
+	bool newline = false, begun;
 	u32 at;
 
 	if (unlikely(oops_in_progress) ? !arch_spin_trylock(&tty->tx_lock) : (arch_spin_lock(&tty->tx_lock), false))
 		return;
+	/* After a carriage return the column is 0, but the line is not at its end: its newline is the next byte. */
+	begun = tty->sent_column || (tty->tx_tail != tty->tx_head && tty->tx[tty->tx_tail % TTY_TX_SIZE] == '\n');
 	for (at = tty->tx_tail; at != tty->tx_head && !newline; at++)
 		newline = tty->tx[at % TTY_TX_SIZE] == '\n';
-	while (newline && tty->sent_column && tty->tx_tail != at)
+	while (newline && begun && tty->tx_tail != at)
 		tty->ops->poll_put(tty->port, tx_take(tty));
 	if (tty->sent_column) {
 		tty->ops->poll_put(tty->port, '\r');

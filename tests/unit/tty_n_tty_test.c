@@ -432,6 +432,36 @@ static void test_full_output(void **state)
 	assert_false(tty.writers_wait);
 }
 
+/*
+ * printk in the middle of a program's line, after each number of bytes that the driver may have sent by then: the line is
+ * finished first, so the message is a line of its own, and each line is whole and there once. After the carriage return
+ * alone the column is 0 already, and the line has still not ended.
+ */
+static void test_message_between_lines(void **state)
+{
+	char wanted[64];
+	bool wake;
+
+	for (unsigned sent = 0; sent <= 10; sent++) {
+		fresh(NULL);
+		tty_console_init(&tty);
+		line_full = true;
+		tty_output(&tty, "one\ntwo\n", 8);
+		nr_shown = tty_tx_pull(&tty, shown, sent, &wake);
+		tty.console.write(&tty.console, "kernel\n", 7);
+		line_full = false;
+		tty_kick(&tty);
+		snprintf(wanted, sizeof(wanted), "%skernel\r\n%s",
+			 sent == 0   ? ""
+			 : sent <= 5 ? "one\r\n"
+				     : "one\r\ntwo\r\n",
+			 sent == 0   ? "one\r\ntwo\r\n"
+			 : sent <= 5 ? "two\r\n"
+				     : "");
+		assert_string_equal(shown, wanted);
+	}
+}
+
 #define TEST(name) cmocka_unit_test_setup(name, fresh)
 
 int main(void)
@@ -453,7 +483,8 @@ int main(void)
 					   TEST(test_held_up),
 					   TEST(test_dropped),
 					   TEST(test_output),
-					   TEST(test_full_output)};
+					   TEST(test_full_output),
+					   TEST(test_message_between_lines)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -96,6 +96,8 @@ static void throttle(void *port, bool on)
 
 static void poll_put(void *port, char c)
 {
+	shown[nr_shown++] = c;
+	shown[nr_shown] = '\0';
 }
 
 static const struct uart_ops ops = {.start_tx = start_tx, .poll_put = poll_put, .throttle = throttle};
