@@ -440,6 +440,7 @@ def test_filters(machine):
         + step("inside", "echo vfs_open > set_graph_function", ":")
         + step("shallow", "echo 2 > max_graph_depth", "echo 0 > max_graph_depth")
         + step("without", f"echo {below} > set_graph_notrace", "echo > set_graph_notrace")
+        + step("outside", "echo path_openat > set_graph_notrace", "echo > set_graph_notrace")
         + step(
             "alone",
             "echo vfs_open > set_ftrace_filter",
@@ -458,6 +459,8 @@ def test_filters(machine):
     assert [call.name for call in calls["without"]] == [
         call.name for call in calls["inside"] if not within(call, below)
     ]
+    # The caller of vfs_open is left out, and with it all that it calls.
+    assert not [line for line in parts["outside"].splitlines() if line.strip() and not line.startswith("#")]
     assert {call.name for call in calls["alone"]} == {"vfs_open"} and not any(call.children for call in calls["alone"])
     found = [fields for fields in graph(parts["slow"]) if fields["kind"] != "arrow"]
     assert found and all(fields["kind"] == "close" and fields["name"] and fields["ns"] >= 5000 for fields in found)

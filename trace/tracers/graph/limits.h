@@ -21,15 +21,22 @@
 #define GRAPH_NOT_MASK	    (0xff0000u | GRAPH_IN_NOTRACE)
 static_assert(FTRACE_RETFUNC_DEPTH <= 0xff);
 
+/*
+ * Is the call wanted, to be recorded, or to begin what set_graph_notrace leaves out? That begins outside of the functions
+ * of set_graph_function as well: one of them that is called from within is left out, as on Linux.
+ */
 static __always_inline bool graph_limits_want(const struct fgraph_state *state, unsigned long ip)
 {
 	u32 max = READ_ONCE(max_graph_depth);
-	const struct ip_hash *functions;
+	const struct ip_hash *functions, *stops;
 
 	if ((max && state->depth >= max) || (state->flags & GRAPH_IN_NOTRACE))
 		return false;
 	functions = smp_load_acquire(&graph_functions.hash);
-	return !functions || (state->flags & GRAPH_IN) || ip_hash_has(functions, ip);
+	if (!functions || (state->flags & GRAPH_IN) || ip_hash_has(functions, ip))
+		return true;
+	stops = smp_load_acquire(&graph_notrace.hash);
+	return stops && ip_hash_has(stops, ip);
 }
 
 /*
