@@ -273,6 +273,11 @@ def test_every_record(machine, tmp_path, tepdump):
             "for i in 0 1 2 3 4 5 6 7 8 9; do for j in 0 1 2 3 4 5 6 7 8 9; do echo $i$j half > /sys/kernel/debug/lab/step; done; done",
             "echo > set_event",
         )
+        session.record(
+            "echo 1 > events/pipe/enable",
+            "i=0; while [ $i -lt 60 ]; do echo $i | read x; i=$((i + 1)); done",
+            "echo > set_event",
+        )
         # What is typed comes by interrupts, some bytes at a time.
         session.record(
             "echo irq:irq_handler_entry irq:irq_handler_exit > set_event", f": {'x' * 3500}", "echo > set_event"
