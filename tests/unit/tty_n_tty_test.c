@@ -433,9 +433,9 @@ static void test_full_output(void **state)
 }
 
 /*
- * printk in the middle of a program's line, after each number of bytes that the driver may have sent by then: the line is
- * finished first, so the message is a line of its own, and each line is whole and there once. After the carriage return
- * alone the column is 0 already, and the line has still not ended.
+ * printk in the middle of a program's line, after each number of bytes that the driver may have sent by then: the line
+ * is finished first, so the message is a line of its own, and each line is whole and there once. After the carriage
+ * return alone the column is 0 already, and the line has still not ended.
  */
 static void test_message_between_lines(void **state)
 {

@@ -22,8 +22,8 @@
 static_assert(FTRACE_RETFUNC_DEPTH <= 0xff);
 
 /*
- * Is the call wanted, to be recorded, or to begin what set_graph_notrace leaves out? That begins outside of the functions
- * of set_graph_function as well: one of them that is called from within is left out, as on Linux.
+ * Is the call wanted, to be recorded, or to begin what set_graph_notrace leaves out? That begins outside of the
+ * functions of set_graph_function as well: one of them that is called from within is left out, as on Linux.
  */
 static __always_inline bool graph_limits_want(const struct fgraph_state *state, unsigned long ip)
 {
