@@ -36,13 +36,13 @@ static noinline void look_spin(u64 ns)
 }
 
 /* The barrier() keeps the call that enables interrupts from becoming a jump: tracers would name our caller then. */
-#define SECTION(name)                           \
-	static noinline void name(u64 us)       \
-	{                                       \
-		local_irq_disable();            \
-		look_spin(us * 1000);           \
-		local_irq_enable();             \
-		barrier();                      \
+#define SECTION(name)                     \
+	static noinline void name(u64 us) \
+	{                                 \
+		local_irq_disable();      \
+		look_spin(us * 1000);     \
+		local_irq_enable();       \
+		barrier();                \
 	}
 SECTION(look_flush)
 SECTION(look_refill)
@@ -68,11 +68,11 @@ static int sections_store(char *text, void *data)
 }
 
 /* Four steps of a call; each takes 10 to 29 us, or `extra` us more. */
-#define STEP(name)                                                      \
-	static noinline void name(unsigned extra)                       \
-	{                                                               \
-		look_spin((10 + look_random() % 20 + extra) * 1000);    \
-		barrier();                                              \
+#define STEP(name)                                                   \
+	static noinline void name(unsigned extra)                    \
+	{                                                            \
+		look_spin((10 + look_random() % 20 + extra) * 1000); \
+		barrier();                                           \
 	}
 STEP(look_check)
 STEP(look_find)

@@ -237,7 +237,8 @@ static int run(const struct question *q, long seed)
 int main(int argc, char **argv)
 {
 	static const char help[] = "  QUESTION is calls, wakes, fails, allocs, sections or slow\n";
-	struct vt_options o = {.usage = "lab_look QUESTION SEED", .options = "", .help = help, .bad_status = 2, .index = 1};
+	struct vt_options o = {
+		.usage = "lab_look QUESTION SEED", .options = "", .help = help, .bad_status = 2, .index = 1};
 	long seed;
 
 	while (vt_option(&o, argc, argv) >= 0)
