@@ -179,6 +179,23 @@ static void earliest_first(void **state)
 		leave(p[i]);
 }
 
+/* A later deadline that wakes up does not even ask the CPU to look. */
+static void later_waits(void **state)
+{
+	struct task_struct *a, *b;
+
+	machine(1);
+	a = server("a", 5 * MS, 50 * MS, 100 * MS);
+	host_sleep(a);
+	b = server("b", 5 * MS, 40 * MS, 100 * MS);
+	expect(b, "the other one sleeps");
+	host_on(0);
+	assert_true(wake_up_process(a));
+	assert_true(a->dl.queued && !need_resched());
+	leave(a);
+	leave(b);
+}
+
 /* The wake-up rule: a server goes on with what it has if that is not more than its bandwidth until its
  * deadline. */
 static void wakes_up(void **state)
@@ -474,6 +491,7 @@ int main(void)
 		cmocka_unit_test(waits_a_moment),
 		cmocka_unit_test(budget_ends_at_a_switch),
 		cmocka_unit_test(earliest_first),
+		cmocka_unit_test(later_waits),
 		cmocka_unit_test(wakes_up),
 		cmocka_unit_test(wakes_up_constrained),
 		cmocka_unit_test(throttled_sleeper),

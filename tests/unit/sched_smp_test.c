@@ -392,6 +392,8 @@ static void deadlines(void **state)
 		host_set_cpus(p[i], ~0UL);
 		assert_int_equal(host_set_deadline(p[i], 10 * MS, (100 - 10 * i) * MS, 100 * MS), 0);
 		host_check_order();
+		if (!i)
+			assert_true(cpumask_empty(&dl_overloaded_mask)); /* a task alone is nothing to pull */
 	}
 	expect_runs(p[5], p[5]->cpu, "50 ms are the earliest");
 	expect_runs(p[4], p[4]->cpu, "60 ms are next");
@@ -403,6 +405,16 @@ static void deadlines(void **state)
 	}
 	for (unsigned i = 0; i < 6; i++)
 		host_set_policy(p[i], SCHED_NORMAL, 0);
+	/* Of CPUs that are as good as each other its own is taken. */
+	host_boot(4);
+	p[0] = pinned("edf", 2);
+	host_set_cpus(p[0], ~0UL);
+	assert_int_equal(host_set_deadline(p[0], MS, 10 * MS, 10 * MS), 0);
+	host_sleep(p[0]);
+	host_on(0);
+	host_wake(p[0]);
+	expect_runs(p[0], 2, "it was there and all are idle");
+	host_set_policy(p[0], SCHED_NORMAL, 0);
 }
 
 /*
