@@ -215,6 +215,8 @@ static void conditions(void)
 	CHECK_CALL(CALL(mount, "none", D "/mnt", "tmpfs", 32 | 4 /* MS_NODEV */, 0));
 	CHECK_ERRNO(open(D "/mnt/null", O_RDWR), EACCES);
 	CHECK_ERRNO(CALL(prctl, PR_SET_NO_NEW_PRIVS, 0, 0, 0, 0), EINVAL);
+	CHECK_ERRNO(CALL(prctl, PR_SET_NO_NEW_PRIVS, 1, 1, 0, 0), EINVAL);
+	CHECK_ERRNO(CALL(prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 1, 0), EINVAL);
 	CHECK_ERRNO(CALL(prctl, PR_SET_DUMPABLE, 2), EINVAL);
 }
 
@@ -306,6 +308,30 @@ static void lookers(void)
 	stop(&copy);
 	looked_at = getpid(); /* root's, with the same program */
 	CHECK_EQ(open_errno(proc_path(looked_at, "maps")), 0);
+}
+
+/* A signal to a group is sent if one process of it may be signalled, though the last one that is asked may not. */
+static void group_with_others(void)
+{
+	int go[2];
+	pid_t own, last;
+
+	CHECK_CALL(pipe(go));
+	own = check_fork();
+	if (own == 0) {
+		check_take(go[0]);
+		become_user(USER);
+		_exit(CALL(kill, 0, 0) != 0);
+	}
+	last = check_fork();
+	if (last == 0) {
+		check_sleep(100000000000);
+		_exit(0);
+	}
+	check_give(go[1], 'g');
+	CHECK_EQ(check_wait(own), 0);
+	CHECK_CALL(CALL(kill, last, SIGKILL));
+	CHECK_EQ(check_wait(last), SIGKILL);
 }
 
 /* A file of /proc that was opened before an exec shows nothing of the program behind it, not even to root. */
@@ -401,8 +427,13 @@ static void chmod_as_user(void)
 /* The bits go with a new owner, and when somebody else than root writes. */
 static void lost_bits(void)
 {
+	int fd;
+
 	install(D "/file", 06777, 0, 0);
 	CHECK_CALL(CALL(truncate, D "/file", 10));
+	fd = open(D "/file", O_WRONLY);
+	CHECK_EQ(write(fd, "x", 1), 1);
+	close(fd);
 	CHECK_EQ(mode_of(D "/file"), 06777); /* root */
 	CHECK_EQ(check_in_child(write_as_user), 0);
 	CHECK_EQ(mode_of(D "/file"), 0777);
@@ -550,6 +581,7 @@ int main(int argc, char **argv)
 		{"conditions", conditions},
 		{"scripts", scripts},
 		{"lookers", lookers},
+		{"group_with_others", group_with_others},
 		{"opened_before_exec", opened_before_exec},
 		{"after_setuid", after_setuid},
 		{"lost_bits", lost_bits},
