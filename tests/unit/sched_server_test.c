@@ -190,8 +190,10 @@ static void later_waits(void **state)
 	b = server("b", 5 * MS, 40 * MS, 100 * MS);
 	expect(b, "the other one sleeps");
 	host_on(0);
+	preempt_disable(); /* or it would have looked by now */
 	assert_true(wake_up_process(a));
 	assert_true(a->dl.queued && !need_resched());
+	preempt_enable_no_resched();
 	leave(a);
 	leave(b);
 }
