@@ -198,6 +198,23 @@ static void later_waits(void **state)
 	leave(b);
 }
 
+/* Of CPUs that are as good as each other a task takes the one where it was. */
+static void at_home(void **state)
+{
+	struct task_struct *p;
+
+	host_boot(4);
+	p = host_fork("p");
+	host_set_cpus(p, BIT(2));
+	host_set_cpus(p, ~0UL);
+	assert_int_equal(host_set_deadline(p, MS, 10 * MS, 10 * MS), 0);
+	host_sleep(p);
+	host_on(0);
+	host_wake(p);
+	assert_ptr_equal(host_runs(2), p);
+	leave(p);
+}
+
 /* The wake-up rule: a server goes on with what it has if that is not more than its bandwidth until its
  * deadline. */
 static void wakes_up(void **state)
@@ -494,6 +511,7 @@ int main(void)
 		cmocka_unit_test(budget_ends_at_a_switch),
 		cmocka_unit_test(earliest_first),
 		cmocka_unit_test(later_waits),
+		cmocka_unit_test(at_home),
 		cmocka_unit_test(wakes_up),
 		cmocka_unit_test(wakes_up_constrained),
 		cmocka_unit_test(throttled_sleeper),

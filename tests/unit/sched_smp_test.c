@@ -405,16 +405,6 @@ static void deadlines(void **state)
 	}
 	for (unsigned i = 0; i < 6; i++)
 		host_set_policy(p[i], SCHED_NORMAL, 0);
-	/* Of CPUs that are as good as each other its own is taken. */
-	host_boot(4);
-	p[0] = pinned("edf", 2);
-	host_set_cpus(p[0], ~0UL);
-	assert_int_equal(host_set_deadline(p[0], MS, 10 * MS, 10 * MS), 0);
-	host_sleep(p[0]);
-	host_on(0);
-	host_wake(p[0]);
-	expect_runs(p[0], 2, "it was there and all are idle");
-	host_set_policy(p[0], SCHED_NORMAL, 0);
 }
 
 /*

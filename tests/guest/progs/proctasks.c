@@ -253,17 +253,6 @@ static void memory_is_let_go(void)
 	CHECK_RANGE(address_spaces() - before, -1000, 20);
 }
 
-#ifdef __aarch64__
-#define SYS_personality SYS_arm64_personality
-#endif
-
-static void one_personality(void)
-{
-	CHECK_EQ(CALL(personality, 0xffffffff), 0); /* which one is it? */
-	CHECK_EQ(CALL(personality, 0), 0);
-	CHECK_ERRNO(CALL(personality, 8), EINVAL);
-}
-
 static void limits_as_told(void)
 {
 	unsigned long limit[2];
@@ -590,7 +579,6 @@ int main(int argc, char **argv)
 		{"auxv_as_given", auxv_as_given},
 		{"environ_as_given", environ_as_given},
 		{"memory_is_let_go", memory_is_let_go},
-		{"one_personality", one_personality},
 		{"limits_as_told", limits_as_told},
 		{"io_and_place", io_and_place},
 		{"fdinfo_of_a_file", fdinfo_of_a_file},

@@ -310,30 +310,6 @@ static void lookers(void)
 	CHECK_EQ(open_errno(proc_path(looked_at, "maps")), 0);
 }
 
-/* A signal to a group is sent if one process of it may be signalled, though the last one that is asked may not. */
-static void group_with_others(void)
-{
-	int go[2];
-	pid_t own, last;
-
-	CHECK_CALL(pipe(go));
-	own = check_fork();
-	if (own == 0) {
-		check_take(go[0]);
-		become_user(USER);
-		_exit(CALL(kill, 0, 0) != 0);
-	}
-	last = check_fork();
-	if (last == 0) {
-		check_sleep(100000000000);
-		_exit(0);
-	}
-	check_give(go[1], 'g');
-	CHECK_EQ(check_wait(own), 0);
-	CHECK_CALL(CALL(kill, last, SIGKILL));
-	CHECK_EQ(check_wait(last), SIGKILL);
-}
-
 /* A file of /proc that was opened before an exec shows nothing of the program behind it, not even to root. */
 static void opened_before_exec(void)
 {
@@ -581,7 +557,6 @@ int main(int argc, char **argv)
 		{"conditions", conditions},
 		{"scripts", scripts},
 		{"lookers", lookers},
-		{"group_with_others", group_with_others},
 		{"opened_before_exec", opened_before_exec},
 		{"after_setuid", after_setuid},
 		{"lost_bits", lost_bits},
