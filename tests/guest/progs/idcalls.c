@@ -1,4 +1,7 @@
-/* idcalls: the calls that set ids: what a user may take, what closes the memory, how many groups there may be. */
+/*
+ * idcalls: the calls that set ids: what a user may take, what closes the memory, how many groups there may be; and whom
+ * a kill of a process group reaches.
+ */
 #include <callnumbers.h>
 #include <signal.h>
 #include <sys/prctl.h>
