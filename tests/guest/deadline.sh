@@ -28,4 +28,5 @@ same 'chrt -v' "new scheduling policy: SCHED_FIFO
 new scheduling priority: 5
 1" "$(chrt -v -f 5 nproc | sed "s/.*'s //")"
 grep -q '^dl_total_bw *: 0$' /sys/kernel/debug/sched/debug || fail 'bandwidth was lost'
+grep -q '^ktime *: [1-9][0-9]*$' /sys/kernel/debug/sched/debug || fail 'sched/debug does not say when it was'
 finish

@@ -130,6 +130,9 @@ test "$(cat $K/random/uuid)" != "$(cat $K/random/uuid)" || fail 'uuid is the sam
 echo 7 > $K/panic
 holds 'set' $K/panic 7
 echo -1 > $K/panic
+echo 1 > $K/panic_on_oops
+holds 'set' $K/panic_on_oops 1
+echo 0 > $K/panic_on_oops
 for pair in panic:x panic_on_oops:2 randomize_va_space:2; do
 	echo ${pair#*:} 2> /dev/null > $K/${pair%:*} && fail "$pair was taken"
 done

@@ -23,7 +23,7 @@ static int closed(struct inode *inode, struct file *f)
 	return 0;
 }
 static const struct file_operations fops = {.owner = THIS_MODULE, .read = read_word, .release = closed};
-static struct miscdevice misc = {.minor = MISC_DYNAMIC_MINOR, .name = "fails", .fops = &fops};
+static struct miscdevice misc = {.minor = MISC_DYNAMIC_MINOR, .name = "held/fails", .fops = &fops};
 static int __init fails_init(void)
 {
 	int err = misc_register(&misc);
@@ -60,9 +60,9 @@ def test_an_init_that_fails_waits_for_open_files(guest, tmp_path):  # noqa: F811
     folder = one_module(guest.arch, tmp_path, "fails", FAILS)
     out = guest(
         "dmesg -c > /dev/null; insmod /fails.ko & job=$!\n"
-        "while ! [ -e /dev/fails ]; do sleep 0.05; done; exec 5< /dev/fails\n"
+        "while ! [ -e /dev/held/fails ]; do sleep 0.05; done; exec 5< /dev/held/fails; rm -r /dev/held\n"
         "rmmod fails; while ! dmesg | grep -q 'hold it'; do sleep 0.1; done; cat /proc/modules; cat <&5\n"
-        "exec 5<&-; wait $job; echo insmod $?; cat /proc/modules; echo end; " + DMESG,
+        "exec 5<&-; wait $job; echo insmod $?; cat /proc/modules; echo end; ls -d /dev/held; " + DMESG,
         "fails",
         folder=folder,
     )
@@ -72,4 +72,5 @@ def test_an_init_that_fails_waits_for_open_files(guest, tmp_path):  # noqa: F811
     assert "still here" in lines and "closed" in lines, out
     assert any(line.startswith("fails ") and " Unloading " in line for line in lines), out
     assert lines[lines.index("insmod 1") + 1] == "end", out
+    assert "/dev/held" not in lines, out  # the device that goes leaves alone what root has removed
     assert not re.search(CRASH, out), out

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from test_modules import make
 from vitrine_guest import PANICKED, GuestError
 
 CRASH = "/tmp/debug/provoke-crash/DIRECT"
@@ -45,6 +46,7 @@ def test_a_fault_of_the_kernel_ends_one_task(machine, smp):
             is_oops(machine, text, "data_words" if what == "EXEC_DATA" else f"lkdtm_{what}", *words)
             assert what != "EXEC_DATA" or all(words in text for words in machine.jumped_from), text
         assert guest.run("echo alive; cat /proc/self/comm") == (0, "alive\ncat\n")
+        assert guest.run("cat /proc/sys/kernel/tainted") == (0, "128\n")  # an oops, no warning
         assert guest.run("sleep 0.1 & wait; ls / | wc -l")[0] == 0
 
 
@@ -64,6 +66,44 @@ def test_a_stack_that_overflows_hits_its_guard(machine):
             provoke(guest, "EXHAUST_STACK")
         assert caught.value.status == PANICKED
         assert "stack overflow" in guest.console and "lkdtm_EXHAUST_STACK" in guest.console
+
+
+# Whoever prints registers meets a fault, the first time.
+FAULTY = r"""
+#include <linux/ftrace.h>
+#include <linux/module.h>
+MODULE_LICENSE("GPL");
+
+static void notrace fault(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	static int *volatile nowhere;
+	static unsigned calls;
+
+	if (!calls++)
+		*nowhere = 1;
+}
+static struct ftrace_ops ops = {.func = fault, .flags = FTRACE_OPS_FL_RECURSION};
+static int __init faulty_init(void)
+{
+	return ftrace_set_filter(&ops, (unsigned char *)"show_regs", 9, 0) ?: register_ftrace_function(&ops);
+}
+module_init(faulty_init);
+"""
+
+
+def test_an_oops_within_an_oops_is_a_panic(machine, tmp_path):
+    """What failed was the printing, so the second oops prints no registers and no stack."""
+    (tmp_path / "faulty.c").write_text(FAULTY)
+    status, said = make(tmp_path, machine.arch, objects="faulty.o")
+    assert status == 0, said
+    files = {"faulty.ko": (0o644, (tmp_path / "faulty.ko").read_bytes())}
+    with machine.guest(timeout=60, files=files) as guest:
+        assert guest.run("insmod /faulty.ko") == (0, "")
+        with pytest.raises(GuestError, match="Kernel panic - not syncing: Fatal exception") as caught:
+            provoke(guest, "ACCESS_NULL")
+        assert caught.value.status == PANICKED
+        assert guest.console.count("Internal error: ") == 2
+        assert "Call trace:" not in guest.console
 
 
 def test_memory_is_full_and_nobody_may_be_killed(machine):

@@ -295,6 +295,7 @@ def test_runqueues_at_events(machine):
             if match and to and len(queues[-1]) == 1:
                 assert queues[-1][0][0] == to or to < 10, (text, queues[-1])  # who runs next stands first
         assert max(map(len, queues)) >= 4
+        assert all(len(dict(queue)) == len(queue) for queue in queues)  # each once
         fair = max(queues, key=len)[1:]
         assert [vruntime for _, vruntime in fair] == sorted(vruntime for _, vruntime in fair)
         assert not any(pid == 0 for queue in queues for pid, _ in queue)

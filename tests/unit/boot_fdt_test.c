@@ -258,6 +258,34 @@ static void test_no_cells(void **state)
 	assert_int_equal(fdt_read_reg(other, 7, &base, &size), -EINVAL);
 }
 
+/* A path by its alias. What is no alias, and an alias that stands for no path, lead nowhere. */
+static void test_aliases(void **state)
+{
+	int node;
+
+	begin_tree();
+	put32(FDT_BEGIN_NODE);
+	put32(0);
+	put32(FDT_BEGIN_NODE);
+	put32(0x616c6961); /* "aliases" */
+	put32(0x73657300);
+	put_u32_property(REG, 0x2f610000);     /* reg = "/a" */
+	put_u32_property(PHANDLE, 0x61000000); /* phandle = "a" */
+	put32(FDT_END_NODE);
+	node = end - STRUCTURE;
+	put32(FDT_BEGIN_NODE);
+	put32(0x61000000);
+	put32(FDT_END_NODE);
+	put32(FDT_END_NODE);
+	put32(FDT_END);
+	finish_tree();
+	assert_null(fdt_open(blob, sizeof(blob)));
+	assert_int_equal(fdt_path_node("/a"), node);
+	assert_int_equal(fdt_path_node("reg:115200"), node);
+	assert_int_equal(fdt_path_node("phandle"), -1);
+	assert_int_equal(fdt_path_node("ranges"), -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -265,6 +293,7 @@ int main(void)
 		cmocka_unit_test(test_headers_at_the_edge),
 		cmocka_unit_test(test_ranges),
 		cmocka_unit_test(test_no_cells),
+		cmocka_unit_test(test_aliases),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

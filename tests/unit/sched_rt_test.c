@@ -51,6 +51,7 @@ static void fifo(void **state)
 	expect(a, "SCHED_FIFO has no slice");
 	host_sleep(a);
 	expect(b, "it was ready next");
+	assert_true(a->nvcsw == 1 && a->nivcsw == 0);
 	host_wake(a);
 	expect(b, "an equal that wakes up does not preempt");
 	host_sleep(b);

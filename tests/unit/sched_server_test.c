@@ -179,6 +179,42 @@ static void earliest_first(void **state)
 		leave(p[i]);
 }
 
+/* A later deadline that wakes up does not even ask the CPU to look. */
+static void later_waits(void **state)
+{
+	struct task_struct *a, *b;
+
+	machine(1);
+	a = server("a", 5 * MS, 50 * MS, 100 * MS);
+	host_sleep(a);
+	b = server("b", 5 * MS, 40 * MS, 100 * MS);
+	expect(b, "the other one sleeps");
+	host_on(0);
+	preempt_disable(); /* or it would have looked by now */
+	assert_true(wake_up_process(a));
+	assert_true(a->dl.queued && !need_resched());
+	preempt_enable_no_resched();
+	leave(a);
+	leave(b);
+}
+
+/* Of CPUs that are as good as each other a task takes the one where it was. */
+static void at_home(void **state)
+{
+	struct task_struct *p;
+
+	host_boot(4);
+	p = host_fork("p");
+	host_set_cpus(p, BIT(2));
+	host_set_cpus(p, ~0UL);
+	assert_int_equal(host_set_deadline(p, MS, 10 * MS, 10 * MS), 0);
+	host_sleep(p);
+	host_on(0);
+	host_wake(p);
+	assert_ptr_equal(host_runs(2), p);
+	leave(p);
+}
+
 /* The wake-up rule: a server goes on with what it has if that is not more than its bandwidth until its
  * deadline. */
 static void wakes_up(void **state)
@@ -474,6 +510,8 @@ int main(void)
 		cmocka_unit_test(waits_a_moment),
 		cmocka_unit_test(budget_ends_at_a_switch),
 		cmocka_unit_test(earliest_first),
+		cmocka_unit_test(later_waits),
+		cmocka_unit_test(at_home),
 		cmocka_unit_test(wakes_up),
 		cmocka_unit_test(wakes_up_constrained),
 		cmocka_unit_test(throttled_sleeper),

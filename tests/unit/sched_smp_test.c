@@ -392,6 +392,8 @@ static void deadlines(void **state)
 		host_set_cpus(p[i], ~0UL);
 		assert_int_equal(host_set_deadline(p[i], 10 * MS, (100 - 10 * i) * MS, 100 * MS), 0);
 		host_check_order();
+		if (!i)
+			assert_true(cpumask_empty(&dl_overloaded_mask)); /* a task alone is nothing to pull */
 	}
 	expect_runs(p[5], p[5]->cpu, "50 ms are the earliest");
 	expect_runs(p[4], p[4]->cpu, "60 ms are next");

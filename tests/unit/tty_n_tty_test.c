@@ -462,6 +462,15 @@ static void test_message_between_lines(void **state)
 	}
 }
 
+/* Halves of UTF-16's pairs are no characters, from the first to the last; their neighbours are. */
+static void test_surrogates(void **state)
+{
+	assert_int_equal(utf8_shown("\xed\x9e\xa3", 3), 3); /* U+D7A3 */
+	assert_int_equal(utf8_shown("\xed\xa0\x80", 3), 0); /* U+D800 */
+	assert_int_equal(utf8_shown("\xed\xbf\xbf", 3), 0); /* U+DFFF */
+	assert_int_equal(utf8_shown("\xee\x80\x80", 3), 3); /* U+E000 */
+}
+
 #define TEST(name) cmocka_unit_test_setup(name, fresh)
 
 int main(void)
@@ -484,7 +493,8 @@ int main(void)
 					   TEST(test_dropped),
 					   TEST(test_output),
 					   TEST(test_full_output),
-					   TEST(test_message_between_lines)};
+					   TEST(test_message_between_lines),
+					   cmocka_unit_test(test_surrogates)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -263,6 +263,8 @@ static void lost_records(void)
 	CHECK(read(other, oldest, sizeof(oldest)) > 0);
 	CHECK(read(fd, line, sizeof(line)) > 0);
 	CHECK_EQ(strtoul(line + 2, NULL, 10), strtoul(oldest + 2, NULL, 10));
+	CHECK_EQ(CALL(lseek, fd, 0, SEEK_END), 0);
+	CHECK_ERRNO(CALL(lseek, fd, 0, SEEK_CUR), EINVAL);
 	close(fd);
 	close(other);
 }
@@ -326,6 +328,50 @@ static void files_give_all_back(void)
 	}
 	after = meminfo("MemFree:");
 	CHECK_RANGE(before - after, -100000, 2000);
+}
+
+#ifdef __aarch64__
+#define SYS_personality SYS_arm64_personality
+#endif
+
+/* Only Linux's own can be set, and asked for. */
+static void one_personality(void)
+{
+	CHECK_EQ(CALL(personality, 0xffffffff), 0);
+	CHECK_EQ(CALL(personality, 0), 0);
+	CHECK_ERRNO(CALL(personality, 8), EINVAL);
+}
+
+static long dentries(void)
+{
+	char *text = vt_read_file("/proc/slabinfo", NULL), *line = text ? strstr(text, "\ndentry ") : NULL;
+	long n = line ? atol(line + 8) : -1;
+
+	free(text);
+	return n;
+}
+
+/* The cache remembers 1,024 names that are not there, and no more, even if some of them have become files since. */
+static void missing_names_are_forgotten(void)
+{
+	char name[32];
+	struct stat st;
+	long before = 0;
+
+	for (int i = 0; i < 5000; i++) {
+		snprintf(name, sizeof(name), "/tmp/edgetest.%d", i);
+		CHECK_ERRNO(stat(name, &st), ENOENT);
+		if (i == 1500)
+			before = dentries();
+		if (i >= 1500 && i < 1564)
+			check_put(name, "");
+	}
+	CHECK(before > 0);
+	CHECK_RANGE(dentries() - before, -1000, 1000);
+	for (int i = 1500; i < 1564; i++) {
+		snprintf(name, sizeof(name), "/tmp/edgetest.%d", i);
+		CHECK_CALL(unlink(name));
+	}
 }
 
 /*
@@ -402,7 +448,8 @@ static void bad_parts(void)
 		long len;
 	} parts[2] = {{text, -1}, {text, 1}};
 	int ends[2], on = 1;
-	long *nowhere = (long *)8;
+	long *nowhere = (long *)8, at_once[2] = {0, 0};
+	void *constant = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	CHECK_CALL(CALL(pipe2, ends, 0));
 	CHECK_EQ(write(ends[1], "abc", 3), 3);
@@ -412,6 +459,7 @@ static void bad_parts(void)
 	parts[1].len = -1;
 	CHECK_ERRNO(CALL(readv, ends[0], parts, 2), EINVAL);
 	CHECK_ERRNO(CALL(pselect6, 4, nowhere, 0, 0, 0, 0), EFAULT);
+	CHECK_ERRNO(CALL(pselect6, 4, constant, 0, 0, at_once, 0), EFAULT); /* the answer has no place */
 	CHECK_EQ(fcntl(ends[0], F_GETFL) & O_NONBLOCK, 0);
 	CHECK_ERRNO(CALL(ioctl, ends[0], 0x5421, nowhere), EFAULT); /* FIONBIO */
 	CHECK_EQ(fcntl(ends[0], F_GETFL) & O_NONBLOCK, 0);
@@ -478,6 +526,8 @@ int main(int argc, char **argv)
 		{"terminals-have-no-position", terminals_have_no_position},
 		{"exec-of-a-made-text", exec_of_a_made_text},
 		{"files-give-all-back", files_give_all_back},
+		{"missing-names-are-forgotten", missing_names_are_forgotten},
+		{"one-personality", one_personality},
 		{"no-stack-is-lost", no_stack_is_lost},
 #endif
 	};

@@ -259,6 +259,8 @@ static void empty_names(void)
 	CHECK_CALL(CALL(fchownat, ends[0], "", getuid(), -1, AT_EMPTY_PATH));
 	CHECK_CALL(CALL(faccessat2, ends[0], "", 4, AT_EMPTY_PATH));
 	CHECK_ERRNO(CALL(fchownat, ends[0], "x", -1, -1, AT_EMPTY_PATH), ENOTDIR);
+	CHECK_CALL(CALL(newfstatat, CHECK_CALL(open("/dev", O_RDONLY)), "null", &st, AT_EMPTY_PATH));
+	CHECK(S_ISCHR(st.st_mode));
 	CHECK_ERRNO(CALL(readlinkat, ends[0], "", &st, sizeof(st)), ENOENT);
 	CHECK_ERRNO(CALL(execveat, ends[0], "", NULL, NULL, AT_EMPTY_PATH), EACCES);
 	CHECK_ERRNO(CALL(execveat, ends[0], "", NULL, NULL, 0), ENOENT);

@@ -192,6 +192,27 @@ static void sizes(void)
 	CHECK_ERRNO(ftruncate(fd, -1), EINVAL);
 }
 
+static long changed_at(int fd)
+{
+	struct stat st;
+
+	CHECK_CALL(fstat(fd, &st));
+	return st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+}
+
+/* A write says when it was; one of nothing does not. */
+static void time_of_a_write(void)
+{
+	int fd = CHECK_CALL(open("written", O_WRONLY | O_CREAT, 0644));
+	long made = changed_at(fd);
+
+	check_sleep(20000000);
+	CHECK_EQ(write(fd, "", 0), 0);
+	CHECK_EQ(changed_at(fd), made);
+	CHECK_EQ(write(fd, "x", 1), 1);
+	CHECK_RANGE(changed_at(fd) - made, 20000000, 5000000000);
+}
+
 static void wrong_names(void)
 {
 	static char longest[300];
@@ -251,6 +272,7 @@ static void where_we_are(void)
 	CHECK_CALL(mkdir("x/y", 0755));
 	CHECK_EQ(chdir("x/./y/../y"), 0);
 	CHECK(getcwd(buf, sizeof(buf)) && !strcmp(buf, DIR_HERE "/x/y"));
+	CHECK_EQ(readlink("/proc/self/cwd", buf, sizeof(buf)), strlen(DIR_HERE "/x/y"));
 	CHECK_CALL(stat("../..", &a));
 	CHECK_CALL(stat(DIR_HERE, &b));
 	CHECK(a.st_ino == b.st_ino && a.st_dev == b.st_dev);
@@ -377,6 +399,7 @@ int main(int argc, char **argv)
 		{"links", hard_links},
 		{"many-entries", many_entries},
 		{"sizes", sizes},
+		{"time-of-a-write", time_of_a_write},
 		{"wrong-names", wrong_names},
 		{"where", where_we_are},
 		{"devices", devices},

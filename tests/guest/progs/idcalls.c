@@ -1,5 +1,9 @@
-/* idcalls: the calls that set ids: what a user may take, what closes the memory, how many groups there may be. */
+/*
+ * idcalls: the calls that set ids: what a user may take, what closes the memory, how many groups there may be; and whom
+ * a kill of a process group reaches.
+ */
 #include <callnumbers.h>
+#include <signal.h>
 #include <sys/prctl.h>
 
 #define USER		1000
@@ -76,12 +80,37 @@ static void numbers_of_groups(void)
 	CHECK_EQ(CALL(getgroups, 0, NULL), 0);
 }
 
+/* A signal to a group is sent if one process of it may be signalled, though the last one that is asked may not. */
+static void group_with_others(void)
+{
+	int go[2];
+	pid_t own, last;
+
+	CHECK_CALL(pipe(go));
+	own = check_fork();
+	if (own == 0) {
+		check_take(go[0]);
+		become_user(USER);
+		_exit(CALL(kill, 0, 0) != 0);
+	}
+	last = check_fork();
+	if (last == 0) {
+		check_sleep(100000000000);
+		_exit(0);
+	}
+	check_give(go[1], 'g');
+	CHECK_EQ(check_wait(own), 0);
+	CHECK_CALL(CALL(kill, last, SIGKILL));
+	CHECK_EQ(check_wait(last), SIGKILL);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct check_case cases[] = {
 		{"one_id_closes", one_id_closes},
 		{"real_or_saved", real_or_saved},
 		{"numbers_of_groups", numbers_of_groups},
+		{"group_with_others", group_with_others},
 	};
 
 	return check_main(argc, argv, cases, ARRAY_SIZE(cases));

@@ -249,6 +249,12 @@ static long do_reboot(void)
 	return CALL(reboot, 0xfee1dead, 672274793, 0, 0);
 }
 
+/* The second number is none of Linux's four. */
+static long do_reboot_by_mistake(void)
+{
+	return CALL(reboot, 0xfee1dead, 672274794, 0, 0);
+}
+
 static long do_sethostname(void)
 {
 	return CALL(sethostname, "vitrine", 7);
@@ -330,6 +336,7 @@ static const struct perm_row rows[] = {
 	{"finit_module", do_finit_module, EPERM, EBADF},
 	{"delete_module", do_delete_module, EPERM, ENOENT},
 	{"reboot", do_reboot, EPERM, 0},
+	{"reboot by mistake", do_reboot_by_mistake, EPERM, EINVAL},
 	{"sethostname", do_sethostname, EPERM, 0},
 	{"setdomainname", do_setdomainname, EPERM, 0},
 	{"settimeofday", do_settimeofday, EPERM, 0},

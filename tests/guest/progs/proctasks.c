@@ -222,6 +222,37 @@ static void auxv_as_given(void)
 	CHECK(!memcmp(text, vector, n * sizeof(long)));
 }
 
+/* This process was forked, so what exec has found out was copied. */
+static void environ_as_given(void)
+{
+	CHECK(slurp("/proc/self/environ") > 0);
+	CHECK(environ[0] && !strcmp(text, environ[0]));
+}
+
+static long address_spaces(void)
+{
+	CHECK(slurp("/proc/slabinfo") > 0);
+	return sum_of("mm_struct ");
+}
+
+static void open_and_end(void)
+{
+	CHECK_CALL(open("/proc/self/mem", O_RDWR));
+	CHECK_CALL(open("/proc/self/pagemap", O_RDONLY));
+}
+
+/* An open mem or pagemap holds an address space, and lets it go when it is closed. */
+static void memory_is_let_go(void)
+{
+	long before = address_spaces();
+
+	for (int i = 0; i < 60; i++)
+		CHECK_EQ(check_in_child(open_and_end), 0);
+	for (int i = 0; i < 500 && address_spaces() > before + 20; i++)
+		check_sleep(10000000);
+	CHECK_RANGE(address_spaces() - before, -1000, 20);
+}
+
 static void limits_as_told(void)
 {
 	unsigned long limit[2];
@@ -546,6 +577,8 @@ int main(int argc, char **argv)
 		{"pagemap_frames", pagemap_frames},
 		{"mem_of_others", mem_of_others},
 		{"auxv_as_given", auxv_as_given},
+		{"environ_as_given", environ_as_given},
+		{"memory_is_let_go", memory_is_let_go},
 		{"limits_as_told", limits_as_told},
 		{"io_and_place", io_and_place},
 		{"fdinfo_of_a_file", fdinfo_of_a_file},

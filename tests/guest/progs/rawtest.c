@@ -306,6 +306,31 @@ static void memory(void)
 	CHECK_RANGE(before - watch_free_memory(), -400, 400);
 }
 
+/*
+ * The pipe stands one byte behind the start of a page and is full, so each page that comes in is cut in two parts, and
+ * the second one goes to the page whose end is still to be read. The page itself is free then.
+ */
+static void uneven(void)
+{
+	static char page[PAGE];
+	int fd, ends[2], marker = (int)CHECK_CALL(open("trace_marker", O_WRONLY));
+	long before;
+
+	start("2048");
+	fd = raw_open(0, O_NONBLOCK);
+	CHECK_CALL(pipe(ends));
+	mark(marker, 0, 30000); /* some 300 pages */
+	CHECK_EQ(write(ends[1], "x", 1), 1);
+	CHECK_EQ(splice(fd, NULL, ends[1], NULL, 15 * PAGE, 0), 15 * PAGE);
+	CHECK_EQ(read(ends[0], page, 1), 1);
+	before = watch_free_memory();
+	for (int i = 0; i < 200; i++) {
+		CHECK_EQ(splice(fd, NULL, ends[1], NULL, PAGE, 0), PAGE);
+		CHECK_EQ(vt_read(ends[0], page, PAGE), PAGE);
+	}
+	CHECK_RANGE(before - watch_free_memory(), -400, 400);
+}
+
 /* The text of trace_pipe the same way. */
 static void text_pipe(void)
 {
@@ -377,9 +402,9 @@ static void faulted(void)
 }
 
 static const struct check_case cases[] = {
-	{"nothing", nothing},	  {"small_reads", small_reads}, {"percent", percent},
-	{"lossless", lossless},	  {"with_losses", with_losses}, {"memory", memory},
-	{"text_pipe", text_pipe}, {"instance", instance},	{"faulted", faulted},
+	{"nothing", nothing},	      {"small_reads", small_reads}, {"percent", percent},     {"lossless", lossless},
+	{"with_losses", with_losses}, {"memory", memory},	    {"text_pipe", text_pipe}, {"instance", instance},
+	{"faulted", faulted},	      {"uneven", uneven},
 };
 
 int main(int argc, char **argv)

@@ -215,6 +215,8 @@ static void conditions(void)
 	CHECK_CALL(CALL(mount, "none", D "/mnt", "tmpfs", 32 | 4 /* MS_NODEV */, 0));
 	CHECK_ERRNO(open(D "/mnt/null", O_RDWR), EACCES);
 	CHECK_ERRNO(CALL(prctl, PR_SET_NO_NEW_PRIVS, 0, 0, 0, 0), EINVAL);
+	CHECK_ERRNO(CALL(prctl, PR_SET_NO_NEW_PRIVS, 1, 1, 0, 0), EINVAL);
+	CHECK_ERRNO(CALL(prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 1, 0), EINVAL);
 	CHECK_ERRNO(CALL(prctl, PR_SET_DUMPABLE, 2), EINVAL);
 }
 
@@ -401,8 +403,13 @@ static void chmod_as_user(void)
 /* The bits go with a new owner, and when somebody else than root writes. */
 static void lost_bits(void)
 {
+	int fd;
+
 	install(D "/file", 06777, 0, 0);
 	CHECK_CALL(CALL(truncate, D "/file", 10));
+	fd = open(D "/file", O_WRONLY);
+	CHECK_EQ(write(fd, "x", 1), 1);
+	close(fd);
 	CHECK_EQ(mode_of(D "/file"), 06777); /* root */
 	CHECK_EQ(check_in_child(write_as_user), 0);
 	CHECK_EQ(mode_of(D "/file"), 0777);

@@ -87,6 +87,8 @@ static inline void host_check_running(struct rq *rq)
 	} else if (curr != rq->idle) {
 		host_fail("CPU %d runs %s, and has no task", rq->cpu, curr->comm);
 	}
+	if (!curr->on_cpu)
+		host_fail("CPU %d runs %s, whose on_cpu is 0", rq->cpu, curr->comm);
 	if (cpumask_test_cpu(rq->cpu, &idle_cpus_mask) != (curr == rq->idle))
 		host_fail("CPU %d is in the wrong mask: it runs %s", rq->cpu, curr->comm);
 }
