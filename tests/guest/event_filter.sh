@@ -178,6 +178,14 @@ same 'and nothing else counted' '2 0 0' "$(sum entries) $(sum overrun) $(sum 'dr
 echo 0 > $filter
 echo 0 > $sched/sched_process_exec/filter
 
+# -- a text is freed when another one takes its place
+before=$(objects)
+for i in $(seq 200); do
+	echo "prev_pid == $i" > $filter
+done
+test $(($(objects) - before)) -lt 100 || fail "200 filters leave $(($(objects) - before)) objects"
+echo 0 > $filter
+
 # -- changed while events come
 echo 1 > $sched/enable
 for i in 1 2 3 4 5 6 7 8; do

@@ -148,6 +148,7 @@ memory() {
 	sh -c 'exit 0'
 	mkdir instances/memory # more than a slab has
 	rmdir instances/memory
+	printf '%300s' long > trace_marker # more than its stack takes
 }
 traced kmem memory
 site="call_site=$name\+0x[0-9a-f]+/0x[0-9a-f]+"
@@ -163,6 +164,7 @@ text=$(grep -m 1 'kmalloc: call_site=text_file_write+.* bytes_req=4096 bytes_all
 test -n "$text" || fail 'no kmalloc in text_file_write'
 grep -q "kfree: call_site=text_file_write+[^ ]* $text\$" /tmp/trace || fail 'no kfree of what text_file_write had'
 grep -qE 'kmalloc: call_site=kvzalloc\+.* bytes_req=[12][0-9]{4} bytes_alloc=(16384|32768) ' /tmp/trace || fail 'no kmalloc of pages'
+grep -q 'kmalloc: call_site=tracing_mark_write+.* bytes_req=300 bytes_alloc=512 ' /tmp/trace || fail 'no kmalloc of a long marker'
 grep -qE 'kmem_cache_alloc: call_site=dup_task_struct\+.*=GFP_KERNEL ' /tmp/trace || fail 'no task'
 signals=$(grep -m 1 'kmem_cache_free: call_site=__put_task_struct+.* name=signal_cache$' /tmp/trace | grep -o 'ptr=[0-9a-f]*')
 grep -q "kmem_cache_alloc: .* $signals bytes_req=" /tmp/trace || fail "what is freed at $signals was never had"

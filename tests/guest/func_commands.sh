@@ -154,6 +154,14 @@ rmdir instances/m
 echo > $F
 holds 'none' $F "$none"
 
+# -- a word that is too long is gone when the next one comes through the same open file
+exec 3>> $F
+echo $(printf '%300s' x | tr ' ' x) 2> /dev/null >&3 && fail 'a word of 300 characters'
+echo users_target >&3 || fail 'the word behind it is refused'
+exec 3>&-
+holds 'the word behind it' $F users_target
+echo > $F
+
 # -- traceoff and traceon: one of the count when it changes something
 echo 1 > tracing_on
 add users_target:traceoff:2

@@ -135,6 +135,17 @@ piped
 grep -q -E '^MARK 0\.000000 Lost [0-9]+ events\.$' /tmp/pipe || fail "no line of what is lost: $(head -n 3 /tmp/pipe)"
 same 'losses in the log' 1 "$(dmesg | grep -c 'mmiotrace has lost events')"
 
+# Another tracer shows the state of an access: interrupts on, and off.
+echo 1408 > buffer_size_kb
+echo nop > current_tracer
+echo mmiotrace > current_tracer
+echo 1 > $D/write
+echo 3 > $D/irqs_off # the third has four bytes
+echo 1 > snapshot
+echo nop > current_tracer
+same 'interrupts off' '. d d' "$(echo $(grep -E " [RW] 4 $number $map " snapshot | sed 's/.*\] //' | cut -c 1))"
+echo 0 > snapshot
+
 # In an instance it is not to be had.
 mkdir instances/one
 { echo mmiotrace > instances/one/current_tracer; } 2> /dev/null && fail 'an instance took it'

@@ -18,6 +18,8 @@ refuses() {
 	grep -q "$3" /tmp/error || fail "$1, '$2': $(cat /tmp/error)"
 	holds "after '$2'" $1 "$before"
 }
+refuses /sys/kernel/debug/busy/irq '0 1' 'Numerical result out of range'
+echo 1 0 > /sys/kernel/debug/busy/irq || fail 'busy/irq refuses the shortest time'
 refuses period_us 999999 'Invalid argument'
 refuses runtime_us 1000001 'Invalid argument'
 refuses runtime_us -1 'Invalid argument'

@@ -62,6 +62,10 @@ echo 0 > snapshot
 same 'a reader keeps it' 'seven eight ' "$(grep -v '^#' <&3 | sed 's/.*write: //' | tr '\n' ' ')"
 exec 3<&-
 same 'nobody else does' '# * Snapshot is freed *' "$(state)"
+mark over 1
+echo 1 > snapshot || fail 'no new second buffer while sizes differ'
+same 'made with sizes that differ' 'over ' "$(text snapshot)"
+echo 0 > snapshot
 free=$(grep MemFree /proc/meminfo | tr -dc 0-9)
 echo $((free / 3)) > buffer_size_kb
 mark nine

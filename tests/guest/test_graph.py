@@ -266,6 +266,8 @@ def test_recursion_deeper_than_the_shadow_stack_and_interrupts_upon_the_hook(mac
         "echo 1 > tracing_on; echo 140 > /sys/kernel/debug/fgraph/recurse || exit 1; echo 0 > tracing_on\n"
         f"echo '== trace'; cat trace; echo '== stats'; cat {STATS}\n"
         "echo 0 > instances/outer/tracing_on; echo '== outer'; cat instances/outer/trace; rmdir instances/outer\n"
+        "echo > trace; echo 1 > tracing_on; echo 140 > /sys/kernel/debug/fgraph/recurse; echo 0 > tracing_on\n"
+        f"echo '== alone'; cat trace; echo '== stats_alone'; cat {STATS}\n"
         "echo nop > current_tracer; echo > set_ftrace_filter; echo irq_exit > set_graph_function; echo function_graph > current_tracer\n"
         "echo 0 > options/funcgraph-overrun; echo 1 > options/funcgraph-tail; echo 1 > tracing_on; bench getpid 700000 > /dev/null\n"
         "echo 0 > tracing_on; echo '== interrupts'; cat trace",
@@ -291,6 +293,9 @@ def test_recursion_deeper_than_the_shadow_stack_and_interrupts_upon_the_hook(mac
     assert [call.parent.name for call in outer if call.name == "recurse_store" and call.ns] == ["text_file_write"]
     after = stats(parts["stats"])
     assert after["overruns"] == 141 - len(calls) and after["mismatches"] == 0
+    # As the only user, which has a way of its own: the other array's two calls leave their room to it.
+    assert parts["alone"].count("plant_recurse()") == len(calls) + 2
+    assert stats(parts["stats_alone"])["overruns"] == after["overruns"] + 141 - (len(calls) + 2)
 
 
 def test_as_many_arrays_as_there_are_places(machine):

@@ -87,8 +87,19 @@ static int f(void)
 	return 0;
 }}
 module_init(f);
+
+/* More call sites than a CPU has places for. */
+#define FOUR(x) x x x x
+static noinline void many(void)
+{{
+	preempt_disable();
+	FOUR(FOUR(FOUR(FOUR(FOUR(kfree(kmalloc(8, GFP_ATOMIC));)))))
+	FOUR(kfree(kmalloc(8, GFP_ATOMIC));)
+	preempt_enable();
+}}
 static void g(void)
 {{
+	many();
 	timer_delete_sync(&timer);
 	for (int i = 0; i < {TASK}; i++)
 		kmem_cache_free(cache, by_task[i]);
@@ -152,6 +163,9 @@ say kept grep -c kmt trace_stat/slab
 echo 1 > tracing_on
 echo kmemtrace > current_tracer
 say reset grep -c kmt trace_stat/slab
+insmod /kmt.ko
+rmmod kmt
+say no_room head -n 2 trace_stat/slab
 true
 """
 
@@ -280,6 +294,12 @@ def test_call_sites(parts):
 
 def test_numbers_stay_and_begin_at_zero(parts):
     assert int(parts["kept"]) >= 3 and int(parts["reset"].splitlines()[0]) == 0
+
+
+def test_what_found_no_place_is_told(parts):
+    header, line = parts["no_room"].splitlines()
+    missed = re.fullmatch(r"# not counted, there was no room: (\d+)", line)
+    assert header == STAT_HEADER and missed and int(missed[1]) >= 4, line
 
 
 BINARY = """echo 1 > tracing_on

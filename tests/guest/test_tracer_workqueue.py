@@ -27,6 +27,7 @@ POOL = re.compile(r"  ( *\d+)   ( *\d+)   ( *\d+)                     (\S+):(\d+
 FUNC = re.compile(r"  ( *\d+)   ( *\d+)   ( *\d+)   ( *\d+)   ( *\d+)   ([|`])-(.+)")
 CPUS = 2
 EACH, BY_TIMER, OWN, CANCELED = 20, 7, 30, 5
+MANY = 300
 
 SOURCE = f"""
 #include <linux/delay.h>
@@ -83,8 +84,20 @@ static int f(void)
 	return 0;
 }}
 module_init(f);
+
+/* Functions that return at once, 16 bytes apart: more than there are places for. */
+asm(".pushsection .text; .balign 16; many: .rept {MANY}; ret; .balign 16; .endr; .popsection");
+extern char many[];
+static struct work_struct works_of_many[{MANY}];
+static int fill;
+module_param(fill, int, 0);
+
 static void g(void)
 {{
+	for (int i = 0; i < {MANY} && fill; i++) {{
+		INIT_WORK(&works_of_many[i], (work_func_t)(many + 16 * i));
+		queue_work(queue, &works_of_many[i]);
+	}}
 	timer_delete_sync(&timer);
 	destroy_workqueue(queue);
 }}
@@ -118,6 +131,10 @@ say reset cat trace_stat/workfuncs
 echo "@refused"
 echo x > workqueue_profile_enabled
 say after_x cat workqueue_profile_enabled
+insmod /counted.ko fill=1
+rmmod counted
+say no_room_queues head -n 3 trace_stat/workqueues
+say no_room_funcs head -n 4 trace_stat/workfuncs
 """
 
 
@@ -236,3 +253,12 @@ def test_switching(parts):
         assert "[former modules]" not in reset[f"kworker/{cpu}:0"][2]
     assert parts["enabled"] == "0\n"
     assert "Invalid argument" in parts["refused"] and parts["after_x"] == "1\n"
+
+
+def test_what_found_no_place_is_told(parts):
+    """Both files say it, in one line behind the header: of a work each time it is queued, and when it runs."""
+    *header, queues = parts["no_room_queues"].splitlines()
+    assert header == [line for line, _ in PRINTED[5:7]]
+    assert parts["no_room_funcs"] == FUNCS_HEADER + queues + "\n"
+    missed = re.fullmatch(r"# not counted, there was no room: (\d+)", queues)
+    assert missed and 2 * (MANY - 256) <= int(missed[1]) < 2 * MANY, queues

@@ -69,6 +69,8 @@ static void test_probe(void **state)
 	assert_int_equal(probe_at(0x3f8), -ENODEV);
 	begin();
 	assert_string_equal(registered, "ttyS0");
+	assert_int_equal(next_line(port()->chip), 1); /* each kind of chip counts its own ports */
+	assert_int_equal(next_line(NULL), 0);
 	assert_int_equal(chip.ier, IER_RDI);
 	assert_int_equal(chip.lcr, LCR_8N1);
 	assert_int_equal(chip.dll | chip.dlm << 8, 1); /* as it was */
@@ -293,6 +295,10 @@ static void test_rate(void **state)
 	chip = (struct chip){.dll = 7, .dlm = 1};
 	assert_int_equal(probe_at(0x3f8), 0);
 	assert_true(chip.dll == 7 && chip.dlm == 1);
+	end();
+	chip = (struct chip){.dlm = 1};
+	assert_int_equal(probe_at(0x3f8), 0);
+	assert_true(chip.dll == 0 && chip.dlm == 1);
 	end();
 	chip = (struct chip){.dll = 0};
 	assert_int_equal(probe_at(0x3f8), 0);

@@ -225,6 +225,20 @@ static void test_foreign_write(void **state)
 	ftrace_free_filter(&b);
 }
 
+/* The same of a site that nobody has traced yet: it must hold a nop before it gets its first call. */
+static void test_foreign_write_to_a_nop(void **state)
+{
+	struct ftrace_ops ops = user(0, "f9");
+
+	called[9] = 0xbad;
+	host_log_clear();
+	assert_int_equal(register_ftrace_function(&ops), -ENODEV);
+	assert_true(host_logged("f9 at "));
+	assert_int_equal(called[9], 0xbad);
+	assert_true(ftrace_is_dead());
+	ftrace_free_filter(&ops);
+}
+
 /* A set that waits for modules still does when functions are added to it. */
 static void test_waiting_set(void **state)
 {
@@ -256,6 +270,8 @@ static void test_by_address(void **state)
 		assert_true(test_bit(i, ops.filter.bits));
 	}
 	assert_int_equal(ftrace_set_filter_ip(&ops, (unsigned long)_text - 1, 0, 0), -EINVAL);
+	assert_int_equal(filter(&ops, "", false), -EINVAL); /* no name is no pattern either */
+	assert_int_equal(filter(&ops, "!", false), -EINVAL);
 	assert_int_equal(ops.filter.count, 1);
 	ftrace_free_filter(&ops);
 }
@@ -291,6 +307,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_ipmodify, fresh, gone),
 		cmocka_unit_test_setup_teardown(test_permanent, fresh, gone),
 		cmocka_unit_test_setup_teardown(test_foreign_write, fresh, gone),
+		cmocka_unit_test_setup_teardown(test_foreign_write_to_a_nop, fresh, gone),
 		cmocka_unit_test_setup_teardown(test_waiting_set, fresh, gone),
 		cmocka_unit_test_setup_teardown(test_by_address, fresh, gone),
 		cmocka_unit_test_setup_teardown(test_no_memory, fresh, gone),

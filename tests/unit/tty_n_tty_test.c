@@ -83,6 +83,10 @@ static void test_editing(void **state)
 	type("\026\003\026\004\026\n\n"); /* ^V: the next one is data, whatever it means */
 	EXPECT_READ(20, "\003\004\n\n");
 	assert_int_equal(nr_signals, 0);
+	type("ab\026"); /* a flush takes the ^V away, too */
+	n_tty_flush_input(&tty);
+	type("\003");
+	assert_int_equal(nr_signals, 1);
 }
 
 /*

@@ -1,0 +1,79 @@
+/*
+ * Registers that are plain memory here: the types of a GIC's interrupts, and what is taken for an HPET. With QEMU an
+ * interrupt of the wrong type works as well, and each HPET is a good one.
+ */
+/* sources: */
+/* include: tests/unit/include-registers -Itests/unit/include-mm */
+#include <host_test.h>
+
+#define sigset_t  k_sigset_t
+#define timespec  k_timespec
+#define timeval	  k_timeval
+#define itimerval k_itimerval
+#include "../../drivers/irqchip/gic-common.c"
+#include "../../drivers/timer/hpet.c"
+
+static u32 regs[1024];
+
+/* ---- What they stand on */
+void *ioremap(phys_addr_t base, size_t size)
+{
+	return regs;
+}
+void iounmap(void *p)
+{
+}
+int printk(const char *fmt, ...)
+{
+	return 0;
+}
+void handle_ipi(unsigned ipi)
+{
+}
+void generic_handle_domain_irq(struct irq_domain *domain, unsigned hwirq)
+{
+}
+
+/* Each interrupt has its own bit, the upper one of two, and the others' stay as they are. */
+static void test_gic_types(void **state)
+{
+	for (unsigned hwirq = 16; hwirq < 100; hwirq++) {
+		memset(regs, 0, sizeof(regs));
+		gic_set_type(regs, hwirq, IRQ_TYPE_EDGE);
+		for (unsigned i = 0; i < 100; i++)
+			assert_int_equal(regs[GICD_ICFGR / 4 + i / 16] >> i % 16 * 2 & 3, i == hwirq ? 2 : 0);
+		memset(regs, 0xff, sizeof(regs));
+		gic_set_type(regs, hwirq, IRQ_TYPE_LEVEL);
+		for (unsigned i = 0; i < 100; i++)
+			assert_int_equal(regs[GICD_ICFGR / 4 + i / 16] >> i % 16 * 2 & 3, i == hwirq ? 1 : 3);
+	}
+}
+
+/* It has registers, and its period is one that the specification allows. */
+static void test_hpet(void **state)
+{
+	struct device_desc dev = {};
+
+	assert_int_equal(hpet_driver.probe(&dev), -EINVAL);
+	dev.nr_reg = 1;
+	for (u64 period = 0; period <= U32_MAX; period += HPET_MAX_PERIOD / 2) {
+		bool good = period && period <= HPET_MAX_PERIOD;
+
+		memset(regs, 0, sizeof(regs));
+		regs[HPET_PERIOD / 4] = period;
+		assert_int_equal(hpet_driver.probe(&dev), good ? 0 : -ENODEV);
+		assert_ptr_equal(hpet_registers(), good ? regs : NULL);
+		assert_int_equal(regs[HPET_CONFIG / 4], good ? HPET_ENABLE : 0);
+		hpet_forget();
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_gic_types),
+		cmocka_unit_test(test_hpet),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
