@@ -99,6 +99,25 @@ def test_cuts_fit_the_tree(one, tmp_path):
         assert now.count("{") == now.count("}"), name
 
 
+@pytest.mark.parametrize("arch", ["aarch64", "x86_64"])
+@pytest.mark.parametrize("one", LABS, ids=NAMES)
+def test_the_starting_code_compiles(one, arch, tmp_path):
+    """Each file that a lab cuts, as the machine's kernel compiles it. What else the kernel was built of is taken as it is."""
+    machines = ("aarch64", "x86_64")
+    names = {cut["file"] for cut in one.cuts if cut["file"].endswith((".c", ".S"))}
+    mine = sorted(name for name in names if not any(f"/{other}/" in name for other in machines if other != arch))
+    if arch not in one.machines or not mine:
+        pytest.skip("nothing of this machine is cut")
+    top = tree(tmp_path)
+    os.mkdir(f"{top}/build")
+    words = ["rsync", "-a", "--exclude=*.o", "--exclude=/guest-tests", "--exclude=/root"]
+    subprocess.run([*words, f"{ROOT}/build/{arch}/", f"{top}/build/{arch}/"], check=True)
+    cutting.cut(one, top)
+    objects = [f"build/{arch}/{name.rpartition('.')[0]}.o" for name in mine]
+    done = subprocess.run(["make", f"ARCH={arch}", *objects], cwd=top, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and "warning" not in done.stderr, done.stderr
+
+
 # ---- Cutting
 
 SOURCE = """#include <lib/types.h>
