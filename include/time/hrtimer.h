@@ -49,7 +49,7 @@ void hrtimer_interrupt(void); /* by the timer driver's handler: runs what is due
 unsigned hrtimers_waiting(unsigned cpu, struct hrtimer_view *to, unsigned n);
 /*
  * Since how many ns a timer interrupt of a CPU is due that the CPU has not served yet, or not to its end; negative:
- * none is due. A look without a lock. Any context.
+ * no timer interrupt is due. Takes no lock, so the answer may be old at once. Any context.
  */
 s64 hrtimers_late_by(unsigned cpu, ktime_t now);
 void hrtimers_init(void);     /* boot */

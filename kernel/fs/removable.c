@@ -7,7 +7,7 @@
  *
  *	calls	0, 1, 2 ...		open; so many operations are inside
  *		GONE + 2, GONE + 1	being removed; two, one are inside
- *		GONE			none is inside, and none comes in
+ *		GONE			no operation is inside, and no operation comes in
  *
  * Then it calls `release` for the files that are still open, since the module wants to free what it has allocated in
  * `open`. The lock makes sure that it is called once, by the removal or by close(2), and that the removal does not end

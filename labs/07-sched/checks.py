@@ -132,7 +132,9 @@ def wakes(attempt):
 
 
 @check(
-    "credit: who has slept long does not keep the CPU afterwards", points=10, by_hand="sched_switch after a long sleep"
+    "credit: a task that has slept long does not keep the CPU afterwards",
+    points=10,
+    by_hand="sched_switch after a long sleep",
 )
 def credit(attempt):
     who = names(attempt, 2)
@@ -148,7 +150,7 @@ def credit(attempt):
 
 
 @check(
-    "slices: the latency is shared out by weight, and nobody's slice is less than a granule",
+    "slices: the latency is shared out by weight, and no slice is less than a granule",
     points=10,
     level="complete",
     by_hand="lab_sched 100 slice:a:0 slice:b:-5",
@@ -183,7 +185,7 @@ def children(attempt):
 
 
 @check(
-    "moves: who comes from another CPU is neither ahead nor behind",
+    "moves: a task that comes from another CPU is neither ahead nor behind",
     points=10,
     level="complete",
     by_hand="lab_sched 600 move:a:0:300 hog:b:0 hog:c:0",

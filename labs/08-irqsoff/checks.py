@@ -293,7 +293,7 @@ def whole(attempt):
     good, longer = f"a{rng.choice('23')}{'m' * marks}{'1' * rng.randrange(3)}y", "b9mm5z"
     script = "".join(do(letters) + "echo 1 > tracing_on\n" for letters in off[:2]) + do(good)
     script += "".join(do(letters) + "echo 1 > tracing_on\n" for letters in off[2:]) + SHOW
-    # A reader who has begun, and a longer section, twice: the reader's is not the one that is written to.
+    # A reader that has begun, and a longer section, twice: what it reads is not written to.
     script += (
         "exec 3< trace\nread line <&3\n"
         + 2 * do(longer)

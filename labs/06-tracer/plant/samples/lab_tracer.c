@@ -31,7 +31,7 @@
 
 struct place {
 	struct mutex mutex;
-	/* Of whom has the mutex. */
+	/* The thread that has the mutex. */
 	const struct task_struct *owner;
 	const char *function;
 	u64 asked, taken;
