@@ -39,6 +39,11 @@ int simple_remove_unused(struct dentry *dir);
  */
 struct dentry *single_fs_dir(const char *type, const char *name);
 int simple_fill_super(struct super_block *sb, u32 magic, mode_t root_mode, const struct inode_operations *root_iop);
+/*
+ * The same with mode 0700, for a file system that takes the mount options uid=, gid= and mode=. `given` remembers them
+ * (valid: which) and lives as long as the super block. 0, -ENOMEM, -EINVAL for a wrong option. Thread context.
+ */
+int simple_fill_owned(struct super_block *sb, u32 magic, struct iattr *given, const char *options);
 
 /*
  * read(2) and write(2) of `available` bytes in the kernel: as many as there are from *pos on, which moves. The number

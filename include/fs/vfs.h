@@ -116,6 +116,8 @@ struct dentry_operations {
 	 * i_lock of the directory held and a reference to the dentry. 1: still true; 0: no longer; or -errno.
 	 */
 	int (*d_revalidate_wait)(struct inode *dir, struct dentry *dentry);
+	/* Owner, group, mode or times were set. Missing: nothing to do. i_lock of the inode held */
+	void (*d_changed)(struct dentry *dentry);
 	/* What /proc calls a file without a place in the tree: "pipe:[4711]". Missing: its d_name. */
 	char *(*d_dname)(struct dentry *dentry, char *buf, int len);
 };

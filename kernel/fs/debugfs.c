@@ -14,9 +14,10 @@ DECLARE_TABLE(debugfs, const struct text_file);
 /* Build the tree. Thread context; 0 or -errno, and the caller drops a tree that is half built. */
 static int debugfs_fill_super(struct super_block *sb, const char *options)
 {
+	static struct iattr given; /* [mount_mutex] */
 	const struct text_file *e;
 	struct dentry *d;
-	int err = simple_fill_super(sb, DEBUGFS_MAGIC, 0700, NULL);
+	int err = simple_fill_owned(sb, DEBUGFS_MAGIC, &given, options);
 
 	if (err)
 		return err;

@@ -47,6 +47,16 @@ struct super_block *single_super(const char *name);
  * dentry, which the tree holds, or ERR_PTR.
  */
 struct dentry *simple_attach(struct dentry *parent, const char *name, struct inode *inode);
+/* The owner and the group of a directory for what is made in it. [i_lock of the directory] */
+static inline void inode_owner_of(struct inode *inode, const struct inode *dir)
+{
+	inode->i_uid = READ_ONCE(dir->i_uid);
+	inode->i_gid = READ_ONCE(dir->i_gid);
+}
+
+void simple_evict(struct inode *inode); /* evict_inode of such a tree */
+/* [dcache_lock] The next of the tree below top, parents before children; NULL: d was the last. Begins with d = top. */
+struct dentry *simple_next_in_tree(struct dentry *top, struct dentry *d);
 /* Emit "." and ".." of a directory; false: the reader has no room. */
 bool dir_emit_dots(struct file *file, struct dir_context *ctx);
 bool d_has_children(struct dentry *dir); /* positive ones. i_lock of dir held */

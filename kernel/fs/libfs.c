@@ -43,7 +43,7 @@ static const struct inode_operations simple_link_iops = {.get_link = simple_get_
  * The target of a symbolic link, and the data of some files, belong to the inode and go with it. The files of a module
  * count their inodes (removable_evict).
  */
-static void simple_evict(struct inode *inode)
+void simple_evict(struct inode *inode)
 {
 	if (S_ISLNK(inode->i_mode) || (inode->i_text && inode->i_text->kind && inode->i_text->kind->owns_data))
 		kfree(inode->i_private);
@@ -78,7 +78,8 @@ static struct dentry *attach_locked(struct dentry *parent, const char *name, str
 }
 
 /*
- * Give the inode a name in a directory that the kernel fills: the dentry stays, pinned, until it is removed. Takes
+ * Give the inode a name in a directory that the kernel fills, and that directory's owner and group: the dentry
+ * stays, pinned, until it is removed. Takes
  * the inode over, also on error; NULL for it is -ENOMEM. Thread context, takes the directory's i_lock.
  */
 struct dentry *simple_attach(struct dentry *parent, const char *name, struct inode *inode)
@@ -87,8 +88,8 @@ struct dentry *simple_attach(struct dentry *parent, const char *name, struct ino
 
 	if (!inode)
 		return ERR_PTR(-ENOMEM);
-	inode->i_uid = inode->i_gid = 0;
 	mutex_lock(&parent->d_inode->i_lock);
+	inode_owner_of(inode, parent->d_inode);
 	d = attach_locked(parent, name, inode);
 	mutex_unlock(&parent->d_inode->i_lock);
 	return d;

@@ -20,8 +20,10 @@ struct dentry *simple_prepare_dir(struct dentry *negative, mode_t mode)
 	if (!d)
 		return ERR_PTR(-ENOMEM);
 	d->d_inode = simple_dir_inode(d->d_sb, mode, NULL);
-	if (d->d_inode)
+	if (d->d_inode) {
+		inode_owner_of(d->d_inode, d->d_parent->d_inode);
 		return d;
+	}
 	dput(d);
 	return ERR_PTR(-ENOMEM);
 }
@@ -57,8 +59,7 @@ static struct dentry *positive_after(struct dentry *dir, struct list_head *at)
 	return NULL;
 }
 
-/* Walk the tree below top, parents before children; NULL: d was the last. */
-static struct dentry *next_in_tree(struct dentry *top, struct dentry *d)
+struct dentry *simple_next_in_tree(struct dentry *top, struct dentry *d)
 {
 	struct dentry *next = positive_after(d, &d->d_subdirs);
 
@@ -88,7 +89,7 @@ static bool tree_in_use(struct dentry *top)
 
 	if (top->d_mounted)
 		return true;
-	for (d = next_in_tree(top, top); d; d = next_in_tree(top, d))
+	for (d = simple_next_in_tree(top, top); d; d = simple_next_in_tree(top, d))
 		if (d->d_mounted || in_use(d))
 			return true;
 	return false;

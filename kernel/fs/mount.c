@@ -98,7 +98,8 @@ static void destroy_super(struct super_block *sb)
 }
 
 /*
- * [mount_mutex] The super block to show: the only one of a `single` type, else a new one, which fill_super() builds.
+ * [mount_mutex] The super block to show: the only one of a `single` type, which takes new options as a remount does,
+ * else a new one, which fill_super() builds.
  * A super block that could not be built is destroyed with what it has so far. ERR_PTR.
  */
 static struct super_block *get_super(const struct file_system_type *type, const char *source, const char *options)
@@ -106,8 +107,10 @@ static struct super_block *get_super(const struct file_system_type *type, const 
 	struct super_block *sb = type->single ? find_single(type) : NULL;
 	int err;
 
-	if (sb)
-		return sb;
+	if (sb) {
+		err = options && *options && sb->s_op->remount ? sb->s_op->remount(sb, options) : 0;
+		return err ? ERR_PTR(err) : sb;
+	}
 	sb = kzalloc(sizeof(*sb), GFP_KERNEL);
 	if (!sb)
 		return ERR_PTR(-ENOMEM);

@@ -127,7 +127,10 @@ static int change_inode(struct dentry *dentry, const struct iattr *wanted)
 		return -EPERM;
 	if (inode->i_op && inode->i_op->setattr)
 		return inode->i_op->setattr(dentry, &attr);
-	return simple_setattr(dentry, &attr);
+	err = simple_setattr(dentry, &attr);
+	if (!err && dentry->d_op && dentry->d_op->d_changed)
+		dentry->d_op->d_changed(dentry);
+	return err;
 }
 
 int notify_change(struct dentry *dentry, const struct iattr *attr)

@@ -21,7 +21,6 @@ static struct inode *virtual_dir_inode(struct super_block *sb, const struct virt
 
 	if (!inode)
 		return NULL;
-	inode->i_uid = inode->i_gid = 0;
 	if (e->dir) {
 		inode->i_op = &virtual_dir_iops;
 		inode->i_fop = &virtual_dir_fops;
@@ -42,7 +41,37 @@ static bool virtual_dir_revalidate(struct dentry *d)
 	return !dir || !dir->is_there || dir->is_there(dir, d->d_name.name);
 }
 
-static const struct dentry_operations virtual_dir_dops = {.d_revalidate = virtual_dir_revalidate};
+static bool is_virtual_dir(const struct dentry *d)
+{
+	return d->d_inode->i_op == &virtual_dir_iops;
+}
+
+/* The directory around all computed ones: what it says about owner and group holds for each that nobody has changed. */
+static struct dentry *owning_dir(struct dentry *d)
+{
+	while (is_virtual_dir(d))
+		d = d->d_parent;
+	return d;
+}
+
+/*
+ * An inode that nobody uses goes, and what was changed on it would go with it: so the changed one stays, by a pin. The
+ * pin goes with the tree. Where a directory may go by itself, with a module, changes last while the file is in use.
+ */
+static void virtual_dir_changed(struct dentry *dentry)
+{
+	const struct dentry *d = is_virtual_dir(dentry) ? dentry : dentry->d_parent;
+
+	for (; is_virtual_dir(d); d = d->d_parent)
+		if (((const struct virtual_dir *)d->d_inode->i_private)->is_there)
+			return;
+	d_pin(dentry);
+}
+
+static const struct dentry_operations virtual_dir_dops = {
+	.d_revalidate = virtual_dir_revalidate,
+	.d_changed = virtual_dir_changed,
+};
 
 /*
  * Walk over all entries for the name. That is slow only once for each name, since the dentry stays in the cache
@@ -60,6 +89,7 @@ static int virtual_dir_lookup(struct inode *inode, struct dentry *dentry)
 		found = virtual_dir_inode(inode->i_sb, &e);
 		if (!found)
 			return -ENOMEM;
+		inode_owner_of(found, owning_dir(dentry->d_parent)->d_inode);
 		dentry->d_op = &virtual_dir_dops;
 		d_add(dentry, found);
 		return 0;

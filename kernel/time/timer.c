@@ -18,12 +18,14 @@
 #include <kernel/percpu.h>
 #include <sched/spinlock.h>
 #include <time/timer.h>
+#include <trace/events/timer.h>
 
 struct timer_base {
 	spinlock_t lock;
 	struct rb_root_cached timers; /* [b] */
 	struct timer_list *running;   /* [b] the one whose function runs; only compared: it may be freed */
 	struct hrtimer hrtimer;	      /* [b for starting] set to the first timer */
+	unsigned cpu;		      /* immutable */
 };
 static DEFINE_PER_CPU(struct timer_base, timer_bases);
 
@@ -65,6 +67,7 @@ static bool detach_timer(struct timer_base *base, struct timer_list *t)
 		return false;
 	rb_erase_cached(&t->node, &base->timers);
 	WRITE_ONCE(t->pending, false);
+	trace_timer_cancel(t);
 	return true;
 }
 
@@ -115,6 +118,7 @@ int noinline mod_timer(struct timer_list *t, unsigned long expires)
 	if (t->function) {
 		t->expires = expires;
 		WRITE_ONCE(t->pending, true);
+		trace_timer_start(t, base->cpu);
 		/*
 		 * It is on another CPU's base only while that CPU serves timers, and that looks at the first one
 		 * afterwards.
@@ -139,6 +143,7 @@ void timer_setup(struct timer_list *t, void (*fn)(struct timer_list *t), unsigne
 {
 	WARN_ON(flags);
 	*t = (struct timer_list){.function = fn};
+	trace_timer_init(t);
 }
 EXPORT_SYMBOL(timer_setup);
 
@@ -203,11 +208,14 @@ EXPORT_SYMBOL(timer_shutdown_sync);
 static void noinline call_timer_fn(struct timer_base *base, struct timer_list *t)
 {
 	void (*fn)(struct timer_list * t) = t->function;
+	unsigned long due = t->expires;
 
 	detach_timer(base, t);
 	base->running = t;
 	spin_unlock_irq(&base->lock);
+	trace_timer_expire_entry(t, due);
 	fn(t);
+	trace_timer_expire_exit(t);
 	spin_lock_irq(&base->lock);
 	base->running = NULL;
 }
@@ -239,6 +247,7 @@ static int timers_init(void)
 		struct timer_base *base = per_cpu_ptr(&timer_bases, cpu);
 
 		spin_lock_init(&base->lock);
+		base->cpu = cpu;
 		base->timers = RB_ROOT_CACHED;
 		hrtimer_init(&base->hrtimer, timers_are_due);
 	}

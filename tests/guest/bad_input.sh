@@ -67,7 +67,7 @@ cat options/stacktrace options/record-tgid
 e latency_trace x
 e latency_trace ''
 e trace_clock nosuchclock
-e tracing_cpumask 0
+e tracing_cpumask f0
 e tracing_cpumask xyz
 e set_ftrace_pid abc
 e set_ftrace_pid -5

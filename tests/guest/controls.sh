@@ -80,6 +80,10 @@ echo 5 > tracing_cpumask
 holds 'two of four' tracing_cpumask 5
 same 'CPUs 0 and 2' 200 $(entries calls 400 4)
 same 'CPUs 0 and 2' "lines 200 lost 0 cpu0 100 cpu2 100" "$(tracecheck < trace)"
+echo 0 > tracing_cpumask
+holds 'none' tracing_cpumask 0
+same 'no CPU' 0 $(entries calls 400 4)
+echo 1 > snapshot # exchanges buffers that are all switched off, and they are the same number of times afterwards
 echo f > tracing_cpumask
 same 'all CPUs again' 400 $(entries calls 400 4)
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # description: a file system that is in use stays mounted, with all that is mounted inside it; a tmpfs holds what size= says, the root half of memory
-# requires: smp=1 mem=96M timeout=30 progs="sizetest"
+# requires: smp=1 mem=96M timeout=30 progs="sizetest traceowner"
 . /run/prelude
 D=/tmp/debug
 umount /sys/kernel/debug # its first mount is what brings tracing
@@ -33,6 +33,14 @@ test -f $D/tracing/current_tracer || fail 'tracing did not come back'
 same 'a type' 'mount: no file system type tracfs; /proc/filesystems has those there are' "$(mount -t tracfs nodev /tmp 2>&1)"
 same 'a place' 'mount: no directory /tmp/nowhere to mount nodev on' "$(mount -t tracefs nodev /tmp/nowhere 2>&1)"
 same 'a file for a place' 'mount: mounting nodev on /bin/sh failed: Not a directory' "$(mount -t tracefs nodev /bin/sh 2>&1)"
+
+# -- whose the files of tracefs are; /proc/mounts has the options
+umount /sys/kernel/tracing 2> /dev/null
+runs 'a group that may trace' mount -t tracefs -o gid=1234 nodev /sys/kernel/tracing
+grep -q ' /sys/kernel/tracing tracefs .*,gid=1234 ' /proc/mounts || fail "in /proc/mounts: $(grep tracefs /proc/mounts)"
+same 'its directory' 1234 "$(stat -c %g /sys/kernel/tracing/events)"
+mount -o remount,gid=0 /sys/kernel/tracing
+traceowner || fail traceowner
 
 # -- a mount that has left the tree lives on by its users, and takes no mounts: nobody could unmount them
 mkdir /tmp/left

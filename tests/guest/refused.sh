@@ -141,7 +141,7 @@ says options/test_nop_refuse 1 'the option cannot be changed so here and now (tr
 says buffer_size_kb abc "'abc' is not a number of KiB for each CPU, 1 or more"
 says buffer_size_kb 99999999 "not enough memory for '99999999' KiB for each of 2 CPUs; * KiB are free in all"
 says per_cpu/cpu1/buffer_size_kb 0 "'0' is not a number of KiB for each CPU, 1 or more"
-says tracing_cpumask 0 "'0' has none of this machine's CPUs; all CPUs are 3"
+says tracing_cpumask f0 "'f0' has none of this machine's CPUs; all CPUs are 3"
 says tracing_cpumask xyz "'xyz' is not a hexadecimal mask of CPUs, bit 0 for CPU 0; all CPUs are 3"
 says set_event_pid abc "'abc' is not the number of a task, below 32768*"
 says set_event_pid 32768 "'32768' is not the number of a task, below 32768*"

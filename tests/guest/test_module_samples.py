@@ -170,6 +170,43 @@ def test_values_in_debugfs_and_sysfs(guest):
     assert lines[10:] == ["1", "1", "1", "9", "-12", "1", "0"], out
 
 
+def test_events_of_timers_by_jiffies(guest):
+    """Each arming of a timer that sets itself again, and what follows: off the base, its function, armed again."""
+    out = guest(
+        "cd /sys/kernel/tracing; echo 1 | tee events/timer/timer_*/enable >/dev/null; insmod /print_timer.ko period_ms=8; sleep 0.2\n"
+        "rmmod print_timer; echo 0 > tracing_on; grep print_timer_fn trace | sed 's/.*timer=\\([^ ]*\\).*/\\1/' | sort -u > /tmp/which\n"
+        "wc -l < /tmp/which; grep $(cat /tmp/which) trace | sed 's/.*: \\(timer_[a-z_]*: .*\\)/\\1/'\n",
+        "print_timer",
+    )
+    which, first, *rows = out.splitlines()
+    pointer = r"timer=([0-9a-f]+|\S+)"
+    assert which == "1" and re.fullmatch(f"timer_init: {pointer}", first), out
+    kinds, due = [row.split(":")[0] for row in rows], None
+    assert kinds[-1] == "timer_cancel", out
+    rounds = (len(kinds) - 2) // 4
+    assert 3 <= rounds <= 40
+    assert kinds == ["timer_start"] + [
+        "timer_cancel",
+        "timer_expire_entry",
+        "timer_start",
+        "timer_expire_exit",
+    ] * rounds + ["timer_cancel"]
+    for row in rows:
+        if row.startswith("timer_start"):
+            found = re.fullmatch(
+                rf"timer_start: {pointer} function=print_timer_fn(?: \[print_timer\])? expires=(\d+) \[timeout=(\d+)\] "
+                r"bucket_expiry=(\d+) cpu=(\d) idx=0 flags=",
+                row.rstrip(),
+            )
+            assert found and found[2] == found[4] and found[3] in ("1", "2", "3"), row
+            due = int(found[2])
+        elif row.startswith("timer_expire_entry"):
+            found = re.fullmatch(
+                rf"timer_expire_entry: {pointer} function=print_timer_fn(?: \S+)? now=(\d+) baseclk=(\d+)", row
+            )
+            assert found and int(found[3]) == due <= int(found[2]), row
+
+
 def test_timers_tasklets_and_works(guest):
     """Each in its context, as often as it should, and never after rmmod."""
     out = guest(

@@ -13,6 +13,8 @@
 static const char readme_text[] =
 	"Tracing in brief. Every control is a file here: cat shows it, echo sets it.\n"
 	"\n"
+	"# mount -t tracefs [-o [gid=<gid>]] nodev /sys/kernel/tracing    where it is not mounted;\n"
+	"                                   members of the group gid may use it as well\n"
 	"# echo 0 > tracing_on              hold still while you set up\n"
 	"# cat available_tracers            what there is to choose from\n"
 	"# echo schedule > set_ftrace_filter    trace only this function ...\n"

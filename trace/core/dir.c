@@ -84,7 +84,8 @@ int create_array_dir(struct trace_array *tr)
 /* Once, when it is mounted first: tracefs has one super block, however often it is mounted. */
 static int tracefs_fill_super(struct super_block *sb, const char *options)
 {
-	int ret = simple_fill_super(sb, TRACEFS_MAGIC, 0700, NULL);
+	static struct iattr given; /* [mount_mutex] */
+	int ret = simple_fill_owned(sb, TRACEFS_MAGIC, &given, options);
 
 	if (ret)
 		return ret;

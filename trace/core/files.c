@@ -234,24 +234,25 @@ static int tracing_cpumask_show(struct seq_file *m, void *data)
 }
 
 /*
- * A CPU outside of the mask records nothing: its buffer is switched off, which costs the writers nothing more. Only
- * CPUs whose bit changes are touched, because the switch counts. A section that a latency tracer measures now has
- * lost a part, so it is not taken (trace_max_break).
+ * A CPU outside of the mask records nothing: its buffer is switched off, which costs the writers nothing more. "0" is
+ * a mask as well, and no CPU records; a mask of CPUs that this machine lacks is a mistake. Only CPUs whose bit changes
+ * are touched, because the switch counts. A section that a latency tracer measures now has lost a part, so it is not
+ * taken (trace_max_break).
  */
 static int tracing_cpumask_store(char *text, void *data)
 {
 	struct trace_array *tr = trace_file_array(data);
-	struct cpumask new = {};
+	struct cpumask new = {}, valid;
 	unsigned cpu;
 	int ret = bitmap_parse(text, new.bits, NR_CPUS);
 
 	if (ret)
 		return ret;
-	if (!cpumask_and(&new, &new, &cpu_possible_mask))
+	if (!cpumask_and(&valid, &new, &cpu_possible_mask) && !cpumask_empty(&new))
 		return -EINVAL;
 	mutex_lock(&trace_types_lock);
 	for_each_possible_cpu(cpu) {
-		bool was = cpumask_test_cpu(cpu, &tr->tracing_cpumask), will = cpumask_test_cpu(cpu, &new);
+		bool was = cpumask_test_cpu(cpu, &tr->tracing_cpumask), will = cpumask_test_cpu(cpu, &valid);
 
 		if (was && !will)
 			ring_buffer_record_disable_cpu(tr->buffer, cpu);
@@ -259,7 +260,7 @@ static int tracing_cpumask_store(char *text, void *data)
 			ring_buffer_record_enable_cpu(tr->buffer, cpu);
 	}
 	trace_max_break(tr);
-	tr->tracing_cpumask = new;
+	tr->tracing_cpumask = valid;
 	mutex_unlock(&trace_types_lock);
 	return 0;
 }

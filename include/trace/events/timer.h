@@ -6,7 +6,72 @@
 #define _TRACE_TIMER_H
 
 #include <time/hrtimer.h>
+#include <time/timer.h>
 #include <trace/tracepoint.h>
+
+DECLARE_EVENT_CLASS(timer_class,
+	TP_PROTO(struct timer_list *timer),
+	TP_ARGS(timer),
+	TP_STRUCT__entry(
+		__field(void *, timer)
+	),
+	TP_fast_assign(
+		__entry->timer = timer;
+	),
+	TP_printk("timer=%p", __entry->timer)
+);
+
+DEFINE_EVENT(timer_class, timer_init, TP_PROTO(struct timer_list *timer), TP_ARGS(timer));
+/* It was queued and is no more: deleted, armed for another time, or due. [b of its base] */
+DEFINE_EVENT(timer_class, timer_cancel, TP_PROTO(struct timer_list *timer), TP_ARGS(timer));
+
+/* Queued on this CPU, or where its function runs. There is no wheel here: a timer is due when it says. [b] */
+TRACE_EVENT(timer_start,
+	TP_PROTO(struct timer_list *timer, unsigned int cpu),
+	TP_ARGS(timer, cpu),
+	TP_STRUCT__entry(
+		__field(void *, timer)
+		__field(void *, function)
+		__field(unsigned long, expires)
+		__field(unsigned long, bucket_expiry)
+		__field(unsigned long, now)
+		__field(unsigned int, flags)
+	),
+	TP_fast_assign(
+		__entry->timer = timer;
+		__entry->function = (void *)timer->function;
+		__entry->expires = timer->expires;
+		__entry->bucket_expiry = timer->expires;
+		__entry->now = jiffies;
+		__entry->flags = cpu;
+	),
+	TP_printk("timer=%p function=%ps expires=%lu [timeout=%ld] bucket_expiry=%lu cpu=%u idx=%u flags=%s",
+		__entry->timer, __entry->function, __entry->expires, (long)__entry->expires - __entry->now,
+		__entry->bucket_expiry, __entry->flags & 0x3ffff, __entry->flags >> 22,
+		__print_flags(__entry->flags & 0x3c0000, "|", { 0x40000, "M" }, { 0x80000, "D" }, { 0x100000, "P" },
+			      { 0x200000, "I" }))
+);
+
+/* Around the function: in the softirq, the base not locked. By the exit the timer may be gone. */
+TRACE_EVENT(timer_expire_entry,
+	TP_PROTO(struct timer_list *timer, unsigned long baseclk),
+	TP_ARGS(timer, baseclk),
+	TP_STRUCT__entry(
+		__field(void *, timer)
+		__field(unsigned long, now)
+		__field(void *, function)
+		__field(unsigned long, baseclk)
+	),
+	TP_fast_assign(
+		__entry->timer = timer;
+		__entry->now = jiffies;
+		__entry->function = (void *)timer->function;
+		__entry->baseclk = baseclk;
+	),
+	TP_printk("timer=%p function=%ps now=%lu baseclk=%lu",
+		__entry->timer, __entry->function, __entry->now, __entry->baseclk)
+);
+DEFINE_EVENT(timer_class, timer_expire_exit, TP_PROTO(struct timer_list *timer), TP_ARGS(timer));
 
 TRACE_EVENT(hrtimer_init,
 	TP_PROTO(struct hrtimer *timer, clockid_t clockid, enum hrtimer_mode mode),
