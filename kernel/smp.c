@@ -13,6 +13,7 @@
 #include <arch/smp.h>
 #include <irq/irqflags.h>
 #include <kernel/export.h>
+#include <kernel/init.h>
 #include <kernel/hw_breakpoint.h>
 #include <kernel/panic.h>
 #include <kernel/percpu.h>
@@ -35,6 +36,16 @@ struct cpumask cpu_online_mask = {{1}};
 EXPORT_SYMBOL(cpu_online_mask);
 struct cpumask cpu_possible_mask = {{1}};
 EXPORT_SYMBOL(cpu_possible_mask);
+struct cpumask cpu_bit_masks[NR_CPUS]; /* immutable after boot */
+EXPORT_SYMBOL(cpu_bit_masks);
+
+static int make_bit_masks(void)
+{
+	for (unsigned cpu = 0; cpu < NR_CPUS; cpu++)
+		cpumask_set_cpu(cpu, &cpu_bit_masks[cpu]);
+	return 0;
+}
+early_initcall(make_bit_masks);
 struct cpumask cpu_backtrace_mask;
 
 const char *const ipi_names[IPI_MAX] __tracepoint_string = {

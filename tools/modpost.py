@@ -121,9 +121,20 @@ struct module __this_module __used __section(THIS_MODULE_SECTION) = {{
 """
 
 
+def refuse_circles(by_name, exported):
+    """Modules that use each other can be loaded in no order: BuildError names them."""
+    left = {name: {n for n in module.depends(exported) if n in by_name} for name, module in by_name.items()}
+    while ready := [name for name, needs in left.items() if not needs & left.keys()]:
+        for name in ready:
+            del left[name]
+    if left:
+        raise BuildError(f"ERROR: modpost: {', '.join(sorted(left))}: they use each other, so none can be loaded first")
+
+
 def dependencies(modules, exported):
     """The text of modules.dep: behind each file of the folder those that have to be loaded first, the last one first."""
     by_name = {module.name: module for module in modules}
+    refuse_circles(by_name, exported)
     lines = []
     for module in modules:
         needed, todo = [], [module]

@@ -72,7 +72,7 @@ struct module {
 	atomic_t refcnt;		/* [a] 1: live and unused; 0: no reference is given any more */
 	struct list_head uses, used_by; /* [m] */
 	const char *version;		/* [I] of the modinfo section; NULL: not told */
-	bool taints;			/* [I] not under the GPL: what it does cannot be looked up */
+	bool taints; /* [I] not under the GPL: it may not use what is exported for such modules only */
 	struct module_memory memory[NR_MODULE_PARTS];
 	void *core, *init_memory;	 /* [m] what module_alloc gave */
 	void *percpu;			 /* [I] room for its per-CPU variables (alloc_percpu); NULL: it has none */

@@ -15,6 +15,7 @@ typedef struct cpumask cpumask_t;
 extern unsigned nr_cpu_ids;		 /* CPUs that the machine has, <= NR_CPUS [immutable after boot] */
 extern struct cpumask cpu_online_mask;	 /* those that run [changes at boot only] */
 extern struct cpumask cpu_possible_mask; /* 0 .. nr_cpu_ids-1 */
+extern struct cpumask cpu_bit_masks[];	 /* element n has CPU n alone */
 
 /* The CPU we run on. Stable only with preemption off. */
 #define smp_processor_id() (READ_ONCE(current->cpu))

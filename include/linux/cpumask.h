@@ -13,4 +13,4 @@
 #define cpu_online(cpu)		 cpumask_test_cpu(cpu, cpu_online_mask)
 #define num_online_cpus()	 cpumask_weight(cpu_online_mask)
 #define cpumask_clear(m)	 (*(m) = (struct cpumask){})
-#define cpumask_of(cpu)		 ((const struct cpumask *)&(struct cpumask){.bits = {[(cpu) / 64] = BIT((cpu) % 64)}})
+#define cpumask_of(cpu)		 ((const struct cpumask *)&cpu_bit_masks[cpu])

@@ -1,6 +1,7 @@
 /* What every module includes. */
 #pragma once
 
+#include <asm/page.h>
 #include <kernel/module.h>
 #include <linux/init.h>
 #include <linux/kernel.h>

@@ -6,6 +6,7 @@
 #include <linux/wait.h>
 
 typedef struct poll_table poll_table;
+#define poll_table_struct poll_table
 typedef unsigned __poll_t;
 #define EPOLLIN	    POLLIN
 #define EPOLLOUT    POLLOUT

@@ -16,4 +16,10 @@ static inline size_t array_size(size_t n, size_t size)
 
 	return __builtin_mul_overflow(n, size, &bytes) ? ~0UL : bytes;
 }
-#define struct_size(p, member, n) (sizeof(*(p)) + array_size(n, sizeof(*(p)->member)))
+static inline size_t size_add(size_t a, size_t b)
+{
+	size_t bytes;
+
+	return __builtin_add_overflow(a, b, &bytes) ? ~0UL : bytes;
+}
+#define struct_size(p, member, n) size_add(sizeof(*(p)), array_size(n, sizeof(*(p)->member)))

@@ -10,12 +10,13 @@
  * With a time in jiffies: what is left of it, at least 1, if the condition came true; 0 if it did not in time;
  * interruptible: or -ERESTARTSYS.
  */
-#define __wait_event_timeout(q, cond, state, timeout)                                                      \
-	({                                                                                                 \
-		long _left = (timeout);                                                                    \
-		if (!(cond))                                                                               \
-			___wait_event(q, (cond) || !_left, state, _left, _left = schedule_timeout(_left)); \
-		!_left && (cond) ? 1L : _left;                                                             \
+#define __wait_event_timeout(q, cond, state, timeout)                                                                \
+	({                                                                                                           \
+		long _left = (timeout);                                                                              \
+		bool _true = (cond);                                                                                 \
+		if (!_true)                                                                                          \
+			___wait_event(q, (_true = (cond)) || !_left, state, _left, _left = schedule_timeout(_left)); \
+		_true && !_left ? 1L : _left;                                                                        \
 	})
 #define wait_event_timeout(q, cond, ticks)		   __wait_event_timeout(&(q), cond, TASK_UNINTERRUPTIBLE, ticks)
 #define wait_event_interruptible_timeout(q, cond, timeout) __wait_event_timeout(&(q), cond, TASK_INTERRUPTIBLE, timeout)

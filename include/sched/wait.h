@@ -123,15 +123,17 @@ static inline bool waitqueue_active(wait_queue_head_t *q)
 	left = schedule_timeout(left)
 /*
  * With a time in jiffies (MAX_SCHEDULE_TIMEOUT: without end): what is left of it, at least 1, if the condition came
- * true; 0 if it did not in time; or -ERESTARTSYS. Its users include <proc/signal.h> and <time/jiffies.h>.
+ * true; 0 if it did not in time; or -ERESTARTSYS. A condition may do something, such as taking a number: once it is
+ * true it is not evaluated again. Its users include <proc/signal.h> and <time/jiffies.h>.
  */
-#define __wait_event_killable_timeout(q, cond, timeout)                          \
-	({                                                                       \
-		long _left = (timeout);                                          \
-		if (!(cond))                                                     \
-			___wait_event(q, (cond) || !_left, TASK_KILLABLE, _left, \
-				      _schedule_timeout_unless_killed(_left));   \
-		!_left && (cond) ? 1L : _left;                                   \
+#define __wait_event_killable_timeout(q, cond, timeout)                                    \
+	({                                                                                 \
+		long _left = (timeout);                                                    \
+		bool _true = (cond);                                                       \
+		if (!_true)                                                                \
+			___wait_event(q, (_true = (cond)) || !_left, TASK_KILLABLE, _left, \
+				      _schedule_timeout_unless_killed(_left));             \
+		_true && !_left ? 1L : _left;                                              \
 	})
 #define wait_event_killable_timeout(q, cond, timeout) __wait_event_killable_timeout(q, cond, timeout)
 

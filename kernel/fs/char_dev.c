@@ -266,6 +266,8 @@ static bool get_owner(const struct cdev *cdev, struct module **owner)
 		*owner = __module_address((unsigned long)cdev->ops);
 	there = try_module_get(*owner);
 	preempt_enable();
+	if (!there)
+		*owner = NULL;
 	return there;
 }
 

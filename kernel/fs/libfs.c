@@ -54,12 +54,13 @@ static const struct super_operations simple_super_ops = {.evict_inode = simple_e
 
 /*
  * [i_lock of parent] Give the inode a name. Takes over the inode's reference, also on error. Returns the dentry,
- * which the pin holds, or ERR_PTR: -EEXIST, -ENOMEM.
+ * which the pin holds, or ERR_PTR: -EEXIST, -ENOMEM, -ENAMETOOLONG: names may come from the file of a module.
  */
 static struct dentry *attach_locked(struct dentry *parent, const char *name, struct inode *inode)
 {
 	unsigned len = strlen(name);
-	struct dentry *d = lookup_one(parent, name, len, name_hash(name, len));
+	struct dentry *d =
+		len > NAME_MAX ? ERR_PTR(-ENAMETOOLONG) : lookup_one(parent, name, len, name_hash(name, len));
 
 	if (!IS_ERR(d) && d->d_inode) {
 		dput(d);

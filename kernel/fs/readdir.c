@@ -5,6 +5,7 @@
  */
 #include "files.h"
 
+#include <kernel/panic.h>
 #include <proc/syscall.h>
 #include <uapi/dirent.h>
 
@@ -38,6 +39,8 @@ static bool getdents_emit(struct dir_context *ctx, const char *name, int len, lo
 	struct linux_dirent64 *d = (void *)buf;
 	unsigned reclen = ALIGN(head + len + 2, 8); /* name, zero, type: in either order */
 
+	if (WARN_ON_ONCE(len < 0 || len > NAME_MAX))
+		return false;
 	g->error = -EINVAL; /* what it is when the buffer has no room for a single record */
 	if (reclen > g->left)
 		return false;
@@ -79,8 +82,9 @@ static noinline int iterate_dir(struct file *f, struct dir_context *ctx)
 }
 
 /*
- * The last record's d_off is the position at which the walk ended. When no record was emitted, the error tells why: 0
- * at the end of the directory.
+ * The last record's d_off is the position at which the walk ended. Records that were emitted are what the call returns,
+ * also when an error came behind them: the position is behind them, and the next call meets the error again. When no
+ * record was emitted, the error tells why: 0 at the end of the directory.
  */
 static long do_getdents(unsigned fd, void __user *dirent, unsigned count, bool old)
 {
@@ -91,7 +95,7 @@ static long do_getdents(unsigned fd, void __user *dirent, unsigned count, bool o
 	if (!f.file)
 		return -EBADF;
 	res = f.file->f_mode & FMODE_READ ? iterate_dir(f.file, &g.ctx) : -EBADF;
-	if (!res && g.last_len)
+	if (g.last_len)
 		res = fill_last_off(&g, g.ctx.pos) ? (long)(count - g.left) : -EFAULT;
 	else if (!res)
 		res = g.error;

@@ -106,6 +106,26 @@ static int open_and_note(struct removable_file *r, struct inode *inode, struct f
 	return 0;
 }
 
+/*
+ * A module's file with `poll` holds the module, whether it says so or not: a task that polls stands on a wait queue of
+ * the module while it is in no call of it, and takes itself off only when it wakes up. False: the module is on its way
+ * out, and *owner is NULL.
+ */
+static bool get_owner(const struct file_operations *fop, struct module **owner)
+{
+	bool there;
+
+	preempt_disable(); /* a module that is found by its address stays as long */
+	*owner = fop->owner;
+	if (!*owner && fop->poll)
+		*owner = __module_address((unsigned long)fop->poll);
+	there = try_module_get(*owner);
+	preempt_enable();
+	if (!there)
+		*owner = NULL;
+	return there;
+}
+
 /* A module that is on its way out gives no reference: then the file is as good as gone. */
 static int removable_open(struct inode *inode, struct file *f)
 {
@@ -114,8 +134,7 @@ static int removable_open(struct inode *inode, struct file *f)
 
 	if (!removable_enter(r))
 		return -ENOENT;
-	if (try_module_get(r->fop->owner)) {
-		f->f_owner = r->fop->owner;
+	if (get_owner(r->fop, &f->f_owner)) {
 		err = open_and_note(r, inode, f);
 		if (err) {
 			module_put(f->f_owner);

@@ -11,6 +11,7 @@
 #include <asm/elf.h>
 #include <lib/string.h>
 #include <mm/page.h>
+#include <uapi/fcntl.h>
 
 #define MAX_SECTIONS 512
 /* Memory that a module may take. It bounds every sum of sizes far below an overflow. */
@@ -67,6 +68,14 @@ static bool is_string_table(const struct load_info *info, u32 n)
 }
 
 /* From here on section_name() may be called for every section, as messages do. Sets section_names. */
+/* Sections that go to memory have a file in /sys/module/NAME/sections. */
+static bool may_be_file_name(const char *name)
+{
+	size_t len = strnlen(name, NAME_MAX + 1);
+
+	return len && len <= NAME_MAX && !strchr(name, '/') && strcmp(name, ".") && strcmp(name, "..");
+}
+
 static int check_section_names(struct load_info *info)
 {
 	u32 n = info->hdr->e_shstrndx;
@@ -77,6 +86,9 @@ static int check_section_names(struct load_info *info)
 		if (info->sections[i].sh_name >= info->sections[n].sh_size)
 			return module_refuse(info, -ENOEXEC, "section %u has no name", i);
 	info->section_names = (const char *)info->file + info->sections[n].sh_offset;
+	for (unsigned i = 1; i < info->nr_sections; i++)
+		if ((info->sections[i].sh_flags & SHF_ALLOC) && !may_be_file_name(section_name(info, i)))
+			return module_refuse(info, -ENOEXEC, "section %u has a name that no file can have", i);
 	return 0;
 }
 

@@ -64,6 +64,11 @@ int module_resolve(struct module *mod, struct load_info *info);
  */
 int module_alloc_percpu(struct module *mod, struct load_info *info);
 void module_fill_percpu(const struct module *mod, const struct load_info *info);
+/* One subtraction: an address below `base` becomes a very large number. A part without contents has size 0. */
+static inline bool in_part(const struct module_memory *part, unsigned long address)
+{
+	return address - part->base < part->size;
+}
 /* Apply all relocations, and collect the call sites. 0, -ENOEXEC, -ENOMEM. */
 int module_relocate(struct module *mod, struct load_info *info);
 /* Its names, for backtraces and /proc/kallsyms; all it needs is copied. 0, -ENOMEM. */

@@ -50,11 +50,10 @@ int module_refuse(const struct load_info *info, int err, const char *fmt, ...)
 	return err;
 }
 
-/* One subtraction a part: an address below `base` becomes a very large number. Parts without contents have size 0. */
 static bool in_memory(const struct module *mod, unsigned long addr)
 {
 	for (unsigned i = 0; i < NR_MODULE_PARTS; i++)
-		if (addr - mod->memory[i].base < mod->memory[i].size)
+		if (in_part(&mod->memory[i], addr))
 			return true;
 	return false;
 }
@@ -84,7 +83,10 @@ struct module *find_module(const char *name)
 
 /* ---- Telling others */
 
-/* Those before `end` in the table, the last first: each still finds what those below it keep. */
+/*
+ * Calls the notifiers before `end`, the last one first. Each may rely on those that stand before it in the table, as
+ * they are told later.
+ */
 static void tell_going_before(struct module *mod, struct module_notifier *const *end)
 {
 	while (end-- > __start_ptrs_module_notifiers)
@@ -310,15 +312,12 @@ static void forget_module(struct module *mod)
 }
 
 /*
- * What a damaged relocation may have made of init and exit: the kernel would jump there. NULL is good. An exit in the
- * text of init is let through, as the section of a function is the module's own affair; it is never called when it has
- * gone.
+ * What a damaged relocation may have made of init and exit: the kernel would jump there. NULL is good. An exit that is
+ * __init by mistake is let through here, and run_init() forgets it with the text that it lies in.
  */
 static bool is_own_code(const struct module *mod, unsigned long fn)
 {
-	const struct module_memory *text = &mod->memory[MODULE_TEXT], *init = &mod->memory[MODULE_INIT_TEXT];
-
-	return !fn || fn - text->base < text->size || fn - init->base < init->size;
+	return !fn || in_part(&mod->memory[MODULE_TEXT], fn) || in_part(&mod->memory[MODULE_INIT_TEXT], fn);
 }
 
 /* [module_mutex] From the file's numbers to code that can run. After an error the caller forgets it. */
@@ -335,10 +334,11 @@ static int form_module(struct module *mod, struct load_info *info, char *args)
 	if (err)
 		return err;
 	module_protect(mod);
+	WRITE_ONCE(mod->state,
+		   MODULE_STATE_COMING); /* from here on its parameters can be written, and are given back */
 	err = tell_coming(mod);
 	if (err)
 		return err;
-	WRITE_ONCE(mod->state, MODULE_STATE_COMING);
 	err = module_parse_params(mod, args);
 	if (err)
 		tell_going(mod);
@@ -382,6 +382,8 @@ static int run_init(struct module *mod)
 		tell_live(mod);
 		module_retire_init_symbols(mod);
 		if (mod->init_memory) {
+			if (in_part(&mod->memory[MODULE_INIT_TEXT], (unsigned long)mod->exit))
+				mod->exit = NULL; /* stop_module() says that it cannot be unloaded */
 			synchronize_rcu();
 			module_free_init(mod);
 		}

@@ -1,8 +1,9 @@
 /*
  * Parameters of modules: the types, and the text "name=value other=value" that insmod passes.
  *
- * A value may stand in quotes, and a - in a name is a _, as in Linux. A name that the module does not have is told and
- * passed over, so that an old script still loads a new module; a value that a parameter does not take is an error.
+ * A value may stand in quotes, and a - in a name is a _, as in Linux. A name that the module does not have is reported
+ * in the log and ignored, so that an old script still loads a new module; a value that a parameter does not take is an
+ * error.
  */
 #include "internal.h"
 
@@ -284,7 +285,8 @@ static char *next_word(char **args, char **val)
 
 /*
  * One word of the command line. An error is that of the type's operation: EINVAL for a text that is no value of the
- * type, ERANGE for a number that is too large, ENOSPC for a text that is too long. [param_lock]
+ * type, ERANGE for a number that is too large, ENOSPC for a text that is too long; EPERM for a parameter that can
+ * only be read. [param_lock]
  */
 static int set_param(const struct module *mod, const struct kernel_param *params, unsigned n, const char *name,
 		     const char *val)
@@ -294,7 +296,10 @@ static int set_param(const struct module *mod, const struct kernel_param *params
 
 		if (!same_name(name, params[i].name))
 			continue;
-		err = val || params[i].ops->noarg_allowed ? params[i].ops->set(val, &params[i]) : -EINVAL;
+		if (!params[i].ops->set)
+			err = -EPERM; /* it can only be read */
+		else
+			err = val || params[i].ops->noarg_allowed ? params[i].ops->set(val, &params[i]) : -EINVAL;
 		if (err)
 			pr_err("%s: `%s' invalid for parameter `%s'\n", mod->name, val ?: "", params[i].name);
 		return err;

@@ -26,7 +26,10 @@ bool try_module_get(struct module *mod)
 }
 EXPORT_SYMBOL(try_module_get);
 
-/* Once the count is down the module may go, but not its memory, until this CPU is through with preemption off. */
+/*
+ * When the count is down, another CPU may unload the module. Preemption is off here, so its memory stays until the
+ * tracepoint below has run.
+ */
 void module_put(struct module *mod)
 {
 	if (!mod)

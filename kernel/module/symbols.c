@@ -29,7 +29,7 @@ static bool is_name(const struct load_info *info, const struct elf64_sym *sym)
 static bool in_parts(const struct module_memory *parts, unsigned long address)
 {
 	for (unsigned i = 0; i < 3; i++)
-		if (address - parts[i].base < parts[i].size)
+		if (in_part(&parts[i], address))
 			return true;
 	return false;
 }
@@ -66,7 +66,7 @@ static unsigned gather_symbols(const struct load_info *info, const struct module
 	*names_size = 0;
 	for (unsigned i = 1; i < info->nr_symbols; i++) {
 		const struct elf64_sym *sym = &info->symbols[i];
-		size_t size = min(strlen(info->strings + sym->st_name), (size_t)KSYM_NAME_LEN - 1) + 1;
+		size_t size = strnlen(info->strings + sym->st_name, KSYM_NAME_LEN - 1) + 1;
 
 		if (!is_name(info, sym) || !in_parts(parts, sym->st_value))
 			continue;

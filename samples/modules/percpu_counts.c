@@ -24,7 +24,7 @@ static void notrace count_call(unsigned long ip, unsigned long parent_ip, struct
 }
 static struct ftrace_ops ops = {.func = count_call, .flags = FTRACE_OPS_FL_RECURSION};
 
-/* The sum is of a moment that never was: other CPUs go on counting while it is made. */
+/* The sum is not exact: other CPUs go on counting while it is made. */
 static int counts_show(struct seq_file *m, void *v)
 {
 	unsigned long sum = 0;
@@ -40,18 +40,22 @@ static int counts_show(struct seq_file *m, void *v)
 	return 0;
 }
 
+/* The file is there before the first call is counted, and each step that was made is undone when a later one fails. */
 static int __init percpu_counts_init(void)
 {
 	int err = ftrace_set_filter(&ops, (unsigned char *)function, strlen(function), 1);
 
-	if (!err && !proc_create_single("percpu_counts", 0444, NULL, counts_show))
-		err = -ENOMEM;
+	if (err)
+		goto free_filter;
+	err = -ENOMEM;
+	if (!proc_create_single("percpu_counts", 0444, NULL, counts_show))
+		goto free_filter;
+	err = register_ftrace_function(&ops);
 	if (!err)
-		err = register_ftrace_function(&ops);
-	if (err) {
-		remove_proc_entry("percpu_counts", NULL);
-		ftrace_free_filter(&ops);
-	}
+		return 0;
+	remove_proc_entry("percpu_counts", NULL);
+free_filter:
+	ftrace_free_filter(&ops);
 	return err;
 }
 module_init(percpu_counts_init);

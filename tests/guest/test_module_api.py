@@ -17,6 +17,8 @@ SOURCE = r"""
 #include <linux/proc_fs.h>
 #include <linux/rwlock.h>
 #include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/cpumask.h>
 #include <linux/uaccess.h>
 #include <linux/workqueue.h>
 #include <asm/errno.h>
@@ -117,6 +119,21 @@ static void say_queue(unsigned flags)
 	destroy_workqueue(wq);
 }
 
+/* ---- Sizes that overflow, and sets of one CPU, which last. */
+struct list_of {
+	int n;
+	long item[];
+};
+static void say_sizes(void)
+{
+	const struct cpumask *one = cpumask_of(1), *two = cpumask_of(2);
+	struct list_of *list = NULL;
+
+	pr_info("sizes %zu %d\n", struct_size(list, item, 3), struct_size(list, item, ~0UL / 4) == ~0UL);
+	pr_info("sets %d%d %d%d\n", cpumask_test_cpu(1, one), cpumask_test_cpu(2, one), cpumask_test_cpu(2, two),
+		cpumask_weight(two) == 1);
+}
+
 static int __init api_init(void)
 {
 	unsigned long bits = 5;
@@ -147,6 +164,7 @@ static int __init api_init(void)
 	pr_info("policy %d\n", current->policy);
 	sched_set_normal(current, 3);
 	pr_info("policy %d nice %d\n", current->policy, task_nice(current));
+	say_sizes();
 	return proc_create("api_name", 0444, NULL, &ops) ? 0 : -ENOMEM;
 }
 static void __exit api_exit(void)
@@ -187,9 +205,10 @@ def test_calls_of_tutorials(guest, tmp_path):  # noqa: F811
         "policy 1",
     ], out
     assert lines[12] == "policy 0 nice 3"
-    assert lines[13:17] == ["N", "N", "Y,N", "Y"], out
-    assert lines[17].endswith("Invalid argument"), out
-    assert lines[18:] == ["one,two,(null),(null),(null)", "4096", "api_name of 8", "0"], out
+    assert lines[13:15] == ["sizes 32 1", "sets 10 11"], out
+    assert lines[15:19] == ["N", "N", "Y,N", "Y"], out
+    assert lines[19].endswith("Invalid argument"), out
+    assert lines[20:] == ["one,two,(null),(null),(null)", "4096", "api_name of 8", "0"], out
 
 
 @pytest.mark.parametrize(

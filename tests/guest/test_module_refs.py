@@ -37,6 +37,105 @@ static int __init fails_init(void)
 module_init(fails_init);
 """
 
+# A file that can be waited for on a queue of the module. It has no owner: struct proc_ops has no member for one.
+POLLED = r"""
+#include <linux/module.h>
+#include <linux/poll.h>
+#include <linux/proc_fs.h>
+#include <linux/wait.h>
+MODULE_LICENSE("GPL");
+
+static DECLARE_WAIT_QUEUE_HEAD(queue);
+static __poll_t never(struct file *f, struct poll_table_struct *pt)
+{
+	poll_wait(f, &queue, pt);
+	return 0;
+}
+static const struct proc_ops ops = {.proc_poll = never};
+static int __init polled_init(void)
+{
+	return proc_create("polled", 0444, NULL, &ops) ? 0 : -ENOMEM;
+}
+module_init(polled_init);
+static void __exit polled_exit(void)
+{
+	remove_proc_entry("polled", NULL);
+}
+module_exit(polled_exit);
+"""
+
+# Mistakes that a student makes: an exit that goes with init's text, and a parameter that can only be read.
+SLIPS = r"""
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+MODULE_LICENSE("GPL");
+
+static int get_seven(char *buffer, const struct kernel_param *kp)
+{
+	return scnprintf(buffer, PAGE_SIZE, "7\n");
+}
+static const struct kernel_param_ops ops = {.get = get_seven};
+module_param_cb(seven, &ops, NULL, 0444);
+static int __init slips_init(void)
+{
+	return 0;
+}
+module_init(slips_init);
+static void __init slips_exit(void)
+{
+	pr_info("freed text was called\n");
+}
+module_exit(slips_exit);
+"""
+
+LONG_NAME = r"""
+#include <linux/module.h>
+MODULE_LICENSE("GPL");
+static int far __attribute__((used, section("%s"))) = 1;
+static int __init longname_init(void)
+{
+	return far - 1;
+}
+module_init(longname_init);
+"""
+
+
+def test_who_polls_a_file_keeps_its_module(guest, tmp_path):  # noqa: F811
+    """A task that sleeps on the module's wait queue is in no call of it, and must find the queue when it wakes up."""
+    folder = one_module(guest.arch, tmp_path, "polled", POLLED)
+    out = guest(
+        "insmod /polled.ko; dmesg -c > /dev/null; pollfile /proc/polled 2000 & job=$!\n"
+        "for i in $(seq 200); do ls -l /proc/$job/fd | grep -q polled && break; sleep 0.05; done; sleep 0.2; rmmod polled; echo $?\n"
+        "wait $job; rmmod polled; echo $?; " + DMESG,
+        "polled",
+        folder=folder,
+    )
+    lines = [line.strip() for line in out.splitlines()]
+    assert [line for line in lines if line in ("0", "1")] == ["1", "0", "0"], out
+    assert any("polled: it is in use by 1 open files" in line for line in lines) and not re.search(CRASH, out), out
+
+
+def test_slips_of_a_module_do_no_harm(guest, tmp_path):  # noqa: F811
+    """An exit that is __init is never called; a parameter without a `set` is EPERM and leaves no lock held."""
+    folder = one_module(guest.arch, tmp_path, "slips", SLIPS)
+    one_module(guest.arch, tmp_path, "longname", LONG_NAME % ("x" * 300))
+    out = guest(
+        "dmesg -c > /dev/null; insmod /slips.ko seven=8; echo $?; insmod /longname.ko; echo $?; insmod /slips.ko; echo $?\n"
+        "cat /sys/module/slips/parameters/seven; rmmod slips; echo $?; ls /sys/module/slips/sections > /dev/null; "
+        + DMESG,
+        "slips",
+        "longname",
+        folder=folder,
+    )
+    lines = [line.strip() for line in out.splitlines()]
+    assert [line for line in lines if line in ("0", "1", "7")] == ["1", "1", "0", "7", "1"], out
+    assert any("section" in line and "has a name that no file can have" in line for line in lines), out
+    assert any("Operation not permitted" in line for line in lines) and any(
+        "has no exit" in line for line in lines
+    ), out
+    assert "freed text" not in out and not re.search(CRASH, out), out
+
 
 def test_who_uses_a_module_is_named(guest):  # noqa: F811
     """A program with two descriptors, and a module that is still loading."""

@@ -466,6 +466,17 @@ def test_what_nobody_exports_is_an_error_when_it_is_built(tmp_path):
     assert not (tmp_path / "lost.ko").exists()
 
 
+def test_a_circle_of_modules_is_an_error(tmp_path):
+    """No order can load them. One beside them that only uses one of them is named too: it cannot be loaded either."""
+    for name, other in ("tick", "tock"), ("tock", "tick"), ("user", "tick"):
+        (tmp_path / f"{name}.c").write_text(
+            f'#include <linux/module.h>\nMODULE_LICENSE("GPL");\nint {name}(void);\nint {other}(void);\n'
+            f"int {name}(void)\n{{\n\treturn {other}();\n}}\nEXPORT_SYMBOL({name});\n"
+        )
+    status, said = make(tmp_path, "arm64", objects="tick.o tock.o user.o")
+    assert status != 0 and "ERROR: modpost: tick, tock, user: they use each other" in said, said
+
+
 def test_modules_that_use_each_other(tmp_path):
     """One of two files exports, another uses: neither can go before the other, and the symbol is found by name."""
     (tmp_path / "part.c").write_text("int answer(void);\nint answer(void)\n{\n\treturn 42;\n}\n")

@@ -252,6 +252,33 @@ static void test_all_tags_in_use(void **state)
 	end(c);
 }
 
+/*
+ * There is no room for a Tclunk: the task leaves, killed or exiting, and the Tclunk follows when the server has
+ * answered something else. Of several, each answer brings one.
+ */
+static void test_a_clunk_without_room_follows(void **state)
+{
+	struct p9_client *c = session();
+	u32 fids[2];
+
+	for (unsigned i = 0; i < 2; i++)
+		fids[i] = p9_fid_alloc(c);
+	server.room = 0;
+	p9_client_clunk(c, fids[0]);
+	current->flags = PF_EXITING;
+	p9_client_clunk(c, fids[1]);
+	current->flags = 0;
+	server.room = 1;
+	assert_int_equal(bitmap_weight(c->fids, P9_FIDS), 2);
+	server.hold = false;
+	right_attributes();
+	assert_int_equal(do_getattr(c), 0);
+	assert_int_equal(bitmap_weight(c->fids, P9_FIDS), 0); /* the answer to the first Tclunk sends the second */
+	assert_int_equal(server.got[4], P9_TCLUNK);
+	assert_int_equal(c->nr_stale, 0);
+	end(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -261,6 +288,7 @@ int main(void)
 		cmocka_unit_test(test_silent),
 		cmocka_unit_test(test_broken),
 		cmocka_unit_test(test_all_tags_in_use),
+		cmocka_unit_test(test_a_clunk_without_room_follows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -177,6 +177,54 @@ static void wait_events(void **state)
 	host_nr_woken = 0;
 }
 
+bool fatal_signal_pending(struct task_struct *t)
+{
+	return false;
+}
+
+static unsigned takes, sleeps_before_it_is_true;
+
+/* A condition that takes something: true once, after so many looks. */
+static bool take(void)
+{
+	if (sleeps_before_it_is_true) {
+		sleeps_before_it_is_true--;
+		return false;
+	}
+	takes++;
+	return true;
+}
+
+static void wait_and_take(void *unused)
+{
+	wait_result = wait_event_killable_timeout(&queue, take(), 10);
+}
+
+/* Once it is true it is not looked at again: it would take a second time. Also when the time is up at that moment. */
+static void a_condition_takes_once(void **state)
+{
+	static const struct {
+		long slept;
+		int left;
+	} rows[] = {{4, 6}, {10, 1}};
+
+	for (unsigned i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct host_thread *h = host_start("takes", wait_and_take, NULL);
+
+		takes = 0;
+		sleeps_before_it_is_true = 2; /* before it sleeps, in the list and out of it */
+		slept = rows[i].slept;
+		host_let(h);
+		wake_up(&queue);
+		host_let(h);
+		must(h->done && takes == 1 && wait_result == rows[i].left, "row %u: taken %u times, %d left", i, takes,
+		     wait_result);
+		let_all();
+		host_nr_woken = 0;
+	}
+	slept = 0;
+}
+
 /* ---- Completions. */
 
 static struct completion done;
@@ -309,11 +357,9 @@ static void completions(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(wake_exclusive),
-		cmocka_unit_test(wake_counts_the_woken),
-		cmocka_unit_test(wait_events),
-		cmocka_unit_test(completions),
-		cmocka_unit_test(completions_with_a_time),
+		cmocka_unit_test(wake_exclusive), cmocka_unit_test(wake_counts_the_woken),
+		cmocka_unit_test(wait_events),	  cmocka_unit_test(a_condition_takes_once),
+		cmocka_unit_test(completions),	  cmocka_unit_test(completions_with_a_time),
 	};
 
 	sem_init(&host_stopped, 0, 0);

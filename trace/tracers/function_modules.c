@@ -191,8 +191,8 @@ static void keep_functions_of(struct trace_array *tr, bool exclude, const char *
 				add_module(&tr->modules[exclude], ftrace_rec_name(&ftrace_recs[rec]), module);
 		}
 	}
-	if (in)
-		ftrace_set_wait(set, tr->modules[exclude]);
+	if (in) /* also when there was no memory for the filter: an empty set that does not wait means all functions */
+		ftrace_set_wait(set, true);
 }
 
 /* Calls one of the two functions above for the filter and the notrace set of each array. */

@@ -105,12 +105,13 @@ struct p9_client *p9_client_create(const char *tag, u32 msize, long timeout)
 		return ERR_PTR(PTR_ERR(chan));
 	c = kzalloc(sizeof(*c), GFP_KERNEL);
 	if (c)
-		c->fids = kcalloc(P9_FIDS / 64, sizeof(long), GFP_KERNEL);
+		c->fids = kcalloc(2 * P9_FIDS / 64, sizeof(long), GFP_KERNEL); /* and `stale` */
 	if (!c || !c->fids) {
 		kfree(c);
 		release_channel(chan);
 		return ERR_PTR(-ENOMEM);
 	}
+	c->stale = c->fids + P9_FIDS / 64;
 	atomic_set(&c->refs, 1);
 	atomic_inc(&chan->sessions);
 	c->chan = chan;

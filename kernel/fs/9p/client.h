@@ -20,6 +20,8 @@ struct p9_client {
 	struct p9_channel *chan; /* [I] */
 	u32 msize;		 /* [I] the largest message, as agreed */
 	unsigned long *fids;	 /* [l] P9_FIDS bits: in use */
+	unsigned long *stale;	 /* [l] P9_FIDS bits: to be clunked when there is room for that */
+	u32 nr_stale;		 /* [l for changes] bits that are set there */
 	u32 next_fid;		 /* [l] where the search for a free one begins */
 	long timeout;		 /* [I] jiffies that a task waits for the server; MAX_SCHEDULE_TIMEOUT: without end */
 };

@@ -169,9 +169,9 @@ const struct dentry_operations v9fs_dentry_ops = {.d_revalidate_wait = v9fs_d_re
 /* ---- Making. [i_lock of dir] The new name is looked up, which brings its fid and attributes. */
 
 /*
- * The server makes the file and opens it, for reading and writing; the open that follows takes that over, unless others
- * have put another file there by then. O_EXCL: a file that was made by others meanwhile is -EEXIST, at which
- * open(2) without O_EXCL walks again and opens it.
+ * The server makes the file and opens it, for reading and writing; the open that follows takes that over. A file that
+ * others have made, before or in its place since, is -EEXIST: open(2) without O_EXCL walks again then, asks for the
+ * rights to it, and opens it.
  */
 static int v9fs_vfs_create(struct inode *dir, struct dentry *dentry, mode_t mode)
 {
@@ -188,7 +188,7 @@ static int v9fs_vfs_create(struct inode *dir, struct dentry *dentry, mode_t mode
 		err = v9fs_vfs_lookup(dir, dentry);
 	if (err || !p9_same_file(&qid, &v9fs_i(dentry->d_inode)->qid)) {
 		p9_client_clunk(v->client, fid);
-		return err;
+		return err ? err : -EEXIST;
 	}
 	v = v9fs_i(dentry->d_inode);
 	v->created_by = current;

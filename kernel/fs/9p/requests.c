@@ -185,42 +185,89 @@ static int req_submit(struct p9_req *req)
 	return err;
 }
 
-/* Send a request without waiting for its reply; takes over the caller's reference. Without room it is not sent. */
-static void req_send_and_forget(struct p9_req *req)
+/*
+ * Send a request without waiting for its reply; takes over the caller's reference. Without room it is not sent. 0 or
+ * -errno.
+ */
+static int req_send_and_forget(struct p9_req *req)
 {
+	int err = p9_msg_finish(&req->tx, 0);
+
 	req->abandoned = true;
-	if (!p9_msg_finish(&req->tx, 0))
-		req_submit(req);
+	if (!err)
+		err = req_submit(req);
 	p9_req_put(req);
+	return err;
 }
 
-/* A Tclunk whose reply is not waited for. When there is no room, the number stays in use until the session ends. */
+/* There was no room for its Tclunk: the next answer that comes makes room (p9_complete). Any context. */
+static void keep_stale(struct p9_client *c, u32 fid)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&c->chan->lock, flags);
+	c->stale[fid / 64] |= BIT(fid % 64);
+	WRITE_ONCE(c->nr_stale, c->nr_stale + 1);
+	spin_unlock_irqrestore(&c->chan->lock, flags);
+}
+
+/* The number of a file that is waiting for its Tclunk, which is the caller's to send; 0: there is none. */
+static u32 take_stale(struct p9_client *c)
+{
+	unsigned long flags;
+	u32 fid;
+
+	if (!READ_ONCE(c->nr_stale))
+		return 0;
+	spin_lock_irqsave(&c->chan->lock, flags);
+	fid = find_first_bit(c->stale, P9_FIDS);
+	if (fid < P9_FIDS) {
+		c->stale[fid / 64] &= ~BIT(fid % 64);
+		WRITE_ONCE(c->nr_stale, c->nr_stale - 1);
+	}
+	spin_unlock_irqrestore(&c->chan->lock, flags);
+	return fid < P9_FIDS ? fid : 0;
+}
+
+/* A Tclunk whose reply is not waited for, now or when there is room. Any context. */
 static void clunk_nowait(struct p9_client *c, u32 fid)
 {
 	struct p9_req *req = req_alloc_nowait(c, P9_TCLUNK, P9_HEADER + 4, P9_READ_HEAD);
+	int err = -ENOSPC;
 
-	if (!req)
-		return;
-	req->fid = fid;
-	p9_msg_put(&req->tx, "d", fid);
-	req_send_and_forget(req);
+	if (req) {
+		req->fid = fid;
+		p9_msg_put(&req->tx, "d", fid);
+		err = req_send_and_forget(req);
+	}
+	if (err == -ENOSPC)
+		keep_stale(c, fid);
 }
 
-/* Waits only for a tag and for room in the queue. If the server has no room for long, a killed task leaves. */
+/*
+ * Waits only for a tag and for room in the queue; a task that is killed meanwhile leaves. One that is exiting gets no
+ * signal any more, so it does not wait at all. What could not be sent is sent when the server answers something else.
+ */
 void p9_client_clunk(struct p9_client *c, u32 fid)
 {
-	struct p9_req *req = p9_req_alloc(c, P9_TCLUNK, P9_HEADER + 4, P9_READ_HEAD);
-	int err;
+	struct p9_req *req;
+	int sent = -ENOSPC;
 
-	if (IS_ERR(req))
+	if (current->flags & PF_EXITING) {
+		clunk_nowait(c, fid);
 		return;
-	req->fid = fid;
-	req->abandoned = true;
-	p9_msg_put(&req->tx, "d", fid);
-	err = p9_msg_finish(&req->tx, 0);
-	if (!err)
-		p9_wait(c, &c->chan->room, req_submit(req) != -ENOSPC);
-	p9_req_put(req);
+	}
+	req = p9_req_alloc(c, P9_TCLUNK, P9_HEADER + 4, P9_READ_HEAD);
+	if (!IS_ERR(req)) {
+		req->fid = fid;
+		req->abandoned = true;
+		p9_msg_put(&req->tx, "d", fid);
+		if (!p9_msg_finish(&req->tx, 0))
+			p9_wait(c, &c->chan->room, (sent = req_submit(req)) != -ENOSPC);
+		p9_req_put(req);
+	}
+	if (sent == -ENOSPC)
+		keep_stale(c, fid);
 }
 
 /*
@@ -265,6 +312,7 @@ void p9_complete(struct p9_req *req, unsigned len)
 	struct p9_channel *chan = req->client->chan;
 	unsigned long flags;
 	bool abandoned;
+	u32 stale;
 
 	req->came = len;
 	spin_lock_irqsave(&chan->lock, flags);
@@ -276,6 +324,9 @@ void p9_complete(struct p9_req *req, unsigned len)
 	else
 		wake_up_all(&req->wait);
 	wake_up_all(&chan->room);
+	stale = take_stale(req->client);
+	if (stale)
+		clunk_nowait(req->client, stale);
 	p9_req_put(req);
 }
 
@@ -307,8 +358,11 @@ static int wait_for_reply(struct p9_req *req)
 int p9_client_rpc(struct p9_req *req)
 {
 	struct p9_channel *chan = req->client->chan;
-	int err = p9_msg_finish(&req->tx, req->type == P9_TWRITE ? req->data_len : 0), sent;
+	u32 behind = req->type == P9_TWRITE ? req->data_len : 0;
+	int err = p9_msg_finish(&req->tx, behind), sent;
 
+	if (!err && req->tx.at + behind > req->client->msize)
+		err = -ENAMETOOLONG; /* only texts are as long */
 	if (!err) {
 		err = p9_wait(req->client, &chan->room, (sent = req_submit(req)) != -ENOSPC);
 		if (!err)
