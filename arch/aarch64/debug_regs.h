@@ -26,10 +26,12 @@ void debug_report_store(struct pt_regs *regs, u64 address, unsigned bytes);
  * instructions, the loop of an exclusive load and its store, is executed as a whole.
  *
  * `regs`: the registers of a debug exception that found the CPU in kernel mode, no step in progress. The instruction
- * must be one that neither looks at the interrupt mask nor changes it, nor faults: one that a breakpoint has
- * reported.
+ * must be one that a watchpoint has reported, or for which single_step_can() is true: it neither looks at the interrupt
+ * mask nor changes it, nor faults.
  */
 void single_step_begin(struct pt_regs *regs);
+/* Is the instruction at this address of the kernel's text one that may be executed so? Thread context. */
+bool single_step_can(u64 pc);
 /*
  * An exception that a step asked for: `breakpoint`, a kept one, or a software step. Prepares the next step when the CPU
  * is stepped through (<arch/single_step.h>). False: no step was asked for.

@@ -98,7 +98,8 @@ int arch_hw_breakpoint_check(const struct perf_event_attr *attr)
 	if (attr->bp_addr < PAGE_OFFSET)
 		return -EINVAL;
 	if (attr->bp_type == HW_BREAKPOINT_X)
-		return attr->bp_len == sizeof(long) && !(attr->bp_addr & 3) ? 0 : -EINVAL;
+		return attr->bp_len == sizeof(long) && !(attr->bp_addr & 3) && single_step_can(attr->bp_addr) ? 0
+													      : -EINVAL;
 	if (!attr->bp_type || attr->bp_type & ~HW_BREAKPOINT_RW)
 		return -EINVAL;
 	return attr->bp_len && attr->bp_len <= 8 - (attr->bp_addr & 7) ? 0 : -EINVAL;

@@ -33,9 +33,12 @@
 #include <asm/barrier.h>
 #include <asm/page.h>
 #include <asm/ptrace.h>
+#include <kernel/extable.h>
+#include <kernel/module.h>
 #include <kernel/panic.h>
 #include <kernel/percpu.h>
 #include <lib/errno.h>
+#include <sched/preempt.h>
 
 #include "debug_regs.h"
 #include "exception.h"
@@ -462,15 +465,36 @@ int arch_single_step_start(single_step_fn fn)
 	return 0;
 }
 
-void arch_single_step_stop(void)
+bool arch_single_step_stop(void)
 {
 	struct stepping *s = this_cpu_ptr(&stepping);
 
 	if (!s->fn)
-		return;
+		return false;
 	s->ending = true;
 	barrier();
 	stop_stepping(s);
 	barrier();
 	s->ending = false;
+	return true;
+}
+
+/*
+ * single_step_begin() executes an instruction with interrupts masked, so it must neither look at the mask (MRS DAIF)
+ * nor change it (MSR DAIF, DAIFSet, DAIFClr, ERET), nor wait for an interrupt, nor fault by intention. In entry code
+ * and where a parked CPU waits, the handler itself could not run.
+ */
+bool single_step_can(u64 pc)
+{
+	bool mapped;
+	u32 insn;
+
+	preempt_disable(); /* a module that is found stays as long */
+	mapped = (pc >= (u64)_stext && pc < (u64)_etext) || __module_address(pc);
+	insn = mapped ? read_insn(pc) : 0;
+	preempt_enable();
+	if (!mapped || is_noinstr(pc) || (pc >= (u64)__entry_text_start && pc < (u64)__entry_text_end))
+		return false;
+	return (insn & ~0x0020001fu) != 0xd51b4220 && (insn & 0xfffff0df) != 0xd50340df && insn != ERET &&
+	       insn != WFI && !search_exception_tables(pc);
 }

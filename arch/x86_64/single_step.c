@@ -170,15 +170,16 @@ int arch_single_step_start(single_step_fn fn)
 }
 
 /* TF is still set, if this code is being stepped: the next #DB clears it. */
-void arch_single_step_stop(void)
+bool arch_single_step_stop(void)
 {
 	struct stepping *s = this_cpu_ptr(&stepping);
 
 	if (!s->fn)
-		return;
+		return false;
 	s->ending = true;
 	barrier();
 	stop_stepping(s);
 	__asm__ volatile("nop" : : : "memory");
 	s->ending = false;
+	return true;
 }

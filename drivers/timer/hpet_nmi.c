@@ -118,7 +118,7 @@ static void prepare(void *regs, unsigned timer, u64 period_ns)
 	hpet_nmi.timer = timer;
 	hpet_nmi.closest = CLOSEST_NS * FS_PER_NS / period_fs + 1;
 	hpet_nmi.now = 0;
-	hpet_nmi.busy = 0;
+	hpet_nmi.busy = 1; /* until hpet_nmi_start() is through: an NMI of another kind may come meanwhile */
 	sample_grid_start(&hpet_nmi.grid, look_at_counter(), period_ns * FS_PER_NS / period_fs);
 }
 
@@ -143,6 +143,7 @@ static int hpet_nmi_start(u64 period_ns)
 	writel_relaxed(config, regs + HPET_TIMER(timer));
 	set_next(look_at_counter());
 	writel_relaxed(config | HPET_TIMER_INT, regs + HPET_TIMER(timer));
+	__atomic_store_n(&hpet_nmi.busy, 0, __ATOMIC_RELEASE);
 	return 0;
 }
 

@@ -42,6 +42,7 @@ typedef bool (*single_step_fn)(struct pt_regs *regs, unsigned long from, unsigne
 int arch_single_step_start(single_step_fn fn);
 /*
  * End it, if this CPU is stepped. Interrupts off; also from within a panic or an oops. When it returns, fn is not
- * called any more and the machine's registers have no trace of it.
+ * called any more and the machine's registers have no trace of it. False: the CPU was not stepped, as fn had said
+ * enough, or others have ended it.
  */
-void arch_single_step_stop(void);
+bool arch_single_step_stop(void);

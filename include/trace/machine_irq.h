@@ -1,7 +1,7 @@
 /*
- * Tracepoints of interrupts without a line, which only some machines have, and of NMIs. They have no records; those
- * who measure time (hwlat, osnoise) put probes on them. A machine that has such interrupts defines and calls them, and
- * the users find them by their names (for_each_kernel_tracepoint), so a machine without them need not know.
+ * Tracepoints of NMIs, and of interrupts without a line, which only some machines have. They have no records; those who
+ * measure time (hwlat, osnoise) put probes on them. The second kind is defined and called by a machine that has such
+ * interrupts, and users find it by name (for_each_kernel_tracepoint), so that a machine without them need not know.
  */
 #pragma once
 

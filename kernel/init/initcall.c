@@ -65,19 +65,24 @@ struct initcall_run {
 static LIST_HEAD(running); /* [l] */
 static DEFINE_SPINLOCK(running_lock);
 
+/*
+ * Interrupts stay as they are: if the function has left them off, do_one_initcall() is to find that. A list of one or
+ * two is searched.
+ */
 u64 initcall_duration(void)
 {
 	struct initcall_run *run;
+	unsigned long flags;
 	u64 took = 0;
 
-	spin_lock_irq(&running_lock);
+	spin_lock_irqsave(&running_lock, flags);
 	list_for_each_entry(run, &running, list) {
 		if (run->task == current) {
 			took = run->took;
 			break;
 		}
 	}
-	spin_unlock_irq(&running_lock);
+	spin_unlock_irqrestore(&running_lock, flags);
 	return took;
 }
 
@@ -90,22 +95,23 @@ noinline int do_one_initcall(initcall_t fn)
 	struct initcall_run run = {.task = current};
 	bool listed = trace_initcall_finish_enabled();
 	int depth = preempt_count(), ret;
+	unsigned long flags;
 	u64 began;
 
 	trace_initcall_start(fn);
 	if (listed) {
-		spin_lock_irq(&running_lock);
+		spin_lock_irqsave(&running_lock, flags);
 		list_add(&run.list, &running);
-		spin_unlock_irq(&running_lock);
+		spin_unlock_irqrestore(&running_lock, flags);
 	}
 	began = sched_clock();
 	ret = fn();
 	run.took = sched_clock() - began;
 	trace_initcall_finish(fn, ret);
 	if (listed) {
-		spin_lock_irq(&running_lock);
+		spin_lock_irqsave(&running_lock, flags);
 		list_del(&run.list);
-		spin_unlock_irq(&running_lock);
+		spin_unlock_irqrestore(&running_lock, flags);
 	}
 	if (ret)
 		pr_warn("initcall %pS failed: %s\n", fn, errno_text(-ret));

@@ -63,6 +63,25 @@ echo nop > current_tracer
 echo > set_graph_function
 echo 1 > tracing_on
 
+# On x86_64 a CPU with breakpoints is not stepped. A call meanwhile takes no place, and later ones are whole.
+if test $(uname -m) = x86_64; then
+	echo panic_timeout:rw- > ksym_trace_filter
+	{ echo hw-branch-tracer > current_tracer; } 2> /dev/null && fail 'selected beside a breakpoint'
+	holds 'refused' current_tracer nop
+	echo panic_show > set_graph_function
+	echo hw-branch-tracer > current_tracer
+	for n in $(seq 70); do cat /proc/sys/kernel/panic > /dev/null; done
+	same 'stepped beside a breakpoint' 0 $(branches | wc -l)
+	echo 0 > ksym_trace_filter
+	for n in 1 2; do cat /proc/sys/kernel/panic > /dev/null; done
+	echo 0 > tracing_on
+	same 'calls afterwards' 2 $(branches | grep -c 'seq_printf+0x0/.*<-  panic_show+')
+	same 'from others' 0 $(branches | grep -c 'do_idle+')
+	echo 1 > tracing_on
+	echo nop > current_tracer
+	echo > set_graph_function
+fi
+
 # Breakpoints beside it, which a stepped CPU of x86_64 does not have: each access is reported once, also those that a step passes over.
 H=/sys/kernel/debug/hw_breakpoint
 echo 20000 > hw_branch_window

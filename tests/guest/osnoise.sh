@@ -139,6 +139,14 @@ done
 rmdir instances/a instances/b
 same 'threads at the end' '' "$(threads)"
 
+# A limit that no gap can reach, though its number of ns has no room in 64 bits.
+echo 18446744073709552 > osnoise/stop_tracing_us
+echo osnoise > current_tracer
+sleep 0.3
+same 'stopped by a limit of 584 years' 1 $(cat tracing_on)
+echo nop > current_tracer
+echo 0 > osnoise/stop_tracing_us
+
 # What tracing_enabled has stopped is not started by tracing_on: nothing would ever stop the threads.
 for tracer in osnoise timerlat hwlat; do
 	echo $tracer > current_tracer

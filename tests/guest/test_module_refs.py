@@ -89,6 +89,38 @@ static void __init slips_exit(void)
 module_exit(slips_exit);
 """
 
+WATCHED = r"""
+#include <linux/module.h>
+MODULE_LICENSE("GPL");
+int watched_number;
+module_param(watched_number, int, 0644);
+static int __init watched_init(void)
+{
+	return 0;
+}
+module_init(watched_init);
+static void __exit watched_exit(void)
+{
+}
+module_exit(watched_exit);
+"""
+
+DARK = r"""
+#include <linux/irqflags.h>
+#include <linux/module.h>
+MODULE_LICENSE("GPL");
+static int __init dark_init(void)
+{
+	local_irq_disable();
+	return 0;
+}
+module_init(dark_init);
+static void __exit dark_exit(void)
+{
+}
+module_exit(dark_exit);
+"""
+
 LONG_NAME = r"""
 #include <linux/module.h>
 MODULE_LICENSE("GPL");
@@ -135,6 +167,33 @@ def test_slips_of_a_module_do_no_harm(guest, tmp_path):  # noqa: F811
         "has no exit" in line for line in lines
     ), out
     assert "freed text" not in out and not re.search(CRASH, out), out
+
+
+def test_watches_end_with_the_module(guest, tmp_path):  # noqa: F811
+    """ksym_tracer watches a variable of it; when it goes, the register is free and the next module's memory is its own."""
+    folder = one_module(guest.arch, tmp_path, "watched", WATCHED)
+    out = guest(
+        "cd /sys/kernel/tracing; insmod /watched.ko; for n in 1 2 3; do echo watched_number:-w- > ksym_trace_filter\n"
+        "cat ksym_trace_filter | cut -d+ -f1; echo 1 > /sys/module/watched/parameters/watched_number\n"
+        "grep -c 'watched_number .* 1$' ksym_profile; rmmod watched; wc -l < ksym_trace_filter; insmod /watched.ko; done\n"
+        "for s in nr_cpu_ids cpu_online_mask cpu_possible_mask panic_timeout; do echo $s:-w- > ksym_trace_filter || echo full; done; wc -l < ksym_trace_filter",
+        "watched",
+        folder=folder,
+    )
+    lines = [line.strip() for line in out.splitlines() if "tainting" not in line]
+    assert lines == ["watched_number", "1", "0"] * 3 + ["4"], out
+
+
+def test_an_init_that_leaves_interrupts_off_is_found(guest, tmp_path):  # noqa: F811
+    """Also while the tracer initcall looks, whose probes take a lock behind the call."""
+    folder = one_module(guest.arch, tmp_path, "dark", DARK)
+    out = guest(
+        "dmesg -c > /dev/null; insmod /dark.ko; rmmod dark; echo initcall > /sys/kernel/tracing/current_tracer; insmod /dark.ko; "
+        + DMESG,
+        "dark",
+        folder=folder,
+    )
+    assert out.count("dark_init+0x0") >= 2 and out.count("left preemption or interrupts off") == 2, out
 
 
 def test_who_uses_a_module_is_named(guest):  # noqa: F811

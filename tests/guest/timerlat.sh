@@ -108,8 +108,46 @@ for end in 'nop > current_tracer' '0 > tracing_on' 'OSNOISE_WORKLOAD > osnoise/o
 	echo NO_OSNOISE_WORKLOAD > osnoise/options
 	echo 1 > tracing_on
 done
-echo DEFAULTS > osnoise/options
+
+# While recording is off a program may come; an option ends it as well, or it would measure beside a thread.
+echo 0 > tracing_on
+timerlat_user 1 0 > /tmp/forever &
+pid=$!
+tries=0
+while ! ls -l /proc/$pid/fd | grep -q timerlat_fd && test $tries -lt 200; do
+	sleep 0.05
+	tries=$((tries + 1))
+done
+sleep 0.1 # it reads
+echo OSNOISE_WORKLOAD > osnoise/options
+wait $pid
+same 'killed while recording is off' 137 $?
+echo NO_OSNOISE_WORKLOAD > osnoise/options
+timerlat_user 1 0 > /tmp/forever &
+pid=$!
+tries=0
+while ! ls -l /proc/$pid/fd | grep -q timerlat_fd && test $tries -lt 200; do
+	sleep 0.05
+	tries=$((tries + 1))
+done
+sleep 0.1
 echo nop > current_tracer
+wait $pid
+same 'killed by the end, recording off' 137 $?
+# Its CPU is not counted any more when another run leaves it out.
+echo DEFAULTS > osnoise/options
+echo 0 > osnoise/cpus
+echo > trace
+echo 1 > tracing_on
+echo 1 > events/osnoise/enable
+echo osnoise > current_tracer
+sleep 0.2
+echo 0 > tracing_on
+echo nop > current_tracer
+echo 0 > events/osnoise/enable
+grep -q '\[001\].*_noise:' trace && fail "CPU 1 is counted: $(grep '\[001\].*_noise:' trace | head -n 1)"
+echo 0-3 > osnoise/cpus
+echo 1 > tracing_on
 
 # -- what is late stops recording; print_stack shows what held it up. Interrupts are off for 5 ms, longer than a period.
 echo 1000 > osnoise/timerlat_period_us

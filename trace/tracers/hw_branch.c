@@ -22,6 +22,8 @@
 #include <asm/ptrace.h>
 #include <kernel/panic.h>
 #include <kernel/percpu.h>
+#include <kernel/printk.h>
+#include <lib/atomic.h>
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <sched/sched.h>
@@ -95,9 +97,9 @@ static void free_section(struct hw_branch_cpu *here, struct section *section)
 
 /*
  * A step of a section. False: the section has ended. The hook's own code, from its start to its return to the function,
- * is passed over. A branch to the return address, or to the handler that replaces it while returns are traced, ends the
- * section if the word that held the address is no longer on the stack. If it still is, an inner call of the same
- * function returns.
+ * is passed over; if it goes on elsewhere than in the function (IPMODIFY), the section ends where that returns. A
+ * branch to the return address, or to the handler that replaces it while returns are traced, ends the section if the word that
+ * held the address is no longer on the stack. If it still is, an inner call of the same function returns.
  */
 static bool section_step(struct hw_branch_cpu *here, struct section *section, const struct pt_regs *regs,
 			 unsigned long from, unsigned long to)
@@ -105,11 +107,11 @@ static bool section_step(struct hw_branch_cpu *here, struct section *section, co
 	bool returns = from && (to == section->ret || to == RETURN_TO_HANDLER_ADDR) &&
 		       kernel_stack_pointer(regs) > section->slot && current == section->task;
 
-	if (!section->inside) {
+	if (!section->inside && !returns) {
 		section->inside = from && to > section->ip && to <= section->ip + 2 * sizeof(u32);
 		return true;
 	}
-	if (from)
+	if (from && section->inside)
 		record_branch(hw_branch_array, regs, from, to);
 	if (!returns && (!section->left || --section->left))
 		return true;
@@ -144,8 +146,8 @@ static struct section *take_section(struct task_struct *task)
 }
 
 /*
- * A function of the set is entered: a section begins, unless the CPU is in one already. Preemption off; the call's own
- * recursion is turned away before.
+ * A function of the set is entered: a section begins, unless the CPU is in one already, or in an NMI, which cannot be
+ * stepped. Preemption off; the call's own recursion is turned away before.
  */
 static void section_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
@@ -154,7 +156,7 @@ static void section_enter(unsigned long ip, unsigned long parent_ip, struct ftra
 	unsigned long flags;
 
 	raw_local_irq_save(flags);
-	section = here->section ? NULL : take_section(current);
+	section = here->section || in_nmi() ? NULL : take_section(current);
 	if (section) {
 		section->ip = ip;
 		section->ret = parent_ip;
@@ -162,7 +164,8 @@ static void section_enter(unsigned long ip, unsigned long parent_ip, struct ftra
 		section->left = READ_ONCE(hw_branch_window);
 		section->inside = false;
 		here->section = section;
-		arch_single_step_start(hw_branch_step);
+		if (arch_single_step_start(hw_branch_step))
+			free_section(here, section); /* the CPU has breakpoints */
 	}
 	raw_local_irq_restore(flags);
 }
@@ -170,7 +173,8 @@ static struct ftrace_ops section_ops = {.func = section_enter, .name = "hw-branc
 
 /*
  * A section pauses when its task leaves the CPU, and goes on when the task comes back, here or on another CPU: the
- * runqueue's lock makes what was written here visible there. A task that dies ends its section. Interrupts off.
+ * runqueue's lock makes what was written here visible there. A task that dies ends its section, and so does a CPU that
+ * a breakpoint has kept from being stepped any more. Interrupts off.
  */
 static void section_switch(void *data, bool preempt, struct task_struct *prev, struct task_struct *next,
 			   unsigned prev_state)
@@ -179,16 +183,18 @@ static void section_switch(void *data, bool preempt, struct task_struct *prev, s
 	struct section *section = here->section;
 
 	if (section) {
-		arch_single_step_stop();
+		bool stepped = arch_single_step_stop();
+
 		here->section = NULL;
-		if (prev_state & TASK_DEAD)
+		if (!stepped || (prev_state & TASK_DEAD))
 			free_section(here, section);
 	}
 	for (unsigned i = 0; i < NR_SECTIONS && !here->section; i++) {
 		if (READ_ONCE(sections[i].task) != next)
 			continue;
 		here->section = &sections[i];
-		arch_single_step_start(hw_branch_step);
+		if (arch_single_step_start(hw_branch_step))
+			free_section(here, &sections[i]);
 	}
 }
 static const struct tracepoint_probe section_probes[] = {{&__tracepoint_sched_switch, (void *)section_switch}};
@@ -231,11 +237,14 @@ free_filter:
 
 /* ---- Begin and end */
 
-/* Interrupts off. */
-static void begin_on_cpu(void *unused)
+/* Interrupts off. `refused`: atomic_t, CPUs that cannot be stepped. */
+static void begin_on_cpu(void *data)
 {
+	atomic_t *refused = data;
+
 	this_cpu(hw_branch_cpu).left = hw_branch_window;
-	arch_single_step_start(hw_branch_step);
+	if (arch_single_step_start(hw_branch_step))
+		atomic_inc(refused);
 }
 
 static void end_on_cpu(void *unused)
@@ -244,15 +253,25 @@ static void end_on_cpu(void *unused)
 	this_cpu(hw_branch_cpu).section = NULL;
 }
 
-/* 0 or -errno. The buffer begins empty, as with Linux's. [trace_types_lock] */
+/*
+ * 0 or -errno; -EBUSY: CPUs have hardware breakpoints (x86_64). The buffer begins empty, as with Linux's.
+ * [trace_types_lock]
+ */
 static int hw_branch_init(struct trace_array *tr)
 {
+	atomic_t refused = {0};
+
 	tracing_reset(tr, RING_BUFFER_ALL_CPUS);
 	hw_branch_array = tr;
 	if (graph_functions.hash)
 		return sections_begin();
-	on_each_cpu(begin_on_cpu, NULL, true);
-	return 0;
+	on_each_cpu(begin_on_cpu, &refused, true);
+	if (!atomic_read(&refused))
+		return 0;
+	on_each_cpu(end_on_cpu, NULL, true);
+	hw_branch_array = NULL;
+	pr_warn("hw-branch-tracer: a CPU with hardware breakpoints (ksym_tracer) cannot be stepped\n");
+	return -EBUSY;
 }
 
 /* No CPU is stepped when this returns, so no record comes later. */

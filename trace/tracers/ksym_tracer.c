@@ -14,6 +14,7 @@
 #include <asm/ptrace.h>
 #include <kernel/hw_breakpoint.h>
 #include <kernel/ksyms.h>
+#include <kernel/module.h>
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <mm/slab.h>
@@ -210,14 +211,30 @@ static int ksym_trace_filter_store(char *text, void *data)
 		return -EINVAL;
 	*op++ = 0;
 	type = parse_type(op);
-	addr = kallsyms_lookup_name(text);
-	if (type < 0 || !addr)
+	if (type < 0)
 		return -EINVAL;
+	mutex_lock(&module_mutex); /* a module whose symbol is found stays until its breakpoint can be seen */
+	addr = kallsyms_lookup_name(text);
 	mutex_lock(&ksym_tracer_mutex);
-	type = set_ksym(addr, type);
+	type = addr ? set_ksym(addr, type) : -EINVAL;
 	mutex_unlock(&ksym_tracer_mutex);
+	mutex_unlock(&module_mutex);
 	return type;
 }
+
+/* Its memory goes, and what is watched next at this address would be somebody else's. [module_mutex] */
+static void ksym_module_going(struct module *mod)
+{
+	struct trace_ksym *ksym, *next;
+
+	mutex_lock(&ksym_tracer_mutex);
+	list_for_each_entry_safe(ksym, next, &ksym_filter, list)
+		if (__module_address(ksym->attr.bp_addr) == mod)
+			drop_ksym(ksym);
+	mutex_unlock(&ksym_tracer_mutex);
+}
+static const struct module_notifier ksym_notifier = {.going = ksym_module_going};
+REGISTER_MODULE_NOTIFIER(ksym_notifier);
 
 static int ksym_trace_filter_show(struct seq_file *m, void *data)
 {

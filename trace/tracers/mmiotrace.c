@@ -274,9 +274,10 @@ static void mmio_print_lost(struct seq_file *s, struct trace_iterator *iter)
 		seq_puts(s, "MARK 0.000000 Lost events.\n");
 	else
 		seq_printf(s, "MARK 0.000000 Lost %lu events.\n", iter->lost_events);
-	if (!mmio_lost_said && !iter->atomic)
-		pr_warn("mmiotrace has lost events.\n");
+	if (mmio_lost_said || iter->atomic)
+		return;
 	mmio_lost_said = true;
+	pr_warn("mmiotrace has lost events.\n");
 }
 
 static const struct tracer mmio_tracer = {

@@ -21,13 +21,13 @@
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <time/clock.h>
+#include <trace/machine_irq.h>
 
 #include "core/aside.h"
 #include "core/record.h"
 #include "output/iter.h"
 #include "tracefs/refused.h"
 #include "tracefs/tracefs.h"
-#include "nmi_probes.h"
 #include "param.h"
 
 #define HWLAT_THRESH_DEFAULT (10 * NSEC_PER_USEC)
@@ -75,6 +75,11 @@ static void hwlat_nmi_exit(void *data, unsigned cpu)
 	if (READ_ONCE(here->sampling) && here->nmi_start)
 		here->nmi_total += sched_clock() - here->nmi_start;
 }
+
+static const struct tracepoint_probe hwlat_probes[] = {
+	{&__tracepoint_nmi_enter, (void *)hwlat_nmi_enter},
+	{&__tracepoint_nmi_exit, (void *)hwlat_nmi_exit},
+};
 
 /* The longest steps of a sample, ns. */
 struct hwlat_sample {
@@ -141,7 +146,7 @@ static void hwlat_sample_once(struct trace_array *tr)
 	barrier();
 	WRITE_ONCE(here->sampling, true);
 	barrier();
-	hwlat_take(&s, READ_ONCE(hwlat_width) * NSEC_PER_USEC, READ_ONCE(tracing_thresh) / NSEC_PER_USEC);
+	hwlat_take(&s, trace_param_ns(READ_ONCE(hwlat_width)), READ_ONCE(tracing_thresh) / NSEC_PER_USEC);
 	barrier();
 	WRITE_ONCE(here->sampling, false);
 	copy = *here;
@@ -175,9 +180,10 @@ static void hwlat_next_cpu(struct trace_array *tr, struct cpumask *at)
 	cpu = cpumask_next(cpumask_first(at) + 1, &cpus);
 	if (cpu >= nr_cpu_ids)
 		cpu = cpumask_first(&cpus);
-	*at = (struct cpumask){};
-	cpumask_set_cpu(cpu, at);
-	sched_setaffinity(current, at);
+	now = (struct cpumask){};
+	cpumask_set_cpu(cpu, &now);
+	if (!sched_setaffinity(current, &now))
+		*at = now;
 }
 
 /*
@@ -186,13 +192,13 @@ static void hwlat_next_cpu(struct trace_array *tr, struct cpumask *at)
  */
 static void hwlat_wait(void)
 {
-	s64 rest = READ_ONCE(hwlat_window) - READ_ONCE(hwlat_width);
+	u64 width = READ_ONCE(hwlat_width), window = max(READ_ONCE(hwlat_window), width);
 
 	set_current_state(TASK_INTERRUPTIBLE);
 	if (kthread_should_stop())
 		__set_current_state(TASK_RUNNING);
 	else
-		schedule_timeout_ns(max_t(s64, rest * NSEC_PER_USEC, NSEC_PER_MSEC));
+		schedule_timeout_ns(max_t(s64, trace_param_ns(window - width), NSEC_PER_MSEC));
 }
 
 /* hwlatd and hwlatd/N. */
@@ -226,6 +232,7 @@ static void hwlat_stop_threads(void)
 static int hwlat_start_thread(struct trace_array *tr, unsigned cpu, const struct cpumask *cpus)
 {
 	struct task_struct *t;
+	int ret = 0;
 
 	if (hwlat_mode == HWLAT_PER_CPU)
 		t = kthread_create_on_cpu(hwlat_thread, tr, cpu, "hwlatd/%u", cpu);
@@ -235,9 +242,14 @@ static int hwlat_start_thread(struct trace_array *tr, unsigned cpu, const struct
 		return PTR_ERR(t);
 	hwlat_threads[cpu] = t;
 	if (hwlat_mode != HWLAT_PER_CPU)
-		sched_setaffinity(t, cpus);
-	wake_up_process(t);
-	return 0;
+		ret = sched_setaffinity(t, cpus);
+	if (!ret) {
+		wake_up_process(t);
+		return 0;
+	}
+	hwlat_threads[cpu] = NULL;
+	kthread_stop(t);
+	return ret;
 }
 
 /* Start the threads of the mode: none if tracing_cpumask has no CPU that runs. 0, or -errno, and no thread runs. */
@@ -287,7 +299,7 @@ static int hwlat_init(struct trace_array *tr)
 	if (ret)
 		return ret;
 	tracepoint_switch();
-	ret = nmi_probes_register(hwlat_nmi_enter, hwlat_nmi_exit, NULL);
+	ret = tracepoint_probes_register(hwlat_probes, ARRAY_SIZE(hwlat_probes), NULL);
 	if (ret)
 		goto stop_names;
 	hwlat_seqnum = 0;
@@ -302,7 +314,7 @@ static int hwlat_init(struct trace_array *tr)
 	return 0;
 put_back:
 	WRITE_ONCE(tracing_thresh, hwlat_saved_thresh);
-	nmi_probes_unregister(hwlat_nmi_enter, hwlat_nmi_exit, NULL);
+	tracepoint_probes_unregister(hwlat_probes, ARRAY_SIZE(hwlat_probes), NULL);
 stop_names:
 	tracing_stop_cmdline_record();
 	return ret;
@@ -311,7 +323,7 @@ stop_names:
 static void hwlat_reset(struct trace_array *tr)
 {
 	hwlat_stop_threads();
-	nmi_probes_unregister(hwlat_nmi_enter, hwlat_nmi_exit, NULL);
+	tracepoint_probes_unregister(hwlat_probes, ARRAY_SIZE(hwlat_probes), NULL);
 	tracing_stop_cmdline_record();
 	hwlat_last_thresh = tracing_thresh;
 	WRITE_ONCE(tracing_thresh, hwlat_saved_thresh);

@@ -29,8 +29,9 @@
 #define CREATE_TRACE_POINTS
 #include <trace/events/osnoise.h>
 
+#include <trace/machine_irq.h>
+
 #include "interference.h"
-#include "nmi_probes.h"
 
 DEFINE_PER_CPU(struct noise_cpu, noise_cpu);
 static bool noise_timerlat; /* [t; probes read it, and there are none when it changes] */
@@ -253,7 +254,31 @@ static const struct tracepoint_probe common_probes[] = {
 	{&__tracepoint_softirq_entry, (void *)probe_softirq_entry},
 	{&__tracepoint_softirq_exit, (void *)probe_softirq_exit},
 	{&__tracepoint_sched_switch, (void *)probe_sched_switch},
+	{&__tracepoint_nmi_enter, (void *)probe_nmi_enter},
+	{&__tracepoint_nmi_exit, (void *)probe_nmi_exit},
 };
+
+struct tracepoint_search {
+	const char *name;
+	struct tracepoint *found;
+};
+
+static void compare_name(struct tracepoint *tp, void *priv)
+{
+	struct tracepoint_search *search = priv;
+
+	if (!strcmp(tp->name, search->name))
+		search->found = tp;
+}
+
+/* A tracepoint that only some machines have, by its name; NULL: this one has not. Thread context. */
+static struct tracepoint *find_kernel_tracepoint(const char *name)
+{
+	struct tracepoint_search search = {.name = name};
+
+	for_each_kernel_tracepoint(compare_name, &search);
+	return search.found;
+}
 
 /*
  * Interrupts without a line and without an ipi_entry, where the machine has such: x86_64's timer is one. How many of
@@ -278,15 +303,7 @@ int noise_probes_register(bool timerlat)
 		return ret;
 	ret = tracepoint_probes_register(vectors, vector_probes(vectors), NULL);
 	if (ret)
-		goto remove_common;
-	ret = nmi_probes_register(probe_nmi_enter, probe_nmi_exit, NULL);
-	if (ret)
-		goto remove_vectors;
-	return 0;
-remove_vectors:
-	tracepoint_probes_unregister(vectors, vector_probes(vectors), NULL);
-remove_common:
-	tracepoint_probes_unregister(common_probes, ARRAY_SIZE(common_probes), NULL);
+		tracepoint_probes_unregister(common_probes, ARRAY_SIZE(common_probes), NULL);
 	return ret;
 }
 
@@ -294,7 +311,6 @@ void noise_probes_unregister(void)
 {
 	struct tracepoint_probe vectors[2];
 
-	nmi_probes_unregister(probe_nmi_enter, probe_nmi_exit, NULL);
 	tracepoint_probes_unregister(vectors, vector_probes(vectors), NULL);
 	tracepoint_probes_unregister(common_probes, ARRAY_SIZE(common_probes), NULL);
 }

@@ -17,6 +17,7 @@
 
 #include "core/aside.h"
 #include "output/iter.h"
+#include "param.h"
 #include "workload.h"
 
 #define NOISE_THRESH_DEFAULT NSEC_PER_USEC
@@ -47,7 +48,7 @@ static void run_osnoise(void);
 /* Two readings of the clock were `noise` ns apart, with so many interruptions in between. */
 static void note_noise(struct osnoise_sample *s, u64 from, u64 noise, u32 interruptions)
 {
-	u64 stop = READ_ONCE(noise_settings.stop_tracing) * NSEC_PER_USEC;
+	u64 stop = trace_param_ns(READ_ONCE(noise_settings.stop_tracing));
 
 	s->max_sample = max(s->max_sample, noise);
 	s->noise += noise;
@@ -65,7 +66,7 @@ static void note_noise(struct osnoise_sample *s, u64 from, u64 noise, u32 interr
  */
 static void noinline run_osnoise_loop(struct noise_cpu *here, struct osnoise_sample *s)
 {
-	u64 runtime = READ_ONCE(noise_settings.runtime) * NSEC_PER_USEC;
+	u64 runtime = trace_param_ns(READ_ONCE(noise_settings.runtime));
 	u64 thresh = READ_ONCE(tracing_thresh) ?: NOISE_THRESH_DEFAULT;
 	u32 last_count, count;
 	u64 last, now, start;
@@ -96,7 +97,7 @@ static void run_osnoise(void)
 	bool preempt_off = !irqs_off && noise_option(NOISE_OPT_PREEMPT_DISABLE);
 	struct noise_cpu *here = this_cpu_ptr(&noise_cpu);
 	struct osnoise_sample s = {};
-	u64 total = READ_ONCE(noise_settings.stop_tracing_total) * NSEC_PER_USEC;
+	u64 total = trace_param_ns(READ_ONCE(noise_settings.stop_tracing_total));
 
 	if (irqs_off)
 		local_irq_disable();
@@ -130,7 +131,7 @@ static void osnoise_sleep(u64 us)
 	if (kthread_should_stop())
 		__set_current_state(TASK_RUNNING);
 	else
-		schedule_timeout_ns(us * NSEC_PER_USEC);
+		schedule_timeout_ns(trace_param_ns(us));
 }
 
 /* osnoise/N. While recording is off everywhere, it lets its CPU alone. */

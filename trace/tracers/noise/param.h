@@ -1,6 +1,8 @@
 /* Control files of one number with limits: hwlat_detector/width and its like, the files of osnoise/. */
 #pragma once
 
+#include <time/clock.h>
+
 #include "tracefs/tracefs.h"
 
 /* A number that is read without a lock and written with trace_types_lock held. */
@@ -8,6 +10,12 @@ struct trace_param {
 	u64 *value;
 	const u64 *min, *max; /* NULL: no limit. A limit may be another such number */
 };
+
+/* Microseconds that a person has set, in ns: what has no room in 63 bits is as long as can be. */
+static inline u64 trace_param_ns(u64 us)
+{
+	return us > S64_MAX / NSEC_PER_USEC ? S64_MAX : us * NSEC_PER_USEC;
+}
 
 /* For TRACEFS_TEXT_FILE. trace_param_store: 0, -EINVAL (not a number, beyond a limit), -ERANGE (more than 64 bits). */
 int trace_param_show(struct seq_file *m, const struct trace_param *param);

@@ -184,7 +184,8 @@ static void timerlat_setup(struct timerlat *t)
 static void timerlat_begin(struct timerlat *t)
 {
 	local_irq_disable();
-	noise_begin(this_cpu_ptr(&noise_cpu), current->pid);
+	if (!READ_ONCE(t->detached)) /* else its CPU is not counted any more (timerlat_kill_users) */
+		noise_begin(this_cpu_ptr(&noise_cpu), current->pid);
 	local_irq_enable();
 	t->abs_period = sched_clock();
 }
@@ -221,9 +222,14 @@ static int timerlat_main(void *unused)
 
 /* ---- Programs */
 
-/* The tracer has ended, or its settings change: the programs end, as nothing else would make them close the file. */
+/*
+ * The tracer has ended, or its settings change: the programs end, as nothing else would make them close the file. One
+ * of them may be in timerlat_begin() and have seen that it is not detached: it has interrupts off there, so it is out
+ * of it after a grace period.
+ */
 static void timerlat_kill_users(void)
 {
+	struct cpumask killed = {};
 	unsigned cpu;
 
 	for_each_possible_cpu(cpu) {
@@ -234,7 +240,13 @@ static void timerlat_kill_users(void)
 		timerlat_users[cpu] = NULL;
 		WRITE_ONCE(t->detached, true);
 		send_sig(SIGKILL, t->thread, 1);
+		cpumask_set_cpu(cpu, &killed);
 	}
+	if (cpumask_empty(&killed))
+		return;
+	synchronize_rcu();
+	for_each_cpu(cpu, &killed)
+		WRITE_ONCE(per_cpu(noise_cpu, cpu).sampling, false);
 }
 
 static const struct noise_workload timerlat_workload = {

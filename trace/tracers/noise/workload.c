@@ -182,6 +182,8 @@ void noise_pause(void)
 {
 	if (noise_running)
 		stop_threads();
+	else if (noise_chosen && noise_chosen->stopped)
+		noise_chosen->stopped(); /* programs at timerlat_fd are there while recording is off, too */
 }
 
 void noise_resume(void)

@@ -31,7 +31,7 @@ struct work_count {
 	work_func_t func;	    /* [l] written last; or FUNC_*. NULL: free, and a search ends here */
 	int number;		    /* [l] of the pool */
 	u32 inserted;		    /* [p] */
-	u32 executed;		    /* [w] */
+	u32 executed, ended;	    /* [w] runs that began, and that came to their end */
 	struct task_struct *worker; /* [w] while the function runs. Only compared: the thread may be gone */
 	u64 started;		    /* [w] when it began, ns */
 	u64 max, total;		    /* [w] ns, of the runs that ended */
@@ -91,7 +91,7 @@ static struct work_count *take_place(work_func_t func, int number)
 static void give_place_back(struct work_count *c)
 {
 	WRITE_ONCE(c->func, FUNC_GONE);
-	c->inserted = c->executed = 0;
+	c->inserted = c->executed = c->ended = 0;
 	c->max = c->total = 0;
 	c->worker = NULL;
 }
@@ -176,6 +176,7 @@ static void probe_execute_end(void *data, struct work_struct *work, work_func_t 
 	ns = sched_clock() - c->started;
 	WRITE_ONCE(c->worker, NULL);
 	WRITE_ONCE(c->total, c->total + ns);
+	WRITE_ONCE(c->ended, c->ended + 1);
 	if (ns > c->max)
 		WRITE_ONCE(c->max, ns);
 }
@@ -211,6 +212,7 @@ static void make_former(struct work_count *c)
 	if (former) {
 		former->inserted += c->inserted;
 		former->executed += c->executed;
+		former->ended += c->ended;
 		former->total += c->total;
 		former->max = max(former->max, c->max);
 	}
@@ -273,6 +275,7 @@ static struct work_count read_count(const struct work_count *from)
 		.number = READ_ONCE(from->number),
 		.total = READ_ONCE(from->total),
 		.max = READ_ONCE(from->max),
+		.ended = READ_ONCE(from->ended),
 		.executed = READ_ONCE(from->executed),
 	};
 
@@ -394,7 +397,7 @@ static void workfuncs_show(struct seq_file *m, const void *v)
 {
 	const struct work_row *row = v;
 	const struct work_count *c = &row->count;
-	u64 average = c->executed ? c->total / c->executed : 0;
+	u64 average = c->ended ? c->total / c->ended : 0;
 
 	seq_printf(m, "  %3d   %6u   %6u", row->cpu, c->inserted, c->executed);
 	if (!c->func) {
@@ -439,13 +442,17 @@ REGISTER_TRACE_STAT(workfunc_stat);
  */
 static int workqueue_stat_set(bool on)
 {
+	unsigned long flags;
 	int ret = 0;
 
 	if (on == workqueue_stat_enabled)
 		return 0;
 	if (on) {
+		/* A module that goes adds numbers up, whether counting is on or not. */
+		flags = work_counts_lock_irqsave();
 		memset(work_counts, 0, sizeof(work_counts));
 		work_counts_missed = 0;
+		work_counts_unlock_irqrestore(flags);
 		ret = tracepoint_probes_register(workqueue_probes, ARRAY_SIZE(workqueue_probes), NULL);
 	} else {
 		tracepoint_probes_unregister(workqueue_probes, ARRAY_SIZE(workqueue_probes), NULL);
