@@ -98,8 +98,8 @@ static void free_section(struct hw_branch_cpu *here, struct section *section)
 /*
  * A step of a section. False: the section has ended. The hook's own code, from its start to its return to the function,
  * is passed over; if it goes on elsewhere than in the function (IPMODIFY), the section ends where that returns. A
- * branch to the return address, or to the handler that replaces it while returns are traced, ends the section if the word that
- * held the address is no longer on the stack. If it still is, an inner call of the same function returns.
+ * branch to the return address, or to the handler that replaces it while returns are traced, ends the section if the
+ * word that held the address is no longer on the stack. If it still is, an inner call of the same function returns.
  */
 static bool section_step(struct hw_branch_cpu *here, struct section *section, const struct pt_regs *regs,
 			 unsigned long from, unsigned long to)
