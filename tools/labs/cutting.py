@@ -116,7 +116,8 @@ class Source:
 def stub(lab, cut, symbol, mark):
     """The lines in place of a body."""
     lines = [] if cut.get("quiet") else [mark(lab, symbol)]
-    return lines + [("\t" + line).rstrip() for line in cut.get("body", "").splitlines()]
+    body = cut.get("body", "").splitlines()
+    return lines + [line if re.fullmatch(r"\w+:", line) else ("\t" + line).rstrip() for line in body]
 
 
 def one(lab, source, kind, cut):
