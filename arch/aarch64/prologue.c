@@ -57,7 +57,10 @@ static void note_store(struct prologue *p, unsigned reg, int offset, unsigned si
 		p->arg[reg].slot = offset;
 }
 
-/* Something writes `reg`. False: a register of the caller's that has not been saved, or sp or x29 in an odd way. */
+/*
+ * Something writes `reg`. An argument whose copy was there is used by the function, and is lost unless it has another
+ * place. False: a register of the caller's that has not been saved, or sp or x29 in an odd way.
+ */
 static bool note_write(struct prologue *p, unsigned reg)
 {
 	if (reg >= FP)
@@ -66,9 +69,12 @@ static bool note_write(struct prologue *p, unsigned reg)
 		return false;
 	if (reg < NR_ARGS)
 		p->arg[reg].in_place = false;
-	for (unsigned i = 0; i < NR_ARGS; i++)
-		if (p->arg[i].reg == (int)reg)
-			p->arg[i].reg = NOWHERE;
+	for (unsigned i = 0; i < NR_ARGS; i++) {
+		if (p->arg[i].reg != (int)reg)
+			continue;
+		p->arg[i].reg = NOWHERE;
+		p->arg[i].taken_apart = true;
+	}
 	return true;
 }
 

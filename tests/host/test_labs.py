@@ -145,15 +145,33 @@ int two(void)
 """
 
 
-def cut_source(tmp_path, *cuts):
-    write(tmp_path, "a.c", SOURCE)
+ASSEMBLY = """/* What push does. */
+.macro push what:vararg
+	pushq	\\what
+.endm
+
+/* Two, whose head is elsewhere. */
+	user_head two
+	.cfi_startproc
+	push	%rax
+	.cfi_endproc
+	.size	two_body, . - two_body
+
+FUNC three
+	nop
+FUNC_END three
+"""
+
+
+def cut_source(tmp_path, *cuts, name="a.c", text=SOURCE):
+    write(tmp_path, name, text)
     os.makedirs(tmp_path / "include/lib", exist_ok=True)
     os.makedirs(tmp_path / "labs", exist_ok=True)
     shutil.copy(os.path.join(ROOT, "labs/lab.h"), tmp_path / "labs/lab.h")
     one = Lab.__new__(Lab)
-    one.name, one.given, one.cuts = "x", "", [{"file": "a.c", **cut} for cut in cuts]
+    one.name, one.given, one.cuts = "x", "", [{"file": name, **cut} for cut in cuts]
     cutting.cut(one, str(tmp_path))
-    return read(tmp_path, "a.c")
+    return read(tmp_path, name)
 
 
 def test_a_body_becomes_a_stub(tmp_path):
@@ -184,6 +202,19 @@ def test_a_line_goes(tmp_path):
     assert text == SOURCE.replace("\tint kept;\n", "")
     with pytest.raises(LabError, match="2 line"):
         cut_source(tmp_path, {"line": "return one(1, 2)"}, {"line": "return"})
+
+
+def test_assembly_becomes_a_stub(tmp_path):
+    """A macro, a function, and a body whose head is another macro's. What opens and closes them stays, and so do the
+    comments."""
+    cuts = [{"macro": "push"}, {"label": "two", "body": "ret"}, {"label": "three", "quiet": True}]
+    text = cut_source(tmp_path, *cuts, name="a.S", text=ASSEMBLY)
+    expected = ASSEMBLY.replace("\tpushq\t\\what", "\t/* lab x: push is yours to write */")
+    expected = expected.replace("\tpush\t%rax\n\t.cfi_endproc\n", "").replace("\tnop\n", "")
+    assert text == expected.replace("\t.cfi_startproc", "\t/* lab x: two is yours to write */\n\tret")
+    for cut, kind in (({"macro": "pus"}, "macro"), ({"label": "push"}, "label")):
+        with pytest.raises(LabError, match=f"a.S: no {kind} of the name"):
+            cut_source(tmp_path, cut, name="a.S", text=ASSEMBLY)
 
 
 def test_a_file_goes(tmp_path):

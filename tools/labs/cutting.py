@@ -11,9 +11,10 @@ symbol that was renamed is an error here. In lab.toml:
     remove = true                   all of it goes, with the comment above it
     comment = "..."                 another comment above it, where the tree's own tells too much
 
-    label = "ftrace_caller"         in assembly: what stands between FUNC and FUNC_END of this name
+    label = "ftrace_caller"         in assembly: what stands between FUNC and FUNC_END of this name, or between the line
+                                    `user_head NAME` and the .size of NAME_body
     member = "ftrace_ops.private"   a line of a struct
-    macro = "NAME"                  a macro's lines
+    macro = "NAME"                  a macro's lines; in assembly what stands between .macro NAME and .endm
     line = "trace_pipe_read("       the one line with this in it
     whole = true                    the file
 """
@@ -27,6 +28,11 @@ import subprocess
 from catalogue import LabError
 
 HEADER, HEADER_SOURCE = "include/lib/lab.h", "labs/lab.h"
+# How assembly opens and closes a symbol: the macros of <asm/assembler.h>, and user_head of ftrace.S.
+ASSEMBLY = {
+    "label": (r"(FUNC|user_head)\s+NAME", r"FUNC_END\s+NAME|\.size\s+NAME_body,.*"),
+    "macro": (r"\.macro\s+NAME(\s.*)?", r"\.endm"),
+}
 KINDS = {"function": "function", "member": "member", "macro": "macro", "label": "label", "line": "line"}
 
 
@@ -51,6 +57,7 @@ class Source:
 
     def __init__(self, top, name):
         self.name, self.path = name, os.path.join(top, name)
+        self.assembly = name.endswith(".S")
         try:
             with open(self.path, encoding="utf-8") as file:
                 self.lines = file.read().splitlines()
@@ -59,8 +66,8 @@ class Source:
 
     def find(self, kind, symbol):
         """(first, last) of a symbol, as indices into lines."""
-        if kind == "label":
-            return self._assembly(symbol)
+        if kind in ("label", "macro") and self.assembly:
+            return self._assembly(kind, symbol)
         if kind == "line":
             found = [at for at, line in enumerate(self.lines) if symbol in line]
             if len(found) != 1:
@@ -77,13 +84,17 @@ class Source:
         first = found[0]["line"] - 1
         return first, found[0].get("end", found[0]["line"]) - 1
 
-    def _assembly(self, symbol):
-        first = [at for at, line in enumerate(self.lines) if re.fullmatch(rf"FUNC\s+{re.escape(symbol)}", line.strip())]
+    def _assembly(self, kind, symbol):
+        """The lines that open and close it: the body is what stands between them."""
+        opens, closes = (pattern.replace("NAME", re.escape(symbol)) for pattern in ASSEMBLY[kind])
+        first = [at for at, line in enumerate(self.lines) if re.fullmatch(opens, line.strip())]
         last = [
-            at for at, line in enumerate(self.lines) if re.fullmatch(rf"FUNC_END\s+{re.escape(symbol)}", line.strip())
+            at
+            for at in range(first[0] if first else 0, len(self.lines))
+            if re.fullmatch(closes, self.lines[at].strip())
         ]
-        if len(first) != 1 or len(last) != 1:
-            raise LabError(f"{self.name}: no FUNC and FUNC_END of the name '{symbol}'")
+        if len(first) != 1 or not last:
+            raise LabError(f"{self.name}: no {kind} of the name '{symbol}'")
         return first[0], last[0]
 
     def above(self, first):
@@ -105,7 +116,8 @@ class Source:
 def stub(lab, cut, symbol, mark):
     """The lines in place of a body."""
     lines = [] if cut.get("quiet") else [mark(lab, symbol)]
-    return lines + [("\t" + line).rstrip() for line in cut.get("body", "").splitlines()]
+    body = cut.get("body", "").splitlines()
+    return lines + [line if re.fullmatch(r"\w+:", line) else ("\t" + line).rstrip() for line in body]
 
 
 def one(lab, source, kind, cut):
@@ -113,13 +125,13 @@ def one(lab, source, kind, cut):
     symbol = cut[kind]
     first, last = source.find(kind, symbol)
     begin = source.above(first)
-    if cut.get("remove") or kind in ("member", "macro", "line"):
+    if cut.get("remove") or kind in ("member", "line") or kind == "macro" and not source.assembly:
         at = begin if cut.get("remove") else first
         source.lines[at : last + 1] = cut["body"].splitlines() if cut.get("body") else []
         if source.lines[at - 1 : at] == [""] and not "".join(source.lines[at : at + 1]):
             del source.lines[at - 1]  # one empty line, where there were two
         return
-    if kind == "label":
+    if source.assembly:
         source.lines[first + 1 : last] = stub(
             lab, cut, symbol, lambda lab, what: f"\t/* lab {lab}: {what} is yours to write */"
         )
