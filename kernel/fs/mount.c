@@ -450,17 +450,17 @@ static int copy_mount_string(char **to, const char __user *from, char *page)
 }
 
 /* Four pages, one for each string. Only root may mount; that is asked before anything is copied. */
-SYSCALL_DEFINE5(mount, const char __user *, source, const char __user *, target, const char __user *, type,
-		unsigned long, flags, const void __user *, data)
+SYSCALL_DEFINE5(mount, char __user *, dev_name, char __user *, dir_name, char __user *, type, unsigned long, flags,
+		void __user *, data)
 {
 	char *pages = get_free_pages(GFP_KERNEL, 2), *src, *tgt, *typ, *opt;
 	int err;
 
 	if (!pages)
 		return -ENOMEM;
-	err = current->euid ? -EPERM : copy_mount_string(&src, source, pages);
+	err = current->euid ? -EPERM : copy_mount_string(&src, dev_name, pages);
 	if (!err)
-		err = copy_mount_string(&tgt, target, pages + PAGE_SIZE);
+		err = copy_mount_string(&tgt, dir_name, pages + PAGE_SIZE);
 	if (!err)
 		err = copy_mount_string(&typ, type, pages + 2 * PAGE_SIZE);
 	if (!err)
@@ -472,10 +472,10 @@ SYSCALL_DEFINE5(mount, const char __user *, source, const char __user *, target,
 }
 
 /* Only root may unmount, and is asked before the path is looked at. */
-SYSCALL_DEFINE2(umount, const char __user *, target, int, flags)
+SYSCALL_DEFINE2(umount, char __user *, name, int, flags)
 {
 	struct filename f;
-	int err = current->euid ? -EPERM : getname(&f, target, false);
+	int err = current->euid ? -EPERM : getname(&f, name, false);
 
 	if (err)
 		return err;

@@ -494,7 +494,7 @@ put_first:
 }
 
 /* Both files exist before a descriptor is asked for; when that fails, dropping them frees the pipe. */
-SYSCALL_DEFINE2(pipe2, int __user *, fds, unsigned, flags)
+SYSCALL_DEFINE2(pipe2, int __user *, fildes, int, flags)
 {
 	struct file *f[2];
 	int err;
@@ -504,7 +504,7 @@ SYSCALL_DEFINE2(pipe2, int __user *, fds, unsigned, flags)
 	err = create_pipe_files(f, flags);
 	if (err)
 		return err;
-	err = pipe_fds(f, flags, fds);
+	err = pipe_fds(f, flags, fildes);
 	if (err) {
 		fput(f[0]);
 		fput(f[1]);
@@ -512,9 +512,9 @@ SYSCALL_DEFINE2(pipe2, int __user *, fds, unsigned, flags)
 	return err;
 }
 
-SYSCALL_DEFINE1(pipe, int __user *, fds)
+SYSCALL_DEFINE1(pipe, int __user *, fildes)
 {
-	return sys_pipe2((unsigned long)fds, 0);
+	return sys_pipe2((unsigned long)fildes, 0);
 }
 
 /* The file system that the inodes of pipes belong to. It is never mounted and has no tree. Boot. */

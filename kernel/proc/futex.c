@@ -409,9 +409,9 @@ struct robust_list_head {
 };
 #define ROBUST_LIST_LIMIT 2048 /* a circle or garbage must not hold us for ever */
 
-SYSCALL_DEFINE2(set_robust_list, struct robust_list_head __user *, head, size_t, size)
+SYSCALL_DEFINE2(set_robust_list, struct robust_list_head __user *, head, size_t, len)
 {
-	if (size != sizeof(struct robust_list_head))
+	if (len != sizeof(struct robust_list_head))
 		return -EINVAL;
 	current->robust_list = head;
 	return 0;
