@@ -86,16 +86,62 @@ void poll_wait(struct file *f, struct wait_queue_head *q, struct poll_table *pt)
 		return;
 	e->queue = q;
 	e->file = get_file(f);
+	e->pollers = pt->pollers;
 	e->wait = (struct wait_queue_entry){.task = pt->task, .func = pollwake, .private = pt};
 	INIT_LIST_HEAD(&e->wait.entry);
 	add_wait_queue(q, &e->wait);
+	if (e->pollers) {
+		spin_lock(&e->pollers->lock);
+		list_add(&e->of_file, &e->pollers->entries);
+		spin_unlock(&e->pollers->lock);
+	}
 }
 EXPORT_SYMBOL(poll_wait);
+
+unsigned poll_removable(struct file *f, struct poll_table *pt, struct poll_pollers *pollers,
+			unsigned (*poll)(struct file *f, struct poll_table *pt))
+{
+	unsigned mask;
+
+	if (!pt)
+		return poll(f, NULL);
+	pt->pollers = pollers;
+	mask = poll(f, pt);
+	pt->pollers = NULL;
+	return mask;
+}
+
+/*
+ * A poller sleeps on a queue of the module's outside of the module's functions, so the removal of the file does not
+ * wait for it. Here it is taken off the queue, whose memory may go then. The poller itself finds under the lock that
+ * its entry has no queue any more, and asks the file again, which says that it is gone.
+ */
+void poll_leave(struct poll_pollers *pollers)
+{
+	struct poll_table_entry *e, *next;
+
+	spin_lock(&pollers->lock);
+	list_for_each_entry_safe(e, next, &pollers->entries, of_file) {
+		remove_wait_queue(e->queue, &e->wait);
+		e->queue = NULL;
+		list_del_init(&e->of_file);
+		pollwake(&e->wait, TASK_NORMAL);
+	}
+	spin_unlock(&pollers->lock);
+}
 
 /* Leave the queue before the file goes: the queue is a part of what the file keeps alive. */
 static void free_entry(struct poll_table_entry *e)
 {
-	remove_wait_queue(e->queue, &e->wait);
+	if (e->pollers) {
+		spin_lock(&e->pollers->lock);
+		list_del(&e->of_file);
+		if (e->queue)
+			remove_wait_queue(e->queue, &e->wait);
+		spin_unlock(&e->pollers->lock);
+	} else {
+		remove_wait_queue(e->queue, &e->wait);
+	}
 	fput(e->file);
 }
 
@@ -105,6 +151,7 @@ static void poll_init(struct poll_table *pt)
 	pt->queueing = true;
 	pt->triggered = pt->error = 0;
 	pt->task = current;
+	pt->pollers = NULL;
 	pt->n = 0;
 	pt->pages = NULL;
 }

@@ -35,7 +35,7 @@ def guest(samples, tmp_path):
         words = [word for name in modules for word in ("--file", f"{folder or built}/{name}.ko:/{name}.ko")]
         if ". /run/prelude" in script:
             words += ["--file", f"{ROOT}/tests/guest/prelude:/run/prelude"]
-        for name in re.findall(r"\b(devioctl|openstorm)\b", script):
+        for name in re.findall(r"\b(devioctl|openstorm|pollfile)\b", script):
             words += ["--file", f"{ROOT}/build/{arch}/guest-tests/{name}:/bin/{name}"]
         done = subprocess.run(
             [
