@@ -386,13 +386,15 @@ static int fifo_open_wait(struct inode *inode, struct pipe_inode_info *pipe, str
 
 /*
  * The first open makes the ring. The ends are counted while fifo_mutex is held; from then on the ring stays, so the
- * mutex is released before the wait.
+ * mutex is released before the wait. A file that neither reads nor writes would be no end: -EINVAL.
  */
 static int fifo_open(struct inode *inode, struct file *f)
 {
 	struct pipe_inode_info *pipe;
 	int err;
 
+	if (!(f->f_mode & (FMODE_READ | FMODE_WRITE)))
+		return -EINVAL;
 	mutex_lock(&fifo_mutex);
 	pipe = inode->i_private;
 	if (!pipe)
