@@ -15,7 +15,8 @@
 #include <sched/current.h>
 #include <sched/spinlock.h>
 
-#define ROUNDS 20
+#define ROUNDS	      20
+#define BYTES_AT_ONCE 256 /* for which interrupts are off */
 
 static DEFINE_SPINLOCK(random_lock); /* irqsave */
 /* [random_lock] Constants, key, counter, nonce. */
@@ -59,8 +60,11 @@ static void chacha_block(u32 *out)
 	state[12]++;
 }
 
-/* The caller's counter and task make two calls differ, even after two boots with one seed. */
-void get_random_bytes(void *buf, size_t n)
+/*
+ * Some bytes, with interrupts off for all of them. The caller's counter and task make two calls differ, even after two
+ * boots with one seed.
+ */
+static void get_some_bytes(void *buf, size_t n)
 {
 	unsigned long flags;
 	u32 block[16];
@@ -80,6 +84,13 @@ void get_random_bytes(void *buf, size_t n)
 		n -= len;
 	}
 	spin_unlock_irqrestore(&random_lock, flags);
+}
+
+/* A long request is made in parts, and interrupts may come between two of them: a block takes about a microsecond. */
+void get_random_bytes(void *buf, size_t n)
+{
+	for (size_t done = 0; done < n; done += BYTES_AT_ONCE)
+		get_some_bytes((char *)buf + done, min(n - done, (size_t)BYTES_AT_ONCE));
 }
 EXPORT_SYMBOL(get_random_bytes);
 

@@ -12,7 +12,7 @@ GTM := $(GT)/modules
 .PHONY: guest-progs
 guest-progs: $(GT_PROGRAMS) $(GTM)/said
 
-$(GT_OBJ) $(GT_LIB): $(GT)/obj/%.o: $(GT_SRC)/%.c mk/userland.mk mk/guest_progs.mk | $(NEWLIB_READY)
+$(GT_OBJ) $(GT_LIB): $(GT)/obj/%.o: $(GT_SRC)/%.c mk/userland.mk mk/guest_progs.mk | $(NEWLIB_READY) $(SYSCALLS_H)
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(UFLAGS) $(UINCLUDE) -I$(GT_SRC)/lib $(UCPPFLAGS) -c -o $@ $<

@@ -34,19 +34,17 @@ kcc = $(CC) $(KCFLAGS) $(call BRANCH_DEFINES,$(1)) $(call GCOV_FLAGS,$(1)) $(cal
 $(eval $(call stamp,$(BUILD)/kernel.flags,$(CC) $(CC_MAJOR) $(KCFLAGS) | $(KAFLAGS) | $(PG_$(ARCH)) | $(NOTRACE) | $(GCOV)))
 $(eval $(call stamp,$(BUILD)/kernel.objects,$(KLDFLAGS) | $(KOBJ)))
 
-# ---- Objects. Order-only: the generated header must be there before the first object wants it.
+# ---- Objects. Order-only: the generated headers must be there before the first object wants them.
 OFFSETS_H := $(BUILD)/include/generated/asm-offsets.h
+SYSCALLS_H := $(BUILD)/include/generated/syscall_table.h
 $(shell mkdir -p $(sort $(dir $(KOBJ) $(OFFSETS_H))) $(BUILD)/tables)
 
-$(filter $(patsubst %.c,$(BUILD)/%.o,$(filter %.c,$(KSRC))),$(KOBJ)): $(BUILD)/%.o: %.c $(BUILD)/kernel.flags mk/kernel.mk $(wildcard arch/$(ARCH)/mcount_site.s) | $(OFFSETS_H)
+$(filter $(patsubst %.c,$(BUILD)/%.o,$(filter %.c,$(KSRC))),$(KOBJ)): $(BUILD)/%.o: %.c $(BUILD)/kernel.flags mk/kernel.mk $(wildcard arch/$(ARCH)/mcount_site.s) | $(OFFSETS_H) $(SYSCALLS_H)
 	$(call say,CC,$@)
 	$(Q)$(call kcc,$<) -MMD -MP -c -o $@ $<
 
-# A call whose arguments are missing is said in its first error; all others follow from it.
-$(BUILD)/trace/events/syscalls.o: KCFLAGS += -Wfatal-errors
-
 # What the preprocessor makes of a source: make ARCH=aarch64 build/aarch64/kernel/sched/trace.i
-$(patsubst %.c,$(BUILD)/%.i,$(filter %.c,$(KSRC))): $(BUILD)/%.i: %.c $(BUILD)/kernel.flags | $(OFFSETS_H)
+$(patsubst %.c,$(BUILD)/%.i,$(filter %.c,$(KSRC))): $(BUILD)/%.i: %.c $(BUILD)/kernel.flags | $(OFFSETS_H) $(SYSCALLS_H)
 	$(call say,CPP,$@)
 	$(Q)$(call kcc,$<) -E -P -o $@ $<
 
@@ -62,6 +60,13 @@ $(OFFSETS_H): $(BUILD)/asm-offsets.s
 	$(call say,GEN,$@)
 	$(Q)sed -n 's/^.*->\([A-Za-z_][A-Za-z0-9_]*\) [$$#]*\(-\{0,1\}[0-9][0-9]*\).*$$/#define \1 \2/p' $< > $@
 	$(Q)grep -q '#define' $@ || { echo '$<: no line ->NAME value found' >&2; exit 1; }
+
+# The machine's system calls, from their definitions and the table of numbers. Any source may come to define one, so all are
+# looked at when one has changed; the header is written only when it becomes another.
+$(BUILD)/syscalls.checked: include/uapi/syscall.tbl tools/syscall_table.py $(filter %.c,$(KSRC)) $(BUILD)/kernel.objects
+	$(Q)$(PYTHON) tools/syscall_table.py --arch $(ARCH) -o $(SYSCALLS_H) $< $(filter %.c,$^)
+	@touch $@
+$(SYSCALLS_H): $(BUILD)/syscalls.checked ;
 
 # /proc/config.gz. A kernel without call sites or tracepoints says so.
 CONFIG_H := $(BUILD)/include/generated/config_gz.h
@@ -138,7 +143,7 @@ $(BUILD)/vitrine.iso: $(BUILD)/vmlinux $(BUILD)/initramfs.cpio $(BUILD)/iso.appe
 endif
 
 # ---- For editors and clang-tidy: one line `source<tab>command` each; tools/compdb.py makes them JSON.
-$(BUILD)/commands.txt: $(OFFSETS_H) $(CONFIG_H) FORCE
+$(BUILD)/commands.txt: $(OFFSETS_H) $(SYSCALLS_H) $(CONFIG_H) FORCE
 	$(call say,GEN,$@)
 	$(file >$@)$(foreach s,$(sort $(filter %.c,$(KSRC)) $(BRANCH_SRC)),$(file \
 		>>$@,$(s)	$(call kcc,$(s)) $(if $(filter $(BRANCH_SRC),$(s)),-DBRANCH_PROFILE) -c $(s)))@:

@@ -19,7 +19,7 @@ UFLAGS := -std=gnu11 -Os -g -ffunction-sections -fdata-sections -fno-pic -fno-st
 	-fno-asynchronous-unwind-tables -fno-common -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Werror \
 	$(UFRAMES) -U__linux__ -U__gnu_linux__ -Ulinux -U__unix__ -Uunix -D_GNU_SOURCE $(UARCH_FLAGS_$(ARCH))
 # Last, so that nothing there stands in for a header of ours or of newlib's: the numbers of the ABI, <uapi/...> and what they include.
-UINCLUDE := -I userland/include -idirafter include -idirafter arch/$(ARCH)/include
+UINCLUDE := -I userland/include -idirafter include -idirafter arch/$(ARCH)/include -idirafter $(BUILD)/include
 UCPPFLAGS := -I userland/arch/$(ARCH) $(NEWLIB_CPPFLAGS) -MMD -MP
 
 # _realloc_r: see userland/lib/realloc.c. Segments lie a page apart but are not padded in the file: -z noseparate-code leaves the layout to program.ld.
@@ -38,9 +38,9 @@ UCRT0 := $(UOBJ)/crt0.o
 .PHONY: userland
 userland: $(INITRAMFS)
 
-$(UOBJ)/lib/newlib_glue.o: UINCLUDE := -idirafter userland/include -idirafter include -idirafter arch/$(ARCH)/include
+$(UOBJ)/lib/newlib_glue.o: UINCLUDE := -idirafter userland/include -idirafter include -idirafter arch/$(ARCH)/include -idirafter $(BUILD)/include
 
-$(UOBJ)/%.o: userland/%.c mk/userland.mk | $(NEWLIB_READY)
+$(UOBJ)/%.o: userland/%.c mk/userland.mk | $(NEWLIB_READY) $(SYSCALLS_H)
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(UFLAGS) $(UINCLUDE) $(UCPPFLAGS) -c -o $@ $<

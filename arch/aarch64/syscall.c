@@ -6,9 +6,9 @@
 #include "exception.h"
 
 /* Linux's arm64 has one of its own, because of 32-bit programs; there are none here, but the name shows in events. */
-SYSCALL_DEFINE1(arm64_personality, unsigned, persona)
+SYSCALL_DEFINE1(arm64_personality, unsigned int, personality)
 {
-	return ksys_personality(persona);
+	return ksys_personality(personality);
 }
 
 /* x8 holds the number, x0 to x5 the arguments; x0 takes the result. */

@@ -195,6 +195,29 @@ FUNC_END __put_user_\size
 	ret
 
 /*
+ * struct user_value __cmpxchg_user_4(u32 from, u32 to, u32 *p): *p becomes `to` if it is `from`; what it was, and 0 or
+ * -EFAULT. The store fails when another CPU has written there since the load, or when it has faulted on the way: again.
+ */
+FUNC __cmpxchg_user_4
+	lsr	x3, x2, #VA_BITS
+	cbnz	x3, 3f				/* not in user space, as in __put_user_N */
+	USER_ACCESS_ON
+1:	try 3f, ldaxr	w3, [x2]
+	cmp	w3, w0
+	b.ne	2f
+	try 3f, stlxr	w4, w1, [x2]
+	cbnz	w4, 1b
+2:	USER_ACCESS_OFF
+	mov	w0, w3
+	mov	x1, #0
+	ret
+3:	USER_ACCESS_OFF
+	mov	x0, #0
+	mov	x1, #-EFAULT_ASM
+	ret
+FUNC_END __cmpxchg_user_4
+
+/*
  * long semihosting_call(long op, const void *arg): HLT 0xf000 asks the debugger or emulator (Arm semihosting,
  * A64). Where nobody listens it is an undefined instruction, which has a fix-up like a faulting load: -1.
  */

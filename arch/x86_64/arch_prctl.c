@@ -37,20 +37,20 @@ static int set_base(u64 *field, u32 msr, unsigned long addr)
  * arch_prctl(2): the bases of FS and GS, which a program's threads use for their own data. -EPERM for a base outside
  * user space (set_base), -EFAULT, -EINVAL.
  */
-SYSCALL_DEFINE2(arch_prctl, int, option, unsigned long, addr)
+SYSCALL_DEFINE2(arch_prctl, int, option, unsigned long, arg2)
 {
 	struct thread_struct *thread = &current->thread;
 
 	switch (option) {
 	case ARCH_SET_FS:
-		return set_base(&thread->fsbase, MSR_FS_BASE, addr);
+		return set_base(&thread->fsbase, MSR_FS_BASE, arg2);
 	case ARCH_SET_GS:
-		return set_base(&thread->gsbase, MSR_KERNEL_GS_BASE, addr);
+		return set_base(&thread->gsbase, MSR_KERNEL_GS_BASE, arg2);
 	/* From the register: a program that loads a null selector clears the base, without the kernel's knowledge. */
 	case ARCH_GET_FS:
-		return put_user(rdmsrl(MSR_FS_BASE), (u64 __user *)addr);
+		return put_user(rdmsrl(MSR_FS_BASE), (u64 __user *)arg2);
 	case ARCH_GET_GS:
-		return put_user(rdmsrl(MSR_KERNEL_GS_BASE), (u64 __user *)addr);
+		return put_user(rdmsrl(MSR_KERNEL_GS_BASE), (u64 __user *)arg2);
 	}
 	return -EINVAL;
 }

@@ -246,8 +246,11 @@ int cpu_desc_alloc(unsigned cpu)
 	per_cpu(cpu_tables, cpu) = t;
 	return 0;
 free_stacks:
-	while (i--)
+	/* No end of a stack that is gone may stay: is_cpu_entry_memory() would take its next owner for entry memory. */
+	while (i--) {
 		kfree((void *)(per_cpu(ist_stack_end, cpu)[i] - IST_STACK_SIZE));
+		per_cpu(ist_stack_end, cpu)[i] = 0;
+	}
 	kfree(t);
 	return -ENOMEM;
 }

@@ -204,3 +204,23 @@ FUNC_END __put_user_\size
 .Lput_user_far:
 	mov	$-EFAULT_ASM, %rax
 	ret
+
+/*
+ * struct user_value __cmpxchg_user_4(u32 from, u32 to, u32 *p): *p becomes `to` if it is `from`; what it was, and 0 or
+ * -EFAULT. The instruction takes `from` from eax and leaves there what it has found.
+ */
+FUNC __cmpxchg_user_4
+	movabs	$(TASK_SIZE - 4), %rcx
+	cmp	%rcx, %rdx
+	ja	2f				/* not in user space, as in __put_user_N */
+	mov	%edi, %eax
+	STAC
+	try 1f, lock cmpxchg %esi, (%rdx)
+	CLAC
+	xor	%edx, %edx
+	ret
+1:	CLAC
+2:	xor	%eax, %eax
+	mov	$-EFAULT_ASM, %rdx
+	ret
+FUNC_END __cmpxchg_user_4

@@ -394,7 +394,9 @@ bool virtqueue_is_broken(struct virtqueue *vq)
 
 /*
  * Call back for each queue that has something. Looking without the lock is enough: if it finds
- * nothing because another CPU has just taken the last buffer, that CPU has it.
+ * nothing because another CPU has just taken the last buffer, that CPU has it. A queue that is broken
+ * has nothing, and calls back: a task may have found it broken before this interrupt came, and the
+ * driver's other tasks sleep until they are told.
  */
 void virtio_queues_interrupt(struct virtio_device *dev)
 {
@@ -403,7 +405,7 @@ void virtio_queues_interrupt(struct virtio_device *dev)
 	for (unsigned i = 0; i < n; i++) {
 		struct virtqueue *vq = dev->queues[i];
 
-		if (vq->callback && virtqueue_has_used(vq))
+		if (vq->callback && (virtqueue_has_used(vq) || virtqueue_is_broken(vq)))
 			vq->callback(vq);
 	}
 }

@@ -169,12 +169,16 @@ void virtqueue_kick(struct virtqueue *vq);
 void *virtqueue_get_buf(struct virtqueue *vq, unsigned *len);
 /* Would virtqueue_get_buf find one now? Any context. */
 bool virtqueue_has_used(const struct virtqueue *vq);
-/* No more callbacks; a hint only, one may still come. Any context but nmi. */
+/*
+ * No more callbacks; a hint only: one may still come, also while this function runs, and an interrupt for another queue
+ * of the device brings one, too. So a callback must find out by itself whether there is something to do. Any context
+ * but nmi.
+ */
 void virtqueue_disable_cb(struct virtqueue *vq);
 /*
  * Callbacks again. Returns false if something came before they were on: there may be no callback
  * for that, so the caller must look at once. Any context but nmi.
  */
 bool virtqueue_enable_cb(struct virtqueue *vq);
-/* It will never return anything again. Callbacks come once more after it has become so. Any context. */
+/* It will never return anything again. Each interrupt of the device calls back from then on. Any context. */
 bool virtqueue_is_broken(struct virtqueue *vq);

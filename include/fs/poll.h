@@ -10,11 +10,22 @@
 /* What poll() says about files that never make a task wait. */
 #define DEFAULT_POLLMASK (POLLIN | POLLOUT | POLLRDNORM | POLLWRNORM)
 
+/*
+ * The entries of all pollers of one file whose queues may go before the file does (fs/removable.h). Its lock is outside
+ * those of wait queues.
+ */
+struct poll_pollers {
+	spinlock_t lock;
+	struct list_head entries; /* [lock] */
+};
+
 /* One wait queue that the poll has joined. */
 struct poll_table_entry {
 	struct wait_queue_entry wait;
-	wait_queue_head_t *queue;
-	struct file *file; /* with a reference, since the queue is a part of the file */
+	wait_queue_head_t *queue;     /* [pollers->lock if there are any] NULL: it has gone */
+	struct file *file;	      /* with a reference, since the queue is a part of the file */
+	struct poll_pollers *pollers; /* of the file; NULL: its queues stay as long as it does */
+	struct list_head of_file;     /* [pollers->lock] */
 };
 /* Entries beyond those in the table itself. */
 struct poll_table_page {
@@ -29,7 +40,20 @@ struct poll_table {
 	int triggered; /* [atomic] a queue has woken the task */
 	int error;     /* -ENOMEM when a queue could not be joined */
 	struct task_struct *task;
-	unsigned n; /* used inline entries */
+	struct poll_pollers *pollers; /* of the file whose poll function runs */
+	unsigned n;		      /* used inline entries */
 	struct poll_table_page *pages;
 	struct poll_table_entry inline_entry[POLL_INLINE];
 };
+
+/*
+ * Let a module's poll function join its queues as one that may go: `pollers` knows of them until the poll ends. Thread
+ * context.
+ */
+unsigned poll_removable(struct file *f, struct poll_table *pt, struct poll_pollers *pollers,
+			unsigned (*poll)(struct file *f, struct poll_table *pt));
+/*
+ * The queues go: all pollers leave them and wake. No poll function of the file runs any more, or will run. Thread
+ * context.
+ */
+void poll_leave(struct poll_pollers *pollers);

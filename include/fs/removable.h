@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include <fs/poll.h>
 #include <fs/text_file.h>
 #include <fs/vfs.h>
 
@@ -20,6 +21,7 @@ struct removable_file {
 	struct completion *idle;	   /* [before the count goes negative] who removes it waits here */
 	struct mutex lock;		   /* around `release`, which may sleep */
 	struct list_head openers;	   /* [o] files whose release has not been called */
+	struct poll_pollers pollers;	   /* tasks that sleep on queues of the module */
 };
 
 /*

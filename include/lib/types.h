@@ -28,9 +28,9 @@ typedef int16_t s16;
 typedef int32_t s32;
 
 typedef long ssize_t;
-typedef s64 loff_t; /* byte offset in a file */
-typedef u32 mode_t; /* file type and permission bits, as in stat(2) */
-typedef u64 dev_t;  /* major << 20 | minor inside the kernel */
+typedef s64 loff_t, off_t;   /* byte offset in a file */
+typedef u32 mode_t, umode_t; /* file type and permission bits, as in stat(2) */
+typedef u64 dev_t;	     /* major << 20 | minor inside the kernel */
 typedef s32 pid_t;
 typedef u32 uid_t;
 typedef u32 gid_t;

@@ -73,6 +73,8 @@ long __put_user_1(u64 v, void __user *p);
 long __put_user_2(u64 v, void __user *p);
 long __put_user_4(u64 v, void __user *p);
 long __put_user_8(u64 v, void __user *p);
+/* *p becomes `to` if it is `from`, in one step that other CPUs see whole. What it was, and 0; or 0 and -EFAULT. */
+struct user_value __cmpxchg_user_4(u32 from, u32 to, u32 __user *p);
 
 /* Never defined: a size that no machine has an instruction for is an error of the compiler. */
 void __uaccess_bad_size(void) __attribute__((error("get_user/put_user: 1, 2, 4 or 8 bytes")));

@@ -4,11 +4,11 @@
 #include <proc/signal.h>
 
 /* As sigaltstack(2) passes it, and as a frame's ucontext has it. */
-struct user_stack {
+typedef struct user_stack {
 	unsigned long ss_sp;
 	int ss_flags, pad;
 	size_t ss_size;
-};
+} stack_t;
 
 /*
  * The upper end of a signal's frame: the end of the alternate stack when the handler wants it and it

@@ -20,8 +20,8 @@ struct sigaction {
 	void (*sa_restorer)(void);
 	sigset_t sa_mask;
 };
-/* siginfo_t as the ABI has it: 128 bytes. */
-struct siginfo {
+/* As the ABI has it: 128 bytes. */
+typedef struct siginfo {
 	int si_signo, si_errno, si_code, pad0;
 	union {
 		struct {
@@ -40,8 +40,8 @@ struct siginfo {
 		};
 		u8 pad[112];
 	};
-};
-static_assert(sizeof(struct siginfo) == 128);
+} siginfo_t;
+static_assert(sizeof(siginfo_t) == 128);
 
 /* Handlers; shared with CLONE_SIGHAND. Locks: S siglock, taken with interrupts off. */
 struct sighand_struct {

@@ -1,6 +1,7 @@
 /*
- * System calls. A call is defined where it belongs with SYSCALL_DEFINEn(name, type, arg, ...); each machine's table
- * (arch/<a>/include/asm/syscall_table.h, one line a call: SYSCALL(number, name, args)) gives it its number.
+ * System calls. A call is defined where it belongs with SYSCALL_DEFINEn(name, type, arg, ...), and has one line with
+ * its numbers in include/uapi/syscall.tbl. Types and names of its arguments are Linux's, since its events show them.
+ * tools/syscall_table.py makes <generated/syscall_table.h> of both, with a line for each call of the machine.
  */
 #pragma once
 
@@ -11,9 +12,9 @@ struct pt_regs;
 typedef long (*syscall_fn_t)(unsigned long, unsigned long, unsigned long, unsigned long, unsigned long, unsigned long);
 
 /* Their numbers on this machine, in order, and how far these go. */
-#define SYSCALL(nr, name, nargs) __NR_##name = (nr),
+#define SYSCALL(nr, name, ...) __NR_##name = (nr),
 enum {
-#include <asm/syscall_table.h>
+#include <generated/syscall_table.h>
 	NR_SYSCALLS
 };
 #undef SYSCALL

@@ -132,6 +132,17 @@ void ring_buffer_record_on_cpu(struct trace_buffer *buffer, int cpu);
 bool ring_buffer_record_is_on(struct trace_buffer *buffer);
 bool ring_buffer_record_is_set_on(struct trace_buffer *buffer);
 
+/*
+ * ---- Reading in trouble. A dump must not wait for a lock whose holder may have stopped for ever. Between begin and
+ * end the calling CPU, with preemption off, waits only some milliseconds for the lock of a reader, and then reads
+ * without it. end: true if it has read so; the buffer may be damaged, and nothing should be recorded in it any more.
+ * One CPU at a time. Any context.
+ */
+void ring_buffer_dump_begin(void);
+bool ring_buffer_dump_end(void);
+/* For another bare lock that a dump takes: take it; a CPU that dumps may give up (false). Interrupts off. */
+bool ring_buffer_dump_lock(spinlock_t *lock);
+
 /* ---- Events */
 
 /* The record's bytes, and how many: the length reserved, rounded up to 4. */

@@ -20,3 +20,4 @@
 #define RB_TEST_POINT(n) \
 	do {             \
 	} while (0)
+#define RB_DUMP_TRIES (1 << 18) /* how often a dump tries to get locks: some milliseconds */

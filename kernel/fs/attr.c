@@ -45,20 +45,20 @@ int change_fd(unsigned fd, const struct iattr *attr)
 }
 
 /* Only the permission bits can be changed; the type of a file is for ever. */
-SYSCALL_DEFINE3(fchmodat, int, dfd, const char __user *, name, mode_t, mode)
+SYSCALL_DEFINE3(fchmodat, int, dfd, const char __user *, filename, umode_t, mode)
 {
 	struct iattr attr = {.valid = ATTR_MODE, .mode = mode & 07777};
 
-	return change_path(dfd, name, LOOKUP_FOLLOW, &attr);
+	return change_path(dfd, filename, LOOKUP_FOLLOW, &attr);
 }
 
-SYSCALL_DEFINE2(chmod, const char __user *, name, mode_t, mode)
+SYSCALL_DEFINE2(chmod, const char __user *, filename, umode_t, mode)
 {
-	return sys_fchmodat(AT_FDCWD, (unsigned long)name, mode);
+	return sys_fchmodat(AT_FDCWD, (unsigned long)filename, mode);
 }
 
 /* By descriptor: no path is walked, so only the rights to change the file count. */
-SYSCALL_DEFINE2(fchmod, unsigned, fd, mode_t, mode)
+SYSCALL_DEFINE2(fchmod, unsigned int, fd, umode_t, mode)
 {
 	struct iattr attr = {.valid = ATTR_MODE, .mode = mode & 07777};
 
@@ -79,51 +79,51 @@ static struct iattr chown_attr(uid_t uid, gid_t gid)
 }
 
 /* Without AT_SYMLINK_NOFOLLOW the file behind a link changes its owner. */
-SYSCALL_DEFINE5(fchownat, int, dfd, const char __user *, name, uid_t, uid, gid_t, gid, int, flags)
+SYSCALL_DEFINE5(fchownat, int, dfd, const char __user *, filename, uid_t, user, gid_t, group, int, flag)
 {
-	struct iattr attr = chown_attr(uid, gid);
-	unsigned how = flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW;
+	struct iattr attr = chown_attr(user, group);
+	unsigned how = flag & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW;
 
-	if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
+	if (flag & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
 		return -EINVAL;
-	return change_path(dfd, name, how | (flags & AT_EMPTY_PATH ? LOOKUP_EMPTY : 0), &attr);
+	return change_path(dfd, filename, how | (flag & AT_EMPTY_PATH ? LOOKUP_EMPTY : 0), &attr);
 }
 
-SYSCALL_DEFINE3(chown, const char __user *, name, uid_t, uid, gid_t, gid)
+SYSCALL_DEFINE3(chown, const char __user *, filename, uid_t, user, gid_t, group)
 {
-	return sys_fchownat(AT_FDCWD, (unsigned long)name, uid, gid, 0);
+	return sys_fchownat(AT_FDCWD, (unsigned long)filename, user, group, 0);
 }
 
-SYSCALL_DEFINE3(lchown, const char __user *, name, uid_t, uid, gid_t, gid)
+SYSCALL_DEFINE3(lchown, const char __user *, filename, uid_t, user, gid_t, group)
 {
-	return sys_fchownat(AT_FDCWD, (unsigned long)name, uid, gid, AT_SYMLINK_NOFOLLOW);
+	return sys_fchownat(AT_FDCWD, (unsigned long)filename, user, group, AT_SYMLINK_NOFOLLOW);
 }
 
-SYSCALL_DEFINE3(fchown, unsigned, fd, uid_t, uid, gid_t, gid)
+SYSCALL_DEFINE3(fchown, unsigned int, fd, uid_t, user, gid_t, group)
 {
-	struct iattr attr = chown_attr(uid, gid);
+	struct iattr attr = chown_attr(user, group);
 
 	return change_fd(fd, &attr);
 }
 
 /* The call is a writer of the file while it lasts, so a running program cannot be cut. */
-SYSCALL_DEFINE2(truncate, const char __user *, name, loff_t, size)
+SYSCALL_DEFINE2(truncate, const char __user *, path, long, length)
 {
-	struct path path;
-	int err = user_path_at(AT_FDCWD, name, LOOKUP_FOLLOW, &path);
+	struct path found;
+	int err = user_path_at(AT_FDCWD, path, LOOKUP_FOLLOW, &found);
 
 	if (err)
 		return err;
-	err = mnt_want_write(&path);
-	if (!err && S_ISREG(path.dentry->d_inode->i_mode))
-		err = inode_permission(path.dentry->d_inode, MAY_WRITE);
+	err = mnt_want_write(&found);
+	if (!err && S_ISREG(found.dentry->d_inode->i_mode))
+		err = inode_permission(found.dentry->d_inode, MAY_WRITE);
 	if (!err)
-		err = get_write_access(path.dentry->d_inode);
+		err = get_write_access(found.dentry->d_inode);
 	if (!err) {
-		err = vfs_truncate(path.dentry->d_inode, path.dentry, size);
-		put_write_access(path.dentry->d_inode);
+		err = vfs_truncate(found.dentry->d_inode, found.dentry, length);
+		put_write_access(found.dentry->d_inode);
 	}
-	path_put(&path);
+	path_put(&found);
 	return err;
 }
 
@@ -131,7 +131,7 @@ SYSCALL_DEFINE2(truncate, const char __user *, name, loff_t, size)
  * The open file has been a writer since its open. What is no regular file, or is not open for writing, is -EINVAL, as
  * on Linux.
  */
-SYSCALL_DEFINE2(ftruncate, unsigned, fd, loff_t, size)
+SYSCALL_DEFINE2(ftruncate, unsigned int, fd, off_t, length)
 {
 	struct fd f = fdget(fd);
 	int err = -EINVAL;
@@ -139,7 +139,7 @@ SYSCALL_DEFINE2(ftruncate, unsigned, fd, loff_t, size)
 	if (!f.file)
 		return -EBADF;
 	if ((f.file->f_mode & FMODE_WRITE) && S_ISREG(f.file->f_inode->i_mode))
-		err = vfs_truncate(f.file->f_inode, f.file->f_dentry, size);
+		err = vfs_truncate(f.file->f_inode, f.file->f_dentry, length);
 	fdput(f);
 	return err;
 }
@@ -189,17 +189,17 @@ static long do_faccessat(int dfd, const char __user *name, int mode, int flags)
 	return err;
 }
 
-SYSCALL_DEFINE3(faccessat, int, dfd, const char __user *, name, int, mode)
+SYSCALL_DEFINE3(faccessat, int, dfd, const char __user *, filename, int, mode)
 {
-	return do_faccessat(dfd, name, mode, 0);
+	return do_faccessat(dfd, filename, mode, 0);
 }
 
-SYSCALL_DEFINE4(faccessat2, int, dfd, const char __user *, name, int, mode, int, flags)
+SYSCALL_DEFINE4(faccessat2, int, dfd, const char __user *, filename, int, mode, int, flags)
 {
-	return do_faccessat(dfd, name, mode, flags);
+	return do_faccessat(dfd, filename, mode, flags);
 }
 
-SYSCALL_DEFINE2(access, const char __user *, name, int, mode)
+SYSCALL_DEFINE2(access, const char __user *, filename, int, mode)
 {
-	return do_faccessat(AT_FDCWD, name, mode, 0);
+	return do_faccessat(AT_FDCWD, filename, mode, 0);
 }

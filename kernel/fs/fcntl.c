@@ -59,7 +59,7 @@ static long do_fcntl(unsigned fd, struct file *f, unsigned cmd, unsigned long ar
 	}
 }
 
-SYSCALL_DEFINE3(fcntl, unsigned, fd, unsigned, cmd, unsigned long, arg)
+SYSCALL_DEFINE3(fcntl, unsigned int, fd, unsigned int, cmd, unsigned long, arg)
 {
 	struct fd f = fdget_raw(fd);
 	long res;
@@ -97,7 +97,7 @@ static noinline long vfs_ioctl(struct file *f, unsigned cmd, unsigned long arg)
 }
 
 /* FIOCLEX, FIONCLEX and FIONBIO work on every file, so they are not passed on. */
-SYSCALL_DEFINE3(ioctl, unsigned, fd, unsigned, cmd, unsigned long, arg)
+SYSCALL_DEFINE3(ioctl, unsigned int, fd, unsigned int, cmd, unsigned long, arg)
 {
 	struct fd f = fdget(fd);
 	long res;

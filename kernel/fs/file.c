@@ -337,20 +337,20 @@ static long do_dup(unsigned oldfd, unsigned newfd, unsigned flags)
 }
 
 /* dup3 of a descriptor to itself is an error, unlike dup2's, which does nothing and succeeds. */
-SYSCALL_DEFINE3(dup3, unsigned, oldfd, unsigned, newfd, int, flags)
+SYSCALL_DEFINE3(dup3, unsigned int, oldfd, unsigned int, newfd, int, flags)
 {
 	return (flags & ~O_CLOEXEC) || oldfd == newfd ? -EINVAL : do_dup(oldfd, newfd, flags);
 }
 
-SYSCALL_DEFINE2(dup2, unsigned, oldfd, unsigned, newfd)
+SYSCALL_DEFINE2(dup2, unsigned int, oldfd, unsigned int, newfd)
 {
 	return do_dup(oldfd, newfd, 0);
 }
 
 /* The lowest free number. The reference goes to the new descriptor. */
-SYSCALL_DEFINE1(dup, unsigned, oldfd)
+SYSCALL_DEFINE1(dup, unsigned int, fildes)
 {
-	struct file *f = fget_files(current->files, oldfd);
+	struct file *f = fget_files(current->files, fildes);
 	int fd;
 
 	if (!f)

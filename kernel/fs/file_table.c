@@ -28,10 +28,16 @@ static void release_file(struct file *f)
 	atomic64_add(-1, &nr_files);
 }
 
-/* A file counts before it is allocated, so that several CPUs cannot pass the limit together. */
+static_assert((O_RDONLY + 1) == FMODE_READ && (O_WRONLY + 1) == FMODE_WRITE &&
+	      (O_RDWR + 1) == (FMODE_READ | FMODE_WRITE));
+
+/*
+ * A file counts before it is allocated, so that several CPUs cannot pass the limit together. The access modes 0, 1 and
+ * 2 become FMODE_READ, FMODE_WRITE and both. Mode 3 has no name: open(2) asks for the rights to read and write, and the
+ * file does neither. It is for ioctl(2) alone, as in Linux.
+ */
 struct file *alloc_empty_file(unsigned flags)
 {
-	unsigned access = flags & O_ACCMODE;
 	struct file *f;
 
 	if ((u64)atomic64_inc_return(&nr_files) > READ_ONCE(files_max) && current->euid) {
@@ -47,7 +53,7 @@ struct file *alloc_empty_file(unsigned flags)
 	atomic_set(&f->f_count, 1);
 	mutex_init(&f->f_pos_lock);
 	if (!(flags & O_PATH))
-		f->f_mode = (access != O_WRONLY ? FMODE_READ : 0) | (access != O_RDONLY ? FMODE_WRITE : 0);
+		f->f_mode = (flags + 1) & O_ACCMODE;
 	return f;
 }
 

@@ -103,10 +103,10 @@ static void set_fs_path(struct path *slot, struct path to)
 }
 
 /* A directory that may not be searched cannot become the working directory: nothing could be reached from it. */
-SYSCALL_DEFINE1(chdir, const char __user *, name)
+SYSCALL_DEFINE1(chdir, const char __user *, filename)
 {
 	struct path path;
-	int err = user_path_at(AT_FDCWD, name, LOOKUP_FOLLOW | LOOKUP_DIRECTORY, &path);
+	int err = user_path_at(AT_FDCWD, filename, LOOKUP_FOLLOW | LOOKUP_DIRECTORY, &path);
 
 	if (err)
 		return err;
@@ -119,7 +119,7 @@ SYSCALL_DEFINE1(chdir, const char __user *, name)
 }
 
 /* The file's own references are not enough: the working directory outlives the descriptor. */
-SYSCALL_DEFINE1(fchdir, unsigned, fd)
+SYSCALL_DEFINE1(fchdir, unsigned int, fd)
 {
 	struct fd f = fdget_raw(fd);
 	struct path path;
@@ -142,12 +142,12 @@ SYSCALL_DEFINE1(fchdir, unsigned, fd)
  * The working directory stays where it is, even outside the new root, as on Linux. The right is asked for last, so that
  * the errors of the path come first.
  */
-SYSCALL_DEFINE1(chroot, const char __user *, name)
+SYSCALL_DEFINE1(chroot, const char __user *, filename)
 {
 	struct path path;
 	int err;
 
-	err = user_path_at(AT_FDCWD, name, LOOKUP_FOLLOW | LOOKUP_DIRECTORY, &path);
+	err = user_path_at(AT_FDCWD, filename, LOOKUP_FOLLOW | LOOKUP_DIRECTORY, &path);
 	if (err)
 		return err;
 	err = inode_permission(path.dentry->d_inode, MAY_EXEC);
@@ -161,7 +161,7 @@ SYSCALL_DEFINE1(chroot, const char __user *, name)
 }
 
 /* One atomic exchange, since threads may share the fs_struct. */
-SYSCALL_DEFINE1(umask, mode_t, mask)
+SYSCALL_DEFINE1(umask, int, mask)
 {
 	return xchg(&current->fs->umask, mask & 0777);
 }

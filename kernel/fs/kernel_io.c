@@ -107,7 +107,7 @@ static ssize_t do_sendfile(struct file *out, struct file *in, loff_t *pos, size_
  * Without a position of the caller's, the input's own is used and moved. Input and output count in /proc/<pid>/io, as
  * one read and one write.
  */
-SYSCALL_DEFINE4(sendfile64, unsigned, out_fd, unsigned, in_fd, loff_t __user *, upos, size_t, n)
+SYSCALL_DEFINE4(sendfile64, int, out_fd, int, in_fd, loff_t __user *, offset, size_t, count)
 {
 	struct file *in = fget(in_fd), *out = fget(out_fd);
 	loff_t pos = 0;
@@ -117,12 +117,12 @@ SYSCALL_DEFINE4(sendfile64, unsigned, out_fd, unsigned, in_fd, loff_t __user *, 
 		goto put;
 	pos = in->f_pos;
 	res = -EFAULT;
-	if (upos && copy_from_user(&pos, upos, sizeof(pos)))
+	if (offset && copy_from_user(&pos, offset, sizeof(pos)))
 		goto put;
-	res = account_write(account_read(do_sendfile(out, in, &pos, min(n, MAX_RW_COUNT))));
-	if (!upos)
+	res = account_write(account_read(do_sendfile(out, in, &pos, min(count, MAX_RW_COUNT))));
+	if (!offset)
 		in->f_pos = pos;
-	else if (put_user(pos, upos))
+	else if (put_user(pos, offset))
 		res = -EFAULT;
 put:
 	if (in)

@@ -371,6 +371,33 @@ static void detach_mount(struct mount *mnt)
 	list_del_init(&mnt->mnt_list);
 }
 
+/* [mount_mutex] Is it `top`, or inside of it at any depth? */
+static bool is_below(const struct mount *mnt, const struct mount *top)
+{
+	while (mnt && mnt != top)
+		mnt = mnt->mnt_at.mnt;
+	return mnt;
+}
+
+/*
+ * [mount_mutex, dcache_lock] Take a mount and all mounts inside of it out of the tree, each by itself: users of one do
+ * not see the others any more, as on Linux. If the inner ones stayed, no walk could reach them and no umount end them.
+ * Returns all of them, linked by mnt_next_here, with the tree's references.
+ */
+static struct mount *detach_tree(const struct mount *top)
+{
+	struct mount *mnt, *next, *gone = NULL;
+
+	list_for_each_entry_safe(mnt, next, &mounts, mnt_list) {
+		if (!is_below(mnt, top))
+			continue;
+		detach_mount(mnt);
+		mnt->mnt_next_here = gone;
+		gone = mnt;
+	}
+	return gone;
+}
+
 /* [mount_mutex] What the file system has mounted inside itself (debugfs: tracing), if nothing covers it there; NULL. */
 static struct mount *automounted_child(struct mount *mnt)
 {
@@ -384,12 +411,13 @@ static struct mount *automounted_child(struct mount *mnt)
 
 /*
  * Unmount `mnt`, and with it what its file system has mounted inside: both or neither. The caller's walk holds one
- * reference to `mnt`. A mount is busy when it has more references than the tree's, the walk's and that of the child.
+ * reference to `mnt`. A mount is busy when it has more references than the tree's, the walk's and that of the child, so
+ * it has no other mount inside then. With MNT_DETACH none is busy, and all that is mounted inside goes, too.
  */
 static int umount_tree(struct mount *mnt, int flags)
 {
+	struct mount *child, *next, *gone = NULL;
 	bool lazy = flags & MNT_DETACH;
-	struct mount *child;
 	int err = 0;
 
 	mutex_lock(&mount_mutex);
@@ -401,17 +429,15 @@ static int umount_tree(struct mount *mnt, int flags)
 		err = -EBUSY;
 	else if (!lazy && child && atomic_read(&child->mnt_count) > 1)
 		err = -EBUSY;
-	if (!err && child)
-		detach_mount(child);
 	if (!err)
-		detach_mount(mnt);
+		gone = detach_tree(mnt);
 	spin_unlock(&dcache_lock);
 	mutex_unlock(&mount_mutex);
-	if (err)
-		return err;
-	mntput(child);
-	mntput(mnt);
-	return 0;
+	for (; gone; gone = next) {
+		next = gone->mnt_next_here;
+		mntput(gone);
+	}
+	return err;
 }
 
 /* The root of a mount is what a walk ends at; a path to another dentry names no mount. */
@@ -453,17 +479,17 @@ static int copy_mount_string(char **to, const char __user *from, char *page)
 }
 
 /* Four pages, one for each string. Only root may mount; that is asked before anything is copied. */
-SYSCALL_DEFINE5(mount, const char __user *, source, const char __user *, target, const char __user *, type,
-		unsigned long, flags, const void __user *, data)
+SYSCALL_DEFINE5(mount, char __user *, dev_name, char __user *, dir_name, char __user *, type, unsigned long, flags,
+		void __user *, data)
 {
 	char *pages = get_free_pages(GFP_KERNEL, 2), *src, *tgt, *typ, *opt;
 	int err;
 
 	if (!pages)
 		return -ENOMEM;
-	err = current->euid ? -EPERM : copy_mount_string(&src, source, pages);
+	err = current->euid ? -EPERM : copy_mount_string(&src, dev_name, pages);
 	if (!err)
-		err = copy_mount_string(&tgt, target, pages + PAGE_SIZE);
+		err = copy_mount_string(&tgt, dir_name, pages + PAGE_SIZE);
 	if (!err)
 		err = copy_mount_string(&typ, type, pages + 2 * PAGE_SIZE);
 	if (!err)
@@ -475,10 +501,10 @@ SYSCALL_DEFINE5(mount, const char __user *, source, const char __user *, target,
 }
 
 /* Only root may unmount, and is asked before the path is looked at. */
-SYSCALL_DEFINE2(umount, const char __user *, target, int, flags)
+SYSCALL_DEFINE2(umount, char __user *, name, int, flags)
 {
 	struct filename f;
-	int err = current->euid ? -EPERM : getname(&f, target, false);
+	int err = current->euid ? -EPERM : getname(&f, name, false);
 
 	if (err)
 		return err;

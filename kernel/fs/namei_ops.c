@@ -196,10 +196,10 @@ static int name_op_begin_create(struct name_op *op, int dfd, const char __user *
 }
 
 /* The sticky bit may be given, the set-id bits may not, as on Linux. */
-SYSCALL_DEFINE3(mkdirat, int, dfd, const char __user *, path, mode_t, mode)
+SYSCALL_DEFINE3(mkdirat, int, dfd, const char __user *, pathname, umode_t, mode)
 {
 	struct name_op op;
-	int err = name_op_begin_create(&op, dfd, path, true);
+	int err = name_op_begin_create(&op, dfd, pathname, true);
 
 	if (err)
 		return err;
@@ -208,9 +208,9 @@ SYSCALL_DEFINE3(mkdirat, int, dfd, const char __user *, path, mode_t, mode)
 	return err;
 }
 
-SYSCALL_DEFINE2(mkdir, const char __user *, path, mode_t, mode)
+SYSCALL_DEFINE2(mkdir, const char __user *, pathname, umode_t, mode)
 {
-	return sys_mkdirat(AT_FDCWD, (unsigned long)path, mode);
+	return sys_mkdirat(AT_FDCWD, (unsigned long)pathname, mode);
 }
 
 /*
@@ -223,7 +223,7 @@ static dev_t decode_dev(u32 dev)
 }
 
 /* No type means a regular file. A directory is mkdir's business. */
-SYSCALL_DEFINE4(mknodat, int, dfd, const char __user *, path, mode_t, mode, unsigned, dev)
+SYSCALL_DEFINE4(mknodat, int, dfd, const char __user *, filename, umode_t, mode, unsigned int, dev)
 {
 	mode_t type = mode & S_IFMT, full = apply_umask(mode & 07777) | (type ? type : S_IFREG);
 	struct inode *dir;
@@ -234,7 +234,7 @@ SYSCALL_DEFINE4(mknodat, int, dfd, const char __user *, path, mode_t, mode, unsi
 		return -EPERM;
 	if (type && type != S_IFREG && type != S_IFCHR && type != S_IFBLK && type != S_IFIFO && type != S_IFSOCK)
 		return -EINVAL;
-	err = name_op_begin_create(&op, dfd, path, false);
+	err = name_op_begin_create(&op, dfd, filename, false);
 	if (err)
 		return err;
 	dir = op.parent.dentry->d_inode;
@@ -246,25 +246,25 @@ SYSCALL_DEFINE4(mknodat, int, dfd, const char __user *, path, mode_t, mode, unsi
 	return err;
 }
 
-SYSCALL_DEFINE3(mknod, const char __user *, path, mode_t, mode, unsigned, dev)
+SYSCALL_DEFINE3(mknod, const char __user *, filename, umode_t, mode, unsigned, dev)
 {
-	return sys_mknodat(AT_FDCWD, (unsigned long)path, mode, dev);
+	return sys_mknodat(AT_FDCWD, (unsigned long)filename, mode, dev);
 }
 
 /*
  * The target is any text that is not empty; it need not name a file. It is copied first, because nothing may fault
  * while the directory is locked.
  */
-SYSCALL_DEFINE3(symlinkat, const char __user *, target, int, dfd, const char __user *, path)
+SYSCALL_DEFINE3(symlinkat, const char __user *, oldname, int, newdfd, const char __user *, newname)
 {
 	struct filename to;
 	struct inode *dir;
 	struct name_op op;
-	int err = getname(&to, target, false);
+	int err = getname(&to, oldname, false);
 
 	if (err)
 		return err;
-	err = name_op_begin_create(&op, dfd, path, false);
+	err = name_op_begin_create(&op, newdfd, newname, false);
 	if (err)
 		goto put_target;
 	dir = op.parent.dentry->d_inode;
@@ -277,9 +277,9 @@ put_target:
 	return err;
 }
 
-SYSCALL_DEFINE2(symlink, const char __user *, target, const char __user *, path)
+SYSCALL_DEFINE2(symlink, const char __user *, oldname, const char __user *, newname)
 {
-	return sys_symlinkat((unsigned long)target, AT_FDCWD, (unsigned long)path);
+	return sys_symlinkat((unsigned long)oldname, AT_FDCWD, (unsigned long)newname);
 }
 
 /*
@@ -303,7 +303,7 @@ static noinline int vfs_link(struct dentry *old, struct inode *dir, struct dentr
 }
 
 /* Both names must be seen through one mount, as on Linux, even if two mounts show one file system. */
-SYSCALL_DEFINE5(linkat, int, olddfd, const char __user *, oldpath, int, newdfd, const char __user *, newpath, int,
+SYSCALL_DEFINE5(linkat, int, olddfd, const char __user *, oldname, int, newdfd, const char __user *, newname, int,
 		flags)
 {
 	unsigned how = flags & AT_SYMLINK_FOLLOW ? LOOKUP_FOLLOW : 0;
@@ -313,10 +313,10 @@ SYSCALL_DEFINE5(linkat, int, olddfd, const char __user *, oldpath, int, newdfd, 
 
 	if (flags & ~(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH))
 		return -EINVAL;
-	err = user_path_at(olddfd, oldpath, how | (flags & AT_EMPTY_PATH ? LOOKUP_EMPTY : 0), &old);
+	err = user_path_at(olddfd, oldname, how | (flags & AT_EMPTY_PATH ? LOOKUP_EMPTY : 0), &old);
 	if (err)
 		return err;
-	err = name_op_begin_create(&op, newdfd, newpath, false);
+	err = name_op_begin_create(&op, newdfd, newname, false);
 	if (err)
 		goto put_old;
 	err = op.parent.mnt != old.mnt ? -EXDEV : vfs_link(old.dentry, op.parent.dentry->d_inode, op.dentry);
@@ -326,9 +326,9 @@ put_old:
 	return err;
 }
 
-SYSCALL_DEFINE2(link, const char __user *, oldpath, const char __user *, newpath)
+SYSCALL_DEFINE2(link, const char __user *, oldname, const char __user *, newname)
 {
-	return sys_linkat(AT_FDCWD, (unsigned long)oldpath, AT_FDCWD, (unsigned long)newpath, 0);
+	return sys_linkat(AT_FDCWD, (unsigned long)oldname, AT_FDCWD, (unsigned long)newname, 0);
 }
 
 /* Slashes behind the name are allowed: it must be a directory in any case. A read-only mount is asked about last. */
@@ -350,16 +350,16 @@ static long do_rmdir(int dfd, const char __user *path)
  * A name with slashes behind it must be a directory, and a directory cannot be unlinked, so such a name is an error
  * in any case; which one says what the name was. AT_REMOVEDIR makes the call rmdir.
  */
-SYSCALL_DEFINE3(unlinkat, int, dfd, const char __user *, path, int, flags)
+SYSCALL_DEFINE3(unlinkat, int, dfd, const char __user *, pathname, int, flag)
 {
 	struct name_op op;
 	int err;
 
-	if (flags & ~AT_REMOVEDIR)
+	if (flag & ~AT_REMOVEDIR)
 		return -EINVAL;
-	if (flags & AT_REMOVEDIR)
-		return do_rmdir(dfd, path);
-	err = name_op_begin(&op, dfd, path, -EISDIR);
+	if (flag & AT_REMOVEDIR)
+		return do_rmdir(dfd, pathname);
+	err = name_op_begin(&op, dfd, pathname, -EISDIR);
 	if (err)
 		return err;
 	if (op.nd.trailing)
@@ -372,12 +372,12 @@ SYSCALL_DEFINE3(unlinkat, int, dfd, const char __user *, path, int, flags)
 	return err;
 }
 
-SYSCALL_DEFINE1(unlink, const char __user *, path)
+SYSCALL_DEFINE1(unlink, const char __user *, pathname)
 {
-	return sys_unlinkat(AT_FDCWD, (unsigned long)path, 0);
+	return sys_unlinkat(AT_FDCWD, (unsigned long)pathname, 0);
 }
 
-SYSCALL_DEFINE1(rmdir, const char __user *, path)
+SYSCALL_DEFINE1(rmdir, const char __user *, pathname)
 {
-	return do_rmdir(AT_FDCWD, path);
+	return do_rmdir(AT_FDCWD, pathname);
 }

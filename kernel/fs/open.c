@@ -321,23 +321,23 @@ noinline long do_sys_open(int dfd, const char __user *filename, int flags, mode_
 	return do_sys_openat2(dfd, filename, flags, mode);
 }
 
-SYSCALL_DEFINE4(openat, int, dfd, const char __user *, filename, int, flags, mode_t, mode)
+SYSCALL_DEFINE4(openat, int, dfd, const char __user *, filename, int, flags, umode_t, mode)
 {
 	return do_sys_open(dfd, filename, flags, mode);
 }
 
-SYSCALL_DEFINE3(open, const char __user *, filename, int, flags, mode_t, mode)
+SYSCALL_DEFINE3(open, const char __user *, filename, int, flags, umode_t, mode)
 {
 	return do_sys_open(AT_FDCWD, filename, flags, mode);
 }
 
-SYSCALL_DEFINE2(creat, const char __user *, filename, mode_t, mode)
+SYSCALL_DEFINE2(creat, const char __user *, pathname, umode_t, mode)
 {
-	return do_sys_open(AT_FDCWD, filename, O_CREAT | O_WRONLY | O_TRUNC, mode);
+	return do_sys_open(AT_FDCWD, pathname, O_CREAT | O_WRONLY | O_TRUNC, mode);
 }
 
 /* The descriptor is free at once, even if flush reports an error: the error is about the data. */
-SYSCALL_DEFINE1(close, unsigned, fd)
+SYSCALL_DEFINE1(close, unsigned int, fd)
 {
 	struct file *f = fd_take(fd);
 
@@ -352,22 +352,22 @@ SYSCALL_DEFINE1(close, unsigned, fd)
  * returns only shows that the descriptor is open; another thread may close it in between, and then fd_take() finds
  * nothing.
  */
-SYSCALL_DEFINE3(close_range, unsigned, first, unsigned, last, unsigned, flags)
+SYSCALL_DEFINE3(close_range, unsigned int, fd, unsigned int, max_fd, unsigned int, flags)
 {
-	if ((flags & ~CLOSE_RANGE_CLOEXEC) || first > last)
+	if ((flags & ~CLOSE_RANGE_CLOEXEC) || fd > max_fd)
 		return -EINVAL;
 	for (;;) {
-		struct file *f = fget_task_next(current, &first);
+		struct file *f = fget_task_next(current, &fd);
 
 		if (!f)
 			return 0;
 		fput(f);
-		if (first > last)
+		if (fd > max_fd)
 			return 0;
 		if (flags)
-			fd_set_cloexec(first, true);
-		else if ((f = fd_take(first)))
+			fd_set_cloexec(fd, true);
+		else if ((f = fd_take(fd)))
 			filp_close(f);
-		first++;
+		fd++;
 	}
 }

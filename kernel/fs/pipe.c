@@ -386,13 +386,15 @@ static int fifo_open_wait(struct inode *inode, struct pipe_inode_info *pipe, str
 
 /*
  * The first open makes the ring. The ends are counted while fifo_mutex is held; from then on the ring stays, so the
- * mutex is released before the wait.
+ * mutex is released before the wait. A file that neither reads nor writes would be no end: -EINVAL.
  */
 static int fifo_open(struct inode *inode, struct file *f)
 {
 	struct pipe_inode_info *pipe;
 	int err;
 
+	if (!(f->f_mode & (FMODE_READ | FMODE_WRITE)))
+		return -EINVAL;
 	mutex_lock(&fifo_mutex);
 	pipe = inode->i_private;
 	if (!pipe)
@@ -494,7 +496,7 @@ put_first:
 }
 
 /* Both files exist before a descriptor is asked for; when that fails, dropping them frees the pipe. */
-SYSCALL_DEFINE2(pipe2, int __user *, fds, unsigned, flags)
+SYSCALL_DEFINE2(pipe2, int __user *, fildes, int, flags)
 {
 	struct file *f[2];
 	int err;
@@ -504,7 +506,7 @@ SYSCALL_DEFINE2(pipe2, int __user *, fds, unsigned, flags)
 	err = create_pipe_files(f, flags);
 	if (err)
 		return err;
-	err = pipe_fds(f, flags, fds);
+	err = pipe_fds(f, flags, fildes);
 	if (err) {
 		fput(f[0]);
 		fput(f[1]);
@@ -512,9 +514,9 @@ SYSCALL_DEFINE2(pipe2, int __user *, fds, unsigned, flags)
 	return err;
 }
 
-SYSCALL_DEFINE1(pipe, int __user *, fds)
+SYSCALL_DEFINE1(pipe, int __user *, fildes)
 {
-	return sys_pipe2((unsigned long)fds, 0);
+	return sys_pipe2((unsigned long)fildes, 0);
 }
 
 /* The file system that the inodes of pipes belong to. It is never mounted and has no tree. Boot. */

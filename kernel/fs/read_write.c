@@ -102,18 +102,18 @@ int inode_newsize_ok(const struct inode *inode, loff_t size)
 	return size > READ_ONCE(inode->i_size) && (u64)size > rlimit(RLIMIT_FSIZE) ? file_too_big() : 0;
 }
 
-SYSCALL_DEFINE3(read, unsigned, fd, char __user *, buf, size_t, n)
+SYSCALL_DEFINE3(read, unsigned int, fd, char __user *, buf, size_t, count)
 {
-	return ksys_read(fd, buf, n);
+	return ksys_read(fd, buf, count);
 }
 
-SYSCALL_DEFINE3(write, unsigned, fd, const char __user *, buf, size_t, n)
+SYSCALL_DEFINE3(write, unsigned int, fd, const char __user *, buf, size_t, count)
 {
-	return ksys_write(fd, buf, n);
+	return ksys_write(fd, buf, count);
 }
 
 /* The position is on the stack, so the file's own is not moved and f_pos_lock is not needed. */
-SYSCALL_DEFINE4(pread64, unsigned, fd, char __user *, buf, size_t, n, loff_t, pos)
+SYSCALL_DEFINE4(pread64, unsigned int, fd, char __user *, buf, size_t, count, loff_t, pos)
 {
 	struct fd f;
 	ssize_t res;
@@ -123,13 +123,13 @@ SYSCALL_DEFINE4(pread64, unsigned, fd, char __user *, buf, size_t, n, loff_t, po
 	f = fdget(fd);
 	if (!f.file)
 		return -EBADF;
-	res = f.file->f_mode & FMODE_NOSEEK ? -ESPIPE : account_read(vfs_read(f.file, buf, n, &pos));
+	res = f.file->f_mode & FMODE_NOSEEK ? -ESPIPE : account_read(vfs_read(f.file, buf, count, &pos));
 	fdput(f);
 	return res;
 }
 
 /* As pread64(). The file is asked whether it has a position: pipes and terminals have none. */
-SYSCALL_DEFINE4(pwrite64, unsigned, fd, const char __user *, buf, size_t, n, loff_t, pos)
+SYSCALL_DEFINE4(pwrite64, unsigned int, fd, const char __user *, buf, size_t, count, loff_t, pos)
 {
 	struct fd f;
 	ssize_t res;
@@ -139,7 +139,7 @@ SYSCALL_DEFINE4(pwrite64, unsigned, fd, const char __user *, buf, size_t, n, lof
 	f = fdget(fd);
 	if (!f.file)
 		return -EBADF;
-	res = f.file->f_mode & FMODE_NOSEEK ? -ESPIPE : account_write(vfs_write(f.file, buf, n, &pos));
+	res = f.file->f_mode & FMODE_NOSEEK ? -ESPIPE : account_write(vfs_write(f.file, buf, count, &pos));
 	fdput(f);
 	return res;
 }
@@ -189,14 +189,14 @@ loff_t vfs_llseek(struct file *f, loff_t off, int whence)
 	return f->f_op->llseek ? f->f_op->llseek(f, off, whence) : default_llseek(f, off, whence);
 }
 
-SYSCALL_DEFINE3(lseek, unsigned, fd, loff_t, off, unsigned, whence)
+SYSCALL_DEFINE3(lseek, unsigned int, fd, off_t, offset, unsigned int, whence)
 {
 	struct fd f = fdget_pos(fd);
 	loff_t res;
 
 	if (!f.file)
 		return -EBADF;
-	res = vfs_llseek(f.file, off, whence);
+	res = vfs_llseek(f.file, offset, whence);
 	fdput_pos(f);
 	return res;
 }

@@ -99,14 +99,14 @@ static ssize_t do_vec_fd(unsigned fd, const struct iovec __user *vec, unsigned l
 	return res;
 }
 
-SYSCALL_DEFINE3(readv, unsigned, fd, const struct iovec __user *, vec, unsigned long, n)
+SYSCALL_DEFINE3(readv, unsigned long, fd, const struct iovec __user *, vec, unsigned long, vlen)
 {
-	return do_vec_fd(fd, vec, n, false);
+	return do_vec_fd(fd, vec, vlen, false);
 }
 
-SYSCALL_DEFINE3(writev, unsigned, fd, const struct iovec __user *, vec, unsigned long, n)
+SYSCALL_DEFINE3(writev, unsigned long, fd, const struct iovec __user *, vec, unsigned long, vlen)
 {
-	return do_vec_fd(fd, vec, n, true);
+	return do_vec_fd(fd, vec, vlen, true);
 }
 
 /* With a position of the caller's, which files without one (pipes) refuse. */
@@ -125,12 +125,14 @@ static ssize_t do_pvec(unsigned fd, const struct iovec __user *vec, unsigned lon
 	return res;
 }
 
-SYSCALL_DEFINE4(preadv, unsigned, fd, const struct iovec __user *, vec, unsigned long, n, loff_t, pos)
+SYSCALL_DEFINE5(preadv, unsigned long, fd, const struct iovec __user *, vec, unsigned long, vlen, unsigned long, pos_l,
+		unsigned long, pos_h)
 {
-	return do_pvec(fd, vec, n, pos, false);
+	return do_pvec(fd, vec, vlen, pos_l, false);
 }
 
-SYSCALL_DEFINE4(pwritev, unsigned, fd, const struct iovec __user *, vec, unsigned long, n, loff_t, pos)
+SYSCALL_DEFINE5(pwritev, unsigned long, fd, const struct iovec __user *, vec, unsigned long, vlen, unsigned long, pos_l,
+		unsigned long, pos_h)
 {
-	return do_pvec(fd, vec, n, pos, true);
+	return do_pvec(fd, vec, vlen, pos_l, true);
 }

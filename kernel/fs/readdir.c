@@ -9,6 +9,8 @@
 #include <proc/syscall.h>
 #include <uapi/dirent.h>
 
+struct linux_dirent; /* the old layout, which is only written byte by byte */
+
 /* One call. The two layouts have the same length and differ only in where the type stands. */
 struct getdents_ctx {
 	struct dir_context ctx;
@@ -103,12 +105,12 @@ static long do_getdents(unsigned fd, void __user *dirent, unsigned count, bool o
 	return res;
 }
 
-SYSCALL_DEFINE3(getdents64, unsigned, fd, void __user *, dirent, unsigned, count)
+SYSCALL_DEFINE3(getdents64, unsigned int, fd, struct linux_dirent64 __user *, dirent, unsigned int, count)
 {
 	return do_getdents(fd, dirent, count, false);
 }
 
-SYSCALL_DEFINE3(getdents, unsigned, fd, void __user *, dirent, unsigned, count)
+SYSCALL_DEFINE3(getdents, unsigned int, fd, struct linux_dirent __user *, dirent, unsigned int, count)
 {
 	return do_getdents(fd, dirent, count, true);
 }

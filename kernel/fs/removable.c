@@ -9,6 +9,9 @@
  *		GONE + 2, GONE + 1	being removed; two, one are inside
  *		GONE			no operation is inside, and no operation comes in
  *
+ * A task that sleeps in poll(2) is inside of no operation, but on a wait queue of the module: poll_leave() takes it off
+ * that queue and wakes it, and it finds that the file is gone.
+ *
  * Then it calls `release` for the files that are still open, since the module wants to free what it has allocated in
  * `open`. The lock makes sure that it is called once, by the removal or by close(2), and that the removal does not end
  * in the middle of it.
@@ -78,7 +81,14 @@ static loff_t removable_llseek(struct file *f, loff_t off, int whence)
 
 static unsigned removable_poll(struct file *f, struct poll_table *pt)
 {
-	return CALL(f, poll, (unsigned)(POLLERR | POLLHUP), (unsigned)DEFAULT_POLLMASK, f, pt);
+	struct removable_file *r = removable_of(f->f_inode);
+	unsigned mask = POLLERR | POLLHUP;
+
+	if (removable_enter(r)) {
+		mask = r->fop->poll ? poll_removable(f, pt, &r->pollers, r->fop->poll) : DEFAULT_POLLMASK;
+		removable_leave(r);
+	}
+	return mask;
 }
 
 static long removable_ioctl(struct file *f, unsigned cmd, unsigned long arg)
@@ -106,26 +116,6 @@ static int open_and_note(struct removable_file *r, struct inode *inode, struct f
 	return 0;
 }
 
-/*
- * A module's file with `poll` holds the module, whether it says so or not: a task that polls stands on a wait queue of
- * the module while it is in no call of it, and takes itself off only when it wakes up. False: the module is on its way
- * out, and *owner is NULL.
- */
-static bool get_owner(const struct file_operations *fop, struct module **owner)
-{
-	bool there;
-
-	preempt_disable(); /* a module that is found by its address stays as long */
-	*owner = fop->owner;
-	if (!*owner && fop->poll)
-		*owner = __module_address((unsigned long)fop->poll);
-	there = try_module_get(*owner);
-	preempt_enable();
-	if (!there)
-		*owner = NULL;
-	return there;
-}
-
 /* A module that is on its way out gives no reference: then the file is as good as gone. */
 static int removable_open(struct inode *inode, struct file *f)
 {
@@ -134,7 +124,8 @@ static int removable_open(struct inode *inode, struct file *f)
 
 	if (!removable_enter(r))
 		return -ENOENT;
-	if (get_owner(r->fop, &f->f_owner)) {
+	if (try_module_get(r->fop->owner)) {
+		f->f_owner = r->fop->owner;
 		err = open_and_note(r, inode, f);
 		if (err) {
 			module_put(f->f_owner);
@@ -184,6 +175,8 @@ void removable_init(struct removable_file *r, const struct file_operations *fop,
 	atomic_set(&r->inodes, 1);
 	mutex_init(&r->lock);
 	INIT_LIST_HEAD(&r->openers);
+	spin_lock_init(&r->pollers.lock);
+	INIT_LIST_HEAD(&r->pollers.entries);
 }
 
 void removable_put(struct removable_file *r)
@@ -217,6 +210,7 @@ void removable_end(struct removable_file *r)
 	r->idle = &idle;
 	if (atomic_add_return(GONE, &r->calls) != GONE)
 		wait_for_completion(&idle);
+	poll_leave(&r->pollers);
 	mutex_lock(&r->lock);
 	list_for_each_entry_safe(o, next, &r->openers, list)
 		release_opener(r, o);

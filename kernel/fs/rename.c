@@ -198,18 +198,18 @@ put_old:
 }
 
 /* The two flags contradict each other. Both names are copied before anything is locked, because the copy may fault. */
-SYSCALL_DEFINE5(renameat2, int, olddfd, const char __user *, oldpath, int, newdfd, const char __user *, newpath,
-		unsigned, flags)
+SYSCALL_DEFINE5(renameat2, int, olddfd, const char __user *, oldname, int, newdfd, const char __user *, newname,
+		unsigned int, flags)
 {
 	struct filename from, to;
 	int err;
 
 	if ((flags & ~(RENAME_NOREPLACE | RENAME_EXCHANGE)) || flags == (RENAME_NOREPLACE | RENAME_EXCHANGE))
 		return -EINVAL;
-	err = getname(&from, oldpath, false);
+	err = getname(&from, oldname, false);
 	if (err)
 		return err;
-	err = getname(&to, newpath, false);
+	err = getname(&to, newname, false);
 	if (!err) {
 		err = do_renameat2(olddfd, from.name, newdfd, to.name, flags);
 		putname(&to);
@@ -218,12 +218,12 @@ SYSCALL_DEFINE5(renameat2, int, olddfd, const char __user *, oldpath, int, newdf
 	return err;
 }
 
-SYSCALL_DEFINE4(renameat, int, olddfd, const char __user *, oldpath, int, newdfd, const char __user *, newpath)
+SYSCALL_DEFINE4(renameat, int, olddfd, const char __user *, oldname, int, newdfd, const char __user *, newname)
 {
-	return sys_renameat2(olddfd, (unsigned long)oldpath, newdfd, (unsigned long)newpath, 0);
+	return sys_renameat2(olddfd, (unsigned long)oldname, newdfd, (unsigned long)newname, 0);
 }
 
-SYSCALL_DEFINE2(rename, const char __user *, oldpath, const char __user *, newpath)
+SYSCALL_DEFINE2(rename, const char __user *, oldname, const char __user *, newname)
 {
-	return sys_renameat2(AT_FDCWD, (unsigned long)oldpath, AT_FDCWD, (unsigned long)newpath, 0);
+	return sys_renameat2(AT_FDCWD, (unsigned long)oldname, AT_FDCWD, (unsigned long)newname, 0);
 }

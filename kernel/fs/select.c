@@ -31,6 +31,8 @@
 #include <time/posix.h>
 #include <uapi/time.h>
 
+typedef unsigned long fd_set; /* the first of its words */
+
 #define PAGE_ENTRIES ((PAGE_SIZE - sizeof(struct poll_table_page)) / sizeof(struct poll_table_entry))
 #define NO_TIMEOUT   KTIME_MAX /* a deadline that never comes */
 
@@ -84,16 +86,62 @@ void poll_wait(struct file *f, struct wait_queue_head *q, struct poll_table *pt)
 		return;
 	e->queue = q;
 	e->file = get_file(f);
+	e->pollers = pt->pollers;
 	e->wait = (struct wait_queue_entry){.task = pt->task, .func = pollwake, .private = pt};
 	INIT_LIST_HEAD(&e->wait.entry);
 	add_wait_queue(q, &e->wait);
+	if (e->pollers) {
+		spin_lock(&e->pollers->lock);
+		list_add(&e->of_file, &e->pollers->entries);
+		spin_unlock(&e->pollers->lock);
+	}
 }
 EXPORT_SYMBOL(poll_wait);
+
+unsigned poll_removable(struct file *f, struct poll_table *pt, struct poll_pollers *pollers,
+			unsigned (*poll)(struct file *f, struct poll_table *pt))
+{
+	unsigned mask;
+
+	if (!pt)
+		return poll(f, NULL);
+	pt->pollers = pollers;
+	mask = poll(f, pt);
+	pt->pollers = NULL;
+	return mask;
+}
+
+/*
+ * A poller sleeps on a queue of the module's outside of the module's functions, so the removal of the file does not
+ * wait for it. Here it is taken off the queue, whose memory may go then. The poller itself finds under the lock that
+ * its entry has no queue any more, and asks the file again, which says that it is gone.
+ */
+void poll_leave(struct poll_pollers *pollers)
+{
+	struct poll_table_entry *e, *next;
+
+	spin_lock(&pollers->lock);
+	list_for_each_entry_safe(e, next, &pollers->entries, of_file) {
+		remove_wait_queue(e->queue, &e->wait);
+		e->queue = NULL;
+		list_del_init(&e->of_file);
+		pollwake(&e->wait, TASK_NORMAL);
+	}
+	spin_unlock(&pollers->lock);
+}
 
 /* Leave the queue before the file goes: the queue is a part of what the file keeps alive. */
 static void free_entry(struct poll_table_entry *e)
 {
-	remove_wait_queue(e->queue, &e->wait);
+	if (e->pollers) {
+		spin_lock(&e->pollers->lock);
+		list_del(&e->of_file);
+		if (e->queue)
+			remove_wait_queue(e->queue, &e->wait);
+		spin_unlock(&e->pollers->lock);
+	} else {
+		remove_wait_queue(e->queue, &e->wait);
+	}
 	fput(e->file);
 }
 
@@ -103,6 +151,7 @@ static void poll_init(struct poll_table *pt)
 	pt->queueing = true;
 	pt->triggered = pt->error = 0;
 	pt->task = current;
+	pt->pollers = NULL;
 	pt->n = 0;
 	pt->pages = NULL;
 }
@@ -305,18 +354,18 @@ static int poll_sigmask(const sigset_t __user *umask, size_t size)
 }
 
 /* The mask is exchanged after everything else that can fail, because only poll_finish() gives it back. */
-SYSCALL_DEFINE5(ppoll, struct pollfd __user *, ufds, unsigned, n, struct timespec __user *, uts,
-		const sigset_t __user *, umask, size_t, size)
+SYSCALL_DEFINE5(ppoll, struct pollfd __user *, ufds, unsigned int, nfds, struct timespec __user *, tsp,
+		const sigset_t __user *, sigmask, size_t, sigsetsize)
 {
 	ktime_t deadline;
-	long res = poll_deadline(uts, &deadline);
+	long res = poll_deadline(tsp, &deadline);
 
 	if (!res)
-		res = poll_sigmask(umask, size);
+		res = poll_sigmask(sigmask, sigsetsize);
 	if (res)
 		return res;
-	res = do_sys_poll(ufds, n, deadline);
-	poll_finish(uts, deadline, res);
+	res = do_sys_poll(ufds, nfds, deadline);
+	poll_finish(tsp, deadline, res);
 	return res;
 }
 
@@ -346,9 +395,9 @@ static long poll_restart(struct task_struct *t)
 }
 
 /* A negative timeout means to wait for ever. The deadline is fixed here, so that a restart does not begin again. */
-SYSCALL_DEFINE3(poll, struct pollfd __user *, ufds, unsigned, n, int, timeout_ms)
+SYSCALL_DEFINE3(poll, struct pollfd __user *, ufds, unsigned int, nfds, int, timeout_msecs)
 {
-	return poll_until(ufds, n, timeout_ms < 0 ? NO_TIMEOUT : ktime_get() + timeout_ms * NSEC_PER_MSEC);
+	return poll_until(ufds, nfds, timeout_msecs < 0 ? NO_TIMEOUT : ktime_get() + timeout_msecs * NSEC_PER_MSEC);
 }
 
 /* The three sets of select(2), as asked for and as answered: read, write, exception. */
@@ -464,22 +513,22 @@ struct sigset_argpack {
 };
 
 /* Everything that can be wrong with the arguments is looked at before the signal mask changes. */
-SYSCALL_DEFINE6(pselect6, int, n, unsigned long __user *, in, unsigned long __user *, out, unsigned long __user *, ex,
-		struct timespec __user *, uts, struct sigset_argpack __user *, usig)
+SYSCALL_DEFINE6(pselect6, int, n, fd_set __user *, inp, fd_set __user *, outp, fd_set __user *, exp,
+		struct timespec __user *, tsp, void __user *, sig)
 {
-	unsigned long __user *const sets[3] = {in, out, ex};
-	struct sigset_argpack sig = {NULL, 0};
+	unsigned long __user *const sets[3] = {inp, outp, exp};
+	struct sigset_argpack pack = {NULL, 0};
 	ktime_t deadline;
-	long res = poll_deadline(uts, &deadline);
+	long res = poll_deadline(tsp, &deadline);
 
-	if (!res && usig && copy_from_user(&sig, usig, sizeof(sig)))
+	if (!res && sig && copy_from_user(&pack, sig, sizeof(pack)))
 		res = -EFAULT;
 	if (!res)
-		res = poll_sigmask(sig.mask, sig.size);
+		res = poll_sigmask(pack.mask, pack.size);
 	if (res)
 		return res;
 	res = do_select(n, sets, deadline);
-	poll_finish(uts, deadline, res);
+	poll_finish(tsp, deadline, res);
 	return res;
 }
 
@@ -487,20 +536,20 @@ SYSCALL_DEFINE6(pselect6, int, n, unsigned long __user *, in, unsigned long __us
  * The same with microseconds, of which there may be more than a second's. The seconds are added with a limit, so a huge
  * timeout means for ever and not a moment in the past.
  */
-SYSCALL_DEFINE5(select, int, n, unsigned long __user *, in, unsigned long __user *, out, unsigned long __user *, ex,
-		struct timeval __user *, utv)
+SYSCALL_DEFINE5(select, int, n, fd_set __user *, inp, fd_set __user *, outp, fd_set __user *, exp,
+		struct timeval __user *, tvp)
 {
 	const s64 second = NSEC_PER_SEC / NSEC_PER_USEC;
-	unsigned long __user *const sets[3] = {in, out, ex};
+	unsigned long __user *const sets[3] = {inp, outp, exp};
 	ktime_t deadline = NO_TIMEOUT;
 	struct timeval tv;
 	long res = 0;
 
-	if (utv && copy_from_user(&tv, utv, sizeof(tv)))
+	if (tvp && copy_from_user(&tv, tvp, sizeof(tv)))
 		return -EFAULT;
-	if (utv && (tv.tv_sec < 0 || tv.tv_usec < 0))
+	if (tvp && (tv.tv_sec < 0 || tv.tv_usec < 0))
 		return -EINVAL;
-	if (utv)
+	if (tvp)
 		res = deadline_in(ktime_add_safe(tv.tv_sec, tv.tv_usec / second), /* a sum of seconds, not of ns */
 				  tv.tv_usec % second * NSEC_PER_USEC, &deadline);
 	if (res)
@@ -508,7 +557,7 @@ SYSCALL_DEFINE5(select, int, n, unsigned long __user *, in, unsigned long __user
 	res = do_select(n, sets, deadline);
 	if (deadline != NO_TIMEOUT) {
 		tv = ns_to_timeval(time_left(deadline));
-		if (copy_to_user(utv, &tv, sizeof(tv)))
+		if (copy_to_user(tvp, &tv, sizeof(tv)))
 			return res; /* a bad address is no error here, see poll_finish() */
 	}
 	return res;

@@ -335,20 +335,20 @@ static ssize_t splice_files(struct file *in, loff_t __user *off_in, struct file 
 }
 
 /* References, not borrowed files: the call may sleep for long while other threads close descriptors. */
-SYSCALL_DEFINE6(splice, unsigned, fd_in, loff_t __user *, off_in, unsigned, fd_out, loff_t __user *, off_out, size_t, n,
-		unsigned, flags)
+SYSCALL_DEFINE6(splice, int, fd_in, loff_t __user *, off_in, int, fd_out, loff_t __user *, off_out, size_t, len,
+		unsigned int, flags)
 {
 	struct file *in, *out;
 	ssize_t res = -EBADF;
 
-	if (!n)
+	if (!len)
 		return 0;
 	if (flags & ~SPLICE_F_ALL)
 		return -EINVAL;
 	in = fget(fd_in);
 	out = fget(fd_out);
 	if (in && out)
-		res = splice_files(in, off_in, out, off_out, n, flags);
+		res = splice_files(in, off_in, out, off_out, len, flags);
 	if (in)
 		fput(in);
 	if (out)

@@ -98,34 +98,34 @@ static long stat_to_user(const struct kstat *stat, struct stat __user *to)
 	return copy_to_user(to, &out, sizeof(out)) ? -EFAULT : 0;
 }
 
-SYSCALL_DEFINE4(newfstatat, int, dfd, const char __user *, name, struct stat __user *, to, int, flags)
+SYSCALL_DEFINE4(newfstatat, int, dfd, const char __user *, filename, struct stat __user *, statbuf, int, flag)
 {
 	struct kstat stat;
 	int err;
 
-	if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH))
+	if (flag & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH))
 		return -EINVAL;
-	err = vfs_statx(dfd, name, flags, &stat);
-	return err ? err : stat_to_user(&stat, to);
+	err = vfs_statx(dfd, filename, flag, &stat);
+	return err ? err : stat_to_user(&stat, statbuf);
 }
 
-SYSCALL_DEFINE2(newfstat, unsigned, fd, struct stat __user *, to)
+SYSCALL_DEFINE2(newfstat, unsigned int, fd, struct stat __user *, statbuf)
 {
 	struct kstat stat;
 	int err = vfs_fstat(fd, &stat);
 
-	return err ? err : stat_to_user(&stat, to);
+	return err ? err : stat_to_user(&stat, statbuf);
 }
 
-SYSCALL_DEFINE2(newstat, const char __user *, name, struct stat __user *, to)
+SYSCALL_DEFINE2(newstat, const char __user *, filename, struct stat __user *, statbuf)
 {
-	return sys_newfstatat(AT_FDCWD, (unsigned long)name, (unsigned long)to, 0);
+	return sys_newfstatat(AT_FDCWD, (unsigned long)filename, (unsigned long)statbuf, 0);
 }
 
 /* As stat, but a link at the end is not followed. */
-SYSCALL_DEFINE2(newlstat, const char __user *, name, struct stat __user *, to)
+SYSCALL_DEFINE2(newlstat, const char __user *, filename, struct stat __user *, statbuf)
 {
-	return sys_newfstatat(AT_FDCWD, (unsigned long)name, (unsigned long)to, AT_SYMLINK_NOFOLLOW);
+	return sys_newfstatat(AT_FDCWD, (unsigned long)filename, (unsigned long)statbuf, AT_SYMLINK_NOFOLLOW);
 }
 
 /* statx has seconds and nanoseconds in fields of their own, on both machines alike. */
@@ -158,7 +158,8 @@ static void fill_statx(struct statx *x, const struct kstat *k)
 }
 
 /* Everything that is known is returned, whatever `mask` asks for; stx_mask says what that is. */
-SYSCALL_DEFINE5(statx, int, dfd, const char __user *, name, unsigned, flags, unsigned, mask, struct statx __user *, to)
+SYSCALL_DEFINE5(statx, int, dfd, const char __user *, filename, unsigned, flags, unsigned int, mask,
+		struct statx __user *, buffer)
 {
 	struct kstat stat;
 	struct statx x;
@@ -169,11 +170,11 @@ SYSCALL_DEFINE5(statx, int, dfd, const char __user *, name, unsigned, flags, uns
 	if ((flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH | AT_STATX_SYNC_TYPE)) ||
 	    (flags & AT_STATX_SYNC_TYPE) == AT_STATX_SYNC_TYPE)
 		return -EINVAL;
-	err = vfs_statx(dfd, name, flags, &stat);
+	err = vfs_statx(dfd, filename, flags, &stat);
 	if (err)
 		return err;
 	fill_statx(&x, &stat);
-	return copy_to_user(to, &x, sizeof(x)) ? -EFAULT : 0;
+	return copy_to_user(buffer, &x, sizeof(x)) ? -EFAULT : 0;
 }
 
 /*
@@ -211,23 +212,23 @@ static long not_a_link(const char __user *name)
 }
 
 /* An empty name means the link that dfd is open on (with O_PATH), as on Linux. */
-SYSCALL_DEFINE4(readlinkat, int, dfd, const char __user *, name, char __user *, buf, int, size)
+SYSCALL_DEFINE4(readlinkat, int, dfd, const char __user *, pathname, char __user *, buf, int, bufsiz)
 {
 	struct path path;
 	long res;
 
-	if (size <= 0)
+	if (bufsiz <= 0)
 		return -EINVAL;
-	res = user_path_at(dfd, name, LOOKUP_EMPTY, &path);
+	res = user_path_at(dfd, pathname, LOOKUP_EMPTY, &path);
 	if (res)
 		return res;
-	res = S_ISLNK(path.dentry->d_inode->i_mode) ? do_readlink(path.dentry, buf, size) : not_a_link(name);
+	res = S_ISLNK(path.dentry->d_inode->i_mode) ? do_readlink(path.dentry, buf, bufsiz) : not_a_link(pathname);
 	path_put(&path);
 	return res;
 }
 
 /* A link that is the last component is read, and those before it are followed as always. */
-SYSCALL_DEFINE3(readlink, const char __user *, name, char __user *, buf, int, size)
+SYSCALL_DEFINE3(readlink, const char __user *, path, char __user *, buf, int, bufsiz)
 {
-	return sys_readlinkat(AT_FDCWD, (unsigned long)name, (unsigned long)buf, size);
+	return sys_readlinkat(AT_FDCWD, (unsigned long)path, (unsigned long)buf, bufsiz);
 }

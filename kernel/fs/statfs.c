@@ -44,20 +44,20 @@ static long do_statfs(const struct path *path, struct statfs __user *to)
 }
 
 /* No right to the file is needed except to reach it. */
-SYSCALL_DEFINE2(statfs, const char __user *, name, struct statfs __user *, to)
+SYSCALL_DEFINE2(statfs, const char __user *, pathname, struct statfs __user *, buf)
 {
 	struct path path;
-	long res = user_path_at(AT_FDCWD, name, LOOKUP_FOLLOW, &path);
+	long res = user_path_at(AT_FDCWD, pathname, LOOKUP_FOLLOW, &path);
 
 	if (res)
 		return res;
-	res = do_statfs(&path, to);
+	res = do_statfs(&path, buf);
 	path_put(&path);
 	return res;
 }
 
 /* A file without a mount (a pipe) has a file system all the same. */
-SYSCALL_DEFINE2(fstatfs, unsigned, fd, struct statfs __user *, to)
+SYSCALL_DEFINE2(fstatfs, unsigned int, fd, struct statfs __user *, buf)
 {
 	struct fd f = fdget_raw(fd);
 	struct path path;
@@ -66,7 +66,7 @@ SYSCALL_DEFINE2(fstatfs, unsigned, fd, struct statfs __user *, to)
 	if (!f.file)
 		return -EBADF;
 	path = file_path(f.file);
-	res = do_statfs(&path, to);
+	res = do_statfs(&path, buf);
 	fdput(f);
 	return res;
 }
@@ -95,18 +95,18 @@ static long do_fsync(unsigned fd, bool datasync)
 	return res;
 }
 
-SYSCALL_DEFINE1(fsync, unsigned, fd)
+SYSCALL_DEFINE1(fsync, unsigned int, fd)
 {
 	return do_fsync(fd, false);
 }
 
-SYSCALL_DEFINE1(fdatasync, unsigned, fd)
+SYSCALL_DEFINE1(fdatasync, unsigned int, fd)
 {
 	return do_fsync(fd, true);
 }
 
 /* Any open file names its file system. */
-SYSCALL_DEFINE1(syncfs, unsigned, fd)
+SYSCALL_DEFINE1(syncfs, int, fd)
 {
 	struct fd f = fdget(fd);
 

@@ -63,7 +63,7 @@ static long do_utimes(int dfd, const char __user *name, const struct timespec *t
 }
 
 /* Two times that are both left alone end the call before its other arguments are looked at, as on Linux. */
-SYSCALL_DEFINE4(utimensat, int, dfd, const char __user *, name, const struct timespec __user *, utimes, int, flags)
+SYSCALL_DEFINE4(utimensat, int, dfd, const char __user *, filename, struct timespec __user *, utimes, int, flags)
 {
 	struct timespec t[2];
 
@@ -71,20 +71,20 @@ SYSCALL_DEFINE4(utimensat, int, dfd, const char __user *, name, const struct tim
 		return -EFAULT;
 	if (utimes && t[0].tv_nsec == UTIME_OMIT && t[1].tv_nsec == UTIME_OMIT)
 		return 0;
-	return do_utimes(dfd, name, utimes ? t : NULL, flags);
+	return do_utimes(dfd, filename, utimes ? t : NULL, flags);
 }
 
 /*
  * The older calls have microseconds or seconds. Microseconds are checked before they become nanoseconds, because some
  * wrong values would then be UTIME_NOW or UTIME_OMIT.
  */
-SYSCALL_DEFINE3(futimesat, int, dfd, const char __user *, name, const struct timeval __user *, utimes)
+SYSCALL_DEFINE3(futimesat, int, dfd, const char __user *, filename, struct timeval __user *, utimes)
 {
 	struct timeval tv[2];
 	struct timespec t[2];
 
 	if (!utimes)
-		return do_utimes(dfd, name, NULL, 0);
+		return do_utimes(dfd, filename, NULL, 0);
 	if (copy_from_user(tv, utimes, sizeof(tv)))
 		return -EFAULT;
 	for (int i = 0; i < 2; i++) {
@@ -92,13 +92,13 @@ SYSCALL_DEFINE3(futimesat, int, dfd, const char __user *, name, const struct tim
 			return -EINVAL;
 		t[i] = (struct timespec){tv[i].tv_sec, tv[i].tv_usec * NSEC_PER_USEC};
 	}
-	return do_utimes(dfd, name, t, 0);
+	return do_utimes(dfd, filename, t, 0);
 }
 
 /* utimes and utime have no descriptor, so a missing name is an error, as on Linux. */
-SYSCALL_DEFINE2(utimes, const char __user *, name, const struct timeval __user *, utimes)
+SYSCALL_DEFINE2(utimes, char __user *, filename, struct timeval __user *, utimes)
 {
-	return name ? sys_futimesat(AT_FDCWD, (unsigned long)name, (unsigned long)utimes) : -EFAULT;
+	return filename ? sys_futimesat(AT_FDCWD, (unsigned long)filename, (unsigned long)utimes) : -EFAULT;
 }
 
 /* utime(2)'s argument, in seconds. */
@@ -106,15 +106,15 @@ struct utimbuf {
 	s64 actime, modtime;
 };
 
-SYSCALL_DEFINE2(utime, const char __user *, name, const struct utimbuf __user *, utimes)
+SYSCALL_DEFINE2(utime, char __user *, filename, struct utimbuf __user *, times)
 {
 	struct utimbuf buf;
 
-	if (!name)
+	if (!filename)
 		return -EFAULT;
-	if (!utimes)
-		return do_utimes(AT_FDCWD, name, NULL, 0);
-	if (copy_from_user(&buf, utimes, sizeof(buf)))
+	if (!times)
+		return do_utimes(AT_FDCWD, filename, NULL, 0);
+	if (copy_from_user(&buf, times, sizeof(buf)))
 		return -EFAULT;
-	return do_utimes(AT_FDCWD, name, (struct timespec[2]){{buf.actime, 0}, {buf.modtime, 0}}, 0);
+	return do_utimes(AT_FDCWD, filename, (struct timespec[2]){{buf.actime, 0}, {buf.modtime, 0}}, 0);
 }

@@ -123,66 +123,65 @@ static int xattr_fd(unsigned fd, struct xattr_request r)
 /* The three calls that set an attribute have the same arguments, under the same names. */
 #define SET_REQUEST ((struct xattr_request){XATTR_SET, name, value, size, flags})
 
-SYSCALL_DEFINE5(setxattr, const char __user *, file, const char __user *, name, const char __user *, value, size_t,
+SYSCALL_DEFINE5(setxattr, const char __user *, pathname, const char __user *, name, const void __user *, value, size_t,
 		size, int, flags)
 {
-	return xattr_at(file, LOOKUP_FOLLOW, SET_REQUEST);
+	return xattr_at(pathname, LOOKUP_FOLLOW, SET_REQUEST);
 }
 
-SYSCALL_DEFINE5(lsetxattr, const char __user *, file, const char __user *, name, const char __user *, value, size_t,
+SYSCALL_DEFINE5(lsetxattr, const char __user *, pathname, const char __user *, name, const void __user *, value, size_t,
 		size, int, flags)
 {
-	return xattr_at(file, 0, SET_REQUEST);
+	return xattr_at(pathname, 0, SET_REQUEST);
 }
 
-SYSCALL_DEFINE5(fsetxattr, unsigned, fd, const char __user *, name, const char __user *, value, size_t, size, int,
-		flags)
+SYSCALL_DEFINE5(fsetxattr, int, fd, const char __user *, name, const void __user *, value, size_t, size, int, flags)
 {
 	return xattr_fd(fd, SET_REQUEST);
 }
 
 /* The place for the value is never written, so it is not looked at. */
-SYSCALL_DEFINE4(getxattr, const char __user *, file, const char __user *, name, void __user *, value, size_t, size)
+SYSCALL_DEFINE4(getxattr, const char __user *, pathname, const char __user *, name, void __user *, value, size_t, size)
 {
-	return xattr_at(file, LOOKUP_FOLLOW, (struct xattr_request){.kind = XATTR_GET, .name = name});
+	return xattr_at(pathname, LOOKUP_FOLLOW, (struct xattr_request){.kind = XATTR_GET, .name = name});
 }
 
-SYSCALL_DEFINE4(lgetxattr, const char __user *, file, const char __user *, name, void __user *, value, size_t, size)
+SYSCALL_DEFINE4(lgetxattr, const char __user *, pathname, const char __user *, name, void __user *, value, size_t, size)
 {
-	return xattr_at(file, 0, (struct xattr_request){.kind = XATTR_GET, .name = name});
+	return xattr_at(pathname, 0, (struct xattr_request){.kind = XATTR_GET, .name = name});
 }
 
-SYSCALL_DEFINE4(fgetxattr, unsigned, fd, const char __user *, name, void __user *, value, size_t, size)
+SYSCALL_DEFINE4(fgetxattr, int, fd, const char __user *, name, void __user *, value, size_t, size)
 {
 	return xattr_fd(fd, (struct xattr_request){.kind = XATTR_GET, .name = name});
 }
 
-SYSCALL_DEFINE3(listxattr, const char __user *, file, char __user *, list, size_t, size)
+SYSCALL_DEFINE3(listxattr, const char __user *, pathname, char __user *, list, size_t, size)
 {
-	return xattr_at(file, LOOKUP_FOLLOW, (struct xattr_request){.kind = XATTR_LIST});
+	return xattr_at(pathname, LOOKUP_FOLLOW, (struct xattr_request){.kind = XATTR_LIST});
 }
 
-SYSCALL_DEFINE3(llistxattr, const char __user *, file, char __user *, list, size_t, size)
+SYSCALL_DEFINE3(llistxattr, const char __user *, pathname, char __user *, list, size_t, size)
 {
-	return xattr_at(file, 0, (struct xattr_request){.kind = XATTR_LIST});
+	return xattr_at(pathname, 0, (struct xattr_request){.kind = XATTR_LIST});
 }
 
-SYSCALL_DEFINE3(flistxattr, unsigned, fd, char __user *, list, size_t, size)
+SYSCALL_DEFINE3(flistxattr, int, fd, char __user *, list, size_t, size)
 {
 	return xattr_fd(fd, (struct xattr_request){.kind = XATTR_LIST});
 }
 
-SYSCALL_DEFINE2(removexattr, const char __user *, file, const char __user *, name)
+SYSCALL_DEFINE2(removexattr, const char __user *, pathname, const char __user *, name)
 {
-	return xattr_at(file, LOOKUP_FOLLOW, (struct xattr_request){.kind = XATTR_REMOVE, .name = name});
+	return xattr_at(pathname, LOOKUP_FOLLOW, (struct xattr_request){.kind = XATTR_REMOVE, .name = name});
 }
 
-SYSCALL_DEFINE2(lremovexattr, const char __user *, file, const char __user *, name)
+SYSCALL_DEFINE2(lremovexattr, const char __user *, pathname, const char __user *, name)
 {
-	return xattr_at(file, 0, (struct xattr_request){.kind = XATTR_REMOVE, .name = name});
+	return xattr_at(pathname, 0, (struct xattr_request){.kind = XATTR_REMOVE, .name = name});
 }
 
-SYSCALL_DEFINE2(fremovexattr, unsigned, fd, const char __user *, name)
+SYSCALL_DEFINE2(fremovexattr, int, fd, const char __user *, name)
 {
 	return xattr_fd(fd, (struct xattr_request){.kind = XATTR_REMOVE, .name = name});
 }

@@ -12,33 +12,33 @@
 #include "vma.h"
 
 /* An anonymous mapping ignores the descriptor and the offset. The area takes a reference to the file of its own. */
-SYSCALL_DEFINE6(mmap, unsigned long, addr, unsigned long, len, unsigned, prot, unsigned, flags, unsigned, fd,
-		unsigned long, offset)
+SYSCALL_DEFINE6(mmap, unsigned long, addr, unsigned long, len, unsigned long, prot, unsigned long, flags, unsigned long,
+		fd, unsigned long, off)
 {
 	struct file *file = NULL;
 	long ret;
 
-	if (offset & ~PAGE_MASK)
+	if (off & ~PAGE_MASK)
 		return -EINVAL;
 	if (!(flags & MAP_ANONYMOUS)) {
 		file = fget(fd);
 		if (!file)
 			return -EBADF;
 	}
-	ret = do_mmap(current->mm, file, addr, len, prot, flags, file ? offset >> PAGE_SHIFT : 0);
+	ret = do_mmap(current->mm, file, addr, len, prot, flags, file ? off >> PAGE_SHIFT : 0);
 	if (file)
 		fput(file);
 	return ret;
 }
 
-SYSCALL_DEFINE2(munmap, unsigned long, addr, unsigned long, len)
+SYSCALL_DEFINE2(munmap, unsigned long, addr, size_t, len)
 {
 	return do_munmap(current->mm, addr, len);
 }
 
-SYSCALL_DEFINE3(mprotect, unsigned long, addr, unsigned long, len, unsigned, prot)
+SYSCALL_DEFINE3(mprotect, unsigned long, start, size_t, len, unsigned long, prot)
 {
-	return do_mprotect(current->mm, addr, len, prot);
+	return do_mprotect(current->mm, start, len, prot);
 }
 
 SYSCALL_DEFINE1(brk, unsigned long, brk)
@@ -46,7 +46,7 @@ SYSCALL_DEFINE1(brk, unsigned long, brk)
 	return do_brk(current->mm, brk);
 }
 
-SYSCALL_DEFINE5(mremap, unsigned long, addr, unsigned long, old_len, unsigned long, new_len, unsigned, flags,
+SYSCALL_DEFINE5(mremap, unsigned long, addr, unsigned long, old_len, unsigned long, new_len, unsigned long, flags,
 		unsigned long, new_addr)
 {
 	return do_mremap(current->mm, addr, old_len, new_len, flags, new_addr);
@@ -79,7 +79,7 @@ static bool valid_range(unsigned long addr, unsigned long len, unsigned long *en
  * Files live in memory, and mappings of them are the file's own pages: nothing has to be written back. Only the
  * arguments are checked, as on Linux.
  */
-SYSCALL_DEFINE3(msync, unsigned long, addr, unsigned long, len, unsigned, flags)
+SYSCALL_DEFINE3(msync, unsigned long, start, size_t, len, int, flags)
 {
 	struct mm_struct *mm = current->mm;
 	unsigned long end;
@@ -87,32 +87,32 @@ SYSCALL_DEFINE3(msync, unsigned long, addr, unsigned long, len, unsigned, flags)
 
 	if (flags & ~(MS_ASYNC | MS_INVALIDATE | MS_SYNC) || (flags & (MS_ASYNC | MS_SYNC)) == (MS_ASYNC | MS_SYNC))
 		return -EINVAL;
-	if (addr & ~PAGE_MASK)
+	if (start & ~PAGE_MASK)
 		return -EINVAL;
-	if (!valid_range(addr, len, &end))
+	if (!valid_range(start, len, &end))
 		return -ENOMEM;
 	mutex_lock(&mm->mmap_lock);
-	mapped = range_is_mapped(mm, addr, end);
+	mapped = range_is_mapped(mm, start, end);
 	mutex_unlock(&mm->mmap_lock);
 	return mapped ? 0 : -ENOMEM;
 }
 
 /* MADV_DONTNEED drops the pages at once. Advice about the order of access has no effect here, but is no error. */
-SYSCALL_DEFINE3(madvise, unsigned long, addr, unsigned long, len, int, advice)
+SYSCALL_DEFINE3(madvise, unsigned long, start, size_t, len_in, int, behavior)
 {
 	struct mm_struct *mm = current->mm;
 	unsigned long end;
 	int err = 0;
 
-	if (addr & ~PAGE_MASK || addr + len < addr || advice < MADV_NORMAL || advice > MADV_DONTNEED)
+	if (start & ~PAGE_MASK || start + len_in < start || behavior < MADV_NORMAL || behavior > MADV_DONTNEED)
 		return -EINVAL;
-	if (!valid_range(addr, len, &end))
+	if (!valid_range(start, len_in, &end))
 		return -ENOMEM; /* for the caller, a range beyond user space is one that is not mapped */
 	mutex_lock(&mm->mmap_lock);
-	if (!range_is_mapped(mm, addr, end))
+	if (!range_is_mapped(mm, start, end))
 		err = -ENOMEM;
-	else if (advice == MADV_DONTNEED)
-		zap_range(mm, addr, end);
+	else if (behavior == MADV_DONTNEED)
+		zap_range(mm, start, end);
 	mutex_unlock(&mm->mmap_lock);
 	return err;
 }
@@ -128,30 +128,30 @@ static void look_at_pages(struct mm_struct *mm, unsigned long addr, unsigned n, 
 }
 
 /* In pieces of 64 pages. The answer is copied out without mmap_lock, because the copy may fault and so take it. */
-SYSCALL_DEFINE3(mincore, unsigned long, addr, unsigned long, len, u8 __user *, result)
+SYSCALL_DEFINE3(mincore, unsigned long, start, size_t, len, unsigned char __user *, vec)
 {
 	struct mm_struct *mm = current->mm;
 	unsigned long end;
-	u8 vec[64];
+	u8 result[64];
 
-	if (addr & ~PAGE_MASK)
+	if (start & ~PAGE_MASK)
 		return -EINVAL;
-	if (!valid_range(addr, len, &end))
+	if (!valid_range(start, len, &end))
 		return -ENOMEM;
-	while (addr < end) {
-		unsigned n = min((end - addr) >> PAGE_SHIFT, sizeof(vec));
+	while (start < end) {
+		unsigned n = min((end - start) >> PAGE_SHIFT, sizeof(result));
 		bool mapped;
 
 		mutex_lock(&mm->mmap_lock);
-		mapped = range_is_mapped(mm, addr, addr + n * PAGE_SIZE);
-		look_at_pages(mm, addr, n, vec);
+		mapped = range_is_mapped(mm, start, start + n * PAGE_SIZE);
+		look_at_pages(mm, start, n, result);
 		mutex_unlock(&mm->mmap_lock);
 		if (!mapped)
 			return -ENOMEM;
-		if (copy_to_user(result, vec, n))
+		if (copy_to_user(vec, result, n))
 			return -EFAULT;
-		addr += n * PAGE_SIZE;
-		result += n;
+		start += n * PAGE_SIZE;
+		vec += n;
 	}
 	return 0;
 }

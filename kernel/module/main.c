@@ -552,14 +552,14 @@ static int stop_module(struct module *mod)
  * module_mutex, so it may sleep and wait for whatever uses the module's callbacks. No reference can be taken meanwhile:
  * its count is 0 and its state GOING.
  */
-SYSCALL_DEFINE2(delete_module, const char __user *, uname, unsigned int, flags)
+SYSCALL_DEFINE2(delete_module, const char __user *, name_user, unsigned int, flags)
 {
 	char name[MODULE_NAME_LEN];
 	struct module *mod;
 	ssize_t len = may_load();
 
 	if (!len)
-		len = strncpy_from_user(name, uname, sizeof(name));
+		len = strncpy_from_user(name, name_user, sizeof(name));
 	if (len < 0)
 		return len;
 	if (len == sizeof(name))

@@ -79,7 +79,7 @@ static int set_altstack(const struct user_stack *ss, unsigned long sp)
 }
 
 /* The old setting is read before the change and written to the user only when the change has succeeded. */
-SYSCALL_DEFINE2(sigaltstack, const struct user_stack __user *, unew, struct user_stack __user *, uold)
+SYSCALL_DEFINE2(sigaltstack, const stack_t __user *, uss, stack_t __user *, uoss)
 {
 	unsigned long sp = user_stack_pointer(task_pt_regs(current));
 	struct user_stack new, old = {current->sas_ss_sp, 0, 0, current->sas_ss_size};
@@ -90,11 +90,11 @@ SYSCALL_DEFINE2(sigaltstack, const struct user_stack __user *, unew, struct user
 	else if (on_altstack(sp))
 		old.ss_flags = SS_ONSTACK;
 	old.ss_flags |= current->sas_ss_flags & SS_AUTODISARM;
-	if (unew && copy_from_user(&new, unew, sizeof(new)))
+	if (uss && copy_from_user(&new, uss, sizeof(new)))
 		return -EFAULT;
-	if (unew)
+	if (uss)
 		err = set_altstack(&new, sp);
-	if (!err && uold && copy_to_user(uold, &old, sizeof(old)))
+	if (!err && uoss && copy_to_user(uoss, &old, sizeof(old)))
 		return -EFAULT;
 	return err;
 }

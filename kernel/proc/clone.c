@@ -114,13 +114,11 @@ static long clone_user(unsigned long flags, unsigned long stack, int __user *par
 	return kernel_clone(&args);
 }
 
-SYSCALL_DEFINE5(clone, unsigned long, flags, unsigned long, stack, int __user *, parent_tid, unsigned long, arg4,
-		unsigned long, arg5)
+/* The machines differ in the order of the last two arguments. Linux takes 32 bits of flags here. */
+SYSCALL_DEFINE5(clone, unsigned long, clone_flags, unsigned long, newsp, int __user *, parent_tidptr,
+		SYSCALL_CLONE_LAST_ARGS)
 {
-	/* Linux takes 32 bits of flags here. */
-	if (CLONE_TLS_FOURTH)
-		return clone_user((u32)flags, stack, parent_tid, (int __user *)arg5, arg4);
-	return clone_user((u32)flags, stack, parent_tid, (int __user *)arg4, arg5);
+	return clone_user((u32)clone_flags, newsp, parent_tidptr, child_tidptr, tls);
 }
 
 SYSCALL_DEFINE0(fork)
@@ -176,8 +174,8 @@ SYSCALL_DEFINE2(clone3, struct clone_args __user *, uargs, size_t, size)
 	return kernel_clone(&args);
 }
 
-SYSCALL_DEFINE1(set_tid_address, u32 __user *, tidptr)
+SYSCALL_DEFINE1(set_tid_address, int __user *, tidptr)
 {
-	current->clear_child_tid = tidptr;
+	current->clear_child_tid = (u32 __user *)tidptr;
 	return current->pid;
 }

@@ -136,40 +136,44 @@ static void commit_gids(u32 gid, u32 egid, u32 sgid)
 }
 
 /* Each of the three may be set to one of the three, or anything by root; -1 leaves it. */
-SYSCALL_DEFINE3(setresuid, u32, r, u32, e, u32, s)
+SYSCALL_DEFINE3(setresuid, uid_t, ruid, uid_t, euid, uid_t, suid)
 {
 	const struct task_struct *t = current;
 
-	if (!id_allowed(r, t->uid, t->euid, t->suid) || !id_allowed(e, t->uid, t->euid, t->suid) ||
-	    !id_allowed(s, t->uid, t->euid, t->suid))
+	if (!id_allowed(ruid, t->uid, t->euid, t->suid) || !id_allowed(euid, t->uid, t->euid, t->suid) ||
+	    !id_allowed(suid, t->uid, t->euid, t->suid))
 		return -EPERM;
-	return commit_uids(id_or(r, t->uid), id_or(e, t->euid), id_or(s, t->suid));
+	return commit_uids(id_or(ruid, t->uid), id_or(euid, t->euid), id_or(suid, t->suid));
 }
 
 /* As setresuid(), for groups. */
-SYSCALL_DEFINE3(setresgid, u32, r, u32, e, u32, s)
+SYSCALL_DEFINE3(setresgid, gid_t, rgid, gid_t, egid, gid_t, sgid)
 {
 	const struct task_struct *t = current;
 
-	if (!id_allowed(r, t->gid, t->egid, t->sgid) || !id_allowed(e, t->gid, t->egid, t->sgid) ||
-	    !id_allowed(s, t->gid, t->egid, t->sgid))
+	if (!id_allowed(rgid, t->gid, t->egid, t->sgid) || !id_allowed(egid, t->gid, t->egid, t->sgid) ||
+	    !id_allowed(sgid, t->gid, t->egid, t->sgid))
 		return -EPERM;
-	commit_gids(id_or(r, t->gid), id_or(e, t->egid), id_or(s, t->sgid));
+	commit_gids(id_or(rgid, t->gid), id_or(egid, t->egid), id_or(sgid, t->sgid));
 	return 0;
 }
 
-SYSCALL_DEFINE3(getresuid, u32 __user *, r, u32 __user *, e, u32 __user *, s)
+SYSCALL_DEFINE3(getresuid, uid_t __user *, ruidp, uid_t __user *, euidp, uid_t __user *, suidp)
 {
-	return put_user(current->uid, r) || put_user(current->euid, e) || put_user(current->suid, s) ? -EFAULT : 0;
+	return put_user(current->uid, ruidp) || put_user(current->euid, euidp) || put_user(current->suid, suidp)
+		       ? -EFAULT
+		       : 0;
 }
 
-SYSCALL_DEFINE3(getresgid, u32 __user *, r, u32 __user *, e, u32 __user *, s)
+SYSCALL_DEFINE3(getresgid, gid_t __user *, rgidp, gid_t __user *, egidp, gid_t __user *, sgidp)
 {
-	return put_user(current->gid, r) || put_user(current->egid, e) || put_user(current->sgid, s) ? -EFAULT : 0;
+	return put_user(current->gid, rgidp) || put_user(current->egid, egidp) || put_user(current->sgid, sgidp)
+		       ? -EFAULT
+		       : 0;
 }
 
 /* Root changes all three, and so cannot come back. Others change the effective id, to the real or the saved one. */
-SYSCALL_DEFINE1(setuid, u32, uid)
+SYSCALL_DEFINE1(setuid, uid_t, uid)
 {
 	const struct task_struct *t = current;
 
@@ -183,7 +187,7 @@ SYSCALL_DEFINE1(setuid, u32, uid)
 }
 
 /* Root sets all three, and cannot come back; others set the effective one, to the real or the saved one. */
-SYSCALL_DEFINE1(setgid, u32, gid)
+SYSCALL_DEFINE1(setgid, gid_t, gid)
 {
 	const struct task_struct *t = current;
 
@@ -203,30 +207,30 @@ SYSCALL_DEFINE1(setgid, u32, gid)
  * the effective one becomes something other than the real one was: so a program that gives up a right does not keep
  * it saved.
  */
-SYSCALL_DEFINE2(setreuid, u32, r, u32, e)
+SYSCALL_DEFINE2(setreuid, uid_t, ruid, uid_t, euid)
 {
 	const struct task_struct *t = current;
-	bool save = r != KEEP || (e != KEEP && e != t->uid);
+	bool save = ruid != KEEP || (euid != KEEP && euid != t->uid);
 
-	if (!id_allowed(r, t->uid, t->euid, t->euid) || !id_allowed(e, t->uid, t->euid, t->suid))
+	if (!id_allowed(ruid, t->uid, t->euid, t->euid) || !id_allowed(euid, t->uid, t->euid, t->suid))
 		return -EPERM;
-	return commit_uids(id_or(r, t->uid), id_or(e, t->euid), save ? id_or(e, t->euid) : t->suid);
+	return commit_uids(id_or(ruid, t->uid), id_or(euid, t->euid), save ? id_or(euid, t->euid) : t->suid);
 }
 
 /* As setreuid(), for groups. */
-SYSCALL_DEFINE2(setregid, u32, r, u32, e)
+SYSCALL_DEFINE2(setregid, gid_t, rgid, gid_t, egid)
 {
 	const struct task_struct *t = current;
-	bool save = r != KEEP || (e != KEEP && e != t->gid);
+	bool save = rgid != KEEP || (egid != KEEP && egid != t->gid);
 
-	if (!id_allowed(r, t->gid, t->egid, t->egid) || !id_allowed(e, t->gid, t->egid, t->sgid))
+	if (!id_allowed(rgid, t->gid, t->egid, t->egid) || !id_allowed(egid, t->gid, t->egid, t->sgid))
 		return -EPERM;
-	commit_gids(id_or(r, t->gid), id_or(e, t->egid), save ? id_or(e, t->egid) : t->sgid);
+	commit_gids(id_or(rgid, t->gid), id_or(egid, t->egid), save ? id_or(egid, t->egid) : t->sgid);
 	return 0;
 }
 
 /* The id for files alone. setfsuid and setfsgid return the old id, whether it has changed or not: there is no error. */
-SYSCALL_DEFINE1(setfsuid, u32, uid)
+SYSCALL_DEFINE1(setfsuid, uid_t, uid)
 {
 	struct cred_ids ids = current_ids();
 	u32 old = ids.fsuid;
@@ -239,7 +243,7 @@ SYSCALL_DEFINE1(setfsuid, u32, uid)
 }
 
 /* The group that counts for files alone. Returns the old one, also when nothing was changed: there is no error. */
-SYSCALL_DEFINE1(setfsgid, u32, gid)
+SYSCALL_DEFINE1(setfsgid, gid_t, gid)
 {
 	struct cred_ids ids = current_ids();
 	u32 old = ids.fsgid;
@@ -265,14 +269,14 @@ void put_groups(struct group_info *groups)
 }
 
 /* A size of 0 asks for the number of groups only. */
-SYSCALL_DEFINE2(getgroups, int, size, gid_t __user *, list)
+SYSCALL_DEFINE2(getgroups, int, gidsetsize, gid_t __user *, grouplist)
 {
 	struct group_info *groups = current->groups;
 	int n = groups ? groups->ngroups : 0;
 
-	if (size < 0 || (size && size < n))
+	if (gidsetsize < 0 || (gidsetsize && gidsetsize < n))
 		return -EINVAL;
-	if (size && n && copy_to_user(list, groups->gid, n * sizeof(gid_t)))
+	if (gidsetsize && n && copy_to_user(grouplist, groups->gid, n * sizeof(gid_t)))
 		return -EFAULT;
 	return n;
 }
@@ -282,21 +286,21 @@ SYSCALL_DEFINE2(getgroups, int, size, gid_t __user *, list)
  * reader of /proc may follow it at any moment. Such a reader may still use the old list, which put_groups() frees
  * later.
  */
-SYSCALL_DEFINE2(setgroups, int, size, const gid_t __user *, list)
+SYSCALL_DEFINE2(setgroups, int, gidsetsize, gid_t __user *, grouplist)
 {
 	struct group_info *groups = NULL, *old = current->groups;
 
 	if (current->euid)
 		return -EPERM;
-	if (size < 0 || size > NGROUPS_MAX)
+	if (gidsetsize < 0 || gidsetsize > NGROUPS_MAX)
 		return -EINVAL;
-	if (size) {
-		groups = kmalloc(sizeof(*groups) + size * sizeof(gid_t), GFP_KERNEL);
+	if (gidsetsize) {
+		groups = kmalloc(sizeof(*groups) + gidsetsize * sizeof(gid_t), GFP_KERNEL);
 		if (!groups)
 			return -ENOMEM;
 		atomic_set(&groups->count, 1);
-		groups->ngroups = size;
-		if (copy_from_user(groups->gid, list, size * sizeof(gid_t))) {
+		groups->ngroups = gidsetsize;
+		if (copy_from_user(groups->gid, grouplist, gidsetsize * sizeof(gid_t))) {
 			kfree(groups);
 			return -EFAULT;
 		}

@@ -196,17 +196,18 @@ static long execve_user(int dfd, const char __user *uname, const char *const *ar
 	return ret;
 }
 
-SYSCALL_DEFINE3(execve, const char __user *, name, const char *const __user *, argv, const char *const __user *, envp)
+SYSCALL_DEFINE3(execve, const char __user *, filename, const char *const __user *, argv, const char *const __user *,
+		envp)
 {
-	return execve_user(AT_FDCWD, name, argv, envp, 0);
+	return execve_user(AT_FDCWD, filename, argv, envp, 0);
 }
 
-SYSCALL_DEFINE5(execveat, int, dfd, const char __user *, name, const char *const __user *, argv,
+SYSCALL_DEFINE5(execveat, int, fd, const char __user *, filename, const char *const __user *, argv,
 		const char *const __user *, envp, int, flags)
 {
 	if (flags & ~(AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW))
 		return -EINVAL;
-	return execve_user(dfd, name, argv, envp, flags);
+	return execve_user(fd, filename, argv, envp, flags);
 }
 
 /* For the first process, whose strings are the kernel's own. */

@@ -420,12 +420,12 @@ void do_group_exit(int code)
 	do_exit(code);
 }
 
-SYSCALL_DEFINE1(exit, int, code)
+SYSCALL_DEFINE1(exit, int, error_code)
 {
-	do_exit((code & 0xff) << 8);
+	do_exit((error_code & 0xff) << 8);
 }
 
-SYSCALL_DEFINE1(exit_group, int, code)
+SYSCALL_DEFINE1(exit_group, int, error_code)
 {
-	do_group_exit((code & 0xff) << 8);
+	do_group_exit((error_code & 0xff) << 8);
 }

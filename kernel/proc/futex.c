@@ -409,9 +409,9 @@ struct robust_list_head {
 };
 #define ROBUST_LIST_LIMIT 2048 /* a circle or garbage must not hold us for ever */
 
-SYSCALL_DEFINE2(set_robust_list, struct robust_list_head __user *, head, size_t, size)
+SYSCALL_DEFINE2(set_robust_list, struct robust_list_head __user *, head, size_t, len)
 {
-	if (size != sizeof(struct robust_list_head))
+	if (len != sizeof(struct robust_list_head))
 		return -EINVAL;
 	current->robust_list = head;
 	return 0;
@@ -420,9 +420,9 @@ SYSCALL_DEFINE2(set_robust_list, struct robust_list_head __user *, head, size_t,
 /*
  * Mark one lock as left by the dead, and wake one waiter. Returns false when the list is not to be believed any more.
  *
- * The word is written without an atomic operation: since we hold the lock, others may only add FUTEX_WAITERS. A
- * task that has added it waits for the value that it wrote; if ours has replaced that, it looks again. It may already
- * sleep when our value overwrites the bit, so a waiter is woken whether the bit was seen or not.
+ * The word is exchanged only if it is what was read, and read again otherwise: others may add FUTEX_WAITERS, and in a
+ * list that is not to be believed the word may be the lock of another task by now, which must not lose it. A waiter is
+ * woken whether its bit was seen or not.
  *
  * The pending lock may be free: we died between letting go and waking, or woken and before we took it. The tasks that
  * wait count on us to wake the next one.
@@ -430,14 +430,20 @@ SYSCALL_DEFINE2(set_robust_list, struct robust_list_head __user *, head, size_t,
 static bool robust_death(u64 entry, s64 offset, bool pending)
 {
 	u32 __user *uaddr = (u32 __user *)((entry & ~1UL) + offset);
-	u32 word, owner;
+	bool marked = false;
+	u32 word;
 
 	if (((unsigned long)uaddr & 3) || get_user(word, uaddr))
 		return false;
-	owner = word & FUTEX_TID_MASK;
-	if (owner == (u32)current->pid && put_user((word & FUTEX_WAITERS) | FUTEX_OWNER_DIED, uaddr))
-		return false;
-	if (owner == (u32)current->pid || (pending && !owner))
+	while (!marked && (word & FUTEX_TID_MASK) == (u32)current->pid) {
+		struct user_value was = __cmpxchg_user_4(word, (word & FUTEX_WAITERS) | FUTEX_OWNER_DIED, uaddr);
+
+		if (was.error)
+			return false;
+		marked = was.value == word;
+		word = was.value;
+	}
+	if (marked || (pending && !(word & FUTEX_TID_MASK)))
 		futex_wake(uaddr, true, 1, FUTEX_BITSET_ANY);
 	return true;
 }

@@ -93,7 +93,7 @@ static void do_setitimer(u64 value, u64 interval, struct itimerval *old)
 	spin_unlock_irq(&current->sighand->siglock);
 }
 
-SYSCALL_DEFINE2(getitimer, int, which, struct itimerval __user *, uval)
+SYSCALL_DEFINE2(getitimer, int, which, struct itimerval __user *, value)
 {
 	struct itimerval val;
 
@@ -103,35 +103,35 @@ SYSCALL_DEFINE2(getitimer, int, which, struct itimerval __user *, uval)
 		get_cpu_itimer(which, &val);
 	else
 		return -EINVAL;
-	return copy_to_user(uval, &val, sizeof(val)) ? -EFAULT : 0;
+	return copy_to_user(value, &val, sizeof(val)) ? -EFAULT : 0;
 }
 
 /*
  * setitimer(2). No new value means zero, which stops the timer (Linux does the same). The old value is written last:
  * -EFAULT there leaves the new one set, as Linux does.
  */
-SYSCALL_DEFINE3(setitimer, int, which, const struct itimerval __user *, uval, struct itimerval __user *, uold)
+SYSCALL_DEFINE3(setitimer, int, which, struct itimerval __user *, value, struct itimerval __user *, ovalue)
 {
 	struct itimerval val = {{0, 0}, {0, 0}}, old;
-	u64 value, interval;
+	u64 first, interval;
 
-	if (uval && copy_from_user(&val, uval, sizeof(val)))
+	if (value && copy_from_user(&val, value, sizeof(val)))
 		return -EFAULT;
-	if (get_timeval_ns(&val.it_value, &value) || get_timeval_ns(&val.it_interval, &interval))
+	if (get_timeval_ns(&val.it_value, &first) || get_timeval_ns(&val.it_interval, &interval))
 		return -EINVAL;
 	if (which == ITIMER_REAL)
-		do_setitimer(value, interval, &old);
+		do_setitimer(first, interval, &old);
 	else if (which == ITIMER_VIRTUAL || which == ITIMER_PROF)
-		set_cpu_itimer(which, value, interval, &old);
+		set_cpu_itimer(which, first, interval, &old);
 	else
 		return -EINVAL;
-	if (uold && copy_to_user(uold, &old, sizeof(old)))
+	if (ovalue && copy_to_user(ovalue, &old, sizeof(old)))
 		return -EFAULT;
 	return 0;
 }
 
 /* Seconds in, seconds out: what was left is rounded, but never to 0, which would say that no alarm was set. */
-SYSCALL_DEFINE1(alarm, unsigned, seconds)
+SYSCALL_DEFINE1(alarm, unsigned int, seconds)
 {
 	struct itimerval old;
 

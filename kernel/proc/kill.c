@@ -142,24 +142,24 @@ static int send_to_thread(pid_t tgid, pid_t tid, int sig, struct siginfo *info)
 	return err;
 }
 
-SYSCALL_DEFINE2(tkill, pid_t, tid, int, sig)
+SYSCALL_DEFINE2(tkill, pid_t, pid, int, sig)
 {
 	struct siginfo info;
 
-	if (tid <= 0)
+	if (pid <= 0)
 		return -EINVAL;
 	siginfo_from_user(&info, sig, SI_TKILL);
-	return send_to_thread(0, tid, sig, &info);
+	return send_to_thread(0, pid, sig, &info);
 }
 
-SYSCALL_DEFINE3(tgkill, pid_t, tgid, pid_t, tid, int, sig)
+SYSCALL_DEFINE3(tgkill, pid_t, tgid, pid_t, pid, int, sig)
 {
 	struct siginfo info;
 
-	if (tgid <= 0 || tid <= 0)
+	if (tgid <= 0 || pid <= 0)
 		return -EINVAL;
 	siginfo_from_user(&info, sig, SI_TKILL);
-	return send_to_thread(tgid, tid, sig, &info);
+	return send_to_thread(tgid, pid, sig, &info);
 }
 
 /*
@@ -176,7 +176,7 @@ static int copy_siginfo_from_user(struct siginfo *info, const struct siginfo __u
 	return 0;
 }
 
-SYSCALL_DEFINE3(rt_sigqueueinfo, pid_t, pid, int, sig, const struct siginfo __user *, uinfo)
+SYSCALL_DEFINE3(rt_sigqueueinfo, pid_t, pid, int, sig, siginfo_t __user *, uinfo)
 {
 	struct siginfo info;
 	int err = copy_siginfo_from_user(&info, uinfo, sig, pid);
@@ -184,14 +184,14 @@ SYSCALL_DEFINE3(rt_sigqueueinfo, pid_t, pid, int, sig, const struct siginfo __us
 	return err ? err : kill_pid_info(sig, &info, pid);
 }
 
-SYSCALL_DEFINE4(rt_tgsigqueueinfo, pid_t, tgid, pid_t, tid, int, sig, const struct siginfo __user *, uinfo)
+SYSCALL_DEFINE4(rt_tgsigqueueinfo, pid_t, tgid, pid_t, pid, int, sig, siginfo_t __user *, uinfo)
 {
 	struct siginfo info;
 	int err = copy_siginfo_from_user(&info, uinfo, sig, tgid);
 
 	if (err)
 		return err;
-	if (tgid <= 0 || tid <= 0)
+	if (tgid <= 0 || pid <= 0)
 		return -EINVAL;
-	return send_to_thread(tgid, tid, sig, &info);
+	return send_to_thread(tgid, pid, sig, &info);
 }

@@ -48,7 +48,7 @@ static long register_for(u32 command)
 }
 
 /* membarrier(2). -EINVAL: a command or flag that we do not have; -EPERM: private without having registered. */
-SYSCALL_DEFINE3(membarrier, int, cmd, unsigned, flags, int, cpu)
+SYSCALL_DEFINE3(membarrier, int, cmd, unsigned int, flags, int, cpu_id)
 {
 	if (flags)
 		return -EINVAL;

@@ -66,7 +66,7 @@ void kernel_halt(void)
  * reboot(2): root's alone (-EPERM); the magic numbers are Linux's guard against a call by mistake (-EINVAL). Does not
  * return when it ends the machine.
  */
-SYSCALL_DEFINE4(reboot, u32, magic1, u32, magic2, u32, cmd, void __user *, arg)
+SYSCALL_DEFINE4(reboot, int, magic1, int, magic2, unsigned int, cmd, void __user *, arg)
 {
 	if (current->euid)
 		return -EPERM;

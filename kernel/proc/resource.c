@@ -21,6 +21,8 @@
 #include <sched/spinlock.h>
 #include <time/posix.h>
 
+struct rlimit; /* the same as rlimit64 on machines of 64 bits; two calls are declared with this name */
+
 /*
  * [S] CPU time of all threads of a process, also of those that have ended. A thread that runs at this moment is
  * counted up to its last tick or switch.
@@ -111,14 +113,14 @@ void getrusage(struct task_struct *p, int who, struct rusage *r)
 }
 
 /* Of the caller's process, of the children that it has waited for, or of the calling thread alone. */
-SYSCALL_DEFINE2(getrusage, int, who, struct rusage __user *, uru)
+SYSCALL_DEFINE2(getrusage, int, who, struct rusage __user *, ru)
 {
-	struct rusage ru;
+	struct rusage usage;
 
 	if (who != RUSAGE_SELF && who != RUSAGE_CHILDREN && who != RUSAGE_THREAD)
 		return -EINVAL;
-	getrusage(current, who, &ru);
-	return copy_to_user(uru, &ru, sizeof(ru)) ? -EFAULT : 0;
+	getrusage(current, who, &usage);
+	return copy_to_user(ru, &usage, sizeof(usage)) ? -EFAULT : 0;
 }
 
 /*
@@ -163,40 +165,40 @@ static bool may_prlimit(const struct task_struct *p)
 }
 
 /* Look at a limit and change it in one step, also another process's that the caller may control. */
-SYSCALL_DEFINE4(prlimit64, pid_t, pid, unsigned, which, const struct rlimit64 __user *, unew, struct rlimit64 __user *,
-		uold)
+SYSCALL_DEFINE4(prlimit64, pid_t, pid, unsigned int, resource, const struct rlimit64 __user *, new_rlim,
+		struct rlimit64 __user *, old_rlim)
 {
 	struct rlimit64 new, old;
 	struct task_struct *p;
 	int err;
 
-	if (unew && copy_from_user(&new, unew, sizeof(new)))
+	if (new_rlim && copy_from_user(&new, new_rlim, sizeof(new)))
 		return -EFAULT;
 	p = find_get_task(pid ? pid : current->pid);
 	if (!p)
 		return -ESRCH;
-	err = may_prlimit(p) ? do_prlimit(p, which, unew ? &new : NULL, &old) : -EPERM;
+	err = may_prlimit(p) ? do_prlimit(p, resource, new_rlim ? &new : NULL, &old) : -EPERM;
 	put_task_struct(p);
-	if (!err && uold && copy_to_user(uold, &old, sizeof(old)))
+	if (!err && old_rlim && copy_to_user(old_rlim, &old, sizeof(old)))
 		return -EFAULT;
 	return err;
 }
 
-SYSCALL_DEFINE2(getrlimit, unsigned, which, struct rlimit64 __user *, ulim)
+SYSCALL_DEFINE2(getrlimit, unsigned int, resource, struct rlimit __user *, rlim)
 {
 	struct rlimit64 lim;
-	int err = do_prlimit(current, which, NULL, &lim);
+	int err = do_prlimit(current, resource, NULL, &lim);
 
 	if (err)
 		return err;
-	return copy_to_user(ulim, &lim, sizeof(lim)) ? -EFAULT : 0;
+	return copy_to_user(rlim, &lim, sizeof(lim)) ? -EFAULT : 0;
 }
 
-SYSCALL_DEFINE2(setrlimit, unsigned, which, const struct rlimit64 __user *, ulim)
+SYSCALL_DEFINE2(setrlimit, unsigned int, resource, struct rlimit __user *, rlim)
 {
 	struct rlimit64 lim;
 
-	if (copy_from_user(&lim, ulim, sizeof(lim)))
+	if (copy_from_user(&lim, rlim, sizeof(lim)))
 		return -EFAULT;
-	return do_prlimit(current, which, &lim, NULL);
+	return do_prlimit(current, resource, &lim, NULL);
 }

@@ -98,31 +98,31 @@ static int do_sigaction(int sig, const struct sigaction *new, struct sigaction *
  * A bad address of the new action changes nothing. One of the old action is found when the change is made: -EFAULT
  * then, and the change stays, as on Linux.
  */
-SYSCALL_DEFINE4(rt_sigaction, int, sig, const struct sigaction __user *, unew, struct sigaction __user *, uold, size_t,
-		size)
+SYSCALL_DEFINE4(rt_sigaction, int, sig, const struct sigaction __user *, act, struct sigaction __user *, oact, size_t,
+		sigsetsize)
 {
 	struct sigaction new, old;
 	int err;
 
-	if (size != sizeof(sigset_t))
+	if (sigsetsize != sizeof(sigset_t))
 		return -EINVAL;
-	if (unew && copy_from_user(&new, unew, sizeof(new)))
+	if (act && copy_from_user(&new, act, sizeof(new)))
 		return -EFAULT;
-	err = do_sigaction(sig, unew ? &new : NULL, &old);
-	if (!err && uold && copy_to_user(uold, &old, sizeof(old)))
+	err = do_sigaction(sig, act ? &new : NULL, &old);
+	if (!err && oact && copy_to_user(oact, &old, sizeof(old)))
 		return -EFAULT;
 	return err;
 }
 
 /* The mask belongs to the thread. Without `unew` it is only returned. */
-SYSCALL_DEFINE4(rt_sigprocmask, int, how, const sigset_t __user *, unew, sigset_t __user *, uold, size_t, size)
+SYSCALL_DEFINE4(rt_sigprocmask, int, how, sigset_t __user *, nset, sigset_t __user *, oset, size_t, sigsetsize)
 {
 	sigset_t old = current->blocked, new;
 
-	if (size != sizeof(sigset_t))
+	if (sigsetsize != sizeof(sigset_t))
 		return -EINVAL;
-	if (unew) {
-		if (get_user(new, unew))
+	if (nset) {
+		if (get_user(new, nset))
 			return -EFAULT;
 		if (how == SIG_BLOCK)
 			new = old | new;
@@ -132,22 +132,22 @@ SYSCALL_DEFINE4(rt_sigprocmask, int, how, const sigset_t __user *, unew, sigset_
 			return -EINVAL;
 		set_current_blocked(new);
 	}
-	return uold ? put_user(old, uold) : 0;
+	return oset ? put_user(old, oset) : 0;
 }
 
 /* Signals that were sent and are blocked. One that is not blocked is about to be delivered and counts as delivered. */
-SYSCALL_DEFINE2(rt_sigpending, sigset_t __user *, uset, size_t, size)
+SYSCALL_DEFINE2(rt_sigpending, sigset_t __user *, uset, size_t, sigsetsize)
 {
 	struct sighand_struct *sighand;
 	unsigned long flags;
 	sigset_t set;
 
-	if (size > sizeof(sigset_t))
+	if (sigsetsize > sizeof(sigset_t))
 		return -EINVAL;
 	sighand = lock_task_sighand(current, &flags);
 	set = (current->pending.signal | current->signal->shared_pending.signal) & current->blocked;
 	unlock_task_sighand(sighand, flags);
-	return copy_to_user(uset, &set, size) ? -EFAULT : 0;
+	return copy_to_user(uset, &set, sigsetsize) ? -EFAULT : 0;
 }
 
 /* Sleep until a signal comes that runs a handler or ends the process. */
@@ -167,13 +167,13 @@ SYSCALL_DEFINE0(pause)
  * Sleep with another mask until a handler has run. Exchanging the mask and sleeping must be one step: a signal that
  * came between two calls would be handled, and the sleep would never end.
  */
-SYSCALL_DEFINE2(rt_sigsuspend, const sigset_t __user *, uset, size_t, size)
+SYSCALL_DEFINE2(rt_sigsuspend, sigset_t __user *, unewset, size_t, sigsetsize)
 {
 	sigset_t set;
 
-	if (size != sizeof(sigset_t))
+	if (sigsetsize != sizeof(sigset_t))
 		return -EINVAL;
-	if (get_user(set, uset))
+	if (get_user(set, unewset))
 		return -EFAULT;
 	set_restore_sigmask_to(set); /* the way to user mode restores the mask, in or after the handler */
 	return sys_pause();
@@ -222,19 +222,19 @@ static int do_sigtimedwait(sigset_t set, struct siginfo *info, s64 timeout)
  * Take a pending signal of the set without running its handler, or wait for one. A bad address for the siginfo loses
  * the signal, as on Linux. The number, -EAGAIN after the time, -EINTR.
  */
-SYSCALL_DEFINE4(rt_sigtimedwait, const sigset_t __user *, uset, struct siginfo __user *, uinfo,
-		const struct timespec __user *, utimeout, size_t, size)
+SYSCALL_DEFINE4(rt_sigtimedwait, const sigset_t __user *, uthese, siginfo_t __user *, uinfo,
+		const struct timespec __user *, uts, size_t, sigsetsize)
 {
 	u64 timeout = KTIME_MAX;
 	struct siginfo info;
 	sigset_t set;
 	int ret;
 
-	if (size != sizeof(sigset_t))
+	if (sigsetsize != sizeof(sigset_t))
 		return -EINVAL;
-	if (get_user(set, uset))
+	if (get_user(set, uthese))
 		return -EFAULT;
-	ret = utimeout ? get_timespec_ns(utimeout, &timeout) : 0;
+	ret = uts ? get_timespec_ns(uts, &timeout) : 0;
 	if (ret)
 		return ret;
 	ret = do_sigtimedwait(set, &info, timeout);

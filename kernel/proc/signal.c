@@ -15,13 +15,13 @@
  */
 #include <arch/signal.h>
 #include <asm/ptrace.h>
-#include <asm/syscall_abi.h>
 #include <irq/irqflags.h>
 #include <lib/atomic.h>
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <proc/fork.h>
 #include <proc/signal.h>
+#include <proc/syscall.h>
 #include <sched/current.h>
 #include <sched/sched.h>
 #include <sched/spinlock.h>
@@ -265,7 +265,7 @@ static void finish_syscall(struct pt_regs *regs, bool handler, unsigned long fla
 	}
 	syscall_rollback(regs);
 	if (ret == -ERESTART_RESTARTBLOCK)
-		syscall_set_nr(regs, NR_RESTART_SYSCALL);
+		syscall_set_nr(regs, __NR_restart_syscall);
 }
 
 /*

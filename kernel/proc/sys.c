@@ -21,6 +21,8 @@
 #include <sched/sched.h>
 #include <time/clock.h>
 
+struct getcpu_cache; /* of an argument that no longer has a meaning */
+
 static DEFINE_MUTEX(uts_mutex);
 static char nodename[UTS_LEN] = "vitrine";  /* [uts_mutex] */
 static char domainname[UTS_LEN] = "(none)"; /* [uts_mutex] */
@@ -42,12 +44,12 @@ void get_utsname(struct new_utsname *name)
 	mutex_unlock(&uts_mutex);
 }
 
-SYSCALL_DEFINE1(newuname, struct new_utsname __user *, uname)
+SYSCALL_DEFINE1(newuname, struct new_utsname __user *, name)
 {
-	struct new_utsname name;
+	struct new_utsname names;
 
-	get_utsname(&name);
-	return copy_to_user(uname, &name, sizeof(name)) ? -EFAULT : 0;
+	get_utsname(&names);
+	return copy_to_user(name, &names, sizeof(names)) ? -EFAULT : 0;
 }
 
 /*
@@ -70,12 +72,12 @@ static long set_utsname(char *name, const char __user *uname, int len)
 	return 0;
 }
 
-SYSCALL_DEFINE2(sethostname, const char __user *, name, int, len)
+SYSCALL_DEFINE2(sethostname, char __user *, name, int, len)
 {
 	return set_utsname(nodename, name, len);
 }
 
-SYSCALL_DEFINE2(setdomainname, const char __user *, name, int, len)
+SYSCALL_DEFINE2(setdomainname, char __user *, name, int, len)
 {
 	return set_utsname(domainname, name, len);
 }
@@ -91,29 +93,29 @@ struct sysinfo {
 static_assert(sizeof(struct sysinfo) == 112);
 
 /* Fields about swap and high memory, which are not there, are 0. All sizes are in bytes (mem_unit 1). */
-SYSCALL_DEFINE1(sysinfo, struct sysinfo __user *, uinfo)
+SYSCALL_DEFINE1(sysinfo, struct sysinfo __user *, info)
 {
-	struct sysinfo info = {0};
+	struct sysinfo now = {0};
 	u64 loads[3];
 
 	get_avenrun(loads);
 	for (int i = 0; i < 3; i++)
-		info.loads[i] = loads[i];
-	info.uptime = sched_clock() / NSEC_PER_SEC;
-	info.totalram = totalram_pages() * PAGE_SIZE;
-	info.freeram = nr_free_pages() * PAGE_SIZE;
-	info.procs = nr_threads();
-	info.mem_unit = 1;
-	return copy_to_user(uinfo, &info, sizeof(info)) ? -EFAULT : 0;
+		now.loads[i] = loads[i];
+	now.uptime = sched_clock() / NSEC_PER_SEC;
+	now.totalram = totalram_pages() * PAGE_SIZE;
+	now.freeram = nr_free_pages() * PAGE_SIZE;
+	now.procs = nr_threads();
+	now.mem_unit = 1;
+	return copy_to_user(info, &now, sizeof(now)) ? -EFAULT : 0;
 }
 
-SYSCALL_DEFINE3(getcpu, unsigned __user *, cpu, unsigned __user *, node, void __user *, unused)
+SYSCALL_DEFINE3(getcpu, unsigned __user *, cpup, unsigned __user *, nodep, struct getcpu_cache __user *, unused)
 {
 	unsigned here = smp_processor_id(); /* true at some moment of the call, as anybody can say */
 
-	if (cpu && put_user(here, cpu))
+	if (cpup && put_user(here, cpup))
 		return -EFAULT;
-	return node ? put_user(0, node) : 0;
+	return nodep ? put_user(0, nodep) : 0;
 }
 
 #define GRND_NONBLOCK 1u
@@ -124,7 +126,7 @@ SYSCALL_DEFINE3(getcpu, unsigned __user *, cpu, unsigned __user *, node, void __
  * Random bytes are there from the beginning, so no flag makes a difference. A long read stops at a signal and says how
  * much it has, as Linux does from 256 bytes on.
  */
-SYSCALL_DEFINE3(getrandom, char __user *, buf, size_t, n, unsigned, flags)
+SYSCALL_DEFINE3(getrandom, char __user *, ubuf, size_t, len, unsigned int, flags)
 {
 	size_t done = 0;
 	u8 chunk[256];
@@ -132,14 +134,14 @@ SYSCALL_DEFINE3(getrandom, char __user *, buf, size_t, n, unsigned, flags)
 	if ((flags & ~(GRND_NONBLOCK | GRND_RANDOM | GRND_INSECURE)) ||
 	    (flags & (GRND_RANDOM | GRND_INSECURE)) == (GRND_RANDOM | GRND_INSECURE))
 		return -EINVAL;
-	n = min(n, (size_t)INT_MAX);
-	while (done < n) {
-		size_t len = min(n - done, sizeof(chunk));
+	len = min(len, (size_t)INT_MAX);
+	while (done < len) {
+		size_t n = min(len - done, sizeof(chunk));
 
-		get_random_bytes(chunk, len);
-		if (copy_to_user(buf + done, chunk, len))
+		get_random_bytes(chunk, n);
+		if (copy_to_user(ubuf + done, chunk, n))
 			return done ? (long)done : -EFAULT;
-		done += len;
+		done += n;
 		if (signal_pending(current))
 			break;
 		cond_resched();
@@ -155,9 +157,9 @@ long ksys_personality(unsigned persona)
 	return persona == 0 || persona == PER_QUERY ? 0 : -EINVAL;
 }
 
-SYSCALL_DEFINE1(personality, unsigned, persona)
+SYSCALL_DEFINE1(personality, unsigned int, personality)
 {
-	return ksys_personality(persona);
+	return ksys_personality(personality);
 }
 
 #define PR_SET_PDEATHSIG       1

@@ -1,7 +1,7 @@
 /*
- * The table of system calls, which the machine's list of numbers (asm/syscall_table.h) is expanded into, and the
- * answer to numbers without a call. The list is included twice with different meanings of SYSCALL(): for prototypes,
- * and for entries.
+ * The table of system calls, which the machine's list of calls (<generated/syscall_table.h>, made by
+ * tools/syscall_table.py) is expanded into, and the answer to numbers without a call. The list is included twice with
+ * different meanings of SYSCALL(): for prototypes, and for entries.
  */
 #include <fs/libfs.h>
 #include <lib/errno.h>
@@ -23,25 +23,24 @@ long sys_ni_syscall(unsigned long a, unsigned long b, unsigned long c, unsigned 
  * at the rest, since the calling conventions of both machines pass the first six arguments in registers; so a
  * prototype without parameters does for all of them, and the compiler's warnings about that are switched off.
  */
-#define SYSCALL(nr, name, nargs) long sys_##name(void);
+#define SYSCALL(nr, name, ...) long sys_##name(void);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wbuiltin-declaration-mismatch"
-#include <asm/syscall_table.h>
+#include <generated/syscall_table.h>
 #pragma GCC diagnostic pop
 #undef SYSCALL
 
 /* Second pass: entries. The range comes first, and each entry then replaces its part of it. */
-#define SYSCALL(nr, name, nargs) [nr] = (syscall_fn_t)sys_##name,
+#define SYSCALL(nr, name, ...) [nr] = (syscall_fn_t)sys_##name,
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wcast-function-type"
 #pragma GCC diagnostic ignored "-Woverride-init"
 const syscall_fn_t sys_call_table[] = {
 	[0 ... NR_SYSCALLS - 1] = sys_ni_syscall,
-#include <asm/syscall_table.h>
+#include <generated/syscall_table.h>
 };
 #pragma GCC diagnostic pop
 #undef SYSCALL
-static_assert(ARRAY_SIZE(sys_call_table) == NR_SYSCALLS, "the numbers are not in order");
 
 static int unknown_syscalls_show(struct seq_file *m, void *v)
 {

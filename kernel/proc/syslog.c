@@ -237,9 +237,9 @@ static long ksys_syslog(int type, char __user *ubuf, int len)
 	return ret;
 }
 
-SYSCALL_DEFINE3(syslog, int, type, char __user *, ubuf, int, len)
+SYSCALL_DEFINE3(syslog, int, type, char __user *, buf, int, len)
 {
-	return may_syslog(type) ? ksys_syslog(type, ubuf, len) : -EPERM;
+	return may_syslog(type) ? ksys_syslog(type, buf, len) : -EPERM;
 }
 
 /*

@@ -274,17 +274,17 @@ long kernel_wait4(pid_t upid, int *wstatus, unsigned options, struct rusage *ru)
 }
 
 /* The child is collected even when the addresses turn out to be bad, as on Linux. */
-SYSCALL_DEFINE4(wait4, pid_t, upid, int __user *, uwstatus, int, options, struct rusage __user *, uru)
+SYSCALL_DEFINE4(wait4, pid_t, upid, int __user *, stat_addr, int, options, struct rusage __user *, ru)
 {
-	struct rusage ru;
+	struct rusage usage;
 	int wstatus;
-	long ret = kernel_wait4(upid, &wstatus, options, uru ? &ru : NULL);
+	long ret = kernel_wait4(upid, &wstatus, options, ru ? &usage : NULL);
 
 	if (ret <= 0)
 		return ret;
-	if (uru && copy_to_user(uru, &ru, sizeof(ru)))
+	if (ru && copy_to_user(ru, &usage, sizeof(usage)))
 		return -EFAULT;
-	if (uwstatus && put_user(wstatus, uwstatus))
+	if (stat_addr && put_user(wstatus, stat_addr))
 		return -EFAULT;
 	return ret;
 }
@@ -307,11 +307,12 @@ static int waitid_opts(struct wait_opts *wo, int type, pid_t id)
 }
 
 /* Tells by a siginfo what happened, and can leave the child as it is (WNOWAIT). */
-SYSCALL_DEFINE5(waitid, int, type, pid_t, id, struct siginfo __user *, uinfo, int, options, struct rusage __user *, uru)
+SYSCALL_DEFINE5(waitid, int, which, pid_t, upid, struct siginfo __user *, infop, int, options, struct rusage __user *,
+		ru)
 {
 	struct wait_opts wo = {.options = options};
 	struct siginfo info = {0};
-	int ret = waitid_opts(&wo, type, id);
+	int ret = waitid_opts(&wo, which, upid);
 
 	if (!ret)
 		ret = do_wait(&wo);
@@ -323,9 +324,9 @@ SYSCALL_DEFINE5(waitid, int, type, pid_t, id, struct siginfo __user *, uinfo, in
 		info.si_pid = wo.pid;
 		info.si_uid = wo.uid;
 		info.si_status = wo.status;
-		if (uru && copy_to_user(uru, &wo.ru, sizeof(wo.ru)))
+		if (ru && copy_to_user(ru, &wo.ru, sizeof(wo.ru)))
 			return -EFAULT;
 	}
 	/* With WNOHANG and nothing found si_signo and si_pid are zero: that is how the caller tells. */
-	return uinfo && copy_to_user(uinfo, &info, sizeof(info)) ? -EFAULT : 0;
+	return infop && copy_to_user(infop, &info, sizeof(info)) ? -EFAULT : 0;
 }

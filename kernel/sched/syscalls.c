@@ -142,19 +142,19 @@ SYSCALL_DEFINE1(sched_getscheduler, pid_t, pid)
 }
 
 /* The real-time priority; 0 for tasks of other policies. */
-SYSCALL_DEFINE2(sched_getparam, pid_t, pid, struct sched_param __user *, uparam)
+SYSCALL_DEFINE2(sched_getparam, pid_t, pid, struct sched_param __user *, param)
 {
-	struct sched_param param;
+	struct sched_param now;
 	struct task_struct *p;
 
-	if (!uparam || pid < 0)
+	if (!param || pid < 0)
 		return -EINVAL;
 	p = sched_find_task(pid);
 	if (IS_ERR(p))
 		return PTR_ERR(p);
-	param.sched_priority = p->rt_priority;
+	now.sched_priority = p->rt_priority;
 	put_task_struct(p);
-	return copy_to_user(uparam, &param, sizeof(param)) ? -EFAULT : 0;
+	return copy_to_user(param, &now, sizeof(now)) ? -EFAULT : 0;
 }
 
 /*
@@ -227,7 +227,7 @@ static struct sched_params attr_params(const struct sched_attr *attr)
  * Policy and parameters in one call; the only way into SCHED_DEADLINE. The structure may be shorter or longer than
  * ours (read_attr).
  */
-SYSCALL_DEFINE3(sched_setattr, pid_t, pid, struct sched_attr __user *, uattr, unsigned, flags)
+SYSCALL_DEFINE3(sched_setattr, pid_t, pid, struct sched_attr __user *, uattr, unsigned int, flags)
 {
 	struct sched_params sp;
 	struct sched_attr attr;
@@ -265,17 +265,17 @@ static void get_attr(struct task_struct *p, struct sched_attr *attr)
 }
 
 /* Writes as much of our structure as the caller has room for, and in `size` how much that is. */
-SYSCALL_DEFINE4(sched_getattr, pid_t, pid, struct sched_attr __user *, uattr, unsigned, size, unsigned, flags)
+SYSCALL_DEFINE4(sched_getattr, pid_t, pid, struct sched_attr __user *, uattr, unsigned int, usize, unsigned int, flags)
 {
 	struct sched_attr attr = {};
 	struct task_struct *p;
 
-	if (!uattr || pid < 0 || size < SCHED_ATTR_SIZE_VER0 || size > PAGE_SIZE || flags)
+	if (!uattr || pid < 0 || usize < SCHED_ATTR_SIZE_VER0 || usize > PAGE_SIZE || flags)
 		return -EINVAL;
 	p = sched_find_task(pid);
 	if (IS_ERR(p))
 		return PTR_ERR(p);
-	attr.size = min_t(unsigned, size, sizeof(attr));
+	attr.size = min_t(unsigned, usize, sizeof(attr));
 	get_attr(p, &attr);
 	put_task_struct(p);
 	return copy_to_user(uattr, &attr, attr.size) ? -EFAULT : 0;

@@ -17,13 +17,13 @@
  * A mask that is shorter than ours is filled up with zeros, and CPUs that cannot exist are ignored, as on Linux.
  * Threads that belong to one CPU for good (PF_NO_SETAFFINITY) are refused.
  */
-SYSCALL_DEFINE3(sched_setaffinity, pid_t, pid, unsigned, len, unsigned long __user *, umask)
+SYSCALL_DEFINE3(sched_setaffinity, pid_t, pid, unsigned int, len, unsigned long __user *, user_mask_ptr)
 {
 	struct cpumask mask = {{0}};
 	struct task_struct *p;
 	int ret = -EPERM;
 
-	if (copy_from_user(&mask, umask, min_t(size_t, len, sizeof(mask))))
+	if (copy_from_user(&mask, user_mask_ptr, min_t(size_t, len, sizeof(mask))))
 		return -EFAULT;
 	cpumask_and(&mask, &mask, &cpu_possible_mask);
 	p = sched_find_task(pid);
@@ -41,7 +41,7 @@ SYSCALL_DEFINE3(sched_setaffinity, pid_t, pid, unsigned, len, unsigned long __us
  * Returns the number of bytes written: whole words, as many as the CPUs need. This differs from the C library's
  * function of this name, which returns 0.
  */
-SYSCALL_DEFINE3(sched_getaffinity, pid_t, pid, unsigned, len, unsigned long __user *, umask)
+SYSCALL_DEFINE3(sched_getaffinity, pid_t, pid, unsigned int, len, unsigned long __user *, user_mask_ptr)
 {
 	struct cpumask mask;
 	struct task_struct *p;
@@ -56,7 +56,7 @@ SYSCALL_DEFINE3(sched_getaffinity, pid_t, pid, unsigned, len, unsigned long __us
 	put_task_struct(p);
 	cpumask_and(&mask, &mask, &cpu_online_mask);
 	n = min_t(size_t, len, BITS_TO_LONGS(nr_cpu_ids) * sizeof(long));
-	return copy_to_user(umask, &mask, n) ? -EFAULT : (long)n;
+	return copy_to_user(user_mask_ptr, &mask, n) ? -EFAULT : (long)n;
 }
 
 typedef long (*prio_fn)(struct task_struct *p, long arg, long so_far);
@@ -145,9 +145,9 @@ static long set_one_nice(struct task_struct *p, long nice, long so_far)
 }
 
 /* A value beyond the range becomes the nearest one in it. */
-SYSCALL_DEFINE3(setpriority, int, which, int, who, int, nice)
+SYSCALL_DEFINE3(setpriority, int, which, int, who, int, niceval)
 {
-	return for_each_selected(which, who, set_one_nice, clamp(nice, -20, 19));
+	return for_each_selected(which, who, set_one_nice, clamp(niceval, -20, 19));
 }
 
 static long sched_max_prio(struct task_struct *p, long unused, long so_far)

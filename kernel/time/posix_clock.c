@@ -16,6 +16,8 @@
 #include <time/hrtimer.h>
 #include <time/posix.h>
 
+typedef s64 __kernel_old_time_t;
+
 /*
  * Read a program's time as ns. 0 with *ns set; -EFAULT; -EINVAL when it is not a time. A time beyond 292 years
  * saturates, which means for ever.
@@ -86,23 +88,23 @@ int clock_read_ns(int clock, u64 *ns)
 	return -EINVAL;
 }
 
-SYSCALL_DEFINE2(clock_gettime, int, clock, struct timespec __user *, uts)
+SYSCALL_DEFINE2(clock_gettime, const clockid_t, which_clock, struct timespec __user *, tp)
 {
 	u64 ns;
-	int ret = clock_read_ns(clock, &ns);
+	int ret = clock_read_ns(which_clock, &ns);
 
-	return ret ? ret : put_timespec_ns(uts, ns);
+	return ret ? ret : put_timespec_ns(tp, ns);
 }
 
 /* The resolution of every clock is 1 ns, as far as a program can tell. */
-SYSCALL_DEFINE2(clock_getres, int, clock, struct timespec __user *, uts)
+SYSCALL_DEFINE2(clock_getres, const clockid_t, which_clock, struct timespec __user *, tp)
 {
 	u64 ns;
-	int ret = clock_read_ns(clock, &ns);
+	int ret = clock_read_ns(which_clock, &ns);
 
-	if (ret || !uts)
+	if (ret || !tp)
 		return ret;
-	return put_timespec_ns(uts, 1);
+	return put_timespec_ns(tp, 1);
 }
 
 /*
@@ -161,56 +163,56 @@ static int do_settimeofday(const struct timespec *ts, const struct timezone *tz)
 }
 
 /* Only the wall clock can be set; the others follow the counter. */
-SYSCALL_DEFINE2(clock_settime, int, clock, const struct timespec __user *, uts)
+SYSCALL_DEFINE2(clock_settime, const clockid_t, which_clock, const struct timespec __user *, tp)
 {
 	struct timespec ts;
 
-	if (clock != CLOCK_REALTIME)
+	if (which_clock != CLOCK_REALTIME)
 		return -EINVAL;
-	if (copy_from_user(&ts, uts, sizeof(ts)))
+	if (copy_from_user(&ts, tp, sizeof(ts)))
 		return -EFAULT;
 	return do_settimeofday(&ts, NULL);
 }
 
 /* The zone is copied under its lock, and then to the program without the lock, since that may sleep. */
-SYSCALL_DEFINE2(gettimeofday, struct timeval __user *, utv, struct timezone __user *, utz)
+SYSCALL_DEFINE2(gettimeofday, struct timeval __user *, tv, struct timezone __user *, tz)
 {
-	struct timeval tv = ns_to_timeval(ktime_get_real_ns());
-	struct timezone tz;
+	struct timeval now = ns_to_timeval(ktime_get_real_ns());
+	struct timezone zone;
 
 	spin_lock(&tz_lock);
-	tz = sys_tz;
+	zone = sys_tz;
 	spin_unlock(&tz_lock);
-	if (utv && copy_to_user(utv, &tv, sizeof(tv)))
+	if (tv && copy_to_user(tv, &now, sizeof(now)))
 		return -EFAULT;
-	if (utz && copy_to_user(utz, &tz, sizeof(tz)))
+	if (tz && copy_to_user(tz, &zone, sizeof(zone)))
 		return -EFAULT;
 	return 0;
 }
 
-SYSCALL_DEFINE1(time, s64 __user *, utime)
+SYSCALL_DEFINE1(time, __kernel_old_time_t __user *, tloc)
 {
 	s64 seconds = ktime_get_real_ns() / NSEC_PER_SEC;
 
-	return utime && put_user(seconds, utime) ? -EFAULT : seconds;
+	return tloc && put_user(seconds, tloc) ? -EFAULT : seconds;
 }
 
 /* The zone may come alone, with the time, or not at all. */
-SYSCALL_DEFINE2(settimeofday, const struct timeval __user *, utv, const struct timezone __user *, utz)
+SYSCALL_DEFINE2(settimeofday, struct timeval __user *, tv, struct timezone __user *, tz)
 {
 	struct timespec ts;
-	struct timezone tz;
-	struct timeval tv;
+	struct timezone zone;
+	struct timeval now;
 
-	if (utv && copy_from_user(&tv, utv, sizeof(tv)))
+	if (tv && copy_from_user(&now, tv, sizeof(now)))
 		return -EFAULT;
-	if (utv && (tv.tv_usec < 0 || tv.tv_usec > NSEC_PER_SEC / NSEC_PER_USEC))
+	if (tv && (now.tv_usec < 0 || now.tv_usec > NSEC_PER_SEC / NSEC_PER_USEC))
 		return -EINVAL; /* a whole million is found below */
-	if (utz && copy_from_user(&tz, utz, sizeof(tz)))
+	if (tz && copy_from_user(&zone, tz, sizeof(zone)))
 		return -EFAULT;
-	if (utv)
-		ts = (struct timespec){tv.tv_sec, tv.tv_usec * NSEC_PER_USEC};
-	return do_settimeofday(utv ? &ts : NULL, utz ? &tz : NULL);
+	if (tv)
+		ts = (struct timespec){now.tv_sec, now.tv_usec * NSEC_PER_USEC};
+	return do_settimeofday(tv ? &ts : NULL, tz ? &zone : NULL);
 }
 
 /* The unit of times(2): hundredths of a second. */
@@ -223,18 +225,18 @@ static s64 ns_to_clock_t(u64 ns)
  * Times of this process, and of those of its children that it has waited for. The result is the time since the machine
  * was started, in the same unit.
  */
-SYSCALL_DEFINE1(times, struct tms __user *, utms)
+SYSCALL_DEFINE1(times, struct tms __user *, tbuf)
 {
 	struct tms tms;
 	u64 utime, stime;
 
-	if (utms) {
+	if (tbuf) {
 		thread_group_cputime(current, &utime, &stime);
 		tms.tms_utime = ns_to_clock_t(utime);
 		tms.tms_stime = ns_to_clock_t(stime);
 		tms.tms_cutime = ns_to_clock_t(READ_ONCE(current->signal->cutime));
 		tms.tms_cstime = ns_to_clock_t(READ_ONCE(current->signal->cstime));
-		if (copy_to_user(utms, &tms, sizeof(tms)))
+		if (copy_to_user(tbuf, &tms, sizeof(tms)))
 			return -EFAULT;
 	}
 	return ns_to_clock_t(sched_clock());

@@ -147,12 +147,13 @@ static ktime_t absolute_end(int clock, u64 ns)
  * not, as it can be repeated as it is. -EOPNOTSUPP for clocks that exist but do not serve for sleeping, -EINVAL,
  * -EFAULT, -EINTR.
  */
-SYSCALL_DEFINE4(clock_nanosleep, int, clock, int, flags, struct timespec __user *, rqtp, struct timespec __user *, rmtp)
+SYSCALL_DEFINE4(clock_nanosleep, const clockid_t, which_clock, int, flags, const struct timespec __user *, rqtp,
+		struct timespec __user *, rmtp)
 {
 	u64 ns;
 	int ret;
 
-	switch (clock) {
+	switch (which_clock) {
 	case CLOCK_REALTIME:
 	case CLOCK_MONOTONIC:
 	case CLOCK_BOOTTIME:
@@ -170,5 +171,5 @@ SYSCALL_DEFINE4(clock_nanosleep, int, clock, int, flags, struct timespec __user 
 		return ret;
 	if (!(flags & TIMER_ABSTIME))
 		return hrtimer_nanosleep(ktime_add_safe(ktime_get(), ns), rmtp);
-	return hrtimer_sleep_until(absolute_end(clock, ns), TASK_INTERRUPTIBLE);
+	return hrtimer_sleep_until(absolute_end(which_clock, ns), TASK_INTERRUPTIBLE);
 }

@@ -166,6 +166,22 @@ if test $cpus = 4; then
 	wait
 	echo f > tracing_cpumask
 fi
+# -- while hwlat has a threshold function_graph of another array goes by it, too: entries are left out
+mkdir $T/instances/other
+echo function_graph > $T/instances/other/current_tracer
+ls / > /dev/null
+grep -q '() {$' $T/instances/other/trace || fail 'function_graph records nothing'
+echo hwlat > $T/current_tracer
+echo > $T/instances/other/trace
+ls / > /dev/null
+same 'entries below the threshold' 0 "$(grep -c '() {$' $T/instances/other/trace)"
+echo nop > $T/current_tracer
+echo > $T/instances/other/trace
+ls / > /dev/null
+grep -q '() {$' $T/instances/other/trace || fail 'the threshold of hwlat stays'
+echo nop > $T/instances/other/current_tracer
+rmdir $T/instances/other
+
 same 'threads at the end' 0 $(threads)
 dmesg | grep -E 'Oops|BUG|WARNING' && fail 'the kernel complained'
 finish

@@ -122,6 +122,24 @@ for i in 1 2 3; do
 done
 rm /tmp/test
 test $(free_kib) -ge $((before - 256)) || fail "memory did not come back: $before KiB free before, $(free_kib) after"
+# -- umount -l takes what is mounted inside along: it is seen no more, and its memory comes back
+mkdir /tmp/outer
+before=$(free_kib)
+mount -t tmpfs none /tmp/outer
+mkdir /tmp/outer/inner
+mount -t tmpfs none /tmp/outer/inner
+mkdir /tmp/outer/inner/deep
+mount -t tmpfs none /tmp/outer/inner/deep
+dd if=/dev/zero of=/tmp/outer/inner/deep/file bs=32k count=256 2> /dev/null
+test $(free_kib) -lt $((before - 8192)) || fail 'a file of 8 MiB takes no memory'
+cd /tmp/outer/inner
+runs 'the whole tree' umount -l /tmp/outer
+test -e deep/file && fail 'a mount is still seen inside one that was unmounted'
+test -d deep || fail 'the place of the inner mount is gone'
+grep -q '^none ' /proc/mounts && fail "left behind: $(grep '^none ' /proc/mounts)"
+cd /
+test $(free_kib) -ge $((before - 1024)) || fail "memory of an inner mount did not come back: $before KiB, $(free_kib)"
+rmdir /tmp/outer || fail 'its place is in use'
 for bad in size= size=0x size=x size=5q size=101% size=1k1 size size=4k,mode=9 size=17179869185g nr_inodes= nr_inodes=x nonsense; do
 	mount -t tmpfs -o $bad none /tmp/small 2> /dev/null && fail "mount -o $bad"
 done

@@ -211,6 +211,54 @@ def test_calls_of_tutorials(guest, tmp_path):  # noqa: F811
     assert lines[20:] == ["one,two,(null),(null),(null)", "4096", "api_name of 8", "0"], out
 
 
+POLLED = r"""
+#include <linux/module.h>
+#include <linux/poll.h>
+#include <linux/proc_fs.h>
+#include <linux/slab.h>
+#include <linux/wait.h>
+
+MODULE_LICENSE("GPL");
+
+static wait_queue_head_t *queue;
+static __poll_t polled_poll(struct file *f, poll_table *pt)
+{
+	poll_wait(f, queue, pt);
+	return 0;
+}
+static const struct proc_ops ops = {.proc_poll = polled_poll};
+static int __init polled_init(void)
+{
+	queue = kmalloc(sizeof(*queue), GFP_KERNEL);
+	init_waitqueue_head(queue);
+	return proc_create("polled", 0444, NULL, &ops) ? 0 : -ENOMEM;
+}
+static void __exit polled_exit(void)
+{
+	remove_proc_entry("polled", NULL);
+	memset(queue, 0x5a, sizeof(*queue));
+	kfree(queue);
+}
+module_init(polled_init);
+module_exit(polled_exit);
+"""
+
+
+def test_a_poller_leaves_the_queue_of_a_module_that_goes(guest, tmp_path):  # noqa: F811
+    """It wakes when the file goes, long before its time is over, and does not look at the queue's memory again."""
+    folder = one_module(guest.arch, tmp_path, "polled", POLLED)
+    out = guest(
+        "insmod /polled.ko; pollfile /proc/polled 60000 & sleep 0.3; rmmod polled; echo removed $?; wait; echo woken\n"
+        "pollfile /proc/version 0; cut -d. -f1 /proc/uptime; dmesg | grep -cE 'Unable to handle|BUG|WARNING|Oops'",
+        "polled",
+        folder=folder,
+        options=("--smp", "2"),
+    )
+    lines = [line.strip() for line in out.splitlines() if "tainting" not in line]
+    assert lines[:3] == ["removed 0", "0", "woken"] and lines[3] == "1" and int(lines[4]) < 40, out
+    assert lines[5] == "0", out
+
+
 @pytest.mark.parametrize(
     "text, error",
     [

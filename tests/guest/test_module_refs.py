@@ -37,33 +37,6 @@ static int __init fails_init(void)
 module_init(fails_init);
 """
 
-# A file that can be waited for on a queue of the module. It has no owner: struct proc_ops has no member for one.
-POLLED = r"""
-#include <linux/module.h>
-#include <linux/poll.h>
-#include <linux/proc_fs.h>
-#include <linux/wait.h>
-MODULE_LICENSE("GPL");
-
-static DECLARE_WAIT_QUEUE_HEAD(queue);
-static __poll_t never(struct file *f, struct poll_table_struct *pt)
-{
-	poll_wait(f, &queue, pt);
-	return 0;
-}
-static const struct proc_ops ops = {.proc_poll = never};
-static int __init polled_init(void)
-{
-	return proc_create("polled", 0444, NULL, &ops) ? 0 : -ENOMEM;
-}
-module_init(polled_init);
-static void __exit polled_exit(void)
-{
-	remove_proc_entry("polled", NULL);
-}
-module_exit(polled_exit);
-"""
-
 # Mistakes that a student makes: an exit that goes with init's text, and a parameter that can only be read.
 SLIPS = r"""
 #include <linux/kernel.h>
@@ -131,21 +104,6 @@ static int __init longname_init(void)
 }
 module_init(longname_init);
 """
-
-
-def test_who_polls_a_file_keeps_its_module(guest, tmp_path):  # noqa: F811
-    """A task that sleeps on the module's wait queue is in no call of it, and must find the queue when it wakes up."""
-    folder = one_module(guest.arch, tmp_path, "polled", POLLED)
-    out = guest(
-        "insmod /polled.ko; dmesg -c > /dev/null; pollfile /proc/polled 2000 & job=$!\n"
-        "for i in $(seq 200); do ls -l /proc/$job/fd | grep -q polled && break; sleep 0.05; done; sleep 0.2; rmmod polled; echo $?\n"
-        "wait $job; rmmod polled; echo $?; " + DMESG,
-        "polled",
-        folder=folder,
-    )
-    lines = [line.strip() for line in out.splitlines()]
-    assert [line for line in lines if line in ("0", "1")] == ["1", "0", "0"], out
-    assert any("polled: it is in use by 1 open files" in line for line in lines) and not re.search(CRASH, out), out
 
 
 def test_slips_of_a_module_do_no_harm(guest, tmp_path):  # noqa: F811

@@ -376,6 +376,31 @@ def test_filters_lose_the_functions_of_a_module_that_goes(demo, tmp_path):
     assert parts == {"graph": "", "filter": "schedule\n", "trace": ""}
 
 
+def test_a_filter_whose_functions_have_gone_traces_nothing(demo, tmp_path):
+    """As on Linux it names functions still, though none that is there, until it is cleared; one that has gone is no
+    longer shown."""
+    arch, ko = demo
+    out = run(
+        arch,
+        [ko],
+        "cd /sys/kernel/tracing; insmod /demo.ko; echo demo_exit > set_ftrace_filter; echo function > current_tracer\n"
+        "rmmod demo; echo == filter; cat set_ftrace_filter; echo schedule > set_ftrace_notrace; echo > trace; ls / > /run/x\n"
+        "echo == trace; grep -vc '^#' trace; echo do_nanosleep >> set_ftrace_filter; echo == more; cat set_ftrace_filter\n"
+        "echo '!do_nanosleep' >> set_ftrace_filter; echo > trace; ls / > /run/x\n"
+        "echo == less; cat set_ftrace_filter; grep -vc '^#' trace; echo > set_ftrace_filter; echo == clear\n"
+        "cat set_ftrace_filter; echo > trace; ls / > /run/x; grep -q sys_openat trace && echo traced",
+        tmp_path,
+    )
+    parts = dict(re.findall(r"^== (\w+)\n(.*?)(?=^== |\Z)", out, re.M | re.S))
+    assert parts == {
+        "filter": "",
+        "trace": "0\n",
+        "more": "do_nanosleep\n",
+        "less": "0\n",
+        "clear": "#### all functions enabled ####\ntraced\n",
+    }
+
+
 def test_modprobe_goes_by_modules_dep(tmp_path):
     """The build writes which module needs which; modprobe loads and unloads by it, modinfo shows what a file says."""
     head = '#include <linux/module.h>\nMODULE_LICENSE("GPL");\n'

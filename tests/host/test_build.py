@@ -105,6 +105,7 @@ void start_kernel(void)
 static __attribute__((noinline)) int helper(int x) { __asm__(""); return x + 1; }
 int pass(int x) { return helper(x) * 2; }
 """,
+    "include/uapi/syscall.tbl": "# aarch64 x86_64 name\n",
     "trace/core/array.c": "#include <kernel/main.h>\nint traced(int x) { return x + 2; }\n",
 }
 
@@ -268,6 +269,46 @@ def test_unknown_plug_in_table_fails(tree):
     (tree / "kernel/odd.c").write_text('int odd __attribute__((section("ptrs_odd")));\n')
     done = make(tree)
     assert done.returncode and "ptrs_odd" in done.stdout
+
+
+def test_half_a_system_call_is_named_in_one_line(tree):
+    """A definition, and a line with its numbers: without one of them the build says which call it is, and no more."""
+    table, source = tree / "include/uapi/syscall.tbl", tree / "kernel/sched/core.c"
+    columns, text = table.read_text(), source.read_text()
+
+    def told(why, change):
+        change()
+        done = make(tree)
+        assert done.returncode and done.stdout.splitlines()[0] == why and "syscall" in done.stdout.splitlines()[1]
+        assert len(done.stdout.splitlines()) == 2 and not done.stdout.splitlines()[1].startswith("  CC")
+
+    told(
+        f"include/uapi/syscall.tbl: the system call late has a number on {tree.name}, but no SYSCALL_DEFINEn there",
+        lambda: table.write_text(columns + "500 501 late\n"),
+    )
+    definition = (
+        "#define SYSCALL_DEFINE2(name, ...) int sys_##name\nSYSCALL_DEFINE2(late, int, fd,\n\t\tchar *, buf)\n;"
+    )
+    told(
+        "kernel/sched/core.c: the system call late is defined, but has no line in include/uapi/syscall.tbl",
+        lambda: (table.write_text(columns), source.write_text(text + definition)),
+    )
+    told(
+        "include/uapi/syscall.tbl:3: even or its number 7 stands there twice",
+        lambda: table.write_text(columns + "7 7 late\n7 7 even\n"),
+    )
+    told(
+        "include/uapi/syscall.tbl:2: '7 late' is not aarch64 x86_64 name",
+        lambda: table.write_text(columns + "7 late\n"),
+    )
+    table.write_text(columns + "500 501 late\n")
+    lines(make(tree))
+    header = (tree / "build" / tree.name / "include/generated/syscall_table.h").read_text()
+    number = {"aarch64": 500, "x86_64": 501}[tree.name]
+    assert header.splitlines()[1:] == [f"SYSCALL({number}, late, 2, int, fd, char *, buf)"]
+    table.write_text(columns + "- - late\n")
+    lines(make(tree))
+    assert len((tree / "build" / tree.name / "include/generated/syscall_table.h").read_text().splitlines()) == 1
 
 
 def test_text_without_room_to_patch_fails(tree):

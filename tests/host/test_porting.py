@@ -18,8 +18,6 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 DOC = "docs/porting.md"
 SHARED = "include/arch"
 FOLDERS = ("boot", "drivers", "include", "kernel", "samples", "trace")
-# System calls: what a line means is the contract, which lines there are is the machine's.
-NO_NAMES = ("syscall_table.h",)
 # Of headers that assembly reads too, or that have nothing else: clear_page and copy_page.
 SHARED_PROTOTYPES = {"void clear_page(void *page);", "void copy_page(void *to, const void *from);"}
 PROTOTYPE = re.compile(r"^(?!static|typedef|extern)[A-Za-z_][\w *]*\([^;{}]*\)(?: __\w+)*;", re.M)
@@ -166,7 +164,7 @@ def used(arch):
     """(header, name) pairs that generic code uses of one machine."""
     words, own = generic_words(), generic_names()
     for header, names in headers(arch).items():
-        if header in NO_NAMES or header not in included_anywhere():
+        if header not in included_anywhere():
             continue
         for name in sorted(names & words.keys() - own):
             yield header, name
@@ -211,7 +209,6 @@ def test_every_machine_has_every_documented_name(arch):
     lacks = [
         f"asm/{header}: {name}"
         for header, names in sorted(documented().items())
-        if header not in NO_NAMES
         for name in sorted(names)
         if name not in headers(arch).get(header, set())
     ]

@@ -199,6 +199,26 @@ LANGUAGE = [
     ),
     ('trap "echo it\\\'s" USR1; trap; trap - USR1; trap', "trap -- 'echo it\\'\\''s' USR1\n"),
     ("read -z 2>/dev/null; echo no", "", 2),
+    # a tilde behind a colon counts in assignments only
+    ("HOME=/h; p=~/bin:~:~/x:a~:'~':\\~; echo $p; echo ~/b:~", "/h/bin:/h:/h/x:a~:~:~\n/h/b:~\n"),
+    ("HOME=/h; p=~:/x sh -c 'echo $p'; q=\"a:~\"; echo $q; q=a:~b; echo $q", "/h:/x\na:~\na:~b\n"),
+    # getopts
+    (
+        "set -- -ab -f x -fy -- -a; while getopts abf: o; do echo $o $OPTIND ${OPTARG-none}; done; echo $? $o $OPTIND",
+        "a 1 none\nb 2 none\nf 4 x\nf 5 y\n0 ? 6\n",
+    ),
+    (
+        "g() { OPTIND=1; while getopts :a:b o; do echo $o${OPTARG+=$OPTARG}; done; shift $((OPTIND-1)); echo $*; }\n"
+        "g -b -x -a 1 w; g -bb -a; g -; g",
+        "b\n?=x\na=1\nw\nb\nb\n:=a\n\n-\n\n",
+    ),
+    ("getopts ab o -ab; OPTIND=1; getopts ab o -ab; echo $o; getopts ab o -ab; echo $o", "a\nb\n"),
+    (
+        "getopts ab o x; echo $? $o $OPTIND; getopts a: o -a 2>&1; echo $o ${OPTARG-none}",
+        "1 ? 1\n" "sh: getopts: -a: an argument is missing\n? none\n",
+    ),
+    ("getopts a o -: 2>&1; echo $o; getopts a 2>/dev/null; echo no", "sh: getopts: -:: no such option\n?\n", 2),
+    ("times | grep -c '^[0-9]*m[0-9]*\\.[0-9][0-9][0-9]s [0-9]*m[0-9]*\\.[0-9][0-9][0-9]s$'", "2\n"),
 ]
 
 

@@ -393,6 +393,47 @@ static void test_select(void **state)
 	assert_int_equal(__do_sys_pselect6(-1, in, NULL, NULL, NULL, NULL), -EINVAL);
 }
 
+/* ---- The file of a module, which takes its queue with it while a task is on it. */
+
+static struct poll_pollers pollers;
+static bool gone;
+
+static unsigned look_at_module(struct file *f, struct poll_table *pt)
+{
+	return gone ? POLLERR | POLLHUP : poll_removable(f, pt, &pollers, look);
+}
+
+static const struct file_operations module_fops = {.poll = look_at_module};
+
+/* The queue is no memory of the module's any more: nothing may be left on it, and nobody may look at it again. */
+static bool module_goes(void)
+{
+	poll_leave(&pollers);
+	gone = true;
+	assert_false(waitqueue_active(&files[1].queue));
+	memset(&files[1].queue, 0x5a, sizeof(files[1].queue));
+	return false;
+}
+
+/* A poll whose time is over leaves nothing behind; one that sleeps when the module goes wakes and hears of it. */
+static void test_queue_goes(void **state)
+{
+	spin_lock_init(&pollers.lock);
+	INIT_LIST_HEAD(&pollers.entries);
+	gone = false;
+	files[1].file.f_op = &module_fops;
+	assert_int_equal(poll_first(2, POLLIN, 1), 0);
+	assert_true(list_empty(&pollers.entries));
+	assert_false(waitqueue_active(&files[1].queue));
+	host_sleeps = 0;
+	host_asleep = module_goes;
+	assert_int_equal(poll_first(3, POLLIN, -1), 1);
+	assert_int_equal(fds[1].revents, POLLERR | POLLHUP);
+	assert_true(list_empty(&pollers.entries));
+	assert_int_equal(host_sleeps, 1);
+	init_waitqueue_head(&files[1].queue);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fresh, all_given_back)
 
 int main(void)
@@ -410,6 +451,7 @@ int main(void)
 		TEST(test_joins_once),
 		TEST(test_select_ends_at_n),
 		TEST(test_select),
+		TEST(test_queue_goes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -152,11 +152,48 @@ static void test_lock_order(void **state)
 	host_spin_locking = NULL;
 }
 
+static void a_waiter_comes(void)
+{
+	words[0] |= FUTEX_WAITERS;
+}
+
+static void another_takes_it(void)
+{
+	words[0] = 43;
+}
+
+/* What others do to the word of a task that dies, after the kernel has read the word, is not written over. */
+static void test_robust_death(void **state)
+{
+	static struct mm_struct mm;
+
+	mutex_init(&mm.mmap_lock);
+	host_task.mm = &mm;
+	words[0] = host_task.pid;
+	host_before_exchange = a_waiter_comes;
+	assert_true(robust_death((u64)&words[0], 0, false));
+	assert_int_equal(words[0], FUTEX_WAITERS | FUTEX_OWNER_DIED);
+	words[0] = host_task.pid;
+	host_before_exchange = another_takes_it;
+	assert_true(robust_death((u64)&words[0], 0, false));
+	assert_int_equal(words[0], 43);
+	host_before_exchange = NULL;
+	words[0] = FUTEX_WAITERS | host_task.pid;
+	assert_true(robust_death((u64)&words[0], 0, false));
+	assert_int_equal(words[0], FUTEX_WAITERS | FUTEX_OWNER_DIED);
+	words[0] = 44;
+	assert_true(robust_death((u64)&words[0], 0, false));
+	assert_int_equal(words[0], 44);
+	assert_false(robust_death((u64)&words[0] + 2, 0, false));
+	assert_false(robust_death(8, 0, false));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_time_is_up, fresh),
 		cmocka_unit_test_setup(test_lock_order, fresh),
+		cmocka_unit_test_setup(test_robust_death, fresh),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

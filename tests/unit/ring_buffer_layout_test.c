@@ -530,10 +530,42 @@ static void test_iterator_after_consumer(void **state)
 	ring_buffer_free(buffer);
 }
 
+/*
+ * A dump reads what is there even if the holder of the lock never lets go, does not release what it has not taken, and
+ * says so. With the lock free it takes and releases it.
+ */
+static void test_dump_without_the_lock(void **state)
+{
+	struct trace_buffer *buffer = ring_buffer_alloc(8192, RB_FL_OVERWRITE);
+	spinlock_t *lock = &buffer->cpu[0]->reader_lock;
+	u64 ts;
+
+	for (unsigned i = 0; i < 300; i++)
+		put(buffer, 1000 + i, 24, 1);
+	arch_spin_lock(lock);
+	ring_buffer_dump_begin();
+	for (unsigned i = 0; i < 200; i++) {
+		assert_non_null(ring_buffer_peek(buffer, 0, &ts, NULL));
+		assert_int_equal(ts, 1000 + i);
+		assert_non_null(ring_buffer_consume(buffer, 0, &ts, NULL));
+	}
+	assert_false(ring_buffer_dump_lock(lock));
+	assert_true(ring_buffer_dump_end());
+	assert_true(lock->locked);
+	arch_spin_unlock(lock);
+	ring_buffer_dump_begin();
+	assert_non_null(ring_buffer_consume(buffer, 0, &ts, NULL));
+	assert_int_equal(ts, 1200);
+	assert_false(lock->locked);
+	assert_false(ring_buffer_dump_end());
+	ring_buffer_free(buffer);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_raw_page),
+		cmocka_unit_test(test_dump_without_the_lock),
 		cmocka_unit_test(test_complete_pages),
 		cmocka_unit_test(test_texts),
 		cmocka_unit_test(test_lengths),

@@ -35,6 +35,7 @@ long __put_user_1(uint64_t v, void *p);
 long __put_user_2(uint64_t v, void *p);
 long __put_user_4(uint64_t v, void *p);
 long __put_user_8(uint64_t v, void *p);
+struct user_value __cmpxchg_user_4(uint32_t from, uint32_t to, void *p);
 
 struct extable_entry {
 	int32_t insn, fixup;
@@ -223,6 +224,29 @@ static void test_single_values(void **state)
 	assert_memory_equal(end - 8, &v, 8);
 }
 
+/* Exchanged or not, it tells what was there; nothing is exchanged on a page that is not there or not the user's. */
+static void test_exchange_of_a_word(void **state)
+{
+	unsigned char *end = page_end();
+	uint32_t word = 0x80000007;
+	struct user_value was;
+
+	memcpy(end - 4, &word, 4);
+	was = __cmpxchg_user_4(7, 1, end - 4);
+	assert_int_equal(was.value, 0x80000007);
+	assert_int_equal(was.error, 0);
+	assert_memory_equal(end - 4, &word, 4);
+	was = __cmpxchg_user_4(0x80000007, 0x12345678, end - 4);
+	assert_int_equal(was.value, 0x80000007);
+	assert_int_equal(was.error, 0);
+	assert_memory_equal(end - 4, "\x78\x56\x34\x12", 4);
+	was = __cmpxchg_user_4(0x12345678, 1, end);
+	assert_int_equal(was.value, 0);
+	assert_int_equal(was.error, EFAULT_IS);
+	assert_int_equal(__cmpxchg_user_4(0, 1, (void *)0x00007ffffffff000).error, EFAULT_IS);
+	assert_int_equal(__cmpxchg_user_4(0, 1, (void *)0xffff888000000000).error, EFAULT_IS);
+}
+
 static void test_table_ascends(void **state)
 {
 	assert_true(__stop___ex_table - __start___ex_table > 20);
@@ -236,7 +260,7 @@ int main(void)
 		cmocka_unit_test(test_copy_and_set),  cmocka_unit_test(test_move_over_itself),
 		cmocka_unit_test(test_whole_pages),   cmocka_unit_test(test_user_copies),
 		cmocka_unit_test(test_strings),	      cmocka_unit_test(test_single_values),
-		cmocka_unit_test(test_table_ascends),
+		cmocka_unit_test(test_table_ascends), cmocka_unit_test(test_exchange_of_a_word),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

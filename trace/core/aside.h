@@ -80,6 +80,8 @@ struct trace_max {
 };
 
 extern u64 tracing_thresh; /* [a] ns; not 0: every section as long is taken */
+/* Change it, and tell each part of each array that depends on it. trace_types_lock held. */
+void trace_set_thresh(u64 ns);
 
 /* Microseconds in decimal, to nanoseconds. 0; -EINVAL, -ERANGE and nothing is changed. */
 int trace_parse_us(const char *text, u64 *ns);

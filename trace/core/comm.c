@@ -164,12 +164,14 @@ void tracing_record_cmdline(struct task_struct *task)
 
 /*
  * The name that was noted for this pid, as trace and trace_pipe show it: "<...>" when it was not, or not any more;
- * "<idle>" for pid 0. Context: any but an NMI; the lock is held for a copy of 16 bytes.
+ * "<idle>" for pid 0. Context: any but an NMI; the lock is held for a copy of 16 bytes. A dump that cannot get it shows
+ * "<...>".
  */
 void trace_find_cmdline(int pid, char comm[TASK_COMM_LEN])
 {
 	unsigned long flags;
 	unsigned slot = 0;
+	bool locked;
 
 	if (!pid) {
 		strscpy(comm, "<idle>", TASK_COMM_LEN);
@@ -180,12 +182,13 @@ void trace_find_cmdline(int pid, char comm[TASK_COMM_LEN])
 		return;
 	}
 	raw_local_irq_save(flags);
-	arch_spin_lock(&cmdline_lock);
-	if (saved && pid < PID_MAX_DEFAULT)
+	locked = ring_buffer_dump_lock(&cmdline_lock);
+	if (locked && saved && pid < PID_MAX_DEFAULT)
 		slot = saved->pid_to_slot[pid];
 	if (slot)
 		memcpy(comm, saved->slot[slot - 1].comm, TASK_COMM_LEN);
-	arch_spin_unlock(&cmdline_lock);
+	if (locked)
+		arch_spin_unlock(&cmdline_lock);
 	raw_local_irq_restore(flags);
 	if (!slot)
 		strscpy(comm, "<...>", TASK_COMM_LEN);

@@ -1,16 +1,16 @@
 /*
- * The events of each system call by name (sys_enter_openat, sys_exit_openat), made from the machine's table of calls.
+ * The events of each system call by name (sys_enter_openat, sys_exit_openat), made from the machine's list of calls.
  * There are some hundred of them, but only two tracepoints. So an array has one probe for all beginnings and one for
  * all ends: the probe finds the event by the call's number, and looks whether that one is on.
  *
- *	asm/syscall_table.h		SYSCALL(56, openat, 4)
- *	proc/syscall_args.h		SYSCALL_ARGS_openat	int, dfd, const char *, filename, ...
+ *	kernel/fs/open.c		SYSCALL_DEFINE4(openat, int, dfd, const char __user *, filename, ...)
+ *	tools/syscall_table.py makes	SYSCALL(56, openat, 4, int, dfd, const char __user *, filename, ...)
  *	  here, by macros		two events, their fields, their place in syscall_events[56]
  */
 #include <asm/ptrace.h>
+#include <asm/syscall_abi.h>
 #include <lib/string.h>
 #include <proc/syscall.h>
-#include <proc/syscall_args.h>
 #include <trace/events/syscalls.h>
 
 #include "core/record.h"
@@ -129,48 +129,41 @@ static const struct trace_event_class class_of_exits = {
 	static const struct trace_event_call *const __event_ptr_##event __used __section("ptrs_ftrace_events") = \
 		&event_##event;
 
-/* Pairs of type and name in a list of up to six; a call without a line in the list counts as half of one. */
-/* clang-format off */
-#define COUNT(...) COUNT_(0 __VA_OPT__(, ) __VA_ARGS__, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
-#define COUNT_(zero, a, b, c, d, e, f, g, h, i, j, k, l, count, ...) count
-/* clang-format on */
-#define SYSCALL(nr, name, nargs)                                 \
-	static_assert(COUNT(SYSCALL_ARGS_##name) == 2 * (nargs), \
-		      "include/proc/syscall_args.h must have SYSCALL_ARGS_" #name " with " #nargs " arguments");
-#include <asm/syscall_table.h>
-#undef SYSCALL
+/* Linux's kernel has other names for these three, and they show in the fields' types. */
+#define timespec  __kernel_timespec
+#define timeval	  __kernel_old_timeval
+#define itimerval __kernel_old_itimerval
 
 /*
- * Second reading: for each call the fields and the class of its beginning, and both events. `record` is never used as a
+ * First reading: for each call the fields and the class of its beginning, and both events. `record` is never used as a
  * type of a variable; it only gives each argument its offset.
  */
-#define SYSCALL(nr, name, nargs)                                                                                 \
-	static const struct trace_event_field *enter_fields_##name(void)                                         \
-	{                                                                                                        \
-		typedef struct {                                                                                 \
-			struct syscall_trace_enter __head;                                                       \
-			EACH(nargs, MEMBER, , SYSCALL_ARGS_##name)                                               \
-		} record __maybe_unused;                                                                         \
-		static const struct trace_event_field fields[] = {SYSCALL_NR_FIELD,                              \
-								  EACH(nargs, FIELD, , SYSCALL_ARGS_##name){}};  \
-		return fields;                                                                                   \
-	}                                                                                                        \
-	static const struct trace_event_class enter_class_##name = {                                             \
-		.system = "syscalls",                                                                            \
-		.fields = enter_fields_##name,                                                                   \
-		.print = print_enter,                                                                            \
-		.print_fmt = "\"" EACH(nargs, FORMAT, ", ", SYSCALL_ARGS_##name) "\"" EACH(nargs, FORMAT_ARG, ,  \
-											   SYSCALL_ARGS_##name), \
-		.names_itself = true,                                                                            \
-		.reg = reg_enter,                                                                                \
-	};                                                                                                       \
-	EVENT(sys_exit_##name, class_of_exits, sys_exit)                                                         \
+#define SYSCALL(nr, name, nargs, ...)                                                                                 \
+	static const struct trace_event_field *enter_fields_##name(void)                                              \
+	{                                                                                                             \
+		typedef struct {                                                                                      \
+			struct syscall_trace_enter __head;                                                            \
+			EACH(nargs, MEMBER, , __VA_ARGS__)                                                            \
+		} record __maybe_unused;                                                                              \
+		static const struct trace_event_field fields[] = {SYSCALL_NR_FIELD,                                   \
+								  EACH(nargs, FIELD, , __VA_ARGS__){}};               \
+		return fields;                                                                                        \
+	}                                                                                                             \
+	static const struct trace_event_class enter_class_##name = {                                                  \
+		.system = "syscalls",                                                                                 \
+		.fields = enter_fields_##name,                                                                        \
+		.print = print_enter,                                                                                 \
+		.print_fmt = "\"" EACH(nargs, FORMAT, ", ", __VA_ARGS__) "\"" EACH(nargs, FORMAT_ARG, , __VA_ARGS__), \
+		.names_itself = true,                                                                                 \
+		.reg = reg_enter,                                                                                     \
+	};                                                                                                            \
+	EVENT(sys_exit_##name, class_of_exits, sys_exit)                                                              \
 	EVENT(sys_enter_##name, enter_class_##name, sys_enter)
-#include <asm/syscall_table.h>
+#include <generated/syscall_table.h>
 #undef SYSCALL
 
 /*
- * Third reading: the events by the number of the call. An event's place in the linker's table is also its place among
+ * Second reading: the events by the number of the call. An event's place in the linker's table is also its place among
  * an array's files. NULL: there is no such call.
  */
 struct syscall_events {
@@ -178,8 +171,8 @@ struct syscall_events {
 	unsigned nargs;
 };
 static const struct syscall_events syscall_events[NR_SYSCALLS] = {
-#define SYSCALL(nr, name, nargs) [nr] = {&__event_ptr_sys_enter_##name, &__event_ptr_sys_exit_##name, nargs},
-#include <asm/syscall_table.h>
+#define SYSCALL(nr, name, nargs, ...) [nr] = {&__event_ptr_sys_enter_##name, &__event_ptr_sys_exit_##name, nargs},
+#include <generated/syscall_table.h>
 #undef SYSCALL
 };
 

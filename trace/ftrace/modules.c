@@ -92,6 +92,11 @@ const char *ftrace_rec_module(const struct dyn_ftrace *rec)
 static u32 forgettings;	  /* [ftrace_lock] how often records were forgotten */
 static u32 *forgotten_at; /* [ftrace_lock] of each module's place: the forgetting that emptied it last */
 
+/*
+ * A set that loses a site is never empty again, until it is written anew: it counts one more than its bits. Else the
+ * filter of a user that had chosen only functions of this module would name nothing, which means every function. Linux
+ * keeps a dead entry in its hash, with the same effect.
+ */
 notrace void ftrace_set_refresh(struct ftrace_set *set)
 {
 	if (set->bits && set->seen != forgettings)
@@ -101,7 +106,8 @@ notrace void ftrace_set_refresh(struct ftrace_set *set)
 			if (!(set->bits[rec / 64] & bit) || forgotten_at[rec - ftrace_nr_kernel_recs] <= set->seen)
 				continue;
 			set->bits[rec / 64] &= ~bit;
-			set->count--;
+			set->count -= set->lost;
+			set->lost = true;
 		}
 	set->seen = forgettings;
 }

@@ -51,6 +51,7 @@ int ftrace_set_copy(struct ftrace_set *to, struct ftrace_set *from)
 		return -ENOMEM;
 	to->count = from->count;
 	to->waits = from->waits;
+	to->lost = from->lost;
 	to->seen = from->seen;
 	return 0;
 }
@@ -147,12 +148,13 @@ int ftrace_set_match(struct ftrace_set *set, const char *pattern, bool add)
 /* For words that are names and never numbers. Taking away is an error when nothing was there to take: -EINVAL. */
 int ftrace_set_match_names(struct ftrace_set *set, const char *pattern, bool add)
 {
-	unsigned before = set->count;
+	unsigned before;
 
 	if (isdigit(*pattern))
 		return -EINVAL;
 	if (set_alloc(set))
 		return -ENOMEM;
+	before = set->count;
 	return match_names(set, pattern, add) && (add || set->count != before) ? 0 : -EINVAL;
 }
 

@@ -3,8 +3,9 @@
  *
  * It runs when the kernel may be broken: with any lock held by a CPU that will never let go, with no memory, with
  * interrupts off. So it allocates nothing, takes no mutex, stops all recording first, and the lines go out as printk's
- * own. It takes two kinds of bare locks, reader_lock of each ring and cmdline_lock, which are held with interrupts off
- * for a copy only. Only one CPU dumps (`dumping`); a second one that comes meanwhile returns at once.
+ * own. It takes two kinds of bare locks, reader_lock of each ring and cmdline_lock, and does not wait for long, since a
+ * holder that has stopped never lets go (ring_buffer_dump_begin). Only one CPU dumps (`dumping`); a second one that
+ * comes meanwhile returns at once.
  *
  * It is called by an oops or a panic when ftrace_dump_on_oops asks for it, by the commands dump and cpudump of
  * set_ftrace_filter, by sysrq-z, and by code that hunts a bug.
@@ -75,6 +76,8 @@ void ftrace_dump(enum ftrace_dump_mode mode)
 	if (mode == DUMP_NONE || __atomic_exchange_n(&dumping, true, __ATOMIC_ACQUIRE))
 		return;
 	tracing_off();
+	preempt_disable_notrace(); /* the CPU that does not wait stays this one */
+	ring_buffer_dump_begin();
 	memset(&dump_iter, 0, sizeof(dump_iter));
 	dump_iter.tr = &global_trace;
 	dump_iter.atomic = true;
@@ -90,6 +93,10 @@ void ftrace_dump(enum ftrace_dump_mode mode)
 		dump_records(&dump_iter);
 		trace_iter_release(&dump_iter);
 	}
+	/* What was read without its lock may be damaged, and no writer may come upon it. */
+	if (ring_buffer_dump_end() && dump_iter.buffer)
+		ring_buffer_record_disable(dump_iter.buffer);
+	preempt_enable_notrace();
 	__atomic_store_n(&dumping, false, __ATOMIC_RELEASE);
 }
 EXPORT_SYMBOL(ftrace_dump);

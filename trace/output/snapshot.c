@@ -270,19 +270,15 @@ static int tracing_thresh_show(struct seq_file *m, void *data)
 	return 0;
 }
 
-/* One threshold for all arrays: each part of each array that depends on it is told. */
 static int tracing_thresh_store(char *text, void *data)
 {
-	struct trace_array *tr;
 	u64 ns;
 	int ret = trace_parse_us(text, &ns);
 
 	if (ret)
 		return ret;
 	mutex_lock(&trace_types_lock);
-	WRITE_ONCE(tracing_thresh, ns);
-	for_each_trace_array(tr)
-		trace_array_changed(tr, TRACE_CHANGED_THRESH);
+	trace_set_thresh(ns);
 	mutex_unlock(&trace_types_lock);
 	return 0;
 }

@@ -74,6 +74,10 @@ static inline struct buffer_page *rb_slot_page(struct rb_ring *ring, u64 seq)
 	return &ring->pages[rb_read(ring->slot[seq % ring->nr_pages])];
 }
 
+extern int rb_dump_cpu; /* that reads for a dump (ring_buffer_dump_begin); -1: none */
+void rb_dump_lock(struct ring_buffer_per_cpu *cpu_buffer);
+void rb_dump_unlock(struct ring_buffer_per_cpu *cpu_buffer);
+
 /*
  * The reader's lock. Interrupts are off while it is held, because an interrupt handler on this CPU may read too and
  * would wait for us for ever. The raw functions are used so that the tracer does not trace itself.
@@ -83,13 +87,19 @@ static inline unsigned long rb_lock(struct ring_buffer_per_cpu *cpu_buffer)
 	unsigned long flags;
 
 	raw_local_irq_save(flags);
-	arch_spin_lock(&cpu_buffer->reader_lock);
+	if (unlikely(READ_ONCE(rb_dump_cpu) >= 0))
+		rb_dump_lock(cpu_buffer);
+	else
+		arch_spin_lock(&cpu_buffer->reader_lock);
 	return flags;
 }
 
 static inline void rb_unlock(struct ring_buffer_per_cpu *cpu_buffer, unsigned long flags)
 {
-	arch_spin_unlock(&cpu_buffer->reader_lock);
+	if (unlikely(READ_ONCE(rb_dump_cpu) >= 0))
+		rb_dump_unlock(cpu_buffer);
+	else
+		arch_spin_unlock(&cpu_buffer->reader_lock);
 	raw_local_irq_restore(flags);
 }
 

@@ -8,6 +8,7 @@
  * compare and exchange on ring->head decides between a reader that takes the oldest page and a writer that drops it
  * (rb_drop_oldest). The reader holds reader_lock throughout; it excludes other readers, never the writer.
  */
+#include <kernel/smp.h>
 #include "internal.h"
 
 /*
@@ -213,4 +214,68 @@ bool ring_buffer_empty(struct trace_buffer *buffer)
 		if (!ring_buffer_empty_cpu(buffer, cpu))
 			return false;
 	return true;
+}
+
+/* ---- Reading in trouble */
+
+int rb_dump_cpu = -1; /* [any: written by that CPU] */
+/* The next three are the dumping CPU's, with preemption off. */
+static unsigned dump_tries; /* how often it may still try */
+static bool dump_has_lock;  /* between rb_lock and rb_unlock: so it must be released */
+static bool dump_without;   /* it has read without a lock */
+
+void ring_buffer_dump_begin(void)
+{
+	dump_tries = RB_DUMP_TRIES;
+	dump_without = false;
+	WRITE_ONCE(rb_dump_cpu, (int)smp_processor_id());
+}
+
+bool ring_buffer_dump_end(void)
+{
+	WRITE_ONCE(rb_dump_cpu, -1);
+	return dump_without;
+}
+
+static bool dumps_here(void)
+{
+	return READ_ONCE(rb_dump_cpu) == (int)smp_processor_id();
+}
+
+/*
+ * A CPU that dumps may find a lock held by a CPU that an NMI has stopped, or by the code that its own exception has
+ * interrupted. It tries for some milliseconds, since the holder may as well be alive, but that once a dump only, and
+ * then goes on without the lock. Where the holder has stopped, the ring stays as it is; at worst it was in the middle
+ * of an exchange of pages, and one page is lost or shown twice. Every page that can be reached is one of the ring's,
+ * and each read goes forward, so a dump comes to its end. The lock is not released then, for it is not ours.
+ */
+bool ring_buffer_dump_lock(spinlock_t *lock)
+{
+	if (!dumps_here()) {
+		arch_spin_lock(lock);
+		return true;
+	}
+	while (!arch_spin_trylock(lock)) {
+		if (!dump_tries)
+			return false;
+		dump_tries--;
+		cpu_relax();
+	}
+	return true;
+}
+
+void rb_dump_lock(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	bool locked = ring_buffer_dump_lock(&cpu_buffer->reader_lock);
+
+	if (dumps_here()) {
+		dump_has_lock = locked;
+		dump_without |= !locked;
+	}
+}
+
+void rb_dump_unlock(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	if (!dumps_here() || dump_has_lock)
+		arch_spin_unlock(&cpu_buffer->reader_lock);
 }

@@ -12,6 +12,7 @@
  */
 #include "sh.h"
 #include <limits.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 /* Also `:`, whose redirections and expansions are what it is used for. */
@@ -397,6 +398,24 @@ static int builtin_history(int argc, char **argv)
 static int builtin_help(int argc, char **argv);
 
 /* In the order that `help` prints. */
+/* "0m1.234s", user and system. */
+static void print_usage(int who)
+{
+	struct rusage u = {0};
+
+	getrusage(who, &u);
+	printf("%ldm%ld.%03lds %ldm%ld.%03lds\n", (long)u.ru_utime.tv_sec / 60, (long)u.ru_utime.tv_sec % 60,
+	       (long)u.ru_utime.tv_usec / 1000, (long)u.ru_stime.tv_sec / 60, (long)u.ru_stime.tv_sec % 60,
+	       (long)u.ru_stime.tv_usec / 1000);
+}
+
+static int builtin_times(int argc, char **argv)
+{
+	print_usage(RUSAGE_SELF);
+	print_usage(RUSAGE_CHILDREN);
+	return 0;
+}
+
 static const struct builtin builtins[] = {
 	{".", builtin_source, ". FILE", "run the commands of FILE in this shell"},
 	{":", builtin_true, ": [WORD...]", "nothing, with status 0"},
@@ -414,6 +433,7 @@ static const struct builtin builtins[] = {
 	{"export", builtin_export, "export [NAME[=VALUE]...]", "programs get these variables; alone: which they get"},
 	{"false", builtin_false, "false", "nothing, with status 1"},
 	{"fg", builtin_fg, "fg [%JOB]", "a job goes on in the foreground"},
+	{"getopts", builtin_getopts, "getopts OPTIONS NAME [WORD...]", "the next option of the parameters into NAME"},
 	{"help", builtin_help, "help [NAME]", "this list, or how NAME is used"},
 	{"history", builtin_history, "history", "the lines that were typed"},
 	{"jobs", builtin_jobs, "jobs [-lp]", "the jobs of this shell; -l with process ids, -p only these"},
@@ -431,6 +451,7 @@ static const struct builtin builtins[] = {
 	{"shift", builtin_shift, "shift [N]", "drop the first parameter, or the first N"},
 	{"source", builtin_source, "source FILE", "as ."},
 	{"test", vt_test, "test EXPRESSION", "whether it is true; test --help has the words"},
+	{"times", builtin_times, "times", "CPU time of the shell, and of the programs it has run: user and system"},
 	{"trap", builtin_trap, "trap [COMMAND|-] SIGNAL...",
 	 "run COMMAND when SIGNAL comes, or at EXIT; alone: what is set"},
 	{"true", builtin_true, "true", "nothing, with status 0"},

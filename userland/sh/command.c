@@ -99,7 +99,7 @@ static void assign(const struct word *assigns, bool temporary)
 	for (; assigns; assigns = assigns->next) {
 		size_t n = var_name_length(assigns->text);
 		char *name = arena_copy(&sh.temp, assigns->text, n);
-		char *value = expand_string(assigns->text + n + 1);
+		char *value = expand_value(assigns->text + n + 1);
 
 		if (temporary)
 			var_save(name);

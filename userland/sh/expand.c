@@ -137,6 +137,20 @@ static size_t expand_quotes(struct xtext *x, const char *s)
 }
 
 /*
+ * ~ or ~/... at the start of a word, or of what stands between the colons of an assignment. Returns how many bytes it
+ * took.
+ */
+static size_t expand_tilde(struct xtext *x, const char *text)
+{
+	const char *home = var_get("HOME");
+
+	if (text[0] != '~' || !home || (text[1] && text[1] != '/' && !(x->assigned && text[1] == ':')))
+		return 0;
+	x_add_string(x, home, X_QUOTED);
+	return 1;
+}
+
+/*
  * Each branch takes `taken` bytes of the text. What stands alone (a $ before a blank) is a plain
  * byte.
  */
@@ -161,20 +175,11 @@ void x_expand(struct xtext *x, const char *text, size_t n, unsigned short flags,
 			/* within the word of "${x:-"..."}": the quotes only group */
 		} else {
 			x_add(x, (unsigned char)*text | flags);
+			if (*text == ':' && x->assigned && !flags && text + 1 < end)
+				taken += expand_tilde(x, text + 1);
 		}
 		text += taken;
 	}
-}
-
-/* ~ or ~/... at the start of a word. Returns how many bytes it took. */
-static size_t expand_tilde(struct xtext *x, const char *text)
-{
-	const char *home = var_get("HOME");
-
-	if (text[0] != '~' || (text[1] && text[1] != '/') || !home)
-		return 0;
-	x_add_string(x, home, X_QUOTED);
-	return 1;
 }
 
 /* A whole word, from its tilde on. */
@@ -184,16 +189,27 @@ static void expand_text(struct xtext *x, const char *text)
 	x_expand(x, text, strlen(text), 0, false);
 }
 
-/* For assignments, redirections and the subject of case: POSIX splits and matches nothing there. */
-char *expand_string(const char *text)
+static char *expand_unsplit(const char *text, bool assigned)
 {
-	struct xtext x = {0};
+	struct xtext x = {.assigned = assigned};
 	char *result;
 
 	expand_text(&x, text);
 	result = x_string(&x);
 	x_free(&x);
 	return result;
+}
+
+/* For redirections and the subject of case: POSIX splits and matches nothing there. */
+char *expand_string(const char *text)
+{
+	return expand_unsplit(text, false);
+}
+
+/* For assignments, where the same holds. */
+char *expand_value(const char *text)
+{
+	return expand_unsplit(text, true);
 }
 
 char *expand_pattern(const char *text)

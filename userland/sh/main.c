@@ -4,8 +4,8 @@
  * sh [-efinsuvx] [-c COMMAND [NAME [ARG...]] | SCRIPT [ARG...]]
  *
  * The language is POSIX's (Shell and Utilities, chapter 2), with `local`, `source`, `time`, $'..' and
- * ${x:n:m}, which bash has too. Left out: aliases, $ENV and start-up files, getopts, set -o, ulimit, times,
- * fc, a ~ that stands behind a colon. What else bash has is refused by name (foreign.c).
+ * ${x:n:m}, which bash has too. Left out: aliases, $ENV and start-up files, set -o, ulimit, fc. What else bash has
+ * is refused by name (foreign.c).
  */
 #include "sh.h"
 #include <setjmp.h>

@@ -210,6 +210,7 @@ enum {
 struct xtext {
 	unsigned short *v;
 	size_t n, size;
+	bool assigned; /* the value of a variable: a ~ counts behind a colon, too */
 };
 
 void x_add(struct xtext *x, unsigned short element);
@@ -226,8 +227,9 @@ void x_dollar(struct xtext *x, const char *s, size_t n, unsigned short flags);
 
 /* Words into fields: NULL-terminated, in sh.temp. *count may be NULL. */
 char **expand_words(const struct word *words, int *count);
-/* One word into one string: no splitting, no file names. */
+/* One word into one string: no splitting, no file names. expand_value: a ~ counts behind each colon, too. */
 char *expand_string(const char *text);
+char *expand_value(const char *text);
 /* A word as a pattern for fnmatch(). */
 char *expand_pattern(const char *text);
 char *expand_here(const char *body);
@@ -289,6 +291,7 @@ const struct builtin *builtin_find(const char *name);
 void builtin_each(void (*work)(const char *name, void *arg), void *arg);
 int builtin_set(int argc, char **argv);
 int builtin_read(int argc, char **argv);
+int builtin_getopts(int argc, char **argv); /* getopts.c */
 int builtin_trap(int argc, char **argv);
 /* Take "-exu"-like options of set or the command line. Returns false for an unknown one. */
 bool set_options(const char *letters, bool on);
@@ -418,6 +421,7 @@ struct shell {
 	int loops, functions;		   /* depth of each */
 	int substitutions;		   /* $(..) run so far: whether an assignment has a status of its own */
 	int tested;			   /* > 0: a failure here is looked at, so -e does not apply */
+	size_t option_at;		   /* getopts: where in the word $OPTIND its next option stands, or 0 */
 	struct arena temp;		   /* what expansion makes, for one command */
 	jmp_buf *top;			   /* where errors go back to, NULL: they exit */
 	volatile sig_atomic_t interrupted; /* ^C has come while interactive; INTERRUPT_SHOWN: in a row of its own */

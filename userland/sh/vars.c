@@ -68,13 +68,16 @@ const char *var_get(const char *name)
 }
 
 /*
- * The variable owns this value from now on; NULL: it has none. libvt looks for programs by the C library's environment,
+ * The variable owns this value from now on; NULL: it has none. getopts begins at the start of a word after OPTIND was
+ * set. libvt looks for programs by the C library's environment,
  * so $PATH goes there too.
  */
 static void var_store(struct var *v, char *value)
 {
 	free(v->value);
 	v->value = value;
+	if (!strcmp(v->name, "OPTIND"))
+		sh.option_at = 0;
 	if (strcmp(v->name, "PATH"))
 		return;
 	if (value)
@@ -256,6 +259,7 @@ void var_init(char **environment)
 		var_set("PS4", "+ ");
 	var_set("IFS", " \t\n");
 	var_set_number("PPID", getppid());
+	var_set_number("OPTIND", 1);
 }
 
 /* A quote within the text is written '\'': close, a quoted quote, open again. "it's" is printed as 'it'\''s'. */

@@ -266,6 +266,26 @@ static void empty_names(void)
 	CHECK_ERRNO(CALL(execveat, ends[0], "", NULL, NULL, 0), ENOENT);
 }
 
+/* Mode 3 asks for the rights to read and write, and gives a descriptor for neither. */
+static void no_access(void)
+{
+	char c = 'x';
+	int fd;
+
+	fd = CHECK_CALL(open("fdtest.file", O_ACCMODE | O_CREAT, 0644));
+	CHECK_EQ(fcntl(fd, F_GETFL) & O_ACCMODE, O_ACCMODE);
+	CHECK_ERRNO(read(fd, &c, 1), EBADF);
+	CHECK_ERRNO(write(fd, &c, 1), EBADF);
+	CHECK_ERRNO(ftruncate(fd, 0), EINVAL);
+	CHECK_CALL(CALL(fchmod, fd, 0600));
+	CHECK_CALL(close(fd));
+	CHECK_ERRNO(open(".", O_ACCMODE), EISDIR);
+	CHECK_CALL(CALL(mknodat, AT_FDCWD, "fdtest.fifo", S_IFIFO | 0600, 0));
+	CHECK_ERRNO(open("fdtest.fifo", O_ACCMODE | O_NONBLOCK), EINVAL);
+	CHECK_CALL(unlink("fdtest.fifo"));
+	CHECK_CALL(unlink("fdtest.file"));
+}
+
 static const struct check_case cases[] = {
 	{"lowest", lowest},
 	{"copies", copies},
@@ -276,6 +296,7 @@ static const struct check_case cases[] = {
 	{"no-number-left", no_number_left},
 	{"only-a-name", only_a_name},
 	{"empty-names", empty_names},
+	{"no-access", no_access},
 };
 
 int main(int argc, char **argv)

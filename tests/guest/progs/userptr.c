@@ -43,8 +43,8 @@ static const struct call {
 	const char *name;
 	int nr;
 } all_calls[] = {
-#define SYSCALL(nr, name, nargs) {#name, (nr)},
-#include <asm/syscall_table.h>
+#define SYSCALL(nr, name, ...) {#name, (nr)},
+#include <generated/syscall_table.h>
 #undef SYSCALL
 };
 

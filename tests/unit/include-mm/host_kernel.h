@@ -9,6 +9,7 @@
 #define timespec  k_timespec
 #define timeval	  k_timeval
 #define itimerval k_itimerval
+#define fd_set	  k_fd_set
 #include <fs/seq_file.h>
 #include <kernel/panic.h>
 #include <kernel/printk.h>

@@ -142,7 +142,7 @@ static void filter_drop(struct graph_filter *filter, const char *module)
 	if (!err && had && !set.count)
 		err = ftrace_set_wait(&set, true);
 	mutex_unlock(&ftrace_lock);
-	if (!err && (set.count != had || set.waits != filter->set.waits))
+	if (!err && had)
 		filter_replace(filter, &set);
 	mutex_unlock(&trace_types_lock);
 	ftrace_set_clear(&set);

@@ -306,14 +306,14 @@ static int hwlat_init(struct trace_array *tr)
 	trace_max_set_latency(tr, 0);
 	hwlat_saved_thresh = tracing_thresh;
 	if (!tracing_thresh)
-		WRITE_ONCE(tracing_thresh, hwlat_last_thresh);
+		trace_set_thresh(hwlat_last_thresh);
 	ret = tracer_tracing_is_on(tr) ? hwlat_start_threads(tr) : 0;
 	if (ret)
 		goto put_back;
 	hwlat_trace = tr;
 	return 0;
 put_back:
-	WRITE_ONCE(tracing_thresh, hwlat_saved_thresh);
+	trace_set_thresh(hwlat_saved_thresh);
 	tracepoint_probes_unregister(hwlat_probes, ARRAY_SIZE(hwlat_probes), NULL);
 stop_names:
 	tracing_stop_cmdline_record();
@@ -326,7 +326,7 @@ static void hwlat_reset(struct trace_array *tr)
 	tracepoint_probes_unregister(hwlat_probes, ARRAY_SIZE(hwlat_probes), NULL);
 	tracing_stop_cmdline_record();
 	hwlat_last_thresh = tracing_thresh;
-	WRITE_ONCE(tracing_thresh, hwlat_saved_thresh);
+	trace_set_thresh(hwlat_saved_thresh);
 	hwlat_trace = NULL;
 }
 

@@ -2,9 +2,9 @@
 #ifndef VT_SYS_SYSCALL_H
 #define VT_SYS_SYSCALL_H
 
-#define SYSCALL(nr, name, nargs) SYS_##name = (nr),
+#define SYSCALL(nr, name, ...) SYS_##name = (nr),
 enum {
-#include <asm/syscall_table.h>
+#include <generated/syscall_table.h>
 };
 #undef SYSCALL
 

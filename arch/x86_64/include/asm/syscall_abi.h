@@ -1,9 +1,7 @@
 /* Where this machine's system calls differ from the others' in more than their numbers. */
 #pragma once
 
-/* clone(2): is the TLS pointer the fourth argument and the child's tid address the fifth, or the other way round? */
-#define CLONE_TLS_FOURTH	false
-#define SYSCALL_CLONE_LAST_ARGS int *, child_tidptr, unsigned long, tls /* for its events */
-#define NR_RESTART_SYSCALL	219
+/* clone(2): its fourth and fifth parameter, types and names. */
+#define SYSCALL_CLONE_LAST_ARGS int __user *, child_tidptr, unsigned long, tls
 /* Does Linux's new task pass the end of a system call on its way to user mode, so that sys_exit sees it? */
 #define NEW_TASK_SHOWS_SYS_EXIT true

@@ -7,9 +7,13 @@
 
 #define cpu_relax() sched_yield()
 
+static inline bool arch_spin_trylock(spinlock_t *l)
+{
+	return !__atomic_exchange_n(&l->locked, 1, __ATOMIC_ACQUIRE);
+}
 static inline void arch_spin_lock(spinlock_t *l)
 {
-	while (__atomic_exchange_n(&l->locked, 1, __ATOMIC_ACQUIRE))
+	while (!arch_spin_trylock(l))
 		cpu_relax();
 }
 static inline void arch_spin_unlock(spinlock_t *l)

@@ -13,3 +13,4 @@
  * do it. */
 void rb_test_point(int n);
 #define RB_TEST_POINT(n) rb_test_point(n)
+#define RB_DUMP_TRIES	 20
