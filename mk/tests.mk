@@ -132,7 +132,7 @@ LINUX_LIB   := $(wildcard tests/host/linux/*.c) $(patsubst %,tests/guest/progs/l
 LINUX_FLAGS := -std=gnu11 -O1 -g -D_GNU_SOURCE -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Werror -pthread \
 	-Wno-nonnull -Wno-stringop-overread -Wno-stringop-overflow -Wno-array-bounds -Wno-unused-result \
 	-I tests/host/linux -I tests/guest/progs/lib -I userland/arch/$(shell uname -m) -idirafter include \
-	-idirafter arch/$(shell uname -m)/include
+	-idirafter arch/$(shell uname -m)/include -idirafter build/$(shell uname -m)/include
 
 $(LINUX_DIR)/obj/%.o: %.c mk/tests.mk
 	$(call say,HOSTCC,$@)
