@@ -8,7 +8,7 @@
  *     ...
  *     brk            the heap, behind the image, grows up
  *     image          segments: code, constants, data, bss
- *     SIGPAGE        the signal trampoline (its place depends on the machine)
+ *     VDSO_BASE      code that the kernel gives to programs (vdso/)
  */
 #include <arch/thread.h>
 #include <asm/elf.h>
@@ -23,6 +23,7 @@
 #include <proc/exec.h>
 #include <proc/fork.h>
 #include <proc/resource.h>
+#include <proc/vdso.h>
 #include <sched/current.h>
 #include <uapi/elf.h>
 #include <uapi/fcntl.h>
@@ -282,8 +283,8 @@ static int map_stack(struct binprm *bprm, struct mm_struct *mm, bool exec_stack)
 }
 
 /*
- * All segments, then what a program has besides: the heap behind the image, the stack, the page of signal
- * trampolines. No task uses the address space yet, so no lock is needed for its fields. 0 or -errno.
+ * All segments, then what a program has besides: the heap behind the image, the stack, the vDSO. No
+ * task uses the address space yet, so no lock is needed for its fields. 0 or -errno.
  */
 static int map_image(struct binprm *bprm, struct mm_struct *mm, const struct elf_image *img)
 {
@@ -301,7 +302,7 @@ static int map_image(struct binprm *bprm, struct mm_struct *mm, const struct elf
 	}
 	mm->start_brk = mm->brk = img->high + img->bias;
 	err = map_stack(bprm, mm, img->exec_stack);
-	return err ? err : map_sigpage(mm);
+	return err ? err : map_vdso(mm);
 }
 
 /*
@@ -331,6 +332,7 @@ static int clear_bss_starts(const struct elf_image *img)
 static unsigned fill_auxv(u64 *auxv, struct binprm *bprm, const struct elf_image *img)
 {
 	u64 values[][2] = {
+		{AT_SYSINFO_EHDR, VDSO_BASE},
 		{AT_HWCAP, ELF_HWCAP},
 		{AT_PAGESZ, PAGE_SIZE},
 		{AT_CLKTCK, USER_HZ},

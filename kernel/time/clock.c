@@ -6,6 +6,7 @@
 #include <kernel/export.h>
 #include <lib/atomic.h>
 #include <time/clock.h>
+#include <time/vdso.h>
 
 u64 clock_mult;
 EXPORT_SYMBOL(clock_mult);
@@ -48,13 +49,19 @@ u64 ktime_get_real_ns(void)
 }
 EXPORT_SYMBOL(ktime_get_real_ns);
 
+u64 wall_clock_offset(void)
+{
+	return READ_ONCE(wall_offset);
+}
+
 /*
- * The wall clock is one difference to the counter. It is one aligned word, so readers see the old or the new time and
- * need no lock.
+ * The wall clock is one difference to the counter. It is one aligned word, so readers in the kernel see the old or the
+ * new time and need no lock; programs read a copy.
  */
 void set_wall_clock(u64 ns_since_1970)
 {
 	WRITE_ONCE(wall_offset, ns_since_1970 - sched_clock());
+	vdso_update_clock();
 }
 
 /* The difference is compared as a signed number, so it would hold even when the clock wraps. */
