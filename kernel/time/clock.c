@@ -43,9 +43,20 @@ u64 ns_to_cycles(u64 ns)
 	return (u64)(c >> CLOCK_SHIFT);
 }
 
+/*
+ * The counter and the difference must belong together. A reader that is preempted between the two while the clock is
+ * set would add the old counter to the new difference, and return a time before the one that was set. So it looks at
+ * the difference again; the counter is read between the two looks.
+ */
 u64 ktime_get_real_ns(void)
 {
-	return sched_clock() + READ_ONCE(wall_offset);
+	u64 offset, now;
+
+	do {
+		offset = READ_ONCE(wall_offset);
+		now = sched_clock();
+	} while (READ_ONCE(wall_offset) != offset);
+	return now + offset;
 }
 EXPORT_SYMBOL(ktime_get_real_ns);
 
