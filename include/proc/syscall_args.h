@@ -219,6 +219,7 @@
 	int, flags
 #define SYSCALL_ARGS_getrandom char *, ubuf, size_t, len, unsigned int, flags
 #define SYSCALL_ARGS_membarrier int, cmd, unsigned int, flags, int, cpu_id
+#define SYSCALL_ARGS_rseq struct rseq *, rseq, u32, rseq_len, int, flags, u32, sig
 #define SYSCALL_ARGS_init_module void *, umod, unsigned long, len, const char *, uargs
 #define SYSCALL_ARGS_finit_module int, fd, const char *, uargs, int, flags
 #define SYSCALL_ARGS_delete_module const char *, name_user, unsigned int, flags
