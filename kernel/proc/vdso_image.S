@@ -1,6 +1,4 @@
 /* The vDSO as the build has linked it (mk/kernel.mk): a file of the ELF format, byte for byte. */
-#include <asm/assembler.h>
-
 	.section .rodata, "a"
 	.balign	8
 	.global	vdso_image, vdso_image_end
