@@ -132,7 +132,7 @@ static int check_place(struct mm_struct *mm, const struct elf_image *img)
 	unsigned long limit = STACK_TOP - MIN_STACK_GAP, low = img->low + img->bias, size = img->high - img->low;
 	bool taken;
 
-	if (size > limit || low > limit - size || low < PAGE_SIZE || img->hdr.e_entry + img->bias >= TASK_SIZE)
+	if (size > limit || low > limit - size || low < MMAP_MIN_ADDR || img->hdr.e_entry + img->bias >= TASK_SIZE)
 		return -EINVAL;
 	mutex_lock(&mm->mmap_lock);
 	taken = find_vma_intersection(mm, low, low + size) != NULL;
