@@ -54,7 +54,7 @@ endif
 VARIANT := $(if $(NOPG),-nopg)$(if $(NOEVENTS),-noevents)$(if $(BRANCH),-branch)$(if $(filter all,$(BRANCH)),-all)$(if $(GCOV),-gcov)
 .DEFAULT_GOAL := all
 BUILD := build/$(ARCH)$(VARIANT)
-include mk/toolchain.mk mk/kernel.mk
+include mk/toolchain.mk mk/kernel.mk mk/vdso.mk
 include $(if $(VARIANT),,$(wildcard mk/userland.mk $(if $(wildcard mk/userland.mk),mk/session.mk) mk/guest_progs.mk))
 
 # The variants of the kernel run the same programs.

@@ -65,25 +65,62 @@ static unsigned id_field(u64 reg, unsigned shift)
 	return (reg >> shift) & 15;
 }
 
-/*
- * AT_HWCAP: what programs may use, as Linux numbers the bits. Each field of an ID register counts up with what it adds,
- * so a comparison is enough.
- */
-unsigned long arch_elf_hwcap(void)
-{
-	u64 isar0 = read_sysreg(id_aa64isar0_el1), pfr0 = read_sysreg(id_aa64pfr0_el1);
-	unsigned long cap = 0;
+enum { ISAR0, ISAR1, PFR0, PFR1, MMFR2, NR_ID_REGS };
+#define HWCAP2(bit) (64 + (bit))
 
-	/* FP and AdvSIMD: 15 means absent, 1 adds half precision. HWCAP bits 0, 1, 9, 10. */
-	if (id_field(pfr0, 16) != 15)
-		cap |= BIT(0) | (id_field(pfr0, 16) ? BIT(9) : 0);
-	if (id_field(pfr0, 20) != 15)
-		cap |= BIT(1) | (id_field(pfr0, 20) ? BIT(10) : 0);
-	cap |= id_field(isar0, 4) ? BIT(3) : 0;	      /* AES */
-	cap |= id_field(isar0, 4) >= 2 ? BIT(4) : 0;  /* PMULL */
-	cap |= id_field(isar0, 8) ? BIT(5) : 0;	      /* SHA1 */
-	cap |= id_field(isar0, 12) ? BIT(6) : 0;      /* SHA2 */
-	cap |= id_field(isar0, 16) ? BIT(7) : 0;      /* CRC32 */
-	cap |= id_field(isar0, 20) >= 2 ? BIT(8) : 0; /* LSE atomics */
-	return cap;
+/*
+ * What programs may use: Linux's number of the bit, and the field of an ID register that must be `min` at least (Arm
+ * ARM D13.2). Left out is what the kernel would have to switch on or to save: SVE, pointer authentication, BTI, MTE.
+ */
+static const struct {
+	u8 bit, reg, shift, min;
+} hwcaps[] = {
+	{3, ISAR0, 4, 1},	    /* AES */
+	{4, ISAR0, 4, 2},	    /* PMULL */
+	{5, ISAR0, 8, 1},	    /* SHA1 */
+	{6, ISAR0, 12, 1},	    /* SHA2 */
+	{7, ISAR0, 16, 1},	    /* CRC32 */
+	{8, ISAR0, 20, 2},	    /* ATOMICS: LSE */
+	{12, ISAR0, 28, 1},	    /* ASIMDRDM */
+	{13, ISAR1, 12, 1},	    /* JSCVT */
+	{14, ISAR1, 16, 1},	    /* FCMA */
+	{15, ISAR1, 20, 1},	    /* LRCPC */
+	{17, ISAR0, 32, 1},	    /* SHA3 */
+	{18, ISAR0, 36, 1},	    /* SM3 */
+	{19, ISAR0, 40, 1},	    /* SM4 */
+	{20, ISAR0, 44, 1},	    /* ASIMDDP */
+	{21, ISAR0, 12, 2},	    /* SHA512 */
+	{23, ISAR0, 48, 1},	    /* ASIMDFHM */
+	{24, PFR0, 48, 1},	    /* DIT */
+	{25, MMFR2, 32, 1},	    /* USCAT */
+	{26, ISAR1, 20, 2},	    /* ILRCPC */
+	{27, ISAR0, 52, 1},	    /* FLAGM */
+	{28, PFR1, 4, 2},	    /* SSBS */
+	{29, ISAR1, 36, 1},	    /* SB */
+	{HWCAP2(7), ISAR0, 52, 2},  /* FLAGM2 */
+	{HWCAP2(8), ISAR1, 32, 1},  /* FRINT */
+	{HWCAP2(13), ISAR1, 52, 1}, /* I8MM */
+	{HWCAP2(14), ISAR1, 44, 1}, /* BF16 */
+	{HWCAP2(15), ISAR1, 48, 1}, /* DGH */
+	{HWCAP2(16), ISAR0, 60, 1}, /* RNG */
+};
+
+/* FP and AdvSIMD come first, since their fields have a sign: 15 means absent, 1 adds half precision. */
+unsigned long arch_elf_hwcap(bool second)
+{
+	const u64 id[NR_ID_REGS] = {
+		[ISAR0] = read_sysreg(id_aa64isar0_el1), [ISAR1] = read_sysreg(id_aa64isar1_el1),
+		[PFR0] = read_sysreg(id_aa64pfr0_el1),	 [PFR1] = read_sysreg(id_aa64pfr1_el1),
+		[MMFR2] = read_sysreg(s3_0_c0_c7_2), /* ID_AA64MMFR2_EL1 */
+	};
+	unsigned long cap[2] = {0};
+
+	if (id_field(id[PFR0], 16) != 15)
+		cap[0] |= BIT(0) | (id_field(id[PFR0], 16) ? BIT(9) : 0);
+	if (id_field(id[PFR0], 20) != 15)
+		cap[0] |= BIT(1) | (id_field(id[PFR0], 20) ? BIT(10) : 0);
+	for (unsigned i = 0; i < ARRAY_SIZE(hwcaps); i++)
+		if (id_field(id[hwcaps[i].reg], hwcaps[i].shift) >= hwcaps[i].min)
+			cap[hwcaps[i].bit / 64] |= BIT(hwcaps[i].bit % 64);
+	return cap[second];
 }

@@ -1,11 +1,11 @@
 /* Signal frames as Linux lays them out on arm64 (its uapi asm/sigcontext.h and asm/ucontext.h give the structures). */
 #include <arch/signal.h>
-#include <asm/elf.h>
 #include <asm/ptrace.h>
 #include <asm/uaccess.h>
 #include <lib/string.h>
 #include <mm/mm.h>
 #include <proc/altstack.h>
+#include <proc/vdso.h>
 #include <sched/current.h>
 
 #include "exception.h"
@@ -93,7 +93,7 @@ static int save_frame(struct rt_sigframe __user *frame, struct ksignal *ksig, u6
 
 /*
  * The handler's stack, from above: the frame record, then struct rt_sigframe with the extension
- * area as far as it is used. It returns into SIGPAGE or the program's own restorer, which calls
+ * area as far as it is used. It returns into the vDSO or the program's own restorer, which calls
  * rt_sigreturn(2).
  */
 int arch_setup_rt_frame(struct ksignal *ksig, u64 *oldset, struct pt_regs *regs)
@@ -112,7 +112,7 @@ int arch_setup_rt_frame(struct ksignal *ksig, u64 *oldset, struct pt_regs *regs)
 		regs->regs[2] = (u64)&frame->uc;
 	}
 	regs->regs[29] = (u64)record;
-	regs->regs[30] = ksig->ka.sa_flags & SA_RESTORER ? (u64)ksig->ka.sa_restorer : SIGPAGE;
+	regs->regs[30] = ksig->ka.sa_flags & SA_RESTORER ? (u64)ksig->ka.sa_restorer : vdso_sigreturn();
 	regs->sp = (u64)frame;
 	regs->pc = (u64)ksig->ka.sa_handler;
 	regs->pstate &= ~(PSR_BTYPE_MASK | PSR_TCO_BIT);
@@ -218,13 +218,8 @@ long arch_rt_sigreturn(struct pt_regs *regs)
 	return regs->regs[0];
 }
 
-const void *arch_signal_trampoline(size_t *len)
+/* Linux announces its frame with all records that the CPU could fill in; here that is one record. */
+unsigned long arch_min_sigstack(void)
 {
-	static const u32 code[] = {
-		0xd2801168, /* mov x8, #139: rt_sigreturn */
-		0xd4000001, /* svc #0 */
-	};
-
-	*len = sizeof(code);
-	return code;
+	return FRAME_SIZE + sizeof(struct frame_record) + 16;
 }

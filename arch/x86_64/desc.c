@@ -87,6 +87,9 @@ static const u64 gdt_template[GDT_ENTRIES] = {
 	[__USER_CS / 8] = 0x00affb000000ffff,
 };
 
+/* A segment of data for user mode, not to be written, as long as the CPU's number says: for the vDSO's getcpu. */
+#define CPU_SEGMENT 0x0040f50000000000
+
 /* Write the descriptor of a TSS, which takes two slots (SDM vol. 3, figure 8-4). */
 static void set_tss_descriptor(u64 *slot, const struct tss *tss)
 {
@@ -197,6 +200,7 @@ void cpu_desc_init(void)
 	for (unsigned i = 0; i < NR_IST; i++)
 		t->tss.ist[i] = this_cpu(ist_stack_end)[i];
 	set_tss_descriptor(&t->gdt[GDT_TSS / 8], &t->tss);
+	t->gdt[__CPU_SEG / 8] = CPU_SEGMENT | smp_processor_id();
 	load_segments(t->gdt);
 	__asm__ volatile("ltr %w0" : : "r"(GDT_TSS));
 	cpu_set_kernel_stack(task_stack_end(current));

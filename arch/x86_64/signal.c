@@ -1,10 +1,10 @@
 /* Signal frames as Linux lays them out on x86_64 (its uapi asm/sigcontext.h and asm/ucontext.h give the structures). */
 #include <arch/signal.h>
-#include <asm/elf.h>
 #include <asm/ptrace.h>
 #include <asm/uaccess.h>
 #include <lib/string.h>
 #include <proc/altstack.h>
+#include <proc/vdso.h>
 #include <sched/current.h>
 
 #include "exception.h"
@@ -89,7 +89,7 @@ static int save_frame(struct rt_sigframe __user *frame, const struct ksignal *ks
 		.uc_mcontext = read_context(regs, oldset, fpstate),
 		.uc_sigmask = oldset,
 	};
-	u64 restorer = ksig->ka.sa_flags & SA_RESTORER ? (u64)ksig->ka.sa_restorer : SIGPAGE;
+	u64 restorer = ksig->ka.sa_flags & SA_RESTORER ? (u64)ksig->ka.sa_restorer : vdso_sigreturn();
 
 	if (put_user(restorer, &frame->pretcode) || copy_to_user(&frame->uc, &uc, sizeof(uc)) ||
 	    copy_to_user(&frame->info, &ksig->info, sizeof(frame->info)))
@@ -185,14 +185,7 @@ long arch_rt_sigreturn(struct pt_regs *regs)
 	return regs->rax;
 }
 
-const void *arch_signal_trampoline(size_t *len)
+unsigned long arch_min_sigstack(void)
 {
-	static const u8 code[] = {
-		0xb8, 0x0f, 0, 0, 0, /* mov $15, %eax: rt_sigreturn */
-		0x0f, 0x05,	     /* syscall */
-		0x0f, 0x0b,	     /* ud2 */
-	};
-
-	*len = sizeof(code);
-	return code;
+	return sizeof(struct rt_sigframe) + 16 + fpu_frame_size() + 64;
 }

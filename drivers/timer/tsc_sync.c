@@ -21,6 +21,7 @@
 #include <lib/string.h>
 #include <sched/preempt.h>
 #include <time/clock.h>
+#include <time/vdso.h>
 
 #include "../../arch/x86_64/smp.h"
 #include "calibrate.h"
@@ -154,6 +155,7 @@ static void switch_to_hpet(u64 hz)
 	on_each_cpu(compare_with_hpet, NULL, true);
 	switch_tsc += tsc_ahead + ns_to_cycles(MARGIN_NS);
 	static_key_slow_inc(&clock_by_hpet);
+	vdso_update_clock(); /* programs ask the kernel from now on; a reader that is under way still gets the TSC */
 	pr_info("clocksource: Switched to clocksource hpet\n");
 }
 

@@ -16,5 +16,5 @@ int arch_setup_rt_frame(struct ksignal *ksig, u64 *oldset, struct pt_regs *regs)
  * read, or asks for more than user mode may have, is answered with SIGSEGV. Thread context.
  */
 long arch_rt_sigreturn(struct pt_regs *regs);
-/* The code of the page [sigpage], which exec maps at SIGPAGE (<asm/elf.h>); it calls rt_sigreturn. *len: its bytes. */
-const void *arch_signal_trampoline(size_t *len);
+/* AT_MINSIGSTKSZ: the room on its stack that a handler's frame may take, with alignment, bytes. Any context. */
+unsigned long arch_min_sigstack(void);

@@ -419,6 +419,7 @@ void put_files_struct(struct files_struct *files);
 void get_files_struct(struct files_struct *files);
 /* exec: give the current task a table of its own, a copy when it is shared. 0 or -ENOMEM. */
 int unshare_files(void);
+int fd_get_cloexec(unsigned fd); /* will exec close it? 0, 1, -EBADF. Thread context */
 /* exec, after unshare_files: close what is marked so. */
 void do_close_on_exec(struct files_struct *files);
 /*

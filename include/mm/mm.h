@@ -38,10 +38,11 @@ struct vm_area_struct;
 #define VM_MAYWRITE  0x20u /* mprotect may add VM_WRITE: private, or the file was opened for writing */
 #define VM_NOEXEC    0x40u /* mprotect may not add VM_EXEC: the file lies on a noexec mount */
 #define VM_GROWSDOWN 0x100u
-#define VM_HEAP	     0x1000u /* [heap] in maps */
-#define VM_STACK     0x2000u /* [stack] */
-#define VM_SIGPAGE   0x4000u /* [sigpage]: the signal trampoline */
-#define VM_HASANON   0x8000u /* a private file mapping that holds copies of its own */
+#define VM_HEAP	     0x1000u  /* [heap] in maps */
+#define VM_STACK     0x2000u  /* [stack] */
+#define VM_VDSO	     0x4000u  /* [vdso]: code that the kernel gives to programs */
+#define VM_HASANON   0x8000u  /* a private file mapping that holds copies of its own */
+#define VM_VVAR	     0x10000u /* [vvar]: the data of that code */
 
 #define STACK_LIMIT	(8UL << 20) /* what RLIMIT_STACK is at first, bytes */
 #define STACK_GUARD_GAP (1UL << 20) /* kept free below a growing stack (Linux: 256 pages) */
@@ -177,7 +178,7 @@ void die_kernel_fault(struct pt_regs *regs, unsigned long addr, const char *what
  * done. Thread context; takes m.
  */
 int access_process_vm(struct task_struct *t, unsigned long addr, void *buf, int len, bool write);
-/* The same in an address space that the caller holds a reference to. Thread context; takes m. */
+/* The same in an address space that the caller holds a reference to. A write of NULL is one of zeros. Takes m. */
 int access_remote_vm(struct mm_struct *mm, unsigned long addr, void *buf, int len, bool write);
 /*
  * The address space of a task that may be exiting, with a user count (mmput), or NULL. Code that changes p->mm of a

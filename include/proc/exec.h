@@ -10,7 +10,7 @@ struct mm_struct;
 #define MAX_ARG_STRLEN	 (128UL << 10) /* bytes of one string with its zero */
 #define MAX_ARG_TOTAL	 (2UL << 20)   /* of all strings and the pointers to them */
 #define MAX_ARG_PAGES	 (MAX_ARG_TOTAL / 4096)
-#define MAX_SCRIPT_DEPTH 4
+#define MAX_SCRIPT_DEPTH 5
 #define MAX_PREFIX	 (3 * MAX_SCRIPT_DEPTH)
 
 /*
@@ -34,6 +34,10 @@ struct binprm {
 	unsigned argc, envc;	 /* strings in the pages (argc: with argv[0], even when skipped) */
 	bool point_of_no_return; /* the old program is gone: an error is fatal now */
 	bool secure;		 /* set-user-id */
+	bool inaccessible;	 /* the name goes by a descriptor that the exec closes */
+	bool unreadable;	 /* the user may not read the program's dynamic linker */
+	bool randomize;		 /* the addresses of program and stack are random */
+	unsigned long stack_top; /* where the strings end */
 };
 
 /*
@@ -75,7 +79,7 @@ void free_arg_pages(struct binprm *bprm);
 int setup_arg_stack(struct binprm *bprm, const u64 *auxv, unsigned nr_auxv, unsigned long *sp);
 #define AUXV_MAX 44 /* words; setup_arg_stack adds four pairs */
 
-/* kernel/proc/sigpage.c: map the signal trampoline into a new mm. 0 or -errno. */
-int map_sigpage(struct mm_struct *mm);
+/* A flag of personality(2), the only one that is known here: nothing of an exec is random. */
+#define ADDR_NO_RANDOMIZE 0x0040000
 
 struct file *do_filp_open(int dfd, const char *name, int flags, u32 mode); /* kernel/fs/open.c */

@@ -224,6 +224,9 @@ struct task_struct {
 	struct user_struct *user;  /* [t, RCU] counts for uid's tasks, with a reference */
 	struct group_info *groups; /* [t] supplementary groups, shared by reference; NULL: none */
 	void *robust_list;	   /* [t] user address of the list of held futexes */
+	void *rseq;		   /* [t] user address of its struct rseq; NULL: not registered */
+	u32 rseq_sig;		   /* [t] the word that must stand before the handlers of its sequences */
+	u32 personality;	   /* [t] ADDR_NO_RANDOMIZE or 0 */
 	int pdeath_signal;	   /* [t] to send when the parent ends, 0 none */
 
 	struct fgraph_stack *ret_stack; /* [a] calls whose return is traced (trace/fgraph.h); NULL: none is hooked */

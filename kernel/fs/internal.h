@@ -194,7 +194,6 @@ int vfs_create(struct inode *dir, struct dentry *dentry, mode_t mode);
 int mnt_want_write(const struct path *path); /* 0 or -EROFS */
 
 /* Descriptors of current's table. Thread context. 0, or -EBADF for a number that is not open. */
-int fd_get_cloexec(unsigned fd); /* 0, 1, -EBADF */
 int fd_set_cloexec(unsigned fd, bool on);
 int fd_dup(struct file *f, unsigned from, bool cloexec); /* lowest free fd >= from, with a reference of its own */
 struct file *fd_take(unsigned fd);			 /* closes: the file, or NULL */

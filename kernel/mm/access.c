@@ -61,7 +61,10 @@ int access_remote_vm(struct mm_struct *mm, unsigned long addr, void *buf, int le
 			break;
 		at = (char *)page_to_virt(page) + offset;
 		if (write) {
-			memcpy(at, buf, n);
+			if (buf)
+				memcpy(at, buf, n);
+			else
+				memset(at, 0, n);
 			if (READ_ONCE(page->flags) & PG_ICACHE) /* it may be mapped for execution already */
 				arch_sync_icache(at, n);
 		} else {
@@ -72,7 +75,7 @@ int access_remote_vm(struct mm_struct *mm, unsigned long addr, void *buf, int le
 		else
 			atomic_dec(&page->refcount); /* balances get_user_page() */
 		addr += n;
-		buf = (char *)buf + n;
+		buf = buf ? (char *)buf + n : NULL;
 		done += n;
 	}
 	return done;

@@ -14,13 +14,15 @@ static const char *special_name(const struct vm_area_struct *vma)
 		return "[heap]";
 	if (vma->vm_flags & VM_STACK)
 		return "[stack]";
-	if (vma->vm_flags & VM_SIGPAGE)
-		return "[sigpage]";
+	if (vma->vm_flags & VM_VDSO)
+		return "[vdso]";
+	if (vma->vm_flags & VM_VVAR)
+		return "[vvar]";
 	return vma->vm_shm ? "/dev/zero (deleted)" : NULL;
 }
 
 /*
- * Range, rights, offset, device, inode, and the blank behind it. The signal page's file is in no file system, so it has
+ * Range, rights, offset, device, inode, and the blank behind it. The vDSO's file is in no file system, so it has
  * no device.
  */
 static int format_area(char *text, size_t size, const struct vm_area_struct *vma)

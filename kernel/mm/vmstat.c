@@ -131,21 +131,6 @@ static int mmap_min_addr_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-/* Programs, stacks and mappings always lie at the same addresses, so this is 0, and other values are refused. */
-static int randomize_show(struct seq_file *m, void *v)
-{
-	seq_puts(m, "0\n");
-	return 0;
-}
-
-static int randomize_store(char *text, void *data)
-{
-	unsigned on;
-	int err = sysctl_number(text, &on);
-
-	return err ? err : on ? -EINVAL : 0;
-}
-
 static const struct text_file vmstat_entry = {.path = "vmstat", .mode = 0444, .show = vmstat_show};
 static const struct text_file zoneinfo_entry = {.path = "zoneinfo", .mode = 0444, .show = zoneinfo_show};
 static const struct text_file iomem_entry = {.path = "iomem", .mode = 0444, .show = iomem_show};
@@ -153,11 +138,8 @@ static const struct text_file overcommit_entry = {
 	.path = "sys/vm/overcommit_memory", .mode = 0644, .show = overcommit_show, .store = overcommit_store};
 static const struct text_file mmap_min_addr_entry = {
 	.path = "sys/vm/mmap_min_addr", .mode = 0444, .show = mmap_min_addr_show};
-static const struct text_file randomize_entry = {
-	.path = "sys/kernel/randomize_va_space", .mode = 0644, .show = randomize_show, .store = randomize_store};
 REGISTER_PROC(vmstat_entry);
 REGISTER_PROC(zoneinfo_entry);
 REGISTER_PROC(iomem_entry);
 REGISTER_PROC(overcommit_entry);
 REGISTER_PROC(mmap_min_addr_entry);
-REGISTER_PROC(randomize_entry);

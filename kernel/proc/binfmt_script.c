@@ -22,6 +22,22 @@ static bool is_blank(char c)
 }
 
 /*
+ * A first line that is longer than the buffer: its argument may be cut short, since the interpreter can read the script
+ * itself, but a path cut short would be another program. So the path must end within the buffer. The end of what is
+ * taken for the line, or NULL.
+ */
+static char *cut_line(struct binprm *bprm, const char *p)
+{
+	char *last = bprm->buf + BINPRM_BUF_SIZE - 1;
+
+	while (p <= last && is_blank(*p))
+		p++;
+	while (p <= last && !is_blank(*p))
+		p++;
+	return p <= last ? last : NULL;
+}
+
+/*
  * Cut "#! interpreter [argument]" out of the first line, which is changed for it. As in Linux the argument goes to
  * the end of the line, with the blanks inside. 0 or -ENOEXEC.
  */
@@ -33,7 +49,9 @@ static int parse_line(struct binprm *bprm, char **interp, char **arg)
 	if (!end)
 		end = memchr(p, '\0', BINPRM_BUF_SIZE - 2);
 	if (!end)
-		return -ENOEXEC; /* the line goes on: a path cut short would be another program */
+		end = cut_line(bprm, p);
+	if (!end)
+		return -ENOEXEC;
 	while (end > p && is_blank(end[-1]))
 		end--;
 	*end = '\0';
@@ -86,7 +104,7 @@ static void drop_argv0(struct binprm *bprm)
 /*
  * Change the arguments and the file of this exec, and begin the search for a format again. The interpreter's file
  * replaces the script's, so set-user-id bits of a script have no effect. 0, or -errno: -ENOEXEC when it is no script,
- * -ELOOP when interpreters are scripts too often.
+ * -ELOOP when interpreters are scripts too often, -ENOENT when the interpreter would find no script under its name.
  */
 static int load_script(struct binprm *bprm)
 {
@@ -101,6 +119,8 @@ static int load_script(struct binprm *bprm)
 	err = parse_line(bprm, &interp, &arg);
 	if (err)
 		return err;
+	if (bprm->inaccessible)
+		return -ENOENT;
 	script = kstrdup(bprm->interp, GFP_KERNEL); /* before drop_argv0, which may free it */
 	drop_argv0(bprm);
 	err = push_prefix(bprm, script);

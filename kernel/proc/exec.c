@@ -116,6 +116,7 @@ static int name_program(struct binprm *bprm, int dfd, const char *name, char **a
 		bprm->interp = bprm->filename;
 		return 0;
 	}
+	bprm->inaccessible = fd_get_cloexec(dfd) > 0;
 	*allocated = kasprintf(GFP_KERNEL, *name ? "/dev/fd/%d/%s" : "/dev/fd/%d", dfd, name);
 	bprm->filename = bprm->interp = *allocated;
 	return *allocated ? 0 : -ENOMEM;

@@ -280,7 +280,7 @@ static void save_auxv(struct mm_struct *mm, const u64 *auxv, unsigned n, unsigne
 /*
  * The first stack of a program, as the System V ABI wants it (gABI, chapter 3), from high to low addresses:
  *
- *     STACK_TOP     a word of zeros
+ *     stack_top     a word of zeros
  *                   path of the program (AT_EXECFN)      mm->env_end
  *                   strings of envp                      mm->env_start
  *                   strings of argv                      mm->arg_start
@@ -304,7 +304,7 @@ int setup_arg_stack(struct binprm *bprm, const u64 *auxv, unsigned nr_auxv, unsi
 	size_t words;
 
 	/* From the top: a zero word, the strings, the platform's name, 16 random bytes, the vectors. */
-	mm->env_end = STACK_TOP - 8 - name;
+	mm->env_end = bprm->stack_top - 8 - name;
 	mm->env_start = mm->env_end - (bprm->used - bprm->env_offset);
 	mm->arg_end = mm->env_start;
 	mm->arg_start = mm->arg_end - (bprm->env_offset - bprm->skip) - prefix;

@@ -194,7 +194,7 @@ static struct cred_ids exec_ids(struct binprm *bprm, struct mm_struct *mm)
 	ids.suid = ids.fsuid = ids.euid;
 	ids.sgid = ids.fsgid = ids.egid;
 	bprm->secure = ids.euid != ids.uid || ids.egid != ids.gid;
-	if (ids_change(&ids, t) || t->euid != t->uid || t->egid != t->gid ||
+	if (ids_change(&ids, t) || t->euid != t->uid || t->egid != t->gid || bprm->unreadable ||
 	    inode_permission(bprm->file->f_inode, MAY_READ))
 		mm->dumpable = SUID_DUMP_DISABLE;
 	return ids;
@@ -229,7 +229,8 @@ int begin_new_exec(struct binprm *bprm, struct mm_struct *mm)
 	set_task_comm(t, slash ? slash + 1 : bprm->filename);
 	commit_ids(&ids);
 	if (bprm->secure)
-		t->pdeath_signal = 0;
+		t->pdeath_signal = t->personality = 0;
+	t->rseq = NULL;
 	t->flags &= ~(PF_KTHREAD | PF_FORKNOEXEC);
 	t->sas_ss_sp = t->sas_ss_size = 0;
 	t->sas_ss_flags = SS_DISABLE;

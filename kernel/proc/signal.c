@@ -20,6 +20,7 @@
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <proc/fork.h>
+#include <proc/rseq.h>
 #include <proc/signal.h>
 #include <proc/syscall.h>
 #include <sched/current.h>
@@ -280,6 +281,7 @@ static void do_signal(struct pt_regs *regs)
 		sigset_t oldset = current->restore_sigmask ? current->saved_sigmask : current->blocked;
 
 		finish_syscall(regs, true, ksig.ka.sa_flags);
+		rseq_resume(regs); /* the frame must not lead back into a sequence that the handler has interrupted */
 		signal_setup_done(arch_setup_rt_frame(&ksig, &oldset, regs), &ksig);
 		return;
 	}
@@ -304,6 +306,7 @@ void do_notify_resume(struct pt_regs *regs, u32 thread_flags)
 			clear_tsk_thread_flag(current, TIF_NOTIFY_RESUME);
 			smp_mb(); /* the flag is clear before we look at the work: a later request sets it again */
 			sched_notify_resume();
+			rseq_resume(regs);
 		}
 		if (thread_flags & _TIF_SIGPENDING)
 			do_signal(regs);

@@ -13,6 +13,7 @@
 #include <lib/string.h>
 #include <mm/mm.h>
 #include <mm/page.h>
+#include <proc/exec.h>
 #include <proc/fork.h>
 #include <proc/signal.h>
 #include <proc/syscall.h>
@@ -151,10 +152,20 @@ SYSCALL_DEFINE3(getrandom, char __user *, ubuf, size_t, len, unsigned int, flags
 
 #define PER_QUERY 0xffffffffu
 
-/* The only personality is Linux's own, without flags. It can be asked for and "set" to itself. */
+/*
+ * Linux's own personality, with or without random addresses (exec looks at it); it stays over fork and exec. Returns
+ * the one before.
+ */
 long ksys_personality(unsigned persona)
 {
-	return persona == 0 || persona == PER_QUERY ? 0 : -EINVAL;
+	unsigned old = current->personality;
+
+	if (persona == PER_QUERY)
+		return old;
+	if (persona & ~ADDR_NO_RANDOMIZE)
+		return -EINVAL;
+	current->personality = persona;
+	return old;
 }
 
 SYSCALL_DEFINE1(personality, unsigned int, personality)

@@ -74,10 +74,9 @@ static int syscall_show(struct seq_file *m, struct task_struct *t)
 	return 0;
 }
 
-/* personality(2) knows only Linux's own personality, which is 0. */
 static int personality_show(struct seq_file *m, struct task_struct *t)
 {
-	seq_printf(m, "%08x\n", 0);
+	seq_printf(m, "%08x\n", READ_ONCE(t->personality));
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <kernel/export.h>
 #include <lib/atomic.h>
 #include <time/clock.h>
+#include <time/vdso.h>
 
 u64 clock_mult;
 EXPORT_SYMBOL(clock_mult);
@@ -42,19 +43,36 @@ u64 ns_to_cycles(u64 ns)
 	return (u64)(c >> CLOCK_SHIFT);
 }
 
+/*
+ * The counter and the difference must belong together. A reader that is preempted between the two while the clock is
+ * set would add the old counter to the new difference, and return a time before the one that was set. So it looks at
+ * the difference again; the counter is read between the two looks.
+ */
 u64 ktime_get_real_ns(void)
 {
-	return sched_clock() + READ_ONCE(wall_offset);
+	u64 offset, now;
+
+	do {
+		offset = READ_ONCE(wall_offset);
+		now = sched_clock();
+	} while (READ_ONCE(wall_offset) != offset);
+	return now + offset;
 }
 EXPORT_SYMBOL(ktime_get_real_ns);
 
+u64 wall_clock_offset(void)
+{
+	return READ_ONCE(wall_offset);
+}
+
 /*
- * The wall clock is one difference to the counter. It is one aligned word, so readers see the old or the new time and
- * need no lock.
+ * The wall clock is one difference to the counter. It is one aligned word, so readers in the kernel see the old or the
+ * new time and need no lock; programs read a copy.
  */
 void set_wall_clock(u64 ns_since_1970)
 {
 	WRITE_ONCE(wall_offset, ns_since_1970 - sched_clock());
+	vdso_update_clock();
 }
 
 /* The difference is compared as a signed number, so it would hold even when the clock wraps. */

@@ -133,10 +133,13 @@ echo -1 > $K/panic
 echo 1 > $K/panic_on_oops
 holds 'set' $K/panic_on_oops 1
 echo 0 > $K/panic_on_oops
-for pair in panic:x panic_on_oops:2 randomize_va_space:2; do
+for pair in panic:x panic_on_oops:2 randomize_va_space:3; do
 	echo ${pair#*:} 2> /dev/null > $K/${pair%:*} && fail "$pair was taken"
 done
-echo 0 > $K/randomize_va_space || fail 'what is so can be set'
+holds 'as Linux begins' $K/randomize_va_space 2
+echo 0 > $K/randomize_va_space
+holds 'set' $K/randomize_va_space 0
+echo 2 > $K/randomize_va_space
 echo 2 2> /dev/null > /proc/sys/vm/overcommit_memory && fail 'overcommit_memory takes what is not there'
 holds 'no fault so far' $K/tainted 0
 

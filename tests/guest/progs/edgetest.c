@@ -334,11 +334,13 @@ static void files_give_all_back(void)
 #define SYS_personality SYS_arm64_personality
 #endif
 
-/* Only Linux's own can be set, and asked for. */
+/* Only Linux's own can be set, and asked for; with it that addresses are not random (ADDR_NO_RANDOMIZE). */
 static void one_personality(void)
 {
 	CHECK_EQ(CALL(personality, 0xffffffff), 0);
-	CHECK_EQ(CALL(personality, 0), 0);
+	CHECK_EQ(CALL(personality, 0x40000), 0);
+	CHECK_EQ(CALL(personality, 0xffffffff), 0x40000);
+	CHECK_EQ(CALL(personality, 0), 0x40000);
 	CHECK_ERRNO(CALL(personality, 8), EINVAL);
 }
 

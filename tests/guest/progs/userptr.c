@@ -53,7 +53,7 @@ static const char without[] = " "
 			      "alarm arm64_personality brk close close_range dup dup2 dup3 exit exit_group fchdir "
 			      "fchmod fchown fcntl fdatasync fork fsync ftruncate getegid geteuid getgid getpgid "
 			      "getpgrp getpid getppid getpriority getsid gettid getuid kill lseek membarrier pause "
-			      "personality reboot restart_syscall rt_sigreturn* sched_get_priority_max "
+			      "personality reboot restart_syscall rseq* rt_sigreturn* sched_get_priority_max "
 			      "sched_get_priority_min sched_getscheduler sched_yield set_robust_list* "
 			      "set_tid_address* setfsgid setfsuid setgid setpgid setpriority setregid setresgid "
 			      "setresuid setreuid setsid setuid sync syncfs tgkill tkill umask vfork ";

@@ -11,4 +11,5 @@
 #define __USER_DS   0x23
 #define __USER_CS   0x2b
 #define GDT_TSS	    0x30 /* two entries */
-#define GDT_ENTRIES 8
+#define __CPU_SEG   0x43 /* no memory: its limit is the number of the CPU, which user mode reads by LSL */
+#define GDT_ENTRIES 9
