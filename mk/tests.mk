@@ -146,7 +146,7 @@ linux-programs: $(LINUX_PROGS)
 
 # ---- Lint: one goal for each step; the suite counts each as a test.
 LINTS := lint-style lint-format lint-cppcheck lint-tidy
-C_FILES := $(shell find arch boot drivers include kernel samples trace userland tests tools -name '*.[ch]' 2>/dev/null | sort)
+C_FILES := $(shell find arch boot drivers include kernel samples trace userland vdso tests tools -name '*.[ch]' 2>/dev/null | sort)
 lint: deps-lint $(LINTS)
 $(LINTS): | deps-lint
 

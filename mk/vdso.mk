@@ -8,7 +8,7 @@ VD_CFLAGS := -std=gnu11 -O2 -g -ffreestanding -nostdinc -isystem $(shell $(CC) -
 	-fPIC -fvisibility=default -ffunction-sections -fasynchronous-unwind-tables -fno-stack-protector -mgeneral-regs-only \
 	-Wall -Wextra -Wno-unused-parameter -Werror $(if $(filter x86_64,$(ARCH)),-fcf-protection=none)
 
-$(shell mkdir -p $(sort $(dir $(VD_OBJ))))
+$(if $(VD_OBJ),$(shell mkdir -p $(sort $(dir $(VD_OBJ)))))
 $(filter $(patsubst %.c,$(BUILD)/%.o,$(filter %.c,$(VD_SRC))),$(VD_OBJ)): $(BUILD)/%.o: %.c mk/vdso.mk $(BUILD)/kernel.flags
 	$(call say,CC,$@)
 	$(Q)$(CC) $(VD_CFLAGS) -MMD -MP -c -o $@ $<
@@ -17,8 +17,8 @@ $(filter $(patsubst %.S,$(BUILD)/%.o,$(filter %.S,$(VD_SRC))),$(VD_OBJ)): $(BUIL
 	$(call say,AS,$@)
 	$(Q)$(CC) -g -nostdinc -c -o $@ $<
 
-$(VD)/vdso.lds: vdso/vdso.lds.S
-	$(Q)$(CC) -E -P -x assembler-with-cpp -o $@ $<
+$(VD)/vdso.lds: vdso/vdso.lds.S vdso/$(ARCH)/versions.lds
+	$(Q)$(CC) -E -P -x assembler-with-cpp -Ivdso/$(ARCH) -o $@ $<
 
 $(VD)/vdso.so: $(VD_OBJ) $(VD)/vdso.lds
 	$(call say,VDSO,$@)

@@ -25,7 +25,7 @@ EXPLAINED = ("arch/", "boot/", "drivers/", "samples/", "tests/unit/", "trace/", 
 TAB = 8
 
 CODE = (".c", ".h", ".S")
-FOLDERS = ("arch", "boot", "drivers", "include", "kernel", "samples", "trace", "userland", "tests", "tools")
+FOLDERS = ("arch", "boot", "drivers", "include", "kernel", "samples", "trace", "userland", "vdso", "tests", "tools")
 MACHINE_LAYER = ("arch/", "boot/", "drivers/", "userland/arch/", "tests/", "samples/modules/ftrace-direct")
 MACHINE = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif)\b.*(__aarch64__|__arm__|__ARM_|__x86_64__|__i386__|AARCH64|X86)")
 # In halves: this file is checked too. "<X""XX>" is allowed: so traces name a task whose pid is negative.

@@ -36,24 +36,5 @@ ENTRY(__kernel_rt_sigreturn)
 
 VERSION
 {
-#ifdef __aarch64__
-	LINUX_2.6.39 {
-	global:
-		__kernel_rt_sigreturn;
-		__kernel_gettimeofday;
-		__kernel_clock_gettime;
-		__kernel_clock_getres;
-	local: *;
-	};
-#else
-	LINUX_2.6 {
-	global:
-		__vdso_gettimeofday;
-		__vdso_clock_gettime;
-		__vdso_clock_getres;
-		__vdso_time;
-		__vdso_getcpu;
-	local: *;
-	};
-#endif
+#include "versions.lds"
 }

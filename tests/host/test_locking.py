@@ -6,7 +6,7 @@ import pytest
 from tree import files, read
 
 PAGE = read("docs/locking.md")
-FOLDERS = ("arch/", "boot/", "drivers/", "include/", "kernel/", "samples/", "trace/")
+FOLDERS = ("arch/", "boot/", "drivers/", "include/", "kernel/", "samples/", "trace/", "vdso/")
 # A mutex has a lock in it; that is the mutex.
 SOURCES = [
     path

@@ -1,6 +1,6 @@
 /*
  * What the handler of a program returns to that gave no restorer of its own. Linux demands a restorer on this machine
- * and has nothing of the kind, so the name is not exported. rsp is behind the frame's first word, which `ret` has taken.
+ * and has nothing of the kind, so the name is not exported. rsp is behind the frame's first word, which `ret` took.
  */
 	.text
 	.global	__kernel_rt_sigreturn
