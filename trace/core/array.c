@@ -307,6 +307,16 @@ void trace_array_changed(struct trace_array *tr, enum trace_change what)
 			part->changed(tr, what);
 }
 
+/* There is one threshold for all arrays, so an array that has another tracer must know of it, too. */
+void trace_set_thresh(u64 ns)
+{
+	struct trace_array *tr;
+
+	WRITE_ONCE(tracing_thresh, ns);
+	for_each_trace_array(tr)
+		trace_array_changed(tr, TRACE_CHANGED_THRESH);
+}
+
 /* After an error free_parts() undoes all, so a part's free() must cope with what its init() has not made. */
 static int init_parts(struct trace_array *tr)
 {

@@ -22,16 +22,6 @@
 
 u64 tracing_thresh;
 
-/* There is one threshold for all arrays, so an array that has another tracer must know of it, too. */
-void trace_set_thresh(u64 ns)
-{
-	struct trace_array *tr;
-
-	WRITE_ONCE(tracing_thresh, ns);
-	for_each_trace_array(tr)
-		trace_array_changed(tr, TRACE_CHANGED_THRESH);
-}
-
 /* Epochs begin at 1, because 0 in a CPU's max_epoch says that recording was off when the section began. */
 int trace_max_init(struct trace_array *tr)
 {
