@@ -34,7 +34,7 @@ struct rseq {
 	u32 mm_cid; /* small, and no two threads of a process that run at the same time have the same */
 	u32 pad;
 };
-static_assert(sizeof(struct rseq) == 32);
+static_assert(sizeof(struct rseq) == 32 && offsetof(struct rseq, pad) == RSEQ_FEATURE_SIZE);
 
 struct rseq_cs {
 	u32 version, flags; /* both 0 */
@@ -121,7 +121,7 @@ SYSCALL_DEFINE4(rseq, struct rseq __user *, r, u32, len, int, flags, u32, sig)
 			return -EINVAL;
 		return current->rseq_sig != sig ? -EPERM : -EBUSY;
 	}
-	if (len != sizeof(*r) || (unsigned long)r % sizeof(*r))
+	if (len != sizeof(*r) || (unsigned long)r % RSEQ_ALIGN)
 		return -EINVAL;
 	if (!access_ok(r, sizeof(*r)))
 		return -EFAULT;
