@@ -34,7 +34,7 @@ struct rseq {
 	u32 mm_cid; /* small, and no two threads of a process that run at the same time have the same */
 	u32 pad;
 };
-static_assert(sizeof(struct rseq) == 32);
+static_assert(sizeof(struct rseq) == 32 && offsetof(struct rseq, pad) == RSEQ_FEATURE_SIZE);
 
 struct rseq_cs {
 	u32 version, flags; /* both 0 */
@@ -121,7 +121,7 @@ SYSCALL_DEFINE4(rseq, struct rseq __user *, rseq, u32, rseq_len, int, flags, u32
 			return -EINVAL;
 		return current->rseq_sig != sig ? -EPERM : -EBUSY;
 	}
-	if (rseq_len != sizeof(*rseq) || (unsigned long)rseq % sizeof(*rseq))
+	if (rseq_len != sizeof(*rseq) || (unsigned long)rseq % RSEQ_ALIGN)
 		return -EINVAL;
 	if (!access_ok(rseq, sizeof(*rseq)))
 		return -EFAULT;

@@ -16,6 +16,8 @@ COMPILER = {"aarch64": "aarch64-linux-gnu-gcc", "x86_64": "gcc"}
 OWN = {"arm64/": "aarch64", "x86/": "x86_64"}
 # What a folder's tests are linked with.
 WITH = {
+    "rseq/": ["rseq/rseq.c"],
+    "vDSO/": ["vDSO/parse_vdso.c"],
     "arm64/signal/testcases": [
         "arm64/signal/test_signals.c",
         "arm64/signal/test_signals_utils.c",
@@ -58,6 +60,8 @@ class Builder:
                 "-static",
                 "-no-pie",
                 "-D_GNU_SOURCE",
+                "-DAT_RSEQ_FEATURE_SIZE=27",  # a C library's headers may be older
+                "-DAT_RSEQ_ALIGN=28",
                 "-I.",
                 f"-I{os.path.dirname(test)}",
                 "-Ifutex/include",
@@ -92,7 +96,7 @@ class Builder:
     def build(self, test):
         program = os.path.join(self.folder, test.replace("/", "-"))
         own = next((with_ for start, with_ in WITH.items() if test.startswith(start)), [])
-        headers = self.headers() if own else []
+        headers = self.headers() if test.startswith("arm64/") else []
         objects = [self.shared(test, source, headers) for source in own]
         more = ["-include", RANDOM] if test in DRAW_MANY else []
         self.gcc(test, *headers, *more, "-o", program, f"{test}.c", *objects, "-lpthread", "-lrt", "-lm")

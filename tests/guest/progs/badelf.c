@@ -45,7 +45,7 @@ static void try_victim(const char *what, size_t at, int bit)
 	if (read(ends[0], &error, sizeof(error)) == sizeof(error)) {
 		refused++;
 		if (error != ENOEXEC && error != EINVAL && error != ENOMEM && error != E2BIG && error != EACCES &&
-		    error != ENOENT) {
+		    error != ENOENT && error != EIO && error != ELIBBAD) {
 			printf("%s %lu bit %d: exec failed with %s\n", what, (unsigned long)at, bit, strerror(error));
 			strange++;
 		}
