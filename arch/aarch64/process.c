@@ -1,6 +1,7 @@
 /* Making a task's first registers, switching what belongs to a task, and forgetting it. */
 #include <asm/ptrace.h>
 #include <asm/sysreg.h>
+#include <arch/ptrace.h>
 #include <arch/thread.h>
 #include <lib/string.h>
 #include <kernel/smp.h>
@@ -72,6 +73,7 @@ int arch_copy_thread(struct task_struct *child, const struct kernel_clone_args *
 	child->thread.fpu_live = 0;
 	child->thread.fpu_cpu = NR_CPUS;
 	child->thread.fault_address = 0;
+	user_disable_single_step(child); /* it is the model's debugger that steps */
 	regs->stackframe[0] = regs->stackframe[1] = 0; /* the last record of a walk */
 	ctx->fp = (u64)&regs->stackframe;
 	ctx->sp = (u64)regs;

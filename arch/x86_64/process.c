@@ -1,4 +1,5 @@
 /* Making a task's first registers, switching what belongs to a task, and forgetting it. */
+#include <arch/ptrace.h>
 #include <arch/thread.h>
 #include <asm/msr.h>
 #include <asm/page.h>
@@ -87,6 +88,7 @@ int arch_copy_thread(struct task_struct *child, const struct kernel_clone_args *
 	}
 	fpu_copy(child, !args->fn);
 	child->thread.cr2 = child->thread.trap_nr = child->thread.error_code = 0;
+	user_disable_single_step(child); /* it is the model's debugger that steps */
 	regs->stackframe[0] = regs->stackframe[1] = 0; /* the last record of a walk */
 	frame->rbp = (u64)&regs->stackframe;
 	frame->pc = (u64)ret_from_fork;

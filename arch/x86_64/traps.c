@@ -29,8 +29,6 @@
 #define FPE_FLTRES  6
 #define FPE_FLTINV  7
 #define ILL_ILLOPN  2
-#define TRAP_TRACE  2
-#define TRAP_HWBKPT 4
 
 /*
  * The six kinds of floating-point exception, in the low bits of the x87 status word and of MXCSR (SDM vol. 1, 8.3.3 and

@@ -279,6 +279,13 @@ static inline struct file *get_file(struct file *f)
 	atomic_inc(&f->f_count);
 	return f;
 }
+struct iovec;
+/*
+ * Copy and check a program's vector of n parts, into `fast` (UIO_FASTIOV parts) or into memory that the caller frees;
+ * *out tells which, also after an error. The lengths are cut so that they add up to at most MAX_RW_COUNT. 0, -EINVAL,
+ * -EFAULT, -ENOMEM. Thread context.
+ */
+int import_iovec(const struct iovec __user *uvec, unsigned long n, struct iovec *fast, struct iovec **out);
 /*
  * Read and write, with kernel (kernel_*) or user (vfs_*) buffers; *pos moves on. They return bytes or -errno.
  * kernel_read reads page by page through get_page and ends at the end of the file; -EINVAL: the file has no pages.

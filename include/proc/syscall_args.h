@@ -222,4 +222,9 @@
 #define SYSCALL_ARGS_init_module void *, umod, unsigned long, len, const char *, uargs
 #define SYSCALL_ARGS_finit_module int, fd, const char *, uargs, int, flags
 #define SYSCALL_ARGS_delete_module const char *, name_user, unsigned int, flags
+#define SYSCALL_ARGS_ptrace long, request, long, pid, unsigned long, addr, unsigned long, data
+#define SYSCALL_ARGS_process_vm_readv pid_t, pid, const struct iovec *, lvec, unsigned long, liovcnt, \
+	const struct iovec *, rvec, unsigned long, riovcnt, unsigned long, flags
+#define SYSCALL_ARGS_process_vm_writev pid_t, pid, const struct iovec *, lvec, unsigned long, liovcnt, \
+	const struct iovec *, rvec, unsigned long, riovcnt, unsigned long, flags
 /* clang-format on */

@@ -16,6 +16,7 @@
 #include <mm/mm.h>
 #include <proc/cred.h>
 #include <proc/fork.h>
+#include <proc/ptrace.h>
 #include <proc/resource.h>
 #include <proc/signal.h>
 #include <proc/task_alloc.h>
@@ -110,6 +111,8 @@ static void reset_task(struct task_struct *p, const struct kernel_clone_args *ar
 	p->pid_node.pprev = NULL;
 	INIT_LIST_HEAD(&p->pending.list);
 	p->pending.signal = 0;
+	p->jobctl = 0;
+	ptrace_reset(p);
 	p->comm_noted = 0;
 	p->exit_state = 0;
 	p->exit_code = 0;
@@ -200,6 +203,7 @@ static int copy_signal(u64 flags, struct task_struct *p)
 	atomic_set(&sig->sigcnt, 1);
 	INIT_LIST_HEAD(&sig->shared_pending.list);
 	init_waitqueue_head(&sig->wait_chldexit);
+	mutex_init(&sig->exec_guard);
 	sig->nr_threads = sig->live = 1;
 	sig->leader = p;
 	for (unsigned type = 0; type < NR_PID_TYPES; type++)
@@ -300,10 +304,13 @@ static void join_families(struct task_struct *p, const struct kernel_clone_args 
 		p->signal->live++;
 		list_add_tail(&p->thread_group, &p->group_leader->thread_group);
 		/* The process is being stopped: the new thread must stop with it, so it looks before user mode. */
-		if (p->signal->stopped)
+		if (p->signal->stopped) {
+			want_group_stop(p);
 			set_tsk_thread_flag(p, TIF_SIGPENDING);
+		}
 		return;
 	}
+	p->parent_tid = current->pid;
 	p->tgid = p->pid;
 	p->group_leader = p;
 	p->exit_signal = args->exit_signal;
@@ -350,6 +357,8 @@ static int publish_task(struct task_struct *p, const struct kernel_clone_args *a
 		goto unlock;
 	}
 	join_families(p, args);
+	if (unlikely(current->ptrace) && !args->fn)
+		ptrace_fork(p, args->flags & CLONE_PTRACE || args->ptrace_event);
 	attach_pid(p);
 	count_tasks(!(args->flags & CLONE_THREAD), 1);
 	fork_count++;

@@ -7,3 +7,6 @@
 #define NR_RESTART_SYSCALL	219
 /* Does Linux's new task pass the end of a system call on its way to user mode, so that sys_exit sees it? */
 #define NEW_TASK_SHOWS_SYS_EXIT true
+/* A debugger's view: the machine's number in PTRACE_GET_SYSCALL_INFO, and si_code where a call was a single step. */
+#define AUDIT_ARCH	  0xc000003e /* AUDIT_ARCH_X86_64 */
+#define SYSCALL_STEP_CODE TRAP_BRKPT
