@@ -1,7 +1,7 @@
 /*
  * FPU registers for a debugger. A CPU may leave out of a saved state what is as it was in the beginning (XSAVEOPT), and
- * the header says so; a debugger gets the values. What a debugger writes is checked like a signal frame, because the CPU
- * would refuse it in the kernel.
+ * the header says so; a debugger gets the values. What a debugger writes is checked like a signal frame, because the
+ * CPU would refuse it in the kernel.
  */
 #include <kernel/smp.h>
 #include <lib/errno.h>
@@ -10,7 +10,7 @@
 
 #include "fpu.h"
 
-#define INITIAL_CONTROL 0x37f	/* x87: all exceptions masked */
+#define INITIAL_CONTROL 0x37f /* x87: all exceptions masked */
 #define INITIAL_MXCSR	0x1f80
 
 /* The parts that the header calls unused, as the CPU would begin with them. */

@@ -1,10 +1,11 @@
 /*
  * A debugger's view of a task that stands still (<arch/ptrace.h>): its registers, in Linux's sets and in its struct
- * user, and its single steps. All registers are in memory then: the general ones in the pt_regs at the top of its stack,
- * the others in its thread_struct.
+ * user, and its single steps. All registers are in memory then: the general ones in the pt_regs at the top of its
+ * stack, the others in its thread_struct.
  */
 #include <arch/ptrace.h>
 #include <arch/thread.h>
+#include <asm/debugreg.h>
 #include <asm/page.h>
 #include <asm/ptrace.h>
 #include <asm/uaccess.h>
@@ -28,6 +29,7 @@
 #define ARCH_GET_FS	  0x1003
 #define ARCH_GET_GS	  0x1004
 #define USER_SIZE	  928 /* of Linux's struct user */
+#define USER_DEBUG	  848 /* where it has the eight debug registers */
 /* Linux's selectors of user mode, by which debuggers know a program of 64 bits. Ours have other numbers. */
 #define LINUX_USER_CS 0x33
 #define LINUX_USER_DS 0x2b
@@ -66,6 +68,7 @@ void user_disable_single_step(struct task_struct *t)
 	clear_tsk_thread_flag(t, TIF_FORCED_TF);
 }
 
+/* Selectors are Linux's, and the trap flag is the program's. */
 static void gpr_get(struct task_struct *t, void *buf)
 {
 	const struct pt_regs *regs = task_pt_regs(t);
@@ -86,8 +89,8 @@ static void gpr_get(struct task_struct *t, void *buf)
 
 /*
  * Selectors are not the debugger's to choose, as user mode has only one of each. Any rip and rsp are good, since IRET
- * refuses what is no address and the program gets the signal for it (entry.S). orig_rax is the number of a call that may
- * begin again, also outside of one: so a debugger puts back what was interrupted. -EIO: a base of the kernel's.
+ * refuses what is no address and the program gets the signal for it (entry.S). orig_rax is the number of a call that
+ * may begin again, also outside of one: so a debugger puts back what was interrupted. -EIO: a base of the kernel's.
  */
 static int gpr_set(struct task_struct *t, const void *buf, unsigned n)
 {
@@ -141,6 +144,35 @@ static long copy_set(struct task_struct *t, const struct regset *rs, void __user
 	return copy_from_user(buf, user, rs->size) ? -EFAULT : rs->set(t, buf, rs->size);
 }
 
+/* DR4 and DR5 are no registers of their own. */
+static u64 read_debug(const struct user_debug *user, unsigned i)
+{
+	if (i < NR_DEBUG_REGISTERS)
+		return user->address[i];
+	if (i == 6)
+		return user->dr6;
+	return i == 7 ? user->dr7 : 0;
+}
+
+/* DR7 says of all four what they watch, so each change is checked with it. -EIO, or as debug_set_user(). */
+static long write_debug(struct user_debug *user, unsigned i, u64 v)
+{
+	struct user_debug new = *user;
+
+	if (i < NR_DEBUG_REGISTERS) {
+		if (v >= TASK_SIZE)
+			return -EINVAL;
+		new.address[i] = v;
+	} else if (i == 6) {
+		new.dr6 = v;
+	} else if (i == 7) {
+		new.dr7 = v &DR7_USER;
+	} else {
+		return -EIO;
+	}
+	return debug_set_user(user, &new);
+}
+
 /* A word of Linux's struct user, of which there are the registers. */
 static long peek_user(struct task_struct *t, unsigned long addr, u64 __user *to)
 {
@@ -148,6 +180,8 @@ static long peek_user(struct task_struct *t, unsigned long addr, u64 __user *to)
 
 	if (addr % 8 || addr >= USER_SIZE)
 		return -EIO;
+	if (addr >= USER_DEBUG && addr < USER_DEBUG + 8 * 8)
+		return put_user(read_debug(&t->thread.debug, (addr - USER_DEBUG) / 8), to);
 	if (addr >= sizeof(words))
 		return put_user(0, to);
 	gpr_get(t, words);
@@ -158,6 +192,8 @@ static long poke_user(struct task_struct *t, unsigned long addr, u64 word)
 {
 	u64 words[sizeof(struct user_regs) / 8] = {0};
 
+	if (addr % 8 == 0 && addr >= USER_DEBUG && addr < USER_DEBUG + 8 * 8)
+		return write_debug(&t->thread.debug, (addr - USER_DEBUG) / 8, word);
 	if (addr % 8 || addr >= sizeof(words))
 		return -EIO;
 	gpr_get(t, words);
@@ -165,11 +201,17 @@ static long poke_user(struct task_struct *t, unsigned long addr, u64 word)
 	return gpr_set(t, words, sizeof(words));
 }
 
+void arch_ptrace_reset(struct task_struct *t)
+{
+	t->thread.debug = (struct user_debug){0};
+}
+
 /* The trap flag is a part of the registers: nothing to do on the way. */
 void user_step_enter(void)
 {
 }
 
+/* Whole sets without a length, words of struct user, and the bases of segments: what came before PTRACE_GETREGSET. */
 long arch_ptrace(struct task_struct *t, long request, unsigned long addr, unsigned long data)
 {
 	void __user *user = (void __user *)data;

@@ -15,7 +15,7 @@ struct regset {
 	u32 unit; /* programs read and write multiples of this many bytes */
 	u32 size; /* bytes in all, at most a page */
 	void (*get)(struct task_struct *t, void *buf);
-	/* `buf` is the whole set, as get() has filled it, with the program's changes in the first n bytes. 0 or -errno. */
+	/* `buf` is the set as get() has filled it, with the program's changes in the first n bytes. 0 or -errno. */
 	int (*set)(struct task_struct *t, const void *buf, unsigned n);
 };
 /* The set of this type, or NULL. */
@@ -23,6 +23,8 @@ const struct regset *arch_regset(unsigned type);
 /* A request of ptrace(2) that this machine alone has. 0 or -errno; -EIO: there is no such request. */
 long arch_ptrace(struct task_struct *t, long request, unsigned long addr, unsigned long data);
 
+/* A new task is still a plain copy: its model's debugger has breakpoints, and has them once. */
+void arch_ptrace_reset(struct task_struct *t);
 /* From its next instruction on, the task stops behind each one with SIGTRAP; or it does not. As above. */
 void user_enable_single_step(struct task_struct *t);
 void user_disable_single_step(struct task_struct *t);

@@ -76,8 +76,8 @@ u32 syscall_trace_enter(struct pt_regs *regs, u32 nr); /* nr: handed back, it ne
 void syscall_trace_exit(struct pt_regs *regs);
 
 /*
- * The call `nr` with the arguments in regs, which take the result. An unknown one is counted. A debugger comes first and
- * last: it may exchange the call, or have none made. Interrupts on.
+ * The call `nr` with the arguments in regs, which take the result. An unknown one is counted. A debugger comes first
+ * and last: it may exchange the call, or have none made. Interrupts on.
  */
 static __always_inline void syscall_dispatch(struct pt_regs *regs, u32 nr)
 {

@@ -55,10 +55,10 @@ bool join_group_stop(struct task_struct *t)
 }
 
 /*
- * Stand still until the process goes on or is killed, or a debugger comes. The thread that arrives last completes the stop and tells the
- * parent. Called with siglock held, which is released. The state becomes TASK_STOPPED before the lock is released, so
- * SIGCONT and SIGKILL, which take that lock, find a task that they can wake; kernel/proc/signal_send.c has the whole
- * argument.
+ * Stand still until the process goes on or is killed, or a debugger comes. The thread that arrives last completes the
+ * stop and tells the parent. Called with siglock held, which is released. The state becomes TASK_STOPPED before the
+ * lock is released, so SIGCONT and SIGKILL, which take that lock, find a task that they can wake;
+ * kernel/proc/signal_send.c has the whole argument.
  */
 static void do_signal_stop(struct signal_struct *sig)
 {
@@ -308,14 +308,49 @@ static void finish_syscall(struct pt_regs *regs, bool handler, unsigned long fla
 }
 
 /*
+ * On a machine where it is so on Linux, a debugger that is told of a signal sees the registers with the interrupted
+ * call taken back already. A debugger that puts these registers aside and brings them back later then has the call made
+ * again, though it cannot read what the call's first argument was. Returns where the call begins; 0: there is none.
+ */
+static unsigned long take_call_back(struct pt_regs *regs)
+{
+	if (!RESTART_SHOWN_TO_DEBUGGER || !current->ptrace || syscall_get_nr(regs) < 0 ||
+	    !is_restart_code(regs_return_value(regs)))
+		return 0;
+	syscall_rollback(regs);
+	return instruction_pointer(regs);
+}
+
+/* finish_syscall() for a call that was taken back: it had `ret`, went on at `next`, and begins at `again`. */
+static void finish_taken_back(struct pt_regs *regs, unsigned long again, long ret, unsigned long next, bool handler,
+			      unsigned long flags)
+{
+	if (instruction_pointer(regs) != again)
+		return; /* the debugger has sent it elsewhere */
+	if (restarts(ret, handler, flags)) {
+		if (ret == -ERESTART_RESTARTBLOCK)
+			syscall_set_nr(regs, NR_RESTART_SYSCALL);
+		return;
+	}
+	syscall_set_return_value(regs, -EINTR);
+	instruction_pointer_set(regs, next);
+}
+
+/*
  * One signal, or none. sigsuspend and its like have exchanged the mask: the old one goes into the frame if there is a
  * handler, and comes back at once if there is none.
  */
 static void do_signal(struct pt_regs *regs)
 {
+	unsigned long next = instruction_pointer(regs);
+	long ret = regs_return_value(regs);
+	unsigned long again = take_call_back(regs);
 	struct ksignal ksig;
+	bool handler = get_signal(&ksig);
 
-	if (get_signal(&ksig)) {
+	if (again)
+		finish_taken_back(regs, again, ret, next, handler, handler ? ksig.ka.sa_flags : 0);
+	if (handler) {
 		sigset_t oldset = current->restore_sigmask ? current->saved_sigmask : current->blocked;
 		bool stepping = current->thread_flags & _TIF_SINGLESTEP;
 

@@ -3,9 +3,9 @@
  *
  * A tracer is one thread. It stands in task->tracer of each tracee, and its list `ptraced` has them all. A tracee is
  * also one thread, whose process may have others without a tracer or with another one. Both ends are changed together,
- * by ptrace_link() and ptrace_unlink(), under tasklist_lock and the tracee's siglock. A tracee holds no reference to its
- * tracer: before a tracer is freed it exits, and ptrace_exit_tracer() unlinks all its tracees; a tracee is unlinked when
- * it is released.
+ * by ptrace_link() and ptrace_unlink(), under tasklist_lock and the tracee's siglock. A tracee holds no reference to
+ * its tracer: before a tracer is freed it exits, and ptrace_exit_tracer() unlinks all its tracees; a tracee is unlinked
+ * when it is released.
  *
  * A set-user-id program must not get its rights under a tracer that has none. exec therefore looks for a tracer
  * (ptrace_forbids_setid) and takes the ids under exec_guard, and a tracer that comes checks its rights and links under
@@ -14,6 +14,7 @@
 #include "ptrace.h"
 
 #include <lib/errno.h>
+#include <lib/string.h>
 #include <mm/mm.h>
 #include <proc/fork.h>
 #include <proc/signal.h>
@@ -32,6 +33,7 @@ void ptrace_reset(struct task_struct *child)
 	INIT_LIST_HEAD(&child->ptraced);
 	INIT_LIST_HEAD(&child->ptrace_entry);
 	clear_tsk_thread_flag(child, TIF_SYSCALL_TRACE);
+	arch_ptrace_reset(child);
 }
 
 bool ptrace_reparented(const struct task_struct *t)
@@ -108,8 +110,11 @@ long ptrace_traceme(void)
  */
 static long attach_locked(struct task_struct *child, u32 flags)
 {
-	struct siginfo info = {.si_signo = SIGSTOP, .si_code = SI_KERNEL};
+	struct siginfo info;
 
+	memset(&info, 0, sizeof(info));
+	info.si_signo = SIGSTOP;
+	info.si_code = SI_KERNEL;
 	if (child->exit_state || child->ptrace)
 		return -EPERM;
 	ptrace_link(child, current, flags);

@@ -1,7 +1,6 @@
 /*
  * process_vm_readv(2) and process_vm_writev(2): from buffers of one process into those of another, without a stop. The
- * bytes go through a page of the kernel's own, since a fault of the caller's must not come while the other address space
- * is locked.
+ * bytes go through a page of the kernel's own, since the caller must not fault while the other address space is locked.
  */
 #include <proc/ptrace.h>
 
@@ -116,6 +115,7 @@ static ssize_t copy_process_vm(pid_t pid, struct place *local, struct place *rem
 	return done;
 }
 
+/* As on Linux the other process's vector is not looked at when there is nothing to copy. */
 static ssize_t process_vm_rw(pid_t pid, const struct iovec __user *lvec, unsigned long ln,
 			     const struct iovec __user *rvec, unsigned long rn, unsigned long flags, bool write)
 {

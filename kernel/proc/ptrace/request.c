@@ -3,7 +3,7 @@
  *
  * Nearly all of them need a tracee that stands still. ptrace_freeze() makes sure of that: under the tracee's siglock it
  * finds JOB_TRACED and sets JOB_FROZEN, with which not even SIGKILL wakes the tracee (stop.c). The tracee may still be
- * on its way to sleep, so wait_task_inactive() follows; from then on its registers are all in memory, and nobody but the
+ * on its way to sleep, so wait_task_inactive() follows; from then on its registers are all in memory, and only the
  * tracer touches them. The end of the request, ptrace_unfreeze(), wakes a tracee that was killed meanwhile.
  */
 #include "ptrace.h"

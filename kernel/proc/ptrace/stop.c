@@ -83,8 +83,11 @@ static int ptrace_stop(int code, int why, unsigned long message, struct siginfo 
 /* A stop with a siginfo that says what it is. [S, released meanwhile] */
 static int ptrace_report(int sig, int code, int why, unsigned long message)
 {
-	struct siginfo info = {.si_signo = sig, .si_code = code};
+	struct siginfo info;
 
+	memset(&info, 0, sizeof(info));
+	info.si_signo = sig;
+	info.si_code = code;
 	info.si_pid = current->pid;
 	info.si_uid = current->uid;
 	return ptrace_stop(code, why, message, &info);

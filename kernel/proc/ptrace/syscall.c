@@ -60,7 +60,8 @@ int ptrace_syscall_enter(struct pt_regs *regs)
 void ptrace_syscall_exit(struct pt_regs *regs)
 {
 	if (READ_ONCE(current->thread_flags) & _TIF_SINGLESTEP)
-		force_sig_fault(SIGTRAP, SYSCALL_STEP_CODE, SYSCALL_STEP_CODE == SI_USER ? 0 : instruction_pointer(regs));
+		force_sig_fault(SIGTRAP, SYSCALL_STEP_CODE,
+				SYSCALL_STEP_CODE == SI_USER ? 0 : instruction_pointer(regs));
 	else
 		report_syscall(PTRACE_EVENTMSG_SYSCALL_EXIT);
 }
@@ -79,6 +80,7 @@ static u8 stop_op(struct task_struct *child)
 	return op;
 }
 
+/* The registers of the stop say it all; how much of the structure counts goes by its kind, and is returned. */
 long ptrace_syscall_info(struct task_struct *child, unsigned long size, void __user *to)
 {
 	const struct pt_regs *regs = task_pt_regs(child);

@@ -10,3 +10,7 @@
 /* A debugger's view: the machine's number in PTRACE_GET_SYSCALL_INFO, and si_code where a call was a single step. */
 #define AUDIT_ARCH	  0xc000003e /* AUDIT_ARCH_X86_64 */
 #define SYSCALL_STEP_CODE TRAP_BRKPT
+/* How struct epoll_event lies in memory: as on 32-bit machines. */
+#define EPOLL_EVENT_LAYOUT __packed
+/* Of an interrupted call: does a debugger that is told of the signal see it taken back already? */
+#define RESTART_SHOWN_TO_DEBUGGER false

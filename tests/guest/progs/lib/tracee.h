@@ -146,4 +146,44 @@ static inline void set_regs(pid_t pid, struct regs regs)
 	CHECK_CALL(regset(PT_SETREGSET, pid, 1, &regs, &len));
 }
 
+/* One step, which must be the next news. */
+static inline void step(pid_t pid)
+{
+	siginfo_t info;
+
+	CHECK_CALL(pt(PT_STEP, pid, 0, 0));
+	CHECK_EQ(news(pid), STOP(SIGTRAP));
+	CHECK_CALL(pt(PT_GETSIGINFO, pid, 0, (unsigned long)&info));
+	CHECK_EQ(info.si_signo, SIGTRAP);
+}
+
+/* What PTRACE_GET_SYSCALL_INFO tells. */
+struct call_info {
+	unsigned char op, pad[3];
+	unsigned arch;
+	unsigned long pc, sp;
+	union {
+		unsigned long entry[7]; /* nr, args */
+		struct {
+			long rval;
+			unsigned char is_error;
+		} exit;
+	};
+};
+
+/* To the next stop of this call, with or without others before it. */
+static inline struct call_info to_call(pid_t pid, long nr)
+{
+	struct call_info info;
+
+	do {
+		CHECK_CALL(pt(PT_SYSCALL, pid, 0, 0));
+		if (!CHECK_EQ(news(pid), CALL_STOP))
+			exit(1);
+		memset(&info, 0, sizeof(info));
+		pt(PT_SYSCALL_INFO, pid, sizeof(info), (unsigned long)&info);
+	} while (info.op != 1 || info.entry[0] != (unsigned long)nr);
+	return info;
+}
+
 #endif
