@@ -24,6 +24,7 @@
 
 struct cdev;
 struct dentry;
+struct epitem;
 struct file;
 struct inode;
 struct module;
@@ -255,6 +256,7 @@ struct file {
 	};
 	struct module *f_owner; /* [I] with a reference: the module that f_op belongs to; NULL: the kernel */
 	void *private_data;	/* the file's own */
+	struct epitem *f_ep;	/* [epoll_mutex] instances of epoll that watch it */
 };
 static inline struct path file_path(const struct file *f)
 {

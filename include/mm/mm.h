@@ -153,7 +153,7 @@ long do_brk(struct mm_struct *mm, unsigned long brk); /* returns the new or, ref
 #define FAULT_FLAG_WRITE 1u
 #define FAULT_FLAG_EXEC	 2u
 #define FAULT_FLAG_USER	 4u
-#define FAULT_FLAG_FORCE 8u /* a debugger's access: in a private area also without the right, which then gets a copy */
+#define FAULT_FLAG_FORCE 8u /* a debugger's: in a private area also without the right */
 /*
  * Make a faulting access good: demand zero, file page, copy-on-write, stack growth. Context: thread, interrupts on;
  * sleeps; takes m. Returns 0, or -EFAULT (no such area: SIGSEGV MAPERR), -EACCES (SEGV ACCERR), -ENOMEM, -EIO (SIGBUS).

@@ -26,6 +26,7 @@ struct kernel_clone_args {
 	unsigned long stack; /* user stack of the child, 0: the parent's */
 	unsigned long tls;
 	int *parent_tid, *child_tid; /* user addresses */
+	int *pidfd;		     /* user address: CLONE_PIDFD */
 	unsigned ptrace_event;	     /* PTRACE_EVENT_* that the debugger has asked for, 0: none */
 	int (*fn)(void *);	     /* kernel threads: what to run */
 	void *fn_arg;

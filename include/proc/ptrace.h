@@ -65,10 +65,10 @@ void ptrace_event(unsigned event, unsigned long message);
 void ptrace_exec(pid_t old_pid);
 /* The current task is about to end with this status, and has all that it had. As ptrace_event(). */
 void ptrace_exit_event(long code);
-/* Is the current task traced by a debugger that may not give it the rights of a set-user-id program? exec_guard held. */
+/* Does current have a debugger that must not see it take the rights of a set-user-id program? exec_guard held. */
 bool ptrace_forbids_setid(void);
 
-/* get_signal() takes this signal for current: the debugger may change it. The signal, 0: none. [S, released meanwhile] */
+/* get_signal() takes this signal for current; the debugger may change it. 0: none. [S, released meanwhile] */
 int ptrace_signal(int sig, struct siginfo *info);
 /* A stop of the process or of the debugger's is due for current, which is traced. [S, released meanwhile] */
 void ptrace_trap(void);
@@ -76,8 +76,8 @@ void ptrace_trap(void);
 void ptrace_trap_notify(struct task_struct *t);
 
 /*
- * A system call of a task with TIF_SYSCALL_TRACE, before it, and also with TIF_SINGLESTEP, after it. enter: the number that is to
- * be called, NO_SYSCALL: none, and regs hold the result. Thread context.
+ * A system call of a task with TIF_SYSCALL_TRACE, before it, and also with TIF_SINGLESTEP, after it. enter: the number
+ * that is to be called, NO_SYSCALL: none, and regs hold the result. Thread context.
  */
 int ptrace_syscall_enter(struct pt_regs *regs);
 void ptrace_syscall_exit(struct pt_regs *regs);

@@ -78,6 +78,7 @@ struct signal_struct {
 	atomic_t sigcnt;
 	struct sigpending shared_pending; /* [S] */
 	wait_queue_head_t wait_chldexit;  /* parents sleep here in wait4 */
+	wait_queue_head_t pidfd_wait;	  /* who polls a pidfd of the process */
 	int group_exit;			  /* [S] the process is going: code below */
 	int group_exit_code;		  /* [S] */
 	int stop_code;			  /* [S] signal that stopped it, for wait4; 0 once reported */
@@ -174,7 +175,7 @@ void do_notify_parent_cldstop(struct task_struct *leader, int why);
 /* Tell the parent that its child ended. True when the parent will not wait for it. [T, not S] */
 bool do_notify_parent(struct task_struct *p, int sig);
 void do_notify_tracer(struct task_struct *t, int why); /* CLD_TRAPPED, CLD_STOPPED: t stands in a stop. [T, not S] */
-void flush_sigqueue(struct sigpending *q); /* [S], or no other task can find it */
+void flush_sigqueue(struct sigpending *q);	       /* [S], or no other task can find it */
 /* Is there no process that could continue the group after a stop? [T] */
 bool is_orphaned_pgrp(pid_t pgrp, struct task_struct *ignore);
 void kill_orphaned_pgrp(struct task_struct *leader, struct task_struct *parent); /* exit: SIGHUP, SIGCONT [T] */
@@ -220,6 +221,13 @@ bool sig_handler_ignored(struct task_struct *p, int sig); /* SIG_IGN, or SIG_DFL
 void end_group_stop(struct task_struct *p);
 /* Fill in for a signal that current sends with kill(2). */
 void siginfo_from_user(struct siginfo *info, int sig, int code);
+
+/* A signal was sent: wake who reads signals by signalfd(2) (kernel/proc/signalfd.c). [S] */
+void signalfd_notify(void);
+/* kernel/proc/kill.c: what a program may claim in a siginfo for this process: 0 or -EPERM. */
+int check_siginfo(const struct siginfo *info, pid_t target);
+/* kill(2) of a process that is held: the right, the number. 0, -EINVAL, -EPERM, -EAGAIN. Thread context. */
+int kill_process(int sig, struct siginfo *info, struct task_struct *p);
 
 /* A signal picked for delivery to a handler. */
 struct ksignal {

@@ -227,4 +227,22 @@
 	const struct iovec *, rvec, unsigned long, riovcnt, unsigned long, flags
 #define SYSCALL_ARGS_process_vm_writev pid_t, pid, const struct iovec *, lvec, unsigned long, liovcnt, \
 	const struct iovec *, rvec, unsigned long, riovcnt, unsigned long, flags
+#define SYSCALL_ARGS_eventfd unsigned int, count
+#define SYSCALL_ARGS_eventfd2 unsigned int, count, int, flags
+#define SYSCALL_ARGS_timerfd_create int, clockid, int, flags
+#define SYSCALL_ARGS_timerfd_settime int, ufd, int, flags, const struct __kernel_itimerspec *, utmr, \
+	struct __kernel_itimerspec *, otmr
+#define SYSCALL_ARGS_timerfd_gettime int, ufd, struct __kernel_itimerspec *, otmr
+#define SYSCALL_ARGS_epoll_create int, size
+#define SYSCALL_ARGS_epoll_create1 int, flags
+#define SYSCALL_ARGS_epoll_ctl int, epfd, int, op, int, fd, struct epoll_event *, event
+#define SYSCALL_ARGS_epoll_wait int, epfd, struct epoll_event *, events, int, maxevents, int, timeout
+#define SYSCALL_ARGS_epoll_pwait int, epfd, struct epoll_event *, events, int, maxevents, int, timeout, \
+	const sigset_t *, sigmask, size_t, sigsetsize
+#define SYSCALL_ARGS_epoll_pwait2 int, epfd, struct epoll_event *, events, int, maxevents, \
+	const struct __kernel_timespec *, timeout, const sigset_t *, sigmask, size_t, sigsetsize
+#define SYSCALL_ARGS_signalfd int, ufd, sigset_t *, user_mask, size_t, sizemask
+#define SYSCALL_ARGS_signalfd4 int, ufd, sigset_t *, user_mask, size_t, sizemask, int, flags
+#define SYSCALL_ARGS_pidfd_open pid_t, pid, unsigned int, flags
+#define SYSCALL_ARGS_pidfd_send_signal int, pidfd, int, sig, siginfo_t *, info, unsigned int, flags
 /* clang-format on */

@@ -10,6 +10,7 @@
 #include <proc/syscall.h>
 #include <uapi/uio.h>
 
+/* The lengths are checked one by one and cut as they add up, so that the sum fits into what a call returns. */
 int import_iovec(const struct iovec __user *uvec, unsigned long n, struct iovec *fast, struct iovec **out)
 {
 	struct iovec *vec = fast;

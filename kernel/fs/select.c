@@ -79,6 +79,10 @@ void poll_wait(struct file *f, struct wait_queue_head *q, struct poll_table *pt)
 
 	if (!pt || !pt->queueing)
 		return;
+	if (pt->join) {
+		pt->join(f, q, pt);
+		return;
+	}
 	e = poll_get_entry(pt);
 	if (!e)
 		return;
@@ -103,6 +107,7 @@ static void poll_init(struct poll_table *pt)
 	pt->queueing = true;
 	pt->triggered = pt->error = 0;
 	pt->task = current;
+	pt->join = NULL;
 	pt->n = 0;
 	pt->pages = NULL;
 }

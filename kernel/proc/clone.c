@@ -21,10 +21,10 @@
  * The flags that clone(2) accepts. CLONE_SYSVSEM and CLONE_DETACHED are accepted, as programs pass them, and change
  * nothing: there are no System V semaphores here, and Linux ignores CLONE_DETACHED as well.
  */
-#define CLONE_KNOWN                                                                                       \
-	(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_VFORK | CLONE_PARENT | CLONE_THREAD |  \
-	 CLONE_PTRACE | CLONE_UNTRACED | CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID | CLONE_SYSVSEM | \
-	 CLONE_DETACHED)
+#define CLONE_KNOWN                                                                                      \
+	(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_VFORK | CLONE_PARENT | CLONE_THREAD | \
+	 CLONE_PTRACE | CLONE_UNTRACED | CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID |     \
+	 CLONE_CHILD_SETTID | CLONE_SYSVSEM | CLONE_DETACHED | CLONE_PIDFD)
 
 /*
  * Write the child's number to an address in the child's memory. A child with memory of its own has not run yet, so
@@ -135,6 +135,11 @@ static long clone_user(unsigned long flags, unsigned long stack, int __user *par
 
 	if (args.flags & ~(u64)CLONE_KNOWN)
 		return -EINVAL;
+	if (args.flags & CLONE_PIDFD) { /* there is no place for both */
+		if (args.flags & CLONE_PARENT_SETTID)
+			return -EINVAL;
+		args.pidfd = parent_tid;
+	}
 	return kernel_clone(&args);
 }
 
@@ -195,6 +200,7 @@ SYSCALL_DEFINE2(clone3, struct clone_args __user *, uargs, size_t, size)
 		.stack = a.stack + a.stack_size, /* both machines' stacks grow down */
 		.tls = a.tls,
 		.parent_tid = (int *)a.parent_tid,
+		.pidfd = (int *)a.pidfd,
 		.child_tid = (int *)a.child_tid,
 	};
 	return kernel_clone(&args);

@@ -228,6 +228,7 @@ static int exit_signal_of(const struct task_struct *leader)
  */
 bool announce_zombie(struct task_struct *leader)
 {
+	wake_up_all(&leader->signal->pidfd_wait);
 	if (ptrace_reparented(leader))
 		return do_notify_parent(leader, SIGCHLD);
 	list_move_tail(&leader->sibling, &leader->parent->zombies);

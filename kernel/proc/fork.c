@@ -8,6 +8,7 @@
  * the steps before it. The copying allocates memory and may sleep; all of it runs in thread context.
  */
 #include <arch/thread.h>
+#include <asm/uaccess.h>
 #include <fs/vfs.h>
 #include <kernel/panic.h>
 #include <lib/errno.h>
@@ -16,6 +17,7 @@
 #include <mm/mm.h>
 #include <proc/cred.h>
 #include <proc/fork.h>
+#include <proc/pidfd.h>
 #include <proc/ptrace.h>
 #include <proc/resource.h>
 #include <proc/signal.h>
@@ -28,6 +30,7 @@
 #include <time/hrtimer.h>
 #include <trace/events/task.h>
 #include <trace/fgraph.h>
+#include <uapi/fcntl.h>
 
 /* The lock of all family relations. <proc/fork.h> says what it protects and where it stands in the order of locks. */
 DEFINE_SPINLOCK(tasklist_lock);
@@ -73,6 +76,8 @@ static int clone_check_flags(const struct kernel_clone_args *args)
 		return -EINVAL;
 	if ((flags & CLONE_SIGHAND) && (!(flags & CLONE_VM) || (flags & CLONE_CLEAR_SIGHAND)))
 		return -EINVAL;
+	if ((flags & CLONE_PIDFD) && (flags & (CLONE_THREAD | CLONE_DETACHED)))
+		return -EINVAL; /* a pidfd is a process's */
 	/* A sibling of init would be a child of the idle task, which never waits, so it would never be reaped. */
 	if ((flags & CLONE_PARENT) && current->signal->unkillable)
 		return -EINVAL;
@@ -203,6 +208,7 @@ static int copy_signal(u64 flags, struct task_struct *p)
 	atomic_set(&sig->sigcnt, 1);
 	INIT_LIST_HEAD(&sig->shared_pending.list);
 	init_waitqueue_head(&sig->wait_chldexit);
+	init_waitqueue_head(&sig->pidfd_wait);
 	mutex_init(&sig->exec_guard);
 	sig->nr_threads = sig->live = 1;
 	sig->leader = p;
@@ -443,6 +449,37 @@ static struct task_struct *new_task(const struct kernel_clone_args *args)
 	return p;
 }
 
+/* A file and its descriptor that nobody has seen yet. */
+struct reserved_file {
+	struct file *file; /* NULL: none was asked for */
+	int fd;
+};
+
+/*
+ * CLONE_PIDFD: all that can fail, while the child is not there yet. The parent reads the number of a descriptor that is
+ * not open yet. 0 or -errno.
+ */
+static int prepare_pidfd(struct task_struct *p, const struct kernel_clone_args *args, struct reserved_file *r)
+{
+	int err = -EFAULT;
+
+	if (!(args->flags & CLONE_PIDFD))
+		return 0;
+	r->fd = get_unused_fd_flags(O_CLOEXEC);
+	if (r->fd < 0)
+		return r->fd;
+	r->file = pidfd_file(p->signal, 0);
+	if (!IS_ERR(r->file) && !put_user(r->fd, args->pidfd))
+		return 0;
+	if (IS_ERR(r->file))
+		err = PTR_ERR(r->file);
+	else
+		fput(r->file);
+	put_unused_fd(r->fd);
+	r->file = NULL;
+	return err;
+}
+
 /*
  * Each step that can fail has its label below, which undoes the steps before it. The last such step is
  * publish_task(): after it the child can be found, signalled and waited for, so there is no way back.
@@ -450,6 +487,7 @@ static struct task_struct *new_task(const struct kernel_clone_args *args)
 struct task_struct *copy_process(struct kernel_clone_args *args)
 {
 	u64 flags = args->flags | (args->fn ? CLONE_FS : 0);
+	struct reserved_file pidfd = {NULL, -1};
 	struct task_struct *p;
 	int err = clone_check_flags(args);
 
@@ -473,13 +511,23 @@ struct task_struct *copy_process(struct kernel_clone_args *args)
 	err = alloc_pid(p);
 	if (err < 0)
 		goto put_parts;
-	err = publish_task(p, args);
+	err = prepare_pidfd(p, args, &pidfd);
 	if (err)
 		goto free_pid;
+	err = publish_task(p, args);
+	if (err)
+		goto free_pidfd;
+	if (pidfd.file)
+		fd_install(pidfd.fd, pidfd.file);
 	fgraph_init_task(p);
 	trace_task_newtask(p, args->flags);
 	return p;
 
+free_pidfd:
+	if (pidfd.file) {
+		fput(pidfd.file);
+		put_unused_fd(pidfd.fd);
+	}
 free_pid:
 	free_pid(p->pid);
 put_parts:

@@ -263,8 +263,10 @@ int send_signal_locked(int sig, struct siginfo *info, struct task_struct *p, boo
 
 	if (prepare_signal(p, sig, info->si_code == SI_KERNEL && info->si_pid == 0)) {
 		result = sigqueue_add(p, pending, sig, info);
-		if (result != SIGNAL_OVERFLOW)
+		if (result != SIGNAL_OVERFLOW) {
+			signalfd_notify();
 			complete_signal(sig, p, group);
+		}
 	}
 	trace_signal_generate(sig, info, p, group, result);
 	return result == SIGNAL_OVERFLOW ? -EAGAIN : 0;

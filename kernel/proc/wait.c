@@ -9,9 +9,11 @@
  * under the lock has claimed the child, and the others do not see it any more.
  */
 #include <asm/uaccess.h>
+#include <fs/vfs.h>
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <proc/fork.h>
+#include <proc/pidfd.h>
 #include <proc/ptrace.h>
 #include <proc/resource.h>
 #include <proc/signal.h>
@@ -22,11 +24,13 @@
 #include <sched/spinlock.h>
 #include <sched/wait.h>
 #include <trace/events/sched.h>
+#include <uapi/fcntl.h>
 
 /* The children and tracees that a call asks for, and what it has found. */
 struct wait_opts {
 	int type; /* P_* */
 	pid_t id;
+	struct signal_struct *process; /* P_PIDFD: held by the file */
 	unsigned options;
 	pid_t pid;	   /* found: who */
 	int cause, status; /* found: CLD_*, and status as CLD_* has it (exit code or signal) */
@@ -43,6 +47,8 @@ struct wait_opts {
 static bool eligible_child(const struct wait_opts *wo, const struct task_struct *p, bool tracee)
 {
 	if (wo->type == P_PID && p->pid != wo->id)
+		return false;
+	if (wo->type == P_PIDFD && p->signal != wo->process)
 		return false;
 	if (wo->type == P_PGID && p->signal->pgrp != wo->id)
 		return false;
@@ -190,8 +196,8 @@ static int look_at_child(struct wait_opts *wo, struct task_struct *p)
 	if (p->exit_state == EXIT_DEAD || !eligible_child(wo, p, ours))
 		return -ECHILD;
 	/*
-	 * A dead child has no other news. A leader that ended before its threads does not count as dead yet, nor one that
-	 * another's debugger is to see first.
+	 * A dead child has no other news. A leader that ended before its threads does not count as dead yet, nor one
+	 * that another process's debugger is to see first.
 	 */
 	if (p->exit_state == EXIT_ZOMBIE && thread_group_empty(p) && !ptrace_reparented(p))
 		return wait_task_zombie(wo, p) ? 1 : -ECHILD;
@@ -231,8 +237,12 @@ static int find_tracee(struct wait_opts *wo)
 /* A wait for one pid needs no walk: look the child up. -ECHILD when that is no child of the caller. [T] */
 static int look_at_pid(struct wait_opts *wo)
 {
-	struct task_struct *p = find_task_by_pid(wo->id);
+	struct task_struct *p = NULL;
 
+	if (wo->type == P_PID)
+		p = find_task_by_pid(wo->id);
+	else if (wo->process->nr_threads)
+		p = wo->process->leader;
 	if (p && p->ptrace && p->tracer->group_leader == current->group_leader &&
 	    !(wo->options & __WNOTHREAD && p->tracer != current))
 		return look_at_tracee(wo, p);
@@ -253,7 +263,7 @@ static int find_child(struct wait_opts *wo)
 	bool only_dead = !(wo->options & (WUNTRACED | WCONTINUED));
 	int ret = -ECHILD, one;
 
-	if (wo->type == P_PID)
+	if (wo->type == P_PID || wo->type == P_PIDFD)
 		return look_at_pid(wo);
 	ret = find_tracee(wo);
 	if (ret > 0)
@@ -364,11 +374,35 @@ static int waitid_opts(struct wait_opts *wo, int type, pid_t id)
 		return -EINVAL;
 	if (!(wo->options & (WEXITED | WSTOPPED | WCONTINUED)))
 		return -EINVAL;
-	if (type < P_ALL || type > P_PGID || (type == P_PID && id <= 0) || (type == P_PGID && id < 0))
+	if (type < P_ALL || type > P_PIDFD || (type == P_PID && id <= 0) || (type >= P_PGID && id < 0))
 		return -EINVAL;
 	wo->type = type;
 	wo->id = type == P_PGID && !id ? current->signal->pgrp : id;
 	return 0;
+}
+
+/*
+ * P_PIDFD: wait for the process that the file is about, which the file keeps for the time of the call. With O_NONBLOCK
+ * a wait that would sleep is -EAGAIN. Else as do_wait(), or -EBADF, and -EINVAL for another kind of file.
+ */
+static int do_wait_pidfd(struct wait_opts *wo, int fd)
+{
+	struct file *f = fget(fd);
+	int ret = -EINVAL;
+
+	if (!f)
+		return -EBADF;
+	wo->process = pidfd_signal(f);
+	if (wo->process) {
+		bool nonblock = f->f_flags & O_NONBLOCK && !(wo->options & WNOHANG);
+
+		wo->options |= nonblock ? WNOHANG : 0;
+		ret = do_wait(wo);
+		if (!ret && nonblock)
+			ret = -EAGAIN;
+	}
+	fput(f);
+	return ret;
 }
 
 /* Tells by a siginfo what happened, and can leave the child as it is (WNOWAIT). */
@@ -379,7 +413,7 @@ SYSCALL_DEFINE5(waitid, int, type, pid_t, id, struct siginfo __user *, uinfo, in
 	int ret = waitid_opts(&wo, type, id);
 
 	if (!ret)
-		ret = do_wait(&wo);
+		ret = type == P_PIDFD ? do_wait_pidfd(&wo, id) : do_wait(&wo);
 	if (ret < 0)
 		return ret;
 	if (ret) {
