@@ -367,7 +367,7 @@ static void open_all(void)
 		MORE(call, "remote iovec", (.good = good_vec, .good_size = sizeof(good_vec)), me, P(good_vec), 2, X, \
 		     2, 0),                                                                                          \
 		MORE(call, "local iov_base", (.slot = &vec[0].base), me, P(vec), 1, P(good_vec), 1, 0),              \
-		MORE(call, "remote iov_base", (.slot = &vec[0].base), me, P(good_vec), 1, P(vec), 1, 0)
+		MORE(call, "remote iov_base", (.slot = &vec[0].base, .one_byte = true), me, P(good_vec), 1, P(vec), 1, 0)
 
 #define DEBUGGERS                                                                                                      \
 	ROW(ptrace, "PTRACE_PEEKDATA", 2, debugged, P(room), X), ROW(ptrace, "GETEVENTMSG", 0x4201, debugged, 0, X),   \
