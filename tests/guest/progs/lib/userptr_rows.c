@@ -362,12 +362,13 @@ static void open_all(void)
 		ROW(prctl, "PR_GET_PDEATHSIG", 2, X), ROW(prctl, "PR_SET_NAME", 15, X),                                \
 		ROW(prctl, "PR_GET_NAME", 16, X)
 
-#define VM(call)                                                                                                     \
-	MORE(call, "local iovec", (.good = good_vec, .good_size = sizeof(good_vec)), me, X, 2, P(good_vec), 2, 0),   \
-		MORE(call, "remote iovec", (.good = good_vec, .good_size = sizeof(good_vec)), me, P(good_vec), 2, X, \
-		     2, 0),                                                                                          \
-		MORE(call, "local iov_base", (.slot = &vec[0].base), me, P(vec), 1, P(good_vec), 1, 0),              \
-		MORE(call, "remote iov_base", (.slot = &vec[0].base, .one_byte = true), me, P(good_vec), 1, P(vec), 1, 0)
+#define VM(call)                                                                                                       \
+	MORE(call, "local iovec", (.good = good_vec, .good_size = sizeof(good_vec)), me, X, 2, P(good_vec), 2, 0),     \
+		MORE(call, "remote iovec", (.good = good_vec, .good_size = sizeof(good_vec)), me, P(good_vec), 2, X,   \
+		     2, 0),                                                                                            \
+		MORE(call, "local iov_base", (.slot = &vec[0].base), me, P(vec), 1, P(good_vec), 1, 0),                \
+		MORE(call, "remote iov_base", (.slot = &vec[0].base, .one_byte = true), me, P(good_vec), 1, P(vec), 1, \
+		     0)
 
 #define DEBUGGERS                                                                                                      \
 	ROW(ptrace, "PTRACE_PEEKDATA", 2, debugged, P(room), X), ROW(ptrace, "GETEVENTMSG", 0x4201, debugged, 0, X),   \
@@ -381,9 +382,10 @@ static void open_all(void)
 		ROW(ptrace, "GET_SYSCALL_INFO", 0x420e, debugged, 24, X), VM(process_vm_readv), VM(process_vm_writev)
 
 #define EVENT_FILES                                                                                                   \
-	ROW(epoll_ctl, "event", epoll, 3, event_fd, X), ROW(epoll_pwait, "events", epoll, X, 1, 0, 0, SET),           \
+	ROW(epoll_ctl, "event", epoll, 3, event_fd, X),                                                               \
+		MORE(epoll_pwait, "events", (.before = fire), epoll, X, 1, 0, 0, SET),                                \
 		ROW(epoll_pwait, "mask", epoll, P(room), 1, 0, X, SET),                                               \
-		ROW(epoll_pwait2, "events", epoll, X, 1, P(all_zero), 0, SET),                                        \
+		MORE(epoll_pwait2, "events", (.before = fire), epoll, X, 1, P(all_zero), 0, SET),                     \
 		ROW(epoll_pwait2, "time", epoll, P(room), 1, X, 0, SET),                                              \
 		ROW(epoll_pwait2, "mask", epoll, P(room), 1, P(all_zero), X, SET),                                    \
 		ROW(timerfd_settime, "new", timer_fd, 0, X, 0),                                                       \
@@ -424,7 +426,7 @@ static void open_all(void)
 #else
 #define OLD_CALLS                                                                                                  \
 	ROW(renameat, "old path", HERE, X, HERE, P(new_path)), ROW(renameat, "new path", HERE, P(path), HERE, X),  \
-		ROW(epoll_wait, "events", epoll, X, 1, 0), ROW(signalfd, "mask", -1, X, SET),                      \
+		MORE(epoll_wait, "events", (.before = fire), epoll, X, 1, 0), ROW(signalfd, "mask", -1, X, SET),   \
 		ROW(open, "path", X, 0, 0), ROW(creat, "path", X, 0600), ROW(newstat, "path", X, P(room)),         \
 		ROW(newstat, "stat", P(path), X), ROW(newlstat, "path", X, P(room)),                               \
 		ROW(newlstat, "stat", P(path), X), ROW(access, "path", X, 0), ROW(pipe, "descriptors", X),         \
