@@ -26,6 +26,7 @@ struct cdev;
 struct dentry;
 struct epitem;
 struct file;
+struct flock_entry;
 struct inode;
 struct module;
 struct mount;
@@ -158,6 +159,7 @@ struct inode {
 	void *i_fs_info;		     /* [I] the file system's own, of any file */
 	struct cdev *i_cdev;		     /* [while a file is open] of a device node: the module's device */
 	const struct text_file *i_text;	     /* [I] of a file in <fs/text_file.h>: how its text is made */
+	struct flock_entry *i_flock;	     /* [flock_mutex] locks of flock(2) */
 };
 
 /*

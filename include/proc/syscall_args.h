@@ -245,4 +245,6 @@
 #define SYSCALL_ARGS_signalfd4 int, ufd, sigset_t *, user_mask, size_t, sizemask, int, flags
 #define SYSCALL_ARGS_pidfd_open pid_t, pid, unsigned int, flags
 #define SYSCALL_ARGS_pidfd_send_signal int, pidfd, int, sig, siginfo_t *, info, unsigned int, flags
+#define SYSCALL_ARGS_flock unsigned int, fd, unsigned int, cmd
+#define SYSCALL_ARGS_memfd_create const char *, uname, unsigned int, flags
 /* clang-format on */

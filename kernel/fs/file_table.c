@@ -7,6 +7,7 @@
 #include "internal.h"
 
 #include <fs/eventpoll.h>
+#include <fs/flock.h>
 #include <kernel/export.h>
 #include <kernel/module.h>
 #include <lib/printf.h>
@@ -69,6 +70,8 @@ static noinline void __fput(struct file *f)
 
 	if (unlikely(f->f_ep))
 		eventpoll_release(f);
+	if (unlikely(f->f_inode && f->f_inode->i_flock))
+		flock_release(f);
 	if (f->f_op->release)
 		f->f_op->release(f->f_inode, f);
 	module_put(f->f_owner);

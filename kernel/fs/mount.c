@@ -515,6 +515,7 @@ void vfs_init(void)
 	mutex_unlock(&mount_mutex);
 	pipe_init();
 	anon_inode_init();
+	memfd_init();
 }
 
 struct mount *nth_mount(unsigned n)

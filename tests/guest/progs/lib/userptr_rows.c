@@ -393,6 +393,7 @@ static void open_all(void)
 		MORE(read, "buffer (timerfd)", (.before = fire), timer_fd, X, 8),                                     \
 		MORE(read, "buffer (eventfd)", (.before = fire), event_fd, X, 8),                                     \
 		ROW(write, "buffer (eventfd)", event_fd, X, 8), ROW(signalfd4, "mask", -1, X, SET, 0),                \
+		ROW(memfd_create, "name", X, 0),                                                                      \
 		MORE(pidfd_send_signal, "info", (.good = usr2_info, .good_size = sizeof(usr2_info)), self_fd, SIGURG, \
 		     X, 0),                                                                                           \
 		ROW(clone, "pidfd", 0x1000 | SIGCHLD, 0, X, 0, 0)
