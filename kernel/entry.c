@@ -2,6 +2,7 @@
  * The way from the machine's entry code into the kernel and back to user mode: the parts that both machines share and
  * that run too rarely to be inlined. Each machine's entry.S saves the registers, and its C code calls in here.
  */
+#include <arch/ptrace.h>
 #include <asm/syscall_abi.h>
 #include <kernel/entry.h>
 #include <proc/signal.h>
@@ -13,10 +14,12 @@
  */
 noinline void exit_to_user_mode_loop(struct pt_regs *regs, u32 flags)
 {
-	do {
+	while (flags & _TIF_WORK_MASK) {
 		do_notify_resume(regs, flags);
 		flags = READ_ONCE(current->thread_flags);
-	} while (flags & _TIF_WORK_MASK);
+	}
+	if (flags & _TIF_SINGLESTEP)
+		user_step_enter();
 }
 
 /* Returning from a fault or a system call: there may be work, so look with interrupts off. */

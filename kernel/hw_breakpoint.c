@@ -8,6 +8,11 @@
  *     in use      overflow_handler is set, and the attributes do not change
  *
  * A CPU whose registers still hold a breakpoint that is gone finds a free place and reports nothing.
+ *
+ * Debuggers have registers of the same kinds for their tracees (<arch/ptrace.h>). They take them from the other end:
+ * the tracee's first one is the CPU's last, so the two meet only when all are in use. A register that any task's
+ * debugger has is not given to the kernel, and the other way round. It holds the tracee's address while the tracee
+ * runs: the machine loads it at a switch of tasks.
  */
 #include <arch/hw_breakpoint.h>
 #include <kernel/export.h>
@@ -19,6 +24,8 @@
 
 static DEFINE_MUTEX(hw_breakpoint_mutex);
 static struct perf_event wide_breakpoints[HW_BREAKPOINT_NUMBERS]; /* [hw_breakpoint_mutex; read in debug exceptions] */
+/* How many tasks have a debugger that uses this register. Rises under the mutex only. */
+static atomic_t user_count[HW_BREAKPOINT_NUMBERS];
 /* What register_wide_hw_breakpoint() returns points in here: Linux has a pointer for each CPU. [hw_breakpoint_mutex] */
 static DEFINE_PER_CPU(struct perf_event *, wide_events[HW_BREAKPOINT_NUMBERS]);
 
@@ -71,7 +78,7 @@ static int find_free(u32 bp_type)
 	struct hw_breakpoint_range range = arch_hw_breakpoint_range(bp_type);
 
 	for (unsigned n = range.first; n < range.first + range.count; n++)
-		if (!wide_breakpoints[n].overflow_handler)
+		if (!wide_breakpoints[n].overflow_handler && !atomic_read(&user_count[n]))
 			return n;
 	return -ENOSPC;
 }
@@ -117,3 +124,29 @@ void unregister_wide_hw_breakpoint(struct perf_event **events)
 	mutex_unlock(&hw_breakpoint_mutex);
 }
 EXPORT_SYMBOL(unregister_wide_hw_breakpoint);
+
+notrace unsigned hw_breakpoint_user_number(u32 bp_type, unsigned index)
+{
+	struct hw_breakpoint_range range = arch_hw_breakpoint_range(bp_type);
+
+	return range.first + range.count - 1 - index;
+}
+
+int hw_breakpoint_user_get(u32 bp_type, unsigned index)
+{
+	unsigned n = hw_breakpoint_user_number(bp_type, index);
+	int err = 0;
+
+	mutex_lock(&hw_breakpoint_mutex);
+	if (wide_breakpoints[n].overflow_handler)
+		err = -ENOSPC;
+	else
+		atomic_inc(&user_count[n]);
+	mutex_unlock(&hw_breakpoint_mutex);
+	return err;
+}
+
+void hw_breakpoint_user_put(u32 bp_type, unsigned index)
+{
+	atomic_dec(&user_count[hw_breakpoint_user_number(bp_type, index)]);
+}

@@ -139,6 +139,25 @@
 .endm
 
 /*
+ * Of a CPU that steps a program for its debugger: MDSCR_EL1.SS is for user mode, and is cleared before the kernel opens
+ * debug exceptions. The CPU goes back to its usual vectors; user_step_enter() brings it here again.
+ */
+.macro user_step_ventry label
+	.balign 0x80
+	msr	tpidrro_el0, x0			/* as below */
+	mrs	x0, mdscr_el1
+	bic	x0, x0, #MDSCR_SS
+	msr	mdscr_el1, x0
+	adr_l	x0, vectors
+	msr	vbar_el1, x0
+	mrs	x0, tpidrro_el0
+	msr	tpidrro_el0, xzr
+	isb
+	sub	sp, sp, #PT_REGS_SIZE
+	b	\label
+.endm
+
+/*
  * The table of VBAR_EL1 (Arm ARM D1.3.1): by where the exception comes from and by its kind, 16 entries of 128 bytes,
  * the table at a multiple of 2 KiB. Four groups: the stack pointer in use at EL1, then the width of the program at EL0.
  */
@@ -174,6 +193,7 @@
 	vector_table vectors, ventry, ventry
 	/* Of a CPU that is stepped through. A sleep or a stop of the CPU is unstepped, and an interrupt may end it. */
 	vector_table step_vectors, step_ventry, step_ventry
+	vector_table user_step_vectors, ventry, user_step_ventry
 
 /*
  * EL1 synchronous: the only one that a stack overflow raises, by storing into the guard page. Saving registers there

@@ -1,7 +1,8 @@
 /*
  * Debug registers (Arm ARM D2.8 to D2.11) and the debug exceptions of the kernel.
  *
- * Watchpoints and breakpoints are set for EL1 only, so programs raise none. They are reported while PSTATE.D is clear,
+ * The kernel's watchpoints and breakpoints are set for EL1 only, so programs raise none; those of a task's debugger are
+ * set for EL0 only, while that task runs (traps.c makes signals of them). They are reported while PSTATE.D is clear,
  * which it is everywhere in the kernel but in the first and last instructions of an exception (entry.S) and in a debug
  * exception, which masks D to its end. So what a handler touches is not reported, and nothing here can recurse.
  *
@@ -18,7 +19,10 @@
 #include <kernel/panic.h>
 #include <kernel/printk.h>
 #include <lib/errno.h>
+#include <mm/slab.h>
+#include <sched/current.h>
 #include <sched/preempt.h>
+#include <sched/task.h>
 
 #include "debug_regs.h"
 #include "exception.h"
@@ -27,6 +31,7 @@
 #define FIRST_BREAKPOINT MAX_EACH /* numbers: watchpoints from 0, breakpoints from here */
 #define CONTROL_ENABLE	 1	  /* DBGWCR<n>_EL1, DBGBCR<n>_EL1, D19.3.2 and D19.3.12 */
 #define CONTROL_EL1	 (1 << 1) /* PAC, PMC: EL1 only */
+#define CONTROL_EL0	 (2 << 1) /* EL0 only */
 #define CONTROL_LOAD	 (1 << 3) /* LSC */
 #define CONTROL_STORE	 (1 << 4)
 #define CONTROL_BAS	 5	    /* which of the 8 bytes */
@@ -105,17 +110,29 @@ int arch_hw_breakpoint_check(const struct perf_event_attr *attr)
 	return attr->bp_len && attr->bp_len <= 8 - (attr->bp_addr & 7) ? 0 : -EINVAL;
 }
 
+/* What a debugger has in its register i, as the CPU's register is to have it; all zero: it is off. */
+static notrace struct user_debug_register user_register(const struct user_debug_register *all, unsigned i)
+{
+	struct user_debug_register r = {0, 0};
+
+	if (all && all[i].control & CONTROL_ENABLE)
+		r = all[i];
+	return r;
+}
+
 /*
  * Make watchpoint n of this CPU what hw_breakpoint_of(n) says now, or switch it off. A watchpoint watches eight aligned
  * bytes, and BAS has a bit for each of them that counts. Context: interrupts off. Not traced.
  */
-static notrace void load_watchpoint(unsigned n)
+static notrace void load_watchpoint(unsigned n, const struct user_debug *user)
 {
 	const struct perf_event *bp = hw_breakpoint_of(n);
 	u64 bytes, control;
 
 	if (!bp) {
-		write_watchpoint(n, 0, 0);
+		struct user_debug_register r = user_register(user ? user->watch : NULL, nr_watchpoints() - 1 - n);
+
+		write_watchpoint(n, r.address, r.control);
 		return;
 	}
 	bytes = (BIT(bp->attr.bp_len) - 1) << (bp->attr.bp_addr & 7);
@@ -127,23 +144,33 @@ static notrace void load_watchpoint(unsigned n)
 	write_watchpoint(n, bp->attr.bp_addr & ~7UL, control);
 }
 
-static notrace void load_breakpoint(unsigned n)
+static notrace void load_breakpoint(unsigned n, const struct user_debug *user)
 {
 	const struct perf_event *bp = hw_breakpoint_of(FIRST_BREAKPOINT + n);
+	struct user_debug_register r;
 
-	if (bp)
+	if (bp) {
 		write_breakpoint(n, bp->attr.bp_addr, BREAKPOINT_BAS | CONTROL_EL1 | CONTROL_ENABLE);
-	else
-		write_breakpoint(n, 0, 0);
+		return;
+	}
+	r = user_register(user ? user->break_at : NULL, nr_breakpoints() - NR_STEP_EXITS - 1 - n);
+	write_breakpoint(n, r.address, r.control);
+}
+
+notrace void debug_registers_switch(const struct task_struct *next)
+{
+	const struct user_debug *user = next->thread.debug;
+
+	for (unsigned n = 0; n < nr_watchpoints(); n++)
+		load_watchpoint(n, user);
+	for (unsigned n = 0; n < nr_breakpoints() - NR_STEP_EXITS; n++)
+		load_breakpoint(n, user);
+	isb();
 }
 
 notrace void debug_registers_load(void)
 {
-	for (unsigned n = 0; n < nr_watchpoints(); n++)
-		load_watchpoint(n);
-	for (unsigned n = 0; n < nr_breakpoints() - NR_STEP_EXITS; n++)
-		load_breakpoint(n);
-	isb();
+	debug_registers_switch(current);
 }
 
 notrace void debug_registers_clear(void)
@@ -255,4 +282,61 @@ notrace void el1h_64_debug_handler(struct pt_regs *regs, u64 esr, u64 far)
 		die("Oops - unexpected exception", regs, esr);
 	}
 	__preempt_count_sub(PREEMPT_OFFSET);
+}
+
+unsigned nr_user_registers(u32 bp_type)
+{
+	return arch_hw_breakpoint_range(bp_type).count;
+}
+
+/*
+ * A debugger's address and control word, as the CPU's registers have them: the address is cut to the unit that the
+ * bytes of BAS are counted from, and only programs are watched. -EINVAL for what is no range of bytes of a program.
+ */
+static int make_user(struct user_debug_register *r, u32 bp_type)
+{
+	bool watch = bp_type != HW_BREAKPOINT_X;
+	u64 unit = watch ? 8 : 4, bytes = r->control >> CONTROL_BAS & 0xff;
+	u32 types = r->control & (CONTROL_LOAD | CONTROL_STORE);
+
+	if (r->address >= TASK_SIZE || (watch ? !types : (r->address & 3) || bytes != 0xf))
+		return -EINVAL;
+	bytes <<= r->address & (unit - 1);
+	if (!bytes || bytes > 0xff)
+		return -EINVAL;
+	r->address &= ~(unit - 1);
+	r->control = bytes << CONTROL_BAS | (watch ? types : 0) | CONTROL_EL0 | CONTROL_ENABLE;
+	return 0;
+}
+
+/* One that is off needs no register of the CPU's, and keeps what the debugger has written. */
+int debug_set_user(struct user_debug_register *now, struct user_debug_register new, u32 bp_type, unsigned i)
+{
+	bool was_on = now->control & CONTROL_ENABLE, on = new.control &CONTROL_ENABLE;
+	int err = on ? make_user(&new, bp_type) : 0;
+
+	if (!err && on && !was_on)
+		err = hw_breakpoint_user_get(bp_type, i);
+	if (err)
+		return err;
+	if (was_on && !on)
+		hw_breakpoint_user_put(bp_type, i);
+	*now = new;
+	return 0;
+}
+
+void debug_clear_user(struct task_struct *task)
+{
+	struct user_debug *user = task->thread.debug;
+
+	if (!user)
+		return;
+	for (unsigned i = 0; i < MAX_USER_DEBUG; i++) {
+		if (user->watch[i].control & CONTROL_ENABLE)
+			hw_breakpoint_user_put(HW_BREAKPOINT_RW, i);
+		if (user->break_at[i].control & CONTROL_ENABLE)
+			hw_breakpoint_user_put(HW_BREAKPOINT_X, i);
+	}
+	task->thread.debug = NULL;
+	kfree(user);
 }

@@ -38,6 +38,9 @@ static const char *const class_names[64] = {
 	[ESR_EC_FP_EXC64] = "floating-point exception",
 	[ESR_EC_SERROR] = "SError",
 	[ESR_EC_BREAKPT_CUR] = "breakpoint",
+	[ESR_EC_BREAKPT_LOW] = "breakpoint from EL0",
+	[ESR_EC_SOFTSTP_LOW] = "software step from EL0",
+	[ESR_EC_WATCHPT_LOW] = "watchpoint from EL0",
 	[ESR_EC_SOFTSTP_CUR] = "software step",
 	[ESR_EC_WATCHPT_CUR] = "watchpoint",
 	[ESR_EC_BRK64] = "BRK",
@@ -63,8 +66,16 @@ static void el0_signal(struct pt_regs *regs, u64 esr, u64 far)
 	case ESR_EC_FP_EXC64:
 		force_sig_fault(SIGFPE, FPE_FLTUNK, regs->pc);
 		break;
-	case ESR_EC_BRK64:
+	case ESR_EC_SOFTSTP_LOW:
+		force_sig_fault(SIGTRAP, TRAP_TRACE, regs->pc);
+		break;
 	case ESR_EC_BREAKPT_LOW:
+		force_sig_fault(SIGTRAP, TRAP_HWBKPT, regs->pc);
+		break;
+	case ESR_EC_WATCHPT_LOW:
+		force_sig_fault(SIGTRAP, TRAP_HWBKPT, far);
+		break;
+	case ESR_EC_BRK64:
 		force_sig_fault(SIGTRAP, TRAP_BRKPT, regs->pc);
 		break;
 	default: /* undefined, a system register it may not touch, SVE, illegal state, ... */

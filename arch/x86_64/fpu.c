@@ -24,9 +24,6 @@
 #include "exception.h"
 #include "fpu.h"
 
-#define XFEATURE_FP  (1 << 0)
-#define XFEATURE_SSE (1 << 1)
-#define XFEATURE_AVX (1 << 2)
 #define CPUID_XSTATE 0xd
 
 u32 fpu_state_size = FPU_LEGACY_SIZE;

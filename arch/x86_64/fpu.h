@@ -3,7 +3,25 @@
 
 #include <asm/fpu.h>
 
+struct task_struct;
+
 #define FPU_HEADER_SIZE 64 /* behind the legacy part: which components are in use (SDM vol. 1, 13.4.2) */
+
+struct xstate_header {
+	u64 xfeatures, xcomp_bv, reserved[6];
+};
+/* A whole state in memory, as XRSTOR takes it. */
+struct xstate {
+	struct fpu_legacy legacy;
+	struct xstate_header header;
+	u8 extended[FPU_STATE_SIZE - FPU_LEGACY_SIZE - FPU_HEADER_SIZE];
+} __aligned(64);
+static_assert(sizeof(struct xstate_header) == FPU_HEADER_SIZE);
+static_assert(sizeof(struct xstate) == FPU_STATE_SIZE);
+
+#define XFEATURE_FP  (1 << 0)
+#define XFEATURE_SSE (1 << 1)
+#define XFEATURE_AVX (1 << 2)
 
 extern u32 fpu_mxcsr_mask; /* bits that may be set in MXCSR; others are #GP when it is loaded */
 
@@ -24,3 +42,12 @@ int fpu_save_frame(void __user *frame);
  * refuse.
  */
 int fpu_restore_frame(const void __user *frame);
+/* Would XRSTOR take this header (SDM vol. 1, 13.8.1)? */
+bool fpu_valid_header(const struct xstate_header *h);
+
+/*
+ * fpu_regset.c. A debugger reads and writes the state of a task that stands still: FXSAVE's part, or all of it
+ * (<arch/ptrace.h>). set: 0, or -EINVAL for a state that the CPU would refuse.
+ */
+void fpu_regset_get(struct task_struct *t, void *buf);
+int fpu_regset_set(struct task_struct *t, const void *buf, unsigned n);

@@ -23,21 +23,10 @@ struct fpx_sw_bytes {
 	u32 xstate_size;
 	u32 padding[7];
 };
-struct xstate_header {
-	u64 xfeatures, xcomp_bv, reserved[6];
-};
-/* A whole state in memory, as XRSTOR takes it. */
-struct xstate {
-	struct fpu_legacy legacy;
-	struct xstate_header header;
-	u8 extended[FPU_STATE_SIZE - FPU_LEGACY_SIZE - FPU_HEADER_SIZE];
-} __aligned(64);
 
 static_assert(sizeof(struct fpu_legacy) == FPU_LEGACY_SIZE);
 static_assert(sizeof(struct fpx_sw_bytes) == sizeof(((struct fpu_legacy *)0)->sw_reserved));
 static_assert(offsetof(struct fpu_legacy, sw_reserved) == 464);
-static_assert(sizeof(struct xstate_header) == FPU_HEADER_SIZE);
-static_assert(sizeof(struct xstate) == FPU_STATE_SIZE);
 
 unsigned fpu_frame_size(void)
 {
@@ -88,8 +77,7 @@ static int frame_state_size(const void __user *frame, const struct fpx_sw_bytes 
 	return magic2 == FP_XSTATE_MAGIC2 ? (int)sw->xstate_size : FPU_LEGACY_SIZE;
 }
 
-/* What XRSTOR would refuse (SDM vol. 1, 13.8.1) is refused here. */
-static bool valid_header(const struct xstate_header *h)
+bool fpu_valid_header(const struct xstate_header *h)
 {
 	u64 rest = h->xcomp_bv;
 
@@ -120,7 +108,7 @@ int fpu_restore_frame(const void __user *frame)
 		return -EFAULT;
 	if (size == FPU_LEGACY_SIZE)
 		state.header.xfeatures = XFEATURE_FPSSE;
-	else if (!valid_header(&state.header))
+	else if (!fpu_valid_header(&state.header))
 		return -EINVAL;
 	else
 		state.header.xfeatures &= sw.xfeatures;

@@ -14,14 +14,15 @@
 #include <kernel/panic.h>
 #include <kernel/printk.h>
 #include <lib/errno.h>
+#include <sched/current.h>
 #include <sched/preempt.h>
+#include <sched/task.h>
 
 #include "single_step.h"
 
-#define NR_DEBUG_REGISTERS 4
-#define DR7_EXECUTE	   0UL
-#define DR7_WRITE	   1UL
-#define DR7_READ_WRITE	   3UL
+#define DR7_EXECUTE    0UL
+#define DR7_WRITE      1UL
+#define DR7_READ_WRITE 3UL
 
 extern const char __entry_text_start[], __entry_text_end[]; /* linker.ld */
 
@@ -96,22 +97,46 @@ static void write_address(unsigned n, u64 address)
 	}
 }
 
+/* The debugger's number of register n. Both kinds share the registers. */
+static unsigned user_debug_index(unsigned n)
+{
+	return hw_breakpoint_user_number(HW_BREAKPOINT_W, n); /* which is its own inverse */
+}
+
+/*
+ * Register n with the kernel's breakpoint, or else with that of this task's debugger. The latter is hit also by the
+ * kernel's own accesses to the program's memory, and that is not reported. The bits for DR7.
+ */
+static u64 load_register(unsigned n, const struct user_debug *user)
+{
+	const struct perf_event *bp = hw_breakpoint_of(n);
+	unsigned i = user_debug_index(n);
+
+	if (!bp && !DR7_ENABLED(user->dr7, i))
+		return 0;
+	arch_single_step_stop(); /* it is one or the other (single_step.c) */
+	if (bp) {
+		write_address(n, bp->attr.bp_addr);
+		return DR7_GLOBAL(n) | DR7_CONTROL(n, control_of(&bp->attr));
+	}
+	write_address(n, user->address[i]);
+	return DR7_GLOBAL(n) | DR7_CONTROL(n, DR7_CONTROL_OF(user->dr7, i));
+}
+
 /* All are off while addresses change. */
-void arch_hw_breakpoints_load(void)
+void debug_registers_switch(const struct user_debug *user)
 {
 	u64 dr7 = DR7_RESET;
 
 	write_dr(7, DR7_RESET);
-	for (unsigned n = 0; n < NR_DEBUG_REGISTERS; n++) {
-		const struct perf_event *bp = hw_breakpoint_of(n);
-
-		if (!bp)
-			continue;
-		arch_single_step_stop(); /* it is one or the other (single_step.c) */
-		write_address(n, bp->attr.bp_addr);
-		dr7 |= DR7_GLOBAL(n) | DR7_CONTROL(n, control_of(&bp->attr));
-	}
+	for (unsigned n = 0; n < NR_DEBUG_REGISTERS; n++)
+		dr7 |= load_register(n, user);
 	write_dr(7, dr7);
+}
+
+void arch_hw_breakpoints_load(void)
+{
+	debug_registers_switch(&current->thread.debug);
 }
 
 static notrace void report_hits(struct pt_regs *regs, u64 dr7, u64 dr6)
@@ -156,4 +181,63 @@ noinstr void debug_handler(struct pt_regs *regs)
 	if (dr6 & DR6_B || !(dr6 & DR6_BS) || !single_step_parked(regs))
 		debug_exception(regs, dr7, dr6);
 	write_dr(7, dr7);
+}
+
+/* An instruction that is to be executed has not been: RF lets it pass when it is returned to. */
+void debug_note_user(struct pt_regs *regs, u64 dr6)
+{
+	struct user_debug *user = &current->thread.debug;
+
+	user->dr6 = dr6 & DR6_BS;
+	for (unsigned n = 0; n < NR_DEBUG_REGISTERS; n++) {
+		unsigned i = user_debug_index(n);
+
+		if (!(dr6 & BIT(n)) || !DR7_ENABLED(user->dr7, i))
+			continue;
+		user->dr6 |= BIT(i);
+		if ((DR7_CONTROL_OF(user->dr7, i) & DR7_READ_WRITE) == DR7_EXECUTE)
+			regs->rflags |= X86_EFLAGS_RF;
+	}
+}
+
+/* What a register may watch of a program: as arch_hw_breakpoint_check(), by DR7's codes. */
+static bool valid_user(u64 address, unsigned control)
+{
+	static const u8 length[] = {1, 2, 8, 4};
+	unsigned type = control & 3, len = length[control >> 2];
+
+	if (type == 2 || (type == DR7_EXECUTE && len != 1))
+		return false; /* accesses to ports; a length that the CPU does not define */
+	return address < TASK_SIZE - len && !(address & (len - 1));
+}
+
+/* Those that are on afterwards are taken first, so that nothing changes when one cannot be had. */
+int debug_set_user(struct user_debug *user, const struct user_debug *new)
+{
+	unsigned taken = 0;
+	int err = 0;
+
+	for (unsigned i = 0; i < NR_DEBUG_REGISTERS && !err; i++) {
+		if (!DR7_ENABLED(new->dr7, i))
+			continue;
+		err = valid_user(new->address[i], DR7_CONTROL_OF(new->dr7, i)) ? 0 : -EINVAL;
+		if (!err && !DR7_ENABLED(user->dr7, i))
+			err = hw_breakpoint_user_get(HW_BREAKPOINT_W, i);
+		if (!err && !DR7_ENABLED(user->dr7, i))
+			taken |= BIT(i);
+	}
+	for (unsigned i = 0; i < NR_DEBUG_REGISTERS; i++)
+		if (err ? taken & BIT(i) : DR7_ENABLED(user->dr7, i) && !DR7_ENABLED(new->dr7, i))
+			hw_breakpoint_user_put(HW_BREAKPOINT_W, i);
+	if (!err)
+		*user = *new;
+	return err;
+}
+
+void debug_clear_user(struct user_debug *user)
+{
+	for (unsigned i = 0; i < NR_DEBUG_REGISTERS; i++)
+		if (DR7_ENABLED(user->dr7, i))
+			hw_breakpoint_user_put(HW_BREAKPOINT_W, i);
+	*user = (struct user_debug){0};
 }

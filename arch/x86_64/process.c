@@ -1,8 +1,12 @@
 /* Making a task's first registers, switching what belongs to a task, and forgetting it. */
+#include <arch/hw_breakpoint.h>
+#include <arch/ptrace.h>
 #include <arch/thread.h>
+#include <asm/debugreg.h>
 #include <asm/msr.h>
 #include <asm/page.h>
 #include <asm/ptrace.h>
+#include <irq/irqflags.h>
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <proc/fork.h>
@@ -31,6 +35,8 @@ void arch_thread_switch(struct task_struct *prev, struct task_struct *next)
 	cpu_set_kernel_stack(task_stack_end(next));
 	switch_base(MSR_FS_BASE, prev->thread.fsbase, next->thread.fsbase);
 	switch_base(MSR_KERNEL_GS_BASE, prev->thread.gsbase, next->thread.gsbase);
+	if (unlikely(prev->thread.debug.dr7 | next->thread.debug.dr7))
+		debug_registers_switch(&next->thread.debug);
 	fpu_switch(prev, next);
 }
 
@@ -87,6 +93,7 @@ int arch_copy_thread(struct task_struct *child, const struct kernel_clone_args *
 	}
 	fpu_copy(child, !args->fn);
 	child->thread.cr2 = child->thread.trap_nr = child->thread.error_code = 0;
+	user_disable_single_step(child);	       /* it is the model's debugger that steps */
 	regs->stackframe[0] = regs->stackframe[1] = 0; /* the last record of a walk */
 	frame->rbp = (u64)&regs->stackframe;
 	frame->pc = (u64)ret_from_fork;
@@ -105,6 +112,7 @@ void arch_start_thread(struct pt_regs *regs, unsigned long pc, unsigned long sp)
 	regs->rsp = sp;
 }
 
+/* The debugger of the old program has no breakpoints in the new one. */
 void arch_flush_thread(struct task_struct *task)
 {
 	fpu_flush(task);
@@ -115,9 +123,16 @@ void arch_flush_thread(struct task_struct *task)
 	wrmsrl(MSR_FS_BASE, 0);
 	wrmsrl(MSR_KERNEL_GS_BASE, 0);
 	preempt_enable();
+	if (task->thread.debug.dr7) {
+		local_irq_disable();
+		debug_clear_user(&task->thread.debug);
+		arch_hw_breakpoints_load();
+		local_irq_enable();
+	}
 }
 
-/* Nothing that outlives the task: what a CPU's registers hold is told by more than its address (fpu.c). */
+/* What a CPU's registers hold is told by more than the task's address (fpu.c). */
 void arch_release_thread(struct task_struct *task)
 {
+	debug_clear_user(&task->thread.debug);
 }

@@ -22,15 +22,13 @@
 #include "smp.h"
 
 /* si_code as Linux has them. */
-#define FPE_INTDIV  1
-#define FPE_FLTDIV  3
-#define FPE_FLTOVF  4
-#define FPE_FLTUND  5
-#define FPE_FLTRES  6
-#define FPE_FLTINV  7
-#define ILL_ILLOPN  2
-#define TRAP_TRACE  2
-#define TRAP_HWBKPT 4
+#define FPE_INTDIV 1
+#define FPE_FLTDIV 3
+#define FPE_FLTOVF 4
+#define FPE_FLTUND 5
+#define FPE_FLTRES 6
+#define FPE_FLTINV 7
+#define ILL_ILLOPN 2
 
 /*
  * The six kinds of floating-point exception, in the low bits of the x87 status word and of MXCSR (SDM vol. 1, 8.3.3 and
@@ -110,11 +108,12 @@ static int simd_code(void)
  * A single step, a breakpoint register, or else INT1. DR6 keeps its bits until they are cleared, so it is reset here.
  * Interrupts off.
  */
-static int debug_code(void)
+static int debug_code(struct pt_regs *regs)
 {
 	u64 dr6 = read_dr(6);
 
 	write_dr(6, DR6_RESET);
+	debug_note_user(regs, dr6);
 	if (dr6 & DR6_BS)
 		return TRAP_TRACE;
 	return dr6 & DR6_B ? TRAP_HWBKPT : TRAP_BRKPT;
@@ -135,7 +134,7 @@ static struct user_trap user_trap(struct pt_regs *regs)
 	case X86_TRAP_DE:
 		return (struct user_trap){SIGFPE, FPE_INTDIV, regs->rip};
 	case X86_TRAP_DB:
-		return (struct user_trap){SIGTRAP, debug_code(), regs->rip};
+		return (struct user_trap){SIGTRAP, debug_code(regs), regs->rip};
 	case X86_TRAP_BP:
 		return (struct user_trap){SIGTRAP, SI_KERNEL, 0};
 	case X86_TRAP_UD:

@@ -41,6 +41,8 @@ struct poll_table {
 	int error;     /* -ENOMEM when a queue could not be joined */
 	struct task_struct *task;
 	struct poll_pollers *pollers; /* of the file whose poll function runs */
+	/* Join the queue in another way than poll(2) does (epoll); NULL: as above. */
+	void (*join)(struct file *f, wait_queue_head_t *q, struct poll_table *pt);
 	unsigned n;		      /* used inline entries */
 	struct poll_table_page *pages;
 	struct poll_table_entry inline_entry[POLL_INLINE];

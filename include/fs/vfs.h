@@ -24,7 +24,9 @@
 
 struct cdev;
 struct dentry;
+struct epitem;
 struct file;
+struct flock_entry;
 struct inode;
 struct module;
 struct mount;
@@ -159,6 +161,7 @@ struct inode {
 	void *i_fs_info;		     /* [I] the file system's own, of any file */
 	struct cdev *i_cdev;		     /* [while a file is open] of a device node: the module's device */
 	const struct text_file *i_text;	     /* [I] of a file in <fs/text_file.h>: how its text is made */
+	struct flock_entry *i_flock;	     /* [flock_mutex] locks of flock(2) */
 };
 
 /*
@@ -257,6 +260,7 @@ struct file {
 	};
 	struct module *f_owner; /* [I] with a reference: the module that f_op belongs to; NULL: the kernel */
 	void *private_data;	/* the file's own */
+	struct epitem *f_ep;	/* [epoll_mutex] instances of epoll that watch it */
 };
 static inline struct path file_path(const struct file *f)
 {
@@ -281,6 +285,13 @@ static inline struct file *get_file(struct file *f)
 	atomic_inc(&f->f_count);
 	return f;
 }
+struct iovec;
+/*
+ * Copy and check a program's vector of n parts, into `fast` (UIO_FASTIOV parts) or into memory that the caller frees;
+ * *out tells which, also after an error. The lengths are cut so that they add up to at most MAX_RW_COUNT. 0, -EINVAL,
+ * -EFAULT, -ENOMEM. Thread context.
+ */
+int import_iovec(const struct iovec __user *uvec, unsigned long n, struct iovec *fast, struct iovec **out);
 /*
  * Read and write, with kernel (kernel_*) or user (vfs_*) buffers; *pos moves on. They return bytes or -errno.
  * kernel_read reads page by page through get_page and ends at the end of the file; -EINVAL: the file has no pages.

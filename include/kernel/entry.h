@@ -9,6 +9,7 @@
 #include <irq/irq.h>
 #include <irq/irqflags.h>
 #include <kernel/percpu.h>
+#include <proc/ptrace.h>
 #include <proc/syscall.h>
 #include <sched/current.h>
 #include <sched/preempt.h>
@@ -16,7 +17,7 @@
 
 extern const char __ftrace_text_start[], __ftrace_text_end[]; /* linker.ld */
 
-/* Do what the flags ask for until no flag is left. Interrupts off, also at the last look. */
+/* Do what the flags ask for until no flag is left but that of a single step. Interrupts off, also at the last look. */
 void exit_to_user_mode_loop(struct pt_regs *regs, u32 flags);
 /*
  * Work before user mode: signals, rescheduling. Turns interrupts off; they stay so until the registers are restored.
@@ -61,7 +62,7 @@ static __always_inline void exit_to_user_mode_work(struct pt_regs *regs)
 {
 	u32 flags = READ_ONCE(current->thread_flags);
 
-	if (unlikely(flags & _TIF_WORK_MASK))
+	if (unlikely(flags & (_TIF_WORK_MASK | _TIF_SINGLESTEP)))
 		exit_to_user_mode_loop(regs, flags);
 	exit_to_irqs_on();
 }
@@ -74,12 +75,20 @@ extern struct static_key syscall_trace_key;
 u32 syscall_trace_enter(struct pt_regs *regs, u32 nr); /* nr: handed back, it need not be kept across the call */
 void syscall_trace_exit(struct pt_regs *regs);
 
-/* The call `nr` with the arguments in regs, which take the result. An unknown one is counted. Interrupts on. */
+/*
+ * The call `nr` with the arguments in regs, which take the result. An unknown one is counted. A debugger comes first
+ * and last: it may exchange the call, or have none made. Interrupts on.
+ */
 static __always_inline void syscall_dispatch(struct pt_regs *regs, u32 nr)
 {
 	syscall_fn_t fn = sys_ni_syscall;
 	long ret;
 
+	if (unlikely(READ_ONCE(current->thread_flags) & _TIF_SYSCALL_TRACE)) {
+		nr = ptrace_syscall_enter(regs);
+		if (nr == (u32)NO_SYSCALL)
+			goto done; /* regs hold the result */
+	}
 	if (tracepoint_key_on(&syscall_trace_key))
 		nr = syscall_trace_enter(regs, nr);
 	if (likely(nr < NR_SYSCALLS))
@@ -87,8 +96,11 @@ static __always_inline void syscall_dispatch(struct pt_regs *regs, u32 nr)
 	ret = fn(syscall_get_arg(regs, 0), syscall_get_arg(regs, 1), syscall_get_arg(regs, 2), syscall_get_arg(regs, 3),
 		 syscall_get_arg(regs, 4), syscall_get_arg(regs, 5));
 	syscall_set_return_value(regs, ret);
+done:
 	if (tracepoint_key_on(&syscall_trace_key))
 		syscall_trace_exit(regs);
+	if (unlikely(READ_ONCE(current->thread_flags) & (_TIF_SYSCALL_TRACE | _TIF_SINGLESTEP)))
+		ptrace_syscall_exit(regs);
 }
 
 /* An interrupt, on the task's own stack: go over to the interrupt stack. Interrupts off. */

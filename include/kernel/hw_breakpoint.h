@@ -10,8 +10,8 @@
  *	attr.bp_type = HW_BREAKPOINT_W;
  *	bp = register_wide_hw_breakpoint(&attr, handler, NULL);
  *
- * Only what the kernel does is seen, never what a program does. <arch/hw_breakpoint.h> says what each machine cannot
- * report.
+ * Only what the kernel does is seen, never what a program does: that is for debuggers, see below.
+ * <arch/hw_breakpoint.h> says what each machine cannot report.
  */
 #pragma once
 
@@ -84,3 +84,12 @@ void hw_breakpoint_hit(unsigned number, struct pt_regs *regs);
 const struct perf_event *hw_breakpoint_of(unsigned number);
 /* A CPU has come online: it loads what the others have. Interrupts off. */
 void hw_breakpoint_cpu_online(void);
+
+/*
+ * A debugger's breakpoint number `index` of one task (below the count of arch_hw_breakpoint_range): take the register,
+ * or give it back. get: 0, or -ENOSPC, the kernel has it; thread context, takes a mutex. put: any context.
+ */
+int hw_breakpoint_user_get(u32 bp_type, unsigned index);
+void hw_breakpoint_user_put(u32 bp_type, unsigned index);
+/* The number of that register. Any context. */
+unsigned hw_breakpoint_user_number(u32 bp_type, unsigned index);

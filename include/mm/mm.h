@@ -154,6 +154,7 @@ long do_brk(struct mm_struct *mm, unsigned long brk); /* returns the new or, ref
 #define FAULT_FLAG_WRITE 1u
 #define FAULT_FLAG_EXEC	 2u
 #define FAULT_FLAG_USER	 4u
+#define FAULT_FLAG_FORCE 8u /* a debugger's: in a private area also without the right */
 /*
  * Make a faulting access good: demand zero, file page, copy-on-write, stack growth. Context: thread, interrupts on;
  * sleeps; takes m. Returns 0, or -EFAULT (no such area: SIGSEGV MAPERR), -EACCES (SEGV ACCERR), -ENOMEM, -EIO (SIGBUS).
@@ -174,12 +175,12 @@ void do_kernel_fault(struct pt_regs *regs, unsigned long addr, unsigned flags, c
 void die_kernel_fault(struct pt_regs *regs, unsigned long addr, const char *what, unsigned long code) __noreturn;
 
 /*
- * Read or write another process's memory (or the caller's own), for /proc, exec and ptrace. Returns how many bytes were
- * done. Thread context; takes m.
+ * Read or write another process's memory (or the caller's own), for /proc, exec and ptrace: `how` is 0,
+ * FAULT_FLAG_WRITE, and FAULT_FLAG_FORCE. Returns how many bytes were done. Thread context; takes m.
  */
-int access_process_vm(struct task_struct *t, unsigned long addr, void *buf, int len, bool write);
+int access_process_vm(struct task_struct *t, unsigned long addr, void *buf, int len, unsigned how);
 /* The same in an address space that the caller holds a reference to. A write of NULL is one of zeros. Takes m. */
-int access_remote_vm(struct mm_struct *mm, unsigned long addr, void *buf, int len, bool write);
+int access_remote_vm(struct mm_struct *mm, unsigned long addr, void *buf, int len, unsigned how);
 /*
  * The address space of a task that may be exiting, with a user count (mmput), or NULL. Code that changes p->mm of a
  * running task holds its pi_lock. Any context but nmi.

@@ -26,6 +26,8 @@ struct kernel_clone_args {
 	unsigned long stack; /* user stack of the child, 0: the parent's */
 	unsigned long tls;
 	int *parent_tid, *child_tid; /* user addresses */
+	int *pidfd;		     /* user address: CLONE_PIDFD */
+	unsigned ptrace_event;	     /* PTRACE_EVENT_* that the debugger has asked for, 0: none */
 	int (*fn)(void *);	     /* kernel threads: what to run */
 	void *fn_arg;
 };
@@ -55,6 +57,11 @@ void do_exit(long code) __noreturn;
 void do_group_exit(int code) __noreturn;
 /* Take a dead task off all lists. The caller has set EXIT_DEAD under tasklist_lock, so it is the only one. No locks. */
 void release_task(struct task_struct *p);
+/*
+ * A leader is the last of its process and a zombie: tell who waits for it. True: nobody does, so the caller sets
+ * EXIT_DEAD and releases it. tasklist_lock held.
+ */
+bool announce_zombie(struct task_struct *leader);
 /*
  * The end of a task whose kernel code has failed: as do_exit() where that is safe, and a panic where it is not (in an
  * interrupt, in the idle task). Any context.

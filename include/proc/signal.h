@@ -3,10 +3,24 @@
 
 #include <lib/list.h>
 #include <lib/types.h>
+#include <sched/mutex.h>
 #include <sched/sched.h>
 #include <time/hrtimer.h>
 #include <sched/wait.h>
 #include <uapi/signal.h>
+
+/*
+ * task->jobctl. The first three are stops that are due: the task looks at them in get_signal(). The others describe the
+ * stop for a debugger in which it stands.
+ */
+#define JOB_STOP_PENDING 0x01u /* the process stops, and this thread has not stood still yet */
+#define JOB_TRAP_STOP	 0x02u /* a debugger wants it to stop */
+#define JOB_TRAP_NOTIFY	 0x04u /* a stop of the process begins or ends: the debugger is to know */
+#define JOB_PENDING	 0x07u
+#define JOB_TRACED	 0x10u /* it stands still for its debugger */
+#define JOB_LISTENING	 0x20u /* it does, but news of the process's stop end that: PTRACE_LISTEN */
+#define JOB_FROZEN	 0x40u /* a request of its debugger is under way: not even SIGKILL wakes it */
+#define JOB_TRAPPING	 0x80u /* a stop of the process is about to become one for the debugger, who waits for it */
 
 #define NSIG	     64
 #define SIG_DFL	     ((void *)0)
@@ -64,6 +78,7 @@ struct signal_struct {
 	atomic_t sigcnt;
 	struct sigpending shared_pending; /* [S] */
 	wait_queue_head_t wait_chldexit;  /* parents sleep here in wait4 */
+	wait_queue_head_t pidfd_wait;	  /* who polls a pidfd of the process */
 	int group_exit;			  /* [S] the process is going: code below */
 	int group_exit_code;		  /* [S] */
 	int stop_code;			  /* [S] signal that stopped it, for wait4; 0 once reported */
@@ -71,13 +86,14 @@ struct signal_struct {
 	int nr_threads;			  /* [T] not yet released */
 	int live;			  /* [S] threads that have not begun to exit */
 	int stop_sig;			  /* [S] with stopped: the signal; stop_code follows when all threads stand */
-	int nr_stopped;			  /* [S] threads that stand still for the stop */
-	bool stop_done;			  /* [S] all did, and the parent was told */
+	int stop_left;			  /* [S] threads that the stop still waits for: those with JOB_STOP_PENDING */
+	bool stop_done;			  /* [S] all stood still once, and the parent was told */
 	bool stop_dequeued;		  /* [S] a stop signal is being looked at; SIGCONT and SIGKILL take it back */
 	int cld_notify;			/* [S] CLD_CONTINUED to be told to the parent by whoever comes to get_signal */
 	bool child_subreaper;		/* [a] it inherits its descendants' children: prctl(2) */
 	bool unkillable;		/* [S] init: signals it does not handle are dropped */
 	struct task_struct *group_exec; /* [S] thread that runs exec: all others are to go */
+	struct mutex exec_guard;	/* exec takes new ids, or a debugger comes: never both at a time */
 	struct task_struct *leader;	/* [T, S] found by way of the signal_struct (timers) */
 	union {
 		struct {
@@ -145,12 +161,21 @@ int send_signal_locked(int sig, struct siginfo *info, struct task_struct *p, boo
  * t has a signal to look at: wake it, or interrupt it in user mode. fatal: wake it from TASK_KILLABLE sleeps as well.
  */
 void signal_wake_up(struct task_struct *t, bool fatal);
+/* The same from a sleep in one of these states, or from one that any signal ends. */
+void signal_wake_up_state(struct task_struct *t, unsigned states);
 void zap_other_threads(struct task_struct *t); /* SIGKILL for all threads of the process but t */
+/*
+ * A stop of the process: t is to take part, or does so now. True: t was the last one that the stop waited for, so the
+ * parent is to be told. (kernel/proc/signal.c)
+ */
+void want_group_stop(struct task_struct *t);
+bool join_group_stop(struct task_struct *t);
 /* Tell the parent that a child stopped or goes on. [T, not S] */
 void do_notify_parent_cldstop(struct task_struct *leader, int why);
 /* Tell the parent that its child ended. True when the parent will not wait for it. [T, not S] */
 bool do_notify_parent(struct task_struct *p, int sig);
-void flush_sigqueue(struct sigpending *q); /* [S], or no other task can find it */
+void do_notify_tracer(struct task_struct *t, int why); /* CLD_TRAPPED, CLD_STOPPED: t stands in a stop. [T, not S] */
+void flush_sigqueue(struct sigpending *q);	       /* [S], or no other task can find it */
 /* Is there no process that could continue the group after a stop? [T] */
 bool is_orphaned_pgrp(pid_t pgrp, struct task_struct *ignore);
 void kill_orphaned_pgrp(struct task_struct *leader, struct task_struct *parent); /* exit: SIGHUP, SIGCONT [T] */
@@ -193,9 +218,16 @@ void sigqueue_remove(struct sigpending *q, sigset_t set);
 /* Take a pending signal that is not in `mask`, own ones first; 0: none. For current. */
 int dequeue_signal(sigset_t mask, struct siginfo *info);
 bool sig_handler_ignored(struct task_struct *p, int sig); /* SIG_IGN, or SIG_DFL for one that does nothing */
-void end_group_stop(struct signal_struct *sig);
+void end_group_stop(struct task_struct *p);
 /* Fill in for a signal that current sends with kill(2). */
 void siginfo_from_user(struct siginfo *info, int sig, int code);
+
+/* A signal was sent: wake who reads signals by signalfd(2) (kernel/proc/signalfd.c). [S] */
+void signalfd_notify(void);
+/* kernel/proc/kill.c: what a program may claim in a siginfo for this process: 0 or -EPERM. */
+int check_siginfo(const struct siginfo *info, pid_t target);
+/* kill(2) of a process that is held: the right, the number. 0, -EINVAL, -EPERM, -EAGAIN. Thread context. */
+int kill_process(int sig, struct siginfo *info, struct task_struct *p);
 
 /* A signal picked for delivery to a handler. */
 struct ksignal {

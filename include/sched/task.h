@@ -31,6 +31,7 @@
 #define TASK_NEW	     0x0800
 #define TASK_KILLABLE	     (TASK_WAKEKILL | TASK_UNINTERRUPTIBLE)
 #define TASK_STOPPED	     (TASK_WAKEKILL | __TASK_STOPPED)
+#define TASK_TRACED	     (TASK_WAKEKILL | __TASK_TRACED)
 #define TASK_IDLE	     (TASK_UNINTERRUPTIBLE | TASK_NOLOAD)
 #define TASK_NORMAL	     (TASK_INTERRUPTIBLE | TASK_UNINTERRUPTIBLE)
 
@@ -38,13 +39,16 @@
 #define TIF_SIGPENDING	    0
 #define TIF_NEED_RESCHED    1
 #define TIF_NOTIFY_RESUME   2  /* task work to do */
-#define TIF_SYSCALL_TRACE   8  /* reserved for tracing of system calls */
+#define TIF_SYSCALL_TRACE   8  /* a debugger is told of each system call */
 #define TIF_POLLING_NRFLAG  16 /* idle and looking at need_resched by itself: no interrupt needed */
-#define TIF_SINGLESTEP	    21
+#define TIF_SINGLESTEP	    21 /* a debugger is told of each instruction */
+#define TIF_FORCED_TF	    24 /* x86_64: the trap flag is the debugger's, and not the program's */
 #define _TIF_SIGPENDING	    (1U << TIF_SIGPENDING)
 #define _TIF_NEED_RESCHED   (1U << TIF_NEED_RESCHED)
 #define _TIF_NOTIFY_RESUME  (1U << TIF_NOTIFY_RESUME)
+#define _TIF_SYSCALL_TRACE  (1U << TIF_SYSCALL_TRACE)
 #define _TIF_POLLING_NRFLAG (1U << TIF_POLLING_NRFLAG)
+#define _TIF_SINGLESTEP	    (1U << TIF_SINGLESTEP)
 #define _TIF_WORK_MASK	    (_TIF_SIGPENDING | _TIF_NEED_RESCHED | _TIF_NOTIFY_RESUME)
 
 /* task->flags, written by the task itself (or before it runs). */
@@ -80,6 +84,7 @@ struct cfs_rq;
 struct completion;
 struct file;
 struct fgraph_stack;
+struct siginfo;
 struct user_struct;
 
 /* A callback after a grace period, see call_rcu() in <sched/sched.h>. */
@@ -210,6 +215,7 @@ struct task_struct {
 	bool restore_sigmask;		/* [t] */
 	sigset_t real_blocked;		/* [t writes under S] blocked, but for what sigtimedwait waits for; else 0 */
 	struct sigpending pending;	/* [S] to this thread */
+	u32 jobctl;			/* [S] JOB_*: stops that are due, and what a debugger does with one */
 	unsigned long sas_ss_sp, sas_ss_size;	  /* [t] sigaltstack */
 	int sas_ss_flags;			  /* [t] */
 	long (*restart_fn)(struct task_struct *); /* [t] restart_syscall's continuation */
@@ -228,6 +234,16 @@ struct task_struct {
 	u32 rseq_sig;		   /* [t] the word that must stand before the handlers of its sequences */
 	u32 personality;	   /* [t] ADDR_NO_RANDOMIZE or 0 */
 	int pdeath_signal;	   /* [t] to send when the parent ends, 0 none */
+
+	/* The debugger (kernel/proc/ptrace). Written with T and S held; one of the two suffices to read. */
+	u32 ptrace;		       /* [TS] PT_*; 0: no debugger */
+	struct task_struct *tracer;    /* [TS] the thread that may make requests */
+	struct list_head ptraced;      /* [T] whom this thread debugs */
+	struct list_head ptrace_entry; /* [T] in the list of its tracer */
+	int ptrace_code;	       /* [S] in a stop: what a wait will tell, then the signal to go on with */
+	unsigned long ptrace_message;  /* [S] in a stop: PTRACE_GETEVENTMSG */
+	struct siginfo *ptrace_info;   /* [S] in a stop: its siginfo, on the tracee's stack; NULL: it has none */
+	pid_t parent_tid;	       /* [I] the thread of the parent that has made it */
 
 	struct fgraph_stack *ret_stack; /* [a] calls whose return is traced (trace/fgraph.h); NULL: none is hooked */
 

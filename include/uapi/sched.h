@@ -17,6 +17,7 @@
 #define CLONE_CHILD_CLEARTID 0x00200000
 #define CLONE_DETACHED	     0x00400000
 #define CLONE_CLEAR_SIGHAND  0x100000000ULL /* clone3 only */
+#define CLONE_UNTRACED	     0x00800000
 #define CLONE_CHILD_SETTID   0x01000000
 #define CSIGNAL		     0x000000ff /* clone(2): low bits of the flags are the signal to the parent */
 

@@ -59,6 +59,7 @@
 #define CLD_EXITED    1
 #define CLD_KILLED    2
 #define CLD_DUMPED    3
+#define CLD_TRAPPED   4
 #define CLD_STOPPED   5
 #define CLD_CONTINUED 6
 /* Of faults: what was wrong. */
@@ -69,6 +70,8 @@
 #define BUS_OBJERR  3
 #define ILL_ILLOPC  1
 #define TRAP_BRKPT  1
+#define TRAP_TRACE  2
+#define TRAP_HWBKPT 4
 
 /* sigaltstack(2). */
 #define SS_ONSTACK    1

@@ -11,6 +11,7 @@
 #define __WALL	    0x40000000
 #define __WCLONE    0x80000000
 
-#define P_ALL  0
-#define P_PID  1
-#define P_PGID 2
+#define P_ALL	0
+#define P_PID	1
+#define P_PGID	2
+#define P_PIDFD 3

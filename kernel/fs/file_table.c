@@ -6,8 +6,11 @@
  */
 #include "internal.h"
 
+#include <fs/eventpoll.h>
+#include <fs/flock.h>
 #include <kernel/export.h>
 #include <kernel/module.h>
+#include <lib/printf.h>
 #include <mm/slab.h>
 #include <uapi/poll.h>
 
@@ -71,6 +74,10 @@ static noinline void __fput(struct file *f)
 {
 	struct path path = file_path(f);
 
+	if (unlikely(f->f_ep))
+		eventpoll_release(f);
+	if (unlikely(f->f_inode && f->f_inode->i_flock))
+		flock_release(f);
 	if (f->f_op->release)
 		f->f_op->release(f->f_inode, f);
 	module_put(f->f_owner);
@@ -117,6 +124,7 @@ struct file *alloc_file_pseudo(struct inode *inode, unsigned flags, const struct
 		return ERR_PTR(-ENOMEM);
 	}
 	d->d_op = inode->i_sb->s_fs_info; /* how files of this file system are called in /proc */
+	d->d_name.len = scnprintf(d->d_iname, sizeof(d->d_iname), "%s", name);
 	f->f_op = fop;
 	f->f_inode = inode;
 	f->f_dentry = d;

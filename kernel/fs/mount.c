@@ -543,6 +543,8 @@ void vfs_init(void)
 	mount_root();
 	mutex_unlock(&mount_mutex);
 	pipe_init();
+	anon_inode_init();
+	memfd_init();
 }
 
 struct mount *nth_mount(unsigned n)

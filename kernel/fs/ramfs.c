@@ -277,6 +277,11 @@ static const struct super_operations ramfs_super_ops = {
 	.remount = ramfs_remount,
 };
 
+struct inode *ramfs_file_inode(struct super_block *sb, mode_t mode)
+{
+	return ramfs_inode(sb, S_IFREG | mode, 0);
+}
+
 /* On failure the caller destroys the super block, which frees what was made so far. */
 int ramfs_fill_super(struct super_block *sb, const char *options)
 {

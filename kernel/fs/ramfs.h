@@ -34,6 +34,9 @@ void ramfs_put_super(struct super_block *sb);
  */
 int ramfs_fill_super(struct super_block *sb, const char *options);
 
+/* An empty file without a name, with one reference. ERR_PTR: -ENOSPC, -ENOMEM. Thread context. */
+struct inode *ramfs_file_inode(struct super_block *sb, mode_t mode);
+
 /* ramfs_file.c */
 int ramfs_init_file(struct inode *inode);  /* operations and an empty page tree. 0, -ENOMEM */
 void ramfs_free_file(struct inode *inode); /* frees all pages; the file has no users any more */

@@ -10,13 +10,8 @@
 #include <proc/syscall.h>
 #include <uapi/uio.h>
 
-#define UIO_FASTIOV 8 /* vectors of so many parts need no allocation */
-
-/*
- * Copy and check the vector, into `fast` or into memory that the caller frees; *out tells which, also after an error.
- * The lengths are cut so that they add up to at most MAX_RW_COUNT. 0 or -errno.
- */
-static int import_iovec(const struct iovec __user *uvec, unsigned long n, struct iovec *fast, struct iovec **out)
+/* The lengths are checked one by one and cut as they add up, so that the sum fits into what a call returns. */
+int import_iovec(const struct iovec __user *uvec, unsigned long n, struct iovec *fast, struct iovec **out)
 {
 	struct iovec *vec = fast;
 	size_t total = 0;

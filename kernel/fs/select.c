@@ -81,6 +81,10 @@ void poll_wait(struct file *f, struct wait_queue_head *q, struct poll_table *pt)
 
 	if (!pt || !pt->queueing)
 		return;
+	if (pt->join) {
+		pt->join(f, q, pt);
+		return;
+	}
 	e = poll_get_entry(pt);
 	if (!e)
 		return;
@@ -152,6 +156,7 @@ static void poll_init(struct poll_table *pt)
 	pt->triggered = pt->error = 0;
 	pt->task = current;
 	pt->pollers = NULL;
+	pt->join = NULL;
 	pt->n = 0;
 	pt->pages = NULL;
 }

@@ -4,19 +4,25 @@
  * run and unmap the page meanwhile: the reference keeps the page, and the access goes to what was mapped at that
  * moment.
  *
- * The rights of the area hold for the access too: a write to a page that its program may not write fails.
+ * The rights of the area hold for the access too: a write to a page that its program may not write fails. A debugger is
+ * let in by force (FAULT_FLAG_FORCE) where the area is private: a breakpoint is written into the text of a program. The
+ * fault makes a page of the process's own then, which stays read-only to the program, and is told from one that others
+ * see by page_is_private().
  */
 #include <lib/string.h>
 
 #include "vma.h"
 
 /* [m] The page at addr with a reference, or NULL when it is not there or, for writing, still shared with others. */
-static struct page *get_user_page(struct mm_struct *mm, unsigned long addr, bool write)
+static struct page *get_user_page(struct mm_struct *mm, unsigned long addr, unsigned how)
 {
 	pte_t *slot = pte_lookup(mm->pgd, addr);
 	pte_t pte = slot ? READ_ONCE(*slot) : (pte_t){0};
 
-	if (!pte_present(pte) || (write && !pte_write(pte)))
+	if (!pte_present(pte))
+		return NULL;
+	if (how & FAULT_FLAG_WRITE && !pte_write(pte) &&
+	    !(how & FAULT_FLAG_FORCE && page_is_private(phys_to_page(pte_phys(pte)))))
 		return NULL;
 	get_page(phys_to_page(pte_phys(pte)));
 	return phys_to_page(pte_phys(pte));
@@ -27,17 +33,17 @@ static struct page *get_user_page(struct mm_struct *mm, unsigned long addr, bool
  * takes it, so the program's own munmap may come in between each time. Hence the number of tries is limited. NULL: not
  * mapped, or not for this access.
  */
-static struct page *fault_in_page(struct mm_struct *mm, unsigned long addr, bool write)
+static struct page *fault_in_page(struct mm_struct *mm, unsigned long addr, unsigned how)
 {
 	struct page *page;
 
 	for (int tries = 0; tries < 4; tries++) {
 		mutex_lock(&mm->mmap_lock);
-		page = find_vma_intersection(mm, addr, addr + 1) ? get_user_page(mm, addr & PAGE_MASK, write) : NULL;
+		page = find_vma_intersection(mm, addr, addr + 1) ? get_user_page(mm, addr & PAGE_MASK, how) : NULL;
 		mutex_unlock(&mm->mmap_lock);
 		if (page)
 			return page;
-		if (handle_mm_fault(mm, addr, write ? FAULT_FLAG_WRITE : 0))
+		if (handle_mm_fault(mm, addr, how))
 			return NULL;
 	}
 	return NULL;
@@ -47,20 +53,20 @@ static struct page *fault_in_page(struct mm_struct *mm, unsigned long addr, bool
  * Page by page, until all is done or a page cannot be had. The zero page's reference is given back by hand: it is never
  * freed, and put_page() would report it as reserved if its count fell to zero.
  */
-int access_remote_vm(struct mm_struct *mm, unsigned long addr, void *buf, int len, bool write)
+int access_remote_vm(struct mm_struct *mm, unsigned long addr, void *buf, int len, unsigned how)
 {
 	int done = 0;
 
 	while (done < len) {
 		unsigned long offset = addr & ~PAGE_MASK;
 		int n = min((unsigned long)(len - done), PAGE_SIZE - offset);
-		struct page *page = addr < TASK_SIZE ? fault_in_page(mm, addr, write) : NULL;
+		struct page *page = addr < TASK_SIZE ? fault_in_page(mm, addr, how) : NULL;
 		char *at;
 
 		if (!page)
 			break;
 		at = (char *)page_to_virt(page) + offset;
-		if (write) {
+		if (how & FAULT_FLAG_WRITE) {
 			if (buf)
 				memcpy(at, buf, n);
 			else
@@ -81,14 +87,14 @@ int access_remote_vm(struct mm_struct *mm, unsigned long addr, void *buf, int le
 	return done;
 }
 
-int access_process_vm(struct task_struct *t, unsigned long addr, void *buf, int len, bool write)
+int access_process_vm(struct task_struct *t, unsigned long addr, void *buf, int len, unsigned how)
 {
 	struct mm_struct *mm = get_task_mm(t);
 	int done;
 
 	if (!mm)
 		return 0;
-	done = access_remote_vm(mm, addr, buf, len, write);
+	done = access_remote_vm(mm, addr, buf, len, how);
 	mmput(mm);
 	return done;
 }

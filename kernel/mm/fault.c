@@ -180,7 +180,7 @@ static noinline int do_file_page(struct fault *f)
  */
 static bool can_reuse(const struct vm_area_struct *vma, struct page *page)
 {
-	return vma->vm_flags & VM_SHARED || ((page->flags & PG_ANON) && smp_load_acquire(&page->refcount.counter) == 1);
+	return vma->vm_flags & VM_SHARED || page_is_private(page);
 }
 
 /*
@@ -219,7 +219,7 @@ static noinline int do_wp_page(struct fault *f, pte_t pte)
 
 	if (can_reuse(f->vma, old)) {
 		spin_lock(&f->mm->page_table_lock);
-		set_pte(f->slot, pte_mkyoung(pte_mkwrite(pte)));
+		set_pte(f->slot, pte_mkyoung(f->vma->vm_flags & VM_WRITE ? pte_mkwrite(pte) : pte));
 		spin_unlock(&f->mm->page_table_lock);
 		flush_tlb_page(f->mm, f->addr);
 		return 0;
@@ -276,6 +276,8 @@ static int access_error(const struct vm_area_struct *vma, unsigned flags)
 {
 	unsigned need = VM_READ | VM_WRITE | VM_EXEC; /* each of them lets the machine read */
 
+	if (flags & FAULT_FLAG_FORCE && !(vma->vm_flags & VM_SHARED))
+		return 0;
 	if (flags & FAULT_FLAG_EXEC)
 		need = VM_EXEC;
 	else if (flags & FAULT_FLAG_WRITE)

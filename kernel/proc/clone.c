@@ -8,6 +8,7 @@
 #include <lib/errno.h>
 #include <mm/mm.h>
 #include <proc/fork.h>
+#include <proc/ptrace.h>
 #include <proc/signal.h>
 #include <proc/syscall.h>
 #include <sched/current.h>
@@ -20,10 +21,10 @@
  * The flags that clone(2) accepts. CLONE_SYSVSEM and CLONE_DETACHED are accepted, as programs pass them, and change
  * nothing: there are no System V semaphores here, and Linux ignores CLONE_DETACHED as well.
  */
-#define CLONE_KNOWN                                                                                       \
-	(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_VFORK | CLONE_PARENT | CLONE_THREAD |  \
-	 CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID | CLONE_SYSVSEM | \
-	 CLONE_DETACHED)
+#define CLONE_KNOWN                                                                                      \
+	(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_VFORK | CLONE_PARENT | CLONE_THREAD | \
+	 CLONE_PTRACE | CLONE_UNTRACED | CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID |     \
+	 CLONE_CHILD_SETTID | CLONE_SYSVSEM | CLONE_DETACHED | CLONE_PIDFD)
 
 /*
  * Write the child's number to an address in the child's memory. A child with memory of its own has not run yet, so
@@ -38,7 +39,21 @@ static void set_child_tid(struct task_struct *p, const struct kernel_clone_args 
 	if (args->flags & CLONE_VM)
 		put_user(tid, args->child_tid);
 	else
-		access_process_vm(p, (unsigned long)args->child_tid, &tid, sizeof(tid), true);
+		access_process_vm(p, (unsigned long)args->child_tid, &tid, sizeof(tid), FAULT_FLAG_WRITE);
+}
+
+/* The event that a debugger is to see for this new task, if it has asked for it. */
+static unsigned ptrace_event_of(const struct kernel_clone_args *args)
+{
+	unsigned event = PTRACE_EVENT_FORK;
+
+	if (args->flags & CLONE_UNTRACED)
+		return 0;
+	if (args->flags & CLONE_VFORK)
+		event = PTRACE_EVENT_VFORK;
+	else if (args->exit_signal != SIGCHLD)
+		event = PTRACE_EVENT_CLONE;
+	return ptrace_event_wanted(event) ? event : 0;
 }
 
 /*
@@ -46,12 +61,13 @@ static void set_child_tid(struct task_struct *p, const struct kernel_clone_args 
  * memory and on the parent's stack. `done` lies on the parent's kernel stack. The child completes it under
  * tasklist_lock after it has cleared vfork_done (mm_release), so once the parent has had that lock, the child does
  * not touch `done` any more. A fatal signal ends the wait early: the parent clears vfork_done under the lock, and the
- * child goes on alone.
+ * child goes on alone. True: it was not ended early.
  */
-static void wait_for_vfork_done(struct task_struct *child, struct completion *done)
+static bool wait_for_vfork_done(struct task_struct *child, struct completion *done)
 {
 	DEFINE_WAIT(wait);
 	unsigned long flags;
+	bool done_in_time;
 
 	for (;;) {
 		prepare_to_wait(&done->wait, &wait, TASK_KILLABLE);
@@ -61,8 +77,10 @@ static void wait_for_vfork_done(struct task_struct *child, struct completion *do
 	}
 	finish_wait(&done->wait, &wait);
 	spin_lock_irqsave(&tasklist_lock, flags);
+	done_in_time = !child->vfork_done;
 	child->vfork_done = NULL;
 	spin_unlock_irqrestore(&tasklist_lock, flags);
+	return done_in_time;
 }
 
 /*
@@ -71,10 +89,13 @@ static void wait_for_vfork_done(struct task_struct *child, struct completion *do
  */
 pid_t kernel_clone(struct kernel_clone_args *args)
 {
-	struct task_struct *p = copy_process(args);
 	struct completion vfork;
+	struct task_struct *p;
 	pid_t pid;
 
+	if (unlikely(current->ptrace) && !args->fn)
+		args->ptrace_event = ptrace_event_of(args);
+	p = copy_process(args);
 	if (IS_ERR(p))
 		return PTR_ERR(p);
 	pid = p->pid;
@@ -89,8 +110,11 @@ pid_t kernel_clone(struct kernel_clone_args *args)
 	}
 	trace_sched_process_fork(current, p);
 	wake_up_new_task(p);
+	if (unlikely(args->ptrace_event))
+		ptrace_event(args->ptrace_event, pid);
 	if (args->flags & CLONE_VFORK) {
-		wait_for_vfork_done(p, &vfork);
+		if (wait_for_vfork_done(p, &vfork))
+			ptrace_event(PTRACE_EVENT_VFORK_DONE, pid);
 		put_task_struct(p);
 	}
 	return pid;
@@ -111,6 +135,11 @@ static long clone_user(unsigned long flags, unsigned long stack, int __user *par
 
 	if (args.flags & ~(u64)CLONE_KNOWN)
 		return -EINVAL;
+	if (args.flags & CLONE_PIDFD) { /* there is no place for both */
+		if (args.flags & CLONE_PARENT_SETTID)
+			return -EINVAL;
+		args.pidfd = parent_tid;
+	}
 	return kernel_clone(&args);
 }
 
@@ -169,6 +198,7 @@ SYSCALL_DEFINE2(clone3, struct clone_args __user *, uargs, size_t, size)
 		.stack = a.stack + a.stack_size, /* both machines' stacks grow down */
 		.tls = a.tls,
 		.parent_tid = (int *)a.parent_tid,
+		.pidfd = (int *)a.pidfd,
 		.child_tid = (int *)a.child_tid,
 	};
 	return kernel_clone(&args);

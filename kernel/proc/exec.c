@@ -26,6 +26,7 @@
 #include <proc/cred.h>
 #include <proc/exec.h>
 #include <proc/fork.h>
+#include <proc/ptrace.h>
 #include <proc/signal.h>
 #include <proc/syscall.h>
 #include <sched/current.h>
@@ -152,8 +153,10 @@ static int do_execve(int dfd, const char *name, struct user_strings argv, struct
 	err = copy_strings(bprm, argv, envp);
 	if (!err)
 		err = search_binary_handler(bprm);
-	if (!err)
+	if (!err) {
 		trace_sched_process_exec(current, old_pid, bprm->filename);
+		ptrace_exec(old_pid);
+	}
 free_bprm:
 	dead = err && bprm->point_of_no_return;
 	free_bprm(bprm);

@@ -15,6 +15,7 @@
 #include <proc/cred.h>
 #include <proc/exec.h>
 #include <proc/fork.h>
+#include <proc/ptrace.h>
 #include <proc/signal.h>
 #include <proc/task_alloc.h>
 #include <sched/current.h>
@@ -157,7 +158,7 @@ static void take_file_ids(const struct binprm *bprm, struct cred_ids *ids)
 	struct inode *inode = bprm->file->f_inode;
 	const struct mount *mnt = bprm->file->f_mnt;
 
-	if (current->no_new_privs || !mnt || (mnt->mnt_flags & MS_NOSUID))
+	if (current->no_new_privs || ptrace_forbids_setid() || !mnt || (mnt->mnt_flags & MS_NOSUID))
 		return;
 	mutex_lock(&inode->i_lock);
 	if (!inode_permission(inode, MAY_EXEC)) {
@@ -220,6 +221,7 @@ int begin_new_exec(struct binprm *bprm, struct mm_struct *mm)
 	if (err)
 		return err;
 	bprm->point_of_no_return = true;
+	mutex_lock(&t->signal->exec_guard); /* a debugger comes before the ids are chosen, or when they are set */
 	ids = exec_ids(bprm, mm);
 	mm_release(t);
 	WRITE_ONCE(t->self_exec_id, t->self_exec_id + 1);
@@ -228,6 +230,7 @@ int begin_new_exec(struct binprm *bprm, struct mm_struct *mm)
 	do_close_on_exec(t->files);
 	set_task_comm(t, slash ? slash + 1 : bprm->filename);
 	commit_ids(&ids);
+	mutex_unlock(&t->signal->exec_guard);
 	if (bprm->secure)
 		t->pdeath_signal = t->personality = 0;
 	t->rseq = NULL;

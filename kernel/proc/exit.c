@@ -26,6 +26,7 @@
 #include <proc/cred.h>
 #include <proc/fork.h>
 #include <proc/futex.h>
+#include <proc/ptrace.h>
 #include <proc/resource.h>
 #include <proc/signal.h>
 #include <proc/syscall.h>
@@ -112,7 +113,7 @@ bool exit_signals(struct task_struct *t, long code)
 	struct sighand_struct *sighand;
 	unsigned long flags;
 	struct task_struct *other;
-	bool stop_done = false, last;
+	bool stop_done, last;
 
 	sighand = lock_task_sighand(t, &flags);
 	t->flags |= PF_EXITING;
@@ -129,11 +130,7 @@ bool exit_signals(struct task_struct *t, long code)
 			if (!(other->flags & PF_EXITING))
 				signal_wake_up(other, false);
 	/* If a stop of the process waited for this thread alone, it is complete now. */
-	if (t->signal->stopped && !t->signal->stop_done && !last && t->signal->nr_stopped == t->signal->live) {
-		t->signal->stop_code = t->signal->stop_sig;
-		t->signal->stop_done = true;
-		stop_done = true;
-	}
+	stop_done = join_group_stop(t) && !last;
 	unlock_task_sighand(sighand, flags);
 	if (stop_done) {
 		spin_lock_irqsave(&tasklist_lock, flags);
@@ -185,7 +182,8 @@ static struct task_struct *find_new_reaper(struct task_struct *father)
 static void reparent_child(struct task_struct *p, struct task_struct *father, struct task_struct *reaper,
 			   struct list_head *dead)
 {
-	bool zombie = p->exit_state == EXIT_ZOMBIE && thread_group_empty(p);
+	/* Of one that a debugger has not waited for yet, the new parent hears when that is done. */
+	bool zombie = p->exit_state == EXIT_ZOMBIE && thread_group_empty(p) && !ptrace_reparented(p);
 
 	p->parent = reaper;
 	list_move_tail(&p->sibling, zombie ? &reaper->zombies : &reaper->children);
@@ -225,10 +223,14 @@ static int exit_signal_of(const struct task_struct *leader)
 
 /*
  * A leader without other threads is a complete zombie: it moves to the end of its parent's list of zombies, and its
- * parent is told. True when the parent does not want to wait for it. [T]
+ * parent is told. True when the parent does not want to wait for it. A debugger that is not the parent comes first: the
+ * parent sees no zombie until that one has waited for it, or has let it go. [T]
  */
-static bool announce_zombie(struct task_struct *leader)
+bool announce_zombie(struct task_struct *leader)
 {
+	wake_up_all(&leader->signal->pidfd_wait);
+	if (ptrace_reparented(leader))
+		return do_notify_parent(leader, SIGCHLD);
 	list_move_tail(&leader->sibling, &leader->parent->zombies);
 	return do_notify_parent(leader, exit_signal_of(leader));
 }
@@ -246,6 +248,7 @@ static void exit_notify(struct task_struct *t, bool last)
 	LIST_HEAD(dead);
 
 	spin_lock_irq(&tasklist_lock);
+	ptrace_exit_tracer(t, &dead);
 	if (last) {
 		reparent_children(leader, &dead);
 		kill_orphaned_pgrp(leader, NULL);
@@ -255,6 +258,8 @@ static void exit_notify(struct task_struct *t, bool last)
 		/* With threads left, the last of them tells the parent, in release_task. */
 		autoreap = thread_group_empty(t) && announce_zombie(t);
 		wake_group_exec(t->signal);
+	} else if (t->ptrace) {
+		autoreap = do_notify_parent(t, SIGCHLD); /* a debugger waits for single threads, too */
 	}
 	if (autoreap)
 		t->exit_state = EXIT_DEAD;
@@ -283,10 +288,9 @@ static void unlink_task(struct task_struct *p)
 	task_io_add(&sig->io, &p->io);
 	sig->nr_threads--;
 	detach_pid(p);
-	if (thread_group_leader(p)) {
+	if (thread_group_leader(p))
 		list_del_init(&p->tasks);
-		list_del_init(&p->sibling);
-	}
+	list_del_init(&p->sibling); /* of a thread: it may be in exit_notify()'s list */
 	list_del_init(&p->thread_group);
 	/*
 	 * Pending signals count for the user: they are freed now, while the struct may stay as long as it is
@@ -314,6 +318,8 @@ void release_task(struct task_struct *p)
 		leader = p->group_leader;
 		trace_sched_process_free(p); /* while no other task can have its number: filters go by it */
 		spin_lock_irq(&tasklist_lock);
+		if (p->ptrace)
+			ptrace_unlink(p);
 		spin_lock(&p->sighand->siglock); /* no exec exchanges it any more: the sighand is p's for good */
 		unlink_task(p);
 		spin_unlock(&p->sighand->siglock);
@@ -357,6 +363,8 @@ void do_exit(long code)
 		panic("Attempted to kill the idle task!");
 	if (t->flags & PF_EXITING)
 		stuck_exit();
+	if (unlikely(t->ptrace))
+		ptrace_exit_event(code);
 	last = exit_signals(t, code);
 	t->exit_code = code;
 	if (last)

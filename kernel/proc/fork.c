@@ -8,6 +8,7 @@
  * the steps before it. The copying allocates memory and may sleep; all of it runs in thread context.
  */
 #include <arch/thread.h>
+#include <asm/uaccess.h>
 #include <fs/vfs.h>
 #include <kernel/panic.h>
 #include <lib/errno.h>
@@ -16,6 +17,8 @@
 #include <mm/mm.h>
 #include <proc/cred.h>
 #include <proc/fork.h>
+#include <proc/pidfd.h>
+#include <proc/ptrace.h>
 #include <proc/resource.h>
 #include <proc/signal.h>
 #include <proc/task_alloc.h>
@@ -27,6 +30,7 @@
 #include <time/hrtimer.h>
 #include <trace/events/task.h>
 #include <trace/fgraph.h>
+#include <uapi/fcntl.h>
 
 /* The lock of all family relations. <proc/fork.h> says what it protects and where it stands in the order of locks. */
 DEFINE_SPINLOCK(tasklist_lock);
@@ -72,6 +76,8 @@ static int clone_check_flags(const struct kernel_clone_args *args)
 		return -EINVAL;
 	if ((flags & CLONE_SIGHAND) && (!(flags & CLONE_VM) || (flags & CLONE_CLEAR_SIGHAND)))
 		return -EINVAL;
+	if ((flags & CLONE_PIDFD) && (flags & (CLONE_THREAD | CLONE_DETACHED)))
+		return -EINVAL; /* a pidfd is a process's */
 	/* A sibling of init would be a child of the idle task, which never waits, so it would never be reaped. */
 	if ((flags & CLONE_PARENT) && current->signal->unkillable)
 		return -EINVAL;
@@ -110,6 +116,8 @@ static void reset_task(struct task_struct *p, const struct kernel_clone_args *ar
 	p->pid_node.pprev = NULL;
 	INIT_LIST_HEAD(&p->pending.list);
 	p->pending.signal = 0;
+	p->jobctl = 0;
+	ptrace_reset(p);
 	p->comm_noted = 0;
 	p->exit_state = 0;
 	p->exit_code = 0;
@@ -200,6 +208,8 @@ static int copy_signal(u64 flags, struct task_struct *p)
 	atomic_set(&sig->sigcnt, 1);
 	INIT_LIST_HEAD(&sig->shared_pending.list);
 	init_waitqueue_head(&sig->wait_chldexit);
+	init_waitqueue_head(&sig->pidfd_wait);
+	mutex_init(&sig->exec_guard);
 	sig->nr_threads = sig->live = 1;
 	sig->leader = p;
 	for (unsigned type = 0; type < NR_PID_TYPES; type++)
@@ -300,10 +310,13 @@ static void join_families(struct task_struct *p, const struct kernel_clone_args 
 		p->signal->live++;
 		list_add_tail(&p->thread_group, &p->group_leader->thread_group);
 		/* The process is being stopped: the new thread must stop with it, so it looks before user mode. */
-		if (p->signal->stopped)
+		if (p->signal->stopped) {
+			want_group_stop(p);
 			set_tsk_thread_flag(p, TIF_SIGPENDING);
+		}
 		return;
 	}
+	p->parent_tid = current->pid;
 	p->tgid = p->pid;
 	p->group_leader = p;
 	p->exit_signal = args->exit_signal;
@@ -350,6 +363,8 @@ static int publish_task(struct task_struct *p, const struct kernel_clone_args *a
 		goto unlock;
 	}
 	join_families(p, args);
+	if (unlikely(current->ptrace) && !args->fn)
+		ptrace_fork(p, args->flags & CLONE_PTRACE || args->ptrace_event);
 	attach_pid(p);
 	count_tasks(!(args->flags & CLONE_THREAD), 1);
 	fork_count++;
@@ -439,6 +454,37 @@ static struct task_struct *new_task(const struct kernel_clone_args *args)
 	return p;
 }
 
+/* A file and its descriptor that nobody has seen yet. */
+struct reserved_file {
+	struct file *file; /* NULL: none was asked for */
+	int fd;
+};
+
+/*
+ * CLONE_PIDFD: all that can fail, while the child is not there yet. The parent reads the number of a descriptor that is
+ * not open yet. 0 or -errno.
+ */
+static int prepare_pidfd(struct task_struct *p, const struct kernel_clone_args *args, struct reserved_file *r)
+{
+	int err = -EFAULT;
+
+	if (!(args->flags & CLONE_PIDFD))
+		return 0;
+	r->fd = get_unused_fd_flags(O_CLOEXEC);
+	if (r->fd < 0)
+		return r->fd;
+	r->file = pidfd_file(p->signal, 0);
+	if (!IS_ERR(r->file) && !put_user(r->fd, args->pidfd))
+		return 0;
+	if (IS_ERR(r->file))
+		err = PTR_ERR(r->file);
+	else
+		fput(r->file);
+	put_unused_fd(r->fd);
+	r->file = NULL;
+	return err;
+}
+
 /*
  * Each step that can fail has its label below, which undoes the steps before it. The last such step is
  * publish_task(): after it the child can be found, signalled and waited for, so there is no way back.
@@ -446,6 +492,7 @@ static struct task_struct *new_task(const struct kernel_clone_args *args)
 struct task_struct *copy_process(struct kernel_clone_args *args)
 {
 	u64 flags = args->flags | (args->fn ? CLONE_FS : 0);
+	struct reserved_file pidfd = {NULL, -1};
 	struct task_struct *p;
 	int err = clone_check_flags(args);
 
@@ -469,13 +516,23 @@ struct task_struct *copy_process(struct kernel_clone_args *args)
 	err = alloc_pid(p);
 	if (err < 0)
 		goto put_parts;
-	err = publish_task(p, args);
+	err = prepare_pidfd(p, args, &pidfd);
 	if (err)
 		goto free_pid;
+	err = publish_task(p, args);
+	if (err)
+		goto free_pidfd;
+	if (pidfd.file)
+		fd_install(pidfd.fd, pidfd.file);
 	fgraph_init_task(p);
 	trace_task_newtask(p, args->flags);
 	return p;
 
+free_pidfd:
+	if (pidfd.file) {
+		fput(pidfd.file);
+		put_unused_fd(pidfd.fd);
+	}
 free_pid:
 	free_pid(p->pid);
 put_parts:

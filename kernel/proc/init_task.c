@@ -72,6 +72,8 @@ struct task_struct init_task = {
 	.signal = &init_signals,
 	.sighand = &init_sighand,
 	.pending = {LIST_HEAD_INIT(init_task.pending.list), 0},
+	.ptraced = LIST_HEAD_INIT(init_task.ptraced),
+	.ptrace_entry = LIST_HEAD_INIT(init_task.ptrace_entry),
 };
 
 /* All processes. The idle tasks are not among them. */

@@ -41,6 +41,11 @@ static int check_and_send(int sig, struct siginfo *info, struct task_struct *p, 
 	return group ? send_sig_info(sig, info, p) : send_sig_thread(sig, info, p);
 }
 
+int kill_process(int sig, struct siginfo *info, struct task_struct *p)
+{
+	return check_and_send(sig, info, p, true);
+}
+
 /* Send to the process with this number. As check_and_send(), or -ESRCH. */
 static int kill_pid_info(int sig, struct siginfo *info, pid_t pid)
 {
@@ -164,16 +169,20 @@ SYSCALL_DEFINE3(tgkill, pid_t, tgid, pid_t, pid, int, sig)
 
 /*
  * For the calls where the caller makes up the siginfo. It may not claim to come from the kernel (si_code >= 0) or
- * from tkill unless it goes to the caller itself, because programs trust those codes. 0, -EFAULT, -EPERM.
+ * from tkill unless it goes to the caller itself, because programs trust those codes.
  */
+int check_siginfo(const struct siginfo *info, pid_t target)
+{
+	return (info->si_code >= 0 || info->si_code == SI_TKILL) && current->tgid != target ? -EPERM : 0;
+}
+
+/* From the program, with this number. 0, -EFAULT, -EPERM. */
 static int copy_siginfo_from_user(struct siginfo *info, const struct siginfo __user *uinfo, int sig, pid_t target)
 {
 	if (copy_from_user(info, uinfo, sizeof(*info)))
 		return -EFAULT;
 	info->si_signo = sig;
-	if ((info->si_code >= 0 || info->si_code == SI_TKILL) && current->tgid != target)
-		return -EPERM;
-	return 0;
+	return check_siginfo(info, target);
 }
 
 SYSCALL_DEFINE3(rt_sigqueueinfo, pid_t, pid, int, sig, siginfo_t __user *, uinfo)

@@ -13,13 +13,16 @@
  * outside of siglock in the order of locks. So functions here release siglock for it, and look at everything again
  * afterwards.
  */
+#include <arch/ptrace.h>
 #include <arch/signal.h>
 #include <asm/ptrace.h>
+#include <asm/syscall_abi.h>
 #include <irq/irqflags.h>
 #include <lib/atomic.h>
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <proc/fork.h>
+#include <proc/ptrace.h>
 #include <proc/rseq.h>
 #include <proc/signal.h>
 #include <proc/syscall.h>
@@ -29,23 +32,43 @@
 #include <trace/events/signal.h>
 
 /*
- * Stand still until the process goes on or is killed. The thread that arrives last completes the stop and tells the
- * parent. Called with siglock held, which is released. The state becomes TASK_STOPPED before the lock is released, so
- * SIGCONT and SIGKILL, which take that lock, find a task that they can wake; kernel/proc/signal_send.c has the whole
- * argument.
+ * The threads of a process stop one by one. `stop_left` counts those that are still to come, which have
+ * JOB_STOP_PENDING, so a thread that a debugger lets run on counts as one that has stood still. [S]
+ */
+void want_group_stop(struct task_struct *t)
+{
+	if (!(t->jobctl & JOB_STOP_PENDING))
+		t->signal->stop_left++;
+	t->jobctl |= JOB_STOP_PENDING;
+}
+
+bool join_group_stop(struct task_struct *t)
+{
+	struct signal_struct *sig = t->signal;
+
+	if (!(t->jobctl & JOB_STOP_PENDING))
+		return false;
+	t->jobctl &= ~JOB_STOP_PENDING;
+	if (--sig->stop_left || sig->stop_done)
+		return false;
+	sig->stop_done = true;
+	sig->stop_code = sig->stop_sig;
+	return true;
+}
+
+/*
+ * Stand still until the process goes on or is killed, or a debugger comes. The thread that arrives last completes the
+ * stop and tells the parent. Called with siglock held, which is released. The state becomes TASK_STOPPED before the
+ * lock is released, so SIGCONT and SIGKILL, which take that lock, find a task that they can wake;
+ * kernel/proc/signal_send.c has the whole argument.
  */
 static void do_signal_stop(struct signal_struct *sig)
 {
 	struct sighand_struct *sighand = current->sighand; /* only this thread could exchange it, in exec */
-	bool notify;
+	bool notify = join_group_stop(current);
 
-	sig->nr_stopped++;
-	while (sig->stopped && !sig->group_exit && (!sig->group_exec || sig->group_exec == current)) {
-		notify = !sig->stop_done && sig->nr_stopped == sig->live;
-		if (notify) {
-			sig->stop_done = true;
-			sig->stop_code = sig->stop_sig;
-		}
+	while (sig->stopped && !sig->group_exit && (!sig->group_exec || sig->group_exec == current) &&
+	       !current->ptrace) {
 		set_current_state(TASK_STOPPED);
 		spin_unlock_irq(&sighand->siglock);
 		if (notify) {
@@ -53,10 +76,10 @@ static void do_signal_stop(struct signal_struct *sig)
 			do_notify_parent_cldstop(current->group_leader, CLD_STOPPED);
 			spin_unlock_irq(&tasklist_lock);
 		}
+		notify = false;
 		schedule();
 		spin_lock_irq(&sighand->siglock);
 	}
-	sig->nr_stopped--;
 	__set_current_state(TASK_RUNNING);
 	recalc_sigpending();
 	spin_unlock_irq(&sighand->siglock);
@@ -90,9 +113,15 @@ static void start_group_stop(struct signal_struct *sig, int signr)
 	sig->stop_done = false;
 	sig->continued = false;
 	atomic_inc(&nr_stopped_groups);
-	for_each_thread(current, t)
-		if (t != current && !(t->flags & PF_EXITING))
+	for_each_thread(current, t) {
+		if (t->flags & PF_EXITING)
+			continue;
+		want_group_stop(t);
+		if (t->ptrace & PT_SEIZED)
+			ptrace_trap_notify(t);
+		else if (t != current)
 			signal_wake_up(t, false);
+	}
 }
 
 /*
@@ -126,8 +155,13 @@ static bool group_events(struct signal_struct *sig)
 		notify_continued(sig);
 		return false;
 	}
-	if (sig->stopped) {
-		do_signal_stop(sig);
+	if (current->jobctl & JOB_PENDING) {
+		if (current->ptrace) {
+			ptrace_trap();
+			spin_unlock_irq(&current->sighand->siglock);
+		} else {
+			do_signal_stop(sig);
+		}
 		return false;
 	}
 	return true;
@@ -171,6 +205,12 @@ bool get_signal(struct ksignal *ksig)
 		if (!ksig->sig) {
 			recalc_sigpending(); /* another thread may have taken what the flag was set for */
 			break;
+		}
+		if (unlikely(current->ptrace) && ksig->sig != SIGKILL)
+			ksig->sig = ptrace_signal(ksig->sig, &ksig->info);
+		if (!ksig->sig) { /* the debugger has kept it */
+			spin_unlock_irq(&sighand->siglock);
+			continue;
 		}
 		ka = &sighand->action[ksig->sig - 1];
 		trace_signal_deliver(ksig->sig, &ksig->info, ka);
@@ -270,19 +310,59 @@ static void finish_syscall(struct pt_regs *regs, bool handler, unsigned long fla
 }
 
 /*
+ * On a machine where it is so on Linux, a debugger that is told of a signal sees the registers with the interrupted
+ * call taken back already. A debugger that puts these registers aside and brings them back later then has the call made
+ * again, though it cannot read what the call's first argument was. Returns where the call begins; 0: there is none.
+ */
+static unsigned long take_call_back(struct pt_regs *regs)
+{
+	if (!RESTART_SHOWN_TO_DEBUGGER || !current->ptrace || syscall_get_nr(regs) < 0 ||
+	    !is_restart_code(regs_return_value(regs)))
+		return 0;
+	syscall_rollback(regs);
+	return instruction_pointer(regs);
+}
+
+/* finish_syscall() for a call that was taken back: it had `ret`, went on at `next`, and begins at `again`. */
+static void finish_taken_back(struct pt_regs *regs, unsigned long again, long ret, unsigned long next, bool handler,
+			      unsigned long flags)
+{
+	if (instruction_pointer(regs) != again)
+		return; /* the debugger has sent it elsewhere */
+	if (restarts(ret, handler, flags)) {
+		if (ret == -ERESTART_RESTARTBLOCK)
+			syscall_set_nr(regs, __NR_restart_syscall);
+		return;
+	}
+	syscall_set_return_value(regs, -EINTR);
+	instruction_pointer_set(regs, next);
+}
+
+/*
  * One signal, or none. sigsuspend and its like have exchanged the mask: the old one goes into the frame if there is a
  * handler, and comes back at once if there is none.
  */
 static void do_signal(struct pt_regs *regs)
 {
+	unsigned long next = instruction_pointer(regs);
+	long ret = regs_return_value(regs);
+	unsigned long again = take_call_back(regs);
 	struct ksignal ksig;
+	bool handler = get_signal(&ksig);
 
-	if (get_signal(&ksig)) {
+	if (again)
+		finish_taken_back(regs, again, ret, next, handler, handler ? ksig.ka.sa_flags : 0);
+	if (handler) {
 		sigset_t oldset = current->restore_sigmask ? current->saved_sigmask : current->blocked;
+		bool stepping = current->thread_flags & _TIF_SINGLESTEP;
 
 		finish_syscall(regs, true, ksig.ka.sa_flags);
 		rseq_resume(regs); /* the frame must not lead back into a sequence that the handler has interrupted */
+		if (stepping)	   /* no trace of it in the frame */
+			user_disable_single_step(current);
 		signal_setup_done(arch_setup_rt_frame(&ksig, &oldset, regs), &ksig);
+		if (stepping) /* the first instruction of the handler is the end of the step */
+			ptrace_stepped();
 		return;
 	}
 	finish_syscall(regs, false, 0);

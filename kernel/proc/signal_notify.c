@@ -24,7 +24,7 @@ static void fill_chld_info(struct siginfo *info, struct task_struct *p, int sig,
 	memset(info, 0, sizeof(*info));
 	info->si_signo = sig;
 	info->si_code = code;
-	info->si_pid = p->tgid;
+	info->si_pid = p->pid;
 	info->si_uid = p->uid;
 	info->si_status = status;
 	info->si_utime = utime / (NSEC_PER_SEC / 100); /* in clock_t, 100 a second as AT_CLKTCK says */
@@ -43,7 +43,7 @@ static void wake_parent(struct task_struct *parent)
  */
 bool do_notify_parent(struct task_struct *p, int sig)
 {
-	struct task_struct *parent = p->parent;
+	struct task_struct *parent = p->ptrace ? p->tracer->group_leader : p->parent;
 	int code = p->signal->group_exit ? p->signal->group_exit_code : p->exit_code;
 	struct sighand_struct *sighand;
 	struct sigaction *ka = &parent->sighand->action[SIGCHLD - 1];
@@ -58,7 +58,7 @@ bool do_notify_parent(struct task_struct *p, int sig)
 		return !(parent->flags & PF_AWAITS_CHILDREN);
 	}
 	/* The common case of a shell or init without handler: nothing will be queued, spare the sums. */
-	if (sig == SIGCHLD && (void *)ka->sa_handler == SIG_DFL && !(ka->sa_flags & SA_NOCLDWAIT)) {
+	if (sig == SIGCHLD && !parent->ptrace && (void *)ka->sa_handler == SIG_DFL && !(ka->sa_flags & SA_NOCLDWAIT)) {
 		wake_parent(parent);
 		if (!((parent->blocked | parent->real_blocked) & sigmask(SIGCHLD)))
 			return false;
@@ -70,7 +70,8 @@ bool do_notify_parent(struct task_struct *p, int sig)
 	sighand = lock_task_sighand(parent, &flags);
 	if (sig == SIGCHLD) {
 		ka = &sighand->action[SIGCHLD - 1];
-		autoreap = (void *)ka->sa_handler == SIG_IGN || (ka->sa_flags & SA_NOCLDWAIT);
+		if (!p->ptrace) /* a debugger has asked for its tracees, and waits for each */
+			autoreap = (void *)ka->sa_handler == SIG_IGN || (ka->sa_flags & SA_NOCLDWAIT);
 		if ((void *)ka->sa_handler == SIG_IGN)
 			sig = 0;
 	}
@@ -81,10 +82,9 @@ bool do_notify_parent(struct task_struct *p, int sig)
 	return autoreap;
 }
 
-/* News of a stop or a continue; SA_NOCLDSTOP turns the signal off, and wait4 still learns of it. */
-void do_notify_parent_cldstop(struct task_struct *leader, int why)
+/* News of p for this parent or debugger; SA_NOCLDSTOP turns the signal off, and wait4 still learns of it. [T] */
+static void notify_cldstop(struct task_struct *parent, struct task_struct *p, int why, int status)
 {
-	struct task_struct *parent = leader->parent;
 	struct sighand_struct *sighand;
 	struct siginfo info;
 	unsigned long flags;
@@ -92,13 +92,23 @@ void do_notify_parent_cldstop(struct task_struct *leader, int why)
 
 	if (parent->flags & PF_KTHREAD)
 		return;
-	fill_chld_info(&info, leader, SIGCHLD, why, why == CLD_STOPPED ? leader->signal->stop_sig : SIGCONT);
+	fill_chld_info(&info, p, SIGCHLD, why, status);
 	sighand = lock_task_sighand(parent, &flags);
 	ka = &sighand->action[SIGCHLD - 1];
 	if ((void *)ka->sa_handler != SIG_IGN && !(ka->sa_flags & SA_NOCLDSTOP))
 		send_signal_locked(SIGCHLD, &info, parent, true);
 	unlock_task_sighand(sighand, flags);
 	wake_parent(parent);
+}
+
+void do_notify_parent_cldstop(struct task_struct *leader, int why)
+{
+	notify_cldstop(leader->parent, leader, why, why == CLD_STOPPED ? leader->signal->stop_sig : SIGCONT);
+}
+
+void do_notify_tracer(struct task_struct *t, int why)
+{
+	notify_cldstop(t->tracer->group_leader, t, why, t->ptrace_code & 0x7f);
 }
 
 /*

@@ -188,8 +188,8 @@ void recalc_sigpending(void)
 {
 	struct signal_struct *sig = current->signal;
 
-	if (((current->pending.signal | sig->shared_pending.signal) & ~current->blocked) || sig->stopped ||
-	    sig->cld_notify || (sig->group_exec && sig->group_exec != current))
+	if (((current->pending.signal | sig->shared_pending.signal) & ~current->blocked) ||
+	    (current->jobctl & JOB_PENDING) || sig->cld_notify || (sig->group_exec && sig->group_exec != current))
 		set_tsk_thread_flag(current, TIF_SIGPENDING);
 	else
 		clear_tsk_thread_flag(current, TIF_SIGPENDING);

@@ -12,6 +12,7 @@
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <proc/fork.h>
+#include <proc/ptrace.h>
 #include <proc/resource.h>
 #include <proc/signal.h>
 #include <sched/current.h>
@@ -74,6 +75,8 @@ static bool sig_ignored(struct task_struct *p, int sig, bool force)
 		return false;
 	if (p->signal->unkillable && !force && (void *)p->sighand->action[sig - 1].sa_handler == SIG_DFL)
 		return true;
+	if (p->ptrace && sig != SIGKILL)
+		return false; /* the debugger is told of it, and may make another signal of it */
 	return sig_handler_ignored(p, sig);
 }
 
@@ -81,16 +84,35 @@ static bool sig_ignored(struct task_struct *p, int sig, bool force)
  * A task that sleeps is woken. One that runs in user mode on another CPU is interrupted, so that it enters the kernel
  * and looks at the flag on its way back. [S]
  */
-void signal_wake_up(struct task_struct *t, bool fatal)
+void signal_wake_up_state(struct task_struct *t, unsigned states)
 {
 	set_tsk_thread_flag(t, TIF_SIGPENDING);
-	if (!wake_up_state(t, TASK_INTERRUPTIBLE | (fatal ? TASK_WAKEKILL : 0)) && t != current && task_curr(t))
+	if (!wake_up_state(t, TASK_INTERRUPTIBLE | states) && t != current && task_curr(t))
 		smp_send_reschedule(READ_ONCE(t->cpu));
 }
 
-/* The process goes on, or goes down: forget everything about a stop. [S] */
-void end_group_stop(struct signal_struct *sig)
+/*
+ * A task whose debugger is in the middle of a request (JOB_FROZEN) sleeps on: its registers are being read or written.
+ * The end of the request wakes it, since it finds the SIGKILL that is pending then.
+ */
+void signal_wake_up(struct task_struct *t, bool fatal)
 {
+	bool wake = fatal && !(t->jobctl & JOB_FROZEN);
+
+	if (wake)
+		t->jobctl &= ~JOB_TRACED;
+	signal_wake_up_state(t, wake ? TASK_WAKEKILL : 0);
+}
+
+/* The process goes on, or goes down: forget everything about a stop. [S] */
+void end_group_stop(struct task_struct *p)
+{
+	struct signal_struct *sig = p->signal;
+	struct task_struct *t;
+
+	for_each_thread(p, t)
+		t->jobctl &= ~JOB_STOP_PENDING;
+	sig->stop_left = 0;
 	if (sig->stopped)
 		atomic_dec(&nr_stopped_groups);
 	sig->stopped = false;
@@ -119,14 +141,18 @@ static void continue_group(struct task_struct *p)
 	bool was_stopped = sig->stopped && sig->stop_done;
 
 	remove_everywhere(p, SIG_KERNEL_STOP);
-	end_group_stop(sig);
+	end_group_stop(p);
 	if (was_stopped) {
 		/* The parent is told by the first thread that goes on: tasklist_lock cannot be taken here. */
 		sig->continued = true;
 		sig->cld_notify = CLD_CONTINUED;
 	}
-	for_each_thread(p, t)
-		wake_up_state(t, __TASK_STOPPED);
+	for_each_thread(p, t) {
+		if (t->ptrace & PT_SEIZED)
+			ptrace_trap_notify(t);
+		else
+			wake_up_state(t, __TASK_STOPPED);
+	}
 }
 
 /*
@@ -156,7 +182,7 @@ static bool wants_signal(struct task_struct *t, int sig)
 		return false;
 	if (sig == SIGKILL)
 		return true;
-	return !(READ_ONCE(t->state) & __TASK_STOPPED) && (task_curr(t) || !signal_pending(t));
+	return !(READ_ONCE(t->state) & (__TASK_STOPPED | __TASK_TRACED)) && (task_curr(t) || !signal_pending(t));
 }
 
 /*
@@ -182,7 +208,7 @@ void zap_other_threads(struct task_struct *p)
 {
 	struct task_struct *t;
 
-	end_group_stop(p->signal);
+	end_group_stop(p);
 	for_each_thread(p, t) {
 		if (t == p || t->exit_state)
 			continue;
@@ -191,10 +217,12 @@ void zap_other_threads(struct task_struct *p)
 	}
 }
 
-/* Will this signal end the process, with no handler in between? [S] */
+/* Will this signal end the process, with no handler and no debugger in between? [S] */
 static bool sig_fatal(struct task_struct *p, struct task_struct *t, int sig)
 {
 	if ((sigmask(sig) & (SIG_KERNEL_STOP | SIG_KERNEL_IGNORE)) || p->signal->group_exit)
+		return false;
+	if (p->ptrace && sig != SIGKILL)
 		return false;
 	return (void *)p->sighand->action[sig - 1].sa_handler == SIG_DFL &&
 	       (sig == SIGKILL || !(t->real_blocked & sigmask(sig)));
@@ -235,8 +263,10 @@ int send_signal_locked(int sig, struct siginfo *info, struct task_struct *p, boo
 
 	if (prepare_signal(p, sig, info->si_code == SI_KERNEL && info->si_pid == 0)) {
 		result = sigqueue_add(p, pending, sig, info);
-		if (result != SIGNAL_OVERFLOW)
+		if (result != SIGNAL_OVERFLOW) {
+			signalfd_notify();
 			complete_signal(sig, p, group);
+		}
 	}
 	trace_signal_generate(sig, info, p, group, result);
 	return result == SIGNAL_OVERFLOW ? -EAGAIN : 0;
@@ -299,7 +329,7 @@ void force_sig_info(struct siginfo *info)
 		ka->sa_handler = SIG_DFL;
 		t->blocked &= ~sigmask(sig);
 	}
-	if ((void *)ka->sa_handler == SIG_DFL)
+	if ((void *)ka->sa_handler == SIG_DFL && !t->ptrace)
 		t->signal->unkillable = false; /* the end of init is a panic, which says why */
 	if (!send_signal_locked(sig, info, t, false))
 		recalc_sigpending();

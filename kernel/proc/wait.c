@@ -9,9 +9,12 @@
  * under the lock has claimed the child, and the others do not see it any more.
  */
 #include <asm/uaccess.h>
+#include <fs/vfs.h>
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <proc/fork.h>
+#include <proc/pidfd.h>
+#include <proc/ptrace.h>
 #include <proc/resource.h>
 #include <proc/signal.h>
 #include <proc/syscall.h>
@@ -21,11 +24,13 @@
 #include <sched/spinlock.h>
 #include <sched/wait.h>
 #include <trace/events/sched.h>
+#include <uapi/fcntl.h>
 
-/* The children that a call asks for, and what it has found. */
+/* The children and tracees that a call asks for, and what it has found. */
 struct wait_opts {
 	int type; /* P_* */
 	pid_t id;
+	struct signal_struct *process; /* P_PIDFD: held by the file */
 	unsigned options;
 	pid_t pid;	   /* found: who */
 	int cause, status; /* found: CLD_*, and status as CLD_* has it (exit code or signal) */
@@ -39,14 +44,16 @@ struct wait_opts {
  * Does the caller's choice (a pid, a group, or all) include this child? Which *kind* of child is chosen by __WALL and
  * __WCLONE. [T, like all functions of the search]
  */
-static bool eligible_child(const struct wait_opts *wo, const struct task_struct *p)
+static bool eligible_child(const struct wait_opts *wo, const struct task_struct *p, bool tracee)
 {
 	if (wo->type == P_PID && p->pid != wo->id)
 		return false;
+	if (wo->type == P_PIDFD && p->signal != wo->process)
+		return false;
 	if (wo->type == P_PGID && p->signal->pgrp != wo->id)
 		return false;
-	/* "Clone" children are those that do not report with SIGCHLD. */
-	if (wo->options & __WALL)
+	/* "Clone" children are those that do not report with SIGCHLD. A debugger gets what it debugs. */
+	if (tracee || wo->options & __WALL)
 		return true;
 	return (p->exit_signal != SIGCHLD) == !!(wo->options & __WCLONE);
 }
@@ -104,8 +111,13 @@ static bool wait_task_zombie(struct wait_opts *wo, struct task_struct *p)
 		note_child(wo, p, CLD_EXITED, code >> 8, code);
 	if (wo->options & WNOWAIT)
 		return true;
+	if (ptrace_reparented(p) && thread_group_leader(p)) {
+		if (ptrace_detach_zombie(p)) /* the parent is told now, and waits for it in its turn */
+			return true;
+	} else if (thread_group_leader(p)) {
+		collect_usage(p);
+	}
 	p->exit_state = EXIT_DEAD;
-	collect_usage(p);
 	wo->reap = p;
 	return true;
 }
@@ -130,6 +142,24 @@ static bool wait_task_stopped(struct wait_opts *wo, struct task_struct *p)
 	unlock_task_sighand(sighand, flags);
 	if (code)
 		note_child(wo, p, CLD_STOPPED, code, W_STOPPED(code));
+	return code;
+}
+
+/* A tracee stands in a stop that no wait has told of. Claimed as above. True: the caller gets it. [T] */
+static bool wait_task_traced(struct wait_opts *wo, struct task_struct *p)
+{
+	struct sighand_struct *sighand;
+	unsigned long flags;
+	int code = 0;
+
+	sighand = lock_task_sighand(p, &flags);
+	if ((p->jobctl & (JOB_TRACED | JOB_LISTENING)) == JOB_TRACED)
+		code = p->ptrace_code;
+	if (code && !(wo->options & WNOWAIT))
+		p->ptrace_code = 0;
+	unlock_task_sighand(sighand, flags);
+	if (code)
+		note_child(wo, p, CLD_TRAPPED, code, W_STOPPED(code));
 	return code;
 }
 
@@ -161,19 +191,61 @@ static bool wait_task_continued(struct wait_opts *wo, struct task_struct *p)
  */
 static int look_at_child(struct wait_opts *wo, struct task_struct *p)
 {
-	if (p->exit_state == EXIT_DEAD || !eligible_child(wo, p))
+	bool ours = p->ptrace && !ptrace_reparented(p);
+
+	if (p->exit_state == EXIT_DEAD || !eligible_child(wo, p, ours))
 		return -ECHILD;
-	/* A dead child has no other news. A leader that ended before its threads does not count as dead yet. */
-	if (p->exit_state == EXIT_ZOMBIE && thread_group_empty(p))
+	/*
+	 * A dead child has no other news. A leader that ended before its threads does not count as dead yet, nor one
+	 * that another process's debugger is to see first.
+	 */
+	if (p->exit_state == EXIT_ZOMBIE && thread_group_empty(p) && !ptrace_reparented(p))
 		return wait_task_zombie(wo, p) ? 1 : -ECHILD;
-	return wait_task_stopped(wo, p) || wait_task_continued(wo, p);
+	/* Of a tracee of our own the stops that a debugger sees count, see look_at_tracee(). */
+	return (!ours && wait_task_stopped(wo, p)) || wait_task_continued(wo, p);
+}
+
+/* The same of a task that one of the caller's threads debugs: any thread, of any process. [T] */
+static int look_at_tracee(struct wait_opts *wo, struct task_struct *p)
+{
+	if (p->exit_state == EXIT_DEAD || !eligible_child(wo, p, true))
+		return -ECHILD;
+	if (p->exit_state == EXIT_ZOMBIE && (!thread_group_leader(p) || thread_group_empty(p)))
+		return wait_task_zombie(wo, p) ? 1 : -ECHILD;
+	return wait_task_traced(wo, p) || wait_task_continued(wo, p);
+}
+
+/* All tracees of the caller's process, or with __WNOTHREAD of the calling thread. As find_child(). [T] */
+static int find_tracee(struct wait_opts *wo)
+{
+	struct task_struct *t, *p;
+	int ret = -ECHILD, one;
+
+	for_each_thread(current, t) {
+		if (wo->options & __WNOTHREAD && t != current)
+			continue;
+		list_for_each_entry(p, &t->ptraced, ptrace_entry) {
+			one = look_at_tracee(wo, p);
+			if (one > 0)
+				return one;
+			ret = max(ret, one);
+		}
+	}
+	return ret;
 }
 
 /* A wait for one pid needs no walk: look the child up. -ECHILD when that is no child of the caller. [T] */
 static int look_at_pid(struct wait_opts *wo)
 {
-	struct task_struct *p = find_task_by_pid(wo->id);
+	struct task_struct *p = NULL;
 
+	if (wo->type == P_PID)
+		p = find_task_by_pid(wo->id);
+	else if (wo->process->nr_threads)
+		p = wo->process->leader;
+	if (p && p->ptrace && p->tracer->group_leader == current->group_leader &&
+	    !(wo->options & __WNOTHREAD && p->tracer != current))
+		return look_at_tracee(wo, p);
 	if (!p || !thread_group_leader(p) || p->parent != current->group_leader)
 		return -ECHILD;
 	return look_at_child(wo, p);
@@ -191,8 +263,11 @@ static int find_child(struct wait_opts *wo)
 	bool only_dead = !(wo->options & (WUNTRACED | WCONTINUED));
 	int ret = -ECHILD, one;
 
-	if (wo->type == P_PID)
+	if (wo->type == P_PID || wo->type == P_PIDFD)
 		return look_at_pid(wo);
+	ret = find_tracee(wo);
+	if (ret > 0)
+		return ret;
 	list_for_each_entry(p, &self->zombies, sibling) {
 		one = look_at_child(wo, p);
 		if (one > 0)
@@ -299,11 +374,35 @@ static int waitid_opts(struct wait_opts *wo, int type, pid_t id)
 		return -EINVAL;
 	if (!(wo->options & (WEXITED | WSTOPPED | WCONTINUED)))
 		return -EINVAL;
-	if (type < P_ALL || type > P_PGID || (type == P_PID && id <= 0) || (type == P_PGID && id < 0))
+	if (type < P_ALL || type > P_PIDFD || (type == P_PID && id <= 0) || (type >= P_PGID && id < 0))
 		return -EINVAL;
 	wo->type = type;
 	wo->id = type == P_PGID && !id ? current->signal->pgrp : id;
 	return 0;
+}
+
+/*
+ * P_PIDFD: wait for the process that the file is about, which the file keeps for the time of the call. With O_NONBLOCK
+ * a wait that would sleep is -EAGAIN. Else as do_wait(), or -EBADF, and -EINVAL for another kind of file.
+ */
+static int do_wait_pidfd(struct wait_opts *wo, int fd)
+{
+	struct file *f = fget(fd);
+	int ret = -EINVAL;
+
+	if (!f)
+		return -EBADF;
+	wo->process = pidfd_signal(f);
+	if (wo->process) {
+		bool nonblock = f->f_flags & O_NONBLOCK && !(wo->options & WNOHANG);
+
+		wo->options |= nonblock ? WNOHANG : 0;
+		ret = do_wait(wo);
+		if (!ret && nonblock)
+			ret = -EAGAIN;
+	}
+	fput(f);
+	return ret;
 }
 
 /* Tells by a siginfo what happened, and can leave the child as it is (WNOWAIT). */
@@ -315,7 +414,7 @@ SYSCALL_DEFINE5(waitid, int, which, pid_t, upid, struct siginfo __user *, infop,
 	int ret = waitid_opts(&wo, which, upid);
 
 	if (!ret)
-		ret = do_wait(&wo);
+		ret = which == P_PIDFD ? do_wait_pidfd(&wo, upid) : do_wait(&wo);
 	if (ret < 0)
 		return ret;
 	if (ret) {

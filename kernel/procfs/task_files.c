@@ -50,7 +50,7 @@ static int show_memory(struct seq_file *m, struct mm_struct *mm, unsigned long s
 		return -ENOMEM;
 	while (start < end && !seq_has_overflowed(m)) {
 		int part = min_t(unsigned long, end - start, PAGE_SIZE);
-		int got = access_remote_vm(mm, start, page, part, false);
+		int got = access_remote_vm(mm, start, page, part, 0);
 
 		if (got <= 0)
 			break;

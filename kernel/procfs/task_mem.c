@@ -137,7 +137,7 @@ static ssize_t copy_mem(struct mm_struct *mm, loff_t pos, char __user *buf, size
 
 	if (write && copy_from_user(page, buf, n))
 		return -EFAULT;
-	got = access_remote_vm(mm, pos, page, n, write);
+	got = access_remote_vm(mm, pos, page, n, FAULT_FLAG_FORCE | (write ? FAULT_FLAG_WRITE : 0));
 	if (got <= 0)
 		return -EIO;
 	if (!write && copy_to_user(buf, page, got))

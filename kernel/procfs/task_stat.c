@@ -60,7 +60,7 @@ static void get_sig_sets(struct task_struct *t, struct sig_sets *s)
 
 /* Numbers that depend on other tasks and on the terminal. */
 struct ids {
-	pid_t ppid, pgrp, session, tpgid;
+	pid_t ppid, pgrp, session, tpgid, tracer;
 	u32 tty_nr;
 	int threads;
 };
@@ -78,6 +78,8 @@ static void get_task_ids(struct task_struct *t, struct ids *ids)
 	spin_lock_irqsave(&tasklist_lock, flags);
 	if (t->parent)
 		ids->ppid = t->parent->tgid;
+	if (t->tracer)
+		ids->tracer = t->tracer->pid;
 	if (t->signal) {
 		ids->pgrp = t->signal->pgrp;
 		ids->session = t->signal->session;
@@ -209,8 +211,8 @@ static void status_ids(struct seq_file *m, struct task_struct *t)
 
 	get_task_ids(t, &ids);
 	status_name(m, t->comm);
-	seq_printf(m, "\nState:\t%c (%s)\nTgid:\t%d\nNgid:\t0\nPid:\t%d\nPPid:\t%d\nTracerPid:\t0\n", c, state_name(c),
-		   t->tgid, t->pid, ids.ppid);
+	seq_printf(m, "\nState:\t%c (%s)\nTgid:\t%d\nNgid:\t0\nPid:\t%d\nPPid:\t%d\nTracerPid:\t%d\n", c, state_name(c),
+		   t->tgid, t->pid, ids.ppid, ids.tracer);
 	seq_printf(m, "Uid:\t%u\t%u\t%u\t%u\nGid:\t%u\t%u\t%u\t%u\n", t->uid, t->euid, t->suid, t->fsuid, t->gid,
 		   t->egid, t->sgid, t->fsgid);
 	seq_puts(m, "Groups:\t");

@@ -56,7 +56,10 @@ void add_wait_queue(wait_queue_head_t *q, struct wait_queue_entry *w)
 	unsigned long flags;
 
 	spin_lock_irqsave(&q->lock, flags);
-	list_add(&w->entry, &q->head);
+	if (w->exclusive)
+		list_add_tail(&w->entry, &q->head);
+	else
+		list_add(&w->entry, &q->head);
 	spin_unlock_irqrestore(&q->lock, flags);
 }
 EXPORT_SYMBOL(add_wait_queue);

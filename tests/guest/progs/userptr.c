@@ -50,7 +50,8 @@ static const struct call {
 
 /* No pointers, or, with a *, addresses that are only stored: who uses them is tested in used_later(). */
 static const char without[] = " "
-			      "alarm arm64_personality brk close close_range dup dup2 dup3 exit exit_group fchdir "
+			      "alarm arm64_personality brk close close_range dup dup2 dup3 epoll_create "
+			      "epoll_create1 eventfd eventfd2 exit exit_group fchdir flock pidfd_open timerfd_create "
 			      "fchmod fchown fcntl fdatasync fork fsync ftruncate getegid geteuid getgid getpgid "
 			      "getpgrp getpid getppid getpriority getsid gettid getuid kill lseek membarrier pause "
 			      "personality reboot restart_syscall rseq* rt_sigreturn* sched_get_priority_max "

@@ -49,6 +49,11 @@ static inline void syscall_set_return_value(struct pt_regs *regs, long v)
 {
 	regs->regs[0] = v;
 }
+/* A debugger may have changed the arguments of the call that is about to be made. */
+static inline void syscall_take_args(struct pt_regs *regs)
+{
+	regs->orig_x0 = regs->regs[0];
+}
 /* Back onto the SVC with its first arguments; x8 still holds the number. */
 static inline void syscall_rollback(struct pt_regs *regs)
 {

@@ -90,7 +90,9 @@
 #define ESR_EC_SERROR	    0x2f
 #define ESR_EC_BREAKPT_LOW  0x30
 #define ESR_EC_BREAKPT_CUR  0x31
+#define ESR_EC_SOFTSTP_LOW  0x32
 #define ESR_EC_SOFTSTP_CUR  0x33
+#define ESR_EC_WATCHPT_LOW  0x34
 #define ESR_EC_WATCHPT_CUR  0x35
 #define ESR_EC_BRK64	    0x3c
 #define ESR_ISS_MASK	    0x1ffffff

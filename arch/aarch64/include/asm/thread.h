@@ -15,6 +15,19 @@ struct user_fpsimd {
 } __aligned(16);
 
 /*
+ * Debug registers that a task's debugger has set: an address and a control word as DBGBVR<n> and DBGBCR<n> have them,
+ * or DBGWVR<n> and DBGWCR<n>.
+ */
+#define MAX_USER_DEBUG 16
+struct user_debug_register {
+	u64 address;
+	u32 control;
+};
+struct user_debug {
+	struct user_debug_register watch[MAX_USER_DEBUG], break_at[MAX_USER_DEBUG];
+};
+
+/*
  * FP/SIMD: `fpsimd` is current while the task does not run; while it runs and fpu_live is set, the CPU's
  * registers are newer. Locks: s changed by the task itself with preemption off, or by the switch.
  */
@@ -26,4 +39,5 @@ struct thread_struct {
 	u8 fpu_live;		   /* [s] EL0 may use the registers, and they are the task's */
 	u8 fpu_hot;		   /* [s] switch-ins left that load the registers before they are asked for */
 	u64 fault_address;	   /* [s] of the last fault signal, for sigcontext */
+	struct user_debug *debug;  /* [by the debugger while the task stands still] NULL: none was ever set */
 };

@@ -75,6 +75,10 @@ static inline void syscall_set_return_value(struct pt_regs *regs, long v)
 {
 	regs->rax = v;
 }
+/* A debugger may have changed the arguments of the call that is about to be made: nothing is kept of them. */
+static inline void syscall_take_args(struct pt_regs *regs)
+{
+}
 /* Back onto the SYSCALL instruction (two bytes) with its number. */
 static inline void syscall_rollback(struct pt_regs *regs)
 {

@@ -5,3 +5,10 @@
 #define SYSCALL_CLONE_LAST_ARGS int __user *, child_tidptr, unsigned long, tls
 /* Does Linux's new task pass the end of a system call on its way to user mode, so that sys_exit sees it? */
 #define NEW_TASK_SHOWS_SYS_EXIT true
+/* A debugger's view: the machine's number in PTRACE_GET_SYSCALL_INFO, and si_code where a call was a single step. */
+#define AUDIT_ARCH	  0xc000003e /* AUDIT_ARCH_X86_64 */
+#define SYSCALL_STEP_CODE TRAP_BRKPT
+/* How struct epoll_event lies in memory: as on 32-bit machines. */
+#define EPOLL_EVENT_LAYOUT __packed
+/* Of an interrupted call: does a debugger that is told of the signal see it taken back already? */
+#define RESTART_SHOWN_TO_DEBUGGER false

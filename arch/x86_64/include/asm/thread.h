@@ -13,17 +13,23 @@ struct switch_frame {
 	u64 pc;
 };
 
+/* Debug registers as a task's debugger has set them: DR0 to DR3, DR7, and in DR6 which ones were hit. */
+struct user_debug {
+	u64 address[4], dr6, dr7;
+};
+
 /*
  * fsbase and gsbase are what user mode was given (arch_prctl, clone): user mode cannot set the registers
  * itself, as CR4.FSGSBASE is off, so they need no reading back. Both are canonical user addresses. Locks: s
  * changed by the task itself, or by the switch; t the task itself.
  */
 struct thread_struct {
-	u64 sp;		/* [s] struct switch_frame, while not running */
-	u64 fsbase;	/* [t] FS base, user TLS */
-	u64 gsbase;	/* [t] user GS base, in KERNEL_GS_BASE while the task is in the kernel */
-	u64 cr2;	/* [t] of the last fault signal, for sigcontext, as are the next two */
-	u64 trap_nr;	/* [t] vector */
-	u64 error_code; /* [t] */
-	struct fpu fpu; /* [s] */
+	u64 sp;			 /* [s] struct switch_frame, while not running */
+	u64 fsbase;		 /* [t] FS base, user TLS */
+	u64 gsbase;		 /* [t] user GS base, in KERNEL_GS_BASE while the task is in the kernel */
+	u64 cr2;		 /* [t] of the last fault signal, for sigcontext, as are the next two */
+	u64 trap_nr;		 /* [t] vector */
+	u64 error_code;		 /* [t] */
+	struct user_debug debug; /* [s; by the debugger while the task stands still] */
+	struct fpu fpu;		 /* [s] */
 };

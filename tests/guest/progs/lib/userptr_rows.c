@@ -1,6 +1,7 @@
 /* Every pointer of every system call: a row each, with the call's other arguments good. */
 #include <userptr.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -46,8 +47,9 @@ static struct clone_args {
 	unsigned long flags, pidfd, child_tid, parent_tid, exit_signal, rest[6];
 } words_args = {.flags = 0x01100000, .exit_signal = SIGCHLD}, good_clone_args = {.exit_signal = 1000}; /* EINVAL */
 
+static pid_t debugged; /* stands still for us */
 static int file, pipe_in, pipe_out, tty, zero, directory, null, full, trace_marker, stat_file, pagemap, kmsg, comm,
-	tracer;
+	tracer, epoll, event_fd, timer_fd, self_fd;
 
 /* --- what goes before and behind a call --- */
 
@@ -68,6 +70,45 @@ static void make_zombie(void)
 	while (read(ends[0], &c, 1) > 0) /* its end is the child's end */
 		;
 	close(ends[0]);
+}
+
+static long usr2_info[16] = {SIGURG}; /* a siginfo with this number */
+
+static void make_event_files(void)
+{
+	struct {
+		unsigned events;
+		unsigned long data;
+	} event = {1, 0};
+
+	epoll = (int)CALL(epoll_create1, 0);
+	event_fd = (int)CALL(eventfd2, 1, 04000);
+	timer_fd = (int)CALL(timerfd_create, 1, 04000);
+	self_fd = (int)CALL(pidfd_open, getpid(), 0);
+	CHECK_CALL(CALL(epoll_ctl, epoll, 1, event_fd, &event));
+}
+
+/* The timer has fired, the counter counts. */
+static void fire(void)
+{
+	struct pollfd p = {.fd = timer_fd, .events = POLLIN};
+	long soon_once[] = {0, 0, 0, 1}, one = 1;
+
+	CHECK_CALL(CALL(timerfd_settime, timer_fd, 0, soon_once, 0));
+	CHECK_EQ(poll(&p, 1, 1000), 1);
+	CHECK_EQ(write(event_fd, &one, 8), 8);
+}
+
+/* A task for ptrace(2), which ends when we do. */
+static void make_tracee(void)
+{
+	debugged = check_fork();
+	if (debugged == 0) {
+		CALL(ptrace, 0, 0, 0, 0);
+		kill(getpid(), SIGSTOP);
+		_exit(0);
+	}
+	CHECK_EQ(waitpid(debugged, NULL, 0), debugged);
 }
 
 static void collect(void)
@@ -321,6 +362,42 @@ static void open_all(void)
 		ROW(prctl, "PR_GET_PDEATHSIG", 2, X), ROW(prctl, "PR_SET_NAME", 15, X),                                \
 		ROW(prctl, "PR_GET_NAME", 16, X)
 
+#define VM(call)                                                                                                       \
+	MORE(call, "local iovec", (.good = good_vec, .good_size = sizeof(good_vec)), me, X, 2, P(good_vec), 2, 0),     \
+		MORE(call, "remote iovec", (.good = good_vec, .good_size = sizeof(good_vec)), me, P(good_vec), 2, X,   \
+		     2, 0),                                                                                            \
+		MORE(call, "local iov_base", (.slot = &vec[0].base), me, P(vec), 1, P(good_vec), 1, 0),                \
+		MORE(call, "remote iov_base", (.slot = &vec[0].base, .one_byte = true), me, P(good_vec), 1, P(vec), 1, \
+		     0)
+
+#define DEBUGGERS                                                                                                      \
+	ROW(ptrace, "PTRACE_PEEKDATA", 2, debugged, P(room), X), ROW(ptrace, "GETEVENTMSG", 0x4201, debugged, 0, X),   \
+		ROW(ptrace, "GETSIGINFO", 0x4202, debugged, 0, X), ROW(ptrace, "SETSIGINFO", 0x4203, debugged, 0, X),  \
+		MORE(ptrace, "GETREGSET", (.good = good_vec, .good_size = sizeof(*good_vec)), 0x4204, debugged, 1, X), \
+		MORE(ptrace, "GETREGSET's base", (.slot = &vec[0].base), 0x4204, debugged, 1, P(vec)),                 \
+		MORE(ptrace, "SETREGSET", (.good = good_vec, .good_size = sizeof(*good_vec)), 0x4205, debugged, 1, X), \
+		MORE(ptrace, "SETREGSET's base", (.slot = &vec[0].base), 0x4205, debugged, 1, P(vec)),                 \
+		ROW(ptrace, "GETSIGMASK", 0x420a, debugged, SET, X),                                                   \
+		ROW(ptrace, "SETSIGMASK", 0x420b, debugged, SET, X),                                                   \
+		ROW(ptrace, "GET_SYSCALL_INFO", 0x420e, debugged, 24, X), VM(process_vm_readv), VM(process_vm_writev)
+
+#define EVENT_FILES                                                                                                   \
+	ROW(epoll_ctl, "event", epoll, 3, event_fd, X),                                                               \
+		MORE(epoll_pwait, "events", (.before = fire), epoll, X, 1, 0, 0, SET),                                \
+		ROW(epoll_pwait, "mask", epoll, P(room), 1, 0, X, SET),                                               \
+		MORE(epoll_pwait2, "events", (.before = fire), epoll, X, 1, P(all_zero), 0, SET),                     \
+		ROW(epoll_pwait2, "time", epoll, P(room), 1, X, 0, SET),                                              \
+		ROW(epoll_pwait2, "mask", epoll, P(room), 1, P(all_zero), X, SET),                                    \
+		ROW(timerfd_settime, "new", timer_fd, 0, X, 0),                                                       \
+		ROW(timerfd_settime, "old", timer_fd, 0, P(all_zero), X), ROW(timerfd_gettime, "time", timer_fd, X),  \
+		MORE(read, "buffer (timerfd)", (.before = fire), timer_fd, X, 8),                                     \
+		MORE(read, "buffer (eventfd)", (.before = fire), event_fd, X, 8),                                     \
+		ROW(write, "buffer (eventfd)", event_fd, X, 8), ROW(signalfd4, "mask", -1, X, SET, 0),                \
+		ROW(memfd_create, "name", X, 0),                                                                      \
+		MORE(pidfd_send_signal, "info", (.good = usr2_info, .good_size = sizeof(usr2_info)), self_fd, SIGURG, \
+		     X, 0),                                                                                           \
+		ROW(clone, "pidfd", 0x1000 | SIGCHLD, 0, X, 0, 0)
+
 #define KNOWLEDGE                                                                                                    \
 	ROW(newuname, "names", X), ROW(sethostname, "name", X, 8), ROW(setdomainname, "name", X, 8),                 \
 		ROW(sysinfo, "info", X), ROW(getcpu, "cpu", X, 0, 0), ROW(getcpu, "node", 0, X, 0),                  \
@@ -350,6 +427,7 @@ static void open_all(void)
 #else
 #define OLD_CALLS                                                                                                  \
 	ROW(renameat, "old path", HERE, X, HERE, P(new_path)), ROW(renameat, "new path", HERE, P(path), HERE, X),  \
+		MORE(epoll_wait, "events", (.before = fire), epoll, X, 1, 0), ROW(signalfd, "mask", -1, X, SET),   \
 		ROW(open, "path", X, 0, 0), ROW(creat, "path", X, 0600), ROW(newstat, "path", X, P(room)),         \
 		ROW(newstat, "stat", P(path), X), ROW(newlstat, "path", X, P(room)),                               \
 		ROW(newlstat, "stat", P(path), X), ROW(access, "path", X, 0), ROW(pipe, "descriptors", X),         \
@@ -365,7 +443,10 @@ static void open_all(void)
 		ROW(utime, "path", X, P(pair)), ROW(utime, "times", P(path), X), ROW(utimes, "path", X, P(pair)),  \
 		ROW(utimes, "times", P(path), X), ROW(time, "time", X), ROW(futimesat, "path", HERE, X, P(pair)),  \
 		ROW(futimesat, "times", HERE, P(path), X), ROW(arch_prctl, "ARCH_GET_FS", 0x1003, X),              \
-		ROW(arch_prctl, "ARCH_GET_GS", 0x1004, X),                                                         \
+		ROW(arch_prctl, "ARCH_GET_GS", 0x1004, X), ROW(ptrace, "PEEKUSR", 3, debugged, 0, X),              \
+		ROW(ptrace, "GETREGS", 12, debugged, 0, X), ROW(ptrace, "SETREGS", 13, debugged, 0, X),            \
+		ROW(ptrace, "GETFPREGS", 14, debugged, 0, X), ROW(ptrace, "SETFPREGS", 15, debugged, 0, X),        \
+		ROW(ptrace, "ARCH_PRCTL", 30, debugged, X, 0x1003),                                                \
 		MORE(arch_prctl, "ARCH_SET_FS", (.wanted = EPERM, .kernel_only = true), 0x1002, X),                \
 		MORE(arch_prctl, "ARCH_SET_GS", (.wanted = EPERM, .kernel_only = true), 0x1001, X)
 #endif
@@ -378,10 +459,12 @@ const struct row *userptr_rows(size_t *n)
 	long me = getpid();
 
 	open_all();
+	make_tracee();
+	make_event_files();
 	vec[0].size = BYTES;
 	{
-		const struct row all[] = {PATHS,   XATTRS, READS,     TERMINAL, WAITS,
-					  SIGNALS, TASKS,  KNOWLEDGE, RANGES,	OLD_CALLS};
+		const struct row all[] = {PATHS, XATTRS,    READS,	 TERMINAL,  WAITS,  SIGNALS,
+					  TASKS, DEBUGGERS, EVENT_FILES, KNOWLEDGE, RANGES, OLD_CALLS};
 
 		_Static_assert(sizeof(all) <= sizeof(rows), "more rows than room");
 		memcpy(rows, all, sizeof(all));

@@ -1,0 +1,195 @@
+/* epoll_wait(2) and its relatives: telling which items of an instance are ready, and waiting for one (epoll.c). */
+#include "epoll.h"
+
+#include <asm/uaccess.h>
+#include <lib/string.h>
+#include <proc/signal.h>
+#include <proc/syscall.h>
+#include <time/clock.h>
+#include <time/ktime.h>
+#include <time/posix.h>
+
+#define BATCH	   32 /* events that one wait gives at most */
+#define MAX_EVENTS ((int)(INT_MAX / sizeof(struct epoll_event)))
+
+/* An item has been told of: what becomes of it. True: it is to stay in the list. [m] */
+static bool stays_ready(struct epitem *item)
+{
+	if (item->event.events & EPOLLONESHOT) {
+		spin_lock_irq(&item->ep->lock);
+		item->event.events &= EPOLL_PRIVATE;
+		spin_unlock_irq(&item->ep->lock);
+		return false;
+	}
+	return !(item->event.events & EPOLLET);
+}
+
+/*
+ * Up to `max` events of items that are ready. Those that stay ready are kept apart and go to the end of the list in the
+ * end: so the loop ends, and in the next call it is the others' turn. Returns how many.
+ */
+static int take_events(struct eventpoll *ep, struct epoll_event *to, int max)
+{
+	LIST_HEAD(stay);
+	bool more;
+	int n = 0;
+
+	mutex_lock(&ep->mutex);
+	spin_lock_irq(&ep->lock);
+	while (n < max && !list_empty(&ep->ready)) {
+		struct epitem *item = list_first_entry(&ep->ready, struct epitem, ready);
+		bool keep = false;
+		u32 ready;
+
+		list_del_init(&item->ready);
+		spin_unlock_irq(&ep->lock);
+		ready = item_poll(item, NULL);
+		if (ready) {
+			to[n].events = ready;
+			to[n++].data = item->event.data;
+			keep = stays_ready(item);
+		}
+		spin_lock_irq(&ep->lock);
+		if (keep && list_empty(&item->ready))
+			list_add_tail(&item->ready, &stay);
+	}
+	list_splice_tail_init(&stay, &ep->ready);
+	more = !list_empty(&ep->ready);
+	spin_unlock_irq(&ep->lock);
+	mutex_unlock(&ep->mutex);
+	if (more)
+		wake_up(&ep->wait); /* for another task that waits */
+	return n;
+}
+
+/*
+ * The same for a program. The events go through the stack, since no user memory may be touched under the mutex:
+ * munmap() may give back the last reference to a file, whose items then go, with mmap_lock held. What cannot be copied
+ * is lost where it was an edge. Returns how many, or -EFAULT.
+ */
+static int send_events(struct eventpoll *ep, struct epoll_event __user *events, int max)
+{
+	struct epoll_event batch[BATCH];
+	int n;
+
+	memset(batch, 0, sizeof(batch)); /* bytes between the fields, too */
+	n = take_events(ep, batch, min(max, BATCH));
+	return n && copy_to_user(events, batch, n * sizeof(batch[0])) ? -EFAULT : n;
+}
+
+static bool has_ready(struct eventpoll *ep)
+{
+	bool some;
+
+	spin_lock_irq(&ep->lock);
+	some = !list_empty(&ep->ready);
+	spin_unlock_irq(&ep->lock);
+	return some;
+}
+
+/*
+ * Sleep until an item may be ready. Exclusive: an event wakes one of the tasks that wait. 0; -ETIME: the time is over;
+ * -EINTR.
+ */
+static int wait_for_ready(struct eventpoll *ep, ktime_t deadline)
+{
+	DEFINE_WAIT(wait);
+	int err = 0;
+
+	for (;;) {
+		s64 left = deadline == KTIME_MAX ? KTIME_MAX : deadline - ktime_get();
+
+		prepare_to_wait_exclusive(&ep->wait, &wait, TASK_INTERRUPTIBLE);
+		if (has_ready(ep))
+			break;
+		if (left <= 0)
+			err = -ETIME;
+		else if (signal_pending(current))
+			err = -EINTR;
+		if (err)
+			break;
+		if (left == KTIME_MAX)
+			schedule();
+		else
+			schedule_timeout_ns(left);
+	}
+	finish_wait(&ep->wait, &wait);
+	return err;
+}
+
+/* Also when the time is over, the list is looked at once more. How many events, 0, or -errno. */
+static int do_epoll_wait(int epfd, struct epoll_event __user *events, int max, ktime_t deadline)
+{
+	struct file *f;
+	int n = -EINVAL, err = 0;
+
+	if (max <= 0 || max > MAX_EVENTS)
+		return -EINVAL;
+	if (!access_ok(events, max * sizeof(*events)))
+		return -EFAULT;
+	f = fget(epfd);
+	if (!f)
+		return -EBADF;
+	while (is_epoll(f)) {
+		n = send_events(f->private_data, events, max);
+		if (n || err)
+			break;
+		err = wait_for_ready(f->private_data, deadline);
+		if (err == -EINTR) {
+			n = err;
+			break;
+		}
+	}
+	fput(f);
+	return n;
+}
+
+static ktime_t deadline_ms(int ms)
+{
+	return ms < 0 ? KTIME_MAX : ktime_get() + ms * (s64)NSEC_PER_MSEC;
+}
+
+SYSCALL_DEFINE4(epoll_wait, int, epfd, struct epoll_event __user *, events, int, maxevents, int, timeout)
+{
+	return do_epoll_wait(epfd, events, maxevents, deadline_ms(timeout));
+}
+
+/* With another signal mask for the time of the call. A signal that ends it is taken under that mask. */
+static long epoll_wait_masked(int epfd, struct epoll_event __user *events, int max, ktime_t deadline,
+			      const sigset_t __user *umask, size_t size)
+{
+	sigset_t set;
+	long n;
+
+	if (umask && size != sizeof(set))
+		return -EINVAL;
+	if (umask && copy_from_user(&set, umask, sizeof(set)))
+		return -EFAULT;
+	if (umask)
+		set_restore_sigmask_to(set);
+	n = do_epoll_wait(epfd, events, max, deadline);
+	restore_saved_sigmask_unless(n == -EINTR);
+	return n;
+}
+
+SYSCALL_DEFINE6(epoll_pwait, int, epfd, struct epoll_event __user *, events, int, maxevents, int, timeout,
+		const sigset_t __user *, sigmask, size_t, sigsetsize)
+{
+	return epoll_wait_masked(epfd, events, maxevents, deadline_ms(timeout), sigmask, sigsetsize);
+}
+
+SYSCALL_DEFINE6(epoll_pwait2, int, epfd, struct epoll_event __user *, events, int, maxevents,
+		const struct timespec __user *, timeout, const sigset_t __user *, sigmask, size_t, sigsetsize)
+{
+	ktime_t deadline = KTIME_MAX;
+	u64 ns;
+
+	if (timeout) {
+		int err = get_timespec_ns(timeout, &ns);
+
+		if (err)
+			return err;
+		deadline = ktime_add_safe(ktime_get(), ns);
+	}
+	return epoll_wait_masked(epfd, events, maxevents, deadline, sigmask, sigsetsize);
+}

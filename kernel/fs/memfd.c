@@ -1,0 +1,103 @@
+/*
+ * memfd_create(2): a file of ramfs that has no name in any tree. Its pages are those of a file system of its own, which
+ * is never mounted, and go with the last descriptor and mapping. There are no seals: a program that asks for them is
+ * told that there are none (-EINVAL).
+ */
+#include "internal.h"
+#include "ramfs.h"
+
+#include <asm/uaccess.h>
+#include <fs/libfs.h>
+#include <kernel/panic.h>
+#include <lib/printf.h>
+#include <lib/string.h>
+#include <proc/syscall.h>
+#include <uapi/fcntl.h>
+
+#define MFD_CLOEXEC  0x01u
+#define MFD_EXEC     0x10u
+#define MFD_NAME_MAX 249 /* bytes, as on Linux, where "memfd:" and a zero fill the name up */
+
+static struct super_block memfd_sb;
+
+static char *memfd_dname(struct dentry *d, char *buf, int len)
+{
+	int n = snprintf(buf, len, "/memfd:%s (deleted)", d->d_name.name);
+
+	return n < len ? buf : ERR_PTR(-ENAMETOOLONG);
+}
+
+static const struct dentry_operations memfd_dentry_ops = {.d_dname = memfd_dname};
+
+/* The dentry and the file; takes over the inode's reference, also when it fails. ERR_PTR. */
+static struct file *memfd_file(struct inode *inode, const char *name)
+{
+	struct file *f = alloc_empty_file(O_RDWR);
+	struct dentry *d = IS_ERR(f) ? NULL : d_alloc(NULL, name, strlen(name));
+
+	if (!d) {
+		iput(inode);
+		if (IS_ERR(f))
+			return f;
+		free_empty_file(f);
+		return ERR_PTR(-ENOMEM);
+	}
+	d->d_sb = &memfd_sb;
+	d->d_inode = inode;
+	d->d_op = &memfd_dentry_ops;
+	f->f_op = inode->i_fop;
+	f->f_inode = inode;
+	f->f_dentry = d;
+	return f;
+}
+
+/* Everybody may open it again by way of /proc: who has it at all, has it. */
+static struct file *memfd_new(const char *name)
+{
+	struct inode *inode = ramfs_file_inode(&memfd_sb, 0777);
+
+	if (IS_ERR(inode))
+		return ERR_PTR(PTR_ERR(inode));
+	inode->i_uid = current->fsuid;
+	inode->i_gid = current->fsgid;
+	inode->i_nlink = 0;
+	return memfd_file(inode, name);
+}
+
+/* The name is for /proc only. */
+SYSCALL_DEFINE2(memfd_create, const char __user *, uname, unsigned int, flags)
+{
+	char name[MFD_NAME_MAX + 1];
+	struct file *f;
+	long n;
+	int fd;
+
+	if (flags & ~(MFD_CLOEXEC | MFD_EXEC))
+		return -EINVAL;
+	n = strncpy_from_user(name, uname, sizeof(name));
+	if (n < 0)
+		return n;
+	if (n > MFD_NAME_MAX)
+		return -EINVAL;
+	fd = get_unused_fd_flags(flags & MFD_CLOEXEC ? O_CLOEXEC : 0);
+	if (fd < 0)
+		return fd;
+	f = memfd_new(name);
+	if (IS_ERR(f)) {
+		put_unused_fd(fd);
+		return PTR_ERR(f);
+	}
+	fd_install(fd, f);
+	return fd;
+}
+
+/* With the limits of a tmpfs, half of memory. Boot. */
+void memfd_init(void)
+{
+	static const struct file_system_type type = {.name = "tmpfs", .single = true};
+
+	memfd_sb.s_type = &type;
+	memfd_sb.s_dev = MKDEV(0, 253);
+	if (ramfs_fill_super(&memfd_sb, ""))
+		panic("no memory for memfd");
+}

@@ -1,0 +1,217 @@
+/*
+ * Who traces whom: how a task gets its debugger (tracer), and how the two part.
+ *
+ * A tracer is one thread. It stands in task->tracer of each tracee, and its list `ptraced` has them all. A tracee is
+ * also one thread, whose process may have others without a tracer or with another one. Both ends are changed together,
+ * by ptrace_link() and ptrace_unlink(), under tasklist_lock and the tracee's siglock. A tracee holds no reference to
+ * its tracer: before a tracer is freed it exits, and ptrace_exit_tracer() unlinks all its tracees; a tracee is unlinked
+ * when it is released.
+ *
+ * A set-user-id program must not get its rights under a tracer that has none. exec therefore looks for a tracer
+ * (ptrace_forbids_setid) and takes the ids under exec_guard, and a tracer that comes checks its rights and links under
+ * the same mutex. So it comes either before the look, or when the task has its new ids and the check refuses.
+ */
+#include "ptrace.h"
+
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <mm/mm.h>
+#include <proc/fork.h>
+#include <proc/signal.h>
+#include <sched/current.h>
+#include <sched/mutex.h>
+#include <sched/sched.h>
+#include <sched/spinlock.h>
+#include <time/hrtimer.h>
+
+void ptrace_reset(struct task_struct *child)
+{
+	child->ptrace = 0;
+	child->tracer = NULL;
+	child->ptrace_code = 0;
+	child->ptrace_info = NULL;
+	INIT_LIST_HEAD(&child->ptraced);
+	INIT_LIST_HEAD(&child->ptrace_entry);
+	clear_tsk_thread_flag(child, TIF_SYSCALL_TRACE);
+	arch_ptrace_reset(child);
+}
+
+bool ptrace_reparented(const struct task_struct *t)
+{
+	return t->ptrace && t->tracer->group_leader != t->group_leader->parent;
+}
+
+/* [T, S; or T, and the tracee cannot be found yet] */
+static void link_locked(struct task_struct *child, struct task_struct *tracer, u32 flags)
+{
+	child->tracer = tracer;
+	WRITE_ONCE(child->ptrace, flags);
+	list_add_tail(&child->ptrace_entry, &tracer->ptraced);
+}
+
+/* [T, not S] */
+static void ptrace_link(struct task_struct *child, struct task_struct *tracer, u32 flags)
+{
+	if (tracer->euid == 0)
+		flags |= PT_CAP;
+	spin_lock(&child->sighand->siglock); /* T: no exec exchanges it */
+	link_locked(child, tracer, flags);
+	spin_unlock(&child->sighand->siglock);
+}
+
+/*
+ * The tracee is an ordinary task again. If it stands still for the tracer it goes on, and where its process is stopped
+ * it then stops with it.
+ */
+void ptrace_unlink(struct task_struct *t)
+{
+	bool traced;
+
+	list_del_init(&t->ptrace_entry);
+	clear_tsk_thread_flag(t, TIF_SYSCALL_TRACE);
+	spin_lock(&t->sighand->siglock);
+	WRITE_ONCE(t->ptrace, 0);
+	t->tracer = NULL;
+	traced = t->jobctl & JOB_TRACED;
+	t->jobctl &= ~(JOB_TRAP_STOP | JOB_TRAP_NOTIFY | JOB_TRAPPING | JOB_TRACED | JOB_FROZEN);
+	if (t->signal->stopped && !(t->flags & PF_EXITING))
+		want_group_stop(t);
+	if (traced || t->jobctl & JOB_STOP_PENDING)
+		signal_wake_up_state(t, __TASK_TRACED);
+	spin_unlock(&t->sighand->siglock);
+}
+
+/*
+ * PTRACE_TRACEME: the thread that has made this task is its tracer, or where that one is gone, the first thread of the
+ * parent. -EPERM: it has a tracer, or its parent is the kernel.
+ */
+long ptrace_traceme(void)
+{
+	struct task_struct *parent, *t;
+	long err = -EPERM;
+
+	spin_lock_irq(&tasklist_lock);
+	parent = current->group_leader->parent;
+	t = find_task_by_pid(current->group_leader->parent_tid);
+	if (t && t->group_leader == parent && !(t->flags & PF_EXITING))
+		parent = t;
+	if (!current->ptrace && !(parent->flags & (PF_KTHREAD | PF_EXITING))) {
+		ptrace_link(current, parent, PT_PTRACED);
+		err = 0;
+	}
+	spin_unlock_irq(&tasklist_lock);
+	return err;
+}
+
+/*
+ * Link, if nothing speaks against it. A thread that stands still for a stop of its process is woken to stop once more,
+ * for its tracer; JOB_TRAPPING tells that it is on its way. Another one is to come to a stop soon, by a SIGSTOP, unless
+ * it is seized. [T] 0 or -EPERM.
+ */
+static long attach_locked(struct task_struct *child, u32 flags)
+{
+	struct siginfo info;
+
+	memset(&info, 0, sizeof(info));
+	info.si_signo = SIGSTOP;
+	info.si_code = SI_KERNEL;
+	if (child->exit_state || child->ptrace)
+		return -EPERM;
+	ptrace_link(child, current, flags);
+	spin_lock(&child->sighand->siglock);
+	if (!(flags & PT_SEIZED))
+		send_signal_locked(SIGSTOP, &info, child, false);
+	if (READ_ONCE(child->state) & __TASK_STOPPED) {
+		child->jobctl |= JOB_TRAP_STOP | JOB_TRAPPING;
+		signal_wake_up_state(child, __TASK_STOPPED);
+	}
+	spin_unlock(&child->sighand->siglock);
+	return 0;
+}
+
+/*
+ * PTRACE_ATTACH, PTRACE_SEIZE. When it returns, a wait of the caller's finds a task that was stopped before in its stop
+ * for the tracer, hence the waiting at the end. -EIO: options that there are not; -EPERM: not the caller's to trace.
+ */
+long ptrace_attach(struct task_struct *child, bool seize, unsigned long options)
+{
+	u32 flags = PT_PTRACED | (seize ? PT_SEIZED | (u32)options << PT_OPT_SHIFT : 0);
+	long err = -EPERM;
+
+	if (seize && options & ~(unsigned long)PTRACE_O_MASK)
+		return -EIO;
+	if (child->flags & PF_KTHREAD || child->tgid == current->tgid)
+		return -EPERM;
+	if (mutex_lock_interruptible(&child->signal->exec_guard))
+		return -ERESTARTNOINTR;
+	if (ptrace_may_access(child, PTRACE_MODE_ATTACH_REALCREDS)) {
+		spin_lock_irq(&tasklist_lock);
+		err = attach_locked(child, flags);
+		spin_unlock_irq(&tasklist_lock);
+	}
+	mutex_unlock(&child->signal->exec_guard);
+	while (!err && READ_ONCE(child->jobctl) & JOB_TRAPPING && !fatal_signal_pending(current)) {
+		__set_current_state(TASK_KILLABLE);
+		schedule_timeout_ns(NSEC_PER_MSEC);
+	}
+	return err;
+}
+
+void ptrace_detach(struct task_struct *child, int sig)
+{
+	user_disable_single_step(child);
+	spin_lock_irq(&tasklist_lock);
+	child->ptrace_code = sig; /* it is frozen, so it does not look at it before it is woken */
+	ptrace_unlink(child);
+	spin_unlock_irq(&tasklist_lock);
+}
+
+bool ptrace_forbids_setid(void)
+{
+	return (current->ptrace & (PT_PTRACED | PT_CAP)) == PT_PTRACED;
+}
+
+/* A seized child stops at once, as if PTRACE_INTERRUPT had come; another one gets a SIGSTOP, as by PTRACE_ATTACH. */
+void ptrace_fork(struct task_struct *child, bool attach)
+{
+	if (!attach)
+		return;
+	link_locked(child, current->tracer, current->ptrace);
+	if (child->ptrace & PT_SEIZED)
+		child->jobctl |= JOB_TRAP_STOP;
+	else
+		child->pending.signal |= sigmask(SIGSTOP);
+	set_tsk_thread_flag(child, TIF_SIGPENDING);
+}
+
+bool ptrace_detach_zombie(struct task_struct *leader)
+{
+	ptrace_unlink(leader);
+	return !announce_zombie(leader);
+}
+
+/*
+ * A zombie that was kept for the tracer alone goes: a thread for good, and of a leader the parent hears now, if that is
+ * another process than the tracer's.
+ */
+void ptrace_exit_tracer(struct task_struct *tracer, struct list_head *dead)
+{
+	struct task_struct *p, *next;
+
+	list_for_each_entry_safe(p, next, &tracer->ptraced, ptrace_entry) {
+		bool reparented = ptrace_reparented(p), unwanted;
+
+		if (p->ptrace & PTRACE_O_EXITKILL << PT_OPT_SHIFT)
+			send_sig(SIGKILL, p, 1);
+		ptrace_unlink(p);
+		if (p->exit_state != EXIT_ZOMBIE)
+			continue;
+		unwanted = !thread_group_leader(p);
+		if (!unwanted && thread_group_empty(p) && reparented)
+			unwanted = announce_zombie(p);
+		if (!unwanted)
+			continue;
+		p->exit_state = EXIT_DEAD;
+		list_move_tail(&p->sibling, dead);
+	}
+}

@@ -1,0 +1,416 @@
+/* eventtest: eventfd, timerfd and epoll. */
+/* also on Linux */
+#include <thread.h>
+#include <posix.h>
+#include <fcntl.h>
+
+enum { ADD = 1, DEL, MOD };
+#define IN	  1u
+#define OUT	  4u
+#define HUP	  0x10u
+#define ERR	  8u
+#define EXCLUSIVE (1u << 28)
+#define ONESHOT	  (1u << 30)
+#define ET	  (1u << 31)
+#define NONBLOCK  04000
+#define CLOEXEC	  02000000
+
+struct ep_event {
+	unsigned events;
+	unsigned long data;
+}
+#ifndef __aarch64__
+__attribute__((packed))
+#endif
+;
+
+static int new_eventfd(unsigned count, int flags)
+{
+	return (int)CHECK_CALL(check_syscall(SYS_eventfd2, count, flags, 0, 0, 0, 0));
+}
+
+static int new_epoll(void)
+{
+	return (int)CHECK_CALL(check_syscall(SYS_epoll_create1, 0, 0, 0, 0, 0, 0));
+}
+
+static long ctl(int ep, int op, int fd, unsigned events)
+{
+	struct ep_event e = {events, (unsigned long)fd};
+
+	return check_syscall(SYS_epoll_ctl, ep, op, fd, (long)&e, 0, 0);
+}
+
+/* Events in `got`: how many, or -1. */
+static struct ep_event got[8];
+static long wait_for(int ep, int max, int ms)
+{
+	memset(got, 0, sizeof(got));
+	return check_syscall(SYS_epoll_pwait, ep, (long)got, max, ms, 0, 8);
+}
+
+/* The next wait tells of this descriptor alone, at once; 0: of nothing. */
+static void tells(int ep, int fd, unsigned events)
+{
+	long n = wait_for(ep, 8, 0);
+
+	CHECK_EQ(n, events ? 1 : 0);
+	CHECK_EQ(got[0].events, events);
+	CHECK_EQ(got[0].data, events ? fd : 0);
+}
+
+static void add(int fd, unsigned long v)
+{
+	CHECK_EQ(write(fd, &v, 8), 8);
+}
+
+static long take(int fd)
+{
+	long v = -1;
+
+	CHECK_EQ(read(fd, &v, 8), 8);
+	return v;
+}
+
+/* --- eventfd --- */
+
+static void counters(void)
+{
+	int fd = new_eventfd(3, NONBLOCK), sem = new_eventfd(2, NONBLOCK | 1);
+	unsigned long v = -1UL;
+
+	CHECK_EQ(take(fd), 3);
+	CHECK_ERRNO(read(fd, &v, 8), EAGAIN);
+	add(fd, 5);
+	add(fd, 6);
+	CHECK_EQ(take(fd), 11);
+	CHECK_EQ(take(sem), 1);
+	CHECK_EQ(take(sem), 1);
+	CHECK_ERRNO(read(sem, &v, 8), EAGAIN);
+	v = -1UL;
+	CHECK_ERRNO(write(fd, &v, 8), EINVAL);
+	add(fd, -2UL);
+	v = 1;
+	CHECK_ERRNO(write(fd, &v, 8), EAGAIN);
+	v = 0;
+	CHECK_EQ(write(fd, &v, 8), 8);
+	CHECK_EQ(take(fd), -2);
+	CHECK_ERRNO(read(fd, &v, 7), EINVAL);
+	CHECK_ERRNO(write(fd, &v, 7), EINVAL);
+	CHECK_ERRNO(check_syscall(SYS_read, fd, 8, 8, 0, 0, 0), EAGAIN);
+	add(fd, 1);
+	CHECK_ERRNO(check_syscall(SYS_read, fd, 8, 8, 0, 0, 0), EFAULT);
+	CHECK_ERRNO(check_syscall(SYS_write, fd, 8, 8, 0, 0, 0), EFAULT);
+	CHECK_ERRNO(check_syscall(SYS_eventfd2, 0, 2, 0, 0, 0, 0), EINVAL);
+}
+
+static int shared_fd;
+
+static void adds_later(void *arg)
+{
+	unsigned long v = 9;
+
+	check_sleep(20 * MS);
+	vt_syscall(SYS_write, shared_fd, (long)&v, 8, 0, 0, 0);
+}
+
+static void counter_waits(void)
+{
+	pid_t thread;
+
+	shared_fd = new_eventfd(0, 0);
+	thread = thread_start(-1, adds_later, NULL);
+	CHECK_EQ(take(shared_fd), 9);
+	CHECK(thread_join(&thread, 1));
+}
+
+/* --- timerfd --- */
+
+struct timer_spec {
+	struct timespec interval, value;
+};
+
+static long set_timer(int fd, int flags, long interval, long value, struct timer_spec *old)
+{
+	struct timer_spec spec = {{interval / 1000000000, interval % 1000000000},
+				  {value / 1000000000, value % 1000000000}};
+
+	return check_syscall(SYS_timerfd_settime, fd, flags, (long)&spec, (long)old, 0, 0);
+}
+
+static void timers(void)
+{
+	int fd = (int)CHECK_CALL(check_syscall(SYS_timerfd_create, 1, NONBLOCK, 0, 0, 0, 0));
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	struct timer_spec spec;
+	long begin = check_now(), v;
+
+	CHECK_ERRNO(read(fd, &v, 8), EAGAIN);
+	CHECK_EQ(set_timer(fd, 0, 0, 30 * MS, NULL), 0);
+	CHECK_EQ(poll(&p, 1, 10000), 1);
+	CHECK(check_now() - begin >= 30 * MS);
+	CHECK_EQ(take(fd), 1);
+	CHECK_ERRNO(read(fd, &v, 8), EAGAIN);
+	CHECK_CALL(check_syscall(SYS_timerfd_gettime, fd, (long)&spec, 0, 0, 0, 0));
+	CHECK(spec.value.tv_sec == 0 && spec.value.tv_nsec == 0);
+	CHECK_EQ(set_timer(fd, 0, 5 * MS, 10 * MS, &spec), 0);
+	check_sleep(40 * MS);
+	CHECK_RANGE(take(fd), 6, 1000000);
+	CHECK_EQ(set_timer(fd, 1, 0, begin + 1000000 * MS, &spec), 0); /* absolute */
+	CHECK_EQ(spec.interval.tv_nsec, 5 * MS);
+	CHECK_RANGE(spec.value.tv_nsec, 1, 5 * MS);
+	CHECK_CALL(check_syscall(SYS_timerfd_gettime, fd, (long)&spec, 0, 0, 0, 0));
+	CHECK_RANGE(spec.value.tv_sec, 900, 1000);
+	CHECK_EQ(set_timer(fd, 1, 0, 1, NULL), 0); /* long ago */
+	CHECK_EQ(poll(&p, 1, 10000), 1);
+	CHECK_EQ(set_timer(fd, 0, 0, 0, NULL), 0);
+	CHECK_EQ(poll(&p, 1, 0), 0);
+	CHECK_ERRNO(set_timer(fd, 8, 0, 1, NULL), EINVAL);
+	CHECK_ERRNO(set_timer(0, 0, 0, 1, NULL), EINVAL);
+	CHECK_ERRNO(set_timer(999, 0, 0, 1, NULL), EBADF);
+	CHECK_ERRNO(set_timer(fd, 0, 0, -1, NULL), EINVAL);
+	CHECK_ERRNO(check_syscall(SYS_timerfd_create, 1234, 0, 0, 0, 0, 0), EINVAL);
+	CHECK_ERRNO(check_syscall(SYS_timerfd_create, 1, 1, 0, 0, 0, 0), EINVAL);
+	CHECK_EQ(set_timer(fd, 0, 1000, 1000, NULL), 0); /* goes while it fires */
+	CHECK_CALL(close(fd));
+}
+
+/* --- epoll --- */
+
+static void levels_and_edges(void)
+{
+	int ep = new_epoll(), level = new_eventfd(0, 0), edge = new_eventfd(0, 0), once = new_eventfd(0, 0);
+
+	CHECK_EQ(ctl(ep, ADD, level, IN), 0);
+	tells(ep, level, 0);
+	add(level, 1);
+	tells(ep, level, IN);
+	tells(ep, level, IN);
+	take(level);
+	tells(ep, level, 0);
+	CHECK_EQ(ctl(ep, ADD, edge, IN | ET), 0);
+	add(edge, 1);
+	tells(ep, edge, IN);
+	tells(ep, edge, 0);
+	add(edge, 1);
+	tells(ep, edge, IN);
+	tells(ep, edge, 0);
+	CHECK_EQ(ctl(ep, MOD, edge, IN | OUT | ET), 0);
+	tells(ep, edge, IN | OUT);
+	CHECK_EQ(ctl(ep, DEL, edge, 0), 0);
+	CHECK_EQ(ctl(ep, ADD, once, IN | ONESHOT), 0);
+	add(once, 1);
+	tells(ep, once, IN);
+	add(once, 1);
+	tells(ep, once, 0);
+	CHECK_EQ(ctl(ep, MOD, once, IN | ONESHOT), 0);
+	tells(ep, once, IN);
+	tells(ep, once, 0);
+}
+
+static void many(void)
+{
+	int ep = new_epoll(), fd[5], seen = 0;
+
+	for (int i = 0; i < 5; i++) {
+		fd[i] = new_eventfd(1, 0);
+		CHECK_EQ(ctl(ep, ADD, fd[i], IN), 0);
+	}
+	for (int i = 0; i < 5; i++) { /* each has its turn */
+		CHECK_EQ(wait_for(ep, 1, 0), 1);
+		for (int j = 0; j < 5; j++)
+			if (got[0].data == (unsigned long)fd[j])
+				seen |= 1 << j;
+	}
+	CHECK_EQ(seen, 31);
+	CHECK_EQ(wait_for(ep, 8, 0), 5);
+	CHECK_CALL(close(fd[0])); /* an item goes with its file */
+	CHECK_EQ(wait_for(ep, 8, 0), 4);
+	CHECK_ERRNO(ctl(ep, DEL, fd[0], 0), EBADF);
+	fd[0] = dup(fd[1]);
+	CHECK_CALL(close(fd[1])); /* but not before the last descriptor */
+	CHECK_EQ(wait_for(ep, 8, 0), 4);
+	CHECK_EQ(ctl(ep, ADD, fd[0], IN), 0); /* another pair of descriptor and file */
+	CHECK_EQ(wait_for(ep, 8, 0), 5);
+	CHECK_CALL(close(fd[0]));
+	CHECK_EQ(wait_for(ep, 8, 0), 3);
+	CHECK_CALL(close(ep));
+}
+
+static void pipes(void)
+{
+	int ep = new_epoll(), ends[2];
+	char c = 0;
+
+	CHECK_CALL(pipe(ends));
+	CHECK_EQ(ctl(ep, ADD, ends[0], IN), 0);
+	CHECK_EQ(ctl(ep, ADD, ends[1], OUT | ET), 0);
+	tells(ep, ends[1], OUT);
+	CHECK_EQ(write(ends[1], &c, 1), 1);
+	CHECK_EQ(read(ends[0], &c, 1), 1);
+	CHECK_CALL(close(ends[1]));
+	tells(ep, ends[0], HUP);
+}
+
+static void errors(void)
+{
+	int ep = new_epoll(), fd = new_eventfd(0, 0), file = open("/proc/self/exe", O_RDONLY);
+
+	CHECK_ERRNO(ctl(ep, ADD, file, IN), EPERM);
+	CHECK_ERRNO(ctl(ep, ADD, 999, IN), EBADF);
+	CHECK_ERRNO(ctl(999, ADD, fd, IN), EBADF);
+	CHECK_ERRNO(ctl(fd, ADD, ep, IN), EINVAL);
+	CHECK_ERRNO(ctl(ep, ADD, ep, IN), EINVAL);
+	CHECK_ERRNO(ctl(ep, MOD, fd, IN), ENOENT);
+	CHECK_ERRNO(ctl(ep, DEL, fd, IN), ENOENT);
+	CHECK_ERRNO(ctl(ep, 9, fd, IN), EINVAL);
+	CHECK_EQ(ctl(ep, ADD, fd, IN), 0);
+	CHECK_ERRNO(ctl(ep, ADD, fd, IN), EEXIST);
+	CHECK_ERRNO(ctl(ep, MOD, fd, IN | EXCLUSIVE), EINVAL);
+	CHECK_EQ(ctl(ep, DEL, fd, 0), 0);
+	CHECK_ERRNO(ctl(ep, ADD, fd, IN | EXCLUSIVE | ONESHOT), EINVAL);
+	CHECK_EQ(ctl(ep, ADD, fd, IN | EXCLUSIVE), 0);
+	CHECK_ERRNO(ctl(ep, MOD, fd, IN), EINVAL);
+	CHECK_ERRNO(wait_for(fd, 1, 0), EINVAL);
+	CHECK_ERRNO(wait_for(ep, 0, 0), EINVAL);
+	CHECK_ERRNO(wait_for(ep, -1, 0), EINVAL);
+	CHECK_ERRNO(check_syscall(SYS_epoll_ctl, ep, ADD, fd, 8, 0, 0), EFAULT);
+	add(fd, 1);
+	CHECK_ERRNO(check_syscall(SYS_epoll_pwait, ep, 8, 1, 0, 0, 8), EFAULT);
+	tells(ep, fd, IN); /* and is not lost */
+	CHECK_ERRNO(check_syscall(SYS_epoll_create1, 1, 0, 0, 0, 0, 0), EINVAL);
+}
+
+static void nested(void)
+{
+	int fd = new_eventfd(0, 0), ep[7], other;
+
+	for (int i = 0; i < 7; i++)
+		ep[i] = new_epoll();
+	CHECK_EQ(ctl(ep[0], ADD, fd, IN), 0);
+	for (int i = 1; i < 5; i++)
+		CHECK_EQ(ctl(ep[i], ADD, ep[i - 1], IN), 0);
+	tells(ep[4], ep[3], 0);
+	add(fd, 1);
+	tells(ep[4], ep[3], IN);
+	tells(ep[0], fd, IN);
+	take(fd);
+	tells(ep[4], ep[3], 0);
+	CHECK_ERRNO(ctl(ep[5], ADD, ep[4], IN), ELOOP); /* too deep */
+	CHECK_ERRNO(ctl(ep[0], ADD, ep[4], IN), ELOOP); /* a circle */
+	CHECK_ERRNO(ctl(ep[0], ADD, ep[1], IN), ELOOP);
+	CHECK_EQ(ctl(ep[5], ADD, ep[6], IN), 0);
+	CHECK_ERRNO(ctl(ep[6], ADD, ep[5], IN), ELOOP);
+	other = new_epoll();
+	for (int i = 0; i < 4; i++)
+		CHECK_EQ(ctl(other, ADD, ep[i], IN), 0);
+	CHECK_CALL(close(ep[2])); /* out of the middle */
+	add(fd, 1);
+	tells(ep[4], ep[3], 0);
+	CHECK_EQ(wait_for(other, 8, 0), 2);
+}
+
+static void wakes_up(void)
+{
+	int ep = new_epoll();
+	pid_t thread;
+	long begin = check_now();
+
+	shared_fd = new_eventfd(0, 0);
+	CHECK_EQ(wait_for(ep, 1, 20), 0);
+	CHECK(check_now() - begin >= 20 * MS);
+	CHECK_EQ(ctl(ep, ADD, shared_fd, IN), 0);
+	thread = thread_start(-1, adds_later, NULL);
+	CHECK_EQ(wait_for(ep, 1, -1), 1);
+	CHECK_EQ(got[0].data, shared_fd);
+	CHECK(thread_join(&thread, 1));
+}
+
+static volatile sig_atomic_t alarms;
+
+static void on_alarm(int sig, siginfo_t *info, void *context)
+{
+	alarms++;
+}
+
+/* A signal ends the wait, and the mask is in force for its time alone. */
+static void masks(void)
+{
+	int ep = new_epoll();
+	sigset_t none;
+	struct timespec t = {10, 0};
+
+	sigemptyset(&none);
+	handle_with(SIGUSR1, on_alarm, SA_RESTART, NULL);
+	BLOCK(SIGUSR1);
+	kill(getpid(), SIGUSR1);
+	CHECK_EQ(alarms, 0);
+	CHECK_ERRNO(check_syscall(SYS_epoll_pwait, ep, (long)got, 1, -1, (long)&none, 8), EINTR);
+	CHECK_EQ(alarms, 1);
+	CHECK(blocked(SIGUSR1));
+	kill(getpid(), SIGUSR1);
+	CHECK_ERRNO(check_syscall(SYS_epoll_pwait2, ep, (long)got, 1, (long)&t, (long)&none, 8), EINTR);
+	t = (struct timespec){0, 1000};
+	CHECK_EQ(check_syscall(SYS_epoll_pwait2, ep, (long)got, 1, (long)&t, 0, 0), 0);
+	t.tv_nsec = -1;
+	CHECK_ERRNO(check_syscall(SYS_epoll_pwait2, ep, (long)got, 1, (long)&t, 0, 0), EINVAL);
+	CHECK_ERRNO(check_syscall(SYS_epoll_pwait, ep, (long)got, 1, 0, (long)&none, 4), EINVAL);
+}
+
+static int storm_ep, storm_fd[4];
+static volatile int storm_ends;
+
+static void waits(void *arg)
+{
+	struct ep_event e[4];
+
+	while (!storm_ends)
+		vt_syscall(SYS_epoll_pwait, storm_ep, (long)e, 4, 1, 0, 8);
+}
+
+/* Items and files come and go while others wait, wake and ask. */
+static void storm(void)
+{
+	pid_t threads[3];
+
+	storm_ep = new_epoll();
+	for (int i = 0; i < 3; i++)
+		threads[i] = thread_start(-1, waits, NULL);
+	for (int round = 0; round < 300; round++) {
+		int inner = new_epoll();
+
+		for (int i = 0; i < 4; i++) {
+			storm_fd[i] = new_eventfd(1, NONBLOCK);
+			CHECK_EQ(ctl(storm_ep, ADD, storm_fd[i], IN | (i & 1 ? ET : 0)), 0);
+			CHECK_EQ(ctl(inner, ADD, storm_fd[i], IN), 0);
+		}
+		CHECK_EQ(ctl(storm_ep, ADD, inner, IN), 0);
+		add(storm_fd[0], 1);
+		CHECK_EQ(ctl(storm_ep, MOD, storm_fd[2], IN | OUT), 0);
+		CHECK_EQ(ctl(storm_ep, DEL, storm_fd[3], 0), 0);
+		close(round & 1 ? inner : storm_fd[1]);
+		for (int i = 0; i < 4; i++)
+			if (i != 1 || round & 1)
+				close(storm_fd[i]);
+		if (!(round & 1))
+			close(inner);
+	}
+	storm_ends = 1;
+	CHECK(thread_join(threads, 3));
+	CHECK_EQ(wait_for(storm_ep, 1, 0), 0);
+}
+
+static const struct check_case cases[] = {
+	{"counters", counters}, {"counter_waits", counter_waits},
+	{"timers", timers},	{"levels_and_edges", levels_and_edges},
+	{"many", many},		{"pipes", pipes},
+	{"errors", errors},	{"nested", nested},
+	{"wakes_up", wakes_up}, {"masks", masks},
+	{"storm", storm},
+};
+
+int main(int argc, char **argv)
+{
+	check_seconds = 30;
+	return check_main(argc, argv, cases, ARRAY_SIZE(cases));
+}

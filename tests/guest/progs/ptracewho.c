@@ -1,0 +1,147 @@
+/* ptracewho: whose tracee a task is: debuggers that are not the parent, or that end; rights; process_vm_readv. */
+/* also on Linux */
+#include <tracee.h>
+
+static volatile long word = 0x1122334455667788;
+static volatile long *constant; /* memory that the program may only read */
+static siginfo_t last;
+
+static void make_constant(void)
+{
+	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	constant = page;
+	constant[0] = 0x5566;
+	CHECK_CALL(check_syscall(SYS_mprotect, (long)page, 4096, PROT_READ, 0, 0, 0));
+}
+
+/* --- a debugger that is not the parent, and one that ends --- */
+
+static void debugger_waits_first(void)
+{
+	pid_t pid = check_exits_with(0), debugger;
+	int ready[2], go[2];
+
+	CHECK_EQ(check_wait(pid), 0);
+	CHECK_CALL(pipe(ready));
+	CHECK_CALL(pipe(go));
+	pid = sleeper();
+	debugger = check_fork();
+	if (debugger == 0) {
+		CHECK_CALL(pt(PT_SEIZE, pid, 0, 0));
+		check_give(ready[1], 1);
+		CHECK_EQ(waitid(P_PID, pid, &last, WEXITED | WNOWAIT), 0);
+		check_give(ready[1], 2);
+		check_take(go[0]);
+		CHECK_EQ(news(pid), SIGKILL);
+		exit(check_failures ? 1 : 0);
+	}
+	check_take(ready[0]);
+	CHECK_CALL(kill(pid, SIGKILL));
+	check_take(ready[0]);
+	CHECK_EQ(waitpid(pid, NULL, WNOHANG), 0); /* it has ended, but its debugger comes first */
+	check_give(go[1], 1);
+	CHECK_EQ(check_wait(debugger), 0);
+	CHECK_EQ(news(pid), SIGKILL);
+}
+
+/* A debugger that ends: its tracee goes on, or with the option dies. One that is dead already goes to its parent. */
+static void debugger_ends(void)
+{
+	for (int i = 0; i < 3; i++) {
+		pid_t pid = sleeper(), debugger;
+		int ready[2];
+
+		CHECK_CALL(pipe(ready));
+		debugger = check_fork();
+		if (debugger == 0) {
+			CHECK_CALL(pt(PT_SEIZE, pid, 0, i == 1 ? OPT_EXITKILL : 0));
+			CHECK_CALL(pt(PT_INTERRUPT, pid, 0, 0));
+			CHECK_EQ(news(pid), EVENT(SIGTRAP, EV_STOP));
+			if (i == 2) {
+				kill(pid, SIGKILL);
+				CHECK_EQ(waitid(P_PID, pid, &last, WEXITED | WNOWAIT), 0);
+			}
+			exit(check_failures ? 1 : 0);
+		}
+		CHECK_EQ(check_wait(debugger), 0);
+		if (i == 0) {
+			process_gets(pid, 'S');
+			finish(pid);
+		} else {
+			CHECK_EQ(news(pid), SIGKILL);
+		}
+	}
+}
+
+/* --- who may --- */
+
+static void as_nobody(void)
+{
+	pid_t parent = getppid(), child;
+	unsigned long w;
+	struct iov local = {&w, sizeof(w)}, remote = {(void *)&word, sizeof(w)};
+
+	CHECK_CALL(check_syscall(SYS_setresuid, 12345, 12345, 12345, 0, 0, 0));
+	CHECK_ERRNO(pt(PT_ATTACH, parent, 0, 0), EPERM);
+	CHECK_ERRNO(pt(PT_SEIZE, parent, 0, 0), EPERM);
+	CHECK_ERRNO(pt(PT_ATTACH, 1, 0, 0), EPERM);
+	CHECK_ERRNO(check_syscall(SYS_process_vm_readv, parent, (long)&local, 1, (long)&remote, 1, 0), EPERM);
+	child = check_fork();
+	if (child == 0) {
+		prctl(4, 0, 0, 0, 0); /* PR_SET_DUMPABLE */
+		sleep_on();
+	}
+	process_gets(child, 'S');
+	CHECK_ERRNO(pt(PT_ATTACH, child, 0, 0), EPERM);
+	finish(child);
+}
+
+static void permissions(void)
+{
+	if (getuid() == 0)
+		CHECK_EQ(check_in_child(as_nobody), 0);
+}
+
+static void process_vm(void)
+{
+	static long here[4], there[3] = {5, 6, 7};
+	struct iov local[] = {{here, 8}, {NULL, 0}, {here + 1, 24}}, remote[] = {{there, 4}, {(char *)there + 4, 20}};
+	struct iov hole[] = {{there, 8}, {(void *)16, 8}};
+	pid_t pid;
+
+	make_constant();
+	pid = sleeper();
+#define VM(what, l, nl, r, nr, flags) check_syscall(SYS_process_vm_##what, pid, (long)(l), nl, (long)(r), nr, flags)
+	CHECK_EQ(VM(readv, local, 3, remote, 2, 0), 24);
+	CHECK(here[0] == 5 && here[1] == 6 && here[2] == 7 && here[3] == 0);
+	here[0] = 8;
+	CHECK_EQ(VM(writev, local, 1, remote, 2, 0), 8);
+	here[0] = 0;
+	CHECK_EQ(VM(readv, local, 1, remote, 2, 0), 8);
+	CHECK_EQ(here[0], 8);
+	CHECK_EQ(there[0], 5);
+	CHECK_EQ(VM(readv, local, 3, hole, 2, 0), 8);
+	CHECK_ERRNO(VM(readv, local, 3, hole + 1, 1, 0), EFAULT);
+	CHECK_ERRNO(VM(readv, hole + 1, 1, remote, 1, 0), EFAULT);
+	CHECK_ERRNO(VM(readv, local, 3, remote, 2, 1), EINVAL);
+	CHECK_ERRNO(VM(readv, local, 1025, remote, 2, 0), EINVAL);
+	remote[0] = (struct iov){(void *)(unsigned long)constant, 8};
+	CHECK_ERRNO(VM(writev, local, 1, remote, 1, 0), EFAULT); /* no force here */
+	CHECK_EQ(VM(readv, local, 0, remote, 1, 0), 0);
+	finish(pid);
+	CHECK_ERRNO(VM(readv, local, 1, remote, 1, 0), ESRCH);
+}
+
+static const struct check_case cases[] = {
+	{"debugger_waits_first", debugger_waits_first},
+	{"debugger_ends", debugger_ends},
+	{"permissions", permissions},
+	{"process_vm", process_vm},
+};
+
+int main(int argc, char **argv)
+{
+	check_seconds = 30;
+	return check_main(argc, argv, cases, ARRAY_SIZE(cases));
+}
