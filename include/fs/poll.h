@@ -19,14 +19,18 @@ struct poll_pollers {
 	struct list_head entries; /* [lock] */
 };
 
-/* One wait queue that the poll has joined. */
+/* One wait queue that was joined: by poll(2) for the time of a call, by epoll for that of an item. */
 struct poll_table_entry {
 	struct wait_queue_entry wait;
 	wait_queue_head_t *queue;     /* [pollers->lock if there are any] NULL: it has gone */
-	struct file *file;	      /* with a reference, since the queue is a part of the file */
+	struct file *file;	      /* of poll(2), with a reference, since the queue is a part of the file */
 	struct poll_pollers *pollers; /* of the file; NULL: its queues stay as long as it does */
 	struct list_head of_file;     /* [pollers->lock] */
 };
+/* Put e->wait, whose function is set, on a queue of a file with these pollers. Thread context. */
+void poll_entry_join(struct poll_table_entry *e, wait_queue_head_t *q, struct poll_pollers *pollers);
+/* Take it off again, unless the queue has gone. Thread context. */
+void poll_entry_leave(struct poll_table_entry *e);
 /* Entries beyond those in the table itself. */
 struct poll_table_page {
 	struct poll_table_page *next;
@@ -43,7 +47,7 @@ struct poll_table {
 	struct poll_pollers *pollers; /* of the file whose poll function runs */
 	/* Join the queue in another way than poll(2) does (epoll); NULL: as above. */
 	void (*join)(struct file *f, wait_queue_head_t *q, struct poll_table *pt);
-	unsigned n;		      /* used inline entries */
+	unsigned n; /* used inline entries */
 	struct poll_table_page *pages;
 	struct poll_table_entry inline_entry[POLL_INLINE];
 };

@@ -88,19 +88,36 @@ void poll_wait(struct file *f, struct wait_queue_head *q, struct poll_table *pt)
 	e = poll_get_entry(pt);
 	if (!e)
 		return;
-	e->queue = q;
 	e->file = get_file(f);
-	e->pollers = pt->pollers;
 	e->wait = (struct wait_queue_entry){.task = pt->task, .func = pollwake, .private = pt};
+	poll_entry_join(e, q, pt->pollers);
+}
+EXPORT_SYMBOL(poll_wait);
+
+void poll_entry_join(struct poll_table_entry *e, wait_queue_head_t *q, struct poll_pollers *pollers)
+{
+	e->queue = q;
+	e->pollers = pollers;
 	INIT_LIST_HEAD(&e->wait.entry);
 	add_wait_queue(q, &e->wait);
-	if (e->pollers) {
+	if (pollers) {
+		spin_lock(&pollers->lock);
+		list_add(&e->of_file, &pollers->entries);
+		spin_unlock(&pollers->lock);
+	}
+}
+
+void poll_entry_leave(struct poll_table_entry *e)
+{
+	if (e->pollers)
 		spin_lock(&e->pollers->lock);
-		list_add(&e->of_file, &e->pollers->entries);
+	if (e->queue)
+		remove_wait_queue(e->queue, &e->wait);
+	if (e->pollers) {
+		list_del(&e->of_file);
 		spin_unlock(&e->pollers->lock);
 	}
 }
-EXPORT_SYMBOL(poll_wait);
 
 unsigned poll_removable(struct file *f, struct poll_table *pt, struct poll_pollers *pollers,
 			unsigned (*poll)(struct file *f, struct poll_table *pt))
@@ -129,7 +146,7 @@ void poll_leave(struct poll_pollers *pollers)
 		remove_wait_queue(e->queue, &e->wait);
 		e->queue = NULL;
 		list_del_init(&e->of_file);
-		pollwake(&e->wait, TASK_NORMAL);
+		e->wait.func(&e->wait, TASK_NORMAL);
 	}
 	spin_unlock(&pollers->lock);
 }
@@ -137,15 +154,7 @@ void poll_leave(struct poll_pollers *pollers)
 /* Leave the queue before the file goes: the queue is a part of what the file keeps alive. */
 static void free_entry(struct poll_table_entry *e)
 {
-	if (e->pollers) {
-		spin_lock(&e->pollers->lock);
-		list_del(&e->of_file);
-		if (e->queue)
-			remove_wait_queue(e->queue, &e->wait);
-		spin_unlock(&e->pollers->lock);
-	} else {
-		remove_wait_queue(e->queue, &e->wait);
-	}
+	poll_entry_leave(e);
 	fput(e->file);
 }
 

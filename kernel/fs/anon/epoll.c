@@ -42,8 +42,7 @@
 
 /* An item's place on a wait queue of its file. */
 struct hook {
-	struct wait_queue_entry wait;
-	wait_queue_head_t *queue;
+	struct poll_table_entry at;
 	struct hook *next;
 };
 static DEFINE_MUTEX(epoll_mutex);
@@ -99,14 +98,12 @@ static void add_hook(struct file *f, wait_queue_head_t *q, struct poll_table *pt
 		hooking->failed = true;
 		return;
 	}
-	hook->queue = q;
-	hook->wait.func = epoll_callback;
-	hook->wait.private = item;
-	hook->wait.exclusive = item->event.events & EPOLLEXCLUSIVE;
-	INIT_LIST_HEAD(&hook->wait.entry);
+	hook->at.wait.func = epoll_callback;
+	hook->at.wait.private = item;
+	hook->at.wait.exclusive = item->event.events & EPOLLEXCLUSIVE;
 	hook->next = item->hooks;
 	item->hooks = hook;
-	add_wait_queue(q, &hook->wait);
+	poll_entry_join(&hook->at, q, pt->pollers);
 }
 
 u32 item_poll(struct epitem *item, struct poll_table *pt)
@@ -150,7 +147,7 @@ static void remove_item(struct epitem *item)
 	struct hook *hook;
 
 	while ((hook = item->hooks)) {
-		remove_wait_queue(hook->queue, &hook->wait);
+		poll_entry_leave(&hook->at);
 		item->hooks = hook->next;
 		kfree(hook);
 	}
