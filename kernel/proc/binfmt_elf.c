@@ -177,9 +177,10 @@ static int read_interp(struct binprm *bprm, const struct elf_image *img, struct 
  */
 static unsigned fill_auxv(u64 *auxv, struct binprm *bprm, const struct elf_image *img, const struct elf_image *interp)
 {
+	unsigned long sigstack = max(arch_min_sigstack(), (unsigned long)MINSIGSTKSZ); /* sigaltstack(2) takes it */
 	u64 values[][2] = {
 		{AT_SYSINFO_EHDR, VDSO_BASE},
-		{AT_MINSIGSTKSZ, max(arch_min_sigstack(), (unsigned long)MINSIGSTKSZ)}, /* sigaltstack(2) takes it */
+		{AT_MINSIGSTKSZ, sigstack},
 		{AT_HWCAP, ELF_HWCAP},
 		{AT_PAGESZ, PAGE_SIZE},
 		{AT_CLKTCK, USER_HZ},

@@ -7,7 +7,6 @@
 #define ILL_ILLOPN 2
 #define FPE_INTDIV 1
 #define FPE_FLTDIV 3
-#define TRAP_TRACE 2
 
 /* The start of siginfo_t. */
 struct info {
