@@ -258,10 +258,10 @@ static void bad_breakpoints(void)
 }
 
 static const struct check_case cases[] = {
+	{"watchpoints", watchpoints}, /* before the first step, which prepares a CPU for them as well */
 	{"steps", steps},
 	{"step_over_call", step_over_call},
 	{"step_into_handler", step_into_handler},
-	{"watchpoints", watchpoints},
 	{"code_breakpoints", code_breakpoints},
 	{"bad_breakpoints", bad_breakpoints},
 };
