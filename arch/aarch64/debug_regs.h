@@ -17,8 +17,8 @@ void debug_switch(bool step, bool report);
 /* All but the kept registers are cleared, or loaded again with what hw_breakpoint_of() says. */
 void debug_registers_clear(void);
 void debug_registers_load(void);
-/* The same with the breakpoints of this task's debugger, which runs next. Interrupts off. */
-void debug_registers_switch(const struct task_struct *next);
+/* This task runs next: the same, with the breakpoints of its debugger. Interrupts off. */
+void debug_task_switch(const struct task_struct *next);
 /* Numbers of registers that a debugger may have of a kind, HW_BREAKPOINT_X or _RW. */
 unsigned nr_user_registers(u32 bp_type);
 /*

@@ -157,9 +157,8 @@ static notrace void load_breakpoint(unsigned n, const struct user_debug *user)
 	write_breakpoint(n, r.address, r.control);
 }
 
-notrace void debug_registers_switch(const struct task_struct *next)
+static notrace void debug_registers_switch(const struct user_debug *user)
 {
-	const struct user_debug *user = next->thread.debug;
 
 	for (unsigned n = 0; n < nr_watchpoints(); n++)
 		load_watchpoint(n, user);
@@ -170,7 +169,7 @@ notrace void debug_registers_switch(const struct task_struct *next)
 
 notrace void debug_registers_load(void)
 {
-	debug_registers_switch(current);
+	debug_registers_switch(current->thread.debug);
 }
 
 notrace void debug_registers_clear(void)
@@ -214,6 +213,14 @@ void arch_hw_breakpoints_load(void)
 	debug_registers_load();
 	write_sysreg(mdscr | MDSCR_MDE | MDSCR_KDE, mdscr_el1);
 	isb();
+}
+
+/* A CPU on which no breakpoint was ever set reports none: it is prepared first. */
+notrace void debug_task_switch(const struct task_struct *next)
+{
+	if (!(read_sysreg(mdscr_el1) & MDSCR_KDE))
+		arch_hw_breakpoints_load();
+	debug_registers_switch(next->thread.debug);
 }
 
 /*

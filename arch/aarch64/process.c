@@ -21,7 +21,7 @@ void arch_thread_switch(struct task_struct *prev, struct task_struct *next)
 	prev->thread.tp_value = read_sysreg(tpidr_el0);
 	write_sysreg(next->thread.tp_value, tpidr_el0);
 	if (unlikely((u64)prev->thread.debug | (u64)next->thread.debug))
-		debug_registers_switch(next);
+		debug_task_switch(next);
 	if (prev->thread.fpu_live | next->thread.fpu_hot)
 		fpsimd_switch(prev, next);
 }

@@ -13,6 +13,15 @@
 
 #include "vma.h"
 
+/*
+ * [m] Has the process this page alone, with the entry as its only reference? Acquire: the task that dropped the other
+ * reference has read the page for the last time before it is written here.
+ */
+static bool page_is_private(struct page *page)
+{
+	return (page->flags & PG_ANON) && smp_load_acquire(&page->refcount.counter) == 1;
+}
+
 /* [m] The page at addr with a reference, or NULL when it is not there or, for writing, still shared with others. */
 static struct page *get_user_page(struct mm_struct *mm, unsigned long addr, unsigned how)
 {

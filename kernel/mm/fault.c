@@ -180,7 +180,7 @@ static noinline int do_file_page(struct fault *f)
  */
 static bool can_reuse(const struct vm_area_struct *vma, struct page *page)
 {
-	return vma->vm_flags & VM_SHARED || page_is_private(page);
+	return vma->vm_flags & VM_SHARED || ((page->flags & PG_ANON) && smp_load_acquire(&page->refcount.counter) == 1);
 }
 
 /*

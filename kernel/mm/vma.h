@@ -93,15 +93,6 @@ static inline int pte_pause(struct pte_pause *pause, unsigned long va)
 	return ++pause->nr % PAUSE_AFTER == 0;
 }
 
-/*
- * [m] Is the page of this process alone, with the caller's entry as its only reference? Acquire: the task that dropped
- * the other reference has read the page for the last time before this one writes it.
- */
-static inline bool page_is_private(struct page *page)
-{
-	return (page->flags & PG_ANON) && smp_load_acquire(&page->refcount.counter) == 1;
-}
-
 static inline unsigned long vma_pages(const struct vm_area_struct *vma)
 {
 	return (vma->vm_end - vma->vm_start) >> PAGE_SHIFT;

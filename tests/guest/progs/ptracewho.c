@@ -1,6 +1,8 @@
 /* ptracewho: whose tracee a task is: debuggers that are not the parent, or that end; rights; process_vm_readv. */
 /* also on Linux */
 #include <tracee.h>
+#include <fcntl.h>
+#include <sys/stat.h>
 
 static volatile long word = 0x1122334455667788;
 static volatile long *constant; /* memory that the program may only read */
@@ -133,15 +135,72 @@ static void process_vm(void)
 	CHECK_ERRNO(VM(readv, local, 1, remote, 1, 0), ESRCH);
 }
 
+/* --- set-user-id programs --- */
+
+static int program; /* of root, with the set-user-id bit: a copy of this very program */
+
+static void make_program(void)
+{
+	char buf[4096];
+	int from = open("/proc/self/exe", O_RDONLY), to = open("ptracewho-suid", O_RDWR | O_CREAT, 0755);
+	long n;
+
+	CHECK(from >= 0 && to >= 0);
+	while ((n = read(from, buf, sizeof(buf))) > 0)
+		CHECK_EQ(write(to, buf, n), n);
+	CHECK_CALL(check_syscall(SYS_fchmod, to, 04755, 0, 0, 0, 0));
+	CHECK_CALL(close(to));
+	program = open("ptracewho-suid", O_RDONLY);
+	CHECK_CALL(unlink("ptracewho-suid"));
+}
+
+static void execs_program(void)
+{
+	char *argv[] = {"ptracewho", "--", NULL}, *envp[] = {NULL};
+
+	check_syscall(SYS_execveat, program, (long)"", (long)argv, (long)envp, 0x1000, 0); /* AT_EMPTY_PATH */
+	_exit(9);
+}
+
+/* It gets root's rights, but not under a debugger that is not root: that one could make it do anything. */
+static void runs_program(void)
+{
+	pid_t pid;
+
+	CHECK_CALL(check_syscall(SYS_setresuid, 12345, 12345, 12345, 0, 0, 0));
+#ifndef __linux__ /* there the file may lie where the bit does not count */
+	pid = check_fork();
+	if (pid == 0)
+		execs_program();
+	CHECK_EQ(check_wait(pid), 1 << 8);
+#endif
+	pid = tracee(execs_program, 0);
+	go_on(pid, 0);
+	CHECK_EQ(news(pid), STOP(SIGTRAP));
+	go_on(pid, 0);
+	CHECK_EQ(news(pid), 2 << 8);
+}
+
+static void no_rights_under_a_debugger(void)
+{
+	if (getuid() != 0)
+		return;
+	make_program();
+	CHECK_EQ(check_in_child(runs_program), 0);
+}
+
 static const struct check_case cases[] = {
 	{"debugger_waits_first", debugger_waits_first},
 	{"debugger_ends", debugger_ends},
 	{"permissions", permissions},
 	{"process_vm", process_vm},
+	{"no_rights_under_a_debugger", no_rights_under_a_debugger},
 };
 
 int main(int argc, char **argv)
 {
+	if (argc > 1 && !strcmp(argv[1], "--"))
+		return geteuid() == 0 ? 1 : 2;
 	check_seconds = 30;
 	return check_main(argc, argv, cases, ARRAY_SIZE(cases));
 }
