@@ -68,11 +68,29 @@ static void test_hpet(void **state)
 	}
 }
 
+/*
+ * Interrupts of timers that firmware has set up are off afterwards, of each timer that the HPET has and of no other; what
+ * else a timer is set to stays.
+ */
+static void test_hpet_stops_timers(void **state)
+{
+	memset(regs, 0, sizeof(regs));
+	regs[HPET_PERIOD / 4] = HPET_MAX_PERIOD;
+	regs[HPET_ID / 4] = 2 << 8; /* the number of the last timer */
+	for (unsigned n = 0; n < 4; n++)
+		regs[HPET_TIMER(n) / 4] = HPET_TIMER_INT | 1 << 8 | n << 9; /* 32 bits, a route */
+	assert_int_equal(hpet_start(regs), 0);
+	for (unsigned n = 0; n < 4; n++)
+		assert_int_equal(regs[HPET_TIMER(n) / 4], (n < 3 ? 0 : HPET_TIMER_INT) | 1 << 8 | n << 9);
+	hpet_forget();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_gic_types),
 		cmocka_unit_test(test_hpet),
+		cmocka_unit_test(test_hpet_stops_timers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
