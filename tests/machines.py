@@ -18,11 +18,13 @@ from vitrine_guest import MACHINES, Guest, ScriptRun
 
 @dataclass(frozen=True)
 class Variant:
-    """Another machine of the same architecture: keywords of Guest(), and what its console must say."""
+    """Another machine of the same architecture: keywords of Guest(), what its console must say, and how /proc/cpuinfo
+    must call its CPUs."""
 
     name: str
     setup: dict
     says: str = r"Vitrine version"
+    model: str = ""
 
 
 @dataclass(frozen=True, repr=False)
@@ -86,8 +88,8 @@ AARCH64 = Target(
     arch="aarch64",
     cpus=("cortex-a57", "max"),
     variants=(
-        Variant("cortex-a72", {"cpu": "cortex-a72"}, "at EL1"),
-        Variant("neoverse-n1", {"cpu": "neoverse-n1"}, "at EL1"),
+        Variant("cortex-a72", {"cpu": "cortex-a72"}, "at EL1", "Cortex-A72"),
+        Variant("neoverse-n1", {"cpu": "neoverse-n1"}, "at EL1", "Neoverse-N1"),
         # Entered as a hypervisor would be: the other CPUs by SMC.
         Variant("el2-cortex-a57", {"board": "virt,virtualization=on", "irqchip": "gicv3"}, "at EL2"),
         Variant(
