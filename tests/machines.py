@@ -52,6 +52,10 @@ class Target:
     # -- interrupts that QEMU can send to all CPUs, whatever they have masked: (name, QMP command, its line in
     # /proc/interrupts, its letter in the third of a trace line's flags)
     storms: tuple
+    # -- second CPUs that can less than the first: (name, arguments for QEMU beside those of one CPU, what the kernel says)
+    lesser: tuple
+    # -- what no firmware's setting is left of: (name, keywords of Guest(), command of the monitor, what it shows then)
+    leftovers: tuple
 
     def __repr__(self):
         return self.arch
@@ -111,6 +115,8 @@ AARCH64 = Target(
     results=("x0", "x1"),
     back_to_breakpoints=True,
     storms=(),
+    lesser=(),
+    leftovers=(),
 )
 
 X86_64 = Target(
@@ -148,6 +154,15 @@ X86_64 = Target(
     results=("rax", "rdx"),
     back_to_breakpoints=False,  # QEMU 7.2 does not come to an end there
     storms=(("nmi", "inject-nmi", "NMI:", "[zZ]"),),
+    lesser=(
+        (
+            "without-avx",
+            ("-smp", "maxcpus=2,sockets=2", "-device", "max-x86_64-cpu,socket-id=1,core-id=0,thread-id=0,avx=off"),
+            r"smp: CPU1 lacks features of the boot CPU: CPUID 0x1\.0 ecx, bits 0x10000000\r",
+        ),
+    ),
+    # On this board the BIOS lets the 8259s in by LVT0.
+    leftovers=(("lapic", {"board": "pc", "smp": 2}, "info lapic 0", r"LVT0\s+0x00010000 .*\s+LVT1\s+0x00000400 "),),
 )
 
 TARGETS = (AARCH64, X86_64)

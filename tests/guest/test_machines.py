@@ -57,6 +57,20 @@ def test_variants(machine, variant):
     assert re.search(variant.says, boots(machine, 2, model=variant.model, **variant.setup))
 
 
+@pytest.mark.parametrize("machine,arguments,says", product(lambda machine: machine.lesser))
+def test_a_cpu_that_can_less(machine, arguments, says):
+    """The features of the boot CPU are used on all, so one that lacks some of them stays out."""
+    with machine.guest(cpu="max", smp=1, timeout=60, qemu_args=arguments) as guest:
+        assert re.search(says, guest.console)
+        assert guest.run("grep -c ^processor /proc/cpuinfo") == (0, "1\n")
+
+
+@pytest.mark.parametrize("machine,setup,command,shows", product(lambda machine: machine.leftovers))
+def test_nothing_is_left_of_the_firmware(machine, setup, command, shows, tmp_path):
+    with machine.monitored(tmp_path, timeout=60, **setup) as guest:
+        assert re.search(shows, guest.human(command))
+
+
 @pytest.mark.parametrize("mem", ["64M", "3G"])
 def test_memory_sizes(machine, mem):
     boots(machine, 2, mem=mem)
