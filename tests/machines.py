@@ -52,7 +52,7 @@ class Target:
     # -- interrupts that QEMU can send to all CPUs, whatever they have masked: (name, QMP command, its line in
     # /proc/interrupts, its letter in the third of a trace line's flags)
     storms: tuple
-    # -- second CPUs that can less than the first: (name, arguments for QEMU beside those of one CPU, what the kernel says)
+    # -- second CPUs that can less than the first: (name, arguments for QEMU beside one CPU's, what the kernel says)
     lesser: tuple
     # -- what no firmware's setting is left of: (name, keywords of Guest(), command of the monitor, what it shows then)
     leftovers: tuple

@@ -103,8 +103,8 @@ static void test_hpet(void **state)
 }
 
 /*
- * Interrupts of timers that firmware has set up are off afterwards, of each timer that the HPET has and of no other; what
- * else a timer is set to stays.
+ * Interrupts of timers that firmware has set up are off afterwards, of each timer that the HPET has and of no other;
+ * what else a timer is set to stays.
  */
 static void test_hpet_stops_timers(void **state)
 {
@@ -120,8 +120,8 @@ static void test_hpet_stops_timers(void **state)
 }
 
 /*
- * The first comparator that can have the pin is the profiler's: it counts in 32 bits, interrupts by the pin, and no longer
- * once it has been stopped. There may be none.
+ * The first comparator that can have the pin is the profiler's: it counts in 32 bits, and interrupts by the pin until
+ * it is stopped. There may be none.
  */
 static void test_comparator_for_nmis(void **state)
 {

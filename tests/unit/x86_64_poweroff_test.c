@@ -71,6 +71,7 @@ void host_out32(unsigned port, u32 v)
 	note(port, v);
 }
 
+/* The power-off of a machine whose ACPI is enabled after so many looks, until it halts; `pm1` is the caller's. */
 static void power_off(int status, unsigned looks)
 {
 	acpi_info = (struct acpi_info){

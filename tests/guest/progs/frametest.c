@@ -299,52 +299,6 @@ static void state_from_frame(void)
 }
 #endif
 
-#ifdef __x86_64__
-static char *room_end;	/* of pages that are there; the next one is not */
-static unsigned marked; /* how many bytes of the second mark are still there */
-
-/* The frame names a copy of the vector registers' part, which has no more than the pages' end leaves. */
-static void move_vectors(int sig, void *info, void *uc)
-{
-	const char *vectors = frame_vectors(uc);
-	const unsigned *words = (const unsigned *)(vectors + 464);
-	unsigned size = words[0] == 0x46505853 ? words[4] + marked : 512;
-
-	memcpy(room_end - size, vectors, size);
-	*frame_word(uc, 224) = (unsigned long)room_end - size;
-}
-
-static void move_and_look(void)
-{
-	long got[VECTORS];
-
-	frame_handle(SIGUSR1, move_vectors, 0);
-	vectors_set(0x1234567812345678);
-	signal_self(SIGUSR1);
-	vectors_get(got);
-	_exit(got[0] == 0x1234567812345678 && got[VECTORS - 1] == 0x1234567812345678 ? 7 : 1);
-}
-
-/* A state that ends with its page is taken; one whose second mark is beyond is no state. Without XSAVE there are no marks. */
-static void end_of_state(void)
-{
-	unsigned eax = 1, ebx, ecx = 0, edx;
-	int status;
-
-	__asm__("cpuid" : "+a"(eax), "=b"(ebx), "+c"(ecx), "=d"(edx));
-	room_end = (char *)mmap(NULL, 16384, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) + 8192;
-	CHECK_CALL(munmap(room_end, 8192));
-	marked = 4;
-	CHECK_EQ(check_in_child(move_and_look), 7 << 8);
-	marked = 0;
-	status = check_in_child(move_and_look);
-	if (ecx & 1 << 27) /* OSXSAVE */
-		CHECK_EQ(WIFSIGNALED(status) ? WTERMSIG(status) : 0, SIGSEGV);
-	else
-		CHECK_EQ(status, 7 << 8);
-}
-#endif
-
 static unsigned long random_state;
 
 /* Bits flipped anywhere in the frame, and half of the time in the vector registers' part. */
@@ -603,7 +557,6 @@ int main(int argc, char **argv)
 		{"wandering", wandering},
 #ifdef RED_ZONE
 		{"bad-thread-pointer", bad_thread_pointer},
-		{"end-of-state", end_of_state},
 		{"red-zone", red_zone},
 		{"control-words", control_words},
 #endif
