@@ -18,11 +18,13 @@ from vitrine_guest import MACHINES, Guest, ScriptRun
 
 @dataclass(frozen=True)
 class Variant:
-    """Another machine of the same architecture: keywords of Guest(), and what its console must say."""
+    """Another machine of the same architecture: keywords of Guest(), what its console must say, and how /proc/cpuinfo
+    must call its CPUs."""
 
     name: str
     setup: dict
     says: str = r"Vitrine version"
+    model: str = ""
 
 
 @dataclass(frozen=True, repr=False)
@@ -50,6 +52,10 @@ class Target:
     # -- interrupts that QEMU can send to all CPUs, whatever they have masked: (name, QMP command, its line in
     # /proc/interrupts, its letter in the third of a trace line's flags)
     storms: tuple
+    # -- second CPUs that can less than the first: (name, arguments for QEMU beside one CPU's, what the kernel says)
+    lesser: tuple
+    # -- what no firmware's setting is left of: (name, keywords of Guest(), command of the monitor, what it shows then)
+    leftovers: tuple
 
     def __repr__(self):
         return self.arch
@@ -86,8 +92,8 @@ AARCH64 = Target(
     arch="aarch64",
     cpus=("cortex-a57", "max"),
     variants=(
-        Variant("cortex-a72", {"cpu": "cortex-a72"}, "at EL1"),
-        Variant("neoverse-n1", {"cpu": "neoverse-n1"}, "at EL1"),
+        Variant("cortex-a72", {"cpu": "cortex-a72"}, "at EL1", "Cortex-A72"),
+        Variant("neoverse-n1", {"cpu": "neoverse-n1"}, "at EL1", "Neoverse-N1"),
         # Entered as a hypervisor would be: the other CPUs by SMC.
         Variant("el2-cortex-a57", {"board": "virt,virtualization=on", "irqchip": "gicv3"}, "at EL2"),
         Variant(
@@ -109,6 +115,8 @@ AARCH64 = Target(
     results=("x0", "x1"),
     back_to_breakpoints=True,
     storms=(),
+    lesser=(),
+    leftovers=(),
 )
 
 X86_64 = Target(
@@ -146,6 +154,15 @@ X86_64 = Target(
     results=("rax", "rdx"),
     back_to_breakpoints=False,  # QEMU 7.2 does not come to an end there
     storms=(("nmi", "inject-nmi", "NMI:", "[zZ]"),),
+    lesser=(
+        (
+            "without-avx",
+            ("-smp", "maxcpus=2,sockets=2", "-device", "max-x86_64-cpu,socket-id=1,core-id=0,thread-id=0,avx=off"),
+            r"smp: CPU1 lacks features of the boot CPU: CPUID 0x1\.0 ecx, bits 0x10000000\r",
+        ),
+    ),
+    # On this board the BIOS lets the 8259s in by LVT0.
+    leftovers=(("lapic", {"board": "pc", "smp": 2}, "info lapic 0", r"LVT0\s+0x00010000 .*\s+LVT1\s+0x00000400 "),),
 )
 
 TARGETS = (AARCH64, X86_64)

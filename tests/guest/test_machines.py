@@ -14,6 +14,7 @@ from vitrine_guest import PANICKED, ROOT, GuestError
 SCRIPT = b"""
 test $(grep -c ^processor /proc/cpuinfo) = $1 || { echo "/proc/cpuinfo: not $1 processors"; exit 1; }
 test $(ls -d /sys/kernel/tracing/per_cpu/cpu* | wc -l) = $1 || { echo "per_cpu: not $1 CPUs"; exit 1; }
+test -z "$2" -o $(grep -c "^model name[[:space:]]*: $2$" /proc/cpuinfo) = $1 || { cat /proc/cpuinfo; exit 1; }
 cd /sys/kernel/tracing
 echo function > current_tracer
 cpu=0
@@ -25,9 +26,9 @@ echo nop > current_tracer
 """
 
 
-def boots(machine, smp, timeout=120, **settings):
+def boots(machine, smp, timeout=120, model="", **settings):
     want_features(machine.arch, settings)
-    run = machine.script(SCRIPT, [str(smp)], smp=smp, timeout=timeout, **settings)
+    run = machine.script(SCRIPT, [str(smp), model], smp=smp, timeout=timeout, **settings)
     try:
         run.wait_start()
         assert run.wait_exit() == 0, run.guest.tail()
@@ -53,7 +54,21 @@ def test_numbers_of_cpus(machine, smp, irqchip):
 
 @pytest.mark.parametrize("machine,variant", product(lambda machine: [(v.name, v) for v in machine.variants]))
 def test_variants(machine, variant):
-    assert re.search(variant.says, boots(machine, 2, **variant.setup))
+    assert re.search(variant.says, boots(machine, 2, model=variant.model, **variant.setup))
+
+
+@pytest.mark.parametrize("machine,arguments,says", product(lambda machine: machine.lesser))
+def test_a_cpu_that_can_less(machine, arguments, says):
+    """The features of the boot CPU are used on all, so one that lacks some of them stays out."""
+    with machine.guest(cpu="max", smp=1, timeout=60, qemu_args=arguments) as guest:
+        assert re.search(says, guest.console)
+        assert guest.run("grep -c ^processor /proc/cpuinfo") == (0, "1\n")
+
+
+@pytest.mark.parametrize("machine,setup,command,shows", product(lambda machine: machine.leftovers))
+def test_nothing_is_left_of_the_firmware(machine, setup, command, shows, tmp_path):
+    with machine.monitored(tmp_path, timeout=60, **setup) as guest:
+        assert re.search(shows, guest.human(command))
 
 
 @pytest.mark.parametrize("mem", ["64M", "3G"])
@@ -125,6 +140,25 @@ def test_names_of_one_file_in_an_archive(machine, tmp_path):
             0,
             "1\nthe contents of what the link leads to\n",
         )
+
+
+def test_memory_of_the_archives(machine, tmp_path):
+    """That of the initrd is free once its files are there, and so is that of a file which a later one replaces."""
+    mib = 40
+    archives = []
+    for size in (mib << 20, 1):
+        (tmp_path / "replaced").write_bytes(b"x" * size)
+        pack = ["cpio", "-o", "-H", "newc", "--quiet"]
+        archives.append(subprocess.run(pack, cwd=tmp_path, input=b"replaced\n", check=True, capture_output=True).stdout)
+    base = pathlib.Path(ROOT, "build", machine.arch, "initramfs.cpio").read_bytes()
+    made = tmp_path / "initrd"
+    made.write_bytes(base + bytes(-len(base) % 4) + b"".join(archives))
+    with machine.guest(initrd=str(made)) as guest:
+        assert guest.run("cat /replaced") == (0, "x")
+        total, free = (int(word) for word in guest.run("sed -n '/^Mem[TF]/s/[^0-9]//gp' /proc/meminfo")[1].split())
+        before, ram = (int(word) for word in re.search(r"Memory: (\d+)K/(\d+)K", guest.run("dmesg")[1]).groups())
+        assert before + (made.stat().st_size >> 10) - 8 <= total < ram, "two pages may be shared with something else"
+        assert total - free < (len(base) >> 10) + (mib << 9), "half of what the replaced file had is more than the rest"
 
 
 def test_a_panic_can_end_the_machine_with_a_status(machine):

@@ -42,6 +42,14 @@ def test_ports_and_random_bytes(machine, tmp_path):
             assert received(link, size) == pattern(size)
             guest.expect("full ok")
             guest.expect(guest.PROMPT)
+            guest.send("porttest stale\n")
+            for part in range(2):
+                guest.expect(rf"tell {part}\r?\n")
+                link.sendall(b"stale")
+                guest.expect(rf"tell again {part}\r?\n")
+                link.sendall(b"new")
+            guest.expect("stale ok")
+            guest.expect(guest.PROMPT)
         with connected(line) as link:
             guest.send("porttest answer\n")
             guest.expect("listening\r?\n")
@@ -64,6 +72,8 @@ def test_ports_and_random_bytes(machine, tmp_path):
         check_successor(guest, tmp_path)
         reads = [passes(guest, "dd if=/dev/hwrng bs=1000 count=1 2>/dev/null | hexdump") for _ in range(2)]
         assert reads[0] != reads[1] and all(len(set(re.findall(r"\b[0-9a-f]{4}\b", read))) > 400 for read in reads)
+        bytewise = passes(guest, "dd if=/dev/hwrng bs=1 count=64 2>/dev/null | hexdump")
+        assert len(set(re.findall(r"\b[0-9a-f]{4}\b", bytewise))) > 20, "the first byte of each read is random, too"
         said = passes(guest, "dmesg | grep -i virtio").splitlines()
         assert len(said) == 1 and said[0].endswith(
             "virtio-rng: probe failed, error -16"

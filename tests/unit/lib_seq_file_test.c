@@ -98,6 +98,7 @@ static void expect_at(loff_t at, size_t n)
 	assert_int_equal(pos, at + n);
 }
 
+/* The read gives no bytes but this, and the position stays. */
 static void expect_error(loff_t at, int err)
 {
 	loff_t pos = at;
@@ -114,6 +115,9 @@ static void reads_anywhere(void **state)
 	expect_at(50, 20);
 	expect_at(3, 4);
 	expect_at(7, 1);
+	expect_error(RECORDS * LENGTH, 0); /* the end, and behind it */
+	expect_error(RECORDS * LENGTH + 5, 0);
+	expect_at(RECORDS * LENGTH - 1, 1);
 	seq_release(NULL, &file);
 }
 

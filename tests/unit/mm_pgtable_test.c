@@ -252,6 +252,8 @@ static void test_out_of_memory(void **state)
 {
 	for (unsigned levels = 2; levels <= 5; levels++) {
 		machine(levels, TABLE_ENTRIES / 2);
+		swapper_pg_dir[TABLE_ENTRIES - 1].v = table_entry(0x7000);
+		pgd_kernel_complete();
 		for (page_limit = 0; page_limit <= levels; page_limit++) {
 			pgd_t *pgd = pgd_alloc();
 

@@ -161,6 +161,25 @@ static void test_size_classes(void **state)
 	}
 }
 
+/* At least eight objects lie in a slab of so many pages, and at most an eighth of it is lost. */
+static bool good_order(unsigned size, unsigned order)
+{
+	return (PAGE_SIZE << order) / size >= 8 && (PAGE_SIZE << order) % size <= (PAGE_SIZE << order) / 8;
+}
+
+/* A slab is the smallest good one of at most eight pages; one of eight if there is no good one; or holds one object. */
+static void test_slab_orders(void **state)
+{
+	for (unsigned size = 8; size <= 16 * PAGE_SIZE; size += 8) {
+		unsigned order = calculate_order(size);
+
+		for (unsigned smaller = 0; smaller < min(order, 3u); smaller++)
+			assert_false(good_order(size, smaller));
+		assert_true(order >= 3 || good_order(size, order));
+		assert_true(size <= PAGE_SIZE << order && (order <= 3 || size > PAGE_SIZE << (order - 1)));
+	}
+}
+
 /* What is asked for zeroed is zeros to its last byte, whatever it was used for before. */
 static void test_zeroed(void **state)
 {
@@ -511,6 +530,7 @@ int main(void)
 	const struct CMUnitTest plain[] = {
 		cmocka_unit_test(test_random_sizes),
 		cmocka_unit_test(test_size_classes),
+		cmocka_unit_test(test_slab_orders),
 		cmocka_unit_test(test_zeroed),
 		cmocka_unit_test(test_large_and_odd_sizes),
 		cmocka_unit_test(test_constructor_runs_once_for_each_object),

@@ -408,6 +408,19 @@ static void test_output(void **state)
 	type("\021");
 	EXPECT_SHOWN("later");
 	assert_false(n_tty_readable(&tty));
+	type("\023\023k"); /* another key changes nothing, unless IXANY is set */
+	assert_true(tty.stopped);
+	tty.termios.c_iflag |= IXANY;
+	type("k");
+	assert_false(tty.stopped);
+	EXPECT_SHOWN("kk");
+	n_tty_flush_input(&tty);
+	/* Control characters and the later bytes of a character take no column. */
+	tty.column = 0;
+	assert_int_equal(tty_output(&tty, "a\001\177\xc3\xa9z", 6), 6);
+	tty_kick(&tty);
+	EXPECT_SHOWN("a\001\177\xc3\xa9z");
+	assert_int_equal(tty.column, 3);
 	for (int post = 0; post < 2; post++) { /* without ONLCR, and without any processing */
 		tty.termios.c_oflag = post ? OPOST : ONLCR;
 		tty_output(&tty, "x\n", 2);

@@ -8,6 +8,7 @@
 
 #define HIGH   200 /* several words of a bit map of descriptors */
 #define BEYOND 1000
+#define MOST   65536
 
 static const char *self;
 
@@ -213,6 +214,30 @@ static void no_number_left(void)
 	CHECK_ERRNO(fcntl(0, F_DUPFD, 0), EINVAL);
 }
 
+/*
+ * The highest number that there can be, which a child has as well. More than MOST this kernel has not; a user of Linux
+ * may not have so many.
+ */
+static void highest(void)
+{
+	struct rlimit limit = {MOST, MOST};
+	int last;
+	pid_t pid;
+
+	if (setrlimit(RLIMIT_NOFILE, &limit)) {
+		CHECK_CALL(getrlimit(RLIMIT_NOFILE, &limit));
+		limit.rlim_cur = limit.rlim_max;
+		CHECK_CALL(setrlimit(RLIMIT_NOFILE, &limit));
+	}
+	last = (int)limit.rlim_max - 1;
+	CHECK_EQ(dup2(0, last), last);
+	CHECK_ERRNO(dup2(0, last + 1), EBADF);
+	pid = check_fork();
+	if (!pid)
+		_exit(!is_open(last));
+	CHECK_EQ(check_wait(pid), 0);
+}
+
 /* A descriptor of O_PATH names a file. It is good for what concerns names, and for the descriptor itself. */
 static void only_a_name(void)
 {
@@ -294,6 +319,7 @@ static const struct check_case cases[] = {
 	{"forked", forked},
 	{"ranges", ranges},
 	{"no-number-left", no_number_left},
+	{"highest", highest},
 	{"only-a-name", only_a_name},
 	{"empty-names", empty_names},
 	{"no-access", no_access},

@@ -448,6 +448,26 @@ static void spliced(void)
 	CHECK_ERRNO(CALL(splice, ends[0], 0, to, 0, 1, 0), EINVAL);
 }
 
+/* Times of what a symbolic link leads to, and of the link itself; there are no other flags. */
+static void times_of_a_link(void)
+{
+	static const struct timespec old[2] = {{1000, 1}, {2000, 2}}, older[2] = {{10, 3}, {20, 4}};
+	struct stat st;
+
+	close(make("aim", 1));
+	CHECK_CALL(symlink("aim", "link"));
+	CHECK_CALL(utimensat(AT_FDCWD, "link", old, 0));
+	CHECK_CALL(utimensat(AT_FDCWD, "link", older, AT_SYMLINK_NOFOLLOW));
+	CHECK_CALL(stat("link", &st));
+	CHECK_EQ(st.st_atim.tv_sec, 1000);
+	CHECK_EQ(st.st_mtim.tv_sec, 2000);
+	CHECK_EQ(st.st_mtim.tv_nsec, 2);
+	CHECK_CALL(lstat("link", &st));
+	CHECK_EQ(st.st_mtim.tv_sec, 20);
+	CHECK_EQ(st.st_mtim.tv_nsec, 4);
+	CHECK_ERRNO(utimensat(AT_FDCWD, "link", old, 1), EINVAL);
+}
+
 static const struct check_case cases[] = {
 	{"cut", cut},
 	{"emptied", emptied},
@@ -460,6 +480,7 @@ static const struct check_case cases[] = {
 	{"appending", appending},
 	{"written-together", written_together},
 	{"spliced", spliced},
+	{"times-of-a-link", times_of_a_link},
 };
 
 int main(int argc, char **argv)

@@ -18,6 +18,17 @@ static long do_read_secret(void)
 	return done(open(D "/secret", O_RDONLY));
 }
 
+/* The group's bits of a file that belongs to root and to the user's group, by the id that is for files. */
+static long do_read_groups(void)
+{
+	return done(open(D "/group", O_RDONLY));
+}
+
+static long do_write_groups(void)
+{
+	return done(open(D "/group", O_WRONLY));
+}
+
 static long do_write_roots(void)
 {
 	return done(open(D "/root", O_WRONLY));
@@ -231,6 +242,8 @@ static long do_kmsg_write(void)
 
 static const struct perm_row rows[] = {
 	{"open a secret", do_read_secret, EACCES, 0},
+	{"open what the group may read", do_read_groups, 0, 0},
+	{"open that for writing", do_write_groups, EACCES, 0},
 	{"open for writing", do_write_roots, EACCES, 0},
 	{"open O_TRUNC", do_open_trunc, EACCES, 0},
 	{"truncate", do_truncate, EACCES, 0},
@@ -293,6 +306,9 @@ static void make_files(void)
 	make(D "/root", 0644, 0);
 	make(D "/gone", 0644, 0);
 	make(D "/secret", 0600, 0);
+	make(D "/group", 0640, 0);
+	if (CALL(fchownat, AT_FDCWD, D "/group", 0, PERM_USER, 0))
+		vt_die_errno(2, D "/group");
 	make(D "/writable", 0666, 0);
 	make(D "/mine", 0644, PERM_USER);
 	make_dir(D "/closed", 0700);

@@ -225,6 +225,31 @@ static void answer(void)
 	CHECK_EQ(close(fd), 0);
 }
 
+/* What came for a file, and was not read or in part, is not there for the next one. */
+static void stale(void)
+{
+	char got[16];
+
+	for (int part = 0; part < 2; part++) {
+		int fd = open_port(LINE_PORT, O_RDWR);
+
+		printf("tell %d\n", part);
+		fflush(stdout);
+		while (!(poll_now(fd) & POLLIN))
+			check_sleep(1000000);
+		if (part)
+			CHECK_EQ(read(fd, got, 2), 2);
+		CHECK_EQ(close(fd), 0);
+		fd = open_port(LINE_PORT, O_RDWR);
+		CHECK_EQ(poll_now(fd), POLLOUT);
+		printf("tell again %d\n", part);
+		fflush(stdout);
+		CHECK_EQ(read(fd, got, sizeof(got)), 3);
+		CHECK(!memcmp(got, "new", 3));
+		CHECK_EQ(close(fd), 0);
+	}
+}
+
 /* The port is pulled out while somebody reads, and somebody else has it open. */
 static void unplug(void)
 {
@@ -261,8 +286,8 @@ static void plug(void)
 }
 
 static const struct check_case cases[] = {
-	{"manners", manners}, {"big", big},	  {"alone", alone}, {"full", full},
-	{"answer", answer},   {"unplug", unplug}, {"plug", plug},
+	{"manners", manners}, {"big", big},	  {"alone", alone},   {"full", full},
+	{"stale", stale},     {"answer", answer}, {"unplug", unplug}, {"plug", plug},
 };
 
 int main(int argc, char **argv)

@@ -8,6 +8,8 @@
 #include <numbers.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <vectors.h>
 
 #define EXIT_AS_WANTED 7
 
@@ -243,6 +245,55 @@ static void arguments(void)
 	CHECK_EQ(vt_syscall(SYS_kill, getpid(), SIGUSR1, 0x202, 0x203, 0x204, 0x205), 0);
 }
 
+#ifdef __x86_64__
+static char *room_end;	/* of pages that are there; the next one is not */
+static unsigned marked; /* how many bytes of the second mark are still there */
+
+/* The frame names a copy of the vector registers' part, which has no more than the pages' end leaves. */
+static void move_vectors(int sig, void *info, void *uc)
+{
+	const char *vectors = frame_vectors(uc);
+	const unsigned *words = (const unsigned *)(vectors + 464);
+	unsigned size = words[0] == 0x46505853 ? words[4] + marked : 512;
+
+	memcpy(room_end - size, vectors, size);
+	*frame_word(uc, 224) = (unsigned long)room_end - size;
+}
+
+static void move_and_look(void)
+{
+	long got[VECTORS];
+
+	frame_handle(SIGUSR1, move_vectors, 0);
+	vectors_set(0x1234567812345678);
+	signal_self(SIGUSR1);
+	vectors_get(got);
+	_exit(got[0] == 0x1234567812345678 && got[VECTORS - 1] == 0x1234567812345678 ? 7 : 1);
+}
+
+/*
+ * A state that ends with its page is taken; one whose second mark is beyond is no state. Without XSAVE there are no
+ * marks.
+ */
+static void end_of_state(void)
+{
+	unsigned eax = 1, ebx, ecx = 0, edx;
+	int status;
+
+	__asm__("cpuid" : "+a"(eax), "=b"(ebx), "+c"(ecx), "=d"(edx));
+	room_end = (char *)mmap(NULL, 16384, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) + 8192;
+	CHECK_CALL(munmap(room_end, 8192));
+	marked = 4;
+	CHECK_EQ(check_in_child(move_and_look), 7 << 8);
+	marked = 0;
+	status = check_in_child(move_and_look);
+	if (ecx & 1 << 27) /* OSXSAVE */
+		CHECK_EQ(WIFSIGNALED(status) ? WTERMSIG(status) : 0, SIGSEGV);
+	else
+		CHECK_EQ(status, 7 << 8);
+}
+#endif
+
 int main(int argc, char **argv)
 {
 	static const struct check_case cases[] = {
@@ -253,8 +304,7 @@ int main(int argc, char **argv)
 		{"records", records},
 		{"tag-checks", tag_checks},
 #else
-		{"bad-pcs", bad_pcs},
-		{"direction-flag", direction_flag},
+		{"bad-pcs", bad_pcs},	{"end-of-state", end_of_state}, {"direction-flag", direction_flag},
 #endif
 	};
 

@@ -166,8 +166,12 @@ static void no_leader(void)
 
 static void owned(void)
 {
+	struct pollfd polled = {tty, POLLIN | POLLOUT, 0};
 	int fd;
 
+	CHECK_EQ(poll(&polled, 1, 5000),
+		 1); /* nothing was typed, and there is room, as soon as earlier output has gone */
+	CHECK_EQ(polled.revents, POLLOUT);
 	CHECK_EQ(tcgetpgrp(tty), getpgrp());
 	CHECK_EQ(tty_session(), getpid());
 	CHECK_CALL(ioctl(tty, TIOCSCTTY, 0)); /* has it already */

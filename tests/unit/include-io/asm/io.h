@@ -6,6 +6,10 @@
 /* The test's own. `port`: I/O port, or for memory the pointer's value. */
 u8 host_in(unsigned long port);
 void host_out(unsigned long port, u8 v);
+/* Of tests whose driver has wider ports. */
+u16 host_in16(unsigned port);
+void host_out16(unsigned port, u16 v);
+void host_out32(unsigned port, u32 v);
 
 static inline u8 inb(u16 port)
 {
@@ -14,6 +18,18 @@ static inline u8 inb(u16 port)
 static inline void outb(u8 v, u16 port)
 {
 	host_out(port, v);
+}
+static inline u16 inw(u16 port)
+{
+	return host_in16(port);
+}
+static inline void outw(u16 v, u16 port)
+{
+	host_out16(port, v);
+}
+static inline void outl(u32 v, u16 port)
+{
+	host_out32(port, v);
 }
 static inline u8 readb(const void *p)
 {

@@ -3,3 +3,4 @@
 
 #define local_irq_save(flags)	 ((flags) = 0)
 #define local_irq_restore(flags) ((flags) += 0)
+#define raw_local_irq_disable()	 ((void)0)

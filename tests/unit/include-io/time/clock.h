@@ -4,4 +4,5 @@
 #include <lib/types.h>
 
 u64 sched_clock(void);
+void ndelay(u64 ns);
 void set_wall_clock(u64 ns_since_1970);
