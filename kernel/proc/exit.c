@@ -125,8 +125,8 @@ bool exit_signals(struct task_struct *t, long code)
 	}
 	clear_tsk_thread_flag(t, TIF_SIGPENDING);
 	/*
-	 * A signal to the process may have been given to us to take. A thread that does not block it must take it now; the
-	 * sleep of any other must not end for it.
+	 * A signal to the process may have been given to us to take. A thread that does not block it must take it now;
+	 * the sleep of any other must not end for it.
 	 */
 	offered = t->signal->shared_pending.signal & ~t->blocked;
 	if (offered)

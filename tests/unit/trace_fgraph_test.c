@@ -115,8 +115,8 @@ static void add_task(struct task_struct *task)
 }
 
 /*
- * One CPU, a task that runs and 100 others, a table of 64 functions, and nobody who traces. Half of the others are threads
- * of one process.
+ * One CPU, a task that runs and 100 others, a table of 64 functions, and nobody who traces. Half of the others are
+ * threads of one process.
  */
 static int fresh(void **state)
 {
