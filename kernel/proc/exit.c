@@ -114,6 +114,7 @@ bool exit_signals(struct task_struct *t, long code)
 	unsigned long flags;
 	struct task_struct *other;
 	bool stop_done, last;
+	sigset_t offered;
 
 	sighand = lock_task_sighand(t, &flags);
 	t->flags |= PF_EXITING;
@@ -124,10 +125,14 @@ bool exit_signals(struct task_struct *t, long code)
 		t->signal->group_exit_code = code;
 	}
 	clear_tsk_thread_flag(t, TIF_SIGPENDING);
-	/* A signal to the process may have been given to us to take. Another thread must take it now. */
-	if (t->signal->shared_pending.signal)
+	/*
+	 * A signal to the process may have been given to us to take. A thread that does not block it must take it now;
+	 * the sleep of any other must not end for it.
+	 */
+	offered = t->signal->shared_pending.signal & ~t->blocked;
+	if (offered)
 		for_each_thread(t, other)
-			if (!(other->flags & PF_EXITING))
+			if (!(other->flags & PF_EXITING) && (offered & ~other->blocked))
 				signal_wake_up(other, false);
 	/* If a stop of the process waited for this thread alone, it is complete now. */
 	stop_done = join_group_stop(t) && !last;

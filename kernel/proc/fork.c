@@ -88,26 +88,20 @@ static int clone_check_flags(const struct kernel_clone_args *args)
 
 /*
  * Set the fields that a child does not inherit: what the model has used, what waits for the model, and all list
- * heads, which would otherwise be copies that point into the model's lists. No other task can find the child yet, so
- * there is no lock.
+ * heads, which would otherwise be copies that point into the model's lists. The scheduler's fields are sched_fork()'s.
+ * No other task can find the child yet, so there is no lock.
  */
 static void reset_task(struct task_struct *p, const struct kernel_clone_args *args)
 {
 	clear_tsk_thread_flag(p, TIF_SIGPENDING);
-	clear_tsk_thread_flag(p, TIF_NEED_RESCHED);
 	clear_tsk_thread_flag(p, TIF_NOTIFY_RESUME);
-	p->flags &= ~(PF_IDLE | PF_WQ_WORKER | PF_SIGNALED | PF_EXITING | PF_NO_SETAFFINITY | PF_AWAITS_CHILDREN);
+	p->flags &= ~(PF_IDLE | PF_WQ_WORKER | PF_SIGNALED | PF_EXITING | PF_AWAITS_CHILDREN);
 	p->flags |= PF_FORKNOEXEC;
 	if (args->fn)
 		p->flags |= PF_KTHREAD;
-	p->on_cpu = 0;
-	p->on_rq = 0;
-	p->utime = p->stime = 0;
 	p->io = (struct task_io){0};
-	p->nvcsw = p->nivcsw = 0;
 	p->min_flt = 0;
 	p->start_time = sched_clock();
-	spin_lock_init(&p->pi_lock);
 	INIT_LIST_HEAD(&p->children);
 	INIT_LIST_HEAD(&p->zombies);
 	INIT_LIST_HEAD(&p->sibling);

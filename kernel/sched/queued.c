@@ -29,16 +29,15 @@ static notrace bool walk_rt(struct rt_rq *rt, bool (*fn)(struct task_struct *p, 
 }
 
 /* The fair tasks by virtual run time, the running one, which is not in the tree, before them. */
-static notrace bool walk_fair(struct cfs_rq *cfs, bool (*fn)(struct task_struct *p, void *data), void *data)
+static notrace void walk_fair(struct cfs_rq *cfs, bool (*fn)(struct task_struct *p, void *data), void *data)
 {
 	struct sched_entity *curr = cfs->curr;
 
 	if (curr && curr->on_rq && !fn(container_of(curr, struct task_struct, se), data))
-		return false;
+		return;
 	for (struct rb_node *n = rb_first_cached(&cfs->timeline); n; n = rb_next(n))
 		if (!fn(rb_entry(n, struct task_struct, se.run_node), data))
-			return false;
-	return true;
+			return;
 }
 
 notrace void for_each_queued_task(int cpu, bool (*fn)(struct task_struct *p, void *data), void *data)

@@ -8,4 +8,20 @@ exectest || fail exectest
 same 'a pipe opened again' hi "$({ echo hi; } | { sleep 0.2; cat /proc/self/fd/0; })"
 same '/dev/stdin' via "$(echo via | cat /dev/stdin)"
 
+# Programs that have ended leave nothing behind.
+eighty() {
+	for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		sh -c : an argument
+		sh -c : an argument
+		sh -c : an argument
+		sh -c : an argument
+	done
+}
+eighty
+settled
+remember_memory
+eighty
+left_over
+same 'what 80 programs have left' '' "$left"
+
 finish

@@ -188,7 +188,7 @@ reader=$!
 until grep -q "^$reader " /sys/kernel/debug/fgraph/tasks; do sleep 0.01; done
 put 0 a/tracing_on
 
-# -- trace_printk() goes where the option trace_printk_dest is set: to one of them
+# -- trace_printk() in its three ways, a hundred times each; it goes where the option trace_printk_dest is set: to one of them
 hello=/sys/kernel/debug/trace_printk/hello
 said() {
 	echo $(grep -c 'hello from a task' $T/trace) $(grep -c 'hello from a task' a/trace) $(grep -c 'hello from a task' b/trace)
@@ -197,6 +197,8 @@ for array in a b $T; do
 	put 1 $array/tracing_on
 	put '' $array/trace
 done
+put many $hello
+same 'many' 300 $(grep -c ': one of many' $T/trace)
 put task $hello
 same 'the top one' '1 0 0' "$(said)"
 put 1 a/options/trace_printk_dest

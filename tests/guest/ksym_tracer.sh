@@ -40,6 +40,7 @@ else
 	counts r-- atomic 1000
 fi
 
+echo 10000001 > $H/read 2> /dev/null && fail 'more accesses than there may be'
 # The printed forms of 2.6.33.
 counts rw- write 1000
 cat > /tmp/wanted << 'END'

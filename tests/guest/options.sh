@@ -91,4 +91,19 @@ echo > set_ftrace_pid
 echo nofunction-fork > trace_options
 same 'everybody' 40 $(recorded)
 echo nop > current_tracer
+
+# -- irq-info: a task that an interrupt takes the CPU from has been asked to give it up
+echo preempt_schedule_irq > set_ftrace_filter
+echo > trace
+echo function > current_tracer
+for n in 1 2; do
+	taskset 1 dd if=/dev/zero of=/dev/null bs=1048576 count=300 2> /dev/null &
+done
+wait
+echo 0 > tracing_on
+test $(grep -c 'preempt_schedule_irq <-' trace) -gt 3 || fail "nobody is preempted: $(cat trace)"
+grep 'preempt_schedule_irq <-' trace | grep -v '\] dN\.\.\. ' && fail 'preempted, and nobody has asked for it'
+echo nop > current_tracer
+echo > set_ftrace_filter
+echo 1 > tracing_on
 finish

@@ -5,6 +5,9 @@
 test "$1" = 0 && rounds=8 || rounds=200
 cd $T
 echo 256 > buffer_size_kb
+# The tracepoint is on all the time, so no stop wakes the CPUs when the tracer comes: some sleep already.
+mkdir instances/idle
+echo 1 > instances/idle/events/power/cpu_idle/enable
 storm 3 > /tmp/storm &
 storm=$!
 for round in $(seq $rounds); do
@@ -21,5 +24,6 @@ for round in $(seq $rounds); do
 done
 wait
 echo nop > current_tracer
+rmdir instances/idle
 dmesg | grep -E 'Oops|BUG|WARNING|panic' && fail 'the kernel complained'
 finish

@@ -117,6 +117,26 @@ first=$(head -1 /proc/kmsg)
 test "${first#<}" != "$first" || fail "kmsg: $first"
 dmesg | head -40 | grep -qF "${first#<?>}" || fail "kmsg and dmesg differ: $first"
 
+# Five bytes of a line are read, then new lines overwrite the rest: the next read begins with a whole line.
+echo 'a line' > /dev/kmsg
+same 'the beginning of a line' 5 $(dd if=/proc/kmsg bs=5 count=1 2> /dev/null | wc -c)
+line=$(printf '%0500d' 0)
+i=0
+while [ $i -lt 1000 ]; do
+	echo "<7>$line"
+	i=$((i + 1))
+done > /dev/kmsg
+same 'a line that was half read is gone' '<' "$(dd if=/proc/kmsg bs=1 count=1 2> /dev/null)"
+runs 'everything on the console' dmesg -n 8
+runs 'and less again' dmesg -n 7
+
+# -- numbers: a load has two decimals, a stopper comes before every priority
+grep -qE '^([0-9]+[.][0-9]{2} ){3}[0-9]+/[0-9]+ [0-9]+$' /proc/loadavg || fail "loadavg: $(cat /proc/loadavg)"
+for task in /proc/[0-9]*; do
+	test "$(cat $task/comm)" = migration/0 && break
+done
+same "a stopper's priority" -100 $(cut -d' ' -f18 $task/stat)
+
 # -- what can be set has its effect, what has none is refused
 is_uuid() {
 	grep -qE '^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$' $1 || fail "$1: $(cat $1)"
@@ -133,13 +153,15 @@ echo -1 > $K/panic
 echo 1 > $K/panic_on_oops
 holds 'set' $K/panic_on_oops 1
 echo 0 > $K/panic_on_oops
-for pair in panic:x panic_on_oops:2 randomize_va_space:3; do
+for pair in panic:x dmesg_restrict:1x dmesg_restrict:x dmesg_restrict:2 panic_on_oops:2 randomize_va_space:3; do
 	echo ${pair#*:} 2> /dev/null > $K/${pair%:*} && fail "$pair was taken"
 done
+holds 'as it was' $K/dmesg_restrict 0
 holds 'as Linux begins' $K/randomize_va_space 2
 echo 0 > $K/randomize_va_space
 holds 'set' $K/randomize_va_space 0
 echo 2 > $K/randomize_va_space
+holds 'memory is promised' /proc/sys/vm/overcommit_memory 1
 echo 2 2> /dev/null > /proc/sys/vm/overcommit_memory && fail 'overcommit_memory takes what is not there'
 holds 'no fault so far' $K/tainted 0
 

@@ -128,6 +128,7 @@ says events/sched/sched_switch/trigger traceoff:x "'traceoff:x' is not TRIGGER*"
 echo > error_log
 logs events/sched/sched_switch/filter 'next_pdi == 1' "'next_pdi == 1', column 9: Field not found; close: next_pid, next_prio"
 logs events/sched/sched_switch/filter 'qqqqqq == 1' "'qqqqqq == 1', column 7: Field not found; the fields are: prev_comm *"
+logs events/sched/sched_switch/filter 'next_pdi is 1' "'next_pdi is 1', column 9: Field not found; close: next_pid, next_prio"
 logs events/sched/sched_switch/trigger 'traceoff if next_pdi == 1' "'next_pdi == 1', column 9: Field not found; close: next_pid, next_prio"
 logs events/sched/filter 'qqqqqq == 1' "'qqqqqq == 1' is not a filter for the fields of any event of this system*"
 same 'in the words of Linux' 'event filter parse error' "$(grep error: error_log | sed 's/^[^]]*\] //; s/: .*//' | sort -u)"

@@ -37,6 +37,19 @@ done
 test $on -ge 10 && test $on -le 36 || fail "ten times on have woken $on stoppers"
 test $off -ge 10 && test $off -le 36 || fail "ten times off have woken $off stoppers"
 
+# After a stop interrupts are on again when a stopper tells the initiator that it is through.
+mkdir ../flags
+cd ../flags
+echo complete > set_ftrace_filter
+echo function > current_tracer
+echo 1 > events/irq/irq_handler_entry/enable # its site is switched in a stop
+echo 0 > tracing_on
+grep -E '^ *migration/[0-3]-[0-9]+ .* complete <-cpu_stopper_thread' trace > /tmp/flags || fail "no stopper: $(cat trace)"
+grep -vE '^ *migration/[0-3]-[0-9]+ +\[00[0-3]\] \.' /tmp/flags && fail 'a stopper goes on with interrupts off'
+echo nop > current_tracer
+cd ../stops
+rmdir ../flags
+
 # A grace period asks every CPU but ours: a filter that goes is freed after one. Twenty filters go here.
 echo > trace
 for try in 1 2 3 4 5 6 7 8 9 10; do

@@ -35,6 +35,8 @@ static int f(void)
 	unsigned long start;
 	int ret;
 
+	timer_setup(&timers[0].timer, fn, 0);
+	printk("order: never set %d %d\\n", timer_delete(&timers[0].timer), timer_delete_sync(&timers[0].timer));
 	local_irq_disable(); /* set in one jiffy, on one CPU */
 	start = jiffies + 1;
 	for (int i = 0; i < 8; i++) {
@@ -69,6 +71,7 @@ def test_timers_fire_in_order(guest, tmp_path):
     folder = one_module(guest.arch, tmp_path, "order", ORDER)
     out = guest("dmesg -c >/dev/null; insmod /order.ko; rmmod order; " + DMESG, "order", folder=folder)
     assert log(out) == [
+        "order: never set 0 0",
         "order: deleted 1 0",
         "order: moved 1 pending 1 0",
         "order: abcderrfr" if "rrfr" in out else "order: abcderfrr" if "rfrr" in out else "order: abcderrrf",

@@ -20,7 +20,7 @@ static void run(const char *program, char *script, int wait)
 
 static int f(void)
 {
-	run("/bin/sh", "echo $WORD $PPID > /tmp/said; id -u >> /tmp/said; pwd >> /tmp/said; ls /proc/self/fd | wc -w >> "
+	run("/bin/sh", "echo $WORD $PPID $# > /tmp/said; id -u >> /tmp/said; pwd >> /tmp/said; ls /proc/self/fd | wc -w >> "
 		       "/tmp/said; exit 3", UMH_WAIT_PROC);
 	run("/bin/sh", "kill -9 $$", UMH_WAIT_PROC);
 	run("/bin/sh", "exit 5", UMH_WAIT_EXEC);
@@ -76,8 +76,9 @@ def test_programs_that_the_kernel_starts(guest, tmp_path):  # noqa: F811
         "asks: nobody 100",
         "asks: long -36",
     ], out
-    # Its environment, root, the root folder (not that of the caller), and ls's own open folder.
+    # Its environment, no argument, root, the root folder (not that of the caller), and ls's own open folder.
     said = lines.index(next(line for line in lines if line.startswith("from env")))
+    assert lines[said].split()[3:] == ["0"], out
     assert lines[said + 1 : said + 3] == ["0", "/"], out
     assert lines[said + 4 : said + 9] == [
         "1",

@@ -521,7 +521,7 @@ def test_modules_that_use_each_other(tmp_path):
         "aarch64",
         [tmp_path / "both.ko", tmp_path / "user.ko"],
         "insmod /user.ko 2>/dev/null; echo $?; dmesg | grep -o 'Unknown symbol .*'; insmod /both.ko; insmod /user.ko\n"
-        "dmesg | grep -o 'the answer.*'; lsmod | grep both; cat /sys/module/both/holders/user/initstate; ls /sys/module/both/holders; rmmod both; echo $?; rmmod user both; cat /proc/modules",
+        "dmesg | grep -o 'the answer.*'; lsmod | grep both; cat /sys/module/both/holders/user/initstate; ls /sys/module/both/holders; rmmod both; echo $?; rmmod user; ls /sys/module/both/holders; rmmod both; cat /proc/modules",
         tmp_path,
     )
     assert out.splitlines() == [

@@ -350,6 +350,16 @@ static void expect_bug(const char *text)
 	host_log_clear();
 }
 
+/* How often the log says this. */
+static unsigned times_logged(const char *text)
+{
+	unsigned n = 0;
+
+	for (const char *at = host_log; (at = strstr(at, text)); at++)
+		n++;
+	return n;
+}
+
 static void test_debug_random_sizes(void **state)
 {
 	host_log_clear();
@@ -471,6 +481,7 @@ static void test_debug_finds_use_after_free(void **state)
 	assert_ptr_equal(p, q);
 	assert_true(host_logged("first wrong byte 0x09 at offset 17"));
 	assert_true(host_logged("Allocated in") && host_logged("Freed in") && host_logged("pid=42"));
+	assert_int_equal(times_logged("Object  "), 4); /* lines with 16 of the first 64 bytes */
 	expect_bug("BUG kmalloc-128: Poison overwritten");
 	kfree(q);
 	p[127] = 1;

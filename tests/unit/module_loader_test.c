@@ -343,6 +343,7 @@ static void test_what_is_wrong_is_said(void **state)
 		{offsetof(typeof(whole), sections[DATA].sh_addralign), 8, 24, "an alignment of 0x18"},
 		{offsetof(typeof(whole), sections[BSS].sh_size), 8, 1UL << 40, "it is larger than 32 MiB"},
 		{offsetof(typeof(whole), sections[THIS].sh_addralign), 8, 4, "it has no struct module"},
+		{offsetof(typeof(whole), sections[THIS].sh_flags), 8, SHF_ALLOC, "it has no struct module"},
 		{offsetof(typeof(whole), sections[RELA_TEXT].sh_info), 4, 77, "a damaged table"},
 		{offsetof(typeof(whole), sections[RELA_TEXT].sh_entsize), 8, 16, "a damaged table"},
 		{offsetof(typeof(whole), sections[DATA].sh_offset), 8, offsetof(typeof(whole), text),

@@ -385,6 +385,7 @@ static void yields(void **state)
 		host_yield(yielder);
 		if (host_runs(0) == yielder)
 			fail_msg("who yields goes on, although the others are not ahead");
+		assert_null(cpu_rq(0)->cfs.skip); /* passed over once */
 	}
 	/* Both others 5 ms ahead: it goes on, but has been asked only once. */
 	yielder = host_runs(0);
@@ -399,6 +400,7 @@ static void yields(void **state)
 		}
 	host_yield(yielder);
 	assert_ptr_equal(host_runs(0), yielder);
+	assert_null(cpu_rq(0)->cfs.skip);
 	/* Alone: nothing happens. */
 	host_boot(1);
 	yielder = host_fork("alone");

@@ -3,6 +3,7 @@
  * compiled for the host; code takes no time, and the clock goes only when a test says so (host_sched.h).
  */
 /* sources of: tests/unit/include-sched/host_sched.h */
+/* sources: kernel/sched/queued.c */
 /* include: tests/unit/include-sched */
 #include <host_sched.h>
 
@@ -253,6 +254,38 @@ static void moved(void **state)
 	expect(a, "d has left the class in its sleep");
 }
 
+struct walk {
+	char names[64];
+	unsigned most;
+};
+static bool visit(struct task_struct *p, void *data)
+{
+	struct walk *w = data;
+
+	strcat(strcat(w->names, " "), p->comm);
+	return --w->most;
+}
+
+/* A look at the queue: in the order in which tasks would run, across the classes, and no further than it wants. */
+static void looked_at(void **state)
+{
+	static const char *const want[] = {" d", " d holder", " d holder a", " d holder a b", " d holder a b c"};
+	struct task_struct *d;
+
+	machine();
+	ready("c", SCHED_NORMAL, 0);
+	ready("b", SCHED_FIFO, 10);
+	ready("a", SCHED_FIFO, 20);
+	d = ready("d", SCHED_NORMAL, 0);
+	assert_int_equal(host_set_deadline(d, 1 * MS, 10 * MS, 10 * MS), 0);
+	for (unsigned most = 1; most <= ARRAY_SIZE(want) + 1; most++) {
+		struct walk w = {.most = most};
+
+		for_each_queued_task(0, visit, &w);
+		assert_string_equal(w.names, want[min(most, (unsigned)ARRAY_SIZE(want)) - 1]);
+	}
+}
+
 /* What sched_setscheduler() refuses, changes nothing. */
 static void refused(void **state)
 {
@@ -304,7 +337,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fifo),	       cmocka_unit_test(preempted), cmocka_unit_test(priorities),
 		cmocka_unit_test(round_robin), cmocka_unit_test(no_turns),  cmocka_unit_test(moved),
-		cmocka_unit_test(refused),     cmocka_unit_test(charged),
+		cmocka_unit_test(refused),     cmocka_unit_test(charged),   cmocka_unit_test(looked_at),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

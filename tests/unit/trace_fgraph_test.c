@@ -101,10 +101,11 @@ void kfree(const void *p)
 #define OTHERS 100
 spinlock_t tasklist_lock;
 LIST_HEAD(init_tasks);
-static struct task_struct others[OTHERS], idle;
+#define CPUS 40
+static struct task_struct others[OTHERS], idle[CPUS];
 struct task_struct *idle_task(int cpu)
 {
-	return &idle;
+	return &idle[cpu];
 }
 
 static void add_task(struct task_struct *task)
@@ -113,7 +114,10 @@ static void add_task(struct task_struct *task)
 	list_add_tail(&task->tasks, &init_tasks);
 }
 
-/* One CPU, a task that runs and 100 others, a table of 64 functions, and nobody who traces. */
+/*
+ * One CPU, a task that runs and 100 others, a table of 64 functions, and nobody who traces. Half of the others are
+ * threads of one process.
+ */
 static int fresh(void **state)
 {
 	nr_cpu_ids = 1;
@@ -122,13 +126,23 @@ static int fresh(void **state)
 	INIT_LIST_HEAD(&init_tasks);
 	memset(others, 0, sizeof(others));
 	add_task(&host_task);
-	for (unsigned i = 0; i < OTHERS; i++)
+	for (unsigned i = 0; i <= OTHERS / 2; i++)
 		add_task(&others[i]);
+	for (unsigned i = OTHERS / 2 + 1; i < OTHERS; i++)
+		list_add_tail(&others[i].thread_group, &others[OTHERS / 2].thread_group);
 	ftrace_recs = recs;
 	ftrace_nr_recs = ftrace_recs_end = SITES;
 	ftrace_present_map = present;
 	for (unsigned i = 0; i < SITES; i++)
 		recs[i].ip = IP(i);
+	return 0;
+}
+
+/* More CPUs than stacks are handed out to at once. */
+static int fresh_with_many_cpus(void **state)
+{
+	fresh(state);
+	nr_cpu_ids = CPUS;
 	return 0;
 }
 
@@ -360,6 +374,7 @@ static void test_bit_of_another(void **state)
 /* Each task has a stack while anybody traces, those with frames longer. */
 static void test_stacks(void **state)
 {
+	long tasks = 1 + OTHERS + nr_cpu_ids; /* with the one that runs and the idle ones */
 	struct task_struct new = {};
 	struct writer a;
 	struct call call;
@@ -369,13 +384,15 @@ static void test_stacks(void **state)
 	begin(&a, FGRAPH_TRACER);
 	for (unsigned i = 0; i < OTHERS; i++)
 		assert_non_null(others[i].ret_stack);
-	assert_int_equal(allocated, OTHERS + 2); /* the one that runs and the idle one */
+	for (unsigned cpu = 0; cpu < nr_cpu_ids; cpu++)
+		assert_non_null(idle[cpu].ret_stack);
+	assert_int_equal(allocated, tasks);
 	fgraph_init_task(&new);
 	assert_non_null(new.ret_stack);
 	fgraph_free_task(&new);
 	assert_null(new.ret_stack);
-	if (allocated != OTHERS + 2)
-		fail_msg("a task is gone and its shadow stack is not: %ld for %d tasks", allocated, OTHERS + 2);
+	if (allocated != tasks)
+		fail_msg("a task is gone and its shadow stack is not: %ld for %ld tasks", allocated, tasks);
 	assert_true(enter(&call, 1));
 	assert_int_equal(unregister_ftrace_graph(&a.gops), 0);
 	assert_int_equal(allocated, 1);
@@ -535,6 +552,7 @@ int main(void)
 		cmocka_unit_test_setup(test_skipped_return, fresh),
 		cmocka_unit_test_setup(test_bit_of_another, fresh),
 		cmocka_unit_test_setup(test_stacks, fresh),
+		cmocka_unit_test_setup(test_stacks, fresh_with_many_cpus),
 		cmocka_unit_test_setup(test_profile_times, fresh),
 		cmocka_unit_test_setup(test_profile_both_ways, fresh),
 		cmocka_unit_test_setup(test_profile_missed, fresh),

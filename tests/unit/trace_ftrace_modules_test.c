@@ -35,6 +35,19 @@ static void test_a_modules_sites_follow_the_users(void **state)
 	ftrace_free_filter(&some);
 }
 
+/* A module may have sites in its init alone. They are there until it has run. */
+static void test_a_module_of_only_init(void **state)
+{
+	place(&demo, 10, 0, 3);
+	assert_int_equal(site_notifier.coming(&demo), 0);
+	assert_int_equal(ftrace_nr_sites, SITES + 3);
+	assert_int_equal(nr_runs, 1);
+	assert_true(ftrace_rec_of(demo.sites[2]) >= SITES);
+	site_notifier.live(&demo);
+	assert_int_equal(ftrace_nr_sites, SITES);
+	leave(&demo);
+}
+
 /* Each address of two modules leads to its own record, and those between and around them to none. */
 static void test_modules_addresses_find_their_records(void **state)
 {
@@ -135,6 +148,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_a_modules_sites_follow_the_users, fresh, gone),
+		cmocka_unit_test_setup_teardown(test_a_module_of_only_init, fresh, gone),
 		cmocka_unit_test_setup_teardown(test_modules_addresses_find_their_records, fresh, gone),
 		cmocka_unit_test_setup_teardown(test_a_set_forgets_what_is_gone, fresh, gone),
 		cmocka_unit_test_setup_teardown(test_names_of_a_module, fresh, gone),

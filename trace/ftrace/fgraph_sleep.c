@@ -37,10 +37,8 @@ static void probe_sched_switch(void *data, bool preempt, struct task_struct *pre
 
 	if (from)
 		from->sleeps_since = now;
-	if (to && to->sleeps_since) {
+	if (to && to->sleeps_since)
 		begin_later(to, now - to->sleeps_since);
-		to->sleeps_since = 0;
-	}
 }
 
 /* For fgraph_with_all_tasks: a time that was noted while we listened before means nothing now. */

@@ -263,6 +263,27 @@ static void lasts(void)
 	CHECK_EQ(status, SIGTERM);
 }
 
+static void ends_soon(void *arg)
+{
+	for (int i = 0; i < 20; i++)
+		nap();
+	vt_syscall(SYS_exit, 0, 0, 0, 0, 0, 0);
+}
+
+/* A thread ends while another one waits for a signal: that is no reason for the wait to end, whatever is blocked. */
+static void ends_beside_a_wait(void)
+{
+	unsigned long set = 1UL << (SIGUSR2 - 1);
+	struct timespec span = {.tv_nsec = 100 * MS};
+
+	BLOCK(SIGUSR1, SIGUSR2);
+	for (int i = 0; i < 2; i++) {
+		thread_start_in_group(ends_soon, NULL);
+		CHECK_EQ(vt_syscall(SYS_rt_sigtimedwait, (long)&set, 0, (long)&span, sizeof(set), 0, 0), -EAGAIN);
+		kill(getpid(), SIGUSR1); /* the second time it is pending */
+	}
+}
+
 /* --- stopping --- */
 
 static void all_are(pid_t pid, const int *list, int n, char state)
@@ -512,6 +533,7 @@ int main(int argc, char **argv)
 		{"blocked-by-all", blocked_by_all},
 		{"begins-with", begins_with},
 		{"ends", ends},
+		{"ends-beside-a-wait", ends_beside_a_wait},
 		{"lasts", lasts},
 		{"stops-all", stops_all},
 		{"exec", execs},
