@@ -210,6 +210,7 @@ TURN = 20  # us that a CPU runs before the other one does
     by_hand="lab_race two SEED, with SMP=2",
 )
 def two(attempt):
+    load(attempt, "one", smp=2, turn=TURN)
     load(attempt, "two", smp=2, turn=TURN)
 
 
