@@ -19,7 +19,7 @@ import grading  # noqa: E402
 import proving  # noqa: E402
 import unit  # noqa: E402
 from catalogue import Lab, LabError, all_labs, find  # noqa: E402
-from workshop import MARK, Patch, sources_of  # noqa: E402
+from workshop import MARK, Patch, Workshop, sources_of  # noqa: E402
 
 LABS = all_labs()
 NAMES = [lab.name for lab in LABS]
@@ -82,6 +82,7 @@ def test_cuts_fit_the_tree(one, tmp_path):
     """Each symbol that a lab takes out is there, and each wrong solution is a patch of this tree. Of what was taken out
     no line is left that only the solution had."""
     top, solved = tree(tmp_path / "start"), tree(tmp_path / "solved")
+    cutting.give(one, solved)
     if one.solution:
         proving.apply(one.solution, solved)
     for wrong in one.wrong:
@@ -354,6 +355,48 @@ def test_a_lab_without_code_is_handed_out(tmp_path):
     write(out, "labs/01-look/answers.toml", '[aarch64]\ncalls = "pipe_write 1"\n')
     assert '+calls = "pipe_write 1"' in lab(out, "diff")
     assert "is code" in lab(ROOT, "solve", "mcount", status=2)
+
+
+def workshop_of(tmp_path, files):
+    """A workshop that is filled with these files already."""
+    workshop = Workshop("student", str(tmp_path / "root"))
+    for name, text in files.items():
+        os.makedirs(os.path.dirname(os.path.join(workshop.top, name)), exist_ok=True)
+        write(workshop.top, name, text)
+    workshop.build = lambda goal: None
+    return workshop
+
+
+def test_answers_of_a_script_in_a_guest(tmp_path, monkeypatch):
+    """The script's first argument is the seed, and each machine has a part of the answers."""
+    ran = []
+
+    def guest(attempt, script):
+        ran.append((attempt.arch, attempt.top, script))
+        return grading.Ran(0, f'calls = "{attempt.arch} 1"\n', "")
+
+    monkeypatch.setattr(grading.Attempt, "guest", guest)
+    one = find("look")
+    workshop = workshop_of(tmp_path, {one.solve: "echo $1\n"})
+    said = grading.solve(one, workshop, ["aarch64", "x86_64"], 7)
+    assert said == '[aarch64]\ncalls = "aarch64 1"\n\n[x86_64]\ncalls = "x86_64 1"\n'
+    assert ran == [(arch, workshop.top, "set -- 7\necho $1\n") for arch in ("aarch64", "x86_64")]
+
+
+def test_answers_about_what_was_handed_out(tmp_path, monkeypatch):
+    """A program on the host runs in a tree with the files that the lab gives, whatever the student has made of them."""
+    one = find("race")
+    given = "drivers/rtc/rtc_dev.c"
+    program = f"import sys\nprint(sys.argv[1:], len(open('{given}').read()))\n"
+    workshop = workshop_of(tmp_path, {one.solve: program, given: "mended", "other.c": "as it is"})
+    monkeypatch.setattr(Workshop, "build", lambda workshop, goal: None)
+    length = len(read(one.given, given))
+    assert grading.solve(one, workshop, ["aarch64"], 7) == f"[aarch64]\n['aarch64', '7'] {length}\n"
+    write(workshop.top, one.solve, "sys.exit(1)\n")
+    with pytest.raises(LabError, match="solve.py on aarch64"):
+        grading.solve(one, workshop, ["aarch64"], 7)
+    other = workshop.as_given(one)
+    assert (read(workshop.top, given), read(other.top, "other.c")) == ("mended", "as it is")
 
 
 def test_a_solution_beside_the_tree(tmp_path):

@@ -117,6 +117,16 @@ class Workshop:
                 shutil.copytree(plant, scratch, dirs_exist_ok=True)
             self._fill(scratch)
 
+    def as_given(self, lab):
+        """Another workshop with this one's tree, in which the files that the lab gives are as they were handed out: for a
+        question about the code that a student began with."""
+        other = Workshop(f"{lab.name}-given", self.root)
+        with tempfile.TemporaryDirectory(dir=os.path.dirname(self.top)) as scratch:
+            subprocess.run(["rsync", "-a", *sources_of(self.top), f"{self.top}/", f"{scratch}/"], check=True)
+            shutil.copytree(lab.given, scratch, dirs_exist_ok=True)
+            other._fill(scratch)
+        return other
+
     def _unpack(self, commit, scratch):
         archive = subprocess.Popen(["git", "archive", commit], cwd=self.root, stdout=subprocess.PIPE)
         with tarfile.open(fileobj=archive.stdout, mode="r|") as tar:
