@@ -9,9 +9,9 @@
     files = ["trace/*.c"]       what a student may change or add, as patterns of fnmatch
     free = ["sites"]            checks that the starting code passes, as the handout says
     hidden = ["tests/..."]      what shows the solution, and is not handed out
-    solve = "solve.sh"          for a lab with answers: a script of the lab's folder that prints them in a guest, its $1
-                                being the seed; they become the first of `files` (tools/lab solve). solve.py MACHINE SEED
-                                does it on the host, in a tree with the files that the lab gives as they were handed out
+    solve = "solve.sh"          for a lab with answers: a script of its folder that prints them in a guest; its $1 is
+                                the seed; they become the first of `files` (tools/lab solve). solve.py MACHINE SEED does
+                                it on the host, in a tree with the files that the lab gives as they were handed out
 
 A folder given/ beside it holds files that come into the student's tree, and that no other tree has.
 
