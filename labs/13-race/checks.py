@@ -123,6 +123,8 @@ def answer(attempt, question, form):
             said = str(tomllib.load(file)[attempt.arch][question])
     except (OSError, KeyError, TypeError, tomllib.TOMLDecodeError) as error:
         raise Lost(f"an answer to `{question}` in {ANSWERS}", f"none ({error})") from error
+    if "+" in form and "+" not in said:
+        said = said.strip() + "+0"  # as gdb shows a function's first instruction
     words = {"a": r"(\w+)", "0": r"(0x[0-9a-f]+|\d+)"}
     pattern = re.sub(r"[a-z]\w*|\d+", lambda word: words["0" if word[0].isdigit() else "a"], re.escape(form))
     found = re.fullmatch(rf"\s*{pattern}\s*", said)
