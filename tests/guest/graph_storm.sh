@@ -58,6 +58,16 @@ echo 1 > options/sleep-time
 tracing_reset
 echo 0 > options/display-graph
 wait $killstorm || fail "killstorm: $(cat /tmp/killstorm)"
+# x86_64: requests for backtraces are NMIs. They come in the middle of a record, and their handler is traced, too.
+dmesg -n 1
+test $(uname -m) = x86_64 && requests=200 || requests=0
+echo function_graph > current_tracer
+asked=0
+while [ $asked -lt $requests ]; do
+	echo l > /proc/sysrq-trigger
+	asked=$((asked + 1))
+done
+echo nop > current_tracer
 kill $storm
 wait $storm || fail "storm: $(cat /tmp/storm)"
 returns_are_whole

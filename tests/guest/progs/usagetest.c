@@ -249,6 +249,29 @@ static void own(void)
 	CHECK_ERRNO(getrusage(-3, &now), EINVAL);
 }
 
+/* 100 ms of which nearly all is spent in the kernel. */
+static void reads_zeros(void)
+{
+	static char zeros[1 << 20];
+	int fd = open("/dev/zero", O_RDONLY);
+	long end = clock_ns(CLOCK_PROCESS_CPUTIME_ID) + 100 * MS;
+	struct rusage ru;
+
+	while (clock_ns(CLOCK_PROCESS_CPUTIME_ID) < end)
+		CHECK(read(fd, zeros, sizeof(zeros)) > 0);
+	CHECK_CALL(getrusage(RUSAGE_SELF, &ru));
+	CHECK_RANGE(total(&ru), 99990, 900000);
+	CHECK(ru.ru_stime.tv_usec > ru.ru_utime.tv_usec);
+	close(fd);
+}
+
+/* A child begins with no time in either mode: what its parent has used in user mode does not weigh in its own. */
+static void begins_with_none(void)
+{
+	burn(400 * MS);
+	CHECK_EQ(check_in_child(reads_zeros), 0);
+}
+
 static volatile int thread_done;
 static volatile long thread_ns;
 
@@ -531,6 +554,7 @@ int main(int argc, char **argv)
 		{"ignored", ignored},
 		{"of-a-stop", of_a_stop},
 		{"own", own},
+		{"begins-with-none", begins_with_none},
 		{"of-threads", of_threads},
 		{"kept-by-exec", kept_by_exec},
 		{"grid", grid},
