@@ -23,7 +23,8 @@ ROUNDS = 8  # as long as some event has not enough, it is recorded in another, i
 WORK = "storm 2 6 > /dev/null; i=0; while [ $i -lt %d ]; do sh -c 'kill $$'; sleep 9 & sleep 0.001; kill $!; i=$((i + 1)); done; wait"
 # No thread of this kernel is stopped; others need three CPUs, or have a part of their own.
 NOT_PROVOKED = {"sched_kthread_stop", "sched_kthread_stop_ret", "console", "ipi_send_cpumask"}
-NOT_PROVOKED |= {"tasklet_entry", "tasklet_exit"}  # only modules have tasklets
+NOT_PROVOKED |= {"tasklet_entry", "tasklet_exit"}  # only modules have tasklets, and timers by jiffies
+NOT_PROVOKED |= {"timer_init", "timer_start", "timer_cancel", "timer_expire_entry", "timer_expire_exit"}
 NOT_PROVOKED |= {"workqueue_creation", "workqueue_destruction"}  # and workqueues of their own
 NOT_PROVOKED |= {"sample_threshold"}  # each turn of the host is one: no buffer is large enough
 NOT_PROVOKED |= {"nmi_noise"}  # one machine has no source of them while nothing is sampled
