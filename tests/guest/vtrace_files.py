@@ -1,6 +1,8 @@
 """What vtrace writes, taken apart: is each file whole, and do all of them say the same?"""
 
+import array
 import collections
+import fcntl
 import glob
 import json
 import os
@@ -9,6 +11,7 @@ import random
 import re
 import subprocess
 import tempfile
+import termios
 import time
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
@@ -215,7 +218,11 @@ def check_progress(vtrace, dat):
     ours, its = pty.openpty()
     with subprocess.Popen([vtrace.program, "chrome", dat], stdout=subprocess.PIPE, stderr=its) as process:
         os.close(its)
-        time.sleep(2.5)  # its output is more than a pipe holds
+        waiting = array.array("i", [0])
+        while waiting[0] < 60000:  # its output is more than a pipe holds: then it is held up
+            time.sleep(0.05)
+            fcntl.ioctl(process.stdout, termios.FIONREAD, waiting)
+        time.sleep(2.5)
         assert len(process.stdout.read()) > 65536 and process.wait() == 0
     said = b""
     try:
