@@ -5,9 +5,10 @@
 cat $T/trace > /tmp/boot
 tracing_reset
 
-# Those that no command provokes: no kernel thread ends while the system runs, and tasklets and workqueues of their own
+# Those that no command provokes: no kernel thread ends while the system runs, and tasklets, timers by jiffies and workqueues of their own
 # are for modules (test_module_samples.py, test_tracer_workqueue.py).
-exceptions='sched_kthread_stop sched_kthread_stop_ret tasklet_entry tasklet_exit workqueue_creation workqueue_destruction'
+exceptions='sched_kthread_stop sched_kthread_stop_ret tasklet_entry tasklet_exit workqueue_creation workqueue_destruction
+	timer_init timer_start timer_cancel timer_expire_entry timer_expire_exit'
 name='[^ ]+'
 number='-?[0-9]+'
 pointer='[0-9a-f]{16}'
