@@ -1,6 +1,7 @@
 """Programs of Debian's glibc, linked in each way: what they find when they start (the auxiliary vector, the vDSO, rseq),
 and that the library works on top of it; random addresses; and on the computer's own machine Debian's own programs."""
 
+import glob
 import os
 import re
 import shutil
@@ -211,3 +212,69 @@ def test_debian(machine):
         )
         for _, command, printed in DEBIAN:
             assert guest.run(command) == (0, printed), command
+
+
+THREADED = r"""
+#include <pthread.h>
+#include <stdio.h>
+static int shared;
+static void *work(void *p)
+{
+	for (int i = 1; i < 4; i++)
+		shared += i;
+	return p;
+}
+int main(void)
+{
+	pthread_t t;
+
+	pthread_create(&t, 0, work, 0);
+	pthread_join(t, 0);
+	printf("shared %d\n", shared);
+	return 0;
+}
+"""
+GDB = "break work|run|info threads|bt 1|watch shared|continue|continue|stepi|print shared|delete|continue"
+
+
+def test_debuggers_of_debian(machine, tmp_path):
+    """strace follows a pipe of the shell, and its calls are those that the kernel's events have; gdb stops a thread at a
+    breakpoint, and where a variable changes."""
+    programs = ("/usr/bin/strace", "/usr/bin/gdb-multiarch")
+    if machine.arch != os.uname().machine or not all(map(os.path.exists, programs)):
+        pytest.skip("this computer has no such programs for the machine")
+    (tmp_path / "threaded.c").write_text(THREADED)
+    threaded = str(tmp_path / "threaded")
+    subprocess.run(["gcc", "-g", "-O0", "-pthread", "-o", threaded, tmp_path / "threaded.c"], check=True)
+    paths = {path for program in (*programs, threaded) for path in needs(program)}
+    paths.add("/usr/lib/x86_64-linux-gnu/libthread_db.so.1")
+    files = {path[1:]: (0o755, read(path)) for path in paths if path != threaded}
+    files["threaded"] = (0o755, read(threaded))
+    files |= {path[1:]: (0o644, read(path)) for path in glob.glob("/usr/share/gdb/python/**/*.py", recursive=True)}
+    with machine.guest(smp=2, mem="1G", files=files, share=MODULES, timeout=120) as guest:
+        guest.run(
+            f"mkdir -p /usr/lib; ln -s {SHARE_PLACE} {MODULES}; export PATH=/usr/bin:$PATH; cd /sys/kernel/tracing"
+        )
+        guest.run("echo 4096 > buffer_size_kb; echo > trace; echo 1 > events/raw_syscalls/sys_enter/enable")
+        status, out = guest.run(
+            "strace -f -o /tmp/said sh -c 'echo word | cat' > /tmp/out; cat /tmp/out; wc -l < /tmp/said"
+        )
+        guest.run("echo 0 > events/raw_syscalls/sys_enter/enable")
+        assert status == 0 and out.startswith("word\n"), out
+        _, said = guest.run("cat /tmp/said")
+        assert "ENOSYS" not in said and said.count("+++ exited with 0 +++") == len(
+            set(re.findall(r"^\d+", said, re.M))
+        ), said
+        for pid in set(re.findall(r"^\d+", said, re.M)):
+            # A call that is interrupted is begun once and resumed once; execve is entered before strace has hold of it.
+            calls = len(re.findall(rf"^{pid} +\w+\(", said, re.M))
+            _, seen = guest.run(f"grep -c -e '-{pid} .*sys_enter' trace")
+            assert 0 <= int(seen) - calls <= 20, (pid, calls, seen)
+        words = " ".join(f"-ex '{word}'" for word in GDB.split("|"))
+        status, out = guest.run(f"gdb-multiarch -nx -batch -ex 'set debuginfod enabled off' {words} /threaded 2>&1")
+        lines = out.splitlines()
+        assert any("hit Breakpoint 1" in line for line in lines), out
+        assert sum(bool(re.match(r"[* ] +\d +Thread 0x", line)) for line in lines) == 2, out
+        values = [line for line in lines if re.match(r"(Old|New) value|\$1 = |shared ", line)]
+        assert values == ["Old value = 0", "New value = 1", "Old value = 1", "New value = 3", "$1 = 3", "shared 6"], out
+        assert any("exited normally" in line for line in lines), out
