@@ -238,7 +238,7 @@ struct task_struct {
 	/* The debugger (kernel/proc/ptrace). Written with T and S held; one of the two suffices to read. */
 	u32 ptrace;		       /* [TS] PT_*; 0: no debugger */
 	struct task_struct *tracer;    /* [TS] the thread that may make requests */
-	struct list_head ptraced;      /* [T] whom this thread debugs */
+	struct list_head ptraced;      /* [T] the tasks that this thread debugs */
 	struct list_head ptrace_entry; /* [T] in the list of its tracer */
 	int ptrace_code;	       /* [S] in a stop: what a wait will tell, then the signal to go on with */
 	unsigned long ptrace_message;  /* [S] in a stop: PTRACE_GETEVENTMSG */

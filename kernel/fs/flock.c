@@ -2,8 +2,8 @@
  * flock(2): locks on whole files, by which programs that ask keep out of each other's way. A lock belongs to an open
  * file, not to a process: descriptors that were duplicated or inherited share it, and it goes with the last of them.
  *
- * The locks of a file are a list at its inode. One mutex guards all lists, and one queue has all who wait: locks are
- * rare and are held for long, so who is woken for another file's lock looks and sleeps again.
+ * The locks of a file are a list at its inode. One mutex guards all lists, and all tasks that wait are on one queue. A
+ * task that is woken for another file's lock looks and sleeps again, which costs little: locks are rare and held long.
  */
 #include "files.h"
 

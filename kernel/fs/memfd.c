@@ -51,7 +51,7 @@ static struct file *memfd_file(struct inode *inode, const char *name)
 	return f;
 }
 
-/* Everybody may open it again by way of /proc: who has it at all, has it. */
+/* Mode 0777, as on Linux: a task that reaches the file, by its descriptor in /proc, may open it again. */
 static struct file *memfd_new(const char *name)
 {
 	struct inode *inode = ramfs_file_inode(&memfd_sb, 0777);

@@ -412,7 +412,7 @@ static struct mount *automounted_child(struct mount *mnt)
 /*
  * Unmount `mnt`, and with it what its file system has mounted inside: both or neither. The caller's walk holds one
  * reference to `mnt`. A mount is busy when it has more references than the tree's, the walk's and that of the child, so
- * it has no other mount inside then. With MNT_DETACH none is busy, and all that is mounted inside goes, too.
+ * it has no other mount inside then. With MNT_DETACH no mount counts as busy, and all that is mounted inside goes, too.
  */
 static int umount_tree(struct mount *mnt, int flags)
 {

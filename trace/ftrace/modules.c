@@ -93,7 +93,7 @@ static u32 forgettings;	  /* [ftrace_lock] how often records were forgotten */
 static u32 *forgotten_at; /* [ftrace_lock] of each module's place: the forgetting that emptied it last */
 
 /*
- * A set that loses a site is never empty again, until it is written anew: it counts one more than its bits. Else the
+ * A set that loses a site does not become empty until it is cleared: it counts one more than its bits. Otherwise the
  * filter of a user that had chosen only functions of this module would name nothing, which means every function. Linux
  * keeps a dead entry in its hash, with the same effect.
  */

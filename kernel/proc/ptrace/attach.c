@@ -1,5 +1,5 @@
 /*
- * Who traces whom: how a task gets its debugger (tracer), and how the two part.
+ * How a task gets its debugger (tracer), and how the two part.
  *
  * A tracer is one thread. It stands in task->tracer of each tracee, and its list `ptraced` has them all. A tracee is
  * also one thread, whose process may have others without a tracer or with another one. Both ends are changed together,

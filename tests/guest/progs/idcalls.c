@@ -1,6 +1,6 @@
 /*
- * idcalls: the calls that set ids: what a user may take, what closes the memory, how many groups there may be; and whom
- * a kill of a process group reaches.
+ * idcalls: the calls that set ids: what a user may take, what closes the memory, how many groups there may be. The last
+ * case checks which tasks a kill of a process group reaches.
  */
 #include <callnumbers.h>
 #include <signal.h>
