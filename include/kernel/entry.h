@@ -69,28 +69,27 @@ static __always_inline void exit_to_user_mode_work(struct pt_regs *regs)
 
 /*
  * kernel/proc/syscall_trace.c. While the key is on: before a call, regs as user mode left them, and after it, with its
- * result. Not traced. Interrupts on.
+ * result, for events and debuggers. enter: the number that is to be called, NO_SYSCALL: no call is made, and regs hold
+ * the result. Not traced. Interrupts on.
  */
 extern struct static_key syscall_trace_key;
-u32 syscall_trace_enter(struct pt_regs *regs, u32 nr); /* nr: handed back, it need not be kept across the call */
+u32 syscall_trace_enter(struct pt_regs *regs, u32 nr);
 void syscall_trace_exit(struct pt_regs *regs);
 
 /*
- * The call `nr` with the arguments in regs, which take the result. An unknown one is counted. A debugger comes first
- * and last: it may exchange the call, or have none made. Interrupts on.
+ * The call `nr` with the arguments in regs, which take the result. An unknown one is counted. A debugger may exchange
+ * the call, or have none made. Interrupts on.
  */
 static __always_inline void syscall_dispatch(struct pt_regs *regs, u32 nr)
 {
 	syscall_fn_t fn = sys_ni_syscall;
 	long ret;
 
-	if (unlikely(READ_ONCE(current->thread_flags) & _TIF_SYSCALL_TRACE)) {
-		nr = ptrace_syscall_enter(regs);
-		if (nr == (u32)NO_SYSCALL)
-			goto done; /* regs hold the result */
-	}
-	if (tracepoint_key_on(&syscall_trace_key))
+	if (tracepoint_key_on(&syscall_trace_key)) {
 		nr = syscall_trace_enter(regs, nr);
+		if (nr == (u32)NO_SYSCALL)
+			goto done;
+	}
 	if (likely(nr < NR_SYSCALLS))
 		fn = sys_call_table[nr];
 	ret = fn(syscall_get_arg(regs, 0), syscall_get_arg(regs, 1), syscall_get_arg(regs, 2), syscall_get_arg(regs, 3),
@@ -99,8 +98,6 @@ static __always_inline void syscall_dispatch(struct pt_regs *regs, u32 nr)
 done:
 	if (tracepoint_key_on(&syscall_trace_key))
 		syscall_trace_exit(regs);
-	if (unlikely(READ_ONCE(current->thread_flags) & (_TIF_SYSCALL_TRACE | _TIF_SINGLESTEP)))
-		ptrace_syscall_exit(regs);
 }
 
 /* An interrupt, on the task's own stack: go over to the interrupt stack. Interrupts off. */

@@ -13,6 +13,8 @@
  */
 #include "ptrace.h"
 
+#include <kernel/entry.h>
+#include <kernel/jump_label.h>
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <mm/mm.h>
@@ -82,6 +84,23 @@ void ptrace_unlink(struct task_struct *t)
 }
 
 /*
+ * From the first debugger on, each system call looks whether its task has one. Before, it costs a call nothing. The key
+ * stays on: to switch it stops the machine, which a debugger that attaches to many tasks should not pay each time.
+ * Context: thread; sleeps.
+ */
+static void watch_system_calls(void)
+{
+	static DEFINE_MUTEX(mutex); /* nobody goes on before the sites are switched */
+	static bool watched;	    /* [mutex] */
+
+	mutex_lock(&mutex);
+	if (!watched)
+		static_key_slow_inc(&syscall_trace_key);
+	watched = true;
+	mutex_unlock(&mutex);
+}
+
+/*
  * PTRACE_TRACEME: the thread that has made this task is its tracer, or where that one is gone, the first thread of the
  * parent. -EPERM: it has a tracer, or its parent is the kernel.
  */
@@ -90,6 +109,7 @@ long ptrace_traceme(void)
 	struct task_struct *parent, *t;
 	long err = -EPERM;
 
+	watch_system_calls();
 	spin_lock_irq(&tasklist_lock);
 	parent = current->group_leader->parent;
 	t = find_task_by_pid(current->group_leader->parent_tid);
@@ -142,6 +162,7 @@ long ptrace_attach(struct task_struct *child, bool seize, unsigned long options)
 		return -EIO;
 	if (child->flags & PF_KTHREAD || child->tgid == current->tgid)
 		return -EPERM;
+	watch_system_calls();
 	if (mutex_lock_interruptible(&child->signal->exec_guard))
 		return -ERESTARTNOINTR;
 	if (ptrace_may_access(child, PTRACE_MODE_ATTACH_REALCREDS)) {

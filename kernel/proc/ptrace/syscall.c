@@ -47,8 +47,6 @@ static void report_syscall(unsigned long message)
 /* A task that was killed in the stop does not make the call. */
 int ptrace_syscall_enter(struct pt_regs *regs)
 {
-	if (syscall_get_nr(regs) == NO_SYSCALL)
-		syscall_set_return_value(regs, -ENOSYS); /* the program's own number */
 	report_syscall(PTRACE_EVENTMSG_SYSCALL_ENTRY);
 	if (fatal_signal_pending(current))
 		return NO_SYSCALL;
