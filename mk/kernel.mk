@@ -83,8 +83,10 @@ $(CONFIG_H) $(CONFIG_TEXT) &: kernel/init/config.list tools/kconfig.py include/k
 $(BUILD)/kernel/init/config.o: | $(CONFIG_H)
 
 # What a module must have been built for: the kernel's release, its machine, and a sum over all headers, since a structure
-# that has changed is no longer where a module looks for it.
-$(VERMAGIC_H): $(KHEADERS) $(BUILD)/kernel.flags
+# that has changed is no longer where a module looks for it. The list of headers is a prerequisite because a header that has
+# vanished cannot be newer than the sum.
+$(eval $(call stamp,$(BUILD)/kernel.headers,$(KHEADERS)))
+$(VERMAGIC_H): $(KHEADERS) $(BUILD)/kernel.headers $(BUILD)/kernel.flags
 	$(call say,GEN,$@)
 	$(Q)echo '#define VERMAGIC_STRING "$(RELEASE) SMP preempt mod_unload $(ARCH) $(abi_now)"' > $@
 $(BUILD)/kernel/module/main.o: | $(VERMAGIC_H)

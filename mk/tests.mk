@@ -5,7 +5,7 @@
 #:   make test             the whole suite on every machine: lint, unit tests on the host, guests (some 15 minutes on 2 cores)
 #:   make test ONLY=text   only tests whose name matches (pytest -k), and only what they need is built: ONLY=x86_64 is one machine's
 #:   make check FILE=tests/guest/lab.sh    only the tests of this file (or of tests/host, tests/unit), and only what they need is built;
-#:                         ON=x86_64: on this machine alone (aarch64 is the other)
+#:                         ON=arm64 or ON=x86_64: on this machine alone
 #:   make unit             only the C unit tests, under sanitizers
 #:   make soak SOAK_MINUTES=10    the long forms: storms and fuzzing for so many minutes; soak-arm64, soak-x86_64: on one machine
 #:   make mutation N=100 [FILES=kernel/mm] [MINUTES=60]   plants one-line bugs, those of tests/mutation/curated.txt and N made by rule, and
@@ -28,9 +28,12 @@ test: deps $(if $(ONLY),,$(HERE) guest-programs importer $(if $(filter x86_64,$(
 
 FILE ?=
 ON   ?=
+# A machine goes by the name of its goal (arm64) or by that of its folder in arch/ (aarch64), which is in the names of its tests.
+on = $(foreach m,$(HERE),$(if $(filter $(ON),$(m) $(ARCH_$(m))),$(ARCH_$(m))))
 check: deps-build deps-run deps-test
 	$(Q)test -n '$(FILE)' || { echo 'make check: FILE=tests/guest/lab.sh names the file whose tests are to run' >&2; exit 2; }
-	$(Q)tests/run --build --file '$(FILE)' $(if $(ON),-k '$(ON)')
+	$(Q)test -z '$(ON)' -o -n '$(strip $(on))' || { echo 'make check: there is no machine $(ON); ON= takes one of: $(HERE)' >&2; exit 2; }
+	$(Q)tests/run --build --file '$(FILE)' $(if $(ON),-k '$(strip $(on))')
 
 # speedscope itself, from npm: its own importer reads our files in tests/guest/test_trace_dat.py. Where it cannot be fetched, that test is skipped.
 SPEEDSCOPE := build/host/npm/node_modules/speedscope/package.json

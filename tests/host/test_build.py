@@ -189,6 +189,17 @@ def test_new_and_vanished_sources_link_again(tree):
     assert not [entry for entry in entries(Image(built(tree))) if entry.name == "more"]
 
 
+def test_new_and_vanished_headers_are_another_interface(tree):
+    """What modules must have been built for is a sum over the headers that are there now."""
+    name = f"build/{tree.name}/include/generated/vermagic.h"
+    sums = []
+    for change in (lambda path: None, lambda path: path.write_text("int more;\n"), lambda path: path.unlink()):
+        change(tree / "include/kernel/more.h")
+        lines(make(tree, name))
+        sums.append((tree / name).read_text())
+    assert sums[0] == sums[2] != sums[1]
+
+
 def test_generated_offset_reaches_assembly(made):
     image = Image(built(made))
     text = image.section(".text")

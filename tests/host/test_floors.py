@@ -45,6 +45,7 @@ def uses(arch):
     objects = [
         path for folder in ("arch", "boot", "kernel", "trace", "drivers", "samples") for path in find(top + folder)
     ]
+    assert objects, f"{top} has no objects: build that machine's kernel first (make all)"
     defined, wanted = {}, []
     for line in subprocess.run(
         ["nm", "-g", "-A", *objects], capture_output=True, text=True, check=True

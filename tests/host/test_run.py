@@ -24,6 +24,14 @@ def run(*words, before=""):
     )
 
 
+def make(*words):
+    """make with these words and no others: those of a make that runs this test would come along in MAKEFLAGS."""
+    environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS", "FILE", "ON")}
+    return subprocess.run(
+        ["make", *words], cwd=ROOT, env=environment, text=True, timeout=300, capture_output=True, check=False
+    )
+
+
 @pytest.fixture(scope="module")
 def runner():
     """tests/run as a module."""
@@ -67,8 +75,17 @@ def test_a_file_that_is_not_there():
     for path in ("tests/guest/nothing.sh", "README.md", "tests/guest"):
         done = run("--file", path)
         assert (done.returncode, done.stdout) == (2, "") and f"no test file '{path}'" in done.stderr
-    done = subprocess.run(["make", "check"], cwd=ROOT, text=True, capture_output=True, check=False)
+    done = make("check")
     assert done.returncode == 2 and "FILE=tests/guest/lab.sh names the file" in done.stderr
+
+
+def test_one_machine():
+    """ON= takes a machine by the name of its goal or of its folder, and names the machines when it is another word."""
+    for word, arch in (("arm64", "aarch64"), ("aarch64", "aarch64"), ("x86_64", "x86_64")):
+        done = make("-n", "check", "FILE=tests/guest/lab.sh", f"ON={word}")
+        assert f"tests/run --build --file 'tests/guest/lab.sh' -k '{arch}'\n" in done.stdout, done
+    done = make("check", "FILE=tests/guest/lab.sh", "ON=mips")
+    assert done.returncode == 2 and "no machine mips; ON= takes one of: arm64 x86_64\n" in done.stderr
 
 
 def test_words_that_are_no_choice():

@@ -80,7 +80,9 @@ static int calls_without_row(const struct row *rows, size_t n)
 		for (size_t i = 0; i < n && !found; i++)
 			found = rows[i].nr == all_calls[c].nr;
 		if (!found) {
-			printf("  %s has no row: which of its arguments are pointers?\n", all_calls[c].name);
+			printf("  %s has no row: add one for each of its pointers to progs/lib/userptr_rows.c, "
+			       "or its name to without[] in progs/userptr.c\n",
+			       all_calls[c].name);
 			missing++;
 		}
 	}
