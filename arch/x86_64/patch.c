@@ -199,6 +199,15 @@ notrace int arch_patch_write(unsigned long site, unsigned long target, enum patc
 	return write_sites(&site, 1, target, kind);
 }
 
+notrace void arch_patch_copy(unsigned long at, const void *from, unsigned len)
+{
+	if ((at & PAGE_MASK) != alias_page)
+		map_alias(at & PAGE_MASK);
+	for (unsigned i = 0; i < len; i++)
+		*(volatile u8 *)(at + alias_delta + i) = ((const u8 *)from)[i];
+	patch_stats.sites++;
+}
+
 notrace void arch_patch_end(void)
 {
 	if (last_slot)
