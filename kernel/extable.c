@@ -45,6 +45,14 @@ notrace unsigned long search_exception_tables(unsigned long pc)
 	return 0;
 }
 
+bool extable_touches(unsigned long start, unsigned long end)
+{
+	for (const struct extable_entry *e = __start___ex_table; e < __stop___ex_table; e++)
+		if (insn_address(e) - start < end - start || (unsigned long)&e->fixup + e->fixup - start < end - start)
+			return true;
+	return false;
+}
+
 bool extable_check(void)
 {
 	for (const struct extable_entry *e = __start___ex_table; e + 1 < __stop___ex_table; e++)

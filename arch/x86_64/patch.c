@@ -19,6 +19,7 @@
 #include <mm/fixmap.h>
 #include <mm/page.h>
 #include <mm/vmalloc.h>
+#include <trace/kprobes.h>
 
 #include "exception.h"
 
@@ -199,7 +200,8 @@ notrace int arch_patch_write(unsigned long site, unsigned long target, enum patc
 	return write_sites(&site, 1, target, kind);
 }
 
-notrace void arch_patch_copy(unsigned long at, const void *from, unsigned len)
+/* Not probed: it may write what it executes. */
+__kprobes void arch_patch_copy(unsigned long at, const void *from, unsigned len)
 {
 	if ((at & PAGE_MASK) != alias_page)
 		map_alias(at & PAGE_MASK);

@@ -25,6 +25,7 @@ struct kprobe_site {
 	unsigned long addr;	  /* [I] */
 	enum kprobe_how how;	  /* [I] */
 	bool armed;		  /* [k] */
+	bool blocked;		  /* [k] it could not become a jump at this moment (settle) */
 	bool has_post;		  /* [I] a probe with a post_handler may join */
 	unsigned len;		  /* [I] bytes that are replaced */
 	struct kprobe_slot *slot; /* [I] NULL: by ftrace */
@@ -46,6 +47,8 @@ void kprobe_slot_write(const struct kprobe_slot *slot, const struct kprobe_code 
 void kprobe_slot_retire(struct kprobe_slot *slot);
 /* Take back what was given up and is empty. The same context. */
 void kprobe_slots_reap(void);
+/* Is a task inside of a slot that was given up, for a place in [start, end)? After kprobe_slots_reap(), in its stop. */
+bool kprobe_slot_retired(unsigned long start, unsigned long end);
 /* The slot that this address is in, or NULL. Any context, not traced. */
 const struct kprobe_slot *kprobe_slot_at(unsigned long pc);
 /* Is a task preempted between two instructions inside of [start + 1, end)? All CPUs parked. */

@@ -248,15 +248,24 @@ struct change {
 
 /*
  * A jump may replace several instructions. A task that was preempted between two of them would go on in the middle of
- * the jump, so while there is such a task the place gets a breakpoint, which leaves the others as they are.
+ * the jump, and so would one that is still in the slot of a probe that was there before, and goes on behind its
+ * instruction. While there is such a task the place cannot become a jump.
  */
+static __kprobes bool may_jump(const struct kprobe_site *site)
+{
+	unsigned long end = site->addr + site->len;
+
+	return !kprobe_task_inside(site->addr, end) && !kprobe_slot_retired(site->addr - KPROBE_MAX_COPY, end);
+}
+
 static __kprobes void write_text(struct kprobe_site *site, bool on)
 {
 	if (site->armed == on)
 		return;
+	site->blocked = site->how == KPROBE_BY_JUMP && on && !may_jump(site);
+	if (site->blocked)
+		return;
 	site->armed = on;
-	if (site->how == KPROBE_BY_JUMP && on && kprobe_task_inside(site->addr, site->addr + site->len))
-		site->how = KPROBE_BY_BREAK;
 	if (site->how == KPROBE_BY_BREAK && on)
 		arch_kprobe_write_break(site->addr);
 	else if (site->how == KPROBE_BY_JUMP && on)
@@ -305,9 +314,9 @@ static __kprobes void apply(void *data)
 		list_del(&c->leave->list);
 	if (c->join)
 		list_add_tail(&c->join->list, &c->site->probes);
+	kprobe_slots_reap();
 	if (c->site)
 		write_text(c->site, c->arm);
-	kprobe_slots_reap();
 }
 
 static void stop_and_apply(struct change *c)
@@ -464,6 +473,12 @@ static int replace_site(struct kprobe_site *old, bool post, bool jump)
 	return err;
 }
 
+/* After a change: a place that could not become a jump gets a breakpoint. 0, -ENOMEM: it stays disarmed. */
+static int settle(struct kprobe_site *site)
+{
+	return site->blocked ? replace_site(site, site->has_post, false) : 0;
+}
+
 /* Before a probe joins: a site for addr, or the one that is there, with calls after the instruction if it wants them. */
 static int site_for(struct kprobe *p, unsigned long addr, struct kprobe_code *code, struct kprobe_site **site)
 {
@@ -513,6 +528,25 @@ static int find_address(const struct kprobe *p, unsigned long *addr)
 	return 0;
 }
 
+/* p leaves its site, which goes with its last probe. */
+static void drop_probe(struct kprobe *p)
+{
+	struct kprobe_site *site = p->site;
+	u32 flags = p->flags;
+
+	p->flags |= KPROBE_FLAG_DISABLED; /* for any_enabled() */
+	if (!list_is_singular(&site->probes)) {
+		change_site(&(struct change){.site = site, .leave = p}, any_enabled(site));
+	} else {
+		if (site->how == KPROBE_BY_FTRACE && site->armed)
+			ask_ftrace(site->addr, false);
+		stop_and_apply(&(struct change){.drop = site, .leave = p});
+		kfree(site);
+	}
+	p->site = NULL;
+	p->flags = flags;
+}
+
 static int register_locked(struct kprobe *p, unsigned long addr)
 {
 	struct kprobe_site *site;
@@ -527,14 +561,12 @@ static int register_locked(struct kprobe *p, unsigned long addr)
 		change.add = site;
 		change.code = &code;
 	}
-	err = change_site(&change, is_enabled(p) || any_enabled(site));
-	if (err) { /* ftrace has failed */
-		change = (struct change){.leave = p, .drop = list_is_singular(&site->probes) ? site : NULL};
-		stop_and_apply(&change);
-		kfree(change.drop);
+	p->site = site;
+	err = change_site(&change, is_enabled(p) || any_enabled(site)) ?: settle(site);
+	if (err) {
+		drop_probe(p);
 		return err;
 	}
-	p->site = site;
 	p->addr = (kprobe_opcode_t *)addr;
 	return 0;
 }
@@ -567,25 +599,9 @@ EXPORT_SYMBOL_GPL(register_kprobe);
 
 void unregister_kprobe(struct kprobe *p)
 {
-	struct kprobe_site *site;
-
 	mutex_lock(&kprobe_mutex);
-	site = p->site;
-	if (site) {
-		bool last = list_is_singular(&site->probes), armed = site->armed;
-
-		p->flags |= KPROBE_FLAG_DISABLED; /* for any_enabled() */
-		if (last && site->how == KPROBE_BY_FTRACE && armed)
-			ask_ftrace(site->addr, false);
-		if (last)
-			stop_and_apply(&(struct change){.drop = site, .leave = p});
-		else
-			change_site(&(struct change){.site = site, .leave = p}, any_enabled(site));
-		if (last)
-			kfree(site);
-		p->site = NULL;
-		p->flags &= ~KPROBE_FLAG_DISABLED;
-	}
+	if (p->site)
+		drop_probe(p);
 	mutex_unlock(&kprobe_mutex);
 }
 EXPORT_SYMBOL_GPL(unregister_kprobe);
@@ -622,7 +638,7 @@ static int set_disabled(struct kprobe *p, bool disabled)
 		u32 before = p->flags;
 
 		p->flags = disabled ? before | KPROBE_FLAG_DISABLED : before & ~KPROBE_FLAG_DISABLED;
-		err = change_site(&(struct change){.site = p->site}, any_enabled(p->site));
+		err = change_site(&(struct change){.site = p->site}, any_enabled(p->site)) ?: settle(p->site);
 		if (err)
 			p->flags = before;
 	}
@@ -674,32 +690,51 @@ static void module_goes(struct module *mod)
 static const struct module_notifier kprobe_notifier = {.going = module_goes};
 REGISTER_MODULE_NOTIFIER(kprobe_notifier);
 
-int kprobes_set_armed(bool on)
+/* Each site in turn, of which `change` may make another one. 0 or the last -errno. */
+static int for_each_site(int (*change)(struct kprobe_site *site))
 {
 	int err = 0;
 
+	for (unsigned i = 0; i < KPROBE_BUCKETS; i++)
+		for (struct kprobe_site *site = kprobe_sites[i], *next; site; site = next) {
+			next = site->next;
+			err = change(site) ?: err;
+		}
+	return err;
+}
+
+static int arm_as_wanted(struct kprobe_site *site)
+{
+	return change_site(&(struct change){.site = site}, any_enabled(site)) ?: settle(site);
+}
+
+int kprobes_set_armed(bool on)
+{
+	int err;
+
 	mutex_lock(&kprobe_mutex);
 	kprobes_all_disarmed = !on;
-	for (unsigned i = 0; i < KPROBE_BUCKETS; i++)
-		for (struct kprobe_site *site = kprobe_sites[i]; site; site = site->next)
-			err = change_site(&(struct change){.site = site}, any_enabled(site)) ?: err;
+	err = for_each_site(arm_as_wanted);
 	mutex_unlock(&kprobe_mutex);
 	return err;
 }
 
-/* Off: jumps become breakpoints. On: what can be a jump becomes one. */
+static int jump_as_allowed(struct kprobe_site *site)
+{
+	if (!site->slot || site->has_post || (site->how == KPROBE_BY_JUMP) == kprobes_allow_optimization)
+		return 0;
+	return replace_site(site, false, kprobes_allow_optimization);
+}
+
+/* What can be a jump now, and is none yet, becomes one; or no jump is left. */
 int kprobes_set_optimization(bool on)
 {
-	int err = 0;
+	int err;
 
 	mutex_lock(&kprobe_mutex);
 	kprobes_allow_optimization = on;
-	for (unsigned i = 0; i < KPROBE_BUCKETS; i++)
-		for (struct kprobe_site *site = kprobe_sites[i], *next; site; site = next) {
-			next = site->next;
-			if (site->slot && !site->has_post && (site->how == KPROBE_BY_JUMP) != on)
-				err = replace_site(site, false, on) ?: err;
-		}
+	err = for_each_site(jump_as_allowed);
+	err = for_each_site(settle) ?: err;
 	mutex_unlock(&kprobe_mutex);
 	return err;
 }

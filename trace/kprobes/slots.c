@@ -135,3 +135,11 @@ __kprobes void kprobe_slots_reap(void)
 		kprobe_slot_put(slot);
 	}
 }
+
+__kprobes bool kprobe_slot_retired(unsigned long start, unsigned long end)
+{
+	for (const struct kprobe_slot *slot = retired; slot; slot = slot->next)
+		if (slot->addr - start < end - start)
+			return true;
+	return false;
+}
