@@ -82,9 +82,9 @@ static void emit_constant(struct writer *w, unsigned reg, u64 value)
 /* Save what the trampoline needs, and call it; sp and x30 are as before behind it. */
 static void emit_call(struct writer *w, void (*trampoline)(void))
 {
-	emit(w, 0xd10003ffU | sizeof(struct pt_regs) << 10);		     /* sub sp, sp, # */
-	emit(w, 0xa90007e0U);						     /* stp x0, x1, [sp] */
-	emit(w, 0xf90003feU | offsetof(struct pt_regs, regs[30]) / 8 << 10); /* str x30, [sp, #] */
+	emit(w, 0xd10003ffU | sizeof(struct pt_regs) << 10);			    /* sub sp, sp, # */
+	emit(w, 0xa90007e0U);							    /* stp x0, x1, [sp] */
+	emit(w, 0xf90003feU | offsetof(struct pt_regs, regs[30]) / 8 << 10);	    /* str x30, [sp, #] */
 	emit(w, 0x10000000U | ((-w->at >> 2) & 0x7ffff) << 5 | (-w->at & 3) << 29); /* adr x0, slot */
 	emit_branch(w, INSN_BL, (unsigned long)trampoline);
 	emit(w, 0xf94003feU | offsetof(struct pt_regs, regs[30]) / 8 << 10); /* ldr x30, [sp, #] */
@@ -209,6 +209,7 @@ static bool is_monitored(unsigned long addr, unsigned long start)
 	return false;
 }
 
+/* Constants are put from the end of the slot downwards, and the code must not come to them. */
 int arch_kprobe_prepare(struct kprobe_code *code, unsigned long start, unsigned long end)
 {
 	struct writer w = {.code = code, .at = 16, .literals = KPROBE_SLOT_SIZE, .fits = true};
@@ -230,11 +231,6 @@ int arch_kprobe_prepare(struct kprobe_code *code, unsigned long start, unsigned 
 	code->len = 4;
 	code->jump = code->jump && reach + BRANCH_RANGE < 2 * BRANCH_RANGE;
 	return 0;
-}
-
-bool arch_kprobe_forbidden(unsigned long addr)
-{
-	return false;
 }
 
 void arch_kprobe_write_break(unsigned long addr)

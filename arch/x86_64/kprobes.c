@@ -129,6 +129,7 @@ enum kind {
 	KIND_FORBIDDEN,
 };
 
+/* By the one-byte opcode map; group 5 (FF) is told apart by the middle of ModR/M. */
 static enum kind kind_of_map1(const struct insn *insn)
 {
 	unsigned extension = insn->modrm >> 3 & 7;
@@ -165,6 +166,7 @@ static enum kind kind_of_map1(const struct insn *insn)
 	}
 }
 
+/* All others are plain: what they do does not depend on where they stand, but for operands relative to rip. */
 static enum kind kind_of(const struct insn *insn)
 {
 	if (insn->map == 1)
@@ -368,6 +370,7 @@ static struct writer begin_slot(struct kprobe_code *code)
 	return w;
 }
 
+/* A jump first, if it may be one; else, or if it cannot be one, a breakpoint with its single instruction. */
 int arch_kprobe_prepare(struct kprobe_code *code, unsigned long start, unsigned long end)
 {
 	int err = check_boundary(code->addr, start, end);
@@ -389,11 +392,6 @@ int arch_kprobe_prepare(struct kprobe_code *code, unsigned long start, unsigned 
 		return -EINVAL;
 	code->len = insn.length;
 	return 0;
-}
-
-bool arch_kprobe_forbidden(unsigned long addr)
-{
-	return false;
 }
 
 void arch_kprobe_write_break(unsigned long addr)

@@ -36,9 +36,6 @@ struct kprobe_code {
  * in the middle of an instruction.
  */
 int arch_kprobe_prepare(struct kprobe_code *code, unsigned long start, unsigned long end);
-/* Is the pc one that the machine may not be interrupted at by a breakpoint, though its section does not say so? */
-bool arch_kprobe_forbidden(unsigned long addr);
-
 /*
  * Is there, in these bytes of text, a place that the kernel changes by itself: a call site of ftrace, a static branch?
  * trace/kprobes/kprobes.c, for arch_kprobe_prepare(). [text_mutex]

@@ -38,15 +38,15 @@ typedef void (*kprobe_post_handler_t)(struct kprobe *p, struct pt_regs *regs, un
 #define KPROBE_FLAG_FTRACE    8u /* shown only: its place is a call site of ftrace */
 
 struct kprobe {
-	struct list_head list;	   /* of its site [kprobe_mutex, and all other CPUs parked] */
-	struct kprobe_site *site;  /* [kprobe_mutex] NULL: not registered, or gone */
-	unsigned long nmissed;	   /* [a] hits that were not told, since a handler was running on that CPU */
-	kprobe_opcode_t *addr;	   /* the instruction; NULL before registration: of symbol_name */
-	const char *symbol_name;   /* NULL, or a name, "module:name" for a module's */
-	unsigned int offset;	   /* bytes from addr or from the symbol */
-	kprobe_pre_handler_t pre_handler;   /* either may be NULL */
+	struct list_head list;		  /* of its site [kprobe_mutex, and all other CPUs parked] */
+	struct kprobe_site *site;	  /* [kprobe_mutex] NULL: not registered, or gone */
+	unsigned long nmissed;		  /* [a] hits that were not told, since a handler was running on that CPU */
+	kprobe_opcode_t *addr;		  /* the instruction; NULL before registration: of symbol_name */
+	const char *symbol_name;	  /* NULL, or a name, "module:name" for a module's */
+	unsigned int offset;		  /* bytes from addr or from the symbol */
+	kprobe_pre_handler_t pre_handler; /* either may be NULL */
 	kprobe_post_handler_t post_handler;
-	u32 flags;		   /* KPROBE_FLAG_*; before registration 0 or DISABLED */
+	u32 flags; /* KPROBE_FLAG_*; before registration 0 or DISABLED */
 };
 
 /*

@@ -25,11 +25,7 @@ static unsigned long last_argument;
 /* In the middle of the probed function, with preemption off. */
 static int before_insn(struct kprobe *p, struct pt_regs *regs)
 {
-#ifdef __aarch64__
-	WRITE_ONCE(last_argument, regs->regs[0]);
-#else
-	WRITE_ONCE(last_argument, regs->rdi);
-#endif
+	WRITE_ONCE(last_argument, regs_get_kernel_argument(regs, 0));
 	atomic_inc(&hits);
 	return 0;
 }
@@ -48,6 +44,7 @@ static int sample_show(struct seq_file *m, void *v)
 	return 0;
 }
 
+/* The probe first: without it there is nothing to show. A probe with an `after` handler is always a breakpoint. */
 static int __init kprobe_sample_init(void)
 {
 	int err;

@@ -57,16 +57,13 @@ static unsigned int begin(struct kprobe *probes, unsigned long *addr, unsigned l
 			n++;
 		else if (err != -EILSEQ) /* in the middle of an instruction */
 			refused++;
-#ifdef __aarch64__
-		*addr += 4;
-#else
 		*addr += 1;
-#endif
 	}
 	probed += n;
 	return n;
 }
 
+/* One batch after the other, until the text is at its end or the module goes. */
 static int walk(void *unused)
 {
 	struct kprobe *probes = kcalloc(batch, sizeof(*probes), GFP_KERNEL);
@@ -91,8 +88,8 @@ static int walk(void *unused)
 
 static int walk_show(struct seq_file *m, void *v)
 {
-	seq_printf(m, "%s: %lu probed, %lu refused, %lld hits, %lu missed\n", READ_ONCE(done) ? "done" : "walking", probed,
-		   refused, atomic64_read(&hits), missed);
+	seq_printf(m, "%s: %lu probed, %lu refused, %lld hits, %lu missed\n", READ_ONCE(done) ? "done" : "walking",
+		   probed, refused, atomic64_read(&hits), missed);
 	return 0;
 }
 

@@ -81,8 +81,6 @@ static int optimization_store(char *text, void *data)
 		err = -EINVAL;
 	return err ?: kprobes_set_optimization(value);
 }
-static const struct text_file optimization_file = {.path = "sys/debug/kprobes-optimization",
-						   .mode = 0644,
-						   .show = optimization_show,
-						   .store = optimization_store};
+static const struct text_file optimization_file = {
+	.path = "sys/debug/kprobes-optimization", .mode = 0644, .show = optimization_show, .store = optimization_store};
 REGISTER_PROC(optimization_file);

@@ -21,16 +21,16 @@ struct kprobe_slot {
 
 /* A probed place. Locks: k kprobe_mutex; p all other CPUs parked, read in any context; I immutable. */
 struct kprobe_site {
-	struct kprobe_site *next; /* [k, p] in its bucket */
-	unsigned long addr;	  /* [I] */
-	enum kprobe_how how;	  /* [I] */
-	bool armed;		  /* [k] */
-	bool blocked;		  /* [k] it could not become a jump at this moment (settle) */
-	bool has_post;		  /* [I] a probe with a post_handler may join */
-	unsigned len;		  /* [I] bytes that are replaced */
-	struct kprobe_slot *slot; /* [I] NULL: by ftrace */
-	unsigned long entry, code;		/* [I] addresses in the slot */
-	struct list_head probes;		/* [k, p] */
+	struct kprobe_site *next;		   /* [k, p] in its bucket */
+	unsigned long addr;			   /* [I] */
+	enum kprobe_how how;			   /* [I] */
+	bool armed;				   /* [k] */
+	bool blocked;				   /* [k] it could not become a jump at this moment (settle) */
+	bool has_post;				   /* [I] a probe with a post_handler may join */
+	unsigned len;				   /* [I] bytes that are replaced */
+	struct kprobe_slot *slot;		   /* [I] NULL: by ftrace */
+	unsigned long entry, code;		   /* [I] addresses in the slot */
+	struct list_head probes;		   /* [k, p] */
 	u8 original[KPROBE_MAX_COPY] __aligned(8); /* [I] what stood there */
 };
 
@@ -54,14 +54,59 @@ const struct kprobe_slot *kprobe_slot_at(unsigned long pc);
 /* Is a task preempted between two instructions inside of [start + 1, end)? All CPUs parked. */
 bool kprobe_task_inside(unsigned long start, unsigned long end);
 
-/* ---- kprobes.c */
+/* ---- hits.c */
 #define KPROBE_BUCKETS 256u
-extern struct kprobe_site *kprobe_sites[KPROBE_BUCKETS]; /* [k, p] */
-/* May the address not be probed because of where it lies? */
-bool kprobe_is_blacklisted(unsigned long addr);
-/* Each range of the blacklist; false: there are no more. */
-bool kprobe_blacklist_range(unsigned n, unsigned long *start, unsigned long *end);
-/* Are places armed at all (debugfs kprobes/enabled), are jumps used (sysctl debug.kprobes-optimization)? */
-extern bool kprobes_all_disarmed, kprobes_allow_optimization; /* [k] */
-int kprobes_set_armed(bool on); /* 0 or -errno, as the next. Thread context, no lock */
+extern struct kprobe_site *kprobe_sites[KPROBE_BUCKETS]; /* by address [k, p] */
+static __always_inline struct kprobe_site **kprobe_bucket(unsigned long addr)
+{
+	return &kprobe_sites[(addr >> 2 ^ addr >> 10) % KPROBE_BUCKETS];
+}
+/* The site that begins at addr, or NULL. Preemption off, or kprobe_mutex. */
+static __always_inline struct kprobe_site *kprobe_find_site(unsigned long addr)
+{
+	struct kprobe_site *site = READ_ONCE(*kprobe_bucket(addr));
+
+	while (site && site->addr != addr)
+		site = site->next;
+	return site;
+}
+static __always_inline bool kprobe_is_enabled(const struct kprobe *p)
+{
+	return !(p->flags & (KPROBE_FLAG_GONE | KPROBE_FLAG_DISABLED));
+}
+/* Have ftrace call a site, or no more. 0 or -errno of ftrace. kprobe_mutex held. */
+int kprobe_ask_ftrace(unsigned long addr, bool on);
+
+/* ---- sites.c. kprobe_mutex held */
+extern bool kprobes_all_disarmed, kprobes_allow_optimization; /* [k] debugfs kprobes/enabled, sysctl */
+/* All that one stop does. */
+struct kprobe_change {
+	struct kprobe_site *drop;	/* taken out, its text restored */
+	struct kprobe_site *add;	/* put in; it takes over the probes of `drop` */
+	const struct kprobe_code *code; /* for the slot of `add` */
+	struct kprobe *leave, *join;	/* a probe that leaves its list; one that joins that of `site` */
+	struct kprobe_site *site;	/* what is armed or disarmed in the end; NULL: nothing */
+	bool arm;			/* set by kprobe_change_site() */
+};
+/* Make the change, and have its site armed if `wanted`. 0, or -errno of ftrace: it is made, and the site not armed. */
+int kprobe_change_site(struct kprobe_change *c, bool wanted);
+/*
+ * The place is noticed in another way from now on: with calls after the instruction, or without a jump. The site is
+ * freed, and another one has its probes. 0 or -errno: as make and change.
+ */
+int kprobe_replace_site(struct kprobe_site *old, bool post, bool jump);
+/* After a change, which may have found that it cannot become a jump now: then it is replaced. 0 or -errno. */
+int kprobe_settle(struct kprobe_site *site);
+bool kprobe_any_enabled(const struct kprobe_site *site);
+/* Taken out with its last probe, p, which may be NULL: its probes are the caller's. The site is freed. */
+void kprobe_drop_site(struct kprobe_site *site, struct kprobe *p);
+/*
+ * Before p joins: the site for addr, which is made if it is not there: then it is not linked yet, and *code has what
+ * its slot holds. ERR_PTR: as register_kprobe().
+ */
+struct kprobe_site *kprobe_site_for(const struct kprobe *p, unsigned long addr, struct kprobe_code *code);
+
+/* ---- kprobes.c: what the files of debugfs and /proc ask for. Thread context, no lock. 0 or -errno */
+bool kprobe_blacklist_range(unsigned n, unsigned long *start, unsigned long *end); /* false: there are no more */
+int kprobes_set_armed(bool on);
 int kprobes_set_optimization(bool on);

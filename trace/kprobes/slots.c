@@ -25,8 +25,8 @@ struct chunk {
 	unsigned long text;
 	struct kprobe_slot slots[CHUNK_SLOTS];
 };
-static struct chunk *chunks[MAX_CHUNKS];     /* [kprobe_mutex; read with nr_chunks] */
-static unsigned nr_chunks;		     /* [kprobe_mutex; read with acquire] */
+static struct chunk *chunks[MAX_CHUNKS];	 /* [kprobe_mutex; read with nr_chunks] */
+static unsigned nr_chunks;			 /* [kprobe_mutex; read with acquire] */
 static struct kprobe_slot *free_slots, *retired; /* [kprobe_mutex] */
 
 /* More slots. False: out of memory. */
