@@ -275,12 +275,12 @@ static int jump_as_allowed(struct kprobe_site *site)
 /* What can be a jump now, and is none yet, becomes one; or no jump is left. */
 int kprobes_set_optimization(bool on)
 {
-	int err;
+	int err, settled;
 
 	mutex_lock(&kprobe_mutex);
 	kprobes_allow_optimization = on;
 	err = for_each_site(jump_as_allowed);
-	err = for_each_site(kprobe_settle) ?: err;
+	settled = for_each_site(kprobe_settle);
 	mutex_unlock(&kprobe_mutex);
-	return err;
+	return settled ?: err;
 }
