@@ -242,8 +242,12 @@ static int for_each_site(int (*change)(struct kprobe_site *site))
 
 	for (unsigned i = 0; i < KPROBE_BUCKETS; i++)
 		for (struct kprobe_site *site = kprobe_sites[i], *next; site; site = next) {
+			int failed;
+
 			next = site->next;
-			err = change(site) ?: err;
+			failed = change(site);
+			if (failed)
+				err = failed;
 		}
 	return err;
 }
