@@ -5,6 +5,7 @@
  */
 #include <asm/ptrace.h>
 #include <kernel/extable.h>
+#include <trace/kprobes.h>
 
 /*
  * Both fields hold a distance from the field itself (EX_TABLE writes them), so the table needs no relocation and half
@@ -30,6 +31,7 @@ notrace unsigned long search_exception_tables(unsigned long pc)
 {
 	const struct extable_entry *low = __start___ex_table, *high = __stop___ex_table;
 
+	pc = kprobe_true_pc(pc);
 	while (low < high) {
 		const struct extable_entry *mid = low + (high - low) / 2;
 
@@ -41,6 +43,14 @@ notrace unsigned long search_exception_tables(unsigned long pc)
 			high = mid;
 	}
 	return 0;
+}
+
+bool extable_touches(unsigned long start, unsigned long end)
+{
+	for (const struct extable_entry *e = __start___ex_table; e < __stop___ex_table; e++)
+		if (insn_address(e) - start < end - start || (unsigned long)&e->fixup + e->fixup - start < end - start)
+			return true;
+	return false;
 }
 
 bool extable_check(void)

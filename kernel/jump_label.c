@@ -136,6 +136,14 @@ void static_key_switch(void)
 	mutex_unlock(&text_mutex);
 }
 
+bool jump_label_at(unsigned long addr)
+{
+	for_each_site(t, e)
+		if (e->code == addr)
+			return true;
+	return false;
+}
+
 /* ---- Modules */
 
 /* Sites of keys that are on begin as jumps. They are not executed yet, so no CPU has to be stopped. */

@@ -193,6 +193,12 @@ notrace int arch_patch_write(unsigned long site, unsigned long target, enum patc
 	return write_sites(&site, 1, target, kind);
 }
 
+notrace void arch_patch_copy(unsigned long at, const void *from, unsigned len)
+{
+	for (unsigned i = 0; i < len; i += 4)
+		arch_patch_write(at + i, *(const u32 *)(from + i), PATCH_WORD);
+}
+
 /*
  * One line after the other. When there are more lines than were kept, or the instruction cache is not tagged by
  * physical address (CTR_EL0.L1Ip is not PIPT), everything is invalidated.

@@ -16,6 +16,11 @@ unsigned long arch_task_fp(const struct task_struct *task)
 	return task->thread.ctx.fp;
 }
 
+unsigned long arch_task_sp(const struct task_struct *task)
+{
+	return task->thread.ctx.sp;
+}
+
 unsigned long arch_task_pc(const struct task_struct *task)
 {
 	return task->thread.ctx.pc;

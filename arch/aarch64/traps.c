@@ -15,6 +15,7 @@
 #include <mm/kmmio.h>
 #include <proc/signal.h>
 #include <sched/current.h>
+#include <trace/kprobes.h>
 
 #include "exception.h"
 
@@ -154,13 +155,20 @@ static __always_inline bool may_be_device(u64 esr, u64 far)
 	       (esr & ESR_FSC_MASK & ESR_FSC_TYPE) == ESR_FSC_TRANSLATION;
 }
 
+static __always_inline bool is_kprobe(u64 esr)
+{
+	return ESR_EC(esr) == ESR_EC_BRK64 && (esr & ESR_BRK_COMMENT) == KPROBE_BRK_IMM;
+}
+
 /*
- * From entry.S. An access to a device that is watched is made right here, before anything is traced or interrupts are
- * on: it may have come from anywhere.
+ * From entry.S. An access to a device that is watched is made right here, and the handlers of a kprobe are called,
+ * before anything is traced or interrupts are on: either may have come from anywhere.
  */
-notrace void el1h_64_sync_entry(struct pt_regs *regs, u64 esr, u64 far)
+__kprobes void el1h_64_sync_entry(struct pt_regs *regs, u64 esr, u64 far)
 {
 	if (unlikely(may_be_device(esr, far)) && kmmio_fault(regs, far))
+		return;
+	if (unlikely(is_kprobe(esr)) && kprobe_breakpoint(regs->pc, regs))
 		return;
 	el1h_64_sync_handler(regs, esr, far);
 }

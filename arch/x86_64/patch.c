@@ -19,6 +19,7 @@
 #include <mm/fixmap.h>
 #include <mm/page.h>
 #include <mm/vmalloc.h>
+#include <trace/kprobes.h>
 
 #include "exception.h"
 
@@ -197,6 +198,16 @@ notrace int arch_patch_write_calls(const unsigned long *sites, size_t n, unsigne
 notrace int arch_patch_write(unsigned long site, unsigned long target, enum patch_kind kind)
 {
 	return write_sites(&site, 1, target, kind);
+}
+
+/* Not probed: it may write what it executes. */
+__kprobes void arch_patch_copy(unsigned long at, const void *from, unsigned len)
+{
+	if ((at & PAGE_MASK) != alias_page)
+		map_alias(at & PAGE_MASK);
+	for (unsigned i = 0; i < len; i++)
+		*(volatile u8 *)(at + alias_delta + i) = ((const u8 *)from)[i];
+	patch_stats.sites++;
 }
 
 notrace void arch_patch_end(void)

@@ -23,6 +23,11 @@ unsigned long arch_task_fp(const struct task_struct *task)
 	return switch_frame(task)->rbp;
 }
 
+unsigned long arch_task_sp(const struct task_struct *task)
+{
+	return task->thread.sp;
+}
+
 unsigned long arch_task_pc(const struct task_struct *task)
 {
 	return switch_frame(task)->pc;

@@ -17,6 +17,7 @@
 #include <mm/kmmio.h>
 #include <proc/signal.h>
 #include <sched/current.h>
+#include <trace/kprobes.h>
 
 #include "exception.h"
 #include "smp.h"
@@ -221,9 +222,10 @@ static __always_inline void page_fault(struct pt_regs *regs, u64 address)
 
 /*
  * Page faults are first, as they are ordinary and nearly all of what comes here. CR2 is read first of all, before a
- * tracer can run: the next fault of this CPU overwrites it. An NMI, which may fault, puts it back.
+ * tracer can run: the next fault of this CPU overwrites it. An NMI, which may fault, puts it back. The handlers of a
+ * kprobe are called before anything is traced, too: its breakpoint may stand in what does that.
  */
-notrace void exc_handler(struct pt_regs *regs)
+__kprobes void exc_handler(struct pt_regs *regs)
 {
 	if (likely(regs->vector == X86_TRAP_PF)) {
 		u64 address = read_cr(2);
@@ -231,6 +233,8 @@ notrace void exc_handler(struct pt_regs *regs)
 		if (device_access(regs, address))
 			return;
 		page_fault(regs, address);
+	} else if (regs->vector == X86_TRAP_BP && !user_mode(regs) && kprobe_breakpoint(regs->rip - 1, regs)) {
+		return;
 	} else {
 		enter_from_exception(regs);
 		if (user_mode(regs))

@@ -56,6 +56,8 @@ void arch_patch_begin(void);
 void arch_patch_end(void);
 /* 0, -ERANGE as above, -EINVAL: not in kernel or module text, or not aligned. Nothing is written on error. */
 int arch_patch_write(unsigned long site, unsigned long target, enum patch_kind kind);
+/* Any bytes, whole instructions, which may reach into the next page. `at`: as above. */
+void arch_patch_copy(unsigned long at, const void *from, unsigned len);
 /*
  * The same for many calls at a time, sites ascending. verify: how many of them, from the first on, hold a call to
  * `target` (0: a nop); n when all do. write: errors as of arch_patch_write; at -EINVAL the sites before it are written.

@@ -10,7 +10,8 @@ struct task_struct;
 /* The frame pointer of the function that uses it. */
 #define arch_caller_fp() ((unsigned long)__builtin_frame_address(0))
 
-/* Of a task that does not run: its frame pointer and pc in the switch. */
+/* Of a task that does not run: its stack pointer, frame pointer and pc in the switch. */
+unsigned long arch_task_sp(const struct task_struct *task);
 unsigned long arch_task_fp(const struct task_struct *task);
 unsigned long arch_task_pc(const struct task_struct *task);
 /*

@@ -7,6 +7,8 @@ struct pt_regs;
 
 /* Where an instruction that faulted goes on; 0 when it has no fix-up. Any context. */
 unsigned long search_exception_tables(unsigned long pc);
+/* Is an instruction with a fix-up, or a fix-up, in [start, end)? Any context. */
+bool extable_touches(unsigned long start, unsigned long end);
 /* Go on at the fix-up of the interrupted instruction; false when it has none. Any context. */
 bool fixup_exception(struct pt_regs *regs);
 /* Boot: is the table ascending, as the search relies on? */

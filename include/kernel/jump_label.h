@@ -55,5 +55,8 @@ int jump_table_add(struct jump_table *table);
 void jump_table_forget(struct jump_table *table, unsigned long start, unsigned long size);
 void jump_table_remove(struct jump_table *table);
 
+/* Is there a site of a static branch at this address? [text_mutex] */
+bool jump_label_at(unsigned long addr);
+
 /* For text_patch_stopped(): what is left to switch, with every other CPU parked, text writable and text_mutex held. */
 void jump_label_switch_stopped(void);

@@ -76,6 +76,11 @@ static inline void list_move(struct list_head *n, struct list_head *head)
 	list_del(n);
 	list_add(n, head);
 }
+/* Has the list one entry, and no more? */
+static inline bool list_is_singular(const struct list_head *head)
+{
+	return head->next != head && head->next == head->prev;
+}
 /* Move all of `from` behind the end of `to`; `from` is empty afterwards. */
 static inline void list_splice_tail_init(struct list_head *from, struct list_head *to)
 {

@@ -38,8 +38,8 @@
 /* thread_flags: set by anybody with atomic operations, looked at on the way to user space and by preempt_enable. */
 #define TIF_SIGPENDING	    0
 #define TIF_NEED_RESCHED    1
-#define TIF_NOTIFY_RESUME   2 /* task work to do */
-#define TIF_SINGLESTEP	    3 /* a debugger is told of each instruction; beside the others that are work on the way out */
+#define TIF_NOTIFY_RESUME   2  /* task work to do */
+#define TIF_SINGLESTEP	    3  /* a debugger is told of each instruction */
 #define TIF_SYSCALL_TRACE   8  /* a debugger is told of each system call */
 #define TIF_POLLING_NRFLAG  16 /* idle and looking at need_resched by itself: no interrupt needed */
 #define TIF_FORCED_TF	    24 /* x86_64: the trap flag is the debugger's, and not the program's */

@@ -18,6 +18,7 @@
 #include <kernel/printk.h>
 #include <mm/mm.h>
 #include <proc/signal.h>
+#include <trace/kprobes.h>
 #include <trace/events/sched.h>
 #include <trace/trace_comm.h>
 
@@ -294,8 +295,11 @@ void sched_dead(struct task_struct *p)
 	put_task_struct(p);
 }
 
-/* Not traced: preempt_enable is everywhere, and the tracer's own way in must not recurse. */
-notrace void preempt_schedule(void)
+/*
+ * Not traced: preempt_enable is everywhere, and the tracer's own way in must not recurse. Not probed either: a hit of a
+ * kprobe ends with it.
+ */
+__kprobes void preempt_schedule(void)
 {
 	if (preempt_count() || irqs_disabled())
 		return;
@@ -307,7 +311,7 @@ notrace void preempt_schedule(void)
 }
 EXPORT_SYMBOL(preempt_schedule);
 
-notrace void preempt_schedule_notrace(void)
+__kprobes void preempt_schedule_notrace(void)
 {
 	preempt_schedule();
 }

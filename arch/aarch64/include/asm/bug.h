@@ -1,7 +1,8 @@
 /* A trap instruction of our own: BRK with a comment the exception handler knows, reported through die(). */
 #pragma once
 
-#define BUG_BRK_IMM 0x800
+#define BUG_BRK_IMM    0x800
+#define KPROBE_BRK_IMM 0x004 /* the breakpoint of a kprobe, as on Linux */
 
 #define arch_bug()                                               \
 	do {                                                     \

@@ -35,6 +35,12 @@ static inline void instruction_pointer_set(struct pt_regs *regs, unsigned long p
 	regs->pc = pc;
 }
 
+/* The n-th argument of the function whose first instruction is about to be executed; n from 0 to 7. */
+static inline unsigned long regs_get_kernel_argument(const struct pt_regs *regs, unsigned n)
+{
+	return n < 8 ? regs->regs[n] : 0;
+}
+
 /* The system call in progress, -1 outside one. */
 static inline int syscall_get_nr(const struct pt_regs *regs)
 {

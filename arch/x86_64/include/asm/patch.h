@@ -3,6 +3,8 @@
 
 #include <lib/types.h>
 
+#define PATCH_SITE_SIZE 5 /* bytes of a call site or a static branch */
+
 enum patch_kind {
 	PATCH_CALL, /* CALL rel32 */
 	PATCH_JUMP, /* JMP rel32 */

@@ -48,6 +48,14 @@ static inline void instruction_pointer_set(struct pt_regs *regs, unsigned long p
 	regs->rip = pc;
 }
 
+/* The n-th argument of the function whose first instruction is about to be executed; n from 0 to 5. */
+static inline unsigned long regs_get_kernel_argument(const struct pt_regs *regs, unsigned n)
+{
+	const u64 args[] = {regs->rdi, regs->rsi, regs->rdx, regs->rcx, regs->r8, regs->r9};
+
+	return n < ARRAY_SIZE(args) ? args[n] : 0;
+}
+
 /* The system call in progress, -1 outside one. */
 static inline int syscall_get_nr(const struct pt_regs *regs)
 {

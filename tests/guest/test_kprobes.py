@@ -1,0 +1,120 @@
+"""kprobes: counts that are exact, wherever in a function the probe stands; what is refused; and nothing that runs
+notices a probe."""
+
+import random
+import re
+
+import pytest
+from module_guest import guest, samples  # noqa: F401
+
+LIST = "cat /sys/kernel/debug/kprobes/list"
+OPENS = "for i in 1 2 3 4 5 6 7; do cat /proc/version >/dev/null; done"
+
+
+def hits(line):
+    """(hits, executed, missed) of /proc/kprobe_sample."""
+    return tuple(int(n) for n in re.search(r": (\d+) hits, (\d+) executed, (\d+) missed", line).groups())
+
+
+def probe(symbol, words="", offset=0):
+    """How often the kernel comes to an instruction while seven calls of uname() are made."""
+    return (
+        f"insmod /kprobe_sample.ko symbol={symbol} offset={offset} {words}\n"
+        f"{LIST} | tr -s ' '; for i in 1 2 3 4 5 6 7; do uname >/dev/null; done; cat /proc/kprobe_sample; rmmod kprobe_sample\n"
+    )
+
+
+def test_three_ways(guest):
+    """At a call site, by a jump and by a breakpoint: each counts the same calls, and shows the way in the list."""
+    out = guest(
+        probe("sys_newuname")
+        + "echo 0 > /proc/sys/debug/kprobes-optimization\n"
+        + probe("sys_newuname")
+        + "echo 1 > /proc/sys/debug/kprobes-optimization\n"
+        + probe("sys_newuname", "after=1")
+        + f"{LIST} | wc -l",
+        "kprobe_sample",
+    ).splitlines()
+    by_default = "[OPTIMIZED]" if guest.arch == "aarch64" else "[FTRACE]"
+    by_break = "" if guest.arch == "aarch64" else "[FTRACE]"
+    assert [line.split()[1:] for line in out[0:6:2]] == [
+        ["k", "sys_newuname+0x0", *([way] if way else [])] for way in (by_default, by_break, by_break)
+    ]
+    assert [hits(line) for line in out[1:6:2]] == [(7, 0, 0), (7, 0, 0), (7, 7, 0)]
+    assert out[6] == "0"
+
+
+def test_refused(guest):
+    """What may not be probed gets Linux's errno, and nothing is left."""
+    out = guest(
+        "try() { insmod /kprobe_sample.ko $* 2>&1; }\n"
+        "try symbol=no_such_function; try symbol=sys_newuname offset=1; try symbol=kprobe_breakpoint; try symbol=vfs_read offset=99999999\n"
+        f"try symbol=init_task; {LIST} | wc -l; ls /proc/kprobe_sample 2>/dev/null; true",
+        "kprobe_sample",
+    ).splitlines()
+    words = [line.rsplit(": ", 1)[-1] for line in out[:5]]
+    middle = "Invalid or incomplete multibyte or wide character"
+    if guest.arch == "x86_64":
+        middle = "Invalid parameters; dmesg names the one"  # inside of the call site
+    # insmod takes ENOENT for a symbol that the module itself wants
+    assert words == [
+        "it asks for a symbol that is not there; dmesg names it",
+        middle,
+        *["Invalid parameters; dmesg names the one"] * 3,
+    ]
+    assert out[5:] == ["0"]
+
+
+@pytest.mark.parametrize("words", ["", "breakpoints=1"])
+def test_any_instruction(guest, words):
+    """Probes on each instruction of places of the kernel that are chosen at random, while programs run: they compute
+    what they always compute, and the text is afterwards what it was."""
+    seed = random.randrange(1 << 30)
+    places = random.Random(seed)
+    walks = "".join(f"walk {places.randrange(4, 100)}\n" for _ in range(4))
+    out = guest(
+        "first=$(grep ' T _stext$\\| t _stext$' /proc/kallsyms | cut -d' ' -f1); last=$(grep ' _etext$' /proc/kallsyms | cut -d' ' -f1)\n"
+        "low=${first#????????}; size=$((0x${last#????????} - 0x$low))\n"
+        'want="$(ls -l /bin; seq 300 | sort -r; sed s/e/f/g /etc/passwd)"\n'
+        "walk() {\n"
+        "  at=$(printf '%s%08x' ${first%????????} $((0x$low + size * $1 / 100 / 16 * 16)))\n"
+        f"  insmod /kprobe_walk.ko first=0x$at bytes=1500 batch=200 ms=20 {words} || exit 1\n"
+        '  while ! grep -q done /proc/kprobe_walk; do test "$(ls -l /bin; seq 300 | sort -r; sed s/e/f/g /etc/passwd)" = "$want" || exit 2; done\n'
+        "  cat /proc/kprobe_walk; rmmod kprobe_walk\n"
+        "}\n"
+        + walks
+        + f'{LIST} | wc -l; test "$(ls -l /bin; seq 300 | sort -r; sed s/e/f/g /etc/passwd)" = "$want"; echo $?',
+        "kprobe_walk",
+    ).splitlines()
+    assert out[-2:] == ["0", "0"], seed
+    probed = [int(re.match(r"done: (\d+) probed", line)[1]) for line in out[:-2]]
+    assert len(probed) == 4 and sum(probed) > 600, (seed, out)
+
+
+def test_a_module_goes(guest):
+    """A probe in a module: counted while the module is there, gone with it, and the module can come back."""
+    out = guest(
+        "insmod /ftrace_calls.ko\n"
+        "insmod /kprobe_sample.ko symbol=ftrace_calls:calls_show\n"
+        f"{LIST} | tr -s ' '; cat /proc/ftrace_calls >/dev/null; cat /proc/ftrace_calls >/dev/null; cat /proc/kprobe_sample\n"
+        f"rmmod ftrace_calls; {LIST} | wc -l; insmod /ftrace_calls.ko; cat /proc/ftrace_calls | cut -d' ' -f1; cat /proc/kprobe_sample; rmmod kprobe_sample\n"
+        "cat /proc/ftrace_calls | cut -d' ' -f1; rmmod ftrace_calls",
+        "kprobe_sample",
+        "ftrace_calls",
+    ).splitlines()
+    assert out[0].split()[1:4] == ["k", "calls_show+0x0", "ftrace_calls"]
+    assert [hits(out[1]), hits(out[4])] == [(2, 0, 0), (2, 0, 0)]
+    assert out[2:4] + out[5:] == ["0", "msleep", "msleep"]
+
+
+def test_all_off_and_on(guest):
+    """debugfs kprobes/enabled: probes stay registered, and are not called."""
+    out = guest(
+        "insmod /kprobe_sample.ko symbol=sys_newuname; cd /sys/kernel/debug/kprobes; cat enabled\n"
+        "uname >/dev/null; echo 0 > enabled; cat enabled; uname > /dev/null; cat /proc/kprobe_sample; cat list | wc -l\n"
+        "echo 1 > enabled; uname >/dev/null; cat /proc/kprobe_sample; echo 2 > enabled 2>/dev/null; echo $?; cat enabled\n"
+        "rmmod kprobe_sample",
+        "kprobe_sample",
+    ).splitlines()
+    assert out[0:2] + out[3:4] + out[5:] == ["1", "0", "1", "1", "1"]
+    assert [hits(out[2]), hits(out[4])] == [(1, 0, 0), (2, 0, 0)]

@@ -1,0 +1,186 @@
+/*
+ * A hit of a kprobe: from the text that leads here to the handlers, and on.
+ *
+ * WHY NO LOCK. Sites, their lists and the text change together, in one stop of the machine. A hit has preemption off,
+ * or interrupts, from before it looks for its site until the handlers have returned, and no CPU is parked in between.
+ * So a hit finds the list as it was when the text was written that led to it, and when a probe has been taken out, no
+ * handler of it is running. A task that was preempted in a slot before it came to kprobe_jumped() finds there what its
+ * slot belongs to by then.
+ *
+ * RECURSION. kprobe_running says that this CPU is in a handler. A hit there is counted as missed, and the instruction
+ * is executed without calling anybody. What runs before kprobe_running is looked at may not be probed: it would be hit
+ * for ever. It stands in .kprobes.text or in the entry code.
+ */
+#include <kernel/percpu.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <mm/uaccess.h>
+#include <sched/preempt.h>
+#include <trace/ftrace.h>
+
+#include "internal.h"
+
+struct kprobe_site *kprobe_sites[KPROBE_BUCKETS];
+static DEFINE_PER_CPU(struct kprobe_site *, kprobe_running); /* [its CPU, preemption off] NULL: no handler runs */
+
+static __kprobes void count_missed(struct kprobe_site *site)
+{
+	struct kprobe *p;
+
+	list_for_each_entry(p, &site->probes, list)
+		if (kprobe_is_enabled(p))
+			__atomic_fetch_add(&p->nmissed, 1, __ATOMIC_RELAXED);
+}
+
+/* The pre_handlers. Nonzero: one of them has said where to go on. Preemption off. */
+static int call_before(struct kprobe_site *site, struct pt_regs *regs)
+{
+	struct kprobe *p;
+
+	list_for_each_entry(p, &site->probes, list)
+		if (kprobe_is_enabled(p) && p->pre_handler && p->pre_handler(p, regs))
+			return 1;
+	return 0;
+}
+
+static int call_after(struct kprobe_site *site, struct pt_regs *regs)
+{
+	struct kprobe *p;
+
+	list_for_each_entry(p, &site->probes, list)
+		if (kprobe_is_enabled(p) && p->post_handler)
+			p->post_handler(p, regs, 0);
+	return 0;
+}
+
+/* Preemption off. What `call` returns; 0: a handler is running on this CPU. */
+static __always_inline int tell(struct kprobe_site *site, struct pt_regs *regs,
+				int (*call)(struct kprobe_site *site, struct pt_regs *regs))
+{
+	int ret;
+
+	if (unlikely(this_cpu(kprobe_running))) {
+		count_missed(site);
+		return 0;
+	}
+	this_cpu(kprobe_running) = site;
+	barrier();
+	ret = call(site, regs);
+	barrier();
+	this_cpu(kprobe_running) = NULL;
+	return ret;
+}
+
+/* The exception has interrupts off, so the count is for what handlers find: they may not sleep. */
+__kprobes bool kprobe_breakpoint(unsigned long addr, struct pt_regs *regs)
+{
+	struct kprobe_site *site = kprobe_find_site(addr);
+	int elsewhere;
+
+	if (!site || site->how != KPROBE_BY_BREAK)
+		return false;
+	instruction_pointer_set(regs, addr);
+	__preempt_count_add(PREEMPT_OFFSET);
+	elsewhere = tell(site, regs, call_before);
+	__preempt_count_sub(PREEMPT_OFFSET);
+	if (!elsewhere)
+		instruction_pointer_set(regs, site->code);
+	return true;
+}
+
+/* From a slot: the place is a jump. `owner`: of the slot's struct kprobe_slot. Any context. */
+void kprobe_jumped(struct kprobe_site **owner, struct pt_regs *regs);
+__kprobes void kprobe_jumped(struct kprobe_site **owner, struct pt_regs *regs)
+{
+	struct kprobe_site *site;
+
+	preempt_disable_notrace();
+	site = READ_ONCE(*owner);
+	if (likely(site))
+		tell(site, regs, call_before);
+	preempt_enable_notrace();
+}
+
+/* From a slot: the instruction has been executed. */
+void kprobe_executed(struct kprobe_site **owner, struct pt_regs *regs);
+__kprobes void kprobe_executed(struct kprobe_site **owner, struct pt_regs *regs)
+{
+	struct kprobe_site *site;
+
+	preempt_disable_notrace();
+	site = READ_ONCE(*owner);
+	if (likely(site))
+		tell(site, regs, call_after);
+	preempt_enable_notrace();
+}
+
+/* At a call site of ftrace, where the pc counts only for users that may change it. */
+static void ftrace_hit(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	struct kprobe_site *site = kprobe_find_site(ip);
+	struct pt_regs *regs = ftrace_get_regs(fregs);
+	unsigned long pc;
+
+	if (!site || !site->armed || !regs)
+		return;
+	pc = instruction_pointer(regs);
+	instruction_pointer_set(regs, ip);
+	if (tell(site, regs, call_before))
+		return;
+	instruction_pointer_set(regs, pc);
+	tell(site, regs, call_after);
+}
+
+static struct ftrace_ops ftrace_probes = {
+	.func = ftrace_hit,
+	.name = "kprobe",
+	.flags = FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_RECURSION,
+};
+static unsigned nr_ftrace_probes; /* [kprobe_mutex] */
+
+/* An empty filter would mean all functions, so the user goes before its last site does. 0 or -errno of ftrace. */
+int kprobe_ask_ftrace(unsigned long addr, bool on)
+{
+	int err;
+
+	if (!on) {
+		if (!--nr_ftrace_probes)
+			unregister_ftrace_function(&ftrace_probes);
+		return ftrace_set_filter_ip(&ftrace_probes, addr, 1, 0);
+	}
+	err = ftrace_set_filter_ip(&ftrace_probes, addr, 0, 0);
+	if (err || nr_ftrace_probes++)
+		return err;
+	err = register_ftrace_function(&ftrace_probes);
+	if (err) {
+		nr_ftrace_probes--;
+		ftrace_set_filter_ip(&ftrace_probes, addr, 1, 0);
+	}
+	return err;
+}
+
+/* ---- What others ask */
+
+__kprobes unsigned long kprobe_true_pc(unsigned long pc)
+{
+	const struct kprobe_slot *slot = kprobe_slot_at(pc);
+
+	return slot ? slot->addr : pc;
+}
+
+/* What a site has replaced is laid over what is read; a site begins at most its length before `addr`. */
+__kprobes bool kprobe_read_text(unsigned long addr, void *to, unsigned len)
+{
+	if (copy_from_kernel_nofault(to, (const void *)addr, len))
+		return false;
+	for (unsigned long at = addr - KPROBE_MAX_COPY + 1; at < addr + len; at++) {
+		const struct kprobe_site *site = kprobe_find_site(at);
+
+		if (!site || !site->armed || site->how == KPROBE_BY_FTRACE)
+			continue;
+		for (unsigned i = 0; i < site->len; i++)
+			if (at + i >= addr && at + i < addr + len)
+				((u8 *)to)[at + i - addr] = site->original[i];
+	}
+	return true;
+}
