@@ -65,8 +65,27 @@ static void dies_after_the_request(void)
 	CHECK_EQ(check_wait(end), 0);
 }
 
+/* PTRACE_ATTACH waits for a stopped task to stop once more, which this one does not live to do. */
+static void dies_on_its_way(void)
+{
+	int status, give;
+	pid_t pid, end;
+
+	check_pin(0);
+	pid = sleeper();
+	CHECK_CALL(kill(pid, SIGSTOP));
+	CHECK_EQ(waitpid(pid, &status, WUNTRACED), pid);
+	end = killer(pid, &give);
+	take_priority(DEBUGGER);
+	check_give(give, 1);
+	CHECK_CALL(pt(PT_ATTACH, pid, 0, 0));
+	CHECK_EQ(news(pid), SIGKILL);
+	CHECK_EQ(check_wait(end), 0);
+}
+
 static const struct check_case cases[] = {
 	{"dies_after_the_request", dies_after_the_request},
+	{"dies_on_its_way", dies_on_its_way},
 };
 
 int main(int argc, char **argv)
