@@ -83,9 +83,67 @@ static void dies_on_its_way(void)
 	CHECK_EQ(check_wait(end), 0);
 }
 
+/* ---- A debugger that goes before its tracee runs */
+
+static int child_may_end[2];
+
+/* CLONE_VFORK and CLONE_VM, on this very stack: so the calls must be inline. The thread does not stop meanwhile. */
+static void vforks(void *arg)
+{
+	char byte;
+
+	if (vt_syscall(SYS_clone, 0x4100 | SIGCHLD, 0, 0, 0, 0, 0) == 0) {
+		vt_syscall(SYS_read, child_may_end[0], (long)&byte, 1, 0, 0, 0);
+		vt_syscall(SYS_exit, 0, 0, 0, 0, 0, 0);
+	}
+	for (;;)
+		vt_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+}
+
+/*
+ * The first thread of a process has stopped, and the second one is still to come. A debugger seizes the first thread
+ * and is killed before that one has run. When the second thread stops, the parent must hear of the stop.
+ */
+static void debugger_comes_and_goes(void)
+{
+	int ready[2], give, status;
+	pid_t pid, debugger;
+
+	check_pin(0);
+	CHECK_CALL(pipe(child_may_end));
+	CHECK_CALL(pipe(ready));
+	pid = check_fork();
+	if (pid == 0) {
+		pid_t thread = thread_start_in_group(vforks, NULL);
+
+		thread_gets(getpid(), thread, 'D');
+		check_give(ready[1], 1);
+		sleep_on();
+	}
+	check_take(ready[0]);
+	CHECK_CALL(kill(pid, SIGSTOP));
+	process_gets(pid, 'T');
+	debugger = check_fork();
+	if (debugger == 0) {
+		killer(getpid(), &give);
+		take_priority(DEBUGGER);
+		check_give(give, 1);
+		pt(PT_SEIZE, pid, 0, 0);
+		_exit(0);
+	}
+	CHECK_EQ(check_wait(debugger), SIGKILL);
+	process_gets(pid, 'T');
+	CHECK_EQ(waitpid(pid, &status, WUNTRACED | WNOHANG), 0);
+	check_give(child_may_end[1], 1);
+	CHECK_EQ(news_of(pid, &status, WUNTRACED), pid);
+	CHECK_EQ(status, STOP(SIGSTOP));
+	finish(pid);
+}
+
 static const struct check_case cases[] = {
 	{"dies_after_the_request", dies_after_the_request},
 	{"dies_on_its_way", dies_on_its_way},
+	{"debugger_comes_and_goes", debugger_comes_and_goes},
 };
 
 int main(int argc, char **argv)
