@@ -400,13 +400,46 @@ static void storm(void)
 	CHECK_EQ(wait_for(storm_ep, 1, 0), 0);
 }
 
+static volatile int adding_ends;
+
+static void adds_on_and_on(void *arg)
+{
+	unsigned long v = 1;
+
+	while (!adding_ends)
+		vt_syscall(SYS_write, shared_fd, (long)&v, 8, 0, 0, 0);
+}
+
+/* A file that is woken for while it is asked is in the answer once all the same. */
+static void once_in_an_answer(void)
+{
+	int ep = new_epoll();
+	pid_t thread;
+	long n = 1;
+
+	shared_fd = new_eventfd(1, 0);
+	CHECK_EQ(ctl(ep, ADD, shared_fd, IN), 0);
+	thread = thread_start(-1, adds_on_and_on, NULL);
+	for (long end = check_now() + 1500 * MS; n == 1 && check_now() < end;)
+		n = wait_for(ep, 8, 0);
+	CHECK_EQ(n, 1);
+	adding_ends = 1;
+	CHECK(thread_join(&thread, 1));
+}
+
 static const struct check_case cases[] = {
-	{"counters", counters}, {"counter_waits", counter_waits},
-	{"timers", timers},	{"levels_and_edges", levels_and_edges},
-	{"many", many},		{"pipes", pipes},
-	{"errors", errors},	{"nested", nested},
-	{"wakes_up", wakes_up}, {"masks", masks},
+	{"counters", counters},
+	{"counter_waits", counter_waits},
+	{"timers", timers},
+	{"levels_and_edges", levels_and_edges},
+	{"many", many},
+	{"pipes", pipes},
+	{"errors", errors},
+	{"nested", nested},
+	{"wakes_up", wakes_up},
+	{"masks", masks},
 	{"storm", storm},
+	{"once_in_an_answer", once_in_an_answer},
 };
 
 int main(int argc, char **argv)
