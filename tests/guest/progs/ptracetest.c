@@ -111,6 +111,33 @@ static void memory(void)
 	CHECK_EQ(news(pid), 3 << 8);
 }
 
+/* Where the memory is that maps calls by this name; 0: nowhere. */
+static unsigned long area_named(const char *name)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	char line[300];
+	unsigned long start = 0;
+
+	while (maps && !start && fgets(line, sizeof(line), maps))
+		if (strstr(line, name))
+			start = strtoul(line, NULL, 16);
+	if (maps)
+		fclose(maps);
+	return start;
+}
+
+/* The page by which programs read the clock is the kernel's: with a copy of its own a tracee's clock would stand still. */
+static void clock_page(void)
+{
+	unsigned long page = area_named("[vvar]");
+	pid_t pid = tracee(nothing, 0);
+
+	CHECK(page);
+	CHECK_ERRNO(pt(PT_POKE, pid, page, 0), EIO);
+	CHECK_ERRNO(pt(PT_POKE, pid, page + 4088, 0), EIO);
+	kill_tracee(pid);
+}
+
 /* An instruction is exchanged for a breakpoint, in memory that other processes share. */
 static void breaks_here(void)
 {
@@ -458,6 +485,7 @@ static const struct check_case cases[] = {
 	{"traceme", traceme},
 	{"bad_requests", bad_requests},
 	{"memory", memory},
+	{"clock_page", clock_page},
 	{"breakpoint", breakpoint},
 	{"signals", signals},
 	{"deadly_signals", deadly_signals},
