@@ -138,6 +138,57 @@ static long set_timer(int fd, int flags, long interval, long value, struct timer
 	return check_syscall(SYS_timerfd_settime, fd, flags, (long)&spec, (long)old, 0, 0);
 }
 
+static volatile int others_end;
+
+static void runs_meanwhile(void *arg)
+{
+	while (!others_end)
+		;
+}
+
+/* An absolute time is that time, also where another task gets the CPU in the middle of the call. */
+static void timer_is_exact(void)
+{
+	int fd = (int)CHECK_CALL(check_syscall(SYS_timerfd_create, 1, 0, 0, 0, 0, 0));
+	long late = 0, end = check_now() + 2000 * MS;
+	pid_t other;
+
+	check_pin(0);
+	other = thread_start(0, runs_meanwhile, NULL);
+	while (check_now() < end) {
+		struct timer_spec left;
+		long at = check_now() + 10000 * MS, now, ends;
+
+		set_timer(fd, 1, 0, at, NULL);
+		now = check_now();
+		check_syscall(SYS_timerfd_gettime, fd, (long)&left, 0, 0, 0, 0);
+		ends = now + left.value.tv_sec * 1000000000 + left.value.tv_nsec;
+		late = ends - at > late ? ends - at : late;
+	}
+	CHECK_EQ(late, 0);
+	others_end = 1;
+	CHECK(thread_join(&other, 1));
+}
+
+/* A time of the day becomes one of the monotonic clock. */
+static void timer_of_the_day(void)
+{
+	int fd = (int)CHECK_CALL(check_syscall(SYS_timerfd_create, 0, NONBLOCK, 0, 0, 0, 0));
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	struct timer_spec left;
+	struct timespec day;
+	long at;
+
+	CHECK_CALL(clock_gettime(CLOCK_REALTIME, &day));
+	at = day.tv_sec * 1000000000 + day.tv_nsec;
+	CHECK_EQ(set_timer(fd, 1, 0, at + 5000 * MS, NULL), 0);
+	CHECK_CALL(check_syscall(SYS_timerfd_gettime, fd, (long)&left, 0, 0, 0, 0));
+	CHECK_RANGE(left.value.tv_sec * 1000000000 + left.value.tv_nsec, 1, 5000 * MS);
+	CHECK_EQ(set_timer(fd, 1, 1000000000, at - 2500 * MS, NULL), 0); /* three times already */
+	CHECK_EQ(poll(&p, 1, 10000), 1);
+	CHECK_RANGE(take(fd), 3, 10000);
+}
+
 static void timers(void)
 {
 	int fd = (int)CHECK_CALL(check_syscall(SYS_timerfd_create, 1, NONBLOCK, 0, 0, 0, 0));
@@ -431,6 +482,8 @@ static const struct check_case cases[] = {
 	{"counters", counters},
 	{"counter_waits", counter_waits},
 	{"timers", timers},
+	{"timer_is_exact", timer_is_exact},
+	{"timer_of_the_day", timer_of_the_day},
 	{"levels_and_edges", levels_and_edges},
 	{"many", many},
 	{"pipes", pipes},
