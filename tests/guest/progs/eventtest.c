@@ -306,6 +306,7 @@ static void pipes(void)
 static void errors(void)
 {
 	int ep = new_epoll(), fd = new_eventfd(0, 0), file = open("/proc/self/exe", O_RDONLY);
+	char name[64];
 
 	CHECK_ERRNO(ctl(ep, ADD, file, IN), EPERM);
 	CHECK_ERRNO(ctl(ep, ADD, 999, IN), EBADF);
@@ -330,6 +331,8 @@ static void errors(void)
 	CHECK_ERRNO(check_syscall(SYS_epoll_pwait, ep, 8, 1, 0, 0, 8), EFAULT);
 	tells(ep, fd, IN); /* and is not lost */
 	CHECK_ERRNO(check_syscall(SYS_epoll_create1, 1, 0, 0, 0, 0, 0), EINVAL);
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd); /* it cannot be opened once more */
+	CHECK_ERRNO(open(name, O_RDONLY), ENXIO);
 }
 
 static void nested(void)
