@@ -454,6 +454,31 @@ static void storm(void)
 	CHECK_EQ(wait_for(storm_ep, 1, 0), 0);
 }
 
+/* Instances that watch each other may not multiply the ways of a wake-up: 30 times 30 are too many. */
+static void many_ways(void)
+{
+	int fd = new_eventfd(0, 0), below = new_epoll(), middle[30], above[30], n = 0;
+	bool refused = false;
+
+	CHECK_EQ(ctl(below, ADD, fd, IN), 0);
+	for (int i = 0; i < 30; i++) {
+		middle[i] = new_epoll();
+		above[i] = new_epoll();
+		CHECK_EQ(ctl(middle[i], ADD, below, IN), 0);
+	}
+	for (int i = 0; i < 900 && !refused; i++) {
+		refused = ctl(above[i / 30], ADD, middle[i % 30], IN) != 0;
+		n += !refused;
+	}
+	CHECK(refused && errno == EINVAL);
+	CHECK_RANGE(n, 60, 600);
+	add(fd, 1);
+	CHECK_EQ(wait_for(above[0], 8, 0), 8);
+	CHECK_CALL(close(middle[29]));
+	CHECK_EQ(ctl(above[29], ADD, fd, IN), 0);
+	tells(above[29], fd, IN);
+}
+
 static volatile int adding_ends;
 
 static void adds_on_and_on(void *arg)
@@ -492,6 +517,7 @@ static const struct check_case cases[] = {
 	{"pipes", pipes},
 	{"errors", errors},
 	{"nested", nested},
+	{"many_ways", many_ways},
 	{"wakes_up", wakes_up},
 	{"masks", masks},
 	{"storm", storm},
