@@ -144,8 +144,9 @@ static u64 time_left(const struct timerfd *t)
 }
 
 /*
- * The settings as they were, and new ones. A time of the clock becomes one of the hrtimers', which is monotonic, by what
- * lies between the two clocks: two looks at the time would be apart by as long as the task waits for its CPU in between.
+ * The settings as they were, and new ones. A time of the clock becomes one of the hrtimers', which is monotonic, by
+ * what lies between the two clocks: two looks at the time would be apart by as long as the task waits for its CPU in
+ * between.
  */
 static void timerfd_set(struct timerfd *t, u64 value, u64 interval, bool absolute, u64 old[2])
 {

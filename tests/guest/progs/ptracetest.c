@@ -126,7 +126,7 @@ static unsigned long area_named(const char *name)
 	return start;
 }
 
-/* The page by which programs read the clock is the kernel's: with a copy of its own a tracee's clock would stand still. */
+/* The page by which programs read the clock is the kernel's: with a copy a tracee's clock would stand still. */
 static void clock_page(void)
 {
 	unsigned long page = area_named("[vvar]");
@@ -487,7 +487,7 @@ static void blocking_thread(void *arg)
 	}
 }
 
-/* The signal with which a debugger lets a thread go on from a stop of a call is for that thread, and no other takes it. */
+/* The signal with which a debugger lets a thread go on from a stop of a call is for that thread alone. */
 static void signal_of_a_thread(void)
 {
 	pid_t pid;
