@@ -30,7 +30,10 @@
 #include <asm/uaccess.h>
 #include <fs/anon_inode.h>
 #include <fs/eventpoll.h>
+#include <kernel/init.h>
+#include <mm/page.h>
 #include <mm/slab.h>
+#include <proc/cred.h>
 #include <proc/syscall.h>
 #include <uapi/fcntl.h>
 
@@ -114,6 +117,42 @@ u32 item_poll(struct epitem *item, struct poll_table *pt)
 	return wanted & ~EPOLL_PRIVATE ? item->file->f_op->poll(item->file, pt) & wanted : 0;
 }
 
+/* ---- How many items a user may have */
+
+/*
+ * Items belong to no process that could be killed for their memory. As on Linux a user's may take a 25th of all memory
+ * at first, and the limit binds root, too.
+ */
+unsigned epoll_max_watches;
+
+static int epoll_max_watches_init(void)
+{
+	epoll_max_watches = totalram_pages() * PAGE_SIZE / 25 / (sizeof(struct epitem) + sizeof(struct hook));
+	return 0;
+}
+fs_initcall(epoll_max_watches_init);
+
+static void free_item(struct epitem *item)
+{
+	atomic_dec(&item->user->epoll_watches);
+	put_user_struct(item->user);
+	kfree(item);
+}
+
+/* An item that counts for the current task's user: first, so that two tasks cannot share the last place. ERR_PTR. */
+static struct epitem *alloc_item(void)
+{
+	struct epitem *item = kzalloc(sizeof(*item), GFP_KERNEL);
+
+	if (!item)
+		return ERR_PTR(-ENOMEM);
+	item->user = get_task_user(current);
+	if ((unsigned)atomic_inc_return(&item->user->epoll_watches) <= READ_ONCE(epoll_max_watches))
+		return item;
+	free_item(item);
+	return ERR_PTR(-ENOSPC);
+}
+
 /* ---- Items */
 
 /* Where the item stands, or would stand; *parent is the last node on the way. [m] */
@@ -159,7 +198,7 @@ static void remove_item(struct epitem *item)
 		link = &(*link)->next;
 	*link = item->next;
 	rb_erase(&item->node, &ep->items);
-	kfree(item);
+	free_item(item);
 }
 
 /* It may be ready at once: then it is in the list, and who waits is woken. [m] */
@@ -179,16 +218,16 @@ static void note_ready(struct epitem *item, u32 ready)
 	}
 }
 
-/* [e, m] 0 or -ENOMEM */
+/* [e, m] 0, -ENOMEM, -ENOSPC */
 static int insert_item(struct eventpoll *ep, const struct epoll_event *event, struct file *file, int fd)
 {
 	struct rb_node *parent, **link = find_link(ep, file, fd, &parent);
-	struct epitem *item = kzalloc(sizeof(*item), GFP_KERNEL);
+	struct epitem *item = alloc_item();
 	struct hooking hooking = {.pt = {.queueing = true, .join = add_hook}, .item = item};
 	u32 ready;
 
-	if (!item)
-		return -ENOMEM;
+	if (IS_ERR(item))
+		return PTR_ERR(item);
 	item->ep = ep;
 	item->file = file;
 	item->fd = fd;

@@ -479,6 +479,43 @@ static void many_ways(void)
 	tells(above[29], fd, IN);
 }
 
+#ifndef __linux__ /* there it would be the host's own limit */
+static int max_watches;
+
+static void set_max_watches(const char *number)
+{
+	CHECK_EQ(write(max_watches, number, strlen(number)), strlen(number));
+}
+
+/* A limit for each user: of two files that are watched, one has to go before a third. */
+static void user_watches(void)
+{
+	int ep = new_epoll(), fd[3];
+	char before[16] = "";
+
+	max_watches = (int)CHECK_CALL(open("/proc/sys/fs/epoll/max_user_watches", O_RDWR));
+	CHECK(read(max_watches, before, sizeof(before) - 1) > 0);
+	CHECK_RANGE(strtol(before, NULL, 10), 10000, 100000000);
+	CHECK_ERRNO(write(max_watches, "7x", 2), EINVAL);
+	for (int i = 0; i < 3; i++)
+		fd[i] = new_eventfd(0, 0);
+	set_max_watches("2");
+	CHECK_EQ(ctl(ep, ADD, fd[0], IN), 0);
+	CHECK_EQ(ctl(ep, ADD, fd[1], IN), 0);
+	CHECK_ERRNO(ctl(ep, ADD, fd[2], IN), ENOSPC);
+	CHECK_EQ(ctl(ep, DEL, fd[1], IN), 0);
+	CHECK_EQ(ctl(ep, ADD, fd[2], IN), 0);
+	CHECK_ERRNO(ctl(ep, ADD, fd[1], IN), ENOSPC);
+	CHECK_CALL(close(fd[0])); /* its item goes with it */
+	CHECK_EQ(ctl(ep, ADD, fd[1], IN), 0);
+	CHECK_CALL(close(ep)); /* and all of them with their instance */
+	ep = new_epoll();
+	CHECK_EQ(ctl(ep, ADD, fd[1], IN), 0);
+	CHECK_EQ(ctl(ep, ADD, fd[2], IN), 0);
+	set_max_watches(before);
+}
+#endif
+
 static volatile int adding_ends;
 
 static void adds_on_and_on(void *arg)
@@ -518,6 +555,9 @@ static const struct check_case cases[] = {
 	{"errors", errors},
 	{"nested", nested},
 	{"many_ways", many_ways},
+#ifndef __linux__
+	{"user_watches", user_watches},
+#endif
 	{"wakes_up", wakes_up},
 	{"masks", masks},
 	{"storm", storm},
