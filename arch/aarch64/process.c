@@ -98,8 +98,8 @@ void arch_start_thread(struct pt_regs *regs, unsigned long pc, unsigned long sp)
 
 void arch_flush_thread(struct task_struct *task)
 {
+	fpsimd_reload(); /* first: a switch in between must not save the old program's registers over the zeros */
 	memset(&task->thread.fpsimd, 0, sizeof(task->thread.fpsimd));
-	fpsimd_reload();
 	task->thread.tp_value = 0;
 	task->thread.fault_address = 0;
 	write_sysreg(0, tpidr_el0);

@@ -57,19 +57,27 @@ void flock_release(struct file *f)
 	unlock(f);
 }
 
-/* Put `new` in the list if no other file's lock forbids it. */
+/*
+ * Put `new` in the list if no other file's lock forbids it. The file may have a lock here although lock() has given its
+ * own up: another task with the same file was faster. A file has one lock at most, so that one goes.
+ */
 static bool try_lock(struct file *f, struct flock_entry *new)
 {
+	struct flock_entry *old = NULL;
 	bool free = true;
 
 	mutex_lock(&flock_mutex);
 	for (const struct flock_entry *e = f->f_inode->i_flock; e && free; e = e->next)
-		free = !e->exclusive && !new->exclusive;
+		free = e->file == f || (!e->exclusive && !new->exclusive);
 	if (free) {
+		old = take_off(f);
 		new->next = f->f_inode->i_flock;
 		f->f_inode->i_flock = new;
 	}
 	mutex_unlock(&flock_mutex);
+	if (old && old->exclusive)
+		wake_up_all(&flock_wait);
+	kfree(old);
 	return free;
 }
 

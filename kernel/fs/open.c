@@ -76,7 +76,7 @@ static int may_open(const struct path *path, int flags)
 	struct inode *inode = path->dentry->d_inode;
 	unsigned access = flags & O_ACCMODE;
 	bool write = access != O_RDONLY || (flags & O_TRUNC);
-	int mask = 0;
+	int mask = 0, err;
 
 	if (unlikely(flags & O_PATH))
 		return 0;
@@ -101,7 +101,10 @@ static int may_open(const struct path *path, int flags)
 	}
 	if (write)
 		mask |= MAY_WRITE;
-	return inode_permission(inode, mask);
+	err = inode_permission(inode, mask);
+	if (!err && !(inode->i_mode & S_IFMT))
+		err = -ENXIO; /* a file that is in no tree (<fs/anon_inode.h>), by way of /proc/<pid>/fd */
+	return err;
 }
 
 /*

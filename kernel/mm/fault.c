@@ -271,12 +271,16 @@ static noinline int expand_stack(struct vm_area_struct *vma, unsigned long addr)
 	return 0;
 }
 
-/* Does the area allow the access? 0 or -EACCES. */
+/*
+ * Does the area allow the access? A debugger's force makes a private area's pages the process's own, except where the
+ * area must show the page that all share (vdso.c). 0 or -EACCES.
+ */
 static int access_error(const struct vm_area_struct *vma, unsigned flags)
 {
 	unsigned need = VM_READ | VM_WRITE | VM_EXEC; /* each of them lets the machine read */
 
-	if (flags & FAULT_FLAG_FORCE && !(vma->vm_flags & VM_SHARED))
+	if (flags & FAULT_FLAG_FORCE && !(vma->vm_flags & VM_SHARED) &&
+	    (!(flags & FAULT_FLAG_WRITE) || vma->vm_flags & VM_MAYWRITE))
 		return 0;
 	if (flags & FAULT_FLAG_EXEC)
 		need = VM_EXEC;

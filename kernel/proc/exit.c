@@ -118,6 +118,7 @@ bool exit_signals(struct task_struct *t, long code)
 
 	sighand = lock_task_sighand(t, &flags);
 	t->flags |= PF_EXITING;
+	t->jobctl &= ~JOB_TRAPPING; /* a debugger that has just come does not wait for its stop any longer */
 	last = --t->signal->live == 0;
 	/* As in Linux the process ends with the code of its last thread, unless exit_group or a signal has set one. */
 	if (last && !t->signal->group_exit) {

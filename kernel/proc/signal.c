@@ -58,17 +58,19 @@ bool join_group_stop(struct task_struct *t)
 
 /*
  * Stand still until the process goes on or is killed, or a debugger comes. The thread that arrives last completes the
- * stop and tells the parent. Called with siglock held, which is released. The state becomes TASK_STOPPED before the
- * lock is released, so SIGCONT and SIGKILL, which take that lock, find a task that they can wake;
+ * stop and tells the parent. A debugger that has come and gone before this thread ran again has made the stop due once
+ * more, so each turn of the loop looks. Called with siglock held, which is released. The state becomes TASK_STOPPED
+ * before the lock is released, so SIGCONT and SIGKILL, which take that lock, find a task that they can wake;
  * kernel/proc/signal_send.c has the whole argument.
  */
 static void do_signal_stop(struct signal_struct *sig)
 {
 	struct sighand_struct *sighand = current->sighand; /* only this thread could exchange it, in exec */
-	bool notify = join_group_stop(current);
 
 	while (sig->stopped && !sig->group_exit && (!sig->group_exec || sig->group_exec == current) &&
 	       !current->ptrace) {
+		bool notify = join_group_stop(current);
+
 		set_current_state(TASK_STOPPED);
 		spin_unlock_irq(&sighand->siglock);
 		if (notify) {
@@ -76,7 +78,6 @@ static void do_signal_stop(struct signal_struct *sig)
 			do_notify_parent_cldstop(current->group_leader, CLD_STOPPED);
 			spin_unlock_irq(&tasklist_lock);
 		}
-		notify = false;
 		schedule();
 		spin_lock_irq(&sighand->siglock);
 	}

@@ -93,7 +93,9 @@ void signal_wake_up_state(struct task_struct *t, unsigned states)
 
 /*
  * A task whose debugger is in the middle of a request (JOB_FROZEN) sleeps on: its registers are being read or written.
- * The end of the request wakes it, since it finds the SIGKILL that is pending then.
+ * The end of the request wakes it, since it finds the SIGKILL that is pending then. It may have set its state and be on
+ * its way to schedule() still. TASK_TRACED has no TASK_WAKEKILL, so schedule() does not look for that SIGKILL, and only
+ * the wake-up here counts.
  */
 void signal_wake_up(struct task_struct *t, bool fatal)
 {
@@ -101,7 +103,7 @@ void signal_wake_up(struct task_struct *t, bool fatal)
 
 	if (wake)
 		t->jobctl &= ~JOB_TRACED;
-	signal_wake_up_state(t, wake ? TASK_WAKEKILL : 0);
+	signal_wake_up_state(t, wake ? TASK_WAKEKILL | __TASK_TRACED : 0);
 }
 
 /* The process goes on, or goes down: forget everything about a stop. [S] */

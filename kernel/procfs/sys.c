@@ -6,6 +6,7 @@
  */
 #include "../fs/files.h"
 
+#include <fs/eventpoll.h>
 #include <fs/libfs.h>
 #include <lib/printf.h>
 #include <proc/resource.h>
@@ -61,10 +62,32 @@ static int nr_open_show(struct seq_file *m, void *v)
 	return 0;
 }
 
+/* epoll/max_user_watches: items of epoll for each user. A limit below what a user has takes none away. */
+static int max_user_watches_show(struct seq_file *m, void *v)
+{
+	seq_printf(m, "%u\n", READ_ONCE(epoll_max_watches));
+	return 0;
+}
+
+static int max_user_watches_store(char *text, void *data)
+{
+	unsigned max;
+	int err = sysctl_number(text, &max);
+
+	if (!err)
+		WRITE_ONCE(epoll_max_watches, max);
+	return err;
+}
+
+static const struct text_file max_user_watches_entry = {.path = "sys/fs/epoll/max_user_watches",
+							.mode = 0644,
+							.show = max_user_watches_show,
+							.store = max_user_watches_store};
 static const struct text_file file_max_entry = {
 	.path = "sys/fs/file-max", .mode = 0644, .show = file_max_show, .store = file_max_store};
 static const struct text_file file_nr_entry = {.path = "sys/fs/file-nr", .mode = 0444, .show = file_nr_show};
 static const struct text_file nr_open_entry = {.path = "sys/fs/nr_open", .mode = 0444, .show = nr_open_show};
+REGISTER_PROC(max_user_watches_entry);
 REGISTER_PROC(file_max_entry);
 REGISTER_PROC(file_nr_entry);
 REGISTER_PROC(nr_open_entry);

@@ -1,8 +1,8 @@
 #!/bin/sh
 # description: ptrace and process_vm_readv, as the same programs find them on Linux
-# requires: smp=1,4 timeout=120 progs="ptracestep ptracetest ptracewho ptraceregs"
+# requires: smp=1,4 timeout=120 progs="ptracestep ptracetest ptracewho ptraceregs ptracekill"
 . /run/prelude
-for program in ptracestep ptracetest ptracewho ptraceregs; do
+for program in ptracestep ptracetest ptracewho ptraceregs ptracekill; do
 	$program || fail $program
 done
 dmesg | grep -E 'Oops|BUG|WARNING' && fail 'the kernel complained'

@@ -30,7 +30,10 @@
 #include <asm/uaccess.h>
 #include <fs/anon_inode.h>
 #include <fs/eventpoll.h>
+#include <kernel/init.h>
+#include <mm/page.h>
 #include <mm/slab.h>
+#include <proc/cred.h>
 #include <proc/syscall.h>
 #include <uapi/fcntl.h>
 
@@ -39,6 +42,7 @@
 #define EPOLL_CTL_MOD 3
 #define EPOLL_EXCL_OK (POLLIN | POLLOUT | POLLERR | POLLHUP | EPOLLWAKEUP | EPOLLET | EPOLLEXCLUSIVE)
 #define MAX_NESTS     5
+#define MAX_WAYS      500
 
 /* An item's place on a wait queue of its file. */
 struct hook {
@@ -113,6 +117,42 @@ u32 item_poll(struct epitem *item, struct poll_table *pt)
 	return wanted & ~EPOLL_PRIVATE ? item->file->f_op->poll(item->file, pt) & wanted : 0;
 }
 
+/* ---- How many items a user may have */
+
+/*
+ * Items belong to no process that could be killed for their memory. As on Linux a user's may take a 25th of all memory
+ * at first, and the limit binds root, too.
+ */
+unsigned epoll_max_watches;
+
+static int epoll_max_watches_init(void)
+{
+	epoll_max_watches = totalram_pages() * PAGE_SIZE / 25 / (sizeof(struct epitem) + sizeof(struct hook));
+	return 0;
+}
+fs_initcall(epoll_max_watches_init);
+
+static void free_item(struct epitem *item)
+{
+	atomic_dec(&item->user->epoll_watches);
+	put_user_struct(item->user);
+	kfree(item);
+}
+
+/* An item that counts for the current task's user: first, so that two tasks cannot share the last place. ERR_PTR. */
+static struct epitem *alloc_item(void)
+{
+	struct epitem *item = kzalloc(sizeof(*item), GFP_KERNEL);
+
+	if (!item)
+		return ERR_PTR(-ENOMEM);
+	item->user = get_task_user(current);
+	if ((unsigned)atomic_inc_return(&item->user->epoll_watches) <= READ_ONCE(epoll_max_watches))
+		return item;
+	free_item(item);
+	return ERR_PTR(-ENOSPC);
+}
+
 /* ---- Items */
 
 /* Where the item stands, or would stand; *parent is the last node on the way. [m] */
@@ -158,7 +198,7 @@ static void remove_item(struct epitem *item)
 		link = &(*link)->next;
 	*link = item->next;
 	rb_erase(&item->node, &ep->items);
-	kfree(item);
+	free_item(item);
 }
 
 /* It may be ready at once: then it is in the list, and who waits is woken. [m] */
@@ -178,16 +218,16 @@ static void note_ready(struct epitem *item, u32 ready)
 	}
 }
 
-/* [e, m] 0 or -ENOMEM */
+/* [e, m] 0, -ENOMEM, -ENOSPC */
 static int insert_item(struct eventpoll *ep, const struct epoll_event *event, struct file *file, int fd)
 {
 	struct rb_node *parent, **link = find_link(ep, file, fd, &parent);
-	struct epitem *item = kzalloc(sizeof(*item), GFP_KERNEL);
+	struct epitem *item = alloc_item();
 	struct hooking hooking = {.pt = {.queueing = true, .join = add_hook}, .item = item};
 	u32 ready;
 
-	if (!item)
-		return -ENOMEM;
+	if (IS_ERR(item))
+		return PTR_ERR(item);
 	item->ep = ep;
 	item->file = file;
 	item->fd = fd;
@@ -287,6 +327,41 @@ static int check_nesting(struct eventpoll *ep, const struct file *file)
 	return below + above > MAX_NESTS ? -ELOOP : 0;
 }
 
+/*
+ * How many callbacks a wake-up of one of this instance's files makes by way of it: its own, and those of all instances
+ * above it, each as often as a way leads there. No more than MAX_WAYS + 1 are counted. [e]
+ */
+static unsigned ways_above(struct eventpoll *ep)
+{
+	unsigned ways = 1;
+
+	if (ep->ways_walk == walk_number)
+		return ep->ways;
+	for (const struct epitem *item = ep->file->f_ep; item; item = item->next)
+		ways = min(ways + ways_above(item->ep), MAX_WAYS + 1U);
+	ep->ways_walk = walk_number;
+	ep->ways = ways;
+	return ways;
+}
+
+/*
+ * This file has just got one more instance that watches it. Do too many ways lead up from it, or from an instance below
+ * it? A wake-up goes all of them with interrupts off, and their number grows with the power of the depth. [e]
+ */
+static bool has_too_many_ways(const struct file *file)
+{
+	struct eventpoll *ep = file->private_data;
+
+	if (!is_epoll(file) || walk_was_here(ep))
+		return false;
+	if (ways_above(ep) > MAX_WAYS)
+		return true;
+	for (struct rb_node *n = rb_first(&ep->items); n; n = rb_next(n))
+		if (has_too_many_ways(rb_entry(n, struct epitem, node)->file))
+			return true;
+	return false;
+}
+
 /* An instance that is polled is ready when one of its items is; those that are not leave the list. */
 static unsigned epoll_poll(struct file *f, struct poll_table *pt)
 {
@@ -378,6 +453,19 @@ static int check_exclusive(const struct file *file, int op, const struct epitem 
 	return 0;
 }
 
+/* [e, m] As insert_item(), or -EINVAL: there would be too many ways. */
+static int add_item(struct eventpoll *ep, const struct epoll_event *event, struct file *file, int fd)
+{
+	int err = insert_item(ep, event, file, fd);
+
+	walk_number++;
+	if (!err && has_too_many_ways(file)) {
+		remove_item(find_item(ep, file, fd));
+		err = -EINVAL;
+	}
+	return err;
+}
+
 /* [e, m] 0 or -errno as epoll_ctl(2) has it */
 static int change_items(struct eventpoll *ep, int op, struct file *file, int fd, struct epoll_event *event)
 {
@@ -389,7 +477,7 @@ static int change_items(struct eventpoll *ep, int op, struct file *file, int fd,
 	event->events |= POLLERR | POLLHUP; /* these two need not be asked for */
 	switch (op) {
 	case EPOLL_CTL_ADD:
-		return item ? -EEXIST : insert_item(ep, event, file, fd);
+		return item ? -EEXIST : add_item(ep, event, file, fd);
 	case EPOLL_CTL_DEL:
 		if (item)
 			remove_item(item);

@@ -29,6 +29,8 @@ struct eventpoll {
 	wait_queue_head_t poll; /* who polls the instance itself */
 	u64 walk;		/* [e] the last walk over instances that has been here, and what it found */
 	int depth;		/* [e] */
+	u64 ways_walk;		/* [e] the last walk that has counted the ways up from here, and how many there are */
+	unsigned ways;		/* [e] */
 };
 struct epitem {
 	struct rb_node node; /* [m] */
@@ -38,6 +40,7 @@ struct epitem {
 	struct epoll_event event; /* [m; the events also l] */
 	struct list_head ready;	  /* [l] empty: it is not in the list */
 	struct epitem *next;	  /* [e] of the same file */
+	struct user_struct *user; /* [immutable] for whom it counts, with a reference */
 	struct hook *hooks;	  /* [m] */
 };
 

@@ -25,19 +25,22 @@ static bool stays_ready(struct epitem *item)
 }
 
 /*
- * Up to `max` events of items that are ready. Those that stay ready are kept apart and go to the end of the list in the
- * end: so the loop ends, and in the next call it is the others' turn. Returns how many.
+ * Up to `max` events of items that are ready. The list is taken as it is at the beginning, since a wake-up may put an
+ * item into it again as soon as it is off: so the loop ends, and no answer has an item twice. Those that stay ready go
+ * to the end of the list: in the next call it is the others' turn. Returns how many.
  */
 static int take_events(struct eventpoll *ep, struct epoll_event *to, int max)
 {
+	LIST_HEAD(todo);
 	LIST_HEAD(stay);
 	bool more;
 	int n = 0;
 
 	mutex_lock(&ep->mutex);
 	spin_lock_irq(&ep->lock);
-	while (n < max && !list_empty(&ep->ready)) {
-		struct epitem *item = list_first_entry(&ep->ready, struct epitem, ready);
+	list_splice_tail_init(&ep->ready, &todo);
+	while (n < max && !list_empty(&todo)) {
+		struct epitem *item = list_first_entry(&todo, struct epitem, ready);
 		bool keep = false;
 		u32 ready;
 
@@ -53,6 +56,8 @@ static int take_events(struct eventpoll *ep, struct epoll_event *to, int max)
 		if (keep && list_empty(&item->ready))
 			list_add_tail(&item->ready, &stay);
 	}
+	list_splice_tail_init(&ep->ready, &todo); /* behind those for which there was no room */
+	list_splice_tail_init(&todo, &ep->ready);
 	list_splice_tail_init(&stay, &ep->ready);
 	more = !list_empty(&ep->ready);
 	spin_unlock_irq(&ep->lock);

@@ -21,6 +21,7 @@
 #include <time/clock.h>
 #include <time/hrtimer.h>
 #include <time/posix.h>
+#include <time/vdso.h>
 #include <uapi/fcntl.h>
 
 #define TFD_TIMER_ABSTIME	1
@@ -142,13 +143,15 @@ static u64 time_left(const struct timerfd *t)
 	return expires > now ? expires - now : 1;
 }
 
-/* The settings as they were, and new ones. A time of the clock becomes one of the hrtimers', which is monotonic. */
+/*
+ * The settings as they were, and new ones. A time of the clock becomes one of the hrtimers', which is monotonic, by
+ * what lies between the two clocks: two looks at the time would be apart by as long as the task waits for its CPU in
+ * between.
+ */
 static void timerfd_set(struct timerfd *t, u64 value, u64 interval, bool absolute, u64 old[2])
 {
-	u64 now = 0;
+	s64 offset = t->clock == CLOCK_REALTIME ? wall_clock_offset() : 0;
 
-	if (absolute)
-		clock_read_ns(t->clock, &now);
 	lock_and_cancel(t);
 	old[0] = t->interval;
 	old[1] = time_left(t);
@@ -156,7 +159,8 @@ static void timerfd_set(struct timerfd *t, u64 value, u64 interval, bool absolut
 	t->interval = interval;
 	t->expires = 0;
 	if (value) {
-		t->expires = ktime_add_safe(ktime_get(), absolute && value < now ? 0 : (s64)(value - now));
+		t->expires = ktime_add_safe(value, absolute ? -offset : ktime_get());
+		t->expires = max_t(s64, t->expires, 1); /* 0 is "off" */
 		hrtimer_start(&t->timer, t->expires);
 	}
 	spin_unlock_irq(&t->lock);

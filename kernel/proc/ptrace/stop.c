@@ -22,6 +22,7 @@
  * AGAINST SIGKILL. SIGKILL ends every stop, except while a request is under way: JOB_FROZEN then keeps
  * signal_wake_up() from waking the tracee, whose registers are in use. SIGKILL stays pending, and ptrace_unfreeze()
  * finds it and wakes the tracee. The flag and the pending bit are both under siglock, so one of the two sees the other.
+ * schedule() does not look for a SIGKILL in this state, so a tracee that is frozen before it gets there sleeps as well.
  *
  * The tracer is told after siglock is released, because tasklist_lock stands outside of it. In between the tracer may
  * have found the stop by itself, and may have let the task go on: then it gets a SIGCHLD with no news, as on Linux.

@@ -30,6 +30,17 @@ struct syscall_info {
 	};
 };
 
+/* The debugger lets the task go on with this signal: it is for this thread alone. Another number is none. */
+static void inject(int sig)
+{
+	struct siginfo info;
+
+	memset(&info, 0, sizeof(info));
+	info.si_signo = sig;
+	info.si_code = SI_KERNEL;
+	send_sig_thread(sig, &info, current);
+}
+
 /* One of the two stops. With PTRACE_O_TRACESYSGOOD it can be told from a SIGTRAP that was sent. */
 static void report_syscall(unsigned long message)
 {
@@ -41,7 +52,7 @@ static void report_syscall(unsigned long message)
 		code |= 0x80;
 	sig = ptrace_notify(code, message);
 	if (sig > 0)
-		send_sig(sig, current, 1);
+		inject(sig);
 }
 
 /* A task that was killed in the stop does not make the call. */

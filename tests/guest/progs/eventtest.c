@@ -138,6 +138,57 @@ static long set_timer(int fd, int flags, long interval, long value, struct timer
 	return check_syscall(SYS_timerfd_settime, fd, flags, (long)&spec, (long)old, 0, 0);
 }
 
+static volatile int others_end;
+
+static void runs_meanwhile(void *arg)
+{
+	while (!others_end)
+		;
+}
+
+/* An absolute time is that time, also where another task gets the CPU in the middle of the call. */
+static void timer_is_exact(void)
+{
+	int fd = (int)CHECK_CALL(check_syscall(SYS_timerfd_create, 1, 0, 0, 0, 0, 0));
+	long late = 0, end = check_now() + 2000 * MS;
+	pid_t other;
+
+	check_pin(0);
+	other = thread_start(0, runs_meanwhile, NULL);
+	while (check_now() < end) {
+		struct timer_spec left;
+		long at = check_now() + 10000 * MS, now, ends;
+
+		set_timer(fd, 1, 0, at, NULL);
+		now = check_now();
+		check_syscall(SYS_timerfd_gettime, fd, (long)&left, 0, 0, 0, 0);
+		ends = now + left.value.tv_sec * 1000000000 + left.value.tv_nsec;
+		late = ends - at > late ? ends - at : late;
+	}
+	CHECK_EQ(late, 0);
+	others_end = 1;
+	CHECK(thread_join(&other, 1));
+}
+
+/* A time of the day becomes one of the monotonic clock. */
+static void timer_of_the_day(void)
+{
+	int fd = (int)CHECK_CALL(check_syscall(SYS_timerfd_create, 0, NONBLOCK, 0, 0, 0, 0));
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	struct timer_spec left;
+	struct timespec day;
+	long at;
+
+	CHECK_CALL(clock_gettime(CLOCK_REALTIME, &day));
+	at = day.tv_sec * 1000000000 + day.tv_nsec;
+	CHECK_EQ(set_timer(fd, 1, 0, at + 5000 * MS, NULL), 0);
+	CHECK_CALL(check_syscall(SYS_timerfd_gettime, fd, (long)&left, 0, 0, 0, 0));
+	CHECK_RANGE(left.value.tv_sec * 1000000000 + left.value.tv_nsec, 1, 5000 * MS);
+	CHECK_EQ(set_timer(fd, 1, 1000000000, at - 2500 * MS, NULL), 0); /* three times already */
+	CHECK_EQ(poll(&p, 1, 10000), 1);
+	CHECK_RANGE(take(fd), 3, 10000);
+}
+
 static void timers(void)
 {
 	int fd = (int)CHECK_CALL(check_syscall(SYS_timerfd_create, 1, NONBLOCK, 0, 0, 0, 0));
@@ -255,6 +306,7 @@ static void pipes(void)
 static void errors(void)
 {
 	int ep = new_epoll(), fd = new_eventfd(0, 0), file = open("/proc/self/exe", O_RDONLY);
+	char name[64];
 
 	CHECK_ERRNO(ctl(ep, ADD, file, IN), EPERM);
 	CHECK_ERRNO(ctl(ep, ADD, 999, IN), EBADF);
@@ -279,6 +331,8 @@ static void errors(void)
 	CHECK_ERRNO(check_syscall(SYS_epoll_pwait, ep, 8, 1, 0, 0, 8), EFAULT);
 	tells(ep, fd, IN); /* and is not lost */
 	CHECK_ERRNO(check_syscall(SYS_epoll_create1, 1, 0, 0, 0, 0, 0), EINVAL);
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd); /* it cannot be opened once more */
+	CHECK_ERRNO(open(name, O_RDONLY), ENXIO);
 }
 
 static void nested(void)
@@ -400,13 +454,114 @@ static void storm(void)
 	CHECK_EQ(wait_for(storm_ep, 1, 0), 0);
 }
 
+/* Instances that watch each other may not multiply the ways of a wake-up: 30 times 30 are too many. */
+static void many_ways(void)
+{
+	int fd = new_eventfd(0, 0), below = new_epoll(), middle[30], above[30], n = 0;
+	bool refused = false;
+
+	CHECK_EQ(ctl(below, ADD, fd, IN), 0);
+	for (int i = 0; i < 30; i++) {
+		middle[i] = new_epoll();
+		above[i] = new_epoll();
+		CHECK_EQ(ctl(middle[i], ADD, below, IN), 0);
+	}
+	for (int i = 0; i < 900 && !refused; i++) {
+		refused = ctl(above[i / 30], ADD, middle[i % 30], IN) != 0;
+		n += !refused;
+	}
+	CHECK(refused && errno == EINVAL);
+	CHECK_RANGE(n, 60, 600);
+	add(fd, 1);
+	CHECK_EQ(wait_for(above[0], 8, 0), 8);
+	CHECK_CALL(close(middle[29]));
+	CHECK_EQ(ctl(above[29], ADD, fd, IN), 0);
+	tells(above[29], fd, IN);
+}
+
+#ifndef __linux__ /* there it would be the host's own limit */
+static int max_watches;
+
+static void set_max_watches(const char *number)
+{
+	CHECK_EQ(write(max_watches, number, strlen(number)), strlen(number));
+}
+
+/* A limit for each user: of two files that are watched, one has to go before a third. */
+static void user_watches(void)
+{
+	int ep = new_epoll(), fd[3];
+	char before[16] = "";
+
+	max_watches = (int)CHECK_CALL(open("/proc/sys/fs/epoll/max_user_watches", O_RDWR));
+	CHECK(read(max_watches, before, sizeof(before) - 1) > 0);
+	CHECK_RANGE(strtol(before, NULL, 10), 10000, 100000000);
+	CHECK_ERRNO(write(max_watches, "7x", 2), EINVAL);
+	for (int i = 0; i < 3; i++)
+		fd[i] = new_eventfd(0, 0);
+	set_max_watches("2");
+	CHECK_EQ(ctl(ep, ADD, fd[0], IN), 0);
+	CHECK_EQ(ctl(ep, ADD, fd[1], IN), 0);
+	CHECK_ERRNO(ctl(ep, ADD, fd[2], IN), ENOSPC);
+	CHECK_EQ(ctl(ep, DEL, fd[1], IN), 0);
+	CHECK_EQ(ctl(ep, ADD, fd[2], IN), 0);
+	CHECK_ERRNO(ctl(ep, ADD, fd[1], IN), ENOSPC);
+	CHECK_CALL(close(fd[0])); /* its item goes with it */
+	CHECK_EQ(ctl(ep, ADD, fd[1], IN), 0);
+	CHECK_CALL(close(ep)); /* and all of them with their instance */
+	ep = new_epoll();
+	CHECK_EQ(ctl(ep, ADD, fd[1], IN), 0);
+	CHECK_EQ(ctl(ep, ADD, fd[2], IN), 0);
+	set_max_watches(before);
+}
+#endif
+
+static volatile int adding_ends;
+
+static void adds_on_and_on(void *arg)
+{
+	unsigned long v = 1;
+
+	while (!adding_ends)
+		vt_syscall(SYS_write, shared_fd, (long)&v, 8, 0, 0, 0);
+}
+
+/* A file that is woken for while it is asked is in the answer once all the same. */
+static void once_in_an_answer(void)
+{
+	int ep = new_epoll();
+	pid_t thread;
+	long n = 1;
+
+	shared_fd = new_eventfd(1, 0);
+	CHECK_EQ(ctl(ep, ADD, shared_fd, IN), 0);
+	thread = thread_start(-1, adds_on_and_on, NULL);
+	for (long end = check_now() + 1500 * MS; n == 1 && check_now() < end;)
+		n = wait_for(ep, 8, 0);
+	CHECK_EQ(n, 1);
+	adding_ends = 1;
+	CHECK(thread_join(&thread, 1));
+}
+
 static const struct check_case cases[] = {
-	{"counters", counters}, {"counter_waits", counter_waits},
-	{"timers", timers},	{"levels_and_edges", levels_and_edges},
-	{"many", many},		{"pipes", pipes},
-	{"errors", errors},	{"nested", nested},
-	{"wakes_up", wakes_up}, {"masks", masks},
+	{"counters", counters},
+	{"counter_waits", counter_waits},
+	{"timers", timers},
+	{"timer_is_exact", timer_is_exact},
+	{"timer_of_the_day", timer_of_the_day},
+	{"levels_and_edges", levels_and_edges},
+	{"many", many},
+	{"pipes", pipes},
+	{"errors", errors},
+	{"nested", nested},
+	{"many_ways", many_ways},
+#ifndef __linux__
+	{"user_watches", user_watches},
+#endif
+	{"wakes_up", wakes_up},
+	{"masks", masks},
 	{"storm", storm},
+	{"once_in_an_answer", once_in_an_answer},
 };
 
 int main(int argc, char **argv)

@@ -71,6 +71,36 @@ static void waits(void)
 	CHECK_CALL(unlink("flocktest-file"));
 }
 
+static int shared_fd;
+
+static void locks_shared_fd(void *arg)
+{
+	if (vt_syscall(SYS_flock, shared_fd, *(int *)arg, 0, 0, 0, 0))
+		vt_syscall(SYS_exit, 1, 0, 0, 0, 0, 0);
+}
+
+/* Two threads wait with one open file: it gets one lock for both, which goes with the file. */
+static void one_lock_for_a_file(void)
+{
+	int kind[] = {EX, SH}, other = open_it();
+	pid_t threads[2];
+
+	for (int i = 0; i < 2; i++) {
+		shared_fd = open_it();
+		CHECK_EQ(flock_of(other, EX | NB), 0);
+		for (int t = 0; t < 2; t++) {
+			threads[t] = thread_start(-1, locks_shared_fd, &kind[i]);
+			process_gets(threads[t], 'S');
+		}
+		CHECK_EQ(flock_of(other, UN), 0);
+		CHECK(thread_join(threads, 2));
+		CHECK_ERRNO(flock_of(other, EX | NB), EAGAIN);
+		CHECK_CALL(close(shared_fd));
+	}
+	CHECK_EQ(flock_of(other, EX | NB), 0);
+	CHECK_CALL(unlink("flocktest-file"));
+}
+
 /* --- memfd --- */
 
 static void memory_files(void)
@@ -109,6 +139,7 @@ static void memory_files(void)
 static const struct check_case cases[] = {
 	{"kinds", kinds},
 	{"waits", waits},
+	{"one_lock_for_a_file", one_lock_for_a_file},
 	{"memory_files", memory_files},
 };
 

@@ -111,6 +111,33 @@ static void memory(void)
 	CHECK_EQ(news(pid), 3 << 8);
 }
 
+/* Where the memory is that maps calls by this name; 0: nowhere. */
+static unsigned long area_named(const char *name)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	char line[300];
+	unsigned long start = 0;
+
+	while (maps && !start && fgets(line, sizeof(line), maps))
+		if (strstr(line, name))
+			start = strtoul(line, NULL, 16);
+	if (maps)
+		fclose(maps);
+	return start;
+}
+
+/* The page by which programs read the clock is the kernel's: with a copy a tracee's clock would stand still. */
+static void clock_page(void)
+{
+	unsigned long page = area_named("[vvar]");
+	pid_t pid = tracee(nothing, 0);
+
+	CHECK(page);
+	CHECK_ERRNO(pt(PT_POKE, pid, page, 0), EIO);
+	CHECK_ERRNO(pt(PT_POKE, pid, page + 4088, 0), EIO);
+	kill_tracee(pid);
+}
+
 /* An instruction is exchanged for a breakpoint, in memory that other processes share. */
 static void breaks_here(void)
 {
@@ -433,6 +460,66 @@ static void clone_event(void)
 	kill_tracee(pid);
 }
 
+/* --- a signal for one thread --- */
+
+static struct {
+	volatile pid_t thread, taken_by;
+	volatile int may_take;
+} * told; /* memory that the tracee and its debugger share */
+
+static void on_usr1(int sig)
+{
+	told->taken_by = (pid_t)vt_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
+}
+
+/* It has SIGUSR1 blocked until it is told otherwise, and makes calls all the time. */
+static void blocking_thread(void *arg)
+{
+	unsigned long set = 1UL << (SIGUSR1 - 1);
+	struct timespec ms = {0, MS};
+
+	vt_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (long)&set, 0, 8, 0, 0);
+	told->thread = (pid_t)vt_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
+	for (;;) {
+		vt_syscall(SYS_nanosleep, (long)&ms, 0, 0, 0, 0, 0);
+		if (told->may_take)
+			vt_syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&set, 0, 8, 0, 0);
+	}
+}
+
+/* The signal with which a debugger lets a thread go on from a stop of a call is for that thread alone. */
+static void signal_of_a_thread(void)
+{
+	pid_t pid;
+
+	told = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid = check_fork();
+	if (pid == 0) {
+		signal(SIGUSR1, on_usr1);
+		thread_start_in_group(blocking_thread, NULL);
+		sleep_on();
+	}
+	while (!told->thread)
+		check_sleep(MS);
+	CHECK_CALL(pt(PT_SEIZE, told->thread, 0, OPT_SYSGOOD));
+	CHECK_CALL(pt(PT_INTERRUPT, told->thread, 0, 0));
+	CHECK_EQ(news(told->thread), EVENT(SIGTRAP, EV_STOP));
+	CHECK_CALL(pt(PT_SYSCALL, told->thread, 0, 0));
+	CHECK_EQ(news(told->thread), CALL_STOP);
+	go_on(told->thread, SIGUSR1);
+	check_sleep(50 * MS);
+	CHECK_EQ(told->taken_by, 0);
+	told->may_take = 1;
+	CHECK_EQ(news(told->thread), STOP(SIGUSR1));
+	go_on(told->thread, SIGUSR1);
+	for (int i = 0; i < 1000 && !told->taken_by; i++)
+		check_sleep(MS);
+	CHECK_EQ(told->taken_by, told->thread);
+	CHECK_CALL(kill(pid, SIGKILL));
+	CHECK_EQ(news(told->thread), SIGKILL);
+	finish(pid);
+}
+
 static void execs(void)
 {
 	char *argv[] = {"ptracetest", "--", NULL}, *envp[] = {NULL};
@@ -458,6 +545,7 @@ static const struct check_case cases[] = {
 	{"traceme", traceme},
 	{"bad_requests", bad_requests},
 	{"memory", memory},
+	{"clock_page", clock_page},
 	{"breakpoint", breakpoint},
 	{"signals", signals},
 	{"deadly_signals", deadly_signals},
@@ -470,6 +558,7 @@ static const struct check_case cases[] = {
 	{"fork_event", fork_event},
 	{"vfork_event", vfork_event},
 	{"clone_event", clone_event},
+	{"signal_of_a_thread", signal_of_a_thread},
 	{"exec_event", exec_event},
 };
 
