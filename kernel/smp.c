@@ -368,8 +368,7 @@ static int smp_calls_dying(unsigned cpu)
 	generic_smp_call_function_interrupt();
 	return 0;
 }
-static const struct cpuhp_step smp_calls_step = {
-	.name = "smp:calls", .stage = CPUHP_STARTING, .down = smp_calls_dying};
+static const struct cpuhp_step smp_calls_step = {.name = "smp:calls", .stage = CPUHP_STARTING, .down = smp_calls_dying};
 REGISTER_CPUHP(smp_calls_step);
 
 static bool smp_up; /* [smp_init] all CPUs that are online have a stopper */
@@ -442,8 +441,8 @@ static int wait_for_arrival(unsigned cpu)
 }
 
 /*
- * Let a CPU in that has arrived, and wait until it is online: a matter of some thousand instructions. Context: all other
- * CPUs are stopped, or are not there yet.
+ * Let a CPU in that has arrived, and wait until it is online: a matter of some thousand instructions. Context: all
+ * other CPUs are stopped, or are not there yet.
  */
 static int admit_cpu(void *data)
 {
@@ -489,7 +488,10 @@ int smp_start_cpu(unsigned cpu)
 		pr_err("smp: CPU%u did not start: %d\n", cpu, err);
 		return err;
 	}
-	/* At boot there are no stoppers yet, and nothing that must stand still: text is not changed before smp_init() ends. */
+	/*
+	 * At boot there are no stoppers yet, and nothing that must stand still: text is not changed before smp_init()
+	 * ends.
+	 */
 	if (smp_up)
 		stop_machine(admit_cpu, &cpu);
 	else

@@ -10,11 +10,11 @@
 
 #include "smp.h"
 
-#define PSCI_0_2_CPU_OFF      0x84000002
-#define PSCI_0_2_CPU_ON	      0xc4000003
+#define PSCI_0_2_CPU_OFF       0x84000002
+#define PSCI_0_2_CPU_ON	       0xc4000003
 #define PSCI_0_2_AFFINITY_INFO 0xc4000004
-#define PSCI_0_2_SYSTEM_OFF   0x84000008
-#define PSCI_0_2_SYSTEM_RESET 0x84000009
+#define PSCI_0_2_SYSTEM_OFF    0x84000008
+#define PSCI_0_2_SYSTEM_RESET  0x84000009
 
 /* What the firmware answers. */
 #define PSCI_SUCCESS		0

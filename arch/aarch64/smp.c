@@ -55,8 +55,8 @@ int arch_cpu_start(unsigned cpu, struct task_struct *idle)
 }
 
 /*
- * MMU on, current and per-CPU offset right: drop the identity map. What programs had in the registers of a CPU that comes
- * back is lost. Not traced: text may change meanwhile (wait_for_admission).
+ * MMU on, current and per-CPU offset right: drop the identity map. What programs had in the registers of a CPU that
+ * comes back is lost. Not traced: text may change meanwhile (wait_for_admission).
  */
 notrace void secondary_cpu_init(void)
 {
@@ -78,7 +78,9 @@ void arch_send_ipi(const struct cpumask *mask, enum ipi_kind kind)
 	smp_irq_ops->send_ipi(mask, kind);
 }
 
-/* Any CPU, the first one too: device interrupts go elsewhere (irq_cpu_dying), and firmware starts each of them again. */
+/*
+ * Any CPU, the first one too: device interrupts go elsewhere (irq_cpu_dying), and firmware starts each of them again.
+ */
 bool arch_cpu_can_leave(unsigned cpu)
 {
 	return psci_has_cpu_off();

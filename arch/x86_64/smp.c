@@ -162,8 +162,8 @@ int arch_cpu_start(unsigned cpu, struct task_struct *idle)
 }
 
 /*
- * Paging on, current and GS right, on the idle task's stack. No exception may happen before cpu_desc_init(). Not traced,
- * nor is what it calls: text may change meanwhile (wait_for_admission).
+ * Paging on, current and GS right, on the idle task's stack. No exception may happen before cpu_desc_init(). Not
+ * traced, nor is what it calls: text may change meanwhile (wait_for_admission).
  */
 notrace void secondary_cpu_init(void)
 {

@@ -17,9 +17,9 @@ int arch_cpu_start(unsigned cpu, struct task_struct *idle);
  */
 bool arch_cpu_can_leave(unsigned cpu);
 /*
- * The end of this CPU, interrupts off: it is off, or waits in .noinstr.text for arch_cpu_start(), and is told nothing any
- * more: it takes part in no TLB shootdown. arch_cpu_wait_dead(), on another CPU while all others stand still, returns
- * when that CPU executes nothing but that; interrupts may be off.
+ * The end of this CPU, interrupts off: it is off, or waits in .noinstr.text for arch_cpu_start(), and is told nothing
+ * any more: it takes part in no TLB shootdown. arch_cpu_wait_dead(), on another CPU while all others stand still,
+ * returns when that CPU executes nothing but that; interrupts may be off.
  */
 void arch_cpu_die(void) __noreturn;
 void arch_cpu_wait_dead(unsigned cpu);

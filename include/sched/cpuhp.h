@@ -3,7 +3,8 @@
  *
  * A room that keeps something for each CPU registers one struct with what it does when a CPU comes and when it goes:
  *
- *	static const struct cpuhp_step pages_step = {.name = "mm:pages", .stage = CPUHP_PREPARE, .down = drain_dead_cpu};
+ *	static const struct cpuhp_step pages_step = {
+ *		.name = "mm:pages", .stage = CPUHP_PREPARE, .down = pages_cpu_dead};
  *	REGISTER_CPUHP(pages_step);
  *
  * WHO MAY LOOK AT THE SETS OF CPUS
@@ -32,12 +33,13 @@
  * On the way up the stages come in this order and the steps of each in the order of the table; on the way down all is
  * reversed. `up` and `down` may be NULL. PREPARE and ONLINE run in a thread on another CPU and may sleep.
  *
- *	stage		up						down
- *	PREPARE		before the CPU starts; 0 or -errno, then the	the CPU is gone; returns 0
- *			earlier steps are undone
- *	STARTING	on the CPU, before it is online; returns 0	on the CPU, which is not online any more; returns 0
- *	ONLINE		the CPU runs tasks; returns 0			it still does; 0, or -errno if it may not go: then
- *									the later steps are made good by their `up`
+ *	PREPARE		up: before the CPU starts; 0, or -errno, and then the earlier steps are undone
+ *			down: the CPU is gone; 0
+ *	STARTING	up: on the CPU, before it is online; 0
+ *			down: on the CPU, which is not online any more; 0
+ *	ONLINE		up: the CPU runs tasks; 0
+ *			down: it still does; 0, or -errno if it may not go, and then the later steps are made good by
+ *			their `up`
  *
  * In STARTING interrupts are off and all other CPUs stand still: so no spinlock is held by anybody else.
  */
@@ -53,14 +55,15 @@ struct cpuhp_step {
 
 /*
  * Bring a CPU up, or take it down; 0 also when it is so already. Up: -ENOMEM or an error of smp_start_cpu(). Down:
- * -EBUSY (it is the last one, or deadline tasks need it), -ENOMEM. -EPERM: it cannot go (cpu_can_leave). Context: a task
- * that may sleep and holds no lock.
+ * -EBUSY (it is the last one, or deadline tasks need it), -ENOMEM. -EPERM: it cannot go (cpu_can_leave). Context: a
+ * task that may sleep and holds no lock.
  */
 int cpu_up(unsigned cpu);
 int cpu_down(unsigned cpu);
-bool cpu_can_leave(unsigned cpu); /* has this machine a way to stop and to start it again? Never changes. Any context. */
+/* Has this machine a way to stop the CPU and to start it again? Never changes. Any context. */
+bool cpu_can_leave(unsigned cpu);
 
 /* ---- For the CPU itself, on its way */
 
-void cpuhp_starting(unsigned cpu);  /* the steps of STARTING, up. From secondary_start_kernel() */
+void cpuhp_starting(unsigned cpu);     /* the steps of STARTING, up. From secondary_start_kernel() */
 void cpuhp_idle_dead(void) __noreturn; /* the idle task of a CPU that is not online any more: its end */

@@ -144,8 +144,8 @@ void kthreadd_init(void);
 void free_kthread_struct(struct task_struct *t); /* by __put_task_struct of a PF_KTHREAD task */
 int kthread_stop(struct task_struct *t);	 /* asks, wakes, waits; returns the thread's result */
 /*
- * A thread that is bound to a CPU rests while that CPU is not there. kthread_park() asks it to and waits until it sleeps
- * (state P); kthread_unpark() lets it go on. In between no wake-up reaches it. May sleep. The thread calls
+ * A thread that is bound to a CPU rests while that CPU is not there. kthread_park() asks it to and waits until it
+ * sleeps (state P); kthread_unpark() lets it go on. In between no wake-up reaches it. May sleep. The thread calls
  * kthread_parkme() when kthread_should_park() says so, looked at like kthread_should_stop(); no lock may be held.
  */
 void kthread_park(struct task_struct *t);
@@ -164,9 +164,9 @@ int stop_machine(int (*fn)(void *data), void *data);
  */
 void stop_machine_each(void (*fn)(void *data), void *data);
 /*
- * Stop all CPUs and let one of them leave: `leave` runs on it, interrupts off, and takes it out of cpu_online_mask; then
- * its idle task ends it (cpuhp_idle_dead), which tells the others by stop_machine_left(). They go on when the CPU is off.
- * Context: a thread on another CPU that stays there; cpu_hotplug_mutex.
+ * Stop all CPUs and let one of them leave: `leave` runs on it, interrupts off, and takes it out of cpu_online_mask;
+ * then its idle task ends it (cpuhp_idle_dead), which tells the others by stop_machine_left(). They go on when the CPU
+ * is off. Context: a thread on another CPU that stays there; cpu_hotplug_mutex.
  */
 void stop_machine_without(unsigned cpu, void (*leave)(unsigned cpu));
 void stop_machine_left(void);

@@ -42,7 +42,7 @@ struct nmi_timer {
 	void (*stop_cpu)(void *unused);
 };
 extern const struct nmi_timer *nmi_timer; /* [boot, then immutable] NULL: none */
-extern struct cpumask sample_cpus;	   /* those to interrupt. [while the source starts, runs and stops] */
+extern struct cpumask sample_cpus;	  /* those to interrupt. [while the source starts, runs and stops] */
 /* The period is over on this CPU. Context: the sample function's; not traced. */
 void sample_timer_tick(const struct pt_regs *regs);
 

@@ -239,7 +239,10 @@ static int park_ksoftirqd(unsigned cpu)
 	return 0;
 }
 
-/* What was still pending when the CPU went is this CPU's now: what it is about has been handed over as well, or is global. */
+/*
+ * What was still pending when the CPU went is this CPU's now: what it is about has been handed over as well, or is
+ * global.
+ */
 static int softirqs_cpu_dead(unsigned cpu)
 {
 	unsigned long flags;

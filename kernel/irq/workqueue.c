@@ -406,8 +406,8 @@ static int make_worker(unsigned cpu)
 }
 
 /*
- * While its CPU is not there the worker runs on any other one, as on Linux. So the pool works on: no work is lost or has
- * to move, and those that are queued meanwhile or whose delay ends are done.
+ * While its CPU is not there the worker runs on any other one, as on Linux. So the pool works on: no work is lost or
+ * has to move, and those that are queued meanwhile or whose delay ends are done.
  */
 static int unbind_worker(unsigned cpu)
 {

@@ -108,9 +108,9 @@ struct cpu_times {
 };
 
 /*
- * Split the time since boot of a CPU, less that for which it was not there. Idle time is measured exactly at each switch to and from the idle
- * task. User and system time come from the timer tick, which samples what it interrupts: on a CPU that is
- * mostly idle few ticks hit. So the busy time is taken as exact (now - idle), and the samples only say in
+ * Split the time since boot of a CPU, less that for which it was not there. Idle time is measured exactly at each
+ * switch to and from the idle task. User and system time come from the timer tick, which samples what it interrupts: on
+ * a CPU that is mostly idle few ticks hit. So the busy time is taken as exact (now - idle), and the samples only say in
  * which proportion it divides into user and system.
  */
 static struct cpu_times cpu_times(unsigned cpu, u64 now)
@@ -156,8 +156,9 @@ static void show_softirq_sums(struct seq_file *m)
 }
 
 /*
- * The first line is the sum over the CPUs, those included that have left: it never goes back. All of them are computed for one moment, `now`: top
- * subtracts two readings, and would show more than 100 % if the moments differed within a reading.
+ * The first line is the sum over the CPUs, those included that have left: it never goes back. All of them are computed
+ * for one moment, `now`: top subtracts two readings, and would show more than 100 % if the moments differed within a
+ * reading.
  */
 static int stat_show(struct seq_file *m, void *v)
 {

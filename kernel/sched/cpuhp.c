@@ -13,10 +13,10 @@
  * The steps are a table to which each room adds its own (<sched/cpuhp.h>). This file knows their order alone.
  *
  * Why a CPU may do all that it has left to do within one stop: every other CPU stands in its stopper thread with
- * preemption off, so no spinlock is held elsewhere, and no text changes, no grace period ends, no ring is emptied before
- * the CPU is off. So nothing else in the kernel has to know a CPU that is neither there nor gone. In particular
- * grace periods and stops need not wait for a CPU that is not online: it executes nothing but its way in, up to a loop in
- * .noinstr.text (wait_for_admission).
+ * preemption off, so no spinlock is held elsewhere, and no text changes, no grace period ends, no ring is emptied
+ * before the CPU is off. So nothing else in the kernel has to know a CPU that is neither there nor gone. In particular
+ * grace periods and stops need not wait for a CPU that is not online: it executes nothing but its way in, up to a loop
+ * in .noinstr.text (wait_for_admission).
  *
  * The CPU leaves from its idle task: the stopper thread has to be at rest for the day when the CPU comes back.
  */

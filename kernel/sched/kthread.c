@@ -276,8 +276,8 @@ bool kthread_should_park(void)
 }
 
 /*
- * Sleep until kthread_unpark(). The state is one that no ordinary wake-up looks for. After complete() the thread may run
- * for a few more instructions: kthread_park() waits for that, too.
+ * Sleep until kthread_unpark(). The state is one that no ordinary wake-up looks for. After complete() the thread may
+ * run for a few more instructions: kthread_park() waits for that, too.
  */
 void kthread_parkme(void)
 {

@@ -219,8 +219,8 @@ static void move_throttled(unsigned cpu)
 
 /*
  * All tasks go elsewhere, the most important ones first, each to where it would run now if it had just woken up. The
- * stopper stays, which is bound to this CPU and sleeps until it comes back; and sleeping tasks, whose wake-up finds that
- * the CPU has gone.
+ * stopper stays, which is bound to this CPU and sleeps until it comes back; and sleeping tasks, whose wake-up finds
+ * that the CPU has gone.
  */
 static int sched_cpu_dying(unsigned cpu)
 {

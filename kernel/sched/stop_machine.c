@@ -508,8 +508,7 @@ static int ready_stopper(unsigned cpu)
 }
 
 /* A CPU that comes up takes works in the moment in which it is online. The first one wakes a thread that is new. */
-static const struct cpuhp_step stopper_prepare = {
-	.name = "sched:stopper", .stage = CPUHP_PREPARE, .up = make_stopper};
+static const struct cpuhp_step stopper_prepare = {.name = "sched:stopper", .stage = CPUHP_PREPARE, .up = make_stopper};
 static const struct cpuhp_step stopper_starting = {
 	.name = "sched:stopper", .stage = CPUHP_STARTING, .up = ready_stopper};
 REGISTER_CPUHP(stopper_prepare);

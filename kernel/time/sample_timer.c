@@ -19,7 +19,7 @@
 
 const struct nmi_timer *nmi_timer;
 
-static sample_fn sample; /* [atomic] NULL: there is no sampling */
+static sample_fn sample;	   /* [atomic] NULL: there is no sampling */
 static DEFINE_MUTEX(sample_mutex); /* the source starts and stops, and which CPUs it interrupts */
 struct cpumask sample_cpus;	   /* [sample_mutex] */
 static u64 sample_period;	   /* [sample_mutex] */
@@ -59,7 +59,9 @@ static void start_timer(void *unused)
 	hrtimer_start(&c->timer, sample_grid_next(&c->grid, c->grid.line));
 }
 
-/* Begin and end on one CPU of `sample_cpus`; a source that has no part of each CPU's is none of theirs. [sample_mutex] */
+/*
+ * Begin and end on one CPU of `sample_cpus`; a source that has no part of each CPU's is none of theirs. [sample_mutex]
+ */
 static void start_on(unsigned cpu)
 {
 	smp_call_func_t start = sample_source == SAMPLE_BY_TIMER ? start_timer : nmi_timer->start_cpu;
@@ -140,8 +142,8 @@ void sample_timer_stop(void)
 }
 
 /*
- * A CPU comes or goes. Where each has a part of its own, that begins or ends. Else the source is one for all, and has to
- * be told its CPUs again: it stops, and starts with those that are active now.
+ * A CPU comes or goes. Where each has a part of its own, that begins or ends. Else the source is one for all, and has
+ * to be told its CPUs again: it stops, and starts with those that are active now.
  */
 static int sample_cpu_changes(unsigned cpu)
 {

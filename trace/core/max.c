@@ -43,8 +43,8 @@ void trace_max_exit(struct trace_array *tr)
 /* ---- Taking. Interrupts off, on the CPU where the section ends. */
 
 /*
- * A maximum exchanges the rings as they are. A snapshot empties the ring that comes into the buffer. Under the max lock,
- * on `cpu`, or while that is not online.
+ * A maximum exchanges the rings as they are. A snapshot empties the ring that comes into the buffer. Under the max
+ * lock, on `cpu`, or while that is not online.
  */
 static int exchange_part(struct trace_array *tr, struct trace_snapshot *snapshot, int cpu)
 {

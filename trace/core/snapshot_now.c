@@ -132,6 +132,10 @@ static void settle_here(void *arg)
 	s->err = trace_max_exchange_pending(s->tr);
 }
 
+/*
+ * Parts of CPUs that are not online are exchanged from here, since nothing writes to them. Each other CPU is asked to
+ * exchange its own.
+ */
 void trace_snapshot_settle(struct trace_array *tr)
 {
 	struct settling s = {.tr = tr};

@@ -277,7 +277,7 @@ static void words(void)
 int main(int argc, char **argv)
 {
 	static const struct check_case cases[] = {
-		{"bound", bound},	  {"half", half},	  {"own", own},
+		{"bound", bound},	  {"half", half},	    {"own", own},
 		{"timers", timers},	  {"registers", registers}, {"promised", promised},
 		{"throttled", throttled}, {"words", words},
 	};
