@@ -13,6 +13,7 @@
 #include <arch/processor.h>
 #include <arch/smp.h>
 #include <irq/irqflags.h>
+#include <kernel/cmdline.h>
 #include <kernel/export.h>
 #include <kernel/init.h>
 #include <kernel/hw_breakpoint.h>
@@ -499,13 +500,22 @@ int smp_start_cpu(unsigned cpu)
 	return 0;
 }
 
+static unsigned max_cpus = NR_CPUS; /* [immutable after boot] */
+
+/* How many CPUs a boot starts; the others come by cpuN/online. 0 or -EINVAL. */
+static int set_max_cpus(const char *value)
+{
+	return kstrtouint(value, 10, &max_cpus);
+}
+__setup("maxcpus=", set_max_cpus);
+
 /* One CPU after the other: on x86_64 there is one page in which CPUs start, with one place for a stack. */
 void smp_init(void)
 {
 	unsigned cpu;
 
 	for_each_possible_cpu(cpu)
-		if (!cpu_online(cpu) && !smp_start_cpu(cpu))
+		if (!cpu_online(cpu) && num_online_cpus() < max_cpus && !smp_start_cpu(cpu))
 			cpumask_set_cpu(cpu, &cpu_active_mask);
 	cpu_stop_init();
 	smp_up = true;

@@ -38,8 +38,8 @@
  *	STARTING	up: on the CPU, before it is online; 0
  *			down: on the CPU, which is not online any more; 0
  *	ONLINE		up: the CPU runs tasks; 0
- *			down: it still does; 0, or -errno if it may not go, and then the later steps are made good by
- *			their `up`
+ *			down: it still does; 0, or -errno if it may not go, and then the CPU stays and `up` of the
+ *			later steps is called
  *
  * In STARTING interrupts are off and all other CPUs stand still: so no spinlock is held by anybody else.
  */

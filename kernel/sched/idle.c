@@ -105,7 +105,7 @@ u64 cpu_idle_ns(int cpu)
 	return ns;
 }
 
-/* How long a CPU was not there since it first came up, if it is not there now until now. */
+/* How long a CPU was not there since it first came up; an absence that lasts counts up to now. */
 u64 cpu_offline_ns(int cpu)
 {
 	unsigned long flags;
@@ -118,7 +118,7 @@ u64 cpu_offline_ns(int cpu)
 	return ns;
 }
 
-/* The CPU's times stand still from now on, and nobody takes it for one that idles. init_idle() makes that undone. */
+/* The CPU's times stand still from now on, and balancing does not take it for an idle CPU. init_idle() undoes that. */
 void sched_cpu_dead(void)
 {
 	struct rq *rq = this_rq();

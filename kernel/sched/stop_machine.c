@@ -137,13 +137,14 @@ void stop_each_cpu_but(unsigned except, int (*fn)(void *), void *arg)
  */
 enum stop_state { STOP_GATHER, STOP_MASKED, STOP_RUN, STOP_DONE };
 struct stop_machine_data {
-	unsigned others;  /* CPUs to park */
-	unsigned arrived; /* [atomic] */
-	unsigned masked;  /* [atomic] */
-	unsigned ran;	  /* [atomic] */
-	u64 asleep;	  /* [atomic] a bit for each CPU that may sleep until `state` changes */
-	unsigned waiter;  /* [atomic] the initiator's CPU + 1 while it may sleep until all have arrived; else 0 */
-	int state;	  /* enum stop_state, written by the initiator */
+	unsigned others;      /* CPUs to park */
+	struct cpumask asked; /* which they are: cpu_online_mask may change in the stop */
+	unsigned arrived;     /* [atomic] */
+	unsigned masked;      /* [atomic] */
+	unsigned ran;	      /* [atomic] */
+	u64 asleep;	      /* [atomic] a bit for each CPU that may sleep until `state` changes */
+	unsigned waiter;      /* [atomic] the initiator's CPU + 1 while it may sleep until all have arrived; else 0 */
+	int state;	      /* enum stop_state, written by the initiator */
 	void (*each)(void *data); /* what every CPU runs once all are masked; NULL: the initiator alone runs */
 	void *data;
 	void (*leave)(unsigned cpu); /* what the CPU runs that leaves (`each` is there, too); NULL: none does */
@@ -350,6 +351,7 @@ static unsigned queue_stops(struct stop_machine_data *d, unsigned self)
 		w->fn = multi_cpu_stop;
 		w->arg = d;
 		BUG_ON(!queue_stop_work(cpu, w)); /* online CPUs have one from the moment others can call us */
+		cpumask_set_cpu(cpu, &d->asked);
 		n++;
 	}
 	return n;
@@ -404,9 +406,8 @@ static int stop_all_cpus(struct stop_machine_data *d, int (*fn)(void *), void *d
 	ret = run_stopped(d, self, fn, data);
 	preempt_enable();
 	/* The next stop uses the works again, and d goes: the stoppers must be done with both. */
-	for_each_online_cpu(cpu)
-		if (cpu != self)
-			wait_for_completion(&per_cpu_ptr(&stop_machine_work, cpu)->done);
+	for_each_cpu(cpu, &d->asked)
+		wait_for_completion(&per_cpu_ptr(&stop_machine_work, cpu)->done);
 	rcu_gp_end(grace_period);
 	mutex_unlock(&stop_machine_mutex);
 	return ret;

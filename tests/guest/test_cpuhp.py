@@ -37,3 +37,26 @@ def test_interrupts_follow(machine, tmp_path):
         reads(guest)
         again = interrupts(guest)
         assert again["CPU0"] == first["CPU0"] and again["CPU1"] > then["CPU1"], (first, then, again)
+
+
+def test_a_cpu_comes_for_the_first_time(machine):
+    """maxcpus= leaves CPUs out at boot: one that comes later gets its idle task, its stacks and its threads then."""
+    with machine.guest(smp=3, timeout=120, append="quiet maxcpus=1") as guest:
+        cpus = "/sys/devices/system/cpu"
+        assert guest.run(f"cat {cpus}/online {cpus}/offline")[1] == "0\n1-2\n"
+        for _ in range(2):
+            assert guest.run(f"echo 1 > {cpus}/cpu2/online; cat {cpus}/online")[1] == "0,2\n"
+            threads = guest.run("ps")[1]
+            assert all(f"[{name}]" in threads for name in ("migration/2", "ksoftirqd/2", "kworker/2:0")), threads
+            tracer = (
+                "cd /sys/kernel/tracing; echo function > current_tracer; taskset 4 cat /proc/stat | grep -c '^cpu[0-9]'"
+            )
+            assert guest.run(f"{tracer}; echo nop > current_tracer")[1] == "2\n"
+            assert (
+                guest.run(f"grep -q cat- per_cpu/cpu2/trace; echo 0 > {cpus}/cpu2/online; cat {cpus}/online")[1]
+                == "0\n"
+            )
+        assert (
+            guest.run(f"cd /; echo 1 > {cpus}/cpu1/online; echo 1 > {cpus}/cpu2/online; cat {cpus}/online")[1]
+            == "0-2\n"
+        )
