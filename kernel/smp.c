@@ -9,9 +9,11 @@
  * A CPU that waits for another one must have interrupts on: if two CPUs called each other with interrupts off,
  * neither would ever run the other's call.
  */
+#include <arch/patch.h>
 #include <arch/processor.h>
 #include <arch/smp.h>
 #include <irq/irqflags.h>
+#include <kernel/cmdline.h>
 #include <kernel/export.h>
 #include <kernel/init.h>
 #include <kernel/hw_breakpoint.h>
@@ -22,6 +24,7 @@
 #include <kernel/stacktrace.h>
 #include <lib/errno.h>
 #include <proc/fork.h>
+#include <sched/cpuhp.h>
 #include <sched/sched.h>
 #include <time/clock.h>
 #include <trace/fgraph.h>
@@ -34,6 +37,7 @@ unsigned nr_cpu_ids = 1;
 EXPORT_SYMBOL(nr_cpu_ids);
 struct cpumask cpu_online_mask = {{1}};
 EXPORT_SYMBOL(cpu_online_mask);
+struct cpumask cpu_active_mask = {{1}};
 struct cpumask cpu_possible_mask = {{1}};
 EXPORT_SYMBOL(cpu_possible_mask);
 struct cpumask cpu_bit_masks[NR_CPUS]; /* immutable after boot */
@@ -184,9 +188,13 @@ int smp_call_function_single(int cpu, smp_call_func_t fn, void *info, bool wait)
 	struct call_single_data *csd;
 	unsigned long flags;
 
-	if (cpu < 0 || cpu >= nr_cpu_ids || !cpu_online(cpu))
+	if (cpu < 0 || cpu >= nr_cpu_ids)
 		return -ENXIO;
-	preempt_disable();
+	preempt_disable(); /* from here on a CPU that is online stays so */
+	if (!cpu_online(cpu)) {
+		preempt_enable();
+		return -ENXIO;
+	}
 	if (cpu == smp_processor_id()) {
 		local_irq_save(flags);
 		fn(info);
@@ -355,24 +363,59 @@ void smp_setup_boot_cpu(unsigned nr_cpus)
 		cpumask_set_cpu(cpu, &cpu_possible_mask);
 }
 
+/* A CPU that leaves runs what it was still asked to do: after this nobody asks it. Context: <sched/cpuhp.h>, dying. */
+static int smp_calls_dying(unsigned cpu)
+{
+	generic_smp_call_function_interrupt();
+	return 0;
+}
+static const struct cpuhp_step smp_calls_step = {.name = "smp:calls", .stage = CPUHP_STARTING, .down = smp_calls_dying};
+REGISTER_CPUHP(smp_calls_step);
+
+static bool smp_up; /* [smp_init] all CPUs that are online have a stopper */
+
+/*
+ * How far a CPU has come that is being started. The starter sets WANTED, and GIVEN_UP when its patience ends; the CPU
+ * sets ARRIVED, by compare-and-exchange, so that one of the two is told by the other. Then it waits for ADMITTED.
+ */
+enum arrival { ARRIVAL_NONE, ARRIVAL_WANTED, ARRIVAL_ARRIVED, ARRIVAL_ADMITTED, ARRIVAL_GIVEN_UP };
+static DEFINE_PER_CPU(u32, arrival); /* [atomic] */
+
+/*
+ * A CPU that has arrived waits until the starter has stopped all others. It is not among those that a stop waits for,
+ * and text may change meanwhile: so it waits in .noinstr.text, where no site is, and what it has run up to here has no
+ * sites either. A CPU that comes too late halts.
+ */
+static noinstr void wait_for_admission(void)
+{
+	u32 *state = this_cpu_ptr(&arrival), wanted = ARRIVAL_WANTED;
+
+	if (!__atomic_compare_exchange_n(state, &wanted, ARRIVAL_ARRIVED, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+		arch_halt();
+	while (__atomic_load_n(state, __ATOMIC_ACQUIRE) != ARRIVAL_ADMITTED)
+		cpu_relax();
+	arch_sync_core(); /* what was fetched ahead of a change is forgotten */
+}
+
 /*
  * Where another CPU arrives in C: interrupts are off, current is its idle task, and its per-CPU offset is set. The
  * order of the steps matters:
  *
- *  1. the interrupt controller and the timer of this CPU, so that it can be interrupted;
- *  2. its timers and its tick, which the first task that runs here will need;
- *  3. online. From here on other CPUs send it interrupts, put tasks on its queue, and wait for it in stop_machine. All
+ *  1. the wait for the moment when all other CPUs stand still. Before that nothing may be traced;
+ *  2. the interrupt controller of this CPU, so that it can be interrupted;
+ *  3. what rooms have registered as STARTING: its timers and its tick, which the first task that runs here will need;
+ *  4. online. From here on other CPUs send it interrupts, put tasks on its queue, and wait for it in stop_machine. All
  *     that comes before must be in place by then, and the atomic operation on the mask orders it before the bit;
- *  4. the breakpoints that the other CPUs have, now that who changes them sees this CPU;
- *  5. interrupts on, and the idle loop, which looks for work at once.
+ *  5. the breakpoints that the other CPUs have, now that who changes them sees this CPU;
+ *  6. interrupts on, and the idle loop, which looks for work at once.
  */
-void secondary_start_kernel(void)
+notrace void secondary_start_kernel(void)
 {
 	unsigned cpu = smp_processor_id();
 
+	wait_for_admission();
 	arch_smp_cpu_init();
-	hrtimers_init_cpu();
-	tick_init_cpu();
+	cpuhp_starting(cpu);
 	__atomic_fetch_or(&cpu_online_mask.bits[cpu / 64], BIT(cpu % 64), __ATOMIC_SEQ_CST);
 	hw_breakpoint_cpu_online();
 	local_irq_enable();
@@ -383,40 +426,88 @@ void secondary_start_kernel(void)
 #define CPU_START_TIMEOUT_NS (10 * NSEC_PER_SEC)
 
 /* Spin rather than sleep: it takes microseconds, and a sleep would need this CPU's timer to work already. */
-static int wait_for_cpu(unsigned cpu)
+static int wait_for_arrival(unsigned cpu)
 {
+	u32 *state = per_cpu_ptr(&arrival, cpu), wanted = ARRIVAL_WANTED;
 	u64 end = sched_clock() + CPU_START_TIMEOUT_NS;
 
-	while (!cpu_online(cpu)) {
-		if ((s64)(sched_clock() - end) > 0)
+	while (__atomic_load_n(state, __ATOMIC_ACQUIRE) == ARRIVAL_WANTED) {
+		if ((s64)(sched_clock() - end) > 0 &&
+		    __atomic_compare_exchange_n(state, &wanted, ARRIVAL_GIVEN_UP, false, __ATOMIC_SEQ_CST,
+						__ATOMIC_RELAXED))
 			return -ETIMEDOUT;
 		cpu_relax();
 	}
-	smp_mb(); /* what it did before it came online is visible */
 	return 0;
 }
 
 /*
- * Start one CPU, with a fresh idle task whose stack it runs on from its first instruction. Failing is not fatal: the
- * machine works with the CPUs that it has.
+ * Let a CPU in that has arrived, and wait until it is online: a matter of some thousand instructions. Context: all
+ * other CPUs are stopped, or are not there yet.
  */
-static void start_cpu(unsigned cpu)
+static int admit_cpu(void *data)
 {
-	struct task_struct *idle = fork_idle(cpu);
+	unsigned cpu = *(unsigned *)data;
+
+	smp_store_release(per_cpu_ptr(&arrival, cpu), ARRIVAL_ADMITTED);
+	while (!cpu_online(cpu))
+		cpu_relax();
+	smp_mb(); /* what it did before it came online is visible */
+	return 0;
+}
+
+/* The CPU's idle task, in its first state: a new one for a CPU that was never there. ERR_PTR(-ENOMEM). */
+static struct task_struct *fresh_idle(unsigned cpu)
+{
+	struct task_struct *idle = idle_task(cpu) ?: fork_idle(cpu);
+
+	if (!IS_ERR(idle))
+		init_idle(idle, cpu);
+	return idle;
+}
+
+/*
+ * Start one CPU, with an idle task on whose stack it runs from its first instruction. Failing is not fatal: the machine
+ * works with the CPUs that it has.
+ */
+int smp_start_cpu(unsigned cpu)
+{
+	struct task_struct *idle = fresh_idle(cpu);
 	int err;
 
 	if (IS_ERR(idle)) {
 		pr_err("smp: CPU%u: no idle task: %ld\n", cpu, PTR_ERR(idle));
-		return;
+		return PTR_ERR(idle);
 	}
-	init_idle(idle, cpu);
+	smp_store_release(per_cpu_ptr(&arrival, cpu), ARRIVAL_WANTED);
 	err = arch_cpu_start(cpu, idle);
 	if (!err)
-		err = wait_for_cpu(cpu);
+		err = wait_for_arrival(cpu);
 	/* The CPU may still come up later and use that stack, so the idle task is not freed. */
-	if (err)
+	if (err) {
+		smp_store_release(per_cpu_ptr(&arrival, cpu), ARRIVAL_GIVEN_UP);
 		pr_err("smp: CPU%u did not start: %d\n", cpu, err);
+		return err;
+	}
+	/*
+	 * At boot there are no stoppers yet, and nothing that must stand still: text is not changed before smp_init()
+	 * ends.
+	 */
+	if (smp_up)
+		stop_machine(admit_cpu, &cpu);
+	else
+		admit_cpu(&cpu);
+	return 0;
 }
+
+static unsigned max_cpus = NR_CPUS; /* [immutable after boot] */
+
+/* How many CPUs a boot starts; the others come by cpuN/online. 0 or -EINVAL. */
+static int set_max_cpus(const char *value)
+{
+	return kstrtouint(value, 10, &max_cpus);
+}
+__setup("maxcpus=", set_max_cpus);
 
 /* One CPU after the other: on x86_64 there is one page in which CPUs start, with one place for a stack. */
 void smp_init(void)
@@ -424,8 +515,9 @@ void smp_init(void)
 	unsigned cpu;
 
 	for_each_possible_cpu(cpu)
-		if (!cpu_online(cpu))
-			start_cpu(cpu);
+		if (!cpu_online(cpu) && num_online_cpus() < max_cpus && !smp_start_cpu(cpu))
+			cpumask_set_cpu(cpu, &cpu_active_mask);
 	cpu_stop_init();
+	smp_up = true;
 	pr_info("smp: Brought up 1 node, %u CPU%s\n", num_online_cpus(), num_online_cpus() == 1 ? "" : "s");
 }

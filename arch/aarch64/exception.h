@@ -38,6 +38,7 @@ void fpsimd_switch(struct task_struct *prev, struct task_struct *next);
 void fpsimd_preserve(void);
 /* current->thread.fpsimd was written: it is what counts now. Thread context. */
 void fpsimd_reload(void);
+void fpsimd_forget_cpu(void); /* a CPU starts: its registers are no task's. Not traced */
 /* fpsimd_asm.S */
 struct user_fpsimd;
 void fpsimd_save_state(struct user_fpsimd *to);

@@ -70,6 +70,12 @@ void fpsimd_switch(struct task_struct *prev, struct task_struct *next)
 	}
 }
 
+/* This CPU was off. Not traced: before it is online. */
+notrace void fpsimd_forget_cpu(void)
+{
+	this_cpu(fpu_owner) = NULL;
+}
+
 /* The copy in memory becomes that of now; the registers stay in use. */
 void fpsimd_preserve(void)
 {

@@ -28,12 +28,13 @@ extern const struct alternative __start___alternatives[], __stop___alternatives[
 static bool have_pan; /* [immutable after boot] */
 
 /* All CPUs are alike: those that start later are looked at too, as MSR PAN is undefined without it. */
-static bool cpu_has_pan(void)
+static notrace bool cpu_has_pan(void)
 {
 	return (read_sysreg(id_aa64mmfr1_el1) >> 20) & 15;
 }
 
-void pan_init_cpu(void)
+/* Not traced: a CPU that starts calls it before it may be. */
+notrace void pan_init_cpu(void)
 {
 	if (!have_pan)
 		return;

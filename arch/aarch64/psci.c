@@ -10,9 +10,11 @@
 
 #include "smp.h"
 
-#define PSCI_0_2_CPU_ON	      0xc4000003
-#define PSCI_0_2_SYSTEM_OFF   0x84000008
-#define PSCI_0_2_SYSTEM_RESET 0x84000009
+#define PSCI_0_2_CPU_OFF       0x84000002
+#define PSCI_0_2_CPU_ON	       0xc4000003
+#define PSCI_0_2_AFFINITY_INFO 0xc4000004
+#define PSCI_0_2_SYSTEM_OFF    0x84000008
+#define PSCI_0_2_SYSTEM_RESET  0x84000009
 
 /* What the firmware answers. */
 #define PSCI_SUCCESS		0
@@ -21,6 +23,7 @@
 #define PSCI_DENIED		(-3)
 #define PSCI_ALREADY_ON		(-4)
 #define PSCI_ON_PENDING		(-5)
+#define PSCI_AFFINITY_OFF	1 /* of AFFINITY_INFO: it executes nothing, and may be started */
 
 static enum { PSCI_NONE, PSCI_HVC, PSCI_SMC } conduit; /* [immutable after boot] */
 static u32 cpu_on_function = PSCI_0_2_CPU_ON;	       /* [immutable after boot] PSCI 0.1: from the FDT */
@@ -103,6 +106,25 @@ int psci_cpu_on(u64 mpidr, phys_addr_t entry, u64 context)
 	default:
 		return -EIO;
 	}
+}
+
+/* Version 0.1 cannot be asked whether a CPU is off. */
+bool psci_has_cpu_off(void)
+{
+	return conduit != PSCI_NONE && has_system_calls;
+}
+
+noinstr void psci_cpu_off(void)
+{
+	if (conduit == PSCI_HVC)
+		PSCI_CALL("hvc", PSCI_0_2_CPU_OFF, 0, 0, 0);
+	else
+		PSCI_CALL("smc", PSCI_0_2_CPU_OFF, 0, 0, 0);
+}
+
+bool psci_cpu_is_off(u64 mpidr)
+{
+	return psci_call(PSCI_0_2_AFFINITY_INFO, mpidr, 0, 0) == PSCI_AFFINITY_OFF;
 }
 
 /* Returns only when the firmware cannot do it. */

@@ -25,6 +25,9 @@ int alloc_cpu_stacks(unsigned cpu);
 /* PSCI (Arm DEN 0022). Those with a result return -ENODEV when the FDT names no firmware. */
 void psci_init(void); /* boot: method and version from the FDT */
 int psci_cpu_on(u64 mpidr, phys_addr_t entry, u64 context);
+bool psci_has_cpu_off(void);	 /* can CPUs be switched off, and can one be asked whether it is? */
+void psci_cpu_off(void);	 /* this CPU; returns only when firmware refuses. In .noinstr.text */
+bool psci_cpu_is_off(u64 mpidr); /* by firmware's word. Any context */
 void psci_system_off(void);
 void psci_system_reset(void);
 

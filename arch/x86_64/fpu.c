@@ -42,7 +42,7 @@ static const union {
  */
 static DEFINE_PER_CPU(struct task_struct *, fpu_owner);
 
-static void xsetbv(u32 xcr, u64 v)
+static notrace void xsetbv(u32 xcr, u64 v)
 {
 	__asm__ volatile("xsetbv" : : "c"(xcr), "a"((u32)v), "d"((u32)(v >> 32)));
 }
@@ -66,7 +66,7 @@ static void save_changed(void *state)
 }
 
 /* `state` must be one that the CPU accepts: otherwise this faults, in the kernel. */
-static void fpu_restore(const void *state)
+static notrace void fpu_restore(const void *state)
 {
 	if (fpu_has_xsave)
 		__asm__ volatile("xrstor64 (%0)" : : "r"(state), "a"((u32)fpu_features), "d"(0) : "memory");
@@ -143,13 +143,15 @@ void fpu_copy(struct task_struct *child, bool user)
 	preempt_enable();
 }
 
-void fpu_init_cpu(void)
+/* On a CPU that starts, also one that was down. Not traced: it is not online yet. */
+notrace void fpu_init_cpu(void)
 {
 	write_cr(0, (read_cr(0) & ~(u64)(X86_CR0_EM | X86_CR0_TS)) | X86_CR0_MP | X86_CR0_NE);
 	write_cr(4, read_cr(4) | X86_CR4_OSFXSR | X86_CR4_OSXMMEXCPT | (fpu_has_xsave ? X86_CR4_OSXSAVE : 0));
 	if (fpu_has_xsave)
 		xsetbv(0, fpu_features);
 	fpu_restore(&initial_state);
+	this_cpu(fpu_owner) = NULL;
 }
 
 /* By the manual CPUID tells where the CPU puts AVX's part; on all CPUs so far it is at 576. */

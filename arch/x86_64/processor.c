@@ -212,7 +212,7 @@ void cpu_features_init(void)
  * whose GS it is. CR0.AM: alignment checks are there for programs that set RFLAGS.AC. Breakpoint
  * registers that a boot loader has left on are switched off: hw_breakpoint.c sets them.
  */
-void cpu_setup(void)
+notrace void cpu_setup(void)
 {
 	const struct cpu_features *f = &cpu_features;
 	u64 cr4 = read_cr(4) & ~(u64)(X86_CR4_FSGSBASE | X86_CR4_TSD);

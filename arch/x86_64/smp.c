@@ -45,6 +45,9 @@ static enum {
 /* Generous: the host may run our CPUs one after the other. */
 #define ARRIVAL_TIMEOUT_NS (5 * NSEC_PER_SEC)
 
+static struct cpumask with_stacks = {{1}}; /* [starter] CPUs that have their stacks, for good */
+static DEFINE_PER_CPU(bool, dead);	   /* [atomic] it is in arch_cpu_die(), until it is started */
+
 /*
  * CPUID words of features (SDM vol. 2, CPUID). `varies`: bits that show how a CPU is set up, or which one it
  * is, rather than what it can do.
@@ -65,7 +68,7 @@ static const struct feature_word feature_words[] = {
 };
 static u32 boot_cpu_words[ARRAY_SIZE(feature_words)]; /* [boot CPU, then immutable] */
 
-static u32 read_feature_word(const struct feature_word *w)
+static notrace u32 read_feature_word(const struct feature_word *w)
 {
 	struct cpuid_regs r;
 
@@ -76,7 +79,7 @@ static u32 read_feature_word(const struct feature_word *w)
 }
 
 /* Features that were found on the boot CPU are used on all CPUs, by programs and by the kernel. */
-static bool lacks_features(void)
+static notrace bool lacks_features(void)
 {
 	static const char *const registers[] = {"eax", "ebx", "ecx", "edx"};
 	bool lacks = false;
@@ -134,15 +137,19 @@ int arch_cpu_start(unsigned cpu, struct task_struct *idle)
 
 	if (cpu >= boot_info.nr_cpus || !smp_irq_ops || may_still_come)
 		return -ENODEV;
-	err = alloc_cpu_stacks(cpu);
-	if (err)
-		return err;
+	if (!cpumask_test_cpu(cpu, &with_stacks)) {
+		err = alloc_cpu_stacks(cpu);
+		if (err)
+			return err;
+		cpumask_set_cpu(cpu, &with_stacks);
+	}
 	fill_secondary_data(&data, cpu, idle);
 	page = x86_trampoline_prepare(&data);
 	if (page < 0)
 		return page;
 	for (unsigned i = 0; i < ARRAY_SIZE(feature_words); i++)
 		boot_cpu_words[i] = read_feature_word(&feature_words[i]);
+	WRITE_ONCE(per_cpu(dead, cpu), false);
 	smp_store_release(&arrival, ARRIVAL_EXPECTED);
 	err = apic_start_cpu(boot_info.cpu_hwid[cpu], page);
 	if (!err)
@@ -154,8 +161,11 @@ int arch_cpu_start(unsigned cpu, struct task_struct *idle)
 	return err;
 }
 
-/* Paging on, current and GS right, on the idle task's stack. No exception may happen before cpu_desc_init(). */
-void secondary_cpu_init(void)
+/*
+ * Paging on, current and GS right, on the idle task's stack. No exception may happen before cpu_desc_init(). Not
+ * traced, nor is what it calls: text may change meanwhile (wait_for_admission).
+ */
+notrace void secondary_cpu_init(void)
 {
 	u32 next;
 
@@ -172,6 +182,27 @@ void arch_smp_cpu_init(void)
 {
 	smp_irq_ops->cpu_init(); /* the timer's turn comes with hrtimers_init_cpu() */
 	tlb_cpu_join();
+}
+
+/* Not the boot CPU, as on Linux: device interrupts go to it, and firmware may count on it. */
+bool arch_cpu_can_leave(unsigned cpu)
+{
+	return cpu && smp_irq_ops;
+}
+
+/* INIT ends this HLT: arch_cpu_start() sends it. An NMI goes on behind it. */
+noinstr void arch_cpu_die(void)
+{
+	tlb_cpu_leave();
+	__atomic_store_n(this_cpu_ptr(&dead), true, __ATOMIC_RELEASE);
+	for (;;)
+		__asm__ volatile("cli\n\thlt" : : : "memory");
+}
+
+void arch_cpu_wait_dead(unsigned cpu)
+{
+	while (!__atomic_load_n(per_cpu_ptr(&dead, cpu), __ATOMIC_ACQUIRE))
+		cpu_relax();
 }
 
 /* That the receivers see what was written before is the driver's to do: it depends on how it sends. */

@@ -236,7 +236,8 @@ void tlb_cpu_join(void)
 	flush_tlb_local_all();
 }
 
-void tlb_cpu_leave(void)
+/* In .noinstr.text: for a CPU that is told of no change of text any more. */
+noinstr void tlb_cpu_leave(void)
 {
 	__atomic_fetch_and(&tlb_cpus, ~BIT(smp_processor_id()), __ATOMIC_SEQ_CST);
 }

@@ -56,11 +56,26 @@ static void gic_set_irq_type(unsigned hwirq, unsigned type)
 	spin_unlock_irqrestore(&dist_lock, flags);
 }
 
+/* One byte for each interrupt, with a bit for each CPU interface (4.3.12). */
+static void gic_set_irq_cpu(unsigned hwirq, unsigned cpu)
+{
+	void *targets = dist + GICD_ITARGETSR + (hwirq & ~3U);
+	unsigned shift = hwirq % 4 * 8;
+	unsigned long flags;
+
+	if (hwirq < GIC_FIRST_SPI)
+		return;
+	spin_lock_irqsave(&dist_lock, flags);
+	writel_relaxed((readl_relaxed(targets) & ~(0xffU << shift)) | (u32)cpu_target[cpu] << shift, targets);
+	spin_unlock_irqrestore(&dist_lock, flags);
+}
+
 static const struct irq_chip gic_chip = {
 	.name = "GICv2",
 	.mask = gic_mask_irq,
 	.unmask = gic_unmask_irq,
 	.set_type = gic_set_irq_type,
+	.set_cpu = gic_set_irq_cpu,
 };
 
 /*

@@ -83,9 +83,10 @@ static void gic_set_irq_type(unsigned hwirq, unsigned type)
 }
 
 /* IROUTER takes affinities where MPIDR has them: Aff3 in 39:32, the others in 23:0. */
-static void gic_send_to_boot_cpu(unsigned spi)
+static void gic_set_irq_cpu(unsigned hwirq, unsigned cpu)
 {
-	writeq_relaxed(boot_info.cpu_hwid[0], dist + GICD_IROUTER + spi * 8);
+	if (hwirq >= GIC_FIRST_SPI)
+		writeq_relaxed(boot_info.cpu_hwid[cpu], dist + GICD_IROUTER + hwirq * 8);
 }
 
 static const struct irq_chip gic_chip = {
@@ -93,6 +94,7 @@ static const struct irq_chip gic_chip = {
 	.mask = gic_mask_irq,
 	.unmask = gic_unmask_irq,
 	.set_type = gic_set_irq_type,
+	.set_cpu = gic_set_irq_cpu,
 };
 
 /*
@@ -235,7 +237,7 @@ static void init_dist(unsigned nr)
 	writel_relaxed(GICD_CTLR_ARE | GICD_CTLR_GRP1 | (own_group0 ? GICD_CTLR_GRP0 : 0), dist + GICD_CTLR);
 	wait_for_dist();
 	for (unsigned i = GIC_FIRST_SPI; i < nr; i++)
-		gic_send_to_boot_cpu(i);
+		gic_set_irq_cpu(i, 0);
 }
 
 static void *own_private_block(void)

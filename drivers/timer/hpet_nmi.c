@@ -136,7 +136,7 @@ static int hpet_nmi_start(u64 period_ns)
 	if (timer < 0)
 		return timer;
 	prepare(regs, timer, period_ns);
-	hpet_nmi.relayed = cpu_online_mask;
+	hpet_nmi.relayed = sample_cpus;
 	if (!ioapic_start_nmi(NMI_GSI, &hpet_nmi.relayed))
 		return -ENODEV;
 	WRITE_ONCE(hpet_nmi.state, HPET_NMI_ON);

@@ -19,6 +19,7 @@
 #include <lib/atomic.h>
 #include <lib/errno.h>
 #include <lib/string.h>
+#include <sched/cpuhp.h>
 #include <sched/preempt.h>
 #include <time/clock.h>
 #include <time/vdso.h>
@@ -39,7 +40,7 @@ static struct {
 	u64 warp;	  /* [t] by how many cycles a stamp was behind the one before, at most */
 } check;
 
-static bool tsc_disagrees; /* [boot] */
+static bool tsc_disagrees; /* [who starts CPUs] */
 static bool want_hpet;	   /* [boot] by the command line */
 
 /* The HPET as clock: a moment by both, and how many cycles a tick is. [immutable once the key is on] */
@@ -60,7 +61,7 @@ __setup("clocksource=", set_clocksource);
  * other's RDTSC came before, and rdtsc_ordered() does not take ours before that load. Release: our
  * RDTSC has retired before the store is seen.
  */
-static void tsc_stamp(u32 mine)
+static notrace void tsc_stamp(u32 mine)
 {
 	u64 now = rdtsc_ordered();
 
@@ -106,8 +107,8 @@ void tsc_sync_source(unsigned cpu)
 	preempt_enable();
 }
 
-/* The new CPU's half: it answers until the starter says that it is over. Interrupts off. */
-void tsc_sync_target(void)
+/* The new CPU's half: it answers until the starter says that it is over. Interrupts off. Not traced, see there. */
+notrace void tsc_sync_target(void)
 {
 	for (u32 mine = 1; !smp_load_acquire(&check.over);) {
 		if (smp_load_acquire(&check.turn) == mine) {
@@ -173,6 +174,18 @@ static int tsc_sync_probe(const struct device_desc *dev)
 		switch_to_hpet(hz);
 	return 0;
 }
+
+/* A CPU that comes later is compared, too. */
+static int tsc_cpu_online(unsigned cpu)
+{
+	u64 hz = hpet_hz();
+
+	if (tsc_disagrees && hz && !hpet_mult)
+		switch_to_hpet(hz);
+	return 0;
+}
+static const struct cpuhp_step tsc_step = {.name = "timer:tsc", .stage = CPUHP_ONLINE, .up = tsc_cpu_online};
+REGISTER_CPUHP(tsc_step);
 
 static const char *const tsc_sync_ids[] = {"pc,tsc-timer", NULL};
 static const struct driver tsc_sync_driver = {

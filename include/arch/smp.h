@@ -12,6 +12,17 @@ struct task_struct;
  * address it), -EIO, -ETIMEDOUT. Thread context, one caller at a time.
  */
 int arch_cpu_start(unsigned cpu, struct task_struct *idle);
+/*
+ * May this CPU be taken down, and be started again later? Never changes. Any context.
+ */
+bool arch_cpu_can_leave(unsigned cpu);
+/*
+ * The end of this CPU, interrupts off: it is off, or waits in .noinstr.text for arch_cpu_start(), and is told nothing
+ * any more: it takes part in no TLB shootdown. arch_cpu_wait_dead(), on another CPU while all others stand still,
+ * returns when that CPU executes nothing but that; interrupts may be off.
+ */
+void arch_cpu_die(void) __noreturn;
+void arch_cpu_wait_dead(unsigned cpu);
 /* Interrupt the CPUs of the mask; they see all that was written before. Any context. */
 void arch_send_ipi(const struct cpumask *mask, enum ipi_kind kind);
 /* On a new CPU, from secondary_start_kernel with interrupts off: interrupt controller and timer. */

@@ -25,6 +25,11 @@ struct irq_chip {
 	void (*mask)(unsigned hwirq);
 	void (*unmask)(unsigned hwirq);
 	void (*set_type)(unsigned hwirq, unsigned type);
+	/*
+	 * Send it to this CPU from now on; nothing for one that is private to each CPU. NULL: it is the boot CPU's for
+	 * good
+	 */
+	void (*set_cpu)(unsigned hwirq, unsigned cpu);
 };
 
 /*

@@ -13,7 +13,8 @@ struct cpumask {
 typedef struct cpumask cpumask_t;
 
 extern unsigned nr_cpu_ids;		 /* CPUs that the machine has, <= NR_CPUS [immutable after boot] */
-extern struct cpumask cpu_online_mask;	 /* those that run [changes at boot only] */
+extern struct cpumask cpu_online_mask;	 /* those that run; who may look: <sched/cpuhp.h> */
+extern struct cpumask cpu_active_mask;	 /* those for which threads and the like may be made: the same */
 extern struct cpumask cpu_possible_mask; /* 0 .. nr_cpu_ids-1 */
 extern struct cpumask cpu_bit_masks[];	 /* element n has CPU n alone */
 
@@ -110,4 +111,9 @@ void smp_setup_boot_cpu(unsigned nr_cpus); /* boot: the machine has so many; the
  * thread context: after sched_init and fork_init, before the other per-CPU threads.
  */
 void smp_init(void);
+/*
+ * Start one CPU, which must not run. When it returns 0 the CPU is online. -ENOMEM, -ETIMEDOUT: it did not come in time,
+ * or an error of arch_cpu_start(). Thread context; the lock of <sched/cpuhp.h>, or boot.
+ */
+int smp_start_cpu(unsigned cpu);
 void secondary_start_kernel(void); /* where another CPU arrives in C, on its idle task's stack, interrupts off */

@@ -82,6 +82,7 @@ void task_cputime_adjusted(struct task_struct *p, u64 *utime, u64 *stime);
 unsigned long nr_running(void);
 u64 nr_context_switches(void);
 u64 cpu_idle_ns(int cpu);
+u64 cpu_offline_ns(int cpu); /* for which it was not there, since it first came up. Any context */
 void cpu_times_ns(int cpu, u64 *user, u64 *system, u64 *idle); /* for /proc/stat */
 void get_avenrun(u64 *loads);				       /* 1, 5, 15 minutes, fixed point 2^16 (as sysinfo(2)) */
 void scheduler_tick(void);				       /* from the tick's hrtimer, interrupts off */
@@ -142,6 +143,15 @@ void kthread_complete_and_exit(struct completion *c, long result) __noreturn;
 void kthreadd_init(void);
 void free_kthread_struct(struct task_struct *t); /* by __put_task_struct of a PF_KTHREAD task */
 int kthread_stop(struct task_struct *t);	 /* asks, wakes, waits; returns the thread's result */
+/*
+ * A thread that is bound to a CPU rests while that CPU is not there. kthread_park() asks it to and waits until it
+ * sleeps (state P); kthread_unpark() lets it go on. In between no wake-up reaches it. May sleep. The thread calls
+ * kthread_parkme() when kthread_should_park() says so, looked at like kthread_should_stop(); no lock may be held.
+ */
+void kthread_park(struct task_struct *t);
+void kthread_unpark(struct task_struct *t);
+bool kthread_should_park(void);
+void kthread_parkme(void);
 
 /*
  * Run fn(data) on one CPU while every other online CPU spins, untraced, with interrupts off. Returns fn's result. The
@@ -153,6 +163,13 @@ int stop_machine(int (*fn)(void *data), void *data);
  * doing, and goes on with it when all are done. fn must not be traced, nor patch code. Context: thread.
  */
 void stop_machine_each(void (*fn)(void *data), void *data);
+/*
+ * Stop all CPUs and let one of them leave: `leave` runs on it, interrupts off, and takes it out of cpu_online_mask;
+ * then its idle task ends it (cpuhp_idle_dead), which tells the others by stop_machine_left(). They go on when the CPU
+ * is off. Context: a thread on another CPU that stays there; cpu_hotplug_mutex.
+ */
+void stop_machine_without(unsigned cpu, void (*leave)(unsigned cpu));
+void stop_machine_left(void);
 /*
  * Run fn(arg) in the stopper thread (migration/N) of `cpu`, which only hard interrupts disturb. Returns fn's result;
  * -ENODEV when that CPU has no stopper (yet). Thread context; fn must not sleep.

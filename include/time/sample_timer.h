@@ -7,6 +7,7 @@
 
 #include <lib/types.h>
 
+struct cpumask;
 struct pt_regs;
 
 #define SAMPLE_PERIOD_MIN 100000UL	/* ns, as in Linux: a sample must not take all of the time */
@@ -31,7 +32,8 @@ void sample_timer_stop(void);
 struct nmi_timer {
 	const char *name;
 	/*
-	 * Get ready, or undo that; between the two each online CPU is started, and stopped. Thread context. 0 or -errno
+	 * Get ready, or undo that; between the two each CPU of sample_cpus is started, and stopped. Thread context. 0
+	 * or -errno
 	 */
 	int (*start)(u64 period_ns);
 	void (*stop)(void);
@@ -40,6 +42,7 @@ struct nmi_timer {
 	void (*stop_cpu)(void *unused);
 };
 extern const struct nmi_timer *nmi_timer; /* [boot, then immutable] NULL: none */
+extern struct cpumask sample_cpus;	  /* those to interrupt. [while the source starts, runs and stops] */
 /* The period is over on this CPU. Context: the sample function's; not traced. */
 void sample_timer_tick(const struct pt_regs *regs);
 

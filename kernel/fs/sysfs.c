@@ -11,7 +11,10 @@
 
 #include <kernel/printk.h>
 #include <kernel/smp.h>
+#include <lib/errno.h>
 #include <lib/printf.h>
+#include <lib/string.h>
+#include <sched/cpuhp.h>
 #include <uapi/statfs.h>
 
 DECLARE_TABLE(sysfs, const struct text_file);
@@ -35,7 +38,7 @@ static int possible_show(struct seq_file *m, void *v)
 	return show_mask(m, &cpu_possible_mask);
 }
 
-/* CPUs that the machine has and that did not come up. As on Linux an empty line says that all did. */
+/* CPUs that the machine has and that are not there. As on Linux an empty line says that all are. */
 static int offline_show(struct seq_file *m, void *v)
 {
 	struct cpumask off = cpu_possible_mask;
@@ -45,6 +48,25 @@ static int offline_show(struct seq_file *m, void *v)
 		cpumask_clear_cpu(cpu, &off);
 	return show_mask(m, &off);
 }
+
+static int cpu_online_show(struct seq_file *m, void *cpu)
+{
+	seq_printf(m, "%u\n", cpu_online((unsigned long)cpu));
+	return 0;
+}
+
+/* What Linux's kstrtobool() takes: 0, 1 and words, by their first letters. 0 or an error of cpu_up(), cpu_down(). */
+static int cpu_online_store(char *text, void *cpu)
+{
+	bool off = text[0] == 'o' || text[0] == 'O' ? tolower(text[1]) == 'f' : *text && strchr("0nNfF", *text);
+	bool on = text[0] == 'o' || text[0] == 'O' ? tolower(text[1]) == 'n' : *text && strchr("1yYtT", *text);
+
+	if (!on && !off)
+		return -EINVAL;
+	return on ? cpu_up((unsigned long)cpu) : cpu_down((unsigned long)cpu);
+}
+static const struct text_file cpu_online_entry = {
+	.path = "online", .mode = 0644, .show = cpu_online_show, .store = cpu_online_store};
 
 /* The highest number that a CPU could have. */
 static int kernel_max_show(struct seq_file *m, void *v)
@@ -95,6 +117,17 @@ REGISTER_SYSFS(byteorder_entry);
 REGISTER_SYSFS(debug_entry);
 REGISTER_SYSFS(tracing_entry);
 
+/* The file by which the CPU is taken down and brought up, if it can be: `path` is its directory. 0 or -errno. */
+static int create_online_file(struct dentry *root, const char *path, unsigned cpu)
+{
+	char dir[48];
+
+	if (!cpu_can_leave(cpu))
+		return 0;
+	snprintf(dir, sizeof(dir), "%s/", path);
+	return text_file_create_in(root, dir, &cpu_online_entry, (void *)(unsigned long)cpu, 0555);
+}
+
 /*
  * A directory for each CPU that the machine has, because programs find the number of CPUs by counting them. 0 or
  * -errno.
@@ -110,6 +143,7 @@ static int create_cpu_dirs(struct dentry *root)
 
 		snprintf(path, sizeof(path), CPU_PATH "cpu%u", cpu);
 		err = text_file_create(root, &dir, 0555) ?: sysfs_create_cpuidle(root, path, cpu);
+		err = err ?: create_online_file(root, path, cpu);
 		if (err)
 			break;
 	}

@@ -17,6 +17,7 @@
 #include <lib/list.h>
 #include <mm/gfp.h>
 #include <mm/slab.h>
+#include <sched/cpuhp.h>
 #include <sched/sched.h>
 #include <sched/spinlock.h>
 #include <trace/events/irq.h>
@@ -42,6 +43,8 @@ struct irq_desc {
 };
 static struct irq_desc irq_descs[NR_IRQS];
 static DEFINE_SPINLOCK(irq_desc_lock);
+/* Where the interrupts of devices go: to the boot CPU, until it leaves. They do not come back with it, as on Linux. */
+static unsigned irq_cpu; /* [d] */
 
 /* How often each interrupt came to this CPU. Its CPU alone writes, in the interrupt; others read. */
 struct irq_counts {
@@ -142,6 +145,8 @@ int request_irq(int irq, irq_handler_t handler, unsigned flags, const char *name
 	if (first) {
 		if (d->chip->set_type && d->type)
 			d->chip->set_type(d->hwirq, d->type);
+		if (d->chip->set_cpu)
+			d->chip->set_cpu(d->hwirq, irq_cpu);
 		d->chip->unmask(d->hwirq);
 	}
 	spin_unlock_irqrestore(&irq_desc_lock, irqflags);
@@ -173,6 +178,30 @@ void free_irq(int irq, void *dev)
 	kfree(a);
 }
 EXPORT_SYMBOL(free_irq);
+
+/*
+ * The CPU that leaves had the interrupts of devices: another one gets all that are in use. What is pending meanwhile is
+ * the controller's to keep, and comes there. Those that nobody has requested yet follow at their request.
+ */
+static int irqs_cpu_dying(unsigned cpu)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&irq_desc_lock, flags);
+	if (irq_cpu == cpu) {
+		irq_cpu = cpumask_first(&cpu_online_mask);
+		for (int irq = 1; irq < NR_IRQS; irq++) {
+			const struct irq_desc *d = &irq_descs[irq];
+
+			if (d->actions && d->chip->set_cpu)
+				d->chip->set_cpu(d->hwirq, irq_cpu);
+		}
+	}
+	spin_unlock_irqrestore(&irq_desc_lock, flags);
+	return 0;
+}
+static const struct cpuhp_step irqs_step = {.name = "irq:lines", .stage = CPUHP_STARTING, .down = irqs_cpu_dying};
+REGISTER_CPUHP(irqs_step);
 
 void enable_percpu_irq(int irq)
 {
@@ -237,7 +266,7 @@ u64 nr_irqs_total(void)
 	u64 sum = 0;
 	unsigned cpu;
 
-	for_each_online_cpu(cpu) {
+	for_each_possible_cpu(cpu) {
 		for (int irq = 1; irq < NR_IRQS; irq++)
 			sum += kstat_irqs_cpu(irq, cpu);
 		for (int i = 0; i < IPI_MAX; i++)

@@ -16,6 +16,7 @@
 #include <kernel/panic.h>
 #include <kernel/percpu.h>
 #include <lib/errno.h>
+#include <sched/cpuhp.h>
 #include <sched/sched.h>
 #include <time/clock.h>
 #include <trace/events/irq.h>
@@ -191,8 +192,10 @@ EXPORT_SYMBOL(local_bh_enable);
 static int run_ksoftirqd(void *unused)
 {
 	for (;;) {
+		if (unlikely(kthread_should_park()))
+			kthread_parkme();
 		set_current_state(TASK_IDLE);
-		if (!local_softirq_pending()) {
+		if (!local_softirq_pending() && !kthread_should_park()) {
 			schedule();
 			continue;
 		}
@@ -206,18 +209,69 @@ static int run_ksoftirqd(void *unused)
 	return 0;
 }
 
+/* A CPU's thread, unless there is one: it stays for ever. 0 or -ENOMEM. */
+static int make_ksoftirqd(unsigned cpu)
+{
+	struct task_struct *t;
+
+	if (per_cpu(ksoftirqd, cpu))
+		return 0;
+	t = kthread_create_on_cpu(run_ksoftirqd, NULL, cpu, "ksoftirqd/%u", cpu);
+	if (IS_ERR(t))
+		return PTR_ERR(t);
+	WRITE_ONCE(per_cpu(ksoftirqd, cpu), t);
+	return 0;
+}
+
+/* It is new, or parked. */
+static int start_ksoftirqd(unsigned cpu)
+{
+	struct task_struct *t = per_cpu(ksoftirqd, cpu);
+
+	kthread_unpark(t);
+	wake_up_process(t);
+	return 0;
+}
+
+static int park_ksoftirqd(unsigned cpu)
+{
+	kthread_park(per_cpu(ksoftirqd, cpu));
+	return 0;
+}
+
+/*
+ * What was still pending when the CPU went is this CPU's now: what it is about has been handed over as well, or is
+ * global.
+ */
+static int softirqs_cpu_dead(unsigned cpu)
+{
+	unsigned long flags;
+	u32 pending;
+
+	local_irq_save(flags);
+	for (pending = per_cpu(softirq_pending, cpu); pending; pending &= pending - 1)
+		raise_softirq_irqoff(__builtin_ctz(pending));
+	per_cpu(softirq_pending, cpu) = 0;
+	local_irq_restore(flags);
+	return 0;
+}
+
+static const struct cpuhp_step softirqs_prepare = {
+	.name = "irq:softirqs", .stage = CPUHP_PREPARE, .up = make_ksoftirqd, .down = softirqs_cpu_dead};
+static const struct cpuhp_step softirqs_online = {
+	.name = "irq:ksoftirqd", .stage = CPUHP_ONLINE, .up = start_ksoftirqd, .down = park_ksoftirqd};
+REGISTER_CPUHP(softirqs_prepare);
+REGISTER_CPUHP(softirqs_online);
+
 /* A thread for each CPU. Before this no softirq is lost: the ends of interrupts serve them. */
 static int spawn_ksoftirqd(void)
 {
 	unsigned cpu;
 
 	for_each_online_cpu(cpu) {
-		struct task_struct *t = kthread_create_on_cpu(run_ksoftirqd, NULL, cpu, "ksoftirqd/%u", cpu);
-
-		if (IS_ERR(t))
-			panic("cannot start ksoftirqd/%u: %ld", cpu, PTR_ERR(t));
-		WRITE_ONCE(per_cpu(ksoftirqd, cpu), t);
-		wake_up_process(t);
+		if (make_ksoftirqd(cpu))
+			panic("cannot start ksoftirqd/%u", cpu);
+		start_ksoftirqd(cpu);
 	}
 	return 0;
 }

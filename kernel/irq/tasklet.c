@@ -11,6 +11,7 @@
 #include <kernel/init.h>
 #include <kernel/panic.h>
 #include <kernel/percpu.h>
+#include <sched/cpuhp.h>
 #include <sched/wait.h>
 #include <trace/events/irq.h>
 
@@ -155,6 +156,32 @@ static void tasklet_hi_action(void)
 {
 	serve_tasklets(this_cpu_ptr(&hi_tasklets), HI_SOFTIRQ);
 }
+
+/* Tasklets of a CPU that is gone are behind this CPU's. Context: interrupts off. */
+static void take_over(struct tasklet_list *here, struct tasklet_list *dead, int softirq)
+{
+	struct tasklet_struct *t, *next;
+
+	for (t = dead->first; t; t = next) {
+		next = t->next;
+		append_tasklet(here, t, softirq);
+	}
+	dead->first = NULL;
+}
+
+static int tasklets_cpu_dead(unsigned cpu)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	take_over(this_cpu_ptr(&tasklets), per_cpu_ptr(&tasklets, cpu), TASKLET_SOFTIRQ);
+	take_over(this_cpu_ptr(&hi_tasklets), per_cpu_ptr(&hi_tasklets, cpu), HI_SOFTIRQ);
+	local_irq_restore(flags);
+	return 0;
+}
+static const struct cpuhp_step tasklets_step = {
+	.name = "irq:tasklets", .stage = CPUHP_PREPARE, .down = tasklets_cpu_dead};
+REGISTER_CPUHP(tasklets_step);
 
 static int tasklets_init(void)
 {

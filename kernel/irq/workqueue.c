@@ -19,6 +19,7 @@
 #include <kernel/init.h>
 #include <kernel/panic.h>
 #include <kernel/percpu.h>
+#include <sched/cpuhp.h>
 #include <trace/events/workqueue.h>
 
 static DEFINE_PER_CPU(struct worker_pool, worker_pools);
@@ -387,19 +388,47 @@ EXPORT_SYMBOL(flush_delayed_work);
 
 /* ---- The workers of CPUs */
 
-/* Make and start the worker of a CPU. Works that were queued before are found by its first look. */
-static void start_worker(int cpu)
+/* Make the worker of a CPU, unless there is one. 0 or -ENOMEM. */
+static int make_worker(unsigned cpu)
 {
 	struct worker_pool *pool = cpu_pool(cpu);
-	struct task_struct *t = kthread_create_on_cpu(worker_thread, pool, cpu, "kworker/%d:0", cpu);
+	struct task_struct *t;
 
+	if (pool->worker)
+		return 0;
+	t = kthread_create_on_cpu(worker_thread, pool, cpu, "kworker/%u:0", cpu);
 	if (IS_ERR(t))
-		panic("cannot start kworker/%d: %ld", cpu, PTR_ERR(t));
+		return PTR_ERR(t);
 	spin_lock_irq(&pool->lock);
 	pool->worker = t;
 	spin_unlock_irq(&pool->lock);
-	wake_up_process(t);
+	return 0;
 }
+
+/*
+ * While its CPU is not there the worker runs on any other one, as on Linux. So the pool works on: no work is lost or
+ * has to move, and those that are queued meanwhile or whose delay ends are done.
+ */
+static int unbind_worker(unsigned cpu)
+{
+	return sched_setaffinity(cpu_pool(cpu)->worker, &cpu_possible_mask);
+}
+
+/* Works that were queued before a new worker's first look are found by it. */
+static int bind_worker(unsigned cpu)
+{
+	struct task_struct *worker = cpu_pool(cpu)->worker;
+	int ret = sched_setaffinity(worker, &cpu_bit_masks[cpu]);
+
+	wake_up_process(worker);
+	return ret;
+}
+
+static const struct cpuhp_step worker_prepare = {.name = "irq:kworker", .stage = CPUHP_PREPARE, .up = make_worker};
+static const struct cpuhp_step worker_online = {
+	.name = "irq:kworker", .stage = CPUHP_ONLINE, .up = bind_worker, .down = unbind_worker};
+REGISTER_CPUHP(worker_prepare);
+REGISTER_CPUHP(worker_online);
 
 /* From here on works may be queued; they run when the workers have started. */
 void workqueue_init_early(void)
@@ -421,8 +450,11 @@ static int workqueue_init(void)
 {
 	unsigned cpu;
 
-	for_each_online_cpu(cpu)
-		start_worker(cpu);
+	for_each_online_cpu(cpu) {
+		if (make_worker(cpu))
+			panic("cannot start kworker/%u", cpu);
+		wake_up_process(cpu_pool(cpu)->worker);
+	}
 	return 0;
 }
 core_initcall(workqueue_init);

@@ -61,7 +61,9 @@ void for_each_worker_pool(void (*fn)(const struct worker_pool_info *info, void *
 	unsigned cpu;
 
 	mutex_lock(&own_pools_mutex);
-	for_each_online_cpu(cpu) {
+	for_each_possible_cpu(cpu) {
+		if (!READ_ONCE(cpu_pool(cpu)->worker)) /* a CPU that was never there */
+			continue;
 		info = describe_pool(cpu_pool(cpu));
 		fn(&info, data);
 	}
@@ -163,8 +165,9 @@ void flush_workqueue(struct workqueue_struct *wq)
 	if (wq)
 		flush_pool(&wq->pool);
 	else
-		for_each_online_cpu(cpu)
-			flush_pool(cpu_pool(cpu));
+		for_each_possible_cpu(cpu)
+			if (READ_ONCE(cpu_pool(cpu)->worker)) /* else none has run there */
+				flush_pool(cpu_pool(cpu));
 }
 EXPORT_SYMBOL(flush_workqueue);
 

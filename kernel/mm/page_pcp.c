@@ -4,6 +4,8 @@
  * for PCP_BATCH pages. A list holds PCP_HIGH pages at most; that and the batch leave room for bursts in both
  * directions.
  */
+#include <sched/cpuhp.h>
+
 #include "internal.h"
 
 struct per_cpu_pages per_cpu_pages[NR_CPUS];
@@ -116,3 +118,16 @@ unsigned long nr_free_pages(void)
 		n += READ_ONCE(per_cpu_pages[cpu].count);
 	return n;
 }
+
+/* The CPU is gone, and its list belongs to nobody. */
+static int pages_cpu_dead(unsigned cpu)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	free_pcppages_bulk(&per_cpu_pages[cpu], per_cpu_pages[cpu].count);
+	local_irq_restore(flags);
+	return 0;
+}
+static const struct cpuhp_step pages_step = {.name = "mm:pages", .stage = CPUHP_PREPARE, .down = pages_cpu_dead};
+REGISTER_CPUHP(pages_step);

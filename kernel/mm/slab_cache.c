@@ -11,6 +11,7 @@
 #include <kernel/printk.h>
 #include <lib/errno.h>
 #include <lib/string.h>
+#include <sched/cpuhp.h>
 #include <sched/mutex.h>
 
 LIST_HEAD(slab_caches);
@@ -156,6 +157,24 @@ void kmem_cache_destroy(struct kmem_cache *s)
 	kmem_cache_free(&cache_of_caches, s);
 }
 EXPORT_SYMBOL(kmem_cache_destroy);
+
+/* The CPU is gone: its free objects go back to their slabs, and slabs that are empty then to the page allocator. */
+static int slabs_cpu_dead(unsigned cpu)
+{
+	struct kmem_cache *s;
+	unsigned long flags;
+
+	mutex_lock(&slab_mutex);
+	list_for_each_entry(s, &slab_caches, list) {
+		local_irq_save(flags);
+		slab_flush_cpu(s, &s->cpu_slab[cpu], s->cpu_slab[cpu].count);
+		local_irq_restore(flags);
+	}
+	mutex_unlock(&slab_mutex);
+	return 0;
+}
+static const struct cpuhp_step slabs_step = {.name = "mm:slabs", .stage = CPUHP_PREPARE, .down = slabs_cpu_dead};
+REGISTER_CPUHP(slabs_step);
 
 void kmem_cache_init(void)
 {

@@ -11,6 +11,7 @@
 #include <kernel/smp.h>
 #include <lib/atomic.h>
 #include <mm/vmalloc.h>
+#include <sched/cpuhp.h>
 #include <sched/spinlock.h>
 
 #include "thread_stack.h"
@@ -122,6 +123,20 @@ void free_thread_stack(void *stack)
 	spin_unlock_irqrestore(&dead_lock, flags);
 	schedule_work(&dead_stack_work);
 }
+
+/* The CPU is gone: what it kept is freed. */
+static int stacks_cpu_dead(unsigned cpu)
+{
+	struct stack_cache *cache = &stack_cache[cpu];
+
+	while (cache->n) {
+		vfree_stack(cache->stacks[--cache->n]);
+		atomic_dec(&nr_stacks);
+	}
+	return 0;
+}
+static const struct cpuhp_step stacks_step = {.name = "mm:stacks", .stage = CPUHP_PREPARE, .down = stacks_cpu_dead};
+REGISTER_CPUHP(stacks_step);
 
 unsigned long nr_thread_stacks(void)
 {

@@ -50,8 +50,9 @@ static int uptime_show(struct seq_file *m, void *v)
 	u64 up = sched_clock() / 10000000, idle = 0;
 	unsigned cpu;
 
-	for_each_online_cpu(cpu)
-		idle += cpu_idle_ns(cpu);
+	for_each_possible_cpu(cpu)
+		if (idle_task(cpu)) /* a CPU that was ever there */
+			idle += cpu_idle_ns(cpu);
 	idle /= 10000000;
 	seq_printf(m, "%llu.%02llu %llu.%02llu\n", (unsigned long long)up / 100, (unsigned long long)up % 100,
 		   (unsigned long long)idle / 100, (unsigned long long)idle % 100);
@@ -107,9 +108,9 @@ struct cpu_times {
 };
 
 /*
- * Split the time since boot of a CPU. Idle time is measured exactly at each switch to and from the idle
- * task. User and system time come from the timer tick, which samples what it interrupts: on a CPU that is
- * mostly idle few ticks hit. So the busy time is taken as exact (now - idle), and the samples only say in
+ * Split the time since boot of a CPU, less that for which it was not there. Idle time is measured exactly at each
+ * switch to and from the idle task. User and system time come from the timer tick, which samples what it interrupts: on
+ * a CPU that is mostly idle few ticks hit. So the busy time is taken as exact (now - idle), and the samples only say in
  * which proportion it divides into user and system.
  */
 static struct cpu_times cpu_times(unsigned cpu, u64 now)
@@ -118,6 +119,7 @@ static struct cpu_times cpu_times(unsigned cpu, u64 now)
 	u64 busy, seen;
 
 	cpu_times_ns(cpu, &t.user, &t.system, &t.idle);
+	now -= cpu_offline_ns(cpu);
 	t.idle = min(t.idle, now);
 	busy = (now - t.idle) / NSEC_PER_TICK;
 	seen = (t.user + t.system) / NSEC_PER_TICK;
@@ -154,8 +156,9 @@ static void show_softirq_sums(struct seq_file *m)
 }
 
 /*
- * The first line is the sum of the lines of the CPUs. All of them are computed for one moment, `now`: top
- * subtracts two readings, and would show more than 100 % if the moments differed within a reading.
+ * The first line is the sum over the CPUs, those included that have left: it never goes back. All of them are computed
+ * for one moment, `now`: top subtracts two readings, and would show more than 100 % if the moments differed within a
+ * reading.
  */
 static int stat_show(struct seq_file *m, void *v)
 {
@@ -163,7 +166,9 @@ static int stat_show(struct seq_file *m, void *v)
 	u64 now = sched_clock();
 	unsigned cpu;
 
-	for_each_online_cpu(cpu) {
+	for_each_possible_cpu(cpu) {
+		if (!idle_task(cpu))
+			continue;
 		t = cpu_times(cpu, now);
 		sum.user += t.user;
 		sum.system += t.system;

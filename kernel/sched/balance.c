@@ -109,7 +109,7 @@ bool noinline newidle_balance(struct rq *rq)
 	struct rq *src;
 	struct task_struct *p;
 
-	if (nr_cpu_ids == 1)
+	if (!rq->pulls)
 		return false;
 	src = find_busiest(rq);
 	if (!src)

@@ -278,6 +278,23 @@ static void task_tick_dl(struct rq *rq, struct task_struct *p)
 	update_curr_dl(rq);
 }
 
+/*
+ * p waited for its period when its CPU left, and was not in the list of tasks any more, as it exits. It is on no queue.
+ * Context: pi_lock, rq locked. Returns the queue on which it is to go on, locked instead.
+ */
+static struct rq *leave_dead_rq(struct rq *rq, struct task_struct *p)
+{
+	struct rq *to;
+
+	rq_unlock(rq);
+	to = cpu_rq(select_fallback_rq(p));
+	double_rq_lock(rq, to);
+	set_task_cpu(p, to->cpu);
+	rq_unlock(rq);
+	update_rq_clock(to);
+	return to;
+}
+
 /* The next period begins. Context: hard interrupt on any CPU; p cannot go, see dl_task_dead(). */
 static enum hrtimer_restart noinline replenish_timer(struct hrtimer *t)
 {
@@ -298,6 +315,8 @@ static enum hrtimer_restart noinline replenish_timer(struct hrtimer *t)
 	dl_replenish(dl, rq->clock);
 	if (!p->on_rq)
 		goto unlock;
+	if (unlikely(!cpu_online(rq->cpu)))
+		rq = leave_dead_rq(rq, p);
 	queue_dl(rq, p);
 	if (!task_current(rq, p)) {
 		if (tracepoint_key_on(&sched_stat_key))

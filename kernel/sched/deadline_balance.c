@@ -175,6 +175,8 @@ void pull_dl_task(struct rq *rq)
 {
 	unsigned cpu;
 
+	if (!rq->pulls)
+		return;
 	for_each_cpu(cpu, &dl_overloaded_mask)
 		if (cpu != rq->cpu)
 			pull_dl_from(rq, cpu_rq(cpu));

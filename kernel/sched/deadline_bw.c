@@ -9,7 +9,9 @@
  */
 #include <fs/libfs.h>
 #include <kernel/smp.h>
+#include <lib/errno.h>
 #include <lib/string.h>
+#include <sched/cpuhp.h>
 
 #include "sched.h"
 
@@ -36,7 +38,7 @@ static bool limited(void)
 /* What all CPUs together may give to deadline tasks, in units of 1 / 2^20 of a CPU (to_ratio). */
 static u64 bw_limit(const s64 *l)
 {
-	return to_ratio((u64)l[RT_PERIOD], (u64)l[RT_RUNTIME]) * num_online_cpus();
+	return to_ratio((u64)l[RT_PERIOD], (u64)l[RT_RUNTIME]) * cpumask_weight(&cpu_active_mask);
 }
 
 /* Does the mask hold every CPU that is online? */
@@ -89,6 +91,20 @@ void dl_release(struct task_struct *p)
 	p->dl.bw = 0;
 	spin_unlock_irqrestore(&dl_bw_lock, flags);
 }
+
+/* A CPU that is about to go does not count any more. -EBUSY: what is promised needs it. */
+static int dl_cpu_leaves(unsigned cpu)
+{
+	int ret = 0;
+
+	spin_lock_irq(&dl_bw_lock);
+	if (limited() && total_bw > bw_limit(limits))
+		ret = -EBUSY;
+	spin_unlock_irq(&dl_bw_lock);
+	return ret;
+}
+static const struct cpuhp_step dl_step = {.name = "sched:deadline", .stage = CPUHP_ONLINE, .down = dl_cpu_leaves};
+REGISTER_CPUHP(dl_step);
 
 u64 dl_total_bw(void)
 {

@@ -9,6 +9,7 @@
 
 #include <arch/processor.h>
 #include <irq/softirq.h>
+#include <sched/cpuhp.h>
 #include <sched/cpuidle.h>
 #include <time/hrtimer.h>
 #include <trace/events/power.h>
@@ -98,10 +99,36 @@ u64 cpu_idle_ns(int cpu)
 	struct rq *rq = rq_lock_irqsave(cpu, &flags);
 	u64 ns = rq->idle_ns;
 
-	if (rq->curr == rq->idle)
+	if (rq->curr == rq->idle && !rq->offline_since)
 		ns += sched_clock() - rq->idle_since;
 	rq_unlock_irqrestore(rq, flags);
 	return ns;
+}
+
+/* How long a CPU was not there since it first came up; an absence that lasts counts up to now. */
+u64 cpu_offline_ns(int cpu)
+{
+	unsigned long flags;
+	struct rq *rq = rq_lock_irqsave(cpu, &flags);
+	u64 ns = rq->offline_ns;
+
+	if (rq->offline_since)
+		ns += sched_clock() - rq->offline_since;
+	rq_unlock_irqrestore(rq, flags);
+	return ns;
+}
+
+/* The CPU's times stand still from now on, and balancing does not take it for an idle CPU. init_idle() undoes that. */
+void sched_cpu_dead(void)
+{
+	struct rq *rq = this_rq();
+
+	rq_lock(rq);
+	update_rq_clock(rq);
+	rq->idle_ns += rq->clock - rq->idle_since;
+	rq->offline_since = rq->clock;
+	rq_unlock(rq);
+	cpumask_clear_cpu(rq->cpu, &idle_cpus_mask);
 }
 
 static inline bool idle_has_work(void)
@@ -165,8 +192,10 @@ static void noinline do_idle(void)
 	schedule_idle();
 }
 
-void cpu_startup_entry(void)
+/* Not traced, like cpuhp_idle_dead(): a CPU that comes back begins with it once more, and it never returns. */
+notrace void cpu_startup_entry(void)
 {
-	for (;;)
+	while (likely(this_rq()->online))
 		do_idle();
+	cpuhp_idle_dead();
 }

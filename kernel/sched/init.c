@@ -36,6 +36,11 @@ void init_idle(struct task_struct *idle, int cpu)
 	snprintf(idle->comm, sizeof(idle->comm), "swapper/%d", cpu);
 	rq->curr = rq->idle = idle;
 	rq->idle_since = sched_clock();
+	if (rq->offline_since)
+		rq->offline_ns += rq->idle_since - rq->offline_since;
+	rq->offline_since = 0;
+	rq->online = true;
+	rq->pulls = nr_cpu_ids > 1;
 }
 
 /* Only at boot, before another CPU can look at the runqueue. */

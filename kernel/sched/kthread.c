@@ -29,8 +29,9 @@ struct kthread {
 	int (*fn)(void *); /* [I] */
 	void *data;	   /* [I] */
 	bool should_stop;  /* [a] */
+	bool should_park;  /* [a] */
 	int result;	   /* set before `exited` */
-	struct completion exited;
+	struct completion exited, parked;
 };
 
 /* A request to kthreadd, on the requester's stack. Locks: c kthread_create_lock. */
@@ -202,6 +203,7 @@ static struct task_struct *kthread_create_va(int (*fn)(void *), void *data, cons
 	k->fn = fn;
 	k->data = data;
 	init_completion(&k->exited);
+	init_completion(&k->parked);
 	req.kthread = k;
 	init_completion(&req.done);
 	vsnprintf(req.name, sizeof(req.name), fmt, args);
@@ -267,6 +269,45 @@ bool kthread_should_stop(void)
 	return READ_ONCE(to_kthread(current)->should_stop);
 }
 EXPORT_SYMBOL(kthread_should_stop);
+
+bool kthread_should_park(void)
+{
+	return READ_ONCE(to_kthread(current)->should_park);
+}
+
+/*
+ * Sleep until kthread_unpark(). The state is one that no ordinary wake-up looks for. After complete() the thread may
+ * run for a few more instructions: kthread_park() waits for that, too.
+ */
+void kthread_parkme(void)
+{
+	struct kthread *k = to_kthread(current);
+
+	set_current_state(TASK_PARKED);
+	while (READ_ONCE(k->should_park)) {
+		complete(&k->parked);
+		schedule();
+		set_current_state(TASK_PARKED);
+	}
+	__set_current_state(TASK_RUNNING);
+}
+
+void kthread_park(struct task_struct *t)
+{
+	struct kthread *k = to_kthread(t);
+
+	smp_store_release(&k->should_park, true);
+	wake_up_process(t); /* full barrier, as in kthread_stop() */
+	wait_for_completion(&k->parked);
+	wait_task_inactive(t);
+}
+
+/* The thread may be on its way to sleep still: it sees the flag, or this wake-up finds it asleep. */
+void kthread_unpark(struct task_struct *t)
+{
+	smp_store_release(&to_kthread(t)->should_park, false);
+	wake_up_state(t, TASK_PARKED);
+}
 
 /*
  * Ask a kernel thread to return, wait until it has, and return its result. A reference keeps the task meanwhile. Thread

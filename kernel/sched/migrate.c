@@ -1,7 +1,10 @@
-/* Which CPU a task is on: placement, affinity, moving it. */
+/* Which CPU a task is on: placement, affinity, moving it, and off a CPU that leaves. */
 #include "sched.h"
 
 #include <kernel/export.h>
+#include <kernel/printk.h>
+#include <proc/fork.h>
+#include <sched/cpuhp.h>
 #include <trace/events/sched.h>
 
 /* p, which is new and has no CPU yet, begins on cpu. [pi_lock] */
@@ -44,7 +47,12 @@ void move_queued_task(struct rq *from, struct task_struct *p, struct rq *to)
 	wakeup_preempt(to, p);
 }
 
-/* No allowed CPU is online: they were not up yet when p's affinity was set. Then any CPU will do. */
+static void widen_mask(struct task_struct *p);
+
+/*
+ * The first CPU that is online and allowed. When there is none, since all of them have left, p may run everywhere from
+ * now on, as on Linux: its mask does not come back with its CPUs. Context: pi_lock, no runqueue locked.
+ */
 int select_fallback_rq(struct task_struct *p)
 {
 	unsigned cpu;
@@ -52,13 +60,14 @@ int select_fallback_rq(struct task_struct *p)
 	for_each_online_cpu(cpu)
 		if (task_allowed(p, cpu))
 			return cpu;
+	widen_mask(p);
 	return cpumask_first(&cpu_online_mask);
 }
 
 /* Must p leave the CPU it is on? A sleeper need not: its wake-up looks at the mask. */
 static bool must_move(struct task_struct *p)
 {
-	return p->on_rq && !task_allowed(p, p->cpu);
+	return p->on_rq && (!task_allowed(p, p->cpu) || unlikely(!cpu_online(p->cpu)));
 }
 
 /* Both queues locked, p on the first of them. Context: pi_lock. Returns the first. */
@@ -111,6 +120,17 @@ static void set_cpus_allowed(struct rq *rq, struct task_struct *p, const struct 
 		rq->dl.nr_migratory += movable;
 	update_rt_overload(rq);
 	update_dl_overload(rq);
+}
+
+/* Programs are told of, kernel threads are not: Linux's words and rule. Context: pi_lock. */
+static void widen_mask(struct task_struct *p)
+{
+	struct rq *rq = __task_rq_lock(p);
+
+	if (p->mm)
+		pr_warn("process %d (%s) no longer affine to cpu%d\n", p->pid, p->comm, p->cpu);
+	set_cpus_allowed(rq, p, &cpu_possible_mask);
+	rq_unlock(rq);
 }
 
 /* Context: pi_lock and rq. */
@@ -174,3 +194,50 @@ void wait_task_inactive(struct task_struct *p)
 	while (smp_load_acquire(&p->on_cpu))
 		cpu_relax();
 }
+
+/* ---- A CPU leaves. On that CPU, in its stopper, with all others stopped. */
+
+/* For for_each_queued_task: the first task but the stopper. */
+static bool first_to_move(struct task_struct *p, void *data)
+{
+	if (p == this_rq()->stop)
+		return true;
+	*(struct task_struct **)data = p;
+	return false;
+}
+
+/* Deadline tasks that wait for their next period are on no queue, but belong to this CPU all the same. */
+static void move_throttled(unsigned cpu)
+{
+	struct task_struct *leader, *p;
+
+	for_each_process(leader)
+		for_each_thread(leader, p)
+			if (p->on_rq && p->dl.throttled && p->cpu == (int)cpu)
+				migration_cpu_stop(p);
+}
+
+/*
+ * All tasks go elsewhere, the most important ones first, each to where it would run now if it had just woken up. The
+ * stopper stays, which is bound to this CPU and sleeps until it comes back; and sleeping tasks, whose wake-up finds
+ * that the CPU has gone.
+ */
+static int sched_cpu_dying(unsigned cpu)
+{
+	struct rq *rq = cpu_rq(cpu);
+	struct task_struct *p;
+
+	rq->online = rq->pulls = false;
+	for (;;) {
+		p = NULL;
+		for_each_queued_task(cpu, first_to_move, &p);
+		if (!p)
+			break;
+		migration_cpu_stop(p);
+	}
+	move_throttled(cpu);
+	hrtimer_try_to_cancel(&rq->dl.budget);
+	return 0;
+}
+static const struct cpuhp_step sched_step = {.name = "sched:tasks", .stage = CPUHP_STARTING, .down = sched_cpu_dying};
+REGISTER_CPUHP(sched_step);

@@ -173,6 +173,8 @@ void pull_rt_task(struct rq *rq)
 {
 	unsigned cpu;
 
+	if (!rq->pulls)
+		return;
 	for_each_cpu(cpu, &rt_overloaded_mask)
 		if (cpu != rq->cpu)
 			pull_rt_from(rq, cpu_rq(cpu));

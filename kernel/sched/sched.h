@@ -75,6 +75,10 @@ struct rq {
 	unsigned balance_ticks;	   /* [c] ticks since the last periodic balancing */
 	u64 idle_ns;		   /* [r] time in idle up to idle_since */
 	u64 idle_since;		   /* [r] */
+	u64 offline_ns;		   /* [r] time for which the CPU was not there, up to offline_since */
+	u64 offline_since;	   /* [r] 0: it is there */
+	bool online;		   /* [c] this CPU's idle task goes on; false: it ends the CPU */
+	bool pulls;		   /* [c] tasks of other CPUs may come here. False: there are none, or this CPU goes */
 	u64 user_ns, system_ns;	   /* [c] by ticks */
 	struct cfs_rq cfs;
 	struct dl_rq dl;
@@ -336,6 +340,9 @@ static inline void push_tasks(struct rq *rq)
 	push_dl_tasks(rq);
 	push_rt_tasks(rq);
 }
+
+/* cpuhp.c, idle.c: the idle task of a CPU that is not online any more; interrupts off */
+void sched_cpu_dead(void);
 
 /* balance.c */
 bool newidle_balance(struct rq *rq); /* rq locked, may be dropped; is there something to run now? */

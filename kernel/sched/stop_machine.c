@@ -1,11 +1,13 @@
 /*
  * Stopping CPUs by a stopper thread on each. stop_machine lets one CPU run alone, while all others wait in code that is
- * not patched.
+ * not patched. A CPU that leaves the machine does so within such a stop.
  */
 #include <arch/patch.h>
 #include <arch/processor.h>
+#include <arch/smp.h>
 #include <kernel/export.h>
 #include <kernel/smp.h>
+#include <sched/cpuhp.h>
 #include <sched/mutex.h>
 #include <sched/wait.h>
 
@@ -25,7 +27,7 @@ struct cpu_stopper {
 	spinlock_t lock;
 	struct list_head works;	    /* [s] */
 	struct task_struct *thread; /* [I] */
-	bool ready;
+	bool ready;		    /* takes works; falls in the stop in which its CPU leaves */
 };
 static DEFINE_PER_CPU(struct cpu_stopper, cpu_stopper);
 
@@ -69,20 +71,27 @@ static int cpu_stopper_thread(void *data)
 	return 0;
 }
 
-/* Does not wait. False when that CPU has no stopper. Thread context, preemption may be off. */
+/*
+ * Does not wait. False when that CPU has no stopper, or is gone: preemption is off from the look to the wake-up, so the
+ * CPU cannot leave in between. Thread context, preemption may be off.
+ */
 static bool queue_stop_work(int cpu, struct cpu_stop_work *w)
 {
 	struct cpu_stopper *s = per_cpu_ptr(&cpu_stopper, cpu);
 	unsigned long flags;
+	bool ready;
 
-	if (!smp_load_acquire(&s->ready))
-		return false;
-	init_completion(&w->done);
-	spin_lock_irqsave(&s->lock, flags);
-	list_add_tail(&w->list, &s->works);
-	spin_unlock_irqrestore(&s->lock, flags);
-	wake_up_state(s->thread, TASK_IDLE);
-	return true;
+	preempt_disable();
+	ready = smp_load_acquire(&s->ready);
+	if (ready) {
+		init_completion(&w->done);
+		spin_lock_irqsave(&s->lock, flags);
+		list_add_tail(&w->list, &s->works);
+		spin_unlock_irqrestore(&s->lock, flags);
+		wake_up_state(s->thread, TASK_IDLE);
+	}
+	preempt_enable();
+	return ready;
 }
 
 /* The request lies on the caller's stack: it stays there because the caller waits for its completion. */
@@ -128,15 +137,18 @@ void stop_each_cpu_but(unsigned except, int (*fn)(void *), void *arg)
  */
 enum stop_state { STOP_GATHER, STOP_MASKED, STOP_RUN, STOP_DONE };
 struct stop_machine_data {
-	unsigned others;  /* CPUs to park */
-	unsigned arrived; /* [atomic] */
-	unsigned masked;  /* [atomic] */
-	unsigned ran;	  /* [atomic] */
-	u64 asleep;	  /* [atomic] a bit for each CPU that may sleep until `state` changes */
-	unsigned waiter;  /* [atomic] the initiator's CPU + 1 while it may sleep until all have arrived; else 0 */
-	int state;	  /* enum stop_state, written by the initiator */
+	unsigned others;      /* CPUs to park */
+	struct cpumask asked; /* which they are: cpu_online_mask may change in the stop */
+	unsigned arrived;     /* [atomic] */
+	unsigned masked;      /* [atomic] */
+	unsigned ran;	      /* [atomic] */
+	u64 asleep;	      /* [atomic] a bit for each CPU that may sleep until `state` changes */
+	unsigned waiter;      /* [atomic] the initiator's CPU + 1 while it may sleep until all have arrived; else 0 */
+	int state;	      /* enum stop_state, written by the initiator */
 	void (*each)(void *data); /* what every CPU runs once all are masked; NULL: the initiator alone runs */
 	void *data;
+	void (*leave)(unsigned cpu); /* what the CPU runs that leaves (`each` is there, too); NULL: none does */
+	unsigned leaver;	     /* that CPU */
 };
 static DEFINE_MUTEX(stop_machine_mutex);
 
@@ -263,9 +275,12 @@ static noinstr int multi_cpu_stop(void *arg)
 	wait_masked(d, STOP_RUN, self);
 	if (d->each) {
 		d->each(d->data);
+		if (unlikely(d->leave) && smp_processor_id() == d->leaver)
+			goto leave; /* its idle task counts it as through, and does not come back (stop_machine_left) */
 		__atomic_fetch_add(&d->ran, 1, __ATOMIC_RELEASE);
 	}
 	wait_masked(d, STOP_DONE, self);
+leave:
 	arch_sync_core(); /* what was fetched ahead of the change is forgotten */
 	parked_irqs_on(flags);
 	raw_local_irq_restore(flags);
@@ -336,6 +351,7 @@ static unsigned queue_stops(struct stop_machine_data *d, unsigned self)
 		w->fn = multi_cpu_stop;
 		w->arg = d;
 		BUG_ON(!queue_stop_work(cpu, w)); /* online CPUs have one from the moment others can call us */
+		cpumask_set_cpu(cpu, &d->asked);
 		n++;
 	}
 	return n;
@@ -373,8 +389,13 @@ static int stop_all_cpus(struct stop_machine_data *d, int (*fn)(void *), void *d
 	u64 grace_period;
 	int ret;
 
-	if (num_online_cpus() == 1)
-		return stop_alone(fn, data);
+	preempt_disable(); /* where one CPU runs, another one comes up only when this task lets it */
+	if (num_online_cpus() == 1) {
+		ret = stop_alone(fn, data);
+		preempt_enable();
+		return ret;
+	}
+	preempt_enable();
 	mutex_lock(&stop_machine_mutex);
 	grace_period = rcu_gp_begin(); /* stoppers run on all other CPUs, and no reader on ours: it is one */
 	/* Preemption off: nothing comes between the others' arrival and ours, and `self` stays true. */
@@ -385,9 +406,8 @@ static int stop_all_cpus(struct stop_machine_data *d, int (*fn)(void *), void *d
 	ret = run_stopped(d, self, fn, data);
 	preempt_enable();
 	/* The next stop uses the works again, and d goes: the stoppers must be done with both. */
-	for_each_online_cpu(cpu)
-		if (cpu != self)
-			wait_for_completion(&per_cpu_ptr(&stop_machine_work, cpu)->done);
+	for_each_cpu(cpu, &d->asked)
+		wait_for_completion(&per_cpu_ptr(&stop_machine_work, cpu)->done);
 	rcu_gp_end(grace_period);
 	mutex_unlock(&stop_machine_mutex);
 	return ret;
@@ -419,6 +439,40 @@ void stop_machine_each(void (*fn)(void *), void *data)
 	stop_all_cpus(&d, stop_run_each, &d);
 }
 
+/*
+ * ---- A CPU leaves. It arrives in the stop like all others, runs `leave`, and then goes its own way: its stopper does
+ * what was asked of it before, there is no other task left, and its idle task is the one that counts it as through. The
+ * others stand still up to that moment, and until the machine says that the CPU is off.
+ */
+static struct stop_machine_data leaving; /* [cpu_hotplug_mutex] */
+
+static void leave_if_ours(void *unused)
+{
+	if (smp_processor_id() != leaving.leaver)
+		return;
+	WRITE_ONCE(this_cpu(cpu_stopper).ready, false);
+	leaving.leave(leaving.leaver);
+}
+
+static int stop_run_leave(void *unused)
+{
+	int ret = stop_run_each(&leaving);
+
+	arch_cpu_wait_dead(leaving.leaver);
+	return ret;
+}
+
+void stop_machine_without(unsigned cpu, void (*leave)(unsigned cpu))
+{
+	leaving = (struct stop_machine_data){.each = leave_if_ours, .leave = leave, .leaver = cpu};
+	stop_all_cpus(&leaving, stop_run_leave, NULL);
+}
+
+noinstr void stop_machine_left(void)
+{
+	__atomic_fetch_add(&leaving.ran, 1, __ATOMIC_RELEASE);
+}
+
 /* Put a task into the stop class, which comes before every priority. Before the task's first run. */
 static void set_stop_class(struct task_struct *p, int cpu)
 {
@@ -429,28 +483,46 @@ static void set_stop_class(struct task_struct *p, int cpu)
 	cpu_rq(cpu)->stop = p;
 }
 
-/*
- * Make the stopper of one CPU. `ready` is stored with release last: a CPU that sees it sees the thread and
- * the lock.
- */
-static void start_stopper(int cpu)
+/* Make the stopper of one CPU, unless it has one. 0 or -ENOMEM. */
+static int make_stopper(unsigned cpu)
 {
 	struct cpu_stopper *s = per_cpu_ptr(&cpu_stopper, cpu);
+	struct task_struct *t;
 
+	if (s->thread)
+		return 0;
 	spin_lock_init(&s->lock);
 	INIT_LIST_HEAD(&s->works);
-	s->thread = kthread_create_on_cpu(cpu_stopper_thread, s, cpu, "migration/%d", cpu);
-	if (IS_ERR(s->thread))
-		panic("cannot start migration/%d: %ld", cpu, PTR_ERR(s->thread));
-	set_stop_class(s->thread, cpu);
-	smp_store_release(&s->ready, true);
-	wake_up_process(s->thread);
+	t = kthread_create_on_cpu(cpu_stopper_thread, s, cpu, "migration/%u", cpu);
+	if (IS_ERR(t))
+		return PTR_ERR(t);
+	s->thread = t;
+	set_stop_class(t, cpu);
+	return 0;
 }
+
+/* From now on it takes works. The release comes last: a CPU that sees `ready` sees the thread and the lock. */
+static int ready_stopper(unsigned cpu)
+{
+	smp_store_release(&per_cpu_ptr(&cpu_stopper, cpu)->ready, true);
+	return 0;
+}
+
+/* A CPU that comes up takes works in the moment in which it is online. The first one wakes a thread that is new. */
+static const struct cpuhp_step stopper_prepare = {.name = "sched:stopper", .stage = CPUHP_PREPARE, .up = make_stopper};
+static const struct cpuhp_step stopper_starting = {
+	.name = "sched:stopper", .stage = CPUHP_STARTING, .up = ready_stopper};
+REGISTER_CPUHP(stopper_prepare);
+REGISTER_CPUHP(stopper_starting);
 
 void cpu_stop_init(void)
 {
 	unsigned cpu;
 
-	for_each_online_cpu(cpu)
-		start_stopper(cpu);
+	for_each_online_cpu(cpu) {
+		if (make_stopper(cpu))
+			panic("cannot start migration/%u", cpu);
+		ready_stopper(cpu);
+		wake_up_process(per_cpu_ptr(&cpu_stopper, cpu)->thread);
+	}
 }

@@ -14,6 +14,7 @@
 #include <kernel/panic.h>
 #include <kernel/percpu.h>
 #include <lib/atomic.h>
+#include <sched/cpuhp.h>
 #include <sched/sched.h>
 #include <sched/spinlock.h>
 #include <time/clock.h>
@@ -311,3 +312,59 @@ void hrtimers_init_cpu(void)
 		program_event(base, t->expires);
 	unlock_base(base);
 }
+
+/* ---- CPUs that come and go */
+
+static int hrtimers_cpu_starting(unsigned cpu)
+{
+	hrtimers_init_cpu();
+	return 0;
+}
+
+/* No interrupt comes any more; timers that are started here still wait for hrtimers_cpu_dead(). */
+static int hrtimers_cpu_dying(unsigned cpu)
+{
+	struct hrtimer_cpu_base *base = this_cpu_ptr(&hrtimer_bases);
+
+	arch_spin_lock(&base->lock);
+	base->online = false;
+	base->next_event = KTIME_MAX;
+	clock_event->shutdown();
+	unlock_base(base);
+	return 0;
+}
+
+/*
+ * The CPU is gone: its timers become this CPU's, and those that have become due meanwhile fire at once. Two bases are
+ * locked here and nowhere else. A CPU that waits for the lock of the old base looks at the timer again, as in
+ * switch_base().
+ */
+static int hrtimers_cpu_dead(unsigned cpu)
+{
+	struct hrtimer_cpu_base *old = per_cpu_ptr(&hrtimer_bases, cpu), *here;
+	struct hrtimer *t;
+	unsigned long flags;
+
+	local_irq_save(flags);
+	here = this_cpu_ptr(&hrtimer_bases);
+	arch_spin_lock(&here->lock);
+	arch_spin_lock(&old->lock);
+	while ((t = first_hrtimer(old))) {
+		remove_hrtimer(old, t);
+		smp_store_release(&t->base, here);
+		enqueue_hrtimer(here, t, true);
+	}
+	t = first_hrtimer(here);
+	if (t)
+		program_event(here, t->expires);
+	unlock_base(old);
+	unlock_base(here);
+	local_irq_restore(flags);
+	return 0;
+}
+static const struct cpuhp_step hrtimers_starting = {
+	.name = "time:hrtimers", .stage = CPUHP_STARTING, .up = hrtimers_cpu_starting, .down = hrtimers_cpu_dying};
+static const struct cpuhp_step hrtimers_prepare = {
+	.name = "time:hrtimers", .stage = CPUHP_PREPARE, .down = hrtimers_cpu_dead};
+REGISTER_CPUHP(hrtimers_starting);
+REGISTER_CPUHP(hrtimers_prepare);

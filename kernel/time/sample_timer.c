@@ -11,16 +11,19 @@
 #include <kernel/smp.h>
 #include <lib/atomic.h>
 #include <lib/errno.h>
+#include <sched/cpuhp.h>
+#include <sched/mutex.h>
 #include <time/clock.h>
 #include <time/hrtimer.h>
 #include <time/sample_timer.h>
 
 const struct nmi_timer *nmi_timer;
 
-static sample_fn sample; /* [atomic] NULL: there is no sampling */
-/* [the user that starts and stops: one at a time] */
-static u64 sample_period;
-static enum { SAMPLE_OFF, SAMPLE_BY_NMI, SAMPLE_BY_TIMER } sample_source;
+static sample_fn sample;	   /* [atomic] NULL: there is no sampling */
+static DEFINE_MUTEX(sample_mutex); /* the source starts and stops, and which CPUs it interrupts */
+struct cpumask sample_cpus;	   /* [sample_mutex] */
+static u64 sample_period;	   /* [sample_mutex] */
+static enum { SAMPLE_OFF, SAMPLE_BY_NMI, SAMPLE_BY_TIMER } sample_source; /* [sample_mutex] */
 
 /* Where the machine has no source. [this CPU, its timer interrupt] */
 struct sample_cpu {
@@ -56,17 +59,34 @@ static void start_timer(void *unused)
 	hrtimer_start(&c->timer, sample_grid_next(&c->grid, c->grid.line));
 }
 
-/* On all CPUs that are online; the machine's source first. */
+/*
+ * Begin and end on one CPU of `sample_cpus`; a source that has no part of each CPU's is none of theirs. [sample_mutex]
+ */
+static void start_on(unsigned cpu)
+{
+	smp_call_func_t start = sample_source == SAMPLE_BY_TIMER ? start_timer : nmi_timer->start_cpu;
+
+	if (start)
+		smp_call_function_single(cpu, start, NULL, true);
+}
+
+static void stop_on(unsigned cpu)
+{
+	if (sample_source == SAMPLE_BY_TIMER)
+		hrtimer_cancel(&per_cpu(sample_cpu, cpu).timer);
+	else if (nmi_timer->stop_cpu)
+		smp_call_function_single(cpu, nmi_timer->stop_cpu, NULL, true);
+}
+
+/* On all CPUs that are there; the machine's source first. [sample_mutex] */
 static void start_source(void)
 {
-	if (nmi_timer && !nmi_timer->start(sample_period)) {
-		sample_source = SAMPLE_BY_NMI;
-		if (nmi_timer->start_cpu)
-			on_each_cpu(nmi_timer->start_cpu, NULL, true);
-		return;
-	}
-	sample_source = SAMPLE_BY_TIMER;
-	on_each_cpu(start_timer, NULL, true);
+	unsigned cpu;
+
+	sample_cpus = cpu_active_mask;
+	sample_source = nmi_timer && !nmi_timer->start(sample_period) ? SAMPLE_BY_NMI : SAMPLE_BY_TIMER;
+	for_each_cpu(cpu, &sample_cpus)
+		start_on(cpu);
 }
 
 /* Before clock_event is known, at boot, there is no timer to sample by: then start_sampling() begins later. */
@@ -78,38 +98,75 @@ int sample_timer_start(sample_fn fn, u64 period_ns)
 		return -EINVAL;
 	if (!__atomic_compare_exchange_n(&sample, &nobody, fn, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
 		return -EBUSY;
+	mutex_lock(&sample_mutex);
 	sample_period = period_ns;
 	if (clock_event)
 		start_source();
+	mutex_unlock(&sample_mutex);
 	return 0;
 }
 
 /* Begin what the command line has asked for, as soon as all CPUs run. */
 static int start_sampling(void)
 {
+	mutex_lock(&sample_mutex);
 	if (sample && sample_source == SAMPLE_OFF)
 		start_source();
+	mutex_unlock(&sample_mutex);
 	return 0;
 }
 core_initcall(start_sampling);
 
-/*
- * First stop the source, so that no new call begins; then wait until no CPU is in the function any more:
- * hrtimer_cancel() waits for a timer's callback, and NMIs that are being served are waited for here.
- */
-void sample_timer_stop(void)
+/* No new call begins after this; hrtimer_cancel() waits for a timer's callback. [sample_mutex] */
+static void stop_source(void)
 {
 	unsigned cpu;
 
-	if (sample_source == SAMPLE_BY_NMI) {
-		if (nmi_timer->stop_cpu)
-			on_each_cpu(nmi_timer->stop_cpu, NULL, true);
+	if (sample_source == SAMPLE_OFF)
+		return;
+	for_each_cpu(cpu, &sample_cpus)
+		stop_on(cpu);
+	if (sample_source == SAMPLE_BY_NMI)
 		nmi_timer->stop();
-	} else if (sample_source == SAMPLE_BY_TIMER) {
-		for_each_online_cpu(cpu)
-			hrtimer_cancel(&per_cpu(sample_cpu, cpu).timer);
-	}
 	sample_source = SAMPLE_OFF;
+}
+
+/* First stop the source; then wait until no CPU is in the function any more: NMIs may be served still. */
+void sample_timer_stop(void)
+{
+	mutex_lock(&sample_mutex);
+	stop_source();
+	mutex_unlock(&sample_mutex);
 	smp_store_release(&sample, NULL);
 	nmi_synchronize();
 }
+
+/*
+ * A CPU comes or goes. Where each has a part of its own, that begins or ends. Else the source is one for all, and has
+ * to be told its CPUs again: it stops, and starts with those that are active now.
+ */
+static int sample_cpu_changes(unsigned cpu)
+{
+	bool active;
+
+	mutex_lock(&sample_mutex);
+	active = cpumask_test_cpu(cpu, &cpu_active_mask);
+	if (sample_source == SAMPLE_OFF || active == cpumask_test_cpu(cpu, &sample_cpus))
+		goto unlock;
+	if (sample_source == SAMPLE_BY_NMI && !nmi_timer->start_cpu) {
+		stop_source();
+		start_source();
+	} else if (active) {
+		cpumask_set_cpu(cpu, &sample_cpus);
+		start_on(cpu);
+	} else {
+		stop_on(cpu);
+		cpumask_clear_cpu(cpu, &sample_cpus);
+	}
+unlock:
+	mutex_unlock(&sample_mutex);
+	return 0;
+}
+static const struct cpuhp_step sample_step = {
+	.name = "time:samples", .stage = CPUHP_ONLINE, .up = sample_cpu_changes, .down = sample_cpu_changes};
+REGISTER_CPUHP(sample_step);

@@ -8,6 +8,7 @@
 #include <irq/irqflags.h>
 #include <kernel/percpu.h>
 #include <kernel/printk.h>
+#include <sched/cpuhp.h>
 #include <sched/sched.h>
 #include <time/clock.h>
 #include <time/hrtimer.h>
@@ -43,12 +44,28 @@ static enum hrtimer_restart noinline tick_sched_timer(struct hrtimer *t)
 	return HRTIMER_RESTART;
 }
 
-/* Called once by each CPU, interrupts off, after hrtimers_init_cpu. */
+/* Called by each CPU when it starts, interrupts off. */
 void tick_init_cpu(void)
 {
 	hrtimer_init(&this_cpu_ptr(&ticks)->timer, tick_sched_timer);
 	this_cpu_ptr(&ticks)->armed = false;
 }
+
+static int tick_cpu_starting(unsigned cpu)
+{
+	tick_init_cpu();
+	return 0;
+}
+
+/* The CPU does not leave its idle loop again, which would start the tick. */
+static int tick_cpu_dying(unsigned cpu)
+{
+	hrtimer_cancel(&this_cpu_ptr(&ticks)->timer);
+	return 0;
+}
+static const struct cpuhp_step tick_step = {
+	.name = "time:tick", .stage = CPUHP_STARTING, .up = tick_cpu_starting, .down = tick_cpu_dying};
+REGISTER_CPUHP(tick_step);
 
 void noinline tick_nohz_idle_enter(void)
 {

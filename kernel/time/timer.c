@@ -16,6 +16,7 @@
 #include <kernel/init.h>
 #include <kernel/panic.h>
 #include <kernel/percpu.h>
+#include <sched/cpuhp.h>
 #include <sched/spinlock.h>
 #include <time/timer.h>
 #include <trace/events/timer.h>
@@ -238,6 +239,35 @@ static enum hrtimer_restart timers_are_due(struct hrtimer *unused)
 	raise_softirq_irqoff(TIMER_SOFTIRQ);
 	return HRTIMER_NORESTART;
 }
+
+/*
+ * The CPU is gone: its timers become this CPU's. A timer is on neither base between the two locks, as in
+ * lock_new_base(); here nobody can queue it meanwhile, as interrupts and both locks are ours.
+ */
+static int timers_cpu_dead(unsigned cpu)
+{
+	struct timer_base *old = per_cpu_ptr(&timer_bases, cpu), *here;
+	struct timer_list *t;
+	unsigned long flags;
+
+	hrtimer_cancel(&old->hrtimer);
+	local_irq_save(flags);
+	here = this_cpu_ptr(&timer_bases);
+	spin_lock(&here->lock);
+	spin_lock(&old->lock);
+	while ((t = first_timer(old))) {
+		rb_erase_cached(&t->node, &old->timers);
+		WRITE_ONCE(t->base, here);
+		rb_add_cached(&t->node, &here->timers, expires_first);
+	}
+	program_base(here);
+	spin_unlock(&old->lock);
+	spin_unlock(&here->lock);
+	local_irq_restore(flags);
+	return 0;
+}
+static const struct cpuhp_step timers_step = {.name = "time:timers", .stage = CPUHP_PREPARE, .down = timers_cpu_dead};
+REGISTER_CPUHP(timers_step);
 
 static int timers_init(void)
 {

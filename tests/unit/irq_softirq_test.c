@@ -29,6 +29,20 @@ u64 host_clock = 5, clock_mult = 1ULL << CLOCK_SHIFT;
 unsigned long host_irqs_off;
 unsigned nr_cpu_ids = CPUS;
 struct cpumask cpu_possible_mask = {{3}}, cpu_online_mask = {{3}};
+
+bool kthread_should_park(void)
+{
+	return false;
+}
+void kthread_parkme(void)
+{
+}
+void kthread_park(struct task_struct *t)
+{
+}
+void kthread_unpark(struct task_struct *t)
+{
+}
 unsigned long __per_cpu_offset[NR_CPUS];
 static char areas[CPUS][4096] __aligned(64);
 extern char __start_host_percpu[], __stop_host_percpu[];

@@ -19,7 +19,7 @@
 
 u64 host_clock = 1, clock_mult = 1ULL << CLOCK_SHIFT;
 unsigned nr_cpu_ids = 1;
-struct cpumask cpu_possible_mask = {{1}}, cpu_online_mask = {{1}};
+struct cpumask cpu_possible_mask = {{1}}, cpu_online_mask = {{1}}, cpu_bit_masks[1] = {{{1}}};
 unsigned long __per_cpu_offset[NR_CPUS];
 DECLARE_WAIT_QUEUE_HEAD(own_works_done);
 

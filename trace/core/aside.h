@@ -122,6 +122,8 @@ void trace_max_take(struct trace_array *tr, const struct trace_section *section)
 int trace_max_exchange_pending(struct trace_array *tr);
 /* Exchange this CPU's part for that of `snapshot`. Under the max lock. 0, or an error as above. */
 int trace_max_exchange_here(struct trace_array *tr, struct trace_snapshot *snapshot);
+/* The same for all parts that are pending of CPUs that are not online. Under the max lock. */
+void trace_max_exchange_absent(struct trace_array *tr, struct trace_snapshot *snapshot);
 
 /*
  * The steps of trace_max_begin one by one, for a caller whose usual case calls nothing. It asks whether anything is

@@ -42,10 +42,12 @@ void trace_max_exit(struct trace_array *tr)
 
 /* ---- Taking. Interrupts off, on the CPU where the section ends. */
 
-/* A maximum exchanges the rings as they are. A snapshot empties the ring that comes into the buffer. */
-int trace_max_exchange_here(struct trace_array *tr, struct trace_snapshot *snapshot)
+/*
+ * A maximum exchanges the rings as they are. A snapshot empties the ring that comes into the buffer. Under the max
+ * lock, on `cpu`, or while that is not online.
+ */
+static int exchange_part(struct trace_array *tr, struct trace_snapshot *snapshot, int cpu)
 {
-	int cpu = smp_processor_id();
 	/*
 	 * After a maximum the live buffer gets the old contents of the other one: they are older than any section to
 	 * come.
@@ -58,6 +60,24 @@ int trace_max_exchange_here(struct trace_array *tr, struct trace_snapshot *snaps
 	cpumask_clear_cpu(cpu, &tr->max->pending);
 	tr->cpu_data[cpu].max_exchanges++;
 	return 0;
+}
+
+int trace_max_exchange_here(struct trace_array *tr, struct trace_snapshot *snapshot)
+{
+	return exchange_part(tr, snapshot, smp_processor_id());
+}
+
+/*
+ * A CPU that is not online does not write, and cannot come while this CPU has interrupts off: so its part may be
+ * exchanged from here. One that a reader holds, or that cannot be exchanged now, stays pending.
+ */
+void trace_max_exchange_absent(struct trace_array *tr, struct trace_snapshot *snapshot)
+{
+	unsigned cpu;
+
+	for_each_possible_cpu(cpu)
+		if (!cpu_online(cpu) && cpumask_test_cpu(cpu, &tr->max->pending))
+			exchange_part(tr, snapshot, cpu);
 }
 
 /* On the CPU in question, before it records anything new. After an error the part stays pending. */

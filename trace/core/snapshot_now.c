@@ -132,13 +132,21 @@ static void settle_here(void *arg)
 	s->err = trace_max_exchange_pending(s->tr);
 }
 
+/*
+ * Parts of CPUs that are not online are exchanged from here, since nothing writes to them. Each other CPU is asked to
+ * exchange its own.
+ */
 void trace_snapshot_settle(struct trace_array *tr)
 {
 	struct settling s = {.tr = tr};
+	unsigned long flags;
 	unsigned cpu;
 
 	if (!tr->max->newest || tr->max->active)
 		return;
+	flags = max_lock(tr->max);
+	trace_max_exchange_absent(tr, tr->max->newest);
+	max_unlock(tr->max, flags);
 	for_each_online_cpu(cpu)
 		while (cpumask_test_cpu(cpu, &tr->max->pending)) {
 			/* -EBUSY: into the middle of a write, which takes a few instructions more. */

@@ -44,8 +44,10 @@ static void take_part(void *arg)
 	struct exchange *x = arg;
 	unsigned long flags = max_lock(x->tr->max);
 
-	if (!x->begun)
+	if (!x->begun) {
 		trace_snapshot_begin(x->tr, x->task);
+		trace_max_exchange_absent(x->tr, x->tr->max->newest);
+	}
 	x->begun = true;
 	x->err = x->err ?: trace_max_exchange_here(x->tr, x->tr->max->newest);
 	max_unlock(x->tr->max, flags);

@@ -26,6 +26,7 @@
 #include <lib/atomic.h>
 #include <lib/errno.h>
 #include <lib/string.h>
+#include <sched/cpuhp.h>
 #include <sched/sched.h>
 #include <trace/events/sched.h>
 #include <trace/fgraph.h>
@@ -286,6 +287,31 @@ static void hw_branch_reset(struct trace_array *tr)
 	memset(sections, 0, sizeof(sections));
 	hw_branch_array = NULL;
 }
+
+/* A CPU that comes has a window of its own, if the CPUs have windows; one that cannot be stepped goes without. */
+static int hw_branch_cpu_online(unsigned cpu)
+{
+	atomic_t refused = {0};
+
+	mutex_lock(&trace_types_lock);
+	if (hw_branch_array && !(section_ops.flags & FTRACE_OPS_FL_ENABLED))
+		smp_call_function_single(cpu, begin_on_cpu, &refused, true);
+	mutex_unlock(&trace_types_lock);
+	return 0;
+}
+
+/* A section of a task that is preempted here goes on elsewhere. */
+static int hw_branch_cpu_offline(unsigned cpu)
+{
+	mutex_lock(&trace_types_lock);
+	if (hw_branch_array && !(section_ops.flags & FTRACE_OPS_FL_ENABLED))
+		smp_call_function_single(cpu, end_on_cpu, NULL, true);
+	mutex_unlock(&trace_types_lock);
+	return 0;
+}
+static const struct cpuhp_step hw_branch_cpus = {
+	.name = "trace:hw_branch", .stage = CPUHP_ONLINE, .up = hw_branch_cpu_online, .down = hw_branch_cpu_offline};
+REGISTER_CPUHP(hw_branch_cpus);
 
 /*
  * A CPU in trouble is not stepped any more: the dump must show what led to the trouble, and printing is slow enough. A

@@ -10,7 +10,8 @@
 /* sources: kernel/sched/rt_balance.c kernel/sched/deadline.c kernel/sched/deadline_balance.c */
 /* sources: kernel/sched/deadline_bw.c kernel/sched/stop.c kernel/sched/idle.c kernel/sched/policy.c */
 /* sources: kernel/sched/cpuidle.c */
-/* sources: kernel/sched/migrate.c kernel/sched/balance.c kernel/sched/wakeup.c kernel/sched/init.c */
+/* sources: kernel/sched/queued.c kernel/sched/migrate.c */
+/* sources: kernel/sched/balance.c kernel/sched/wakeup.c kernel/sched/init.c */
 /* sources: kernel/sched/tick.c kernel/sched/loadavg.c kernel/sched/cputime.c kernel/lock/spinlock.c */
 /* sources: kernel/time/hrtimer.c kernel/time/tick.c kernel/irq/softirq.c */
 /* sources: kernel/lib/bitmap.c kernel/lib/rbtree.c */
@@ -43,7 +44,7 @@ struct mm_struct init_mm;
 u64 host_clock = 5 * NSEC_PER_SEC, clock_mult = 1ULL << CLOCK_SHIFT;
 unsigned long host_irqs_off;
 unsigned nr_cpu_ids = 1;
-struct cpumask cpu_online_mask, cpu_possible_mask;
+struct cpumask cpu_online_mask, cpu_active_mask, cpu_possible_mask;
 unsigned long __per_cpu_offset[NR_CPUS];
 
 static struct task_struct host_tasks[HOST_TASKS], host_idle[HOST_CPUS], host_stoppers[HOST_CPUS];
@@ -71,6 +72,25 @@ int printk(const char *fmt, ...)
 {
 	host_fail("the kernel says: %s", fmt);
 	return 0;
+}
+void cpuhp_idle_dead(void)
+{
+	host_fail("a CPU leaves");
+	abort();
+}
+/* Threads of the kernel do not rest here. */
+bool kthread_should_park(void)
+{
+	return false;
+}
+void kthread_parkme(void)
+{
+}
+void kthread_park(struct task_struct *t)
+{
+}
+void kthread_unpark(struct task_struct *t)
+{
 }
 bool printk_wake_pending;
 void printk_wake_readers(void)
@@ -484,7 +504,7 @@ static inline void host_boot(unsigned cpus)
 		host_event[cpu] = NEVER;
 		host_since[cpu] = host_clock;
 	}
-	cpu_possible_mask = cpu_online_mask;
+	cpu_active_mask = cpu_possible_mask = cpu_online_mask;
 	softirq_init();
 	hrtimers_init();
 	sched_init();

@@ -20,6 +20,7 @@
 #include <kernel/printk.h>
 #include <lib/errno.h>
 #include <lib/string.h>
+#include <sched/cpuhp.h>
 #include <time/clock.h>
 #include <trace/machine_irq.h>
 
@@ -155,10 +156,10 @@ static void hwlat_sample_once(struct trace_array *tr)
 		hwlat_record(tr, &s, &copy);
 }
 
-/* The CPUs of tracing_cpumask that run. False: none of them does. */
+/* The CPUs of tracing_cpumask that are there. False: none of them is. */
 static bool hwlat_cpus(struct trace_array *tr, struct cpumask *cpus)
 {
-	return cpumask_and(cpus, &tr->tracing_cpumask, &cpu_online_mask);
+	return cpumask_and(cpus, &tr->tracing_cpumask, &cpu_active_mask);
 }
 
 /*
@@ -284,6 +285,22 @@ static void hwlat_stop(struct trace_array *tr)
 {
 	hwlat_stop_threads();
 }
+
+/*
+ * A CPU comes or goes: the threads begin again with those that are there. The one of mode round-robin would find its
+ * mask changed if it was just on the CPU that goes; in mode none it may use a CPU that comes.
+ */
+static int hwlat_cpu_changes(unsigned cpu)
+{
+	mutex_lock(&trace_types_lock);
+	if (hwlat_trace && tracer_tracing_is_on(hwlat_trace))
+		hwlat_start(hwlat_trace);
+	mutex_unlock(&trace_types_lock);
+	return 0;
+}
+static const struct cpuhp_step hwlat_step = {
+	.name = "trace:hwlat", .stage = CPUHP_ONLINE, .up = hwlat_cpu_changes, .down = hwlat_cpu_changes};
+REGISTER_CPUHP(hwlat_step);
 
 /*
  * 0, -EBUSY: another array has the tracer, -ENOMEM. A threshold of 0 means that of the last run, 10 us at first;

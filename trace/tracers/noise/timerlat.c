@@ -227,12 +227,12 @@ static int timerlat_main(void *unused)
  * of them may be in timerlat_begin() and have seen that it is not detached: it has interrupts off there, so it is out
  * of it after a grace period.
  */
-static void timerlat_kill_users(void)
+static void timerlat_kill(const struct cpumask *cpus)
 {
 	struct cpumask killed = {};
 	unsigned cpu;
 
-	for_each_possible_cpu(cpu) {
+	for_each_cpu(cpu, cpus) {
 		struct timerlat *t = timerlat_users[cpu];
 
 		if (!t)
@@ -249,11 +249,22 @@ static void timerlat_kill_users(void)
 		WRITE_ONCE(per_cpu(noise_cpu, cpu).sampling, false);
 }
 
+static void timerlat_kill_users(void)
+{
+	timerlat_kill(&cpu_possible_mask);
+}
+
+static void timerlat_cpu_goes(unsigned cpu)
+{
+	timerlat_kill(&cpu_bit_masks[cpu]);
+}
+
 static const struct noise_workload timerlat_workload = {
 	.timerlat = true,
 	.thread_name = "timerlat/%u",
 	.thread = timerlat_main,
 	.stopped = timerlat_kill_users,
+	.cpu_goes = timerlat_cpu_goes,
 };
 
 /* 0, or an error of timerlat_fd_open(). A task that may run on one CPU only is asked for its CPU. [t] */

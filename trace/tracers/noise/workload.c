@@ -17,6 +17,7 @@
 #include <lib/errno.h>
 #include <lib/printf.h>
 #include <mm/slab.h>
+#include <sched/cpuhp.h>
 #include <trace/trace_printk.h>
 
 #include "core/aside.h"
@@ -136,47 +137,87 @@ void noise_raise_max(u64 ns)
  * Nothing is counted on a CPU whose thread has gone. A thread clears `sampling` itself where it ends; it is cleared
  * here for CPUs that had no thread (NO_OSNOISE_WORKLOAD).
  */
+static void stop_thread(unsigned cpu)
+{
+	if (noise_threads[cpu])
+		kthread_stop(noise_threads[cpu]);
+	noise_threads[cpu] = NULL;
+	WRITE_ONCE(per_cpu(noise_cpu, cpu).sampling, false);
+}
+
 static void stop_threads(void)
 {
 	unsigned cpu;
 
-	for_each_possible_cpu(cpu) {
-		if (noise_threads[cpu])
-			kthread_stop(noise_threads[cpu]);
-		noise_threads[cpu] = NULL;
-		WRITE_ONCE(per_cpu(noise_cpu, cpu).sampling, false);
-	}
+	for_each_possible_cpu(cpu)
+		stop_thread(cpu);
 	if (noise_running->stopped)
 		noise_running->stopped();
 }
 
 /*
- * A thread on each CPU of osnoise/cpus that runs. With NO_OSNOISE_WORKLOAD there are no threads of ours: osnoise then
- * counts what all threads do, and timerlat waits for programs at timerlat_fd. 0, or -errno, and no thread runs.
+ * With NO_OSNOISE_WORKLOAD there are no threads of ours: osnoise then counts what all threads do, and timerlat waits
+ * for programs at timerlat_fd. 0 or -errno.
  */
-static int start_threads(void)
+static int start_thread(unsigned cpu)
 {
 	struct task_struct *t;
+
+	if (!noise_option(NOISE_OPT_WORKLOAD)) {
+		if (!noise_running->timerlat)
+			noise_begin(&per_cpu(noise_cpu, cpu), 0);
+		return 0;
+	}
+	t = kthread_create_on_cpu(noise_running->thread, NULL, cpu, noise_running->thread_name, cpu);
+	if (IS_ERR(t))
+		return PTR_ERR(t);
+	noise_threads[cpu] = t;
+	wake_up_process(t);
+	return 0;
+}
+
+/* A thread on each CPU of osnoise/cpus that is there. 0, or -errno, and no thread runs. */
+static int start_threads(void)
+{
 	struct cpumask cpus;
 	unsigned cpu;
+	int ret;
 
-	cpumask_and(&cpus, &noise_settings.cpus, &cpu_online_mask);
+	cpumask_and(&cpus, &noise_settings.cpus, &cpu_active_mask);
 	for_each_cpu(cpu, &cpus) {
-		if (!noise_option(NOISE_OPT_WORKLOAD)) {
-			if (!noise_running->timerlat)
-				noise_begin(&per_cpu(noise_cpu, cpu), 0);
-			continue;
-		}
-		t = kthread_create_on_cpu(noise_running->thread, NULL, cpu, noise_running->thread_name, cpu);
-		if (IS_ERR(t)) {
+		ret = start_thread(cpu);
+		if (ret) {
 			stop_threads();
-			return PTR_ERR(t);
+			return ret;
 		}
-		noise_threads[cpu] = t;
-		wake_up_process(t);
 	}
 	return 0;
 }
+
+/* A CPU comes: its thread may be there already, if the tracer has started since the CPU is active. */
+static int noise_cpu_online(unsigned cpu)
+{
+	mutex_lock(&trace_types_lock);
+	if (noise_running && cpumask_test_cpu(cpu, &noise_settings.cpus) && !noise_threads[cpu] && start_thread(cpu))
+		pr_err("osnoise: cannot start the sampling thread of CPU %u\n", cpu);
+	mutex_unlock(&trace_types_lock);
+	return 0;
+}
+
+/* A CPU goes: a program that is measured there gets a SIGKILL, as when the tracer ends. */
+static int noise_cpu_offline(unsigned cpu)
+{
+	mutex_lock(&trace_types_lock);
+	if (noise_running)
+		stop_thread(cpu);
+	if (noise_chosen && noise_chosen->cpu_goes)
+		noise_chosen->cpu_goes(cpu);
+	mutex_unlock(&trace_types_lock);
+	return 0;
+}
+static const struct cpuhp_step noise_step = {
+	.name = "trace:noise", .stage = CPUHP_ONLINE, .up = noise_cpu_online, .down = noise_cpu_offline};
+REGISTER_CPUHP(noise_step);
 
 void noise_pause(void)
 {

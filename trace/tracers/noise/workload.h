@@ -38,6 +38,7 @@ struct noise_workload {
 	int (*thread)(void *unused);
 	/* Ends what runs in place of such a thread; NULL: there is no such thing. trace_types_lock held. */
 	void (*stopped)(void);
+	void (*cpu_goes)(unsigned cpu); /* a CPU leaves the machine; the same context. NULL: nothing but its thread */
 };
 
 /*

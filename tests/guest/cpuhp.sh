@@ -1,0 +1,114 @@
+#!/bin/sh
+# description: a CPU leaves and comes back: tasks, timers, registers, files, threads, its trace, the events, memory
+# requires: smp=4 timeout=300 progs="cpuhp"
+. /run/prelude
+C=/sys/devices/system/cpu
+L=$C/cpu3/online
+
+# The sum of all columns of the first line of /proc/stat.
+stat_sum() {
+	set -- $(head -1 /proc/stat)
+	echo $(($2 + $4 + $5))
+}
+
+runs 'tasks' cpuhp
+same 'tasks that were told of' 8 "$(dmesg | grep -c 'process [0-9]* (cpuhp) no longer affine to cpu3$')"
+
+# Files. The sum of all CPUs' times does not go back.
+before=$(stat_sum)
+intr=$(grep ^intr /proc/stat | tr -dc 0-9)
+echo 0 > $L
+holds 'online' $C/online 0-2
+holds 'offline' $C/offline 3
+holds 'possible' $C/possible 0-3
+holds 'present' $C/present 0-3
+holds 'its own' $L 0
+same 'lines of /proc/stat' 3 "$(grep -c '^cpu[0-9]' /proc/stat)"
+same 'CPUs of /proc/cpuinfo' 3 "$(grep -c ^processor /proc/cpuinfo)"
+same 'columns of /proc/interrupts' 3 "$(head -1 /proc/interrupts | wc -w)"
+test "$(stat_sum)" -ge "$before" || fail 'time was unspent'
+test "$(grep ^intr /proc/stat | tr -dc 0-9)" -ge "$intr" || fail 'interrupts were uncounted'
+ps | grep -q ' P .*ksoftirqd/3' || fail 'ksoftirqd/3 is not parked'
+echo 1 > $L
+holds 'online again' $C/online 0-3
+holds 'offline again' $C/offline ''
+same 'lines of /proc/stat again' 4 "$(grep -c '^cpu[0-9]' /proc/stat)"
+
+# Its trace stays, also in a snapshot, and the buffers may be changed while it is not there.
+tracing_reset
+echo 8 > $T/tracing_cpumask
+echo 1 > $T/events/cpuhp/enable
+taskset 8 sh -c "echo here > $T/trace_marker"
+echo 0 > $L
+grep -q here $T/per_cpu/cpu3/trace || fail 'what the CPU has recorded is gone'
+grep -q 'cpu: 0003 target:   0 step: .* (sched_cpu_dying)' $T/per_cpu/cpu3/trace || fail 'no event of a step on the way down'
+grep -q ' cpu: 0003  state: .* step: .* ret: 0' $T/per_cpu/cpu3/trace || fail 'no event of the end of a step'
+echo 1 > $T/snapshot
+grep -q here $T/snapshot || fail 'the snapshot lacks what the CPU has recorded'
+grep -q here $T/trace && fail 'the live buffer still has it'
+echo 300 > $T/buffer_size_kb || fail 'resizing'
+echo > $T/trace
+echo 1 > $L
+grep -q 'target: .* step: .* (hrtimers_cpu_starting)' $T/per_cpu/cpu3/trace || fail 'no event of a step on the way up'
+echo 0 > $T/events/cpuhp/enable
+echo f > $T/tracing_cpumask
+echo 0 > $T/snapshot
+
+# Tracers with a thread for each CPU.
+for tracer in osnoise timerlat hwlat; do
+	echo per-cpu > $T/hwlat_detector/mode
+	echo $tracer > $T/current_tracer
+	threads="^.*\[$tracer"d"*/[0-9]\]"
+	same "$tracer" 4 "$(ps | grep -c $threads)"
+	echo 0 > $L
+	same "$tracer, down" 3 "$(ps | grep -c $threads)"
+	echo 1 > $L
+	same "$tracer, up" 4 "$(ps | grep -c $threads)"
+	echo 0 > $L
+	echo nop > $T/current_tracer
+	echo $tracer > $T/current_tracer
+	same "$tracer, begun without it" 3 "$(ps | grep -c $threads)"
+	echo 1 > $L
+	same "$tracer, up later" 4 "$(ps | grep -c $threads)"
+	echo nop > $T/current_tracer
+done
+echo round-robin > $T/hwlat_detector/mode
+
+# Samples of a CPU that comes when sampling runs already.
+echo 0 > $L
+echo sysprof > $T/current_tracer
+echo 1 > $L
+taskset 8 sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done'
+echo 0 > $T/tracing_on
+grep -q '\[003\]\|^ *3 ' $T/trace || fail 'no sample of the CPU that came'
+echo 0 > $L
+echo nop > $T/current_tracer
+echo 1 > $L
+tracing_reset
+
+# Nothing is lost: the memory is back after the first few times have filled all caches.
+for round in 1 2; do
+	n=0
+	while [ $n -lt 12 ]; do
+		echo 0 > $L
+		echo 1 > $L
+		n=$((n + 1))
+	done
+	eval "free$round=$(grep MemFree /proc/meminfo | tr -dc 0-9)"
+done
+test $((free1 - free2)) -lt 128 || fail "$((free1 - free2)) KiB are lost"
+
+# All others gone: the last one stays.
+echo 0 > $L
+echo 0 > $C/cpu2/online
+echo 0 > $C/cpu1/online
+if [ -e $C/cpu0/online ]; then
+	echo 0 > $C/cpu0/online && fail 'the last CPU has left'
+fi 2>&1 | grep -q 'busy' || [ ! -e $C/cpu0/online ] || fail 'no EBUSY for the last CPU'
+holds 'alone' $C/online 0
+sleep 0.1
+for cpu in 1 2 3; do
+	echo 1 > $C/cpu$cpu/online
+done
+holds 'all' $C/online 0-3
+finish
