@@ -39,8 +39,8 @@
 #define TIF_SIGPENDING	    0
 #define TIF_NEED_RESCHED    1
 #define TIF_NOTIFY_RESUME   2 /* task work to do */
-#define TIF_SINGLESTEP	    3 /* a debugger is told of each instruction; beside the others that are work on the way out */
-#define TIF_SYSCALL_TRACE   8  /* a debugger is told of each system call */
+#define TIF_SINGLESTEP	    3 /* a debugger is told of each instruction; next to the others that are work at the exit */
+#define TIF_SYSCALL_TRACE   8 /* a debugger is told of each system call */
 #define TIF_POLLING_NRFLAG  16 /* idle and looking at need_resched by itself: no interrupt needed */
 #define TIF_FORCED_TF	    24 /* x86_64: the trap flag is the debugger's, and not the program's */
 #define _TIF_SIGPENDING	    (1U << TIF_SIGPENDING)
@@ -117,6 +117,11 @@ struct sched_rt_entity {
 	u64 timeout;		   /* [r] ns since it last slept, by ticks: RLIMIT_RTTIME */
 };
 
+/* The split of CPU time that readers were told last. Locks: l shown_lock (kernel/sched/cputime.c). */
+struct cputime_shown {
+	u64 utime, stime; /* [l] ns */
+};
+
 /* What read(2), write(2) and their relatives have done: bytes and calls. Locks: t the task itself. */
 struct task_io {
 	u64 rchar, wchar, syscr, syscw; /* [t] */
@@ -181,6 +186,7 @@ struct task_struct {
 	u64 nvcsw, nivcsw;		       /* [r] voluntary and involuntary switches */
 	u64 start_time;			       /* [I] ns since boot */
 	u64 utime, stime;		       /* [t] ns */
+	struct cputime_shown shown;	       /* by task_cputime_adjusted() */
 	u64 min_flt;			       /* [t] page faults; all are minor, since no page waits for a disk */
 	struct task_io io;		       /* [t] */
 
