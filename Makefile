@@ -61,7 +61,7 @@ include $(if $(VARIANT),,$(wildcard mk/userland.mk $(if $(wildcard mk/userland.m
 all: kernel $(if $(wildcard mk/userland.mk),$(BUILD)/initramfs.cpio) $(SESSION)
 ifneq ($(VARIANT),)
 $(BUILD)/initramfs.cpio: FORCE
-	@ln -sf ../$(ARCH)/initramfs.cpio $@
+	@ln -sf ../$(ARCH)/initramfs.cpio $@; ln -sf ../$(ARCH)/session.cpio $(BUILD)/session.cpio
 endif
 .PHONY: all
 

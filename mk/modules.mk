@@ -56,7 +56,9 @@ $(ABSENT)/made: mk/absent_headers mk/modules.mk
 	$(Q)sed '/^#/d; s/^\([^ ]*\) .*/<\1>/' $< > $@
 fatal = $(shell grep -qFf $(ABSENT)/made $(1) && echo -Wfatal-errors)
 
-# ---- Objects. Warnings are not errors in strangers' code; W=1 asks for more of them.
+# ---- Objects. trace/define_trace.h includes the header of the module's events again, by the name that TRACE_INCLUDE_PATH
+# and TRACE_INCLUDE_FILE give, most often "./NAME.h": -iquote finds it beside the source without a flag in the Makefile.
+# Warnings are not errors in strangers' code; W=1 asks for more of them.
 MODCFLAGS = $(filter-out -Werror -Wextra,$(KCFLAGS)) $(if $(filter 1,$(W)),-Wextra -Wno-unused-parameter) -Wno-pointer-sign \
 	-Werror=implicit-function-declaration -Werror=implicit-int -Werror=incompatible-pointer-types -Werror=int-conversion \
 	-idirafter $(ABSENT) -D__KERNEL__ -DMODULE $(ccflags-y) $(EXTRA_CFLAGS)
@@ -64,11 +66,17 @@ modname = $(subst -,_,$(basename $(notdir $(1))))
 owner = $(firstword $(foreach m,$(MODULES),$(if $(filter $(1),$(call parts,$(m))),$(m))))
 stem = $(patsubst $(M)/%,%,$(1))
 
-$(ALL_PARTS:%=$(M)/%): $(M)/%.o: $(M)/%.c mk/modules.mk mk/kernel_flags.mk $(BUILD)/Module.symvers $(ABSENT)/made
+# Which machine, which kernel and which flags the objects of this folder are for: when one of these changes, all are made again.
+BUILT_FOR := $(M)/.built_for
+built_for = $(ARCH) $(CURDIR) $(MODCFLAGS) $(foreach p,$(ALL_PARTS),$(CFLAGS_$(p)))
+$(BUILT_FOR): FORCE
+	$(Q)echo '$(subst ','\'',$(built_for))' | cmp -s - $@ || echo '$(subst ','\'',$(built_for))' > $@
+
+$(ALL_PARTS:%=$(M)/%): $(M)/%.o: $(M)/%.c $(BUILT_FOR) mk/modules.mk mk/kernel_flags.mk $(BUILD)/Module.symvers $(ABSENT)/made
 	$(call say,CC [M],$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(MODCFLAGS) $(PG_$(ARCH)) $(CFLAGS_$(notdir $@)) -DKBUILD_MODNAME='"$(call modname,$(call owner,$*.o))"' \
-		-DKBUILD_BASENAME='"$(call modname,$*)"' $(call fatal,$<) -MMD -MP -MF $(M)/.$(notdir $*).d -c -o $@ $<
+		-DKBUILD_BASENAME='"$(call modname,$*)"' -iquote $(<D) $(call fatal,$<) -MMD -MP -MF $(M)/.$(notdir $*).d -c -o $@ $<
 
 # A module of several objects is linked into one; one object is it already.
 define combined
@@ -93,6 +101,6 @@ $(KO): $(M)/%.ko: $(M)/%.o $(M)/%.mod.o kernel/module/module.lds
 
 __clean:
 	$(Q)rm -f $(foreach m,$(MODULES),$(M)/$(m).o $(M)/$(m).ko $(M)/$(m).mod.c $(M)/$(m).mod.o) $(ALL_PARTS:%=$(M)/%) \
-		$(ALL_PARTS:%.o=$(M)/.%.d) $(M)/Module.symvers $(M)/modules.dep $(M)/modules.alias
+		$(ALL_PARTS:%.o=$(M)/.%.d) $(M)/Module.symvers $(M)/modules.dep $(M)/modules.alias $(BUILT_FOR)
 
 -include $(ALL_PARTS:%.o=$(M)/.%.d)

@@ -12,6 +12,7 @@
 #:          IRQCHIP=gicv2|gicv3 or apic|x2apic (GIC=2|3 for short) APPEND="kernel arguments" GDB_PORT=n
 #:          FILES="here:/there ..." puts files and folders into the guest; out of a session: `tohost FILE` in it, to the folder OUT=build/ARCH/out
 #:          SHARE=folder: it is /host in the guest, to read and write, as it is here at that moment (docs/host-folder.md)
+#:          BRANCH=1 or all: the kernel whose hints, or all of whose branches, count themselves (docs/tracer-branch.md)
 #:          ICOUNT=1: a guest instruction is a nanosecond, so that measured times are the guest's alone, not the host's
 #:   make qemu-x86_64 BOOT=cdrom|disk|usb|uefi-cdrom|uefi-disk|uefi-usb    through GRUB, from the image of make iso
 SMP     ?= 1
@@ -34,19 +35,23 @@ GDB_PORT ?= $(shell echo $$((20000 + $$(id -u) % 10000)))
 
 vrun = $(PYTHON) tools/vrun --arch $(ARCH_$(1)) --smp $(SMP) --mem $(MEM) $(if $(CPU),--cpu $(CPU)) $(if $(BOARD),--board $(BOARD)) \
 	$(if $(IRQCHIP),--irqchip $(IRQCHIP)) $(FILES:%=--file '%') $(if $(GIC),--gic $(GIC)) $(if $(filter-out 0,$(ICOUNT)),--icount) \
-	$(if $(filter kernel,$(BOOT)),--append '$(APPEND)',--boot $(BOOT)) $(if $(SHARE),--share '$(SHARE)')
+	$(if $(filter kernel,$(BOOT)),--append '$(APPEND)',--boot $(BOOT)) $(if $(SHARE),--share '$(SHARE)') \
+	$(if $(COUNTED),--build build/$(ARCH_$(1))-branch$(if $(filter all,$(BRANCH)),-all))
 
-$(MACHINES:%=qemu-%): qemu-%: deps-run %
+# BRANCH=1 and BRANCH=all, on the command line as for a build: the kernel that counts its branches (docs/tracer-branch.md).
+COUNTED := $(if $(filter command,$(origin BRANCH)),$(BRANCH))
+
+$(MACHINES:%=qemu-%): qemu-%: deps-run $(if $(COUNTED),branch-%,%)
 	$(Q)$(call vrun,$*) --interactive $(if $(OUT),--out '$(OUT)')
 
-$(MACHINES:%=run-%): run-%: deps-run %
+$(MACHINES:%=run-%): run-%: deps-run $(if $(COUNTED),branch-%,%)
 	$(Q)test -n '$(SCRIPT)' || { echo 'make $@: SCRIPT=file names the shell script to run inside' >&2; exit 2; }
 	$(Q)$(call vrun,$*) --session '$(SCRIPT)'
 
-$(MACHINES:%=gdb-%): gdb-%: deps-run %
+$(MACHINES:%=gdb-%): gdb-%: deps-run $(if $(COUNTED),branch-%,%)
 	$(Q)$(call vrun,$*) --gdb $(GDB_PORT) $(if $(LAYOUT),--layout $(LAYOUT))
 
-$(MACHINES:%=replay-%): replay-%: deps-run %
+$(MACHINES:%=replay-%): replay-%: deps-run $(if $(COUNTED),branch-%,%)
 	$(Q)$(call vrun,$*) --replay $(GDB_PORT) $(if $(LAYOUT),--layout $(LAYOUT)) $(if $(SCRIPT),'$(SCRIPT)')
 
 $(MACHINES:%=console-%): override FILES :=

@@ -213,6 +213,7 @@ struct super_block {
 	void *s_fs_info;      /* [I] the file system's own */
 	const char *s_source; /* during fill_super only: mount(2)'s first argument, "" when there was none */
 	int s_create_error;   /* [I] of a tree that only the kernel fills: what creating a file gives; 0: -EACCES */
+	bool s_write_by_mode; /* [I] root needs permission as well to open a file for writing */
 	atomic64_t s_next_ino;
 };
 /*

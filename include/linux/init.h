@@ -12,19 +12,22 @@
 #define __init_or_module
 
 #ifdef MODULE
-/* The loader calls init_module and cleanup_module, whatever the functions are called. */
+/*
+ * The loader calls init_module and cleanup_module, whatever the functions are called. The semicolon is in the macro, as
+ * many modules have none behind it.
+ */
 #define module_init(fn)                                             \
 	static inline int (*__maybe_unused __init_type(void))(void) \
 	{                                                           \
 		return fn;                                          \
 	}                                                           \
-	int init_module(void) __attribute__((copy(fn), alias(#fn)))
+	int init_module(void) __attribute__((copy(fn), alias(#fn)));
 #define module_exit(fn)                                              \
 	static inline void (*__maybe_unused __exit_type(void))(void) \
 	{                                                            \
 		return fn;                                           \
 	}                                                            \
-	void cleanup_module(void) __attribute__((copy(fn), alias(#fn)))
+	void cleanup_module(void) __attribute__((copy(fn), alias(#fn)));
 #else
 #define module_init(fn) device_initcall(fn)
 #define module_exit(fn) static void (*const __maybe_unused __exit_of_kernel)(void) = fn

@@ -14,6 +14,7 @@
 
 #include <lib/list.h>
 #include <lib/types.h>
+#include <proc/module_tasks.h>
 #include <sched/task.h>
 #include <uapi/sched.h>
 
@@ -106,11 +107,13 @@ struct task_struct *next_thread(struct task_struct *leader, pid_t from);
 void walk_processes(pid_t pgrp, void (*fn)(struct task_struct *p, void *arg), void *arg);
 extern spinlock_t tasklist_lock;    /* irqsave; the order is above */
 extern struct list_head init_tasks; /* all processes by task->tasks [tasklist_lock] */
+#ifndef MODULE			    /* <linux/sched.h> has loops for modules, which cannot take the lock */
 #define for_each_process(p) list_for_each_entry(p, &init_tasks, tasks)
 /* The threads of a process, any one given first: thread_group links all in a ring. [tasklist_lock or siglock] */
 #define for_each_thread(leader, t)                                        \
 	for (bool _first = (t = (leader), true); _first || t != (leader); \
 	     _first = false, t = list_next_entry(t, thread_group))
+#endif
 static inline bool thread_group_empty(const struct task_struct *p)
 {
 	return list_empty(&p->thread_group);
@@ -119,7 +122,6 @@ static inline bool thread_group_leader(const struct task_struct *p)
 {
 	return p == p->group_leader;
 }
-extern struct task_struct init_task;	 /* the boot CPU's idle task, pid 0 */
 extern struct task_struct *child_reaper; /* pid 1 */
 #define PID_MAX 32768			 /* numbers are below */
 

@@ -76,9 +76,17 @@ void sched_set_normal(struct task_struct *p, int nice);
 bool task_curr(const struct task_struct *p);
 /* Waits until p, which no longer is runnable, has left its CPU. */
 void wait_task_inactive(struct task_struct *p);
-/* CPU time so far, ns, exact to now also for a task that runs. The parts are sampled by ticks, their sum is exact. */
+/*
+ * CPU time so far, ns, exact to now also for a task that runs. The parts are sampled by ticks, their sum is exact, and
+ * neither part is ever less than it was for the reader before.
+ */
 u64 task_sched_runtime(struct task_struct *p);
 void task_cputime_adjusted(struct task_struct *p, u64 *utime, u64 *stime);
+/*
+ * Split `total` in the proportion ut : st of the ticks, so that no part steps back behind what `shown` holds. Any
+ * context but an NMI.
+ */
+void cputime_settle(struct cputime_shown *shown, u64 total, u64 ut, u64 st, u64 *utime, u64 *stime);
 unsigned long nr_running(void);
 u64 nr_context_switches(void);
 u64 cpu_idle_ns(int cpu);

@@ -117,6 +117,11 @@ struct sched_rt_entity {
 	u64 timeout;		   /* [r] ns since it last slept, by ticks: RLIMIT_RTTIME */
 };
 
+/* The split of CPU time that readers were told last. Locks: l shown_lock (kernel/sched/cputime.c). */
+struct cputime_shown {
+	u64 utime, stime; /* [l] ns */
+};
+
 /* What read(2), write(2) and their relatives have done: bytes and calls. Locks: t the task itself. */
 struct task_io {
 	u64 rchar, wchar, syscr, syscw; /* [t] */
@@ -181,6 +186,7 @@ struct task_struct {
 	u64 nvcsw, nivcsw;		       /* [r] voluntary and involuntary switches */
 	u64 start_time;			       /* [I] ns since boot */
 	u64 utime, stime;		       /* [t] ns */
+	struct cputime_shown shown;	       /* by task_cputime_adjusted() */
 	u64 min_flt;			       /* [t] page faults; all are minor, since no page waits for a disk */
 	struct task_io io;		       /* [t] */
 

@@ -99,8 +99,11 @@ static int may_open(const struct path *path, int flags)
 	} else if (access != O_WRONLY) {
 		mask |= MAY_READ;
 	}
-	if (write)
+	if (write) {
+		if (inode->i_sb->s_write_by_mode && !(inode->i_mode & 0222))
+			return -EACCES;
 		mask |= MAY_WRITE;
+	}
 	err = inode_permission(inode, mask);
 	if (!err && !(inode->i_mode & S_IFMT))
 		err = -ENXIO; /* a file that is in no tree (<fs/anon_inode.h>), by way of /proc/<pid>/fd */

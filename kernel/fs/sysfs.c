@@ -158,6 +158,7 @@ static int sysfs_fill_super(struct super_block *sb, const char *options)
 
 	if (err)
 		return err;
+	sb->s_write_by_mode = true;
 	for_each_in_table(sysfs, e) {
 		err = text_file_create(sb->s_root, e, 0555);
 		if (err)

@@ -45,8 +45,8 @@ static int check_header(struct load_info *info)
 	if (h->e_type != ET_REL)
 		return module_refuse(info, -ENOEXEC, "it is not relocatable: a program or a library?");
 	if (h->e_machine != ELF_MACHINE)
-		return module_refuse(info, -ENOEXEC, "it is for another machine (%u, this is %u)", h->e_machine,
-				     ELF_MACHINE);
+		return module_refuse(info, -ENOEXEC, "it is for another machine (%u, this is %u): make ARCH=%s",
+				     h->e_machine, ELF_MACHINE, ELF_PLATFORM);
 	if (h->e_shentsize != sizeof(struct elf64_shdr) || h->e_shnum < 2 || h->e_shnum > MAX_SECTIONS ||
 	    h->e_shoff % sizeof(u64) || !in_file(info, h->e_shoff, h->e_shnum * sizeof(struct elf64_shdr)))
 		return module_refuse(info, -ENOEXEC, "its table of sections is not in it: was it cut off?");

@@ -33,7 +33,7 @@ static int module_file_show(struct seq_file *m, void *data)
 	return file->mod ? file->show(m, file->mod, file->what) : -ENODEV;
 }
 
-/* EIO is what sysfs answers for a file that cannot be written, even for root. */
+/* A file of mode 0444 does not get here: sysfs does not open it for writing (s_write_by_mode). */
 static int module_file_store(char *text, void *data)
 {
 	const struct module_file *file = data;

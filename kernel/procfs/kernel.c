@@ -111,20 +111,17 @@ struct cpu_times {
  * Split the time since boot of a CPU, less that for which it was not there. Idle time is measured exactly at each
  * switch to and from the idle task. User and system time come from the timer tick, which samples what it interrupts: on
  * a CPU that is mostly idle few ticks hit. So the busy time is taken as exact (now - idle), and the samples only say in
- * which proportion it divides into user and system.
+ * which proportion it divides into user and system. No column ever steps back (cputime_settle).
  */
 static struct cpu_times cpu_times(unsigned cpu, u64 now)
 {
+	static struct cputime_shown shown[NR_CPUS];
 	struct cpu_times t;
-	u64 busy, seen;
 
 	cpu_times_ns(cpu, &t.user, &t.system, &t.idle);
 	now -= cpu_offline_ns(cpu);
 	t.idle = min(t.idle, now);
-	busy = (now - t.idle) / NSEC_PER_TICK;
-	seen = (t.user + t.system) / NSEC_PER_TICK;
-	t.user = seen ? busy * (t.user / NSEC_PER_TICK) / seen * NSEC_PER_TICK : 0;
-	t.system = now - t.idle - t.user;
+	cputime_settle(&shown[cpu], now - t.idle, t.user, t.system, &t.user, &t.system);
 	return t;
 }
 

@@ -65,9 +65,32 @@ static void split_cputime(u64 total, u64 ut, u64 st, u64 *utime, u64 *stime)
 	*stime = total - *utime;
 }
 
+static DEFINE_SPINLOCK(shown_lock); /* innermost; irqsave */
+
+/*
+ * The proportion changes with each tick, so the part that grows slower would be less than before now and then: top,
+ * which subtracts two readings, would show millions of percent. So the parts that were shown last are the least that is
+ * shown, and a reader that comes with an older total gets them as they are.
+ */
+void cputime_settle(struct cputime_shown *shown, u64 total, u64 ut, u64 st, u64 *utime, u64 *stime)
+{
+	unsigned long flags;
+	u64 user, system;
+
+	split_cputime(total, ut, st, &user, &system);
+	spin_lock_irqsave(&shown_lock, flags);
+	if (total > shown->utime + shown->stime) {
+		shown->utime = clamp(user, shown->utime, total - shown->stime);
+		shown->stime = total - shown->utime;
+	}
+	*utime = shown->utime;
+	*stime = shown->stime;
+	spin_unlock_irqrestore(&shown_lock, flags);
+}
+
 void task_cputime_adjusted(struct task_struct *p, u64 *utime, u64 *stime)
 {
-	split_cputime(task_sched_runtime(p), READ_ONCE(p->utime), READ_ONCE(p->stime), utime, stime);
+	cputime_settle(&p->shown, task_sched_runtime(p), READ_ONCE(p->utime), READ_ONCE(p->stime), utime, stime);
 }
 
 /*

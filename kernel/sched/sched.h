@@ -353,6 +353,8 @@ void balance_init(void);
 /* loadavg.c, cputime.c */
 void calc_global_load(u64 now);
 bool account_process_tick(struct rq *rq, struct task_struct *p, u64 delta);
+/* The tick looks for a task that keeps this CPU with preemption off (softlockup.c). Interrupts off. */
+void check_soft_lockup(const struct rq *rq, bool user);
 /*
  * rcu.c: around what makes every CPU but the caller's switch to another thread, and so is a grace period.
  * Thread context; the caller is preemptible when it calls the first.

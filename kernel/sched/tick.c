@@ -61,4 +61,5 @@ void noinline scheduler_tick(void)
 	trigger_load_balance(rq);
 	calc_global_load(rq->clock);
 	give_turns(rq->clock);
+	check_soft_lockup(rq, user);
 }

@@ -193,6 +193,7 @@ static void __sched_fork(struct task_struct *p)
 	p->on_cpu = 0;
 	p->nvcsw = p->nivcsw = 0;
 	p->utime = p->stime = 0;
+	p->shown = (struct cputime_shown){0};
 	p->contributes_to_load = false;
 	p->stat.kind = SCHED_STAT_NONE;
 	p->thread_flags &= ~(_TIF_NEED_RESCHED | _TIF_POLLING_NRFLAG);

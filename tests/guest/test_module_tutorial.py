@@ -5,6 +5,7 @@ import re
 import pytest
 from test_modules import make, run
 from tutorial_sources import document_text
+from vitrine_guest import ROOT
 
 SEED = "seeds/000_*.txt"
 
@@ -90,3 +91,122 @@ def test_edited_while_the_guest_runs(machine, tmp_path):
             assert re.search(r"\| +ftrace_demo_exit \[ftrace_demo\]\(\) \{", trace), trace
         assert passes(guest, "cat /proc/modules; rm /host/ftrace_demo.ko") == ""
     assert not (tmp_path / "ftrace_demo.ko").exists()
+
+
+def event_module():
+    """The two files of the course text's module with an event of its own, which is printed as one line each."""
+    text = document_text("seeds/001_*.txt")
+    if text is None:
+        pytest.skip("the tutorials' texts are not on this machine")
+    files = []
+    for begin in (
+        "#include <linux/module.h> #include <linux/kthread.h>",
+        "#undef TRACE_SYSTEM #define TRACE_SYSTEM my_system",
+    ):
+        part = text[text.index(begin) :]
+        part = part[: part.index("```")]
+        part = re.sub(r"// (printk\(.*?i\)\);|Tracepoint|Special guard|TRACE_EVENT\(\) is defined here)", "", part)
+        part = re.sub(r'(#include [<"][^>"]*[>"]|#define CREATE_TRACE_POINTS|#endif)', r"\n\1\n", part)
+        files.append(re.sub(r"(#(?:undef|define|if) )", r"\n\1", part) + "\n")
+    return files
+
+
+@pytest.mark.parametrize("arch", ["aarch64", "x86_64"])
+def test_a_module_with_an_event_of_its_own(arch, tmp_path):
+    """As it is printed, by the Makefile of five lines, without a flag that says where the header is: it counts processes
+    and threads, and its thread walks over all of them, one a second, with an event for each."""
+    share = tmp_path / "my"
+    share.mkdir()
+    source, header = event_module()
+    (share / "my_module.c").write_text(source)
+    (share / "my_module_trace.h").write_text(header)
+    status, said = make(share, arch, objects="my_module.o")
+    assert status == 0 and "warning" not in said, said
+    out = run(
+        arch,
+        [],
+        "cd /sys/kernel/tracing; set -- /proc/[0-9]*; here=$(($# + 1)); insmod /host/my_module.ko\n"
+        'dmesg | grep -q "There are $here processes" && dmesg | grep -q "There are $here threads" && echo counted\n'
+        "echo 1 > events/my_system/enable; cat events/my_system/my_event/format | tail -n 1; sleep 5.5\n"
+        "sed -n 's/.*my_event: //p' trace > /seen; rmmod my_module; dmesg | grep -c 'hi! '; dmesg | tail -n 1 | cut -d] -f2\n"
+        "cat /seen",
+        tmp_path,
+        "--share",
+        share,
+    )
+    lines = out.splitlines()
+    assert lines[0] == "counted", out
+    assert lines[1] == (
+        'print fmt: "name=%s pid=%d vruntime=%lli ticks=%li", REC->name, REC->pid, REC->vruntime, REC->ticks'
+    )
+    assert int(lines[2]) >= 3 and lines[3] == " Goodbye world"
+    events = [re.fullmatch(r"name=(\S+) pid=(\d+) vruntime=-?\d+ ticks=\d+", line).groups() for line in lines[4:]]
+    assert events[0][0] == "my-kthread", out
+    at = events.index(("swapper/0", "0"))  # behind the sleep, which is younger than the thread
+    assert events[at + 1][1] == "1", out
+
+
+WALK = """
+#include <linux/module.h>
+#include <linux/kthread.h>
+#include <linux/delay.h>
+#include <linux/sched/signal.h>
+
+MODULE_LICENSE("GPL");
+
+static int soon_over(void *unused)
+{
+	return 0;
+}
+
+static int __init walk_init(void)
+{
+	struct task_struct *p, *t, *gone;
+	int processes = 0, threads = 0, ring = 0, me = 0;
+	char name[TASK_COMM_LEN], text[64];
+
+	gone = kthread_run(soon_over, NULL, "gone");
+	msleep(300);
+	rcu_read_lock();
+	for_each_process(p)
+		processes++;
+	for_each_process_thread(p, t) {
+		threads++;
+		me += t == current;
+	}
+	for (p = &init_task; (p = next_task(p)) != &init_task;)
+		ring++;
+	rcu_read_unlock();
+	strcpy(text, "I am ");
+	strcat(text, get_task_comm(name, current));
+	strncat(text, ", not more", 5);
+	pr_info("%d %d %d %d %d %s\\n", processes, threads, ring, me, next_task(gone) == &init_task, text);
+	return 0;
+}
+
+static void __exit walk_exit(void)
+{
+}
+
+module_init(walk_init)
+module_exit(walk_exit)
+"""
+
+
+@pytest.mark.parametrize("arch", ["aarch64", "x86_64"])
+def test_walks_over_tasks(arch, tmp_path):
+    """All walks meet the tasks that /proc shows: a process with threads among them. One that has gone is not read."""
+    (tmp_path / "walk.c").write_text(WALK)
+    status, said = make(tmp_path, arch, objects="walk.o")
+    assert status == 0 and "warning" not in said, said
+    out = run(
+        arch,
+        [tmp_path / "walk.ko", f"{ROOT}/build/{arch}/guest-tests/idlethreads"],
+        "/idlethreads & sleep 1; set -- /proc/[0-9]*; processes=$(($# + 1)); set -- /proc/[0-9]*/task/[0-9]*\n"
+        "echo $processes $(($# + 1)) $processes 1 1 I am insmod, not; insmod /walk.ko; dmesg | tail -n 1 | cut -d] -f2",
+        tmp_path,
+    )
+    expected, found = out.splitlines()
+    assert found == f" {expected}"
+    numbers = expected.split()
+    assert int(numbers[1]) == int(numbers[0]) + 3

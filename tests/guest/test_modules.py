@@ -11,6 +11,7 @@ from ko_file import KoFile
 from vitrine_guest import ROOT
 
 MAKEFILE = "obj-m += {}\nall:\n\tmake -C $(KDIR) M=$(PWD) modules\n"
+RELEASE = re.search(r'UTS_RELEASE "(.*)"', pathlib.Path(ROOT, "include/kernel/utsname.h").read_text()).group(1)
 DEMO = """
 #include <linux/init.h>
 #include <linux/module.h>
@@ -177,7 +178,7 @@ def test_sys_module_and_kallsyms(demo, tmp_path):
         "7",
         "sh: echo: write error: Invalid argument",
         "1",
-        "sh: echo: write error: Input/output error",
+        "sh: cannot create refcnt: Permission denied",
         "1",
         "644",
         "444",
@@ -266,7 +267,7 @@ def test_a_damaged_file_is_refused_with_a_reason(demo, tmp_path):
         "cut.ko": (whole[: len(whole) // 2], "its table of sections is not in it"),
         "empty.ko": (b"", None),
         "text.ko": (b"no module\n" * 50, "it is no ELF file"),
-        "machine.ko": (whole[: other[2]] + other[1] + whole[other[2] + 1 :], "it is for another machine"),
+        "machine.ko": (whole[: other[2]] + other[1] + whole[other[2] + 1 :], f"make ARCH={arch}"),
         "magic.ko": (whole.replace(b"vermagic=6.12.0", b"vermagic=6.11.0"), "it was built for another kernel"),
         "names.ko": (whole[:62] + b"\xff\x7f" + whole[64:], "the names of its sections are damaged"),
     }
@@ -431,7 +432,11 @@ def test_modprobe_goes_by_modules_dep(tmp_path):
         "modprobe top 'who=x y'; lsmod | cut -c1-8; cat /sys/module/top/parameters/who; modprobe top; echo $?\n"
         "modprobe -r mid_dle 2>&1; modprobe -r top; cat /proc/modules; modprobe mid-dle; lsmod | wc -l; modprobe -r mid_dle\n"
         "modprobe nobody 2>&1; echo $?; cd /lib/modules/$(uname -r); modinfo top.ko | grep -v vermagic | sort; modinfo modules.dep 2>&1\n"
-        "modprobe -d . base; cat /proc/modules | cut -d' ' -f1; rmmod base",
+        "modprobe -d . base; cat /proc/modules | cut -d' ' -f1; rmmod base; cd /\n"
+        "modinfo mid_dle | grep -v vermagic | sort; modinfo nobody 2>&1; cp -r /lib/modules/$(uname -r) /else\n"
+        "modprobe /else/top.ko; cat /proc/modules | cut -d' ' -f1 | sort; modprobe -r /else/top.ko; cat /proc/modules\n"
+        "modprobe /else/none.ko 2>&1; rm /lib/modules/$(uname -r)/*; insmod /else/base.ko; modprobe -r base; echo $?\n"
+        "cat /proc/modules; modprobe -r base 2>&1; echo $?",
         tmp_path,
     )
     assert out.splitlines() == [
@@ -453,6 +458,18 @@ def test_modprobe_goes_by_modules_dep(tmp_path):
         "parmtype:       who:charp",
         "modinfo: modules.dep: it is no module",
         "base",
+        "depends:        base",
+        f"filename:       /lib/modules/{RELEASE}/mid-dle.ko",
+        "license:        GPL",
+        "name:           mid_dle",
+        "modinfo: Module nobody not found: no file, nor does a modules.dep of /lib/modules or /host name it",
+        "base",
+        "mid_dle",
+        "top",
+        "modprobe: /else/none.ko: no such file",
+        "0",
+        "modprobe: Module base not found: no modules.dep of /lib/modules and /host names it",
+        "1",
     ]
 
 
@@ -480,6 +497,24 @@ def test_the_words_of_a_kbuild_makefile(tmp_path):
         )
         names = {path.name for path in tmp_path.iterdir() if not path.name.startswith(".")}
         assert done.returncode == 0 and left <= names and (len(left) > 3 or names == left), (words, names)
+
+
+def test_another_machine_or_other_flags_make_all_anew(tmp_path):
+    """Who forgot ARCH= types make again with it, in the same folder; nothing changed means nothing is made."""
+    (tmp_path / "demo.c").write_text(DEMO)
+    for words, machine, made in (
+        (("x86_64",), 62, True),
+        (("aarch64",), 183, True),
+        (("aarch64",), 183, False),
+        (("aarch64", "EXTRA_CFLAGS=-DX='1'"), 183, True),
+        (("x86_64",), 62, True),
+    ):
+        status, said = make(tmp_path, *words)
+        assert status == 0 and ("CC [M]" in said) == made, said
+        ko = (tmp_path / "demo.ko").read_bytes()
+        assert int.from_bytes(ko[18:20], "little") == machine, words
+    subprocess.run(["make", "-s", "-C", ROOT, f"M={tmp_path}", "ARCH=x86_64", "clean"], check=True, timeout=60)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["Makefile", "demo.c"]
 
 
 def test_what_nobody_exports_is_an_error_when_it_is_built(tmp_path):

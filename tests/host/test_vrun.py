@@ -289,6 +289,23 @@ def test_make_hands_icount_on(given, wanted):
         assert done.stdout.split().count("--icount") == wanted, done.stdout
 
 
+@pytest.mark.parametrize("given, folder", [((), None), (("BRANCH=1",), "branch"), (("BRANCH=all",), "branch-all")])
+def test_make_runs_the_kernel_that_counts_branches(given, folder):
+    for arch, machine in MACHINES.items():
+        made = f"branch-{machine.goal}" if folder else machine.goal
+        goals = [f"{goal}-{machine.goal}" for goal in ("qemu", "run", "gdb", "replay")]
+        done = subprocess.run(
+            ["make", "-n", "-o", "deps-run", "-o", made, *goals, "SCRIPT=x", *given],
+            text=True,
+            cwd=os.path.join(HERE, "../.."),
+            capture_output=True,
+            check=True,
+        )
+        said = done.stdout.split()
+        assert said.count("tools/vrun") == 4 and said.count("--build") == (4 if folder else 0), done.stdout
+        assert said.count(f"build/{arch}-{folder}") == (4 if folder else 0)
+
+
 def test_make_hands_files_on():
     for machine in MACHINES.values():
         words = ["make", "-n", "-o", "deps-run", "-o", machine.goal, "SCRIPT=x", "FILES=a:/b c:/d", "OUT=dir"]

@@ -12,6 +12,7 @@
 #include <host_kernel.h>
 
 #define ELF_MACHINE	 62
+#define ELF_PLATFORM	 "x86_64"
 #define PAGE_KERNEL_EXEC ((pgprot_t){HOST_PTE_EXEC})
 #define PAGE_KERNEL_RO	 ((pgprot_t){})
 #include "../../arch/x86_64/module.c"

@@ -1,6 +1,11 @@
-/* modinfo FILE...: what a module's file says of it: its licence, author, parameters and the kernel that it is for. */
+/*
+ * modinfo NAME|FILE...: what a module's file says of it: its licence, author, parameters and the kernel that it is for.
+ * A name is looked up as modprobe does; in front of that a file of this name in the working directory counts.
+ */
 #include <vt.h>
+#include <vt_module.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <uapi/elf.h>
 
@@ -44,9 +49,37 @@ static void show(const char *path, const char *info, size_t size)
 	}
 }
 
+/* The path of the file that is meant by the word; NULL: there is none. */
+static const char *find_path(struct vt_module_needs *needs, const char *word)
+{
+	struct stat st;
+
+	if (!stat(word, &st) && S_ISREG(st.st_mode))
+		return word;
+	return vt_find_module(needs, NULL, word) ? vt_module_path(needs, 0) : NULL;
+}
+
+/* 0 or the status to end with. */
+static int tell(const char *path)
+{
+	size_t n = 0, size;
+	char *file = vt_read_file(path, &n);
+	const char *info = file ? find_info(file, n, &size) : NULL;
+
+	if (!file)
+		vt_warn_errno(path);
+	else if (!info)
+		vt_warn("%s: it is no module", path);
+	else
+		show(path, info, size);
+	free(file);
+	return !info;
+}
+
 int main(int argc, char **argv)
 {
-	struct vt_options o = {.usage = "modinfo FILE...", .options = "", .bad_status = 1};
+	struct vt_options o = {.usage = "modinfo NAME|FILE...", .options = "", .bad_status = 1};
+	static struct vt_module_needs needs;
 	int status = 0;
 
 	while (vt_option(&o, argc, argv) != -1)
@@ -54,18 +87,12 @@ int main(int argc, char **argv)
 	if (o.index >= argc)
 		vt_usage(&o);
 	for (; o.index < argc; o.index++) {
-		size_t n = 0, size;
-		char *file = vt_read_file(argv[o.index], &n);
-		const char *info = file ? find_info(file, n, &size) : NULL;
+		const char *path = find_path(&needs, argv[o.index]);
 
-		if (!file)
-			vt_warn_errno(argv[o.index]);
-		else if (!info)
-			vt_warn("%s: it is no module", argv[o.index]);
-		else
-			show(argv[o.index], info, size);
-		status |= !info;
-		free(file);
+		if (!path)
+			vt_warn("Module %s not found: no file, nor does a modules.dep of /lib/modules or /host name it",
+				argv[o.index]);
+		status |= path ? tell(path) : 1;
 	}
 	return vt_finish(status);
 }

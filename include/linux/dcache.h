@@ -1,0 +1,4 @@
+/* Names of files, as far as modules see them. */
+#pragma once
+
+#include <linux/fs.h>

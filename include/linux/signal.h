@@ -1,0 +1,4 @@
+/* Signals, as far as a sleeping module asks for them. */
+#pragma once
+
+#include <linux/sched.h>
