@@ -42,7 +42,7 @@ void generic_handle_domain_irq(struct irq_domain *domain, unsigned hwirq)
 }
 
 const struct nmi_timer *nmi_timer;
-struct cpumask cpu_online_mask = {{1}};
+struct cpumask sample_cpus = {{1}}; /* those of whom samples are taken */
 static bool routed; /* the pin's entry is an NMI's */
 bool ioapic_start_nmi(unsigned gsi, struct cpumask *cpus)
 {

@@ -7,6 +7,8 @@
 /* include: tests/unit/include-mm */
 #include <host_test.h>
 
+struct cpumask cpu_online_mask = {.bits = {~0UL}}; /* the machine of the test has all of its CPUs */
+
 #define vsnprintf k_vsnprintf
 #define snprintf  k_snprintf
 #define sprintf	  k_sprintf
