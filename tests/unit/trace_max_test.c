@@ -7,8 +7,6 @@
 /* include: tests/unit/include-mm */
 #include <host_test.h>
 
-struct cpumask cpu_online_mask = {.bits = {~0UL}}; /* the machine of the test has all of its CPUs */
-
 #define vsnprintf k_vsnprintf
 #define snprintf  k_snprintf
 #define sprintf	  k_sprintf
@@ -21,6 +19,8 @@ struct cpumask cpu_online_mask = {.bits = {~0UL}}; /* the machine of the test ha
 #include "../../kernel/lib/bitmap.c"
 #include "../../kernel/lib/bitmap_text.c"
 #include "../../trace/core/max.c"
+
+struct cpumask cpu_online_mask = {.bits = {~0UL}}; /* the machine of the test has all of its CPUs */
 
 /* ---- What it stands on. A ring that is being written when its CPU takes a maximum is exchanged later:
  * -EBUSY. */
