@@ -1,6 +1,6 @@
 #!/bin/sh
 # description: buffer_subbuf_size_kb: sub-buffers of each size, what a change does to all that depends on it, and what it refuses
-# requires: smp=4 timeout=240
+# requires: smp=4 timeout=240 soak
 . /run/prelude
 tracing_reset
 
@@ -116,7 +116,7 @@ size 8 8
 
 # -- four CPUs record all calls while the size changes; each record that comes is whole
 echo function > current_tracer
-for n in $(seq ${SOAK_ROUNDS:-6}); do
+for n in $(seq $((6 + ${1:-0} * 60))); do
 	for kib in 8 512 4 32 256 16; do
 		echo $kib > buffer_subbuf_size_kb || fail "$kib while recording"
 		usleep 10000
