@@ -39,6 +39,8 @@ struct ring_buffer_iter;
  * recording on. NULL when memory is short.
  */
 struct trace_buffer *ring_buffer_alloc(unsigned long size, unsigned flags);
+/* A buffer whose rings have as many pages as those of `like`, of the same order. */
+struct trace_buffer *ring_buffer_alloc_like(struct trace_buffer *like, unsigned flags);
 /* No writer, reader or iterator may be left. NULL is fine. */
 void ring_buffer_free(struct trace_buffer *buffer);
 /*
@@ -51,6 +53,20 @@ int ring_buffer_resize(struct trace_buffer *buffer, unsigned long size, int cpu)
 /* The same for up to RB_RESIZE_MAX buffers: all of them or, on an error, none. */
 #define RB_RESIZE_MAX 3
 int ring_buffer_resize_together(struct trace_buffer *const *buffers, unsigned n, unsigned long size, int cpu);
+/*
+ * Pages of 4 KiB << order, 0 to RB_ORDER_MAX, for up to RB_RESIZE_MAX buffers whose orders are the same: all of them
+ * or, on an error, none. Every CPU's ring gets as many new pages as hold the size that was asked for last (at least
+ * two), and is empty afterwards: events and counts are forgotten. Nothing happens when the order is the same.
+ * Serialised; interrupts on. 0, -EINVAL for a wrong order, -EBUSY while iterators look into one of the buffers,
+ * -ENOMEM.
+ */
+int ring_buffer_set_order_together(struct trace_buffer *const *buffers, unsigned n, unsigned order);
+unsigned ring_buffer_order(const struct trace_buffer *buffer);
+/* Bytes of a page, its header of RB_PAGE_HEAD included. */
+unsigned ring_buffer_page_size(const struct trace_buffer *buffer);
+#define RB_PAGE_HEAD (sizeof(struct buffer_data_page))
+/* The longest event. Any context; it may change at once, and then ring_buffer_reserve refuses a longer one. */
+unsigned ring_buffer_max_event(const struct trace_buffer *buffer);
 /* Bytes of data that the pages of `cpu` can hold. */
 unsigned long ring_buffer_size(struct trace_buffer *buffer, int cpu);
 /* Forget events and counts. Serialised, interrupts on. */
@@ -97,12 +113,14 @@ struct ring_buffer_per_cpu *const *ring_buffer_cpus(struct trace_buffer *buffer)
  *     struct ring_buffer_event *ring_buffer_reserve(struct ring_buffer_per_cpu *, unsigned long length, u64 ts);
  *     void ring_buffer_commit(struct ring_buffer_per_cpu *);
  *
- * ring_buffer_reserve() makes room for an event of `length` bytes, 0 to RB_MAX_EVENT. Its stamp is ts, or that of the
- * newest event when that is later, so stamps never step back. The writer fills in ring_buffer_event_data() and then
- * commits or discards the event, without sleeping in between. NULL means that the event is not recorded, and there is
- * nothing to commit: recording is off, the event is too long (neither is counted), or the buffer is full (counted).
+ * ring_buffer_reserve() makes room for an event of `length` bytes, 0 to ring_buffer_max_event(). Its stamp is ts, or
+ * that of the newest event when that is later, so stamps never step back. The writer fills in ring_buffer_event_data()
+ * and then commits or discards the event, without sleeping in between. NULL means that the event is not recorded, and
+ * there is nothing to commit: recording is off, the event is too long (neither is counted), or the buffer is full
+ * (counted).
  *
- * RB_MAX_EVENT: a page of data (4,080 bytes) without the event's own header and its length.
+ * RB_MAX_EVENT has room in pages of every order: a page of data (4,080 bytes) without the event's own header and its
+ * length.
  */
 #define RB_MAX_EVENT 4072
 /* Take the event back: it is neither in the buffer nor counted. In place of the commit. */
@@ -166,9 +184,12 @@ bool ring_buffer_empty(struct trace_buffer *buffer);
  */
 bool ring_buffer_filled(struct trace_buffer *buffer, int cpu, unsigned percent);
 
-/* A page for ring_buffer_read_page, or NULL. */
+/*
+ * A page for ring_buffer_read_page, or NULL. It has the buffer's present order, which the caller must know when it
+ * frees the page; after a change of the order it needs another page. Serialised with that change.
+ */
 struct buffer_data_page *ring_buffer_alloc_read_page(struct trace_buffer *buffer, int cpu);
-void ring_buffer_free_read_page(struct trace_buffer *buffer, int cpu, struct buffer_data_page *page);
+void ring_buffer_free_read_page(struct buffer_data_page *page, unsigned order);
 /*
  * Consume up to a page of events into *page, in Linux's raw form: `len` bytes of it may be used, header
  * included. A page that the writer has left and nobody has read from is exchanged (*page is another one
@@ -213,6 +234,7 @@ unsigned long ring_buffer_bytes_cpu(struct trace_buffer *buffer, int cpu);
 /* Stamp of the oldest unread event, 0 when there is none. */
 u64 ring_buffer_oldest_event_ts(struct trace_buffer *buffer, int cpu);
 
-/* ---- What events/header_page and events/header_event say. */
+/* ---- What events/header_page and events/header_event say. The first is a format: its number is the bytes of data in a
+ * page. */
 extern const char ring_buffer_header_page[];
 extern const char ring_buffer_header_event[];

@@ -27,32 +27,40 @@ struct ring_buffer_event {
 	u32 array[];
 };
 
-/* Bytes of data in a page of 4 KiB behind its header of two u64. */
+/*
+ * Sub-buffers, which all files of the ring buffer call pages, have 4 KiB << order. RB_DATA_SIZE is the bytes of data in
+ * one of order 0, behind its header of two u64.
+ */
+#define RB_ORDER_MAX 7
 #define RB_DATA_SIZE 4080
 #define RB_TS_SHIFT  27
 
 /* A page as readers, trace-cmd and KernelShark see it. Linux's layout, bit for bit. */
 struct buffer_data_page {
-	u64 time_stamp;	       /* [w] of the first event, when nothing nested while the page was begun; else just
-			   before */
-	u64 commit;	       /* [o, release] bytes of data that are complete */
-	u8 data[RB_DATA_SIZE]; /* [w until committed, then nobody] */
+	u64 time_stamp; /* [w] of the first event, when nothing nested while the page was begun; else just before */
+	u64 commit;	/* of a page that is handed out: bytes of data that are complete */
+	u8 data[];	/* [w until committed, then nobody] */
 };
 
 /*
  * buffer_page.state says in one word where the next event goes and when the last one was, so that one compare
- * and exchange claims both. From bit 0: 10 bits next free word (0 to 1020); FULL: no more claims; 9 bits data
- * events (8 bytes are the shortest, so at most 510); LIFE: flips each time the page is reused; the rest:
- * time of the last event, in units of the clock since the page's time_stamp.
+ * and exchange claims both. From bit 0: 17 bits index of the next free word; HOLD: `base` is about to change; FULL: no
+ * more claims; 16 bits data events (8 bytes are the shortest, so at most 65534); LIFE: flips each time the page is
+ * reused; 27 bits time of the last event, in units of the clock since `base`; LATE, which is never set.
+ *
+ * The index of a page's end is RB_INDEX_MASK for pages of every size, so a smaller page begins at a greater index
+ * (rb_ring.bias). An event that has no room carries into HOLD, and one that is too late for the 27 bits into LATE. So
+ * the fast path compares with no size.
  */
-#define RB_INDEX_MASK  0x3ffULL
-#define RB_FULL	       (1ULL << 10)
-#define RB_EVENT_SHIFT 11
+#define RB_INDEX_MASK  0x1ffffULL
+#define RB_HOLD	       (1ULL << 17)
+#define RB_FULL	       (1ULL << 18)
+#define RB_EVENT_SHIFT 19
 #define RB_ONE_EVENT   (1ULL << RB_EVENT_SHIFT)
-#define RB_EVENT_MASK  0x1ffULL
-#define RB_LIFE	       (1ULL << 20)
-#define RB_TIME_SHIFT  21
-#define RB_PAGE_WORDS  (RB_DATA_SIZE / 4)
+#define RB_EVENT_MASK  0xffffULL
+#define RB_LIFE	       (1ULL << 35)
+#define RB_TIME_SHIFT  36
+#define RB_LATE	       (1ULL << 63)
 
 /*
  * Locks: r reader_lock; w writers of the CPU, by compare and exchange where an interrupt could come between;
@@ -60,7 +68,11 @@ struct buffer_data_page {
  * reader_lock held.
  */
 struct buffer_page {
-	u64 state;		       /* [w] see above */
+	u64 state;     /* [w] see above */
+	u64 base;      /* [w] time from which the state's counts; only grows */
+	u8 *origin;    /* [as data] where index 0 would lie: before the page, unless it is the largest */
+	u64 commit;    /* [o, release] the state up to which everything is complete: readers use the index */
+	u64 next_base; /* [w] what `base` becomes; good while the state has HOLD */
 	struct buffer_data_page *data; /* [r, while the page is the reader's; q] */
 	u64 seq;		       /* [w] number of the page since the last reset, counted as pages are begun */
 	u64 first;		       /* [o] number of its first event since the last reset */
@@ -79,6 +91,9 @@ struct rb_ring {
 	struct buffer_page *pages; /* [q] nr_pages + 1 of them: one is always the reader's */
 	u32 *slot;		   /* [r; w stores the same] slot[seq % nr_pages]: index into pages */
 	unsigned long nr_pages;	   /* [q] */
+	unsigned long size;	   /* [q] bytes that were asked for, in whole pages of the order of that time */
+	u32 order;		   /* [q] each page has 4 KiB << order */
+	u32 bias;		   /* [q] the index at which each page begins */
 	u64 generation;		   /* [q] another number after each reset or swap */
 
 	struct buffer_page *reader_page; /* [r] out of the ring; the tail page too may be read so, being written */
@@ -129,10 +144,10 @@ void rb_leave(struct ring_buffer_per_cpu *cpu_buffer);
 void rb_commit_slow(struct ring_buffer_per_cpu *cpu_buffer);
 void rb_commit_again(struct ring_buffer_per_cpu *cpu_buffer);
 
-/* An event that was claimed, and up to where it fills its page: what rb_try_close makes known to readers. */
+/* An event that was claimed, and its page's state behind it: what rb_try_close makes known to readers. */
 struct rb_claimed {
 	struct ring_buffer_event *event; /* NULL: not claimed */
-	struct buffer_data_page *data;
+	struct buffer_page *page;
 	u64 end;
 };
 
@@ -148,27 +163,30 @@ static __always_inline struct rb_claimed rb_claim(struct ring_buffer_per_cpu *cp
 	page = rb_read(cpu_buffer->ring.tail_page);
 	RB_TEST_POINT(1);
 	state = rb_read(page->state);
+	/* `base` comes after `state`: a nested writer that changes it in between has changed the state, too. */
+	rb_barrier();
 	RB_TEST_POINT(2);
-	claimed.data = page->data;
+	claimed.page = page;
 	/* A stamp before the last one wraps to a great number here. */
-	delta = ts - rb_look(claimed.data->time_stamp) - (state >> RB_TIME_SHIFT);
-	if (unlikely((state & (RB_FULL | RB_INDEX_MASK)) > RB_PAGE_WORDS - words || delta >= 1ULL << RB_TS_SHIFT))
+	delta = ts - rb_look(page->base) - (state >> RB_TIME_SHIFT);
+	claimed.end = state + words + RB_ONE_EVENT;
+	if (unlikely((claimed.end & (RB_FULL | RB_HOLD)) || delta >= 1ULL << RB_TS_SHIFT))
+		return claimed;
+	claimed.end += delta << RB_TIME_SHIFT;
+	if (unlikely(claimed.end & RB_LATE))
 		return claimed;
 	RB_TEST_POINT(3);
 	/*
 	 * Fails when an interrupt recorded something since `state` was read: this is the one place where that
 	 * matters.
 	 */
-	if (unlikely(!__atomic_compare_exchange_n(&page->state, &state,
-						  state + words + RB_ONE_EVENT + (delta << RB_TIME_SHIFT), true,
-						  __ATOMIC_RELAXED, __ATOMIC_RELAXED)))
+	if (unlikely(!__atomic_compare_exchange_n(&page->state, &state, claimed.end, true, __ATOMIC_RELAXED,
+						  __ATOMIC_RELAXED)))
 		return claimed;
 	rb_barrier();
 	RB_TEST_POINT(4);
-	state = (state & RB_INDEX_MASK) * 4;
-	claimed.event = (struct ring_buffer_event *)(void *)(claimed.data->data + state);
+	claimed.event = (struct ring_buffer_event *)(void *)(page->origin + (state & RB_INDEX_MASK) * 4);
 	claimed.event->header = (u32)(delta << 5) | (u32)(words - 1);
-	claimed.end = state + words * 4;
 	return claimed;
 }
 
@@ -219,7 +237,7 @@ static __always_inline void (*rb_try_close(struct ring_buffer_per_cpu *cpu_buffe
 	rb_barrier();
 	RB_TEST_POINT(8);
 	/* Pairs with the acquire of readers: they see the events before this count of their bytes. */
-	__atomic_store_n(&claimed.data->commit, claimed.end, __ATOMIC_RELEASE);
+	__atomic_store_n(&claimed.page->commit, claimed.end, __ATOMIC_RELEASE);
 	rb_barrier();
 	RB_TEST_POINT(6);
 	rb_write(cpu_buffer->committing, 0);
@@ -255,7 +273,7 @@ static __always_inline void (*rb_try_commit(struct ring_buffer_per_cpu *cpu_buff
 		return rb_commit_slow;
 	RB_TEST_POINT(5);
 	/* Pairs with the acquire of readers: they see the events before this count of their bytes. */
-	__atomic_store_n(&page->data->commit, (state & RB_INDEX_MASK) * 4, __ATOMIC_RELEASE);
+	__atomic_store_n(&page->commit, state, __ATOMIC_RELEASE);
 	rb_barrier();
 	RB_TEST_POINT(6);
 	rb_write(cpu_buffer->committing, 0);

@@ -14,12 +14,6 @@ for bad in 101 -1 x '' 1.5; do
 	echo "$bad" 2> /dev/null > buffer_percent && fail "buffer_percent takes '$bad'"
 done
 holds 'unchanged' buffer_percent 50
-holds 'pages are the machine'\''s' buffer_subbuf_size_kb 4
-echo 3 > buffer_subbuf_size_kb || fail 'less than a page is a page'
-for bad in 0 5 513 -4 x ''; do
-	echo "$bad" 2> /dev/null > buffer_subbuf_size_kb && fail "buffer_subbuf_size_kb takes '$bad'"
-done
-holds 'unchanged' buffer_subbuf_size_kb 4
 holds 'stamps' timestamp_mode '[delta] absolute'
 
 # -- trace_marker_raw: a number, and bytes

@@ -155,7 +155,7 @@ says max_graph_depth x "'x' is not a number of calls*"
 says saved_cmdlines_size 0 "'0' is not a number of tasks, 1 to 32768"
 says function_profile_enabled x "'x' is not a number: 0 ends*"
 says buffer_percent 101 "'101' is not a number from 0 to 100"
-says buffer_subbuf_size_kb 64 "'64' is not a number of KiB from 1 to 4*"
+says buffer_subbuf_size_kb 513 "'513' is not a number of KiB from 1 to 512"
 says stack_max_size x "'x' is not a number of bytes*"
 echo irqsoff > current_tracer
 says snapshot 1 "the latency tracer in current_tracer uses the second buffer; set nop first"

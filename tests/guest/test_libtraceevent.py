@@ -79,11 +79,16 @@ class Session:
             zip(re.findall(r"^name: (\w+)$", formats, re.M), re.findall(r"^print fmt: (.*)$", formats, re.M))
         )
         (folder / "formats").write_text(formats)
-        (folder / "header_page").write_text(self.run("cat events/header_page"))
+        self.subbuf(4)
         (folder / "kallsyms").write_bytes(self.fetch("/proc/kallsyms"))
 
     def run(self, command):
         return lines_of(self.guest, command).replace("\r", "")
+
+    def subbuf(self, kib):
+        """The size of pages. Another one than before empties the buffer."""
+        self.run(f"echo {kib} > buffer_subbuf_size_kb")
+        (self.folder / "header_page").write_text(self.run("cat events/header_page"))
 
     def fetch(self, path):
         """The bytes of a file in the guest, up to its end or to where a read would wait; by a port, as the console is
@@ -295,6 +300,15 @@ def test_every_record(machine, tmp_path, tepdump):
             "for i in 0 1 2 3 4 5 6 7 8 9; do for j in 0 1 2 3 4 5 6 7 8 9; do echo $i $j > trace_marker; done; done",
             "echo 0 > options/func_stack_trace; echo nop > current_tracer",
         )
+        # The same in larger sub-buffers, with texts of more than a page.
+        for kib in (16, 512):
+            session.subbuf(kib)
+            session.record(
+                "echo vfs_read > set_ftrace_filter; echo function > current_tracer",
+                "for i in 0 1 2 3 4 5 6 7 8 9; do printf '%04000d\\n' $i > trace_marker; cat /proc/meminfo > /dev/null; done",
+                "echo nop > current_tracer",
+            )
+        session.subbuf(4)
         session.record(
             "echo 1 > options/stacktrace; echo 1 > options/userstacktrace; echo sched_switch > set_event",
             "i=0; while [ $i -lt 60 ]; do sleep 0.001; i=$((i + 1)); done",

@@ -180,6 +180,19 @@ static void print_record(int cpu, unsigned long long ts, void *data, int size)
 	trace_seq_destroy(&s);
 }
 
+/* Bytes of what trace_pipe_raw hands out, by header_page: the data, and the 16 bytes in front. */
+static size_t subbuf;
+
+static size_t subbuf_of(const char *header_page)
+{
+	const char *at = strstr(header_page, "char data;");
+
+	at = at ? strstr(at, "size:") : NULL;
+	if (!at)
+		die("has no data", "header_page");
+	return strtoul(at + 5, NULL, 10) + 16;
+}
+
 static void print_cpu(int cpu)
 {
 	struct kbuffer *kbuf = kbuffer_alloc(KBUFFER_LSIZE_8, KBUFFER_ENDIAN_LITTLE);
@@ -190,9 +203,9 @@ static void print_cpu(int cpu)
 
 	snprintf(name, sizeof(name), "cpu%d", cpu);
 	pages = slurp(name, &size);
-	if (size % PAGE)
+	if (size % subbuf)
 		die("not whole pages", name);
-	for (size_t at = 0; at < size; at += PAGE) {
+	for (size_t at = 0; at < size; at += subbuf) {
 		if (kbuffer_load_subbuffer(kbuf, pages + at))
 			die("a page does not parse", name);
 		if (kbuffer_missed_events(kbuf))
@@ -220,6 +233,7 @@ int main(int argc, char **argv)
 	text = slurp("header_page", &size);
 	if (tep_parse_header_page(tep, text, size, 8))
 		die("does not parse", "header_page");
+	subbuf = subbuf_of(text);
 	free(text);
 	read_formats();
 	read_symbols();

@@ -71,7 +71,7 @@ static void test_raw_page(void **state)
 	for (unsigned i = page->commit; i < RB_DATA_SIZE; i++)
 		assert_int_equal(page->data[i], 0);
 	assert_int_equal(ring_buffer_read_page(buffer, &page, 4096, 0, false), -EAGAIN);
-	ring_buffer_free_read_page(buffer, 0, page);
+	ring_buffer_free_read_page(page, ring_buffer_order(buffer));
 	ring_buffer_free(buffer);
 }
 
@@ -115,7 +115,7 @@ static void test_complete_pages(void **state)
 	assert_int_equal(page->commit & (RB_MISSED_EVENTS | RB_MISSED_STORED), RB_MISSED_EVENTS | RB_MISSED_STORED);
 	memcpy(&lost, page->data + per_page * 28, sizeof(lost));
 	assert_int_equal(lost, ring_buffer_overrun_cpu(buffer, 0));
-	ring_buffer_free_read_page(buffer, 0, page);
+	ring_buffer_free_read_page(page, ring_buffer_order(buffer));
 	ring_buffer_free(buffer);
 }
 
@@ -123,10 +123,13 @@ static void test_complete_pages(void **state)
  */
 static void test_texts(void **state)
 {
-	assert_string_equal(ring_buffer_header_page, "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
-						     "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
-						     "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
-						     "\tfield: char data;\toffset:16;\tsize:4080;\tsigned:0;\n");
+	char text[300];
+
+	snprintf(text, sizeof(text), ring_buffer_header_page, 4080);
+	assert_string_equal(text, "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
+				  "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
+				  "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
+				  "\tfield: char data;\toffset:16;\tsize:4080;\tsigned:0;\n");
 	assert_string_equal(ring_buffer_header_event, "# compressed entry header\n"
 						      "\ttype_len    :    5 bits\n"
 						      "\ttime_delta  :   27 bits\n"
@@ -210,7 +213,7 @@ static void test_oldest(void **state)
  * page. */
 static void test_racing_words(void **state)
 {
-	struct buffer_data_page *page = malloc(sizeof(*page));
+	struct buffer_data_page *page = malloc(4096);
 	const u32 lengths[] = {0, 1, 2, 3, 4, 5, 4072, 4076, 4080, ~0u, ~3u, ~7u, ~11u, 0x80000000u, 0x7ffffffcu};
 
 	for (unsigned i = 0; i < ARRAY_SIZE(lengths); i++) {
@@ -320,7 +323,7 @@ static void test_room_for_events(void **state)
 	assert_int_equal(ring_buffer_read_page(buffer, &page, header + 28, 0, false), 0);
 	assert_int_equal(page->commit, 28);
 	assert_int_equal(ring_buffer_entries_cpu(buffer, 0), 1);
-	ring_buffer_free_read_page(buffer, 0, page);
+	ring_buffer_free_read_page(page, ring_buffer_order(buffer));
 	ring_buffer_free(buffer);
 }
 
@@ -398,10 +401,11 @@ static void random_step(struct buffer_data_page **page, struct ring_buffer_iter 
 		ring_buffer_change_overwrite(buffer, r / 16 % 2);
 		break;
 	case 2:
-		check_read_page(&check, page, 64 + next_random() % 4033, r / 16 % 4 == 0);
+		check_read_page(&check, page, 64 + next_random() % (ring_buffer_page_size(buffer) - 63),
+				r / 16 % 4 == 0);
 		break;
 	case 3:
-		check_read_page(&check, page, 4096, r / 16 % 2);
+		check_read_page(&check, page, ring_buffer_page_size(buffer), r / 16 % 2);
 		break;
 	case 4:
 	case 5:
@@ -415,7 +419,8 @@ static void random_step(struct buffer_data_page **page, struct ring_buffer_iter 
 		check.now += 1ull << next_random() % 44;
 		break;
 	default:
-		check_write(&check, r / 16 % 4 ? 8 + next_random() % 60 : 8 + next_random() % (RB_MAX_EVENT - 7));
+		check_write(&check, r / 16 % 4 ? 8 + next_random() % 60
+					       : 8 + next_random() % (ring_buffer_max_event(buffer) - 7));
 	}
 }
 
@@ -425,16 +430,18 @@ static void test_random(void **state)
 {
 	for (u64 run = 1; run < 300; run++) {
 		struct trace_buffer *buffer = ring_buffer_alloc(2 * RB_DATA_SIZE, run % 2);
+		bool larger = run % 16 / 2 == 7 && !ring_buffer_set_order_together(&buffer, 1, 1 + run % 2);
 		struct buffer_data_page *page = ring_buffer_alloc_read_page(buffer, 0);
 		struct ring_buffer_iter *iter = ring_buffer_read_start(buffer, 0);
 
+		assert_int_equal(ring_buffer_order(buffer), larger ? 1 + run % 2 : 0);
 		seed = check_seed(run);
 		check_init(&check, buffer, 0);
 		for (int i = 0; i < 1500; i++)
 			random_step(&page, iter);
 		check_end(&check, false);
 		ring_buffer_read_finish(iter);
-		ring_buffer_free_read_page(buffer, 0, page);
+		ring_buffer_free_read_page(page, ring_buffer_order(buffer));
 		ring_buffer_free(buffer);
 	}
 }

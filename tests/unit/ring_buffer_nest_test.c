@@ -17,13 +17,24 @@
 
 static struct check check;
 static struct buffer_data_page *raw;
+static unsigned order; /* of the buffer's pages */
+
+static unsigned page_event(void)
+{
+	return ring_buffer_max_event(check.buffer);
+}
+
+static unsigned long_event(void)
+{
+	return page_event() / 2 - 36;
+}
 
 /* What may happen at a point, or as the outer thing. */
 enum action {
 	WRITE_SMALL,   /* 16 bytes */
 	WRITE_OPEN,    /* the same, by rb_try_open and rb_try_close */
-	WRITE_LONG,    /* 2,000 bytes: two to a page */
-	WRITE_PAGE,    /* 4,072 bytes: a page of its own */
+	WRITE_LONG,    /* two to a page: 2,000 bytes with pages of 4 KiB */
+	WRITE_PAGE,    /* a page of its own: 4,072 bytes */
 	WRITE_FLOOD,   /* more pages than the buffer has */
 	DISCARD_SMALL, /* reserved and taken back */
 	DISCARD_PAGE,
@@ -37,6 +48,8 @@ enum action {
 	RESIZE,	   /* if another CPU could get at it here */
 	ACTIONS,
 	WRITE_DIRECT = ACTIONS, /* WRITE_OPEN that leaves and begins anew; outermost only */
+	LATE,			/* a small one, after a time that a delta can hold and the page's base cannot */
+	DISCARD_LATE,		/* the same, taken back */
 };
 
 /* The points at which actions come in, counted over all that are passed while nothing is skipped. */
@@ -73,7 +86,7 @@ void rb_test_point(int n)
 	if (plan.next < plan.nr && plan.passed == plan.at[plan.next]) {
 		enum action what = plan.what[plan.next++];
 
-		if (what >= WRITERS && plan.reader_runs)
+		if (what >= WRITERS && what < ACTIONS && plan.reader_runs)
 			return;
 		act(what);
 	}
@@ -124,12 +137,12 @@ static void read_as(enum action what)
 		while (check_consume(&check))
 			;
 	else if (what == READ_PAGE)
-		check_read_page(&check, &raw, 4096, false);
+		check_read_page(&check, &raw, ring_buffer_page_size(check.buffer), false);
 	else if (what == ITERATE)
 		iterate();
 	else if (!check.cpu_buffer->committing && !check.cpu_buffer->uncommitted)
 		/* The memory of the old ring is gone then: AddressSanitizer sees who still looks at it. */
-		assert_int_equal(ring_buffer_resize(check.buffer, 4 * RB_DATA_SIZE, 0), 0);
+		assert_int_equal(ring_buffer_resize(check.buffer, 4 * (RB_DATA_SIZE << order), 0), 0);
 	plan.reader_runs = was;
 }
 
@@ -147,20 +160,29 @@ static void act(enum action what)
 		check_write_open(&check, true);
 		break;
 	case WRITE_LONG:
-		check_write(&check, 2000);
+		check_write(&check, long_event());
 		break;
 	case WRITE_PAGE:
-		check_write(&check, 4072);
+		check_write(&check, page_event());
 		break;
 	case WRITE_FLOOD:
 		for (int i = 0; i < 5; i++)
-			check_write(&check, 4072);
+			check_write(&check, page_event());
 		break;
 	case DISCARD_SMALL:
 		discard(16);
 		break;
 	case DISCARD_PAGE:
-		discard(4072);
+		discard(page_event());
+		break;
+	case LATE:
+	case DISCARD_LATE:
+		/* The longest delta of 27 bits, when nothing has come since the last event. */
+		check.now += (1ull << 27) - 2;
+		if (what == LATE)
+			check_write(&check, 16);
+		else
+			discard(16);
 		break;
 	case LATER:
 		check.now += 1ull << 28;
@@ -184,9 +206,9 @@ static void fill(int how)
 		[EMPTY] = 0, [HALF] = 0, [PAGE_FULL] = 1, [RING_FULL] = 3, [RING_FULL_READ] = 4, [TAIL_READ] = 1};
 
 	for (int i = 0; i < pages[how] * 2; i++)
-		check_write(&check, 2000);
+		check_write(&check, long_event());
 	if (how == HALF)
-		check_write(&check, 2000);
+		check_write(&check, long_event());
 	if (how == RING_FULL_READ)
 		check_consume(&check);
 	if (how == TAIL_READ)
@@ -210,7 +232,7 @@ static void run_case(struct trace_buffer *buffer, const struct setting *s)
 	plan.off = true;
 	plan.all = 0;
 	ring_buffer_change_overwrite(buffer, s->overwrite);
-	assert_int_equal(ring_buffer_resize(buffer, s->pages * RB_DATA_SIZE, 0), 0);
+	assert_int_equal(ring_buffer_resize(buffer, s->pages * (RB_DATA_SIZE << order), 0), 0);
 	ring_buffer_reset(buffer);
 	check_init(&check, buffer, 0);
 	fill(s->fill);
@@ -223,7 +245,7 @@ static void run_case(struct trace_buffer *buffer, const struct setting *s)
 	/* All is there at once, and whatever happened, the buffer works on. */
 	check_end(&check, false);
 	assert_true(check_write(&check, 16));
-	assert_true(check_write(&check, 2000));
+	assert_true(check_write(&check, long_event()));
 	check_end(&check, true);
 }
 
@@ -265,24 +287,35 @@ static void all_points(struct trace_buffer *buffer, const struct setting *s, enu
 }
 
 /* All outer operations, states of the buffer, modes, and pairs of interruptions, in a buffer of so many pages. */
-static void run_all(unsigned long pages, const enum action *outer, int nr_outer, enum action last_inner)
+static void run_list(unsigned long pages, const enum action *outer, int nr_outer, const enum action *inner,
+		     int nr_inner)
 {
 	struct trace_buffer *buffer = ring_buffer_alloc(pages * RB_DATA_SIZE, RB_FL_OVERWRITE);
 
 	assert_non_null(buffer);
+	assert_int_equal(ring_buffer_set_order_together(&buffer, 1, order), 0);
 	raw = ring_buffer_alloc_read_page(buffer, 0);
 	for (int i = 0; i < nr_outer; i++)
 		for (int fill = 0; fill < FILLS; fill++)
 			for (int overwrite = 0; overwrite < 2; overwrite++)
-				for (enum action a = 0; a < last_inner; a++)
-					for (enum action b = 0; b < last_inner; b++) {
-						struct setting s = {pages, fill, overwrite, outer[i]};
+				for (int pair = 0; pair < nr_inner * nr_inner; pair++) {
+					struct setting s = {pages, fill, overwrite, outer[i]};
 
-						all_points(buffer, &s, a, b);
-					}
-	ring_buffer_free_read_page(buffer, 0, raw);
+					all_points(buffer, &s, inner[pair / nr_inner], inner[pair % nr_inner]);
+				}
+	ring_buffer_free_read_page(raw, ring_buffer_order(buffer));
 	ring_buffer_free(buffer);
 	print_message("%lu cases\n", cases);
+}
+
+/* The same with all interruptions before `last_inner`. */
+static void run_all(unsigned long pages, const enum action *outer, int nr_outer, enum action last_inner)
+{
+	enum action inner[ACTIONS];
+
+	for (enum action a = 0; a < last_inner; a++)
+		inner[a] = a;
+	run_list(pages, outer, nr_outer, inner, last_inner);
 }
 
 /* A writer, interrupted twice by writers or readers of any kind, in the smallest buffer. */
@@ -291,6 +324,28 @@ static void test_writer_two_pages(void **state)
 	static const enum action outer[] = {WRITE_SMALL, WRITE_OPEN, WRITE_DIRECT, WRITE_PAGE, DISCARD_SMALL, LATER};
 
 	run_all(2, outer, ARRAY_SIZE(outer), ACTIONS);
+}
+
+/* A page's base moves under a writer, by itself or by what nests in it, also where nothing is left of the event. */
+static void test_base_moves(void **state)
+{
+	static const enum action outer[] = {WRITE_OPEN, DISCARD_SMALL, LATE, DISCARD_LATE};
+	static const enum action inner[] = {WRITE_SMALL,  WRITE_PAGE, DISCARD_SMALL, LATE,
+					    DISCARD_LATE, LATER,      READ_ALL};
+
+	run_list(2, outer, ARRAY_SIZE(outer), inner, ARRAY_SIZE(inner));
+}
+
+/* Larger pages take the same steps; what differs is where a page begins and ends. */
+static void test_larger_pages(void **state)
+{
+	static const enum action outer[] = {WRITE_OPEN, DISCARD_PAGE};
+	static const enum action inner[] = {WRITE_SMALL,  WRITE_PAGE, WRITE_FLOOD, LATER,
+					    DISCARD_PAGE, READ_ALL,   READ_PAGE,   ITERATE};
+
+	order = 1;
+	run_list(2, outer, ARRAY_SIZE(outer), inner, ARRAY_SIZE(inner));
+	order = 0;
 }
 
 /* The same where nested writers can get two pages ahead of the one they interrupt. */
@@ -313,7 +368,7 @@ static void test_reader(void **state)
 /* The cases prove something of those steps between which they come in: between any two of a writer's. */
 static void test_all_points(void **state)
 {
-	for (unsigned n = 20; n <= 41; n++)
+	for (unsigned n = 20; n <= 48; n++)
 		if (!reached[n])
 			fail_msg("no case came to point %u of trace/ring_buffer", n);
 }
@@ -322,7 +377,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_writer_two_pages), cmocka_unit_test(test_writer_three_pages),
-		cmocka_unit_test(test_reader), cmocka_unit_test(test_all_points), /* the last one */
+		cmocka_unit_test(test_reader),		 cmocka_unit_test(test_base_moves),
+		cmocka_unit_test(test_larger_pages),	 cmocka_unit_test(test_all_points), /* the last one */
 	};
 
 	host_cpu_start(0);

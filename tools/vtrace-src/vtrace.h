@@ -20,7 +20,7 @@ const char *interned(unsigned number);
  * (utf8.c). */
 const char *utf8(const char **text, size_t *n);
 
-#define MAX_RECORD 65536 /* bytes; no field lies beyond it */
+#define MAX_RECORD (512 << 10) /* bytes: what the largest sub-buffer takes; no field lies beyond it */
 
 /* --- the file (dat.c) --- */
 

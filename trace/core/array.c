@@ -114,6 +114,24 @@ int tracing_resize(struct trace_array *tr, unsigned long bytes, int cpu)
 	return 0;
 }
 
+/*
+ * Pages of 4 KiB << order, for the array's buffer and what is set aside. With another order than before all records are
+ * forgotten. 0, -EBUSY while the file trace or snapshot is open, -ENOMEM. [t]
+ */
+int tracing_set_order(struct trace_array *tr, unsigned order)
+{
+	int ret = 0;
+
+	if (ring_buffer_order(tr->buffer) != order) {
+		ret = trace_max_set_order(tr, order);
+		if (!ret) {
+			tr->time_start = trace_clock_now(tr);
+			trace_func_repeats_forget(tr);
+		}
+	}
+	return ret;
+}
+
 /* The small buffers of the boot get their full size when something is to be recorded. 0, -ENOMEM. [t] */
 int tracing_expand(struct trace_array *tr)
 {

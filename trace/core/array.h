@@ -154,6 +154,7 @@ void trace_tell_tracers(const struct trace_array *tr, void (*tell)(void *to, con
  */
 int trace_array_init(struct trace_array *tr, unsigned long bytes);
 void trace_array_free(struct trace_array *tr);				  /* it cannot be found any more. No lock */
+int tracing_set_order(struct trace_array *tr, unsigned order);		  /* of pages; as trace_max_set_order */
 int tracing_resize(struct trace_array *tr, unsigned long bytes, int cpu); /* RING_BUFFER_ALL_CPUS */
 int tracing_expand(struct trace_array *tr);				  /* to its full size, if it is small yet */
 void tracing_reset(struct trace_array *tr, int cpu);

@@ -97,6 +97,8 @@ static bool fits(struct trace_array *tr, struct trace_snapshot *snapshot)
 {
 	unsigned cpu;
 
+	if (ring_buffer_order(snapshot->buffer) != ring_buffer_order(tr->buffer))
+		return false;
 	for_each_possible_cpu(cpu)
 		if (ring_buffer_size(snapshot->buffer, cpu) != ring_buffer_size(tr->buffer, cpu))
 			return false;
@@ -105,28 +107,21 @@ static bool fits(struct trace_array *tr, struct trace_snapshot *snapshot)
 
 /*
  * A second buffer as large as the array's, CPU by CPU: sizes may differ after a write to a per-CPU
- * buffer_size_kb. NULL: no memory. [t]
+ * buffer_size_kb. Its pages have the same size. NULL: no memory. [t]
  */
 static struct trace_snapshot *snapshot_alloc(struct trace_array *tr)
 {
 	struct trace_snapshot *snapshot = kzalloc(sizeof(*snapshot), GFP_KERNEL);
-	unsigned cpu;
 
 	if (!snapshot)
 		return NULL;
-	snapshot->buffer = ring_buffer_alloc(ring_buffer_size(tr->buffer, 0), RB_FL_OVERWRITE);
-	if (!snapshot->buffer)
-		goto free_snapshot;
-	for_each_possible_cpu(cpu)
-		if (ring_buffer_size(tr->buffer, cpu) != ring_buffer_size(tr->buffer, 0) &&
-		    ring_buffer_resize(snapshot->buffer, ring_buffer_size(tr->buffer, cpu), cpu))
-			goto free_snapshot;
+	snapshot->buffer = ring_buffer_alloc_like(tr->buffer, RB_FL_OVERWRITE);
+	if (!snapshot->buffer) {
+		snapshot_free(snapshot);
+		return NULL;
+	}
 	snapshot->clock_id = tr->clock_id;
 	return snapshot;
-
-free_snapshot:
-	snapshot_free(snapshot);
-	return NULL;
 }
 
 int trace_max_alloc(struct trace_array *tr)
@@ -227,25 +222,46 @@ void trace_max_reset(struct trace_array *tr)
 		reset_rings(tr, max->spare);
 }
 
+/* The array's buffer and those that change places with it. Returns how many: at most RB_RESIZE_MAX. */
+static unsigned buffers_together(struct trace_array *tr, struct trace_buffer **buffers)
+{
+	unsigned long flags = max_lock(tr->max);
+	unsigned n = 0;
+
+	buffers[n++] = tr->buffer;
+	if (tr->max->newest)
+		buffers[n++] = tr->max->newest->buffer;
+	if (tr->max->spare)
+		buffers[n++] = tr->max->spare->buffer;
+	max_unlock(tr->max, flags);
+	return n;
+}
+
 /*
  * An object that a reader holds changes its size too, and keeps its newest records. Objects of older maxima that
  * readers still hold keep their size, and are not used again (fits).
  */
 int trace_max_resize(struct trace_array *tr, unsigned long bytes, int cpu)
 {
-	struct trace_buffer *buffers[RB_RESIZE_MAX] = {tr->buffer};
-	unsigned long flags;
-	unsigned n = 1;
+	struct trace_buffer *buffers[RB_RESIZE_MAX];
 	int ret;
 
 	trace_max_pause(tr);
-	flags = max_lock(tr->max);
-	if (tr->max->newest)
-		buffers[n++] = tr->max->newest->buffer;
-	if (tr->max->spare)
-		buffers[n++] = tr->max->spare->buffer;
-	max_unlock(tr->max, flags);
-	ret = ring_buffer_resize_together(buffers, n, bytes, cpu);
+	ret = ring_buffer_resize_together(buffers, buffers_together(tr, buffers), bytes, cpu);
+	trace_max_resume(tr);
+	return ret;
+}
+
+/* What was set aside is forgotten as well. An object that a reader walks through keeps all as it is (-EBUSY). */
+int trace_max_set_order(struct trace_array *tr, unsigned order)
+{
+	struct trace_buffer *buffers[RB_RESIZE_MAX];
+	int ret;
+
+	trace_max_pause(tr);
+	ret = ring_buffer_set_order_together(buffers, buffers_together(tr, buffers), order);
+	if (!ret)
+		trace_max_clear(tr, RING_BUFFER_ALL_CPUS_FILE);
 	trace_max_resume(tr);
 	return ret;
 }

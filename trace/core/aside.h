@@ -169,6 +169,8 @@ void trace_max_pause(struct trace_array *tr);
 void trace_max_resume(struct trace_array *tr);
 /* Resize the array's buffer and what is set aside, all or nothing; `cpu` or RING_BUFFER_ALL_CPUS. [t] */
 int trace_max_resize(struct trace_array *tr, unsigned long bytes, int cpu);
+/* Another size of pages for all of them, as ring_buffer_set_order_together. [t] */
+int trace_max_set_order(struct trace_array *tr, unsigned order);
 
 static inline unsigned long max_lock(struct trace_max *max)
 {

@@ -168,7 +168,9 @@ static int event_format_show(struct seq_file *m, void *owner)
 
 static int header_page_show(struct seq_file *m, void *owner)
 {
-	seq_puts(m, ring_buffer_header_page);
+	const struct trace_event_set *set = owner;
+
+	seq_printf(m, ring_buffer_header_page, ring_buffer_page_size(set->tr->buffer) - (unsigned)RB_PAGE_HEAD);
 	return 0;
 }
 

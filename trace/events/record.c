@@ -20,6 +20,7 @@
 
 /* ---- Records aside */
 
+/* Larger sub-buffers take longer records; those cannot be made aside. */
 #define ASIDE_MAX RB_MAX_EVENT
 
 /*
@@ -64,6 +65,8 @@ bool trace_event_put_aside(struct trace_event_buffer *buffer)
 
 	if (!buffer->event)
 		return true;
+	if (ring_buffer_event_length(buffer->event) > ASIDE_MAX)
+		return false;
 	aside = enter_aside(buffer);
 	if (!aside)
 		return false;

@@ -115,7 +115,8 @@ static void look_for_leaf(struct trace_iterator *iter)
  * at once in one line with its return. But asking for the next record may replace the page that this record lies in. So
  * in these two forms the record is copied before the iterator is moved on; in others nothing is copied and nothing is
  * looked for. trace_pipe cannot know what will come behind the last record that there is, so it marks no delays, as in
- * Linux.
+ * Linux. A record that is longer than any page of 4 KiB takes (a marker in a larger sub-buffer) is not copied either,
+ * and its line shows no delay.
  *
  * A line that did not fit the reader's buffer is made a second time. So what must happen once for each record (noting
  * that a CPU's records have begun) happens when the record is left, not when it is shown.
@@ -150,7 +151,10 @@ struct trace_entry *trace_find_next_entry(struct trace_iterator *iter)
 		iter->lost_events = ring_buffer_iter_dropped(iter->buffer_iter[iter->cpu]);
 	iter->ent = ring_buffer_event_data(event);
 	iter->ent_size = ring_buffer_event_length(event);
-	if (iter->copy)
+	iter->held = false;
+	iter->leaf = NULL;
+	iter->next_ts = 0;
+	if (iter->copy && iter->ent_size <= RB_MAX_EVENT)
 		look_ahead(iter);
 	return iter->ent;
 }
@@ -326,7 +330,7 @@ static void *s_step(struct trace_iterator *iter)
 	/* Done when the record is left: a line that does not fit is made again. */
 	if (iter->annotate && iter->ent)
 		cpumask_set_cpu(iter->cpu, &iter->started);
-	if (iter->ent && !iter->copy)
+	if (iter->ent && !iter->held)
 		ring_buffer_iter_advance(iter->buffer_iter[iter->cpu]);
 	if (!trace_find_next_entry(iter))
 		return NULL;

@@ -22,7 +22,7 @@
 #include "tracefs/tracefs.h"
 #include "iter.h"
 
-#define PIPE_TEXT_SIZE 8192 /* room for the lines of one read; the longest line must fit */
+#define PIPE_TEXT_SIZE 8192 /* room for the lines of one read, until a line needs more */
 #define PIPE_RECORDS   1024 /* that are looked at before others have their turn with trace_types_lock */
 
 /*
@@ -116,7 +116,7 @@ static int tracing_open_pipe(struct inode *inode, struct file *file)
 	file->private_data = iter;
 	return 0;
 free_text:
-	kfree(iter->text.buf);
+	kvfree(iter->text.buf);
 free_iter:
 	kfree(iter);
 	return tracefs_refused(file, NULL, "", ret);
@@ -132,7 +132,7 @@ static int tracing_release_pipe(struct inode *inode, struct file *file)
 	iter->tr->trace_ref--;
 	mutex_unlock(&trace_types_lock);
 	trace_iter_release(iter);
-	kfree(iter->text.buf);
+	kvfree(iter->text.buf);
 	kfree(iter);
 	return 0;
 }
@@ -206,10 +206,24 @@ static int tracing_wait_pipe(struct trace_iterator *iter, bool nonblock)
 	return ret;
 }
 
+/* Twice the room for text, of which there is none yet. False: no memory. iter->mutex held. */
+static bool grow_text(struct seq_file *s)
+{
+	char *buf = kvmalloc(2 * s->size, GFP_KERNEL | __GFP_NOWARN);
+
+	if (!buf)
+		return false;
+	kvfree(s->buf);
+	s->buf = buf;
+	s->size *= 2;
+	return true;
+}
+
 /*
- * Take whole lines while they fit; a line that does not stays in the buffer for the next read, or is left out when
- * even an empty buffer is too small for it. Some records have no line (function_graph's of what its options hide), and
- * they may come faster than we take them: so text or not, after PIPE_RECORDS we let go of the lock.
+ * Take whole lines while they fit; a line that does not stays in the buffer for the next read. When even an empty
+ * buffer is too small for it, it gets a larger one, or is left out for lack of memory. Some records have no line
+ * (function_graph's of what its options hide), and they may come faster than we take them: so text or not, after
+ * PIPE_RECORDS we let go of the lock.
  */
 static void fill_text(struct trace_iterator *iter, size_t want)
 {
@@ -226,6 +240,8 @@ static void fill_text(struct trace_iterator *iter, size_t want)
 			s->count = before;
 			if (before)
 				break;
+			if (grow_text(s))
+				continue;
 		}
 		trace_consume_entry(iter);
 		iter->pos++;

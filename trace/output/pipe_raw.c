@@ -5,8 +5,12 @@
  * trace-cmd record lives on this file. Two ways lead out of it: read() copies, splice() moves a whole page into a
  * pipe without a copy. The format of a page is in events/header_page and events/header_event.
  *
+ * A page is a sub-buffer, whose size buffer_subbuf_size_kb sets for the array. A pipe consists of the machine's pages,
+ * and may be smaller than a sub-buffer. So a larger sub-buffer goes through the reader's hand: it is taken whole, and
+ * copied into the pipe page by page, by as many calls of splice as that takes.
+ *
  * Order of locks: the reader's `lock`, inside it trace_types_lock; both are let go of while waiting. For splice:
- * the pipe's lock, inside it trace_types_lock.
+ * the pipe's lock, inside it the reader's `lock`, inside it trace_types_lock.
  */
 #include <asm/uaccess.h>
 #include <fs/libfs.h>
@@ -22,13 +26,21 @@
 #include "tracefs/tracefs.h"
 #include "iter.h"
 
+/* A sub-buffer that was taken, and how much of it is handed out. */
+struct raw_page {
+	struct buffer_data_page *data; /* NULL: none, and size is 0 */
+	size_t size;		       /* bytes, the header included: PAGE_SIZE << order */
+	size_t read;		       /* bytes that are handed out; size: all */
+	unsigned order;
+};
+
 /* An open file. Locks: l lock, inside it trace_types_lock; I immutable. */
 struct raw_reader {
 	struct trace_array *tr; /* [I] */
 	int cpu;		/* [I] */
 	struct mutex lock;
-	struct buffer_data_page *page; /* [l] what was taken last */
-	size_t read;		       /* [l] bytes of it that are handed out; sizeof(*page): all */
+	struct raw_page page;	 /* [l] for read */
+	struct raw_page spliced; /* [l] for splice: what is begun here is not for read, too */
 };
 
 /*
@@ -51,27 +63,50 @@ static int hold_tracer(struct trace_array *tr)
 static const struct trace_hint pipe_raw_hint = {.file = "trace_pipe_raw", .explain = trace_pipe_explain};
 REGISTER_TRACE_HINT(pipe_raw_hint);
 
-/* `read` begins at the page's end: the page holds nothing yet, so the first read takes one. 0, -ENOMEM, -EBUSY. */
+static void free_page_in_hand(struct raw_page *page)
+{
+	if (page->data)
+		ring_buffer_free_read_page(page->data, page->order);
+	*page = (struct raw_page){};
+}
+
+/* A page of the size that the array's pages have now, with nothing in it. 0, -ENOMEM. trace_types_lock held. */
+static int fit_page(const struct raw_reader *r, struct raw_page *page)
+{
+	unsigned order = ring_buffer_order(r->tr->buffer);
+
+	if (page->data && page->order == order)
+		return 0;
+	free_page_in_hand(page);
+	page->data = ring_buffer_alloc_read_page(r->tr->buffer, r->cpu);
+	if (!page->data)
+		return -ENOMEM;
+	page->order = order;
+	page->size = page->read = PAGE_SIZE << order;
+	return 0;
+}
+
+/* The page begins as read to its end: it holds nothing yet, so the first read takes one. 0, -ENOMEM, -EBUSY. */
 static int raw_open(struct inode *inode, struct file *file)
 {
 	struct raw_reader *r = kzalloc(sizeof(*r), GFP_KERNEL);
-	int ret = -ENOMEM;
+	int ret;
 
 	if (!r)
 		return -ENOMEM;
 	r->tr = tracefs_array(file);
 	r->cpu = tracefs_cpu(file);
 	mutex_init(&r->lock);
-	r->page = ring_buffer_alloc_read_page(r->tr->buffer, r->cpu);
-	r->read = sizeof(*r->page);
-	if (r->page)
+	mutex_lock(&trace_types_lock);
+	ret = fit_page(r, &r->page);
+	mutex_unlock(&trace_types_lock);
+	if (!ret)
 		ret = hold_tracer(r->tr);
 	if (!ret) {
 		file->private_data = r;
 		return 0;
 	}
-	if (r->page)
-		ring_buffer_free_read_page(r->tr->buffer, r->cpu, r->page);
+	free_page_in_hand(&r->page);
 	kfree(r);
 	return tracefs_refused(file, NULL, "", ret);
 }
@@ -84,7 +119,8 @@ static int raw_release(struct inode *inode, struct file *file)
 	mutex_lock(&trace_types_lock);
 	r->tr->trace_ref--;
 	mutex_unlock(&trace_types_lock);
-	ring_buffer_free_read_page(r->tr->buffer, r->cpu, r->page);
+	free_page_in_hand(&r->page);
+	free_page_in_hand(&r->spliced);
 	kfree(r);
 	return 0;
 }
@@ -99,15 +135,19 @@ static bool raw_ready(void *reader)
 }
 
 /*
- * Take one page, or as many of its records as fit into `n` bytes: as ring_buffer_read_page. The lock keeps this from
- * taking a page while trace_pipe shows a record of it.
+ * Take one page, or as many of its records as fit into `n` bytes: as ring_buffer_read_page, or -ENOMEM. The lock keeps
+ * this from taking a page while trace_pipe shows a record of it, and from a change of the pages' size.
  */
-static int take_page(const struct raw_reader *r, struct buffer_data_page **page, size_t n, bool full)
+static int take_page(const struct raw_reader *r, struct raw_page *page, size_t n, bool full)
 {
 	int ret;
 
 	mutex_lock(&trace_types_lock);
-	ret = ring_buffer_read_page(r->tr->buffer, page, n, r->cpu, full);
+	ret = fit_page(r, page);
+	if (!ret)
+		ret = ring_buffer_read_page(r->tr->buffer, &page->data, n, r->cpu, full);
+	if (!ret)
+		page->read = 0;
 	mutex_unlock(&trace_types_lock);
 	return ret;
 }
@@ -127,16 +167,16 @@ static int raw_wait(struct raw_reader *r, bool nonblock)
 
 /*
  * See to it that the page in hand has bytes that are not handed out yet. 0; 1: `n` is too small for the next record,
- * which the reader sees as the end; -errno of raw_wait(). r->lock held, let go of while waiting.
+ * which the reader sees as the end; -ENOMEM; -errno of raw_wait(). r->lock held, let go of while waiting.
  */
 static int next_page(struct file *file, struct raw_reader *r, size_t n)
 {
 	int ret;
 
-	while (r->read == sizeof(*r->page)) {
+	while (r->page.read == r->page.size) {
 		ret = take_page(r, &r->page, n, false);
-		if (!ret)
-			r->read = 0;
+		if (ret == -ENOMEM)
+			return ret;
 		if (ret != -EAGAIN)
 			return ret ? 1 : 0;
 		mutex_unlock(&r->lock);
@@ -151,10 +191,10 @@ static int next_page(struct file *file, struct raw_reader *r, size_t n)
 /* Copy what is left of the page in hand, at most `n` bytes. After -EFAULT nothing counts as read. r->lock held. */
 static ssize_t hand_out(struct raw_reader *r, char __user *buf, size_t n, loff_t *pos)
 {
-	n = min(n, sizeof(*r->page) - r->read);
-	if (copy_to_user(buf, (const char *)r->page + r->read, n))
+	n = min(n, r->page.size - r->page.read);
+	if (copy_to_user(buf, (const char *)r->page.data + r->page.read, n))
 		return -EFAULT;
-	r->read += n;
+	r->page.read += n;
 	*pos += n;
 	return n;
 }
@@ -180,59 +220,81 @@ static ssize_t raw_read(struct file *file, char __user *buf, size_t n, loff_t *p
 	return ret;
 }
 
-/* One page that the writer has left, into the pipe. 0, -EAGAIN, -ENOMEM, or as pipe_lock_room. */
-static int splice_page(struct raw_reader *r, struct file *pipe, bool nonblock)
+/* What is next of the page in hand, into a pipe that has room for it. 0, -ENOMEM. r->lock held. */
+static int give_piece(struct raw_page *page, struct file *pipe)
 {
-	struct buffer_data_page *page = ring_buffer_alloc_read_page(r->tr->buffer, r->cpu);
-	int ret = page ? pipe_lock_room(pipe, nonblock) : -ENOMEM;
+	ssize_t n = PAGE_SIZE;
 
-	if (!ret) {
-		ret = take_page(r, &page, sizeof(*page), true);
-		if (!ret) {
-			pipe_give_page(pipe, page);
-			page = NULL;
-		}
-		pipe_unlock(pipe);
+	if (page->order == 0) {
+		pipe_give_page(pipe, page->data);
+		*page = (struct raw_page){};
+		return 0;
 	}
-	if (page)
-		ring_buffer_free_read_page(r->tr->buffer, r->cpu, page);
+	n = pipe_give_bytes(pipe, (const char *)page->data + page->read, PAGE_SIZE);
+	if (n < 0)
+		return n;
+	page->read += n;
+	return 0;
+}
+
+/*
+ * PAGE_SIZE bytes into the pipe: what is left of a sub-buffer that an earlier call has begun, or the first of one that
+ * the writer has left. The pipe's lock is held meanwhile, so that nothing is taken for which there is no room. 0;
+ * -EAGAIN; -EINVAL: less than a sub-buffer is asked for, or none ends at this position; -ENOMEM, or as pipe_lock_room.
+ */
+static int splice_piece(struct raw_reader *r, struct file *pipe, loff_t pos, size_t n, bool nonblock)
+{
+	int ret = pipe_lock_room(pipe, nonblock);
+
+	if (ret)
+		return ret;
+	mutex_lock(&r->lock);
+	if (r->spliced.read == r->spliced.size) {
+		size_t size = ring_buffer_page_size(r->tr->buffer);
+
+		ret = (pos & (size - 1)) || n < size ? -EINVAL : take_page(r, &r->spliced, size, true);
+	}
+	if (!ret)
+		ret = give_piece(&r->spliced, pipe);
+	mutex_unlock(&r->lock);
+	pipe_unlock(pipe);
 	return ret;
 }
 
 /*
- * Move as many whole pages as there are and as `n` asks for. Only the first may wait for room in the pipe: with pages
- * moved already, the caller hears of those at once.
+ * Move as many pages as there are and as `n` asks for. Only the first may wait for room in the pipe: with pages moved
+ * already, the caller hears of those at once.
  */
-static ssize_t splice_pages(struct raw_reader *r, struct file *pipe, size_t n, bool nonblock)
+static ssize_t splice_pages(struct raw_reader *r, struct file *pipe, loff_t pos, size_t n, bool nonblock)
 {
 	ssize_t done = 0;
 	int ret = 0;
 
-	while (!ret && n - done >= sizeof(*r->page)) {
-		ret = splice_page(r, pipe, nonblock || done);
+	while (!ret && n - done >= PAGE_SIZE) {
+		ret = splice_piece(r, pipe, pos + done, n - done, nonblock || done);
 		if (!ret)
-			done += sizeof(*r->page);
+			done += PAGE_SIZE;
 	}
 	return done ? done : ret;
 }
 
 /*
- * Whole pages only, which become the pipe's own: records are not copied. What the writer has not left yet is for read.
- * Waits once, then takes what there is: 0 when that is no page (recording went off), as in Linux.
+ * Whole sub-buffers only. Those of one page become the pipe's own: records are not copied. What the writer has not left
+ * yet is for read. Waits once, then takes what there is: 0 when that is no page (recording went off), as in Linux.
  */
 static ssize_t raw_splice(struct file *file, loff_t *pos, struct file *pipe, size_t n, bool nonblock)
 {
 	struct raw_reader *r = file->private_data;
 	ssize_t ret;
 
-	if ((*pos & (sizeof(*r->page) - 1)) || n < sizeof(*r->page))
+	if ((*pos & (PAGE_SIZE - 1)) || n < PAGE_SIZE)
 		return -EINVAL;
 	nonblock |= !!(file->f_flags & O_NONBLOCK);
-	ret = splice_pages(r, pipe, n, nonblock);
+	ret = splice_pages(r, pipe, *pos, n, nonblock);
 	if (ret == -EAGAIN && !nonblock) {
 		ret = raw_wait(r, false);
 		if (!ret)
-			ret = splice_pages(r, pipe, n, false);
+			ret = splice_pages(r, pipe, *pos, n, false);
 		if (ret == -EAGAIN)
 			ret = 0;
 	}
@@ -247,7 +309,7 @@ static unsigned raw_poll(struct file *file, struct poll_table *pt)
 	struct raw_reader *r = file->private_data;
 
 	poll_wait(file, &r->tr->wait, pt);
-	if (READ_ONCE(r->read) != sizeof(*r->page) || raw_ready(r))
+	if (READ_ONCE(r->page.read) != READ_ONCE(r->page.size) || raw_ready(r))
 		return POLLIN | POLLRDNORM;
 	trace_poll_later(r->tr);
 	return 0;
@@ -291,29 +353,48 @@ static int buffer_percent_store(char *text, void *data)
 TRACEFS_TEXT_FILE(buffer_percent, "buffer_percent", 0640, TRACEFS_ARRAY, buffer_percent_show, buffer_percent_store);
 TRACEFS_TAKES(buffer_percent, "buffer_percent", "a number from 0 to 100");
 
-/*
- * The buffer's pages are what the machine's are: 4 KiB. Linux can have pages of up to 512. Ours count words, events and
- * time in one word of 64 bits a page, so that a writer claims all with one exchange (ring_buffer_inline.h); pages of
- * another size would take its bits from the time.
- */
-#define SUBBUF_KB (sizeof(struct buffer_data_page) >> 10)
-
 static int subbuf_size_show(struct seq_file *m, void *data)
 {
-	seq_printf(m, "%lu\n", SUBBUF_KB);
+	seq_printf(m, "%u\n", ring_buffer_page_size(trace_file_array(data)->buffer) >> 10);
 	return 0;
 }
 
-/* As in Linux the size is rounded up to whole pages. */
+/*
+ * The size of the array's pages, rounded up to a power of two of the machine's pages, as in Linux. With another size
+ * all records are forgotten, also those that are set aside.
+ */
 static int subbuf_size_store(char *text, void *data)
 {
-	unsigned long val;
-	int ret = kstrtoul(text, 10, &val);
+	struct trace_array *tr = trace_file_array(data);
+	unsigned long kib;
+	unsigned order = 0;
+	int ret = kstrtoul(text, 10, &kib);
 
-	return ret ? ret : val >= 1 && val <= SUBBUF_KB ? 0 : -EINVAL;
+	if (ret)
+		return ret;
+	if (!kib || kib > PAGE_SIZE >> 10 << RB_ORDER_MAX)
+		return -EINVAL;
+	while (kib << 10 > PAGE_SIZE << order)
+		order++;
+	mutex_lock(&trace_types_lock);
+	ret = tracing_set_order(tr, order);
+	mutex_unlock(&trace_types_lock);
+	return ret;
 }
 TRACEFS_TEXT_FILE(subbuf_size, "buffer_subbuf_size_kb", 0640, TRACEFS_ARRAY, subbuf_size_show, subbuf_size_store);
-TRACEFS_TAKES(subbuf_size, "buffer_subbuf_size_kb", "a number of KiB from 1 to 4: the buffer's pages have 4 KiB");
+
+static void explain_subbuf_size(struct trace_refusal *r)
+{
+	if (r->error == EBUSY)
+		refusal_say(r, "the size stays while the file trace or snapshot is open: close it first");
+	if (r->error != ENOMEM)
+		return;
+	refusal_quote(r, "not enough memory for sub-buffers of ", r->text, " KiB");
+	refusal_say(r, ": each needs as much in one piece, and each of %u CPUs at least three", nr_cpu_ids);
+}
+static const struct trace_hint subbuf_size_hint = {
+	.file = "buffer_subbuf_size_kb", .takes = "a number of KiB from 1 to 512", .explain = explain_subbuf_size};
+REGISTER_TRACE_HINT(subbuf_size_hint);
 
 /* Records tell their time as the distance from the one before. (Whole stamps are for Linux's histograms.) */
 static int timestamp_mode_show(struct seq_file *m, void *data)

@@ -17,8 +17,14 @@
 #include "tracefs/tracefs.h"
 #include "records.h"
 
-#define MARKER_MAX   (RB_MAX_EVENT - sizeof(struct print_entry) - 2) /* with a newline and the zero; more is cut off */
-#define MARKER_STACK 256					     /* up to here the text waits on the stack */
+#define MARKER_MAX   4096 /* bytes of a record's text, as in Linux, where the sub-buffer has room for them */
+#define MARKER_STACK 256  /* up to here the text waits on the stack */
+
+/* What a record takes of a text, before the newline and the zero; more is cut off. */
+static size_t marker_max(struct trace_array *tr)
+{
+	return min_t(size_t, MARKER_MAX, ring_buffer_max_event(tr->buffer) - sizeof(struct print_entry) - 2);
+}
 
 /* Context: preemption off. -EBADF when nothing is recorded, as if the file were not open for writing (Linux). */
 static ssize_t record_marker(struct trace_array *tr, unsigned long ip, const char *text, size_t n)
@@ -46,7 +52,7 @@ static ssize_t tracing_mark_write(struct file *file, const char __user *buf, siz
 {
 	struct trace_array *tr = tracefs_array(file);
 	char small[MARKER_STACK], *text = small;
-	size_t len = min(n, MARKER_MAX);
+	size_t len = min(n, marker_max(tr));
 	ssize_t ret;
 	bool fault;
 

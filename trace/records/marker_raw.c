@@ -20,8 +20,7 @@
 #include "tracefs/tracefs.h"
 #include "records.h"
 
-#define RAW_MAX	  (RB_MAX_EVENT - sizeof(struct trace_entry)) /* number and bytes */
-#define RAW_STACK 256					      /* up to here they wait on the stack */
+#define RAW_STACK 256 /* up to here the number and the bytes wait on the stack */
 
 /* The record for bytes that cannot be read has this number and text, as in Linux. */
 static const struct {
@@ -59,10 +58,11 @@ static ssize_t raw_mark_write(struct file *file, const char __user *buf, size_t 
 	ssize_t ret;
 	bool fault;
 
-	if (!(tr->trace_flags & TRACE_ITER(MARKERS)) || n < sizeof(u32) || n > RAW_MAX)
+	if (!(tr->trace_flags & TRACE_ITER(MARKERS)) || n < sizeof(u32) ||
+	    n > ring_buffer_max_event(tr->buffer) - sizeof(struct trace_entry))
 		return -EINVAL;
 	if (n > sizeof(small)) {
-		data = kmalloc(n, GFP_KERNEL);
+		data = kvmalloc(n, GFP_KERNEL);
 		if (!data)
 			return -ENOMEM;
 	}
@@ -72,7 +72,7 @@ static ssize_t raw_mark_write(struct file *file, const char __user *buf, size_t 
 	ret = record_raw(tr, fault ? &faulted : (void *)data, fault ? sizeof(faulted) : n);
 	preempt_enable_notrace();
 	if (data != small)
-		kfree(data);
+		kvfree(data);
 	return fault && ret > 0 ? -EFAULT : ret;
 }
 

@@ -10,19 +10,18 @@
 #include <mm/slab.h>
 #include "internal.h"
 
-static_assert(sizeof(struct buffer_data_page) == 4096, "a data page is a page");
+static_assert(sizeof(struct buffer_data_page) + RB_DATA_SIZE == 4096, "a page of order 0 is a page");
 static_assert(sizeof(struct ring_buffer_event) == 4, "an event header is a word");
-static_assert(RB_EVENT_MASK >= RB_DATA_SIZE / 8, "a page full of the shortest events can be counted");
-static_assert(RB_INDEX_MASK >= RB_PAGE_WORDS, "every word of a page has an index");
+static_assert(RB_EVENT_MASK >= ((4096 << RB_ORDER_MAX) - 16) / 8, "a page full of the shortest events can be counted");
+static_assert(RB_INDEX_MASK >= (4096 << RB_ORDER_MAX) / 4 - 1, "every word of a page has an index, and so has its end");
 
-/* Text of events/header_page and events/header_event; offsets and sizes are those of struct buffer_data_page. */
+/* Texts of events/header_page and events/header_event; offsets and sizes are those of struct buffer_data_page. */
 const char ring_buffer_header_page[] = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
 				       "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
 				       "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
-				       "\tfield: char data;\toffset:16;\tsize:4080;\tsigned:0;\n";
+				       "\tfield: char data;\toffset:16;\tsize:%u;\tsigned:0;\n";
 static_assert(offsetof(struct buffer_data_page, commit) == 8, "header_page says so");
 static_assert(offsetof(struct buffer_data_page, data) == 16, "header_page says so");
-static_assert(RB_DATA_SIZE == 4080, "header_page says so");
 
 const char ring_buffer_header_event[] = "# compressed entry header\n"
 					"\ttype_len    :    5 bits\n"
@@ -35,9 +34,9 @@ const char ring_buffer_header_event[] = "# compressed entry header\n"
 					"\tdata max type_len  == 28\n";
 
 /* At least two: the writer is on one, and the reader may hold the page before it. 0: more than the ring can number. */
-unsigned long rb_pages_for(unsigned long size)
+unsigned long rb_pages_for(unsigned long size, unsigned order)
 {
-	unsigned long pages = size / RB_DATA_SIZE + (size % RB_DATA_SIZE != 0);
+	unsigned long pages = size / rb_page_data(order) + (size % rb_page_data(order) != 0);
 
 	if (size == 0 || pages > RB_MAX_PAGES)
 		return 0;
@@ -54,7 +53,7 @@ static void rb_ring_clean(struct rb_ring *ring, unsigned long n)
 	for (unsigned long i = 0; i <= n; i++) {
 		struct buffer_page *page = &ring->pages[i < n ? i : ring->nr_pages];
 
-		page->state = RB_FULL;
+		page->state = page->commit = RB_FULL | ring->bias;
 		page->seq = RB_SEQ_NONE;
 	}
 	for (unsigned long i = 0; i < n; i++)
@@ -73,8 +72,7 @@ static void rb_forget_pages(struct rb_ring *ring, unsigned long n, u64 now)
 	for (unsigned long i = 0; i <= n; i++) {
 		struct buffer_page *page = &ring->pages[i < n ? i : ring->nr_pages];
 
-		page->data->time_stamp = now;
-		page->data->commit = 0;
+		page->data->time_stamp = page->base = now;
 		page->first = 0;
 	}
 	rb_ring_clean(ring, n);
@@ -91,7 +89,7 @@ void rb_ring_reset(struct rb_ring *ring, unsigned long n, u64 now)
 	rb_forget_pages(ring, n, now);
 	ring->reader_page = &ring->pages[ring->nr_pages];
 	ring->tail_page = ring->commit_page = &ring->pages[0];
-	ring->tail_page->state = 0;
+	ring->tail_page->state = ring->bias;
 	ring->tail_page->seq = 0;
 	ring->head = rb_head(0, RB_NO_SWAP);
 	ring->commit_seq = ring->commit_bytes = 0;
@@ -107,17 +105,22 @@ void rb_ring_reset(struct rb_ring *ring, unsigned long n, u64 now)
  * -ENOMEM with nothing left behind. The allocator must not warn: a person asked for this size, and the write that
  * asked fails with ENOMEM.
  */
-int rb_ring_alloc(struct rb_ring *ring, unsigned long nr_pages, unsigned long nr_data)
+int rb_ring_alloc(struct rb_ring *ring, unsigned order, unsigned long nr_pages, unsigned long nr_data)
 {
 	ring->nr_pages = nr_pages;
+	ring->size = nr_pages * rb_page_data(order);
+	ring->order = order;
+	ring->bias = rb_page_bias(order);
 	ring->slot = kvzalloc(nr_pages * sizeof(*ring->slot), GFP_KERNEL);
 	ring->pages = kvzalloc((nr_pages + 1) * sizeof(*ring->pages), GFP_KERNEL);
 	if (!ring->slot || !ring->pages)
 		goto free_ring;
 	for (unsigned long i = 0; i < nr_data; i++) {
-		ring->pages[i].data = get_free_page(GFP_KERNEL | __GFP_NOWARN);
-		if (!ring->pages[i].data)
+		struct buffer_data_page *data = get_free_pages(GFP_KERNEL | __GFP_NOWARN, order);
+
+		if (!data)
 			goto free_ring;
+		rb_set_data(ring, &ring->pages[i], data);
 	}
 	rb_ring_clean(ring, nr_pages);
 	return 0;
@@ -131,7 +134,7 @@ free_ring:
 void rb_ring_free(struct rb_ring *ring)
 {
 	for (unsigned long i = 0; ring->pages && i <= ring->nr_pages; i++)
-		free_page(ring->pages[i].data);
+		free_pages(ring->pages[i].data, ring->order);
 	kvfree(ring->pages);
 	kvfree(ring->slot);
 	ring->pages = NULL;
@@ -144,14 +147,14 @@ static u64 notrace rb_no_clock(void)
 	return 0;
 }
 
-/* One CPU's part: nr_pages in the ring and one for the reader. NULL when out of memory. */
+/* One CPU's part: nr_pages of the buffer's order in the ring and one for the reader. NULL when out of memory. */
 static struct ring_buffer_per_cpu *rb_cpu_alloc(struct trace_buffer *buffer, int cpu, unsigned long nr_pages)
 {
 	struct ring_buffer_per_cpu *cpu_buffer = kzalloc(sizeof(*cpu_buffer), GFP_KERNEL);
 
 	if (!cpu_buffer)
 		return NULL;
-	if (rb_ring_alloc(&cpu_buffer->ring, nr_pages, nr_pages + 1)) {
+	if (rb_ring_alloc(&cpu_buffer->ring, buffer->order, nr_pages, nr_pages + 1)) {
 		kfree(cpu_buffer);
 		return NULL;
 	}
@@ -164,31 +167,59 @@ static struct ring_buffer_per_cpu *rb_cpu_alloc(struct trace_buffer *buffer, int
 
 /*
  * All CPUs that are possible get a ring, and not only those online: a CPU that starts later traces from its first
- * instruction, where it cannot allocate.
+ * instruction, where it cannot allocate. The rings have nr_pages, or as many pages of its order as those of `like`.
  */
-struct trace_buffer *ring_buffer_alloc(unsigned long size, unsigned flags)
+static struct trace_buffer *rb_buffer_alloc(unsigned long nr_pages, struct trace_buffer *like, unsigned flags)
 {
-	unsigned long nr_pages = rb_pages_for(max(size, 1UL));
-	struct trace_buffer *buffer;
+	struct trace_buffer *buffer = kzalloc(sizeof(*buffer), GFP_KERNEL);
 	int cpu;
 
-	if (!nr_pages)
-		return NULL;
-	buffer = kzalloc(sizeof(*buffer), GFP_KERNEL);
 	if (!buffer)
 		return NULL;
 	buffer->clock = rb_no_clock;
 	buffer->overwrite = flags & RB_FL_OVERWRITE;
+	buffer->order = like ? like->order : 0;
 	for_each_possible_cpu(cpu) {
+		if (like)
+			nr_pages = ring_buffer_size(like, cpu) / rb_page_data(like->order);
 		buffer->cpu[cpu] = rb_cpu_alloc(buffer, cpu, nr_pages);
 		if (!buffer->cpu[cpu])
 			goto free_buffer;
+		if (like)
+			buffer->cpu[cpu]->ring.size = rb_size_asked(like, cpu);
 	}
 	return buffer;
 
 free_buffer:
 	ring_buffer_free(buffer);
 	return NULL;
+}
+
+struct trace_buffer *ring_buffer_alloc(unsigned long size, unsigned flags)
+{
+	unsigned long nr_pages = rb_pages_for(max(size, 1UL), 0);
+
+	return nr_pages ? rb_buffer_alloc(nr_pages, NULL, flags) : NULL;
+}
+
+struct trace_buffer *ring_buffer_alloc_like(struct trace_buffer *like, unsigned flags)
+{
+	return rb_buffer_alloc(0, like, flags);
+}
+
+unsigned ring_buffer_order(const struct trace_buffer *buffer)
+{
+	return rb_read(buffer->order);
+}
+
+unsigned ring_buffer_page_size(const struct trace_buffer *buffer)
+{
+	return 4096u << rb_read(buffer->order);
+}
+
+unsigned ring_buffer_max_event(const struct trace_buffer *buffer)
+{
+	return rb_page_data(rb_read(buffer->order)) - RB_EVENT_HEAD;
 }
 
 void ring_buffer_free(struct trace_buffer *buffer)

@@ -111,24 +111,25 @@ __attribute__((no_sanitize("thread"))) u64 rb_first_stamp_racing(const struct bu
  */
 static struct buffer_page *rb_page_of(struct rb_ring *ring, struct ring_buffer_event *event)
 {
-	void *data = (void *)((uintptr_t)event & ~(sizeof(struct buffer_data_page) - 1));
 	struct buffer_page *page = rb_read(ring->commit_page);
 
-	while (page->data != data)
+	while ((uintptr_t)event - (uintptr_t)page->data->data >= rb_page_data(ring->order))
 		page = rb_slot_page(ring, page->seq + 1);
 	return page;
 }
 
 /*
- * Take the last claim of a page back. False when it is not the last, or the page is closed, because a nested writer
- * has come. One exchange of the state decides, as for a claim. A time extend before the event stays: it is an event
- * of its own, and the state's time is then what it was after that.
+ * Take the last claim of a page back. False when it is not the last, or the page is closed, because a nested writer has
+ * come. One exchange of the state decides, as for a claim. A time extend before the event stays: it is an event of its
+ * own, and the state's time is then what it was after that. When a nested writer has moved the page's base behind the
+ * event and then taken its own event back, the state's time is 0 and less than the event's: the event stays then.
  */
 static bool rb_unclaim(struct buffer_page *page, struct ring_buffer_event *event)
 {
 	u64 state = rb_read(page->state), words = rb_event_size(event) / 4;
 
-	if ((state & RB_FULL) || (u8 *)event + words * 4 != page->data->data + rb_state_bytes(state))
+	if ((state & RB_FULL) || (u8 *)event + words * 4 != page->origin + (state & RB_INDEX_MASK) * 4 ||
+	    state >> RB_TIME_SHIFT < event->time_delta)
 		return false;
 	RB_TEST_POINT(40);
 	return __atomic_compare_exchange_n(&page->state, &state,

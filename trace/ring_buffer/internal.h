@@ -12,6 +12,8 @@
 struct trace_buffer {
 	u64 (*clock)(void);			  /* [a] */
 	bool overwrite;				  /* [a] */
+	unsigned order;				  /* [s, a] the order of each ring's pages */
+	unsigned readers;			  /* [a] iterators; while there are any the order stays */
 	void (*exchange)(void *arg);		  /* [I once there is a wish] */
 	void *exchange_arg;			  /* [I once there is a wish] */
 	struct ring_buffer_per_cpu *cpu[NR_CPUS]; /* [I] NULL where no CPU is possible */
@@ -19,6 +21,7 @@ struct trace_buffer {
 
 #define RB_HEADER_SIZE offsetof(struct buffer_data_page, data)
 #define RB_SEQ_NONE    U64_MAX /* the `seq` of a page that was never in the ring */
+#define RB_EVENT_HEAD  8       /* bytes of a long event before its data: its header and its length */
 
 /*
  * rb_ring.head holds two numbers: that of the oldest page in the ring, and the index of the page that the reader put
@@ -29,6 +32,17 @@ struct trace_buffer {
 #define RB_HEAD_BITS 20
 #define RB_NO_SWAP   ((1u << RB_HEAD_BITS) - 1)
 #define RB_MAX_PAGES (RB_NO_SWAP - 1)
+
+/* Bytes of data in a page of this order, and the index at which such a page begins: all end at RB_INDEX_MASK. */
+static inline unsigned rb_page_data(unsigned order)
+{
+	return (4096u << order) - RB_HEADER_SIZE;
+}
+
+static inline u32 rb_page_bias(unsigned order)
+{
+	return RB_INDEX_MASK - rb_page_data(order) / 4;
+}
 
 static inline u64 rb_head_seq(u64 head)
 {
@@ -45,9 +59,10 @@ static inline u64 rb_head(u64 seq, u32 swap)
 	return seq << RB_HEAD_BITS | swap;
 }
 
-static inline unsigned rb_state_bytes(u64 state)
+/* Bytes that events take of a page of the ring that is, or was, in this state. */
+static inline unsigned rb_state_bytes(const struct rb_ring *ring, u64 state)
 {
-	return (state & RB_INDEX_MASK) * 4;
+	return ((state & RB_INDEX_MASK) - ring->bias) * 4;
 }
 
 static inline unsigned rb_state_events(u64 state)
@@ -55,17 +70,24 @@ static inline unsigned rb_state_events(u64 state)
 	return (state >> RB_EVENT_SHIFT) & RB_EVENT_MASK;
 }
 
-/* Time of the last event claimed on a page that the writer does not reuse meanwhile. */
+/* Time of the last event claimed on a page that is closed, and that the writer does not reuse meanwhile. */
 static inline u64 rb_last_stamp(struct buffer_page *page)
 {
-	return rb_read(page->data->time_stamp) + (rb_read(page->state) >> RB_TIME_SHIFT);
+	return rb_read(page->base) + (rb_read(page->state) >> RB_TIME_SHIFT);
 }
 
 /* Bytes of a page that are complete. Acquire: pairs with the release in the commit, so their contents are
  * there too. */
-static inline unsigned rb_committed(struct buffer_page *page)
+static inline unsigned rb_committed(const struct rb_ring *ring, struct buffer_page *page)
 {
-	return __atomic_load_n(&page->data->commit, __ATOMIC_ACQUIRE);
+	return rb_state_bytes(ring, __atomic_load_n(&page->commit, __ATOMIC_ACQUIRE));
+}
+
+/* Give a page the memory of its data. The pointer stays behind `origin`, which may be no address at all. */
+static inline void rb_set_data(const struct rb_ring *ring, struct buffer_page *page, struct buffer_data_page *data)
+{
+	page->data = data;
+	page->origin = (u8 *)((uintptr_t)data->data - 4ul * ring->bias);
 }
 
 /* The page in the slot that number `seq` uses. Under reader_lock, for seq within the ring. */
@@ -122,7 +144,7 @@ struct ring_buffer_event *rb_cursor_event(struct rb_cursor *c, u64 *ts);
 /* Go past one event of any type. */
 void rb_cursor_skip(struct rb_cursor *c);
 /*
- * The time of the first data event among the `size` (at most RB_DATA_SIZE) committed bytes of a page that the writer
+ * The time of the first data event among the `size` (at most what a page has) committed bytes of a page that the writer
  * may begin again meanwhile: the caller looks afterwards whether it has, and throws the answer away. 0 when there is
  * none.
  */
@@ -147,12 +169,16 @@ unsigned long rb_touched(const struct rb_ring *ring);
  * No writer and no reader may be inside the ring.
  */
 void rb_ring_reset(struct rb_ring *ring, unsigned long n, u64 now);
-/* A ring for nr_pages, with memory behind the first nr_data of its nr_pages + 1. 0, or -ENOMEM and nothing is
- * left. */
-int rb_ring_alloc(struct rb_ring *ring, unsigned long nr_pages, unsigned long nr_data);
+/*
+ * A ring for nr_pages of this order, with memory behind the first nr_data of its nr_pages + 1. 0, or -ENOMEM and
+ * nothing is left.
+ */
+int rb_ring_alloc(struct rb_ring *ring, unsigned order, unsigned long nr_pages, unsigned long nr_data);
 void rb_ring_free(struct rb_ring *ring);
-/* Pages for `size` bytes; 0 when `size` is 0 or too large. */
-unsigned long rb_pages_for(unsigned long size);
+/* What the CPU's ring was made for: rb_ring.size. */
+unsigned long rb_size_asked(struct trace_buffer *buffer, int cpu);
+/* Pages of this order for `size` bytes; 0 when `size` is 0 or too large. */
+unsigned long rb_pages_for(unsigned long size, unsigned order);
 
 /*
  * Keep writers out of a CPU's buffer, and wait until no writer is inside it. Calls nest. Thread context, interrupts on.

@@ -17,6 +17,7 @@ struct ring_buffer_iter {
 	u64 next_event;		 /* number of the event at the cursor */
 	u64 dropped;		 /* not yet reported */
 	bool started;
+	unsigned order; /* of the copy: it has room for any page of the ring, whose order stays meanwhile */
 };
 
 /*
@@ -42,7 +43,7 @@ __attribute__((no_sanitize("thread"))) static void rb_copy_racing(void *to, cons
 static bool rb_copy_ring_page(struct ring_buffer_iter *iter, struct rb_ring *ring, u64 seq)
 {
 	struct buffer_page *page = rb_slot_page(ring, seq);
-	unsigned size = min(rb_committed(page), (unsigned)RB_DATA_SIZE);
+	unsigned size = min(rb_committed(ring, page), rb_page_data(ring->order));
 
 	iter->first = rb_read(page->first);
 	rb_copy_racing(iter->cursor.data, page->data, RB_HEADER_SIZE);
@@ -57,9 +58,10 @@ static bool rb_copy_ring_page(struct ring_buffer_iter *iter, struct rb_ring *rin
 }
 
 /* Copy the reader's page. No writer overwrites it, but its first part may be consumed already. reader_lock held. */
-static void rb_copy_reader_page(struct ring_buffer_iter *iter, struct buffer_page *page)
+static void rb_copy_reader_page(struct ring_buffer_iter *iter, const struct rb_ring *ring)
 {
-	unsigned size = rb_committed(page);
+	struct buffer_page *page = ring->reader_page;
+	unsigned size = rb_committed(ring, page);
 
 	iter->first = page->first;
 	iter->cursor.data->time_stamp = page->data->time_stamp;
@@ -78,7 +80,7 @@ static bool rb_copy_page(struct ring_buffer_iter *iter, struct rb_ring *ring, u6
 
 	*at_reader = reader->seq != RB_SEQ_NONE && want <= reader->seq;
 	if (*at_reader) {
-		rb_copy_reader_page(iter, reader);
+		rb_copy_reader_page(iter, ring);
 		iter->seq = reader->seq;
 		return true;
 	}
@@ -197,7 +199,10 @@ unsigned long ring_buffer_iter_dropped(struct ring_buffer_iter *iter)
 	return dropped;
 }
 
-/* The copy starts empty (kzalloc: size 0), so the first peek fetches a page. */
+/*
+ * The copy starts empty (kzalloc: size 0), so the first peek fetches a page. `readers` keeps the size of pages as it is
+ * until the iterator is freed; the caller serialises this function with a change of the size.
+ */
 struct ring_buffer_iter *ring_buffer_read_start(struct trace_buffer *buffer, int cpu)
 {
 	struct ring_buffer_per_cpu *cpu_buffer = rb_cpu(buffer, cpu);
@@ -209,13 +214,15 @@ struct ring_buffer_iter *ring_buffer_read_start(struct trace_buffer *buffer, int
 	if (!iter)
 		return NULL;
 	iter->cpu_buffer = cpu_buffer;
-	iter->cursor.data = get_free_page(GFP_KERNEL);
+	__atomic_fetch_add(&buffer->readers, 1, __ATOMIC_RELAXED);
+	iter->order = buffer->order;
+	iter->cursor.data = get_free_pages(GFP_KERNEL | __GFP_NOWARN, iter->order);
 	if (!iter->cursor.data)
 		goto free_iter;
 	return iter;
 
 free_iter:
-	kfree(iter);
+	ring_buffer_read_finish(iter);
 	return NULL;
 }
 
@@ -223,6 +230,7 @@ void ring_buffer_read_finish(struct ring_buffer_iter *iter)
 {
 	if (!iter)
 		return;
-	free_page(iter->cursor.data);
+	__atomic_fetch_sub(&iter->cpu_buffer->buffer->readers, 1, __ATOMIC_RELAXED);
+	free_pages(iter->cursor.data, iter->order);
 	kfree(iter);
 }

@@ -19,15 +19,15 @@ struct buffer_data_page *ring_buffer_alloc_read_page(struct trace_buffer *buffer
 
 	if (!rb_cpu(buffer, cpu))
 		return NULL;
-	page = get_free_page(GFP_KERNEL);
+	page = get_free_pages(GFP_KERNEL | __GFP_NOWARN, buffer->order);
 	if (page)
 		page->commit = page->time_stamp = 0;
 	return page;
 }
 
-void ring_buffer_free_read_page(struct trace_buffer *buffer, int cpu, struct buffer_data_page *page)
+void ring_buffer_free_read_page(struct buffer_data_page *page, unsigned order)
 {
-	free_page(page);
+	free_pages(page, order);
 }
 
 /*
@@ -51,10 +51,11 @@ static struct buffer_data_page *rb_exchange(struct rb_ring *ring, struct buffer_
 	struct buffer_page *page = ring->reader_page;
 	struct buffer_data_page *full = page->data;
 
+	full->commit = rb_committed(ring, page);
 	rb_page_read(ring, full->commit, rb_state_events(page->state));
-	mine->commit = 0;
 	mine->time_stamp = full->time_stamp;
-	page->data = mine;
+	rb_set_data(ring, page, mine);
+	page->commit = ring->bias;
 	return full;
 }
 
@@ -83,7 +84,7 @@ static unsigned rb_unit(struct rb_cursor c)
 static int rb_copy_events(struct rb_ring *ring, struct buffer_data_page *to, unsigned room)
 {
 	struct buffer_page *page = ring->reader_page;
-	struct rb_cursor c = {page->data, ring->read, rb_committed(page), ring->read_stamp};
+	struct rb_cursor c = {page->data, ring->read, rb_committed(ring, page), ring->read_stamp};
 	unsigned events = 0, unit, done = 0;
 	u64 ts;
 
@@ -114,22 +115,23 @@ static int rb_copy_events(struct rb_ring *ring, struct buffer_data_page *to, uns
 }
 
 /*
- * Say in the page what was lost before it, and leave no old bytes behind the data: it may go to user space. The
+ * Say in the page, which has room for so many bytes of data, what was lost before it, and leave no old bytes behind the
+ * data: it may go to user space. The
  * number of lost events has its place behind the data; when that is full to the last words, only the flag is set.
  */
-static void rb_finish_page(struct buffer_data_page *page, u64 lost)
+static void rb_finish_page(struct buffer_data_page *page, unsigned bytes, u64 lost)
 {
 	unsigned end = page->commit;
 
 	if (lost) {
 		page->commit |= RB_MISSED_EVENTS;
-		if (end + sizeof(lost) <= RB_DATA_SIZE) {
+		if (end + sizeof(lost) <= bytes) {
 			memcpy(page->data + end, &lost, sizeof(lost));
 			page->commit |= RB_MISSED_STORED;
 			end += sizeof(lost);
 		}
 	}
-	memset(page->data + end, 0, RB_DATA_SIZE - end);
+	memset(page->data + end, 0, bytes - end);
 }
 
 /* ring_buffer_read_page for one ring. Context: reader_lock held. `room`: bytes of data that the caller can take. */
@@ -144,7 +146,7 @@ static int rb_read_page(struct rb_ring *ring, struct buffer_data_page **page, un
 		return -EAGAIN;
 	/* The writer has left it when the commit is past it; the acquire brings its last commit. */
 	complete = reader->seq < __atomic_load_n(&ring->commit_seq, __ATOMIC_ACQUIRE) &&
-		   rb_committed(reader) - ring->read <= room;
+		   rb_committed(ring, reader) - ring->read <= room;
 	/* splice wants whole pages: the one that is still being written is left for read. */
 	if (full && !complete)
 		return -EAGAIN;
@@ -157,7 +159,7 @@ static int rb_read_page(struct rb_ring *ring, struct buffer_data_page **page, un
 			return err;
 	}
 	ring->lost_events = 0;
-	rb_finish_page(*page, lost);
+	rb_finish_page(*page, rb_page_data(ring->order), lost);
 	return 0;
 }
 
@@ -170,7 +172,8 @@ int ring_buffer_read_page(struct trace_buffer *buffer, struct buffer_data_page *
 	if (!cpu_buffer || len <= RB_HEADER_SIZE || !*page)
 		return -EINVAL;
 	flags = rb_lock(cpu_buffer);
-	err = rb_read_page(&cpu_buffer->ring, page, min(len - RB_HEADER_SIZE, (size_t)RB_DATA_SIZE), full);
+	err = rb_read_page(&cpu_buffer->ring, page,
+			   min(len - RB_HEADER_SIZE, (size_t)rb_page_data(cpu_buffer->ring.order)), full);
 	rb_unlock(cpu_buffer, flags);
 	return err;
 }

@@ -22,7 +22,8 @@ static bool rb_reader_page_done(struct rb_ring *ring)
 	if (page->seq == RB_SEQ_NONE)
 		return true;
 	RB_TEST_POINT(52);
-	return page->seq < __atomic_load_n(&ring->commit_seq, __ATOMIC_ACQUIRE) && ring->read == rb_committed(page);
+	return page->seq < __atomic_load_n(&ring->commit_seq, __ATOMIC_ACQUIRE) &&
+	       ring->read == rb_committed(ring, page);
 }
 
 /*
@@ -77,11 +78,11 @@ struct buffer_page *rb_get_reader_page(struct rb_ring *ring)
 	for (;;) {
 		struct buffer_page *page = ring->reader_page;
 
-		if (page->seq != RB_SEQ_NONE && ring->read < rb_committed(page))
+		if (page->seq != RB_SEQ_NONE && ring->read < rb_committed(ring, page))
 			return page;
 		if (!rb_reader_page_done(ring)) {
 			/* The page is not done; unread bytes may have come between the two looks. */
-			if (ring->read < rb_committed(page))
+			if (ring->read < rb_committed(ring, page))
 				continue;
 			return NULL;
 		}
@@ -101,7 +102,7 @@ static struct ring_buffer_event *rb_front(struct rb_ring *ring, struct rb_cursor
 	while ((page = rb_get_reader_page(ring))) {
 		struct ring_buffer_event *event;
 
-		*c = (struct rb_cursor){page->data, ring->read, rb_committed(page), ring->read_stamp};
+		*c = (struct rb_cursor){page->data, ring->read, rb_committed(ring, page), ring->read_stamp};
 		event = rb_cursor_event(c, ts);
 		ring->read_bytes += c->pos - ring->read;
 		ring->read = c->pos;
@@ -183,11 +184,11 @@ bool rb_ring_empty(struct rb_ring *ring)
 {
 	u64 seq, last;
 
-	if (ring->reader_page->seq != RB_SEQ_NONE && ring->read < rb_committed(ring->reader_page))
+	if (ring->reader_page->seq != RB_SEQ_NONE && ring->read < rb_committed(ring, ring->reader_page))
 		return false;
 	last = __atomic_load_n(&ring->commit_seq, __ATOMIC_ACQUIRE);
 	for (seq = rb_head_seq(__atomic_load_n(&ring->head, __ATOMIC_ACQUIRE)); seq <= last; seq++)
-		if (rb_committed(rb_slot_page(ring, seq)))
+		if (rb_committed(ring, rb_slot_page(ring, seq)))
 			return false;
 	return true;
 }

@@ -172,7 +172,7 @@ static void rb_take_over_ring(struct rb_ring *to, struct rb_ring *from)
 
 		if (tail - head >= to->nr_pages) {
 			to->overrun += rb_state_events(page->state);
-			to->overrun_bytes += rb_state_bytes(page->state);
+			to->overrun_bytes += rb_state_bytes(to, page->state);
 			continue;
 		}
 		to->slot[head % to->nr_pages] = head % to->nr_pages;
@@ -191,12 +191,14 @@ static void rb_take_over_rest(struct rb_ring *to, struct rb_ring *from)
 			continue;
 		while (!from->pages[spare].data)
 			spare++;
-		swap(to->pages[i].data, from->pages[spare].data);
+		rb_set_data(to, &to->pages[i], from->pages[spare].data);
+		from->pages[spare].data = NULL;
 	}
 }
 
 /*
- * Move everything from one ring to another of a different size. Writers are kept out and reader_lock is held.
+ * Move everything from one ring to another of a different size, whose pages have the same order. Writers are kept out
+ * and reader_lock is held.
  * Afterwards `from` has the pages that `to` had or did not take, for the caller to free.
  */
 static void rb_move_ring(struct rb_ring *to, struct rb_ring *from)
@@ -209,6 +211,7 @@ static void rb_move_ring(struct rb_ring *to, struct rb_ring *from)
 	to->pages = shape.pages;
 	to->slot = shape.slot;
 	to->nr_pages = shape.nr_pages;
+	to->size = shape.size;
 	to->reader_page = rb_take_over(to, to->nr_pages, from->reader_page);
 	rb_take_over_ring(to, from);
 	rb_take_over_rest(to, from);
@@ -237,19 +240,21 @@ static void rb_resize(struct ring_buffer_per_cpu *cpu_buffer, struct rb_ring *ot
 }
 
 /* A ring of the new size for each CPU that gets one, before anything is changed. */
-static struct rb_ring *rb_alloc_rings(struct trace_buffer *buffer, unsigned long nr_pages, int only)
+static struct rb_ring *rb_alloc_rings(struct trace_buffer *buffer, unsigned long size, int only)
 {
 	struct rb_ring *rings = kcalloc(nr_cpu_ids, sizeof(*rings), GFP_KERNEL);
-	unsigned long old_pages;
+	unsigned long nr_pages, old_pages;
 	int cpu;
 
 	if (!rings)
 		return NULL;
 	for_each_possible_cpu(cpu) {
-		old_pages = ring_buffer_size(buffer, cpu) / RB_DATA_SIZE;
+		nr_pages = rb_pages_for(size, buffer->order);
+		old_pages = ring_buffer_size(buffer, cpu) / rb_page_data(buffer->order);
 		if ((only != RING_BUFFER_ALL_CPUS && cpu != only) || old_pages == nr_pages)
 			continue;
-		if (rb_ring_alloc(&rings[cpu], nr_pages, nr_pages > old_pages ? nr_pages - old_pages : 0))
+		if (rb_ring_alloc(&rings[cpu], buffer->order, nr_pages,
+				  nr_pages > old_pages ? nr_pages - old_pages : 0))
 			goto free_rings;
 	}
 	return rings;
@@ -261,14 +266,15 @@ free_rings:
 	return NULL;
 }
 
-/* Exchange each CPU's ring for the one made for it, if there is one, and free what is left over. */
-static void rb_use_rings(struct trace_buffer *buffer, struct rb_ring *rings, bool use)
+/* Exchange each CPU's ring for the one made for it, if there is one, by `exchange`, and free what is left over. */
+static void rb_use_rings(struct trace_buffer *buffer, struct rb_ring *rings,
+			 void (*exchange)(struct ring_buffer_per_cpu *cpu_buffer, struct rb_ring *other))
 {
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		if (use && rings[cpu].pages)
-			rb_resize(buffer->cpu[cpu], &rings[cpu]);
+		if (exchange && rings[cpu].pages)
+			exchange(buffer->cpu[cpu], &rings[cpu]);
 		rb_ring_free(&rings[cpu]);
 	}
 	kfree(rings);
@@ -278,20 +284,19 @@ static void rb_use_rings(struct trace_buffer *buffer, struct rb_ring *rings, boo
 int ring_buffer_resize_together(struct trace_buffer *const *buffers, unsigned n, unsigned long size, int only)
 {
 	struct rb_ring *rings[RB_RESIZE_MAX];
-	unsigned long nr_pages = rb_pages_for(size);
 	unsigned made;
 
 	if (size == 0 || n > RB_RESIZE_MAX || (only != RING_BUFFER_ALL_CPUS && !rb_cpu(buffers[0], only)))
 		return -EINVAL;
-	if (nr_pages == 0)
-		return -ENOMEM;
 	for (made = 0; made < n; made++) {
-		rings[made] = rb_alloc_rings(buffers[made], nr_pages, only);
+		if (!rb_pages_for(size, buffers[made]->order))
+			break;
+		rings[made] = rb_alloc_rings(buffers[made], size, only);
 		if (!rings[made])
 			break;
 	}
 	for (unsigned i = 0; i < made; i++)
-		rb_use_rings(buffers[i], rings[i], made == n);
+		rb_use_rings(buffers[i], rings[i], made == n ? rb_resize : NULL);
 	return made == n ? 0 : -ENOMEM;
 }
 
@@ -299,6 +304,98 @@ int ring_buffer_resize(struct trace_buffer *buffer, unsigned long size, int only
 {
 	return ring_buffer_resize_together(&buffer, 1, size, only);
 }
+
+/*
+ * ---- Pages of another size
+ *
+ * The events of the old pages cannot go on in the new ones, so each CPU gets an empty ring. It is made before, and it
+ * is put in place between rb_quiesce and rb_release, as by a resize:
+ *
+ * - A writer sees either ring as a whole. It takes `origin`, `bias` and `order` from the ring that it claims in, and no
+ *   writer is inside while they change. NMIs are writers like any others: rb_quiesce waits until they are done, and
+ *   those that come later are refused and count as dropped.
+ * - A reader that consumes holds reader_lock for each step, and takes pointers and sizes from the ring under the lock.
+ *   An event that it was given lies in the old ring; the caller keeps such readers out, as for a reset.
+ * - An iterator's copy has room for a page of the old size, so the change is refused while there are iterators.
+ * - A page for ring_buffer_read_page has the old size, too. Its owner finds out under the lock that serialises this.
+ * - A resize, a reset or another change does not come in between: they are serialised. A swap of two rings asks
+ *   `disabled`, as for a resize, and compares the orders: between the CPUs' turns those of two buffers may differ.
+ */
+
+/* Put an empty ring in place; `other` holds the old one afterwards, for the caller to free. */
+static void rb_replace(struct ring_buffer_per_cpu *cpu_buffer, struct rb_ring *other)
+{
+	struct rb_ring old;
+	unsigned long flags;
+
+	rb_quiesce(cpu_buffer);
+	rb_ring_reset(other, other->nr_pages, ring_buffer_time_stamp(cpu_buffer->buffer));
+	flags = rb_lock(cpu_buffer);
+	old = cpu_buffer->ring;
+	cpu_buffer->ring = *other;
+	*other = old;
+	rb_write(cpu_buffer->kept_out, 0);
+	rb_unlock(cpu_buffer, flags);
+	rb_release(cpu_buffer);
+}
+
+/*
+ * For each CPU a ring of the new order, for the size that was asked for: so the old order brings the old number of
+ * pages back. NULL: no memory.
+ */
+static struct rb_ring *rb_alloc_rings_of(struct trace_buffer *buffer, unsigned order)
+{
+	struct rb_ring *rings = kcalloc(nr_cpu_ids, sizeof(*rings), GFP_KERNEL);
+	unsigned long nr_pages;
+	int cpu;
+
+	if (!rings)
+		return NULL;
+	for_each_possible_cpu(cpu) {
+		nr_pages = rb_pages_for(rb_size_asked(buffer, cpu), order);
+		if (!nr_pages || rb_ring_alloc(&rings[cpu], order, nr_pages, nr_pages + 1))
+			goto free_rings;
+		rings[cpu].size = rb_size_asked(buffer, cpu);
+	}
+	return rings;
+
+free_rings:
+	while (cpu--)
+		rb_ring_free(&rings[cpu]);
+	kfree(rings);
+	return NULL;
+}
+
+/*
+ * The order of a buffer is set before its rings are replaced. It is what a caller reads without a ring; a writer asks
+ * its own ring, and is refused by that when an event that the buffer will take is too long for it yet.
+ */
+int ring_buffer_set_order_together(struct trace_buffer *const *buffers, unsigned n, unsigned order)
+{
+	struct rb_ring *rings[RB_RESIZE_MAX];
+	unsigned made;
+
+	if (order > RB_ORDER_MAX || n > RB_RESIZE_MAX)
+		return -EINVAL;
+	if (n == 0 || buffers[0]->order == order)
+		return 0;
+	for (made = 0; made < n; made++)
+		if (rb_read(buffers[made]->readers))
+			return -EBUSY;
+	for (made = 0; made < n; made++) {
+		rings[made] = rb_alloc_rings_of(buffers[made], order);
+		if (!rings[made])
+			break;
+	}
+	for (unsigned i = 0; i < made; i++) {
+		if (made == n)
+			rb_write(buffers[i]->order, order);
+		rb_use_rings(buffers[i], rings[i], made == n ? rb_replace : NULL);
+	}
+	return made == n ? 0 : -ENOMEM;
+}
+
+/* ---- Swaps */
 
 /* Is another CPU about to take the ring apart? */
 static bool rb_quiesced(struct ring_buffer_per_cpu *cpu_buffer)
@@ -360,7 +457,8 @@ static int rb_swap_cpu(struct ring_buffer_per_cpu *a, struct ring_buffer_per_cpu
 		swap(a, b);
 	arch_spin_lock(&a->reader_lock);
 	arch_spin_lock(&b->reader_lock);
-	err = a->ring.nr_pages == b->ring.nr_pages ? rb_swap_rings(a, b, empty) : -EINVAL;
+	err = a->ring.nr_pages == b->ring.nr_pages && a->ring.order == b->ring.order ? rb_swap_rings(a, b, empty)
+										     : -EINVAL;
 	arch_spin_unlock(&b->reader_lock);
 	arch_spin_unlock(&a->reader_lock);
 	return err;

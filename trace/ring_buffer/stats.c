@@ -33,7 +33,7 @@ static struct rb_written rb_written(struct rb_ring *ring)
 		seq = __atomic_load_n(&ring->commit_seq, __ATOMIC_ACQUIRE);
 		page = rb_read(ring->commit_page);
 		w.events = rb_read(page->first) + rb_state_events(rb_read(page->state));
-		w.bytes = rb_read(ring->commit_bytes) + rb_committed(page);
+		w.bytes = rb_read(ring->commit_bytes) + rb_committed(ring, page);
 		smp_rmb();
 	} while (rb_read(ring->commit_seq) != seq);
 	return w;
@@ -81,7 +81,7 @@ static u64 rb_bytes(struct rb_ring *ring)
 /* Bytes of data; the reader's page is not counted, since it adds no room to the ring. */
 static u64 rb_capacity(struct rb_ring *ring)
 {
-	return ring->nr_pages * RB_DATA_SIZE;
+	return ring->nr_pages * rb_page_data(ring->order);
 }
 
 /* Unread pages that the writer has left. Neither number goes back, so with the head read first none is missed. */
@@ -90,7 +90,7 @@ static u64 rb_complete(struct rb_ring *ring)
 	struct buffer_page *reader = ring->reader_page;
 	u64 head = rb_head_seq(__atomic_load_n(&ring->head, __ATOMIC_ACQUIRE));
 	u64 commit = __atomic_load_n(&ring->commit_seq, __ATOMIC_ACQUIRE);
-	bool of_reader = reader->seq != RB_SEQ_NONE && reader->seq < commit && ring->read < rb_committed(reader);
+	bool of_reader = reader->seq != RB_SEQ_NONE && reader->seq < commit && ring->read < rb_committed(ring, reader);
 
 	/* The head is past the commit when the writer is on the reader's page. */
 	return rb_less(commit, head) + of_reader;
@@ -129,7 +129,7 @@ static u64 rb_read_events(struct rb_ring *ring)
 static u64 rb_oldest(struct rb_ring *ring)
 {
 	struct buffer_page *page = ring->reader_page;
-	struct rb_cursor c = {page->data, ring->read, rb_committed(page), ring->read_stamp};
+	struct rb_cursor c = {page->data, ring->read, rb_committed(ring, page), ring->read_stamp};
 	u64 seq, ts;
 
 	if (page->seq != RB_SEQ_NONE && rb_cursor_event(&c, &ts))
@@ -138,7 +138,7 @@ again:
 	seq = rb_head_seq(__atomic_load_n(&ring->head, __ATOMIC_ACQUIRE));
 	for (; seq <= __atomic_load_n(&ring->commit_seq, __ATOMIC_ACQUIRE); seq++) {
 		page = rb_slot_page(ring, seq);
-		ts = rb_first_stamp_racing(page->data, min(rb_committed(page), (unsigned)RB_DATA_SIZE));
+		ts = rb_first_stamp_racing(page->data, min(rb_committed(ring, page), rb_page_data(ring->order)));
 		smp_rmb();
 		if (rb_head_seq(rb_read(ring->head)) > seq)
 			goto again;
@@ -172,6 +172,16 @@ static u64 rb_sum(struct trace_buffer *buffer, u64 (*count)(struct rb_ring *))
 	for_each_possible_cpu(cpu)
 		n += rb_count(buffer, cpu, count);
 	return n;
+}
+
+static u64 rb_asked(struct rb_ring *ring)
+{
+	return ring->size;
+}
+
+unsigned long rb_size_asked(struct trace_buffer *buffer, int cpu)
+{
+	return rb_count(buffer, cpu, rb_asked);
 }
 
 unsigned long ring_buffer_size(struct trace_buffer *buffer, int cpu)

@@ -9,11 +9,10 @@
 #include <sched/preempt.h>
 #include "internal.h"
 
-/*
- * After this much time on one page the next page is begun. The state has 43 bits for the time since the page began, so
- * a writer that has passed this check cannot overflow them.
- */
+/* After this much time on one page the next page is begun. It keeps a delta within the 59 bits of a time extend. */
 #define RB_PAGE_TIME (1ULL << 42)
+/* The state counts this much time from the page's `base`; an event that is later moves the base. */
+#define RB_BASE_TIME (RB_LATE >> RB_TIME_SHIFT)
 
 /* What an event takes, in words, and how it is stamped. */
 struct rb_claim {
@@ -50,7 +49,7 @@ static bool rb_drop_oldest(struct rb_ring *ring, u64 head)
 		return false;
 	RB_TEST_POINT(21);
 	rb_add(&ring->overrun, rb_state_events(state));
-	rb_add(&ring->overrun_bytes, rb_state_bytes(state));
+	rb_add(&ring->overrun_bytes, rb_state_bytes(ring, state));
 	return true;
 }
 
@@ -74,28 +73,33 @@ static struct buffer_page *rb_free_slot(struct rb_ring *ring, u64 seq, u64 head)
  */
 static void rb_begin_page(struct rb_ring *ring, struct buffer_page *page, struct buffer_page *next, u64 ts)
 {
-	u64 stamp = rb_read(next->data->time_stamp), state = rb_read(next->state);
+	u64 stamp = rb_read(next->data->time_stamp), base = rb_read(next->base), state = rb_read(next->state);
+	u64 now = max(ts, rb_last_stamp(page));
 
 	rb_barrier();
 	RB_TEST_POINT(22);
-	/* If the tail has moved, the two values may be those of a page in use, and no exchange below may use them. */
+	/* If the tail has moved, the values may be those of a page in use, and no exchange below may use them. */
 	if (rb_read(ring->tail_page) != page)
 		return;
 	RB_TEST_POINT(23);
 	/* An iterator that copies the page sees that it has left the ring before it sees a new stamp or event in it. */
 	smp_wmb();
-	if (!rb_change(&next->data->time_stamp, stamp, max(ts, rb_last_stamp(page))))
+	if (!rb_change(&next->data->time_stamp, stamp, now))
+		return;
+	RB_TEST_POINT(42);
+	/* A nested writer that came to its end has set a base that is not earlier, and the exchange fails. */
+	if (!rb_change(&next->base, base, now))
 		return;
 	RB_TEST_POINT(24);
 	rb_write(next->seq, page->seq + 1);
 	/* No writer can have committed to it while this one is inside the function. */
-	rb_write(next->data->commit, 0);
+	rb_write(next->commit, ring->bias);
 	RB_TEST_POINT(25);
 	/*
 	 * A state without FULL means that the interrupted writer has already done this step. LIFE makes the new state
 	 * differ from every state that the page can fill up to.
 	 */
-	if ((state & RB_FULL) && !rb_change(&next->state, state, ~state & RB_LIFE))
+	if ((state & RB_FULL) && !rb_change(&next->state, state, (~state & RB_LIFE) | ring->bias))
 		return;
 	RB_TEST_POINT(26);
 	__atomic_compare_exchange_n(&ring->tail_page, &page, next, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
@@ -161,31 +165,91 @@ static struct ring_buffer_event *rb_fill_event(u8 *where, const struct rb_claim 
 }
 
 /*
+ * The page's state is `held`, which has HOLD: give the page its new base, and let writers go on. The writer that set
+ * HOLD does this, and so does every nested one that meets it; that one comes to the end first.
+ *
+ * Both values are read before the look at the state: while that is `held`, next_base is what belongs to it, and the
+ * base is not changed or just has been. Each exchange fails if a nested writer has done more since. A base only grows,
+ * and it is less than the next one. A state with HOLD is not met twice either: the event that it claims is not taken
+ * back before its writer has left this function.
+ */
+static void rb_settle(struct buffer_page *page, u64 held)
+{
+	u64 base = rb_read(page->base), next = rb_read(page->next_base);
+
+	rb_barrier();
+	RB_TEST_POINT(43);
+	if (rb_read(page->state) != held)
+		return;
+	RB_TEST_POINT(44);
+	if (!rb_change(&page->base, base, next))
+		return;
+	RB_TEST_POINT(45);
+	rb_change(&page->state, held, held & ~RB_HOLD);
+	RB_TEST_POINT(46);
+}
+
+/*
+ * Exchange the page's state for one behind the claim. An event that is too late to count its time from the page's base
+ * takes the next base with it: its own time when an extend stands before it, else that of the event before it, so that
+ * taking the event back leaves the time right. Until rb_settle the state has HOLD, so no other claim succeeds.
+ *
+ * next_base belongs to the exchange that sets HOLD. A nested writer that comes in between and stores another one also
+ * changes the state for good: it claims with an extend, or it makes a time of 0 out of a time that was not 0. So the
+ * exchange fails. False: it has failed.
+ */
+static bool rb_claim_state(struct buffer_page *page, u64 state, u64 base, const struct rb_claim *claim)
+{
+	u64 next = state + claim->words + RB_ONE_EVENT, last = claim->ts - claim->delta;
+
+	if (claim->ts - base < RB_BASE_TIME)
+		return rb_change(&page->state, state, next + (claim->delta << RB_TIME_SHIFT));
+	next &= (1ULL << RB_TIME_SHIFT) - 1;
+	next |= RB_HOLD | (claim->extend ? 0 : claim->delta << RB_TIME_SHIFT);
+	rb_write(page->next_base, claim->extend ? claim->ts : last);
+	rb_barrier();
+	RB_TEST_POINT(47);
+	if (!rb_change(&page->state, state, next))
+		return false;
+	rb_barrier();
+	RB_TEST_POINT(48);
+	rb_settle(page, next);
+	return true;
+}
+
+/*
  * Claim room on `page` with one exchange of its state. NULL: there is no room, or, with *raced set, a nested writer
  * changed the state in between. The claim is passed by value, since its stamp and size depend on the page.
+ *
+ * The base is read after the state. If a nested writer has changed it in between, the state has changed, too.
  */
 static struct ring_buffer_event *rb_claim_on(struct buffer_page *page, struct rb_claim claim, bool *raced)
 {
-	u64 state = rb_read(page->state);
-	u64 base = rb_read(page->data->time_stamp);
-	u64 last = base + (state >> RB_TIME_SHIFT);
+	u64 state = rb_read(page->state), base, last;
 
+	rb_barrier();
 	RB_TEST_POINT(30);
-	*raced = false;
+	*raced = state & RB_HOLD;
+	if (*raced) {
+		rb_settle(page, state);
+		return NULL;
+	}
+	base = rb_read(page->base);
+	last = base + (state >> RB_TIME_SHIFT);
 	/* A nested writer may have recorded since ts was read: no event is earlier than the one before it. */
 	claim.ts = max(claim.ts, last);
 	claim.delta = claim.ts - last;
 	claim.extend = claim.delta >> RB_TS_SHIFT;
 	claim.words += claim.extend ? 2 : 0;
-	if ((state & (RB_FULL | RB_INDEX_MASK)) + claim.words > RB_PAGE_WORDS || claim.ts - base >= RB_PAGE_TIME)
+	if ((state & RB_FULL) || (state & RB_INDEX_MASK) + claim.words > RB_INDEX_MASK ||
+	    claim.ts - rb_read(page->data->time_stamp) >= RB_PAGE_TIME)
 		return NULL;
-	if (!rb_change(&page->state, state, state + claim.words + RB_ONE_EVENT + (claim.delta << RB_TIME_SHIFT))) {
-		*raced = true;
+	*raced = !rb_claim_state(page, state, base, &claim);
+	if (*raced)
 		return NULL;
-	}
 	rb_barrier();
 	RB_TEST_POINT(31);
-	return rb_fill_event(page->data->data + rb_state_bytes(state), &claim);
+	return rb_fill_event(page->origin + (state & RB_INDEX_MASK) * 4, &claim);
 }
 
 /* Is the writer kept out? The event is counted as dropped when the only reason is a resize, a reset or a swap. */
@@ -264,7 +328,7 @@ struct ring_buffer_event *noinline notrace rb_reserve_slow(struct ring_buffer_pe
 
 	if (unlikely(rb_read(cpu_buffer->disabled) & RB_EXCHANGE))
 		rb_let_exchange(cpu_buffer);
-	if (length <= RB_MAX_EVENT && !rb_kept_out(cpu_buffer)) {
+	if (!rb_kept_out(cpu_buffer) && length <= rb_page_data(cpu_buffer->ring.order) - RB_EVENT_HEAD) {
 		claim.words = DIV_ROUND_UP(claim.length, 4) + 1;
 		claim.words += claim.length > RINGBUF_TYPE_DATA_TYPE_LEN_MAX * 4;
 		event = rb_claim_somewhere(cpu_buffer, &claim);
@@ -285,17 +349,17 @@ static void rb_publish(struct rb_ring *ring)
 		u64 state = rb_read(page->state);
 
 		/* Pairs with rb_committed. */
-		__atomic_store_n(&page->data->commit, rb_state_bytes(state), __ATOMIC_RELEASE);
+		__atomic_store_n(&page->commit, state, __ATOMIC_RELEASE);
 		rb_barrier();
 		RB_TEST_POINT(32);
 		if (rb_read(ring->tail_page) == page)
 			return;
 		/* The tail has moved on, so the page is closed, but perhaps only since we read its state. */
 		state = rb_read(page->state);
-		__atomic_store_n(&page->data->commit, rb_state_bytes(state), __ATOMIC_RELEASE);
+		__atomic_store_n(&page->commit, state, __ATOMIC_RELEASE);
 		next = rb_slot_page(ring, page->seq + 1);
 		rb_write(next->first, page->first + rb_state_events(state));
-		rb_write(ring->commit_bytes, ring->commit_bytes + rb_state_bytes(state));
+		rb_write(ring->commit_bytes, ring->commit_bytes + rb_state_bytes(ring, state));
 		rb_write(ring->commit_page, next);
 		RB_TEST_POINT(33);
 		/* Release: a reader that sees the number finds `first`, and the page before it complete. */

@@ -436,11 +436,13 @@ static int run(char **argv)
 	char *path = *argv ? find_command(*argv) : NULL;
 	struct vt_dat *d;
 	bool good = true;
-	int go = -1;
+	int go = -1, subbuf = 0;
 
 	vt_tracefs_check();
 	nr_cpus = vt_tracefs_cpus();
-	d = vt_dat_new(opt.version, nr_cpus);
+	for (size_t i = 0; i < nr_arrays; i++)
+		subbuf = arrays[i].used ? vt_tracefs_same_subbuf(arrays[i].name, subbuf) : subbuf;
+	d = vt_dat_new(opt.version, nr_cpus, subbuf ?: VT_TRACE_PAGE);
 	vt_out_open(&out, opt.output);
 	catch_signals();
 	vt_trace_lock(1);

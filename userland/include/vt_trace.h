@@ -6,7 +6,7 @@
 #include <vt.h>
 
 #define VT_TRACING    "/sys/kernel/tracing"
-#define VT_TRACE_PAGE 4096
+#define VT_TRACE_PAGE 4096 /* bytes of the smallest sub-buffer; each has a power of two of these */
 
 /* --- files of tracefs (tracefs.c); `instance` is the name of one, or NULL for the buffer that is always
  * there --- */
@@ -36,6 +36,11 @@ void vt_tracefs_instance(const char *instance, bool make);
 bool vt_tracefs_restore(void);
 /* Leave all as it is set now: to put a tracer back would empty the buffers. */
 void vt_tracefs_keep(void);
+/* Bytes of a sub-buffer of an array: what trace_pipe_raw hands out. */
+unsigned vt_tracefs_subbuf(const char *instance);
+/* The same. Ends the program when it is not `other`, the size of another array that goes into the same file; 0:
+ * there is none. */
+unsigned vt_tracefs_same_subbuf(const char *instance, unsigned other);
 /* How many CPUs the kernel has buffers for. */
 int vt_tracefs_cpus(void);
 /* Exit with status 1 unless tracefs is mounted. */
@@ -65,6 +70,8 @@ void vt_put_text(struct vt_bytes *b, const char *text);
 void vt_put_file(struct vt_bytes *b, const char *path, size_t length_size);
 /* The same for a file of tracefs, named below it. */
 void vt_put_tracefs_file(struct vt_bytes *b, const char *name, size_t length_size);
+/* The same for events/header_page, as it is with sub-buffers of so many bytes. */
+void vt_put_header_page(struct vt_bytes *b, unsigned page);
 /*
  * The symbols of the kernel and its modules, with those of modules that have gone, as functions in the trace may be
  * theirs. Replaces what is in b.
@@ -73,8 +80,8 @@ void vt_put_symbols(struct vt_bytes *b);
 
 /* --- pages kept aside until their number is known (tracespool.c) --- */
 
-/* What one CPU recorded. Pages go into files of VT_SEGMENT bytes, each written full of zeros first: no page
- * is taken from the kernel that has no place. */
+/* What one CPU recorded. Pages go into files of VT_SEGMENT bytes, or of one sub-buffer when that is larger. Each is
+ * written full of zeros first: no page is taken from the kernel that has no place. */
 #define VT_SEGMENT (32 * VT_TRACE_PAGE)
 
 struct vt_spool {
@@ -83,7 +90,8 @@ struct vt_spool {
 	int pipe[2];
 	int fd;			/* of the newest segment, or -1 */
 	unsigned long segments; /* how many files */
-	unsigned long pages;	/* how many are in them */
+	unsigned long pages;	/* how many are in them, of VT_TRACE_PAGE bytes */
+	unsigned long unit;	/* how many of them a sub-buffer has */
 };
 
 /* Begin one for trace_pipe_raw of a CPU. Returns 0, or -1 with errno; vt_spool_close() is right after both. */
@@ -113,7 +121,8 @@ struct vt_dat_buffer {
 /* What the beginning of the file says of this machine and its events: version is 6 or 7. */
 struct vt_dat;
 
-struct vt_dat *vt_dat_new(int version, int nr_cpus);
+/* `page`: bytes of a sub-buffer in all buffers. */
+struct vt_dat *vt_dat_new(int version, int nr_cpus, unsigned page);
 /* How large all but the pages becomes, at most: what to have in store. */
 size_t vt_dat_room(const struct vt_dat *d);
 /* Take from tracefs what the file says of the recording: before settings are put back, once. */

@@ -39,6 +39,29 @@ void vt_put_file(struct vt_bytes *b, const char *path, size_t length_size)
 	free(text);
 }
 
+/*
+ * What the file says is about the main buffer. Only the bytes of data differ in a buffer with other sub-buffers, so
+ * that number is replaced. `page` is the size with the 16 bytes in front of the data.
+ */
+void vt_put_header_page(struct vt_bytes *b, unsigned page)
+{
+	char *text = vt_tracefs_read_or_die(NULL, "events/header_page"), *at = strstr(text, "char data;"), number[16];
+	size_t before, digits;
+
+	at = at ? strstr(at, "size:") : NULL;
+	at = at ? at + strlen("size:") : text + strlen(text);
+	before = (size_t)(at - text);
+	digits = strspn(at, "0123456789");
+	number[0] = '\0';
+	if (digits)
+		snprintf(number, sizeof(number), "%u", page - 16);
+	vt_put_number(b, before + strlen(number) + strlen(at + digits), 8);
+	vt_put(b, text, before);
+	vt_put(b, number, strlen(number));
+	vt_put(b, at + digits, strlen(at + digits));
+	free(text);
+}
+
 void vt_put_tracefs_file(struct vt_bytes *b, const char *file, size_t length_size)
 {
 	char *path = vt_tracefs_path(NULL, file);

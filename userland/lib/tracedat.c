@@ -22,7 +22,7 @@
 
 /* A file that is being put together: all but the pages, which stay in files (tracespool.c). */
 struct vt_dat {
-	int version, nr_cpus;
+	int version, nr_cpus, page;	       /* page: bytes of a sub-buffer */
 	struct vt_bytes sections[NR_SECTIONS]; /* what is in them */
 	struct vt_bytes tgids, fixed;	       /* noted at the end of the recording */
 	char **clocks;			       /* of each buffer, the same */
@@ -42,10 +42,10 @@ static const char data_description[] = "trace data", text_description[] = "laten
  * How pages and the heads of records are laid out, in the kernel's own words: a reader needs no
  * knowledge of this kernel's version.
  */
-static void put_headers(struct vt_bytes *b)
+static void put_headers(struct vt_bytes *b, unsigned page)
 {
 	vt_put_text(b, "header_page");
-	vt_put_tracefs_file(b, "events/header_page", 8);
+	vt_put_header_page(b, page);
 	vt_put_text(b, "header_event");
 	vt_put_tracefs_file(b, "events/header_event", 8);
 }
@@ -147,12 +147,12 @@ static void put_names(struct vt_dat *d)
 	vt_put_tracefs_file(section(d, OPT_PRINTK), "printk_formats", 4);
 }
 
-struct vt_dat *vt_dat_new(int version, int nr_cpus)
+struct vt_dat *vt_dat_new(int version, int nr_cpus, unsigned page)
 {
 	struct vt_dat *d = vt_malloc(sizeof(*d));
 
-	*d = (struct vt_dat){.version = version, .nr_cpus = nr_cpus};
-	put_headers(section(d, OPT_HEADER_INFO));
+	*d = (struct vt_dat){.version = version, .nr_cpus = nr_cpus, .page = page};
+	put_headers(section(d, OPT_HEADER_INFO), page);
 	put_formats(section(d, OPT_FTRACE_EVENTS), "ftrace");
 	put_systems(section(d, OPT_EVENT_FORMATS));
 	put_names(d);
@@ -161,7 +161,7 @@ struct vt_dat *vt_dat_new(int version, int nr_cpus)
 
 size_t vt_dat_room(const struct vt_dat *d)
 {
-	size_t n = VT_SEGMENT + (1 << 16) * (size_t)(1 + d->nr_cpus / 8);
+	size_t n = VT_SEGMENT + d->page + (1 << 16) * (size_t)(1 + d->nr_cpus / 8);
 
 	for (int i = 0; i < NR_SECTIONS; i++)
 		n += d->sections[i].n;
@@ -263,9 +263,9 @@ struct place {
 };
 
 /* Pages of a buffer begin at a multiple of their size, so that a reader can map them. */
-static unsigned long long page_align(unsigned long long at)
+static unsigned long long page_align(const struct vt_dat *d, unsigned long long at)
 {
-	return (at + VT_TRACE_PAGE - 1) / VT_TRACE_PAGE * VT_TRACE_PAGE;
+	return (at + d->page - 1) / d->page * d->page;
 }
 
 /* The bytes of a buffer's data in the file: its text, or the pages of all CPUs. */
@@ -314,7 +314,7 @@ static void put_buffer_option(struct vt_bytes *b, const struct vt_dat *d, const 
 	if (d->version == 7) {
 		vt_put_text(&option, clock);
 		if (!buffer->text) {
-			vt_put_number(&option, VT_TRACE_PAGE, 4);
+			vt_put_number(&option, d->page, 4);
 			vt_put_number(&option, (unsigned)d->nr_cpus, 4);
 			put_table(&option, d, buffer, place->data, true);
 		}
@@ -341,8 +341,11 @@ static int put_out_bytes(struct vt_dat *d, const struct vt_bytes *b)
 static int pad_to(struct vt_dat *d, unsigned long long at)
 {
 	static const char zeros[VT_TRACE_PAGE];
+	int ret = 0;
 
-	return put_out(d, zeros, (size_t)(at - d->at));
+	while (d->at < at && ret == 0)
+		ret = put_out(d, zeros, at - d->at < sizeof(zeros) ? (size_t)(at - d->at) : sizeof(zeros));
+	return ret;
 }
 
 /* A buffer's data: text as it is, pages aligned at `at` and one CPU behind the other. */
@@ -373,7 +376,7 @@ static int put_magic(struct vt_dat *d)
 	vt_put_text(&b, d->version == 7 ? "7" : "6");
 	vt_put_number(&b, 0, 1); /* the lowest byte first */
 	vt_put_number(&b, sizeof(long), 1);
-	vt_put_number(&b, VT_TRACE_PAGE, 4);
+	vt_put_number(&b, d->page, 4);
 	if (d->version == 7) {
 		vt_put_text(&b, "none");
 		vt_put_text(&b, "");
@@ -430,7 +433,7 @@ static void options_v7(struct vt_bytes *b, const struct vt_dat *d, struct vt_dat
 	}
 	for (size_t i = 0; i < nr; i++) {
 		places[i].section = at;
-		places[i].data = buffers[i].text ? at + SECTION_HEAD : page_align(at + SECTION_HEAD);
+		places[i].data = buffers[i].text ? at + SECTION_HEAD : page_align(d, at + SECTION_HEAD);
 		put_buffer_option(b, d, &buffers[i], d->clocks[i], &places[i]);
 		at = places[i].data + size_of(d, &buffers[i]);
 	}
@@ -519,7 +522,7 @@ static void tail_v6(struct vt_bytes *b, const struct vt_dat *d, struct vt_dat_bu
 	at += b->n;
 	for (size_t i = 0; i < nr; i++) {
 		places[i].section = at;
-		places[i].data = page_align(at + WORD_SIZE + table);
+		places[i].data = page_align(d, at + WORD_SIZE + table);
 		at = places[i].data + size_of(d, &buffers[i]);
 	}
 	if (buffers[0].text) {

@@ -270,6 +270,27 @@ void vt_tracefs_keep(void)
 /*
  * Counted by the folders per_cpu/cpu0, cpu1, ...: these are the CPUs that have buffers, online or not.
  */
+unsigned vt_tracefs_subbuf(const char *instance)
+{
+	char *text = vt_tracefs_read(instance, "buffer_subbuf_size_kb");
+	unsigned long kib = text ? strtoul(text, NULL, 10) : 0;
+
+	free(text);
+	return kib ? (unsigned)kib << 10 : VT_TRACE_PAGE;
+}
+
+/* A trace.dat says the size once for all its buffers. An instance that is still to be made gets the smallest. */
+unsigned vt_tracefs_same_subbuf(const char *instance, unsigned other)
+{
+	unsigned size = vt_tracefs_subbuf(instance);
+
+	if (other && size != other)
+		vt_die(1,
+		       "sub-buffers of %u and %u KiB do not go into one file: write one size to buffer_subbuf_size_kb",
+		       other >> 10, size >> 10);
+	return size;
+}
+
 int vt_tracefs_cpus(void)
 {
 	char *path = vt_tracefs_path(NULL, "per_cpu"), **names = vt_names(path);

@@ -15,8 +15,11 @@
  */
 #include <vt_trace.h>
 
-#define SEGMENT_PAGES (VT_SEGMENT / VT_TRACE_PAGE)
-#define PIPE_PAGES    16
+/* Pages of a segment: a multiple of a sub-buffer, as both are powers of two. */
+static unsigned long segment_pages(const struct vt_spool *s)
+{
+	return s->unit > VT_SEGMENT / VT_TRACE_PAGE ? s->unit : VT_SEGMENT / VT_TRACE_PAGE;
+}
 
 /* The name of a segment's file. The caller frees it. */
 static char *segment_name(const struct vt_spool *s, unsigned long number)
@@ -37,7 +40,8 @@ int vt_spool_open(struct vt_spool *s, const char *prefix, const char *instance, 
 	char file[64], *path;
 
 	snprintf(file, sizeof(file), "per_cpu/cpu%d/trace_pipe_raw", cpu);
-	*s = (struct vt_spool){.fd = -1, .prefix = vt_strdup(prefix)};
+	*s = (struct vt_spool){
+		.fd = -1, .prefix = vt_strdup(prefix), .unit = vt_tracefs_subbuf(instance) / VT_TRACE_PAGE};
 	path = vt_tracefs_path(instance, file);
 	s->raw = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	free(path);
@@ -70,7 +74,7 @@ static int next_segment(struct vt_spool *s)
 	s->fd = open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (s->fd < 0)
 		err = errno;
-	for (int i = 0; i < SEGMENT_PAGES && !err; i++)
+	for (unsigned long i = 0; i < segment_pages(s) && !err; i++)
 		if (vt_write_all(s->fd, zeros, sizeof(zeros)) < 0)
 			err = errno;
 	if (err) {
@@ -93,9 +97,9 @@ static int next_segment(struct vt_spool *s)
  */
 static int room(struct vt_spool *s)
 {
-	if (s->pages == s->segments * SEGMENT_PAGES && next_segment(s) < 0)
+	if (s->pages == s->segments * segment_pages(s) && next_segment(s) < 0)
 		return -1;
-	return (int)(s->segments * SEGMENT_PAGES - s->pages);
+	return (int)(s->segments * segment_pages(s) - s->pages);
 }
 
 /* Move n bytes from the pipe into the segment. splice(2) may move fewer than it was asked for. */
@@ -115,8 +119,9 @@ static int drain_pipe(struct vt_spool *s, size_t n)
 
 /*
  * Take those pages that the writer has filled and left. Returns 1 if there were some, 0 if there are
- * no more now, -1 with errno. No more are taken than the pipe and the segment hold: what is in the
- * pipe must have a place to go. trace_pipe_raw does not block, so an empty buffer answers EAGAIN.
+ * no more now, -1 with errno. No more are taken than the segment holds, and than the pipe does: the
+ * kernel sees to that. So a sub-buffer that is larger than the pipe takes several calls. What is in
+ * the pipe must have a place to go. trace_pipe_raw does not block, so an empty buffer answers EAGAIN.
  */
 static int take_whole(struct vt_spool *s)
 {
@@ -125,8 +130,6 @@ static int take_whole(struct vt_spool *s)
 
 	if (free_pages < 0)
 		return -1;
-	if (free_pages > PIPE_PAGES)
-		free_pages = PIPE_PAGES;
 	n = splice(s->raw, NULL, s->pipe[1], NULL, (size_t)free_pages * VT_TRACE_PAGE, 0);
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR ? 0 : -1;
@@ -137,23 +140,27 @@ static int take_whole(struct vt_spool *s)
 }
 
 /*
- * Take the page that the writer is on, with what is in it. A read does that, splice(2) does not. The
- * rest of the page is zeros, and its head says how much of it is used. Returns as take_whole().
+ * Take the sub-buffer that the writer is on, with what is in it. A read does that, splice(2) does not. The
+ * rest of it is zeros, and its head says how much is used. Returns as take_whole().
  */
 static int take_part(struct vt_spool *s)
 {
-	static char page[VT_TRACE_PAGE];
+	size_t size = s->unit * VT_TRACE_PAGE;
+	char *page;
 	ssize_t n;
+	int ret;
 
 	if (room(s) < 0)
 		return -1;
-	n = vt_read(s->raw, page, sizeof(page));
-	if (n < 0)
-		return errno == EAGAIN ? 0 : -1;
-	if (n && vt_write_all(s->fd, page, sizeof(page)) < 0)
-		return -1;
-	s->pages += n > 0;
-	return n > 0;
+	page = vt_malloc(size);
+	n = vt_read(s->raw, page, size);
+	ret = n < 0 ? errno == EAGAIN ? 0 : -1 : n > 0;
+	if (ret > 0 && vt_write_all(s->fd, page, size) < 0)
+		ret = -1;
+	if (ret > 0)
+		s->pages += s->unit;
+	free(page);
+	return ret;
 }
 
 /* Whole pages as long as there are some; with `rest`, at the end of a recording, the begun one too. */
@@ -163,7 +170,7 @@ int vt_spool_take(struct vt_spool *s, bool rest)
 
 	do {
 		more = take_whole(s);
-	} while (more > 0);
+	} while (more > 0 || (more == 0 && s->pages % s->unit));
 	while (more == 0 && rest && (more = take_part(s)) > 0)
 		more = 0;
 	return more;
@@ -173,7 +180,7 @@ int vt_spool_take(struct vt_spool *s, bool rest)
 void vt_spool_stop(struct vt_spool *s)
 {
 	if (s->fd >= 0) {
-		ftruncate(s->fd, (off_t)(s->pages - (s->segments - 1) * SEGMENT_PAGES) * VT_TRACE_PAGE);
+		ftruncate(s->fd, (off_t)(s->pages - (s->segments - 1) * segment_pages(s)) * VT_TRACE_PAGE);
 		close(s->fd);
 	}
 	if (s->raw >= 0) {
@@ -213,7 +220,7 @@ static int give_segment(const char *name, unsigned long pages, int fd, bool keep
 int vt_spool_give(struct vt_spool *s, int fd, bool keep)
 {
 	for (unsigned long left = s->pages, i = 0; left; i++) {
-		unsigned long pages = left < SEGMENT_PAGES ? left : SEGMENT_PAGES;
+		unsigned long pages = left < segment_pages(s) ? left : segment_pages(s);
 		char *name = segment_name(s, i);
 		int ret = give_segment(name, pages, fd, keep);
 

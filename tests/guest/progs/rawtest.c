@@ -1,6 +1,7 @@
 /*
  * rawtest: per_cpu/cpuN/trace_pipe_raw, by read, poll and splice: every record comes once, in order, or is counted as
- * lost. Records are markers "seq N". The working directory is tracefs, nothing else records.
+ * lost. Records are markers "seq N". The same with sub-buffers that are larger than a page, and records that only these
+ * can hold. The working directory is tracefs, nothing else records.
  */
 #include <check.h>
 #include <fcntl.h>
@@ -11,6 +12,7 @@
 #include <watch.h>
 
 #define PAGE	      4096
+#define MOST_PAGES    128 /* of a sub-buffer */
 #define MISSED_EVENTS 0x80000000u
 #define MISSED_STORED 0x40000000u
 #define TRACE_PRINT   5
@@ -55,6 +57,17 @@ static void mark(int fd, unsigned long first, unsigned long n)
 }
 
 /* ---- Pages */
+
+static size_t subbuf = PAGE; /* bytes of a sub-buffer */
+
+static void set_subbuf(unsigned kib)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%u", kib);
+	control("buffer_subbuf_size_kb", text);
+	subbuf = kib * 1024;
+}
 
 struct stream {
 	unsigned long next, lost; /* the number due; how many were said to be lost */
@@ -106,7 +119,7 @@ static bool feed_page(struct stream *s, const unsigned char *page)
 	size_t step = 1;
 	unsigned long lost;
 
-	if (!CHECK(size <= PAGE - 16 && size))
+	if (!CHECK(size <= subbuf - 16 && size))
 		return false;
 	if (commit & MISSED_EVENTS) {
 		if (commit & MISSED_STORED) {
@@ -212,10 +225,14 @@ static void percent(void)
 	CHECK_EQ(read(fd, page, PAGE), PAGE);
 }
 
-/* Pages by splice, and at the end by read; writers on this CPU meanwhile. */
+/*
+ * Pages by splice, and at the end by read; writers on this CPU meanwhile. A sub-buffer that is larger than the pipe
+ * comes with several calls.
+ */
 static void collect(struct stream *s, int fd, pid_t writer)
 {
-	static unsigned char page[PAGE];
+	static unsigned char page[MOST_PAGES * PAGE];
+	size_t most = subbuf > 8 * PAGE ? subbuf : 8 * PAGE, have = 0;
 	int ends[2], status;
 	bool ended = false;
 	ssize_t n;
@@ -223,14 +240,19 @@ static void collect(struct stream *s, int fd, pid_t writer)
 	CHECK_CALL(pipe(ends));
 	do {
 		ended = ended || waitpid(writer, &status, WNOHANG) == writer;
-		n = splice(fd, NULL, ends[1], NULL, 8 * PAGE, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
+		n = splice(fd, NULL, ends[1], NULL, most, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
 		CHECK(n % PAGE == 0 || (n < 0 && errno == EAGAIN));
-		for (; n >= PAGE; n -= PAGE)
-			if (!CHECK_EQ(vt_read(ends[0], page, PAGE), PAGE) || !feed_page(s, page))
+		for (; n >= PAGE; n -= PAGE) {
+			if (!CHECK_EQ(vt_read(ends[0], page + have, PAGE), PAGE))
 				return;
+			have = (have + PAGE) % subbuf;
+			if (!have && !feed_page(s, page))
+				return;
+		}
 	} while (n == 0 || !ended);
+	CHECK_EQ(have, 0);
 	CHECK_EQ(status, 0);
-	while ((n = read(fd, page, PAGE)) > 0)
+	while ((n = read(fd, page, subbuf)) > 0)
 		feed_page(s, page);
 	CHECK_EQ(n < 0 ? errno : 0, EAGAIN);
 	close(ends[0]);
@@ -401,10 +423,175 @@ static void faulted(void)
 	close(fd);
 }
 
+/* The same with larger sub-buffers: less than a pipe holds, as much, and more. */
+static void larger(void)
+{
+	static const unsigned sizes[] = {8, 64, 128, 512};
+	char file[64];
+	int fd, ends[2];
+
+	CHECK_CALL(pipe(ends));
+	for (unsigned i = 0; i < ARRAY_SIZE(sizes); i++) {
+		set_subbuf(sizes[i]);
+		every_record("4096", 100, false);
+		/* Less than a sub-buffer is asked for. */
+		snprintf(file, sizeof(file), "per_cpu/cpu0/trace_pipe_raw");
+		fd = (int)CHECK_CALL(open(file, O_RDONLY | O_NONBLOCK));
+		CHECK_ERRNO(splice(fd, NULL, ends[1], NULL, subbuf - PAGE, 0), EINVAL);
+		CHECK_ERRNO(splice(fd, NULL, ends[1], NULL, subbuf, 0), EAGAIN);
+		close(fd);
+	}
+	set_subbuf(8);
+	every_record("16", 3000, true);
+	set_subbuf(4);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+/* Sub-buffers in all places (the ring's, the reader's, on their way through a pipe) are free again. */
+static void larger_memory(void)
+{
+	long before;
+
+	start("2048");
+	set_subbuf(64);
+	set_subbuf(4);
+	before = watch_free_memory();
+	for (int i = 0; i < 3; i++) {
+		set_subbuf(32 << i);
+		every_record("2048", 100, false);
+	}
+	set_subbuf(4);
+	CHECK_RANGE(before - watch_free_memory(), -400, 400);
+}
+
+/* The text of trace or trace_pipe up to its end; the caller frees it. */
+static char *whole_text(const char *file)
+{
+	size_t room = 4 << 20, have = 0;
+	char *text = malloc(room);
+	int fd = (int)CHECK_CALL(open(file, O_RDONLY | O_NONBLOCK));
+	ssize_t n;
+
+	while (text && have + 1 < room && (n = read(fd, text + have, room - 1 - have)) > 0)
+		have += (size_t)n;
+	close(fd);
+	if (text)
+		text[have] = '\0';
+	return text;
+}
+
+/* Does the text behind `what` consist of these n bytes in hexadecimal? */
+static bool shows_bytes(const char *text, const char *what, const unsigned char *bytes, size_t n)
+{
+	char two[8];
+
+	text = text ? strstr(text, what) : NULL;
+	for (text = text ? text + strlen(what) : NULL; text && n; n--, text += 3) {
+		snprintf(two, sizeof(two), " %02x", *bytes++);
+		if (strncmp(text, two, 3))
+			return false;
+	}
+	return text && *text == '\n';
+}
+
+/*
+ * The largest records of each size, byte for byte: a text of 4096 bytes, which is what Linux takes of one, and bytes up
+ * to the end of the sub-buffer, by trace, trace_pipe and trace_pipe_raw. One byte more is refused.
+ */
+static void large_records(void)
+{
+	static unsigned char bytes[MOST_PAGES * PAGE], page[MOST_PAGES * PAGE];
+	int marker = (int)CHECK_CALL(open("trace_marker", O_WRONLY));
+	int raw = (int)CHECK_CALL(open("trace_marker_raw", O_WRONLY)), fd;
+
+	for (unsigned kib = 4; kib <= 512; kib *= 2) {
+		size_t n = kib * 1024 - 32, text_max = kib == 4 ? 4072 - 16 - 2 : 4096;
+		char *text, *at;
+
+		set_subbuf(kib);
+		start("64");
+		memcpy(bytes, (unsigned[]){0x1234}, 4);
+		for (size_t i = 4; i < sizeof(bytes); i++)
+			bytes[i] = (unsigned char)(i * 7 + i / 253);
+		CHECK_ERRNO(write(raw, bytes, n + 1), EINVAL);
+		CHECK_EQ(write(raw, bytes, n), (long)n);
+		/* The first two forms of the largest record have a megabyte and a half. */
+		for (int pipe = 0; pipe < 2 && kib <= 64; pipe++) {
+			text = whole_text(pipe ? "trace_pipe" : "trace");
+			CHECK(shows_bytes(text, "# 1234 buf:", bytes + 4, n - 4));
+			free(text);
+		}
+		if (kib <= 64)
+			CHECK_EQ(write(raw, bytes, n), (long)n);
+		fd = raw_open(0, O_NONBLOCK);
+		CHECK_EQ(read(fd, page, subbuf), (long)subbuf);
+		CHECK_EQ(word(page + 8), n + 16);
+		CHECK_EQ(word(page + 16) & 31, 0);
+		CHECK_EQ(word(page + 20), n + 12);
+		CHECK(!memcmp(page + 32, bytes, n));
+		CHECK_ERRNO(read(fd, page, subbuf), EAGAIN);
+		close(fd);
+
+		for (size_t i = 0; i < sizeof(bytes); i++)
+			bytes[i] = (unsigned char)('A' + (i + i / 25) % 26);
+		CHECK_EQ(write(marker, bytes, 5000), (long)text_max);
+		text = whole_text("trace");
+		at = text ? strstr(text, "tracing_mark_write: ") : NULL;
+		CHECK(at && !memcmp(at + 20, bytes, text_max) && at[20 + text_max] == '\n');
+		free(text);
+	}
+	set_subbuf(4);
+	close(marker);
+	close(raw);
+}
+
+/* An open trace_pipe_raw goes on with the new size; what it had taken of the old one comes first. */
+static void size_changes(void)
+{
+	static unsigned char page[2 * PAGE];
+	struct stream s = {0};
+	int fd, ends[2], marker = (int)CHECK_CALL(open("trace_marker", O_WRONLY));
+
+	start("64");
+	CHECK_CALL(pipe(ends));
+	fd = raw_open(0, O_NONBLOCK);
+	mark(marker, 0, 5);
+	CHECK_EQ(read(fd, page, 200), 200);
+	set_subbuf(8);
+	CHECK_EQ(read(fd, page + 200, sizeof(page)), PAGE - 200);
+	subbuf = PAGE;
+	feed_page(&s, page);
+	subbuf = 2 * PAGE;
+	CHECK_ERRNO(read(fd, page, sizeof(page)), EAGAIN); /* the others are gone */
+	s = (struct stream){0};
+	mark(marker, 0, 200);
+	CHECK_EQ(read(fd, page, sizeof(page)), 2 * PAGE);
+	feed_page(&s, page);
+	mark(marker, 200, 300);
+	/* At this place in the stream no sub-buffer begins. */
+	CHECK_ERRNO(splice(fd, NULL, ends[1], NULL, 2 * PAGE, 0), EINVAL);
+	set_subbuf(4);
+	CHECK_ERRNO(read(fd, page, PAGE), EAGAIN);
+	close(fd);
+	close(marker);
+}
+
 static const struct check_case cases[] = {
-	{"nothing", nothing},	      {"small_reads", small_reads}, {"percent", percent},     {"lossless", lossless},
-	{"with_losses", with_losses}, {"memory", memory},	    {"text_pipe", text_pipe}, {"instance", instance},
-	{"faulted", faulted},	      {"uneven", uneven},
+	{"nothing", nothing},
+	{"small_reads", small_reads},
+	{"percent", percent},
+	{"lossless", lossless},
+	{"with_losses", with_losses},
+	{"memory", memory},
+	{"text_pipe", text_pipe},
+	{"instance", instance},
+	{"faulted", faulted},
+	{"uneven", uneven},
+	{"larger", larger},
+	{"larger_memory", larger_memory},
+	{"large_records", large_records},
+	{"size_changes", size_changes},
 };
 
 int main(int argc, char **argv)

@@ -209,7 +209,8 @@ static inline unsigned check_raw_page(struct check *c, struct buffer_data_page *
 		u64 lost = 0;
 
 		/* A page that is quite full has no room to say how many. */
-		assert_int_equal(!(page->commit & RB_MISSED_STORED), size + sizeof(lost) > RB_DATA_SIZE);
+		assert_int_equal(!(page->commit & RB_MISSED_STORED),
+				 size + sizeof(lost) > ring_buffer_page_size(c->buffer) - RB_PAGE_HEAD);
 		if (page->commit & RB_MISSED_STORED)
 			memcpy(&lost, page->data + size, sizeof(lost));
 		else

@@ -11,7 +11,9 @@ from vt import kernel
 
 NONE = (1 << 64) - 1  # seq of a page that was never in the ring
 HEAD_BITS = 20
-PAGE_SIZE, HEADER = 4096, 16
+PAGE_SIZE, HEADER = 4096, 16  # of the smallest sub-buffers
+ORDER_MAX = 7
+INDEX_MASK = (1 << 17) - 1
 PADDING, TIME_EXTEND, TIME_STAMP = 29, 30, 31
 TIME_BITS = 27
 
@@ -35,7 +37,7 @@ def stamp_after(kind, delta, first, before):
 
 def events(page, at, size, stamp):
     """(stamp, bytes) of each record of a page from a place on."""
-    end = min(HEADER + size, PAGE_SIZE)
+    end = min(HEADER + size, len(page))
     at += HEADER
     while at + 4 <= end:
         header, first = (
@@ -58,6 +60,9 @@ class Ring:
         self.count = int(ring["nr_pages"])
         if not 0 < self.count < 1 << HEAD_BITS:
             raise gdb.GdbError(f"the ring buffer of CPU {cpu} makes no sense: {self.count} pages")
+        self.order, self.bias = int(ring["order"]), int(ring["bias"])
+        if self.order > ORDER_MAX:
+            raise gdb.GdbError(f"the ring buffer of CPU {cpu} makes no sense: pages of order {self.order}")
         self.pages = int(ring["pages"])
         self.slots = struct.unpack(f"<{self.count}I", kernel.read(int(ring["slot"]), 4 * self.count))
         self.overrun = int(ring["overrun"])
@@ -66,8 +71,8 @@ class Ring:
     def _page(self, address):
         """(number of its first event, its bytes, how many of them are committed)."""
         page = kernel.at(address, "struct buffer_page")
-        data = kernel.read(int(page["data"]), PAGE_SIZE)
-        return int(page["first"]), data, struct.unpack_from("<Q", data, 8)[0] & (1 << 20) - 1
+        data = kernel.read(int(page["data"]), PAGE_SIZE << self.order)
+        return int(page["first"]), data, max((int(page["commit"]) & INDEX_MASK) - self.bias, 0) * 4
 
     def parts(self):
         """(number of the first event, page, where to begin, size, stamp before) of what can be read, the oldest
