@@ -35,7 +35,7 @@ ifneq ($(M),)
 include mk/modules_outer.mk
 else
 
-ifneq ($(filter debian-root,$(MAKECMDGOALS)),)
+ifneq ($(filter debian-root ftracetest,$(MAKECMDGOALS)),)
 include mk/debian.mk
 else
 
