@@ -35,6 +35,10 @@ ifneq ($(M),)
 include mk/modules_outer.mk
 else
 
+ifneq ($(filter debian-root ftracetest,$(MAKECMDGOALS)),)
+include mk/debian.mk
+else
+
 # From the command line only: an ARCH=arm64 in the environment is for building Linux and must not reach us.
 ifeq ($(origin ARCH),command line)
 
@@ -71,7 +75,7 @@ else
 inner = +$(Q)$(MAKE) $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc)) ARCH=$(1)
 
 help:
-	@sed -n 's/^#: \{0,1\}//p' $(firstword $(MAKEFILE_LIST)) mk/qemu.mk mk/tests.mk mk/labs.mk
+	@sed -n 's/^#: \{0,1\}//p' $(firstword $(MAKEFILE_LIST)) mk/qemu.mk mk/debian.mk mk/tests.mk mk/labs.mk
 
 #: Vitrine: a teaching kernel that traces itself.
 #:
@@ -114,6 +118,8 @@ clean:
 
 .PHONY: help deps deps-build deps-run deps-iso deps-test deps-labs deps-lint $(MACHINES) all busybox iso clean
 include mk/qemu.mk mk/tests.mk mk/labs.mk
+
+endif
 
 endif
 

@@ -36,7 +36,7 @@ static bool console_trylock(void)
 	return !__atomic_exchange_n(&console_locked, 1, __ATOMIC_ACQUIRE);
 }
 
-static void console_unlock(void)
+static void console_release(void)
 {
 	__atomic_store_n(&console_locked, 0, __ATOMIC_RELEASE);
 }
@@ -53,9 +53,9 @@ static void console_lock(void)
 }
 
 /* Release the lock, and print what other CPUs could not print while it was held. */
-static void console_unlock_flush(void)
+static noinline void console_unlock(void)
 {
-	console_unlock();
+	console_release();
 	preempt_enable();
 	console_flush();
 }
@@ -142,7 +142,7 @@ void console_flush(void)
 		}
 		while (flush_one())
 			;
-		console_unlock();
+		console_release();
 		preempt_enable();
 		/*
 		 * A CPU that failed to get the lock changed the log before that. This barrier, and its own one in the
@@ -176,7 +176,7 @@ void console_register(struct console *con)
 	play_log(con);
 	con->next = consoles;
 	WRITE_ONCE(consoles, con);
-	console_unlock_flush();
+	console_unlock();
 }
 
 void console_unregister(struct console *con)
@@ -188,7 +188,7 @@ void console_unregister(struct console *con)
 		;
 	if (*link)
 		WRITE_ONCE(*link, con->next);
-	console_unlock_flush();
+	console_unlock();
 }
 
 bool console_name(unsigned n, char *name, size_t size)
@@ -200,7 +200,7 @@ bool console_name(unsigned n, char *name, size_t size)
 		n--;
 	if (con)
 		strscpy(name, con->name, size);
-	console_unlock_flush();
+	console_unlock();
 	return con;
 }
 
@@ -212,7 +212,7 @@ void console_verbose(void)
 /* For a panic: the holder may be a CPU that is stopped. What it was printing may be printed twice. */
 void console_break_lock(void)
 {
-	console_unlock();
+	console_release();
 	console_flush();
 }
 

@@ -13,6 +13,7 @@
 #:          FILES="here:/there ..." puts files and folders into the guest; out of a session: `tohost FILE` in it, to the folder OUT=build/ARCH/out
 #:          SHARE=folder: it is /host in the guest, to read and write, as it is here at that moment (docs/host-folder.md)
 #:          BRANCH=1 or all: the kernel whose hints, or all of whose branches, count themselves (docs/tracer-branch.md)
+#:          ROOT=debian: the shell or the script runs in the folder of make debian-root (or ROOT=folder; docs/programs.md)
 #:          ICOUNT=1: a guest instruction is a nanosecond, so that measured times are the guest's alone, not the host's
 #:   make qemu-x86_64 BOOT=cdrom|disk|usb|uefi-cdrom|uefi-disk|uefi-usb    through GRUB, from the image of make iso
 SMP     ?= 1
@@ -28,6 +29,10 @@ SCRIPT  ?=
 FILES   ?=
 OUT     ?=
 SHARE   ?=
+# From the command line only, since the environment may well have a ROOT that means another thing.
+ifneq ($(origin ROOT),command line)
+override ROOT :=
+endif
 LAYOUT  ?=
 export GDB
 # A port for each user of a shared machine.
@@ -36,7 +41,8 @@ GDB_PORT ?= $(shell echo $$((20000 + $$(id -u) % 10000)))
 vrun = $(PYTHON) tools/vrun --arch $(ARCH_$(1)) --smp $(SMP) --mem $(MEM) $(if $(CPU),--cpu $(CPU)) $(if $(BOARD),--board $(BOARD)) \
 	$(if $(IRQCHIP),--irqchip $(IRQCHIP)) $(FILES:%=--file '%') $(if $(GIC),--gic $(GIC)) $(if $(filter-out 0,$(ICOUNT)),--icount) \
 	$(if $(filter kernel,$(BOOT)),--append '$(APPEND)',--boot $(BOOT)) $(if $(SHARE),--share '$(SHARE)') \
-	$(if $(COUNTED),--build build/$(ARCH_$(1))-branch$(if $(filter all,$(BRANCH)),-all))
+	$(if $(COUNTED),--build build/$(ARCH_$(1))-branch$(if $(filter all,$(BRANCH)),-all)) \
+	$(if $(ROOT),--root '$(if $(filter debian,$(ROOT)),build/$(ARCH_$(1))/debian,$(ROOT))')
 
 # BRANCH=1 and BRANCH=all, on the command line as for a build: the kernel that counts its branches (docs/tracer-branch.md).
 COUNTED := $(if $(filter command,$(origin BRANCH)),$(BRANCH))
@@ -56,6 +62,7 @@ $(MACHINES:%=replay-%): replay-%: deps-run $(if $(COUNTED),branch-%,%)
 
 $(MACHINES:%=console-%): override FILES :=
 $(MACHINES:%=console-%): override SHARE :=
+$(MACHINES:%=console-%): override ROOT :=
 $(MACHINES:%=console-%): console-%:
 	$(Q)$(call vrun,$*) --console
 

@@ -7,18 +7,22 @@ it, and what is named here is kept in build/host/linux-source. Nothing of it is 
 import fcntl
 import glob
 import os
+import shutil
 import subprocess
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PACKAGE = "linux-source-6.12"
 CACHE = os.path.join(ROOT, "build", "host", "linux-source")
+PATTERNS = os.path.join(CACHE, "patterns")  # what the cache was filled by
 KEPT = (
     "Documentation/trace/*.rst",
     "tools/testing/selftests/*.[chS]",
+    "tools/testing/selftests/ftrace/*",
     "tools/include/*.h",
     "arch/arm64/include/uapi/asm/*.h",
 )
+WANTED = " ".join(f"'{PACKAGE}/{pattern}'" for pattern in KEPT)
 
 
 def fetch():
@@ -30,13 +34,24 @@ def fetch():
         packages = glob.glob(f"{scratch}/*.deb")
         if done.returncode or not packages:
             raise OSError(f"apt-get download {PACKAGE}: {done.stderr.strip()}")
-        wanted = " ".join(f"'{PACKAGE}/{pattern}'" for pattern in KEPT)
         unpack = (
             f"dpkg-deb --fsys-tarfile {packages[0]} | tar -xO ./usr/src/{PACKAGE}.tar.xz | xz -dc -T2 | "
-            f"tar -x -C {scratch} --wildcards {wanted}"
+            f"tar -x -C {scratch} --wildcards {WANTED}"
         )
         subprocess.run(["bash", "-c", f"set -o pipefail; {unpack}"], check=True)
+        with open(f"{scratch}/{PACKAGE}/patterns", "w", encoding="ascii") as file:
+            file.write(WANTED)
+        shutil.rmtree(CACHE, ignore_errors=True)
         os.rename(f"{scratch}/{PACKAGE}", CACHE)
+
+
+def is_filled():
+    """Does the cache have what is named above?"""
+    try:
+        with open(PATTERNS, encoding="ascii") as file:
+            return file.read() == WANTED
+    except OSError:
+        return False
 
 
 def linux_file(path):
@@ -45,10 +60,10 @@ def linux_file(path):
     os.makedirs(os.path.dirname(CACHE), exist_ok=True)
     with open(f"{CACHE}.lock", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not os.path.exists(CACHE):
+        if not is_filled():
             try:
                 fetch()
             except (OSError, subprocess.CalledProcessError):
-                return None
+                pass  # what an earlier cache has is still there
     found = os.path.join(CACHE, path)
     return found if os.path.exists(found) else None

@@ -25,6 +25,8 @@ from vitrine_machines import (
     MACHINES,
     NO_STATUS,
     PANICKED,
+    ROOT_PLACE,
+    ROOT_TAG,
     SHARE_PLACE,
     SHARE_TAG,
     TIMED_OUT,
@@ -74,11 +76,12 @@ class Setup:
         qemu_args=(),
         ports=None,
         share=None,
+        root=None,
         session=False,
     ):
-        """board, cpu: as for QEMU's -M and -cpu; irqchip, boot: names of MACHINES; ports: see port_arguments; share: a
-        folder, see share_arguments; turn: microseconds that a CPU runs before the others under icount, 0 for QEMU's
-        own way, None for what the machine needs; initrd "": none; session: the first files of a session at the
+        """board, cpu: as for QEMU's -M and -cpu; irqchip, boot: names of MACHINES; ports: see port_arguments; share,
+        root: a folder, see share_arguments; turn: microseconds that a CPU runs before the others under icount, 0 for
+        QEMU's own way, None for what the machine needs; initrd "": none; session: the first files of a session at the
         prompt, with man's pages and busybox, where they are built.
         """
         self.arch, self.append, self.boot = arch, append, boot
@@ -104,9 +107,11 @@ class Setup:
             self.command += ["-icount", "shift=0,sleep=off", "-seed", "1"]  # nor is there another seed for random bytes
             turn = TURN if turn is None else turn
             self.command += turns_of(turn) if smp > 1 and turn else []
-        if share and not has_ports(machine, board):
-            raise GuestError(f"share {share}: the board {board} has no place for the device", NO_STATUS)
-        self.command += port_arguments(machine, ports) + (share_arguments(machine, share) if share else [])
+        self.command += port_arguments(machine, ports)
+        for what, folder, tag in (("share", share, SHARE_TAG), ("root", root, ROOT_TAG)):
+            if folder and not has_ports(machine, board):
+                raise GuestError(f"{what} {folder}: the board {board} has no place for the device", NO_STATUS)
+            self.command += share_arguments(machine, folder, tag, what=what) if folder else []
         self.command += qemu_args
 
     @staticmethod
@@ -389,7 +394,7 @@ RUN_INIT = """#!/bin/sh
 true 2>/dev/null >&1 || exec < /dev/console > /dev/console 2>&1  # a kernel starts us without, before there is a /dev
 token={token}
 echo "vrun-start-$token"
-{within} /bin/sh /run/script {arguments}
+{within} /bin/sh {script} {arguments}
 status=$?
 echo "vrun-exit-$token $status"
 {after}
@@ -404,9 +409,21 @@ mount -t sysfs sysfs /sys
 mount -t tracefs tracefs /sys/kernel/tracing
 mount -t debugfs debugfs /sys/kernel/debug"""
 
-MOUNT_SHARE = f"""
-mkdir -p {SHARE_PLACE}
-mount -t 9p -o trans=virtio,version=9p2000.L {SHARE_TAG} {SHARE_PLACE}"""
+
+def mount_folder(tag, place):
+    """Lines for RUN_INIT."""
+    return f"\nmkdir -p {place}\nmount -t 9p -o trans=virtio,version=9p2000.L {tag} {place}"
+
+
+def root_and_share(root, share):
+    """The same for a guest with a root or a share. In a root, the share is where its programs look for it."""
+    return (mount_folder(ROOT_TAG, ROOT_PLACE) if root else "") + (
+        mount_folder(SHARE_TAG, (ROOT_PLACE if root else "") + SHARE_PLACE) if share else ""
+    )
+
+
+# What runs a script in the root, where this guest's first files are in /vitrine.
+IN_ROOT = "/bin/sh /etc/enter-root"
 
 
 class ScriptRun:
@@ -417,10 +434,11 @@ class ScriptRun:
         behind it; after: shell text to run behind the script, unseen; guest: keywords of Guest."""
         self.token = secrets.token_hex(8)
         init = RUN_INIT.format(
-            mounts=MOUNTS + (MOUNT_SHARE if guest.get("share") else ""),
+            mounts=MOUNTS + root_and_share(guest.get("root"), guest.get("share")),
             token=self.token,
+            script="/vitrine/run/script" if guest.get("root") else "/run/script",
             arguments=shlex.join(arguments),
-            within=within,
+            within=f"{within} {IN_ROOT if guest.get('root') else ''}".strip(),
             after=after,
         )
         inside = {"run/vrun-init": (0o755, init.encode()), "run/script": (0o755, script), **(files or {})}

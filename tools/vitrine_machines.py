@@ -166,17 +166,24 @@ def port_arguments(machine, ports):
 
 SHARE_TAG = "host"  # the shared folder's name in the guest, which init mounts at SHARE_PLACE
 SHARE_PLACE = "/host"
+# A folder of this machine that the guest has for a root: its name there, and where init mounts it.
+ROOT_TAG = "root"
+ROOT_PLACE = "/debian"
+DEBIAN_ROOT = "debian"  # the one that tools/debroot makes, in build/ARCH
 
 
-def share_arguments(machine, folder, tag=SHARE_TAG, options=""):
+def share_arguments(machine, folder, tag=SHARE_TAG, options="", what="share"):
     """Arguments that give the guest a folder of this machine, with the rights of whoever starts QEMU. `options` are
-    more of QEMU's for it. Files on several devices below it get inode numbers that differ."""
+    more of QEMU's for it; `what` it is stands in messages. Files on several devices below it get inode numbers that
+    differ."""
     if not os.path.exists(folder):
-        raise GuestError(f"share {folder}: there is no such folder", NO_STATUS)
+        made_by = f": make debian-root ARCH={machine.goal} makes it"
+        wanted = what == "root" and os.path.basename(folder) == DEBIAN_ROOT
+        raise GuestError(f"{what} {folder}: there is no such folder{made_by if wanted else ''}", NO_STATUS)
     if not os.path.isdir(folder):
-        raise GuestError(f"share {folder}: not a folder", NO_STATUS)
+        raise GuestError(f"{what} {folder}: not a folder", NO_STATUS)
     if not os.access(folder, os.R_OK | os.X_OK):
-        raise GuestError(f"share {folder}: it may not be read", NO_STATUS)
+        raise GuestError(f"{what} {folder}: it may not be read", NO_STATUS)
     *before, device = machine.share
     path = quoted(os.path.abspath(folder))
     return [

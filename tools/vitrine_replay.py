@@ -58,7 +58,9 @@ class Recording:
     def record(self, script, arguments, files, timeout):
         """Run a script to its end: its status. What it prints is shown then."""
         os.makedirs(self.folder, exist_ok=True)
-        init = RUN_INIT.format(mounts=MOUNTS, token=TOKEN, arguments=shlex.join(arguments), within="", after="")
+        init = RUN_INIT.format(
+            mounts=MOUNTS, token=TOKEN, script="/run/script", arguments=shlex.join(arguments), within="", after=""
+        )
         inside = {"run/vrun-init": (0o755, init.encode()), "run/script": (0o755, script), **files}
         with open(self.setup.initrd, "rb") as base, open(self.path("initrd"), "wb") as file:
             data = base.read()

@@ -11,6 +11,7 @@
  * themselves.
  */
 #include "internal.h"
+#include "text_file_ops.h"
 
 #include <fs/libfs.h>
 #include <fs/seq_file.h>
@@ -64,19 +65,17 @@ static int text_file_show(struct seq_file *m, void *v)
 	return err;
 }
 
-/* A file without `show` can be opened for reading as well; the read is refused. */
-static int text_file_open(struct inode *inode, struct file *f)
+int text_file_open(struct inode *inode, struct file *f)
 {
 	return inode->i_text->show ? single_open(f, text_file_show, inode) : 0;
 }
 
-/* What text_file_open() has made goes. */
-static int text_file_release(struct inode *inode, struct file *f)
+int text_file_release(struct inode *inode, struct file *f)
 {
 	return inode->i_text->show ? single_release(inode, f) : 0;
 }
 
-static ssize_t text_file_read(struct file *f, char __user *buf, size_t n, loff_t *pos)
+ssize_t text_file_read(struct file *f, char __user *buf, size_t n, loff_t *pos)
 {
 	return f->f_inode->i_text->show ? seq_read(f, buf, n, pos) : -EINVAL;
 }
@@ -141,7 +140,7 @@ ssize_t text_file_write(struct file *f, const char __user *buf, size_t n, loff_t
 }
 
 /* A setting of /proc/sys can be sought to its end, which is 0; the text of the others is made by reading it. */
-static loff_t text_file_llseek(struct file *f, loff_t off, int whence)
+loff_t text_file_llseek(struct file *f, loff_t off, int whence)
 {
 	const struct text_file *t = f->f_inode->i_text;
 
@@ -167,19 +166,26 @@ struct dentry *text_file_attach(struct dentry *dir, const struct text_file *t, v
 	return text_file_attach_as(dir, slash ? slash + 1 : t->path, t->mode, t, data);
 }
 
-struct dentry *text_file_attach_as(struct dentry *dir, const char *name, mode_t mode, const struct text_file *t,
-				   void *data)
+/* The file in `dir`, with its own operations or else these. The dentry, or ERR_PTR. Takes over data that it owns. */
+static struct dentry *attach_with(struct dentry *dir, const char *name, mode_t mode, const struct text_file *t,
+				  void *data, const struct file_operations *fop)
 {
 	struct inode *inode = new_inode(dir->d_sb, S_IFREG | mode);
 
 	if (inode) {
-		inode->i_fop = text_file_operations(t);
+		inode->i_fop = t->fop ? t->fop : fop;
 		inode->i_text = t;
 		inode->i_private = data;
 	} else if (t->kind && t->kind->owns_data) {
 		kfree(data);
 	}
 	return simple_attach(dir, name, inode);
+}
+
+struct dentry *text_file_attach_as(struct dentry *dir, const char *name, mode_t mode, const struct text_file *t,
+				   void *data)
+{
+	return attach_with(dir, name, mode, t, data, &text_file_fops);
 }
 
 /*
@@ -216,16 +222,23 @@ static struct dentry *make_dirs(struct dentry *root, const char *path, mode_t mo
  * The directories of a path may have no registration of their own, so the order of registration does not
  * matter.
  */
-int text_file_create(struct dentry *root, const struct text_file *t, mode_t dir_mode)
+int text_file_create_with(struct dentry *root, const struct text_file *t, mode_t dir_mode,
+			  const struct file_operations *fop)
 {
 	const char *name = t->path;
 	struct dentry *dir = make_dirs(root, t->path, dir_mode, &name), *d;
 
 	if (IS_ERR(dir))
 		return PTR_ERR(dir);
-	d = S_ISDIR(t->mode) ? simple_create_dir(dir, name, t->mode & 07777, NULL) : text_file_attach(dir, t, t->data);
+	d = S_ISDIR(t->mode) ? simple_create_dir(dir, name, t->mode & 07777, NULL)
+			     : attach_with(dir, name, t->mode, t, t->data, fop);
 	dput(dir);
 	return IS_ERR(d) ? PTR_ERR(d) : 0;
+}
+
+int text_file_create(struct dentry *root, const struct text_file *t, mode_t dir_mode)
+{
+	return text_file_create_with(root, t, dir_mode, &text_file_fops);
 }
 
 int text_file_create_in(struct dentry *root, const char *path, const struct text_file *t, void *data, mode_t dir_mode)

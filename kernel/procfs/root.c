@@ -9,6 +9,7 @@
  * Context of everything here: a task that may sleep. A task that was found is held by a reference while its
  * inode is made.
  */
+#include "../fs/text_file_ops.h"
 #include "internal.h"
 
 #include <kernel/printk.h>
@@ -132,6 +133,21 @@ static int proc_create_link(struct dentry *root, const char *name, const struct 
 	return 0;
 }
 
+/*
+ * The write of a file of /proc, by Linux's name: a filter or a graph of this function has the writes of /proc and no
+ * others. -EIO, as there, for a file that takes no text; else what text_file_write() returns.
+ */
+static ssize_t proc_reg_write(struct file *f, const char __user *buf, size_t n, loff_t *pos)
+{
+	return f->f_inode->i_text->store ? text_file_write(f, buf, n, pos) : -EIO;
+}
+
+static const struct file_operations proc_text_fops = {.open = text_file_open,
+						      .release = text_file_release,
+						      .read = text_file_read,
+						      .write = proc_reg_write,
+						      .llseek = text_file_llseek};
+
 static const struct super_operations proc_super_ops = {
 	.evict_inode = proc_evict_node, .begin_put = proc_begin_put, .put_super = proc_put_super};
 
@@ -154,7 +170,7 @@ static int proc_fill_super(struct super_block *sb, const char *options)
 		return err;
 	sb->s_root->d_inode->i_fop = &proc_root_fops;
 	for_each_in_table(proc, e) {
-		err = text_file_create(sb->s_root, e, 0555);
+		err = text_file_create_with(sb->s_root, e, 0555, &proc_text_fops);
 		if (err)
 			pr_err("proc: cannot create %s: error %d\n", e->path, err);
 	}

@@ -209,4 +209,21 @@ test -d /tmp/p/kernel/tracing || fail 'no place for tracefs in sysfs'
 test -e /tmp/p/kernel/tracing/trace && fail 'what is mounted in one place is seen in another'
 umount /tmp/p
 dmesg | grep -E 'Oops|BUG|WARNING' && fail 'the kernel complained'
+# -- names that Linux has on the same ways: a write to /proc, and the end of the console's lock
+cd $T
+echo proc_reg_write console_unlock > set_ftrace_filter
+echo 1 > options/funcgraph-retval
+echo function_graph > current_tracer
+sh -c 'echo text > /proc/interrupts' 2> /tmp/said && fail 'a file of /proc without a use for text took one'
+grep -q 'Input/output error' /tmp/said || fail "a text for /proc/interrupts: $(cat /tmp/said)"
+runs 'a setting' sysctl kernel.panic=0
+cat /proc/consoles > /dev/null
+echo 0 > tracing_on
+grep -q 'proc_reg_write(); /\* = -5 \*/' trace || fail 'the write that was refused'
+grep -q 'proc_reg_write(); /\* = 0x[1-9a-f]' trace || grep -q 'proc_reg_write(); /\* = [1-9]' trace || fail 'the write that was taken'
+grep -q 'console_unlock();' trace || fail 'the lock of the console'
+echo nop > current_tracer
+echo > set_ftrace_filter
+echo 0 > options/funcgraph-retval
+echo 1 > tracing_on
 finish

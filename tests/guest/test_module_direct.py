@@ -145,3 +145,21 @@ def test_trampolines_come_and_go_under_load(guest):  # noqa: F811
     )
     assert not re.search(CRASH, out), out
     assert log(out)[-2:] == ["15", "1"], out
+
+
+def test_two_trampolines_of_modules_at_two_functions(guest):  # noqa: F811
+    """The second function has two arguments, and both arrive at it: what it was asked for is allocated."""
+    out = guest(
+        CD
+        + "insmod /ftrace-direct.ko; insmod /ftrace-direct-too.ko; grep -c D enabled_functions; echo 1 > events/kmem/kmalloc/enable\n"
+        "usleep 1000; cat /proc/cpuinfo > /dev/null; echo 0 > tracing_on; cat trace\n"
+        "rmmod ftrace_direct; rmmod ftrace_direct_too; cat enabled_functions",
+        "ftrace-direct",
+        "ftrace-direct-too",
+    )
+    assert not re.search(CRASH, out), out
+    assert out.startswith("2\n") and "my_direct_func: waking up usleep-" in out
+    asked = re.findall(r"my_direct_func: \S+-\d+ asks for (\d+) bytes$", out, re.M)
+    # What is to be zeroed goes by another function.
+    event = re.findall(r" kmalloc: .*bytes_req=(\d+) .*gfp_flags=GFP_KERNEL ", out)
+    assert len(event) > 2 and asked[-len(event) :] == event, out

@@ -195,6 +195,10 @@ TOOLS = [
         "stat -c '%a %A' d; stat f | head -2 | tail -1 | cut -c 1-9; stat none; echo $?",
         "f 3 regular file 1\n'l' -> 'f'\nregular file\n755 drwxr-xr-x\n  Size: 3\n1\n",
     ),
+    (
+        "chroot /nowhere true 2>&1; echo $?; chroot 2> /dev/null; echo $?",
+        "chroot: /nowhere: No such file or directory\n125\n125\n",
+    ),
     ("mkdir d; touch d/f; cp -r d d/e 2>/dev/null; echo $?; ls -R d", "1\nd:\ne\nf\n\nd/e:\nf\n"),
     ("seq 5 > f; tail -c 3 f; head -c 2 f; tail -c +9 f; env -i x=1 env", "\n5\n1\n5\nx=1\n"),
 ]

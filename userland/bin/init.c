@@ -65,19 +65,20 @@ static void open_console(void)
 }
 
 /*
- * A folder of the host, if the machine has one under the name "host" (docs/host-folder.md). mount(2) says ENOENT when
- * there is none, and then no trace of the attempt is left.
+ * A folder of the host, if the machine has one under this name (docs/host-folder.md). mount(2) says ENOENT when there
+ * is none, and then no trace of the attempt is left. Returns whether the folder is there.
  */
-static void mount_host(const char *where)
+static bool mount_host(const char *tag, const char *where)
 {
 	bool made = mkdir(where, 0755) == 0;
 
-	if (mount("host", where, "9p", 0, "trans=virtio,version=9p2000.L") == 0 || errno == EBUSY)
-		return;
+	if (mount(tag, where, "9p", 0, "trans=virtio,version=9p2000.L") == 0 || errno == EBUSY)
+		return true;
 	if (errno != ENOENT && errno != ENODEV)
 		vt_warn_errno(where);
 	if (made)
 		rmdir(where);
+	return false;
 }
 
 /*
@@ -102,7 +103,6 @@ static void mount_all(void)
 	/* It brings tracefs with it, in the place where older tutorials look. */
 	if (!is_there("/sys/kernel/debug/tracing/trace"))
 		mount_one("debugfs", "/sys/kernel/debug", NULL);
-	mount_host("/host");
 }
 
 /*
@@ -158,7 +158,7 @@ static void wait_for(pid_t pid)
 int main(int argc, char **argv)
 {
 	char *const rc[] = {"/bin/sh", "/etc/rc", NULL};
-	char *const shell[] = {"/bin/sh", NULL};
+	char *shell[] = {"/bin/sh", NULL, NULL};
 	pid_t pid;
 
 	if (argc > 1 && !strcmp(argv[1], "--help")) {
@@ -172,6 +172,13 @@ int main(int argc, char **argv)
 	if (getpid() != 1)
 		vt_die(1, "must be process 1");
 	mount_all();
+	/* A folder that is the root of the session: its programs run there, and see what is shared inside of it. */
+	if (mount_host("root", "/debian")) {
+		shell[1] = "/etc/enter-root";
+		mount_host("host", "/debian/host");
+	} else {
+		mount_host("host", "/host");
+	}
 	/* TERM is kept if the kernel's command line has set it. */
 	if (setenv("PATH", "/bin:/sbin", 1) < 0 || setenv("HOME", "/root", 1) < 0 || setenv("TERM", "vt102", 0) < 0)
 		vt_warn("out of memory");

@@ -271,6 +271,11 @@ int chdir(const char *path)
 	return (int)CALL(chdir, path);
 }
 
+int chroot(const char *path)
+{
+	return (int)CALL(chroot, path);
+}
+
 /* The system call returns the length, or ERANGE when size is too small. */
 char *getcwd(char *buf, size_t size)
 {
