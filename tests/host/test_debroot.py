@@ -22,6 +22,7 @@ PACKAGES = [
         {"bin/dash": "#!", "etc/base": "base\n", "var/run": "-> /run", "run/here": "1\n", "var/lock/keep": "2\n"},
     ),
     ("usr-is-merged", "", {"usr/share/doc/merged": "text\n"}),
+    ("mount", "", {"bin/mount": "mount\n"}),
     (
         "base-passwd",
         "",
@@ -120,7 +121,7 @@ def test_a_root(box):
     """What it names, what that depends on and what is essential, in merged folders, with what scripts would have made."""
     done = box.debroot("tool")
     assert done.returncode == 0, done.stderr
-    assert "5 packages; 5 to fetch, 5 to unpack\n" in done.stdout
+    assert "6 packages; 6 to fetch, 6 to unpack\n" in done.stdout
     for name in ("bin", "sbin", "lib"):
         assert os.readlink(f"{box.root}/{name}") == f"usr/{name}"
     assert (box.text("usr/bin/tool"), box.text("usr/sbin/needed"), box.text("etc/base")) == (
@@ -152,8 +153,8 @@ def test_again(box):
     with open(f"{box.root}/etc/base", "w", encoding="ascii") as file:
         file.write("mine\n")
     os.remove(f"{box.repository}/tool.deb")
-    assert "5 packages; 0 to fetch, 0 to unpack\n" in box.debroot("tool").stdout
-    assert "6 packages; 1 to fetch, 1 to unpack\n" in box.debroot("tool", "later").stdout
+    assert "6 packages; 0 to fetch, 0 to unpack\n" in box.debroot("tool").stdout
+    assert "7 packages; 1 to fetch, 1 to unpack\n" in box.debroot("tool", "later").stdout
     assert (box.text("etc/base"), box.text("usr/bin/later")) == ("mine\n", "later\n")
 
 
@@ -170,7 +171,7 @@ def test_goes_on(box):
         "debroot: tool_1%3a2.0_arm64.deb cannot be unpacked, and the next run fetches it again: "
     )
     done = box.debroot("tool")
-    assert "5 packages; 1 to fetch, 1 to unpack\n" in done.stdout and box.text("usr/bin/tool") == "tool\n", done.stderr
+    assert "6 packages; 1 to fetch, 1 to unpack\n" in done.stdout and box.text("usr/bin/tool") == "tool\n", done.stderr
 
 
 def test_what_is_wrong(box):
