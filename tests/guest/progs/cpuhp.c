@@ -194,6 +194,8 @@ static void registers(void)
 	while (s->count != 1)
 		check_sleep(MS);
 	CHECK_CALL(kill(pid, SIGSTOP));
+	while (thread_state(pid, pid) != 'T')
+		check_sleep(MS);
 	CHECK_EQ(put("0"), 0);
 	CHECK_EQ(put("1"), 0);
 	CHECK_EQ(set_cpus(pid, 8), 0);
