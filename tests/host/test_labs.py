@@ -17,6 +17,7 @@ import course  # noqa: E402
 import cutting  # noqa: E402
 import grading  # noqa: E402
 import proving  # noqa: E402
+import student  # noqa: E402
 import unit  # noqa: E402
 from catalogue import Lab, LabError, all_labs, find  # noqa: E402
 from workshop import MARK, Patch, Workshop, sources_of  # noqa: E402
@@ -337,6 +338,39 @@ def test_a_tree_is_handed_out(tmp_path):
     lab(out, "start", "mcount")
     assert lab(out, "diff") == ""
     assert "there is something in it" in lab(ROOT, "export", out, status=2)
+
+
+def test_labs_are_done_one_after_the_other(tmp_path):
+    """In a tree that was handed out with two labs the second begins with what was written for the first."""
+    out = str(tmp_path / "out")
+    lab(ROOT, "export", out, "--labs", "mcount,wakeup")
+    lab(out, "start", "mcount")
+    write(out, "arch/aarch64/patch.c", read(out, "arch/aarch64/patch.c") + "/* mine */\n")
+    said = lab(out, "start", "wakeup", status=2)
+    assert "not committed (arch/aarch64/patch.c)" in said
+    lab(out, "submit")
+    commit = ["git", "-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "-q", "-m", "mine", "-a"]
+    subprocess.run(commit, cwd=out, check=True)
+    said = lab(out, "start", "wakeup")
+    assert "with   what you have committed for lab mcount" in said
+    begun = json.loads(read(out, MARK))
+    assert begun["lab"] == "wakeup" and begun["from"] == "lab/mcount"
+    assert lab(out, "diff") == "" and "nothing was changed" in lab(out, "submit", status=2)
+    workshop = student.workshop_of(student.Started(out))
+    assert read(workshop.top, "arch/aarch64/patch.c").endswith("/* mine */\n")
+
+    # From the first commit it lacks that, and says what to do.
+    for words in (["switch", "-q", "main"], ["branch", "-q", "-D", "lab/wakeup"]):
+        subprocess.run(["git", *words], cwd=out, check=True)
+    said = lab(out, "start", "wakeup")
+    assert "lacks  what you have written for mcount" in said and "git switch lab/mcount" in said
+
+
+def test_a_lab_starts_on_no_other_labs_branch(tmp_path):
+    """In the whole tree each lab's starting code has the solution of the others, so it is made from the first branch."""
+    top = repository(tmp_path / "t")
+    lab(top, "start", "mcount")
+    assert "`git switch main` first" in lab(top, "start", "cow", status=2)
 
 
 def test_a_lab_without_code_is_handed_out(tmp_path):
