@@ -123,7 +123,9 @@ def start(top, name, folder=None, seed=1):
     dirty = [line[3:] for line in git(top, "status", "--porcelain").splitlines()]
     if dirty and not folder:
         names = ", ".join(dirty[:3]) + (", ..." if len(dirty) > 3 else "")
-        raise LabError(f"this tree has changes that are not committed ({names}): commit them or `git stash -u` them first")
+        raise LabError(
+            f"this tree has changes that are not committed ({names}): commit them or `git stash -u` them first"
+        )
     branch = f"lab/{lab.name}"
     if git(top, "branch", "--list", branch).strip():
         raise LabError(
