@@ -1,6 +1,7 @@
 """The labs (tools/lab, labs/): that each fits this tree, and what a student and an instructor do with them. What needs a
 build and a guest is in tests/guest/test_lab_grades.py."""
 
+import io
 import json
 import os
 import re
@@ -328,6 +329,8 @@ def test_a_tree_is_handed_out(tmp_path):
     assert "labs/03-mcount/handout.html" in names and "labs/03-mcount/checks.py" in names
     assert not [name for name in names if "instructor" in name or "/wrong/" in name or "tests/mutation" in name]
     assert {name.split("/")[1] for name in names if re.match(r"labs/\d", name)} == {"03-mcount"}
+    links = re.findall(r"\]\((\.\./labs/[^)]+)\)", read(out, "docs/labs.md"))
+    assert links == ["../labs/03-mcount/handout.md"] and "| cow |" in read(out, "docs/labs.md")
     log = subprocess.run(["git", "log", "--format=%s"], cwd=out, capture_output=True, text=True, check=True).stdout
     assert log == "The starting code\n"
     solution = re.search(r"return \(kind == PATCH_CALL.*", read(ROOT, "arch/aarch64/patch.c")).group()
@@ -464,6 +467,20 @@ def test_results_are_gradescopes():
     assert said["score"] == 10 and [test["score"] for test in said["tests"]] == [10, 0]
     assert said["tests"][1]["max_score"] == 10 and "expected: 1\nseen: 2\nwhy" in said["tests"][1]["output"]
     assert said["leaderboard"] == [{"name": "n (aarch64)", "value": 5, "order": "asc"}]
+
+
+def test_a_fault_is_shown_once():
+    """A panic at boot costs several checks, and its report is printed with the first: times and addresses differ."""
+    one, two = find("mcount").checks[:2]
+    panic = "[    0.0{0}] Unable to handle kernel write at ffffffc0800030{0}\n[    0.0{0}] pc : write_sites+0x138/0x21c"
+    lost = [grading.Lost("a kernel that goes on", "a panic", panic.format(at)) for at in (48, 52)]
+    other = grading.Lost("a kernel that goes on", "a panic", panic.format(60).replace("write_sites", "encode"))
+    results = [grading.Result(one, "aarch64", 10, lost[0]), grading.Result(two, "aarch64", 10, lost[1])]
+    out = io.StringIO()
+    grading.text(find("mcount"), 1, [*results, grading.Result(two, "x86_64", 10, other)], [], out)
+    said = out.getvalue()
+    assert said.count("write_sites") == 1 and said.count("encode+") == 1
+    assert f"| the same lines as of {one.name} (aarch64)" in said
 
 
 def test_points_do_not_fall_for_words_alone():
