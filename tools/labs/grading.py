@@ -359,8 +359,10 @@ def passed(one, attempt):
 
 
 def alike(evidence):
-    """What two reports of the same fault have in common: without times and numbers."""
-    return re.sub(r"\b(0x)?[0-9a-f]{4,}\b", "#", re.sub(r"^\[ *\d+\.\d+\]", "", evidence, flags=re.M))
+    """What two reports of the same fault have in common: the first lines of the kernel's log, if there are any, without
+    times and numbers."""
+    said = re.findall(r"^\[ *\d+\.\d+\](.*)", evidence, re.M)[: REPORT_LINES - 10]
+    return re.sub(r"\b(0x)?[0-9a-f]{4,}\b", "#", "\n".join(said) or evidence)
 
 
 def text(lab, seed, results, figures, out=sys.stdout):

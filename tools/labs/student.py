@@ -4,8 +4,8 @@ A started lab's tree has a file .lab: which lab, the seed, the commit of the sta
 started from.
 
 A tree that was handed out with several labs lacks the parts of all of them, and some parts need each other: without
-mcount no tracepoint can be switched on. So there a lab may be started on the branch of another one: what was written for
-that one is then part of the new lab's starting code.
+mcount no tracepoint can be switched on. So there a lab may be started on the branch of another one: what was written
+for that one is then part of the new lab's starting code.
 """
 
 import json
