@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import types
 
 import pytest
 
@@ -481,6 +482,25 @@ def test_a_fault_is_shown_once():
     said = out.getvalue()
     assert said.count("write_sites") == 1 and said.count("encode+") == 1
     assert f"| the same lines as of {one.name} (aarch64)" in said
+
+
+def test_a_kernel_without_events_gets_no_points_for_waits():
+    """Lab wakeup where no tracepoint can be switched on: no wait is seen, which is right of no tracer."""
+    one = find("wakeup")
+    console = "[    0.1] lab mcount: encode() is yours to write\n[    0.2] lab wakeup: consider() is yours to write\n"
+
+    class Silent(grading.Attempt):
+        """A guest whose trace and events are empty."""
+
+        def guest(self, script, **setup):
+            return grading.Ran(0, "most: 0\n======\n======\n======\n" * 30, console)
+
+    attempt = Silent(one, "aarch64", types.SimpleNamespace(top=ROOT), 1)
+    tracer = [check for check in one.checks if check.level == "core"]
+    assert [check.name for check in tracer] == ["longest", "overlap", "fair", "moment", "whole"]
+    for check in tracer:
+        lost = grading.passed(check, attempt)
+        assert lost.seen == "none; not written: mcount: encode(), wakeup: consider()", check.name
 
 
 def test_points_do_not_fall_for_words_alone():
