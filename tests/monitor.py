@@ -191,6 +191,11 @@ class Text:
         self.now[at : at + size] = self.built[at : at + size]
         return found
 
+    def _place(self, address):
+        """FUNCTION+0xOFFSET (ADDRESS)"""
+        start, name = max((at, name) for name, at in self.kernel.symbols.items() if at <= address)
+        return f"{name}+{address - start:#x} ({address:#x})"
+
     def calls(self):
         """(sites that call the tracer, number of static branches that are on). Fails when a site is neither that nor a
         nop, a branch neither that nor a nop, or anything else has changed."""
@@ -202,10 +207,16 @@ class Text:
             if found in (code.call(site, symbols[caller]) for caller in CALLERS):
                 calling.add(site)
             else:
-                assert found == code.NOP, f"site {site:#x} holds {found.hex()}"
+                assert (
+                    found == code.NOP
+                ), f"the site at {self._place(site)} holds {found.hex(' ')}, and neither a nop nor a tracer's call"
         for branch, target in self.kernel.branches.items():
             found = self.take(branch)
-            assert found in (code.NOP, code.jump(branch, target)), f"branch {branch:#x} holds {found.hex()}"
+            jump = code.jump(branch, target)
+            assert found in (code.NOP, jump), (
+                f"the static branch at {self._place(branch)} holds {found.hex(' ')}, and not"
+                f" {code.NOP.hex(' ')} (a nop) or {jump.hex(' ')} (a jump)"
+            )
             branching += found != code.NOP
         for address, new in self.kernel.alternatives.items():
             found = self.take(address, len(new))

@@ -54,7 +54,10 @@
  */
 void arch_patch_begin(void);
 void arch_patch_end(void);
-/* 0, -ERANGE as above, -EINVAL: not in kernel or module text, or not aligned. Nothing is written on error. */
+/*
+ * 0; -ERANGE: the branch does not reach the target; -EINVAL: the site is not in kernel or module text, or not aligned.
+ * Nothing is written on error. PATCH_CALL and PATCH_JUMP with target 0 make a nop.
+ */
 int arch_patch_write(unsigned long site, unsigned long target, enum patch_kind kind);
 /* Any bytes, whole instructions, which may reach into the next page. `at`: as above. */
 void arch_patch_copy(unsigned long at, const void *from, unsigned len);

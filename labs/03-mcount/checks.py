@@ -21,13 +21,15 @@ def text(attempt, guest):
     try:
         return Text(guest, attempt.kernel).calls()
     except AssertionError as error:
-        raise Lost("text in which sites and static branches alone have changed", error) from error
+        raise Lost(
+            "kernel text as it was built, but for right nops, calls and jumps at call sites and static branches", error
+        ) from error
 
 
 @check(
     "after boot each call site is a nop, and no other instruction has changed",
     points=20,
-    by_hand="make gdb-arm64; x/i at an address of available_filter_functions_addrs",
+    by_hand="make gdb-arm64 or gdb-x86_64; disassemble FUNCTION, or vt-ftrace FUNCTION. Bytes are in the order of memory",
 )
 def sites(attempt):
     def look(guest):
@@ -56,6 +58,11 @@ def calls(attempt):
     def look(guest):
         _, listed = guest.run(f"cat {TRACING}/available_filter_functions")
         names = sorted({name for name in listed.split() if name in sites_of and listed.split().count(name) == 1})
+        attempt.true(
+            "hundreds of functions in available_filter_functions: records whose bit in ftrace_present_map is set",
+            len(names) > 100,
+            f"{len(names)} that are there once",
+        )
         chosen = attempt.rng.sample(names, 7)
         guest.run(f"echo {' '.join(chosen)} > {TRACING}/set_ftrace_filter; echo function > {TRACING}/current_tracer")
         calling, _ = text(attempt, guest)
@@ -138,9 +145,13 @@ def encoding(attempt):
                 result = order(guest, f"{word} {slot} {distance}")
                 address, found = bytes_at(attempt, guest, slot)
                 attempt.same(f"{word} over {distance} bytes: result", 0, result)
-                attempt.same(f"{word} over {distance} bytes", form(address, address + distance).hex(), found.hex())
+                attempt.same(
+                    f"{word} over {distance} bytes, its bytes in the order of memory",
+                    form(address, address + distance).hex(" "),
+                    found.hex(" "),
+                )
             order(guest, f"nop {slot}")
-            attempt.same("a nop", attempt.kernel.code.NOP.hex(), bytes_at(attempt, guest, slot)[1].hex())
+            attempt.same("a nop", attempt.kernel.code.NOP.hex(" "), bytes_at(attempt, guest, slot)[1].hex(" "))
 
     attempt.monitored(look)
 
@@ -160,17 +171,17 @@ def reach(attempt):
             attempt.same(f"a call over {distance} bytes: result", 0, order(guest, f"call {slot} {distance}"))
             address, found = bytes_at(attempt, guest, slot)
             attempt.same(
-                f"a call over {distance} bytes",
-                attempt.kernel.code.call(address, address + distance).hex(),
-                found.hex(),
+                f"a call over {distance} bytes, its bytes in the order of memory",
+                attempt.kernel.code.call(address, address + distance).hex(" "),
+                found.hex(" "),
             )
         for slot, distance in enumerate(wrong, 8):
             before = bytes_at(attempt, guest, slot)[1]
             attempt.same(f"a call over {distance} bytes: result", ERANGE, order(guest, f"call {slot} {distance}"))
             attempt.same(
                 f"the bytes after a call over {distance} bytes was refused",
-                before.hex(),
-                bytes_at(attempt, guest, slot)[1].hex(),
+                before.hex(" "),
+                bytes_at(attempt, guest, slot)[1].hex(" "),
             )
 
     attempt.monitored(look)

@@ -25,7 +25,9 @@ def order(threads):
 class Round:
     """What one go has left: what the tracer shows, and the events and notes of the same time."""
 
-    def __init__(self, shown, events, log):
+    def __init__(self, told, shown, events, log):
+        self.threads, _, self.first = told
+
         def number(pattern):
             found = re.search(pattern, shown, re.M)
             return int(found.group(1)) if found else 0
@@ -43,6 +45,24 @@ class Round:
         for who, begin in re.findall(r"^lab: \w p(\w) \S+ (\d+) ", log, re.M):
             self.events.append((int(begin) // 1000, "less", 0, {"who": who}))
         self.events.sort(key=lambda event: event[0])
+
+    @property
+    def evidence(self):
+        """What the threads were told, the events of theirs with times in us, and the tracer's records without stacks."""
+        lines = [f"lab_{who}: CPU {cpu}, priority {prio}, {words}" for who, (cpu, prio, words) in self.threads.items()]
+        lines += [f"before it: {line}" for line in self.first.splitlines() if line + "\n" != AGAIN]
+        mine = []
+        for time, name, cpu, said in self.events:
+            if name == "sched_waking" and said["comm"][:4] == "lab_":
+                mine.append((time, f"[{cpu:03}] {said['comm']} ({said['prio']}) is woken"))
+            elif name == "sched_switch" and said["next_comm"][:4] == "lab_":
+                mine.append((time, f"[{cpu:03}] switch to {said['next_comm']} ({said['next_prio']})"))
+            elif name == "less":
+                mine.append((time, f"lab_{said['who']} is made less important"))
+        lines += [f"{time - mine[0][0]:8} us: {what}" for time, what in mine[:12]]
+        heads = ("# tracer:", "# latency:", "#    | task:")
+        shown = [line for line in self.shown.splitlines() if line.startswith(heads) or line[:1] not in ("#", "m")]
+        return "\n".join(lines + [line for line in shown if not re.match(r" =>|.*<stack trace>", line)])
 
     def wait(self, limit=140):
         """The longest wait that counts: (us, pid)."""
@@ -85,13 +105,23 @@ echo wakeup > current_tracer
         script += go if "\n" in go else f"echo {go} > {LAB}/go\n"
         script += "echo 0 > tracing_on\nread most < tracing_max_latency\necho most: $most\ncat trace\n"
         script += f"echo {END}cat instances/lab/trace\necho {END}cat {LAB}/log\necho {END}"
-    texts = attempt.guest(script, **setup).output.split(END)
-    return [Round(*texts[at : at + 3]) for at in range(0, 3 * len(rounds), 3)]
+    ran = attempt.guest(script, **setup)
+    texts = ran.output.split(END)
+    found = [Round(told, *texts[3 * at : 3 * at + 3]) for at, told in enumerate(rounds)]
+    missing = ", ".join(dict.fromkeys(re.findall(r"lab (\w+: [^\n]*?) is yours to write", ran.console)))
+    for one in found:
+        attempt.true(
+            "events sched_waking and sched_switch of the lab's threads, in another array than the tracer's",
+            one.pids,
+            f"none; not written: {missing}" if missing else "none: does the kernel switch tracepoints on?",
+            one.evidence,
+        )
+    return found
 
 
 def is_shown(attempt, one, us, pid):
     """The tracer shows this wait of this task, or none when it is not of our making."""
-    evidence = one.shown[-900:]
+    evidence = one.evidence
     if us < NOISE:
         attempt.within("tracing_max_latency, when none of the lab's waits counts", 0, one.most, NOISE, evidence)
         return
@@ -126,7 +156,7 @@ def longest(attempt):
     rounds = [({"h": (0, WAKER, program), "a": (0, rng.randrange(20, 90), "50 50")}, "h", AGAIN)]
     one = measure(attempt, rounds, before="echo function-trace > trace_options")[0]
     is_shown(attempt, one, *one.wait())
-    attempt.same("calls of lab_run while the task waits", calls, one.functions.count("lab_run"), one.shown[-900:])
+    attempt.same("calls of lab_run while the task waits", calls, one.functions.count("lab_run"), one.evidence)
 
 
 @check(
@@ -189,7 +219,7 @@ def moment(attempt):
     late = rng.randrange(150, 400)
     for one in measure(attempt, rounds, before=f"echo {late} > {LAB}/late"):
         us, pid = one.wait()
-        attempt.true("a wake-up that was late", us > late, us)
+        attempt.true("a wake-up that was late", us > late, us, one.evidence)
         is_shown(attempt, one, us, pid)
 
 
@@ -215,8 +245,8 @@ def whole(attempt):
     ]
     found = measure(attempt, rounds, smp=2)
     for one, what in zip(found, ("tracing_on was 0 for a moment", "CPU 1 is not traced")):
-        attempt.within(f"tracing_max_latency in us, when {what}", 0, one.most, long // 2, one.shown[-900:])
-    attempt.within("the same when it is", long, found[2].most, 3 * long, found[2].shown[-900:])
+        attempt.within(f"tracing_max_latency in us, when {what}", 0, one.most, long // 2, one.evidence)
+    attempt.within("the same when CPU 1 is traced", long, found[2].most, 3 * long, found[2].evidence)
     attempt.same("pid in the trace's head", found[2].pids["d"], found[2].pid)
 
 
@@ -376,12 +406,17 @@ def play(attempt, scenes, after=""):
     return [logged(text) for text in attempt.guest(script + after).output.split(END)[: len(scenes)]]
 
 
+def told(threads, seen):
+    """What the threads were told, and what they noted: thread, word, result, begin and end."""
+    lines = [f"lab_{who}: priority {prio}, {program}" for who, (_, prio, program) in threads.items()]
+    return "\n".join(lines + ["%s %-3s %4d %9.1f %9.1f" % note for note in seen])
+
+
 def is_played(attempt, scenes):
     """Each scene went as the scheduler of this file says."""
     for (threads, go), seen in zip(scenes, play(attempt, scenes)):
         expected = Scheduler(threads).run(go)
-        evidence = "\n".join(f"lab_{who}: priority {prio}, {program}" for who, (_, prio, program) in threads.items())
-        evidence += "\n" + "\n".join("%s %-3s %4d %9.1f %9.1f" % note for note in seen)
+        evidence = told(threads, seen)
         for who in threads:
             mine = [note for note in expected if note[0] == who and note[1][0] in KINDS]
             its = [note for note in seen if note[0] == who and note[1][0] in KINDS]

@@ -1,12 +1,14 @@
 """The labs (tools/lab, labs/): that each fits this tree, and what a student and an instructor do with them. What needs a
 build and a guest is in tests/guest/test_lab_grades.py."""
 
+import io
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import types
 
 import pytest
 
@@ -17,6 +19,7 @@ import course  # noqa: E402
 import cutting  # noqa: E402
 import grading  # noqa: E402
 import proving  # noqa: E402
+import student  # noqa: E402
 import unit  # noqa: E402
 from catalogue import Lab, LabError, all_labs, find  # noqa: E402
 from workshop import MARK, Patch, Workshop, sources_of  # noqa: E402
@@ -327,6 +330,8 @@ def test_a_tree_is_handed_out(tmp_path):
     assert "labs/03-mcount/handout.html" in names and "labs/03-mcount/checks.py" in names
     assert not [name for name in names if "instructor" in name or "/wrong/" in name or "tests/mutation" in name]
     assert {name.split("/")[1] for name in names if re.match(r"labs/\d", name)} == {"03-mcount"}
+    links = re.findall(r"\]\((\.\./labs/[^)]+)\)", read(out, "docs/labs.md"))
+    assert links == ["../labs/03-mcount/handout.md"] and "| cow |" in read(out, "docs/labs.md")
     log = subprocess.run(["git", "log", "--format=%s"], cwd=out, capture_output=True, text=True, check=True).stdout
     assert log == "The starting code\n"
     solution = re.search(r"return \(kind == PATCH_CALL.*", read(ROOT, "arch/aarch64/patch.c")).group()
@@ -337,6 +342,39 @@ def test_a_tree_is_handed_out(tmp_path):
     lab(out, "start", "mcount")
     assert lab(out, "diff") == ""
     assert "there is something in it" in lab(ROOT, "export", out, status=2)
+
+
+def test_labs_are_done_one_after_the_other(tmp_path):
+    """In a tree that was handed out with two labs the second begins with what was written for the first."""
+    out = str(tmp_path / "out")
+    lab(ROOT, "export", out, "--labs", "mcount,wakeup")
+    lab(out, "start", "mcount")
+    write(out, "arch/aarch64/patch.c", read(out, "arch/aarch64/patch.c") + "/* mine */\n")
+    said = lab(out, "start", "wakeup", status=2)
+    assert "not committed (arch/aarch64/patch.c)" in said
+    lab(out, "submit")
+    commit = ["git", "-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "-q", "-m", "mine", "-a"]
+    subprocess.run(commit, cwd=out, check=True)
+    said = lab(out, "start", "wakeup")
+    assert "with   what you have committed for lab mcount" in said
+    begun = json.loads(read(out, MARK))
+    assert begun["lab"] == "wakeup" and begun["from"] == "lab/mcount"
+    assert lab(out, "diff") == "" and "nothing was changed" in lab(out, "submit", status=2)
+    workshop = student.workshop_of(student.Started(out))
+    assert read(workshop.top, "arch/aarch64/patch.c").endswith("/* mine */\n")
+
+    # From the first commit it lacks that, and says what to do.
+    for words in (["switch", "-q", "main"], ["branch", "-q", "-D", "lab/wakeup"]):
+        subprocess.run(["git", *words], cwd=out, check=True)
+    said = lab(out, "start", "wakeup")
+    assert "lacks  what you have written for mcount" in said and "git switch lab/mcount" in said
+
+
+def test_a_lab_starts_on_no_other_labs_branch(tmp_path):
+    """In the whole tree each lab's starting code has the solution of the others, so it is made from the first branch."""
+    top = repository(tmp_path / "t")
+    lab(top, "start", "mcount")
+    assert "`git switch main` first" in lab(top, "start", "cow", status=2)
 
 
 def test_a_lab_without_code_is_handed_out(tmp_path):
@@ -430,6 +468,39 @@ def test_results_are_gradescopes():
     assert said["score"] == 10 and [test["score"] for test in said["tests"]] == [10, 0]
     assert said["tests"][1]["max_score"] == 10 and "expected: 1\nseen: 2\nwhy" in said["tests"][1]["output"]
     assert said["leaderboard"] == [{"name": "n (aarch64)", "value": 5, "order": "asc"}]
+
+
+def test_a_fault_is_shown_once():
+    """A panic at boot costs several checks, and its report is printed with the first: times and addresses differ."""
+    one, two = find("mcount").checks[:2]
+    panic = "[    0.0{0}] Unable to handle kernel write at ffffffc0800030{0}\n[    0.0{0}] pc : write_sites+0x138/0x21c"
+    lost = [grading.Lost("a kernel that goes on", "a panic", panic.format(at)) for at in (48, 52)]
+    other = grading.Lost("a kernel that goes on", "a panic", panic.format(60).replace("write_sites", "encode"))
+    results = [grading.Result(one, "aarch64", 10, lost[0]), grading.Result(two, "aarch64", 10, lost[1])]
+    out = io.StringIO()
+    grading.text(find("mcount"), 1, [*results, grading.Result(two, "x86_64", 10, other)], [], out)
+    said = out.getvalue()
+    assert said.count("write_sites") == 1 and said.count("encode+") == 1
+    assert f"| the same lines as of {one.name} (aarch64)" in said
+
+
+def test_a_kernel_without_events_gets_no_points_for_waits():
+    """Lab wakeup where no tracepoint can be switched on: no wait is seen, which is right of no tracer."""
+    one = find("wakeup")
+    console = "[    0.1] lab mcount: encode() is yours to write\n[    0.2] lab wakeup: consider() is yours to write\n"
+
+    class Silent(grading.Attempt):
+        """A guest whose trace and events are empty."""
+
+        def guest(self, script, **setup):
+            return grading.Ran(0, "most: 0\n======\n======\n======\n" * 30, console)
+
+    attempt = Silent(one, "aarch64", types.SimpleNamespace(top=ROOT), 1)
+    tracer = [check for check in one.checks if check.level == "core"]
+    assert [check.name for check in tracer] == ["longest", "overlap", "fair", "moment", "whole"]
+    for check in tracer:
+        lost = grading.passed(check, attempt)
+        assert lost.seen == "none; not written: mcount: encode(), wakeup: consider()", check.name
 
 
 def test_points_do_not_fall_for_words_alone():

@@ -7,6 +7,7 @@ import hmac
 import json
 import os
 import queue
+import re
 import secrets
 import subprocess
 
@@ -48,6 +49,7 @@ def export(folder, names=None, say=print):
         page = os.path.join(folder, "labs", os.path.basename(lab.folder), "handout")
         handouts.html(lab, page + ".html")
         handouts.pdf(lab, page + ".pdf")
+    keep_links(folder)
     with open(os.path.join(folder, student.EXPORTED), "w", encoding="utf-8") as file:
         json.dump([lab.name for lab in labs], file)
         file.write("\n")
@@ -55,6 +57,19 @@ def export(folder, names=None, say=print):
     student.git(folder, *student.HANDS, "add", "-A")
     student.git(folder, *student.HANDS, "commit", "-q", "-m", "The starting code")
     say(f"{folder}: {', '.join(lab.name for lab in labs)}")
+
+
+def keep_links(folder):
+    """docs/labs.md links only to handouts that are there."""
+    path = os.path.join(folder, "docs", "labs.md")
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+
+    def kept(link):
+        return link.group() if os.path.exists(os.path.join(folder, "docs", link.group(2))) else link.group(1)
+
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(re.sub(r"\[([\w ]+)\]\((\.\./labs/[^)]+)\)", kept, text))
 
 
 def seeds(path, key_path=None, say=print):

@@ -358,8 +358,17 @@ def passed(one, attempt):
     return None
 
 
+def alike(evidence):
+    """What two reports of the same fault have in common: the first lines of the kernel's log, if there are any, without
+    times and numbers."""
+    said = re.findall(r"^\[ *\d+\.\d+\](.*)", evidence, re.M)[: REPORT_LINES - 10]
+    return re.sub(r"\b(0x)?[0-9a-f]{4,}\b", "#", "\n".join(said) or evidence)
+
+
 def text(lab, seed, results, figures, out=sys.stdout):
-    """The report that `make grade` prints."""
+    """The report that `make grade` prints. A kernel that panics at boot fails each check with the same lines: they are
+    printed once."""
+    printed = {}  # what is alike: the first check that showed it
     print(f"lab {lab.name}: {lab.title} (seed {seed})", file=out)
     for result in results:
         mark = "LOST" if result.lost else "ok  "
@@ -375,7 +384,13 @@ def text(lab, seed, results, figures, out=sys.stdout):
             ):
                 if said:
                     print(f"               {word + ':':<10}{said}", file=out)
-            for line in result.lost.evidence.splitlines()[:REPORT_LINES]:
+            lines = result.lost.evidence.splitlines()[:REPORT_LINES]
+            key = alike("\n".join(lines))
+            if len(lines) > 1 and key in printed:
+                lines = [f"the same lines as of {printed[key]}"]
+            else:
+                printed[key] = f"{result.check.name} ({result.arch})"
+            for line in lines:
                 print(f"               | {line}", file=out)
     for name, value in figures:
         print(f"  leaderboard: {name}: {value}", file=out)

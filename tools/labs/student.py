@@ -1,6 +1,11 @@
 """What a student does: starts a lab on a branch of their own, sees what they have changed, hands it in, has it graded.
 
-A started lab's tree has a file .lab: which lab, the seed, and the commit of the starting code.
+A started lab's tree has a file .lab: which lab, the seed, the commit of the starting code, and the branch that it was
+started from.
+
+A tree that was handed out with several labs lacks the parts of all of them, and some parts need each other: without
+mcount no tracepoint can be switched on. So there a lab may be started on the branch of another one: what was written
+for that one is then part of the new lab's starting code.
 """
 
 import json
@@ -41,6 +46,7 @@ class Started:
             with open(os.path.join(top, MARK), encoding="utf-8") as file:
                 said = json.load(file)
             name, self.seed, self.begin = said["lab"], said["seed"], said["begin"]
+            self.came = said.get("from", "main")
         except FileNotFoundError:
             raise LabError(
                 "no lab was started in this tree: `tools/lab list` shows them, `tools/lab start NAME` starts one"
@@ -97,22 +103,38 @@ def exported_labs(top):
         return None
 
 
+def written_before(top):
+    """In a tree that was handed out: the lab whose branch this is, or None; and the other labs that were begun."""
+    out = exported_labs(top) or []
+    branches = set(git(top, "for-each-ref", "--format=%(refname:short)", "refs/heads/lab").split())
+    try:
+        mine = Started(top).lab.name
+    except LabError:
+        mine = None
+    return mine, [name for name in out if name != mine and f"lab/{name}" in branches]
+
+
 def start(top, name, folder=None, seed=1):
     """A branch (or, in `folder`, a working tree with one) without what the lab asks for. Returns the Lab and where it is."""
     lab = find(name, top)
     out = exported_labs(top)
     if out is not None and lab.name not in out:
         raise LabError(f"lab {lab.name} was not handed out with this tree; it has: {', '.join(out)}")
-    if git(top, "status", "--porcelain").strip() and not folder:
-        raise LabError("this tree has changes that are not committed: commit them or `git stash` them first")
+    dirty = [line[3:] for line in git(top, "status", "--porcelain").splitlines()]
+    if dirty and not folder:
+        names = ", ".join(dirty[:3]) + (", ..." if len(dirty) > 3 else "")
+        raise LabError(
+            f"this tree has changes that are not committed ({names}): commit them or `git stash -u` them first"
+        )
     branch = f"lab/{lab.name}"
     if git(top, "branch", "--list", branch).strip():
         raise LabError(
             f"this lab was started already: `git switch {branch}` goes there (`git branch -D {branch}` forgets it)"
         )
     base = git(top, "rev-parse", "HEAD").strip()
-    if os.path.exists(os.path.join(top, MARK)):
-        raise LabError("this is the branch of another lab: `git switch` to the branch that you began from first")
+    if out is None and os.path.exists(os.path.join(top, MARK)):
+        raise LabError(f"this is the branch of another lab: `git switch {Started(top).came}` first")
+    came = git(top, "symbolic-ref", "--short", "-q", "HEAD", check=False).strip() or base
     if folder:
         git(top, "worktree", "add", "-q", "-b", branch, os.path.abspath(folder), base)
         top = os.path.abspath(folder)
@@ -123,7 +145,7 @@ def start(top, name, folder=None, seed=1):
         cutting.cut(lab, top)
         begin = commit(top, f"Lab {lab.name}: the starting code")
     with open(os.path.join(top, MARK), "w", encoding="utf-8") as file:
-        json.dump({"lab": lab.name, "seed": seed, "begin": begin}, file)
+        json.dump({"lab": lab.name, "seed": seed, "begin": begin, "from": came}, file)
         file.write("\n")
     commit(top, f"Lab {lab.name}: begun")
     return lab, top

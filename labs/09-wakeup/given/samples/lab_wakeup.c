@@ -6,7 +6,7 @@
  *	go	"a b": wakes these, and waits until no thread has anything left to do
  *	late	"120": from now on 120 microseconds pass between the tracepoint sched_waking of one of these threads and
  *		what comes next of its wake-up; only the first write counts
- *	log	the notes of the last go: thread, word, result, begin and end (ns of sched_clock)
+ *	log	the notes of the last go: thread, word, result, begin and end (ns of sched_clock); z* and c* for any number
  *
  * Words:
  *
@@ -279,8 +279,9 @@ static int log_show(struct seq_file *m, void *data)
 	for (unsigned i = 0; i < min(nr_notes, NR_NOTES); i++) {
 		const struct note *n = &notes[i];
 
-		seq_printf(m, "lab: %c %c%c %ld %lu %lu\n", n->who, n->what, n->arg < 'a' ? '0' + n->arg % 10 : n->arg,
-			   n->result, n->begin, n->end);
+		char arg = strchr("wkp?", n->what) ? n->arg : strchr("zc", n->what) ? '*' : '0' + n->arg % 10;
+
+		seq_printf(m, "lab: %c %c%c %ld %lu %lu\n", n->who, n->what, arg, n->result, n->begin, n->end);
 	}
 	return 0;
 }
