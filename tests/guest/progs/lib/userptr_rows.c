@@ -49,7 +49,7 @@ static struct clone_args {
 
 static pid_t debugged; /* stands still for us */
 static int file, pipe_in, pipe_out, tty, zero, directory, null, full, trace_marker, stat_file, pagemap, kmsg, comm,
-	tracer, epoll, event_fd, timer_fd, self_fd;
+	tracer, epoll, event_fd, timer_fd, self_fd, timer_id;
 
 /* --- what goes before and behind a call --- */
 
@@ -85,6 +85,7 @@ static void make_event_files(void)
 	event_fd = (int)CALL(eventfd2, 1, 04000);
 	timer_fd = (int)CALL(timerfd_create, 1, 04000);
 	self_fd = (int)CALL(pidfd_open, getpid(), 0);
+	CHECK_CALL(CALL(timer_create, 1, 0, &timer_id));
 	CHECK_CALL(CALL(epoll_ctl, epoll, 1, event_fd, &event));
 }
 
@@ -396,7 +397,9 @@ static void open_all(void)
 		ROW(memfd_create, "name", X, 0),                                                                      \
 		MORE(pidfd_send_signal, "info", (.good = usr2_info, .good_size = sizeof(usr2_info)), self_fd, SIGURG, \
 		     X, 0),                                                                                           \
-		ROW(clone, "pidfd", 0x1000 | SIGCHLD, 0, X, 0, 0)
+		ROW(clone, "pidfd", 0x1000 | SIGCHLD, 0, X, 0, 0), ROW(timer_create, "event", 1, X, P(room)),         \
+		ROW(timer_create, "number", 1, 0, X), ROW(timer_settime, "new", timer_id, 0, X, 0),                   \
+		ROW(timer_settime, "old", timer_id, 0, P(all_zero), X), ROW(timer_gettime, "time", timer_id, X)
 
 #define KNOWLEDGE                                                                                                    \
 	ROW(newuname, "names", X), ROW(sethostname, "name", X, 8), ROW(setdomainname, "name", X, 8),                 \
