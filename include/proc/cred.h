@@ -50,6 +50,7 @@ struct user_struct {
 	atomic_t processes;	/* [a] tasks, zombies and threads included */
 	atomic_t sigpending;	/* [a] queued signals */
 	atomic_t pipe_pages;	/* [a] that its pipes may hold */
+	atomic_t sent_files;	/* [a] that lie in messages of sockets */
 	u32 uid;		/* [I] */
 	struct hlist_node node; /* [h] */
 	struct rcu_head rcu;
