@@ -51,7 +51,7 @@ static void next_part(struct sock_io *io, size_t n)
 	}
 }
 
-/* Bytes of the part that the copying stands at, up to n. Empty parts are passed over; there is one left if n is not 0. */
+/* Bytes of the part that the copying stands at, up to n, which is not 0. Empty parts are passed over. */
 static size_t this_part(struct sock_io *io, size_t n)
 {
 	while (io->off == io->vec->iov_len) {

@@ -391,6 +391,7 @@ static struct k_itimer *timer_new(int clock, const struct sigevent *event)
 	return ERR_PTR(err);
 }
 
+/* The number is told last: when that fails, the timer goes again. */
 SYSCALL_DEFINE3(timer_create, const clockid_t, which_clock, struct sigevent __user *, timer_event_spec,
 		timer_t __user *, created_timer_id)
 {

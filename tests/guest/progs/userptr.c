@@ -57,7 +57,8 @@ static const char without[] =
 	"getpgrp getpid getppid getpriority getsid gettid getuid kill listen lseek membarrier pause "
 	"personality reboot restart_syscall rseq* rt_sigreturn* sched_get_priority_max "
 	"sched_get_priority_min sched_getscheduler sched_yield set_robust_list* "
-	"set_tid_address* timer_delete timer_getoverrun setfsgid setfsuid setgid setpgid setpriority setregid setresgid "
+	"set_tid_address* setfsgid setfsuid setgid setpgid setpriority setregid setresgid "
+	"timer_delete timer_getoverrun "
 	"setresuid setreuid setsid setuid shutdown socket sync syncfs tgkill tkill umask vfork ";
 
 static bool is_without(const char *name)
