@@ -57,6 +57,7 @@ struct k_itimer {
 	ktime_t interval;  /* [S] 0: it expires once */
 	bool fired;	   /* [S] it expired at `expires`, and waits for its signal to be taken */
 	u64 overrun;	   /* [S] of the last signal that was taken */
+	u64 lost;	   /* [S] expirations whose signal was ignored or thrown away: of the next overrun */
 };
 
 static bool counts_thread(const struct k_itimer *t)
@@ -117,7 +118,7 @@ static void timer_expire(struct k_itimer *t, struct task_struct *leader)
 	if (timer_signal(t, leader) || !t->interval)
 		return;
 	t->fired = false;
-	ktime_forward(&t->expires, after, t->interval);
+	t->lost += ktime_forward(&t->expires, after, t->interval);
 	if (!t->of)
 		hrtimer_start(&t->timer, t->expires);
 }
@@ -153,9 +154,12 @@ void posixtimer_taken(struct k_itimer *t, struct siginfo *info)
 		passed = ktime_forward(&t->expires, timer_now(t), t->interval);
 		timer_start(t);
 	}
-	t->overrun = min(passed ? passed - 1 : 0, (u64)INT_MAX);
-	if (info)
-		info->si_uid = t->overrun; /* si_overrun has its place */
+	t->lost += passed;
+	if (!info)
+		return;
+	t->overrun = min(t->lost ? t->lost - 1 : 0, (u64)INT_MAX);
+	t->lost = 0;
+	info->si_uid = t->overrun; /* si_overrun has its place */
 }
 
 /* What is left until its next expiration, ns; 0: it is off. [S] */
@@ -428,7 +432,7 @@ static void timer_set(struct k_itimer *t, u64 value, u64 interval, bool absolute
 {
 	sigqueue_take_back(t->q);
 	t->fired = false;
-	t->overrun = 0;
+	t->overrun = t->lost = 0;
 	t->interval = value ? interval : 0;
 	t->expires = value ? first_expiration(t, value, absolute) : 0;
 	if (!value)

@@ -195,6 +195,29 @@ static void ignored(void)
 	CHECK_CALL(CALL(timer_delete, id));
 }
 
+/* A signal that is thrown away, because it is ignored for a time, counts for the overrun of the next. */
+static void thrown_away(void)
+{
+	int id;
+	long start, before, after;
+	struct timer_info info;
+
+	BLOCK(SIGUSR2);
+	handle_with(SIGUSR2, on_signal, SA_RESTART, NULL);
+	id = clock_timer(1, SIGUSR2, 0, 0, 5);
+	start = clock_ns(1) + 10 * MS;
+	arm(id, ABSOLUTE, start, 3 * MS);
+	check_sleep(40 * MS);
+	signal(SIGUSR2, SIG_IGN);
+	check_sleep(40 * MS);
+	handle_with(SIGUSR2, on_signal, SA_RESTART, NULL);
+	check_sleep(40 * MS);
+	before = (clock_ns(1) - start) / (3 * MS);
+	info = take(SIGUSR2, id, 5);
+	after = (clock_ns(1) - start) / (3 * MS);
+	CHECK_RANGE(info.overrun, before, after);
+}
+
 /* Two timers with one standard signal, and one whose signal was sent by kill() as well: each is taken. */
 static void share_a_signal(void)
 {
@@ -507,6 +530,7 @@ int main(int argc, char **argv)
 		{"one-shot", one_shot},
 		{"overruns", overruns},
 		{"ignored", ignored},
+		{"thrown-away", thrown_away},
 		{"share-a-signal", share_a_signal},
 		{"to-a-thread", to_a_thread},
 		{"silent", silent},
