@@ -145,6 +145,10 @@ static enum hrtimer_restart posix_timer_fn(struct hrtimer *h)
 	return HRTIMER_NORESTART;
 }
 
+/*
+ * The expirations up to now are counted, and the timer goes on behind them. Those that nobody was told of stay counted
+ * until a signal is taken.
+ */
 void posixtimer_taken(struct k_itimer *t, struct siginfo *info)
 {
 	u64 passed = 1;
