@@ -15,7 +15,7 @@
 #define NS_PER_SEC 1000000000UL
 
 /* The clocks of posix_clock.c that come from the counter, as bits: all of them, and those of the wall. */
-#define WALL_CLOCKS (1u << CLOCK_REALTIME | 1u << CLOCK_REALTIME_COARSE)
+#define WALL_CLOCKS (1u << CLOCK_REALTIME | 1u << CLOCK_REALTIME_COARSE | 1u << CLOCK_TAI)
 #define ALL_CLOCKS                                                                                        \
 	(WALL_CLOCKS | 1u << CLOCK_MONOTONIC | 1u << CLOCK_MONOTONIC_RAW | 1u << CLOCK_MONOTONIC_COARSE | \
 	 1u << CLOCK_BOOTTIME)

@@ -350,7 +350,7 @@ static int n_tty_receive_char(struct tty_struct *tty, char c)
 		do_signal_key(tty, c);
 		return sig;
 	}
-	if (L_FLAG(tty, IEXTEN) && is_cc(tty, c, VLNEXT)) {
+	if (L_FLAG(tty, ICANON) && L_FLAG(tty, IEXTEN) && is_cc(tty, c, VLNEXT)) {
 		tty->lnext = true;
 		if (L_FLAG(tty, ECHO) && L_FLAG(tty, ECHOCTL))
 			tty_echo(tty, "^\b", 2);

@@ -116,7 +116,7 @@ static bool something_there(struct tty_struct *tty, bool canon)
 
 	spin_lock_irqsave(&tty->lock, flags);
 	res = canon ? tty->canon != tty->tail : tty->head != tty->tail;
-	res |= canon != !!L_FLAG(tty, ICANON);
+	res |= canon != !!L_FLAG(tty, ICANON) || tty->hung_up;
 	spin_unlock_irqrestore(&tty->lock, flags);
 	return res;
 }
@@ -172,7 +172,7 @@ static ssize_t read_locked(struct tty_struct *tty, struct file *f, char __user *
 		done += got;
 		if (end || done == n || (done && (g.canon || done >= g.min)))
 			return done;
-		if (!g.canon && !g.min && !g.time)
+		if ((!g.canon && !g.min && !g.time) || READ_ONCE(tty->hung_up))
 			return done;
 		if (f->f_flags & O_NONBLOCK)
 			return done ? (ssize_t)done : -EAGAIN;

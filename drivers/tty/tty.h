@@ -49,6 +49,7 @@ struct tty_struct {
 	u32 sent_column;      /* [o] by what was sent: printk starts on a line of its own */
 	bool stopped;	      /* [o] ^S */
 	bool writers_wait;    /* [o] a task sleeps for room */
+	bool hung_up;	      /* [l, read without] the other end is gone: a pseudo terminal without its master */
 	bool con_open;	      /* [port_lock] printk is in the middle of a line */
 	wait_queue_head_t read_wait, write_wait;
 	struct console console;
@@ -58,7 +59,15 @@ struct tty_struct {
 	char tx[TTY_TX_SIZE];	  /* [o] */
 };
 
-extern struct tty_struct *tty_list; /* [immutable after boot] */
+extern struct tty_struct *tty_list; /* only grows: by serial ports while it boots, then [pty_mutex] */
+
+/* tty_core.c. A terminal that nobody can find, and then one that its softirq finds. NULL: no memory. */
+struct tty_struct *tty_alloc(const char *name, unsigned index, const struct uart_ops *ops, void *port);
+void tty_publish(struct tty_struct *tty);
+void tty_reset(struct tty_struct *tty); /* no file of it is open: as new */
+extern const struct file_operations pts_fops;
+/* pty.c. The slave of a pair, counted as open; ERR_PTR(-EIO): it is locked, hung up, or not there. */
+struct tty_struct *pty_open_slave(unsigned index);
 
 #define L_FLAG(tty, f) ((tty)->termios.c_lflag & (f))
 #define I_FLAG(tty, f) ((tty)->termios.c_iflag & (f))
@@ -93,9 +102,12 @@ int tty_check_change(struct tty_struct *tty, int sig); /* background process? si
 void tty_open_ctty(struct tty_struct *tty, struct file *f);
 long tty_jobctrl_ioctl(struct tty_struct *tty, unsigned cmd, unsigned long arg);
 struct tty_struct *get_current_tty(void);
+void tty_hangup(struct tty_struct *tty); /* the other end is gone. Thread context, no lock held */
 
 /* tty_ioctl.c */
 long tty_ioctl(struct file *f, unsigned cmd, unsigned long arg);
+long tty_do_ioctl(struct tty_struct *tty, unsigned cmd, unsigned long arg);
+void tty_drop_input(struct tty_struct *tty);
 extern const struct termios tty_std_termios;
 
 /* sysrq.c */

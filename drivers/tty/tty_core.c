@@ -1,11 +1,13 @@
 /*
  * Terminals: registration by serial drivers, and the device files console, tty and the port's own. Reading is in
  * n_tty_read.c, receiving in n_tty.c, sending in tty_output.c, sessions in tty_jobctrl.c; the way of a byte and the
- * locks are in tty.h. A terminal is never removed, so its users are not counted.
+ * locks are in tty.h. A terminal is never removed, so its users are not counted; but the files of a pseudo terminal are
+ * (pty.c), whose structure is used again for another.
  */
 #include "tty.h"
 
 #include <asm/uaccess.h>
+#include <fs/cdev.h>
 #include <fs/libfs.h>
 #include <fs/poll.h>
 #include <irq/softirq.h>
@@ -82,15 +84,45 @@ static int console_open(struct inode *inode, struct file *f)
 	return 0;
 }
 
+/* Count a file more, or less, of a terminal that may hang up. 0 or -EIO. */
+static int tty_get(struct tty_struct *tty)
+{
+	return tty->ops->get ? tty->ops->get(tty->port) : 0;
+}
+
+static void tty_put(struct tty_struct *tty)
+{
+	if (tty->ops->put)
+		tty->ops->put(tty->port);
+}
+
 /* /dev/tty is the controlling terminal of the process that opens it. -ENXIO: it has none. */
 static int current_tty_open(struct inode *inode, struct file *f)
 {
 	struct tty_struct *tty = get_current_tty();
 
-	if (!tty)
+	if (!tty || tty_get(tty))
 		return -ENXIO;
+	if (get_current_tty() != tty) { /* it was taken away before it was counted */
+		tty_put(tty);
+		return -ENXIO;
+	}
 	f->private_data = tty;
 	f->f_mode |= FMODE_NOSEEK;
+	return 0;
+}
+
+/* /dev/pts/N */
+static int pts_open(struct inode *inode, struct file *f)
+{
+	struct tty_struct *tty = pty_open_slave(iminor(inode));
+
+	return IS_ERR(tty) ? PTR_ERR(tty) : tty_open_common(tty, f);
+}
+
+static int tty_release(struct inode *inode, struct file *f)
+{
+	tty_put(f->private_data);
 	return 0;
 }
 
@@ -125,13 +157,15 @@ static ssize_t write_chunk(struct tty_struct *tty, struct file *f, const char *t
 	unsigned done = 0;
 
 	for (;;) {
+		if (READ_ONCE(tty->hung_up))
+			return done ? (ssize_t)done : -EIO;
 		done += tty_output(tty, text + done, n - done);
 		tty_kick(tty);
 		if (done == n)
 			return done;
 		if (f->f_flags & O_NONBLOCK)
 			return done ? (ssize_t)done : -EAGAIN;
-		if (wait_event_interruptible(&tty->write_wait, output_possible(tty)))
+		if (wait_event_interruptible(&tty->write_wait, READ_ONCE(tty->hung_up) || output_possible(tty)))
 			return done ? (ssize_t)done : -ERESTARTSYS;
 	}
 }
@@ -195,16 +229,19 @@ static unsigned tty_poll(struct file *f, struct poll_table *pt)
 	spin_unlock_irqrestore(&tty->lock, flags);
 	if (output_possible(tty))
 		mask |= POLLOUT | POLLWRNORM;
+	if (READ_ONCE(tty->hung_up))
+		mask |= POLLIN | POLLRDNORM | POLLOUT | POLLWRNORM | POLLERR | POLLHUP;
 	return mask;
 }
 
-/* The three kinds of file differ in nothing but which terminal an open finds. */
+/* The four kinds of file differ in nothing but which terminal an open finds. */
 #define TTY_FOPS                                                                                  \
 	.read = tty_read, .write = tty_write, .write_kernel = tty_write_kernel, .poll = tty_poll, \
-	.unlocked_ioctl = tty_ioctl, .llseek = no_llseek
+	.unlocked_ioctl = tty_ioctl, .llseek = no_llseek, .release = tty_release
 static const struct file_operations tty_fops = {.open = tty_open, TTY_FOPS};
 static const struct file_operations console_fops = {.open = console_open, TTY_FOPS};
 static const struct file_operations current_tty_fops = {.open = current_tty_open, TTY_FOPS};
+const struct file_operations pts_fops = {.open = pts_open, TTY_FOPS};
 
 /* Numbers as in Linux's devices.txt: major 5, alternate terminals. */
 static const struct device_node current_tty_dev = {"tty", S_IFCHR | 0666, MKDEV(5, 0), &current_tty_fops, NULL};
@@ -244,43 +281,74 @@ static int add_node(struct tty_struct *tty)
 	return device_add(node);
 }
 
-/*
- * The first port becomes the console. It is published last, with release: an interrupt that finds
- * it in the list finds it whole.
- */
-struct tty_struct *tty_register_uart(const char *name, unsigned minor, const struct uart_ops *ops, void *port)
+/* What it begins with in each of its lives. */
+void tty_reset(struct tty_struct *tty)
 {
-	struct tty_struct *tty = kvzalloc(sizeof(*tty), GFP_KERNEL), **last = &tty_list;
+	unsigned long flags;
+
+	tty_set_stopped(tty, false);
+	tty_flush_output(tty);
+	spin_lock_irqsave(&tty->lock, flags);
+	n_tty_flush_input(tty);
+	tty->termios = tty_std_termios;
+	tty->winsize = (struct winsize){};
+	tty->pgrp = tty->session = 0;
+	tty->throttled = tty->hung_up = false;
+	spin_unlock_irqrestore(&tty->lock, flags);
+}
+
+/* All that does not depend on what kind of port it is. The size of the structure is more than a slab gives. */
+struct tty_struct *tty_alloc(const char *name, unsigned index, const struct uart_ops *ops, void *port)
+{
+	struct tty_struct *tty = kvzalloc(sizeof(*tty), GFP_KERNEL);
 
 	if (!tty)
 		return NULL;
 	strscpy(tty->name, name, sizeof(tty->name));
-	tty->index = minor;
+	tty->index = index;
 	tty->ops = ops;
 	tty->port = port;
 	tty->termios = tty_std_termios;
-	/*
-	 * A serial line cannot tell the size of what is at its other end: this is the screen that programs expect when
-	 * the size is unknown.
-	 */
-	tty->winsize = (struct winsize){.ws_row = 24, .ws_col = 80};
 	spin_lock_init(&tty->lock);
 	mutex_init(&tty->read_mutex);
 	mutex_init(&tty->write_mutex);
 	init_waitqueue_head(&tty->read_wait);
 	tty_output_init(tty);
+	return tty;
+}
+
+/* Last, with release: an interrupt that finds it in the list finds it whole. */
+void tty_publish(struct tty_struct *tty)
+{
+	struct tty_struct **last = &tty_list;
+
+	while (*last)
+		last = &(*last)->next;
+	smp_store_release(last, tty);
+}
+
+/* The first port becomes the console. */
+struct tty_struct *tty_register_uart(const char *name, unsigned minor, const struct uart_ops *ops, void *port)
+{
+	struct tty_struct *tty = tty_alloc(name, minor, ops, port);
+
+	if (!tty)
+		return NULL;
+	/*
+	 * A serial line cannot tell the size of what is at its other end: this is the screen that programs expect when
+	 * the size is unknown.
+	 */
+	tty->winsize = (struct winsize){.ws_row = 24, .ws_col = 80};
 	if (add_node(tty)) {
 		kfree(tty->node);
 		kvfree(tty);
 		return NULL;
 	}
-	while (*last)
-		last = &(*last)->next;
-	if (last == &tty_list) {
+	if (!tty_list) {
 		open_softirq(TTY_SOFTIRQ, tty_softirq);
 		tty_console_init(tty);
 	}
-	smp_store_release(last, tty);
+	tty_publish(tty);
 	return tty;
 }
 

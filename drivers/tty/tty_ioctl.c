@@ -168,11 +168,25 @@ static long fake_input(struct tty_struct *tty, const char __user *from)
 	return 0;
 }
 
-/* An unknown request is asked of job control, which returns -ENOTTY in the end. */
+void tty_drop_input(struct tty_struct *tty)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&tty->lock, flags);
+	n_tty_flush_input(tty);
+	spin_unlock_irqrestore(&tty->lock, flags);
+}
+
 long tty_ioctl(struct file *f, unsigned cmd, unsigned long arg)
 {
 	struct tty_struct *tty = f->private_data;
 
+	return READ_ONCE(tty->hung_up) ? -EIO : tty_do_ioctl(tty, cmd, arg);
+}
+
+/* An unknown request is asked of job control, which returns -ENOTTY in the end. */
+long tty_do_ioctl(struct tty_struct *tty, unsigned cmd, unsigned long arg)
+{
 	switch (cmd) {
 	case TCGETS:
 		return get_termios(tty, (struct termios __user *)arg);

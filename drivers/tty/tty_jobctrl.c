@@ -109,7 +109,9 @@ static long set_ctty(struct tty_struct *tty, bool steal)
 		return -EPERM;
 	spin_lock_irqsave(&tasklist_lock, flags);
 	spin_lock(&tty->lock);
-	if (tty->session != owner) { /* another session was quicker */
+	if (tty->hung_up) {
+		err = -EIO;
+	} else if (tty->session != owner) { /* another session was quicker */
 		err = -EPERM;
 	} else {
 		struct signal_struct *loser;
@@ -171,6 +173,36 @@ void disassociate_ctty(bool on_exit)
 		kill_pgrp(pgrp, SIGHUP);
 		if (!on_exit) /* at its end, stopped groups that it leaves orphaned are sent one by exit_notify */
 			kill_pgrp(pgrp, SIGCONT);
+	}
+}
+
+/*
+ * No session has it from now on, or gets it (set_ctty looks under the lock). The session's leader, usually a shell, is
+ * told; when it ends, its jobs are. What was to be sent goes nowhere.
+ */
+void tty_hangup(struct tty_struct *tty)
+{
+	unsigned long flags;
+	pid_t session;
+
+	spin_lock_irqsave(&tasklist_lock, flags);
+	spin_lock(&tty->lock);
+	WRITE_ONCE(tty->hung_up, true);
+	session = tty->session;
+	spin_unlock(&tty->lock);
+	release_session(tty, session);
+	spin_unlock_irqrestore(&tasklist_lock, flags);
+	tty_flush_output(tty);
+	wake_up_interruptible_all(&tty->read_wait);
+	wake_up_interruptible_all(&tty->write_wait);
+	if (session > 0) {
+		struct task_struct *leader = find_get_task(session);
+
+		if (leader) {
+			send_sig(SIGHUP, leader, 1);
+			send_sig(SIGCONT, leader, 1);
+			put_task_struct(leader);
+		}
 	}
 }
 

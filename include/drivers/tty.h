@@ -16,6 +16,9 @@ struct uart_ops {
 	void (*start_tx)(void *port);	       /* there is output: enable the transmit interrupt, fill the FIFO */
 	void (*poll_put)(void *port, char c);  /* wait for room and send: printk and panic */
 	void (*throttle)(void *port, bool on); /* stop or resume taking input (the tty's buffer is nearly full) */
+	/* A port that may hang up counts its files: one more (-EIO: it is hung up), one less. NULL: it does not */
+	int (*get)(void *port);
+	void (*put)(void *port);
 };
 /* Makes /dev/<name> and, for the first one, /dev/console and the printk console. Boot. NULL when out of
  * memory. */

@@ -28,6 +28,7 @@ struct epitem;
 struct file;
 struct flock_entry;
 struct inode;
+struct iovec;
 struct module;
 struct mount;
 struct page;
@@ -75,6 +76,8 @@ struct file_operations {
 	ssize_t (*write_kernel)(struct file *file, const void *buf, size_t n, loff_t *pos);
 	/* As read, but into kernel memory, for the kernel itself. Missing: page by page through get_page. */
 	ssize_t (*read_kernel)(struct file *file, void *buf, size_t n, loff_t *pos);
+	/* readv(2) and writev(2) as one piece. Missing: each part is a read or write. */
+	ssize_t (*read_write_vec)(struct file *file, const struct iovec *vec, unsigned long n, bool write);
 	/* fsync(2), and (datasync) fdatasync(2): 0 or -errno. Missing: what was written is where it will always be. */
 	int (*fsync)(struct file *file, bool datasync);
 	/* Up to n bytes into a pipe (fs/splice.h); nonblock: without waiting. Missing: by get_page. */
@@ -286,7 +289,6 @@ static inline struct file *get_file(struct file *f)
 	atomic_inc(&f->f_count);
 	return f;
 }
-struct iovec;
 /*
  * Copy and check a program's vector of n parts, into `fast` (UIO_FASTIOV parts) or into memory that the caller frees;
  * *out tells which, also after an error. The lengths are cut so that they add up to at most MAX_RW_COUNT. 0, -EINVAL,
@@ -313,6 +315,8 @@ struct file *alloc_file_pseudo(struct inode *inode, unsigned flags, const struct
 /* The place of an existing path, with references (path_put). dfd as in openat(2), flags LOOKUP_*. 0 or -errno. */
 int kern_path_at(int dfd, const char *path, unsigned flags, struct path *out);
 int user_path_at(int dfd, const char __user *path, unsigned flags, struct path *out);
+/* bind(2): a new socket under a name that does not exist; its place, with references. 0, -EEXIST or another -errno. */
+int vfs_make_socket(const char *path, struct path *out);
 /* The dentry of an existing path, with a reference. dfd as in openat(2). ERR_PTR. */
 struct dentry *path_lookup_at(int dfd, const char *path, unsigned flags);
 /*

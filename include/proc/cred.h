@@ -51,6 +51,7 @@ struct user_struct {
 	atomic_t sigpending;	/* [a] queued signals */
 	atomic_t pipe_pages;	/* [a] that its pipes may hold */
 	atomic_t epoll_watches; /* [a] items of instances of epoll */
+	atomic_t sent_files;	/* [a] that lie in messages of sockets */
 	u32 uid;		/* [I] */
 	struct hlist_node node; /* [h] */
 	struct rcu_head rcu;

@@ -34,3 +34,4 @@ void getrusage(struct task_struct *p, int who, struct rusage *r);
 void check_cpu_limits(u64 delta, bool user);
 /* CPU time of a process with all its threads, ns. Takes siglock. */
 void thread_group_cputime(struct task_struct *p, u64 *utime, u64 *stime);
+void thread_group_cputime_locked(struct task_struct *p, u64 *utime, u64 *stime); /* the same [S] */

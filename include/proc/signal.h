@@ -116,9 +116,12 @@ struct signal_struct {
 	u64 it_interval;			    /* [S] */
 	u64 cpu_clock[NR_CPU_CLOCKS];		    /* [a] CPU time of all threads as the ticks saw it, ns */
 	struct cpu_itimer cpu_timer[NR_CPU_CLOCKS]; /* setitimer: ITIMER_VIRTUAL, ITIMER_PROF */
-	u64 rlim[16][2];			    /* [S] cur, max by RLIMIT_* */
-	int oom_score_adj;			    /* [a, written under oom_mutex] see <mm/oom.h> */
-	int oom_score_adj_min;			    /* [oom_mutex] what root set last: others may not go below */
+	struct list_head posix_timers;		    /* [S] those of timer_create */
+	int next_timer_id;			    /* [S] */
+	u64 cpu_timers_due;    /* [S, read without it at the tick] when to look at those of CPU time */
+	u64 rlim[16][2];       /* [S] cur, max by RLIMIT_* */
+	int oom_score_adj;     /* [a, written under oom_mutex] see <mm/oom.h> */
+	int oom_score_adj_min; /* [oom_mutex] what root set last: others may not go below */
 };
 
 /*
@@ -215,6 +218,15 @@ enum signal_result {
 /* To t, into its own queue or its process's. */
 enum signal_result sigqueue_add(struct task_struct *t, struct sigpending *q, int sig, const struct siginfo *info);
 void sigqueue_remove(struct sigpending *q, sigset_t set);
+/* Entries of timers: made before they are needed, and used again. */
+struct sigqueue;
+struct k_itimer;
+struct sigqueue *sigqueue_alloc_timer(struct k_itimer *timer);
+void sigqueue_add_timer(struct sigqueue *q, struct sigpending *pending, const struct siginfo *info);
+void sigqueue_take_back(struct sigqueue *q);
+void sigqueue_free(struct sigqueue *q);
+/* Send it with this siginfo, to the process of p or (group false) to p. True: sent; false: p ignores it. */
+bool send_sigqueue(struct sigqueue *q, struct siginfo *info, struct task_struct *p, bool group);
 /* Take a pending signal that is not in `mask`, own ones first; 0: none. For current. */
 int dequeue_signal(sigset_t mask, struct siginfo *info);
 bool sig_handler_ignored(struct task_struct *p, int sig); /* SIG_IGN, or SIG_DFL for one that does nothing */

@@ -13,6 +13,7 @@
 #define POLLRDBAND 0x0080u
 #define POLLWRNORM 0x0100u
 #define POLLWRBAND 0x0200u
+#define POLLRDHUP  0x2000u
 
 struct pollfd {
 	__s32 fd;	       /* negative: passed over */

@@ -55,6 +55,11 @@
 #define SI_TKILL  (-6)
 #define SI_QUEUE  (-1)
 #define SI_TIMER  (-2)
+/* sigevent's sigev_notify: how a timer tells that it has expired. */
+#define SIGEV_SIGNAL	0
+#define SIGEV_NONE	1
+#define SIGEV_THREAD	2 /* a signal for the kernel; the C library makes a thread of it */
+#define SIGEV_THREAD_ID 4
 /* Of SIGCHLD: what has become of the child. */
 #define CLD_EXITED    1
 #define CLD_KILLED    2

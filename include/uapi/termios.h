@@ -107,6 +107,10 @@ struct winsize {
 #define TIOCNOTTY  0x5422
 #define TCSBRKP	   0x5425
 #define TIOCGSID   0x5429
+/* Of a pseudo terminal's master: its number, and whether the other end can be opened. */
+#define TIOCGPTN   0x80045430
+#define TIOCSPTLCK 0x40045431
+#define TIOCGPTLCK 0x80045439
 #define FIONCLEX   0x5450
 #define FIOCLEX	   0x5451
 

@@ -12,6 +12,9 @@ struct timeval {
 	__s64 tv_sec;
 	__s64 tv_usec;
 };
+struct itimerspec {
+	struct timespec it_interval, it_value;
+};
 struct timezone {
 	int tz_minuteswest;
 	int tz_dsttime;

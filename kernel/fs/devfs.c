@@ -13,6 +13,7 @@
  * Locks: devfs_mutex [m] for changes. Openers read without it: nr_added only grows, and each entry is stored after its
  * contents, with release.
  */
+#include "devfs.h"
 #include "internal.h"
 #include "ramfs.h"
 
@@ -107,7 +108,7 @@ void init_special_inode(struct inode *inode, mode_t mode, dev_t rdev)
  * [m] Make a root-owned name in a directory of the tree; a link when `target` is given. 0, -EEXIST (the name is taken)
  * or another -errno.
  */
-static int devfs_make(struct dentry *dir, const char *name, mode_t mode, dev_t rdev, const char *target)
+int devfs_make(struct dentry *dir, const char *name, mode_t mode, dev_t rdev, const char *target)
 {
 	struct inode *inode = dir->d_inode;
 	unsigned len = strlen(name);
@@ -178,7 +179,7 @@ static int create_alias(unsigned i)
  * [m] Remove a name if it is still what the kernel made: a node of this number or (rdev 0) a link. Root may have put
  * something else in its place, which stays.
  */
-static void devfs_remove(struct dentry *dir, const char *name, dev_t rdev)
+void devfs_remove(struct dentry *dir, const char *name, dev_t rdev)
 {
 	struct inode *inode = dir->d_inode, *victim;
 	unsigned len = strlen(name);

@@ -141,13 +141,11 @@ static void name_op_end(struct name_op *op)
  * distinguishes them further: "." is -EINVAL, and ".." is not empty. Returns 0 with everything held, or -errno with
  * nothing held.
  */
-static int name_op_begin(struct name_op *op, int dfd, const char __user *path, int dot)
+static int name_op_walk(struct name_op *op, int dfd, int dot)
 {
 	struct inode *dir;
-	int err = getname(&op->name, path, false);
+	int err;
 
-	if (err)
-		return err;
 	err = path_parentat(&op->nd, dfd, op->name.name, &op->parent);
 	if (err)
 		goto put_name;
@@ -173,17 +171,23 @@ put_name:
 	return err;
 }
 
+/* The same for a name that the program passes. */
+static int name_op_begin(struct name_op *op, int dfd, const char __user *path, int dot)
+{
+	int err = getname(&op->name, path, false);
+
+	return err ? err : name_op_walk(op, dfd, dot);
+}
+
 /*
  * For a name that must not exist yet. `dir_ok`: it may end in a slash. That the name exists is reported before a
  * read-only mount is, as on Linux: "mkdir -p" relies on -EEXIST. The caller's vfs_ function asks may_create(), which
  * looks again and checks the rights.
  */
-static int name_op_begin_create(struct name_op *op, int dfd, const char __user *path, bool dir_ok)
+static int name_op_check_new(struct name_op *op, bool dir_ok)
 {
-	int err = name_op_begin(op, dfd, path, -EEXIST);
+	int err;
 
-	if (err)
-		return err;
 	if (op->dentry->d_inode)
 		err = -EEXIST;
 	else if (op->nd.trailing && !dir_ok)
@@ -193,6 +197,13 @@ static int name_op_begin_create(struct name_op *op, int dfd, const char __user *
 	if (err)
 		name_op_end(op);
 	return err;
+}
+
+static int name_op_begin_create(struct name_op *op, int dfd, const char __user *path, bool dir_ok)
+{
+	int err = name_op_begin(op, dfd, path, -EEXIST);
+
+	return err ? err : name_op_check_new(op, dir_ok);
 }
 
 /* The sticky bit may be given, the set-id bits may not, as on Linux. */
@@ -242,6 +253,25 @@ SYSCALL_DEFINE4(mknodat, int, dfd, const char __user *, filename, umode_t, mode,
 		err = vfs_create(dir, op.dentry, full);
 	else
 		err = vfs_mknod(dir, op.dentry, full, S_ISCHR(full) || S_ISBLK(full) ? decode_dev(dev) : 0);
+	name_op_end(&op);
+	return err;
+}
+
+/* Everybody may send to a new socket whom the umask lets. */
+int vfs_make_socket(const char *path, struct path *out)
+{
+	struct name_op op = {.name = {.name = path}};
+	int err = name_op_walk(&op, AT_FDCWD, -EEXIST);
+
+	if (!err)
+		err = name_op_check_new(&op, false);
+	if (err)
+		return err;
+	err = vfs_mknod(op.parent.dentry->d_inode, op.dentry, apply_umask(0777) | S_IFSOCK, 0);
+	if (!err) {
+		*out = (struct path){op.parent.mnt, op.dentry};
+		path_get(out);
+	}
 	name_op_end(&op);
 	return err;
 }

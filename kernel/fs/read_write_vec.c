@@ -70,7 +70,9 @@ static ssize_t do_vec(struct file *f, const struct iovec __user *uvec, unsigned 
 	if (!(f->f_mode & (write ? FMODE_WRITE : FMODE_READ)))
 		return -EBADF;
 	res = import_iovec(uvec, n, fast, &vec);
-	if (!res)
+	if (!res && f->f_op->read_write_vec)
+		res = f->f_op->read_write_vec(f, vec, n, write);
+	else if (!res)
 		res = do_iter(f, vec, n, pos, write);
 	if (write)
 		account_write(res);

@@ -5,6 +5,7 @@
  */
 #include <lib/atomic.h>
 #include <proc/fork.h>
+#include <proc/posix_timer.h>
 #include <proc/resource.h>
 #include <proc/signal.h>
 #include <sched/current.h>
@@ -53,6 +54,7 @@ void check_cpu_limits(u64 delta, bool user)
 	if (user)
 		__atomic_add_fetch(&sig->cpu_clock[CPU_CLOCK_USER], delta, __ATOMIC_RELAXED);
 	check_cpu_itimers(sig);
+	check_cpu_posix_timers(sig);
 	check_limit(sig->rlim[RLIMIT_CPU], used / NSEC_PER_SEC, 1);
 	if (t->policy == SCHED_FIFO || t->policy == SCHED_RR)
 		check_limit(sig->rlim[RLIMIT_RTTIME], t->rt.timeout / NSEC_PER_USEC, NSEC_PER_SEC / NSEC_PER_USEC);

@@ -15,6 +15,7 @@
 #include <proc/cred.h>
 #include <proc/exec.h>
 #include <proc/fork.h>
+#include <proc/posix_timer.h>
 #include <proc/ptrace.h>
 #include <proc/signal.h>
 #include <proc/task_alloc.h>
@@ -234,6 +235,7 @@ int begin_new_exec(struct binprm *bprm, struct mm_struct *mm)
 	if (bprm->secure)
 		t->pdeath_signal = t->personality = 0;
 	t->rseq = NULL;
+	exit_posix_timers();
 	t->flags &= ~(PF_KTHREAD | PF_FORKNOEXEC);
 	t->sas_ss_sp = t->sas_ss_size = 0;
 	t->sas_ss_flags = SS_DISABLE;

@@ -26,6 +26,7 @@
 #include <proc/cred.h>
 #include <proc/fork.h>
 #include <proc/futex.h>
+#include <proc/posix_timer.h>
 #include <proc/ptrace.h>
 #include <proc/resource.h>
 #include <proc/signal.h>
@@ -147,7 +148,7 @@ bool exit_signals(struct task_struct *t, long code)
 }
 
 /*
- * What belongs to the process as a whole goes with its last thread: the alarm timer, and the terminal when a
+ * What belongs to the process as a whole goes with its last thread: its timers, and the terminal when a
  * session's leader ends. Without init no process would reap orphans, so its end is a panic. May sleep.
  */
 static void exit_process(long code)
@@ -155,6 +156,7 @@ static void exit_process(long code)
 	if (current->signal->unkillable)
 		panic("Attempted to kill init! exitcode=0x%08lx", code);
 	hrtimer_cancel(&current->signal->real_timer);
+	exit_posix_timers();
 	if (current->signal->session == current->tgid && current->signal->tty)
 		disassociate_ctty(true);
 }

@@ -209,6 +209,8 @@ static int copy_signal(u64 flags, struct task_struct *p)
 	for (unsigned type = 0; type < NR_PID_TYPES; type++)
 		INIT_LIST_HEAD(&sig->group_node[type]); /* a kernel thread joins no group */
 	hrtimer_init(&sig->real_timer, it_real_fn);
+	INIT_LIST_HEAD(&sig->posix_timers);
+	sig->cpu_timers_due = KTIME_MAX;
 	spin_lock_irq(&current->sighand->siglock);
 	memcpy(sig->rlim, old->rlim, sizeof(sig->rlim));
 	spin_unlock_irq(&current->sighand->siglock);

@@ -27,7 +27,7 @@ struct rlimit; /* the same as rlimit64 on machines of 64 bits; two calls are dec
  * [S] CPU time of all threads of a process, also of those that have ended. A thread that runs at this moment is
  * counted up to its last tick or switch.
  */
-static void sum_cputime(struct task_struct *p, u64 *utime, u64 *stime)
+void thread_group_cputime_locked(struct task_struct *p, u64 *utime, u64 *stime)
 {
 	struct task_struct *t;
 
@@ -49,7 +49,7 @@ void thread_group_cputime(struct task_struct *p, u64 *utime, u64 *stime)
 	unsigned long flags;
 
 	sighand = lock_task_sighand(p, &flags);
-	sum_cputime(p, utime, stime);
+	thread_group_cputime_locked(p, utime, stime);
 	unlock_task_sighand(sighand, flags);
 }
 
@@ -61,7 +61,7 @@ static void usage_self(struct task_struct *p, struct rusage *r, u64 *utime, u64 
 {
 	struct task_struct *t;
 
-	sum_cputime(p, utime, stime);
+	thread_group_cputime_locked(p, utime, stime);
 	r->ru_nvcsw = p->signal->nvcsw;
 	r->ru_nivcsw = p->signal->nivcsw;
 	r->ru_minflt = p->signal->min_flt;

@@ -14,6 +14,7 @@
 #include <lib/string.h>
 #include <mm/slab.h>
 #include <proc/cred.h>
+#include <proc/posix_timer.h>
 #include <proc/resource.h>
 #include <proc/signal.h>
 #include <proc/task_alloc.h>
@@ -21,8 +22,10 @@
 #include <sched/spinlock.h>
 
 struct sigqueue {
-	struct list_head list;	  /* [S] in its queue */
-	struct user_struct *user; /* whose limit it counts for, with a reference */
+	struct list_head list;	    /* [S] in its queue; empty: a timer's that is in none */
+	struct user_struct *user;   /* whose limit it counts for, with a reference */
+	struct k_itimer *timer;	    /* [I] it is this timer's and used again and again; NULL: freed when it is taken */
+	struct sigpending *pending; /* [S] a timer's: the queue it is in */
 	struct siginfo info;
 };
 static struct kmem_cache *sigqueue_cache;
@@ -53,7 +56,9 @@ static struct sigqueue *sigqueue_alloc(struct task_struct *t, bool override)
 	if ((u64)atomic_inc_return(&user->sigpending) <= limit || override)
 		q = kmem_cache_alloc(sigqueue_cache, GFP_ATOMIC);
 	if (q) {
+		INIT_LIST_HEAD(&q->list);
 		q->user = user;
+		q->timer = NULL;
 		return q;
 	}
 	atomic_dec(&user->sigpending);
@@ -61,13 +66,58 @@ static struct sigqueue *sigqueue_alloc(struct task_struct *t, bool override)
 	return NULL;
 }
 
-/* Take an entry off its queue and give its count back. [S] */
-static void sigqueue_free(struct sigqueue *q)
+/* Give an entry that is in no queue back, with its count. Any context. */
+void sigqueue_free(struct sigqueue *q)
 {
-	list_del(&q->list);
 	atomic_dec(&q->user->sigpending);
 	put_user_struct(q->user);
 	kmem_cache_free(sigqueue_cache, q);
+}
+
+/* Take an entry off its queue. A timer's is told, with the siginfo that the signal's taker gets, NULL: nobody. [S] */
+static void sigqueue_leave(struct sigqueue *q, struct siginfo *info)
+{
+	list_del_init(&q->list);
+	if (q->timer)
+		posixtimer_taken(q->timer, info);
+	else
+		sigqueue_free(q);
+}
+
+/*
+ * The entry of a timer (timer_create(2)) is allocated with the timer, so that its signal is never lost. It counts for
+ * the user of current, as one that is pending does. NULL: over the limit, or no memory. Thread context.
+ */
+struct sigqueue *sigqueue_alloc_timer(struct k_itimer *timer)
+{
+	struct sigqueue *q = sigqueue_alloc(current, false);
+
+	if (q)
+		q->timer = timer;
+	return q;
+}
+
+/* As sigqueue_add() for a timer's entry. Several timers may send one standard signal: each is taken by itself. [S] */
+void sigqueue_add_timer(struct sigqueue *q, struct sigpending *pending, const struct siginfo *info)
+{
+	q->info = *info;
+	q->pending = pending;
+	list_add_tail(&q->list, &pending->list);
+	pending->signal |= sigmask(info->si_signo);
+}
+
+/* The signal of a timer that is set again or deleted is not wanted any more, if it is pending. [S] */
+void sigqueue_take_back(struct sigqueue *q)
+{
+	struct sigqueue *other;
+
+	if (list_empty(&q->list))
+		return;
+	list_del_init(&q->list);
+	list_for_each_entry(other, &q->pending->list, list)
+		if (other->info.si_signo == q->info.si_signo)
+			return;
+	q->pending->signal &= ~sigmask(q->info.si_signo);
 }
 
 /*
@@ -107,7 +157,7 @@ void sigqueue_remove(struct sigpending *pending, sigset_t set)
 	pending->signal &= ~set;
 	list_for_each_entry_safe(q, next, &pending->list, list)
 		if (sigmask(q->info.si_signo) & set)
-			sigqueue_free(q);
+			sigqueue_leave(q, NULL);
 }
 
 void flush_sigqueue(struct sigpending *pending)
@@ -137,7 +187,7 @@ static void collect_signal(struct sigpending *pending, int sig, struct siginfo *
 		pending->signal &= ~sigmask(sig);
 	if (first) {
 		*info = first->info;
-		sigqueue_free(first);
+		sigqueue_leave(first, info);
 	} else { /* there was no memory for it */
 		memset(info, 0, sizeof(*info));
 		info->si_signo = sig;

@@ -274,6 +274,20 @@ int send_signal_locked(int sig, struct siginfo *info, struct task_struct *p, boo
 	return result == SIGNAL_OVERFLOW ? -EAGAIN : 0;
 }
 
+/* The same for the signal of a timer, whose entry is in no queue: it always finds room. [S] */
+bool send_sigqueue(struct sigqueue *q, struct siginfo *info, struct task_struct *p, bool group)
+{
+	bool sent = prepare_signal(p, info->si_signo, false);
+
+	if (sent) {
+		sigqueue_add_timer(q, group ? &p->signal->shared_pending : &p->pending, info);
+		signalfd_notify();
+		complete_signal(info->si_signo, p, group);
+	}
+	trace_signal_generate(info->si_signo, info, p, group, sent ? SIGNAL_DELIVERED : SIGNAL_IGNORED);
+	return sent;
+}
+
 /* 0, -EINVAL for a number of no signal, or -EAGAIN. */
 static int send_to(int sig, struct siginfo *info, struct task_struct *p, bool group)
 {

@@ -64,6 +64,9 @@ static int signalfd_put(struct signalfd_siginfo __user *to, const struct siginfo
 
 	if (info->si_code > 0 && info->si_code < SI_KERNEL && info->si_signo != SIGCHLD) {
 		s.addr = (unsigned long)info->si_addr; /* a fault */
+	} else if (info->si_code == SI_TIMER) {
+		s.tid = info->si_pid; /* the timer's number, in the same place */
+		s.overrun = info->si_uid;
 	} else {
 		s.pid = info->si_pid;
 		s.uid = info->si_uid;

@@ -7,6 +7,7 @@
  * saturates in ktime_set().
  */
 #include <asm/uaccess.h>
+#include <proc/fork.h>
 #include <proc/resource.h>
 #include <proc/signal.h>
 #include <proc/syscall.h>
@@ -55,13 +56,68 @@ struct timeval ns_to_timeval(u64 ns)
 	return (struct timeval){ns / NSEC_PER_SEC, ns % NSEC_PER_SEC / NSEC_PER_USEC};
 }
 
-/* User and system time of all threads of the process in ns, also of those that have ended. */
-static u64 process_cputime(void)
+/*
+ * Clocks of CPU time. The numbers below 0 name a task's (clock_getcpuclockid(3)): the number of the task, inverted,
+ * stands above three bits. One says whether it is the thread alone or its whole process, two say what is counted.
+ */
+#define CPUCLOCK_PROF	   0 /* user and system time, as they are shown */
+#define CPUCLOCK_VIRT	   1 /* user time */
+#define CPUCLOCK_SCHED	   2 /* the exact sum */
+#define CPUCLOCK_WHICH	   3
+#define CPUCLOCK_PERTHREAD 4
+
+/* The two with a number of their own are those of current. */
+static int cpu_clock_bits(int clock)
 {
+	if (clock == CLOCK_PROCESS_CPUTIME_ID)
+		return CPUCLOCK_SCHED;
+	if (clock == CLOCK_THREAD_CPUTIME_ID)
+		return CPUCLOCK_SCHED | CPUCLOCK_PERTHREAD;
+	return clock & (CPUCLOCK_WHICH | CPUCLOCK_PERTHREAD);
+}
+
+bool cpu_clock_of_thread(int clock)
+{
+	return cpu_clock_bits(clock) & CPUCLOCK_PERTHREAD;
+}
+
+bool cpu_clock_is_exact(int clock)
+{
+	return (cpu_clock_bits(clock) & CPUCLOCK_WHICH) == CPUCLOCK_SCHED;
+}
+
+/* A process's clock is anybody's to read; a thread's is its own process's. */
+struct task_struct *get_cpu_clock_task(int clock)
+{
+	pid_t pid = clock < 0 ? ~(clock >> 3) : 0;
+	struct task_struct *p = pid ? find_get_task(pid) : current;
+
+	if (!pid)
+		get_task_struct(p);
+	if (!p)
+		return NULL;
+	if ((cpu_clock_bits(clock) & CPUCLOCK_WHICH) != CPUCLOCK_WHICH &&
+	    (cpu_clock_of_thread(clock) ? p->signal == current->signal : !pid || thread_group_leader(p)))
+		return p;
+	put_task_struct(p);
+	return NULL;
+}
+
+/* 0 or -EINVAL. A process's has the times of all its threads, also of those that have ended. */
+static int cpu_clock_read(int clock, u64 *ns)
+{
+	struct task_struct *p = get_cpu_clock_task(clock);
 	u64 utime, stime;
 
-	thread_group_cputime(current, &utime, &stime);
-	return utime + stime;
+	if (!p)
+		return -EINVAL;
+	if (!cpu_clock_of_thread(clock))
+		thread_group_cputime(p, &utime, &stime);
+	else
+		task_cputime_adjusted(p, &utime, &stime);
+	put_task_struct(p);
+	*ns = (cpu_clock_bits(clock) & CPUCLOCK_WHICH) == CPUCLOCK_VIRT ? utime : utime + stime;
+	return 0;
 }
 
 /* The clocks by number, as clock_gettime and timers have them. -EINVAL: no such clock. */
@@ -70,6 +126,7 @@ int clock_read_ns(int clock, u64 *ns)
 	switch (clock) {
 	case CLOCK_REALTIME:
 	case CLOCK_REALTIME_COARSE:
+	case CLOCK_TAI: /* the difference to UTC is 0, as on Linux until a program sets it */
 		*ns = ktime_get_real_ns();
 		return 0;
 	case CLOCK_MONOTONIC:
@@ -78,14 +135,13 @@ int clock_read_ns(int clock, u64 *ns)
 	case CLOCK_BOOTTIME: /* the machine is never suspended */
 		*ns = sched_clock();
 		return 0;
-	case CLOCK_PROCESS_CPUTIME_ID:
-		*ns = process_cputime();
-		return 0;
 	case CLOCK_THREAD_CPUTIME_ID:
 		*ns = task_sched_runtime(current);
 		return 0;
+	case CLOCK_PROCESS_CPUTIME_ID:
+		return cpu_clock_read(clock, ns);
 	}
-	return -EINVAL;
+	return clock < 0 ? cpu_clock_read(clock, ns) : -EINVAL;
 }
 
 SYSCALL_DEFINE2(clock_gettime, const clockid_t, which_clock, struct timespec __user *, tp)

@@ -137,7 +137,7 @@ SYSCALL_DEFINE2(nanosleep, struct timespec __user *, rqtp, struct timespec __use
  */
 static ktime_t absolute_end(int clock, u64 ns)
 {
-	u64 offset = clock == CLOCK_REALTIME ? ktime_get_real_ns() - sched_clock() : 0;
+	u64 offset = clock == CLOCK_REALTIME || clock == CLOCK_TAI ? ktime_get_real_ns() - sched_clock() : 0;
 
 	return ns > offset ? ns - offset : 0;
 }
@@ -155,6 +155,7 @@ SYSCALL_DEFINE4(clock_nanosleep, const clockid_t, which_clock, int, flags, const
 
 	switch (which_clock) {
 	case CLOCK_REALTIME:
+	case CLOCK_TAI:
 	case CLOCK_MONOTONIC:
 	case CLOCK_BOOTTIME:
 		break;

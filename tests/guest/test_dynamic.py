@@ -187,6 +187,18 @@ DEBIAN = [
         "trace-cmd start -e sched:sched_switch > /dev/null; cat set_event; trace-cmd stop; trace-cmd reset",
         "sched:sched_switch\n",
     ),
+    (
+        "python3",
+        "python3 -c 'import socket; a, b = socket.socketpair(); a.sendall(b\"over\"); socket.send_fds(b, [b\"fd\"], [1]);"
+        ' print(b.recv(9), socket.recv_fds(a, 9, 9)[0])\'',
+        "b'over' b'fd'\n",
+    ),
+    (
+        "script tty bash cut",
+        "mkdir -p /dev/pts; mount -t devpts devpts /dev/pts; export SHELL=/usr/bin/bash;"
+        " script -q -e -c 'tty; exit 3' /tmp/typescript < /dev/null > /tmp/seen; echo $?; cut -c 1-9 /tmp/seen",
+        "3\n/dev/pts/\n",
+    ),
     ("strace", "strace -V | head -n 1 | cut -d ' ' -f 1-3", "strace -- version\n"),
 ]
 MODULES = "/usr/lib/python3.11"

@@ -27,9 +27,6 @@
 #define TFD_TIMER_ABSTIME	1
 #define TFD_TIMER_CANCEL_ON_SET 2
 
-struct itimerspec {
-	struct timespec it_interval, it_value;
-};
 /* Locks: l lock, with interrupts off. */
 struct timerfd {
 	spinlock_t lock;

@@ -134,6 +134,36 @@ static long do_move_dir(void)
 		       : CALL(renameat2, AT_FDCWD, D "/open/to/roots", AT_FDCWD, D "/open/roots", 0);
 }
 
+struct unix_name {
+	unsigned short family;
+	char path[64];
+};
+
+static long do_bind(void)
+{
+	struct unix_name name = {1, D "/socket"};
+	int fd = (int)CALL(socket, 1, 2, 0);
+	long res = CALL(bind, fd, &name, sizeof(name));
+	int err = errno;
+
+	close(fd);
+	errno = err;
+	return res ? -1 : unlink(D "/socket");
+}
+
+/* Of a file that is no socket the right to write is asked for first. */
+static long do_connect(void)
+{
+	struct unix_name name = {1, D "/root"};
+	int fd = (int)CALL(socket, 1, 2, 0);
+	long res = CALL(connect, fd, &name, sizeof(name));
+	int err = errno;
+
+	close(fd);
+	errno = err;
+	return res;
+}
+
 static long do_link(void)
 {
 	return CALL(linkat, AT_FDCWD, D "/root", AT_FDCWD, D "/link", 0) ? -1 : unlink(D "/link");
@@ -264,6 +294,8 @@ static const struct perm_row rows[] = {
 	{"rename in a sticky directory", do_rename_sticky, EPERM, 0},
 	{"rename of a directory to another", do_move_dir, EACCES, 0},
 	{"link", do_link, EACCES, 0},
+	{"bind", do_bind, EACCES, 0},
+	{"connect", do_connect, EACCES, ECONNREFUSED},
 	{"unlink", do_unlink, EACCES, 0},
 	{"mkdir", do_mkdir, EACCES, 0},
 	{"chdir", do_chdir, EACCES, 0},

@@ -49,15 +49,17 @@ static const struct call {
 };
 
 /* No pointers, or, with a *, addresses that are only stored: who uses them is tested in used_later(). */
-static const char without[] = " "
-			      "alarm arm64_personality brk close close_range dup dup2 dup3 epoll_create "
-			      "epoll_create1 eventfd eventfd2 exit exit_group fchdir flock pidfd_open timerfd_create "
-			      "fchmod fchown fcntl fdatasync fork fsync ftruncate getegid geteuid getgid getpgid "
-			      "getpgrp getpid getppid getpriority getsid gettid getuid kill lseek membarrier pause "
-			      "personality reboot restart_syscall rseq* rt_sigreturn* sched_get_priority_max "
-			      "sched_get_priority_min sched_getscheduler sched_yield set_robust_list* "
-			      "set_tid_address* setfsgid setfsuid setgid setpgid setpriority setregid setresgid "
-			      "setresuid setreuid setsid setuid sync syncfs tgkill tkill umask vfork ";
+static const char without[] =
+	" "
+	"alarm arm64_personality brk close close_range dup dup2 dup3 epoll_create "
+	"epoll_create1 eventfd eventfd2 exit exit_group fchdir flock pidfd_open timerfd_create "
+	"fchmod fchown fcntl fdatasync fork fsync ftruncate getegid geteuid getgid getpgid "
+	"getpgrp getpid getppid getpriority getsid gettid getuid kill listen lseek membarrier pause "
+	"personality reboot restart_syscall rseq* rt_sigreturn* sched_get_priority_max "
+	"sched_get_priority_min sched_getscheduler sched_yield set_robust_list* "
+	"set_tid_address* setfsgid setfsuid setgid setpgid setpriority setregid setresgid "
+	"timer_delete timer_getoverrun "
+	"setresuid setreuid setsid setuid shutdown socket sync syncfs tgkill tkill umask vfork ";
 
 static bool is_without(const char *name)
 {

@@ -49,7 +49,7 @@ static struct clone_args {
 
 static pid_t debugged; /* stands still for us */
 static int file, pipe_in, pipe_out, tty, zero, directory, null, full, trace_marker, stat_file, pagemap, kmsg, comm,
-	tracer, epoll, event_fd, timer_fd, self_fd;
+	tracer, epoll, event_fd, timer_fd, self_fd, timer_id, sock[2], dgram, listener;
 
 /* --- what goes before and behind a call --- */
 
@@ -85,7 +85,67 @@ static void make_event_files(void)
 	event_fd = (int)CALL(eventfd2, 1, 04000);
 	timer_fd = (int)CALL(timerfd_create, 1, 04000);
 	self_fd = (int)CALL(pidfd_open, getpid(), 0);
+	CHECK_CALL(CALL(timer_create, 1, 0, &timer_id));
 	CHECK_CALL(CALL(epoll_ctl, epoll, 1, event_fd, &event));
+}
+
+/* Connected streams that have names, a datagram socket, and a listener. */
+static const struct {
+	unsigned short family;
+	char name[10];
+} unix_name = {1, "\0userptr"}, unix_unnamed = {1, ""};
+static long unix_length;
+static struct {
+	void *name;
+	int name_length;
+	void *vec;
+	unsigned long n;
+	void *control;
+	unsigned long control_length;
+	unsigned flags;
+} message, good_message;
+
+static void make_sockets(void)
+{
+	CHECK_CALL(CALL(socketpair, 1, 1, 0, sock));
+	CHECK_CALL(CALL(bind, sock[0], &unix_unnamed, 2));
+	CHECK_CALL(CALL(bind, sock[1], &unix_unnamed, 2));
+	dgram = (int)CALL(socket, 1, 2, 0);
+	listener = (int)CALL(socket, 1, 1, 0);
+	CHECK_CALL(CALL(bind, listener, &unix_name, 10));
+	CHECK_CALL(CALL(listen, listener, 100));
+}
+
+/* Something to be received, a connection to be accepted. */
+static void send_some(void)
+{
+	unix_length = BYTES;
+	message.name = room, message.name_length = BYTES, message.vec = good_vec, message.n = 1;
+	message.control = NULL, message.control_length = 0;
+	while (CALL(recvfrom, sock[0], room, sizeof(room), 0x40) > 0)
+		;
+	CHECK_EQ(write(sock[1], "abcdefgh", 8), 8);
+}
+
+static void send_to_none(void)
+{
+	send_some();
+	message.name = NULL, message.name_length = 0;
+}
+
+static void send_control(void)
+{
+	send_to_none();
+	message.control_length = 32;
+}
+
+static void knock(void)
+{
+	int fd = (int)CALL(socket, 1, 1, 0);
+
+	unix_length = BYTES;
+	CHECK_CALL(CALL(connect, fd, &unix_name, 10));
+	close(fd);
 }
 
 /* The timer has fired, the counter counts. */
@@ -396,7 +456,36 @@ static void open_all(void)
 		ROW(memfd_create, "name", X, 0),                                                                      \
 		MORE(pidfd_send_signal, "info", (.good = usr2_info, .good_size = sizeof(usr2_info)), self_fd, SIGURG, \
 		     X, 0),                                                                                           \
-		ROW(clone, "pidfd", 0x1000 | SIGCHLD, 0, X, 0, 0)
+		ROW(clone, "pidfd", 0x1000 | SIGCHLD, 0, X, 0, 0), ROW(timer_create, "event", 1, X, P(room)),         \
+		ROW(timer_create, "number", 1, 0, X), ROW(timer_settime, "new", timer_id, 0, X, 0),                   \
+		ROW(timer_settime, "old", timer_id, 0, P(all_zero), X), ROW(timer_gettime, "time", timer_id, X)
+
+#define SOCKETS                                                                                                        \
+	ROW(socketpair, "pair", 1, 1, 0, X), ROW(bind, "address", dgram, X, 20),                                       \
+		ROW(connect, "address", dgram, X, 20),                                                                 \
+		MORE(accept, "address", (.before = knock), listener, X, P(&unix_length)),                              \
+		MORE(accept, "length", (.before = knock), listener, P(room), X),                                       \
+		MORE(accept4, "address", (.before = knock), listener, X, P(&unix_length), 0),                          \
+		MORE(accept4, "length", (.before = knock), listener, P(room), X, 0),                                   \
+		MORE(getsockname, "address", (.before = send_some), sock[0], X, P(&unix_length)),                      \
+		ROW(getsockname, "length", sock[0], P(room), X),                                                       \
+		MORE(getpeername, "address", (.before = send_some), sock[0], X, P(&unix_length)),                      \
+		ROW(getpeername, "length", sock[0], P(room), X), ROW(sendto, "buffer", sock[0], X, 8, 0, 0, 0),        \
+		ROW(sendto, "address", dgram, P(room), 8, 0, X, 20),                                                   \
+		MORE(recvfrom, "buffer", (.before = send_some), sock[0], X, 8, 0, 0, 0),                               \
+		MORE(recvfrom, "address", (.before = send_some), sock[0], P(room), 8, 0, X, P(&unix_length)),          \
+		MORE(recvfrom, "length", (.before = send_some), sock[0], P(room), 8, 0, P(room), X),                   \
+		MORE(read, "buffer (socket)", (.before = send_some), sock[0], X, 8),                                   \
+		ROW(write, "buffer (socket)", sock[0], X, 8), ROW(setsockopt, "value", dgram, 1, 16, X, 4),            \
+		MORE(getsockopt, "value", (.before = send_some), dgram, 1, 16, X, P(&unix_length)),                    \
+		ROW(getsockopt, "length", dgram, 1, 16, P(room), X), ROW(sendmsg, "message", sock[0], X, 0),           \
+		MORE(sendmsg, "buffers", (.before = send_to_none, .slot = &message.vec), sock[0], P(&message), 0),     \
+		MORE(sendmsg, "address", (.before = send_some, .slot = &message.name), dgram, P(&message), 0),         \
+		MORE(sendmsg, "control", (.before = send_control, .slot = &message.control), sock[0], P(&message), 0), \
+		MORE(recvmsg, "message",                                                                               \
+		     (.before = send_some, .good = &good_message, .good_size = sizeof(good_message)), sock[0], X, 0),  \
+		MORE(recvmsg, "buffers", (.before = send_some, .slot = &message.vec), sock[0], P(&message), 0),        \
+		MORE(recvmsg, "address", (.before = send_some, .slot = &message.name), sock[0], P(&message), 0)
 
 #define KNOWLEDGE                                                                                                    \
 	ROW(newuname, "names", X), ROW(sethostname, "name", X, 8), ROW(setdomainname, "name", X, 8),                 \
@@ -453,7 +542,7 @@ static void open_all(void)
 
 const struct row *userptr_rows(size_t *n)
 {
-	static struct row rows[400];
+	static struct row rows[450];
 	static unsigned long usr2 = 1UL << (SIGUSR2 - 1);
 	void *room_page = (void *)((unsigned long)room & -4096UL);
 	long me = getpid();
@@ -461,10 +550,11 @@ const struct row *userptr_rows(size_t *n)
 	open_all();
 	make_tracee();
 	make_event_files();
+	make_sockets();
 	vec[0].size = BYTES;
 	{
-		const struct row all[] = {PATHS, XATTRS,    READS,	 TERMINAL,  WAITS,  SIGNALS,
-					  TASKS, DEBUGGERS, EVENT_FILES, KNOWLEDGE, RANGES, OLD_CALLS};
+		const struct row all[] = {PATHS,     XATTRS,	  READS,   TERMINAL,  WAITS,  SIGNALS,	TASKS,
+					  DEBUGGERS, EVENT_FILES, SOCKETS, KNOWLEDGE, RANGES, OLD_CALLS};
 
 		_Static_assert(sizeof(all) <= sizeof(rows), "more rows than room");
 		memcpy(rows, all, sizeof(all));

@@ -1,0 +1,9 @@
+/* The names of pseudo terminals: /dev/pts, a file system of the type devpts (kernel/fs/devpts.c). */
+#pragma once
+
+#define DEVPTS_MAX   64	 /* terminals */
+#define DEVPTS_MAJOR 136 /* of their device files; the minor is the index */
+
+/* The node of a terminal, which belongs to the caller; and its end. Thread context, no lock held. */
+void devpts_add(unsigned index);
+void devpts_remove(unsigned index);

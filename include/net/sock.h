@@ -1,0 +1,103 @@
+/*
+ * Sockets. kernel/net/socket.c has what all families share: the system calls, the files, the options; a family is one
+ * struct net_family, which makes sockets with its struct sock_ops.
+ *
+ *	file -> private_data -> struct sock, the beginning of the family's own structure (struct unix_sock)
+ */
+#pragma once
+
+#include <lib/atomic.h>
+#include <sched/wait.h>
+#include <uapi/socket.h>
+
+struct file;
+struct poll_table;
+struct sock;
+struct user_struct;
+
+/* Open files on their way in a message. */
+struct scm_files {
+	unsigned nr;
+	struct user_struct *user;      /* who has sent them, counted in sent_files, with a reference */
+	struct file *file[SCM_MAX_FD]; /* with references */
+};
+/* What goes with a message beside its bytes. */
+struct scm {
+	struct ucred cred;	 /* pid 0: nobody's */
+	struct scm_files *files; /* NULL: none */
+};
+
+/* One message on its way between a program and a socket: the arguments of sendmsg(2) or recvmsg(2). */
+struct sock_io {
+	const struct iovec *vec; /* the program's buffers; `kernel`: they are the kernel's */
+	size_t left;		 /* bytes that they have room for, or hold, from here on */
+	size_t off;		 /* bytes of vec[0] that are done */
+	bool kernel;
+	unsigned flags;		      /* MSG_* that were asked for; O_NONBLOCK is MSG_DONTWAIT */
+	struct sockaddr_storage addr; /* sending: to whom; receiving: from whom */
+	int addr_len;		      /* bytes of it; 0: none */
+	struct scm scm;
+	unsigned out_flags; /* MSG_* of what was received */
+};
+/* Copy n bytes from, to the buffers, and move on. 0 or -EFAULT. Thread context. */
+int sock_io_from_user(struct sock_io *io, void *to, size_t n);
+int sock_io_to_user(struct sock_io *io, const void *from, size_t n);
+
+/*
+ * What a kind of socket can do. Thread context, no lock held. Missing ones are -EOPNOTSUPP. 0 or -errno, if nothing
+ * else is said. An address was copied from the program and is `len` bytes long, at least 2 if it is not empty.
+ */
+struct sock_ops {
+	int family;
+	int (*bind)(struct sock *sk, struct sockaddr_storage *addr, int len);
+	int (*connect)(struct sock *sk, struct sockaddr_storage *addr, int len, bool nonblock);
+	int (*listen)(struct sock *sk, int backlog);
+	struct sock *(*accept)(struct sock *sk, bool nonblock); /* ERR_PTR */
+	int (*socketpair)(struct sock *a, struct sock *b);
+	int (*getname)(struct sock *sk, struct sockaddr_storage *addr, bool peer); /* its length */
+	int (*shutdown)(struct sock *sk, int how);
+	ssize_t (*sendmsg)(struct sock *sk, struct sock_io *io);
+	ssize_t (*recvmsg)(struct sock *sk, struct sock_io *io);
+	unsigned (*poll)(struct sock *sk, struct file *file, struct poll_table *pt);
+	long (*ioctl)(struct sock *sk, unsigned cmd, unsigned long arg);
+	bool (*listens)(struct sock *sk);
+	void (*release)(struct sock *sk); /* the file is closed: gives back its reference */
+};
+struct net_family {
+	int family;
+	/* A socket without a file, of this type (SOCK_*); ERR_PTR. */
+	struct sock *(*create)(int type, int protocol);
+};
+#define REGISTER_NET_FAMILY(f) REGISTER_IN(net_families, f)
+
+/* Locks: a atomic, read and written whole; I immutable. */
+struct sock {
+	atomic_t refs;
+	const struct sock_ops *ops; /* [I] */
+	int type;		    /* [I] SOCK_* */
+	struct file *file;	    /* [I once set] without a reference: goes before the socket; NULL: has none yet */
+	wait_queue_head_t wait;	    /* whoever waits for anything of it */
+	int error;		    /* [a] to be told once, above 0 */
+	int sndbuf, rcvbuf;	    /* [a] bytes */
+	s64 rcvtimeo, sndtimeo;	    /* [a] ns, KTIME_MAX: no end */
+	bool passcred, reuseaddr, keepalive; /* [a] */
+	struct ucred peercred;		     /* [written before a peer can be seen] pid 0: there is none */
+};
+/* A new socket's part, with one reference. */
+void sock_init(struct sock *sk, const struct sock_ops *ops, int type);
+/* The socket of an open file, or NULL: it is none. Any context. */
+struct sock *sock_of_file(const struct file *f);
+struct ucred current_cred_ids(void);
+u64 sock_ino(const struct sock *sk); /* 0: it has no file */
+
+/* The time that a call may wait, and what ends the wait: -ERESTARTSYS, or -EINTR where a restart would begin anew. */
+static inline s64 sock_timeout(s64 timeo, unsigned flags)
+{
+	return flags & MSG_DONTWAIT ? 0 : timeo;
+}
+
+/* scm.c. Thread context, no lock held. */
+int scm_send(struct scm *scm, const void __user *control, size_t len); /* 0 or -errno, with nothing held */
+/* Write what was received into the program's control buffer; *len becomes what was used. Takes the files over. */
+int scm_receive(struct scm *scm, bool passcred, void __user *control, size_t *len, struct sock_io *io);
+void scm_put_files(struct scm_files *files); /* NULL is allowed */

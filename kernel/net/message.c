@@ -1,0 +1,158 @@
+/*
+ * System calls that send and receive: sendto, recvfrom, sendmsg, recvmsg. They copy what stands around the bytes
+ * (addresses, control messages, the vector of buffers) from and to the program; the family moves the bytes.
+ */
+#include "socket.h"
+
+#include <asm/uaccess.h>
+#include <lib/errno.h>
+#include <mm/slab.h>
+#include <proc/syscall.h>
+
+struct msghdr; /* as the calls are declared; user_msghdr says what it is */
+struct sockaddr;
+
+/* Its address and its control messages are there already, or not wanted. Bytes or -errno. */
+static ssize_t do_send(struct file *f, struct sock_io *io)
+{
+	struct sock *sk = f->private_data;
+
+	io->flags = sock_io_flags(f, io->flags);
+	return sk->ops->sendmsg ? sk->ops->sendmsg(sk, io) : -EOPNOTSUPP;
+}
+
+static ssize_t do_receive(struct file *f, struct sock_io *io)
+{
+	struct sock *sk = f->private_data;
+
+	io->flags = sock_io_flags(f, io->flags);
+	return sk->ops->recvmsg ? sk->ops->recvmsg(sk, io) : -EOPNOTSUPP;
+}
+
+SYSCALL_DEFINE6(sendto, int, fd, void __user *, buff, size_t, len, unsigned int, flags, struct sockaddr __user *, addr,
+		int, addr_len)
+{
+	struct iovec vec = {buff, min(len, MAX_RW_COUNT)};
+	struct sock_io io = {.vec = &vec, .left = vec.iov_len, .flags = flags};
+	struct file *f = sock_get(fd);
+	ssize_t res = 0;
+
+	if (IS_ERR(f))
+		return PTR_ERR(f);
+	if (addr) {
+		io.addr_len = addr_len;
+		res = addr_from_user(&io.addr, addr, addr_len);
+	}
+	if (!res) {
+		scm_send(&io.scm, NULL, 0);
+		res = do_send(f, &io);
+	}
+	fput(f);
+	return res;
+}
+
+SYSCALL_DEFINE6(recvfrom, int, fd, void __user *, ubuf, size_t, size, unsigned int, flags, struct sockaddr __user *,
+		addr, int __user *, addr_len)
+{
+	struct iovec vec = {ubuf, min(size, MAX_RW_COUNT)};
+	struct sock_io io = {.vec = &vec, .left = vec.iov_len, .flags = flags};
+	struct file *f = sock_get(fd);
+	ssize_t res;
+
+	if (IS_ERR(f))
+		return PTR_ERR(f);
+	res = do_receive(f, &io);
+	scm_put_files(io.scm.files);
+	fput(f);
+	if (res >= 0 && addr && addr_to_user(&io.addr, io.addr_len, addr, addr_len))
+		return -EFAULT;
+	return res;
+}
+
+/* The program's header and its buffers; *vec is freed by the caller if it is not `fast`. 0 or -errno. */
+static int msg_from_user(struct user_msghdr *h, const struct msghdr __user *umsg, struct sock_io *io,
+			 struct iovec *fast, struct iovec **vec)
+{
+	int err;
+
+	*vec = fast;
+	if (copy_from_user(h, umsg, sizeof(*h)))
+		return -EFAULT;
+	if (h->msg_iovlen > UIO_MAXIOV)
+		return -EMSGSIZE;
+	err = import_iovec(h->msg_iov, h->msg_iovlen, fast, vec);
+	io->vec = *vec;
+	io->left = err ? 0 : vec_len(*vec, h->msg_iovlen);
+	return err;
+}
+
+SYSCALL_DEFINE3(sendmsg, int, fd, struct msghdr __user *, msg, unsigned int, flags)
+{
+	struct iovec fast[UIO_FASTIOV], *vec = fast;
+	struct sock_io io = {.flags = flags};
+	struct file *f = sock_get(fd);
+	struct user_msghdr h;
+	ssize_t res;
+
+	if (IS_ERR(f))
+		return PTR_ERR(f);
+	res = msg_from_user(&h, msg, &io, fast, &vec);
+	if (!res && h.msg_name && h.msg_namelen) {
+		io.addr_len = min(h.msg_namelen, (int)sizeof(io.addr));
+		res = addr_from_user(&io.addr, h.msg_name, io.addr_len);
+	}
+	if (!res)
+		res = scm_send(&io.scm, h.msg_control, h.msg_control ? h.msg_controllen : 0);
+	if (!res)
+		res = do_send(f, &io);
+	if (vec != fast)
+		kfree(vec);
+	fput(f);
+	return res;
+}
+
+/* What was received beside the bytes goes into the program's header. 0 or -EFAULT. */
+static int msg_to_user(struct sock *sk, struct user_msghdr *h, struct msghdr __user *umsg, struct sock_io *io)
+{
+	struct user_msghdr __user *to = (struct user_msghdr __user *)umsg;
+	size_t len = h->msg_control ? h->msg_controllen : 0;
+	int err = scm_receive(&io->scm, READ_ONCE(sk->passcred), h->msg_control, &len, io);
+
+	if (h->msg_name) {
+		if (h->msg_namelen < 0)
+			return -EINVAL;
+		if (copy_to_user(h->msg_name, &io->addr, min(h->msg_namelen, io->addr_len)) ||
+		    put_user(io->addr_len, &to->msg_namelen))
+			return -EFAULT;
+	}
+	if (err || put_user(io->out_flags | (io->flags & MSG_CMSG_CLOEXEC), &to->msg_flags) ||
+	    put_user(len, &to->msg_controllen))
+		return -EFAULT;
+	return 0;
+}
+
+SYSCALL_DEFINE3(recvmsg, int, fd, struct msghdr __user *, msg, unsigned int, flags)
+{
+	struct iovec fast[UIO_FASTIOV], *vec = fast;
+	struct sock_io io = {.flags = flags};
+	struct file *f = sock_get(fd);
+	struct user_msghdr h;
+	ssize_t res;
+	int err;
+
+	if (IS_ERR(f))
+		return PTR_ERR(f);
+	res = msg_from_user(&h, msg, &io, fast, &vec);
+	if (!res)
+		res = do_receive(f, &io);
+	if (res >= 0) {
+		err = msg_to_user(f->private_data, &h, msg, &io);
+		if (err)
+			res = err;
+	}
+	scm_put_files(io.scm.files);
+	if (vec != fast)
+		kfree(vec);
+	fput(f);
+	return res;
+}

@@ -1,0 +1,239 @@
+/*
+ * Sockets as files: read and write are recvmsg and sendmsg with one buffer, or several, and nothing beside the bytes;
+ * the last close is the family's release. A call holds the file, so release never meets another call of the same
+ * socket.
+ */
+#include "socket.h"
+
+#include <asm/uaccess.h>
+#include <fs/libfs.h>
+#include <fs/poll.h>
+#include <kernel/init.h>
+#include <lib/errno.h>
+#include <lib/printf.h>
+#include <lib/string.h>
+#include <time/ktime.h>
+#include <uapi/fcntl.h>
+
+#define SOCKFS_MAGIC 0x534f434b
+#define SNDBUF	     212992 /* bytes: Linux's default */
+
+static struct super_block sockfs_sb;
+static const struct file_operations socket_fops;
+
+void sock_init(struct sock *sk, const struct sock_ops *ops, int type)
+{
+	atomic_set(&sk->refs, 1);
+	sk->ops = ops;
+	sk->type = type;
+	init_waitqueue_head(&sk->wait);
+	sk->sndbuf = sk->rcvbuf = SNDBUF;
+	sk->rcvtimeo = sk->sndtimeo = KTIME_MAX;
+}
+
+struct sock *sock_of_file(const struct file *f)
+{
+	return f->f_op == &socket_fops ? f->private_data : NULL;
+}
+
+u64 sock_ino(const struct sock *sk)
+{
+	return sk->file ? sk->file->f_inode->i_ino : 0;
+}
+
+static void next_part(struct sock_io *io, size_t n)
+{
+	io->off += n;
+	io->left -= n;
+	if (io->off == io->vec->iov_len) {
+		io->vec++;
+		io->off = 0;
+	}
+}
+
+/* Bytes of the part that the copying stands at, up to n, which is not 0. Empty parts are passed over. */
+static size_t this_part(struct sock_io *io, size_t n)
+{
+	while (io->off == io->vec->iov_len) {
+		io->vec++;
+		io->off = 0;
+	}
+	return min(n, io->vec->iov_len - io->off);
+}
+
+int sock_io_from_user(struct sock_io *io, void *to, size_t n)
+{
+	while (n) {
+		size_t part = this_part(io, n);
+		const char *from = (const char *)io->vec->iov_base + io->off;
+
+		if (io->kernel)
+			memcpy(to, from, part);
+		else if (copy_from_user(to, from, part))
+			return -EFAULT;
+		to = (char *)to + part;
+		n -= part;
+		next_part(io, part);
+	}
+	return 0;
+}
+
+int sock_io_to_user(struct sock_io *io, const void *from, size_t n)
+{
+	while (n) {
+		size_t part = this_part(io, n);
+
+		if (copy_to_user((char *)io->vec->iov_base + io->off, from, part))
+			return -EFAULT;
+		from = (const char *)from + part;
+		n -= part;
+		next_part(io, part);
+	}
+	return 0;
+}
+
+size_t vec_len(const struct iovec *vec, unsigned long n)
+{
+	size_t len = 0;
+
+	for (unsigned long i = 0; i < n; i++)
+		len += vec[i].iov_len;
+	return len;
+}
+
+/* What /proc/<pid>/fd shows. */
+static char *sock_dname(struct dentry *d, char *buf, int len)
+{
+	int n = snprintf(buf, len, "socket:[%llu]", (unsigned long long)d->d_inode->i_ino);
+
+	return n < len ? buf : ERR_PTR(-ENAMETOOLONG);
+}
+
+struct file *sock_file(struct sock *sk, unsigned flags)
+{
+	struct inode *inode = new_inode(&sockfs_sb, S_IFSOCK | 0777);
+	struct file *f = ERR_PTR(-ENOMEM);
+
+	if (inode) {
+		inode->i_uid = current->fsuid;
+		inode->i_gid = current->fsgid;
+		f = alloc_file_pseudo(inode, O_RDWR | (flags & O_NONBLOCK), &socket_fops, "");
+	}
+	if (IS_ERR(f)) {
+		sk->ops->release(sk);
+		return f;
+	}
+	f->f_mode |= FMODE_NOSEEK;
+	f->private_data = sk;
+	WRITE_ONCE(sk->file, f);
+	return f;
+}
+
+static int sock_release(struct inode *inode, struct file *f)
+{
+	struct sock *sk = f->private_data;
+
+	sk->ops->release(sk);
+	return 0;
+}
+
+unsigned sock_io_flags(const struct file *f, unsigned flags)
+{
+	return flags | (f->f_flags & O_NONBLOCK ? MSG_DONTWAIT : 0);
+}
+
+/* Bytes of a read or write with these buffers. A packet socket's write ends a record. */
+static ssize_t plain_io(struct file *f, const struct iovec *vec, unsigned long n, bool write, bool kernel)
+{
+	struct sock *sk = f->private_data;
+	struct sock_io io = {.vec = vec, .left = vec_len(vec, n), .kernel = kernel, .flags = sock_io_flags(f, 0)};
+	ssize_t res;
+
+	if (!write) {
+		if (!io.left)
+			return 0;
+		res = sk->ops->recvmsg ? sk->ops->recvmsg(sk, &io) : -EOPNOTSUPP;
+		scm_put_files(io.scm.files); /* no place to put them */
+		return res;
+	}
+	if (!sk->ops->sendmsg)
+		return -EOPNOTSUPP;
+	scm_send(&io.scm, NULL, 0);
+	return sk->ops->sendmsg(sk, &io);
+}
+
+static ssize_t sock_read(struct file *f, char __user *buf, size_t n, loff_t *pos)
+{
+	struct iovec vec = {(void *)buf, n};
+
+	return plain_io(f, &vec, 1, false, false);
+}
+
+static ssize_t sock_write(struct file *f, const char __user *buf, size_t n, loff_t *pos)
+{
+	struct iovec vec = {(void *)buf, n};
+
+	return plain_io(f, &vec, 1, true, false);
+}
+
+static ssize_t sock_write_kernel(struct file *f, const void *buf, size_t n, loff_t *pos)
+{
+	struct iovec vec = {(void *)buf, n};
+
+	return plain_io(f, &vec, 1, true, true);
+}
+
+static ssize_t sock_vec(struct file *f, const struct iovec *vec, unsigned long n, bool write)
+{
+	return plain_io(f, vec, n, write, false);
+}
+
+static unsigned sock_poll(struct file *f, struct poll_table *pt)
+{
+	struct sock *sk = f->private_data;
+
+	return sk->ops->poll(sk, f, pt);
+}
+
+static long sock_ioctl(struct file *f, unsigned cmd, unsigned long arg)
+{
+	struct sock *sk = f->private_data;
+
+	return sk->ops->ioctl ? sk->ops->ioctl(sk, cmd, arg) : -ENOTTY;
+}
+
+static const struct file_operations socket_fops = {
+	.read = sock_read,
+	.write = sock_write,
+	.write_kernel = sock_write_kernel,
+	.read_write_vec = sock_vec,
+	.poll = sock_poll,
+	.unlocked_ioctl = sock_ioctl,
+	.release = sock_release,
+};
+
+struct file *sock_get(int fd)
+{
+	struct file *f = fget(fd);
+
+	if (!f)
+		return ERR_PTR(-EBADF);
+	if (sock_of_file(f))
+		return f;
+	fput(f);
+	return ERR_PTR(-ENOTSOCK);
+}
+
+/* As for pipes, a file system that is never mounted. */
+static int sockfs_init(void)
+{
+	static const struct dentry_operations dentry_ops = {.d_dname = sock_dname};
+	static const struct file_system_type type = {.name = "sockfs", .single = true};
+
+	sockfs_sb.s_type = &type;
+	sockfs_sb.s_magic = SOCKFS_MAGIC;
+	sockfs_sb.s_dev = MKDEV(0, 252);
+	sockfs_sb.s_fs_info = (void *)&dentry_ops;
+	return 0;
+}
+fs_initcall(sockfs_init);

@@ -1,0 +1,18 @@
+/* What the files of sockets in general share. */
+#pragma once
+
+#include <fs/vfs.h>
+#include <net/sock.h>
+
+/* sock_file.c. A file for a socket, which belongs to it from now on; after an error it is released. ERR_PTR. */
+struct file *sock_file(struct sock *sk, unsigned flags);
+/* The file of a descriptor, with a reference. ERR_PTR(-EBADF, -ENOTSOCK). */
+struct file *sock_get(int fd);
+/* Flags of a message, with what the file says about waiting. */
+unsigned sock_io_flags(const struct file *f, unsigned flags);
+size_t vec_len(const struct iovec *vec, unsigned long n); /* bytes of all parts */
+
+/* socket.c. An address from the program; what is behind `len` is zero. 0, -EINVAL, -EFAULT. */
+int addr_from_user(struct sockaddr_storage *to, const void __user *from, int len);
+/* To the program, cut to the room that it says, and the whole length into its place. 0, -EINVAL, -EFAULT. */
+int addr_to_user(const struct sockaddr_storage *from, int len, void __user *to, int __user *ulen);

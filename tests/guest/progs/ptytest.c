@@ -1,0 +1,271 @@
+/* ptytest: pseudo terminals. */
+/* also on Linux */
+#include <callnumbers.h>
+#include <posix.h>
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <termios.h>
+
+#define NUMBER	  0x80045430 /* TIOCGPTN */
+#define LOCK	  0x40045431 /* TIOCSPTLCK */
+#define IS_LOCKED 0x80045439 /* TIOCGPTLCK */
+#define NONBLOCK  04000
+#define NOCTTY	  0400
+
+static char path[32]; /* of the slave */
+
+static int open_master(void)
+{
+	int fd = (int)CHECK_CALL(open("/dev/ptmx", O_RDWR | NOCTTY)), number = -1, off = 0, locked = -1;
+
+	CHECK_CALL(ioctl(fd, NUMBER, &number));
+	CHECK(number >= 0);
+	sniprintf(path, sizeof(path), "/dev/pts/%d", number);
+	CHECK_CALL(ioctl(fd, IS_LOCKED, &locked));
+	CHECK_EQ(locked, 1);
+	CHECK_ERRNO(open(path, O_RDWR | NOCTTY), EIO);
+	CHECK_CALL(ioctl(fd, LOCK, &off));
+	return fd;
+}
+
+static int open_slave(void)
+{
+	return (int)CHECK_CALL(open(path, O_RDWR | NOCTTY));
+}
+
+/* Read what comes until it is as long as this text, and compare. */
+static void expect(int fd, const char *text)
+{
+	char got[256] = "";
+	size_t n = 0, all = strlen(text);
+
+	while (n < all) {
+		struct pollfd p = {.fd = fd, .events = POLLIN};
+		long part;
+
+		if (poll(&p, 1, 5000) != 1)
+			break;
+		part = read(fd, got + n, all - n);
+		if (part <= 0)
+			break;
+		n += part;
+	}
+	CHECK(n == all && !memcmp(got, text, all));
+	if (n != all || memcmp(got, text, all))
+		printf("  got \"%s\", not \"%s\"\n", got, text);
+}
+
+static void type(int fd, const char *text)
+{
+	CHECK_EQ(write(fd, text, strlen(text)), strlen(text));
+}
+
+static int ready(int fd, int events, int ms)
+{
+	struct pollfd p = {.fd = fd, .events = (short)events};
+
+	CHECK_CALL(poll(&p, 1, ms));
+	return p.revents;
+}
+
+/* The line discipline stands between the two ends. */
+static void lines(void)
+{
+	int master = open_master(), slave = open_slave();
+	struct termios t;
+	struct stat st;
+
+	CHECK_CALL(fstat(slave, &st));
+	CHECK(S_ISCHR(st.st_mode));
+	CHECK_EQ(st.st_rdev >> 8, 136);
+	CHECK(isatty(slave));
+	type(master, "ab\177c\n");
+	expect(slave, "ac\n");
+	expect(master, "ab\b \bc\r\n"); /* the echo */
+	type(slave, "out\n");
+	expect(master, "out\r\n");
+	CHECK_CALL(tcgetattr(slave, &t));
+	t.c_lflag &= ~(ICANON | ECHO | ISIG);
+	t.c_oflag &= ~OPOST;
+	CHECK_CALL(tcsetattr(master, TCSANOW, &t)); /* the slave's, from the other side */
+	memset(&t, 0, sizeof(t));
+	CHECK_CALL(tcgetattr(slave, &t));
+	CHECK_EQ(t.c_lflag & (ICANON | ECHO), 0);
+	type(master, "\3x");
+	expect(slave, "\3x");
+	type(slave, "raw\n");
+	expect(master, "raw\n");
+	CHECK_EQ(ready(master, POLLIN | POLLOUT, 0), POLLOUT);
+	CHECK_CALL(fcntl(master, F_SETFL, NONBLOCK));
+	CHECK_ERRNO(read(master, &t, 1), EAGAIN);
+}
+
+/* More than all buffers hold, in both directions. */
+static void floods(void)
+{
+	static char data[200000], back[4096];
+	int master = open_master(), slave = open_slave();
+	struct termios t;
+
+	CHECK_CALL(tcgetattr(slave, &t));
+	t.c_lflag &= ~(ICANON | ECHO | ISIG);
+	t.c_iflag &= ~(ICRNL | IXON);
+	t.c_oflag &= ~OPOST;
+	CHECK_CALL(tcsetattr(slave, TCSANOW, &t));
+	for (unsigned i = 0; i < sizeof(data); i++)
+		data[i] = (char)(i * 13 + i / 1000);
+	for (int way = 0; way < 2; way++) {
+		int from = way ? master : slave, to = way ? slave : master;
+		size_t got = 0;
+		bool same = true;
+		pid_t pid = check_fork();
+
+		if (pid == 0)
+			_exit(write(from, data, sizeof(data)) == (long)sizeof(data) ? 0 : 1);
+		while (got < sizeof(data)) {
+			long part = read(to, back, sizeof(back));
+
+			if (part <= 0)
+				break;
+			same = same && !memcmp(back, data + got, part);
+			got += part;
+		}
+		CHECK_EQ(got, sizeof(data));
+		CHECK(same);
+		CHECK_EQ(check_wait(pid), 0);
+	}
+}
+
+static volatile sig_atomic_t seen[NSIG];
+
+static void on_signal(int sig, siginfo_t *info, void *context)
+{
+	seen[sig]++;
+}
+
+/* A session on the slave, as a shell in a window is. Each step is told by a byte. */
+static void session(int say, int hear)
+{
+	int slave;
+	char c;
+
+	CHECK_CALL(setsid());
+	slave = (int)CHECK_CALL(open(path, O_RDWR)); /* becomes its terminal */
+	handle_with(SIGINT, on_signal, SA_RESTART, NULL);
+	handle_with(SIGWINCH, on_signal, SA_RESTART, NULL);
+	handle_with(SIGHUP, on_signal, SA_RESTART, NULL);
+	CHECK_EQ(tcgetpgrp(slave), getpid());
+	check_give(say, 'r');
+	for (int ms = 0; ms < 5000 && !(seen[SIGINT] && seen[SIGWINCH]); ms++)
+		check_sleep(MS);
+	CHECK_EQ(seen[SIGINT], 1);
+	CHECK_EQ(seen[SIGWINCH], 1);
+	{
+		struct winsize w = {0, 0, 0, 0};
+
+		CHECK_CALL(ioctl(slave, TIOCGWINSZ, &w));
+		CHECK_EQ(w.ws_row, 30);
+		CHECK_EQ(w.ws_col, 100);
+		CHECK_CALL(open("/dev/tty", O_RDWR));
+	}
+	check_give(say, 'g');
+	check_take(hear); /* the master is closed */
+	for (int ms = 0; ms < 5000 && !seen[SIGHUP]; ms++)
+		check_sleep(MS);
+	CHECK_EQ(seen[SIGHUP], 1);
+	CHECK_EQ(read(slave, &c, 1), 0);
+	CHECK_ERRNO(write(slave, "x", 1), EIO);
+	CHECK_ERRNO(ioctl(slave, TIOCGWINSZ, &(struct winsize){0}), EIO);
+	CHECK_ERRNO(open("/dev/tty", O_RDWR), ENXIO);
+	CHECK_ERRNO(open(path, O_RDWR), ENOENT);
+	CHECK_EQ(ready(slave, POLLIN, 0) & (POLLIN | POLLHUP), POLLIN | POLLHUP);
+}
+
+static void sessions(void)
+{
+	int master = open_master(), say[2], hear[2];
+	struct winsize w = {30, 100, 0, 0};
+	pid_t pid;
+
+	CHECK_CALL(pipe(say));
+	CHECK_CALL(pipe(hear));
+	pid = check_fork();
+	if (pid == 0) {
+		close(master);
+		session(say[1], hear[0]);
+		fflush(stdout);
+		_exit(check_failures ? 1 : 0);
+	}
+	CHECK_EQ(check_take(say[0]), 'r');
+	type(master, "\3");
+	CHECK_CALL(ioctl(master, TIOCSWINSZ, &w));
+	CHECK_CALL(ioctl(master, TIOCSWINSZ, &w)); /* no change, no signal */
+	CHECK_EQ(check_take(say[0]), 'g');
+	CHECK_CALL(close(master));
+	check_give(hear[1], 'c');
+	CHECK_EQ(check_wait(pid), 0);
+}
+
+/* The master finds the slave's last file closed, after it has read what was written, and opened again. */
+static void slave_closed(void)
+{
+	int master = open_master(), slave = open_slave();
+	char c;
+
+	type(slave, "last");
+	CHECK_CALL(close(slave));
+	expect(master, "last");
+	CHECK_EQ(ready(master, POLLIN, 3000) & POLLHUP, POLLHUP);
+	CHECK_ERRNO(read(master, &c, 1), EIO);
+	slave = open_slave();
+	type(slave, "again");
+	expect(master, "again");
+	/* A reader that sleeps is told. */
+	{
+		pid_t pid = check_fork();
+
+		if (pid == 0) {
+			close(slave);
+			_exit(read(master, &c, 1) == -1 && errno == EIO ? 0 : 1);
+		}
+		process_gets(pid, 'S');
+		CHECK_CALL(close(slave));
+		CHECK_EQ(check_wait(pid), 0);
+	}
+}
+
+/* One that is still open after its master is not used for another pair. */
+static void not_shared(void)
+{
+	int master = open_master(), slave = open_slave(), other;
+	char old[32], c;
+
+	strcpy(old, path);
+	CHECK_CALL(close(master));
+	CHECK_EQ(read(slave, &c, 1), 0);
+	other = open_master();
+	type(open_slave(), "secret\n");
+	expect(other, "secret\r\n");
+	CHECK_EQ(read(slave, &c, 1), 0);
+	CHECK_ERRNO(write(slave, "x", 1), EIO);
+#ifndef __linux__ /* there an index is free at once */
+	CHECK(strcmp(old, path) != 0);
+#endif
+	CHECK_CALL(close(slave));
+	for (int i = 0; i < 200; i++) {
+		CHECK_CALL(close(other));
+		other = open_master();
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const struct check_case cases[] = {
+		{"lines", lines},	    {"floods", floods}, {"sessions", sessions}, {"slave-closed", slave_closed},
+		{"not-shared", not_shared},
+	};
+
+	check_seconds = 20;
+	return check_main(argc, argv, cases, ARRAY_SIZE(cases));
+}

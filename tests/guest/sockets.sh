@@ -1,0 +1,8 @@
+#!/bin/sh
+# description: sockets of AF_UNIX: streams, datagrams, packets, names, files and credentials in messages, garbage, /proc/net/unix, as the same program finds them on Linux
+# requires: smp=1,4 timeout=180 progs="unixtest unixfiles"
+. /run/prelude
+unixtest || fail unixtest
+unixfiles || fail unixfiles
+dmesg | grep -E 'Oops|BUG|WARNING' && fail 'the kernel complained'
+finish
