@@ -388,7 +388,8 @@ static DEFINE_PER_CPU(u32, arrival); /* [atomic] */
  */
 static noinstr void wait_for_admission(void)
 {
-	u32 *state = this_cpu_ptr(&arrival), wanted = ARRIVAL_WANTED;
+	u32 wanted = ARRIVAL_WANTED;
+	u32 *state = this_cpu_ptr(&arrival);
 
 	if (!__atomic_compare_exchange_n(state, &wanted, ARRIVAL_ARRIVED, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
 		arch_halt();
@@ -428,7 +429,8 @@ notrace void secondary_start_kernel(void)
 /* Spin rather than sleep: it takes microseconds, and a sleep would need this CPU's timer to work already. */
 static int wait_for_arrival(unsigned cpu)
 {
-	u32 *state = per_cpu_ptr(&arrival, cpu), wanted = ARRIVAL_WANTED;
+	u32 wanted = ARRIVAL_WANTED;
+	u32 *state = per_cpu_ptr(&arrival, cpu);
 	u64 end = sched_clock() + CPU_START_TIMEOUT_NS;
 
 	while (__atomic_load_n(state, __ATOMIC_ACQUIRE) == ARRIVAL_WANTED) {

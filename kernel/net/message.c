@@ -32,8 +32,9 @@ static ssize_t do_receive(struct file *f, struct sock_io *io)
 SYSCALL_DEFINE6(sendto, int, fd, void __user *, buff, size_t, len, unsigned int, flags, struct sockaddr __user *, addr,
 		int, addr_len)
 {
-	struct iovec vec = {buff, min(len, MAX_RW_COUNT)};
-	struct sock_io io = {.vec = &vec, .left = vec.iov_len, .flags = flags};
+	size_t left = min(len, MAX_RW_COUNT);
+	struct iovec vec = {buff, left};
+	struct sock_io io = {.vec = &vec, .left = left, .flags = flags};
 	struct file *f = sock_get(fd);
 	ssize_t res = 0;
 
@@ -54,8 +55,9 @@ SYSCALL_DEFINE6(sendto, int, fd, void __user *, buff, size_t, len, unsigned int,
 SYSCALL_DEFINE6(recvfrom, int, fd, void __user *, ubuf, size_t, size, unsigned int, flags, struct sockaddr __user *,
 		addr, int __user *, addr_len)
 {
-	struct iovec vec = {ubuf, min(size, MAX_RW_COUNT)};
-	struct sock_io io = {.vec = &vec, .left = vec.iov_len, .flags = flags};
+	size_t left = min(size, MAX_RW_COUNT);
+	struct iovec vec = {ubuf, left};
+	struct sock_io io = {.vec = &vec, .left = left, .flags = flags};
 	struct file *f = sock_get(fd);
 	ssize_t res;
 

@@ -43,7 +43,7 @@ void generic_handle_domain_irq(struct irq_domain *domain, unsigned hwirq)
 
 const struct nmi_timer *nmi_timer;
 struct cpumask sample_cpus = {{1}}; /* those of whom samples are taken */
-static bool routed; /* the pin's entry is an NMI's */
+static bool routed;		    /* the pin's entry is an NMI's */
 bool ioapic_start_nmi(unsigned gsi, struct cpumask *cpus)
 {
 	assert_int_equal(gsi, NMI_GSI);

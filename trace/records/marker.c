@@ -29,7 +29,7 @@ static size_t marker_max(struct trace_array *tr)
 /* Context: preemption off. -EBADF when nothing is recorded, as if the file were not open for writing (Linux). */
 static ssize_t record_marker(struct trace_array *tr, unsigned long ip, const char *text, size_t n)
 {
-	bool newline = text[n - 1] != '\n';
+	bool newline = !n || text[n - 1] != '\n';
 	struct ring_buffer_event *event;
 	struct print_entry *entry = trace_reserve(tr, &event, TRACE_PRINT, sizeof(*entry) + n + newline + 1);
 

@@ -115,8 +115,8 @@ static unsigned long flags_of(const char *list, char *rest)
 }
 
 /*
- * The name of a directory without links and dots, as /proc/mounts has it: it is entered and its name asked for. In real;
- * returns false if it is no directory.
+ * The name of a directory without links and dots, as /proc/mounts has it: it is entered and its name asked for. In
+ * real; returns false if it is no directory.
  */
 static bool real_name(const char *place, char real[PATH_MAX])
 {
