@@ -39,6 +39,10 @@ umount /sys/kernel/tracing 2> /dev/null
 runs 'a group that may trace' mount -t tracefs -o gid=1234 nodev /sys/kernel/tracing
 grep -q ' /sys/kernel/tracing tracefs .*,gid=1234 ' /proc/mounts || fail "in /proc/mounts: $(grep tracefs /proc/mounts)"
 same 'its directory' 1234 "$(stat -c %g /sys/kernel/tracing/events)"
+cd /sys/kernel/tracing/events
+runs 'a place by a relative name' mount -o remount,gid=4321 ..
+same 'there' 4321 "$(stat -c %g /sys/kernel/tracing)"
+cd /
 mount -o remount,gid=0 /sys/kernel/tracing
 traceowner || fail traceowner
 

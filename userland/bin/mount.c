@@ -115,23 +115,32 @@ static unsigned long flags_of(const char *list, char *rest)
 }
 
 /*
- * Whether a file system of this type is what is seen at the place. The table has names without links
- * and dots, so the place is entered and its name asked for; later lines of the table cover earlier
- * ones.
+ * The name of a directory without links and dots, as /proc/mounts has it: it is entered and its name asked for. In
+ * real; returns false if it is no directory.
  */
+static bool real_name(const char *place, char real[PATH_MAX])
+{
+	char here[PATH_MAX];
+	bool found;
+
+	if (!getcwd(here, sizeof(here)) || chdir(place) < 0)
+		return false;
+	found = getcwd(real, PATH_MAX);
+	if (chdir(here) < 0)
+		vt_die_errno(1, here);
+	return found;
+}
+
+/* Whether a file system of this type is what is seen at the place. Later lines of the table cover earlier ones. */
 static bool is_mounted(const char *place, const char *type)
 {
-	char *text = vt_read_file(MOUNTS, NULL), *at = text, *column[COLUMNS], here[PATH_MAX], real[PATH_MAX];
+	char *text = vt_read_file(MOUNTS, NULL), *at = text, *column[COLUMNS], real[PATH_MAX];
 	bool found = false;
 
-	/* Its name without links and dots is what the table has. */
-	if (text && getcwd(here, sizeof(here)) && chdir(place) == 0) {
-		while (getcwd(real, sizeof(real)) && next_line(&at, column))
+	if (text && real_name(place, real))
+		while (next_line(&at, column))
 			if (!strcmp(column[PLACE], real))
 				found = !strcmp(column[TYPE], type);
-		if (chdir(here) < 0)
-			vt_die_errno(1, here);
-	}
 	free(text);
 	return found;
 }
@@ -206,11 +215,12 @@ static int mount_all(const char *type)
  */
 static int mount_known(const char *table, const char *name, const char *list)
 {
-	char *text = read_table(table), *column[COLUMNS], *found[COLUMNS] = {NULL}, *options;
+	char *text = read_table(table), *column[COLUMNS], *found[COLUMNS] = {NULL}, *options, real[PATH_MAX];
+	const char *place = real_name(name, real) ? real : name;
 	int status;
 
 	while (next_line(&text, column))
-		if (!strcmp(column[PLACE], name) || !strcmp(column[SOURCE], name))
+		if (!strcmp(column[PLACE], place) || !strcmp(column[PLACE], name) || !strcmp(column[SOURCE], name))
 			memcpy(found, column, sizeof(found));
 	if (!found[PLACE])
 		vt_die(1, "%s is not in %s", name, table);
