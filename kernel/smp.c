@@ -378,7 +378,7 @@ static bool smp_up; /* [smp_init] all CPUs that are online have a stopper */
  * How far a CPU has come that is being started. The starter sets WANTED, and GIVEN_UP when its patience ends; the CPU
  * sets ARRIVED, by compare-and-exchange, so that one of the two is told by the other. Then it waits for ADMITTED.
  */
-enum arrival { ARRIVAL_NONE, ARRIVAL_WANTED, ARRIVAL_ARRIVED, ARRIVAL_ADMITTED, ARRIVAL_GIVEN_UP };
+enum arrival_state { ARRIVAL_NONE, ARRIVAL_WANTED, ARRIVAL_ARRIVED, ARRIVAL_ADMITTED, ARRIVAL_GIVEN_UP };
 static DEFINE_PER_CPU(u32, arrival); /* [atomic] */
 
 /*
