@@ -197,7 +197,8 @@ static unsigned long branch_target(const struct insn *insn, const u8 *bytes, uns
 	long distance;
 
 	if (insn->immediate_bytes == 1) {
-		distance = (s8)bytes[insn->immediate_at];
+		distance = bytes[insn->immediate_at];
+		distance -= (distance & 0x80) << 1;
 	} else {
 		s32 word;
 
