@@ -39,7 +39,7 @@ static struct flock_entry *take_off(struct file *f)
 	return e;
 }
 
-static void unlock(struct file *f)
+static void flock_unlock(struct file *f)
 {
 	struct flock_entry *e;
 
@@ -54,7 +54,7 @@ static void unlock(struct file *f)
 
 void flock_release(struct file *f)
 {
-	unlock(f);
+	flock_unlock(f);
 }
 
 /*
@@ -94,7 +94,7 @@ static int lock(struct file *f, bool exclusive, bool wait)
 		return -ENOMEM;
 	new->file = f;
 	new->exclusive = exclusive;
-	unlock(f);
+	flock_unlock(f);
 	if (!try_lock(f, new))
 		err = wait ? wait_event_interruptible(&flock_wait, try_lock(f, new)) : -EAGAIN;
 	if (err)
@@ -128,7 +128,7 @@ SYSCALL_DEFINE2(flock, unsigned int, fd, unsigned int, cmd)
 	if (!f)
 		return -EBADF;
 	if (kind == LOCK_UN)
-		unlock(f);
+		flock_unlock(f);
 	else if (!has_lock(f, kind == LOCK_EX))
 		err = lock(f, kind == LOCK_EX, !(cmd & LOCK_NB));
 	fput(f);

@@ -104,7 +104,7 @@ static int taint_show(struct seq_file *m, const struct module *mod, const void *
 	return 0;
 }
 
-static int version_show(struct seq_file *m, const struct module *mod, const void *what)
+static int module_version_show(struct seq_file *m, const struct module *mod, const void *what)
 {
 	seq_printf(m, "%s\n", mod->version);
 	return 0;
@@ -115,7 +115,7 @@ static const struct {
 	int (*show)(struct seq_file *m, const struct module *mod, const void *what);
 } attributes[] = {
 	{"coresize", coresize_show}, {"initsize", initsize_show}, {"initstate", initstate_show},
-	{"refcnt", refcnt_show},     {"taint", taint_show},	  {"version", version_show},
+	{"refcnt", refcnt_show},     {"taint", taint_show},	  {"version", module_version_show},
 };
 
 /* A version is there for modules with MODULE_VERSION() alone. [m] */
@@ -126,7 +126,7 @@ static int add_attributes(struct module *mod)
 	for (unsigned i = 0; i < ARRAY_SIZE(attributes) && !err; i++) {
 		const struct module_file file = {.mod = mod, .show = attributes[i].show};
 
-		if (attributes[i].show != version_show || mod->version)
+		if (attributes[i].show != module_version_show || mod->version)
 			err = module_add_file(mod->directory, attributes[i].name, 0444, &file);
 	}
 	return err;

@@ -167,7 +167,7 @@ void posixtimer_taken(struct k_itimer *t, struct siginfo *info)
 }
 
 /* What is left until its next expiration, ns; 0: it is off. [S] */
-static u64 time_left(const struct k_itimer *t)
+static u64 k_itimer_left(const struct k_itimer *t)
 {
 	ktime_t expires = t->expires, now;
 
@@ -470,7 +470,7 @@ SYSCALL_DEFINE4(timer_settime, timer_t, timer_id, int, flags, const struct itime
 	t = lock_timer(timer_id, true);
 	if (!t)
 		return -EINVAL;
-	left = time_left(t);
+	left = k_itimer_left(t);
 	old_interval = t->interval;
 	timer_set(t, value, interval, flags & TIMER_ABSTIME);
 	unlock_timer();
@@ -484,7 +484,7 @@ SYSCALL_DEFINE2(timer_gettime, timer_t, timer_id, struct itimerspec __user *, se
 
 	if (!t)
 		return -EINVAL;
-	left = time_left(t);
+	left = k_itimer_left(t);
 	interval = t->interval;
 	unlock_timer();
 	return put_itimerspec(setting, left, interval);

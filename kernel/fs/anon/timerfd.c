@@ -127,7 +127,7 @@ static const struct file_operations timerfd_fops = {
 };
 
 /* Time until the next expiration, at least 1 ns where it is over; 0: the timer is off. [l] */
-static u64 time_left(const struct timerfd *t)
+static u64 timerfd_left(const struct timerfd *t)
 {
 	ktime_t expires = t->expires, now = ktime_get();
 
@@ -151,7 +151,7 @@ static void timerfd_set(struct timerfd *t, u64 value, u64 interval, bool absolut
 
 	lock_and_cancel(t);
 	old[0] = t->interval;
-	old[1] = time_left(t);
+	old[1] = timerfd_left(t);
 	t->fired = false;
 	t->interval = interval;
 	t->expires = 0;
@@ -235,7 +235,7 @@ SYSCALL_DEFINE2(timerfd_gettime, int, ufd, struct itimerspec __user *, otmr)
 	t = f->private_data;
 	spin_lock_irq(&t->lock);
 	is[0] = t->interval;
-	is[1] = time_left(t);
+	is[1] = timerfd_left(t);
 	spin_unlock_irq(&t->lock);
 	fput(f);
 	return put_timespec_ns(&otmr->it_interval, is[0]) || put_timespec_ns(&otmr->it_value, is[1]) ? -EFAULT : 0;
