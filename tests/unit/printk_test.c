@@ -182,7 +182,7 @@ static void test_console_overrun(void **state)
 	assert_true(console_trylock());
 	for (unsigned i = 0; i < NR_RECORDS + 5; i++)
 		printk(KERN_INFO "line %u\n", i);
-	console_unlock();
+	console_release();
 	shown[0] = '\0';
 	console_flush();
 	/* Record 6 is the oldest now; and it is shown whole. */
