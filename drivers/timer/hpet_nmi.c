@@ -62,12 +62,19 @@ static __always_inline u64 look_at_counter(void)
 	return hpet_nmi.now;
 }
 
+/*
+ * A machine that is not real may take the CPU away between the look at the counter and the write, for longer than
+ * CLOSEST_NS. So the counter is looked at again, and what it has passed by then is set once more.
+ */
 static __always_inline void set_next(u64 now)
 {
-	hpet_nmi.next = sample_grid_next(&hpet_nmi.grid, now);
-	if (hpet_nmi.next - now < hpet_nmi.closest)
-		hpet_nmi.next = now + hpet_nmi.closest;
-	writel_relaxed(hpet_nmi.next, hpet_nmi.regs + HPET_COMPARATOR(hpet_nmi.timer));
+	do {
+		hpet_nmi.next = sample_grid_next(&hpet_nmi.grid, now);
+		if (hpet_nmi.next - now < hpet_nmi.closest)
+			hpet_nmi.next = now + hpet_nmi.closest;
+		writel_relaxed(hpet_nmi.next, hpet_nmi.regs + HPET_COMPARATOR(hpet_nmi.timer));
+		now = look_at_counter();
+	} while (unlikely(now >= hpet_nmi.next));
 }
 
 noinstr bool sample_nmi_running(void)

@@ -1,5 +1,5 @@
 /*
- * A kprobe on one instruction after the other, while the kernel goes on: from the symbol `from` on, `bytes` of text,
+ * A kprobe on one instruction after the other, while the kernel goes on: from the address `first` on, `bytes` of text,
  * `batch` probes at a time for `ms` milliseconds. In the end /proc/kprobe_walk says how many instructions were probed,
  * how many the kernel refused, and how often they were hit. Nothing that runs meanwhile must notice.
  */
@@ -15,7 +15,7 @@
 
 MODULE_LICENSE("GPL");
 
-static unsigned long first; /* an address; 0: all of the kernel's text from the symbol _stext on */
+static unsigned long first; /* an address; 0: that of msleep() */
 module_param(first, ulong, 0444);
 static unsigned long bytes = 4096;
 module_param(bytes, ulong, 0444);
@@ -96,7 +96,7 @@ static int walk_show(struct seq_file *m, void *v)
 static int __init kprobe_walk_init(void)
 {
 	if (!first)
-		return -EINVAL;
+		first = (unsigned long)msleep;
 	walker = kthread_run(walk, NULL, "kprobe_walk");
 	if (IS_ERR(walker))
 		return PTR_ERR(walker);

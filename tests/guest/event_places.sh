@@ -245,8 +245,8 @@ for ino in $(cut -d ' ' -f 2 /tmp/moved | sort -u); do
 done
 
 # -- every event there is, but for the systems that tests of their own provoke: syscall_events.sh, lab.sh, test_module_events.py,
-# test_tracer_osnoise.py
-elsewhere='syscalls:|^lab:|^module:|^osnoise:'
+# test_tracer_osnoise.py, cpuhp.sh
+elsewhere='syscalls:|^lab:|^module:|^osnoise:|^cpuhp:'
 for event in $(grep -vE "$elsewhere" available_events | sed 's/.*://'); do
 	grep -qx $event /tmp/provoked && continue
 	echo $exceptions | grep -qw $event || fail "nothing provokes $event: call traced and seen for it, or name its system in \$elsewhere"

@@ -29,7 +29,7 @@ NOT_PROVOKED |= {"workqueue_creation", "workqueue_destruction"}  # and workqueue
 NOT_PROVOKED |= {"sample_threshold"}  # each turn of the host is one: no buffer is large enough
 NOT_PROVOKED |= {"nmi_noise"}  # one machine has no source of them while nothing is sampled
 # The lab's samples, what is typed, what a tracer measures: no round of the work is for them.
-OWN_PART = re.compile("lab_|irq_handler_|.*_noise$")
+OWN_PART = re.compile("lab_|irq_handler_|.*_noise$|cpuhp_|workqueue_")
 UNCOUNTED = (
     "syscalls",
     "initcall",
@@ -324,6 +324,16 @@ def test_every_record(machine, tmp_path, tepdump):
             "echo osnoise > current_tracer",
             "echo 120 100 > /sys/kernel/debug/busy/softirq; i=0; while [ $i -lt 60 ]; do sleep 0.005; i=$((i + 1)); done",
             "echo nop > current_tracer; echo > set_event",
+        )
+        session.record(
+            "echo 1 > events/workqueue/enable",
+            "i=0; while [ $i -lt 60 ]; do cat /sys/kernel/debug/latency/hook_check > /dev/null; i=$((i + 1)); done",
+            "echo 0 > events/workqueue/enable",
+        )
+        session.record(
+            "echo 1 > events/cpuhp/enable",
+            "for i in 1 2 3 4; do for on in 0 1; do echo $on > /sys/devices/system/cpu/cpu1/online; done; done",
+            "echo 0 > events/cpuhp/enable",
         )
         session.record(
             "echo vfs_read > set_graph_function; echo 1 > options/raw; echo function_graph > current_tracer",
