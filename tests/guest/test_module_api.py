@@ -262,7 +262,6 @@ def test_a_poller_leaves_the_queue_of_a_module_that_goes(guest, tmp_path):  # no
 @pytest.mark.parametrize(
     "text, error",
     [
-        ("#include <linux/kprobes.h>\nstatic struct kprobe p;", "linux/kprobes.h: there are no kprobes"),
         ("#include <linux/tty.h>\nstatic struct tty_struct *t;", "linux/tty.h: modules cannot write to terminals"),
         (
             "#include <linux/interrupt.h>\nint init_module(void)\n{\n"
