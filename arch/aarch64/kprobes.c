@@ -11,7 +11,7 @@
  *		add sp, sp, #PT_REGS_SIZE
  *	code	the instruction; b back
  *
- * Most instructions are copied as they are. Those that know where they stand are written anew:
+ * Most instructions are copied as they are. Those that depend on their own address become other ones:
  *
  *	b target		b target
  *	b.cond, cbz, tbz	the same, over a branch back: b.cond +8; b back; b target

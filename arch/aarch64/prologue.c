@@ -13,6 +13,7 @@
 #include <arch/ftrace.h>
 #include <asm/ptrace.h>
 #include <kernel/ksyms.h>
+#include <trace/kprobes.h>
 
 #define NR_ARGS	    8  /* x0 to x7 */
 #define FIRST_SAVED 19 /* x19 to x28 */
@@ -188,6 +189,7 @@ static bool read_prologue(struct prologue *p, unsigned long ip)
 {
 	unsigned long start = function_start(ip);
 	unsigned n = 0;
+	u32 insn;
 
 	*p = (struct prologue){};
 	for (unsigned i = 0; i < NR_ARGS; i++) {
@@ -197,7 +199,7 @@ static bool read_prologue(struct prologue *p, unsigned long ip)
 	if (!start)
 		return false;
 	for (unsigned long at = start; at < ip; at += 4)
-		if (n++ == MAX_INSNS || !read_insn(p, *(const u32 *)at))
+		if (n++ == MAX_INSNS || !kprobe_read_text(at, &insn, 4) || !read_insn(p, insn))
 			return false;
 	return p->has_fp;
 }

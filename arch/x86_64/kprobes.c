@@ -9,7 +9,7 @@
  *	code	the instruction; jmp back
  *
  * Most instructions are copied; where an operand is relative to rip, its displacement is made that of the new place.
- * Those that go elsewhere are written anew:
+ * Those that go elsewhere become other ones:
  *
  *	jmp target			jmp target
  *	jcc target, loop, jrcxz		the same, over a jump back: jcc 1f; jmp back; 1: jmp target
@@ -338,7 +338,10 @@ static bool is_entered(unsigned long from, unsigned long to, unsigned long start
 	return false;
 }
 
-/* Plain instructions from addr on that have room for a jump: their bytes, or 0. They are copied into the slot. */
+/*
+ * Plain instructions from addr on that have room for a jump: their bytes, or 0. They are copied into the slot. Sets
+ * code->several.
+ */
 static unsigned emit_region(struct writer *w, unsigned long addr, unsigned long start, unsigned long end)
 {
 	u8 bytes[MAX_INSN_SIZE];
@@ -350,6 +353,7 @@ static unsigned emit_region(struct writer *w, unsigned long addr, unsigned long 
 		    kprobe_place_changes(addr + len, insn.length))
 			return 0;
 		emit_copy(w, &insn, bytes, addr + len);
+		w->code->several = len > 0;
 		len += insn.length;
 	}
 	if (is_entered(addr, addr + len, start, end))

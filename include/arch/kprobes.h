@@ -6,7 +6,7 @@
  *	entry		saves all registers as a struct pt_regs, calls kprobe_jumped(), loads them again
  *	code		does what the instruction does, and goes on where that would
  *
- * A breakpoint leads to `code`, a jump to `entry`. Code that depends on its own address is written anew: a branch
+ * A breakpoint leads to `code`, a jump to `entry`. Code that depends on its own address becomes other code: a branch
  * keeps its target, a call returns behind the original, an address that is relative to the pc is kept as a constant. So
  * no instruction is stepped or simulated. For a site with a post_handler, `code` calls kprobe_executed() on each of its
  * ways out.
@@ -26,6 +26,7 @@ struct kprobe_code {
 	bool post;	    /* in: with calls of kprobe_executed() */
 	bool jump;	    /* in: by a jump, if it can be; out: it can be */
 	unsigned len;	    /* out: bytes of text that the probe replaces: one instruction, or what a jump takes */
+	bool several;	    /* out: these are more than one instruction */
 	u8 bytes[KPROBE_SLOT_SIZE] __aligned(8); /* out: the slot */
 	unsigned entry, code;			 /* out: their offsets in it */
 };

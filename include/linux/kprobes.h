@@ -1,4 +1,4 @@
-/* Calls at an instruction (kprobes) and at returns (kretprobes). A handler must not sleep. */
+/* Calls at an instruction (kprobes). A handler must not sleep. */
 #pragma once
 
 #include <linux/ptrace.h>

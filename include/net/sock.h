@@ -18,12 +18,12 @@ struct user_struct;
 /* Open files on their way in a message. */
 struct scm_files {
 	unsigned nr;
-	struct user_struct *user;      /* who has sent them, counted in sent_files, with a reference */
+	struct user_struct *user;      /* the sender, whose sent_files counts them, with a reference */
 	struct file *file[SCM_MAX_FD]; /* with references */
 };
 /* What goes with a message beside its bytes. */
 struct scm {
-	struct ucred cred;	 /* pid 0: nobody's */
+	struct ucred cred;	 /* pid 0: there are none */
 	struct scm_files *files; /* NULL: none */
 };
 
@@ -34,7 +34,7 @@ struct sock_io {
 	size_t off;		 /* bytes of vec[0] that are done */
 	bool kernel;
 	unsigned flags;		      /* MSG_* that were asked for; O_NONBLOCK is MSG_DONTWAIT */
-	struct sockaddr_storage addr; /* sending: to whom; receiving: from whom */
+	struct sockaddr_storage addr; /* of the receiver when sending, of the sender when receiving */
 	int addr_len;		      /* bytes of it; 0: none */
 	struct scm scm;
 	unsigned out_flags; /* MSG_* of what was received */
@@ -90,7 +90,10 @@ struct sock *sock_of_file(const struct file *f);
 struct ucred current_cred_ids(void);
 u64 sock_ino(const struct sock *sk); /* 0: it has no file */
 
-/* The time that a call may wait, and what ends the wait: -ERESTARTSYS, or -EINTR where a restart would begin anew. */
+/*
+ * The time that a call may wait, and what ends the wait: -ERESTARTSYS, or -EINTR where a restarted call would wait for
+ * the whole time again.
+ */
 static inline s64 sock_timeout(s64 timeo, unsigned flags)
 {
 	return flags & MSG_DONTWAIT ? 0 : timeo;

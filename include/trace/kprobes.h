@@ -1,14 +1,14 @@
 /*
  * kprobes: a function of one's own is called each time the kernel comes to an instruction, anywhere in its text or a
- * module's; kretprobes: the same when a function returns. Names and rules are Linux's.
+ * module's. Names and rules are Linux's.
  *
  *	static int before(struct kprobe *p, struct pt_regs *regs) { ... return 0; }
  *	static struct kprobe probe = {.symbol_name = "do_sys_openat2", .pre_handler = before};
  *	err = register_kprobe(&probe);
  *
- * How an instruction comes to be probed is this file's users' choice in one respect only. At a call site of ftrace the
- * probe is a user of ftrace. Elsewhere the instruction becomes a jump to a slot, which calls the handlers and executes
- * the instruction there, or, where a jump cannot stand, a breakpoint. A probe with a post_handler is never a jump.
+ * At a call site of ftrace the probe is a user of ftrace. Elsewhere the instruction becomes a jump to a slot, which
+ * calls the handlers and executes the instruction there, or, where a jump cannot stand, a breakpoint. A probe with a
+ * post_handler is never a jump.
  */
 #pragma once
 
@@ -25,17 +25,19 @@ typedef u8 kprobe_opcode_t;
 /*
  * Before the instruction is executed. regs are those that it is going to find, its own address as pc. Nonzero: the
  * handler has set regs itself, and execution goes on at their pc without the instruction; only a probe with a
- * post_handler may do that. Context: any, that of the probed code, with preemption off, and with interrupts off where
- * the probe is a breakpoint. Another probe that is met inside of a handler is not called, and counts as missed.
+ * post_handler may do that, and not at a call site of ftrace. Context: any, that of the probed code, with preemption
+ * off, and with interrupts off where the probe is a breakpoint. Another probe that is met inside of a handler is not
+ * called, and counts as missed.
  */
 typedef int (*kprobe_pre_handler_t)(struct kprobe *p, struct pt_regs *regs);
-/* When it has been executed: regs as it left them, their pc where execution goes on. flags is 0. The same context. */
+/*
+ * When it has been executed: regs as it left them, but their pc is the probed address still; of a branch to a register
+ * or a return, which leaves no place behind it, before it is executed. flags is 0. The same context.
+ */
 typedef void (*kprobe_post_handler_t)(struct kprobe *p, struct pt_regs *regs, unsigned long flags);
 
-#define KPROBE_FLAG_GONE      1u /* the module of the instruction has gone: never called any more */
-#define KPROBE_FLAG_DISABLED  2u
-#define KPROBE_FLAG_OPTIMIZED 4u /* shown only: its place is a jump */
-#define KPROBE_FLAG_FTRACE    8u /* shown only: its place is a call site of ftrace */
+#define KPROBE_FLAG_GONE     1u /* the module of the instruction has gone: never called any more */
+#define KPROBE_FLAG_DISABLED 2u
 
 struct kprobe {
 	struct list_head list;		  /* of its site [kprobe_mutex, and all other CPUs parked] */

@@ -257,7 +257,7 @@ SYSCALL_DEFINE4(mknodat, int, dfd, const char __user *, filename, umode_t, mode,
 	return err;
 }
 
-/* Everybody may send to a new socket whom the umask lets. */
+/* A new socket can be written to by all users that the umask does not exclude. */
 int vfs_make_socket(const char *path, struct path *out)
 {
 	struct name_op op = {.name = {.name = path}};

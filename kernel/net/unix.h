@@ -7,7 +7,7 @@
 #include <sched/mutex.h>
 
 /*
- * One mutex for all sockets of this family: who is connected to whom, what is queued where, what is counted. What is
+ * One mutex for all sockets of this family: their connections, their queues, what is counted. What is
  * done with it held takes a few instructions for each socket or message concerned; user memory is copied without it.
  * Two sockets are concerned by nearly everything, so locks of their own would always come in pairs. Innermost, but for
  * the locks of wait queues and of memory.

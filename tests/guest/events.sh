@@ -138,8 +138,8 @@ kill $other
 echo > set_event_notrace_pid
 
 # -- the scheduler's story, to the microsecond: what tasks are charged is what they run
-# The emulator may take a CPU's turn away between the clock that charges and the stamp of the switch, once in a while: then
-# it is told again.
+# Between the charge and the switch a CPU may stand still for some microseconds without calling a function, as the CPUs of
+# icount run in turns. How often depends on the layout of the kernel, so the story is told again before it counts as wrong.
 echo 0 > tracing_on
 echo 4096 > buffer_size_kb
 echo 1 > $sched/enable

@@ -24,9 +24,10 @@ struct kprobe_site {
 	struct kprobe_site *next;		   /* [k, p] in its bucket */
 	unsigned long addr;			   /* [I] */
 	enum kprobe_how how;			   /* [I] */
-	bool armed;				   /* [k] */
-	bool blocked;				   /* [k] it could not become a jump at this moment (settle) */
+	bool armed;				   /* [k, p] */
+	bool blocked;				   /* [k] it could not become a jump at this moment (kprobe_settle) */
 	bool has_post;				   /* [I] a probe with a post_handler may join */
+	bool several;				   /* [I] a jump over more than one instruction */
 	unsigned len;				   /* [I] bytes that are replaced */
 	struct kprobe_slot *slot;		   /* [I] NULL: by ftrace */
 	unsigned long entry, code;		   /* [I] addresses in the slot */

@@ -31,6 +31,8 @@ static __kprobes bool may_jump(const struct kprobe_site *site)
 {
 	unsigned long end = site->addr + site->len;
 
+	if (!site->several)
+		return true;
 	return !kprobe_task_inside(site->addr, end) && !kprobe_slot_retired(site->addr - KPROBE_MAX_COPY, end);
 }
 
@@ -199,6 +201,7 @@ static struct kprobe_site *make_site(unsigned long addr, bool post, bool jump, s
 		goto fail;
 	site->how = code->jump ? KPROBE_BY_JUMP : KPROBE_BY_BREAK;
 	site->has_post = post;
+	site->several = code->jump && code->several;
 	site->len = code->len;
 	site->entry = site->slot->text + code->entry;
 	site->code = site->slot->text + code->code;

@@ -40,7 +40,7 @@ struct epitem {
 	struct epoll_event event; /* [m; the events also l] */
 	struct list_head ready;	  /* [l] empty: it is not in the list */
 	struct epitem *next;	  /* [e] of the same file */
-	struct user_struct *user; /* [immutable] for whom it counts, with a reference */
+	struct user_struct *user; /* [immutable] the user whose watches it counts in, with a reference */
 	struct hook *hooks;	  /* [m] */
 };
 
