@@ -24,6 +24,16 @@ void ftrace_call_direct(unsigned long trampoline, const unsigned long args[8], u
 static const u32 *function;
 static bool in_module; /* the kernel's own table does not have it */
 
+/* The instruction that a probe at `probed` has replaced. */
+static const u32 *probed;
+static u32 under_probe;
+
+bool kprobe_read_text(unsigned long addr, void *to, unsigned len)
+{
+	memcpy(to, addr == (unsigned long)probed ? &under_probe : (const u32 *)addr, len);
+	return true;
+}
+
 long symbol_index(unsigned long address)
 {
 	return in_module ? -1 : 0;
@@ -194,6 +204,30 @@ static void test_a_narrow_argument(void **state)
 	expect_entry(&regs, 0);
 }
 
+/*
+ * A probe's breakpoint stands where the prologue moves x0. The instruction below it counts. Otherwise a function could
+ * not be replaced while it is probed.
+ */
+static void test_a_probe_in_the_prologue(void **state)
+{
+	static const u32 code[] = {STP_FRAME_48, MOV_FP_SP, STP_19_20, 0xd4200080 /* brk #4 */, MOV_0_30};
+	struct pt_regs regs = entry_regs();
+	unsigned long ip = site_of(code, 5);
+
+	push_frame(&regs, 48, 0);
+	save(&regs, 19, 16);
+	save(&regs, 20, 24);
+	regs.regs[19] = regs.regs[0];
+	regs.regs[0] = regs.regs[30];
+	assert_false(arch_ftrace_can_redirect(ip));
+	probed = code + 3;
+	under_probe = MOV_19_0;
+	assert_true(arch_ftrace_can_redirect(ip));
+	arch_ftrace_redirect(ip, &regs);
+	probed = NULL;
+	expect_entry(&regs, 0);
+}
+
 #define REFUSED(what, ...)                                                               \
 	do {                                                                             \
 		static const u32 code[] = {__VA_ARGS__};                                 \
@@ -261,6 +295,7 @@ int main(void)
 		cmocka_unit_test(test_a_stored_register_behind_the_arguments),
 		cmocka_unit_test(test_a_narrow_argument),
 		cmocka_unit_test(test_a_function_of_a_module),
+		cmocka_unit_test(test_a_probe_in_the_prologue),
 		cmocka_unit_test(test_refusals),
 	};
 
