@@ -14,8 +14,11 @@ import tempfile
 
 from vitrine_guest import ROOT
 
-LINES = 250
-COMMANDS = ("info threads", "thread apply all backtrace 16", "vt-runq", "vt-ps", "vt-bt all", "vt-dmesg 20")
+LINES = 300
+# What sleeps comes first: a long report is cut in the middle by some who show it.
+COMMANDS = ("vt-ps", "vt-runq", "info threads", "thread apply all backtrace 12", "vt-bt all", "vt-dmesg 20")
+# Floating-point and system registers say nothing here.
+NOT_SHOWN = r"(FP|FC|XMM|YMM|ST|Q\d|P\d+=|Z\d+|[C-GS]S =|[LGI]DT=|TR =|CR|DR|EFER|$)"
 
 
 def arguments():
@@ -75,13 +78,14 @@ def report(guest):
     """A text of at most LINES lines. Never an exception: the time-out itself is what the reader must see."""
     try:
         monitor = Monitor(guest.argv)
-        text = monitor.human("info status") + monitor.human("info registers -a")
+        registers = monitor.human("info registers -a")
+        text = monitor.human("info status")
         vmlinux = os.path.join(guest.setup.build, "vmlinux")
         if shutil.which("gdb-multiarch") and os.path.exists(vmlinux):
             with tempfile.TemporaryDirectory() as folder:
                 text += by_gdb(monitor, vmlinux, os.path.join(folder, "gdb"))
+        text += registers
     except (OSError, ValueError, StopIteration, subprocess.SubprocessError) as error:
         text = f"(its state cannot be seen: {error!r})"
-    # Floating-point registers say nothing here.
-    kept = [line for line in text.splitlines() if not re.match(r"(FP|FC|XMM|YMM|ST|Q\d|P\d+=|Z\d+)", line)]
+    kept = [line for line in text.splitlines() if not re.match(NOT_SHOWN, line)]
     return "\n--- the guest when its time was up:\n" + "\n".join(kept[:LINES])
