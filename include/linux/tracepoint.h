@@ -15,16 +15,22 @@
 
 #ifdef MODULE
 /* The walk through the probes stands beside the declaration: there the prototype is known. */
-#undef DECLARE_TRACE
-#define DECLARE_TRACE(name, proto, args)                                                                      \
-	DECLARE_TRACE_CONDITION(name, PARAMS(proto), PARAMS(args), true)                                      \
-	static notrace __maybe_unused void __tracewalk_##name(void *unused, proto)                            \
+#define __TRACE_WALK(name, data_proto, data_args)                                                             \
+	static notrace __maybe_unused void __tracewalk_##name(data_proto)                                     \
 	{                                                                                                     \
 		preempt_disable_notrace();                                                                    \
 		for (struct tracepoint_func *it = READ_ONCE(__tracepoint_##name.funcs); it && it->func; it++) \
-			((void (*)(void *, proto))it->func)(it->data, args);                                  \
+			((void (*)(data_proto))it->func)(data_args);                                          \
 		preempt_enable_notrace();                                                                     \
 	}
+#undef DECLARE_TRACE
+#define DECLARE_TRACE(name, proto, args)                                 \
+	DECLARE_TRACE_CONDITION(name, PARAMS(proto), PARAMS(args), true) \
+	__TRACE_WALK(name, PARAMS(void *data, proto), PARAMS(it->data, args))
+/* A call that hands over nothing: trace_NAME(), and probes have their data alone. */
+#define DECLARE_TRACE_NOARGS(name)                          \
+	__DECLARE_TRACE(name, void, void *data, NULL, true) \
+	__TRACE_WALK(name, void *data, it->data)
 #undef DEFINE_TRACE
 #define DEFINE_TRACE(name, ...)                                                             \
 	struct tracepoint __tracepoint_##name = {#name, STATIC_KEY_INIT, NULL, NULL, NULL}; \

@@ -83,25 +83,28 @@ void tracepoint_probes_unregister(const struct tracepoint_probe *probes, unsigne
 
 /* With a condition that is asked for at the place, only when there is a probe. */
 #define DECLARE_TRACE(name, proto, args) DECLARE_TRACE_CONDITION(name, PARAMS(proto), PARAMS(args), true)
-#define DECLARE_TRACE_CONDITION(name, proto, args, cond)                                        \
-	extern struct tracepoint __tracepoint_##name;                                           \
-	void __traceiter_##name(void *unused, proto);                                           \
-	static __always_inline void trace_##name(proto)                                         \
-	{                                                                                       \
-		if (tracepoint_key_on(&__tracepoint_##name.key) && (cond))                      \
-			__traceiter_##name(NULL, args);                                         \
-	}                                                                                       \
-	static __always_inline bool trace_##name##_enabled(void)                                \
-	{                                                                                       \
-		return tracepoint_key_on(&__tracepoint_##name.key);                             \
-	}                                                                                       \
-	static inline int register_trace_##name(void (*probe)(void *data, proto), void *data)   \
-	{                                                                                       \
-		return tracepoint_probe_register(&__tracepoint_##name, (void *)probe, data);    \
-	}                                                                                       \
-	static inline int unregister_trace_##name(void (*probe)(void *data, proto), void *data) \
-	{                                                                                       \
-		return tracepoint_probe_unregister(&__tracepoint_##name, (void *)probe, data);  \
+#define DECLARE_TRACE_CONDITION(name, proto, args, cond) \
+	__DECLARE_TRACE(name, PARAMS(proto), PARAMS(void *data, proto), PARAMS(NULL, args), PARAMS(cond))
+/* data_proto, data_args: those of a probe, which has its data before the others. */
+#define __DECLARE_TRACE(name, proto, data_proto, data_args, cond)                              \
+	extern struct tracepoint __tracepoint_##name;                                          \
+	void __traceiter_##name(data_proto);                                                   \
+	static __always_inline void trace_##name(proto)                                        \
+	{                                                                                      \
+		if (tracepoint_key_on(&__tracepoint_##name.key) && (cond))                     \
+			__traceiter_##name(data_args);                                         \
+	}                                                                                      \
+	static __always_inline bool trace_##name##_enabled(void)                               \
+	{                                                                                      \
+		return tracepoint_key_on(&__tracepoint_##name.key);                            \
+	}                                                                                      \
+	static inline int register_trace_##name(void (*probe)(data_proto), void *data)         \
+	{                                                                                      \
+		return tracepoint_probe_register(&__tracepoint_##name, (void *)probe, data);   \
+	}                                                                                      \
+	static inline int unregister_trace_##name(void (*probe)(data_proto), void *data)       \
+	{                                                                                      \
+		return tracepoint_probe_unregister(&__tracepoint_##name, (void *)probe, data); \
 	}
 
 /* Modules may put probes on all tracepoints of the kernel, and call their own. */

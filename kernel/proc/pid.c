@@ -135,6 +135,7 @@ struct task_struct *find_task_by_pid(pid_t pid)
 	} while (unlikely(moves & 1 || READ_ONCE(pid_moves) != moves));
 	return NULL;
 }
+EXPORT_SYMBOL(find_task_by_pid);
 
 struct task_struct *find_get_task(pid_t pid)
 {

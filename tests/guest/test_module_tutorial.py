@@ -210,3 +210,130 @@ def test_walks_over_tasks(arch, tmp_path):
     assert found == f" {expected}"
     numbers = expected.split()
     assert int(numbers[1]) == int(numbers[0]) + 3
+
+
+OLD_NAMES = """
+#include <linux/delay.h>
+#include <linux/kthread.h>
+#include <linux/module.h>
+#include <linux/pid.h>
+#include <linux/semaphore.h>
+#include <linux/tracepoint.h>
+
+MODULE_LICENSE("GPL");
+
+DECLARE_TRACE_NOARGS(nothing_given);
+DEFINE_TRACE(nothing_given);
+
+static int data, calls;
+static DEFINE_SEMAPHORE(one);
+static DEFINE_SEMAPHORE(three, 3);
+static struct semaphore two;
+static atomic_t inside, most, through;
+
+static void probe(void *given)
+{
+	calls += given == &data;
+}
+
+static int user(void *unused)
+{
+	down(&two);
+	int now = atomic_inc_return(&inside);
+	if (now > atomic_read(&most))
+		atomic_set(&most, now);
+	msleep(20);
+	atomic_dec(&inside);
+	up(&two);
+	atomic_inc(&through);
+	return 0;
+}
+
+static int soon_over(void *unused)
+{
+	return 0;
+}
+
+static void tracepoints(void)
+{
+	trace_nothing_given();
+	int err = register_trace_nothing_given(probe, &data);
+	trace_nothing_given();
+	trace_nothing_given();
+	unregister_trace_nothing_given(probe, &data);
+	trace_nothing_given();
+	pr_info("tracepoint %d %d\\n", err, calls);
+}
+
+static void semaphores(void)
+{
+	int taken = !down_trylock(&one), again = !down_trylock(&one), late, places = 0;
+
+	late = down_timeout(&one, HZ / 50);
+	up(&one);
+	late = late == -ETIME && !down_interruptible(&one);
+	while (!down_trylock(&three))
+		places++;
+	sema_init(&two, 2);
+	for (int i = 0; i < 6; i++)
+		kthread_run(user, NULL, "user");
+	while (atomic_read(&through) < 6)
+		msleep(10);
+	pr_info("semaphore %d %d %d %d %d %d\\n", taken, again, late, places, atomic_read(&most), atomic_read(&inside));
+}
+
+static void pids(void)
+{
+	struct pid *me = find_get_pid(current->pid), *gone;
+	struct task_struct *t = kthread_run(soon_over, NULL, "gone");
+	int there, by_number, reference;
+
+	gone = get_task_pid(t, PIDTYPE_PID);
+	msleep(300);
+	rcu_read_lock();
+	there = pid_task(me, PIDTYPE_PID) == current && pid_task(me, PIDTYPE_TGID) == current;
+	by_number = pid_task(find_vpid(current->pid), PIDTYPE_PID) == current;
+	rcu_read_unlock();
+	t = get_pid_task(me, PIDTYPE_TGID);
+	reference = t == current;
+	put_task_struct(t);
+	pr_info("pid %d %d %d %d %d %d %d\\n", there, by_number, reference, pid_nr(me) == current->pid,
+		!get_pid_task(gone, PIDTYPE_PID), !find_get_pid(4000000), pid_nr(NULL));
+	put_pid(me);
+	put_pid(gone);
+	put_pid(NULL);
+}
+
+static int __init old_init(void)
+{
+	tracepoints();
+	semaphores();
+	pids();
+	return 0;
+}
+
+static void __exit old_exit(void)
+{
+}
+
+module_init(old_init)
+module_exit(old_exit)
+"""
+
+
+@pytest.mark.parametrize("arch", ["aarch64", "x86_64"])
+def test_names_of_older_books(arch, tmp_path):
+    """Tracepoints without arguments, semaphores and struct pid do what books of earlier years say."""
+    (tmp_path / "old.c").write_text(OLD_NAMES)
+    status, said = make(tmp_path, arch, objects="old.o")
+    assert status == 0 and "warning" not in said, said
+    out = run(arch, [tmp_path / "old.ko"], "insmod /old.ko; dmesg | tail -n 3 | cut -d] -f2; rmmod old", tmp_path)
+    # Taken, not twice, in time only when it was given back; three places; never more than two inside; all gone out.
+    assert out.splitlines() == [" tracepoint 0 2", " semaphore 1 0 1 3 2 0", " pid 1 1 1 1 1 1 0"]
+
+
+def test_groups_have_no_struct_pid(tmp_path):
+    text = OLD_NAMES.replace("pid_task(me, PIDTYPE_TGID) == current;", "pid_task(me, PIDTYPE_SID) == current;")
+    (tmp_path / "old.c").write_text(text)
+    status, said = make(tmp_path, "x86_64", objects="old.o")
+    assert status and "a struct pid is one task" in said, said
