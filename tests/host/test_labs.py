@@ -358,8 +358,8 @@ def test_a_tree_is_handed_out(tmp_path):
 def test_labs_are_done_one_after_the_other(tmp_path):
     """In a tree that was handed out with two labs the second begins with what was written for the first."""
     out = str(tmp_path / "out")
-    lab(ROOT, "export", out, "--labs", "mcount,wakeup")
-    lab(out, "start", "mcount")
+    assert "students begin with mcount" in lab(ROOT, "export", out, "--labs", "mcount,wakeup")
+    assert "first  lab" not in lab(out, "start", "mcount")
     write(out, "arch/aarch64/patch.c", read(out, "arch/aarch64/patch.c") + "/* mine */\n")
     said = lab(out, "start", "wakeup", status=2)
     assert "not committed (arch/aarch64/patch.c)" in said
@@ -367,7 +367,7 @@ def test_labs_are_done_one_after_the_other(tmp_path):
     commit = ["git", "-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "-q", "-m", "mine", "-a"]
     subprocess.run(commit, cwd=out, check=True)
     said = lab(out, "start", "wakeup")
-    assert "with   what you have committed for lab mcount" in said
+    assert "with   what you have committed for lab mcount" in said and "first  lab" not in said
     begun = json.loads(read(out, MARK))
     assert begun["lab"] == "wakeup" and begun["from"] == "lab/mcount"
     assert lab(out, "diff") == "" and "nothing was changed" in lab(out, "submit", status=2)
@@ -379,6 +379,7 @@ def test_labs_are_done_one_after_the_other(tmp_path):
         subprocess.run(["git", *words], cwd=out, check=True)
     said = lab(out, "start", "wakeup")
     assert "lacks  what you have written for mcount" in said and "git switch lab/mcount" in said
+    assert "first  lab mcount: until that is written, this tree traces no function" in said
 
 
 def test_a_lab_starts_on_no_other_labs_branch(tmp_path):
@@ -391,7 +392,7 @@ def test_a_lab_starts_on_no_other_labs_branch(tmp_path):
 def test_a_lab_without_code_is_handed_out(tmp_path):
     """What it gives is in the tree, where a build finds it; the script that knows the answers is not."""
     out = str(tmp_path / "out")
-    lab(ROOT, "export", out, "--labs", "look")
+    assert "begin with" not in lab(ROOT, "export", out, "--labs", "look")
     for name in (
         "samples/lab_look.c",
         "userland/bin/lab_look.c",

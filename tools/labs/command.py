@@ -48,6 +48,7 @@ def cmd_start(args):
     import student
 
     before, others = student.written_before(ROOT)
+    traces_nothing = student.traces_nothing(ROOT, find(args.name).name)
     lab, top = student.start(ROOT, args.name, args.dir, args.seed)
     where = os.path.join("labs", os.path.basename(lab.folder), "handout.md")
     print(f"lab {lab.name}: {lab.title}\n  read   {where}")
@@ -62,6 +63,11 @@ def cmd_start(args):
         print(
             f"  lacks  what you have written for {', '.join(others)} as well: to build on that, `git switch main`,"
             f" `git branch -D lab/{lab.name}`, `git switch lab/{others[-1]}`, and start this lab there"
+        )
+    if traces_nothing:
+        print(
+            "  first  lab mcount: until that is written, this tree traces no function and no event. Then start this lab on"
+            " its branch"
         )
     if args.dir:
         print(f"  all of that in {top}")

@@ -57,6 +57,8 @@ def export(folder, names=None, say=print):
     student.git(folder, *student.HANDS, "add", "-A")
     student.git(folder, *student.HANDS, "commit", "-q", "-m", "The starting code")
     say(f"{folder}: {', '.join(lab.name for lab in labs)}")
+    if len(labs) > 1 and "mcount" in {lab.name for lab in labs}:
+        say("students begin with mcount: the others need it to trace anything. Hand out what comes before it by itself")
 
 
 def keep_links(folder):

@@ -114,6 +114,15 @@ def written_before(top):
     return mine, [name for name in out if name != mine and f"lab/{name}" in branches]
 
 
+def traces_nothing(top, name):
+    """Is this another lab than mcount, in a tree that was handed out without mcount's part and where that is not written
+    yet? Then no function is traced there and no event happens."""
+    if name == "mcount" or "mcount" not in (exported_labs(top) or []):
+        return False
+    words = ["git", "-C", top, "merge-base", "--is-ancestor", "lab/mcount", "HEAD"]
+    return subprocess.run(words, capture_output=True, check=False).returncode != 0
+
+
 def start(top, name, folder=None, seed=1):
     """A branch (or, in `folder`, a working tree with one) without what the lab asks for. Returns the Lab and where it is."""
     lab = find(name, top)
