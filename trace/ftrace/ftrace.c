@@ -427,21 +427,28 @@ int ftrace_ops_replace_set(struct ftrace_ops *ops, struct ftrace_set *set, struc
 	return 0;
 }
 
+#define SITES_AT_ONCE 64
+
 /*
  * The compiler has left calls at the sites: make them nops. Boot, one CPU with interrupts off, so no site is executed.
+ * Many sites at once take two thirds of the instructions that one after the other takes: what arch_patch_write_calls()
+ * knows of the page and the line of the last site then stays in registers.
  */
 static notrace void convert_nops(void)
 {
-	unsigned long flags;
+	unsigned long flags, sites[SITES_AT_ONCE];
 
 	raw_local_irq_save(flags);
 	arch_patch_begin();
-	for (unsigned i = 0; i < ftrace_nr_kernel_recs; i++) {
-		unsigned long ip = ftrace_call_adjust((unsigned long)_text + __start_mcount_loc[i]);
+	for (unsigned first = 0; first < ftrace_nr_kernel_recs; first += SITES_AT_ONCE) {
+		unsigned n = min(ftrace_nr_kernel_recs - first, (unsigned)SITES_AT_ONCE);
 
-		ftrace_recs[i].ip = ip;
-		set_bit(i, ftrace_present_map);
-		arch_patch_write(ip, 0, PATCH_CALL);
+		for (unsigned i = 0; i < n; i++) {
+			sites[i] = ftrace_call_adjust((unsigned long)_text + __start_mcount_loc[first + i]);
+			ftrace_recs[first + i].ip = sites[i];
+		}
+		ftrace_present_map[first / SITES_AT_ONCE] = ~0UL >> (SITES_AT_ONCE - n);
+		arch_patch_write_calls(sites, n, 0);
 	}
 	arch_patch_end();
 	raw_local_irq_restore(flags);
