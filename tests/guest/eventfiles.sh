@@ -1,6 +1,6 @@
 #!/bin/sh
 # description: epoll, eventfd, timerfd, signalfd, pidfds, flock and memfd_create, as the same programs find them on Linux
-# requires: smp=1,4 timeout=120 progs="eventtest pidfdtest flocktest"
+# requires: smp=4;1 timeout=120 progs="eventtest pidfdtest flocktest"
 . /run/prelude
 for program in eventtest pidfdtest flocktest; do
 	$program || fail $program

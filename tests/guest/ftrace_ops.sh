@@ -1,6 +1,6 @@
 #!/bin/sh
 # description: users of function tracing as kernel code registers them: flags, filters, registers, replacement, errors
-# requires: smp=1,4 timeout=120
+# requires: smp=4;1 timeout=120
 . /run/prelude
 D=/sys/kernel/debug/ftrace_sample
 tracing_reset

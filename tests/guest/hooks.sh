@@ -1,6 +1,6 @@
 #!/bin/sh
 # description: hooks of interrupts and preemption balance under load; irqsoff, preemptoff, preemptirqsoff and their options
-# requires: smp=1,4 timeout=600
+# requires: smp=4;1 timeout=600
 . /run/prelude
 D=/sys/kernel/debug/latency
 tracing_reset

@@ -1,6 +1,6 @@
 #!/bin/sh
 # description: hwlat finds the time that a CPU was not run, to the turn of the emulator; its files take what Linux's take
-# requires: smp=1,2,4 icount timeout=240
+# requires: smp=4;1,2 icount timeout=240
 . /run/prelude
 tracing_reset
 cd hwlat_detector

@@ -1,6 +1,6 @@
 #!/bin/sh
 # description: a storm of fork, exec, stop and kill on all CPUs: every child is reaped, with a status it can have
-# requires: smp=2,4 timeout=120 progs="killstorm"
+# requires: smp=4;2 timeout=120 progs="killstorm"
 . /run/prelude
 killstorm 6 3000 || fail killstorm
 dmesg | grep -E 'Oops|BUG|WARNING' && fail 'the kernel complained'

@@ -1,6 +1,6 @@
 #!/bin/sh
 # description: hardware breakpoints and ksym_tracer: each access of the kernel to a watched variable is counted once
-# requires: smp=1,4 icount timeout=240
+# requires: smp=4;1 icount timeout=240
 . /run/prelude
 H=/sys/kernel/debug/hw_breakpoint
 tracing_reset

@@ -1,6 +1,6 @@
 #!/bin/sh
 # description: the older system calls, where the machine has them, do what the newer ones do
-# requires: smp=1,2 timeout=60 progs="oldcalls"
+# requires: smp=2;1 timeout=60 progs="oldcalls"
 . /run/prelude
 oldcalls || fail oldcalls
 finish

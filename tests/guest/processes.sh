@@ -1,6 +1,6 @@
 #!/bin/sh
 # description: processes, memory, signals, pipes and files as Linux has them
-# requires: smp=1,4 timeout=120 progs="proctest memtest sigtest pipetest splicetest fstest"
+# requires: smp=4;1 timeout=120 progs="proctest memtest sigtest pipetest splicetest fstest"
 . /run/prelude
 for program in proctest memtest sigtest pipetest splicetest fstest; do
 	$program || fail $program

@@ -1,6 +1,6 @@
 #!/bin/sh
 # description: ptrace and process_vm_readv, as the same programs find them on Linux
-# requires: smp=1,4 timeout=120 progs="ptracestep ptracetest ptracewho ptraceregs ptracekill"
+# requires: smp=4;1 timeout=120 progs="ptracestep ptracetest ptracewho ptraceregs ptracekill"
 . /run/prelude
 for program in ptracestep ptracetest ptracewho ptraceregs ptracekill; do
 	$program || fail $program

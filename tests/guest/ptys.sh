@@ -1,6 +1,6 @@
 #!/bin/sh
 # description: pseudo terminals: lines, raw bytes, sessions and their end, /dev/pts, as the same program finds them on Linux
-# requires: smp=1,4 timeout=180 progs="ptytest"
+# requires: smp=4;1 timeout=180 progs="ptytest"
 . /run/prelude
 mkdir -p /dev/pts
 mount -t devpts devpts /dev/pts || fail mount
