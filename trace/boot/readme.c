@@ -32,6 +32,7 @@ static const char readme_text[] =
 	"  buffer_total_size_kb        - all CPUs together\n"
 	"  current_tracer              - the tracer at work; nop when there is none\n"
 	"  dyn_ftrace_total_info       - how many functions carry a site, and the memory of the records\n"
+	"  dynamic_events              - events that a user makes, a line each; > replaces, >> adds, -:[GROUP/]EVENT deletes\n"
 	"  enabled_functions           - sites that call the tracer now, by how many users\n"
 	"  eval_map                    - values of names in texts of events; events/.../format shows them\n"
 	"  free_buffer                 - closing it gives the buffer's memory back\n"
