@@ -102,15 +102,25 @@ static struct trace_event_system *get_system(struct trace_event_set *set, const 
 	return system;
 }
 
-/* The event of this place joins the set. Its directory can be found from the release on, when all of it is there. */
+/*
+ * The directory of a late event can be found from the release on. A function of its own, so that a probe of it sees the
+ * name of each event that comes, as on Linux.
+ */
+void tracefs_create_dir(const char *name, struct trace_late_place *place, struct trace_event_system *system);
+noinline void tracefs_create_dir(const char *name, struct trace_late_place *place, struct trace_event_system *system)
+{
+	place->name = name;
+	smp_store_release(&place->system, system);
+	WRITE_ONCE(system->nr_late_events, system->nr_late_events + 1);
+}
+
+/* The event of this place joins the set. */
 static void add_event(struct trace_event_set *set, unsigned place)
 {
 	struct trace_event_system *system = get_system(set, place_names[place].system->text);
 
 	trace_event_file_init(set, trace_nr_events() + place, trace_late_calls[place]);
-	set->late_places[place].name = place_names[place].name->text;
-	smp_store_release(&set->late_places[place].system, system);
-	WRITE_ONCE(system->nr_late_events, system->nr_late_events + 1);
+	tracefs_create_dir(place_names[place].name->text, &set->late_places[place], system);
 }
 
 /* Set the bits that are the same for all events of an array in those that are new. */
