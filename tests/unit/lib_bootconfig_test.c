@@ -262,6 +262,13 @@ static void test_damage(void **state)
 	}
 	assert_non_null(bootconfig_at_end(file, file + n, &bytes, &wrong));
 	free(file);
+	/* The sum is right, and no zero ends the text: what follows it would be read. */
+	file = make_file(8, "a = 123", 0, &n);
+	file[15] = '4';
+	file[8 + 8 + sizeof(u32)] += '4'; /* the sum's lowest byte has room for it */
+	assert_null(bootconfig_at_end(file, file + n, &bytes, &wrong));
+	assert_string_equal(wrong, "its text has no end");
+	free(file);
 }
 
 /* Random texts of pieces that mean something: taken or refused, and what is taken can be walked and written again. */
