@@ -85,7 +85,7 @@ help:
 #:   make x86_64           the same for x86_64, into build/x86_64/ (vmlinux, initramfs.cpio)
 #:   make all              both
 #:   make iso              build/x86_64/vitrine.iso: GRUB, kernel, initramfs; for CD or USB stick, BIOS or UEFI
-#:                         (APPEND="kernel arguments" go into it)
+#:                         (APPEND="kernel arguments" and BOOTCONFIG=file go into it)
 #:   make busybox          fetch Debian's busybox-static again, as the first build does (a session has vi, awk, diff and others from it)
 #:   make M=DIR            modules of the folder DIR, whose Makefile says `obj-m += NAME.o` (ARCH=arm64 or x86_64; W=1; docs/modules.md)
 #:   make clean            remove build/ and nothing else

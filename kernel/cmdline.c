@@ -5,10 +5,13 @@
  * locks.
  */
 #include <kernel/cmdline.h>
+#include <kernel/panic.h>
 #include <kernel/printk.h>
 #include <lib/errno.h>
 #include <lib/printf.h>
 #include <lib/string.h>
+#include <mm/page.h>
+#include <mm/slab.h>
 #include <proc/fork.h>
 
 DECLARE_TABLE(params, const struct boot_param);
@@ -18,10 +21,13 @@ const char *init_argv[32] = {"init"};
 const char *init_envp[32] = {"HOME=/", "TERM=linux"};
 
 /*
- * The command line, cut into words by zeros. Each pass has its own copy. The one of the second pass stays for good,
- * because the arguments of init point into it.
+ * The command line, cut into words by zeros. Each pass has its own copy. The one of the second pass is kmalloc'ed and
+ * stays for good, because the arguments of init point into it.
  */
-static char early_words[sizeof(boot_command_line)], words[sizeof(boot_command_line)];
+static char early_words[sizeof(boot_command_line)];
+
+const char *saved_command_line = boot_command_line;
+static size_t added_kernel; /* [boot] so many bytes of saved_command_line are words of a bootconfig */
 
 /*
  * Cut the next word off *line: blanks separate, except between double quotes, which are dropped.
@@ -161,15 +167,61 @@ static void report_unknown(const char *list)
 		pr_notice("Unknown kernel command line parameters \"%s\", will be passed to user space.\n", list + 1);
 }
 
+/* The "--" of the command line, or its end. Between quotes it is part of a word. */
+static const char *find_init_words(const char *line)
+{
+	bool quoted = false;
+
+	for (const char *at = line; *at; at++) {
+		quoted ^= *at == '"';
+		if (!quoted && !strncmp(at, "--", 2) && (at == line || isspace(at[-1])) && (!at[2] || isspace(at[2])))
+			return at;
+	}
+	return line + strlen(line);
+}
+
+/*
+ * What was given by hand comes last, for the last word of a name counts:
+ *
+ *	KERNEL words of the loader -- INIT words of the loader for init
+ */
+void cmdline_add(const char *kernel, const char *init)
+{
+	const char *split = find_init_words(boot_command_line), *rest = *split ? split + 2 : "";
+	size_t size = strlen(boot_command_line) + strlen(kernel ?: "") + strlen(init ?: "") + 8;
+	char *line;
+
+	if (!kernel && !init)
+		return;
+	line = __va(memblock_alloc(size, 8));
+	added_kernel = scnprintf(line, size, "%s", kernel ?: "");
+	scnprintf(line + added_kernel, size - added_kernel, "%.*s%s", (int)(split - boot_command_line),
+		  boot_command_line, init && !*split ? " " : "");
+	if (init || *split)
+		scnprintf(line + strlen(line), size - strlen(line), "-- %s%s", init ?: "", rest + (*rest == ' '));
+	saved_command_line = line;
+}
+
+/* A word from a bootconfig that the early pass would have had to see. */
+static void report_early(const char *word)
+{
+	const struct boot_param *param;
+
+	for_each_in_table(params, param)
+		if (param->early && param_value(param->name, word))
+			pr_warn("bootconfig: kernel.%s comes too late: put it on the command line\n", word);
+}
+
 /* The main pass. A word that was registered for the early pass is known here, too, so that it does not go to init. */
 void parse_params(void)
 {
 	static char unknown[256];
-	char *line = words, *word;
+	char *copy = kstrdup(saved_command_line, GFP_KERNEL), *line = copy, *word;
 	bool all_init = false;
 	size_t len = 0;
 
-	strscpy(words, boot_command_line, sizeof(words));
+	if (!copy)
+		panic("No memory for a copy of the command line");
 	while ((word = cmdline_next_word(&line))) {
 		if (all_init) {
 			pass_to_init(word);
@@ -178,6 +230,8 @@ void parse_params(void)
 		} else if (!parse_word(word, false)) {
 			pass_to_init(word);
 			len += scnprintf(unknown + len, sizeof(unknown) - len, " %s", word);
+		} else if (word < copy + added_kernel) {
+			report_early(word);
 		}
 	}
 	report_unknown(unknown);

@@ -137,10 +137,10 @@ kernel: $(KERNEL_$(ARCH)) $(BUILD)/Module.symvers
 # The same kernel behind GRUB, with its command line.
 ifeq ($(ARCH),x86_64)
 iso: $(BUILD)/vitrine.iso
-$(eval $(call stamp,$(BUILD)/iso.append,$(APPEND)))
-$(BUILD)/vitrine.iso: $(BUILD)/vmlinux $(BUILD)/initramfs.cpio $(BUILD)/iso.append tools/mkiso
+$(eval $(call stamp,$(BUILD)/iso.append,$(APPEND) | $(BOOTCONFIG)))
+$(BUILD)/vitrine.iso: $(BUILD)/vmlinux $(BUILD)/initramfs.cpio $(BUILD)/iso.append $(BOOTCONFIG) tools/mkiso
 	$(call say,ISO,$@)
-	$(Q)tools/mkiso $@ $(BUILD)/vmlinux $(BUILD)/initramfs.cpio '$(APPEND)'
+	$(Q)tools/mkiso $@ $(BUILD)/vmlinux $(BUILD)/initramfs.cpio '$(APPEND)' $(if $(BOOTCONFIG),'$(BOOTCONFIG)')
 .PHONY: iso
 endif
 

@@ -10,6 +10,7 @@
 #:                                 without SCRIPT: what was recorded last
 #:     with SMP=1 MEM=512M CPU=(QEMU's -cpu, cortex-a57 and qemu64 by default) BOARD=(QEMU's -M, virt and q35)
 #:          IRQCHIP=gicv2|gicv3 or apic|x2apic (GIC=2|3 for short) APPEND="kernel arguments" GDB_PORT=n
+#:          BOOTCONFIG=file: keys for the boot, such as ftrace.events = "sched:*" (docs/bootconfig.md)
 #:          FILES="here:/there ..." puts files and folders into the guest; out of a session: `tohost FILE` in it, to the folder OUT=build/ARCH/out
 #:          SHARE=folder: it is /host in the guest, to read and write, as it is here at that moment (docs/host-folder.md)
 #:          BRANCH=1 or all: the kernel whose hints, or all of whose branches, count themselves (docs/tracer-branch.md)
@@ -26,6 +27,7 @@ GIC     ?=
 BOOT    ?= kernel
 APPEND  ?=
 SCRIPT  ?=
+BOOTCONFIG ?=
 FILES   ?=
 OUT     ?=
 SHARE   ?=
@@ -40,7 +42,7 @@ GDB_PORT ?= $(shell echo $$((20000 + $$(id -u) % 10000)))
 
 vrun = $(PYTHON) tools/vrun --arch $(ARCH_$(1)) --smp $(SMP) --mem $(MEM) $(if $(CPU),--cpu $(CPU)) $(if $(BOARD),--board $(BOARD)) \
 	$(if $(IRQCHIP),--irqchip $(IRQCHIP)) $(FILES:%=--file '%') $(if $(GIC),--gic $(GIC)) $(if $(filter-out 0,$(ICOUNT)),--icount) \
-	$(if $(filter kernel,$(BOOT)),--append '$(APPEND)',--boot $(BOOT)) $(if $(SHARE),--share '$(SHARE)') \
+	$(if $(filter kernel,$(BOOT)),--append '$(APPEND)' $(if $(BOOTCONFIG),--bootconfig '$(BOOTCONFIG)'),--boot $(BOOT)) $(if $(SHARE),--share '$(SHARE)') \
 	$(if $(COUNTED),--build build/$(ARCH_$(1))-branch$(if $(filter all,$(BRANCH)),-all)) \
 	$(if $(ROOT),--root '$(if $(filter debian,$(ROOT)),build/$(ARCH_$(1))/debian,$(ROOT))')
 
@@ -61,6 +63,7 @@ $(MACHINES:%=replay-%): replay-%: deps-run $(if $(COUNTED),branch-%,%)
 	$(Q)$(call vrun,$*) --replay $(GDB_PORT) $(if $(LAYOUT),--layout $(LAYOUT)) $(if $(SCRIPT),'$(SCRIPT)')
 
 $(MACHINES:%=console-%): override FILES :=
+$(MACHINES:%=console-%): override BOOTCONFIG :=
 $(MACHINES:%=console-%): override SHARE :=
 $(MACHINES:%=console-%): override ROOT :=
 $(MACHINES:%=console-%): console-%:
@@ -79,3 +82,10 @@ build/host/vtrace: $(VTRACE_SRC) tools/vtrace-src/vtrace.h include/uapi/trace_da
 	$(Q)test -e /usr/include/traceevent/event-parse.h || tools/deps.sh test
 	@mkdir -p $(@D)
 	$(Q)gcc -std=gnu11 -g -O2 -Wall -Wextra -Werror $(VTRACE_CFLAGS) -o $@ $(VTRACE_SRC) -ltraceevent
+
+# tools/bootconfig: the kernel's own parser, and what works on files.
+build/host/bootconfig: tools/bootconfig-src/bootconfig.c kernel/lib/bootconfig.c include/lib/bootconfig.h mk/qemu.mk
+	@mkdir -p $(@D)/bootconfig.d
+	$(Q)gcc -std=gnu11 -g -O2 -Wall -Wextra -Wno-sign-compare -Werror -ffreestanding -idirafter include -c \
+		-o $(@D)/bootconfig.d/parser.o kernel/lib/bootconfig.c
+	$(Q)gcc -std=gnu11 -g -O2 -Wall -Wextra -Werror -idirafter include -o $@ $< $(@D)/bootconfig.d/parser.o

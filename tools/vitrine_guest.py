@@ -15,6 +15,7 @@ import re
 import secrets
 import shlex
 import signal
+import subprocess
 import sys
 import termios
 import time
@@ -53,6 +54,20 @@ def file_archive(initrd, files):
     return memory_file([base, cpio_archive(files)])
 
 
+def apply_bootconfig(bootconfig, path, handle=None):
+    """Put a file of keys at the end of an initramfs (docs/bootconfig.md); handle: the open file that path names."""
+    done = subprocess.run(
+        [os.path.join(ROOT, "tools/bootconfig"), "-a", bootconfig, path],
+        pass_fds=[] if handle is None else [handle],
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+    )
+    if done.returncode:
+        raise GuestError(f"--bootconfig: {done.stdout.strip().removeprefix('bootconfig: ')}", NO_STATUS)
+
+
 class Setup:
     """One machine's settings, from keywords of Guest() or options of vrun."""
 
@@ -78,13 +93,15 @@ class Setup:
         share=None,
         root=None,
         session=False,
+        bootconfig=None,
     ):
         """board, cpu: as for QEMU's -M and -cpu; irqchip, boot: names of MACHINES; ports: see port_arguments; share,
         root: a folder, see share_arguments; turn: microseconds that a CPU runs before the others under icount, 0 for
         QEMU's own way, None for what the machine needs; initrd "": none; session: the first files of a session at the
-        prompt, with man's pages and busybox, where they are built.
+        prompt, with man's pages and busybox, where they are built; bootconfig: a file of keys for the boot.
         """
-        self.arch, self.append, self.boot = arch, append, boot
+        self.arch, self.boot, self.bootconfig = arch, boot, bootconfig
+        self.append = " ".join(word for word in (bootconfig and "bootconfig", append) if word)  # not behind --
         self.machine = machine = self._choose("machine", arch, MACHINES)
         board_more, cpu_more = self._choose("irqchip", irqchip or next(iter(machine.irqchips)), machine.irqchips)
         self._start = self._choose("boot", boot, machine.boots)
@@ -131,8 +148,25 @@ class Setup:
         for path, goal in made.items():
             if path and not os.path.exists(path):
                 raise GuestError(f"{path} is not there: make {goal} builds it", NO_STATUS)
+        if self._start and self.bootconfig:
+            raise GuestError(
+                f"boot={self.boot}: the bootconfig is the image's own (make iso BOOTCONFIG=...)", NO_STATUS
+            )
         if self._start and self.append:
             raise GuestError(f"boot={self.boot}: the command line is the image's own (make iso APPEND=...)", NO_STATUS)
+
+    def first_files(self, files):
+        """The initramfs with these files and the bootconfig: the descriptor of a nameless file. None: as it is built."""
+        if not files and not self.bootconfig:
+            return None
+        handle = file_archive(self.initrd, files)
+        if self.bootconfig:
+            try:
+                apply_bootconfig(self.bootconfig, f"/proc/self/fd/{handle}", handle)
+            except GuestError:
+                os.close(handle)
+                raise
+        return handle
 
     def argv(self, console, initrd=None, append=""):
         """QEMU's command line; console: the arguments that say where the serial port goes."""
@@ -233,10 +267,9 @@ class Guest:
         self.deadline = time.monotonic() + timeout
         self.timeout = timeout
         self._console = []  # all that the guest has written, in portions
-        self._initrd = None
+        self._initrd = self.setup.first_files(files or {})
         initrd = None
-        if files:
-            self._initrd = file_archive(self.setup.initrd, files)
+        if self._initrd is not None:
             initrd = f"/proc/{os.getpid()}/fd/{self._initrd}"
         self.argv = self.setup.argv(console_stdio() + self.more_arguments(), initrd, append)
         try:

@@ -12,7 +12,16 @@ import struct
 import subprocess
 import sys
 
-from vitrine_guest import MOUNTS, NO_STATUS, RUN_INIT, TIMED_OUT, GuestError, cpio_archive, die_with_parent
+from vitrine_guest import (
+    MOUNTS,
+    NO_STATUS,
+    RUN_INIT,
+    TIMED_OUT,
+    GuestError,
+    apply_bootconfig,
+    cpio_archive,
+    die_with_parent,
+)
 
 CLUSTER = 1 << 16
 TOKEN = "recorded"
@@ -65,6 +74,8 @@ class Recording:
         with open(self.setup.initrd, "rb") as base, open(self.path("initrd"), "wb") as file:
             data = base.read()
             file.write(data + bytes(-len(data) % 4) + cpio_archive(inside))
+        if self.setup.bootconfig:
+            apply_bootconfig(self.setup.bootconfig, self.path("initrd"))
         write_empty_qcow2(self.path("state.qcow2"))
         argv = self.argv("record", "console.log")
         with subprocess.Popen(

@@ -24,7 +24,13 @@ struct boot_param {
 	__setup(str, __concat(keep_, to))
 int param_keep(char *to, size_t size, const char *value); /* 0; -E2BIG: `to` is empty then. Context: boot */
 
-extern char boot_command_line[2048];
+extern char boot_command_line[2048];   /* as the loader passed it */
+extern const char *saved_command_line; /* with the words of a bootconfig; what parse_params() parses. [I] after boot */
+/*
+ * Put words (each with a blank behind it; NULL: none) before those of the loader, and words for init before those that
+ * the loader has for it. Boot, once, between the two passes, while memblock_alloc() may be called.
+ */
+void cmdline_add(const char *kernel, const char *init);
 /*
  * Walk the line once for the early and once for the other parameters. Unknown words go to init: "a=b" as environment,
  * others as arguments (init_argv, init_envp of <proc/exec.h>). Context: boot.

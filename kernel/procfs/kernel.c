@@ -69,10 +69,10 @@ static int version_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-/* The command line as the loader passed it, before anything took arguments out of it. */
+/* The command line as the loader passed it, with the words of a bootconfig, before any argument was taken out of it. */
 static int cmdline_show(struct seq_file *m, void *v)
 {
-	seq_printf(m, "%s\n", boot_command_line);
+	seq_printf(m, "%s\n", saved_command_line);
 	return 0;
 }
 

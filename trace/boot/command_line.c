@@ -200,8 +200,9 @@ static void start_tracer(void)
 }
 
 /*
- * Begin what the command line has asked for. This patches text, takes mutexes, waits for grace periods and allocates,
- * in start_kernel, with interrupts off and one CPU. All of that is right for one reason: nothing else runs yet.
+ * Begin what the command line and a bootconfig have asked for. This patches text, takes mutexes, waits for grace
+ * periods and allocates, in start_kernel, with interrupts off and one CPU. All of that is right for one reason: nothing
+ * else runs yet.
  *
  * Text is changed by stop_machine(), which with one CPU online masks interrupts and calls the
  * function (stop_alone). The alias pages are fixmap slots, there since the machine's first C
@@ -237,4 +238,5 @@ void trace_boot_start(void)
 	for_each_word(boot_options, "trace_options", apply_own_option);
 	start_stack_tracer();
 	trace_boot_events();
+	trace_boot_config();
 }

@@ -199,6 +199,19 @@ static const struct text_file of_all[] = {
 	EVENT_TEXT("header_page", 0440, header_page_show, NULL, NULL),
 };
 
+const struct text_file *trace_event_text_file(enum trace_event_level level, const char *name)
+{
+	static const struct {
+		const struct text_file *files;
+		unsigned nr;
+	} of[] = {{of_all, ARRAY_SIZE(of_all)}, {of_system, ARRAY_SIZE(of_system)}, {of_event, ARRAY_SIZE(of_event)}};
+
+	for (unsigned i = 0; i < of[level].nr; i++)
+		if (!strcmp(of[level].files[i].path, name))
+			return &of[level].files[i];
+	return NULL;
+}
+
 bool event_file_entry(struct virtual_entry *e, const struct text_file *text, void *owner)
 {
 	*e = (struct virtual_entry){.name = text->path, .mode = text->mode, .text = text, .data = owner};

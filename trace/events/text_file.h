@@ -23,6 +23,11 @@ bool refusal_knows_event(const struct trace_refusal *r, const char *system, cons
 /* Says which events and systems have names like these. `system` NULL: only the event's name was given. */
 void refusal_say_close_events(struct trace_refusal *r, const char *system, const char *event);
 
+/* What a file below events/ is about: everything, a system, an event. Its owner is the set, the system, the event. */
+enum trace_event_level { TRACE_EVENT_LEVEL_ALL, TRACE_EVENT_LEVEL_SYSTEM, TRACE_EVENT_LEVEL_ONE };
+/* The file of this name, or NULL. Any context. events/files.c */
+const struct text_file *trace_event_text_file(enum trace_event_level level, const char *name);
+
 /* A file as an entry of a directory, for `owner`, which its show and store get. True, so that it can be returned. */
 bool event_file_entry(struct virtual_entry *e, const struct text_file *text, void *owner);
 

@@ -243,13 +243,20 @@ void tracefs_refused_name(const char *dir, const char *name, const char *what)
 	log_line(where, what);
 }
 
-const char *trace_boot_why(struct trace_array *tr, const char *file, const char *text, int ret)
+const char *trace_boot_why_of(struct trace_array *tr, const struct trace_hint *hint, void *owner, const char *text,
+			      int ret)
 {
 	static struct trace_refusal why; /* [boot] */
 
 	why.tr = tr;
+	why.owner = owner;
 	why.text = text;
 	why.error = -ret;
-	explain(&why, find_hint(file));
+	explain(&why, hint);
 	return why.said;
+}
+
+const char *trace_boot_why(struct trace_array *tr, const char *file, const char *text, int ret)
+{
+	return trace_boot_why_of(tr, find_hint(file), NULL, text, ret);
 }

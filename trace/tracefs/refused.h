@@ -64,6 +64,9 @@ void tracefs_refused_name(const char *dir, const char *name, const char *what);
 /* For the boot: what the file `file` of the top array would say. In a buffer that lasts until the next call.
  */
 const char *trace_boot_why(struct trace_array *tr, const char *file, const char *text, int ret);
+/* The same for a file that has this hint and belongs to `owner`. */
+const char *trace_boot_why_of(struct trace_array *tr, const struct trace_hint *hint, void *owner, const char *text,
+			      int ret);
 /* For the hints of trace_pipe and trace_pipe_raw (output/pipe.c): says why the file could not be opened. */
 void trace_pipe_explain(struct trace_refusal *r);
 /* The `read` of a file that is only written: -EINVAL, and says so. */

@@ -1,0 +1,187 @@
+"""A bootconfig behind the initramfs: its words on the command line, its keys in tracefs, and what is said of wrong ones."""
+
+import re
+
+from test_cmdline import ask
+from vitrine_guest import Setup
+
+TRACING = "/sys/kernel/tracing"
+
+
+def guest_with(machine, folder, text, **setup):
+    config = folder / "boot.bconf"
+    config.write_text(text)
+    return machine.guest(bootconfig=str(config), **setup)
+
+
+def said_about(guest):
+    return re.findall(r"(?m)^\[[^]]*\] ((?:.*[Bb]ootconfig).*)$", ask(guest, "dmesg"))
+
+
+def test_words_for_the_kernel_and_for_init(machine, tmp_path):
+    """The command line comes behind the keys, so it wins; what is for init goes to init."""
+    keys = """
+        kernel {
+            trace_clock = global        # the command line has another
+            trace_options = "sym-offset,noirq-info"
+            traceoff_after_boot
+            loglevel = 7
+            HELLO = "from below"
+        }
+        init { WORLD = two words; BOTH = 1 }
+    """
+    with guest_with(machine, tmp_path, keys, append="trace_clock=counter -- BOTH=2") as guest:
+        assert ask(guest, "cat /proc/cmdline") == (
+            "trace_clock=global trace_options=sym-offset,noirq-info traceoff_after_boot loglevel=7 "
+            'HELLO="from below" bootconfig trace_clock=counter -- WORLD="two words" BOTH=1 BOTH=2\n'
+        )
+        assert "[counter]" in ask(guest, f"cd {TRACING}; cat trace_clock")
+        assert {"sym-offset", "noirq-info"} <= set(ask(guest, "cat trace_options").split())
+        assert ask(guest, "cat tracing_on") == "0\n"
+        environment = ask(guest, "tr '\\0' '\\n' < /proc/1/environ").splitlines()
+        assert {"HELLO=from below", "WORLD=two words", "BOTH=2"} <= set(environment) and "BOTH=1" not in environment
+        assert ask(guest, "cat /proc/bootconfig").splitlines() == [
+            'kernel.trace_clock = "global"',
+            'kernel.trace_options = "sym-offset,noirq-info"',
+            'kernel.traceoff_after_boot = ""',
+            'kernel.loglevel = "7"',
+            'kernel.HELLO = "from below"',
+            'init.WORLD = "two words"',
+            'init.BOTH = "1"',
+            "# Parameters from bootloader:",
+            "# bootconfig trace_clock=counter -- BOTH=2",
+        ]
+        assert "bootconfig: kernel.loglevel=7 comes too late: put it on the command line" in said_about(guest)
+
+
+KEYS = """
+ftrace {
+    options = noirq-info, func_stack_trace      # the second is the function tracer's own
+    trace_clock = global
+    buffer_size = 128KB
+    cpumask = 1
+    alloc_snapshot
+    ftrace.filters = "vfs_*", schedule
+    ftrace.notraces = vfs_read
+    tracer = function
+    event.sched {
+        sched_switch { filter = "prev_pid == 1"; actions = "traceoff if prev_pid == 9999", "stacktrace:5 if prev_pid == 9999"; enable }
+        sched_waking.filter = "pid == 1"
+    }
+    event.task.enable
+    events = "irq:*", initcall_start
+    instance.one {
+        tracing_on = 0
+        events = "sched:sched_process_fork"
+    }
+    instance.two { tracer = function; ftrace.filters = sys_getpid; buffer_size = 1M; trace_clock = counter }
+}
+"""
+
+
+def test_tracing(machine, tmp_path):
+    """Each key does what a write to the file does, in the order that makes all of them good."""
+    with guest_with(machine, tmp_path, KEYS, smp=2) as guest:
+        assert [line for line in said_about(guest) if "ignored" in line] == []
+        assert re.search(r"Load bootconfig: \d+ bytes 52 nodes", guest.console), re.findall("Load.*", guest.console)
+        ask(guest, f"cd {TRACING}; echo 0 > tracing_on")
+        assert {"noirq-info", "func_stack_trace"} <= set(ask(guest, "cat trace_options").split())
+        assert "[global]" in ask(guest, "cat trace_clock")
+        assert ask(guest, "cat current_tracer tracing_cpumask") == "function\n1\n"
+        assert ask(guest, "cat buffer_size_kb") == "131\n"  # 128 KiB in whole pages of 4,080 bytes of records
+        assert (
+            "vfs_write\n" in ask(guest, "cat set_ftrace_filter")
+            and ask(guest, "cat set_ftrace_notrace") == "vfs_read\n"
+        )
+        assert ask(
+            guest,
+            "cd events/sched; cat sched_switch/filter sched_waking/filter sched_switch/enable sched_waking/enable",
+        ) == ("prev_pid == 1\npid == 1\n1*\n0\n")
+        assert sorted(ask(guest, "cat sched_switch/trigger").splitlines()) == [
+            "stacktrace:count=5 if prev_pid == 9999",
+            "traceoff:unlimited if prev_pid == 9999",
+        ]
+        events = set(ask(guest, "cd ../..; cat set_event").split())
+        assert {"sched:sched_switch", "task:task_rename", "task:task_newtask", "initcall:initcall_start"} <= events
+        assert {line.split(":")[0] for line in events} == {"sched", "task", "irq", "initcall"}
+        assert "func_stack_trace" in ask(guest, "cat trace_options")
+        trace = ask(guest, "cat trace")
+        assert "<stack trace>" in trace and "initcall_start: func=" in trace and "vfs_read <-" not in trace
+        assert "[001]" not in trace  # not in the mask
+        assert "# * Snapshot is allocated *" in ask(guest, "echo nop > current_tracer; cat snapshot")
+        assert ask(guest, "ls instances").split() == ["one", "two"]
+        assert ask(guest, "cd instances/one; cat tracing_on set_event; grep -vc '^#' trace || true") == (
+            "0\nsched:sched_process_fork\n0\n"
+        )
+        assert ask(guest, "cd ../two; cat current_tracer set_ftrace_filter") == "function\nsys_getpid\n"
+        assert "[counter]" in ask(guest, "cat trace_clock") and int(ask(guest, "cat buffer_size_kb")) >= 1024
+
+
+WRONG = """
+ftrace {
+    options = nosuchoption
+    tracing_on = maybe
+    trace_clock = nosuchclock
+    buffer_size = 12potatoes
+    buffer_sise = 1M
+    cpumask = 800
+    ftrace.filters = nosuchfunction
+    tracer
+    event.sched.sched_swich.enable
+    event.sched.sched_waking { filter = "pod == 1"; actions = explode; enable = 7; rate = 3 }
+    event.sched.actions = traceoff
+    events = "shced:*"
+    instance { one { tracer = nosuchtracer; instance.deep.events = "irq:*" } }
+}
+"""
+
+
+def test_what_is_wrong_is_said_once(machine, tmp_path):
+    """One line for each wrong value, in the words that a write to the file gets; all else is as if it were not there."""
+    with guest_with(machine, tmp_path, WRONG) as guest:
+        said = [line.removeprefix("bootconfig: ftrace.") for line in said_about(guest) if "ignored" in line]
+        begins = [
+            "instance.one.tracer: 'nosuchtracer' ignored: no tracer 'nosuchtracer'; there are: ",
+            "instance.one.instance.deep.events ignored: there is no such key",
+            "options: 'nosuchoption' ignored: no option 'nosuchoption'",
+            "tracing_on: 'maybe' ignored: 'maybe' is not a number: 0 stops recording",
+            "trace_clock: 'nosuchclock' ignored: no clock 'nosuchclock'; there are: local global",
+            "buffer_size: '12potatoes' ignored: it is not a number of bytes, 1K or more",
+            "buffer_sise ignored: there is no such key; close: buffer_size",
+            "cpumask: '800' ignored: '800' has none of this machine's CPUs; all CPUs are 1",
+            "ftrace.filters: 'nosuchfunction' ignored: nothing matches 'nosuchfunction'",
+            "tracer ignored: it needs a value",
+            "event.sched.sched_swich ignored: no event 'sched:sched_swich'; close: sched:sched_switch",
+            "event.sched.sched_waking.filter: 'pod == 1' ignored: 'pod == 1', column 4: Field not found; close: pid",
+            "event.sched.sched_waking.actions: 'explode' ignored: no trigger 'explode'; there are: traceon",
+            "event.sched.sched_waking.enable: '7' ignored: '7' is not 0 (off) or 1 (on)",
+            "event.sched.sched_waking.rate ignored: there is no such key",
+            "event.sched.actions ignored: only a single event has it",
+            "events: 'shced:*' ignored: no event 'shced:*'",
+        ]
+        for begin in begins:
+            assert [line for line in said if line.startswith(begin)], f"{begin}: {said}"
+        assert len(said) == len(begins)
+        assert ask(guest, f"cd {TRACING}; cat current_tracer set_event tracing_on") == "nop\n1\n"
+        assert ask(guest, "ls instances") == "one\n"
+
+
+def test_a_bad_file_is_named_with_line_and_column(machine, tmp_path):
+    """By the kernel, since the tool would have refused it: the tool's checks are passed by here."""
+    text = b"ftrace {\n  .tracer = function\n}\n\0"
+    text += bytes(-len(text) % 4)
+    tail = text + len(text).to_bytes(4, "little") + sum(text).to_bytes(4, "little") + b"#BOOTCONFIG\n"
+    bad_sum = text + len(text).to_bytes(4, "little") + (sum(text) + 1).to_bytes(4, "little") + b"#BOOTCONFIG\n"
+    with open(Setup(arch=machine.arch).initrd, "rb") as file:
+        base = file.read()
+    for end, line, words in (
+        (tail, "Failed to parse bootconfig: Invalid keyword at 2:3.", "bootconfig"),
+        (bad_sum, "bootconfig: the one behind the initramfs is damaged: checksum failed", "bootconfig"),
+        (b"", "'bootconfig' found on command line, but no bootconfig found", "bootconfig"),
+        (tail, "bootconfig: the one behind the initramfs is not used: 'bootconfig' is not on the command line", ""),
+    ):
+        (tmp_path / "initrd").write_bytes(base + end)
+        with machine.guest(initrd=str(tmp_path / "initrd"), append=words) as guest:
+            assert said_about(guest)[0] == line
+            assert ask(guest, "cat /proc/bootconfig") == ""
+            assert ("initramfs: damaged" in guest.console) == (end == bad_sum)
