@@ -17,6 +17,7 @@
 
 struct kprobe;
 struct kprobe_site;
+struct module;
 struct pt_regs;
 
 /* Of the kernel's text: one instruction on aarch64, one byte on x86_64. */
@@ -71,6 +72,66 @@ void unregister_kprobes(struct kprobe **ps, int num);
 int disable_kprobe(struct kprobe *p);
 int enable_kprobe(struct kprobe *p);
 
+/* ---- Returns */
+
+struct kretprobe;
+struct kretprobe_pool;
+
+/* A call that is under way. Good until its handler returns. */
+struct kretprobe_instance {
+	struct kretprobe *rp;
+	struct task_struct *task;
+	kprobe_opcode_t *ret_addr; /* where the function returns to */
+	void *fp;		   /* the word of the stack that has the return address */
+	char data[] __aligned(8);  /* the probe's own: data_size bytes, of any content at the entry */
+};
+static inline struct kretprobe *get_kretprobe(struct kretprobe_instance *ri)
+{
+	return ri->rp;
+}
+static inline unsigned long get_kretprobe_retaddr(struct kretprobe_instance *ri)
+{
+	return (unsigned long)ri->ret_addr;
+}
+
+/*
+ * At the function's return: regs have its result (regs_return_value()), the stack pointer and the pc of its caller, and
+ * zeros else. As entry_handler: at its entry, regs have what the machine knows there (arch/<machine>/regs.c); nonzero:
+ * do not tell of this call's return. Context: any, that of the function, with interrupts off. Its value at the return is not used.
+ */
+typedef int (*kretprobe_handler_t)(struct kretprobe_instance *ri, struct pt_regs *regs);
+
+#define KRETPROBE_MAXACTIVE_MAX 4096
+#define KRETPROBE_MAX_DATA_SIZE 4096
+
+/* The return of a function that has a call site of ftrace. Locks: k kretprobe_mutex. */
+struct kretprobe {
+	struct kprobe kp;	     /* addr or symbol_name, offset, flags; a handler of it is not called */
+	kretprobe_handler_t handler; /* either may be NULL */
+	kretprobe_handler_t entry_handler;
+	int maxactive;		/* calls under way at once that are told of; 0 or less: 10, or two for each CPU */
+	int nmissed;		/* [a] calls that were not */
+	size_t data_size;	/* of an instance's data */
+	unsigned long site;	/* [k] */
+	struct kretprobe *next; /* [k; read with preemption off] */
+	struct kretprobe *next_registered; /* [k] */
+	struct kretprobe_pool *pool;	   /* [k] NULL: not registered */
+};
+
+/*
+ * As those of kprobes, with the same errors. -EINVAL, too: the function has no call site of ftrace, or maxactive or
+ * data_size is too large. When unregister or disable returns no handler runs; calls that are under way return untold.
+ */
+int register_kretprobe(struct kretprobe *rp);
+void unregister_kretprobe(struct kretprobe *rp);
+int register_kretprobes(struct kretprobe **rps, int num);
+void unregister_kretprobes(struct kretprobe **rps, int num);
+int disable_kretprobe(struct kretprobe *rp);
+int enable_kretprobe(struct kretprobe *rp);
+
+/* A module has come, and probes can be put into its text: called with module_mutex held, before its init. NULL: nobody. */
+extern void (*kprobe_module_came)(struct module *mod);
+
 /*
  * Where the instruction at pc really stands: for a pc in a slot that is the probed place, else pc itself. Any context,
  * not traced. What looks up a faulting instruction asks here first.
@@ -87,6 +148,10 @@ bool kprobe_read_text(unsigned long addr, void *to, unsigned len);
  * to where execution goes on. Interrupts off; nothing that may be probed has run yet.
  */
 bool kprobe_breakpoint(unsigned long addr, struct pt_regs *regs);
+
+/* In a module: the function may not be probed. register_kprobe() refuses it with -EINVAL. */
+#define NOKPROBE_SYMBOL(fn) \
+	static const unsigned long __used __section("_kprobe_blacklist") _kprobe_no_##fn = (unsigned long)(fn)
 
 /*
  * A function that may not be probed: it is executed before a hit is known to be one, or when the handlers have returned

@@ -45,7 +45,7 @@
 /* Locks: e event_mutex; a changed atomically, as triggers change a bit anywhere; t trace_types_lock; I immutable. */
 struct trace_event_file {
 	struct virtual_dir dir;			    /* [I] events/<system>/<event> */
-	const struct trace_event_call *call;	    /* [I; a module's: e] NULL: a place for a module's event */
+	const struct trace_event_call *call;	    /* [I; a late one's: e] NULL: a place for a late event */
 	struct trace_array *tr;			    /* [I] */
 	struct ring_buffer_per_cpu *const *buffers; /* [I] the array's, by CPU */
 	u32 flags;				    /* [e, a; read by probes] EVENT_FILE_* */

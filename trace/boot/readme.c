@@ -32,6 +32,7 @@ static const char readme_text[] =
 	"  buffer_total_size_kb        - all CPUs together\n"
 	"  current_tracer              - the tracer at work; nop when there is none\n"
 	"  dyn_ftrace_total_info       - how many functions carry a site, and the memory of the records\n"
+	"  dynamic_events              - events that a user makes, a line each; > replaces, >> adds, -:[GROUP/]EVENT deletes\n"
 	"  enabled_functions           - sites that call the tracer now, by how many users\n"
 	"  eval_map                    - values of names in texts of events; events/.../format shows them\n"
 	"  free_buffer                 - closing it gives the buffer's memory back\n"
@@ -77,7 +78,20 @@ static const char readme_text[] =
 	"  tracing_thresh              - us; not 0: every section as long is shown, not only the longest;\n"
 	"                                function_graph: only returns of calls that took as long;\n"
 	"                                hwlat, osnoise: gaps in the clock that count\n"
-	"  workqueue_profile_enabled   - 1 counts works of work queues, from 0 on, into trace_stat/workqueues\n";
+	"  workqueue_profile_enabled   - 1 counts works of work queues, from 0 on, into trace_stat/workqueues\n"
+	"\n"
+	"  kprobe_events, dynamic_events: a line for each event; Create/append/remove. kprobe_profile counts hits\n"
+	"\t  p[:[<group>/][<event>]] <place> [<args>]\n"
+	"\t  r[maxactive][:[<group>/][<event>]] <place> [<args>]\n"
+	"\t  -:[<group>/][<event>]\n"
+	"\t    place: [<module>:]<symbol>[+<offset>]|<memaddr>\n"
+	"\t    place (kretprobe): [<module>:]<symbol>[+<offset>]%return|<memaddr>\n"
+	"\t     args: <name>=fetcharg[:type]\n"
+	"\t fetcharg: (%<register>|$<var>), @<address>, @<symbol>[+|-<offset>], $stack, $stack<N>, $retval, $comm,\n"
+	"\t           $arg<N>, +|-[u]<offset>(<fetcharg>), \\imm-value, \\\"imm-string\"\n"
+	"\t     type: s8/16/32/64, u8/16/32/64, x8/16/32/64, char, string, symbol, symstr, %pd/%pD,\n"
+	"\t           b<bit-width>@<bit-offset>/<container-size>, ustring,\n"
+	"\t           <type>\\[<array-size>\\]\n";
 
 static ssize_t tracing_readme_read(struct file *file, char __user *buf, size_t n, loff_t *pos)
 {

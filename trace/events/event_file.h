@@ -27,16 +27,17 @@ struct trace_event_system {
 	struct trace_event_set *set;
 	struct trace_event_file **files; /* its events, in set->by_system */
 	unsigned nr_files;		 /* [I] of the kernel */
-	unsigned nr_module_events;	 /* [e; read without] of modules */
+	unsigned nr_late_events;	 /* [e; read without] that came at run time */
 	char *filter_text;		 /* [e] the last error in its file `filter`; NULL: none */
 };
 
 /*
- * The place of an event of a module, behind the kernel's. Names are copies that stay when the module goes, so they are
- * read without a lock (events/modules.c).
+ * The place of a late event, behind the kernel's: of one that came at run time, with a module or by the wish of a user
+ * (trace/dynevents). Names are copies whose memory stays when the event goes, so they are read without a lock
+ * (events/late.c).
  */
-#define ROOM_FOR_MODULE_EVENTS 64
-struct trace_module_place {
+#define ROOM_FOR_LATE_EVENTS 384
+struct trace_late_place {
 	struct trace_event_system *system; /* [e; read without] NULL: the place is free */
 	const char *name;		   /* [e; the same] */
 };
@@ -49,10 +50,10 @@ struct trace_event_set {
 	struct trace_event_system *systems;  /* in order of their first event */
 	struct trace_event_file **by_system; /* all files, a system's together */
 	unsigned nr_syscalls_on[2];	     /* [e] of system calls: their beginnings, their ends */
-	unsigned nr_systems;		     /* [e; read with acquire] it grows, as systems of modules come */
+	unsigned nr_systems;		     /* [e; read with acquire] it grows, as late systems come */
 	unsigned nr_files;
-	struct trace_module_place module_places[ROOM_FOR_MODULE_EVENTS];
-	struct trace_event_file files[]; /* in the order of the linker's table, and behind them places for modules' */
+	struct trace_late_place late_places[ROOM_FOR_LATE_EVENTS];
+	struct trace_event_file files[]; /* in the order of the linker's table, and behind them places for late ones */
 };
 
 DECLARE_TABLE(ftrace_events, const struct trace_event_call);
@@ -64,23 +65,29 @@ static inline unsigned trace_nr_events(void)
  * By place; NULL: the place is free. A reader with preemption off can use what it finds until preemption is on. [e;
  * read with preemption off]
  */
-extern const struct trace_event_call *trace_module_calls[ROOM_FOR_MODULE_EVENTS];
-static inline bool trace_type_is_of_module(unsigned type)
+extern const struct trace_event_call *trace_late_calls[ROOM_FOR_LATE_EVENTS];
+static inline bool trace_type_is_late(unsigned type)
 {
-	return type - TRACE_EVENT_FIRST - trace_nr_events() < ROOM_FOR_MODULE_EVENTS;
+	return type - TRACE_EVENT_FIRST - trace_nr_events() < ROOM_FOR_LATE_EVENTS;
 }
-/* NULL: it is no event's type. Of a type of a module's event the result is good only while preemption is off. */
+/* NULL: it is no event's type. Of a late event's type the result is good only while preemption is off. */
 static inline const struct trace_event_call *trace_event_of_type(unsigned type)
 {
 	unsigned nr = type - TRACE_EVENT_FIRST;
 
 	if (nr < trace_nr_events())
 		return __start_ptrs_ftrace_events[nr];
-	return trace_type_is_of_module(type) ? READ_ONCE(trace_module_calls[nr - trace_nr_events()]) : NULL;
+	return trace_type_is_late(type) ? READ_ONCE(trace_late_calls[nr - trace_nr_events()]) : NULL;
 }
 #define for_each_event(set, file)                                                      \
 	for ((file) = (set)->files; (file) < (set)->files + (set)->nr_files; (file)++) \
 		if ((file)->call)
+
+/* The event's own fields, behind the common ones. */
+static inline const struct trace_event_field *trace_event_fields(const struct trace_event_call *call)
+{
+	return call->fields ?: call->class->fields();
+}
 
 /* A choice of events by patterns (glob_match); NULL: any. `either`: the name of the system or of the event. */
 struct trace_event_match {
@@ -91,10 +98,28 @@ bool trace_event_matches(const struct trace_event_file *file, const struct trace
 /* events/set.c. event_mutex held, or no other code can find the set yet. */
 void trace_event_file_init(struct trace_event_set *set, unsigned nr, const struct trace_event_call *call);
 struct trace_event_system *trace_event_find_system(const struct trace_event_set *set, const char *name); /* or NULL */
-/* events/modules.c: a new set gets the events of the modules that are there; one that ends gets no more. No lock. */
-void trace_module_events_join(struct trace_event_set *set);
-void trace_module_events_leave(struct trace_event_set *set);
-/* The event's module stays until unpin. 0, or -EBUSY: its init has not returned yet, or it is going. Any context. */
+/* events/late.c: a new set gets the late events that are there; one that ends gets no more. No lock. */
+void trace_late_events_join(struct trace_event_set *set);
+void trace_late_events_leave(struct trace_event_set *set);
+/*
+ * Late events. event_mutex held; may sleep. add: the event gets a place in the sets of all arrays. 0; -EEXIST: there is
+ * such an event; -ENOSPC: no place is free; -ENOMEM. Nothing has changed then. trace_late_events_ready() must follow the
+ * last of several.
+ *
+ * remove: for those that `goes` names all ends that an array has of them, recording, filters and triggers, and arrays
+ * that may have records of them are emptied. When it returns no probe runs any more; a reader that prints a record may
+ * still look at the call until a grace period has passed.
+ */
+int trace_late_event_add(const struct trace_event_call *call);
+void trace_late_events_ready(void);
+void trace_late_events_remove(bool (*goes)(const struct trace_event_call *call, const void *data), const void *data);
+/* Is it on or soft-disabled in any array, or pinned? event_mutex held. */
+bool trace_late_event_is_busy(const struct trace_event_call *call);
+
+/*
+ * The event stays until unpin: its module, or what a user has made. 0, or -EBUSY: the module's init has not returned
+ * yet, or it is going. event_mutex held for the first, any context for the second.
+ */
 int trace_event_pin(struct trace_event_file *file);
 void trace_event_unpin(struct trace_event_file *file);
 

@@ -21,7 +21,7 @@ static ssize_t event_text_refused(const struct file *file, const char *text, ssi
 	return file->f_inode->i_text->hint ? tracefs_text_refused(file, text, ret) : ret;
 }
 
-/* 0, or -ENODEV: the event's module has gone while the file was open. event_mutex held. */
+/* 0, or -ENODEV: the event has gone while the file was open. event_mutex held. */
 static int event_is_there(const void *owner)
 {
 	return ((const struct trace_event_file *)owner)->call ? 0 : -ENODEV;
@@ -161,7 +161,7 @@ static int event_format_show(struct seq_file *m, void *owner)
 	const struct trace_event_file *file = owner;
 	const struct trace_event_call *call = file->call;
 
-	trace_show_format(m, call->name, file->type, call->class->fields(), call->class->system,
+	trace_show_format(m, call->name, file->type, trace_event_fields(call), call->class->system,
 			  call->print_fmt ? call->print_fmt : call->class->print_fmt);
 	return 0;
 }
@@ -214,15 +214,15 @@ static bool event_entry(struct virtual_dir *dir, unsigned n, struct virtual_entr
 }
 
 /*
- * The n-th event that modules have added to the system. No lock is held: an event that comes or goes meanwhile moves
- * the others, and whether a name is still there is checked when it is used (module_event_is_there).
+ * The n-th late event of the system. No lock is held: an event that comes or goes meanwhile moves
+ * the others, and whether a name is still there is checked when it is used (late_event_is_there).
  */
-static bool module_event_entry(struct trace_event_system *system, unsigned n, struct virtual_entry *e)
+static bool late_event_entry(struct trace_event_system *system, unsigned n, struct virtual_entry *e)
 {
 	struct trace_event_set *set = system->set;
 
-	for (unsigned i = 0; i < ROOM_FOR_MODULE_EVENTS; i++) {
-		const struct trace_module_place *place = &set->module_places[i];
+	for (unsigned i = 0; i < ROOM_FOR_LATE_EVENTS; i++) {
+		const struct trace_late_place *place = &set->late_places[i];
 
 		if (smp_load_acquire(&place->system) != system || n--)
 			continue;
@@ -234,20 +234,20 @@ static bool module_event_entry(struct trace_event_system *system, unsigned n, st
 }
 
 /* A name that was looked up before may belong to an event that had this place earlier. */
-static bool module_event_is_there(const struct virtual_dir *dir, const char *name)
+static bool late_event_is_there(const struct virtual_dir *dir, const char *name)
 {
 	const struct trace_event_file *file = container_of(dir, struct trace_event_file, dir);
 	const struct trace_event_set *set = file->tr->events;
-	const struct trace_module_place *place = &set->module_places[file - set->files - trace_nr_events()];
+	const struct trace_late_place *place = &set->late_places[file - set->files - trace_nr_events()];
 
 	return smp_load_acquire(&place->system) && !strcmp(place->name, name);
 }
 
-static bool module_system_is_there(const struct virtual_dir *dir, const char *name)
+static bool late_system_is_there(const struct virtual_dir *dir, const char *name)
 {
 	const struct trace_event_system *system = container_of(dir, struct trace_event_system, dir);
 
-	return READ_ONCE(system->nr_module_events) && !strcmp(READ_ONCE(system->name), name);
+	return READ_ONCE(system->nr_late_events) && !strcmp(READ_ONCE(system->name), name);
 }
 
 /* Entry number n of a system's directory: its own files, and behind them a directory for each of its events. */
@@ -259,7 +259,7 @@ static bool system_entry(struct virtual_dir *dir, unsigned n, struct virtual_ent
 		return event_file_entry(e, &of_system[n], system);
 	n -= ARRAY_SIZE(of_system);
 	if (n >= system->nr_files)
-		return module_event_entry(system, n - system->nr_files, e);
+		return late_event_entry(system, n - system->nr_files, e);
 	*e = (struct virtual_entry){.name = system->files[n]->call->name, .mode = 0750, .dir = &system->files[n]->dir};
 	return true;
 }
@@ -277,7 +277,7 @@ static bool all_entry(struct virtual_dir *dir, unsigned n, struct virtual_entry 
 	for (unsigned i = 0; i < smp_load_acquire(&set->nr_systems); i++) {
 		struct trace_event_system *system = &set->systems[i];
 
-		if ((!system->nr_files && !READ_ONCE(system->nr_module_events)) || n--)
+		if ((!system->nr_files && !READ_ONCE(system->nr_late_events)) || n--)
 			continue;
 		*e = (struct virtual_entry){.name = READ_ONCE(system->name), .mode = 0750, .dir = &system->dir};
 		return true;
@@ -293,15 +293,15 @@ static int create_event_files(struct trace_array *tr)
 	struct dentry *d;
 
 	set->dir.entry = all_entry;
-	/* With those that modules may add: there cannot be more systems than events. */
+	/* With those that may come: there cannot be more systems than events. */
 	for (unsigned i = 0; i < set->nr_files; i++) {
 		set->systems[i].dir.entry = system_entry;
 		set->files[i].dir.entry = event_entry;
 	}
 	for (unsigned i = set->nr_systems; i < set->nr_files; i++)
-		set->systems[i].dir.is_there = module_system_is_there;
-	for (unsigned i = 0; i < ROOM_FOR_MODULE_EVENTS; i++)
-		set->files[trace_nr_events() + i].dir.is_there = module_event_is_there;
+		set->systems[i].dir.is_there = late_system_is_there;
+	for (unsigned i = 0; i < ROOM_FOR_LATE_EVENTS; i++)
+		set->files[trace_nr_events() + i].dir.is_there = late_event_is_there;
 	d = virtual_dir_create(tr->dir, "events", 0750, &set->dir);
 	return IS_ERR(d) ? (int)PTR_ERR(d) : 0;
 }

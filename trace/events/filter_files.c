@@ -85,7 +85,7 @@ static bool clears(const char *text)
 struct event_filter *trace_event_parse_filter(const struct trace_event_file *file, const char *text)
 {
 	struct filter_problem problem;
-	struct event_filter *filter = filter_parse(file->call->class->fields(), text, &problem);
+	struct event_filter *filter = filter_parse(trace_event_fields(file->call), text, &problem);
 
 	if (IS_ERR(filter) && filter != ERR_PTR(-ENOMEM))
 		kfree(explain(file->tr, text, &problem));
@@ -106,7 +106,7 @@ int trace_event_set_filter(struct trace_event_file *file, const char *text)
 	int ret = 0;
 
 	if (!clears(text)) {
-		filter = filter_parse(file->call->class->fields(), text, &problem);
+		filter = filter_parse(trace_event_fields(file->call), text, &problem);
 		ret = IS_ERR(filter) ? PTR_ERR(filter) : 0;
 		if (ret == -ENOMEM)
 			return ret;
@@ -147,7 +147,7 @@ static int set_where_possible(struct trace_event_system *system, const char *tex
 
 		if (strcmp(file->call->class->system, system->name))
 			continue;
-		filter = filter_parse(file->call->class->fields(), text, &problem);
+		filter = filter_parse(trace_event_fields(file->call), text, &problem);
 		if (filter == ERR_PTR(-ENOMEM))
 			return -ENOMEM;
 		if (IS_ERR(filter))

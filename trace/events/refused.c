@@ -3,7 +3,7 @@
  *
  * A refused write gives its writer only an errno. The functions here look for the reason once more and say it in words
  * (struct trace_hint): "no event shced_switch; close: sched_switch". Nothing is changed. Context: a thread, no lock
- * held. Events of modules come and go, so event_mutex is taken wherever an event is looked at.
+ * held. Late events come and go, so event_mutex is taken wherever an event is looked at.
  */
 #include <kernel/ksyms.h>
 #include <lib/close_names.h>
@@ -177,7 +177,7 @@ static void explain_fields(struct trace_refusal *r, const struct trace_event_fie
 }
 
 /*
- * The owner is the event. A module's event may have gone since the file was opened (-ENODEV): it has no fields any
+ * The owner is the event. A late event may have gone since the file was opened (-ENODEV): it has no fields any
  * more, and nothing is said.
  */
 static void explain_filter_text(struct trace_refusal *r, const char *text)
@@ -186,7 +186,7 @@ static void explain_filter_text(struct trace_refusal *r, const char *text)
 
 	mutex_lock(&event_mutex);
 	if (file->call)
-		explain_fields(r, file->call->class->fields(), text);
+		explain_fields(r, trace_event_fields(file->call), text);
 	mutex_unlock(&event_mutex);
 }
 

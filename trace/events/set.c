@@ -1,6 +1,6 @@
 /*
  * The set of an array: its state of every event there is, and the systems that these belong to. It is made with the
- * array. Events of modules come and go in it (events/modules.c).
+ * array. Late events come and go in it (events/late.c).
  */
 #include <lib/errno.h>
 #include <lib/string.h>
@@ -23,7 +23,7 @@ static u16 find_other_pid(const struct trace_event_call *call)
 	for (unsigned i = 0; i < ARRAY_SIZE(events); i++) {
 		if (strcmp(events[i][0], call->name))
 			continue;
-		for (const struct trace_event_field *f = call->class->fields(); f->name; f++)
+		for (const struct trace_event_field *f = trace_event_fields(call); f->name; f++)
 			if (!strcmp(events[i][1], f->name))
 				return f->offset;
 	}
@@ -49,7 +49,7 @@ void trace_event_file_init(struct trace_event_set *set, unsigned nr, const struc
  */
 static struct trace_event_set *alloc_set(struct trace_array *tr)
 {
-	unsigned nr = trace_nr_events() + ROOM_FOR_MODULE_EVENTS;
+	unsigned nr = trace_nr_events() + ROOM_FOR_LATE_EVENTS;
 	struct trace_event_set *set = kvzalloc(sizeof(*set) + nr * sizeof(set->files[0]), GFP_KERNEL);
 
 	if (!set)
@@ -126,7 +126,7 @@ static int trace_events_init(struct trace_array *tr)
 		return -ENOMEM;
 	ret = alloc_systems(tr->events);
 	if (!ret)
-		trace_module_events_join(tr->events);
+		trace_late_events_join(tr->events);
 	return ret;
 }
 
@@ -139,7 +139,7 @@ static void trace_events_free(struct trace_array *tr)
 
 	if (!set)
 		return;
-	trace_module_events_leave(set);
+	trace_late_events_leave(set);
 	for_each_event(set, file) {
 		if (!file->filter_text)
 			continue; /* and no filter: most of them */

@@ -25,7 +25,7 @@ static void show_name(struct seq_file *m, const struct trace_event_file *file)
 	seq_printf(m, "%s:%s\n", file->call->class->system, file->call->name);
 }
 
-/* The order is that of the linker's table, system by system, with those of modules at the end. */
+/* The order is that of the linker's table, system by system, with late ones at the end. */
 static int available_events_show(struct seq_file *m, void *data)
 {
 	struct trace_array *tr = trace_file_array(data);

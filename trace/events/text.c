@@ -27,8 +27,8 @@ static void print_call(struct seq_file *s, struct trace_iterator *iter, const st
 	(call->print ? call->print : call->class->print)(s, iter);
 }
 
-/* With preemption off an event's module cannot go while its print runs; it may have gone before. */
-static void print_of_module(struct seq_file *s, struct trace_iterator *iter)
+/* With preemption off a late event cannot be freed while its print runs; it may have gone before. */
+static void print_late(struct seq_file *s, struct trace_iterator *iter)
 {
 	const struct trace_event_call *call;
 
@@ -37,14 +37,14 @@ static void print_of_module(struct seq_file *s, struct trace_iterator *iter)
 	if (call)
 		print_call(s, iter, call);
 	else
-		seq_printf(s, "an event of a module that has gone, type %u\n", iter->ent->type);
+		seq_printf(s, "an event that has gone, type %u\n", iter->ent->type);
 	preempt_enable();
 }
 
 static void trace_event_print(struct seq_file *s, struct trace_iterator *iter)
 {
-	if (unlikely(trace_type_is_of_module(iter->ent->type)))
-		print_of_module(s, iter);
+	if (unlikely(trace_type_is_late(iter->ent->type)))
+		print_late(s, iter);
 	else
 		print_call(s, iter, trace_event_of_type(iter->ent->type));
 }

@@ -112,10 +112,23 @@ static noinline void count_overrun(struct fgraph_call *call, long rec)
 		if (!user_wants(gops, call, rec))
 			continue;
 		call->state->overrun++;
+		if (gops->missed)
+			gops->missed(gops, call->ip);
 		missed = true;
 	}
 	if (missed)
 		WRITE_ONCE(call->stack->overrun, call->stack->overrun + 1);
+}
+
+/* The task has no shadow stack: no memory was there for one when it was made. */
+static noinline void tell_stackless(const struct fgraph_call *call)
+{
+	long rec = ftrace_rec_of(call->ip);
+	struct fgraph_ops *gops;
+
+	for_each_user(gops, all_users())
+		if (gops->missed && site_is_of(gops, rec))
+			gops->missed(gops, call->ip);
 }
 
 /* The frame is pushed: tell each user that wants the call. Returns the bits of those that want its return. */
@@ -186,8 +199,10 @@ void fgraph_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *
 	trace_enter(t, pc, bit);
 	/* Asked with preemption off: what unregister_ftrace_graph waits for. */
 	call.stack = READ_ONCE(t->ret_stack);
-	if (call.stack)
+	if (likely(call.stack))
 		hook_call(&call, parent_ip, bit);
+	else
+		tell_stackless(&call);
 	trace_leave(t, pc);
 }
 

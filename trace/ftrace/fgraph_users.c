@@ -202,8 +202,14 @@ void fgraph_init_task(struct task_struct *task)
 		kfree(stack);
 }
 
+void (*fgraph_stack_goes)(const struct fgraph_stack *stack);
+
 void fgraph_free_task(struct task_struct *task)
 {
+	void (*goes)(const struct fgraph_stack *stack) = READ_ONCE(fgraph_stack_goes);
+
+	if (goes && task->ret_stack)
+		goes(task->ret_stack);
 	kfree(task->ret_stack);
 	task->ret_stack = NULL;
 }

@@ -23,6 +23,18 @@ static void show_probe(struct seq_file *m, const struct kprobe_site *site, const
 		   site->how == KPROBE_BY_FTRACE ? "[FTRACE]" : "");
 }
 
+/* The list says "r" of one that is called at a return. */
+static void show_ret_probe(struct seq_file *m, const struct kprobe *kp)
+{
+	char name[KSYM_NAME_LEN], module[KSYM_MODULE_LEN];
+	unsigned long offset = 0;
+
+	if (!kallsyms_lookup_module((unsigned long)kp->addr, NULL, &offset, module, name))
+		name[0] = module[0] = 0;
+	seq_printf(m, "%px  r  %s+0x%lx  %s %s[FTRACE]\n", kp->addr, name, offset, module[0] ? module : " ",
+		   kp->flags & KPROBE_FLAG_DISABLED ? "[DISABLED]" : "");
+}
+
 static int list_show(struct seq_file *m, void *data)
 {
 	const struct kprobe *p;
@@ -33,6 +45,7 @@ static int list_show(struct seq_file *m, void *data)
 			list_for_each_entry(p, &site->probes, list)
 				show_probe(m, site, p);
 	mutex_unlock(&kprobe_mutex);
+	kretprobes_show(m, show_ret_probe);
 	return 0;
 }
 static const struct text_file list_file = {.path = "kprobes/list", .mode = 0400, .show = list_show};

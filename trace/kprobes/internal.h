@@ -2,7 +2,11 @@
 #pragma once
 
 #include <arch/kprobes.h>
+#include <arch/regs.h>
 #include <trace/kprobes.h>
+
+struct module;
+struct seq_file;
 
 /* How a place comes to be noticed. */
 enum kprobe_how {
@@ -106,6 +110,17 @@ void kprobe_drop_site(struct kprobe_site *site, struct kprobe *p);
  * its slot holds. ERR_PTR: as register_kprobe().
  */
 struct kprobe_site *kprobe_site_for(const struct kprobe *p, unsigned long addr, struct kprobe_code *code);
+
+/* ---- kprobes.c, for kretprobes. No lock */
+/* 0, and the address that p asks for by its symbol or as such; -EINVAL, -ENOENT. */
+int kprobe_find_address(const struct kprobe *p, unsigned long *addr);
+/* Holds the module whose text addr is in; NULL: the kernel. -EINVAL: neither, or no place for probes; -EBUSY. */
+int kprobe_hold_module(unsigned long addr, struct module **mod);
+
+/* ---- kretprobes.c */
+extern struct mutex kretprobe_mutex; /* registration. Inside event_mutex, outside ftrace_graph_lock */
+/* Each of them, for debugfs kprobes/list. Thread context, no lock. */
+void kretprobes_show(struct seq_file *m, void (*show)(struct seq_file *m, const struct kprobe *kp));
 
 /* ---- kprobes.c: what the files of debugfs and /proc ask for. Thread context, no lock. 0 or -errno */
 bool kprobe_blacklist_range(unsigned n, unsigned long *start, unsigned long *end); /* false: there are no more */

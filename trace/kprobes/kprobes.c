@@ -46,8 +46,22 @@ static bool is_blacklisted(unsigned long addr)
 
 /* ---- Registration */
 
-/* Holds the module whose text addr is in; NULL: the kernel. -EINVAL: neither; -EBUSY: it is going. */
-static int hold_module(unsigned long addr, struct module **mod)
+/* Does a NOKPROBE_SYMBOL of the module name the function that addr is in? The module is held. */
+static bool module_forbids(const struct module *mod, unsigned long addr)
+{
+	unsigned long size, offset;
+	unsigned n;
+	const unsigned long *fns = module_section(mod, "_kprobe_blacklist", sizeof(*fns), &n);
+
+	if (!n || !kallsyms_lookup(addr, &size, &offset, (char[KSYM_NAME_LEN]){}))
+		return false;
+	for (unsigned i = 0; i < n; i++)
+		if (fns[i] - (addr - offset) < size)
+			return true;
+	return false;
+}
+
+int kprobe_hold_module(unsigned long addr, struct module **mod)
 {
 	int err = 0;
 
@@ -61,11 +75,17 @@ static int hold_module(unsigned long addr, struct module **mod)
 	else if (!try_module_get(*mod))
 		err = -EBUSY;
 	preempt_enable();
+	if (err)
+		*mod = NULL;
+	if (!err && module_forbids(*mod, addr)) {
+		module_put(*mod);
+		*mod = NULL;
+		err = -EINVAL;
+	}
 	return err;
 }
 
-/* 0, and the address; -EINVAL, -ENOENT. */
-static int find_address(const struct kprobe *p, unsigned long *addr)
+int kprobe_find_address(const struct kprobe *p, unsigned long *addr)
 {
 	if (!p->addr == !p->symbol_name)
 		return -EINVAL;
@@ -121,13 +141,13 @@ int register_kprobe(struct kprobe *p)
 {
 	struct module *mod;
 	unsigned long addr;
-	int err = find_address(p, &addr);
+	int err = kprobe_find_address(p, &addr);
 
 	if (err)
 		return err;
 	if (p->flags & ~KPROBE_FLAG_DISABLED)
 		return -EINVAL;
-	err = hold_module(addr, &mod);
+	err = kprobe_hold_module(addr, &mod);
 	if (err)
 		return err;
 	mutex_lock(&kprobe_mutex);
@@ -232,7 +252,17 @@ static void module_goes(struct module *mod)
 	mutex_unlock(&kprobe_mutex);
 }
 
-static const struct module_notifier kprobe_notifier = {.going = module_goes};
+void (*kprobe_module_came)(struct module *mod);
+
+/* By now trace/ftrace knows its call sites, as that stands before this in the table of notifiers. */
+static int module_comes(struct module *mod)
+{
+	if (kprobe_module_came)
+		kprobe_module_came(mod);
+	return 0;
+}
+
+static const struct module_notifier kprobe_notifier = {.coming = module_comes, .going = module_goes};
 REGISTER_MODULE_NOTIFIER(kprobe_notifier);
 
 /* Each site in turn, of which `change` may make another one. 0 or the last -errno. */

@@ -100,7 +100,7 @@ static void print_fields(struct seq_file *s, struct trace_iterator *iter)
 
 	if (call) {
 		name = call->name;
-		f = call->class->fields();
+		f = trace_event_fields(call);
 	} else {
 		f = trace_entry_fields(iter->ent->type, &name);
 	}

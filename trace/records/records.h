@@ -10,6 +10,8 @@ struct seq_file;
  * that may write to `s`.
  */
 void seq_print_ip_sym(struct seq_file *s, struct trace_array *tr, unsigned long ip);
+/* With its offset or without, whatever the option sym-offset says. */
+void seq_print_ip_sym_offset(struct seq_file *s, struct trace_array *tr, unsigned long ip, bool offset);
 void seq_print_caller_sym(struct seq_file *s, struct trace_array *tr, unsigned long ip);
 
 /* records/snapshot.c */

@@ -17,8 +17,7 @@
  * outside of all functions is shown as a number, and 0 as 0. In the usual case only the name is printed, from where it
  * lies: only the option sym-offset, and addresses of modules, need kallsyms_lookup().
  */
-static __always_inline void print_sym(struct seq_file *s, struct trace_array *tr, unsigned long ip,
-				      unsigned long lookup)
+static __always_inline void print_sym(struct seq_file *s, u64 options, unsigned long ip, unsigned long lookup)
 {
 	char name[KSYM_NAME_LEN];
 	unsigned long size, offset;
@@ -38,15 +37,22 @@ static __always_inline void print_sym(struct seq_file *s, struct trace_array *tr
 		seq_printf(s, "0x%lx", ip);
 		return;
 	}
-	if (tr->trace_flags & TRACE_ITER(SYM_OFFSET) && kallsyms_lookup(lookup, &size, &offset, name))
+	if (options & TRACE_ITER(SYM_OFFSET) && kallsyms_lookup(lookup, &size, &offset, name))
 		seq_printf(s, "+0x%lx/0x%lx", offset + (ip - lookup), size);
-	if (tr->trace_flags & TRACE_ITER(SYM_ADDR))
+	if (options & TRACE_ITER(SYM_ADDR))
 		seq_printf(s, " <%016lx>", ip);
 }
 
 void seq_print_ip_sym(struct seq_file *s, struct trace_array *tr, unsigned long ip)
 {
-	print_sym(s, tr, ip, ip);
+	print_sym(s, tr->trace_flags, ip, ip);
+}
+
+void seq_print_ip_sym_offset(struct seq_file *s, struct trace_array *tr, unsigned long ip, bool offset)
+{
+	u64 others = tr->trace_flags & ~TRACE_ITER(SYM_OFFSET);
+
+	print_sym(s, offset ? others | TRACE_ITER(SYM_OFFSET) : others, ip, ip);
 }
 
 /*
@@ -56,5 +62,5 @@ void seq_print_ip_sym(struct seq_file *s, struct trace_array *tr, unsigned long 
  */
 void seq_print_caller_sym(struct seq_file *s, struct trace_array *tr, unsigned long ip)
 {
-	print_sym(s, tr, ip, ip - 1);
+	print_sym(s, tr->trace_flags, ip, ip - 1);
 }

@@ -1,0 +1,245 @@
+/*
+ * Dynamic events: the list of them, the lines that make and delete them, and what is wrong with a line. The files are in
+ * files.c, and each kind of events has a file of its own. dynevent.h says how a kind plugs in.
+ */
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <mm/slab.h>
+
+#include "core/tracer.h"
+#include "tracefs/error_log.h"
+#include "dynevent.h"
+
+DEFINE_MUTEX(dyn_event_mutex);
+LIST_HEAD(dyn_events);
+
+void dyn_event_add(struct dyn_event *ev, const struct dyn_event_kind *kind)
+{
+	ev->kind = kind;
+	list_add_tail(&ev->list, &dyn_events);
+}
+
+void dyn_event_remove(struct dyn_event *ev)
+{
+	list_del(&ev->list);
+}
+
+/* ---- What is wrong with a line */
+
+int dyn_refuse(struct dyn_command *c, const char *at, const char *what)
+{
+	tracing_log_err(&global_trace, c->log, c->text, what, at ? at - c->copy : 0);
+	c->logged = true;
+	return -EINVAL;
+}
+
+int dyn_refuse_raw(struct dyn_command *c, const char *at, const char *what)
+{
+	tracing_log_err(&global_trace, c->log, c->raw, what, at ? at - c->raw : 0);
+	c->logged = true;
+	return -EINVAL;
+}
+
+/* ---- Names */
+
+bool dyn_name_is_good(const char *name, bool dash)
+{
+	if (!isalpha(*name) && *name != '_' && !(dash && *name == '-'))
+		return false;
+	while (*++name)
+		if (!isalnum(*name) && *name != '_' && !(dash && *name == '-'))
+			return false;
+	return true;
+}
+
+/* The length of a name of a group counts its zero, and that of an event does not: so it is in Linux. */
+int dyn_parse_name(struct dyn_command *c, char *name, const char **group, const char **event)
+{
+	char *slash = strchr(name, '/') ?: strchr(name, '.');
+
+	if (slash) {
+		if (slash == name)
+			return dyn_refuse(c, name, "Group name is not specified");
+		if (slash - name + 1 > DYN_NAME_MAX)
+			return dyn_refuse(c, name, "Group name is too long");
+		*slash = '\0';
+		if (!dyn_name_is_good(name, true))
+			return dyn_refuse(c, name, "Group name must follow the same rules as C identifiers");
+		*group = name;
+		name = slash + 1;
+	}
+	if (!*name && slash) {
+		*event = NULL;
+		return 0;
+	}
+	if (!*name)
+		return dyn_refuse(c, name, "Event name is not specified");
+	if (strlen(name) >= DYN_NAME_MAX)
+		return dyn_refuse(c, name, "Event name is too long");
+	if (!dyn_name_is_good(name, false))
+		return dyn_refuse(c, name, "Event name must follow the same rules as C identifiers");
+	*event = name;
+	return 0;
+}
+
+/* ---- Lines */
+
+static void free_command(struct dyn_command *c)
+{
+	kvfree(c->raw);
+	kvfree(c->text);
+	kvfree(c->copy);
+	kvfree(c->words);
+}
+
+/*
+ * Split the line into words. All four pieces of memory are as large as the line needs at most. 0; -EINVAL: there is no
+ * word; -ENOMEM.
+ */
+static int split_command(struct dyn_command *c, const char *line)
+{
+	size_t size = strlen(line) + 1;
+	char *raw = kvzalloc(size, GFP_KERNEL), *text = kvzalloc(size, GFP_KERNEL), *at = text;
+
+	c->raw = raw;
+	c->text = text;
+	c->copy = kvzalloc(size, GFP_KERNEL);
+	c->words = kvzalloc((size / 2 + 2) * sizeof(c->words[0]), GFP_KERNEL);
+	if (!raw || !text || !c->copy || !c->words)
+		return -ENOMEM;
+	strscpy(raw, line, size);
+	c->raw = strim(raw);
+	if (c->raw != raw) {
+		memmove(raw, c->raw, strlen(c->raw) + 1);
+		c->raw = raw;
+	}
+	for (char *p = raw; *p;) {
+		size_t blanks = strspn(p, " \t\n\r\v\f"), len = strcspn(p + blanks, " \t\n\r\v\f");
+
+		p += blanks;
+		if (at != text)
+			*at++ = ' ';
+		c->words[c->nr] = memcpy(c->copy + (at - text), p, len);
+		c->nr++;
+		memcpy(at, p, len);
+		at += len;
+		p += len;
+	}
+	return c->nr ? 0 : -EINVAL;
+}
+
+/* Each event that the line means, of this kind. All of them, or those before one that is busy. Mutexes held. */
+static int delete_matching(const char *group, const char *event, char **rest, const struct dyn_event_kind *only)
+{
+	struct dyn_event *ev, *next;
+	int err = -ENOENT;
+
+	list_for_each_entry_safe(ev, next, &dyn_events, list) {
+		if ((only && ev->kind != only) || !ev->kind->match(ev, group, event, rest))
+			continue;
+		err = ev->kind->free(ev);
+		if (err)
+			break;
+	}
+	return err;
+}
+
+/*
+ * "-:[GROUP/]EVENT ..." or "!LETTER:[GROUP/]EVENT ...". -ENOENT: there is no such event; -EBUSY; -EINVAL: it names
+ * nothing. dyn_event_mutex held.
+ */
+static int delete_event(struct dyn_command *c, const struct dyn_event_kind *only)
+{
+	char *event = c->words[0], *slash;
+	const char *group = NULL;
+	int err;
+
+	if (*event == '-' && event[1] != ':')
+		return -EINVAL;
+	event = strchr(event, ':');
+	if (!event)
+		return -EINVAL;
+	event++;
+	slash = strchr(event, '/');
+	if (slash) {
+		*slash = '\0';
+		group = event;
+		event = slash + 1;
+	}
+	if (!group && !*event)
+		return -EINVAL;
+	mutex_lock(&event_mutex);
+	err = delete_matching(group, event, c->words + 1, only);
+	mutex_unlock(&event_mutex);
+	return err;
+}
+
+/* The first kind that takes the line as its own has it. dyn_event_mutex held. */
+static int create_event(struct dyn_command *c, const struct dyn_event_kind *only)
+{
+	const struct dyn_event_kind *kind;
+
+	for_each_in_table(dyn_event_kinds, kind) {
+		int err;
+
+		if (only && kind != only)
+			continue;
+		c->log = kind->log;
+		err = kind->create(c);
+		if (err != DYN_NOT_MINE)
+			return err;
+	}
+	return -EINVAL;
+}
+
+/* A kind's create may have cut its words into pieces; what the user wrote is in `text`. */
+int dyn_event_run(const char *line, const struct dyn_event_kind *only)
+{
+	struct dyn_command c = {.log = only && only->file ? only->file : "dynamic_events"};
+	int err = split_command(&c, line);
+
+	if (!err) {
+		mutex_lock(&dyn_event_mutex);
+		err = *c.words[0] == '-' || *c.words[0] == '!' ? delete_event(&c, only) : create_event(&c, only);
+		mutex_unlock(&dyn_event_mutex);
+	}
+	if (err && err != -ENOMEM && !c.logged) {
+		static const struct {
+			int err;
+			const char *what;
+		} texts[] = {{-ENOENT, "there is no such event"},
+			     {-EBUSY, "the event is on, or another event's trigger needs it"},
+			     {-EEXIST, "there is such an event already"},
+			     {-ENOSPC, "no room for another event; delete one that is not needed"}};
+		const char *what = "no kind of event begins so; README shows the forms";
+
+		for (unsigned i = 0; i < ARRAY_SIZE(texts); i++)
+			if (texts[i].err == err)
+				what = texts[i].what;
+		tracing_log_err(&global_trace, c.log, c.text, what, 0);
+	}
+	free_command(&c);
+	return err;
+}
+
+/* Two rounds, so that a busy one keeps all the others, too. */
+int dyn_event_release_all(const struct dyn_event_kind *only)
+{
+	struct dyn_event *ev, *next;
+	int err = 0;
+
+	mutex_lock(&dyn_event_mutex);
+	mutex_lock(&event_mutex);
+	for_each_dyn_event(ev)
+		if ((!only || ev->kind == only) && ev->kind->is_busy(ev))
+			err = -EBUSY;
+	list_for_each_entry_safe(ev, next, &dyn_events, list) {
+		if (err)
+			break;
+		if (!only || ev->kind == only)
+			err = ev->kind->free(ev);
+	}
+	mutex_unlock(&event_mutex);
+	mutex_unlock(&dyn_event_mutex);
+	return err;
+}

@@ -1,0 +1,111 @@
+/*
+ * Dynamic events: events that a user makes by writing a line. Each kind of them (kprobe, uprobe, event probe, synthetic
+ * event) plugs in with one struct:
+ *
+ *	static const struct dyn_event_kind kprobe_kind = {
+ *		.file = "kprobe_events", .log = "trace_kprobe",
+ *		.create = kprobe_create, .show = ..., .is_busy = ..., .free = ..., .match = ...,
+ *	};
+ *	REGISTER_DYN_EVENT_KIND(kprobe_kind);
+ *	DYN_EVENT_FILE(kprobe_events, "kprobe_events");
+ *
+ * The file dynamic_events takes lines of every kind, and shows all events in the order in which they were made. A
+ * kind's own file takes and shows its kind alone. Opened with O_TRUNC, as the shell's `>` does, either deletes all that
+ * it shows first, or none of them if one is busy (EBUSY). A line that begins with "-:" or "!" deletes.
+ *
+ * Locks: dyn_event_mutex is held while a line is carried out, so there is one at a time. It is outside module_mutex and
+ * event_mutex. The list of events changes with event_mutex held, too, so either of the two is enough to walk it.
+ */
+#pragma once
+
+#include <lib/list.h>
+#include <trace/trace_events.h>
+
+#include "core/tracer.h"
+#include "tracefs/tracefs.h"
+
+#define DYN_NOT_MINE 1 /* of create: the line is of another kind */
+#define DYN_NAME_MAX 64 /* characters of a name of a group or an event, as in Linux */
+
+/* A line that is being carried out. The words are in `copy`, and may be cut into pieces there. */
+struct dyn_command {
+	const char *raw;  /* as it was written, without the comment and the white space at its ends */
+	const char *text; /* its words with one blank between them: what error_log shows */
+	char *copy;	  /* the same with zeros for the blanks */
+	char **words;
+	unsigned nr;	 /* of words, 1 or more; words[nr] is NULL */
+	const char *log; /* the kind whose create runs, for error_log: "trace_kprobe" */
+	bool logged;	 /* dyn_refuse has been called */
+};
+
+/*
+ * The line is wrong: error_log gets Linux's words `what`, with the caret under `at`, which is in one of the words of
+ * the command, or at the end of one. NULL: under the line's first character. Returns -EINVAL, for `return
+ * dyn_refuse(...)`.
+ */
+int dyn_refuse(struct dyn_command *c, const char *at, const char *what);
+/* The same when the raw line is shown, and `at` is a place in it. For kinds that do not look at words. */
+int dyn_refuse_raw(struct dyn_command *c, const char *at, const char *what);
+
+/* An event, or one of the probes of an event. Part of what its kind has of it. */
+struct dyn_event {
+	struct list_head list; /* [dyn_event_mutex and event_mutex] */
+	const struct dyn_event_kind *kind;
+};
+
+/* Thread context, all of them, with dyn_event_mutex held; [e]: and event_mutex, too. They may sleep. Immutable. */
+struct dyn_event_kind {
+	const char *file; /* its own file; NULL: none */
+	const char *log;  /* what error_log calls it */
+	/*
+	 * Make the event that the line describes: parse it, fill in a struct trace_event_call, and with event_mutex
+	 * held call trace_late_event_add(), trace_late_events_ready() (trace/events/event_file.h) and dyn_event_add().
+	 * 0; DYN_NOT_MINE: the line is of another kind, and nothing has been said; -errno, if possible by
+	 * dyn_refuse().
+	 */
+	int (*create)(struct dyn_command *c);
+	/* [e] The line that would make it, with its newline. */
+	void (*show)(struct seq_file *m, struct dyn_event *ev);
+	/* [e] Is it on, or needed by something (trace_late_event_is_busy)? Then it cannot go. */
+	bool (*is_busy)(struct dyn_event *ev);
+	/*
+	 * [e] Delete it: trace_late_events_remove(), dyn_event_remove(), synchronize_rcu(), and give its memory back. 0;
+	 * -EBUSY and nothing has changed.
+	 */
+	int (*free)(struct dyn_event *ev);
+	/*
+	 * [e] Does a line that deletes mean this one? group NULL: any; event "": any of the group. `rest` are the words
+	 * behind the name, which end with NULL; what stands there must be as in the line that would make the event.
+	 */
+	bool (*match)(const struct dyn_event *ev, const char *group, const char *event, char **rest);
+};
+DECLARE_TABLE(dyn_event_kinds, const struct dyn_event_kind);
+#define REGISTER_DYN_EVENT_KIND(kind) REGISTER_IN(dyn_event_kinds, kind)
+
+extern const struct file_operations dyn_event_fops;
+#define DYN_EVENT_FILE(id, name) TRACEFS_FILE(id, name, 0640, TRACEFS_TOP, &dyn_event_fops)
+
+extern struct mutex dyn_event_mutex;
+extern struct list_head dyn_events;
+#define for_each_dyn_event(ev) list_for_each_entry(ev, &dyn_events, list)
+
+/* To the end of the list, and out of it. Both mutexes held. */
+void dyn_event_add(struct dyn_event *ev, const struct dyn_event_kind *kind);
+void dyn_event_remove(struct dyn_event *ev);
+
+/*
+ * Carry out one line, of this kind alone (NULL: any). For the files and for the kernel command line. 0 or -errno; of
+ * bad lines error_log says why. Thread context; takes dyn_event_mutex and event_mutex.
+ */
+int dyn_event_run(const char *line, const struct dyn_event_kind *only);
+/* Delete all of a kind (NULL: of every kind). 0; -EBUSY: one of them is busy, and nothing has changed. The same. */
+int dyn_event_release_all(const struct dyn_event_kind *only);
+
+/*
+ * "[GROUP/][EVENT]" at `name`, which is in a word of the command and is cut at the slash, or at the dot that may stand
+ * for it. *group stays as it is when there is none; *event becomes NULL when only "GROUP/" stands there. 0, or -EINVAL
+ * by dyn_refuse(). Any context.
+ */
+int dyn_parse_name(struct dyn_command *c, char *name, const char **group, const char **event);
+/* Is it made of letters, digits and _, and does not begin with a digit? dash: - is good, too. Any context. */
+bool dyn_name_is_good(const char *name, bool dash);

@@ -1,0 +1,135 @@
+/*
+ * The files of dynamic events: dynamic_events for all kinds, and one for each kind (DYN_EVENT_FILE). They have the same
+ * operations, which find the kind by the file's name.
+ *
+ *	echo 'p:myprobe do_sys_openat2' > kprobe_events		deletes all kprobes, and makes this one
+ *	echo 'r:myret do_sys_openat2' >> dynamic_events		adds one
+ *	echo '-:myprobe' >> dynamic_events			deletes it
+ */
+#include <asm/uaccess.h>
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <mm/slab.h>
+#include <uapi/fcntl.h>
+
+#include "tracefs/refused.h"
+#include "dynevent.h"
+
+#define DYN_LINE_MAX 4096 /* bytes of a line with its end, as in Linux */
+
+/* NULL: every kind. */
+static const struct dyn_event_kind *kind_of(const struct dentry *d)
+{
+	const struct dyn_event_kind *kind;
+
+	for_each_in_table(dyn_event_kinds, kind)
+		if (kind->file && !strcmp(kind->file, d->d_name.name))
+			return kind;
+	return NULL;
+}
+
+static int dyn_event_show(struct seq_file *m, void *v)
+{
+	const struct dyn_event_kind *only = m->private;
+	struct dyn_event *ev;
+
+	mutex_lock(&event_mutex);
+	for_each_dyn_event(ev)
+		if (!only || ev->kind == only)
+			ev->kind->show(m, ev);
+	mutex_unlock(&event_mutex);
+	return 0;
+}
+
+/* -EBUSY: the file was to be emptied, and one of its events is on. */
+static int dyn_event_open(struct inode *inode, struct file *file)
+{
+	const struct dyn_event_kind *only = kind_of(file->f_dentry);
+	int err = 0;
+
+	if ((file->f_mode & FMODE_WRITE) && (file->f_flags & O_TRUNC))
+		err = dyn_event_release_all(only);
+	return err ?: single_open(file, dyn_event_show, (void *)only);
+}
+
+/* ---- Writing: lines, each up to its "#" */
+
+/* error_log has been told already. */
+static void explain_line(struct trace_refusal *r)
+{
+	r->logged = true;
+	if (r->text)
+		refusal_quote(r, "", r->text, ": ");
+	refusal_say(r, "%s; error_log says where", errno_text(r->error));
+}
+static const struct trace_hint line_hint = {.explain = explain_line};
+
+static int run_line(struct file *file, char *line)
+{
+	char *comment = strchr(line, '#');
+	int err;
+
+	if (comment)
+		*comment = '\0';
+	if (!line[strspn(line, " \t\r")])
+		return 0;
+	err = dyn_event_run(line, kind_of(file->f_dentry));
+	return err ? (int)tracefs_refused(file, &line_hint, line, err) : 0;
+}
+
+/*
+ * Carry out what is in buf: all its lines, and what stands behind the last one if the write ends there. Returns the
+ * bytes that are done; -EINVAL: a line is too long; the error of a line. Lines before it are in force.
+ */
+static ssize_t run_lines(struct file *file, char *buf, size_t n, bool last)
+{
+	size_t done = 0;
+
+	while (done < n) {
+		char *line = buf + done, *end = memchr(line, '\n', n - done);
+		int err;
+
+		if (!end && !last)
+			break;
+		if (!end)
+			end = buf + n;
+		*end = '\0';
+		err = run_line(file, line);
+		if (err)
+			return err;
+		done = min_t(size_t, end - buf + 1, n);
+	}
+	return done ?: -EINVAL;
+}
+
+static ssize_t dyn_event_write(struct file *file, const char __user *from, size_t n, loff_t *pos)
+{
+	char *buf = kmalloc(DYN_LINE_MAX, GFP_KERNEL);
+	size_t done = 0;
+	ssize_t ret = 0;
+
+	if (!buf)
+		return -ENOMEM;
+	while (done < n && ret >= 0) {
+		size_t size = min_t(size_t, n - done, DYN_LINE_MAX - 1);
+
+		if (copy_from_user(buf, from + done, size)) {
+			ret = -EFAULT;
+			break;
+		}
+		ret = run_lines(file, buf, size, done + size == n);
+		if (ret > 0)
+			done += ret;
+	}
+	kfree(buf);
+	return ret < 0 ? ret : (ssize_t)done;
+}
+
+const struct file_operations dyn_event_fops = {
+	.open = dyn_event_open,
+	.read = seq_read,
+	.write = dyn_event_write,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
+DYN_EVENT_FILE(dynamic_events, "dynamic_events");

@@ -1,0 +1,518 @@
+/*
+ * Kprobe events: an event that is recorded when the kernel comes to an instruction, or when a function returns.
+ *
+ *	p[:[GROUP/][EVENT]] [MOD:]SYM[+OFFS]|ADDR [ARGS]
+ *	r[MAXACTIVE][:[GROUP/][EVENT]] [MOD:]SYM[+0] [ARGS]	also p ... SYM%return
+ *
+ * Each is a kprobe or a kretprobe (<trace/kprobes.h>), which is registered with the event and enabled while an array has
+ * the event on. A module that a definition names may come later, and go: the event stays, and its probe comes and goes
+ * with the module.
+ */
+#include <kernel/init.h>
+#include <kernel/ksyms.h>
+#include <kernel/module.h>
+#include <kernel/percpu.h>
+#include <kernel/smp.h>
+#include <lib/errno.h>
+#include <lib/printf.h>
+#include <lib/string.h>
+#include <mm/slab.h>
+#include <asm/ptrace.h>
+#include <trace/kprobes.h>
+
+#include "events/event_file.h"
+#include "records/records.h"
+#include "output/iter.h"
+#include "probe.h"
+
+struct kprobe_event {
+	struct probe probe;
+	struct kretprobe rp; /* of a p-event rp.kp alone is in use */
+	bool is_return;
+	bool registered;      /* [e] else its module is not there */
+	bool waits;	      /* [I] for a module that was not there when it was defined */
+	char *symbol;	      /* "[MOD:]SYM"; NULL: an address */
+	unsigned long offset; /* bytes from the symbol, or the address */
+	unsigned maxactive;   /* as it was written; 0: it was not */
+	unsigned long *hits;  /* per CPU */
+};
+
+static struct kprobe_event *kprobe_event_of(const struct dyn_event *dev)
+{
+	return container_of(probe_of(dev), struct kprobe_event, probe);
+}
+
+/* ---- A hit */
+
+static int kprobe_event_hit(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct kprobe_event *k = container_of(kp, struct kprobe_event, rp.kp);
+	const struct fetch_source src = {.regs = regs};
+	const unsigned long head[] = {(unsigned long)kp->addr};
+
+	this_cpu_ptr(k->hits)[0]++;
+	probe_record(&k->probe, &src, head, frame_pointer(regs));
+	return 0;
+}
+
+static int kretprobe_event_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	const struct kprobe_event *k = container_of(ri->rp, struct kprobe_event, rp);
+	unsigned long *words = (unsigned long *)ri->data;
+
+	for (unsigned i = 0; i < k->probe.args.nr_entry; i++)
+		words[i] = regs_get_kernel_argument(regs, k->probe.args.entry[i]);
+	return 0;
+}
+
+static int kretprobe_event_return(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct kprobe_event *k = container_of(ri->rp, struct kprobe_event, rp);
+	const struct fetch_source src = {
+		.regs = regs, .retval = regs_return_value(regs), .entry = (const unsigned long *)ri->data};
+	const unsigned long head[] = {(unsigned long)ri->rp->kp.addr, get_kretprobe_retaddr(ri)};
+
+	this_cpu_ptr(k->hits)[0]++;
+	probe_record(&k->probe, &src, head, frame_pointer(regs));
+	return 0;
+}
+
+/* ---- What is recorded, and its text */
+
+#define WORD_FIELD(name, at)                                                                     \
+	{                                                                                        \
+		"unsigned long", name, sizeof(struct trace_entry) + (at), 8, false, FILTER_OTHER \
+	}
+static const struct trace_event_field kprobe_head[] = {WORD_FIELD("__probe_ip", 0), {}};
+static const struct trace_event_field kretprobe_head[] = {
+	WORD_FIELD("__probe_func", 0), WORD_FIELD("__probe_ret_ip", 8), {}};
+
+static void print_kprobe(struct seq_file *s, struct trace_iterator *iter, const unsigned long *head)
+{
+	seq_putc(s, '(');
+	seq_print_ip_sym_offset(s, iter->tr, head[0], true);
+	seq_putc(s, ')');
+}
+
+static void print_kretprobe(struct seq_file *s, struct trace_iterator *iter, const unsigned long *head)
+{
+	seq_putc(s, '(');
+	seq_print_ip_sym_offset(s, iter->tr, head[1], true);
+	seq_puts(s, " <- ");
+	seq_print_ip_sym_offset(s, iter->tr, head[0], false);
+	seq_putc(s, ')');
+}
+
+/* ---- Registration: event_mutex held */
+
+static int register_probe(struct kprobe_event *k, bool on)
+{
+	struct kretprobe *rp = &k->rp;
+	int err;
+
+	*rp = (struct kretprobe){
+		.kp = {.flags = on ? 0 : KPROBE_FLAG_DISABLED, .pre_handler = kprobe_event_hit},
+		.handler = kretprobe_event_return,
+		.entry_handler = k->probe.args.nr_entry ? kretprobe_event_entry : NULL,
+		.data_size = k->probe.args.nr_entry * sizeof(long),
+		.maxactive = k->maxactive,
+	};
+	rp->kp.symbol_name = k->symbol;
+	if (k->symbol)
+		rp->kp.offset = k->offset;
+	else
+		rp->kp.addr = (kprobe_opcode_t *)k->offset;
+	err = k->is_return ? register_kretprobe(rp) : register_kprobe(&rp->kp);
+	k->registered = !err;
+	return err;
+}
+
+static void unregister_probe(struct kprobe_event *k)
+{
+	if (!k->registered)
+		return;
+	if (k->is_return)
+		unregister_kretprobe(&k->rp);
+	else
+		unregister_kprobe(&k->rp.kp);
+	k->registered = false;
+}
+
+static bool has_gone(const struct kprobe_event *k)
+{
+	return !k->registered || (k->rp.kp.flags & KPROBE_FLAG_GONE);
+}
+
+static int switch_probe(struct kprobe_event *k, bool on)
+{
+	if (has_gone(k))
+		return 0;
+	if (k->is_return)
+		return on ? enable_kretprobe(&k->rp) : disable_kretprobe(&k->rp);
+	return on ? enable_kprobe(&k->rp.kp) : disable_kprobe(&k->rp.kp);
+}
+
+/* All probes of the event, or none. Those whose module is not there wait for it. */
+static int kprobe_switch_on(struct probe_event *ev, bool on)
+{
+	struct probe *p, *done;
+	int err = 0;
+
+	list_for_each_entry(p, &ev->probes, list) {
+		err = switch_probe(kprobe_event_of(&p->dev), on);
+		if (err)
+			break;
+	}
+	if (!err || !on)
+		return 0;
+	list_for_each_entry(done, &ev->probes, list) {
+		if (done == p)
+			break;
+		switch_probe(kprobe_event_of(&done->dev), false);
+	}
+	return err;
+}
+
+static const struct probe_class kprobe_class = {
+	.head = kprobe_head,
+	.fmt = "(%lx)",
+	.fmt_args = ", REC->__probe_ip",
+	.print_head = print_kprobe,
+	.switch_on = kprobe_switch_on,
+};
+static const struct probe_class kretprobe_class = {
+	.head = kretprobe_head,
+	.fmt = "(%lx <- %lx)",
+	.fmt_args = ", REC->__probe_func, REC->__probe_ret_ip",
+	.print_head = print_kretprobe,
+	.switch_on = kprobe_switch_on,
+};
+
+/* ---- Definitions */
+
+static void free_kprobe_event(struct kprobe_event *k)
+{
+	if (!k)
+		return;
+	fetch_free(&k->probe.args);
+	free_percpu(k->hits);
+	kfree(k->symbol);
+	kfree(k);
+}
+
+/* "r10:": the number behind the letter. */
+static int parse_maxactive(struct kprobe_event *k, struct dyn_command *c, char *word)
+{
+	char number[DYN_NAME_MAX];
+	size_t len = strcspn(word + 1, ":");
+
+	if (!isdigit(word[1]))
+		return 0;
+	if (!k->is_return)
+		return dyn_refuse(c, word + 1, "Maxactive is not for kprobe");
+	if (len >= sizeof(number))
+		return dyn_refuse(c, word + 1, "Invalid maxactive number");
+	memcpy(number, word + 1, len);
+	number[len] = '\0';
+	if (kstrtouint(number, 0, &k->maxactive) || !k->maxactive)
+		return dyn_refuse(c, word + 1, "Invalid maxactive number");
+	if (k->maxactive > KRETPROBE_MAXACTIVE_MAX)
+		return dyn_refuse(c, word + 1, "Maxactive is too big");
+	return 0;
+}
+
+/* How many functions, of the module or of the kernel, have this name? At most 2 are counted. */
+static unsigned count_symbols(const char *name)
+{
+	unsigned found = 0;
+	struct ksym sym;
+
+	if (strchr(name, ':'))
+		return kallsyms_lookup_name(name) ? 1 : 0;
+	for (size_t i = 0; i < kallsyms_count() && found < 2; i++)
+		found += kallsyms_symbol(i, &sym) && !strcmp(sym.name, name);
+	return found ?: kallsyms_lookup_name(name) != 0;
+}
+
+/* Of "MOD:SYM": the module is not there, and may come. */
+static bool module_is_missing(const char *symbol)
+{
+	const char *colon = strchr(symbol, ':');
+	char name[KSYM_MODULE_LEN];
+	bool missing;
+
+	if (!colon || colon == symbol || colon - symbol >= (long)sizeof(name))
+		return false;
+	strscpy(name, symbol, colon - symbol + 1);
+	mutex_lock(&module_mutex);
+	missing = !find_module(name);
+	mutex_unlock(&module_mutex);
+	return missing;
+}
+
+/* Is it the first instruction of a function? */
+static bool is_entry(const struct kprobe_event *k)
+{
+	unsigned long addr = k->symbol ? kallsyms_lookup_name(k->symbol) + k->offset : k->offset, offset;
+
+	if (k->symbol && !k->offset)
+		return true;
+	return kallsyms_lookup(addr, NULL, &offset, (char[KSYM_NAME_LEN]){}) && !offset;
+}
+
+/* "SYM[+OFFS][%return]" or an address. */
+static int parse_place(struct kprobe_event *k, struct dyn_command *c, char *word)
+{
+	char *percent, *sign;
+	long offset = 0;
+	unsigned n;
+
+	if (!kstrtoul(word, 0, &k->offset))
+		return 0;
+	percent = strchr(word, '%');
+	if (percent && strcmp(percent, "%return"))
+		return dyn_refuse(c, percent, "Invalid probed address suffix");
+	if (percent) {
+		*percent = '\0';
+		k->is_return = true;
+	}
+	sign = word + strcspn(word, "+-");
+	if (*sign && kstrtol(*sign == '+' ? sign + 1 : sign, 0, &offset))
+		return dyn_refuse(c, word, "Invalid probed address or symbol");
+	*sign = '\0';
+	k->offset = offset;
+	if (offset < 0 || offset > U32_MAX)
+		return dyn_refuse(c, word, "Invalid probed address or symbol");
+	k->symbol = kstrdup(word, GFP_KERNEL);
+	if (!k->symbol)
+		return -ENOMEM;
+	n = count_symbols(k->symbol);
+	if (n > 1)
+		return dyn_refuse(c, word, "The symbol is not unique");
+	k->waits = !n && module_is_missing(k->symbol);
+	return n || k->waits ? 0 : dyn_refuse(c, word, "Invalid probed address or symbol");
+}
+
+/* "p_vfs_read_0" is the name of an event that has none. */
+static void make_name(const struct kprobe_event *k, char *name)
+{
+	char letter = k->is_return ? 'r' : 'p';
+
+	if (k->symbol)
+		scnprintf(name, DYN_NAME_MAX, "%c_%s_%ld", letter, k->symbol, k->offset);
+	else
+		scnprintf(name, DYN_NAME_MAX, "%c_0x%lx", letter, k->offset);
+	for (; *name; name++)
+		if (*name == ':' || *name == '.')
+			*name = '_';
+}
+
+static bool same_place(const struct probe *a, const struct probe *b)
+{
+	const struct kprobe_event *x = container_of(a, struct kprobe_event, probe),
+				  *y = container_of(b, struct kprobe_event, probe);
+
+	return x->offset == y->offset && !x->symbol == !y->symbol && (!x->symbol || !strcmp(x->symbol, y->symbol));
+}
+
+static const struct dyn_event_kind kprobe_kind;
+
+/* The probe, and the event for it; the probe is first, since it may be refused. */
+static int add(struct kprobe_event *k, struct dyn_command *c, const char *group, const char *name)
+{
+	int err;
+
+	mutex_lock(&event_mutex);
+	err = register_probe(k, false);
+	if (err == -ENOENT && k->waits)
+		err = 0;
+	if (err == -EILSEQ)
+		dyn_refuse(c, c->words[1], "Probe point is not an instruction boundary");
+	else if (err && err != -ENOMEM)
+		dyn_refuse(c, c->words[1], "Failed to register probe event");
+	if (!err)
+		err = probe_add(&k->probe, c, 2, group, name, k->is_return ? &kretprobe_class : &kprobe_class,
+				&kprobe_kind, same_place);
+	if (!err && probe_event_is_on(k->probe.event)) {
+		err = switch_probe(k, true);
+		if (err)
+			probe_remove(&k->probe);
+	}
+	if (err)
+		unregister_probe(k);
+	mutex_unlock(&event_mutex);
+	return err;
+}
+
+static int parse_all(struct kprobe_event *k, struct dyn_command *c)
+{
+	char *event = strchr(c->words[0], ':'), made[DYN_NAME_MAX];
+	const char *group = "kprobes", *name = NULL;
+	unsigned flags = FETCH_KERNEL;
+	int err = parse_maxactive(k, c, c->words[0]) ?: parse_place(k, c, c->words[1]);
+
+	if (err)
+		return err;
+	if (k->is_return && !is_entry(k))
+		return dyn_refuse(c, c->words[1], "Retprobe address must be an function entry");
+	if (event)
+		err = dyn_parse_name(c, event + 1, &group, &name);
+	if (err)
+		return err;
+	if (!name) {
+		make_name(k, made);
+		name = made;
+	}
+	flags |= k->is_return ? FETCH_RETURN : is_entry(k) ? FETCH_ENTRY : 0;
+	k->probe.args.head = sizeof(struct trace_entry) + (k->is_return ? 2 : 1) * sizeof(long);
+	return fetch_parse(&k->probe.args, c, 2, flags, NULL) ?: add(k, c, group, name);
+}
+
+static int kprobe_create(struct dyn_command *c)
+{
+	const char *word = c->words[0];
+	struct kprobe_event *k;
+	int err;
+
+	if ((*word != 'p' && *word != 'r') || (word[1] && word[1] != ':' && !isdigit(word[1])) || c->nr < 2)
+		return DYN_NOT_MINE;
+	/* "/bin/sh:0x4f0" is a place in a file. */
+	if (strchr(c->words[1], '/') && strchr(c->words[1], ':'))
+		return DYN_NOT_MINE;
+	k = kzalloc(sizeof(*k), GFP_KERNEL);
+	if (!k)
+		return -ENOMEM;
+	k->is_return = *word == 'r';
+	k->hits = alloc_percpu(unsigned long);
+	err = k->hits ? parse_all(k, c) : -ENOMEM;
+	if (err)
+		free_kprobe_event(k);
+	return err;
+}
+
+/* The place as it is written; of an address in hexadecimal. */
+static void place_text(const struct kprobe_event *k, char *text, size_t size)
+{
+	if (!k->symbol)
+		scnprintf(text, size, "0x%lx", k->offset);
+	else if (k->offset)
+		scnprintf(text, size, "%s+%lu", k->symbol, k->offset);
+	else
+		scnprintf(text, size, "%s", k->symbol);
+}
+
+#define PLACE_SIZE (KSYM_NAME_LEN + KSYM_MODULE_LEN + 24)
+
+static void kprobe_show(struct seq_file *m, struct dyn_event *dev)
+{
+	const struct kprobe_event *k = kprobe_event_of(dev);
+	char place[PLACE_SIZE];
+
+	place_text(k, place, sizeof(place));
+	seq_putc(m, k->is_return ? 'r' : 'p');
+	if (k->maxactive)
+		seq_printf(m, "%u", k->maxactive);
+	seq_printf(m, ":%s/%s %s", k->probe.event->group, k->probe.event->name, place);
+	fetch_show(m, &k->probe.args);
+	seq_putc(m, '\n');
+}
+
+/* The probe is off by then, if the event is: probe_remove() has switched it off with the last array. */
+static int kprobe_free(struct dyn_event *dev)
+{
+	struct kprobe_event *k = kprobe_event_of(dev);
+	int err;
+
+	if (probe_is_busy(dev) && list_is_singular(&k->probe.event->probes))
+		return -EBUSY;
+	unregister_probe(k);
+	err = probe_remove(&k->probe);
+	if (!err)
+		free_kprobe_event(k);
+	return err;
+}
+
+/* The words behind the name, if there are any: the place, and arguments. */
+static bool kprobe_match(const struct dyn_event *dev, const char *group, const char *event, char **rest)
+{
+	const struct kprobe_event *k = kprobe_event_of(dev);
+	char place[PLACE_SIZE];
+
+	if (!probe_names_match(&k->probe, group, event))
+		return false;
+	if (!rest[0])
+		return true;
+	place_text(k, place, sizeof(place));
+	return !strcmp(rest[0], place) && probe_args_match(&k->probe, rest + 1);
+}
+
+static const struct dyn_event_kind kprobe_kind = {
+	.file = "kprobe_events",
+	.log = "trace_kprobe",
+	.create = kprobe_create,
+	.show = kprobe_show,
+	.is_busy = probe_is_busy,
+	.free = kprobe_free,
+	.match = kprobe_match,
+};
+REGISTER_DYN_EVENT_KIND(kprobe_kind);
+DYN_EVENT_FILE(kprobe_events, "kprobe_events");
+
+/* ---- kprobe_profile: hits, and those that were missed */
+
+static unsigned long missed_by(const struct kprobe_event *k)
+{
+	return k->is_return ? (unsigned)READ_ONCE(k->rp.nmissed) : READ_ONCE(k->rp.kp.nmissed);
+}
+
+static int kprobe_profile_show(struct seq_file *m, void *data)
+{
+	struct dyn_event *dev;
+
+	mutex_lock(&event_mutex);
+	for_each_dyn_event(dev)
+	{
+		const struct kprobe_event *k = kprobe_event_of(dev);
+		unsigned long hits = 0;
+		unsigned cpu;
+
+		if (dev->kind != &kprobe_kind)
+			continue;
+		for_each_possible_cpu(cpu)
+			hits += *per_cpu_ptr(k->hits, cpu);
+		seq_printf(m, "  %-44s %15lu %15lu\n", k->probe.event->name, hits, missed_by(k));
+	}
+	mutex_unlock(&event_mutex);
+	return 0;
+}
+TRACEFS_TEXT_FILE(kprobe_profile, "kprobe_profile", 0440, TRACEFS_TOP, kprobe_profile_show, NULL);
+
+/* ---- Modules: module_mutex held */
+
+/* Its probes are put in again, before its init runs. One that fails waits for the next time. */
+static void module_came(struct module *mod)
+{
+	size_t len = strlen(mod->name);
+	struct dyn_event *dev;
+
+	mutex_lock(&event_mutex);
+	for_each_dyn_event(dev)
+	{
+		struct kprobe_event *k = kprobe_event_of(dev);
+
+		if (dev->kind != &kprobe_kind || !k->symbol || strncmp(k->symbol, mod->name, len) ||
+		    k->symbol[len] != ':')
+			continue;
+		unregister_probe(k);
+		fetch_resolve(&k->probe.args);
+		register_probe(k, probe_event_is_on(k->probe.event));
+	}
+	mutex_unlock(&event_mutex);
+}
+
+static int watch_modules(void)
+{
+	kprobe_module_came = module_came;
+	return 0;
+}
+core_initcall(watch_modules);

@@ -1,0 +1,293 @@
+/*
+ * Probe events: an event that probes share, its life, its record and its text (probe.h).
+ *
+ * WHEN A HIT MAY STILL LOOK. A hit has preemption off from before it reads probe_event.files until its records are
+ * complete. So after a grace period no hit has an older list of arrays, or a probe that its kind does not call any more.
+ */
+#include <lib/errno.h>
+#include <lib/string.h>
+#include <mm/slab.h>
+#include <sched/sched.h>
+
+#include "core/tracer.h"
+#include "events/event_file.h"
+#include "output/iter.h"
+#include "probe.h"
+
+/* ---- Records */
+
+/* The usual case: nothing but the record is wanted, and it has no strings. False: it is another case. */
+static bool record_direct(struct trace_event_file *file, const struct probe *p, const struct fetch_source *src,
+			  const unsigned long *head)
+{
+	struct trace_event_opened opened;
+	char *record;
+
+	if (p->args.dynamic || p->args.size > RINGBUF_TYPE_DATA_TYPE_LEN_MAX * 4 || !trace_event_is_plain(file))
+		return false;
+	record = trace_event_open(&opened, file, ALIGN(p->args.size, 4));
+	if (!record) {
+		trace_event_leave(file);
+		return false;
+	}
+	memcpy(record + sizeof(struct trace_entry), head, p->args.head - sizeof(struct trace_entry));
+	fetch_run(&p->args, src, record, 0);
+	trace_event_close(&opened);
+	return true;
+}
+
+/* Strings are looked at for each array again, because the room in the record is of one look. */
+static void record_general(struct trace_event_file *file, const struct probe *p, const struct fetch_source *src,
+			   const unsigned long *head, unsigned long fp)
+{
+	unsigned room = fetch_strings_size(&p->args, src);
+	struct trace_event_buffer buffer;
+	char *record = trace_event_begin(&buffer, file, ALIGN(p->args.size + room, 4));
+
+	if (!record)
+		return;
+	memcpy(record + sizeof(struct trace_entry), head, p->args.head - sizeof(struct trace_entry));
+	fetch_run(&p->args, src, record, room);
+	trace_event_end(&buffer, fp);
+}
+
+void probe_record(const struct probe *p, const struct fetch_source *src, const unsigned long *head, unsigned long fp)
+{
+	const struct probe_files *files = smp_load_acquire(&p->event->files);
+
+	for (unsigned i = 0; files && i < files->nr; i++) {
+		struct trace_event_file *file = READ_ONCE(files->files[i]);
+
+		if (file && !record_direct(file, p, src, head))
+			record_general(file, p, src, head, fp);
+	}
+}
+
+/* ---- On and off: event_mutex held */
+
+/*
+ * An array joins: a longer list, which also leaves out the places of those that have left. It is there before the first
+ * hit can come. 0, -ENOMEM, or the error of the kind, and nothing has changed.
+ */
+static int join(struct probe_event *ev, struct trace_event_file *file)
+{
+	struct probe_files *old = ev->files, *made;
+	unsigned nr = old ? old->nr : 0;
+	int err;
+
+	made = kzalloc(sizeof(*made) + (nr + 1) * sizeof(file), GFP_KERNEL);
+	if (!made)
+		return -ENOMEM;
+	for (unsigned i = 0; i < nr; i++)
+		if (old->files[i])
+			made->files[made->nr++] = old->files[i];
+	made->files[made->nr++] = file;
+	smp_store_release(&ev->files, made);
+	err = old ? 0 : ev->pclass->switch_on(ev, true);
+	if (err) {
+		WRITE_ONCE(ev->files, NULL);
+		old = made;
+	}
+	if (old) {
+		synchronize_rcu();
+		kfree(old);
+	}
+	return err;
+}
+
+/* An array leaves: its place becomes NULL, which needs no memory. When it returns no hit uses the array. */
+static void leave(struct probe_event *ev, const struct trace_event_file *file)
+{
+	struct probe_files *files = ev->files;
+	bool any = false;
+
+	for (unsigned i = 0; i < files->nr; i++) {
+		if (files->files[i] == file)
+			WRITE_ONCE(files->files[i], NULL);
+		any |= files->files[i] != NULL;
+	}
+	if (!any) {
+		ev->pclass->switch_on(ev, false);
+		WRITE_ONCE(ev->files, NULL);
+	}
+	synchronize_rcu();
+	if (!any)
+		kfree(files);
+}
+
+static int probe_reg(struct trace_event_file *file, bool on)
+{
+	struct probe_event *ev = container_of(file->call, struct probe_event, call);
+
+	if (on)
+		return join(ev, file);
+	leave(ev, file);
+	return 0;
+}
+
+/* ---- Text */
+
+static void probe_print(struct seq_file *s, struct trace_iterator *iter)
+{
+	const struct trace_event_call *call = trace_event_of_type(iter->ent->type);
+	const struct probe_event *ev = container_of(call, struct probe_event, call);
+	const struct probe *p = list_first_entry(&ev->probes, struct probe, list);
+	unsigned long head[PROBE_HEAD_MAX];
+
+	memcpy(head, iter->ent + 1, min(sizeof(head), p->args.head - sizeof(struct trace_entry)));
+	ev->pclass->print_head(s, iter, head);
+	fetch_print(s, &p->args, iter->ent);
+	seq_putc(s, '\n');
+}
+
+/* ---- An event: event_mutex held */
+
+static void free_event(struct probe_event *ev)
+{
+	fetch_fields_free((struct trace_event_field *)ev->call.fields);
+	kvfree(ev->call.print_fmt);
+	kfree(ev);
+}
+
+static const struct trace_event_field *no_fields(void)
+{
+	static const struct trace_event_field none[1];
+
+	return none;
+}
+
+static struct probe_event *make_event(struct probe *p, const char *group, const char *name,
+				      const struct probe_class *pclass)
+{
+	struct probe_event *ev = kzalloc(sizeof(*ev), GFP_KERNEL);
+
+	if (!ev)
+		return NULL;
+	INIT_LIST_HEAD(&ev->probes);
+	strscpy(ev->group, group, sizeof(ev->group));
+	strscpy(ev->name, name, sizeof(ev->name));
+	ev->pclass = pclass;
+	ev->class = (struct trace_event_class){
+		.system = ev->group, .fields = no_fields, .print = probe_print, .reg = probe_reg};
+	ev->call = (struct trace_event_call){.name = ev->name, .class = &ev->class, .pins = &ev->pins};
+	ev->call.fields = fetch_fields(&p->args, pclass->head);
+	ev->call.print_fmt = fetch_print_fmt(&p->args, pclass->fmt, pclass->fmt_args);
+	if (ev->call.fields && ev->call.print_fmt)
+		return ev;
+	free_event(ev);
+	return NULL;
+}
+
+static struct probe_event *find_event(const char *group, const char *name, const struct dyn_event_kind *kind)
+{
+	struct dyn_event *dev;
+
+	for_each_dyn_event(dev) if (dev->kind == kind && !strcmp(probe_of(dev)->event->group, group) &&
+				    !strcmp(probe_of(dev)->event->name, name)) return probe_of(dev)
+		->event;
+	return NULL;
+}
+
+/* May p join the event? */
+static int may_join(struct probe *p, struct dyn_command *c, unsigned first, const struct probe_event *ev,
+		    const struct probe_class *pclass, bool (*same)(const struct probe *a, const struct probe *b))
+{
+	const struct probe *of = list_first_entry(&ev->probes, struct probe, list), *other;
+	unsigned differ = fetch_differ(&p->args, &of->args);
+
+	if (ev->pclass != pclass) {
+		dyn_refuse(c, c->words[0], "Probe type is different from existing probe");
+		return -EEXIST;
+	}
+	if (differ < p->args.nr || p->args.nr != of->args.nr) {
+		dyn_refuse(c, differ < p->args.nr ? c->words[first + differ] : c->words[0],
+			   "Argument type or name is different from existing probe");
+		return -EEXIST;
+	}
+	list_for_each_entry(other, &ev->probes, list)
+		if (same(p, other) && fetch_same_words(&p->args, &other->args)) {
+			dyn_refuse(c, c->words[0], "There is already the exact same probe event");
+			return -EEXIST;
+		}
+	return 0;
+}
+
+int probe_add(struct probe *p, struct dyn_command *c, unsigned first, const char *group, const char *name,
+	      const struct probe_class *pclass, const struct dyn_event_kind *kind,
+	      bool (*same)(const struct probe *a, const struct probe *b))
+{
+	struct probe_event *ev = find_event(group, name, kind);
+	int err;
+
+	if (ev) {
+		err = may_join(p, c, first, ev, pclass, same);
+		if (err)
+			return err;
+		p->event = ev;
+		list_add_tail(&p->list, &ev->probes);
+		dyn_event_add(&p->dev, kind);
+		return 0;
+	}
+	ev = make_event(p, group, name, pclass);
+	if (!ev)
+		return -ENOMEM;
+	p->event = ev;
+	list_add_tail(&p->list, &ev->probes);
+	err = trace_late_event_add(&ev->call);
+	if (err) {
+		free_event(ev);
+		return err;
+	}
+	trace_late_events_ready();
+	dyn_event_add(&p->dev, kind);
+	return 0;
+}
+
+static bool is_call(const struct trace_event_call *call, const void *data)
+{
+	return call == data;
+}
+
+/* The text of a record is made by its event's first probe, under preemption off, as hits are. */
+int probe_remove(struct probe *p)
+{
+	struct probe_event *ev = p->event;
+	bool last = list_is_singular(&ev->probes);
+
+	if (last && trace_late_event_is_busy(&ev->call))
+		return -EBUSY;
+	if (last)
+		trace_late_events_remove(is_call, &ev->call);
+	else
+		list_del(&p->list);
+	dyn_event_remove(&p->dev);
+	synchronize_rcu();
+	if (last)
+		free_event(ev);
+	return 0;
+}
+
+bool probe_is_busy(struct dyn_event *dev)
+{
+	return trace_late_event_is_busy(&probe_of(dev)->event->call);
+}
+
+/* ---- Lines that delete */
+
+bool probe_names_match(const struct probe *p, const char *group, const char *event)
+{
+	return (!group || !strcmp(group, p->event->group)) && (!*event || !strcmp(event, p->event->name));
+}
+
+bool probe_args_match(const struct probe *p, char **words)
+{
+	for (unsigned i = 0; words[i]; i++) {
+		const struct fetch_arg *arg = i < p->args.nr ? p->args.args[i] : NULL;
+		size_t len = arg ? strlen(arg->name) : 0;
+
+		if (!arg || strncmp(words[i], arg->name, len) || words[i][len] != '=' ||
+		    strcmp(words[i] + len + 1, arg->word))
+			return false;
+	}
+	return true;
+}
