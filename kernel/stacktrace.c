@@ -25,6 +25,7 @@
 #include <sched/preempt.h>
 #include <sched/sched.h>
 #include <trace/fgraph.h>
+#include <trace/uprobes.h>
 
 #define MAX_PRINTED 64
 #define WCHAN_DEPTH 16
@@ -200,13 +201,14 @@ notrace unsigned stack_trace_save_user(unsigned long *store, unsigned size)
 {
 	const struct pt_regs *regs = task_pt_regs(current);
 	unsigned long fp = frame_pointer(regs), low = user_stack_pointer(regs), record[2];
+	const void *cursor = NULL;
 	unsigned n = 0;
 
 	if (size)
-		store[n++] = instruction_pointer(regs);
+		store[n++] = uprobe_true_pc(instruction_pointer(regs));
 	while (n < size && fp >= low && fp % sizeof(long) == 0 &&
 	       !copy_from_user_nofault(record, (const void __user *)fp, sizeof(record)) && record[1]) {
-		store[n++] = record[1];
+		store[n++] = uprobe_true_return(record[1], &cursor);
 		low = fp + sizeof(record);
 		fp = record[0];
 	}

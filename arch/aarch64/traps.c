@@ -7,6 +7,7 @@
 #include <arch/stacktrace.h>
 #include <asm/bug.h>
 #include <asm/ptrace.h>
+#include <asm/uprobes.h>
 #include <irq/irqflags.h>
 #include <kernel/entry.h>
 #include <kernel/panic.h>
@@ -16,6 +17,7 @@
 #include <proc/signal.h>
 #include <sched/current.h>
 #include <trace/kprobes.h>
+#include <trace/uprobes.h>
 
 #include "exception.h"
 
@@ -68,6 +70,8 @@ static void el0_signal(struct pt_regs *regs, u64 esr, u64 far)
 		force_sig_fault(SIGFPE, FPE_FLTUNK, regs->pc);
 		break;
 	case ESR_EC_SOFTSTP_LOW:
+		if (uprobe_step(regs))
+			break;
 		force_sig_fault(SIGTRAP, TRAP_TRACE, regs->pc);
 		break;
 	case ESR_EC_BREAKPT_LOW:
@@ -77,6 +81,8 @@ static void el0_signal(struct pt_regs *regs, u64 esr, u64 far)
 		force_sig_fault(SIGTRAP, TRAP_HWBKPT, far);
 		break;
 	case ESR_EC_BRK64:
+		if ((esr & ESR_BRK_COMMENT) == UPROBE_BRK_IMM && uprobe_breakpoint(regs))
+			break;
 		force_sig_fault(SIGTRAP, TRAP_BRKPT, regs->pc);
 		break;
 	default: /* undefined, a system register it may not touch, SVE, illegal state, ... */

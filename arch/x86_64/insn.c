@@ -216,11 +216,43 @@ static unsigned displacement_size(const struct insn *insn, const u8 *behind, boo
 	return 0;
 }
 
+/*
+ * VEX and EVEX (2.3.5, 2.7.1) stand in the place of the opcode's first bytes: C5 and one byte, with map 2; C4 and two
+ * bytes, or 62 and three, with the number of the map in the first of them. Returns their bytes; 0: there are none.
+ */
+static unsigned vector_prefix(struct insn *insn, const u8 *at)
+{
+	static const u8 maps[8] = {0, 2, 3, 4, 0, 3, 3, 0}; /* 5 and 6 of EVEX have ModR/M and nothing else, as 3 */
+
+	insn->vex = at[0] == 0xc4 || at[0] == 0xc5 || at[0] == 0x62;
+	if (!insn->vex)
+		return 0;
+	insn->map = at[0] == 0xc5 ? 2 : maps[at[1] & 7];
+	return at[0] == 0xc5 ? 2 : at[0] == 0xc4 ? 3 : 4;
+}
+
+/* What follows the opcode. Of VEX's instructions VZEROUPPER and VZEROALL (0F 77) alone have no ModR/M. */
+static u8 operand_kind(const struct insn *insn)
+{
+	switch (insn->map) {
+	case 1:
+		return map1[insn->opcode];
+	case 2:
+		return insn->vex && insn->opcode != 0x77 ? M | (map2[insn->opcode] & B) : map2[insn->opcode];
+	case 3:
+		return M;
+	case 4:
+		return M | B;
+	default:
+		return X;
+	}
+}
+
 /* In the order in which the bytes stand: prefixes, REX, opcode, ModR/M, SIB, displacement, immediate (figure 2-1). */
 bool insn_decode(struct insn *insn, const u8 *code, unsigned size)
 {
 	bool opsize = false, addrsize = false, sib = false;
-	u8 padded[MAX_INSN_SIZE + 2] = {0};
+	u8 padded[MAX_INSN_SIZE + 8] = {0};
 	unsigned at = 0;
 	u8 kind;
 
@@ -233,14 +265,15 @@ bool insn_decode(struct insn *insn, const u8 *code, unsigned size)
 	if ((padded[at] & 0xf0) == 0x40)
 		insn->rex = padded[at++];
 	insn->map = 1;
-	if (padded[at] == 0x0f) {
+	at += vector_prefix(insn, padded + at);
+	if (!insn->vex && padded[at] == 0x0f) {
 		at++;
 		insn->map = padded[at] == 0x38 ? 3 : padded[at] == 0x3a ? 4 : 2;
 		at += insn->map > 2;
 	}
 	insn->opcode_at = at;
 	insn->opcode = padded[at++];
-	kind = insn->map == 1 ? map1[insn->opcode] : insn->map == 2 ? map2[insn->opcode] : insn->map == 3 ? M : M | B;
+	kind = operand_kind(insn);
 	if (kind == X)
 		return false;
 	if (kind & M) {

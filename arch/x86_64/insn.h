@@ -16,10 +16,11 @@ struct insn {
 	u8 immediate_at, immediate_bytes;	/* at the end */
 	u8 rex;					/* 0: none */
 	bool rip_relative;
+	bool vex; /* it begins with VEX or EVEX, which say the map */
 };
 
 /*
  * Decode the instruction at the start of `code`, of which `size` bytes may be read. False: it is longer than that, or
- * none of 64-bit mode that the kernel is made of (VEX and EVEX are not). Any context.
+ * none of 64-bit mode. Any context.
  */
 bool insn_decode(struct insn *insn, const u8 *code, unsigned size);

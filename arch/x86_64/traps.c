@@ -18,6 +18,7 @@
 #include <proc/signal.h>
 #include <sched/current.h>
 #include <trace/kprobes.h>
+#include <trace/uprobes.h>
 
 #include "exception.h"
 #include "smp.h"
@@ -160,6 +161,10 @@ static void user_exception(struct pt_regs *regs)
 	struct user_trap trap = user_trap(regs);
 
 	local_irq_enable();
+	if (regs->vector == X86_TRAP_BP && uprobe_breakpoint(regs))
+		return;
+	if (trap.code == TRAP_TRACE && regs->vector == X86_TRAP_DB && uprobe_step(regs))
+		return;
 	current->thread.trap_nr = regs->vector;
 	current->thread.error_code = regs->orig_rax;
 	force_sig_fault(trap.signal, trap.code, trap.addr);

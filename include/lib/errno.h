@@ -16,6 +16,7 @@
 #define ERESTARTNOINTR	      513 /* always restart */
 #define ERESTARTNOHAND	      514 /* restart only when no handler runs */
 #define ERESTART_RESTARTBLOCK 516 /* restart through restart_syscall() */
+#define ENOTSUPP	      524 /* programs see it where Linux shows it: an instruction that has no probe */
 
 #define MAX_ERRNO 4095
 

@@ -26,6 +26,7 @@
 
 struct file;
 struct inode;
+struct mm_uprobes;
 struct page;
 struct pt_regs;
 struct task_struct;
@@ -43,6 +44,7 @@ struct vm_area_struct;
 #define VM_VDSO	     0x4000u  /* [vdso]: code that the kernel gives to programs */
 #define VM_HASANON   0x8000u  /* a private file mapping that holds copies of its own */
 #define VM_VVAR	     0x10000u /* [vvar]: the data of that code */
+#define VM_UPROBES   0x20000u /* [uprobes]: what probed programs execute elsewhere */
 
 #define STACK_LIMIT	(8UL << 20) /* what RLIMIT_STACK is at first, bytes */
 #define STACK_GUARD_GAP (1UL << 20) /* kept free below a growing stack (Linux: 256 pages) */
@@ -96,8 +98,9 @@ struct mm_struct {
 	unsigned nr_auxv;		/* [I] words of saved_auxv */
 	u64 saved_auxv[SAVED_AUXV_MAX]; /* [I] the auxiliary vector as the program got it */
 	struct mm_struct *next_dead;	/* [a] on the list of those that a worker will free (oom_kill.c) */
-	u32 dumpable;			/* [a] SUID_DUMP_*: may others of the same user look into it? */
-	bool oom_victim;		/* [a] its processes were killed for its memory, see <mm/oom.h> */
+	struct mm_uprobes *uprobes; /* [m; read with RCU] its probed places (trace/uprobes); NULL: it never had one */
+	u32 dumpable;		    /* [a] SUID_DUMP_*: may others of the same user look into it? */
+	bool oom_victim;	    /* [a] its processes were killed for its memory, see <mm/oom.h> */
 };
 extern struct mm_struct init_mm; /* the kernel's own page table */
 
@@ -160,6 +163,8 @@ long do_brk(struct mm_struct *mm, unsigned long brk); /* returns the new or, ref
  * sleeps; takes m. Returns 0, or -EFAULT (no such area: SIGSEGV MAPERR), -EACCES (SEGV ACCERR), -ENOMEM, -EIO (SIGBUS).
  */
 int handle_mm_fault(struct mm_struct *mm, unsigned long addr, unsigned flags);
+/* The same where the caller holds m. [m] */
+int handle_mm_fault_locked(struct mm_struct *mm, unsigned long addr, unsigned flags);
 /*
  * The machine's fault entry calls this for user addresses. It makes the access good, signals the task, or goes on at
  * the fix-up of a kernel access. Interrupts as they were at the fault; sleeps only if they were on.
@@ -181,6 +186,13 @@ void die_kernel_fault(struct pt_regs *regs, unsigned long addr, const char *what
 int access_process_vm(struct task_struct *t, unsigned long addr, void *buf, int len, unsigned how);
 /* The same in an address space that the caller holds a reference to. A write of NULL is one of zeros. Takes m. */
 int access_remote_vm(struct mm_struct *mm, unsigned long addr, void *buf, int len, unsigned how);
+/* The same where the caller holds m, within a page. False: nothing was done. [m] */
+bool access_vm_locked(struct mm_struct *mm, unsigned long addr, void *buf, int len, unsigned how);
+/*
+ * A page of memory for code that the kernel writes and the program executes, within `reach` bytes below `near`, as an
+ * area with `vm_flag`. Its address, or -ENOMEM. [m]
+ */
+long map_code_page(struct mm_struct *mm, unsigned long near, unsigned long reach, u32 vm_flag);
 /*
  * The address space of a task that may be exiting, with a user count (mmput), or NULL. Code that changes p->mm of a
  * running task holds its pi_lock. Any context but nmi.

@@ -85,6 +85,7 @@ struct completion;
 struct file;
 struct fgraph_stack;
 struct siginfo;
+struct uprobe_task;
 struct user_struct;
 
 /* A callback after a grace period, see call_rcu() in <sched/sched.h>. */
@@ -250,6 +251,11 @@ struct task_struct {
 	unsigned long ptrace_message;  /* [S] in a stop: PTRACE_GETEVENTMSG */
 	struct siginfo *ptrace_info;   /* [S] in a stop: its siginfo, on the tracee's stack; NULL: it has none */
 	pid_t parent_tid;	       /* [I] the thread of the parent that has made it */
+
+	struct uprobe_task
+		*utask;	      /* [t] calls of probed functions whose return is hooked (trace/uprobes); NULL: no such */
+	u64 uprobe_round;     /* [t] it calls handlers of a uprobe, since this round (trace/uprobes/hits.c); 0: not */
+	bool uprobe_stepping; /* [t] it is stepped out of a slot of a uprobe, so that a signal can come */
 
 	struct fgraph_stack *ret_stack; /* [a] calls whose return is traced (trace/fgraph.h); NULL: none is hooked */
 

@@ -58,10 +58,51 @@ static struct page *fault_in_page(struct mm_struct *mm, unsigned long addr, unsi
 	return NULL;
 }
 
+/* Read or write within a page that the caller holds. NULL writes zeros. */
+static void access_page(struct page *page, unsigned long offset, void *buf, int n, unsigned how)
+{
+	char *at = (char *)page_to_virt(page) + offset;
+
+	if (!(how & FAULT_FLAG_WRITE)) {
+		memcpy(buf, at, n);
+		return;
+	}
+	if (buf)
+		memcpy(at, buf, n);
+	else
+		memset(at, 0, n);
+	if (READ_ONCE(page->flags) & PG_ICACHE) /* it may be mapped for execution already */
+		arch_sync_icache(at, n);
+}
+
 /*
- * Page by page, until all is done or a page cannot be had. The zero page's reference is given back by hand: it is never
- * freed, and put_page() would report it as reserved if its count fell to zero.
+ * The reference that get_user_page() has taken. The zero page's is given back by hand: it is never freed, and
+ * put_page() would report it as reserved if its count fell to zero.
  */
+static void put_user_page(struct page *page)
+{
+	if (page != zero_page)
+		put_page(page);
+	else
+		atomic_dec(&page->refcount);
+}
+
+bool access_vm_locked(struct mm_struct *mm, unsigned long addr, void *buf, int len, unsigned how)
+{
+	struct page *page = NULL;
+
+	if (addr < TASK_SIZE && find_vma_intersection(mm, addr, addr + 1))
+		page = get_user_page(mm, addr & PAGE_MASK, how);
+	if (!page && !handle_mm_fault_locked(mm, addr, how))
+		page = get_user_page(mm, addr & PAGE_MASK, how);
+	if (!page)
+		return false;
+	access_page(page, addr & ~PAGE_MASK, buf, len, how);
+	put_user_page(page);
+	return true;
+}
+
+/* Page by page, until all is done or a page cannot be had. */
 int access_remote_vm(struct mm_struct *mm, unsigned long addr, void *buf, int len, unsigned how)
 {
 	int done = 0;
@@ -70,25 +111,11 @@ int access_remote_vm(struct mm_struct *mm, unsigned long addr, void *buf, int le
 		unsigned long offset = addr & ~PAGE_MASK;
 		int n = min((unsigned long)(len - done), PAGE_SIZE - offset);
 		struct page *page = addr < TASK_SIZE ? fault_in_page(mm, addr, how) : NULL;
-		char *at;
 
 		if (!page)
 			break;
-		at = (char *)page_to_virt(page) + offset;
-		if (how & FAULT_FLAG_WRITE) {
-			if (buf)
-				memcpy(at, buf, n);
-			else
-				memset(at, 0, n);
-			if (READ_ONCE(page->flags) & PG_ICACHE) /* it may be mapped for execution already */
-				arch_sync_icache(at, n);
-		} else {
-			memcpy(buf, at, n);
-		}
-		if (page != zero_page)
-			put_page(page);
-		else
-			atomic_dec(&page->refcount); /* balances get_user_page() */
+		access_page(page, offset, buf, n, how);
+		put_user_page(page);
 		addr += n;
 		buf = buf ? (char *)buf + n : NULL;
 		done += n;

@@ -11,6 +11,7 @@
  * here.
  */
 #include <lib/string.h>
+#include <trace/uprobes.h>
 
 #include "vma.h"
 
@@ -162,6 +163,8 @@ noinline struct mm_struct *dup_mm(struct mm_struct *old)
 	mutex_lock(&new->mmap_lock);
 	copy_layout(new, old);
 	err = copy_areas(&c);
+	if (!err)
+		err = uprobe_dup_mm(new, old);
 	flush_tlb_mm(old);
 	atomic_set(&new->rss_anon, c.anon);
 	atomic_set(&new->rss_file, c.file);

@@ -290,7 +290,7 @@ static int access_error(const struct vm_area_struct *vma, unsigned flags)
 }
 
 /* [m] Find the area (a stack may have to grow first), check the rights, and count the fault. */
-static int __handle_mm_fault(struct mm_struct *mm, unsigned long addr, unsigned flags)
+static __always_inline int __handle_mm_fault(struct mm_struct *mm, unsigned long addr, unsigned flags)
 {
 	struct fault f = {.mm = mm, .addr = addr & PAGE_MASK, .flags = flags};
 	int err;
@@ -319,4 +319,9 @@ noinline int handle_mm_fault(struct mm_struct *mm, unsigned long addr, unsigned 
 	err = __handle_mm_fault(mm, addr, flags);
 	mutex_unlock(&mm->mmap_lock);
 	return err;
+}
+
+int handle_mm_fault_locked(struct mm_struct *mm, unsigned long addr, unsigned flags)
+{
+	return __handle_mm_fault(mm, addr, flags);
 }

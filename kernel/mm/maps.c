@@ -18,6 +18,8 @@ static const char *special_name(const struct vm_area_struct *vma)
 		return "[vdso]";
 	if (vma->vm_flags & VM_VVAR)
 		return "[vvar]";
+	if (vma->vm_flags & VM_UPROBES)
+		return "[uprobes]";
 	return vma->vm_shm ? "/dev/zero (deleted)" : NULL;
 }
 

@@ -9,6 +9,7 @@
  */
 #include <lib/string.h>
 #include <sched/sched.h>
+#include <trace/uprobes.h>
 #include <uapi/mman.h>
 #include <uapi/mount.h>
 
@@ -93,6 +94,7 @@ int unmap_locked(struct mm_struct *mm, unsigned long start, unsigned long end)
 	if (err)
 		return err;
 	zap_range(mm, start, end);
+	uprobe_munmap(mm, start, end);
 	for (vma = find_vma(mm, start); vma && vma->vm_start < end; vma = next) {
 		next = vma_next(vma);
 		vma_remove(vma);
@@ -225,6 +227,7 @@ static long mmap_region(struct mm_struct *mm, struct file *file, unsigned long a
 		return err;
 	}
 	vma_insert(mm, vma);
+	uprobe_mmap(vma);
 	vma_merge(vma);
 	return addr;
 }
@@ -304,4 +307,26 @@ out:
 	brk = mm->brk;
 	mutex_unlock(&mm->mmap_lock);
 	return brk;
+}
+
+/* The highest hole below `near` that is one page large: what grows upwards, as a heap does, is farther below. */
+long map_code_page(struct mm_struct *mm, unsigned long near, unsigned long reach, u32 vm_flag)
+{
+	struct vm_area_struct *vma, *below;
+
+	for (vma = find_vma(mm, near); vma; vma = below) {
+		unsigned long addr = start_with_gap(vma) - PAGE_SIZE;
+
+		below = vma_prev(vma);
+		if (addr >= TASK_SIZE || addr < MMAP_MIN_ADDR || near - addr >= reach)
+			break;
+		if (below && below->vm_end > addr)
+			continue;
+		vma = vma_alloc(mm, addr, addr + PAGE_SIZE, VM_READ | VM_EXEC | VM_MAYWRITE | vm_flag);
+		if (!vma)
+			break;
+		vma_insert(mm, vma);
+		return addr;
+	}
+	return -ENOMEM;
 }

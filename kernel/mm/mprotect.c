@@ -6,6 +6,7 @@
  * Taking rights away is complete only after the TLB flush, which comes before mmap_lock is released; a fault that meets
  * an old entry in between waits for that lock.
  */
+#include <trace/uprobes.h>
 #include <uapi/mman.h>
 
 #include "vma.h"
@@ -54,6 +55,7 @@ static void change_area(struct vm_area_struct *vma, unsigned prot)
 		start = change.pause.next;
 	} while (more);
 	flush_tlb_range(mm, vma->vm_start, vma->vm_end);
+	uprobe_mmap(vma);
 }
 
 /*

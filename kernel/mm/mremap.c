@@ -5,6 +5,7 @@
  * do_mremap() checks the arguments and takes mmap_lock; remap_locked() chooses the way. All that may refuse a call,
  * except for lack of memory, is asked before anything changes.
  */
+#include <trace/uprobes.h>
 #include <uapi/mman.h>
 
 #include "vma.h"
@@ -94,6 +95,8 @@ static long move_area(struct vm_area_struct *vma, unsigned long addr, unsigned l
 		return -ENOMEM;
 	}
 	vma_insert(mm, new);
+	uprobe_munmap(mm, addr, addr + old_len);
+	uprobe_mmap(new);
 	/* This may fail to split the area; then an empty area stays, which does no harm. */
 	if (!keep)
 		unmap_locked(mm, addr, addr + old_len);

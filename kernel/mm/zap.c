@@ -3,6 +3,8 @@
  * then drop the pages' references. Until the flush a CPU may still reach the pages through its TLB, so they must not
  * get another owner. This is done in batches, so that one flush serves many pages.
  */
+#include <trace/uprobes.h>
+
 #include "vma.h"
 
 #define BATCH 32 /* pages that wait for one flush */
@@ -121,6 +123,7 @@ void exit_mmap(struct mm_struct *mm)
 	struct gather g = {.mm = mm, .start = ~0UL, .full_mm = true};
 	struct vm_area_struct *vma, *next;
 
+	uprobe_exit_mm(mm);
 	list_for_each_entry_safe(vma, next, &mm->area_list, list) {
 		zap_gather(&g, vma->vm_start, vma->vm_end);
 		vma_free(vma);

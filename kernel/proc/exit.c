@@ -37,6 +37,7 @@
 #include <sched/spinlock.h>
 #include <sched/wait.h>
 #include <trace/events/sched.h>
+#include <trace/uprobes.h>
 
 /*
  * The robust futexes are released first, since their owner is about to be gone. All user memory that is written here
@@ -47,6 +48,7 @@ void mm_release(struct task_struct *t)
 	unsigned long flags;
 	struct completion *done;
 
+	uprobe_free_task(t);
 	if (t->robust_list) {
 		exit_robust_list(t->robust_list);
 		t->robust_list = NULL;

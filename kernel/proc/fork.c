@@ -30,6 +30,7 @@
 #include <time/hrtimer.h>
 #include <trace/events/task.h>
 #include <trace/fgraph.h>
+#include <trace/uprobes.h>
 #include <uapi/fcntl.h>
 
 /* The lock of all family relations. <proc/fork.h> says what it protects and where it stands in the order of locks. */
@@ -123,6 +124,9 @@ static void reset_task(struct task_struct *p, const struct kernel_clone_args *ar
 	p->real_blocked = 0;
 	p->restart_fn = NULL;
 	p->kthread_data = NULL;
+	p->utask = NULL;
+	p->uprobe_round = 0;
+	p->uprobe_stepping = false;
 }
 
 /*
@@ -237,7 +241,10 @@ static int copy_mm(u64 flags, struct task_struct *p)
 			return -ENOMEM;
 	}
 	p->active_mm = p->mm;
-	return 0;
+	if ((flags & (CLONE_VM | CLONE_VFORK)) == CLONE_VM || !uprobe_fork(p))
+		return 0; /* a thread begins with a stack of its own */
+	mmput(p->mm);
+	return -ENOMEM;
 }
 
 /*
@@ -412,6 +419,7 @@ put_files:
 /* Give back what copy_parts() gave p, in the opposite order: for a fork that fails later on. */
 static void put_parts(u64 flags, struct task_struct *p)
 {
+	uprobe_free_task(p);
 	if (p->mm)
 		mmput(p->mm);
 	if (!(flags & CLONE_THREAD))

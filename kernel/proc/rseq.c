@@ -20,6 +20,7 @@
 #include <proc/syscall.h>
 #include <sched/current.h>
 #include <sched/sched.h>
+#include <trace/uprobes.h>
 
 #define RSEQ_FLAG_UNREGISTER 1
 #define RSEQ_CPU_ID_NONE     (~0U) /* RSEQ_CPU_ID_UNINITIALIZED */
@@ -83,7 +84,7 @@ static int abort_sequence(struct rseq __user *r, struct pt_regs *regs)
 	err = check_sequence(&cs);
 	if (err || put_user(0UL, &r->rseq_cs))
 		return err ? err : -EFAULT;
-	if (instruction_pointer(regs) - cs.start_ip < cs.post_commit_offset)
+	if (uprobe_true_pc(instruction_pointer(regs)) - cs.start_ip < cs.post_commit_offset)
 		instruction_pointer_set(regs, cs.abort_ip);
 	return 0;
 }

@@ -30,6 +30,7 @@
 #include <sched/sched.h>
 #include <sched/spinlock.h>
 #include <trace/events/signal.h>
+#include <trace/uprobes.h>
 
 /*
  * The threads of a process stop one by one. `stop_left` counts those that are still to come, which have
@@ -389,7 +390,7 @@ void do_notify_resume(struct pt_regs *regs, u32 thread_flags)
 			sched_notify_resume();
 			rseq_resume(regs);
 		}
-		if (thread_flags & _TIF_SIGPENDING)
+		if (thread_flags & _TIF_SIGPENDING && !uprobe_deny_signal(regs))
 			do_signal(regs);
 		local_irq_disable();
 		thread_flags = READ_ONCE(current->thread_flags);

@@ -19,6 +19,7 @@
 #include <sched/sched.h>
 #include <sched/spinlock.h>
 #include <trace/events/signal.h>
+#include <trace/uprobes.h>
 
 atomic_t nr_stopped_groups;
 
@@ -363,6 +364,6 @@ void force_sig_fault(int sig, int code, unsigned long addr)
 	memset(&info, 0, sizeof(info));
 	info.si_signo = sig;
 	info.si_code = code;
-	info.si_addr = (void *)addr;
+	info.si_addr = (void *)uprobe_fault(addr);
 	force_sig_info(&info);
 }

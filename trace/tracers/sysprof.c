@@ -23,6 +23,7 @@
 #include <mm/slab.h>
 #include <mm/uaccess.h>
 #include <time/sample_timer.h>
+#include <trace/uprobes.h>
 
 #include "core/record.h"
 #include "tracefs/refused.h"
@@ -105,11 +106,12 @@ static const struct pt_regs *program_regs(const struct pt_regs *regs)
 static unsigned record_user(const struct sample *s, const struct pt_regs *regs, unsigned depth)
 {
 	unsigned long fp = frame_pointer(regs), low = user_stack_pointer(regs), frame[2];
+	const void *cursor = NULL;
 
-	record(s, SAMPLE_USER, instruction_pointer(regs), 0);
+	record(s, SAMPLE_USER, uprobe_true_pc(instruction_pointer(regs)), 0);
 	while (depth < SYSPROF_DEPTH && fp >= low && fp % sizeof(long) == 0 &&
 	       !copy_from_user_nofault(frame, (const void __user *)fp, sizeof(frame)) && frame[1]) {
-		record(s, SAMPLE_USER, frame[1], fp);
+		record(s, SAMPLE_USER, uprobe_true_return(frame[1], &cursor), fp);
 		low = fp + sizeof(frame);
 		fp = frame[0];
 		depth++;

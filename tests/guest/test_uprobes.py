@@ -1,0 +1,262 @@
+"""uprobes: counts that are exact, in threads, children and new programs; returns; what is refused; and programs that
+notice nothing, wherever the probes stand."""
+
+import os
+import random
+import re
+import struct
+import subprocess
+
+import pytest
+from module_guest import guest, samples  # noqa: F401
+from vitrine_guest import ROOT
+
+TOOLS = {"aarch64": "aarch64-linux-gnu-", "x86_64": "x86_64-linux-gnu-"}
+RESULT = re.compile(r"(\d+) hits, argument ([0-9a-f]+), (\d+) returns of ([0-9a-f]+), sum (-?\d+), (\d+) missed$", re.M)
+WALKED = re.compile(r"(done|walking): (\d+) probed, (\d+) refused, (\d+) hits, (\d+) returns")
+
+
+def tool(arch, name, *words):
+    return subprocess.run([TOOLS[arch] + name, *words], stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
+class Program:
+    """A program of the guest tests, or another one that has its symbols: where its functions and instructions stand in
+    the file that the guest has."""
+
+    def __init__(self, arch, path, debug):
+        self.arch, self.path, self.debug = arch, path, debug
+        self.segments = [
+            tuple(int(word, 16) for word in line.split()[1:6])
+            for line in tool(arch, "readelf", "-lW", path).splitlines()
+            if line.split()[:1] == ["LOAD"]
+        ]
+        self.symbols = {
+            words[2]: int(words[0], 16)
+            for words in map(str.split, tool(arch, "nm", debug).splitlines())
+            if len(words) == 3
+        }
+
+    def offset(self, addr):
+        for offset, start, _, size, _ in self.segments:
+            if start <= addr < start + size:
+                return offset + addr - start
+        raise KeyError(addr)
+
+    def of(self, symbol):
+        return self.offset(self.symbols[symbol])
+
+    def instructions(self):
+        """Offsets of all of them, by objdump."""
+        said = tool(self.arch, "objdump", "-d", "-w", "--no-show-raw-insn", self.debug)
+        lines = re.findall(r"^\s*([0-9a-f]+):\t(\S+)", said, re.M)
+        return [self.offset(int(addr, 16)) for addr, name in lines if name not in (".word", ".inst", "(bad)", "udf")]
+
+
+@pytest.fixture(name="uprobed")
+def fixture_uprobed(guest):
+    folder = f"{ROOT}/build/{guest.arch}/guest-tests"
+    return Program(guest.arch, f"{folder}/uprobed", f"{folder}/debug/uprobed")
+
+
+@pytest.fixture(name="run")
+def fixture_run(guest, uprobed, tmp_path):
+    """run(script, offsets=): in a guest with the program, both modules, and this list of offsets at /offsets."""
+
+    def run(script, offsets=(), more=(), timeout=300):
+        (tmp_path / "offsets").write_bytes(b"".join(struct.pack("<I", at) for at in offsets))
+        files = [f"{uprobed.path}:/bin/uprobed", f"{tmp_path}/offsets:/offsets", *more]
+        options = [word for file in files for word in ("--file", file)]
+        return guest(f"cd /\n{script}", "uprobe_sample", "uprobe_walk", options=options, timeout=timeout)
+
+    return run
+
+
+def sample(uprobed, symbol, words=""):
+    return f"insmod /uprobe_sample.ko path=/bin/uprobed offset={uprobed.of(symbol)} {words}\n"
+
+
+SHOW = "cat /proc/uprobe_sample; rmmod uprobe_sample\n"
+
+
+def results(out):
+    """(hits, last argument, returns, function, sum, missed) of each line of /proc/uprobe_sample."""
+    return [(int(h), int(a, 16), int(r), int(f, 16), int(s), int(m)) for h, a, r, f, s, m in RESULT.findall(out)]
+
+
+def test_counts(run, uprobed):
+    """100,000 calls by four threads, a call deeper than returns are told, calls that jump on, and calls that never
+    return: each hit and each return is counted, or counted as missed."""
+    out = run(
+        sample(uprobed, "uprobed_plain", "returns=1")
+        + "uprobed threads\n"
+        + SHOW
+        + sample(uprobed, "uprobed_depth", "returns=1")
+        + "uprobed depth\n"
+        + SHOW
+        + sample(uprobed, "uprobed_tail", "returns=1")
+        + "uprobed tail\n"
+        + SHOW
+        + sample(uprobed, "uprobed_jumps", "returns=1")
+        + "uprobed jumps\n"
+        + SHOW
+    )
+    threads, depth, tail, jumps = results(out)
+    n = 25000
+    assert threads == (100000, n - 1, 100000, uprobed.symbols["uprobed_plain"], 4 * (3 * n * (n - 1) // 2 + n), 0)
+    # ten calls, then a hundred, of which the innermost 36 are too deep
+    assert depth[:2] == (110, 0) and depth[2:4] == (74, uprobed.symbols["uprobed_depth"]) and depth[5] == 36
+    assert depth[4] == sum(k * (k + 1) // 2 for k in range(10)) + sum(k * (k + 1) // 2 for k in range(36, 100))
+    assert tail == (10, 9, 10, uprobed.symbols["uprobed_tail"], sum((i + 10) * 3 + 1 for i in range(10)), 0)
+    assert jumps[0] == 600 and jumps[2] == 0 and jumps[5] == 0
+    assert out.count("1 of 1 cases passed") == 4
+
+
+def test_processes(run, uprobed):
+    """A child returns from the function that made it, as its parent does; a program that is replaced in the middle of a
+    function; a process that runs already when the probe comes."""
+    out = run(
+        sample(uprobed, "uprobed_forks", "returns=1")
+        + "uprobed forks\n"
+        + SHOW
+        + sample(uprobed, "uprobed_plain", "returns=1")
+        + "uprobed forks\n"
+        + SHOW
+        + sample(uprobed, "uprobed_execs", "returns=1")
+        + "uprobed execs\n"
+        + SHOW
+        + "uprobed busy & sleep 0.3\n"
+        + sample(uprobed, "uprobed_tail", "returns=1")
+        + "sleep 0.3; >/stop; wait\n"
+        + SHOW
+    )
+    forks, child, execs, busy = results(out)
+    assert forks == (1, 41, 2, uprobed.symbols["uprobed_forks"], 84, 0)
+    assert child == (2, 2, 2, uprobed.symbols["uprobed_plain"], 14, 0)
+    assert execs == (1, 1, 0, 0, 0, 0)
+    assert busy[0] > 100 and busy[0] == busy[2] and busy[5] == 0
+    assert out.count("1 of 1 cases passed") == 4
+
+
+def test_several(run, uprobed):
+    """Two consumers at one place, one of them for returns; each is told of all."""
+    out = run(
+        "insmod /uprobe_walk.ko path=/bin/uprobed ms=0 returns=1\n"
+        + sample(uprobed, "uprobed_plain")
+        + "uprobed mix; uprobed tail; cat /proc/uprobe_walk\n"
+        + SHOW
+        + "uprobed tail; cat /proc/uprobe_walk; rmmod uprobe_walk; uprobed tail",
+        offsets=[uprobed.of(name) for name in ("uprobed_plain", "uprobed_tail")],
+    )
+    walked = [tuple(map(int, line[1:])) for line in WALKED.findall(out)]
+    assert results(out) == [(15, 19, 0, 0, 0, 0)]
+    assert walked == [(2, 0, 25, 25), (2, 0, 45, 45)]
+    assert out.count("1 of 1 cases passed") == 4
+
+
+def test_refused(run, uprobed):
+    """What may not be probed gets Linux's errno."""
+    call = {"aarch64": "svc", "x86_64": "syscall"}[uprobed.arch]
+    said = tool(uprobed.arch, "objdump", "-d", "--no-show-raw-insn", uprobed.debug)
+    place = uprobed.offset(int(re.search(rf"^\s*([0-9a-f]+):\t{call}", said, re.M)[1], 16))
+    out = run(
+        "try() { insmod /uprobe_sample.ko $* 2>&1; }\n"
+        f"try path=/bin/uprobed offset=99999999; try path=/bin/uprobed offset={place}; try path=/bin offset=0\n"
+        f"try path=/no/file; try path=/bin/uprobed offset={uprobed.of('uprobed_plain')} counter=3\n"
+        f"try path=/proc/version\n"
+        "ls /proc/uprobe_sample 2>/dev/null; true"
+    ).splitlines()
+    assert len(out) == 6, out
+    invalid, io = "Invalid parameters; dmesg names the one", "Input/output error"
+    assert [line.rsplit(": ", 1)[-1] for line in out[:2]] == [
+        invalid,
+        invalid if uprobed.arch == "aarch64" else "Unknown error 524",
+    ]
+    assert out[4].endswith(invalid), out
+    assert out[2].endswith(io) and out[5].endswith(io), out
+
+
+def test_counter(run, uprobed):
+    """The word in the program's data is 1 larger while the place is watched in it: in a new process and in one that
+    runs already."""
+    words = f"counter={uprobed.of('uprobed_counter')}"
+    out = run(
+        "uprobed counter\n" + sample(uprobed, "uprobed_plain", words) + "uprobed counter\n" + SHOW + "uprobed counter\n"
+    )
+    assert re.findall(r"counter is (\d+)", out) == ["0", "1", "0"]
+
+
+@pytest.mark.parametrize("case", ["mix", "signals", "faults", "altstack", "steps", "jumps", "forks"])
+def test_nothing_is_noticed(run, uprobed, case):
+    """Each instruction of the functions is probed at the same time, and what is called returns by the trampoline."""
+    first, last = uprobed.of("uprobed_load"), uprobed.of("uprobed_end")
+    inside = [at for at in uprobed.instructions() if first <= at < last]
+    functions = [uprobed.of(name) for name in uprobed.symbols if re.match("uprobed_(?!fault|end|counter)", name)]
+    out = run(
+        f"insmod /uprobe_walk.ko path=/bin/uprobed ms=0\nuprobed {case}; cat /proc/uprobe_walk; rmmod uprobe_walk\n"
+        f"uprobed {case}",
+        offsets=sorted({*inside, *functions}),
+    )
+    assert out.count("1 of 1 cases passed") == 2, out
+    probed, refused, hits, _ = map(int, WALKED.search(out).groups()[1:])
+    assert probed + refused == len({*inside, *functions}) and hits > 0, out
+    # BRK and UD2
+    assert refused <= 8, out
+
+
+@pytest.mark.parametrize("case", ["signals", "altstack", "jumps", "forks", "threads", "tail", "depth"])
+def test_returns_are_not_noticed(run, uprobed, case):
+    functions = [uprobed.of(name) for name in uprobed.symbols if re.match("uprobed_(?!fault|end|counter)", name)]
+    out = run(
+        "insmod /uprobe_walk.ko path=/bin/uprobed ms=0 returns=1\n"
+        f"uprobed {case}; cat /proc/uprobe_walk; rmmod uprobe_walk; uprobed {case}",
+        offsets=functions,
+    )
+    assert out.count("1 of 1 cases passed") == 2, out
+    probed, refused, hits, returned = map(int, WALKED.search(out).groups()[1:])
+    assert (probed, refused) == (len(set(functions)), 0) and 0 < returned <= hits + 10, out
+
+
+def test_storm(run, uprobed):
+    """Probes come and go while four processes are in the probed functions, and others begin, fork and end."""
+    functions = [uprobed.of(name) for name in ("uprobed_plain", "uprobed_tail", "uprobed_depth")]
+    out = run(
+        "for i in 1 2 3 4; do uprobed busy & done\n"
+        "insmod /uprobe_walk.ko path=/bin/uprobed ms=1 batch=3 rounds=400 returns=1\n"
+        "while ! grep -q done /proc/uprobe_walk; do uprobed forks execs depth; done | sort | uniq -c | grep -v ok\n"
+        "cat /proc/uprobe_walk; >/stop; wait; echo all; rmmod uprobe_walk; uprobed forks execs depth\n",
+        offsets=functions,
+    )
+    assert "3 of 3 cases passed" in out and out.count("busy ok") == 4, out
+    assert not re.search(r"[0-2] of 3 cases|failed|killed", out), out
+    assert int(WALKED.search(out)[2]) == 1200
+
+
+SCRIPT = (
+    "i=0; while [ $i -lt 20 ]; do i=$((i + 1)); x=$(echo a b c | sed s/b/$i/); case $x in *7*) echo seven $x;; esac; done"
+    "; for f in /etc/p*; do wc -c <$f; done; (exit 3); echo $?; seq 30 | sort -r | head -n 3"
+)
+
+
+@pytest.mark.parametrize("machine_share", [os.environ.get("SOAK_MINUTES", "0") != "0"])
+def test_any_instruction_of_sh(run, uprobed, machine_share):
+    """The shell's instructions are probed, a random few hundred of them, or in the long form each, while it runs a
+    script: what that prints stays the same."""
+    folder = f"{ROOT}/build/{uprobed.arch}/userland"
+    sh = Program(uprobed.arch, f"{ROOT}/build/{uprobed.arch}/root/bin/sh", f"{folder}/debug/sh")
+    places, seed = sh.instructions(), random.randrange(1 << 30)
+    if not machine_share:
+        places = random.Random(seed).sample(places, 600)
+    out = run(
+        f"cat >/script <<'EOF'\n{SCRIPT}\nEOF\n"
+        'want="$(sh /script)"; echo "$want" | head -n 3\n'
+        "insmod /uprobe_walk.ko path=/bin/sh ms=400 batch=200\n"
+        'while ! grep -q done /proc/uprobe_walk; do test "$(sh /script)" = "$want" || exit 2; done\n'
+        'cat /proc/uprobe_walk; rmmod uprobe_walk; test "$(sh /script)" = "$want"; echo $?',
+        offsets=places,
+        timeout=3000 if machine_share else 300,
+    ).splitlines()
+    assert out[:3] == ["seven a 7 c", "seven a 17 c", out[2]] and out[-1] == "0", (seed, out)
+    state, probed, refused, hits, _ = WALKED.search(out[-2]).groups()
+    assert state == "done" and int(probed) + int(refused) == len(places), (seed, out)
+    assert int(refused) < len(places) // 10 and int(hits) > 100, (seed, out)

@@ -1,0 +1,265 @@
+/*
+ * A hit of a uprobe, and what may happen while a program is in a slot.
+ *
+ * The breakpoint's exception comes here with interrupts on. The consumers are called, and the program goes on in the
+ * slot of the place, which does what the original instruction did and branches back. The slot is made at the first hit.
+ *
+ * ROUNDS. A consumer may sleep, so neither a spinlock nor RCU keeps the list of consumers as it is. Instead each task
+ * notes in uprobe_round, before it looks at a list, the number of the present round. Whoever has taken a consumer off a
+ * list begins a new round, and waits until no task is in an older one. A task that is in a newer one has looked at the
+ * list after the consumer had left it.
+ *
+ * IN A SLOT nobody else may see the program. A signal that comes there waits until the program has been stepped out of
+ * the slot: so no signal frame, no debugger and no core ever has a pc in a slot, except for a program that is killed. A
+ * step of a debugger goes on until it is out. An instruction that faults is reported at its true place; when the
+ * program tries it again there, that is a new hit, as on Linux.
+ */
+#include <arch/ptrace.h>
+#include <asm/ptrace.h>
+#include <asm/uaccess.h>
+#include <lib/string.h>
+#include <proc/fork.h>
+#include <proc/signal.h>
+#include <sched/current.h>
+
+#include "internal.h"
+
+static u64 round = 1; /* [atomic] */
+
+void uprobe_round_begin(void)
+{
+	WRITE_ONCE(current->uprobe_round, READ_ONCE(round));
+	smp_mb(); /* noted before a list is looked at; pairs with uprobe_synchronize() */
+}
+
+void uprobe_round_end(void)
+{
+	smp_store_release(&current->uprobe_round, 0UL);
+}
+
+static bool is_older(u64 of_task, u64 than)
+{
+	return of_task && of_task < than;
+}
+
+static bool any_older(u64 than)
+{
+	struct task_struct *p, *t;
+	bool found = false;
+
+	rcu_read_lock();
+	for_each_process(p)
+		for_each_thread(p, t)
+			found |= is_older(READ_ONCE(t->uprobe_round), than);
+	rcu_read_unlock();
+	return found;
+}
+
+void uprobe_synchronize(void)
+{
+	u64 mine = __atomic_add_fetch(&round, 1, __ATOMIC_SEQ_CST);
+
+	smp_mb();
+	while (any_older(mine)) {
+		__set_current_state(TASK_UNINTERRUPTIBLE);
+		schedule_timeout_ns(NSEC_PER_MSEC);
+	}
+}
+
+/* What the current program has of probes, or NULL. */
+static __always_inline struct mm_uprobes *current_uprobes(void)
+{
+	struct mm_struct *mm = current->mm;
+
+	return likely(mm) ? smp_load_acquire(&mm->uprobes) : NULL;
+}
+
+/* The place's probe, with a reference, and its slot, or 0. NULL: it is not watched. */
+static struct uprobe *find_hit(struct mm_uprobes *mu, unsigned long addr, unsigned long *slot)
+{
+	struct uprobe *uprobe = NULL;
+	struct uprobe_site *site;
+
+	rcu_read_lock();
+	site = uprobe_find_site(mu, addr);
+	if (site)
+		uprobe = smp_load_acquire(&site->uprobe);
+	if (uprobe && !atomic_inc_not_zero(&uprobe->refs))
+		uprobe = NULL;
+	*slot = uprobe ? smp_load_acquire(&site->slot) : 0;
+	rcu_read_unlock();
+	return uprobe;
+}
+
+static void call_consumers(struct uprobe *uprobe, struct pt_regs *regs)
+{
+	bool returns = false;
+
+	uprobe_round_begin();
+	for (struct uprobe_consumer *c = smp_load_acquire(&uprobe->consumers); c; c = smp_load_acquire(&c->next)) {
+		if (c->handler)
+			c->handler(c, regs);
+		returns |= c->ret_handler != NULL;
+	}
+	if (returns)
+		uretprobe_enter(uprobe, regs);
+	uprobe_round_end();
+}
+
+/*
+ * The first hit of the place in this program. Returns where to go on: the slot, or, where there cannot be one, the
+ * place itself, which is not watched in this program any more.
+ */
+static unsigned long make_slot(struct mm_struct *mm, unsigned long addr)
+{
+	struct uprobe_site *site;
+	unsigned long to = addr;
+
+	mutex_lock(&mm->mmap_lock);
+	site = uprobe_find_site(mm->uprobes, addr);
+	if (site && site->uprobe) {
+		if (uprobe_make_slot(mm, site))
+			uprobe_remove_site(mm, site);
+		else
+			to = site->slot;
+	}
+	mutex_unlock(&mm->mmap_lock);
+	return to;
+}
+
+/* Has the breakpoint gone since it was met? */
+static bool was_removed(unsigned long addr)
+{
+	u8 text[UPROBE_BREAK_SIZE];
+
+	return !copy_from_user(text, (const void __user *)addr, sizeof(text)) &&
+	       memcmp(text, arch_uprobe_break, sizeof(text));
+}
+
+/*
+ * Where there is a breakpoint and no probe, the probe has gone since it was met, and the program tries again; or the
+ * breakpoint is the program's own. A handler that has changed the pc has said where to go on.
+ */
+bool uprobe_breakpoint(struct pt_regs *regs)
+{
+	unsigned long addr = arch_uprobe_break_address(regs), slot;
+	struct mm_uprobes *mu = current_uprobes();
+	struct uprobe *uprobe;
+
+	if (!mu)
+		return false;
+	if (addr == READ_ONCE(mu->trampoline)) {
+		uretprobe_return(regs);
+		return true;
+	}
+	uprobe = find_hit(mu, addr, &slot);
+	if (!uprobe) {
+		if (!was_removed(addr))
+			return false;
+		instruction_pointer_set(regs, addr);
+		return true;
+	}
+	instruction_pointer_set(regs, addr);
+	call_consumers(uprobe, regs);
+	if (likely(instruction_pointer(regs) == addr))
+		instruction_pointer_set(regs, slot ? slot : make_slot(current->mm, addr));
+	uprobe_put(uprobe);
+	return true;
+}
+
+/* ---- In a slot */
+
+/* What is to be known of the slot that the program is in. False: it is in none. */
+static bool find_slot(struct mm_uprobes *mu, unsigned long pc, struct uprobe_site *copy)
+{
+	const struct uprobe_site *site;
+
+	preempt_disable_notrace();
+	site = uprobe_site_of_slot(mu, pc);
+	if (site)
+		*copy = *site;
+	preempt_enable_notrace();
+	return site;
+}
+
+/* A task that is being killed is not stepped: its instruction may never get the memory that it wants. */
+bool uprobe_deny_signal(struct pt_regs *regs)
+{
+	struct mm_uprobes *mu = current_uprobes();
+	unsigned long pc = instruction_pointer(regs);
+	struct uprobe_site site;
+
+	if (likely(!mu))
+		return false;
+	if (pc == READ_ONCE(mu->trampoline)) {
+		uretprobe_return(regs);
+		return false;
+	}
+	if (!find_slot(mu, pc, &site) || fatal_signal_pending(current))
+		return false;
+	if (site.done && pc == site.slot + site.done) {
+		instruction_pointer_set(regs, site.addr + site.len);
+		return false;
+	}
+	clear_tsk_thread_flag(current, TIF_SIGPENDING);
+	if (!(READ_ONCE(current->thread_flags) & _TIF_SINGLESTEP)) {
+		current->uprobe_stepping = true;
+		user_enable_single_step(current);
+	}
+	return true;
+}
+
+/* What a signal frame or a debugger sees when the step is reported is the program's true place. */
+bool uprobe_step(struct pt_regs *regs)
+{
+	struct mm_uprobes *mu = current_uprobes();
+	unsigned long pc = instruction_pointer(regs);
+	struct uprobe_site site;
+
+	if (likely(!mu))
+		return false;
+	if (find_slot(mu, pc, &site)) {
+		if (site.pushes_flags && pc == site.slot + site.done)
+			arch_uprobe_hide_step(regs);
+		if (READ_ONCE(current->thread_flags) & _TIF_SINGLESTEP)
+			user_enable_single_step(current); /* else the program steps itself, by its own trap flag */
+		return true;
+	}
+	if (pc == READ_ONCE(mu->trampoline))
+		uretprobe_return(regs);
+	if (!current->uprobe_stepping)
+		return false;
+	current->uprobe_stepping = false;
+	user_disable_single_step(current);
+	set_tsk_thread_flag(current, TIF_SIGPENDING); /* get_signal() finds out whether that is still so */
+	return true;
+}
+
+/* It is called for each signal of a fault, also for those of the kernel's accesses: then the program is in no slot. */
+unsigned long uprobe_fault(unsigned long addr)
+{
+	struct mm_uprobes *mu = current_uprobes();
+	struct pt_regs *regs = task_pt_regs(current);
+	unsigned long pc = instruction_pointer(regs), true_pc;
+	struct uprobe_site site;
+
+	if (likely(!mu) || !user_mode(regs) || !find_slot(mu, pc, &site))
+		return addr;
+	true_pc = site.done && pc == site.slot + site.done ? site.addr + site.len : site.addr;
+	if (site.pushed && pc == site.slot + site.pushed)
+		arch_uprobe_undo_push(regs);
+	instruction_pointer_set(regs, true_pc);
+	if (current->uprobe_stepping) {
+		current->uprobe_stepping = false;
+		user_disable_single_step(current);
+	}
+	return addr == pc ? true_pc : addr;
+}
+
+unsigned long uprobe_true_pc(unsigned long pc)
+{
+	struct mm_uprobes *mu = current_uprobes();
+	struct uprobe_site site;
+
+	return unlikely(mu) && find_slot(mu, pc, &site) ? site.addr : pc;
+}
