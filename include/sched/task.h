@@ -241,6 +241,8 @@ struct task_struct {
 	u32 rseq_sig;		   /* [t] the word that must stand before the handlers of its sequences */
 	u32 personality;	   /* [t] ADDR_NO_RANDOMIZE or 0 */
 	int pdeath_signal;	   /* [t] to send when the parent ends, 0 none */
+	unsigned fail_nth;	   /* [a] this allocation from now fails (mm/fault_inject.h); 0: it asks for none */
+	bool make_it_fail;	   /* [a] faults that go by chance may hit it, where they choose by task */
 
 	/* The debugger (kernel/proc/ptrace). Written with T and S held; one of the two suffices to read. */
 	u32 ptrace;		       /* [TS] PT_*; 0: no debugger */

@@ -231,34 +231,31 @@ static int handle_truncate(struct file *f)
 
 /*
  * The whole of an open except for the descriptor: walk, rights, file, the file system's open, truncation. A file that
- * this call has created is not asked for rights: its mode is for later opens. ERR_PTR.
+ * this call has created is not asked for rights: its mode is for later opens. The struct comes before the walk, because a
+ * new name cannot be taken back when there is no memory for the struct behind it. ERR_PTR.
  */
 static noinline struct file *path_openat(int dfd, const char *name, int flags, mode_t mode)
 {
-	struct file *f;
+	struct file *f = alloc_empty_file(flags);
 	struct path path = {};
 	bool created = false;
 	int err;
 
+	if (IS_ERR(f))
+		return f;
 	do {
 		err = open_walk(dfd, name, flags, mode, &path, &created);
 	} while (err == -EAGAIN); /* another task made it between the look and the attempt */
 	if (err)
-		return ERR_PTR(err);
+		goto free_file;
 	err = created ? 0 : may_open(&path, flags);
-	if (err)
-		goto put_path;
-	f = alloc_empty_file(flags);
-	err = IS_ERR(f) ? PTR_ERR(f) : 0;
 	if (err)
 		goto put_path;
 	if (flags & __FMODE_EXEC)
 		f->f_mode |= FMODE_EXEC;
 	err = vfs_open(&path, f);
-	if (err) {
-		free_empty_file(f);
+	if (err)
 		goto put_path;
-	}
 	if ((flags & O_TRUNC) && !created)
 		err = handle_truncate(f);
 	if (err) {
@@ -268,6 +265,8 @@ static noinline struct file *path_openat(int dfd, const char *name, int flags, m
 	return f;
 put_path:
 	path_put(&path);
+free_file:
+	free_empty_file(f);
 	return ERR_PTR(err);
 }
 

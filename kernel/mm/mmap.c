@@ -64,7 +64,10 @@ long get_unmapped_area(struct mm_struct *mm, unsigned long addr, unsigned long l
 	return addr && range_is_free(mm, addr, len) ? (long)addr : search_top_down(mm, len);
 }
 
-/* [m] Cut areas at the edges of the range, so that it consists of whole ones. 0 or -ENOMEM. */
+/*
+ * [m] Cut areas at the edges of the range, so that it consists of whole ones. 0 or -ENOMEM: the areas are as they were,
+ * since the first cut is undone when there is no memory for the second.
+ */
 static int split_at_edges(struct mm_struct *mm, unsigned long start, unsigned long end)
 {
 	struct vm_area_struct *vma = find_vma_intersection(mm, start, end);
@@ -76,7 +79,12 @@ static int split_at_edges(struct mm_struct *mm, unsigned long start, unsigned lo
 			return err;
 	}
 	vma = find_vma_intersection(mm, end - 1, end);
-	return vma && vma->vm_end > end ? vma_split(vma, end) : 0;
+	if (!vma || vma->vm_end <= end)
+		return 0;
+	err = vma_split(vma, end);
+	if (err)
+		vma_merge(find_vma(mm, start));
+	return err;
 }
 
 /*

@@ -84,7 +84,7 @@ static int check_range(struct mm_struct *mm, unsigned long start, unsigned long 
 
 /*
  * [m] Area by area. After a split the loop looks the area up again and finds the part inside the range. A split that
- * fails half way leaves the areas before it changed, as on Linux.
+ * fails half way leaves the areas before it changed, as on Linux, but no cut in an area that keeps its rights.
  */
 static int protect_locked(struct mm_struct *mm, unsigned long start, unsigned long end, unsigned prot)
 {
@@ -103,8 +103,10 @@ static int protect_locked(struct mm_struct *mm, unsigned long start, unsigned lo
 		}
 		if (vma->vm_end > end)
 			err = vma_split(vma, end);
-		if (err)
+		if (err) {
+			vma_merge(vma); /* with the part that was cut off below it */
 			break;
+		}
 		change_area(vma, prot);
 		start = vma->vm_end;
 		vma_merge(vma);

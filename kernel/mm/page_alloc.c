@@ -13,6 +13,7 @@
 #include "internal.h"
 
 #include <kernel/printk.h>
+#include <mm/fault_inject.h>
 #include <trace/events/kmem.h>
 #include <lib/string.h>
 #include <trace/fgraph.h>
@@ -174,6 +175,8 @@ static __always_inline struct page *do_alloc_pages(gfp_t gfp, unsigned order)
 	struct page *page;
 
 	if (unlikely(order > MAX_ORDER))
+		return NULL;
+	if (static_key_false(&fault_injection_key) && should_fail_page(order, gfp))
 		return NULL;
 	page = get_page_from_freelist(gfp, order);
 	return likely(page) ? page : alloc_pages_slowpath(gfp, order);

@@ -15,6 +15,7 @@
 #include <kernel/export.h>
 #include <kernel/printk.h>
 #include <lib/string.h>
+#include <mm/fault_inject.h>
 #include <trace/events/kmem.h>
 #include <trace/fgraph.h>
 
@@ -171,8 +172,11 @@ static noinline void *slab_alloc_again(struct kmem_cache *s, gfp_t gfp)
  */
 static __always_inline void *slab_alloc(struct kmem_cache *s, gfp_t gfp, unsigned long caller)
 {
-	void *object = slab_alloc_once(s);
+	void *object;
 
+	if (static_key_false(&fault_injection_key) && should_fail_slab(s->object_size, gfp))
+		return NULL;
+	object = slab_alloc_once(s);
 	if (unlikely(!object)) {
 		object = slab_alloc_again(s, gfp);
 		if (!object)

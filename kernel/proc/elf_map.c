@@ -166,6 +166,16 @@ static unsigned segment_prot(const struct elf64_phdr *ph)
 	       (ph->p_flags & PF_X ? PROT_EXEC : 0);
 }
 
+/* Zeros in a page that is mapped from the file. -ENOMEM: there is no page for it; -EFAULT: the file has no such page. */
+static int clear_bytes(struct mm_struct *mm, unsigned long addr, int n)
+{
+	int err = handle_mm_fault(mm, addr, FAULT_FLAG_WRITE);
+
+	if (!err && access_remote_vm(mm, addr, NULL, n, FAULT_FLAG_WRITE) == n)
+		return 0;
+	return err == -ENOMEM ? err : -EFAULT;
+}
+
 /*
  * Map the part that is in the file, and anonymous memory for the rest (bss), which can always be written, as on Linux.
  * The bss begins in the middle of the page that ends the file part. That page shows what follows in the file, so it is
@@ -183,9 +193,8 @@ static int map_segment(struct mm_struct *mm, const struct elf_image *img, const 
 	if (file_end > start)
 		addr = do_mmap(mm, img->file, start, file_end - start, segment_prot(ph), MAP_PRIVATE | MAP_FIXED,
 			       ph->p_offset / PAGE_SIZE);
-	if (addr >= 0 && ph->p_filesz && ph->p_memsz > ph->p_filesz && ph->p_flags & PF_W && rest &&
-	    access_remote_vm(mm, bss, NULL, rest, true) != rest)
-		addr = -EFAULT;
+	if (addr >= 0 && ph->p_filesz && ph->p_memsz > ph->p_filesz && ph->p_flags & PF_W && rest)
+		addr = clear_bytes(mm, bss, rest);
 	if (addr >= 0 && end > file_end)
 		addr = do_mmap(mm, NULL, file_end, end - file_end,
 			       PROT_READ | PROT_WRITE | (ph->p_flags & PF_X ? PROT_EXEC : 0),

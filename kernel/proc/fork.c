@@ -127,6 +127,7 @@ static void reset_task(struct task_struct *p, const struct kernel_clone_args *ar
 	p->utask = NULL;
 	p->uprobe_round = 0;
 	p->uprobe_stepping = false;
+	p->fail_nth = 0;
 }
 
 /*
@@ -262,6 +263,7 @@ static void detach_from_user(struct task_struct *p)
 	p->uid = p->euid = p->suid = p->fsuid = 0;
 	p->gid = p->egid = p->sgid = p->fsgid = 0;
 	p->no_new_privs = false;
+	p->make_it_fail = false;
 	put_groups(p->groups);
 	p->groups = NULL;
 	put_user_struct(p->user);

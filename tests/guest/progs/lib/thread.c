@@ -73,16 +73,21 @@ static long start(long flags, void *stack, void (*f)(struct thread *), struct th
 #endif
 }
 
-static pid_t start_with(long flags, int cpu, void (*f)(void *arg), void *arg)
+static long try_with(long flags, int cpu, void (*f)(void *arg), void *arg)
 {
 	struct thread *t = &threads[next++ % THREAD_MAX];
-	long pid;
 
 	t->f = f;
 	t->arg = arg;
 	t->cpu = cpu;
 	fflush(stdout);
-	pid = start(flags, t->stack + STACK_SIZE, thread_main, t);
+	return start(flags, t->stack + STACK_SIZE, thread_main, t);
+}
+
+static pid_t start_with(long flags, int cpu, void (*f)(void *arg), void *arg)
+{
+	long pid = try_with(flags, cpu, f, arg);
+
 	if (pid < 0) {
 		errno = (int)-pid;
 		vt_die_errno(2, "clone");
@@ -98,6 +103,11 @@ pid_t thread_start(int cpu, void (*f)(void *arg), void *arg)
 pid_t thread_start_in_group(void (*f)(void *arg), void *arg)
 {
 	return start_with(FLAGS | CLONE_SIGHAND | CLONE_THREAD, -1, f, arg);
+}
+
+long thread_try_in_group(void (*f)(void *arg), void *arg)
+{
+	return try_with(FLAGS | CLONE_SIGHAND | CLONE_THREAD, -1, f, arg);
 }
 
 bool thread_join(const pid_t *pids, int n)

@@ -14,6 +14,8 @@
 pid_t thread_start(int cpu, void (*f)(void *arg), void *arg);
 /* The same as a thread of the caller's process, which nobody can wait for. Returns its number. */
 pid_t thread_start_in_group(void (*f)(void *arg), void *arg);
+/* The same, and -errno when the kernel refuses. */
+long thread_try_in_group(void (*f)(void *arg), void *arg);
 /* Wait for the threads of these pids: true when all ended with status 0. */
 bool thread_join(const pid_t *pids, int n);
 
