@@ -21,6 +21,7 @@
 #include <sched/mutex.h>
 #include <sched/task.h>
 #include <fs/kstat.h>
+#include <proc/capability.h>
 
 struct cdev;
 struct dentry;
@@ -348,20 +349,20 @@ struct inode *new_inode(struct super_block *sb, mode_t mode); /* one reference; 
 void iput(struct inode *inode);				      /* a reference less (NULL is allowed); no spinlock held */
 void ihold(struct inode *inode);
 /*
- * May the caller do `mask` (MAY_*) with it? Looks at mode bits only. Root may do everything except execute what has no
- * x bit. 0 or -EACCES. Any context.
+ * May the caller do `mask` (MAY_*) with it? Looks at mode bits only. CAP_DAC_OVERRIDE allows everything except executing
+ * what has no x bit, CAP_DAC_READ_SEARCH reading, and searching directories. 0 or -EACCES. Any context.
  */
 #define MAY_EXEC  1
 #define MAY_WRITE 2
 #define MAY_READ  4
 int mode_permission(const struct inode *inode, int mask);
 /*
- * May the current task do this (MAY_*)? 0 or -errno. Any context. That root passes through a directory is answered
- * here, because every step of a path walk asks it.
+ * May the current task do this (MAY_*)? 0 or -errno. Any context. That CAP_DAC_OVERRIDE allows everything with a
+ * directory is answered here, because every step of a path walk asks it.
  */
 static inline int inode_permission(const struct inode *inode, int mask)
 {
-	if (likely(current->fsuid == 0 && S_ISDIR(READ_ONCE(inode->i_mode))))
+	if (likely(capable(CAP_DAC_OVERRIDE) && S_ISDIR(READ_ONCE(inode->i_mode))))
 		return 0;
 	if (unlikely(inode->i_op && inode->i_op->permission))
 		return inode->i_op->permission(inode, mask);

@@ -37,6 +37,7 @@ void commit_ids(const struct cred_ids *new);
 /* access(2) asks for the real user: from override_fsids() to revert_fsids() files are looked at with the real ids. */
 struct fsids {
 	u32 uid, gid;
+	u64 effective; /* capabilities */
 };
 struct fsids override_fsids(void);
 void revert_fsids(struct fsids old);
@@ -67,5 +68,5 @@ void put_user_struct(struct user_struct *user); /* any context but nmi */
  * 0, or -EAGAIN: no memory. Thread context, before the uid is written.
  */
 int set_user(u32 uid);
-/* Has the user more tasks than the caller's limit, and is that a limit to the caller? Root has no such limit. */
+/* Has the user more tasks than the caller's limit, and is that a limit to the caller? CAP_SYS_RESOURCE and CAP_SYS_ADMIN have no such limit. */
 bool nproc_exceeded(const struct user_struct *user);

@@ -43,7 +43,7 @@ struct file *alloc_empty_file(unsigned flags)
 {
 	struct file *f;
 
-	if ((u64)atomic64_inc_return(&nr_files) > READ_ONCE(files_max) && current->euid) {
+	if ((u64)atomic64_inc_return(&nr_files) > READ_ONCE(files_max) && !capable(CAP_SYS_ADMIN)) {
 		atomic64_add(-1, &nr_files);
 		return ERR_PTR(-ENFILE);
 	}

@@ -151,7 +151,7 @@ SYSCALL_DEFINE1(chroot, const char __user *, filename)
 	if (err)
 		return err;
 	err = inode_permission(path.dentry->d_inode, MAY_EXEC);
-	if (!err && current->euid)
+	if (!err && !capable(CAP_SYS_CHROOT))
 		err = -EPERM;
 	if (err)
 		path_put(&path);

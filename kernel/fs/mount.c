@@ -478,7 +478,7 @@ static int copy_mount_string(char **to, const char __user *from, char *page)
 	return 0;
 }
 
-/* Four pages, one for each string. Only root may mount; that is asked before anything is copied. */
+/* Four pages, one for each string. Only CAP_SYS_ADMIN may mount; that is asked before anything is copied. */
 SYSCALL_DEFINE5(mount, char __user *, dev_name, char __user *, dir_name, char __user *, type, unsigned long, flags,
 		void __user *, data)
 {
@@ -487,7 +487,7 @@ SYSCALL_DEFINE5(mount, char __user *, dev_name, char __user *, dir_name, char __
 
 	if (!pages)
 		return -ENOMEM;
-	err = current->euid ? -EPERM : copy_mount_string(&src, dev_name, pages);
+	err = !capable(CAP_SYS_ADMIN) ? -EPERM : copy_mount_string(&src, dev_name, pages);
 	if (!err)
 		err = copy_mount_string(&tgt, dir_name, pages + PAGE_SIZE);
 	if (!err)
@@ -500,11 +500,11 @@ SYSCALL_DEFINE5(mount, char __user *, dev_name, char __user *, dir_name, char __
 	return err;
 }
 
-/* Only root may unmount, and is asked before the path is looked at. */
+/* Only CAP_SYS_ADMIN may unmount, and is asked before the path is looked at. */
 SYSCALL_DEFINE2(umount, char __user *, name, int, flags)
 {
 	struct filename f;
-	int err = current->euid ? -EPERM : getname(&f, name, false);
+	int err = !capable(CAP_SYS_ADMIN) ? -EPERM : getname(&f, name, false);
 
 	if (err)
 		return err;

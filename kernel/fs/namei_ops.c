@@ -41,7 +41,8 @@ int may_delete(struct inode *dir, struct dentry *victim, bool is_dir)
 	err = inode_permission(dir, MAY_WRITE | MAY_EXEC);
 	if (err)
 		return err;
-	if ((dir->i_mode & S_ISVTX) && current->fsuid && current->fsuid != inode->i_uid && current->fsuid != dir->i_uid)
+	if ((dir->i_mode & S_ISVTX) && current->fsuid != inode->i_uid && current->fsuid != dir->i_uid &&
+	    !capable(CAP_FOWNER))
 		return -EPERM;
 	if (is_dir && !S_ISDIR(inode->i_mode))
 		return -ENOTDIR;
@@ -73,14 +74,14 @@ static noinline int vfs_mkdir(struct inode *dir, struct dentry *dentry, mode_t m
 	return dir->i_op->mkdir ? dir->i_op->mkdir(dir, dentry, mode) : -EPERM;
 }
 
-/* [i_lock of dir] Only root makes device files, since a device file gives its maker the device. */
+/* [i_lock of dir] Only CAP_MKNOD makes device files, since a device file gives its maker the device. */
 static noinline int vfs_mknod(struct inode *dir, struct dentry *dentry, mode_t mode, dev_t dev)
 {
 	int err = may_create(dir, dentry);
 
 	if (err)
 		return err;
-	if ((S_ISCHR(mode) || S_ISBLK(mode)) && current->fsuid)
+	if ((S_ISCHR(mode) || S_ISBLK(mode)) && !capable(CAP_MKNOD))
 		return -EPERM;
 	return dir->i_op->mknod ? dir->i_op->mknod(dir, dentry, mode, dev) : -EPERM;
 }
@@ -111,6 +112,7 @@ static noinline int vfs_rmdir(struct inode *dir, struct dentry *dentry)
 		return -EPERM;
 	mutex_lock(&victim->i_lock);
 	err = dir->i_op->rmdir(dir, dentry);
+	struct inode *inode = dentry->d_inode;
 	mutex_unlock(&victim->i_lock);
 	if (!err)
 		shrink_negative_children(dentry);
@@ -160,7 +162,7 @@ static int name_op_walk(struct name_op *op, int dfd, int dot)
 	mutex_lock(&dir->i_lock);
 	op->dentry = lookup_one(op->parent.dentry, op->nd.last, op->nd.last_len, op->nd.last_hash);
 	err = IS_ERR(op->dentry) ? PTR_ERR(op->dentry) : 0;
-	if (!err)
+	if (!err) {
 		return 0;
 	mutex_unlock(&dir->i_lock);
 put_parent:

@@ -6,6 +6,7 @@
 #include <arch/thread.h>
 #include <fs/vfs.h>
 #include <mm/mm.h>
+#include <proc/capability.h>
 #include <proc/cred.h>
 #include <proc/fork.h>
 #include <proc/resource.h>
@@ -68,6 +69,7 @@ struct task_struct init_task = {
 	.active_mm = &init_mm,
 	.files = &init_files,
 	.fs = &init_fs,
+	.caps = {.permitted = CAP_FULL_SET, .effective = CAP_FULL_SET, .bounding = CAP_FULL_SET},
 	.user = &root_user,
 	.signal = &init_signals,
 	.sighand = &init_sighand,

@@ -256,6 +256,10 @@ static int status_show(struct seq_file *m, struct task_struct *t)
 		   (unsigned long long)s.pending, (unsigned long long)s.shared, (unsigned long long)s.blocked,
 		   (unsigned long long)s.ignored, (unsigned long long)s.caught);
 	bitmap_print(cpus, sizeof(cpus), t->cpus_mask, nr_cpu_ids);
+	seq_printf(m, "CapInh:\t%016llx\nCapPrm:\t%016llx\nCapEff:\t%016llx\nCapBnd:\t%016llx\nCapAmb:\t%016llx\n",
+		   (unsigned long long)t->caps.inheritable, (unsigned long long)t->caps.permitted,
+		   (unsigned long long)t->caps.effective, (unsigned long long)t->caps.bounding,
+		   (unsigned long long)t->caps.ambient);
 	seq_printf(m, "NoNewPrivs:\t%d\n", t->no_new_privs);
 	seq_printf(m, "Cpus_allowed:\t%s\nCpus_allowed_list:\t%*pbl\n", cpus, nr_cpu_ids, t->cpus_mask);
 	seq_printf(m, "voluntary_ctxt_switches:\t%llu\nnonvoluntary_ctxt_switches:\t%llu\n",

@@ -47,6 +47,7 @@ static struct clone_args {
 	unsigned long flags, pidfd, child_tid, parent_tid, exit_signal, rest[6];
 } words_args = {.flags = 0x01100000, .exit_signal = SIGCHLD}, good_clone_args = {.exit_signal = 1000}; /* EINVAL */
 
+static unsigned cap_header[2] = {0x20080522};
 static pid_t debugged; /* stands still for us */
 static int file, pipe_in, pipe_out, tty, zero, directory, null, full, trace_marker, stat_file, pagemap, kmsg, comm,
 	tracer, epoll, event_fd, timer_fd, self_fd, timer_id, sock[2], dgram, listener;
