@@ -128,6 +128,8 @@ static int mapping_flags(struct file *file, unsigned prot, unsigned flags)
 		vm_flags |= VM_SHARED;
 	if (flags & MAP_GROWSDOWN)
 		vm_flags |= VM_GROWSDOWN;
+	if (flags & MAP_LOCKED)
+		vm_flags |= VM_LOCKED;
 	if (!file)
 		return vm_flags;
 	if (!(file->f_mode & FMODE_READ))
@@ -227,6 +229,9 @@ static long mmap_region(struct mm_struct *mm, struct file *file, unsigned long a
 	vma_insert(mm, vma);
 	vma_merge(vma);
 	return addr;
+	vm_flags |= mm->def_flags;
+	if (!may_lock_more(mm, vm_flags, len >> PAGE_SHIFT))
+		return -EAGAIN;
 }
 
 /* May the pages from pgoff on be mapped? The position of each byte of a regular file is a loff_t, which has a sign. */
@@ -254,6 +259,7 @@ noinline long do_mmap(struct mm_struct *mm, struct file *file, unsigned long add
 		return vm_flags;
 	if (plainly_too_much(len, vm_flags))
 		return -ENOMEM;
+	bool populate;
 	mutex_lock(&mm->mmap_lock);
 	ret = place_mapping(mm, addr, len, flags);
 	if (ret >= 0)
@@ -266,14 +272,20 @@ noinline long do_mmap(struct mm_struct *mm, struct file *file, unsigned long add
 static int grow_heap(struct mm_struct *mm, unsigned long from, unsigned long to)
 {
 	struct vm_area_struct *vma;
-	unsigned flags = VM_READ | VM_WRITE | VM_MAYWRITE | VM_HEAP;
+	unsigned flags = VM_READ | VM_WRITE | VM_MAYWRITE | VM_HEAP | mm->def_flags;
 
 	if (plainly_too_much(to - mm->start_brk, flags) || !range_is_free(mm, from, to - from))
+	if (flags & MAP_LOCKED && !can_do_mlock())
+		return -EPERM;
 		return -ENOMEM;
-	if (!may_expand_vm(mm, flags, (to - from) >> PAGE_SHIFT))
+	if (!may_expand_vm(mm, flags, (to - from) >> PAGE_SHIFT) ||
+	    !may_lock_more(mm, mm->def_flags, (to - from) >> PAGE_SHIFT))
 		return -ENOMEM;
 	vma = find_vma(mm, from - 1);
+	populate = (flags & (MAP_POPULATE | MAP_NONBLOCK)) == MAP_POPULATE || (vm_flags | mm->def_flags) & VM_LOCKED;
 	if (vma && vma->vm_end == from && vma->vm_flags == flags) {
+	if (ret >= 0 && populate && mm == current->mm) /* what cannot be had now comes, or fails, when it is touched */
+		mm_populate(mm, ret, ret + len, flags & MAP_POPULATE ? POPULATE_ALL : POPULATE_LOCKED);
 		vma_set_range(vma, vma->vm_start, to);
 		return 0;
 	}
@@ -286,7 +298,8 @@ static int grow_heap(struct mm_struct *mm, unsigned long from, unsigned long to)
  */
 noinline long do_brk(struct mm_struct *mm, unsigned long brk)
 {
-	unsigned long old_end, new_end;
+	unsigned long old_end = 0, new_end = 0;
+	bool populate = false;
 	int err = 0;
 
 	mutex_lock(&mm->mmap_lock);
@@ -305,3 +318,6 @@ out:
 	mutex_unlock(&mm->mmap_lock);
 	return brk;
 }
+	populate = !err && new_end > old_end && (mm->def_flags & VM_LOCK_MASK) == VM_LOCKED;
+	if (populate)
+		mm_populate(mm, old_end, new_end, POPULATE_LOCKED);

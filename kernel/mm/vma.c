@@ -128,6 +128,21 @@ struct vm_area_struct *vma_above_hole(struct mm_struct *mm, struct vm_area_struc
 void vma_insert(struct mm_struct *mm, struct vm_area_struct *vma)
 {
 	struct rb_node **link = &mm->areas.node, *parent = NULL;
+/* Add to what is mapped, and to what is locked if the area is. */
+static void count_pages(struct vm_area_struct *vma, long pages)
+{
+	vma->vm_mm->total_vm += pages;
+	if (vma->vm_flags & VM_LOCKED)
+		WRITE_ONCE(vma->vm_mm->locked_vm, vma->vm_mm->locked_vm + pages);
+}
+
+void vma_set_lock(struct vm_area_struct *vma, unsigned lock)
+{
+	count_pages(vma, -(long)vma_pages(vma));
+	vma->vm_flags = (vma->vm_flags & ~VM_LOCK_MASK) | lock;
+	count_pages(vma, vma_pages(vma));
+}
+
 	struct list_head *before = &mm->area_list;
 
 	while (*link) {
@@ -143,7 +158,7 @@ void vma_insert(struct mm_struct *mm, struct vm_area_struct *vma)
 	hole_insert(&vma->place, hole_below(vma), parent, link, &mm->areas);
 	update_hole_above(vma);
 	mm->nr_areas++;
-	mm->total_vm += vma_pages(vma);
+	count_pages(vma, vma_pages(vma));
 }
 
 /* The node of the copy of an area, which fork has noted in vma->dup. */
@@ -182,14 +197,14 @@ void vma_remove(struct vm_area_struct *vma)
 	if (next)
 		update_hole(next);
 	mm->nr_areas--;
-	mm->total_vm -= vma_pages(vma);
+	count_pages(vma, -(long)vma_pages(vma));
 }
 
 void vma_set_range(struct vm_area_struct *vma, unsigned long start, unsigned long end)
 {
 	bool end_moves = vma->vm_end != end;
 
-	vma->vm_mm->total_vm += ((end - start) >> PAGE_SHIFT) - vma_pages(vma);
+	count_pages(vma, (long)((end - start) >> PAGE_SHIFT) - (long)vma_pages(vma));
 	vma->vm_start = start;
 	vma->vm_end = end;
 	update_hole(vma);
@@ -210,7 +225,7 @@ int vma_split(struct vm_area_struct *vma, unsigned long addr)
 		return -ENOMEM;
 	upper->vm_start = addr;
 	upper->vm_pgoff += (addr - vma->vm_start) >> PAGE_SHIFT;
-	mm->total_vm -= vma_pages(upper); /* the insertion counts them again */
+	count_pages(upper, -(long)vma_pages(upper)); /* the insertion counts them again */
 	vma->vm_end = addr;
 	vma_insert(mm, upper);
 	return 0;
@@ -230,7 +245,7 @@ static bool vma_can_merge(const struct vm_area_struct *low, const struct vm_area
  */
 static void absorb(struct vm_area_struct *low, struct vm_area_struct *high)
 {
-	low->vm_mm->total_vm += vma_pages(high); /* its removal counts them out */
+	count_pages(low, vma_pages(high)); /* its removal counts them out */
 	low->vm_end = high->vm_end;
 	vma_remove(high);
 	vma_free(high);

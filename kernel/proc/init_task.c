@@ -33,7 +33,7 @@ static struct signal_struct init_signals = {
 			[RLIMIT_RSS] = {RLIM_INFINITY, RLIM_INFINITY},
 			/* fork_init() sets NPROC and SIGPENDING by the size of the memory. */
 			[RLIMIT_NOFILE] = {1024, 4096},
-			[RLIMIT_MEMLOCK] = {RLIM_INFINITY, RLIM_INFINITY},
+			[RLIMIT_MEMLOCK] = {8 << 20, 8 << 20},
 			[RLIMIT_AS] = {RLIM_INFINITY, RLIM_INFINITY},
 			[RLIMIT_LOCKS] = {RLIM_INFINITY, RLIM_INFINITY},
 			[RLIMIT_MSGQUEUE] = {819200, 819200},

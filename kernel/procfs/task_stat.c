@@ -234,9 +234,9 @@ static void status_mm(struct seq_file *m, struct task_struct *t)
 
 	if (!mm)
 		return;
-	seq_printf(m, "VmSize:\t%8lu kB\nVmRSS:\t%8lu kB\nRssAnon:\t%8u kB\nRssFile:\t%8u kB\n",
-		   mm->total_vm * (PAGE_SIZE / 1024), mm_rss(mm) * (PAGE_SIZE / 1024),
-		   (unsigned)(atomic_read(&mm->rss_anon) * (PAGE_SIZE / 1024)),
+	seq_printf(m, "VmSize:\t%8lu kB\nVmLck:\t%8lu kB\nVmRSS:\t%8lu kB\nRssAnon:\t%8u kB\nRssFile:\t%8u kB\n",
+		   mm->total_vm * (PAGE_SIZE / 1024), READ_ONCE(mm->locked_vm) * (PAGE_SIZE / 1024),
+		   mm_rss(mm) * (PAGE_SIZE / 1024), (unsigned)(atomic_read(&mm->rss_anon) * (PAGE_SIZE / 1024)),
 		   (unsigned)(atomic_read(&mm->rss_file) * (PAGE_SIZE / 1024)));
 	seq_printf(m, "VmData:\t%8lu kB\nVmExe:\t%8lu kB\n", (mm->brk - mm->start_brk) / 1024,
 		   (mm->end_code - mm->start_code) / 1024);
