@@ -80,6 +80,8 @@ struct file_operations {
 	/* readv(2) and writev(2) as one piece. Missing: each part is a read or write. */
 	ssize_t (*read_write_vec)(struct file *file, const struct iovec *vec, unsigned long n, bool write);
 	/* fsync(2), and (datasync) fdatasync(2): 0 or -errno. Missing: what was written is where it will always be. */
+	/* fallocate(2) for a range that the caller has checked; mode FALLOC_FL_*. Missing: -EOPNOTSUPP. */
+	int (*fallocate)(struct file *file, int mode, loff_t off, loff_t len);
 	int (*fsync)(struct file *file, bool datasync);
 	/* Up to n bytes into a pipe (fs/splice.h); nonblock: without waiting. Missing: by get_page. */
 	ssize_t (*splice_read)(struct file *file, loff_t *pos, struct file *pipe, size_t n, bool nonblock);
@@ -157,6 +159,7 @@ struct inode {
 	bool i_mapped;		       /* [a] was mapped once; never cleared */
 	atomic_t i_count;	       /* [a] */
 	atomic_t i_writecount;	       /* [a] > 0: files open for writing; < 0: programs that run it */
+	atomic_t i_shared_writers;     /* [a] > 0: shared mappings that may be written; < 0: there must be none */
 	struct mutex i_lock;
 	const struct inode_operations *i_op; /* [I] */
 	const struct file_operations *i_fop; /* [I] */

@@ -142,6 +142,11 @@ struct mm_struct *mm_next(struct mm_struct *mm);
  * one after the other; i_lock may be held.
  */
 void unmap_mapping_pages(const struct inode *inode, unsigned long from);
+/*
+ * The pages from..to - 1 have left the file, which keeps its size: take them out of every mapping, but not the private
+ * copies. Context as above, and the pages are out of the file already, so that a fault finds others.
+ */
+void unmap_file_pages(const struct inode *inode, unsigned long from, unsigned long to);
 
 struct vm_area_struct *find_vma(struct mm_struct *mm, unsigned long addr); /* first that ends above addr [m] */
 /* The lowest area that has a part in [start, end), or NULL. [m] */

@@ -40,6 +40,8 @@ struct vm_area_struct *vma_dup(struct mm_struct *mm, const struct vm_area_struct
 	copy->vm_mm = mm;
 	if (copy->vm_file)
 		get_file(copy->vm_file);
+	if (vma_writes_shared(copy))
+		atomic_inc(&copy->vm_file->f_inode->i_shared_writers);
 	if (copy->vm_shm)
 		shm_get(copy->vm_shm);
 	return copy;
@@ -47,6 +49,8 @@ struct vm_area_struct *vma_dup(struct mm_struct *mm, const struct vm_area_struct
 
 void vma_free(struct vm_area_struct *vma)
 {
+	if (vma_writes_shared(vma))
+		atomic_dec(&vma->vm_file->f_inode->i_shared_writers);
 	if (vma->vm_file)
 		fput(vma->vm_file);
 	if (vma->vm_shm)
@@ -124,10 +128,6 @@ struct vm_area_struct *vma_above_hole(struct mm_struct *mm, struct vm_area_struc
 	return found ? vma_of(&found->node) : NULL;
 }
 
-/* The last node passed on its right side is the predecessor, so the place in the list comes from the walk. */
-void vma_insert(struct mm_struct *mm, struct vm_area_struct *vma)
-{
-	struct rb_node **link = &mm->areas.node, *parent = NULL;
 /* Add to what is mapped, and to what is locked if the area is. */
 static void count_pages(struct vm_area_struct *vma, long pages)
 {
@@ -143,6 +143,10 @@ void vma_set_lock(struct vm_area_struct *vma, unsigned lock)
 	count_pages(vma, vma_pages(vma));
 }
 
+/* The last node passed on its right side is the predecessor, so the place in the list comes from the walk. */
+void vma_insert(struct mm_struct *mm, struct vm_area_struct *vma)
+{
+	struct rb_node **link = &mm->areas.node, *parent = NULL;
 	struct list_head *before = &mm->area_list;
 
 	while (*link) {

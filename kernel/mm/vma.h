@@ -116,6 +116,26 @@ static inline void count_page(struct mm_struct *mm, const struct page *page, int
 		atomic_add(n, page->flags & PG_ANON ? &mm->rss_anon : &mm->rss_file);
 }
 
+/* Is it one of those that inode->i_shared_writers counts? */
+static inline bool vma_writes_shared(const struct vm_area_struct *vma)
+{
+	return vma->vm_file && (vma->vm_flags & (VM_SHARED | VM_MAYWRITE)) == (VM_SHARED | VM_MAYWRITE);
+}
+
+/* Count a shared mapping that may be written, unless there must be none. */
+static inline bool get_shared_writer(struct inode *inode)
+{
+	int n, seen = atomic_read(&inode->i_shared_writers);
+
+	do {
+		n = seen;
+		if (n < 0)
+			return false;
+		seen = atomic_cmpxchg(&inode->i_shared_writers, n, n + 1);
+	} while (seen != n);
+	return true;
+}
+
 /* Where an area begins for a mapping that wants to lie below it: a stack may grow down, and keeps its distance. */
 static inline unsigned long start_with_gap(const struct vm_area_struct *vma)
 {
