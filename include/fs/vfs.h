@@ -29,6 +29,7 @@ struct epitem;
 struct file;
 struct flock_entry;
 struct inode;
+struct inotify_watch;
 struct iovec;
 struct module;
 struct mount;
@@ -79,9 +80,9 @@ struct file_operations {
 	ssize_t (*read_kernel)(struct file *file, void *buf, size_t n, loff_t *pos);
 	/* readv(2) and writev(2) as one piece. Missing: each part is a read or write. */
 	ssize_t (*read_write_vec)(struct file *file, const struct iovec *vec, unsigned long n, bool write);
-	/* fsync(2), and (datasync) fdatasync(2): 0 or -errno. Missing: what was written is where it will always be. */
 	/* fallocate(2) for a range that the caller has checked; mode FALLOC_FL_*. Missing: -EOPNOTSUPP. */
 	int (*fallocate)(struct file *file, int mode, loff_t off, loff_t len);
+	/* fsync(2), and (datasync) fdatasync(2): 0 or -errno. Missing: what was written is where it will always be. */
 	int (*fsync)(struct file *file, bool datasync);
 	/* Up to n bytes into a pipe (fs/splice.h); nonblock: without waiting. Missing: by get_page. */
 	ssize_t (*splice_read)(struct file *file, loff_t *pos, struct file *pipe, size_t n, bool nonblock);
@@ -158,8 +159,8 @@ struct inode {
 	u32 i_blocks;		       /* [i] of 512 bytes */
 	bool i_mapped;		       /* [a] was mapped once; never cleared */
 	atomic_t i_count;	       /* [a] */
-	atomic_t i_writecount;	       /* [a] > 0: files open for writing; < 0: programs that run it */
 	atomic_t i_shared_writers;     /* [a] > 0: shared mappings that may be written; < 0: there must be none */
+	atomic_t i_writecount;	       /* [a] > 0: files open for writing; < 0: programs that run it */
 	struct mutex i_lock;
 	const struct inode_operations *i_op; /* [I] */
 	const struct file_operations *i_fop; /* [I] */
@@ -169,6 +170,7 @@ struct inode {
 	struct cdev *i_cdev;		     /* [while a file is open] of a device node: the module's device */
 	const struct text_file *i_text;	     /* [I] of a file in <fs/text_file.h>: how its text is made */
 	struct flock_entry *i_flock;	     /* [flock_mutex] locks of flock(2) */
+	struct inotify_watch *i_watches;     /* [inotify_mutex; a look is enough to see that there are none] */
 };
 
 /*

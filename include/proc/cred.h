@@ -47,14 +47,15 @@ void revert_fsids(struct fsids old);
  * the user has a task or a queued signal. Locks: a atomic, h the lock of the hash, I immutable.
  */
 struct user_struct {
-	atomic_t refs;		/* [a] */
-	atomic_t processes;	/* [a] tasks, zombies and threads included */
-	atomic_t sigpending;	/* [a] queued signals */
-	atomic_t pipe_pages;	/* [a] that its pipes may hold */
-	atomic_t epoll_watches; /* [a] items of instances of epoll */
-	atomic_t sent_files;	/* [a] that lie in messages of sockets */
-	u32 uid;		/* [I] */
-	struct hlist_node node; /* [h] */
+	atomic_t refs;				     /* [a] */
+	atomic_t processes;			     /* [a] tasks, zombies and threads included */
+	atomic_t sigpending;			     /* [a] queued signals */
+	atomic_t pipe_pages;			     /* [a] that its pipes may hold */
+	atomic_t epoll_watches;			     /* [a] items of instances of epoll */
+	atomic_t inotify_instances, inotify_watches; /* [a] */
+	atomic_t sent_files;			     /* [a] that lie in messages of sockets */
+	u32 uid;				     /* [I] */
+	struct hlist_node node;			     /* [h] */
 	struct rcu_head rcu;
 };
 extern struct user_struct root_user; /* never goes */

@@ -8,6 +8,7 @@
 
 #include <fs/eventpoll.h>
 #include <fs/flock.h>
+#include <fs/inotify.h>
 #include <kernel/export.h>
 #include <kernel/module.h>
 #include <lib/printf.h>
@@ -74,6 +75,7 @@ static noinline void __fput(struct file *f)
 {
 	struct path path = file_path(f);
 
+	inotify_file(f, f->f_mode & FMODE_WRITE ? IN_CLOSE_WRITE : IN_CLOSE_NOWRITE);
 	if (unlikely(f->f_ep))
 		eventpoll_release(f);
 	if (unlikely(f->f_inode && f->f_inode->i_flock))

@@ -21,6 +21,7 @@
  */
 #include "internal.h"
 
+#include <fs/inotify.h>
 #include <fs/libfs.h>
 #include <kernel/kmod.h>
 #include <kernel/panic.h>
@@ -86,6 +87,7 @@ static int keep_single(struct super_block *sb)
  */
 static void destroy_super(struct super_block *sb)
 {
+	inotify_unmount(sb);
 	if (sb->s_op && sb->s_op->begin_put)
 		sb->s_op->begin_put(sb);
 	if (sb->s_root) {

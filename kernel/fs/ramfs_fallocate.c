@@ -6,6 +6,7 @@
 #include "files.h"
 #include "ramfs.h"
 
+#include <fs/inotify.h>
 #include <fs/libfs.h>
 #include <mm/mm.h>
 #include <mm/page.h>
@@ -112,6 +113,7 @@ int ramfs_fallocate(struct file *f, int mode, loff_t off, loff_t len)
 static int vfs_fallocate(struct file *f, int mode, loff_t off, loff_t len)
 {
 	mode_t type = f->f_inode->i_mode & S_IFMT;
+	int err;
 
 	if (off < 0 || len <= 0)
 		return -EINVAL;
@@ -125,7 +127,10 @@ static int vfs_fallocate(struct file *f, int mode, loff_t off, loff_t len)
 		return type == S_IFDIR ? -EISDIR : -ENODEV;
 	if (off > LONG_MAX - len)
 		return -EFBIG;
-	return f->f_op->fallocate ? f->f_op->fallocate(f, mode, off, len) : -EOPNOTSUPP;
+	err = f->f_op->fallocate ? f->f_op->fallocate(f, mode, off, len) : -EOPNOTSUPP;
+	if (!err)
+		inotify_file(f, IN_MODIFY);
+	return err;
 }
 
 SYSCALL_DEFINE4(fallocate, int, fd, int, mode, loff_t, offset, loff_t, len)

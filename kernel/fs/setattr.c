@@ -7,6 +7,8 @@
  */
 #include "internal.h"
 
+#include <fs/inotify.h>
+
 bool inode_owner_or_capable(const struct inode *inode)
 {
 	return current->fsuid == READ_ONCE(inode->i_uid) || capable(CAP_FOWNER);
@@ -131,6 +133,20 @@ static int change_inode(struct dentry *dentry, const struct iattr *wanted)
 	return err;
 }
 
+/* What inotify tells: one time alone is as if the file had been read or written at that time. */
+static u32 events_of(unsigned valid)
+{
+	u32 mask = 0;
+
+	if (valid & (ATTR_UID | ATTR_GID | ATTR_MODE) || (valid & ATTR_ATIME && valid & ATTR_MTIME))
+		mask |= IN_ATTRIB;
+	else if (valid & ATTR_ATIME)
+		mask |= IN_ACCESS;
+	else if (valid & ATTR_MTIME)
+		mask |= IN_MODIFY;
+	return valid & ATTR_SIZE ? mask | IN_MODIFY : mask;
+}
+
 int notify_change(struct dentry *dentry, const struct iattr *attr)
 {
 	struct inode *inode = dentry->d_inode;
@@ -139,6 +155,8 @@ int notify_change(struct dentry *dentry, const struct iattr *attr)
 	mutex_lock(&inode->i_lock);
 	err = change_inode(dentry, attr);
 	mutex_unlock(&inode->i_lock);
+	if (!err)
+		inotify_dentry(dentry, events_of(attr->valid));
 	return err;
 }
 
