@@ -289,6 +289,11 @@ static inline struct path file_path(const struct file *f)
  */
 struct file *filp_open(const char *path, int flags, mode_t mode);
 int filp_close(struct file *f);
+struct open_how {
+	int flags; /* O_*, __FMODE_EXEC */
+	mode_t mode;
+	unsigned resolve; /* RESOLVE_* of openat2(2) */
+};
 void fput(struct file *f); /* a reference less; the last one releases the file */
 static inline struct file *get_file(struct file *f)
 {
