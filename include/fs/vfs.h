@@ -233,8 +233,9 @@ struct mount {
 	atomic_t mnt_count;	     /* [a] the tree's own, cwds and roots, open files, mounts on it */
 	struct super_block *mnt_sb;  /* [I] */
 	struct dentry *mnt_root;     /* [I] with a reference */
-	struct path mnt_at;	     /* [I] covered place, with references; dentry NULL: the root file system */
+	struct path mnt_at;	     /* [m, dcache_lock] covered place, with references; dentry NULL: the very root */
 	struct mount *mnt_next_here; /* [dcache_lock] on the same dentry, seen through another mount */
+	struct mount *mnt_copy;	     /* [m] while mounts are copied for a bind mount */
 	unsigned mnt_id;	     /* [I] */
 	struct list_head mnt_list;   /* [m] in mount order */
 	bool mnt_auto;		     /* [I] made by the file system that it lies in, and unmounted with that */
@@ -288,12 +289,12 @@ static inline struct path file_path(const struct file *f)
  * ERR_PTR. filp_close: close(2)'s part, the file's flush and a reference less; 0 or flush's -errno.
  */
 struct file *filp_open(const char *path, int flags, mode_t mode);
-int filp_close(struct file *f);
 struct open_how {
 	int flags; /* O_*, __FMODE_EXEC */
 	mode_t mode;
 	unsigned resolve; /* RESOLVE_* of openat2(2) */
 };
+int filp_close(struct file *f);
 void fput(struct file *f); /* a reference less; the last one releases the file */
 static inline struct file *get_file(struct file *f)
 {
@@ -340,6 +341,8 @@ char *dentry_path(struct dentry *dentry, char *buf, int len);
  * (deleted)". ERR_PTR(-ENAMETOOLONG).
  */
 char *d_path(const struct path *path, char *buf, int len);
+/* The names from the root of the dentry's file system on, whatever is mounted where. ERR_PTR(-ENAMETOOLONG). */
+char *d_path_in_super(struct dentry *dentry, char *buf, int len);
 char *d_path_below_root(const struct path *path, char *buf, int len); /* also -ENOENT: the root does not lie above */
 void dput(struct dentry *d); /* a reference less (NULL is allowed); no spinlock held */
 static inline struct dentry *dget(struct dentry *d)

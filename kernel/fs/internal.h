@@ -171,6 +171,8 @@ void path_free_names(struct nameidata *nd);
 /* The dentry (maybe negative) of a name in `parent`, whose i_lock is held, with a reference; ERR_PTR. */
 struct dentry *lookup_one(struct dentry *parent, const char *name, unsigned len, u32 hash);
 
+/* fs_struct.c. Every task whose root or working directory is `old` gets `new` in its place. */
+void chroot_fs_refs(const struct path *old, const struct path *new);
 /* The n-th mount, in mount order, with a reference; NULL when there are fewer. */
 struct mount *nth_mount(unsigned n);
 struct mount *mount_of(struct super_block *sb); /* its first mount, with a reference; NULL: not mounted */

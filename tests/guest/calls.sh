@@ -1,15 +1,15 @@
 #!/bin/sh
-# description: capabilities, mlock, fallocate and seals, inotify, adjtimex: the same programs find the same on Linux
-# requires: smp=1,4 timeout=240 progs="captest locktest sealtest inotest clocktest"
+# description: capabilities, mlock, fallocate and seals, inotify, adjtimex, openat2, bind mounts: all but the last as on Linux
+# requires: smp=1,4 timeout=240 progs="captest locktest sealtest inotest clocktest opentest bindtest"
 . /run/prelude
 mkdir -p /tmp/calls
 cd /tmp/calls
-for program in captest locktest sealtest inotest clocktest; do
+for program in captest locktest sealtest inotest clocktest opentest bindtest; do
 	$program || fail $program
 done
 settled
 remember_memory
-for program in captest locktest sealtest inotest; do
+for program in captest locktest sealtest inotest opentest bindtest; do
 	$program > /tmp/out || fail "$program again: $(cat /tmp/out)"
 done
 settled

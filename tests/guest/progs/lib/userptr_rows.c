@@ -48,6 +48,7 @@ static struct clone_args {
 } words_args = {.flags = 0x01100000, .exit_signal = SIGCHLD}, good_clone_args = {.exit_signal = 1000}; /* EINVAL */
 
 static unsigned cap_header[2] = {0x20080522};
+static long open_how[3];
 static pid_t debugged; /* stands still for us */
 static int file, pipe_in, pipe_out, tty, zero, directory, null, full, trace_marker, stat_file, pagemap, kmsg, comm,
 	tracer, inotify, epoll, event_fd, timer_fd, self_fd, timer_id, sock[2], dgram, listener;
@@ -296,13 +297,14 @@ static void open_all(void)
 
 /* A path of a call: the file's name, wherever it stands. */
 #define PATHS                                                                                                          \
-	ROW(chdir, "path", X), ROW(chroot, "path", X), ROW(truncate, "path", X, 0),                                    \
-		ROW(openat, "path", HERE, X, 0, 0), ROW(mkdirat, "path", HERE, X, 0700),                               \
-		ROW(mknodat, "path", HERE, X, 0100600, 0), ROW(fchmodat, "path", HERE, X, 0600),                       \
-		ROW(fchownat, "path", HERE, X, 0, 0, 0), ROW(faccessat, "path", HERE, X, 0),                           \
-		ROW(faccessat2, "path", HERE, X, 0, 0), ROW(unlinkat, "path", HERE, X, 0),                             \
-		ROW(symlinkat, "target", X, HERE, P(new_path)), ROW(symlinkat, "path", P(path), HERE, X),              \
-		ROW(linkat, "old path", HERE, X, HERE, P(new_path), 0),                                                \
+	ROW(openat2, "path", HERE, X, P(open_how), 24), ROW(openat2, "how", HERE, P(path), X, 24),                     \
+		ROW(pivot_root, "new", X, P("/")), ROW(pivot_root, "old", P("/"), X), ROW(chdir, "path", X),           \
+		ROW(chroot, "path", X), ROW(truncate, "path", X, 0), ROW(openat, "path", HERE, X, 0, 0),               \
+		ROW(mkdirat, "path", HERE, X, 0700), ROW(mknodat, "path", HERE, X, 0100600, 0),                        \
+		ROW(fchmodat, "path", HERE, X, 0600), ROW(fchownat, "path", HERE, X, 0, 0, 0),                         \
+		ROW(faccessat, "path", HERE, X, 0), ROW(faccessat2, "path", HERE, X, 0, 0),                            \
+		ROW(unlinkat, "path", HERE, X, 0), ROW(symlinkat, "target", X, HERE, P(new_path)),                     \
+		ROW(symlinkat, "path", P(path), HERE, X), ROW(linkat, "old path", HERE, X, HERE, P(new_path), 0),      \
 		ROW(linkat, "new path", HERE, P(path), HERE, X, 0),                                                    \
 		ROW(renameat2, "old path", HERE, X, HERE, P(new_path), 0),                                             \
 		ROW(renameat2, "new path", HERE, P(path), HERE, X, 0),                                                 \
