@@ -10,6 +10,7 @@
 
 #include <asm/uaccess.h>
 #include <lib/string.h>
+#include <proc/capability.h>
 #include <proc/signal.h>
 #include <sched/current.h>
 
@@ -160,7 +161,7 @@ static long fake_input(struct tty_struct *tty, const char __user *from)
 {
 	char c;
 
-	if (get_current_tty() != tty && current->euid)
+	if (get_current_tty() != tty && !capable(CAP_SYS_ADMIN))
 		return -EPERM;
 	if (get_user(c, from))
 		return -EFAULT;

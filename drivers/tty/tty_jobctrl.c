@@ -11,6 +11,7 @@
 #include "tty.h"
 
 #include <asm/uaccess.h>
+#include <proc/capability.h>
 #include <proc/fork.h>
 #include <proc/signal.h>
 #include <sched/current.h>
@@ -274,7 +275,7 @@ long tty_jobctrl_ioctl(struct tty_struct *tty, unsigned cmd, unsigned long arg)
 {
 	switch (cmd) {
 	case TIOCSCTTY:
-		return set_ctty(tty, arg == 1 && !current->euid);
+		return set_ctty(tty, arg == 1 && capable(CAP_SYS_ADMIN));
 	case TIOCNOTTY:
 		return give_up_tty(tty);
 	case TIOCSPGRP:

@@ -21,6 +21,7 @@
 #include <sched/mutex.h>
 #include <sched/task.h>
 #include <fs/kstat.h>
+#include <proc/capability.h>
 
 struct cdev;
 struct dentry;
@@ -28,6 +29,7 @@ struct epitem;
 struct file;
 struct flock_entry;
 struct inode;
+struct inotify_watch;
 struct iovec;
 struct module;
 struct mount;
@@ -78,6 +80,8 @@ struct file_operations {
 	ssize_t (*read_kernel)(struct file *file, void *buf, size_t n, loff_t *pos);
 	/* readv(2) and writev(2) as one piece. Missing: each part is a read or write. */
 	ssize_t (*read_write_vec)(struct file *file, const struct iovec *vec, unsigned long n, bool write);
+	/* fallocate(2) for a range that the caller has checked; mode FALLOC_FL_*. Missing: -EOPNOTSUPP. */
+	int (*fallocate)(struct file *file, int mode, loff_t off, loff_t len);
 	/* fsync(2), and (datasync) fdatasync(2): 0 or -errno. Missing: what was written is where it will always be. */
 	int (*fsync)(struct file *file, bool datasync);
 	/* Up to n bytes into a pipe (fs/splice.h); nonblock: without waiting. Missing: by get_page. */
@@ -155,6 +159,7 @@ struct inode {
 	u32 i_blocks;		       /* [i] of 512 bytes */
 	bool i_mapped;		       /* [a] was mapped once; never cleared */
 	atomic_t i_count;	       /* [a] */
+	atomic_t i_shared_writers;     /* [a] > 0: shared mappings that may be written; < 0: there must be none */
 	atomic_t i_writecount;	       /* [a] > 0: files open for writing; < 0: programs that run it */
 	struct mutex i_lock;
 	const struct inode_operations *i_op; /* [I] */
@@ -165,6 +170,7 @@ struct inode {
 	struct cdev *i_cdev;		     /* [while a file is open] of a device node: the module's device */
 	const struct text_file *i_text;	     /* [I] of a file in <fs/text_file.h>: how its text is made */
 	struct flock_entry *i_flock;	     /* [flock_mutex] locks of flock(2) */
+	struct inotify_watch *i_watches;     /* [inotify_mutex; a look is enough to see that there are none] */
 };
 
 /*
@@ -227,8 +233,9 @@ struct mount {
 	atomic_t mnt_count;	     /* [a] the tree's own, cwds and roots, open files, mounts on it */
 	struct super_block *mnt_sb;  /* [I] */
 	struct dentry *mnt_root;     /* [I] with a reference */
-	struct path mnt_at;	     /* [I] covered place, with references; dentry NULL: the root file system */
+	struct path mnt_at;	     /* [m, dcache_lock] covered place, with references; dentry NULL: the very root */
 	struct mount *mnt_next_here; /* [dcache_lock] on the same dentry, seen through another mount */
+	struct mount *mnt_copy;	     /* [m] while mounts are copied for a bind mount */
 	unsigned mnt_id;	     /* [I] */
 	struct list_head mnt_list;   /* [m] in mount order */
 	bool mnt_auto;		     /* [I] made by the file system that it lies in, and unmounted with that */
@@ -282,6 +289,11 @@ static inline struct path file_path(const struct file *f)
  * ERR_PTR. filp_close: close(2)'s part, the file's flush and a reference less; 0 or flush's -errno.
  */
 struct file *filp_open(const char *path, int flags, mode_t mode);
+struct open_how {
+	int flags; /* O_*, __FMODE_EXEC */
+	mode_t mode;
+	unsigned resolve; /* RESOLVE_* of openat2(2) */
+};
 int filp_close(struct file *f);
 void fput(struct file *f); /* a reference less; the last one releases the file */
 static inline struct file *get_file(struct file *f)
@@ -329,6 +341,8 @@ char *dentry_path(struct dentry *dentry, char *buf, int len);
  * (deleted)". ERR_PTR(-ENAMETOOLONG).
  */
 char *d_path(const struct path *path, char *buf, int len);
+/* The names from the root of the dentry's file system on, whatever is mounted where. ERR_PTR(-ENAMETOOLONG). */
+char *d_path_in_super(struct dentry *dentry, char *buf, int len);
 char *d_path_below_root(const struct path *path, char *buf, int len); /* also -ENOENT: the root does not lie above */
 void dput(struct dentry *d); /* a reference less (NULL is allowed); no spinlock held */
 static inline struct dentry *dget(struct dentry *d)
@@ -348,20 +362,20 @@ struct inode *new_inode(struct super_block *sb, mode_t mode); /* one reference; 
 void iput(struct inode *inode);				      /* a reference less (NULL is allowed); no spinlock held */
 void ihold(struct inode *inode);
 /*
- * May the caller do `mask` (MAY_*) with it? Looks at mode bits only. Root may do everything except execute what has no
- * x bit. 0 or -EACCES. Any context.
+ * May the caller do `mask` (MAY_*) with it? Looks at mode bits only. CAP_DAC_OVERRIDE allows everything except executing
+ * what has no x bit, CAP_DAC_READ_SEARCH reading, and searching directories. 0 or -EACCES. Any context.
  */
 #define MAY_EXEC  1
 #define MAY_WRITE 2
 #define MAY_READ  4
 int mode_permission(const struct inode *inode, int mask);
 /*
- * May the current task do this (MAY_*)? 0 or -errno. Any context. That root passes through a directory is answered
- * here, because every step of a path walk asks it.
+ * May the current task do this (MAY_*)? 0 or -errno. Any context. That CAP_DAC_OVERRIDE allows everything with a
+ * directory is answered here, because every step of a path walk asks it.
  */
 static inline int inode_permission(const struct inode *inode, int mask)
 {
-	if (likely(current->fsuid == 0 && S_ISDIR(READ_ONCE(inode->i_mode))))
+	if (likely(capable(CAP_DAC_OVERRIDE) && S_ISDIR(READ_ONCE(inode->i_mode))))
 		return 0;
 	if (unlikely(inode->i_op && inode->i_op->permission))
 		return inode->i_op->permission(inode, mask);

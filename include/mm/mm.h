@@ -32,19 +32,22 @@ struct pt_regs;
 struct task_struct;
 struct vm_area_struct;
 
-#define VM_READ	     0x01u
-#define VM_WRITE     0x02u
-#define VM_EXEC	     0x04u
-#define VM_SHARED    0x08u
-#define VM_MAYWRITE  0x20u /* mprotect may add VM_WRITE: private, or the file was opened for writing */
-#define VM_NOEXEC    0x40u /* mprotect may not add VM_EXEC: the file lies on a noexec mount */
-#define VM_GROWSDOWN 0x100u
-#define VM_HEAP	     0x1000u  /* [heap] in maps */
-#define VM_STACK     0x2000u  /* [stack] */
-#define VM_VDSO	     0x4000u  /* [vdso]: code that the kernel gives to programs */
-#define VM_HASANON   0x8000u  /* a private file mapping that holds copies of its own */
-#define VM_VVAR	     0x10000u /* [vvar]: the data of that code */
-#define VM_UPROBES   0x20000u /* [uprobes]: what probed programs execute elsewhere */
+#define VM_READ	       0x01u
+#define VM_WRITE       0x02u
+#define VM_EXEC	       0x04u
+#define VM_SHARED      0x08u
+#define VM_MAYWRITE    0x20u /* mprotect may add VM_WRITE: private, or the file was opened for writing */
+#define VM_NOEXEC      0x40u /* mprotect may not add VM_EXEC: the file lies on a noexec mount */
+#define VM_GROWSDOWN   0x100u
+#define VM_LOCKED      0x400u /* mlock(2): all its pages are there, and RLIMIT_MEMLOCK counts them */
+#define VM_LOCKONFAULT 0x800u /* with VM_LOCKED: they come when they are touched */
+#define VM_LOCK_MASK   (VM_LOCKED | VM_LOCKONFAULT)
+#define VM_HEAP	       0x1000u	/* [heap] in maps */
+#define VM_STACK       0x2000u	/* [stack] */
+#define VM_VDSO	       0x4000u	/* [vdso]: code that the kernel gives to programs */
+#define VM_HASANON     0x8000u	/* a private file mapping that holds copies of its own */
+#define VM_VVAR	       0x10000u /* [vvar]: the data of that code */
+#define VM_UPROBES     0x20000u /* [uprobes]: what probed programs execute elsewhere */
 
 #define STACK_LIMIT	(8UL << 20) /* what RLIMIT_STACK is at first, bytes */
 #define STACK_GUARD_GAP (1UL << 20) /* kept free below a growing stack (Linux: 256 pages) */
@@ -92,6 +95,8 @@ struct mm_struct {
 	unsigned long mmap_base;					   /* [I] */
 	atomic_t rss_anon, rss_file;					   /* [a] pages */
 	unsigned long total_vm;						   /* [m] pages */
+	unsigned long locked_vm;					   /* [m] pages of areas with VM_LOCKED */
+	unsigned def_flags;						   /* [m] VM_LOCK* of new areas (mlockall) */
 	u64 context_id;							   /* [a] arch: ASID and generation */
 	atomic_t membarrier_state;	/* [a] MEMBARRIER_CMD_REGISTER_* commands that were given */
 	struct file *exe_file;		/* [I] the program, which cannot be written (set_mm_exe_file) */
@@ -140,6 +145,11 @@ struct mm_struct *mm_next(struct mm_struct *mm);
  * one after the other; i_lock may be held.
  */
 void unmap_mapping_pages(const struct inode *inode, unsigned long from);
+/*
+ * The pages from..to - 1 have left the file, which keeps its size: take them out of every mapping, but not the private
+ * copies. Context as above, and the pages are out of the file already, so that a fault finds others.
+ */
+void unmap_file_pages(const struct inode *inode, unsigned long from, unsigned long to);
 
 struct vm_area_struct *find_vma(struct mm_struct *mm, unsigned long addr); /* first that ends above addr [m] */
 /* The lowest area that has a part in [start, end), or NULL. [m] */

@@ -37,6 +37,7 @@ void commit_ids(const struct cred_ids *new);
 /* access(2) asks for the real user: from override_fsids() to revert_fsids() files are looked at with the real ids. */
 struct fsids {
 	u32 uid, gid;
+	u64 effective; /* capabilities */
 };
 struct fsids override_fsids(void);
 void revert_fsids(struct fsids old);
@@ -46,14 +47,15 @@ void revert_fsids(struct fsids old);
  * the user has a task or a queued signal. Locks: a atomic, h the lock of the hash, I immutable.
  */
 struct user_struct {
-	atomic_t refs;		/* [a] */
-	atomic_t processes;	/* [a] tasks, zombies and threads included */
-	atomic_t sigpending;	/* [a] queued signals */
-	atomic_t pipe_pages;	/* [a] that its pipes may hold */
-	atomic_t epoll_watches; /* [a] items of instances of epoll */
-	atomic_t sent_files;	/* [a] that lie in messages of sockets */
-	u32 uid;		/* [I] */
-	struct hlist_node node; /* [h] */
+	atomic_t refs;				     /* [a] */
+	atomic_t processes;			     /* [a] tasks, zombies and threads included */
+	atomic_t sigpending;			     /* [a] queued signals */
+	atomic_t pipe_pages;			     /* [a] that its pipes may hold */
+	atomic_t epoll_watches;			     /* [a] items of instances of epoll */
+	atomic_t inotify_instances, inotify_watches; /* [a] */
+	atomic_t sent_files;			     /* [a] that lie in messages of sockets */
+	u32 uid;				     /* [I] */
+	struct hlist_node node;			     /* [h] */
 	struct rcu_head rcu;
 };
 extern struct user_struct root_user; /* never goes */
@@ -67,5 +69,5 @@ void put_user_struct(struct user_struct *user); /* any context but nmi */
  * 0, or -EAGAIN: no memory. Thread context, before the uid is written.
  */
 int set_user(u32 uid);
-/* Has the user more tasks than the caller's limit, and is that a limit to the caller? Root has no such limit. */
+/* Has the user more tasks than the caller's limit, and is that a limit to the caller? CAP_SYS_RESOURCE and CAP_SYS_ADMIN have no such limit. */
 bool nproc_exceeded(const struct user_struct *user);

@@ -4,6 +4,7 @@
 #include <lib/types.h>
 
 struct file;
+struct open_how;
 struct mm_struct;
 
 #define BINPRM_BUF_SIZE	 256
@@ -82,4 +83,4 @@ int setup_arg_stack(struct binprm *bprm, const u64 *auxv, unsigned nr_auxv, unsi
 /* A flag of personality(2), the only one that is known here: nothing of an exec is random. */
 #define ADDR_NO_RANDOMIZE 0x0040000
 
-struct file *do_filp_open(int dfd, const char *name, int flags, u32 mode); /* kernel/fs/open.c */
+struct file *do_filp_open(int dfd, const char *name, struct open_how how); /* kernel/fs/open.c */

@@ -147,6 +147,19 @@ struct sched_dl_entity {
 	struct hrtimer timer;	 /* started with r held */
 };
 
+/*
+ * The rights of a task, a bit for each capability (<proc/capability.h>). Locks: t the task itself; others read each set
+ * whole.
+ */
+struct task_caps {
+	u64 permitted;	 /* [t] what it may make effective */
+	u64 effective;	 /* [t] what it acts with */
+	u64 inheritable; /* [t] what may pass an exec of a file that asks for it, or of root */
+	u64 bounding;	 /* [t] what an exec can give at most */
+	u64 ambient;	 /* [t] what an exec of an ordinary file keeps */
+	u32 securebits;	 /* [t] SECURE_*: how user 0 is treated */
+};
+
 typedef u64 sigset_t;
 struct sigpending {
 	struct list_head list; /* queued siginfo [sighand->siglock] */
@@ -231,6 +244,7 @@ struct task_struct {
 	u32 uid, euid, gid, egid;		  /* [t] */
 	u32 suid, sgid;				  /* [t] saved ids */
 	u32 fsuid, fsgid;	   /* [t] those that count for files: euid and egid, but for setfsuid and access */
+	struct task_caps caps;	   /* [t] */
 	bool no_new_privs;	   /* [t] exec gives no rights, for good */
 	u32 self_exec_id;	   /* [t] counts the programs it has executed */
 	u32 parent_exec_id;	   /* [I] the parent's at the birth */

@@ -28,8 +28,11 @@
 #define F_SETFL		4
 #define F_DUPFD_CLOEXEC 1030
 #define F_GETPIPE_SZ	1032
+#define F_ADD_SEALS	1033
+#define F_GET_SEALS	1034
 #define FD_CLOEXEC	1
 #define O_ASYNC		020000
+#define O_SYNC		04010000
 #define O_DSYNC		010000
 #define O_NOATIME	01000000
 #define O_PATH		010000000
@@ -45,6 +48,27 @@
 #define NAME_MAX	    255
 #define PATH_MAX	    4096
 #define PIPE_BUF	    4096
+
+/* Seals of a file of memfd_create(2): what can no longer be done to it. */
+#define F_SEAL_SEAL	    1u
+#define F_SEAL_SHRINK	    2u
+#define F_SEAL_GROW	    4u
+#define F_SEAL_WRITE	    8u
+#define F_SEAL_FUTURE_WRITE 16u /* as WRITE, but for mappings that exist */
+#define F_SEAL_EXEC	    32u /* no right to execute comes or goes */
+#define F_SEAL_ALL	    63u
+
+/* openat2(2): what the walk to a file may not do. */
+#define RESOLVE_NO_XDEV	      1u  /* enter another mount */
+#define RESOLVE_NO_MAGICLINKS 2u  /* follow a link that leads to an object (/proc/PID/fd) */
+#define RESOLVE_NO_SYMLINKS   4u  /* follow any link */
+#define RESOLVE_BENEATH	      8u  /* leave the directory that it begins at */
+#define RESOLVE_IN_ROOT	      16u /* the same, which counts as the root meanwhile */
+#define RESOLVE_CACHED	      32u /* wait for a file system */
+#define RESOLVE_ALL	      63u
+
+#define FALLOC_FL_KEEP_SIZE  1
+#define FALLOC_FL_PUNCH_HOLE 2
 
 #define SPLICE_F_MOVE	  1 /* a wish: pages that can be moved are moved anyway */
 #define SPLICE_F_NONBLOCK 2

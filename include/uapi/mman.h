@@ -13,6 +13,9 @@
 #define MAP_FIXED	    0x10u
 #define MAP_ANONYMOUS	    0x20u
 #define MAP_GROWSDOWN	    0x100u
+#define MAP_LOCKED	    0x2000u
+#define MAP_POPULATE	    0x8000u
+#define MAP_NONBLOCK	    0x10000u
 #define MAP_FIXED_NOREPLACE 0x100000u
 
 #define MADV_NORMAL	0
@@ -20,6 +23,11 @@
 #define MADV_SEQUENTIAL 2
 #define MADV_WILLNEED	3
 #define MADV_DONTNEED	4
+
+#define MLOCK_ONFAULT 1
+#define MCL_CURRENT   1
+#define MCL_FUTURE    2
+#define MCL_ONFAULT   4
 
 #define MS_ASYNC      1
 #define MS_INVALIDATE 2

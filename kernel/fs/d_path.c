@@ -105,6 +105,20 @@ char *d_path_below_root(const struct path *path, char *buf, int len)
 	return reached ? name : ERR_PTR(-ENOENT);
 }
 
+char *d_path_in_super(struct dentry *dentry, char *buf, int len)
+{
+	struct mount nowhere = {.mnt_root = dentry->d_sb->s_root};
+	struct path p = {&nowhere, dentry}, root = {&nowhere, dentry->d_sb->s_root};
+	char *end = buf + len;
+	bool reached;
+
+	*--end = '\0';
+	spin_lock(&dcache_lock);
+	end = prepend_path(p, &root, end, buf, &reached);
+	spin_unlock(&dcache_lock);
+	return end;
+}
+
 /*
  * Without a mount, the name leads to the root of the dentry's file system, and on from the place where that is mounted
  * first.

@@ -19,6 +19,7 @@
  */
 #include "internal.h"
 
+#include <fs/inotify.h>
 #include <kernel/panic.h>
 #include <lib/hash.h>
 #include <lib/string.h>
@@ -105,8 +106,10 @@ static struct dentry *dentry_free(struct dentry *d)
 {
 	struct dentry *parent = d->d_parent != d ? d->d_parent : NULL;
 
-	if (d->d_inode)
+	if (d->d_inode) {
+		inotify_gone(d->d_inode);
 		iput(d->d_inode);
+	}
 	if (d->d_name.name != d->d_iname)
 		kfree(d->d_name.name);
 	kmem_cache_free(dentry_cache, d);

@@ -3,6 +3,7 @@
  * or the flags of the open file are handled here; all others go to the file's own ioctl.
  */
 #include "files.h"
+#include "ramfs.h"
 
 #include <proc/syscall.h>
 #include <uapi/termios.h>
@@ -36,6 +37,10 @@ static long fcntl_file(struct file *f, unsigned cmd, unsigned long arg)
 		return 0;
 	case F_GETPIPE_SZ:
 		return pipe_size(f);
+	case F_ADD_SEALS:
+		return ramfs_add_seals(f, arg);
+	case F_GET_SEALS:
+		return ramfs_get_seals(f);
 	default:
 		return -EINVAL;
 	}

@@ -8,6 +8,7 @@
 
 #include <fs/eventpoll.h>
 #include <fs/flock.h>
+#include <fs/inotify.h>
 #include <kernel/export.h>
 #include <kernel/module.h>
 #include <lib/printf.h>
@@ -43,7 +44,7 @@ struct file *alloc_empty_file(unsigned flags)
 {
 	struct file *f;
 
-	if ((u64)atomic64_inc_return(&nr_files) > READ_ONCE(files_max) && current->euid) {
+	if ((u64)atomic64_inc_return(&nr_files) > READ_ONCE(files_max) && !capable(CAP_SYS_ADMIN)) {
 		atomic64_add(-1, &nr_files);
 		return ERR_PTR(-ENFILE);
 	}
@@ -74,6 +75,7 @@ static noinline void __fput(struct file *f)
 {
 	struct path path = file_path(f);
 
+	inotify_file(f, f->f_mode & FMODE_WRITE ? IN_CLOSE_WRITE : IN_CLOSE_NOWRITE);
 	if (unlikely(f->f_ep))
 		eventpoll_release(f);
 	if (unlikely(f->f_inode && f->f_inode->i_flock))

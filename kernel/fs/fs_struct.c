@@ -6,6 +6,7 @@
 #include "files.h"
 
 #include <mm/slab.h>
+#include <proc/fork.h>
 #include <proc/syscall.h>
 #include <sched/sched.h>
 
@@ -55,11 +56,8 @@ void put_fs_struct(struct fs_struct *fs)
 	call_rcu(&fs->rcu, fs_free_rcu);
 }
 
-/*
- * Another task's cwd or root, with references. The memory of an fs_struct lasts for a grace period after its last user,
- * but its paths only as long as it has users: so a user is taken first. 0 or -ENOENT.
- */
-static int task_path(struct task_struct *task, bool cwd, struct path *out)
+/* Another task's, with a user for the caller; NULL: it has left it already. */
+static struct fs_struct *get_task_fs(struct task_struct *task)
 {
 	struct fs_struct *fs;
 
@@ -68,6 +66,17 @@ static int task_path(struct task_struct *task, bool cwd, struct path *out)
 	if (fs && !atomic_inc_not_zero(&fs->users))
 		fs = NULL;
 	rcu_read_unlock();
+	return fs;
+}
+
+/*
+ * Another task's cwd or root, with references. The memory of an fs_struct lasts for a grace period after its last user,
+ * but its paths only as long as it has users: so a user is taken first. 0 or -ENOENT.
+ */
+static int task_path(struct task_struct *task, bool cwd, struct path *out)
+{
+	struct fs_struct *fs = get_task_fs(task);
+
 	if (!fs)
 		return -ENOENT;
 	spin_lock(&fs->lock);
@@ -100,6 +109,43 @@ static void set_fs_path(struct path *slot, struct path to)
 	*slot = to;
 	spin_unlock(&fs->lock);
 	path_put(&old);
+}
+
+/* Exchange both paths where they are the old one: how many references to that are left over. */
+static int exchange_paths(struct fs_struct *fs, const struct path *old, const struct path *new)
+{
+	struct path *slots[] = {&fs->root, &fs->pwd};
+	int n = 0;
+
+	spin_lock(&dcache_lock); /* the only user of an fs_struct reads its own with this lock alone (namei.c) */
+	spin_lock(&fs->lock);
+	for (unsigned i = 0; i < ARRAY_SIZE(slots); i++)
+		if (slots[i]->dentry == old->dentry && slots[i]->mnt == old->mnt) {
+			*slots[i] = *new;
+			path_get(new);
+			n++;
+		}
+	spin_unlock(&fs->lock);
+	spin_unlock(&dcache_lock);
+	return n;
+}
+
+/*
+ * By number, one task after the other: fs->lock must not be taken under tasklist_lock, which interrupts want. A child
+ * that is born meanwhile has a copy of what its parent had; the old root still leads somewhere.
+ */
+void chroot_fs_refs(const struct path *old, const struct path *new)
+{
+	for (pid_t pid = 1; pid < PID_MAX; pid++) {
+		struct task_struct *task = find_get_task(pid);
+		struct fs_struct *fs = task ? get_task_fs(task) : NULL;
+
+		for (int n = fs ? exchange_paths(fs, old, new) : 0; n; n--)
+			path_put(old);
+		put_fs_struct(fs);
+		if (task)
+			put_task_struct(task);
+	}
 }
 
 /* A directory that may not be searched cannot become the working directory: nothing could be reached from it. */
@@ -151,7 +197,7 @@ SYSCALL_DEFINE1(chroot, const char __user *, filename)
 	if (err)
 		return err;
 	err = inode_permission(path.dentry->d_inode, MAY_EXEC);
-	if (!err && current->euid)
+	if (!err && !capable(CAP_SYS_CHROOT))
 		err = -EPERM;
 	if (err)
 		path_put(&path);

@@ -96,13 +96,13 @@ int mode_permission(const struct inode *inode, int mask)
 {
 	mode_t mode = READ_ONCE(inode->i_mode);
 
-	if (current->fsuid == 0) {
-		/* CAP_DAC_OVERRIDE: everything except executing a file that has no x bit at all. */
-		if ((mask & MAY_EXEC) && !S_ISDIR(mode) && !(mode & 0111))
-			return -EACCES;
+	if (mode_allows(inode, mask))
 		return 0;
-	}
-	return mode_allows(inode, mask) ? 0 : -EACCES;
+	if (capable(CAP_DAC_OVERRIDE) && (!(mask & MAY_EXEC) || S_ISDIR(mode) || mode & 0111))
+		return 0;
+	if (capable(CAP_DAC_READ_SEARCH) && !(mask & MAY_WRITE) && (mask == MAY_READ || S_ISDIR(mode)))
+		return 0;
+	return -EACCES;
 }
 
 /* Without i_lock: each value is right, but they may be of slightly different moments. */

@@ -93,9 +93,11 @@ struct nameidata {
 	const char *last; /* the last component */
 	u32 last_len, last_hash;
 	enum last_type last_type;
-	bool trailing;	/* slashes follow the last component: it must be a directory */
-	unsigned links; /* symbolic links followed */
-	char *buf;	/* a page that holds `name` once a link was put in */
+	bool trailing;	  /* slashes follow the last component: it must be a directory */
+	unsigned links;	  /* symbolic links followed */
+	char *buf;	  /* a page that holds `name` once a link was put in */
+	unsigned resolve; /* RESOLVE_*; the next is for BENEATH and IN_ROOT, with references */
+	struct path scope;
 };
 /* A path that was copied from user space: short ones lie in the structure, long ones in a page. */
 struct filename {
@@ -114,6 +116,8 @@ static inline void putname(struct filename *f)
 
 /* Start at root, cwd or dfd. Returns with dcache_lock held, or -errno without. */
 int path_init(struct nameidata *nd, int dfd, const char *name);
+/* The same for openat2(2). -EXDEV: an absolute name, and it must stay beneath dfd. */
+int path_init_resolve(struct nameidata *nd, int dfd, const char *name, unsigned resolve);
 /* [dcache_lock] Walk all components but the last. 0 or -errno; the lock is held in both cases. */
 int link_path_walk(struct nameidata *nd);
 /* [dcache_lock] The last component, from the cache or from the file system. NULL: it does not exist; ERR_PTR. */
@@ -146,7 +150,17 @@ static inline void step_into(struct nameidata *nd, struct dentry *d)
 	}
 	nd->path.dentry = d;
 }
-void walk_dotdot(struct nameidata *nd); /* [dcache_lock] one step up, through mounts */
+/* [dcache_lock] step_into() if the walk may enter another mount: 0, or -EXDEV. */
+static inline int step_within(struct nameidata *nd, struct dentry *d)
+{
+	struct mount *was = nd->path.mnt;
+
+	step_into(nd, d);
+	return unlikely(nd->resolve & RESOLVE_NO_XDEV) && nd->path.mnt != was ? -EXDEV : 0;
+}
+
+/* [dcache_lock] one step up, through mounts: 0, or -EXDEV or -EAGAIN where RESOLVE_* forbids it. */
+int walk_dotdot(struct nameidata *nd);
 void path_finish(struct nameidata *nd); /* releases dcache_lock and what the walk holds */
 /* The place of an existing path, with references. 0 or -errno. */
 int filename_lookup(int dfd, const char *name, unsigned flags, struct path *out);
@@ -157,6 +171,8 @@ void path_free_names(struct nameidata *nd);
 /* The dentry (maybe negative) of a name in `parent`, whose i_lock is held, with a reference; ERR_PTR. */
 struct dentry *lookup_one(struct dentry *parent, const char *name, unsigned len, u32 hash);
 
+/* fs_struct.c. Every task whose root or working directory is `old` gets `new` in its place. */
+void chroot_fs_refs(const struct path *old, const struct path *new);
 /* The n-th mount, in mount order, with a reference; NULL when there are fewer. */
 struct mount *nth_mount(unsigned n);
 struct mount *mount_of(struct super_block *sb); /* its first mount, with a reference; NULL: not mounted */
@@ -174,7 +190,7 @@ extern u64 files_max;	 /* [read and written whole] sysctl fs.file-max */
 u64 nr_open_files(void); /* of the whole system */
 void free_empty_file(struct file *f);
 int vfs_open(const struct path *path, struct file *f); /* takes over the path's references when it returns 0 */
-struct file *do_filp_open(int dfd, const char *name, int flags, mode_t mode);
+struct file *do_filp_open(int dfd, const char *name, struct open_how how);
 bool in_group_p(gid_t gid); /* is the caller in this group, as far as files are concerned? Any context */
 /* Does the file belong to the caller, or is the caller root? Any context. */
 bool inode_owner_or_capable(const struct inode *inode);

@@ -5,6 +5,7 @@
  */
 #include "files.h"
 
+#include <fs/inotify.h>
 #include <kernel/export.h>
 #include <mm/page.h>
 #include <proc/signal.h>
@@ -48,9 +49,15 @@ EXPORT_SYMBOL(kernel_read);
 /* f_mode is asked because the kernel also writes to files that a user has opened (sendfile). */
 ssize_t kernel_write(struct file *f, const void *buf, size_t n, loff_t *pos)
 {
+	ssize_t res = -EINVAL;
+
 	if (!(f->f_mode & FMODE_WRITE))
 		return -EBADF;
-	return f->f_op->write_kernel ? f->f_op->write_kernel(f, buf, n, pos) : -EINVAL;
+	if (f->f_op->write_kernel)
+		res = f->f_op->write_kernel(f, buf, n, pos);
+	if (res > 0)
+		inotify_file(f, IN_MODIFY);
+	return res;
 }
 EXPORT_SYMBOL(kernel_write);
 
@@ -100,6 +107,8 @@ static ssize_t do_sendfile(struct file *out, struct file *in, loff_t *pos, size_
 			break;
 		cond_resched();
 	}
+	if (done)
+		inotify_file(in, IN_ACCESS);
 	return done;
 }
 

@@ -1,7 +1,6 @@
 /*
  * memfd_create(2): a file of ramfs that has no name in any tree. Its pages are those of a file system of its own, which
- * is never mounted, and go with the last descriptor and mapping. There are no seals: a program that asks for them is
- * told that there are none (-EINVAL).
+ * is never mounted, and go with the last descriptor and mapping. Its seals are those of ramfs_seals.c.
  */
 #include "internal.h"
 #include "ramfs.h"
@@ -14,9 +13,11 @@
 #include <proc/syscall.h>
 #include <uapi/fcntl.h>
 
-#define MFD_CLOEXEC  0x01u
-#define MFD_EXEC     0x10u
-#define MFD_NAME_MAX 249 /* bytes, as on Linux, where "memfd:" and a zero fill the name up */
+#define MFD_CLOEXEC	  0x01u
+#define MFD_ALLOW_SEALING 0x02u
+#define MFD_NOEXEC_SEAL	  0x08u /* without the right to execute, for ever; allows sealing */
+#define MFD_EXEC	  0x10u
+#define MFD_NAME_MAX	  249 /* bytes, as on Linux, where "memfd:" and a zero fill the name up */
 
 static struct super_block memfd_sb;
 
@@ -51,16 +52,18 @@ static struct file *memfd_file(struct inode *inode, const char *name)
 	return f;
 }
 
-/* Mode 0777, as on Linux: a task that reaches the file, by its descriptor in /proc, may open it again. */
-static struct file *memfd_new(const char *name)
+/* The mode is Linux's: a task that reaches the file, by its descriptor in /proc, may open it again. */
+static struct file *memfd_new(const char *name, unsigned flags)
 {
-	struct inode *inode = ramfs_file_inode(&memfd_sb, 0777);
+	struct inode *inode = ramfs_file_inode(&memfd_sb, flags & MFD_NOEXEC_SEAL ? 0666 : 0777);
 
 	if (IS_ERR(inode))
 		return ERR_PTR(PTR_ERR(inode));
 	inode->i_uid = current->fsuid;
 	inode->i_gid = current->fsgid;
 	inode->i_nlink = 0;
+	if (flags & (MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL))
+		*ramfs_seals(inode) = flags & MFD_NOEXEC_SEAL ? F_SEAL_EXEC : 0;
 	return memfd_file(inode, name);
 }
 
@@ -72,7 +75,8 @@ SYSCALL_DEFINE2(memfd_create, const char __user *, uname, unsigned int, flags)
 	long n;
 	int fd;
 
-	if (flags & ~(MFD_CLOEXEC | MFD_EXEC))
+	if (flags & ~(MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL | MFD_EXEC) ||
+	    (flags & (MFD_NOEXEC_SEAL | MFD_EXEC)) == (MFD_NOEXEC_SEAL | MFD_EXEC))
 		return -EINVAL;
 	n = strncpy_from_user(name, uname, sizeof(name));
 	if (n < 0)
@@ -82,7 +86,7 @@ SYSCALL_DEFINE2(memfd_create, const char __user *, uname, unsigned int, flags)
 	fd = get_unused_fd_flags(flags & MFD_CLOEXEC ? O_CLOEXEC : 0);
 	if (fd < 0)
 		return fd;
-	f = memfd_new(name);
+	f = memfd_new(name, flags);
 	if (IS_ERR(f)) {
 		put_unused_fd(fd);
 		return PTR_ERR(f);

@@ -123,11 +123,39 @@ int path_init(struct nameidata *nd, int dfd, const char *name)
 	nd->links = 0;
 	nd->name = name;
 	nd->trailing = false;
+	nd->resolve = 0;
 	if (*name != '/' && dfd != AT_FDCWD)
 		return init_from_fd(nd, dfd);
 	spin_lock(&dcache_lock);
 	nd->path = *name == '/' ? current_root() : current_cwd();
 	return 0;
+}
+
+#define RESOLVE_SCOPED (RESOLVE_BENEATH | RESOLVE_IN_ROOT)
+
+/* An absolute name begins at dfd, too, if that is the root meanwhile; the walk itself passes over the slashes. */
+int path_init_resolve(struct nameidata *nd, int dfd, const char *name, unsigned resolve)
+{
+	int err;
+
+	if (*name == '/' && resolve & RESOLVE_BENEATH)
+		return -EXDEV;
+	err = path_init(nd, dfd, *name == '/' && resolve & RESOLVE_IN_ROOT ? "." : name);
+	if (err)
+		return err;
+	nd->name = name;
+	nd->resolve = resolve;
+	if (resolve & RESOLVE_SCOPED) {
+		nd->scope = nd->path;
+		path_get(&nd->scope);
+	}
+	return 0;
+}
+
+/* [dcache_lock] What the walk takes for the root. */
+static struct path walk_root(const struct nameidata *nd)
+{
+	return unlikely(nd->resolve & RESOLVE_SCOPED) ? nd->scope : current_root();
 }
 
 /*
@@ -162,6 +190,8 @@ static void drop_references(struct nameidata *nd)
 		path_put(&nd->base);
 	if (nd->held)
 		dput(nd->held);
+	if (unlikely(nd->resolve & RESOLVE_SCOPED))
+		path_put(&nd->scope);
 }
 
 /* The caller has taken its own references by now. */
@@ -243,6 +273,8 @@ static noinline struct dentry *lookup_slow(struct nameidata *nd)
 {
 	struct dentry *dir, *d;
 
+	if (unlikely(nd->resolve & RESOLVE_CACHED))
+		return ERR_PTR(-EAGAIN);
 	walk_unlock(nd);
 	dir = nd->base.dentry;
 	mutex_lock(&dir->d_inode->i_lock);
@@ -271,13 +303,38 @@ struct dentry *walk_last(struct nameidata *nd)
 }
 
 /*
+ * [dcache_lock] Does the way up from p lead to the root? A rename may have moved the directory out of it while the lock
+ * was released; then it would lead past the root.
+ */
+static bool is_below(struct path p, const struct path *root)
+{
+	for (;;) {
+		if (p.dentry == root->dentry && p.mnt == root->mnt)
+			return true;
+		if (p.dentry != p.mnt->mnt_root)
+			p.dentry = p.dentry->d_parent;
+		else if (p.mnt->mnt_at.dentry)
+			p = p.mnt->mnt_at;
+		else
+			return false;
+	}
+}
+
+/*
  * From the root of a mount the way up leads to the place that it covers, and further up if that is a root as well. At
  * the caller's root ".." stays.
  */
-void walk_dotdot(struct nameidata *nd)
+int walk_dotdot(struct nameidata *nd)
 {
-	struct path root = current_root();
+	struct path root = walk_root(nd);
 	struct path p = nd->path;
+
+	if (unlikely(nd->resolve & RESOLVE_SCOPED)) {
+		if (!is_below(p, &root))
+			return -EAGAIN;
+		if (nd->resolve & RESOLVE_BENEATH && p.dentry == root.dentry && p.mnt == root.mnt)
+			return -EXDEV;
+	}
 
 	for (;;) {
 		if (p.dentry == root.dentry && p.mnt == root.mnt)
@@ -290,8 +347,10 @@ void walk_dotdot(struct nameidata *nd)
 			break;
 		p = p.mnt->mnt_at;
 	}
+	if (unlikely(nd->resolve & RESOLVE_NO_XDEV) && p.mnt != nd->path.mnt)
+		return -EXDEV;
 	nd->path.mnt = p.mnt;
-	step_into(nd, p.dentry);
+	return step_within(nd, p.dentry);
 }
 
 /*
@@ -354,25 +413,46 @@ static int jump_link(struct nameidata *nd, struct dentry *link)
 	return 1;
 }
 
+/* May openat2's walk follow this link at all? 0, -ELOOP or -EXDEV. */
+static int may_follow(const struct nameidata *nd, const struct dentry *link)
+{
+	bool magic = link->d_inode->i_op->get_path;
+
+	if (nd->resolve & RESOLVE_NO_SYMLINKS || (magic && nd->resolve & RESOLVE_NO_MAGICLINKS))
+		return -ELOOP;
+	return magic && nd->resolve & RESOLVE_SCOPED ? -EXDEV : 0;
+}
+
 /*
  * A reference keeps the link while the lock is released. Links can lead in circles, so they are counted: -ELOOP. An
  * absolute target starts again at the caller's root, any other one at the directory that the link lies in.
  */
 noinline int follow_link(struct nameidata *nd, struct dentry *link)
 {
+	struct path to;
 	int err;
 
 	if (++nd->links > MAX_LINKS)
 		return -ELOOP;
+	err = unlikely(nd->resolve) ? may_follow(nd, link) : 0;
+	if (err)
+		return err;
 	__dget(link);
 	walk_unlock(nd);
 	err = link->d_inode->i_op->get_path ? jump_link(nd, link) : expand_link(nd, link);
 	dput(link);
 	spin_lock(&dcache_lock);
 	if (err == 1)
-		nd->path = nd->base;
+		to = nd->base;
 	else if (!err && *nd->name == '/')
-		nd->path = current_root();
+		to = walk_root(nd);
+	else
+		return err;
+	if (unlikely(nd->resolve & RESOLVE_NO_XDEV) && to.mnt != nd->path.mnt)
+		return -EXDEV;
+	nd->path = to;
+	if (!err && unlikely(nd->resolve & RESOLVE_BENEATH))
+		return -EXDEV;
 	return err;
 }
 
@@ -415,9 +495,7 @@ static int walk_component(struct nameidata *nd)
 	int err;
 
 	if (unlikely(nd->last_type != LAST_NORM)) {
-		if (nd->last_type == LAST_DOTDOT)
-			walk_dotdot(nd);
-		return 0;
+		return nd->last_type == LAST_DOTDOT ? walk_dotdot(nd) : 0;
 	}
 	d = walk_last(nd);
 	if (unlikely(!d))
@@ -428,8 +506,7 @@ static int walk_component(struct nameidata *nd)
 		err = follow_link(nd, d);
 		return err < 0 ? err : 0;
 	}
-	step_into(nd, d);
-	return 0;
+	return step_within(nd, d);
 }
 
 /*
@@ -484,7 +561,7 @@ static int walk_to_end(struct nameidata *nd, unsigned flags)
 			return err;
 		if (nd->last_type != LAST_NORM) {
 			if (nd->last_type == LAST_DOTDOT)
-				walk_dotdot(nd);
+				(void)walk_dotdot(nd); /* openat2 alone forbids it */
 			break;
 		}
 		d = walk_last(nd);

@@ -11,6 +11,7 @@
  */
 #include "internal.h"
 
+#include <fs/inotify.h>
 #include <lib/string.h>
 #include <proc/syscall.h>
 
@@ -41,13 +42,33 @@ int may_delete(struct inode *dir, struct dentry *victim, bool is_dir)
 	err = inode_permission(dir, MAY_WRITE | MAY_EXEC);
 	if (err)
 		return err;
-	if ((dir->i_mode & S_ISVTX) && current->fsuid && current->fsuid != inode->i_uid && current->fsuid != dir->i_uid)
+	if ((dir->i_mode & S_ISVTX) && current->fsuid != inode->i_uid && current->fsuid != dir->i_uid &&
+	    !capable(CAP_FOWNER))
 		return -EPERM;
 	if (is_dir && !S_ISDIR(inode->i_mode))
 		return -ENOTDIR;
 	if (!is_dir && S_ISDIR(inode->i_mode))
 		return -EISDIR;
 	return victim->d_mounted ? -EBUSY : 0;
+}
+
+/* inotify is told of a name that was made, if it was. Passes the error on. */
+static int tell_created(struct inode *dir, struct dentry *dentry, int err)
+{
+	if (!err)
+		inotify_name(dir, dentry->d_inode, dentry->d_name.name, IN_CREATE);
+	return err;
+}
+
+/*
+ * And of one that was removed. When the caller's reference is the only one left, the file has no other user, and its own
+ * end is told first, as on Linux: nobody can find the dentry any more.
+ */
+static void tell_removed(struct inode *dir, struct dentry *dentry)
+{
+	if (atomic_read(&dentry->d_count) == 1)
+		inotify_gone(dentry->d_inode);
+	inotify_name(dir, dentry->d_inode, dentry->d_name.name, IN_DELETE);
 }
 
 /*
@@ -60,7 +81,8 @@ noinline int vfs_create(struct inode *dir, struct dentry *dentry, mode_t mode)
 
 	if (err)
 		return err;
-	return dir->i_op->create ? dir->i_op->create(dir, dentry, mode) : -EACCES;
+	err = dir->i_op->create ? dir->i_op->create(dir, dentry, mode) : -EACCES;
+	return tell_created(dir, dentry, err);
 }
 
 /* [i_lock of dir] A file system without the operation cannot have directories made in it: -EPERM, as on Linux. */
@@ -70,29 +92,39 @@ static noinline int vfs_mkdir(struct inode *dir, struct dentry *dentry, mode_t m
 
 	if (err)
 		return err;
-	return dir->i_op->mkdir ? dir->i_op->mkdir(dir, dentry, mode) : -EPERM;
+	err = dir->i_op->mkdir ? dir->i_op->mkdir(dir, dentry, mode) : -EPERM;
+	return tell_created(dir, dentry, err);
 }
 
-/* [i_lock of dir] Only root makes device files, since a device file gives its maker the device. */
+/* [i_lock of dir] Only CAP_MKNOD makes device files, since a device file gives its maker the device. */
 static noinline int vfs_mknod(struct inode *dir, struct dentry *dentry, mode_t mode, dev_t dev)
 {
 	int err = may_create(dir, dentry);
 
 	if (err)
 		return err;
-	if ((S_ISCHR(mode) || S_ISBLK(mode)) && current->fsuid)
+	if ((S_ISCHR(mode) || S_ISBLK(mode)) && !capable(CAP_MKNOD))
 		return -EPERM;
-	return dir->i_op->mknod ? dir->i_op->mknod(dir, dentry, mode, dev) : -EPERM;
+	err = dir->i_op->mknod ? dir->i_op->mknod(dir, dentry, mode, dev) : -EPERM;
+	return tell_created(dir, dentry, err);
 }
 
 /* [i_lock of dir] The file lives on while it is open or has other names. */
 static noinline int vfs_unlink(struct inode *dir, struct dentry *dentry)
 {
+	struct inode *inode = dentry->d_inode;
 	int err = may_delete(dir, dentry, false);
 
 	if (err)
 		return err;
-	return dir->i_op->unlink ? dir->i_op->unlink(dir, dentry) : -EPERM;
+	if (!dir->i_op->unlink)
+		return -EPERM;
+	err = dir->i_op->unlink(dir, dentry);
+	if (!err) {
+		inotify_inode(inode, IN_ATTRIB);
+		tell_removed(dir, dentry);
+	}
+	return err;
 }
 
 /*
@@ -112,8 +144,10 @@ static noinline int vfs_rmdir(struct inode *dir, struct dentry *dentry)
 	mutex_lock(&victim->i_lock);
 	err = dir->i_op->rmdir(dir, dentry);
 	mutex_unlock(&victim->i_lock);
-	if (!err)
+	if (!err) {
 		shrink_negative_children(dentry);
+		tell_removed(dir, dentry);
+	}
 	return err;
 }
 
@@ -301,6 +335,7 @@ SYSCALL_DEFINE3(symlinkat, const char __user *, oldname, int, newdfd, const char
 	err = may_create(dir, op.dentry);
 	if (!err)
 		err = dir->i_op->symlink ? dir->i_op->symlink(dir, op.dentry, to.name) : -EPERM;
+	tell_created(dir, op.dentry, err);
 	name_op_end(&op);
 put_target:
 	putname(&to);
@@ -329,7 +364,10 @@ static noinline int vfs_link(struct dentry *old, struct inode *dir, struct dentr
 		return -EPERM;
 	if (!inode->i_nlink)
 		return -ENOENT;
-	return dir->i_op->link(old, dir, new);
+	err = dir->i_op->link(old, dir, new);
+	if (!err)
+		inotify_inode(inode, IN_ATTRIB);
+	return tell_created(dir, new, err);
 }
 
 /* Both names must be seen through one mount, as on Linux, even if two mounts show one file system. */

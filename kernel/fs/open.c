@@ -20,9 +20,20 @@
 #include "internal.h"
 
 #include <asm/uaccess.h>
+#include <fs/inotify.h>
 #include <kernel/export.h>
 #include <proc/syscall.h>
 #include <uapi/mount.h>
+
+#define O_PATH_FLAGS (O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+/* All that openat2(2) takes. */
+#define O_VALID                                                                                                   \
+	(O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | O_DSYNC | O_SYNC | O_ASYNC | \
+	 O_DIRECT | O_LARGEFILE | O_NOATIME | O_PATH_FLAGS)
+
+struct user_open_how {
+	u64 flags, mode, resolve;
+};
 
 /* The operations of an O_PATH file, which names a file and can do nothing with it. */
 static const struct file_operations path_only_fops;
@@ -53,6 +64,8 @@ noinline int vfs_open(const struct path *path, struct file *f)
 		err = f->f_op->open(inode, f);
 	if (err && (f->f_mode & FMODE_WRITER))
 		put_write_access(inode);
+	if (!err)
+		inotify_file(f, IN_OPEN);
 	/* These flags concern opening only: open() may look at them (tracefs, terminals); fcntl() hides them. */
 	f->f_flags &= ~(O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC);
 	return err;
@@ -158,9 +171,8 @@ static int open_last(struct nameidata *nd, int flags, mode_t mode, struct path *
 		if (unlikely(err))
 			return err;
 		if (unlikely(nd->last_type != LAST_NORM)) {
-			if (nd->last_type == LAST_DOTDOT)
-				walk_dotdot(nd);
-			return flags & O_CREAT ? (flags & O_EXCL ? -EEXIST : -EISDIR) : 0;
+			err = nd->last_type == LAST_DOTDOT ? walk_dotdot(nd) : 0;
+			return !err && flags & O_CREAT ? (flags & O_EXCL ? -EEXIST : -EISDIR) : err;
 		}
 		d = walk_last(nd);
 		if (IS_ERR(d))
@@ -178,8 +190,7 @@ static int open_last(struct nameidata *nd, int flags, mode_t mode, struct path *
 		if ((flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL))
 			return -EEXIST;
 		if (likely(!S_ISLNK(d->d_inode->i_mode)) || (nofollow && !nd->trailing)) {
-			step_into(nd, d);
-			return 0;
+			return step_within(nd, d);
 		}
 		err = follow_link(nd, d);
 		if (err)
@@ -191,16 +202,16 @@ static int open_last(struct nameidata *nd, int flags, mode_t mode, struct path *
  * Walk to the file, with references in *out; with an empty name it is dfd's own. *created: this call has made it, so
  * its mode does not restrict this open. 0 or -errno.
  */
-static int open_walk(int dfd, const char *name, int flags, mode_t mode, struct path *out, bool *created)
+static int open_walk(int dfd, const char *name, struct open_how how, struct path *out, bool *created)
 {
 	struct nameidata nd;
-	int err = path_init(&nd, dfd, name);
+	int err = path_init_resolve(&nd, dfd, name, how.resolve);
 
 	if (err)
 		return err;
-	err = *name ? open_last(&nd, flags, mode, out) : 0;
+	err = *name ? open_last(&nd, how.flags, how.mode, out) : 0;
 	*created = err == 1;
-	if (!err && ((flags & O_DIRECTORY) || nd.trailing) && !S_ISDIR(nd.path.dentry->d_inode->i_mode))
+	if (!err && ((how.flags & O_DIRECTORY) || nd.trailing) && !S_ISDIR(nd.path.dentry->d_inode->i_mode))
 		err = -ENOTDIR;
 	if (!err) {
 		*out = nd.path;
@@ -234,8 +245,9 @@ static int handle_truncate(struct file *f)
  * this call has created is not asked for rights: its mode is for later opens. The struct comes before the walk, because a
  * new name cannot be taken back when there is no memory for the struct behind it. ERR_PTR.
  */
-static noinline struct file *path_openat(int dfd, const char *name, int flags, mode_t mode)
+static noinline struct file *path_openat(int dfd, const char *name, struct open_how how)
 {
+	int flags = how.flags;
 	struct file *f = alloc_empty_file(flags);
 	struct path path = {};
 	bool created = false;
@@ -244,7 +256,7 @@ static noinline struct file *path_openat(int dfd, const char *name, int flags, m
 	if (IS_ERR(f))
 		return f;
 	do {
-		err = open_walk(dfd, name, flags, mode, &path, &created);
+		err = open_walk(dfd, name, how, &path, &created);
 	} while (err == -EAGAIN); /* another task made it between the look and the attempt */
 	if (err)
 		goto free_file;
@@ -274,17 +286,17 @@ free_file:
  * A function of its own because tutorials trace it by this name, which is Linux's. -ESTALE: others have put another
  * file under the name during the open. Then the new one is wanted; it is asked for once.
  */
-noinline struct file *do_filp_open(int dfd, const char *name, int flags, mode_t mode)
+noinline struct file *do_filp_open(int dfd, const char *name, struct open_how how)
 {
-	struct file *f = path_openat(dfd, name, flags, mode);
+	struct file *f = path_openat(dfd, name, how);
 
-	return likely(f != ERR_PTR(-ESTALE)) ? f : path_openat(dfd, name, flags, mode);
+	return likely(f != ERR_PTR(-ESTALE)) ? f : path_openat(dfd, name, how);
 }
 
 /* For the kernel itself; the path is a kernel string. */
 struct file *filp_open(const char *path, int flags, mode_t mode)
 {
-	return *path ? do_filp_open(AT_FDCWD, path, flags, mode) : ERR_PTR(-ENOENT);
+	return *path ? do_filp_open(AT_FDCWD, path, (struct open_how){flags, mode, 0}) : ERR_PTR(-ENOENT);
 }
 EXPORT_SYMBOL(filp_open);
 
@@ -292,23 +304,20 @@ EXPORT_SYMBOL(filp_open);
  * O_DIRECTORY with O_CREAT would ask for a directory to be made, which open(2) does not do. The descriptor comes first:
  * a table that is full must not leave a created or emptied file behind.
  */
-noinline long do_sys_openat2(int dfd, const char __user *filename, int flags, mode_t mode)
+noinline long do_sys_openat2(int dfd, const char __user *filename, struct open_how how)
 {
 	struct filename name;
 	struct file *f;
 	long fd;
 
-	flags &= ~__FMODE_EXEC; /* for execve only, not for callers */
-	if (flags & O_PATH)
-		flags &= O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-	if ((flags & O_DIRECTORY) && (flags & O_CREAT))
+	if ((how.flags & O_DIRECTORY) && (how.flags & O_CREAT))
 		return -EINVAL;
 	fd = getname(&name, filename, false);
 	if (fd)
 		return fd;
-	fd = get_unused_fd_flags(flags);
+	fd = get_unused_fd_flags(how.flags);
 	if (fd >= 0) {
-		f = do_filp_open(dfd, name.name, flags, mode);
+		f = do_filp_open(dfd, name.name, how);
 		if (IS_ERR(f)) {
 			put_unused_fd(fd);
 			fd = PTR_ERR(f);
@@ -320,10 +329,57 @@ noinline long do_sys_openat2(int dfd, const char __user *filename, int flags, mo
 	return fd;
 }
 
-/* Likewise: Linux's name for the way that open, openat and creat have in common. */
+/* Likewise: Linux's name for the way that open, openat and creat have in common. What they do not know they ignore. */
 noinline long do_sys_open(int dfd, const char __user *filename, int flags, mode_t mode)
 {
-	return do_sys_openat2(dfd, filename, flags, mode);
+	flags &= ~__FMODE_EXEC; /* for execve only, not for callers */
+	if (flags & O_PATH)
+		flags &= O_PATH_FLAGS;
+	return do_sys_openat2(dfd, filename, (struct open_how){flags, mode, 0});
+}
+
+/*
+ * openat2(2)'s argument, which may be longer in a program that is newer: what this kernel does not know must be 0. 0,
+ * -EINVAL: too short; -E2BIG, -EFAULT.
+ */
+static int copy_how(struct user_open_how *how, const char __user *from, size_t size)
+{
+	char rest;
+
+	if (size < sizeof(*how))
+		return -EINVAL;
+	if (size > PAGE_SIZE)
+		return -E2BIG;
+	for (size_t at = sizeof(*how); at < size; at++) {
+		if (get_user(rest, from + at))
+			return -EFAULT;
+		if (rest)
+			return -E2BIG;
+	}
+	return copy_from_user(how, from, sizeof(*how)) ? -EFAULT : 0;
+}
+
+/* Unlike open(2) it refuses flags that are unknown or mean nothing together. 0, -EINVAL or -EAGAIN. */
+static int check_how(const struct user_open_how *how)
+{
+	bool scoped_twice = (how->resolve & RESOLVE_BENEATH) && (how->resolve & RESOLVE_IN_ROOT);
+	u64 path_only = how->flags & O_PATH ? O_PATH_FLAGS : ~0ULL;
+
+	if (how->flags & ~(u64)O_VALID || how->resolve & ~(u64)RESOLVE_ALL || scoped_twice || how->flags & ~path_only)
+		return -EINVAL;
+	if (how->mode & ~(how->flags & O_CREAT ? 07777ULL : 0))
+		return -EINVAL;
+	return how->resolve & RESOLVE_CACHED && how->flags & (O_CREAT | O_TRUNC) ? -EAGAIN : 0;
+}
+
+SYSCALL_DEFINE4(openat2, int, dfd, const char __user *, filename, struct user_open_how __user *, how, size_t, usize)
+{
+	struct user_open_how h;
+	int err = copy_how(&h, (const char __user *)how, usize);
+
+	if (!err)
+		err = check_how(&h);
+	return err ? err : do_sys_openat2(dfd, filename, (struct open_how){h.flags, h.mode, h.resolve});
 }
 
 SYSCALL_DEFINE4(openat, int, dfd, const char __user *, filename, int, flags, umode_t, mode)

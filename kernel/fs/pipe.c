@@ -56,7 +56,8 @@ static void charge_pipe(struct pipe_inode_info *pipe)
 
 	pipe->user = user;
 	pipe->size = PIPE_SIZE;
-	if ((unsigned)atomic_add_return(PIPE_PAGES, &user->pipe_pages) <= user_pages_soft() || !current->euid)
+	if ((unsigned)atomic_add_return(PIPE_PAGES, &user->pipe_pages) <= user_pages_soft() ||
+	    capable(CAP_SYS_RESOURCE) || capable(CAP_SYS_ADMIN))
 		return;
 	pipe->size = SMALL_PIPE;
 	atomic_add((int)(SMALL_PIPE / PAGE_SIZE) - PIPE_PAGES, &user->pipe_pages);

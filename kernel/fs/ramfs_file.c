@@ -20,26 +20,15 @@
 
 #define RADIX_BITS 9 /* a node is a page of 512 pointers */
 #define RADIX_SIZE (1u << RADIX_BITS)
-/* Bytes: 30 bits of index, so the tree has at most 4 levels. */
-#define RAMFS_MAX_SIZE (1LL << 42)
 
 /*
- * The tree grows in height as the file does:
+ * The tree (struct ramfs_pages) grows in height as the file does:
  *
  *     height 0    root -> page 0                               a file of one page
  *     height 1    root -> node -> pages 0 to 511               up to 2 MiB
  *     height 2    root -> node -> nodes -> pages               up to 1 GiB
- *
- * [l] its lock.
  */
-struct ramfs_pages {
-	spinlock_t lock;
-	unsigned height; /* [l] levels of nodes; 0: `root` is page 0 itself */
-	void *root;	 /* [l] */
-};
-
 static const struct file_operations ramfs_file_fops;
-static const struct inode_operations ramfs_file_iops;
 
 /* An empty file has no pages. The operations are set here, so that ramfs.c need not know them. 0 or -ENOMEM. */
 int ramfs_init_file(struct inode *inode)
@@ -48,6 +37,7 @@ int ramfs_init_file(struct inode *inode)
 
 	if (!t)
 		return -ENOMEM;
+	t->seals = F_SEAL_SEAL;
 	inode->i_private = t;
 	inode->i_op = &ramfs_file_iops;
 	inode->i_fop = &ramfs_file_fops;
@@ -178,6 +168,16 @@ static struct page *create_page(struct inode *inode, unsigned long index)
 	return page ? page : ERR_PTR(-ENOMEM);
 }
 
+struct page *ramfs_find_page(struct inode *inode, unsigned long index)
+{
+	return find_get_page(inode->i_private, index);
+}
+
+struct page *ramfs_new_page(struct inode *inode, unsigned long index)
+{
+	return create_page(inode, index);
+}
+
 /* The page with a reference, made if there is a hole. -ENOSPC: the file system is full; -ENOMEM: memory is. */
 static struct page *find_or_create_page(struct inode *inode, unsigned long index)
 {
@@ -242,11 +242,12 @@ static ssize_t ramfs_read(struct file *f, char __user *buf, size_t n, loff_t *po
 }
 
 /*
- * [l] Drop the pages with index `from` or more below `slot`, which covers the indices from `base`, but at most *left of
- * them; *left counts down. A node is freed when everything below it is gone, and that is certain only if some of *left
- * remains. The recursion has at most 4 levels. put_page() never sleeps, so it may be called under the lock.
+ * [l] Drop the pages from..to - 1 below `slot`, which covers the indices from `base`, but at most *left of them; *left
+ * counts down. A node is freed when everything below it is gone, and that is certain only if the whole of it lies in the
+ * range and some of *left remains. The recursion has at most 4 levels. put_page() never sleeps, so it may be called under the lock.
  */
-static void ramfs_prune_slots(void **slot, unsigned level, unsigned long base, unsigned long from, unsigned *left)
+static void ramfs_prune_slots(void **slot, unsigned level, unsigned long base, unsigned long from, unsigned long to,
+			      unsigned *left)
 {
 	void **node = *slot;
 	unsigned long span;
@@ -254,7 +255,7 @@ static void ramfs_prune_slots(void **slot, unsigned level, unsigned long base, u
 	if (!node)
 		return;
 	if (!level) {
-		if (base < from)
+		if (base < from || base >= to)
 			return;
 		put_page(*slot);
 		*slot = NULL;
@@ -263,9 +264,9 @@ static void ramfs_prune_slots(void **slot, unsigned level, unsigned long base, u
 	}
 	span = 1UL << ((level - 1) * RADIX_BITS); /* indices below one slot of the node */
 	for (unsigned i = 0; i < RADIX_SIZE && *left; i++)
-		if (node[i] && base + (i + 1) * span > from)
-			ramfs_prune_slots(&node[i], level - 1, base + i * span, from, left);
-	if (base >= from && *left) { /* no page is left below */
+		if (node[i] && base + (i + 1) * span > from && base + i * span < to)
+			ramfs_prune_slots(&node[i], level - 1, base + i * span, from, to, left);
+	if (base >= from && base + RADIX_SIZE * span <= to && *left) { /* no page is left below */
 		free_page(node);
 		*slot = NULL;
 	}
@@ -273,8 +274,11 @@ static void ramfs_prune_slots(void **slot, unsigned level, unsigned long base, u
 
 #define DROP_AT_ONCE 128 /* pages that are dropped in one piece with the lock held, and so with preemption off */
 
-/* Drop all pages with index `from` or more, in pieces, and give back their charge. */
-static void drop_pages(struct inode *inode, unsigned long from)
+/*
+ * Drop the pages from..to - 1, in pieces, and give back their charge. A tree that has no page left keeps its height,
+ * unless its root has gone.
+ */
+void ramfs_drop_range(struct inode *inode, unsigned long from, unsigned long to)
 {
 	struct ramfs_pages *t = inode->i_private;
 	unsigned left, dropped;
@@ -282,7 +286,7 @@ static void drop_pages(struct inode *inode, unsigned long from)
 	do {
 		left = DROP_AT_ONCE;
 		spin_lock(&t->lock);
-		ramfs_prune_slots(&t->root, t->height, 0, from, &left);
+		ramfs_prune_slots(&t->root, t->height, 0, from, to, &left);
 		if (!t->root)
 			t->height = 0;
 		spin_unlock(&t->lock);
@@ -292,36 +296,56 @@ static void drop_pages(struct inode *inode, unsigned long from)
 	} while (!left);
 }
 
-/* [i_lock] Write to one page. Bytes written, or -errno when no byte was. */
+#define ALL_PAGES (~0UL) /* as an end */
+
+/*
+ * [i_lock] Write to one page. Bytes written, or -errno when no byte was. A page that was made behind the end for a write
+ * that failed is dropped; under i_lock no other task makes pages there. One that fallocate(2) has made stays.
+ */
 static ssize_t write_page(struct inode *inode, loff_t at, const void *from, size_t n, bool kernel)
 {
-	struct page *page = find_or_create_page(inode, at >> PAGE_SHIFT);
+	unsigned long index = at >> PAGE_SHIFT;
+	struct page *page = find_get_page(inode->i_private, index);
+	bool fresh = !page;
 	size_t left;
 
+	if (fresh)
+		page = create_page(inode, index);
 	if (IS_ERR(page))
 		return PTR_ERR(page);
 	left = copy_in((char *)page_to_virt(page) + (at & (PAGE_SIZE - 1)), from, n, kernel);
 	flush_dcache_page(page);
 	put_page(page);
-	return left == n ? -EFAULT : (ssize_t)(n - left);
+	if (left < n)
+		return n - left;
+	if (fresh && index >= DIV_ROUND_UP((u64)inode->i_size, PAGE_SIZE))
+		ramfs_drop_range(inode, index, index + 1);
+	return -EFAULT;
 }
 
-/*
- * [i_lock] Page by page. The size grows only after the bytes are stored. A page that was made behind the end for a
- * write that failed is dropped; under i_lock no other task makes pages there.
- */
+/* [i_lock] Do the file's seals allow to write here? 0 or -EPERM. */
+static int check_write_seals(const struct inode *inode, loff_t end)
+{
+	u32 seals = ((struct ramfs_pages *)inode->i_private)->seals;
+
+	if (seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE) || (seals & F_SEAL_GROW && end > inode->i_size))
+		return -EPERM;
+	return 0;
+}
+
+/* [i_lock] Page by page, each of which the seals must allow. The size grows only after the bytes are stored. */
 static ssize_t write_pages(struct inode *inode, const char *buf, size_t n, loff_t *pos, bool kernel)
 {
 	size_t done = 0;
 
 	while (done < n) {
 		size_t part = min_t(size_t, n - done, PAGE_SIZE - (*pos & (PAGE_SIZE - 1)));
-		ssize_t got = write_page(inode, *pos, buf + done, part, kernel);
+		ssize_t got = check_write_seals(inode, *pos + part);
 
-		if (got < 0) {
-			drop_pages(inode, DIV_ROUND_UP((u64)inode->i_size, PAGE_SIZE));
+		if (!got)
+			got = write_page(inode, *pos, buf + done, part, kernel);
+		if (got < 0)
 			return done ? (ssize_t)done : got;
-		}
 		done += got;
 		*pos += got;
 		if (*pos > inode->i_size)
@@ -380,7 +404,7 @@ static void ramfs_shrink(struct inode *inode, loff_t size)
 		put_page(page);
 	}
 	unmap_mapping_pages(inode, DIV_ROUND_UP((u64)size, PAGE_SIZE));
-	drop_pages(inode, DIV_ROUND_UP((u64)size, PAGE_SIZE));
+	ramfs_drop_range(inode, DIV_ROUND_UP((u64)size, PAGE_SIZE), ALL_PAGES);
 }
 
 /* [i_lock] The size is handled here, everything else by simple_setattr(). */
@@ -388,10 +412,17 @@ static int ramfs_setattr(struct dentry *dentry, const struct iattr *attr)
 {
 	struct inode *inode = dentry->d_inode;
 	struct iattr rest = *attr;
+	u32 seals = *ramfs_seals(inode);
 
+	if (seals & F_SEAL_EXEC && attr->valid & ATTR_MODE && (inode->i_mode ^ attr->mode) & 0111)
+		return -EPERM;
 	if (attr->valid & ATTR_SIZE) {
 		int err = inode_newsize_ok(inode, attr->size);
 
+		if (seals & F_SEAL_SHRINK && attr->size < inode->i_size)
+			return -EPERM;
+		if (seals & F_SEAL_GROW && attr->size > inode->i_size)
+			return -EPERM;
 		if (err)
 			return err;
 		if (attr->size > RAMFS_MAX_SIZE)
@@ -413,8 +444,24 @@ static int ramfs_setattr(struct dentry *dentry, const struct iattr *attr)
 void ramfs_free_file(struct inode *inode)
 {
 	if (inode->i_private)
-		drop_pages(inode, 0);
+		ramfs_drop_range(inode, 0, ALL_PAGES);
 	kfree(inode->i_private);
+}
+
+/*
+ * [mmap_lock] A sealed file has no shared mapping that may be written, or becomes so. A seal that comes at this moment
+ * either finds the mapping counted, or has closed the count (back_by_file).
+ */
+static int ramfs_mmap(struct file *f, struct vm_area_struct *vma)
+{
+	u32 seals = READ_ONCE(*ramfs_seals(f->f_inode));
+
+	if (!(vma->vm_flags & VM_SHARED) || !(seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE)))
+		return 0;
+	if (vma->vm_flags & VM_WRITE)
+		return -EPERM;
+	vma->vm_flags &= ~VM_MAYWRITE;
+	return 0;
 }
 
 static const struct file_operations ramfs_file_fops = {
@@ -423,5 +470,7 @@ static const struct file_operations ramfs_file_fops = {
 	.write_kernel = ramfs_write_kernel,
 	.llseek = default_llseek,
 	.get_page = ramfs_get_page,
+	.mmap = ramfs_mmap,
+	.fallocate = ramfs_fallocate,
 };
-static const struct inode_operations ramfs_file_iops = {.setattr = ramfs_setattr};
+const struct inode_operations ramfs_file_iops = {.setattr = ramfs_setattr};

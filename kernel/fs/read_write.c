@@ -11,6 +11,7 @@
  */
 #include "files.h"
 
+#include <fs/inotify.h>
 #include <kernel/export.h>
 #include <proc/resource.h>
 #include <proc/syscall.h>
@@ -22,25 +23,35 @@
  */
 noinline ssize_t vfs_read(struct file *f, char __user *buf, size_t n, loff_t *pos)
 {
+	ssize_t res;
+
 	if (unlikely(!(f->f_mode & FMODE_READ)))
 		return -EBADF;
 	if (unlikely(!f->f_op->read))
 		return S_ISDIR(f->f_inode->i_mode) ? -EISDIR : -EINVAL;
 	if ((ssize_t)n < 0)
 		return -EINVAL;
-	return f->f_op->read(f, buf, min(n, MAX_RW_COUNT), pos);
+	res = f->f_op->read(f, buf, min(n, MAX_RW_COUNT), pos);
+	if (res > 0)
+		inotify_file(f, IN_ACCESS);
+	return res;
 }
 
 /* The checks of vfs_read(), for writing. The file's own operation applies RLIMIT_FSIZE (generic_write_checks). */
 noinline ssize_t vfs_write(struct file *f, const char __user *buf, size_t n, loff_t *pos)
 {
+	ssize_t res;
+
 	if (unlikely(!(f->f_mode & FMODE_WRITE)))
 		return -EBADF;
 	if (unlikely(!f->f_op->write))
 		return -EINVAL;
 	if ((ssize_t)n < 0)
 		return -EINVAL;
-	return f->f_op->write(f, buf, min(n, MAX_RW_COUNT), pos);
+	res = f->f_op->write(f, buf, min(n, MAX_RW_COUNT), pos);
+	if (res > 0)
+		inotify_file(f, IN_MODIFY);
+	return res;
 }
 
 /*

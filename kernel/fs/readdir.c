@@ -5,6 +5,7 @@
  */
 #include "files.h"
 
+#include <fs/inotify.h>
 #include <kernel/panic.h>
 #include <proc/syscall.h>
 #include <uapi/dirent.h>
@@ -80,6 +81,8 @@ static noinline int iterate_dir(struct file *f, struct dir_context *ctx)
 		f->f_pos = ctx->pos;
 	}
 	mutex_unlock(&inode->i_lock);
+	if (!err)
+		inotify_file(f, IN_ACCESS);
 	return err;
 }
 

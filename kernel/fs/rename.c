@@ -11,6 +11,7 @@
  */
 #include "internal.h"
 
+#include <fs/inotify.h>
 #include <proc/syscall.h>
 
 /*
@@ -78,7 +79,7 @@ static int may_rename(struct dentry *olddir, struct dentry *old, struct dentry *
 /*
  * [both i_locks] Two names of one file: nothing happens, as POSIX wants it.
  *
- * The file system does its part, which an exchange may be too much for (-EINVAL), and unlinks what `new` was. A victim
+ * inotify gets the old name from `new`, whose name it is after d_move(). The file system does its part, which an exchange may be too much for (-EINVAL), and unlinks what `new` was. A victim
  * directory's own lock is held meanwhile, so that no name is made in it between the check that it is empty and its end;
  * its cached negative entries are freed afterwards, for each holds a reference to it.
  */
@@ -92,15 +93,25 @@ static noinline int vfs_rename(struct dentry *olddir, struct dentry *old, struct
 		return err;
 	if (flags & RENAME_EXCHANGE) {
 		err = olddir->d_inode->i_op->rename(olddir->d_inode, old, newdir->d_inode, new, flags);
-		if (!err)
-			d_exchange(old, new);
-		return err;
+		if (err)
+			return err;
+		d_exchange(old, new);
+		inotify_moved(olddir->d_inode, new->d_name.name, newdir->d_inode, old);
+		inotify_inode(old->d_inode, IN_MOVE_SELF);
+		inotify_moved(newdir->d_inode, old->d_name.name, olddir->d_inode, new);
+		inotify_inode(new->d_inode, IN_MOVE_SELF);
+		return 0;
 	}
 	if (target && S_ISDIR(target->i_mode))
 		mutex_lock(&target->i_lock);
 	err = olddir->d_inode->i_op->rename(olddir->d_inode, old, newdir->d_inode, new, flags);
-	if (!err)
+	if (!err) {
 		d_move(old, new);
+		inotify_moved(olddir->d_inode, new->d_name.name, newdir->d_inode, old);
+		if (target)
+			inotify_inode(target, IN_ATTRIB);
+		inotify_inode(old->d_inode, IN_MOVE_SELF);
+	}
 	if (target && S_ISDIR(target->i_mode)) {
 		mutex_unlock(&target->i_lock);
 		if (!err)

@@ -1,21 +1,23 @@
 /*
  * Changing a file's attributes: who may, and which rights a file loses by it. A set-user-id or set-group-id bit gives
  * the owner's rights to every task that runs the file. So the bit goes when the file gets another owner, and when a
- * user other than root changes what is in it.
+ * task without CAP_FSETID changes what is in it.
  *
  * notify_change() is the one way in. It takes i_lock, asks the rules here, and lets the file system do the rest.
  */
 #include "internal.h"
 
+#include <fs/inotify.h>
+
 bool inode_owner_or_capable(const struct inode *inode)
 {
-	return current->fsuid == 0 || current->fsuid == READ_ONCE(inode->i_uid);
+	return current->fsuid == READ_ONCE(inode->i_uid) || capable(CAP_FOWNER);
 }
 
 /* May the caller hand out this group's rights? */
-static bool in_group_or_root(gid_t gid)
+static bool may_give_group(gid_t gid)
 {
-	return current->fsuid == 0 || in_group_p(gid);
+	return in_group_p(gid) || capable(CAP_FSETID);
 }
 
 /*
@@ -26,14 +28,14 @@ static mode_t privileged_bits(mode_t mode, gid_t gid)
 {
 	mode_t bits = mode & S_ISUID;
 
-	if ((mode & S_ISGID) && ((mode & 0010) || !in_group_or_root(gid)))
+	if ((mode & S_ISGID) && ((mode & 0010) || !may_give_group(gid)))
 		bits |= S_ISGID;
 	return bits;
 }
 
 void file_remove_privs(struct inode *inode)
 {
-	if (current->fsuid && S_ISREG(inode->i_mode))
+	if (!capable(CAP_FSETID) && S_ISREG(inode->i_mode))
 		WRITE_ONCE(inode->i_mode, inode->i_mode & ~privileged_bits(inode->i_mode, inode->i_gid));
 }
 
@@ -48,7 +50,7 @@ void inode_init_owner(struct inode *inode, const struct inode *dir)
 	inode->i_gid = dir->i_gid;
 	if (S_ISDIR(inode->i_mode))
 		inode->i_mode |= S_ISGID;
-	else if ((inode->i_mode & 0010) && !in_group_or_root(inode->i_gid))
+	else if ((inode->i_mode & 0010) && !may_give_group(inode->i_gid))
 		inode->i_mode &= ~S_ISGID;
 }
 
@@ -74,18 +76,16 @@ int simple_setattr(struct dentry *dentry, const struct iattr *attr)
 }
 
 /*
- * [i_lock] Do the caller's ids allow the change? Root may change everything; others what is theirs, and the owner only
- * to a group that it is in. Setting both times to now (ATTR_TOUCH) needs only the right to write.
+ * [i_lock] Do the caller's ids and capabilities allow the change? CAP_FOWNER stands for being the owner, and CAP_CHOWN
+ * gives a file to any user and group; the owner may give it only to a group that it is in. Setting both times to now (ATTR_TOUCH) needs only the right to write.
  */
 static int setattr_prepare(const struct inode *inode, const struct iattr *attr)
 {
-	bool owner = inode_owner_or_capable(inode);
+	bool owner = inode_owner_or_capable(inode), own = current->fsuid == inode->i_uid, chown = capable(CAP_CHOWN);
 
-	if (current->fsuid == 0)
-		return 0;
-	if ((attr->valid & ATTR_UID) && !(owner && attr->uid == inode->i_uid))
+	if ((attr->valid & ATTR_UID) && !chown && !(own && attr->uid == inode->i_uid))
 		return -EPERM;
-	if ((attr->valid & ATTR_GID) && !(owner && (attr->gid == inode->i_gid || in_group_p(attr->gid))))
+	if ((attr->valid & ATTR_GID) && !chown && !(own && (attr->gid == inode->i_gid || in_group_p(attr->gid))))
 		return -EPERM;
 	if ((attr->valid & ATTR_TOUCH) && !owner)
 		return inode_permission(inode, MAY_WRITE);
@@ -103,7 +103,7 @@ static void drop_privileged_bits(const struct inode *inode, struct iattr *attr)
 	mode_t mode = inode->i_mode, drop;
 	gid_t gid = attr->valid & ATTR_GID ? attr->gid : inode->i_gid;
 
-	if ((attr->valid & ATTR_MODE) && (attr->mode & S_ISGID) && !in_group_or_root(gid))
+	if ((attr->valid & ATTR_MODE) && (attr->mode & S_ISGID) && !may_give_group(gid))
 		attr->mode &= ~S_ISGID;
 	drop = attr->valid & ATTR_KILL_PRIV && !S_ISDIR(mode) ? privileged_bits(mode, inode->i_gid) : 0;
 	if (drop) {
@@ -133,6 +133,20 @@ static int change_inode(struct dentry *dentry, const struct iattr *wanted)
 	return err;
 }
 
+/* What inotify tells: one time alone is as if the file had been read or written at that time. */
+static u32 events_of(unsigned valid)
+{
+	u32 mask = 0;
+
+	if (valid & (ATTR_UID | ATTR_GID | ATTR_MODE) || (valid & ATTR_ATIME && valid & ATTR_MTIME))
+		mask |= IN_ATTRIB;
+	else if (valid & ATTR_ATIME)
+		mask |= IN_ACCESS;
+	else if (valid & ATTR_MTIME)
+		mask |= IN_MODIFY;
+	return valid & ATTR_SIZE ? mask | IN_MODIFY : mask;
+}
+
 int notify_change(struct dentry *dentry, const struct iattr *attr)
 {
 	struct inode *inode = dentry->d_inode;
@@ -141,13 +155,15 @@ int notify_change(struct dentry *dentry, const struct iattr *attr)
 	mutex_lock(&inode->i_lock);
 	err = change_inode(dentry, attr);
 	mutex_unlock(&inode->i_lock);
+	if (!err)
+		inotify_dentry(dentry, events_of(attr->valid));
 	return err;
 }
 
 /* Only regular files have a size that can be set. */
 int vfs_truncate(struct inode *inode, struct dentry *dentry, loff_t size)
 {
-	struct iattr attr = {.valid = ATTR_SIZE | (current->fsuid ? ATTR_KILL_PRIV : 0), .size = size};
+	struct iattr attr = {.valid = ATTR_SIZE | (capable(CAP_FSETID) ? 0 : ATTR_KILL_PRIV), .size = size};
 
 	if (size < 0)
 		return -EINVAL;

@@ -8,6 +8,7 @@
  * waited for, so that nothing is taken from the file for which there is no room. Two pipes are locked in the order of
  * their addresses.
  */
+#include <fs/inotify.h>
 #include <fs/splice.h>
 #include <proc/syscall.h>
 #include <uapi/uio.h>
@@ -218,6 +219,8 @@ static ssize_t splice_to_file(struct file *in, struct file *out, loff_t *pos, si
 		}
 	}
 	unlock_taken(pipe);
+	if (done)
+		inotify_file(out, IN_MODIFY);
 	return done ? done : res;
 }
 

@@ -30,7 +30,7 @@ static int xattr_permission(const struct inode *inode, const char *name, int mas
 	if (in_namespace(name, "security.") || in_namespace(name, "system."))
 		return 0; /* the owner of the namespace decides on Linux, and there is no owner here */
 	if (in_namespace(name, "trusted."))
-		return current->euid ? hidden : 0;
+		return capable(CAP_SYS_ADMIN) ? 0 : hidden;
 	if (in_namespace(name, "user.") && !S_ISREG(inode->i_mode) && !S_ISDIR(inode->i_mode))
 		return hidden;
 	return inode_permission(inode, mask);

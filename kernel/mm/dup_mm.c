@@ -105,6 +105,7 @@ static int copy_areas(struct copy *c)
 		vma->dup = vma_dup(c->new, vma);
 		if (!vma->dup)
 			return -ENOMEM;
+		vma->dup->vm_flags &= ~VM_LOCK_MASK;
 		list_add_tail(&vma->dup->list, &c->new->area_list);
 		err = copy_page_range(c, vma);
 		if (err)

@@ -263,7 +263,8 @@ static noinline int expand_stack(struct vm_area_struct *vma, unsigned long addr)
 
 	if (vma->vm_end - addr > rlimit(RLIMIT_STACK) || addr < MMAP_MIN_ADDR)
 		return -EFAULT;
-	if (!may_expand_vm(vma->vm_mm, vma->vm_flags, (vma->vm_start - addr) >> PAGE_SHIFT))
+	if (!may_expand_vm(vma->vm_mm, vma->vm_flags, (vma->vm_start - addr) >> PAGE_SHIFT) ||
+	    !may_lock_more(vma->vm_mm, vma->vm_flags, (vma->vm_start - addr) >> PAGE_SHIFT))
 		return -EFAULT;
 	if (prev && prev->vm_end + STACK_GUARD_GAP > addr)
 		return -EFAULT;

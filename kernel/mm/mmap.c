@@ -138,6 +138,8 @@ static int mapping_flags(struct file *file, unsigned prot, unsigned flags)
 		vm_flags |= VM_SHARED;
 	if (flags & MAP_GROWSDOWN)
 		vm_flags |= VM_GROWSDOWN;
+	if (flags & MAP_LOCKED)
+		vm_flags |= VM_LOCKED;
 	if (!file)
 		return vm_flags;
 	if (!(file->f_mode & FMODE_READ))
@@ -183,6 +185,21 @@ static long place_mapping(struct mm_struct *mm, unsigned long addr, unsigned lon
 }
 
 /*
+ * The file's own mmap may refuse or change the area. Then a shared area that may be written is counted, unless there
+ * must be none (seals of memfd_create); an area that is not counted loses VM_MAYWRITE, by which vma_free() knows it.
+ */
+static int back_by_file(struct file *file, struct vm_area_struct *vma)
+{
+	int err = file->f_op->mmap ? file->f_op->mmap(file, vma) : 0;
+
+	if (!err && vma_writes_shared(vma) && !get_shared_writer(file->f_inode))
+		err = -EPERM;
+	if (err)
+		vma->vm_flags &= ~VM_MAYWRITE;
+	return err;
+}
+
+/*
  * What backs the area: a reference to the file, or new shared pages. Then the file's own mmap may refuse or change the
  * area. On failure vma_free() drops what the area holds.
  */
@@ -193,7 +210,7 @@ static int back_mapping(struct vm_area_struct *vma, struct file *file, unsigned 
 		vma->vm_pgoff = pgoff;
 		WRITE_ONCE(file->f_inode->i_mapped, true);
 		smp_mb(); /* i_mapped is set before a fault looks at the size; pairs with unmap_mapping_pages() */
-		return file->f_op->mmap ? file->f_op->mmap(file, vma) : 0;
+		return back_by_file(file, vma);
 	}
 	if (!(vma->vm_flags & VM_SHARED))
 		return 0;
@@ -222,6 +239,9 @@ static long mmap_region(struct mm_struct *mm, struct file *file, unsigned long a
 	struct vm_area_struct *vma;
 	int err;
 
+	vm_flags |= mm->def_flags;
+	if (!may_lock_more(mm, vm_flags, len >> PAGE_SHIFT))
+		return -EAGAIN;
 	if (mm->nr_areas > READ_ONCE(sysctl_max_map_count) || !has_room_for(mm, addr, len, vm_flags))
 		return -ENOMEM;
 	vma = vma_alloc(mm, addr, addr + len, vm_flags);
@@ -250,6 +270,7 @@ static bool in_file_range(const struct file *file, unsigned long pgoff, unsigned
 noinline long do_mmap(struct mm_struct *mm, struct file *file, unsigned long addr, unsigned long len, unsigned prot,
 		      unsigned flags, unsigned long pgoff)
 {
+	bool populate;
 	int vm_flags;
 	long ret;
 
@@ -265,11 +286,16 @@ noinline long do_mmap(struct mm_struct *mm, struct file *file, unsigned long add
 		return vm_flags;
 	if (plainly_too_much(len, vm_flags))
 		return -ENOMEM;
+	if (flags & MAP_LOCKED && !can_do_mlock())
+		return -EPERM;
 	mutex_lock(&mm->mmap_lock);
 	ret = place_mapping(mm, addr, len, flags);
 	if (ret >= 0)
 		ret = mmap_region(mm, file, ret, len, vm_flags, pgoff);
+	populate = (flags & (MAP_POPULATE | MAP_NONBLOCK)) == MAP_POPULATE || (vm_flags | mm->def_flags) & VM_LOCKED;
 	mutex_unlock(&mm->mmap_lock);
+	if (ret >= 0 && populate && mm == current->mm) /* what cannot be had now comes, or fails, when it is touched */
+		mm_populate(mm, ret, ret + len, flags & MAP_POPULATE ? POPULATE_ALL : POPULATE_LOCKED);
 	return ret;
 }
 
@@ -277,11 +303,12 @@ noinline long do_mmap(struct mm_struct *mm, struct file *file, unsigned long add
 static int grow_heap(struct mm_struct *mm, unsigned long from, unsigned long to)
 {
 	struct vm_area_struct *vma;
-	unsigned flags = VM_READ | VM_WRITE | VM_MAYWRITE | VM_HEAP;
+	unsigned flags = VM_READ | VM_WRITE | VM_MAYWRITE | VM_HEAP | mm->def_flags;
 
 	if (plainly_too_much(to - mm->start_brk, flags) || !range_is_free(mm, from, to - from))
 		return -ENOMEM;
-	if (!may_expand_vm(mm, flags, (to - from) >> PAGE_SHIFT))
+	if (!may_expand_vm(mm, flags, (to - from) >> PAGE_SHIFT) ||
+	    !may_lock_more(mm, mm->def_flags, (to - from) >> PAGE_SHIFT))
 		return -ENOMEM;
 	vma = find_vma(mm, from - 1);
 	if (vma && vma->vm_end == from && vma->vm_flags == flags) {
@@ -297,7 +324,8 @@ static int grow_heap(struct mm_struct *mm, unsigned long from, unsigned long to)
  */
 noinline long do_brk(struct mm_struct *mm, unsigned long brk)
 {
-	unsigned long old_end, new_end;
+	unsigned long old_end = 0, new_end = 0;
+	bool populate = false;
 	int err = 0;
 
 	mutex_lock(&mm->mmap_lock);
@@ -311,9 +339,12 @@ noinline long do_brk(struct mm_struct *mm, unsigned long brk)
 		err = unmap_locked(mm, new_end, old_end);
 	if (!err)
 		mm->brk = brk;
+	populate = !err && new_end > old_end && (mm->def_flags & VM_LOCK_MASK) == VM_LOCKED;
 out:
 	brk = mm->brk;
 	mutex_unlock(&mm->mmap_lock);
+	if (populate)
+		mm_populate(mm, old_end, new_end, POPULATE_LOCKED);
 	return brk;
 }
 

@@ -98,7 +98,9 @@ static long move_area(struct vm_area_struct *vma, unsigned long addr, unsigned l
 	uprobe_munmap(mm, addr, addr + old_len);
 	uprobe_mmap(new);
 	/* This may fail to split the area; then an empty area stays, which does no harm. */
-	if (!keep)
+	if (keep)
+		vma_set_lock(vma, 0);
+	else
 		unmap_locked(mm, addr, addr + old_len);
 	vma_merge(new);
 	return to;
@@ -131,6 +133,13 @@ static bool has_room_to_move(const struct vm_area_struct *vma, const struct rema
 	return !more || may_replace_vm(vma->vm_mm, vma->vm_flags, more >> PAGE_SHIFT, goes);
 }
 
+/* [m] Does RLIMIT_MEMLOCK allow the pages that are added to a locked area? */
+static bool may_lock_added(const struct vm_area_struct *vma, const struct remap *r)
+{
+	return r->new_len <= r->old_len ||
+	       may_lock_more(vma->vm_mm, vma->vm_flags, (r->new_len - r->old_len) >> PAGE_SHIFT);
+}
+
 /*
  * May a mapping be put at the place that the caller names? 0, or -errno: mremap(2)'s or, where nothing may be mapped,
  * mmap(2)'s.
@@ -156,6 +165,8 @@ static long remap_to(struct mm_struct *mm, const struct remap *r)
 	if (IS_ERR(vma))
 		return PTR_ERR(vma);
 	err = check_place(r);
+	if (!err && !may_lock_added(vma, r))
+		err = -EAGAIN;
 	if (!err && (!has_areas_left(mm, 2) ||
 		     !has_room_to_move(vma, r, count_mapped(mm, r->new_addr, r->new_addr + r->new_len))))
 		err = -ENOMEM;
@@ -212,6 +223,8 @@ static long remap_locked(struct mm_struct *mm, const struct remap *r)
 		return PTR_ERR(vma);
 	if (!has_room_to_move(vma, r, (struct mapped_pages){0, 0}))
 		return -ENOMEM;
+	if (!may_lock_added(vma, r))
+		return -EAGAIN;
 	if (r->flags & MREMAP_DONTUNMAP)
 		return remap_anywhere(vma, r);
 	if (can_grow(vma, r->addr + r->old_len, r->new_len - r->old_len)) {

@@ -17,6 +17,7 @@
 #include <kernel/printk.h>
 #include <lib/errno.h>
 #include <mm/page.h>
+#include <proc/capability.h>
 #include <proc/fork.h>
 #include <proc/signal.h>
 #include <sched/sched.h>
@@ -330,10 +331,10 @@ static void set_adj_of_sharers(struct task_struct *p, int adj, bool new_floor)
 		mmput_later(mm);
 }
 
-/* Only root goes below the limit that root has set (or, in oom_adj's scale, below the present value). */
+/* Only CAP_SYS_RESOURCE goes below the limit that it has set (or, in oom_adj's scale, below the present value). */
 int oom_set_score_adj(struct task_struct *p, int adj, bool legacy)
 {
-	bool root = current->euid == 0;
+	bool root = capable(CAP_SYS_RESOURCE);
 	int err = 0;
 
 	mutex_lock(&oom_mutex);

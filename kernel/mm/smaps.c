@@ -76,8 +76,8 @@ static void show_flags(struct seq_file *m, unsigned flags)
 		unsigned flag;
 		const char *name;
 	} names[] = {
-		{VM_READ, "rd"},   {VM_WRITE, "wr"},	{VM_EXEC, "ex"},
-		{VM_SHARED, "sh"}, {VM_MAYWRITE, "mw"}, {VM_GROWSDOWN, "gd"},
+		{VM_READ, "rd"},     {VM_WRITE, "wr"},	   {VM_EXEC, "ex"},   {VM_SHARED, "sh"},
+		{VM_MAYWRITE, "mw"}, {VM_GROWSDOWN, "gd"}, {VM_LOCKED, "lo"},
 	};
 
 	seq_puts(m, "VmFlags: ");
@@ -98,6 +98,7 @@ static void show_smap(struct seq_file *m, struct vm_area_struct *vma, char *path
 	show_kb(m, "KernelPageSize:", PAGE_SIZE);
 	show_kb(m, "MMUPageSize:", PAGE_SIZE);
 	smaps_show_sums(m, &s);
+	show_kb(m, "Locked:", vma->vm_flags & VM_LOCKED ? s.pss >> PSS_SHIFT : 0);
 	show_flags(m, vma->vm_flags);
 }
 

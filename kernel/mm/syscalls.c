@@ -49,7 +49,11 @@ SYSCALL_DEFINE1(brk, unsigned long, brk)
 SYSCALL_DEFINE5(mremap, unsigned long, addr, unsigned long, old_len, unsigned long, new_len, unsigned long, flags,
 		unsigned long, new_addr)
 {
-	return do_mremap(current->mm, addr, old_len, new_len, flags, new_addr);
+	long ret = do_mremap(current->mm, addr, old_len, new_len, flags, new_addr);
+
+	if (ret > 0 && new_len > old_len)
+		mm_populate(current->mm, ret, ret + new_len, POPULATE_LOCKED);
+	return ret;
 }
 
 /* [m] Is every page of the range part of an area? */
@@ -64,6 +68,16 @@ static bool range_is_mapped(struct mm_struct *mm, unsigned long start, unsigned 
 			break;
 	}
 	return true;
+}
+
+/* [m] Has an area of the range one of these flags? */
+static bool range_has_flags(struct mm_struct *mm, unsigned long start, unsigned long end, unsigned flags)
+{
+	struct vm_area_struct *vma = find_vma_intersection(mm, start, end);
+
+	while (vma && vma->vm_start < end && !(vma->vm_flags & flags))
+		vma = vma_next(vma);
+	return vma && vma->vm_start < end;
 }
 
 /* Is the range page-aligned and inside user space? Sets *end to its end, rounded up. */
@@ -97,7 +111,7 @@ SYSCALL_DEFINE3(msync, unsigned long, start, size_t, len, int, flags)
 	return mapped ? 0 : -ENOMEM;
 }
 
-/* MADV_DONTNEED drops the pages at once. Advice about the order of access has no effect here, but is no error. */
+/* MADV_DONTNEED drops the pages at once, unless they are locked. Advice about the order of access has no effect here, but is no error. */
 SYSCALL_DEFINE3(madvise, unsigned long, start, size_t, len_in, int, behavior)
 {
 	struct mm_struct *mm = current->mm;
@@ -111,6 +125,8 @@ SYSCALL_DEFINE3(madvise, unsigned long, start, size_t, len_in, int, behavior)
 	mutex_lock(&mm->mmap_lock);
 	if (!range_is_mapped(mm, start, end))
 		err = -ENOMEM;
+	else if (behavior == MADV_DONTNEED && range_has_flags(mm, start, end, VM_LOCKED))
+		err = -EINVAL;
 	else if (behavior == MADV_DONTNEED)
 		zap_range(mm, start, end);
 	mutex_unlock(&mm->mmap_lock);

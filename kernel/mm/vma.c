@@ -40,6 +40,8 @@ struct vm_area_struct *vma_dup(struct mm_struct *mm, const struct vm_area_struct
 	copy->vm_mm = mm;
 	if (copy->vm_file)
 		get_file(copy->vm_file);
+	if (vma_writes_shared(copy))
+		atomic_inc(&copy->vm_file->f_inode->i_shared_writers);
 	if (copy->vm_shm)
 		shm_get(copy->vm_shm);
 	return copy;
@@ -47,6 +49,8 @@ struct vm_area_struct *vma_dup(struct mm_struct *mm, const struct vm_area_struct
 
 void vma_free(struct vm_area_struct *vma)
 {
+	if (vma_writes_shared(vma))
+		atomic_dec(&vma->vm_file->f_inode->i_shared_writers);
 	if (vma->vm_file)
 		fput(vma->vm_file);
 	if (vma->vm_shm)
@@ -124,6 +128,21 @@ struct vm_area_struct *vma_above_hole(struct mm_struct *mm, struct vm_area_struc
 	return found ? vma_of(&found->node) : NULL;
 }
 
+/* Add to what is mapped, and to what is locked if the area is. */
+static void count_pages(struct vm_area_struct *vma, long pages)
+{
+	vma->vm_mm->total_vm += pages;
+	if (vma->vm_flags & VM_LOCKED)
+		WRITE_ONCE(vma->vm_mm->locked_vm, vma->vm_mm->locked_vm + pages);
+}
+
+void vma_set_lock(struct vm_area_struct *vma, unsigned lock)
+{
+	count_pages(vma, -(long)vma_pages(vma));
+	vma->vm_flags = (vma->vm_flags & ~VM_LOCK_MASK) | lock;
+	count_pages(vma, vma_pages(vma));
+}
+
 /* The last node passed on its right side is the predecessor, so the place in the list comes from the walk. */
 void vma_insert(struct mm_struct *mm, struct vm_area_struct *vma)
 {
@@ -143,7 +162,7 @@ void vma_insert(struct mm_struct *mm, struct vm_area_struct *vma)
 	hole_insert(&vma->place, hole_below(vma), parent, link, &mm->areas);
 	update_hole_above(vma);
 	mm->nr_areas++;
-	mm->total_vm += vma_pages(vma);
+	count_pages(vma, vma_pages(vma));
 }
 
 /* The node of the copy of an area, which fork has noted in vma->dup. */
@@ -182,14 +201,14 @@ void vma_remove(struct vm_area_struct *vma)
 	if (next)
 		update_hole(next);
 	mm->nr_areas--;
-	mm->total_vm -= vma_pages(vma);
+	count_pages(vma, -(long)vma_pages(vma));
 }
 
 void vma_set_range(struct vm_area_struct *vma, unsigned long start, unsigned long end)
 {
 	bool end_moves = vma->vm_end != end;
 
-	vma->vm_mm->total_vm += ((end - start) >> PAGE_SHIFT) - vma_pages(vma);
+	count_pages(vma, (long)((end - start) >> PAGE_SHIFT) - (long)vma_pages(vma));
 	vma->vm_start = start;
 	vma->vm_end = end;
 	update_hole(vma);
@@ -210,7 +229,7 @@ int vma_split(struct vm_area_struct *vma, unsigned long addr)
 		return -ENOMEM;
 	upper->vm_start = addr;
 	upper->vm_pgoff += (addr - vma->vm_start) >> PAGE_SHIFT;
-	mm->total_vm -= vma_pages(upper); /* the insertion counts them again */
+	count_pages(upper, -(long)vma_pages(upper)); /* the insertion counts them again */
 	vma->vm_end = addr;
 	vma_insert(mm, upper);
 	return 0;
@@ -230,7 +249,7 @@ static bool vma_can_merge(const struct vm_area_struct *low, const struct vm_area
  */
 static void absorb(struct vm_area_struct *low, struct vm_area_struct *high)
 {
-	low->vm_mm->total_vm += vma_pages(high); /* its removal counts them out */
+	count_pages(low, vma_pages(high)); /* its removal counts them out */
 	low->vm_end = high->vm_end;
 	vma_remove(high);
 	vma_free(high);

@@ -30,6 +30,7 @@ void vma_copy_tree(struct mm_struct *new, const struct mm_struct *old);
 void vma_set_range(struct vm_area_struct *vma, unsigned long start, unsigned long end);
 /* [m] The highest area before `before` (NULL: of all) with a free hole of `len` bytes right below it, or NULL. */
 struct vm_area_struct *vma_above_hole(struct mm_struct *mm, struct vm_area_struct *before, unsigned long len);
+void vma_set_lock(struct vm_area_struct *vma, unsigned lock); /* [m] its VM_LOCK flags; counts its pages */
 /* [m] Cut the area at addr; the part above becomes a new area. 0 or -ENOMEM. */
 int vma_split(struct vm_area_struct *vma, unsigned long addr);
 /* [m] Unite the area with its neighbours where all is alike; returns the area that holds what `vma` held. */
@@ -59,6 +60,16 @@ struct mapped_pages {
 struct mapped_pages count_mapped(struct mm_struct *mm, unsigned long start, unsigned long end); /* [m] */
 /* [m] The same as may_expand_vm when `goes` is unmapped first. */
 bool may_replace_vm(struct mm_struct *mm, unsigned vm_flags, unsigned long pages, struct mapped_pages goes);
+/* mlock.c. [m] May so many pages more be locked, if vm_flags has VM_LOCKED at all? The limit is the current process's. */
+bool may_lock_more(const struct mm_struct *mm, unsigned vm_flags, unsigned long pages);
+bool can_do_mlock(void);   /* may the current process lock anything? */
+#define POPULATE_LOCKED 1u /* only areas that are locked, and whose pages are not left to faults */
+#define POPULATE_ALL	2u /* an area whose page cannot be had is left, and the next one begun */
+/*
+ * Make the pages of what is mapped in the range, as the program's accesses would; how: POPULATE_*. 0, or what
+ * handle_mm_fault says of the first page that cannot be had; -EINTR: the task is being killed. Takes m.
+ */
+int mm_populate(struct mm_struct *mm, unsigned long start, unsigned long end, unsigned how);
 bool may_expand_data(struct mm_struct *mm, unsigned vm_flags, unsigned long pages); /* [m] RLIMIT_DATA alone */
 void count_page_fault(void);							    /* vmstat.c. Thread context */
 /* fault.c. Make what a page holds coherent with instruction fetch, and note that (PG_ICACHE). Any context. */
@@ -103,6 +114,26 @@ static inline void count_page(struct mm_struct *mm, const struct page *page, int
 {
 	if (page != zero_page)
 		atomic_add(n, page->flags & PG_ANON ? &mm->rss_anon : &mm->rss_file);
+}
+
+/* Is it one of those that inode->i_shared_writers counts? */
+static inline bool vma_writes_shared(const struct vm_area_struct *vma)
+{
+	return vma->vm_file && (vma->vm_flags & (VM_SHARED | VM_MAYWRITE)) == (VM_SHARED | VM_MAYWRITE);
+}
+
+/* Count a shared mapping that may be written, unless there must be none. */
+static inline bool get_shared_writer(struct inode *inode)
+{
+	int n, seen = atomic_read(&inode->i_shared_writers);
+
+	do {
+		n = seen;
+		if (n < 0)
+			return false;
+		seen = atomic_cmpxchg(&inode->i_shared_writers, n, n + 1);
+	} while (seen != n);
+	return true;
 }
 
 /* Where an area begins for a mapping that wants to lie below it: a stack may grow down, and keeps its distance. */

@@ -12,6 +12,7 @@
 #include <lib/printf.h>
 #include <lib/string.h>
 #include <mm/mm.h>
+#include <proc/capability.h>
 
 #include "slab.h"
 #include "thread_stack.h"
@@ -81,10 +82,10 @@ static const struct {
 	{"Kernel bss", __bss_start, __bss_stop},
 };
 
-/* [start, end) with the end inclusive, as Linux prints it. Only root sees addresses; others see zeros. */
+/* [start, end) with the end inclusive, as Linux prints it. Only CAP_SYS_ADMIN shows addresses; others see zeros. */
 static void show_range(struct seq_file *m, const char *indent, u64 start, u64 end, const char *name)
 {
-	if (current->euid)
+	if (!capable(CAP_SYS_ADMIN))
 		start = end = 0;
 	else
 		end--;

@@ -15,7 +15,8 @@ struct gather {
 	unsigned long start, end; /* what was emptied since the last flush */
 	unsigned nr;
 	struct pte_pause pause;
-	bool full_mm; /* no task runs in it any more: one flush at the end is enough */
+	bool keep_copies; /* leave pages of private copies where they are */
+	bool full_mm;	  /* no task runs in it any more: one flush at the end is enough */
 	struct page *pages[BATCH];
 };
 
@@ -40,10 +41,13 @@ static void flush_batch(struct gather *g)
 static int zap_pte(pte_t *slot, unsigned long va, void *arg)
 {
 	struct gather *g = arg;
-	struct page *page = phys_to_page(pte_phys(ptep_get_and_clear(slot)));
+	struct page *page = phys_to_page(pte_phys(READ_ONCE(*slot)));
 
 	g->start = min(g->start, va);
 	g->end = va + PAGE_SIZE;
+	if (g->keep_copies && page->flags & PG_ANON)
+		return pte_pause(&g->pause, va);
+	ptep_get_and_clear(slot);
 	if (page == zero_page)
 		return pte_pause(&g->pause, va);
 	count_page(g->mm, page, -1);
@@ -77,16 +81,34 @@ noinline void zap_range(struct mm_struct *mm, unsigned long start, unsigned long
 	zap_gather(&g, start, end);
 }
 
-/* [m] Take the file's page `from` and all behind it out of every area that shows the file. */
-static void unmap_file(struct mm_struct *mm, const struct inode *inode, unsigned long from)
+/* [m] Take the file's pages from..to - 1 out of every area that shows the file; with or without private copies. */
+static void unmap_file(struct mm_struct *mm, const struct inode *inode, unsigned long from, unsigned long to,
+		       bool copies)
 {
 	struct vm_area_struct *vma;
 
 	list_for_each_entry(vma, &mm->area_list, list) {
 		unsigned long skip = from > vma->vm_pgoff ? from - vma->vm_pgoff : 0;
+		unsigned long end = to > vma->vm_pgoff ? min(to - vma->vm_pgoff, vma_pages(vma)) : 0;
+		struct gather g = {.mm = mm, .start = ~0UL, .keep_copies = !copies};
 
-		if (vma->vm_file && vma->vm_file->f_inode == inode && skip < vma_pages(vma))
-			zap_range(mm, vma->vm_start + (skip << PAGE_SHIFT), vma->vm_end);
+		if (vma->vm_file && vma->vm_file->f_inode == inode && skip < end)
+			zap_gather(&g, vma->vm_start + (skip << PAGE_SHIFT), vma->vm_start + (end << PAGE_SHIFT));
+	}
+}
+
+/* The walk over all address spaces. */
+static void unmap_everywhere(const struct inode *inode, unsigned long from, unsigned long to, bool copies)
+{
+	struct mm_struct *mm;
+
+	smp_mb();
+	if (!READ_ONCE(inode->i_mapped))
+		return;
+	for (mm = mm_next(NULL); mm; mm = mm_next(mm)) {
+		mutex_lock(&mm->mmap_lock);
+		unmap_file(mm, inode, from, to, copies);
+		mutex_unlock(&mm->mmap_lock);
 	}
 }
 
@@ -101,16 +123,17 @@ static void unmap_file(struct mm_struct *mm, const struct inode *inode, unsigned
  */
 void unmap_mapping_pages(const struct inode *inode, unsigned long from)
 {
-	struct mm_struct *mm;
+	unmap_everywhere(inode, from, ~0UL, true);
+}
 
-	smp_mb();
-	if (!READ_ONCE(inode->i_mapped))
-		return;
-	for (mm = mm_next(NULL); mm; mm = mm_next(mm)) {
-		mutex_lock(&mm->mmap_lock);
-		unmap_file(mm, inode, from);
-		mutex_unlock(&mm->mmap_lock);
-	}
+/*
+ * No entry is missed here either: a fault that took the old page from the file holds its mmap_lock until its entry is
+ * stored, and a later one finds the file's new page, or a hole. A new page that was mapped meanwhile is taken out, too,
+ * which costs another fault.
+ */
+void unmap_file_pages(const struct inode *inode, unsigned long from, unsigned long to)
+{
+	unmap_everywhere(inode, from, to, false);
 }
 
 /*

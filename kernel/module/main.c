@@ -23,6 +23,7 @@
 #include <lib/printf.h>
 #include <lib/string.h>
 #include <mm/slab.h>
+#include <proc/capability.h>
 #include <proc/cred.h>
 #include <proc/syscall.h>
 #include <sched/sched.h>
@@ -425,7 +426,7 @@ static int load_module(void *file, size_t len, char *args)
 /* Code in the kernel may do anything, so only root brings it there. The three system calls ask this before all else. */
 static int may_load(void)
 {
-	return current->euid ? -EPERM : 0;
+	return capable(CAP_SYS_MODULE) ? 0 : -EPERM;
 }
 
 /* The text of the parameters; ERR_PTR. */

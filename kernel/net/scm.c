@@ -11,6 +11,7 @@
 #include <lib/string.h>
 #include <mm/slab.h>
 #include <net/sock.h>
+#include <proc/capability.h>
 #include <proc/cred.h>
 #include <proc/fork.h>
 #include <proc/resource.h>
@@ -42,7 +43,8 @@ static int add_file(struct scm_files *files, int fd)
 	if (!f)
 		return -EBADF;
 	files->file[files->nr++] = f;
-	if ((u64)atomic_add_return(1, &files->user->sent_files) > rlimit(RLIMIT_NOFILE) && current->euid)
+	if ((u64)atomic_add_return(1, &files->user->sent_files) > rlimit(RLIMIT_NOFILE) && !capable(CAP_SYS_RESOURCE) &&
+	    !capable(CAP_SYS_ADMIN))
 		return -ETOOMANYREFS;
 	return 0;
 }
@@ -67,14 +69,18 @@ static int take_rights(struct scm *scm, const int *fds, size_t bytes)
 	return err;
 }
 
-/* What a program may claim to be: itself, with one of its ids; root may claim anything of a process that exists. */
+/*
+ * What a program may claim to be: itself, with one of its ids; for another process that exists, user or group it needs
+ * CAP_SYS_ADMIN, CAP_SETUID or CAP_SETGID.
+ */
 static int take_credentials(struct scm *scm, const struct ucred *cred)
 {
 	const struct task_struct *t = current;
 	struct task_struct *p;
 
-	if (t->euid && (cred->pid != t->tgid || (cred->uid != t->uid && cred->uid != t->euid && cred->uid != t->suid) ||
-			(cred->gid != t->gid && cred->gid != t->egid && cred->gid != t->sgid)))
+	if ((cred->pid != t->tgid && !capable(CAP_SYS_ADMIN)) ||
+	    (cred->uid != t->uid && cred->uid != t->euid && cred->uid != t->suid && !capable(CAP_SETUID)) ||
+	    (cred->gid != t->gid && cred->gid != t->egid && cred->gid != t->sgid && !capable(CAP_SETGID)))
 		return -EPERM;
 	p = find_get_task(cred->pid);
 	if (!p)

@@ -1,11 +1,13 @@
 /*
  * Who a task acts as: its real, effective and saved user and group, the ids that count for files, and its
- * supplementary groups. Effective user 0 is root, which may do everything; there are no finer rights.
+ * supplementary groups.
  *
  *     real         who started the program; kill() and access(2) go by it
  *     effective    whose rights it has now; a set-user-id program gets those of the file's owner
  *     saved        an effective id that the program has put aside and may take again
  *     for files    follows the effective one, unless setfsuid(2) says otherwise
+ *
+ * What a task may do beyond that, its capabilities say (capability.c); they follow the user ids.
  *
  * The ids belong to their task, which alone writes them, without a lock. Others (kill, ptrace_may_access) read each
  * one whole. The list of groups is shared and never changes; a task exchanges its pointer to one.
@@ -15,6 +17,7 @@
 #include <lib/string.h>
 #include <mm/mm.h>
 #include <mm/slab.h>
+#include <proc/capability.h>
 #include <proc/cred.h>
 #include <proc/syscall.h>
 #include <sched/current.h>
@@ -53,16 +56,18 @@ void commit_ids(const struct cred_ids *new)
 }
 
 /*
- * access(2) asks for the real user. Only the current task looks at these two ids while it walks the path, so they may
- * be exchanged for that time.
+ * access(2) asks for the real user. Only the current task looks at these two ids and at what is effective while it walks
+ * the path, so they may be exchanged for that time.
  */
 struct fsids override_fsids(void)
 {
 	struct task_struct *t = current;
-	struct fsids old = {t->fsuid, t->fsgid};
+	struct fsids old = {t->fsuid, t->fsgid, t->caps.effective};
 
 	t->fsuid = t->uid;
 	t->fsgid = t->gid;
+	if (caps_follow_root(t))
+		t->caps.effective = t->uid ? 0 : t->caps.permitted;
 	return old;
 }
 
@@ -70,6 +75,7 @@ void revert_fsids(struct fsids old)
 {
 	current->fsuid = old.uid;
 	current->fsgid = old.gid;
+	current->caps.effective = old.effective;
 }
 
 SYSCALL_DEFINE0(getuid)
@@ -94,10 +100,10 @@ SYSCALL_DEFINE0(getegid)
 
 #define KEEP ((u32)-1) /* "leave it as it is" */
 
-/* May one of the caller's ids become `id`? Without root it must be one of the three that the caller has already. */
-static bool id_allowed(u32 id, u32 real, u32 effective, u32 saved)
+/* May one of the caller's ids become `id`? Without the capability it must be one of the three that the caller has. */
+static bool id_allowed(int cap, u32 id, u32 real, u32 effective, u32 saved)
 {
-	return id == KEEP || !current->euid || id == real || id == effective || id == saved;
+	return id == KEEP || capable(cap) || id == real || id == effective || id == saved;
 }
 
 /* The id that is asked for, or the old one for -1. */
@@ -112,7 +118,7 @@ static u32 id_or(u32 id, u32 old)
  */
 static int commit_uids(u32 uid, u32 euid, u32 suid)
 {
-	struct cred_ids ids = current_ids();
+	struct cred_ids old = current_ids(), ids = old;
 	int err = set_user(uid);
 
 	if (err)
@@ -121,6 +127,7 @@ static int commit_uids(u32 uid, u32 euid, u32 suid)
 	ids.euid = ids.fsuid = euid;
 	ids.suid = suid;
 	commit_ids(&ids);
+	caps_follow_ids(&old, false);
 	return 0;
 }
 
@@ -135,13 +142,14 @@ static void commit_gids(u32 gid, u32 egid, u32 sgid)
 	commit_ids(&ids);
 }
 
-/* Each of the three may be set to one of the three, or anything by root; -1 leaves it. */
+/* Each of the three may be set to one of the three, or anything with CAP_SETUID; -1 leaves it. */
 SYSCALL_DEFINE3(setresuid, uid_t, ruid, uid_t, euid, uid_t, suid)
 {
 	const struct task_struct *t = current;
 
-	if (!id_allowed(ruid, t->uid, t->euid, t->suid) || !id_allowed(euid, t->uid, t->euid, t->suid) ||
-	    !id_allowed(suid, t->uid, t->euid, t->suid))
+	if (!id_allowed(CAP_SETUID, ruid, t->uid, t->euid, t->suid) ||
+	    !id_allowed(CAP_SETUID, euid, t->uid, t->euid, t->suid) ||
+	    !id_allowed(CAP_SETUID, suid, t->uid, t->euid, t->suid))
 		return -EPERM;
 	return commit_uids(id_or(ruid, t->uid), id_or(euid, t->euid), id_or(suid, t->suid));
 }
@@ -151,8 +159,9 @@ SYSCALL_DEFINE3(setresgid, gid_t, rgid, gid_t, egid, gid_t, sgid)
 {
 	const struct task_struct *t = current;
 
-	if (!id_allowed(rgid, t->gid, t->egid, t->sgid) || !id_allowed(egid, t->gid, t->egid, t->sgid) ||
-	    !id_allowed(sgid, t->gid, t->egid, t->sgid))
+	if (!id_allowed(CAP_SETGID, rgid, t->gid, t->egid, t->sgid) ||
+	    !id_allowed(CAP_SETGID, egid, t->gid, t->egid, t->sgid) ||
+	    !id_allowed(CAP_SETGID, sgid, t->gid, t->egid, t->sgid))
 		return -EPERM;
 	commit_gids(id_or(rgid, t->gid), id_or(egid, t->egid), id_or(sgid, t->sgid));
 	return 0;
@@ -172,28 +181,28 @@ SYSCALL_DEFINE3(getresgid, gid_t __user *, rgidp, gid_t __user *, egidp, gid_t _
 		       : 0;
 }
 
-/* Root changes all three, and so cannot come back. Others change the effective id, to the real or the saved one. */
+/* With CAP_SETUID all three change, so that there is no way back. Others change the effective id, to the real or the saved one. */
 SYSCALL_DEFINE1(setuid, uid_t, uid)
 {
 	const struct task_struct *t = current;
 
 	if (uid == KEEP)
 		return -EINVAL;
-	if (!t->euid)
+	if (capable(CAP_SETUID))
 		return commit_uids(uid, uid, uid);
 	if (uid == t->uid || uid == t->suid)
 		return commit_uids(t->uid, uid, t->suid);
 	return -EPERM;
 }
 
-/* Root sets all three, and cannot come back; others set the effective one, to the real or the saved one. */
+/* With CAP_SETGID all three change, so that there is no way back; others set the effective one, to the real or the saved one. */
 SYSCALL_DEFINE1(setgid, gid_t, gid)
 {
 	const struct task_struct *t = current;
 
 	if (gid == KEEP)
 		return -EINVAL;
-	if (!t->euid)
+	if (capable(CAP_SETGID))
 		commit_gids(gid, gid, gid);
 	else if (gid == t->gid || gid == t->sgid)
 		commit_gids(t->gid, gid, t->sgid);
@@ -212,7 +221,8 @@ SYSCALL_DEFINE2(setreuid, uid_t, ruid, uid_t, euid)
 	const struct task_struct *t = current;
 	bool save = ruid != KEEP || (euid != KEEP && euid != t->uid);
 
-	if (!id_allowed(ruid, t->uid, t->euid, t->euid) || !id_allowed(euid, t->uid, t->euid, t->suid))
+	if (!id_allowed(CAP_SETUID, ruid, t->uid, t->euid, t->euid) ||
+	    !id_allowed(CAP_SETUID, euid, t->uid, t->euid, t->suid))
 		return -EPERM;
 	return commit_uids(id_or(ruid, t->uid), id_or(euid, t->euid), save ? id_or(euid, t->euid) : t->suid);
 }
@@ -223,7 +233,8 @@ SYSCALL_DEFINE2(setregid, gid_t, rgid, gid_t, egid)
 	const struct task_struct *t = current;
 	bool save = rgid != KEEP || (egid != KEEP && egid != t->gid);
 
-	if (!id_allowed(rgid, t->gid, t->egid, t->egid) || !id_allowed(egid, t->gid, t->egid, t->sgid))
+	if (!id_allowed(CAP_SETGID, rgid, t->gid, t->egid, t->egid) ||
+	    !id_allowed(CAP_SETGID, egid, t->gid, t->egid, t->sgid))
 		return -EPERM;
 	commit_gids(id_or(rgid, t->gid), id_or(egid, t->egid), save ? id_or(egid, t->egid) : t->sgid);
 	return 0;
@@ -235,9 +246,12 @@ SYSCALL_DEFINE1(setfsuid, uid_t, uid)
 	struct cred_ids ids = current_ids();
 	u32 old = ids.fsuid;
 
-	if (uid != KEEP && (uid == old || id_allowed(uid, ids.uid, ids.euid, ids.suid))) {
+	if (uid != KEEP && (uid == old || id_allowed(CAP_SETUID, uid, ids.uid, ids.euid, ids.suid))) {
+		struct cred_ids was = ids;
+
 		ids.fsuid = uid;
 		commit_ids(&ids);
+		caps_follow_ids(&was, true);
 	}
 	return old;
 }
@@ -248,7 +262,7 @@ SYSCALL_DEFINE1(setfsgid, gid_t, gid)
 	struct cred_ids ids = current_ids();
 	u32 old = ids.fsgid;
 
-	if (gid != KEEP && (gid == old || id_allowed(gid, ids.gid, ids.egid, ids.sgid))) {
+	if (gid != KEEP && (gid == old || id_allowed(CAP_SETGID, gid, ids.gid, ids.egid, ids.sgid))) {
 		ids.fsgid = gid;
 		commit_ids(&ids);
 	}
@@ -282,7 +296,7 @@ SYSCALL_DEFINE2(getgroups, int, gidsetsize, gid_t __user *, grouplist)
 }
 
 /*
- * Replace the supplementary groups; root only. The new list is complete before the pointer changes (release), since a
+ * Replace the supplementary groups, with CAP_SETGID only. The new list is complete before the pointer changes (release), since a
  * reader of /proc may follow it at any moment. Such a reader may still use the old list, which put_groups() frees
  * later.
  */
@@ -290,7 +304,7 @@ SYSCALL_DEFINE2(setgroups, int, gidsetsize, gid_t __user *, grouplist)
 {
 	struct group_info *groups = NULL, *old = current->groups;
 
-	if (current->euid)
+	if (!capable(CAP_SETGID))
 		return -EPERM;
 	if (gidsetsize < 0 || gidsetsize > NGROUPS_MAX)
 		return -EINVAL;

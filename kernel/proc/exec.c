@@ -45,13 +45,13 @@ static const struct binfmt *const formats[] = {&elf_format, &script_format};
  */
 struct file *open_exec(int dfd, const char *name, int flags)
 {
-	unsigned how = O_RDONLY | __FMODE_EXEC | (flags & AT_SYMLINK_NOFOLLOW ? O_NOFOLLOW : 0);
+	struct open_how how = {.flags = O_RDONLY | __FMODE_EXEC | (flags & AT_SYMLINK_NOFOLLOW ? O_NOFOLLOW : 0)};
 	struct file *file;
 	int err;
 
 	if (!*name && !(flags & AT_EMPTY_PATH))
 		return ERR_PTR(-ENOENT);
-	file = do_filp_open(dfd, name, how, 0);
+	file = do_filp_open(dfd, name, how);
 	if (IS_ERR(file))
 		return file;
 	err = deny_write_access(file);

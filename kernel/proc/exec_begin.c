@@ -12,6 +12,7 @@
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <mm/mm.h>
+#include <proc/capability.h>
 #include <proc/cred.h>
 #include <proc/exec.h>
 #include <proc/fork.h>
@@ -179,20 +180,22 @@ static bool ids_change(const struct cred_ids *ids, const struct task_struct *t)
 
 /*
  * The ids of the new program, and whether its memory is closed to its user. A process that shares its root directory
- * with another process gains no rights (unless it is root), because the other one could exchange the directory that
+ * with another process gains no rights (unless it has CAP_SETUID), because the other one could exchange the directory that
  * the program takes for /etc. By now this is the only thread of the process, so a second user of `fs` is another
  * process; and when there is none, none can appear.
  */
-static struct cred_ids exec_ids(struct binprm *bprm, struct mm_struct *mm)
+static struct cred_ids exec_ids(struct binprm *bprm, struct mm_struct *mm, struct task_caps *caps)
 {
 	struct task_struct *t = current;
 	struct cred_ids ids = current_ids();
+	bool shared = atomic_read(&t->fs->users) > 1;
 
 	take_file_ids(bprm, &ids);
-	if (ids_change(&ids, t) && t->euid && atomic_read(&t->fs->users) > 1) {
+	if (ids_change(&ids, t) && !capable(CAP_SETUID) && shared) {
 		ids.euid = ids.uid;
 		ids.egid = ids.gid;
 	}
+	caps_for_exec(&ids, ids_change(&ids, t), shared || t->no_new_privs || ptrace_forbids_setid(), caps);
 	ids.suid = ids.fsuid = ids.euid;
 	ids.sgid = ids.fsgid = ids.egid;
 	bprm->secure = ids.euid != ids.uid || ids.egid != ids.gid;
@@ -212,6 +215,7 @@ int begin_new_exec(struct binprm *bprm, struct mm_struct *mm)
 {
 	struct task_struct *t = current;
 	const char *slash = strrchr(bprm->filename, '/');
+	struct task_caps caps;
 	struct cred_ids ids;
 	int err = de_thread(t);
 
@@ -223,7 +227,7 @@ int begin_new_exec(struct binprm *bprm, struct mm_struct *mm)
 		return err;
 	bprm->point_of_no_return = true;
 	mutex_lock(&t->signal->exec_guard); /* a debugger comes before the ids are chosen, or when they are set */
-	ids = exec_ids(bprm, mm);
+	ids = exec_ids(bprm, mm, &caps);
 	mm_release(t);
 	WRITE_ONCE(t->self_exec_id, t->self_exec_id + 1);
 	smp_wmb();     /* a reader that sees something of the new program sees the new number (pid_show) */
@@ -231,6 +235,7 @@ int begin_new_exec(struct binprm *bprm, struct mm_struct *mm)
 	do_close_on_exec(t->files);
 	set_task_comm(t, slash ? slash + 1 : bprm->filename);
 	commit_ids(&ids);
+	t->caps = caps;
 	mutex_unlock(&t->signal->exec_guard);
 	if (bprm->secure)
 		t->pdeath_signal = t->personality = 0;

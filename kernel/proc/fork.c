@@ -262,6 +262,7 @@ static void detach_from_user(struct task_struct *p)
 	p->sighand = init_task.sighand;
 	p->uid = p->euid = p->suid = p->fsuid = 0;
 	p->gid = p->egid = p->sgid = p->fsgid = 0;
+	p->caps = init_task.caps;
 	p->no_new_privs = false;
 	p->make_it_fail = false;
 	put_groups(p->groups);

@@ -6,6 +6,7 @@
 #include <arch/thread.h>
 #include <fs/vfs.h>
 #include <mm/mm.h>
+#include <proc/capability.h>
 #include <proc/cred.h>
 #include <proc/fork.h>
 #include <proc/resource.h>
@@ -32,7 +33,7 @@ static struct signal_struct init_signals = {
 			[RLIMIT_RSS] = {RLIM_INFINITY, RLIM_INFINITY},
 			/* fork_init() sets NPROC and SIGPENDING by the size of the memory. */
 			[RLIMIT_NOFILE] = {1024, 4096},
-			[RLIMIT_MEMLOCK] = {RLIM_INFINITY, RLIM_INFINITY},
+			[RLIMIT_MEMLOCK] = {8 << 20, 8 << 20},
 			[RLIMIT_AS] = {RLIM_INFINITY, RLIM_INFINITY},
 			[RLIMIT_LOCKS] = {RLIM_INFINITY, RLIM_INFINITY},
 			[RLIMIT_MSGQUEUE] = {819200, 819200},
@@ -68,6 +69,7 @@ struct task_struct init_task = {
 	.active_mm = &init_mm,
 	.files = &init_files,
 	.fs = &init_fs,
+	.caps = {.permitted = CAP_FULL_SET, .effective = CAP_FULL_SET, .bounding = CAP_FULL_SET},
 	.user = &root_user,
 	.signal = &init_signals,
 	.sighand = &init_sighand,

@@ -6,6 +6,7 @@
 #include <asm/uaccess.h>
 #include <lib/errno.h>
 #include <lib/string.h>
+#include <proc/capability.h>
 #include <proc/fork.h>
 #include <proc/signal.h>
 #include <proc/syscall.h>
@@ -20,7 +21,7 @@
  */
 static bool may_signal(const struct task_struct *p, int sig)
 {
-	if (current->euid == 0 || current->euid == p->suid || current->euid == p->uid || current->uid == p->suid ||
+	if (capable(CAP_KILL) || current->euid == p->suid || current->euid == p->uid || current->uid == p->suid ||
 	    current->uid == p->uid)
 		return true;
 	return sig == SIGCONT && p->signal->session == current->signal->session;

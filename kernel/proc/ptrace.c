@@ -7,6 +7,7 @@
  * Likewise exec installs the new memory, with its `dumpable` already set, before the ids change; so the memory that is
  * judged is the one that is given out.
  */
+#include <proc/capability.h>
 #include <proc/ptrace.h>
 
 #include <lib/errno.h>
@@ -22,13 +23,19 @@ bool ids_match(const struct task_struct *task, u32 uid, u32 gid)
 	       gid == READ_ONCE(task->gid) && gid == READ_ONCE(task->egid) && gid == READ_ONCE(task->sgid);
 }
 
-/* mm is the memory of `task`, NULL when it has none (any more: what its memory allowed goes on). */
+/*
+ * mm is the memory of `task`, NULL when it has none (any more: what its memory allowed goes on). A task that may do what
+ * the caller may not is out of its reach, whoever its user is.
+ */
 static bool may_access_mm(const struct task_struct *task, const struct mm_struct *mm, unsigned mode)
 {
 	bool real = mode & PTRACE_MODE_REALCREDS;
+	u64 rights = real ? current->caps.permitted : current->caps.effective;
 
-	if (task->tgid == current->tgid || current->euid == 0)
+	if (task->tgid == current->tgid || capable(CAP_SYS_PTRACE))
 		return true;
+	if (READ_ONCE(task->caps.permitted) & ~rights)
+		return false;
 	if (!ids_match(task, real ? current->uid : current->fsuid, real ? current->gid : current->fsgid))
 		return false;
 	smp_rmb(); /* pairs with the barrier in commit_ids: ids before dumpable */

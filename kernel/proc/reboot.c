@@ -11,6 +11,7 @@
 #include <kernel/reboot.h>
 #include <kernel/smp.h>
 #include <lib/errno.h>
+#include <proc/capability.h>
 #include <proc/syscall.h>
 #include <sched/current.h>
 
@@ -68,7 +69,7 @@ void kernel_halt(void)
  */
 SYSCALL_DEFINE4(reboot, int, magic1, int, magic2, unsigned int, cmd, void __user *, arg)
 {
-	if (current->euid)
+	if (!capable(CAP_SYS_BOOT))
 		return -EPERM;
 	if (magic1 != LINUX_REBOOT_MAGIC1 || (magic2 != LINUX_REBOOT_MAGIC2 && magic2 != LINUX_REBOOT_MAGIC2A &&
 					      magic2 != LINUX_REBOOT_MAGIC2B && magic2 != LINUX_REBOOT_MAGIC2C))

@@ -11,6 +11,7 @@
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <mm/mm.h>
+#include <proc/capability.h>
 #include <proc/fork.h>
 #include <proc/ptrace.h>
 #include <proc/resource.h>
@@ -125,7 +126,7 @@ SYSCALL_DEFINE2(getrusage, int, who, struct rusage __user *, ru)
 
 /*
  * Read and change a limit in one critical section, so that the old limit that is returned is the one that was
- * replaced. Only root raises a hard limit. A reader of a limit takes no lock (rlimit()); the two words are written
+ * replaced. Only CAP_SYS_RESOURCE raises a hard limit. A reader of a limit takes no lock (rlimit()); the two words are written
  * one by one, and each is valid by itself. Returns 0, -EINVAL, -EPERM.
  */
 static int do_prlimit(struct task_struct *p, unsigned which, const struct rlimit64 *wanted, struct rlimit64 *old)
@@ -145,7 +146,7 @@ static int do_prlimit(struct task_struct *p, unsigned which, const struct rlimit
 	sighand = lock_task_sighand(p, &flags);
 	if (old)
 		*old = (struct rlimit64){limit[0], limit[1]};
-	if (wanted && wanted->rlim_max > limit[1] && current->euid) {
+	if (wanted && wanted->rlim_max > limit[1] && !capable(CAP_SYS_RESOURCE)) {
 		err = -EPERM;
 	} else if (wanted) {
 		WRITE_ONCE(limit[0], wanted->rlim_cur);
@@ -161,7 +162,7 @@ static int do_prlimit(struct task_struct *p, unsigned which, const struct rlimit
  */
 static bool may_prlimit(const struct task_struct *p)
 {
-	return p == current || !current->euid || ids_match(p, current->uid, current->gid);
+	return p == current || capable(CAP_SYS_RESOURCE) || ids_match(p, current->uid, current->gid);
 }
 
 /* Look at a limit and change it in one step, also another process's that the caller may control. */

@@ -13,6 +13,7 @@
 #include <lib/string.h>
 #include <mm/mm.h>
 #include <mm/page.h>
+#include <proc/capability.h>
 #include <proc/exec.h>
 #include <proc/fork.h>
 #include <proc/signal.h>
@@ -61,7 +62,7 @@ static long set_utsname(char *name, const char __user *uname, int len)
 {
 	char new[UTS_LEN] = {0};
 
-	if (current->euid)
+	if (!capable(CAP_SYS_ADMIN))
 		return -EPERM;
 	if (len < 0 || len >= UTS_LEN)
 		return -EINVAL;
@@ -235,5 +236,5 @@ SYSCALL_DEFINE5(prctl, int, option, unsigned long, arg2, unsigned long, arg3, un
 	case PR_GET_NAME:
 		return copy_to_user((void __user *)arg2, current->comm, TASK_COMM_LEN) ? -EFAULT : 0;
 	}
-	return -EINVAL;
+	return prctl_caps(option, arg2, arg3, arg4, arg5);
 }

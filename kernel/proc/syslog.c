@@ -12,6 +12,7 @@
 #include <lib/printf.h>
 #include <lib/string.h>
 #include <mm/slab.h>
+#include <proc/capability.h>
 #include <proc/syscall.h>
 #include <sched/current.h>
 #include <sched/mutex.h>
@@ -175,23 +176,23 @@ static long do_syslog(int type, char __user *ubuf, int len, char *buf)
 	return -EINVAL;
 }
 
-static int dmesg_restrict; /* sysctl: only root reads the log. A word, read whole */
+static int dmesg_restrict; /* sysctl: only CAP_SYSLOG reads the log. A word, read whole */
 
 /* Log lines may hold addresses of the kernel, so dmesg_restrict keeps them from other users. Any context. */
 bool log_may_read(void)
 {
-	return !READ_ONCE(dmesg_restrict) || !current->euid;
+	return !READ_ONCE(dmesg_restrict) || capable(CAP_SYSLOG);
 }
 
 /*
  * Anybody may ask for the newest records and for the buffer's size, unless dmesg_restrict is set. Taking records away
- * and changing the console are for root.
+ * and changing the console are for CAP_SYSLOG.
  */
 static bool may_syslog(int type)
 {
 	if (type == SYSLOG_ACTION_READ_ALL || type == SYSLOG_ACTION_SIZE_BUFFER)
 		return log_may_read();
-	return !current->euid;
+	return capable(CAP_SYSLOG);
 }
 
 static int dmesg_restrict_show(struct seq_file *m, void *v)
@@ -243,12 +244,12 @@ SYSCALL_DEFINE3(syslog, int, type, char __user *, buf, int, len)
 }
 
 /*
- * /proc/kmsg gives what SYSLOG_ACTION_READ gives. The right is asked for at the open: a daemon that gives up root
- * later goes on reading. All readers share one position.
+ * /proc/kmsg gives what SYSLOG_ACTION_READ gives. The right is asked for at the open: a daemon that gives the right
+ * up later goes on reading. All readers share one position.
  */
 static int kmsg_open(struct inode *inode, struct file *f)
 {
-	return current->euid ? -EPERM : 0;
+	return capable(CAP_SYSLOG) ? 0 : -EPERM;
 }
 
 /* Without the mutex: a hint, and read_next() looks again. */

@@ -9,6 +9,7 @@
 #include <lib/errno.h>
 #include <lib/hash.h>
 #include <mm/slab.h>
+#include <proc/capability.h>
 #include <proc/cred.h>
 #include <proc/resource.h>
 #include <sched/current.h>
@@ -108,7 +109,8 @@ static struct user_struct *find_user(u32 uid)
 /* A count that includes the task that is asked for: one more than the limit is too many. */
 bool nproc_exceeded(const struct user_struct *user)
 {
-	return (u64)atomic_read(&user->processes) > rlimit(RLIMIT_NPROC) && user != &root_user && current->euid != 0;
+	return (u64)atomic_read(&user->processes) > rlimit(RLIMIT_NPROC) && user != &root_user &&
+	       !capable(CAP_SYS_RESOURCE) && !capable(CAP_SYS_ADMIN);
 }
 
 /*

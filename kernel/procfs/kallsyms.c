@@ -1,17 +1,18 @@
 /*
  * /proc/kallsyms: the symbols of the kernel and of its modules with their addresses, and who gets to see these. An
- * address tells an attacker where things lie, so others than root read zeros (kptr_restrict 0 or 1), or everybody
+ * address tells an attacker where things lie, so a task without CAP_SYSLOG reads zeros (kptr_restrict 0 or 1), or everybody
  * does (2).
  */
 #include "internal.h"
 
 #include <kernel/ksyms.h>
+#include <proc/capability.h>
 
 static int kptr_restrict; /* sysctl, 0 to 2: a word, read whole */
 
 bool kallsyms_show_value(void)
 {
-	return READ_ONCE(kptr_restrict) < 2 && current->euid == 0;
+	return READ_ONCE(kptr_restrict) < 2 && capable(CAP_SYSLOG);
 }
 
 /*

@@ -50,10 +50,20 @@ static void show_mount(struct seq_file *m, const struct mount *mnt, const char *
 	seq_puts(m, " 0 0\n");
 }
 
+/* What the mount shows of its file system, as a path in that. The name is lacking when it is too long for the page. */
+static void show_root(struct seq_file *m, const struct mount *mnt)
+{
+	char *page = get_free_page(GFP_KERNEL), *name = page ? d_path_in_super(mnt->mnt_root, page, PAGE_SIZE) : NULL;
+
+	if (name && !IS_ERR(name))
+		seq_escape(m, name, BLANKS);
+	free_page(page);
+}
+
 /*
  * A line of mountinfo: number, parent's number, device, the root within the file system, place, options of
- * the mount; behind a dash the type, the source and the options of the file system. The root is always "/"
- * since nothing can be bound, and a file system is always "rw" since only mounts are read-only. Example:
+ * the mount; behind a dash the type, the source and the options of the file system. The root is "/" but for a
+ * bind mount, and a file system is always "rw" since only mounts are read-only. Example:
  *
  *     23 1 0:4 / /proc rw,nosuid - proc proc rw
  */
@@ -62,7 +72,9 @@ static void show_mountinfo(struct seq_file *m, const struct mount *mnt, const ch
 	const struct mount *parent = mnt->mnt_at.mnt ? mnt->mnt_at.mnt : mnt;
 	u64 dev = mnt->mnt_sb->s_dev;
 
-	seq_printf(m, "%u %u %u:%u / ", mnt->mnt_id, parent->mnt_id, (unsigned)(dev >> 20), (unsigned)(dev & 0xfffff));
+	seq_printf(m, "%u %u %u:%u ", mnt->mnt_id, parent->mnt_id, (unsigned)(dev >> 20), (unsigned)(dev & 0xfffff));
+	show_root(m, mnt);
+	seq_putc(m, ' ');
 	seq_escape(m, where, BLANKS);
 	seq_putc(m, ' ');
 	show_flags(m, mnt);

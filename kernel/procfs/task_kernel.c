@@ -11,6 +11,7 @@
 #include <asm/ptrace.h>
 #include <kernel/stacktrace.h>
 #include <lib/printf.h>
+#include <proc/capability.h>
 #include <proc/ptrace.h>
 #include <proc/resource.h>
 #include <proc/task_alloc.h>
@@ -35,7 +36,7 @@ static int wchan_show(struct seq_file *m, struct task_struct *t)
 }
 
 /*
- * The stack inside the kernel, one frame a line. Only for root: the addresses tell how the kernel is laid
+ * The stack inside the kernel, one frame a line. Only for CAP_SYS_ADMIN: the addresses tell how the kernel is laid
  * out. A task that runs on another CPU has no saved stack and shows nothing. Returns 0 or -EACCES.
  */
 static int stack_show(struct seq_file *m, struct task_struct *t)
@@ -43,7 +44,7 @@ static int stack_show(struct seq_file *m, struct task_struct *t)
 	unsigned long entries[STACK_DEPTH];
 	unsigned n;
 
-	if (current->euid)
+	if (!capable(CAP_SYS_ADMIN))
 		return -EACCES;
 	n = stack_trace_save_tsk(t, entries, STACK_DEPTH, 0);
 	for (unsigned i = 0; i < n; i++)

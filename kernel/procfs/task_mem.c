@@ -11,6 +11,7 @@
 
 #include <mm/mm.h>
 #include <mm/page.h>
+#include <proc/capability.h>
 #include <proc/ptrace.h>
 
 /*
@@ -208,7 +209,7 @@ static ssize_t pagemap_read(struct file *f, char __user *buf, size_t n, loff_t *
 	while (done < n) {
 		unsigned part = min_t(size_t, n - done, PAGEMAP_BATCH);
 
-		read_pagemap(mm, (first + done) * PAGE_SIZE, entries, part, current->euid == 0);
+		read_pagemap(mm, (first + done) * PAGE_SIZE, entries, part, capable(CAP_SYS_ADMIN));
 		if (copy_to_user(buf + done * sizeof(u64), entries, part * sizeof(u64)))
 			break;
 		done += part;

@@ -234,9 +234,9 @@ static void status_mm(struct seq_file *m, struct task_struct *t)
 
 	if (!mm)
 		return;
-	seq_printf(m, "VmSize:\t%8lu kB\nVmRSS:\t%8lu kB\nRssAnon:\t%8u kB\nRssFile:\t%8u kB\n",
-		   mm->total_vm * (PAGE_SIZE / 1024), mm_rss(mm) * (PAGE_SIZE / 1024),
-		   (unsigned)(atomic_read(&mm->rss_anon) * (PAGE_SIZE / 1024)),
+	seq_printf(m, "VmSize:\t%8lu kB\nVmLck:\t%8lu kB\nVmRSS:\t%8lu kB\nRssAnon:\t%8u kB\nRssFile:\t%8u kB\n",
+		   mm->total_vm * (PAGE_SIZE / 1024), READ_ONCE(mm->locked_vm) * (PAGE_SIZE / 1024),
+		   mm_rss(mm) * (PAGE_SIZE / 1024), (unsigned)(atomic_read(&mm->rss_anon) * (PAGE_SIZE / 1024)),
 		   (unsigned)(atomic_read(&mm->rss_file) * (PAGE_SIZE / 1024)));
 	seq_printf(m, "VmData:\t%8lu kB\nVmExe:\t%8lu kB\n", (mm->brk - mm->start_brk) / 1024,
 		   (mm->end_code - mm->start_code) / 1024);
@@ -256,6 +256,10 @@ static int status_show(struct seq_file *m, struct task_struct *t)
 		   (unsigned long long)s.pending, (unsigned long long)s.shared, (unsigned long long)s.blocked,
 		   (unsigned long long)s.ignored, (unsigned long long)s.caught);
 	bitmap_print(cpus, sizeof(cpus), t->cpus_mask, nr_cpu_ids);
+	seq_printf(m, "CapInh:\t%016llx\nCapPrm:\t%016llx\nCapEff:\t%016llx\nCapBnd:\t%016llx\nCapAmb:\t%016llx\n",
+		   (unsigned long long)t->caps.inheritable, (unsigned long long)t->caps.permitted,
+		   (unsigned long long)t->caps.effective, (unsigned long long)t->caps.bounding,
+		   (unsigned long long)t->caps.ambient);
 	seq_printf(m, "NoNewPrivs:\t%d\n", t->no_new_privs);
 	seq_printf(m, "Cpus_allowed:\t%s\nCpus_allowed_list:\t%*pbl\n", cpus, nr_cpu_ids, t->cpus_mask);
 	seq_printf(m, "voluntary_ctxt_switches:\t%llu\nnonvoluntary_ctxt_switches:\t%llu\n",

@@ -5,6 +5,7 @@
  */
 #include <asm/uaccess.h>
 #include <lib/string.h>
+#include <proc/capability.h>
 #include <proc/fork.h>
 #include <proc/resource.h>
 #include <proc/signal.h>
@@ -33,7 +34,7 @@ struct task_struct *sched_find_task(pid_t pid)
 
 bool sched_may_change(const struct task_struct *p)
 {
-	return current->euid == 0 || current->euid == p->euid || current->euid == p->uid;
+	return capable(CAP_SYS_NICE) || current->euid == p->euid || current->euid == p->uid;
 }
 
 /* Does p's RLIMIT_NICE let it have this nice value? The limit counts 1..40 for nice 19..-20. */
@@ -44,11 +45,11 @@ static bool nice_limit_allows(const struct task_struct *p, int nice)
 
 bool can_nice(const struct task_struct *p, int nice)
 {
-	return current->euid == 0 || nice >= task_nice(p) || nice_limit_allows(p, nice);
+	return capable(CAP_SYS_NICE) || nice >= task_nice(p) || nice_limit_allows(p, nice);
 }
 
 /*
- * Real time for others than root: RLIMIT_RTPRIO lets a task become real time and raise its priority. A priority that it
+ * Real time without CAP_SYS_NICE: RLIMIT_RTPRIO lets a task become real time and raise its priority. A priority that it
  * has may always be kept or lowered.
  */
 static bool may_be_real_time(const struct task_struct *p, const struct sched_params *sp)
@@ -61,7 +62,7 @@ static bool may_be_real_time(const struct task_struct *p, const struct sched_par
 }
 
 /*
- * A user other than root may only lower what p has, unless limits allow more, and gets no deadlines. Leaving SCHED_IDLE
+ * A task without CAP_SYS_NICE may only lower what p has, unless limits allow more, and gets no deadlines. Leaving SCHED_IDLE
  * is a rise, as it counts less than nice 19. p's runqueue is locked, so the values that are compared are those that are
  * replaced.
  */
@@ -69,7 +70,7 @@ static int check_permission(const struct task_struct *p, const struct sched_para
 {
 	bool real_time = sp->policy == SCHED_FIFO || sp->policy == SCHED_RR;
 
-	if (current->euid == 0)
+	if (capable(CAP_SYS_NICE))
 		return 0;
 	if (!sched_may_change(p) || sp->policy == SCHED_DEADLINE)
 		return -EPERM;

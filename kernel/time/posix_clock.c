@@ -7,6 +7,7 @@
  * saturates in ktime_set().
  */
 #include <asm/uaccess.h>
+#include <proc/capability.h>
 #include <proc/fork.h>
 #include <proc/resource.h>
 #include <proc/signal.h>
@@ -205,7 +206,7 @@ static int do_settimeofday(const struct timespec *ts, const struct timezone *tz)
 			return -EINVAL;
 		ns = ktime_set(ts->tv_sec, ts->tv_nsec);
 	}
-	if (current->euid != 0)
+	if (!capable(CAP_SYS_TIME))
 		return -EPERM;
 	if (tz && (tz->tz_minuteswest > 15 * 60 || tz->tz_minuteswest < -15 * 60))
 		return -EINVAL;

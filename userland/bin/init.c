@@ -34,10 +34,17 @@ static void mount_one(const char *type, const char *where, const char *also_type
 	vt_warn_errno(where);
 }
 
-/* Where ptys will be. */
 static void make_dir(const char *where)
 {
 	if (mkdir(where, 0755) < 0 && errno != EEXIST)
+		vt_warn_errno(where);
+}
+
+/* The slaves of pseudo terminals. Their group is tty, and its members may write to them. */
+static void mount_pts(const char *where)
+{
+	make_dir(where);
+	if (mount("devpts", where, "devpts", MS_NOSUID | MS_NOEXEC, "gid=5,mode=620") < 0 && errno != EBUSY)
 		vt_warn_errno(where);
 }
 
@@ -91,7 +98,7 @@ static void mount_all(void)
 	if (!is_there("/dev/null"))
 		mount_one("devtmpfs", "/dev", "devfs");
 	open_console();
-	make_dir("/dev/pts");
+	mount_pts("/dev/pts");
 	if (!is_there("/dev/shm"))
 		mount_shm("/dev/shm");
 	if (!is_there("/proc/self"))

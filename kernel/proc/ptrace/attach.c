@@ -18,6 +18,7 @@
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <mm/mm.h>
+#include <proc/capability.h>
 #include <proc/fork.h>
 #include <proc/signal.h>
 #include <sched/current.h>
@@ -54,7 +55,7 @@ static void link_locked(struct task_struct *child, struct task_struct *tracer, u
 /* [T, not S] */
 static void ptrace_link(struct task_struct *child, struct task_struct *tracer, u32 flags)
 {
-	if (tracer->euid == 0)
+	if (tracer->caps.effective & CAP_BIT(CAP_SYS_PTRACE))
 		flags |= PT_CAP;
 	spin_lock(&child->sighand->siglock); /* T: no exec exchanges it */
 	link_locked(child, tracer, flags);

@@ -47,9 +47,11 @@ static struct clone_args {
 	unsigned long flags, pidfd, child_tid, parent_tid, exit_signal, rest[6];
 } words_args = {.flags = 0x01100000, .exit_signal = SIGCHLD}, good_clone_args = {.exit_signal = 1000}; /* EINVAL */
 
+static unsigned cap_header[2] = {0x20080522};
+static long open_how[3];
 static pid_t debugged; /* stands still for us */
 static int file, pipe_in, pipe_out, tty, zero, directory, null, full, trace_marker, stat_file, pagemap, kmsg, comm,
-	tracer, epoll, event_fd, timer_fd, self_fd, timer_id, sock[2], dgram, listener;
+	tracer, inotify, epoll, event_fd, timer_fd, self_fd, timer_id, sock[2], dgram, listener;
 
 /* --- what goes before and behind a call --- */
 
@@ -84,9 +86,18 @@ static void make_event_files(void)
 	epoll = (int)CALL(epoll_create1, 0);
 	event_fd = (int)CALL(eventfd2, 1, 04000);
 	timer_fd = (int)CALL(timerfd_create, 1, 04000);
+	inotify = (int)CALL(inotify_init1, 04000);
+	CHECK_CALL(CALL(inotify_add_watch, inotify, ".", 0x100));
 	self_fd = (int)CALL(pidfd_open, getpid(), 0);
 	CHECK_CALL(CALL(timer_create, 1, 0, &timer_id));
 	CHECK_CALL(CALL(epoll_ctl, epoll, 1, event_fd, &event));
+}
+
+/* For a read of inotify's events. */
+static void happen(void)
+{
+	unlink(new_path);
+	close(open(new_path, O_RDWR | O_CREAT, 0600));
 }
 
 /* Connected streams that have names, a datagram socket, and a listener. */
@@ -286,13 +297,14 @@ static void open_all(void)
 
 /* A path of a call: the file's name, wherever it stands. */
 #define PATHS                                                                                                          \
-	ROW(chdir, "path", X), ROW(chroot, "path", X), ROW(truncate, "path", X, 0),                                    \
-		ROW(openat, "path", HERE, X, 0, 0), ROW(mkdirat, "path", HERE, X, 0700),                               \
-		ROW(mknodat, "path", HERE, X, 0100600, 0), ROW(fchmodat, "path", HERE, X, 0600),                       \
-		ROW(fchownat, "path", HERE, X, 0, 0, 0), ROW(faccessat, "path", HERE, X, 0),                           \
-		ROW(faccessat2, "path", HERE, X, 0, 0), ROW(unlinkat, "path", HERE, X, 0),                             \
-		ROW(symlinkat, "target", X, HERE, P(new_path)), ROW(symlinkat, "path", P(path), HERE, X),              \
-		ROW(linkat, "old path", HERE, X, HERE, P(new_path), 0),                                                \
+	ROW(openat2, "path", HERE, X, P(open_how), 24), ROW(openat2, "how", HERE, P(path), X, 24),                     \
+		ROW(pivot_root, "new", X, P("/")), ROW(pivot_root, "old", P("/"), X), ROW(chdir, "path", X),           \
+		ROW(chroot, "path", X), ROW(truncate, "path", X, 0), ROW(openat, "path", HERE, X, 0, 0),               \
+		ROW(mkdirat, "path", HERE, X, 0700), ROW(mknodat, "path", HERE, X, 0100600, 0),                        \
+		ROW(fchmodat, "path", HERE, X, 0600), ROW(fchownat, "path", HERE, X, 0, 0, 0),                         \
+		ROW(faccessat, "path", HERE, X, 0), ROW(faccessat2, "path", HERE, X, 0, 0),                            \
+		ROW(unlinkat, "path", HERE, X, 0), ROW(symlinkat, "target", X, HERE, P(new_path)),                     \
+		ROW(symlinkat, "path", P(path), HERE, X), ROW(linkat, "old path", HERE, X, HERE, P(new_path), 0),      \
 		ROW(linkat, "new path", HERE, P(path), HERE, X, 0),                                                    \
 		ROW(renameat2, "old path", HERE, X, HERE, P(new_path), 0),                                             \
 		ROW(renameat2, "new path", HERE, P(path), HERE, X, 0),                                                 \
@@ -458,7 +470,12 @@ static void open_all(void)
 		     X, 0),                                                                                           \
 		ROW(clone, "pidfd", 0x1000 | SIGCHLD, 0, X, 0, 0), ROW(timer_create, "event", 1, X, P(room)),         \
 		ROW(timer_create, "number", 1, 0, X), ROW(timer_settime, "new", timer_id, 0, X, 0),                   \
-		ROW(timer_settime, "old", timer_id, 0, P(all_zero), X), ROW(timer_gettime, "time", timer_id, X)
+		ROW(timer_settime, "old", timer_id, 0, P(all_zero), X), ROW(timer_gettime, "time", timer_id, X),      \
+		ROW(capget, "header", X, P(room)), ROW(capget, "data", P(cap_header), X),                             \
+		ROW(capset, "header", X, P(room)), ROW(capset, "data", P(cap_header), X),                             \
+		ROW(inotify_add_watch, "path", inotify, X, 1),                                                        \
+		MORE(read, "buffer (inotify)", (.before = happen), inotify, X, 64), ROW(adjtimex, "time", X),         \
+		ROW(clock_adjtime, "time", 0, X)
 
 #define SOCKETS                                                                                                        \
 	ROW(socketpair, "pair", 1, 1, 0, X), ROW(bind, "address", dgram, X, 20),                                       \
