@@ -2,7 +2,7 @@
 
 # ---- Sources: every file of these folders but those that mk/machines.mk lists, and not for this machine.
 OFFSETS_C := arch/$(ARCH)/asm-offsets.c
-FOLDERS   := boot arch/$(ARCH) kernel $(patsubst %/,%,$(wildcard kernel/*/ kernel/fs/*/ kernel/proc/*/ trace/*/ trace/tracers/*/)) samples \
+FOLDERS   := boot arch/$(ARCH) kernel $(patsubst %/,%,$(wildcard kernel/*/ kernel/fs/*/ kernel/net/*/ kernel/proc/*/ trace/*/ trace/tracers/*/)) samples \
 	drivers $(patsubst %/,%,$(wildcard drivers/*/))
 # The tracer of branches is a part of kernels that count them.
 BRANCH_SRC := trace/tracers/branch.c trace/tracers/stat/branch.c

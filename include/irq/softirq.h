@@ -13,6 +13,7 @@ enum {
 	SCHED_SOFTIRQ, /* load balancing */
 	HRTIMER_SOFTIRQ,
 	RCU_SOFTIRQ,
+	NET_RX_SOFTIRQ, /* packets that have arrived */
 	NR_SOFTIRQS,
 };
 extern const char *const softirq_to_name[NR_SOFTIRQS];

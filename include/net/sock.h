@@ -25,6 +25,16 @@ struct scm_files {
 struct scm {
 	struct ucred cred;	 /* pid 0: there are none */
 	struct scm_files *files; /* NULL: none */
+	u32 source;		 /* of IP_PKTINFO: the address to send from; 0: none */
+	u8 ttl;			 /* of IP_TTL; 0: none */
+	bool bad;		 /* there was something else for a socket of AF_INET */
+};
+
+/* A control message that a family has for the program, beside those of scm.c. */
+struct sock_beside {
+	int level, type;
+	unsigned len;
+	u64 data[2];
 };
 
 /* One message on its way between a program and a socket: the arguments of sendmsg(2) or recvmsg(2). */
@@ -38,7 +48,11 @@ struct sock_io {
 	int addr_len;		      /* bytes of it; 0: none */
 	struct scm scm;
 	unsigned out_flags; /* MSG_* of what was received */
+	unsigned nr_beside;
+	struct sock_beside beside[4];
 };
+/* One more message for the program: at most 4 of 16 bytes. Only who receives. */
+void sock_io_beside(struct sock_io *io, int level, int type, const void *data, unsigned len);
 /* Copy n bytes from, to the buffers, and move on. 0 or -EFAULT. Thread context. */
 int sock_io_from_user(struct sock_io *io, void *to, size_t n);
 int sock_io_to_user(struct sock_io *io, const void *from, size_t n);
@@ -61,6 +75,9 @@ struct sock_ops {
 	unsigned (*poll)(struct sock *sk, struct file *file, struct poll_table *pt);
 	long (*ioctl)(struct sock *sk, unsigned cmd, unsigned long arg);
 	bool (*listens)(struct sock *sk);
+	/* Options of other levels than SOL_SOCKET. */
+	int (*setsockopt)(struct sock *sk, int level, int optname, const void __user *optval, int optlen);
+	int (*getsockopt)(struct sock *sk, int level, int optname, void __user *optval, int __user *optlen);
 	void (*release)(struct sock *sk); /* the file is closed: gives back its reference */
 };
 struct net_family {
@@ -75,13 +92,14 @@ struct sock {
 	atomic_t refs;
 	const struct sock_ops *ops; /* [I] */
 	int type;		    /* [I] SOCK_* */
+	int protocol;		    /* [I] as SO_PROTOCOL tells it */
 	struct file *file;	    /* [I once set] without a reference: goes before the socket; NULL: has none yet */
 	wait_queue_head_t wait;	    /* whoever waits for anything of it */
 	int error;		    /* [a] to be told once, above 0 */
 	int sndbuf, rcvbuf;	    /* [a] bytes */
 	s64 rcvtimeo, sndtimeo;	    /* [a] ns, KTIME_MAX: no end */
-	bool passcred, reuseaddr, keepalive; /* [a] */
-	struct ucred peercred;		     /* [written before a peer can be seen] pid 0: there is none */
+	bool passcred, reuseaddr, keepalive, broadcast, timestamp; /* [a] */
+	struct ucred peercred; /* [written before a peer can be seen] pid 0: there is none */
 };
 /* A new socket's part, with one reference. */
 void sock_init(struct sock *sk, const struct sock_ops *ops, int type);
@@ -98,6 +116,11 @@ static inline s64 sock_timeout(s64 timeo, unsigned flags)
 {
 	return flags & MSG_DONTWAIT ? 0 : timeo;
 }
+/*
+ * Sleep, after prepare_to_wait(), until something wakes the task or *left, which is not 0, has passed; it becomes what
+ * is left. 0, or what a signal means. Thread context.
+ */
+int sock_sleep(s64 *left);
 
 /* scm.c. Thread context, no lock held. */
 int scm_send(struct scm *scm, const void __user *control, size_t len); /* 0 or -errno, with nothing held */

@@ -52,6 +52,8 @@
 [EOPNOTSUPP] = "Operation not supported",
 [EAFNOSUPPORT] = "Address family not supported by protocol",
 [EADDRINUSE] = "Address already in use",
+[EADDRNOTAVAIL] = "Cannot assign requested address",
+[ENETUNREACH] = "Network is unreachable",
 [ECONNRESET] = "Connection reset by peer",
 [ENOBUFS] = "No buffer space available",
 [EISCONN] = "Transport endpoint is already connected",

@@ -6,11 +6,13 @@
 
 #define AF_UNSPEC 0
 #define AF_UNIX	  1
+#define AF_INET	  2
 
 #define SOCK_STREAM    1
 #define SOCK_DGRAM     2
 #define SOCK_RAW       3
 #define SOCK_SEQPACKET 5
+#define SOCK_PACKET    10 /* of AF_INET: long out of use */
 /* Beside the type. */
 #define SOCK_NONBLOCK 04000
 #define SOCK_CLOEXEC  02000000
@@ -28,6 +30,7 @@
 #define MSG_DONTWAIT	 0x40
 #define MSG_EOR		 0x80
 #define MSG_WAITALL	 0x100
+#define MSG_ERRQUEUE	 0x2000
 #define MSG_NOSIGNAL	 0x4000
 #define MSG_CMSG_CLOEXEC 0x40000000
 
@@ -35,6 +38,7 @@
 #define SO_REUSEADDR  2
 #define SO_TYPE	      3
 #define SO_ERROR      4
+#define SO_BROADCAST  6
 #define SO_SNDBUF     7
 #define SO_RCVBUF     8
 #define SO_KEEPALIVE  9
@@ -42,6 +46,7 @@
 #define SO_PEERCRED   17
 #define SO_RCVTIMEO   20
 #define SO_SNDTIMEO   21
+#define SO_TIMESTAMP  29 /* also the type of the control message */
 #define SO_ACCEPTCONN 30
 #define SO_PROTOCOL   38
 #define SO_DOMAIN     39

@@ -26,7 +26,7 @@
  * first.
  */
 const char *const softirq_to_name[NR_SOFTIRQS] = {
-	"HI", "TIMER", "TTY", "TRACE", "TASKLET", "SCHED", "HRTIMER", "RCU",
+	"HI", "TIMER", "TTY", "TRACE", "TASKLET", "SCHED", "HRTIMER", "RCU", "NET_RX",
 };
 
 /*

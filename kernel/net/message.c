@@ -12,23 +12,6 @@
 struct msghdr; /* as the calls are declared; user_msghdr says what it is */
 struct sockaddr;
 
-/* Its address and its control messages are there already, or not wanted. Bytes or -errno. */
-static ssize_t do_send(struct file *f, struct sock_io *io)
-{
-	struct sock *sk = f->private_data;
-
-	io->flags = sock_io_flags(f, io->flags);
-	return sk->ops->sendmsg ? sk->ops->sendmsg(sk, io) : -EOPNOTSUPP;
-}
-
-static ssize_t do_receive(struct file *f, struct sock_io *io)
-{
-	struct sock *sk = f->private_data;
-
-	io->flags = sock_io_flags(f, io->flags);
-	return sk->ops->recvmsg ? sk->ops->recvmsg(sk, io) : -EOPNOTSUPP;
-}
-
 SYSCALL_DEFINE6(sendto, int, fd, void __user *, buff, size_t, len, unsigned int, flags, struct sockaddr __user *, addr,
 		int, addr_len)
 {
@@ -46,7 +29,7 @@ SYSCALL_DEFINE6(sendto, int, fd, void __user *, buff, size_t, len, unsigned int,
 	}
 	if (!res) {
 		scm_send(&io.scm, NULL, 0);
-		res = do_send(f, &io);
+		res = sock_send(f, &io);
 	}
 	fput(f);
 	return res;
@@ -63,7 +46,7 @@ SYSCALL_DEFINE6(recvfrom, int, fd, void __user *, ubuf, size_t, size, unsigned i
 
 	if (IS_ERR(f))
 		return PTR_ERR(f);
-	res = do_receive(f, &io);
+	res = sock_receive(f, &io);
 	scm_put_files(io.scm.files);
 	fput(f);
 	if (res >= 0 && addr && addr_to_user(&io.addr, io.addr_len, addr, addr_len))
@@ -106,7 +89,7 @@ SYSCALL_DEFINE3(sendmsg, int, fd, struct msghdr __user *, msg, unsigned int, fla
 	if (!res)
 		res = scm_send(&io.scm, h.msg_control, h.msg_control ? h.msg_controllen : 0);
 	if (!res)
-		res = do_send(f, &io);
+		res = sock_send(f, &io);
 	if (vec != fast)
 		kfree(vec);
 	fput(f);
@@ -146,7 +129,7 @@ SYSCALL_DEFINE3(recvmsg, int, fd, struct msghdr __user *, msg, unsigned int, fla
 		return PTR_ERR(f);
 	res = msg_from_user(&h, msg, &io, fast, &vec);
 	if (!res)
-		res = do_receive(f, &io);
+		res = sock_receive(f, &io);
 	if (res >= 0) {
 		err = msg_to_user(f->private_data, &h, msg, &io);
 		if (err)

@@ -16,6 +16,7 @@
 #include <proc/fork.h>
 #include <proc/resource.h>
 #include <uapi/fcntl.h>
+#include <uapi/in.h>
 
 #define CONTROL_MAX 20480 /* bytes of control messages that one call may pass, as Linux's net.core.optmem_max was */
 
@@ -90,6 +91,20 @@ static int take_credentials(struct scm *scm, const struct ucred *cred)
 	return 0;
 }
 
+/* How a packet of IP is to be sent: ip(7). Other families pay no attention to it. */
+static void take_ip(struct scm *scm, const struct cmsghdr *c, size_t bytes)
+{
+	const struct in_pktinfo *info = (const struct in_pktinfo *)(c + 1);
+	const int *ttl = (const int *)(c + 1);
+
+	if (c->cmsg_type == IP_PKTINFO && bytes == sizeof(*info) && info->ipi_ifindex >= 0 && info->ipi_ifindex <= 1)
+		scm->source = info->ipi_spec_dst;
+	else if (c->cmsg_type == IP_TTL && bytes == sizeof(*ttl) && *ttl >= 1 && *ttl <= 255)
+		scm->ttl = *ttl;
+	else
+		scm->bad = true;
+}
+
 /* All messages of the buffer; those of other levels are not ours. 0 or -errno. */
 static int parse_control(struct scm *scm, const char *buf, size_t len)
 {
@@ -109,6 +124,8 @@ static int parse_control(struct scm *scm, const char *buf, size_t len)
 							    : -EINVAL;
 		else if (c->cmsg_level == SOL_SOCKET)
 			err = -EINVAL;
+		else if (c->cmsg_level == SOL_IP)
+			take_ip(scm, c, bytes);
 		at = min(at + ALIGN(c->cmsg_len, 8), len);
 	}
 	return err;
@@ -144,9 +161,9 @@ struct control {
 };
 
 /* A message with `bytes` of data that are written already, behind its head. 0 or -EFAULT. */
-static int put_head(struct control *c, int type, size_t bytes)
+static int put_head(struct control *c, int level, int type, size_t bytes)
 {
-	struct cmsghdr head = {sizeof(head) + bytes, SOL_SOCKET, type};
+	struct cmsghdr head = {sizeof(head) + bytes, level, type};
 	size_t room = min(ALIGN(head.cmsg_len, 8), c->left);
 
 	if (copy_to_user(c->at, &head, sizeof(head)))
@@ -156,10 +173,9 @@ static int put_head(struct control *c, int type, size_t bytes)
 	return 0;
 }
 
-static int put_credentials(struct control *c, const struct ucred *cred)
+/* A message with this data, cut to the room that there is. 0 or -EFAULT. */
+static int put_data(struct control *c, int level, int type, const void *data, size_t bytes)
 {
-	size_t bytes = sizeof(*cred);
-
 	if (c->left < sizeof(struct cmsghdr)) {
 		c->io->out_flags |= MSG_CTRUNC;
 		return 0;
@@ -168,9 +184,9 @@ static int put_credentials(struct control *c, const struct ucred *cred)
 		c->io->out_flags |= MSG_CTRUNC;
 		bytes = c->left - sizeof(struct cmsghdr);
 	}
-	if (copy_to_user(c->at + sizeof(struct cmsghdr), cred, bytes))
+	if (copy_to_user(c->at + sizeof(struct cmsghdr), data, bytes))
 		return -EFAULT;
-	return put_head(c, SCM_CREDENTIALS, bytes);
+	return put_head(c, level, type, bytes);
 }
 
 /* A descriptor for the file, told at `to`. The number comes first, so nothing has to be taken back. 0 or -errno. */
@@ -198,14 +214,16 @@ static int put_rights(struct control *c, const struct scm_files *files)
 		n++;
 	if (n < files->nr)
 		c->io->out_flags |= MSG_CTRUNC;
-	return n ? put_head(c, SCM_RIGHTS, n * sizeof(int)) : 0;
+	return n ? put_head(c, SOL_SOCKET, SCM_RIGHTS, n * sizeof(int)) : 0;
 }
 
 int scm_receive(struct scm *scm, bool passcred, void __user *control, size_t *len, struct sock_io *io)
 {
 	struct control c = {control, *len, io};
-	int err = passcred ? put_credentials(&c, &scm->cred) : 0;
+	int err = passcred ? put_data(&c, SOL_SOCKET, SCM_CREDENTIALS, &scm->cred, sizeof(scm->cred)) : 0;
 
+	for (unsigned i = 0; i < io->nr_beside && !err; i++)
+		err = put_data(&c, io->beside[i].level, io->beside[i].type, io->beside[i].data, io->beside[i].len);
 	if (!err && scm->files)
 		err = put_rights(&c, scm->files);
 	scm_put_files(scm->files);

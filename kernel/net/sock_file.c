@@ -12,7 +12,10 @@
 #include <lib/errno.h>
 #include <lib/printf.h>
 #include <lib/string.h>
+#include <proc/signal.h>
+#include <sched/current.h>
 #include <time/ktime.h>
+#include <trace/events/sock.h>
 #include <uapi/fcntl.h>
 
 #define SOCKFS_MAGIC 0x534f434b
@@ -39,6 +42,21 @@ struct sock *sock_of_file(const struct file *f)
 u64 sock_ino(const struct sock *sk)
 {
 	return sk->file ? sk->file->f_inode->i_ino : 0;
+}
+
+int sock_sleep(s64 *left)
+{
+	bool for_ever = *left == KTIME_MAX;
+
+	if (signal_pending(current))
+		;
+	else if (for_ever)
+		schedule();
+	else
+		*left = schedule_timeout_ns(*left);
+	if (signal_pending(current))
+		return for_ever ? -ERESTARTSYS : -EINTR;
+	return 0;
 }
 
 static void next_part(struct sock_io *io, size_t n)
@@ -92,6 +110,14 @@ int sock_io_to_user(struct sock_io *io, const void *from, size_t n)
 	return 0;
 }
 
+void sock_io_beside(struct sock_io *io, int level, int type, const void *data, unsigned len)
+{
+	struct sock_beside *b = &io->beside[io->nr_beside++];
+
+	*b = (struct sock_beside){.level = level, .type = type, .len = len};
+	memcpy(b->data, data, len);
+}
+
 size_t vec_len(const struct iovec *vec, unsigned long n)
 {
 	size_t len = 0;
@@ -142,24 +168,43 @@ unsigned sock_io_flags(const struct file *f, unsigned flags)
 	return flags | (f->f_flags & O_NONBLOCK ? MSG_DONTWAIT : 0);
 }
 
+ssize_t sock_send(struct file *f, struct sock_io *io)
+{
+	struct sock *sk = f->private_data;
+	ssize_t res;
+
+	io->flags = sock_io_flags(f, io->flags);
+	res = sk->ops->sendmsg ? sk->ops->sendmsg(sk, io) : -EOPNOTSUPP;
+	trace_sock_send_length(sk, res, 0);
+	return res;
+}
+
+ssize_t sock_receive(struct file *f, struct sock_io *io)
+{
+	struct sock *sk = f->private_data;
+	ssize_t res;
+
+	io->flags = sock_io_flags(f, io->flags);
+	res = sk->ops->recvmsg ? sk->ops->recvmsg(sk, io) : -EOPNOTSUPP;
+	trace_sock_recv_length(sk, res, io->flags);
+	return res;
+}
+
 /* Bytes of a read or write with these buffers. A packet socket's write ends a record. */
 static ssize_t plain_io(struct file *f, const struct iovec *vec, unsigned long n, bool write, bool kernel)
 {
-	struct sock *sk = f->private_data;
-	struct sock_io io = {.vec = vec, .left = vec_len(vec, n), .kernel = kernel, .flags = sock_io_flags(f, 0)};
+	struct sock_io io = {.vec = vec, .left = vec_len(vec, n), .kernel = kernel};
 	ssize_t res;
 
 	if (!write) {
 		if (!io.left)
 			return 0;
-		res = sk->ops->recvmsg ? sk->ops->recvmsg(sk, &io) : -EOPNOTSUPP;
+		res = sock_receive(f, &io);
 		scm_put_files(io.scm.files); /* no place to put them */
 		return res;
 	}
-	if (!sk->ops->sendmsg)
-		return -EOPNOTSUPP;
 	scm_send(&io.scm, NULL, 0);
-	return sk->ops->sendmsg(sk, &io);
+	return sock_send(f, &io);
 }
 
 static ssize_t sock_read(struct file *f, char __user *buf, size_t n, loff_t *pos)

@@ -121,38 +121,36 @@ int addr_to_user(const struct sockaddr_storage *from, int len, void __user *to, 
 	return put_user(len, ulen);
 }
 
-SYSCALL_DEFINE3(bind, int, fd, struct sockaddr __user *, umyaddr, int, addrlen)
+/* bind(2) or connect(2): both get an address. */
+static long do_address(int fd, const void __user *uaddr, int len, bool connect)
 {
 	struct sockaddr_storage addr;
 	struct file *f = sock_get(fd);
+	const struct sock_ops *ops;
 	struct sock *sk;
 	int err;
 
 	if (IS_ERR(f))
 		return PTR_ERR(f);
 	sk = f->private_data;
-	err = addr_from_user(&addr, umyaddr, addrlen);
-	if (!err)
-		err = sk->ops->bind ? sk->ops->bind(sk, &addr, addrlen) : -EOPNOTSUPP;
+	ops = sk->ops;
+	err = addr_from_user(&addr, uaddr, len);
+	if (!err && connect)
+		err = ops->connect ? ops->connect(sk, &addr, len, f->f_flags & O_NONBLOCK) : -EOPNOTSUPP;
+	else if (!err)
+		err = ops->bind ? ops->bind(sk, &addr, len) : -EOPNOTSUPP;
 	fput(f);
 	return err;
 }
 
+SYSCALL_DEFINE3(bind, int, fd, struct sockaddr __user *, umyaddr, int, addrlen)
+{
+	return do_address(fd, umyaddr, addrlen, false);
+}
+
 SYSCALL_DEFINE3(connect, int, fd, struct sockaddr __user *, uservaddr, int, addrlen)
 {
-	struct sockaddr_storage addr;
-	struct file *f = sock_get(fd);
-	struct sock *sk;
-	int err;
-
-	if (IS_ERR(f))
-		return PTR_ERR(f);
-	sk = f->private_data;
-	err = addr_from_user(&addr, uservaddr, addrlen);
-	if (!err)
-		err = sk->ops->connect ? sk->ops->connect(sk, &addr, addrlen, f->f_flags & O_NONBLOCK) : -EOPNOTSUPP;
-	fput(f);
-	return err;
+	return do_address(fd, uservaddr, addrlen, true);
 }
 
 SYSCALL_DEFINE2(listen, int, fd, int, backlog)

@@ -10,6 +10,9 @@ struct file *sock_file(struct sock *sk, unsigned flags);
 struct file *sock_get(int fd);
 /* Flags of a message, with what the file says about waiting. */
 unsigned sock_io_flags(const struct file *f, unsigned flags);
+/* One message. Its address and its control messages are there already, or not wanted. Bytes or -errno. */
+ssize_t sock_send(struct file *f, struct sock_io *io);
+ssize_t sock_receive(struct file *f, struct sock_io *io);
 size_t vec_len(const struct iovec *vec, unsigned long n); /* bytes of all parts */
 
 /* socket.c. An address from the program; what is behind `len` is zero. 0, -EINVAL, -EFAULT. */

@@ -51,6 +51,12 @@ static int set_option(struct sock *sk, int optname, int value)
 	case SO_KEEPALIVE:
 		WRITE_ONCE(sk->keepalive, !!value);
 		return 0;
+	case SO_BROADCAST:
+		WRITE_ONCE(sk->broadcast, !!value);
+		return 0;
+	case SO_TIMESTAMP:
+		WRITE_ONCE(sk->timestamp, !!value);
+		return 0;
 	case SO_SNDBUF:
 		WRITE_ONCE(sk->sndbuf, buffer_size(value));
 		return 0;
@@ -79,6 +85,7 @@ static int do_setsockopt(struct sock *sk, int optname, const void __user *optval
 SYSCALL_DEFINE5(setsockopt, int, fd, int, level, int, optname, char __user *, optval, int, optlen)
 {
 	struct file *f;
+	struct sock *sk;
 	int err;
 
 	if (optlen < 0)
@@ -86,7 +93,11 @@ SYSCALL_DEFINE5(setsockopt, int, fd, int, level, int, optname, char __user *, op
 	f = sock_get(fd);
 	if (IS_ERR(f))
 		return PTR_ERR(f);
-	err = level == SOL_SOCKET ? do_setsockopt(f->private_data, optname, optval, optlen) : -EOPNOTSUPP;
+	sk = f->private_data;
+	if (level == SOL_SOCKET)
+		err = do_setsockopt(sk, optname, optval, optlen);
+	else
+		err = sk->ops->setsockopt ? sk->ops->setsockopt(sk, level, optname, optval, optlen) : -EOPNOTSUPP;
 	fput(f);
 	return err;
 }
@@ -102,7 +113,7 @@ static int get_option(struct sock *sk, int optname, int *value)
 		*value = sk->ops->family;
 		return 0;
 	case SO_PROTOCOL:
-		*value = 0;
+		*value = sk->protocol;
 		return 0;
 	case SO_ERROR:
 		*value = __atomic_exchange_n(&sk->error, 0, __ATOMIC_RELAXED);
@@ -118,6 +129,12 @@ static int get_option(struct sock *sk, int optname, int *value)
 		return 0;
 	case SO_KEEPALIVE:
 		*value = READ_ONCE(sk->keepalive);
+		return 0;
+	case SO_BROADCAST:
+		*value = READ_ONCE(sk->broadcast);
+		return 0;
+	case SO_TIMESTAMP:
+		*value = READ_ONCE(sk->timestamp);
 		return 0;
 	case SO_SNDBUF:
 		*value = READ_ONCE(sk->sndbuf);
@@ -176,11 +193,16 @@ static int do_getsockopt(struct sock *sk, int optname, void __user *optval, int 
 SYSCALL_DEFINE5(getsockopt, int, fd, int, level, int, optname, char __user *, optval, int __user *, optlen)
 {
 	struct file *f = sock_get(fd);
+	struct sock *sk;
 	int err;
 
 	if (IS_ERR(f))
 		return PTR_ERR(f);
-	err = level == SOL_SOCKET ? do_getsockopt(f->private_data, optname, optval, optlen) : -EOPNOTSUPP;
+	sk = f->private_data;
+	if (level == SOL_SOCKET)
+		err = do_getsockopt(sk, optname, optval, optlen);
+	else
+		err = sk->ops->getsockopt ? sk->ops->getsockopt(sk, level, optname, optval, optlen) : -EOPNOTSUPP;
 	fput(f);
 	return err;
 }

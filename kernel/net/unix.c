@@ -90,24 +90,17 @@ static struct sock *unix_create(int type, int protocol)
 /* The waiter is queued before the mutex is released, and whoever changes something has the mutex: no news is missed. */
 int unix_wait(wait_queue_head_t *q, s64 *left)
 {
-	bool for_ever = *left == KTIME_MAX;
 	DEFINE_WAIT(wait);
+	int err;
 
 	if (!*left)
 		return -EAGAIN;
 	prepare_to_wait(q, &wait, TASK_INTERRUPTIBLE);
 	mutex_unlock(&unix_mutex);
-	if (signal_pending(current))
-		;
-	else if (for_ever)
-		schedule();
-	else
-		*left = schedule_timeout_ns(*left);
+	err = sock_sleep(left);
 	finish_wait(q, &wait);
 	mutex_lock(&unix_mutex);
-	if (signal_pending(current))
-		return for_ever ? -ERESTARTSYS : -EINTR;
-	return 0;
+	return err;
 }
 
 int unix_take_error(struct unix_sock *u)

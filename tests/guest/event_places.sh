@@ -1,6 +1,6 @@
 #!/bin/sh
 # description: the kernel's own events: ordinary commands provoke each, its text is as Linux words it, what belongs together comes in pairs
-# requires: smp=3 icount progs="callevents crash" append="trace_event=initcall:*"
+# requires: smp=3 icount progs="callevents crash netevents" append="trace_event=initcall:*"
 . /run/prelude
 cat $T/trace > /tmp/boot
 tracing_reset
@@ -64,7 +64,7 @@ else
 	seen irq_handler_exit 'irq=[0-9]+ ret=(un)?handled'
 	paired irq_handler_entry irq_handler_exit
 fi
-softirq='vec=[0-7] \[action=(HI|TIMER|TTY|TRACE|TASKLET|SCHED|HRTIMER|RCU)\]'
+softirq='vec=[0-8] \[action=(HI|TIMER|TTY|TRACE|TASKLET|SCHED|HRTIMER|RCU|NET_RX)\]'
 for event in softirq_raise softirq_entry softirq_exit; do
 	seen $event "$softirq"
 done
@@ -243,6 +243,28 @@ for ino in $(cut -d ' ' -f 2 /tmp/moved | sort -u); do
 	done < /tmp/pipe
 	same "pipe $ino at the end" 0 $depth
 done
+
+# -- packets: net_events.sh counts them
+packets() {
+	netevents datagrams 3 100
+	netevents refused 3 100
+	netevents full 100 100
+}
+traced 'net skb sock udp' packets
+packet="dev=lo skbaddr=$pointer len=[0-9]+"
+seen net_dev_queue "$packet"
+seen net_dev_xmit "$packet rc=0"
+seen netif_rx "$packet"
+seen netif_receive_skb "$packet"
+seen kfree_skb "skbaddr=$pointer protocol=2048 location=$name\+$name reason: (NO_SOCKET|SOCKET_RCVBUFF|QUEUE_PURGE)"
+seen consume_skb "skbaddr=$pointer location=$name\+$name"
+seen skb_copy_datagram_iovec "skbaddr=$pointer len=100"
+seen sock_rcvqueue_full 'rmem_alloc=[0-9]+ truesize=[0-9]+ sk_rcvbuf=10000'
+seen sk_data_ready 'family=2 protocol=17 func=sock_def_readable'
+length="sk address = $pointer, family = AF_INET protocol = IPPROTO_UDP, length = 100, error = 0, flags ="
+seen sock_send_length "$length 0x0"
+seen sock_recv_length "$length 0x40"
+seen udp_fail_queue_rcv_skb 'rc=-12 port=[0-9]+'
 
 # -- every event there is, but for the systems that tests of their own provoke: syscall_events.sh, lab.sh, test_module_events.py,
 # test_tracer_osnoise.py, cpuhp.sh

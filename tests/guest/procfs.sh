@@ -32,7 +32,7 @@ echo 1 > tracing_on
 records=$(grep -c 'softirq_entry: vec=5' trace)
 test $((after - before)) -ge $records || fail "softirqs: $before then $after, but $records records"
 test $((after - before)) -le $((records + 20)) || fail "softirqs: $before then $after, for $records records"
-same 'the names' 'HI TIMER TTY TRACE TASKLET SCHED HRTIMER RCU' "$(echo $(grep : /proc/softirqs | cut -d: -f1))"
+same 'the names' 'HI TIMER TTY TRACE TASKLET SCHED HRTIMER RCU NET_RX' "$(echo $(grep : /proc/softirqs | cut -d: -f1))"
 same 'columns' 'CPU0 CPU1' "$(echo $(head -1 /proc/softirqs))"
 test "$(grep '^softirq ' /proc/stat | cut -d' ' -f2)" -ge $after || fail 'the sum in /proc/stat'
 

@@ -98,6 +98,19 @@ USED = [
         "arch; hostname; hostid; tty; getopt ab: -a -b 1 x; echo l | ts | grep -c l",
         "MACHINE\nvitrine\n00000000\n/dev/console\n -a -b 1 -- x\n1\n",
     ),
+    (
+        "ping -c 2 -i 0.1 localhost | sed -n '1p; /packets/p'; ping -c 1 192.0.2.1 2>&1 | tail -1; traceroute -I -n -q 1 127.0.0.1 | grep -c '^ 1  127.0.0.1'",
+        "PING localhost (127.0.0.1): 56 data bytes\n2 packets transmitted, 2 packets received, 0% packet loss\n"
+        "ping: sendto: Network is unreachable\n1\n",
+    ),
+    (
+        "ifconfig lo | grep -E 'inet addr|UP|Link'; ifconfig lo down; ping -c 1 127.0.0.1 2>&1 | tail -1; ifconfig lo up; ping -c 1 127.0.0.1 | grep -c ttl=64; "
+        "netstat -wan 2> /dev/null | head -2",
+        "lo        Link encap:Local Loopback  \n          inet addr:127.0.0.1  Mask:255.0.0.0\n"
+        "          UP LOOPBACK RUNNING  MTU:65536  Metric:1\nping: sendto: Network is unreachable\n1\n"
+        "Active Internet connections (servers and established)\n"
+        "Proto Recv-Q Send-Q Local Address           Foreign Address         State       \n",
+    ),
     ("(sleep 99 & renice -n 5 -p $! > /dev/null; ps -l | grep -c ' 5 .*sleep 9[9]'; killall sleep; wait)", "1\n"),
     (
         "top -b -n1 | grep -c ' init\\| top'; setsid sh -c 'echo own' | cat; printf '1s/a/z/\\nw\\nq\\n' | ed /tmp/c > /dev/null; cat /tmp/c",

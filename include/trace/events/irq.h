@@ -45,11 +45,12 @@ TRACE_DEFINE_ENUM(TASKLET_SOFTIRQ);
 TRACE_DEFINE_ENUM(SCHED_SOFTIRQ);
 TRACE_DEFINE_ENUM(HRTIMER_SOFTIRQ);
 TRACE_DEFINE_ENUM(RCU_SOFTIRQ);
+TRACE_DEFINE_ENUM(NET_RX_SOFTIRQ);
 
 #define show_softirq_name(vec)                                                                                 \
 	__print_symbolic(vec, { HI_SOFTIRQ, "HI" }, { TIMER_SOFTIRQ, "TIMER" }, { TTY_SOFTIRQ, "TTY" },         \
 		{ TRACE_SOFTIRQ, "TRACE" }, { TASKLET_SOFTIRQ, "TASKLET" }, { SCHED_SOFTIRQ, "SCHED" },         \
-		{ HRTIMER_SOFTIRQ, "HRTIMER" }, { RCU_SOFTIRQ, "RCU" })
+		{ HRTIMER_SOFTIRQ, "HRTIMER" }, { RCU_SOFTIRQ, "RCU" }, { NET_RX_SOFTIRQ, "NET_RX" })
 
 DECLARE_EVENT_CLASS(softirq,
 	TP_PROTO(unsigned vec_nr),

@@ -164,6 +164,34 @@ static long do_connect(void)
 	return res;
 }
 
+/* A socket of AF_INET that nobody keeps. */
+static long make_socket(int type, int protocol)
+{
+	long fd = CALL(socket, 2, type, protocol);
+
+	return fd < 0 ? -1 : close((int)fd);
+}
+
+static long do_raw_socket(void)
+{
+	return make_socket(3, 1);
+}
+
+static long do_bind_port(void)
+{
+	struct {
+		unsigned short family, port;
+		unsigned addr, zero[2];
+	} name = {2, 0x0200, 0x0100007f, {0, 0}}; /* port 2 of 127.0.0.1 */
+	int fd = (int)CALL(socket, 2, 2, 0);
+	long res = CALL(bind, fd, &name, sizeof(name));
+	int err = errno;
+
+	close(fd);
+	errno = err;
+	return res;
+}
+
 static long do_link(void)
 {
 	return CALL(linkat, AT_FDCWD, D "/root", AT_FDCWD, D "/link", 0) ? -1 : unlink(D "/link");
@@ -295,6 +323,8 @@ static const struct perm_row rows[] = {
 	{"rename of a directory to another", do_move_dir, EACCES, 0},
 	{"link", do_link, EACCES, 0},
 	{"bind", do_bind, EACCES, 0},
+	{"bind to a low port", do_bind_port, EACCES, 0},
+	{"raw socket", do_raw_socket, EPERM, 0},
 	{"connect", do_connect, EACCES, ECONNREFUSED},
 	{"unlink", do_unlink, EACCES, 0},
 	{"mkdir", do_mkdir, EACCES, 0},
