@@ -191,7 +191,7 @@ def test_nothing_is_noticed(run, uprobed, case):
     """Each instruction of the functions is probed at the same time, and what is called returns by the trampoline."""
     first, last = uprobed.of("uprobed_load"), uprobed.of("uprobed_end")
     inside = [at for at in uprobed.instructions() if first <= at < last]
-    functions = [uprobed.of(name) for name in uprobed.symbols if re.match("uprobed_(?!fault|end|counter)", name)]
+    functions = [uprobed.of(name) for name in uprobed.symbols if re.match("uprobed_(?!fault|end|counter|word)", name)]
     out = run(
         f"insmod /uprobe_walk.ko path=/bin/uprobed ms=0\nuprobed {case}; cat /proc/uprobe_walk; rmmod uprobe_walk\n"
         f"uprobed {case}",
@@ -206,7 +206,7 @@ def test_nothing_is_noticed(run, uprobed, case):
 
 @pytest.mark.parametrize("case", ["signals", "altstack", "jumps", "forks", "threads", "tail", "depth"])
 def test_returns_are_not_noticed(run, uprobed, case):
-    functions = [uprobed.of(name) for name in uprobed.symbols if re.match("uprobed_(?!fault|end|counter)", name)]
+    functions = [uprobed.of(name) for name in uprobed.symbols if re.match("uprobed_(?!fault|end|counter|word)", name)]
     out = run(
         "insmod /uprobe_walk.ko path=/bin/uprobed ms=0 returns=1\n"
         f"uprobed {case}; cat /proc/uprobe_walk; rmmod uprobe_walk; uprobed {case}",
@@ -215,6 +215,91 @@ def test_returns_are_not_noticed(run, uprobed, case):
     assert out.count("1 of 1 cases passed") == 2, out
     probed, refused, hits, returned = map(int, WALKED.search(out).groups()[1:])
     assert (probed, refused) == (len(set(functions)), 0) and 0 < returned <= hits + 10, out
+
+
+EVENTS = "cd /sys/kernel/tracing\n"
+
+
+def test_events(run, uprobed):
+    """The files: a definition and how it is shown, records with arguments that are exact, both profiles, filters, and
+    the end of an event."""
+    plain, depth = uprobed.of("uprobed_plain"), uprobed.of("uprobed_depth")
+    argument = {"aarch64": "%x0", "x86_64": "%di"}[uprobed.arch]
+    # @+OFFS counts from where the file would begin in memory, going by the probed place
+    word = uprobed.symbols["uprobed_word"] - (uprobed.symbols["uprobed_plain"] - plain)
+    out = run(
+        EVENTS
+        + f"echo 'p:plain /bin/uprobed:0x{plain:x} n={argument}:u64 name=+0(@+0x{word:x}):ustring' > uprobe_events\n"
+        f"echo 'r /bin/uprobed:{depth} ret=$retval:s32' >> uprobe_events; echo 'p /bin/uprobed:{depth}%return ret=$retval:s32' >> dynamic_events 2>/dev/null || echo twice\n"
+        "cat uprobe_events; echo ---\n"
+        "echo 1 > events/uprobes/plain/enable; uprobed tail >/dev/null; echo 0 > events/uprobes/plain/enable\n"
+        f"grep -v '^#' trace; echo > trace; echo --- ; echo 1 > events/uprobes/p_uprobed_0x{depth:x}/enable\n"
+        "uprobed depth >/dev/null; grep -c 'ret=' trace; grep 'ret=' trace | head -n 10; echo ---\n"
+        f"echo 0 > events/uprobes/p_uprobed_0x{depth:x}/enable; cat uprobe_profile; echo ---; echo > trace\n"
+        f"echo 'p:ours/far /bin/uprobed:{plain} bytes=+0({argument}):x8[4]' >> uprobe_events; echo 1 > events/ours/enable\n"
+        "uprobed untouched >/dev/null; grep -o 'bytes=.*' trace; echo 0 > events/ours/enable; echo '-:ours/' >> uprobe_events; echo > trace\n"
+        "echo 'n > 17' > events/uprobes/plain/filter; echo 1 > events/uprobes/enable; uprobed tail >/dev/null; grep -c plain: trace\n"
+        "echo '-:plain' >> uprobe_events 2>/dev/null; echo $?\n"
+        "echo 0 > events/uprobes/enable; echo '-:plain' >> uprobe_events; wc -l < uprobe_events; echo > uprobe_events; wc -l < dynamic_events; ls events/uprobes 2>&1 | wc -l"
+    )
+    shown, plains, depths, profile, rest = out.split("---\n")
+    assert shown.splitlines() == [
+        "twice",
+        f"p:uprobes/plain /bin/uprobed:0x{plain:016x} n={argument}:u64 name=+0(@+0x{word:x}):ustring",
+        f"r:uprobes/p_uprobed_0x{depth:x} /bin/uprobed:0x{depth:016x} ret=$retval:s32",
+    ]
+    at = uprobed.symbols["uprobed_plain"]
+    found = re.findall(r'plain: \((0x[0-9a-f]+)\) n=(\d+) name="([^"]*)"$', plains, re.M)
+    assert found == [(f"0x{at:x}", str(i + 10), "a word of the program") for i in range(10)], plains
+    lines = depths.splitlines()
+    assert lines[0] == "74"
+    returns = [re.search(r"\((0x[0-9a-f]+) <- (0x[0-9a-f]+)\) ret=(-?\d+)$", line).groups() for line in lines[1:]]
+    assert [int(ret) for _, _, ret in returns] == [n * (n + 1) // 2 for n in range(10)]
+    assert {int(to, 16) for _, to, _ in returns} == {uprobed.symbols["uprobed_depth"]}
+    assert [line.split() for line in profile.splitlines()] == [
+        ["/bin/uprobed", "plain", "10"],
+        ["/bin/uprobed", f"p_uprobed_0x{depth:x}", "74"],
+    ]
+    # the two last calls have n above 17; an event that is on stays
+    assert rest.splitlines()[:5] == ["bytes={0x7f,0x45,0x4c,0x46}", "2", "1", "1", "0"], rest
+
+
+def test_definitions_that_are_refused(run, uprobed):
+    """Each gets Linux's words in error_log, with the caret under the place."""
+    rows = [
+        ("p ^/non_exist_file:100", "Failed to find the given file"),
+        ("p ^/sys:100", "Not a regular file"),
+        ("p /bin/sh:^10a", "Invalid uprobe offset"),
+        ("p /bin/sh:10(^1a)", "Invalid reference counter offset"),
+        ("p /bin/sh:10(10^", "Reference counter brace is not closed"),
+        ("p /bin/sh:10(10)^a", "Reference counter has wrong suffix"),
+        ("p /bin/sh:10^%wrong", "Invalid probed address suffix"),
+        ("p /bin/sh:10 ^@+ab", "Invalid file offset value"),
+        ("p /bin/sh:10 ^@symbol", "Symbol is not available with uprobe"),
+    ]
+    script = "".join(
+        f"echo > error_log; echo '{line.replace('^', '')}' > uprobe_events 2>/dev/null && echo taken; tail -n 3 error_log | sed 's/^.*] //'\n"
+        for line, _ in rows
+    )
+    out = run(EVENTS + script + "cat uprobe_events | wc -l").splitlines()
+    assert len(out) == 3 * len(rows) + 1 and out[-1] == "0", out
+    for i, (line, words) in enumerate(rows):
+        said, command, caret = out[3 * i : 3 * i + 3]
+        assert said.endswith(f"trace_uprobe: error: {words}"), (line, said)
+        assert command.strip() == "Command: " + line.replace("^", "")
+        assert caret.index("^") - command.index("Command: ") - len("Command: ") == line.index("^"), (command, caret)
+
+
+def test_event_of_what_cannot_be_probed(run, uprobed):
+    """It can be defined, and not be enabled: with Linux's errno, and nothing is half on."""
+    plain = uprobed.of("uprobed_plain")
+    out = run(
+        EVENTS
+        + f"echo 'p:ours/both /bin/uprobed:{plain}' > uprobe_events; echo 'p:ours/both /bin/uprobed:99999999' >> uprobe_events\n"
+        "echo 1 > events/ours/both/enable; echo $?; cat events/ours/both/enable; uprobed tail; grep -c both: trace; cat uprobe_profile"
+    )
+    assert "Invalid argument" in out and re.search(r"^1\n0$", out, re.M), out
+    assert re.findall(r"both +(\d+)", out) == ["0", "0"], out
 
 
 def test_storm(run, uprobed):

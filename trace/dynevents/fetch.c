@@ -9,6 +9,7 @@
  * becomes longer meanwhile is cut.
  */
 #include <asm/ptrace.h>
+#include <irq/irqflags.h>
 #include <kernel/ksyms.h>
 #include <lib/printf.h>
 #include <lib/string.h>
@@ -17,11 +18,20 @@
 
 #include "fetch.h"
 
-/* False: it is not there, and *to is as it was. */
+/* Only in fetch_touch(): records are made with preemption off. */
+static bool may_fault(void)
+{
+	return !in_atomic() && !irqs_disabled() && current->mm;
+}
+
+/* False: it is not there, and *to is as it was, or zeros. */
 static bool read_memory(void *to, u64 addr, size_t n, bool user)
 {
-	if (access_ok((const void __user *)addr, n))
+	if (access_ok((const void __user *)addr, n)) {
+		if (may_fault())
+			return !copy_from_user(to, (const void __user *)addr, n);
 		return !in_nmi() && current->mm && !copy_from_user_nofault(to, (const void __user *)addr, n);
+	}
 	return !user && !copy_from_kernel_nofault(to, (const void *)addr, n);
 }
 
@@ -234,4 +244,24 @@ void fetch_run(const struct fetch_args *args, const struct fetch_source *src, vo
 			for (unsigned n = 0; n < (arg->count ?: 1); n++)
 				cut_bits(f.record + arg->offset + n * arg->type->size, arg);
 	}
+}
+
+void fetch_touch(const struct fetch_args *args, const struct fetch_source *src)
+{
+	for (unsigned i = 0; i < args->nr; i++) {
+		const struct fetch_arg *arg = args->args[i];
+		u64 value, words[8];
+
+		if (!walk(arg, src, &value) || arg->type->is_string || arg->store != FETCH_MEM)
+			continue;
+		for (unsigned left = arg->type->size * (arg->count ?: 1); left;) {
+			unsigned n = min_t(unsigned, left, sizeof(words));
+
+			if (!read_memory(words, value + arg->last, n, arg->last_user || src->user))
+				break;
+			value += n;
+			left -= n;
+		}
+	}
+	fetch_strings_size(args, src);
 }

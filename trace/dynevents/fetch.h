@@ -134,6 +134,11 @@ int fetch_resolve(struct fetch_args *args);
  */
 unsigned fetch_strings_size(const struct fetch_args *args, const struct fetch_source *src);
 void fetch_run(const struct fetch_args *args, const struct fetch_source *src, void *record, unsigned room);
+/*
+ * Look at all that fetch_run() will look at, so that pages of the program come that are not there. Thread context, with
+ * preemption and interrupts on; sleeps.
+ */
+void fetch_touch(const struct fetch_args *args, const struct fetch_source *src);
 
 /* ---- fetch_types.c. Any context, but for those that allocate. */
 const struct fetch_type *fetch_type_find(const char *name); /* NULL: unknown */

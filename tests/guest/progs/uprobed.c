@@ -19,6 +19,9 @@ ALONE unsigned long uprobed_plain(unsigned long n)
 	return n * 3 + 1;
 }
 
+/* A pointer in the data, to a text that no one else looks at. */
+static const char word[] = "a word of the program";
+const char *volatile uprobed_word __attribute__((section(".data"))) = word;
 unsigned short uprobed_counter __attribute__((section(".data"))) = 0; /* of a probe with a counter */
 
 #ifdef __aarch64__
@@ -416,6 +419,16 @@ static void counter(void)
 	printf("counter is %u\n", uprobed_counter);
 }
 
+/* An argument that points to memory which has not been looked at yet: this program's file. */
+static void untouched(void)
+{
+	int fd = open("/bin/uprobed", O_RDONLY);
+	void *map = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+
+	CHECK(fd >= 0 && map != MAP_FAILED);
+	CHECK_EQ(uprobed_plain((unsigned long)map), 3 * (unsigned long)map + 1);
+}
+
 /* Until it is told to end, for a probe that comes and goes meanwhile. */
 static void busy(void)
 {
@@ -429,9 +442,13 @@ static void busy(void)
 }
 
 static const struct check_case cases[] = {
-	{"threads", threads}, {"mix", mix},	    {"depth", depth},	  {"tail", tail},     {"jumps", jumps},
-	{"forks", forks},     {"execs", execs},	    {"signals", signals}, {"faults", faults}, {"altstack", altstack},
-	{"steps", steps},     {"counter", counter}, {"busy", busy},
+	{"threads", threads}, {"mix", mix},
+	{"depth", depth},     {"tail", tail},
+	{"jumps", jumps},     {"forks", forks},
+	{"execs", execs},     {"signals", signals},
+	{"faults", faults},   {"altstack", altstack},
+	{"steps", steps},     {"counter", counter},
+	{"busy", busy},	      {"untouched", untouched},
 };
 
 int main(int argc, char **argv)
