@@ -185,3 +185,34 @@ def test_a_bad_file_is_named_with_line_and_column(machine, tmp_path):
             assert said_about(guest)[0] == line
             assert ask(guest, "cat /proc/bootconfig") == ""
             assert ("initramfs: damaged" in guest.console) == (end == bad_sum)
+
+
+def test_kprobes(machine, tmp_path):
+    """Events at instructions from both places; those of kprobe_event= begin on, and what is wrong is in error_log."""
+    keys = """
+        ftrace.event.kprobes {
+            opens { probes = "do_sys_openat2 dfd=$arg1"; filter = "dfd != 1"; enable }
+            both.probes = vfs_read, vfs_write
+            bad { probes = no_such_function; enable }
+        }
+    """
+    append = "kprobe_event=p,vfs_open;r:mine/ret,vfs_open,res=$retval:s32;p:x,nosuch"
+    with guest_with(machine, tmp_path, keys, append=append) as guest:
+        assert ask(guest, f"cd {TRACING}; cat dynamic_events").splitlines() == [
+            "p:kprobes/p_vfs_open_0 vfs_open",
+            "r:mine/ret vfs_open res=$retval:s32",
+            "p:kprobes/opens do_sys_openat2 dfd=$arg1",
+            "p:kprobes/both vfs_read",
+            "p:kprobes/both vfs_write",
+        ]
+        assert ask(guest, "cat set_event") == "kprobes:p_vfs_open_0\nmine:ret\nkprobes:opens\n"
+        assert ask(guest, "cat events/kprobes/opens/filter") == "dfd != 1\n"
+        refused = "it is not understood; the file error_log says what is wrong"
+        assert f"kprobe_event: 'p:x nosuch' ignored: {refused}" in ask(guest, "dmesg")
+        assert [line for line in said_about(guest) if "ignored" in line] == [
+            f"bootconfig: ftrace.event.kprobes.bad.probes: 'no_such_function' ignored: {refused}"
+        ]
+        assert ask(guest, "grep -c 'Invalid probed address or symbol' error_log") == "2\n"
+        ask(guest, "echo > trace; cat /proc/version > /dev/null; echo 0 > tracing_on")
+        trace = ask(guest, "cat trace")
+        assert re.search(r"p_vfs_open_0: \(vfs_open\+0x0/", trace) and "<- vfs_open) res=0\n" in trace

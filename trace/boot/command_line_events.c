@@ -4,6 +4,7 @@
  *     trace_event=sched:*,kmalloc           events of the top array
  *     trace_trigger=sched_switch.traceoff   EVENT.TRIGGER, several with commas
  *     trace_instance=mine,sched:*           an instance and its events; may be given several times
+ *     kprobe_event=p,vfs_read,$arg1;r,vfs_read   lines of kprobe_events with commas for blanks; they begin on
  *     traceoff_after_boot                   recording stops when the boot is over
  *
  * Parameters are read long before the allocators work, so each is kept as text, and trace_boot_events() acts on it.
@@ -17,6 +18,7 @@
 #include <lib/string.h>
 #include <trace/trace_boot.h>
 
+#include "dynevents/dynevent.h"
 #include "events/trigger.h"
 #include "tracefs/refused.h"
 #include "command_line.h"
@@ -25,12 +27,14 @@
 #define BOOT_INSTANCES_MAX 8
 
 /* What the command line asked for, kept until tracing is up, and then cut into pieces where it lies. [boot] */
-static char boot_events[BOOT_TEXT_MAX], boot_triggers[BOOT_TEXT_MAX], boot_instances[BOOT_INSTANCES_MAX][BOOT_TEXT_MAX];
+static char boot_events[BOOT_TEXT_MAX], boot_triggers[BOOT_TEXT_MAX], boot_kprobes[BOOT_TEXT_MAX],
+	boot_instances[BOOT_INSTANCES_MAX][BOOT_TEXT_MAX];
 static unsigned nr_boot_instances;
 static bool traceoff_after_boot;
 
 __setup_text("trace_event=", boot_events);
 __setup_text("trace_trigger=", boot_triggers);
+__setup_text("kprobe_event=", boot_kprobes);
 
 /* Each trace_instance= names another instance. 0, -ENOSPC past BOOT_INSTANCES_MAX, or -errno of param_keep(). */
 static int set_boot_instance(const char *value)
@@ -116,8 +120,48 @@ static void make_instance(char *text)
 		set_words(tr, "trace_instance", text, set_event);
 }
 
+const char *trace_boot_probe_why(int ret)
+{
+	return ret == -EINVAL ? "it is not understood; the file error_log says what is wrong" : errno_text(-ret);
+}
+
+/* The group of the event that a line makes: "p:GROUP/EVENT ...". */
+static void group_of(const char *line, char *group, size_t size)
+{
+	const char *name = line + strcspn(line, ": "), *end;
+
+	end = *name == ':' ? name + strcspn(name, "/ ") : name;
+	if (*end == '/')
+		strscpy(group, name + 1, min(size, (size_t)(end - name)));
+	else
+		strscpy(group, "kprobes", size);
+}
+
+/* All events of the group begin on, as there is no other than those that stand here yet. */
+static void define_kprobes(char *lines)
+{
+	char *line, group[DYN_NAME_MAX + 1];
+	int ret;
+
+	while ((line = strsep(&lines, ";"))) {
+		for (char *at = line; *at; at++)
+			if (*at == ',')
+				*at = ' ';
+		ret = *line ? dyn_event_run(line, NULL) : 0;
+		if (ret)
+			pr_warn("kprobe_event: '%s' ignored: %s\n", line, trace_boot_probe_why(ret));
+		if (ret || !*line)
+			continue;
+		group_of(line, group, sizeof(group) - 1);
+		group[strlen(group) + 1] = '\0';
+		group[strlen(group)] = ':';
+		set_words(&global_trace, "kprobe_event", group, set_event);
+	}
+}
+
 void trace_boot_events(void)
 {
+	define_kprobes(boot_kprobes);
 	for (unsigned i = 0; i < nr_boot_instances; i++)
 		make_instance(boot_instances[i]);
 	set_words(&global_trace, "trace_event", boot_events, set_event);

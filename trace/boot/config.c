@@ -19,6 +19,7 @@
 
 #include "core/aside.h"
 #include "core/options.h"
+#include "dynevents/dynevent.h"
 #include "events/text_file.h"
 #include "tracefs/refused.h"
 #include "command_line.h"
@@ -207,6 +208,28 @@ static const struct event_key {
 	const char *word, *file;
 } event_keys[] = {{"filter", "filter"}, {"actions", "trigger"}, {"enable", "enable"}};
 
+/* event.kprobes.EVENT.probes: each value is a line of kprobe_events without its beginning, "vfs_read $arg1". */
+static void define_kprobes(unsigned group)
+{
+	unsigned event, value;
+
+	bootconfig_for_each_key(&boot_config, group, event) {
+		unsigned key = bootconfig_find(&boot_config, event, "probes");
+
+		if (!key)
+			continue;
+		bootconfig_for_each_value(&boot_config, key, value) {
+			const char *text = bootconfig_text(&boot_config, value);
+			char *line =
+				kasprintf(GFP_KERNEL, "p:kprobes/%s %s", bootconfig_text(&boot_config, event), text);
+			int ret = line ? dyn_event_run(line, NULL) : -ENOMEM;
+
+			report(key, text, ret ? trace_boot_probe_why(ret) : NULL);
+			kfree(line);
+		}
+	}
+}
+
 /* Keys below `root`, which stands for `owner`: an event, a system or the set of all. */
 static void apply_event_keys(struct trace_array *tr, unsigned root, enum trace_event_level level, void *owner)
 {
@@ -257,7 +280,7 @@ static void apply_group(struct trace_array *tr, unsigned group)
 		scnprintf(both, sizeof(both), "%s:%s", system, name);
 		if (file)
 			apply_event_keys(tr, key, TRACE_EVENT_LEVEL_ONE, file);
-		else
+		else if (strcmp(system, "kprobes") || !bootconfig_find(&boot_config, key, "probes"))
 			report(key, "", trace_boot_why(tr, "set_event", both, -EINVAL));
 	}
 }
@@ -275,6 +298,8 @@ static void apply_events(struct trace_array *tr, unsigned root)
 
 		if (is_event_key(name))
 			continue;
+		if (!strcmp(name, "kprobes"))
+			define_kprobes(group);
 		mutex_lock(&event_mutex);
 		system = trace_event_find_system(tr->events, name);
 		mutex_unlock(&event_mutex);
@@ -305,6 +330,9 @@ static bool is_known_of_event(const char *name)
 
 	for (const char *at = name; *at; at++)
 		dots += *at == '.';
+	if (!strncmp(name, "event.kprobes.", strlen("event.kprobes.")) && dots == 3 &&
+	    !strcmp(strrchr(name, '.'), ".probes"))
+		return true;
 	return !strncmp(name, "event.", strlen("event.")) && dots <= 3 && is_event_key(strrchr(name, '.') + 1);
 }
 

@@ -126,3 +126,8 @@ void kretprobes_show(struct seq_file *m, void (*show)(struct seq_file *m, const 
 bool kprobe_blacklist_range(unsigned n, unsigned long *start, unsigned long *end); /* false: there are no more */
 int kprobes_set_armed(bool on);
 int kprobes_set_optimization(bool on);
+
+/* ---- kretprobes.c, fprobe.c: a task is freed, which may have ended within a probed call. Any context */
+struct fgraph_stack;
+void probes_forget_stack(const struct fgraph_stack *stack);
+void fprobe_forget_stack(const struct fgraph_stack *stack); /* the part of fprobes */

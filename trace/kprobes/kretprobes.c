@@ -5,7 +5,7 @@
  * INSTANCES. A call that a probe sees takes one of its instances, and gives it back at its return. An instance is found
  * again by the address of the call's frame on the shadow stack, which belongs to no other call meanwhile. It is taken by
  * a compare-and-exchange, since calls come from all CPUs and in any context. A frame that goes without a return, since
- * its task ends, leaves its instance taken: forget_stack() gives it back.
+ * its task ends, leaves its instance taken; probes_forget_stack() frees it.
  *
  * A call that finds no instance, or no room on its shadow stack, is counted in nmissed.
  *
@@ -181,9 +181,9 @@ static struct fgraph_ops ret_user = {
 	.bit = FGRAPH_ANY,
 };
 
-/* A task is freed, which may have ended within a probed call. Any context. */
-static void forget_stack(const struct fgraph_stack *stack)
+void probes_forget_stack(const struct fgraph_stack *stack)
 {
+	fprobe_forget_stack(stack);
 	preempt_disable();
 	for (unsigned i = 0; i < RET_BUCKETS; i++)
 		for (struct kretprobe *rp = smp_load_acquire(&ret_probes[i]); rp; rp = smp_load_acquire(&rp->next))
@@ -226,7 +226,7 @@ static int turn_on(struct kretprobe *rp)
 		return err;
 	rp->next = *bucket_of(rp->site);
 	smp_store_release(bucket_of(rp->site), rp);
-	WRITE_ONCE(fgraph_stack_goes, forget_stack);
+	WRITE_ONCE(fgraph_stack_goes, probes_forget_stack);
 	if (!nr_on++)
 		err = register_ftrace_graph(&ret_user);
 	if (!err)
