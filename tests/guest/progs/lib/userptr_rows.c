@@ -116,8 +116,12 @@ static struct {
 	unsigned flags;
 } message, good_message;
 
+static int udp;
+static char lo_request[40] = "lo";
+
 static void make_sockets(void)
 {
+	udp = (int)CHECK_CALL(CALL(socket, 2, 2, 0));
 	CHECK_CALL(CALL(socketpair, 1, 1, 0, sock));
 	CHECK_CALL(CALL(bind, sock[0], &unix_unnamed, 2));
 	CHECK_CALL(CALL(bind, sock[1], &unix_unnamed, 2));
@@ -495,6 +499,10 @@ static void open_all(void)
 		MORE(read, "buffer (socket)", (.before = send_some), sock[0], X, 8),                                   \
 		ROW(write, "buffer (socket)", sock[0], X, 8), ROW(setsockopt, "value", dgram, 1, 16, X, 4),            \
 		MORE(getsockopt, "value", (.before = send_some), dgram, 1, 16, X, P(&unix_length)),                    \
+		ROW(setsockopt, "value (IP)", udp, 0, 8, X, 4),                                                        \
+		MORE(getsockopt, "value (IP)", (.before = send_some), udp, 0, 2, X, P(&unix_length)),                  \
+		ROW(getsockopt, "length (IP)", udp, 0, 2, P(room), X),                                                 \
+		MORE(ioctl, "device", (.good = lo_request, .good_size = sizeof(lo_request)), udp, 0x8913, X),          \
 		ROW(getsockopt, "length", dgram, 1, 16, P(room), X), ROW(sendmsg, "message", sock[0], X, 0),           \
 		MORE(sendmsg, "buffers", (.before = send_to_none, .slot = &message.vec), sock[0], P(&message), 0),     \
 		MORE(sendmsg, "address", (.before = send_some, .slot = &message.name), dgram, P(&message), 0),         \
