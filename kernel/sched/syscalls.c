@@ -6,6 +6,7 @@
 #include <asm/uaccess.h>
 #include <lib/string.h>
 #include <proc/capability.h>
+#include <proc/futex.h>
 #include <proc/fork.h>
 #include <proc/resource.h>
 #include <proc/signal.h>
@@ -93,6 +94,8 @@ static int sched_set_params(pid_t pid, struct sched_params *sp)
 		return PTR_ERR(p);
 	sp->permit = check_permission;
 	ret = __sched_setscheduler(p, sp);
+	if (!ret && READ_ONCE(p->pi_waits))
+		futex_pi_adjust(p);
 	put_task_struct(p);
 	return ret;
 }
