@@ -85,6 +85,7 @@ unlock:
 	return err;
 }
 
+/* The page of a shared word is touched first, so that it has a physical address. */
 int get_futex_key(u32 __user *uaddr, bool shared, struct futex_key *key)
 {
 	unsigned long addr = (unsigned long)uaddr;

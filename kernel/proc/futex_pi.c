@@ -17,8 +17,8 @@
  * writes the word itself, with FUTEX_OWNER_DIED, since the dead cannot reach every word: `unsettled` keeps the futex
  * until that is done, so that others who look meanwhile queue up behind the new owner.
  *
- * Locks: futex_pi_mutex [m] guards all of this. User memory is touched under it, so it lies outside mmap_lock; and it is
- * outside pi_lock. Operations that need the kernel are rare, which makes one mutex enough.
+ * Locks: futex_pi_mutex [m] guards all of this. User memory is touched under it, so it lies outside mmap_lock; and it
+ * is outside pi_lock. Operations that need the kernel are rare, which makes one mutex enough.
  */
 #include "futex.h"
 
@@ -165,8 +165,8 @@ static int change_word(u32 __user *uaddr, u32 old, u32 new)
 }
 
 /*
- * [m] The thread whose number is in the word, with a reference. ERR_PTR: -EPERM for one of the kernel's; -ESRCH when there
- * is none, or it has given up all it had and the word still has its number: nobody would ever unlock it.
+ * [m] The thread whose number is in the word, with a reference. ERR_PTR: -EPERM for one of the kernel's; -ESRCH when
+ * there is none, or it has given up all it had and the word still has its number: nobody would ever unlock it.
  */
 static struct task_struct *owner_of_word(u32 word)
 {
@@ -205,8 +205,8 @@ static struct pi_futex *new_futex(const struct futex_key *key, u32 word)
 }
 
 /*
- * [m] Take the lock if it is free: NULL, and it is the caller's. Else the futex to wait for, and FUTEX_WAITERS is in the
- * word. ERR_PTR: -EDEADLK, -EAGAIN: the word has changed meanwhile; and what owner_of_word() says.
+ * [m] Take the lock if it is free: NULL, and it is the caller's. Else the futex to wait for, and FUTEX_WAITERS is in
+ * the word. ERR_PTR: -EDEADLK, -EAGAIN: the word has changed meanwhile; and what owner_of_word() says.
  */
 static struct pi_futex *take_or_find(u32 __user *uaddr, const struct futex_key *key)
 {
@@ -297,6 +297,7 @@ static int wait_for_lock(u32 __user *uaddr, struct pi_futex *f, s64 expires)
 	return ret;
 }
 
+/* The word may change between the look and the exchange: then it is looked at again. */
 int futex_lock_pi(u32 __user *uaddr, bool shared, s64 expires, bool try)
 {
 	struct futex_key key;

@@ -63,9 +63,9 @@ static bool may_be_real_time(const struct task_struct *p, const struct sched_par
 }
 
 /*
- * A task without CAP_SYS_NICE may only lower what p has, unless limits allow more, and gets no deadlines. Leaving SCHED_IDLE
- * is a rise, as it counts less than nice 19. p's runqueue is locked, so the values that are compared are those that are
- * replaced.
+ * A task without CAP_SYS_NICE may only lower what p has, unless limits allow more, and gets no deadlines. Leaving
+ * SCHED_IDLE is a rise, as it counts less than nice 19. p's runqueue is locked, so the values that are compared are
+ * those that are replaced.
  */
 static int check_permission(const struct task_struct *p, const struct sched_params *sp)
 {
