@@ -437,6 +437,7 @@ poweroff -f
 MOUNTS = """mount -t proc proc /proc
 mount -t devtmpfs dev /dev
 mkdir -p /dev/pts /dev/shm
+mount -t devpts -o gid=5,mode=620,nosuid,noexec devpts /dev/pts
 mount -t tmpfs -o mode=1777,nosuid,nodev tmpfs /dev/shm
 mount -t sysfs sysfs /sys
 mount -t tracefs tracefs /sys/kernel/tracing

@@ -362,8 +362,8 @@ struct inode *new_inode(struct super_block *sb, mode_t mode); /* one reference; 
 void iput(struct inode *inode);				      /* a reference less (NULL is allowed); no spinlock held */
 void ihold(struct inode *inode);
 /*
- * May the caller do `mask` (MAY_*) with it? Looks at mode bits only. CAP_DAC_OVERRIDE allows everything except executing
- * what has no x bit, CAP_DAC_READ_SEARCH reading, and searching directories. 0 or -EACCES. Any context.
+ * May the caller do `mask` (MAY_*) with it? Looks at mode bits only. CAP_DAC_OVERRIDE allows everything except
+ * executing what has no x bit, CAP_DAC_READ_SEARCH reading, and searching directories. 0 or -EACCES. Any context.
  */
 #define MAY_EXEC  1
 #define MAY_WRITE 2

@@ -1,6 +1,6 @@
 /*
- * Capabilities: the rights of root, one by one (capabilities(7)). The numbers are Linux's, and those that name something
- * which does not exist here can be held and dropped like the others.
+ * Capabilities: the rights of root, one by one (capabilities(7)). The numbers are Linux's, and those that name
+ * something which does not exist here can be held and dropped like the others.
  */
 #pragma once
 

@@ -69,5 +69,8 @@ void put_user_struct(struct user_struct *user); /* any context but nmi */
  * 0, or -EAGAIN: no memory. Thread context, before the uid is written.
  */
 int set_user(u32 uid);
-/* Has the user more tasks than the caller's limit, and is that a limit to the caller? CAP_SYS_RESOURCE and CAP_SYS_ADMIN have no such limit. */
+/*
+ * Has the user more tasks than the caller's limit, and is that a limit to the caller? CAP_SYS_RESOURCE and
+ * CAP_SYS_ADMIN have no such limit.
+ */
 bool nproc_exceeded(const struct user_struct *user);

@@ -40,6 +40,8 @@ int cond_resched(void); /* 1 when it scheduled */
 bool try_to_wake_up(struct task_struct *p, unsigned mask);
 bool wake_up_process(struct task_struct *p); /* TASK_NORMAL */
 bool wake_up_state(struct task_struct *p, unsigned mask);
+/* Priority inheritance: the best priority that p is lent, in the kernel's scale; MAX_PRIO: none. Thread context. */
+void sched_set_pi_prio(struct task_struct *p, int prio);
 /* First time on a runqueue, after fork. */
 void wake_up_new_task(struct task_struct *p);
 /* Parts of fork: scheduler fields of the child (not yet runnable). */

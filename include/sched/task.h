@@ -81,6 +81,8 @@ struct fs_struct;
 struct signal_struct;
 struct sighand_struct;
 struct cfs_rq;
+struct pi_futex;
+struct pi_waiter;
 struct completion;
 struct file;
 struct fgraph_stack;
@@ -184,6 +186,7 @@ struct task_struct {
 	s32 prio;	   /* [r] effective, -1..139 */
 	s32 static_prio;   /* [r] 120 + nice */
 	s32 normal_prio;   /* [r] */
+	s32 pi_prio;	   /* [r] lent by those who wait for its futexes; MAX_PRIO: none is (futex_pi.c) */
 	u32 rt_priority;   /* [r] 1..99 for FIFO and RR, else 0 */
 	u32 policy;	   /* [r] SCHED_* */
 	const struct sched_class *sched_class; /* [r] */
@@ -243,20 +246,23 @@ struct task_struct {
 	void *kthread_data;			  /* [I] struct kthread */
 	u32 uid, euid, gid, egid;		  /* [t] */
 	u32 suid, sgid;				  /* [t] saved ids */
-	u32 fsuid, fsgid;	   /* [t] those that count for files: euid and egid, but for setfsuid and access */
-	struct task_caps caps;	   /* [t] */
-	bool no_new_privs;	   /* [t] exec gives no rights, for good */
-	u32 self_exec_id;	   /* [t] counts the programs it has executed */
-	u32 parent_exec_id;	   /* [I] the parent's at the birth */
-	struct user_struct *user;  /* [t, RCU] counts for uid's tasks, with a reference */
-	struct group_info *groups; /* [t] supplementary groups, shared by reference; NULL: none */
-	void *robust_list;	   /* [t] user address of the list of held futexes */
-	void *rseq;		   /* [t] user address of its struct rseq; NULL: not registered */
-	u32 rseq_sig;		   /* [t] the word that must stand before the handlers of its sequences */
-	u32 personality;	   /* [t] ADDR_NO_RANDOMIZE or 0 */
-	int pdeath_signal;	   /* [t] to send when the parent ends, 0 none */
-	unsigned fail_nth;	   /* [a] this allocation from now fails (mm/fault_inject.h); 0: it asks for none */
-	bool make_it_fail;	   /* [a] faults that go by chance may hit it, where they choose by task */
+	u32 fsuid, fsgid;	    /* [t] those that count for files: euid and egid, but for setfsuid and access */
+	struct task_caps caps;	    /* [t] */
+	bool no_new_privs;	    /* [t] exec gives no rights, for good */
+	u32 self_exec_id;	    /* [t] counts the programs it has executed */
+	u32 parent_exec_id;	    /* [I] the parent's at the birth */
+	struct user_struct *user;   /* [t, RCU] counts for uid's tasks, with a reference */
+	struct group_info *groups;  /* [t] supplementary groups, shared by reference; NULL: none */
+	void *robust_list;	    /* [t] user address of the list of held futexes */
+	struct pi_futex *pi_owns;   /* [futex_pi_mutex] locks of its that others wait for */
+	struct pi_waiter *pi_waits; /* [futex_pi_mutex] the one that it waits for; NULL: none */
+	bool pi_closed;		    /* [futex_pi_mutex] it has given up all, and gets no waiters any more */
+	void *rseq;		    /* [t] user address of its struct rseq; NULL: not registered */
+	u32 rseq_sig;		    /* [t] the word that must stand before the handlers of its sequences */
+	u32 personality;	    /* [t] ADDR_NO_RANDOMIZE or 0 */
+	int pdeath_signal;	    /* [t] to send when the parent ends, 0 none */
+	unsigned fail_nth;	    /* [a] this allocation from now fails (mm/fault_inject.h); 0: it asks for none */
+	bool make_it_fail;	    /* [a] faults that go by chance may hit it, where they choose by task */
 
 	/* The debugger (kernel/proc/ptrace). Written with T and S held; one of the two suffices to read. */
 	u32 ptrace;		       /* [TS] PT_*; 0: no debugger */

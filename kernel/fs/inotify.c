@@ -1,6 +1,6 @@
 /*
- * inotify(7). An instance is an open file with a queue of events; a watch says that an instance wants to know of certain
- * events of one inode.
+ * inotify(7). An instance is an open file with a queue of events; a watch says that an instance wants to know of
+ * certain events of one inode.
  *
  *     inode->i_watches --> watch --> watch      by inode: who wants to know what happens to this file
  *                            |         |
@@ -168,8 +168,8 @@ static void tell(struct inode *inode, u32 mask, u32 cookie, const char *name, bo
 }
 
 /*
- * The directory is told first, with the name; a root has no name. Both are looked at without the mutex first: most files
- * are not watched. The parent is held, as a rename may drop it.
+ * The directory is told first, with the name; a root has no name. Both are looked at without the mutex first: most
+ * files are not watched. The parent is held, as a rename may drop it.
  */
 void __inotify_dentry(struct dentry *d, u32 mask)
 {
@@ -250,6 +250,7 @@ void __inotify_gone(struct inode *inode)
 	put_watches(gone);
 }
 
+/* The watches are found by their instances: those of inodes would have to be looked for in the whole tree. */
 void __inotify_unmount(const struct super_block *sb)
 {
 	struct inotify_watch *w, *next, *gone = NULL;
@@ -267,7 +268,9 @@ void __inotify_unmount(const struct super_block *sb)
 	put_watches(gone);
 }
 
-/* [m] The next event if it fits into n bytes, off the queue; NULL: the queue is empty; ERR_PTR(-EINVAL): it does not. */
+/*
+ * [m] The next event if it fits into n bytes, off the queue; NULL: the queue is empty; ERR_PTR(-EINVAL): it does not.
+ */
 static struct queued_event *next_event(struct inotify_group *g, size_t n)
 {
 	struct queued_event *e;
@@ -454,8 +457,8 @@ static int change_watch(struct inotify_watch *w, u32 mask)
 }
 
 /*
- * [m] Put a new watch into both lists: its number. A file that has lost its last name while we came here is told gone by
- * nobody any more, unless its dentry is in use, which the caller's path holds: so it is told when that goes.
+ * [m] Put a new watch into both lists: its number. A file that has lost its last name while we came here is told gone
+ * by nobody any more, unless its dentry is in use, which the caller's path holds: so it is told when that goes.
  */
 static int insert_watch(struct inotify_group *g, struct inotify_watch *w, const struct path *path, u32 mask)
 {
@@ -540,6 +543,7 @@ put_file:
 	return res;
 }
 
+/* What the watch has told stays in the queue, and IN_IGNORED comes behind it. */
 SYSCALL_DEFINE2(inotify_rm_watch, int, fd, s32, wd)
 {
 	struct file *f = inotify_fget(fd);

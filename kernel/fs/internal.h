@@ -150,6 +150,29 @@ static inline void step_into(struct nameidata *nd, struct dentry *d)
 	}
 	nd->path.dentry = d;
 }
+#define RESOLVE_SCOPED (RESOLVE_BENEATH | RESOLVE_IN_ROOT) /* the walk has a root of its own */
+/* [dcache_lock] The caller's root. A second user of the fs_struct may be changing it; a single one is this task. */
+static inline struct path current_root(void)
+{
+	struct fs_struct *fs = current->fs;
+	struct path p;
+
+	if (atomic_read(&fs->users) == 1)
+		return fs->root;
+	spin_lock(&fs->lock);
+	p = fs->root;
+	spin_unlock(&fs->lock);
+	return p;
+}
+
+/* [dcache_lock] What the walk takes for the root. */
+static inline struct path walk_root(const struct nameidata *nd)
+{
+	return unlikely(nd->resolve & RESOLVE_SCOPED) ? nd->scope : current_root();
+}
+
+/* [dcache_lock] May openat2's walk follow this link at all? 0, -ELOOP or -EXDEV. */
+int may_follow(const struct nameidata *nd, const struct dentry *link);
 /* [dcache_lock] step_into() if the walk may enter another mount: 0, or -EXDEV. */
 static inline int step_within(struct nameidata *nd, struct dentry *d)
 {

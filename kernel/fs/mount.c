@@ -12,9 +12,10 @@
  *        |                                       "/"
  *        +-- "bin"                                +-- "self"
  *
- * A bind mount shows a part of a super block that is mounted elsewhere already: its mnt_root is any dentry of it, also
- * that of a file. Bound mounts and moved ones change the tree of mounts, in which mnt_at is the way up; a path walk reads
- * it under dcache_lock. No mount is shared with another one: what is mounted in one place is seen there only.
+ * A bind mount shows a part of a super block that is mounted elsewhere already: its mnt_root is any dentry of it,
+ * also that of a file. Bound mounts and moved ones change the tree of mounts, in which mnt_at is the way up; a path
+ * walk reads it under dcache_lock. No mount is shared with another one: what is mounted in one place is seen there
+ * only.
  *
  * The life of a mount: the tree holds one reference, and each path (cwd, open file, mount on it) another. umount takes
  * the tree's reference away; with MNT_DETACH it does so even while others are held, and the mount then lives on for its
@@ -24,7 +25,7 @@
  * mnt_next_here, mnt_at, the list of mounts). A walk that stands in a mount while that is moved or unmounted has a
  * reference to it, or holds dcache_lock; it goes on in it, as if it had passed before.
  */
-#include "internal.h"
+#include "mount.h"
 
 #include <fs/inotify.h>
 #include <fs/libfs.h>
@@ -39,7 +40,7 @@
 DECLARE_TABLE(filesystems, const struct file_system_type);
 
 DEFINE_MUTEX(mount_mutex);
-static LIST_HEAD(mounts);     /* [mount_mutex, dcache_lock for changes] in mount order */
+LIST_HEAD(all_mounts);
 static unsigned next_dev = 1; /* [mount_mutex] minor numbers of anonymous devices, major 0 */
 static unsigned next_id = 1;  /* [mount_mutex] of /proc/<pid>/mountinfo */
 struct mount *root_mount;
@@ -157,7 +158,7 @@ struct dentry *single_fs_dir(const char *type, const char *name)
 }
 
 /* [mount_mutex] A mount that is not in the tree yet; NULL when out of memory. */
-static struct mount *alloc_mount(struct super_block *sb, struct dentry *root, const char *source, unsigned flags)
+struct mount *alloc_mount(struct super_block *sb, struct dentry *root, const char *source, unsigned flags)
 {
 	struct mount *mnt = kzalloc(sizeof(*mnt), GFP_KERNEL);
 
@@ -182,7 +183,7 @@ static struct mount *alloc_mount(struct super_block *sb, struct dentry *root, co
  * see that. -EBUSY: the same file system is what is seen there already, as on Linux; a different one covers it, and so
  * does the same one by a bind mount or a move (twice). -ENOENT: the directory was removed.
  */
-static int may_attach(const struct mount *mnt, const struct path *at, bool twice)
+int may_attach(const struct mount *mnt, const struct path *at, bool twice)
 {
 	const struct dentry *d = at->dentry;
 
@@ -195,32 +196,15 @@ static int may_attach(const struct mount *mnt, const struct path *at, bool twice
 	return d->d_flags & DCACHE_UNLINKED ? -ENOENT : 0;
 }
 
-/* [mount_mutex, dcache_lock] Take a mount from its place, but not from its list; hang_again() puts it elsewhere. */
-static void unhang(struct mount *mnt)
-{
-	struct mount **link = &mnt->mnt_at.dentry->d_mounted;
-
-	while (*link != mnt)
-		link = &(*link)->mnt_next_here;
-	*link = mnt->mnt_next_here;
-}
-
-static void hang_again(struct mount *mnt, const struct path *at)
-{
-	mnt->mnt_at = *at;
-	mnt->mnt_next_here = at->dentry->d_mounted;
-	at->dentry->d_mounted = mnt;
-}
-
 /* [mount_mutex, dcache_lock] Put it there, as the last of the list. Takes over the references of `at`. */
 static void hang_mount(struct mount *mnt, const struct path *at)
 {
 	hang_again(mnt, at);
-	list_add_tail(&mnt->mnt_list, &mounts);
+	list_add_tail(&mnt->mnt_list, &all_mounts);
 }
 
 /* [mount_mutex] Both. 0, and the references of `at` are the mount's; or -errno. */
-static int attach_mount(struct mount *mnt, const struct path *at, bool twice)
+int attach_mount(struct mount *mnt, const struct path *at, bool twice)
 {
 	int err;
 
@@ -254,7 +238,7 @@ struct mount *mount_of(struct super_block *sb)
 	struct mount *mnt, *found = NULL;
 
 	spin_lock(&dcache_lock);
-	list_for_each_entry(mnt, &mounts, mnt_list)
+	list_for_each_entry(mnt, &all_mounts, mnt_list)
 		if (mnt->mnt_sb == sb && mnt->mnt_root == sb->s_root) {
 			atomic_inc(&mnt->mnt_count);
 			found = mnt;
@@ -351,203 +335,6 @@ static void detach_mount(struct mount *mnt)
 	list_del_init(&mnt->mnt_list);
 }
 
-/* [mount_mutex] Is it `top`, or inside of it at any depth? */
-static bool is_below(const struct mount *mnt, const struct mount *top)
-{
-	while (mnt && mnt != top)
-		mnt = mnt->mnt_at.mnt;
-	return mnt;
-}
-
-/* A walk to the first argument of a bind mount or a move, which is a path. 0 or -errno. */
-static int walk_to_source(const char *source, struct path *from)
-{
-	return source && *source ? kern_path_at(AT_FDCWD, source, LOOKUP_FOLLOW, from) : -EINVAL;
-}
-
-/* [mount_mutex] Does the place lie in what `top` shows, at or below the dentry `root`? */
-static bool lies_below(const struct mount *mnt, struct dentry *d, const struct mount *top, struct dentry *root)
-{
-	bool below;
-
-	while (mnt && mnt != top) {
-		d = mnt->mnt_at.dentry;
-		mnt = mnt->mnt_at.mnt;
-	}
-	if (!mnt)
-		return false;
-	spin_lock(&dcache_lock);
-	below = d_is_ancestor(root, d);
-	spin_unlock(&dcache_lock);
-	return below;
-}
-
-static struct mount *clone_mount(const struct mount *mnt, struct dentry *root)
-{
-	struct mount *copy = alloc_mount(mnt->mnt_sb, root, mnt->mnt_source, mnt->mnt_flags);
-
-	if (copy)
-		copy->mnt_auto = mnt->mnt_auto;
-	return copy;
-}
-
-/*
- * [mount_mutex] Copies of the mounts below the source, for MS_REC: each leads to its copy by mnt_copy, until
- * forget_copies(). Mounts are listed in mount order, so that of its parent is there first. The copies are chained by
- * mnt_next_here. 0 or -ENOMEM.
- */
-static int copy_below(const struct path *from, struct mount *top, struct mount **copies)
-{
-	struct mount *mnt, *parent;
-
-	list_for_each_entry(mnt, &mounts, mnt_list) {
-		if (!mnt->mnt_at.mnt || !lies_below(mnt->mnt_at.mnt, mnt->mnt_at.dentry, from->mnt, from->dentry))
-			continue;
-		mnt->mnt_copy = clone_mount(mnt, mnt->mnt_root);
-		if (!mnt->mnt_copy)
-			return -ENOMEM;
-		parent = mnt->mnt_at.mnt == from->mnt ? top : mnt->mnt_at.mnt->mnt_copy;
-		mnt->mnt_copy->mnt_at = (struct path){parent, mnt->mnt_at.dentry};
-		path_get(&mnt->mnt_copy->mnt_at);
-		mnt->mnt_copy->mnt_next_here = *copies;
-		*copies = mnt->mnt_copy;
-	}
-	return 0;
-}
-
-/* [mount_mutex] The first of the chain last, so that the list stays in mount order. */
-static void attach_copies(struct mount *copies)
-{
-	struct list_head *before = mounts.prev;
-	struct mount *next;
-
-	spin_lock(&dcache_lock);
-	for (; copies; copies = next) {
-		next = copies->mnt_next_here;
-		copies->mnt_next_here = copies->mnt_at.dentry->d_mounted;
-		copies->mnt_at.dentry->d_mounted = copies;
-		list_add(&copies->mnt_list, before);
-	}
-	spin_unlock(&dcache_lock);
-}
-
-static void forget_copies(void)
-{
-	struct mount *mnt;
-
-	list_for_each_entry(mnt, &mounts, mnt_list)
-		mnt->mnt_copy = NULL;
-}
-
-/*
- * [mount_mutex] The mount that shows `from`, and for MS_REC those below it, at `at`, whose references it takes over. A
- * copy that was not attached is in *failed, for the caller to put without the mutex.
- */
-static int bind_locked(const struct path *from, const struct path *at, bool recursive, struct mount **failed)
-{
-	struct mount *top, *copies = NULL;
-	int err = list_empty(&from->mnt->mnt_list) ? -EINVAL : 0;
-
-	top = err ? NULL : clone_mount(from->mnt, from->dentry);
-	if (!err && !top)
-		err = -ENOMEM;
-	if (!err && recursive)
-		err = copy_below(from, top, &copies);
-	forget_copies();
-	if (!err)
-		err = attach_mount(top, at, true);
-	if (!err) {
-		attach_copies(copies);
-		return 0;
-	}
-	*failed = copies;
-	if (top) {
-		top->mnt_next_here = copies;
-		*failed = top;
-	}
-	return err;
-}
-
-/* MS_BIND: `source` is seen at `at`, too. A file can be bound to a file. 0 or -errno. */
-static int do_bind(const struct path *at, const char *source, bool recursive)
-{
-	struct mount *failed = NULL, *next;
-	struct path from;
-	int err = walk_to_source(source, &from);
-
-	if (err)
-		return err;
-	err = -ENOTDIR;
-	if (S_ISDIR(from.dentry->d_inode->i_mode) == S_ISDIR(at->dentry->d_inode->i_mode)) {
-		mutex_lock(&mount_mutex);
-		err = bind_locked(&from, at, recursive, &failed);
-		mutex_unlock(&mount_mutex);
-	}
-	for (; failed; failed = next) {
-		next = failed->mnt_next_here;
-		mntput(failed);
-	}
-	path_put(&from);
-	return err;
-}
-
-/* [mount_mutex, dcache_lock] A mount and all below it leave the list for another one, in their order. */
-static void list_tree(const struct mount *top, struct list_head *to)
-{
-	struct mount *mnt, *next;
-
-	list_for_each_entry_safe(mnt, next, &mounts, mnt_list)
-		if (is_below(mnt, top))
-			list_move_tail(&mnt->mnt_list, to);
-}
-
-/*
- * [mount_mutex] Hang a mount of the tree to another place of it, whose references it takes over; those of the old place
- * are in *old, for the caller to put. Parents stand before their children in the list, so the mount goes to the end, with
- * all that is mounted in it.
- */
-static int rehang(struct mount *mnt, const struct path *at, struct path *old)
-{
-	LIST_HEAD(moved);
-	int err;
-
-	spin_lock(&dcache_lock);
-	err = may_attach(mnt, at, true);
-	if (!err) {
-		*old = mnt->mnt_at;
-		list_tree(mnt, &moved);
-		unhang(mnt);
-		hang_again(mnt, at);
-		list_splice_tail_init(&moved, &mounts);
-	}
-	spin_unlock(&dcache_lock);
-	return err;
-}
-
-/* MS_MOVE: the mount at `source` moves to `at`, with all that is mounted in it. 0 or -errno. */
-static int do_move(const struct path *at, const char *source)
-{
-	struct path from, old = {NULL, NULL};
-	int err = walk_to_source(source, &from);
-
-	if (err)
-		return err;
-	mutex_lock(&mount_mutex);
-	if (from.dentry != from.mnt->mnt_root || from.mnt == root_mount || list_empty(&from.mnt->mnt_list))
-		err = -EINVAL;
-	else if (S_ISDIR(from.dentry->d_inode->i_mode) != S_ISDIR(at->dentry->d_inode->i_mode))
-		err = -EINVAL;
-	else if (is_below(at->mnt, from.mnt))
-		err = -ELOOP;
-	else
-		err = rehang(from.mnt, at, &old);
-	mutex_unlock(&mount_mutex);
-	if (!err)
-		path_put(&old);
-	path_put(&from);
-	return err;
-}
-
 /* One try at a path that was walked to. Its references are taken over by the new mount, or dropped here. */
 static int mount_on(struct path *at, const char *source, const char *type, unsigned long flags, const char *data)
 {
@@ -575,8 +362,8 @@ static int mount_on(struct path *at, const char *source, const char *type, unsig
 }
 
 /*
- * Walks again when another mount was faster (-EAGAIN). Shared mounts do not exist here: -EINVAL. MS_REC goes with a bind
- * mount, and with what every mount is already.
+ * Walks again when another mount was faster (-EAGAIN). Shared mounts do not exist here: -EINVAL. MS_REC goes with a
+ * bind mount, and with what every mount is already.
  */
 int do_mount(const char *source, const char *target, const char *type, unsigned long flags, const char *data)
 {
@@ -616,8 +403,8 @@ static struct mount *detach_tree(const struct mount *top)
 {
 	struct mount *mnt, *next, *gone = NULL;
 
-	list_for_each_entry_safe(mnt, next, &mounts, mnt_list) {
-		if (!is_below(mnt, top))
+	list_for_each_entry_safe(mnt, next, &all_mounts, mnt_list) {
+		if (!mount_is_below(mnt, top))
 			continue;
 		detach_mount(mnt);
 		mnt->mnt_next_here = gone;
@@ -631,7 +418,7 @@ static struct mount *automounted_child(struct mount *mnt)
 {
 	struct mount *child;
 
-	list_for_each_entry(child, &mounts, mnt_list)
+	list_for_each_entry(child, &all_mounts, mnt_list)
 		if (child->mnt_auto && child->mnt_at.mnt == mnt && mount_is_seen(child))
 			return child;
 	return NULL;
@@ -741,93 +528,6 @@ SYSCALL_DEFINE2(umount, char __user *, name, int, flags)
 	return err;
 }
 
-/*
- * [mount_mutex] The mount `new` takes the place of `old`, and that hangs at `put_old`, whose references it takes over. The
- * place that `new` had is in *left, for the caller to put. In the list the new tree stands before the old one, which hangs
- * in it.
- */
-static int pivot_locked(struct mount *new, struct mount *old, const struct path *put_old, struct path *left)
-{
-	LIST_HEAD(new_tree);
-	LIST_HEAD(old_tree);
-	int err;
-
-	spin_lock(&dcache_lock);
-	err = may_attach(old, put_old, true);
-	if (!err) {
-		struct path place = old->mnt_at;
-
-		*left = new->mnt_at;
-		list_tree(new, &new_tree);
-		list_tree(old, &old_tree);
-		unhang(new);
-		unhang(old);
-		hang_again(new, &place);
-		hang_again(old, put_old);
-		list_splice_tail_init(&new_tree, &mounts);
-		list_splice_tail_init(&old_tree, &mounts);
-	}
-	spin_unlock(&dcache_lock);
-	return err;
-}
-
-/* [mount_mutex] The order of the checks is Linux's. The very first mount has no place, and so cannot be exchanged. */
-static int check_pivot(const struct path *new, const struct path *put_old, const struct path *root)
-{
-	if (list_empty(&new->mnt->mnt_list) || list_empty(&root->mnt->mnt_list) ||
-	    new->dentry->d_flags & DCACHE_UNLINKED)
-		return -EINVAL;
-	if (new->mnt == root->mnt || put_old->mnt == root->mnt)
-		return -EBUSY;
-	if (root->dentry != root->mnt->mnt_root || !root->mnt->mnt_at.mnt || new->dentry != new->mnt->mnt_root)
-		return -EINVAL;
-	if (!lies_below(put_old->mnt, put_old->dentry, new->mnt, new->dentry))
-		return -EINVAL;
-	return is_below(new->mnt, root->mnt) ? 0 : -EINVAL;
-}
-
-/* The caller's root gets another mount, and those whose root or working directory it was go along. 0 or -errno. */
-static int do_pivot_root(const struct path *new, const struct path *put_old)
-{
-	struct path left = {NULL, NULL}, root;
-	int err = task_root(current, &root);
-
-	if (err)
-		return err;
-	mutex_lock(&mount_mutex);
-	err = check_pivot(new, put_old, &root);
-	if (!err) {
-		path_get(put_old);
-		err = pivot_locked(new->mnt, root.mnt, put_old, &left);
-		if (err)
-			left = *put_old;
-	}
-	mutex_unlock(&mount_mutex);
-	path_put(&left);
-	if (!err)
-		chroot_fs_refs(&root, new);
-	path_put(&root);
-	return err;
-}
-
-SYSCALL_DEFINE2(pivot_root, const char __user *, new_root, const char __user *, put_old)
-{
-	struct path new, old;
-	int err = capable(CAP_SYS_ADMIN) ? 0 : -EPERM;
-
-	if (!err)
-		err = user_path_at(AT_FDCWD, new_root, LOOKUP_FOLLOW | LOOKUP_DIRECTORY, &new);
-	if (err)
-		return err;
-	err = user_path_at(AT_FDCWD, put_old, LOOKUP_FOLLOW | LOOKUP_DIRECTORY, &old);
-	if (!err) {
-		err = do_pivot_root(&new, &old);
-		path_put(&old);
-	}
-	path_put(&new);
-	return err;
-}
-
 /* Boot: mount the root file system, the first thing in the tree. */
 static void mount_root(void)
 {
@@ -838,7 +538,7 @@ static void mount_root(void)
 	root_mount = alloc_mount(sb, sb->s_root, "rootfs", 0);
 	if (!root_mount)
 		panic("vfs: out of memory for the root file system");
-	list_add_tail(&root_mount->mnt_list, &mounts);
+	list_add_tail(&root_mount->mnt_list, &all_mounts);
 	init_fs.root = (struct path){root_mount, root_mount->mnt_root};
 	path_get(&init_fs.root);
 	init_fs.pwd = init_fs.root;
@@ -867,7 +567,7 @@ struct mount *nth_mount(unsigned n)
 	struct mount *mnt, *found = NULL;
 
 	spin_lock(&dcache_lock);
-	list_for_each_entry(mnt, &mounts, mnt_list)
+	list_for_each_entry(mnt, &all_mounts, mnt_list)
 		if (!n--) {
 			atomic_inc(&mnt->mnt_count);
 			found = mnt;

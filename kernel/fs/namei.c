@@ -61,20 +61,6 @@ int getname(struct filename *f, const char __user *path, bool empty_ok)
 	return len < 0 ? len : 0;
 }
 
-/* [dcache_lock] The caller's root. A second user of the fs_struct may be changing it; a single one is this task. */
-static inline struct path current_root(void)
-{
-	struct fs_struct *fs = current->fs;
-	struct path p;
-
-	if (atomic_read(&fs->users) == 1)
-		return fs->root;
-	spin_lock(&fs->lock);
-	p = fs->root;
-	spin_unlock(&fs->lock);
-	return p;
-}
-
 /* [dcache_lock] The caller's working directory. */
 static inline struct path current_cwd(void)
 {
@@ -129,33 +115,6 @@ int path_init(struct nameidata *nd, int dfd, const char *name)
 	spin_lock(&dcache_lock);
 	nd->path = *name == '/' ? current_root() : current_cwd();
 	return 0;
-}
-
-#define RESOLVE_SCOPED (RESOLVE_BENEATH | RESOLVE_IN_ROOT)
-
-/* An absolute name begins at dfd, too, if that is the root meanwhile; the walk itself passes over the slashes. */
-int path_init_resolve(struct nameidata *nd, int dfd, const char *name, unsigned resolve)
-{
-	int err;
-
-	if (*name == '/' && resolve & RESOLVE_BENEATH)
-		return -EXDEV;
-	err = path_init(nd, dfd, *name == '/' && resolve & RESOLVE_IN_ROOT ? "." : name);
-	if (err)
-		return err;
-	nd->name = name;
-	nd->resolve = resolve;
-	if (resolve & RESOLVE_SCOPED) {
-		nd->scope = nd->path;
-		path_get(&nd->scope);
-	}
-	return 0;
-}
-
-/* [dcache_lock] What the walk takes for the root. */
-static struct path walk_root(const struct nameidata *nd)
-{
-	return unlikely(nd->resolve & RESOLVE_SCOPED) ? nd->scope : current_root();
 }
 
 /*
@@ -303,57 +262,6 @@ struct dentry *walk_last(struct nameidata *nd)
 }
 
 /*
- * [dcache_lock] Does the way up from p lead to the root? A rename may have moved the directory out of it while the lock
- * was released; then it would lead past the root.
- */
-static bool is_below(struct path p, const struct path *root)
-{
-	for (;;) {
-		if (p.dentry == root->dentry && p.mnt == root->mnt)
-			return true;
-		if (p.dentry != p.mnt->mnt_root)
-			p.dentry = p.dentry->d_parent;
-		else if (p.mnt->mnt_at.dentry)
-			p = p.mnt->mnt_at;
-		else
-			return false;
-	}
-}
-
-/*
- * From the root of a mount the way up leads to the place that it covers, and further up if that is a root as well. At
- * the caller's root ".." stays.
- */
-int walk_dotdot(struct nameidata *nd)
-{
-	struct path root = walk_root(nd);
-	struct path p = nd->path;
-
-	if (unlikely(nd->resolve & RESOLVE_SCOPED)) {
-		if (!is_below(p, &root))
-			return -EAGAIN;
-		if (nd->resolve & RESOLVE_BENEATH && p.dentry == root.dentry && p.mnt == root.mnt)
-			return -EXDEV;
-	}
-
-	for (;;) {
-		if (p.dentry == root.dentry && p.mnt == root.mnt)
-			break;
-		if (p.dentry != p.mnt->mnt_root) {
-			p.dentry = p.dentry->d_parent;
-			break;
-		}
-		if (!p.mnt->mnt_at.dentry)
-			break;
-		p = p.mnt->mnt_at;
-	}
-	if (unlikely(nd->resolve & RESOLVE_NO_XDEV) && p.mnt != nd->path.mnt)
-		return -EXDEV;
-	nd->path.mnt = p.mnt;
-	return step_within(nd, p.dentry);
-}
-
-/*
  * Build target + "/" + what is left to walk, in the page that holds the target or will hold it. -ENOENT for an empty
  * target, -ENAMETOOLONG.
  */
@@ -411,16 +319,6 @@ static int jump_link(struct nameidata *nd, struct dentry *link)
 	path_put(&nd->base);
 	nd->base = to;
 	return 1;
-}
-
-/* May openat2's walk follow this link at all? 0, -ELOOP or -EXDEV. */
-static int may_follow(const struct nameidata *nd, const struct dentry *link)
-{
-	bool magic = link->d_inode->i_op->get_path;
-
-	if (nd->resolve & RESOLVE_NO_SYMLINKS || (magic && nd->resolve & RESOLVE_NO_MAGICLINKS))
-		return -ELOOP;
-	return magic && nd->resolve & RESOLVE_SCOPED ? -EXDEV : 0;
 }
 
 /*
@@ -561,7 +459,9 @@ static int walk_to_end(struct nameidata *nd, unsigned flags)
 			return err;
 		if (nd->last_type != LAST_NORM) {
 			if (nd->last_type == LAST_DOTDOT)
-				(void)walk_dotdot(nd); /* openat2 alone forbids it */
+				err = walk_dotdot(nd);
+			if (err)
+				return err;
 			break;
 		}
 		d = walk_last(nd);

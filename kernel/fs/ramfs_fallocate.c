@@ -46,8 +46,9 @@ static int punch_hole(struct inode *inode, loff_t off, loff_t end)
 }
 
 /*
- * [i_lock] Pages for all holes of the range. When memory runs out, or a signal comes, those that were made behind the end
- * of the file go again: nobody could free them but by a truncation. Those inside the file may be mapped by now and stay.
+ * [i_lock] Pages for all holes of the range. When memory runs out, or a signal comes, those that were made behind the
+ * end of the file go again: nobody could free them but by a truncation. Those inside the file may be mapped by now
+ * and stay.
  */
 static int fill_holes(struct inode *inode, unsigned long first, unsigned long last)
 {
@@ -89,6 +90,7 @@ static int allocate(struct inode *inode, int mode, loff_t off, loff_t end)
 	return err;
 }
 
+/* A change of what is in the file, as a write is: it takes set-id bits away and changes the times. */
 int ramfs_fallocate(struct file *f, int mode, loff_t off, loff_t len)
 {
 	struct inode *inode = f->f_inode;

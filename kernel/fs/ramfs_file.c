@@ -242,9 +242,10 @@ static ssize_t ramfs_read(struct file *f, char __user *buf, size_t n, loff_t *po
 }
 
 /*
- * [l] Drop the pages from..to - 1 below `slot`, which covers the indices from `base`, but at most *left of them; *left
- * counts down. A node is freed when everything below it is gone, and that is certain only if the whole of it lies in the
- * range and some of *left remains. The recursion has at most 4 levels. put_page() never sleeps, so it may be called under the lock.
+ * [l] Drop the pages from..to - 1 below `slot`, which covers the indices from `base`, but at most *left of them;
+ * *left counts down. A node is freed when everything below it is gone, and that is certain only if the whole of it
+ * lies in the range and some of *left remains. The recursion has at most 4 levels. put_page() never sleeps, so it may
+ * be called under the lock.
  */
 static void ramfs_prune_slots(void **slot, unsigned level, unsigned long base, unsigned long from, unsigned long to,
 			      unsigned *left)
@@ -299,8 +300,8 @@ void ramfs_drop_range(struct inode *inode, unsigned long from, unsigned long to)
 #define ALL_PAGES (~0UL) /* as an end */
 
 /*
- * [i_lock] Write to one page. Bytes written, or -errno when no byte was. A page that was made behind the end for a write
- * that failed is dropped; under i_lock no other task makes pages there. One that fallocate(2) has made stays.
+ * [i_lock] Write to one page. Bytes written, or -errno when no byte was. A page that was made behind the end for a
+ * write that failed is dropped; under i_lock no other task makes pages there. One that fallocate(2) has made stays.
  */
 static ssize_t write_page(struct inode *inode, loff_t at, const void *from, size_t n, bool kernel)
 {

@@ -79,9 +79,10 @@ static int may_rename(struct dentry *olddir, struct dentry *old, struct dentry *
 /*
  * [both i_locks] Two names of one file: nothing happens, as POSIX wants it.
  *
- * inotify gets the old name from `new`, whose name it is after d_move(). The file system does its part, which an exchange may be too much for (-EINVAL), and unlinks what `new` was. A victim
- * directory's own lock is held meanwhile, so that no name is made in it between the check that it is empty and its end;
- * its cached negative entries are freed afterwards, for each holds a reference to it.
+ * inotify gets the old name from `new`, whose name it is after d_move(). The file system does its part, which an
+ * exchange may be too much for (-EINVAL), and unlinks what `new` was. A victim directory's own lock is held
+ * meanwhile, so that no name is made in it between the check that it is empty and its end; its cached negative
+ * entries are freed afterwards, for each holds a reference to it.
  */
 static noinline int vfs_rename(struct dentry *olddir, struct dentry *old, struct dentry *newdir, struct dentry *new,
 			       unsigned flags)

@@ -76,8 +76,9 @@ int simple_setattr(struct dentry *dentry, const struct iattr *attr)
 }
 
 /*
- * [i_lock] Do the caller's ids and capabilities allow the change? CAP_FOWNER stands for being the owner, and CAP_CHOWN
- * gives a file to any user and group; the owner may give it only to a group that it is in. Setting both times to now (ATTR_TOUCH) needs only the right to write.
+ * [i_lock] Do the caller's ids and capabilities allow the change? CAP_FOWNER stands for being the owner, and
+ * CAP_CHOWN gives a file to any user and group; the owner may give it only to a group that it is in. Setting both
+ * times to now (ATTR_TOUCH) needs only the right to write.
  */
 static int setattr_prepare(const struct inode *inode, const struct iattr *attr)
 {

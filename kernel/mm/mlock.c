@@ -106,6 +106,7 @@ static unsigned next_to_populate(struct mm_struct *mm, unsigned long *start, uns
 	return flags;
 }
 
+/* The areas are looked up again and again, since mmap_lock is let go between two pages. */
 int mm_populate(struct mm_struct *mm, unsigned long start, unsigned long end, unsigned how)
 {
 	unsigned long stop;
@@ -165,6 +166,7 @@ SYSCALL_DEFINE3(mlock2, unsigned long, start, size_t, len, int, flags)
 	return do_mlock(start, len, flags ? VM_LOCK_MASK : VM_LOCKED);
 }
 
+/* The pages stay where they are. A range that wraps is -EINVAL. */
 SYSCALL_DEFINE2(munlock, unsigned long, start, size_t, len)
 {
 	struct mm_struct *mm = current->mm;

@@ -111,7 +111,10 @@ SYSCALL_DEFINE3(msync, unsigned long, start, size_t, len, int, flags)
 	return mapped ? 0 : -ENOMEM;
 }
 
-/* MADV_DONTNEED drops the pages at once, unless they are locked. Advice about the order of access has no effect here, but is no error. */
+/*
+ * MADV_DONTNEED drops the pages at once, unless they are locked. Advice about the order of access has no effect here,
+ * but is no error.
+ */
 SYSCALL_DEFINE3(madvise, unsigned long, start, size_t, len_in, int, behavior)
 {
 	struct mm_struct *mm = current->mm;

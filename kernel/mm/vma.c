@@ -30,6 +30,7 @@ struct vm_area_struct *vma_alloc(struct mm_struct *mm, unsigned long start, unsi
 	return vma;
 }
 
+/* A copy counts as a shared mapping of its own (i_shared_writers), as vma_free() counts each one out. */
 struct vm_area_struct *vma_dup(struct mm_struct *mm, const struct vm_area_struct *vma)
 {
 	struct vm_area_struct *copy = kmem_cache_alloc(vma_cache, GFP_KERNEL);

@@ -60,7 +60,10 @@ struct mapped_pages {
 struct mapped_pages count_mapped(struct mm_struct *mm, unsigned long start, unsigned long end); /* [m] */
 /* [m] The same as may_expand_vm when `goes` is unmapped first. */
 bool may_replace_vm(struct mm_struct *mm, unsigned vm_flags, unsigned long pages, struct mapped_pages goes);
-/* mlock.c. [m] May so many pages more be locked, if vm_flags has VM_LOCKED at all? The limit is the current process's. */
+/*
+ * mlock.c. [m] May so many pages more be locked, if vm_flags has VM_LOCKED at all? The limit is the current
+ * process's.
+ */
 bool may_lock_more(const struct mm_struct *mm, unsigned vm_flags, unsigned long pages);
 bool can_do_mlock(void);   /* may the current process lock anything? */
 #define POPULATE_LOCKED 1u /* only areas that are locked, and whose pages are not left to faults */

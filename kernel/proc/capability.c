@@ -47,8 +47,8 @@ static bool any_is_root(const struct cred_ids *ids)
 }
 
 /*
- * A task that had user 0 among its three ids and has it no more loses what is permitted, unless it has asked to keep it.
- * What is effective follows the effective id, and for files the id that counts for them.
+ * A task that had user 0 among its three ids and has it no more loses what is permitted, unless it has asked to keep
+ * it. What is effective follows the effective id, and for files the id that counts for them.
  */
 void caps_follow_ids(const struct cred_ids *old, bool files)
 {
@@ -178,6 +178,7 @@ static int set_caps(u64 effective, u64 permitted, u64 inheritable)
 	return 0;
 }
 
+/* Bits of capabilities that do not exist are left out. */
 SYSCALL_DEFINE2(capset, struct cap_header __user *, header, const struct cap_words __user *, data)
 {
 	struct cap_words w[2] = {};

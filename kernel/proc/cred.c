@@ -56,8 +56,8 @@ void commit_ids(const struct cred_ids *new)
 }
 
 /*
- * access(2) asks for the real user. Only the current task looks at these two ids and at what is effective while it walks
- * the path, so they may be exchanged for that time.
+ * access(2) asks for the real user. Only the current task looks at these two ids and at what is effective while it
+ * walks the path, so they may be exchanged for that time.
  */
 struct fsids override_fsids(void)
 {
@@ -181,7 +181,10 @@ SYSCALL_DEFINE3(getresgid, gid_t __user *, rgidp, gid_t __user *, egidp, gid_t _
 		       : 0;
 }
 
-/* With CAP_SETUID all three change, so that there is no way back. Others change the effective id, to the real or the saved one. */
+/*
+ * With CAP_SETUID all three change, so that there is no way back. Others change the effective id, to the real or the
+ * saved one.
+ */
 SYSCALL_DEFINE1(setuid, uid_t, uid)
 {
 	const struct task_struct *t = current;
@@ -195,7 +198,10 @@ SYSCALL_DEFINE1(setuid, uid_t, uid)
 	return -EPERM;
 }
 
-/* With CAP_SETGID all three change, so that there is no way back; others set the effective one, to the real or the saved one. */
+/*
+ * With CAP_SETGID all three change, so that there is no way back; others set the effective one, to the real or the
+ * saved one.
+ */
 SYSCALL_DEFINE1(setgid, gid_t, gid)
 {
 	const struct task_struct *t = current;
@@ -296,9 +302,9 @@ SYSCALL_DEFINE2(getgroups, int, gidsetsize, gid_t __user *, grouplist)
 }
 
 /*
- * Replace the supplementary groups, with CAP_SETGID only. The new list is complete before the pointer changes (release), since a
- * reader of /proc may follow it at any moment. Such a reader may still use the old list, which put_groups() frees
- * later.
+ * Replace the supplementary groups, with CAP_SETGID only. The new list is complete before the pointer changes
+ * (release), since a reader of /proc may follow it at any moment. Such a reader may still use the old list, which
+ * put_groups() frees later.
  */
 SYSCALL_DEFINE2(setgroups, int, gidsetsize, gid_t __user *, grouplist)
 {

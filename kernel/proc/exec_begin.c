@@ -180,8 +180,8 @@ static bool ids_change(const struct cred_ids *ids, const struct task_struct *t)
 
 /*
  * The ids of the new program, and whether its memory is closed to its user. A process that shares its root directory
- * with another process gains no rights (unless it has CAP_SETUID), because the other one could exchange the directory that
- * the program takes for /etc. By now this is the only thread of the process, so a second user of `fs` is another
+ * with another process gains no rights (unless it has CAP_SETUID), because the other one could exchange the directory
+ * that the program takes for /etc. By now this is the only thread of the process, so a second user of `fs` is another
  * process; and when there is none, none can appear.
  */
 static struct cred_ids exec_ids(struct binprm *bprm, struct mm_struct *mm, struct task_caps *caps)
@@ -229,6 +229,7 @@ int begin_new_exec(struct binprm *bprm, struct mm_struct *mm)
 	mutex_lock(&t->signal->exec_guard); /* a debugger comes before the ids are chosen, or when they are set */
 	ids = exec_ids(bprm, mm, &caps);
 	mm_release(t);
+	t->pi_closed = false;
 	WRITE_ONCE(t->self_exec_id, t->self_exec_id + 1);
 	smp_wmb();     /* a reader that sees something of the new program sees the new number (pid_show) */
 	exec_mmap(mm); /* before the ids change: may_access_mm relies on it */

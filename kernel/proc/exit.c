@@ -53,6 +53,7 @@ void mm_release(struct task_struct *t)
 		exit_robust_list(t->robust_list);
 		t->robust_list = NULL;
 	}
+	futex_pi_exit();
 	/* pthread_join sleeps on this word. The last user of the memory has no task to wake. */
 	if (t->clear_child_tid) {
 		if (atomic_read(&t->mm->mm_users) > 1 && !put_user(0, t->clear_child_tid))

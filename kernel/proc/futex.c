@@ -6,6 +6,8 @@
  * waiter, or the waiter's read comes after the waker's look and sees the new value. No user memory is touched
  * under the lock.
  */
+#include "futex.h"
+
 #include <asm/uaccess.h>
 #include <kernel/init.h>
 #include <lib/errno.h>
@@ -24,15 +26,6 @@
 
 #define BUCKET_BITS 8
 
-/*
- * What names a futex. Memory that is shared between processes has different addresses in each, so there it is the
- * physical address; else it is the address space and the address. A private and a shared operation on private memory
- * do not meet, as on Linux: the shared one has the address plus 1.
- */
-struct futex_key {
-	const void *space; /* mm, or NULL: `word` is physical */
-	u64 word;
-};
 struct futex_bucket {
 	spinlock_t lock;
 	struct list_head waiters; /* [lock] in order of arrival */
@@ -60,11 +53,6 @@ early_initcall(futex_init);
 static struct futex_bucket *bucket_of(const struct futex_key *key)
 {
 	return &buckets[hash_64(key->word ^ (unsigned long)key->space, BUCKET_BITS)];
-}
-
-static bool same_futex_key(const struct futex_key *a, const struct futex_key *b)
-{
-	return a->space == b->space && a->word == b->word;
 }
 
 /*
@@ -97,11 +85,8 @@ unlock:
 	return err;
 }
 
-/*
- * Find the key of a word: 0, -EINVAL for an address that is not aligned, -EFAULT. A shared operation may fault and
- * sleep.
- */
-static int get_futex_key(u32 __user *uaddr, bool shared, struct futex_key *key)
+/* The page of a shared word is touched first, so that it has a physical address. */
+int get_futex_key(u32 __user *uaddr, bool shared, struct futex_key *key)
 {
 	unsigned long addr = (unsigned long)uaddr;
 	u32 word __maybe_unused;
@@ -372,9 +357,21 @@ static long do_futex_wait(u32 __user *uaddr, int op, u32 val, const struct times
 	return futex_wait_until(uaddr, shared, val, expires, bitset);
 }
 
+/* LOCK_PI's time-out is a moment of the wall clock, LOCK_PI2's one of either clock. */
+static long do_futex_lock_pi(u32 __user *uaddr, int op, const struct timespec __user *utime)
+{
+	s64 expires;
+	int ret;
+
+	if ((op & FUTEX_CMD_MASK) == FUTEX_LOCK_PI)
+		op |= FUTEX_CLOCK_REALTIME;
+	ret = wait_expires(utime, op, &expires);
+	return ret ? ret : futex_lock_pi(uaddr, !(op & FUTEX_PRIVATE_FLAG), expires, false);
+}
+
 /*
- * One call for all operations; those that we lack, with priority inheritance among them, are -ENOSYS, as on a Linux
- * built without.
+ * One call for all operations; those that we lack, WAKE_OP and requeueing to a lock with priority inheritance among
+ * them, are -ENOSYS, as on a Linux built without.
  */
 SYSCALL_DEFINE6(futex, u32 __user *, uaddr, int, op, u32, val, const struct timespec __user *, utime, u32 __user *,
 		uaddr2, u32, val3)
@@ -382,7 +379,8 @@ SYSCALL_DEFINE6(futex, u32 __user *, uaddr, int, op, u32, val, const struct time
 	bool shared = !(op & FUTEX_PRIVATE_FLAG);
 	int val2 = (int)(unsigned long)utime; /* requeueing has a number there */
 
-	if ((op & FUTEX_CLOCK_REALTIME) && (op & FUTEX_CMD_MASK) != FUTEX_WAIT_BITSET)
+	if ((op & FUTEX_CLOCK_REALTIME) && (op & FUTEX_CMD_MASK) != FUTEX_WAIT_BITSET &&
+	    (op & FUTEX_CMD_MASK) != FUTEX_LOCK_PI2)
 		return -ENOSYS;
 	switch (op & FUTEX_CMD_MASK) {
 	case FUTEX_WAIT:
@@ -393,6 +391,13 @@ SYSCALL_DEFINE6(futex, u32 __user *, uaddr, int, op, u32, val, const struct time
 		return futex_wake(uaddr, shared, val, FUTEX_BITSET_ANY);
 	case FUTEX_WAKE_BITSET:
 		return futex_wake(uaddr, shared, val, val3);
+	case FUTEX_LOCK_PI:
+	case FUTEX_LOCK_PI2:
+		return do_futex_lock_pi(uaddr, op, utime);
+	case FUTEX_TRYLOCK_PI:
+		return futex_lock_pi(uaddr, shared, KTIME_MAX, true);
+	case FUTEX_UNLOCK_PI:
+		return futex_unlock_pi(uaddr, shared);
 	case FUTEX_REQUEUE:
 		return futex_requeue(uaddr, uaddr2, shared, val, val2, NULL);
 	case FUTEX_CMP_REQUEUE:

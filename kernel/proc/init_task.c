@@ -54,6 +54,7 @@ struct task_struct init_task = {
 	.prio = DEFAULT_PRIO,
 	.static_prio = DEFAULT_PRIO,
 	.normal_prio = DEFAULT_PRIO,
+	.pi_prio = MAX_PRIO,
 	.policy = SCHED_NORMAL,
 	.cpus_mask = {~0UL},
 	.comm = "swapper/0",

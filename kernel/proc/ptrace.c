@@ -24,8 +24,8 @@ bool ids_match(const struct task_struct *task, u32 uid, u32 gid)
 }
 
 /*
- * mm is the memory of `task`, NULL when it has none (any more: what its memory allowed goes on). A task that may do what
- * the caller may not is out of its reach, whoever its user is.
+ * mm is the memory of `task`, NULL when it has none (any more: what its memory allowed goes on). A task that may do
+ * what the caller may not is out of its reach, whoever its user is.
  */
 static bool may_access_mm(const struct task_struct *task, const struct mm_struct *mm, unsigned mode)
 {

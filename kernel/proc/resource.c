@@ -126,8 +126,8 @@ SYSCALL_DEFINE2(getrusage, int, who, struct rusage __user *, ru)
 
 /*
  * Read and change a limit in one critical section, so that the old limit that is returned is the one that was
- * replaced. Only CAP_SYS_RESOURCE raises a hard limit. A reader of a limit takes no lock (rlimit()); the two words are written
- * one by one, and each is valid by itself. Returns 0, -EINVAL, -EPERM.
+ * replaced. Only CAP_SYS_RESOURCE raises a hard limit. A reader of a limit takes no lock (rlimit()); the two words
+ * are written one by one, and each is valid by itself. Returns 0, -EINVAL, -EPERM.
  */
 static int do_prlimit(struct task_struct *p, unsigned which, const struct rlimit64 *wanted, struct rlimit64 *old)
 {

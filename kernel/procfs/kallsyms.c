@@ -1,7 +1,7 @@
 /*
  * /proc/kallsyms: the symbols of the kernel and of its modules with their addresses, and who gets to see these. An
- * address tells an attacker where things lie, so a task without CAP_SYSLOG reads zeros (kptr_restrict 0 or 1), or everybody
- * does (2).
+ * address tells an attacker where things lie, so a task without CAP_SYSLOG reads zeros (kptr_restrict 0 or 1), or
+ * everybody does (2).
  */
 #include "internal.h"
 

@@ -58,9 +58,14 @@ static void apply_params(struct task_struct *p, const struct sched_params *sp)
 		p->dl.flags = sp->dl_flags;
 	}
 	p->normal_prio = policy_prio(p);
-	p->prio = p->normal_prio;
-	p->sched_class = prio_class(p->prio);
 	set_load_weight(p);
+}
+
+/* Its own priority, or a better one that it was lent. Context as above. */
+static void apply_prio(struct task_struct *p)
+{
+	p->prio = min(p->normal_prio, p->pi_prio);
+	p->sched_class = prio_class(p->prio);
 }
 
 /* Which task runs now, after p's parameters have changed? Context: rq locked, p back on its queue. */
@@ -81,7 +86,10 @@ static void check_class_changed(struct rq *rq, struct task_struct *p, const stru
 		resched_curr(rq);
 }
 
-/* The change itself: off the queue with the old parameters, on again with the new ones. Context: rq locked. */
+/*
+ * The change itself: off the queue with the old parameters, on again with the new ones. sp NULL: only what it is lent
+ * has changed. Context: rq locked.
+ */
 static void change_params(struct rq *rq, struct task_struct *p, const struct sched_params *sp)
 {
 	const struct sched_class *old = p->sched_class;
@@ -93,7 +101,9 @@ static void change_params(struct rq *rq, struct task_struct *p, const struct sch
 		dequeue_task(rq, p, 0);
 	if (running)
 		put_prev_task(rq, p);
-	apply_params(p, sp);
+	if (sp)
+		apply_params(p, sp);
+	apply_prio(p);
 	if (old != p->sched_class && old->switched_from)
 		old->switched_from(rq, p);
 	/* A real-time task whose priority falls goes in front of its new equals, else behind them (POSIX). */
@@ -209,6 +219,19 @@ int __sched_setscheduler(struct task_struct *p, struct sched_params *sp)
 	push_tasks(rq);
 	spin_unlock_irqrestore(&p->pi_lock, flags);
 	return ret;
+}
+
+void sched_set_pi_prio(struct task_struct *p, int prio)
+{
+	unsigned long flags;
+	struct rq *rq = task_rq_lock(p, &flags);
+
+	p->pi_prio = prio;
+	if (p->prio != min(p->normal_prio, prio))
+		change_params(rq, p, NULL);
+	rq_unlock(rq);
+	push_tasks(rq);
+	spin_unlock_irqrestore(&p->pi_lock, flags);
 }
 
 /* A nice value that is out of range is passed over, as in Linux. */

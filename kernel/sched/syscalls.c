@@ -6,6 +6,7 @@
 #include <asm/uaccess.h>
 #include <lib/string.h>
 #include <proc/capability.h>
+#include <proc/futex.h>
 #include <proc/fork.h>
 #include <proc/resource.h>
 #include <proc/signal.h>
@@ -62,9 +63,9 @@ static bool may_be_real_time(const struct task_struct *p, const struct sched_par
 }
 
 /*
- * A task without CAP_SYS_NICE may only lower what p has, unless limits allow more, and gets no deadlines. Leaving SCHED_IDLE
- * is a rise, as it counts less than nice 19. p's runqueue is locked, so the values that are compared are those that are
- * replaced.
+ * A task without CAP_SYS_NICE may only lower what p has, unless limits allow more, and gets no deadlines. Leaving
+ * SCHED_IDLE is a rise, as it counts less than nice 19. p's runqueue is locked, so the values that are compared are
+ * those that are replaced.
  */
 static int check_permission(const struct task_struct *p, const struct sched_params *sp)
 {
@@ -93,6 +94,8 @@ static int sched_set_params(pid_t pid, struct sched_params *sp)
 		return PTR_ERR(p);
 	sp->permit = check_permission;
 	ret = __sched_setscheduler(p, sp);
+	if (!ret && READ_ONCE(p->pi_waits))
+		futex_pi_adjust(p);
 	put_task_struct(p);
 	return ret;
 }

@@ -1,7 +1,7 @@
 /*
- * adjtimex(2) and clock_adjtime(2), for reading. The wall clock runs by the machine's counter and nobody steers it, so
- * they say what Linux says of a clock that no program has set: not synchronized, and of unknown error. To change its rate
- * is EPERM for everybody, as without CAP_SYS_TIME.
+ * adjtimex(2) and clock_adjtime(2), for reading. The wall clock runs by the machine's counter and nobody steers it,
+ * so they say what Linux says of a clock that no program has set: not synchronized, and of unknown error. To change
+ * its rate is EPERM for everybody, as without CAP_SYS_TIME.
  */
 #include <asm/uaccess.h>
 #include <lib/errno.h>
@@ -34,6 +34,7 @@ struct timex {
 };
 static_assert(sizeof(struct timex) == 208, "as on Linux");
 
+/* The caller's structure says by its modes what is to be set, and is overwritten by what there is. */
 static long do_adjtimex(struct timex __user *utx)
 {
 	struct timex tx, now = {

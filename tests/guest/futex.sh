@@ -1,8 +1,8 @@
 #!/bin/sh
-# description: futexes: which waiters wake and how many, time-outs, signals, private and shared memory, robust lists, the end of threads
-# requires: smp=4;1 timeout=60 progs="futextest futextimes robusttest"
+# description: futexes: which waiters wake and how many, time-outs, signals, private and shared memory, robust lists, the end of threads, priority inheritance
+# requires: smp=4;1 timeout=120 progs="futextest futextimes robusttest pitest"
 . /run/prelude
-for program in futextest futextimes robusttest; do
+for program in futextest futextimes robusttest pitest; do
 	$program || fail $program
 done
 finish

@@ -1,4 +1,7 @@
-/* bindtest: bind mounts, moves of mounts, pivot_root(2). Here alone: on the host it would need a namespace of its own. */
+/*
+ * bindtest: bind mounts, moves of mounts, pivot_root(2). Here alone: on the host it would need a namespace of its
+ * own.
+ */
 #include <thread.h>
 #include <posix.h>
 #include <fcntl.h>

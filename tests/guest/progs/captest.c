@@ -78,7 +78,10 @@ static unsigned long status_of(const char *name)
 	return value;
 }
 
-/* Whoever is not root sees only what everybody sees. A container's root may lack rights that these cases can do without. */
+/*
+ * Whoever is not root sees only what everybody sees. A container's root may lack rights that these cases can do
+ * without.
+ */
 static bool all_rights(void)
 {
 	struct sets s = sets_of(0);

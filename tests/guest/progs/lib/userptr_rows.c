@@ -478,7 +478,7 @@ static void open_all(void)
 		ROW(capget, "header", X, P(room)), ROW(capget, "data", P(cap_header), X),                             \
 		ROW(capset, "header", X, P(room)), ROW(capset, "data", P(cap_header), X),                             \
 		ROW(inotify_add_watch, "path", inotify, X, 1),                                                        \
-		MORE(read, "buffer (inotify)", (.before = happen), inotify, X, 64), ROW(adjtimex, "time", X),         \
+		MORE(read, "buffer (inotify)", (.before = happen), inotify, X, 32), ROW(adjtimex, "time", X),         \
 		ROW(clock_adjtime, "time", 0, X)
 
 #define SOCKETS                                                                                                        \
