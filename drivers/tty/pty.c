@@ -145,7 +145,15 @@ static struct pty *find_free(int *err)
 	return NULL;
 }
 
-/* /dev/ptmx: a new pair. */
+/* A master that nobody has any more: its index is free for others. */
+static void pty_free_master(struct pty *p)
+{
+	mutex_lock(&pty_mutex);
+	p->master = false;
+	mutex_unlock(&pty_mutex);
+}
+
+/* /dev/ptmx: a new pair. Without memory for the slave's name nobody would find it, so the open fails. */
 static int ptmx_open(struct inode *inode, struct file *f)
 {
 	struct pty *p;
@@ -161,7 +169,11 @@ static int ptmx_open(struct inode *inode, struct file *f)
 	mutex_unlock(&pty_mutex);
 	if (!p)
 		return err;
-	devpts_add(p->index);
+	err = devpts_add(p->index);
+	if (err) {
+		pty_free_master(p);
+		return err;
+	}
 	f->private_data = p;
 	f->f_mode |= FMODE_NOSEEK;
 	return 0;
@@ -174,9 +186,7 @@ static int ptm_release(struct inode *inode, struct file *f)
 
 	devpts_remove(p->index);
 	tty_hangup(p->tty);
-	mutex_lock(&pty_mutex);
-	p->master = false;
-	mutex_unlock(&pty_mutex);
+	pty_free_master(p);
 	return 0;
 }
 

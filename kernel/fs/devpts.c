@@ -33,30 +33,38 @@ static void name_of(unsigned index, char name[8])
 	snprintf(name, 8, "%u", index);
 }
 
-/* [devpts_mutex] A node that cannot be made is lacking: the terminal works all the same. */
-static void make_node(unsigned index)
+/* [devpts_mutex] The node of a terminal, once devpts is mounted. What root has put there stays. 0 or -ENOMEM. */
+static int make_node(unsigned index)
 {
 	char name[8];
 	struct dentry *d;
+	int err;
 
+	if (!devpts_sb)
+		return 0;
 	name_of(index, name);
-	if (!devpts_sb || devfs_make(devpts_sb->s_root, name, S_IFCHR | devpts_mode, MKDEV(DEVPTS_MAJOR, index), NULL))
-		return;
+	err = devfs_make(devpts_sb->s_root, name, S_IFCHR | devpts_mode, MKDEV(DEVPTS_MAJOR, index), NULL);
+	if (err)
+		return err == -EEXIST ? 0 : err;
 	d = d_find_child(devpts_sb->s_root, name, strlen(name));
 	if (!d)
-		return;
+		return 0;
 	d->d_inode->i_uid = pts[index].uid;
 	d->d_inode->i_gid = devpts_gid;
 	dput(d);
+	return 0;
 }
 
-void devpts_add(unsigned index)
+int devpts_add(unsigned index)
 {
+	int err;
+
 	mutex_lock(&devpts_mutex);
-	pts[index].used = true;
 	pts[index].uid = current->fsuid;
-	make_node(index);
+	err = make_node(index);
+	pts[index].used = !err;
 	mutex_unlock(&devpts_mutex);
+	return err;
 }
 
 void devpts_remove(unsigned index)
@@ -99,7 +107,10 @@ static int parse_options(const char *options)
 	return err;
 }
 
-/* The first mount makes the tree, and with it the nodes of terminals that are there already. 0 or -errno. */
+/*
+ * The first mount makes the tree, and with it the nodes of terminals that are there already: one that cannot be made is
+ * lacking, and its terminal works all the same. 0 or -errno.
+ */
 static int devpts_fill_super(struct super_block *sb, const char *options)
 {
 	int err;

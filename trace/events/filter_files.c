@@ -131,19 +131,22 @@ void trace_event_show_filter(struct seq_file *m, const struct trace_event_file *
 
 /* ---- Of a system */
 
-/*
- * Each event of the system that has the fields gets the filter; the others keep what they have. 0; -EINVAL: no event
- * has the fields; -ENOMEM: the events before the failure have the new filter.
- */
-static int set_where_possible(struct trace_event_system *system, const char *text, struct event_filter **retired)
+/* What an event gets. No filter: it keeps what it has. */
+struct new_filter {
+	struct event_filter *filter;
+	char *text;
+};
+
+/* A filter for each event of the system that has the fields. 0; -EINVAL: no event has them; -ENOMEM. */
+static int parse_where_possible(struct trace_event_system *system, const char *text, struct new_filter *new)
 {
 	struct trace_event_file *file;
 	struct filter_problem problem;
 	int ret = -EINVAL;
 
 	for_each_event(system->set, file) {
+		struct new_filter *n = &new[file - system->set->files];
 		struct event_filter *filter;
-		char *shown;
 
 		if (strcmp(file->call->class->system, system->name))
 			continue;
@@ -152,14 +155,41 @@ static int set_where_possible(struct trace_event_system *system, const char *tex
 			return -ENOMEM;
 		if (IS_ERR(filter))
 			continue;
-		shown = kstrdup(text, GFP_KERNEL);
-		if (!shown) {
-			filter_free(filter);
+		n->filter = filter;
+		n->text = kstrdup(text, GFP_KERNEL);
+		if (!n->text)
 			return -ENOMEM;
-		}
-		install(file, filter, shown, retired);
 		ret = 0;
 	}
+	return ret;
+}
+
+/*
+ * Each event of the system that has the fields gets the filter; the others keep what they have. All programs exist
+ * before the first is in force, so that an error changes nothing. 0; -EINVAL: no event has the fields; -ENOMEM.
+ */
+static int set_where_possible(struct trace_event_system *system, const char *text, struct event_filter **retired)
+{
+	struct new_filter *new = kcalloc(system->set->nr_files, sizeof(*new), GFP_KERNEL);
+	struct trace_event_file *file;
+	int ret;
+
+	if (!new)
+		return -ENOMEM;
+	ret = parse_where_possible(system, text, new);
+	for_each_event(system->set, file) {
+		struct new_filter *n = &new[file - system->set->files];
+
+		if (!n->filter)
+			continue;
+		if (!ret) {
+			install(file, n->filter, n->text, retired);
+		} else {
+			filter_free(n->filter);
+			kfree(n->text);
+		}
+	}
+	kfree(new);
 	return ret;
 }
 
@@ -185,7 +215,9 @@ int trace_system_set_filter(struct trace_event_system *system, const char *text)
 		clear_all(system, &retired);
 	else
 		ret = set_where_possible(system, text, &retired);
-	if (ret && ret != -ENOMEM)
+	if (ret == -ENOMEM)
+		return ret;
+	if (ret)
 		shown = explain(system->set->tr, text, &no_event);
 	kfree(system->filter_text);
 	system->filter_text = shown;

@@ -391,6 +391,67 @@ static long open_pty(const struct fault_step *s)
 	return 0;
 }
 
+/* ---- Epoll in epoll, names of all kinds */
+
+static int inner = -1;
+
+static void make_nested(const struct fault_step *s)
+{
+	CHECK_CALL(epoll_it(s));
+	inner = fd;
+	CHECK_CALL(epoll_it(s));
+}
+
+static long epoll_nest(const struct fault_step *s)
+{
+	return DO(epoll_ctl, fd, 1, inner, &event);
+}
+
+static void close_nested(const struct fault_step *s)
+{
+	faults_close(&inner);
+	close_it(s);
+}
+
+/* An event that is there, with a queue of waiters for it. */
+static void make_waiting(const struct fault_step *s)
+{
+	make_epoll(s);
+	event.events = 4; /* EPOLLOUT */
+	CHECK_CALL(CALL(epoll_ctl, fd, 1, pipe_fds[1], &event));
+	event.events = 1;
+}
+
+static long epoll_wait_it(const struct fault_step *s)
+{
+	return DO(epoll_pwait, fd, room, 5, 1000, 0, 8);
+}
+
+static long statx_a(const struct fault_step *s)
+{
+	return DO(statx, HERE, s->a, 0, 0x7ff, room);
+}
+
+static long statfs_a(const struct fault_step *s)
+{
+	return DO(statfs, s->a, room);
+}
+
+static long chmod_old(const struct fault_step *s)
+{
+	return DO(fchmodat, HERE, "old", 0600);
+}
+
+static long times_old(const struct fault_step *s)
+{
+	return DO(utimensat, HERE, "old", 0, 0);
+}
+
+static long access_a(const struct fault_step *s)
+{
+	return DO(faccessat, HERE, s->a, 4);
+}
+
 /* ---- Sockets with names, and what messages carry */
 
 static int listener, client;
@@ -502,6 +563,29 @@ static void close_received(const struct fault_step *s)
 	for (int i = 0; i < (int)(rights.head.cmsg_len - 16) / 4; i++)
 		close(rights.fds[i]);
 	close_both(s);
+}
+
+static void make_datagrams(const struct fault_step *s)
+{
+	CHECK_CALL(CALL(socketpair, AF_UNIX, SOCK_DGRAM, 0, ends));
+}
+
+static long send_large(const struct fault_step *s)
+{
+	return DO(sendto, ends[0], room, 40000, 0, 0, 0);
+}
+
+/* A stream may have taken some of it, as a pipe may. */
+static long send_stream(const struct fault_step *s)
+{
+	return DO(sendto, ends[0], room, 60000, MSG_DONTWAIT, 0, 0);
+}
+
+static long get_credentials(const struct fault_step *s)
+{
+	int len = 12;
+
+	return DO(getsockopt, ends[0], SOL_SOCKET, SO_PEERCRED, room, &len);
 }
 
 /* ---- Memory */
@@ -719,6 +803,43 @@ static int after_exec(void)
 	return atol(number) ? NO_FAULT : WAS_FAULT;
 }
 
+/* A child with the files of its parent, and nothing else of it. */
+static long clone_files(const struct fault_step *s)
+{
+	long pid = DO(clone, SIGCHLD | 0x400 | 0x200, 0);
+
+	if (pid == 0)
+		CALL(exit_group, 0);
+	child = (pid_t)pid;
+	return pid;
+}
+
+static long affinity(const struct fault_step *s)
+{
+	unsigned long mask = 1;
+
+	return DO(sched_setaffinity, 0, 8, &mask);
+}
+
+static long policy_it(const struct fault_step *s)
+{
+	int priority = 5;
+
+	return DO(sched_setscheduler, 0, 1, &priority);
+}
+
+static void policy_back(const struct fault_step *s)
+{
+	int priority = 0;
+
+	CHECK_CALL(CALL(sched_setscheduler, 0, 0, &priority));
+}
+
+static void policy_same(const struct fault_step *s)
+{
+	CHECK_EQ(CALL(sched_getscheduler, 0), 0);
+}
+
 static void start_child(const struct fault_step *s)
 {
 	child = sleeper();
@@ -871,12 +992,22 @@ static const struct fault_step steps[] = {
 	STEP("epoll_create1", epoll_it, NULL, close_it, NULL),
 	STEP("epoll_ctl", epoll_add, make_epoll, close_it, epoll_lacks),
 	STEP("a pseudo terminal", open_pty, NULL, close_both, NULL),
+	STEP("epoll_ctl, nested", epoll_nest, make_nested, close_nested, close_nested),
+	STEP("epoll_pwait", epoll_wait_it, make_waiting, close_it, close_it),
+	STEP("statx", statx_a, NULL, NULL, NULL, .a = "/proc/self/task"),
+	STEP("statfs", statfs_a, NULL, NULL, NULL, .a = "/sys/kernel/tracing"),
+	STEP("fchmodat", chmod_old, put_old, NULL, old_holds),
+	STEP("utimensat", times_old, put_old, NULL, old_holds),
+	STEP("faccessat", access_a, NULL, NULL, NULL, .a = "/sys/kernel/tracing/events/sched/sched_switch/id"),
 	STEP("bind, an abstract name", bind_it, make_socket, close_bound, close_unbound, .a = "@faults-bind"),
 	STEP("bind, a file", bind_it, make_socket, close_bound, close_unbound, .a = "socket"),
 	STEP("connect", connect_it, make_listener, close_sockets, close_sockets),
 	STEP("accept4", accept_it, make_connected, close_accepted, close_sockets, .also = ENFILE),
 	STEP("sendmsg, SCM_RIGHTS", send_rights, make_pair, close_both, nothing_came, .also = ENOBUFS),
 	STEP("recvmsg, SCM_RIGHTS", receive_rights, make_sent, close_received, close_both),
+	STEP("sendto, a datagram", send_large, make_datagrams, close_both, nothing_came, .also = ENOBUFS),
+	STEP("sendto, a stream", send_stream, make_pair, close_both, nothing_came, .also = ENOBUFS),
+	STEP("getsockopt", get_credentials, make_pair, close_both, close_both),
 	STEP("mmap, private", map_private, NULL, unmap, NULL),
 	STEP("mmap, shared", map_shared, NULL, unmap, NULL),
 	STEP("mmap, a file", map_file, NULL, unmap, NULL),
@@ -887,6 +1018,9 @@ static const struct fault_step steps[] = {
 	STEP("fork", fork_it, map, reap_and_unmap, no_child_and_unmap),
 	STEP("vfork", vfork_it, NULL, reap_it, no_child),
 	STEP("fork with a pidfd", pidfd_fork, NULL, reap_pidfd, no_child),
+	STEP("fork with shared files", clone_files, NULL, reap_it, no_child),
+	STEP("sched_setaffinity", affinity, NULL, NULL, NULL),
+	STEP("sched_setscheduler", policy_it, NULL, policy_back, policy_same),
 	STEP("a thread", thread_it, NULL, thread_ends, no_child),
 	STEP("execve", exec_it, NULL, NULL, no_child, .a = "/bin/faultcalls"),
 	STEP("execve, a script", exec_it, NULL, NULL, no_child, .a = "script"),
@@ -910,7 +1044,6 @@ static const struct fault_step steps[] = {
 	READ("/proc/self/stat"),
 	READ("/proc/self/auxv"),
 	READ("/proc/self/environ"),
-	READ("/proc/self/pagemap"),
 	READ("/proc/self/fdinfo/0"),
 	READ("/proc/meminfo"),
 	READ("/proc/slabinfo"),

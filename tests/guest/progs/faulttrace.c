@@ -69,7 +69,8 @@ static long append_b(const struct fault_step *s)
 static void write_c(const struct fault_step *s)
 {
 	CHECK_CALL(write_text(s->a, s->c, 0) < 0 ? -1 : 0);
-	check_same(s);
+	if (s->same)
+		s->same(s);
 }
 
 /* From a state that does not depend on what was done before. */
@@ -88,6 +89,32 @@ static void empty_list(const struct fault_step *s)
 	if (s->c)
 		CHECK_CALL(write_text(s->a, s->c, O_APPEND) < 0 ? -1 : 0);
 	check_same(s);
+}
+
+/* A system's filter is its events'. */
+static void read_filters(char *to)
+{
+	static const char *const events[] = {"irq_handler_entry", "irq_handler_exit", "softirq_entry", "softirq_exit",
+					     "softirq_raise"};
+	char name[64];
+
+	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++) {
+		sniprintf(name, sizeof(name), "events/irq/%s/filter", events[i]);
+		read_into(to, name);
+		to += strlen(to);
+		CHECK(to[-1] == '\n');
+	}
+}
+
+static void remember_filters(const struct fault_step *s)
+{
+	read_filters(before);
+}
+
+static void same_filters(const struct fault_step *s)
+{
+	read_filters(after);
+	CHECK(!strcmp(before, after));
 }
 
 /* ---- Reading */
@@ -132,6 +159,49 @@ static void remove_instance(const struct fault_step *s)
 static void no_instance(const struct fault_step *s)
 {
 	CHECK(!exists("instances/x"));
+}
+
+/* An instance with a tracer, an event, a snapshot: a is a file of it, b what is written. */
+static void make_and_remember(const struct fault_step *s)
+{
+	if (!exists("instances/x"))
+		CHECK_CALL(make_instance(s) < 0 ? -1 : 0);
+	remember(s);
+}
+
+static void check_and_remove(const struct fault_step *s)
+{
+	check_same(s);
+	remove_instance(s);
+}
+
+/* What a fork has to do under a tracer: a is the tracer. */
+static void choose_a(const struct fault_step *s)
+{
+	CHECK_CALL(write_text("current_tracer", s->a, 0) < 0 ? -1 : 0);
+}
+
+static pid_t child;
+
+static long fork_it(const struct fault_step *s)
+{
+	long pid = DO(clone, 17, 0);
+
+	if (pid == 0)
+		CALL(exit_group, 0);
+	child = (pid_t)pid;
+	return pid;
+}
+
+static void no_tracer(const struct fault_step *s)
+{
+	CHECK_CALL(write_text("current_tracer", "nop", 0) < 0 ? -1 : 0);
+}
+
+static void reap_it(const struct fault_step *s)
+{
+	CHECK_EQ(check_wait(child), 0);
+	no_tracer(s);
 }
 
 /* ---- Modules: a is the file, b the name */
@@ -185,6 +255,9 @@ static void after_refusal(const struct fault_step *s)
 	STEP(name_, append_b, remember, empty_list, check_same, .a = (file), .b = (text), __VA_ARGS__)
 #define COMMAND(file, text, back) \
 	STEP(file " " text, append_b, remember, write_c, check_same, .a = (file), .b = (text), .c = (back))
+#define INSTANCE(file, text)                                                                               \
+	STEP("instance, " file " " text, write_b, make_and_remember, remove_instance, check_and_remove,    \
+	     .a = "instances/x/" file, .b = (text))
 #define READ(file, ...) STEP("reading " file, read_a, fill_trace, NULL, NULL, .a = (file), __VA_ARGS__)
 #define SWITCH		"events/sched/sched_switch/"
 static const struct fault_step fixed[] = {
@@ -194,7 +267,8 @@ static const struct fault_step fixed[] = {
 	WRITE("set_event", "set_event", "sched:sched_wakeup", "!sched:sched_wakeup"),
 	WRITE("an event of a system call", "events/syscalls/sys_enter_openat/enable", "1", "0"),
 	WRITE("a filter", SWITCH "filter", "prev_prio < 100 && next_comm ~ \"a*\" || prev_pid == 1", "0"),
-	WRITE("a filter of a system", "events/irq/filter", "common_pid != 0", "0"),
+	STEP("a filter of a system", write_b, remember_filters, write_c, same_filters, .a = "events/irq/filter",
+	     .b = "common_pid != 0", .c = "0"),
 	COMMAND(SWITCH "trigger", "traceoff:5 if prev_pid == 12345", "!traceoff:5 if prev_pid == 12345"),
 	COMMAND(SWITCH "trigger", "stacktrace:3", "!stacktrace:3"),
 	COMMAND(SWITCH "trigger", "snapshot:1 if prev_pid == 12345", "!snapshot:1 if prev_pid == 12345"),
@@ -223,6 +297,15 @@ static const struct fault_step fixed[] = {
 	STEP("snapshot", write_b, undo_and_remember, write_c, check_same, .a = "snapshot", .b = "1", .c = "0"),
 	STEP("trace_marker", write_b, NULL, NULL, NULL, .a = "trace_marker", .b = "a message"),
 	STEP("mkdir instances/x", make_instance, NULL, remove_instance, no_instance, .quick = true),
+	INSTANCE("current_tracer", "function"),
+	INSTANCE("current_tracer", "function_graph"),
+	INSTANCE("events/sched/enable", "1"),
+	INSTANCE("events/sched/sched_switch/filter", "prev_pid > 3"),
+	INSTANCE("set_ftrace_filter", "vfs_read"),
+	INSTANCE("buffer_size_kb", "60"),
+	INSTANCE("trace_marker", "a message"),
+	STEP("fork under function_graph", fork_it, choose_a, reap_it, no_tracer, .a = "function_graph"),
+	STEP("fork under function", fork_it, choose_a, reap_it, no_tracer, .a = "function"),
 	READ("trace"),
 	READ("trace_pipe"),
 	READ("per_cpu/cpu0/trace_pipe_raw"),
