@@ -311,6 +311,27 @@ static void no_access(void)
 	CHECK_CALL(unlink("fdtest.file"));
 }
 
+/* Advice on how a file will be used (fadvise64): it is taken for all but pipes, and what it says must make sense. */
+static void advice(void)
+{
+	int ends[2], file = (int)CHECK_CALL(open("fdtest.file", O_RDWR | O_CREAT | O_TRUNC, 0600));
+	int name = (int)CHECK_CALL(open("fdtest.file", O_PATH));
+
+	for (int known = 0; known <= 5; known++)
+		CHECK_EQ(CALL(fadvise64, file, 0, 1000000, known), 0);
+	CHECK_EQ(CALL(fadvise64, file, 5, 0, 2), 0);
+	CHECK_EQ(CALL(fadvise64, null(0), 0, 0, 2), 0);
+	CHECK_ERRNO(CALL(fadvise64, file, 0, 0, 6), EINVAL);
+	CHECK_ERRNO(CALL(fadvise64, file, 0, 0, -1), EINVAL);
+	CHECK_ERRNO(CALL(fadvise64, file, 0, -1, 0), EINVAL);
+	CHECK_CALL(pipe(ends));
+	CHECK_ERRNO(CALL(fadvise64, ends[0], 0, -1, 6), ESPIPE);
+	CHECK_ERRNO(CALL(fadvise64, ends[1], 0, 0, 0), ESPIPE);
+	CHECK_ERRNO(CALL(fadvise64, name, 0, 0, 0), EBADF);
+	CHECK_ERRNO(CALL(fadvise64, BEYOND, 0, 0, 6), EBADF);
+	CHECK_CALL(unlink("fdtest.file"));
+}
+
 static const struct check_case cases[] = {
 	{"lowest", lowest},
 	{"copies", copies},
@@ -323,6 +344,7 @@ static const struct check_case cases[] = {
 	{"only-a-name", only_a_name},
 	{"empty-names", empty_names},
 	{"no-access", no_access},
+	{"advice", advice},
 };
 
 int main(int argc, char **argv)
