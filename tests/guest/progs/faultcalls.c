@@ -1069,8 +1069,6 @@ int main(int argc, char **argv)
 	check_put("old", content);
 	check_put("script", "#!/bin/faultcalls after-exec\n");
 	CALL(fchmodat, HERE, "script", 0755);
-	mkdir("/dev/pts", 0755);
-	CHECK_CALL(CALL(mount, "devpts", "/dev/pts", "devpts", 0, 0));
 	old_fd = open("old", O_RDWR | O_CLOEXEC);
 	CHECK_CALL(pipe(pipe_fds));
 	BLOCK(SIGUSR1);
