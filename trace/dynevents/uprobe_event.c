@@ -95,6 +95,7 @@ static void print_uretprobe(struct seq_file *s, struct trace_iterator *iter, con
 
 /* ---- On and off: event_mutex held */
 
+/* Off: when it returns no hit is under way. It may be off already, where another probe of the event has failed. */
 static int switch_probe(struct uprobe_event *u, bool on)
 {
 	struct uprobe *uprobe;
@@ -363,6 +364,7 @@ DYN_EVENT_FILE(uprobe_events, "uprobe_events");
 
 /* ---- uprobe_profile */
 
+/* A line for each probe, in the order of their lines: path, event, hits on all CPUs. */
 static int uprobe_profile_show(struct seq_file *m, void *data)
 {
 	struct dyn_event *dev;
