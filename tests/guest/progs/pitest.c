@@ -194,7 +194,7 @@ static void lends(void)
 		return;
 	begin(&h, &one, NULL, 0);
 	has(&h, 1);
-	GETS_PRIO(h.pid, 20);
+	GETS_PRIO(h.pid, prio_of(getpid())); /* whatever our nice value is */
 	begin(&a, &one, NULL, 10);
 	GETS_PRIO(h.pid, -11);
 	begin(&b, &one, NULL, 30);
