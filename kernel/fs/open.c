@@ -242,8 +242,8 @@ static int handle_truncate(struct file *f)
 
 /*
  * The whole of an open except for the descriptor: walk, rights, file, the file system's open, truncation. A file that
- * this call has created is not asked for rights: its mode is for later opens. The struct comes before the walk, because a
- * new name cannot be taken back when there is no memory for the struct behind it. ERR_PTR.
+ * this call has created is not asked for rights: its mode is for later opens. The struct comes before the walk, because
+ * a new name cannot be taken back when there is no memory for the struct behind it. ERR_PTR.
  */
 static noinline struct file *path_openat(int dfd, const char *name, struct open_how how)
 {

@@ -82,7 +82,10 @@ static void report_fault(struct fault_attr *attr, gfp_t gfp)
 		dump_stack();
 }
 
-/* The part of chance. The order of the conditions is Linux's: `space` and `interval` count only what passes the rest. */
+/*
+ * The part of chance. The order of the conditions is Linux's: `space` and `interval` count only what passes those
+ * before them.
+ */
 static bool chance_says_fail(struct fault_attr *attr, unsigned size)
 {
 	int interval = atomic_read(&attr->interval);
@@ -159,7 +162,9 @@ static void update_key(void)
 		static_key_set(&fault_injection_key, on);
 }
 
-/* The key goes on first, so that the switch itself is not counted. The mutex keeps another task from switching it off. */
+/*
+ * The key goes on first, so that the switch itself is not counted. The mutex keeps another task from switching it off.
+ */
 void fault_injection_set_nth(struct task_struct *task, unsigned nth)
 {
 	mutex_lock(&fault_injection_mutex);

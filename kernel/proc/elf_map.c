@@ -166,7 +166,10 @@ static unsigned segment_prot(const struct elf64_phdr *ph)
 	       (ph->p_flags & PF_X ? PROT_EXEC : 0);
 }
 
-/* Zeros in a page that is mapped from the file. -ENOMEM: there is no page for it; -EFAULT: the file has no such page. */
+/*
+ * Zeros in a page that is mapped from the file. 0; -ENOMEM: there is no page for it; -EFAULT: the file has no such
+ * page.
+ */
 static int clear_bytes(struct mm_struct *mm, unsigned long addr, int n)
 {
 	int err = handle_mm_fault(mm, addr, FAULT_FLAG_WRITE);

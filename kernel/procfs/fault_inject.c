@@ -23,6 +23,7 @@ static ssize_t fail_nth_read(struct file *f, char __user *buf, size_t n, loff_t 
 	return simple_read_from_buffer(buf, n, pos, text, len);
 }
 
+/* Everything is read and looked up before the number counts, and nothing behind that allocates. Bytes, or -errno. */
 static ssize_t fail_nth_write(struct file *f, const char __user *buf, size_t n, loff_t *pos)
 {
 	struct task_struct *task;

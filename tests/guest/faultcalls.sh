@@ -1,7 +1,9 @@
 #!/bin/sh
 # description: each allocation of a system call fails once: ENOMEM, nothing is changed or left behind, and the next call passes
-# requires: timeout=300 progs="faultcalls"
+# requires: timeout=300 progs="faultfiles faultfds faulttasks"
 . /run/prelude
-runs 'calls with faults' faultcalls
+for program in faultfiles faultfds faulttasks; do
+	runs 'calls with faults' $program
+done
 dmesg | grep -E 'Oops|BUG|WARNING|Unable|failure|unable' && fail 'the kernel complained'
 finish

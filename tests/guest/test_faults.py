@@ -10,7 +10,11 @@ def test_modules(guest):  # noqa: F811
     """A module that fails to load leaves nothing behind, and loads at the next try."""
     program = f"{ROOT}/build/{guest.arch}/guest-tests/faulttrace:/bin/faulttrace"
     steps = " ".join(f"/{name}.ko {name}" for name in MODULES)
-    said = guest(f"cd /; faulttrace {steps}; echo status $?; dmesg | grep -E '{CRASH}' || true", *MODULES, options=["--file", program])
+    said = guest(
+        f"cd /; faulttrace {steps}; echo status $?; dmesg | grep -E '{CRASH}' || true",
+        *MODULES,
+        options=["--file", program],
+    )
     assert "status 0" in said, said
     faults = [int(line.split(": ")[1].split()[0]) for line in said.splitlines() if line.endswith("faults")]
     assert len(faults) == 2 * len(MODULES), said

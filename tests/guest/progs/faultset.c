@@ -78,12 +78,23 @@ static void defaults(void)
 	static const struct {
 		const char *file, *text;
 	} all[] = {
-		{SLAB "probability", "0\n"},	 {SLAB "interval", "1\n"},	   {SLAB "times", "1\n"},
-		{SLAB "space", "0\n"},		 {SLAB "verbose", "2\n"},	   {SLAB "task-filter", "N\n"},
-		{SLAB "ignore-gfp-wait", "Y\n"}, {PAGES "probability", "0\n"},	   {PAGES "interval", "1\n"},
-		{PAGES "times", "1\n"},		 {PAGES "space", "0\n"},	   {PAGES "verbose", "2\n"},
-		{PAGES "task-filter", "N\n"},	 {PAGES "ignore-gfp-wait", "Y\n"}, {PAGES "min-order", "1\n"},
-		{"/proc/self/fail-nth", "0\n"},	 {"/proc/self/make-it-fail", "0\n"},
+		{SLAB "probability", "0\n"},
+		{SLAB "interval", "1\n"},
+		{SLAB "times", "1\n"},
+		{SLAB "space", "0\n"},
+		{SLAB "verbose", "2\n"},
+		{SLAB "task-filter", "N\n"},
+		{SLAB "ignore-gfp-wait", "Y\n"},
+		{PAGES "probability", "0\n"},
+		{PAGES "interval", "1\n"},
+		{PAGES "times", "1\n"},
+		{PAGES "space", "0\n"},
+		{PAGES "verbose", "2\n"},
+		{PAGES "task-filter", "N\n"},
+		{PAGES "ignore-gfp-wait", "Y\n"},
+		{PAGES "min-order", "1\n"},
+		{"/proc/self/fail-nth", "0\n"},
+		{"/proc/self/make-it-fail", "0\n"},
 	};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
@@ -137,7 +148,7 @@ static void nth(void)
 	CHECK_EQ(CALL(pread64, file, text, 8, 0), 2);
 	CHECK_EQ(atol(text), 0);
 	CHECK_EQ(failing(20), 0);
-	CHECK_EQ(number(SLAB "times"), 0);	    /* it is counted there, too, */
+	CHECK_EQ(number(SLAB "times"), 0);	      /* it is counted there, too, */
 	CHECK_EQ(CALL(pwrite64, file, "1", 1, 0), 1); /* and does not depend on it */
 	CHECK(!opens());
 }
@@ -280,11 +291,14 @@ static void put_back(void)
 	put(PAGES "times", "1");
 }
 
-#define CASE(name) {#name, name}
+#define CASE(name)          \
+	{                   \
+#name, name \
+	}
 static const struct check_case cases[] = {
-	CASE(defaults), CASE(refused), CASE(nth),   CASE(put_back), CASE(whose), CASE(put_back), CASE(chance),
-	CASE(put_back), CASE(space),   CASE(put_back), CASE(filter), CASE(put_back), CASE(order), CASE(put_back),
-	CASE(message),	CASE(put_back), CASE(defaults),
+	CASE(defaults), CASE(refused),	CASE(nth),     CASE(put_back), CASE(whose),    CASE(put_back),
+	CASE(chance),	CASE(put_back), CASE(space),   CASE(put_back), CASE(filter),   CASE(put_back),
+	CASE(order),	CASE(put_back), CASE(message), CASE(put_back), CASE(defaults),
 };
 
 int main(int argc, char **argv)

@@ -255,8 +255,8 @@ static void after_refusal(const struct fault_step *s)
 	STEP(name_, append_b, remember, empty_list, check_same, .a = (file), .b = (text), __VA_ARGS__)
 #define COMMAND(file, text, back) \
 	STEP(file " " text, append_b, remember, write_c, check_same, .a = (file), .b = (text), .c = (back))
-#define INSTANCE(file, text)                                                                               \
-	STEP("instance, " file " " text, write_b, make_and_remember, remove_instance, check_and_remove,    \
+#define INSTANCE(file, text)                                                                            \
+	STEP("instance, " file " " text, write_b, make_and_remember, remove_instance, check_and_remove, \
 	     .a = "instances/x/" file, .b = (text))
 #define READ(file, ...) STEP("reading " file, read_a, fill_trace, NULL, NULL, .a = (file), __VA_ARGS__)
 #define SWITCH		"events/sched/sched_switch/"
