@@ -312,7 +312,8 @@ int bootconfig_parse(struct bootconfig *bc, char *text, struct bootconfig_node *
 	struct parser p = {.bc = bc, .at = text};
 	int ret;
 
-	*bc = (struct bootconfig){.text = text, .nodes = nodes, .nr = 1, .max = min(max, BOOTCONFIG_NODES_MAX)};
+	max = min(max, BOOTCONFIG_NODES_MAX);
+	*bc = (struct bootconfig){.text = text, .nodes = nodes, .nr = 1, .max = max};
 	nodes[0] = (struct bootconfig_node){};
 	if (strlen(text) >= BOOTCONFIG_TEXT_MAX)
 		ret = parse_error(&p, text, "Config data is too big");
@@ -460,7 +461,7 @@ unsigned bootconfig_next_leaf(const struct bootconfig *bc, unsigned root, unsign
 /* From the last word to the first, since a node knows its parent alone; then to the front of buf. */
 void bootconfig_name(const struct bootconfig *bc, unsigned root, unsigned key, char *buf)
 {
-	char *at = buf + BOOTCONFIG_KEY_MAX - 1;
+	char *at = &buf[BOOTCONFIG_KEY_MAX - 1];
 
 	*at = '\0';
 	for (; key != root; key = bc->nodes[key].parent) {
