@@ -218,14 +218,17 @@ static void say_triggers(struct trace_refusal *r)
 	const struct trigger_command *c;
 
 	refusal_say(r, "; there are:");
-	for_each_trigger_command(c) refusal_say(r, " %s", c->name);
+	for_each_trigger_command(c)
+		refusal_say(r, " %s", c->name);
 }
 
 static const struct trigger_command *command_of(const char *name)
 {
 	const struct trigger_command *c;
 
-	for_each_trigger_command(c) if (!strcmp(c->name, name)) return c;
+	for_each_trigger_command(c)
+		if (!strcmp(c->name, name))
+			return c;
 	return NULL;
 }
 

@@ -186,7 +186,9 @@ static const struct trigger_command *find_command(const char *name)
 {
 	const struct trigger_command *c;
 
-	for_each_trigger_command(c) if (!strcmp(c->name, name)) return c;
+	for_each_trigger_command(c)
+		if (!strcmp(c->name, name))
+			return c;
 	return NULL;
 }
 
@@ -194,7 +196,9 @@ void trace_event_truncate_triggers(struct trace_event_file *file)
 {
 	const struct trigger_command *c;
 
-	for_each_trigger_command(c) if (c->truncate) c->truncate(file);
+	for_each_trigger_command(c)
+		if (c->truncate)
+			c->truncate(file);
 }
 
 /* From the first character that is not blank; NULL: there is none. */
@@ -361,7 +365,8 @@ void trace_event_show_triggers(struct seq_file *m, const struct trace_event_file
 
 	if (!file->triggers) {
 		seq_puts(m, "# Available triggers:\n#");
-		for_each_trigger_command(c) seq_printf(m, " %s", c->name);
+		for_each_trigger_command(c)
+			seq_printf(m, " %s", c->name);
 		seq_putc(m, '\n');
 	}
 	for (const struct event_trigger *t = file->triggers; t; t = t->next)
