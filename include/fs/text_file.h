@@ -20,13 +20,16 @@ struct file;
 struct file_operations;
 struct mutex;
 struct seq_file;
+struct text_file;
 
 /* What files of one kind have in common. Immutable. */
 struct text_kind {
 	size_t max;			/* bytes of a text that `store` gets, with the zero at its end */
 	struct mutex *lock;		/* held around show and store; NULL: none */
 	int (*check)(const void *data); /* with the lock, before these: 0, or -errno that they then get; NULL: none */
-	bool owns_data;			/* i_private is kmalloc'ed, and freed with the inode */
+	/* With the lock, behind check: the file was opened to be written with O_TRUNC. NULL: that means nothing */
+	void (*truncated)(const struct text_file *t, void *data);
+	bool owns_data; /* i_private is kmalloc'ed, and freed with the inode */
 	/*
 	 * Tells why a write gets the error `err`. `text` is what was written; NULL: it is longer than `max`, or the
 	 * file takes none. Thread context, no lock. Returns err.

@@ -18,6 +18,7 @@
 #include <lib/string.h>
 #include <mm/slab.h>
 #include <proc/cred.h>
+#include <uapi/fcntl.h>
 
 /* Texts of up to so many bytes are held on the stack; kinds with longer ones allocate memory for each write. */
 #define SHORT_TEXT 256
@@ -65,8 +66,28 @@ static int text_file_show(struct seq_file *m, void *v)
 	return err;
 }
 
+/* What a shell's `>` does to a file that keeps something from one write to the next. */
+static int truncate_text(const struct inode *inode)
+{
+	const struct text_kind *kind = kind_of(inode->i_text);
+	int err;
+
+	lock_text(kind);
+	err = check_text(kind, inode->i_private);
+	if (!err)
+		kind->truncated(inode->i_text, inode->i_private);
+	unlock_text(kind);
+	return err;
+}
+
 int text_file_open(struct inode *inode, struct file *f)
 {
+	int err = 0;
+
+	if ((f->f_mode & FMODE_WRITE) && (f->f_flags & O_TRUNC) && kind_of(inode->i_text)->truncated)
+		err = truncate_text(inode);
+	if (err)
+		return err;
 	return inode->i_text->show ? single_open(f, text_file_show, inode) : 0;
 }
 

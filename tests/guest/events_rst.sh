@@ -147,7 +147,6 @@ holds 'off' tracing_on 0
 grep -q ': before$' snapshot || fail 'nothing in the snapshot'
 echo '!snapshot' > events/lab/lab_step/trigger
 echo '!traceoff:1 if step > 1' > events/lab/lab_step/trigger
-refused events/sched/sched_switch/trigger 'hist:keys=next_pid\n'
 echo 0 > snapshot
 tracing_reset
 finish

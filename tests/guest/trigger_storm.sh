@@ -75,7 +75,7 @@ holds 'no commands' set_ftrace_filter "$none"
 holds 'nobody is called' enabled_functions ''
 for event in $step $switch; do
 	holds 'no triggers' $event/trigger '# Available triggers:
-# traceon traceoff snapshot stacktrace enable_event disable_event'
+# traceon traceoff snapshot stacktrace enable_event disable_event enable_hist disable_hist hist'
 done
 for event in $step $switch events/lab/lab_enter events/lab/lab_leave; do
 	echo 0 > $event/enable

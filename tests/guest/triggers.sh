@@ -7,7 +7,7 @@ step=events/lab/lab_step
 enter=events/lab/lab_enter
 switch=events/sched/sched_switch
 empty='# Available triggers:
-# traceon traceoff snapshot stacktrace enable_event disable_event'
+# traceon traceoff snapshot stacktrace enable_event disable_event enable_hist disable_hist hist'
 
 # steps NUMBER...: an event lab_step of each, then a lab_enter
 steps() {
@@ -72,7 +72,7 @@ refused() {
 for bad in nosuch 'traceoff:badparam' 'traceoff+0' 'traceoff:1x' 'stacktrace when step > 1' 'stacktrace if' \
 	enable_event enable_event:sched 'enable_event:sched:nosuch' 'enable_event:no:sched_switch' \
 	'enable_event:sched:sched_waking:' 'disable_event:sched:sched_waking:x' 'disable_event+1' '!nosuch' '!enable_event' \
-	'!enable_event:sched:nosuch' 'hist:keys=step'; do
+	'!enable_event:sched:nosuch' 'hist:keys=nosuch'; do
 	refused "$bad" 22
 done
 refused 'stacktrace if (step == 1' 2

@@ -179,6 +179,7 @@ static inline void trace_func_repeats_forget(struct trace_array *tr)
 void trace_clock_init(struct trace_array *tr); /* boot: the buffer's clock, `local` */
 int tracing_set_clock(struct trace_array *tr, const char *name);
 bool trace_clock_in_ns(const struct trace_array *tr);
+bool trace_clock_is(const struct trace_array *tr, const char *name);
 u64 trace_clock_at(const struct trace_array *tr, u64 cycles); /* its stamp at the counter's value `cycles` */
 
 bool trace_clock_measures(unsigned clock_id); /* are its differences times, in ns? */

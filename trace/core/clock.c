@@ -100,6 +100,12 @@ void trace_clock_init(struct trace_array *tr)
 	ring_buffer_set_clock(tr->buffer, trace_clock_sched);
 }
 
+/* Is this the name of the array's clock? trace_types_lock held. */
+bool trace_clock_is(const struct trace_array *tr, const char *name)
+{
+	return !strcmp(trace_clocks[tr->clock_id].name, name);
+}
+
 /* Records under one clock cannot be compared with those under another: the buffer starts over. */
 int tracing_set_clock(struct trace_array *tr, const char *name)
 {

@@ -58,6 +58,12 @@ struct dyn_event_kind {
 	 * behind the name, which end with NULL; what stands there must be as in the line that would make the event.
 	 */
 	bool (*match)(const struct dyn_event *ev, const char *group, const char *event, char **rest);
+	/*
+	 * NULL, or the lines of its own file have another form: run carries one out, without its comment (0 or -errno;
+	 * takes the mutexes itself), and show_own is used in place of show.
+	 */
+	int (*run)(const char *line);
+	void (*show_own)(struct seq_file *m, struct dyn_event *ev);
 };
 DECLARE_TABLE(dyn_event_kinds, const struct dyn_event_kind);
 #define REGISTER_DYN_EVENT_KIND(kind) REGISTER_IN(dyn_event_kinds, kind)

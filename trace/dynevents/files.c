@@ -35,7 +35,9 @@ static int dyn_event_show(struct seq_file *m, void *v)
 
 	mutex_lock(&event_mutex);
 	for_each_dyn_event(ev)
-		if (!only || ev->kind == only)
+		if (only == ev->kind && only->show_own)
+			only->show_own(m, ev);
+		else if (!only || ev->kind == only)
 			ev->kind->show(m, ev);
 	mutex_unlock(&event_mutex);
 	return 0;
@@ -64,15 +66,16 @@ static const struct trace_hint line_hint = {.explain = explain_line};
 
 static int run_line(struct file *file, char *line)
 {
+	const struct dyn_event_kind *only = kind_of(file->f_dentry);
 	char *comment = strchr(line, '#');
-	const char *why;
+	const char *why = line;
 	int err;
 
 	if (comment)
 		*comment = '\0';
 	if (!line[strspn(line, " \t\r")])
 		return 0;
-	err = dyn_event_run_why(line, kind_of(file->f_dentry), &why);
+	err = only && only->run ? only->run(line) : dyn_event_run_why(line, only, &why);
 	return err ? (int)tracefs_refused(file, &line_hint, why, err) : 0;
 }
 

@@ -177,6 +177,8 @@ void trace_event_printk(const struct trace_event_buffer *buffer);
 u32 trace_event_printk_flag(void);
 void tp_printk_boot_end(void);
 
+/* events/syscalls.c: the name of the system call, without "sys_"; NULL: there is none of this number. Any context. */
+const char *trace_syscall_name(u64 nr);
 /* events/text.c: a file `format`. event_mutex held; the tracers' own records belong to the system "ftrace". */
 void trace_show_format(struct seq_file *m, const char *name, unsigned type, const struct trace_event_field *fields,
 		       const char *system, const char *print_fmt);

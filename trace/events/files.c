@@ -15,6 +15,11 @@
 #include "text_file.h"
 #include "trigger.h"
 
+static int event_trigger_store(char *text, void *owner)
+{
+	return trace_event_set_trigger(owner, text);
+}
+
 /* A file that is only read has no hint, and nothing more to say than its errno. */
 static ssize_t event_text_refused(const struct file *file, const char *text, ssize_t ret)
 {
@@ -27,8 +32,18 @@ static int event_is_there(const void *owner)
 	return ((const struct trace_event_file *)owner)->call ? 0 : -ENODEV;
 }
 
-static const struct text_kind one_event_text = {
-	.max = FILTER_TEXT_MAX, .lock = &event_mutex, .check = event_is_there, .refused = event_text_refused};
+/* `echo TEXT > trigger` */
+static void event_truncated(const struct text_file *text, void *owner)
+{
+	if (text->store == event_trigger_store)
+		trace_event_truncate_triggers(owner);
+}
+
+const struct text_kind one_event_text = {.max = FILTER_TEXT_MAX,
+					 .lock = &event_mutex,
+					 .check = event_is_there,
+					 .refused = event_text_refused,
+					 .truncated = event_truncated};
 const struct text_kind event_text = {.max = FILTER_TEXT_MAX, .lock = &event_mutex, .refused = event_text_refused};
 
 /* ---- enable */
@@ -142,11 +157,6 @@ static int event_trigger_show(struct seq_file *m, void *owner)
 	return 0;
 }
 
-static int event_trigger_store(char *text, void *owner)
-{
-	return trace_event_set_trigger(owner, text);
-}
-
 /* ---- What does not change */
 
 static int event_id_show(struct seq_file *m, void *owner)
@@ -218,12 +228,16 @@ bool event_file_entry(struct virtual_entry *e, const struct text_file *text, voi
 	return true;
 }
 
-/* Entry number n of an event's directory: files alone. */
+/* Entry number n of an event's directory: files alone, those of other rooms behind our own. */
 static bool event_entry(struct virtual_dir *dir, unsigned n, struct virtual_entry *e)
 {
 	struct trace_event_file *file = container_of(dir, struct trace_event_file, dir);
 
-	return n < ARRAY_SIZE(of_event) && event_file_entry(e, &of_event[n], file);
+	if (n < ARRAY_SIZE(of_event))
+		return event_file_entry(e, &of_event[n], file);
+	n -= ARRAY_SIZE(of_event);
+	return n < (unsigned)(__stop_ptrs_event_files - __start_ptrs_event_files) &&
+	       event_file_entry(e, __start_ptrs_event_files[n], file);
 }
 
 /*

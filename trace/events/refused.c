@@ -213,19 +213,22 @@ const struct trace_hint system_filter_hint = {
 
 /* ---- Triggers */
 
-/* The table is Linux's list without what needs histograms, so a trigger from a book may be missing here. */
 static void say_triggers(struct trace_refusal *r)
 {
+	const struct trigger_command *c;
+
 	refusal_say(r, "; there are:");
-	for (unsigned i = 0; i < nr_trigger_commands; i++)
-		refusal_say(r, " %s", trigger_commands[i].name);
+	for_each_trigger_command(c)
+		refusal_say(r, " %s", c->name);
 }
 
 static const struct trigger_command *command_of(const char *name)
 {
-	for (unsigned i = 0; i < nr_trigger_commands; i++)
-		if (!strcmp(trigger_commands[i].name, name))
-			return &trigger_commands[i];
+	const struct trigger_command *c;
+
+	for_each_trigger_command(c)
+		if (!strcmp(c->name, name))
+			return c;
 	return NULL;
 }
 
@@ -257,9 +260,11 @@ static void explain_event_trigger(struct trace_refusal *r)
 	if (!command_of(name)) {
 		refusal_quote(r, "no trigger ", name, "");
 		say_triggers(r);
+	} else if (command_of(name)->explain) {
+		command_of(name)->explain(r);
 	} else if (r->error == EEXIST) {
 		refusal_say(r, "the event has such a trigger already; take it away first: '!%s'", r->text);
-	} else if (command_of(name)->type == TRIGGER_EVENT) {
+	} else if (trigger_has_target(command_of(name))) {
 		explain_target(r, name, strsep(&rest, " \t"));
 	}
 	if (!r->len && filter)

@@ -176,6 +176,13 @@ static const struct syscall_events syscall_events[NR_SYSCALLS] = {
 #undef SYSCALL
 };
 
+/* Declared in event_file.h. */
+const char *trace_syscall_name(u64 nr)
+{
+	return nr < NR_SYSCALLS && syscall_events[nr].enter ? (*syscall_events[nr].enter)->name + strlen("sys_enter_")
+							    : NULL;
+}
+
 /* ---- Probes: data is the array's set of events. Thread context, preemption off. */
 
 /* The array's file of this event. NULL: the event is off, or does not exist. */

@@ -8,6 +8,7 @@
 
 /* Texts of up to FILTER_TEXT_MAX bytes; event_mutex is held around show and store. */
 extern const struct text_kind event_text;
+extern const struct text_kind one_event_text; /* of one event, which may go while the file is open */
 #define EVENT_TEXT_OF(text, filename, filemode, show_fn, store_fn, store_hint)                           \
 	{                                                                                                \
 		.path = filename, .mode = filemode, .show = show_fn, .store = store_fn, .kind = &(text), \
@@ -15,6 +16,12 @@ extern const struct text_kind event_text;
 	}
 #define EVENT_TEXT(filename, filemode, show_fn, store_fn, store_hint) \
 	EVENT_TEXT_OF(event_text, filename, filemode, show_fn, store_fn, store_hint)
+/*
+ * A file that each event has, besides the common ones, made by another room with EVENT_TEXT_OF(one_event_text, ...).
+ * Its owner is the struct trace_event_file.
+ */
+#define REGISTER_EVENT_FILE(f) REGISTER_IN(event_files, f)
+DECLARE_TABLE(event_files, const struct text_file);
 /* The hints of what can be written (events/refused.c). */
 extern const struct trace_hint event_enable_hint, system_enable_hint, all_enable_hint, event_filter_hint,
 	system_filter_hint, event_trigger_hint;

@@ -104,8 +104,7 @@ static void fire_stacktrace(struct event_trigger *trigger, const struct trigger_
 		trace_stack_from(trigger->file->tr, hit->pc, hit->flags, 1, hit->fp);
 }
 
-/* The order is that in which the file `trigger` lists them. */
-const struct trigger_command trigger_commands[] = {
+static const struct trigger_command commands[] = {
 	{.name = "traceon", .type = TRIGGER_ONOFF, .on = true, .fire = fire_onoff},
 	{.name = "traceoff", .type = TRIGGER_ONOFF, .on = false, .fire = fire_onoff},
 	{.name = "snapshot",
@@ -117,7 +116,21 @@ const struct trigger_command trigger_commands[] = {
 	{.name = "enable_event", .type = TRIGGER_EVENT, .on = true, .fire = fire_event},
 	{.name = "disable_event", .type = TRIGGER_EVENT, .on = false, .fire = fire_event},
 };
-const unsigned nr_trigger_commands = ARRAY_SIZE(trigger_commands);
+
+const struct trigger_command *trigger_command_nr(unsigned n)
+{
+	const struct trigger_commands *room;
+
+	if (n < ARRAY_SIZE(commands))
+		return &commands[n];
+	n -= ARRAY_SIZE(commands);
+	for_each_in_table(trigger_commands, room) {
+		if (n < room->nr)
+			return &room->commands[n];
+		n -= room->nr;
+	}
+	return NULL;
+}
 
 #define for_each_trigger(t, file) \
 	for ((t) = smp_load_acquire(&(file)->triggers); (t); (t) = smp_load_acquire(&(t)->next))
@@ -126,17 +139,19 @@ const unsigned nr_trigger_commands = ARRAY_SIZE(trigger_commands);
  * Fires the triggers that want this record, while it lies in the ring. A trigger that cannot act within a record, or
  * acts behind it, is left for later: a bit for each type is returned.
  */
-static unsigned fire_within(struct trace_event_file *file, const void *record, const struct trigger_hit *hit)
+static unsigned fire_within(struct trace_event_file *file, const struct trigger_hit *hit)
 {
 	struct event_trigger *t;
 	unsigned left = 0;
 
 	for_each_trigger(t, file) {
-		if (t->filter && !filter_match(t->filter, record))
+		bool later = t->command->behind || t->command->not_within;
+
+		if (t->filter && !filter_match(t->filter, hit->record))
 			continue;
-		if (t->command->behind || t->command->not_within)
+		if (later || t->again)
 			left |= 1u << t->command->type;
-		else
+		if (!later)
 			t->command->fire(t, hit);
 	}
 	return left;
@@ -146,27 +161,28 @@ static unsigned fire_within(struct trace_event_file *file, const void *record, c
  * The second half of fire_within(), when the record is committed or discarded. The filters are not asked again, as the
  * record is gone.
  */
-static void fire_left(struct trace_event_file *file, unsigned left, const struct trigger_hit *hit)
+static void fire_left(struct trace_event_file *file, unsigned left, const struct trigger_hit *within)
 {
+	const struct trigger_hit hit = {within->pc, within->flags, within->fp, NULL, false};
 	struct event_trigger *t;
 
 	if (!left)
 		return;
 	for_each_trigger(t, file)
 		if (left & (1u << t->command->type))
-			t->command->fire(t, hit);
+			t->command->fire(t, &hit);
 }
 
 /*
  * `record` lies aside and none is open in the ring, so every trigger can act at once. The event had no condition when
  * its flags were read, but a trigger that has come since may have one.
  */
-static void fire_all(struct trace_event_file *file, const void *record, const struct trigger_hit *hit)
+static void fire_all(struct trace_event_file *file, const struct trigger_hit *hit)
 {
 	struct event_trigger *t;
 
 	for_each_trigger(t, file)
-		if (!t->filter || filter_match(t->filter, record))
+		if (!t->filter || filter_match(t->filter, hit->record))
 			t->command->fire(t, hit);
 }
 
@@ -176,7 +192,7 @@ static void fire_all(struct trace_event_file *file, const void *record, const st
 static void end_with_conditions(struct trace_event_buffer *buffer, const struct trigger_hit *hit)
 {
 	struct trace_event_file *file = buffer->file;
-	unsigned left = fire_within(file, buffer->entry, hit);
+	unsigned left = fire_within(file, hit);
 
 	if (!buffer->event)
 		trace_event_leave_aside(buffer);
@@ -193,14 +209,16 @@ static void end_with_conditions(struct trace_event_buffer *buffer, const struct 
  */
 void trace_event_end_triggers(struct trace_event_buffer *buffer, unsigned long fp, u32 flags)
 {
-	const struct trigger_hit hit = {buffer->pc, buffer->flags, fp};
+	struct trigger_hit hit = {buffer->pc, buffer->flags, fp, buffer->entry, buffer->event};
 	struct trace_event_file *file = buffer->file;
 
 	if ((flags & EVENT_FILE_CONDITIONS) || !trace_event_put_aside(buffer)) {
 		end_with_conditions(buffer, &hit);
 		return;
 	}
-	fire_all(file, buffer->entry, &hit);
+	hit.record = buffer->entry;
+	hit.open = false;
+	fire_all(file, &hit);
 	if (!trace_event_refused(buffer, READ_ONCE(file->flags)))
 		trace_event_record_aside(buffer, fp);
 	trace_event_leave_aside(buffer);

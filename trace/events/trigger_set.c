@@ -33,17 +33,20 @@ static void update_flags(struct trace_event_file *file)
 	bool conditions = false;
 
 	for (const struct event_trigger *t = file->triggers; t; t = t->next)
-		conditions |= t->filter || t->command->behind;
+		conditions |= t->filter || t->command->behind || t->command->reads;
 	trace_event_set_flag(file, EVENT_FILE_CONDITIONS, conditions);
 	trace_event_set_flag(file, EVENT_FILE_TRIGGERS, file->triggers);
 }
 
 /* No probe can reach it: it was never in the list, or a grace period has passed since. */
-static void free_trigger(struct event_trigger *t)
+void trace_event_free_trigger(struct event_trigger *t)
 {
 	filter_free(t->filter);
 	kfree(t->filter_text);
-	kfree(t);
+	if (t->command->free)
+		t->command->free(t);
+	else
+		kfree(t);
 }
 
 /*
@@ -77,28 +80,34 @@ static int hold_both(const struct event_trigger *t)
 }
 
 /*
- * The trigger is complete, and its probes are registered, before the release puts it into the list. 0, -EEXIST, or
- * -errno; then nothing has changed.
+ * The trigger is complete, and its probes are registered, before the release puts it into the list. 0 or -errno; then
+ * nothing has changed.
  */
-static int add_trigger(struct event_trigger *t)
+int trace_event_add_trigger(struct event_trigger *t)
 {
 	struct trace_event_file *file = t->file;
-	int ret = 0;
+	struct event_trigger **at = &file->triggers;
+	int ret = hold_both(t);
 
-	if (find_trigger(file, t))
-		return -EEXIST;
-	if (t->command->prepare)
-		ret = t->command->prepare(file->tr);
-	if (ret)
-		return ret;
-	ret = hold_both(t);
 	trace_events_complete(file->tr->events);
 	if (ret)
 		return ret;
-	t->next = file->triggers;
-	smp_store_release(&file->triggers, t);
+	while (t->command->last && *at)
+		at = &(*at)->next;
+	t->next = *at;
+	smp_store_release(at, t);
 	update_flags(file);
 	return 0;
+}
+
+/* The same for a trigger of which an event has at most one. -EEXIST: it has one. */
+static int add_trigger(struct event_trigger *t)
+{
+	int ret = find_trigger(t->file, t) ? -EEXIST : 0;
+
+	if (!ret && t->command->prepare)
+		ret = t->command->prepare(t->file->tr);
+	return ret ?: trace_event_add_trigger(t);
 }
 
 /*
@@ -131,9 +140,15 @@ static void free_unlinked(struct trace_event_set *set, struct event_trigger *rem
 		trace_event_release_later(removed->file);
 		if (removed->target)
 			trace_event_release_other_later(removed->target);
-		free_trigger(removed);
+		trace_event_free_trigger(removed);
 	}
 	trace_events_complete(set);
+}
+
+void trace_event_remove_trigger(struct event_trigger *t)
+{
+	unlink_trigger(t);
+	free_unlinked(t->file->tr->events, t);
 }
 
 /* All triggers of the event are unlinked and stand before `removed`, in a list by that name. */
@@ -169,10 +184,21 @@ void trace_event_clear_triggers_of(struct trace_event_file *file)
 
 static const struct trigger_command *find_command(const char *name)
 {
-	for (unsigned i = 0; i < nr_trigger_commands; i++)
-		if (!strcmp(trigger_commands[i].name, name))
-			return &trigger_commands[i];
+	const struct trigger_command *c;
+
+	for_each_trigger_command(c)
+		if (!strcmp(c->name, name))
+			return c;
 	return NULL;
+}
+
+void trace_event_truncate_triggers(struct trace_event_file *file)
+{
+	const struct trigger_command *c;
+
+	for_each_trigger_command(c)
+		if (c->truncate)
+			c->truncate(file);
 }
 
 /* From the first character that is not blank; NULL: there is none. */
@@ -226,13 +252,17 @@ static int parse_count(struct event_trigger *t, char *param)
 static int parse_filter(struct event_trigger *t, char *text)
 {
 	const char *word = strsep(&text, " \t");
-	struct event_filter *filter;
 
 	if (!word)
 		return 0;
-	if (strcmp(word, "if") || !text)
-		return -EINVAL;
-	filter = trace_event_parse_filter(t->file, text);
+	return strcmp(word, "if") || !text ? -EINVAL : trace_event_trigger_filter(t, text);
+}
+
+/* On an error the trigger has no filter, or one without its text: it must be freed. */
+int trace_event_trigger_filter(struct event_trigger *t, const char *text)
+{
+	struct event_filter *filter = trace_event_parse_filter(t->file, text);
+
 	if (IS_ERR(filter))
 		return PTR_ERR(filter);
 	t->filter = filter;
@@ -249,7 +279,7 @@ static int parse_rest(struct event_trigger *t, char *rest, bool remove)
 	char *param, *filter;
 	int ret = 0;
 
-	if (t->command->type == TRIGGER_EVENT) {
+	if (trigger_has_target(t->command)) {
 		if (!rest)
 			return -EINVAL;
 		split(rest, &param, &filter);
@@ -291,6 +321,8 @@ int trace_event_set_trigger(struct trace_event_file *file, char *text)
 	rest = skip_blanks(rest);
 	if (!command)
 		return -EINVAL;
+	if (command->write)
+		return command->write(file, command, rest, remove);
 	if (remove)
 		return remove_like(file, command, rest);
 	t = kzalloc(sizeof(*t), GFP_KERNEL);
@@ -300,7 +332,7 @@ int trace_event_set_trigger(struct trace_event_file *file, char *text)
 	t->file = file;
 	ret = parse_rest(t, rest, false) ?: add_trigger(t);
 	if (ret)
-		free_trigger(t);
+		trace_event_free_trigger(t);
 	return ret;
 }
 
@@ -311,6 +343,10 @@ static void show_trigger(struct seq_file *m, const struct event_trigger *t)
 {
 	unsigned long count = READ_ONCE(t->count);
 
+	if (t->command->show) {
+		t->command->show(m, t);
+		return;
+	}
 	seq_puts(m, t->command->name);
 	if (t->target)
 		seq_printf(m, ":%s:%s", t->target->call->class->system, t->target->call->name);
@@ -325,10 +361,12 @@ static void show_trigger(struct seq_file *m, const struct event_trigger *t)
 
 void trace_event_show_triggers(struct seq_file *m, const struct trace_event_file *file)
 {
+	const struct trigger_command *c;
+
 	if (!file->triggers) {
 		seq_puts(m, "# Available triggers:\n#");
-		for (unsigned i = 0; i < nr_trigger_commands; i++)
-			seq_printf(m, " %s", trigger_commands[i].name);
+		for_each_trigger_command(c)
+			seq_printf(m, " %s", c->name);
 		seq_putc(m, '\n');
 	}
 	for (const struct event_trigger *t = file->triggers; t; t = t->next)
