@@ -273,6 +273,7 @@ void fetch_run(const struct fetch_args *args, const struct fetch_source *src, vo
 	}
 }
 
+/* Reads what the arguments will read, in pieces of the stack's size: a page that is not there comes now. */
 void fetch_touch(const struct fetch_args *args, const struct fetch_source *src)
 {
 	for (unsigned i = 0; i < args->nr; i++) {

@@ -370,8 +370,7 @@ static int uprobe_profile_show(struct seq_file *m, void *data)
 	struct dyn_event *dev;
 
 	mutex_lock(&event_mutex);
-	for_each_dyn_event(dev)
-	{
+	for_each_dyn_event(dev) {
 		const struct uprobe_event *u = uprobe_event_of(dev);
 		unsigned long hits = 0;
 		unsigned cpu;
