@@ -5,6 +5,7 @@
 #include <lib/errno.h>
 #include <lib/string.h>
 
+/* Numbers are plain: "x07" is no register. Names that are no number come from the table. */
 int regs_query_register_offset(const char *name)
 {
 	static const struct {

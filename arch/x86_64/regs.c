@@ -1,10 +1,13 @@
-/* Registers by name, for definitions of probe events. The names are those of Linux, which has no letter for the size. */
+/*
+ * Registers by name, for definitions of probe events. The names are those of Linux, which has no letter for the size.
+ */
 #include <arch/regs.h>
 #include <asm/ftrace.h>
 #include <asm/ptrace.h>
 #include <lib/errno.h>
 #include <lib/string.h>
 
+/* The table is in the order of struct pt_regs. There is no rule in the names that would make it shorter. */
 int regs_query_register_offset(const char *name)
 {
 	static const struct {

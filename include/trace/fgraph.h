@@ -93,7 +93,9 @@ struct fgraph_ops {
 	bool (*wants)(struct fgraph_ops *gops, const struct fgraph_call *call); /* [I], as the next two */
 	bool (*entryfunc)(struct fgraph_ops *gops, const struct fgraph_call *call, struct fgraph_frame *frame);
 	void (*retfunc)(struct fgraph_ops *gops, const struct fgraph_call *call, const struct fgraph_frame *frame);
-	/* A call of its function at `ip` that could not be hooked, for want of a shadow stack or of room. May be NULL. */
+	/*
+	 * A call of its function at `ip` that could not be hooked, for want of a shadow stack or of room. May be NULL.
+	 */
 	void (*missed)(struct fgraph_ops *gops, unsigned long ip);
 	/* In place of all, while this is the only user; may be NULL (trace/ftrace/fgraph_inline.h). */
 	ftrace_func_t direct_enter;			     /* [I] */
@@ -126,8 +128,8 @@ static inline unsigned fgraph_nr_frames(const struct fgraph_stack *stack)
 /* ---- Tasks: a new one before its first instruction, one that goes for good. */
 void fgraph_init_task(struct task_struct *task);
 void fgraph_free_task(struct task_struct *task);
-/* Called with the shadow stack of a task that is freed, which may still have frames. NULL: nobody. */
-extern void (*fgraph_stack_goes)(const struct fgraph_stack *stack);
+/* Called with a task that is freed, whose shadow stack may still have frames. NULL: nobody. */
+extern void (*fgraph_task_goes)(const struct task_struct *task);
 
 /* ---- What a return address really is. Any context, not traced; of another task with preemption off. */
 

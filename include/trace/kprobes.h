@@ -97,7 +97,8 @@ static inline unsigned long get_kretprobe_retaddr(struct kretprobe_instance *ri)
 /*
  * At the function's return: regs have its result (regs_return_value()), the stack pointer and the pc of its caller, and
  * zeros else. As entry_handler: at its entry, regs have what the machine knows there (arch/<machine>/regs.c); nonzero:
- * do not tell of this call's return. Context: any, that of the function, with interrupts off. Its value at the return is not used.
+ * do not tell of this call's return. Context: any, that of the function, with interrupts off. Its value at the return
+ * is not used.
  */
 typedef int (*kretprobe_handler_t)(struct kretprobe_instance *ri, struct pt_regs *regs);
 
@@ -116,6 +117,7 @@ struct kretprobe {
 	struct kretprobe *next; /* [k; read with preemption off] */
 	struct kretprobe *next_registered; /* [k] */
 	struct kretprobe_pool *pool;	   /* [k] NULL: not registered */
+	struct kprobe at_entry; /* [k] for entry_handler, where a call site has no arguments; addr NULL: not needed */
 };
 
 /*
@@ -129,7 +131,9 @@ void unregister_kretprobes(struct kretprobe **rps, int num);
 int disable_kretprobe(struct kretprobe *rp);
 int enable_kretprobe(struct kretprobe *rp);
 
-/* A module has come, and probes can be put into its text: called with module_mutex held, before its init. NULL: nobody. */
+/*
+ * A module has come, and probes can be put into its text: called with module_mutex held, before its init. NULL: nobody.
+ */
 extern void (*kprobe_module_came)(struct module *mod);
 
 /*

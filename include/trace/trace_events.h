@@ -74,7 +74,9 @@ struct trace_event_call {
 	const struct trace_event_class *class;
 	struct tracepoint *tp;
 	struct module *module; /* NULL: the kernel */
-	/* Of an event that a user has made (trace/dynevents), else NULL: fields instead of the class's; who needs it. */
+	/*
+	 * Of an event that a user has made (trace/dynevents), else NULL: fields instead of the class's; who needs it.
+	 */
 	const struct trace_event_field *fields;
 	unsigned *pins; /* [a] */
 	/* DEFINE_EVENT_PRINT has its own; else the class's. */

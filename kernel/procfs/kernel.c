@@ -59,13 +59,16 @@ static int uptime_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-/* The same words as uname(1), and the compiler that built the kernel. */
+/* The same words as uname(1), and the compiler that built the kernel. Under Linux's name, as probes look for it. */
+extern const char linux_proc_banner[];
+const char linux_proc_banner[] = "%s version %s (gcc " __VERSION__ ") %s\n";
+
 static int version_show(struct seq_file *m, void *v)
 {
 	struct new_utsname u;
 
 	get_utsname(&u);
-	seq_printf(m, "%s version %s (gcc " __VERSION__ ") %s\n", u.sysname, u.release, u.version);
+	seq_printf(m, linux_proc_banner, u.sysname, u.release, u.version);
 	return 0;
 }
 

@@ -118,3 +118,28 @@ def test_all_off_and_on(guest):
     ).splitlines()
     assert out[0:2] + out[3:4] + out[5:] == ["1", "0", "1", "1", "1"]
     assert [hits(out[2]), hits(out[4])] == [(1, 0, 0), (2, 0, 0)]
+
+
+def test_returns(guest):
+    """kretprobes: what a call got and gave, calls that the entry passes over, maxactive, and what is refused."""
+    out = guest(
+        "insmod /kretprobe_sample.ko symbol=do_sys_openat2\n"
+        f"{LIST} | tr -s ' ' | grep ' r '; cat /proc/version >/dev/null; cat /proc/none 2>/dev/null; cat /proc/kretprobe_sample\n"
+        "insmod /kprobe_sample.ko symbol=kretprobe_sample:at_return 2>/dev/null; echo $?\n"
+        "insmod /kprobe_sample.ko symbol=kretprobe_sample:at_entry; echo $?; rmmod kprobe_sample; rmmod kretprobe_sample\n"
+        "for words in symbol=no_such_function maxactive=5000 symbol=memcpy; do insmod /kretprobe_sample.ko $words 2>/dev/null; echo $?; done\n"
+        f"insmod /kretprobe_sample.ko symbol=sys_setuid maxactive=1; uname >/dev/null; cat /proc/kretprobe_sample; rmmod kretprobe_sample\n"
+        f"{LIST} | wc -l; cat /sys/kernel/tracing/enabled_functions | wc -l",
+        "kprobe_sample",
+        "kretprobe_sample",
+    ).splitlines()
+    assert out[0].split()[1:4] == ["r", "do_sys_openat2+0x0", "[FTRACE]"]
+    # dfd is AT_FDCWD, which is even; the last call is the one that opens the file itself, and has not returned yet
+    returns, passed, missed, got, gave = re.search(
+        r": (\d+) returns, (\d+) passed over, (\d+) missed, (\w+) gave (-?\d+)", out[1]
+    ).groups()
+    assert int(returns) >= 2 and (passed, missed, got) == ("0", "0", "ffffff9c") and int(gave) >= 0
+    assert out[2:4] == ["1", "0"]
+    assert out[4:7] == ["1", "1", "1"]
+    assert out[7].startswith("sys_setuid: 0 returns, 0 passed over, 0 missed")
+    assert out[8:] == ["0", "0"]

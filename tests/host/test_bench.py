@@ -65,6 +65,10 @@ def test_figures():
         "switches": [4700],
         "refused": [4900],
         "sys_enter": [460],
+        "kprobe_entry": [380],
+        "kprobe_jump": [390],
+        "kprobe_break": [700],
+        "kretprobe": [600],
         "messages": [100, 9100, 9300, 27300, 27400, 31900],
         "module": [228000],
         "work_few": [2000000, 2100000],
@@ -113,6 +117,7 @@ def test_figures():
         350,
     ]
     assert [costs[name] for name in ("switch_event", "switch_refused", "sys_enter_event")] == [350, 450, 260]
+    assert [costs[name] for name in ("kprobe_entry", "kprobe_jump", "kprobe_break", "kretprobe")] == [180, 190, 500, 400]
     assert (costs["printk"], costs["printk_text"], costs["puts"]) == (100, 200, 50)
     assert (costs["module"], costs["module_traced"]) == (228000, 86)  # the fastest of each three
     assert [costs[name] for name in ("work", "work_counted", "alloc", "alloc_traced")] == [2000, 2200, 160, 600]

@@ -1,6 +1,6 @@
 /*
- * Dynamic events: the list of them, the lines that make and delete them, and what is wrong with a line. The files are in
- * files.c, and each kind of events has a file of its own. dynevent.h says how a kind plugs in.
+ * Dynamic events: the list of them, the lines that make and delete them, and what is wrong with a line. The files are
+ * in files.c, and each kind of events has a file of its own. dynevent.h says how a kind plugs in.
  */
 #include <lib/errno.h>
 #include <lib/string.h>
@@ -29,57 +29,15 @@ void dyn_event_remove(struct dyn_event *ev)
 int dyn_refuse(struct dyn_command *c, const char *at, const char *what)
 {
 	tracing_log_err(&global_trace, c->log, c->text, what, at ? at - c->copy : 0);
-	c->logged = true;
+	c->said = what;
 	return -EINVAL;
 }
 
 int dyn_refuse_raw(struct dyn_command *c, const char *at, const char *what)
 {
 	tracing_log_err(&global_trace, c->log, c->raw, what, at ? at - c->raw : 0);
-	c->logged = true;
+	c->said = what;
 	return -EINVAL;
-}
-
-/* ---- Names */
-
-bool dyn_name_is_good(const char *name, bool dash)
-{
-	if (!isalpha(*name) && *name != '_' && !(dash && *name == '-'))
-		return false;
-	while (*++name)
-		if (!isalnum(*name) && *name != '_' && !(dash && *name == '-'))
-			return false;
-	return true;
-}
-
-/* The length of a name of a group counts its zero, and that of an event does not: so it is in Linux. */
-int dyn_parse_name(struct dyn_command *c, char *name, const char **group, const char **event)
-{
-	char *slash = strchr(name, '/') ?: strchr(name, '.');
-
-	if (slash) {
-		if (slash == name)
-			return dyn_refuse(c, name, "Group name is not specified");
-		if (slash - name + 1 > DYN_NAME_MAX)
-			return dyn_refuse(c, name, "Group name is too long");
-		*slash = '\0';
-		if (!dyn_name_is_good(name, true))
-			return dyn_refuse(c, name, "Group name must follow the same rules as C identifiers");
-		*group = name;
-		name = slash + 1;
-	}
-	if (!*name && slash) {
-		*event = NULL;
-		return 0;
-	}
-	if (!*name)
-		return dyn_refuse(c, name, "Event name is not specified");
-	if (strlen(name) >= DYN_NAME_MAX)
-		return dyn_refuse(c, name, "Event name is too long");
-	if (!dyn_name_is_good(name, false))
-		return dyn_refuse(c, name, "Event name must follow the same rules as C identifiers");
-	*event = name;
-	return 0;
 }
 
 /* ---- Lines */
@@ -192,8 +150,26 @@ static int create_event(struct dyn_command *c, const struct dyn_event_kind *only
 	return -EINVAL;
 }
 
+/* What is wrong with a line of which its kind has said nothing. */
+static const char *general_reason(int err)
+{
+	switch (-err) {
+	case ENOENT:
+		return "there is no such event";
+	case EBUSY:
+		return "the event is on, or another event's trigger needs it";
+	case EEXIST:
+		return "there is such an event already";
+	case ENOSPC:
+		return "no room for another event; delete one that is not needed";
+	case ENOMEM:
+		return "not enough memory for it";
+	}
+	return "no kind of event begins so; README shows the forms";
+}
+
 /* A kind's create may have cut its words into pieces; what the user wrote is in `text`. */
-int dyn_event_run(const char *line, const struct dyn_event_kind *only)
+int dyn_event_run_why(const char *line, const struct dyn_event_kind *only, const char **why)
 {
 	struct dyn_command c = {.log = only && only->file ? only->file : "dynamic_events"};
 	int err = split_command(&c, line);
@@ -203,23 +179,18 @@ int dyn_event_run(const char *line, const struct dyn_event_kind *only)
 		err = *c.words[0] == '-' || *c.words[0] == '!' ? delete_event(&c, only) : create_event(&c, only);
 		mutex_unlock(&dyn_event_mutex);
 	}
-	if (err && err != -ENOMEM && !c.logged) {
-		static const struct {
-			int err;
-			const char *what;
-		} texts[] = {{-ENOENT, "there is no such event"},
-			     {-EBUSY, "the event is on, or another event's trigger needs it"},
-			     {-EEXIST, "there is such an event already"},
-			     {-ENOSPC, "no room for another event; delete one that is not needed"}};
-		const char *what = "no kind of event begins so; README shows the forms";
-
-		for (unsigned i = 0; i < ARRAY_SIZE(texts); i++)
-			if (texts[i].err == err)
-				what = texts[i].what;
-		tracing_log_err(&global_trace, c.log, c.text, what, 0);
-	}
+	if (err && err != -ENOMEM && !c.said)
+		dyn_refuse(&c, NULL, general_reason(err));
+	*why = c.said ?: general_reason(err);
 	free_command(&c);
 	return err;
+}
+
+int dyn_event_run(const char *line, const struct dyn_event_kind *only)
+{
+	const char *why;
+
+	return dyn_event_run_why(line, only, &why);
 }
 
 /* Two rounds, so that a busy one keeps all the others, too. */

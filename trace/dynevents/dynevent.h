@@ -23,29 +23,9 @@
 
 #include "core/tracer.h"
 #include "tracefs/tracefs.h"
+#include "command.h"
 
 #define DYN_NOT_MINE 1 /* of create: the line is of another kind */
-#define DYN_NAME_MAX 64 /* characters of a name of a group or an event, as in Linux */
-
-/* A line that is being carried out. The words are in `copy`, and may be cut into pieces there. */
-struct dyn_command {
-	const char *raw;  /* as it was written, without the comment and the white space at its ends */
-	const char *text; /* its words with one blank between them: what error_log shows */
-	char *copy;	  /* the same with zeros for the blanks */
-	char **words;
-	unsigned nr;	 /* of words, 1 or more; words[nr] is NULL */
-	const char *log; /* the kind whose create runs, for error_log: "trace_kprobe" */
-	bool logged;	 /* dyn_refuse has been called */
-};
-
-/*
- * The line is wrong: error_log gets Linux's words `what`, with the caret under `at`, which is in one of the words of
- * the command, or at the end of one. NULL: under the line's first character. Returns -EINVAL, for `return
- * dyn_refuse(...)`.
- */
-int dyn_refuse(struct dyn_command *c, const char *at, const char *what);
-/* The same when the raw line is shown, and `at` is a place in it. For kinds that do not look at words. */
-int dyn_refuse_raw(struct dyn_command *c, const char *at, const char *what);
 
 /* An event, or one of the probes of an event. Part of what its kind has of it. */
 struct dyn_event {
@@ -69,8 +49,8 @@ struct dyn_event_kind {
 	/* [e] Is it on, or needed by something (trace_late_event_is_busy)? Then it cannot go. */
 	bool (*is_busy)(struct dyn_event *ev);
 	/*
-	 * [e] Delete it: trace_late_events_remove(), dyn_event_remove(), synchronize_rcu(), and give its memory back. 0;
-	 * -EBUSY and nothing has changed.
+	 * [e] Delete it: trace_late_events_remove(), dyn_event_remove(), synchronize_rcu(), and give its memory back.
+	 * 0; -EBUSY and nothing has changed.
 	 */
 	int (*free)(struct dyn_event *ev);
 	/*
@@ -98,14 +78,7 @@ void dyn_event_remove(struct dyn_event *ev);
  * bad lines error_log says why. Thread context; takes dyn_event_mutex and event_mutex.
  */
 int dyn_event_run(const char *line, const struct dyn_event_kind *only);
+/* The same; *why: after an error its reason, a text that stays. */
+int dyn_event_run_why(const char *line, const struct dyn_event_kind *only, const char **why);
 /* Delete all of a kind (NULL: of every kind). 0; -EBUSY: one of them is busy, and nothing has changed. The same. */
 int dyn_event_release_all(const struct dyn_event_kind *only);
-
-/*
- * "[GROUP/][EVENT]" at `name`, which is in a word of the command and is cut at the slash, or at the dot that may stand
- * for it. *group stays as it is when there is none; *event becomes NULL when only "GROUP/" stands there. 0, or -EINVAL
- * by dyn_refuse(). Any context.
- */
-int dyn_parse_name(struct dyn_command *c, char *name, const char **group, const char **event);
-/* Is it made of letters, digits and _, and does not begin with a digit? dash: - is good, too. Any context. */
-bool dyn_name_is_good(const char *name, bool dash);

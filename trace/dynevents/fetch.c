@@ -2,13 +2,14 @@
  * Fetch arguments at a hit: run their programs, and fill the record (fetch.h).
  *
  * Memory is read without faults: what is not there is 0, and a string that is not there has the length 0, which is
- * shown as (fault). An address below TASK_SIZE_MAX is the program's, as user and kernel addresses never overlap on our machines;
- * a step with u, and ustring, read nothing else.
+ * shown as (fault). An address below TASK_SIZE_MAX is the program's, as user and kernel addresses never overlap on our
+ * machines; a step with u, and ustring, read nothing else.
  *
- * Strings are looked at twice: once for their length, which the record is made for, and once to copy them. A string that
- * becomes longer meanwhile is cut.
+ * Strings are looked at twice: once for their length, which the record is made for, and once to copy them. A string
+ * that becomes longer meanwhile is cut.
  */
 #include <asm/ptrace.h>
+#include <fs/vfs.h>
 #include <kernel/ksyms.h>
 #include <lib/printf.h>
 #include <lib/string.h>
@@ -16,6 +17,9 @@
 #include <sched/sched.h>
 
 #include "fetch.h"
+
+const unsigned fetch_dentry_name = offsetof(struct dentry, d_name.name),
+	       fetch_file_dentry = offsetof(struct file, f_dentry);
 
 /* False: it is not there, and *to is as it was. */
 static bool read_memory(void *to, u64 addr, size_t n, bool user)
@@ -53,6 +57,7 @@ static u64 field_value(const struct fetch_source *src, const struct trace_event_
 	return f->is_signed && shift < 64 ? (u64)((long long)(value << shift) >> shift) : value;
 }
 
+/* What the program begins with: a value, or the address of a text (FETCH_COMM, FETCH_TEXT). */
 static u64 source_value(const struct fetch_arg *arg, const struct fetch_source *src)
 {
 	switch ((enum fetch_op)arg->op) {
@@ -150,6 +155,7 @@ static bool string_at(const struct fetch_arg *arg, const struct fetch_source *sr
 	return read_memory(addr, base + n * sizeof(u64), sizeof(*addr), src->user);
 }
 
+/* The first look at the strings. What is more than FETCH_STRINGS_MAX is cut by the room that one_string() gets. */
 unsigned fetch_strings_size(const struct fetch_args *args, const struct fetch_source *src)
 {
 	unsigned size = 0;
@@ -215,6 +221,27 @@ static void cut_bits(char *at, const struct fetch_arg *arg)
 	memcpy(at, &value, size);
 }
 
+/* By its size, so that no call is needed: fields are packed, and need not be aligned. */
+static __always_inline void put_value(char *at, u64 value, unsigned size)
+{
+	switch (size) {
+	case 8:
+		memcpy(at, &value, 8);
+		break;
+	case 4:
+		memcpy(at, &value, 4);
+		break;
+	case 2:
+		memcpy(at, &value, 2);
+		break;
+	default:
+		*at = (char)value;
+	}
+}
+
+/*
+ * Each program in turn. Strings go behind the fields in the order of the arguments; a field of the record says where.
+ */
 void fetch_run(const struct fetch_args *args, const struct fetch_source *src, void *record, unsigned room)
 {
 	struct filler f = {.src = src, .record = record, .at = args->size, .end = args->size + room};
@@ -229,7 +256,7 @@ void fetch_run(const struct fetch_args *args, const struct fetch_source *src, vo
 		else if (arg->store == FETCH_MEM)
 			fill_memory(&f, arg, there, value);
 		else
-			memcpy(f.record + arg->offset, &value, arg->type->size);
+			put_value(f.record + arg->offset, value, arg->type->size);
 		if (arg->bits_left | arg->bits_right)
 			for (unsigned n = 0; n < (arg->count ?: 1); n++)
 				cut_bits(f.record + arg->offset + n * arg->type->size, arg);

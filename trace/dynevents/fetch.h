@@ -135,16 +135,22 @@ int fetch_resolve(struct fetch_args *args);
 unsigned fetch_strings_size(const struct fetch_args *args, const struct fetch_source *src);
 void fetch_run(const struct fetch_args *args, const struct fetch_source *src, void *record, unsigned room);
 
+/* For %pd and %pD: where a dentry has the pointer to its name, and an open file that to its dentry. */
+extern const unsigned fetch_dentry_name, fetch_file_dentry;
+
 /* ---- fetch_types.c. Any context, but for those that allocate. */
 const struct fetch_type *fetch_type_find(const char *name); /* NULL: unknown */
-extern const struct fetch_type *fetch_type_default(void);
+const struct fetch_type *fetch_type_default(void);
 /* " name=word:type" for each. */
 void fetch_show(struct seq_file *m, const struct fetch_args *args);
 /* " name=value" for each, from a record. */
 void fetch_print(struct seq_file *s, const struct fetch_args *args, const void *record);
 /* The rest of a format behind `head`, such as "(%lx)\", REC->__probe_ip". The caller frees it; NULL: no memory. */
 char *fetch_print_fmt(const struct fetch_args *args, const char *head_fmt, const char *head_args);
-/* The fields of the record: `head`, which ends with name NULL, and the arguments. To be freed by the second. NULL: no memory. */
+/*
+ * The fields of the record: `head`, which ends with name NULL, and the arguments. To be freed by the second. NULL: no
+ * memory.
+ */
 struct trace_event_field *fetch_fields(const struct fetch_args *args, const struct trace_event_field *head);
 void fetch_fields_free(struct trace_event_field *fields);
 /* The first argument in which two events differ: a->nr: in none. */

@@ -7,16 +7,14 @@
  * put down on the way back.
  */
 #include <arch/regs.h>
-#include <asm/ptrace.h>
-#include <fs/vfs.h>
 #include <kernel/ksyms.h>
 #include <lib/errno.h>
 #include <lib/printf.h>
 #include <lib/string.h>
 #include <mm/slab.h>
-#include <sched/sched.h>
+#include <sched/task.h>
 
-#include "dynevent.h"
+#include "command.h"
 #include "fetch.h"
 
 /* One word. `fields`: of a record that the program reads, the event's own and those that all have. */
@@ -64,6 +62,7 @@ static int parse_argument(struct fetch_parser *p, char *text, const char *number
 	return 0;
 }
 
+/* "$stack" is the pointer itself, and "$stackN" the N-th word above it. */
 static int parse_stack(struct fetch_parser *p, char *text, const char *number)
 {
 	unsigned long n;
@@ -99,6 +98,10 @@ static bool is_comm(const char *text)
 	return !strcmp(text, "$comm") || !strcmp(text, "$COMM");
 }
 
+/*
+ * A field of another event comes before what has the same name, such as its own `comm`; $comm without one is the
+ * task's.
+ */
 static int parse_variable(struct fetch_parser *p, char *text)
 {
 	if (p->flags & FETCH_OF_EVENT) {
@@ -222,6 +225,7 @@ static int parse_register(struct fetch_parser *p, char *text)
 	return 0;
 }
 
+/* The first character says which source it is. Names of arguments alone would need types of functions (BTF). */
 static int parse_source(struct fetch_parser *p, char *text)
 {
 	switch (*text) {
@@ -337,6 +341,7 @@ static const struct fetch_type *find_type(const char *name)
 	return fetch_type_find(base);
 }
 
+/* `body` is looked at because the name of a task and a constant text are strings, whatever else the word says. */
 static int parse_type(struct fetch_parser *p, const char *body, char *type)
 {
 	char *open = type ? strchr(type, '[') : NULL;
@@ -393,6 +398,10 @@ static void take_last_step(struct fetch_arg *arg, enum fetch_store store)
 	arg->last_user = last->user;
 }
 
+/*
+ * Which of enum fetch_store fits type and body. Strings and memory take over the body's last step, so that it reads no
+ * word.
+ */
 static int choose_store(struct fetch_parser *p, const char *body, const char *type)
 {
 	struct fetch_arg *arg = p->arg;
@@ -427,11 +436,9 @@ static int choose_store(struct fetch_parser *p, const char *body, const char *ty
  */
 static char *expand_names(const char *body, bool file)
 {
-	unsigned name = offsetof(struct dentry, d_name.name);
-
 	if (!file)
-		return kasprintf(GFP_KERNEL, "+0(+%u(%s))", name, body);
-	return kasprintf(GFP_KERNEL, "+0(+%u(+%u(%s)))", name, (unsigned)offsetof(struct file, f_dentry), body);
+		return kasprintf(GFP_KERNEL, "+0(+%u(%s))", fetch_dentry_name, body);
+	return kasprintf(GFP_KERNEL, "+0(+%u(+%u(%s)))", fetch_dentry_name, fetch_file_dentry, body);
 }
 
 /* The expanded body is no place in the command, so what is wrong with it is said of the whole body. */
@@ -451,6 +458,7 @@ static int parse_expanded(struct fetch_parser *p, char *body, bool file)
 
 /* ---- A word */
 
+/* "body[:type]". The word is copied first, because its parts are cut from it here. */
 static int parse_value(struct fetch_parser *p, char *body)
 {
 	struct fetch_arg *arg = p->arg;
@@ -507,6 +515,7 @@ static char *make_name(const struct fetch_parser *p, const char *word)
 	return kasprintf(GFP_KERNEL, "arg%u", p->args->nr);
 }
 
+/* "[name=]body". The name is checked before the body, so an error in both is told of the name, as on Linux. */
 static int parse_word(struct fetch_parser *p, char *word)
 {
 	char *equals = strchr(word, '=');
@@ -525,6 +534,7 @@ static int parse_word(struct fetch_parser *p, char *word)
 	return parse_value(p, equals ? equals + 1 : word);
 }
 
+/* An argument joins the list before it is parsed, so that fetch_free() finds what an error has left of it. */
 int fetch_parse(struct fetch_args *args, struct dyn_command *c, unsigned first, unsigned flags,
 		const struct trace_event_field *const fields[2])
 {

@@ -76,6 +76,7 @@ static void print_value(struct seq_file *s, const struct fetch_type *type, const
 	}
 }
 
+/* Values come from the record alone, so a line can be made when the traced memory has long changed. */
 void fetch_print(struct seq_file *s, const struct fetch_args *args, const void *record)
 {
 	for (unsigned i = 0; i < args->nr; i++) {
@@ -200,6 +201,7 @@ static bool make_field(struct trace_event_field *f, const struct fetch_arg *arg)
 	return f->type && f->name;
 }
 
+/* All texts are copies, those of `head` too, so that fetch_fields_free() need not know which are whose. */
 struct trace_event_field *fetch_fields(const struct fetch_args *args, const struct trace_event_field *head)
 {
 	unsigned n = 0;

@@ -58,23 +58,22 @@ static int dyn_event_open(struct inode *inode, struct file *file)
 static void explain_line(struct trace_refusal *r)
 {
 	r->logged = true;
-	if (r->text)
-		refusal_quote(r, "", r->text, ": ");
-	refusal_say(r, "%s; error_log says where", errno_text(r->error));
+	refusal_say(r, "%s; error_log shows the line", r->text);
 }
 static const struct trace_hint line_hint = {.explain = explain_line};
 
 static int run_line(struct file *file, char *line)
 {
 	char *comment = strchr(line, '#');
+	const char *why;
 	int err;
 
 	if (comment)
 		*comment = '\0';
 	if (!line[strspn(line, " \t\r")])
 		return 0;
-	err = dyn_event_run(line, kind_of(file->f_dentry));
-	return err ? (int)tracefs_refused(file, &line_hint, line, err) : 0;
+	err = dyn_event_run_why(line, kind_of(file->f_dentry), &why);
+	return err ? (int)tracefs_refused(file, &line_hint, why, err) : 0;
 }
 
 /*
@@ -99,9 +98,10 @@ static ssize_t run_lines(struct file *file, char *buf, size_t n, bool last)
 			return err;
 		done = min_t(size_t, end - buf + 1, n);
 	}
-	return done ?: -EINVAL;
+	return done ?: tracefs_refused(file, &line_hint, NULL, -EINVAL);
 }
 
+/* Piece by piece: a line that is cut by the end of a piece is copied again with the next one. */
 static ssize_t dyn_event_write(struct file *file, const char __user *from, size_t n, loff_t *pos)
 {
 	char *buf = kmalloc(DYN_LINE_MAX, GFP_KERNEL);

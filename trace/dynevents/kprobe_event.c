@@ -4,9 +4,9 @@
  *	p[:[GROUP/][EVENT]] [MOD:]SYM[+OFFS]|ADDR [ARGS]
  *	r[MAXACTIVE][:[GROUP/][EVENT]] [MOD:]SYM[+0] [ARGS]	also p ... SYM%return
  *
- * Each is a kprobe or a kretprobe (<trace/kprobes.h>), which is registered with the event and enabled while an array has
- * the event on. A module that a definition names may come later, and go: the event stays, and its probe comes and goes
- * with the module.
+ * Each is a kprobe or a kretprobe (<trace/kprobes.h>), which is registered with the event and enabled while an array
+ * has the event on. A module that a definition names may come later, and go: the event stays, and its probe comes and
+ * goes with the module.
  */
 #include <kernel/init.h>
 #include <kernel/ksyms.h>
@@ -105,6 +105,7 @@ static void print_kretprobe(struct seq_file *s, struct trace_iterator *iter, con
 
 /* ---- Registration: event_mutex held */
 
+/* All of the kretprobe is set again: it may be what a module has left that went. */
 static int register_probe(struct kprobe_event *k, bool on)
 {
 	struct kretprobe *rp = &k->rp;
@@ -344,6 +345,10 @@ static int add(struct kprobe_event *k, struct dyn_command *c, const char *group,
 	return err;
 }
 
+/*
+ * The place comes before the name, as on Linux: it may say that the probe is one of a return, and the name may be made
+ * of it.
+ */
 static int parse_all(struct kprobe_event *k, struct dyn_command *c)
 {
 	char *event = strchr(c->words[0], ':'), made[DYN_NAME_MAX];
@@ -368,6 +373,7 @@ static int parse_all(struct kprobe_event *k, struct dyn_command *c)
 	return fetch_parse(&k->probe.args, c, 2, flags, NULL) ?: add(k, c, group, name);
 }
 
+/* The letter alone does not tell: uprobes begin with the same ones. */
 static int kprobe_create(struct dyn_command *c)
 {
 	const char *word = c->words[0];
@@ -462,16 +468,17 @@ DYN_EVENT_FILE(kprobe_events, "kprobe_events");
 
 static unsigned long missed_by(const struct kprobe_event *k)
 {
-	return k->is_return ? (unsigned)READ_ONCE(k->rp.nmissed) : READ_ONCE(k->rp.kp.nmissed);
+	return k->is_return ? (unsigned)READ_ONCE(k->rp.nmissed) + READ_ONCE(k->rp.at_entry.nmissed)
+			    : READ_ONCE(k->rp.kp.nmissed);
 }
 
+/* In the order of the definitions. A CPU that counts meanwhile is seen a moment early or late. */
 static int kprobe_profile_show(struct seq_file *m, void *data)
 {
 	struct dyn_event *dev;
 
 	mutex_lock(&event_mutex);
-	for_each_dyn_event(dev)
-	{
+	for_each_dyn_event(dev) {
 		const struct kprobe_event *k = kprobe_event_of(dev);
 		unsigned long hits = 0;
 		unsigned cpu;
@@ -496,8 +503,7 @@ static void module_came(struct module *mod)
 	struct dyn_event *dev;
 
 	mutex_lock(&event_mutex);
-	for_each_dyn_event(dev)
-	{
+	for_each_dyn_event(dev) {
 		struct kprobe_event *k = kprobe_event_of(dev);
 
 		if (dev->kind != &kprobe_kind || !k->symbol || strncmp(k->symbol, mod->name, len) ||

@@ -2,7 +2,8 @@
  * Probe events: an event that probes share, its life, its record and its text (probe.h).
  *
  * WHEN A HIT MAY STILL LOOK. A hit has preemption off from before it reads probe_event.files until its records are
- * complete. So after a grace period no hit has an older list of arrays, or a probe that its kind does not call any more.
+ * complete. So after a grace period no hit has an older list of arrays, or a probe that its kind does not call any
+ * more.
  */
 #include <lib/errno.h>
 #include <lib/string.h>
@@ -15,6 +16,15 @@
 #include "probe.h"
 
 /* ---- Records */
+
+/* The words in front of the arguments. */
+static __always_inline void put_head(char *record, const unsigned long *head, const struct probe *p)
+{
+	unsigned long *to = (unsigned long *)(record + sizeof(struct trace_entry));
+
+	for (unsigned i = 0; sizeof(struct trace_entry) + i * sizeof(long) < p->args.head; i++)
+		memcpy(&to[i], &head[i], sizeof(long)); /* records are aligned to 4 alone */
+}
 
 /* The usual case: nothing but the record is wanted, and it has no strings. False: it is another case. */
 static bool record_direct(struct trace_event_file *file, const struct probe *p, const struct fetch_source *src,
@@ -30,7 +40,7 @@ static bool record_direct(struct trace_event_file *file, const struct probe *p, 
 		trace_event_leave(file);
 		return false;
 	}
-	memcpy(record + sizeof(struct trace_entry), head, p->args.head - sizeof(struct trace_entry));
+	put_head(record, head, p);
 	fetch_run(&p->args, src, record, 0);
 	trace_event_close(&opened);
 	return true;
@@ -46,7 +56,7 @@ static void record_general(struct trace_event_file *file, const struct probe *p,
 
 	if (!record)
 		return;
-	memcpy(record + sizeof(struct trace_entry), head, p->args.head - sizeof(struct trace_entry));
+	put_head(record, head, p);
 	fetch_run(&p->args, src, record, room);
 	trace_event_end(&buffer, fp);
 }
@@ -156,6 +166,7 @@ static const struct trace_event_field *no_fields(void)
 	return none;
 }
 
+/* The event's fields and format are those of its first probe; probes that join must have the same. NULL: no memory. */
 static struct probe_event *make_event(struct probe *p, const char *group, const char *name,
 				      const struct probe_class *pclass)
 {
@@ -182,9 +193,10 @@ static struct probe_event *find_event(const char *group, const char *name, const
 {
 	struct dyn_event *dev;
 
-	for_each_dyn_event(dev) if (dev->kind == kind && !strcmp(probe_of(dev)->event->group, group) &&
-				    !strcmp(probe_of(dev)->event->name, name)) return probe_of(dev)
-		->event;
+	for_each_dyn_event(dev)
+		if (dev->kind == kind && !strcmp(probe_of(dev)->event->group, group) &&
+		    !strcmp(probe_of(dev)->event->name, name))
+			return probe_of(dev)->event;
 	return NULL;
 }
 
@@ -212,6 +224,7 @@ static int may_join(struct probe *p, struct dyn_command *c, unsigned first, cons
 	return 0;
 }
 
+/* The probe is in the list before its event is known, because a text of a record may be asked for at once. */
 int probe_add(struct probe *p, struct dyn_command *c, unsigned first, const char *group, const char *name,
 	      const struct probe_class *pclass, const struct dyn_event_kind *kind,
 	      bool (*same)(const struct probe *a, const struct probe *b))

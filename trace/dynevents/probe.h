@@ -53,8 +53,8 @@ static inline struct probe *probe_of(const struct dyn_event *dev)
 /*
  * [e] Make it a probe of the event of this group and name, which is made if there is none. p->args is parsed; nothing
  * else of p need be set. `same` says whether another probe of the event stands at the same place. 0; -EEXIST: there is
- * an event of another kind, or the same probe; -EINVAL: the event has other arguments; both by dyn_refuse(), if possible
- * with the caret under c->words[first ...], from which on the arguments stand; -ENOMEM, -ENOSPC.
+ * an event of another kind, or the same probe; -EINVAL: the event has other arguments; both by dyn_refuse(), if
+ * possible with the caret under c->words[first ...], from which on the arguments stand; -ENOMEM, -ENOSPC.
  */
 int probe_add(struct probe *p, struct dyn_command *c, unsigned first, const char *group, const char *name,
 	      const struct probe_class *pclass, const struct dyn_event_kind *kind,

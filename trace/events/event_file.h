@@ -103,8 +103,8 @@ void trace_late_events_join(struct trace_event_set *set);
 void trace_late_events_leave(struct trace_event_set *set);
 /*
  * Late events. event_mutex held; may sleep. add: the event gets a place in the sets of all arrays. 0; -EEXIST: there is
- * such an event; -ENOSPC: no place is free; -ENOMEM. Nothing has changed then. trace_late_events_ready() must follow the
- * last of several.
+ * such an event; -ENOSPC: no place is free; -ENOMEM. Nothing has changed then. trace_late_events_ready() must follow
+ * the last of several.
  *
  * remove: for those that `goes` names all ends that an array has of them, recording, filters and triggers, and arrays
  * that may have records of them are emptied. When it returns no probe runs any more; a reader that prints a record may

@@ -1,6 +1,6 @@
 /*
- * Late events: those that come at run time, with a module (events/modules.c) or by the wish of a user (trace/dynevents).
- * They join the sets of all arrays, and leave them again.
+ * Late events: those that come at run time, with a module (events/modules.c) or by the wish of a user
+ * (trace/dynevents). They join the sets of all arrays, and leave them again.
  *
  * Each array's set has places for them behind the kernel's events. A place is an event's number in all arrays, and so
  * the type of its records. The places are given out in turn, so that a number means something else as late as possible.
@@ -194,6 +194,7 @@ static unsigned find_place(void)
 	return ROOM_FOR_LATE_EVENTS;
 }
 
+/* The names are kept before the call can be found, and all sets have it when this returns. */
 int trace_late_event_add(const struct trace_event_call *call)
 {
 	struct kept_name *system, *name;
@@ -290,6 +291,7 @@ void trace_late_events_remove(bool (*goes)(const struct trace_event_call *call, 
 			free_place(place);
 }
 
+/* An event has the same place in all sets, so its number is looked for once. */
 bool trace_late_event_is_busy(const struct trace_event_call *call)
 {
 	struct trace_event_set *set;

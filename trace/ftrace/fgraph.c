@@ -188,6 +188,7 @@ static __always_inline void hook_call(struct fgraph_call *call, unsigned long pa
 	raw_local_irq_restore(call->flags);
 }
 
+/* The recursion bit keeps the tracer from following itself; a call without a shadow stack is only counted. */
 void fgraph_enter(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
 	struct task_struct *t = current;

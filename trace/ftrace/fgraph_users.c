@@ -202,14 +202,14 @@ void fgraph_init_task(struct task_struct *task)
 		kfree(stack);
 }
 
-void (*fgraph_stack_goes)(const struct fgraph_stack *stack);
+void (*fgraph_task_goes)(const struct task_struct *task);
 
 void fgraph_free_task(struct task_struct *task)
 {
-	void (*goes)(const struct fgraph_stack *stack) = READ_ONCE(fgraph_stack_goes);
+	void (*goes)(const struct task_struct *task) = READ_ONCE(fgraph_task_goes);
 
 	if (goes && task->ret_stack)
-		goes(task->ret_stack);
+		goes(task);
 	kfree(task->ret_stack);
 	task->ret_stack = NULL;
 }

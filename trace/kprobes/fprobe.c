@@ -220,7 +220,7 @@ static int make_pool(struct fprobe *fp)
 	fp->next = with_pool;
 	smp_store_release(&with_pool, fp);
 	mutex_unlock(&fprobe_mutex);
-	WRITE_ONCE(fgraph_stack_goes, probes_forget_stack);
+	WRITE_ONCE(fgraph_task_goes, probes_forget_task);
 	return 0;
 }
 

@@ -129,5 +129,6 @@ int kprobes_set_optimization(bool on);
 
 /* ---- kretprobes.c, fprobe.c: a task is freed, which may have ended within a probed call. Any context */
 struct fgraph_stack;
-void probes_forget_stack(const struct fgraph_stack *stack);
+struct task_struct;
+void probes_forget_task(const struct task_struct *task);
 void fprobe_forget_stack(const struct fgraph_stack *stack); /* the part of fprobes */

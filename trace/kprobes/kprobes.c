@@ -61,6 +61,7 @@ static bool module_forbids(const struct module *mod, unsigned long addr)
 	return false;
 }
 
+/* With preemption off the module that was found cannot be freed before it is held. */
 int kprobe_hold_module(unsigned long addr, struct module **mod)
 {
 	int err = 0;

@@ -3,16 +3,24 @@
  * returns (<trace/fgraph.h>), with the probed functions as its filter.
  *
  * INSTANCES. A call that a probe sees takes one of its instances, and gives it back at its return. An instance is found
- * again by the address of the call's frame on the shadow stack, which belongs to no other call meanwhile. It is taken by
- * a compare-and-exchange, since calls come from all CPUs and in any context. A frame that goes without a return, since
- * its task ends, leaves its instance taken; probes_forget_stack() frees it.
+ * again by the address of the call's frame on the shadow stack, which belongs to no other call meanwhile. It is taken
+ * by a compare-and-exchange, since calls come from all CPUs and in any context. A frame that goes without a return,
+ * since its task ends, leaves its instance taken: probes_forget_task() gives it back.
+ *
+ * ARGUMENTS. Where gcc's hook comes behind the prologue (FTRACE_REGS_ARGS is 0), the arguments are gone at the call
+ * site. There a probe with an entry_handler has a kprobe at the function's first instruction, too. It takes the
+ * instance, for the stack pointer of that moment in place of a frame, and calls the handler; a few instructions later
+ * the call site finds the instance and gives it to the frame (adopt_slot). What interrupts in between begins and ends
+ * with smaller stack pointers. So the call's own instance is the task's lowest above the frame, and one that is left of
+ * a call whose site was not told is found by the next call, which has the same stack pointer or a larger one.
  *
  * A call that finds no instance, or no room on its shadow stack, is counted in nmissed.
  *
- * WHAT IS FREED WHEN. Calls and returns run with preemption off from before they look for the probes of a function, so a
- * probe that has left its list is not used a grace period later.
+ * WHAT IS FREED WHEN. Calls and returns run with preemption off from before they look for the probes of a function, so
+ * a probe that has left its list is not used a grace period later.
  */
 #include <asm/ptrace.h>
+#include <irq/irqflags.h>
 #include <kernel/ksyms.h>
 #include <kernel/module.h>
 #include <kernel/smp.h>
@@ -47,7 +55,7 @@ static struct kretprobe **bucket_of(unsigned long site)
 	return &ret_probes[(site >> 2 ^ site >> 9) % RET_BUCKETS];
 }
 
-#define for_each_at(rp, ip)                                                                      \
+#define for_each_ret_probe(rp, ip)                                                               \
 	for ((rp) = smp_load_acquire(bucket_of(ip)); (rp); (rp) = smp_load_acquire(&(rp)->next)) \
 		if ((rp)->site == (ip))
 
@@ -97,9 +105,53 @@ static struct ret_slot *find_slot(const struct kretprobe_pool *pool, const struc
 	return NULL;
 }
 
+/* Without a task it is nobody's while the next one has taken it, and not yet written its own task to it. */
 static void free_slot(struct ret_slot *slot)
 {
+	WRITE_ONCE(slot->instance.task, NULL);
 	smp_store_release(&slot->frame, NULL);
+}
+
+/* ---- Instances that wait for their frame, with a stack pointer and a bit that no address of a frame has */
+
+#define ENTRY_BY_KPROBE (!FTRACE_REGS_ARGS)
+
+/* The stack pointer of such an instance of this task; 0: it is another one. */
+static unsigned long waits_at(const struct ret_slot *slot)
+{
+	unsigned long frame = (unsigned long)READ_ONCE(slot->frame);
+
+	return (frame & 1) && READ_ONCE(slot->instance.task) == current ? frame & ~1UL : 0;
+}
+
+/* What calls have left that were as deep on the stack as this one, or deeper. */
+static void drop_left(const struct kretprobe_pool *pool, unsigned long sp)
+{
+	for (unsigned i = 0; i < pool->nr; i++) {
+		unsigned long at = waits_at(slot_of(pool, i));
+
+		if (at && at <= sp)
+			free_slot(slot_of(pool, i));
+	}
+}
+
+/* The instance that the call has taken at its first instruction is the frame's now. NULL: it has none. */
+static struct ret_slot *adopt_slot(const struct kretprobe_pool *pool, const struct fgraph_frame *frame)
+{
+	struct ret_slot *best = NULL;
+
+	for (unsigned i = 0; i < pool->nr; i++) {
+		struct ret_slot *slot = slot_of(pool, i);
+		unsigned long at = waits_at(slot);
+
+		if (at > frame->slot && (!best || at < waits_at(best)))
+			best = slot;
+		if (READ_ONCE(slot->frame) == frame)
+			free_slot(slot); /* it went without a return */
+	}
+	if (best)
+		WRITE_ONCE(best->frame, frame);
+	return best;
 }
 
 /* ---- Calls and returns: interrupts off */
@@ -110,14 +162,57 @@ static void miss(struct kretprobe *rp)
 }
 
 /* The arguments, as far as the machine has them at its site. */
-static bool call_entry_handler(struct kretprobe *rp, struct kretprobe_instance *ri, const struct fgraph_call *call)
+static noinline bool call_entry_handler(struct kretprobe *rp, struct kretprobe_instance *ri,
+					const struct fgraph_call *call)
 {
 	struct pt_regs regs = {};
 
-	if (!rp->entry_handler)
-		return true;
 	arch_kretprobe_regs(&regs, call->fregs, (unsigned long)rp->kp.addr);
 	return !rp->entry_handler(ri, &regs);
+}
+
+/* At the first instruction, preemption off; only where arguments are not to be had at the call site. */
+static int entry_hit(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct kretprobe *rp = container_of(kp, struct kretprobe, at_entry);
+	unsigned long sp = kernel_stack_pointer(regs), flags;
+	struct ret_slot *slot;
+
+	raw_local_irq_save(flags); /* an interrupt must not see an instance without its task */
+	drop_left(rp->pool, sp);
+	slot = take_slot(rp->pool, (const void *)(sp | 1));
+	if (slot) {
+		slot->instance.rp = rp;
+		slot->instance.task = current;
+		if (rp->entry_handler(&slot->instance, regs))
+			free_slot(slot);
+	} else {
+		miss(rp);
+	}
+	raw_local_irq_restore(flags);
+	return 0;
+}
+
+/* The call's instance, if it is to be told of its return. */
+static struct ret_slot *begin_call(struct kretprobe *rp, const struct fgraph_call *call, struct fgraph_frame *frame)
+{
+	struct ret_slot *slot;
+
+	if (ENTRY_BY_KPROBE && rp->entry_handler)
+		return adopt_slot(rp->pool, frame);
+	slot = take_slot(rp->pool, frame);
+	if (!slot) {
+		miss(rp);
+		return NULL;
+	}
+	slot->instance.rp = rp;
+	slot->instance.task = current;
+	slot->instance.fp = (void *)frame->slot;
+	slot->instance.ret_addr = (kprobe_opcode_t *)frame->ret;
+	if (!rp->entry_handler || call_entry_handler(rp, &slot->instance, call))
+		return slot;
+	free_slot(slot);
+	return NULL;
 }
 
 static bool ret_entry(struct fgraph_ops *gops, const struct fgraph_call *call, struct fgraph_frame *frame)
@@ -125,26 +220,12 @@ static bool ret_entry(struct fgraph_ops *gops, const struct fgraph_call *call, s
 	struct kretprobe *rp;
 	bool any = false;
 
-	for_each_at(rp, call->ip)
-	{
-		struct ret_slot *slot = take_slot(rp->pool, frame);
-
-		if (!slot) {
-			miss(rp);
-			continue;
-		}
-		slot->instance.rp = rp;
-		slot->instance.task = current;
-		slot->instance.ret_addr = (kprobe_opcode_t *)frame->ret;
-		slot->instance.fp = (void *)frame->slot;
-		if (call_entry_handler(rp, &slot->instance, call))
-			any = true;
-		else
-			free_slot(slot);
-	}
+	for_each_ret_probe(rp, call->ip)
+		any |= begin_call(rp, call, frame) != NULL;
 	return any;
 }
 
+/* The true return address is not in the frame when the function was reached by a jump from another hooked one. */
 static void ret_return(struct fgraph_ops *gops, const struct fgraph_call *call, const struct fgraph_frame *frame)
 {
 	unsigned long ret = frame->ret != RETURN_TO_HANDLER_ADDR ? frame->ret : fgraph_innermost_ret();
@@ -152,13 +233,13 @@ static void ret_return(struct fgraph_ops *gops, const struct fgraph_call *call, 
 	struct kretprobe *rp;
 
 	arch_kretprobe_return_regs(&regs, frame->slot, ret, call->result);
-	for_each_at(rp, call->ip)
-	{
+	for_each_ret_probe(rp, call->ip) {
 		struct ret_slot *slot = find_slot(rp->pool, frame);
 
 		if (!slot)
 			continue;
 		slot->instance.ret_addr = (kprobe_opcode_t *)ret;
+		slot->instance.fp = (void *)frame->slot;
 		if (rp->handler)
 			rp->handler(&slot->instance, &regs);
 		free_slot(slot);
@@ -169,7 +250,8 @@ static void ret_missed(struct fgraph_ops *gops, unsigned long ip)
 {
 	struct kretprobe *rp;
 
-	for_each_at(rp, ip) miss(rp);
+	for_each_ret_probe(rp, ip)
+		miss(rp);
 }
 
 static struct ftrace_ops ret_sites = {.name = "kretprobe"};
@@ -181,16 +263,17 @@ static struct fgraph_ops ret_user = {
 	.bit = FGRAPH_ANY,
 };
 
-void probes_forget_stack(const struct fgraph_stack *stack)
+void probes_forget_task(const struct task_struct *task)
 {
-	fprobe_forget_stack(stack);
+	if (task->ret_stack)
+		fprobe_forget_stack(task->ret_stack);
 	preempt_disable();
 	for (unsigned i = 0; i < RET_BUCKETS; i++)
 		for (struct kretprobe *rp = smp_load_acquire(&ret_probes[i]); rp; rp = smp_load_acquire(&rp->next))
 			for (unsigned n = 0; n < rp->pool->nr; n++) {
 				struct ret_slot *slot = slot_of(rp->pool, n);
 
-				if ((unsigned long)READ_ONCE(slot->frame) - (unsigned long)stack < FGRAPH_STACK_SIZE)
+				if (READ_ONCE(slot->frame) && slot->instance.task == task)
 					free_slot(slot);
 			}
 	preempt_enable();
@@ -203,7 +286,9 @@ static bool shared(const struct kretprobe *rp)
 {
 	const struct kretprobe *other;
 
-	for_each_at(other, rp->site) if (other != rp) return true;
+	for_each_ret_probe(other, rp->site)
+		if (other != rp)
+			return true;
 	return false;
 }
 
@@ -226,12 +311,15 @@ static int turn_on(struct kretprobe *rp)
 		return err;
 	rp->next = *bucket_of(rp->site);
 	smp_store_release(bucket_of(rp->site), rp);
-	WRITE_ONCE(fgraph_stack_goes, probes_forget_stack);
+	WRITE_ONCE(fgraph_task_goes, probes_forget_task);
 	if (!nr_on++)
 		err = register_ftrace_graph(&ret_user);
+	if (!err && rp->at_entry.addr)
+		err = enable_kprobe(&rp->at_entry);
 	if (!err)
 		return 0;
-	nr_on--;
+	if (!--nr_on)
+		unregister_ftrace_graph(&ret_user);
 	unlink_probe(rp);
 	ftrace_set_filter_ip(&ret_sites, rp->site, 1, 0);
 	synchronize_rcu();
@@ -241,6 +329,8 @@ static int turn_on(struct kretprobe *rp)
 /* Calls that are under way when it goes are not told of. Their instances become free, for when it comes back. */
 static void turn_off(struct kretprobe *rp)
 {
+	if (rp->at_entry.addr)
+		disable_kprobe(&rp->at_entry);
 	if (!--nr_on)
 		unregister_ftrace_graph(&ret_user);
 	unlink_probe(rp);
@@ -287,6 +377,36 @@ static struct kretprobe_pool *make_pool(const struct kretprobe *rp)
 	return pool;
 }
 
+/* The pool, and the kprobe where one is needed. 0 or -errno, and neither is there. */
+static int prepare(struct kretprobe *rp)
+{
+	int err = 0;
+
+	rp->nmissed = 0;
+	rp->pool = make_pool(rp);
+	if (!rp->pool)
+		return -ENOMEM;
+	rp->at_entry = (struct kprobe){};
+	if (ENTRY_BY_KPROBE && rp->entry_handler) {
+		rp->at_entry =
+			(struct kprobe){.addr = rp->kp.addr, .pre_handler = entry_hit, .flags = KPROBE_FLAG_DISABLED};
+		err = register_kprobe(&rp->at_entry);
+	}
+	if (err) {
+		kvfree(rp->pool);
+		rp->pool = NULL;
+	}
+	return err;
+}
+
+static void unprepare(struct kretprobe *rp)
+{
+	if (rp->at_entry.addr)
+		unregister_kprobe(&rp->at_entry);
+	kvfree(rp->pool);
+	rp->pool = NULL;
+}
+
 /* The module of the function is held meanwhile; later it may go, and takes the probe along (module_goes). */
 int register_kretprobe(struct kretprobe *rp)
 {
@@ -300,15 +420,15 @@ int register_kretprobe(struct kretprobe *rp)
 	if (err)
 		return err;
 	mutex_lock(&kretprobe_mutex);
-	rp->nmissed = 0;
-	rp->pool = make_pool(rp);
-	err = !rp->pool ? -ENOMEM : is_on(rp) ? turn_on(rp) : 0;
+	err = prepare(rp);
+	if (!err && is_on(rp)) {
+		err = turn_on(rp);
+		if (err)
+			unprepare(rp);
+	}
 	if (!err) {
 		rp->next_registered = all_probes;
 		all_probes = rp;
-	} else {
-		kvfree(rp->pool);
-		rp->pool = NULL;
 	}
 	mutex_unlock(&kretprobe_mutex);
 	if (mod)
@@ -328,8 +448,7 @@ void unregister_kretprobe(struct kretprobe *rp)
 		*at = rp->next_registered;
 		if (is_on(rp))
 			turn_off(rp);
-		kvfree(rp->pool);
-		rp->pool = NULL;
+		unprepare(rp);
 	}
 	mutex_unlock(&kretprobe_mutex);
 }

@@ -1,0 +1,120 @@
+#!/bin/sh
+# description: kprobe events: values of all kinds of arguments, counts that are exact, and definitions that are wrong
+# requires: smp=4 timeout=240 append="quiet loglevel=4" progs="calls dynevents"
+. /run/prelude
+tracing_reset
+echo > kprobe_events
+machine=$(uname -m)
+if test $machine = x86_64; then pc=%ip second=%si behind=+5; else pc=%pc second=%x1 behind=+8; fi
+
+# values OF: what an event has recorded last, behind its name and place
+values() {
+	grep " $1: " trace | tail -n 1 | sed "s/.*$1: ([^)]*) *//"
+}
+
+# -- values
+banner=$(grep ' linux_proc_banner$' /proc/kallsyms | cut -d ' ' -f 1)
+cat > kprobe_events << END
+p:numbers sys_getppid @linux_proc_banner:x8 @linux_proc_banner+1:u8 c=@0x$banner:char w=@linux_proc_banner:x32 b=@linux_proc_banner:b4@4/8
+p:signs sys_getppid \\-1:s8 \\255:s8 \\0x8000:s16 \\-2:s64 \\65535:u16 \\-1:x64 \\3
+p:arrays sys_getppid @linux_proc_banner:u8[4] @linux_proc_banner:char[3] @linux_proc_banner:x16[2]
+p:texts sys_getppid @linux_proc_banner:string \$comm i=\\"immediate" fault=+0(\\16):string zero=+0(\\16):u64
+p:symbols sys_getppid $pc:symbol $pc:symstr same=+0(+0(\$stack))
+p:opened do_sys_openat2 dfd=\$arg1:s32 name=\$arg2:x64 text=+0(\$arg2):ustring text2=+u0($second):string flags=\$arg3:x32
+r:answer sys_getppid \$retval:s32 comm=\$comm
+END
+same 'definitions' 7 "$(wc -l < kprobe_events)"
+same 'as it was written' 'p:kprobes/opened do_sys_openat2 dfd=$arg1:s32 name=$arg2:x64' "$(grep opened kprobe_events | cut -d ' ' -f 1-4)"
+echo 1 > events/kprobes/enable
+calls 1 1
+cat /proc/version > /dev/null
+echo 0 > events/kprobes/enable
+same numbers "arg1=0x25 arg2=115 c='%' w=0x76207325 b=2" "$(values numbers)"
+same signs 'arg1=-1 arg2=-1 arg3=-32768 arg4=-2 arg5=65535 arg6=0xffffffffffffffff arg7=0x3' "$(values signs)"
+same arrays "arg1={37,115,32,118} arg2={'%','s',' '} arg3={0x7325,0x7620}" "$(values arrays)"
+values texts | grep -q '^arg1="%s version %s (gcc .*) %s$' || fail "texts: $(values texts)"
+grep ' texts: ' -A 1 trace | tail -n 1 | grep -q '^" arg2="calls" i="immediate" fault=(fault) zero=0$' || fail "texts: $(grep ' texts: ' -A 1 trace)"
+values symbols | grep -q '^arg1=sys_getppid+0x[0-9a-f]*/0x[0-9a-f]* arg2="sys_getppid+0x' || fail "symbols: $(values symbols)"
+grep -q 'opened: (do_sys_openat2+0x[0-9a-f/x]*) dfd=-100 name=0x[0-9a-f]* text="/proc/version" text2="/proc/version" flags=0x' trace || fail "opened: $(values opened)"
+values answer | grep -q '^arg1=[0-9][0-9]* comm="calls"$' || fail "answer: $(values answer)"
+grep -q 'answer: (.*+0x[0-9a-f]*/0x[0-9a-f]* <- sys_getppid) arg1' trace || fail "answer: $(grep answer: trace)"
+
+# -- the format is Linux's
+grep -v '^ID' events/kprobes/opened/format > /tmp/format
+same 'fields' 'unsigned long __probe_ip 8 8 0;s32 dfd 16 4 1;u64 name 20 8 0;__data_loc char[] text 28 4 1;__data_loc char[] text2 32 4 1;u32 flags 36 4 0' \
+	"$(sed -n 's/^\tfield:\(.*\) \([a-z_0-9]*\);\toffset:\([0-9]*\);\tsize:\([0-9]*\);\tsigned:\([01]\);/\1 \2 \3 \4 \5/p' /tmp/format | tail -n 6 | tr '\n' ';' | sed 's/;$//')"
+same 'print fmt' 'print fmt: "(%lx) dfd=%d name=0x%Lx text=\"%s\" text2=\"%s\" flags=0x%x", REC->__probe_ip, REC->dfd, REC->name, __get_str(text), __get_str(text2), REC->flags' "$(tail -n 1 /tmp/format)"
+same 'print fmt of a return' 'print fmt: "(%lx <- %lx) arg1=%d comm=\"%s\"", REC->__probe_func, REC->__probe_ret_ip, REC->arg1, __get_str(comm)' "$(tail -n 1 events/kprobes/answer/format)"
+
+# -- filters, triggers and instances are as with any event; an event that something needs stays
+echo > trace
+echo 'dfd == -100 && text ~ "*/version"' > events/kprobes/opened/filter
+echo 'traceoff if flags == 0x7fffffff' > events/kprobes/opened/trigger
+mkdir instances/k
+echo 1 > instances/k/events/kprobes/opened/enable
+echo 1 > events/kprobes/opened/enable
+cat /proc/version /proc/uptime > /dev/null
+same 'filtered' 1 "$(grep -c 'opened:.*text="/proc' trace)"
+same 'not filtered there' 2 "$(grep -c 'opened:.*text="/proc' instances/k/trace)"
+echo 0 > events/kprobes/opened/enable
+echo '!traceoff' > events/kprobes/opened/trigger
+echo '-:opened' >> kprobe_events 2> /dev/null && fail 'an event that is on in an instance was deleted'
+rmdir instances/k
+echo 'enable_event:kprobes:numbers' > events/sched/sched_switch/trigger
+echo '-:numbers' >> kprobe_events 2> /dev/null && fail 'an event that a trigger switches was deleted'
+echo '!enable_event:kprobes:numbers' > events/sched/sched_switch/trigger
+echo '-:opened' >> kprobe_events
+test -d events/kprobes/opened && fail 'its directory is still there'
+grep -q 'opened:' trace && fail 'there are records of an event that has gone'
+echo > kprobe_events
+same 'none is left' 0 "$(cat kprobe_events dynamic_events | wc -l)"
+test -d events/kprobes && fail 'a group without events is still there'
+
+# -- counts: N calls from 4 CPUs, by each way in which a place is noticed
+N=100000
+count() {
+	echo "p:hit sys_getppid$1" > kprobe_events
+	echo 'r:ret sys_getppid $retval' >> kprobe_events
+	echo 'r64:enough sys_getppid $retval' >> kprobe_events
+	echo 'r1:args sys_getppid $arg1' >> kprobe_events
+	echo 1 > events/kprobes/enable
+	grep -q 'sys_getppid' /sys/kernel/debug/kprobes/list || fail 'no probe in the list'
+	calls $N 4
+	echo 0 > events/kprobes/enable
+	tr -s ' ' < kprobe_profile > /tmp/profile
+	while read event hits missed; do
+		same "$2: hits and missed of $event" $N $((hits + missed))
+		test $event = args || same "$2: missed of $event" 0 $missed
+		test $hits -gt $((N / 100)) || fail "$2: only $hits hits of $event"
+	done < /tmp/profile
+	same "$2: events" 4 "$(wc -l < /tmp/profile)"
+	echo > kprobe_events
+}
+count '' 'first instruction'
+count $behind 'jump'
+echo 0 > /proc/sys/debug/kprobes-optimization
+count $behind 'breakpoint'
+echo 1 > /proc/sys/debug/kprobes-optimization
+same 'no probe is left' 0 "$(wc -l < /sys/kernel/debug/kprobes/list)"
+
+# -- definitions that are wrong: refused with Linux's errno and told of, and nothing is left
+echo > error_log
+echo 'p vfs_read %none' 2> /dev/null > kprobe_events && fail 'a register that is none'
+same 'error_log' 'trace_kprobe: error: Invalid register name;  Command: p vfs_read %none;                      ^' "$(sed 's/^\[[^]]*\] //' error_log | head -n 3 | tr '\n' ';' | sed 's/;$//')"
+dynevents fuzz ${rounds:-400} $(cut -d . -f 1 /proc/uptime)1 > /tmp/fuzz || fail "fuzz: $(cat /tmp/fuzz)"
+same 'fuzz' 'taken some' "$(cat /tmp/fuzz)"
+
+# -- many changes under load
+(while :; do calls 2000 4; ls /bin > /dev/null; done) &
+load=$!
+dynevents storm ${rounds:-300} 7 > /tmp/storm & first=$!
+dynevents storm ${rounds:-300} 8 > /dev/null; wait $first
+kill $load
+wait $load 2> /dev/null
+echo 0 > events/enable
+echo > kprobe_events || fail 'after the storm something is busy'
+same 'events' 0 "$(wc -l < dynamic_events)"
+same 'probes' 0 "$(wc -l < /sys/kernel/debug/kprobes/list)"
+same 'call sites' 0 "$(wc -l < enabled_functions)"
+returns_are_whole
+finish

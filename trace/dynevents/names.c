@@ -1,0 +1,45 @@
+/* Names of groups, events and arguments in a line about dynamic events. */
+#include <lib/errno.h>
+#include <lib/string.h>
+
+#include "command.h"
+
+bool dyn_name_is_good(const char *name, bool dash)
+{
+	if (!isalpha(*name) && *name != '_' && !(dash && *name == '-'))
+		return false;
+	while (*++name)
+		if (!isalnum(*name) && *name != '_' && !(dash && *name == '-'))
+			return false;
+	return true;
+}
+
+/* The length of a name of a group counts its zero, and that of an event does not: so it is in Linux. */
+int dyn_parse_name(struct dyn_command *c, char *name, const char **group, const char **event)
+{
+	char *slash = strchr(name, '/') ?: strchr(name, '.');
+
+	if (slash) {
+		if (slash == name)
+			return dyn_refuse(c, name, "Group name is not specified");
+		if (slash - name + 1 > DYN_NAME_MAX)
+			return dyn_refuse(c, name, "Group name is too long");
+		*slash = '\0';
+		if (!dyn_name_is_good(name, true))
+			return dyn_refuse(c, name, "Group name must follow the same rules as C identifiers");
+		*group = name;
+		name = slash + 1;
+	}
+	if (!*name && slash) {
+		*event = NULL;
+		return 0;
+	}
+	if (!*name)
+		return dyn_refuse(c, name, "Event name is not specified");
+	if (strlen(name) >= DYN_NAME_MAX)
+		return dyn_refuse(c, name, "Event name is too long");
+	if (!dyn_name_is_good(name, false))
+		return dyn_refuse(c, name, "Event name must follow the same rules as C identifiers");
+	*event = name;
+	return 0;
+}
