@@ -265,7 +265,8 @@ static struct fgraph_ops ret_user = {
 
 void probes_forget_task(const struct task_struct *task)
 {
-	fprobe_forget_stack(task->ret_stack);
+	if (task->ret_stack)
+		fprobe_forget_stack(task->ret_stack);
 	preempt_disable();
 	for (unsigned i = 0; i < RET_BUCKETS; i++)
 		for (struct kretprobe *rp = smp_load_acquire(&ret_probes[i]); rp; rp = smp_load_acquire(&rp->next))
