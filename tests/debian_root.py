@@ -13,15 +13,15 @@ CANNOT_FETCH = 2
 
 
 @functools.cache
-def debian_root(arch):
-    """build/ARCH/debian, made or as it was. The test is skipped where the packages cannot be fetched. Two test processes
-    make it once."""
+def debian_root(arch, *packages):
+    """build/ARCH/debian, made or as it was, with those packages that it always has, or with these. The test is skipped
+    where the packages cannot be fetched. Two test processes make it once."""
     folder = os.path.join(ROOT, "build", arch, DEBIAN_ROOT)
     os.makedirs(os.path.dirname(folder), exist_ok=True)
     with open(f"{folder}.tests", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         done = subprocess.run(
-            [os.path.join(ROOT, "tools", "debroot"), "--arch", MACHINES[arch].goal],
+            [os.path.join(ROOT, "tools", "debroot"), "--arch", MACHINES[arch].goal, *packages],
             capture_output=True,
             text=True,
             check=False,

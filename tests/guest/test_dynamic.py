@@ -226,26 +226,6 @@ def test_debian(machine):
             assert guest.run(command) == (0, printed), command
 
 
-THREADED = r"""
-#include <pthread.h>
-#include <stdio.h>
-static int shared;
-static void *work(void *p)
-{
-	for (int i = 1; i < 4; i++)
-		shared += i;
-	return p;
-}
-int main(void)
-{
-	pthread_t t;
-
-	pthread_create(&t, 0, work, 0);
-	pthread_join(t, 0);
-	printf("shared %d\n", shared);
-	return 0;
-}
-"""
 GDB = "break work|run|info threads|bt 1|watch shared|continue|continue|stepi|print shared|delete|continue"
 
 
@@ -255,9 +235,9 @@ def test_debuggers_of_debian(machine, tmp_path):
     programs = ("/usr/bin/strace", "/usr/bin/gdb-multiarch")
     if machine.arch != os.uname().machine or not all(map(os.path.exists, programs)):
         pytest.skip("this computer has no such programs for the machine")
-    (tmp_path / "threaded.c").write_text(THREADED)
     threaded = str(tmp_path / "threaded")
-    subprocess.run(["gcc", "-g", "-O0", "-pthread", "-o", threaded, tmp_path / "threaded.c"], check=True)
+    source = os.path.join(os.path.dirname(SOURCE), "threaded.c")
+    subprocess.run(["gcc", "-g", "-O0", "-pthread", "-o", threaded, source], check=True)
     paths = {path for program in (*programs, threaded) for path in needs(program)}
     paths.add("/usr/lib/x86_64-linux-gnu/libthread_db.so.1")
     files = {path[1:]: (0o755, read(path)) for path in paths if path != threaded}

@@ -1,0 +1,309 @@
+"""Programs of Debian at their work: coreutils, gawk, perl and dash beside those of this computer; debuggers; tools that
+measure; load (docs/programs.md has the table)."""
+
+import contextlib
+import os
+import re
+import shutil
+import socket
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from debian_root import debian_root
+from programs_root import COMPILER, LIBRARIES, debian_files, folder_files, here, run_story, with_mode
+from vitrine_guest import ROOT
+
+SOAK_MINUTES = int(os.environ.get("SOAK_MINUTES", "0"))
+only_in_soak = pytest.mark.soak(only=True)
+# Packages beside those that the root always has.
+MORE = ("perl", "rtla")
+COREUTILS = (
+    "b2sum base32 base64 basename basenc cat chmod cksum comm cp csplit cut date dd dirname du env expand expr factor fmt fold head "
+    "id install join link ln ls md5sum mkdir mktemp mv nl nproc numfmt od paste pathchk pr printenv printf readlink realpath rm rmdir "
+    "seq sha1sum sha224sum sha256sum sha384sum sha512sum shuf sleep sort split stat sum tac tail tee test timeout touch tr "
+    "truncate tsort uname unexpand uniq wc yes cmp"
+).split()
+
+
+def on_debian():
+    """Is this computer a Debian of the same release, whose programs may be compared?"""
+    try:
+        with open("/etc/debian_version", encoding="ascii") as file:
+            return file.read().startswith("12.")
+    except OSError:
+        return False
+
+
+def real_data(folder):
+    """Text, source and bytes, the same on each machine."""
+    folder.mkdir()
+    for name, pattern in (("text", "docs/*.md"), ("code", "kernel/fs/*.c")):
+        whole = b"".join(path.read_bytes() for path in sorted(Path(ROOT).glob(pattern)))
+        (folder / name).write_bytes(whole[:200000].rpartition(b"\n")[0] + b"\n")
+    state, data = 1, bytearray()
+    for _ in range(60000):
+        state = (state * 1103515245 + 12345) & 0x7FFFFFFF
+        data += state.to_bytes(4, "little")
+    (folder / "binary").write_bytes(data)
+    return folder
+
+
+# A script, what it needs in the guest, and whether this computer's programs are Debian's of the same version.
+BESIDE = {
+    "coreutils": ("dash", "gawk", "grep", *COREUTILS),
+    "gawk": ("dash", "gawk", "sort", "cksum", "cat", "uniq", "seq", "head"),
+    "dash": ("dash", "cat", "wc", "sort", "sleep", "ls", "cut", "head"),
+    "perl": ("dash", "perl", "cksum", "cmp", "echo", "sleep"),
+}
+# Where perl looks for its modules.
+PERL = ("usr/share/perl/5.*[0-9]", "usr/lib/*-linux-gnu/perl/5.*[0-9]", "usr/lib/*-linux-gnu/perl-base")
+
+
+def gawk_here(root, folder):
+    """This computer's gawk: that of the root, since few computers have one."""
+    folder.mkdir()
+    libraries = f"{root}/usr/lib/x86_64-linux-gnu"
+    linker = f"{libraries}/ld-linux-x86-64.so.2"
+    (folder / "gawk").write_text(f'#!/bin/sh\nexec {linker} --library-path {libraries} {root}/usr/bin/gawk "$@"\n')
+    (folder / "gawk").chmod(0o755)
+    return folder
+
+
+@only_in_soak
+@pytest.mark.parametrize("program", BESIDE)
+def test_as_here(machine, program, tmp_path):
+    """What a script prints in the guest is what it prints on this computer, byte for byte."""
+    root = debian_root(machine.arch, *MORE)
+    if not on_debian() or os.uname().machine != "x86_64":
+        pytest.skip("there is no Debian 12 here whose programs could be compared")
+    data = real_data(tmp_path / "data")
+    files = folder_files(data, "data") | debian_files(root, *BESIDE[program])
+    if program == "perl":
+        # A version has two names, of which the shorter leads to the other and is the one that perl looks for.
+        folders = [folder for pattern in PERL for folder in Path(root).glob(pattern) if folder.name.count(".") < 2]
+        for folder in folders:
+            files |= folder_files(folder, str(folder.relative_to(root)))
+    path = f"{gawk_here(debian_root('x86_64'), tmp_path / 'bin')}:{os.environ['PATH']}"
+    expected = here(program, data, path=path)
+    found = run_story(machine, program, "/data", files=files, timeout=1800)
+    wrong = [pair for pair in zip(expected.splitlines(), found.splitlines()) if pair[0] != pair[1]]
+    assert found == expected, wrong[:10]
+    assert expected.count("\n") > 30
+
+
+def calls_of_strace(text):
+    """[(name, what it returned)] of a file of strace -ff, without those that have no event behind them, since they do not
+    return to where they were made. None where it says no number."""
+    found = []
+    for name, result in re.findall(r"^(\w+)\(.*?\) += (\S+)", text, re.M):
+        if name in ("exit_group", "rt_sigreturn"):
+            continue
+        found.append((name, None if result == "?" else int(result, 0) if re.match(r"-?\w+$", result) else None))
+    return found
+
+
+# strace's names of calls whose events have another.
+EVENTS = {
+    "uname": "newuname",
+    "stat": "newstat",
+    "fstat": "newfstat",
+    "lstat": "newlstat",
+    "sendfile": "sendfile64",
+    "umount2": "umount",
+}
+
+
+def calls_of_events(trace, pid):
+    """[(name, what it returned)] of a task's events."""
+    lines = re.findall(rf"^ *.*-{pid} +\[.*?: sys_(\w+) -> (0x[0-9a-f]+)$", trace, re.M)
+    return [(name, int(value, 16) - (1 << 64) * (int(value, 16) >> 63)) for name, value in lines]
+
+
+def same_call(said, event):
+    """strace shows -1 and a name where the event has the number of the error, and `?` where a call starts again."""
+    (name, value), (event_name, returned) = said, event
+    return EVENTS.get(name, name) == event_name and (
+        value is None or value == (-1 if -4096 < returned < 0 else returned)
+    )
+
+
+def test_strace(machine, tmp_path):
+    """strace -f of a pipeline: no call is unknown, and strace and the events of the same calls agree, call by call."""
+    root = debian_root(machine.arch)
+    said = run_story(machine, "strace_agrees", root=root, share=str(tmp_path))
+    assert said == "0\n<c>\n<b>\n1\ntold\n", said
+    trace = (tmp_path / "trace").read_text()
+    processes = {int(path.suffix[1:]): path.read_text() for path in tmp_path.glob("calls.*")}
+    assert len(processes) >= 8, processes.keys()
+    for pid, text in processes.items():
+        calls, events = calls_of_strace(text), calls_of_events(trace, pid)
+        assert "ENOSYS" not in text, text
+        # strace holds a process at its first execve, or behind the call that made it.
+        start = next(
+            n for n, event in enumerate(events) if same_call(calls[0], event) and same_call(calls[1], events[n + 1])
+        )
+        differ = [pair for pair in zip(calls, events[start:]) if not same_call(*pair)]
+        assert not differ and len(calls) == len(events) - start, (pid, differ[:3], len(calls), len(events) - start)
+
+
+def copy_bytes(source, target):
+    """All that one socket gets, to another, until it ends."""
+    try:
+        while data := source.recv(65536):
+            target.sendall(data)
+        target.shutdown(socket.SHUT_WR)
+    except OSError:
+        pass  # the other side has gone
+
+
+@contextlib.contextmanager
+def served(channel, path):
+    """A socket at this path: what connects there talks to the other end of the channel."""
+
+    def serve():
+        with contextlib.suppress(OSError):
+            near, _ = listener.accept()
+            threading.Thread(target=copy_bytes, args=(channel, near), daemon=True).start()
+            copy_bytes(near, channel)
+
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(path)
+        listener.listen()
+        threading.Thread(target=serve, daemon=True).start()
+        yield
+
+
+def connected(path, seconds=30):
+    """A connection to a socket that comes into being in this time."""
+    for _ in range(seconds * 20):
+        channel = socket.socket(socket.AF_UNIX)
+        try:
+            channel.connect(path)
+            return channel
+        except OSError:
+            channel.close()
+            time.sleep(0.05)
+    raise AssertionError(f"nobody listens on {path}")
+
+
+GDB = "break work|continue|info threads|bt 1|thread apply all bt 1|watch shared|continue|continue|stepi|print shared|delete|continue"
+
+
+def test_gdbserver(machine, tmp_path):
+    """This computer's gdb with gdbserver in the guest, over a port: a program with two threads."""
+    root = debian_root(machine.arch)
+    if not shutil.which("gdb-multiarch") or not shutil.which(COMPILER[machine.arch]):
+        pytest.skip("there is no gdb-multiarch or no compiler here")
+    program = tmp_path / "threaded"
+    source = os.path.join(ROOT, "tests", "guest", "glibc", "threaded.c")
+    subprocess.run([COMPILER[machine.arch], "-g", "-O0", "-pthread", "-o", program, source], check=True)
+    files = debian_files(root, "gdbserver") | {"threaded": with_mode(program)}
+    thread_db = next(path for path in LIBRARIES if os.path.exists(f"{root}/{path}/libthread_db.so.1"))
+    files[f"{thread_db.removeprefix('usr/')}/libthread_db.so.1"] = with_mode(f"{root}/{thread_db}/libthread_db.so.1")
+    port = str(tmp_path / "port")
+    words = ["set pagination off", "set remotetimeout 60", f"set sysroot {root}", f"target remote {port}.gdb"]
+    with machine.guest(smp=2, files=files, ports={"gdb": f"socket:{port}"}, timeout=200, wait_prompt=False) as guest:
+        # gdbserver takes a port that has nobody behind it for a debugger that has gone, so this comes first.
+        with connected(port) as channel, served(channel, f"{port}.gdb"):
+            guest.expect(guest.PROMPT)
+            guest.run("test -e /proc/version || mount -t proc proc /proc")
+            guest.send("/usr/bin/gdbserver --once /dev/virtio-ports/gdb /threaded\n")
+            guest.expect("Remote debugging using")
+            out = subprocess.run(
+                [
+                    "gdb-multiarch",
+                    "-nx",
+                    "-batch",
+                    *(part for word in words + GDB.split("|") for part in ("-ex", word)),
+                    program,
+                ],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=150,
+            ).stdout
+            guest.expect("shared 6")
+            guest.expect(guest.PROMPT)
+    lines = out.splitlines()
+    assert any("hit Breakpoint 1, work" in line for line in lines), out
+    assert sum(bool(re.match(r"[* ] +\d +Thread ", line)) for line in lines) == 2, out
+    assert sum(bool(re.match(r"Thread \d+ \(Thread ", line)) for line in lines) == 2, out
+    values = [line for line in lines if re.match(r"(Old|New) value|\$1 = ", line)]
+    assert values == ["Old value = 0", "New value = 1", "Old value = 1", "New value = 3", "$1 = 3"], out
+    assert any("exited normally" in line for line in lines), out
+
+
+def test_cyclictest(machine):
+    """cyclictest beside this tree's latency: the same loop, and what both find is of one size."""
+    said = run_story(machine, "cyclictest", 300, root=debian_root(machine.arch))
+    found = {name: list(map(int, numbers)) for name, *numbers in map(str.split, said.splitlines())}
+    assert list(found) == ["cyclictest", "latency"] and all(len(numbers) == 4 for numbers in found.values()), said
+    for count, least, mean, most in found.values():
+        assert count == 300 and least <= mean <= most < 200, said
+    assert abs(found["cyclictest"][2] - found["latency"][2]) <= 5, said
+
+
+def rtla_parts(text):
+    """{what was run: (its status, the lines behind)}"""
+    parts = re.split(r"^(\w+ \w+) status (\d+)\n", text, flags=re.M)[1:]
+    return {name: (int(status), lines) for name, status, lines in zip(parts[::3], parts[1::3], parts[2::3])}
+
+
+@only_in_soak
+def test_rtla(machine):
+    """Debian's rtla: what it computes from the tracers osnoise and timerlat adds up."""
+    parts = rtla_parts(run_story(machine, "rtla", root=debian_root(machine.arch, *MORE)))
+    assert [status for status, _ in parts.values()] == [0] * 3, parts
+    rows = re.findall(r"^ *(\d+) #(\d+) +(.*)$", parts["osnoise top"][1], re.M)
+    assert [cpu for cpu, _, _ in rows] == ["0"], parts
+    for _, periods, rest in rows:
+        runtime, noise, available, most, single, _, _, interrupts, _, _ = map(float, rest.split())
+        assert runtime == int(periods) * 5000 and 0 < interrupts, rest
+        assert (
+            single <= most <= noise < runtime / 10 and abs(available - 100 * (runtime - noise) / runtime) < 0.00002
+        ), rest
+    ((cpu, count, rest),) = re.findall(r"^ *(\d+) #(\d+) +(.*)$", parts["timerlat top"][1], re.M)
+    irq, thread = ([int(number) for number in half.split()] for half in rest.replace("|", "\n").strip().splitlines())
+    assert cpu == "0" and 900 < int(count) < 1200, parts
+    assert all(least <= mean <= most < 100 for _, least, mean, most in (irq, thread)), parts
+    lines = parts["timerlat hist"][1].splitlines()
+    buckets = [[int(n) for n in line.split()] for line in lines if re.match(r"\d", line)]
+    ends = {
+        line.split(":")[0]: [int(n) for n in line.split(":")[1].split()] for line in lines if re.match(r"\w+:", line)
+    }
+    for column in (1, 2):
+        total = sum(bucket[column] for bucket in buckets) + ends["over"][column - 1]
+        assert total == ends["count"][column - 1] > 900, lines
+        weighed = sum(bucket[0] * bucket[column] for bucket in buckets) // total
+        assert weighed == ends["avg"][column - 1] and ends["over"] == [0, 0], lines
+        filled = [bucket[0] for bucket in buckets if bucket[column]]
+        assert (filled[0], filled[-1]) == (ends["min"][column - 1], ends["max"][column - 1]), lines
+
+
+STRESSORS = "cpu vm fork pipe switch timer sem futex mmap signal".split()
+# What fork asks for and this kernel does not have: capabilities. The alarm at the end may come while a pipe is full.
+FORGIVEN = re.compile(r"capget on pid \d+ failed: errno=38|termination write failed, errno=4")
+WHOLE = 30  # seconds: in less a stressor may not come to the end of one round
+
+
+@only_in_soak
+def test_stress_ng(machine):
+    """stress-ng finds nothing wrong, and in its whole length each stressor makes progress."""
+    seconds = min(WHOLE, 3 * SOAK_MINUTES)
+    said = run_story(
+        machine,
+        "stress_ng",
+        seconds,
+        *STRESSORS,
+        root=debian_root(machine.arch),
+        icount=False,
+        timeout=600 + 20 * seconds,
+    )
+    found = re.findall(r"^(\w+): (\d+) (\d+) (\d+)$", said, re.M)
+    assert [name for name, *_ in found] == STRESSORS, said
+    wrong = [row for row in found if row[1] != "0" or (row[3] == "0" and seconds == WHOLE)]
+    assert not wrong and all(FORGIVEN.search(line) for line in re.findall("fail:.*", said)), said
