@@ -22,7 +22,7 @@ only_in_soak = pytest.mark.soak(only=True)
 MORE = ("perl", "rtla")
 COREUTILS = (
     "b2sum base32 base64 basename basenc cat chmod cksum comm cp csplit cut date dd dirname du env expand expr factor fmt fold head "
-    "id install join link ln ls md5sum mkdir mktemp mv nice nl nproc numfmt od paste pathchk pr printenv printf readlink realpath rm rmdir "
+    "id install join link ln ls md5sum mkdir mktemp mv nl nproc numfmt od paste pathchk pr printenv printf readlink realpath rm rmdir "
     "seq sha1sum sha224sum sha256sum sha384sum sha512sum shuf sleep sort split stat sum tac tail tee test timeout touch tr "
     "truncate tsort uname unexpand uniq wc yes cmp"
 ).split()
