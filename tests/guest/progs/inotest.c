@@ -31,9 +31,6 @@ enum {
 };
 #define ONESHOT 0x80000000u
 #define D	"inotest-dir"
-#ifndef FIONREAD
-#define FIONREAD 0x541b
-#endif
 
 struct event {
 	int wd;

@@ -6,9 +6,6 @@
 #include <signal.h>
 #include <sys/ioctl.h>
 
-#ifndef FIONREAD
-#endif
-
 #define PIPE_BUF_BYTES 4096 /* POSIX's PIPE_BUF on Linux: writes up to here are in one piece */
 #define CAPACITY       65536
 
