@@ -93,6 +93,32 @@ void allow_write_access(struct file *f)
 void oom_victim_gone(struct mm_struct *mm)
 {
 }
+/* No program here is probed or locks memory: guests do that. */
+void uprobe_mmap(struct vm_area_struct *vma)
+{
+}
+void uprobe_munmap(struct mm_struct *mm, unsigned long start, unsigned long end)
+{
+}
+int uprobe_dup_mm(struct mm_struct *new, const struct mm_struct *old)
+{
+	return 0;
+}
+void uprobe_exit_mm(struct mm_struct *mm)
+{
+}
+bool can_do_mlock(void)
+{
+	return true;
+}
+bool may_lock_more(const struct mm_struct *mm, unsigned vm_flags, unsigned long pages)
+{
+	return true;
+}
+int mm_populate(struct mm_struct *mm, unsigned long start, unsigned long end, unsigned how)
+{
+	return 0;
+}
 
 void free_unref_page(struct page *page)
 {
