@@ -37,7 +37,7 @@ static bool read_before(unsigned long at, u32 *word, void *arg)
 /* Whether a slot can be made does not depend on where it is, as long as it is near. */
 int arch_uprobe_analyze(struct uprobe_insn *insn)
 {
-	struct uprobe_code code;
+	struct uprobe_code code = {};
 
 	insn->len = 4;
 	if (slot_is_monitored(UPROBE_BEFORE, 4, read_before, insn))

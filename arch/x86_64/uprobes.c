@@ -22,7 +22,7 @@ const u8 arch_uprobe_break[UPROBE_BREAK_SIZE] = {OPCODE_INT3};
 /* Whether a slot can be made does not depend on where it is, as long as it is near. */
 int arch_uprobe_analyze(struct uprobe_insn *insn)
 {
-	struct uprobe_code code;
+	struct uprobe_code code = {};
 	struct insn decoded;
 
 	if (!insn_decode(&decoded, insn->bytes, MAX_INSN_SIZE))

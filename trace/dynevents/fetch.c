@@ -55,16 +55,15 @@ static u64 stack_word(const struct fetch_source *src, unsigned n)
 static u64 field_value(const struct fetch_source *src, const struct trace_event_field *f)
 {
 	const char *at = (const char *)src->record + f->offset;
+	unsigned bits = min(f->size, 8u) * 8;
 	u64 value = 0;
-	unsigned shift;
 
 	if (f->filter_type == FILTER_DYN_STRING || f->filter_type == FILTER_CPUMASK)
 		return (u64)src->record + (*(const u32 *)at & 0xffff);
 	if (f->filter_type == FILTER_STATIC_STRING || strchr(f->type, '['))
 		return (u64)at;
 	memcpy(&value, at, min_t(size_t, f->size, sizeof(value)));
-	shift = 64 - min(f->size, 8u) * 8;
-	return f->is_signed && shift < 64 ? (u64)((long long)(value << shift) >> shift) : value;
+	return f->is_signed && bits ? (value ^ BIT(bits - 1)) - BIT(bits - 1) : value;
 }
 
 /* What the program begins with: a value, or the address of a text (FETCH_COMM, FETCH_TEXT). */

@@ -245,8 +245,8 @@ static int parse_source(struct fetch_parser *p, char *text)
 
 /* ---- "+8(-16(SOURCE))" */
 
-/* Where a step's offset ends. -EINVAL: said. */
-static int parse_offset(struct fetch_parser *p, char *text, char **inside, long *offset, bool *user)
+/* What is behind the brace after a step's offset. NULL: the step is wrong, and that is said. */
+static char *parse_offset(struct fetch_parser *p, char *text, long *offset, bool *user)
 {
 	char *number = text, *open;
 
@@ -258,13 +258,16 @@ static int parse_offset(struct fetch_parser *p, char *text, char **inside, long 
 	if (*number == '+')
 		number++;
 	open = strchr(number, '(');
-	if (!open)
-		return refuse(p, text, "Dereference needs a brace");
+	if (!open) {
+		refuse(p, text, "Dereference needs a brace");
+		return NULL;
+	}
 	*open = '\0';
-	if (kstrtol(number, 0, offset))
-		return refuse(p, text, "Invalid dereference offset");
-	*inside = open + 1;
-	return 0;
+	if (kstrtol(number, 0, offset)) {
+		refuse(p, text, "Invalid dereference offset");
+		return NULL;
+	}
+	return open + 1;
 }
 
 /*
@@ -282,12 +285,11 @@ static int parse_body(struct fetch_parser *p, char *text)
 	int err;
 
 	while (*text == '+' || *text == '-') {
-		char *close;
+		char *close, *inside = parse_offset(p, text, &steps[n].offset, &steps[n].user);
 
-		err = parse_offset(p, text, &steps[n].inside, &steps[n].offset, &steps[n].user);
-		if (err)
-			return err;
-		text = steps[n].inside;
+		if (!inside)
+			return -EINVAL;
+		text = steps[n].inside = inside;
 		close = strrchr(text, ')');
 		if (!close)
 			return refuse(p, text + strlen(text), "Dereference brace is not closed");

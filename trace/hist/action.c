@@ -201,7 +201,7 @@ static struct hist *find_param(struct hist_parse *p, const struct hist_action *a
 {
 	const struct trace_event_call *call = p->file->call;
 	struct hist *h = p->hist, *owner;
-	struct hist_name name;
+	struct hist_name name = {};
 	const char *system, *event;
 	bool here;
 	int var;

@@ -266,7 +266,7 @@ static struct hist_field *parse_ref(struct hist_parse *p, const struct hist_name
 
 struct hist_field *hist_parse_atom(struct hist_parse *p, const char *text)
 {
-	struct hist_name name;
+	struct hist_name name = {};
 	int err;
 
 	if (isdigit(*text))
