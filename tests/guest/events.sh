@@ -12,7 +12,7 @@ on() {
 
 # -- files
 same 'events of the scheduler' "$(ls $sched | grep sched_ | sort)" "$(sed -n 's/^sched://p' available_events | sort)"
-same 'files of an event' 'enable filter format id trigger' "$(echo $(ls $sched/sched_switch))"
+same 'files of an event' 'enable filter format hist hist_debug id trigger' "$(echo $(ls $sched/sched_switch))"
 same 'twice the same' "$(cat $sched/sched_waking/format)" "$(cat events/sched/sched_waking/format)"
 same 'name' 'name: sched_wakeup_new' "$(head -n 1 $sched/sched_wakeup_new/format)"
 grep -q 'field:char prev_comm\[16\];	offset:8;	size:16;	signed:0;' $sched/sched_switch/format || fail 'prev_comm in format'

@@ -138,7 +138,7 @@ def test_returns(guest):
     returns, passed, missed, got, gave = re.search(
         r": (\d+) returns, (\d+) passed over, (\d+) missed, (\w+) gave (-?\d+)", out[1]
     ).groups()
-    assert int(returns) >= 2 and (passed, missed, got) == ("0", "0", "ffffff9c") and int(gave) >= 0
+    assert int(returns) >= 2 and (passed, missed, got[-8:]) == ("0", "0", "ffffff9c") and int(gave) >= 0
     assert out[2:4] == ["1", "0"]
     assert out[4:7] == ["1", "1", "1"]
     assert out[7].startswith("sys_setuid: 0 returns, 0 passed over, 0 missed")

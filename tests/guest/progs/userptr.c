@@ -52,7 +52,7 @@ static const struct call {
 static const char without[] =
 	" "
 	"alarm arm64_personality brk close close_range dup dup2 dup3 epoll_create "
-	"epoll_create1 eventfd eventfd2 exit exit_group fallocate fchdir flock inotify_init inotify_init1 "
+	"epoll_create1 eventfd eventfd2 exit exit_group fadvise64 fallocate fchdir flock inotify_init inotify_init1 "
 	"inotify_rm_watch mlock mlock2 mlockall munlock munlockall pidfd_open timerfd_create "
 	"fchmod fchown fcntl fdatasync fork fsync ftruncate getegid geteuid getgid getpgid "
 	"getpgrp getpid getppid getpriority getsid gettid getuid kill listen lseek membarrier pause "
