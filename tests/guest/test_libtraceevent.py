@@ -335,7 +335,7 @@ def test_every_record(machine, tmp_path, tepdump):
         )
         session.record(
             "for system in net skb sock udp; do echo 1 > events/$system/enable; done",
-            "netevents datagrams 120 100; netevents refused 120 100; netevents full 120 100; netevents echo 120 100",
+            "netevents datagrams 120 100; netevents refused 120 100; netevents full 160 100; netevents echo 120 100",
             "echo > set_event",
         )
         session.record(
