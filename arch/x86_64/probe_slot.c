@@ -223,7 +223,7 @@ static void emit_call_operand(struct slot_writer *w, const struct insn *insn, co
 		return;
 	}
 	if (insn->displacement_bytes == 1)
-		displacement = (s8)bytes[insn->displacement_at];
+		displacement = (bytes[insn->displacement_at] ^ 0x80) - 0x80; /* its sign goes on */
 	else if (insn->displacement_bytes)
 		memcpy(&displacement, bytes + insn->displacement_at, sizeof(displacement));
 	displacement += sizeof(u64);
