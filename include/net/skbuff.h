@@ -33,7 +33,7 @@ enum skb_drop_reason {
 struct sk_buff {
 	struct list_head list; /* [q] */
 	atomic_t users;	       /* [a] */
-	struct sock *sk;       /* whose memory for sending it counts in, with a reference; NULL: nobody's */
+	struct sock *sk;       /* the socket whose memory for sending it counts in, with a reference; NULL: none does */
 	struct net_device *dev;
 	u64 tstamp;	   /* [I] ns of CLOCK_REALTIME at which a socket got it; 0: not asked for */
 	unsigned protocol; /* what an Ethernet header says is inside: ETH_P_IP */

@@ -186,7 +186,7 @@ struct task_struct {
 	s32 prio;	   /* [r] effective, -1..139 */
 	s32 static_prio;   /* [r] 120 + nice */
 	s32 normal_prio;   /* [r] */
-	s32 pi_prio;	   /* [r] lent by those who wait for its futexes; MAX_PRIO: none is (futex_pi.c) */
+	s32 pi_prio;	   /* [r] lent by tasks that wait for its futexes; MAX_PRIO: nothing is lent (futex_pi.c) */
 	u32 rt_priority;   /* [r] 1..99 for FIFO and RR, else 0 */
 	u32 policy;	   /* [r] SCHED_* */
 	const struct sched_class *sched_class; /* [r] */

@@ -61,8 +61,8 @@ static int tell_created(struct inode *dir, struct dentry *dentry, int err)
 }
 
 /*
- * And of one that was removed. When the caller's reference is the only one left, the file has no other user, and its
- * own end is told first, as on Linux: nobody can find the dentry any more.
+ * The same for a file that was removed. When the caller's reference is the only one left, the file has no other user,
+ * and its own end is told first, as on Linux: no walk can find the dentry any more.
  */
 static void tell_removed(struct inode *dir, struct dentry *dentry)
 {

@@ -2,7 +2,7 @@
  * The loopback device, and the way of a packet through a device.
  *
  *	dev_queue_xmit()    softirqs off: the device's header, events
- *	loopback_xmit()     nobody's any more: what is sent on lo is received at once
+ *	loopback_xmit()     no sender's any more: what is sent on lo is received at once
  *	netif_rx()          on this CPU's list, NET_RX is raised
  *	net_rx_action()     the softirq, when softirqs are on again: in the sender's own call, as a rule
  *	ip_rcv()

@@ -1,6 +1,6 @@
 /*
- * AF_INET: sockets that send packets of IPv4. What they share is here: a socket's life, its names, whom it is connected
- * with. The kinds differ by their struct inet_proto (udp.c, icmp.c).
+ * AF_INET: sockets that send packets of IPv4. What they share is here: a socket's life, its names, the address that it
+ * is connected to. The kinds differ by their struct inet_proto (udp.c, icmp.c).
  *
  * A socket lives as long as it has references: its file's, one of each packet that it is sending, and those of packets
  * that are just being delivered.

@@ -20,7 +20,7 @@ static inline u32 htonl(u32 v)
 #define ntohs(v) htons(v)
 #define ntohl(v) htonl(v)
 
-/* One packet on its way: between whom, and what its header says. */
+/* One packet on its way: its two addresses, and what its header says. */
 struct inet_flow {
 	u32 saddr, daddr;
 	u16 sport, dport; /* 0: the protocol has none */
@@ -45,7 +45,7 @@ extern const struct inet_proto udp_proto, raw_proto, ping_proto;
 #define HASH_BITS 8
 #define HASH_SIZE (1 << HASH_BITS)
 
-/* Guards the tables of sockets, and whom each socket is and talks to. Softirqs off; outside queue_lock. */
+/* Guards the tables of sockets, and the two addresses of each socket. Softirqs off; outside queue_lock. */
 extern spinlock_t inet_lock;
 
 /* Bits of `shutdown`. */
@@ -61,7 +61,7 @@ struct inet_sock {
 	unsigned num;			/* [t] host's order: its port, identifier or protocol; 0: none yet */
 	u32 rcv_saddr;			/* [t] it receives what is sent there; 0: to any address */
 	u32 saddr;			/* [t] from where it sends; 0: not said */
-	u32 daddr;			/* [t] connected: with whom */
+	u32 daddr;			/* [t] the address that it is connected to */
 	u16 dport;			/* [t] */
 	bool connected;			/* [t] */
 	bool bound_addr, bound_num;	/* [t] by bind(2): they stay when the connection ends */

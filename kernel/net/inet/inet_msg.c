@@ -92,7 +92,7 @@ static int flow_to_name(struct inet_sock *inet, const struct sock_io *io, struct
 	return 0;
 }
 
-/* From whom to whom a packet goes. 0 or -errno. */
+/* The two addresses that a packet goes between. 0 or -errno. */
 static int flow_of(struct inet_sock *inet, const struct sock_io *io, struct inet_flow *flow)
 {
 	int err = 0;
