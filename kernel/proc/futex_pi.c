@@ -139,7 +139,7 @@ static void forget_if_idle(struct pi_futex *f)
 	kfree(f);
 }
 
-/* [m] The lock goes from its owner, who is the caller, to this waiter. */
+/* [m] The caller, which owns the lock, hands it to this waiter. */
 static void grant(struct pi_futex *f, struct pi_waiter *w, bool unsettled)
 {
 	struct task_struct *t = w->task;

@@ -127,7 +127,7 @@ same 'continued, and cleared' '4 1' "$(echo $(sed -n 's/ *Hits: //p' $step/hist)
 echo '!hist:keys=step' >> $step/trigger
 line 'one is left' 'hist:keys=what:vals=hitcount:sort=hitcount:size=2048 [active]'
 echo '!hist:keys=nosuch' >> $step/trigger 2> /dev/null && fail 'taken away by a wrong text'
-echo '!hist:keys=what if step > 1' >> $step/trigger || fail 'that there is none is no error'
+echo '!hist:keys=what if step > 1' >> $step/trigger || fail 'to remove a histogram that does not exist is an error'
 echo 'traceon if step == 77777' > $step/trigger
 line '> takes histograms alone away' 'traceon:unlimited if step == 77777'
 echo '!traceon' > $step/trigger

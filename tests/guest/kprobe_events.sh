@@ -67,7 +67,7 @@ echo '-:opened' >> kprobe_events
 test -d events/kprobes/opened && fail 'its directory is still there'
 grep -q 'opened:' trace && fail 'there are records of an event that has gone'
 echo > kprobe_events
-same 'none is left' 0 "$(cat kprobe_events dynamic_events | wc -l)"
+same 'no event is left' 0 "$(cat kprobe_events dynamic_events | wc -l)"
 test -d events/kprobes && fail 'a group without events is still there'
 
 # -- counts: N calls from 4 CPUs, by each way in which a place is noticed

@@ -1,5 +1,5 @@
 #!/bin/sh
-# description: synthetic events: definitions, records, latencies of two events, variables of several kinds, who holds whom
+# description: synthetic events: definitions, records, latencies of two events, variables of several kinds, which definition keeps which other
 # requires: smp=2 icount progs="errno" timeout=400
 . /run/prelude
 tracing_reset
@@ -97,7 +97,7 @@ added() {
 }
 same 'sums of the records' "$(sed -n 's/.*lat=\([0-9]*\) .*/\1/p' trace | added)" \
 	"$(sed -n 's/.*hitcount:.*lat: *//p' events/synthetic/seen/hist | added)"
-same 'who is needed' '16 16' "$(status $step/trigger '!hist:keys=common_pid:ts=common_timestamp,s=step,w=what,st=common_stacktrace') $(status synthetic_events '!seen')"
+same 'an event that is needed stays' '16 16' "$(status $step/trigger '!hist:keys=common_pid:ts=common_timestamp,s=step,w=what,st=common_stacktrace') $(status synthetic_events '!seen')"
 
 # -- a field of the other event: a histogram comes for it, and goes
 echo '!hist:keys=common_pid:lat=common_timestamp-$ts:onmatch(lab.lab_step).trace(seen,$lat,$s,$w,$st)' >> $leave/trigger

@@ -134,7 +134,7 @@ static void hist_truncate(struct trace_event_file *file)
 static int remove_hist(struct hist_trigger *t)
 {
 	if (!t)
-		return 0; /* that there is none is no error, as in Linux */
+		return 0; /* to remove a histogram that does not exist is no error, as in Linux */
 	if (t->hist->ref_users)
 		return -EBUSY;
 	trace_event_remove_trigger(&t->trigger);

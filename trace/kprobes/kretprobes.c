@@ -105,7 +105,7 @@ static struct ret_slot *find_slot(const struct kretprobe_pool *pool, const struc
 	return NULL;
 }
 
-/* Without a task it is nobody's while the next one has taken it, and not yet written its own task to it. */
+/* A slot has no task for a moment: it is taken, and its task is not yet written to it. */
 static void free_slot(struct ret_slot *slot)
 {
 	WRITE_ONCE(slot->instance.task, NULL);

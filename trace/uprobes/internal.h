@@ -1,7 +1,7 @@
 /*
  * Probes in programs: what the files of this folder share.
  *
- *	uprobes.c	which places of which files are watched, and by whom
+ *	uprobes.c	which places of which files are watched, and the consumers of each
  *	spaces.c	where they are in each address space: breakpoints, copies by fork, counters
  *	slots.c		pages of each address space in which instructions are executed
  *	hits.c		a breakpoint was met; signals, faults and steps inside of a slot

@@ -140,7 +140,10 @@ static int install_at(struct mm_struct *mm, unsigned long addr, struct uprobe *u
 	return 0;
 }
 
-/* [m] First the instruction, then the site: who has met the breakpoint and finds no site looks at the text again. */
+/*
+ * [m] First the instruction, then the site: a thread that met the breakpoint and finds no site looks at the text
+ * again.
+ */
 void uprobe_remove_site(struct mm_struct *mm, struct uprobe_site *site)
 {
 	struct uprobe *uprobe = site->uprobe;

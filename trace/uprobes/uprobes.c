@@ -1,5 +1,5 @@
 /*
- * Which places of which files are watched, and by whom.
+ * Which places of which files are watched, and the consumers of each.
  *
  * A place is a file and an offset in it. It is found by the file's inode when a process maps the file (spaces.c). Its
  * consumers are told of hits in every process.

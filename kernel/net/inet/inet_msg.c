@@ -206,7 +206,7 @@ static struct sk_buff *wait_for_packet(struct inet_sock *inet, unsigned flags, i
 	return NULL;
 }
 
-/* From whom it comes. */
+/* The sender's address. */
 static void tell_sender(const struct inet_sock *inet, const struct sk_buff *skb, struct sock_io *io)
 {
 	const struct iphdr *iph = (const struct iphdr *)skb->network_header;

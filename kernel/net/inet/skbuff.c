@@ -1,4 +1,4 @@
-/* Packets: their memory, and for whom it counts. */
+/* Packets: their memory, and the socket that it counts for. */
 #include "inet.h"
 
 #include <lib/errno.h>

@@ -286,7 +286,7 @@ static void raw_echo(void)
 	CHECK_ERRNO(inet_send(raw, LOOPBACK, 0, "x", 1, 0), EFAULT);
 }
 
-/* Errors that quote nonsense, as anybody may send them who is root. */
+/* Errors that quote nonsense: a program of root can send them. */
 static void forged_errors(void)
 {
 	int raw = (int)CALL(socket, AF_INET, SOCK_RAW, IPPROTO_ICMP), fd;
