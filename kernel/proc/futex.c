@@ -177,32 +177,36 @@ static bool unqueue_waiter(struct futex_waiter *w)
 	return false;
 }
 
+int futex_sleep(s64 expires)
+{
+	s64 left = KTIME_MAX;
+
+	if (signal_pending(current))
+		return -EINTR;
+	if (expires != KTIME_MAX) {
+		left = expires - ktime_get();
+		if (left <= 0)
+			return -ETIMEDOUT;
+	}
+	schedule_timeout_ns(left);
+	return 0;
+}
+
 /* Returns 0: woken; -ETIMEDOUT; -ERESTARTSYS. `expires` on the monotonic clock, KTIME_MAX for ever. */
 static int sleep_as_waiter(struct futex_waiter *w, s64 expires)
 {
 	int ret = 0;
 
 	while (smp_load_acquire(&w->bucket)) {
-		s64 left = KTIME_MAX;
-
 		set_current_state(TASK_INTERRUPTIBLE);
 		if (!smp_load_acquire(&w->bucket))
 			break;
-		if (signal_pending(current)) {
-			ret = -ERESTARTSYS;
+		ret = futex_sleep(expires);
+		if (ret)
 			break;
-		}
-		if (expires != KTIME_MAX) {
-			left = expires - ktime_get();
-			if (left <= 0) {
-				ret = -ETIMEDOUT;
-				break;
-			}
-		}
-		schedule_timeout_ns(left);
 	}
 	__set_current_state(TASK_RUNNING);
-	return ret;
+	return ret == -EINTR ? -ERESTARTSYS : ret;
 }
 
 /*

@@ -24,6 +24,12 @@ static inline bool same_futex_key(const struct futex_key *a, const struct futex_
  */
 int get_futex_key(u32 __user *uaddr, bool shared, struct futex_key *key);
 
+/*
+ * One sleep of a waiter whose state is TASK_INTERRUPTIBLE already, until something wakes it or until `expires` on the
+ * monotonic clock (KTIME_MAX: never). 0: look again; -EINTR: a signal is pending; -ETIMEDOUT.
+ */
+int futex_sleep(s64 expires);
+
 /* futex_pi.c: FUTEX_LOCK_PI and its relatives. `expires` on the monotonic clock. 0 or -errno. */
 int futex_lock_pi(u32 __user *uaddr, bool shared, s64 expires, bool try);
 int futex_unlock_pi(u32 __user *uaddr, bool shared);

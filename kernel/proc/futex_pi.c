@@ -234,26 +234,15 @@ static int sleep_for_lock(const struct pi_waiter *w, s64 expires)
 	int ret = 0;
 
 	for (;;) {
-		s64 left = KTIME_MAX;
-
 		set_current_state(TASK_INTERRUPTIBLE);
 		if (READ_ONCE(w->granted))
 			break;
-		if (signal_pending(current)) {
-			ret = -ERESTARTNOINTR;
+		ret = futex_sleep(expires);
+		if (ret)
 			break;
-		}
-		if (expires != KTIME_MAX) {
-			left = expires - ktime_get();
-			if (left <= 0) {
-				ret = -ETIMEDOUT;
-				break;
-			}
-		}
-		schedule_timeout_ns(left);
 	}
 	__set_current_state(TASK_RUNNING);
-	return ret;
+	return ret == -EINTR ? -ERESTARTNOINTR : ret;
 }
 
 /* [m] The owner has died: the word becomes ours, and says so. */
