@@ -62,7 +62,12 @@ echo '-:opened' >> kprobe_events 2> /dev/null && fail 'an event that is on in an
 rmdir instances/k
 echo 'enable_event:kprobes:numbers' > events/sched/sched_switch/trigger
 echo '-:numbers' >> kprobe_events 2> /dev/null && fail 'an event that a trigger switches was deleted'
+sleep 0.01
+same 'the trigger has switched it on' '1*' "$(cat events/kprobes/numbers/enable)"
+# What a trigger has switched on stays on without it, as in Linux.
 echo '!enable_event:kprobes:numbers' > events/sched/sched_switch/trigger
+same 'on without its trigger' 1 "$(cat events/kprobes/numbers/enable)"
+echo 0 > events/kprobes/numbers/enable
 echo '-:opened' >> kprobe_events
 test -d events/kprobes/opened && fail 'its directory is still there'
 grep -q 'opened:' trace && fail 'there are records of an event that has gone'

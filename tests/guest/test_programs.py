@@ -238,12 +238,14 @@ def test_gdbserver(machine, tmp_path):
 
 
 def test_cyclictest(machine):
-    """cyclictest beside this tree's latency: the same loop, and what both find is of one size."""
-    said = run_story(machine, "cyclictest", 300, root=debian_root(machine.arch))
-    found = {name: list(map(int, numbers)) for name, *numbers in map(str.split, said.splitlines())}
+    """cyclictest beside this tree's latency: the same loop, and what both find is of one size. With one CPU, since a turn
+    of another one may come first under icount and lasts a millisecond."""
+    said = run_story(machine, "cyclictest", 300, smp=1, root=debian_root(machine.arch))
+    lines = re.findall(r"^(cyclictest|latency) ([\d ]+)$", said, flags=re.M)
+    found = {name: list(map(int, numbers.split())) for name, numbers in lines}
     assert list(found) == ["cyclictest", "latency"] and all(len(numbers) == 4 for numbers in found.values()), said
     for count, least, mean, most in found.values():
-        assert count == 300 and least <= mean <= most < 200, said
+        assert count == 300 and least <= mean <= most < 50, said
     assert abs(found["cyclictest"][2] - found["latency"][2]) <= 5, said
 
 
