@@ -15,7 +15,6 @@
 
 /* CNTV_CTL_EL0, CNTP_CTL_EL0 (D19.8.23) */
 #define CTL_ENABLE  1
-#define CTL_IMASK   2
 #define CTL_ISTATUS 4
 
 /* Places in the binding "arm,armv8-timer". */
@@ -42,14 +41,16 @@ static void virt_shutdown(void)
 }
 
 /*
- * Hard interrupt. The line stays up until the comparator is masked or moved, so it is masked before
- * the timers run: one of them moves it.
+ * Hard interrupt. The line stays up until the comparator is off or moved, so it is off before the
+ * timers run: one of them moves it. Masking it would do on a board. QEMU puts a comparator that is
+ * due and masked at the end of time, though, and under -icount sleep=off an idle CPU without any
+ * other event goes there, and stays.
  */
 static irqreturn_t arch_timer_handler_virt(int irq, void *dev)
 {
 	if (!(read_sysreg(cntv_ctl_el0) & CTL_ISTATUS))
 		return IRQ_NONE;
-	write_sysreg(CTL_ENABLE | CTL_IMASK, cntv_ctl_el0);
+	write_sysreg(0, cntv_ctl_el0);
 	isb();
 	hrtimer_interrupt();
 	return IRQ_HANDLED;
@@ -79,7 +80,7 @@ static irqreturn_t arch_timer_handler_phys(int irq, void *dev)
 {
 	if (!(read_sysreg(cntp_ctl_el0) & CTL_ISTATUS))
 		return IRQ_NONE;
-	write_sysreg(CTL_ENABLE | CTL_IMASK, cntp_ctl_el0);
+	write_sysreg(0, cntp_ctl_el0);
 	isb();
 	hrtimer_interrupt();
 	return IRQ_HANDLED;
