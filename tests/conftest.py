@@ -32,18 +32,37 @@ def place(nodeid):
     return LONGEST.get(re.match(r"(?:tests/)?(.*\.sh|.*\.c|[^\[]*)", nodeid)[1], len(LONGEST))
 
 
+with open(os.path.join(ROOT, "tests/one_machine"), encoding="ascii") as lines:
+    ONE_MACHINE = dict(line.split() for line in lines if not line.startswith("#"))
+
+
+def proven_elsewhere(item):
+    """True for a test of generic code on the machine that tests/one_machine does not name for it."""
+    name = re.match(r"(?:tests/)?(.*\.sh|[^\[]*)", item.nodeid)[1]
+    callspec = getattr(item, "callspec", None)
+    machine = callspec.params.get("machine") if callspec else getattr(item, "machine", None)
+    named = ONE_MACHINE.get(name) or ONE_MACHINE.get(name.partition("::")[0])
+    return machine is not None and named not in (None, machine.arch)
+
+
 def only_in_soak(item):
     """True for a test that has no short form, only the long one of make soak."""
     mark = item.get_closest_marker("soak")
     return bool(mark and mark.kwargs.get("only"))
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
     """The longest tests come first: else the last of them runs alone, when the other worker has nothing left to do.
-    Tests that are for make soak alone are not in the ordinary suite."""
+    Tests that are for make soak alone are not in the ordinary suite. Those that it runs on one machine run in a soak on
+    the other one; whoever names a file or a test gets both."""
+    for item in filter(proven_elsewhere, items):
+        item.add_marker(pytest.mark.soak)
+        item.left = config.getoption("--one-machine")
     if not int(os.environ.get("SOAK_MINUTES", "0")):
-        config.hook.pytest_deselected(items=[item for item in items if only_in_soak(item)])
-        items[:] = [item for item in items if not only_in_soak(item)]
+        left = [item for item in items if only_in_soak(item) or getattr(item, "left", False)]
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if item not in left]
     items.sort(key=lambda item: place(item.nodeid))
 
 
@@ -84,6 +103,9 @@ def processor_seconds():
 def pytest_addoption(parser):
     parser.addoption(
         "--cpu", metavar="FILE", help="append a line for each test to FILE: the CPU seconds that it took, and its name"
+    )
+    parser.addoption(
+        "--one-machine", action="store_true", help="run what tests/one_machine names on the machine that it names alone"
     )
 
 

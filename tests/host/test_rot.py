@@ -139,7 +139,10 @@ def test_tests_that_lists_name_are_there():
     runner = read("tests/run")
     named = re.findall(r'"(test_\w+\.py)"', runner)
     assert len(named) > 12 and not [name for name in named if name not in places()]
-    assert not [name for name in read("tests/longest").split() if f"tests/{name.partition('::')[0]}" not in files()]
+    one_machine = [line.split() for line in read("tests/one_machine").splitlines() if not line.startswith("#")]
+    listed = read("tests/longest").split() + [name for name, _ in one_machine]
+    assert not [name for name in listed if f"tests/{name.partition('::')[0]}" not in files()]
+    assert {machine for _, machine in one_machine} == set(MACHINES)
 
 
 def empty_tables(page):

@@ -122,3 +122,9 @@ def test_lint_runs_beside_the_stages_when_nothing_else_does(runner, monkeypatch)
     calls.clear()
     assert runner.run_stages([["tests/host/test_run.py", runner.BESIDE]], [], 2) == (2, 2)
     assert runner.run_stages([["tests/unit"]], [], 2) == (1, 1) and len(calls) == 3
+
+
+def test_generic_tests_run_on_one_machine_unless_they_are_named(runner):
+    short = runner.selected(["tests/guest/sched.sh"], ["--one-machine"])
+    whole = runner.selected(["tests/guest/sched.sh"], [])
+    assert len(whole) == 2 and len(short) == 1 and short[0] in whole
