@@ -29,6 +29,7 @@
 #include <sched/sched.h>
 #include <sched/wait.h>
 #include <time/jiffies.h>
+#include <time/timer.h>
 #include <trace/events/module.h>
 
 #define MAX_FILE (64UL << 20) /* bytes of a file that are looked at at all */
@@ -548,6 +549,40 @@ static int stop_module(struct module *mod)
 	return 0;
 }
 
+#define SLOW_EXIT (10 * HZ)
+
+/* An exit that has not returned yet. */
+struct slow_exit {
+	struct timer_list timer;
+	const struct module *mod;
+	pid_t pid;
+};
+
+/* Interrupt. The module is there as long as its exit runs. */
+static void tell_slow_exit(struct timer_list *timer)
+{
+	const struct slow_exit *slow = from_timer(slow, timer, timer);
+
+	pr_warn("%s: its exit has not returned for %d s: cat /proc/%d/stack shows what it waits for\n", slow->mod->name,
+		SLOW_EXIT / HZ, slow->pid);
+}
+
+/*
+ * Exit waits for all that still runs of the module: a thread that never asks kthread_should_stop() keeps it for ever,
+ * and rmmod, which no signal ends here, says nothing. So the log says it, once.
+ */
+static void run_exit(const struct module *mod)
+{
+	struct slow_exit slow = {.mod = mod, .pid = current->pid};
+
+	if (!mod->exit)
+		return;
+	timer_setup(&slow.timer, tell_slow_exit, 0);
+	mod_timer(&slow.timer, jiffies + SLOW_EXIT);
+	mod->exit();
+	timer_delete_sync(&slow.timer);
+}
+
 /*
  * As on Linux since 3.13, a module in use is refused whether O_NONBLOCK is given or not. Exit runs without
  * module_mutex, so it may sleep and wait for whatever uses the module's callbacks. No reference can be taken meanwhile:
@@ -573,8 +608,7 @@ SYSCALL_DEFINE2(delete_module, const char __user *, name_user, unsigned int, fla
 		module_name_openers(mod, name);
 	if (len)
 		return len;
-	if (mod->exit)
-		mod->exit();
+	run_exit(mod);
 	mutex_lock(&module_mutex);
 	module_note_unloaded(mod);
 	tell_going(mod);
