@@ -3,10 +3,10 @@
  * and are forgotten when the module, or what only its init needed, is freed.
  *
  * A module's sites are two runs of records, one for its text and one for the text of its init. A table of all runs
- * leads from an address to its record. It is read in any context without a lock, but with preemption off: a run is added
- * behind the others when it is whole, and one is taken out in a stop, when no CPU is inside a look-up. A task that was
- * preempted in one would otherwise pass over the run that has moved to a place in front of it. Records do not move: a
- * number that was found stays good as long as the code goes on being there.
+ * leads from an address to its record. It is read in any context without a lock, but with preemption off: a run is
+ * added behind the others when it is whole, and one is taken out in a stop, when no CPU is inside a look-up. A task
+ * that was preempted in one would otherwise pass over the run that has moved to a place in front of it. Records do not
+ * move: a number that was found stays good as long as the code is there.
  *
  * Places of records are used again by other modules. Sets of users that are registered lose the bits of forgotten
  * records in the same stop. Other sets may belong to anybody, so they are not searched for. Instead each place notes
