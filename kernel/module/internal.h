@@ -31,6 +31,12 @@ struct load_info {
 /* Say why a file is refused. Returns err. */
 int module_refuse(const struct load_info *info, int err, const char *fmt, ...) __printf(3, 4);
 
+/* Code in the kernel may do anything, so only root changes it. 0, -EPERM. */
+int module_may_load(void);
+/* kernel/module/main.c: the notifiers hear that the module goes; afterwards it is forgotten and freed. [m] Sleep. */
+void module_tell_going(struct module *mod);
+void forget_module(struct module *mod);
+
 /*
  * Find the parts of the file and prove that all that is in it stays inside of it. 0; -ENOEXEC: it is no module for this
  * machine, or damaged. Writes to *info alone.

@@ -1,6 +1,6 @@
 /*
- * The life of modules: init_module(2), finit_module(2), delete_module(2), references, and the list of those that are
- * there (include/kernel/module.h tells their states).
+ * The life of modules: init_module(2), finit_module(2), and the list of those that are there (include/kernel/module.h
+ * tells their states). delete_module(2) stands in unload.c, references in refs.c.
  *
  * module_mutex serialises all changes. It is not held while a module's own init and exit run: these may load other
  * modules, sleep, or wait for programs. The name is taken from the first moment on, so no module is loaded
@@ -96,7 +96,7 @@ static void tell_going_before(struct module *mod, struct module_notifier *const 
 }
 
 /* All of them: exit has returned, or init has failed. */
-static void tell_going(struct module *mod)
+void module_tell_going(struct module *mod)
 {
 	tell_going_before(mod, __stop_ptrs_module_notifiers);
 }
@@ -281,7 +281,7 @@ static int take_name(struct module *mod)
  *
  *	references	the count is 0 (stop_module, end_references): no file of it is open, no other module uses it
  *	its own calls	timers, works, threads, interrupts, callbacks: exit has ended them, and each such call waits
- *	traced sites	tell_going() takes their records out while all other CPUs are parked (trace/ftrace/modules.c)
+ *	traced sites	their records go while all other CPUs are parked (trace/ftrace/modules.c)
  *	probes		its tracepoints and its probes at those of others: off, and a grace period waited for
  *	branches	its entries have left the table of static branches, so no later change of a key writes to it
  *	parameters	sysfs_going() has waited until no task reads or writes one; `free` of a parameter is called
@@ -294,7 +294,7 @@ static int take_name(struct module *mod)
  *
  * Sources are released before the grace period. They cannot go meanwhile, as unloading one needs module_mutex.
  */
-static void forget_module(struct module *mod)
+void forget_module(struct module *mod)
 {
 	if (mod->state == MODULE_STATE_GOING) /* each module_free has its module_load: a refused file has neither */
 		trace_module_free(mod);
@@ -342,7 +342,7 @@ static int form_module(struct module *mod, struct load_info *info, char *args)
 		return err;
 	err = module_parse_params(mod, args);
 	if (err)
-		tell_going(mod);
+		module_tell_going(mod);
 	else
 		trace_module_load(mod);
 	return err;
@@ -376,7 +376,7 @@ static int run_init(struct module *mod)
 		end_references(mod);
 	mutex_lock(&module_mutex);
 	if (ret) {
-		tell_going(mod);
+		module_tell_going(mod);
 		forget_module(mod);
 	} else {
 		WRITE_ONCE(mod->state, MODULE_STATE_LIVE);
@@ -424,7 +424,7 @@ static int load_module(void *file, size_t len, char *args)
 /* ---- The system calls */
 
 /* Code in the kernel may do anything, so only root brings it there. The three system calls ask this before all else. */
-static int may_load(void)
+int module_may_load(void)
 {
 	return capable(CAP_SYS_MODULE) ? 0 : -EPERM;
 }
@@ -463,7 +463,7 @@ static long load_with_args(void *file, size_t len, const char __user *uargs)
 SYSCALL_DEFINE3(init_module, void __user *, umod, unsigned long, len, const char __user *, uargs)
 {
 	void *file;
-	long err = may_load();
+	long err = module_may_load();
 
 	if (err)
 		return err;
@@ -499,7 +499,7 @@ SYSCALL_DEFINE3(finit_module, int, fd, const char __user *, uargs, int, flags)
 {
 	void *copy = NULL;
 	struct file *f;
-	ssize_t len = may_load();
+	ssize_t len = module_may_load();
 
 	if (len)
 		return len;
@@ -514,71 +514,4 @@ SYSCALL_DEFINE3(finit_module, int, fd, const char __user *, uargs, int, flags)
 		len = load_with_args(copy, len, uargs);
 	kvfree(copy);
 	return len;
-}
-
-/* [module_mutex] Into the log: what keeps the module from going. */
-static int refuse_to_stop(const struct module *mod)
-{
-	const struct module_use *use;
-
-	list_for_each_entry(use, &mod->used_by, users)
-		pr_notice("%s: it is in use by the module %s\n", mod->name, use->user->name);
-	if (list_empty(&mod->used_by))
-		pr_notice("%s: it is in use by %d open files, threads or others that hold a reference\n", mod->name,
-			  module_refcount(mod));
-	return -EWOULDBLOCK;
-}
-
-/* [module_mutex] May it go? It has no reference any more, then, and never gets one again. */
-static int stop_module(struct module *mod)
-{
-	if (!list_empty(&mod->used_by))
-		return refuse_to_stop(mod);
-	if (mod->state != MODULE_STATE_LIVE) {
-		pr_notice("%s: it is still being loaded, or on its way out\n", mod->name);
-		return -EBUSY;
-	}
-	if (mod->init && !mod->exit) {
-		pr_notice("%s: it has no exit function, so it cannot be unloaded\n", mod->name);
-		return -EBUSY;
-	}
-	if (atomic_cmpxchg(&mod->refcnt, 1, 0) != 1)
-		return refuse_to_stop(mod);
-	WRITE_ONCE(mod->state, MODULE_STATE_GOING);
-	return 0;
-}
-
-/*
- * As on Linux since 3.13, a module in use is refused whether O_NONBLOCK is given or not. Exit runs without
- * module_mutex, so it may sleep and wait for whatever uses the module's callbacks. No reference can be taken meanwhile:
- * its count is 0 and its state GOING.
- */
-SYSCALL_DEFINE2(delete_module, const char __user *, name_user, unsigned int, flags)
-{
-	char name[MODULE_NAME_LEN];
-	struct module *mod;
-	ssize_t len = may_load();
-
-	if (!len)
-		len = strncpy_from_user(name, name_user, sizeof(name));
-	if (len < 0)
-		return len;
-	if (len == sizeof(name))
-		return -ENOENT;
-	mutex_lock(&module_mutex);
-	mod = find_module(name);
-	len = mod ? stop_module(mod) : -ENOENT;
-	mutex_unlock(&module_mutex);
-	if (len == -EWOULDBLOCK)
-		module_name_openers(mod, name);
-	if (len)
-		return len;
-	if (mod->exit)
-		mod->exit();
-	mutex_lock(&module_mutex);
-	module_note_unloaded(mod);
-	tell_going(mod);
-	forget_module(mod);
-	mutex_unlock(&module_mutex);
-	return 0;
 }

@@ -62,6 +62,26 @@ static void __init slips_exit(void)
 module_exit(slips_exit);
 """
 
+# Its exit takes longer than is usual, and then lets go. `seconds` is a parameter: 0 says nothing.
+SLOW = r"""
+#include <linux/delay.h>
+#include <linux/module.h>
+MODULE_LICENSE("GPL");
+static int seconds;
+module_param(seconds, int, 0644);
+static int __init slow_init(void)
+{
+	return 0;
+}
+module_init(slow_init);
+static void __exit slow_exit(void)
+{
+	ssleep(seconds);
+	barrier(); /* no jump instead of the last call: exit stands on the stack */
+}
+module_exit(slow_exit);
+"""
+
 WATCHED = r"""
 #include <linux/module.h>
 MODULE_LICENSE("GPL");
@@ -169,6 +189,36 @@ def test_who_uses_a_module_is_named(guest):  # noqa: F811
     assert f"misc_counter: sleep-{pid} has misc_counter open as descriptor 0" in lines, out
     assert f"misc_counter: sleep-{pid} has misc_counter open as descriptor 5" in lines, out
     assert [line for line in lines if line in ("0", "1")] == ["1", "0"], out
+
+
+def test_an_exit_that_does_not_return_is_told(guest, tmp_path):  # noqa: F811
+    """Once, with the task that waits and the file that shows where it does; a quick exit says nothing."""
+    folder = one_module(guest.arch, tmp_path, "slow", SLOW)
+    out = guest(
+        "insmod /slow.ko; dmesg -c > /dev/null; rmmod slow; sleep 10.5; insmod /slow.ko seconds=12; rmmod slow & pid=$!\n"
+        "while ! dmesg | grep -q 'has not returned'; do sleep 0.1; done; echo pid $pid; cat /proc/$pid/stack; wait $pid; echo $?\n"
+        + DMESG,
+        "slow",
+        folder=folder,
+    )
+    lines = [line.strip() for line in out.splitlines()]
+    pid = lines[0].removeprefix("pid ")
+    assert "slow_exit+0x" in out and "[slow]" in out, out
+    told = [line for line in lines if "has not returned" in line]
+    assert told == [f"slow: its exit has not returned for 10 s: cat /proc/{pid}/stack shows what it waits for"], out
+    assert lines[lines.index(told[0]) - 1] == "0" and not re.search(r"Unable to handle|WARNING", out), out
+
+
+def test_rmmod_says_that_a_module_is_in_use_without_procfs(guest):  # noqa: F811
+    out = guest(
+        "insmod /misc_counter.ko; exec 5< /dev/misc_counter; umount /proc; rmmod misc_counter; echo $?; exec 5<&-; rmmod misc_counter; echo $?",
+        "misc_counter",
+    )
+    assert [line.strip() for line in out.splitlines()] == [
+        "rmmod: Module misc_counter is in use (dmesg may say whose)",
+        "1",
+        "0",
+    ], out
 
 
 def test_an_init_that_fails_waits_for_open_files(guest, tmp_path):  # noqa: F811

@@ -119,6 +119,13 @@ bool arch_ftrace_can_redirect(unsigned long ip)
 {
 	return no_redirect < 0 || site_at(ip) != no_redirect;
 }
+/* What the task does when it is preempted as soon as it can be. */
+static void (*preempted)(void);
+void preempt_schedule_notrace(void)
+{
+	if (preempted)
+		preempted();
+}
 struct ftrace_ops *ftrace_single_ops[FTRACE_SINGLE_CALLERS];
 bool fgraph_was_used;
 unsigned fgraph_nr_users;

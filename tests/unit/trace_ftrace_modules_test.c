@@ -77,6 +77,35 @@ static void test_modules_addresses_find_their_records(void **state)
 	assert_int_equal(nr_runs, 0);
 }
 
+static void demo_goes(void)
+{
+	preempted = NULL;
+	leave(&demo);
+}
+
+/*
+ * A module goes, so another one's run moves in the table, as soon as the task that looks up a site of the other can be
+ * preempted: that is when it has read the table.
+ */
+static void test_no_module_goes_within_a_look_up(void **state)
+{
+	long rec;
+
+	place(&demo, 40, 30, 0);
+	place(&other, 5, 20, 0);
+	assert_int_equal(site_notifier.coming(&demo), 0);
+	assert_int_equal(site_notifier.coming(&other), 0);
+	rec = ftrace_rec_of(other.sites[7]);
+	preempted = demo_goes;
+	current->thread_flags |= _TIF_NEED_RESCHED;
+	assert_int_equal(ftrace_rec_of(other.sites[7]), rec);
+	current->thread_flags &= ~_TIF_NEED_RESCHED;
+	assert_null(preempted); /* it was on in between */
+	assert_int_equal(nr_runs, 1);
+	assert_int_equal(ftrace_rec_of(other.sites[7]), rec);
+	leave(&other);
+}
+
 /* A set that no registered user had while a module went does not hold the places that another module has now. */
 static void test_a_set_forgets_what_is_gone(void **state)
 {
@@ -144,15 +173,37 @@ static void test_no_room_for_a_module(void **state)
 	leave(&demo);
 }
 
+/* ftrace has given up while there are users: a module is loaded and runs, but is not traced. */
+static void test_a_module_comes_when_ftrace_has_given_up(void **state)
+{
+	struct ftrace_ops all = user(0, NULL), some = user(0, "f3");
+
+	assert_int_equal(register_ftrace_function(&all), 0);
+	called[3] = 0xbad;
+	assert_int_equal(register_ftrace_function(&some), -ENODEV);
+	assert_true(ftrace_is_dead());
+	place(&demo, 10, 5, 3);
+	assert_int_equal(site_notifier.coming(&demo), 0);
+	for (unsigned i = 10; i < 18; i++)
+		assert_int_equal(called[SITES + i], 0);
+	site_notifier.live(&demo);
+	leave(&demo);
+	assert_int_equal(ftrace_nr_sites, SITES);
+	assert_int_equal(unregister_ftrace_function(&all), -ENODEV);
+	ftrace_free_filter(&some);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_a_modules_sites_follow_the_users, fresh, gone),
 		cmocka_unit_test_setup_teardown(test_a_module_of_only_init, fresh, gone),
 		cmocka_unit_test_setup_teardown(test_modules_addresses_find_their_records, fresh, gone),
+		cmocka_unit_test_setup_teardown(test_no_module_goes_within_a_look_up, fresh, gone),
 		cmocka_unit_test_setup_teardown(test_a_set_forgets_what_is_gone, fresh, gone),
 		cmocka_unit_test_setup_teardown(test_names_of_a_module, fresh, gone),
 		cmocka_unit_test_setup_teardown(test_no_room_for_a_module, fresh, gone),
+		cmocka_unit_test_setup_teardown(test_a_module_comes_when_ftrace_has_given_up, fresh, gone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

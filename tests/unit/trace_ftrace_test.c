@@ -198,12 +198,20 @@ static void test_foreign_write(void **state)
 	host_log_clear();
 	before = writes;
 	assert_false(ftrace_is_dead());
+	assert_ptr_equal(ftrace_single_ops[0], &a);
+	waits = get_state_synchronize_rcu() + 1; /* that of the stop, and another one behind it */
 	assert_int_equal(unregister_ftrace_function(&a), -ENODEV);
 	assert_true(host_logged("f35 at "));
 	assert_true(host_logged("does not hold the call it should"));
 	assert_int_equal(warnings, 1);
 	assert_true(ftrace_is_dead());
 	assert_int_equal(called[35], 0xbad);
+	/* Sites go on calling the entry that was its own, but there it is no more: its memory may be freed. */
+	assert_int_equal(called[34], FTRACE_SINGLE_CALLER_ADDR(0));
+	assert_ptr_not_equal(ftrace_single_ops[0], &a);
+	assert_int_equal(ftrace_single_ops[0]->flags, FTRACE_OPS_FL_RECURSION);
+	ftrace_single_ops[0]->func(0, 0, ftrace_single_ops[0], NULL);
+	assert_true(grace_periods >= waits);
 	host_log_clear();
 	/* A user that is refused was in the list for a while: nobody is inside its function when it is told so. */
 	waits = get_state_synchronize_rcu();

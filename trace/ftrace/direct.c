@@ -66,16 +66,17 @@ int unregister_ftrace_direct(struct ftrace_ops *ops, unsigned long addr, bool fr
 	if (!is_direct(ops) || READ_ONCE(ops->direct_call) != addr)
 		return -EINVAL;
 	ret = unregister_ftrace_function(ops);
-	if (ret)
-		return ret;
-	/* No wake-up by a task that leaves: the queue would be in the module's memory, which may be gone by then. */
+	/*
+	 * After an error, too: the user is gone, and the module may be next. No wake-up by a task that leaves: the
+	 * queue would be in the module's memory, which may be gone by then.
+	 */
 	while (atomic_read(&ops->direct_running))
 		msleep(1);
 	ops->func = NULL;
 	ops->flags &= ~(FTRACE_OPS_FL_DIRECT | FTRACE_OPS_FL_SAVE_REGS);
 	if (free_filters)
 		ftrace_free_filter(ops);
-	return 0;
+	return ret;
 }
 EXPORT_SYMBOL_GPL(unregister_ftrace_direct);
 

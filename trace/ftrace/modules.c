@@ -3,8 +3,10 @@
  * and are forgotten when the module, or what only its init needed, is freed.
  *
  * A module's sites are two runs of records, one for its text and one for the text of its init. A table of all runs
- * leads from an address to its record. It is read in any context without a lock: a run is added behind the others
- * when it is whole, and one is taken out while all other CPUs are parked and do not read it.
+ * leads from an address to its record. It is read in any context without a lock, but with preemption off: a run is
+ * added behind the others when it is whole, and one is taken out in a stop, when no CPU is inside a look-up. A task
+ * that was preempted in one would otherwise pass over the run that has moved to a place in front of it. Records do not
+ * move: a number that was found stays good as long as the code is there.
  *
  * Places of records are used again by other modules. Sets of users that are registered lose the bits of forgotten
  * records in the same stop. Other sets may belong to anybody, so they are not searched for. Instead each place notes
@@ -30,11 +32,12 @@ struct site_run {
 	unsigned long start, end; /* the text that the sites are in */
 	unsigned first, n;	  /* records */
 };
-static struct site_run runs[MAX_RUNS]; /* [ftrace_lock; taken out while all are parked] */
+static struct site_run runs[MAX_RUNS]; /* [ftrace_lock; taken out while all are parked; read with preemption off] */
 static unsigned nr_runs;	       /* [the same; read with acquire] */
 
 /* ---- Looking sites up */
 
+/* Preemption off. */
 static const struct site_run *find_run(unsigned long ip)
 {
 	unsigned n = smp_load_acquire(&nr_runs);
@@ -48,13 +51,17 @@ static const struct site_run *find_run(unsigned long ip)
 /* Sites of a module are a run of records, sorted in itself; runs are in no order. Any context. */
 unsigned ftrace_module_rec_at_or_after(unsigned long ip)
 {
-	const struct site_run *run = find_run(ip);
-	unsigned low, high;
+	const struct site_run *run;
+	unsigned low = 0, high = 0, end;
 
-	if (!run)
-		return ftrace_nr_recs;
-	low = run->first;
-	high = run->first + run->n;
+	preempt_disable_notrace();
+	run = find_run(ip);
+	if (run) {
+		low = run->first;
+		high = low + run->n;
+	}
+	preempt_enable_notrace();
+	end = high;
 	while (low < high) {
 		unsigned middle = low + (high - low) / 2;
 
@@ -63,7 +70,7 @@ unsigned ftrace_module_rec_at_or_after(unsigned long ip)
 		else
 			high = middle;
 	}
-	return low < run->first + run->n ? low : ftrace_nr_recs;
+	return low < end ? low : ftrace_nr_recs;
 }
 
 unsigned long ftrace_module_location(unsigned long ip)
@@ -215,7 +222,7 @@ static int alloc_forgotten(void)
 
 /*
  * The sites of the two texts follow each other in mod->sites. Users that want all functions get these, too; that is the
- * only thing for which the machine stops.
+ * only thing for which the machine stops. When ftrace has given up they stay nops, and the module runs untraced.
  */
 static int sites_coming(struct module *mod)
 {
@@ -236,7 +243,7 @@ static int sites_coming(struct module *mod)
 		err = add_run(text, mod->sites + first, n - first);
 	if (!err)
 		err = first ? add_run(init, mod->sites, first) : add_run(init, mod->sites + n, mod->nr_sites - n);
-	if (!err && ftrace_ops_list)
+	if (!err && ftrace_ops_list && !ftrace_is_dead())
 		err = ftrace_update();
 	mutex_unlock(&ftrace_lock);
 	if (err) {

@@ -5,6 +5,7 @@
  * can follow. If they cannot, the change is taken back, and the caller sees that nothing has happened. All of it is
  * done under ftrace_lock.
  */
+#include <arch/ftrace.h>
 #include <kernel/export.h>
 #include <lib/errno.h>
 #include <sched/sched.h>
@@ -71,10 +72,26 @@ int register_ftrace_function(struct ftrace_ops *ops)
 }
 EXPORT_SYMBOL_GPL(register_ftrace_function);
 
+static void no_user_func(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+}
+static struct ftrace_ops no_user = {.func = no_user_func, .flags = FTRACE_OPS_FL_RECURSION};
+
+/*
+ * The sites of a user that leaves stay as they are, because ftrace has given up: they call an entry that goes on to the
+ * user. Its place there is taken by one that does nothing. [ftrace_lock] The caller waits for a grace period.
+ */
+static void replace_in_entries(const struct ftrace_ops *ops)
+{
+	for (unsigned i = 0; i < FTRACE_SINGLE_CALLERS; i++)
+		if (ftrace_single_ops[i] == ops)
+			WRITE_ONCE(ftrace_single_ops[i], &no_user);
+}
+
 /*
  * The user is unlinked first. Sites that only it wanted become nops; other sites find one user less. On return no CPU
- * is inside its function. 0, -EBUSY: it is not registered; or the error of ftrace_update(). Thread context; may stop
- * the machine.
+ * is inside its function, and none will be. 0; -EBUSY: it is not registered; -ENODEV: it is gone like any other, but
+ * ftrace has given up and its sites stay. Thread context; may stop the machine.
  */
 int unregister_ftrace_function(struct ftrace_ops *ops)
 {
@@ -87,6 +104,10 @@ int unregister_ftrace_function(struct ftrace_ops *ops)
 		/* No CPU may be inside the function when we return. A stop has waited for that, if there was one. */
 		state = get_state_synchronize_rcu();
 		ret = ftrace_update();
+		if (ret) {
+			replace_in_entries(ops);
+			state = get_state_synchronize_rcu();
+		}
 		cond_synchronize_rcu(state);
 	}
 	mutex_unlock(&ftrace_lock);

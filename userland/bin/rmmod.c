@@ -6,21 +6,28 @@
 #include <string.h>
 #include <sys/module.h>
 
-/* The users that /proc/modules names behind the module: "a,b,"; "" when there are none. */
+/*
+ * The users that /proc/modules names behind the module: "a,b,"; "-" when there are none. It may not name the module:
+ * then procfs is not mounted, or the module has gone meanwhile.
+ */
 static void print_users(const char *name)
 {
 	FILE *file = fopen("/proc/modules", "r");
 	char line[512], module[64], users[256];
+	bool found = false;
 	int refs;
 
-	while (file && fgets(line, sizeof(line), file))
+	while (!found && file && fgets(line, sizeof(line), file))
 		if (sscanf(line, "%63s %*u %d %255s", module, &refs, users) == 3 && !strcmp(module, name)) {
+			found = true;
 			users[strlen(users) - 1] = '\0';
 			if (*users)
 				vt_warn("Module %s is in use by: %s", name, users);
 			else
 				vt_warn("Module %s is in use (%d references; dmesg may say whose)", name, refs);
 		}
+	if (!found)
+		vt_warn("Module %s is in use (dmesg may say whose)", name);
 	if (file)
 		fclose(file);
 }
