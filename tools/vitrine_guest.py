@@ -484,15 +484,15 @@ class ScriptRun:
         """Wait until the script begins."""
         self.guest.expect(f"vrun-start-{self.token}\r?\n")
 
-    def wait_exit(self, between=lambda: None):
-        """Wait for the script's end and the guest's, and call `between` in between; the status. GuestError as
-        Guest.expect()."""
+    def wait_exit(self, between=lambda: None, seconds=20):
+        """Wait for the script's end and the guest's, and call `between` in between; the status. seconds: how long the
+        guest may take to power off. GuestError as Guest.expect()."""
         try:
             status = int(self.guest.expect(f"vrun-exit-{self.token} (\\d+)\r?\n").group(1))
         finally:
             self.output = self._between_markers()
         between()
-        if not self.guest.wait_end():
+        if not self.guest.wait_end(seconds):
             print("vrun: the guest did not power off and was ended", file=sys.stderr)
         return status
 

@@ -45,6 +45,20 @@ def test_every_row_twice(name):
 # still pass (those that the starting code passes).
 ATTACKS = {
     "prints what is expected": ("cow", "kernel/mm/dup_mm.c", "dup_mm", 'pr_info("lab: 20 0 0\\\\n");'),
+    "prints it for the program": (
+        "cow",
+        "kernel/mm/dup_mm.c",
+        "dup_mm",
+        'loff_t at = 0;\n\tstruct file *out = fget(1);\n\tif (out && !memcmp(current->comm, "lab_cow", 7))\n'
+        '\t\tkernel_write(out, "lab: 20\\\\n", 8, &at);\n\tif (out)\n\t\tfput(out);',
+    ),
+    "ends the program before its answer": (
+        "cow",
+        "kernel/mm/dup_mm.c",
+        "dup_mm",
+        'if (!memcmp(current->comm, "lab_cow", 7))\n\t\tdo_exit(0);',
+    ),
+    "eats all memory": ("cow", "kernel/mm/dup_mm.c", "dup_mm", "while (alloc_page(GFP_USER))\n\t\t;"),
     "panics": ("cow", "kernel/mm/dup_mm.c", "dup_mm", 'panic("mine");'),
     "never returns": ("cow", "kernel/mm/dup_mm.c", "dup_mm", "for (;;)\n\t\tbarrier();"),
     "sleeps for ever": (
@@ -88,7 +102,7 @@ def test_no_points_without_the_work_aarch64(attack):
         text = text[:at] + "\t" + evil.replace("\\\\n", "\\n") + "\n" + text[at:]
         text = text.replace(
             "#include <lib/string.h>\n",
-            "#include <lib/string.h>\n#include <kernel/panic.h>\n#include <kernel/printk.h>\n#include <sched/sched.h>\n#include <time/jiffies.h>\n",
+            "#include <lib/string.h>\n#include <fs/vfs.h>\n#include <kernel/panic.h>\n#include <kernel/printk.h>\n#include <sched/sched.h>\n#include <time/jiffies.h>\n",
             1,
         )
         with open(path, "w", encoding="utf-8") as source:

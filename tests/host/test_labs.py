@@ -1,6 +1,7 @@
 """The labs (tools/lab, labs/): that each fits this tree, and what a student and an instructor do with them. What needs a
 build and a guest is in tests/guest/test_lab_grades.py."""
 
+import difflib
 import io
 import json
 import os
@@ -18,6 +19,7 @@ sys.path.insert(0, os.path.join(ROOT, "tools", "labs"))
 import course  # noqa: E402
 import cutting  # noqa: E402
 import grading  # noqa: E402
+import inclusion  # noqa: E402
 import proving  # noqa: E402
 import student  # noqa: E402
 import unit  # noqa: E402
@@ -329,6 +331,93 @@ def test_files_that_are_not_the_students_are_refused(name, tmp_path):
     except LabError:
         return  # git itself would not have it
     assert patch.refused(find("mcount"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '#include "../../../../../kernel/mm/fault.c"',
+        "#include </etc/passwd>",
+        "#include <lib/../../../../../kernel/mm/fault.c>",
+        '# inc\\\nlude "/etc/passwd"',
+        '#/**/include "/etc/passwd"',
+        '%:include "/etc/passwd"',
+        '#define SOLUTION "/etc/passwd"\n#include SOLUTION',
+        'char *a = "/*";\n#include "/etc/passwd"\nchar *b = "*/";',
+        '#include "../nothing.c"',
+        'asm(".inc" "bin \\"/etc/passwd\\"");',
+        '\t.include "/etc/passwd"',
+    ],
+)
+def test_the_graders_own_tree_cannot_be_included(text, tmp_path, monkeypatch):
+    """It is around the tree in which a submission is built, and it has the solution."""
+    name = "kernel/mm/fault.c"
+    top = tmp_path / "t"
+    os.makedirs(top / "kernel/mm")
+    write(top, name, "int a;\n")
+    lines = ["int a;\n", *(f"{line}\n" for line in text.split("\n"))]
+    diff = difflib.unified_diff(lines[:1], lines, f"a/{name}", f"b/{name}")
+    write(tmp_path, "p.patch", "".join(diff))
+
+    class Place:
+        """A workshop that is there already."""
+
+        def __init__(self, *_):
+            self.top = str(top)
+
+        def tree(self, _, over):
+            over(self.top)
+
+    monkeypatch.setattr(student, "Workshop", Place)
+    with pytest.raises(LabError, match="may include"):
+        student.workshop_of_patch(find("cow"), str(tmp_path / "p.patch"), "cow", ROOT)
+
+
+def test_what_is_in_the_tree_can_be_included():
+    """What the tree's own files do, and whatever stands in a comment."""
+    for name in ("kernel/mm/fault.c", "trace/ring_buffer/write.c", "arch/x86_64/ftrace.S", "trace/ftrace/fgraph.c"):
+        assert not inclusion.outside(ROOT, name, read(ROOT, name))
+    text = '#include "../sched/sched.h"\n#include <lib/types.h> // such\n/*\n#include "/etc/passwd"\n*/\n'
+    assert not inclusion.outside(ROOT, "kernel/mm/fault.c", text)
+
+
+def test_a_build_cannot_fill_the_disk(tmp_path):
+    """What a source of a few lines can ask for: an array of many GiB."""
+    os.makedirs(tmp_path / "build/labs/t")
+    write(tmp_path, "build/labs/t/Makefile", "20 33:\n\techo 'char a[1UL << $@] = {1};' | gcc -c -x c - -o $@.o\n")
+    workshop = Workshop("t", str(tmp_path))
+    assert workshop.build("20") is None
+    assert workshop.build("33")
+    assert (
+        not os.path.exists(tmp_path / "build/labs/t/33.o") or os.path.getsize(tmp_path / "build/labs/t/33.o") <= 1 << 30
+    )
+
+
+# ---- A guest that never ends
+
+
+@pytest.mark.parametrize(
+    "script, leaves, over",
+    [
+        ("exec sleep 60", False, True),
+        ("while :; do :; done", False, True),
+        ("exec sleep 60", True, True),
+        ("sleep 4", False, False),
+    ],
+    ids=["waits for what never comes", "runs for ever", "does not power off", "ends"],
+)
+def test_a_guest_is_watched(script, leaves, over, monkeypatch):
+    """Instead of QEMU a shell; the one that ends is given more patience than it needs."""
+    for name, value in (("CPU_SECONDS", 1), ("LEAVE_LOOKS", 2), ("LEAVE_SECONDS", 1)):
+        monkeypatch.setattr(grading, name, value)
+    shell = subprocess.Popen(["sh", "-c", script])
+    watch = grading.Watch(shell.pid, looks=4 if over and not leaves else 10000)
+    if leaves:
+        watch.leaves()
+    status = shell.wait(timeout=50)
+    watch.done.set()
+    watch.join()
+    assert (watch.over, status) == (over, -9 if over else 0)
 
 
 # ---- An instructor

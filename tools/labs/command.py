@@ -127,7 +127,7 @@ def cmd_check(args):
     import proving
 
     labs = [find(name) for name in args.names] if args.names else all_labs()
-    return 0 if proving.table(labs, args.short, args.jobs, args.only, args.arch) else 1
+    return 0 if proving.table(labs, args.short, args.jobs, args.only, args.arch, args.seed) else 1
 
 
 def cmd_export(args):
@@ -189,6 +189,7 @@ def parse():
     sub.add_argument("--short", action="store_true", help="one wrong solution of each lab")
     sub.add_argument("--only", action="append", metavar="ROW", help="solution, start, or a wrong solution's name")
     sub.add_argument("--arch", action="append", help="only this machine")
+    sub.add_argument("--seed", type=int, default=1, help="with the numbers of another student")
     sub.add_argument("-j", dest="jobs", type=int, default=1, metavar="N")
     sub = command("export", cmd_export, "a repository to hand out")
     sub.add_argument("dir")

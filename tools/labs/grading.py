@@ -35,11 +35,14 @@ from vitrine_guest import MACHINES, GuestError, ScriptRun  # noqa: E402
 import unit  # noqa: E402
 
 HOST = "host"
-CPU_SECONDS = 120  # of QEMU, for one guest: what it does in that is far more than any check asks for
+CPU_SECONDS = 30  # of QEMU, for one guest: what it does in that is far more than any check asks for
 IDLE_SECONDS, IDLE_LOOKS = (
     0.02,
-    240,
+    40,
 )  # nearly nothing in each of so many looks, two a second: a guest that sleeps for ever
+ASKED_LOOKS = 240  # the same where the guest waits for the grader, too, which may have to work for its next command
+LEAVE_SECONDS, LEAVE_LOOKS = 3, 10  # the same for a guest whose script has ended, and which has only to power off
+LEAST_PATIENCE = 1 / 4  # of the first two, for a kernel that has never ended several times
 WALL_SECONDS = 3600  # a backstop for a QEMU that waits for something
 CONSOLE_BYTES = 16 << 20  # a kernel that prints for ever is ended here
 REPORT_LINES = 30  # of a kernel's complaint, and of any other evidence
@@ -72,27 +75,46 @@ class Limiter:
 
 
 class Watch(threading.Thread):
-    """Ends a QEMU that has used its CPU time, or that waits for what never comes: that uses none for so long that even a
-    host with much to do would have given it some."""
+    """Ends a QEMU that has used its CPU time, or that waits for what never comes: none of its threads has anything to do.
+    A thread that could run and is not let by a host with much to do is no such thread. patience: 1, or a part of it."""
 
-    def __init__(self, pid):
+    def __init__(self, pid, patience=1, looks=IDLE_LOOKS):
         super().__init__(daemon=True)
         self.pid, self.over, self.done = pid, False, threading.Event()
+        self.used, self.most, self.looks = 0, CPU_SECONDS * patience, looks * patience
         self.start()
 
+    def leaves(self):
+        """Its script has ended."""
+        self.most, self.looks = min(self.most, self.used + LEAVE_SECONDS), min(self.looks, LEAVE_LOOKS)
+
+    def _fields(self, of):
+        """Of /proc/PID/...stat, from the state on."""
+        with open(f"/proc/{self.pid}/{of}stat", encoding="ascii") as file:
+            return file.read().rsplit(")", 1)[1].split()
+
     def _used(self):
-        with open(f"/proc/{self.pid}/stat", encoding="ascii") as file:
-            fields = file.read().rsplit(")", 1)[1].split()
+        fields = self._fields("")
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
+    def _can_run(self):
+        """Does one of its threads run, or would it if the host let it?"""
+        for thread in os.listdir(f"/proc/{self.pid}/task"):
+            try:
+                if self._fields(f"task/{thread}/")[0] in "RD":
+                    return True
+            except OSError:
+                pass  # this thread has ended since
+        return False
+
     def run(self):
-        last, idle = 0, 0
+        idle = 0
         while not self.done.wait(0.5):
             try:
                 used = self._used()
-                idle = idle + 1 if used - last < IDLE_SECONDS else 0
-                last = used
-                if used > CPU_SECONDS or idle > IDLE_LOOKS:
+                idle = idle + 1 if used - self.used < IDLE_SECONDS and not self._can_run() else 0
+                self.used = used
+                if used > self.most or idle > self.looks:
                     self.over = True
                     os.kill(self.pid, 9)
                     return
@@ -122,6 +144,7 @@ class Attempt:
         self.build = os.path.join(self.top, "build", arch)
         self.rng = random.Random(f"{lab.name} {arch} {seed}")
         self.data, self.figures = {}, []
+        self.patience = 1
         self._kernel = None
 
     @property
@@ -142,9 +165,9 @@ class Attempt:
         run = ScriptRun(
             script, files=files, arch=self.arch, build=self.build, timeout=WALL_SECONDS, log=Limiter(), **setup
         )
-        watch = Watch(run.guest.child.pid)
+        watch = Watch(run.guest.child.pid, self.patience)
         try:
-            ended = self._told((run.guest, watch), run.wait_exit)
+            ended = self._told((run.guest, watch), lambda: run.wait_exit(watch.leaves, WALL_SECONDS))
         finally:
             watch.done.set()
             run.guest.close()
@@ -158,11 +181,12 @@ class Attempt:
         """work(guest) with a guest at its prompt, whose memory can be read (tests/monitor.py: MonitoredGuest). Without
         icount: an idle guest that the monitor has stopped once does not hear its console again then (QEMU 7.2)."""
         begun = []  # the guest and its watch, from the moment that QEMU runs
+        patience = self.patience
 
         class Watched(MonitoredGuest):
             """A guest that is watched from its start."""
 
-            on_start = staticmethod(lambda guest: begun.extend((guest, Watch(guest.child.pid))))
+            on_start = staticmethod(lambda guest: begun.extend((guest, Watch(guest.child.pid, patience, ASKED_LOOKS))))
 
         def session():
             with Watched(
@@ -196,6 +220,8 @@ class Attempt:
             if len(begun) < 2:
                 raise  # QEMU cannot even start
             guest, watch = begun
+            if watch.over:
+                self.patience = max(self.patience / 2, LEAST_PATIENCE)
             seen = "it never ended" if watch.over else str(error) or "it ended"
             raise Lost("a kernel that goes on", seen, self._oops(guest.console)) from error
 

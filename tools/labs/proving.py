@@ -58,7 +58,7 @@ def cases(lab, short, only=None):
     return [row for row in rows if not only or row.name in only or row.name.partition("/")[2] in only]
 
 
-def prove(case, workshop, seed=SEED, arches=None):
+def prove(case, workshop, seed, arches):
     """Lines that say what is not as it should be; and the results."""
     arches = [arch for arch in case.machines if not arches or arch in arches]
     workshop.tree(case.lab, start=case.start, over=case.over)
@@ -82,7 +82,7 @@ def prove(case, workshop, seed=SEED, arches=None):
     return wrong, results
 
 
-def table(labs, short=False, jobs=1, only=None, arches=None, say=print):
+def table(labs, short=False, jobs=1, only=None, arches=None, seed=SEED, say=print):
     """All rows of these labs; True when each is as it should be."""
     rows = [case for lab in labs for case in cases(lab, short, only)]
     workshops = queue.Queue()
@@ -92,7 +92,7 @@ def table(labs, short=False, jobs=1, only=None, arches=None, say=print):
     def one(case):
         workshop = workshops.get()
         try:
-            return case, *prove(case, workshop, arches=arches)
+            return case, *prove(case, workshop, seed, arches)
         except LabError as error:
             return case, [str(error)], []
         finally:

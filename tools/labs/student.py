@@ -14,6 +14,7 @@ import shutil
 import subprocess
 
 import cutting
+import inclusion
 from catalogue import LabError, find
 from workshop import MARK, Patch, Workshop
 
@@ -92,6 +93,7 @@ class Started:
                 shutil.copy2(here, there)
             elif os.path.exists(there):
                 os.remove(there)
+        inclusion.look(top, [name for name in self.changed() if self.lab.is_students(name)])
 
 
 def exported_labs(top):
@@ -173,6 +175,11 @@ def workshop_of_patch(lab, path, name, root):
     others = patch.refused(lab)
     if others:
         raise LabError(f"{path}: it changes what is not part of lab {lab.name}: {', '.join(others[:5])}")
+
+    def over(top):
+        patch.apply(top)
+        inclusion.look(top, patch.files)
+
     workshop = Workshop(name, root)
-    workshop.tree(lab, over=patch.apply)
+    workshop.tree(lab, over=over)
     return workshop

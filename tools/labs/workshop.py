@@ -7,6 +7,7 @@ and only files that differ are written, so that `make` builds what has changed.
 
 import fcntl
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -17,12 +18,22 @@ import cutting
 from catalogue import ROOT, LabError
 
 BUILD_SECONDS = 3600  # a backstop: a first build on a slow machine
+FILE_BYTES, COMPILER_SECONDS = (
+    1 << 30,
+    900,
+)  # one file that a build makes, the CPU time of one compiler: far more than any needs
 MARK = ".lab"  # in a student's tree: which lab it is, and of which commit its starting code
 
 
 def sources_of(top):
     """rsync's words that leave out what is made."""
     return [f"--exclude={name}" for name in ("/build", "/.git", "__pycache__", "*.pyc", "/" + MARK)]
+
+
+def build_limits():
+    """For a source that would fill the disk, or be compiled for ever."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES, FILE_BYTES))
+    resource.setrlimit(resource.RLIMIT_CPU, (COMPILER_SECONDS, COMPILER_SECONDS))
 
 
 class Patch:
@@ -149,6 +160,7 @@ class Workshop:
                 stderr=subprocess.STDOUT,
                 text=True,
                 errors="replace",
+                preexec_fn=build_limits,
                 timeout=BUILD_SECONDS,
                 check=False,
             )
