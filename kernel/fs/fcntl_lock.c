@@ -95,7 +95,7 @@ static bool still_open(unsigned fd, const struct file *f)
  *
  * Another thread may close the descriptor while this one sets the lock. Close takes the descriptor out of the table and
  * then looks for locks; here the lock is set and then the table is looked at. The lock of the table orders the two: if
- * this look comes first, close sees the lock; if it comes second, it finds the descriptor gone, and takes the lock away.
+ * this look comes first, close sees the lock; if it comes second, it finds the descriptor gone and removes the lock.
  */
 int fcntl_setlk(unsigned fd, struct file *f, unsigned cmd, const struct flock __user *arg)
 {

@@ -98,8 +98,8 @@ noinline void fput(struct file *f)
 EXPORT_SYMBOL(fput);
 
 /*
- * flush() runs at each close(2), release only at the last one. Record locks go with any descriptor of the inode, but not
- * with one of O_PATH. A lock of this process is seen here without file_lock_mutex: see fcntl_setlk().
+ * flush() runs at each close(2), release only at the last one. Record locks go with any descriptor of the inode, but
+ * not with one of O_PATH. A lock of this process is seen here without file_lock_mutex: see fcntl_setlk().
  */
 noinline int filp_close(struct file *f, const void *owner)
 {

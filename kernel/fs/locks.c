@@ -285,7 +285,7 @@ static struct file_lock *new_lock(const struct file_lock *request)
 	return NULL;
 }
 
-/* To be rid of all locks must never fail, so it takes no memory: all that an owner has on an inode goes. */
+/* All that an owner has on an inode goes. This takes no memory and cannot fail. */
 static void remove_all(struct file *f, enum lock_kind kind, const void *owner)
 {
 	struct file_lock all = {.file = f, .kind = kind, .owner = owner, .type = F_UNLCK, .end = OFFSET_MAX};
@@ -295,6 +295,10 @@ static void remove_all(struct file *f, enum lock_kind kind, const void *owner)
 	mutex_unlock(&file_lock_mutex);
 }
 
+/*
+ * `new` becomes the lock, and `spare` the second part of a lock that it divides. To unlock all bytes takes neither, so
+ * that it cannot fail. What sleep_behind() has woken may find the bytes taken again, and waits again.
+ */
 int locks_set(const struct file_lock *request, bool wait)
 {
 	struct file_lock *new, *spare;

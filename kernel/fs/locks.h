@@ -39,7 +39,10 @@ struct file_lock {
  */
 int locks_set(const struct file_lock *request, bool wait);
 
-/* The first lock that forbids this one, or, for a request of type F_UNLCK, the owner's own: copied to *out. Is there? */
+/*
+ * Is there a lock that forbids this one, or, for a request of type F_UNLCK, one of the owner itself? The first goes to
+ * *out.
+ */
 bool locks_find(const struct file_lock *request, struct file_lock *out);
 
 /* Does the owner have a lock of just this type on all of these bytes? */

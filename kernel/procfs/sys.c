@@ -1,5 +1,6 @@
 /*
- * /proc/sys/fs: how many files may be open, and what a user may watch; /proc/locks; and the parser that the writable files below /proc/sys share.
+ * /proc/sys/fs: how many files may be open, and what a user may watch; /proc/locks; and the parser that the writable
+ * files below /proc/sys share.
  *
  * A file of /proc/sys shows one number. A writer replaces it by writing text; the number is one aligned
  * word, which is read and written whole (READ_ONCE, WRITE_ONCE), so that neither side needs a lock.

@@ -107,7 +107,7 @@ static void two_processes(void)
 	CHECK_CALL(unlink(NAME));
 }
 
-/* The locks of `fd`'s process, as another open file finds them when it asks for each byte from 0 to 19 to be written. */
+/* The locks of this process on the bytes from 0 to 19, as another open file finds them that wants to write each. */
 static const char *bytes(int other)
 {
 	static char text[21];
