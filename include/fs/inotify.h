@@ -26,6 +26,8 @@
 #define IN_ISDIR	 0x40000000u
 
 extern atomic_t inotify_watches; /* of the whole system */
+/* Limits of /proc/sys/fs/inotify: events that wait in an instance made later; instances and watches of a user. */
+extern unsigned inotify_max_events, inotify_max_instances, inotify_max_watches; /* [a] */
 static inline bool inotify_active(void)
 {
 	return unlikely(atomic_read(&inotify_watches));

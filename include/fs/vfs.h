@@ -27,7 +27,7 @@ struct cdev;
 struct dentry;
 struct epitem;
 struct file;
-struct flock_entry;
+struct file_lock;
 struct inode;
 struct inotify_watch;
 struct iovec;
@@ -169,7 +169,7 @@ struct inode {
 	void *i_fs_info;		     /* [I] the file system's own, of any file */
 	struct cdev *i_cdev;		     /* [while a file is open] of a device node: the module's device */
 	const struct text_file *i_text;	     /* [I] of a file in <fs/text_file.h>: how its text is made */
-	struct flock_entry *i_flock;	     /* [flock_mutex] locks of flock(2) */
+	struct file_lock *i_locks;	     /* [file_lock_mutex; a look is enough to see that there are none] */
 	struct inotify_watch *i_watches;     /* [inotify_mutex; a look is enough to see that there are none] */
 };
 
@@ -286,7 +286,8 @@ static inline struct path file_path(const struct file *f)
 
 /*
  * Files and paths (kernel/fs/open.c, namei.c). Paths are kernel strings here. filp_open: a file with a reference, or
- * ERR_PTR. filp_close: close(2)'s part, the file's flush and a reference less; 0 or flush's -errno.
+ * ERR_PTR. filp_close: close(2)'s part, the file's flush, the record locks of `owner` (a table of files, or NULL)
+ * and a reference less; 0 or flush's -errno.
  */
 struct file *filp_open(const char *path, int flags, mode_t mode);
 struct open_how {
@@ -294,7 +295,7 @@ struct open_how {
 	mode_t mode;
 	unsigned resolve; /* RESOLVE_* of openat2(2) */
 };
-int filp_close(struct file *f);
+int filp_close(struct file *f, const void *owner);
 void fput(struct file *f); /* a reference less; the last one releases the file */
 static inline struct file *get_file(struct file *f)
 {

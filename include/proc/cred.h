@@ -53,6 +53,7 @@ struct user_struct {
 	atomic_t pipe_pages;			     /* [a] that its pipes may hold */
 	atomic_t epoll_watches;			     /* [a] items of instances of epoll */
 	atomic_t inotify_instances, inotify_watches; /* [a] */
+	atomic_t file_locks;			     /* [a] and requests for some */
 	atomic_t sent_files;			     /* [a] that lie in messages of sockets */
 	u32 uid;				     /* [I] */
 	struct hlist_node node;			     /* [h] */

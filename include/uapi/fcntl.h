@@ -26,6 +26,12 @@
 #define F_SETFD		2
 #define F_GETFL		3
 #define F_SETFL		4
+#define F_GETLK		5 /* record locks of the process, with a struct flock */
+#define F_SETLK		6
+#define F_SETLKW	7
+#define F_OFD_GETLK	36 /* the same for locks of the open file */
+#define F_OFD_SETLK	37
+#define F_OFD_SETLKW	38
 #define F_DUPFD_CLOEXEC 1030
 #define F_GETPIPE_SZ	1032
 #define F_ADD_SEALS	1033
@@ -36,6 +42,18 @@
 #define O_DSYNC		010000
 #define O_NOATIME	01000000
 #define O_PATH		010000000
+
+#define F_RDLCK 0
+#define F_WRLCK 1
+#define F_UNLCK 2
+/* A record lock: bytes from l_start on, which counts as lseek(2)'s offset does. */
+struct flock {
+	short l_type;	   /* F_RDLCK, F_WRLCK, F_UNLCK */
+	short l_whence;	   /* SEEK_* */
+	long long l_start; /* bytes */
+	long long l_len;   /* bytes; 0: up to the end, wherever that is; below 0: the bytes before l_start */
+	int l_pid;	   /* F_GETLK's answer: the process that has the lock, -1: an open file has it */
+};
 
 #define AT_FDCWD	    (-100)
 #define AT_SYMLINK_NOFOLLOW 0x100

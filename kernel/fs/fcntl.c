@@ -3,6 +3,7 @@
  * or the flags of the open file are handled here; all others go to the file's own ioctl.
  */
 #include "files.h"
+#include "locks.h"
 #include "ramfs.h"
 
 #include <proc/syscall.h>
@@ -25,11 +26,19 @@ static void set_flags(struct file *f, u32 mask, u32 value)
 
 /*
  * Commands that concern the open file, which several descriptors may share. O_NOATIME is for the owner of the file,
- * because it hides that the file is read. Locks on files (F_SETLK) do not exist here: -EINVAL.
+ * because it hides that the file is read.
  */
-static long fcntl_file(struct file *f, unsigned cmd, unsigned long arg)
+static long fcntl_file(unsigned fd, struct file *f, unsigned cmd, unsigned long arg)
 {
 	switch (cmd) {
+	case F_GETLK:
+	case F_OFD_GETLK:
+		return fcntl_getlk(f, cmd, (struct flock __user *)arg);
+	case F_SETLK:
+	case F_SETLKW:
+	case F_OFD_SETLK:
+	case F_OFD_SETLKW:
+		return fcntl_setlk(fd, f, cmd, (const struct flock __user *)arg);
 	case F_SETFL:
 		if ((arg & O_NOATIME & ~f->f_flags) && !inode_owner_or_capable(f->f_inode))
 			return -EPERM;
@@ -60,7 +69,7 @@ static long do_fcntl(unsigned fd, struct file *f, unsigned cmd, unsigned long ar
 	case F_GETFL:
 		return f->f_flags;
 	default:
-		return f->f_flags & O_PATH ? -EBADF : fcntl_file(f, cmd, arg);
+		return f->f_flags & O_PATH ? -EBADF : fcntl_file(fd, f, cmd, arg);
 	}
 }
 

@@ -60,7 +60,7 @@ static void free_arrays(struct files_struct *files)
 	kfree(files->open);
 }
 
-/* The structure goes after a grace period: get_task_files() follows the pointer to it under RCU. */
+/* The structure goes after a grace period: lock_task_files() follows the pointer to it under RCU. */
 static void files_free_rcu(struct rcu_head *rcu)
 {
 	struct files_struct *files = container_of(rcu, struct files_struct, rcu);
@@ -319,7 +319,7 @@ static int replace_fd(unsigned newfd, struct file *f, unsigned flags)
 		files->cloexec[newfd / 64] |= BIT(newfd % 64);
 	spin_unlock(&files->lock);
 	if (old)
-		filp_close(old);
+		filp_close(old, files);
 	return newfd;
 }
 
@@ -424,15 +424,23 @@ void get_files_struct(struct files_struct *files)
 	atomic_inc(&files->count);
 }
 
-/* No other user is left, so no lock is needed. Files that other tables hold stay open. */
+/*
+ * No other user is left. A task that looks at the table still (lock_task_files) sees an empty one from here on, so it
+ * takes no reference to a file that this loop drops. Files that other tables hold stay open.
+ */
 static void close_files(struct files_struct *files)
 {
-	for (unsigned w = 0; w < files->max / 64; w++)
+	unsigned words = files->max / 64;
+
+	spin_lock(&files->lock);
+	files->max = 0;
+	spin_unlock(&files->lock);
+	for (unsigned w = 0; w < words; w++)
 		for (unsigned long bits = files->open[w]; bits; bits &= bits - 1) {
 			struct file *f = files->fd[w * 64 + __builtin_ctzl(bits)];
 
 			if (f)
-				filp_close(f);
+				filp_close(f, files);
 		}
 }
 
@@ -445,7 +453,7 @@ void put_files_struct(struct files_struct *files)
 	call_rcu(&files->rcu, files_free_rcu);
 }
 
-/* The pointer goes first: fget_task() follows it under RCU, and takes a user only while the table has one. */
+/* The pointer goes first: fget_task() follows it under RCU, and finds the table empty when it has no user any more. */
 void exit_files(void *arg)
 {
 	struct task_struct *task = arg;
@@ -456,8 +464,8 @@ void exit_files(void *arg)
 }
 
 /*
- * The copy is complete before the pointer changes, so a looker finds either table whole. A looker (get_task_files) may
- * raise the count; then a copy is made that was not necessary, which does no harm.
+ * The copy is complete before the pointer changes, so a looker finds either table whole. Record locks belong to the old
+ * table; so only tasks that really share it may count as its users, or a process would lose its locks by execve.
  */
 int unshare_files(void)
 {
@@ -484,28 +492,31 @@ void do_close_on_exec(struct files_struct *files)
 			struct file *f = fd_take(w * 64 + __builtin_ctzl(bits));
 
 			if (f)
-				filp_close(f);
+				filp_close(f, files);
 		}
 }
 
 /*
- * Another task's table, with a user count, or NULL. The memory lasts for a grace period after the last user, so the
- * pointer may be followed under RCU; a user can be had only while there is one.
- *
- * With a second user the owner's fdget() stops borrowing. One that borrowed a moment before goes on, which is harmless:
- * this user closes nothing, it only reads and takes references under the lock. If the owner exits meanwhile, this user
- * is the last one and closes the files.
+ * Another task's table, with its lock, or NULL. Who looks is no user, so it neither makes the owner's fdget() slower
+ * nor does it own the files when the owner exits. The memory lasts for a grace period after the last user.
  */
-static struct files_struct *get_task_files(struct task_struct *task)
+static struct files_struct *lock_task_files(struct task_struct *task)
 {
 	struct files_struct *files;
 
 	rcu_read_lock();
 	files = READ_ONCE(task->files);
-	if (files && !atomic_inc_not_zero(&files->count))
-		files = NULL;
-	rcu_read_unlock();
+	if (files)
+		spin_lock(&files->lock);
+	else
+		rcu_read_unlock();
 	return files;
+}
+
+static void unlock_task_files(struct files_struct *files)
+{
+	spin_unlock(&files->lock);
+	rcu_read_unlock();
 }
 
 /*
@@ -514,43 +525,44 @@ static struct files_struct *get_task_files(struct task_struct *task)
  */
 struct file *fget_task_next(struct task_struct *task, unsigned *fd)
 {
-	struct files_struct *files = get_task_files(task);
+	struct files_struct *files = lock_task_files(task);
 	struct file *f = NULL;
 
 	if (!files)
 		return NULL;
-	spin_lock(&files->lock);
 	while (*fd < files->max && !files->fd[*fd])
 		++*fd;
 	if (*fd < files->max)
 		f = get_file(files->fd[*fd]);
-	spin_unlock(&files->lock);
-	put_files_struct(files);
+	unlock_task_files(files);
 	return f;
 }
 
 /* For /proc, which has checked whether its reader may look at the task. */
 struct file *fget_task(struct task_struct *task, unsigned fd)
 {
-	struct files_struct *files = get_task_files(task);
-	struct file *f = files ? fget_files(files, fd) : NULL;
+	struct files_struct *files = lock_task_files(task);
+	struct file *f;
 
-	put_files_struct(files);
+	if (!files)
+		return NULL;
+	f = files_lookup(files, fd);
+	if (f)
+		get_file(f);
+	unlock_task_files(files);
 	return f;
 }
 
 /* Does exec close this file of another task's? The answer may be old when it is used. */
 bool fd_cloexec_task(struct task_struct *task, unsigned fd)
 {
-	struct files_struct *files = get_task_files(task);
+	struct files_struct *files = lock_task_files(task);
 	bool cloexec;
 
 	if (!files)
 		return false;
-	spin_lock(&files->lock);
 	cloexec = fd < files->max && test_bit(fd, files->cloexec);
-	spin_unlock(&files->lock);
-	put_files_struct(files);
+	unlock_task_files(files);
 	return cloexec;
 }
 

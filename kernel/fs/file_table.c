@@ -7,7 +7,7 @@
 #include "internal.h"
 
 #include <fs/eventpoll.h>
-#include <fs/flock.h>
+#include <fs/filelock.h>
 #include <fs/inotify.h>
 #include <kernel/export.h>
 #include <kernel/module.h>
@@ -78,8 +78,8 @@ static noinline void __fput(struct file *f)
 	inotify_file(f, f->f_mode & FMODE_WRITE ? IN_CLOSE_WRITE : IN_CLOSE_NOWRITE);
 	if (unlikely(f->f_ep))
 		eventpoll_release(f);
-	if (unlikely(f->f_inode && f->f_inode->i_flock))
-		flock_release(f);
+	if (unlikely(f->f_inode && READ_ONCE(f->f_inode->i_locks)))
+		locks_remove_file(f);
 	if (f->f_op->release)
 		f->f_op->release(f->f_inode, f);
 	module_put(f->f_owner);
@@ -97,11 +97,16 @@ noinline void fput(struct file *f)
 }
 EXPORT_SYMBOL(fput);
 
-/* flush() runs at each close(2), release only at the last one. */
-noinline int filp_close(struct file *f)
+/*
+ * flush() runs at each close(2), release only at the last one. Record locks go with any descriptor of the inode, but
+ * not with one of O_PATH. A lock of this process is seen here without file_lock_mutex: see fcntl_setlk().
+ */
+noinline int filp_close(struct file *f, const void *owner)
 {
 	int err = f->f_op->flush ? f->f_op->flush(f) : 0;
 
+	if (unlikely(f->f_inode && READ_ONCE(f->f_inode->i_locks)) && !(f->f_flags & O_PATH))
+		locks_remove_posix(f, owner);
 	fput(f);
 	return err;
 }

@@ -39,10 +39,6 @@
 #define IN_FLAGS       (IN_ONLYDIR | IN_DONT_FOLLOW | IN_EXCL_UNLINK | IN_MASK_CREATE | IN_MASK_ADD | IN_ONESHOT)
 #define IN_ALWAYS      (IN_UNMOUNT | IN_Q_OVERFLOW | IN_IGNORED) /* told without being asked for */
 
-#define MAX_QUEUED    16384 /* events of an instance; Linux's default, as the next two */
-#define MAX_INSTANCES 128   /* of a user */
-#define MAX_WATCHES   8192  /* of a user */
-
 /* As read(2) gives it, followed by `len` bytes: the name and at least one zero, in multiples of 16. */
 struct inotify_event {
 	s32 wd;
@@ -57,6 +53,7 @@ struct inotify_group {
 	struct list_head events;  /* [m] */
 	struct list_head watches; /* [m] */
 	unsigned nr_events;	  /* [m] */
+	unsigned max_events;	  /* [I] */
 	unsigned bytes;		  /* [m] of all events, as read(2) gives them */
 	int next_wd;		  /* [m] numbers are not used again */
 	bool overflown;		  /* [m] the event that says so is queued: `overflow` */
@@ -79,6 +76,7 @@ static DEFINE_MUTEX(inotify_mutex);
 static LIST_HEAD(groups); /* [m] all instances */
 static u32 next_cookie;	  /* [m] */
 atomic_t inotify_watches;
+unsigned inotify_max_events = 16384, inotify_max_instances = 128, inotify_max_watches = 8192; /* Linux's defaults */
 
 /* [m] Would it repeat what the last event in the queue says? A repetition is not queued, as on Linux. */
 static bool is_repetition(const struct inotify_group *g, int wd, u32 mask, const char *name)
@@ -109,7 +107,7 @@ static void queue_event(struct inotify_group *g, int wd, u32 mask, u32 cookie, c
 
 	if (is_repetition(g, wd, mask, name))
 		return;
-	e = g->nr_events < MAX_QUEUED ? kzalloc(sizeof(*e) + len, GFP_KERNEL) : NULL;
+	e = g->nr_events < g->max_events ? kzalloc(sizeof(*e) + len, GFP_KERNEL) : NULL;
 	if (e) {
 		e->event = (struct inotify_event){wd, mask, cookie, len};
 		if (name)
@@ -390,12 +388,13 @@ static struct inotify_group *new_group(void)
 	if (!g)
 		return ERR_PTR(-ENOMEM);
 	g->user = get_task_user(current);
-	if ((unsigned)atomic_inc_return(&g->user->inotify_instances) > MAX_INSTANCES) {
+	if ((unsigned)atomic_inc_return(&g->user->inotify_instances) > READ_ONCE(inotify_max_instances)) {
 		atomic_dec(&g->user->inotify_instances);
 		put_user_struct(g->user);
 		kfree(g);
 		return ERR_PTR(-EMFILE);
 	}
+	g->max_events = READ_ONCE(inotify_max_events);
 	INIT_LIST_HEAD(&g->events);
 	INIT_LIST_HEAD(&g->watches);
 	init_waitqueue_head(&g->wait);
@@ -464,7 +463,7 @@ static int insert_watch(struct inotify_group *g, struct inotify_watch *w, const 
 {
 	struct inode *inode = path->dentry->d_inode;
 
-	if ((unsigned)atomic_inc_return(&g->user->inotify_watches) > MAX_WATCHES) {
+	if ((unsigned)atomic_inc_return(&g->user->inotify_watches) > READ_ONCE(inotify_max_watches)) {
 		atomic_dec(&g->user->inotify_watches);
 		return -ENOSPC;
 	}

@@ -402,7 +402,7 @@ SYSCALL_DEFINE1(close, unsigned int, fd)
 {
 	struct file *f = fd_take(fd);
 
-	return f ? filp_close(f) : -EBADF;
+	return f ? filp_close(f, current->files) : -EBADF;
 }
 
 #define CLOSE_RANGE_CLOEXEC 4u
@@ -428,7 +428,7 @@ SYSCALL_DEFINE3(close_range, unsigned int, fd, unsigned int, max_fd, unsigned in
 		if (flags)
 			fd_set_cloexec(fd, true);
 		else if ((f = fd_take(fd)))
-			filp_close(f);
+			filp_close(f, current->files);
 		fd++;
 	}
 }

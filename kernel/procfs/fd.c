@@ -9,6 +9,7 @@
  */
 #include "internal.h"
 
+#include <fs/filelock.h>
 #include <lib/printf.h>
 #include <mm/page.h>
 #include <proc/ptrace.h>
@@ -76,7 +77,7 @@ static const char *fd_get_link(struct dentry *dentry, struct inode *inode, char 
 
 static const struct inode_operations fd_link_iops = {.get_link = fd_get_link, .get_path = fd_get_path};
 
-/* fdinfo/N: where the descriptor stands, how it is open, by which mount and inode it was found. */
+/* fdinfo/N: where the descriptor stands, how it is open, by which mount and inode it was found, and its locks. */
 static int fdinfo_show(struct seq_file *m, void *v)
 {
 	const struct inode *inode = m->private;
@@ -89,6 +90,7 @@ static int fdinfo_show(struct seq_file *m, void *v)
 		flags = READ_ONCE(f->f_flags) | (fd_cloexec_task(task, fd) ? O_CLOEXEC : 0);
 		seq_printf(m, "pos:\t%lld\nflags:\t0%o\nmnt_id:\t%u\nino:\t%llu\n", (long long)READ_ONCE(f->f_pos),
 			   flags, f->f_mnt ? f->f_mnt->mnt_id : 0, (unsigned long long)f->f_inode->i_ino);
+		locks_show_fd(m, f, READ_ONCE(task->files));
 	}
 	if (task)
 		put_task_struct(task);

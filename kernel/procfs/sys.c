@@ -1,5 +1,6 @@
 /*
- * /proc/sys/fs: how many files may be open; and the parser that the writable files below /proc/sys share.
+ * /proc/sys/fs: how many files may be open, and what a user may watch; /proc/locks; and the parser that the writable
+ * files below /proc/sys share.
  *
  * A file of /proc/sys shows one number. A writer replaces it by writing text; the number is one aligned
  * word, which is read and written whole (READ_ONCE, WRITE_ONCE), so that neither side needs a lock.
@@ -7,6 +8,8 @@
 #include "../fs/files.h"
 
 #include <fs/eventpoll.h>
+#include <fs/filelock.h>
+#include <fs/inotify.h>
 #include <fs/libfs.h>
 #include <lib/printf.h>
 #include <proc/resource.h>
@@ -62,32 +65,37 @@ static int nr_open_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-/* epoll/max_user_watches: items of epoll for each user. A limit below what a user has takes none away. */
-static int max_user_watches_show(struct seq_file *m, void *v)
+/* What a user may have of something. A limit below what a user has takes none away. `data`: an unsigned. */
+static int limit_show(struct seq_file *m, void *data)
 {
-	seq_printf(m, "%u\n", READ_ONCE(epoll_max_watches));
+	seq_printf(m, "%u\n", READ_ONCE(*(unsigned *)data));
 	return 0;
 }
 
-static int max_user_watches_store(char *text, void *data)
+static int limit_store(char *text, void *data)
 {
 	unsigned max;
 	int err = sysctl_number(text, &max);
 
 	if (!err)
-		WRITE_ONCE(epoll_max_watches, max);
+		WRITE_ONCE(*(unsigned *)data, max);
 	return err;
 }
 
-static const struct text_file max_user_watches_entry = {.path = "sys/fs/epoll/max_user_watches",
-							.mode = 0644,
-							.show = max_user_watches_show,
-							.store = max_user_watches_store};
+#define LIMIT(name, file, variable)                                                                                   \
+	static const struct text_file name##_entry = {                                                                \
+		.path = "sys/fs/" file, .mode = 0644, .show = limit_show, .store = limit_store, .data = &(variable)}; \
+	REGISTER_PROC(name##_entry)
+LIMIT(epoll_watches, "epoll/max_user_watches", epoll_max_watches);
+LIMIT(inotify_events, "inotify/max_queued_events", inotify_max_events);
+LIMIT(inotify_instances, "inotify/max_user_instances", inotify_max_instances);
+LIMIT(inotify_watches, "inotify/max_user_watches", inotify_max_watches);
+static const struct text_file locks_entry = {.path = "locks", .mode = 0444, .show = locks_show};
 static const struct text_file file_max_entry = {
 	.path = "sys/fs/file-max", .mode = 0644, .show = file_max_show, .store = file_max_store};
 static const struct text_file file_nr_entry = {.path = "sys/fs/file-nr", .mode = 0444, .show = file_nr_show};
 static const struct text_file nr_open_entry = {.path = "sys/fs/nr_open", .mode = 0444, .show = nr_open_show};
-REGISTER_PROC(max_user_watches_entry);
+REGISTER_PROC(locks_entry);
 REGISTER_PROC(file_max_entry);
 REGISTER_PROC(file_nr_entry);
 REGISTER_PROC(nr_open_entry);

@@ -1,5 +1,5 @@
 /*
- * Tables of what this kernel has none of: block devices, swap areas, locks of files. Each is what Linux shows
+ * Tables of what this kernel has none of: block devices, swap areas. Each is what Linux shows
  * where there are none, so that programs which read them find that, and not that they have to guess.
  */
 #include "internal.h"
@@ -17,9 +17,7 @@ static int swaps_show(struct seq_file *m, void *v)
 
 static const struct text_file partitions_entry = {.path = "partitions", .mode = 0444, .show = nothing_show};
 static const struct text_file diskstats_entry = {.path = "diskstats", .mode = 0444, .show = nothing_show};
-static const struct text_file locks_entry = {.path = "locks", .mode = 0444, .show = nothing_show};
 static const struct text_file swaps_entry = {.path = "swaps", .mode = 0444, .show = swaps_show};
 REGISTER_PROC(partitions_entry);
 REGISTER_PROC(diskstats_entry);
-REGISTER_PROC(locks_entry);
 REGISTER_PROC(swaps_entry);

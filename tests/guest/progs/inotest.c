@@ -345,6 +345,60 @@ static void too_many(void)
 	CHECK_CALL(unlink(path));
 }
 
+#ifndef __linux__ /* there these would be the host's own limits */
+static void set_limit(const char *name, const char *value, const char *old)
+{
+	char path[64], text[16] = "";
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/sys/fs/inotify/%s", name);
+	fd = (int)CHECK_CALL(open(path, O_RDWR));
+	CHECK(read(fd, text, sizeof(text) - 1) > 0 && atoi(text) == atoi(old));
+	CHECK_EQ(write(fd, value, strlen(value)), strlen(value));
+	CHECK_CALL(close(fd));
+}
+
+/* The three files of /proc/sys/fs/inotify. An instance keeps the length of its queue. */
+static void limits(void)
+{
+	const struct event *e;
+	int fd, wd;
+
+	begin();
+	set_limit("max_queued_events", "3", "16384");
+	touch(D "/a");
+	wd = watch(D, FROM);
+	for (int i = 0; i < 5; i++) {
+		CHECK_CALL(rename(D "/a", D "/b"));
+		CHECK_CALL(rename(D "/b", D "/a"));
+	}
+	for (int i = 0; i < 10; i++)
+		CHECK((e = next()) && e->wd == wd);
+	NOTHING_COMES();
+	CHECK_CALL(close(ino));
+	begin();
+	watch(D, FROM);
+	for (int i = 0; i < 5; i++) {
+		CHECK_CALL(rename(D "/a", D "/b"));
+		CHECK_CALL(rename(D "/b", D "/a"));
+	}
+	for (int i = 0; i < 3; i++)
+		CHECK((e = next()) && e->mask == FROM);
+	CHECK((e = next()) && e->mask == OVERFLOW_);
+	NOTHING_COMES();
+	set_limit("max_queued_events", "16384", "3");
+	set_limit("max_user_instances", "2", "128");
+	fd = (int)CHECK_CALL(new_instance(0));
+	CHECK_ERRNO(new_instance(0), EMFILE);
+	CHECK_CALL(close(fd));
+	set_limit("max_user_instances", "128", "2");
+	set_limit("max_user_watches", "1", "8192");
+	CHECK_ERRNO(watch_by(ino, D "/a", FROM), ENOSPC);
+	set_limit("max_user_watches", "8192", "1");
+	CHECK_CALL(unlink(D "/a"));
+}
+#endif
+
 static void renames(void *arg)
 {
 	const char *a = arg ? D "/p" : D "/q", *b = arg ? D "/r" : D "/s";
@@ -449,6 +503,9 @@ static const struct check_case cases[] = {
 	{"waits", waits},
 	{"together", together},
 	{"bounds", bounds},
+#ifndef __linux__
+	{"limits", limits},
+#endif
 };
 
 /* `inotest unmount DIR`: the file system there goes while it is watched. */

@@ -1,0 +1,447 @@
+/*
+ * Locks on files, by which programs that ask keep out of each other's way: the part that flock(2) (flock.c) and the
+ * record locks of fcntl(2) (fcntl_lock.c) share. A lock has an owner, which is an open file or a process, a type, and a
+ * range of bytes.
+ *
+ * The locks of a file are a list at its inode, those of one owner beside each other and by their first byte. No two
+ * locks of an owner overlap, and two of one type do not touch. A second list has all locks, newest first, for
+ * /proc/locks, and a third one the requests that wait.
+ *
+ * A request that cannot be had waits for the first lock that forbids it; if another request waits for that lock already
+ * and would forbid this one too, then behind that request, and so on. So each request has one `blocker`, and the
+ * requests form trees whose roots are locks:
+ *
+ *     lock A: write 0..99  <-- request B: write 0..9  <-- request C: read 5..5
+ *                          <-- request D: read 50..59
+ *
+ * When a lock goes, is cut or is replaced, the requests directly below it (B and D) try again, in the order in which
+ * they came. B becomes a lock, and C goes on waiting for it. This wakes nobody in vain where many wait for one lock.
+ *
+ * One mutex guards everything. All tasks that wait are on one queue, each with its own condition: that its request has
+ * no blocker any more.
+ */
+#include "locks.h"
+
+#include <fs/seq_file.h>
+#include <mm/slab.h>
+#include <proc/cred.h>
+#include <sched/wait.h>
+#include <uapi/fcntl.h>
+
+#define MAX_CHAIN 10 /* of processes that wait for each other: Linux looks as far for a deadlock */
+
+#define MAX_LOCKS 8192 /* of a user, with requests: a bound on the kernel's memory, and on the length of a list */
+
+static DEFINE_MUTEX(file_lock_mutex);
+static DECLARE_WAIT_QUEUE_HEAD(file_lock_wait);
+static LIST_HEAD(all_locks);	 /* [m] newest first */
+static LIST_HEAD(waiting_locks); /* [m] requests, oldest first */
+
+static bool same_owner(const struct file_lock *a, const struct file_lock *b)
+{
+	return a->kind == b->kind && a->owner == b->owner;
+}
+
+static bool overlap(const struct file_lock *a, const struct file_lock *b)
+{
+	return a->start <= b->end && b->start <= a->end;
+}
+
+/* Do they overlap, or does one begin where the other ends? Neither sum overflows: a start is never below 0. */
+static bool touch(const struct file_lock *a, const struct file_lock *b)
+{
+	return a->start - 1 <= b->end && b->start - 1 <= a->end;
+}
+
+/* May these two not exist together? */
+static bool conflict(const struct file_lock *a, const struct file_lock *b)
+{
+	return (a->kind == LOCK_FLOCK) == (b->kind == LOCK_FLOCK) && !same_owner(a, b) && overlap(a, b) &&
+	       (a->type == F_WRLCK || b->type == F_WRLCK);
+}
+
+/* [m] The first lock of the inode that forbids the request. */
+static struct file_lock *find_conflict(const struct file_lock *request)
+{
+	struct file_lock *l = request->file->f_inode->i_locks;
+
+	while (l && !conflict(l, request))
+		l = l->next;
+	return l;
+}
+
+/* [m] All that wait for `l` itself may try again. */
+static void unblock(struct file_lock *l)
+{
+	struct file_lock *w;
+	bool any = false;
+
+	list_for_each_entry(w, &waiting_locks, link) {
+		if (w->blocker != l)
+			continue;
+		WRITE_ONCE(w->blocker, NULL);
+		any = true;
+	}
+	if (any)
+		wake_up_all(&file_lock_wait);
+}
+
+static void free_lock(struct file_lock *l)
+{
+	if (!l)
+		return;
+	atomic_dec(&l->user->file_locks);
+	put_user_struct(l->user);
+	kfree(l);
+}
+
+/* [m] Take a lock out of both lists and free it. */
+static void drop(struct file_lock **link)
+{
+	struct file_lock *l = *link;
+
+	*link = l->next;
+	list_del(&l->link);
+	unblock(l);
+	free_lock(l);
+}
+
+/* [m] Put a lock into both lists: in its inode's, where the owner's others are, in the order of their first bytes. */
+static void insert(struct file_lock *new)
+{
+	struct file_lock **link = &new->file->f_inode->i_locks, **place = NULL;
+
+	for (; *link; link = &(*link)->next) {
+		if (!same_owner(*link, new))
+			continue;
+		place = link;
+		if ((*link)->start > new->start)
+			break;
+		place = &(*link)->next;
+	}
+	link = place ? place : link;
+	new->next = *link;
+	WRITE_ONCE(*link, new); /* locks_remove_posix's callers look whether the inode has locks at all */
+	list_add(&new->link, &all_locks);
+}
+
+/*
+ * [m] A lock of the same owner and another type lies partly below `by`, or around it: leave what is outside. Around it,
+ * two parts are left, of which `spare` becomes the second one. Is that used up?
+ */
+static bool cut(struct file_lock *l, const struct file_lock *by, struct file_lock *spare)
+{
+	loff_t end = l->end;
+	bool around = l->start < by->start && end > by->end;
+
+	if (l->start >= by->start) {
+		l->start = by->end + 1;
+	} else {
+		l->end = by->start - 1;
+		if (around) {
+			spare->type = l->type;
+			spare->start = by->end + 1;
+			spare->end = end;
+			insert(spare);
+		}
+	}
+	unblock(l);
+	return around;
+}
+
+/*
+ * [m] Make room for `new` among its owner's locks. Those of its type that it touches become a part of it, and what it
+ * covers of others goes. `spare` may be NULL when `new` covers all bytes, since then no lock is around it. Is it used
+ * up? A lock is around it at most once, as no two of an owner overlap; the part that is inserted lies behind `new` and
+ * is left alone.
+ */
+static bool make_room(struct file_lock *new, struct file_lock *spare)
+{
+	struct file_lock **link = &new->file->f_inode->i_locks, *l;
+	bool used = false;
+
+	while ((l = *link)) {
+		if (same_owner(l, new) && l->type == new->type && touch(l, new)) {
+			new->start = min(new->start, l->start);
+			new->end = max(new->end, l->end);
+			drop(link);
+		} else if (same_owner(l, new) && l->start >= new->start && l->end <= new->end) {
+			drop(link);
+		} else {
+			if (same_owner(l, new) && overlap(l, new))
+				used |= cut(l, new, spare);
+			link = &l->next;
+		}
+	}
+	return used;
+}
+
+/* [m] A request of the process that has this lock, which waits; NULL: there is none. */
+static const struct file_lock *request_of_owner(const struct file_lock *l)
+{
+	const struct file_lock *w;
+
+	list_for_each_entry(w, &waiting_locks, link)
+		if (w->blocker && same_owner(w, l))
+			return w;
+	return NULL;
+}
+
+/*
+ * [m] Would the process of `request` wait for itself, if it waited for the lock `l`? The process that has that lock may
+ * wait for another one, and so on. Several threads of a process may wait: the first that is found counts, so a process
+ * of which another thread could go on gets the error, too, as on Linux. Locks of open files end the chain, because they
+ * do not tell which process would release them.
+ */
+static bool would_deadlock(const struct file_lock *request, const struct file_lock *l)
+{
+	for (unsigned i = 0; i <= MAX_CHAIN && l->kind == LOCK_POSIX; i++) {
+		l = request_of_owner(l);
+		if (!l)
+			return false;
+		while (l->blocker)
+			l = l->blocker;
+		if (same_owner(request, l))
+			return true;
+	}
+	return false;
+}
+
+/* [m] Wait for `l`, or, where a request that waits for it would forbid this one as well, behind that. */
+static void wait_behind(struct file_lock *request, struct file_lock *l)
+{
+	struct file_lock *w;
+
+	list_for_each_entry(w, &waiting_locks, link)
+		if (w->blocker == l && conflict(w, request))
+			l = w;
+	request->blocker = l;
+	list_add_tail(&request->link, &waiting_locks);
+}
+
+#define QUEUED 1 /* no error of try_set(): the request is in the list of those that wait */
+
+/* Get the lock, or say why not, or begin to wait. A request that is granted is a lock now, or, to unlock, is freed. */
+static int try_set(struct file_lock *new, struct file_lock **spare, bool wait)
+{
+	struct file_lock *l;
+	int err = 0;
+
+	mutex_lock(&file_lock_mutex);
+	l = new->type == F_UNLCK ? NULL : find_conflict(new);
+	if (l && !wait) {
+		err = -EAGAIN;
+	} else if (l && new->kind == LOCK_POSIX && would_deadlock(new, l)) {
+		err = -EDEADLK;
+	} else if (l) {
+		wait_behind(new, l);
+		err = QUEUED;
+	} else {
+		if (make_room(new, *spare))
+			*spare = NULL;
+		if (new->type == F_UNLCK)
+			free_lock(new);
+		else
+			insert(new);
+	}
+	mutex_unlock(&file_lock_mutex);
+	return err;
+}
+
+/* Sleep until the request may try again. In between it is in no list. 0 or -ERESTARTSYS. */
+static int sleep_behind(struct file_lock *request)
+{
+	int err = wait_event_interruptible(&file_lock_wait, !READ_ONCE(request->blocker));
+
+	mutex_lock(&file_lock_mutex);
+	list_del(&request->link);
+	request->blocker = NULL;
+	mutex_unlock(&file_lock_mutex);
+	return err;
+}
+
+/* A request has failed: it goes, and who waits behind it tries again. */
+static void give_up(struct file_lock *request)
+{
+	mutex_lock(&file_lock_mutex);
+	unblock(request);
+	mutex_unlock(&file_lock_mutex);
+	free_lock(request);
+}
+
+/* A request of the current process's user; NULL: there is no memory, or the user has as many as it may. */
+static struct file_lock *new_lock(const struct file_lock *request)
+{
+	struct file_lock *l = kmalloc(sizeof(*l), GFP_KERNEL);
+
+	if (!l)
+		return NULL;
+	*l = *request;
+	l->pid = current->tgid;
+	l->user = get_task_user(current);
+	if ((unsigned)atomic_inc_return(&l->user->file_locks) <= MAX_LOCKS)
+		return l;
+	free_lock(l);
+	return NULL;
+}
+
+/* All that an owner has on an inode goes. This takes no memory and cannot fail. */
+static void remove_all(struct file *f, enum lock_kind kind, const void *owner)
+{
+	struct file_lock all = {.file = f, .kind = kind, .owner = owner, .type = F_UNLCK, .end = OFFSET_MAX};
+
+	mutex_lock(&file_lock_mutex);
+	make_room(&all, NULL);
+	mutex_unlock(&file_lock_mutex);
+}
+
+/*
+ * `new` becomes the lock, and `spare` the second part of a lock that it divides. To unlock all bytes takes neither, so
+ * that it cannot fail. What sleep_behind() has woken may find the bytes taken again, and waits again.
+ */
+int locks_set(const struct file_lock *request, bool wait)
+{
+	struct file_lock *new, *spare;
+	int err = request->kind == LOCK_FLOCK ? -ENOMEM : -ENOLCK;
+
+	if (request->type == F_UNLCK && !request->start && request->end == OFFSET_MAX) {
+		remove_all(request->file, request->kind, request->owner);
+		return 0;
+	}
+	new = new_lock(request);
+	spare = new_lock(request);
+	if (new &&spare) {
+		err = try_set(new, &spare, wait);
+		while (err == QUEUED) {
+			err = sleep_behind(new);
+			if (!err)
+				err = try_set(new, &spare, wait);
+		}
+	}
+	if (err && new)
+		give_up(new);
+	free_lock(spare);
+	return err;
+}
+
+void locks_remove_posix(struct file *f, const void *owner)
+{
+	remove_all(f, LOCK_POSIX, owner);
+}
+
+void locks_remove_file(struct file *f)
+{
+	remove_all(f, LOCK_FLOCK, f);
+	remove_all(f, LOCK_OFD, f);
+}
+
+bool locks_find(const struct file_lock *request, struct file_lock *out)
+{
+	struct file_lock *l;
+
+	mutex_lock(&file_lock_mutex);
+	l = find_conflict(request);
+	if (request->type == F_UNLCK)
+		for (l = request->file->f_inode->i_locks; l && !(same_owner(l, request) && overlap(l, request));)
+			l = l->next;
+	if (l)
+		*out = *l;
+	mutex_unlock(&file_lock_mutex);
+	return l;
+}
+
+bool locks_has(const struct file_lock *request)
+{
+	struct file_lock *l;
+
+	mutex_lock(&file_lock_mutex);
+	for (l = request->file->f_inode->i_locks; l; l = l->next)
+		if (same_owner(l, request) && l->type == request->type && l->start <= request->start &&
+		    l->end >= request->end)
+			break;
+	mutex_unlock(&file_lock_mutex);
+	return l;
+}
+
+/* --- What /proc shows --- */
+
+/*
+ * [m] A line: number, kind, type, process (-1: it belongs to an open file), device and inode, first and last byte. What
+ * waits has an arrow, which stands further right the more requests it waits behind.
+ */
+static void show_lock(struct seq_file *m, const struct file_lock *l, u64 number, unsigned depth)
+{
+	static const char *const kinds[] = {"FLOCK ", "POSIX ", "OFDLCK"};
+	const struct inode *inode = l->file->f_inode;
+	u64 dev = inode->i_sb->s_dev;
+
+	seq_printf(m, "%llu: ", (unsigned long long)number);
+	if (depth)
+		seq_printf(m, "%*s", (int)depth + 2, "-> ");
+	seq_printf(m, "%s ADVISORY  %s %d %02x:%02x:%llu %lld ", kinds[l->kind], l->type == F_WRLCK ? "WRITE" : "READ",
+		   l->kind == LOCK_OFD ? -1 : l->pid, (unsigned)(dev >> 20), (unsigned)(dev & 0xfffff),
+		   (unsigned long long)inode->i_ino, (long long)l->start);
+	if (l->end == OFFSET_MAX)
+		seq_puts(m, "EOF\n");
+	else
+		seq_printf(m, "%lld\n", (long long)l->end);
+}
+
+/* [m] The first request behind `l`, or, when `after` is one of them, the next one. */
+static const struct file_lock *next_behind(const struct file_lock *l, const struct file_lock *after)
+{
+	const struct file_lock *w;
+	bool passed = !after;
+
+	list_for_each_entry(w, &waiting_locks, link) {
+		if (passed && w->blocker == l)
+			return w;
+		passed |= w == after;
+	}
+	return NULL;
+}
+
+/* [m] A lock and the tree of requests below it. Who can make the tree decides its depth, so it is walked in a loop. */
+static void show_tree(struct seq_file *m, const struct file_lock *root, u64 number)
+{
+	const struct file_lock *at = root, *next;
+	unsigned depth = 0;
+
+	for (;;) {
+		show_lock(m, at, number, depth++);
+		next = next_behind(at, NULL);
+		while (!next && at != root) {
+			next = next_behind(at->blocker, at);
+			at = at->blocker;
+			depth--;
+		}
+		if (!next)
+			return;
+		at = next;
+	}
+}
+
+int locks_show(struct seq_file *m, void *v)
+{
+	const struct file_lock *l;
+	u64 number = 0;
+
+	mutex_lock(&file_lock_mutex);
+	list_for_each_entry(l, &all_locks, link)
+		show_tree(m, l, ++number);
+	mutex_unlock(&file_lock_mutex);
+	return 0;
+}
+
+void locks_show_fd(struct seq_file *m, const struct file *f, const void *owner)
+{
+	u64 number = 0;
+
+	mutex_lock(&file_lock_mutex);
+	for (const struct file_lock *l = f->f_inode->i_locks; l; l = l->next)
+		if (l->file == f || l->owner == owner) {
+			seq_puts(m, "lock:\t");
+			show_lock(m, l, ++number, 0);
+		}
+	mutex_unlock(&file_lock_mutex);
+}
