@@ -565,6 +565,8 @@ int fetch_parse(struct fetch_args *args, struct dyn_command *c, unsigned first, 
 		args->size += arg->type->size * (arg->count ?: 1);
 		args->dynamic |= arg->type->is_string;
 	}
+	if (!err)
+		fetch_find_plain(args);
 	return err;
 }
 
