@@ -315,6 +315,18 @@ SYSCALL_DEFINE3(mknod, const char __user *, filename, umode_t, mode, unsigned, d
 	return sys_mknodat(AT_FDCWD, (unsigned long)filename, mode, dev);
 }
 
+/* Linux's name for the place to probe: a new name in a directory that name_op_begin_create() has locked. 0 or -errno. */
+int vfs_symlink(struct inode *dir, struct dentry *dentry, const char *target);
+noinline int vfs_symlink(struct inode *dir, struct dentry *dentry, const char *target)
+{
+	int err = may_create(dir, dentry);
+
+	if (!err)
+		err = dir->i_op->symlink ? dir->i_op->symlink(dir, dentry, target) : -EPERM;
+	tell_created(dir, dentry, err);
+	return err;
+}
+
 /*
  * The target is any text that is not empty; it need not name a file. It is copied first, because nothing may fault
  * while the directory is locked.
@@ -322,7 +334,6 @@ SYSCALL_DEFINE3(mknod, const char __user *, filename, umode_t, mode, unsigned, d
 SYSCALL_DEFINE3(symlinkat, const char __user *, oldname, int, newdfd, const char __user *, newname)
 {
 	struct filename to;
-	struct inode *dir;
 	struct name_op op;
 	int err = getname(&to, oldname, false);
 
@@ -331,11 +342,7 @@ SYSCALL_DEFINE3(symlinkat, const char __user *, oldname, int, newdfd, const char
 	err = name_op_begin_create(&op, newdfd, newname, false);
 	if (err)
 		goto put_target;
-	dir = op.parent.dentry->d_inode;
-	err = may_create(dir, op.dentry);
-	if (!err)
-		err = dir->i_op->symlink ? dir->i_op->symlink(dir, op.dentry, to.name) : -EPERM;
-	tell_created(dir, op.dentry, err);
+	err = vfs_symlink(op.parent.dentry->d_inode, op.dentry, to.name);
 	name_op_end(&op);
 put_target:
 	putname(&to);

@@ -59,9 +59,12 @@ static int uptime_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-/* The same words as uname(1), and the compiler that built the kernel. Under Linux's name, as probes look for it. */
+/*
+ * The same words as uname(1); in the first brackets who built it and where, which is the same for all, so that a build
+ * does not depend on that; then the compiler. Under Linux's name, as probes look for it.
+ */
 extern const char linux_proc_banner[];
-const char linux_proc_banner[] = "%s version %s (gcc " __VERSION__ ") %s\n";
+const char linux_proc_banner[] = "%s version %s (vitrine@vitrine) (gcc " __VERSION__ ") %s\n";
 
 static int version_show(struct seq_file *m, void *v)
 {

@@ -32,7 +32,7 @@ echo 0 > events/kprobes/enable
 same numbers "arg1=0x25 arg2=115 c='%' w=0x76207325 b=2" "$(values numbers)"
 same signs 'arg1=-1 arg2=-1 arg3=-32768 arg4=-2 arg5=65535 arg6=0xffffffffffffffff arg7=0x3' "$(values signs)"
 same arrays "arg1={37,115,32,118} arg2={'%','s',' '} arg3={0x7325,0x7620}" "$(values arrays)"
-values texts | grep -q '^arg1="%s version %s (gcc .*) %s$' || fail "texts: $(values texts)"
+values texts | grep -q '^arg1="%s version %s (vitrine@vitrine) (gcc .*) %s$' || fail "texts: $(values texts)"
 grep ' texts: ' -A 1 trace | tail -n 1 | grep -q '^" arg2="calls" i="immediate" fault=(fault) zero=0$' || fail "texts: $(grep ' texts: ' -A 1 trace)"
 values symbols | grep -q '^arg1=sys_getppid+0x[0-9a-f]*/0x[0-9a-f]* arg2="sys_getppid+0x' || fail "symbols: $(values symbols)"
 grep -q 'opened: (do_sys_openat2+0x[0-9a-f/x]*) dfd=-100 name=0x[0-9a-f]* text="/proc/version" text2="/proc/version" flags=0x' trace || fail "opened: $(values opened)"

@@ -96,6 +96,38 @@ static u64 source_value(const struct fetch_arg *arg, const struct fetch_source *
 	return 0;
 }
 
+/*
+ * Where a value stands in pt_regs, of which the machine's macros know: they are asked with registers that hold their own
+ * places, counted from 1. 0: it is none of the registers.
+ */
+static unsigned register_of(const struct fetch_arg *arg)
+{
+	u64 words[sizeof(struct pt_regs) / sizeof(u64)];
+	const struct fetch_source src = {.regs = (const void *)words};
+	u64 n;
+
+	if (arg->op != FETCH_REG && arg->op != FETCH_STACKP && arg->op != FETCH_ARG)
+		return 0;
+	for (unsigned i = 0; i < ARRAY_SIZE(words); i++)
+		words[i] = i + 1;
+	n = source_value(arg, &src);
+	return n <= ARRAY_SIZE(words) ? n : 0;
+}
+
+/* Done once, so that a hit need not ask: most probes record registers as they are. */
+void fetch_find_plain(struct fetch_args *args)
+{
+	args->plain = true;
+	for (unsigned i = 0; i < args->nr; i++) {
+		struct fetch_arg *arg = args->args[i];
+		unsigned n = register_of(arg);
+
+		args->plain &= n && arg->store == FETCH_RAW && !arg->nr_steps && !arg->count && !arg->type->is_string &&
+			       !arg->bits_left && !arg->bits_right;
+		arg->reg = n ? (n - 1) * sizeof(u64) : 0;
+	}
+}
+
 /* The source, and the steps from there. False: one of them could not be made. */
 static bool walk(const struct fetch_arg *arg, const struct fetch_source *src, u64 *value)
 {
@@ -230,24 +262,6 @@ static void cut_bits(char *at, const struct fetch_arg *arg)
 	memcpy(at, &value, size);
 }
 
-/* By its size, so that no call is needed: fields are packed, and need not be aligned. */
-static __always_inline void put_value(char *at, u64 value, unsigned size)
-{
-	switch (size) {
-	case 8:
-		memcpy(at, &value, 8);
-		break;
-	case 4:
-		memcpy(at, &value, 4);
-		break;
-	case 2:
-		memcpy(at, &value, 2);
-		break;
-	default:
-		*at = (char)value;
-	}
-}
-
 /*
  * Each program in turn. Strings go behind the fields in the order of the arguments; a field of the record says where.
  */
@@ -265,7 +279,7 @@ void fetch_run(const struct fetch_args *args, const struct fetch_source *src, vo
 		else if (arg->store == FETCH_MEM)
 			fill_memory(&f, arg, there, value);
 		else
-			put_value(f.record + arg->offset, value, arg->type->size);
+			fetch_put_value(f.record + arg->offset, value, arg->type->size);
 		if (arg->bits_left | arg->bits_right)
 			for (unsigned n = 0; n < (arg->count ?: 1); n++)
 				cut_bits(f.record + arg->offset + n * arg->type->size, arg);

@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include <lib/string.h>
 #include <lib/types.h>
 #include <trace/trace_events.h>
 
@@ -81,6 +82,7 @@ struct fetch_arg {
 	u8 bits_left, bits_right; /* of a bit field: shifts that cut it out; 0, 0: none */
 	u16 count;		  /* of an array; 0: a single value */
 	u16 offset;		  /* in the record */
+	u16 reg;		  /* with fetch_args.plain: where in pt_regs the value stands */
 	long last;		  /* of FETCH_MEM and FETCH_STRING: added to the address */
 	union {
 		unsigned param;
@@ -98,6 +100,7 @@ struct fetch_args {
 	unsigned head; /* bytes of the record in front of them */
 	unsigned size; /* bytes of the record without strings */
 	bool dynamic;  /* there are strings */
+	bool plain;    /* each argument is a register as it is */
 	u8 nr_entry;   /* words of fetch_source.entry that they need, */
 	u8 entry[16];  /* and the numbers of the arguments that these are */
 	struct fetch_arg *args[FETCH_ARGS_MAX];
@@ -139,6 +142,36 @@ void fetch_run(const struct fetch_args *args, const struct fetch_source *src, vo
  * preemption and interrupts on; sleeps.
  */
 void fetch_touch(const struct fetch_args *args, const struct fetch_source *src);
+
+/* At the end of fetch_parse(): sets args->plain. Thread context. */
+void fetch_find_plain(struct fetch_args *args);
+
+/* By its size, so that no call is needed: fields are packed, and need not be aligned. */
+static __always_inline void fetch_put_value(char *at, u64 value, unsigned size)
+{
+	switch (size) {
+	case 8:
+		memcpy(at, &value, 8);
+		break;
+	case 4:
+		memcpy(at, &value, 4);
+		break;
+	case 2:
+		memcpy(at, &value, 2);
+		break;
+	default:
+		*at = (char)value;
+	}
+}
+/* fetch_run() for args->plain. */
+static __always_inline void fetch_registers(const struct fetch_args *args, const struct pt_regs *regs, char *record)
+{
+	for (unsigned i = 0; i < args->nr; i++) {
+		const struct fetch_arg *arg = args->args[i];
+
+		fetch_put_value(record + arg->offset, *(const u64 *)((const char *)regs + arg->reg), arg->type->size);
+	}
+}
 
 /* For %pd and %pD: where a dentry has the pointer to its name, and an open file that to its dentry. */
 extern const unsigned fetch_dentry_name, fetch_file_dentry;

@@ -361,6 +361,9 @@ static int parse_type(struct fetch_parser *p, const char *body, char *type)
 		p->arg->type = fetch_type_find("string");
 	} else {
 		p->arg->type = find_type(type);
+		/* Symbols are the kernel's: an address of the program has none. */
+		if ((p->flags & FETCH_USER) && type && !strncmp(type, "sym", 3))
+			p->arg->type = NULL;
 	}
 	return p->arg->type ? 0 : refuse(p, type ?: body, "Unknown type is specified");
 }
@@ -562,6 +565,8 @@ int fetch_parse(struct fetch_args *args, struct dyn_command *c, unsigned first, 
 		args->size += arg->type->size * (arg->count ?: 1);
 		args->dynamic |= arg->type->is_string;
 	}
+	if (!err)
+		fetch_find_plain(args);
 	return err;
 }
 

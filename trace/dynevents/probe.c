@@ -27,7 +27,7 @@ static __always_inline void put_head(char *record, const unsigned long *head, co
 }
 
 /* The usual case: nothing but the record is wanted, and it has no strings. False: it is another case. */
-static bool record_direct(struct trace_event_file *file, const struct probe *p, const struct fetch_source *src,
+static __always_inline bool record_direct(struct trace_event_file *file, const struct probe *p, const struct fetch_source *src,
 			  const unsigned long *head)
 {
 	struct trace_event_opened opened;
@@ -41,13 +41,16 @@ static bool record_direct(struct trace_event_file *file, const struct probe *p, 
 		return false;
 	}
 	put_head(record, head, p);
-	fetch_run(&p->args, src, record, 0);
+	if (likely(p->args.plain))
+		fetch_registers(&p->args, src->regs, record);
+	else
+		fetch_run(&p->args, src, record, 0);
 	trace_event_close(&opened);
 	return true;
 }
 
 /* Strings are looked at for each array again, because the room in the record is of one look. */
-static void record_general(struct trace_event_file *file, const struct probe *p, const struct fetch_source *src,
+static noinline void record_general(struct trace_event_file *file, const struct probe *p, const struct fetch_source *src,
 			   const unsigned long *head, unsigned long fp)
 {
 	unsigned room = fetch_strings_size(&p->args, src);

@@ -3,7 +3,7 @@
  * trace-cmd.
  *
  * core/entries.h lists those records. It is included twice here: first it becomes a table of fields for each record,
- * and then the table of all records. The files are the same in all arrays.
+ * and then the table of all records. The files are the same in all arrays, but for those of triggers on `print`.
  */
 #include <lib/string.h>
 
@@ -89,12 +89,35 @@ static bool entry_file(struct virtual_dir *dir, unsigned n, struct virtual_entry
 	       event_file_entry(e, &files[n], container_of(dir, struct trace_entry_format, dir));
 }
 
+/* Entry number n of events/ftrace/print: those of any record, and behind them those of triggers. */
+static bool print_file(struct virtual_dir *dir, unsigned n, struct virtual_entry *e)
+{
+	unsigned at = 0;
+
+	while (formats[at].type != TRACE_PRINT)
+		at++;
+	if (entry_file(&formats[at].dir, n, e))
+		return true;
+	for (at = 0; entry_file(&formats[0].dir, at, e);)
+		at++;
+	return trigger_file_entry(container_of(dir, struct trace_event_file, dir), n - at, e);
+}
+
 /* Entry number n of events/ftrace: a directory for each kind of record. */
 static bool entry_dir(struct virtual_dir *dir, unsigned n, struct virtual_entry *e)
 {
+	struct trace_event_set *set = container_of(dir, struct trace_event_set, entries_dir);
+
 	if (n >= ARRAY_SIZE(formats))
 		return false;
 	*e = (struct virtual_entry){.name = formats[n].name, .mode = 0750, .dir = &formats[n].dir};
+	if (formats[n].type == TRACE_PRINT)
+		e->dir = &set->print.dir;
 	return true;
 }
-struct virtual_dir trace_entry_dir = {.entry = entry_dir};
+
+void trace_entry_dirs_init(struct trace_event_set *set)
+{
+	set->entries_dir.entry = entry_dir;
+	set->print.dir.entry = print_file;
+}

@@ -47,6 +47,8 @@ struct trace_event_set {
 	struct list_head list;	/* [e] */
 	struct virtual_dir dir; /* events */
 	struct trace_array *tr;
+	struct virtual_dir entries_dir;	     /* events/ftrace */
+	struct trace_event_file print;	     /* trace_marker, as an event (events/print.c) */
 	struct trace_event_system *systems;  /* in order of their first event */
 	struct trace_event_file **by_system; /* all files, a system's together */
 	unsigned nr_syscalls_on[2];	     /* [e] of system calls: their beginnings, their ends */
@@ -148,6 +150,8 @@ int trace_event_hold_other_later(struct trace_event_file *file);
 void trace_event_release_other_later(struct trace_event_file *file);
 /* The event of these names; system NULL: the first of any system. NULL: there is none. */
 struct trace_event_file *trace_event_find(struct trace_event_set *set, const char *system, const char *event);
+/* The same, and ftrace:print, which can be neither switched nor chosen but has triggers. `system` is not NULL. */
+struct trace_event_file *trace_event_find_any(struct trace_event_set *set, const char *system, const char *event);
 /* events/record.c: must the complete record not be kept, for a reason that these flags name? For probes. */
 bool trace_event_refused(const struct trace_event_buffer *buffer, u32 flags);
 /* All that match. -EINVAL: there is none; -ENOMEM: none was switched. The second is complete when it returns. */
@@ -176,6 +180,13 @@ void trace_system_show_filter(struct seq_file *m, const struct trace_event_syste
 void trace_event_printk(const struct trace_event_buffer *buffer);
 u32 trace_event_printk_flag(void);
 void tp_printk_boot_end(void);
+
+/*
+ * events/print.c. init: a new set's part. marker: record a text of trace_marker, with its triggers; false: it has none
+ * now, or there is no room. Preemption off, once.
+ */
+void trace_print_event_init(struct trace_event_set *set);
+bool trace_event_marker(struct trace_array *tr, unsigned long ip, const char *text, size_t n);
 
 /* events/syscalls.c: the name of the system call, without "sys_"; NULL: there is none of this number. Any context. */
 const char *trace_syscall_name(u64 nr);

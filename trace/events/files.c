@@ -228,16 +228,23 @@ bool event_file_entry(struct virtual_entry *e, const struct text_file *text, voi
 	return true;
 }
 
+/* The last of our own files is `trigger`. */
+bool trigger_file_entry(struct trace_event_file *file, unsigned n, struct virtual_entry *e)
+{
+	if (!n--)
+		return event_file_entry(e, &of_event[ARRAY_SIZE(of_event) - 1], file);
+	return n < (unsigned)(__stop_ptrs_event_files - __start_ptrs_event_files) &&
+	       event_file_entry(e, __start_ptrs_event_files[n], file);
+}
+
 /* Entry number n of an event's directory: files alone, those of other rooms behind our own. */
 static bool event_entry(struct virtual_dir *dir, unsigned n, struct virtual_entry *e)
 {
 	struct trace_event_file *file = container_of(dir, struct trace_event_file, dir);
 
-	if (n < ARRAY_SIZE(of_event))
+	if (n < ARRAY_SIZE(of_event) - 1)
 		return event_file_entry(e, &of_event[n], file);
-	n -= ARRAY_SIZE(of_event);
-	return n < (unsigned)(__stop_ptrs_event_files - __start_ptrs_event_files) &&
-	       event_file_entry(e, __start_ptrs_event_files[n], file);
+	return trigger_file_entry(file, n - (ARRAY_SIZE(of_event) - 1), e);
 }
 
 /*
@@ -309,7 +316,7 @@ static bool all_entry(struct virtual_dir *dir, unsigned n, struct virtual_entry 
 		*e = (struct virtual_entry){.name = READ_ONCE(system->name), .mode = 0750, .dir = &system->dir};
 		return true;
 	}
-	*e = (struct virtual_entry){.name = "ftrace", .mode = 0750, .dir = &trace_entry_dir};
+	*e = (struct virtual_entry){.name = "ftrace", .mode = 0750, .dir = &set->entries_dir};
 	return !n;
 }
 
@@ -320,6 +327,7 @@ static int create_event_files(struct trace_array *tr)
 	struct dentry *d;
 
 	set->dir.entry = all_entry;
+	trace_entry_dirs_init(set);
 	/* With those that may come: there cannot be more systems than events. */
 	for (unsigned i = 0; i < set->nr_files; i++) {
 		set->systems[i].dir.entry = system_entry;

@@ -114,8 +114,8 @@ static bool match_other(const struct filter_pred *p, const void *record)
 	if (p->in_cpus)
 		return compare_cpus(p, record, at);
 	switch (p->filter_type) {
-	case FILTER_STATIC_STRING:
-		return compare_text(p, at, p->size);
+	case FILTER_STATIC_STRING: /* of no size: the text at the record's end, with its zero */
+		return compare_text(p, at, p->size ?: PTR_STRING_MAX);
 	case FILTER_DYN_STRING:
 		loc = *(const u32 *)at;
 		return compare_text(p, record + (loc & 0xffff), loc >> 16);

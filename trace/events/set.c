@@ -57,6 +57,7 @@ static struct trace_event_set *alloc_set(struct trace_array *tr)
 	set->tr = tr;
 	set->nr_files = nr;
 	INIT_LIST_HEAD(&set->list);
+	trace_print_event_init(set);
 	for (unsigned i = 0; i < trace_nr_events(); i++)
 		trace_event_file_init(set, i, __start_ptrs_ftrace_events[i]);
 	return set;

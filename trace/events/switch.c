@@ -201,6 +201,15 @@ struct trace_event_file *trace_event_find(struct trace_event_set *set, const cha
 	return NULL;
 }
 
+struct trace_event_file *trace_event_find_any(struct trace_event_set *set, const char *system, const char *event)
+{
+	const struct trace_event_call *print = set->print.call;
+
+	if (!strcmp(system, print->class->system) && !strcmp(event, print->name))
+		return &set->print;
+	return trace_event_find(set, system, event);
+}
+
 /*
  * Each part that is not NULL must match; `either` is a word without a colon, which may be the name of a system or of an
  * event.

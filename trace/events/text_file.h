@@ -38,7 +38,10 @@ const struct text_file *trace_event_text_file(enum trace_event_level level, cons
 /* A file as an entry of a directory, for `owner`, which its show and store get. True, so that it can be returned. */
 bool event_file_entry(struct virtual_entry *e, const struct text_file *text, void *owner);
 
+/* Number n of an event's files about its triggers: `trigger`, and what other rooms have added. False: there is none. */
+bool trigger_file_entry(struct trace_event_file *file, unsigned n, struct virtual_entry *e);
+
 /* events/entries.c */
-extern struct virtual_dir trace_entry_dir; /* events/ftrace, the same in every array */
+void trace_entry_dirs_init(struct trace_event_set *set); /* events/ftrace of a new array */
 /* Fields and *name of a record that does not belong to an event. NULL, with *name as it was: there is no such type. */
 const struct trace_event_field *trace_entry_fields(unsigned type, const char **name);

@@ -139,7 +139,7 @@ const struct trigger_command *trigger_command_nr(unsigned n)
  * Fires the triggers that want this record, while it lies in the ring. A trigger that cannot act within a record, or
  * acts behind it, is left for later: a bit for each type is returned.
  */
-static unsigned fire_within(struct trace_event_file *file, const struct trigger_hit *hit)
+unsigned trace_event_fire_within(struct trace_event_file *file, const struct trigger_hit *hit)
 {
 	struct event_trigger *t;
 	unsigned left = 0;
@@ -158,10 +158,10 @@ static unsigned fire_within(struct trace_event_file *file, const struct trigger_
 }
 
 /*
- * The second half of fire_within(), when the record is committed or discarded. The filters are not asked again, as the
+ * The second half of trace_event_fire_within(), when the record is committed or discarded. The filters are not asked again, as the
  * record is gone.
  */
-static void fire_left(struct trace_event_file *file, unsigned left, const struct trigger_hit *within)
+void trace_event_fire_left(struct trace_event_file *file, unsigned left, const struct trigger_hit *within)
 {
 	const struct trigger_hit hit = {within->pc, within->flags, within->fp, NULL, false};
 	struct event_trigger *t;
@@ -192,7 +192,7 @@ static void fire_all(struct trace_event_file *file, const struct trigger_hit *hi
 static void end_with_conditions(struct trace_event_buffer *buffer, const struct trigger_hit *hit)
 {
 	struct trace_event_file *file = buffer->file;
-	unsigned left = fire_within(file, hit);
+	unsigned left = trace_event_fire_within(file, hit);
 
 	if (!buffer->event)
 		trace_event_leave_aside(buffer);
@@ -200,7 +200,7 @@ static void end_with_conditions(struct trace_event_buffer *buffer, const struct 
 		trace_event_discard(buffer);
 	else
 		trace_event_keep(buffer, hit->fp);
-	fire_left(file, left, hit);
+	trace_event_fire_left(file, left, hit);
 }
 
 /*

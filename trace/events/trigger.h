@@ -84,6 +84,12 @@ struct trigger_hit {
  * Preemption off.
  */
 void trace_event_end_triggers(struct trace_event_buffer *buffer, unsigned long fp, u32 flags);
+/*
+ * For a record that lies open in the ring: what acts within it acts, and the result says what trace_event_fire_left()
+ * must do when it is closed. Preemption off.
+ */
+unsigned trace_event_fire_within(struct trace_event_file *file, const struct trigger_hit *hit);
+void trace_event_fire_left(struct trace_event_file *file, unsigned left, const struct trigger_hit *within);
 /* Commit, with the stacks that options ask for. */
 static __always_inline void trace_event_keep(struct trace_event_buffer *buffer, unsigned long fp)
 {

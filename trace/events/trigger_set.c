@@ -172,7 +172,7 @@ void trace_event_clear_triggers(struct trace_event_set *set)
 
 	for_each_event(set, file)
 		removed = unlink_all(file, removed);
-	free_unlinked(set, removed);
+	free_unlinked(set, unlink_all(&set->print, removed));
 }
 
 void trace_event_clear_triggers_of(struct trace_event_file *file)

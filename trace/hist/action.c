@@ -89,7 +89,7 @@ static int parse_onmatch(struct hist_parse *p, struct hist_action *a, char *text
 	system = strsep(&event, ".");
 	if (!event)
 		return hist_error(p, HIST_ERR_SUBSYS_NOT_FOUND, system);
-	if (!trace_event_find(p->file->tr->events, system, event) && strcmp(system, "ftrace"))
+	if (!trace_event_find_any(p->file->tr->events, system, event))
 		return hist_error(p, HIST_ERR_INVALID_SUBSYS_EVENT, event);
 	a->system = kstrdup(system, GFP_KERNEL);
 	a->event = kstrdup(event, GFP_KERNEL);
@@ -163,7 +163,7 @@ static int add_field_var(struct hist_parse *p, const char *name, enum hist_var_k
 static struct hist *add_remote_var(struct hist_parse *p, const char *system, const char *event, const char *name,
 				   const char *param, unsigned *n)
 {
-	struct trace_event_file *file = trace_event_find(p->file->tr->events, system, event);
+	struct trace_event_file *file = trace_event_find_any(p->file->tr->events, system, event);
 	struct hist_trigger *like;
 	struct hist *owner;
 	char var[80];

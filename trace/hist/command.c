@@ -95,6 +95,8 @@ static void move_on(struct hist *h)
 			h->file = file;
 			return;
 		}
+	if (find_trigger_of(&h->file->tr->events->print, h))
+		h->file = &h->file->tr->events->print;
 }
 
 /* The command's free(). A trigger that has not come in force has no histogram. */

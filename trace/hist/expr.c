@@ -159,7 +159,7 @@ static struct hist_field *field_of_record(const struct trace_event_field *field)
 		return NULL;
 	f->field = field;
 	f->is_signed = field->is_signed;
-	if (is_dynamic)
+	if (is_dynamic || !field->size)
 		f->size = HIST_TEXT;
 	return f;
 }

@@ -135,7 +135,7 @@ static const char *array_in(const struct hist_field *f, const struct hist_hit *h
 	u32 where;
 
 	if (f->op == HIST_TEXT_IN) {
-		*len = f->field->size;
+		*len = f->field->size ?: HIST_TEXT; /* none: it ends with its zero */
 		return at;
 	}
 	where = *(const u32 *)(const void *)at;

@@ -80,13 +80,13 @@ struct hist *hist_resolve(struct hist_parse *p, const char *system, const char *
 	struct hist *found;
 
 	if (system) {
-		file = trace_event_find(set, system, event);
+		file = trace_event_find_any(set, system, event);
 		return file ? hist_find_on_event(file, var, n) : NULL;
 	}
 	for (unsigned i = 0; i < p->hist->nr_actions; i++) {
 		const struct hist_action *a = p->hist->actions[i];
 
-		file = a->handler == ONMATCH ? trace_event_find(set, a->system, a->event) : NULL;
+		file = a->handler == ONMATCH ? trace_event_find_any(set, a->system, a->event) : NULL;
 		found = file ? hist_find_on_event(file, var, n) : NULL;
 		if (found)
 			return found;

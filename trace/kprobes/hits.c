@@ -53,6 +53,16 @@ static int call_after(struct kprobe_site *site, struct pt_regs *regs)
 	return 0;
 }
 
+static __always_inline bool wants_after(const struct kprobe_site *site)
+{
+	const struct kprobe *p;
+
+	list_for_each_entry(p, &site->probes, list)
+		if (p->post_handler)
+			return true;
+	return false;
+}
+
 /* Preemption off. What `call` returns; 0: a handler is running on this CPU. */
 static __always_inline int tell(struct kprobe_site *site, struct pt_regs *regs,
 				int (*call)(struct kprobe_site *site, struct pt_regs *regs))
@@ -128,7 +138,8 @@ static void ftrace_hit(unsigned long ip, unsigned long parent_ip, struct ftrace_
 	if (tell(site, regs, call_before))
 		return;
 	instruction_pointer_set(regs, pc);
-	tell(site, regs, call_after);
+	if (wants_after(site))
+		tell(site, regs, call_after);
 }
 
 static struct ftrace_ops ftrace_probes = {

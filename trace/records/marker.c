@@ -12,6 +12,7 @@
 #include <lib/string.h>
 #include <mm/slab.h>
 
+#include "events/event_file.h"
 #include "output/iter.h"
 #include "tracefs/refused.h"
 #include "tracefs/tracefs.h"
@@ -26,13 +27,20 @@ static size_t marker_max(struct trace_array *tr)
 	return min_t(size_t, MARKER_MAX, ring_buffer_max_event(tr->buffer) - sizeof(struct print_entry) - 2);
 }
 
-/* Context: preemption off. -EBADF when nothing is recorded, as if the file were not open for writing (Linux). */
+/*
+ * Triggers on the event ftrace:print see the record first (events/print.c).
+ *
+ * Context: preemption off. -EBADF when nothing is recorded, as if the file were not open for writing (Linux).
+ */
 static ssize_t record_marker(struct trace_array *tr, unsigned long ip, const char *text, size_t n)
 {
 	bool newline = !n || text[n - 1] != '\n';
 	struct ring_buffer_event *event;
-	struct print_entry *entry = trace_reserve(tr, &event, TRACE_PRINT, sizeof(*entry) + n + newline + 1);
+	struct print_entry *entry;
 
+	if (trace_event_marker(tr, ip, text, n))
+		return 0;
+	entry = trace_reserve(tr, &event, TRACE_PRINT, sizeof(*entry) + n + newline + 1);
 	if (!entry)
 		return -EBADF;
 	entry->ip = ip;

@@ -15,7 +15,8 @@ to_memory() {
 
 if [ "$2" = busybox ]; then
 	mkdir /bb && /busybox --install -s /bb || exit 1
-	PATH=/bb
+	export PATH=/bb:/bin # for nice and chrt, which busybox does not have
+	rm /bin/sh && cp /busybox /bin/sh || exit 1
 	mkdir -p /lib/modules && ln -s /modules "/lib/modules/$(uname -r)" || exit 1
 else
 	all=$PATH
