@@ -41,8 +41,6 @@ static u64 bar_size(const struct pci_dev *dev, unsigned at, bool is_64)
 		pci_write32(dev, at + 4, ~0u);
 		mask |= (u64)pci_read32(dev, at + 4) << 32;
 		pci_write32(dev, at + 4, high);
-	} else if (mask) {
-		mask |= ~0ULL << 32;
 	}
 	return mask & -mask;
 }

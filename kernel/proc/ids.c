@@ -85,7 +85,8 @@ SYSCALL_DEFINE2(setpgid, pid_t, pid, pid_t, pgid)
 {
 	int err;
 
-	if (pgid < 0)
+	/* pgid 0 stands for pid, which is no group when it is negative. */
+	if (pgid < 0 || (!pgid && pid < 0))
 		return -EINVAL;
 	spin_lock_irq(&tasklist_lock);
 	err = do_setpgid(pid, pgid);

@@ -18,7 +18,7 @@ def number(word, text):
 def test_no_pointer_reaches_the_kernel(tmp_path, machine, cpu):
     kernel = Kernel(machine.arch)
     with machine.monitored(
-        tmp_path, cpu=cpu, smp=2, timeout=60, files=program_files(["userptr"], machine.arch)
+        tmp_path, cpu=cpu, smp=2, timeout=240, files=program_files(["userptr"], machine.arch)
     ) as guest:
         text_at = kernel.physical(kernel.symbols["_text"])
         before = guest.memory(text_at, PAGE)

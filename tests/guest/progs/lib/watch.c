@@ -13,27 +13,50 @@ void watch_init(void)
 		vt_die_errno(2, "sigprocmask");
 }
 
-int watch_child(pid_t pid, long ms, bool *killed)
+/* Wait at most ms milliseconds for the child's end. False: it has not ended. */
+static bool ended(pid_t pid, long ms, int *status)
 {
 	sigset_t set = SIGCHLD_SET;
 	long end = check_now() + ms * 1000000, left;
-	int status = 0;
 
-	*killed = false;
-	while (waitpid(pid, &status, WNOHANG) == 0) {
+	*status = 0;
+	while (waitpid(pid, status, WNOHANG) == 0) {
 		left = end - check_now();
-		if (left <= 0) {
-			*killed = true;
-			kill(-pid, SIGKILL);
-			kill(pid, SIGKILL);
-			return check_wait(pid);
-		}
+		if (left <= 0)
+			return false;
 		/* Woken by SIGCHLD, whoever it is from; a stopped child sends one too. */
 		check_syscall(SYS_rt_sigtimedwait, (long)&set, 0,
 			      (long)&(struct timespec){.tv_sec = left / 1000000000, .tv_nsec = left % 1000000000},
 			      sizeof(set), 0, 0);
 	}
-	return status;
+	return true;
+}
+
+static int kill_child(pid_t pid)
+{
+	kill(-pid, SIGKILL);
+	kill(pid, SIGKILL);
+	return check_wait(pid);
+}
+
+int watch_child(pid_t pid, long ms, bool *killed)
+{
+	int status;
+
+	*killed = !ended(pid, ms, &status);
+	return *killed ? kill_child(pid) : status;
+}
+
+int watch_steps(pid_t pid, long ms, const volatile int *steps)
+{
+	int status, before;
+
+	do {
+		before = *steps;
+		if (ended(pid, ms, &status))
+			return status;
+	} while (*steps != before);
+	return kill_child(pid);
 }
 
 void watch_sweep(pid_t group)

@@ -11,6 +11,11 @@ void watch_init(void);
  * Gives the wait status; *killed says that it had to be killed.
  */
 int watch_child(pid_t pid, long ms, bool *killed);
+/*
+ * Wait until the child ends, however long it takes, as long as it goes on: kill it when *steps, which it counts up, has
+ * stood still for ms milliseconds. Gives the wait status.
+ */
+int watch_steps(pid_t pid, long ms, const volatile int *steps);
 /* Kill what is left of the child's process group (a child calls setpgid(0, 0) first) and collect it. */
 void watch_sweep(pid_t group);
 /* MemFree of /proc/meminfo in KiB, once every ended process is collected and its memory given back. */

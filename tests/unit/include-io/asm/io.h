@@ -9,6 +9,7 @@ void host_out(unsigned long port, u8 v);
 /* Of tests whose driver has wider ports. */
 u16 host_in16(unsigned port);
 void host_out16(unsigned port, u16 v);
+u32 host_in32(unsigned port);
 void host_out32(unsigned port, u32 v);
 
 static inline u8 inb(u16 port)
@@ -26,6 +27,10 @@ static inline u16 inw(u16 port)
 static inline void outw(u16 v, u16 port)
 {
 	host_out16(port, v);
+}
+static inline u32 inl(u16 port)
+{
+	return host_in32(port);
 }
 static inline void outl(u32 v, u16 port)
 {

@@ -1,4 +1,4 @@
-/* Locks of a test with one thread: what is taken must be free. */
+/* Locks of a test with one thread: what is taken must be free, and what is given back taken. */
 #pragma once
 
 #include <lib/types.h>
@@ -10,8 +10,9 @@
 		assert_int_equal((l)->locked, 0); \
 		(l)->locked = 1;                  \
 	} while (0)
-#define spin_unlock_irqrestore(l, flags) \
-	do {                             \
-		(flags) += 0;            \
-		(l)->locked = 0;         \
+#define spin_unlock_irqrestore(l, flags)          \
+	do {                                      \
+		(flags) += 0;                     \
+		assert_int_equal((l)->locked, 1); \
+		(l)->locked = 0;                  \
 	} while (0)
