@@ -1,5 +1,5 @@
-"""Programs of Debian at their work: coreutils, gawk, perl and dash beside those of this computer; debuggers; tools that
-measure; load (docs/programs.md has the table)."""
+"""Programs of Debian at their work: some of the tests that come with bash; coreutils, gawk, perl and dash beside those of
+this computer; debuggers; tools that measure; load (docs/programs.md has the table)."""
 
 import contextlib
 import os
@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from debian_root import debian_root
+from debian_source import debian_source
 from programs_root import COMPILER, LIBRARIES, debian_files, folder_files, here, run_story, with_mode
 from vitrine_guest import ROOT
 
@@ -20,12 +21,20 @@ SOAK_MINUTES = int(os.environ.get("SOAK_MINUTES", "0"))
 only_in_soak = pytest.mark.soak(only=True)
 # Packages beside those that the root always has.
 MORE = ("perl", "rtla")
+BASH_TOOLS = ("recho", "zecho", "printenv", "xcase")
 COREUTILS = (
     "b2sum base32 base64 basename basenc cat chmod cksum comm cp csplit cut date dd dirname du env expand expr factor fmt fold head "
     "id install join link ln ls md5sum mkdir mktemp mv nl nproc numfmt od paste pathchk pr printenv printf readlink realpath rm rmdir "
     "seq sha1sum sha224sum sha256sum sha384sum sha512sum shuf sleep sort split stat sum tac tail tee test timeout touch tr "
     "truncate tsort uname unexpand uniq wc yes cmp"
 ).split()
+
+
+def source_of(package):
+    folder = debian_source(package)
+    if not folder:
+        pytest.skip(f"the source of Debian's {package} cannot be had here")
+    return folder
 
 
 def on_debian():
@@ -35,6 +44,57 @@ def on_debian():
             return file.read().startswith("12.")
     except OSError:
         return False
+
+
+def parts_of(text):
+    """{test: what it printed} of a run of bash's tests, which came to its end."""
+    parts = re.split(r"^==> (.*)$", text, flags=re.M)[1:]
+    parts = dict(zip(parts[::2], parts[1::2]))
+    assert "end" in parts, text[-2000:]
+    del parts["end"]
+    return parts
+
+
+def differing(text):
+    """The tests whose output is another than the one that bash's authors expect: diff has printed a difference."""
+    return {name for name, said in parts_of(text).items() if re.search(r"^[<>] ", said, re.M)}
+
+
+def bash_tools(compiler, source, folder, *words):
+    """The small programs that bash's tests print words by. Their source wants two headers of bash's own."""
+    (folder / "include").mkdir(parents=True)
+    (folder / "include/config.h").write_text("#include <stdlib.h>\n#include <string.h>\n")
+    (folder / "include/bashansi.h").write_text("")
+    (folder / "bin").mkdir()
+    for name in BASH_TOOLS:
+        out = folder / "bin" / name
+        subprocess.run(
+            [compiler, "-w", *words, f"-I{folder}/include", "-o", out, f"{source}/support/{name}.c"], check=True
+        )
+    return folder / "bin"
+
+
+# Some of bash's tests, which take seconds.
+BASH = "case dollars invert nquote posixexp quote rhs-exp set-e strip tilde".split()
+
+
+def test_bash(machine, tmp_path):
+    """Some of bash's own tests: each passes, here and in the guest."""
+    root, source = debian_root(machine.arch), source_of("bash")
+    if not on_debian() or not shutil.which(COMPILER[machine.arch]):
+        pytest.skip("there is no Debian 12 here whose bash could be compared, or no compiler")
+    work = shutil.copytree(f"{source}/tests", tmp_path / "tests")
+    tests = [f"run-{name}" for name in BASH]
+    files = folder_files(work, "tests")
+    files |= folder_files(bash_tools(COMPILER[machine.arch], source, tmp_path / "guest", "-static"), "tools")
+    files |= debian_files(root, "bash", "dash", "diff", "grep", "sed", "gawk", *COREUTILS)
+    files["usr/bin/awk"] = files["usr/bin/gawk"]
+    tools = bash_tools("gcc", source, tmp_path / "here")
+    said_here = here("bash_suite", work, tools, *tests)
+    said = run_story(machine, "bash_suite", "/tests", "/tools", *tests, files=files, icount=False, timeout=600)
+    assert list(parts_of(said)) == list(parts_of(said_here)) == list(tests)
+    assert differing(said_here) == set()
+    assert differing(said) == set()
 
 
 def real_data(folder):
