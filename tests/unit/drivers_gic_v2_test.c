@@ -201,6 +201,33 @@ static void test_masks(void **state)
 	}
 }
 
+/* One interrupt goes to group 0 and above all others, and back. Its neighbours stay as they are. */
+static void test_fiqs(void **state)
+{
+	const u8 *priority = (const u8 *)dist_regs + GICD_IPRIORITYR;
+
+	gic_fiq_block = private_block;
+	for (unsigned hwirq = 16; hwirq < 32; hwirq++) {
+		memset(dist_regs, 0, sizeof(dist_regs));
+		dist_regs[GICD_IGROUPR / 4] = ~0u;
+		for (unsigned i = 0; i < 8; i++)
+			dist_regs[GICD_IPRIORITYR / 4 + i] = GIC_PRIO;
+		gic_fiq_enable(hwirq);
+		assert_int_equal(dist_regs[GICD_IGROUPR / 4], ~(1u << hwirq));
+		assert_int_equal(dist_regs[GICD_ISENABLER / 4], 1u << hwirq);
+		assert_int_equal(dist_regs[GICD_ICENABLER / 4], 1u << hwirq); /* it was off meanwhile */
+		for (unsigned i = 0; i < 32; i++)
+			assert_int_equal(priority[i], i == hwirq ? 0x80 : 0xa0);
+		dist_regs[GICD_ISENABLER / 4] = dist_regs[GICD_ICENABLER / 4] = 0;
+		gic_fiq_disable(hwirq);
+		assert_int_equal(dist_regs[GICD_IGROUPR / 4], ~0u);
+		assert_int_equal(dist_regs[GICD_ISENABLER / 4], 0);
+		assert_int_equal(dist_regs[GICD_ICENABLER / 4], 1u << hwirq);
+		for (unsigned i = 0; i < 32; i++)
+			assert_int_equal(priority[i], 0xa0);
+	}
+}
+
 static void test_ipis(void **state)
 {
 	cpu_target[0] = 1;
@@ -254,7 +281,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_probe_fails), cmocka_unit_test(test_probe),   cmocka_unit_test(test_another_cpu),
 		cmocka_unit_test(test_how_many),    cmocka_unit_test(test_targets), cmocka_unit_test(test_masks),
-		cmocka_unit_test(test_ipis),	    cmocka_unit_test(test_served),
+		cmocka_unit_test(test_ipis),	    cmocka_unit_test(test_served),  cmocka_unit_test(test_fiqs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

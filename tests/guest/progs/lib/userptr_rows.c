@@ -27,7 +27,7 @@ static char room[8192], path[] = "userptr-file", link_path[] = "userptr-link", n
 static char *vector[] = {"/bin/true", NULL};
 static void *hole_vector[] = {room, NULL, NULL}; /* its second is the bad one */
 static long pair[4];				 /* a time, or two, that are good */
-static long soon[] = {0, 1000000}, nap[] = {10, 0}, guard[] = {0, 0, 8, 0};
+static long soon[] = {0, 1000000}, nap[] = {10, 0}, stopped[4];
 
 /* --- structures with pointers in them, and the same as they are to be read at the bad address --- */
 
@@ -211,7 +211,7 @@ static void quiet(void)
 	struct sigaction act = {.sa_handler = SIG_DFL};
 
 	sigaction(SIGALRM, &act, NULL);
-	CHECK_CALL(CALL(setitimer, 0, guard, 0));
+	CHECK_CALL(CALL(setitimer, 0, stopped, 0));
 }
 
 static void pend(void)
@@ -524,7 +524,7 @@ static void open_all(void)
 		ROW(clock_gettime, "time", 1, X), ROW(clock_getres, "time", 1, X), ROW(clock_settime, "time", 0, X), \
 		ROW(gettimeofday, "time", X, 0), ROW(gettimeofday, "zone", 0, X), ROW(settimeofday, "time", X, 0),   \
 		ROW(settimeofday, "zone", 0, X), ROW(getitimer, "value", 0, X), ROW(setitimer, "new", 0, X, 0),      \
-		ROW(setitimer, "old", 0, P(guard), X)
+		ROW(setitimer, "old", 0, P(stopped), X)
 
 /* Ranges of memory. Nothing is read there, but they must not be taken for the caller's. */
 #define RANGE(call, errno_, ...) \
