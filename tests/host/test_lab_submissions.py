@@ -108,6 +108,18 @@ def test_what_is_in_the_tree_can_be_included():
     assert not inclusion.outside(ROOT, "kernel/mm/fault.c", text)
 
 
+def test_the_next_submission_does_not_wait_for_the_last_one(tmp_path):
+    """A workshop that is not used any more may still be there. Another process does wait."""
+    first = Workshop("t", str(tmp_path))
+    again = Workshop("t", str(tmp_path))
+    ask = ["flock", "-n", f"{tmp_path}/build/labs/t.lock", "true"]
+    assert subprocess.run(ask, check=False).returncode == 1
+    del first
+    assert subprocess.run(ask, check=False).returncode == 1
+    del again
+    assert subprocess.run(ask, check=False).returncode == 0
+
+
 def test_a_build_cannot_fill_the_disk(tmp_path):
     """What a source of a few lines can ask for: an array of many GiB."""
     os.makedirs(tmp_path / "build/labs/t")
