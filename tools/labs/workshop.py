@@ -90,7 +90,8 @@ class Patch:
 
 class Place:
     """A lock on a folder, for as long as this object lives. Other processes wait; in this one all who ask get the same
-    object, since a Workshop that is not used any more may live on until Python looks for such ones."""
+    object, since a Workshop that is not used any more may live on until Python looks for such ones. So two threads must
+    not use one name at once."""
 
     held = weakref.WeakValueDictionary()
 
@@ -143,7 +144,7 @@ class Workshop:
     def as_given(self, lab):
         """Another workshop with this one's tree, in which the files that the lab gives are as they were handed out: for a
         question about the code that a student began with."""
-        other = Workshop(f"{lab.name}-given", self.root)
+        other = Workshop(f"{os.path.basename(self.top)}-given", self.root)
         with tempfile.TemporaryDirectory(dir=os.path.dirname(self.top)) as scratch:
             subprocess.run(["rsync", "-a", *sources_of(self.top), f"{self.top}/", f"{scratch}/"], check=True)
             shutil.copytree(lab.given, scratch, dirs_exist_ok=True)
