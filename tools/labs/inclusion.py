@@ -1,5 +1,7 @@
-"""What the files of a submission may include: files of the tree that they are built in. That tree lies in the grader's own
-one, which has the solution: an #include of ../../../../../kernel/mm/fault.c would be all points for no work.
+"""What the files of a submission may include: files of the tree that they are built in.
+
+That tree lies in the grader's own one, which has the solution: one line that includes the solution's file by a way that
+leads up out of the tree would be all points for no work.
 """
 
 import os

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import weakref
 
 import cutting
 from catalogue import ROOT, LabError
@@ -87,6 +88,23 @@ class Patch:
             raise LabError(f"{self.path}: it does not fit the lab's starting code: {done.stderr.strip()}")
 
 
+class Place:
+    """A lock on a folder, for as long as this object lives. Other processes wait; in this one all who ask get the same
+    object, since a Workshop that is not used any more may live on until Python looks for such ones. So two threads must
+    not use one name at once."""
+
+    held = weakref.WeakValueDictionary()
+
+    def __init__(self, path):
+        self._file = open(path + ".lock", "w", encoding="ascii")
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print(f"lab: waiting for another run to leave {os.path.relpath(path)}", file=sys.stderr)
+            fcntl.flock(self._file, fcntl.LOCK_EX)
+        self.held[path] = self
+
+
 class Workshop:
     """The copy `name`, filled by the calls below in this order: solution or start, then student or patch, then plant."""
 
@@ -94,12 +112,7 @@ class Workshop:
         self.root, self.top = root, os.path.join(root, "build", "labs", name)
         self.log = self.top + ".log"
         os.makedirs(os.path.dirname(self.top), exist_ok=True)
-        self._lock = open(self.top + ".lock", "w", encoding="ascii")  # for as long as this object lives
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            print(f"lab: waiting for another run to leave {os.path.relpath(self.top)}", file=sys.stderr)
-            fcntl.flock(self._lock, fcntl.LOCK_EX)
+        self._place = Place.held.get(self.top) or Place(self.top)
 
     def _fill(self, source):
         """As the tree at `source`. A first copy takes what is built there, and the times that make goes by."""
@@ -131,7 +144,7 @@ class Workshop:
     def as_given(self, lab):
         """Another workshop with this one's tree, in which the files that the lab gives are as they were handed out: for a
         question about the code that a student began with."""
-        other = Workshop(f"{lab.name}-given", self.root)
+        other = Workshop(f"{os.path.basename(self.top)}-given", self.root)
         with tempfile.TemporaryDirectory(dir=os.path.dirname(self.top)) as scratch:
             subprocess.run(["rsync", "-a", *sources_of(self.top), f"{self.top}/", f"{scratch}/"], check=True)
             shutil.copytree(lab.given, scratch, dirs_exist_ok=True)
