@@ -321,7 +321,8 @@ static int turn_on(struct kretprobe *rp)
 	if (!--nr_on)
 		unregister_ftrace_graph(&ret_user);
 	unlink_probe(rp);
-	ftrace_set_filter_ip(&ret_sites, rp->site, 1, 0);
+	if (first)
+		ftrace_set_filter_ip(&ret_sites, rp->site, 1, 0);
 	synchronize_rcu();
 	return err;
 }
