@@ -214,13 +214,16 @@ static struct hist_field *parse_number(struct hist_parse *p, const char *text)
 	return f;
 }
 
-/* A variable of this command that is just a field stands for the field. NULL: the name is none. */
+/*
+ * A variable of this command that is just a field stands for the field. NULL: the name is none. A text with a variable
+ * in it, as "sched.sched_waking.$x", is no field: x could be defined by itself, and the search would never end.
+ */
 static const char *find_defined(const struct hist_parse *p, const char *name)
 {
 	for (unsigned i = 0; i < p->nr_defs; i++) {
 		const char *value = p->def_values[i];
 
-		if (!strcmp(p->def_names[i], name) && *value != '$' && !hist_contains_operator(value))
+		if (!strcmp(p->def_names[i], name) && !strchr(value, '$') && !hist_contains_operator(value))
 			return value;
 	}
 	return NULL;
