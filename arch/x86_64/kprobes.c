@@ -13,8 +13,8 @@
  *
  * A JUMP takes five bytes, which may be several instructions. They are all copied into the slot, if each of them is a
  * plain one, and if no other code comes to the middle of them: the function is decoded as a whole, and none of its
- * branches may lead there, not even a static one that is off. A function with a jump through an operand, which may have a table, or with code that may
- * fault on purpose, gets a breakpoint.
+ * branches may lead there, not even a static one that is off. A function with a jump through an operand, which may have
+ * a table, or with code that may fault on purpose, gets a breakpoint.
  *
  * NOT TO BE PROBED: what ends or begins an exception or a system call, UD2 (the report of a BUG goes by its address),
  * HLT (STI lets interrupts in behind the next instruction, which must be HLT), a load of SS, SWAPGS and its like.
