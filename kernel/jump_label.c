@@ -144,6 +144,14 @@ bool jump_label_at(unsigned long addr)
 	return false;
 }
 
+bool jump_label_leads_into(unsigned long start, unsigned long end)
+{
+	for_each_site(t, e)
+		if (e->target - start < end - start)
+			return true;
+	return false;
+}
+
 /* ---- Modules */
 
 /* Sites of keys that are on begin as jumps. They are not executed yet, so no CPU has to be stopped. */

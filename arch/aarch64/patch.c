@@ -21,6 +21,7 @@
 #include <mm/fixmap.h>
 #include <mm/vmalloc.h>
 #include <mm/page.h>
+#include <trace/kprobes.h>
 
 #define INSN_NOP     0xd503201fU
 #define INSN_B	     0x14000000U
@@ -188,12 +189,13 @@ notrace int arch_patch_write_calls(const unsigned long *sites, size_t n, unsigne
 	return write_sites(sites, n, target, PATCH_CALL);
 }
 
-notrace int arch_patch_write(unsigned long site, unsigned long target, enum patch_kind kind)
+/* Not probed, as the next one: it may write what it executes. */
+__kprobes int arch_patch_write(unsigned long site, unsigned long target, enum patch_kind kind)
 {
 	return write_sites(&site, 1, target, kind);
 }
 
-notrace void arch_patch_copy(unsigned long at, const void *from, unsigned len)
+__kprobes void arch_patch_copy(unsigned long at, const void *from, unsigned len)
 {
 	for (unsigned i = 0; i < len; i += 4)
 		arch_patch_write(at + i, *(const u32 *)(from + i), PATCH_WORD);

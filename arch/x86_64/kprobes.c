@@ -13,8 +13,8 @@
  *
  * A JUMP takes five bytes, which may be several instructions. They are all copied into the slot, if each of them is a
  * plain one, and if no other code comes to the middle of them: the function is decoded as a whole, and none of its
- * branches may lead there. A function with a jump through an operand, which may have a table, or with code that may
- * fault on purpose, gets a breakpoint.
+ * branches may lead there, not even a static one that is off. A function with a jump through an operand, which may have
+ * a table, or with code that may fault on purpose, gets a breakpoint.
  *
  * NOT TO BE PROBED: what ends or begins an exception or a system call, UD2 (the report of a BUG goes by its address),
  * HLT (STI lets interrupts in behind the next instruction, which must be HLT), a load of SS, SWAPGS and its like.
@@ -23,6 +23,7 @@
 #include <arch/patch.h>
 #include <asm/ptrace.h>
 #include <kernel/extable.h>
+#include <kernel/jump_label.h>
 #include <kernel/ksyms.h>
 #include <lib/errno.h>
 #include <lib/string.h>
@@ -82,13 +83,16 @@ static bool is_cold(unsigned long addr)
 	return kallsyms_lookup(addr, NULL, NULL, name) && strstr(name, ".cold");
 }
 
-/* May other code of the function come to a place inside of [from, to), but not to `from`? */
+/*
+ * May other code of the function come to a place inside of [from, to), but not to `from`? A static branch whose key is
+ * off looks like any nop, so the table of all of them is asked.
+ */
 static bool is_entered(unsigned long from, unsigned long to, unsigned long start, unsigned long end)
 {
 	u8 bytes[MAX_INSN_SIZE];
 	struct insn insn;
 
-	if (extable_touches(start, end))
+	if (extable_touches(start, end) || jump_label_leads_into(from + 1, to))
 		return true;
 	for (unsigned long at = start; at < end; at += insn.length) {
 		enum insn_kind kind;

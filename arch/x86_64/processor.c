@@ -39,7 +39,8 @@ struct cpu_features cpu_features;
 /*
  * With interrupts off, and not an instruction between STI and HLT at which one could be taken (SDM vol. 2,
  * STI): an interrupt that is pending now ends the HLT. idle_hlt is for the NMI handler, as NMIs know no such
- * pause: where HLT is, and what follows it.
+ * pause: where HLT is, and what follows it. Both functions are noinstr: a probed STI would be executed elsewhere, with
+ * a jump between it and HLT.
  */
 #define STI_HLT_CLI(name)          \
 	"sti\n\t"                  \
@@ -51,7 +52,7 @@ struct cpu_features cpu_features;
 	".quad 1b, 2b\n\t"         \
 	".popsection"
 
-notrace void arch_cpu_idle(void)
+noinstr void arch_cpu_idle(void)
 {
 	__asm__ volatile(STI_HLT_CLI("idle_hlt") : : : "memory");
 }

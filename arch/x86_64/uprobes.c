@@ -62,7 +62,7 @@ unsigned long arch_uretprobe_hijack(struct pt_regs *regs, unsigned long to)
 	unsigned long __user *slot = (unsigned long __user *)regs->rsp;
 	unsigned long old;
 
-	return get_user(old, slot) || put_user(to, slot) ? 0 : old;
+	return get_user(old, slot) || put_user(to, slot) ? -1UL : old;
 }
 
 unsigned long arch_uretprobe_entry_sp(const struct pt_regs *regs)

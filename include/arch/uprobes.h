@@ -40,8 +40,8 @@ int arch_uprobe_prepare(const struct uprobe_insn *insn, struct uprobe_code *code
 /* Where the breakpoint stands that regs come from. */
 unsigned long arch_uprobe_break_address(const struct pt_regs *regs);
 /*
- * At the first instruction of a function: have it return to `to`. Returns where it would have returned, or 0: that
- * cannot be read or written. Thread context; may fault.
+ * At the first instruction of a function: have it return to `to`. Returns where it would have returned, which may be 0,
+ * or -1: that cannot be read or written, and nothing was changed. Thread context; may fault.
  */
 unsigned long arch_uretprobe_hijack(struct pt_regs *regs, unsigned long to);
 /* The stack pointer at the first instruction of a function: there, and when it has returned. The same number. */

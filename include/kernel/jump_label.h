@@ -57,6 +57,8 @@ void jump_table_remove(struct jump_table *table);
 
 /* Is there a site of a static branch at this address? [text_mutex] */
 bool jump_label_at(unsigned long addr);
+/* Does a static branch lead into [start, end) when its key is on, whatever it is now? [text_mutex] */
+bool jump_label_leads_into(unsigned long start, unsigned long end);
 
 /* For text_patch_stopped(): what is left to switch, with every other CPU parked, text writable and text_mutex held. */
 void jump_label_switch_stopped(void);

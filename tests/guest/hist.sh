@@ -225,6 +225,12 @@ refused 22 'hist:keys=step:x=1:onmax($x).save(^z)' 'Invalid action param'
 refused 22 'hist:keys=step:x=1:onmax($x).save(^zz)' "Couldn't create field variable"
 refused 22 'hist:keys=step:onmatch(lab.lab_enter).^nosuch(what)' "Couldn't find synthetic event"
 refused 22 'hist:keys=step if nosuch == 1^' ''
+# a variable that is defined by itself
+refused 22 'hist:keys=step:x=lab.lab_step.$^x' "Couldn't find variable"
+refused 22 'hist:keys=step:x=lab.lab_step.$^y,y=lab.lab_step.$x' "Couldn't find variable"
+# an array within the record is no stack
+same 'args.stacktrace' 22 \
+	"$(errno -a events/raw_syscalls/sys_enter/trigger 'hist:keys=args.stacktrace' | sed 's/.*errno=//; s/ .*//')"
 echo 'hist:keys=step' >> $step/trigger
 refused 17 '^hist:keys=step' 'Hist trigger already exists'
 line 'the refused ones have changed nothing' 'hist:keys=step:vals=hitcount:sort=hitcount:size=2048 [active]'

@@ -204,7 +204,7 @@ def test_nothing_is_noticed(run, uprobed, case):
     assert refused <= 8, out
 
 
-@pytest.mark.parametrize("case", ["signals", "altstack", "jumps", "forks", "threads", "tail", "depth"])
+@pytest.mark.parametrize("case", ["signals", "altstack", "jumps", "forks", "threads", "tail", "depth", "nowhere"])
 def test_returns_are_not_noticed(run, uprobed, case):
     functions = [uprobed.of(name) for name in uprobed.symbols if re.match("uprobed_(?!fault|end|counter|word)", name)]
     out = run(

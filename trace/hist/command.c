@@ -145,16 +145,28 @@ static int remove_hist(struct hist_trigger *t)
 
 /* ---- Changes of one that is there */
 
+/* Its own hits, and those of histograms that read its variables: they look into the map as well. */
+static void stop_hits(struct hist *h, bool stop)
+{
+	struct hist *reader;
+
+	WRITE_ONCE(h->stopped, stop);
+	for_each_hist(reader)
+		for (unsigned i = 0; i < reader->nr_refs; i++)
+			if (reader->refs[i].owner == h)
+				WRITE_ONCE(reader->stopped, stop);
+}
+
 /* Hits that come meanwhile do not count; those under way have ended with the grace period. */
 static void clear_hist(struct hist *h)
 {
-	WRITE_ONCE(h->stopped, true);
+	stop_hits(h, true);
 	synchronize_rcu();
 	hist_map_clear(h->map);
 	for (unsigned i = 0; i < h->nr_actions; i++)
 		if (h->actions[i]->snapshot)
 			memset(h->actions[i]->snapshot, 0, sizeof(*h->actions[i]->snapshot));
-	WRITE_ONCE(h->stopped, false);
+	stop_hits(h, false);
 }
 
 static void change_hist(const struct hist_parse *p, struct hist_trigger *t)

@@ -143,15 +143,21 @@ static struct hist_field *parse_special(const char *name, unsigned len, unsigned
 	return NULL;
 }
 
-/* A number of the record, or a string that lies in it. An array of numbers is nothing that can be counted. */
+/*
+ * A number of the record, or a string that lies in it. An array of numbers is nothing that can be counted; one behind
+ * the record's fixed part may be addresses. In an array within that part there is no word that says where it lies.
+ */
 static struct hist_field *field_of_record(const struct trace_event_field *field)
 {
 	bool is_dynamic = field->filter_type == FILTER_DYN_STRING;
 	bool is_text = is_dynamic || field->filter_type == FILTER_STATIC_STRING;
 	bool is_array = !is_text && strchr(field->type, '[');
+	bool is_behind = !strncmp(field->type, "__data_loc", strlen("__data_loc"));
 	struct hist_field *f;
 	u8 op = is_dynamic ? HIST_TEXT_BEHIND : is_text ? HIST_TEXT_IN : is_array ? HIST_STACK_FIELD : HIST_NUMBER;
 
+	if (is_array && !is_behind)
+		return NULL;
 	if (op == HIST_NUMBER && (field->size > 8 || (field->size & (field->size - 1)) || !field->size))
 		return NULL;
 	f = hist_field_new(op, field->name, strlen(field->name), field->type, field->size);
@@ -214,13 +220,16 @@ static struct hist_field *parse_number(struct hist_parse *p, const char *text)
 	return f;
 }
 
-/* A variable of this command that is just a field stands for the field. NULL: the name is none. */
+/*
+ * A variable of this command that is just a field stands for the field. NULL: the name is none. A text with a variable
+ * in it, as "sched.sched_waking.$x", is no field: x could be defined by itself, and the search would never end.
+ */
 static const char *find_defined(const struct hist_parse *p, const char *name)
 {
 	for (unsigned i = 0; i < p->nr_defs; i++) {
 		const char *value = p->def_values[i];
 
-		if (!strcmp(p->def_names[i], name) && *value != '$' && !hist_contains_operator(value))
+		if (!strcmp(p->def_names[i], name) && !strchr(value, '$') && !hist_contains_operator(value))
 			return value;
 	}
 	return NULL;

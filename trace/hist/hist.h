@@ -149,7 +149,7 @@ struct hist {
 	unsigned ref_users;	       /* [e] references of other histograms */
 	bool listed;		       /* [e] */
 	bool automatic;		       /* [I] made for a parameter of another histogram; goes with it */
-	bool stopped;		       /* [e; read by hits] it is being emptied */
+	bool stopped;		       /* [e; read by hits] it, or one whose variables it reads, is being emptied */
 	char *name;		       /* [I] "name=..." or NULL */
 	char *clock;		       /* [I] */
 	bool uses_time, no_hitcount;   /* [I] */

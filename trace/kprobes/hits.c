@@ -63,14 +63,15 @@ static __always_inline bool wants_after(const struct kprobe_site *site)
 	return false;
 }
 
-/* Preemption off. What `call` returns; 0: a handler is running on this CPU. */
+/* Preemption off. What `call` returns; 0: a handler is running on this CPU. A hit that is missed is counted once. */
 static __always_inline int tell(struct kprobe_site *site, struct pt_regs *regs,
 				int (*call)(struct kprobe_site *site, struct pt_regs *regs))
 {
 	int ret;
 
 	if (unlikely(this_cpu(kprobe_running))) {
-		count_missed(site);
+		if (call == call_before)
+			count_missed(site);
 		return 0;
 	}
 	this_cpu(kprobe_running) = site;

@@ -10,9 +10,10 @@
  * ARGUMENTS. Where gcc's hook comes behind the prologue (FTRACE_REGS_ARGS is 0), the arguments are gone at the call
  * site. There a probe with an entry_handler has a kprobe at the function's first instruction, too. It takes the
  * instance, for the stack pointer of that moment in place of a frame, and calls the handler; a few instructions later
- * the call site finds the instance and gives it to the frame (adopt_slot). What interrupts in between begins and ends
- * with smaller stack pointers. So the call's own instance is the task's lowest above the frame, and one that is left of
- * a call whose site was not told is found by the next call, which has the same stack pointer or a larger one.
+ * the call site finds the instance and gives it to the frame (adopt_slot). What interrupts in between is on the stack
+ * of interrupts, or begins and ends with smaller stack pointers. So the call's own instance is the lowest one above the
+ * frame on the same stack, and one that is left of a call whose site was not told is found by the next call, which has
+ * the same stack pointer or a larger one.
  *
  * A call that finds no instance, or no room on its shadow stack, is counted in nmissed.
  *
@@ -124,13 +125,21 @@ static unsigned long waits_at(const struct ret_slot *slot)
 	return (frame & 1) && READ_ONCE(slot->instance.task) == current ? frame & ~1UL : 0;
 }
 
+/* Are both on the task's stack, or both on the one of interrupts? Addresses of two stacks are in no order. */
+static bool same_stack(unsigned long a, unsigned long b)
+{
+	unsigned long stack = (unsigned long)current->stack;
+
+	return (a - stack < THREAD_SIZE) == (b - stack < THREAD_SIZE);
+}
+
 /* What calls have left that were as deep on the stack as this one, or deeper. */
 static void drop_left(const struct kretprobe_pool *pool, unsigned long sp)
 {
 	for (unsigned i = 0; i < pool->nr; i++) {
 		unsigned long at = waits_at(slot_of(pool, i));
 
-		if (at && at <= sp)
+		if (at && at <= sp && same_stack(at, sp))
 			free_slot(slot_of(pool, i));
 	}
 }
@@ -144,7 +153,7 @@ static struct ret_slot *adopt_slot(const struct kretprobe_pool *pool, const stru
 		struct ret_slot *slot = slot_of(pool, i);
 		unsigned long at = waits_at(slot);
 
-		if (at > frame->slot && (!best || at < waits_at(best)))
+		if (at > frame->slot && same_stack(at, frame->slot) && (!best || at < waits_at(best)))
 			best = slot;
 		if (READ_ONCE(slot->frame) == frame)
 			free_slot(slot); /* it went without a return */
@@ -321,7 +330,8 @@ static int turn_on(struct kretprobe *rp)
 	if (!--nr_on)
 		unregister_ftrace_graph(&ret_user);
 	unlink_probe(rp);
-	ftrace_set_filter_ip(&ret_sites, rp->site, 1, 0);
+	if (first)
+		ftrace_set_filter_ip(&ret_sites, rp->site, 1, 0);
 	synchronize_rcu();
 	return err;
 }

@@ -127,19 +127,26 @@ static unsigned long make_slot(struct mm_struct *mm, unsigned long addr)
 	return to;
 }
 
-/* Has the breakpoint gone since it was met? */
-static bool was_removed(unsigned long addr)
+/*
+ * A breakpoint was met, and no probe was found for it. False: it is the program's own. True: the program tries again,
+ * because the breakpoint has gone, or it belongs to a probe that has come since. Both are looked at under mmap_lock: a
+ * probe may go and come back between the search for it and a look at the text, and the program would get a signal.
+ */
+static bool has_changed(struct mm_struct *mm, unsigned long addr)
 {
 	u8 text[UPROBE_BREAK_SIZE];
+	const struct uprobe_site *site;
+	bool changed;
 
-	return !copy_from_user(text, (const void __user *)addr, sizeof(text)) &&
-	       memcmp(text, arch_uprobe_break, sizeof(text));
+	mutex_lock(&mm->mmap_lock);
+	site = uprobe_find_site(mm->uprobes, addr);
+	changed = (site && site->uprobe) || !access_vm_locked(mm, addr, text, sizeof(text), FAULT_FLAG_FORCE) ||
+		  memcmp(text, arch_uprobe_break, sizeof(text));
+	mutex_unlock(&mm->mmap_lock);
+	return changed;
 }
 
-/*
- * Where there is a breakpoint and no probe, the probe has gone since it was met, and the program tries again; or the
- * breakpoint is the program's own. A handler that has changed the pc has said where to go on.
- */
+/* A handler that has changed the pc has said where to go on. */
 bool uprobe_breakpoint(struct pt_regs *regs)
 {
 	unsigned long addr = arch_uprobe_break_address(regs), slot;
@@ -154,7 +161,7 @@ bool uprobe_breakpoint(struct pt_regs *regs)
 	}
 	uprobe = find_hit(mu, addr, &slot);
 	if (!uprobe) {
-		if (!was_removed(addr))
+		if (!has_changed(current->mm, addr))
 			return false;
 		instruction_pointer_set(regs, addr);
 		return true;

@@ -84,7 +84,7 @@ static unsigned long get_trampoline(struct mm_struct *mm, unsigned long near)
 static bool hijack(struct uprobe_task *ut, struct uretprobe_call *call, struct pt_regs *regs, unsigned long trampoline)
 {
 	call->returns_to = arch_uretprobe_hijack(regs, trampoline);
-	if (!call->returns_to)
+	if (call->returns_to == -1UL)
 		return false;
 	call->sp = arch_uretprobe_entry_sp(regs);
 	call->chained = call->returns_to == trampoline;

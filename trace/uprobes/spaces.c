@@ -117,11 +117,12 @@ static int install_at(struct mm_struct *mm, unsigned long addr, struct uprobe *u
 {
 	u8 text[UPROBE_MAX_INSN];
 	struct uprobe_site *site;
+	struct uprobe *left; /* of a breakpoint that could not be taken out */
 
 	if (!has_uprobes(mm))
 		return -ENOMEM;
 	site = uprobe_find_site(mm->uprobes, addr);
-	if (site && site->uprobe)
+	if (site && site->uprobe == uprobe)
 		return 0;
 	if (!access_text(mm, addr, text, uprobe->insn.len, false) ||
 	    (memcmp(text, uprobe->insn.bytes, uprobe->insn.len) && !is_break(text)))
@@ -130,7 +131,10 @@ static int install_at(struct mm_struct *mm, unsigned long addr, struct uprobe *u
 	if (!site)
 		return -ENOMEM;
 	uprobe_get(uprobe);
+	left = site->uprobe;
 	smp_store_release(&site->uprobe, uprobe);
+	if (left)
+		uprobe_put(left);
 	memcpy(text, arch_uprobe_break, UPROBE_BREAK_SIZE);
 	if (!access_text(mm, addr, text, UPROBE_BREAK_SIZE, true)) {
 		uprobe_remove_site(mm, site);
@@ -142,15 +146,17 @@ static int install_at(struct mm_struct *mm, unsigned long addr, struct uprobe *u
 
 /*
  * [m] First the instruction, then the site: a thread that met the breakpoint and finds no site looks at the text
- * again.
+ * again. Where there is no memory for a page of the process's own, as after a fork, the breakpoint has to stay, and so
+ * does the site with its reference: the program goes on in the slot, and the probe has no consumers any more.
  */
 void uprobe_remove_site(struct mm_struct *mm, struct uprobe_site *site)
 {
 	struct uprobe *uprobe = site->uprobe;
 	u8 text[UPROBE_BREAK_SIZE];
 
-	if (access_text(mm, site->addr, text, UPROBE_BREAK_SIZE, false) && is_break(text))
-		access_text(mm, site->addr, uprobe->insn.bytes, UPROBE_BREAK_SIZE, true);
+	if (access_text(mm, site->addr, text, UPROBE_BREAK_SIZE, false) && is_break(text) &&
+	    !access_text(mm, site->addr, uprobe->insn.bytes, UPROBE_BREAK_SIZE, true))
+		return;
 	count_site(mm, site, uprobe, false);
 	smp_store_release(&site->uprobe, (struct uprobe *)NULL);
 	uprobe_put(uprobe);

@@ -205,6 +205,32 @@ static void tail(void)
 		CHECK_EQ(uprobed_tail(i), (i + 10) * 3 + 1);
 }
 
+static volatile unsigned long nowhere_pc = 1;
+
+static void on_nowhere(int sig, void *info, void *uc)
+{
+	nowhere_pc = *frame_word(uc, FRAME_PC);
+	_exit(nowhere_pc ? 2 : 0);
+}
+
+/* A function whose return address is 0, as that of the outermost one may be: it returns there, probed or not. */
+static void nowhere(void)
+{
+	pid_t pid = check_fork();
+	int status = -1;
+
+	if (pid == 0) {
+		frame_handle(SIGSEGV, on_nowhere, 0);
+#ifdef __aarch64__
+		__asm__ volatile("mov x30, #0\n\tb uprobed_plain");
+#else
+		__asm__ volatile("push $0\n\tjmp uprobed_plain");
+#endif
+	}
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK_EQ(status, 0);
+}
+
 static jmp_buf back;
 static volatile unsigned long landed, landed_at;
 
@@ -449,6 +475,7 @@ static const struct check_case cases[] = {
 	{"faults", faults},   {"altstack", altstack},
 	{"steps", steps},     {"counter", counter},
 	{"busy", busy},	      {"untouched", untouched},
+	{"nowhere", nowhere},
 };
 
 int main(int argc, char **argv)
