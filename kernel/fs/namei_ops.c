@@ -315,7 +315,9 @@ SYSCALL_DEFINE3(mknod, const char __user *, filename, umode_t, mode, unsigned, d
 	return sys_mknodat(AT_FDCWD, (unsigned long)filename, mode, dev);
 }
 
-/* Linux's name for the place to probe: a new name in a directory that name_op_begin_create() has locked. 0 or -errno. */
+/*
+ * Linux's name for the place to probe: a new name in a directory that name_op_begin_create() has locked. 0 or -errno.
+ */
 int vfs_symlink(struct inode *dir, struct dentry *dentry, const char *target);
 noinline int vfs_symlink(struct inode *dir, struct dentry *dentry, const char *target)
 {

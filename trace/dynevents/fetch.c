@@ -97,8 +97,8 @@ static u64 source_value(const struct fetch_arg *arg, const struct fetch_source *
 }
 
 /*
- * Where a value stands in pt_regs, of which the machine's macros know: they are asked with registers that hold their own
- * places, counted from 1. 0: it is none of the registers.
+ * Where a value stands in pt_regs, of which the machine's macros know: they are asked with registers that hold their
+ * own places, counted from 1. 0: it is none of the registers.
  */
 static unsigned register_of(const struct fetch_arg *arg)
 {

@@ -27,8 +27,8 @@ static __always_inline void put_head(char *record, const unsigned long *head, co
 }
 
 /* The usual case: nothing but the record is wanted, and it has no strings. False: it is another case. */
-static __always_inline bool record_direct(struct trace_event_file *file, const struct probe *p, const struct fetch_source *src,
-			  const unsigned long *head)
+static __always_inline bool record_direct(struct trace_event_file *file, const struct probe *p,
+					  const struct fetch_source *src, const unsigned long *head)
 {
 	struct trace_event_opened opened;
 	char *record;
@@ -50,8 +50,8 @@ static __always_inline bool record_direct(struct trace_event_file *file, const s
 }
 
 /* Strings are looked at for each array again, because the room in the record is of one look. */
-static noinline void record_general(struct trace_event_file *file, const struct probe *p, const struct fetch_source *src,
-			   const unsigned long *head, unsigned long fp)
+static noinline void record_general(struct trace_event_file *file, const struct probe *p,
+				    const struct fetch_source *src, const unsigned long *head, unsigned long fp)
 {
 	unsigned room = fetch_strings_size(&p->args, src);
 	struct trace_event_buffer buffer;

@@ -158,8 +158,8 @@ unsigned trace_event_fire_within(struct trace_event_file *file, const struct tri
 }
 
 /*
- * The second half of trace_event_fire_within(), when the record is committed or discarded. The filters are not asked again, as the
- * record is gone.
+ * The second half of trace_event_fire_within(), when the record is committed or discarded. The filters are not asked
+ * again, as the record is gone.
  */
 void trace_event_fire_left(struct trace_event_file *file, unsigned left, const struct trigger_hit *within)
 {

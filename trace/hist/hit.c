@@ -44,7 +44,7 @@ static DEFINE_PER_CPU(struct hist_scratch, hist_scratch);
 /* ---- Values */
 
 /* A number of the record, by its size. */
-static u64 number_in(const struct hist_field *f, const char *record)
+static __always_inline u64 number_in(const struct hist_field *f, const char *record)
 {
 	const void *at = record + f->field->offset;
 
@@ -179,6 +179,7 @@ static unsigned copy_stack(unsigned long *to, unsigned max, const struct hist_fi
 
 /* ---- The hit */
 
+/* The usual key is a number of the record, which needs no call. */
 static void make_key(const struct hist *h, u64 *key, const struct hist_hit *hit)
 {
 	for (unsigned i = 0; i < h->nr_keys; i++) {
@@ -189,6 +190,8 @@ static void make_key(const struct hist *h, u64 *key, const struct hist_hit *hit)
 			copy_text((char *)at, f->size, f, hit);
 		else if (f->is_stack)
 			copy_stack((unsigned long *)at, HIST_STACK_DEPTH, f, hit);
+		else if (likely(f->op == HIST_NUMBER && f->form != FORM_LOG2 && f->form != FORM_BUCKETS))
+			*at = number_in(f, hit->record);
 		else
 			*at = hist_eval(f, hit);
 	}

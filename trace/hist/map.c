@@ -74,7 +74,7 @@ struct hist_map *hist_map_create(unsigned bits, unsigned key_size, unsigned data
 }
 
 /* Each word is folded in by a multiplication, and the high half, which depends on all bits, into the low one. */
-static u64 hash_key(const struct hist_map *map, const u64 *key)
+static __always_inline u64 hash_key(const struct hist_map *map, const u64 *key)
 {
 	u64 hash = 0;
 
