@@ -61,6 +61,7 @@ static const struct trigger_command eprobe_command = {
 
 /* ---- On and off: event_mutex held */
 
+/* The array's trigger, with a copy of the filter for this array. 0 or -errno, and nothing is left of it. */
 static int add_trigger(struct trace_event_file *attached, struct trace_event_file *file, const struct eprobe *e)
 {
 	struct eprobe_trigger *t = kzalloc(sizeof(*t), GFP_KERNEL);
@@ -199,6 +200,7 @@ static int parse_all(struct eprobe *e, struct dyn_command *c)
 	return err;
 }
 
+/* Whatever of it is there after an error is freed, and the attached event is let go. */
 static int eprobe_create(struct dyn_command *c)
 {
 	const char *word = c->words[0];

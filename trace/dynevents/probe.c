@@ -384,6 +384,7 @@ int probe_free(struct dyn_event *dev)
 
 /* ---- Lines */
 
+/* Up to the colon. The number is copied, because the word is still needed as a whole. */
 int probe_parse_maxactive(struct probe *p, struct dyn_command *c)
 {
 	char *word = c->words[0] + 1, number[DYN_NAME_MAX];
