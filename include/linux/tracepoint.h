@@ -32,8 +32,10 @@
 	__DECLARE_TRACE(name, void, void *data, NULL, true) \
 	__TRACE_WALK(name, void *data, it->data)
 #undef DEFINE_TRACE
-#define DEFINE_TRACE(name, ...)                                                             \
-	struct tracepoint __tracepoint_##name = {#name, STATIC_KEY_INIT, NULL, NULL, NULL}; \
+#define DEFINE_TRACE(name, ...)                                                                              \
+	struct tracepoint __tracepoint_##name = {#name, STATIC_KEY_INIT, NULL, NULL, NULL};                  \
+	static const struct tracepoint *const __tracepoint_ptr_##name __used __section("ptrs_tracepoints") = \
+		&__tracepoint_##name;                                                                        \
 	extern __typeof__(__traceiter_##name) __traceiter_##name __attribute__((alias("__tracewalk_" #name)))
 #endif
 

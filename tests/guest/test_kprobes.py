@@ -153,6 +153,42 @@ def test_a_module_goes(guest):
     assert out[2:4] + out[5:] == ["0", "msleep", "msleep"]
 
 
+def test_events_of_a_module(guest):
+    """Fprobe events and tracepoint probes wait for a module, record while it is there, and let it go while they are on;
+    an eprobe on a module's event holds it."""
+    look = "cat /proc/ftrace_calls >/dev/null; cat /proc/tracepoint-sample 2>/dev/null"
+    load = "insmod /ftrace_calls.ko; insmod /tracepoint_sample.ko"
+    out = guest(
+        "cd /sys/kernel/tracing\n"
+        "echo 'f:fn ftrace_calls:calls_show m=$arg1:x64' > dynamic_events\n"
+        "echo 'f:rt ftrace_calls:calls_show%return r=$retval:s32' >> dynamic_events\n"
+        "echo 't:tp subsys_eventname first=$arg1:s32 task=+0($arg2):x64' >> dynamic_events; cat dynamic_events\n"
+        "echo 1 > events/fprobes/enable; echo 1 > events/tracepoints/enable\n"
+        f"for i in 1 2; do {load}; {look}; rmmod ftrace_calls; rmmod tracepoint_sample; done\n"
+        f"echo 0 > events/enable; {load}; {look}\n"
+        "echo 'f:late calls_show' >> dynamic_events; echo 1 > events/fprobes/late/enable\n"
+        f"{look}; grep -c 'fn: (calls_show+0x0/.*m=0x[1-9a-f]' trace; grep -c 'rt: (.* <- calls_show.* r=0$' trace\n"
+        "grep -o 'tp: (.*) first=.* task' trace; grep -c 'late: (calls_show+0x0' trace; rmmod ftrace_calls\n"
+        "echo 0 > events/enable; echo > dynamic_events; echo $?; cat enabled_functions | wc -l\n"
+        "insmod /trace_events_sample.ko; echo 'e:of_module sample.sample_any length=$length:s32' > dynamic_events\n"
+        "rmmod trace_events_sample 2>/dev/null; echo $?; echo 1 > events/eprobes/enable\n"
+        "echo abcde > /sys/module/trace_events_sample/parameters/say; grep -o 'of_module: .*' trace\n"
+        "echo 0 > events/enable; echo > dynamic_events; rmmod trace_events_sample; echo $?",
+        "ftrace_calls",
+        "tracepoint_sample",
+        "trace_events_sample",
+    ).splitlines()
+    assert out[:3] == [
+        "f:fprobes/fn ftrace_calls:calls_show m=$arg1:x64",
+        "f:fprobes/rt ftrace_calls:calls_show%return r=$retval:s32",
+        "t:tracepoints/tp subsys_eventname first=$arg1:s32 task=+0($arg2):x64",
+    ], out
+    assert out[3:5] == ["2", "2"], out
+    assert [re.sub(r"\(.*\)", "()", line) for line in out[5:11]] == [f"tp: () first={n} task" for n in (0, 1, 2) * 2]
+    assert out[11:14] == ["1", "0", "0"] and out[14] != "0", out
+    assert re.match(r"of_module: \(sample.sample_any\) length=[56]$", out[15]) and out[16:] == ["0"], out
+
+
 def test_all_off_and_on(guest):
     """debugfs kprobes/enabled: probes stay registered, and are not called."""
     out = guest(

@@ -174,6 +174,41 @@ static void test_programs(void **state)
 	assert_int_equal(allocated, 0);
 }
 
+/* Places that have no registers: a tracepoint with its arguments, and a record with its fields. */
+static void test_without_registers(void **state)
+{
+	static const struct trace_event_field own[] = {
+		{"int", "comm", 8, 4, true, FILTER_OTHER}, {"u64", "name", 16, 8, false, FILTER_OTHER}, {}};
+	static const struct trace_event_field *const fields[2] = {own, own + 2};
+	struct fetch_args args;
+	struct line l;
+
+	assert_int_equal(parse(&args, "$arg12 a=+8($arg1):u8 $stack", FETCH_KERNEL | FETCH_TPOINT | FETCH_NO_REGS), 0);
+	assert_true(args.args[0]->op == FETCH_ENTRY_ARG && args.args[0]->param == 11 && !args.nr_entry);
+	assert_true(args.args[1]->op == FETCH_ENTRY_ARG && !args.args[1]->param && args.args[2]->op == FETCH_STACKP);
+	fetch_free(&args);
+	for (unsigned i = 0; i < 3; i++) {
+		static const char *const wrong[] = {"$arg13", "%x0", "$retval"};
+
+		assert_int_equal(parse(&args, wrong[i], FETCH_KERNEL | FETCH_TPOINT | FETCH_NO_REGS), -EINVAL);
+		fetch_free(&args);
+	}
+	split(&l, "$name t=$COMM %x0");
+	args = (struct fetch_args){.head = 8};
+	assert_int_equal(fetch_parse(&args, &l.c, 0, FETCH_KERNEL | FETCH_OF_EVENT | FETCH_NO_REGS, fields), -EINVAL);
+	drop(&l);
+	fetch_free(&args);
+	split(&l, "$name t=$COMM +0($name):ustring");
+	args = (struct fetch_args){.head = 8};
+	assert_int_equal(fetch_parse(&args, &l.c, 0, FETCH_KERNEL | FETCH_OF_EVENT | FETCH_NO_REGS, fields), 0);
+	assert_true(args.args[0]->op == FETCH_FIELD && args.args[0]->field == &own[1] && args.args[0]->offset == 8);
+	assert_true(!strcmp(args.args[0]->name, "name") && args.args[1]->op == FETCH_COMM);
+	assert_true(args.args[2]->op == FETCH_FIELD && args.args[2]->store == FETCH_STRING && args.args[2]->last_user);
+	drop(&l);
+	fetch_free(&args);
+	assert_int_equal(allocated, 0);
+}
+
 /* The caret stands in the text itself. */
 static void test_columns(void **state)
 {
@@ -320,6 +355,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_programs),
+		cmocka_unit_test(test_without_registers),
 		cmocka_unit_test(test_columns),
 		cmocka_unit_test(test_mutated),
 	};

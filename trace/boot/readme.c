@@ -102,6 +102,9 @@ static const char readme_text[] =
 	"  kprobe_profile, uprobe_profile count hits\n"
 	"\t  p[:[<group>/][<event>]] <place> [<args>]\n"
 	"\t  r[maxactive][:[<group>/][<event>]] <place> [<args>]\n"
+	"\t  f[:[<group>/][<event>]] <func-name>[%return] [<args>]\n"
+	"\t  t[:[<group>/][<event>]] <tracepoint> [<args>]\n"
+	"\t  e[:[<group>/][<event>]] <attached-group>.<attached-event> [<args>] [if <filter>]\n"
 	"\t  -:[<group>/][<event>]\n"
 	"\t    place: [<module>:]<symbol>[+<offset>]|<memaddr>\n"
 	"\t    place (kretprobe): [<module>:]<symbol>[+<offset>]%return|<memaddr>\n"
@@ -109,7 +112,7 @@ static const char readme_text[] =
 	"\t  kernel return probes support: $retval, $arg<N>, $comm\n"
 	"\t     args: <name>=fetcharg[:type]\n"
 	"\t fetcharg: (%<register>|$<var>), @<address>, @<symbol>[+|-<offset>], $stack, $stack<N>, $retval, $comm,\n"
-	"\t           $arg<N>, +|-[u]<offset>(<fetcharg>), \\imm-value, \\\"imm-string\"\n"
+	"\t           $arg<N>, $<field> of an event, +|-[u]<offset>(<fetcharg>), \\imm-value, \\\"imm-string\"\n"
 	"\t     type: s8/16/32/64, u8/16/32/64, x8/16/32/64, char, string, symbol, symstr, %pd/%pD,\n"
 	"\t           b<bit-width>@<bit-offset>/<container-size>, ustring,\n"
 	"\t           <type>\\[<array-size>\\]\n";

@@ -39,10 +39,17 @@ static bool read_memory(void *to, u64 addr, size_t n, bool user)
 	return !user && !copy_from_kernel_nofault(to, (const void *)addr, n);
 }
 
+static u64 stack_pointer(const struct fetch_source *src)
+{
+	if (!src->regs)
+		return src->sp;
+	return src->user ? user_stack_pointer(src->regs) : kernel_stack_pointer(src->regs);
+}
+
 /* The n-th word above the stack pointer, which for the kernel must be on the same stack. */
 static u64 stack_word(const struct fetch_source *src, unsigned n)
 {
-	u64 sp = src->user ? user_stack_pointer(src->regs) : kernel_stack_pointer(src->regs);
+	u64 sp = stack_pointer(src);
 	u64 at = sp + n * sizeof(u64), word = 0;
 
 	if (!src->user && (at & ~(THREAD_SIZE - 1)) != (sp & ~(THREAD_SIZE - 1)))
@@ -75,7 +82,7 @@ static u64 source_value(const struct fetch_arg *arg, const struct fetch_source *
 	case FETCH_STACK:
 		return stack_word(src, arg->param);
 	case FETCH_STACKP:
-		return src->user ? user_stack_pointer(src->regs) : kernel_stack_pointer(src->regs);
+		return stack_pointer(src);
 	case FETCH_RETVAL:
 		return src->retval;
 	case FETCH_ARG:

@@ -32,6 +32,10 @@ struct seq_file;
 #define FETCH_ENTRY    0x04u /* at the first instruction of a function: $argN */
 #define FETCH_RETURN   0x08u /* at a return: $retval, and $argN as it was at the entry */
 #define FETCH_OF_EVENT 0x10u /* of a record of another event: $FIELD */
+#define FETCH_TPOINT   0x40u /* at a tracepoint: $argN is one of its arguments */
+#define FETCH_NO_REGS  0x20u /* there are no registers, but the stack pointer where there is one */
+
+#define TPOINT_ARGS 12 /* arguments of a tracepoint that can be named */
 
 enum fetch_op {
 	FETCH_REG,    /* param: its offset in pt_regs */
@@ -108,9 +112,9 @@ struct fetch_args {
 
 /* What a hit has. What the program cannot name (FETCH_*) may be left out. */
 struct fetch_source {
-	const struct pt_regs *regs;
-	unsigned long retval;
-	const unsigned long *entry; /* arguments that were kept at the entry */
+	const struct pt_regs *regs; /* NULL: there are none, and sp is the stack pointer */
+	unsigned long retval, sp;
+	const unsigned long *entry; /* arguments that were kept at the entry, or those of a tracepoint */
 	const void *record;	    /* of the other event */
 	unsigned long file_base;    /* where the probed file begins in memory */
 	bool user;		    /* all addresses are the program's */

@@ -50,6 +50,11 @@ static int parse_argument(struct fetch_parser *p, char *text, const char *number
 		p->arg->param = n;
 		return 0;
 	}
+	if (p->flags & FETCH_TPOINT) {
+		p->arg->op = FETCH_ENTRY_ARG;
+		p->arg->param = n;
+		return n < TPOINT_ARGS ? 0 : refuse(p, text, "Invalid argument number");
+	}
 	if (!(p->flags & FETCH_RETURN))
 		return refuse(p, text, "$arg* can be used only on function entry or exit");
 	p->arg->op = FETCH_ENTRY_ARG;
@@ -90,7 +95,7 @@ static int parse_field(struct fetch_parser *p, char *text)
 				p->arg->field = f;
 				return 0;
 			}
-	return refuse(p, text, "Invalid attached event argument");
+	return refuse(p, text, "Attached event does not have this field");
 }
 
 static bool is_comm(const char *text)
@@ -216,8 +221,11 @@ static int parse_constant(struct fetch_parser *p, char *text)
 
 static int parse_register(struct fetch_parser *p, char *text)
 {
-	int offset = p->flags & FETCH_OF_EVENT ? -EINVAL : regs_query_register_offset(text + 1);
+	int offset;
 
+	if (p->flags & FETCH_NO_REGS)
+		return refuse(p, text, "Invalid $-valiable specified");
+	offset = regs_query_register_offset(text + 1);
 	if (offset < 0)
 		return refuse(p, text, "Invalid register name");
 	p->arg->op = FETCH_REG;

@@ -8,7 +8,6 @@
  * has the event on. A module that a definition names may come later, and go: the event stays, and its probe comes and
  * goes with the module.
  */
-#include <kernel/init.h>
 #include <kernel/ksyms.h>
 #include <kernel/module.h>
 #include <kernel/percpu.h>
@@ -21,8 +20,6 @@
 #include <trace/kprobes.h>
 
 #include "events/event_file.h"
-#include "records/records.h"
-#include "output/iter.h"
 #include "probe.h"
 
 struct kprobe_event {
@@ -33,7 +30,6 @@ struct kprobe_event {
 	bool waits;	      /* [I] for a module that was not there when it was defined */
 	char *symbol;	      /* "[MOD:]SYM"; NULL: an address */
 	unsigned long offset; /* bytes from the symbol, or the address */
-	unsigned maxactive;   /* as it was written; 0: it was not */
 	unsigned long *hits;  /* per CPU */
 };
 
@@ -77,32 +73,6 @@ static int kretprobe_event_return(struct kretprobe_instance *ri, struct pt_regs 
 	return 0;
 }
 
-/* ---- What is recorded, and its text */
-
-#define WORD_FIELD(name, at)                                                                     \
-	{                                                                                        \
-		"unsigned long", name, sizeof(struct trace_entry) + (at), 8, false, FILTER_OTHER \
-	}
-static const struct trace_event_field kprobe_head[] = {WORD_FIELD("__probe_ip", 0), {}};
-static const struct trace_event_field kretprobe_head[] = {
-	WORD_FIELD("__probe_func", 0), WORD_FIELD("__probe_ret_ip", 8), {}};
-
-static void print_kprobe(struct seq_file *s, struct trace_iterator *iter, const unsigned long *head)
-{
-	seq_putc(s, '(');
-	seq_print_ip_sym_offset(s, iter->tr, head[0], true);
-	seq_putc(s, ')');
-}
-
-static void print_kretprobe(struct seq_file *s, struct trace_iterator *iter, const unsigned long *head)
-{
-	seq_putc(s, '(');
-	seq_print_ip_sym_offset(s, iter->tr, head[1], true);
-	seq_puts(s, " <- ");
-	seq_print_ip_sym_offset(s, iter->tr, head[0], false);
-	seq_putc(s, ')');
-}
-
 /* ---- Registration: event_mutex held */
 
 /* All of the kretprobe is set again: it may be what a module has left that went. */
@@ -116,7 +86,7 @@ static int register_probe(struct kprobe_event *k, bool on)
 		.handler = kretprobe_event_return,
 		.entry_handler = k->probe.args.nr_entry ? kretprobe_event_entry : NULL,
 		.data_size = k->probe.args.nr_entry * sizeof(long),
-		.maxactive = k->maxactive,
+		.maxactive = k->probe.maxactive,
 	};
 	rp->kp.symbol_name = k->symbol;
 	if (k->symbol)
@@ -144,8 +114,11 @@ static bool has_gone(const struct kprobe_event *k)
 	return !k->registered || (k->rp.kp.flags & KPROBE_FLAG_GONE);
 }
 
-static int switch_probe(struct kprobe_event *k, bool on)
+/* One whose module is not there waits for it. */
+static int kprobe_switch_on(struct probe *p, bool on)
 {
+	struct kprobe_event *k = kprobe_event_of(&p->dev);
+
 	if (has_gone(k))
 		return 0;
 	if (k->is_return)
@@ -153,74 +126,55 @@ static int switch_probe(struct kprobe_event *k, bool on)
 	return on ? enable_kprobe(&k->rp.kp) : disable_kprobe(&k->rp.kp);
 }
 
-/* All probes of the event, or none. Those whose module is not there wait for it. */
-static int kprobe_switch_on(struct probe_event *ev, bool on)
+/* Its probes are put in again. One that fails waits for the next time. */
+static void kprobe_module(struct probe *p, struct module *mod, bool comes)
 {
-	struct probe *p, *done;
-	int err = 0;
+	struct kprobe_event *k = kprobe_event_of(&p->dev);
+	size_t len = strlen(mod->name);
 
-	list_for_each_entry(p, &ev->probes, list) {
-		err = switch_probe(kprobe_event_of(&p->dev), on);
-		if (err)
-			break;
-	}
-	if (!err || !on)
-		return 0;
-	list_for_each_entry(done, &ev->probes, list) {
-		if (done == p)
-			break;
-		switch_probe(kprobe_event_of(&done->dev), false);
-	}
-	return err;
+	if (!comes || !k->symbol || strncmp(k->symbol, mod->name, len) || k->symbol[len] != ':')
+		return;
+	unregister_probe(k);
+	fetch_resolve(&p->args);
+	register_probe(k, probe_event_is_on(p->event));
 }
 
-static const struct probe_class kprobe_class = {
-	.head = kprobe_head,
-	.fmt = "(%lx)",
-	.fmt_args = ", REC->__probe_ip",
-	.print_head = print_kprobe,
-	.switch_on = kprobe_switch_on,
-};
-static const struct probe_class kretprobe_class = {
-	.head = kretprobe_head,
-	.fmt = "(%lx <- %lx)",
-	.fmt_args = ", REC->__probe_func, REC->__probe_ret_ip",
-	.print_head = print_kretprobe,
-	.switch_on = kprobe_switch_on,
-};
-
-/* ---- Definitions */
-
-static void free_kprobe_event(struct kprobe_event *k)
+static void free_kprobe_event(struct probe *p)
 {
-	if (!k)
-		return;
-	fetch_free(&k->probe.args);
+	struct kprobe_event *k = kprobe_event_of(&p->dev);
+
+	unregister_probe(k);
+	probe_free_parts(p);
 	free_percpu(k->hits);
 	kfree(k->symbol);
 	kfree(k);
 }
 
-/* "r10:": the number behind the letter. */
-static int parse_maxactive(struct kprobe_event *k, struct dyn_command *c, char *word)
+static bool same_place(const struct probe *a, const struct probe *b)
 {
-	char number[DYN_NAME_MAX];
-	size_t len = strcspn(word + 1, ":");
-
-	if (!isdigit(word[1]))
-		return 0;
-	if (!k->is_return)
-		return dyn_refuse(c, word + 1, "Maxactive is not for kprobe");
-	if (len >= sizeof(number))
-		return dyn_refuse(c, word + 1, "Invalid maxactive number");
-	memcpy(number, word + 1, len);
-	number[len] = '\0';
-	if (kstrtouint(number, 0, &k->maxactive) || !k->maxactive)
-		return dyn_refuse(c, word + 1, "Invalid maxactive number");
-	if (k->maxactive > KRETPROBE_MAXACTIVE_MAX)
-		return dyn_refuse(c, word + 1, "Maxactive is too big");
-	return 0;
+	return !strcmp(a->place, b->place);
 }
+
+static const struct probe_class kprobe_class = {
+	.letter = 'p',
+	.head = PROBE_AT,
+	.print_head = probe_print_at,
+	.switch_on = kprobe_switch_on,
+	.module = kprobe_module,
+	.same = same_place,
+	.free = free_kprobe_event,
+};
+static const struct probe_class kretprobe_class = {
+	.letter = 'r',
+	.head = PROBE_RETURN,
+	.print_head = probe_print_return,
+	.switch_on = kprobe_switch_on,
+	.module = kprobe_module,
+	.same = same_place,
+	.free = free_kprobe_event,
+};
+
+/* ---- Definitions */
 
 /* How many functions, of the module or of the kernel, have this name? At most 2 are counted. */
 static unsigned count_symbols(const char *name)
@@ -235,18 +189,12 @@ static unsigned count_symbols(const char *name)
 	return found ?: kallsyms_lookup_name(name) != 0;
 }
 
-/* Of "MOD:SYM": the module is not there, and may come. */
 static bool module_is_missing(const char *symbol)
 {
-	const char *colon = strchr(symbol, ':');
-	char name[KSYM_MODULE_LEN];
 	bool missing;
 
-	if (!colon || colon == symbol || colon - symbol >= (long)sizeof(name))
-		return false;
-	strscpy(name, symbol, colon - symbol + 1);
 	mutex_lock(&module_mutex);
-	missing = !find_module(name);
+	missing = probe_waits_for_module(symbol);
 	mutex_unlock(&module_mutex);
 	return missing;
 }
@@ -308,12 +256,14 @@ static void make_name(const struct kprobe_event *k, char *name)
 			*name = '_';
 }
 
-static bool same_place(const struct probe *a, const struct probe *b)
+/* As it is written, of an address in hexadecimal. NULL: no memory. */
+static char *place_text(const struct kprobe_event *k)
 {
-	const struct kprobe_event *x = container_of(a, struct kprobe_event, probe),
-				  *y = container_of(b, struct kprobe_event, probe);
-
-	return x->offset == y->offset && !x->symbol == !y->symbol && (!x->symbol || !strcmp(x->symbol, y->symbol));
+	if (!k->symbol)
+		return kasprintf(GFP_KERNEL, "0x%lx", k->offset);
+	if (k->offset)
+		return kasprintf(GFP_KERNEL, "%s+%lu", k->symbol, k->offset);
+	return kstrdup(k->symbol, GFP_KERNEL);
 }
 
 static const struct dyn_event_kind kprobe_kind;
@@ -332,13 +282,7 @@ static int add(struct kprobe_event *k, struct dyn_command *c, const char *group,
 	else if (err && err != -ENOMEM)
 		dyn_refuse(c, c->words[1], "Failed to register probe event");
 	if (!err)
-		err = probe_add(&k->probe, c, 2, group, name, k->is_return ? &kretprobe_class : &kprobe_class,
-				&kprobe_kind, same_place);
-	if (!err && probe_event_is_on(k->probe.event)) {
-		err = switch_probe(k, true);
-		if (err)
-			probe_remove(&k->probe);
-	}
+		err = probe_add(&k->probe, c, group, name, &kprobe_kind);
 	if (err)
 		unregister_probe(k);
 	mutex_unlock(&event_mutex);
@@ -354,8 +298,11 @@ static int parse_all(struct kprobe_event *k, struct dyn_command *c)
 	char *event = strchr(c->words[0], ':'), made[DYN_NAME_MAX];
 	const char *group = "kprobes", *name = NULL;
 	unsigned flags = FETCH_KERNEL;
-	int err = parse_maxactive(k, c, c->words[0]) ?: parse_place(k, c, c->words[1]);
+	int err;
 
+	if (!k->is_return && isdigit(c->words[0][1]))
+		return dyn_refuse(c, c->words[0] + 1, "Maxactive is only for function exit");
+	err = probe_parse_maxactive(&k->probe, c) ?: parse_place(k, c, c->words[1]);
 	if (err)
 		return err;
 	if (k->is_return && !is_entry(k))
@@ -369,8 +316,11 @@ static int parse_all(struct kprobe_event *k, struct dyn_command *c)
 		name = made;
 	}
 	flags |= k->is_return ? FETCH_RETURN : is_entry(k) ? FETCH_ENTRY : 0;
-	k->probe.args.head = sizeof(struct trace_entry) + (k->is_return ? 2 : 1) * sizeof(long);
-	return fetch_parse(&k->probe.args, c, 2, flags, NULL) ?: add(k, c, group, name);
+	k->probe.place = place_text(k);
+	if (!k->probe.place)
+		return -ENOMEM;
+	return probe_parse_args(&k->probe, c, k->is_return ? &kretprobe_class : &kprobe_class, flags, NULL)
+		       ?: add(k, c, group, name);
 }
 
 /* The letter alone does not tell: uprobes begin with the same ones. */
@@ -392,74 +342,18 @@ static int kprobe_create(struct dyn_command *c)
 	k->hits = alloc_percpu(unsigned long);
 	err = k->hits ? parse_all(k, c) : -ENOMEM;
 	if (err)
-		free_kprobe_event(k);
+		free_kprobe_event(&k->probe);
 	return err;
-}
-
-/* The place as it is written; of an address in hexadecimal. */
-static void place_text(const struct kprobe_event *k, char *text, size_t size)
-{
-	if (!k->symbol)
-		scnprintf(text, size, "0x%lx", k->offset);
-	else if (k->offset)
-		scnprintf(text, size, "%s+%lu", k->symbol, k->offset);
-	else
-		scnprintf(text, size, "%s", k->symbol);
-}
-
-#define PLACE_SIZE (KSYM_NAME_LEN + KSYM_MODULE_LEN + 24)
-
-static void kprobe_show(struct seq_file *m, struct dyn_event *dev)
-{
-	const struct kprobe_event *k = kprobe_event_of(dev);
-	char place[PLACE_SIZE];
-
-	place_text(k, place, sizeof(place));
-	seq_putc(m, k->is_return ? 'r' : 'p');
-	if (k->maxactive)
-		seq_printf(m, "%u", k->maxactive);
-	seq_printf(m, ":%s/%s %s", k->probe.event->group, k->probe.event->name, place);
-	fetch_show(m, &k->probe.args);
-	seq_putc(m, '\n');
-}
-
-/* The probe is off by then, if the event is: probe_remove() has switched it off with the last array. */
-static int kprobe_free(struct dyn_event *dev)
-{
-	struct kprobe_event *k = kprobe_event_of(dev);
-	int err;
-
-	if (probe_is_busy(dev) && list_is_singular(&k->probe.event->probes))
-		return -EBUSY;
-	unregister_probe(k);
-	err = probe_remove(&k->probe);
-	if (!err)
-		free_kprobe_event(k);
-	return err;
-}
-
-/* The words behind the name, if there are any: the place, and arguments. */
-static bool kprobe_match(const struct dyn_event *dev, const char *group, const char *event, char **rest)
-{
-	const struct kprobe_event *k = kprobe_event_of(dev);
-	char place[PLACE_SIZE];
-
-	if (!probe_names_match(&k->probe, group, event))
-		return false;
-	if (!rest[0])
-		return true;
-	place_text(k, place, sizeof(place));
-	return !strcmp(rest[0], place) && probe_args_match(&k->probe, rest + 1);
 }
 
 static const struct dyn_event_kind kprobe_kind = {
 	.file = "kprobe_events",
 	.log = "trace_kprobe",
 	.create = kprobe_create,
-	.show = kprobe_show,
+	.show = probe_show,
 	.is_busy = probe_is_busy,
-	.free = kprobe_free,
-	.match = kprobe_match,
+	.free = probe_free,
+	.match = probe_match,
 };
 REGISTER_DYN_EVENT_KIND(kprobe_kind);
 DYN_EVENT_FILE(kprobe_events, "kprobe_events");
@@ -493,32 +387,3 @@ static int kprobe_profile_show(struct seq_file *m, void *data)
 	return 0;
 }
 TRACEFS_TEXT_FILE(kprobe_profile, "kprobe_profile", 0440, TRACEFS_TOP, kprobe_profile_show, NULL);
-
-/* ---- Modules: module_mutex held */
-
-/* Its probes are put in again, before its init runs. One that fails waits for the next time. */
-static void module_came(struct module *mod)
-{
-	size_t len = strlen(mod->name);
-	struct dyn_event *dev;
-
-	mutex_lock(&event_mutex);
-	for_each_dyn_event(dev) {
-		struct kprobe_event *k = kprobe_event_of(dev);
-
-		if (dev->kind != &kprobe_kind || !k->symbol || strncmp(k->symbol, mod->name, len) ||
-		    k->symbol[len] != ':')
-			continue;
-		unregister_probe(k);
-		fetch_resolve(&k->probe.args);
-		register_probe(k, probe_event_is_on(k->probe.event));
-	}
-	mutex_unlock(&event_mutex);
-}
-
-static int watch_modules(void)
-{
-	kprobe_module_came = module_came;
-	return 0;
-}
-core_initcall(watch_modules);

@@ -5,15 +5,21 @@
  * complete. So after a grace period no hit has an older list of arrays, or a probe that its kind does not call any
  * more.
  */
+#include <kernel/init.h>
+#include <kernel/module.h>
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <mm/slab.h>
 #include <sched/sched.h>
+#include <trace/kprobes.h>
 
 #include "core/tracer.h"
 #include "events/event_file.h"
 #include "output/iter.h"
+#include "records/records.h"
 #include "probe.h"
+
+#define PROBE_ARGS 2 /* the number of a line's first word that is an argument */
 
 /* ---- Records */
 
@@ -64,6 +70,13 @@ static noinline void record_general(struct trace_event_file *file, const struct 
 	trace_event_end(&buffer, fp);
 }
 
+void probe_record_in(struct trace_event_file *file, const struct probe *p, const struct fetch_source *src,
+		     const unsigned long *head, unsigned long fp)
+{
+	if (!record_direct(file, p, src, head))
+		record_general(file, p, src, head, fp);
+}
+
 void probe_record(const struct probe *p, const struct fetch_source *src, const unsigned long *head, unsigned long fp)
 {
 	const struct probe_files *files = smp_load_acquire(&p->event->files);
@@ -71,12 +84,33 @@ void probe_record(const struct probe *p, const struct fetch_source *src, const u
 	for (unsigned i = 0; files && i < files->nr; i++) {
 		struct trace_event_file *file = READ_ONCE(files->files[i]);
 
-		if (file && !record_direct(file, p, src, head))
-			record_general(file, p, src, head, fp);
+		if (file)
+			probe_record_in(file, p, src, head, fp);
 	}
 }
 
 /* ---- On and off: event_mutex held */
+
+/* All probes of the event, or none. */
+static int switch_all(struct probe_event *ev, bool on)
+{
+	struct probe *p, *done;
+	int err = 0;
+
+	list_for_each_entry(p, &ev->probes, list) {
+		err = ev->pclass->switch_on(p, on);
+		if (err && on)
+			break;
+	}
+	if (!err || !on)
+		return 0;
+	list_for_each_entry(done, &ev->probes, list) {
+		if (done == p)
+			break;
+		ev->pclass->switch_on(done, false);
+	}
+	return err;
+}
 
 /*
  * An array joins: a longer list, which also leaves out the places of those that have left. It is there before the first
@@ -96,7 +130,7 @@ static int join(struct probe_event *ev, struct trace_event_file *file)
 			made->files[made->nr++] = old->files[i];
 	made->files[made->nr++] = file;
 	smp_store_release(&ev->files, made);
-	err = old ? 0 : ev->pclass->switch_on(ev, true);
+	err = old ? 0 : switch_all(ev, true);
 	if (err) {
 		WRITE_ONCE(ev->files, NULL);
 		old = made;
@@ -120,7 +154,7 @@ static void leave(struct probe_event *ev, const struct trace_event_file *file)
 		any |= files->files[i] != NULL;
 	}
 	if (!any) {
-		ev->pclass->switch_on(ev, false);
+		switch_all(ev, false);
 		WRITE_ONCE(ev->files, NULL);
 	}
 	synchronize_rcu();
@@ -132,13 +166,54 @@ static int probe_reg(struct trace_event_file *file, bool on)
 {
 	struct probe_event *ev = container_of(file->call, struct probe_event, call);
 
+	if (ev->pclass->reg)
+		return ev->pclass->reg(file, on);
 	if (on)
 		return join(ev, file);
 	leave(ev, file);
 	return 0;
 }
 
+const struct probe_class *probe_class_of(const struct trace_event_call *call)
+{
+	return call->class->reg == probe_reg ? container_of(call, struct probe_event, call)->pclass : NULL;
+}
+
 /* ---- Text */
+
+#define WORD_FIELD(name, at)                                                                     \
+	{                                                                                        \
+		"unsigned long", name, sizeof(struct trace_entry) + (at), 8, false, FILTER_OTHER \
+	}
+/* By enum probe_head: the fields, and what `format` says of them. */
+static const struct {
+	unsigned words;
+	struct trace_event_field fields[PROBE_HEAD_MAX + 1];
+	const char *fmt, *fmt_args;
+} heads[] = {
+	[PROBE_NO_HEAD] = {0, {{}}, "", ""},
+	[PROBE_AT] = {1, {WORD_FIELD("__probe_ip", 0), {}}, "(%lx)", ", REC->__probe_ip"},
+	[PROBE_RETURN] = {2,
+			  {WORD_FIELD("__probe_func", 0), WORD_FIELD("__probe_ret_ip", 8), {}},
+			  "(%lx <- %lx)",
+			  ", REC->__probe_func, REC->__probe_ret_ip"},
+};
+
+void probe_print_at(struct seq_file *s, struct trace_iterator *iter, const unsigned long *head)
+{
+	seq_putc(s, '(');
+	seq_print_ip_sym_offset(s, iter->tr, head[0], true);
+	seq_putc(s, ')');
+}
+
+void probe_print_return(struct seq_file *s, struct trace_iterator *iter, const unsigned long *head)
+{
+	seq_putc(s, '(');
+	seq_print_ip_sym_offset(s, iter->tr, head[1], true);
+	seq_puts(s, " <- ");
+	seq_print_ip_sym_offset(s, iter->tr, head[0], false);
+	seq_putc(s, ')');
+}
 
 static void probe_print(struct seq_file *s, struct trace_iterator *iter)
 {
@@ -148,7 +223,10 @@ static void probe_print(struct seq_file *s, struct trace_iterator *iter)
 	unsigned long head[PROBE_HEAD_MAX];
 
 	memcpy(head, iter->ent + 1, min(sizeof(head), p->args.head - sizeof(struct trace_entry)));
-	ev->pclass->print_head(s, iter, head);
+	if (ev->pclass->print_head)
+		ev->pclass->print_head(s, iter, head);
+	else
+		seq_printf(s, "(%s)", p->place);
 	fetch_print(s, &p->args, iter->ent);
 	seq_putc(s, '\n');
 }
@@ -170,8 +248,7 @@ static const struct trace_event_field *no_fields(void)
 }
 
 /* The event's fields and format are those of its first probe; probes that join must have the same. NULL: no memory. */
-static struct probe_event *make_event(struct probe *p, const char *group, const char *name,
-				      const struct probe_class *pclass)
+static struct probe_event *make_event(struct probe *p, const char *group, const char *name)
 {
 	struct probe_event *ev = kzalloc(sizeof(*ev), GFP_KERNEL);
 
@@ -180,12 +257,12 @@ static struct probe_event *make_event(struct probe *p, const char *group, const 
 	INIT_LIST_HEAD(&ev->probes);
 	strscpy(ev->group, group, sizeof(ev->group));
 	strscpy(ev->name, name, sizeof(ev->name));
-	ev->pclass = pclass;
+	ev->pclass = p->pclass;
 	ev->class = (struct trace_event_class){
 		.system = ev->group, .fields = no_fields, .print = probe_print, .reg = probe_reg};
 	ev->call = (struct trace_event_call){.name = ev->name, .class = &ev->class, .pins = &ev->pins};
-	ev->call.fields = fetch_fields(&p->args, pclass->head);
-	ev->call.print_fmt = fetch_print_fmt(&p->args, pclass->fmt, pclass->fmt_args);
+	ev->call.fields = fetch_fields(&p->args, heads[p->pclass->head].fields);
+	ev->call.print_fmt = fetch_print_fmt(&p->args, heads[p->pclass->head].fmt, heads[p->pclass->head].fmt_args);
 	if (ev->call.fields && ev->call.print_fmt)
 		return ev;
 	free_event(ev);
@@ -204,58 +281,25 @@ static struct probe_event *find_event(const char *group, const char *name, const
 }
 
 /* May p join the event? */
-static int may_join(struct probe *p, struct dyn_command *c, unsigned first, const struct probe_event *ev,
-		    const struct probe_class *pclass, bool (*same)(const struct probe *a, const struct probe *b))
+static int may_join(struct probe *p, struct dyn_command *c, const struct probe_event *ev)
 {
 	const struct probe *of = list_first_entry(&ev->probes, struct probe, list), *other;
 	unsigned differ = fetch_differ(&p->args, &of->args);
 
-	if (ev->pclass != pclass) {
+	if (ev->pclass != p->pclass) {
 		dyn_refuse(c, c->words[0], "Probe type is different from existing probe");
 		return -EEXIST;
 	}
 	if (differ < p->args.nr || p->args.nr != of->args.nr) {
-		dyn_refuse(c, differ < p->args.nr ? c->words[first + differ] : c->words[0],
+		dyn_refuse(c, differ < p->args.nr ? c->words[PROBE_ARGS + differ] : c->words[0],
 			   "Argument type or name is different from existing probe");
 		return -EEXIST;
 	}
 	list_for_each_entry(other, &ev->probes, list)
-		if (same(p, other) && fetch_same_words(&p->args, &other->args)) {
+		if (p->pclass->same(p, other) && fetch_same_words(&p->args, &other->args)) {
 			dyn_refuse(c, c->words[0], "There is already the exact same probe event");
 			return -EEXIST;
 		}
-	return 0;
-}
-
-/* The probe is in the list before its event is known, because a text of a record may be asked for at once. */
-int probe_add(struct probe *p, struct dyn_command *c, unsigned first, const char *group, const char *name,
-	      const struct probe_class *pclass, const struct dyn_event_kind *kind,
-	      bool (*same)(const struct probe *a, const struct probe *b))
-{
-	struct probe_event *ev = find_event(group, name, kind);
-	int err;
-
-	if (ev) {
-		err = may_join(p, c, first, ev, pclass, same);
-		if (err)
-			return err;
-		p->event = ev;
-		list_add_tail(&p->list, &ev->probes);
-		dyn_event_add(&p->dev, kind);
-		return 0;
-	}
-	ev = make_event(p, group, name, pclass);
-	if (!ev)
-		return -ENOMEM;
-	p->event = ev;
-	list_add_tail(&p->list, &ev->probes);
-	err = trace_late_event_add(&ev->call);
-	if (err) {
-		free_event(ev);
-		return err;
-	}
-	trace_late_events_ready();
-	dyn_event_add(&p->dev, kind);
 	return 0;
 }
 
@@ -264,14 +308,15 @@ static bool is_call(const struct trace_event_call *call, const void *data)
 	return call == data;
 }
 
-/* The text of a record is made by its event's first probe, under preemption off, as hits are. */
-int probe_remove(struct probe *p)
+/*
+ * The probe leaves its event, which goes with its last probe. The text of a record is made by its event's first probe,
+ * under preemption off, as hits are. When it returns no hit uses the probe.
+ */
+static void remove_probe(struct probe *p)
 {
 	struct probe_event *ev = p->event;
 	bool last = list_is_singular(&ev->probes);
 
-	if (last && trace_late_event_is_busy(&ev->call))
-		return -EBUSY;
 	if (last)
 		trace_late_events_remove(is_call, &ev->call);
 	else
@@ -280,6 +325,45 @@ int probe_remove(struct probe *p)
 	synchronize_rcu();
 	if (last)
 		free_event(ev);
+}
+
+/* The event is on, so the probe must be. On an error it is out of the event again. */
+static int join_event(struct probe *p, struct probe_event *ev, const struct dyn_event_kind *kind)
+{
+	int err;
+
+	p->event = ev;
+	list_add_tail(&p->list, &ev->probes);
+	dyn_event_add(&p->dev, kind);
+	err = probe_event_is_on(ev) ? ev->pclass->switch_on(p, true) : 0;
+	if (err)
+		remove_probe(p);
+	return err;
+}
+
+/* The probe is in the list before its event is known, because a text of a record may be asked for at once. */
+int probe_add(struct probe *p, struct dyn_command *c, const char *group, const char *name,
+	      const struct dyn_event_kind *kind)
+{
+	struct probe_event *ev = p->pclass->same ? find_event(group, name, kind) : NULL;
+	int err;
+
+	if (ev)
+		return may_join(p, c, ev) ?: join_event(p, ev, kind);
+	ev = make_event(p, group, name);
+	if (!ev)
+		return -ENOMEM;
+	p->event = ev;
+	list_add_tail(&p->list, &ev->probes);
+	err = trace_late_event_add(&ev->call);
+	if (err) {
+		free_event(ev);
+		if (err == -EEXIST)
+			dyn_refuse(c, c->words[0], "Given group/event name is already used by another event");
+		return err;
+	}
+	trace_late_events_ready();
+	dyn_event_add(&p->dev, kind);
 	return 0;
 }
 
@@ -288,7 +372,65 @@ bool probe_is_busy(struct dyn_event *dev)
 	return trace_late_event_is_busy(&probe_of(dev)->event->call);
 }
 
-/* ---- Lines that delete */
+int probe_free(struct dyn_event *dev)
+{
+	struct probe *p = probe_of(dev);
+
+	if (probe_is_busy(dev) && list_is_singular(&p->event->probes))
+		return -EBUSY;
+	if (probe_event_is_on(p->event))
+		p->pclass->switch_on(p, false);
+	remove_probe(p);
+	p->pclass->free(p);
+	return 0;
+}
+
+/* ---- Lines */
+
+/* Up to the colon. The number is copied, because the word is still needed as a whole. */
+int probe_parse_maxactive(struct probe *p, struct dyn_command *c)
+{
+	char *word = c->words[0] + 1, number[DYN_NAME_MAX];
+	size_t len = strcspn(word, ":");
+
+	if (!isdigit(*word))
+		return 0;
+	if (len >= sizeof(number))
+		return dyn_refuse(c, word, "Invalid maxactive number");
+	memcpy(number, word, len);
+	number[len] = '\0';
+	if (kstrtouint(number, 0, &p->maxactive) || !p->maxactive)
+		return dyn_refuse(c, word, "Invalid maxactive number");
+	if (p->maxactive > KRETPROBE_MAXACTIVE_MAX)
+		return dyn_refuse(c, word, "Maxactive is too big");
+	return 0;
+}
+
+int probe_parse_args(struct probe *p, struct dyn_command *c, const struct probe_class *pclass, unsigned flags,
+		     const struct trace_event_field *const fields[2])
+{
+	p->pclass = pclass;
+	p->args.head = sizeof(struct trace_entry) + heads[pclass->head].words * sizeof(long);
+	return fetch_parse(&p->args, c, PROBE_ARGS, flags, fields);
+}
+
+void probe_free_parts(struct probe *p)
+{
+	fetch_free(&p->args);
+	kfree(p->place);
+}
+
+void probe_show(struct seq_file *m, struct dyn_event *dev)
+{
+	const struct probe *p = probe_of(dev);
+
+	seq_putc(m, p->pclass->letter);
+	if (p->maxactive)
+		seq_printf(m, "%u", p->maxactive);
+	seq_printf(m, ":%s/%s %s", p->event->group, p->event->name, p->place);
+	fetch_show(m, &p->args);
+	seq_putc(m, '\n');
+}
 
 bool probe_names_match(const struct probe *p, const char *group, const char *event)
 {
@@ -307,3 +449,57 @@ bool probe_args_match(const struct probe *p, char **words)
 	}
 	return true;
 }
+
+/* The words behind the name, if there are any: the place, and arguments. */
+bool probe_match(const struct dyn_event *dev, const char *group, const char *event, char **rest)
+{
+	const struct probe *p = probe_of(dev);
+
+	return probe_names_match(p, group, event) &&
+	       (!rest[0] || (!strcmp(rest[0], p->place) && probe_args_match(p, rest + 1)));
+}
+
+/* ---- Modules: module_mutex held */
+
+bool probe_waits_for_module(const char *symbol)
+{
+	const char *colon = strchr(symbol, ':');
+	char name[KSYM_MODULE_LEN];
+
+	if (!colon || colon == symbol || colon - symbol >= (long)sizeof(name))
+		return false;
+	strscpy(name, symbol, colon - symbol + 1);
+	return !find_module(name);
+}
+
+static void tell_probes(struct module *mod, bool comes)
+{
+	struct dyn_event *dev;
+
+	mutex_lock(&event_mutex);
+	for_each_dyn_event(dev)
+		if (dev->kind->show == probe_show && probe_of(dev)->pclass->module)
+			probe_of(dev)->pclass->module(probe_of(dev), mod, comes);
+	mutex_unlock(&event_mutex);
+}
+
+static void module_came(struct module *mod)
+{
+	tell_probes(mod, true);
+}
+
+static void module_goes(struct module *mod)
+{
+	tell_probes(mod, false);
+}
+
+/* Not told of `coming`: the room of kprobes says when probes can be put in. */
+static const struct module_notifier modules_notifier = {.going = module_goes};
+REGISTER_MODULE_NOTIFIER(modules_notifier);
+
+static int watch_modules(void)
+{
+	kprobe_module_came = module_came;
+	return 0;
+}
+core_initcall(watch_modules);

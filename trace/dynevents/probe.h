@@ -5,20 +5,40 @@
  */
 #pragma once
 
+#include <trace/trace_event_probe.h>
+
 #include "dynevent.h"
 #include "fetch.h"
 
-#define PROBE_HEAD_MAX 2 /* words in a record in front of its arguments: where it was hit, for example */
-
+struct module;
+struct probe;
 struct probe_event;
+
+/* The words of a record in front of its arguments. */
+enum probe_head {
+	PROBE_NO_HEAD,
+	PROBE_AT,     /* where it was hit */
+	PROBE_RETURN, /* the function, and where it returns to */
+};
+#define PROBE_HEAD_MAX 2
 
 /* What the events of a kind, or of one half of it, have in common. Immutable. */
 struct probe_class {
-	const struct trace_event_field *head; /* of each record, up to one with name NULL; all of them words */
-	const char *fmt, *fmt_args;	      /* of `format`: "(%lx)", ", REC->__probe_ip" */
+	char letter; /* with which lines begin */
+	u8 head;     /* enum probe_head */
+	bool below;  /* eprobes can be attached to such an event */
+	/* NULL: the place is printed as it stands in the line. */
 	void (*print_head)(struct seq_file *s, struct trace_iterator *iter, const unsigned long *head);
-	/* [e] The event's first array has it on, or its last one no more. 0 or -errno. */
-	int (*switch_on)(struct probe_event *ev, bool on);
+	/* [e] All need it but those with a reg. The probe calls probe_record() from now on, or no more. 0 or -errno. */
+	int (*switch_on)(struct probe *p, bool on);
+	/* NULL, or in place of probe_files: an array has the event on, or no more. As trace_event_class.reg. */
+	int (*reg)(struct trace_event_file *file, bool on);
+	/* Do two probes of the same event stand at the same place? NULL: an event has one probe alone. */
+	bool (*same)(const struct probe *a, const struct probe *b);
+	/* [e] NULL, or a module has come, before its init, or goes. module_mutex held, too. */
+	void (*module)(struct probe *p, struct module *mod, bool comes);
+	/* [e] It is off, no hit uses it, and no list has it: free what the kind has of it, and *p. */
+	void (*free)(struct probe *p);
 };
 
 /* The arrays that have the event on. Replaced as a whole. */
@@ -31,7 +51,7 @@ struct probe_files {
 struct probe_event {
 	struct trace_event_class class;	  /* [I] */
 	struct trace_event_call call;	  /* [I] */
-	const struct probe_class *pclass; /* [I] */
+	const struct probe_class *pclass; /* [I] of all its probes */
 	struct list_head probes;	  /* [e] of struct probe, in the order of their lines */
 	struct probe_files *files;	  /* [R] NULL: no array */
 	unsigned pins;			  /* [a] call.pins */
@@ -41,31 +61,54 @@ struct probe_event {
 /* One place. Part of what its kind has of it. */
 struct probe {
 	struct dyn_event dev;
-	struct list_head list;	   /* [e] of ev->probes */
-	struct probe_event *event; /* [I] */
-	struct fetch_args args;	   /* [I] */
+	struct list_head list;		  /* [e] of event->probes */
+	struct probe_event *event;	  /* [I] */
+	const struct probe_class *pclass; /* [I] */
+	char *place;			  /* [I] the word of the line that says where it is */
+	unsigned maxactive;		  /* [I] as it was written behind the letter; 0: it was not */
+	struct fetch_args args;		  /* [I] */
 };
 static inline struct probe *probe_of(const struct dyn_event *dev)
 {
 	return container_of(dev, struct probe, dev);
 }
 
+/* ---- Definitions. Thread context; may sleep. The kind frees a probe that is refused. */
+
+/* "r10:": the number behind the letter, if there is one. 0 or -EINVAL. */
+int probe_parse_maxactive(struct probe *p, struct dyn_command *c);
 /*
- * [e] Make it a probe of the event of this group and name, which is made if there is none. p->args is parsed; nothing
- * else of p need be set. `same` says whether another probe of the event stands at the same place. 0; -EEXIST: there is
- * an event of another kind, or the same probe; -EINVAL: the event has other arguments; both by dyn_refuse(), if
- * possible with the caret under c->words[first ...], from which on the arguments stand; -ENOMEM, -ENOSPC.
+ * The words from c->words[2] on. Sets p->pclass, which says what stands in front of the arguments; flags, fields and
+ * errors as those of fetch_parse().
  */
-int probe_add(struct probe *p, struct dyn_command *c, unsigned first, const char *group, const char *name,
-	      const struct probe_class *pclass, const struct dyn_event_kind *kind,
-	      bool (*same)(const struct probe *a, const struct probe *b));
-/* [e] -EBUSY: it is the last probe of an event that is busy. 0: the event has lost it, and no hit of it uses it. */
-int probe_remove(struct probe *p);
+int probe_parse_args(struct probe *p, struct dyn_command *c, const struct probe_class *pclass, unsigned flags,
+		     const struct trace_event_field *const fields[2]);
+/*
+ * [e] Make it a probe of the event of this group and name, which is made if there is none. p->args and p->place are
+ * set. If the event is on the probe is, too. 0; -EEXIST: there is an event of another kind, or the same probe; -EINVAL:
+ * the event has other arguments; both by dyn_refuse(), if possible with the caret under the argument; -ENOMEM, -ENOSPC,
+ * an error of switch_on.
+ */
+int probe_add(struct probe *p, struct dyn_command *c, const char *group, const char *name,
+	      const struct dyn_event_kind *kind);
+void probe_free_parts(struct probe *p); /* what of *p is in memory of its own */
 /* For struct dyn_event_kind. */
+void probe_show(struct seq_file *m, struct dyn_event *dev);
 bool probe_is_busy(struct dyn_event *dev);
-/* Names of group and event, and the words of arguments, of which there may be fewer than the probe has. */
+int probe_free(struct dyn_event *dev);
+bool probe_match(const struct dyn_event *dev, const char *group, const char *event, char **rest);
+/* Parts of the last one: names, and words of arguments, of which there may be fewer than the probe has. */
 bool probe_names_match(const struct probe *p, const char *group, const char *event);
 bool probe_args_match(const struct probe *p, char **words);
+/* The class of a probe event, NULL: it is another event. */
+const struct probe_class *probe_class_of(const struct trace_event_call *call);
+/* Of "MODULE:SYMBOL": the module is not there, and may come. module_mutex held. */
+bool probe_waits_for_module(const char *symbol);
+/* The event's probe of an event with one probe alone. */
+static inline struct probe *probe_only(const struct trace_event_file *file)
+{
+	return list_first_entry(&container_of(file->call, struct probe_event, call)->probes, struct probe, list);
+}
 static inline bool probe_event_is_on(const struct probe_event *ev)
 {
 	return ev->files;
@@ -76,3 +119,12 @@ static inline bool probe_event_is_on(const struct probe_event *ev)
  * has it. Preemption off, once more than in the probed code. Any context.
  */
 void probe_record(const struct probe *p, const struct fetch_source *src, const unsigned long *head, unsigned long fp);
+/* The same for one array. */
+void probe_record_in(struct trace_event_file *file, const struct probe *p, const struct fetch_source *src,
+		     const unsigned long *head, unsigned long fp);
+/* print_head of kernel text: "(place)", "(where to <- function)". */
+void probe_print_at(struct seq_file *s, struct trace_iterator *iter, const unsigned long *head);
+void probe_print_return(struct seq_file *s, struct trace_iterator *iter, const unsigned long *head);
+
+/* Of fprobe events, and of tracepoint probes, which Linux counts among them. */
+extern const struct dyn_event_kind fprobe_kind;

@@ -73,15 +73,7 @@ static int uprobe_event_return(struct uprobe_consumer *c, unsigned long func, st
 	return 0;
 }
 
-/* ---- What is recorded, and its text */
-
-#define WORD_FIELD(name, at)                                                                     \
-	{                                                                                        \
-		"unsigned long", name, sizeof(struct trace_entry) + (at), 8, false, FILTER_OTHER \
-	}
-static const struct trace_event_field uprobe_head[] = {WORD_FIELD("__probe_ip", 0), {}};
-static const struct trace_event_field uretprobe_head[] = {
-	WORD_FIELD("__probe_func", 0), WORD_FIELD("__probe_ret_ip", 8), {}};
+/* ---- The text of a record */
 
 static void print_uprobe(struct seq_file *s, struct trace_iterator *iter, const unsigned long *head)
 {
@@ -96,8 +88,9 @@ static void print_uretprobe(struct seq_file *s, struct trace_iterator *iter, con
 /* ---- On and off: event_mutex held */
 
 /* Off: when it returns no hit is under way. It may be off already, where another probe of the event has failed. */
-static int switch_probe(struct uprobe_event *u, bool on)
+static int uprobe_switch_on(struct probe *p, bool on)
 {
+	struct uprobe_event *u = uprobe_event_of(&p->dev);
 	struct uprobe *uprobe;
 
 	if (!on) {
@@ -113,48 +106,44 @@ static int switch_probe(struct uprobe_event *u, bool on)
 	return 0;
 }
 
-/* All probes of the event, or none. */
-static int uprobe_switch_on(struct probe_event *ev, bool on)
+static void free_uprobe_event(struct probe *p)
 {
-	struct probe *p;
-	int err = 0;
+	struct uprobe_event *u = uprobe_event_of(&p->dev);
 
-	list_for_each_entry(p, &ev->probes, list)
-		if (!err)
-			err = switch_probe(uprobe_event_of(&p->dev), on);
-	if (!err)
-		return 0;
-	list_for_each_entry(p, &ev->probes, list)
-		switch_probe(uprobe_event_of(&p->dev), false);
-	return err;
-}
-
-static const struct probe_class uprobe_class = {
-	.head = uprobe_head,
-	.fmt = "(%lx)",
-	.fmt_args = ", REC->__probe_ip",
-	.print_head = print_uprobe,
-	.switch_on = uprobe_switch_on,
-};
-static const struct probe_class uretprobe_class = {
-	.head = uretprobe_head,
-	.fmt = "(%lx <- %lx)",
-	.fmt_args = ", REC->__probe_func, REC->__probe_ret_ip",
-	.print_head = print_uretprobe,
-	.switch_on = uprobe_switch_on,
-};
-
-/* ---- Definitions */
-
-static void free_uprobe_event(struct uprobe_event *u)
-{
-	fetch_free(&u->probe.args);
+	probe_free_parts(p);
 	if (u->file)
 		fput(u->file);
 	free_percpu(u->hits);
 	kfree(u->path);
 	kfree(u);
 }
+
+static bool same_place(const struct probe *a, const struct probe *b)
+{
+	const struct uprobe_event *x = container_of(a, struct uprobe_event, probe),
+				  *y = container_of(b, struct uprobe_event, probe);
+
+	return x->file->f_inode == y->file->f_inode && x->offset == y->offset;
+}
+
+static const struct probe_class uprobe_class = {
+	.letter = 'p',
+	.head = PROBE_AT,
+	.print_head = print_uprobe,
+	.switch_on = uprobe_switch_on,
+	.same = same_place,
+	.free = free_uprobe_event,
+};
+static const struct probe_class uretprobe_class = {
+	.letter = 'r',
+	.head = PROBE_RETURN,
+	.print_head = print_uretprobe,
+	.switch_on = uprobe_switch_on,
+	.same = same_place,
+	.free = free_uprobe_event,
+};
+
+/* ---- Definitions */
 
 /* The file, which must be there and be a regular one. 0 or -errno. */
 static int open_file(struct uprobe_event *u, struct dyn_command *c)
@@ -220,29 +209,22 @@ static void make_name(const struct uprobe_event *u, char *name)
 	scnprintf(name, DYN_NAME_MAX, "p_%.*s_0x%lx", (int)strcspn(tail, ".-_"), tail, u->offset);
 }
 
-static bool same_place(const struct probe *a, const struct probe *b)
-{
-	const struct uprobe_event *x = container_of(a, struct uprobe_event, probe),
-				  *y = container_of(b, struct uprobe_event, probe);
-
-	return x->file->f_inode == y->file->f_inode && x->offset == y->offset;
-}
-
 static const struct dyn_event_kind uprobe_kind;
 
-/* The event for it, which may be on: then the probe is, too. */
+/* The path, and the offset in hexadecimal. NULL: no memory. */
+static char *place_text(const struct uprobe_event *u)
+{
+	if (u->ref_ctr_offset)
+		return kasprintf(GFP_KERNEL, "%s:0x%016lx(0x%lx)", u->path, u->offset, u->ref_ctr_offset);
+	return kasprintf(GFP_KERNEL, "%s:0x%016lx", u->path, u->offset);
+}
+
 static int add(struct uprobe_event *u, struct dyn_command *c, const char *group, const char *name)
 {
 	int err;
 
 	mutex_lock(&event_mutex);
-	err = probe_add(&u->probe, c, 2, group, name, u->is_return ? &uretprobe_class : &uprobe_class, &uprobe_kind,
-			same_place);
-	if (!err && probe_event_is_on(u->probe.event)) {
-		err = switch_probe(u, true);
-		if (err)
-			probe_remove(&u->probe);
-	}
+	err = probe_add(&u->probe, c, group, name, &uprobe_kind);
 	mutex_unlock(&event_mutex);
 	return err;
 }
@@ -271,8 +253,11 @@ static int parse_all(struct uprobe_event *u, struct dyn_command *c, char *colon)
 		u->consumer.ret_handler = uprobe_event_return;
 	else
 		u->consumer.handler = uprobe_event_hit;
-	u->probe.args.head = sizeof(struct trace_entry) + (u->is_return ? 2 : 1) * sizeof(long);
-	return fetch_parse(&u->probe.args, c, 2, FETCH_USER | (u->is_return ? FETCH_RETURN : 0), NULL)
+	u->probe.place = place_text(u);
+	if (!u->probe.place)
+		return -ENOMEM;
+	return probe_parse_args(&u->probe, c, u->is_return ? &uretprobe_class : &uprobe_class,
+				FETCH_USER | (u->is_return ? FETCH_RETURN : 0), NULL)
 		       ?: add(u, c, group, name);
 }
 
@@ -294,70 +279,18 @@ static int uprobe_create(struct dyn_command *c)
 	u->hits = alloc_percpu(unsigned long);
 	err = u->hits ? parse_all(u, c, colon) : -ENOMEM;
 	if (err)
-		free_uprobe_event(u);
+		free_uprobe_event(&u->probe);
 	return err;
-}
-
-/* As it is shown, and as a line that deletes must have it. */
-static void offset_text(const struct uprobe_event *u, char text[48])
-{
-	int n = scnprintf(text, 48, "0x%016lx", u->offset);
-
-	if (u->ref_ctr_offset)
-		scnprintf(text + n, 48 - n, "(0x%lx)", u->ref_ctr_offset);
-}
-
-static void uprobe_show(struct seq_file *m, struct dyn_event *dev)
-{
-	const struct uprobe_event *u = uprobe_event_of(dev);
-	char offset[48];
-
-	offset_text(u, offset);
-	seq_printf(m, "%c:%s/%s %s:%s", u->is_return ? 'r' : 'p', u->probe.event->group, u->probe.event->name, u->path,
-		   offset);
-	fetch_show(m, &u->probe.args);
-	seq_putc(m, '\n');
-}
-
-/* One of several probes may go while the event is on. */
-static int uprobe_free(struct dyn_event *dev)
-{
-	struct uprobe_event *u = uprobe_event_of(dev);
-	int err;
-
-	if (probe_is_busy(dev) && list_is_singular(&u->probe.event->probes))
-		return -EBUSY;
-	switch_probe(u, false);
-	err = probe_remove(&u->probe);
-	if (!err)
-		free_uprobe_event(u);
-	return err;
-}
-
-/* The words behind the name, if there are any: the place, and arguments. */
-static bool uprobe_match(const struct dyn_event *dev, const char *group, const char *event, char **rest)
-{
-	const struct uprobe_event *u = uprobe_event_of(dev);
-	size_t len = strlen(u->path);
-	char offset[48];
-
-	if (!probe_names_match(&u->probe, group, event))
-		return false;
-	if (!rest[0])
-		return true;
-	offset_text(u, offset);
-	return !strncmp(rest[0], u->path, len) && rest[0][len] == ':' && !strcmp(rest[0] + len + 1, offset) &&
-	       probe_args_match(&u->probe, rest + 1);
 }
 
 static const struct dyn_event_kind uprobe_kind = {
 	.file = "uprobe_events",
 	.log = "trace_uprobe",
 	.create = uprobe_create,
-	.show = uprobe_show,
+	.show = probe_show,
 	.is_busy = probe_is_busy,
-	.free = uprobe_free,
-	.match = uprobe_match,
+	.free = probe_free,
+	.match = probe_match,
 };
 REGISTER_DYN_EVENT_KIND(uprobe_kind);
 DYN_EVENT_FILE(uprobe_events, "uprobe_events");

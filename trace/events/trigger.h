@@ -36,6 +36,7 @@ struct trigger_command {
 #define TRIGGER_EVENT	   3
 #define TRIGGER_HIST_ONOFF 4 /* one for each target, too */
 #define TRIGGER_HIST	   5 /* any number of them */
+#define TRIGGER_EPROBE	   6 /* the same */
 
 /* The commands of another room, in the order in which the file `trigger` lists them, behind those of this one. */
 struct trigger_commands {
