@@ -19,7 +19,7 @@ OWN = {
     "breakpoints/breakpoint_test_arm64": "aarch64",
     "breakpoints/breakpoint_test ": "x86_64",
 }
-# The machine on which the ordinary suite runs those that are no machine's own; building them takes as long as their run.
+# The machine on which the ordinary suite runs those that are no machine's own. Their build takes as long as their run.
 SHORT = "x86_64"
 # What a folder's tests are linked with.
 WITH = {

@@ -313,3 +313,18 @@ void fetch_touch(const struct fetch_args *args, const struct fetch_source *src)
 	}
 	fetch_strings_size(args, src);
 }
+
+void fetch_free(struct fetch_args *args)
+{
+	for (unsigned i = 0; i < args->nr; i++) {
+		struct fetch_arg *arg = args->args[i];
+
+		kfree(arg->name);
+		kfree(arg->word);
+		kfree(arg->symbol);
+		if (arg->op == FETCH_TEXT)
+			kfree(arg->text);
+		kfree(arg);
+	}
+	args->nr = 0;
+}

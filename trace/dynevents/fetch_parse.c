@@ -578,21 +578,6 @@ int fetch_parse(struct fetch_args *args, struct dyn_command *c, unsigned first, 
 	return err;
 }
 
-void fetch_free(struct fetch_args *args)
-{
-	for (unsigned i = 0; i < args->nr; i++) {
-		struct fetch_arg *arg = args->args[i];
-
-		kfree(arg->name);
-		kfree(arg->word);
-		kfree(arg->symbol);
-		if (arg->op == FETCH_TEXT)
-			kfree(arg->text);
-		kfree(arg);
-	}
-	args->nr = 0;
-}
-
 int fetch_resolve(struct fetch_args *args)
 {
 	int err = 0;
