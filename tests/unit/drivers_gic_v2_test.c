@@ -85,7 +85,7 @@ static int probe(unsigned nr_reg, phys_addr_t dist_at, phys_addr_t cpu_at)
 	return gic_v2_driver.probe(&dev);
 }
 
-/* All registers at `at` that stand for these interrupts, `each` in a word, have the value; the next word is as before. */
+/* All registers at `at` for these interrupts, `each` in a word, have the value; the words around them are as before. */
 static void check_block(unsigned at, unsigned from, unsigned to, unsigned each, u32 value)
 {
 	for (unsigned i = from; i < to; i += each)

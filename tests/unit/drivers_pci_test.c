@@ -67,6 +67,10 @@ static void check_quiet(const struct function *f, unsigned at)
 		assert_int_equal(f->words[PCI_COMMAND / 4] & PCI_COMMAND_IO, 0);
 }
 
+/*
+ * The address, or a word at it. Only the function's own registers and the regions' are written, and never the word of
+ * the command: with it goes the status register, in which a one that is written clears a bit.
+ */
 void host_out32(unsigned port, u32 v)
 {
 	unsigned at = address & 0xfc;
@@ -78,7 +82,7 @@ void host_out32(unsigned port, u32 v)
 		return;
 	}
 	assert_int_equal(port, 0xcfc);
-	assert_int_not_equal(at, PCI_COMMAND); /* its upper half is the status register */
+	assert_int_not_equal(at, PCI_COMMAND);
 	f = addressed();
 	assert_true((at >= PCI_BAR0 && at < PCI_BAR0 + 4 * PCI_BARS) || at == PCI_ROM_ADDRESS || at >= 0x40);
 	can = f->writable[at / 4];
@@ -143,6 +147,7 @@ static const struct pci_dev first = {.slot = 3};
 
 /* ---- Configuration space */
 
+/* Each byte, half and word is found at its place, and what is written goes nowhere else. */
 static void test_words_and_their_parts(void **state)
 {
 	struct function *f;
@@ -193,6 +198,10 @@ static void capability(struct function *f, unsigned at, u8 id, u8 next)
 	f->words[at / 4] = id | (u32)next << 8;
 }
 
+/*
+ * Capabilities are found in the order of their list, each after the one before. A function that has none, a list that
+ * leads into the header or back into itself, and one that fills the space all come to an end.
+ */
 static void test_capabilities(void **state)
 {
 	struct function *f;
@@ -259,6 +268,7 @@ static void test_sizes(void **state)
 	}
 }
 
+/* A memory register of type 2 is the low word of two, unless it is the last one; a port never is. */
 static void test_which_are_of_64_bits(void **state)
 {
 	struct function *f;
@@ -400,6 +410,7 @@ static void check_devices(const u16 *devices, size_t n)
 	assert_null(dev);
 }
 
+/* Slots and functions with holes between them, the last of each, and bridges of four kinds: the list is in order. */
 static void test_functions(void **state)
 {
 	static const u16 wanted[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};

@@ -130,6 +130,7 @@ static const struct row {
 	 1},
 };
 
+/* The device has been used before. What both sides do is compared: each status, the features, the messages. */
 static void check_row(const struct row *r)
 {
 	struct virtio_device dev = {.id = r->id, .ops = &model};
