@@ -102,7 +102,7 @@ def test_no_points_without_the_work_aarch64(attack):
         text = text[:at] + "\t" + evil.replace("\\\\n", "\\n") + "\n" + text[at:]
         text = text.replace(
             "#include <lib/string.h>\n",
-            "#include <lib/string.h>\n#include <fs/vfs.h>\n#include <kernel/panic.h>\n#include <kernel/printk.h>\n#include <sched/sched.h>\n#include <time/jiffies.h>\n",
+            "#include <lib/string.h>\n#include <fs/vfs.h>\n#include <kernel/panic.h>\n#include <kernel/printk.h>\n#include <proc/fork.h>\n#include <sched/sched.h>\n#include <time/jiffies.h>\n",
             1,
         )
         with open(path, "w", encoding="utf-8") as source:
