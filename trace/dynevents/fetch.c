@@ -14,6 +14,7 @@
 #include <kernel/ksyms.h>
 #include <lib/printf.h>
 #include <lib/string.h>
+#include <mm/slab.h>
 #include <mm/uaccess.h>
 #include <sched/sched.h>
 
