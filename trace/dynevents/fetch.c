@@ -14,7 +14,6 @@
 #include <kernel/ksyms.h>
 #include <lib/printf.h>
 #include <lib/string.h>
-#include <mm/slab.h>
 #include <mm/uaccess.h>
 #include <sched/sched.h>
 
@@ -313,19 +312,4 @@ void fetch_touch(const struct fetch_args *args, const struct fetch_source *src)
 		}
 	}
 	fetch_strings_size(args, src);
-}
-
-void fetch_free(struct fetch_args *args)
-{
-	for (unsigned i = 0; i < args->nr; i++) {
-		struct fetch_arg *arg = args->args[i];
-
-		kfree(arg->name);
-		kfree(arg->word);
-		kfree(arg->symbol);
-		if (arg->op == FETCH_TEXT)
-			kfree(arg->text);
-		kfree(arg);
-	}
-	args->nr = 0;
 }

@@ -242,3 +242,18 @@ void fetch_fields_free(struct trace_event_field *fields)
 	}
 	kvfree(fields);
 }
+
+void fetch_free(struct fetch_args *args)
+{
+	for (unsigned i = 0; i < args->nr; i++) {
+		struct fetch_arg *arg = args->args[i];
+
+		kfree(arg->name);
+		kfree(arg->word);
+		kfree(arg->symbol);
+		if (arg->op == FETCH_TEXT)
+			kfree(arg->text);
+		kfree(arg);
+	}
+	args->nr = 0;
+}
