@@ -89,8 +89,10 @@ static long move_area(struct vm_area_struct *vma, unsigned long addr, unsigned l
 	new->vm_pgoff += (addr - vma->vm_start) >> PAGE_SHIFT;
 	new->vm_start = to;
 	new->vm_end = to + new_len;
+	uprobe_before_move(mm, addr, addr + old_len);
 	if (move_pages(mm, addr, old_len, to)) {
 		move_pages(mm, to, old_len, addr);
+		uprobe_mmap(vma);
 		vma_free(new);
 		return -ENOMEM;
 	}

@@ -186,6 +186,14 @@ def test_counter(run, uprobed):
     assert re.findall(r"counter is (\d+)", out) == ["0", "1", "0"]
 
 
+def test_moved(run, uprobed):
+    """A probed text that mremap(2) moves is watched where it is then: hit once, and counted once for each mapping."""
+    words = f"counter={uprobed.of('uprobed_counter')}"
+    out = run(sample(uprobed, "uprobed_plain", words) + "uprobed moved\n" + SHOW)
+    assert re.findall(r"counter is (\d+)", out) == ["2", "2"]
+    assert results(out)[0][:2] == (1, 5) and out.count("1 of 1 cases passed") == 1
+
+
 @pytest.mark.parametrize("case", ["mix", "signals", "faults", "altstack", "steps", "jumps", "forks"])
 def test_nothing_is_noticed(run, uprobed, case):
     """Each instruction of the functions is probed at the same time, and what is called returns by the trampoline."""

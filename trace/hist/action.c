@@ -166,7 +166,7 @@ static struct hist *add_remote_var(struct hist_parse *p, const char *system, con
 	struct trace_event_file *file = trace_event_find_any(p->file->tr->events, system, event);
 	struct hist_trigger *like;
 	struct hist *owner;
-	char var[80];
+	char *var;
 
 	if (!file) {
 		hist_error(p, HIST_ERR_EVENT_FILE_NOT_FOUND, param);
@@ -177,13 +177,14 @@ static struct hist *add_remote_var(struct hist_parse *p, const char *system, con
 		hist_error(p, HIST_ERR_HIST_NOT_FOUND, param);
 		return NULL;
 	}
-	scnprintf(var, sizeof(var), "synthetic_%s", name);
-	owner = hist_find_on_event(file, var, n);
-	if (!owner && hist_add_automatic(like, name)) {
+	var = kasprintf(GFP_KERNEL, "synthetic_%s", name);
+	owner = var ? hist_find_on_event(file, var, n) : NULL;
+	if (!owner && (!var || hist_add_automatic(like, name)))
 		hist_error(p, HIST_ERR_HIST_CREATE_FAIL, param);
-		return NULL;
-	}
-	return owner ?: hist_find_on_event(file, var, n);
+	else if (!owner)
+		owner = hist_find_on_event(file, var, n);
+	kfree(var);
+	return owner;
 }
 
 static bool has_field(const struct trace_event_file *file, const char *name)

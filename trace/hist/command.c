@@ -350,8 +350,9 @@ int hist_add_automatic(struct hist_trigger *like, const char *field)
 		n += scnprintf(text + n, FILTER_TEXT_MAX - n, "%s%s", i ? "," : "", h->keys[i]->name);
 	n += scnprintf(text + n, FILTER_TEXT_MAX - n, ":synthetic_%s=%s", field, field);
 	if (filter)
-		scnprintf(text + n, FILTER_TEXT_MAX - n, " if %s", filter);
-	err = run(like->trigger.file, like->trigger.command, text, false, true);
+		n += scnprintf(text + n, FILTER_TEXT_MAX - n, " if %s", filter);
+	/* A text that fills the place may have been cut. */
+	err = n == FILTER_TEXT_MAX - 1 ? -E2BIG : run(like->trigger.file, like->trigger.command, text, false, true);
 	kfree(text);
 	return err;
 }

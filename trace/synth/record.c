@@ -89,8 +89,8 @@ static void fill_number(char *at, unsigned size, u64 value)
 }
 
 /*
- * A string may change while it is copied, because another CPU writes to the variable that it is in. So the lengths are
- * those that the record has been made for, and the last byte is a zero in any case.
+ * The record is zeros behind its head. A string may change while it is copied, because another CPU writes to the
+ * variable that it is in. So the lengths are those that the record has been made for, and the last byte stays a zero.
  */
 static void fill(const struct synth_event *e, char *record, const u64 *values, const u16 *sizes)
 {
@@ -106,19 +106,14 @@ static void fill(const struct synth_event *e, char *record, const u64 *values, c
 			continue;
 		}
 		if (!f->is_dynamic) {
-			unsigned len = strnlen(from, f->size - 1);
-
-			memcpy(at, from, len);
-			memset(at + len, 0, f->size - len);
+			memcpy(at, from, strnlen(from, f->size - 1));
 			continue;
 		}
 		*(u32 *)(void *)at = behind | (u32)sizes[i] << 16;
-		if (f->is_text) {
+		if (f->is_text)
 			memcpy(record + behind, from, sizes[i] - 1);
-			record[behind + sizes[i] - 1] = '\0';
-		} else {
+		else
 			memcpy(record + behind, from + sizeof(u64), sizes[i]);
-		}
 		behind += ALIGN(sizes[i], 8);
 	}
 }
@@ -146,6 +141,8 @@ void synth_event_trace(struct synth_event *e, const u64 *values)
 
 		if (!record)
 			continue;
+		/* What lies between fields is seen in raw pages, and the ring has old records there. */
+		memset((char *)record + sizeof(struct trace_entry), 0, len - sizeof(struct trace_entry));
 		fill(e, record, values, sizes);
 		trace_event_end(&buffer, (unsigned long)__builtin_frame_address(0));
 	}

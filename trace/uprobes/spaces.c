@@ -230,8 +230,9 @@ void uprobe_mmap(struct vm_area_struct *vma)
 	kvfree(found);
 }
 
-/* All sites are looked at: a range may be large, and few programs are probed. */
-void uprobe_munmap(struct mm_struct *mm, unsigned long start, unsigned long end)
+/* [m] All sites are looked at: a range may be large, and few programs are probed. fn may free the site. */
+static void each_site(struct mm_struct *mm, unsigned long start, unsigned long end,
+		      void (*fn)(struct mm_struct *mm, struct uprobe_site *site))
 {
 	struct mm_uprobes *mu = mm->uprobes;
 
@@ -245,9 +246,25 @@ void uprobe_munmap(struct mm_struct *mm, unsigned long start, unsigned long end)
 
 			next = at->next;
 			if (site->addr - start < end - start)
-				uprobe_free_site(mm, site);
+				fn(mm, site);
 		}
 	}
+}
+
+void uprobe_munmap(struct mm_struct *mm, unsigned long start, unsigned long end)
+{
+	each_site(mm, start, end, uprobe_free_site);
+}
+
+static void lift_site(struct mm_struct *mm, struct uprobe_site *site)
+{
+	if (site->uprobe)
+		uprobe_remove_site(mm, site);
+}
+
+void uprobe_before_move(struct mm_struct *mm, unsigned long start, unsigned long end)
+{
+	each_site(mm, start, end, lift_site);
 }
 
 /* Neither has a user, so nobody looks at the sites. */

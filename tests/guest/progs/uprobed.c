@@ -1,4 +1,5 @@
 /* uprobed: functions to be probed, and what a program must not notice of that. The test counts their calls. */
+#include <callnumbers.h>
 #include <frames.h>
 #include <posix.h>
 #include <setjmp.h>
@@ -7,6 +8,7 @@
 
 #define ALONE __attribute__((noipa, noinline))
 #define CALLS 25000 /* by each of four threads */
+#define TEXT  0x400000UL /* where userland/program.ld has the beginning of the file */
 
 extern const char uprobed_fault[], uprobed_end[];
 unsigned long uprobed_load(const unsigned long *at);  /* its first instruction loads */
@@ -445,6 +447,21 @@ static void counter(void)
 	printf("counter is %u\n", uprobed_counter);
 }
 
+/* A second mapping of uprobed_plain's page moves: the place is watched where it is now, and counted once for each. */
+static void moved(void)
+{
+	unsigned long at = (unsigned long)uprobed_plain, page = at & ~4095UL;
+	int fd = open("/bin/uprobed", O_RDONLY);
+	char *map = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, page - TEXT);
+	char *to = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	CHECK(map != MAP_FAILED && to != MAP_FAILED);
+	counter();
+	CHECK(CALL(mremap, map, 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, to) == (long)to);
+	counter();
+	CHECK_EQ(((unsigned long (*)(unsigned long))(to + (at - page)))(5), 16);
+}
+
 /* An argument that points to memory which has not been looked at yet: this program's file. */
 static void untouched(void)
 {
@@ -475,7 +492,7 @@ static const struct check_case cases[] = {
 	{"faults", faults},   {"altstack", altstack},
 	{"steps", steps},     {"counter", counter},
 	{"busy", busy},	      {"untouched", untouched},
-	{"nowhere", nowhere},
+	{"nowhere", nowhere}, {"moved", moved},
 };
 
 int main(int argc, char **argv)
