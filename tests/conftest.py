@@ -19,7 +19,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 for folder in ("tools", "tests"):
     sys.path.insert(0, os.path.join(ROOT, folder))
 
-from machines import params  # noqa: E402
+from machines import TARGETS, params  # noqa: E402
 
 
 with open(os.path.join(ROOT, "tests/longest"), encoding="ascii") as lines:
@@ -38,11 +38,9 @@ with open(os.path.join(ROOT, "tests/one_machine"), encoding="ascii") as lines:
 
 def proven_elsewhere(item):
     """True for a test of generic code on the machine that tests/one_machine does not name for it."""
-    name = re.match(r"(?:tests/)?(.*\.sh|[^\[]*)", item.nodeid)[1]
-    callspec = getattr(item, "callspec", None)
-    machine = callspec.params.get("machine") if callspec else getattr(item, "machine", None)
+    name, choice = re.match(r"(?:tests/)?(.*\.sh|[^\[]*)(.*)", item.nodeid).groups()
     named = ONE_MACHINE.get(name) or ONE_MACHINE.get(name.partition("::")[0])
-    return machine is not None and named not in (None, machine.arch)
+    return named is not None and named not in choice and any(target.arch in choice for target in TARGETS)
 
 
 def only_in_soak(item):

@@ -127,7 +127,8 @@ struct task_struct *idle_task(int cpu);
 struct task_struct *curr_task(int cpu); /* the task that it runs, which cannot change while its runqueue is locked */
 /*
  * fn for every runnable task of `cpu` but the idle one, in the order of classes, until it says false. Context: that
- * CPU's runqueue locked (as in the probes of sched_switch and of another task's sched_wakeup). Not traced.
+ * CPU's runqueue locked (as in the probes of sched_switch and of another task's sched_wakeup), or the machine stopped.
+ * Not traced.
  */
 void for_each_queued_task(int cpu, bool (*fn)(struct task_struct *p, void *data), void *data);
 

@@ -251,10 +251,6 @@ bool announce_zombie(struct task_struct *leader)
  * children go to their new parent before the exit is announced, so whoever learns of the end finds no child of the
  * dead process. Tasks to be released are collected and released after the lock, because release_task() takes it
  * itself.
- *
- * Preemption stays off from the lock to the last switch, in do_task_dead(). From the unlock on the task may be taken
- * off all lists, here or by its parent. Walks over all tasks while the machine is stopped (trace/kprobes/slots.c) ask
- * what a task that is off its CPU will go on with, and must not miss one that still has something to do.
  */
 static void exit_notify(struct task_struct *t, bool last)
 {
@@ -262,7 +258,6 @@ static void exit_notify(struct task_struct *t, bool last)
 	bool autoreap = true;
 	LIST_HEAD(dead);
 
-	preempt_disable();
 	spin_lock_irq(&tasklist_lock);
 	ptrace_exit_tracer(t, &dead);
 	if (last) {

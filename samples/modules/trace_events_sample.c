@@ -17,8 +17,8 @@ static int say(const char *text, const struct kernel_param *kp)
 {
 	int length = strlen(text);
 
-	trace_sample_said(text, length);
-	trace_sample_long(length);
+	trace_foo_bar(text, length);
+	trace_foo_bar_with_cond(length);
 	trace_sample_any(length);
 	return 0;
 }

@@ -18,8 +18,8 @@ TRACE_DEFINE_ENUM(SAMPLE_EVEN);
 TRACE_DEFINE_ENUM(SAMPLE_ODD);
 TRACE_DEFINE_SIZEOF(unsigned short);
 
-/* A text of any length, a number, and an array. */
-TRACE_EVENT(sample_said, TP_PROTO(const char *text, int length), TP_ARGS(text, length),
+/* A text of any length, a number, and an array. Linux's sample has events of these names, which Linux's tests use. */
+TRACE_EVENT(foo_bar, TP_PROTO(const char *text, int length), TP_ARGS(text, length),
 	    TP_STRUCT__entry(__string(text, text) __field(int, length) __array(char, first, 4)),
 	    TP_fast_assign(__assign_str(text, text); __entry->length = length;
 			   strscpy(__entry->first, text, sizeof(__entry->first));),
@@ -30,7 +30,8 @@ TRACE_EVENT(sample_said, TP_PROTO(const char *text, int length), TP_ARGS(text, l
 /* Two events of one form. The first is only told when it is about a long text. */
 DECLARE_EVENT_CLASS(sample_length, TP_PROTO(int length), TP_ARGS(length), TP_STRUCT__entry(__field(int, length)),
 		    TP_fast_assign(__entry->length = length;), TP_printk("length=%d", __entry->length));
-DEFINE_EVENT_CONDITION(sample_length, sample_long, TP_PROTO(int length), TP_ARGS(length), TP_CONDITION(length > 3));
+DEFINE_EVENT_CONDITION(sample_length, foo_bar_with_cond, TP_PROTO(int length), TP_ARGS(length),
+		       TP_CONDITION(length > 3));
 DEFINE_EVENT(sample_length, sample_any, TP_PROTO(int length), TP_ARGS(length));
 
 #endif /* _TRACE_EVENTS_SAMPLE_H */

@@ -88,12 +88,12 @@ off=$(grep '^NMI:' /proc/interrupts)
 sleep 0.02
 same 'NMIs afterwards' "$off" "$(grep '^NMI:' /proc/interrupts)"
 
-# -- both CPUs at once, in user mode: 20 ms of a program each; the period is changed while they run
+# -- both CPUs at once, in user mode: 60 ms of a program each; the period is changed while they run
 echo 1 > tracing_on
 echo 1000 > $SAMPLE
 echo sysprof > current_tracer
-taskset 1 profile 2000 &
-taskset 2 profile 2000 &
+taskset 1 profile 6000 &
+taskset 2 profile 6000 &
 sleep 0.01
 echo 200 > $SAMPLE
 wait

@@ -18,7 +18,7 @@ def test_events_are_recorded_and_filtered(guest):
     """As those of the kernel: format, enable of a system, a filter, an instance, a snapshot of what init says."""
     out = guest(
         CD + "insmod /trace_events_sample.ko; echo == ls; ls events/sample; echo == format\n"
-        "cat events/sample/sample_said/format; echo 1 > events/sample/enable\n"
+        "cat events/sample/foo_bar/format; echo 1 > events/sample/enable\n"
         "echo 'length > 4' > events/sample/sample_any/filter; mkdir instances/x\n"
         f"echo sample:sample_any > instances/x/set_event; echo abc > {SAY}; echo abcde > {SAY}\n"
         "echo == trace; cat trace; echo == x; cat instances/x/trace; echo == set; cat set_event; rmdir instances/x\n"
@@ -26,7 +26,7 @@ def test_events_are_recorded_and_filtered(guest):
         "trace_events_sample",
     )
     parts = dict(re.findall(r"^== (\w+)\n(.*?)(?=^== |\Z)", out, re.M | re.S))
-    assert parts["ls"].split() == ["enable", "filter", "sample_any", "sample_long", "sample_said"]
+    assert parts["ls"].split() == ["enable", "filter", "foo_bar", "foo_bar_with_cond", "sample_any"]
     assert "\tfield:__data_loc char[] text;\toffset:8;\tsize:4;\tsigned:0;\n" in parts["format"]
     assert "\tfield:char first[4];\toffset:16;\tsize:4;\tsigned:0;\n" in parts["format"]
     # Names of values are replaced where they stand alone: not in a text, not as a member.
@@ -43,13 +43,13 @@ def test_events_are_recorded_and_filtered(guest):
         "sizeof(unsigned short) 2 (sample)",
     }
     assert records(parts["trace"]) == [
-        "sample_said: text=abc length=3 first=abc kind=odd",
-        "sample_said: text=abcde length=5 first=abc kind=odd",
-        "sample_long: length=5",
+        "foo_bar: text=abc length=3 first=abc kind=odd",
+        "foo_bar: text=abcde length=5 first=abc kind=odd",
+        "foo_bar_with_cond: length=5",
         "sample_any: length=5",
     ]
     assert records(parts["x"]) == ["sample_any: length=3", "sample_any: length=5"]
-    assert sorted(parts["set"].split()) == ["sample:sample_any", "sample:sample_long", "sample:sample_said"]
+    assert sorted(parts["set"].split()) == ["sample:foo_bar", "sample:foo_bar_with_cond", "sample:sample_any"]
 
 
 def test_a_module_that_goes_takes_its_events_along(guest):
@@ -57,10 +57,10 @@ def test_a_module_that_goes_takes_its_events_along(guest):
     out = guest(
         CD + "insmod /trace_events_sample.ko; echo 1 > events/sample/enable; mkdir instances/x\n"
         "echo sched_switch > instances/x/set_event; echo 'stacktrace' > events/sample/sample_any/trigger\n"
-        f"echo abc > {SAY}; exec 4< events/sample/sample_said/format; exec 5> events/sample/sample_any/enable\n"
+        f"echo abc > {SAY}; exec 4< events/sample/foo_bar/format; exec 5> events/sample/sample_any/enable\n"
         "exec 6> events/sample/sample_any/filter; exec 7> events/sample/sample_any/trigger\n"
-        "echo 'enable_event:sample:sample_said' > events/sched/sched_switch/trigger\n"
-        "rmmod trace_events_sample 2>&1; echo busy $?; echo '!enable_event:sample:sample_said' > events/sched/sched_switch/trigger\n"
+        "echo 'enable_event:sample:foo_bar' > events/sched/sched_switch/trigger\n"
+        "rmmod trace_events_sample 2>&1; echo busy $?; echo '!enable_event:sample:foo_bar' > events/sched/sched_switch/trigger\n"
         "echo 'schedule:enable_event:sample:sample_any' > set_ftrace_filter; rmmod trace_events_sample 2>&1; echo busy $?\n"
         "echo '!schedule:enable_event:sample:sample_any' > set_ftrace_filter\n"
         "rmmod trace_events_sample; echo gone $?; cat <&4; echo 1 >&5; echo 'length > 4' >&6\n"

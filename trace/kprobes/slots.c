@@ -107,18 +107,40 @@ static __kprobes bool stack_has(const struct task_struct *t, unsigned long first
 	return false;
 }
 
+struct search {
+	unsigned long first, end;
+	bool found;
+};
+
+/* For for_each_queued_task(). */
+static __kprobes bool search_stack(struct task_struct *t, void *data)
+{
+	struct search *s = data;
+
+	s->found = stack_has(t, s->first, s->end);
+	return !s->found;
+}
+
+/*
+ * A task that has ended may be off the lists of tasks and yet run to its last switch, so the queues are looked at as
+ * well. Nobody changes them: the machine is stopped.
+ */
 __kprobes bool kprobe_task_inside(unsigned long start, unsigned long end)
 {
+	struct search s = {.first = start + 1, .end = end};
 	struct task_struct *p, *t;
 	unsigned cpu;
 
 	for_each_process(p)
 		for_each_thread(p, t)
-			if (stack_has(t, start + 1, end))
+			if (!search_stack(t, &s))
 				return true;
-	for_each_online_cpu(cpu)
-		if (stack_has(idle_task(cpu), start + 1, end))
+	for_each_online_cpu(cpu) {
+		if (search_stack(idle_task(cpu), &s))
+			for_each_queued_task(cpu, search_stack, &s);
+		if (s.found)
 			return true;
+	}
 	return false;
 }
 
