@@ -53,7 +53,7 @@ def only_in_soak(item):
 def pytest_collection_modifyitems(config, items):
     """The longest tests come first: else the last of them runs alone, when the other worker has nothing left to do.
     Tests that are for make soak alone are not in the ordinary suite. Those that it runs on one machine run in a soak on
-    the other one; whoever names a file or a test gets both."""
+    the other one. A file or test that is named on the command line runs on both."""
     for item in filter(proven_elsewhere, items):
         item.add_marker(pytest.mark.soak)
         item.left = config.getoption("--one-machine")

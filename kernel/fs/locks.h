@@ -27,7 +27,7 @@ struct file_lock {
 	enum lock_kind kind;	   /* [I] */
 	short type;		   /* [I] F_RDLCK, F_WRLCK; F_UNLCK in a request alone */
 	pid_t pid;		   /* [I] of the process that has set it */
-	struct user_struct *user;  /* [I] for whom it counts; a reference */
+	struct user_struct *user;  /* [I] the user that it counts for; a reference */
 	loff_t start, end;	   /* [m] first and last byte */
 };
 

@@ -1,6 +1,6 @@
 /*
- * GICv2's registers, which are plain memory here: what its driver's probe writes and what it leaves alone, whom an
- * interrupt and an IPI are sent to, and when an interrupt is ended. QEMU's GIC begins with registers that need no
+ * GICv2's registers, which are plain memory here: what its driver's probe writes and what it leaves alone, where an
+ * interrupt and an IPI are sent, and when an interrupt is ended. QEMU's GIC begins with registers that need no
  * reset, so in a guest a register that was forgotten shows nowhere.
  */
 /* sources: kernel/lib/bitmap.c */

@@ -424,7 +424,7 @@ static void test_functions(void **state)
 	add(0, 5, 0, 0x8086, 6, HEADER_BRIDGE)->words[PCI_SECONDARY_BUS / 4] = 2 << 8;
 	add(2, 0, 0, 0x8086, 7, HEADER_BRIDGE)->words[PCI_SECONDARY_BUS / 4] = 2 << 8; /* leads to itself */
 	add(2, 31, 0, 0x8086, 8, 0);
-	add(0, 6, 0, 0x8086, 9, HEADER_BRIDGE);				     /* nobody has set it up */
+	add(0, 6, 0, 0x8086, 9, HEADER_BRIDGE);				     /* not set up */
 	add(0, 31, 0, 0x8086, 10, 2)->words[PCI_SECONDARY_BUS / 4] = 1 << 8; /* of another kind: no bridge to PCI */
 	add(1, 0, 0, 0x8086, 99, 0);					     /* no bridge leads there */
 	assert_int_equal(pci_driver.probe(NULL), 0);

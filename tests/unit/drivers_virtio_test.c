@@ -135,7 +135,7 @@ static void check_row(const struct row *r)
 {
 	struct virtio_device dev = {.id = r->id, .ops = &model};
 
-	status = 0x40; /* left over from whoever had the device before */
+	status = 0x40; /* left over from its last driver */
 	nr_steps = nr_probed = nr_messages = 0;
 	taken = 0;
 	offered = r->offered;
