@@ -7,7 +7,7 @@
 #include <tracee.h>
 
 #define ALONE __attribute__((noipa, noinline))
-#define CALLS 25000 /* by each of four threads */
+#define CALLS 25000	 /* by each of four threads */
 #define TEXT  0x400000UL /* where userland/program.ld has the beginning of the file */
 
 extern const char uprobed_fault[], uprobed_end[];

@@ -97,6 +97,9 @@ void oom_victim_gone(struct mm_struct *mm)
 void uprobe_mmap(struct vm_area_struct *vma)
 {
 }
+void uprobe_before_move(struct mm_struct *mm, unsigned long start, unsigned long end)
+{
+}
 void uprobe_munmap(struct mm_struct *mm, unsigned long start, unsigned long end)
 {
 }
