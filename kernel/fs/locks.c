@@ -310,7 +310,7 @@ int locks_set(const struct file_lock *request, bool wait)
 	}
 	new = new_lock(request);
 	spare = new_lock(request);
-	if (new &&spare) {
+	if (spare && new) {
 		err = try_set(new, &spare, wait);
 		while (err == QUEUED) {
 			err = sleep_behind(new);

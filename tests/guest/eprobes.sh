@@ -7,17 +7,9 @@ echo > dynamic_events
 open=syscalls/sys_enter_openat
 parent=syscalls/sys_enter_getppid
 
-values() {
-	grep " $1: " trace | tail -n 1 | sed "s/.*$1: ([^)]*) *//"
-}
-# refused ERRNO LINE ERROR: the caret is to stand where ^ is
+# refused ERRNO LINE ERROR: as probe_refused
 refused() {
-	text=$(echo "$2" | tr -d ^)
-	before=${2%%^*}
-	echo > error_log
-	same "errno of $text" "$1" "$(errno -a dynamic_events "$text" | sed 's/.*errno=//; s/ .*//')"
-	grep -qF "event_probe: error: $3" error_log || fail "$text: $(cat error_log)"
-	same "caret of $text" $((${#before} + 12)) $(($(tail -n 1 error_log | wc -c) - 1))
+	probe_refused event_probe "$@"
 }
 
 # -- values: numbers, strings in the program and in the record, steps from there, the task's name, constants
@@ -36,7 +28,7 @@ echo 0 > events/eprobes/enable
 grep 'cat-.*opened: (syscalls.sys_enter_openat) dfd=-100 name=0x[0-9a-f]* text="/proc/version" first=47 flags=0x[0-9a-f]* arg6="cat" who=[1-9]' trace > /tmp/line ||
 	fail "opened: $(cat trace)"
 same 'the pid of the record' "$(sed 's/.*cat-\([0-9]*\) .*/\1/' /tmp/line)" "$(sed 's/.*who=//' /tmp/line)"
-grep -q 'switched: (sched.sched_switch) comm="cat" next=".*" next_pid=[0-9]* prev_state=0x[0-9a-f]* c=7$' trace || fail "switched: $(values switched)"
+grep -q 'switched: (sched.sched_switch) comm="cat" next=".*" next_pid=[0-9]* prev_state=0x[0-9a-f]* c=7$' trace || fail "switched: $(probe_values switched)"
 same 'a filter of the attached record' 0 "$(grep 'switched:' trace | grep -vc 'comm="cat"')"
 same 'no record of the attached events' 0 "$(grep -c 'sys_openat(\|sched_switch:' trace)"
 same 'they are off again' "0 0" "$(cat events/$open/enable) $(cat events/sched/sched_switch/enable)"

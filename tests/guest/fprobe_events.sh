@@ -5,17 +5,9 @@
 tracing_reset
 echo > dynamic_events
 
-values() {
-	grep " $1: " trace | tail -n 1 | sed "s/.*$1: ([^)]*) *//"
-}
-# refused ERRNO LINE ERROR: the caret is to stand where ^ is
+# refused ERRNO LINE ERROR: as probe_refused
 refused() {
-	text=$(echo "$2" | tr -d ^)
-	before=${2%%^*}
-	echo > error_log
-	same "errno of $text" "$1" "$(errno -a dynamic_events "$text" | sed 's/.*errno=//; s/ .*//')"
-	grep -qF "trace_fprobe: error: $3" error_log || fail "$text: $(cat error_log)"
-	same "caret of $text" $((${#before} + 12)) $(($(tail -n 1 error_log | wc -c) - 1))
+	probe_refused trace_fprobe "$@"
 }
 
 # -- values
@@ -44,13 +36,13 @@ echo 1 > events/fprobes/enable
 cat /proc/version > /dev/null
 calls 1 1
 echo 0 > events/fprobes/enable
-grep -q 'cat-.*opened: (do_sys_openat2+0x0/0x[0-9a-f]*) dfd=-100 text="/proc/version" comm="cat" c=7$' trace || fail "opened: $(values opened)"
-grep -q 'cat-.*plain: (do_sys_openat2+0x0/0x[0-9a-f]*) arg1="cat"$' trace || fail "plain: $(values plain)"
-grep -q 'cat-.*answer: (.*+0x[0-9a-f]*/0x[0-9a-f]* <- do_sys_openat2) fd=3$' trace || fail "answer: $(values answer)"
-grep -q 'cat-.*both: (.*+0x[0-9a-f]*/0x[0-9a-f]* <- do_sys_openat2) text="/proc/version" fd=3 text2="/proc/version"$' trace || fail "both: $(values both)"
+grep -q 'cat-.*opened: (do_sys_openat2+0x0/0x[0-9a-f]*) dfd=-100 text="/proc/version" comm="cat" c=7$' trace || fail "opened: $(probe_values opened)"
+grep -q 'cat-.*plain: (do_sys_openat2+0x0/0x[0-9a-f]*) arg1="cat"$' trace || fail "plain: $(probe_values plain)"
+grep -q 'cat-.*answer: (.*+0x[0-9a-f]*/0x[0-9a-f]* <- do_sys_openat2) fd=3$' trace || fail "answer: $(probe_values answer)"
+grep -q 'cat-.*both: (.*+0x[0-9a-f]*/0x[0-9a-f]* <- do_sys_openat2) text="/proc/version" fd=3 text2="/proc/version"$' trace || fail "both: $(probe_values both)"
 same 'one call' 1 "$(grep -c ' sys_getppid__entry: (sys_getppid+0x0/0x[0-9a-f]*)$' trace)"
 same 'the function of a pattern' 1 "$(grep -c ' some: (sys_getppid+0x0/0x[0-9a-f]*)$' trace)"
-values sys_getppid__exit | grep -q '^arg1=0x[1-9a-f][0-9a-f]*$' || fail "the parent: $(values sys_getppid__exit)"
+probe_values sys_getppid__exit | grep -q '^arg1=0x[1-9a-f][0-9a-f]*$' || fail "the parent: $(probe_values sys_getppid__exit)"
 same 'print fmt' 'print fmt: "(%lx) dfd=%d text=\"%s\" comm=\"%s\" c=%u", REC->__probe_ip, REC->dfd, __get_str(text), __get_str(comm), REC->c' "$(tail -n 1 events/fprobes/opened/format)"
 same 'print fmt of a return' 'print fmt: "(%lx <- %lx) fd=%d", REC->__probe_func, REC->__probe_ret_ip, REC->fd' "$(tail -n 1 events/fprobes/answer/format)"
 
@@ -59,7 +51,7 @@ echo > trace
 echo 1 > events/tracepoints/sched_switch/enable
 usleep 20000
 echo 0 > events/tracepoints/sched_switch/enable
-grep -q ' sched_switch: (__traceiter_sched_switch+0x0/0x[0-9a-f]*) prev=0x[0-9a-f]* next=0x[0-9a-f]* preempt=[01] sp=0x[0-9a-f]*$' trace || fail "sched_switch: $(values sched_switch)"
+grep -q ' sched_switch: (__traceiter_sched_switch+0x0/0x[0-9a-f]*) prev=0x[0-9a-f]* next=0x[0-9a-f]* preempt=[01] sp=0x[0-9a-f]*$' trace || fail "sched_switch: $(probe_values sched_switch)"
 # The task that a switch leads to is the one that the next switch on this CPU comes from.
 for cpu in 0 1 2 3; do
 	last=

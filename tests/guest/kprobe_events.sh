@@ -7,10 +7,6 @@ echo > kprobe_events
 machine=$(uname -m)
 if test $machine = x86_64; then pc=%ip second=%si behind=+5; else pc=%pc second=%x1 behind=+8; fi
 
-# values OF: what an event has recorded last, behind its name and place
-values() {
-	grep " $1: " trace | tail -n 1 | sed "s/.*$1: ([^)]*) *//"
-}
 
 # -- values
 banner=$(grep ' linux_proc_banner$' /proc/kallsyms | cut -d ' ' -f 1)
@@ -29,14 +25,14 @@ echo 1 > events/kprobes/enable
 calls 1 1
 cat /proc/version > /dev/null
 echo 0 > events/kprobes/enable
-same numbers "arg1=0x25 arg2=115 c='%' w=0x76207325 b=2" "$(values numbers)"
-same signs 'arg1=-1 arg2=-1 arg3=-32768 arg4=-2 arg5=65535 arg6=0xffffffffffffffff arg7=0x3' "$(values signs)"
-same arrays "arg1={37,115,32,118} arg2={'%','s',' '} arg3={0x7325,0x7620}" "$(values arrays)"
-values texts | grep -q '^arg1="%s version %s (vitrine@vitrine) (gcc .*) %s$' || fail "texts: $(values texts)"
+same numbers "arg1=0x25 arg2=115 c='%' w=0x76207325 b=2" "$(probe_values numbers)"
+same signs 'arg1=-1 arg2=-1 arg3=-32768 arg4=-2 arg5=65535 arg6=0xffffffffffffffff arg7=0x3' "$(probe_values signs)"
+same arrays "arg1={37,115,32,118} arg2={'%','s',' '} arg3={0x7325,0x7620}" "$(probe_values arrays)"
+probe_values texts | grep -q '^arg1="%s version %s (vitrine@vitrine) (gcc .*) %s$' || fail "texts: $(probe_values texts)"
 grep ' texts: ' -A 1 trace | tail -n 1 | grep -q '^" arg2="calls" i="immediate" fault=(fault) zero=0$' || fail "texts: $(grep ' texts: ' -A 1 trace)"
-values symbols | grep -q '^arg1=sys_getppid+0x[0-9a-f]*/0x[0-9a-f]* arg2="sys_getppid+0x' || fail "symbols: $(values symbols)"
-grep -q 'opened: (do_sys_openat2+0x[0-9a-f/x]*) dfd=-100 name=0x[0-9a-f]* text="/proc/version" text2="/proc/version" flags=0x' trace || fail "opened: $(values opened)"
-values answer | grep -q '^arg1=[0-9][0-9]* comm="calls"$' || fail "answer: $(values answer)"
+probe_values symbols | grep -q '^arg1=sys_getppid+0x[0-9a-f]*/0x[0-9a-f]* arg2="sys_getppid+0x' || fail "symbols: $(probe_values symbols)"
+grep -q 'opened: (do_sys_openat2+0x[0-9a-f/x]*) dfd=-100 name=0x[0-9a-f]* text="/proc/version" text2="/proc/version" flags=0x' trace || fail "opened: $(probe_values opened)"
+probe_values answer | grep -q '^arg1=[0-9][0-9]* comm="calls"$' || fail "answer: $(probe_values answer)"
 grep -q 'answer: (.*+0x[0-9a-f]*/0x[0-9a-f]* <- sys_getppid) arg1' trace || fail "answer: $(grep answer: trace)"
 
 # -- the format is Linux's

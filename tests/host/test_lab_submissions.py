@@ -16,17 +16,8 @@ import inclusion  # noqa: E402
 import student  # noqa: E402
 import unit  # noqa: E402
 from catalogue import LabError, find  # noqa: E402
+from test_labs import read, write  # noqa: E402
 from workshop import Patch, Workshop  # noqa: E402
-
-
-def write(top, name, text):
-    with open(os.path.join(top, name), "w", encoding="utf-8") as file:
-        file.write(text)
-
-
-def read(top, name):
-    with open(os.path.join(top, name), encoding="utf-8") as file:
-        return file.read()
 
 
 # ---- Files

@@ -106,7 +106,7 @@ static const struct row {
 	 {0, ACK, ACK | DRIVER, ACK | DRIVER | AGREED, ACK | DRIVER | AGREED | OK},
 	 5,
 	 1},
-	{"nobody's device", 6, ~0ULL, false, 0, -ENODEV, 0, {0}, 0, 0},
+	{"unknown device", 6, ~0ULL, false, 0, -ENODEV, 0, {0}, 0, 0},
 	{"a legacy device", 4, OFFERED, false, 0, -ENODEV, 0, {0, ACK, ACK | DRIVER, 0, FAILED}, 5, 0},
 	{"it takes back its offer",
 	 4,
