@@ -8,7 +8,15 @@
 MAKEFLAGS += --no-print-directory
 .SUFFIXES:
 SHELL := /bin/bash
-PYTHON := /usr/bin/python3
+# What `make deps PREFIX=folder` has unpacked without root.
+-include build/prefix.mk
+PYTHON := $(firstword $(wildcard /usr/bin/python3 $(VITRINE_PREFIX)/usr/bin/python3) python3)
+
+# $(file <...) came with 4.2. macOS has 3.81, and Homebrew's make is gmake.
+ifneq ($(filter 3.% 4.0 4.0.% 4.1 4.1.%,$(MAKE_VERSION)),)
+$(error GNU make 4.2 or later is needed, and this is $(MAKE_VERSION); macOS: brew install make, and then gmake)
+endif
+$(if $(wildcard /bin/bash),,$(error there is no /bin/bash here, which the recipes are written for: install the package bash))
 
 # V=1 shows every command; else one line each: $(call say,CC,$@) as a recipe line of its own, $(Q) before commands.
 V ?=
@@ -31,6 +39,9 @@ endef
 include mk/machines.mk
 
 # Modules outside of this tree: a make of their own.
+# As many jobs as there are CPUs, asked for in the way that every system knows.
+cpus = $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+
 ifneq ($(M),)
 include mk/modules_outer.mk
 else
@@ -62,7 +73,7 @@ include mk/toolchain.mk mk/kernel.mk mk/vdso.mk
 include $(if $(VARIANT),,$(wildcard mk/userland.mk $(if $(wildcard mk/userland.mk),mk/session.mk) mk/guest_progs.mk))
 
 # The variants of the kernel run the same programs.
-all: kernel $(if $(wildcard mk/userland.mk),$(BUILD)/initramfs.cpio) $(SESSION)
+all: kernel $(if $(wildcard mk/userland.mk),$(BUILD)/initramfs.cpio) $(SESSION) $(if $(VARIANT),,$(if $(wildcard mk/userland.mk),$(BUILD)/commands.txt))
 ifneq ($(VARIANT),)
 $(BUILD)/initramfs.cpio: FORCE
 	@ln -sf ../$(ARCH)/initramfs.cpio $@; ln -sf ../$(ARCH)/session.cpio $(BUILD)/session.cpio
@@ -72,7 +83,7 @@ endif
 else
 
 # The inner make takes the user's -j, or as many jobs as there are CPUs when there was none.
-inner = +$(Q)$(MAKE) $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc)) ARCH=$(1)
+inner = +$(Q)$(MAKE) $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(cpus)) ARCH=$(1)
 
 help:
 	@sed -n 's/^#: \{0,1\}//p' $(firstword $(MAKEFILE_LIST)) mk/qemu.mk mk/debian.mk mk/tests.mk mk/labs.mk
@@ -80,7 +91,10 @@ help:
 #: Vitrine: a teaching kernel that traces itself.
 #:
 #: Build
-#:   make deps             look for what is missing on this machine; install it, or name it
+#:   make deps             look for what is missing on this machine; install it, or name it; with PREFIX=folder: unpack Debian's packages
+#:                         there without root, as far as builds and guests need them, and take them from there from now on
+#:   make toolchain MACHINE=arm64|x86_64 [PREFIX=folder]    build aarch64-none-elf or x86_64-elf gcc with newlib, into build/toolchain
+#:                         or that folder; make uses it then (docs/hosts.md: what it takes, and which other compilers will do)
 #:   make arm64            kernel and userland for aarch64, into build/aarch64/ (Image, vmlinux, initramfs.cpio)
 #:   make x86_64           the same for x86_64, into build/x86_64/ (vmlinux, initramfs.cpio)
 #:   make all              both
@@ -88,17 +102,24 @@ help:
 #:                         (APPEND="kernel arguments" and BOOTCONFIG=file go into it)
 #:   make busybox          fetch Debian's busybox-static again, as the first build does (a session has vi, awk, diff and others from it)
 #:   make M=DIR            modules of the folder DIR, whose Makefile says `obj-m += NAME.o` (ARCH=arm64 or x86_64; W=1; docs/modules.md)
-#:   make clean            remove build/ and nothing else
-#:   make compile_commands.json   for clangd and other editors' helpers
+#:   make clean            remove build/ and nothing else, but for build/toolchain
+#:   make compile_commands.json   for clangd and other editors' helpers, of all machines; a build writes it, too, of those that are built
+#:   make tags             tags for vim, TAGS for emacs (docs/editors.md tells how to use these and others with this tree)
+# A ~ that the shell has left: only some write out the one behind an =.
+PREFIX_FOLDER := $(patsubst ~/%,$(HOME)/%,$(PREFIX))
 deps:
-	$(Q)tools/deps.sh all
+	$(Q)$(if $(PREFIX),DEPS_PREFIX='$(PREFIX_FOLDER)') PYTHON=$(PYTHON) tools/deps.sh all
+
+toolchain: deps-build
+	$(Q)tools/toolchain '$(MACHINE)' $(if $(PREFIX),'$(PREFIX_FOLDER)')
 
 deps-build deps-run deps-iso deps-test deps-labs deps-lint:
-	$(Q)tools/deps.sh $(@:deps-%=%)
+	$(Q)PYTHON=$(PYTHON) tools/deps.sh $(@:deps-%=%)
 
 $(MACHINES): deps-build
 	$(Q)test -n '$(filter $@,$(HERE))' || { echo 'make: there is no arch/$(ARCH_$@) in this tree; there is: $(HERE)' >&2; exit 1; }
 	$(call inner,$(ARCH_$@)) all
+	$(Q)[ compile_commands.json -nt build/$(ARCH_$@)/commands.txt ] || { $(compdb) > build/$@.json && mv build/$@.json compile_commands.json; }
 
 all: $(HERE)
 
@@ -108,15 +129,23 @@ busybox: deps-build
 iso: deps-iso x86_64
 	$(call inner,x86_64) iso
 
-# A source that several machines compile appears as the first of them does.
+# A source that several machines compile appears as the first of them does. A build of a machine writes it, of the machines that
+# were built.
+compdb = $(PYTHON) tools/compdb.py $$(ls $(foreach m,$(HERE),build/$(ARCH_$(m))/commands.txt) 2>/dev/null)
 compile_commands.json: FORCE deps-build
 	$(foreach m,$(HERE),$(call inner,$(ARCH_$(m))) build/$(ARCH_$(m))/commands.txt$(newline)	)
-	$(Q)$(PYTHON) tools/compdb.py $(foreach m,$(HERE),build/$(ARCH_$(m))/commands.txt) > $@
+	$(Q)$(compdb) > $@
+
+# For vim and for emacs.
+tags: FORCE deps-labs
+	$(call say,TAGS,tags TAGS)
+	$(Q)printf '%s\n' $(C_FILES) | ctags -L - -f tags && printf '%s\n' $(C_FILES) | ctags -e -L - -f TAGS
 
 clean:
-	$(Q)rm -rf build compile_commands.json
+	$(Q)for made in build/* build/.??*; do [ "$$made" = build/toolchain ] || rm -rf "$$made"; done; rm -f compile_commands.json tags TAGS
+	$(Q)rmdir build 2>/dev/null || true
 
-.PHONY: help deps deps-build deps-run deps-iso deps-test deps-labs deps-lint $(MACHINES) all busybox iso clean
+.PHONY: help toolchain deps deps-build deps-run deps-iso deps-test deps-labs deps-lint $(MACHINES) all busybox iso clean
 include mk/qemu.mk mk/tests.mk mk/labs.mk
 
 endif

@@ -106,7 +106,7 @@ void add_random_seed(const void *seed, size_t n)
 	spin_lock_irqsave(&random_lock, flags);
 	for (size_t i = 0; i < n; i++)
 		((u8 *)&state[4])[i % 32] ^= ((const u8 *)seed)[i];
-	chacha_block(block); /* so that what comes out next cannot be steered byte by byte */
+	chacha_block(block);
 	memcpy(&state[4], &block[8], sizeof(block) / 2);
 	spin_unlock_irqrestore(&random_lock, flags);
 }

@@ -147,7 +147,8 @@ notrace unsigned stack_trace_save_tsk(struct task_struct *task, unsigned long *s
 	/*
 	 * A task that runs, or starts to run meanwhile, changes its stack while we read it. The trace may then be
 	 * wrong, but the walk stays inside the stack. The stack cannot go away: it is freed with the task, to which
-	 * the caller has a reference.
+	 * the caller has a reference. Its shadow stack can, a grace period after the task has left it, and so
+	 * preemption is off.
 	 */
 	if (READ_ONCE(task->on_cpu) || !task->stack || !size)
 		return 0;
@@ -155,8 +156,10 @@ notrace unsigned stack_trace_save_tsk(struct task_struct *task, unsigned long *s
 		skip--;
 	else
 		store[n++] = arch_task_pc(task);
+	preempt_disable_notrace();
 	if (walk_start(&w, task, arch_task_fp(task)))
 		n = walk_store(&w, store, n, size, skip);
+	preempt_enable_notrace();
 	return n;
 }
 

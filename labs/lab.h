@@ -7,11 +7,11 @@
 #include <kernel/printk.h>
 
 /* lab, what: string literals. Any context that may print. */
-#define LAB_YOURS(lab, what)                                                    \
-	do {                                                                    \
-		static bool lab_said;                                           \
-		if (!lab_said) {                                                \
-			lab_said = true;                                        \
-			pr_err("lab " lab ": " what " is yours to write\n");    \
-		}                                                               \
+#define LAB_YOURS(lab, what)                                                 \
+	do {                                                                 \
+		static bool lab_said;                                        \
+		if (!lab_said) {                                             \
+			lab_said = true;                                     \
+			pr_err("lab " lab ": " what " is yours to write\n"); \
+		}                                                            \
 	} while (0)

@@ -12,7 +12,7 @@ GTM := $(GT)/modules
 .PHONY: guest-progs
 guest-progs: $(GT_PROGRAMS) $(GTM)/said
 
-$(GT_OBJ) $(GT_LIB): $(GT)/obj/%.o: $(GT_SRC)/%.c mk/userland.mk mk/guest_progs.mk | $(NEWLIB_READY) $(SYSCALLS_H)
+$(GT_OBJ) $(GT_LIB): $(GT)/obj/%.o: $(GT_SRC)/%.c mk/userland.mk mk/guest_progs.mk $(UOBJ)/flags | $(NEWLIB_READY) $(SYSCALLS_H)
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(UFLAGS) $(UINCLUDE) -I$(GT_SRC)/lib $(UCPPFLAGS) -c -o $@ $<
@@ -38,7 +38,7 @@ $(GTM)/exports: $(BUILD)/Module.symvers
 	@mkdir -p $(@D) && cmp -s $< $@ || cp $< $@
 $(GTM)/said: $(wildcard samples/modules/*) $(GTM)/exports $(VERMAGIC_H) kernel/module/module.lds mk/modules.mk tools/modpost.py tools/mcount.py
 	$(call say,MODULES,$(@D))
-	$(Q)cp -u samples/modules/* $(@D) && cd $(@D) && env MAKEFLAGS= MFLAGS= make KDIR=$(CURDIR) ARCH=$(ARCH) W=1 > made 2>&1 || \
+	$(Q)for file in samples/modules/*; do cmp -s $$file $(@D)/$${file##*/} || cp $$file $(@D) || exit 1; done; cd $(@D) && env MAKEFLAGS= MFLAGS= make KDIR=$(CURDIR) ARCH=$(ARCH) W=1 > made 2>&1 || \
 		{ cat made; exit 1; }
 	@mv $(@D)/made $@
 

@@ -31,7 +31,7 @@ LEAF_x86_64 := -momit-leaf-frame-pointer -ffixed-rbp
 lean = $(if $(filter trace/%,$(1)),$(LEAF_$(ARCH)))
 kcc = $(CC) $(KCFLAGS) $(call BRANCH_DEFINES,$(1)) $(call GCOV_FLAGS,$(1)) $(call lean,$(1)) $(call instrument,$(1))
 
-$(eval $(call stamp,$(BUILD)/kernel.flags,$(CC) $(CC_MAJOR) $(KCFLAGS) | $(KAFLAGS) | $(PG_$(ARCH)) | $(NOTRACE) | $(GCOV)))
+$(eval $(call stamp,$(BUILD)/kernel.flags,$(CC) $(CC_MAJOR) $(filter-out $(HERE_IS),$(KCFLAGS) | $(KAFLAGS)) | $(PG_$(ARCH)) | $(NOTRACE) | $(GCOV)))
 $(eval $(call stamp,$(BUILD)/kernel.objects,$(KLDFLAGS) | $(KOBJ)))
 
 # ---- Objects. Order-only: the generated headers must be there before the first object wants them.
@@ -76,7 +76,8 @@ CONFIG_NOT := $(if $(NOPG),FUNCTION_TRACER DYNAMIC_FTRACE FUNCTION_GRAPH_TRACER 
 	$(if $(NOEVENTS),EVENT_TRACING FTRACE_SYSCALLS)
 CONFIG_ALSO := $(if $(BRANCH),BRANCH_TRACER TRACE_BRANCH_PROFILING) \
 	$(if $(filter 1,$(BRANCH)),PROFILE_ANNOTATED_BRANCHES) $(if $(filter all,$(BRANCH)),PROFILE_ALL_BRANCHES)
-$(CONFIG_H) $(CONFIG_TEXT) &: kernel/init/config.list tools/kconfig.py include/kernel/utsname.h
+$(CONFIG_H): $(CONFIG_TEXT) ;
+$(CONFIG_TEXT): kernel/init/config.list tools/kconfig.py include/kernel/utsname.h
 	$(call say,GEN,$(CONFIG_H))
 	$(Q)$(PYTHON) tools/kconfig.py --arch $(ARCH) $(CONFIG_NOT:%=--without %) $(CONFIG_ALSO:%=--also %) --release $(RELEASE) \
 		--text $(CONFIG_TEXT) --header $(CONFIG_H) kernel/init/config.list
@@ -140,12 +141,12 @@ iso: $(BUILD)/vitrine.iso
 $(eval $(call stamp,$(BUILD)/iso.append,$(APPEND) | $(BOOTCONFIG)))
 $(BUILD)/vitrine.iso: $(BUILD)/vmlinux $(BUILD)/initramfs.cpio $(BUILD)/iso.append $(BOOTCONFIG) tools/mkiso
 	$(call say,ISO,$@)
-	$(Q)tools/mkiso $@ $(BUILD)/vmlinux $(BUILD)/initramfs.cpio '$(APPEND)' $(if $(BOOTCONFIG),'$(BOOTCONFIG)')
+	$(Q)STRIP=$(CROSS)strip tools/mkiso $@ $(BUILD)/vmlinux $(BUILD)/initramfs.cpio '$(APPEND)' $(if $(BOOTCONFIG),'$(BOOTCONFIG)')
 .PHONY: iso
 endif
 
 # ---- For editors and clang-tidy: one line `source<tab>command` each; tools/compdb.py makes them JSON.
-$(BUILD)/commands.txt: $(OFFSETS_H) $(SYSCALLS_H) $(CONFIG_H) FORCE
+$(BUILD)/commands.txt: $(BUILD)/kernel.flags $(BUILD)/kernel.objects mk/kernel.mk | $(OFFSETS_H) $(SYSCALLS_H) $(CONFIG_H)
 	$(call say,GEN,$@)
 	$(file >$@)$(foreach s,$(sort $(filter %.c,$(KSRC)) $(BRANCH_SRC)),$(file \
 		>>$@,$(s)	$(call kcc,$(s)) $(if $(filter $(BRANCH_SRC),$(s)),-DBRANCH_PROFILE) -c $(s)))@:

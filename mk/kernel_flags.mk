@@ -7,8 +7,11 @@ PG_x86_64  := -pg -mfentry -mrecord-mcount
 # ---- Flags. Builtins are on (memcpy of a known size becomes moves), but for those whose names our <lib/string.h> declares
 # in its own way. char is unsigned on both machines, as in Linux: the format files of events say so.
 OUR_BUILTINS := isspace isdigit isalpha isalnum isprint isxdigit isupper islower ispunct tolower toupper
-KINC := -Iinclude -iquote trace -Iarch/$(ARCH)/include -I$(BUILD)/include
-KCFLAGS := -std=gnu11 -O2 -g -funsigned-char -ffreestanding -fbuiltin $(OUR_BUILTINS:%=-fno-builtin-%) \
+# include/compiler comes last: what some compilers lack.
+KINC := -Iinclude -iquote trace -Iarch/$(ARCH)/include -I$(BUILD)/include -idirafter include/compiler
+# Debugging information names files relative to the tree, so that a tree in another folder gives the same bytes.
+HERE_IS := -ffile-prefix-map=$(CURDIR)=.
+KCFLAGS := -std=gnu11 -O2 -g $(HERE_IS) -funsigned-char -ffreestanding -fbuiltin $(OUR_BUILTINS:%=-fno-builtin-%) \
 	-nostdinc -isystem $(shell $(CC) -print-file-name=include) \
 	-mgeneral-regs-only -fno-omit-frame-pointer -fno-pic -fno-pie -fno-strict-aliasing -fno-common \
 	-fno-stack-protector -fno-asynchronous-unwind-tables -fno-unwind-tables \
@@ -21,7 +24,7 @@ KCFLAGS += $(if $(NOEVENTS),-DNO_TRACEPOINTS)
 # data counts nothing, and code that the tracer runs counts but is not traced (UNTRACED of mk/kernel.mk).
 BRANCH_DEFINES = $(if $(BRANCH),$(if $(filter boot/%,$(1)),,-DBRANCH_PROFILE $(if $(filter all,$(BRANCH)),-DBRANCH_PROFILE_ALL) \
 	$(if $(filter $(NOTRACE),$(1)),-DBRANCH_UNTRACED)))
-KAFLAGS := -g -nostdinc $(KINC) -D__ASSEMBLY__
+KAFLAGS := -g $(HERE_IS) -nostdinc $(KINC) -D__ASSEMBLY__
 KLDFLAGS := -nostdlib -static --build-id=none -z noexecstack -z max-page-size=4096 --orphan-handling=error --fatal-warnings
 
 # gcc's own counters of these files. What it would call at the end of a program to add up several runs is never called.

@@ -59,7 +59,10 @@ fatal = $(shell grep -qFf $(ABSENT)/made $(1) && echo -Wfatal-errors)
 # ---- Objects. trace/define_trace.h includes the header of the module's events again, by the name that TRACE_INCLUDE_PATH
 # and TRACE_INCLUDE_FILE give, most often "./NAME.h": -iquote finds it beside the source without a flag in the Makefile.
 # Warnings are not errors in strangers' code; W=1 asks for more of them.
+# A module is where people make mistakes: a check for NULL stays in the code, also behind an access, and a call that is a
+# function's last act stays a call, so that the function is in the backtrace.
 MODCFLAGS = $(filter-out -Werror -Wextra,$(KCFLAGS)) $(if $(filter 1,$(W)),-Wextra -Wno-unused-parameter) -Wno-pointer-sign \
+	-fno-delete-null-pointer-checks -fno-optimize-sibling-calls \
 	-Werror=implicit-function-declaration -Werror=implicit-int -Werror=incompatible-pointer-types -Werror=int-conversion \
 	-idirafter $(ABSENT) -D__KERNEL__ -DMODULE $(ccflags-y) $(EXTRA_CFLAGS)
 modname = $(subst -,_,$(basename $(notdir $(1))))
@@ -68,7 +71,7 @@ stem = $(patsubst $(M)/%,%,$(1))
 
 # Which machine, which kernel and which flags the objects of this folder are for: when one of these changes, all are made again.
 BUILT_FOR := $(M)/.built_for
-built_for = $(ARCH) $(CURDIR) $(MODCFLAGS) $(foreach p,$(ALL_PARTS),$(CFLAGS_$(p)))
+built_for = $(ARCH) $(CURDIR) $(CC) $(CC_MAJOR) $(MODCFLAGS) $(foreach p,$(ALL_PARTS),$(CFLAGS_$(p)))
 $(BUILT_FOR): FORCE
 	$(Q)echo '$(subst ','\'',$(built_for))' | cmp -s - $@ || echo '$(subst ','\'',$(built_for))' > $@
 

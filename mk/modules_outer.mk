@@ -15,7 +15,7 @@ $(error ARCH=$(ARCH_GIVEN): this kernel is for $(MACHINES))
 endif
 MODULE_ARCH := $(ARCH_$(MODULE_MACHINE))
 
-inner_modules = +$(Q)$(MAKE) $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc)) -f mk/modules.mk ARCH=$(MODULE_ARCH) \
+inner_modules = +$(Q)$(MAKE) $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(cpus)) -f mk/modules.mk ARCH=$(MODULE_ARCH) \
 	M=$(abspath $(M)) $(1)
 
 # The kernel comes first: what it exports is in build/<arch>/Module.symvers.
@@ -30,6 +30,6 @@ clean:
 	$(call inner_modules,__clean)
 
 module-kernel:
-	+$(Q)env MAKEFLAGS= MFLAGS= $(MAKE) $(MODULE_MACHINE)
+	+$(Q)env -u M -u ARCH MAKEFLAGS= MFLAGS= $(MAKE) $(MODULE_MACHINE)
 
 .PHONY: modules clean module-kernel $(MACHINES:%=%-modules)

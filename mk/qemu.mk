@@ -6,6 +6,7 @@
 #:   make run-arm64 SCRIPT=file    boot, run a shell script inside, fail if it does (tools/vrun ends with its status)
 #:   make gdb-arm64                boot stopped, under gdb with symbols and our commands (`help vitrine`); make console-arm64 is its
 #:                                 console; GDB=gdb chooses the program, LAYOUT=none (or a name of gdb's) its windows
+#:   make attach-arm64             boot stopped; the console is this terminal, and a debugger of yours attaches at GDB_PORT (docs/editors.md)
 #:   make replay-arm64 SCRIPT=file    record a script's run, then replay it under gdb, which goes backwards too (docs/time-travel.md);
 #:                                 without SCRIPT: what was recorded last
 #:     with SMP=1 MEM=512M CPU=(QEMU's -cpu, cortex-a57 and qemu64 by default) BOARD=(QEMU's -M, virt and q35)
@@ -15,6 +16,7 @@
 #:          SHARE=folder: it is /host in the guest, to read and write, as it is here at that moment (docs/host-folder.md)
 #:          BRANCH=1 or all: the kernel whose hints, or all of whose branches, count themselves (docs/tracer-branch.md)
 #:          ROOT=debian: the shell or the script runs in the folder of make debian-root (or ROOT=folder; docs/programs.md)
+#:          ACCEL=tcg|kvm|hvf: what runs the guest, tcg by default; the others only a guest of the host's own kind (docs/hosts.md)
 #:          ICOUNT=1: a guest instruction is a nanosecond, so that measured times are the guest's alone, not the host's
 #:   make qemu-x86_64 BOOT=cdrom|disk|usb|uefi-cdrom|uefi-disk|uefi-usb    through GRUB, from the image of make iso
 SMP     ?= 1
@@ -31,9 +33,12 @@ BOOTCONFIG ?=
 FILES   ?=
 OUT     ?=
 SHARE   ?=
-# From the command line only, since the environment may well have a ROOT that means another thing.
+# From the command line only, since the environment may well have a ROOT or an ACCEL that means another thing.
 ifneq ($(origin ROOT),command line)
 override ROOT :=
+endif
+ifneq ($(origin ACCEL),command line)
+override ACCEL :=
 endif
 LAYOUT  ?=
 export GDB
@@ -42,6 +47,7 @@ GDB_PORT ?= $(shell echo $$((20000 + $$(id -u) % 10000)))
 
 vrun = $(PYTHON) tools/vrun --arch $(ARCH_$(1)) --smp $(SMP) --mem $(MEM) $(if $(CPU),--cpu $(CPU)) $(if $(BOARD),--board $(BOARD)) \
 	$(if $(IRQCHIP),--irqchip $(IRQCHIP)) $(FILES:%=--file '%') $(if $(GIC),--gic $(GIC)) $(if $(filter-out 0,$(ICOUNT)),--icount) \
+	$(if $(ACCEL),--accel '$(ACCEL)') \
 	$(if $(filter kernel,$(BOOT)),--append '$(APPEND)' $(if $(BOOTCONFIG),--bootconfig '$(BOOTCONFIG)'),--boot $(BOOT)) $(if $(SHARE),--share '$(SHARE)') \
 	$(if $(COUNTED),--build build/$(ARCH_$(1))-branch$(if $(filter all,$(BRANCH)),-all)) \
 	$(if $(ROOT),--root '$(if $(filter debian,$(ROOT)),build/$(ARCH_$(1))/debian,$(ROOT))')
@@ -59,6 +65,10 @@ $(MACHINES:%=run-%): run-%: deps-run $(if $(COUNTED),branch-%,%)
 $(MACHINES:%=gdb-%): gdb-%: deps-run $(if $(COUNTED),branch-%,%)
 	$(Q)$(call vrun,$*) --gdb $(GDB_PORT) $(if $(LAYOUT),--layout $(LAYOUT))
 
+$(MACHINES:%=attach-%): attach-%: deps-run $(if $(COUNTED),branch-%,%)
+	@echo 'a debugger attaches at 127.0.0.1:$(GDB_PORT)'
+	$(Q)$(call vrun,$*) --interactive --qemu-arg=-S --qemu-arg=-gdb --qemu-arg=tcp:127.0.0.1:$(GDB_PORT)
+
 $(MACHINES:%=replay-%): replay-%: deps-run $(if $(COUNTED),branch-%,%)
 	$(Q)$(call vrun,$*) --replay $(GDB_PORT) $(if $(LAYOUT),--layout $(LAYOUT)) $(if $(SCRIPT),'$(SCRIPT)')
 
@@ -74,7 +84,7 @@ ifneq ($(BOOT),kernel)
 qemu-x86_64 gdb-x86_64: iso
 endif
 
-.PHONY: $(foreach goal,qemu run gdb replay console,$(MACHINES:%=$(goal)-%))
+.PHONY: $(foreach goal,qemu run gdb attach replay console,$(MACHINES:%=$(goal)-%))
 
 # tools/vtrace: reads traces with the host's libtraceevent.
 VTRACE_SRC := $(wildcard tools/vtrace-src/*.c)

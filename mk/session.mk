@@ -17,6 +17,7 @@ busybox:
 	$(Q)rm -rf $(BUSYBOX)
 	$(Q)$(MAKE) --no-print-directory ARCH=$(ARCH) $(SESSION)
 
-$(SESSION): $(INITRAMFS) $(PAGES) $(BUSYBOX)/log userland/busybox.applets userland/mksession.sh
+$(SESSION): $(INITRAMFS) $(PAGES) $(BUSYBOX)/log userland/busybox.applets userland/mksession.sh tools/newc.py
 	$(call say,CPIO,$@)
-	$(Q)sh userland/mksession.sh $(UROOT) $(INITRAMFS) $(BUSYBOX)/busybox $@ $(PAGES)
+	$(Q)sh userland/mksession.sh $(UROOT) $(BUSYBOX)/busybox $@.stage $(PAGES)
+	$(Q)$(PYTHON) tools/newc.py $@.stage $(INITRAMFS) > $@ && rm -rf $@.stage

@@ -45,7 +45,7 @@ importer: | deps
 	$(Q)$(MAKE) --no-print-directory speedscope || echo 'speedscope cannot be fetched from npm: the test of its importer is skipped' >&2
 
 # The long forms are the guest tests that read SOAK_MINUTES from their environment.
-soak: deps $(HERE) guest-programs
+soak: deps $(HERE) guest-programs $(if $(filter x86_64,$(HERE)),iso)
 	$(Q)SOAK_MINUTES=$(SOAK_MINUTES) tests/run --soak
 
 $(MACHINES:%=soak-%): soak-%: deps % guest-programs-%
@@ -150,6 +150,8 @@ linux-programs: $(LINUX_PROGS)
 # ---- Lint: one goal for each step; the suite counts each as a test.
 LINTS := lint-style lint-format lint-cppcheck lint-tidy
 C_FILES := $(shell find arch boot drivers include kernel samples trace userland vdso tests tools -name '*.[ch]' 2>/dev/null | sort)
+# Events that labs plant are laid out by hand, as those of include/trace/events are (.clang-format there).
+LAB_FILES := $(shell find labs -name '*.[ch]' ! -path '*/trace/events/*' 2>/dev/null | sort)
 lint: deps-lint $(LINTS)
 $(LINTS): | deps-lint
 
@@ -158,10 +160,10 @@ lint-style:
 	$(Q)$(PYTHON) tools/style.py
 
 # The layout is what clang-format and black make of a file (.clang-format, pyproject.toml); `make format` makes it so.
-PY_FILES = $(shell find tests tools -name '*.py' -o -type f ! -name '*.*' -exec grep -lE '^\#!.*python' {} +)
+PY_FILES = $(shell find labs tests tools -name '*.py' -o -type f ! -name '*.*' -exec grep -lE '^\#!.*python' {} +)
 lint-format:
 	$(call say,LINT,layout)
-	$(Q)clang-format --dry-run -Werror $(C_FILES) && black -q --check $(PY_FILES) || \
+	$(Q)clang-format --dry-run -Werror $(C_FILES) $(LAB_FILES) && black -q --check $(PY_FILES) || \
 		{ echo "lint: 'make format' lays these files out (all; FILES=...: some)" >&2; exit 1; }
 
 # Generic code is looked at as the first machine sees it, each machine's own files as it does.
@@ -173,7 +175,7 @@ lint_files    = $(filter-out samples/modules/%,$(filter %.c,$(call own_files,$(1
 define cppcheck
 	$(Q)mkdir -p build/cppcheck/$(1)
 	$(Q)cppcheck --quiet --error-exitcode=1 --inline-suppr --enable=warning,portability,performance --std=c11 \
-		--platform=unix64 -j $(shell nproc) --cppcheck-build-dir=build/cppcheck/$(1) --suppressions-list=tools/cppcheck.txt \
+		--platform=unix64 -j $(cpus) --cppcheck-build-dir=build/cppcheck/$(1) --suppressions-list=tools/cppcheck.txt \
 		-D__$(1)__ -D__GNUC__=12 -D__BYTE_ORDER__=1234 -D__ORDER_LITTLE_ENDIAN__=1234 -D__SIZEOF_POINTER__=8 \
 		-Iinclude -Itrace -Iarch/$(1)/include $(call lint_files,$(1))
 
@@ -187,7 +189,7 @@ lint-cppcheck:
 # own 225,000 some ten functions take as long as all others, with 50,000 a few dozen do.
 TIDY_NODES := $(foreach word,-Xclang -analyzer-config -Xclang max-nodes=15000,--extra-arg=$(word))
 define clang_tidy
-	$(Q)printf '%s\n' $(filter-out arch/%/asm-offsets.c vdso/%,$(call lint_files,$(1))) | xargs -r -n 4 -P $(shell nproc) \
+	$(Q)printf '%s\n' $(filter-out arch/%/asm-offsets.c vdso/%,$(call lint_files,$(1))) | xargs -n 4 -P $(cpus) \
 		clang-tidy --quiet -p build --extra-arg=--target=$(1)-linux-gnu --extra-arg=-Wno-unknown-warning-option $(TIDY_NODES) \
 		2> >(grep -v 'warnings\? generated\|Suppressed\|Use -header-filter' >&2)
 
@@ -202,7 +204,7 @@ measures:
 	@echo
 	$(Q)$(PYTHON) tools/rooms.py
 
-LAY_OUT = $(or $(FILES),$(C_FILES) $(PY_FILES))
+LAY_OUT = $(or $(FILES),$(C_FILES) $(LAB_FILES) $(PY_FILES))
 format: | deps-lint
 	$(Q)$(if $(filter %.c %.h,$(LAY_OUT)),clang-format -i $(filter %.c %.h,$(LAY_OUT)))
 	$(Q)$(if $(filter-out %.c %.h,$(LAY_OUT)),black -q $(filter-out %.c %.h,$(LAY_OUT)))

@@ -38,14 +38,17 @@ UCRT0 := $(UOBJ)/crt0.o
 .PHONY: userland
 userland: $(INITRAMFS)
 
+# Another compiler or another C library: all is compiled again.
+$(eval $(call stamp,$(UOBJ)/flags,$(CC) $(CC_MAJOR) $(UFLAGS) $(NEWLIB_CPPFLAGS) $(NEWLIB_LIBS)))
+
 $(UOBJ)/lib/newlib_glue.o: UINCLUDE := -idirafter userland/include -idirafter include -idirafter arch/$(ARCH)/include -idirafter $(BUILD)/include
 
-$(UOBJ)/%.o: userland/%.c mk/userland.mk | $(NEWLIB_READY) $(SYSCALLS_H)
+$(UOBJ)/%.o: userland/%.c mk/userland.mk $(UOBJ)/flags | $(NEWLIB_READY) $(SYSCALLS_H)
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(UFLAGS) $(UINCLUDE) $(UCPPFLAGS) -c -o $@ $<
 
-$(UCRT0): userland/arch/$(ARCH)/crt0.S
+$(UCRT0): userland/arch/$(ARCH)/crt0.S $(UOBJ)/flags
 	$(call say,AS,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -MMD -MP -c -o $@ $<
@@ -90,10 +93,10 @@ $(ULIST): | $(UPROGRAMS) $(UETC) $(UBOOT)
 	@mkdir -p $(@D)
 	$(Q)printf '%s\n' '$(ULIST_NOW)' > $@
 
-# Reproducible: sorted names, owner 0:0, all times 2020-01-01, inode numbers given by cpio in that order.
-$(INITRAMFS): $(UPROGRAMS) $(UETC) $(UBOOT) $(ULIST) userland/mkroot.sh
+$(INITRAMFS): $(UPROGRAMS) $(UETC) $(UBOOT) $(ULIST) userland/mkroot.sh tools/newc.py
 	$(call say,CPIO,$@)
-	$(Q)sh userland/mkroot.sh $(UROOT) $@ $(UPROGRAMS:$(UROOT)/%=%) $(UETC:$(UROOT)/%=%) $(UBOOT:$(UROOT)/%=%)
+	$(Q)sh userland/mkroot.sh $(UROOT) $(UPROGRAMS:$(UROOT)/%=%) $(UETC:$(UROOT)/%=%) $(UBOOT:$(UROOT)/%=%)
+	$(Q)$(PYTHON) tools/newc.py $(UROOT) > $@
 
 -include $(ULIB_OBJS:.o=.d) $(USH_OBJS:.o=.d) $(UBIN_OBJS:.o=.d) $(UCRT0:.o=.d)
 

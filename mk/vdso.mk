@@ -4,7 +4,7 @@
 VD := $(BUILD)/vdso
 VD_SRC := $(wildcard vdso/*.c vdso/$(ARCH)/*.c vdso/$(ARCH)/*.S)
 VD_OBJ := $(patsubst %,$(BUILD)/%.o,$(basename $(VD_SRC)))
-VD_CFLAGS := -std=gnu11 -O2 -g -ffreestanding -nostdinc -isystem $(shell $(CC) -print-file-name=include) -Ivdso/$(ARCH) $(KINC) \
+VD_CFLAGS := -std=gnu11 -O2 -g $(HERE_IS) -ffreestanding -nostdinc -isystem $(shell $(CC) -print-file-name=include) -Ivdso/$(ARCH) $(KINC) \
 	-fPIC -fvisibility=default -ffunction-sections -fasynchronous-unwind-tables -fno-stack-protector -mgeneral-regs-only \
 	-Wall -Wextra -Wno-unused-parameter -Werror $(if $(filter x86_64,$(ARCH)),-fcf-protection=none)
 
@@ -15,7 +15,7 @@ $(filter $(patsubst %.c,$(BUILD)/%.o,$(filter %.c,$(VD_SRC))),$(VD_OBJ)): $(BUIL
 
 $(filter $(patsubst %.S,$(BUILD)/%.o,$(filter %.S,$(VD_SRC))),$(VD_OBJ)): $(BUILD)/%.o: %.S mk/vdso.mk $(BUILD)/kernel.flags
 	$(call say,AS,$@)
-	$(Q)$(CC) -g -nostdinc -c -o $@ $<
+	$(Q)$(CC) -g $(HERE_IS) -nostdinc -c -o $@ $<
 
 $(VD)/vdso.lds: vdso/vdso.lds.S vdso/$(ARCH)/versions.lds
 	$(Q)$(CC) -E -P -x assembler-with-cpp -Ivdso/$(ARCH) -o $@ $<

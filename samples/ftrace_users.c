@@ -81,24 +81,30 @@ static void notrace inner_call(unsigned long ip, unsigned long parent_ip, struct
 	users_inner();
 }
 
-/* The way for a callback that protects itself, as a user without FTRACE_OPS_FL_RECURSION must. */
+/*
+ * The way for a callback that protects itself, as a user with FTRACE_OPS_FL_RECURSION must that calls what is traced.
+ * What it has given back it can have again.
+ */
 static void notrace guarded_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 				 struct ftrace_regs *fregs)
 {
 	struct user *user = op->private;
 	int bit = ftrace_test_recursion_trylock(ip, parent_ip);
 
-	if (bit < 0) {
-		__atomic_fetch_add(&user->away, 1, __ATOMIC_RELAXED);
-		return;
+	if (bit >= 0) {
+		inner_call(ip, parent_ip, op, fregs);
+		ftrace_test_recursion_unlock(bit);
+		bit = ftrace_test_recursion_trylock(ip, parent_ip);
 	}
-	inner_call(ip, parent_ip, op, fregs);
-	ftrace_test_recursion_unlock(bit);
+	if (bit >= 0)
+		ftrace_test_recursion_unlock(bit);
+	else
+		__atomic_fetch_add(&user->away, 1, __ATOMIC_RELAXED);
 }
 
 /* Live patching in one line: the call goes on in another function. Needs FTRACE_OPS_FL_IPMODIFY and registers. */
-static void notrace replace_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
-				 struct ftrace_regs *fregs)
+static void notrace ftrace_users_replace(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+					 struct ftrace_regs *fregs)
 {
 	count_call(ip, parent_ip, op, fregs);
 	if (ftrace_get_regs(fregs)) /* the flags may say otherwise */
@@ -112,7 +118,7 @@ static const struct {
 	{"count", count_call},
 	{"inner", inner_call},
 	{"guarded", guarded_call},
-	{"replace", replace_call},
+	{"replace", ftrace_users_replace},
 };
 
 /* All begin off, counting, with empty sets: an empty filter means every function. */

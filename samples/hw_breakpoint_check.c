@@ -6,16 +6,25 @@
  *	echo 1000 > /sys/kernel/debug/hw_breakpoint/read; cat ksym_profile
  *
  * `call` calls a function so often, and `execute` counts how often a breakpoint on that function was reported while
- * it is called so often: the kernel's own user of HW_BREAKPOINT_X.
+ * it is called so often: the kernel's own user of HW_BREAKPOINT_X. `each` has such a breakpoint on each word of the
+ * code behind `atomic` in turn, and executes that code so often under each.
+ *
+ * `watch` takes a name instead, and counts accesses to four bytes that the kernel's entries use themselves:
+ * "preempt_count" is the writing task's own; any other name is a per-CPU variable, of which CPU 0's copy is watched;
+ * "0" ends it.
  */
 #include <asm/ptrace.h>
 #include <fs/libfs.h>
 #include <irq/irqflags.h>
 #include <kernel/hw_breakpoint.h>
+#include <kernel/ksyms.h>
+#include <kernel/percpu.h>
 #include <lib/atomic.h>
 #include <lib/errno.h>
 #include <lib/string.h>
+#include <sched/current.h>
 #include <sched/mutex.h>
+#include <sched/task.h>
 
 /* Watched by name. Each has a line of 64 bytes to itself, so that no other access is near it. */
 u32 ksym_target __aligned(64);
@@ -97,7 +106,32 @@ static notrace void count_executed(struct perf_event *bp, struct perf_sample_dat
 
 /* One at a time: the counters are shared. */
 static DEFINE_MUTEX(execute_mutex);
-static int execute_error; /* [execute_mutex] of the last registration */
+static int execute_error; /* [execute_mutex] of the last registration that failed */
+
+static void begin_count(void)
+{
+	mutex_lock(&execute_mutex);
+	atomic64_set(&executed, 0);
+	atomic64_set(&misplaced, 0);
+	execute_error = 0;
+}
+
+/* Call fn(n) under a breakpoint on the instruction at `addr`. [execute_mutex] */
+static void ksym_execute_at(unsigned long addr, void (*fn)(u64 n), u64 n)
+{
+	struct perf_event_attr attr;
+	struct perf_event **bp;
+
+	hw_breakpoint_init(&attr);
+	attr.bp_addr = addr;
+	attr.bp_len = sizeof(long);
+	attr.bp_type = HW_BREAKPOINT_X;
+	bp = register_wide_hw_breakpoint(&attr, count_executed, NULL);
+	if (IS_ERR(bp))
+		execute_error = PTR_ERR(bp);
+	fn(n);
+	unregister_wide_hw_breakpoint(bp);
+}
 
 /*
  * Call a function n times under a breakpoint on its first instruction: the counts in the files say how often it was
@@ -105,21 +139,59 @@ static int execute_error; /* [execute_mutex] of the last registration */
  */
 static void ksym_execute(u64 n)
 {
-	struct perf_event_attr attr;
-	struct perf_event **bp;
-
-	hw_breakpoint_init(&attr);
-	attr.bp_addr = (unsigned long)ksym_called;
-	attr.bp_len = sizeof(long);
-	attr.bp_type = HW_BREAKPOINT_X;
-	mutex_lock(&execute_mutex);
-	atomic64_set(&executed, 0);
-	atomic64_set(&misplaced, 0);
-	bp = register_wide_hw_breakpoint(&attr, count_executed, NULL);
-	execute_error = IS_ERR(bp) ? PTR_ERR(bp) : 0;
-	ksym_call(n);
-	unregister_wide_hw_breakpoint(bp);
+	begin_count();
+	ksym_execute_at((unsigned long)ksym_called, ksym_call, n);
 	mutex_unlock(&execute_mutex);
+}
+
+static void ksym_each(u64 n)
+{
+	unsigned long start = (unsigned long)ksym_atomic, size = 0;
+
+	kallsyms_lookup(start, &size, NULL, (char[KSYM_NAME_LEN]){});
+	begin_count();
+	for (unsigned long at = 0; at < size; at += sizeof(u32))
+		ksym_execute_at(start + at, ksym_atomic, n);
+	mutex_unlock(&execute_mutex);
+}
+
+static struct perf_event **watched; /* [execute_mutex] NULL: nothing is */
+
+static notrace void count_access(struct perf_event *bp, struct perf_sample_data *data, struct pt_regs *regs)
+{
+	atomic64_inc(&executed);
+}
+
+/* The address of what is named, or 0. */
+static unsigned long watched_address(const char *name)
+{
+	unsigned long symbol;
+
+	if (!strcmp(name, "preempt_count"))
+		return (unsigned long)&current->preempt_count;
+	symbol = kallsyms_lookup_name(name);
+	return symbol ? (unsigned long)per_cpu_ptr((char *)symbol, 0) : 0;
+}
+
+/* 0, -EINVAL: there is no such variable, or it cannot be watched, -ENOSPC. */
+static int watch_store(char *name, void *data)
+{
+	struct perf_event_attr attr;
+	struct perf_event **bp = NULL;
+
+	begin_count();
+	unregister_wide_hw_breakpoint(watched);
+	watched = NULL;
+	if (strcmp(name, "0")) {
+		hw_breakpoint_init(&attr);
+		attr.bp_addr = watched_address(name);
+		attr.bp_len = sizeof(u32);
+		attr.bp_type = HW_BREAKPOINT_RW;
+		bp = register_wide_hw_breakpoint(&attr, count_access, NULL);
+		watched = IS_ERR(bp) ? NULL : bp;
+	}
+	mutex_unlock(&execute_mutex);
+	return IS_ERR(bp) ? PTR_ERR(bp) : 0;
 }
 
 struct access_file {
@@ -165,3 +237,8 @@ ACCESS_FILE(wide);
 ACCESS_FILE(byte);
 ACCESS_FILE(call);
 ACCESS_FILE(execute);
+ACCESS_FILE(each);
+
+static const struct text_file watch_file = {
+	.path = "hw_breakpoint/watch", .mode = 0600, .show = access_show, .store = watch_store};
+REGISTER_DEBUGFS(watch_file);

@@ -1,4 +1,4 @@
-"""What the tests take from sources of Debian's packages: the tests that come with bash.
+"""What the tests take from sources of Debian's packages: the suites that come with bash and busybox.
 
 apt fetches a source with lists of its own, without root; what is named here is kept in build/host/debian-source.
 Nothing of it is in this tree.
@@ -15,7 +15,7 @@ import tempfile
 from vitrine_guest import ROOT
 
 CACHE = os.path.join(ROOT, "build", "host", "debian-source")
-KEPT = {"bash": ("tests", "support")}
+KEPT = {"bash": ("tests", "support"), "busybox": ("testsuite", "debian/config/pkg")}
 
 
 def sources(folder):

@@ -162,7 +162,10 @@ X86_64 = Target(
         ),
     ),
     # On this board the BIOS lets the 8259s in by LVT0.
-    leftovers=(("lapic", {"board": "pc", "smp": 2}, "info lapic 0", r"LVT0\s+0x00010000 .*\s+LVT1\s+0x00000400 "),),
+    leftovers=(
+        ("lapic", {"board": "pc", "smp": 2}, "info lapic 0", r"LVT0\s+0x00010000 .*\s+LVT1\s+0x00000400 "),
+        ("pic", {"board": "pc"}, "info pic", r"(?s)(?=.*pic0: irr=\w\w imr=ff ).*pic1: irr=\w\w imr=ff "),
+    ),
 )
 
 TARGETS = (AARCH64, X86_64)

@@ -16,15 +16,6 @@ COMPLAINT = re.compile(
 )
 
 
-# Programs of Debian come before this tree's own, and dash runs the script where it is there.
-DEBIAN_FIRST = """PATH=/usr/bin:$PATH
-export PATH
-if [ -z "$BY_DASH" ] && [ -x /usr/bin/dash ]; then
-	BY_DASH=yes exec dash "$0" "$@"
-fi
-"""
-
-
 def complaints(console):
     """Lines of the console in which the kernel complains."""
     return [match.group(0) for match in COMPLAINT.finditer(console.replace("\r\n", "\n"))]
@@ -33,7 +24,12 @@ def complaints(console):
 def run_story(machine, name, *words, between=lambda guest: None, **settings):
     """What a story prints in a guest; its status is 0, and the kernel has no complaint. `between` runs meanwhile."""
     settings = {"smp": 2, "mem": "1G", "timeout": 900, "icount": True} | settings
-    run = ScriptRun((DEBIAN_FIRST + story(name)).encode(), [str(word) for word in words], arch=machine.arch, **settings)
+    run = ScriptRun(
+        (story("programs", "debian_first") + story(name)).encode(),
+        [str(word) for word in words],
+        arch=machine.arch,
+        **settings,
+    )
     try:
         run.wait_start()
         between(run.guest)

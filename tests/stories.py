@@ -2,8 +2,13 @@
 
 import os
 
+from shell_text import shell_part
 
-def story(name):
-    """The text of tests/guest/stories/NAME.sh."""
-    with open(os.path.join(os.path.dirname(__file__), "guest", "stories", f"{name}.sh"), encoding="utf-8") as file:
+
+def story(name, part=None):
+    """The text of tests/guest/stories/NAME.sh, or of one part of it (tools/shell_text.py)."""
+    path = os.path.join(os.path.dirname(__file__), "guest", "stories", f"{name}.sh")
+    if part:
+        return shell_part(path, part)
+    with open(path, encoding="utf-8") as file:
         return file.read()

@@ -3,7 +3,8 @@
 
     rooms.py             a table: files, lines, lines of code (no comments, no empty lines), budget
     rooms.py --check     one line for each room that has outgrown its budget; exit status 1 when there is one
-    rooms.py --pages     write the lengths of files into docs/reading.md, the code of folders into README.md
+    rooms.py --pages     write the lengths of files into docs/reading.md, the code of folders into README.md, the
+                         figures of rooms into docs/architecture.md
     rooms.py --budgets   rows for the table of budgets as they would be today: code and 5 %, rounded up to tens
 
 A room is the innermost folder of the table that a file is in. C, headers, assembly, Python and shell scripts are
@@ -15,7 +16,10 @@ import functools
 import glob
 import os
 import re
+import statistics
 import sys
+
+import style
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PAGE = "docs/architecture.md"
@@ -23,6 +27,8 @@ CODE = (".c", ".h", ".S", ".s", ".py", ".sh")
 GROWTH = 1.05
 C_TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|/\*.*?\*/|//[^\n]*', re.S)
 ROW = re.compile(r"^\| `([\w./-]+)` \|(?:[^|\n]*[^|\d,\n][^|\n]*\|)? ([\d,]+) \|", re.M)
+KERNEL = ("arch", "boot", "drivers", "kernel", "samples", "trace")
+FIGURES = r"^\| room \| files \| lines of a file.*\n\|[-|]+\n((?:\|.*\n)+)"
 DOCSTRING = re.compile(r'^\s*""".*?"""[ \t]*$', re.S | re.M)
 
 
@@ -118,6 +124,25 @@ def folder_code(folder):
     return rounded(count((folder.rstrip("/"),))[folder.rstrip("/")][2], 100)
 
 
+def figures_of(room, rooms):
+    """A room's row of the table of figures, which counts its C files."""
+    files = [
+        path for path in glob.glob(f"{room}/**/*.c", root_dir=ROOT, recursive=True) if room_of(path, rooms) == room
+    ]
+    f = style.Figures([os.path.join(ROOT, path) for path in files])
+    lengths = f"{statistics.median(f.lengths):.0f} / {style.percentile(f.lengths, 0.9)} / {max(f.lengths)}"
+    sizes = f"{statistics.median(f.sizes):.0f} / {max(f.sizes)}"
+    return f"| `{room}` | {len(files)} | {sizes} | {lengths} | {f.comments:.0%} |\n".replace("%", " %")
+
+
+def with_figures(page):
+    """docs/architecture.md with the table of figures as it is today: a row for each room of the kernel."""
+    limits = budgets(page)
+    head, rows = re.search(FIGURES, page, re.M).span(1)
+    kernel = [room for room in limits if room.split("/")[0] in KERNEL]
+    return page[:head] + "".join(figures_of(room, tuple(limits)) for room in kernel) + page[rows:]
+
+
 # Pages with such tables, and what their numbers are.
 PAGES = {"docs/reading.md": lambda path: rounded(file_lines(path), 10), "README.md": folder_code}
 
@@ -128,6 +153,10 @@ def write_pages():
             text = file.read()
         with open(os.path.join(ROOT, page), "w", encoding="utf-8") as file:
             file.write(refreshed(text, length))
+    with open(os.path.join(ROOT, PAGE), encoding="utf-8") as file:
+        text = file.read()
+    with open(os.path.join(ROOT, PAGE), "w", encoding="utf-8") as file:
+        file.write(with_figures(text))
 
 
 def today(code):
@@ -139,7 +168,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="say which rooms have outgrown their budgets")
     parser.add_argument(
-        "--pages", action="store_true", help="write lengths into the tables of docs/reading.md and README.md"
+        "--pages",
+        action="store_true",
+        help="write lengths into the tables of docs/reading.md and README.md, figures into docs/architecture.md",
     )
     parser.add_argument("--budgets", action="store_true", help="print budgets as they would be today")
     args = parser.parse_args()

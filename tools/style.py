@@ -8,6 +8,7 @@ Without files: everything in the tree that is ours.
 """
 
 import argparse
+import ast
 import glob
 import os
 import re
@@ -18,14 +19,37 @@ COLUMNS = 120  # of C, assembly and Python; clang-format and black lay out to th
 FILE_LINES = 600
 FUNCTION_LINES = 120
 LONG_FUNCTION = 60
+SHELL_LINES = 3  # a longer shell body stands in a file of its own, not in a Python string
 EXPLAINED_LINES = 15  # a longer function has a comment directly above it; main() has the file's head
-EXPLAINED = ("arch/", "boot/", "drivers/", "samples/", "tests/unit/", "trace/", "userland/") + tuple(
-    f"kernel/{room}/" for room in "fs init irq lib lock mm module proc procfs sched time".split()
+EXPLAINED = (
+    "arch/",
+    "boot/",
+    "drivers/",
+    "include/",
+    "kernel/",
+    "samples/",
+    "tests/unit/",
+    "tools/",
+    "trace/",
+    "userland/",
 )
 TAB = 8
 
 CODE = (".c", ".h", ".S")
-FOLDERS = ("arch", "boot", "drivers", "include", "kernel", "samples", "trace", "userland", "vdso", "tests", "tools")
+FOLDERS = (
+    "arch",
+    "boot",
+    "drivers",
+    "include",
+    "kernel",
+    "samples",
+    "trace",
+    "userland",
+    "vdso",
+    "labs",
+    "tests",
+    "tools",
+)
 MACHINE_LAYER = ("arch/", "boot/", "drivers/", "userland/arch/", "tests/", "samples/modules/ftrace-direct")
 MACHINE = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif)\b.*(__aarch64__|__arm__|__ARM_|__x86_64__|__i386__|AARCH64|X86)")
 # In halves: this file is checked too. "<X""XX>" is allowed: so traces name a task whose pid is negative.
@@ -33,6 +57,13 @@ LEFT_OVER = re.compile(r"\b(TO" r"DO|FIX" r"ME|X" r"XX(?!>))\b")
 IGNORED_CALL = re.compile(r"^\s*\(void\)\s*\w+\(")
 CONDITIONAL = re.compile(r"^\s*#\s*(if|ifdef|ifndef)\b")
 PYTHON_STRING = re.compile(r""" "([^"\\]|\\.)*" | '([^'\\]|\\.)*' """, re.X)
+# A line of shell: by its first word, or because its output goes to a file of tracefs or to an absolute path.
+SHELL = re.compile(
+    r"\s*(echo|cat|cd|sleep|exec|while|for|until|if|test|mkdir|insmod|rmmod|modprobe|mount|say|try|set)\s.*(?<![:{,])$"
+    r"|[^<]*[^-<=]>>? ?(/[a-z]|\w+/|trace\b|set_|\w+_tracer\b)"
+)
+# What has such lines and is no shell: C, Python, commands of gdb.
+NOT_SHELL = re.compile(r"^\s*#\s*include\b|^\s*(static|import|python|hbreak|class)\b|^[^'\"]*;\s*(/[*/].*)?$", re.M)
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
 FUNCTION = re.compile(
     r"^(?!(?:struct|union|enum|typedef|static const|const)\b[^(]*$)[A-Za-z_][^;={}#]*\([^;{}]*\)[^;={}]*$"
@@ -94,6 +125,29 @@ def is_too_long(path, line):
     return path.endswith(CODE) or len(PYTHON_STRING.sub("", line)) > COLUMNS
 
 
+def python_strings(text):
+    """(line number, value) of each string of a Python file but for docstrings; what an f-string computes is an x."""
+    nodes = list(ast.walk(ast.parse(text)))
+    pieces = {id(piece) for node in nodes if isinstance(node, ast.JoinedStr) for piece in node.values}
+    pieces |= {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    for node in nodes:
+        if id(node) in pieces or not isinstance(node, (ast.Constant, ast.JoinedStr)):
+            continue
+        values = [getattr(piece, "value", None) for piece in getattr(node, "values", [node])]
+        values = [value.decode("latin-1") if isinstance(value, bytes) else value for value in values]
+        if isinstance(node, ast.JoinedStr) or isinstance(values[0], str):
+            yield node.lineno, "".join(value if isinstance(value, str) else "x" for value in values)
+
+
+def shell_bodies(text):
+    """(line number, lines) of each string of a Python file that is a shell body of more than SHELL_LINES lines."""
+    for number, value in python_strings(text):
+        lines = [line for line in value.splitlines() if line.strip()]
+        signs = sum(1 for line in lines if SHELL.match(line))
+        if len(lines) > SHELL_LINES and signs >= 2 and not NOT_SHELL.search(value):
+            yield number, len(lines)
+
+
 def check_line(path, line):
     """What is wrong with one line, as texts."""
     if is_too_long(path, line):
@@ -142,6 +196,9 @@ def check(path):
     for number, line in enumerate(lines, 1):
         for what in check_line(path, line):
             yield number, what
+    if lines[0].startswith(('"""', "#!/usr/bin/python3")) and not path.startswith("labs/"):
+        for number, length in shell_bodies(text):
+            yield number, f"{length} lines of shell in a string, {SHELL_LINES} are the limit: a file of shell has them"
     if path.endswith((".c", ".h")):
         for number in stray_comments(lines):
             yield number, "a comment stands directly above what it describes, or in the file's head"
@@ -149,7 +206,7 @@ def check(path):
         for number, name, length in functions(lines):
             if length > FUNCTION_LINES:
                 yield number, f"{name}() has {length} lines, {FUNCTION_LINES} are the limit"
-    if path.endswith(".c") and (path.startswith(EXPLAINED) or os.path.dirname(path) == "kernel"):
+    if path.endswith((".c", ".h")) and path.startswith(EXPLAINED):
         for number, name, length in unexplained(lines):
             yield number, f"{name}() has {length} lines and no comment above it that says what a reader must know"
 
@@ -163,29 +220,44 @@ def percentile(values, part):
     return sorted(values)[min(len(values) - 1, int(len(values) * part))]
 
 
+class Figures:
+    """What is counted of some files: their lengths in lines and those of their functions, the share of lines with
+    comments, conditionals for 1,000 lines, and functions of more than 15 lines without a comment (bare). Empty lines
+    are left out of the last three."""
+
+    def __init__(self, files):
+        self.sizes, self.lengths, self.bare = [], [], 0
+        comments, total, conditions = 0, 0, 0
+        for path in files:
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+            lines = text.splitlines()
+            self.sizes.append(len(lines))
+            total += sum(1 for line in lines if line.strip())
+            comments += comment_lines(text)
+            guard = bool(re.search(r"^#ifndef (\w+)\n#define \1\b", text, re.M))
+            conditions += sum(1 for line in lines if CONDITIONAL.match(line)) - guard
+            self.lengths += [length for _, _, length in functions(lines)]
+            self.bare += len(list(unexplained(lines)))
+        self.comments = comments / max(total, 1)
+        self.conditionals = 1000 * conditions / max(total, 1)
+
+
 def measure(name, files):
     """One row of the table."""
-    sizes, lengths, comments, total, conditions, bare = [], [], 0, 0, 0, 0
-    for path in files:
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
-        lines = text.splitlines()
-        sizes.append(len(lines))
-        total += sum(1 for line in lines if line.strip())
-        comments += comment_lines(text)
-        guard = bool(re.search(r"^#ifndef (\w+)\n#define \1\b", text, re.M))
-        conditions += sum(1 for line in lines if CONDITIONAL.match(line)) - guard
-        lengths += [length for _, _, length in functions(lines)]
-        bare += len(list(unexplained(lines)))
-    if not sizes:
+    f = Figures(files)
+    if not f.sizes:
         return
     spread = "-"
-    if lengths:
-        longer = sum(1 for length in lengths if length > LONG_FUNCTION) / len(lengths)
-        spread = f"{statistics.median(lengths):.0f} / {percentile(lengths, 0.9)} / {max(lengths)}, {longer:.1%} > {LONG_FUNCTION}"
+    if f.lengths:
+        longer = sum(1 for length in f.lengths if length > LONG_FUNCTION) / len(f.lengths)
+        spread = (
+            f"{statistics.median(f.lengths):.0f} / {percentile(f.lengths, 0.9)} / {max(f.lengths)}, "
+            f"{longer:.1%} > {LONG_FUNCTION}"
+        )
     print(
-        f"{name:<22} {len(sizes):>5} {sum(sizes):>7}  {statistics.median(sizes):>5.0f} / {max(sizes):<4} {spread:>28} "
-        f"{comments / max(total, 1):>9.1%} {1000 * conditions / max(total, 1):>8.1f} {bare if lengths else '-':>5}"
+        f"{name:<22} {len(f.sizes):>5} {sum(f.sizes):>7}  {statistics.median(f.sizes):>5.0f} / {max(f.sizes):<4} "
+        f"{spread:>28} {f.comments:>9.1%} {f.conditionals:>8.1f} {f.bare if f.lengths else '-':>5}"
     )
 
 

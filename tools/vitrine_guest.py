@@ -9,6 +9,7 @@ machines. For an interactive session:
         guest.expect("...")                     # a regular expression on the console
 """
 
+import atexit
 import ctypes
 import os
 import re
@@ -17,11 +18,13 @@ import shlex
 import signal
 import subprocess
 import sys
+import tempfile
 import termios
 import time
 
 import pexpect
 
+from shell_text import guest_text
 from vitrine_machines import (
     MACHINES,
     NO_STATUS,
@@ -33,6 +36,7 @@ from vitrine_machines import (
     TIMED_OUT,
     TURN,
     GuestError,
+    accel_arguments,
     has_ports,
     port_arguments,
     share_arguments,
@@ -94,11 +98,13 @@ class Setup:
         root=None,
         session=False,
         bootconfig=None,
+        accel=None,
     ):
         """board, cpu: as for QEMU's -M and -cpu; irqchip, boot: names of MACHINES; ports: see port_arguments; share,
         root: a folder, see share_arguments; turn: microseconds that a CPU runs before the others under icount, 0 for
         QEMU's own way, None for what the machine needs; initrd "": none; session: the first files of a session at the
-        prompt, with man's pages and busybox, where they are built; bootconfig: a file of keys for the boot.
+        prompt, with man's pages and busybox, where they are built; bootconfig: a file of keys for the boot; accel: as
+        for QEMU's -accel.
         """
         self.arch, self.boot, self.bootconfig = arch, boot, bootconfig
         self.append = " ".join(word for word in (bootconfig and "bootconfig", append) if word)  # not behind --
@@ -116,6 +122,8 @@ class Setup:
             "-M",
             (board or machine.board) + board_more,
         ]
+        accel_words, cpu = accel_arguments(arch, accel, cpu, icount)
+        self.command += accel_words
         self.command += ["-cpu", (cpu or machine.cpu) + cpu_more, "-smp", str(smp), "-m", str(mem)]
         self.command += ["-nodefaults", "-display", "none", "-no-reboot", *machine.exit_device]
         if not self._start and board in (None, machine.board):
@@ -162,7 +170,7 @@ class Setup:
         handle = file_archive(self.initrd, files)
         if self.bootconfig:
             try:
-                apply_bootconfig(self.bootconfig, f"/proc/self/fd/{handle}", handle)
+                apply_bootconfig(self.bootconfig, path_of(handle), handle)
             except GuestError:
                 os.close(handle)
                 raise
@@ -224,16 +232,33 @@ def cpio_archive(files):
 
 
 def memory_file(parts):
-    """A nameless file of these bytes, each part from a multiple of 4; gone with this process however it ends."""
-    handle = os.memfd_create("initramfs")
+    """A nameless file of these bytes, each part from a multiple of 4; gone with this process however it ends. Only
+    Linux has such files; elsewhere it has a name (path_of), and is gone when this process ends of itself."""
+    if hasattr(os, "memfd_create"):
+        handle = os.memfd_create("initramfs")
+    else:
+        handle, name = tempfile.mkstemp(prefix="initramfs-")
+        _named[handle] = name
+        atexit.register(os.unlink, name)
     with os.fdopen(os.dup(handle), "wb") as file:
         for part in parts:
             file.write(part + bytes(-len(part) % 4))
     return handle
 
 
+_named = {}  # the files' names, where they have one
+
+
+def path_of(handle, process="self"):
+    """Where a child, or another process, finds what memory_file() has made."""
+    return _named.get(handle) or f"/proc/{process}/fd/{handle}"
+
+
 def die_with_parent():
-    """For a child before exec: be killed when the parent is gone, even by SIGKILL."""
+    """For a child before exec: be killed when the parent is gone, even by SIGKILL. Other systems than Linux have no
+    such wish."""
+    if not sys.platform.startswith("linux"):
+        return
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
@@ -270,7 +295,7 @@ class Guest:
         self._initrd = self.setup.first_files(files or {})
         initrd = None
         if self._initrd is not None:
-            initrd = f"/proc/{os.getpid()}/fd/{self._initrd}"
+            initrd = path_of(self._initrd, os.getpid())
         self.argv = self.setup.argv(console_stdio() + self.more_arguments(), initrd, append)
         try:
             # The window is searched again with each portion read, so it bounds the work for long output; it must be
@@ -365,11 +390,15 @@ class Guest:
     def exit_status(self):
         """After the end: the status that the kernel gave (0: powered off); None when QEMU failed or was ended from
         outside."""
-        end = time.monotonic() + 10  # the end of the console comes just before that of the process
-        while self.child.isalive() and time.monotonic() < end:
-            time.sleep(0.01)
+        self._wait_ended(10)  # the end of the console comes just before that of the process
         code = self.child.exitstatus
         return None if code is None else self.setup.machine.exit_status(code)
+
+    def _wait_ended(self, seconds):
+        """Until QEMU's process has ended, or so many seconds have passed."""
+        end = time.monotonic() + seconds
+        while self.child.isalive() and time.monotonic() < end:
+            time.sleep(0.01)
 
     def close(self):
         """End the guest, whatever state it is in. QEMU leads a process group of its own, which goes as a whole."""
@@ -378,6 +407,7 @@ class Guest:
                 os.killpg(self.child.pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass  # it ended between the two calls
+            self._wait_ended(10)  # a busy host takes its time, and close() allows a tenth of a second
         self.child.close(force=True)
         self._close_initrd()
 
@@ -420,32 +450,23 @@ class _Tee:
             self.log.flush()
 
 
-# The first program of a headless run. The marker's token is kept apart from its words, so that showing this
-# file does not look like the marker. The last command must not be `exit`: init may not end.
-RUN_INIT = """#!/bin/sh
-{mounts}
-true 2>/dev/null >&1 || exec < /dev/console > /dev/console 2>&1  # a kernel starts us without, before there is a /dev
-token={token}
-echo "vrun-start-$token"
-{within} /bin/sh {script} {arguments}
-status=$?
-echo "vrun-exit-$token $status"
-{after}
-poweroff -f
-"""
-
-MOUNTS = """mount -t proc proc /proc
-mount -t devtmpfs dev /dev
-mkdir -p /dev/pts /dev/shm
-mount -t devpts -o gid=5,mode=620,nosuid,noexec devpts /dev/pts
-mount -t tmpfs -o mode=1777,nosuid,nodev tmpfs /dev/shm
-mount -t sysfs sysfs /sys
-mount -t tracefs tracefs /sys/kernel/tracing
-mount -t debugfs debugfs /sys/kernel/debug"""
+def first_program(token, script, arguments, folders="", within="", after=""):
+    """The first program of a headless run, as bytes. token: what tells its two markers from other text; folders: lines of
+    mount_folder(); the rest is ScriptRun's."""
+    return guest_text(
+        "run",
+        "init",
+        FOLDERS=folders,
+        TOKEN=token,
+        WITHIN=within,
+        SCRIPT=script,
+        ARGUMENTS=shlex.join(arguments),
+        AFTER=after,
+    ).encode()
 
 
 def mount_folder(tag, place):
-    """Lines for RUN_INIT."""
+    """Lines for first_program(), which begin with the end of the line before them."""
     return f"\nmkdir -p {place}\nmount -t 9p -o trans=virtio,version=9p2000.L {tag} {place}"
 
 
@@ -467,15 +488,15 @@ class ScriptRun:
         """script: bytes of the shell script; files: more files for the guest; within: a command that runs what stands
         behind it; after: shell text to run behind the script, unseen; guest: keywords of Guest."""
         self.token = secrets.token_hex(8)
-        init = RUN_INIT.format(
-            mounts=MOUNTS + root_and_share(guest.get("root"), guest.get("share")),
-            token=self.token,
-            script="/vitrine/run/script" if guest.get("root") else "/run/script",
-            arguments=shlex.join(arguments),
-            within=f"{within} {IN_ROOT if guest.get('root') else ''}".strip(),
-            after=after,
+        init = first_program(
+            self.token,
+            "/vitrine/run/script" if guest.get("root") else "/run/script",
+            arguments,
+            root_and_share(guest.get("root"), guest.get("share")),
+            f"{within} {IN_ROOT if guest.get('root') else ''}".strip(),
+            after,
         )
-        inside = {"run/vrun-init": (0o755, init.encode()), "run/script": (0o755, script), **(files or {})}
+        inside = {"run/vrun-init": (0o755, init), "run/script": (0o755, script), **(files or {})}
         append = f"{append} init=/run/vrun-init".strip()
         self.guest = Guest(files=inside, append=append, wait_prompt=False, **guest)
         self.output = ""  # what the script printed, with bare newlines

@@ -1,6 +1,7 @@
 """The machines that a guest can be: what to start for each of them, and how ports and shared folders hang at it."""
 
 import os
+import platform
 import stat
 
 # Exit statuses of tools/vrun that are not the script's own.
@@ -128,6 +129,29 @@ def turns_of(turn):
         "-object",
         f"filter-buffer,id=turn,netdev=turns,queue=rx,interval={turn}",
     ]
+
+
+ACCELERATORS = {"tcg": None, "kvm": "Linux", "hvf": "Darwin"}  # QEMU's name, and the system that has it
+HOST_NAMES = {"arm64": "aarch64", "AMD64": "x86_64", "amd64": "x86_64"}
+
+
+def accel_arguments(arch, accel, cpu, icount):
+    """Arguments for QEMU's -accel, and the CPU model when none was chosen: None, and tcg, leave QEMU as it is. A
+    hypervisor runs only its own kind of machine, with the CPU that the computer has."""
+    if accel in (None, "tcg"):
+        return [], cpu
+    if accel not in ACCELERATORS:
+        raise GuestError(f"accel {accel}: there are {', '.join(ACCELERATORS)}", NO_STATUS)
+    here = HOST_NAMES.get(platform.machine(), platform.machine())
+    if platform.system() != ACCELERATORS[accel]:
+        raise GuestError(f"accel {accel}: this is for {ACCELERATORS[accel]}; tcg runs everywhere", NO_STATUS)
+    if here != arch:
+        raise GuestError(f"accel {accel}: this computer is {here} and the guest {arch}: only tcg can run it", NO_STATUS)
+    if icount:
+        raise GuestError(f"accel {accel}: instructions are counted (icount, replay) under tcg only", NO_STATUS)
+    if accel == "kvm" and not os.access("/dev/kvm", os.R_OK | os.W_OK):
+        raise GuestError("accel kvm: /dev/kvm is not there, or you may not use it (group kvm)", NO_STATUS)
+    return ["-accel", accel], cpu or "host"
 
 
 MAX_PORTS = 30  # of one device; its number 0 is not for named ones

@@ -7,20 +7,18 @@ from there. A recording is of one kernel, and of one command line for QEMU."""
 
 import json
 import os
-import shlex
 import struct
 import subprocess
 import sys
 
 from vitrine_guest import (
-    MOUNTS,
     NO_STATUS,
-    RUN_INIT,
     TIMED_OUT,
     GuestError,
     apply_bootconfig,
     cpio_archive,
     die_with_parent,
+    first_program,
 )
 
 CLUSTER = 1 << 16
@@ -67,10 +65,8 @@ class Recording:
     def record(self, script, arguments, files, timeout):
         """Run a script to its end: its status. What it prints is shown then."""
         os.makedirs(self.folder, exist_ok=True)
-        init = RUN_INIT.format(
-            mounts=MOUNTS, token=TOKEN, script="/run/script", arguments=shlex.join(arguments), within="", after=""
-        )
-        inside = {"run/vrun-init": (0o755, init.encode()), "run/script": (0o755, script), **files}
+        init = first_program(TOKEN, "/run/script", arguments)
+        inside = {"run/vrun-init": (0o755, init), "run/script": (0o755, script), **files}
         with open(self.setup.initrd, "rb") as base, open(self.path("initrd"), "wb") as file:
             data = base.read()
             file.write(data + bytes(-len(data) % 4) + cpio_archive(inside))

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Complete the root directory and pack it: mkroot.sh ROOT OUTPUT.cpio FILE... (FILEs, built already, are relative to ROOT)
+# Complete the root directory, which tools/newc.py packs then: mkroot.sh ROOT FILE... (FILEs, built already, are relative to ROOT)
 set -e
 
-root=$1 output=$2
-shift 2
+root=$1
+shift
 
 # Names that are not programs of their own.
 links="sbin/init:../bin/init bin/[:test init:bin/init sbin/poweroff:../bin/poweroff sbin/reboot:../bin/reboot
@@ -35,15 +35,3 @@ find bin sbin -type l | while read -r link; do
 	*) rm -f "$link" ;;
 	esac
 done
-
-# Times are set in a copy: make goes by those of the files themselves.
-cd "$OLDPWD"
-stage=$output.stage
-rm -rf "$stage"
-cp -a "$root" "$stage"
-cd "$stage"
-find . -exec touch -h -d '2020-01-01 00:00:00 UTC' {} +
-find . | LC_ALL=C sort | cpio --quiet -o -H newc --owner 0:0 --reproducible >"$OLDPWD/$output.tmp"
-cd "$OLDPWD"
-rm -rf "$stage"
-mv "$output.tmp" "$output"

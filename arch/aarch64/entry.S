@@ -35,8 +35,9 @@
  * Save everything at SP, which the vector has moved down by PT_REGS_SIZE. Afterwards:
  *     x22 = ELR, x23 = SPSR, x29 = frame record, current is right; all else is free for use.
  * PSTATE.DAIF: all masked by the exception; SError, FIQ and debug exceptions are opened again, IRQ stays masked. Only a
- * synchronous exception of the kernel keeps debug exceptions masked, since it may be one: el1h_64_sync opens them for
- * the others. An FIQ opens SError alone (nmi.c).
+ * synchronous exception of the kernel opens SError alone: it may be a debug exception, and an FIQ may take an exception
+ * that overwrites ESR and FAR. el1h_64_sync opens the others when it has read the two. An FIQ opens SError alone, too
+ * (nmi.c).
  */
 .macro kernel_entry el, daifclr=13
 	stp	x0, x1, [sp, #16 * 0]
@@ -63,7 +64,7 @@
 	str	w21, [sp, #S_SYSCALLNO]		/* only a system call can be restarted */
 	add	x29, sp, #S_STACKFRAME		/* C's frames hang below this record */
 	.if	\daifclr
-	msr	daifclr, #\daifclr		/* 13: D, A and F; 5: A and F; 4: A; 0: the caller does it */
+	msr	daifclr, #\daifclr		/* 13: D, A and F; 4: A; 0: the caller does it */
 	.endif
 .endm
 
@@ -189,9 +190,12 @@ FUNC el1h_64_sync
 	tbnz	x0, #0, 1f			/* PAR_EL1.F: it would fault */
 	mrs	x0, tpidrro_el0			/* x0 is the interrupted code's again */
 	msr	tpidrro_el0, xzr
-	kernel_entry 1, 5
-	mrs	x1, esr_el1			/* ESR: what it was; read late is right, all is still masked */
+	kernel_entry 1, 4
+	mrs	x1, esr_el1			/* ESR: what it was */
 	mrs	x2, far_el1			/* FAR: the address, for those that have one */
+	tbnz	x23, #6, 5f			/* PSTATE.F: this is within an FIQ, which does not nest */
+	msr	daifclr, #1
+5:
 	mov	x0, sp
 	/*
 	 * Breakpoints, steps and watchpoints of the kernel's own level have neighbouring classes: one unsigned
@@ -202,7 +206,7 @@ FUNC el1h_64_sync
 	cmp	x3, #(ESR_EC_WATCHPT_CUR - ESR_EC_BREAKPT_CUR)
 	b.ls	3f				/* one of the three */
 	tbnz	x23, #9, 4f			/* PSTATE.D: masked where we come from, so it stays so */
-	msr	daifclr, #8			/* D alone; kernel_entry has opened A and F, I stays masked */
+	msr	daifclr, #8			/* D alone; I stays masked */
 4:
 	bl	el1h_64_sync_entry
 	b	ret_to_kernel
@@ -227,7 +231,7 @@ FUNC el1h_64_sync
 	mov	sp, x0
 	sub	sp, sp, #PT_REGS_SIZE		/* the frame that kernel_entry is to fill */
 	mrs	x0, tpidrro_el0			/* the last register to come home */
-	kernel_entry 1, 5
+	kernel_entry 1, 4
 	mrs	x0, tpidr_el0
 	add	x0, x0, #PT_REGS_SIZE		/* back up by what the vector had taken */
 	str	x0, [sp, #S_SP]			/* what SP was */
@@ -307,10 +311,13 @@ FUNC_END el0t_64_fiq
  */
 .macro unexpected label, el, reason, back
 FUNC \label
-	kernel_entry \el, 5
+	kernel_entry \el, 4
+	mrs	x2, esr_el1
+	tbnz	x23, #6, 1f			/* PSTATE.F, as in el1h_64_sync */
+	msr	daifclr, #1
+1:
 	mov	x0, sp
 	mov	w1, #\reason
-	mrs	x2, esr_el1
 	bl	bad_mode
 	b	\back
 FUNC_END \label

@@ -198,21 +198,25 @@ notrace void debug_write_exit(unsigned i, u64 pc)
 }
 
 /*
- * Also on a CPU that is stepped through, so SS stays as it is. The OS lock, which reset closes, holds all debug
- * exceptions back but BRK (D2.2); the kept breakpoints hold anything after a reset.
+ * Also on a CPU that is stepped through. The last step of that may come at any instruction here, and clears SS: so SS
+ * is read and written back with debug exceptions masked. The OS lock, which reset closes, holds all debug exceptions
+ * back but BRK (D2.2); the kept breakpoints hold anything after a reset. Interrupts off.
  */
 void arch_hw_breakpoints_load(void)
 {
-	u64 mdscr = read_sysreg(mdscr_el1);
+	u64 daif;
 
-	if (!(mdscr & MDSCR_KDE)) {
+	if (!(read_sysreg(mdscr_el1) & MDSCR_KDE)) {
 		write_sysreg(0, oslar_el1);
 		for (unsigned i = 0; i < NR_STEP_EXITS; i++)
 			debug_write_exit(i, 0);
 	}
 	debug_registers_load();
-	write_sysreg(mdscr | MDSCR_MDE | MDSCR_KDE, mdscr_el1);
+	daif = read_sysreg(daif);
+	__asm__ volatile("msr daifset, #8" : : : "memory");
+	write_sysreg(read_sysreg(mdscr_el1) | MDSCR_MDE | MDSCR_KDE, mdscr_el1);
 	isb();
+	write_sysreg(daif, daif);
 }
 
 /* A CPU on which no breakpoint was ever set reports none: it is prepared first. */
@@ -298,7 +302,8 @@ unsigned nr_user_registers(u32 bp_type)
 
 /*
  * A debugger's address and control word, as the CPU's registers have them: the address is cut to the unit that the
- * bytes of BAS are counted from, and only programs are watched. -EINVAL for what is no range of bytes of a program.
+ * bytes of BAS are counted from, and only programs are watched. -EINVAL for what is no range of bytes of a program, or
+ * has a hole in it.
  */
 static int make_user(struct user_debug_register *r, u32 bp_type)
 {
@@ -309,7 +314,7 @@ static int make_user(struct user_debug_register *r, u32 bp_type)
 	if (r->address >= TASK_SIZE || (watch ? !types : (r->address & 3) || bytes != 0xf))
 		return -EINVAL;
 	bytes <<= r->address & (unit - 1);
-	if (!bytes || bytes > 0xff)
+	if (!bytes || bytes > 0xff || bytes & (bytes + (bytes & -bytes)))
 		return -EINVAL;
 	r->address &= ~(unit - 1);
 	r->control = bytes << CONTROL_BAS | (watch ? types : 0) | CONTROL_EL0 | CONTROL_ENABLE;

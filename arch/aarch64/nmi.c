@@ -5,8 +5,8 @@
  * PSTATE has two masks, I for IRQs and F for FIQs. local_irq_disable() sets I alone, so an FIQ comes in the middle of
  * whatever has interrupts off. An exception sets both, and kernel_entry clears F again as soon as the registers are
  * saved, kernel_exit sets it before it restores them: an FIQ never finds a stack or `current` half set up. FIQs do not
- * nest: F stays set in the handler. A page fault that it takes clears F, but by then the source has taken its line
- * down, and it is the only one.
+ * nest: F stays set in the handler, and in the exceptions that it takes (el1h_64_sync): a page fault, a kprobe's BRK.
+ * An exception outside of an FIQ opens F only when it has read ESR_EL1 and FAR_EL1, which such an exception overwrites.
  */
 #include <arch/irq.h>
 #include <asm/nmi.h>

@@ -34,6 +34,7 @@
 #include <asm/page.h>
 #include <asm/ptrace.h>
 #include <kernel/extable.h>
+#include <kernel/ksyms.h>
 #include <kernel/module.h>
 #include <kernel/panic.h>
 #include <kernel/percpu.h>
@@ -42,6 +43,7 @@
 
 #include "debug_regs.h"
 #include "exception.h"
+#include "probe_slot.h"
 
 #define MAX_LOOP 16 /* instructions from the load to the branch back; gcc's have 5 at most */
 
@@ -166,6 +168,36 @@ static notrace bool run_exclusive(struct pt_regs *regs)
 	return true;
 }
 
+/* Does the instruction mask debug exceptions, or open them? MSR DAIFSet, MSR DAIFClr, C6.2.230. */
+static notrace bool masks_debug(u32 insn)
+{
+	return (insn & 0xfffff8ff) == (0xd50340df | DAIF_D << 8);
+}
+
+static notrace bool opens_debug(u32 insn)
+{
+	return (insn & 0xfffff8ff) == (0xd50340ff | DAIF_D << 8);
+}
+
+static notrace bool is_entry_text(u64 pc)
+{
+	return pc >= (u64)__entry_text_start && pc < (u64)__entry_text_end;
+}
+
+/* Is this the first instruction that is stepped after an exception? Then its entry, else 0. */
+static notrace u64 entry_of(u64 pc)
+{
+	const u64 entries[] = {(u64)el1h_64_sync, (u64)el1h_64_irq, (u64)el0t_64_sync, (u64)el0t_64_irq};
+	u64 entry = 0;
+
+	if (!is_entry_text(pc) || !opens_debug(read_insn(pc - 4)))
+		return 0;
+	for (unsigned i = 0; i < ARRAY_SIZE(entries); i++)
+		if (entries[i] <= pc && entries[i] > entry)
+			entry = entries[i];
+	return entry;
+}
+
 notrace void single_step_begin(struct pt_regs *regs)
 {
 	struct step *s = this_cpu_ptr(&step);
@@ -181,13 +213,18 @@ notrace void single_step_begin(struct pt_regs *regs)
 	regs->pstate |= PSR_I_BIT;
 }
 
-/* The breakpoint's step is over: all is reported again. */
+/*
+ * The breakpoint's step is over: all is reported again. The instruction may be a BRK, which a kprobe has put there:
+ * then the step ends at the entry of that exception, and what was stepped has its registers at SP.
+ */
 static notrace void end_active(struct step *s, struct pt_regs *regs)
 {
+	struct pt_regs *stepped = entry_of(regs->pc) ? (struct pt_regs *)regs->sp : regs;
+
 	s->active = false;
-	regs->pstate &= ~PSR_SS_BIT;
+	stepped->pstate &= ~PSR_SS_BIT;
 	if (!s->irqs_masked)
-		regs->pstate &= ~PSR_I_BIT;
+		stepped->pstate &= ~PSR_I_BIT;
 	if (s->whole) {
 		debug_registers_load();
 		debug_write_exit(0, this_cpu(stepping).wait_pc);
@@ -224,36 +261,6 @@ static notrace void exception_entered(struct stepping *s, struct pt_regs *regs, 
 	if (!user_mode(interrupted) && interrupted->pc != s->pc && is_taken(s, interrupted->pc))
 		tell(s, regs, s->pc, interrupted->pc);
 	tell(s, regs, interrupted->pc, entry);
-}
-
-/* Does the instruction mask debug exceptions, or open them? MSR DAIFSet, MSR DAIFClr, C6.2.230. */
-static notrace bool masks_debug(u32 insn)
-{
-	return (insn & 0xfffff8ff) == (0xd50340df | DAIF_D << 8);
-}
-
-static notrace bool opens_debug(u32 insn)
-{
-	return (insn & 0xfffff8ff) == (0xd50340ff | DAIF_D << 8);
-}
-
-static notrace bool is_entry_text(u64 pc)
-{
-	return pc >= (u64)__entry_text_start && pc < (u64)__entry_text_end;
-}
-
-/* Is this the first instruction that is stepped after an exception? Then its entry, else 0. */
-static notrace u64 entry_of(u64 pc)
-{
-	const u64 entries[] = {(u64)el1h_64_sync, (u64)el1h_64_irq, (u64)el0t_64_sync, (u64)el0t_64_irq};
-	u64 entry = 0;
-
-	if (!is_entry_text(pc) || !opens_debug(read_insn(pc - 4)))
-		return 0;
-	for (unsigned i = 0; i < ARRAY_SIZE(entries); i++)
-		if (entries[i] <= pc && entries[i] > entry)
-			entry = entries[i];
-	return entry;
 }
 
 /* C4.1.86: B.cond, CBZ, CBNZ, TBZ, TBNZ; B, BL; branches to a register, ERET among them. */
@@ -479,10 +486,26 @@ bool arch_single_step_stop(void)
 	return true;
 }
 
+static bool single_step_read(unsigned long pc, u32 *insn, void *unused)
+{
+	*insn = read_insn(pc);
+	return true;
+}
+
+/* Between an exclusive load and its store, not at either of them? Preemption off. */
+static bool is_inside_exclusive(u64 pc)
+{
+	unsigned long offset;
+
+	return !is_exclusive(read_insn(pc), false) && kallsyms_lookup(pc, NULL, &offset, (char[KSYM_NAME_LEN]){}) &&
+	       slot_is_monitored(pc, pc - offset, single_step_read, NULL);
+}
+
 /*
  * single_step_begin() executes an instruction with interrupts masked, so it must neither look at the mask (MRS DAIF)
- * nor change it (MSR DAIF, DAIFSet, DAIFClr, ERET), nor wait for an interrupt, nor fault by intention. In entry code
- * and where a parked CPU waits, the handler itself could not run.
+ * nor change it (MSR DAIF, DAIFSet, DAIFClr, ERET), nor wait for an interrupt, nor fault by intention. Between an
+ * exclusive load and its store, the breakpoint would clear the monitor in each round of the loop. In entry code and
+ * where a parked CPU waits, the handler itself could not run.
  */
 bool single_step_can(u64 pc)
 {
@@ -492,6 +515,7 @@ bool single_step_can(u64 pc)
 	preempt_disable(); /* a module that is found stays as long */
 	mapped = (pc >= (u64)_stext && pc < (u64)_etext) || __module_address(pc);
 	insn = mapped ? read_insn(pc) : 0;
+	mapped = mapped && !is_inside_exclusive(pc);
 	preempt_enable();
 	if (!mapped || is_noinstr(pc) || (pc >= (u64)__entry_text_start && pc < (u64)__entry_text_end))
 		return false;

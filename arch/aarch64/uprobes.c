@@ -26,7 +26,7 @@ static u32 insn_word(const struct uprobe_insn *insn)
 }
 
 /* Addresses are offsets behind the start of `before`. */
-static bool read_before(unsigned long at, u32 *word, void *arg)
+static bool uprobe_read_before(unsigned long at, u32 *word, void *arg)
 {
 	const struct uprobe_insn *insn = arg;
 
@@ -40,7 +40,7 @@ int arch_uprobe_analyze(struct uprobe_insn *insn)
 	struct uprobe_code code = {};
 
 	insn->len = 4;
-	if (slot_is_monitored(UPROBE_BEFORE, 4, read_before, insn))
+	if (slot_is_monitored(UPROBE_BEFORE, 4, uprobe_read_before, insn))
 		return -EINVAL;
 	return arch_uprobe_prepare(insn, &code, UPROBE_REACH * 2, UPROBE_REACH * 2) ? -EINVAL : 0;
 }

@@ -29,6 +29,7 @@
  * cannot be held off, and #DF, from which there is no return, look at the base itself: see paranoid_entry.
  */
 #include <asm/assembler.h>
+#include <asm/debugreg.h>
 #include <asm/irq_vectors.h>
 #include <asm/msr.h>
 #include <asm/segment.h>
@@ -442,8 +443,9 @@ FUNC_END nmi_entry
  *
  *     IST stack      | ss, rsp, rflags, cs, rip, 0, vector |  ->  the same words at the top of the task's stack
  *
- * The handler first clears DR7, so it is not entered again from within; nor from an NMI, which does the same. What
- * runs before that, here and there, touches only memory that may not be watched (arch_hw_breakpoint_check).
+ * Another #DB would begin at the top of the same stack. So the handler first clears DR7, and an NMI does the same; what
+ * runs before that, and after it is loaded again, touches only memory that may not be watched (is_cpu_entry_memory).
+ * From user mode DR7 is clear while words are taken to the task's stack, which may be watched.
  */
 FUNC debug_entry
 	/* On the IST stack with all registers the interrupted code's: the test may change nothing but flags. */
@@ -451,9 +453,8 @@ FUNC debug_entry
 	jnz	.Ldebug_from_user
 	paranoid_entry
 	call	debug_handler
-	mov	%gs:current_task, %rax
-	testl	$NMI_MASK_ASM, TSK_PREEMPT_COUNT(%rax)
-	jnz	.Lback_into_nmi			/* in_nmi(): see there; an NMI's GS is ours */
+	test	%al, %al
+	jnz	.Lback_into_nmi			/* see there; an NMI's GS is ours */
 	test	%ebx, %ebx
 	jz	1f
 	swapgs
@@ -466,8 +467,13 @@ FUNC debug_entry
 	CLAC
 	swapgs					/* user mode's GS is the user's, without exception */
 	push	%rdi
-	mov	%rsp, %rdi			/* {rdi, vector, 0, rip, cs, rflags, rsp, ss} */
+	push	%rsi
+	mov	%dr7, %rsi
+	mov	$DR7_RESET, %edi
+	mov	%rdi, %dr7
+	mov	%rsp, %rdi			/* {rsi, rdi, vector, 0, rip, cs, rflags, rsp, ss} */
 	mov	%gs:kernel_stack_end, %rsp	/* the task's stack is empty: it came from user mode */
+	push	64(%rdi)
 	push	56(%rdi)
 	push	48(%rdi)
 	push	40(%rdi)
@@ -475,7 +481,10 @@ FUNC debug_entry
 	push	24(%rdi)
 	push	16(%rdi)
 	push	8(%rdi)
-	mov	(%rdi), %rdi			/* rdi is the user's again, for push_regs */
+	push	(%rdi)
+	mov	%rsi, %dr7			/* nothing on the IST stack is needed any more */
+	pop	%rsi
+	pop	%rdi				/* both are the user's again, for push_regs */
 	jmp	.Lfrom_user
 FUNC_END debug_entry
 

@@ -12,7 +12,7 @@ void do_syscall_64(struct pt_regs *regs);
 void exc_handler(struct pt_regs *regs);	       /* vectors 0 to 31 but the four below */
 void interrupt_handler(struct pt_regs *regs);  /* vectors 32 to 239 */
 void parked_irq_handler(struct pt_regs *regs); /* vectors 240 to 255: text may be changing (drivers/irqchip/lapic.c) */
-void debug_handler(struct pt_regs *regs);      /* #DB of the kernel, own stack; interrupts anything */
+bool debug_handler(struct pt_regs *regs);      /* #DB of the kernel, own stack; interrupts anything. True: an NMI */
 void nmi_handler(struct pt_regs *regs);	       /* own stack; may interrupt anything: no locks of others */
 void double_fault_handler(struct pt_regs *regs) __noreturn;
 void machine_check_handler(struct pt_regs *regs) __noreturn;

@@ -238,11 +238,11 @@ FUNC_END \name
 	.size	ftrace_list_caller_body, . - ftrace_list_caller_body
 
 /*
- * Sites with a user that wants registers: void ftrace_ops_regs_func(ip, parent_ip, regs, fregs). Below the stack of
+ * Sites with a user that wants registers: bool ftrace_ops_regs_func(ip, parent_ip, regs, fregs). Below the stack of
  * the picture lies a struct pt_regs, with the registers as they are at foo's first instruction: rip is behind the
  * hook, rsp where the return address is, rbp the caller's; r11 and the flags mean nothing there. Afterwards all
- * registers but rsp and the flags are taken from it, so a user that has changed rip has chosen where foo's caller comes
- * to.
+ * registers but rsp and the flags are taken from it, whatever the result is, so a user that has changed rip has chosen
+ * where foo's caller comes to.
  */
 	user_head ftrace_regs_caller
 	.cfi_startproc

@@ -3,8 +3,8 @@
  *
  * A breakpoint on memory is a trap: it comes behind the instruction that accessed, and there is nothing to step over.
  * One on execution is a fault: RF in the flags lets the instruction pass when it is returned to. #DB has a stack of
- * its own (entry.S), so it must not come again while it is served: the handler's first act is to clear DR7, and so is
- * an NMI's. What either touches until then may not be watched.
+ * its own (entry.S), so it must not come again while that is in use: the handler's first act is to clear DR7, and so is
+ * an NMI's, and its last one is to load it again. What either touches before and after may not be watched.
  */
 #include <arch/hw_breakpoint.h>
 #include <asm/debugreg.h>
@@ -172,15 +172,19 @@ static notrace noinline void debug_exception(struct pt_regs *regs, u64 dr7, u64 
 /*
  * From entry.S, from kernel mode only; interrupts off. DR7 comes back last; it cannot have changed meanwhile, since
  * interrupts are off. In .noinstr.text, because a CPU that is stepped is stepped while it is parked, too.
+ * True: an NMI was interrupted. That is asked here, since the task's preempt_count may be watched.
  */
-noinstr void debug_handler(struct pt_regs *regs)
+noinstr bool debug_handler(struct pt_regs *regs)
 {
 	u64 dr7 = debug_registers_silence(), dr6 = read_dr(6);
+	bool nmi;
 
 	write_dr(6, DR6_RESET);
 	if (dr6 & DR6_B || !(dr6 & DR6_BS) || !single_step_parked(regs))
 		debug_exception(regs, dr7, dr6);
+	nmi = in_nmi();
 	write_dr(7, dr7);
+	return nmi;
 }
 
 /* An instruction that is to be executed has not been: RF lets it pass when it is returned to. */

@@ -229,7 +229,7 @@ long arch_ptrace(struct task_struct *t, long request, unsigned long addr, unsign
 		return copy_set(t, &regsets[1], user, request == PTRACE_SETFPREGS);
 	case PTRACE_ARCH_PRCTL: /* addr and data are exchanged */
 		if (data != ARCH_GET_FS && data != ARCH_GET_GS)
-			return -EIO;
+			return -EINVAL;
 		return put_user(data == ARCH_GET_FS ? t->thread.fsbase : t->thread.gsbase, (u64 __user *)addr);
 	default:
 		return -EIO;

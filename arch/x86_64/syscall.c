@@ -5,9 +5,9 @@
 #include "exception.h"
 
 /*
- * From entry.S, on the task's own stack, interrupts off; returns so, and the registers are then restored. The
- * number is an int to the ABI: what stands in the upper half of rax does not count. Not traced, as in Linux: the
- * call itself is, with this function as its parent.
+ * From entry.S, on the task's own stack. Interrupts are off at the call and at the return, after which the registers
+ * are restored. The number is an int by the ABI, so the upper half of rax does not count. This function is not traced,
+ * as in Linux; the call itself is, with this function as its parent.
  */
 notrace void do_syscall_64(struct pt_regs *regs)
 {

@@ -62,7 +62,7 @@ static u8 read_century(u16 io)
 	return acpi_info.century && acpi_info.century < NR_CELLS ? cmos_read(io, acpi_info.century) : 0;
 }
 
-static struct rtc_time read_cells(u16 io)
+static struct rtc_time rtc_read_cells(u16 io)
 {
 	return (struct rtc_time){
 		.second = cmos_read(io, RTC_SECONDS),
@@ -86,8 +86,8 @@ static int read_time(u16 io, struct rtc_time *t)
 
 		if (!wait_for_update(io))
 			return -EIO;
-		*t = read_cells(io);
-		again = read_cells(io);
+		*t = rtc_read_cells(io);
+		again = rtc_read_cells(io);
 		if (t->second == again.second && t->minute == again.minute && t->hour == again.hour &&
 		    t->day == again.day && t->month == again.month && t->year == again.year)
 			return 0;

@@ -14,6 +14,7 @@
 #include <kernel/nmi.h>
 #include <kernel/percpu.h>
 #include <lib/errno.h>
+#include <sched/preempt.h>
 #include <time/clock.h>
 #include <time/sample_timer.h>
 
@@ -70,13 +71,15 @@ static const struct fiq_source fiq_timer_source = {.handle = fiq_timer_handle, .
 
 /*
  * GICv2 has one register to acknowledge both groups, so a handler of IRQs that looks for more can find the FIQ before
- * the CPU has taken it. It is a sample of what that IRQ has interrupted.
+ * the CPU has taken it. It is a sample of what that IRQ has interrupted, and preempt_count says so meanwhile.
  */
 static irqreturn_t fiq_timer_irq(int irq, void *dev)
 {
+	__preempt_count_sub(HARDIRQ_OFFSET);
 	nmi_begin();
 	fiq_timer_handle(get_irq_regs());
 	nmi_end();
+	__preempt_count_add(HARDIRQ_OFFSET);
 	return IRQ_HANDLED;
 }
 

@@ -51,7 +51,7 @@ static u64 mul_div(u64 a, u64 b, u64 c)
  * Wait for the counter's next change and note when it was. Returns false if the counter stands. Not
  * traced, nor is what reads a counter: a record in the bracket would widen it.
  */
-static notrace bool next_edge(const struct calibration_counter *c, struct edge *edge)
+static notrace bool clock_next_edge(const struct calibration_counter *c, struct edge *edge)
 {
 	u64 before = rdtsc_ordered(), after;
 	u32 old = c->read(), count;
@@ -79,7 +79,7 @@ static bool tightest_edge(const struct calibration_counter *c, struct edge *best
 
 	best->slack = U64_MAX;
 	for (unsigned n = 0; n < TRIES; n++) {
-		if (!next_edge(c, &edge))
+		if (!clock_next_edge(c, &edge))
 			return false;
 		if (edge.slack < best->slack)
 			*best = edge;
@@ -106,7 +106,7 @@ static bool measure_span(const struct calibration_counter *c, struct span *best)
 		return false;
 	*best = (struct span){.tsc = 1, .slack = 1};
 	do {
-		if (!next_edge(c, &last))
+		if (!clock_next_edge(c, &last))
 			return false;
 		span = (struct span){last.tsc - first.tsc, last.slack + first.slack,
 				     (last.count - first.count) & c->mask};

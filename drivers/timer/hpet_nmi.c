@@ -154,7 +154,7 @@ static int hpet_nmi_start(u64 period_ns)
 	return 0;
 }
 
-static void nothing(void *unused)
+static void hpet_nmi_nothing(void *unused)
 {
 }
 
@@ -168,7 +168,7 @@ static void hpet_nmi_stop(void)
 	writel_relaxed(0, hpet_nmi.regs + HPET_TIMER(hpet_nmi.timer));
 	ioapic_stop_nmi(NMI_GSI);
 	nmi_synchronize();
-	on_each_cpu(nothing, NULL, true);
+	on_each_cpu(hpet_nmi_nothing, NULL, true);
 	WRITE_ONCE(hpet_nmi.state, HPET_NMI_OFF);
 }
 

@@ -3,33 +3,34 @@
  * them a site gets is decided in trace/ftrace/call.c. <asm/ftrace.h> has what a machine hands them: registers, and
  * where a return address lies.
  *
- * Each site calls the entry that does just what its users want.
+ * Users of entries and users of returns have sets of functions of their own. A site that both want calls ftrace_caller.
+ * While both kinds of user exist, a site that only users of entries want calls ftrace_entry_caller, and one that only
+ * users of returns want calls ftrace_return_caller. The alternative is to decide at each call. That needs the search
+ * for the site's record, some 60 instructions, at every call that is not wanted. Three targets cost nothing at a call,
+ * and 60 lines in trace/ftrace/ftrace.c, since a stop of the machine changes all sites anyway. In the same way a site
+ * with a single user of entries other than the core calls one of four entries that know this user, and only a site with
+ * several users searches.
  *
- * Entries and returns have users of their own, with sets of their own. A site that both want calls ftrace_caller;
- * while both exist, one that only the first want calls ftrace_entry_caller, and one that only the others want
- * ftrace_return_caller. The alternative, a decision per call, costs the search of the site's record (some 60
- * instructions) for every call that is not wanted; three targets cost nothing, and 60 lines in trace/ftrace/ftrace.c,
- * since a stop of the machine changes all sites anyway. In the same way a site with a single user of entries that is
- * not the core's calls one of four entries that know it, and only sites with several search. With entries only,
- * everything calls ftrace_caller, as in the tutorials: ftrace_call is patched and ftrace_graph_call is a nop. The top
- * array's function_graph, when it is the only user of returns or has just the profiler beside it, is called directly
- * too (fgraph_enter_func, fgraph_return_func: a load and an indirect call, two instructions more than a patched one
- * and no second thing to keep in step). Users of returns with the same sets (fgraph_sets_differ is false) want the
- * same sites, so nobody searches for the record then.
+ * When there are users of entries alone, every site calls ftrace_caller, as in the tutorials: ftrace_call is patched,
+ * and ftrace_graph_call is a nop. The top array's function_graph is called directly, too, while it is the only user of
+ * returns or has just the profiler beside it (fgraph_enter_func, fgraph_return_func). That is a load and an indirect
+ * call: two instructions more than a patched call, and no second thing that must change with the site. When all users
+ * of returns have the same set (fgraph_sets_differ is false), all of them want every site that one wants, so the record
+ * need not be searched.
  *
- * ftrace_graph_call is a jump only while ftrace_call is a call, and what it leads to takes the arguments from the
- * stack again. A task can be preempted in ftrace_call's callee, of all places (that lets go of the CPU when it is
- * asked to), and come out of it when the tracer of entries has long gone and one of returns has come. The registers
- * that held the arguments hold something else then; a jump made for "no call before it" would hand that to
- * fgraph_enter_func, which writes to where the fourth of them points. With returns only nobody comes by the jump:
- * sites call ftrace_return_caller.
+ * ftrace_graph_call is a jump only while ftrace_call is a call, and the code that it jumps to takes the arguments from
+ * the stack. This is why: a task can be preempted inside the function that ftrace_call calls, and come back when the
+ * tracer of entries has gone and a tracer of returns has come. The registers that held the arguments have other values
+ * by then. If the jump relied on the registers in the case without a call before it, fgraph_enter_func would get these
+ * values, and it writes to the address that is its fourth argument. While there are users of returns alone, no call
+ * comes by this jump: sites call ftrace_return_caller.
  */
 #pragma once
 
 #include <asm/ftrace.h>
 
 /*
- * Addresses for sites alone: C calls not one of them. What each expects in registers and on the stack is in ftrace.S.
+ * Addresses for sites alone: C calls none of them. What each expects in registers and on the stack is in ftrace.S.
  */
 void ftrace_caller(void);
 void ftrace_graph_caller(void);
@@ -65,6 +66,7 @@ void ftrace_regs_caller(void);
 #define ftrace_entry_call_site	 ((unsigned long)ftrace_entry_call)
 #define FTRACE_GRAPH_CALLER_ADDR ((unsigned long)ftrace_graph_caller)
 /* What stands in place of a traced function's return address: behind return_to_handler's first instruction. */
+extern const unsigned char return_to_handler_entry[];
 #define RETURN_TO_HANDLER_ADDR ((unsigned long)return_to_handler_entry)
 
 /*

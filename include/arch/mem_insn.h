@@ -52,6 +52,7 @@ static __always_inline u64 mem_insn_load(const void *at, unsigned bytes)
 		return READ_ONCE(*(const u64 *)at);
 	}
 }
+/* One store of that width. Any context. */
 static __always_inline void mem_insn_store(void *at, unsigned bytes, u64 value)
 {
 	switch (bytes) {

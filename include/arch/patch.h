@@ -9,14 +9,12 @@
  * Context: every other CPU is parked in a loop that is not patched, or not started yet; interrupts off.
  * <asm/patch.h> has what a machine can write (enum patch_kind) and what it counts (patch_stats).
  *
- * Sites are changed with every other CPU parked.
- *
- * arm64 allows B, BL and NOP to be exchanged while other CPUs execute them (Arm ARM B2.2.5, concurrent modification
- * and execution), and x86 has its int3 protocol. We stop the machine all the same, because of what QEMU's parallel
- * TCG does: it drops its translations of a page before the store that changes it lands. A CPU running the site at
- * that moment translates the old bytes again and keeps them. With the other CPUs parked outside the page this cannot
- * happen. All sites of a change go into one stop, so the price is paid once: some 2,300 instructions for each other
- * CPU (docs/benchmarks.md), against about a hundred for each site.
+ * Why every other CPU is parked. arm64 allows B, BL and NOP to be exchanged while other CPUs execute them (Arm ARM
+ * B2.2.5, concurrent modification and execution), and x86 has its int3 protocol. We stop the machine all the same,
+ * because of what QEMU's parallel TCG does: it drops its translations of a page before the store that changes it lands.
+ * A CPU running the site at that moment translates the old bytes again and keeps them. With the other CPUs parked
+ * outside the page this cannot happen. All sites of a change go into one stop, so the price is paid once: some 2,300
+ * instructions for each other CPU (docs/benchmarks.md), against about a hundred for each site.
  *
  * The parking loop (multi_cpu_stop) lies in .noinstr.text: pages with no site and no static branch, so it is neither
  * patched nor translated together with what is.
@@ -30,14 +28,15 @@
  * and a CPU that executes it next has executed a serialising instruction in between. The CPU that writes does so in
  * arch_patch_end(). Caches need nothing: fetches are coherent with stores, through whatever address they are made.
  *
- * The aliases through which sites are written are this CPU's alone: only the own TLB is flushed when they go. No
- * other CPU ever used the addresses, and for one to hold a translation it must have walked it while it was mapped, by
- * speculation. That does no harm: a slot of FIX_TEXT never shows another page than its own and never with other
- * rights, so what such a CPU holds is what it will need when it writes there itself. For the same reason nothing is
- * flushed when a slot is mapped, and pages stay mapped until the change is over: one flush of the whole TLB then, for
- * more than eight pages. (Each flush costs more than it looks: QEMU's drops all of a CPU's translations as soon as
- * the kernel has a large page, twice for each page of text. A broadcast stops all virtual CPUs.) FIX_PATCH, which
- * shows one page of a module after the other, is flushed at each change, and breaks before it makes.
+ * Only the CPU that changes text uses the aliases through which sites are written. When they are unmapped, it flushes
+ * its own TLB and no other CPU's. Another CPU can hold a translation of such an address only by speculation, from a
+ * time at which it was mapped. That does no harm: a slot of FIX_TEXT always shows the same page with the same rights,
+ * so what such a CPU holds is what it will need when it writes there itself. For the same reason nothing is flushed
+ * when a slot is mapped, and pages stay mapped until the change is over; then one flush of the whole TLB takes away
+ * more than eight pages. (A flush costs more than it seems to: QEMU drops all of a CPU's translations at each flush as
+ * soon as the kernel has a large page, twice for each page of text, and a broadcast stops all virtual CPUs.) FIX_PATCH
+ * shows one page of a module after the other, so it is flushed at each change, and its old entry is removed before the
+ * new one is written.
  *
  * On x86_64 a site's fifth byte is written only where it changes. It is 0 in the nop, and 0 in a call of what stands
  * behind the site, less than 16 MiB away: so linker.ld puts what sites call behind all of them. An emulator looks at
@@ -47,6 +46,8 @@
 
 #include <asm/patch.h>
 #include <lib/types.h>
+
+extern struct patch_stats patch_stats; /* [written in the context above] */
 
 /*
  * Before the first write of a change, and after the last: makes all written sites visible to instruction fetch, removes

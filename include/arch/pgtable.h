@@ -5,6 +5,8 @@
 
 struct mm_struct;
 
+extern pgd_t swapper_pg_dir[]; /* the kernel's top level, which is its half of the addresses; init_mm.pgd */
+
 /*
  * VM_READ|WRITE|EXEC|SHARED to the protection of a user page. Writable is writable here: a caller that shares the
  * page copy-on-write protects it with pte_wrprotect. No access at all: present to pte_present(), not to the walker.

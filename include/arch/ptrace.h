@@ -23,9 +23,12 @@ const struct regset *arch_regset(unsigned type);
 /* A request of ptrace(2) that this machine alone has. 0 or -errno; -EIO: there is no such request. */
 long arch_ptrace(struct task_struct *t, long request, unsigned long addr, unsigned long data);
 
-/* A new task is still a plain copy: its model's debugger has breakpoints, and has them once. */
+/*
+ * A new task begins as a plain copy of another one. It has no debugger, so what that one's debugger has set in the
+ * debug registers is not for it. Thread context; the task has not run yet.
+ */
 void arch_ptrace_reset(struct task_struct *t);
-/* From its next instruction on, the task stops behind each one with SIGTRAP; or it does not. As above. */
+/* Begin, or end, stopping the task with SIGTRAP after each instruction. The task is as for a struct regset. */
 void user_enable_single_step(struct task_struct *t);
 void user_disable_single_step(struct task_struct *t);
 /*

@@ -33,6 +33,7 @@ static inline bool inotify_active(void)
 	return unlikely(atomic_read(&inotify_watches));
 }
 
+/* The rest of the inline functions below, while there is a watch. Thread context; they take locks of instances. */
 void __inotify_dentry(struct dentry *d, u32 mask);
 void __inotify_inode(struct inode *inode, u32 mask);
 void __inotify_name(struct inode *dir, const struct inode *what, const char *name, u32 mask);
@@ -82,9 +83,9 @@ static inline void inotify_gone(struct inode *inode)
 		__inotify_gone(inode);
 }
 
-/* No mount shows the file system any more. */
+/* No mount shows the file system any more. Afterwards no watch holds anything of it. */
 static inline void inotify_unmount(const struct super_block *sb)
 {
-	if (inotify_active())
+	if (unlikely(atomic_read(&sb->s_watches)))
 		__inotify_unmount(sb);
 }

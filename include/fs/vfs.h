@@ -224,6 +224,7 @@ struct super_block {
 	int s_create_error;   /* [I] of a tree that only the kernel fills: what creating a file gives; 0: -EACCES */
 	bool s_write_by_mode; /* [I] root needs permission as well to open a file for writing */
 	atomic64_t s_next_ino;
+	atomic_t s_watches; /* [a] watches of inotify that hold inodes of it */
 };
 /*
  * A super block as it is seen at a place. Locks: m mount_mutex; a atomic; I immutable. kernel/fs/mount.c tells its
@@ -233,7 +234,7 @@ struct mount {
 	atomic_t mnt_count;	     /* [a] the tree's own, cwds and roots, open files, mounts on it */
 	struct super_block *mnt_sb;  /* [I] */
 	struct dentry *mnt_root;     /* [I] with a reference */
-	struct path mnt_at;	     /* [m, dcache_lock] covered place, with references; dentry NULL: the very root */
+	struct path mnt_at;	     /* [m, dcache_lock] covered place, with references; dentry NULL: none */
 	struct mount *mnt_next_here; /* [dcache_lock] on the same dentry, seen through another mount */
 	struct mount *mnt_copy;	     /* [m] while mounts are copied for a bind mount */
 	unsigned mnt_id;	     /* [I] */
@@ -295,6 +296,7 @@ struct open_how {
 	mode_t mode;
 	unsigned resolve; /* RESOLVE_* of openat2(2) */
 };
+/* close(2), by the process that locks know as `owner`: flush(), and one reference less. Returns what flush() does. */
 int filp_close(struct file *f, const void *owner);
 void fput(struct file *f); /* a reference less; the last one releases the file */
 static inline struct file *get_file(struct file *f)
@@ -406,6 +408,8 @@ int do_umount(const char *target, int flags);
 /* For file_system_type.mounted: mount `type` on a directory of `at`. 0 or -errno. */
 int mount_inside(struct mount *at, struct dentry *dir, const char *source, const char *type);
 void free_mount(struct mount *mnt); /* its last reference is gone */
+/* The number of the mount that this one lies in; its own where there is none. A move may change that at any time. */
+unsigned mount_parent_id(const struct mount *mnt);
 static inline void mntput(struct mount *mnt)
 {
 	if (mnt && atomic_dec_and_test(&mnt->mnt_count))

@@ -4,6 +4,9 @@
 #include <kernel/smp.h>
 #include <lib/types.h>
 
+/* Enough for all lines of the machines that this kernel runs on. Number 0 means "no interrupt". */
+#define NR_IRQS 256
+
 struct pt_regs;
 struct seq_file;
 
@@ -69,4 +72,13 @@ int show_interrupts(struct seq_file *m);
 void show_irq_counts(struct seq_file *m, const char *label, u64 (*count)(unsigned which, int cpu), unsigned which,
 		     const char *text);
 u64 kstat_irqs_cpu(int irq, int cpu);
+/* What a number stands for. */
+struct irq_info {
+	const char *chip;     /* its controller's name */
+	unsigned hwirq, type; /* of irq_create_mapping() */
+};
+/* False: nothing is mapped to it, nor to any higher number. Any context. */
+bool irq_describe(int irq, struct irq_info *info);
+/* The names of its handlers, with `between` between two of them. Any context but nmi. */
+void show_irq_actions(struct seq_file *m, int irq, const char *between);
 u64 nr_irqs_total(void); /* all interrupts served since boot, the machine's own and IPIs included */

@@ -3,7 +3,7 @@
  *
  * A module is born by init_module(2) and dies by delete_module(2). In between it is in one of these states:
  *
- *	UNFORMED  the name is taken; only the loader looks at it
+ *	UNFORMED  the name is taken; only the loader looks at it, and no reference is given
  *	COMING    it is linked, its text is executable, its call sites are known; its init runs
  *	LIVE      init has returned 0; its init memory is freed
  *	GOING     its exit runs, or its init has failed; no new references are given
@@ -65,7 +65,7 @@ struct module {
 	/* What the build fills in (tools/modpost.py). */
 	char name[MODULE_NAME_LEN]; /* [I] */
 	int (*init)(void);	    /* [I] NULL: nothing to do */
-	void (*exit)(void);	    /* [I] NULL, with an init: it can never be unloaded */
+	void (*exit)(void);	    /* [m] NULL, with an init: it can never be unloaded. Also of one that is __init */
 	/* What the loader does. */
 	enum module_state state;	/* [m; read without] */
 	struct list_head list;		/* [m] modules; the newest first */
@@ -80,7 +80,11 @@ struct module {
 	unsigned nr_sections;
 	struct ksym_table *symbols;	 /* [I] */
 	struct ksym_table *init_symbols; /* [m] NULL: freed */
-	struct list_head files;		 /* [m] below /sys/module */
+	struct mutex param_lock;	 /* values of its parameters: held while one is set or shown */
+	struct module_memory init_data;	 /* [I] where MODULE_INIT_DATA is or was */
+	bool load_was_told;		 /* the event module_load was recorded. The task that loads, then [m] */
+	struct list_head files;		 /* [files_lock of sysfs.c] below /sys/module */
+	atomic_t file_users;		 /* [a] tasks that read or write one of these */
 	struct dentry *directory;	 /* [m] there; NULL: none */
 	struct dentry *holders;		 /* [m] */
 	struct jump_table jumps;	 /* its static branches */
@@ -137,8 +141,21 @@ const char *module_symbol_name(unsigned long address, const char **module);
 void *module_section(const struct module *mod, const char *name, size_t size, unsigned *n);
 
 /*
+ * For `live` and `going`: is the memory at this address, a part of the module's, about to be freed? Any context in
+ * which the module cannot go.
+ */
+static inline bool module_frees(const struct module *mod, unsigned long address)
+{
+	unsigned part = 0;
+
+	while (part < NR_MODULE_PARTS && address - mod->memory[part].base >= mod->memory[part].size)
+		part++;
+	return part < NR_MODULE_PARTS && (part >= MODULE_INIT_TEXT || mod->state == MODULE_STATE_GOING);
+}
+
+/*
  * A part of the kernel that must know of modules has one struct beside its code, found through a linker table. `coming`
- * and `live` are called in the order of the table, `going` in the opposite one. Thread context, module_mutex held.
+ * is called in the order of the table, `live` and `going` in the opposite one. Thread context, module_mutex held.
  */
 struct module_notifier {
 	/*
@@ -148,8 +165,15 @@ struct module_notifier {
 	int (*coming)(struct module *mod);
 	/* init has returned: parts INIT_* are about to be freed. */
 	void (*live)(struct module *mod);
-	/* exit has returned, or init or a later `coming` has failed. */
+	/* exit has returned, or loading has failed; also for those that were not told of `coming`. */
 	void (*going)(struct module *mod);
 };
 #define REGISTER_MODULE_NOTIFIER(n) REGISTER_IN(module_notifiers, n)
+/*
+ * For parts without which no code of the module may run (static branches, call sites, texts of messages): they are told
+ * first that it comes, when it is still UNFORMED, and last that it goes. The other parts make it known, and what is
+ * known is used by other CPUs at once.
+ */
+#define REGISTER_MODULE_NOTIFIER_FIRST(n) REGISTER_IN(module_notifiers_first, n)
+DECLARE_TABLE(module_notifiers_first, struct module_notifier);
 DECLARE_TABLE(module_notifiers, struct module_notifier);

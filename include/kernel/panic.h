@@ -28,7 +28,7 @@ struct panic_notifier {
 	void (*notify)(enum trouble what); /* takes no lock that may be held by who failed; returns */
 };
 #define REGISTER_PANIC_NOTIFIER(nb) REGISTER_IN(panic_notifiers, nb)
-void notify_trouble(enum trouble what);
+void notify_trouble(enum trouble what); /* call all of them. Any context, nmi too */
 
 /*
  * A fault in the kernel: prints registers, backtrace and task, then kills the current task where that is safe

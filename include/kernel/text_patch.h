@@ -4,8 +4,8 @@
 #include <sched/mutex.h>
 
 /*
- * Held by all that change kernel text: ftrace sites, static branches, module loading. Order: before jump_label's and
- * ftrace's own locks are held inside it; thread context.
+ * Held by all that change kernel text: ftrace sites, static branches, module loading. Thread context. It is taken
+ * inside ftrace_lock and the other locks of those that change text (docs/locking.md).
  */
 extern struct mutex text_mutex;
 

@@ -3,6 +3,7 @@
 
 #include <lib/atomic.h>
 
+#define ATOMIC64_INIT(v)	  ATOMIC_INIT(v)
 #define atomic_fetch_add(v, a)	  __atomic_fetch_add(&(a)->counter, (v), __ATOMIC_SEQ_CST)
 #define atomic_fetch_inc(a)	  atomic_fetch_add(1, a)
 #define atomic_sub_and_test(v, a) (atomic_sub_return(v, a) == 0)

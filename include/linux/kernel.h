@@ -4,6 +4,8 @@
 #include <kernel/panic.h>
 #include <lib/errno.h>
 #include <lib/printf.h>
+#include <linux/atomic.h>
+#include <linux/bug.h>
 #include <linux/kstrtox.h>
 #include <linux/printk.h>
 #include <linux/string.h>

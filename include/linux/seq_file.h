@@ -3,6 +3,7 @@
 
 #include <fs/seq_file.h>
 #include <linux/fs.h>
+#include <linux/list.h>
 
 /* A file of one show function: NAME_show() makes NAME_fops, or NAME_proc_ops. */
 #define DEFINE_SHOW_ATTRIBUTE(name)                                              \
@@ -39,3 +40,25 @@
 							   .llseek = seq_lseek,              \
 							   .release = seq_release}
 #define SEQ_START_TOKEN ((void *)1)
+
+/* What start and next return for a list of records, whose lock the caller holds; _head: the head of the table first. */
+static inline struct list_head *seq_list_start(struct list_head *head, loff_t pos)
+{
+	struct list_head *p;
+
+	list_for_each(p, head)
+		if (pos-- == 0)
+			return p;
+	return NULL;
+}
+static inline struct list_head *seq_list_start_head(struct list_head *head, loff_t pos)
+{
+	return pos ? seq_list_start(head, pos - 1) : head;
+}
+static inline struct list_head *seq_list_next(void *v, struct list_head *head, loff_t *pos)
+{
+	struct list_head *p = ((struct list_head *)v)->next;
+
+	++*pos;
+	return p == head ? NULL : p;
+}

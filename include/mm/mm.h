@@ -160,7 +160,7 @@ long do_mmap(struct mm_struct *mm, struct file *file, unsigned long addr, unsign
 /* The work of munmap(2). 0, -EINVAL, -ENOMEM (too many areas). Takes m. */
 int do_munmap(struct mm_struct *mm, unsigned long addr, unsigned long len);
 /* The work of mprotect(2). 0, -EINVAL, -ENOMEM (a hole in the range, or too many areas), -EACCES. Takes m. */
-int do_mprotect(struct mm_struct *mm, unsigned long addr, unsigned long len, unsigned prot);
+int do_mprotect(struct mm_struct *mm, unsigned long addr, unsigned long len, unsigned long prot);
 /* Takes m. */
 long do_brk(struct mm_struct *mm, unsigned long brk); /* returns the new or, refused, the old break */
 

@@ -87,6 +87,11 @@ struct net_family {
 };
 #define REGISTER_NET_FAMILY(f) REGISTER_IN(net_families, f)
 
+/* Bits of the `shutdown` of a family's socket, and of shutdown(2)'s argument plus 1. */
+#define RCV_SHUTDOWN  1u
+#define SEND_SHUTDOWN 2u
+#define BOTH_SHUTDOWN 3u
+
 /* Locks: a atomic, read and written whole; I immutable. */
 struct sock {
 	atomic_t refs;
@@ -124,6 +129,9 @@ int sock_sleep(s64 *left);
 
 /* scm.c. Thread context, no lock held. */
 int scm_send(struct scm *scm, const void __user *control, size_t len); /* 0 or -errno, with nothing held */
-/* Write what was received into the program's control buffer; *len becomes what was used. Takes the files over. */
-int scm_receive(struct scm *scm, bool passcred, void __user *control, size_t *len, struct sock_io *io);
+/*
+ * Write what was received into the program's control buffer; *len becomes what was used. What cannot be written is left
+ * out, and is no error, as on Linux: the message has been received. Takes the files over.
+ */
+void scm_receive(struct scm *scm, bool passcred, void __user *control, size_t *len, struct sock_io *io);
 void scm_put_files(struct scm_files *files); /* NULL is allowed */

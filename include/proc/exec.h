@@ -10,6 +10,7 @@ struct mm_struct;
 #define BINPRM_BUF_SIZE	 256
 #define MAX_ARG_STRLEN	 (128UL << 10) /* bytes of one string with its zero */
 #define MAX_ARG_TOTAL	 (2UL << 20)   /* of all strings and the pointers to them */
+#define ARG_MAX		 (128UL << 10) /* the same, where the stack may be small */
 #define MAX_ARG_PAGES	 (MAX_ARG_TOTAL / 4096)
 #define MAX_SCRIPT_DEPTH 5
 #define MAX_PREFIX	 (3 * MAX_SCRIPT_DEPTH)

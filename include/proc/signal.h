@@ -90,9 +90,10 @@ struct signal_struct {
 	bool stop_done;			  /* [S] all stood still once, and the parent was told */
 	bool stop_dequeued;		  /* [S] a stop signal is being looked at; SIGCONT and SIGKILL take it back */
 	int cld_notify;			/* [S] CLD_CONTINUED to be told to the parent by whoever comes to get_signal */
+	u32 sent_to_many;		/* [T] signals that came to it as to one of several processes: see fork.c */
 	bool child_subreaper;		/* [a] it inherits its descendants' children: prctl(2) */
 	bool unkillable;		/* [S] init: signals it does not handle are dropped */
-	struct task_struct *group_exec; /* [S] thread that runs exec: all others are to go */
+	struct task_struct *group_exec; /* [S, cleared with T] thread that runs exec: all others are to go */
 	struct mutex exec_guard;	/* exec takes new ids, or a debugger comes: never both at a time */
 	struct task_struct *leader;	/* [T, S] found by way of the signal_struct (timers) */
 	union {
@@ -135,7 +136,8 @@ void unlock_task_sighand(struct sighand_struct *sighand, unsigned long flags);
 /*
  * Send a signal to the process of p; any thread of it may take it. `priv`: the kernel sends it, and even init cannot
  * ignore it; else it comes from the current process, as by kill(2). Returns 0, -EINVAL for a number that is no signal,
- * -EAGAIN when a real-time signal found no room. Takes siglock; any context but nmi, interrupts may be off.
+ * -EAGAIN when a real-time signal found no room, -ESRCH when the process has been waited for. Takes siglock; any
+ * context but nmi, interrupts may be off. The caller may hold tasklist_lock if it has found p under it.
  */
 int send_sig(int sig, struct task_struct *p, int priv);
 /* The same with a siginfo of the caller's, which is copied. */
@@ -145,7 +147,7 @@ int send_sig_info(int sig, struct siginfo *info, struct task_struct *p);
  * the instruction would fault for ever. Thread context.
  */
 void force_sig_fault(int sig, int code, unsigned long addr);
-/* The same to this thread alone. */
+/* The same to this thread alone; -ESRCH when it has been released. */
 int send_sig_thread(int sig, struct siginfo *info, struct task_struct *p);
 /* Send to all processes of a group, as ^C of a terminal does. -ESRCH when it is empty. Takes tasklist_lock. */
 int kill_pgrp(pid_t pgrp, int sig);
@@ -238,7 +240,7 @@ void siginfo_from_user(struct siginfo *info, int sig, int code);
 void signalfd_notify(void);
 /* kernel/proc/kill.c: what a program may claim in a siginfo for this process: 0 or -EPERM. */
 int check_siginfo(const struct siginfo *info, pid_t target);
-/* kill(2) of a process that is held: the right, the number. 0, -EINVAL, -EPERM, -EAGAIN. Thread context. */
+/* kill(2) of a process that is held: the right, the number. 0, -EINVAL, -EPERM, -EAGAIN, -ESRCH. Thread context. */
 int kill_process(int sig, struct siginfo *info, struct task_struct *p);
 
 /* A signal picked for delivery to a handler. */

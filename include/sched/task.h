@@ -196,7 +196,6 @@ struct task_struct {
 	struct sched_stat stat;		       /* [r] */
 	spinlock_t pi_lock;		       /* serialises wake-up against changes of policy and affinity */
 	unsigned long cpus_mask[1];	       /* [p, r] allowed CPUs (NR_CPUS <= 64) */
-	u32 wake_cpu;			       /* [p] */
 	u32 nr_cpus_allowed;		       /* [p, r] bits in cpus_mask */
 	bool contributes_to_load;	       /* [r] asleep uninterruptibly: counted in the load average */
 	bool sched_reset_on_fork;	       /* [r] children start as SCHED_NORMAL */
@@ -272,7 +271,7 @@ struct task_struct {
 	int ptrace_code;	       /* [S] in a stop: what a wait will tell, then the signal to go on with */
 	unsigned long ptrace_message;  /* [S] in a stop: PTRACE_GETEVENTMSG */
 	struct siginfo *ptrace_info;   /* [S] in a stop: its siginfo, on the tracee's stack; NULL: it has none */
-	pid_t parent_tid;	       /* [I] the thread of the parent that has made it */
+	pid_t parent_tid;	       /* [T] the thread of the parent that has made it, or the heir of that one */
 
 	struct uprobe_task
 		*utask;	      /* [t] calls of probed functions whose return is hooked (trace/uprobes); NULL: no such */

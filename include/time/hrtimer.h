@@ -72,9 +72,9 @@ extern const struct clock_event_device *clock_event; /* [immutable after boot] *
 /* The scheduler's tick: an hrtimer on each CPU, every TICK_NSEC while a task runs; it stops in idle. */
 #define HZ	  250
 #define TICK_NSEC (NSEC_PER_SEC / HZ)
-void tick_init_cpu(void);
-void tick_nohz_idle_enter(void);
-void tick_nohz_idle_exit(void);
+void tick_init_cpu(void);	 /* a CPU starts. Interrupts off */
+void tick_nohz_idle_enter(void); /* the idle task is about to wait. Preemption off, in the idle task */
+void tick_nohz_idle_exit(void);	 /* another task will run: the tick goes on. The same */
 /* Real-time interval timer (setitimer): ITIMER_REAL's callback, for fork's hrtimer_init of signal->real_timer. */
 enum hrtimer_restart it_real_fn(struct hrtimer *t);
 /* Current has taken SIGALRM: start its process's interval timer again if that has an interval. siglock held. */

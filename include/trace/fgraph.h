@@ -42,7 +42,7 @@ struct fgraph_state {
 	u32 overrun; /* calls that it wanted and that found the stack full */
 };
 
-/* And a user with a direct way, as of when it was last looked at the general way. [likewise; retire_user] */
+/* What a user with a direct way has beside that, as of its last use of the general way. [likewise; retire_user] */
 struct fgraph_direct {
 	u64 key;		   /* of its frames, if there was a direct way for all users; else 0 */
 	struct fgraph_frame *room; /* with a key: the end of frames; without: NULL, so that none seems free */

@@ -149,8 +149,9 @@ static inline void ftrace_regs_set_instruction_pointer(struct ftrace_regs *fregs
 }
 
 /*
- * For func with FTRACE_OPS_FL_RECURSION: >= 0, the context is marked as being in a tracer until the number is given
- * back, and preemption is off; -1: it is so already, keep out.
+ * For a callback: >= 0, the context is marked as being in a tracer until the number is given back, and preemption is
+ * off; -1: it is so already, keep out. Without FTRACE_OPS_FL_RECURSION the core has done that; then the first call
+ * returns >= 0, too, and those of callbacks below it -1.
  */
 int ftrace_test_recursion_trylock(unsigned long ip, unsigned long parent_ip);
 void ftrace_test_recursion_unlock(int bit);

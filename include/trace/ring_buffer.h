@@ -211,8 +211,9 @@ void ring_buffer_iter_advance(struct ring_buffer_iter *iter);
 /* Back to the oldest event. */
 void ring_buffer_iter_reset(struct ring_buffer_iter *iter);
 bool ring_buffer_iter_empty(struct ring_buffer_iter *iter);
-/* How many events were overwritten between the one peeked and the one before it; asking clears it. */
+/* How many events were overwritten between the one peeked and the one before it; asking clears it. Were there any? */
 unsigned long ring_buffer_iter_dropped(struct ring_buffer_iter *iter);
+bool ring_buffer_iter_has_dropped(const struct ring_buffer_iter *iter);
 
 /* ---- Counts. Exact while nobody writes; else each was so within the call. [units: events, bytes, clock] */
 

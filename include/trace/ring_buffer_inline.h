@@ -14,7 +14,6 @@
 #define RINGBUF_TYPE_DATA_TYPE_LEN_MAX 28
 #define RINGBUF_TYPE_PADDING	       29
 #define RINGBUF_TYPE_TIME_EXTEND       30
-#define RINGBUF_TYPE_TIME_STAMP	       31
 
 /* What a record starts with: 5 bits of type and length, 27 bits of time since the event before. */
 struct ring_buffer_event {

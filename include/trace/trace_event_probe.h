@@ -3,17 +3,15 @@
  * probe. It is taken while nothing stands between a hit and its record, and calls nothing: so it needs no stack frame.
  * Every other case is trace_event_begin's.
  *
- * A plain event looks at one word and needs no stack frame.
- *
  * trace_event_file.flags is EVENT_FILE_ENABLED and nothing else while nothing stands between a hit and its record: no
  * filter, trigger, list of pids, soft switch, stack option, clock of its own. Code that puts one of these in force sets
  * its bit, in the files of all events of the array where it concerns them. A probe reads the word once; what it finds
  * holds for this record, which was under way when the change came.
  *
- * - The direct way calls nothing, so that gcc gives it no frame. What remains to do in other cases is done by a jump
- *   to a function of the same arguments. There are three of them a class: a record that a filter may refuse;
- *   everything else; and that, after the ring has been left (rb_leave), for a writer that was counted and then found
- *   it was not the usual case.
+ * - The direct way calls nothing, so that gcc gives it no frame. In other cases it ends with a jump to a function that
+ *   takes the same arguments. Each class of events has three such functions. The first is for a record that a filter
+ *   may refuse. The second is for everything else. The third is for a writer that the ring has counted already when it
+ *   finds that its case is not the usual one: it leaves the ring (rb_leave) and does what the second does.
  * - A walk of the stack does not see the jump: the general way's frame has the probe's return address.
  *   __traceiter_NAME jumps likewise, to the function that calls several probes. So stacktrace leaves out the same
  *   number of frames whichever way a record took.
@@ -88,15 +86,15 @@ struct trace_event_opened {
 	struct rb_claimed claimed;
 };
 
-/* The usual case: nothing but the record is wanted, */
+/* The usual case: nothing but the record is wanted. */
 static __always_inline bool trace_event_is_plain(const struct trace_event_file *file)
 {
 	return likely(READ_ONCE(file->flags) == EVENT_FILE_ENABLED);
 }
-/* whose length is known to the compiler and needs no word of its own. */
+/* The compiler knows the record's length, and the length needs no word of its own. */
 #define TRACE_EVENT_SHORT(len)		 (__builtin_constant_p(len) && (len) <= RINGBUF_TYPE_DATA_TYPE_LEN_MAX * 4)
 #define trace_event_is_direct(file, len) (TRACE_EVENT_SHORT(len) && trace_event_is_plain(file))
-/* With nothing but such a record and a filter: trace_event_judge. */
+/* Nothing but such a record and a filter is wanted: trace_event_judge. */
 #define trace_event_is_judged(file, len) \
 	(TRACE_EVENT_SHORT(len) &&       \
 	 READ_ONCE(((struct trace_event_file *)(file))->flags) == (EVENT_FILE_ENABLED | EVENT_FILE_FILTERED))
@@ -112,8 +110,9 @@ static __always_inline void trace_event_fill(struct trace_entry *entry, const st
 }
 
 /*
- * Then: the record of `len` bytes, its common fields filled. NULL: not so easy, trace_event_leave and go on with
- * trace_event_begin. Any context, preemption off, once by the tracepoint.
+ * In the usual case: the record of `len` bytes, with its common fields filled. NULL: the ring is not in its usual
+ * state; the caller calls trace_event_leave and goes on with trace_event_begin. Any context, preemption off, once by
+ * the tracepoint.
  */
 static __always_inline void *trace_event_open(struct trace_event_opened *opened, const struct trace_event_file *file,
 					      unsigned len)
@@ -137,7 +136,7 @@ static __always_inline void trace_event_close(const struct trace_event_opened *o
 		rest(opened->buffer);
 }
 
-/* A call that keeps a probe from needing a frame only when it is the last: so it has a function of its own there. */
+/* A probe needs no frame for a call that is its last. So the function from which this is called ends with it. */
 static __always_inline void trace_event_leave(const struct trace_event_file *file)
 {
 	rb_leave(file->buffers[current->cpu]);

@@ -51,8 +51,9 @@ void uprobe_unregister(struct uprobe *uprobe, struct uprobe_consumer *uc);
 /* An area was made, has moved here, or has become executable. */
 void uprobe_mmap(struct vm_area_struct *vma);
 /*
- * The pages of this range are about to move: no breakpoint goes along, as its site would not. uprobe_mmap() watches the
- * places again, at the new address or, when the move has failed, at the old one.
+ * The pages of this range are about to move. The breakpoints in them are taken out, because the records of their sites
+ * name the old addresses. uprobe_mmap() puts them in again, at the new address or, when the move has failed, at the old
+ * one.
  */
 void uprobe_before_move(struct mm_struct *mm, unsigned long start, unsigned long end);
 /* What was in this range has gone. */

@@ -5,6 +5,7 @@
 #define PROT_READ  1u
 #define PROT_WRITE 2u
 #define PROT_EXEC  4u
+#define PROT_SEM   8u /* for futexes: means nothing, as on Linux */
 
 #define MAP_SHARED	    0x01u
 #define MAP_PRIVATE	    0x02u
@@ -16,7 +17,10 @@
 #define MAP_LOCKED	    0x2000u
 #define MAP_POPULATE	    0x8000u
 #define MAP_NONBLOCK	    0x10000u
+#define MAP_HUGETLB	    0x40000u
 #define MAP_FIXED_NOREPLACE 0x100000u
+/* What MAP_SHARED_VALIDATE knows: the flags that were there before it, and the sizes of huge pages. */
+#define MAP_VALIDATED (0x7f9f0u | 0x7c000000u | MAP_TYPE)
 
 #define MADV_NORMAL	0
 #define MADV_RANDOM	1

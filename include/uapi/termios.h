@@ -98,11 +98,13 @@ struct winsize {
 #define TIOCGPGRP  0x540F
 #define TIOCSPGRP  0x5410
 #define TIOCOUTQ   0x5411
+#define SIOCOUTQ   TIOCOUTQ
 #define TIOCSTI	   0x5412
 #define TIOCGWINSZ 0x5413
 #define TIOCSWINSZ 0x5414
 #define FIONREAD   0x541B
 #define TIOCINQ	   FIONREAD
+#define SIOCINQ	   FIONREAD
 #define FIONBIO	   0x5421
 #define TIOCNOTTY  0x5422
 #define TCSBRKP	   0x5425

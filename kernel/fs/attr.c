@@ -106,11 +106,14 @@ SYSCALL_DEFINE3(fchown, unsigned int, fd, uid_t, user, gid_t, group)
 	return change_fd(fd, &attr);
 }
 
-/* The call is a writer of the file while it lasts, so a running program cannot be cut. */
+/*
+ * The call is a writer of the file while it lasts, so a running program cannot be cut. A wrong length is told before
+ * the path is looked at, as on Linux.
+ */
 SYSCALL_DEFINE2(truncate, const char __user *, path, long, length)
 {
 	struct path found;
-	int err = user_path_at(AT_FDCWD, path, LOOKUP_FOLLOW, &found);
+	int err = length < 0 ? -EINVAL : user_path_at(AT_FDCWD, path, LOOKUP_FOLLOW, &found);
 
 	if (err)
 		return err;

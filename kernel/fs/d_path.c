@@ -24,7 +24,8 @@ static bool prepend(char **end, char *buf, const char *text, unsigned len)
 /*
  * [dcache_lock] The names from `p` up to `root`, or to the very top when root does not lie above p; *reached tells
  * which. The root of a mount has no name of its own: the walk goes on at the place that it covers, which may be the
- * root that is looked for. Returns the start of the text, or ERR_PTR(-ENAMETOOLONG).
+ * root that is looked for. A mount that has left the tree covers none, and is a top. Returns the start of the text, or
+ * ERR_PTR(-ENAMETOOLONG).
  */
 static char *prepend_path(struct path p, const struct path *root, char *end, char *buf, bool *reached)
 {
@@ -36,7 +37,7 @@ static char *prepend_path(struct path p, const struct path *root, char *end, cha
 			p = p.mnt->mnt_at;
 			continue;
 		}
-		if (p.dentry == p.dentry->d_parent) {
+		if (p.dentry == p.mnt->mnt_root || p.dentry == p.dentry->d_parent) {
 			*reached = false;
 			break;
 		}

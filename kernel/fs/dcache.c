@@ -11,8 +11,9 @@
  *     without       "no such file", cached     being made
  *
  * The life of a dentry: while it has references it stays. When the last one goes, a positive dentry that is not pinned,
- * or one that is unhashed, is freed; a negative one stays hashed on an LRU list of MAX_NEGATIVE entries. A look-up may
- * take a reference from 0, so the count goes from 1 to 0 and from 0 to 1 only with dcache_lock held.
+ * or one that is unhashed, is freed; a negative one stays hashed on an LRU list of MAX_NEGATIVE entries, unless its
+ * directory was removed: it would keep that, and the file system may go before the entry does. A look-up may take a
+ * reference from 0, so the count goes from 1 to 0 and from 0 to 1 only with dcache_lock held.
  *
  * Locks: dcache_lock (a spinlock, never taken in an interrupt) guards the tree, the table and the lists. It is one lock
  * for the whole tree: path walks are short, and they then need no references between their steps (namei.c).
@@ -123,7 +124,7 @@ static struct dentry *dentry_free(struct dentry *d)
  */
 static struct dentry *d_retire(struct dentry *d)
 {
-	if (d->d_inode || hlist_unhashed(&d->d_hash)) {
+	if (d->d_inode || hlist_unhashed(&d->d_hash) || d->d_parent->d_flags & DCACHE_UNLINKED) {
 		__d_unhash(d);
 		return d;
 	}
@@ -401,7 +402,8 @@ static struct dentry *take_negative_child(struct dentry *dir)
 
 /*
  * A directory that is removed must not be kept alive by names that do not exist: each of those dentries holds a
- * reference to it. One at a time, because freeing needs the lock released. The caller holds a reference to dir.
+ * reference to it. A walk may hold one of them at this moment; that one goes with its last reference (d_retire). One at
+ * a time, because freeing needs the lock released. The caller holds a reference to dir.
  */
 void shrink_negative_children(struct dentry *dir)
 {

@@ -91,17 +91,17 @@ EXPORT_SYMBOL(debugfs_lookup_and_remove);
 
 /* A write to a file that may not be written, or a read of one that may not be read, has failed at open(2). */
 #define DEBUGFS_NUMBER(name, type, format)                                                            \
-	static int get_##name(void *data, u64 *value)                                                 \
+	static int debugfs_get_##name(void *data, u64 *value)                                         \
 	{                                                                                             \
 		*value = READ_ONCE(*(type *)data);                                                    \
 		return 0;                                                                             \
 	}                                                                                             \
-	static int set_##name(void *data, u64 value)                                                  \
+	static int debugfs_set_##name(void *data, u64 value)                                          \
 	{                                                                                             \
 		WRITE_ONCE(*(type *)data, value);                                                     \
 		return 0;                                                                             \
 	}                                                                                             \
-	DEFINE_DEBUGFS_ATTRIBUTE(fops_##name, get_##name, set_##name, format);                        \
+	DEFINE_DEBUGFS_ATTRIBUTE(fops_##name, debugfs_get_##name, debugfs_set_##name, format);        \
 	void debugfs_create_##name(const char *file, mode_t mode, struct dentry *parent, type *value) \
 	{                                                                                             \
 		debugfs_create_file(file, mode, parent, value, &fops_##name);                         \

@@ -34,7 +34,7 @@ static void name_of(unsigned index, char name[8])
 }
 
 /* [devpts_mutex] The node of a terminal, once devpts is mounted. What root has put there stays. 0 or -ENOMEM. */
-static int make_node(unsigned index)
+static int devpts_make_node(unsigned index)
 {
 	char name[8];
 	struct dentry *d;
@@ -61,7 +61,7 @@ int devpts_add(unsigned index)
 
 	mutex_lock(&devpts_mutex);
 	pts[index].uid = current->fsuid;
-	err = make_node(index);
+	err = devpts_make_node(index);
 	pts[index].used = !err;
 	mutex_unlock(&devpts_mutex);
 	return err;
@@ -95,7 +95,7 @@ static int parse_option(const char *option)
 	return -EINVAL;
 }
 
-static int parse_options(const char *options)
+static int parse_devpts_options(const char *options)
 {
 	char *copy = kstrdup(options, GFP_KERNEL), *rest = copy, *option;
 	int err = copy ? 0 : -ENOMEM;
@@ -107,6 +107,19 @@ static int parse_options(const char *options)
 	return err;
 }
 
+/* Another mount with options, or a remount: they are for terminals that come from now on, as on Linux. */
+static int devpts_remount(struct super_block *sb, const char *options)
+{
+	int err;
+
+	mutex_lock(&devpts_mutex);
+	err = parse_devpts_options(options);
+	mutex_unlock(&devpts_mutex);
+	return err;
+}
+
+static struct super_operations devpts_super_ops; /* [immutable after the first mount] ramfs's, but for the options */
+
 /*
  * The first mount makes the tree, and with it the nodes of terminals that are there already: one that cannot be made is
  * lacking, and its terminal works all the same. 0 or -errno.
@@ -116,16 +129,19 @@ static int devpts_fill_super(struct super_block *sb, const char *options)
 	int err;
 
 	mutex_lock(&devpts_mutex);
-	err = parse_options(options);
+	err = parse_devpts_options(options);
 	if (!err)
 		err = ramfs_fill_super(sb, "");
 	if (!err) {
+		devpts_super_ops = *sb->s_op;
+		devpts_super_ops.remount = devpts_remount;
+		sb->s_op = &devpts_super_ops;
 		sb->s_magic = DEVPTS_SUPER_MAGIC;
 		sb->s_root->d_inode->i_mode = S_IFDIR | 0755;
 		devpts_sb = sb;
 		for (unsigned i = 0; i < DEVPTS_MAX; i++)
 			if (pts[i].used)
-				make_node(i);
+				devpts_make_node(i);
 	}
 	mutex_unlock(&devpts_mutex);
 	return err;

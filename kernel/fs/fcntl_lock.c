@@ -34,21 +34,25 @@ static int flock_range(struct file *f, const struct flock *fl, struct file_lock 
 	return 0;
 }
 
-/* The request that `fl` stands for. 0, -EINVAL, -EOVERFLOW. */
+/* The request that `fl` stands for; wrong bytes are told before a wrong type. 0, -EINVAL, -EOVERFLOW. */
 static int make_request(struct file *f, bool ofd, const struct flock *fl, struct file_lock *lock)
 {
+	int err;
+
 	*lock = (struct file_lock){.file = f,
 				   .owner = ofd ? (const void *)f : current->files,
 				   .kind = ofd ? LOCK_OFD : LOCK_POSIX,
 				   .type = fl->l_type};
-	if (fl->l_type != F_RDLCK && fl->l_type != F_WRLCK && fl->l_type != F_UNLCK)
-		return -EINVAL;
-	return flock_range(f, fl, lock);
+	err = flock_range(f, fl, lock);
+	if (err)
+		return err;
+	return fl->l_type != F_RDLCK && fl->l_type != F_WRLCK && fl->l_type != F_UNLCK ? -EINVAL : 0;
 }
 
 /*
- * F_GETLK: which lock would forbid this one? Without one only the type is answered, F_UNLCK. To ask with F_UNLCK is for
- * open files only, and tells of a lock that the file has itself. 0, -EFAULT, -EINVAL, -EOVERFLOW.
+ * F_GETLK: which lock would forbid this one? If there is no such lock, only the type is returned, as F_UNLCK. A request
+ * with F_UNLCK is allowed for open files only, and returns a lock that the file itself has. 0, -EFAULT, -EINVAL,
+ * -EOVERFLOW.
  */
 int fcntl_getlk(struct file *f, unsigned cmd, struct flock __user *arg)
 {

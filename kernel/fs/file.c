@@ -287,8 +287,9 @@ int fd_dup(struct file *f, unsigned from, bool cloexec)
 }
 
 /*
- * The part of dup2: let newfd mean f, and close what it was. The exchange is made under the lock in one step, so at no
- * time is newfd free for another thread's open to take; that is what distinguishes dup2 from close and dup.
+ * The part of dup2: let newfd stand for f, and close the file that it stood for before. The exchange is made under the
+ * lock in one step, so at no time is newfd free for another thread's open to take; that is what distinguishes dup2 from
+ * close and dup.
  *
  * A slot that another thread has reserved but not filled yet is -EBUSY, which is Linux's answer to that race. An error
  * of closing the old file is not reported, as on Linux.
@@ -497,8 +498,9 @@ void do_close_on_exec(struct files_struct *files)
 }
 
 /*
- * Another task's table, with its lock, or NULL. Who looks is no user, so it neither makes the owner's fdget() slower
- * nor does it own the files when the owner exits. The memory lasts for a grace period after the last user.
+ * Another task's table, with its lock, or NULL. The task that looks is not counted as a user, so it neither makes the
+ * owner's fdget() slower nor owns the files when the owner exits. The memory lasts for a grace period after the last
+ * user.
  */
 static struct files_struct *lock_task_files(struct task_struct *task)
 {

@@ -56,7 +56,7 @@ void put_fs_struct(struct fs_struct *fs)
 	call_rcu(&fs->rcu, fs_free_rcu);
 }
 
-/* Another task's, with a user for the caller; NULL: it has left it already. */
+/* Another task's fs_struct, with the caller counted as a user; NULL: the task has left it already. */
 static struct fs_struct *get_task_fs(struct task_struct *task)
 {
 	struct fs_struct *fs;
@@ -111,7 +111,7 @@ static void set_fs_path(struct path *slot, struct path to)
 	path_put(&old);
 }
 
-/* Exchange both paths where they are the old one: how many references to that are left over. */
+/* Replace each of the two paths if it is the old one. Returns how many references to the old path are left over. */
 static int exchange_paths(struct fs_struct *fs, const struct path *old, const struct path *new)
 {
 	struct path *slots[] = {&fs->root, &fs->pwd};

@@ -13,6 +13,7 @@
 #include <mm/slab.h>
 #include <proc/cred.h>
 #include <time/clock.h>
+#include <uapi/mount.h>
 
 static struct kmem_cache *inode_cache;
 
@@ -136,6 +137,20 @@ int vfs_getattr(const struct path *path, struct kstat *stat)
 		return inode->i_op->getattr(path->dentry, stat);
 	generic_fillattr(inode, stat);
 	return 0;
+}
+
+/* The first access after a change, of contents or of attributes, moves the time, and one after a day. */
+void file_accessed(const struct file *f)
+{
+	struct inode *inode = f->f_inode;
+	u64 atime = READ_ONCE(inode->i_atime), now;
+
+	if (f->f_flags & O_NOATIME || (f->f_mnt && f->f_mnt->mnt_flags & (MS_NOATIME | MS_RDONLY)))
+		return;
+	now = inode_now();
+	if (atime <= READ_ONCE(inode->i_mtime) || atime <= READ_ONCE(inode->i_ctime) ||
+	    (s64)(now - atime) >= 24 * 60 * 60 * NSEC_PER_SEC)
+		WRITE_ONCE(inode->i_atime, now);
 }
 
 void inode_init(void)

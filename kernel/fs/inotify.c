@@ -9,8 +9,9 @@
  *                          events               in order; read(2) takes them
  *
  * A watch holds its inode, so a file that is deleted stays until its end was told (IN_DELETE_SELF, IN_IGNORED). It does
- * not hold the mount, so a watch keeps nobody from unmounting; the file system's end removes it (IN_UNMOUNT). Where
- * dentries go when nobody uses them (9p), the watch holds the dentry, too: the next look-up would make another inode.
+ * not hold the mount, so a watch keeps nobody from unmounting; the file system's end removes it (IN_UNMOUNT), and waits
+ * for those that other tasks are putting just then (s_watches). Where dentries go when nobody uses them (9p), the watch
+ * holds the dentry, too: the next look-up would make another inode.
  *
  * Locks: inotify_mutex [m] guards watches and queues, all of them: an event is queued as a whole, and a rename's two
  * parts stand behind each other. It lies inside i_lock, and nothing is dropped under it that could end a file: what a
@@ -73,8 +74,9 @@ struct inotify_watch {
 };
 
 static DEFINE_MUTEX(inotify_mutex);
-static LIST_HEAD(groups); /* [m] all instances */
-static u32 next_cookie;	  /* [m] */
+static LIST_HEAD(groups);		     /* [m] all instances */
+static u32 next_cookie;			     /* [m] */
+static DECLARE_WAIT_QUEUE_HEAD(watches_put); /* the ends of file systems that wait for s_watches */
 atomic_t inotify_watches;
 unsigned inotify_max_events = 16384, inotify_max_instances = 128, inotify_max_watches = 8192; /* Linux's defaults */
 
@@ -136,22 +138,26 @@ static void take_watch(struct inotify_watch *w, struct inotify_watch **gone)
 	*gone = w;
 }
 
-/* What the watches held may be the last reference, so no lock is held. */
+/* What the watches held may be the last reference, so no lock is held. The file system may go when it is put. */
 static void put_watches(struct inotify_watch *gone)
 {
 	struct inotify_watch *next;
 
 	for (; gone; gone = next) {
+		struct super_block *sb = gone->inode->i_sb;
+
 		next = gone->next;
 		dput(gone->held);
 		iput(gone->inode);
 		kfree(gone);
+		if (atomic_dec_and_test(&sb->s_watches))
+			wake_up_all(&watches_put);
 	}
 }
 
 /* [m] Tell the watches of an inode. `unlinked`: the name is of a file that has lost it. */
-static void tell(struct inode *inode, u32 mask, u32 cookie, const char *name, bool unlinked,
-		 struct inotify_watch **gone)
+static void inotify_tell(struct inode *inode, u32 mask, u32 cookie, const char *name, bool unlinked,
+			 struct inotify_watch **gone)
 {
 	struct inotify_watch *w, *next;
 
@@ -189,8 +195,8 @@ void __inotify_dentry(struct dentry *d, u32 mask)
 		return;
 	mutex_lock(&inotify_mutex);
 	if (parent)
-		tell(parent->d_inode, mask, 0, name, unlinked, &gone);
-	tell(d->d_inode, mask, 0, NULL, false, &gone);
+		inotify_tell(parent->d_inode, mask, 0, name, unlinked, &gone);
+	inotify_tell(d->d_inode, mask, 0, NULL, false, &gone);
 	mutex_unlock(&inotify_mutex);
 	put_watches(gone);
 	dput(parent);
@@ -207,7 +213,7 @@ void __inotify_inode(struct inode *inode, u32 mask)
 	struct inotify_watch *gone = NULL;
 
 	mutex_lock(&inotify_mutex);
-	tell(inode, self_mask(inode, mask), 0, NULL, false, &gone);
+	inotify_tell(inode, self_mask(inode, mask), 0, NULL, false, &gone);
 	mutex_unlock(&inotify_mutex);
 	put_watches(gone);
 }
@@ -217,7 +223,7 @@ void __inotify_name(struct inode *dir, const struct inode *what, const char *nam
 	struct inotify_watch *gone = NULL;
 
 	mutex_lock(&inotify_mutex);
-	tell(dir, what && S_ISDIR(what->i_mode) ? mask | IN_ISDIR : mask, 0, name, false, &gone);
+	inotify_tell(dir, what && S_ISDIR(what->i_mode) ? mask | IN_ISDIR : mask, 0, name, false, &gone);
 	mutex_unlock(&inotify_mutex);
 	put_watches(gone);
 }
@@ -230,8 +236,8 @@ void __inotify_moved(struct inode *from, const char *old, struct inode *to, stru
 
 	mutex_lock(&inotify_mutex);
 	next_cookie++;
-	tell(from, IN_MOVED_FROM | isdir, next_cookie, old, false, &gone);
-	tell(to, IN_MOVED_TO | isdir, next_cookie, moved->d_name.name, false, &gone);
+	inotify_tell(from, IN_MOVED_FROM | isdir, next_cookie, old, false, &gone);
+	inotify_tell(to, IN_MOVED_TO | isdir, next_cookie, moved->d_name.name, false, &gone);
 	mutex_unlock(&inotify_mutex);
 	put_watches(gone);
 }
@@ -241,14 +247,17 @@ void __inotify_gone(struct inode *inode)
 	struct inotify_watch *gone = NULL;
 
 	mutex_lock(&inotify_mutex);
-	tell(inode, IN_DELETE_SELF, 0, NULL, false, &gone);
+	inotify_tell(inode, IN_DELETE_SELF, 0, NULL, false, &gone);
 	while (inode->i_watches)
 		take_watch(inode->i_watches, &gone);
 	mutex_unlock(&inotify_mutex);
 	put_watches(gone);
 }
 
-/* The watches are found by their instances: those of inodes would have to be looked for in the whole tree. */
+/*
+ * The watches are found by their instances: those of inodes would have to be looked for in the whole tree. One that
+ * another task has taken out holds its inode still, and an inode must not outlive its super block.
+ */
 void __inotify_unmount(const struct super_block *sb)
 {
 	struct inotify_watch *w, *next, *gone = NULL;
@@ -259,11 +268,12 @@ void __inotify_unmount(const struct super_block *sb)
 		list_for_each_entry_safe(w, next, &g->watches, in_group) {
 			if (w->inode->i_sb != sb)
 				continue;
-			queue_event(w->group, w->wd, IN_UNMOUNT, 0, NULL);
+			queue_event(w->group, w->wd, self_mask(w->inode, IN_UNMOUNT), 0, NULL);
 			take_watch(w, &gone);
 		}
 	mutex_unlock(&inotify_mutex);
 	put_watches(gone);
+	wait_event(&watches_put, !atomic_read(&sb->s_watches));
 }
 
 /*
@@ -456,8 +466,8 @@ static int change_watch(struct inotify_watch *w, u32 mask)
 }
 
 /*
- * [m] Put a new watch into both lists: its number. A file that has lost its last name while we came here is told gone
- * by nobody any more, unless its dentry is in use, which the caller's path holds: so it is told when that goes.
+ * [m] Put a new watch into both lists: its number. If the file has lost its last name meanwhile, its end is still told:
+ * the caller's path holds the dentry, and the end is told when the dentry goes.
  */
 static int insert_watch(struct inotify_group *g, struct inotify_watch *w, const struct path *path, u32 mask)
 {
@@ -470,6 +480,7 @@ static int insert_watch(struct inotify_group *g, struct inotify_watch *w, const 
 	w->group = g;
 	w->inode = inode;
 	ihold(inode);
+	atomic_inc(&inode->i_sb->s_watches);
 	if (!(path->dentry->d_flags & DCACHE_PINNED) && !(path->dentry->d_flags & DCACHE_UNLINKED) && inode->i_nlink &&
 	    path->dentry != path->dentry->d_parent)
 		w->held = dget(path->dentry);

@@ -21,7 +21,7 @@ static inline u32 name_hash_step(u32 hash, unsigned char c)
 {
 	return (hash + c) * 31 + (hash >> 27);
 }
-u32 name_hash(const char *name, unsigned len);
+u32 name_hash(const char *name, unsigned len); /* the step above over all of a name. Any context */
 
 /* dcache.c. [dcache_lock] marks functions that need it held. */
 struct dentry *__d_lookup(struct dentry *parent, const char *name, unsigned len,
@@ -214,6 +214,8 @@ u64 nr_open_files(void); /* of the whole system */
 void free_empty_file(struct file *f);
 int vfs_open(const struct path *path, struct file *f); /* takes over the path's references when it returns 0 */
 struct file *do_filp_open(int dfd, const char *name, struct open_how how);
+/* A file was read: its access time, unless the file or its mount has none (noatime). As relatime. Thread context. */
+void file_accessed(const struct file *f);
 bool in_group_p(gid_t gid); /* is the caller in this group, as far as files are concerned? Any context */
 /* Does the file belong to the caller, or is the caller root? Any context. */
 bool inode_owner_or_capable(const struct inode *inode);
@@ -239,11 +241,14 @@ int fd_set_cloexec(unsigned fd, bool on);
 int fd_dup(struct file *f, unsigned from, bool cloexec); /* lowest free fd >= from, with a reference of its own */
 struct file *fd_take(unsigned fd);			 /* closes: the file, or NULL */
 
-/* Copy from user or from kernel memory. Returns the bytes that are NOT copied. */
+/*
+ * Copy from user or from kernel memory. Returns the bytes that are NOT copied. Unlike copy_from_user() it leaves alone
+ * what lies at their place in `to`: that may be what a file holds there.
+ */
 static inline unsigned long copy_in(void *to, const void *from, unsigned long n, bool kernel)
 {
 	if (likely(!kernel))
-		return copy_from_user(to, from, n);
+		return likely(access_ok(from, n)) ? __copy_user(to, from, n) : n;
 	memcpy(to, from, n);
 	return 0;
 }

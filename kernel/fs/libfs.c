@@ -251,6 +251,17 @@ static unsigned type_of(mode_t mode)
 	return (mode & S_IFMT) >> 12;
 }
 
+/* A rename may give the directory another parent at any time, and the old one may go: so the lock is held. */
+static u64 parent_ino(const struct dentry *dir)
+{
+	u64 ino;
+
+	spin_lock(&dcache_lock);
+	ino = dir->d_parent->d_inode->i_ino;
+	spin_unlock(&dcache_lock);
+	return ino;
+}
+
 /* The first two entries of every directory, at positions 0 and 1. False: the reader's buffer is full. */
 bool dir_emit_dots(struct file *file, struct dir_context *ctx)
 {
@@ -262,7 +273,7 @@ bool dir_emit_dots(struct file *file, struct dir_context *ctx)
 		ctx->pos = 1;
 	}
 	if (ctx->pos == 1) {
-		if (!ctx->emit(ctx, "..", 2, 1, dir->d_parent->d_inode->i_ino, DT_DIR))
+		if (!ctx->emit(ctx, "..", 2, 1, parent_ino(dir), DT_DIR))
 			return false;
 		ctx->pos = 2;
 	}

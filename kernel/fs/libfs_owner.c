@@ -1,6 +1,6 @@
 /*
- * Mount options that say whose the files of a kernel-made tree are: uid=, gid= and mode=, of tracefs and debugfs. With
- * gid= a group of users can trace who are not root.
+ * Mount options that set the owner of the files of a kernel-made tree: uid=, gid= and mode=, of tracefs and debugfs.
+ * With gid= users of a group can trace without being root.
  *
  * A new file has the owner and the group of the directory that it is made in, so the root's are those of all that
  * comes later. An option reaches what is there already as well; a chown of one file afterwards is for that file.
@@ -31,8 +31,8 @@ static int take_option(struct iattr *o, const char *option)
 }
 
 /*
- * dcache_lock holds the tree still. A chown of one of its files holds i_lock and not this lock: the file then has the
- * one or the other, as if they had come one after the other.
+ * dcache_lock keeps the tree from changing. A chown of one of its files holds i_lock and not this lock: the file then
+ * has one of the two owners, as if the two changes had come one after the other.
  */
 static void own_tree(struct super_block *sb, const struct iattr *o)
 {

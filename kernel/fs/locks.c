@@ -7,15 +7,15 @@
  * locks of an owner overlap, and two of one type do not touch. A second list has all locks, newest first, for
  * /proc/locks, and a third one the requests that wait.
  *
- * A request that cannot be had waits for the first lock that forbids it; if another request waits for that lock already
- * and would forbid this one too, then behind that request, and so on. So each request has one `blocker`, and the
- * requests form trees whose roots are locks:
+ * A request that cannot be granted waits for the first lock that forbids it. If another request waits for that lock
+ * already and would forbid this one, too, the new request waits behind the other request, and so on. So each request
+ * has one `blocker`, and the requests form trees whose roots are locks:
  *
  *     lock A: write 0..99  <-- request B: write 0..9  <-- request C: read 5..5
  *                          <-- request D: read 50..59
  *
  * When a lock goes, is cut or is replaced, the requests directly below it (B and D) try again, in the order in which
- * they came. B becomes a lock, and C goes on waiting for it. This wakes nobody in vain where many wait for one lock.
+ * they came. B becomes a lock, and C goes on waiting for it. So no task is woken in vain when many wait for one lock.
  *
  * One mutex guards everything. All tasks that wait are on one queue, each with its own condition: that its request has
  * no blocker any more.
@@ -96,7 +96,7 @@ static void free_lock(struct file_lock *l)
 }
 
 /* [m] Take a lock out of both lists and free it. */
-static void drop(struct file_lock **link)
+static void lock_remove(struct file_lock **link)
 {
 	struct file_lock *l = *link;
 
@@ -107,7 +107,7 @@ static void drop(struct file_lock **link)
 }
 
 /* [m] Put a lock into both lists: in its inode's, where the owner's others are, in the order of their first bytes. */
-static void insert(struct file_lock *new)
+static void lock_insert(struct file_lock *new)
 {
 	struct file_lock **link = &new->file->f_inode->i_locks, **place = NULL;
 
@@ -126,8 +126,8 @@ static void insert(struct file_lock *new)
 }
 
 /*
- * [m] A lock of the same owner and another type lies partly below `by`, or around it: leave what is outside. Around it,
- * two parts are left, of which `spare` becomes the second one. Is that used up?
+ * [m] A lock of the same owner and another type overlaps `by`: only its part outside of `by` is left. When the lock
+ * lies around `by`, two parts are left, and `spare` becomes the second one. Returns whether `spare` was used.
  */
 static bool cut(struct file_lock *l, const struct file_lock *by, struct file_lock *spare)
 {
@@ -142,7 +142,7 @@ static bool cut(struct file_lock *l, const struct file_lock *by, struct file_loc
 			spare->type = l->type;
 			spare->start = by->end + 1;
 			spare->end = end;
-			insert(spare);
+			lock_insert(spare);
 		}
 	}
 	unblock(l);
@@ -151,11 +151,11 @@ static bool cut(struct file_lock *l, const struct file_lock *by, struct file_loc
 
 /*
  * [m] Make room for `new` among its owner's locks. Those of its type that it touches become a part of it, and what it
- * covers of others goes. `spare` may be NULL when `new` covers all bytes, since then no lock is around it. Is it used
- * up? A lock is around it at most once, as no two of an owner overlap; the part that is inserted lies behind `new` and
- * is left alone.
+ * covers of others goes. `spare` may be NULL when `new` covers all bytes, since then no lock lies around it. Returns
+ * whether `spare` was used. At most one lock lies around `new`, because no two locks of an owner overlap; the part that
+ * is inserted lies behind `new` and is left alone.
  */
-static bool make_room(struct file_lock *new, struct file_lock *spare)
+static bool lock_make_room(struct file_lock *new, struct file_lock *spare)
 {
 	struct file_lock **link = &new->file->f_inode->i_locks, *l;
 	bool used = false;
@@ -164,9 +164,9 @@ static bool make_room(struct file_lock *new, struct file_lock *spare)
 		if (same_owner(l, new) && l->type == new->type && touch(l, new)) {
 			new->start = min(new->start, l->start);
 			new->end = max(new->end, l->end);
-			drop(link);
+			lock_remove(link);
 		} else if (same_owner(l, new) && l->start >= new->start && l->end <= new->end) {
-			drop(link);
+			lock_remove(link);
 		} else {
 			if (same_owner(l, new) && overlap(l, new))
 				used |= cut(l, new, spare);
@@ -176,7 +176,7 @@ static bool make_room(struct file_lock *new, struct file_lock *spare)
 	return used;
 }
 
-/* [m] A request of the process that has this lock, which waits; NULL: there is none. */
+/* [m] A waiting request of the process that has this lock; NULL: there is no such request. */
 static const struct file_lock *request_of_owner(const struct file_lock *l)
 {
 	const struct file_lock *w;
@@ -207,7 +207,7 @@ static bool would_deadlock(const struct file_lock *request, const struct file_lo
 	return false;
 }
 
-/* [m] Wait for `l`, or, where a request that waits for it would forbid this one as well, behind that. */
+/* [m] Let the request wait for `l`, or behind a request that waits for `l` already and would forbid this one, too. */
 static void wait_behind(struct file_lock *request, struct file_lock *l)
 {
 	struct file_lock *w;
@@ -219,10 +219,10 @@ static void wait_behind(struct file_lock *request, struct file_lock *l)
 	list_add_tail(&request->link, &waiting_locks);
 }
 
-#define QUEUED 1 /* no error of try_set(): the request is in the list of those that wait */
+#define QUEUED 1 /* no error of lock_try_set(): the request is in the list of those that wait */
 
 /* Get the lock, or say why not, or begin to wait. A request that is granted is a lock now, or, to unlock, is freed. */
-static int try_set(struct file_lock *new, struct file_lock **spare, bool wait)
+static int lock_try_set(struct file_lock *new, struct file_lock **spare, bool wait)
 {
 	struct file_lock *l;
 	int err = 0;
@@ -237,18 +237,18 @@ static int try_set(struct file_lock *new, struct file_lock **spare, bool wait)
 		wait_behind(new, l);
 		err = QUEUED;
 	} else {
-		if (make_room(new, *spare))
+		if (lock_make_room(new, *spare))
 			*spare = NULL;
 		if (new->type == F_UNLCK)
 			free_lock(new);
 		else
-			insert(new);
+			lock_insert(new);
 	}
 	mutex_unlock(&file_lock_mutex);
 	return err;
 }
 
-/* Sleep until the request may try again. In between it is in no list. 0 or -ERESTARTSYS. */
+/* Sleep until the request may try again. When this returns, it is in no list. 0 or -ERESTARTSYS. */
 static int sleep_behind(struct file_lock *request)
 {
 	int err = wait_event_interruptible(&file_lock_wait, !READ_ONCE(request->blocker));
@@ -260,7 +260,7 @@ static int sleep_behind(struct file_lock *request)
 	return err;
 }
 
-/* A request has failed: it goes, and who waits behind it tries again. */
+/* A request has failed: free it, and let the requests that wait behind it try again. */
 static void give_up(struct file_lock *request)
 {
 	mutex_lock(&file_lock_mutex);
@@ -270,7 +270,7 @@ static void give_up(struct file_lock *request)
 }
 
 /* A request of the current process's user; NULL: there is no memory, or the user has as many as it may. */
-static struct file_lock *new_lock(const struct file_lock *request)
+static struct file_lock *lock_alloc(const struct file_lock *request)
 {
 	struct file_lock *l = kmalloc(sizeof(*l), GFP_KERNEL);
 
@@ -291,13 +291,14 @@ static void remove_all(struct file *f, enum lock_kind kind, const void *owner)
 	struct file_lock all = {.file = f, .kind = kind, .owner = owner, .type = F_UNLCK, .end = OFFSET_MAX};
 
 	mutex_lock(&file_lock_mutex);
-	make_room(&all, NULL);
+	lock_make_room(&all, NULL);
 	mutex_unlock(&file_lock_mutex);
 }
 
 /*
- * `new` becomes the lock, and `spare` the second part of a lock that it divides. To unlock all bytes takes neither, so
- * that it cannot fail. What sleep_behind() has woken may find the bytes taken again, and waits again.
+ * `new` becomes the lock, and `spare` the second part of a lock that it divides. Unlocking all bytes takes neither of
+ * them, so it cannot fail. A request that sleep_behind() has woken may find the bytes taken again, and then it waits
+ * again.
  */
 int locks_set(const struct file_lock *request, bool wait)
 {
@@ -308,14 +309,14 @@ int locks_set(const struct file_lock *request, bool wait)
 		remove_all(request->file, request->kind, request->owner);
 		return 0;
 	}
-	new = new_lock(request);
-	spare = new_lock(request);
+	new = lock_alloc(request);
+	spare = lock_alloc(request);
 	if (spare && new) {
-		err = try_set(new, &spare, wait);
+		err = lock_try_set(new, &spare, wait);
 		while (err == QUEUED) {
 			err = sleep_behind(new);
 			if (!err)
-				err = try_set(new, &spare, wait);
+				err = lock_try_set(new, &spare, wait);
 		}
 	}
 	if (err && new)
@@ -401,7 +402,10 @@ static const struct file_lock *next_behind(const struct file_lock *l, const stru
 	return NULL;
 }
 
-/* [m] A lock and the tree of requests below it. Who can make the tree decides its depth, so it is walked in a loop. */
+/*
+ * [m] A lock and the tree of requests below it. Programs decide how deep the tree is, so it is walked in a loop and not
+ * by recursion.
+ */
 static void show_tree(struct seq_file *m, const struct file_lock *root, u64 number)
 {
 	const struct file_lock *at = root, *next;

@@ -447,6 +447,7 @@ static int umount_tree(struct mount *mnt, int flags)
 	if (!err)
 		gone = detach_tree(mnt);
 	spin_unlock(&dcache_lock);
+	forget_places(gone);
 	mutex_unlock(&mount_mutex);
 	for (; gone; gone = next) {
 		next = gone->mnt_next_here;

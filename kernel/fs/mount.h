@@ -22,6 +22,7 @@ int attach_mount(struct mount *mnt, const struct path *at, bool twice);
  */
 void unhang(struct mount *mnt);
 void hang_again(struct mount *mnt, const struct path *at);
+void forget_places(struct mount *gone); /* [m] of mounts that have left the tree, a chain by mnt_next_here */
 bool mount_is_below(const struct mount *mnt, const struct mount *top); /* [m] is it `top`, or inside of it? */
 
 /* mount_bind.c: MS_BIND (recursive: and MS_REC) and MS_MOVE. The references of `at` go to the mount when it is 0. */

@@ -24,6 +24,33 @@ void hang_again(struct mount *mnt, const struct path *at)
 	at->dentry->d_mounted = mnt;
 }
 
+/*
+ * [mount_mutex] Mounts that have left the tree lead no longer up to the places where they were. If they did, a user of
+ * one would still see the one around it, and keep its file system. No reference that goes here is the last one of a
+ * mount: those around are in the tree still, or in this list.
+ */
+void forget_places(struct mount *gone)
+{
+	for (; gone; gone = gone->mnt_next_here) {
+		struct path place = gone->mnt_at;
+
+		spin_lock(&dcache_lock);
+		gone->mnt_at = (struct path){NULL, NULL};
+		spin_unlock(&dcache_lock);
+		path_put(&place);
+	}
+}
+
+unsigned mount_parent_id(const struct mount *mnt)
+{
+	unsigned id;
+
+	spin_lock(&dcache_lock);
+	id = mnt->mnt_at.mnt ? mnt->mnt_at.mnt->mnt_id : mnt->mnt_id;
+	spin_unlock(&dcache_lock);
+	return id;
+}
+
 /* [mount_mutex] Is it `top`, or inside of it at any depth? */
 bool mount_is_below(const struct mount *mnt, const struct mount *top)
 {

@@ -119,7 +119,7 @@ int path_init(struct nameidata *nd, int dfd, const char *name)
 
 /*
  * The new references are taken before the lock is released, so the place cannot go away in between. The old ones are
- * dropped afterwards, because dput() may sleep.
+ * dropped afterwards, because dput() may sleep; that of the mount last, since the file system may go with it.
  */
 void walk_unlock(struct nameidata *nd)
 {
@@ -130,8 +130,8 @@ void walk_unlock(struct nameidata *nd)
 	nd->held = NULL;
 	path_get(&nd->base);
 	spin_unlock(&dcache_lock);
-	path_put(&old);
 	dput(old_held);
+	path_put(&old);
 }
 
 /* The last component of a name (nd->last) may lie in this page, so it is freed when the caller is done with that. */
@@ -142,13 +142,16 @@ void path_free_names(struct nameidata *nd)
 	nd->buf = NULL;
 }
 
-/* Drop the references of a walk that had to release the lock on its way. No lock is held. */
+/*
+ * Drop the references of a walk that had to release the lock on its way, that of the mount last: the file system of a
+ * dentry may go with it. No lock is held.
+ */
 static void drop_references(struct nameidata *nd)
 {
-	if (nd->base.dentry)
-		path_put(&nd->base);
 	if (nd->held)
 		dput(nd->held);
+	if (nd->base.dentry)
+		path_put(&nd->base);
 	if (unlikely(nd->resolve & RESOLVE_SCOPED))
 		path_put(&nd->scope);
 }
@@ -306,28 +309,14 @@ static int expand_link(struct nameidata *nd, struct dentry *link)
 }
 
 /*
- * A link that leads to an object: /proc/<pid>/fd/3 is the file, whatever its name is now. Returns 1 with the place in
- * nd->base, or -errno.
- */
-static int jump_link(struct nameidata *nd, struct dentry *link)
-{
-	struct path to;
-	int err = link->d_inode->i_op->get_path(link->d_inode, &to);
-
-	if (err)
-		return err;
-	path_put(&nd->base);
-	nd->base = to;
-	return 1;
-}
-
-/*
- * A reference keeps the link while the lock is released. Links can lead in circles, so they are counted: -ELOOP. An
- * absolute target starts again at the caller's root, any other one at the directory that the link lies in.
+ * A reference keeps the link while the lock is released; it is dropped before that of its mount. Links can lead in
+ * circles, so they are counted: -ELOOP. An absolute target starts again at the caller's root, any other one at the
+ * directory that the link lies in. A link may also lead to an object (1): /proc/<pid>/fd/3 is the file, whatever its
+ * name is now.
  */
 noinline int follow_link(struct nameidata *nd, struct dentry *link)
 {
-	struct path to;
+	struct path to = {NULL, NULL};
 	int err;
 
 	if (++nd->links > MAX_LINKS)
@@ -337,14 +326,19 @@ noinline int follow_link(struct nameidata *nd, struct dentry *link)
 		return err;
 	__dget(link);
 	walk_unlock(nd);
-	err = link->d_inode->i_op->get_path ? jump_link(nd, link) : expand_link(nd, link);
-	dput(link);
-	spin_lock(&dcache_lock);
-	if (err == 1)
-		to = nd->base;
-	else if (!err && *nd->name == '/')
-		to = walk_root(nd);
+	if (link->d_inode->i_op->get_path)
+		err = link->d_inode->i_op->get_path(link->d_inode, &to) ?: 1;
 	else
+		err = expand_link(nd, link);
+	dput(link);
+	if (err == 1) {
+		path_put(&nd->base);
+		nd->base = to;
+	}
+	spin_lock(&dcache_lock);
+	if (!err && *nd->name == '/')
+		to = walk_root(nd);
+	else if (err != 1)
 		return err;
 	if (unlikely(nd->resolve & RESOLVE_NO_XDEV) && to.mnt != nd->path.mnt)
 		return -EXDEV;

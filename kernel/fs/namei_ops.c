@@ -52,7 +52,7 @@ int may_delete(struct inode *dir, struct dentry *victim, bool is_dir)
 	return victim->d_mounted ? -EBUSY : 0;
 }
 
-/* inotify is told of a name that was made, if it was. Passes the error on. */
+/* Tells inotify of a name that was made, unless `err` says that it was not. Returns `err`. */
 static int tell_created(struct inode *dir, struct dentry *dentry, int err)
 {
 	if (!err)
@@ -379,7 +379,11 @@ static noinline int vfs_link(struct dentry *old, struct inode *dir, struct dentr
 	return tell_created(dir, new, err);
 }
 
-/* Both names must be seen through one mount, as on Linux, even if two mounts show one file system. */
+/*
+ * Both names must be seen through one mount, as on Linux, even if two mounts show one file system. A descriptor alone
+ * (AT_EMPTY_PATH) is enough for a task with CAP_DAC_READ_SEARCH only: the holder of a descriptor may have no right to
+ * the folder that it was found in.
+ */
 SYSCALL_DEFINE5(linkat, int, olddfd, const char __user *, oldname, int, newdfd, const char __user *, newname, int,
 		flags)
 {
@@ -390,6 +394,8 @@ SYSCALL_DEFINE5(linkat, int, olddfd, const char __user *, oldname, int, newdfd, 
 
 	if (flags & ~(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH))
 		return -EINVAL;
+	if (flags & AT_EMPTY_PATH && !capable(CAP_DAC_READ_SEARCH))
+		return -ENOENT;
 	err = user_path_at(olddfd, oldname, how | (flags & AT_EMPTY_PATH ? LOOKUP_EMPTY : 0), &old);
 	if (err)
 		return err;

@@ -15,7 +15,7 @@
  *       fd_install                      now other threads find it
  *
  * A file that does not exist is looked up once without and once with the directory's i_lock. When another task makes it
- * in between, an open without O_EXCL must open that file: the walk starts again (-EAGAIN).
+ * in between, an open without O_EXCL must open that file: the walk starts again (OPEN_AGAIN).
  */
 #include "internal.h"
 
@@ -156,10 +156,11 @@ static int open_create(struct nameidata *nd, mode_t mode, struct path *out)
 	return err;
 }
 
-/*
- * [dcache_lock] The last component of an open: follow it, create it, or take it. 0: nd->path is the file; 1: it was
- * created, and *out has it; -EAGAIN: another task has just made it; or another -errno.
- */
+/* What open_last() returns beside 0 and -errno. */
+#define OPEN_CREATED 1 /* the file was created, and *out has it */
+#define OPEN_AGAIN   2 /* another task has just made it. No error: -EAGAIN is one of openat2(2) */
+
+/* [dcache_lock] The last component of an open: follow it, create it, or take it. 0: nd->path is the file. */
 static int open_last(struct nameidata *nd, int flags, mode_t mode, struct path *out)
 {
 	bool nofollow = flags & O_NOFOLLOW;
@@ -184,8 +185,8 @@ static int open_last(struct nameidata *nd, int flags, mode_t mode, struct path *
 				return -ENOENT;
 			err = open_create(nd, mode, out);
 			if (err == -EEXIST && !(flags & O_EXCL))
-				return -EAGAIN;
-			return err ? err : 1;
+				return OPEN_AGAIN;
+			return err ? err : OPEN_CREATED;
 		}
 		if ((flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL))
 			return -EEXIST;
@@ -200,7 +201,7 @@ static int open_last(struct nameidata *nd, int flags, mode_t mode, struct path *
 
 /*
  * Walk to the file, with references in *out; with an empty name it is dfd's own. *created: this call has made it, so
- * its mode does not restrict this open. 0 or -errno.
+ * its mode does not restrict this open. 0, OPEN_AGAIN or -errno.
  */
 static int open_walk(int dfd, const char *name, struct open_how how, struct path *out, bool *created)
 {
@@ -210,7 +211,7 @@ static int open_walk(int dfd, const char *name, struct open_how how, struct path
 	if (err)
 		return err;
 	err = *name ? open_last(&nd, how.flags, how.mode, out) : 0;
-	*created = err == 1;
+	*created = err == OPEN_CREATED;
 	if (!err && ((how.flags & O_DIRECTORY) || nd.trailing) && !S_ISDIR(nd.path.dentry->d_inode->i_mode))
 		err = -ENOTDIR;
 	if (!err) {
@@ -218,7 +219,7 @@ static int open_walk(int dfd, const char *name, struct open_how how, struct path
 		path_get(out);
 	}
 	path_finish(&nd);
-	return err < 0 ? err : 0;
+	return *created ? 0 : err;
 }
 
 /*
@@ -257,7 +258,7 @@ static noinline struct file *path_openat(int dfd, const char *name, struct open_
 		return f;
 	do {
 		err = open_walk(dfd, name, how, &path, &created);
-	} while (err == -EAGAIN); /* another task made it between the look and the attempt */
+	} while (err == OPEN_AGAIN);
 	if (err)
 		goto free_file;
 	err = created ? 0 : may_open(&path, flags);
@@ -284,7 +285,7 @@ free_file:
 
 /*
  * A function of its own because tutorials trace it by this name, which is Linux's. -ESTALE: others have put another
- * file under the name during the open. Then the new one is wanted; it is asked for once.
+ * file under the name during the open. Then the new file is wanted, and its open is tried once.
  */
 noinline struct file *do_filp_open(int dfd, const char *name, struct open_how how)
 {
@@ -329,7 +330,10 @@ noinline long do_sys_openat2(int dfd, const char __user *filename, struct open_h
 	return fd;
 }
 
-/* Likewise: Linux's name for the way that open, openat and creat have in common. What they do not know they ignore. */
+/*
+ * This function also has Linux's name: it is the part that open, openat and creat share. They ignore flags that they do
+ * not know.
+ */
 noinline long do_sys_open(int dfd, const char __user *filename, int flags, mode_t mode)
 {
 	flags &= ~__FMODE_EXEC; /* for execve only, not for callers */

@@ -13,8 +13,9 @@
  * Writes of at most PIPE_BUF bytes are atomic: they wait until they fit as a whole. Longer ones go in parts.
  *
  * Wake-ups: a reader sleeps while the pipe is empty, a writer while less than PIPE_BUF is free (or less than its atomic
- * write). So a write wakes only when the pipe was empty, and a read only when it crosses that line. Sleepers join the
- * queue before they release the lock, so waitqueue_active() under the lock does not miss one.
+ * write). So a read wakes only when it crosses that line. A write wakes whatever is in the queue: when the pipe was not
+ * empty that is epoll, which tells of every write if it is edge-triggered, as on Linux. Sleepers join the queue before
+ * they release the lock, so waitqueue_active() under the lock does not miss one.
  *
  * Locks: pipe->lock [l] is a mutex, held while bytes are copied from and to user memory. fifo_mutex is outside of it
  * and keeps an open from finding a ring that the last close is about to free.
@@ -179,8 +180,8 @@ static ssize_t pipe_wait_room(struct file *f, struct pipe_inode_info *pipe, size
 }
 
 /*
- * A write from user or kernel memory, in as many pieces as the room demands. Readers are woken when the pipe was empty
- * before a piece. An error after some bytes is not reported, since the bytes are in the pipe.
+ * A write from user or kernel memory, in as many pieces as the room demands. Readers are woken after each piece. An
+ * error after some bytes is not reported, since the bytes are in the pipe.
  */
 static __always_inline ssize_t pipe_write_any(struct file *f, const char *buf, size_t n, bool kernel)
 {
@@ -199,13 +200,12 @@ static __always_inline ssize_t pipe_write_any(struct file *f, const char *buf, s
 			res = pipe_wait_room(f, pipe, res, atomic);
 		if (res < 0)
 			break;
-		wake = !pipe_used(pipe);
 		res = pipe_fill(pipe, buf + done, res, kernel);
 		trace_pipe_write(f, res, pipe_used(pipe));
 		if (res <= 0)
 			break;
 		done += res;
-		wake = wake && waitqueue_active(&pipe->rd_wait);
+		wake = waitqueue_active(&pipe->rd_wait);
 		if (likely(done == n)) {
 			mutex_unlock(&pipe->lock);
 			if (wake)

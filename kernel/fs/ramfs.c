@@ -14,7 +14,16 @@
 #include <uapi/statfs.h>
 
 static const struct inode_operations ramfs_dir_iops;
-static const struct file_operations ramfs_dir_fops = {.iterate = dcache_readdir};
+
+static int ramfs_readdir(struct file *f, struct dir_context *ctx)
+{
+	int err = dcache_readdir(f, ctx);
+
+	file_accessed(f);
+	return err;
+}
+
+static const struct file_operations ramfs_dir_fops = {.iterate = ramfs_readdir};
 
 /* The text was copied when the link was made, and never changes. */
 static const char *ramfs_get_link(struct dentry *dentry, struct inode *inode, char *buf)
@@ -191,13 +200,19 @@ static int ramfs_rmdir(struct inode *dir, struct dentry *dentry)
 	return 0;
 }
 
-/* [both i_locks] An exchange concerns the dentries only, and the link that ".." of a directory is to its parent. */
+/*
+ * [both i_locks] An exchange concerns the dentries, the link that ".." of a directory is to its parent, and the times
+ * of all four.
+ */
 static int ramfs_exchange(struct inode *olddir, struct dentry *old, struct inode *newdir, struct dentry *new)
 {
 	int moved = S_ISDIR(old->d_inode->i_mode) - S_ISDIR(new->d_inode->i_mode);
 
 	newdir->i_nlink += moved;
 	olddir->i_nlink -= moved;
+	touch_dir(olddir);
+	touch_dir(newdir);
+	old->d_inode->i_ctime = new->d_inode->i_ctime = inode_now();
 	return 0;
 }
 

@@ -47,8 +47,8 @@ static int punch_hole(struct inode *inode, loff_t off, loff_t end)
 
 /*
  * [i_lock] Pages for all holes of the range. When memory runs out, or a signal comes, those that were made behind the
- * end of the file go again: nobody could free them but by a truncation. Those inside the file may be mapped by now
- * and stay.
+ * end of the file go again: only a truncation could free them otherwise. Those inside the file may be mapped by now and
+ * stay.
  */
 static int fill_holes(struct inode *inode, unsigned long first, unsigned long last)
 {

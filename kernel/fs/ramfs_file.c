@@ -212,10 +212,7 @@ static size_t copy_page_out(struct page *page, unsigned off, char __user *to, si
 	return n - left;
 }
 
-/*
- * The size is read once, so a read does not return more than the file had at its beginning. As with relatime, only the
- * first read after a change moves the access time.
- */
+/* The size is read once, so a read does not return more than the file had at its beginning. */
 static ssize_t ramfs_read(struct file *f, char __user *buf, size_t n, loff_t *pos)
 {
 	struct inode *inode = f->f_inode;
@@ -235,8 +232,7 @@ static ssize_t ramfs_read(struct file *f, char __user *buf, size_t n, loff_t *po
 		if (got < part)
 			break;
 	}
-	if (!(f->f_flags & O_NOATIME) && READ_ONCE(inode->i_atime) <= READ_ONCE(inode->i_mtime))
-		WRITE_ONCE(inode->i_atime, inode_now());
+	file_accessed(f);
 	*pos = at;
 	return done || !n ? (ssize_t)done : -EFAULT;
 }
@@ -402,6 +398,7 @@ static void ramfs_shrink(struct inode *inode, loff_t size)
 	WRITE_ONCE(inode->i_size, size);
 	if (page) {
 		memset((char *)page_to_virt(page) + off, 0, PAGE_SIZE - off);
+		flush_dcache_page(page);
 		put_page(page);
 	}
 	unmap_mapping_pages(inode, DIV_ROUND_UP((u64)size, PAGE_SIZE));
@@ -428,7 +425,7 @@ static int ramfs_setattr(struct dentry *dentry, const struct iattr *attr)
 			return err;
 		if (attr->size > RAMFS_MAX_SIZE)
 			return -EFBIG;
-		if (attr->size < inode->i_size)
+		if (attr->size <= inode->i_size) /* also to the same size: fallocate(2) may have made pages behind it */
 			ramfs_shrink(inode, attr->size);
 		else
 			WRITE_ONCE(inode->i_size, attr->size);

@@ -2,11 +2,11 @@
  * Seals of memfd_create(2): promises that a file no longer changes in some way. A program that gets the file from
  * another one can then use its bytes without a copy.
  *
- * Who looks at them: write, truncate and mmap (ramfs_file.c), fallocate (ramfs_fallocate.c), chmod; mprotect by
- * VM_MAYWRITE, which a shared mapping of a sealed file lacks. All but mmap hold i_lock, under which seals are added,
- * so no write is half done when its seal comes. A mapping is made under mmap_lock, which lies inside i_lock: there
- * the count of shared mappings decides, i_shared_writers. F_SEAL_WRITE closes it only while it is 0, and a mapping
- * that comes later finds it closed.
+ * The seals are checked by write, truncate and mmap (ramfs_file.c), by fallocate (ramfs_fallocate.c), by chmod, and by
+ * mprotect through VM_MAYWRITE, which a shared mapping of a sealed file lacks. All but mmap hold i_lock, under which
+ * seals are added, so no write is half done when its seal comes. A mapping is made under mmap_lock, which lies inside
+ * i_lock: there the count of shared mappings decides, i_shared_writers. F_SEAL_WRITE closes it only while it is 0, and
+ * a mapping that comes later finds it closed.
  */
 #include "internal.h"
 #include "ramfs.h"

@@ -18,8 +18,19 @@
 #include <uapi/uio.h>
 
 /*
- * The order of the checks decides which error comes first, and is Linux's. A count that is negative as a signed number
- * is refused, and one that is too large is cut to MAX_RW_COUNT.
+ * May a call reach this memory, and so far from this position? -EFAULT; -EINVAL: no loff_t could tell where the last
+ * byte is, or the count is negative as a signed number. No file has to look out for a sum that overflows then.
+ */
+static __always_inline int check_area(const void __user *buf, size_t n, loff_t pos)
+{
+	if (unlikely(!access_ok(buf, n)))
+		return -EFAULT;
+	return unlikely(pos < 0 || n > (size_t)(LONG_MAX - pos)) ? -EINVAL : 0;
+}
+
+/*
+ * The order of the checks decides which error comes first, and is Linux's. A count that is too large is cut to
+ * MAX_RW_COUNT.
  */
 noinline ssize_t vfs_read(struct file *f, char __user *buf, size_t n, loff_t *pos)
 {
@@ -29,8 +40,9 @@ noinline ssize_t vfs_read(struct file *f, char __user *buf, size_t n, loff_t *po
 		return -EBADF;
 	if (unlikely(!f->f_op->read))
 		return S_ISDIR(f->f_inode->i_mode) ? -EISDIR : -EINVAL;
-	if ((ssize_t)n < 0)
-		return -EINVAL;
+	res = check_area(buf, n, *pos);
+	if (unlikely(res))
+		return res;
 	res = f->f_op->read(f, buf, min(n, MAX_RW_COUNT), pos);
 	if (res > 0)
 		inotify_file(f, IN_ACCESS);
@@ -46,8 +58,9 @@ noinline ssize_t vfs_write(struct file *f, const char __user *buf, size_t n, lof
 		return -EBADF;
 	if (unlikely(!f->f_op->write))
 		return -EINVAL;
-	if ((ssize_t)n < 0)
-		return -EINVAL;
+	res = check_area(buf, n, *pos);
+	if (unlikely(res))
+		return res;
 	res = f->f_op->write(f, buf, min(n, MAX_RW_COUNT), pos);
 	if (res > 0)
 		inotify_file(f, IN_MODIFY);

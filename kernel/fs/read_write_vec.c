@@ -62,7 +62,8 @@ static ssize_t do_iter(struct file *f, const struct iovec *vec, unsigned long n,
 }
 
 /* The call counts once for /proc/<pid>/io, however many parts it has. */
-static ssize_t do_vec(struct file *f, const struct iovec __user *uvec, unsigned long n, loff_t *pos, bool write)
+static ssize_t do_readv_writev(struct file *f, const struct iovec __user *uvec, unsigned long n, loff_t *pos,
+			       bool write)
 {
 	struct iovec fast[UIO_FASTIOV], *vec = fast;
 	ssize_t res;
@@ -91,7 +92,7 @@ static ssize_t do_vec_fd(unsigned fd, const struct iovec __user *vec, unsigned l
 
 	if (!f.file)
 		return -EBADF;
-	res = do_vec(f.file, vec, n, &f.file->f_pos, write);
+	res = do_readv_writev(f.file, vec, n, &f.file->f_pos, write);
 	fdput_pos(f);
 	return res;
 }
@@ -117,7 +118,7 @@ static ssize_t do_pvec(unsigned fd, const struct iovec __user *vec, unsigned lon
 	f = fdget(fd);
 	if (!f.file)
 		return -EBADF;
-	res = f.file->f_mode & FMODE_NOSEEK ? -ESPIPE : do_vec(f.file, vec, n, &pos, write);
+	res = f.file->f_mode & FMODE_NOSEEK ? -ESPIPE : do_readv_writev(f.file, vec, n, &pos, write);
 	fdput(f);
 	return res;
 }

@@ -141,18 +141,24 @@ static ssize_t splice_pages(struct file *in, loff_t *pos, struct file *pipe, siz
 /* The file's own splice_read, or its pages; files with neither are -EINVAL. */
 static ssize_t splice_from_file(struct file *in, loff_t *pos, struct file *pipe, size_t n, bool nonblock)
 {
+	ssize_t res = -EINVAL;
+
 	if (*pos < 0)
 		return -EINVAL;
 	nonblock |= !!(pipe->f_flags & O_NONBLOCK);
 	if (in->f_op->splice_read)
-		return in->f_op->splice_read(in, pos, pipe, n, nonblock);
-	return in->f_op->get_page ? splice_pages(in, pos, pipe, n, nonblock) : -EINVAL;
+		res = in->f_op->splice_read(in, pos, pipe, n, nonblock);
+	else if (in->f_op->get_page)
+		res = splice_pages(in, pos, pipe, n, nonblock);
+	if (res > 0)
+		inotify_file(in, IN_ACCESS);
+	return res;
 }
 
 /* ---- From a pipe to a file */
 
 /* [l, released while asleep] Wait until the pipe holds something. 1; 0: no writer is left; -EAGAIN, -ERESTARTSYS. */
-static int wait_data(struct pipe_inode_info *pipe, bool nonblock)
+static int splice_wait_data(struct pipe_inode_info *pipe, bool nonblock)
 {
 	while (!pipe_used(pipe)) {
 		int err;
@@ -210,7 +216,7 @@ static ssize_t splice_to_file(struct file *in, struct file *out, loff_t *pos, si
 	if (!out->f_op->write_kernel || (out->f_flags & O_APPEND) || *pos < 0)
 		return -EINVAL;
 	mutex_lock(&pipe->lock);
-	res = wait_data(pipe, nonblock);
+	res = splice_wait_data(pipe, nonblock);
 	while (res > 0 && done < n && pipe_used(pipe)) {
 		res = out->f_op->write_kernel(out, tail_data(pipe), piece(pipe, n - done), pos);
 		if (res > 0) {
@@ -259,7 +265,7 @@ static ssize_t splice_pipes(struct file *in, struct file *out, size_t n, bool no
 		return -EINVAL;
 	do {
 		mutex_lock(&from->lock);
-		res = wait_data(from, nonblock);
+		res = splice_wait_data(from, nonblock);
 		mutex_unlock(&from->lock);
 		if (res > 0)
 			res = pipe_lock_room(out, nonblock) ?: 1;

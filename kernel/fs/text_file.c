@@ -102,8 +102,8 @@ ssize_t text_file_read(struct file *f, char __user *buf, size_t n, loff_t *pos)
 }
 
 /*
- * A setting of the kernel is for root when it is written, not only when it is opened: a descriptor that was passed on,
- * or is the standard output of a program with the set-user-id bit, must not loosen anything.
+ * Only root may change a setting of the kernel, and this is checked at each write, not only at the open: a descriptor
+ * that was passed on, or is the standard output of a program with the set-user-id bit, must not loosen anything.
  */
 static bool may_store(const struct text_file *t)
 {

@@ -44,7 +44,7 @@ static int utimes_attr(struct iattr *attr, const struct timespec *t)
 	return err ? err : take_time(attr, &t[1], ATTR_MTIME, &attr->mtime);
 }
 
-/* Without a name the descriptor itself is meant (futimens). */
+/* Without a name the descriptor itself is meant (futimens); without both, the name is a bad address. */
 static long do_utimes(int dfd, const char __user *name, const struct timespec *times, int flags)
 {
 	struct iattr attr;
@@ -55,7 +55,7 @@ static long do_utimes(int dfd, const char __user *name, const struct timespec *t
 	err = utimes_attr(&attr, times);
 	if (err)
 		return err;
-	if (!name)
+	if (!name && dfd != AT_FDCWD)
 		return flags ? -EINVAL : change_fd(dfd, &attr);
 	return change_path(
 		dfd, name,
@@ -95,10 +95,9 @@ SYSCALL_DEFINE3(futimesat, int, dfd, const char __user *, filename, struct timev
 	return do_utimes(dfd, filename, t, 0);
 }
 
-/* utimes and utime have no descriptor, so a missing name is an error, as on Linux. */
 SYSCALL_DEFINE2(utimes, char __user *, filename, struct timeval __user *, utimes)
 {
-	return filename ? sys_futimesat(AT_FDCWD, (unsigned long)filename, (unsigned long)utimes) : -EFAULT;
+	return sys_futimesat(AT_FDCWD, (unsigned long)filename, (unsigned long)utimes);
 }
 
 /* utime(2)'s argument, in seconds. */
@@ -110,8 +109,6 @@ SYSCALL_DEFINE2(utime, char __user *, filename, struct utimbuf __user *, times)
 {
 	struct utimbuf buf;
 
-	if (!filename)
-		return -EFAULT;
 	if (!times)
 		return do_utimes(AT_FDCWD, filename, NULL, 0);
 	if (copy_from_user(&buf, times, sizeof(buf)))

@@ -113,7 +113,7 @@ noinline int do_one_initcall(initcall_t fn)
 		list_del(&run.list);
 		spin_unlock_irqrestore(&running_lock, flags);
 	}
-	if (ret)
+	if (ret < 0)
 		pr_warn("initcall %pS failed: %s\n", fn, errno_text(-ret));
 	if (preempt_count() != depth || irqs_disabled()) {
 		pr_err("initcall %pS left preemption or interrupts off\n", fn);

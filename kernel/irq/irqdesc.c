@@ -22,9 +22,6 @@
 #include <sched/spinlock.h>
 #include <trace/events/irq.h>
 
-/* Enough for all lines of the machines that this kernel runs on. Number 0 means "no interrupt". */
-#define NR_IRQS 256
-
 /* A handler of a line. `dev` tells the handlers of one line apart, and is what the handler gets. */
 struct irq_action {
 	struct irq_action *next; /* [d for changes; interrupts walk it: RCU] */
@@ -276,23 +273,48 @@ u64 nr_irqs_total(void)
 	return sum;
 }
 
+/* Context: d. */
+static void show_actions(struct seq_file *m, const struct irq_desc *d, const char *between)
+{
+	for (const struct irq_action *a = d->actions; a; a = a->next)
+		seq_printf(m, "%s%s", a == d->actions ? "" : between, a->name);
+}
+
 /*
  * A line of /proc/interrupts, as Linux on arm64 prints it: number, counts, controller, its own number,
  * kind, handlers. Context: d.
  */
 static void show_irq(struct seq_file *m, int irq, struct irq_desc *d)
 {
-	struct irq_action *a = d->actions;
 	unsigned cpu;
 
 	seq_printf(m, "%3d: ", irq);
 	for_each_online_cpu(cpu)
 		seq_printf(m, "%10llu ", (unsigned long long)kstat_irqs_cpu(irq, cpu));
 	seq_printf(m, " %8s %3u %-8s", d->chip->name, d->hwirq, d->type & IRQ_TYPE_EDGE ? "Edge" : "Level");
-	seq_printf(m, "  %s", a->name);
-	while ((a = a->next))
-		seq_printf(m, ", %s", a->name);
+	seq_puts(m, "  ");
+	show_actions(m, d, ", ");
 	seq_putc(m, '\n');
+}
+
+bool irq_describe(int irq, struct irq_info *info)
+{
+	const struct irq_desc *d = irq_to_desc(irq);
+
+	if (d)
+		*info = (struct irq_info){d->chip->name, d->hwirq, d->type};
+	return d;
+}
+
+void show_irq_actions(struct seq_file *m, int irq, const char *between)
+{
+	const struct irq_desc *d = irq_to_desc(irq);
+	unsigned long flags;
+
+	spin_lock_irqsave(&irq_desc_lock, flags);
+	if (d)
+		show_actions(m, d, between);
+	spin_unlock_irqrestore(&irq_desc_lock, flags);
 }
 
 void show_irq_counts(struct seq_file *m, const char *label, u64 (*count)(unsigned which, int cpu), unsigned which,

@@ -179,9 +179,7 @@ static __always_inline bool erase_fix_left(struct rb_node *parent, struct rb_roo
 		set_red(sibling);
 		return false;
 	}
-	if (!is_red(sibling->right)) {
-		set_black(sibling->left);
-		set_red(sibling);
+	if (!is_red(sibling->right)) { /* the colours of both are set below */
 		rotate_right(sibling, root, update);
 		sibling = parent->right;
 	}
@@ -202,8 +200,6 @@ static __always_inline bool erase_fix_right(struct rb_node *parent, struct rb_ro
 		return false;
 	}
 	if (!is_red(sibling->left)) {
-		set_black(sibling->right);
-		set_red(sibling);
 		rotate_left(sibling, root, update);
 		sibling = parent->left;
 	}

@@ -14,8 +14,8 @@
 #include "vma.h"
 
 /*
- * [m] Has the process this page alone, with the entry as its only reference? Acquire: the task that dropped the other
- * reference has read the page for the last time before it is written here.
+ * [m] Does this process alone have the page, with the entry as its only reference? Acquire: the task that dropped the
+ * other reference has read the page for the last time before it is written here.
  */
 static bool page_is_private(struct page *page)
 {
@@ -37,6 +37,16 @@ static struct page *get_user_page(struct mm_struct *mm, unsigned long addr, unsi
 	return phys_to_page(pte_phys(pte));
 }
 
+/* [m] The same where an area is mapped whose rights let the program at it at all, or with force. */
+static struct page *get_mapped_page(struct mm_struct *mm, unsigned long addr, unsigned how)
+{
+	const struct vm_area_struct *vma = find_vma_intersection(mm, addr, addr + 1);
+
+	if (!vma || !(how & FAULT_FLAG_FORCE || vma->vm_flags & (VM_READ | VM_WRITE | VM_EXEC)))
+		return NULL;
+	return get_user_page(mm, addr & PAGE_MASK, how);
+}
+
 /*
  * The same with faults where they are needed. mmap_lock is let go between the fault and the look-up, because the fault
  * takes it, so the program's own munmap may come in between each time. Hence the number of tries is limited. NULL: not
@@ -48,7 +58,7 @@ static struct page *fault_in_page(struct mm_struct *mm, unsigned long addr, unsi
 
 	for (int tries = 0; tries < 4; tries++) {
 		mutex_lock(&mm->mmap_lock);
-		page = find_vma_intersection(mm, addr, addr + 1) ? get_user_page(mm, addr & PAGE_MASK, how) : NULL;
+		page = get_mapped_page(mm, addr, how);
 		mutex_unlock(&mm->mmap_lock);
 		if (page)
 			return page;
@@ -89,10 +99,8 @@ static void put_user_page(struct page *page)
 
 bool access_vm_locked(struct mm_struct *mm, unsigned long addr, void *buf, int len, unsigned how)
 {
-	struct page *page = NULL;
+	struct page *page = addr < TASK_SIZE ? get_mapped_page(mm, addr, how) : NULL;
 
-	if (addr < TASK_SIZE && find_vma_intersection(mm, addr, addr + 1))
-		page = get_user_page(mm, addr & PAGE_MASK, how);
 	if (!page && !handle_mm_fault_locked(mm, addr, how))
 		page = get_user_page(mm, addr & PAGE_MASK, how);
 	if (!page)

@@ -2,7 +2,7 @@
  * The linear map of all RAM at PAGE_OFFSET, made at boot. Its page tables come from one free range of that RAM. An
  * upper bound of their number is counted first (count_tables), a free range of that size is found in the firmware's
  * memory map, and it is reached through fixmap slots while the tables are filled, because the linear map through which
- * they will be seen does not exist yet. What was counted too high goes back.
+ * they will be seen does not exist yet. Tables that were not needed are given back.
  *
  * RAM is mapped in blocks of PMD_SIZE where it can be. The image's text and read-only data are mapped in pages and
  * read-only, so that the linear map is no way around their protection.

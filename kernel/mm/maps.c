@@ -39,7 +39,10 @@ static int format_area(char *text, size_t size, const struct vm_area_struct *vma
 			 (unsigned)(dev & 0xfffff), (unsigned long long)(inode ? inode->i_ino : 0));
 }
 
-/* The name is padded to a column only when there is one, as on Linux. */
+/*
+ * The name is padded to a column only when there is one, as on Linux. A line feed in it does not end the line: it
+ * becomes an escape.
+ */
 void show_area(struct seq_file *m, const struct vm_area_struct *vma, char *path)
 {
 	const char *name = special_name(vma);
@@ -51,10 +54,10 @@ void show_area(struct seq_file *m, const struct vm_area_struct *vma, char *path)
 			name = "(too long)";
 	}
 	format_area(text, sizeof(text), vma);
+	seq_printf(m, "%-*s", name ? NAME_COLUMN : 0, text);
 	if (name)
-		seq_printf(m, "%-*s%s\n", NAME_COLUMN, text, name);
-	else
-		seq_printf(m, "%s\n", text);
+		seq_escape(m, name, "\n");
+	seq_putc(m, '\n');
 }
 
 /*

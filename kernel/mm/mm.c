@@ -93,8 +93,8 @@ void mmdrop(struct mm_struct *mm)
 }
 
 /*
- * The caller keeps writers out already, so another denial cannot fail; that it fails would mean that a caller breaks
- * the rule.
+ * The caller keeps writers out already, so deny_write_access() cannot fail here. If it fails, a caller has broken this
+ * rule.
  */
 void set_mm_exe_file(struct mm_struct *mm, struct file *file)
 {

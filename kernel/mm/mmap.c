@@ -124,17 +124,39 @@ int do_munmap(struct mm_struct *mm, unsigned long addr, unsigned long len)
 }
 
 /*
+ * Does the type of the mapping go with what else is asked for? Shared memory that no file backs has no type whose flags
+ * are checked, and a fixed size, so that it cannot grow as a stack does. A flag that MAP_SHARED_VALIDATE does not know
+ * is one that the caller relies on. 0, -EINVAL, -EOPNOTSUPP.
+ */
+static int check_type(const struct file *file, unsigned flags)
+{
+	if (flags & MAP_HUGETLB) /* there are no huge pages */
+		return -EINVAL;
+	switch (flags & MAP_TYPE) {
+	case MAP_PRIVATE:
+		return 0;
+	case MAP_SHARED:
+		return !file && flags & MAP_GROWSDOWN ? -EINVAL : 0;
+	case MAP_SHARED_VALIDATE:
+		return !file ? -EINVAL : flags & ~MAP_VALIDATED ? -EOPNOTSUPP : 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+/*
  * The VM_* flags of a new mapping, after a check of what the file allows: it must be open for reading, for a writable
  * shared mapping also for writing, and on a mount without noexec for PROT_EXEC. VM_MAYWRITE and VM_NOEXEC remember for
  * mprotect() what may be added later. Returns the flags, which are positive, or -errno.
  */
 static int mapping_flags(struct file *file, unsigned prot, unsigned flags)
 {
-	unsigned vm_flags = prot_to_vm_flags(prot) | VM_MAYWRITE, type = flags & MAP_TYPE;
+	unsigned vm_flags = prot_to_vm_flags(prot) | VM_MAYWRITE;
+	int err = check_type(file, flags);
 
-	if (type != MAP_PRIVATE && type != MAP_SHARED && type != MAP_SHARED_VALIDATE)
-		return -EINVAL;
-	if (type != MAP_PRIVATE)
+	if (err)
+		return err;
+	if ((flags & MAP_TYPE) != MAP_PRIVATE)
 		vm_flags |= VM_SHARED;
 	if (flags & MAP_GROWSDOWN)
 		vm_flags |= VM_GROWSDOWN;
@@ -274,7 +296,7 @@ noinline long do_mmap(struct mm_struct *mm, struct file *file, unsigned long add
 	int vm_flags;
 	long ret;
 
-	if (!len || prot & ~(PROT_READ | PROT_WRITE | PROT_EXEC))
+	if (!len)
 		return -EINVAL;
 	if (len > TASK_SIZE)
 		return -ENOMEM;

@@ -115,11 +115,11 @@ static int protect_locked(struct mm_struct *mm, unsigned long start, unsigned lo
 }
 
 /* Only the arguments are checked without the lock. */
-noinline int do_mprotect(struct mm_struct *mm, unsigned long addr, unsigned long len, unsigned prot)
+noinline int do_mprotect(struct mm_struct *mm, unsigned long addr, unsigned long len, unsigned long prot)
 {
 	int err;
 
-	if (addr & ~PAGE_MASK || prot & ~(PROT_READ | PROT_WRITE | PROT_EXEC))
+	if (addr & ~PAGE_MASK || prot & ~(unsigned long)(PROT_READ | PROT_WRITE | PROT_EXEC | PROT_SEM))
 		return -EINVAL;
 	if (!len)
 		return 0;

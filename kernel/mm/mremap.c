@@ -241,9 +241,9 @@ static long remap_locked(struct mm_struct *mm, const struct remap *r)
  * Which flags mremap(2) allows together: a named place needs MAYMOVE, and so does an old area that stays; that one
  * keeps its size.
  */
-static bool flags_are_valid(unsigned flags, unsigned long old_len, unsigned long new_len)
+static bool flags_are_valid(unsigned long flags, unsigned long old_len, unsigned long new_len)
 {
-	if (flags & ~(MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP))
+	if (flags & ~(unsigned long)(MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP))
 		return false;
 	if (flags & (MREMAP_FIXED | MREMAP_DONTUNMAP) && !(flags & MREMAP_MAYMOVE))
 		return false;
@@ -251,8 +251,8 @@ static bool flags_are_valid(unsigned flags, unsigned long old_len, unsigned long
 }
 
 /* A range that grows by more pages than there is RAM is refused like a mapping of that size. */
-long do_mremap(struct mm_struct *mm, unsigned long addr, unsigned long old_len, unsigned long new_len, unsigned flags,
-	       unsigned long new_addr)
+long do_mremap(struct mm_struct *mm, unsigned long addr, unsigned long old_len, unsigned long new_len,
+	       unsigned long flags, unsigned long new_addr)
 {
 	struct remap r = {addr, ALIGN(old_len, PAGE_SIZE), ALIGN(new_len, PAGE_SIZE), new_addr, flags};
 	long ret;

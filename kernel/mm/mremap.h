@@ -7,5 +7,5 @@ struct mm_struct;
  * MREMAP_DONTUNMAP the old area stays, without its pages. Returns the new address, -EINVAL, -EFAULT (not mapped as a
  * whole), -EPERM (nothing may be mapped there) or -ENOMEM. Thread context; takes m.
  */
-long do_mremap(struct mm_struct *mm, unsigned long addr, unsigned long old_len, unsigned long new_len, unsigned flags,
-	       unsigned long new_addr);
+long do_mremap(struct mm_struct *mm, unsigned long addr, unsigned long old_len, unsigned long new_len,
+	       unsigned long flags, unsigned long new_addr);

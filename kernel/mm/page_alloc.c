@@ -12,6 +12,7 @@
  */
 #include "internal.h"
 
+#include <kernel/export.h>
 #include <kernel/printk.h>
 #include <mm/fault_inject.h>
 #include <trace/events/kmem.h>
@@ -281,6 +282,7 @@ void *get_free_pages(gfp_t gfp, unsigned order)
 
 	return page ? page_to_virt(page) : NULL;
 }
+EXPORT_SYMBOL(get_free_pages);
 
 void *get_free_page(gfp_t gfp)
 {
@@ -297,6 +299,7 @@ void free_pages(void *addr, unsigned order)
 	if (addr)
 		__free_pages(virt_to_page(addr), order);
 }
+EXPORT_SYMBOL(free_pages);
 
 void free_page(void *addr)
 {

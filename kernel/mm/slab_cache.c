@@ -108,7 +108,10 @@ struct kmem_cache *kmem_cache_create(const char *name, unsigned size, unsigned a
 }
 EXPORT_SYMBOL(kmem_cache_create);
 
-/* Take back every CPU's free objects. The cache is not used any more, so their lists may be changed from here. */
+/*
+ * [m] Take back every CPU's free objects. The cache is not used any more, so their lists may be changed from here; the
+ * mutex keeps the end of a CPU (slabs_cpu_dead) from doing the same.
+ */
 static void flush_all(struct kmem_cache *s)
 {
 	unsigned long flags;
@@ -120,7 +123,7 @@ static void flush_all(struct kmem_cache *s)
 	local_irq_restore(flags);
 }
 
-/* Free the empty slabs that were kept; true when those were all. */
+/* [m] Free the empty slabs that were kept; true when those were all. */
 static bool free_partial(struct kmem_cache *s)
 {
 	struct page *page, *next;
@@ -143,16 +146,20 @@ static bool free_partial(struct kmem_cache *s)
  */
 void kmem_cache_destroy(struct kmem_cache *s)
 {
+	bool empty;
+
 	if (!s)
 		return;
+	mutex_lock(&slab_mutex);
 	flush_all(s);
-	if (!free_partial(s)) {
+	empty = free_partial(s);
+	if (empty)
+		list_del(&s->list);
+	mutex_unlock(&slab_mutex);
+	if (!empty) {
 		pr_err("BUG %s: objects remaining on kmem_cache_destroy\n", s->name);
 		return;
 	}
-	mutex_lock(&slab_mutex);
-	list_del(&s->list);
-	mutex_unlock(&slab_mutex);
 	free_page(s->cpu_slab);
 	kmem_cache_free(&cache_of_caches, s);
 }

@@ -70,12 +70,12 @@ static bool range_is_mapped(struct mm_struct *mm, unsigned long start, unsigned 
 	return true;
 }
 
-/* [m] Has an area of the range one of these flags? */
-static bool range_has_flags(struct mm_struct *mm, unsigned long start, unsigned long end, unsigned flags)
+/* [m] Is an area of the range locked? */
+static bool range_is_locked(struct mm_struct *mm, unsigned long start, unsigned long end)
 {
 	struct vm_area_struct *vma = find_vma_intersection(mm, start, end);
 
-	while (vma && vma->vm_start < end && !(vma->vm_flags & flags))
+	while (vma && vma->vm_start < end && !(vma->vm_flags & VM_LOCKED))
 		vma = vma_next(vma);
 	return vma && vma->vm_start < end;
 }
@@ -91,13 +91,13 @@ static bool valid_range(unsigned long addr, unsigned long len, unsigned long *en
 
 /*
  * Files live in memory, and mappings of them are the file's own pages: nothing has to be written back. Only the
- * arguments are checked, as on Linux.
+ * arguments are checked, as on Linux. Locked pages cannot be invalidated: -EBUSY.
  */
 SYSCALL_DEFINE3(msync, unsigned long, start, size_t, len, int, flags)
 {
 	struct mm_struct *mm = current->mm;
 	unsigned long end;
-	bool mapped;
+	int err = 0;
 
 	if (flags & ~(MS_ASYNC | MS_INVALIDATE | MS_SYNC) || (flags & (MS_ASYNC | MS_SYNC)) == (MS_ASYNC | MS_SYNC))
 		return -EINVAL;
@@ -106,14 +106,30 @@ SYSCALL_DEFINE3(msync, unsigned long, start, size_t, len, int, flags)
 	if (!valid_range(start, len, &end))
 		return -ENOMEM;
 	mutex_lock(&mm->mmap_lock);
-	mapped = range_is_mapped(mm, start, end);
+	if (flags & MS_INVALIDATE && range_is_locked(mm, start, end))
+		err = -EBUSY;
+	else if (!range_is_mapped(mm, start, end))
+		err = -ENOMEM;
 	mutex_unlock(&mm->mmap_lock);
-	return mapped ? 0 : -ENOMEM;
+	return err;
+}
+
+/* [m] Drop the pages of all areas of the range up to one that is locked: -EINVAL. What is not mapped is passed over. */
+static int drop_pages(struct mm_struct *mm, unsigned long start, unsigned long end)
+{
+	struct vm_area_struct *vma = find_vma_intersection(mm, start, end);
+
+	for (; vma && vma->vm_start < end; vma = vma_next(vma)) {
+		if (vma->vm_flags & VM_LOCKED)
+			return -EINVAL;
+		zap_range(mm, max(start, vma->vm_start), min(end, vma->vm_end));
+	}
+	return 0;
 }
 
 /*
- * MADV_DONTNEED drops the pages at once, unless they are locked. Advice about the order of access has no effect here,
- * but is no error.
+ * MADV_DONTNEED drops the pages at once, also when the range has holes, which the call then tells (-ENOMEM). Advice
+ * about the order of access has no effect here, but is no error.
  */
 SYSCALL_DEFINE3(madvise, unsigned long, start, size_t, len_in, int, behavior)
 {
@@ -126,12 +142,10 @@ SYSCALL_DEFINE3(madvise, unsigned long, start, size_t, len_in, int, behavior)
 	if (!valid_range(start, len_in, &end))
 		return -ENOMEM; /* for the caller, a range beyond user space is one that is not mapped */
 	mutex_lock(&mm->mmap_lock);
-	if (!range_is_mapped(mm, start, end))
+	if (behavior == MADV_DONTNEED)
+		err = drop_pages(mm, start, end);
+	if (!err && !range_is_mapped(mm, start, end))
 		err = -ENOMEM;
-	else if (behavior == MADV_DONTNEED && range_has_flags(mm, start, end, VM_LOCKED))
-		err = -EINVAL;
-	else if (behavior == MADV_DONTNEED)
-		zap_range(mm, start, end);
 	mutex_unlock(&mm->mmap_lock);
 	return err;
 }

@@ -60,13 +60,18 @@ void module_free_init(struct module *mod);
 void module_free_memory(struct module *mod);
 
 /*
- * Give every symbol its address. -ENOENT: one is not there; -ENOEXEC. [m] A module that it takes a symbol from is used
- * by it from now on.
+ * kernel/module/main.c: wait until a module has begun or ended to be, *left jiffies at most, which becomes what is left
+ * of them. 0; -EBUSY: no time is left; -EINTR: killed. [m; not held meanwhile]
+ */
+int module_wait_for_change(long *left);
+/*
+ * Give every symbol its address. -ENOENT: one is not there; -EBUSY: it is in a module that does not finish its init;
+ * -EINTR; -ENOEXEC. A module that it takes a symbol from is used by it from now on. [m; not held while it waits]
  */
 int module_resolve(struct module *mod, struct load_info *info);
 /*
- * kernel/module/percpu.c: room in every CPU's area for its per-CPU variables, and afterwards, when the module is
- * relocated, what they begin with. 0, -ENOEXEC, -ENOMEM.
+ * kernel/module/percpu.c: take room in every CPU's area for the module's per-CPU variables, and afterwards, when the
+ * module is relocated, fill in their initial values. 0, -ENOEXEC, -ENOMEM.
  */
 int module_alloc_percpu(struct module *mod, struct load_info *info);
 void module_fill_percpu(const struct module *mod, const struct load_info *info);
@@ -95,9 +100,13 @@ void ksym_table_remove(struct ksym_table *table);
 /* End its use of other modules: it drops the references that module_resolve() took. [m] */
 void module_unuse(struct module *mod);
 
-/* Parameters: their values, and who reads or writes one through /sys/module. Inside module_mutex. */
-extern struct mutex param_lock;
-/* Set its parameters from "name=value name2=value". 0 or -errno. */
+/* Set its parameters from "name=value name2=value". 0 or -errno. No lock held: `set` may load other modules. */
 int module_parse_params(struct module *mod, char *args);
-/* What its parameters have allocated. */
+/* What its parameters have allocated: those whose variables lie in init's data, and all others. [m] */
+void module_free_init_params(struct module *mod);
 void module_free_params(struct module *mod);
+/*
+ * kernel/module/sysfs.c: its files below /sys/module say from now on that it has gone. On return no task reads or
+ * writes one. The module is GOING; no lock held, as who sets a parameter may wait for another module to be loaded.
+ */
+void module_leave_files(struct module *mod);

@@ -1,9 +1,8 @@
 /*
  * Static branches in modules: their sites follow the keys of the kernel, of other modules and of their own, from before
- * init runs until the text goes that they are in.
+ * init runs until their text goes.
  *
- * This file stands first among those that are told of modules by the order of the table of notifiers, which is that of
- * paths. A tracepoint in a module can be switched on as soon as its event is known.
+ * Among the first that are told of modules: a tracepoint in a module can be switched on as soon as its event is known.
  */
 #include "internal.h"
 
@@ -29,4 +28,4 @@ static void jumps_going(struct module *mod)
 }
 
 static const struct module_notifier jumps_notifier = {jumps_coming, jumps_live, jumps_going};
-REGISTER_MODULE_NOTIFIER(jumps_notifier);
+REGISTER_MODULE_NOTIFIER_FIRST(jumps_notifier);

@@ -122,8 +122,9 @@ static bool module_ksym_find(unsigned long address, unsigned long *size, unsigne
 }
 
 /*
- * The address of a name, or of "module:name", which tells functions of the same name in two modules apart. From end to
- * end, since the table is in the order of addresses; such questions are asked by hand, so the time does not matter.
+ * The address of a name, or of "module:name", which tells functions of the same name in two modules apart. The whole
+ * table is searched, since it is in the order of addresses; people ask such questions by hand, so the time does not
+ * matter.
  */
 static unsigned long lookup_name_in(const struct ksym_table *t, const char *name)
 {
@@ -151,8 +152,8 @@ static unsigned long module_ksym_find_name(const char *name)
 
 /*
  * Symbol number i of all modules, for /proc/kallsyms, which asks for one after the other. A module that comes or goes
- * in between shifts the numbers: a reader may then miss names or see some twice, as on Linux. Without the tables of
- * code that has gone: what /proc/kallsyms names can be called.
+ * in between shifts the numbers: a reader may then miss names or see some twice, as on Linux. Tables of code that has
+ * gone are left out, because what /proc/kallsyms names can be called.
  */
 static bool module_ksym_number(size_t i, struct module_ksym *sym)
 {

@@ -11,10 +11,13 @@
 #include <lib/sort.h>
 #include <lib/string.h>
 #include <mm/slab.h>
+#include <time/jiffies.h>
 
 extern const struct kernel_symbol __start___ksymtab[], __stop___ksymtab[];
 
-/* By halving. Each linker sorts its table by name (SORT in linker.ld and module.lds), so nothing is sorted here. */
+/*
+ * A binary search. Each linker sorts its table by name (SORT in linker.ld and module.lds), so nothing is sorted here.
+ */
 static const struct kernel_symbol *ksymtab_search(const struct kernel_symbol *table, unsigned n, const char *name)
 {
 	while (n) {
@@ -33,7 +36,10 @@ static const struct kernel_symbol *ksymtab_search(const struct kernel_symbol *ta
 	return NULL;
 }
 
-/* [m] The exported symbol and the module that has it (*owner NULL: the kernel), or NULL. */
+/*
+ * [m] The exported symbol and the module that has it (*owner NULL: the kernel), or NULL. A module that is still coming
+ * counts if no other one has the symbol: it may fail, and then it goes with all that it exports.
+ */
 static const struct kernel_symbol *find_symbol(const char *name, struct module **owner)
 {
 	const struct kernel_symbol *sym = ksymtab_search(__start___ksymtab, __stop___ksymtab - __start___ksymtab, name);
@@ -43,20 +49,40 @@ static const struct kernel_symbol *find_symbol(const char *name, struct module *
 	if (sym)
 		return sym;
 	for_each_module(mod) {
-		const struct kernel_symbol *table;
+		const struct kernel_symbol *table, *found;
 		unsigned n;
 
-		/* One that is still coming may fail, and then it goes with all that it exports. */
-		if (mod->state != MODULE_STATE_LIVE)
+		if (mod->state != MODULE_STATE_LIVE && mod->state != MODULE_STATE_COMING)
 			continue;
 		table = module_section(mod, "__ksymtab", sizeof(*table), &n);
-		sym = ksymtab_search(table, n, name);
-		if (sym) {
-			*owner = mod;
-			return sym;
-		}
+		found = ksymtab_search(table, n, name);
+		if (!found)
+			continue;
+		sym = found;
+		*owner = mod;
+		if (mod->state == MODULE_STATE_LIVE)
+			break;
 	}
-	return NULL;
+	return sym;
+}
+
+/*
+ * [m, not held while it waits] As find_symbol(). What a module that is coming exports can be used when its init has
+ * returned, which is waited for as long as Linux does. ERR_PTR(-EBUSY, -EINTR).
+ */
+static const struct kernel_symbol *wait_for_symbol(const struct load_info *info, const char *name,
+						   struct module **owner)
+{
+	const struct kernel_symbol *sym;
+	long left = 30 * HZ;
+	int err;
+
+	while ((sym = find_symbol(name, owner)) && *owner && (*owner)->state != MODULE_STATE_LIVE) {
+		err = module_wait_for_change(&left);
+		if (err)
+			return ERR_PTR(module_refuse(info, err, "%s is in a module whose init does not return", name));
+	}
+	return sym;
 }
 
 /* [m] mod uses source: source cannot be unloaded before mod. */
@@ -109,7 +135,9 @@ static int resolve_undefined(struct module *mod, const struct load_info *info, s
 	const struct kernel_symbol *found;
 	struct module *owner;
 
-	found = find_symbol(name, &owner);
+	found = wait_for_symbol(info, name, &owner);
+	if (IS_ERR(found))
+		return PTR_ERR(found);
 	if (!found && ELF64_ST_BIND(sym->st_info) == STB_WEAK) {
 		sym->st_value = 0;
 		return 0;
@@ -183,13 +211,13 @@ static int sort_sites(struct module *mod, const struct load_info *info)
 	return 0;
 }
 
-/* A section that a symbol of a relocation is in must be in memory, or be none: else there is no address to write. */
+/* The symbol of a relocation must be in a section that is in memory, or in no section: else it has no address. */
 static bool has_address(const struct load_info *info, const struct elf64_sym *sym)
 {
 	return sym->st_shndx == SHN_UNDEF || sym->st_shndx == SHN_ABS || info->sections[sym->st_shndx].sh_addr;
 }
 
-/* Of the struct module a file may set init and exit alone: the rest is the loader's (settle_struct in main.c). */
+/* In the struct module a file may set only init and exit: the rest is the loader's (settle_struct in main.c). */
 static bool is_in_our_struct(const struct load_info *info, const struct elf64_rela *rela, const struct elf64_shdr *s)
 {
 	return s == &info->sections[info->this_module] && rela->r_offset != offsetof(struct module, init) &&

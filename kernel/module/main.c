@@ -2,10 +2,10 @@
  * The life of modules: init_module(2), finit_module(2), and the list of those that are there (include/kernel/module.h
  * tells their states). delete_module(2) stands in unload.c, references in refs.c.
  *
- * module_mutex serialises all changes. It is not held while a module's own init and exit run: these may load other
- * modules, sleep, or wait for programs. The name is taken from the first moment on, so no module is loaded
- * twice. A look-up of a module by an address needs no lock, only preemption off: the list is changed by single stores,
- * and a module's memory is freed a grace period after it has left the list.
+ * module_mutex serialises all changes. It is not held while a module's own init and exit run, or while its parameters
+ * are set: these may load other modules, sleep, or wait for programs. The name is taken from the first moment on, so no
+ * module is loaded twice. A look-up of a module by an address needs no lock, only preemption off: the list is changed
+ * by single stores, and a module's memory is freed a grace period after it has left the list.
  *
  * Nothing of a module may run any more when its memory goes. Its callbacks are the business of its own exit. What the
  * kernel knows of it, its call sites, tracepoints and names, goes by the notifiers. A CPU that is still inside one of
@@ -25,6 +25,7 @@
 #include <mm/slab.h>
 #include <proc/capability.h>
 #include <proc/cred.h>
+#include <proc/signal.h>
 #include <proc/syscall.h>
 #include <sched/sched.h>
 #include <sched/wait.h>
@@ -36,7 +37,7 @@
 
 DEFINE_MUTEX(module_mutex);
 LIST_HEAD(modules);
-/* Loaders of the same name wait here until a module is through with its init. */
+/* Loaders that want the same name, or a symbol, wait here until a module is through with its init. */
 static DECLARE_WAIT_QUEUE_HEAD(module_wait);
 
 int module_refuse(const struct load_info *info, int err, const char *fmt, ...)
@@ -71,7 +72,7 @@ struct module *__module_address(unsigned long addr)
 	return NULL;
 }
 
-/* Also one that is only coming or going: its name is taken. The caller looks at its state. */
+/* Finds a module that is only coming or going, too, since its name is taken. The caller looks at its state. */
 struct module *find_module(const char *name)
 {
 	struct module *mod;
@@ -84,45 +85,38 @@ struct module *find_module(const char *name)
 
 /* ---- Telling others */
 
-/*
- * Calls the notifiers before `end`, the last one first. Each may rely on those that stand before it in the table, as
- * they are told later.
- */
-static void tell_going_before(struct module *mod, struct module_notifier *const *end)
-{
-	while (end-- > __start_ptrs_module_notifiers)
-		if ((*end)->going)
-			(*end)->going(mod);
-}
+/* Both tables, of which the second one follows at once (linker.ld). */
+#define FIRST_NOTIFIER __start_ptrs_module_notifiers_first
+#define END_NOTIFIERS  __stop_ptrs_module_notifiers
 
-/* All of them: exit has returned, or init has failed. */
+/*
+ * Exit has returned, or loading has failed. The last one first: each may rely on those that stand before it in the
+ * table, as they are told later. [module_mutex]
+ */
 void module_tell_going(struct module *mod)
 {
-	tell_going_before(mod, __stop_ptrs_module_notifiers);
+	for (struct module_notifier *const *n = END_NOTIFIERS; n-- > FIRST_NOTIFIER;)
+		if ((*n)->going)
+			(*n)->going(mod);
 }
 
-/* [module_mutex] When one refuses, those before it are told that the module goes. */
-static int tell_coming(struct module *mod)
+/* [module_mutex] From `n` on, up to `end` or the first one that refuses. */
+static int tell_coming(struct module *mod, struct module_notifier *const *n, struct module_notifier *const *end)
 {
-	for (struct module_notifier *const *n = __start_ptrs_module_notifiers; n < __stop_ptrs_module_notifiers; n++) {
-		int err = (*n)->coming ? (*n)->coming(mod) : 0;
+	int err = 0;
 
-		if (err) {
-			tell_going_before(mod, n);
-			return err;
-		}
-	}
-	return 0;
+	for (; n < end && !err; n++)
+		if ((*n)->coming)
+			err = (*n)->coming(mod);
+	return err;
 }
 
-/* init has returned 0. In the order of the table; no notifier can refuse any more. [module_mutex] */
+/* init has returned 0, and what only it needed goes: the last one first, as above. [module_mutex] */
 static void tell_live(struct module *mod)
 {
-	const struct module_notifier *n;
-
-	for_each_in_table(module_notifiers, n)
-		if (n->live)
-			n->live(mod);
+	for (struct module_notifier *const *n = END_NOTIFIERS; n-- > FIRST_NOTIFIER;)
+		if ((*n)->live)
+			(*n)->live(mod);
 }
 
 /* ---- Loading */
@@ -175,8 +169,8 @@ static const char *kept_info(const struct load_info *info, const char *name)
 }
 
 /*
- * The struct module stands in the module's own data, which has just been copied from the file. Of what the build wrote
- * there the name stays; init and exit are relocations, and the rest is the loader's.
+ * The struct module stands in the module's own data, which has just been copied from the file. The name that
+ * the build wrote there stays; init and exit are relocations, and the loader fills in the rest.
  */
 static struct module *settle_struct(const struct module *laid_out, const struct load_info *info)
 {
@@ -192,14 +186,16 @@ static struct module *settle_struct(const struct module *laid_out, const struct 
 	INIT_LIST_HEAD(&mod->uses);
 	INIT_LIST_HEAD(&mod->used_by);
 	INIT_LIST_HEAD(&mod->files);
+	mutex_init(&mod->param_lock);
+	mod->init_data = mod->memory[MODULE_INIT_DATA];
 	mod->version = kept_info(info, "version");
 	mod->taints = !license_is_gpl(modinfo_get(info, "license"));
 	return mod;
 }
 
 /*
- * The name is the file's word, not the build's. Letters, digits and _, as a file's name becomes a module's: it names a
- * directory below /sys/module.
+ * The name comes from the file and need not be one that the build has made. It must consist of letters, digits and _,
+ * because it becomes the name of a directory below /sys/module.
  */
 static bool is_module_name(const char *name)
 {
@@ -235,7 +231,9 @@ static struct module *place_module(struct load_info *info)
 	return ERR_PTR(module_refuse(info, -ENOEXEC, "it has no name"));
 }
 
-/* A module has begun or ended to be: those who wait for a name look again. [module_mutex for changes] */
+/*
+ * Counts the modules that have come or gone, so that tasks that wait for a name look again. [module_mutex for changes]
+ */
 static unsigned module_changes;
 
 /*
@@ -247,15 +245,27 @@ static void tell_waiters(void)
 	wake_up_all(&module_wait);
 }
 
+int module_wait_for_change(long *left)
+{
+	unsigned seen = module_changes;
+
+	mutex_unlock(&module_mutex);
+	*left = wait_event_killable_timeout(&module_wait, READ_ONCE(module_changes) != seen, *left);
+	mutex_lock(&module_mutex);
+	return *left > 0 ? 0 : *left ? -EINTR : -EBUSY;
+}
+
 /*
- * [module_mutex] Take the name. A module of this name that is just coming or going is waited for: then it is there, or
- * the name is free. -EEXIST; -EINTR.
+ * [module_mutex] The errno for a name that another module has. A load of it that is under way is waited for, but a
+ * failed one is not tried again, as on Linux: many devices of a kind ask for their driver at the same time, and each
+ * load would wait for the failures of all others. -EEXIST: the module is there; -EBUSY: it is going, or has failed;
+ * -EINTR.
  */
-static int take_name(struct module *mod)
+static int taken_name_error(const char *name)
 {
 	struct module *other;
 
-	while ((other = find_module(mod->name)) && other->state != MODULE_STATE_LIVE) {
+	while ((other = find_module(name)) && other->state != MODULE_STATE_LIVE && other->state != MODULE_STATE_GOING) {
 		unsigned seen = module_changes;
 		int err;
 
@@ -265,8 +275,14 @@ static int take_name(struct module *mod)
 		if (err)
 			return -EINTR;
 	}
-	if (other)
-		return -EEXIST;
+	return other && other->state == MODULE_STATE_LIVE ? -EEXIST : -EBUSY;
+}
+
+/* [module_mutex] From here on the name is this module's. Errors: taken_name_error(). */
+static int take_name(struct module *mod)
+{
+	if (find_module(mod->name))
+		return taken_name_error(mod->name);
 	mod->list.next = modules.next;
 	mod->list.prev = &modules;
 	modules.next->prev = &mod->list;
@@ -275,17 +291,19 @@ static int take_name(struct module *mod)
 }
 
 /*
- * [module_mutex] Its place in the list, its names and its sources are no more; whoever looked at it is through.
+ * [module_mutex] Take the module out of the list, drop its names and its sources, and wait for every CPU that still
+ * looks at it.
  *
  * WHY ITS MEMORY MAY GO. Everything that could still lead a CPU into it has been taken away, in this order:
  *
- *	references	the count is 0 (stop_module, end_references): no file of it is open, no other module uses it
+ *	references	the count is 0 (stop_module, end_references): no file of it is open, no other module uses it.
+ *			One that was never COMING has never had any (try_module_get)
  *	its own calls	timers, works, threads, interrupts, callbacks: exit has ended them, and each such call waits
- *	traced sites	their records go while all other CPUs are parked (trace/ftrace/modules.c)
+ *	parameters	module_leave_files() has waited until no task reads or writes one
  *	probes		its tracepoints and its probes at those of others: off, and a grace period waited for
+ *	traced sites	they become nops, and their records go, while all other CPUs are parked (trace/ftrace/modules.c)
  *	branches	its entries have left the table of static branches, so no later change of a key writes to it
- *	parameters	sysfs_going() has waited until no task reads or writes one; `free` of a parameter is called
- *			before the text goes that it lies in
+ *	texts		`free` of a parameter, the last code of it that runs
  *	look-ups	a CPU with preemption off that has found it in the list or by a name: synchronize_rcu() below
  *
  * A function of it that function_graph has hooked does not keep it: what is kept on the task's return stack is the
@@ -296,7 +314,7 @@ static int take_name(struct module *mod)
  */
 void forget_module(struct module *mod)
 {
-	if (mod->state == MODULE_STATE_GOING) /* each module_free has its module_load: a refused file has neither */
+	if (mod->load_was_told) /* each module_free has its module_load: a module that was refused has neither */
 		trace_module_free(mod);
 	if (mod->state != MODULE_STATE_UNFORMED) /* else nothing in it is relocated */
 		module_free_params(mod);
@@ -313,16 +331,20 @@ void forget_module(struct module *mod)
 }
 
 /*
- * What a damaged relocation may have made of init and exit: the kernel would jump there. NULL is good. An exit that is
- * __init by mistake is let through here, and run_init() forgets it with the text that it lies in.
+ * Does init or exit lead into the module's own code? The kernel would jump wherever a damaged relocation has made it
+ * lead. NULL is allowed. An exit that is __init by mistake is let through here, and run_init() forgets it with the text
+ * that it lies in.
  */
 static bool is_own_code(const struct module *mod, unsigned long fn)
 {
 	return !fn || in_part(&mod->memory[MODULE_TEXT], fn) || in_part(&mod->memory[MODULE_INIT_TEXT], fn);
 }
 
-/* [module_mutex] From the file's numbers to code that can run. After an error the caller forgets it. */
-static int form_module(struct module *mod, struct load_info *info, char *args)
+/*
+ * [module_mutex] From the file's numbers to code that can run. After an error the caller forgets it: at once if its
+ * state is UNFORMED, for then nobody can have a reference, and else as an init that fails.
+ */
+static int form_module(struct module *mod, struct load_info *info)
 {
 	int err = module_resolve(mod, info);
 
@@ -335,62 +357,83 @@ static int form_module(struct module *mod, struct load_info *info, char *args)
 	if (err)
 		return err;
 	module_protect(mod);
-	WRITE_ONCE(mod->state,
-		   MODULE_STATE_COMING); /* from here on its parameters can be written, and are given back */
-	err = tell_coming(mod);
-	if (err)
-		return err;
-	err = module_parse_params(mod, args);
-	if (err)
+	err = tell_coming(mod, FIRST_NOTIFIER, __start_ptrs_module_notifiers);
+	if (err) {
 		module_tell_going(mod);
-	else
-		trace_module_load(mod);
-	return err;
+		return err;
+	}
+	/* Its code can run. References are given, probes are put into it, its parameters are written. */
+	WRITE_ONCE(mod->state, MODULE_STATE_COMING);
+	return tell_coming(mod, __start_ptrs_module_notifiers, END_NOTIFIERS);
 }
 
 /*
- * Its init has failed, and a program may have opened a device that init had registered by then. No new reference is
- * given from now on; those that are there are waited for, as their holders run the module's code. The step from 1 to 0
- * decides against a try_module_get() that has seen the state of before.
+ * Loading has failed, and there may be references already: a program has opened a device that init had registered by
+ * then, a probe is just put into its text. No new reference is given from now on; those that are there are waited for,
+ * as their holders run the module's code. The step from 1 to 0 decides against a try_module_get() that has seen the
+ * state of before.
  */
-static void end_references(struct module *mod)
+static void end_references(struct module *mod, const char *what)
 {
 	WRITE_ONCE(mod->state, MODULE_STATE_GOING);
 	if (module_refcount(mod))
-		pr_warn("%s: its init has failed, and %d open files or others hold it: it goes when they let go\n",
-			mod->name, module_refcount(mod));
+		pr_warn("%s: %s failed, and %d open files or others hold it: it goes when they let go\n", mod->name,
+			what, module_refcount(mod));
 	while (atomic_cmpxchg(&mod->refcnt, 1, 0) != 1)
 		msleep(10);
 }
 
-/* Its init, without a lock. Afterwards what only init needed is gone, or, when it has failed, the whole module. */
-static int run_init(struct module *mod)
+static void module_failed(struct module *mod, const char *what)
 {
-	int ret = mod->init ? do_one_initcall(mod->init) : 0;
+	end_references(mod, what);
+	module_leave_files(mod);
+	mutex_lock(&module_mutex);
+	module_tell_going(mod);
+	forget_module(mod);
+	mutex_unlock(&module_mutex);
+}
 
+/* init has returned 0: what only it needed goes. An exit in there is forgotten: stop_module() says so later. */
+static void module_succeeded(struct module *mod)
+{
+	module_free_init_params(mod); /* without module_mutex: who sets one may wait for that */
+	mutex_lock(&module_mutex);
+	WRITE_ONCE(mod->state, MODULE_STATE_LIVE);
+	tell_live(mod);
+	module_retire_init_symbols(mod);
+	if (mod->init_memory) {
+		if (in_part(&mod->memory[MODULE_INIT_TEXT], (unsigned long)mod->exit))
+			mod->exit = NULL;
+		synchronize_rcu();
+		module_free_init(mod);
+	}
+	tell_waiters();
+	mutex_unlock(&module_mutex);
+}
+
+/*
+ * Its parameters and its init, without a lock: both may load other modules. Afterwards what only init needed is gone,
+ * or, after an error, the whole module.
+ */
+static int run_init(struct module *mod, char *args)
+{
+	int ret = module_parse_params(mod, args);
+
+	if (ret) {
+		module_failed(mod, "it");
+		return ret;
+	}
+	trace_module_load(mod);
+	mod->load_was_told = true;
+	ret = mod->init ? do_one_initcall(mod->init) : 0;
 	if (ret > 0) {
 		pr_warn("%s: its init returned %d: 0 means success, a negative errno failure\n", mod->name, ret);
 		ret = 0;
 	}
 	if (ret)
-		end_references(mod);
-	mutex_lock(&module_mutex);
-	if (ret) {
-		module_tell_going(mod);
-		forget_module(mod);
-	} else {
-		WRITE_ONCE(mod->state, MODULE_STATE_LIVE);
-		tell_live(mod);
-		module_retire_init_symbols(mod);
-		if (mod->init_memory) {
-			if (in_part(&mod->memory[MODULE_INIT_TEXT], (unsigned long)mod->exit))
-				mod->exit = NULL; /* stop_module() says that it cannot be unloaded */
-			synchronize_rcu();
-			module_free_init(mod);
-		}
-		tell_waiters();
-	}
-	mutex_unlock(&module_mutex);
+		module_failed(mod, "its init has");
+	else
+		module_succeeded(mod);
 	return ret;
 }
 
@@ -402,6 +445,7 @@ static int load_module(void *file, size_t len, char *args)
 {
 	struct load_info info = {.file = file, .len = len};
 	struct module *mod;
+	bool formed;
 	int err = elf_module_check(&info);
 
 	if (!err)
@@ -414,11 +458,16 @@ static int load_module(void *file, size_t len, char *args)
 	mutex_lock(&module_mutex);
 	err = take_name(mod);
 	if (!err)
-		err = form_module(mod, &info, args);
-	if (err)
+		err = form_module(mod, &info);
+	formed = mod->state == MODULE_STATE_COMING;
+	if (!formed)
 		forget_module(mod);
 	mutex_unlock(&module_mutex);
-	return err ? err : run_init(mod);
+	if (!err)
+		return run_init(mod, args);
+	if (formed)
+		module_failed(mod, "it");
+	return err;
 }
 
 /* ---- The system calls */
@@ -477,16 +526,22 @@ SYSCALL_DEFINE3(init_module, void __user *, umod, unsigned long, len, const char
 	return err;
 }
 
-/* The whole file; its length, or -errno. *copy is the caller's to free. */
+/*
+ * The whole file; its length, or -errno: -EINVAL if it is empty or not a regular file, which the log says. *copy is the
+ * caller's to free.
+ */
 static ssize_t read_whole_file(struct file *f, void **copy)
 {
+	struct load_info nameless = {0};
 	loff_t pos = 0, size = i_size_read(f->f_inode);
 	ssize_t got;
 
 	if (!(f->f_mode & FMODE_READ))
 		return -EBADF;
+	if (!S_ISREG(f->f_inode->i_mode) || !size)
+		return module_refuse(&nameless, -EINVAL, "it is empty, or not a regular file");
 	if (size < (loff_t)sizeof(struct elf64_hdr) || size > MAX_FILE)
-		return -ENOEXEC;
+		return module_refuse(&nameless, -ENOEXEC, "a file of %lld bytes cannot be a module", (long long)size);
 	*copy = kvmalloc(size, GFP_KERNEL);
 	if (!*copy)
 		return -ENOMEM;

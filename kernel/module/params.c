@@ -15,29 +15,27 @@
 #include <mm/page.h>
 #include <mm/slab.h>
 
-DEFINE_MUTEX(param_lock);
-
 /* ---- Types */
 
 /* A type whose numbers lie in a range. The text may have a sign and 0x in front. */
-#define DEFINE_NUMBER(name, type, low, high, fmt)                                                \
-	static int set_##name(const char *val, const struct kernel_param *kp)                    \
-	{                                                                                        \
-		s64 number;                                                                      \
-		int err = val ? kstrtoll(val, 0, &number) : -EINVAL;                             \
-                                                                                                 \
-		if (err)                                                                         \
-			return err;                                                              \
-		if (number < (long long)(low) || number > (long long)(high))                     \
-			return -ERANGE;                                                          \
-		*(type *)kp->arg = number;                                                       \
-		return 0;                                                                        \
-	}                                                                                        \
-	static int get_##name(char *buffer, const struct kernel_param *kp)                       \
-	{                                                                                        \
-		return scnprintf(buffer, PAGE_SIZE, fmt "\n", *(const type *)kp->arg);           \
-	}                                                                                        \
-	const struct kernel_param_ops param_ops_##name = {.set = set_##name, .get = get_##name}; \
+#define DEFINE_NUMBER(name, type, low, high, fmt)                                                               \
+	static int param_store_##name(const char *val, const struct kernel_param *kp)                           \
+	{                                                                                                       \
+		s64 number;                                                                                     \
+		int err = val ? kstrtoll(val, 0, &number) : -EINVAL;                                            \
+                                                                                                                \
+		if (err)                                                                                        \
+			return err;                                                                             \
+		if (number < (long long)(low) || number > (long long)(high))                                    \
+			return -ERANGE;                                                                         \
+		*(type *)kp->arg = number;                                                                      \
+		return 0;                                                                                       \
+	}                                                                                                       \
+	static int param_show_##name(char *buffer, const struct kernel_param *kp)                               \
+	{                                                                                                       \
+		return scnprintf(buffer, PAGE_SIZE, fmt "\n", *(const type *)kp->arg);                          \
+	}                                                                                                       \
+	const struct kernel_param_ops param_ops_##name = {.set = param_store_##name, .get = param_show_##name}; \
 	EXPORT_SYMBOL(param_ops_##name)
 
 DEFINE_NUMBER(byte, u8, 0, 255, "%u");
@@ -48,29 +46,29 @@ DEFINE_NUMBER(uint, unsigned, 0, U32_MAX, "%u");
 DEFINE_NUMBER(long, long, LONG_MIN, LONG_MAX, "%ld");
 
 /* Types whose largest values do not fit into the signed number that the others are read as. */
-static int set_ulong(const char *val, const struct kernel_param *kp)
+static int param_store_ulong(const char *val, const struct kernel_param *kp)
 {
 	return val ? kstrtoul(val, 0, (unsigned long *)kp->arg) : -EINVAL;
 }
-static int get_ulong(char *buffer, const struct kernel_param *kp)
+static int param_show_ulong(char *buffer, const struct kernel_param *kp)
 {
 	return scnprintf(buffer, PAGE_SIZE, "%lu\n", *(const unsigned long *)kp->arg);
 }
-const struct kernel_param_ops param_ops_ulong = {.set = set_ulong, .get = get_ulong};
+const struct kernel_param_ops param_ops_ulong = {.set = param_store_ulong, .get = param_show_ulong};
 EXPORT_SYMBOL(param_ops_ulong);
-const struct kernel_param_ops param_ops_ullong = {.set = set_ulong, .get = get_ulong};
+const struct kernel_param_ops param_ops_ullong = {.set = param_store_ulong, .get = param_show_ulong};
 EXPORT_SYMBOL(param_ops_ullong);
 
 /* These two under Linux's names, for modules with operations of their own that check the value around them. */
 int param_set_int(const char *val, const struct kernel_param *kp)
 {
-	return set_int(val, kp);
+	return param_store_int(val, kp);
 }
 EXPORT_SYMBOL(param_set_int);
 
 int param_get_int(char *buffer, const struct kernel_param *kp)
 {
-	return get_int(buffer, kp);
+	return param_show_int(buffer, kp);
 }
 EXPORT_SYMBOL(param_get_int);
 
@@ -90,7 +88,7 @@ const struct kernel_param_ops param_ops_bool = {.noarg_allowed = true, .set = pa
 EXPORT_SYMBOL(param_ops_bool);
 
 /* A bool whose file and command line mean the opposite of the variable: "nofoo" for a variable foo. */
-static int set_invbool(const char *val, const struct kernel_param *kp)
+static int param_store_invbool(const char *val, const struct kernel_param *kp)
 {
 	bool value;
 	int err = kstrtobool(val ?: "1", &value);
@@ -100,28 +98,30 @@ static int set_invbool(const char *val, const struct kernel_param *kp)
 	return err;
 }
 
-static int get_invbool(char *buffer, const struct kernel_param *kp)
+static int param_show_invbool(char *buffer, const struct kernel_param *kp)
 {
 	return scnprintf(buffer, PAGE_SIZE, "%c\n", *(const bool *)kp->arg ? 'N' : 'Y');
 }
-const struct kernel_param_ops param_ops_invbool = {.set = set_invbool, .get = get_invbool};
+const struct kernel_param_ops param_ops_invbool = {.set = param_store_invbool, .get = param_show_invbool};
 EXPORT_SYMBOL(param_ops_invbool);
 
 /*
  * Texts that were given are allocated, and the module's own default is not: the list of those that are ours tells them
- * apart. [param_lock]
+ * apart.
  */
 struct param_text {
 	struct param_text *next;
 	char text[];
 };
-static struct param_text *param_texts;
+static struct param_text *param_texts; /* [texts_lock] */
+static DEFINE_MUTEX(texts_lock);
 
-/* Gives back the text that the variable points to, if it came from here. [param_lock] */
+/* Gives back the text that the variable points to, if it came from here. */
 static void free_charp(void *arg)
 {
 	const char *text = *(char **)arg;
 
+	mutex_lock(&texts_lock);
 	for (struct param_text **p = &param_texts; *p; p = &(*p)->next) {
 		struct param_text *old = *p;
 
@@ -129,8 +129,9 @@ static void free_charp(void *arg)
 			continue;
 		*p = old->next;
 		kfree(old);
-		return;
+		break;
 	}
+	mutex_unlock(&texts_lock);
 }
 
 /*
@@ -150,8 +151,10 @@ int param_set_charp(const char *val, const struct kernel_param *kp)
 		return -ENOMEM;
 	strscpy(new->text, val, strlen(val) + 1);
 	free_charp(kp->arg);
+	mutex_lock(&texts_lock);
 	new->next = param_texts;
 	param_texts = new;
+	mutex_unlock(&texts_lock);
 	*(char **)kp->arg = new->text;
 	return 0;
 }
@@ -207,9 +210,9 @@ static int set_array(const char *val, const struct kernel_param *kp)
 }
 
 /*
- * As many as were given, or all when they are not counted. Each value may be as long as a page and brings a newline of
- * its own, so it is made in another page first. In the buffer, which is a page too, commas take the place of the
- * newlines, and what does not fit is cut off.
+ * Shows as many elements as were given, or all if the array does not count them. Each value may be as long as a page
+ * and brings a newline of its own, so it is made in another page first. In the buffer, which is a page too, commas take
+ * the place of the newlines, and what does not fit is cut off.
  */
 static int get_array(char *buffer, const struct kernel_param *kp)
 {
@@ -286,7 +289,7 @@ static char *next_word(char **args, char **val)
 /*
  * One word of the command line. An error is that of the type's operation: EINVAL for a text that is no value of the
  * type, ERANGE for a number that is too large, ENOSPC for a text that is too long; EPERM for a parameter that can
- * only be read. [param_lock]
+ * only be read. [param_lock of mod]
  */
 static int set_param(const struct module *mod, const struct kernel_param *params, unsigned n, const char *name,
 		     const char *val)
@@ -308,7 +311,7 @@ static int set_param(const struct module *mod, const struct kernel_param *params
 	return 0;
 }
 
-/* The module is not running yet, so its variables are written without telling it, but for operations of its own. */
+/* The module is not running yet, but its files are there already: another task may set the same parameter. */
 int module_parse_params(struct module *mod, char *args)
 {
 	unsigned n;
@@ -316,22 +319,43 @@ int module_parse_params(struct module *mod, char *args)
 	char *name, *val;
 	int err = 0;
 
-	mutex_lock(&param_lock);
+	mutex_lock(&mod->param_lock);
 	while (!err && (name = next_word(&args, &val)))
 		err = set_param(mod, params, n, name, val);
-	mutex_unlock(&param_lock);
+	mutex_unlock(&mod->param_lock);
 	return err;
 }
 
-/* Texts of parameters, whoever set them last. The module has gone, or its init has failed. */
-void module_free_params(struct module *mod)
+/* Does the variable, or do the elements of the array, lie in the data of init? */
+static bool is_of_init(const struct module *mod, const struct kernel_param *param)
+{
+	const struct kparam_array *array = param->ops == &param_array_ops ? param->arg : NULL;
+
+	return in_part(&mod->init_data, (unsigned long)(array ? array->elem : param->arg));
+}
+
+/* Texts of parameters, whoever set them last. Nobody sets one any more, or, of init's, should. */
+static void free_params(struct module *mod, bool of_init)
 {
 	unsigned n;
 	const struct kernel_param *params = module_section(mod, "__param", sizeof(*params), &n);
 
-	mutex_lock(&param_lock);
+	mutex_lock(&mod->param_lock);
 	for (unsigned i = 0; i < n; i++)
-		if (params[i].ops->free)
+		if (params[i].ops->free && is_of_init(mod, &params[i]) == of_init)
 			params[i].ops->free(params[i].arg);
-	mutex_unlock(&param_lock);
+	mutex_unlock(&mod->param_lock);
+}
+
+void module_free_init_params(struct module *mod)
+{
+	free_params(mod, true);
+}
+
+/* The module has gone, or its init has failed: then those of init are still there. */
+void module_free_params(struct module *mod)
+{
+	if (mod->init_memory)
+		free_params(mod, true);
+	free_params(mod, false);
 }

@@ -12,10 +12,12 @@ static const char *const state_names[] = {"Live", "Loading", "Unloading", "Unfor
 
 /*
  * Everything, init's memory too while that is there, as Linux counts it. A line as Linux has it: name, bytes,
- * references, users, state, where it begins, and (P) for what is not free.
+ * references, users, state, where it begins, and (P) for what is not free. A module that can never be unloaded has one
+ * more user.
  */
 static void show_module(struct seq_file *m, const struct module *mod)
 {
+	bool permanent = mod->init && !mod->exit;
 	const struct module_use *use;
 	unsigned long size = 0;
 
@@ -24,7 +26,9 @@ static void show_module(struct seq_file *m, const struct module *mod)
 	seq_printf(m, "%s %lu %d ", mod->name, size, module_refcount(mod));
 	list_for_each_entry(use, &mod->used_by, users)
 		seq_printf(m, "%s,", use->user->name);
-	if (list_empty(&mod->used_by))
+	if (permanent)
+		seq_puts(m, "[permanent],");
+	else if (list_empty(&mod->used_by))
 		seq_putc(m, '-');
 	seq_printf(m, " %s 0x%016lx%s\n", state_names[mod->state],
 		   kallsyms_show_value() ? mod->memory[MODULE_TEXT].base : 0, mod->taints ? " (P)" : "");

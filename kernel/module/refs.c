@@ -15,11 +15,15 @@
 
 #include "internal.h"
 
+/* Of a module that is UNFORMED nothing can be used: a file that is refused then goes at once. */
 bool try_module_get(struct module *mod)
 {
+	enum module_state state;
+
 	if (!mod)
 		return true;
-	if (READ_ONCE(mod->state) == MODULE_STATE_GOING || !atomic_inc_not_zero(&mod->refcnt))
+	state = READ_ONCE(mod->state);
+	if (state == MODULE_STATE_GOING || state == MODULE_STATE_UNFORMED || !atomic_inc_not_zero(&mod->refcnt))
 		return false;
 	trace_module_get(mod, TRUE_RET_ADDR());
 	return true;

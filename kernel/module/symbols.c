@@ -57,7 +57,7 @@ static int compare_entries(const void *a, const void *b)
 	return x->name < y->name ? -1 : x->name > y->name;
 }
 
-/* How many symbols of the three parts there are, and into `table`, unless that is NULL, what they are. */
+/* Counts the symbols of the three parts, and writes them into `table` unless that is NULL. */
 static unsigned gather_symbols(const struct load_info *info, const struct module_memory *parts,
 			       struct ksym_table *table, size_t *names_size)
 {
@@ -86,8 +86,8 @@ static unsigned gather_symbols(const struct load_info *info, const struct module
  * The table of three parts, in one allocation: the struct, its entries, the module's name, the names. Two walks over
  * the file's symbols, one to measure and one to fill in. NULL when out of memory.
  */
-static struct ksym_table *make_table(const struct module *mod, const struct load_info *info,
-				     const struct module_memory *parts)
+static struct ksym_table *ksym_make_table(const struct module *mod, const struct load_info *info,
+					  const struct module_memory *parts)
 {
 	size_t names;
 	unsigned n = gather_symbols(info, parts, NULL, &names);
@@ -134,7 +134,7 @@ static void forget_gone_at(unsigned long start, unsigned long end)
 }
 
 /* Returns the table, or NULL for one without names, in which nothing could be found. */
-static struct ksym_table *add_table(struct ksym_table *table)
+static struct ksym_table *ksym_add_table(struct ksym_table *table)
 {
 	forget_gone_at(table->start, table->end);
 	if (table->nr) {
@@ -151,16 +151,16 @@ static struct ksym_table *add_table(struct ksym_table *table)
  */
 int module_add_symbols(struct module *mod, const struct load_info *info)
 {
-	struct ksym_table *core = make_table(mod, info, &mod->memory[MODULE_TEXT]);
-	struct ksym_table *init = make_table(mod, info, &mod->memory[MODULE_INIT_TEXT]);
+	struct ksym_table *core = ksym_make_table(mod, info, &mod->memory[MODULE_TEXT]);
+	struct ksym_table *init = ksym_make_table(mod, info, &mod->memory[MODULE_INIT_TEXT]);
 
 	if (!core || !init) {
 		kvfree(core);
 		kvfree(init);
 		return -ENOMEM;
 	}
-	mod->symbols = add_table(core);
-	mod->init_symbols = add_table(init);
+	mod->symbols = ksym_add_table(core);
+	mod->init_symbols = ksym_add_table(init);
 	return 0;
 }
 

@@ -3,9 +3,10 @@
  * version, the module's parameters, the addresses of its sections, and its holders, the modules that use it.
  *
  * A file may be open when its module goes. So a file does not lead to the module but to a struct module_file, which
- * lives as long as the file's inode and says which module it is about, or that this one has gone. param_lock is held
- * while a file is read or written, and while a module that goes is taken out of its files. After that no file leads
- * to the module, and no function of a parameter runs.
+ * lives as long as the file's inode and says which module it is about, or that this one has gone. A task that reads or
+ * writes a file is counted in its module, and holds the module's param_lock. A module that goes is taken out of its
+ * files, and waits for those that were counted. After that no file leads to the module, and no function of a parameter
+ * runs.
  */
 #include "internal.h"
 
@@ -17,33 +18,67 @@
 #include <lib/string.h>
 #include <mm/page.h>
 #include <mm/slab.h>
+#include <time/jiffies.h>
+
+static DEFINE_MUTEX(files_lock);
 
 struct module_file {
-	struct list_head list; /* [m] mod->files */
-	struct module *mod;    /* [param_lock] NULL: it has gone */
+	struct list_head list; /* [files_lock] mod->files */
+	struct module *mod;    /* [files_lock] NULL: it has gone */
 	const void *what;      /* for these two: the parameter, the section */
 	int (*show)(struct seq_file *m, const struct module *mod, const void *what);
 	int (*store)(char *text, const void *what); /* NULL: it cannot be written */
 };
 
+/* The file's module, which stays, and nobody else sets a parameter of it, until end_use(). NULL: it has gone. */
+static struct module *begin_use(const struct module_file *file)
+{
+	struct module *mod;
+
+	mutex_lock(&files_lock);
+	mod = file->mod;
+	if (mod)
+		atomic_inc(&mod->file_users);
+	mutex_unlock(&files_lock);
+	if (mod)
+		mutex_lock(&mod->param_lock);
+	return mod;
+}
+
+static void end_use(struct module *mod)
+{
+	mutex_unlock(&mod->param_lock);
+	atomic_dec(&mod->file_users); /* the last look at it */
+}
+
 static int module_file_show(struct seq_file *m, void *data)
 {
 	const struct module_file *file = data;
+	struct module *mod = begin_use(file);
+	int err;
 
-	return file->mod ? file->show(m, file->mod, file->what) : -ENODEV;
+	if (!mod)
+		return -ENODEV;
+	err = file->show(m, mod, file->what);
+	end_use(mod);
+	return err;
 }
 
 /* A file of mode 0444 does not get here: sysfs does not open it for writing (s_write_by_mode). */
 static int module_file_store(char *text, void *data)
 {
 	const struct module_file *file = data;
+	struct module *mod = begin_use(file);
+	int err;
 
-	if (!file->mod)
+	if (!mod)
 		return -ENODEV;
-	return file->store ? file->store(text, file->what) : -EIO;
+	err = file->store ? file->store(text, file->what) : -EIO;
+	end_use(mod);
+	return err;
 }
 
-static const struct text_kind module_text = {.max = 1100, .lock = &param_lock, .owns_data = true};
+static const struct text_kind module_text = {.max = 1100, .owns_data = true};
 static const struct text_file module_files = {
 	.path = "module", .mode = 0444, .show = module_file_show, .store = module_file_store, .kind = &module_text};
 
@@ -58,7 +93,9 @@ static int module_add_file(struct dentry *dir, const char *name, mode_t mode, co
 	d = text_file_attach_as(dir, name, mode, &module_files, copy);
 	if (IS_ERR(d))
 		return PTR_ERR(d);
+	mutex_lock(&files_lock);
 	list_add(&copy->list, &copy->mod->files);
+	mutex_unlock(&files_lock);
 	return 0;
 }
 
@@ -158,7 +195,7 @@ static int add_sections(struct module *mod)
 
 /* ---- Parameters */
 
-/* param_lock is held (module_text), so a value is read whole, and the module cannot go meanwhile. */
+/* param_lock is held (begin_use), so a value is read whole, and the module cannot go meanwhile. */
 static int param_show(struct seq_file *m, const struct module *mod, const void *what)
 {
 	const struct kernel_param *param = what;
@@ -238,28 +275,28 @@ static int add_holders(struct module *mod)
 
 /* ---- Coming and going */
 
-/* [m] Its files say from now on that it has gone. Whoever is reading or writing one is through when this returns. */
-static void leave_files(struct module *mod)
+void module_leave_files(struct module *mod)
 {
 	struct module_file *file, *next;
 
-	mutex_lock(&param_lock);
+	mutex_lock(&files_lock);
 	list_for_each_entry_safe(file, next, &mod->files, list) {
 		list_del_init(&file->list);
 		file->mod = NULL;
 	}
-	mutex_unlock(&param_lock);
+	mutex_unlock(&files_lock);
+	while (atomic_read(&mod->file_users))
+		msleep(1);
 }
 
 /*
- * First the files lose their way to the module, then the names go. Open files live on and say ENODEV. Also
- * called for a module whose files were made in part. [m]
+ * The files have lost their way to the module (module_leave_files), now the names go. Open files live on and say
+ * ENODEV. Also called for a module whose files were made in part. [m]
  */
 static void sysfs_going(struct module *mod)
 {
 	struct module_use *use;
 
-	leave_files(mod);
 	list_for_each_entry(use, &mod->uses, sources) {
 		if (use->holder)
 			simple_remove(use->holder);
@@ -293,11 +330,7 @@ static int sysfs_coming(struct module *mod)
 		err = add_sections(mod);
 	if (!err)
 		err = add_params(mod);
-	if (!err)
-		err = add_holders(mod);
-	if (err)
-		sysfs_going(mod);
-	return err;
+	return err ? err : add_holders(mod);
 }
 
 static const struct module_notifier sysfs_notifier = {.coming = sysfs_coming, .going = sysfs_going};

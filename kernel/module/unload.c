@@ -1,5 +1,6 @@
 /*
- * delete_module(2): may the module go, its exit, and what follows on that (main.c tells why its memory may go then).
+ * delete_module(2): whether the module may go, the call of its exit, and the steps after that (main.c explains why its
+ * memory may go then).
  */
 #include "internal.h"
 
@@ -24,7 +25,7 @@ static int refuse_to_stop(const struct module *mod)
 	return -EWOULDBLOCK;
 }
 
-/* [module_mutex] May it go? It has no reference any more, then, and never gets one again. */
+/* [module_mutex] May the module go? If so, it has no reference any more and never gets one again. */
 static int stop_module(struct module *mod)
 {
 	if (!list_empty(&mod->used_by))
@@ -103,6 +104,7 @@ SYSCALL_DEFINE2(delete_module, const char __user *, name_user, unsigned int, fla
 	if (len)
 		return len;
 	run_exit(mod);
+	module_leave_files(mod);
 	mutex_lock(&module_mutex);
 	module_note_unloaded(mod);
 	module_tell_going(mod);

@@ -12,6 +12,10 @@
 struct msghdr; /* as the calls are declared; user_msghdr says what it is */
 struct sockaddr;
 
+/*
+ * One buffer, no control messages: scm_send() fills in who sends, and cannot fail then. A length of an address without
+ * an address is not looked at.
+ */
 SYSCALL_DEFINE6(sendto, int, fd, void __user *, buff, size_t, len, unsigned int, flags, struct sockaddr __user *, addr,
 		int, addr_len)
 {
@@ -35,6 +39,10 @@ SYSCALL_DEFINE6(sendto, int, fd, void __user *, buff, size_t, len, unsigned int,
 	return res;
 }
 
+/*
+ * Files that came with the bytes are closed, since the call has no place for them. When the address cannot be written,
+ * what was received is lost; as on Linux.
+ */
 SYSCALL_DEFINE6(recvfrom, int, fd, void __user *, ubuf, size_t, size, unsigned int, flags, struct sockaddr __user *,
 		addr, int __user *, addr_len)
 {
@@ -71,6 +79,10 @@ static int msg_from_user(struct user_msghdr *h, const struct msghdr __user *umsg
 	return err;
 }
 
+/*
+ * Everything is copied from the program before the family is called, which therefore sees a whole message or none. A
+ * name that is too long is cut. scm_send() holds nothing after an error, and sock_send() takes the files over.
+ */
 SYSCALL_DEFINE3(sendmsg, int, fd, struct msghdr __user *, msg, unsigned int, flags)
 {
 	struct iovec fast[UIO_FASTIOV], *vec = fast;
@@ -101,8 +113,8 @@ static int msg_to_user(struct sock *sk, struct user_msghdr *h, struct msghdr __u
 {
 	struct user_msghdr __user *to = (struct user_msghdr __user *)umsg;
 	size_t len = h->msg_control ? h->msg_controllen : 0;
-	int err = scm_receive(&io->scm, READ_ONCE(sk->passcred), h->msg_control, &len, io);
 
+	scm_receive(&io->scm, READ_ONCE(sk->passcred), h->msg_control, &len, io);
 	if (h->msg_name) {
 		if (h->msg_namelen < 0)
 			return -EINVAL;
@@ -110,12 +122,16 @@ static int msg_to_user(struct sock *sk, struct user_msghdr *h, struct msghdr __u
 		    put_user(io->addr_len, &to->msg_namelen))
 			return -EFAULT;
 	}
-	if (err || put_user(io->out_flags | (io->flags & MSG_CMSG_CLOEXEC), &to->msg_flags) ||
+	if (put_user(io->out_flags | (io->flags & MSG_CMSG_CLOEXEC), &to->msg_flags) ||
 	    put_user(len, &to->msg_controllen))
 		return -EFAULT;
 	return 0;
 }
 
+/*
+ * What goes beside the bytes is written last, after the message has been taken from the queue. When that fails, the
+ * bytes are lost and the files are closed; as on Linux.
+ */
 SYSCALL_DEFINE3(recvmsg, int, fd, struct msghdr __user *, msg, unsigned int, flags)
 {
 	struct iovec fast[UIO_FASTIOV], *vec = fast;

@@ -50,6 +50,10 @@ static int add_file(struct scm_files *files, int fd)
 	return 0;
 }
 
+/*
+ * One message may hold SCM_RIGHTS several times, up to SCM_MAX_FD files together. What was taken before an error stays
+ * in `scm`; scm_send() gives it back. 0 or -errno.
+ */
 static int take_rights(struct scm *scm, const int *fds, size_t bytes)
 {
 	struct scm_files *files = scm->files;
@@ -131,6 +135,10 @@ static int parse_control(struct scm *scm, const char *buf, size_t len)
 	return err;
 }
 
+/*
+ * The control messages are copied before they are looked at: a program that writes to them meanwhile cannot change what
+ * was checked.
+ */
 int scm_send(struct scm *scm, const void __user *control, size_t len)
 {
 	char *buf;
@@ -160,33 +168,31 @@ struct control {
 	struct sock_io *io;
 };
 
-/* A message with `bytes` of data that are written already, behind its head. 0 or -EFAULT. */
-static int put_head(struct control *c, int level, int type, size_t bytes)
+/* A message with `bytes` of data that are written already, behind its head; none where that cannot be written. */
+static void put_head(struct control *c, int level, int type, size_t bytes)
 {
 	struct cmsghdr head = {sizeof(head) + bytes, level, type};
 	size_t room = min(ALIGN(head.cmsg_len, 8), c->left);
 
 	if (copy_to_user(c->at, &head, sizeof(head)))
-		return -EFAULT;
+		return;
 	c->at += room;
 	c->left -= room;
-	return 0;
 }
 
-/* A message with this data, cut to the room that there is. 0 or -EFAULT. */
-static int put_data(struct control *c, int level, int type, const void *data, size_t bytes)
+/* A message with this data, cut to the room that there is; none where it cannot be written. */
+static void put_data(struct control *c, int level, int type, const void *data, size_t bytes)
 {
 	if (c->left < sizeof(struct cmsghdr)) {
 		c->io->out_flags |= MSG_CTRUNC;
-		return 0;
+		return;
 	}
 	if (c->left < sizeof(struct cmsghdr) + bytes) {
 		c->io->out_flags |= MSG_CTRUNC;
 		bytes = c->left - sizeof(struct cmsghdr);
 	}
-	if (copy_to_user(c->at + sizeof(struct cmsghdr), data, bytes))
-		return -EFAULT;
-	return put_head(c, level, type, bytes);
+	if (!copy_to_user(c->at + sizeof(struct cmsghdr), data, bytes))
+		put_head(c, level, type, bytes);
 }
 
 /* A descriptor for the file, told at `to`. The number comes first, so nothing has to be taken back. 0 or -errno. */
@@ -204,8 +210,8 @@ static int put_file(struct file *f, int __user *to, unsigned flags)
 	return 0;
 }
 
-/* As many as there are room and descriptors for; the others are closed. 0 or -EFAULT. */
-static int put_rights(struct control *c, const struct scm_files *files)
+/* As many as there are room and descriptors for; the others are closed. */
+static void put_rights(struct control *c, const struct scm_files *files)
 {
 	int __user *to = (int __user *)(c->at + sizeof(struct cmsghdr));
 	unsigned room = c->left > sizeof(struct cmsghdr) ? (c->left - sizeof(struct cmsghdr)) / sizeof(int) : 0, n = 0;
@@ -214,20 +220,21 @@ static int put_rights(struct control *c, const struct scm_files *files)
 		n++;
 	if (n < files->nr)
 		c->io->out_flags |= MSG_CTRUNC;
-	return n ? put_head(c, SOL_SOCKET, SCM_RIGHTS, n * sizeof(int)) : 0;
+	if (n)
+		put_head(c, SOL_SOCKET, SCM_RIGHTS, n * sizeof(int));
 }
 
-int scm_receive(struct scm *scm, bool passcred, void __user *control, size_t *len, struct sock_io *io)
+void scm_receive(struct scm *scm, bool passcred, void __user *control, size_t *len, struct sock_io *io)
 {
 	struct control c = {control, *len, io};
-	int err = passcred ? put_data(&c, SOL_SOCKET, SCM_CREDENTIALS, &scm->cred, sizeof(scm->cred)) : 0;
 
-	for (unsigned i = 0; i < io->nr_beside && !err; i++)
-		err = put_data(&c, io->beside[i].level, io->beside[i].type, io->beside[i].data, io->beside[i].len);
-	if (!err && scm->files)
-		err = put_rights(&c, scm->files);
+	if (passcred)
+		put_data(&c, SOL_SOCKET, SCM_CREDENTIALS, &scm->cred, sizeof(scm->cred));
+	for (unsigned i = 0; i < io->nr_beside; i++)
+		put_data(&c, io->beside[i].level, io->beside[i].type, io->beside[i].data, io->beside[i].len);
+	if (scm->files)
+		put_rights(&c, scm->files);
 	scm_put_files(scm->files);
 	scm->files = NULL;
 	*len -= c.left;
-	return err;
 }

@@ -79,6 +79,7 @@ static size_t this_part(struct sock_io *io, size_t n)
 	return min(n, io->vec->iov_len - io->off);
 }
 
+/* A part may be shorter than what is wanted, so the copy goes from part to part. The caller wants at most `left`. */
 int sock_io_from_user(struct sock_io *io, void *to, size_t n)
 {
 	while (n) {
@@ -135,6 +136,10 @@ static char *sock_dname(struct dentry *d, char *buf, int len)
 	return n < len ? buf : ERR_PTR(-ENAMETOOLONG);
 }
 
+/*
+ * The file is not at a descriptor yet, so no other task reaches the socket before `private_data` is set. The file
+ * cannot seek, and the family's release ends the socket whether the file fails here or is closed later.
+ */
 struct file *sock_file(struct sock *sk, unsigned flags)
 {
 	struct inode *inode = new_inode(&sockfs_sb, S_IFSOCK | 0777);

@@ -77,6 +77,10 @@ static int install_pair(struct file *f[2], unsigned flags, int __user *usockvec)
 	return err;
 }
 
+/*
+ * Closing a file ends its socket, so after an error both ends go through fput(). Before the second file exists there is
+ * only the first to close.
+ */
 SYSCALL_DEFINE4(socketpair, int, family, int, type, int, protocol, int __user *, usockvec)
 {
 	struct file *f[2] = {sock_create_file(family, type, protocol), NULL};
@@ -122,7 +126,7 @@ int addr_to_user(const struct sockaddr_storage *from, int len, void __user *to, 
 }
 
 /* bind(2) or connect(2): both get an address. */
-static long do_address(int fd, const void __user *uaddr, int len, bool connect)
+static long sock_address_call(int fd, const void __user *uaddr, int len, bool connect)
 {
 	struct sockaddr_storage addr;
 	struct file *f = sock_get(fd);
@@ -145,12 +149,12 @@ static long do_address(int fd, const void __user *uaddr, int len, bool connect)
 
 SYSCALL_DEFINE3(bind, int, fd, struct sockaddr __user *, umyaddr, int, addrlen)
 {
-	return do_address(fd, umyaddr, addrlen, false);
+	return sock_address_call(fd, umyaddr, addrlen, false);
 }
 
 SYSCALL_DEFINE3(connect, int, fd, struct sockaddr __user *, uservaddr, int, addrlen)
 {
-	return do_address(fd, uservaddr, addrlen, true);
+	return sock_address_call(fd, uservaddr, addrlen, true);
 }
 
 SYSCALL_DEFINE2(listen, int, fd, int, backlog)
@@ -177,7 +181,7 @@ static struct file *accept_file(struct file *f, unsigned flags)
 }
 
 /* The descriptor comes first, so that no connection is lost for want of one. */
-static long do_accept(int fd, void __user *upeer, int __user *ulen, unsigned flags)
+static long sock_accept_call(int fd, void __user *upeer, int __user *ulen, unsigned flags)
 {
 	struct sockaddr_storage addr;
 	struct file *f, *new;
@@ -215,15 +219,15 @@ put_listener:
 
 SYSCALL_DEFINE3(accept, int, fd, struct sockaddr __user *, upeer_sockaddr, int __user *, upeer_addrlen)
 {
-	return do_accept(fd, upeer_sockaddr, upeer_addrlen, 0);
+	return sock_accept_call(fd, upeer_sockaddr, upeer_addrlen, 0);
 }
 
 SYSCALL_DEFINE4(accept4, int, fd, struct sockaddr __user *, upeer_sockaddr, int __user *, upeer_addrlen, int, flags)
 {
-	return do_accept(fd, upeer_sockaddr, upeer_addrlen, flags);
+	return sock_accept_call(fd, upeer_sockaddr, upeer_addrlen, flags);
 }
 
-static long do_getname(int fd, void __user *uaddr, int __user *ulen, bool peer)
+static long sock_getname_call(int fd, void __user *uaddr, int __user *ulen, bool peer)
 {
 	struct sockaddr_storage addr;
 	struct file *f = sock_get(fd);
@@ -240,12 +244,12 @@ static long do_getname(int fd, void __user *uaddr, int __user *ulen, bool peer)
 
 SYSCALL_DEFINE3(getsockname, int, fd, struct sockaddr __user *, usockaddr, int __user *, usockaddr_len)
 {
-	return do_getname(fd, usockaddr, usockaddr_len, false);
+	return sock_getname_call(fd, usockaddr, usockaddr_len, false);
 }
 
 SYSCALL_DEFINE3(getpeername, int, fd, struct sockaddr __user *, usockaddr, int __user *, usockaddr_len)
 {
-	return do_getname(fd, usockaddr, usockaddr_len, true);
+	return sock_getname_call(fd, usockaddr, usockaddr_len, true);
 }
 
 SYSCALL_DEFINE2(shutdown, int, fd, int, how)

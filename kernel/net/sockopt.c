@@ -12,7 +12,8 @@
 #define SNDBUF_MAX 212992 /* bytes that may be asked for, as on Linux */
 #define SNDBUF_MIN 4608
 
-static int set_timeout(s64 *timeo, const void __user *value, int len)
+/* 0 means no end, and a negative time not to wait at all; -EDOM for a bad number of microseconds; as on Linux. */
+static int sock_set_timeout(s64 *timeo, const void __user *value, int len)
 {
 	struct timeval tv;
 	u64 ns;
@@ -39,7 +40,8 @@ static int buffer_size(int value)
 	return max(min((unsigned)value, (unsigned)SNDBUF_MAX) * 2, (unsigned)SNDBUF_MIN);
 }
 
-static int set_option(struct sock *sk, int optname, int value)
+/* The values are for the family, which reads them at its next call. */
+static int sock_set_option(struct sock *sk, int optname, int value)
 {
 	switch (optname) {
 	case SO_PASSCRED:
@@ -72,16 +74,17 @@ static int do_setsockopt(struct sock *sk, int optname, const void __user *optval
 	int value;
 
 	if (optname == SO_RCVTIMEO)
-		return set_timeout(&sk->rcvtimeo, optval, optlen);
+		return sock_set_timeout(&sk->rcvtimeo, optval, optlen);
 	if (optname == SO_SNDTIMEO)
-		return set_timeout(&sk->sndtimeo, optval, optlen);
+		return sock_set_timeout(&sk->sndtimeo, optval, optlen);
 	if (optlen < (int)sizeof(value))
 		return -EINVAL;
 	if (get_user(value, (const int __user *)optval))
 		return -EFAULT;
-	return set_option(sk, optname, value);
+	return sock_set_option(sk, optname, value);
 }
 
+/* The length is looked at before the descriptor, as on Linux. Levels other than SOL_SOCKET are the family's. */
 SYSCALL_DEFINE5(setsockopt, int, fd, int, level, int, optname, char __user *, optval, int, optlen)
 {
 	struct file *f;
@@ -103,7 +106,7 @@ SYSCALL_DEFINE5(setsockopt, int, fd, int, level, int, optname, char __user *, op
 }
 
 /* An option that is a number. 0 or -ENOPROTOOPT. */
-static int get_option(struct sock *sk, int optname, int *value)
+static int sock_get_option(struct sock *sk, int optname, int *value)
 {
 	switch (optname) {
 	case SO_TYPE:
@@ -171,7 +174,7 @@ static int option_value(struct sock *sk, int optname, void *value)
 		return sizeof(cred);
 	}
 	}
-	return get_option(sk, optname, value) ? -ENOPROTOOPT : (int)sizeof(int);
+	return sock_get_option(sk, optname, value) ? -ENOPROTOOPT : (int)sizeof(int);
 }
 
 static int do_getsockopt(struct sock *sk, int optname, void __user *optval, int __user *optlen)
@@ -190,6 +193,7 @@ static int do_getsockopt(struct sock *sk, int optname, void __user *optval, int 
 	return copy_to_user(optval, value, n) || put_user(n, optlen) ? -EFAULT : 0;
 }
 
+/* Levels other than SOL_SOCKET are the family's, and its function reads and writes the program's memory itself. */
 SYSCALL_DEFINE5(getsockopt, int, fd, int, level, int, optname, char __user *, optval, int __user *, optlen)
 {
 	struct file *f = sock_get(fd);

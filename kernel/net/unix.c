@@ -23,9 +23,6 @@
 #include <time/ktime.h>
 #include <uapi/termios.h>
 
-#define SIOCOUTQ 0x5411 /* ioctl: bytes that were sent and not read */
-#define SIOCINQ	 0x541B
-
 DEFINE_MUTEX(unix_mutex);
 LIST_HEAD(unix_all);
 
@@ -172,6 +169,10 @@ static void unix_release(struct sock *sk)
 	unix_gc();
 }
 
+/*
+ * A socket without a name cannot be found, so it cannot listen. A second call changes the backlog, and the
+ * credentials that SO_PEERCRED shows to clients: they are those of the last caller.
+ */
 static int unix_listen(struct sock *sk, int backlog)
 {
 	struct unix_sock *u = unix_sk(sk);
@@ -245,6 +246,10 @@ static int name_for_credentials(struct unix_sock *u)
 	return READ_ONCE(u->sk.passcred) && !READ_ONCE(u->addr) ? unix_autobind(u) : 0;
 }
 
+/*
+ * The other end is made here and waits in the listener's backlog; accept(2) only takes it from there. So a connect
+ * succeeds before anybody accepts.
+ */
 static int unix_stream_connect(struct sock *sk, struct sockaddr_storage *addr, int len, bool nonblock)
 {
 	struct unix_sock *u = unix_sk(sk), *listener, *new;
@@ -322,6 +327,10 @@ static int unix_socketpair(struct sock *a, struct sock *b)
 	return 0;
 }
 
+/*
+ * The backlog's reference to the new socket becomes the caller's. unix_wait() releases the mutex, so the state of the
+ * listener is looked at again after each sleep.
+ */
 static struct sock *unix_accept(struct sock *sk, bool nonblock)
 {
 	struct unix_sock *u = unix_sk(sk), *new = NULL;
@@ -421,6 +430,7 @@ static long bytes_queued(struct unix_sock *u)
 	return n;
 }
 
+/* SIOCINQ: bytes that a read would find; SIOCOUTQ: bytes that were sent and not read. */
 static long unix_ioctl(struct sock *sk, unsigned cmd, unsigned long arg)
 {
 	struct unix_sock *u = unix_sk(sk);

@@ -14,11 +14,6 @@
  */
 extern struct mutex unix_mutex;
 
-/* Bits of `shutdown`. */
-#define RCV_SHUTDOWN  1u
-#define SEND_SHUTDOWN 2u
-#define BOTH_SHUTDOWN 3u
-
 /* A name; several sockets may have it: those that were accepted have their listener's. */
 struct unix_addr {
 	atomic_t refs;
@@ -111,6 +106,8 @@ int unix_getname(struct sock *sk, struct sockaddr_storage *addr, bool peer);
 ssize_t unix_sendmsg(struct sock *sk, struct sock_io *io);
 ssize_t unix_dgram_recvmsg(struct sock *sk, struct sock_io *io);
 ssize_t unix_stream_recvmsg(struct sock *sk, struct sock_io *io);
+/* Free a message that is on no queue and counts no more, with its files. No lock held. */
+void unix_msg_free(struct unix_msg *msg);
 void unix_msg_unlink(struct unix_sock *u, struct unix_msg *msg); /* [u] off its queue */
 /* [u] Take all messages off the queue. */
 void unix_take_queue(struct unix_sock *u, struct list_head *to);

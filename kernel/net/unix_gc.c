@@ -20,8 +20,6 @@
  */
 #include "unix.h"
 
-#include <mm/slab.h>
-
 static LIST_HEAD(dropped);   /* [u] messages to be freed */
 static bool dropping;	     /* [u] a task is at it */
 static unsigned nr_inflight; /* [u] references to sockets in messages */
@@ -45,6 +43,10 @@ void unix_count_inflight(const struct scm_files *files, int n)
 	}
 }
 
+/*
+ * One task at a time frees messages, without the mutex, since closing a file may sleep and may come back here with the
+ * messages of a socket that it closes. That inner call, and any other task meanwhile, leaves its messages on the list.
+ */
 void unix_discard(struct list_head *msgs)
 {
 	struct unix_msg *msg;
@@ -61,10 +63,7 @@ void unix_discard(struct list_head *msgs)
 	while ((msg = list_first_entry_or_null(&dropped, struct unix_msg, list))) {
 		list_del(&msg->list);
 		mutex_unlock(&unix_mutex);
-		scm_put_files(msg->scm.files);
-		unix_addr_put(msg->name);
-		unix_put(msg->from);
-		kvfree(msg);
+		unix_msg_free(msg);
 		mutex_lock(&unix_mutex);
 	}
 	dropping = false;

@@ -51,8 +51,7 @@ static int charge(struct unix_sock *u, int bytes, unsigned flags)
 	return 0;
 }
 
-/* Free a message that is on no queue and counts no more. */
-static void msg_free(struct unix_msg *msg)
+void unix_msg_free(struct unix_msg *msg)
 {
 	scm_put_files(msg->scm.files);
 	unix_addr_put(msg->name);
@@ -66,7 +65,7 @@ static void msg_cancel(struct unix_msg *msg)
 	mutex_lock(&unix_mutex);
 	uncharge(msg->from, msg->charge);
 	mutex_unlock(&unix_mutex);
-	msg_free(msg);
+	unix_msg_free(msg);
 }
 
 /* The next n bytes of the program as a message of u; it takes over the files. ERR_PTR. */
@@ -231,7 +230,11 @@ static int wait_to_queue(struct unix_sock *u, struct unix_sock *to, s64 left, st
 	return err;
 }
 
-static ssize_t send_to(struct unix_sock *u, struct unix_sock *to, struct sock_io *io)
+/*
+ * One datagram or packet to `to`. The message is made before the mutex is taken; when it cannot be queued it is given
+ * back. n or -errno.
+ */
+static ssize_t unix_send_to(struct unix_sock *u, struct unix_sock *to, struct sock_io *io)
 {
 	size_t n = io->left;
 	struct unix_msg *msg = msg_new(u, io, n);
@@ -270,7 +273,7 @@ static ssize_t packet_send(struct unix_sock *u, struct sock_io *io)
 	to = receiver_of(u, io);
 	if (IS_ERR(to))
 		return PTR_ERR(to);
-	res = io->left > (size_t)(READ_ONCE(u->sk.sndbuf) - 32) ? -EMSGSIZE : send_to(u, to, io);
+	res = io->left > (size_t)(READ_ONCE(u->sk.sndbuf) - 32) ? -EMSGSIZE : unix_send_to(u, to, io);
 	unix_put(to);
 	return res;
 }
@@ -333,7 +336,7 @@ static struct scm_files *dup_files(const struct scm_files *files)
 }
 
 /* [r] What goes beside the bytes: who has sent them, and files, which are taken or (peek) held once more. */
-static void take_beside(struct unix_msg *msg, struct sock_io *io, bool peek)
+static void unix_take_beside(struct unix_msg *msg, struct sock_io *io, bool peek)
 {
 	io->scm.cred = msg->scm.cred;
 	if (msg->name) {
@@ -357,7 +360,7 @@ static void msg_done(struct unix_sock *u, struct unix_msg *msg)
 	mutex_lock(&unix_mutex);
 	unix_msg_unlink(u, msg);
 	mutex_unlock(&unix_mutex);
-	msg_free(msg);
+	unix_msg_free(msg);
 }
 
 /* [r] A packet that was copied as far as there was room. */
@@ -369,12 +372,13 @@ static ssize_t take_packet(struct unix_sock *u, struct unix_msg *msg, struct soc
 	if (n < all)
 		io->out_flags |= MSG_TRUNC;
 	if (!err)
-		take_beside(msg, io, io->flags & MSG_PEEK);
+		unix_take_beside(msg, io, io->flags & MSG_PEEK);
 	if (!(io->flags & MSG_PEEK))
 		msg_done(u, msg);
 	return err ? err : (ssize_t)(io->flags & MSG_TRUNC ? all : n);
 }
 
+/* Datagrams and packets: one message a call. What does not fit into the buffers is lost. */
 ssize_t unix_dgram_recvmsg(struct sock *sk, struct sock_io *io)
 {
 	struct unix_sock *u = unix_sk(sk);
@@ -434,7 +438,7 @@ static int take_bytes(struct unix_sock *u, struct unix_msg *msg, struct sock_io 
 	if (sock_io_to_user(io, msg->data + msg->off, n))
 		return -EFAULT;
 	if (!r->begun || msg->scm.files)
-		take_beside(msg, io, peek);
+		unix_take_beside(msg, io, peek);
 	r->begun = true;
 	r->done += n;
 	more = !io->scm.files;
@@ -464,6 +468,10 @@ static int stream_step(struct unix_sock *u, struct sock_io *io, struct stream_re
 	return take_bytes(u, msg, io, r);
 }
 
+/*
+ * Bytes of as many messages as fit. It waits only while it has nothing, or with MSG_WAITALL. An error after some bytes
+ * is not told, as on Linux.
+ */
 ssize_t unix_stream_recvmsg(struct sock *sk, struct sock_io *io)
 {
 	struct unix_sock *u = unix_sk(sk);

@@ -219,6 +219,10 @@ int unix_autobind(struct unix_sock *u)
 	return err == -EADDRINUSE ? -ENOSPC : err;
 }
 
+/*
+ * An address with nothing but its family asks for any free name. The name is made before bind_mutex is taken, and
+ * whether the socket has one already is decided under it, so of two binds at once one is refused.
+ */
 int unix_bind(struct sock *sk, struct sockaddr_storage *addr, int len)
 {
 	struct unix_sock *u = unix_sk(sk);
@@ -278,7 +282,7 @@ static void show_name(struct seq_file *m, const struct unix_addr *addr)
 		seq_putc(m, name->sun_path[i] ? name->sun_path[i] : '@');
 }
 
-/* The addresses of the sockets are nobody's business and shown as 0, as to users other than root on Linux. */
+/* Addresses of the kernel are not told: 0 stands in their place, as for users other than root on Linux. */
 static int net_unix_show(struct seq_file *m, void *data)
 {
 	const struct unix_sock *u;

@@ -5,7 +5,7 @@
  * back to the caller of execve.
  *
  * The dynamic linker is mapped beside the program and started in its place. It finds the program by the auxiliary
- * vector. That the dynamic linker may itself name one has no effect, so such names cannot form a loop.
+ * vector. If the dynamic linker itself names a dynamic linker, that has no effect, so such names cannot form a loop.
  */
 #include "elf_image.h"
 
@@ -139,9 +139,9 @@ static struct file *open_interp(struct binprm *bprm, const struct elf64_phdr *ph
 }
 
 /*
- * The dynamic linker, if the headers name one: the first name counts. As on Linux, an error of looking at its file is
- * the answer, and -ELIBBAD if it is no program. A program whose dynamic linker the user cannot read is as closed to him
- * as one that he cannot read itself. The caller closes interp->file, also on error.
+ * The dynamic linker, if the headers name one: the first name counts. As on Linux, an error in opening or reading its
+ * file is returned, and -ELIBBAD if it is no program. If the user cannot read the dynamic linker, the process is closed
+ * to the user just as if the program itself could not be read. The caller closes interp->file, also on error.
  */
 static int read_interp(struct binprm *bprm, const struct elf_image *img, struct elf_image *interp)
 {

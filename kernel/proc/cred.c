@@ -7,7 +7,7 @@
  *     saved        an effective id that the program has put aside and may take again
  *     for files    follows the effective one, unless setfsuid(2) says otherwise
  *
- * What a task may do beyond that, its capabilities say (capability.c); they follow the user ids.
+ * The capabilities of a task say what it may do beyond that (capability.c); they follow the user ids.
  *
  * The ids belong to their task, which alone writes them, without a lock. Others (kill, ptrace_may_access) read each
  * one whole. The list of groups is shared and never changes; a task exchanges its pointer to one.

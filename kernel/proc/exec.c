@@ -222,12 +222,12 @@ int kernel_execve(const char *path, const char *const *argv, const char *const *
 
 static const char *execute_command; /* init= */
 
-static int set_init(const char *value)
+static int exec_set_init(const char *value)
 {
 	execute_command = value;
 	return *value ? 0 : -EINVAL;
 }
-__setup("init=", set_init);
+__setup("init=", exec_set_init);
 
 /*
  * Try one program as process 1. Most of the usual places do not exist, and that is no news; a file that is there and

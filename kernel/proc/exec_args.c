@@ -113,13 +113,14 @@ static int copy_list(struct binprm *bprm, struct user_strings strings)
 
 /*
  * Linux lets arguments and environment together fill a quarter of RLIMIT_STACK, so that a program always starts with
- * most of its stack free. Returns 0, or -errno with the pages that free_bprm() gives back.
+ * most of its stack free; but 128 KiB at least, which programs may rely on (ARG_MAX). Returns 0, or -errno with the
+ * pages that free_bprm() gives back.
  */
 int copy_strings(struct binprm *bprm, struct user_strings argv, struct user_strings envp)
 {
 	int n;
 
-	bprm->limit = min(MAX_ARG_TOTAL, (unsigned long)rlimit(RLIMIT_STACK) / 4);
+	bprm->limit = clamp((unsigned long)rlimit(RLIMIT_STACK) / 4, ARG_MAX, MAX_ARG_TOTAL);
 	bprm->page = get_free_page(GFP_KERNEL);
 	if (!bprm->page)
 		return -ENOMEM;

@@ -65,6 +65,7 @@ static struct task_struct *become_leader(struct task_struct *t)
 
 	spin_lock_irq(&tasklist_lock);
 	spin_lock(&t->sighand->siglock);
+	t->start_time = leader->start_time; /* before the number: /proc knows a process by both, and takes no lock */
 	exchange_pids(t, leader);
 	list_for_each_entry(p, &leader->children, sibling)
 		p->parent = t;
@@ -82,7 +83,6 @@ static struct task_struct *become_leader(struct task_struct *t)
 	t->signal->leader = t;
 	t->exit_signal = SIGCHLD;
 	leader->exit_signal = -1;
-	t->start_time = leader->start_time;
 	if (child_reaper == leader)
 		child_reaper = t;
 	leader->exit_state = EXIT_DEAD;
@@ -116,9 +116,11 @@ static int de_thread(struct task_struct *t)
 	done = wait_for_others(t);
 	if (done && !thread_group_leader(t))
 		release_task(become_leader(t));
-	spin_lock_irq(&t->sighand->siglock);
+	spin_lock_irq(&tasklist_lock); /* wake_group_exec() has this one alone */
+	spin_lock(&t->sighand->siglock);
 	sig->group_exec = NULL;
-	spin_unlock_irq(&t->sighand->siglock);
+	spin_unlock(&t->sighand->siglock);
+	spin_unlock_irq(&tasklist_lock);
 	return done ? 0 : -EAGAIN;
 }
 

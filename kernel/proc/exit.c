@@ -132,7 +132,7 @@ bool exit_signals(struct task_struct *t, long code)
 	clear_tsk_thread_flag(t, TIF_SIGPENDING);
 	/*
 	 * A signal to the process may have been given to us to take. A thread that does not block it must take it now;
-	 * the sleep of any other must not end for it.
+	 * no other thread may be woken for it.
 	 */
 	offered = t->signal->shared_pending.signal & ~t->blocked;
 	if (offered)
@@ -185,6 +185,44 @@ static struct task_struct *find_new_reaper(struct task_struct *father)
 	return child_reaper;
 }
 
+/* Each thread of a child may have asked for a signal by prctl(PR_SET_PDEATHSIG). [T] */
+static void tell_of_parents_end(struct task_struct *p)
+{
+	struct task_struct *t;
+
+	for_each_thread(p, t)
+		if (t->pdeath_signal)
+			send_sig(t->pdeath_signal, t, 1);
+}
+
+/* A thread of the process of t that does not end; NULL: all do. [T] */
+static struct task_struct *other_thread(struct task_struct *t)
+{
+	struct task_struct *other;
+
+	for_each_thread(t, other)
+		if (!(other->flags & PF_EXITING))
+			return other;
+	return NULL;
+}
+
+/*
+ * A thread ends before the others. The children that it has made are told, and are another thread's from then on. If
+ * the whole process ends, they are told at its end. [T]
+ */
+static void leave_children(struct task_struct *t)
+{
+	struct task_struct *p, *heir = other_thread(t);
+
+	if (!heir)
+		return;
+	list_for_each_entry(p, &t->group_leader->children, sibling)
+		if (p->parent_tid == t->pid) {
+			p->parent_tid = heir->pid;
+			tell_of_parents_end(p);
+		}
+}
+
 /*
  * Give one child of `father` to `reaper`. If the child is a zombie, the new parent is told of it; a reaper that
  * ignores SIGCHLD will not wait for it, so the child goes onto `dead`, and the caller releases it when the lock is
@@ -193,13 +231,12 @@ static struct task_struct *find_new_reaper(struct task_struct *father)
 static void reparent_child(struct task_struct *p, struct task_struct *father, struct task_struct *reaper,
 			   struct list_head *dead)
 {
-	/* Of one that a debugger has not waited for yet, the new parent hears when that is done. */
+	/* If a debugger has not waited for the zombie yet, the new parent is told when the debugger has done so. */
 	bool zombie = p->exit_state == EXIT_ZOMBIE && thread_group_empty(p) && !ptrace_reparented(p);
 
 	p->parent = reaper;
 	list_move_tail(&p->sibling, zombie ? &reaper->zombies : &reaper->children);
-	if (p->pdeath_signal)
-		send_sig(p->pdeath_signal, p, 1);
+	tell_of_parents_end(p);
 	p->exit_signal = SIGCHLD;
 	if (zombie && do_notify_parent(p, SIGCHLD)) {
 		p->exit_state = EXIT_DEAD;
@@ -263,6 +300,8 @@ static void exit_notify(struct task_struct *t, bool last)
 	if (last) {
 		reparent_children(leader, &dead);
 		kill_orphaned_pgrp(leader, NULL);
+	} else {
+		leave_children(t);
 	}
 	t->exit_state = EXIT_ZOMBIE;
 	if (t == leader) {

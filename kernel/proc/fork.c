@@ -8,7 +8,6 @@
  * the steps before it. The copying allocates memory and may sleep; all of it runs in thread context.
  */
 #include <arch/thread.h>
-#include <asm/uaccess.h>
 #include <fs/vfs.h>
 #include <kernel/panic.h>
 #include <lib/errno.h>
@@ -31,37 +30,15 @@
 #include <trace/events/task.h>
 #include <trace/fgraph.h>
 #include <trace/uprobes.h>
-#include <uapi/fcntl.h>
 
 /* The lock of all family relations. <proc/fork.h> says what it protects and where it stands in the order of locks. */
 DEFINE_SPINLOCK(tasklist_lock);
-struct task_struct *child_reaper;	     /* [tasklist_lock] */
-static unsigned process_count, thread_count; /* [tasklist_lock] */
-static u64 fork_count;			     /* [tasklist_lock] */
-
-unsigned nr_processes(void)
-{
-	return READ_ONCE(process_count);
-}
-
-unsigned nr_threads(void)
-{
-	return READ_ONCE(thread_count);
-}
+struct task_struct *child_reaper; /* [tasklist_lock] */
+static u64 fork_count;		  /* [tasklist_lock] */
 
 u64 total_forks(void)
 {
 	return READ_ONCE(fork_count);
-}
-
-/*
- * Writers hold tasklist_lock. Readers (nr_threads() and its like) take no lock: they read a whole word, which may be
- * old a moment later in any case.
- */
-void count_tasks(int processes, int threads)
-{
-	WRITE_ONCE(process_count, process_count + processes);
-	WRITE_ONCE(thread_count, thread_count + threads);
 }
 
 /*
@@ -349,22 +326,48 @@ static void join_families(struct task_struct *p, const struct kernel_clone_args 
 }
 
 /*
- * Make the child visible, all at once. A signal to a process or to a group walks these lists under the same locks, so
- * it comes either before this or after it. If it came before, it is pending at the parent, and the fork fails with
- * -ERESTARTNOINTR: the parent takes the signal first, perhaps dies of it, and otherwise forks again. If it comes
- * after, it finds parent and child. So `kill -9 -pgrp` leaves no child behind, and no thread joins a process that has
- * begun to exit or to exec. Kernel threads take no signals and skip the test.
+ * A signal that is pending comes before a fork: -ERESTARTNOINTR. A sender to many queues the signal under siglock and
+ * counts it then: so the signal is seen here, or the count differs from *many later (must_begin_again).
  */
-static int publish_task(struct task_struct *p, const struct kernel_clone_args *args)
+static int take_signals_first(u32 *many)
+{
+	int err;
+
+	spin_lock_irq(&current->sighand->siglock);
+	*many = READ_ONCE(current->signal->sent_to_many);
+	recalc_sigpending();
+	err = signal_pending(current) ? -ERESTARTNOINTR : 0;
+	spin_unlock_irq(&current->sighand->siglock);
+	return err;
+}
+
+/*
+ * Has a signal come since that the child ought to have got as well, or of which the parent dies? Any other signal waits
+ * for the end of the fork: one that a timer sends faster than a large process can be copied must not keep it from that.
+ * No thread joins a process that has begun to exit or to exec. [T, S]
+ */
+static bool must_begin_again(u64 flags, u32 many)
+{
+	if ((flags & CLONE_THREAD) && signal_group_exit(current->signal))
+		return true;
+	recalc_sigpending();
+	return signal_pending(current) && (current->signal->sent_to_many != many || fatal_signal_pending(current));
+}
+
+/*
+ * Make the child visible, all at once. A signal to a process or to a group walks these lists under the same locks, so
+ * it comes either before this or after it. If it came before, to the group or to kill the parent, the fork fails with
+ * -ERESTARTNOINTR: the parent takes the signal first, perhaps dies of it, and otherwise forks again. If it comes
+ * after, it finds parent and child. So `kill -9 -pgrp` leaves no child behind. Kernel threads take no signals.
+ */
+static int publish_task(struct task_struct *p, const struct kernel_clone_args *args, u32 many)
 {
 	unsigned long flags;
 	int err = 0;
 
 	spin_lock_irqsave(&tasklist_lock, flags);
 	spin_lock(&current->sighand->siglock);
-	recalc_sigpending();
-	if (!args->fn &&
-	    (signal_pending(current) || ((args->flags & CLONE_THREAD) && signal_group_exit(current->signal)))) {
+	if (!args->fn && must_begin_again(args->flags, many)) {
 		err = -ERESTARTNOINTR;
 		goto unlock;
 	}
@@ -461,37 +464,6 @@ static struct task_struct *new_task(const struct kernel_clone_args *args)
 	return p;
 }
 
-/* A file and its descriptor that nobody has seen yet. */
-struct reserved_file {
-	struct file *file; /* NULL: none was asked for */
-	int fd;
-};
-
-/*
- * CLONE_PIDFD: all that can fail, while the child is not there yet. The parent reads the number of a descriptor that is
- * not open yet. 0 or -errno.
- */
-static int prepare_pidfd(struct task_struct *p, const struct kernel_clone_args *args, struct reserved_file *r)
-{
-	int err = -EFAULT;
-
-	if (!(args->flags & CLONE_PIDFD))
-		return 0;
-	r->fd = get_unused_fd_flags(O_CLOEXEC);
-	if (r->fd < 0)
-		return r->fd;
-	r->file = pidfd_file(p->signal, 0);
-	if (!IS_ERR(r->file) && !put_user(r->fd, args->pidfd))
-		return 0;
-	if (IS_ERR(r->file))
-		err = PTR_ERR(r->file);
-	else
-		fput(r->file);
-	put_unused_fd(r->fd);
-	r->file = NULL;
-	return err;
-}
-
 /*
  * Each step that can fail has its label below, which undoes the steps before it. The last such step is
  * publish_task(): after it the child can be found, signalled and waited for, so there is no way back.
@@ -499,10 +471,13 @@ static int prepare_pidfd(struct task_struct *p, const struct kernel_clone_args *
 struct task_struct *copy_process(struct kernel_clone_args *args)
 {
 	u64 flags = args->flags | (args->fn ? CLONE_FS : 0);
-	struct reserved_file pidfd = {NULL, -1};
+	struct reserved_pidfd pidfd = {NULL, -1};
 	struct task_struct *p;
 	int err = clone_check_flags(args);
+	u32 many = 0;
 
+	if (!err && !args->fn)
+		err = take_signals_first(&many);
 	if (err)
 		return ERR_PTR(err);
 	p = new_task(args);
@@ -523,23 +498,19 @@ struct task_struct *copy_process(struct kernel_clone_args *args)
 	err = alloc_pid(p);
 	if (err < 0)
 		goto put_parts;
-	err = prepare_pidfd(p, args, &pidfd);
+	err = args->flags & CLONE_PIDFD ? pidfd_reserve(p->signal, args->pidfd, &pidfd) : 0;
 	if (err)
 		goto free_pid;
-	err = publish_task(p, args);
+	err = publish_task(p, args, many);
 	if (err)
 		goto free_pidfd;
-	if (pidfd.file)
-		fd_install(pidfd.fd, pidfd.file);
+	pidfd_install(&pidfd);
 	fgraph_init_task(p);
 	trace_task_newtask(p, args->flags);
 	return p;
 
 free_pidfd:
-	if (pidfd.file) {
-		fput(pidfd.file);
-		put_unused_fd(pidfd.fd);
-	}
+	pidfd_give_up(&pidfd);
 free_pid:
 	free_pid(p->pid);
 put_parts:

@@ -23,6 +23,7 @@
 #include <time/clock.h>
 #include <time/ktime.h>
 #include <time/posix.h>
+#include <time/vdso.h>
 
 #define BUCKET_BITS 8
 
@@ -328,7 +329,7 @@ static int futex_requeue(u32 __user *from, u32 __user *to, bool shared, int nr_w
 
 /* The absolute monotonic time a wait ends. FUTEX_WAIT's is relative, the bitset kind's absolute, on either
  * clock. */
-static int wait_expires(const struct timespec __user *utime, int op, s64 *expires)
+static int futex_wait_expires(const struct timespec __user *utime, int op, s64 *expires)
 {
 	u64 ns, offset;
 	int ret;
@@ -343,18 +344,18 @@ static int wait_expires(const struct timespec __user *utime, int op, s64 *expire
 		*expires = ktime_add_safe(ktime_get(), ns);
 		return 0;
 	}
-	offset = op & FUTEX_CLOCK_REALTIME ? ktime_get_real_ns() - ktime_get() : 0;
+	offset = op & FUTEX_CLOCK_REALTIME ? wall_clock_offset() : 0;
 	if (ns != KTIME_MAX) /* that is "never", on either clock */
 		*expires = ns > offset ? ns - offset : 0;
 	return 0;
 }
 
-/* The time-out of FUTEX_WAIT is a span, that of FUTEX_WAIT_BITSET a moment (wait_expires). */
+/* The time-out of FUTEX_WAIT is a span, that of FUTEX_WAIT_BITSET a moment (futex_wait_expires). */
 static long do_futex_wait(u32 __user *uaddr, int op, u32 val, const struct timespec __user *utime, u32 bitset)
 {
 	bool shared = !(op & FUTEX_PRIVATE_FLAG);
 	s64 expires;
-	int ret = wait_expires(utime, op, &expires);
+	int ret = futex_wait_expires(utime, op, &expires);
 
 	if (ret)
 		return ret;
@@ -369,7 +370,7 @@ static long do_futex_lock_pi(u32 __user *uaddr, int op, const struct timespec __
 
 	if ((op & FUTEX_CMD_MASK) == FUTEX_LOCK_PI)
 		op |= FUTEX_CLOCK_REALTIME;
-	ret = wait_expires(utime, op, &expires);
+	ret = futex_wait_expires(utime, op, &expires);
 	return ret ? ret : futex_lock_pi(uaddr, !(op & FUTEX_PRIVATE_FLAG), expires, false);
 }
 

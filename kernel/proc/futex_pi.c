@@ -12,10 +12,10 @@
  * along the chain until it changes nothing (adjust_chain). A chain that would lead back to its beginning is EDEADLK. A
  * deadline task that waits lends the highest real-time priority: a budget cannot be lent.
  *
- * A lock is never free while somebody waits. Who unlocks it writes the number of the next owner, the best waiter, into
- * the word. When an owner ends (or executes another program), the best waiter is told that it owns the lock now, and
- * writes the word itself, with FUTEX_OWNER_DIED, since the dead cannot reach every word: `unsettled` keeps the futex
- * until that is done, so that others who look meanwhile queue up behind the new owner.
+ * A lock is never free while somebody waits. The task that unlocks it writes the number of the next owner, the best
+ * waiter, into the word. When an owner ends (or executes another program), the best waiter is told that it owns the
+ * lock now, and writes the word itself, with FUTEX_OWNER_DIED, since the dead cannot reach every word: `unsettled`
+ * keeps the futex until that is done, so that others who look meanwhile queue up behind the new owner.
  *
  * Locks: futex_pi_mutex [m] guards all of this. User memory is touched under it, so it lies outside mmap_lock; and it
  * is outside pi_lock. Operations that need the kernel are rare, which makes one mutex enough.
@@ -43,7 +43,7 @@ struct pi_futex {
 	struct list_head waiters;    /* [m] in order of arrival */
 	bool unsettled;		     /* [m] the owner has not written the word yet */
 };
-/* On the stack of the one who waits. */
+/* A waiter; it lies on the stack of the task that waits. */
 struct pi_waiter {
 	struct list_head list;	/* [m] */
 	struct pi_futex *futex; /* [m] what it waits for, or has got */
@@ -91,7 +91,7 @@ static int lent_prio(const struct task_struct *t)
 	return prio;
 }
 
-/* [m] Whom the task waits for; NULL: for nobody. */
+/* [m] The task that this task waits for; NULL: it waits for no task. */
 static struct task_struct *waits_for(const struct task_struct *t)
 {
 	return t->pi_waits ? t->pi_waits->futex->owner : NULL;
@@ -140,7 +140,7 @@ static void forget_if_idle(struct pi_futex *f)
 }
 
 /* [m] The caller, which owns the lock, hands it to this waiter. */
-static void grant(struct pi_futex *f, struct pi_waiter *w, bool unsettled)
+static void futex_pi_grant(struct pi_futex *f, struct pi_waiter *w, bool unsettled)
 {
 	struct task_struct *t = w->task;
 
@@ -206,7 +206,11 @@ static struct pi_futex *new_futex(const struct futex_key *key, u32 word)
 
 /*
  * [m] Take the lock if it is free: NULL, and it is the caller's. Else the futex to wait for, and FUTEX_WAITERS is in
- * the word. ERR_PTR: -EDEADLK, -EAGAIN: the word has changed meanwhile; and what owner_of_word() says.
+ * the word. ERR_PTR: -EDEADLK; -EAGAIN: the word has changed meanwhile; -EINVAL: it is free, although somebody waits;
+ * and what owner_of_word() says.
+ *
+ * The word of an owner that is dying has no number any more from the walk along its robust list (exit_robust_list) to
+ * futex_pi_exit(), which hands the lock on. A task that comes in between becomes a waiter like those before it.
  */
 static struct pi_futex *take_or_find(u32 __user *uaddr, const struct futex_key *key)
 {
@@ -219,7 +223,7 @@ static struct pi_futex *take_or_find(u32 __user *uaddr, const struct futex_key *
 	if ((word & FUTEX_TID_MASK) == (u32)current->pid)
 		return ERR_PTR(-EDEADLK);
 	if (f)
-		return word & FUTEX_TID_MASK || f->unsettled ? f : ERR_PTR(-EINVAL);
+		return word & (FUTEX_TID_MASK | FUTEX_OWNER_DIED) || f->unsettled ? f : ERR_PTR(-EINVAL);
 	if (!(word & FUTEX_TID_MASK)) {
 		err = change_word(uaddr, word, (word & FUTEX_OWNER_DIED) | (u32)current->pid);
 		return err ? ERR_PTR(err) : NULL;
@@ -325,7 +329,7 @@ static int unlock_locked(u32 __user *uaddr, struct pi_futex *f)
 		return -EINVAL;
 	err = change_word(uaddr, word, next);
 	if (!err && w) {
-		grant(f, w, false);
+		futex_pi_grant(f, w, false);
 		adjust_chain(current);
 	}
 	return err;
@@ -355,7 +359,7 @@ void futex_pi_exit(void)
 	mutex_lock(&futex_pi_mutex);
 	current->pi_closed = true;
 	while ((f = current->pi_owns))
-		grant(f, best_waiter(f), true);
+		futex_pi_grant(f, best_waiter(f), true);
 	adjust_chain(current);
 	mutex_unlock(&futex_pi_mutex);
 }

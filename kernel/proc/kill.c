@@ -15,21 +15,22 @@
 
 /*
  * POSIX: the sender's real or effective user must be the target's real or saved one. The saved one, because a set-
- * user-id program that has switched to its user must not become killable and unkillable with each switch. SIGCONT may
- * go to any process of the session, so that a shell can always continue its jobs. The ids are read without a lock,
- * each one whole.
+ * user-id program that has switched to its user must not become killable and unkillable with each switch. A thread may
+ * always signal its own process, also after it alone has taken other ids. SIGCONT may go to any process of the session,
+ * so that a shell can always continue its jobs. The ids are read without a lock, each one whole.
  */
 static bool may_signal(const struct task_struct *p, int sig)
 {
-	if (capable(CAP_KILL) || current->euid == p->suid || current->euid == p->uid || current->uid == p->suid ||
-	    current->uid == p->uid)
+	if (p->signal == current->signal || capable(CAP_KILL) || current->euid == p->suid || current->euid == p->uid ||
+	    current->uid == p->suid || current->uid == p->uid)
 		return true;
 	return sig == SIGCONT && p->signal->session == current->signal->session;
 }
 
 /*
  * Check the number and the right, then send to the process of p, or (group false) to the thread alone. Signal 0 is
- * not sent: it only asks whether p is there and may be signalled. 0, -EINVAL, -EPERM, -EAGAIN.
+ * not sent: it only asks whether p is there and may be signalled. 0, -EINVAL, -EPERM, -EAGAIN; -ESRCH: p was there and
+ * has been released.
  */
 static int check_and_send(int sig, struct siginfo *info, struct task_struct *p, bool group)
 {
@@ -79,7 +80,7 @@ static bool is_one_of(const struct many *many, const struct task_struct *p)
 
 /*
  * One step of the walk. No process escapes by a fork: a child comes at the end of the list that is walked, and a
- * process with the signal pending makes no child (publish_task). [T]
+ * process that gets the signal in the middle of a fork forks again (must_begin_again). [T]
  */
 static void kill_send_one(struct task_struct *p, void *arg)
 {
@@ -89,6 +90,7 @@ static void kill_send_one(struct task_struct *p, void *arg)
 	if (!is_one_of(many, p))
 		return;
 	ret = many->info ? check_and_send(many->sig, many->info, p, true) : send_sig(many->sig, p, 1);
+	WRITE_ONCE(p->signal->sent_to_many, p->signal->sent_to_many + 1); /* after it, see take_signals_first() */
 	if (ret == -EPERM && many->pgrp == EVERY_PROCESS) { /* kill(-1): a process that we may not signal is no error */
 		many->sent = true;
 		return;
@@ -133,18 +135,25 @@ SYSCALL_DEFINE2(kill, pid_t, pid, int, sig)
 
 /*
  * Send to one thread. tgid says which process the thread must belong to, so that a number that has been used again
- * does not hit another process's thread; 0: any. As check_and_send(), or -ESRCH.
+ * does not hit another process's thread; 0: any. A thread that is released before it has got the signal has no number
+ * any more. An exec may have given the number to another thread, so the number is looked up once more. As
+ * check_and_send(), or -ESRCH.
  */
 static int send_to_thread(pid_t tgid, pid_t tid, int sig, struct siginfo *info)
 {
-	struct task_struct *p = find_get_task(tid);
-	int err = -ESRCH;
+	struct task_struct *p;
+	bool right;
+	int err;
 
-	if (!p)
-		return err;
-	if (!tgid || p->tgid == tgid)
-		err = check_and_send(sig, info, p, false);
-	put_task_struct(p);
+	do {
+		err = -ESRCH;
+		p = find_get_task(tid);
+		right = p && (!tgid || p->tgid == tgid);
+		if (right)
+			err = check_and_send(sig, info, p, false);
+		if (p)
+			put_task_struct(p);
+	} while (right && err == -ESRCH);
 	return err;
 }
 

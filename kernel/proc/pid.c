@@ -256,7 +256,7 @@ static bool number_in_use(pid_t nr)
  * Free those of the three numbers that nothing has any more. Equal ones are asked about once: after the first free
  * the number may belong to a new task, and a second free would take it from that task. [T]
  */
-static void free_unused(pid_t a, pid_t b, pid_t c)
+static void pid_free_unused(pid_t a, pid_t b, pid_t c)
 {
 	if (a && !number_in_use(a))
 		free_pid(a);
@@ -278,13 +278,13 @@ void change_group(struct signal_struct *sig, enum pid_type type, pid_t nr)
 		return;
 	list_del(&sig->group_node[type]);
 	join_one(sig, type, nr);
-	free_unused(old, 0, 0);
+	pid_free_unused(old, 0, 0);
 }
 
 /*
  * A number outlives the task that had it: `kill(-5)` must not reach strangers while a group 5 exists, even
  * when process 5 is gone. So a number is free when no task, group or session has it any more, which
- * free_unused asks under tasklist_lock.
+ * pid_free_unused asks under tasklist_lock.
  *
  * It asks once for each of the process's three numbers, though they are often the same. A number that has
  * been freed may be given out at once, since alloc_pid does not take tasklist_lock; freed a second time, it
@@ -299,12 +299,12 @@ void leave_groups(struct task_struct *p)
 	struct signal_struct *sig = p->signal;
 
 	if (!thread_group_leader(p)) {
-		free_unused(p->pid, 0, 0);
+		pid_free_unused(p->pid, 0, 0);
 		return;
 	}
 	list_del_init(&sig->group_node[PIDTYPE_PGID]);
 	list_del_init(&sig->group_node[PIDTYPE_SID]);
-	free_unused(p->pid, sig->pgrp, sig->session);
+	pid_free_unused(p->pid, sig->pgrp, sig->session);
 }
 
 /*

@@ -58,21 +58,55 @@ struct file *pidfd_file(struct signal_struct *sig, unsigned flags)
 	return f;
 }
 
-/* The leader with a reference, NULL: it has been waited for. */
-static struct task_struct *get_leader(struct signal_struct *sig)
+/* All that can fail is done while the child is not there yet. */
+int pidfd_reserve(struct signal_struct *sig, int __user *to, struct reserved_pidfd *r)
+{
+	int err = -EFAULT;
+
+	r->fd = get_unused_fd_flags(O_CLOEXEC);
+	if (r->fd < 0)
+		return r->fd;
+	r->file = pidfd_file(sig, 0);
+	if (!IS_ERR(r->file) && !put_user(r->fd, to))
+		return 0;
+	if (IS_ERR(r->file))
+		err = PTR_ERR(r->file);
+	else
+		fput(r->file);
+	put_unused_fd(r->fd);
+	r->file = NULL;
+	return err;
+}
+
+void pidfd_install(const struct reserved_pidfd *r)
+{
+	if (r->file)
+		fd_install(r->fd, r->file);
+}
+
+void pidfd_give_up(const struct reserved_pidfd *r)
+{
+	if (r->file) {
+		fput(r->file);
+		put_unused_fd(r->fd);
+	}
+}
+
+struct task_struct *get_process_leader(struct signal_struct *sig)
 {
 	struct task_struct *p = NULL;
+	unsigned long flags;
 
-	spin_lock_irq(&tasklist_lock);
+	spin_lock_irqsave(&tasklist_lock, flags);
 	if (sig->nr_threads) {
 		p = sig->leader;
 		get_task_struct(p);
 	}
-	spin_unlock_irq(&tasklist_lock);
+	spin_unlock_irqrestore(&tasklist_lock, flags);
 	return p;
 }
 
-/* Of a thread that is not the first one of its process there is no such file. */
+/* There is no such file for a thread that is not the leader of its process. */
 SYSCALL_DEFINE2(pidfd_open, pid_t, pid, unsigned int, flags)
 {
 	struct task_struct *p;
@@ -127,7 +161,7 @@ SYSCALL_DEFINE4(pidfd_send_signal, int, pidfd, int, sig, siginfo_t __user *, inf
 		return -EINVAL;
 	f = fget(pidfd);
 	signal = f ? pidfd_signal(f) : NULL;
-	p = signal ? get_leader(signal) : NULL;
+	p = signal ? get_process_leader(signal) : NULL;
 	err = signal ? -ESRCH : -EBADF;
 	if (p) {
 		err = pidfd_siginfo(&kinfo, info, sig, p->tgid);

@@ -3,8 +3,8 @@
  *
  * A timer of a clock that always runs is an hrtimer. When it fires it sends its signal and is not started again; the
  * task that takes the signal starts it for the next moment that lies in the future, and the moments in between are the
- * signal's overrun. So an interval of a nanosecond costs the time of the process that asked for it. A timer whose
- * signal is ignored has no taker: it goes on by itself, at most once a tick.
+ * signal's overrun. So an interval of a nanosecond costs the time of the process that asked for it. If its signal is
+ * ignored, no task takes it: such a timer goes on by itself, at most once a tick.
  *
  * A timer of CPU time is looked at by the ticks that find a thread of its process running. Reading the clock of a
  * process with many threads takes long, so a look also computes when the next one is worth it: a process cannot use up
@@ -32,6 +32,7 @@
 #include <time/clock.h>
 #include <time/hrtimer.h>
 #include <time/posix.h>
+#include <time/vdso.h>
 
 typedef int timer_t;
 
@@ -119,8 +120,7 @@ static void timer_expire(struct k_itimer *t, struct task_struct *leader)
 		return;
 	t->fired = false;
 	t->lost += ktime_forward(&t->expires, after, t->interval);
-	if (!t->of)
-		hrtimer_start(&t->timer, t->expires);
+	timer_start(t);
 }
 
 /*
@@ -255,12 +255,15 @@ void exit_posix_timers(void)
 	}
 }
 
-/* Wall time until a timer of CPU time can be over at the earliest; 0: it is over now. [S] */
+/*
+ * Wall time until a timer of CPU time can be over at the earliest; 0: it is over now. CPUs that are away count, as they
+ * may be back before that. [S]
+ */
 static u64 cpu_time_left(const struct k_itimer *t, ktime_t now)
 {
 	if (now >= t->expires)
 		return 0;
-	return max_t(u64, (t->expires - now) / (counts_thread(t) ? 1 : num_online_cpus()), 1);
+	return max_t(u64, (t->expires - now) / (counts_thread(t) ? 1 : nr_cpu_ids), 1);
 }
 
 /* Look at all timers of CPU time, and say when to look again. The clock of the process is read once. [S] */
@@ -427,7 +430,7 @@ static ktime_t first_expiration(const struct k_itimer *t, u64 value, bool absolu
 	if (!absolute)
 		return ktime_add_safe(timer_now(t), value);
 	if (t->clock == CLOCK_REALTIME || t->clock == CLOCK_TAI)
-		offset = ktime_get_real_ns() - ktime_get();
+		offset = wall_clock_offset();
 	return value > offset ? value - offset : 1; /* in the past: at once */
 }
 

@@ -1,5 +1,5 @@
 /*
- * The check that stands before looking into another process.
+ * The check that comes before a task may look into another process.
  *
  * Ids and memory of the other task change while we look: exec of a set-user-id program replaces both, setuid() the ids.
  * Two orders keep a look from mixing the old with the new. A task that changes its ids makes its memory undumpable

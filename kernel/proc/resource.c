@@ -24,10 +24,7 @@
 
 struct rlimit; /* the same as rlimit64 on machines of 64 bits; two calls are declared with this name */
 
-/*
- * [S] CPU time of all threads of a process, also of those that have ended. A thread that runs at this moment is
- * counted up to its last tick or switch.
- */
+/* [S] CPU time of all threads of a process, also of those that have ended. Those that run are charged up to now. */
 void thread_group_cputime_locked(struct task_struct *p, u64 *utime, u64 *stime)
 {
 	struct task_struct *t;

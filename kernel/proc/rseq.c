@@ -45,7 +45,7 @@ struct rseq_cs {
 static_assert(sizeof(struct rseq_cs) == 32);
 
 /* 0 or -EFAULT. The number of the CPU serves as mm_cid, too. */
-static int write_ids(struct rseq __user *r, u32 cpu, u32 cpu_or_none)
+static int rseq_write_ids(struct rseq __user *r, u32 cpu, u32 cpu_or_none)
 {
 	return put_user(cpu, &r->cpu_id_start) || put_user(cpu_or_none, &r->cpu_id) || put_user(0, &r->node_id) ||
 			       put_user(cpu, &r->mm_cid)
@@ -59,7 +59,7 @@ static int check_sequence(const struct rseq_cs *cs)
 	u32 sig;
 
 	if (cs->version || cs->flags || cs->start_ip >= TASK_SIZE || cs->abort_ip >= TASK_SIZE || cs->abort_ip < 4 ||
-	    cs->post_commit_offset > TASK_SIZE - cs->start_ip || cs->abort_ip - cs->start_ip < cs->post_commit_offset)
+	    cs->post_commit_offset >= TASK_SIZE - cs->start_ip || cs->abort_ip - cs->start_ip < cs->post_commit_offset)
 		return -EINVAL;
 	if (get_user(sig, (u32 __user *)(cs->abort_ip - 4)))
 		return -EFAULT;
@@ -94,7 +94,7 @@ void rseq_resume(struct pt_regs *regs)
 	struct rseq __user *r = current->rseq;
 	u32 cpu = smp_processor_id();
 
-	if (r && (abort_sequence(r, regs) || write_ids(r, cpu, cpu)))
+	if (r && (abort_sequence(r, regs) || rseq_write_ids(r, cpu, cpu)))
 		force_sig_fault(SIGSEGV, SI_KERNEL, 0);
 }
 
@@ -104,7 +104,7 @@ static long rseq_unregister(struct rseq __user *r, u32 len, u32 sig)
 		return -EINVAL;
 	if (current->rseq_sig != sig)
 		return -EPERM;
-	if (write_ids(r, 0, RSEQ_CPU_ID_NONE))
+	if (rseq_write_ids(r, 0, RSEQ_CPU_ID_NONE))
 		return -EFAULT;
 	current->rseq = NULL;
 	return 0;

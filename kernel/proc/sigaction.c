@@ -21,27 +21,33 @@
 #include <time/posix.h>
 
 /*
- * Change the current task's mask; SIGKILL and SIGSTOP cannot be blocked. A signal of the process that this thread
- * might have taken, and now blocks, is offered to the other threads.
+ * Set the current task's mask. A signal of the process may have been given to this thread alone to take (see
+ * complete_signal). If this thread blocks it now, the signal is offered to the other threads. [S]
  */
+static void set_blocked(sigset_t set)
+{
+	struct signal_struct *sig = current->signal;
+	struct task_struct *t;
+
+	if ((sig->shared_pending.signal & set & ~current->blocked) && !thread_group_empty(current))
+		for_each_thread(current, t)
+			if (t != current && (sig->shared_pending.signal & ~t->blocked))
+				signal_wake_up(t, false);
+	current->blocked = set;
+	recalc_sigpending();
+}
+
+/* Change the current task's mask; SIGKILL and SIGSTOP cannot be blocked. Takes siglock. */
 void set_current_blocked(sigset_t set)
 {
 	struct sighand_struct *sighand;
 	unsigned long flags;
-	struct task_struct *t;
-	sigset_t newly;
 
 	set &= ~SIG_UNBLOCKABLE;
 	if (current->blocked == set)
 		return; /* no lock: only this thread changes it */
 	sighand = lock_task_sighand(current, &flags);
-	newly = set & ~current->blocked;
-	if ((current->signal->shared_pending.signal & newly) && !thread_group_empty(current))
-		for_each_thread(current, t)
-			if (t != current && (current->signal->shared_pending.signal & ~t->blocked))
-				signal_wake_up(t, false);
-	current->blocked = set;
-	recalc_sigpending();
+	set_blocked(set);
 	unlock_task_sighand(sighand, flags);
 }
 
@@ -183,7 +189,8 @@ SYSCALL_DEFINE2(rt_sigsuspend, sigset_t __user *, unewset, size_t, sigsetsize)
  * Sleep until a signal of the set comes. Signals of the set are blocked in the caller's mask, so they are unblocked
  * for the time of the sleep, or senders would not wake this task; real_blocked remembers that they are not to be
  * handled. Returns the signal that was taken, -EAGAIN after the time, or -EINTR: another signal came, or another thread
- * has taken the one that this task was woken for. [S, released while asleep]
+ * has taken the one that this task was woken for. Two signals of the set may have come, and one of them is taken here;
+ * set_blocked() offers the other one to the threads that let it in. [S, released while asleep]
  */
 static int sigwait_sleep(sigset_t set, struct siginfo *info, s64 timeout)
 {
@@ -197,10 +204,9 @@ static int sigwait_sleep(sigset_t set, struct siginfo *info, s64 timeout)
 	set_current_state(TASK_INTERRUPTIBLE);
 	left = schedule_timeout_ns(timeout); /* does not sleep when a signal is pending already */
 	spin_lock_irq(&current->sighand->siglock);
-	current->blocked = current->real_blocked;
-	current->real_blocked = 0;
 	sig = dequeue_signal(~set, info);
-	recalc_sigpending();
+	set_blocked(current->real_blocked);
+	current->real_blocked = 0;
 	return sig ? sig : left ? -EINTR : -EAGAIN;
 }
 

@@ -312,7 +312,7 @@ static void finish_syscall(struct pt_regs *regs, bool handler, unsigned long fla
 }
 
 /*
- * On a machine where it is so on Linux, a debugger that is told of a signal sees the registers with the interrupted
+ * On machines where Linux does the same, a debugger that is told of a signal sees the registers with the interrupted
  * call taken back already. A debugger that puts these registers aside and brings them back later then has the call made
  * again, though it cannot read what the call's first argument was. Returns where the call begins; 0: there is none.
  */

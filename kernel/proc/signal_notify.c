@@ -38,12 +38,24 @@ static void wake_parent(struct task_struct *parent)
 }
 
 /*
+ * Who is told of p: the thread of the parent that has made it, as on Linux, because a SIGCHLD that this thread blocks
+ * is not ignored, although its action may be the default; where that thread is gone, the first one. Any thread of the
+ * process may take the signal. [T]
+ */
+static struct task_struct *parent_thread(const struct task_struct *p)
+{
+	struct task_struct *parent = p->parent, *t = find_task_by_pid(p->parent_tid);
+
+	return t && t->group_leader == parent && !(t->flags & PF_EXITING) ? t : parent;
+}
+
+/*
  * A parent that ignores SIGCHLD, or has set SA_NOCLDWAIT, does not want zombies: the child is reaped at once. The
  * decision is made under the parent's siglock, so it goes by the same action as the sending of the signal.
  */
 bool do_notify_parent(struct task_struct *p, int sig)
 {
-	struct task_struct *parent = p->ptrace ? p->tracer->group_leader : p->parent;
+	struct task_struct *parent = p->ptrace ? p->tracer : parent_thread(p);
 	int code = p->signal->group_exit ? p->signal->group_exit_code : p->exit_code;
 	struct sighand_struct *sighand;
 	struct sigaction *ka = &parent->sighand->action[SIGCHLD - 1];
@@ -103,12 +115,12 @@ static void notify_cldstop(struct task_struct *parent, struct task_struct *p, in
 
 void do_notify_parent_cldstop(struct task_struct *leader, int why)
 {
-	notify_cldstop(leader->parent, leader, why, why == CLD_STOPPED ? leader->signal->stop_sig : SIGCONT);
+	notify_cldstop(parent_thread(leader), leader, why, why == CLD_STOPPED ? leader->signal->stop_sig : SIGCONT);
 }
 
 void do_notify_tracer(struct task_struct *t, int why)
 {
-	notify_cldstop(t->tracer->group_leader, t, why, t->ptrace_code & 0x7f);
+	notify_cldstop(t->tracer, t, why, t->ptrace_code & 0x7f);
 }
 
 /*
@@ -164,5 +176,6 @@ void kill_orphaned_pgrp(struct task_struct *p, struct task_struct *parent)
 	for_each_in_group(PIDTYPE_PGID, pgrp, sig) {
 		send_sig(SIGHUP, sig->leader, 1);
 		send_sig(SIGCONT, sig->leader, 1);
+		WRITE_ONCE(sig->sent_to_many, sig->sent_to_many + 1);
 	}
 }

@@ -74,7 +74,10 @@ void sigqueue_free(struct sigqueue *q)
 	kmem_cache_free(sigqueue_cache, q);
 }
 
-/* Take an entry off its queue. A timer's is told, with the siginfo that the signal's taker gets, NULL: nobody. [S] */
+/*
+ * Take an entry off its queue. If it is a timer's, the timer is told, with the siginfo that the signal's taker gets
+ * (NULL: no task takes it). [S]
+ */
 static void sigqueue_leave(struct sigqueue *q, struct siginfo *info)
 {
 	list_del_init(&q->list);

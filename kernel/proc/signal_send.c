@@ -12,6 +12,7 @@
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <proc/fork.h>
+#include <proc/pidfd.h>
 #include <proc/ptrace.h>
 #include <proc/resource.h>
 #include <proc/signal.h>
@@ -242,9 +243,9 @@ static void complete_signal(int sig, struct task_struct *p, bool group)
 	if (!t)
 		return;
 	/*
-	 * At once for all threads: none must run on in user mode until another gets to handle it. As on Linux not for
-	 * the signals that leave a core: t takes such a one from its queue, so that signal_deliver tells which it was,
-	 * and ends the others then.
+	 * All threads get it at once: no thread may run on in user mode until another one handles it. As on Linux not
+	 * for the signals that leave a core: t takes such a one from its queue, so that signal_deliver tells which it
+	 * was, and ends the others then.
 	 */
 	if (sig_fatal(p, t, sig) && !p->signal->unkillable && !(sigmask(sig) & SIG_KERNEL_CORE)) {
 		p->signal->group_exit = 1;
@@ -289,28 +290,44 @@ bool send_sigqueue(struct sigqueue *q, struct siginfo *info, struct task_struct 
 	return sent;
 }
 
-/* 0, -EINVAL for a number of no signal, or -EAGAIN. */
+/*
+ * 0, -EINVAL for a number of no signal, -EAGAIN, or -ESRCH: p was released while the sender held its reference. From
+ * the old leader of a process that lives on, by an exec of another thread, no way leads to the threads that could take
+ * the signal, and its siglock guards nothing any more. unlink_task() releases p under the siglock that is locked here.
+ */
 static int send_to(int sig, struct siginfo *info, struct task_struct *p, bool group)
 {
 	struct sighand_struct *sighand;
 	unsigned long flags;
-	int err;
+	int err = -ESRCH;
 
 	if (sig <= 0 || sig > NSIG)
 		return -EINVAL;
 	sighand = lock_task_sighand(p, &flags);
-	err = send_signal_locked(sig, info, p, group);
+	if (likely(!hlist_unhashed(&p->pid_node)))
+		err = send_signal_locked(sig, info, p, group);
 	unlock_task_sighand(sighand, flags);
 	return err;
 }
 
-/* To the process: any of its threads may take it. */
+/*
+ * To the process: any of its threads may take it. If p was its leader and has been replaced, the new leader stands for
+ * the process. tasklist_lock is taken for that. A caller that holds tasklist_lock has found p under it, in a list that
+ * a released task is not in, so it does not come there.
+ */
 int send_sig_info(int sig, struct siginfo *info, struct task_struct *p)
 {
-	return send_to(sig, info, p, true);
+	struct task_struct *leader;
+	int err = send_to(sig, info, p, true);
+
+	while (unlikely(err == -ESRCH) && (leader = get_process_leader(p->signal))) {
+		err = send_to(sig, info, leader, true);
+		put_task_struct(leader);
+	}
+	return err;
 }
 
-/* To this thread alone. */
+/* To this thread alone; -ESRCH when it has been released. */
 int send_sig_thread(int sig, struct siginfo *info, struct task_struct *p)
 {
 	return send_to(sig, info, p, false);
@@ -354,8 +371,8 @@ void force_sig_info(struct siginfo *info)
 }
 
 /*
- * For a fault of the current task's: the handler, or the end if the signal is blocked or ignored, as it would fault
- * for ever.
+ * The signal for a fault of the current task: the handler runs, or the process ends if the signal is blocked or
+ * ignored, as the task would fault for ever.
  */
 void force_sig_fault(int sig, int code, unsigned long addr)
 {

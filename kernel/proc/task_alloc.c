@@ -115,6 +115,28 @@ void put_sighand(struct sighand_struct *sighand)
 		kmem_cache_free(sighand_cache, sighand);
 }
 
+static unsigned process_count, thread_count; /* [tasklist_lock] */
+
+unsigned nr_processes(void)
+{
+	return READ_ONCE(process_count);
+}
+
+unsigned nr_threads(void)
+{
+	return READ_ONCE(thread_count);
+}
+
+/*
+ * Writers hold tasklist_lock. Readers (nr_threads() and its like) take no lock: they read a whole word, which may be
+ * old a moment later in any case.
+ */
+void count_tasks(int processes, int threads)
+{
+	WRITE_ONCE(process_count, process_count + processes);
+	WRITE_ONCE(thread_count, thread_count + threads);
+}
+
 /*
  * The most tasks that there may be (sys/kernel/threads-max). As on Linux their stacks must fit into an eighth of the
  * memory, so that a fork bomb is stopped by -EAGAIN for itself and not by -ENOMEM for the whole machine. A user other

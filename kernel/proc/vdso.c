@@ -67,7 +67,7 @@ static struct file vdso_file = {
 };
 
 /*
- * One page of the file. `vm_flag` says to /proc/<pid>/maps which it is. The data must not become a private copy, by
+ * One page of the file. `vm_flag` says to /proc/<pid>/maps which it is. The data must not become a private copy, in
  * which time would stand still, so only the code may be made writable.
  */
 static int map_page(struct mm_struct *mm, unsigned long at, unsigned prot, unsigned long pgoff, u32 vm_flag)

@@ -201,7 +201,7 @@ static int look_at_child(struct wait_opts *wo, struct task_struct *p)
 	 */
 	if (p->exit_state == EXIT_ZOMBIE && thread_group_empty(p) && !ptrace_reparented(p))
 		return wait_task_zombie(wo, p) ? 1 : -ECHILD;
-	/* Of a tracee of our own the stops that a debugger sees count, see look_at_tracee(). */
+	/* For a tracee of our own, only the stops that a debugger sees count: see look_at_tracee(). */
 	return (!ours && wait_task_stopped(wo, p)) || wait_task_continued(wo, p);
 }
 

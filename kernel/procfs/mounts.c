@@ -69,10 +69,10 @@ static void show_root(struct seq_file *m, const struct mount *mnt)
  */
 static void show_mountinfo(struct seq_file *m, const struct mount *mnt, const char *where)
 {
-	const struct mount *parent = mnt->mnt_at.mnt ? mnt->mnt_at.mnt : mnt;
 	u64 dev = mnt->mnt_sb->s_dev;
 
-	seq_printf(m, "%u %u %u:%u ", mnt->mnt_id, parent->mnt_id, (unsigned)(dev >> 20), (unsigned)(dev & 0xfffff));
+	seq_printf(m, "%u %u %u:%u ", mnt->mnt_id, mount_parent_id(mnt), (unsigned)(dev >> 20),
+		   (unsigned)(dev & 0xfffff));
 	show_root(m, mnt);
 	seq_putc(m, ' ');
 	seq_escape(m, where, BLANKS);

@@ -142,12 +142,13 @@ static bool pull_one(struct rq *here, struct rq *src)
 }
 
 /*
- * The busiest CPU is found without a lock, and both runqueues are locked for all moves together. Softirq context,
- * interrupts on.
+ * The busiest CPU is found without a lock, and both runqueues are locked for all moves together. A CPU that leaves may
+ * serve a softirq that was left over when its own tasks have gone already (rq->pulls): it must not get others. Softirq
+ * context, interrupts on.
  */
 static void noinline load_balance(struct rq *here)
 {
-	struct rq *src = find_busiest(here);
+	struct rq *src = here->pulls ? find_busiest(here) : NULL;
 	int moves = 0;
 
 	if (!src)

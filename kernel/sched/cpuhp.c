@@ -39,7 +39,7 @@
 
 DECLARE_TABLE(cpuhp, const struct cpuhp_step);
 
-/* Whether a CPU comes or goes. Outside of every other lock: the steps take those of their rooms. */
+/* Held while a CPU comes or goes. Outside of every other lock: the steps take those of their rooms. */
 static DEFINE_MUTEX(cpu_hotplug_mutex);
 
 /* ---- Steps. [cpu_hotplug_mutex] */
@@ -83,8 +83,11 @@ static int make_step(unsigned cpu, int idx, int target)
 	return ret;
 }
 
-/* The steps from `from` to `to`, upwards or downwards. The first that fails ends this: its number, and *ret. Or 0. */
-static int make_steps(unsigned cpu, int from, int to, int target, int *ret)
+/*
+ * The steps from `from` to `to`, upwards or downwards. Returns 0, or the number of the first step that fails, with its
+ * error in *ret.
+ */
+static int cpuhp_make_steps(unsigned cpu, int from, int to, int target, int *ret)
 {
 	int by = from <= to ? 1 : -1;
 
@@ -97,21 +100,21 @@ static int make_steps(unsigned cpu, int from, int to, int target, int *ret)
 }
 
 /* The same for a whole stage that cannot fail. */
-static void make_stage(unsigned cpu, enum cpuhp_stage stage, bool up)
+static void cpuhp_make_stage(unsigned cpu, enum cpuhp_stage stage, bool up)
 {
 	int first = stage ? steps_up_to(stage - 1) + 1 : 1, last = steps_up_to(stage), ret;
 
 	if (last < first)
 		return;
 	if (up)
-		WARN_ON(make_steps(cpu, first, last, steps_up_to(CPUHP_ONLINE), &ret));
+		WARN_ON(cpuhp_make_steps(cpu, first, last, steps_up_to(CPUHP_ONLINE), &ret));
 	else
-		WARN_ON(make_steps(cpu, last, first, 0, &ret));
+		WARN_ON(cpuhp_make_steps(cpu, last, first, 0, &ret));
 }
 
 void cpuhp_starting(unsigned cpu)
 {
-	make_stage(cpu, CPUHP_STARTING, true);
+	cpuhp_make_stage(cpu, CPUHP_STARTING, true);
 }
 
 /* ---- Down */
@@ -120,7 +123,7 @@ void cpuhp_starting(unsigned cpu)
 static void take_cpu_down(unsigned cpu)
 {
 	__atomic_fetch_and(&cpu_online_mask.bits[cpu / 64], ~BIT(cpu % 64), __ATOMIC_SEQ_CST);
-	make_stage(cpu, CPUHP_STARTING, false);
+	cpuhp_make_stage(cpu, CPUHP_STARTING, false);
 }
 
 /*
@@ -158,12 +161,12 @@ static int leave_online(unsigned cpu)
 	int first = steps_up_to(CPUHP_STARTING) + 1, last = steps_up_to(CPUHP_ONLINE), ret = 0, failed;
 
 	cpumask_clear_cpu(cpu, &cpu_active_mask);
-	failed = make_steps(cpu, last, first, 0, &ret);
+	failed = cpuhp_make_steps(cpu, last, first, 0, &ret);
 	if (!failed)
 		return 0;
 	cpumask_set_cpu(cpu, &cpu_active_mask);
 	if (failed < last)
-		WARN_ON(make_steps(cpu, failed + 1, last, last, &(int){0}));
+		WARN_ON(cpuhp_make_steps(cpu, failed + 1, last, last, &(int){0}));
 	return ret;
 }
 
@@ -181,7 +184,7 @@ static int cpuhp_thread(void *data)
 	way->ret = leave_online(way->cpu);
 	if (!way->ret) {
 		stop_machine_without(way->cpu, take_cpu_down);
-		make_stage(way->cpu, CPUHP_PREPARE, false);
+		cpuhp_make_stage(way->cpu, CPUHP_PREPARE, false);
 		pr_info("smp: CPU%u is now offline\n", way->cpu);
 	}
 	kthread_complete_and_exit(&way->done, 0);
@@ -230,17 +233,17 @@ static int bring_up(unsigned cpu)
 {
 	int last = steps_up_to(CPUHP_PREPARE), ret = 0, failed, undone;
 
-	failed = make_steps(cpu, 1, last, steps_up_to(CPUHP_ONLINE), &ret);
+	failed = cpuhp_make_steps(cpu, 1, last, steps_up_to(CPUHP_ONLINE), &ret);
 	if (!failed)
 		ret = smp_start_cpu(cpu);
 	if (ret) {
 		undone = failed ? failed - 1 : last;
 		if (undone)
-			WARN_ON(make_steps(cpu, undone, 1, 0, &(int){0}));
+			WARN_ON(cpuhp_make_steps(cpu, undone, 1, 0, &(int){0}));
 		return ret;
 	}
 	cpumask_set_cpu(cpu, &cpu_active_mask);
-	make_stage(cpu, CPUHP_ONLINE, true);
+	cpuhp_make_stage(cpu, CPUHP_ONLINE, true);
 	pr_info("smp: CPU%u is online\n", cpu);
 	return 0;
 }

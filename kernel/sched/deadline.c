@@ -93,7 +93,7 @@ static void dl_replenish(struct sched_dl_entity *dl, u64 now)
 {
 	dl->throttled = false;
 	dl_postpone(&dl->params, &dl->left, &dl->deadline);
-	/* So late that this deadline is over as well: the past is not made up for. */
+	/* If this deadline is over as well, the server begins again: the past is not made up for. */
 	if (dl->deadline < now)
 		dl_renew(dl, now);
 }

@@ -26,8 +26,8 @@ void update_dl_overload(struct rq *rq)
 }
 
 /*
- * A task with which deadlines would have to wait there: those after the returned one. Larger is better; CPUs without
- * deadline tasks return the largest, the more the less they have to do. Not locked: a guess, checked under the lock.
+ * A task with a deadline after the returned one would have to wait on that CPU. Larger is better; CPUs without deadline
+ * tasks return the largest, the more the less they have to do. Not locked: a guess, checked under the lock.
  */
 static u64 cpu_deadline(const struct rq *rq)
 {
@@ -65,7 +65,8 @@ static int find_later_rq(struct task_struct *p, u64 deadline, int home)
 }
 
 /*
- * Where it was, if no other CPU has less to do. Its deadline will be the one it has, or a new one that counts from now.
+ * The CPU where it was, if no other CPU has less to do. Its deadline will be the one it has, or a new one that counts
+ * from now.
  */
 int select_task_rq_dl(struct task_struct *p, int cpu, int flags)
 {
@@ -137,7 +138,7 @@ static bool push_dl_task(struct rq *rq, struct task_struct *p)
 
 /*
  * Send deadline tasks that wait here to CPUs where they would run now, until no more can move. Each turn takes the lock
- * and looks afresh.
+ * and looks again.
  */
 void push_dl_tasks(struct rq *rq)
 {

@@ -33,7 +33,10 @@ static inline bool entity_less(const struct rb_node *a, const struct rb_node *b)
 void init_cfs_rq(struct cfs_rq *cfs)
 {
 	cfs->timeline = RB_ROOT_CACHED;
-	/* Near the wrap: a comparison that is wrong there shows in minutes, not in centuries. */
+	/*
+	 * The value begins shortly before it wraps, so that a wrong comparison shows after minutes, not after
+	 * centuries.
+	 */
 	cfs->min_vruntime = -(1ULL << 30);
 }
 

@@ -9,6 +9,19 @@
 #include <proc/fork.h>
 #include <lib/printf.h>
 
+/* The CPU is there from now on. Readers add up what is counted here, so they must not see it half counted. */
+static void count_from_now(struct rq *rq)
+{
+	unsigned long flags;
+
+	rq_lock_irqsave(rq->cpu, &flags);
+	rq->idle_since = sched_clock();
+	if (rq->offline_since)
+		rq->offline_ns += rq->idle_since - rq->offline_since;
+	rq->offline_since = 0;
+	rq_unlock_irqrestore(rq, flags);
+}
+
 /*
  * `idle` becomes the current task of `cpu` without having been switched to: for the boot CPU it is the code that runs
  * now, for another CPU the code with which it will begin. It never leaves its CPU, and it is never preempted except by
@@ -24,7 +37,7 @@ void init_idle(struct task_struct *idle, int cpu)
 	idle->rt_priority = 0;
 	idle->sched_class = &idle_sched_class;
 	idle->state = TASK_RUNNING;
-	idle->cpu = idle->wake_cpu = cpu;
+	idle->cpu = cpu;
 	memset(idle->cpus_mask, 0, sizeof(idle->cpus_mask));
 	set_bit(cpu, idle->cpus_mask);
 	idle->nr_cpus_allowed = 1;
@@ -35,10 +48,7 @@ void init_idle(struct task_struct *idle, int cpu)
 	spin_lock_init(&idle->pi_lock);
 	snprintf(idle->comm, sizeof(idle->comm), "swapper/%d", cpu);
 	rq->curr = rq->idle = idle;
-	rq->idle_since = sched_clock();
-	if (rq->offline_since)
-		rq->offline_ns += rq->idle_since - rq->offline_since;
-	rq->offline_since = 0;
+	count_from_now(rq);
 	rq->online = true;
 	rq->pulls = nr_cpu_ids > 1;
 }
@@ -142,3 +152,4 @@ char task_state_to_char(const struct task_struct *p)
 
 	return task_index_to_char(task_state_index(exit ? exit : READ_ONCE(p->state)));
 }
+EXPORT_SYMBOL(task_state_to_char);

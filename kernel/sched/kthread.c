@@ -94,7 +94,7 @@ EXPORT_SYMBOL(kthread_complete_and_exit);
  */
 static void join_sleepers(struct task_struct *p, int cpu)
 {
-	p->cpu = p->wake_cpu = cpu;
+	p->cpu = cpu;
 	p->se.vruntime = READ_ONCE(cpu_rq(cpu)->cfs.min_vruntime);
 }
 

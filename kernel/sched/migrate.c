@@ -10,7 +10,6 @@
 /* p, which is new and has no CPU yet, begins on cpu. [pi_lock] */
 void __set_task_cpu(struct task_struct *p, int cpu)
 {
-	p->wake_cpu = cpu;
 	/*
 	 * Release: a CPU that reads the new number and takes that queue's lock sees what was done to the entity before.
 	 */
@@ -122,7 +121,7 @@ static void set_cpus_allowed(struct rq *rq, struct task_struct *p, const struct 
 	update_dl_overload(rq);
 }
 
-/* Programs are told of, kernel threads are not: Linux's words and rule. Context: pi_lock. */
+/* The log names programs, but no kernel threads; the words and the rule are Linux's. Context: pi_lock. */
 static void widen_mask(struct task_struct *p)
 {
 	struct rq *rq = __task_rq_lock(p);

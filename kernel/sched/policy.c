@@ -175,7 +175,7 @@ static void fill_kept(const struct task_struct *p, struct sched_params *sp)
  *
  * A change of policy is decided here, under both locks, and not in the system call that asks for it.
  * sched_setparam, setpriority and the KEEP flags of sched_setattr leave some parameters as they are, and a
- * user who is not root may only give things up: both depend on what the task has at the moment of the
+ * user other than root may only give things up: both depend on what the task has at the moment of the
  * change. Two things that would go wrong if it were read earlier:
  *
  * - An old policy is put back. CPU 0 reads NORMAL to set a new nice value; CPU 1 makes the task FIFO and

@@ -51,7 +51,9 @@ static int find_lowest_rq(struct task_struct *p, int home)
 	return best;
 }
 
-/* Where it was, if it can run there at once: its data is in the cache, and the task that it preempts may move. */
+/*
+ * The CPU where it was, if it can run there at once: its data is in the cache, and the task that it preempts may move.
+ */
 int select_task_rq_rt(struct task_struct *p, int cpu, int flags)
 {
 	int best;

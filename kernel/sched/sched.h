@@ -42,7 +42,10 @@ struct cfs_rq {
 	struct sched_entity *skip;	/* [r] it yielded: pass it over once */
 };
 
-/* Real-time class: a list a priority, a bit a list that is not empty. The running task stays on its list. */
+/*
+ * Real-time class: a list for each priority, and a bit for each list that is not empty. The running task stays on its
+ * list.
+ */
 struct rt_rq {
 	unsigned long bitmap[2];	     /* [r] */
 	struct list_head queue[MAX_RT_PRIO]; /* [r] */
@@ -116,7 +119,7 @@ struct sched_class {
 	void (*update_curr)(struct rq *rq); /* account the running task up to rq->clock */
 	/*
 	 * A task changes class. The old class is told when the task has left its queue, the new one when it is on the
-	 * new queue. Or NULL.
+	 * new queue. A class that need not know has NULL.
 	 */
 	void (*switched_from)(struct rq *rq, struct task_struct *p);
 	void (*switched_to)(struct rq *rq, struct task_struct *p);
@@ -229,6 +232,7 @@ static inline void activate_task(struct rq *rq, struct task_struct *p, int flags
 	enqueue_task(rq, p, flags);
 	WRITE_ONCE(p->on_rq, 1);
 }
+/* Make rq's CPU look for its next task soon: by an interrupt if need be. Context: rq locked. */
 void resched_curr(struct rq *rq);
 /* p has become runnable on rq: must the running task give way? Context: rq locked, its clock updated. */
 static inline void wakeup_preempt(struct rq *rq, struct task_struct *p)
@@ -251,7 +255,7 @@ static inline void set_next_task(struct rq *rq, struct task_struct *p)
 
 /* stat.c: only while the key is on; rq locked, its clock updated. */
 extern struct static_key sched_stat_key;
-/* prev goes, to sleep when it is not on_rq any more, and next comes. */
+/* prev leaves the CPU (it goes to sleep if it is not on_rq any more), and next comes. */
 void sched_stat_switch(struct rq *rq, struct task_struct *prev, struct task_struct *next, unsigned prev_state);
 void sched_stat_wake(struct rq *rq, struct task_struct *p);   /* it sleeps no longer: it waits */
 void sched_stat_queued(struct rq *rq, struct task_struct *p); /* it waits from now on, and did not sleep */
@@ -261,9 +265,14 @@ void set_task_cpu(struct task_struct *p, int cpu);
 void __set_task_cpu(struct task_struct *p, int cpu);
 void move_queued_task(struct rq *from, struct task_struct *p, struct rq *to); /* both locked; p queued, not running */
 int select_fallback_rq(struct task_struct *p);
-/* A CPU for p, which was last on `cpu`: one that is online and allowed. [pi_lock] */
+/*
+ * A CPU for p, which was last on `cpu`: one that is online and allowed. A CPU that has left looks idle to the classes,
+ * so this one takes its place. [pi_lock]
+ */
 static inline int select_task_rq(struct task_struct *p, int cpu, int flags)
 {
+	if (unlikely(!cpu_online(cpu)))
+		cpu = smp_processor_id();
 	if (p->nr_cpus_allowed > 1 && nr_cpu_ids > 1)
 		cpu = p->sched_class->select_task_rq(p, cpu, flags);
 	if (unlikely(!task_allowed(p, cpu) || !cpu_online(cpu)))
@@ -312,9 +321,9 @@ struct task_struct *fair_migratable(struct rq *rq, int cpu, unsigned long max_we
 
 /* rt.c, rt_balance.c */
 #define RR_TIMESLICE_NS (100 * NSEC_PER_MSEC)
-void init_rt_rq(struct rt_rq *rt);
-void update_rt_overload(struct rq *rq);
-void update_curr_common(struct rq *rq);
+void init_rt_rq(struct rt_rq *rt);	 /* boot */
+void update_rt_overload(struct rq *rq);	 /* tell other CPUs whether a task can be pulled from here. rq locked */
+void update_curr_common(struct rq *rq);	 /* charge the running task up to rq->clock. rq locked */
 bool rt_task_waits(const struct rq *rq); /* one that may move waits behind another or behind a deadline task */
 void pull_rt_task(struct rq *rq);	 /* rq locked, may be dropped */
 void push_rt_tasks(struct rq *rq);	 /* not locked, interrupts off */

@@ -1,7 +1,7 @@
 /*
  * System calls about policy and priority (sched(7), sched_setattr(2)). They find the task, read the user's structure
- * and pass on what is asked for. Whether the caller may have it, check_permission() decides, which
- * __sched_setscheduler() calls with the task's locks held. Context: the calling thread, nothing locked.
+ * and pass on what is asked for. check_permission(), which __sched_setscheduler() calls with the task's locks held,
+ * decides whether the caller may have it. Context: the calling thread, nothing locked.
  */
 #include <asm/uaccess.h>
 #include <lib/string.h>
@@ -94,7 +94,7 @@ static int sched_set_params(pid_t pid, struct sched_params *sp)
 		return PTR_ERR(p);
 	sp->permit = check_permission;
 	ret = __sched_setscheduler(p, sp);
-	if (!ret && READ_ONCE(p->pi_waits))
+	if (!ret) /* whether it waits for a lock is looked at under the lock that a new waiter takes, too */
 		futex_pi_adjust(p);
 	put_task_struct(p);
 	return ret;

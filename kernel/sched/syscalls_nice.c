@@ -28,7 +28,7 @@ SYSCALL_DEFINE3(sched_setaffinity, pid_t, pid, unsigned int, len, unsigned long 
 	cpumask_and(&mask, &mask, &cpu_possible_mask);
 	p = sched_find_task(pid);
 	if (IS_ERR(p))
-		return PTR_ERR(p);
+		return -ESRCH; /* for a number below 0, too */
 	if (p->flags & PF_NO_SETAFFINITY)
 		ret = -EINVAL;
 	else if (sched_may_change(p))
@@ -51,7 +51,7 @@ SYSCALL_DEFINE3(sched_getaffinity, pid_t, pid, unsigned int, len, unsigned long 
 		return -EINVAL;
 	p = sched_find_task(pid);
 	if (IS_ERR(p))
-		return PTR_ERR(p);
+		return -ESRCH;
 	memcpy(&mask, p->cpus_mask, sizeof(mask));
 	put_task_struct(p);
 	cpumask_and(&mask, &mask, &cpu_online_mask);

@@ -239,6 +239,6 @@ int sched_fork(struct task_struct *p, u64 clone_flags)
 	if (dl_prio(p->prio))
 		return -EAGAIN;
 	p->sched_class = rt_prio(p->prio) ? &rt_sched_class : &fair_sched_class;
-	p->cpu = p->wake_cpu = smp_processor_id();
+	p->cpu = smp_processor_id();
 	return 0;
 }

@@ -128,7 +128,7 @@ static struct hrtimer_cpu_base *switch_base(struct hrtimer *t, struct hrtimer_cp
 	return here;
 }
 
-/* The timer moves to this CPU, also when it is armed: only the own hardware can be set. Any context but NMI. */
+/* The timer moves to this CPU, also when it is armed: a CPU can set only its own hardware. Any context but NMI. */
 void noinline hrtimer_start(struct hrtimer *t, ktime_t expires)
 {
 	struct hrtimer_cpu_base *base;

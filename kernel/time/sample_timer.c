@@ -70,7 +70,7 @@ static void start_on(unsigned cpu)
 		smp_call_function_single(cpu, start, NULL, true);
 }
 
-static void stop_on(unsigned cpu)
+static void sample_timer_stop_on(unsigned cpu)
 {
 	if (sample_source == SAMPLE_BY_TIMER)
 		hrtimer_cancel(&per_cpu(sample_cpu, cpu).timer);
@@ -79,7 +79,7 @@ static void stop_on(unsigned cpu)
 }
 
 /* On all CPUs that are there; the machine's source first. [sample_mutex] */
-static void start_source(void)
+static void sample_timer_start_source(void)
 {
 	unsigned cpu;
 
@@ -101,7 +101,7 @@ int sample_timer_start(sample_fn fn, u64 period_ns)
 	mutex_lock(&sample_mutex);
 	sample_period = period_ns;
 	if (clock_event)
-		start_source();
+		sample_timer_start_source();
 	mutex_unlock(&sample_mutex);
 	return 0;
 }
@@ -111,7 +111,7 @@ static int start_sampling(void)
 {
 	mutex_lock(&sample_mutex);
 	if (sample && sample_source == SAMPLE_OFF)
-		start_source();
+		sample_timer_start_source();
 	mutex_unlock(&sample_mutex);
 	return 0;
 }
@@ -125,7 +125,7 @@ static void stop_source(void)
 	if (sample_source == SAMPLE_OFF)
 		return;
 	for_each_cpu(cpu, &sample_cpus)
-		stop_on(cpu);
+		sample_timer_stop_on(cpu);
 	if (sample_source == SAMPLE_BY_NMI)
 		nmi_timer->stop();
 	sample_source = SAMPLE_OFF;
@@ -155,12 +155,12 @@ static int sample_cpu_changes(unsigned cpu)
 		goto unlock;
 	if (sample_source == SAMPLE_BY_NMI && !nmi_timer->start_cpu) {
 		stop_source();
-		start_source();
+		sample_timer_start_source();
 	} else if (active) {
 		cpumask_set_cpu(cpu, &sample_cpus);
 		start_on(cpu);
 	} else {
-		stop_on(cpu);
+		sample_timer_stop_on(cpu);
 		cpumask_clear_cpu(cpu, &sample_cpus);
 	}
 unlock:

@@ -12,6 +12,7 @@
 #include <time/clock.h>
 #include <time/hrtimer.h>
 #include <time/posix.h>
+#include <time/vdso.h>
 
 /* A sleep in progress, on the sleeper's stack. */
 struct hrtimer_sleeper {
@@ -137,7 +138,7 @@ SYSCALL_DEFINE2(nanosleep, struct timespec __user *, rqtp, struct timespec __use
  */
 static ktime_t absolute_end(int clock, u64 ns)
 {
-	u64 offset = clock == CLOCK_REALTIME || clock == CLOCK_TAI ? ktime_get_real_ns() - sched_clock() : 0;
+	u64 offset = clock == CLOCK_REALTIME || clock == CLOCK_TAI ? wall_clock_offset() : 0;
 
 	return ns > offset ? ns - offset : 0;
 }

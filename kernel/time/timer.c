@@ -25,6 +25,8 @@ struct timer_base {
 	spinlock_t lock;
 	struct rb_root_cached timers; /* [b] */
 	struct timer_list *running;   /* [b] the one whose function runs; only compared: it may be freed */
+	bool serving;		      /* [b] run_timers() is at work... */
+	unsigned long now;	      /* [b] ...and serves what is due at this moment */
 	struct hrtimer hrtimer;	      /* [b for starting] set to the first timer */
 	unsigned cpu;		      /* immutable */
 };
@@ -107,6 +109,9 @@ static void program_base(struct timer_base *base)
 /*
  * Arm a timer at a new time, whether it is armed or not; it moves to this CPU unless its callback runs elsewhere. A
  * timer without a function was shut down and stays so. Returns whether it was armed. Any context but NMI.
+ *
+ * While the base serves its timers, what would be due at once comes a jiffy later, as on Linux: a function that arms
+ * its timer for `jiffies` would keep the softirq going for ever.
  */
 int noinline mod_timer(struct timer_list *t, unsigned long expires)
 {
@@ -117,7 +122,7 @@ int noinline mod_timer(struct timer_list *t, unsigned long expires)
 	local_irq_save(flags);
 	base = lock_new_base(t, &was_pending);
 	if (t->function) {
-		t->expires = expires;
+		t->expires = base->serving && time_before_eq(expires, base->now) ? base->now + 1 : expires;
 		WRITE_ONCE(t->pending, true);
 		trace_timer_start(t, base->cpu);
 		/*
@@ -228,8 +233,11 @@ static void run_timers(void)
 	struct timer_list *t;
 
 	spin_lock_irq(&base->lock);
-	while ((t = first_timer(base)) && time_after_eq(jiffies, t->expires))
+	base->serving = true;
+	base->now = jiffies;
+	while ((t = first_timer(base)) && time_after_eq(base->now, t->expires))
 		call_timer_fn(base, t);
+	base->serving = false;
 	program_base(base);
 	spin_unlock_irq(&base->lock);
 }

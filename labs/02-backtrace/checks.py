@@ -1,5 +1,5 @@
-"""What lab backtrace is graded by: return addresses that the compiler gives itself in planted chains of calls, a walk of
-the stack that this file makes in the guest's memory, and the symbols of the kernel as it was built."""
+"""What lab backtrace is graded by: return addresses that the compiler gives itself in planted chains of calls, a walk
+of the stack that this file makes in the guest's memory, and the symbols of the kernel as it was built."""
 
 import bisect
 import os
@@ -67,8 +67,8 @@ def lists(text):
 
 
 def traces(text):
-    """The lines of each backtrace in the log, as it was printed by planted code. What came on the console meanwhile does not
-    count."""
+    """The lines of each backtrace in the log, as it was printed by planted code. What came on the console meanwhile
+    does not count."""
     found = []
     for line in text.split("\nlog:\n")[-1].splitlines():
         said = line.split("] ", 1)[-1].strip()

@@ -1,5 +1,5 @@
-"""What lab irqsoff is graded by. plant/samples/lab_irqsoff.c switches interrupts and preemption as this file tells it, and
-notes when; which section was the longest is computed here from these notes. How long the rest of the kernel keeps
+"""What lab irqsoff is graded by. plant/samples/lab_irqsoff.c switches interrupts and preemption as this file tells it,
+and notes when; which section was the longest is computed here from these notes. How long the rest of the kernel keeps
 interrupts off is seen by a timer of the plant, not by the tracer."""
 
 import re
@@ -94,8 +94,8 @@ def is_shown(attempt, shown, section, pid, slack=SLACK):
 
 
 def walk(rng, tracer, steps, known):
-    """Letters that switch at random, one section of this kind among them that is longer than the others by 100 us, by as
-    much longer or shorter than the `known` longest ones, and longer than anything that the kernel does itself."""
+    """Letters that switch at random, one section of this kind among them that is longer than the others by 100 us, by
+    as much longer or shorter than the `known` longest ones, and longer than anything that the kernel does itself."""
     while True:
         letters, irqs, depth = "", False, 0
         for _ in range(steps):
@@ -188,12 +188,15 @@ def kept(attempt):
 MOST = 150000  # instructions, and a period of the timer is not seen
 
 
-def late(attempt, words):
-    """The lines of lab_irqsoff, and the longest time with interrupts off that was seen. Without messages on the console:
-    a serial port may have to wait for the host, which is not the kernel's doing."""
-    ran = attempt.guest(f"lab_irqsoff {words}", mem="1G", append="loglevel=0")
+def late(attempt, words, after=""):
+    """The lines of lab_irqsoff, and the longest time with interrupts off that was seen. Without messages on the
+    console: a serial port may have to wait for the host, which is not the kernel's doing."""
+    seed = attempt.rng.randrange(1 << 30)
+    ran = attempt.guest(f"lab_irqsoff {words} {seed}; {after}", mem="1G", append="loglevel=0")
     lines = [line.split()[1:] for line in ran.lines if line.startswith("lab: ")]
-    most, looked = map(int, lines[-1])
+    receipt, most, looked = map(int, lines[-1])
+    ends = (seed * 6364136223846793005 + 1442695040888963407) % 2**64 >> 33
+    attempt.same("number that the program ends with", ends, receipt, ran.output[-300:])
     attempt.true("a timer that went off", looked > 1, lines[-1], ran.output[-300:])
     return ran, lines, most
 
@@ -215,7 +218,7 @@ def shared(attempt):
 
 @check("nor do messages", points=10, by_hand="lab_irqsoff tasks 30")
 def tasks(attempt):
-    ran, lines, most = late(attempt, f"tasks {attempt.rng.randrange(25, 40)}; dmesg | grep task:lab")
+    ran, lines, most = late(attempt, f"tasks {attempt.rng.randrange(25, 40)}", "dmesg | grep task:lab")
     told = re.findall(r"task:lab_irqsoff +state:. pid:(\d+) ", ran.output)
     shown = sorted(pid for pid in told if pid in lines[0])  # their parent has the same name
     attempt.same("children that were shown, each once", sorted(lines[0]), shown)

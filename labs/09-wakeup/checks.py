@@ -1,6 +1,6 @@
-"""What lab wakeup is graded by. given/samples/lab_wakeup.c has threads that do what this file tells them. How long a task
-waited for its CPU follows from sched_waking and sched_switch, which another trace array records and whose code is not the
-student's. How long one waits for a mutex is worked out here, by a scheduler with priority inheritance of its own."""
+"""What lab wakeup is graded by. given/samples/lab_wakeup.c has threads that do what this file tells them. How long a
+task waited for its CPU follows from sched_waking and sched_switch, which another trace array records and whose code is
+not the student's. How long one waits for a mutex is worked out here, by a scheduler with priority inheritance."""
 
 import re
 
@@ -48,7 +48,7 @@ class Round:
 
     @property
     def evidence(self):
-        """What the threads were told, the events of theirs with times in us, and the tracer's records without stacks."""
+        """What the threads were told, the events of theirs with times in us, and the tracer's records, no stacks."""
         lines = [f"lab_{who}: CPU {cpu}, priority {prio}, {words}" for who, (cpu, prio, words) in self.threads.items()]
         lines += [f"before it: {line}" for line in self.first.splitlines() if line + "\n" != AGAIN]
         mine = []
@@ -65,7 +65,7 @@ class Round:
         return "\n".join(lines + [line for line in shown if not re.match(r" =>|.*<stack trace>", line)])
 
     def wait(self, limit=140, strangers=True):
-        """The longest wait that counts: (us, pid). strangers: those count as well that are none of the lab's threads."""
+        """The longest wait that counts: (us, pid). strangers: those count as well that are not the lab's threads."""
         prio, running, now, best = {}, {}, None, (0, 0)
         for time, name, cpu, said in self.events:
             if name == "less":  # nothing but that is done by p here
@@ -272,8 +272,8 @@ class Mutex:
 
 
 class Scheduler:
-    """One CPU, FIFO threads, and mutexes whose owners inherit from those who wait (or not: inherit=False). run() gives the
-    notes that the threads must make: [(thread, word, result, begin, end)], times in us."""
+    """One CPU, FIFO threads, and mutexes whose owners inherit from those who wait (or not: inherit=False). run() gives
+    the notes that the threads must make: [(thread, word, result, begin, end)], times in us."""
 
     def __init__(self, threads, inherit=True):
         self.threads = {who: Thread(who, prio, program) for who, (_, prio, program) in threads.items()}
@@ -462,8 +462,8 @@ def chain(attempt):
     for depth in (2, 3, 3):
         prios = sorted(rng.sample(range(10, 95), depth + 3))
         names, runs = "abcd"[: depth + 1], [rng.randrange(80, 300) for _ in range(12)]
-        # a has mutex 0, b has 1 and waits for 0, c has 2 and waits for 1, ...; the last is the most important, lab_g the
-        # second one, and its long run comes when all wait.
+        # a has mutex 0, b has 1 and waits for 0, c has 2 and waits for 1, ...; the last is the most important, lab_g
+        # the second one, and its long run comes when all wait.
         threads = {"g": (0, prios[1], f"{rng.randrange(3000, 6000)}")}
         looks = " ".join(f"?{who}" for who in names)
         for n, who in enumerate(names):
@@ -545,8 +545,8 @@ def own(attempt):
 
 
 def storm(rng):
-    """Three that take mutexes, two that only run, and lab_h, the most important. Returns the threads, and the longest that
-    lab_h may wait: until each of the others has ended one section."""
+    """Three that take mutexes, two that only run, and lab_h, the most important. Returns the threads, and the longest
+    that lab_h may wait: until each of the others has ended one section."""
     while True:
         threads, most = {}, 0
         for who, prio in zip("abc", rng.sample(range(70, 95), 3)):

@@ -15,8 +15,8 @@ ALL = range(NODES)
 
 
 class Tree:
-    """The calls of lab_graph for this number, in the order of their begins: [(path of node numbers, itself the last)]. branch:
-    only the first call of each."""
+    """The calls of lab_graph for this number, in the order of their begins: [(path of node numbers, itself the last)].
+    branch: only the first call of each."""
 
     def __init__(self, seed, branch=False):
         self.paths, self.branch = [], branch
@@ -32,8 +32,8 @@ class Tree:
         return total
 
     def traced(self, wanted=ALL, below=None, without=None, most=DEPTH + 1):
-        """What a trace must show: [(depth, name)]. wanted: nodes that are traced; below, without: a node of set_graph_function
-        and set_graph_notrace; most: max_graph_depth."""
+        """What a trace must show: [(depth, name)]. wanted: nodes that are traced; below, without: a node of
+        set_graph_function and set_graph_notrace; most: max_graph_depth."""
         shown = []
         for path in self.paths:
             inner = path[path.index(below) :] if below in path else () if below is not None else path
@@ -123,7 +123,8 @@ def durations(attempt):
     own, trace = parts(ran, "own", "trace")
     times = [list(map(int, pair.split("-"))) for pair in re.search(r"times: (.*)", own).group(1).split()]
     attempt.same("calls", len(tree.paths), len(calls(trace)))
-    for (_, name, ns), (inside, around) in zip(calls(trace), times, strict=True):
+    assert len(times) == len(calls(trace))
+    for (_, name, ns), (inside, around) in zip(calls(trace), times):
         attempt.true(f"an end of {name}", ns is not None, "none")
         attempt.within(f"ns of {name}", inside - GRAIN, ns, around + GRAIN)
 

@@ -1,5 +1,5 @@
-"""What lab driver is graded by: QEMU gives the device the bytes of a file that this module makes, so it knows which bytes a
-reader must get, in which order, and that none comes twice."""
+"""What lab driver is graded by: QEMU gives the device the bytes of a file that this module makes, so it knows which
+bytes a reader must get, in which order, and that none comes twice."""
 
 import os
 import re
@@ -17,7 +17,8 @@ MOST_SEED = 8192
 
 
 def source(attempt):
-    """The bytes that the device gives, another file for each seed: no four of them come twice in it, as good as surely."""
+    """The bytes that the device gives, another file for each seed: no four of them come twice in it, as good as
+    surely."""
     if "source" not in attempt.data:
         attempt.data["source"] = attempt.rng.randbytes(BYTES)
     return attempt.data["source"]
@@ -45,6 +46,11 @@ def reads(ran):
     """What lab_driver has printed: [(number or error, bytes)]."""
     found = [line.split() for line in ran.lines if line.startswith("lab: ")]
     return [(int(words[1]), bytes.fromhex(words[2]) if len(words) > 2 else b"") for words in found]
+
+
+def receipt(seed):
+    """What lab_driver prints when it has come to its end."""
+    return ((seed * 6364136223846793005 + 1442695040888963407) % 2**64 >> 33).to_bytes(4, "big")
 
 
 def place(attempt, data, ran):
@@ -123,12 +129,13 @@ def many(attempt):
     "a reader that has nothing to read sleeps, and can be killed",
     points=10,
     level="complete",
-    by_hand="lab_driver wait",
+    by_hand="lab_driver wait 5",
 )
 def wait(attempt):
-    ran = run(attempt, "lab_driver wait", feed=False)
+    seed = attempt.rng.randrange(1 << 30)
+    ran = run(attempt, f"lab_driver wait {seed}", feed=False)
     used, gone = reads(ran)[0]
-    attempt.same("a reader that still waits after a second", b"\0", gone, ran.output)
+    attempt.same("a reader that still waits after a second", (b"\0" + receipt(seed)).hex(), gone.hex(), ran.output)
     attempt.within("microseconds of CPU time that it has used", 0, used, 20000, ran.output)
 
 
@@ -140,6 +147,7 @@ def nonblock(attempt):
     )
     ran = run(attempt, "lab_driver nonblock 16")
     attempt.same("a read after the device has answered", 16, reads(ran)[1][0], ran.output)
+    place(attempt, reads(ran)[1][1], ran)
 
 
 @check("a bad address is EFAULT, and no byte is lost by it", points=10, level="complete", by_hand="lab_driver bad 16")
@@ -160,8 +168,10 @@ INSTRUCTIONS = 40
     by_hand="lab_driver cost 8000, with make qemu-arm64 ICOUNT=1",
 )
 def cost(attempt):
-    ran = run(attempt, "lab_driver cost 8000; lab_driver read 500")
+    seed = attempt.rng.randrange(1 << 30)
+    ran = run(attempt, f"lab_driver cost 8000 {seed}; lab_driver read 500")
     took = reads(ran)[0][0] / 80000
+    attempt.same("the end of lab_driver cost", receipt(seed).hex(), reads(ran)[0][1].hex(), ran.output[:200])
     attempt.same("bytes of ten reads", 80000, reads(ran)[1][0], ran.output[:200])
     place(attempt, reads(ran)[2][1], ran)
     attempt.true(f"less than {INSTRUCTIONS}", took < INSTRUCTIONS, f"{took:.1f}", ran.output[:200])

@@ -8,7 +8,7 @@ test -f /sys/kernel/tracing/available_tracers || fail 'no tracefs'
 test -f /sys/kernel/debug/tracing/available_tracers || fail 'no tracefs in its old place'
 cd /sys/kernel/tracing
 echo 0 > tracing_on
-echo > set_event # what the next lines do is nobody's
+echo > set_event # what the next lines do is not recorded
 for cpu in per_cpu/*; do
 	grep -q '^entries: [1-9]' $cpu/stats || fail "$cpu: nothing was recorded"
 done

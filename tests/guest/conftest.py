@@ -46,6 +46,13 @@ Guest.more_arguments = staticmethod(postmortem.arguments)
 Guest.on_timeout = staticmethod(postmortem.report)
 
 
+def complaints(output):
+    """What a script's checks have said, and those of its programs (see check.c): it may be far above the end of the
+    console."""
+    failed = re.compile(r"FAILED|^  [\w.-]+\.c:\d+: |^  not done after ")
+    return "".join(f"{line}\n" for line in output.splitlines() if failed.search(line))
+
+
 def pytest_runtest_setup():
     STARTED.clear()
 
@@ -74,7 +81,7 @@ class GuestFailed(Exception):
 
 
 def parse_head(text):
-    """The script's head: (description, {setting: the values it shall take})."""
+    """The script's head: (description, {setting: the values it takes})."""
     description = re.search(r"^# description: (\S.*)$", text, re.M)
     if not description:
         raise BadHead("no line '# description: ...'")
@@ -137,6 +144,8 @@ class GuestTest(pytest.Item):
         if settings.pop("soak", False):
             arguments = [str(SOAK_MINUTES)]
             settings["timeout"] = settings.get("timeout", 60) + SOAK_MINUTES * 60 + (GROWTH if SOAK_MINUTES else 0)
+        # An oops ends the guest: the task that dies may hold a lock, and the script would wait for it until time is up.
+        settings["append"] = f"oops=panic {settings.get('append', '')}".strip()
         want_features(self.machine.arch, settings)
         files = self.machine.programs(*settings.pop("progs", []))
         files["run/prelude"] = (0o644, self.path.with_name("prelude").read_bytes())
@@ -149,7 +158,9 @@ class GuestTest(pytest.Item):
         finally:
             run.guest.close()
         if status:
-            raise GuestFailed(f"exit status {status}\n--- end of the console:\n{run.guest.tail()}")
+            raise GuestFailed(
+                f"exit status {status}\n{complaints(run.output)}--- end of the console:\n{run.guest.tail()}"
+            )
         self.compare(run.output)
 
     def compare(self, output):

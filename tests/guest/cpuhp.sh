@@ -28,9 +28,11 @@ same 'CPUs of /proc/cpuinfo' 3 "$(grep -c ^processor /proc/cpuinfo)"
 same 'columns of /proc/interrupts' 3 "$(head -1 /proc/interrupts | wc -w)"
 test "$(stat_sum)" -ge "$before" || fail 'time was unspent'
 test "$(grep ^intr /proc/stat | tr -dc 0-9)" -ge "$intr" || fail 'interrupts were uncounted'
-ps | grep -q ' P .*ksoftirqd/3' || fail 'ksoftirqd/3 is not parked'
+ps | grep -q ' P .*[k]softirqd/3' || fail 'ksoftirqd/3 is not parked'
 echo 1 > $L
 holds 'online again' $C/online 0-3
+for i in 1 2 3; do taskset 8 true; done
+ps | grep -q ' P .*[k]softirqd/3' && fail 'ksoftirqd/3 is still parked'
 holds 'offline again' $C/offline ''
 same 'lines of /proc/stat again' 4 "$(grep -c '^cpu[0-9]' /proc/stat)"
 
@@ -72,7 +74,35 @@ for tracer in osnoise timerlat hwlat; do
 	same "$tracer, up later" 4 "$(ps | grep -c $threads)"
 	echo nop > $T/current_tracer
 done
+
+# hwlat whose recording a trigger has switched off: its threads run still, and none stays when its CPU goes.
+echo hwlat > $T/current_tracer
+echo traceoff > $T/events/sched/sched_switch/trigger
+echo 0 > $L
+holds 'recording after the trigger' $T/tracing_on 0
+same 'hwlat, stopped by a trigger' 0 "$(ps | grep -c '\[hwlatd/3\]')"
+echo 1 > $L
+echo nop > $T/current_tracer
+echo '!traceoff' > $T/events/sched/sched_switch/trigger
+echo 1 > $T/tracing_on
 echo round-robin > $T/hwlat_detector/mode
+
+# A program cannot begin to be measured by timerlat on a CPU that is leaving. The way down waits for ksoftirqd/3, which a
+# real-time task keeps from parking.
+echo NO_OSNOISE_WORKLOAD > $T/osnoise/options
+echo timerlat > $T/current_tracer
+taskset 8 chrt -f 50 sh -c 'while test ! -e /tmp/let; do :; done' &
+sleep 0.1
+echo 0 > $L &
+sleep 0.1
+holds 'CPU 3 is on its way' $C/online 0-3
+said=$(chrt -f 60 taskset 8 sh -c "exec 3< $T/osnoise/per_cpu/cpu3/timerlat_fd" 2>&1)
+echo "$said" | grep -q 'Invalid argument' || fail "timerlat_fd of a CPU that is leaving: '$said'"
+touch /tmp/let
+wait
+echo 1 > $L
+echo nop > $T/current_tracer
+echo OSNOISE_WORKLOAD > $T/osnoise/options
 
 # Samples of a CPU that comes when sampling runs already.
 echo 0 > $L

@@ -49,7 +49,10 @@ same 'print fmt of a return' 'print fmt: "(%lx <- %lx) fd=%d", REC->__probe_func
 # a tracepoint's arguments are those of its event, whose record tells the same
 echo > trace
 echo 1 > events/tracepoints/sched_switch/enable
-usleep 20000
+# twenty switches, however long a busy computer takes for them
+until test "$(grep -c ' sched_switch: ' trace)" -ge 20; do
+	usleep 1000
+done
 echo 0 > events/tracepoints/sched_switch/enable
 grep -q ' sched_switch: (__traceiter_sched_switch+0x0/0x[0-9a-f]*) prev=0x[0-9a-f]* next=0x[0-9a-f]* preempt=[01] sp=0x[0-9a-f]*$' trace || fail "sched_switch: $(probe_values sched_switch)"
 # The task that a switch leads to is the one that the next switch on this CPU comes from.

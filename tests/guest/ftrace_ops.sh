@@ -106,12 +106,50 @@ ok 0 on
 ok 0 call
 same 'protected by the core: calls' 1 $(count 0 calls)
 ok 0 off
-ok 0 flags 4
 ok 0 does guarded
+ok 0 on
+ok 0 call
+same 'protected by the core and by itself: calls, and turned away' '1 0' "$(count 0 calls) $(count 0 away)"
+ok 0 call
+same 'the same once more' '2 0' "$(count 0 calls) $(count 0 away)"
+ok 0 off
+# What the first one has taken, another one that protects itself does not get below it.
+ok 0 reset
+ok 0 filter users_target
+ok 1 filter users_inner
+ok 1 flags 4
+ok 1 does guarded
+ok 0 on
+ok 1 on
+ok 0 call
+same 'one below the other: calls, and turned away' '1 0 0 1' \
+	"$(count 0 calls) $(count 0 away) $(count 1 calls) $(count 1 away)"
+ok 0 off
+ok 1 off
+ok 1 does count
+ok 1 flags 0
+ok 1 reset
+ok 0 filter users_inner
+ok 0 flags 4
 ok 0 on
 ok 0 call
 same 'protecting itself: calls, and turned away' '1 1' "$(count 0 calls) $(count 0 away)"
 ok 0 off
+# In an interrupt the lock is another bit; a wrong one given back would stay, and turn away the calls that follow.
+ok 0 reset
+ok 0 filter hrtimer_interrupt
+ok 0 filter users_inner
+ok 0 on
+tries=0
+while test $(count 0 calls) -le 5 && test $tries -lt 500; do
+	sleep 0.02
+	tries=$((tries + 1))
+done
+ok 0 off
+test $(count 0 calls) -gt 5 || fail "of hrtimer_interrupt: $(count 0 calls) calls"
+same 'protecting itself in an interrupt: calls, and turned away' $(count 0 calls) $(count 0 away)
+ok 0 reset
+ok 0 filter users_target
 ok 0 does count
 ok 0 flags 0
 ok 0 reset

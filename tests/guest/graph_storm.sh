@@ -38,7 +38,7 @@ while [ $round -lt $rounds ]; do
 	esac
 	# The profiler beside any of them, and alone.
 	test $((round % 3)) = 2 || echo $((1 - round % 3)) > function_profile_enabled || fail "round $round: profiler"
-	# And in an instance, which goes while it traces every tenth time.
+	# An instance traces as well; every tenth time it is removed while it traces.
 	case $((round % 10)) in
 	2) echo 'vfs_* *sched*' > instances/x/set_ftrace_filter; echo function_graph > instances/x/current_tracer ;;
 	4) echo > instances/x/set_ftrace_filter ;;

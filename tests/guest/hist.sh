@@ -206,6 +206,7 @@ refused 22 'hist:keys=step:size=64^' ''
 refused 22 'hist:keys=step:x=1,^y' 'Malformed assignment'
 refused 22 'hist:keys=step:x=1,^x=2' 'Variable already defined'
 refused 22 'hist:keys=step:x=$^nosuch' "Couldn't find variable"
+refused 22 'hist:keys=step:x=step+1:y=$^x' "Couldn't find variable"
 refused 33 'hist:keys=step:x=step/^0' 'Division by zero'
 refused 22 'hist:keys=step:x=^1+2+3+4+5' 'Too many subexpressions (3 max)'
 refused 22 'hist:keys=step:x=-(^1)+2' 'Unary minus not supported in sub-expressions'

@@ -67,6 +67,27 @@ for size in 1408 8; do
 	same "pipe, $size KiB: read" $2 $(sum 'read events')
 	same "pipe, $size KiB: lost" $4 $(sum overrun)
 	same "pipe, $size KiB: all" $N $(($2 + $4))
+	same "pipe, $size KiB: header" "# entries-in-buffer/entries-written: 0/$4   #P:4" "$(grep entries-written trace)"
+done
+
+# function_graph, where each second page begins with a return. The reader holds the first page, which ends with a call, when
+# all up to that return is lost: the loss is told, and the two do not become one line.
+for n in 540 595; do
+	echo function_graph > current_tracer
+	echo > trace
+	echo 1 > tracing_on
+	exec 4< trace_pipe
+	calls 20 1
+	dd bs=1 count=1 <&4 > /tmp/pipe 2> /dev/null
+	calls $n 1
+	echo 0 > tracing_on
+	cat <&4 >> /tmp/pipe
+	exec 4<&-
+	leaves=$(grep -c 'getppid();' /tmp/pipe) begins=$(grep -c 'getppid() {' /tmp/pipe) ends=$(grep -c ' }' /tmp/pipe)
+	lost=$(sed -n 's/^CPU:0 \[LOST \(.*\) EVENTS\]$/\1/p' /tmp/pipe)
+	echo "graph, $n calls: $leaves leaves, $begins begins, $ends ends, $lost lost"
+	same "graph, $n calls: lost" "$lost" $(sum overrun)
+	same "graph, $n calls: all" $((2 * (20 + n))) $((2 * leaves + begins + ends + lost))
 done
 tracing_reset
 finish

@@ -87,6 +87,18 @@ H=/sys/kernel/debug/hw_breakpoint
 echo 20000 > hw_branch_window
 echo 5000 > buffer_size_kb
 test $(uname -m) = aarch64 || finish
+# A window may end anywhere in the function that loads the registers: no step is left over.
+echo arch_hw_breakpoints_load > set_graph_function
+for window in $(seq 10 5 200); do
+	echo $window > hw_branch_window
+	echo hw-branch-tracer > current_tracer
+	echo ksym_target:rw- > ksym_trace_filter
+	echo nop > current_tracer
+	echo 0 > ksym_trace_filter
+done
+dmesg | grep -q Oops && fail "the end of a window: $(dmesg | grep Oops)"
+echo > set_graph_function
+echo 20000 > hw_branch_window
 for access in read write atomic cmpxchg; do
 	echo ksym_target:rw- > ksym_trace_filter
 	echo hw-branch-tracer > current_tracer

@@ -33,6 +33,50 @@ for n in 0 1 2 3; do
 	test $(cat per_cpu/cpu$n/trace | grep -c -e '<-') -gt 50 || fail "CPU $n has no branches"
 done
 echo nop > current_tracer
+# A CPU that is leaving gets no window, which would outlive it. Its way down waits until a real-time task lets ksoftirqd/3
+# park, and the selection comes meanwhile.
+C=/sys/devices/system/cpu
+echo 0 > hw_branch_window
+taskset 8 chrt -f 50 sh -c 'while test ! -e /tmp/let; do :; done' &
+sleep 0.1
+echo 0 > $C/cpu3/online &
+sleep 0.1
+holds 'CPU 3 is on its way' $C/online 0-3
+echo hw-branch-tracer > current_tracer
+touch /tmp/let
+wait
+holds 'CPU 3 is gone' $C/online 0-2
+echo nop > current_tracer
+echo 1 > $C/cpu3/online
+echo hw-branch-tracer > current_tracer || fail 'CPU 3 has come back with its window'
+echo nop > current_tracer
+echo 5000 > hw_branch_window
+# A selection for which no memory is left is over: a CPU that comes later gets no window.
+F=/sys/kernel/debug
+for file in failslab fail_page_alloc; do
+	echo N > $F/$file/ignore-gfp-wait
+	echo 0 > $F/$file/verbose
+done
+echo 0 > $F/fail_page_alloc/min-order
+# selects N: while the Nth allocation fails
+selects() {
+	sh -c "echo $1 > /proc/self/fail-nth; echo hw-branch-tracer > current_tracer" 2> /dev/null
+}
+echo panic_show > set_graph_function
+nth=1
+until selects $nth; do nth=$((nth + 1)); done
+echo nop > current_tracer
+# How many allocations there are depends on whether a slab has room. One of them is the tracer's.
+dmesg | grep -q 'not enough memory for tracer hw-branch-tracer' || fail "no allocation of the tracer's among $((nth - 1))"
+while test $nth -gt 1; do
+	nth=$((nth - 1))
+	selects $nth && fail "selected without allocation $nth"
+done
+echo > set_graph_function
+echo 0 > $C/cpu3/online
+echo 1 > $C/cpu3/online
+taskset 8 ls /tmp > /dev/null
+same 'branches of a tracer that was refused' 0 $(grep -c -e '<-' trace)
 # An NMI is not stepped: a function that one calls begins no section there (x86_64: handle_ipi of a backtrace is one).
 if test $(uname -m) = x86_64; then
 	echo handle_ipi > set_graph_function

@@ -66,7 +66,8 @@ same 'on without its trigger' 1 "$(cat events/kprobes/numbers/enable)"
 echo 0 > events/kprobes/numbers/enable
 echo '-:opened' >> kprobe_events
 test -d events/kprobes/opened && fail 'its directory is still there'
-grep -q 'opened:' trace && fail 'there are records of an event that has gone'
+# Without its event a record has neither a name nor a form, so the buffer is emptied.
+same 'records that may be of an event that has gone' '' "$(grep -v '^#' trace | head -n 2)"
 echo > kprobe_events
 same 'no event is left' 0 "$(cat kprobe_events dynamic_events | wc -l)"
 test -d events/kprobes && fail 'a group without events is still there'

@@ -1,6 +1,6 @@
 #!/bin/sh
 # description: hardware breakpoints and ksym_tracer: each access of the kernel to a watched variable is counted once
-# requires: smp=4;1 icount timeout=240
+# requires: smp=4;1 icount timeout=240 progs="ptracestep"
 . /run/prelude
 H=/sys/kernel/debug/hw_breakpoint
 tracing_reset
@@ -101,6 +101,20 @@ same "symbols left by *:---" 0 $(wc -l < ksym_trace_filter)
 # Execution, by the kernel's own user.
 echo 500 > $H/execute
 same "calls of a function" "executed: 500, elsewhere: 0, error: 0" "$(cat $H/execute)"
+
+# What a debug exception itself needs: the count that its end asks for an NMI, and what an entry from user mode reads, while
+# a debugger steps a program and sets breakpoints.
+echo preempt_count > $H/watch
+echo 100 > $H/read
+hits=$(cut -d ' ' -f 2 < $H/watch | tr -d ,)
+echo 0 > $H/watch
+test $hits -gt 50 || fail "$hits accesses of preempt_count"
+stack=irq_stack_end
+test $machine = x86_64 && stack=kernel_stack_end
+echo $stack > $H/watch
+taskset 1 ptracestep steps code_breakpoints || fail "a debugger while $stack is watched"
+echo 0 > $H/watch
+{ echo no_such_variable > $H/watch; } 2> /dev/null && fail 'no such variable was watched'
 
 # All CPUs at a time, exactly: each has a line with its number. QEMU takes turns among them (icount), so it reports atomic
 # instructions, too; see ksym_storm.sh.

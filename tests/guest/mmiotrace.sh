@@ -39,6 +39,9 @@ grep -v '^#' trace | grep -v -E \
 	-e "^UNMAP $number [0-9]+ 0x0 [0-9]+\$" \
 	-e "^MARK $number some words\$" > /tmp/other && fail "a line of another kind: $(head -n 1 /tmp/other)"
 same marks 1 "$(grep -c ^MARK trace)"
+# Every device of the bus has its line: where there is a bus, there are a bridge and something behind it.
+test "$(grep -c '^PCIDEV ' trace)" = 1 && fail "one device of the PCI bus: $(grep '^PCIDEV ' trace)"
+same 'devices of the PCI bus' "$(grep '^PCIDEV ' trace | cut -d ' ' -f 2 | sort -u)" "$(grep '^PCIDEV ' trace | cut -d ' ' -f 2)"
 for width in 1 2 4 8; do
 	for kind in R W; do
 		same "$kind of $width bytes" 110 "$(grep -c -E "^$kind $width $number $map " trace)"
@@ -84,6 +87,8 @@ echo > trace
 echo 5 > $D/unknown
 echo 5 > $D/write
 same 'lines of unknown instructions' 1 "$(grep -c -E "^UNKNOWN $number $map 0x[0-9a-f]+ ([0-9a-f]{2},)+[0-9a-f]{2} 0x[0-9a-f]+ $$\$" trace)"
+bytes=$(sed -n 's/^UNKNOWN [0-9.]* [0-9]* 0x[0-9a-f]* \([0-9a-f,]*\) .*/\1/p' trace | tr -d ,)
+same 'the bytes that the log has' "$(dmesg | sed -n 's/.*mmiotrace: .* by an instruction that is not known (\([0-9a-f]*\)).*/\1/p')" "$bytes"
 # A load comes before the additions.
 same 'lines after it' 'R 4' "$(grep -E "^[RW] . $number $map " trace | cut -d ' ' -f 1,2)"
 same 'lines in the log' 1 "$(dmesg | grep -c 'mmiotrace: .* by an instruction that is not known')"

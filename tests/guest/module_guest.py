@@ -27,12 +27,15 @@ def samples(request):
 @pytest.fixture
 def guest(samples, tmp_path):
     """run(script, modules...): the script's output without what the console shows of the log. `folder`: of the modules,
-    if it is not the samples'; `timeout`: seconds of the guest's life."""
+    if it is not the samples'; `timeout`: seconds of the guest's life. An oops ends the guest at once, unless the module
+    `oops` is there: the task that dies may hold a lock, and what waits for that lock would wait until time is up."""
 
     def run(script, *modules, options=(), folder=None, timeout=300):
         arch, built = samples
         (tmp_path / "script").write_text(script + "\n")
         words = [word for name in modules for word in ("--file", f"{folder or built}/{name}.ko:/{name}.ko")]
+        if "oops" not in modules:
+            words += ["--append", "oops=panic"]
         if ". /run/prelude" in script:
             words += ["--file", f"{ROOT}/tests/guest/prelude:/run/prelude"]
         for name in re.findall(r"\b(devioctl|openstorm|pollfile)\b", script):

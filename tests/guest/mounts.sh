@@ -58,6 +58,19 @@ cd /
 grep -q '^none ' /proc/mounts && fail "left behind: $(grep '^none ' /proc/mounts)"
 rmdir /tmp/left || fail 'its place is in use'
 
+# -- noatime: a read leaves no trace
+mkdir /tmp/quiet
+runs 'a mount with noatime' mount -t tmpfs -o noatime none /tmp/quiet
+echo x > /tmp/quiet/file
+accessed=$(stat -c %x /tmp/quiet/file)
+cat /tmp/quiet/file > /dev/null
+same 'not accessed' "$accessed" "$(stat -c %x /tmp/quiet/file)"
+runs 'the usual way' mount -o remount,atime /tmp/quiet
+cat /tmp/quiet/file > /dev/null
+test "$(stat -c %x /tmp/quiet/file)" != "$accessed" || fail "a read does not move the access time, $accessed"
+umount /tmp/quiet
+rmdir /tmp/quiet
+
 # -- tmpfs: so many bytes of files, rounded up to pages, and no more; what is freed can be had again
 mkdir /tmp/small
 runs 'a size' mount -t tmpfs -o mode=700,size=10k none /tmp/small
@@ -148,9 +161,20 @@ cd /tmp/outer/inner
 runs 'the whole tree' umount -l /tmp/outer
 test -e deep/file && fail 'a mount is still seen inside one that was unmounted'
 test -d deep || fail 'the place of the inner mount is gone'
+test -d ../inner && fail 'a mount that was around is still seen from inside'
+same 'the top of a mount that has left' "$(stat -c %i .)" "$(stat -c %i ..)"
 grep -q '^none ' /proc/mounts && fail "left behind: $(grep '^none ' /proc/mounts)"
 cd /
 comes_back 'memory of an inner mount' $before 1024
+# -- and that of the outer one comes back though the inner one is in use still
+mount -t tmpfs none /tmp/outer
+mkdir /tmp/outer/inner
+mount -t tmpfs none /tmp/outer/inner
+dd if=/dev/zero of=/tmp/outer/file bs=32k count=512 2> /dev/null
+cd /tmp/outer/inner
+runs 'both' umount -l /tmp/outer
+comes_back 'memory of an outer mount' $before 1024
+cd /
 rmdir /tmp/outer || fail 'its place is in use'
 for bad in size= size=0x size=x size=5q size=101% size=1k1 size size=4k,mode=9 size=17179869185g nr_inodes= nr_inodes=x nonsense; do
 	mount -t tmpfs -o $bad none /tmp/small 2> /dev/null && fail "mount -o $bad"

@@ -26,4 +26,18 @@ echo 0 > events/sched/sched_switch/enable
 grep -q '<\.\.\.>-' trace || fail 'records name tasks that a table of one cannot hold'
 echo $size > saved_cmdlines_size
 tracing_reset
+
+# Names are noted while something is recorded, and no longer: each tracer ends that with itself.
+unknown() {
+	sleep 0.01 &
+	task=$!
+	wait $task
+	grep -q "^$task " saved_cmdlines && fail "names are still noted after $1"
+}
+unknown events
+for tracer in $(cat available_tracers); do
+	echo $tracer > current_tracer || fail "$tracer cannot be selected"
+	echo nop > current_tracer
+	unknown $tracer
+done
 finish

@@ -66,4 +66,15 @@ times 20 sk_data_ready 'protocol=1 '
 times 10 sock_send_length 'IPPROTO_ICMP, length = 64,'
 times 20 sock_recv_length 'IPPROTO_ICMP, length = 84,'
 times 40 consume_skb # each came in, and so did its copy
+
+# What a packet in a device begins with: Ethernet's header, of no addresses and with IP inside. 64: of sk_buff.data.
+echo 'e:eth net.net_dev_queue to=+0(+64($skbaddr)):x32 from=+4(+64($skbaddr)):x64 inside=+12(+64($skbaddr)):x16 ip=+14(+64($skbaddr)):x8' \
+	> dynamic_events
+echo > trace
+echo 1 > events/eprobes/enable
+netevents datagrams 3 100 > /tmp/output 2>&1 || fail 'netevents failed'
+echo 0 > events/eprobes/enable
+grep -v '^#' trace > /tmp/trace
+times 3 eth '\(net.net_dev_queue\) to=0x0 from=0x0 inside=0x8 ip=0x45$'
+echo > dynamic_events
 finish

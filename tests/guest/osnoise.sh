@@ -110,7 +110,16 @@ same 'threads of two arrays' '0 1 2 3 ' "$(threads)"
 sleep 0.3
 echo nop > current_tracer
 same 'threads of the second' '0 1 2 3 ' "$(threads)"
+echo 1 > instances/b/events/osnoise/irq_noise/enable
 sleep 0.3
+for cpu in 1 2 4 8; do
+	taskset $cpu true
+done
+echo 0 > instances/b/events/osnoise/irq_noise/enable
+# An IPI has the number of its kind.
+ipis=$(sed -n 's/.* irq_noise: *\([A-Z][a-z ]*\) interrupts:\([0-9]*\) start.*/\1 \2/p' instances/b/trace | sort -u)
+echo "$ipis" | grep -q '^Rescheduling 0$' || fail "no rescheduling interrupt of number 0: $ipis"
+same 'numbers of IPIs' '' "$(echo "$ipis" | grep -v -e '^Rescheduling 0$' -e '^Function call 1$')"
 grep -q ' osnoise/.* [0-9]*$' instances/a/trace || fail 'no samples in the second array'
 grep -q ' sample_threshold: start ' instances/b/trace || fail 'no events in the third array'
 same 'samples of the array that has gone' 0 $(grep -c ' osnoise/' trace)

@@ -97,6 +97,8 @@ for node in null tty; do
 	test -n "$major" || major=$(ls -l /dev/$node | tr -s ' ' | cut -d' ' -f5 | tr -d ,)
 	grep -q "^ *$major " /proc/devices || fail "/proc/devices has no major $major of $node"
 done
+# Only 5 stands there under two names. Each has one line, also those that devices.c has no name for.
+same 'majors that stand there twice' 5 "$(sed -n 's/^ *\([0-9]*\) .*/\1/p' /proc/devices | sort | uniq -d)"
 console=$(grep 'EC' /proc/consoles | cut -d' ' -f1)
 test -c /dev/$console || fail "/proc/consoles: $(cat /proc/consoles)"
 same 'consoles that are on' 1 $(wc -l < /proc/consoles)
@@ -136,6 +138,15 @@ for task in /proc/[0-9]*; do
 	test "$(cat $task/comm)" = migration/0 && break
 done
 same "a stopper's priority" -100 $(cut -d' ' -f18 $task/stat)
+
+# -- the scheduler's view of the shell, which sleeps meanwhile
+cat /proc/$$/sched > /tmp/sched
+names='se.exec_start se.vruntime se.sum_exec_runtime se.nr_migrations nr_switches nr_voluntary_switches nr_involuntary_switches se.load.weight policy prio'
+same 'names of sched' "$names" "$(echo $(tail -n +3 /tmp/sched | sed 's/ *:.*//'))"
+of() {
+	grep "^$1 " /tmp/sched | sed 's/.*: *//'
+}
+same 'switches' $(of nr_switches) $(($(of nr_voluntary_switches) + $(of nr_involuntary_switches)))
 
 # -- what can be set has its effect, what has none is refused
 is_uuid() {

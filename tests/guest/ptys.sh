@@ -6,5 +6,14 @@ same 'init has mounted it' 'devpts /dev/pts devpts rw,nosuid,noexec 0 0' "$(grep
 ptytest || fail ptytest
 [ -z "$(ls /dev/pts)" ] || fail 'a name is left in /dev/pts'
 mount -t devpts -o nonsense devpts /mnt 2>/dev/null && fail 'nonsense is an option'
+
+# -- options of another mount, or of a remount, are those of the one tree: for terminals that come
+runs 'the same options again' mount -t devpts -o gid=5,mode=620 devpts /mnt
+umount /mnt
+runs 'another mode' mount -o remount,nosuid,noexec,mode=600 /dev/pts
+exec 3<> /dev/ptmx
+same 'the mode of a terminal' 600 "$(stat -c %a /dev/pts/0)"
+exec 3>&-
+runs 'as it was' mount -o remount,nosuid,noexec,mode=620 /dev/pts
 dmesg | grep -E 'Oops|BUG|WARNING' && fail 'the kernel complained'
 finish

@@ -46,6 +46,11 @@ logs() {
 tracers=$(cat available_tracers)
 says current_tracer foo "no tracer 'foo'; there are: $tracers"
 says current_tracer syscall "no tracer 'syscall'; in its place: events/syscalls *"
+says current_tracer blk "no tracer 'blk'; in its place: nothing, because there is no block layer *"
+says ksym_trace_filter jiffies "'jiffies' is not symbol:rw-*"
+says ksym_trace_filter no_such_name:rw- "the kernel has no variable or function 'no_such_name' (/proc/kallsyms)"
+sleep 6
+wait=2
 runs 'what stands in their place is there' ls -d \
 	events/initcall events/syscalls events/raw_syscalls events/workqueue trace_stat/workqueues > /dev/null
 same 'each name is listed once' '' "$(tr ' ' '\n' < available_tracers | sort | uniq -d)"
@@ -243,6 +248,15 @@ sleep 6
 says tracing_on y "'y' is not *"
 same 'and how many more' 'tracing: 30 more refused writes were not logged' "$(dmesg | tail -n 2 | head -n 1 | sed 's/^\[[^]]*\] //')"
 tracing_reset
+# -- a line has room for 95 characters of a path: one that is longer begins with a folder further down
+for n in 74 75; do
+	name=$(printf "%0${n}d" 0)
+	mkdir instances/$name
+	echo y 2> /dev/null > instances/$name/tracing_on && fail "tracing_on takes 'y'"
+	test $n = 74 && where=instances/$name/tracing_on || where=$name/tracing_on
+	same "a name of $n" $where "$(last | cut -d : -f 1)"
+	rmdir instances/$name
+done
 # -- files that are only written
 dmesg -c > /dev/null
 for file in trace_marker trace_marker_raw free_buffer; do

@@ -1,8 +1,8 @@
 #!/bin/sh
 # description: signals, interrupted calls, threads, jobs, terminals, usage and interval timers, as the same programs find them on Linux
-# requires: smp=4;1 timeout=180 progs="sigcalls sigmask sigorder sigstack sigthread childtest jobtest usagetest cputimers ttyjobs"
+# requires: smp=4;1 timeout=180 progs="sigcalls sigmask sigorder sigstack sigthread sigexec childtest jobtest usagetest cputimers ttyjobs"
 . /run/prelude
-for program in sigcalls sigmask sigorder sigstack sigthread childtest jobtest usagetest cputimers ttyjobs; do
+for program in sigcalls sigmask sigorder sigstack sigthread sigexec childtest jobtest usagetest cputimers ttyjobs; do
 	$program || fail $program
 done
 dmesg | grep -E 'Oops|BUG|WARNING' && fail 'the kernel complained'

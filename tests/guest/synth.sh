@@ -112,6 +112,25 @@ echo 0 > events/synthetic/two/enable
 echo '!hist:keys=common_pid:onmatch(lab.lab_step).two(room,lab.lab_step.step)' >> $leave/trigger
 same 'it has gone' "$before" "$(grep -c . $step/trigger)"
 
+# -- what goes leaves no memory behind, whichever kind of event it is
+rounds() {
+	i=0
+	while [ $i -lt $1 ]; do
+		i=$((i + 1))
+		for line in 's:leaves u64 a; char b[]' 'p:leaves vfs_open a=$arg1 b=@linux_proc_banner:string' 'r:leaves vfs_open $retval' \
+			'e:leaves lab.lab_step step=$step' 'f:leaves vfs_open a=$arg1'; do
+			echo "$line" >> dynamic_events || fail "not taken: $line"
+			echo '-:leaves' >> dynamic_events || fail "not deleted: $line"
+		done
+	done
+}
+rounds 2
+settled
+before=$(objects)
+rounds 20
+settled
+[ $(($(objects) - before)) -lt 15 ] || fail "20 events of each kind leave $(($(objects) - before)) objects"
+
 # -- nothing is left
 echo '!hist:keys=common_pid:ts=common_timestamp,s=step,w=what,st=common_stacktrace' >> $step/trigger
 echo 0 > events/synthetic/seen/enable

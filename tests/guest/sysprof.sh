@@ -104,6 +104,29 @@ for cpu in 0 1; do
 	grep "profile-[0-9]* *\[00$cpu\]" trace | grep -q ': # 2 ' || fail "CPU $cpu: nothing of the program"
 done
 echo nop > current_tracer
+
+# -- an exception inside an NMI lets no other one in: breakpoints of kprobes where an NMI is served and a sample is taken,
+# while page faults in read() need what the CPU has said about them
+entry=do_fiq
+test $(uname -m) = x86_64 && entry=default_do_nmi
+optimization=$(cat /proc/sys/debug/kprobes-optimization)
+echo 0 > /proc/sys/debug/kprobes-optimization
+echo "p:served $entry" > kprobe_events
+echo 'p:sample sysprof_sample' >> kprobe_events
+echo 1 > events/kprobes/enable
+echo 1 > tracing_on
+echo 100 > $SAMPLE
+echo sysprof > current_tracer
+runs 'reads' dd if=/dev/zero of=/dev/null bs=4M count=4 2> /dev/null
+echo 0 > tracing_on
+echo nop > current_tracer
+for event in served sample; do
+	n=$(grep "^ *$event " kprobe_profile | tr -s ' ' | cut -d ' ' -f 3)
+	test $n -gt 10 || fail "$event: $n hits"
+done
+echo 0 > events/kprobes/enable
+echo > kprobe_events
+echo $optimization > /proc/sys/debug/kprobes-optimization
 same 'NMIs that nobody has sent' 0 "$(dmesg | grep -c Uhhuh)"
 dmesg | grep -E 'Oops|WARNING|BUG|panic' && fail 'the kernel complained'
 finish

@@ -216,3 +216,208 @@ def test_kprobes(machine, tmp_path):
         ask(guest, "echo > trace; cat /proc/version > /dev/null; echo 0 > tracing_on")
         trace = ask(guest, "cat trace")
         assert re.search(r"p_vfs_open_0: \(vfs_open\+0x0/", trace) and "<- vfs_open) res=0\n" in trace
+
+
+# The examples of Linux's boottime-trace.rst, with functions of this kernel for those of Linux's drivers.
+EVENTS = """
+ftrace.event {
+        task.task_newtask {
+                filter = "pid < 128"
+                enable
+        }
+        kprobes.vfs_read {
+                probes = "vfs_read $arg1 $arg2"
+                filter = "common_pid < 200"
+                enable
+        }
+        synthetic.initcall_latency {
+                fields = "unsigned long func", "u64 lat"
+                hist {
+                        keys = func.sym, lat
+                        values = lat
+                        sort = lat
+                }
+        }
+        initcall.initcall_start.hist {
+                keys = func
+                var.ts0 = common_timestamp.usecs
+        }
+        initcall.initcall_finish.hist {
+                keys = func
+                var.lat = common_timestamp.usecs - $ts0
+                onmatch {
+                        event = initcall.initcall_start
+                        trace = initcall_latency, func, $lat
+                }
+        }
+}
+"""
+
+
+def test_the_events_of_linuxs_document(machine, tmp_path):
+    """A synthetic event is made of two of the kernel's, and has seen each initcall of this boot."""
+    with guest_with(machine, tmp_path, EVENTS) as guest:
+        assert [line for line in said_about(guest) if "ignored" in line] == []
+        assert ask(guest, f"cd {TRACING}; cat dynamic_events").splitlines() == [
+            "p:kprobes/vfs_read vfs_read arg1=$arg1 arg2=$arg2",
+            "s:synthetic/initcall_latency\tunsigned long func; u64 lat",
+        ]
+        enabled = "for e in task/task_newtask kprobes/vfs_read initcall/initcall_start; do cat events/$e/enable; done"
+        assert ask(guest, enabled) == "1\n1\n0*\n"
+        assert ask(guest, "cat events/task/task_newtask/filter events/kprobes/vfs_read/filter") == (
+            "pid < 128\ncommon_pid < 200\n"
+        )
+        triggers = "cd events; for e in synthetic/initcall_latency initcall/initcall_start initcall/initcall_finish"
+        assert ask(guest, f"{triggers}; do cat $e/trigger; done").splitlines() == [
+            "hist:keys=func.sym,lat:vals=hitcount,lat:sort=lat:size=2048 [active]",
+            "hist:keys=func:vals=hitcount:ts0=common_timestamp.usecs:sort=hitcount:size=2048:clock=global [active]",
+            "hist:keys=func:vals=hitcount:lat=common_timestamp.usecs-$ts0:sort=hitcount:size=2048:clock=global"
+            ":onmatch(initcall.initcall_start).trace(initcall_latency,func,$lat) [active]",
+        ]
+        hist = ask(guest, "cat synthetic/initcall_latency/hist")
+        lats = [
+            (int(lat), int(hits), int(total))
+            for lat, hits, total in re.findall(
+                r"\{ func: \[[0-9a-f]+\] \w+ +, lat: +(\d+) \} hitcount: +(\d+)  lat: +(\d+)", hist
+            )
+        ]
+        assert len(lats) > 20 and [lat for lat, _, _ in lats] == sorted(lat for lat, _, _ in lats)
+        assert all(total == lat * hits for lat, hits, total in lats)
+        finished = re.search(r"Hits: (\d+)", ask(guest, "cat initcall/initcall_finish/hist"))
+        assert sum(hits for _, hits, _ in lats) == int(finished[1])
+
+
+OTHERS = """
+ftrace.instance {
+        foo {
+                tracer = "function"
+                ftrace.filters = "user_*"
+        }
+        bar {
+                tracer = "function"
+                ftrace.filters = "kernel_*"
+        }
+}
+ftrace {
+        tracing_on = 0
+        tracer = function_graph
+        event.kprobes {
+                start_event {
+                        probes = "net_dev_init"
+                        actions = "traceon"
+                }
+                end_event {
+                        probes = "net_dev_init%return"
+                        actions = "traceoff"
+                }
+        }
+}
+"""
+
+PARAMETERS = """
+kernel {
+        trace_options = sym-addr
+        trace_event = "initcall:*"
+        tp_printk
+        trace_buf_size = 1M
+        ftrace = function
+        ftrace_filter = "vfs*"
+}
+"""
+
+
+def test_the_other_examples_of_linuxs_document(machine, tmp_path):
+    """Two instances with a tracer each, the calls of one function of the boot alone, and parameters as keys."""
+    with guest_with(machine, tmp_path, OTHERS) as guest:
+        assert [line for line in said_about(guest) if "ignored" in line] == []
+        ask(guest, f"cd {TRACING}")
+        for name in ("foo", "bar"):
+            begin = {"foo": "user_", "bar": "kernel_"}[name]
+            assert ask(guest, f"cat instances/{name}/current_tracer") == "function\n"
+            names = ask(guest, f"cat instances/{name}/set_ftrace_filter").split()
+            assert names and all(n.startswith(begin) for n in names)
+        assert "kernel_init" in ask(guest, "cat instances/bar/set_ftrace_filter").split()
+        assert ask(guest, "cat current_tracer tracing_on") == "function_graph\n0\n"
+        # An interrupt may come between, so other calls may be in the trace, but not those around this one.
+        calls = re.findall(r"(\w+)\(\)", ask(guest, "cat trace"))
+        assert "open_softirq" in calls and "do_one_initcall" not in calls and "probe_devices" not in calls
+
+
+def test_the_parameters_of_linuxs_document(machine, tmp_path):
+    with guest_with(machine, tmp_path, PARAMETERS) as guest:
+        assert [line for line in said_about(guest) if "ignored" in line] == []
+        assert "sym-addr\n" in ask(guest, f"cd {TRACING}; cat trace_options")
+        assert ask(
+            guest, "cat current_tracer; grep -c ^vfs set_ftrace_filter; grep -vc ^vfs set_ftrace_filter || true"
+        ).split() == ["function", "20", "0"]
+        assert {line.split(":")[0] for line in ask(guest, "cat set_event").split()} == {"initcall"}
+        assert 1024 <= int(ask(guest, "cat buffer_size_kb")) < 1032
+        assert "initcall_start: func=" in ask(guest, "dmesg")
+
+
+HISTS = """
+ftrace.event {
+    synthetic.woken { fields = "u64 lat", "pid_t pid"; actions = "hist:keys=pid:name=mine" }
+    sched.sched_waking.hist { keys = pid; var.ts0 = common_timestamp.usecs; var.p2 = pid + 1; filter = "pid > 1" }
+    sched.sched_switch.hist {
+        0 { keys = prev_pid, prev_state; values = prev_prio; size = 256; sort = prev_pid.descending, hitcount; pause }
+        1 {
+            keys = next_pid; filter = "next_pid > 1"
+            var { lat = common_timestamp.usecs - $ts0; hi = prev_pid * 2 }
+            onmatch { event = sched.sched_waking; trace = woken, $lat, next_pid }
+            onmax { 0 { var = $lat; save = next_comm, prev_pid } 1 { var = $hi; snapshot } }
+            onchange { var = $hi; trace = woken, $lat, next_pid }
+        }
+        keys = next_prio
+    }
+    synthetic.other.fields = "char comm[16]"
+}
+ftrace.instance.one.event {
+    synthetic.deep.fields = "u64 n"
+    task.task_newtask.hist { keys = comm; name = tasks; nohitcount; onmatch.trace = deep }
+    task.task_rename.hist {
+        0 { keys = pid; size }
+        1 { keys = pid; var.x = pid; onchange.3.var = $x }
+        values = pid
+        var.x.y = 1
+    }
+    sched.sched_switch.hist { keys = nosuch; continue }
+    synthetic.bad { fields = "u65 n"; hist.keys = n }
+}
+"""
+
+
+def test_histograms(machine, tmp_path):
+    """Each key of a histogram has its place in the line; a key that is not known and one that lacks a part are told."""
+    with guest_with(machine, tmp_path, HISTS) as guest:
+        said = [line.removeprefix("bootconfig: ftrace.") for line in said_about(guest) if "ignored" in line]
+        one = "instance.one.event."
+        begins = [
+            f"{one}synthetic.bad.fields: 'u65 n' ignored: it is not understood; the file error_log says",
+            f"{one}task.task_newtask.hist ignored: onmatch needs event; onmax and onchange need var",
+            f"{one}task.task_rename.hist.0 ignored: each of its keys but pause, continue, clear and snapshot needs a value",
+            f"{one}task.task_rename.hist.1 ignored: a handler needs trace, save or snapshot",
+            f"{one}task.task_rename.hist ignored: a histogram needs keys",
+            f"{one}sched.sched_switch.hist: 'hist:keys=nosuch:continue' ignored: 'hist:keys=nosuch:continue', column 10:",
+            f"{one}task.task_newtask.hist.nohitcount ignored: there is no such key",
+            f"{one}task.task_rename.hist.var.x.y ignored: there is no such key",
+        ]
+        assert len(said) == len(begins)
+        for line, begin in zip(said, begins, strict=True):
+            assert line.startswith(begin)
+        assert ask(guest, f"cd {TRACING}; cat synthetic_events").splitlines() == [
+            "woken\tu64 lat; pid_t pid",
+            "other\tchar[16] comm",
+            "deep\tu64 n",
+        ]
+        assert ask(guest, "cd events/sched; cat sched_waking/trigger").splitlines() == [
+            "hist:keys=pid:vals=hitcount:ts0=common_timestamp.usecs,p2=pid+1:sort=hitcount:size=2048:clock=global if pid > 1 [active]"
+        ]
+        assert ask(guest, "cat sched_switch/trigger").splitlines() == [
+            "hist:keys=prev_pid,prev_state:vals=hitcount,prev_prio:sort=prev_pid.descending,hitcount:size=256 [paused]",
+            "hist:keys=next_pid:vals=hitcount:lat=common_timestamp.usecs-$ts0,hi=prev_pid*2:sort=hitcount:size=2048:clock=global"
+            ":onmatch(sched.sched_waking).trace(woken,$lat,next_pid):onmax($lat).save(next_comm,prev_pid)"
+            ":onmax($hi).snapshot():onchange($hi).trace(woken,$lat,next_pid) if next_pid > 1 [active]",
+            "hist:keys=next_prio:vals=hitcount:sort=hitcount:size=2048 [active]",
+        ]
+        assert "hist:name=mine:keys=pid:" in ask(guest, "cat ../synthetic/woken/trigger")

@@ -227,7 +227,7 @@ def test_words_that_nobody_knows(machine):
             "will be passed to user space."
         ) in said
         assert re.findall(r"too many words for init, '(\w+)' left out", said) == ["word31", "word32"]
-        assert ask(guest, "tr '\\0' ' ' < /proc/1/cmdline").split()[-30:] == ["nosuchword", *words[:29]]
+        assert ask(guest, "mount -t proc proc /proc; tr '\\0' ' ' < /proc/1/cmdline").split()[-30:] == ["nosuchword", *words[:29]]
 
 
 def test_arguments_for_the_first_program(machine):
@@ -236,3 +236,6 @@ def test_arguments_for_the_first_program(machine):
         with machine.guest(append='init=/bin/sh HELLO=there -- -c "echo [$HELLO]"', wait_prompt=False) as guest:
             guest.expect(r"\[there\]\r\n", panic=False)
             guest.expect("never")
+    # HOME= and TERM= are there already: they are replaced, each in its place.
+    with machine.guest(append="TERM=vt52 HELLO=there HOME=/tmp init=/bin/sh") as guest:
+        assert ask(guest, "mount -t proc proc /proc; tr '\\0' ' ' < /proc/1/environ").split() == ["HOME=/tmp", "TERM=vt52", "HELLO=there"]

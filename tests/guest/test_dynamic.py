@@ -189,8 +189,8 @@ DEBIAN = [
     ),
     (
         "python3",
-        "python3 -c 'import socket; a, b = socket.socketpair(); a.sendall(b\"over\"); socket.send_fds(b, [b\"fd\"], [1]);"
-        ' print(b.recv(9), socket.recv_fds(a, 9, 9)[0])\'',
+        'python3 -c \'import socket; a, b = socket.socketpair(); a.sendall(b"over"); socket.send_fds(b, [b"fd"], [1]);'
+        " print(b.recv(9), socket.recv_fds(a, 9, 9)[0])'",
         "b'over' b'fd'\n",
     ),
     (

@@ -5,6 +5,7 @@ import re
 
 import pytest
 from module_guest import guest, samples  # noqa: F401
+from stories import story
 
 CALLS = "for i in 1 2 3 4 5 6 7; do uname >/dev/null; done"
 SHOW = "cat /proc/fprobe_example"
@@ -50,11 +51,7 @@ def test_calls_under_way_need_a_place(guest):
     after the other and each with a stack of its own, give their places back."""
     sleepers = "for i in 1 2 3 4; do sleep 1 & done; sleep 0.5; cat /proc/fprobe_example; wait"
     out = guest(
-        "insmod /fprobe_example.ko symbol='sys_*nanosleep' maxactive=2\n"
-        f"{sleepers}\n{SHOW}\nrmmod fprobe_example\n"
-        "insmod /fprobe_example.ko symbol=sys_exit_group maxactive=4\n"
-        "for i in 1 2 3 4 5 6 7 8 9; do sleep 0.$i & done; wait\n"
-        f"{SHOW}\nrmmod fprobe_example",
+        story("fprobes"),
         "fprobe_example",
     )
     lines = [counts(line) for line in out.splitlines() if " entries, " in line]

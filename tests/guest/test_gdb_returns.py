@@ -4,12 +4,10 @@ throughout."""
 import re
 
 from gdbstub import under_gdb
+from stories import story
 
 # Entries and returns are both traced: sites call ftrace_caller, which goes on by ftrace_graph_caller.
-SETUP = """cd /sys/kernel/tracing; mkdir instances/graph
-for where in . instances/graph; do echo vfs_write ksys_write > $where/set_ftrace_filter; done
-echo function_graph > instances/graph/current_tracer; echo function > current_tracer
-while :; do echo 1 > /tmp/x; sleep 0.1; done &"""
+SETUP = story("gdb_returns", "setup")
 ENTRY = ("ftrace_caller", "ftrace_call", "ftrace_graph_call", "ftrace_graph_caller")
 RETURN = ("return_to_handler", "return_to_handler_entry")
 

@@ -29,13 +29,7 @@ SITES = """echo 0 > instances/f/tracing_on; echo nop > instances/f/current_trace
 echo vfs_write vfs_read > set_ftrace_filter; echo vfs_read > set_ftrace_notrace; echo function > current_tracer
 echo vfs_write > instances/g/set_ftrace_filter"""
 # Sub-buffers of two other sizes, with records of more than a page.
-LARGER = """for i in f:8 s:512; do echo ${i#*:} > instances/${i%:*}/buffer_subbuf_size_kb; done
-for i in f s; do echo 0 > instances/$i/tracing_on; echo nop > instances/$i/current_tracer; done
-for i in f s; do echo > instances/$i/set_event; done
-for i in f s; do echo 1 > instances/$i/tracing_on; done
-for i in f s; do for n in 1 2 3 4 5; do printf '%04050d\\n' $n > instances/$i/trace_marker; done; done
-for i in f s; do for n in 1 2 3 4 5; do echo $n > instances/$i/trace_marker; done; done
-for i in f s; do echo 0 > instances/$i/tracing_on; done"""
+LARGER = story("gdb_trace_larger")
 # Are all print formats understood?
 EVERY = "python import vt.events as e; print(sum(1 for kind in range(20, 2000) if e.event_of(kind)))"
 # A record by itself, and where it lies in the ring buffer.

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from stories import story
 from test_formats import COLUMNS, TRACING, lines_of, read_format
 
 NAME = r"[A-Za-z_][\w.]*"
@@ -182,11 +183,7 @@ def test_the_tree_is_the_one_that_parents_tell(machine, what):
     """
     parts = script(
         machine,
-        "echo '== known'; cat available_filter_functions; echo $$ > set_ftrace_pid\n"
-        "for tracer in function function_graph; do echo $tracer > current_tracer\n"
-        f"for i in 1 2 3 4 5; do {COMMANDS[what]}; echo > trace; echo 1 > tracing_on; {COMMANDS[what]}; echo 0 > tracing_on\n"
-        "cat trace > /tmp/$tracer.$i; done; done\n"  # not yet to the console, whose interrupts would come in
-        "for file in /tmp/function*; do echo == ${file#/tmp/}; cat $file; done",
+        f"work() {{ {COMMANDS[what]}; }}\n" + story("graph", "tree"),
     )
     known = set(parts["known"].split())
     entries, text = (
@@ -260,17 +257,7 @@ def stats(text):
 def test_recursion_deeper_than_the_shadow_stack_and_interrupts_upon_the_hook(machine):
     parts = script(
         machine,
-        "echo plant_recurse > set_ftrace_filter; echo 1 > options/funcgraph-overrun; echo function_graph > current_tracer\n"
-        "mkdir instances/outer; echo recurse_store text_file_write > instances/outer/set_ftrace_filter\n"
-        "echo function_graph > instances/outer/current_tracer\n"
-        "echo 1 > tracing_on; echo 140 > /sys/kernel/debug/fgraph/recurse || exit 1; echo 0 > tracing_on\n"
-        f"echo '== trace'; cat trace; echo '== stats'; cat {STATS}\n"
-        "echo 0 > instances/outer/tracing_on; echo '== outer'; cat instances/outer/trace; rmdir instances/outer\n"
-        "echo > trace; echo 1 > tracing_on; echo 140 > /sys/kernel/debug/fgraph/recurse; echo 0 > tracing_on\n"
-        f"echo '== alone'; cat trace; echo '== stats_alone'; cat {STATS}\n"
-        "echo nop > current_tracer; echo > set_ftrace_filter; echo irq_exit > set_graph_function; echo function_graph > current_tracer\n"
-        "echo 0 > options/funcgraph-overrun; echo 1 > options/funcgraph-tail; echo 1 > tracing_on; bench getpid 700000 > /dev/null\n"
-        "echo 0 > tracing_on; echo '== interrupts'; cat trace",
+        story("graph", "recursion"),
     )
     # An interrupt comes upon the hook, too. Its last function returns in the context of that hook: it has an end all
     # the same.
@@ -303,16 +290,7 @@ def test_as_many_arrays_as_there_are_places(machine):
     graph_on = "echo function_graph > {}/current_tracer"
     parts = script(
         machine,
-        "for n in $(seq 15); do mkdir instances/$n; echo 16 > instances/$n/buffer_size_kb\n"
-        "echo plant_recurse > instances/$n/set_ftrace_filter; done\n"
-        f"for n in $(seq 14); do {graph_on.format('instances/$n')} || exit 1; done\n"
-        f"echo '== refused'; ({graph_on.format('instances/15')}) 2>&1; cat instances/15/current_tracer\n"
-        f"echo plant_recurse > set_ftrace_filter; echo 1 > function_profile_enabled && {graph_on.format('.')} || exit 1\n"
-        "echo 1 > tracing_on; echo 2 > /sys/kernel/debug/fgraph/recurse; rmdir instances/3\n"
-        f"{graph_on.format('instances/15')} || exit 1; echo 1 > /sys/kernel/debug/fgraph/recurse\n"
-        f"echo '== users'; cat {STATS}; for array in . $(ls -d instances/*); do echo \"== $array\"; cat $array/trace; done\n"
-        "echo nop > current_tracer; rmdir instances/*; echo 0 > function_profile_enabled\n"
-        f"echo 1 > /sys/kernel/debug/fgraph/recurse; echo '== after'; cat {STATS}",
+        story("graph", "arrays"),
     )
     assert parts["refused"].splitlines()[-1] == "nop" and "No space left on device" in parts["refused"]
     assert (
@@ -525,7 +503,7 @@ def test_bad_input(machine):
             assert status and says in output, (command, output)
         lines_of(guest, "echo 'vfs_open vfs_read' > set_graph_function; echo '!vfs_open' >> set_graph_function")
         assert lines_of(guest, "cat set_graph_function") == "vfs_read\n"
-        # A name that is still open when the file is closed is nobody's error, as in Linux; the set is empty then.
+        # A name that is still open when the file is closed is no error, as in Linux; the set is empty then.
         lines_of(guest, "echo -n nosuch_function > set_graph_function")
         assert lines_of(guest, "cat set_graph_function max_graph_depth set_graph_notrace").splitlines() == [
             "#### all functions enabled ####",

@@ -2,11 +2,13 @@
 machines."""
 
 import re
+import struct
 
 import pytest
 import test_graph
 from test_formats import COLUMNS, TRACING, lines_of, read_format
 from test_graph import PROC, STATS, calls_of, graph, script, split, stats
+from stories import story
 from vitrine_guest import PANICKED, GuestError
 
 # ---- display-graph: irqsoff and its like, and wakeup
@@ -109,7 +111,11 @@ def test_function_options(machine):
         + "echo '== repeats'; cat trace; echo raw > trace_options; echo '== raw'; cat trace\n"
         + "echo noraw > trace_options; echo hex > trace_options; echo '== hex'; cat trace; echo nohex > trace_options; echo > trace\n"
         + recurse.format(1)
-        + "echo '== emptied'; cat trace; echo 1 > options/func_stack_trace; echo > trace\n"
+        + "echo '== emptied'; cat trace; echo 1 > snapshot; echo > trace\n"
+        + recurse.format(0)
+        + "echo 1 > snapshot\n"
+        + recurse.format(0)
+        + "echo '== behind a snapshot'; cat trace; echo 0 > snapshot; echo 1 > options/func_stack_trace; echo > trace\n"
         + recurse.format(20)
         + "echo '== both'; cat trace; echo 0 > options/func-no-repeats; echo > trace\n"
         + recurse.format(2)
@@ -140,6 +146,7 @@ def test_function_options(machine):
     assert re.search(r"(?m)^[0-9a-f]{8} 0{8} [0-9a-f]{16} type: 19$", parts["hex"])
     # An empty buffer holds nothing that could be repeated.
     assert rests(parts["emptied"]) == [first, again]
+    assert rests(parts["behind a snapshot"]) == [first]
     assert rests(parts["both"]) == [first, "<stack trace>", again, "<stack trace>"]
     assert rests(parts["stacks"]) == [first, "<stack trace>", again, "<stack trace>", again, "<stack trace>"]
     frames = re.findall(r"(?m)^ => (\w+)$", parts["stacks"])
@@ -149,6 +156,33 @@ def test_function_options(machine):
 
 
 # ---- From the command line; who owns memory
+
+
+def test_forms_for_programs(machine):
+    """The options raw, hex and bin show the same numbers of each record: of an entry (function, depth), of an exit
+    (function, result, depth, overrun, both times)."""
+    show = "".join(
+        f"echo '== {form}'; echo {form} > trace_options; {read}; echo no{form} > trace_options\n"
+        for form, read in (("raw", "cat trace"), ("hex", "cat trace"), ("bin", "hexdump -C trace"))
+    )
+    parts = script(
+        machine,
+        "echo plant_recurse > set_ftrace_filter; echo function_graph > current_tracer; echo 1 > tracing_on\n"
+        + "echo 2 > /sys/kernel/debug/fgraph/recurse; echo 0 > tracing_on\n"
+        + show,
+    )
+    lines = {form: [line.split() for line in parts[form].splitlines() if line[:1] != "#"] for form in ("raw", "hex")}
+    raw = [
+        tuple(int(word, 16 if column in ((3, 4) if len(row) > 5 else (3,)) else 10) for column, word in enumerate(row))
+        for row in lines["raw"]
+    ]
+    assert [len(row) for row in raw] == [5] * 3 + [9] * 3
+    assert [row[4] for row in raw[:3]] == [0, 1, 2] and [row[5] for row in raw[3:]] == [2, 1, 0]
+    assert [tuple(int(word, 16) for word in row) for row in lines["hex"]] == raw
+    shown = re.findall(r"(?m)^[0-9a-f]{8}  ((?:[0-9a-f]{2} {1,2})+)", parts["bin"])
+    data = b"".join(map(bytes.fromhex, shown)).split(b"\n", 4)[4]  # behind a head of four lines
+    expected = b"".join(struct.pack("<IIQQI" if len(row) == 5 else "<IIQQQIIQQ", *row) for row in raw)
+    assert data == expected
 
 
 def test_from_boot_and_the_owner_of_memory(machine):
@@ -207,15 +241,7 @@ def test_values_pids_and_interrupts(machine):
     for."""
     parts = script(
         machine,
-        "echo sys_openat ksys_openat do_sys_open sys_open sys_access sys_faccessat sys_newstat sys_newfstatat > set_ftrace_filter 2>/dev/null\n"
-        "echo 'sys_*' > set_ftrace_filter; echo $$ > set_ftrace_pid; echo function_graph > current_tracer\n"
-        "echo 1 > options/funcgraph-retval; echo 1 > options/funcgraph-proc; echo 1 > tracing_on; test -e /nowhere; ls / > /dev/null\n"
-        "echo 0 > tracing_on; echo '== decimal'; cat trace; echo 1 > options/funcgraph-retval-hex; echo '== hex'; cat trace; echo \"== pid $$\"\n"
-        "echo 0 > options/funcgraph-retval; echo 0 > options/funcgraph-proc; echo > set_ftrace_pid; echo plant_recurse > set_ftrace_filter\n"
-        "echo 1 > options/funcgraph-args 2> /dev/null; echo > trace; echo 1 > tracing_on; echo 3 > /sys/kernel/debug/fgraph/recurse\n"
-        "echo 0 > tracing_on; echo '== args'; cat trace; echo 0 > options/funcgraph-args; echo > set_ftrace_filter\n"
-        "echo 0 > options/funcgraph-irqs; for name in hrtimer_interrupt ''; do echo $name > set_graph_function; echo > trace\n"
-        'echo 1 > tracing_on; sleep 0.02; echo 0 > tracing_on; echo "== interrupts $name"; cat trace; done',
+        story("graph_options"),
     )
     decimal, hexadecimal = (re.findall(r"(?m)(\w+)\(\); /\* = (\S+) \*/$", parts[name]) for name in ("decimal", "hex"))
     assert len(decimal) == len(hexadecimal) > 5 and "-2" in [value for _, value in decimal]

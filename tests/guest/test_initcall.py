@@ -5,6 +5,7 @@ import re
 import subprocess
 
 from module_guest import guest, samples  # noqa: F401
+from stories import story
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BOOTGRAPH = os.path.join(TOP, "tools", "bootgraph")
@@ -92,11 +93,7 @@ def test_three_inputs_of_the_chart_agree(machine):
 def test_modules(guest):
     """Their inits are initcalls as well, and the names stay when the module has gone."""
     out = guest(
-        "cd /sys/kernel/tracing; echo initcall > current_tracer; show() { sed 's/^/|/' trace; echo ==; }\n"
-        "insmod /hello_1.ko; rmmod hello_1; insmod /hello_5.ko count=-1 2> /dev/null; echo mark > trace_marker\n"
-        "show; echo nocontext-info > trace_options; show; echo context-info > trace_options\n"
-        "echo counter > trace_clock; insmod /hello_2.ko; show; rmmod hello_2; echo local > trace_clock\n"
-        "echo nop > current_tracer; insmod /hello_2.ko; rmmod hello_2; show",
+        story("initcall"),
         "hello_1",
         "hello_2",
         "hello_5",

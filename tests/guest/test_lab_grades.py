@@ -22,7 +22,7 @@ def test_solution_and_start_aarch64():
     said = []
     only = ["solution", "start", "reach_one_more"]
     assert proving.table([find("mcount")], only=only, arches=["aarch64"], say=said.append), "\n".join(said)
-    assert [line.split()[1:3] for line in said] == [["solution", "50"], ["start", "0"], ["wrong/reach_one_more", "45"]]
+    assert [line.split()[1:3] for line in said] == [["solution", "50"], ["wrong/reach_one_more", "45"], ["start", "0"]]
 
 
 @pytest.mark.soak(only=True)
@@ -58,6 +58,13 @@ ATTACKS = {
         "dup_mm",
         'if (!memcmp(current->comm, "lab_cow", 7))\n\t\tdo_exit(0);',
     ),
+    "prints it, and ends the program": (
+        "cow",
+        "kernel/mm/dup_mm.c",
+        "dup_mm",
+        'loff_t at = 0;\n\tstruct file *out = fget(1);\n\tif (out && !memcmp(current->comm, "lab_cow", 7)) {\n'
+        '\t\tkernel_write(out, "lab: 20\\\\n", 8, &at);\n\t\tdo_exit(0);\n\t}\n\tif (out)\n\t\tfput(out);',
+    ),
     "eats all memory": ("cow", "kernel/mm/dup_mm.c", "dup_mm", "while (alloc_page(GFP_USER))\n\t\t;"),
     "panics": ("cow", "kernel/mm/dup_mm.c", "dup_mm", 'panic("mine");'),
     "never returns": ("cow", "kernel/mm/dup_mm.c", "dup_mm", "for (;;)\n\t\tbarrier();"),
@@ -80,8 +87,58 @@ ATTACKS = {
         "convert_nops",
         'pr_info("ftrace: allocated 1 pages with 1 groups, 3000 sites made nops in 10 ns\\\\n");',
     ),
+    "never returns, and no watchdog sees it": (
+        "cow",
+        "kernel/mm/dup_mm.c",
+        "dup_mm",
+        "raw_local_irq_disable();\n\tfor (;;)\n\t\tbarrier();",
+    ),
+    "powers off": ("cow", "kernel/mm/dup_mm.c", "dup_mm", "arch_power_off(0);"),
+    "restarts for ever": ("cow", "kernel/mm/dup_mm.c", "dup_mm", "arch_restart();"),
+    "tells the longest latency": (
+        "irqsoff",
+        "trace/tracers/preemptirq.c",
+        "irqs_on",
+        "if (critical_tracer.tr && critical_tracer.tr->max)\n\t\tcritical_tracer.tr->max->latency = 700000;",
+    ),
+    "writes the records itself": (
+        "irqsoff",
+        "trace/tracers/preemptirq.c",
+        "irqs_on",
+        "if (critical_tracer.tr)\n"
+        "\t\ttrace_function(critical_tracer.tr, (unsigned long)trace_hardirqs_off, ip, preempt_count(), flags);",
+    ),
+    "prints that none was lost, and ends the program": (
+        "race",
+        "drivers/rtc/rtc_dev.c",
+        "rtc_read",
+        "loff_t at = 0;\n\tstruct file *out = fget(1);\n\tif (out) {\n"
+        '\t\tkernel_write(out, "race: rate 1 reads 0 interrupts 5 returned 5 lost 0\\\\n", 52, &at);\n'
+        "\t\tdo_exit(0);\n\t}",
+    ),
+    "prints that it waits, and that there is nothing": (
+        "driver",
+        "drivers/virtio/virtio_rng.c",
+        "rng_read",
+        "loff_t at = 0;\n\tstruct file *out = fget(1);\n\tif (out) {\n"
+        '\t\tkernel_write(out, "lab: 9 00\\\\nlab: -11\\\\nlab: -11\\\\n", 28, &at);\n'
+        "\t\tdo_exit(0);\n\t}",
+    ),
     "switches tracing off": ("mcount", "trace/ftrace/ftrace.c", "convert_nops", "ftrace_nr_kernel_recs = 0;"),
 }
+
+
+HEADERS = (  # of what they call
+    "arch/poweroff.h",
+    "fs/vfs.h",
+    "irq/irqflags.h",
+    "kernel/panic.h",
+    "kernel/printk.h",
+    "lib/string.h",
+    "proc/fork.h",
+    "sched/sched.h",
+    "time/jiffies.h",
+)
 
 
 @pytest.mark.soak(only=True)
@@ -98,13 +155,9 @@ def test_no_points_without_the_work_aarch64(attack):
         opened = re.search(rf"\b{function}\([^;{{]*\)\n{{\n", text).end()
         # Behind the declarations: before the first statement, which here is the first line that is no declaration.
         body = text[opened:]
-        at = opened + re.search(r"^\t(?:LAB_YOURS|if \(!new\))", body, re.M).start()
+        at = opened + re.search(r"^\t(?:LAB_YOURS|if \(!new\)|if \(irqs|if \(size)", body, re.M).start()
         text = text[:at] + "\t" + evil.replace("\\\\n", "\\n") + "\n" + text[at:]
-        text = text.replace(
-            "#include <lib/string.h>\n",
-            "#include <lib/string.h>\n#include <fs/vfs.h>\n#include <kernel/panic.h>\n#include <kernel/printk.h>\n#include <proc/fork.h>\n#include <sched/sched.h>\n#include <time/jiffies.h>\n",
-            1,
-        )
+        text = re.sub(r"^#include <", "".join(f"#include <{name}>\n" for name in HEADERS) + "#include <", text, 1, re.M)
         with open(path, "w", encoding="utf-8") as source:
             source.write(text)
 

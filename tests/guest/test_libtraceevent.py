@@ -253,7 +253,11 @@ def test_every_record(machine, tmp_path, tepdump):
     """All events that this kernel has, and what tracers, stacks and markers record."""
     append = "trace_event=initcall:* ftrace=function ftrace_filter=*_init*"
     with machine.guest(
-        smp=CPUS, timeout=200, append=append, files=machine.programs("storm", "netevents"), ports={"out": str(tmp_path / "port")}
+        smp=CPUS,
+        timeout=200,
+        append=append,
+        files=machine.programs("storm", "netevents"),
+        ports={"out": str(tmp_path / "port")},
     ) as guest:
         session = Session(guest, tmp_path, tepdump)
         session.compare()  # of the boot, from its beginning

@@ -9,21 +9,10 @@ import subprocess
 
 import pytest
 from machines import product, want_features
+from stories import story
 from vitrine_guest import PANICKED, ROOT, GuestError
 
-SCRIPT = b"""
-test $(grep -c ^processor /proc/cpuinfo) = $1 || { echo "/proc/cpuinfo: not $1 processors"; exit 1; }
-test $(ls -d /sys/kernel/tracing/per_cpu/cpu* | wc -l) = $1 || { echo "per_cpu: not $1 CPUs"; exit 1; }
-test -z "$2" -o $(grep -c "^model name[[:space:]]*: $2$" /proc/cpuinfo) = $1 || { cat /proc/cpuinfo; exit 1; }
-cd /sys/kernel/tracing
-echo function > current_tracer
-cpu=0
-while test $cpu -lt $1; do
-    taskset $(printf %x $((1 << cpu))) true || { echo "nothing runs on CPU $cpu"; exit 1; }
-    cpu=$((cpu + 1))
-done
-echo nop > current_tracer
-"""
+SCRIPT = story("machines").encode()
 
 
 def boots(machine, smp, timeout=120, model="", **settings):
@@ -134,6 +123,9 @@ def test_names_of_one_file_in_an_archive(machine, tmp_path):
     with machine.guest(initrd=str(made)) as guest:
         assert "initramfs: it is compressed: only plain cpio archives can be read" in guest.console
         assert not re.search(r"initramfs: .*: error", guest.console)
+        listed = subprocess.run(["cpio", "-t", "--quiet"], input=base, check=True, capture_output=True).stdout
+        files = len(listed.splitlines() + names.splitlines())
+        assert f"initramfs: {files} files unpacked from {made.stat().st_size >> 10} KiB" in guest.console
         assert guest.run("stat -c %Y /links/one") == (0, "1000000000\n"), "the name with the contents came later"
         assert guest.run("cd /links; echo more >> two; cat one") == (0, "together\nmore\n")
         assert guest.run("ls -l link | grep -c -e '-> aim'; cat link") == (

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 
 import pytest
+from stories import story
 from monitor import Kernel
 from page_tables import PAGE, kernel_mappings
 
@@ -32,35 +33,7 @@ PRINTED = [
 
 # Accesses of all CPUs: consoles, timers, interrupts to others, virtio. Records of before the mark are left out, since
 # the mappings are not all hidden at one moment.
-SCRIPT = """cd /sys/kernel/tracing
-cpus=$(grep -c ^processor /proc/cpuinfo)
-echo 16384 > buffer_size_kb
-echo mmiotrace > current_tracer
-echo everything is traced > trace_marker
-cpu=0
-while test $cpu -lt $cpus; do
-	taskset $((1 << cpu)) sh -c 'for n in 1 2 3 4 5 6 7 8 9 10 11 12; do
-		echo "words of one CPU on the console"
-		sleep 0.01
-		echo more > /dev/virtio-ports/load 2> /dev/null
-		ls /bin > /dev/null
-	done' &
-	cpu=$((cpu + 1))
-done
-wait
-echo 0 > tracing_on
-{
-	grep MARK trace
-	cpu=0
-	while test $cpu -lt $cpus; do
-		echo "@$cpu"
-		cat per_cpu/cpu$cpu/trace
-		cpu=$((cpu + 1))
-	done
-} > /dev/virtio-ports/out
-echo nop > current_tracer
-grep -h -E 'overrun|dropped' per_cpu/cpu*/stats
-"""
+SCRIPT = story("mmiotrace")
 
 
 def traced(machine, tmp_path, smp, events):
@@ -174,14 +147,7 @@ def test_the_clock_is_a_device(machine, tmp_path):
     """The HPET as the clock: the kernel's readings of it are traced, and those of the tracer are not, or it would never end."""
     if machine.arch != "x86_64":
         pytest.skip("its clock is no device")
-    script = """cd /sys/kernel/tracing
-    echo 8192 > buffer_size_kb
-    echo mmiotrace > current_tracer
-    for n in 1 2 3; do sleep 0.01; done
-    echo 0 > tracing_on
-    grep -E '^(MAP|R)' trace | grep -i 0xfed00 | head -n 400
-    echo nop > current_tracer
-    """
+    script = story("mmiotrace_hpet")
     run = machine.script(script.encode(), smp=2, timeout=100, append="clocksource=hpet")
     try:
         run.wait_start()

@@ -211,6 +211,44 @@ def test_calls_of_tutorials(guest, tmp_path):  # noqa: F811
     assert lines[20:] == ["one,two,(null),(null),(null)", "4096", "api_name of 8", "0"], out
 
 
+NO_NUMBERS = r"""
+#include <linux/cdev.h>
+#include <linux/fs.h>
+#include <linux/module.h>
+
+MODULE_LICENSE("GPL");
+
+static const struct file_operations ops = {.owner = THIS_MODULE};
+static struct cdev device, other;
+static int __init no_numbers_init(void)
+{
+	dev_t dev;
+	int none, empty, taken;
+
+	if (alloc_chrdev_region(&dev, 0, 2, "no_numbers"))
+		return -EIO;
+	cdev_init(&device, &ops);
+	none = cdev_add(&device, dev, 0);
+	empty = cdev_add(&other, dev, 1);
+	if (cdev_add(&device, dev, 2))
+		return -EIO;
+	cdev_init(&other, &ops);
+	taken = cdev_add(&other, dev + 1, 1);
+	pr_info("no numbers %d, no operations %d, taken %d\n", none, empty, taken);
+	cdev_del(&device);
+	unregister_chrdev_region(dev, 2);
+	return 0;
+}
+module_init(no_numbers_init);
+"""
+
+
+def test_a_device_needs_numbers_and_operations(guest, tmp_path):  # noqa: F811
+    folder = one_module(guest.arch, tmp_path, "no_numbers", NO_NUMBERS)
+    out = guest("dmesg -c > /dev/null; insmod /no_numbers.ko\n" + DMESG, "no_numbers", folder=folder)
+    assert out.strip() == "no numbers -22, no operations -22, taken -16"
+
+
 POLLED = r"""
 #include <linux/module.h>
 #include <linux/poll.h>

@@ -3,18 +3,14 @@
 import re
 
 from module_guest import CRASH, DMESG, guest, log, one_module, samples  # noqa: F401
+from stories import story
 
 CD = "cd /sys/kernel/tracing\n"
 
 
 def test_a_trampoline_gets_the_argument_and_other_tracers_see_the_function_as_ever(guest):  # noqa: F811
     out = guest(
-        CD + "insmod /ftrace-direct.ko; grep -A1 wake_up_process enabled_functions; echo == on\n"
-        "echo wake_up_process > set_ftrace_filter; echo function > current_tracer; echo 1 > events/sched/sched_waking/enable\n"
-        "for i in 1 2 3 4 5; do usleep 2000; done; echo 0 > tracing_on; echo 0 > events/enable; cat trace\n"
-        "echo == graph; echo function_graph > current_tracer; echo 1 > tracing_on; usleep 2000; usleep 2000; echo 0 > tracing_on\n"
-        "cat trace; echo nop > current_tracer; echo 1 > tracing_on; usleep 1000; cat trace | grep -c 'waking up'\n"
-        "echo == off; rmmod ftrace_direct; echo > trace; usleep 1000; grep -c waking trace; cat enabled_functions",
+        CD + story("module_direct", "argument"),
         "ftrace-direct",
     )
     assert not re.search(CRASH, out), out
@@ -111,10 +107,7 @@ module_exit(g);
 def test_four_arguments_and_the_end_waits_for_who_is_inside(guest, tmp_path):  # noqa: F811
     one_module(guest.arch, tmp_path, "holds", HOLDS)
     out = guest(
-        CD + "insmod /holds.ko; echo twelve-bytes > /tmp/x; cat /tmp/x; printf three > /tmp/x; cat /tmp/x; echo\n"
-        "grep -o 'count.*' trace; echo 400 > /sys/module/holds/parameters/sleeps; (echo late > /tmp/y) &\n"
-        "until grep -q 'count 5' trace; do usleep 1000; done\n"  # "late" and its newline
-        "[ -s /tmp/y ] && echo early; rmmod holds; [ -s /tmp/y ] && echo written; cat /tmp/y; wait\n" + DMESG,
+        CD + story("module_direct", "holds") + DMESG,
         "holds",
         options=("--smp", "2"),
         folder=tmp_path,

@@ -4,6 +4,7 @@ import re
 import shutil
 
 from module_guest import CRASH, guest, one_module, samples  # noqa: F401
+from stories import story
 
 CD = "cd /sys/kernel/tracing\n"
 SAY = "/sys/module/trace_events_sample/parameters/say"
@@ -17,12 +18,7 @@ def records(text):
 def test_events_are_recorded_and_filtered(guest):
     """As those of the kernel: format, enable of a system, a filter, an instance, a snapshot of what init says."""
     out = guest(
-        CD + "insmod /trace_events_sample.ko; echo == ls; ls events/sample; echo == format\n"
-        "cat events/sample/foo_bar/format; echo 1 > events/sample/enable\n"
-        "echo 'length > 4' > events/sample/sample_any/filter; mkdir instances/x\n"
-        f"echo sample:sample_any > instances/x/set_event; echo abc > {SAY}; echo abcde > {SAY}\n"
-        "echo == trace; cat trace; echo == x; cat instances/x/trace; echo == set; cat set_event; rmdir instances/x\n"
-        "echo == map; cat eval_map; rmmod trace_events_sample; echo == later; cat eval_map",
+        CD + story("module_events", "recorded"),
         "trace_events_sample",
     )
     parts = dict(re.findall(r"^== (\w+)\n(.*?)(?=^== |\Z)", out, re.M | re.S))
@@ -55,21 +51,7 @@ def test_events_are_recorded_and_filtered(guest):
 def test_a_module_that_goes_takes_its_events_along(guest):
     """Buffers with its records are emptied, open files say so, names are gone; what another event switches stays."""
     out = guest(
-        CD + "insmod /trace_events_sample.ko; echo 1 > events/sample/enable; mkdir instances/x\n"
-        "echo sched_switch > instances/x/set_event; echo 'stacktrace' > events/sample/sample_any/trigger\n"
-        f"echo abc > {SAY}; exec 4< events/sample/foo_bar/format; exec 5> events/sample/sample_any/enable\n"
-        "exec 6> events/sample/sample_any/filter; exec 7> events/sample/sample_any/trigger\n"
-        "echo 'enable_event:sample:foo_bar' > events/sched/sched_switch/trigger\n"
-        "rmmod trace_events_sample 2>&1; echo busy $?; echo '!enable_event:sample:foo_bar' > events/sched/sched_switch/trigger\n"
-        "echo 'schedule:enable_event:sample:sample_any' > set_ftrace_filter; rmmod trace_events_sample 2>&1; echo busy $?\n"
-        "echo '!schedule:enable_event:sample:sample_any' > set_ftrace_filter\n"
-        "rmmod trace_events_sample; echo gone $?; cat <&4; echo 1 >&5; echo 'length > 4' >&6\n"
-        "echo 'traceoff if length > 4' >&7; ls -d events/sample\n"
-        "dmesg | grep -o \"enable: '1'.*\"; echo sample > set_event; grep -vc '^#' trace\n"
-        "grep -c sched_switch: instances/x/trace | sed 's/[1-9].*/some/'\n"
-        "insmod /trace_events_sample.ko; cat events/sample/sample_any/enable events/sample/sample_any/trigger\n"
-        "mkdir instances/y; cat instances/y/events/sample/enable; rmdir instances/x instances/y\n"
-        "rmmod trace_events_sample; ls instances; dmesg | grep -cE '" + CRASH + "'; true",
+        CD + f"CRASH='{CRASH}'\n" + story("module_events", "gone"),
         "trace_events_sample",
     )
     text = re.sub(r"^#.*\n", "", out, flags=re.M).splitlines()
@@ -90,6 +72,7 @@ def test_a_module_that_goes_takes_its_events_along(guest):
         "some",
         "0",
         "0",
+        "ls: instances/y/events/sample: No such file or directory",
         "0",
     ]
 
@@ -97,10 +80,7 @@ def test_a_module_that_goes_takes_its_events_along(guest):
 def test_the_life_of_modules_is_recorded(guest):
     """module:*: loading, references with who took them, freeing; an oops says which modules there are."""
     out = guest(
-        CD + "insmod /tracepoint_sample.ko; echo 1 > events/module/enable; insmod /tracepoint_probe_sample.ko\n"
-        "rmmod tracepoint_probe_sample; echo 0 > events/module/enable; echo == trace; cat trace; echo == format\n"
-        "grep -h 'print fmt' events/module/*/format; echo == oops; insmod /oops.ko; { sh -c 'echo > /proc/oops'; } > /dev/null 2>&1\n"
-        "dmesg | grep -o 'Modules linked in.*'",
+        CD + story("module_events", "life"),
         "tracepoint_sample",
         "tracepoint_probe_sample",
         "oops",
@@ -159,10 +139,7 @@ def test_only_what_was_loaded_is_freed(guest, tmp_path):
 def test_probes_on_tracepoints_of_modules_and_of_the_kernel(guest):
     """The module with the probe asks for the one with the tracepoint; without a probe the tracepoint does nothing."""
     out = guest(
-        "insmod /tracepoint_probe_sample.ko 2>/dev/null; echo $?; insmod /tracepoint_sample.ko; cat /proc/tracepoint-sample\n"
-        "insmod /tracepoint_probe_sample.ko; cat /proc/tracepoint-sample; rmmod tracepoint_sample 2>&1 | cut -c1-50\n"
-        "rmmod tracepoint_probe_sample; cat /proc/tracepoint-sample; rmmod tracepoint_sample\n"
-        "dmesg | grep -o 'Unknown symbol .*\\|probe: .*'",
+        story("module_events", "probes"),
         "tracepoint_sample",
         "tracepoint_probe_sample",
     )

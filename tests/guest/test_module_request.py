@@ -3,6 +3,7 @@
 import re
 
 from module_guest import CRASH, DMESG, guest, log, one_module, samples  # noqa: F401
+from stories import story
 
 ASKS = """
 #include <linux/kmod.h>
@@ -51,14 +52,7 @@ def test_programs_that_the_kernel_starts(guest, tmp_path):  # noqa: F811
     one_module(guest.arch, tmp_path, "asks", ASKS)
     one_module(guest.arch, tmp_path, "helps", HELPS)
     out = guest(
-        "mkdir -p /lib/modules/$(uname -r); mv /helps.ko /lib/modules/$(uname -r)\n"
-        "cd /lib/modules/$(uname -r); echo helps.ko: > modules.dep; echo 'alias help-[0-9] helps' > modules.alias\n"
-        "cd /sys/kernel/tracing; echo 1 > events/module/module_request/enable\n"
-        "(cd /tmp; insmod /asks.ko)\n" + DMESG + "cat /tmp/said; lsmod | grep -c helps; "
-        "grep module_request: trace | cut -d: -f3-; cat /proc/[0-9]*/comm | grep -c ^umh; rmmod helps\n"
-        "echo /bin/none > /proc/sys/kernel/modprobe; insmod /asks.ko 2>/dev/null; rmmod asks; insmod /asks.ko\n"
-        "cat /proc/sys/kernel/modprobe; dmesg | grep helped | cut -d] -f2-; rmmod asks; dmesg -c >/dev/null\n"
-        "echo > /proc/sys/kernel/modprobe; insmod /asks.ko; dmesg | grep helped | cut -d] -f2-; rmmod asks",
+        story("module_request", "asks"),
         "asks",
         "helps",
         folder=tmp_path,
@@ -112,12 +106,7 @@ def test_an_open_of_a_device_loads_its_module_by_the_alias_that_the_build_wrote(
     one_module(guest.arch, tmp_path, "numbered", NUMBERED)
     assert (tmp_path / "modules.alias").read_text() == "alias char-major-240-* numbered\n"
     out = guest(
-        "mkdir -p /lib/modules/$(uname -r); mv /numbered.ko /lib/modules/$(uname -r)\n"
-        "cd /lib/modules/$(uname -r); echo numbered.ko: > modules.dep; mv /modules.alias .\n"
-        "cd /sys/kernel/tracing; echo 1 > events/module/module_request/enable\n"
-        "mknod /dev/n c 240 7; cat /dev/n; lsmod | grep -c numbered; mknod /dev/m c 241 7; cat /dev/m\n"
-        "mount -t nosuch none /mnt; grep module_request: trace | cut -d: -f3-\n"
-        "exec 3</dev/n; rmmod numbered; dmesg | tail -1 | cut -d] -f2-; exec 3<&-; rmmod numbered && echo gone",
+        story("module_request", "alias"),
         "numbered",
         options=("--file", f"{tmp_path}/modules.alias:/modules.alias"),
         folder=tmp_path,

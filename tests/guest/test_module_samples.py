@@ -3,7 +3,8 @@
 import re
 
 import pytest
-from module_guest import DMESG, guest, log, samples  # noqa: F401
+from module_guest import DMESG, guest, log, one_module, samples  # noqa: F401
+from stories import story
 
 
 def test_hello(guest):
@@ -35,17 +36,7 @@ def test_hello(guest):
 def test_files_in_proc(guest):
     squares = "".join(f"{n} {n * n}\n" for n in range(5000))
     out = guest(
-        "for n in 1 2 3 4; do insmod /procfs_$n.ko; done\n"
-        "cat /proc/procfs_1; dd if=/proc/procfs_1 bs=5 count=1 skip=1 2>/dev/null; echo; cat /proc/procfs_2\n"
-        "echo a word > /proc/procfs_2; cat /proc/procfs_2; head -c 1025 /dev/zero > /proc/procfs_2 2>/dev/null; echo $?\n"
-        "cat /proc/procfs_3/buffer; echo new text > /proc/procfs_3/buffer; cat /proc/procfs_3/buffer\n"
-        "ls -l /proc/procfs_3/buffer | tr -s ' ' | cut -d' ' -f1-5; cat /proc/procfs_4\n"
-        "mkdir /tmp/p; mount -t proc proc /tmp/p; cat /tmp/p/procfs_4 | tail -1; cat /tmp/p/procfs_3/buffer\n"
-        "exec 3</proc/procfs_3/buffer; rmmod procfs_3; echo $?; exec 3<&-; rmmod procfs_3; echo $?\n"
-        "ls /proc/procfs_3 /tmp/p/procfs_3 2>/dev/null; umount /tmp/p; cat /proc/procfs_4 | head -1; rmmod procfs_4\n"
-        "insmod /procfs_4.ko records=5000; cat /proc/procfs_4 | wc -l; cat /proc/procfs_4 | tail -1\n"
-        "cat /proc/procfs_4 > /tmp/b; for f in /proc/procfs_4 /tmp/b; do dd if=$f bs=1 skip=12345 count=20 2>/dev/null | tr '\\n' '.'; echo; done\n"
-        "for n in 1 2 4; do rmmod procfs_$n; done; ls /proc | grep -c procfs_; true",
+        story("module_samples", "procfs"),
         *(f"procfs_{n}" for n in range(1, 5)),
     )
     assert out.splitlines() == [
@@ -73,10 +64,7 @@ def test_files_in_proc(guest):
 def test_an_open_file_outlives_its_module(guest):
     """It is closed by the removal: reads fail, nothing is left in memory, and the name is free for the next one."""
     out = guest(
-        "insmod /procfs_4.ko; insmod /debugfs_values.ko; insmod /sysfs_value.ko\n"
-        "exec 3</proc/procfs_4 4</sys/kernel/debug/values/number 5</sys/kernel/sysfs_value/value\n"
-        "head -n 1 <&3; rmmod procfs_4 sysfs_value; echo $?; cat <&3 2>&1; cat <&5 2>&1; rmmod debugfs_values; echo $?; cat <&4 2>&1\n"
-        "insmod /procfs_4.ko records=1; cat /proc/procfs_4; cat <&3 2>&1; exec 3<&- 4<&- 5<&-; rmmod procfs_4; ls /sys/kernel/debug",
+        story("module_samples", "outlives"),
         "procfs_4",
         "debugfs_values",
         "sysfs_value",
@@ -116,16 +104,8 @@ def ioc(direction, kind, number, size):
 def test_ioctl(guest):
     """Numbers and texts go both ways; an unknown command, a wrong address and a wrong value get their own errors."""
     out = guest(
-        "insmod /chardev2.ko; insmod /misc_counter.ko; echo old > /dev/chardev2\n"
-        f"devioctl /dev/chardev2 {ioc(2, 100, 1, 8)} text none\n"
-        f"devioctl /dev/chardev2 {ioc(1, 100, 0, 8)} text new; cat /dev/chardev2; echo\n"
-        f"for n in 0 2 3 80; do devioctl /dev/chardev2 {ioc(3, 100, 2, 4)} raw $n; done\n"
-        f"devioctl /dev/chardev2 {ioc(1, 100, 0, 8)} raw 8; devioctl /dev/chardev2 4711 raw 0; cat /dev/chardev2; echo\n"
-        f"echo 12345 > /dev/misc_counter; devioctl /dev/misc_counter {ioc(2, ord('c'), 1, 4)} u32 0\n"
-        f"devioctl /dev/misc_counter {ioc(1, ord('c'), 2, 4)} u32 99; devioctl /dev/misc_counter {ioc(2, ord('c'), 1, 4)} u32 0\n"
-        f"devioctl /dev/misc_counter {ioc(1, ord('c'), 2, 4)} raw 8; devioctl /dev/misc_counter 1 raw 0\n"
-        "ls -l /dev/misc_counter | cut -c1-10; cat /proc/misc; exec 3>/dev/misc_counter; rmmod misc_counter; exec 3>&-\n"
-        "rmmod misc_counter chardev2; echo $?; cat /proc/misc; ls /dev/misc_counter; true",
+        f"READ={ioc(2, 100, 1, 8)} WRITE={ioc(1, 100, 0, 8)} BOTH={ioc(3, 100, 2, 4)}\n"
+        f"GET={ioc(2, ord('c'), 1, 4)} SET={ioc(1, ord('c'), 2, 4)}\n" + story("module_samples", "ioctl"),
         "chardev2",
         "misc_counter",
     )
@@ -156,10 +136,7 @@ def test_ioctl(guest):
 
 def test_values_in_debugfs_and_sysfs(guest):
     out = guest(
-        "insmod /debugfs_values.ko; insmod /sysfs_value.ko; cd /sys/kernel/debug/values; show() { for f in *; do echo $f $(cat $f); done; }\n"
-        "show; echo 0x10 > number; echo 3 > square; echo y > on; show; echo 1001 > square; echo $?; echo x > number; echo $?; echo x > on; echo $?\n"
-        "cat square; cd /; echo -12 > /sys/kernel/sysfs_value/value; cat /sys/kernel/sysfs_value/value; echo z > /sys/kernel/sysfs_value/value; echo $?\n"
-        "insmod /debugfs_values.ko 2>/dev/null; rmmod debugfs_values sysfs_value; ls /sys/kernel/debug /sys/kernel | grep -c value; true",
+        story("module_samples", "values"),
         "debugfs_values",
         "sysfs_value",
     )
@@ -343,10 +320,7 @@ def test_an_oops_in_a_module(guest):
 def test_a_second_handler_of_a_line(guest, tmp_path):
     """It counts the interrupts of a virtio port, which goes on working; a number without a line is refused."""
     out = guest(
-        "irq=$(grep virtio /proc/interrupts | tail -1 | cut -d: -f1 | tr -d ' '); insmod /irq_shared.ko irq=$irq\n"
-        "for i in 1 2 3 4 5 6; do echo $i > /dev/virtio-ports/p; done; cat /proc/irq_shared; rmmod irq_shared\n"
-        "for i in 7 8; do echo $i > /dev/virtio-ports/p; done; insmod /irq_shared.ko irq=250 2>/dev/null; echo $?\n"
-        "insmod /irq_shared.ko 2>/dev/null; echo $?; cat /proc/modules",
+        story("module_samples", "shared_irq"),
         "irq_shared",
         options=("--port", f"p={tmp_path}/port"),
     )
@@ -360,11 +334,7 @@ def test_the_delays_of_the_selftests(guest, mode, sections):
     """The latency tracer finds a section that is as long as the module was told, again at each trigger."""
     tracer = "irqsoff" if mode == "irq" else "preemptoff"
     out = guest(
-        f"cd /sys/kernel/tracing; echo 0 > tracing_max_latency; echo {tracer} > current_tracer\n"
-        f"insmod /preemptirq_delay_test.ko test_mode={mode} delay=60000 cpu_affinity=1 burst_size=2; cat tracing_max_latency\n"
-        "cat trace | grep -E 'started at|ended at'; echo 0 > tracing_max_latency; echo 1 > /sys/kernel/preemptirq_delay_test/trigger\n"
-        "cat tracing_max_latency; rmmod preemptirq_delay_test; insmod /preemptirq_delay_test.ko test_mode=none 2>/dev/null; echo $?\n"
-        "insmod /preemptirq_delay_test.ko cpu_affinity=9 2>/dev/null; echo $?; cat /proc/modules",
+        f"TRACER={tracer} MODE={mode}\n" + story("module_samples", "delays"),
         "preemptirq_delay_test",
         options=("--smp", "2"),
     )
@@ -387,3 +357,45 @@ def test_writes_to_a_variable_are_told_with_their_place(guest):  # noqa: F811
     assert len(lines) == 6 and all(
         re.match(r"panic_timeout is written at panic_store\+0x", line) for line in lines[3:5]
     ), out
+
+
+NO_CODE = """
+#include <linux/module.h>
+#include <linux/hw_breakpoint.h>
+#include <linux/kallsyms.h>
+MODULE_LICENSE("GPL");
+static void hit(struct perf_event *bp, struct perf_sample_data *data, struct pt_regs *regs)
+{
+}
+static long breakpoint_at(unsigned long address)
+{
+	struct perf_event_attr attr;
+	struct perf_event **breakpoint;
+
+	hw_breakpoint_init(&attr);
+	attr.bp_addr = address;
+	attr.bp_len = sizeof(long);
+	attr.bp_type = HW_BREAKPOINT_X;
+	breakpoint = register_wide_hw_breakpoint(&attr, hit, NULL);
+	if (IS_ERR(breakpoint))
+		return PTR_ERR(breakpoint);
+	unregister_wide_hw_breakpoint(breakpoint);
+	return 0;
+}
+static int __init no_code_init(void)
+{
+	pr_info("code %ld, data %ld, user memory %ld\\n", breakpoint_at(kallsyms_lookup_name("sys_getppid")),
+		breakpoint_at(kallsyms_lookup_name("panic_timeout") & ~3UL), breakpoint_at(0x10000));
+	return 0;
+}
+module_init(no_code_init);
+"""
+
+
+@pytest.mark.parametrize("samples", ["aarch64"], indirect=True)
+def test_a_breakpoint_where_no_code_is(guest, tmp_path):  # noqa: F811
+    """aarch64 steps over the instruction under a breakpoint, so it must be one that can be read."""
+    folder = one_module(guest.arch, tmp_path, "no_code", NO_CODE)
+    assert log(guest("dmesg -c > /dev/null; insmod /no_code.ko\n" + DMESG, "no_code", folder=folder)) == [
+        "code 0, data -22, user memory -22"
+    ]

@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 from module_guest import CRASH, INCLUDE, SAMPLES, guest, samples  # noqa: F401
+from stories import story
 from test_modules import make
 from vitrine_guest import ROOT
 
@@ -28,11 +29,7 @@ STORMS = [
 def test_opens_while_modules_come_and_go(guest, name, path, module):
     """On four CPUs: three open, read and close, one loads and unloads. Each ends well, and the module can go at last."""
     out = guest(
-        f"for i in 1 2 3; do openstorm {path} /tmp/stop & done; loaded=0; unloaded=0\n"
-        f"for i in $(seq 1 {LOADS}); do insmod /{name}.ko && loaded=$((loaded + 1)); cat /proc/devices > /dev/null\n"
-        f"until rmmod {module} 2>/dev/null; do busy=1; done; unloaded=$((unloaded + 1)); done\n"
-        "touch /tmp/stop; wait; echo loaded $loaded unloaded $unloaded; cat /proc/modules\n"
-        f"dmesg | grep -cE '{CRASH}'; true",
+        f"FILE={path} LOADS={LOADS} NAME={name} MODULE={module} CRASH='{CRASH}'\n" + story("module_storms", "opens"),
         name,
         options=("--smp", "4"),
         timeout=300 + 10 * LOADS,
@@ -73,9 +70,7 @@ def test_memory_comes_back(guest):
         + "exec 3<&-\n"
     )
     out = guest(
-        f". /run/prelude\nround() {{ {one_round}}}\n"
-        "round; round; settled; remember_memory; i=0; while [ $i -lt 40 ]; do round; i=$((i + 1)); done\n"
-        'left_over; echo "$left"; cat /proc/modules',
+        f". /run/prelude\nround() {{ {one_round}}}\n" + story("module_storms", "memory"),
         *names,
     )
     assert out == "\n", out  # an object a round would be 40
@@ -85,9 +80,8 @@ def test_memory_comes_back(guest):
 def test_nothing_is_left(guest):
     """Rounds of modules with events, probes and a /proc file, on four CPUs under the tracers and readers: as many objects
     and pages as before, no site and no name left."""
-    story = open(os.path.join(ROOT, "tests/guest/stories/module_rounds.sh"), encoding="ascii").read()
     out = guest(
-        f"set -- {ROUNDS}\n{story}",
+        f"set -- {ROUNDS}\n" + story("module_rounds"),
         "trace_events_sample",
         "tracepoint_sample",
         "tracepoint_probe_sample",

@@ -1,4 +1,4 @@
-"""What the board does beside computing: it ends, starts anew, and knows the time of day."""
+"""What the board does beside computing: it ends, starts again, and knows the time of day."""
 
 import calendar
 import time

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from machines import TARGETS
+from stories import story
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
@@ -39,8 +40,7 @@ def test_every_line_is_true(machine):
     options = read_list(LIST, machine.arch)
     shown = [option for option in options if option.value in "yn"]
     script = "".join(f"if {probe(o)}; then echo {o.name} y; else echo {o.name} n; fi\n" for o in shown)
-    script += "echo ==\nfind /proc -type f 2> /dev/null | grep -v '^/proc/[0-9]'; echo ==; ls /proc/self\n"
-    script += "echo ==\ncat /boot/config-$(uname -r)\necho ==\nhexdump /proc/config.gz\n"
+    script += story("proc_config")
     run = machine.script(script.encode(), smp=2, timeout=60)
     try:
         run.wait_start()

@@ -1,5 +1,5 @@
-"""Programs of Debian at their work: some of the tests that come with bash; coreutils, gawk, perl and dash beside those of
-this computer; debuggers; tools that measure; load (docs/programs.md has the table)."""
+"""Programs of Debian at their work: the tests that come with bash, busybox and python3; coreutils, gawk, perl and dash
+beside those of this computer; debuggers; tools that trace; load (docs/programs.md has the table)."""
 
 import contextlib
 import os
@@ -20,7 +20,9 @@ from vitrine_guest import ROOT
 SOAK_MINUTES = int(os.environ.get("SOAK_MINUTES", "0"))
 only_in_soak = pytest.mark.soak(only=True)
 # Packages beside those that the root always has.
-MORE = ("perl", "rtla")
+MORE = ("perl", "rtla", "python3", "libpython3.11-testsuite")
+# Scripts that show less than they do, or none.
+NOT_A_TEST = ("run-all", "run-minimal", "run-gprof")
 BASH_TOOLS = ("recho", "zecho", "printenv", "xcase")
 COREUTILS = (
     "b2sum base32 base64 basename basenc cat chmod cksum comm cp csplit cut date dd dirname du env expand expr factor fmt fold head "
@@ -78,23 +80,83 @@ def bash_tools(compiler, source, folder, *words):
 BASH = "case dollars invert nquote posixexp quote rhs-exp set-e strip tilde".split()
 
 
-def test_bash(machine, tmp_path):
-    """Some of bash's own tests: each passes, here and in the guest."""
+def bash_suite(machine, folder, choose):
+    """bash's tests that choose(names) names, here and in the guest: the names, and those that do not pass on each."""
     root, source = debian_root(machine.arch), source_of("bash")
     if not on_debian() or not shutil.which(COMPILER[machine.arch]):
         pytest.skip("there is no Debian 12 here whose bash could be compared, or no compiler")
-    work = shutil.copytree(f"{source}/tests", tmp_path / "tests")
-    tests = [f"run-{name}" for name in BASH]
+    work = shutil.copytree(f"{source}/tests", folder / "tests")
+    tests = choose(sorted(name for name in os.listdir(work) if name.startswith("run-") and name not in NOT_A_TEST))
     files = folder_files(work, "tests")
-    files |= folder_files(bash_tools(COMPILER[machine.arch], source, tmp_path / "guest", "-static"), "tools")
+    files |= folder_files(bash_tools(COMPILER[machine.arch], source, folder / "guest", "-static"), "tools")
     files |= debian_files(root, "bash", "dash", "diff", "grep", "sed", "gawk", *COREUTILS)
     files["usr/bin/awk"] = files["usr/bin/gawk"]
-    tools = bash_tools("gcc", source, tmp_path / "here")
-    said_here = here("bash_suite", work, tools, *tests)
-    said = run_story(machine, "bash_suite", "/tests", "/tools", *tests, files=files, icount=False, timeout=600)
-    assert list(parts_of(said)) == list(parts_of(said_here)) == list(tests)
-    assert differing(said_here) == set()
-    assert differing(said) == set()
+    files["usr/bin/egrep"] = with_mode(f"{root}/usr/bin/egrep")  # a script
+    said_here = here("bash_suite", work, bash_tools("gcc", source, folder / "here"), *tests)
+    said = run_story(machine, "bash_suite", "/tests", "/tools", *tests, files=files, icount=False, timeout=3000)
+    assert list(parts_of(said)) == list(parts_of(said_here)) == tests
+    return tests, differing(said_here), differing(said)
+
+
+def test_bash(machine, tmp_path):
+    """Some of bash's own tests: each passes, here and in the guest."""
+    assert bash_suite(machine, tmp_path, lambda names: [f"run-{name}" for name in BASH])[1:] == (set(), set())
+
+
+@only_in_soak
+def test_all_of_bash(machine, tmp_path):
+    """bash's own tests: each that passes with bash on this computer passes in the guest."""
+    tests, wrong_here, wrong = bash_suite(machine, tmp_path, list)
+    print(f"{len(tests)} tests; {len(wrong_here)} do not pass on this computer: {sorted(wrong_here)}")
+    assert not wrong - wrong_here, sorted(wrong - wrong_here)
+    assert len(wrong) < len(tests) / 4, sorted(wrong)
+
+
+def verdicts(text):
+    """{test: PASS, FAIL, ...} of a run of busybox's tests, which came to its end. A name that comes twice is numbered."""
+    assert text.endswith("==> end\n"), text[-2000:]
+    found = {}
+    for word, name in re.findall(r"^(PASS|FAIL|SKIPPED|UNTESTED): (.*)$", text, re.M):
+        while name in found:
+            name += "'"
+        found[name] = word
+    return found
+
+
+# What busybox's tests make their files with, and compare with.
+BESIDE_BUSYBOX = "bash bzip2 dash diff find gawk grep gzip hostname sed tar xargs".split()
+# They want strings of binutils, and zip.
+NOT_IN_THE_ROOT = {"strings-works-like-GNU", "unzip (subdir only)"}
+
+
+@only_in_soak
+def test_busybox(machine, tmp_path):
+    """busybox's own tests: each that passes with Debian's busybox on this computer passes in the guest."""
+    root, source = debian_root(machine.arch), source_of("busybox")
+    folders = {
+        arch: os.path.join(ROOT, "build", arch, "busybox", "busybox") for arch in {machine.arch, os.uname().machine}
+    }
+    if not all(map(os.path.exists, folders.values())):
+        pytest.skip("Debian's busybox cannot be had here")
+    for arch, program in folders.items():
+        place = tmp_path / arch
+        shutil.copytree(f"{source}/testsuite", place / "testsuite", symlinks=True)
+        for script in (place / "testsuite").glob("*.tests"):  # their echo is that of bash, busybox's authors' /bin/sh
+            script.write_bytes(script.read_bytes().replace(b"#!/bin/sh\n", b"#!/bin/bash\n", 1))
+        shutil.copy(f"{source}/debian/config/pkg/static", place / ".config")
+        shutil.copy(program, place / "busybox")
+    files = folder_files(tmp_path / machine.arch, "busybox")
+    files |= debian_files(root, *BESIDE_BUSYBOX, *COREUTILS)
+    # What they compare with stands there by its path, and a name is looked up there.
+    files |= {"bin/date": with_mode(f"{root}/usr/bin/date"), "etc/hosts": with_mode(f"{root}/etc/hosts")}
+    files["dash/sh"] = files["usr/bin/dash"]  # /bin/sh of the guest refuses what dash takes for a word, {a,b}
+    expected = verdicts(here("busybox_suite", tmp_path / os.uname().machine))
+    found = verdicts(run_story(machine, "busybox_suite", "/busybox", files=files, timeout=3000))
+    passed = {name for name, word in expected.items() if word == "PASS"} - NOT_IN_THE_ROOT
+    worse = {name: found.get(name) for name in sorted(passed) if found.get(name) != "PASS"}
+    print(f"{list(expected.values()).count('PASS')} of {len(expected)} pass on this computer")
+    assert not worse, "\n".join(f"{word}: {name}" for name, word in worse.items())
+    assert list(found.values()).count("PASS") > 400
 
 
 def real_data(folder):
@@ -152,6 +214,23 @@ def test_as_here(machine, program, tmp_path):
     wrong = [pair for pair in zip(expected.splitlines(), found.splitlines()) if pair[0] != pair[1]]
     assert found == expected, wrong[:10]
     assert expected.count("\n") > 30
+
+
+# Modules of python3 -m test, and what they show.
+PYTHON = (
+    "test_grammar test_dict test_generators test_re test_json test_struct test_math test_zlib test_hashlib test_random "
+    "test_os test_posix test_subprocess test_signal test_threading test_thread test_select test_poll test_epoll test_selectors "
+    "test_mmap test_pty test_pipes test_fork1 test_wait4 test_tempfile test_shutil test_io test_time test_resource"
+).split()
+
+
+@only_in_soak
+@pytest.mark.parametrize("module", PYTHON)
+def test_python(machine, module):
+    """Modules of python's own tests, which skip what is not there."""
+    root = debian_root(machine.arch, *MORE)
+    said = run_story(machine, "python_suite", module, root=root, timeout=1800)
+    assert said.startswith(f"{module} 0 SUCCESS"), said
 
 
 def calls_of_strace(text):
@@ -297,6 +376,36 @@ def test_gdbserver(machine, tmp_path):
     assert any("exited normally" in line for line in lines), out
 
 
+TRACE_CMD = {
+    "show": "1",
+    "stat": "1",
+    "stopped": "1",
+    "extract": "1",
+    "reset": "0 nop",
+    "function": "1",
+    "graph": "1",
+    "list": "3",
+    "record": "0",
+}
+
+
+@only_in_soak
+def test_trace_cmd(machine, tmp_path):
+    """trace-cmd's commands in the guest, and this computer's trace-cmd reads what it has recorded there."""
+    root = debian_root(machine.arch)
+    said = run_story(machine, "trace_cmd", root=root, share=str(tmp_path))
+    assert dict(line.split(" ", 1) for line in said.splitlines()) == TRACE_CMD, said
+    if not shutil.which("trace-cmd"):
+        pytest.skip("there is no trace-cmd here")
+    report = subprocess.run(
+        ["trace-cmd", "report", "-i", tmp_path / "recorded.dat"], capture_output=True, text=True, check=True
+    ).stdout
+    assert len(re.findall("sched_process_exec: .*filename=/usr/bin/(?:ls|sort|sh)", report)) == 3, report[:2000]
+    assert re.search(r"sys_enter_exit_group: +error_code: 0x0*3$", report, re.M), report[-2000:]
+    # Of the lines, not one is missing: the guest's report has the names of CPUs and the number of each as well.
+    assert len(report.splitlines()) == int((tmp_path / "lines").read_text())
+
+
 def test_cyclictest(machine):
     """cyclictest beside this tree's latency: the same loop, and what both find is of one size. With one CPU, since a turn
     of another one may come first under icount and lasts a millisecond."""
@@ -346,6 +455,15 @@ def test_rtla(machine):
         assert (filled[0], filled[-1]) == (ends["min"][column - 1], ends["max"][column - 1]), lines
 
 
+PERF_TOOLS = "funccount 1\nfunctrace 1\nfuncgraph 1\nfuncslower 1\ntpoint 1\nreset nop 0\n"
+
+
+@only_in_soak
+def test_perf_tools(machine):
+    """The scripts of perf-tools that need no kprobes: each sees the program that ran meanwhile."""
+    assert run_story(machine, "perf_tools", root=debian_root(machine.arch)) == PERF_TOOLS
+
+
 STRESSORS = "cpu vm fork pipe switch timer sem futex mmap signal".split()
 # The alarm at the end may come while a pipe is full.
 FORGIVEN = re.compile(r"termination write failed, errno=4")
@@ -369,3 +487,14 @@ def test_stress_ng(machine):
     assert [name for name, *_ in found] == STRESSORS, said
     wrong = [row for row in found if row[1] != "0" or (row[3] == "0" and seconds == WHOLE)]
     assert not wrong and all(FORGIVEN.search(line) for line in re.findall("fail:.*", said)), said
+
+
+@only_in_soak
+def test_trinity(machine):
+    """Random calls as nobody on four CPUs: the kernel has no complaint, no process and no memory is left behind."""
+    calls = min(1000000, 100000 * SOAK_MINUTES)
+    said = run_story(
+        machine, "trinity", calls, root=debian_root(machine.arch), icount=False, smp=4, timeout=300 + calls // 50
+    )
+    made, _, left, missing = map(int, re.search(r"made (\d+) rounds (\d+) left (\d+) missing (-?\d+)", said).groups())
+    assert made >= calls and left == 0 and missing < 32768, said

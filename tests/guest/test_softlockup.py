@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from stories import story
 from test_modules import make, run
 
 HOLD = """
@@ -65,11 +66,7 @@ def test_a_soft_lockup_is_told(arch, tmp_path):
     out = run(
         arch,
         [tmp_path / "hold.ko"],
-        "cd /proc/sys/kernel; cat watchdog_thresh; echo 61 > watchdog_thresh; echo -1 > watchdog_thresh\n"
-        "echo 1 > watchdog_thresh; cat watchdog_thresh; insmod /hold.ko; stage=/sys/module/hold/parameters/stage\n"
-        'taskset 2 sh -c "echo 1 > $stage; sleep 4; dmesg | grep -c lockup; echo 2 > $stage\n'
-        'until test \\$(dmesg | grep -c lockup) -ge 2; do sleep 0.2; done; echo 3 > $stage"\n'
-        "echo 0 > watchdog_thresh; cat watchdog_thresh; rmmod hold; dmesg | grep -A 60 -m 1 lockup | cut -d] -f2-",
+        story("softlockup"),
         tmp_path,
         "--smp",
         "2",

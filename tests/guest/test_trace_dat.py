@@ -9,6 +9,7 @@ import subprocess
 import pytest
 from test_formats import lines_of
 from tohost import Monitor, take_file
+from stories import story
 from tracetext import PLAIN
 from vtrace_files import Vtrace, build, check_bad_files, check_formats, check_progress, folded_sums, importer
 
@@ -500,18 +501,7 @@ def test_to_a_port(machine, tmp_path):
 
 def test_to_a_port_that_nobody_reads(machine, tmp_path):
     """A signal ends the wait, in a write as in the close; the file is elsewhere, and settings are back before."""
-    (tmp_path / "script").write_text(
-        """
-        trace-record -qe sched -P live -- true &
-        until test -e /tmp/trace-record.$!; do usleep 5000; done
-        until grep -q sched_switch /sys/kernel/tracing/set_event; do usleep 5000; done
-        while grep -q sched_switch /sys/kernel/tracing/set_event; do usleep 5000; done
-        usleep 500000
-        kill -INT $!
-        wait $!
-        echo $? $(ls /tmp | sed s/[0-9][0-9]*/N/) $(cat /sys/kernel/tracing/set_event)
-    """
-    )
+    (tmp_path / "script").write_text(story("trace_dat_port"))
     done = subprocess.run(
         [VRUN, "--arch", machine.arch, "--smp", "2", "--port", f"live=socket:{tmp_path}/s", tmp_path / "script"],
         capture_output=True,

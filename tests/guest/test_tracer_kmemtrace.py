@@ -6,6 +6,7 @@ import struct
 import subprocess
 
 import pytest
+from stories import story
 from module_guest import CRASH, one_module, samples  # noqa: F401
 from test_graph import script
 from vitrine_guest import ROOT
@@ -113,61 +114,7 @@ module_exit(g);
 # What is left between two marks: directories, a process, open files. The shell itself copies the files, after it has
 # waited for what tasks leave behind when they end. So what a mark takes for itself is the same each time, and cancels
 # out.
-SCRIPT = """cd /sys/kernel/tracing
-say() { echo "@$1"; shift; "$@"; }
-copy() {
-	while read -r line; do
-		echo "$line"
-	done < /proc/$1 > /tmp/$1$2
-}
-mark() {
-	read -r start rest < /proc/uptime
-	now=$start
-	until test $(((${now%.*} * 100 + 1${now#*.} - 100) - (${start%.*} * 100 + 1${start#*.} - 100))) -ge 60; do
-		read -r now rest < /proc/uptime
-	done
-	copy slabinfo $1
-	copy meminfo $1
-	echo mark > trace_marker
-}
-echo 8000 > buffer_size_kb
-mark 1; mark 2
-echo kmemtrace > current_tracer
-mark 1; mark 2
-say plain head -300 trace
-echo > trace
-echo 1 > options/kmem_minimalistic
-mark 1
-for n in 1 2 3 4 5 6 7; do mkdir /tmp/dir$n; echo some > /tmp/dir$n/file; done
-sleep 1000 &
-exec 5< /proc/version
-mark 2
-say balance cat trace
-say slab1 cat /tmp/slabinfo1
-say slab2 cat /tmp/slabinfo2
-say mem1 cat /tmp/meminfo1
-say mem2 cat /tmp/meminfo2
-echo nop > current_tracer
-echo kmemtrace > current_tracer
-insmod /kmt.ko
-say slabinfo grep kmt_objects /proc/slabinfo
-echo 0 > tracing_on
-say module grep -E ' (f|work_fn|timer_fn)$' trace
-echo 0 > options/kmem_minimalistic
-say full grep '\\[kmt\\]' trace
-echo 1 > options/kmem_minimalistic
-say stat cat trace_stat/slab
-echo nop > current_tracer
-rmmod kmt
-say kept grep -c kmt trace_stat/slab
-echo 1 > tracing_on
-echo kmemtrace > current_tracer
-say reset grep -c kmt trace_stat/slab
-insmod /kmt.ko
-rmmod kmt
-say no_room head -n 2 trace_stat/slab
-true
-"""
+SCRIPT = story("kmemtrace")
 
 
 def lines_of(text):
@@ -302,20 +249,7 @@ def test_what_found_no_place_is_told(parts):
     assert header == STAT_HEADER and missed and int(missed[1]) >= 4, line
 
 
-BINARY = """echo 1 > tracing_on
-echo kmemtrace > current_tracer
-cat /proc/version > /dev/null
-echo 0 > tracing_on
-grep type_id trace > /tmp/text
-echo 0 > options/context-info
-echo 1 > options/bin
-cat trace > /tmp/bytes
-echo 0 > options/bin
-echo "== text"
-cat /tmp/text
-echo "== bytes"
-hexdump -C /tmp/bytes
-"""
+BINARY = story("kmemtrace_bin")
 
 
 def test_bytes_are_what_kmemtrace_user_reads(machine):

@@ -5,6 +5,7 @@ import os
 import re
 
 import pytest
+from stories import story
 
 FORMATS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "formats")
 PLANTED_US, PLANTED = 300, 10  # every 10 ms
@@ -13,45 +14,9 @@ KINDS = {"irq": "irq_noise", "softirq": "softirq_noise", "thread": "thread_noise
 # What an interruption takes besides what its event tells: the way into the kernel and out, the switch, the events.
 AROUND_NS = 6000
 
-SCRIPT = f"""cd /sys/kernel/tracing
-say() {{ echo "@$1"; shift; "$@"; }}
-counts() {{
-	echo mark > trace_marker
-	cat /proc/interrupts /proc/softirqs
-	echo mark > trace_marker
-}}
-for event in irq_noise nmi_noise sample_threshold softirq_noise thread_noise; do
-	cat events/osnoise/$event/format
-done > /tmp/formats
-say formats cat /tmp/formats
-say record cat events/ftrace/osnoise/format
-echo {RUNTIME_US} > osnoise/runtime_us
-echo {RUNTIME_US} > osnoise/period_us
-echo 1 > events/osnoise/enable
-for kind in {" ".join(KINDS)}; do
-	echo > trace
-	echo osnoise > current_tracer
-	echo {PLANTED_US} {PLANTED} > /sys/kernel/debug/busy/$kind
-	sleep 0.7
-	echo 0 > tracing_on
-	say $kind cat trace
-	echo raw > trace_options
-	say raw_$kind grep -v '[a-z]_' trace
-	echo noraw > trace_options
-	echo nop > current_tracer
-	echo 1 > tracing_on
-done
-echo > trace
-echo NO_OSNOISE_WORKLOAD > osnoise/options
-echo osnoise > current_tracer
-say threads ps
-say before counts
-echo 50 20 > /sys/kernel/debug/busy/softirq
-sleep 0.5
-say after counts
-echo 0 > tracing_on
-say idle cat trace
-"""
+SCRIPT = f"RUNTIME_US={RUNTIME_US} PLANTED_US={PLANTED_US} PLANTED={PLANTED} KINDS='{' '.join(KINDS)}'\n" + story(
+    "osnoise"
+)
 
 LINE = re.compile(
     r" *(?P<comm>\S+)-(?P<pid>\d+) +\[000\] (?P<flags>\S{5}) +(?P<at>\d+\.\d{6}): (?P<text>.*)",

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from stories import story
 
 LINE = re.compile(
     r"\[ *(?P<at>\d+\.\d{9})\] CSTATE: Going to C(?P<state>\d) on cpu (?P<cpu>\d+) for (?P<ns>\d+\.\d{9})"
@@ -16,41 +17,7 @@ TOOLS = re.compile(r"([0-9\.]+)\] CSTATE: Going to C([0-9]) on cpu ([0-9]+) for 
 EVENT = re.compile(r"\[000\] \S+ +(\d+\.\d+): (cpu_idle|power_start|power_end): (.*)")
 
 # CPU 0 does not idle between a mark and the look beside it: the shell stays there and runs nothing else meanwhile.
-SCRIPT = """cd /sys/kernel/tracing
-say() { echo "@$1"; shift; "$@"; }
-taskset -p 1 $$ > /dev/null
-idle=/sys/devices/system/cpu/cpu0/cpuidle
-look() {
-	read -r usage < $idle/state1/usage
-	read -r time < $idle/state1/time
-	read -r poll < $idle/state0/usage
-	while read -r cpu user nice system idling rest; do
-		test $cpu = cpu0 && break
-	done < /proc/stat
-	echo "$usage $time $poll $idling"
-}
-work() { for n in 1 2 3 4 5 6; do sleep 0.1; done; cat trace_stat/power > /dev/null; }
-say names grep . $idle/state0/name $idle/state0/desc $idle/state1/name $idle/state1/desc
-echo 1 > events/power/enable
-say before look
-echo mark > trace_marker
-work
-echo mark > trace_marker
-say after look
-say events cat trace
-echo 0 > events/power/enable
-echo > trace
-echo power > current_tracer
-say tracer_before look
-echo mark > trace_marker
-work
-echo mark > trace_marker
-say tracer_after look
-say tracer cat trace
-echo nop > current_tracer
-say stat cat trace_stat/power
-say last look
-"""
+SCRIPT = story("power")
 
 
 @pytest.fixture(scope="module")
@@ -125,6 +92,7 @@ def test_the_table_is_what_the_files_say(parts):
     assert header.split() == "# CPU STATE NAME USAGE TIME us AVG us MAX us".split()
     table = {(int(row[0]), int(row[1])): row[2:3] + [int(n) for n in row[3:]] for row in map(str.split, rows)}
     assert set(table) == {(cpu, state) for cpu in (0, 1) for state in (0, 1)}
+    assert parts["states"].split() == ["state0", "state1"]
     name = re.search(r"state1/name:(\w+)", parts["names"])[1]
     assert name in ("WFI", "C1") and re.search(r"state0/name:POLL\n", parts["names"])
     for (cpu, state), (label, usage, time, average, longest) in table.items():

@@ -6,6 +6,7 @@ import re
 import subprocess
 
 import pytest
+from stories import story
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 # The part of a line behind the time, in the words of a tutorial: "Identifier address frame_pointer/pid", where the
@@ -16,11 +17,7 @@ LINE = re.compile(
 )
 ROUNDS = 50_000  # of 20,000 instructions, each a nanosecond: a second
 PERIOD = 100  # microseconds
-SCRIPT = f"""cd /sys/kernel/tracing
-echo {PERIOD} > sysprof_sample_period
-profile {ROUNDS}
-grep profile trace | head -n 200
-"""
+SCRIPT = f"PERIOD={PERIOD} ROUNDS={ROUNDS}\n" + story("sysprof")
 
 
 @pytest.fixture(scope="module")

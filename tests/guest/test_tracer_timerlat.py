@@ -5,39 +5,13 @@ import os
 import re
 
 import pytest
+from stories import story
 
 FORMATS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "formats")
 PERIOD_US, PLANTED_US = 1000, 5000
 AROUND_NS = 6000  # as in test_tracer_osnoise.py
 
-SCRIPT = f"""cd /sys/kernel/tracing
-say() {{ echo "@$1"; shift; "$@"; }}
-say record cat events/ftrace/timerlat/format
-echo 1 > events/osnoise/enable
-echo timerlat > current_tracer
-sleep 0.05
-echo 0 > tracing_on
-say quiet cat trace
-echo nop > current_tracer
-for kind in irqs_off preempt_off; do
-	echo > trace
-	echo 1 > tracing_on
-	echo timerlat > current_tracer
-	sleep 0.02
-	echo {PLANTED_US} > /sys/kernel/debug/latency/$kind
-	sleep 0.01
-	echo 0 > tracing_on
-	say $kind cat trace
-	echo nop > current_tracer
-done
-echo > trace
-echo 1 > tracing_on
-echo timerlat > current_tracer
-echo 400 5 > /sys/kernel/debug/busy/softirq
-sleep 0.1
-echo 0 > tracing_on
-say busy cat trace
-"""
+SCRIPT = f"PLANTED_US={PLANTED_US}\n" + story("timerlat")
 
 LINE = re.compile(r" *(?P<comm>\S+)-(?P<pid>\d+) +\[000\] (?P<flags>\S{5}) +(?P<at>\d+\.\d{6}): (?P<text>.*)")
 PERIOD = re.compile(r"#(\d+) +context +(irq|thread) timer_latency +(\d+) ns")

@@ -5,6 +5,7 @@ import re
 import subprocess
 
 import pytest
+from stories import story
 from module_guest import CRASH, one_module, samples  # noqa: F401
 from vitrine_guest import ROOT
 
@@ -104,38 +105,7 @@ static void g(void)
 module_exit(g);
 """
 
-SCRIPT = """cd /sys/kernel/tracing
-say() { echo "@$1"; shift; "$@"; }
-echo 1 > events/workqueue/enable
-insmod /counted.ko
-echo 0 > events/workqueue/enable
-say workqueues cat trace_stat/workqueues
-say workfuncs cat trace_stat/workfuncs
-say events grep -o 'workqueue_[a-z_]*: .*' trace
-echo 1 > events/workqueue/enable
-echo > trace
-rmmod counted
-echo 0 > events/workqueue/enable
-say last grep -o 'workqueue_[a-z_]*: .*' trace
-say gone cat trace_stat/workfuncs
-insmod /counted.ko
-rmmod counted
-say twice cat trace_stat/workfuncs
-echo 0 > workqueue_profile_enabled
-insmod /counted.ko
-say off cat trace_stat/workfuncs
-rmmod counted
-say enabled cat workqueue_profile_enabled
-echo 1 > workqueue_profile_enabled
-say reset cat trace_stat/workfuncs
-echo "@refused"
-echo x > workqueue_profile_enabled
-say after_x cat workqueue_profile_enabled
-insmod /counted.ko fill=1
-rmmod counted
-say no_room_queues head -n 3 trace_stat/workqueues
-say no_room_funcs head -n 4 trace_stat/workfuncs
-"""
+SCRIPT = story("workqueue")
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ import subprocess
 
 import pytest
 from module_guest import guest, samples  # noqa: F401
+from stories import story
 from vitrine_guest import ROOT
 
 TOOLS = {"aarch64": "aarch64-linux-gnu-", "x86_64": "x86_64-linux-gnu-"}
@@ -159,15 +160,9 @@ def test_refused(run, uprobed):
     call = {"aarch64": "svc", "x86_64": "syscall"}[uprobed.arch]
     said = tool(uprobed.arch, "objdump", "-d", "--no-show-raw-insn", uprobed.debug)
     place = uprobed.offset(int(re.search(rf"^\s*([0-9a-f]+):\t{call}", said, re.M)[1], 16))
-    out = run(
-        "try() { insmod /uprobe_sample.ko $* 2>&1; }\n"
-        f"try path=/bin/uprobed offset=99999999; try path=/bin/uprobed offset={place}; try path=/bin offset=0\n"
-        f"try path=/no/file; try path=/bin/uprobed offset={uprobed.of('uprobed_plain')} counter=3\n"
-        f"try path=/proc/version\n"
-        "ls /proc/uprobe_sample 2>/dev/null; true"
-    ).splitlines()
+    out = run(f"SYSCALL={place} PLAIN={uprobed.of('uprobed_plain')}\n" + story("uprobes", "refused")).splitlines()
     assert len(out) == 6, out
-    invalid, io = "Invalid parameters; dmesg names the one", "Input/output error"
+    invalid, io = "Invalid argument; dmesg says what is wrong", "Input/output error"
     assert [line.rsplit(": ", 1)[-1] for line in out[:2]] == [
         invalid,
         invalid if uprobed.arch == "aarch64" else "Unknown error 524",
@@ -236,19 +231,7 @@ def test_events(run, uprobed):
     # @+OFFS counts from where the file would begin in memory, going by the probed place
     word = uprobed.symbols["uprobed_word"] - (uprobed.symbols["uprobed_plain"] - plain)
     out = run(
-        EVENTS
-        + f"echo 'p:plain /bin/uprobed:0x{plain:x} n={argument}:u64 name=+0(@+0x{word:x}):ustring' > uprobe_events\n"
-        f"echo 'r /bin/uprobed:{depth} ret=$retval:s32' >> uprobe_events; echo 'p /bin/uprobed:{depth}%return ret=$retval:s32' >> dynamic_events 2>/dev/null || echo twice\n"
-        "cat uprobe_events; echo ---\n"
-        "echo 1 > events/uprobes/plain/enable; uprobed tail >/dev/null; echo 0 > events/uprobes/plain/enable\n"
-        f"grep -v '^#' trace; echo > trace; echo --- ; echo 1 > events/uprobes/p_uprobed_0x{depth:x}/enable\n"
-        "uprobed depth >/dev/null; grep -c 'ret=' trace; grep 'ret=' trace | head -n 10; echo ---\n"
-        f"echo 0 > events/uprobes/p_uprobed_0x{depth:x}/enable; cat uprobe_profile; echo ---; echo > trace\n"
-        f"echo 'p:ours/far /bin/uprobed:{plain} bytes=+0({argument}):x8[4]' >> uprobe_events; echo 1 > events/ours/enable\n"
-        "uprobed untouched >/dev/null; grep -o 'bytes=.*' trace; echo 0 > events/ours/enable; echo '-:ours/' >> uprobe_events; echo > trace\n"
-        "echo 'n > 17' > events/uprobes/plain/filter; echo 1 > events/uprobes/enable; uprobed tail >/dev/null; grep -c plain: trace\n"
-        "echo '-:plain' >> uprobe_events 2>/dev/null; echo $?\n"
-        "echo 0 > events/uprobes/enable; echo '-:plain' >> uprobe_events; wc -l < uprobe_events; echo > uprobe_events; wc -l < dynamic_events; ls events/uprobes 2>&1 | wc -l"
+        EVENTS + f"PLAIN={plain:x} DEPTH={depth:x} WORD={word:x} ARGUMENT={argument}\n" + story("uprobes", "events")
     )
     shown, plains, depths, profile, rest = out.split("---\n")
     assert shown.splitlines() == [
@@ -296,6 +279,10 @@ def test_definitions_that_are_refused(run, uprobed):
         assert said.endswith(f"trace_uprobe: error: {words}"), (line, said)
         assert command.strip() == "Command: " + line.replace("^", "")
         assert caret.index("^") - command.index("Command: ") - len("Command: ") == line.index("^"), (command, caret)
+    # What is no place in a file, or no word for a probe, is no uprobe at all.
+    lines = ("p /bin/sh", "p sh:10", "p /bin/sh:main", "px /bin/sh:10", "x /bin/sh:10")
+    out = run(EVENTS + "".join(f"echo '{line}' > uprobe_events; echo $?\n" for line in lines)).splitlines()
+    assert out[1::2] == ["1"] * len(lines) and all("Invalid argument" in line for line in out[::2]), out
 
 
 def test_event_of_what_cannot_be_probed(run, uprobed):
@@ -314,10 +301,7 @@ def test_storm(run, uprobed):
     """Probes come and go while four processes are in the probed functions, and others begin, fork and end."""
     functions = [uprobed.of(name) for name in ("uprobed_plain", "uprobed_tail", "uprobed_depth")]
     out = run(
-        "for i in 1 2 3 4; do uprobed busy & done\n"
-        "insmod /uprobe_walk.ko path=/bin/uprobed ms=1 batch=3 rounds=400 returns=1\n"
-        "while ! grep -q done /proc/uprobe_walk; do uprobed forks execs depth; done | sort | uniq -c | grep -v ok\n"
-        "cat /proc/uprobe_walk; >/stop; wait; echo all; rmmod uprobe_walk; uprobed forks execs depth\n",
+        story("uprobes", "storm"),
         offsets=functions,
     )
     assert "3 of 3 cases passed" in out and out.count("busy ok") == 4, out
@@ -341,11 +325,7 @@ def test_any_instruction_of_sh(run, uprobed, machine_share):
     if not machine_share:
         places = random.Random(seed).sample(places, 600)
     out = run(
-        f"cat >/script <<'EOF'\n{SCRIPT}\nEOF\n"
-        'want="$(sh /script)"; echo "$want" | head -n 3\n'
-        "insmod /uprobe_walk.ko path=/bin/sh ms=400 batch=200\n"
-        'while ! grep -q done /proc/uprobe_walk; do test "$(sh /script)" = "$want" || exit 2; done\n'
-        'cat /proc/uprobe_walk; rmmod uprobe_walk; test "$(sh /script)" = "$want"; echo $?',
+        f"cat >/script <<'EOF'\n{SCRIPT}\nEOF\n" + story("uprobes", "sh"),
         offsets=places,
         timeout=3000 if machine_share else 300,
     ).splitlines()

@@ -31,6 +31,8 @@ def test_ports_and_random_bytes(machine, tmp_path):
         ports={"file": str(file), "line": f"socket:{line}"},
     ) as guest:
         assert passes(guest, "ls -l /dev/virtio-ports | grep -c ' -> ../vport0p[12]'") == "2\n"
+        major = passes(guest, "ls -l /dev/vport0p1 | tr -s ' ' | cut -d' ' -f5").strip().rstrip(",")
+        assert re.findall(rf"^ *{major} (\w+)$", passes(guest, "cat /proc/devices"), re.M) == ["vport0p1"]
         passes(guest, "porttest manners")
         assert file.read_bytes() == b""
         assert passes(guest, "porttest big").count("for everybody, all the time.\n") > 1

@@ -45,11 +45,19 @@ holds 'after that' instances/a/current_tracer nop
 echo timerlat > instances/a/current_tracer
 echo 0,2 > osnoise/cpus
 same 'threads on two CPUs' '0 2 ' "$(threads)"
-sleep 0.2
+# comes PATTERN [FILE]: waits until a line of the trace has it, at most 10 s
+comes() {
+	tries=0
+	until grep -qE "$1" ${2:-trace}; do
+		tries=$((tries + 1))
+		test $tries -lt 200 || return 1
+		sleep 0.05
+	done
+}
 for array in . instances/a; do
-	grep -qE ' timerlat/2-[0-9]+ +\[002\] [^:]*: #[0-9]+ +context thread timer_latency +[0-9]+ ns$' $array/trace ||
+	comes ' timerlat/2-[0-9]+ +\[002\] [^:]*: #[0-9]+ +context thread timer_latency +[0-9]+ ns$' $array/trace ||
 		fail "$array: $(tail -n 3 $array/trace)"
-	grep -qE ' \[000\] d[^:]*: #[0-9]+ +context    irq timer_latency +[0-9]+ ns$' $array/trace || fail "$array: no irq"
+	comes ' \[000\] d[^:]*: #[0-9]+ +context    irq timer_latency +[0-9]+ ns$' $array/trace || fail "$array: no irq"
 done
 echo nop > instances/a/current_tracer
 echo nop > current_tracer
@@ -77,7 +85,7 @@ same 'three lines a period' "$(cat /tmp/wanted)" "$(cat /tmp/got)"
 same 'a child that reads' '2 periods' "$(user A=1 1 2 fork)"
 timerlat_user 3 0 > /tmp/forever &
 pid=$!
-while ! grep -q '\[003\].*user-ret' trace; do sleep 0.05; done
+comes '\[003\].*user-ret' || fail 'no period of the first program'
 same 'a second program' 'Device or resource busy' "$(user A=1 3 1)"
 same 'a program on another CPU meanwhile' '2 periods' "$(user A=1 2 2)"
 kill -9 $pid
@@ -97,11 +105,7 @@ for end in 'nop > current_tracer' '0 > tracing_on' 'OSNOISE_WORKLOAD > osnoise/o
 	echo > trace
 	timerlat_user 1 0 > /tmp/forever &
 	pid=$!
-	tries=0
-	while ! grep -q '\[001\].*user-ret' trace && test $tries -lt 200; do
-		sleep 0.05
-		tries=$((tries + 1))
-	done
+	comes '\[001\].*user-ret' || fail "no period before $end"
 	eval echo $end
 	wait $pid
 	same "killed by $end" 137 $?
@@ -109,28 +113,27 @@ for end in 'nop > current_tracer' '0 > tracing_on' 'OSNOISE_WORKLOAD > osnoise/o
 	echo 1 > tracing_on
 done
 
+# The program $pid has opened its file, and reads.
+reads() {
+	tries=0
+	while ! ls -l /proc/$pid/fd | grep -q timerlat_fd && test $tries -lt 200; do
+		sleep 0.05
+		tries=$((tries + 1))
+	done
+	sleep 0.1
+}
 # While recording is off a program may come; an option ends it as well, or it would measure beside a thread.
 echo 0 > tracing_on
 timerlat_user 1 0 > /tmp/forever &
 pid=$!
-tries=0
-while ! ls -l /proc/$pid/fd | grep -q timerlat_fd && test $tries -lt 200; do
-	sleep 0.05
-	tries=$((tries + 1))
-done
-sleep 0.1 # it reads
+reads
 echo OSNOISE_WORKLOAD > osnoise/options
 wait $pid
 same 'killed while recording is off' 137 $?
 echo NO_OSNOISE_WORKLOAD > osnoise/options
 timerlat_user 1 0 > /tmp/forever &
 pid=$!
-tries=0
-while ! ls -l /proc/$pid/fd | grep -q timerlat_fd && test $tries -lt 200; do
-	sleep 0.05
-	tries=$((tries + 1))
-done
-sleep 0.1
+reads
 echo nop > current_tracer
 wait $pid
 same 'killed by the end, recording off' 137 $?

@@ -123,7 +123,7 @@ test "$(wc -c < /tmp/trace-record.$pid.dat)" -gt 100000 || fail 'no trace elsewh
 rm ended go /tmp/trace-record.$pid.dat
 tidy 'nobody reads'
 
-# One at a time; a killed one is in nobody's way; the first buffer is left alone when nothing is asked of it.
+# One at a time; a killed one does not stand in the way of the next; the first buffer is left alone when nothing is asked of it.
 trace-record -qe sched -o out.dat -- sleep 1000 &
 pid=$!
 until_recording

@@ -71,6 +71,10 @@ def test_figures():
         "kprobe_jump": [390],
         "kprobe_break": [700],
         "kretprobe": [600],
+        "fprobe": [480],
+        "fprobe_exit": [1000],
+        "tprobe": [570],
+        "eprobe": [1100],
         "hist_hit": [860],
         "hist_new": [960],
         "synth_off": [1900],
@@ -127,7 +131,13 @@ def test_figures():
     ]
     assert [costs[name] for name in ("switch_event", "switch_refused", "sys_enter_event")] == [350, 450, 260]
     assert (costs["uprobe"], costs["uretprobe"]) == (500, 1100)
-    assert [costs[name] for name in ("kprobe_entry", "kprobe_jump", "kprobe_break", "kretprobe")] == [180, 190, 500, 400]
+    assert [costs[name] for name in ("kprobe_entry", "kprobe_jump", "kprobe_break", "kretprobe")] == [
+        180,
+        190,
+        500,
+        400,
+    ]
+    assert [costs[name] for name in ("fprobe", "fprobe_exit", "tprobe", "eprobe")] == [280, 800, 370, 900]
     assert (costs["hist_hit"], costs["hist_new"], costs["synth"]) == (400, 500, 250)
     assert (costs["printk"], costs["printk_text"], costs["puts"]) == (100, 200, 50)
     assert (costs["module"], costs["module_traced"]) == (228000, 86)  # the fastest of each three

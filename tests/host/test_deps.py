@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-SHELL_TOOLS = ("bash", "dirname", "mkdir", "touch", "mktemp", "rm", "tail", "env", "flock")
+SHELL_TOOLS = ("bash", "dirname", "mkdir", "touch", "mktemp", "rm", "tail", "env", "flock", "sed", "wc", "tr")
 COMMANDS = (
     "aarch64-linux-gnu-gcc",
     "x86_64-linux-gnu-gcc",
@@ -69,15 +69,25 @@ class Fake:
             (folder / name).write_text("#!/bin/bash\nexit 0\n")
             (folder / name).chmod(0o755)
         self.program("id", "echo 0")
-        self.program("uname", "echo x86_64")
+        self.host("x86_64")
         self.program("apt-get", f'echo "$@" >> {self.calls}')
 
     def program(self, name, text):
         (self.bin / name).write_text(f"#!/bin/bash\n{text}\n")
         (self.bin / name).chmod(0o755)
 
-    def run(self, *jobs):
+    def host(self, machine, system="Linux"):
+        self.program("uname", f'[ "$1" = -s ] && echo {system} || echo {machine}')
+
+    def manager(self, name):
+        """Another system than Debian: this is its package manager, and nobody is root."""
+        (self.bin / "apt-get").unlink()
+        self.program(name, f'echo "$@" >> {self.calls}')
+        self.program("id", "echo 1000")
+
+    def run(self, *jobs, **more):
         environment = {"PATH": str(self.bin), "DEPS_ROOT": str(self.folder), "DEPS_STAMP": str(self.folder / "stamp")}
+        environment |= more
         return subprocess.run(
             [os.path.join(ROOT, "tools/deps.sh"), *jobs],
             env=environment,
@@ -113,14 +123,14 @@ def test_stamp_spares_python(box):
 
 def test_stamp_does_not_hide_a_command_that_went(box):
     assert box.run("build").returncode == 0
-    (box.bin / "cpio").unlink()
+    (box.bin / "bzip2").unlink()
     box.program(
         "apt-get",
-        f'echo "$@" >> {box.calls}; [ "$1" = update ] || : > {box.bin}/cpio; '
-        f"/bin/chmod -f 755 {box.bin}/cpio; exit 0",
+        f'echo "$@" >> {box.calls}; [ "$1" = update ] || : > {box.bin}/bzip2; '
+        f"/bin/chmod -f 755 {box.bin}/bzip2; exit 0",
     )
     assert box.run("build").returncode == 0
-    assert box.asked() == ["update", "install -y --no-install-recommends cpio"]
+    assert box.asked() == ["update", "install -y --no-install-recommends bzip2"]
 
 
 def test_root_installs_what_is_missing(box):
@@ -175,8 +185,11 @@ def test_sudo_is_used_when_it_asks_nothing(box):
 def test_the_compiler_for_x86_64_is_the_hosts_own_or_a_cross_compiler(box):
     box.program("id", "echo 1000")
     (box.bin / "x86_64-linux-gnu-gcc").unlink()
+    assert box.run("build").stdout == "", "gcc itself makes code for its host"
+    (box.bin / "gcc").unlink()
     assert box.run("build").stdout == "deps: missing; as root: apt-get install gcc\n"
-    box.program("uname", "echo aarch64")
+    box.program("gcc", "exit 0")
+    box.host("aarch64")
     assert box.run("build").stdout == "deps: missing; as root: apt-get install gcc-x86-64-linux-gnu\n"
 
 
@@ -186,7 +199,7 @@ def test_grub_is_asked_for_where_it_is_packaged(box):
     (box.bin / "mformat").unlink()
     assert box.run("iso").stdout == "deps: missing; as root: apt-get install grub-pc-bin mtools\n"
     assert box.run("build", "run", "test").returncode == 0
-    box.program("uname", "echo aarch64")
+    box.host("aarch64")
     assert box.run("all").returncode == 0
 
 
@@ -227,3 +240,133 @@ def test_two_at_once_install_once(box):
 
 def test_unknown_job(box):
     assert box.run("everything").returncode == 2
+
+
+# What is taken out of the box, and what each system then says. The names are those of its own packages.
+SYSTEMS = {
+    "dnf": "as root: dnf install gcc-aarch64-linux-gnu xz qemu-system-aarch64 gdb",
+    "pacman": "as root: pacman -S --needed aarch64-linux-gnu-gcc xz qemu-system-aarch64 gdb",
+    "brew": "brew install aarch64-elf-gcc xz qemu gdb",
+    "apk": "as root: apk add gcc-aarch64-none-elf newlib-aarch64-none-elf xz qemu-system-aarch64 gdb-multiarch",
+}
+
+
+@pytest.mark.parametrize("manager", SYSTEMS)
+def test_another_system_is_told_its_own_names(box, manager):
+    box.manager(manager)
+    for name in ("aarch64-linux-gnu-gcc", "xz", "qemu-system-aarch64", "gdb-multiarch"):
+        (box.bin / name).unlink()
+    if manager == "brew":
+        box.host("arm64", "Darwin")
+        box.program("brew", "exit 1")
+        assert box.run("build", "run").stdout.endswith(
+            "deps: brew failed; still missing: aarch64-elf-gcc xz qemu gdb\n"
+        )
+    else:
+        assert box.run("build", "run").stdout == f"deps: missing; {SYSTEMS[manager]}\n"
+    assert box.asked() == []
+
+
+def test_dnf_installs_as_root(box):
+    box.manager("dnf")
+    box.program("id", "echo 0")
+    (box.bin / "xz").unlink()
+    box.program("dnf", f'echo "$@" >> {box.calls}; echo > {box.bin}/xz; /bin/chmod 755 {box.bin}/xz')
+    done = box.run("build")
+    assert (done.returncode, done.stdout, box.asked()) == (0, "deps: installing xz\n", ["install -y xz"])
+
+
+def test_what_no_package_has_is_named_with_its_place(box):
+    box.manager("pacman")
+    shutil.rmtree(box.folder / "usr/src")
+    (box.folder / "usr/share/ovmf/OVMF.fd").unlink()
+    said = box.run("build", "test").stdout
+    assert said.count("\n") == 1 and "pacman" not in said
+    assert "curl --create-dirs -o build/newlib/newlib-3.3.0.tar.gz https://sourceware.org/pub/newlib/" in said
+    assert said.endswith("; by other means than packages: /usr/share/ovmf/OVMF.fd\n")
+
+
+def test_modules_of_python_come_by_pip_where_they_are_not_packaged(box):
+    box.manager("brew")
+    box.host("arm64", "Darwin")
+    box.program("aarch64-elf-gcc", "exit 0")
+    python = box.folder / "usr/bin/python3"
+    python.write_text("#!/bin/bash\ncase $2 in *elftools*|*pexpect*) exit 1;; esac\n")
+    said = box.run("build", "run").stdout
+    assert said == f"deps: missing; {python} -m pip install --user pyelftools pexpect\n"
+
+
+def test_an_unknown_system_is_told_debians_names(box):
+    box.manager("unheard-of")
+    (box.bin / "xz").unlink()
+    done = box.run("build")
+    assert done.returncode == 1
+    assert done.stdout.count("\n") == 1 and done.stdout.endswith("by Debian's names, xz-utils\n")
+
+
+def test_a_gdb_for_both_machines_is_as_good(box):
+    box.program("id", "echo 1000")
+    (box.bin / "gdb-multiarch").unlink()
+    (box.bin / "grep").symlink_to(shutil.which("grep"))
+    box.program("gdb", "echo 'Undefined item: \"aarch64\".'")
+    assert box.run("run").stdout == "deps: missing; as root: apt-get install gdb-multiarch\n"
+    box.program("gdb", "echo 'The target architecture is set to \"i386:x86-64\".'")
+    assert box.run("run").returncode == 0
+
+
+def test_every_line_of_the_table_is_whole():
+    jobs = {"build", "run", "iso", "test", "labs", "lint"}
+    with open(os.path.join(ROOT, "tools/deps.list"), encoding="utf-8") as table:
+        lines = [line.split() for line in table if not line.startswith("#")]
+    assert len(lines) > 40 and {line[0] for line in lines} == jobs
+    assert [line for line in lines if len(line) != 7] == []
+    whats = [tuple(line[:2]) for line in lines]
+    assert len(set(whats)) == len(whats)
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """A folder that deps.sh takes for its tree: what is unpacked is noted in its build/."""
+    copy = tmp_path / "tree"
+    (copy / "tools").mkdir(parents=True)
+    for name in ("deps.sh", "deps.list"):
+        shutil.copy2(os.path.join(ROOT, "tools", name), copy / "tools" / name)
+    return copy
+
+
+def test_prefix_unpacks_without_root(box, tree):
+    """apt-get names what a package depends on, too, and each is fetched and unpacked. make finds them from then on."""
+    box.program("id", "echo 1000")
+    (box.bin / "xz").unlink()
+    shutil.rmtree(box.folder / "usr/src")
+    box.program(
+        "apt-get",
+        f'echo "$@" >> {box.calls}\n'
+        'if [ "$2" = -s ]; then echo "Inst xz-utils (5 Debian:12 [amd64])"; echo "Inst liblzma5 (5)"; '
+        'echo "Inst newlib-source (3.3)"; fi\n'
+        'if [ "$1" = download ]; then shift; for name; do : > $name.deb; done; fi',
+    )
+    box.program("dpkg", "mkdir -p $3/usr/bin $3/usr/src/newlib; echo > $3/usr/bin/xz; /bin/chmod 755 $3/usr/bin/xz")
+    (box.bin / "cat").symlink_to(shutil.which("cat"))
+    to = box.folder / "mine"
+    command = [tree / "tools/deps.sh", "all"]
+    environment = {"PATH": str(box.bin), "DEPS_ROOT": str(box.folder), "DEPS_PREFIX": str(to)}
+    done = subprocess.run(command, env=environment, text=True, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"deps: unpacking 3 packages into {to}\n"
+    assert box.asked()[-1] == "download xz-utils liblzma5 newlib-source"
+    assert not (to / "packages").exists()
+    # A make that reads what was written finds the program; so does a shell.
+    (tree / "Makefile").write_text("-include build/prefix.mk\nall:\n\t@command -v xz; echo $$SOURCES\n")
+    plain = {"PATH": f"{box.bin}:/usr/bin-not-here"}
+    made = subprocess.run([shutil.which("make")], cwd=tree, env=plain, text=True, capture_output=True, check=True)
+    assert made.stdout.split() == [str(to / "usr/bin/xz"), str(to)]
+    command = ["/bin/bash", "-c", f". {to}/env; command -v xz"]
+    said = subprocess.run(command, env=plain, text=True, capture_output=True, check=True)
+    assert said.stdout.split() == [str(to / "usr/bin/xz")]
+
+
+def test_prefix_is_for_apt_only(box):
+    box.manager("dnf")
+    done = box.run("all", DEPS_PREFIX=str(box.folder / "mine"))
+    assert done.returncode == 2 and "there is no apt-get here" in done.stdout

@@ -122,7 +122,9 @@ def test_pages_of_folders_name_all_that_is_in_them():
         if folder == "trace":
             wanted = {name for name in wanted if name.rstrip("/") not in {word.split("/")[0] for word in words}}
         assert wanted - words == set(), folder
-        rooms = {f"{os.path.dirname(path)}/" for path in files() if path.startswith(f"{folder}/") and path.endswith(".c")}
+        rooms = {
+            f"{os.path.dirname(path)}/" for path in files() if path.startswith(f"{folder}/") and path.endswith(".c")
+        }
         if folder != "tools":
             assert rooms - {f"{folder}/", *quoted(f"{folder}/README.md")} == set()  # those within others, too
 

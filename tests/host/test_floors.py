@@ -131,3 +131,62 @@ def test_rule_and_doors():
         door_of("kernel/lib/string.o", "preempt_schedule") is not None
         and door_of("kernel/lib/string.o", "schedule") is None
     )
+
+
+def largest_knot(uses_of):
+    """How many files are in the largest set of which each one reaches every other one. uses_of: {file: files}."""
+    order, number, lowest, stack, sizes = {}, iter(range(len(uses_of) + 10**6)), {}, [], [0]
+
+    def visit(file):
+        order[file] = lowest[file] = next(number)
+        stack.append(file)
+        for used in uses_of.get(file, ()):
+            if used not in order:
+                visit(used)
+            if used in stack:
+                lowest[file] = min(lowest[file], lowest[used])
+        if lowest[file] == order[file]:
+            at = stack.index(file)
+            sizes.append(len(stack) - at)
+            del stack[at:]
+
+    for file in list(uses_of):
+        if file not in order:
+            visit(file)
+    return max(sizes)
+
+
+def arrows_up(pairs):
+    return [(source, target) for source, target in pairs if FLOORS[room(source)] < FLOORS[room(target)]]
+
+
+@pytest.mark.parametrize("arch", ARCHES)
+def test_figures_are_those_of_today(arch):
+    """The last column of the first table under In figures. Where x86_64 differs, its figure is in brackets."""
+    with open("docs/architecture.md", encoding="utf-8") as file:
+        text = file.read().partition("\n## In figures\n")[2].partition("\n## ")[0]
+    rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in text.splitlines() if row.startswith("| ")]
+    said = {row[0]: row[-1] for row in rows if len(row) == 4}
+
+    pairs = {(source, target) for source, target, _ in uses(arch) if source != target}
+    within = {
+        top: {pair for pair in pairs if all(file.startswith(top) for file in pair)} for top in ("trace/", "kernel/")
+    }
+    uses_of = collections.defaultdict(set)
+    for source, target in within["trace/"]:
+        uses_of[source].add(target)
+    figures = {
+        "folders of `trace/`": len([name for name in FLOORS if name.startswith("trace/")]),
+        "floors that its calls stand on": len({floor for name, floor in FLOORS.items() if name.startswith("trace/")}),
+        "arrows up between its files": len(arrows_up(within["trace/"])),
+        "files of its largest knot": largest_knot(uses_of),
+        "arrows up between files of `kernel/`": len(arrows_up(within["kernel/"])),
+    }
+    for name, figure in figures.items():
+        first, _, second = said[name].rstrip(")").partition(" (")
+        assert figure == int((arch == "x86_64" and second) or first), name
+
+
+def test_what_a_knot_is():
+    assert largest_knot({"a": {"b"}, "b": {"c"}, "c": {"a", "d"}, "d": {"e"}}) == 3
+    assert largest_knot({"a": {"b"}, "b": {"c"}}) == 1

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 import types
 
 import pytest
@@ -386,6 +387,26 @@ def test_answers_about_what_was_handed_out(tmp_path, monkeypatch):
     assert (read(workshop.top, given), read(other.top, "other.c")) == ("mended", "as it is")
 
 
+def test_lab_race_records_and_replays(tmp_path):
+    """labs/13-race/replay, which students call and the grader does: a seed asks for a recording, all other words are
+    handed on, and nothing comes on standard error."""
+    os.makedirs(tmp_path / "tools")
+    write(tmp_path, "tools/vrun", '#!/bin/sh\nprintf "%s\\n" "$@"\n')
+    os.chmod(tmp_path / "tools/vrun", 0o755)
+
+    def words(*arguments):
+        replay = [f"{ROOT}/labs/13-race/replay", *arguments]
+        environment = {**os.environ, "GDB_PORT": "1234"}
+        done = subprocess.run(replay, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout.splitlines()
+
+    recorded = words("x86_64", "7", "--gdb-arg=-batch")
+    assert recorded[:5] == ["--arch", "x86_64", "--append", "quiet", "--gdb-arg=-batch"]
+    assert recorded[-6:] == ["--recording", "build/x86_64/race", "--replay", "1234", "labs/13-race/run.sh", "7"]
+    assert words("aarch64")[-4:] == ["--recording", "build/aarch64/race", "--replay", "1234"]
+
+
 def test_a_solution_beside_the_tree(tmp_path):
     """Lab tracer's solution adds to this tree. It is the base of the wrong ones, could be handed in, and is not handed
     out."""
@@ -398,6 +419,25 @@ def test_a_solution_beside_the_tree(tmp_path):
     course.export(out, ["tracer"], say=lambda line: None)
     assert os.listdir(os.path.join(out, "labs", "06-tracer", "plant"))
     assert not os.path.exists(os.path.join(out, "labs", "06-tracer", "solution.patch"))
+
+
+def test_points_in_a_line_of_the_table_are_the_same_each_time(monkeypatch):
+    """A check that a wrong solution loses in some runs only does not change the line."""
+    one = find("ring")
+    case = next(case for case in proving.cases(one, short=False) if case.perhaps)
+    no_tree = types.SimpleNamespace(tree=lambda *_, **__: None)
+    monkeypatch.setattr(proving, "Workshop", lambda name: no_tree)
+    lines = []
+    for found in (True, False):
+
+        def run(lab, workshop, arches, seed, found=found):
+            lost = case.loses | (case.perhaps if found else set())
+            gone = grading.Lost("this", "that")
+            return [grading.Result(c, "host", c.points, gone if c.name in lost else None) for c in lab.checks], []
+
+        monkeypatch.setattr(grading, "run_checks", run)
+        assert proving.table([one], only=[case.name], say=lines.append)
+    assert lines[0] == lines[1] and " of 90 " in lines[0], lines
 
 
 def test_seeds_are_each_students_own(tmp_path):
@@ -450,6 +490,19 @@ def test_a_kernel_without_events_gets_no_points_for_waits():
     for check in tracer:
         lost = grading.passed(check, attempt)
         assert lost.seen == "none; not written: mcount: encode(), wakeup: consider()", check.name
+
+
+def test_machines_are_graded_side_by_side():
+    """Each in a thread of its own: one that waits for another does not wait for ever; what one raises is raised."""
+    both = threading.Barrier(2, timeout=20)
+    assert grading.side_by_side(lambda item: (item, both.wait() >= 0), ["a", "b"]) == [("a", True), ("b", True)]
+
+    def one(item):
+        if item == "b":
+            raise LabError(f"it is {item}")
+
+    with pytest.raises(LabError, match="it is b"):
+        grading.side_by_side(one, ["a", "b"])
 
 
 def test_points_do_not_fall_for_words_alone():

@@ -5,6 +5,7 @@ import importlib.util
 import os
 import subprocess
 import sys
+import types
 
 import pytest
 from elftools.elf.elffile import ELFFile
@@ -144,3 +145,17 @@ def test_tests_for_a_line(tmp_path, monkeypatch):
     assert known.tests_for(file, 9) == ["tests/guest/test_a.py"]
     assert known.tests_for(file, 30) == []
     assert known.seconds["tests/guest/test_a.py"] == 3
+
+
+def test_what_computes_for_ever_is_ended_long_before_the_clock_does(tmp_path):
+    """A guest that hangs spins; a loaded computer's clock says nothing about that."""
+    program = types.ModuleType("mutation_program")
+    with open(os.path.join(FOLDER, "mutation"), encoding="utf-8") as file:
+        program.__file__ = file.name
+        exec(compile(file.read(), file.name, "exec"), program.__dict__)
+    tree = object.__new__(program.Tree)
+    tree.top = tmp_path
+    spins = ["sh", "-c", "setsid -w timeout 301 sh -c 'while :; do :; done'; echo never"]  # as vrun starts QEMU
+    assert tree.call(spins, 300, 1) == (None, "")
+    assert subprocess.run(["pgrep", "-f", "timeout 301 sh"], check=False, stdout=subprocess.DEVNULL).returncode == 1
+    assert tree.call(["sh", "-c", "echo said; sleep 2.5; exit 3"], 300, 1) == (3, "said\n")

@@ -20,7 +20,7 @@ SHARED = "include/arch"
 FOLDERS = ("boot", "drivers", "include", "kernel", "samples", "trace")
 # Of headers that assembly reads too, or that have nothing else: clear_page and copy_page.
 SHARED_PROTOTYPES = {"void clear_page(void *page);", "void copy_page(void *to, const void *from);"}
-PROTOTYPE = re.compile(r"^(?!static|typedef|extern)[A-Za-z_][\w *]*\([^;{}]*\)(?: __\w+)*;", re.M)
+DECLARATION = re.compile(r"^(?:(?!static|typedef|extern)[A-Za-z_][\w *]*\([^;{}]*\)(?: __\w+)*|extern [^;{}]*);", re.M)
 NOT_DECLARED = {"static_assert", "__attribute__", "__aligned", "DECLARE_PER_CPU", "defined"}
 
 
@@ -238,6 +238,6 @@ def test_a_function_that_all_machines_have_is_declared_once():
     of_machines = []
     for arch in MACHINES:
         texts = (code(read(path)) for path in glob.glob(f"{ROOT}/arch/{arch}/include/asm/*.h"))
-        statements = (re.sub(r"\s+", " ", found) for text in texts for found in PROTOTYPE.findall(text))
+        statements = (re.sub(r"\s+", " ", found) for text in texts for found in DECLARATION.findall(text))
         of_machines.append(set(statements))
     assert not set.intersection(*of_machines) - SHARED_PROTOTYPES

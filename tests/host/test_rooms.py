@@ -84,3 +84,21 @@ def test_lengths_are_written():
         rooms.refreshed(text, {"a/": 1200, "b.c": 30}.get)
         == "| `a/` | what (1) | 1,200 |\n| `b.c` | 30 | look |\n| `c` | 5 things | else |\n"
     )
+
+
+def test_figures_are_about_right():
+    """Of the table that compares rooms: each room of the kernel has its row. tools/rooms.py --pages writes it again."""
+    with open(os.path.join(rooms.ROOT, rooms.PAGE), encoding="utf-8") as file:
+        page = file.read()
+    row = re.compile(r"^\| `([\w/]+)` \| (\d+) \| \d+ / (\d+) \|(?: \d+ / \d+ / (\d+)) \| (\d+) % \|$", re.M)
+    said, today = (
+        {name: map(int, rest) for name, *rest in row.findall(text)} for text in (page, rooms.with_figures(page))
+    )
+    assert list(said) == list(today) and len(said) > 30
+    for room, numbers in said.items():
+        assert all(abs(a - b) <= max(3, b / 5) for a, b in zip(numbers, today[room])), room
+    code = int(re.search(r"^\| lines of code of the kernel .* ([\d,]+) \|$", page, re.M)[1].replace(",", ""))
+    kernel = sum(
+        rooms.count((*rooms.KERNEL, "include"))[top][2] for top in (*rooms.KERNEL, "include") if top != "samples"
+    )
+    assert abs(code - kernel) < kernel / 10

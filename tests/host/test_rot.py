@@ -142,6 +142,8 @@ def test_tests_that_lists_name_are_there():
     one_machine = [line.split() for line in read("tests/one_machine").splitlines() if not line.startswith("#")]
     listed = read("tests/longest").split() + [name for name, _ in one_machine]
     assert not [name for name in listed if f"tests/{name.partition('::')[0]}" not in files()]
+    functions = [name.split("::") for name in listed if "::" in name]
+    assert not [name for path, name in functions if f"def {name}(" not in read(f"tests/{path}")]
     assert {machine for _, machine in one_machine} == set(MACHINES)
 
 

@@ -86,6 +86,40 @@ def test_only_strings_of_python_may_be_long(tmp_path, monkeypatch, line, too_lon
     assert [words.split()[1] for _, words in found] == ["columns,"] * too_long, found
 
 
+BODY = '"""One subject."""\n\nTEXT = """'
+
+
+@pytest.mark.parametrize(
+    "text, found",
+    [
+        ("echo 1 > tracing_on~ls~echo 0 > tracing_on~cat trace~", True),
+        ("echo 1 > tracing_on~ls~echo 0 > tracing_on; cat trace~~", False),
+        ("dmesg -c > /dev/null; true~ls~ps~grep x trace > /tmp/x~", True),
+        ("x=1~while true; do y=2; done~z=3~exec 3<&-", True),
+        ("#include <lib/types.h>~#define test 1~int f(void)~if (1 > 0)~for (;;)~", False),
+        ("int f(int x)~{~\tfor (; x; x--)~\t\tg(x);~\tif (x)~\t\treturn 1;~}~", False),
+        ("python~import gdb~for x in (1, 2):~    print(x)~if x:~    print(2)~", False),
+        ("  sh-7 [000] d..1. 4.2: irq_enter <-do_irq~" * 5, False),
+        ("echo is a shell builtin~a~b~c~", False),
+    ],
+)
+@pytest.mark.parametrize("letter", ["", "f", "b", "{}"])
+def test_long_shell_bodies_are_no_strings_of_python(tmp_path, monkeypatch, text, found, letter):
+    """Of any kind, also with values in it; C, Python and expected output may be long, and so may a docstring.
+    Checks of labs make their scripts of a seed."""
+    text = text.replace("~", "\n")  # so that this file has none
+    if letter == "{}":
+        letter, text = "f", text.replace("{", "{{").replace("}", "}}").replace("echo 1", "echo {1}")
+    elif letter == "f":
+        text = text.replace("{", "{{").replace("}", "}}")
+    body = BODY.replace('TEXT = "', f'TEXT = {letter}"') + text + '"""\n'
+    lines = len([line for line in text.splitlines() if line.strip()])
+    said = f"{lines} lines of shell in a string, 3 are the limit: a file of shell has them"
+    assert breaches(tmp_path, body, "tests/file.py", monkeypatch) == ([(3, said)] if found else [])
+    assert breaches(tmp_path, body, "labs/file.py", monkeypatch) == []
+    assert breaches(tmp_path, f'"""One subject.\n\n{text}"""\n', "tests/file.py", monkeypatch) == []
+
+
 def test_functions_are_measured():
     text = (
         "static const struct ops a = {\n\t.x = 1,\n};\n\n/* why */\nstatic int one(int a,\n\t\tint b)\n{\n\treturn a;\n}\n"

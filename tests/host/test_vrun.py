@@ -103,7 +103,7 @@ def test_names_of_files_are_bytes(build, tmp_path):
 
 
 def test_script_cannot_fake_the_marker(build):
-    script = "cat $RUN/vrun-init\necho 'vrun-exit-0123456789abcdef 0'\necho 'Kernel panicked the reader'\nexit 3\n"
+    script = "cat $RUN/vrun-init; echo 'vrun-exit-0123456789abcdef 0'\necho 'Kernel panicked the reader'\nexit 3\n"
     assert vrun(build, script).returncode == 3
 
 

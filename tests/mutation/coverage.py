@@ -257,9 +257,16 @@ def about(file):
 
 
 def unit_tests():
-    """{source: [unit test]}: what each test's binary is compiled of, as make has noted it."""
+    """{source: [unit test]}: what each test's binary is compiled of, as make has noted it. A test that has not been
+    compiled yet is compiled first, as no source would be known to be its own."""
+    unit = ROOT / "build/host/unit"
+    names = (path.name.removesuffix("_test.c") for path in (ROOT / "tests/unit").glob("*_test.c"))
+    missing = [f"{unit.relative_to(ROOT)}/{name}.asan" for name in names if not [*unit.glob(f"{name}.*d")]]
+    if missing:
+        environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS")}
+        subprocess.run(["make", "-s", "-k", *missing], cwd=ROOT, env=environment, check=False)
     found = collections.defaultdict(list)
-    for path in sorted((ROOT / "build/host/unit").glob("*.d")):
+    for path in sorted(unit.glob("*.d")):
         test = f"tests/unit/{path.name.split('.')[0]}_test.c"
         for source in re.findall(r"\S+\.[ch]\b", path.read_text()):
             source = os.path.normpath(source)

@@ -26,14 +26,14 @@
 #define MMS  700
 
 u64 host_id_aa64mmfr0_el1, host_ttbr0_el1;
-unsigned nr_cpu_ids = CPUS;
+unsigned nr_cpu_ids = NR_CPUS; /* as many as there may be: a step beyond the last leaves the tables */
 struct mm_struct init_mm;
 pgd_t reserved_pg_dir[1];
 
 static pgd_t tables[MMS];
 static struct mm_struct mms[MMS];
 static struct {
-	struct mm_struct *runs;	      /* &init_mm: nobody's */
+	struct mm_struct *runs;	      /* &init_mm: no program's */
 	u64 asid;		      /* in its register */
 	struct mm_struct *tlb[65536]; /* whose entries it has under each ASID */
 	unsigned flushes;

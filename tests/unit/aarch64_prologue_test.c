@@ -6,7 +6,7 @@
  * with another is seen.
  */
 /* sources: */
-/* include: tests/unit/include-prologue */
+/* include: tests/unit/include-prologue -Itests/unit/include-regs */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -204,6 +204,25 @@ static void test_a_narrow_argument(void **state)
 	expect_entry(&regs, 0);
 }
 
+/* An argument that was moved to the register of another one comes back from there, also from x0. */
+static void test_an_argument_in_anothers_place(void **state)
+{
+	static const u32 code[] = {STP_FRAME_48, MOV_FP_SP, STP_19_20, MOV_19_0, 0xaa0103e0 /* mov x0, x1 */,
+				   0xaa1e03e1 /* mov x1, x30 */};
+	struct pt_regs regs = entry_regs();
+	unsigned long ip = site_of(code, 6);
+
+	push_frame(&regs, 48, 0);
+	save(&regs, 19, 16);
+	save(&regs, 20, 24);
+	regs.regs[19] = regs.regs[0];
+	regs.regs[0] = regs.regs[1];
+	regs.regs[1] = regs.regs[30];
+	assert_true(arch_ftrace_can_redirect(ip));
+	arch_ftrace_redirect(ip, &regs);
+	expect_entry(&regs, 0);
+}
+
 /*
  * A probe's breakpoint stands where the prologue moves x0. The instruction below it counts. Otherwise a function could
  * not be replaced while it is probed.
@@ -260,7 +279,7 @@ static void test_a_function_of_a_module(void **state)
 
 /*
  * Prologues whose effect cannot be undone from the registers alone (branches, calls, loads, stores to other places, an
- * argument of which only a part is left), and one that is longer than the 60 instructions that are looked at. If one
+ * argument of which only a part is left), and one that is longer than the 64 instructions that are looked at. If one
  * were accepted, the replacement would be called with garbage.
  */
 static void test_refusals(void **state)
@@ -282,8 +301,8 @@ static void test_refusals(void **state)
 		nops[i] = MOV_0_30;
 	nops[0] = STP_FRAME_48;
 	nops[1] = MOV_FP_SP;
-	assert_true(arch_ftrace_can_redirect(site_of(nops, 60)));
-	assert_false(arch_ftrace_can_redirect(site_of(nops, 80)));
+	assert_true(arch_ftrace_can_redirect(site_of(nops, 64)));
+	assert_false(arch_ftrace_can_redirect(site_of(nops, 65)));
 }
 
 int main(void)
@@ -294,6 +313,7 @@ int main(void)
 		cmocka_unit_test(test_unused_argument_and_hooked_return),
 		cmocka_unit_test(test_a_stored_register_behind_the_arguments),
 		cmocka_unit_test(test_a_narrow_argument),
+		cmocka_unit_test(test_an_argument_in_anothers_place),
 		cmocka_unit_test(test_a_function_of_a_module),
 		cmocka_unit_test(test_a_probe_in_the_prologue),
 		cmocka_unit_test(test_refusals),

@@ -35,6 +35,7 @@ static unsigned nr_pulled;
 static irq_handler_t handler;
 static void *handler_data;
 static bool early_active;
+static int no_irq; /* or -errno */
 static char registered[16];
 
 static bool rx_pending(void)
@@ -277,7 +278,7 @@ void early_console_stop(void)
 
 int device_irq(const struct device_desc *dev, unsigned index)
 {
-	return 4;
+	return no_irq ? no_irq : 4;
 }
 
 int request_irq(int irq, irq_handler_t fn, unsigned flags, const char *name, void *dev)

@@ -8,6 +8,17 @@
  */
 /* sources: */
 /* include: tests/unit/include-io */
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include <mm/slab.h>
+#include <mm/vmalloc.h>
+
+static bool no_memory, no_mapping;
+#undef kzalloc
+#define kzalloc(size, gfp) (no_memory ? NULL : calloc(1, size))
+#undef ioremap
+#define ioremap(phys, size) (no_mapping ? NULL : (void *)(unsigned long)(phys))
 #include "../../drivers/uart/ns16550.c"
 #include "../../drivers/uart/uart_core.c"
 
@@ -98,6 +109,26 @@ static void test_probe(void **state)
 	end();
 }
 
+/* Without an interrupt, registers, memory or a mapping there is no port, and the error says so. Nothing is lost. */
+static void test_probe_fails(void **state)
+{
+	const struct device_desc none = {.nr_irq = 1};
+
+	chip = (struct chip){};
+	registered[0] = '\0';
+	assert_int_equal(ns16550_driver.probe(&none), -EINVAL);
+	no_memory = true;
+	assert_int_equal(probe_at(0x3f8), -ENOMEM);
+	no_memory = false;
+	no_mapping = true;
+	assert_int_equal(probe_at(MEMORY), -ENOMEM);
+	no_mapping = false;
+	no_irq = -ENOENT;
+	assert_int_equal(probe_at(0x3f8), -ENOENT);
+	no_irq = 0;
+	assert_string_equal(registered, "");
+}
+
 /*
  * A long text goes out a FIFO at a time, and the interrupt is off when nothing is left. Then printk's polled character
  * comes in between, while the transmitter is busy or the FIFO full: no character may be lost, doubled or overtaken.
@@ -185,7 +216,7 @@ static void test_receive(void **state)
 	assert_memory_equal(chip.sent, "ghi", 3);
 	all_sent();
 	service();
-	/* An edge that somebody has served already is nobody's. */
+	/* An edge that has been served already is no interrupt of ours. */
 	assert_int_equal(handler(4, handler_data), IRQ_NONE);
 	assert_int_equal(tty.received[tty.nr_received - 1], '+');
 	assert_int_equal(port()->received, tty.nr_received);
@@ -347,6 +378,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_probe),
+		cmocka_unit_test(test_probe_fails),
 		cmocka_unit_test(test_send),
 		cmocka_unit_test(test_receive),
 		cmocka_unit_test(test_early_input),

@@ -11,6 +11,7 @@
 /* include: tests/unit/include-io */
 #include "../../drivers/pci/bar.c"
 #include "../../drivers/pci/config.c"
+#include "../../drivers/pci/mmiotrace.c"
 #include "../../drivers/pci/probe.c"
 
 #define WORDS 64
@@ -475,6 +476,43 @@ static void test_drivers(void **state)
 	}
 }
 
+static char line[256];
+
+void seq_printf(struct seq_file *m, const char *fmt, ...)
+{
+	size_t n = strlen(line);
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(line + n, sizeof(line) - n, fmt, args);
+	va_end(args);
+}
+
+/* A line for each device: both halves of an address of 64 bits, what kind a region is, and whether a ROM answers. */
+static void test_lines_of_mmiotrace(void **state)
+{
+	struct function *f;
+
+	begin();
+	f = add(0, 3, 0, 0x8086, 7, 0);
+	region_64(f, 0, 0x10000, 0x1200010000);
+	region(f, PCI_BAR0 + 8, 0x1000, 0xfe000000);
+	region(f, PCI_BAR0 + 12, 0x20, BAR_IO | 0xc000);
+	region(f, PCI_ROM_ADDRESS, 0x800, 0xfd000001);
+	f->words[PCI_INTERRUPT_LINE / 4] = 11;
+	add(0, 31, 0, 0x1af4, 0x1043, 0);
+	nr_probed = 0;
+	assert_int_equal(pci_driver.probe(NULL), 0);
+	line[0] = 0;
+	assert_true(pci_show_device(NULL, 0));
+	assert_string_equal(line, "PCIDEV 0018 80860007 b 1200010004 0 fe000000 c001 0 0 fd000001 "
+				  "10000 0 1000 20 0 0 800 \n");
+	line[0] = 0;
+	assert_true(pci_show_device(NULL, 1));
+	assert_string_equal(line, "PCIDEV 00f8 1af41043 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 \n");
+	assert_false(pci_show_device(NULL, 2));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -488,6 +526,7 @@ int main(void)
 		cmocka_unit_test(test_parts_of_a_region),
 		cmocka_unit_test(test_functions),
 		cmocka_unit_test(test_drivers),
+		cmocka_unit_test(test_lines_of_mmiotrace),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 

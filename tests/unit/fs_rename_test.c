@@ -18,6 +18,7 @@
 #include "../../kernel/lib/vsprintf.c"
 #include "../../kernel/lib/vsprintf_pointer.c"
 #include "../../kernel/fs/rename.c"
+#include "not_called.h"
 
 /* ---- What it stands on: only the tree of directories is here. */
 struct mutex rename_mutex;
@@ -28,12 +29,6 @@ bool d_is_ancestor(struct dentry *a, struct dentry *d)
 		d = d->d_parent;
 	return d == a;
 }
-#define NOT_CALLED(prototype, answer)     \
-	prototype                         \
-	{                                 \
-		fail_msg("%s", __func__); \
-		return answer;            \
-	}
 atomic_t inotify_watches;
 NOT_CALLED(void __inotify_inode(struct inode *inode, u32 mask), )
 NOT_CALLED(void __inotify_moved(struct inode *from, const char *old, struct inode *to, struct dentry *moved), )

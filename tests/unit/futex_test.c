@@ -18,7 +18,6 @@
 #include "../../kernel/lib/put_dec.c"
 #include "../../kernel/lib/vsprintf.c"
 #include "../../kernel/lib/vsprintf_pointer.c"
-#define access_ok(p, n) ((void)(p), true)
 #include "../../kernel/proc/futex.c"
 
 /* ---- What it stands on: words of one program, the clock at whose end nobody looks. */
@@ -47,13 +46,24 @@ int futex_unlock_pi(u32 __user *uaddr, bool shared)
 {
 	return futex_lock_pi(uaddr, shared, 0, true);
 }
+#define WALL_OFFSET 5000
+u64 wall_clock_offset(void)
+{
+	return WALL_OFFSET;
+}
+/* The task is preempted right after it has read the clock. */
 u64 ktime_get_real_ns(void)
 {
-	return 0;
+	u64 now = host_now + WALL_OFFSET;
+
+	host_now += 300;
+	return now;
 }
+static u64 asked_for; /* the time of the call, ns */
 int get_timespec_ns(const struct timespec __user *uts, u64 *ns)
 {
-	return -EFAULT;
+	*ns = asked_for;
+	return 0;
 }
 
 static u32 words[64];
@@ -136,6 +146,28 @@ static void test_time_is_up(void **state)
 	assert_int_equal(futex_wake(elsewhere(), false, 1, FUTEX_BITSET_ANY), 0);
 }
 
+/* A moment of the wall clock becomes one of ours, exactly. One that has passed is over, and never stays never. */
+static void test_expires(void **state)
+{
+	static const struct timespec when;
+	s64 expires;
+
+	asked_for = WALL_OFFSET + 2000;
+	assert_int_equal(futex_wait_expires(&when, FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME, &expires), 0);
+	assert_int_equal(expires, 2000);
+	asked_for = WALL_OFFSET - 1;
+	assert_int_equal(futex_wait_expires(&when, FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME, &expires), 0);
+	assert_int_equal(expires, 0);
+	asked_for = KTIME_MAX;
+	assert_int_equal(futex_wait_expires(&when, FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME, &expires), 0);
+	assert_int_equal(expires, KTIME_MAX);
+	asked_for = 2000;
+	assert_int_equal(futex_wait_expires(&when, FUTEX_WAIT_BITSET, &expires), 0);
+	assert_int_equal(expires, 2000);
+	assert_int_equal(futex_wait_expires(&when, FUTEX_WAIT, &expires), 0);
+	assert_int_equal(expires, host_now + 2000);
+}
+
 static spinlock_t *order[2];
 static void note_order(spinlock_t *l)
 {
@@ -201,6 +233,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_time_is_up, fresh),
+		cmocka_unit_test_setup(test_expires, fresh),
 		cmocka_unit_test_setup(test_lock_order, fresh),
 		cmocka_unit_test_setup(test_robust_death, fresh),
 	};

@@ -24,13 +24,21 @@ void mutex_unlock(struct mutex *m)
 	m->owner = 0;
 }
 static bool no_memory;
+static long allocations_left = -1; /* before kmalloc() fails; -1: it never does */
+static bool may_allocate(void)
+{
+	if (!allocations_left)
+		return false;
+	allocations_left--;
+	return true;
+}
 void *kmalloc(size_t size, gfp_t gfp)
 {
-	return malloc(size);
+	return may_allocate() ? malloc(size) : NULL;
 }
 void *kzalloc(size_t size, gfp_t gfp)
 {
-	return calloc(1, size);
+	return may_allocate() ? calloc(1, size) : NULL;
 }
 void kfree(const void *p)
 {
@@ -121,6 +129,21 @@ static void reads_anywhere(void **state)
 	seq_release(NULL, &file);
 }
 
+/* An open without memory fails and leaves nothing; with all that it needs it does not. */
+static void opens_need_memory(void **state)
+{
+	allocations_left = 0;
+	assert_int_equal(seq_open(&file, &numbers), -ENOMEM);
+	for (long n = 0; n < 2; n++) {
+		allocations_left = n;
+		assert_int_equal(single_open(&file, numbers.show, NULL), -ENOMEM);
+	}
+	allocations_left = 2;
+	assert_int_equal(single_open(&file, numbers.show, NULL), 0);
+	single_release(NULL, &file);
+	allocations_left = -1;
+}
+
 /* The error is told, the position stays, and what can be read is what stands there. */
 static void errors_move_nothing(void **state)
 {
@@ -151,6 +174,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_anywhere),
+		cmocka_unit_test(opens_need_memory),
 		cmocka_unit_test(errors_move_nothing),
 		cmocka_unit_test(no_memory_moves_nothing),
 	};

@@ -60,6 +60,10 @@ static void test_numbers_have_signs_bases_and_widths(void **state)
 		SAME(texts[i], "%*d %d", &v.b);
 		SAME(texts[i], "%hd", &v.h);
 		SAME(texts[i], "%ld", &v.l);
+		SAME(texts[i], "%lld", (long long *)&v.l);
+		SAME(texts[i], "%Ld", (long long *)&v.l);
+		SAME(texts[i], "%qd", (long long *)&v.l);
+		SAME(texts[i], "%zd", (ssize_t *)&v.l);
 		SAME(texts[i], "%hhd", &v.hh);
 	}
 }

@@ -6,49 +6,7 @@
  */
 /* sources: */
 /* include: tests/unit/include-mm */
-#include <host_test.h>
-
-#define vsnprintf k_vsnprintf
-#define snprintf  k_snprintf
-#define sprintf	  k_sprintf
-#include <host_kernel.h>
-
-#include "../../kernel/lib/vsprintf.c"
-#include "../../kernel/lib/put_dec.c"
-#include "../../kernel/lib/vsprintf_pointer.c"
-#include "../../kernel/lib/bitmap.c"
-#include "../../kernel/lib/bitmap_text.c"
-#include "../../kernel/mm/memblock.c"
-#include "../../kernel/mm/page_alloc.c"
-#include "../../kernel/mm/page_pcp.c"
-#include "../../kernel/mm/page_init.c"
-#include "../../kernel/mm/page_report.c"
-#include "../../kernel/mm/slab.c"
-#include "../../kernel/mm/slab_cache.c"
-#include "../../kernel/mm/slab_debug.c"
-#include "../../kernel/mm/slab_info.c"
-#include "../../kernel/mm/kmalloc.c"
-
-ssize_t strscpy(char *dst, const char *src, size_t size)
-{
-	snprintf(dst, size, "%s", src);
-	return 0;
-}
-void *vmalloc(unsigned long size)
-{
-	return NULL;
-}
-void *vzalloc(unsigned long size)
-{
-	return NULL;
-}
-void vfree(const void *addr)
-{
-}
-bool is_vmalloc_addr(const void *p)
-{
-	return false;
-}
+#include "mm_slab_host.h"
 
 #define NR 2000
 static struct {
@@ -102,36 +60,6 @@ static void random_sizes(int rounds)
 			put(i);
 			kfree(held[i].p);
 		}
-}
-
-static unsigned long active_objects(struct kmem_cache *s)
-{
-	return s->nr_slabs * s->objects - s->nr_free - objects_in_cpus(s);
-}
-
-/* Nothing is allocated: every cache says so, and every slab's books are right. */
-static void check_all_free(void)
-{
-	struct kmem_cache *s;
-
-	list_for_each_entry(s, &slab_caches, list) {
-		unsigned long free = 0, n = 0;
-		struct page *page;
-
-		if (s != &cache_of_caches)
-			assert_int_equal(active_objects(s), 0);
-		list_for_each_entry(page, &s->partial, slab_list) {
-			unsigned in_page = 0;
-
-			for (void *o = page->freelist; o; o = get_freepointer(s, o), in_page++)
-				assert_ptr_equal(slab_page(s, o), page);
-			assert_int_equal(in_page, page->objects - page->inuse);
-			free += in_page;
-			n++;
-		}
-		assert_int_equal(free, s->nr_free);
-		assert_int_equal(n, s->nr_partial);
-	}
 }
 
 static void test_random_sizes(void **state)
@@ -258,6 +186,14 @@ static void test_constructor_runs_once_for_each_object(void **state)
 	constructed = 0;
 }
 
+/* The objects of a CPU that goes away are taken under slab_mutex; so must be those of a cache that goes. */
+static const spinlock_t *lock_of_dying_cache;
+static void under_slab_mutex(spinlock_t *l)
+{
+	if (l == lock_of_dying_cache)
+		assert_int_not_equal(slab_mutex.owner, 0);
+}
+
 /*
  * A cache with an object in use is not destroyed, and the log says so; without one all its pages go back, those that
  * other CPUs keep, too.
@@ -282,7 +218,10 @@ static void test_destroy_returns_the_memory(void **state)
 	kmem_cache_destroy(s);
 	assert_true(host_logged("objects remaining"));
 	kmem_cache_free(s, p[0]);
+	lock_of_dying_cache = &s->lock;
+	host_spin_locking = under_slab_mutex;
 	kmem_cache_destroy(s);
+	host_spin_locking = NULL;
 	assert_int_equal(nr_free_pages(), before);
 }
 
@@ -515,13 +454,6 @@ static void test_debug_finds_bad_frees(void **state)
 	expect_bug("BUG kmem_cache: Invalid object pointer");
 	kfree(q);
 	check_all_free();
-}
-
-static int boot(void **state)
-{
-	host_boot(64, 3);
-	kmem_cache_init();
-	return 0;
 }
 
 /* Caches are made with or without debugging for good: start over with all of them empty. */

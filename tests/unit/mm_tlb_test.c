@@ -93,7 +93,7 @@ static void test_protected_on_all_cpus(void **state)
 	mmput(mm);
 }
 
-/* Dropped and mapped anew: zeros, on each CPU in the same page. */
+/* Dropped and mapped again: zeros, on each CPU in the same page. */
 static void test_dropped_on_all_cpus(void **state)
 {
 	for (int how = 0; how < 2; how++) {

@@ -93,6 +93,10 @@ void vmalloc_protect(const void *addr, unsigned long size, pgprot_t prot)
 void arch_sync_icache(void *start, size_t len)
 {
 }
+int module_wait_for_change(long *left)
+{
+	return -EBUSY; /* there is no module */
+}
 bool try_module_get(struct module *mod)
 {
 	return true;
@@ -308,6 +312,20 @@ static void test_a_whole_file_is_linked(void **state)
 	free(file);
 }
 
+/* The largest alignment that a per-CPU variable may have. */
+static void test_a_per_cpu_cache_line(void **state)
+{
+	u64 kept = whole.sections[PERCPU].sh_addralign;
+	void *file;
+
+	whole.sections[PERCPU].sh_addralign = PERCPU_MAX_ALIGN;
+	file = copy_of(sizeof(whole));
+	whole.sections[PERCPU].sh_addralign = kept;
+	assert_int_equal(load(file, sizeof(whole), see_whole), 0);
+	assert_int_equal(allocations, 0);
+	free(file);
+}
+
 /* The name, the state, the list of modules: nothing of that is the file's to write. */
 static void test_a_file_does_not_write_the_loaders_struct(void **state)
 {
@@ -342,6 +360,8 @@ static void test_what_is_wrong_is_said(void **state)
 		{offsetof(typeof(whole), sections[TEXT].sh_size), 8, -1UL, "section .text reaches beyond its end"},
 		{offsetof(typeof(whole), sections[TEXT].sh_flags), 8, 7, "both written and executed"},
 		{offsetof(typeof(whole), sections[DATA].sh_addralign), 8, 24, "an alignment of 0x18"},
+		{offsetof(typeof(whole), sections[PERCPU].sh_addralign), 8, 2 * PERCPU_MAX_ALIGN,
+		 "a per-CPU variable is aligned to 128 bytes, more than 64"},
 		{offsetof(typeof(whole), sections[BSS].sh_size), 8, 1UL << 40, "it is larger than 32 MiB"},
 		{offsetof(typeof(whole), sections[THIS].sh_addralign), 8, 4, "it has no struct module"},
 		{offsetof(typeof(whole), sections[THIS].sh_flags), 8, SHF_ALLOC, "it has no struct module"},
@@ -449,6 +469,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_whole_file_is_linked),
+		cmocka_unit_test(test_a_per_cpu_cache_line),
 		cmocka_unit_test(test_a_file_does_not_write_the_loaders_struct),
 		cmocka_unit_test(test_what_is_wrong_is_said),
 		cmocka_unit_test(test_a_file_that_was_cut_off_is_refused),

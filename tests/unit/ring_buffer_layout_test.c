@@ -298,7 +298,7 @@ static void test_size_of_one(void **state)
 	assert_int_equal(ring_buffer_size(buffer, 1), 7 * RB_DATA_SIZE);
 	host_allocations_left = 2; /* enough for the list of new rings, which is empty */
 	if (ring_buffer_resize(buffer, 7 * RB_DATA_SIZE, 1))
-		fail_msg("a ring that has the size already is made anew");
+		fail_msg("a ring that has the size already is made again");
 	host_allocations_left = -1;
 	assert_int_equal(ring_buffer_resize(buffer, 7 * RB_DATA_SIZE, RING_BUFFER_ALL_CPUS), 0);
 	assert_int_equal(ring_buffer_size(buffer, 0), 7 * RB_DATA_SIZE);

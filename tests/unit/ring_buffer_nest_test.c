@@ -47,7 +47,7 @@ enum action {
 	ITERATE,   /* all, without consuming */
 	RESIZE,	   /* if another CPU could get at it here */
 	ACTIONS,
-	WRITE_DIRECT = ACTIONS, /* WRITE_OPEN that leaves and begins anew; outermost only */
+	WRITE_DIRECT = ACTIONS, /* WRITE_OPEN that leaves and begins again; outermost only */
 	LATE,			/* a small one, after a time that a delta can hold and the page's base cannot */
 	DISCARD_LATE,		/* the same, taken back */
 };

@@ -201,6 +201,31 @@ static void test_orders(void **state)
 	nr_cpu_ids = 1;
 }
 
+/* The size that was asked for last counts in another order, also when it took as many pages as the one before. */
+static void test_size_of_as_many_pages(void **state)
+{
+	const unsigned long data = 8192 - RB_PAGE_HEAD;
+	struct trace_buffer *buffers[2];
+
+	nr_cpu_ids = 2;
+	for (int i = 0; i < 2; i++)
+		buffers[i] = ring_buffer_alloc(25 * RB_DATA_SIZE, 0);
+	assert_int_equal(ring_buffer_set_order_together(buffers, 2, 1), 0);
+	assert_int_equal(ring_buffer_size(buffers[0], 0), 13 * data);
+	put(buffers[0], 1, 8, 1);
+	assert_int_equal(ring_buffer_resize(buffers[0], 13 * data, 0), 0);
+	assert_int_equal(ring_buffer_entries(buffers[0]), 1);
+	host_allocations_left = 2; /* for the first of the two */
+	assert_int_equal(ring_buffer_resize_together(buffers, 2, 13 * data, 1), -ENOMEM);
+	host_allocations_left = -1;
+	assert_int_equal(ring_buffer_set_order_together(buffers, 2, 0), 0);
+	assert_int_equal(ring_buffer_size(buffers[0], 0), 27 * RB_DATA_SIZE);
+	assert_int_equal(ring_buffer_size(buffers[0], 1), 25 * RB_DATA_SIZE);
+	for (int i = 0; i < 2; i++)
+		ring_buffer_free(buffers[i]);
+	nr_cpu_ids = 1;
+}
+
 /* Rings of pages of two sizes are not exchanged, even when they have as many pages. */
 static void test_swap_of_two_orders(void **state)
 {
@@ -220,6 +245,7 @@ int main(void)
 		cmocka_unit_test(test_lengths_of_orders),
 		cmocka_unit_test(test_full_pages_of_orders),
 		cmocka_unit_test(test_orders),
+		cmocka_unit_test(test_size_of_as_many_pages),
 		cmocka_unit_test(test_swap_of_two_orders),
 	};
 

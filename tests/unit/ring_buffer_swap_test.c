@@ -46,7 +46,7 @@ static void exchange(void)
 	refusals += err != 0;
 }
 
-/* The next writer shall do it. */
+/* Let the next writer swap the buffers. */
 static void wish(void)
 {
 	plan.wished = true;
@@ -200,6 +200,27 @@ static void test_points(void **state)
 	ring_buffer_free(other);
 }
 
+/* What a resize has kept out is of the events of that time: it goes with them, and one that is emptied forgets it. */
+static void test_kept_out(void **state)
+{
+	struct trace_buffer *buffer = ring_buffer_alloc(2 * RB_DATA_SIZE, RB_FL_OVERWRITE);
+	struct ring_buffer_per_cpu *cpu_buffer = ring_buffer_cpu(buffer, 0);
+
+	other = ring_buffer_alloc(2 * RB_DATA_SIZE, RB_FL_OVERWRITE);
+	plan.off = true;
+	cpu_buffer->disabled += RB_QUIESCE_ONE;
+	assert_null(ring_buffer_reserve(cpu_buffer, 16, 1));
+	cpu_buffer->disabled -= RB_QUIESCE_ONE;
+	assert_int_equal(ring_buffer_dropped_events_cpu(buffer, 0), 1);
+	assert_int_equal(ring_buffer_swap_cpu(buffer, other, 0), 0);
+	assert_int_equal(ring_buffer_dropped_events_cpu(buffer, 0), 0);
+	assert_int_equal(ring_buffer_dropped_events_cpu(other, 0), 1);
+	assert_int_equal(ring_buffer_swap_empty_cpu(buffer, other, 0), 0);
+	assert_int_equal(ring_buffer_dropped_events_cpu(buffer, 0) + ring_buffer_dropped_events_cpu(other, 0), 0);
+	ring_buffer_free(buffer);
+	ring_buffer_free(other);
+}
+
 /* Resizing several: all get the new size, or, wherever memory ends, none. */
 static void test_resize_together(void **state)
 {
@@ -236,6 +257,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_points),
+		cmocka_unit_test(test_kept_out),
 		cmocka_unit_test(test_resize_together),
 	};
 

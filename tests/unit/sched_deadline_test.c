@@ -100,7 +100,7 @@ static bool fraction_above(u64 a, u64 b, u64 c, u64 d)
 	}
 }
 
-/* And what the cut leaves does not exceed. */
+/* The budget that the cut leaves does not exceed the bandwidth. */
 static void wake_up_rule(void **state)
 {
 	struct dl_params tenth = {10, 100, 100};

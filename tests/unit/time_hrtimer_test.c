@@ -269,7 +269,7 @@ static void equals(void **state)
 		probe(&p[i]);
 		hrtimer_start(&p[i].timer, 2000000);
 	}
-	hrtimer_start(&p[3].timer, 2000000); /* anew: it is the last now */
+	hrtimer_start(&p[3].timer, 2000000); /* started again: it is the last now */
 	calls = 0;
 	run_until(2000000);
 	for (unsigned i = 0; i < 20; i++)

@@ -137,6 +137,11 @@ static void drop(struct line *l)
 	free(l->copy);
 }
 
+/* The record of another event, for FETCH_OF_EVENT. */
+static const struct trace_event_field own[] = {
+	{"int", "comm", 8, 4, true, FILTER_OTHER}, {"u64", "name", 16, 8, false, FILTER_OTHER}, {}};
+static const struct trace_event_field *const fields_of_event[2] = {own, own + 2};
+
 static int parse(struct fetch_args *args, const char *text, unsigned flags)
 {
 	struct line l;
@@ -144,7 +149,7 @@ static int parse(struct fetch_args *args, const char *text, unsigned flags)
 
 	split(&l, text);
 	*args = (struct fetch_args){.head = 16};
-	err = fetch_parse(args, &l.c, 0, flags, NULL);
+	err = fetch_parse(args, &l.c, 0, flags, flags & FETCH_OF_EVENT ? fields_of_event : NULL);
 	drop(&l);
 	return err;
 }
@@ -182,11 +187,7 @@ static void test_programs(void **state)
 /* Places that have no registers: a tracepoint with its arguments, and a record with its fields. */
 static void test_without_registers(void **state)
 {
-	static const struct trace_event_field own[] = {
-		{"int", "comm", 8, 4, true, FILTER_OTHER}, {"u64", "name", 16, 8, false, FILTER_OTHER}, {}};
-	static const struct trace_event_field *const fields[2] = {own, own + 2};
 	struct fetch_args args;
-	struct line l;
 
 	assert_int_equal(parse(&args, "$arg12 a=+8($arg1):u8 $stack", FETCH_KERNEL | FETCH_TPOINT | FETCH_NO_REGS), 0);
 	assert_true(args.args[0]->op == FETCH_ENTRY_ARG && args.args[0]->param == 11 && !args.nr_entry);
@@ -198,18 +199,13 @@ static void test_without_registers(void **state)
 		assert_int_equal(parse(&args, wrong[i], FETCH_KERNEL | FETCH_TPOINT | FETCH_NO_REGS), -EINVAL);
 		fetch_free(&args);
 	}
-	split(&l, "$name t=$COMM %x0");
-	args = (struct fetch_args){.head = 8};
-	assert_int_equal(fetch_parse(&args, &l.c, 0, FETCH_KERNEL | FETCH_OF_EVENT | FETCH_NO_REGS, fields), -EINVAL);
-	drop(&l);
+	assert_int_equal(parse(&args, "$name t=$COMM %x0", FETCH_KERNEL | FETCH_OF_EVENT | FETCH_NO_REGS), -EINVAL);
 	fetch_free(&args);
-	split(&l, "$name t=$COMM +0($name):ustring");
-	args = (struct fetch_args){.head = 8};
-	assert_int_equal(fetch_parse(&args, &l.c, 0, FETCH_KERNEL | FETCH_OF_EVENT | FETCH_NO_REGS, fields), 0);
-	assert_true(args.args[0]->op == FETCH_FIELD && args.args[0]->field == &own[1] && args.args[0]->offset == 8);
+	assert_int_equal(parse(&args, "$name t=$COMM +0($name):ustring", FETCH_KERNEL | FETCH_OF_EVENT | FETCH_NO_REGS),
+			 0);
+	assert_true(args.args[0]->op == FETCH_FIELD && args.args[0]->field == &own[1] && args.args[0]->offset == 16);
 	assert_true(!strcmp(args.args[0]->name, "name") && args.args[1]->op == FETCH_COMM);
 	assert_true(args.args[2]->op == FETCH_FIELD && args.args[2]->store == FETCH_STRING && args.args[2]->last_user);
-	drop(&l);
 	fetch_free(&args);
 	assert_int_equal(allocated, 0);
 }
@@ -253,6 +249,15 @@ static void test_columns(void **state)
 		"^+1234567(+1234567(+1234567(+1234567(+1234567(+1234567(@1234))))))",
 	};
 
+	static const char *const unknown[] = {"@none", "@none+8", "@-8", "@vfs_read+x"};
+
+	for (unsigned i = 0; i < ARRAY_SIZE(unknown); i++) {
+		struct fetch_args args;
+
+		if (parse(&args, unknown[i], FETCH_KERNEL | FETCH_ENTRY) != -ENOENT || column != 0)
+			fail_msg("%s: column %ld, %s", unknown[i], column, said);
+		fetch_free(&args);
+	}
 	for (unsigned i = 0; i < ARRAY_SIZE(wrong); i++) {
 		long at = strchr(wrong[i], '^') - wrong[i];
 		char text[128];
@@ -326,9 +331,17 @@ static void test_mutated(void **state)
 		"x=+0(-16(+u8(@vfs_read+4))):x8[12] %x0:b4@3/16",
 		"+0(+4($arg1)):ustring $arg1:symbol $arg1:symstr $arg1:%pd $arg2:%pD",
 		"$retval:s64 n=$arg1 $comm:string @+16 @0xffff000012345678:char[4]",
+		"$name t=$COMM +0($name):ustring c=$comm:x32 f=+4(+0($name)):string[2]",
 	};
-	static const unsigned kinds[] = {FETCH_KERNEL | FETCH_ENTRY, FETCH_KERNEL, FETCH_KERNEL | FETCH_RETURN,
-					 FETCH_USER};
+	/* Of kprobes, uprobes, fprobes, tracepoint probes and event probes. */
+	static const unsigned kinds[] = {FETCH_KERNEL | FETCH_ENTRY,
+					 FETCH_KERNEL,
+					 FETCH_KERNEL | FETCH_RETURN,
+					 FETCH_USER,
+					 FETCH_KERNEL | FETCH_NO_REGS | FETCH_ENTRY,
+					 FETCH_KERNEL | FETCH_NO_REGS | FETCH_RETURN,
+					 FETCH_KERNEL | FETCH_NO_REGS | FETCH_TPOINT,
+					 FETCH_KERNEL | FETCH_NO_REGS | FETCH_OF_EVENT};
 	unsigned taken = 0;
 
 	for (unsigned i = 0; i < 100000; i++) {

@@ -44,6 +44,8 @@ static void test_errors(void **state)
 		{"u1 & CPUS{3-1}", -EINVAL, FILT_ERR_INVALID_CPULIST, 14},
 		{"u1 & CPUS{64}", -EINVAL, FILT_ERR_INVALID_CPULIST, 13},
 		{"u1 & CPUS{1x}", -EINVAL, FILT_ERR_INVALID_CPULIST, 13},
+		{"u1 & CPUS{1-}", -EINVAL, FILT_ERR_INVALID_CPULIST, 13},
+		{"u1 & CPUS{0-7:/2}", -EINVAL, FILT_ERR_INVALID_CPULIST, 17},
 		{"u1 & CPUS{0-7:2}", -EINVAL, FILT_ERR_INVALID_CPULIST, 16},
 		{"u1 & CPUS{0-7:2/0}", -EINVAL, FILT_ERR_INVALID_CPULIST, 18},
 		{"u1 < CPUS{1}", -EINVAL, FILT_ERR_ILLEGAL_FIELD_OP, 6},
@@ -151,11 +153,28 @@ static void test_by_hand(void **state)
 	}
 }
 
+/* A function is all addresses from its first to its last byte. */
+static void test_ends_of_a_function(void **state)
+{
+	static const u64 addresses[] = {0xfff, 0x1000, 0x103f, 0x1040};
+	struct filter_problem problem;
+	struct event_filter *filter = parse_exact("u8_.function == vfs_open", &problem);
+
+	assert_false(IS_ERR(filter));
+	for (unsigned i = 0; i < ARRAY_SIZE(addresses); i++) {
+		struct record r = {.u8_ = addresses[i]};
+
+		assert_int_equal(filter_match(filter, &r), i == 1 || i == 2);
+	}
+	filter_free(filter);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_by_hand),
 		cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_ends_of_a_function),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -92,10 +92,12 @@ void arch_patch_end(void)
 
 /* ---- What it stands on */
 struct mutex text_mutex;
-static u64 grace_periods = 1; /* that are over; a state is the number of the one to wait for */
+static u64 grace_periods = 1;		 /* that are over; a state is the number of the one to wait for */
+static struct ftrace_ops *users_at_stop; /* those that CPUs have found up to the last stop */
 void text_patch_stopped(void (*fn)(void *data), void *data)
 {
 	assert_true(text_mutex.owner);
+	users_at_stop = ftrace_ops_list;
 	stopped = true;
 	fn(data);
 	stopped = false;
@@ -126,7 +128,7 @@ void preempt_schedule_notrace(void)
 	if (preempted)
 		preempted();
 }
-struct ftrace_ops *ftrace_single_ops[FTRACE_SINGLE_CALLERS];
+struct ftrace_ops *ftrace_single_ops[FTRACE_SINGLE_OPS];
 bool fgraph_was_used;
 unsigned fgraph_nr_users;
 static unsigned chosen;
@@ -185,6 +187,7 @@ const char *module_symbol_name(unsigned long address, const char **module)
 {
 	unsigned i = (address - (unsigned long)module_text) / 32;
 
+	assert_true(ftrace_lock.owner); /* the name is in the module, which may go otherwise */
 	if (module)
 		*module = address - other.memory[MODULE_TEXT].base < other.memory[MODULE_TEXT].size ? "other" : "demo";
 	sprintf(module_names[i], "m%u", i);
@@ -268,7 +271,7 @@ static int filter(struct ftrace_ops *ops, const char *text, bool reset)
 	return edit(ops, false, text, reset);
 }
 
-static struct ftrace_ops user(u32 flags, const char *glob)
+static struct ftrace_ops __maybe_unused user(u32 flags, const char *glob)
 {
 	struct ftrace_ops ops = {.func = func, .flags = flags};
 

@@ -149,6 +149,7 @@ static void test_ipmodify(void **state)
 {
 	const u32 flags = FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_SAVE_REGS;
 	struct ftrace_ops ops[3] = {user(flags, "f1"), user(flags, "f2"), user(flags, "f3")};
+	struct ftrace_ops refused[2] = {user(flags, "f1"), user(flags, "f4")};
 
 	for (unsigned i = 0; i < 3; i++)
 		assert_int_equal(register_ftrace_function(&ops[i]), 0);
@@ -164,10 +165,41 @@ static void test_ipmodify(void **state)
 	no_redirect = 4;
 	assert_int_equal(filter(&ops[1], "f4", false), -EOPNOTSUPP);
 	assert_int_equal(called[4], 0);
+	/* One that is refused was never in the list while CPUs ran, or it could have replaced a function after all. */
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(register_ftrace_function(&refused[i]), i ? -EOPNOTSUPP : -EBUSY);
+		assert_ptr_equal(users_at_stop, &ops[2]);
+		assert_ptr_equal(ftrace_ops_list, &ops[2]);
+		assert_int_equal(refused[i].flags, flags);
+		ftrace_free_filter(&refused[i]);
+	}
 	for (unsigned i = 0; i < 3; i++) {
 		assert_int_equal(unregister_ftrace_function(&ops[i]), 0);
 		ftrace_free_filter(&ops[i]);
 	}
+}
+
+/* The user that wants registers is called without a look at the list only while it is the only one. */
+static void test_registers(void **state)
+{
+	struct ftrace_ops with = user(FTRACE_OPS_FL_SAVE_REGS, "f1"), without = user(0, "f2"),
+			  direct = user(FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_DIRECT, "f3");
+
+	assert_int_equal(register_ftrace_function(&without), 0);
+	assert_null(ftrace_single_ops[FTRACE_SINGLE_REGS]);
+	assert_int_equal(register_ftrace_function(&with), 0);
+	assert_null(ftrace_single_ops[FTRACE_SINGLE_REGS]);
+	assert_int_equal(called[1], FTRACE_REGS_CALLER_ADDR);
+	assert_int_equal(unregister_ftrace_function(&without), 0);
+	assert_ptr_equal(ftrace_single_ops[FTRACE_SINGLE_REGS], &with);
+	assert_int_equal(register_ftrace_function(&direct), 0);
+	assert_null(ftrace_single_ops[FTRACE_SINGLE_REGS]);
+	assert_int_equal(unregister_ftrace_function(&with), 0);
+	assert_null(ftrace_single_ops[FTRACE_SINGLE_REGS]);
+	assert_int_equal(unregister_ftrace_function(&direct), 0);
+	ftrace_free_filter(&with);
+	ftrace_free_filter(&without);
+	ftrace_free_filter(&direct);
 }
 
 /* A user that must not be without its calls keeps everybody from switching them off. */
@@ -213,10 +245,8 @@ static void test_foreign_write(void **state)
 	ftrace_single_ops[0]->func(0, 0, ftrace_single_ops[0], NULL);
 	assert_true(grace_periods >= waits);
 	host_log_clear();
-	/* A user that is refused was in the list for a while: nobody is inside its function when it is told so. */
-	waits = get_state_synchronize_rcu();
 	assert_int_equal(register_ftrace_function(&b), -ENODEV);
-	assert_true(grace_periods >= waits);
+	assert_null(ftrace_ops_list);
 	assert_int_equal(ftrace_set_enabled(false), -ENODEV);
 	assert_int_equal(called[9], 0);
 	assert_int_equal(writes, before);
@@ -284,6 +314,30 @@ static void test_by_address(void **state)
 	ftrace_free_filter(&ops);
 }
 
+/* What code of the kernel sets: a filter takes functions in, the other set takes them out, each by its own call. */
+static void test_by_pattern(void **state)
+{
+	struct ftrace_ops ops = {.func = func};
+	unsigned char some[] = "f1*", one[] = "f12", not_one[] = "!f12", unknown[] = "none", negated[] = "!";
+
+	assert_int_equal(ftrace_set_filter(&ops, some, 3, 1), 0);
+	assert_int_equal(ftrace_set_notrace(&ops, one, 3, 1), 0);
+	assert_true(ops.filter.count > 10 && ops.exclude.count == 1);
+	assert_int_equal(register_ftrace_function(&ops), 0);
+	assert_int_equal(called[11], FTRACE_SINGLE_CALLER_ADDR(0));
+	assert_true(called[12] != FTRACE_SINGLE_CALLER_ADDR(0));
+	assert_int_equal(ftrace_set_notrace(&ops, not_one, 4, 0), 0);
+	assert_int_equal(ops.exclude.count, 0);
+	assert_int_equal(called[12], FTRACE_SINGLE_CALLER_ADDR(0));
+	assert_int_equal(ftrace_set_filter(&ops, unknown, 4, 0), -EINVAL);
+	assert_int_equal(ftrace_set_filter(&ops, negated, 1, 0), -EINVAL);
+	assert_int_equal(ftrace_set_filter(&ops, some, 0, 0), -EINVAL);
+	assert_int_equal(unregister_ftrace_function(&ops), 0);
+	assert_int_equal(ftrace_set_filter(&ops, NULL, 0, 1), 0);
+	assert_int_equal(ops.filter.count, 0);
+	ftrace_free_filter(&ops);
+}
+
 /* Whatever needs a bitmap says so when there is no memory for it, and changes nothing. */
 static void test_no_memory(void **state)
 {
@@ -313,11 +367,13 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_records, fresh, gone),
 		cmocka_unit_test_setup_teardown(test_users, fresh, gone),
 		cmocka_unit_test_setup_teardown(test_ipmodify, fresh, gone),
+		cmocka_unit_test_setup_teardown(test_registers, fresh, gone),
 		cmocka_unit_test_setup_teardown(test_permanent, fresh, gone),
 		cmocka_unit_test_setup_teardown(test_foreign_write, fresh, gone),
 		cmocka_unit_test_setup_teardown(test_foreign_write_to_a_nop, fresh, gone),
 		cmocka_unit_test_setup_teardown(test_waiting_set, fresh, gone),
 		cmocka_unit_test_setup_teardown(test_by_address, fresh, gone),
+		cmocka_unit_test_setup_teardown(test_by_pattern, fresh, gone),
 		cmocka_unit_test_setup_teardown(test_no_memory, fresh, gone),
 	};
 

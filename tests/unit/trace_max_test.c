@@ -99,8 +99,11 @@ int tracing_start_cmdline_record_later(void)
 void tracing_stop_cmdline_record_later(void)
 {
 }
+static unsigned resets; /* of all CPUs */
 void tracing_reset(struct trace_array *tr, int cpu)
 {
+	assert_int_equal(off, tr->max->active);
+	resets += cpu == RING_BUFFER_ALL_CPUS;
 }
 void tracepoint_switch(void)
 {
@@ -259,6 +262,17 @@ static void test_only_whole_sections(void **state)
 	end_on(0, 600, 1);
 	assert_int_equal(swaps[0], 1);
 	assert_int_equal(tr.max->latency, 500);
+	/* The records of a module's event go with it, and the section's first ones with them. */
+	begin_on(0);
+	trace_max_reset_live(&tr);
+	assert_int_equal(resets, 1);
+	assert_int_equal(off, 0);
+	end_on(0, 600, 1);
+	assert_int_equal(swaps[0], 1);
+	assert_true(takes(501));
+	tr.max->active = false;
+	trace_max_reset_live(&tr);
+	assert_int_equal(resets, 2);
 }
 
 /*

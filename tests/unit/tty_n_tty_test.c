@@ -7,6 +7,33 @@
 /* include: tests/unit/include-mm */
 #include <host_tty.h>
 
+/* ---- Characters */
+
+/* The first and the last of each kind that is shown or not: with a wrong one the cursor is not where we think. */
+static void test_characters_that_are_shown(void **state)
+{
+	static const char *const shown[] = {" ",
+					    "~",
+					    "\xc2\xa0",
+					    "\xdf\xbf",
+					    "\xe0\xa0\x80",
+					    "\xed\x9f\xbf",
+					    "\xee\x80\x80",
+					    "\xef\xbf\xbd",
+					    "\xf0\x90\x80\x80"};
+	static const char *const not_shown[] = {
+		"\x1f",		"\x7f",		"\xc2\x80",	"\xc2\x9f",	    "\xc1\xbf",		"\xe0\x9f\xbf",
+		"\xed\xa0\x80", "\xed\xbf\xbf", "\xe2\x80\x8f", "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\x80",
+		"\xc2 ",	"\xe2\x80"};
+
+	for (unsigned i = 0; i < ARRAY_SIZE(shown); i++)
+		if (utf8_shown(shown[i], strlen(shown[i])) != strlen(shown[i]))
+			fail_msg("number %u is not shown", i);
+	for (unsigned i = 0; i < ARRAY_SIZE(not_shown); i++)
+		if (utf8_shown(not_shown[i], strlen(not_shown[i])))
+			fail_msg("number %u is shown", i);
+}
+
 /* ---- Lines */
 
 /*
@@ -80,6 +107,12 @@ static void test_editing(void **state)
 	type("a\001b\177\177\022\n");
 	EXPECT_SHOWN("a^Ab\b \b\b \b\b \b^R\r\na\r\n");
 	EXPECT_READ(20, "a\n");
+	tty.termios.c_lflag &= ~ECHO; /* without echo nothing is wiped off */
+	nr_shown = 0;
+	type("xy\177z\n");
+	EXPECT_SHOWN("");
+	EXPECT_READ(20, "xz\n");
+	tty.termios.c_lflag |= ECHO;
 	type("\026\003\026\004\026\n\n"); /* ^V: the next one is data, whatever it means */
 	EXPECT_READ(20, "\003\004\n\n");
 	assert_int_equal(nr_signals, 0);
@@ -492,7 +525,8 @@ static void test_surrogates(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {TEST(test_lines_one_at_a_time),
+	const struct CMUnitTest tests[] = {TEST(test_characters_that_are_shown),
+					   TEST(test_lines_one_at_a_time),
 					   TEST(test_end_of_file),
 					   TEST(test_editing),
 					   TEST(test_longest_line),

@@ -196,7 +196,7 @@ static void test_strings(void **state)
  */
 static void test_single_values(void **state)
 {
-	/* The last page below the hole is nobody's, and beyond it an access is no page fault but #GP. */
+	/* Nothing is mapped at the last page below the hole, and beyond it an access is no page fault but #GP. */
 	static const unsigned long bad[] = {0x00007ffffffff000, 0x00007ffffffffffc, 0x0000800000000000,
 					    0xffff888000000000, ~0UL};
 	unsigned char *end = page_end();

@@ -36,10 +36,9 @@ import unit  # noqa: E402
 
 HOST = "host"
 CPU_SECONDS = 30  # of QEMU, for one guest: what it does in that is far more than any check asks for
-IDLE_SECONDS, IDLE_LOOKS = (
-    0.02,
-    40,
-)  # nearly nothing in each of so many looks, two a second: a guest that sleeps for ever
+# Nearly nothing in each of so many looks, two a second: a guest that sleeps for ever. Under icount all that it could
+# sleep for comes at once.
+IDLE_SECONDS, IDLE_LOOKS = 0.02, 16
 ASKED_LOOKS = 240  # the same where the guest waits for the grader, too, which may have to work for its next command
 LEAVE_SECONDS, LEAVE_LOOKS = 3, 10  # the same for a guest whose script has ended, and which has only to power off
 LEAST_PATIENCE = 1 / 4  # of the first two, for a kernel that has never ended several times
@@ -344,19 +343,45 @@ def run_on_host(lab, arch, workshop, seed):
     return done.stdout
 
 
-def run_checks(lab, workshop, arches, seed, only=None):
-    """All checks of a lab on the kernels of a workshop: ([Result], figures). only: names of checks."""
-    results, figures = [], []
-    for arch in [HOST, *arches]:
-        chosen = [one for one in lab.checks if one.host == (arch == HOST) and (only is None or one.name in only)]
-        wrong = workshop.build(MACHINES[arch].goal) if chosen and arch != HOST else None
-        attempt = Attempt(lab, arch, workshop, seed)
-        unbuilt = Unbuilt("a kernel that can be built", wrong)
-        for one in chosen:
-            points = one.points if one.host else one.points // len(lab.machines)
-            results.append(Result(one, arch, points, unbuilt if wrong else passed(one, attempt)))
-        figures += attempt.figures
-    return results, figures
+def side_by_side(function, items):
+    """[function(item)], each in a thread of its own. The first exception is raised when all have ended; an interrupt from
+    the keyboard waits for nobody."""
+    done = [None] * len(items)
+
+    def work(at):
+        try:
+            done[at] = function(items[at]), None
+        except BaseException as error:  # whatever it is, it is raised below
+            done[at] = None, error
+
+    threads = [threading.Thread(target=work, args=(at,), daemon=True) for at in range(len(items))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for _, error in done:
+        if error:
+            raise error
+    return [result for result, _ in done]
+
+
+def run_checks(lab, workshop, arches, seed):
+    """All checks of a lab on the kernels of a workshop: ([Result], figures). The kernels are built one after the other.
+    Then each machine's guests run beside those of the other machine, and beside the unit tests: a guest has one thread
+    that computes."""
+    wrong = {arch: workshop.build(MACHINES[arch].goal) for arch in arches if not all(one.host for one in lab.checks)}
+
+    def on(arch):
+        attempt, results = Attempt(lab, arch, workshop, seed), []
+        unbuilt = wrong.get(arch) and Unbuilt("a kernel that can be built", wrong[arch])
+        for one in lab.checks:
+            if one.host == (arch == HOST):
+                points = one.points if one.host else one.points // len(lab.machines)
+                results.append(Result(one, arch, points, unbuilt or passed(one, attempt)))
+        return results, attempt.figures
+
+    done = side_by_side(on, [HOST, *arches])
+    return [result for results, _ in done for result in results], [one for _, figures in done for one in figures]
 
 
 def passed(one, attempt):

@@ -115,7 +115,8 @@ class Workshop:
         self._place = Place.held.get(self.top) or Place(self.top)
 
     def _fill(self, source):
-        """As the tree at `source`. A first copy takes what is built there, and the times that make goes by."""
+        """As the tree at `source`. A first copy takes what is built there, and the times that make goes by. It has the
+        workshop's name when it is whole: one that was broken off would have everything built again."""
         if not os.path.isdir(self.top):
             excluded = [
                 "--exclude=/build/labs",
@@ -123,7 +124,9 @@ class Workshop:
                 "--exclude=/build/guests",
                 "--exclude=.git",
             ]
-            subprocess.run(["rsync", "-a", *excluded, f"{self.root}/", f"{self.top}/"], check=True)
+            first = tempfile.mkdtemp(dir=os.path.dirname(self.top))
+            subprocess.run(["rsync", "-a", *excluded, f"{self.root}/", f"{first}/"], check=True)
+            os.rename(first, self.top)
         subprocess.run(["rsync", "-rlpc", "--delete", *sources_of(source), f"{source}/", f"{self.top}/"], check=True)
 
     def tree(self, lab, begin=None, start=True, over=lambda top: None):

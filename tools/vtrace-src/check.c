@@ -25,6 +25,7 @@ static void fault(int cpu, uint64_t ts, const char *text)
 	printf(": %s\n", text);
 }
 
+/* The lines of faults come while the records are read, the sentence about the whole after them. */
 static void check_buffer(void)
 {
 	static const struct sink nothing;

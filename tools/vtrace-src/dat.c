@@ -199,6 +199,10 @@ static void read_cpu(struct bytes *b, struct cpu_data *c, unsigned cpu)
 		die("CPU %u's pages are another's as well", cpu);
 }
 
+/*
+ * An option that describes a buffer: the offset of its section, which is not needed, its name and clock, and, if it
+ * holds pages and not text, how large a page is and where each CPU's are.
+ */
 static void read_buffer_v7(struct bytes *b, bool is_text)
 {
 	const char *name, *clock;
@@ -230,6 +234,10 @@ static void read_table_v6(struct bytes *b, const char *name)
 
 /* ---- Version 7 */
 
+/*
+ * A section's head says what it is and how long. The cursor is set to its content, and its end is the content's, so no
+ * reader goes on into what follows. A file that leads to one section twice would fill the tables twice: it is refused.
+ */
 static void read_section(uint64_t offset, int id)
 {
 	static bool seen[OPT_CMDLINES + 1];
@@ -303,6 +311,10 @@ static void read_option(int id, struct bytes data)
 		read_buffer_v7(&data, id == OPT_BUFFER_TEXT);
 }
 
+/*
+ * Everything hangs on sections of options. The last option of a section has id 0 and leads to the next section, or has
+ * offset 0. A broken file may have a ring of them, so they are counted.
+ */
 static void read_v7(struct bytes *b)
 {
 	const char *compression = text(b);
@@ -341,6 +353,10 @@ static void read_v7(struct bytes *b)
 
 #define WORD_SIZE 10
 
+/*
+ * The parts follow each other in a fixed order. Instances are options that lead to tables of their own; the buffer that
+ * is always there comes last. The words between the parts are ten bytes long with their zeros.
+ */
 static void read_v6(struct bytes *b)
 {
 	const char *word;
@@ -376,6 +392,10 @@ static void read_v6(struct bytes *b)
 		die("neither pages nor text behind its options");
 }
 
+/*
+ * Map the file and read all but the records. Whatever is wrong ends the program with a sentence, so nothing is given
+ * back here. Only files of machines with 64 bits and the lowest byte first are understood: those of this kernel.
+ */
 void dat_open(struct dat *d, const char *path)
 {
 	struct stat st;

@@ -72,6 +72,10 @@ static void add_functions(struct program *p, const char *image, size_t size, con
 	qsort(p->functions, p->count, sizeof(*p->functions), by_address);
 }
 
+/*
+ * Read the functions of a program from its table of symbols. Every offset of the file is looked at before it is
+ * followed. Whatever is wrong ends the program.
+ */
 void elf_add(const char *path)
 {
 	const char *name = strrchr(path, '/');
@@ -104,6 +108,7 @@ void elf_add(const char *path)
 	programs = p;
 }
 
+/* The last function that begins at or below the address, if it reaches that far; NULL: none, or no such program. */
 const char *elf_function(const char *comm, uint64_t address)
 {
 	const struct program *p = programs;

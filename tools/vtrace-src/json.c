@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A JSON string. utf8() replaces bytes that are no UTF-8, since comms may hold any byte. */
 static void put_text(const char *text)
 {
 	putc('"', out);
@@ -177,6 +178,7 @@ static void put_entries(const struct entry *e, int n, bool *comma)
 	}
 }
 
+/* The events of one track: first the chunks that were put aside into a file, then those that are in memory still. */
 static void put_profile(const struct track *t, uint64_t first, uint64_t last)
 {
 	static struct entry entries[CHUNK];
@@ -197,6 +199,10 @@ static void put_profile(const struct track *t, uint64_t first, uint64_t last)
 	fputs("]}", out);
 }
 
+/*
+ * The form wants all names before the first event, and all events of a track together. So events wait until the trace
+ * has ended, and everything is written here.
+ */
 static void speedscope_finish(uint64_t first, uint64_t last)
 {
 	bool comma = false;

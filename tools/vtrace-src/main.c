@@ -54,6 +54,7 @@ static struct interned {
 } * *by_number, *hashes[HASHES];
 static unsigned nr_texts;
 
+/* The same text gives the same pointer and number each time, so callers compare pointers and never free one. */
 const char *intern(const char *text, unsigned *number)
 {
 	unsigned hash = 5381;
@@ -116,6 +117,7 @@ static int complain(const struct totals *t)
 	return 1;
 }
 
+/* vtrace info: what one buffer holds, by converting it for a sink that does nothing. Returns the exit status. */
 static int print_totals(const struct dat *d, const struct buffer *b)
 {
 	static const struct sink nothing;
@@ -204,6 +206,10 @@ static int finish_output(void)
 	return 1;
 }
 
+/*
+ * Write a buffer in another tool's form. A file that could not be written to its end is removed. One that was cut short
+ * by a fault in the trace stays, since what came before the fault is right; the status is 1. Returns the exit status.
+ */
 static int write_as(const struct sink *sink, const struct dat *d, const struct buffer *b)
 {
 	const struct totals *t;

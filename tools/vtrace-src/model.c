@@ -106,6 +106,7 @@ static const char *track_name(enum track_kind kind, int id)
 	return intern(name, NULL);
 }
 
+/* Find a track, or make it. The number of a new one is its place in the order in which tracks appear. */
 static struct track *track(enum track_kind kind, int id)
 {
 	struct track **slot = &hashes[((unsigned)id * 3 + kind) % HASHES], *t;
@@ -165,6 +166,7 @@ static void instant(struct track *t, uint64_t ts, const char *name, const char *
 
 /* ---- Types and fields */
 
+/* A type that lacks a field of its kind is like any other: its records are moments. */
 static struct type *type_of(int number)
 {
 	struct type *t = &types[number & 65535];
@@ -217,6 +219,10 @@ const char *function_name(uint64_t ip)
 
 /* ---- Who runs */
 
+/*
+ * One slice of the CPU's track ends and the next begins. At the first switch that is seen, the task that goes is taken
+ * to have run since the CPU's first record. The idle task has no slice.
+ */
 static void sched_switch(const struct type *t, const struct record *r)
 {
 	struct cpu *c = &cpus[r->cpu];
@@ -246,6 +252,7 @@ static void sched_switch(const struct type *t, const struct record *r)
 
 /* ---- What functions call. The depth is the tracer's: with a filter, lines in between may be missing. */
 
+/* A frame of this depth or a greater one that is still open has lost its return, and is closed first. */
 static void graph_entry(const struct type *t, const struct record *r)
 {
 	struct track *task = task_track(r->pid, r->cpu);
@@ -268,6 +275,10 @@ static void graph_entry(const struct type *t, const struct record *r)
 	f->depth = depth;
 }
 
+/*
+ * Deeper frames that are still open have lost their returns. If the innermost one is not the function that returns, its
+ * call was before the trace or was lost, so the return is only a moment.
+ */
 static void graph_exit(const struct type *t, const struct record *r)
 {
 	struct track *task = task_track(r->pid, r->cpu);
@@ -321,6 +332,7 @@ static void interrupt_begin(const struct type *t, const struct record *r)
 		instant(line, r->ts, interrupt_name(t, r), "begins; too many have not ended");
 }
 
+/* An interrupt may have been interrupted: those that began inside it and have no end are closed with it. */
 static void interrupt_end(const struct type *t, const struct record *r)
 {
 	struct track *line = track(TRACK_IRQ, r->cpu);
@@ -342,6 +354,7 @@ static void interrupt_end(const struct type *t, const struct record *r)
 
 /* ---- Everything else */
 
+/* A record that is no slice. Making its text is slow, so it is made only for a sink that shows texts. */
 static void moment(const struct type *t, const struct record *r)
 {
 	static struct trace_seq text;
@@ -387,6 +400,10 @@ static void close_cpu(int cpu, uint64_t ts)
 	cpus[cpu].dying = 0;
 }
 
+/*
+ * Records were lost before this one. The time between is a slice of its own on the CPU's track; what was open ends
+ * where the gap begins. r->lost is how many, or -1 when the buffer does not know.
+ */
 static void gap(const struct record *r)
 {
 	struct cpu *c = &cpus[r->cpu];
@@ -419,6 +436,11 @@ static struct cpu *cpu_of(int cpu, uint64_t ts)
 	return &cpus[cpu];
 }
 
+/*
+ * Every record comes here, in the order of time. First what was lost before it, then the end of a task that died on
+ * this CPU, then the record by its kind. A task that was switched away may make a few more records before the next one
+ * does (`going`), which is no fault.
+ */
 static void one(const struct record *r)
 {
 	const struct type *t = type_of(r->type);
@@ -502,6 +524,7 @@ static void fault(int cpu, uint64_t ts, const char *text)
 		close_cpu(cpu, c->last);
 }
 
+/* The state of the buffer before: one process converts several buffers one after the other. */
 static void forget(void)
 {
 	while (first_track) {
@@ -521,6 +544,10 @@ static void forget(void)
 	samples_forget();
 }
 
+/*
+ * Read a buffer twice: names of tasks are learned from all switches first, because a track is named when it begins. The
+ * totals are valid until the next call.
+ */
 const struct totals *convert(const struct dat *d, const struct buffer *b, const struct sink *to,
 			     void (*odd_work)(int cpu, uint64_t ts, const char *text))
 {

@@ -183,6 +183,7 @@ static void hand_out(struct cursor *c, void (*work)(const struct record *r))
 	c->lost = 0;
 }
 
+/* Merge the CPUs' pages by time: each CPU has a cursor at its next record, and the oldest of them is handed out. */
 void each_record(const struct dat *d, const struct buffer *b, void (*work)(const struct record *r),
 		 void (*fault_work)(int cpu, uint64_t ts, const char *text))
 {

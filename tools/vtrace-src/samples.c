@@ -39,6 +39,11 @@ static const char *name_of(uint64_t id, uint64_t address, bool caller, int pid)
 	return name ? name : intern(number, NULL);
 }
 
+/*
+ * A sample is several records of one CPU: its beginning, the addresses of the stack, innermost first, and its end. The
+ * first address of the kernel's or the program's part is where it was interrupted, the others are return addresses.
+ * A record outside of a sample is passed over. Returns the number of names at the end, else -1.
+ */
 int sample_record(const struct record *r, const uint64_t *args, const char ***names)
 {
 	while (nr_cpus <= r->cpu) {

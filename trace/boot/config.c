@@ -208,25 +208,91 @@ static const struct event_key {
 	const char *word, *file;
 } event_keys[] = {{"filter", "filter"}, {"actions", "trigger"}, {"enable", "enable"}};
 
-/* event.kprobes.EVENT.probes: each value is a line of kprobe_events without its beginning, "vfs_read $arg1". */
-static void define_kprobes(unsigned group)
+/* A line of the file dynamic_events, made of the format and the values of `key`. */
+static void define(unsigned key, const char *format, const char *event, const char *values)
 {
-	unsigned event, value;
+	char *line = kasprintf(GFP_KERNEL, format, event, values);
+	int ret = line ? dyn_event_run(line, NULL) : -ENOMEM;
 
-	bootconfig_for_each_key(&boot_config, group, event) {
-		unsigned key = bootconfig_find(&boot_config, event, "probes");
+	report(key, values, ret ? trace_boot_probe_why(ret) : NULL);
+	kfree(line);
+}
 
-		if (!key)
+/* event.kprobes.EVENT.probes: each value is a line without its beginning, "vfs_read $arg1". */
+static void define_kprobe(const char *event, unsigned key)
+{
+	unsigned value;
+
+	bootconfig_for_each_value(&boot_config, key, value)
+		define(key, "p:kprobes/%s %s", event, bootconfig_text(&boot_config, value));
+}
+
+/* event.synthetic.EVENT.fields: all values make one line, each is a field, "u64 lat". */
+static void define_synthetic(const char *event, unsigned key)
+{
+	char *fields = kzalloc(DYN_LINE_MAX, GFP_KERNEL);
+	unsigned value;
+	size_t len = 0;
+
+	if (!fields)
+		return report(key, "", errno_text(ENOMEM));
+	bootconfig_for_each_value(&boot_config, key, value)
+		len += scnprintf(fields + len, DYN_LINE_MAX - len, "%s%s", len ? "; " : "",
+				 bootconfig_text(&boot_config, value));
+	if (len == DYN_LINE_MAX - 1)
+		report(key, "", "it is too long");
+	else
+		define(key, "s:synthetic/%s %s", event, fields);
+	kfree(fields);
+}
+
+/* Groups whose events are made by a key of their own. */
+static const struct definition {
+	const char *group, *word;
+	void (*define)(const char *event, unsigned key);
+} definitions[] = {{"kprobes", "probes", define_kprobe}, {"synthetic", "fields", define_synthetic}};
+
+static const struct definition *definition_of(const char *group)
+{
+	for (unsigned i = 0; i < ARRAY_SIZE(definitions); i++)
+		if (!strcmp(definitions[i].group, group))
+			return &definitions[i];
+	return NULL;
+}
+
+/* Make the events that the keys of an array define. All arrays have them. */
+static void define_events(unsigned root)
+{
+	for (const struct definition *d = definitions; d < definitions + ARRAY_SIZE(definitions); d++) {
+		unsigned all = bootconfig_find(&boot_config, root, "event"), event;
+		unsigned group = all ? bootconfig_find(&boot_config, all, d->group) : 0;
+
+		if (!group)
 			continue;
-		bootconfig_for_each_value(&boot_config, key, value) {
-			const char *text = bootconfig_text(&boot_config, value);
-			char *line =
-				kasprintf(GFP_KERNEL, "p:kprobes/%s %s", bootconfig_text(&boot_config, event), text);
-			int ret = line ? dyn_event_run(line, NULL) : -ENOMEM;
+		bootconfig_for_each_key(&boot_config, group, event) {
+			unsigned key = bootconfig_find(&boot_config, event, d->word);
 
-			report(key, text, ret ? trace_boot_probe_why(ret) : NULL);
-			kfree(line);
+			if (key)
+				d->define(bootconfig_text(&boot_config, event), key);
 		}
+	}
+}
+
+/* event.GROUP.EVENT.hist, which may stand for several histograms. */
+static void apply_hists(struct trace_array *tr, unsigned root, struct trace_event_file *file)
+{
+	const struct text_file *trigger = trace_event_text_file(TRACE_EVENT_LEVEL_ONE, "trigger");
+	unsigned all = bootconfig_find(&boot_config, root, "hist"), hist = 0;
+
+	while (all && (hist = trace_boot_next_part(all, hist)) != 0) {
+		char *line = kmalloc(trigger->kind->max, GFP_KERNEL);
+		const char *why = line ? trace_boot_hist_line(hist, line, trigger->kind->max) : errno_text(ENOMEM);
+
+		if (why)
+			report(hist, "", why);
+		else
+			report(hist, line, write_text(tr, trigger, file, line));
+		kfree(line);
 	}
 }
 
@@ -265,6 +331,7 @@ static bool is_event_key(const char *word)
 static void apply_group(struct trace_array *tr, unsigned group)
 {
 	const char *system = bootconfig_text(&boot_config, group);
+	const struct definition *own = definition_of(system);
 	unsigned key;
 
 	bootconfig_for_each_key(&boot_config, group, key) {
@@ -278,9 +345,10 @@ static void apply_group(struct trace_array *tr, unsigned group)
 		file = trace_event_find(tr->events, system, name);
 		mutex_unlock(&event_mutex);
 		scnprintf(both, sizeof(both), "%s:%s", system, name);
-		if (file)
+		if (file) {
+			apply_hists(tr, key, file);
 			apply_event_keys(tr, key, TRACE_EVENT_LEVEL_ONE, file);
-		else if (strcmp(system, "kprobes") || !bootconfig_find(&boot_config, key, "probes"))
+		} else if (!own || !bootconfig_find(&boot_config, key, own->word))
 			report(key, "", trace_boot_why(tr, "set_event", both, -EINVAL));
 	}
 }
@@ -298,8 +366,6 @@ static void apply_events(struct trace_array *tr, unsigned root)
 
 		if (is_event_key(name))
 			continue;
-		if (!strcmp(name, "kprobes"))
-			define_kprobes(group);
 		mutex_lock(&event_mutex);
 		system = trace_event_find_system(tr->events, name);
 		mutex_unlock(&event_mutex);
@@ -323,17 +389,30 @@ static bool is_known(const char *name, const struct boot_key *keys, unsigned n, 
 	return false;
 }
 
-/* "event.G.E.filter" with one to three words between: the last word is a key's. */
+/* What follows the first `n` words of a key. NULL: it has no more than these. */
+static const char *behind_words(const char *name, unsigned n)
+{
+	while (name && n--) {
+		name = strchr(name, '.');
+		name = name ? name + 1 : NULL;
+	}
+	return name;
+}
+
+/* "event.GROUP.EVENT.filter" with none to two words between, and what single events have besides. */
 static bool is_known_of_event(const char *name)
 {
-	unsigned dots = 0;
+	const char *rest = behind_words(name, 3), *group = behind_words(name, 1);
 
-	for (const char *at = name; *at; at++)
-		dots += *at == '.';
-	if (!strncmp(name, "event.kprobes.", strlen("event.kprobes.")) && dots == 3 &&
-	    !strcmp(strrchr(name, '.'), ".probes"))
-		return true;
-	return !strncmp(name, "event.", strlen("event.")) && dots <= 3 && is_event_key(strrchr(name, '.') + 1);
+	if (strncmp(name, "event.", strlen("event.")))
+		return false;
+	if (rest && !strncmp(rest, "hist.", strlen("hist.")))
+		return trace_boot_hist_knows(rest + strlen("hist."));
+	for (const struct definition *d = definitions; rest && d < definitions + ARRAY_SIZE(definitions); d++)
+		if (!strncmp(group, d->group, strlen(d->group)) && group[strlen(d->group)] == '.' &&
+		    !strcmp(rest, d->word))
+			return true;
+	return !behind_words(name, 4) && is_event_key(strrchr(name, '.') + 1);
 }
 
 /* Report the keys of an array that nothing has looked at. */
@@ -379,14 +458,21 @@ static struct trace_array *find_or_make_instance(const char *name)
 	return found ?: trace_array_create(name);
 }
 
-/* Instances first, so that what they are to see is not over when the top array's tracer has begun. */
+/*
+ * Events are defined first, so that each array can use those of the others. Instances come before the top array, so
+ * that what they are to see is not over when the top array's tracer has begun.
+ */
 void trace_boot_config(void)
 {
 	unsigned root = bootconfig_find(&boot_config, 0, "ftrace"), instances, key;
 
 	if (!root)
 		return;
+	define_events(root);
 	instances = bootconfig_find(&boot_config, root, "instance");
+	if (instances)
+		bootconfig_for_each_key(&boot_config, instances, key)
+			define_events(key);
 	if (instances)
 		bootconfig_for_each_key(&boot_config, instances, key) {
 			struct trace_array *tr = find_or_make_instance(bootconfig_text(&boot_config, key));

@@ -81,9 +81,10 @@ struct trace_array {
 	struct trace_cpu_file *files;		 /* [I] one a CPU and one for all: i_private of its files */
 	struct dentry *options_dir, *percpu_dir; /* [I] */
 	wait_queue_head_t wait;			 /* readers of trace_pipe and trace_pipe_raw */
+	unsigned raw_reads;			 /* [a] reads of trace_pipe_raw that wait for any record */
 	struct hrtimer poll_timer;		 /* wakes them when there is something */
 	int poll_armed;				 /* [a] it will go off */
-	unsigned buffer_percent;	/* [a] how full a CPU's buffer is when readers of trace_pipe_raw wake */
+	unsigned buffer_percent;	/* [a] how full a CPU's buffer is when splice and poll of trace_pipe_raw wake */
 	u64 time_start;			/* [t, m] stamp of when the buffer was last cleared, or given to a snapshot */
 	struct trace_max *max;		/* [I] what was set aside: maxima, snapshots (core/aside.h) */
 	struct trace_event_set *events; /* [I] trace_events.h */
@@ -101,7 +102,7 @@ static inline bool trace_array_is_top(const struct trace_array *tr)
 {
 	return tr == &global_trace;
 }
-/* All arrays, the top one first. trace_types_lock held. */
+/* All arrays, the top one first. The list changes with event_mutex and trace_types_lock held: either keeps it. */
 static inline struct trace_array *trace_array_after(const struct trace_array *tr)
 {
 	struct trace_array *next = list_entry(tr->list.next, struct trace_array, list);

@@ -98,6 +98,12 @@ void trace_max_stop(struct trace_array *tr);
 /* Between the two: forget the maximum and all records; sections under way are left out. trace_types_lock. */
 void trace_max_restart(struct trace_array *tr);
 
+/*
+ * tracing_reset() of all CPUs while any tracer may be selected: a section that is under way has lost its beginning, so
+ * it is left out. trace_types_lock.
+ */
+void trace_max_reset_live(struct trace_array *tr);
+
 /* Sections must be longer than this to be a maximum; 0: any. Thread context. */
 void trace_max_set_latency(struct trace_array *tr, u64 ns);
 

@@ -23,12 +23,12 @@ static void trace_array_destroy(struct trace_array *tr)
 	for_each_in_table(trace_parts, part)
 		if (part->stop)
 			part->stop(tr);
-	mutex_unlock(&event_mutex);
 	mutex_lock(&trace_types_lock);
 	tracing_set_tracer(tr, nop_trace.name);
 	trace_options_free(tr);
 	list_del(&tr->list);
 	mutex_unlock(&trace_types_lock);
+	mutex_unlock(&event_mutex);
 	tracepoint_synchronize_unregister(); /* probes write to the buffer */
 	trace_pid_free(tr);
 	trace_array_free(tr);
@@ -72,12 +72,14 @@ struct trace_array *trace_array_create(const char *name)
 		kfree(tr);
 		return ERR_PTR(-ENOMEM);
 	}
+	mutex_lock(&event_mutex);
 	mutex_lock(&trace_types_lock);
 	tracing_reset(tr, RING_BUFFER_ALL_CPUS);
 	list_add_tail(&tr->list, &global_trace.list);
 	trace_array_changed(tr, TRACE_CHANGED_OPTIONS); /* some may have been switched while the array was not listed */
 	ret = trace_options_inherit(tr);
 	mutex_unlock(&trace_types_lock);
+	mutex_unlock(&event_mutex);
 	if (!ret)
 		return tr;
 	trace_array_destroy(tr);

@@ -256,6 +256,13 @@ void trace_max_restart(struct trace_array *tr)
 	trace_max_resume(tr);
 }
 
+void trace_max_reset_live(struct trace_array *tr)
+{
+	trace_max_pause(tr);
+	tracing_reset(tr, RING_BUFFER_ALL_CPUS);
+	trace_max_resume(tr);
+}
+
 void trace_max_stop(struct trace_array *tr)
 {
 	u64 flags = tr->max->saved_flags;

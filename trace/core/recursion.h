@@ -5,11 +5,12 @@
  *
  * Recursion bits in preempt_count.
  *
- * preempt_count belongs to the running task; interrupts on top of it add and subtract symmetrically. Bits 24 to 27
- * have no other use: one for each context (task, softirq, hard interrupt, NMI). Raising "preemption off" and "this
- * context is in the tracer" is one store, and restoring the saved value undoes both. An interrupt on top sees a count
- * above 15 and takes the general path, which looks only at the bit of its own context. Tests for "may be preempted"
- * compare the whole word with zero and so still hold.
+ * preempt_count belongs to the running task; interrupts on top of it add and subtract symmetrically. Bits 24 to 31
+ * have no other use. Bits 24 to 27: one for each context (task, softirq, hard interrupt, NMI). Bits 28 to 31: one for
+ * each context as well, see lent_bit. Raising "preemption off" and "this context is in the tracer" is one store, and
+ * restoring the saved value undoes both. An interrupt on top sees a count above 15 and takes the general path, which
+ * looks only at the bit of its own context. Tests for "may be preempted" compare the whole word with zero and so still
+ * hold.
  */
 #pragma once
 
@@ -26,6 +27,15 @@ static __always_inline u32 recursion_bit(u32 pc)
 	unsigned context = pc & NMI_MASK ? 3 : pc & HARDIRQ_MASK ? 2 : pc & SOFTIRQ_OFFSET ? 1 : 0;
 
 	return RECURSION_TASK << context;
+}
+
+/*
+ * While the core calls a user without FTRACE_OPS_FL_RECURSION, recursion_bit and this bit are set. The first
+ * ftrace_test_recursion_trylock in that call takes it, and succeeds; a second one finds it taken, and fails.
+ */
+static __always_inline u32 lent_bit(u32 bit)
+{
+	return bit << 4;
 }
 
 /*

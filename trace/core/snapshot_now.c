@@ -36,7 +36,8 @@
 
 /*
  * Each CPU exchanges its own part, at its next record or when it is asked, so this only describes the snapshot and
- * marks all parts as pending. The buffer's own time starts now: what is recorded later belongs to it.
+ * marks all parts as pending. The buffer's own time starts now: what is recorded later belongs to it, and repeats
+ * nothing of what it held.
  */
 struct trace_snapshot *trace_snapshot_begin(struct trace_array *tr, const struct task_struct *task)
 {
@@ -54,6 +55,7 @@ struct trace_snapshot *trace_snapshot_begin(struct trace_array *tr, const struct
 	snapshot->cpu = task->cpu;
 	trace_max_describe(snapshot, task);
 	WRITE_ONCE(tr->time_start, now);
+	trace_func_repeats_forget(tr);
 	for (unsigned i = 0; i < ARRAY_SIZE(max->pending.bits); i++)
 		WRITE_ONCE(max->pending.bits[i], cpu_possible_mask.bits[i]);
 	return snapshot;

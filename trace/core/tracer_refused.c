@@ -19,6 +19,7 @@ static const struct {
 } former_tracers[] = {
 	{"branch", "a kernel that `make BRANCH=1` builds (docs/tracer-branch.md)"},
 	{"boot", "initcall"},
+	{"blk", "nothing, because there is no block layer (docs/tutorials.md)"},
 	{"syscall", "events/syscalls and events/raw_syscalls"},
 	{"workqueue", "trace_stat/workqueues and events/workqueue"},
 	{"ksym_tracer", "a watchpoint of gdb (docs/gdb-ftrace.md)"},

@@ -1,12 +1,12 @@
 /*
- * A line about dynamic events that is being carried out, and what is wrong with it. Parsers see no more of the room
- * than this, so unit tests build them on the host.
+ * A line about dynamic events while it is carried out, and what is wrong with it. Parsers know the line only through
+ * this header, so unit tests can build them on the host.
  */
 #pragma once
 
 #include <lib/types.h>
 
-#define DYN_NAME_MAX 64 /* characters of a name of a group or an event, as in Linux */
+#define DYN_NAME_MAX 64 /* bytes of the name of a group or an event with its zero, as in Linux */
 
 /* The words are in `copy`, and may be cut into pieces there. */
 struct dyn_command {
@@ -20,9 +20,9 @@ struct dyn_command {
 };
 
 /*
- * The line is wrong: error_log gets Linux's words `what`, with the caret under `at`, which is in one of the words of
- * the command, or at the end of one. NULL: under the line's first character. Returns -EINVAL, for `return
- * dyn_refuse(...)`. Thread context.
+ * Report that the line is wrong: error_log gets Linux's words `what`, with the caret under `at`. `at` points into one
+ * of the command's words or to its end; with NULL the caret is under the line's first character. Returns -EINVAL, for
+ * `return dyn_refuse(...)`. Thread context.
  */
 int dyn_refuse(struct dyn_command *c, const char *at, const char *what);
 /* The same when the raw line is shown, and `at` is a place in it. For kinds that do not look at words. */
@@ -34,5 +34,9 @@ int dyn_refuse_raw(struct dyn_command *c, const char *at, const char *what);
  * by dyn_refuse(). Any context.
  */
 int dyn_parse_name(struct dyn_command *c, char *name, const char **group, const char **event);
-/* Is it made of letters, digits and _, and does not begin with a digit? dash: - is good, too. Any context. */
+/* The same for what stands behind the colon of the line's first word; without a colon both stay as they are. */
+int dyn_parse_event(struct dyn_command *c, const char **group, const char **event);
+/*
+ * Does the name consist of letters, digits and _, and not begin with a digit? `dash`: - is allowed, too. Any context.
+ */
 bool dyn_name_is_good(const char *name, bool dash);

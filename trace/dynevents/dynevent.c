@@ -86,7 +86,10 @@ static int split_command(struct dyn_command *c, const char *line)
 	return c->nr ? 0 : -EINVAL;
 }
 
-/* Each event that the line means, of this kind. All of them, or those before one that is busy. Mutexes held. */
+/*
+ * Delete the events of this kind that the line means: all of them, or those before the first one that is busy. Mutexes
+ * held.
+ */
 static int delete_matching(const char *group, const char *event, char **rest, const struct dyn_event_kind *only)
 {
 	struct dyn_event *ev, *next;
@@ -132,7 +135,7 @@ static int delete_event(struct dyn_command *c, const struct dyn_event_kind *only
 	return err;
 }
 
-/* The first kind that takes the line as its own has it. dyn_event_mutex held. */
+/* The first kind that accepts the line as its own makes the event, or refuses it. dyn_event_mutex held. */
 static int create_event(struct dyn_command *c, const struct dyn_event_kind *only)
 {
 	const struct dyn_event_kind *kind;
@@ -150,7 +153,7 @@ static int create_event(struct dyn_command *c, const struct dyn_event_kind *only
 	return -EINVAL;
 }
 
-/* What is wrong with a line of which its kind has said nothing. */
+/* The reason for an error when the kind itself has given no reason. */
 static const char *general_reason(int err)
 {
 	switch (-err) {
@@ -193,7 +196,7 @@ int dyn_event_run(const char *line, const struct dyn_event_kind *only)
 	return dyn_event_run_why(line, only, &why);
 }
 
-/* Two rounds, so that a busy one keeps all the others, too. */
+/* There are two rounds, so that one busy event keeps all the others from being deleted, too. */
 int dyn_event_release_all(const struct dyn_event_kind *only)
 {
 	struct dyn_event *ev, *next;

@@ -25,15 +25,19 @@
 #include "tracefs/tracefs.h"
 #include "command.h"
 
-#define DYN_NOT_MINE 1 /* of create: the line is of another kind */
+#define DYN_LINE_MAX 4096 /* bytes of a line with its end, as in Linux */
+#define DYN_NOT_MINE 1	  /* of create: the line is of another kind */
 
-/* An event, or one of the probes of an event. Part of what its kind has of it. */
+/* An event, or one of the probes of an event. It is a member of the kind's own structure. */
 struct dyn_event {
 	struct list_head list; /* [dyn_event_mutex and event_mutex] */
 	const struct dyn_event_kind *kind;
 };
 
-/* Thread context, all of them, with dyn_event_mutex held; [e]: and event_mutex, too. They may sleep. Immutable. */
+/*
+ * All functions run in thread context with dyn_event_mutex held, and may sleep; [e]: with event_mutex held, too.
+ * Immutable.
+ */
 struct dyn_event_kind {
 	const char *file; /* its own file; NULL: none */
 	const char *log;  /* what error_log calls it */
@@ -59,8 +63,8 @@ struct dyn_event_kind {
 	 */
 	bool (*match)(const struct dyn_event *ev, const char *group, const char *event, char **rest);
 	/*
-	 * NULL, or the lines of its own file have another form: run carries one out, without its comment (0 or -errno;
-	 * takes the mutexes itself), and show_own is used in place of show.
+	 * NULL, unless the lines of the kind's own file have another form. Then run carries out a line, without its
+	 * comment (0 or -errno; it takes the mutexes itself), and show_own is used in place of show.
 	 */
 	int (*run)(const char *line);
 	void (*show_own)(struct seq_file *m, struct dyn_event *ev);
@@ -75,7 +79,7 @@ extern struct mutex dyn_event_mutex;
 extern struct list_head dyn_events;
 #define for_each_dyn_event(ev) list_for_each_entry(ev, &dyn_events, list)
 
-/* To the end of the list, and out of it. Both mutexes held. */
+/* Put an event at the end of the list, and take it out. Both mutexes held. */
 void dyn_event_add(struct dyn_event *ev, const struct dyn_event_kind *kind);
 void dyn_event_remove(struct dyn_event *ev);
 

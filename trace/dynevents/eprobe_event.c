@@ -3,10 +3,11 @@
  *
  *	e[:[GROUP/][EVENT]] SYSTEM.EVENT [ARGS] [if FILTER]	SYSTEM/EVENT, too
  *
- * An eprobe is a trigger of the event that it is attached to, which gets the record while that lies where it was made,
- * and which no file shows. So the event's probe is registered while an eprobe of it is on, and soft-disabled if the
- * event itself is off: then its records are made, given to the eprobe, and discarded. Each array that has the eprobe on
- * has a trigger of its own, on its own state of the event, so one array's eprobe never writes to another.
+ * An eprobe is a trigger of the event that it is attached to. The trigger gets the record while the record still lies
+ * where it was made, and no file shows the trigger. So the event's probe is registered while an eprobe of it is on, and
+ * soft-disabled if the event itself is off: then its records are made, given to the eprobe, and discarded. Each array
+ * that has the eprobe on has a trigger of its own, on its own state of the event, so one array's eprobe never writes to
+ * another.
  *
  * The attached event is pinned from the definition on: a synthetic event or a module cannot go before the eprobe.
  */
@@ -31,7 +32,7 @@ static struct eprobe *eprobe_of(const struct probe *p)
 
 /* ---- A hit */
 
-/* An array's trigger. The general part is first, as all of it is freed by that. */
+/* An array's trigger. The general part comes first, because the whole is freed by the address of that part. */
 struct eprobe_trigger {
 	struct event_trigger trigger;
 	const struct probe *probe;     /* [I] */
@@ -81,7 +82,7 @@ static int add_trigger(struct trace_event_file *attached, struct trace_event_fil
 	return err;
 }
 
-/* There is none any more when the array goes, which takes all triggers first. */
+/* When the array goes, the trigger is gone already, because all triggers of an array are removed first. */
 static void remove_trigger(struct trace_event_file *attached, const struct trace_event_file *file)
 {
 	struct event_trigger *t = attached->triggers;
@@ -182,12 +183,10 @@ static const struct dyn_event_kind eprobe_kind;
 /* The name is the attached event's, if the line has none. */
 static int parse_all(struct eprobe *e, struct dyn_command *c)
 {
-	char *event = strchr(c->words[0], ':');
 	const char *group = "eprobes", *name = NULL;
 	const struct trace_event_field *fields[2] = {NULL, trace_common_fields};
-	int err = event ? dyn_parse_name(c, event + 1, &group, &name) : 0;
+	int err = dyn_parse_event(c, &group, &name) ?: attach(e, c) ?: parse_filter(e, c);
 
-	err = err ?: attach(e, c) ?: parse_filter(e, c);
 	if (err)
 		return err;
 	fields[0] = trace_event_fields(e->attached->call);
@@ -200,7 +199,7 @@ static int parse_all(struct eprobe *e, struct dyn_command *c)
 	return err;
 }
 
-/* Whatever of it is there after an error is freed, and the attached event is let go. */
+/* After an error the parts of the eprobe that were made are freed, and the attached event is unpinned. */
 static int eprobe_create(struct dyn_command *c)
 {
 	const char *word = c->words[0];

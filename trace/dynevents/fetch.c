@@ -104,8 +104,8 @@ static u64 source_value(const struct fetch_arg *arg, const struct fetch_source *
 }
 
 /*
- * Where a value stands in pt_regs, of which the machine's macros know: they are asked with registers that hold their
- * own places, counted from 1. 0: it is none of the registers.
+ * The place in pt_regs from which a value comes. Only the machine's macros know it, so they are called with a pt_regs
+ * in which each register holds its own place, counted from 1. 0: the value is not that of a register.
  */
 static unsigned register_of(const struct fetch_arg *arg)
 {
@@ -149,7 +149,7 @@ static bool walk(const struct fetch_arg *arg, const struct fetch_source *src, u6
 
 /* ---- Strings */
 
-/* Copy at most `room` bytes with the zero, to NULL: only count. 0: it is not there. */
+/* Copy at most `room` bytes, with the zero; if `to` is NULL, only count them. 0: the string is not there. */
 static unsigned copy_string(char *to, u64 from, unsigned room, bool user)
 {
 	char piece[64];
@@ -203,7 +203,10 @@ static bool string_at(const struct fetch_arg *arg, const struct fetch_source *sr
 	return read_memory(addr, base + n * sizeof(u64), sizeof(*addr), src->user);
 }
 
-/* The first look at the strings. What is more than FETCH_STRINGS_MAX is cut by the room that one_string() gets. */
+/*
+ * The first look at the strings. Bytes beyond FETCH_STRINGS_MAX are cut off, because one_string() gets no room for
+ * them.
+ */
 unsigned fetch_strings_size(const struct fetch_args *args, const struct fetch_source *src)
 {
 	unsigned size = 0;
@@ -293,7 +296,7 @@ void fetch_run(const struct fetch_args *args, const struct fetch_source *src, vo
 	}
 }
 
-/* Reads what the arguments will read, in pieces of the stack's size: a page that is not there comes now. */
+/* Reads what the arguments will read, in pieces that fit on the stack, so that missing pages are brought in now. */
 void fetch_touch(const struct fetch_args *args, const struct fetch_source *src)
 {
 	for (unsigned i = 0; i < args->nr; i++) {

@@ -110,7 +110,7 @@ struct fetch_args {
 	struct fetch_arg *args[FETCH_ARGS_MAX];
 };
 
-/* What a hit has. What the program cannot name (FETCH_*) may be left out. */
+/* What is known at a hit. A field that the program cannot name (FETCH_*) may be left out. */
 struct fetch_source {
 	const struct pt_regs *regs; /* NULL: there are none, and sp is the stack pointer */
 	unsigned long retval, sp;
@@ -142,7 +142,7 @@ int fetch_resolve(struct fetch_args *args);
 unsigned fetch_strings_size(const struct fetch_args *args, const struct fetch_source *src);
 void fetch_run(const struct fetch_args *args, const struct fetch_source *src, void *record, unsigned room);
 /*
- * Look at all that fetch_run() will look at, so that pages of the program come that are not there. Thread context, with
+ * Read all memory that fetch_run() will read, so that missing pages of the program are brought in. Thread context, with
  * preemption and interrupts on; sleeps.
  */
 void fetch_touch(const struct fetch_args *args, const struct fetch_source *src);
@@ -177,7 +177,7 @@ static __always_inline void fetch_registers(const struct fetch_args *args, const
 	}
 }
 
-/* For %pd and %pD: where a dentry has the pointer to its name, and an open file that to its dentry. */
+/* For %pd and %pD: the offset of the name's pointer in a dentry, and of the dentry's pointer in an open file. */
 extern const unsigned fetch_dentry_name, fetch_file_dentry;
 
 /* ---- fetch_types.c. Any context, but for those that allocate. */
@@ -195,7 +195,7 @@ char *fetch_print_fmt(const struct fetch_args *args, const char *head_fmt, const
  */
 struct trace_event_field *fetch_fields(const struct fetch_args *args, const struct trace_event_field *head);
 void fetch_fields_free(struct trace_event_field *fields);
-/* The first argument in which two events differ: a->nr: in none. */
+/* The number of the first argument in which two events differ; a->nr: they do not differ. */
 unsigned fetch_differ(const struct fetch_args *a, const struct fetch_args *b);
 /* Are the words of the arguments, with names, the same? */
 bool fetch_same_words(const struct fetch_args *a, const struct fetch_args *b);

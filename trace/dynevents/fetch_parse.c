@@ -253,7 +253,7 @@ static int parse_source(struct fetch_parser *p, char *text)
 
 /* ---- "+8(-16(SOURCE))" */
 
-/* What is behind the brace after a step's offset. NULL: the step is wrong, and that is said. */
+/* Returns the text behind the brace after a step's offset. NULL: the step is wrong, and the error was reported. */
 static char *parse_offset(struct fetch_parser *p, char *text, long *offset, bool *user)
 {
 	char *number = text, *open;
@@ -454,7 +454,7 @@ static char *expand_names(const char *body, bool file)
 	return kasprintf(GFP_KERNEL, "+0(+%u(+%u(%s)))", fetch_dentry_name, fetch_file_dentry, body);
 }
 
-/* The expanded body is no place in the command, so what is wrong with it is said of the whole body. */
+/* The expanded body does not stand in the command, so an error in it is reported for the whole body. */
 static int parse_expanded(struct fetch_parser *p, char *body, bool file)
 {
 	char *text = expand_names(body, file);
@@ -518,7 +518,7 @@ static bool name_is_used(const struct fetch_args *args, const char *name)
 	return is_reserved(name);
 }
 
-/* The name of an argument without one: of a field that is recorded as it is, the field's; else its number. */
+/* Make the name of an argument that has none: the field's name if a field is recorded as it is, else the number. */
 static char *make_name(const struct fetch_parser *p, const char *word)
 {
 	size_t len = strcspn(word + 1, ":");

@@ -15,8 +15,6 @@
 #include "tracefs/refused.h"
 #include "dynevent.h"
 
-#define DYN_LINE_MAX 4096 /* bytes of a line with its end, as in Linux */
-
 /* NULL: every kind. */
 static const struct dyn_event_kind *kind_of(const struct dentry *d)
 {
@@ -80,8 +78,8 @@ static int run_line(struct file *file, char *line)
 }
 
 /*
- * Carry out what is in buf: all its lines, and what stands behind the last one if the write ends there. Returns the
- * bytes that are done; -EINVAL: a line is too long; the error of a line. Lines before it are in force.
+ * Carry out all lines in buf, and also the text behind the last newline if the write ends there. Returns the number of
+ * bytes that were used; -EINVAL: a line is too long; or the error of a line. The lines before a wrong one are in force.
  */
 static ssize_t run_lines(struct file *file, char *buf, size_t n, bool last)
 {

@@ -171,7 +171,7 @@ static int place_kprobes(struct fprobe_event *f)
 	return err;
 }
 
-/* One whose module is not there waits for it. */
+/* A probe whose module is not there waits for the module. */
 static int fprobe_switch_on(struct probe *p, bool on)
 {
 	struct fprobe_event *f = fprobe_event_of(p);
@@ -198,7 +198,10 @@ static int fprobe_switch_on(struct probe *p, bool on)
 
 /* ---- Functions: module_mutex held */
 
-/* Those that a call site leads into; `addrs` NULL: only counts. Only the kernel's own are found by a pattern. */
+/*
+ * Find the functions that have a call site; with `addrs` NULL only count them. A pattern finds only the kernel's own
+ * functions.
+ */
 static unsigned match_functions(const char *symbol, unsigned long *addrs)
 {
 	unsigned long last = 0, addr;
@@ -236,12 +239,12 @@ static int find_functions(struct fprobe_event *f)
 	return 0;
 }
 
-/* A function that stands in no more text is forgotten, since another module may come to its address. */
+/* The functions of a module that goes are forgotten, since another module may be loaded at their addresses. */
 static void fprobe_module(struct probe *p, struct module *mod, bool comes)
 {
 	struct fprobe_event *f = fprobe_event_of(p);
 
-	if (!comes && f->nr && __module_address(f->addrs[0]) == mod) {
+	if (!comes && f->nr && module_frees(mod, f->addrs[0])) {
 		fprobe_switch_on(p, false);
 		f->nr = 0;
 	} else if (comes && !f->nr && !find_functions(f) && f->nr) {
@@ -261,11 +264,6 @@ static void free_fprobe_event(struct probe *p)
 	kfree(f);
 }
 
-static bool same_place(const struct probe *a, const struct probe *b)
-{
-	return !strcmp(a->place, b->place);
-}
-
 static const struct probe_class entry_class = {
 	.letter = 'f',
 	.head = PROBE_AT,
@@ -273,7 +271,7 @@ static const struct probe_class entry_class = {
 	.print_head = probe_print_at,
 	.switch_on = fprobe_switch_on,
 	.module = fprobe_module,
-	.same = same_place,
+	.same = probe_same_place,
 	.free = free_fprobe_event,
 };
 static const struct probe_class exit_class = {
@@ -283,7 +281,7 @@ static const struct probe_class exit_class = {
 	.print_head = probe_print_return,
 	.switch_on = fprobe_switch_on,
 	.module = fprobe_module,
-	.same = same_place,
+	.same = probe_same_place,
 	.free = free_fprobe_event,
 };
 
@@ -314,7 +312,7 @@ static int parse_symbol(struct fprobe_event *f, struct dyn_command *c)
 	return f->symbol && f->probe.place ? 0 : -ENOMEM;
 }
 
-/* What the call site has not got: arguments, and the stack of the entry. */
+/* Does the event need what the call site does not have: arguments, or the stack of the entry? */
 static bool needs_kprobes(const struct fprobe_event *f)
 {
 	bool needs = f->probe.args.nr_entry;
@@ -343,7 +341,7 @@ static int check_functions(struct fprobe_event *f, struct dyn_command *c)
 	return -ENOENT;
 }
 
-/* module_mutex, so that a module whose function is found goes after the event is known, and fprobe_module() is told. */
+/* Takes module_mutex, so that a module whose function was found cannot go before fprobe_module() can be told of it. */
 static int add(struct fprobe_event *f, struct dyn_command *c, const char *group, const char *name)
 {
 	int err;
@@ -359,7 +357,7 @@ static int add(struct fprobe_event *f, struct dyn_command *c, const char *group,
 /* The order is Linux's: an error in several words is told of the first one that is looked at. */
 static int parse_all(struct fprobe_event *f, struct dyn_command *c)
 {
-	char *event = strchr(c->words[0], ':'), made[DYN_NAME_MAX];
+	char made[DYN_NAME_MAX];
 	const char *group = "fprobes", *name = NULL;
 	int err = probe_parse_maxactive(&f->probe, c) ?: parse_symbol(f, c);
 
@@ -367,8 +365,7 @@ static int parse_all(struct fprobe_event *f, struct dyn_command *c)
 		return err;
 	if (f->probe.maxactive && !f->is_return)
 		return dyn_refuse(c, c->words[0] + 1, "Maxactive is only for function exit");
-	if (event)
-		err = dyn_parse_name(c, event + 1, &group, &name);
+	err = dyn_parse_event(c, &group, &name);
 	if (!name) {
 		scnprintf(made, sizeof(made), "%s__%s", f->symbol, f->is_return ? "exit" : "entry");
 		for (char *at = made; *at; at++)

@@ -75,7 +75,7 @@ static int kretprobe_event_return(struct kretprobe_instance *ri, struct pt_regs 
 
 /* ---- Registration: event_mutex held */
 
-/* All of the kretprobe is set again: it may be what a module has left that went. */
+/* All fields of the kretprobe are set again, because a module that went may have left it in any state. */
 static int register_probe(struct kprobe_event *k, bool on)
 {
 	struct kretprobe *rp = &k->rp;
@@ -114,7 +114,7 @@ static bool has_gone(const struct kprobe_event *k)
 	return !k->registered || (k->rp.kp.flags & KPROBE_FLAG_GONE);
 }
 
-/* One whose module is not there waits for it. */
+/* A probe whose module is not there waits for the module. */
 static int kprobe_switch_on(struct probe *p, bool on)
 {
 	struct kprobe_event *k = kprobe_event_of(&p->dev);
@@ -126,7 +126,7 @@ static int kprobe_switch_on(struct probe *p, bool on)
 	return on ? enable_kprobe(&k->rp.kp) : disable_kprobe(&k->rp.kp);
 }
 
-/* Its probes are put in again. One that fails waits for the next time. */
+/* The module's probes are put in again. A probe for which this fails waits until the module comes the next time. */
 static void kprobe_module(struct probe *p, struct module *mod, bool comes)
 {
 	struct kprobe_event *k = kprobe_event_of(&p->dev);
@@ -150,18 +150,13 @@ static void free_kprobe_event(struct probe *p)
 	kfree(k);
 }
 
-static bool same_place(const struct probe *a, const struct probe *b)
-{
-	return !strcmp(a->place, b->place);
-}
-
 static const struct probe_class kprobe_class = {
 	.letter = 'p',
 	.head = PROBE_AT,
 	.print_head = probe_print_at,
 	.switch_on = kprobe_switch_on,
 	.module = kprobe_module,
-	.same = same_place,
+	.same = probe_same_place,
 	.free = free_kprobe_event,
 };
 static const struct probe_class kretprobe_class = {
@@ -170,7 +165,7 @@ static const struct probe_class kretprobe_class = {
 	.print_head = probe_print_return,
 	.switch_on = kprobe_switch_on,
 	.module = kprobe_module,
-	.same = same_place,
+	.same = probe_same_place,
 	.free = free_kprobe_event,
 };
 
@@ -268,11 +263,15 @@ static char *place_text(const struct kprobe_event *k)
 
 static const struct dyn_event_kind kprobe_kind;
 
-/* The probe, and the event for it; the probe is first, since it may be refused. */
+/*
+ * The probe, and the event for it; the probe is first, since it may be refused. module_mutex, so that no module is half
+ * there: its names are known, and its call sites are not.
+ */
 static int add(struct kprobe_event *k, struct dyn_command *c, const char *group, const char *name)
 {
 	int err;
 
+	mutex_lock(&module_mutex);
 	mutex_lock(&event_mutex);
 	err = register_probe(k, false);
 	if (err == -ENOENT && k->waits)
@@ -286,6 +285,7 @@ static int add(struct kprobe_event *k, struct dyn_command *c, const char *group,
 	if (err)
 		unregister_probe(k);
 	mutex_unlock(&event_mutex);
+	mutex_unlock(&module_mutex);
 	return err;
 }
 
@@ -295,7 +295,7 @@ static int add(struct kprobe_event *k, struct dyn_command *c, const char *group,
  */
 static int parse_all(struct kprobe_event *k, struct dyn_command *c)
 {
-	char *event = strchr(c->words[0], ':'), made[DYN_NAME_MAX];
+	char made[DYN_NAME_MAX];
 	const char *group = "kprobes", *name = NULL;
 	unsigned flags = FETCH_KERNEL;
 	int err;
@@ -307,8 +307,7 @@ static int parse_all(struct kprobe_event *k, struct dyn_command *c)
 		return err;
 	if (k->is_return && !is_entry(k))
 		return dyn_refuse(c, c->words[1], "Retprobe address must be an function entry");
-	if (event)
-		err = dyn_parse_name(c, event + 1, &group, &name);
+	err = dyn_parse_event(c, &group, &name);
 	if (err)
 		return err;
 	if (!name) {

@@ -14,7 +14,7 @@ bool dyn_name_is_good(const char *name, bool dash)
 	return true;
 }
 
-/* The length of a name of a group counts its zero, and that of an event does not: so it is in Linux. */
+/* The name of a group and that of an event have at most DYN_NAME_MAX - 1 characters. */
 int dyn_parse_name(struct dyn_command *c, char *name, const char **group, const char **event)
 {
 	char *slash = strchr(name, '/') ?: strchr(name, '.');
@@ -42,4 +42,11 @@ int dyn_parse_name(struct dyn_command *c, char *name, const char **group, const 
 		return dyn_refuse(c, name, "Event name must follow the same rules as C identifiers");
 	*event = name;
 	return 0;
+}
+
+int dyn_parse_event(struct dyn_command *c, const char **group, const char **event)
+{
+	char *colon = strchr(c->words[0], ':');
+
+	return colon ? dyn_parse_name(c, colon + 1, group, event) : 0;
 }

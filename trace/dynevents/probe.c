@@ -55,7 +55,7 @@ static __always_inline bool record_direct(struct trace_event_file *file, const s
 	return true;
 }
 
-/* Strings are looked at for each array again, because the room in the record is of one look. */
+/* Strings are measured again for each array, because a record has as much room as one measurement has found. */
 static noinline void record_general(struct trace_event_file *file, const struct probe *p,
 				    const struct fetch_source *src, const unsigned long *head, unsigned long fp)
 {
@@ -70,11 +70,17 @@ static noinline void record_general(struct trace_event_file *file, const struct 
 	trace_event_end(&buffer, fp);
 }
 
-void probe_record_in(struct trace_event_file *file, const struct probe *p, const struct fetch_source *src,
-		     const unsigned long *head, unsigned long fp)
+static __always_inline void record_in(struct trace_event_file *file, const struct probe *p,
+				      const struct fetch_source *src, const unsigned long *head, unsigned long fp)
 {
 	if (!record_direct(file, p, src, head))
 		record_general(file, p, src, head, fp);
+}
+
+void probe_record_in(struct trace_event_file *file, const struct probe *p, const struct fetch_source *src,
+		     const unsigned long *head, unsigned long fp)
+{
+	record_in(file, p, src, head, fp);
 }
 
 void probe_record(const struct probe *p, const struct fetch_source *src, const unsigned long *head, unsigned long fp)
@@ -85,7 +91,7 @@ void probe_record(const struct probe *p, const struct fetch_source *src, const u
 		struct trace_event_file *file = READ_ONCE(files->files[i]);
 
 		if (file)
-			probe_record_in(file, p, src, head, fp);
+			record_in(file, p, src, head, fp);
 	}
 }
 
@@ -309,8 +315,8 @@ static bool is_call(const struct trace_event_call *call, const void *data)
 }
 
 /*
- * The probe leaves its event, which goes with its last probe. The text of a record is made by its event's first probe,
- * under preemption off, as hits are. When it returns no hit uses the probe.
+ * The probe leaves its event, and the event goes with its last probe. A reader prints a record by the event's first
+ * probe, with preemption off, as hits have it. So when this returns, neither a hit nor a reader uses the probe.
  */
 static void remove_probe(struct probe *p)
 {
@@ -327,7 +333,7 @@ static void remove_probe(struct probe *p)
 		free_event(ev);
 }
 
-/* The event is on, so the probe must be. On an error it is out of the event again. */
+/* If the event is on, the probe is switched on, too. On an error the probe has left the event again. */
 static int join_event(struct probe *p, struct probe_event *ev, const struct dyn_event_kind *kind)
 {
 	int err;
@@ -432,6 +438,11 @@ void probe_show(struct seq_file *m, struct dyn_event *dev)
 	seq_putc(m, '\n');
 }
 
+bool probe_same_place(const struct probe *a, const struct probe *b)
+{
+	return !strcmp(a->place, b->place);
+}
+
 bool probe_names_match(const struct probe *p, const char *group, const char *event)
 {
 	return (!group || !strcmp(group, p->event->group)) && (!*event || !strcmp(event, p->event->name));
@@ -494,7 +505,7 @@ static void module_goes(struct module *mod)
 }
 
 /* Not told of `coming`: the room of kprobes says when probes can be put in. */
-static const struct module_notifier modules_notifier = {.going = module_goes};
+static const struct module_notifier modules_notifier = {.live = module_goes, .going = module_goes};
 REGISTER_MODULE_NOTIFIER(modules_notifier);
 
 static int watch_modules(void)

@@ -24,18 +24,18 @@ enum probe_head {
 
 /* What the events of a kind, or of one half of it, have in common. Immutable. */
 struct probe_class {
-	char letter; /* with which lines begin */
+	char letter; /* the first one of its lines */
 	u8 head;     /* enum probe_head */
 	bool below;  /* eprobes can be attached to such an event */
 	/* NULL: the place is printed as it stands in the line. */
 	void (*print_head)(struct seq_file *s, struct trace_iterator *iter, const unsigned long *head);
-	/* [e] All need it but those with a reg. The probe calls probe_record() from now on, or no more. 0 or -errno. */
+	/* [e] Every class without a reg needs it. The probe begins, or ceases, to call probe_record(). 0 or -errno. */
 	int (*switch_on)(struct probe *p, bool on);
-	/* NULL, or in place of probe_files: an array has the event on, or no more. As trace_event_class.reg. */
+	/* NULL, or in place of probe_files: an array switches the event on or off. As trace_event_class.reg. */
 	int (*reg)(struct trace_event_file *file, bool on);
 	/* Do two probes of the same event stand at the same place? NULL: an event has one probe alone. */
 	bool (*same)(const struct probe *a, const struct probe *b);
-	/* [e] NULL, or a module has come, before its init, or goes. module_mutex held, too. */
+	/* [e] NULL, or a module has come, before its init, or memory of it goes (module_frees). module_mutex held. */
 	void (*module)(struct probe *p, struct module *mod, bool comes);
 	/* [e] It is off, no hit uses it, and no list has it: free what the kind has of it, and *p. */
 	void (*free)(struct probe *p);
@@ -58,7 +58,7 @@ struct probe_event {
 	char group[DYN_NAME_MAX], name[DYN_NAME_MAX];
 };
 
-/* One place. Part of what its kind has of it. */
+/* A probe at one place. It is a member of the kind's own structure. */
 struct probe {
 	struct dyn_event dev;
 	struct list_head list;		  /* [e] of event->probes */
@@ -97,9 +97,10 @@ void probe_show(struct seq_file *m, struct dyn_event *dev);
 bool probe_is_busy(struct dyn_event *dev);
 int probe_free(struct dyn_event *dev);
 bool probe_match(const struct dyn_event *dev, const char *group, const char *event, char **rest);
-/* Parts of the last one: names, and words of arguments, of which there may be fewer than the probe has. */
+/* The parts of probe_match(): names, and words of arguments, which may be fewer than the probe has. */
 bool probe_names_match(const struct probe *p, const char *group, const char *event);
 bool probe_args_match(const struct probe *p, char **words);
+bool probe_same_place(const struct probe *a, const struct probe *b); /* for struct probe_class */
 /* The class of a probe event, NULL: it is another event. */
 const struct probe_class *probe_class_of(const struct trace_event_call *call);
 /* Of "MODULE:SYMBOL": the module is not there, and may come. module_mutex held. */

@@ -8,9 +8,9 @@
  * that no tracepoint has may be one of a module that comes later: the event waits for it, as on Linux.
  *
  * ARGUMENTS. A probe is called with its data and then the tracepoint's arguments, each a word in a register or on the
- * stack. The function below takes TPOINT_ARGS words whatever the tracepoint has. Those that are too many have what
- * happens to be in the registers and in the caller's frame, which always is there, and a line that names them records
- * that. An argument that is shorter than a word may have anything in its upper bytes, so it needs its type.
+ * stack. The function below takes TPOINT_ARGS words whatever the tracepoint has. The words beyond the tracepoint's
+ * arguments hold whatever is in the registers and in the caller's frame, which always exists; a line that names such a
+ * word records it. An argument that is shorter than a word may have anything in its upper bytes, so it needs its type.
  */
 #include <kernel/ksyms.h>
 #include <kernel/module.h>
@@ -120,7 +120,7 @@ static void tprobe_module(struct probe *p, struct module *mod, bool comes)
 {
 	struct tprobe_event *t = tprobe_event_of(p);
 
-	if (!comes && t->tp && t->module == mod) {
+	if (!comes && t->tp && module_frees(mod, (unsigned long)t->tp)) {
 		tprobe_switch_on(p, false);
 		set_tracepoint(t, NULL, NULL);
 	} else if (comes && !t->tp) {
@@ -136,11 +136,6 @@ static void free_tprobe_event(struct probe *p)
 	kfree(tprobe_event_of(p));
 }
 
-static bool same_place(const struct probe *a, const struct probe *b)
-{
-	return !strcmp(a->place, b->place);
-}
-
 static const struct probe_class tprobe_class = {
 	.letter = 't',
 	.head = PROBE_AT,
@@ -148,7 +143,7 @@ static const struct probe_class tprobe_class = {
 	.print_head = probe_print_at,
 	.switch_on = tprobe_switch_on,
 	.module = tprobe_module,
-	.same = same_place,
+	.same = probe_same_place,
 	.free = free_tprobe_event,
 };
 
@@ -171,7 +166,7 @@ static int parse_tracepoint(struct tprobe_event *t, struct dyn_command *c)
 /* The name is the tracepoint's if the line has none, with "_" in front of a digit. */
 static int parse_all(struct tprobe_event *t, struct dyn_command *c)
 {
-	char *event = strchr(c->words[0], ':'), made[DYN_NAME_MAX];
+	char made[DYN_NAME_MAX];
 	const char *group = "tracepoints", *name = NULL;
 	int err = probe_parse_maxactive(&t->probe, c) ?: parse_tracepoint(t, c);
 
@@ -179,8 +174,7 @@ static int parse_all(struct tprobe_event *t, struct dyn_command *c)
 		return err;
 	if (t->probe.maxactive)
 		return dyn_refuse(c, c->words[0] + 1, "Maxactive is only for function exit");
-	if (event)
-		err = dyn_parse_name(c, event + 1, &group, &name);
+	err = dyn_parse_event(c, &group, &name);
 	if (err)
 		return err;
 	scnprintf(made, sizeof(made), "%s%s", isdigit(*t->probe.place) ? "_" : "", t->probe.place);
@@ -214,6 +208,6 @@ static int tprobe_create(struct dyn_command *c)
 	return err;
 }
 
-/* Only its lines are its own: when it is there it is one of the fprobe events, as on Linux. */
+/* Only the lines of this kind are its own: an event that it has made counts among the fprobe events, as on Linux. */
 static const struct dyn_event_kind tprobe_kind = {.log = "trace_fprobe", .create = tprobe_create};
 REGISTER_DYN_EVENT_KIND(tprobe_kind);

@@ -7,7 +7,7 @@
  * Each is a uprobe (<trace/uprobes.h>) that is registered while an array has the event on. So an instruction that may
  * not be probed is refused when the event is enabled, as on Linux. The file is kept open from the definition on.
  *
- * A hit may sleep, a record may not be interrupted. So the memory that the arguments name is looked at once before,
+ * A hit may sleep, but not while it makes the record. So the memory that the arguments name is looked at once before,
  * which brings pages that were not there; then preemption goes off, and the record is made as any other is.
  */
 #include <asm/ptrace.h>
@@ -87,7 +87,10 @@ static void print_uretprobe(struct seq_file *s, struct trace_iterator *iter, con
 
 /* ---- On and off: event_mutex held */
 
-/* Off: when it returns no hit is under way. It may be off already, where another probe of the event has failed. */
+/*
+ * Switching off returns when no hit is under way. The probe may be off already if another probe of the event has
+ * failed.
+ */
 static int uprobe_switch_on(struct probe *p, bool on)
 {
 	struct uprobe_event *u = uprobe_event_of(&p->dev);
@@ -232,7 +235,7 @@ static int add(struct uprobe_event *u, struct dyn_command *c, const char *group,
 /* The place is cut at `colon`, which stands before its offset. */
 static int parse_all(struct uprobe_event *u, struct dyn_command *c, char *colon)
 {
-	char *event = strchr(c->words[0], ':'), made[DYN_NAME_MAX];
+	char made[DYN_NAME_MAX];
 	const char *group = "uprobes", *name = NULL;
 	int err;
 
@@ -241,8 +244,7 @@ static int parse_all(struct uprobe_event *u, struct dyn_command *c, char *colon)
 	err = u->path ? open_file(u, c) : -ENOMEM;
 	if (!err)
 		err = parse_offset(u, c, colon + 1);
-	if (!err && event)
-		err = dyn_parse_name(c, event + 1, &group, &name);
+	err = err ?: dyn_parse_event(c, &group, &name);
 	if (err)
 		return err;
 	if (!name) {

@@ -4,7 +4,7 @@
  *
  *	TRACE_DEFINE_ENUM(HI_SOFTIRQ);
  *
- * outside of its events, `format` shows the number in place of the name in all events of that system, and the file
+ * outside of its events. Then `format` shows the number in place of the name in all events of that system, and the file
  * eval_map lists what is replaced. Linux has that since 4.1, and rewrites the texts at boot; here names are replaced
  * when a text is shown, so no second text is kept.
  */

@@ -32,9 +32,9 @@ struct trace_event_system {
 };
 
 /*
- * The place of a late event, behind the kernel's: of one that came at run time, with a module or by the wish of a user
- * (trace/dynevents). Names are copies whose memory stays when the event goes, so they are read without a lock
- * (events/late.c).
+ * The place of a late event, behind the kernel's own events. A late event comes at run time, with a module or because a
+ * user has defined it (trace/dynevents). Names are copies whose memory stays when the event goes, so they are read
+ * without a lock (events/late.c).
  */
 #define ROOM_FOR_LATE_EVENTS 384
 struct trace_late_place {
@@ -108,9 +108,9 @@ void trace_late_events_leave(struct trace_event_set *set);
  * such an event; -ENOSPC: no place is free; -ENOMEM. Nothing has changed then. trace_late_events_ready() must follow
  * the last of several.
  *
- * remove: for those that `goes` names all ends that an array has of them, recording, filters and triggers, and arrays
- * that may have records of them are emptied. When it returns no probe runs any more; a reader that prints a record may
- * still look at the call until a grace period has passed.
+ * remove: for the events that `goes` names, recording, filters and triggers end in all arrays, and arrays that may have
+ * records of these events are emptied. When it returns no probe runs any more; a reader that prints a record may still
+ * look at the call until a grace period has passed.
  */
 int trace_late_event_add(const struct trace_event_call *call);
 void trace_late_events_ready(void);
@@ -153,6 +153,7 @@ struct trace_event_file *trace_event_find(struct trace_event_set *set, const cha
 /* The same, and ftrace:print, which can be neither switched nor chosen but has triggers. `system` is not NULL. */
 struct trace_event_file *trace_event_find_any(struct trace_event_set *set, const char *system, const char *event);
 /* events/record.c: must the complete record not be kept, for a reason that these flags name? For probes. */
+#define EVENT_FILE_MAY_REFUSE (EVENT_FILE_FILTERED | EVENT_FILE_PIDS | EVENT_FILE_SOFT_DISABLED)
 bool trace_event_refused(const struct trace_event_buffer *buffer, u32 flags);
 /* All that match. -EINVAL: there is none; -ENOMEM: none was switched. The second is complete when it returns. */
 int trace_events_enable_later(struct trace_event_set *set, const struct trace_event_match *match, bool on);

@@ -328,13 +328,16 @@ static int create_event_files(struct trace_array *tr)
 
 	set->dir.entry = all_entry;
 	trace_entry_dirs_init(set);
-	/* With those that may come: there cannot be more systems than events. */
+	/*
+	 * With those that may come: there cannot be more systems than events. A system without events of the kernel
+	 * may go, also one that has come before this array.
+	 */
 	for (unsigned i = 0; i < set->nr_files; i++) {
 		set->systems[i].dir.entry = system_entry;
+		if (!set->systems[i].nr_files)
+			set->systems[i].dir.is_there = late_system_is_there;
 		set->files[i].dir.entry = event_entry;
 	}
-	for (unsigned i = set->nr_systems; i < set->nr_files; i++)
-		set->systems[i].dir.is_there = late_system_is_there;
 	for (unsigned i = 0; i < ROOM_FOR_LATE_EVENTS; i++)
 		set->files[trace_nr_events() + i].dir.is_there = late_event_is_there;
 	d = virtual_dir_create(tr->dir, "events", 0750, &set->dir);

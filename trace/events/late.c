@@ -1,5 +1,5 @@
 /*
- * Late events: those that come at run time, with a module (events/modules.c) or by the wish of a user
+ * Late events: those that come at run time, with a module (events/modules.c) or because a user has defined them
  * (trace/dynevents). They join the sets of all arrays, and leave them again.
  *
  * Each array's set has places for them behind the kernel's events. A place is an event's number in all arrays, and so
@@ -244,9 +244,8 @@ static void reset_used(const u64 *places)
 				used |= tr->events->files[trace_nr_events() + place].was_enabled;
 		if (!used)
 			continue;
-		tracing_reset(tr, RING_BUFFER_ALL_CPUS);
-		if (tr->max)
-			trace_max_clear(tr, RING_BUFFER_ALL_CPUS_FILE);
+		trace_max_reset_live(tr);
+		trace_max_clear(tr, RING_BUFFER_ALL_CPUS_FILE);
 	}
 	mutex_unlock(&trace_types_lock);
 }

@@ -1,10 +1,11 @@
 /*
- * The event ftrace:print: a write to trace_marker, seen as an event. Nobody switches it, as the record is always made,
- * but it has triggers and histograms, in events/ftrace/print.
+ * The event ftrace:print: a write to trace_marker, seen as an event. It cannot be switched off, because the record is
+ * always made, but it has triggers and histograms, in events/ftrace/print.
  *
  * A marker without triggers goes the short way of trace/records/marker.c. With triggers the record lies in the ring
  * while they look at it, and its text then ends where the program's text ends, so that a filter compares what was
- * written. The newline comes behind. What cannot act within an open record acts when it is closed. All this is Linux's.
+ * written. The newline comes behind. A trigger that cannot act while the record is open acts when it is closed. All
+ * this is as on Linux.
  */
 #include <irq/irqflags.h>
 #include <lib/string.h>

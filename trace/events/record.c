@@ -165,8 +165,6 @@ static void *begin_aside(struct trace_event_buffer *buffer, unsigned len)
 	return likely(aside) ? record_begin(buffer, aside) : NULL;
 }
 
-#define MAY_BE_REFUSED (EVENT_FILE_FILTERED | EVENT_FILE_PIDS | EVENT_FILE_SOFT_DISABLED)
-
 /*
  * Begin an event's record. It is made in the ring when it is surely wanted, which saves a copy; aside, in a buffer of
  * this CPU, when a filter may refuse it, so that a refused record never takes room in the ring. NULL: not wanted, or no
@@ -179,7 +177,7 @@ void *trace_event_begin(struct trace_event_buffer *buffer, struct trace_event_fi
 
 	buffer->file = file;
 	/* Triggers see refused records too, and what they do may concern the ring: with them they are made in place. */
-	buffer->judged = (flags & MAY_BE_REFUSED) && !(flags & EVENT_FILE_TRIGGERS);
+	buffer->judged = (flags & EVENT_FILE_MAY_REFUSE) && !(flags & EVENT_FILE_TRIGGERS);
 	if (buffer->judged) {
 		if (refused_at_once(file, flags))
 			return NULL;

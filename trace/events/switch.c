@@ -129,8 +129,9 @@ void trace_events_complete(struct trace_event_set *set)
 }
 
 /*
- * On or off by a person. An event that a trigger or a command may switch keeps its probe and is only soft-disabled: the
- * probe runs and records nothing, so that switching it from any context is a store. 0, -ENOMEM. event_mutex held.
+ * Switch the event on or off for a user. An event that a trigger or a command may switch keeps its probe and is only
+ * soft-disabled: the probe runs and records nothing, so that switching it from any context is a store. 0, -ENOMEM.
+ * event_mutex held.
  */
 int trace_event_enable_later(struct trace_event_file *file, bool on)
 {

@@ -139,7 +139,7 @@ const struct trigger_command *trigger_command_nr(unsigned n)
  * Fires the triggers that want this record, while it lies in the ring. A trigger that cannot act within a record, or
  * acts behind it, is left for later: a bit for each type is returned.
  */
-unsigned trace_event_fire_within(struct trace_event_file *file, const struct trigger_hit *hit)
+static __always_inline unsigned fire_within(struct trace_event_file *file, const struct trigger_hit *hit)
 {
 	struct event_trigger *t;
 	unsigned left = 0;
@@ -157,6 +157,11 @@ unsigned trace_event_fire_within(struct trace_event_file *file, const struct tri
 	return left;
 }
 
+unsigned trace_event_fire_within(struct trace_event_file *file, const struct trigger_hit *hit)
+{
+	return fire_within(file, hit);
+}
+
 /*
  * The second half of trace_event_fire_within(), when the record is committed or discarded. The filters are not asked
  * again, as the record is gone.
@@ -166,8 +171,6 @@ void trace_event_fire_left(struct trace_event_file *file, unsigned left, const s
 	const struct trigger_hit hit = {within->pc, within->flags, within->fp, NULL, false};
 	struct event_trigger *t;
 
-	if (!left)
-		return;
 	for_each_trigger(t, file)
 		if (left & (1u << t->command->type))
 			t->command->fire(t, &hit);
@@ -192,15 +195,17 @@ static void fire_all(struct trace_event_file *file, const struct trigger_hit *hi
 static void end_with_conditions(struct trace_event_buffer *buffer, const struct trigger_hit *hit)
 {
 	struct trace_event_file *file = buffer->file;
-	unsigned left = trace_event_fire_within(file, hit);
+	unsigned left = fire_within(file, hit);
+	u32 flags = READ_ONCE(file->flags); /* as triggers have left them */
 
 	if (!buffer->event)
 		trace_event_leave_aside(buffer);
-	else if (trace_event_refused(buffer, READ_ONCE(file->flags)))
+	else if (unlikely(flags & EVENT_FILE_MAY_REFUSE) && trace_event_refused(buffer, flags))
 		trace_event_discard(buffer);
 	else
 		trace_event_keep(buffer, hit->fp);
-	trace_event_fire_left(file, left, hit);
+	if (left)
+		trace_event_fire_left(file, left, hit);
 }
 
 /*

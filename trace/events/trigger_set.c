@@ -292,7 +292,7 @@ static int parse_rest(struct event_trigger *t, char *rest, bool remove)
 	return parse_count(t, param) ?: parse_filter(t, filter);
 }
 
-/* Takes away the trigger that the text means. That there is none is no error, as in Linux. */
+/* Takes away the trigger that the text means. If there is no such trigger, that is no error, as in Linux. */
 static int remove_like(struct trace_event_file *file, const struct trigger_command *command, char *rest)
 {
 	struct event_trigger like = {.command = command, .file = file}, *t;

@@ -45,7 +45,7 @@
 #include "fgraph_internal.h"
 #include "internal.h"
 
-struct ftrace_ops *ftrace_single_ops[FTRACE_SINGLE_CALLERS];
+struct ftrace_ops *ftrace_single_ops[FTRACE_SINGLE_OPS];
 
 /*
  * The innermost struct ftrace_regs of this CPU below which a struct pt_regs lies. ftrace_get_regs() is handed the same
@@ -69,6 +69,11 @@ int ftrace_test_recursion_trylock(unsigned long ip, unsigned long parent_ip)
 	struct task_struct *t = current;
 	u32 pc = READ_ONCE(t->preempt_count), bit = recursion_bit(pc);
 
+	if (pc & lent_bit(bit)) {
+		WRITE_ONCE(t->preempt_count, pc - lent_bit(bit));
+		barrier();
+		return __builtin_ctz(lent_bit(bit) / RECURSION_TASK);
+	}
 	if (pc & bit)
 		return -1;
 	trace_enter(t, pc, bit);
@@ -79,8 +84,14 @@ EXPORT_SYMBOL_GPL(ftrace_test_recursion_trylock);
 void ftrace_test_recursion_unlock(int bit)
 {
 	struct task_struct *t = current;
+	u32 taken = RECURSION_TASK << bit;
 
-	trace_leave(t, READ_ONCE(t->preempt_count) - PREEMPT_OFFSET - (RECURSION_TASK << bit));
+	if (taken < lent_bit(RECURSION_TASK)) {
+		trace_leave(t, READ_ONCE(t->preempt_count) - PREEMPT_OFFSET - taken);
+		return;
+	}
+	barrier();
+	WRITE_ONCE(t->preempt_count, READ_ONCE(t->preempt_count) + taken);
 }
 EXPORT_SYMBOL_GPL(ftrace_test_recursion_unlock);
 
@@ -88,7 +99,8 @@ EXPORT_SYMBOL_GPL(ftrace_test_recursion_unlock);
 
 /*
  * Call one user. One that copes with recursion itself is called as it is; for the others a bit in preempt_count, one
- * for each context, keeps their own calls from coming back to them.
+ * for each context, keeps their own calls from coming back to them. A callback that protects itself nevertheless, as
+ * Linux allows, finds that it may: the bit is lent to it.
  */
 static __always_inline void call_user(struct ftrace_ops *op, struct task_struct *t, u32 pc, unsigned long ip,
 				      unsigned long parent_ip, struct ftrace_regs *fregs)
@@ -101,7 +113,7 @@ static __always_inline void call_user(struct ftrace_ops *op, struct task_struct 
 	}
 	if (pc & bit)
 		return;
-	trace_enter(t, pc, bit);
+	trace_enter(t, pc, bit | lent_bit(bit));
 	op->func(ip, parent_ip, op, fregs);
 	barrier();
 	WRITE_ONCE(t->preempt_count, pc + PREEMPT_OFFSET);
@@ -172,11 +184,11 @@ static struct ftrace_ops *call_regs_users(long rec, unsigned long ip, unsigned l
 }
 
 /*
- * Called by ftrace_regs_caller (each machine's ftrace.S). The users first, which may change regs; then, with the count
- * lowered, the hook of the return and a direct trampoline, which are code that may sleep or be traced. True: regs lead
- * to another function, and are complete for it.
+ * The users first, which may change regs; then, with the count lowered, the hook of the return and a direct trampoline,
+ * which are code that may sleep or be traced.
  */
-bool ftrace_ops_regs_func(unsigned long ip, unsigned long parent_ip, struct pt_regs *regs, struct ftrace_regs *fregs)
+static noinline bool call_all_with_regs(unsigned long ip, unsigned long parent_ip, struct pt_regs *regs,
+					struct ftrace_regs *fregs)
 {
 	struct task_struct *t = current;
 	u32 pc = READ_ONCE(t->preempt_count) - PREEMPT_OFFSET;
@@ -197,4 +209,36 @@ bool ftrace_ops_regs_func(unsigned long ip, unsigned long parent_ip, struct pt_r
 		return false;
 	arch_ftrace_redirect(ip, regs);
 	return true;
+}
+
+/* The same when `op` is the only user of all: it wants the site, and no return is hooked. Most kprobes come here. */
+static __always_inline bool call_one_with_regs(struct ftrace_ops *op, unsigned long ip, unsigned long parent_ip,
+					       struct pt_regs *regs, struct ftrace_regs *fregs)
+{
+	struct task_struct *t = current;
+	u32 pc = READ_ONCE(t->preempt_count) - PREEMPT_OFFSET;
+	unsigned long next = instruction_pointer(regs);
+	struct ftrace_regs *outer = this_cpu(regs_saved);
+	bool redirects = op->flags & FTRACE_OPS_FL_IPMODIFY;
+
+	this_cpu(regs_saved) = fregs;
+	call_user(op, t, pc, ip, fgraph_true_ret(parent_ip), fregs);
+	this_cpu(regs_saved) = outer;
+	trace_leave(t, pc); /* the user may be gone from here on */
+	if (!redirects)
+		instruction_pointer_set(regs, next);
+	if (likely(instruction_pointer(regs) == next))
+		return false;
+	arch_ftrace_redirect(ip, regs);
+	return true;
+}
+
+/* From ftrace_regs_caller (each machine's ftrace.S). True: regs lead to another function, and are complete for it. */
+bool ftrace_ops_regs_func(unsigned long ip, unsigned long parent_ip, struct pt_regs *regs, struct ftrace_regs *fregs)
+{
+	struct ftrace_ops *only = READ_ONCE(ftrace_single_ops[FTRACE_SINGLE_REGS]);
+
+	if (likely(only))
+		return call_one_with_regs(only, ip, parent_ip, regs, fregs);
+	return call_all_with_regs(ip, parent_ip, regs, fregs);
 }

@@ -63,7 +63,7 @@ static struct site_map {
 	[CALLER_REGS] = {.caller = FTRACE_REGS_CALLER_ADDR},
 };
 /* Scratch for what C code reads at a site: ftrace_single_ops and ftrace_return_map are in force. [ftrace_lock] */
-static struct ftrace_ops *single_wanted[FTRACE_SINGLE_CALLERS];
+static struct ftrace_ops *single_wanted[FTRACE_SINGLE_OPS];
 static unsigned long *return_wanted;
 unsigned long *ftrace_return_map;
 struct ftrace_ops *ftrace_ops_list;
@@ -148,7 +148,10 @@ static struct wishes sum_wishes(unsigned w)
 	return sum;
 }
 
-/* Users that are not called straight get a CALLER_SINGLE each while there are some left. */
+/*
+ * Users that are not called straight get a CALLER_SINGLE each while there are some left. One that wants registers is
+ * called without a look at the list when it is alone there, as the user of kprobes often is.
+ */
 static void share_out_callers(const struct ftrace_ops *straight)
 {
 	struct ftrace_ops *op;
@@ -159,6 +162,10 @@ static void share_out_callers(const struct ftrace_ops *straight)
 		if (n < FTRACE_SINGLE_CALLERS && op != straight &&
 		    !(op->flags & (FTRACE_OPS_FL_GRAPH | FTRACE_OPS_FL_SAVE_REGS)))
 			single_wanted[n++] = op;
+	op = ftrace_ops_list;
+	if (op && !op->next && (op->flags & FTRACE_OPS_FL_SAVE_REGS) &&
+	    !(op->flags & (FTRACE_OPS_FL_GRAPH | FTRACE_OPS_FL_DIRECT)))
+		single_wanted[FTRACE_SINGLE_REGS] = op;
 }
 
 /* What is each of the 64 sites of word w to call? The cheapest caller that serves its users; `rest` have none yet. */
@@ -241,6 +248,7 @@ static int check_arguments(void)
 /* One change of users or sets, made while every other CPU is parked outside of all tracing. */
 struct site_change {
 	struct ftrace_set *set, *with; /* exchange these two, if not NULL */
+	struct ftrace_ops *joins;      /* comes to the list of users, if not NULL */
 	int refused;		       /* result: what check_arguments says */
 	struct dyn_ftrace *bad;	       /* result: site that does not hold what it should */
 	bool bad_had_call;
@@ -337,9 +345,9 @@ static notrace bool verify_all(struct site_change *change)
 }
 
 /*
- * All or nothing: sets are exchanged first, since the wishes depend on them, and exchanged back if anything is
- * refused. Every other CPU is parked, so none is inside ftrace_ops_list_func() and its like, which read these sets
- * and users.
+ * All or nothing: sets are exchanged and a user joins first, since the wishes depend on them, and all of that is undone
+ * if anything is refused. Every other CPU is parked, so no CPU is inside ftrace_ops_list_func() and its like, which
+ * read these sets and users. So a user that is refused is never called.
  */
 static notrace void update_stopped(void *data)
 {
@@ -347,12 +355,18 @@ static notrace void update_stopped(void *data)
 
 	if (change->set)
 		swap(*change->set, *change->with);
+	if (change->joins) {
+		change->joins->next = ftrace_ops_list;
+		WRITE_ONCE(ftrace_ops_list, change->joins);
+	}
 	change->refused = check_arguments();
 	if (!change->refused)
 		compute_wanted();
 	if (change->refused || !verify_all(change)) {
 		if (change->set)
 			swap(*change->set, *change->with);
+		if (change->joins)
+			WRITE_ONCE(ftrace_ops_list, change->joins->next);
 		return;
 	}
 	write_callees();
@@ -388,15 +402,28 @@ int ftrace_update(void)
 	return update(&change);
 }
 
+int ftrace_add_user(struct ftrace_ops *ops)
+{
+	struct site_change change = {.joins = ops};
+
+	return update(&change);
+}
+
 /*
- * A module's code is about to be freed. No CPU executes its sites any more, so only the maps are cleared. ftrace_lock
- * held, all CPUs parked.
+ * A module's code is about to be freed, but until then some of it may run: the unregfunc of an event, the `free` of a
+ * parameter. A call from there would look for a record that has gone, so what holds a call becomes a nop. Text that
+ * holds what ftrace has not written is left alone. ftrace_lock and text_mutex held, all CPUs parked.
  */
 notrace void ftrace_forget_sites(unsigned first, unsigned n)
 {
 	for (unsigned rec = first; rec < first + n; rec++) {
-		for (struct site_map *map = site_maps; map < site_maps + NR_CALLERS; map++)
+		unsigned long ip = ftrace_recs[rec].ip;
+
+		for (struct site_map *map = site_maps; map < site_maps + NR_CALLERS; map++) {
+			if ((map->have[rec / 64] & BIT(rec % 64)) && arch_patch_verify_calls(&ip, 1, map->caller))
+				arch_patch_write_calls(&ip, 1, 0);
 			map->have[rec / 64] &= ~BIT(rec % 64);
+		}
 		ftrace_enabled_map[rec / 64] &= ~BIT(rec % 64);
 		ftrace_touched_map[rec / 64] &= ~BIT(rec % 64);
 		ftrace_present_map[rec / 64] &= ~BIT(rec % 64);

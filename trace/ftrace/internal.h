@@ -5,6 +5,8 @@
 #include <sched/mutex.h>
 #include <trace/ftrace.h>
 
+struct module;
+
 /*
  * Locks: l ftrace_lock; I immutable after boot.
  *
@@ -31,8 +33,11 @@ extern unsigned long *ftrace_touched_map;  /* [l] sites that held one at some ti
 extern struct ftrace_ops *ftrace_ops_list; /* [l] registered users */
 /* Read on the way to a user; changed with all other CPUs parked, when no task is on such a way. */
 extern struct ftrace_ops *ftrace_single_ops[]; /* the user that ftrace_single_caller_N calls */
-extern unsigned long *ftrace_return_map;       /* sites whose returns are wanted */
-extern unsigned ftrace_nr_pages;	       /* of memory the records take, for dyn_ftrace_total_info */
+/* Behind these: the user that ftrace_regs_caller calls, if no other user is registered; else NULL. */
+#define FTRACE_SINGLE_REGS FTRACE_SINGLE_CALLERS
+#define FTRACE_SINGLE_OPS  (FTRACE_SINGLE_CALLERS + 1)
+extern unsigned long *ftrace_return_map; /* sites whose returns are wanted */
+extern unsigned ftrace_nr_pages;	 /* of memory the records take, for dyn_ftrace_total_info */
 
 /* Its function's name. That of a module's function is good while ftrace_lock is held. */
 const char *ftrace_rec_name(struct dyn_ftrace *rec);
@@ -69,7 +74,10 @@ void ftrace_ops_list_func(unsigned long ip, unsigned long parent_ip, struct ftra
 /* True: regs have become those of the start of another function, where to go on. */
 bool ftrace_ops_regs_func(unsigned long ip, unsigned long parent_ip, struct pt_regs *regs, struct ftrace_regs *fregs);
 
-/* ftrace/ftrace.c for ftrace/modules.c: these records are no more. ftrace_lock held, all other CPUs parked. */
+/*
+ * ftrace/ftrace.c for ftrace/modules.c: these records are no more, and their sites nops. ftrace_lock and text_mutex
+ * held, all other CPUs parked.
+ */
 void ftrace_forget_sites(unsigned first, unsigned n);
 /* trace/ftrace/modules.c: as the two above, for an address that is not in the kernel. */
 unsigned ftrace_module_rec_at_or_after(unsigned long ip);
@@ -78,16 +86,20 @@ unsigned long ftrace_module_location(unsigned long ip);
 
 /* Bring sites and ftrace_call in line with the users. ftrace_lock held; thread context. 0 or -errno. */
 int ftrace_update(void);
+/* The same with one user more, at the head of the list. On error it is not in the list, and was not called. */
+int ftrace_add_user(struct ftrace_ops *ops);
 
-/* Sets. ftrace_lock held unless the set is private to the caller. -ENOMEM, -EINVAL when nothing matches. */
+/* Sets. The set is private to the caller. 0, -ENOMEM, -EINVAL when nothing matches. Takes ftrace_lock. */
 int ftrace_set_match(struct ftrace_set *set, const char *pattern, bool add);
-/*
- * The same for the functions of a module whose names match; "!name": of everything but that module. -EINVAL: there is
- * no such function. ftrace_lock held.
- */
-int ftrace_set_match_module(struct ftrace_set *set, const char *pattern, const char *module, bool add);
 /* For filters of function_graph: a number names nothing, and to take away what is not in the set is -EINVAL, too. */
 int ftrace_set_match_names(struct ftrace_set *set, const char *pattern, bool add);
+/*
+ * The same for the functions of a module whose names match; "!name": of everything but that module. -EINVAL: there is
+ * no such function. ftrace_lock held, as for the next; for the others unless the set is private to the caller.
+ */
+int ftrace_set_match_module(struct ftrace_set *set, const char *pattern, const char *module, bool add);
+/* The functions whose text the module frees (module_frees) leave the set. True: there were some. */
+bool ftrace_set_leave(struct ftrace_set *set, const struct module *mod);
 int ftrace_set_copy(struct ftrace_set *to, struct ftrace_set *from);
 void ftrace_set_clear(struct ftrace_set *set);
 /* Call it before looking at a set of no registered user: sites of modules that have gone leave the set. */

@@ -267,4 +267,4 @@ static void sites_going(struct module *mod)
 }
 
 static const struct module_notifier site_notifier = {sites_coming, sites_live, sites_going};
-REGISTER_MODULE_NOTIFIER(site_notifier);
+REGISTER_MODULE_NOTIFIER_FIRST(site_notifier);

@@ -1,9 +1,9 @@
 /*
  * Registration of users (struct ftrace_ops): the list of them, and the switch for all of them, ftrace_enabled.
  *
- * A change is made in the list first and then carried out by ftrace_update() (ftrace.c), which says whether the sites
- * can follow. If they cannot, the change is taken back, and the caller sees that nothing has happened. All of it is
- * done under ftrace_lock.
+ * Users and sites change together (ftrace.c): a user joins the list while all other CPUs are parked, and only if the
+ * sites can follow. One that leaves is taken off the list first, which the sites then follow. All of it is done under
+ * ftrace_lock.
  */
 #include <arch/ftrace.h>
 #include <kernel/export.h>
@@ -42,11 +42,7 @@ static int check_flags(const struct ftrace_ops *ops)
 	return (ops->flags & FTRACE_OPS_FL_PERMANENT) && !ftrace_enabled ? -EBUSY : 0;
 }
 
-/*
- * The user is linked before the sites are patched, or a site would call an entry that finds no user. An error unlinks
- * it again. Until then sites of other users find it in the list, so a CPU may be inside its function, and the caller is
- * free to give its memory back: a grace period waits for that CPU. Thread context; may stop the machine.
- */
+/* On an error nothing has happened: no CPU has called the user's function. Thread context; may stop the machine. */
 int register_ftrace_function(struct ftrace_ops *ops)
 {
 	int ret;
@@ -59,13 +55,9 @@ int register_ftrace_function(struct ftrace_ops *ops)
 		ops->flags |= FTRACE_OPS_FL_ENABLED;
 		ftrace_set_refresh(&(ops->sets_of ?: ops)->filter);
 		ftrace_set_refresh(&(ops->sets_of ?: ops)->exclude);
-		ops->next = ftrace_ops_list;
-		smp_store_release(&ftrace_ops_list, ops);
-		ret = ftrace_update();
-		if (ret) {
-			unlink_ops(ops);
-			cond_synchronize_rcu(get_state_synchronize_rcu());
-		}
+		ret = ftrace_add_user(ops);
+		if (ret)
+			ops->flags &= ~FTRACE_OPS_FL_ENABLED;
 	}
 	mutex_unlock(&ftrace_lock);
 	return ret;
@@ -83,7 +75,7 @@ static struct ftrace_ops no_user = {.func = no_user_func, .flags = FTRACE_OPS_FL
  */
 static void replace_in_entries(const struct ftrace_ops *ops)
 {
-	for (unsigned i = 0; i < FTRACE_SINGLE_CALLERS; i++)
+	for (unsigned i = 0; i < FTRACE_SINGLE_OPS; i++)
 		if (ftrace_single_ops[i] == ops)
 			WRITE_ONCE(ftrace_single_ops[i], &no_user);
 }

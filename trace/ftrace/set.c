@@ -8,6 +8,7 @@
  */
 #include <kernel/export.h>
 #include <kernel/ksyms.h>
+#include <kernel/module.h>
 #include <kernel/panic.h>
 #include <lib/errno.h>
 #include <lib/string.h>
@@ -100,7 +101,7 @@ static bool match_by_number(struct ftrace_set *set, const char *pattern, bool ad
 	return true;
 }
 
-/* All functions whose names match; how many. Only a task that writes a filter waits for these comparisons. */
+/* All functions whose names match; how many. Tasks that want the lock wait for these comparisons. [ftrace_lock] */
 static unsigned match_names(struct ftrace_set *set, const char *pattern, bool add)
 {
 	unsigned found = 0, rec;
@@ -136,7 +137,18 @@ int ftrace_set_match_module(struct ftrace_set *set, const char *pattern, const c
 	return any ? 0 : -EINVAL;
 }
 
-int ftrace_set_match(struct ftrace_set *set, const char *pattern, bool add)
+bool ftrace_set_leave(struct ftrace_set *set, const struct module *mod)
+{
+	unsigned before = set->count;
+
+	for (unsigned rec = ftrace_nr_kernel_recs; set->bits && rec < ftrace_recs_end; rec++)
+		if (test_bit(rec, set->bits) && module_frees(mod, ftrace_recs[rec].ip))
+			set_one(set, rec, false);
+	return set->count != before;
+}
+
+/* [ftrace_lock] */
+static int set_match(struct ftrace_set *set, const char *pattern, bool add)
 {
 	if (!set->bits && !add)
 		return 0; /* nothing to take away from */
@@ -145,17 +157,35 @@ int ftrace_set_match(struct ftrace_set *set, const char *pattern, bool add)
 	return match_by_number(set, pattern, add) || match_names(set, pattern, add) ? 0 : -EINVAL;
 }
 
-/* For words that are names and never numbers. Taking away is an error when nothing was there to take: -EINVAL. */
+/*
+ * The set is the caller's own and needs no lock, but the names of modules' functions do: without it a module could be
+ * freed while its names are compared.
+ */
+int ftrace_set_match(struct ftrace_set *set, const char *pattern, bool add)
+{
+	int ret;
+
+	mutex_lock(&ftrace_lock);
+	ret = set_match(set, pattern, add);
+	mutex_unlock(&ftrace_lock);
+	return ret;
+}
+
+/* The same for words that are names and never numbers. Taking away what is not there is -EINVAL. */
 int ftrace_set_match_names(struct ftrace_set *set, const char *pattern, bool add)
 {
 	unsigned before;
+	int ret = -ENOMEM;
 
 	if (isdigit(*pattern))
 		return -EINVAL;
-	if (set_alloc(set))
-		return -ENOMEM;
-	before = set->count;
-	return match_names(set, pattern, add) && (add || set->count != before) ? 0 : -EINVAL;
+	mutex_lock(&ftrace_lock);
+	if (!set_alloc(set)) {
+		before = set->count;
+		ret = match_names(set, pattern, add) && (add || set->count != before) ? 0 : -EINVAL;
+	}
+	mutex_unlock(&ftrace_lock);
+	return ret;
 }
 
 /*
@@ -223,7 +253,7 @@ static int edit_set(struct ftrace_ops *ops, bool exclude, const struct set_edit 
 	if (!edit->reset)
 		ret = ftrace_set_copy(&new, set);
 	if (!ret && edit->pattern)
-		ret = ftrace_set_match(&new, edit->pattern, !edit->remove);
+		ret = set_match(&new, edit->pattern, !edit->remove);
 	else if (!ret && edit->ip)
 		ret = match_ip(&new, edit->ip, edit->remove);
 	if (!ret)

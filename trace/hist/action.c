@@ -24,7 +24,7 @@
 #include "synth/synth.h"
 #include "hist.h"
 
-/* ---- Taking apart */
+/* ---- Taking apart. Each function cuts the text that it is given, and hist_error() tells what is wrong with it. */
 
 /* The parameters, without the closing parenthesis. The first one behind trace( is the event's name. */
 static int parse_params(struct hist_parse *p, struct hist_action *a, char *params)
@@ -187,6 +187,7 @@ static struct hist *add_remote_var(struct hist_parse *p, const char *system, con
 	return owner;
 }
 
+/* Has the event this field? The part of `name` behind a dot does not count. All events have the common fields. */
 static bool has_field(const struct trace_event_file *file, const char *name)
 {
 	size_t len = strcspn(name, ".");
@@ -197,7 +198,11 @@ static bool has_field(const struct trace_event_file *file, const char *name)
 	return !strncmp(name, "common_", 7);
 }
 
-/* The variable that a parameter of trace() means. Its owner, or NULL after an error was told. */
+/*
+ * The variable that a parameter of trace() means: "$VAR" is looked for here, and then at the event that onmatch names.
+ * Another name is a field: of this event, if it has one of that name, else of the event that onmatch names. A field
+ * becomes a variable. Returns the variable's owner and its number in *n, or NULL after an error was told.
+ */
 static struct hist *find_param(struct hist_parse *p, const struct hist_action *a, const char *param, unsigned *n)
 {
 	const struct trace_event_call *call = p->file->call;
@@ -264,6 +269,7 @@ static int create_trace(struct hist_parse *p, struct hist_action *a)
 	return 0;
 }
 
+/* Fields that are saved are variables of this histogram, and it has room for one such set. 0 or -errno. */
 static int create_save(struct hist_parse *p, struct hist_action *a)
 {
 	for (unsigned i = 0; i < p->hist->nr_vars; i++)

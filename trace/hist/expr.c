@@ -387,6 +387,7 @@ static struct hist_field *parse_negation(struct hist_parse *p, char *text, unsig
 		return ERR_PTR(hist_error(p, HIST_ERR_UNARY_MINUS_SUBEXPR, text + 2));
 	*end = '\0';
 	f = parse_operand(p, text + 2, nr);
+	*end = ')';
 	return IS_ERR(f) ? f : make_expr(HIST_NEGATE, f, NULL, '-');
 }
 
@@ -411,7 +412,8 @@ static void read_once(struct hist_parse *p, const struct hist_field *f)
 
 /*
  * An expression, or an atom. *nr is the number of operators so far: too many are told at the text at which Linux finds
- * out. The text is cut at its root.
+ * out. The text is cut at its root meanwhile, and is whole on return: find_defined() may look at it for a later
+ * variable.
  */
 static struct hist_field *parse_expr(struct hist_parse *p, char *text, unsigned *nr)
 {
@@ -435,6 +437,7 @@ static struct hist_field *parse_expr(struct hist_parse *p, char *text, unsigned 
 	a = parse_operand(p, text, nr);
 	b = IS_ERR(a) ? a : parse_operand(p, root + 1, nr);
 	err = IS_ERR(b) ? PTR_ERR(b) : check_operands(p, op, a, b, root + 1);
+	*root = sign;
 	if (!err) {
 		read_once(p, a);
 		read_once(p, b);

@@ -53,7 +53,7 @@ enum hist_op {
 	HIST_NEGATE,
 };
 
-/* What stands behind the dot. */
+/* What stands behind the dot: how a key or a value is shown, and for some of them which values count as equal. */
 enum hist_form {
 	FORM_PLAIN,
 	FORM_HEX,
@@ -109,6 +109,7 @@ struct hist_ref {
 	bool once; /* reading it uses it up */
 };
 
+/* When an action is carried out, and what it does: the head of action.c. */
 enum hist_handler { ONMATCH, ONMAX, ONCHANGE };
 enum hist_action_kind { ACTION_SAVE, ACTION_TRACE, ACTION_SNAPSHOT };
 
@@ -121,21 +122,23 @@ struct hist_snapshot {
 	u64 key[HIST_KEY_MAX / 8]; /* [b] */
 };
 
+/* An action of the command: texts, and what they mean once hist_create_actions() has looked them up. Immutable then. */
 struct hist_action {
 	u8 handler, kind;
 	bool by_keyword;      /* trace(NAME, ...) and not NAME(...) */
 	char *system, *event; /* ONMATCH */
 	char *tracked;	      /* the others: "$var" */
-	char *name;
+	char *name;	      /* of the action, or of the synthetic event that it records */
 	char *params[HIST_PARAMS_MAX];
 	u8 nr_params;
-	u16 tracked_ref;		/* number in refs[] */
-	u16 track_var;			/* number in vars[] */
+	u16 tracked_ref;		/* number in refs[]: what the hit has in $var */
+	u16 track_var;			/* number in vars[]: the greatest or last value so far */
 	u16 refs[HIST_PARAMS_MAX];	/* ACTION_TRACE: one a parameter */
 	struct synth_event *synth;	/* held */
 	struct hist_snapshot *snapshot; /* ACTION_SNAPSHOT */
 };
 
+/* One part of the order of lines; equal lines are told apart by the next part. */
 struct hist_sort {
 	u8 field; /* 0: hitcount; then values, then keys */
 	bool descending;
@@ -156,15 +159,15 @@ struct hist {
 	u8 nr_keys, nr_vals, nr_vars, nr_refs, nr_actions, nr_sort, nr_texts; /* [I] */
 	u8 has_comm;							      /* [I] */
 	u16 key_size;							      /* [I] bytes */
-	unsigned bits;							      /* [I] of the map */
-	struct hist_field *keys[HIST_KEYS_MAX];
-	struct hist_field *vals[HIST_VALS_MAX];
-	struct hist_var vars[HIST_VARS_MAX];
-	struct hist_ref refs[HIST_REFS_MAX];
-	struct hist_action *actions[HIST_ACTIONS_MAX];
-	struct hist_sort sort[HIST_SORT_MAX];
-	struct hist_map *map; /* [I] */
-	u32 snapshots_due;    /* [a] bit n: action n waits until the record is closed */
+	unsigned bits;							      /* [I] room for 1 << bits keys */
+	struct hist_field *keys[HIST_KEYS_MAX];				      /* [I] */
+	struct hist_field *vals[HIST_VALS_MAX];				      /* [I] the first is the hitcount */
+	struct hist_var vars[HIST_VARS_MAX];				      /* [I] their values are in the map */
+	struct hist_ref refs[HIST_REFS_MAX];				      /* [I] variables that a hit reads */
+	struct hist_action *actions[HIST_ACTIONS_MAX];			      /* [I] */
+	struct hist_sort sort[HIST_SORT_MAX]; /* [I] the order in which lines are shown */
+	struct hist_map *map;		      /* [I] */
+	u32 snapshots_due;		      /* [a] bit n: action n waits until the record is closed */
 };
 
 /* The histogram of an event: a trigger. */
@@ -233,10 +236,11 @@ void hist_put(struct hist *h);	/* frees it when it is neither used nor reference
 /* expr.c. What a text means, or ERR_PTR; `text` is cut. hist_parse_atom leaves the text as it is. */
 struct hist_field *hist_parse_value(struct hist_parse *p, char *text);
 struct hist_field *hist_parse_atom(struct hist_parse *p, const char *text);
+/* `type` lives as long as the field's event. NULL: no memory. */
 struct hist_field *hist_field_new(u8 op, const char *name, unsigned len, const char *type, unsigned size);
 void hist_field_free(struct hist_field *f);
-bool hist_contains_operator(const char *text);
-bool hist_has_ref(const struct hist_field *f);
+bool hist_contains_operator(const char *text); /* is it more than one operand? */
+bool hist_has_ref(const struct hist_field *f); /* is a variable anywhere in it? */
 
 /* vars.c */
 /* The variable that the command has defined by this name; NULL: there is none. Its number to *n. */
@@ -247,7 +251,7 @@ struct hist *hist_find_on_event(const struct trace_event_file *file, const char 
 int hist_add_var(struct hist_parse *p, const char *name, struct hist_field *value, enum hist_var_kind kind);
 /* The number of a reference to the variable, which is new or there already; -errno. */
 int hist_add_ref(struct hist *h, struct hist *owner, unsigned var);
-void hist_drop_refs(struct hist *h);
+void hist_drop_refs(struct hist *h); /* undoes all hist_add_ref(); no hit of h is under way */
 /* "system", "event" (both or neither), "var": the histogram that has it, or NULL; an ambiguous name is told. */
 struct hist *hist_resolve(struct hist_parse *p, const char *system, const char *event, const char *var, unsigned *n);
 /* "SYSTEM.EVENT.NAME" or "NAME": copies the first two into `buf`. */
@@ -256,13 +260,13 @@ struct hist_name {
 	const char *name;     /* in the text */
 	char buf[160];
 };
-int hist_split_name(struct hist_name *to, const char *text);
+int hist_split_name(struct hist_name *to, const char *text); /* 0, or -EINVAL: `buf` has no room for it */
 /* The event's histogram in force whose keys are like h's, or NULL. */
 struct hist_trigger *hist_find_compatible(const struct hist *h, const struct trace_event_file *file);
 
-/* action.c */
-int hist_parse_actions(struct hist_parse *p);
-int hist_create_actions(struct hist_parse *p);
+/* action.c. 0 or -errno, which error_log has an explanation of. */
+int hist_parse_actions(struct hist_parse *p);  /* take the texts apart; there are no keys yet */
+int hist_create_actions(struct hist_parse *p); /* look up what they mean; p->hist has its fields */
 void hist_free_action(struct hist_action *a);
 
 /* hit.c. Any context, preemption off. */
@@ -272,7 +276,8 @@ struct hist_hit {
 	unsigned long fp;
 	struct trace_array *tr;
 };
-void hist_fire(struct event_trigger *t, const struct trigger_hit *hit);
+void hist_fire(struct event_trigger *t, const struct trigger_hit *hit); /* count a hit, and carry out actions */
+/* A field or an expression as a number, 0 for strings and stacks; a variable's new value in the map's element. */
 u64 hist_eval(const struct hist_field *f, const struct hist_hit *hit);
 void hist_set_var(struct hist *h, void *elt, unsigned n, const struct hist_hit *hit);
 
@@ -282,13 +287,13 @@ void hist_set_var(struct hist *h, void *elt, unsigned n, const struct hist_hit *
 void hist_run_actions(struct hist *h, void *elt, const struct hist_hit *hit, bool open);
 void hist_take_due(struct hist *h);
 
-/* spec.c */
+/* spec.c: a histogram's line in the file trigger; a field as it was written. */
 void hist_show_trigger(struct seq_file *m, const struct event_trigger *t);
 void hist_show_field(struct seq_file *m, const struct hist_field *f);
 /* The text of the trigger without size, clock and state: two triggers of an event are the same when it is the same. */
 char *hist_spec_text(const struct hist *h, const char *filter);
 
-/* show.c, debug.c: for the files. */
+/* show.c: a key as the file hist shows it. `comm` is the name of the task for .execname. */
 void hist_show_key(struct seq_file *m, const struct hist *h, const u64 *key, const char *comm);
 
 /* command.c */

@@ -73,32 +73,37 @@ struct hist_map *hist_map_create(unsigned bits, unsigned key_size, unsigned data
 	return NULL;
 }
 
+static __always_inline unsigned nr_words(const struct hist_map *map)
+{
+	return map->key_size / sizeof(u64);
+}
+
 /* Each word is folded in by a multiplication, and the high half, which depends on all bits, into the low one. */
-static __always_inline u64 hash_key(const struct hist_map *map, const u64 *key)
+static __always_inline u64 hash_key(const u64 *key, unsigned words)
 {
 	u64 hash = 0;
 
-	for (unsigned i = 0; i < map->key_size / sizeof(u64); i++) {
+	for (unsigned i = 0; i < words; i++) {
 		hash = (hash ^ key[i]) * 0x61c8864680b583ebULL;
 		hash ^= hash >> 32;
 	}
 	return hash;
 }
 
-static void *elt_of(const struct hist_map *map, u64 slot)
+static __always_inline void *elt_of(const struct hist_map *map, u64 slot)
 {
 	return map->elts + (size_t)((u32)slot - 1) * map->elt_size;
 }
 
 /* Is this the key's element? The upper half of a slot saves nearly all comparisons with other keys. */
-static bool is_of_key(const struct hist_map *map, u64 slot, u64 hash, const u64 *key)
+static __always_inline bool is_of_key(const struct hist_map *map, u64 slot, u64 hash, const u64 *key, unsigned words)
 {
 	const u64 *elt;
 
 	if (slot >> 32 != (u32)hash)
 		return false;
 	elt = elt_of(map, slot);
-	for (unsigned i = 0; i < map->key_size / sizeof(u64); i++)
+	for (unsigned i = 0; i < words; i++)
 		if (elt[i] != key[i])
 			return false;
 	return true;
@@ -144,39 +149,62 @@ void hist_map_drop(struct hist_map *map, unsigned cpu)
 	__atomic_fetch_add(&map->cpus[cpu].drops, 1, __ATOMIC_RELAXED);
 }
 
-/* Slot by slot from where the hash says, until the key is found, or its new element is in a free slot. */
-void *hist_map_insert(struct hist_map *map, const void *key, unsigned cpu, unsigned depth, bool *fresh)
+static __always_inline void *count_hit(struct hist_map *map, u64 slot, unsigned cpu)
 {
-	struct hist_map_cpu *here = &map->cpus[cpu];
-	u64 hash = hash_key(map, key);
+	__atomic_fetch_add(&map->cpus[cpu].hits, 1, __ATOMIC_RELAXED);
+	return elt_of(map, slot);
+}
 
-	*fresh = false;
-	for (unsigned at = hash_64(hash, map->bits + 1);; at = (at + 1) & (nr_slots(map) - 1)) {
+/* Slot by slot from `at`, until the key is found, or its new element is in a free slot. */
+static noinline void *map_search(struct hist_map *map, const u64 *key, u64 hash, unsigned at, unsigned cpu,
+				 unsigned depth, bool *fresh)
+{
+	for (;; at = (at + 1) & (nr_slots(map) - 1)) {
 		u64 slot = smp_load_acquire(&map->slots[at]);
 
 		if (unlikely(!slot)) {
-			slot = fill_slot(map, &map->slots[at], key, hash, &here->in_hand[depth], fresh);
+			slot = fill_slot(map, &map->slots[at], key, hash, &map->cpus[cpu].in_hand[depth], fresh);
 			if (!slot)
 				break;
 		}
-		if (*fresh || is_of_key(map, slot, hash, key)) {
-			__atomic_fetch_add(&here->hits, 1, __ATOMIC_RELAXED);
-			return elt_of(map, slot);
-		}
+		if (*fresh || is_of_key(map, slot, hash, key, nr_words(map)))
+			return count_hit(map, slot, cpu);
 	}
 	hist_map_drop(map, cpu);
 	return NULL;
 }
 
+/* A key that is there stands nearly always in the slot that its hash says. This way saves no registers. */
+static __always_inline void *map_insert(struct hist_map *map, const u64 *key, unsigned words, unsigned cpu,
+					unsigned depth, bool *fresh)
+{
+	u64 hash = hash_key(key, words), slot;
+	unsigned at = hash_64(hash, map->bits + 1);
+
+	*fresh = false;
+	slot = smp_load_acquire(&map->slots[at]);
+	if (likely(slot && is_of_key(map, slot, hash, key, words)))
+		return count_hit(map, slot, cpu);
+	return map_search(map, key, hash, at, cpu, depth, fresh);
+}
+
+/* Most keys are one number: for them the compiler leaves out the loops. */
+void *hist_map_insert(struct hist_map *map, const void *key, unsigned cpu, unsigned depth, bool *fresh)
+{
+	if (likely(nr_words(map) == 1))
+		return map_insert(map, key, 1, cpu, depth, fresh);
+	return map_insert(map, key, nr_words(map), cpu, depth, fresh);
+}
+
 void *hist_map_find(const struct hist_map *map, const void *key)
 {
-	u64 hash = hash_key(map, key), slot;
+	u64 hash = hash_key(key, nr_words(map)), slot;
 
 	for (unsigned at = hash_64(hash, map->bits + 1);; at = (at + 1) & (nr_slots(map) - 1)) {
 		slot = smp_load_acquire(&map->slots[at]);
 		if (!slot)
 			return NULL;
-		if (is_of_key(map, slot, hash, key))
+		if (is_of_key(map, slot, hash, key, nr_words(map)))
 			return elt_of(map, slot);
 	}
 }

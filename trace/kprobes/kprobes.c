@@ -255,7 +255,7 @@ static void module_goes(struct module *mod)
 
 void (*kprobe_module_came)(struct module *mod);
 
-/* By now trace/ftrace knows its call sites, as that stands before this in the table of notifiers. */
+/* By now trace/ftrace knows its call sites, as it is told first of modules. */
 static int module_comes(struct module *mod)
 {
 	if (kprobe_module_came)

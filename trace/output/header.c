@@ -45,9 +45,9 @@ static void print_columns(struct seq_file *s, bool tgid)
  * How many of this CPU's records that would be shown were overwritten. A maximum that is longer than the buffer has
  * lost an unknown number: then this is all that the ring has lost since it was cleared.
  */
-static unsigned long lost_of_shown(struct trace_iterator *iter, unsigned cpu)
+static unsigned long lost_of_shown(struct trace_iterator *iter, unsigned cpu, bool window)
 {
-	if (ring_buffer_oldest_event_ts(iter->buffer, cpu) <= iter->from)
+	if (window && ring_buffer_oldest_event_ts(iter->buffer, cpu) <= iter->from)
 		return 0;
 	return ring_buffer_overrun_cpu(iter->buffer, cpu);
 }
@@ -68,7 +68,7 @@ void trace_count_entries(struct trace_iterator *iter, unsigned long *total, unsi
 		if (!window)
 			here = ring_buffer_entries_cpu(iter->buffer, cpu);
 		*entries += here;
-		*total += here + lost_of_shown(iter, cpu);
+		*total += here + lost_of_shown(iter, cpu, window);
 	}
 }
 

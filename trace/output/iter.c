@@ -83,9 +83,16 @@ static void step_cpu(struct trace_iterator *iter)
 		ring_buffer_consume(iter->buffer, iter->cpu, NULL, NULL);
 }
 
+/* Were records of the CPU lost before the one that peek_cpu() has just given, with *lost? */
+static bool was_lost_before(const struct trace_iterator *iter, unsigned long lost)
+{
+	return iter->buffer_iter ? ring_buffer_iter_has_dropped(iter->buffer_iter[iter->cpu]) : lost;
+}
+
 /*
- * A call whose return is the CPU's next record: both become one line, so the return is stepped over, too. In the forms
- * for programs each record is one.
+ * A call whose return is the CPU's next record: both become one line, so the return is stepped over, too. Behind a loss
+ * it may be the return of another call, and the loss has a line of its own. In the forms for programs each record is
+ * one.
  */
 static void look_for_leaf(struct trace_iterator *iter)
 {
@@ -101,7 +108,7 @@ static void look_for_leaf(struct trace_iterator *iter)
 	if (!kind || !kind->joins)
 		return;
 	event = peek_cpu(iter, iter->cpu, &ts, &lost);
-	if (!event || !kind->joins(iter->ent, ring_buffer_event_data(event)))
+	if (!event || was_lost_before(iter, lost) || !kind->joins(iter->ent, ring_buffer_event_data(event)))
 		return;
 	iter->leaf = memcpy((char *)iter->copy + RB_MAX_EVENT, ring_buffer_event_data(event),
 			    sizeof(struct ftrace_graph_ret_entry));

@@ -338,9 +338,9 @@ static ssize_t tracing_splice_pipe(struct file *file, loff_t *pos, struct file *
 }
 
 /*
- * Must the readers be woken? A reader of text waits for any record of its CPUs; readers of raw pages wait for as much
- * as buffer_percent says. While recording is off all readers are woken and look for themselves: for some it is the
- * end.
+ * Must the readers be woken? A reader of text waits for any record of its CPUs, as does a read of raw pages; splice and
+ * poll wait for as much as buffer_percent says. While recording is off all readers are woken and look for themselves:
+ * for some it is the end.
  */
 static bool news_for_readers(struct trace_array *tr)
 {
@@ -349,9 +349,9 @@ static bool news_for_readers(struct trace_array *tr)
 	if (!tracer_tracing_is_on(tr))
 		return true;
 	for_each_possible_cpu(cpu) {
-		bool text = cpumask_test_cpu(cpu, &tr->pipe_cpus);
+		bool any = READ_ONCE(tr->raw_reads) || cpumask_test_cpu(cpu, &tr->pipe_cpus);
 
-		if (ring_buffer_filled(tr->buffer, cpu, text ? 0 : READ_ONCE(tr->buffer_percent)))
+		if (ring_buffer_filled(tr->buffer, cpu, any ? 0 : READ_ONCE(tr->buffer_percent)))
 			return true;
 	}
 	return false;

@@ -1,6 +1,6 @@
 /*
  * per_cpu/cpuN/trace_pipe_raw: a CPU's records as they lie in the ring buffer, page by page. What is read is gone
- * from the buffer. buffer_percent says how much there must be before readers that wait are woken.
+ * from the buffer. buffer_percent says how much there must be before splice and poll are woken.
  *
  * trace-cmd record lives on this file. Two ways lead out of it: read() copies, splice() moves a whole page into a
  * pipe without a copy. The format of a page is in events/header_page and events/header_event.
@@ -125,13 +125,26 @@ static int raw_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* Is there as much as buffer_percent asks for? While recording is off no more will come, so any record is enough. */
-static bool raw_ready(void *reader)
+/* What read waits for: any record. */
+static bool has_record(void *reader)
 {
 	const struct raw_reader *r = reader;
-	bool on = tracer_tracing_is_on(r->tr);
 
-	return ring_buffer_filled(r->tr->buffer, r->cpu, on ? READ_ONCE(r->tr->buffer_percent) : 0);
+	return ring_buffer_filled(r->tr->buffer, r->cpu, 0);
+}
+
+/* What poll reports: as much as buffer_percent asks for, and with 0 any record. */
+static bool is_filled(const struct raw_reader *r)
+{
+	return ring_buffer_filled(r->tr->buffer, r->cpu, READ_ONCE(r->tr->buffer_percent));
+}
+
+/* What splice waits for: the same. While recording is off no more will come, so any record ends the wait. */
+static bool worth_splicing(void *reader)
+{
+	const struct raw_reader *r = reader;
+
+	return is_filled(r) || (!tracer_tracing_is_on(r->tr) && has_record(reader));
 }
 
 /*
@@ -152,16 +165,16 @@ static int take_page(const struct raw_reader *r, struct raw_page *page, size_t n
 	return ret;
 }
 
-/* Wait until raw_ready(); with nonblock do not wait: -EAGAIN. 0, -ERESTARTSYS. Context: no lock held. */
-static int raw_wait(struct raw_reader *r, bool nonblock)
+/* Wait until ready(r); with nonblock do not wait: -EAGAIN. 0, -ERESTARTSYS. Context: no lock held. */
+static int raw_wait(struct raw_reader *r, bool (*ready)(void *reader), bool nonblock)
 {
 	int ret;
 
 	if (nonblock)
 		return -EAGAIN;
 	do {
-		ret = trace_wait_for(r->tr, raw_ready, r);
-	} while (!ret && !raw_ready(r));
+		ret = trace_wait_for(r->tr, ready, r);
+	} while (!ret && !ready(r));
 	return ret;
 }
 
@@ -180,7 +193,9 @@ static int next_page(struct file *file, struct raw_reader *r, size_t n)
 		if (ret != -EAGAIN)
 			return ret ? 1 : 0;
 		mutex_unlock(&r->lock);
-		ret = raw_wait(r, file->f_flags & O_NONBLOCK);
+		__atomic_fetch_add(&r->tr->raw_reads, 1, __ATOMIC_SEQ_CST); /* before the timer of raw_wait() looks */
+		ret = raw_wait(r, has_record, file->f_flags & O_NONBLOCK);
+		__atomic_fetch_sub(&r->tr->raw_reads, 1, __ATOMIC_SEQ_CST);
 		mutex_lock(&r->lock);
 		if (ret)
 			return ret;
@@ -292,7 +307,7 @@ static ssize_t raw_splice(struct file *file, loff_t *pos, struct file *pipe, siz
 	nonblock |= !!(file->f_flags & O_NONBLOCK);
 	ret = splice_pages(r, pipe, *pos, n, nonblock);
 	if (ret == -EAGAIN && !nonblock) {
-		ret = raw_wait(r, false);
+		ret = raw_wait(r, worth_splicing, false);
 		if (!ret)
 			ret = splice_pages(r, pipe, *pos, n, false);
 		if (ret == -EAGAIN)
@@ -303,13 +318,17 @@ static ssize_t raw_splice(struct file *file, loff_t *pos, struct file *pipe, siz
 	return ret;
 }
 
-/* The queue is joined before the look: in the other order a page that comes in between could be missed. */
+/*
+ * The queue is joined before the look: in the other order a page that comes in between could be missed. That recording
+ * is off makes nothing ready, as in Linux: trace-cmd's recorder would splice then, and leave at -EAGAIN without the
+ * last records, which only read gives.
+ */
 static unsigned raw_poll(struct file *file, struct poll_table *pt)
 {
 	struct raw_reader *r = file->private_data;
 
 	poll_wait(file, &r->tr->wait, pt);
-	if (READ_ONCE(r->page.read) != READ_ONCE(r->page.size) || raw_ready(r))
+	if (READ_ONCE(r->page.read) != READ_ONCE(r->page.size) || is_filled(r))
 		return POLLIN | POLLRDNORM;
 	trace_poll_later(r->tr);
 	return 0;

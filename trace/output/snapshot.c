@@ -78,6 +78,7 @@ static void take_only_part(void *arg)
 	snapshot->latency = 0;
 	x->err = trace_max_exchange_here(tr, snapshot);
 	if (!x->err) {
+		trace_func_repeats_forget(tr);
 		if (cpumask_empty(&snapshot->cpus))
 			snapshot->time_zero = snapshot->time_start = tr->time_start;
 		cpumask_set_cpu(cpu, &snapshot->cpus);

@@ -174,7 +174,7 @@ static int formats_coming(struct module *mod)
 	return 0;
 }
 static const struct module_notifier format_notifier = {.coming = formats_coming};
-REGISTER_MODULE_NOTIFIER(format_notifier);
+REGISTER_MODULE_NOTIFIER_FIRST(format_notifier);
 
 static void show_format(struct seq_file *m, const char *text)
 {

@@ -32,7 +32,6 @@ unsigned rb_event_size(const struct ring_buffer_event *event)
 	case 0:
 		return event->array[0] + 4;
 	case RINGBUF_TYPE_TIME_EXTEND:
-	case RINGBUF_TYPE_TIME_STAMP:
 		return 8;
 	default:
 		return event->type_len * 4 + 4;
@@ -42,16 +41,11 @@ unsigned rb_event_size(const struct ring_buffer_event *event)
 /* The time of an event, given that of the one before it. */
 static u64 rb_event_stamp(const struct ring_buffer_event *event, u64 before)
 {
-	u64 wide = ((u64)event->array[0] << RB_TS_SHIFT) + event->time_delta;
+	u64 delta = event->time_delta;
 
 	if (event->type_len == RINGBUF_TYPE_TIME_EXTEND)
-		return before + wide;
-	/* 59 bits of an absolute stamp are stored. The bits above are those of `before`, plus one after a wrap. */
-	if (event->type_len == RINGBUF_TYPE_TIME_STAMP) {
-		wide |= before & ~0ULL << 59;
-		return wide < before ? wide + (1ULL << 59) : wide;
-	}
-	return before + event->time_delta;
+		delta += (u64)event->array[0] << RB_TS_SHIFT;
+	return before + delta;
 }
 
 /* Every type moves the time on, padding included: the events behind it count from it. */

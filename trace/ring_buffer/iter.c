@@ -199,6 +199,11 @@ unsigned long ring_buffer_iter_dropped(struct ring_buffer_iter *iter)
 	return dropped;
 }
 
+bool ring_buffer_iter_has_dropped(const struct ring_buffer_iter *iter)
+{
+	return iter->dropped;
+}
+
 /*
  * The copy starts empty (kzalloc: size 0), so the first peek fetches a page. `readers` keeps the size of pages as it is
  * until the iterator is freed; the caller serialises this function with a change of the size.

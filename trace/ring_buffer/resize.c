@@ -239,7 +239,10 @@ static void rb_resize(struct ring_buffer_per_cpu *cpu_buffer, struct rb_ring *ot
 	rb_release(cpu_buffer);
 }
 
-/* A ring of the new size for each CPU that gets one, before anything is changed. */
+/*
+ * A ring of the new size for each CPU that gets one, before anything is changed. Where the number of pages stays,
+ * `size` alone is set: it is what another order will go by.
+ */
 static struct rb_ring *rb_alloc_rings(struct trace_buffer *buffer, unsigned long size, int only)
 {
 	struct rb_ring *rings = kcalloc(nr_cpu_ids, sizeof(*rings), GFP_KERNEL);
@@ -251,7 +254,10 @@ static struct rb_ring *rb_alloc_rings(struct trace_buffer *buffer, unsigned long
 	for_each_possible_cpu(cpu) {
 		nr_pages = rb_pages_for(size, buffer->order);
 		old_pages = ring_buffer_size(buffer, cpu) / rb_page_data(buffer->order);
-		if ((only != RING_BUFFER_ALL_CPUS && cpu != only) || old_pages == nr_pages)
+		if (only != RING_BUFFER_ALL_CPUS && cpu != only)
+			continue;
+		rings[cpu].size = nr_pages * rb_page_data(buffer->order);
+		if (old_pages == nr_pages)
 			continue;
 		if (rb_ring_alloc(&rings[cpu], buffer->order, nr_pages,
 				  nr_pages > old_pages ? nr_pages - old_pages : 0))
@@ -266,6 +272,15 @@ free_rings:
 	return NULL;
 }
 
+/* The ring stays, and `size` was asked for. */
+static void rb_note_size(struct ring_buffer_per_cpu *cpu_buffer, unsigned long size)
+{
+	unsigned long flags = rb_lock(cpu_buffer);
+
+	cpu_buffer->ring.size = size;
+	rb_unlock(cpu_buffer, flags);
+}
+
 /* Exchange each CPU's ring for the one made for it, if there is one, by `exchange`, and free what is left over. */
 static void rb_use_rings(struct trace_buffer *buffer, struct rb_ring *rings,
 			 void (*exchange)(struct ring_buffer_per_cpu *cpu_buffer, struct rb_ring *other))
@@ -275,6 +290,8 @@ static void rb_use_rings(struct trace_buffer *buffer, struct rb_ring *rings,
 	for_each_possible_cpu(cpu) {
 		if (exchange && rings[cpu].pages)
 			exchange(buffer->cpu[cpu], &rings[cpu]);
+		else if (exchange && rings[cpu].size)
+			rb_note_size(buffer->cpu[cpu], rings[cpu].size);
 		rb_ring_free(&rings[cpu]);
 	}
 	kfree(rings);
@@ -404,6 +421,19 @@ static bool rb_quiesced(struct ring_buffer_per_cpu *cpu_buffer)
 }
 
 /*
+ * The count of what was kept out goes with the ring, though it does not lie in it. An NMI that is kept out now counts
+ * in either.
+ */
+static void rb_swap_kept_out(struct ring_buffer_per_cpu *a, struct ring_buffer_per_cpu *b)
+{
+	u64 of_a = __atomic_exchange_n(&a->kept_out, 0, __ATOMIC_RELAXED);
+	u64 of_b = __atomic_exchange_n(&b->kept_out, 0, __ATOMIC_RELAXED);
+
+	__atomic_fetch_add(&a->kept_out, of_b, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&b->kept_out, of_a, __ATOMIC_RELAXED);
+}
+
+/*
  * Exchange the contents of the two rings and not the pointers to them, so a writer of this CPU that has looked up its
  * buffer goes on in the same one. `empty` is the ring of the two that is emptied before the exchange, or NULL. 0 or
  * -EBUSY. On the rings' CPU, interrupts off, both reader locks held.
@@ -425,13 +455,16 @@ static int rb_swap_rings(struct ring_buffer_per_cpu *a, struct ring_buffer_per_c
 	} else {
 		struct rb_ring was;
 
-		if (empty)
+		if (empty) {
 			rb_ring_reset(&empty->ring, rb_touched(&empty->ring), ring_buffer_time_stamp(empty->buffer));
+			rb_write(empty->kept_out, 0);
+		}
 		was = a->ring;
 		RB_TEST_POINT(72);
 		a->ring = b->ring;
 		RB_TEST_POINT(74);
 		b->ring = was;
+		rb_swap_kept_out(a, b);
 	}
 	rb_barrier();
 	__atomic_fetch_sub(&a->disabled, RB_QUIESCE_ONE, __ATOMIC_RELAXED);

@@ -5,10 +5,10 @@
  *	bash-1408  [000] .....  52.001207: [ ok ] vfs_read:read_write.c:112
  *	bash-1408  [000] .....  52.001207: [ MISS ] pipe_read:pipe.c:96
  *
- * Every function of the kernel asks such questions, those that record this one included. Files of the tracer are
- * built so that they count only (BRANCH_UNTRACED); inlined functions and exceptions that come in between are turned
- * away by the recursion bits that function hooks use. How often hints were right is counted whether the tracer is
- * selected or not: trace/tracers/stat/branch.c.
+ * Every function of the kernel asks such questions, and so do the functions that record them. Therefore the tracer's
+ * own files are built so that their hints are only counted (BRANCH_UNTRACED), and the recursion bits that function
+ * hooks use stop inlined functions and exceptions that come in between. How often hints were right is counted whether
+ * the tracer is selected or not: trace/tracers/stat/branch.c.
  */
 #include <irq/irqflags.h>
 #include <lib/errno.h>

@@ -317,7 +317,7 @@ static void set_funcs(struct trace_array *tr, ftrace_func_t func, ftrace_func_t 
 
 /*
  * Chooses the callback by what the options and pids ask for, so that a call pays for nothing else. Calls that are on
- * their way may still use the old callback: each would record correctly, but for what was asked for just now.
+ * their way may still use the old callback, which records correctly, except for what has just been asked for.
  */
 static void choose_func(struct trace_array *tr, u64 options, u32 own_options)
 {

@@ -249,17 +249,29 @@ static void fill_slots(struct func_probe *probe, const struct ftrace_set *set, u
 	}
 }
 
-/*
- * *set becomes the probe's filter with the functions of `glob` added. -EINVAL: the pattern matches nothing, or nothing
- * new.
- */
-static int match_new(struct func_probe *probe, const char *glob, struct ftrace_set *set)
+/* The probe's filter as it is now: with the lock, as a module that goes changes it, too. 0, -ENOMEM. */
+static int copy_filter(struct ftrace_set *set, struct func_probe *probe)
 {
-	int ret = ftrace_set_copy(set, &probe->ops.filter);
+	int ret;
+
+	mutex_lock(&ftrace_lock);
+	ret = ftrace_set_copy(set, &probe->ops.filter);
+	mutex_unlock(&ftrace_lock);
+	return ret;
+}
+
+/*
+ * *set becomes the probe's filter with the functions of `glob` added, or taken away. -EINVAL: the pattern matches
+ * nothing, or nothing that is not so already.
+ */
+static int match_other(struct func_probe *probe, const char *glob, struct ftrace_set *set, bool add)
+{
+	int ret = copy_filter(set, probe);
+	unsigned before = set->count;
 
 	if (!ret)
-		ret = ftrace_set_match(set, glob, true);
-	return ret ?: set->count == probe->ops.filter.count ? -EINVAL : 0;
+		ret = ftrace_set_match(set, glob, add);
+	return ret ?: set->count == before ? -EINVAL : 0;
 }
 
 /*
@@ -270,7 +282,7 @@ static int add_functions(struct func_probe *probe, const char *glob, union func_
 {
 	const struct func_command *command = probe->command;
 	struct ftrace_set set = {};
-	int ret = match_new(probe, glob, &set);
+	int ret = match_other(probe, glob, &set, true);
 
 	if (!ret && command->prepare)
 		ret = command->prepare(probe->tr);
@@ -311,7 +323,8 @@ static void unlink_probe(struct func_probe *probe)
 
 /*
  * Only the functions in `set`, a part of the filter, keep the command; *set is the old filter afterwards. 0; or -errno
- * and nothing has changed.
+ * and nothing has changed. When ftrace has given up (-ENODEV) the user is gone all the same, and what it held must be
+ * given back.
  */
 static int leave_functions(struct func_probe *probe, struct ftrace_set *set)
 {
@@ -320,11 +333,11 @@ static int leave_functions(struct func_probe *probe, struct ftrace_set *set)
 	if (set->count)
 		return put_in_force(probe, set);
 	ret = unregister_ftrace_function(&probe->ops);
-	if (!ret) {
-		swap(probe->ops.filter, *set);
-		unlink_probe(probe);
-	}
-	return ret;
+	if (ret && ret != -ENODEV)
+		return ret;
+	swap(probe->ops.filter, *set);
+	unlink_probe(probe);
+	return 0;
 }
 
 /*
@@ -349,12 +362,8 @@ static int keep_functions(struct func_probe *probe, struct ftrace_set *set)
 static int remove_functions(struct func_probe *probe, const char *glob)
 {
 	struct ftrace_set set = {};
-	int ret = ftrace_set_copy(&set, &probe->ops.filter);
+	int ret = match_other(probe, glob, &set, false);
 
-	if (!ret)
-		ret = ftrace_set_match(&set, glob, false);
-	if (!ret && set.count == probe->ops.filter.count)
-		ret = -EINVAL;
 	if (!ret)
 		ret = keep_functions(probe, &set);
 	ftrace_set_clear(&set);
@@ -362,31 +371,27 @@ static int remove_functions(struct func_probe *probe, const char *glob)
 }
 
 /*
- * The functions of a module that goes lose their commands. Without memory for that, ftrace takes the functions out of
- * the filters all the same; what they had stays allocated.
+ * Functions whose text goes, that of init or all of a module's, lose their commands. Without memory for that, ftrace
+ * takes the functions out of the filters all the same; what they had stays allocated.
  */
-static void module_going(struct module *mod)
+static void text_goes(struct module *mod)
 {
 	struct func_probe *probe, *next;
 	struct trace_array *tr;
 
 	mutex_lock(&event_mutex);
-	mutex_lock(&trace_types_lock);
 	for_each_trace_array(tr)
 		for (probe = tr->func_probes; probe; probe = next) {
 			struct ftrace_set set = {};
 
 			next = probe->next;
-			if (!ftrace_set_copy(&set, &probe->ops.filter) &&
-			    !ftrace_set_match_module(&set, "*", mod->name, false) &&
-			    set.count != probe->ops.filter.count)
+			if (!copy_filter(&set, probe) && ftrace_set_leave(&set, mod))
 				keep_functions(probe, &set);
 			ftrace_set_clear(&set);
 		}
-	mutex_unlock(&trace_types_lock);
 	mutex_unlock(&event_mutex);
 }
-static const struct module_notifier command_notifier = {.going = module_going};
+static const struct module_notifier command_notifier = {.live = text_goes, .going = text_goes};
 REGISTER_MODULE_NOTIFIER(command_notifier);
 
 /* The array is removed. No memory is needed: an empty set cannot fail. */

@@ -43,7 +43,8 @@ static void *rec_from(const struct rec_list *list, loff_t *pos)
 }
 
 /*
- * ftrace_lock is held from start to stop, for one buffer of text at most: what the lines say of users is of one moment.
+ * ftrace_lock is held from start to stop, for one buffer of text at most, so the lines of a buffer show the users of
+ * one moment.
  */
 static void *rec_start(struct seq_file *m, loff_t *pos)
 {
@@ -201,6 +202,7 @@ struct filter_writer {
 	loff_t command;			/* [r] number of the command that is shown */
 	loff_t shown;			/* [r] number of the filter by module that is shown */
 	bool changed;			/* [o] */
+	struct ftrace_module *words;	/* [o] filters by module that were written, of modules that were not loaded */
 	struct ftrace_set set;		/* [o] the copy */
 	char token[FTRACE_TOKEN_MAX];	/* [o] name so far */
 	char refused[FTRACE_TOKEN_MAX]; /* [o] the last word as it was written: a command is cut into its parts */
@@ -228,7 +230,7 @@ static int process_token(struct filter_writer *w)
 	strscpy(w->refused, w->token, sizeof(w->refused));
 	if (w->modules && ftrace_is_module_word(w->token)) {
 		w->changed = true;
-		return ftrace_module_word(w->modules, &w->set, w->exclude, w->token);
+		return ftrace_module_word(w->modules, &w->set, &w->words, w->exclude, w->token);
 	}
 	if (strchr(w->token, ':'))
 		return w->graph || w->exclude ? -EINVAL : ftrace_process_command(w->tr, w->token);
@@ -330,7 +332,8 @@ static struct filter_writer *writer_alloc(struct file *file, struct ftrace_ops *
 
 /*
  * Puts the changed copy in force; w->set gets the old set, which the caller frees. A filter with nothing but modules
- * that are not loaded must not mean "all functions" (ftrace_set_wait). 0, -ENOMEM, or as ftrace_ops_replace_set(): then
+ * that are not loaded must not mean "all functions" (ftrace_set_wait), nor one whose module has come since it was
+ * written. 0, -ENOMEM, or as ftrace_ops_replace_set(): then
  * the old set stays.
  */
 static int writer_apply(struct filter_writer *w)
@@ -340,7 +343,9 @@ static int writer_apply(struct filter_writer *w)
 	if (w->graph)
 		return graph_filter_replace(w->graph, &w->set);
 	mutex_lock(&ftrace_lock);
-	ret = w->tr ? ftrace_set_wait(&w->set, ftrace_module_is_there(w->tr, false, 0)) : 0;
+	ret = ftrace_module_words_join(w->words, &w->set);
+	if (!ret && w->tr)
+		ret = ftrace_set_wait(&w->set, ftrace_module_is_there(w->tr, false, 0));
 	if (!ret)
 		ret = ftrace_ops_replace_set(w->ops, writer_target(w), &w->set);
 	mutex_unlock(&ftrace_lock);
@@ -357,6 +362,7 @@ static void writer_finish(struct file *file, struct filter_writer *w)
 		process_token(w);
 	if (w->changed)
 		tracefs_refused(file, NULL, "the new set of functions", writer_apply(w));
+	ftrace_module_words_end(&w->words);
 	ftrace_set_clear(&w->set);
 	kfree(w);
 }

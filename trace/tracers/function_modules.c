@@ -1,9 +1,9 @@
 /*
  * Filters by module. "GLOB:mod:ext4" names functions of ext4. If ext4 is loaded, they join the set. If it is not, the
  * filter is kept, in order, and shown, and it takes effect before the module's init runs. So `echo :mod:demo >
- * set_ftrace_filter; insmod demo.ko` traces the init, too. When the module goes, its functions that were in the set are
- * kept as filters by module: if it is loaded a second time, they are traced again. "GLOB:mod:!ext4" names all functions
- * that are not ext4's: they join the set at once.
+ * set_ftrace_filter; insmod demo.ko` traces the init, too. When the module goes, its functions leave the set
+ * (ftrace_set_refresh), and nothing of them is kept for a second time, as in Linux. "GLOB:mod:!ext4" names all
+ * functions that are not ext4's: they join the set at once.
  *
  * While set_ftrace_filter keeps such filters it does not count as empty, even if no function is in it: a user who asks
  * for one module does not want the whole kernel until that module is loaded (ftrace_set_wait).
@@ -20,7 +20,7 @@
 
 /* A kept filter. Only `next` changes once it is in its list. */
 struct ftrace_module {
-	struct ftrace_module *next; /* [ftrace_lock] tr->modules[], the oldest first */
+	struct ftrace_module *next; /* [ftrace_lock] tr->modules[] or a file's words, the oldest first */
 	const char *glob, *module;  /* in texts */
 	char texts[];
 };
@@ -81,16 +81,56 @@ static int remove_module(struct ftrace_module **list, const char *glob, const ch
 
 /*
  * 1: functions of a loaded module matched, and have joined or left the set; 0: no function matches, so the filter must
- * be kept; -ENOMEM. [ftrace_lock]
+ * be kept; -ENOMEM. An empty set has no function to lose, so that a function matches is found out with another one.
+ * [ftrace_lock]
  */
 static int match_loaded(struct ftrace_set *set, const char *glob, const char *module, bool add)
 {
-	int ret = ftrace_set_match_module(set, glob_or_star(glob), module, add);
+	struct ftrace_set other = {};
+	bool empty = !add && !set->bits;
+	int ret = ftrace_set_match_module(empty ? &other : set, glob_or_star(glob), module, add || empty);
 
+	ftrace_set_clear(&other);
 	return ret == -EINVAL ? 0 : ret ?: 1;
 }
 
-int ftrace_module_word(struct trace_array *tr, struct ftrace_set *set, bool exclude, char *text)
+static void clear_list(struct ftrace_module **list)
+{
+	struct ftrace_module *old;
+
+	while ((old = *list)) {
+		*list = old->next;
+		kfree(old);
+	}
+}
+
+void ftrace_module_words_end(struct ftrace_module **words)
+{
+	clear_list(words);
+}
+
+int ftrace_module_words_join(struct ftrace_module *words, struct ftrace_set *set)
+{
+	int ret = 0;
+
+	for (; words && ret >= 0; words = words->next)
+		ret = match_loaded(set, words->glob, words->module, true);
+	return min(ret, 0);
+}
+
+/* [ftrace_lock] Kept in the array's list from now on, and among the words of the open file. 0; -ENOMEM. */
+static int keep_word(struct trace_array *tr, struct ftrace_module **words, bool exclude, const char *glob,
+		     const char *module)
+{
+	return add_module(words, glob, module) ?: add_module(&tr->modules[exclude], glob, module);
+}
+
+/*
+ * A word that takes away is about functions of a loaded module, or else about a filter that is kept; the words of the
+ * open file lose it in any case, so that it does not come back when the file is closed.
+ */
+int ftrace_module_word(struct trace_array *tr, struct ftrace_set *set, struct ftrace_module **words, bool exclude,
+		       char *text)
 {
 	bool add = *text != '!';
 	char *module = text + !add;
@@ -99,22 +139,20 @@ int ftrace_module_word(struct trace_array *tr, struct ftrace_set *set, bool excl
 
 	strsep(&module, ":"); /* "mod" */
 	mutex_lock(&ftrace_lock);
+	if (!add)
+		remove_module(words, glob, module);
 	ret = match_loaded(set, glob, module, add);
 	if (!ret)
-		ret = (add ? add_module : remove_module)(&tr->modules[exclude], glob, module);
+		ret = add ? keep_word(tr, words, exclude, glob, module)
+			  : remove_module(&tr->modules[exclude], glob, module);
 	mutex_unlock(&ftrace_lock);
 	return min(ret, 0);
 }
 
 void ftrace_modules_clear(struct trace_array *tr, bool exclude)
 {
-	struct ftrace_module *old;
-
 	mutex_lock(&ftrace_lock);
-	while ((old = tr->modules[exclude])) {
-		tr->modules[exclude] = old->next;
-		kfree(old);
-	}
+	clear_list(&tr->modules[exclude]);
 	mutex_unlock(&ftrace_lock);
 }
 
@@ -164,64 +202,23 @@ static void apply_kept(struct trace_array *tr, bool exclude, const char *module)
 	ftrace_set_clear(&new);
 }
 
-/* [ftrace_lock] Functions of the module that are in the set become filters by module: one "*" if all of them are. */
-static void keep_functions_of(struct trace_array *tr, bool exclude, const char *module)
-{
-	struct ftrace_set *set = exclude ? &tr->ops->exclude : &tr->ops->filter;
-	unsigned rec, in = 0, all = 0;
-
-	ftrace_set_refresh(set);
-	if (!set->bits)
-		return;
-	for_each_ftrace_rec(rec) {
-		const char *owner = ftrace_rec_module(&ftrace_recs[rec]);
-
-		if (!owner || strcmp(owner, module))
-			continue;
-		all++;
-		in += test_bit(rec, set->bits);
-	}
-	if (in && in == all) {
-		add_module(&tr->modules[exclude], "*", module);
-	} else if (in) {
-		for_each_ftrace_rec(rec) {
-			const char *owner = ftrace_rec_module(&ftrace_recs[rec]);
-
-			if (owner && !strcmp(owner, module) && test_bit(rec, set->bits))
-				add_module(&tr->modules[exclude], ftrace_rec_name(&ftrace_recs[rec]), module);
-		}
-	}
-	if (in) /* also when there was no memory for the filter: an empty set that does not wait means all functions */
-		ftrace_set_wait(set, true);
-}
-
-/* Calls one of the two functions above for the filter and the notrace set of each array. */
-static void for_each_kept(void (*change)(struct trace_array *tr, bool exclude, const char *module), const char *module)
+/* For the filter and the notrace set of each array. */
+static int kept_coming(struct module *mod)
 {
 	struct trace_array *tr;
 
 	mutex_lock(&trace_types_lock);
 	mutex_lock(&ftrace_lock);
 	for_each_trace_array(tr) {
-		change(tr, false, module);
-		change(tr, true, module);
+		apply_kept(tr, false, mod->name);
+		apply_kept(tr, true, mod->name);
 	}
 	mutex_unlock(&ftrace_lock);
 	mutex_unlock(&trace_types_lock);
-}
-
-static int kept_coming(struct module *mod)
-{
-	for_each_kept(apply_kept, mod->name);
 	return 0;
 }
 
-static void kept_going(struct module *mod)
-{
-	for_each_kept(keep_functions_of, mod->name);
-}
-
-static const struct module_notifier kept_notifier = {.coming = kept_coming, .going = kept_going};
+static const struct module_notifier kept_notifier = {.coming = kept_coming};
 REGISTER_MODULE_NOTIFIER(kept_notifier);
 
 static void modules_stop(struct trace_array *tr)

@@ -13,7 +13,7 @@
  *					return, for at most so many instructions
  *
  * Such a section follows its task: while that is off the CPU nothing is stepped, and it goes on where the task does, on
- * whichever CPU. Interrupts on top of the task belong to it. What the set holds at the selection counts.
+ * whichever CPU. Interrupts on top of the task belong to it. The set is read when the tracer is selected.
  *
  * The records go to the array's buffer, so what Linux's fixed ring of 8 KiB a CPU kept is here what buffer_size_kb
  * has room for: the last branches of each CPU.
@@ -238,11 +238,16 @@ free_filter:
 
 /* ---- Begin and end */
 
-/* Interrupts off. `refused`: atomic_t, CPUs that cannot be stepped. */
+/*
+ * Interrupts off, trace_types_lock held. `refused`: atomic_t, CPUs that cannot be stepped. A CPU that is leaving goes
+ * without a window: hw_branch_cpu_offline() may be behind it, and then nothing would end the window.
+ */
 static void begin_on_cpu(void *data)
 {
 	atomic_t *refused = data;
 
+	if (!cpumask_test_cpu(smp_processor_id(), &cpu_active_mask))
+		return;
 	this_cpu(hw_branch_cpu).left = hw_branch_window;
 	if (arch_single_step_start(hw_branch_step))
 		atomic_inc(refused);
@@ -261,11 +266,16 @@ static void end_on_cpu(void *unused)
 static int hw_branch_init(struct trace_array *tr)
 {
 	atomic_t refused = {0};
+	int err;
 
 	tracing_reset(tr, RING_BUFFER_ALL_CPUS);
 	hw_branch_array = tr;
-	if (graph_functions.hash)
-		return sections_begin();
+	if (graph_functions.hash) {
+		err = sections_begin();
+		if (err)
+			hw_branch_array = NULL; /* no section has begun */
+		return err;
+	}
 	on_each_cpu(begin_on_cpu, &refused, true);
 	if (!atomic_read(&refused))
 		return 0;

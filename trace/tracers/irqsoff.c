@@ -186,9 +186,9 @@ static int critical_init(struct trace_array *tr, u32 kinds)
 
 /*
  * The hooks are turned off in the reverse order. The array goes first: a hook that finds no array does nothing, even
- * one in a task that was preempted on its way into trace_hardirqs_disable and arrives after the hooks are off. (With
- * another tracer of these three selected by then, it asks for that one's kind.) A hook that has found the array has
- * interrupts or preemption off until it is done, and the grace period waits for it.
+ * one in a task that was preempted on its way into trace_hardirqs_disable and arrives after the hooks are off. (If
+ * another one of the three tracers is selected by then, the hook asks for the kind that this tracer measures.) A hook
+ * that has found the array has interrupts or preemption off until it is done, and the grace period waits for it.
  */
 static void critical_reset(struct trace_array *tr)
 {
@@ -230,8 +230,8 @@ static int change_form(struct trace_array *tr, bool graph)
 }
 
 /*
- * An option of the array changes while one of these tracers is selected. 0, or -EINVAL for one that they need as it
- * is.
+ * An option of the array changes while one of these tracers is selected. 0, or -EINVAL for an option that they need as
+ * it is.
  */
 static int critical_flag_changed(struct trace_array *tr, u64 mask, bool set)
 {

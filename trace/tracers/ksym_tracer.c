@@ -11,6 +11,7 @@
  * A handler runs in debug exception context, which may interrupt any code, the ring buffer's own included: that copes
  * with it as with any nested writer. Accesses by the handler itself are not reported, so it cannot call itself.
  */
+#include <arch/hw_breakpoint.h>
 #include <asm/ptrace.h>
 #include <kernel/hw_breakpoint.h>
 #include <kernel/ksyms.h>
@@ -146,17 +147,20 @@ static int add_ksym(unsigned long addr, u32 type)
 }
 
 /*
- * Watch a symbol for another type; it keeps its count. When that is refused, the old breakpoint comes back to the
- * register that it has just left; only if another user has taken that register meanwhile is the symbol not watched any
- * more. 0 or the error of the new registration. [ksym_tracer_mutex]
+ * Watch a symbol for another type; it keeps its count. A type that the machine does not have changes nothing. When the
+ * new breakpoint is refused for another reason, the old one comes back to the register that it has just left; only if
+ * another user has taken that register meanwhile is the symbol not watched any more. 0 or the error of the new
+ * registration. [ksym_tracer_mutex]
  */
 static int change_ksym(struct trace_ksym *ksym, u32 type)
 {
 	struct perf_event_attr attr = ksym->attr;
 	struct perf_event **event;
 
-	unregister_wide_hw_breakpoint(ksym->event);
 	attr.bp_type = type;
+	if (arch_hw_breakpoint_check(&attr))
+		return -EINVAL;
+	unregister_wide_hw_breakpoint(ksym->event);
 	event = register_wide_hw_breakpoint(&attr, ksym_hbp_handler, ksym);
 	if (!IS_ERR(event)) {
 		ksym->attr = attr;
@@ -222,18 +226,18 @@ static int ksym_trace_filter_store(char *text, void *data)
 	return type;
 }
 
-/* Its memory goes, and what is watched next at this address would be somebody else's. [module_mutex] */
-static void ksym_module_going(struct module *mod)
+/* Memory goes, of init or all, and what is watched next at its address would be somebody else's. [module_mutex] */
+static void ksym_module_frees(struct module *mod)
 {
 	struct trace_ksym *ksym, *next;
 
 	mutex_lock(&ksym_tracer_mutex);
 	list_for_each_entry_safe(ksym, next, &ksym_filter, list)
-		if (__module_address(ksym->attr.bp_addr) == mod)
+		if (module_frees(mod, ksym->attr.bp_addr))
 			drop_ksym(ksym);
 	mutex_unlock(&ksym_tracer_mutex);
 }
-static const struct module_notifier ksym_notifier = {.going = ksym_module_going};
+static const struct module_notifier ksym_notifier = {.live = ksym_module_frees, .going = ksym_module_frees};
 REGISTER_MODULE_NOTIFIER(ksym_notifier);
 
 static int ksym_trace_filter_show(struct seq_file *m, void *data)
@@ -249,8 +253,25 @@ static int ksym_trace_filter_show(struct seq_file *m, void *data)
 }
 TRACEFS_TEXT_FILE(ksym_trace_filter, "ksym_trace_filter", 0644, TRACEFS_TOP, ksym_trace_filter_show,
 		  ksym_trace_filter_store);
-TRACEFS_TAKES(ksym_trace_filter, "ksym_trace_filter",
-	      "symbol:rw-, symbol:-w- or (aarch64) symbol:r-- to watch a variable, symbol:--- to end that, 0: all");
+
+/* The form is right, so the name is not. */
+static void explain_ksym(struct trace_refusal *r)
+{
+	const char *op = strrchr(r->text, ':');
+	char name[KSYM_NAME_LEN];
+
+	if (!op || parse_type(op + 1) < 0 || op - r->text >= (long)sizeof(name))
+		return;
+	strscpy(name, r->text, op - r->text + 1);
+	if (!kallsyms_lookup_name(name))
+		refusal_quote(r, "the kernel has no variable or function ", name, " (/proc/kallsyms)");
+}
+static const struct trace_hint ksym_trace_filter_hint = {
+	.file = "ksym_trace_filter",
+	.takes = "symbol:rw-, symbol:-w- or (aarch64) symbol:r-- to watch a variable, symbol:--- to end that, 0: all",
+	.explain = explain_ksym,
+};
+REGISTER_TRACE_HINT(ksym_trace_filter_hint);
 
 /* The file ksym_profile: how often each symbol was accessed. */
 static int ksym_profile_show(struct seq_file *m, void *data)

@@ -8,7 +8,7 @@
  * top of such code is measured: `base` is then the preempt_count that it found, and the section ends when the count is
  * back there.
  *
- * Hooks that hear only of changes keep no count.
+ * The hooks are told only of changes, and keep no count.
  *
  * local_irq_disable and preempt_disable are everywhere, and each place has a hook (include/trace/preemptirq.h), a nop
  * until a tracer wants it. A hook tells of changes: interrupts that were on go off, preempt_count leaves zero or comes
@@ -17,8 +17,8 @@
  * *_notrace have no hooks): the next off begins another section, and no section is shown longer than it was.
  *
  * - local_irq_disable cannot see afterwards what was before. Its hook does the work itself, and the instruction behind
- *   it does it again for nothing. local_irq_save has the answer in its flags, but the compiler may not know that both
- *   paths want the same bit: it would compute it in front of the nop (trace_opaque).
+ *   it does it again for nothing. local_irq_save has the answer in its flags, but the compiler must not know that both
+ *   paths want the same bit, or it would compute the bit in front of the nop (trace_opaque).
  * - An interrupt between the change of preempt_count and its hook finds the count raised, at both ends: what it does is
  *   no change, so nothing is told twice, and the section is at most that interrupt shorter than it was.
  * - An interrupt may come on top of code that has preemption off without telling, such as a tracer's probe. It is

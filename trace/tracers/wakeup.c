@@ -9,7 +9,7 @@
  *
  * THE STATE has one lock, wakeup_lock, taken with interrupts off and innermost but for trace_max's: pi_lock or a
  * runqueue lock, then wakeup_lock, then the max lock. Its holder calls nothing that is traced and takes no lock that
- * traced code can hold. Probes look without it whether they are concerned, which most are not.
+ * traced code can hold. Probes check without the lock whether they are concerned; most of them are not.
  *
  * THE FOLLOWED TASK is runnable and does not run: it becomes followed with its runqueue locked, and the switch to it,
  * under the same lock, ends the following. So it cannot exit or sleep while it is followed, and the reference that we
@@ -43,8 +43,9 @@
  * following under the same runqueue lock. It could be missed only if the probe of sched_switch came later than those of
  * the wake-ups, or went before them.
  *
- * The maximum is taken with wakeup_lock still held. Else another CPU could begin to follow the next task, write its
- * first records, and be told only then that what its buffer holds belongs to the maximum: they would go with it.
+ * The maximum is taken with wakeup_lock still held. Otherwise another CPU could begin to follow the next task and write
+ * its first records before it is told that the contents of its buffer belong to the maximum: these records would go
+ * with the maximum.
  */
 #include <arch/stacktrace.h>
 #include <kernel/percpu.h>

@@ -1,6 +1,6 @@
 /*
  * The tracers wakeup, wakeup_rt and wakeup_dl: wakeup looks at all tasks, wakeup_rt at real-time and deadline ones,
- * wakeup_dl at deadline ones. What they measure and record is tracers/wakeup.c's.
+ * wakeup_dl at deadline ones. tracers/wakeup.c does the measuring and recording.
  *
  * This file only selects: it begins and ends the measurement in the right order and passes options on. All three share
  * the one state of tracers/wakeup.c, so only one of them can be selected at a time, in one array (use_max_tr). All

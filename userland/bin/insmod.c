@@ -16,12 +16,14 @@ static const char *reason(void)
 	switch (errno) {
 	case EEXIST:
 		return "a module of this name is loaded already (lsmod, rmmod)";
+	case EBUSY:
+		return "a module of this name is going, or its init has just failed; try again";
 	case ENOENT:
 		return "it asks for a symbol that is not there; dmesg names it";
 	case ENOEXEC:
 		return "Invalid module format; dmesg says what is wrong";
 	case EINVAL:
-		return "Invalid parameters; dmesg names the one";
+		return "Invalid argument; dmesg says what is wrong";
 	}
 	return strerror(errno);
 }

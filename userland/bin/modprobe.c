@@ -1,6 +1,7 @@
 /*
- * modprobe [-q] NAME [NAME=VALUE]...: load a module and, before it, those that it uses. modprobe -r NAME...: take
- * modules out, and what they used and nobody else does.
+ * modprobe [-qvn] NAME [NAME=VALUE]...: load a module and, before it, those that it uses. modprobe -r NAME...: take
+ * modules out, and what they used and no other module does. -v prints each step, as a call of insmod or rmmod; -n takes
+ * no step.
  *
  * The kernel runs `modprobe -q -- NAME` when it lacks something: -q says nothing of a name that no module has.
  *
@@ -13,11 +14,25 @@
 #include <string.h>
 #include <sys/module.h>
 
+static bool verbose, only_show;
+
+static bool is_there(const char *name)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/sys/module/%s", name);
+	return !access(path, F_OK);
+}
+
 /* One that is there already is as good as loaded. 0 or the status to end with. */
-static int load(const char *path, const char *params)
+static int load(const char *path, const char *name, const char *params)
 {
 	int fd, ret;
 
+	if (verbose && !is_there(name))
+		printf("insmod %s %s\n", path, params);
+	if (only_show)
+		return 0;
 	fd = open(path, O_RDONLY);
 	if (fd < 0) {
 		vt_warn_errno(path);
@@ -34,7 +49,8 @@ static int load(const char *path, const char *params)
 static int load_all(struct vt_module_needs *needs, const char *params)
 {
 	for (int i = needs->n - 1; i >= 0; i--) {
-		int status = load(vt_module_path(needs, i), i ? "" : params);
+		const char *path = vt_module_path(needs, i);
+		int status = load(path, vt_module_name(needs->files[i]), i ? "" : params);
 
 		if (status)
 			return status;
@@ -42,13 +58,18 @@ static int load_all(struct vt_module_needs *needs, const char *params)
 	return 0;
 }
 
-/* The module itself has to go. Those it used stay, without a word, when somebody else uses them. */
+/*
+ * The module itself has to go, or not to be there. Those it used stay, without a word, when another module uses them:
+ * -v shows what the kernel is asked for.
+ */
 static int remove_all(struct vt_module_needs *needs)
 {
 	for (int i = 0; i < needs->n; i++) {
 		const char *name = vt_module_name(needs->files[i]);
 
-		if (delete_module(name, O_NONBLOCK) == 0 || i)
+		if (verbose && is_there(name))
+			printf("rmmod %s\n", name);
+		if (only_show || delete_module(name, O_NONBLOCK) == 0 || i || errno == ENOENT)
 			continue;
 		vt_warn("could not remove %s: %s", name, errno == EAGAIN ? "it is in use (lsmod)" : strerror(errno));
 		return 1;
@@ -62,8 +83,7 @@ static bool is_loaded(struct vt_module_needs *needs, const char *name)
 	snprintf(needs->line, sizeof(needs->line), "%s", name);
 	needs->files[0] = vt_module_name(needs->line);
 	needs->n = 1;
-	snprintf(needs->path, sizeof(needs->path), "/sys/module/%s", needs->files[0]);
-	return !access(needs->path, F_OK);
+	return is_there(needs->files[0]);
 }
 
 static void warn_not_found(const char *folder, const char *name)
@@ -77,8 +97,8 @@ static void warn_not_found(const char *folder, const char *name)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = {.usage = "modprobe [-q] [-d FOLDER] NAME [NAME=VALUE]... or modprobe -r NAME...",
-			       .options = "qrd:",
+	struct vt_options o = {.usage = "modprobe [-qvn] [-d FOLDER] NAME [NAME=VALUE]... or modprobe -r [-vn] NAME...",
+			       .options = "qrvnd:",
 			       .bad_status = 1};
 	const char *folder = NULL;
 	static struct vt_module_needs needs;
@@ -91,6 +111,10 @@ int main(int argc, char **argv)
 			take_out = true;
 		else if (c == 'q')
 			quiet = true;
+		else if (c == 'v')
+			verbose = true;
+		else if (c == 'n')
+			only_show = true;
 		else
 			folder = o.arg;
 	}

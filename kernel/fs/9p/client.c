@@ -26,7 +26,7 @@
 static DEFINE_MUTEX(p9_mutex);
 static LIST_HEAD(channels); /* [p9_mutex] */
 
-/* Two with one tag: the first that was found is mounted, as on Linux. */
+/* If two channels have the same tag, the one that was found first is mounted, as on Linux. */
 void p9_register_channel(struct p9_channel *chan)
 {
 	spin_lock_init(&chan->lock);
@@ -64,9 +64,9 @@ static void release_channel(struct p9_channel *chan)
 }
 
 /*
- * Begin the session on the server, which may have less than was asked for, but not more. It must first have answered
- * what an earlier session has asked: a late answer is followed by a Tclunk, which would name a fid of ours. 0 or
- * -errno.
+ * Begin the session on the server, which may agree to a smaller msize than was asked for, but not to a larger one. The
+ * server must first have answered the requests of an earlier session: a late answer is followed by a Tclunk, which
+ * would name a fid of ours. 0 or -errno.
  */
 static int p9_negotiate(struct p9_client *c)
 {
@@ -250,20 +250,17 @@ int p9_client_readlink(struct p9_client *c, u32 fid, char *to, u32 size)
 
 /*
  * Memory for the data of one message, of one piece, since a piece is a descriptor of the queue. When memory is in
- * pieces that are too small, a smaller message does it. 0 or -ENOMEM.
+ * pieces that are too small, a smaller message does it. Its size is in *n then. NULL: no memory.
  */
-static int alloc_data(struct p9_req *req, size_t n)
+static void *alloc_data(const struct p9_client *c, size_t *n)
 {
-	size_t most = req->client->msize - P9_IO_HEAD;
+	size_t most = c->msize - P9_IO_HEAD;
+	void *data;
 
-	n = min(n, most);
-	while (!(req->data = kmalloc(n, GFP_KERNEL | __GFP_NOWARN))) {
-		if (n <= PAGE_SIZE)
-			return -ENOMEM;
-		n /= 2;
-	}
-	req->data_len = n;
-	return 0;
+	*n = min(*n, most);
+	while (!(data = kmalloc(*n, GFP_KERNEL | __GFP_NOWARN)) && *n > PAGE_SIZE)
+		*n /= 2;
+	return data;
 }
 
 /*
@@ -278,7 +275,9 @@ ssize_t p9_client_read(struct p9_client *c, u8 type, u32 fid, u64 pos, size_t n,
 
 	if (IS_ERR(req))
 		return PTR_ERR(req);
-	err = alloc_data(req, n);
+	req->data = alloc_data(c, &n);
+	req->data_len = n;
+	err = req->data ? 0 : -ENOMEM;
 	if (!err) {
 		p9_msg_put(&req->tx, "dqd", fid, pos, req->data_len);
 		err = p9_client_rpc(req) ?: p9_msg_get(&req->rx, "d", &count);
@@ -294,28 +293,48 @@ ssize_t p9_client_read(struct p9_client *c, u8 type, u32 fid, u64 pos, size_t n,
 }
 
 /*
- * What can be read of the user's memory is written; -EFAULT when that is nothing. A server that says it has written
- * more than it was given is not believed.
+ * Memory with what is to be written, as much of it as one message takes and can be read: its length is in *n.
+ * ERR_PTR(-ENOMEM, -EFAULT).
+ */
+static void *copy_data(const struct p9_client *c, const void *from, size_t *n, bool kernel)
+{
+	void *data = alloc_data(c, n);
+
+	if (!data)
+		return ERR_PTR(-ENOMEM);
+	if (kernel)
+		memcpy(data, from, *n);
+	else
+		*n -= copy_from_user(data, from, *n);
+	if (*n)
+		return data;
+	kfree(data);
+	return ERR_PTR(-EFAULT);
+}
+
+/*
+ * What can be read of the user's memory is written. It is copied before the request has a tag: the memory may be a file
+ * of this mount, whose pages take messages, too, and tags are few. A server that says it has written more than it was
+ * given is not believed.
  */
 ssize_t p9_client_write(struct p9_client *c, u32 fid, u64 pos, const void *from, size_t n, bool kernel)
 {
-	struct p9_req *req = p9_req_alloc(c, P9_TWRITE, P9_WRITE_HEAD, P9_READ_HEAD);
+	void *data = copy_data(c, from, &n, kernel);
+	struct p9_req *req;
 	u32 count = 0;
 	int err;
 
-	if (IS_ERR(req))
+	if (IS_ERR(data))
+		return PTR_ERR(data);
+	req = p9_req_alloc(c, P9_TWRITE, P9_WRITE_HEAD, P9_READ_HEAD);
+	if (IS_ERR(req)) {
+		kfree(data);
 		return PTR_ERR(req);
-	err = alloc_data(req, n);
-	if (!err && kernel)
-		memcpy(req->data, from, req->data_len);
-	else if (!err)
-		req->data_len -= copy_from_user(req->data, from, req->data_len);
-	if (!err && !req->data_len)
-		err = -EFAULT;
-	if (!err) {
-		p9_msg_put(&req->tx, "dqd", fid, pos, req->data_len);
-		err = p9_client_rpc(req) ?: p9_msg_get(&req->rx, "d", &count);
 	}
+	req->data = data;
+	req->data_len = n;
+	p9_msg_put(&req->tx, "dqd", fid, pos, req->data_len);
+	err = p9_client_rpc(req) ?: p9_msg_get(&req->rx, "d", &count);
 	if (!err && count > req->data_len)
 		err = -EIO;
 	p9_req_put(req);

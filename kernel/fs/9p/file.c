@@ -35,7 +35,7 @@ static u32 fid_of(const struct file *f)
 	return ((struct v9fs_file *)f->private_data)->fid;
 }
 
-/* The fid that the making of the file has left for this open by the same task, or 0. */
+/* The fid that the creation of the file has left for this open by the same task, or 0. */
 static u32 take_created(struct inode *inode)
 {
 	struct v9fs_inode *v = v9fs_i(inode);
@@ -46,8 +46,8 @@ static u32 take_created(struct inode *inode)
 }
 
 /*
- * A second fid of the file, opened. The server opens what has the name now; when that is another file already, nothing
- * may be written to it in the place of ours. 0, -ESTALE, or another -errno.
+ * Make a second fid of the file and open it. The server opens the file that has the name now; when that is another file
+ * already, nothing may be written to it in place of ours. 0, -ESTALE, or another -errno.
  */
 static int open_by_name(struct inode *inode, u32 flags, u32 *fid)
 {
@@ -66,8 +66,8 @@ static int open_by_name(struct inode *inode, u32 flags, u32 *fid)
 }
 
 /*
- * Each open file has a fid of its own, because the server keeps the way of opening with it. The making of a file opens
- * it, too; that fid is taken over, since the file's mode may not allow a second open.
+ * Each open file has a fid of its own, because the server keeps the open mode with the fid. Creating a file opens it,
+ * too; that fid is taken over, since the file's mode may not allow a second open.
  */
 static int v9fs_file_open(struct inode *inode, struct file *f)
 {
@@ -100,9 +100,9 @@ static int v9fs_file_release(struct inode *inode, struct file *f)
 
 /*
  * The fid for a write. Appending is the server's work, so that writers of several guests do not overwrite each other;
- * it has a fid of its own, as fcntl(2) may switch O_APPEND at any time. Of two first writes at once one keeps its fid.
- * The file may be such that it cannot be opened by name any more; then the plain fid does, and only the position says
- * where.
+ * it has a fid of its own, as fcntl(2) may switch O_APPEND at any time. If two first writes come at once, one of them
+ * keeps its fid. If the file cannot be opened by name any more, the plain fid is used, and only the position says where
+ * the data goes.
  */
 static u32 fid_to_write(struct file *f)
 {
@@ -127,34 +127,60 @@ static size_t copy_out(void *to, const void *from, size_t n, bool kernel)
 }
 
 /*
- * Message by message, until n bytes are there, the file ends, or a signal ends the process. A short answer is the end:
- * the server gives less than asked for only there.
+ * What a read has brought, for kfree(). The request gives its tag back: what comes next touches the user's memory. That
+ * may be a file of this mount, whose pages take tags, too.
  */
-static ssize_t read_any(struct file *f, char *buf, size_t n, loff_t *pos, bool kernel)
+static void *take_data(struct p9_req *req)
+{
+	void *data = req->data;
+
+	req->data = NULL;
+	p9_req_put(req);
+	return data;
+}
+
+/*
+ * Message by message, until n bytes are there, the file ends, or a signal ends the process. A short answer is the end:
+ * the server gives less than asked for only there. What is read; *err: why there is no more, 0 at the end of the file.
+ */
+static size_t read_messages(struct file *f, char *buf, size_t n, loff_t *pos, bool kernel, int *err)
 {
 	struct p9_client *c = v9fs_i(f->f_inode)->client;
 	size_t done = 0;
 
+	*err = 0;
 	while (done < n) {
 		struct p9_req *req;
 		ssize_t got = fatal_signal_pending(current)
 				      ? -ERESTARTSYS
 				      : p9_client_read(c, P9_TREAD, fid_of(f), *pos, n - done, &req);
 		size_t asked, left;
+		void *data;
 
-		if (got <= 0)
-			return done ? (ssize_t)done : got;
+		if (got <= 0) {
+			*err = got;
+			break;
+		}
 		asked = req->data_len;
-		left = copy_out(buf + done, req->data, got, kernel);
-		p9_req_put(req);
+		data = take_data(req);
+		left = copy_out(buf + done, data, got, kernel);
+		kfree(data);
 		done += got - left;
 		*pos += got - left;
 		if (left)
-			return done ? (ssize_t)done : -EFAULT;
-		if (got < asked)
+			*err = -EFAULT;
+		if (left || got < asked)
 			break;
 	}
 	return done;
+}
+
+static ssize_t read_any(struct file *f, char *buf, size_t n, loff_t *pos, bool kernel)
+{
+	int err;
+	size_t done = read_messages(f, buf, n, pos, kernel, &err);
+
+	return done ? (ssize_t)done : err;
 }
 
 static ssize_t v9fs_file_read(struct file *f, char __user *buf, size_t n, loff_t *pos)
@@ -178,7 +204,7 @@ static void size_reaches(struct inode *inode, loff_t pos)
 }
 
 /* With O_APPEND the position is the end as the server knows it now; the server appends wherever the end is by then. */
-static ssize_t write_any(struct file *f, const char *buf, size_t n, loff_t *pos, bool kernel)
+static ssize_t v9fs_write_any(struct file *f, const char *buf, size_t n, loff_t *pos, bool kernel)
 {
 	struct inode *inode = f->f_inode;
 	struct p9_client *c = v9fs_i(inode)->client;
@@ -211,12 +237,12 @@ static ssize_t write_any(struct file *f, const char *buf, size_t n, loff_t *pos,
 
 static ssize_t v9fs_file_write(struct file *f, const char __user *buf, size_t n, loff_t *pos)
 {
-	return write_any(f, buf, n, pos, false);
+	return v9fs_write_any(f, buf, n, pos, false);
 }
 
 static ssize_t v9fs_file_write_kernel(struct file *f, const void *buf, size_t n, loff_t *pos)
 {
-	return write_any(f, buf, n, pos, true);
+	return v9fs_write_any(f, buf, n, pos, true);
 }
 
 /* Positions from the end need the size of now. A file that was removed has the size that was known last. */
@@ -238,19 +264,23 @@ static int v9fs_file_mmap(struct file *f, struct vm_area_struct *vma)
 	return (vma->vm_flags & (VM_SHARED | VM_MAYWRITE)) == (VM_SHARED | VM_MAYWRITE) ? -EINVAL : 0;
 }
 
-/* A fresh page with what the file has there now, and zeros behind its end. The caller's is the only reference. */
+/*
+ * A fresh page with what the file has there now, and zeros behind its end. When only a part of it can be read, the page
+ * cannot be had. The caller's is the only reference.
+ */
 static struct page *v9fs_file_get_page(struct file *f, unsigned long pgoff)
 {
 	struct page *page = alloc_page(GFP_USER);
 	loff_t pos = (loff_t)pgoff << PAGE_SHIFT;
-	ssize_t got;
+	size_t got;
+	int err;
 
 	if (!page)
 		return ERR_PTR(-ENOMEM);
-	got = read_any(f, page_to_virt(page), PAGE_SIZE, &pos, true);
-	if (got <= 0) {
+	got = read_messages(f, page_to_virt(page), PAGE_SIZE, &pos, true, &err);
+	if (err || !got) {
 		put_page(page);
-		return ERR_PTR(got ? got : -EIO);
+		return ERR_PTR(err ? err : -EIO);
 	}
 	memset((char *)page_to_virt(page) + got, 0, PAGE_SIZE - got);
 	return page;
@@ -299,9 +329,9 @@ static int v9fs_dir_readdir(struct file *f, struct dir_context *ctx)
 
 		if (got <= 0)
 			return got;
-		entries = (struct p9_msg){.buf = req->data, .size = got};
+		entries = (struct p9_msg){.buf = take_data(req), .size = got};
 		more = emit_entries(ctx, &entries);
-		p9_req_put(req);
+		kfree(entries.buf);
 	}
 	return more;
 }

@@ -169,9 +169,9 @@ const struct dentry_operations v9fs_dentry_ops = {.d_revalidate_wait = v9fs_d_re
 /* ---- Making. [i_lock of dir] The new name is looked up, which brings its fid and attributes. */
 
 /*
- * The server makes the file and opens it, for reading and writing; the open that follows takes that over. A file that
- * others have made, before or in its place since, is -EEXIST: open(2) without O_EXCL walks again then, asks for the
- * rights to it, and opens it.
+ * The server makes the file and opens it, for reading and writing; the open that follows takes that over. If others
+ * have made the file before, or have put another file in its place since, the result is -EEXIST: open(2) without O_EXCL
+ * walks again then, asks for the rights to it, and opens it.
  */
 static int v9fs_vfs_create(struct inode *dir, struct dentry *dentry, mode_t mode)
 {
@@ -275,8 +275,9 @@ static int v9fs_vfs_rename(struct inode *olddir, struct dentry *old, struct inod
 /* ---- Attributes */
 
 /*
- * A file that was removed is still the same file for those who have it open. The server cannot tell of it by its path,
- * so what was known last is told, with the links that it had less those that were removed here.
+ * A file that was removed is still the same file for those who have it open. The server cannot find it by its path, so
+ * the attributes that were known last are returned, with the link count that it had, less the names that were removed
+ * here.
  */
 static int v9fs_vfs_getattr(struct dentry *dentry, struct kstat *stat)
 {
@@ -292,8 +293,9 @@ static int v9fs_vfs_getattr(struct dentry *dentry, struct kstat *stat)
 
 /*
  * [i_lock] The server changes what has the name now, so it is asked first whether that is still this file. ATTR_TOUCH
- * means now, which is the server's now. Pages behind the new end leave private mappings, as they do
- * on Linux. What the server has made of it is asked for afterwards; an error of that is not one of the change.
+ * means now, which is the server's now. Pages behind the new end leave private mappings, as they do on Linux.
+ * Afterwards the server is asked for the attributes that result; an error of that request is not an error of the
+ * change.
  */
 static int v9fs_vfs_setattr(struct dentry *dentry, const struct iattr *attr)
 {

@@ -147,7 +147,7 @@ static struct p9_req *req_alloc_nowait(struct p9_client *c, u8 type, u32 out, u3
 	return req;
 }
 
-/* One level deep: what a Tflush is about is no Tflush. */
+/* The recursion is one level deep: the request that a Tflush is about is never a Tflush. */
 void p9_req_put(struct p9_req *req)
 {
 	if (!atomic_dec_and_test(&req->refs))
@@ -285,8 +285,8 @@ static void settle_fid(struct p9_req *req, int answer)
 }
 
 /*
- * The task gives up: tell the server, and leave. Without room for a Tflush the server answers some day, which frees
- * the request as well.
+ * The task gives up: tell the server, and leave. If there is no room for a Tflush, the answer that comes some day frees
+ * the request instead.
  */
 static void p9_flush(struct p9_req *req)
 {
@@ -354,7 +354,7 @@ static int wait_for_reply(struct p9_req *req)
 	return err;
 }
 
-/* A reply that makes no sense is worth a line: the server is not what it should be. */
+/* A reply that makes no sense is reported in the log: the server has a fault. */
 int p9_client_rpc(struct p9_req *req)
 {
 	struct p9_channel *chan = req->client->chan;

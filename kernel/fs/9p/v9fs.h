@@ -15,8 +15,8 @@ struct v9fs_inode {
 	u32 fid;		  /* [I] never open */
 	struct p9_qid qid;	  /* [I] */
 	/*
-	 * The open fid that the making of the file has left, for the open that it was made by; 0: none. An open by name
-	 * could fail where this one may write: the file may have been made read-only.
+	 * The open fid that the creation of the file has left, for the open(2) that has created it; 0: none. An open by
+	 * name could fail where this one may write: the file may have been made read-only.
 	 */
 	u32 created;			/* [a] */
 	struct task_struct *created_by; /* [I] compared only */

@@ -60,8 +60,8 @@ bool is_epoll(const struct file *f)
 /* ---- Wake-ups */
 
 /*
- * The item's file has woken its queue, which is locked. The item may be ready: true, if that has woken a task, which is
- * what a queue with exclusive entries wants to know.
+ * The item's file has woken its queue, which is locked, so the item may be ready. Returns whether this has woken a
+ * task, because a queue with exclusive entries must know that.
  */
 static bool epoll_callback(struct wait_queue_entry *w, unsigned mode)
 {
@@ -91,7 +91,7 @@ struct hooking {
 	bool failed;
 };
 
-/* Without memory for a hook the item cannot be: insert_item() looks at `failed`. */
+/* Without memory for a hook the item cannot be inserted: insert_item() looks at `failed`. */
 static void add_hook(struct file *f, wait_queue_head_t *q, struct poll_table *pt)
 {
 	struct hooking *hooking = container_of(pt, struct hooking, pt);
@@ -201,7 +201,7 @@ static void remove_item(struct epitem *item)
 	free_item(item);
 }
 
-/* It may be ready at once: then it is in the list, and who waits is woken. [m] */
+/* If the item is ready at once, it goes into the list, and the tasks that wait are woken. [m] */
 static void note_ready(struct epitem *item, u32 ready)
 {
 	struct eventpoll *ep = item->ep;
@@ -271,8 +271,8 @@ void eventpoll_release(struct file *file)
 /* ---- Instances that watch instances */
 
 /*
- * A walk comes to an instance by each of its ways, of which a program can make very many, and looks at it once: it
- * leaves its number there, and what it found. [e]
+ * A program can make very many ways that lead to one instance. A walk looks at each instance only once, because it
+ * leaves its number and its result there. [e]
  */
 static u64 walk_number;
 
@@ -284,7 +284,10 @@ static bool walk_was_here(struct eventpoll *ep)
 	return was;
 }
 
-/* How deep instances are nested below this file: 0, it is none. Above MAX_NESTS also when `ep` is among them. [e] */
+/*
+ * How deep instances are nested below this file; 0: the file is no instance. The result is above MAX_NESTS also when
+ * `ep` is among them. [e]
+ */
 static int depth_below(const struct file *file, const struct eventpoll *ep)
 {
 	struct eventpoll *inner = file->private_data;
@@ -443,7 +446,7 @@ SYSCALL_DEFINE1(epoll_create, int, size)
 	return size <= 0 ? -EINVAL : sys_epoll_create1(0);
 }
 
-/* EPOLLEXCLUSIVE is for plain files and few flags, and for good. 0 or -EINVAL. */
+/* EPOLLEXCLUSIVE is allowed only for plain files and few flags, and cannot be changed later. 0 or -EINVAL. */
 static int check_exclusive(const struct file *file, int op, const struct epitem *item, u32 events)
 {
 	if (op == EPOLL_CTL_MOD && (events & EPOLLEXCLUSIVE || (item && item->event.events & EPOLLEXCLUSIVE)))

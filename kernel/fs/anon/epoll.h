@@ -1,4 +1,4 @@
-/* What epoll.c, which keeps the items of instances, and epoll_wait.c, which tells of those that are ready, share. */
+/* Shared by epoll.c, which keeps the items of instances, and epoll_wait.c, which tells of those that are ready. */
 #pragma once
 
 #include <asm/syscall_abi.h>

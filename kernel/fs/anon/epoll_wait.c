@@ -12,7 +12,7 @@
 #define BATCH	   32 /* events that one wait gives at most */
 #define MAX_EVENTS ((int)(INT_MAX / sizeof(struct epoll_event)))
 
-/* An item has been told of: what becomes of it. True: it is to stay in the list. [m] */
+/* An event of the item has been reported. Returns whether the item stays in the list. [m] */
 static bool stays_ready(struct epitem *item)
 {
 	if (item->event.events & EPOLLONESHOT) {
@@ -69,8 +69,8 @@ static int take_events(struct eventpoll *ep, struct epoll_event *to, int max)
 
 /*
  * The same for a program. The events go through the stack, since no user memory may be touched under the mutex:
- * munmap() may give back the last reference to a file, whose items then go, with mmap_lock held. What cannot be copied
- * is lost where it was an edge. Returns how many, or -EFAULT.
+ * munmap() may give back the last reference to a file, whose items then go, with mmap_lock held. An event that cannot
+ * be copied is lost if it is edge-triggered. Returns how many, or -EFAULT.
  */
 static int send_events(struct eventpoll *ep, struct epoll_event __user *events, int max)
 {

@@ -8,7 +8,7 @@
  * is set later.
  *
  * The timer's callback runs in a hard interrupt and takes the lock. So the lock is released while the timer is
- * cancelled, for the callback that runs at this moment.
+ * cancelled, since a callback that runs at this moment needs it.
  */
 #include <asm/uaccess.h>
 #include <fs/anon_inode.h>
@@ -141,9 +141,9 @@ static u64 timerfd_left(const struct timerfd *t)
 }
 
 /*
- * The settings as they were, and new ones. A time of the clock becomes one of the hrtimers', which is monotonic, by
- * what lies between the two clocks: two looks at the time would be apart by as long as the task waits for its CPU in
- * between.
+ * The settings as they were, and new ones. A time of the clock becomes one of the hrtimers', which is monotonic, by the
+ * offset between the two clocks. If both clocks were read instead, the result would be wrong by the time that the task
+ * waits for its CPU between the two readings.
  */
 static void timerfd_set(struct timerfd *t, u64 value, u64 interval, bool absolute, u64 old[2])
 {

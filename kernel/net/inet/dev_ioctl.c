@@ -19,7 +19,7 @@ static struct net_device *find_device(const char *name)
 	return NULL;
 }
 
-static long get_name(struct ifreq *ifr)
+static long dev_name_of_index(struct ifreq *ifr)
 {
 	for (unsigned i = 0; i < ARRAY_SIZE(devices); i++) {
 		if (devices[i]->ifindex == ifr->ifr_ifindex) {
@@ -31,7 +31,7 @@ static long get_name(struct ifreq *ifr)
 }
 
 /* Addresses of all devices, as many as there is room for; without a buffer the room that they need. */
-static long get_list(unsigned long arg)
+static long dev_list(unsigned long arg)
 {
 	struct ifreq ifr = {};
 	struct ifconf conf;
@@ -52,7 +52,7 @@ static long get_list(unsigned long arg)
 	return put_user(done, (int __user *)arg);
 }
 
-static long set_flags(struct net_device *dev, unsigned flags)
+static long dev_set_flags(struct net_device *dev, unsigned flags)
 {
 	if (current->euid)
 		return -EPERM;
@@ -63,13 +63,17 @@ static long set_flags(struct net_device *dev, unsigned flags)
 	return 0;
 }
 
-static long get_addr(struct ifreq *ifr, u32 addr)
+static long ifreq_put_addr(struct ifreq *ifr, u32 addr)
 {
 	ifr->ifr_addr = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr = addr};
 	return 0;
 }
 
-static long get_one(struct net_device *dev, unsigned cmd, struct ifreq *ifr)
+/*
+ * What one device has to say. lo has no metric, no hardware address and no memory of its own, and says 0. -ENOTTY: it
+ * is no such question, which is_known() relies on.
+ */
+static long dev_question(struct net_device *dev, unsigned cmd, struct ifreq *ifr)
 {
 	switch (cmd) {
 	case SIOCGIFFLAGS:
@@ -77,11 +81,11 @@ static long get_one(struct net_device *dev, unsigned cmd, struct ifreq *ifr)
 		return 0;
 	case SIOCGIFADDR:
 	case SIOCGIFDSTADDR:
-		return get_addr(ifr, dev->addr);
+		return ifreq_put_addr(ifr, dev->addr);
 	case SIOCGIFBRDADDR:
-		return get_addr(ifr, 0);
+		return ifreq_put_addr(ifr, 0);
 	case SIOCGIFNETMASK:
-		return get_addr(ifr, dev->netmask);
+		return ifreq_put_addr(ifr, dev->netmask);
 	case SIOCGIFMETRIC:
 		ifr->ifr_metric = 0;
 		return 0;
@@ -108,9 +112,13 @@ static bool is_known(unsigned cmd)
 {
 	struct ifreq ifr;
 
-	return cmd == SIOCGIFNAME || cmd == SIOCSIFFLAGS || !get_one(&loopback_dev, cmd, &ifr);
+	return cmd == SIOCGIFNAME || cmd == SIOCSIFFLAGS || !dev_question(&loopback_dev, cmd, &ifr);
 }
 
+/*
+ * The number is looked at before the memory, so that an unknown one is -ENOTTY whatever the program passes beside it.
+ * Programs ask by name; only SIOCGIFNAME asks by index.
+ */
 long dev_ioctl(unsigned cmd, unsigned long arg)
 {
 	struct net_device *dev;
@@ -118,7 +126,7 @@ long dev_ioctl(unsigned cmd, unsigned long arg)
 	long err;
 
 	if (cmd == SIOCGIFCONF)
-		return get_list(arg);
+		return dev_list(arg);
 	if (!is_known(cmd))
 		return -ENOTTY;
 	if (copy_from_user(&ifr, (void __user *)arg, sizeof(ifr)))
@@ -126,11 +134,11 @@ long dev_ioctl(unsigned cmd, unsigned long arg)
 	ifr.ifr_name[IFNAMSIZ - 1] = '\0';
 	dev = cmd == SIOCGIFNAME ? NULL : find_device(ifr.ifr_name);
 	if (cmd == SIOCGIFNAME)
-		err = get_name(&ifr);
+		err = dev_name_of_index(&ifr);
 	else if (!dev)
 		err = -ENODEV;
 	else
-		err = cmd == SIOCSIFFLAGS ? set_flags(dev, ifr.ifr_flags) : get_one(dev, cmd, &ifr);
+		err = cmd == SIOCSIFFLAGS ? dev_set_flags(dev, ifr.ifr_flags) : dev_question(dev, cmd, &ifr);
 	if (!err && copy_to_user((void __user *)arg, &ifr, sizeof(ifr)))
 		err = -EFAULT;
 	return err;

@@ -32,7 +32,7 @@ static void set_checksum(struct sk_buff *skb)
 }
 
 /* A message with this header and these bytes goes back to where skb came from. Without memory it is not sent. */
-static void answer(const struct sk_buff *skb, const struct icmphdr *head, const void *bytes, unsigned n)
+static void icmp_reply(const struct sk_buff *skb, const struct icmphdr *head, const void *bytes, unsigned n)
 {
 	const struct iphdr *iph = (const struct iphdr *)skb->network_header;
 	struct inet_flow flow = {.saddr = iph->daddr, .daddr = iph->saddr, .protocol = IPPROTO_ICMP, .tos = iph->tos};
@@ -53,7 +53,7 @@ void icmp_send(const struct sk_buff *skb, u8 type, u8 code)
 	struct icmphdr head = {.type = type, .code = code};
 
 	if (!ip_is_broadcast(((const struct iphdr *)skb->network_header)->daddr))
-		answer(skb, &head, skb->network_header, min(len, (unsigned)QUOTED_MAX));
+		icmp_reply(skb, &head, skb->network_header, min(len, (unsigned)QUOTED_MAX));
 }
 
 static void icmp_echo(const struct sk_buff *skb)
@@ -63,7 +63,7 @@ static void icmp_echo(const struct sk_buff *skb)
 	inet_count(ICMP_INECHOS);
 	head.type = ICMP_ECHOREPLY;
 	if (!ip_is_broadcast(((const struct iphdr *)skb->network_header)->daddr))
-		answer(skb, &head, skb->data + sizeof(head), skb->len - sizeof(head));
+		icmp_reply(skb, &head, skb->data + sizeof(head), skb->len - sizeof(head));
 }
 
 /* An error about a packet of ours, which it quotes. A raw socket may send any bytes, so nothing of it is believed. */
@@ -107,6 +107,10 @@ static bool ping_rcv(struct sk_buff *skb)
 	return true;
 }
 
+/*
+ * The checksum comes first, because nothing of a damaged message can be believed. An echo's answer may go to a ping
+ * socket, which then has the packet; everything else ends here, and raw sockets have had their copies in ip_rcv().
+ */
 void icmp_rcv(struct sk_buff *skb)
 {
 	const struct icmphdr *icmp = (const struct icmphdr *)skb->data;

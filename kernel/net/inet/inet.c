@@ -16,9 +16,7 @@
 #include <sched/current.h>
 #include <uapi/termios.h>
 
-#define SIOCOUTQ   0x5411 /* bytes of memory that are on their way out */
-#define SIOCINQ	   0x541B /* bytes of the first packet */
-#define PRIVILEGED 1024	  /* ports below are root's: net.ipv4.ip_unprivileged_port_start */
+#define PRIVILEGED 1024 /* ports below are root's: net.ipv4.ip_unprivileged_port_start */
 
 static const struct sock_ops inet_ops;
 
@@ -44,6 +42,10 @@ static const struct inet_proto *find_proto(int type, int *protocol)
 	return ERR_PTR(err);
 }
 
+/*
+ * A raw socket gets packets from its first moment on, since its number is its protocol; another kind is found only when
+ * it has a port or an identifier. Thread context. ERR_PTR.
+ */
 static struct sock *inet_create(int type, int protocol)
 {
 	const struct inet_proto *proto;
@@ -81,6 +83,10 @@ void inet_put(struct inet_sock *inet)
 		kfree(inet);
 }
 
+/*
+ * Close. The socket leaves the tables first, so no look-up finds it. A packet that is just being delivered holds a
+ * reference, and `dead` keeps it out of the queue. The packets are freed without the lock.
+ */
 static void inet_release(struct sock *sk)
 {
 	struct inet_sock *inet = inet_sk(sk);
@@ -126,6 +132,10 @@ static int bind_raw(struct inet_sock *inet, u32 addr)
 	return err;
 }
 
+/*
+ * Linux's order of errors: the address is looked at before rights, and rights before whether the socket has a number
+ * already. The look at `num` is early and without the lock; inet_take_num() looks again.
+ */
 static int inet_bind(struct sock *sk, struct sockaddr_storage *storage, int len)
 {
 	const struct sockaddr_in *addr = (const struct sockaddr_in *)storage;
@@ -198,6 +208,10 @@ static int inet_connect(struct sock *sk, struct sockaddr_storage *storage, int l
 	return 0;
 }
 
+/*
+ * A socket that is bound to no address shows the one that it sends from, if it is connected. A connection to port 0,
+ * which a socket without ports has, counts as none here, as on Linux.
+ */
 static int inet_getname(struct sock *sk, struct sockaddr_storage *storage, bool peer)
 {
 	struct sockaddr_in *addr = (struct sockaddr_in *)storage;
@@ -230,6 +244,10 @@ static int inet_shutdown(struct sock *sk, int how)
 	return READ_ONCE(inet->connected) ? 0 : -ENOTCONN;
 }
 
+/*
+ * The wait queue is joined before anything is looked at, so no change is missed. POLLOUT says that
+ * less than half of SO_SNDBUF is on its way.
+ */
 static unsigned inet_poll(struct sock *sk, struct file *f, struct poll_table *pt)
 {
 	struct inet_sock *inet = inet_sk(sk);
@@ -264,6 +282,7 @@ static int first_length(struct inet_sock *inet)
 	return n;
 }
 
+/* SIOCINQ: bytes of the first packet; SIOCOUTQ: bytes of memory that are on their way out. */
 static long inet_ioctl(struct sock *sk, unsigned cmd, unsigned long arg)
 {
 	struct inet_sock *inet = inet_sk(sk);

@@ -48,11 +48,6 @@ extern const struct inet_proto udp_proto, raw_proto, ping_proto;
 /* Guards the tables of sockets, and the two addresses of each socket. Softirqs off; outside queue_lock. */
 extern spinlock_t inet_lock;
 
-/* Bits of `shutdown`. */
-#define RCV_SHUTDOWN  1u
-#define SEND_SHUTDOWN 2u
-#define BOTH_SHUTDOWN 3u
-
 /* Locks: t inet_lock; q queue_lock; a atomic, or read and written whole; I immutable. */
 struct inet_sock {
 	struct sock sk;
@@ -95,7 +90,7 @@ void inet_unhash(struct inet_sock *inet);  /* [t] it cannot any more, and has no
 struct inet_sock *inet_lookup(const struct inet_proto *proto, const struct inet_flow *flow);
 /* A copy for each socket that wants it; how many have asked. Softirq. */
 unsigned inet_deliver_all(const struct inet_proto *proto, const struct inet_flow *flow, const struct sk_buff *skb);
-/* The packet is the socket's: 0. Or why it is not: then it stays the caller's. Softirq. */
+/* Give the packet to the socket. 0, or the reason why it was not taken: then it stays the caller's. Softirq. */
 enum skb_drop_reason inet_queue_rcv(struct inet_sock *inet, struct sk_buff *skb);
 void inet_report_error(struct inet_sock *inet, int error); /* told once to the program. Softirq */
 

@@ -137,6 +137,10 @@ static int fill_and_send(struct inet_sock *inet, struct sk_buff *skb, struct soc
 	return err;
 }
 
+/*
+ * A length that no packet can have is refused before the address is looked at, as on Linux; with the headers added it
+ * is looked at again. The packet is made, and counted, before the bytes are copied into it.
+ */
 ssize_t inet_sendmsg(struct sock *sk, struct sock_io *io)
 {
 	struct inet_sock *inet = inet_sk(sk);

@@ -65,7 +65,7 @@ static const struct snmp_row udp_rows[] = {
 	COUNTED("RcvbufErrors", UDP_RCVBUFERRORS), ALWAYS("SndbufErrors", 0),
 	COUNTED("InCsumErrors", UDP_INCSUMERRORS), {}};
 
-static void show_rows(struct seq_file *m, const char *group, const struct snmp_row *rows)
+static void inet_show_rows(struct seq_file *m, const char *group, const struct snmp_row *rows)
 {
 	seq_printf(m, "%s:", group);
 	for (const struct snmp_row *row = rows; row->name; row++)
@@ -81,9 +81,9 @@ static void show_rows(struct seq_file *m, const char *group, const struct snmp_r
 
 static int snmp_show(struct seq_file *m, void *data)
 {
-	show_rows(m, "Ip", ip_rows);
-	show_rows(m, "Icmp", icmp_rows);
-	show_rows(m, "Udp", udp_rows);
+	inet_show_rows(m, "Ip", ip_rows);
+	inet_show_rows(m, "Icmp", icmp_rows);
+	inet_show_rows(m, "Udp", udp_rows);
 	return 0;
 }
 

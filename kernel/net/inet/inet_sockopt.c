@@ -17,6 +17,10 @@ static int value_from_user(const void __user *optval, int optlen, int *value)
 	return 0;
 }
 
+/*
+ * Each is read by the next packet that is sent or received. A TTL of -1 asks for the default. -ENOPROTOOPT: it is not
+ * known, or can only be read.
+ */
 static int set_ip_option(struct inet_sock *inet, int optname, int value, int optlen)
 {
 	switch (optname) {
@@ -46,6 +50,10 @@ static bool has_filter(const struct inet_sock *inet)
 	return inet->proto == &raw_proto && inet->sk.protocol == IPPROTO_ICMP;
 }
 
+/*
+ * At level SOL_RAW only a raw socket for ICMP has an option, its filter; a shorter value is filled up with zeros.
+ * Another raw socket answers -EOPNOTSUPP at that level, and other sockets -ENOPROTOOPT, as on Linux.
+ */
 int inet_setsockopt(struct sock *sk, int level, int optname, const void __user *optval, int optlen)
 {
 	struct inet_sock *inet = inet_sk(sk);
@@ -67,6 +75,7 @@ int inet_setsockopt(struct sock *sk, int level, int optname, const void __user *
 	return set_ip_option(inet, optname, value, optlen);
 }
 
+/* 0, -ENOPROTOOPT, or -ENOTCONN: the MTU is that of the way to a peer, and there is none. */
 static int get_ip_option(const struct inet_sock *inet, int optname, int *value)
 {
 	switch (optname) {
@@ -92,6 +101,10 @@ static int get_ip_option(const struct inet_sock *inet, int optname, int *value)
 	return -ENOPROTOOPT;
 }
 
+/*
+ * The value goes to the program cut to its room. A value that fits into a byte is given as one byte when the room is
+ * less than an int, as on Linux: ip(7) programs pass a char.
+ */
 int inet_getsockopt(struct sock *sk, int level, int optname, void __user *optval, int __user *optlen)
 {
 	struct inet_sock *inet = inet_sk(sk);

@@ -145,6 +145,7 @@ static void deliver_copy(struct inet_sock *inet, const struct sk_buff *skb)
 		kfree_skb_reason(copy, reason);
 }
 
+/* A socket whose filter refuses the packet counts all the same: the protocol is one that somebody listens to. */
 unsigned inet_deliver_all(const struct inet_proto *proto, const struct inet_flow *flow, const struct sk_buff *skb)
 {
 	struct inet_sock *inet;

@@ -47,6 +47,10 @@ u16 csum_fold(u64 sum)
 	return ~sum;
 }
 
+/*
+ * lo is the only way out, so there is nothing to route here; callers have asked ip_route(). Identifiers count up for
+ * all packets together. Messages of ICMP count here, because raw sockets send them too.
+ */
 int ip_send_skb(struct sk_buff *skb, const struct inet_flow *flow)
 {
 	static atomic_t last_id;

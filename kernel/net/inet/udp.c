@@ -60,6 +60,10 @@ static void udp_unicast(struct sk_buff *skb, const struct inet_flow *flow)
 	inet_put(inet);
 }
 
+/*
+ * The length in the header may be less than what came: what lies beyond it does not belong to the datagram. A broadcast
+ * goes to all sockets that want it, and it is no error when there are none.
+ */
 void udp_rcv(struct sk_buff *skb)
 {
 	const struct iphdr *iph = (const struct iphdr *)skb->network_header;

@@ -126,8 +126,8 @@ long ptrace_traceme(void)
 
 /*
  * Link, if nothing speaks against it. A thread that stands still for a stop of its process is woken to stop once more,
- * for its tracer; JOB_TRAPPING tells that it is on its way. Another one is to come to a stop soon, by a SIGSTOP, unless
- * it is seized. [T] 0 or -EPERM.
+ * for its tracer; JOB_TRAPPING tells that it is on its way. Any other thread gets a SIGSTOP, so that it stops soon,
+ * unless it is seized. [T] 0 or -EPERM.
  */
 static long attach_locked(struct task_struct *child, u32 flags)
 {
@@ -152,7 +152,7 @@ static long attach_locked(struct task_struct *child, u32 flags)
 
 /*
  * PTRACE_ATTACH, PTRACE_SEIZE. When it returns, a wait of the caller's finds a task that was stopped before in its stop
- * for the tracer, hence the waiting at the end. -EIO: options that there are not; -EPERM: not the caller's to trace.
+ * for the tracer, hence the waiting at the end. -EIO: unknown options; -EPERM: the caller may not trace the task.
  */
 long ptrace_attach(struct task_struct *child, bool seize, unsigned long options)
 {
@@ -213,8 +213,8 @@ bool ptrace_detach_zombie(struct task_struct *leader)
 }
 
 /*
- * A zombie that was kept for the tracer alone goes: a thread for good, and of a leader the parent hears now, if that is
- * another process than the tracer's.
+ * A zombie that was kept for the tracer alone goes now: a thread goes for good, and the parent of a leader is told now,
+ * if the parent is another process than the tracer's.
  */
 void ptrace_exit_tracer(struct task_struct *tracer, struct list_head *dead)
 {

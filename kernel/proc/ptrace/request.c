@@ -158,7 +158,10 @@ static long set_options(struct task_struct *child, unsigned long options)
 	return 0;
 }
 
-/* Let it go on with a signal (0: none). The last that is done to it: its own code runs from the wake-up on. */
+/*
+ * Let the tracee go on with a signal (0: none). This is the last step, since the tracee's own code runs from the
+ * wake-up on.
+ */
 static long resume(struct task_struct *child, long request, unsigned long sig)
 {
 	struct sighand_struct *sighand;
@@ -256,8 +259,8 @@ static long ptrace_request(struct task_struct *child, long request, unsigned lon
 
 /*
  * ptrace(2) as the system call is, which returns what the C library's PTRACE_PEEKDATA gives by way of `data`. -ESRCH:
- * there is no such task, or it is not the caller's tracee, or does not stand still; -EPERM; -EIO: a request that there
- * is not, a signal that is none, an address that is not mapped; -EINVAL; -EFAULT.
+ * there is no such task, or it is not the caller's tracee, or does not stand still; -EPERM; -EIO: an unknown request,
+ * an invalid signal, or an address that is not mapped; -EINVAL; -EFAULT.
  */
 SYSCALL_DEFINE4(ptrace, long, request, long, pid, unsigned long, addr, unsigned long, data)
 {

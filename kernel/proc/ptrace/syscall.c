@@ -30,7 +30,10 @@ struct syscall_info {
 	};
 };
 
-/* The debugger lets the task go on with this signal: it is for this thread alone. Another number is none. */
+/*
+ * The debugger lets the task go on with this signal: it is for this thread alone. A number that is no signal sends
+ * nothing.
+ */
 static void inject(int sig)
 {
 	struct siginfo info;

@@ -324,8 +324,10 @@ static __attribute__((noinline)) void unwind(const char *me)
 
 #ifdef __aarch64__
 #define SIGNATURE 0xd428bc00u
+#define USER_END  (1UL << 39)
 #else
 #define SIGNATURE 0x53053053u
+#define USER_END  ((1UL << 47) - PAGE)
 #endif
 
 static struct rseq *registered(void)
@@ -382,8 +384,28 @@ static int spin_in_sequence(struct rseq *r)
 	return aborted;
 }
 
+/* How a child ends that says it is in this sequence, and is not: the signal, 0 for none, or -1. */
+static int ends_with(struct rseq_cs cs)
+{
+	static struct rseq_cs said __attribute__((aligned(32)));
+	int status;
+	pid_t pid;
+
+	said = cs;
+	pid = fork();
+	if (pid == 0) {
+		registered()->rseq_cs = (unsigned long)&said;
+		usleep(1000); /* a switch to another task: sched_yield() alone on a CPU makes none */
+		_exit(0);
+	}
+	if (waitpid(pid, &status, 0) != pid)
+		return -1;
+	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
 static void rseq_(const char *me)
 {
+	struct rseq_cs spin;
 	struct itimerval soon = {{0, 0}, {0, 20000}};
 	struct rseq *r = registered();
 	int status;
@@ -427,17 +449,16 @@ static void rseq_(const char *me)
 	CHECK(syscall(SYS_rseq, (char *)r + 4, 32, 0, SIGNATURE) == -1 && errno == EINVAL);
 	CHECK(syscall(SYS_rseq, ~31UL, 32, 0, SIGNATURE) == -1 && errno == EFAULT);
 	CHECK(syscall(SYS_rseq, r, 32, 0, SIGNATURE) == 0 && r->cpu_id < 64);
-	/* A sequence whose handler has another signature kills. */
-	pid = fork();
-	if (pid == 0) {
-		static struct rseq_cs bad __attribute__((aligned(32)));
-
-		bad = (struct rseq_cs){0, 0, (unsigned long)on_alarm, 4, (unsigned long)spin_in_sequence + 16};
-		r->rseq_cs = (unsigned long)&bad;
-		for (;;)
-			sched_yield();
-	}
-	CHECK(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+	/* A sequence whose handler has another signature kills, and one that goes beyond the user's addresses. */
+	CHECK(ends_with((struct rseq_cs){0, 0, (unsigned long)on_alarm, 4, (unsigned long)spin_in_sequence + 16}) ==
+	      SIGSEGV);
+	spin = sequence;
+	CHECK(ends_with(spin) == 0);
+	spin.start_ip = USER_END - 8;
+	spin.post_commit_offset = 7;
+	CHECK(ends_with(spin) == 0);
+	spin.post_commit_offset = 8;
+	CHECK(ends_with(spin) == SIGSEGV);
 }
 
 /* --- a file that is mapped shared --- */

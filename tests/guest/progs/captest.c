@@ -243,8 +243,25 @@ static void securebits(void)
 	CHECK(sets_of(0).effective & BIT(KILL));
 }
 
+/* A copy of this program that begins as another user, also without the rights of root. */
+static const char *make_set_uid_file(void)
+{
+	static const char name[] = "/tmp/captest.setuid";
+	size_t size;
+	char *text = vt_read_file(self, &size);
+	int fd = (int)CHECK_CALL(open(name, O_WRONLY | O_CREAT | O_TRUNC, 0700));
+
+	CHECK_EQ(write(fd, text, size), (long)size);
+	CHECK_CALL(check_syscall(SYS_fchownat, AT_FDCWD, (long)name, USER + 1, USER + 1, 0, 0));
+	CHECK_CALL(chmod(name, 04755));
+	close(fd);
+	free(text);
+	return name;
+}
+
 static void ambient(void)
 {
+	const char *others;
 	unsigned long eff, prm;
 
 	CHECK_ERRNO(ctl(AMBIENT, RAISE, LAST + 30), EINVAL);
@@ -252,6 +269,7 @@ static void ambient(void)
 	CHECK_ERRNO(ctl(AMBIENT, CLEAR_ALL, 1), EINVAL);
 	if (!all_rights())
 		return;
+	others = make_set_uid_file();
 	CHECK_ERRNO(ctl(AMBIENT, RAISE, KILL), EPERM); /* not inheritable */
 	CHECK_EQ(ctl(SET_KEEP, 1, 0), 0);
 	CHECK_EQ(set_ids(USER, USER, USER), 0);
@@ -267,6 +285,9 @@ static void ambient(void)
 	executed(&eff, &prm);
 	CHECK_EQ(eff, BIT(KILL));
 	CHECK_EQ(prm, BIT(KILL));
+	self = others; /* with another user's rights, no ambient ones are left */
+	executed(&eff, &prm);
+	CHECK_EQ(eff | prm, 0);
 	CHECK_EQ(set((struct sets){BIT(KILL), BIT(KILL), 0}), 0); /* what is not inheritable is not ambient */
 	CHECK_EQ(ctl(AMBIENT, IS_SET, KILL), 0);
 }

@@ -1,6 +1,7 @@
 /* childtest: waiting for children, SIGCHLD, and whose children they become. */
 /* also on Linux */
 #include <posix.h>
+#include <thread.h>
 
 static volatile sig_atomic_t seen[NSIG];
 static siginfo_t infos[16];
@@ -410,9 +411,18 @@ static void to_subreaper(void)
 	wait(NULL);
 }
 
-/* The signal that a child has asked for when its parent ends. */
-static void parent_ends(void)
+static void asks_for_it(void *ready)
 {
+	vt_syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGUSR2, 0, 0, 0, 0);
+	*(volatile int *)ready = 1;
+	for (;;)
+		vt_syscall(SYS_nanosleep, (long)(long[2]){1, 0}, 0, 0, 0, 0, 0);
+}
+
+/* The signal that a child has asked for when its parent ends: by its first thread, or by another one. */
+static void parent_ends_for(bool thread)
+{
+	static volatile int asked;
 	int ends[2], ready[2];
 	pid_t child;
 
@@ -425,7 +435,12 @@ static void parent_ends(void)
 			siginfo_t info;
 
 			BLOCK(SIGUSR2);
-			CHECK_CALL(prctl(PR_SET_PDEATHSIG, SIGUSR2, 0, 0, 0));
+			if (thread)
+				thread_start_in_group(asks_for_it, (void *)&asked);
+			else
+				CHECK_CALL(prctl(PR_SET_PDEATHSIG, SIGUSR2, 0, 0, 0));
+			while (thread && !asked)
+				check_sleep(MS);
 			check_give(ready[1], 'r');
 			CHECK_EQ(taken(&set, &info), SIGUSR2);
 			check_give(ends[1], check_failures ? '?' : 'd');
@@ -436,6 +451,76 @@ static void parent_ends(void)
 	}
 	CHECK_EQ(check_wait(child), 0);
 	CHECK_EQ(check_take(ends[0]), 'd');
+}
+
+static void parent_ends(void)
+{
+	parent_ends_for(false);
+}
+
+static void parent_of_thread_ends(void)
+{
+	parent_ends_for(true);
+}
+
+static int maker_ends[2], maker_ready[2];
+
+/* A child that asks to be told, in a process that has no C library of its own; then this thread ends. */
+static void makes_and_ends(void *arg)
+{
+	unsigned long set = 1UL << (SIGUSR2 - 1);
+	char byte;
+
+	if (!vt_syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0, 0)) {
+		vt_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (long)&set, 0, sizeof(set), 0, 0);
+		vt_syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGUSR2, 0, 0, 0, 0);
+		vt_syscall(SYS_write, maker_ready[1], (long)"r", 1, 0, 0, 0);
+		byte = vt_syscall(SYS_rt_sigtimedwait, (long)&set, 0, (long)(long[2]){3, 0}, sizeof(set), 0, 0) ==
+				       SIGUSR2
+			       ? 'd'
+			       : '?';
+		vt_syscall(SYS_write, maker_ends[1], (long)&byte, 1, 0, 0, 0);
+		vt_syscall(SYS_exit_group, 0, 0, 0, 0, 0, 0);
+	}
+	vt_syscall(SYS_read, maker_ready[0], (long)&byte, 1, 0, 0, 0);
+}
+
+/* The parent is the thread that has made the child, and not its whole process. */
+static void maker_of_child_ends(void)
+{
+	CHECK_CALL(pipe(maker_ends));
+	CHECK_CALL(pipe(maker_ready));
+	thread_start_in_group(makes_and_ends, NULL);
+	CHECK_EQ(check_take(maker_ends[0]), 'd');
+	wait(NULL);
+}
+
+static volatile int ticks;
+
+static void on_tick(int sig)
+{
+	if (++ticks == 30)
+		_exit(3); /* the call begins again each time */
+}
+
+/* Signals that come faster than a process can be copied do not keep a fork from its end. */
+static void fork_among_signals(void)
+{
+	struct itimerval every = {{0, 1000}, {0, 1000}}, off = {{0, 0}, {0, 0}};
+	enum { AREAS = 15000 }; /* each of them is copied */
+	char *memory = mmap(NULL, AREAS * 4096UL, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pid_t child;
+
+	CHECK(memory != MAP_FAILED);
+	for (int i = 0; i < AREAS; i += 2)
+		CHECK_CALL(check_syscall(SYS_mprotect, (long)(memory + i * 4096UL), 4096, PROT_READ, 0, 0, 0));
+	signal(SIGALRM, on_tick);
+	CHECK_CALL(setitimer(ITIMER_REAL, &every, NULL));
+	child = fork();
+	CHECK_CALL(setitimer(ITIMER_REAL, &off, NULL));
+	if (child == 0)
+		_exit(0);
+	CHECK_EQ(check_wait(child), 0);
 }
 
 int main(int argc, char **argv)
@@ -453,6 +538,9 @@ int main(int argc, char **argv)
 		{"to-init", to_init},
 		{"to-subreaper", to_subreaper},
 		{"parent-ends", parent_ends},
+		{"parent-of-thread-ends", parent_of_thread_ends},
+		{"maker-of-child-ends", maker_of_child_ends},
+		{"fork-among-signals", fork_among_signals},
 	};
 
 	if (argc == 3 && !strcmp(argv[1], "sent-at-its-end"))

@@ -3,6 +3,7 @@
 #include <deadline.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <thread.h>
 #include <vectors.h>
 
 #define GOING  3
@@ -276,12 +277,58 @@ static void words(void)
 	CHECK(check_holds(LINE, "1\n"));
 }
 
+static volatile int rang;
+
+static void on_alarm(int sig)
+{
+	rang = 1;
+}
+
+static void burns(void *arg)
+{
+	while (!rang)
+		;
+}
+
+static void switch_cpu(int cpu, const char *text)
+{
+	char path[48];
+	int fd;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
+	fd = (int)CHECK_CALL(open(path, O_WRONLY));
+	CHECK_EQ(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+}
+
+/* One CPU runs when a timer of CPU time is looked at; then threads on four use up what is left, and it is in time. */
+static void cpu_timer(void)
+{
+	struct timespec set[2] = {{0, 0}, {0, 400 * MS}}, used;
+	int id = -1;
+
+	signal(SIGALRM, on_alarm);
+	for (int cpu = 1; cpu <= GOING; cpu++)
+		switch_cpu(cpu, "0");
+	CHECK_CALL(CALL(timer_create, 2, 0, &id));
+	CHECK_CALL(CALL(timer_settime, id, 0, set, 0));
+	for (long end = check_now() + 20 * MS; check_now() < end;) /* a tick looks */
+		;
+	for (int i = 0; i < 3; i++)
+		thread_start_in_group(burns, NULL);
+	for (int cpu = 1; cpu <= GOING; cpu++)
+		switch_cpu(cpu, "1");
+	burns(NULL);
+	CHECK_CALL(CALL(clock_gettime, 2, &used));
+	CHECK_RANGE(used.tv_sec * SECOND + used.tv_nsec, 400 * MS, 800 * MS);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct check_case cases[] = {
 		{"bound", bound},	  {"half", half},	    {"own", own},
 		{"timers", timers},	  {"registers", registers}, {"promised", promised},
-		{"throttled", throttled}, {"words", words},
+		{"throttled", throttled}, {"words", words},	    {"cpu-timer", cpu_timer},
 	};
 
 	return check_main(argc, argv, cases, ARRAY_SIZE(cases));

@@ -170,7 +170,7 @@ static void wake_up_rule(void)
 	woken = check_now();
 	burn(3 * MS);
 	CHECK_RANGE(check_now() - woken, 11 * MS - SLOP, 11 * MS + SLOP);
-	/* And one that does not exceed it is kept: 1.5 of 2 ms left, 9 of 10 ms to go. */
+	/* A budget that does not exceed it is kept: 1.5 of 2 ms left, 9 of 10 ms to go. */
 	sched_yield();
 	start = check_now();
 	burn(500 * US);

@@ -1,6 +1,7 @@
 /*
- * dynevents fuzz N SEED: definitions of kprobe events, each with some bytes changed, N of them. Whatever the kernel
- * takes it must be able to show, in a form that it takes again, and to delete; what it refuses must leave nothing.
+ * dynevents fuzz N SEED: definitions of probe events of all kinds but uprobes, each with some bytes changed, N of them.
+ * Whatever the kernel takes it must be able to show, in a form that it takes again, and to delete; what it refuses must
+ * leave nothing.
  * dynevents storm N SEED: N times one of: define, delete, switch on or off, filter, read. What is refused is EBUSY or
  * so.
  *
@@ -61,7 +62,29 @@ static const char *const good[] = {
 	"p:ev sys_getppid c=+0($stack):char[3] q=@0xffff000012345678",
 	"-:grp/ev vfs_read a=$arg1",
 	"!p:ev vfs_read",
+	"f:grp/ev vfs_read a=$arg1 c=$comm s=+8($arg2):x32[2]",
+	"f16:ev vfs_re*d%return $retval:s64 n=$arg3",
+	"t:ev sched_switch prev=$arg2:x64 next=$arg3 s=+0($stack)",
+	"t:grp/ev sys_enter n=$arg2:s32",
+	"e:grp/ev sched.sched_waking pid=$pid:u32 c=$COMM:string p=$prio if pid > 1",
+	"e:ev syscalls/sys_enter_openat file=+0($filename):ustring mode=$mode:x16",
+	"-:fprobes/ev",
+	"-:eprobes/",
 };
+
+/* The groups that events get when no other is named. */
+static const char *const groups[] = {"kprobes", "fprobes", "tracepoints", "eprobes"};
+
+/* All events of these groups on or off. What is not there is not switched. */
+static void enable_all(const char *on)
+{
+	for (unsigned i = 0; i < COUNT(groups); i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "events/%s/enable", groups[i]);
+		put(name, 0, on);
+	}
+}
 
 /* Bytes of the language more often than others. */
 static char random_byte(void)
@@ -107,22 +130,22 @@ static int shown_is_good(void)
 	static char all[16384], line[4096], again[16384];
 	int err;
 
-	get("kprobe_events", all, sizeof(all));
+	get("dynamic_events", all, sizeof(all));
 	if (!*all)
 		return 0;
-	err = put("kprobe_events", O_TRUNC, "");
+	err = put("dynamic_events", O_TRUNC, "");
 	if (err)
 		vt_die(1, "deleting %s: errno %d", all, -err);
 	for (char *at = all; *at;) {
 		char *end = strchr(at, '\n');
 
 		snprintf(line, sizeof(line), "%.*s", (int)(end - at), at);
-		err = put("kprobe_events", O_APPEND, line);
+		err = put("dynamic_events", O_APPEND, line);
 		if (err)
 			vt_die(1, "not taken again, errno %d: %s", -err, line);
 		at = end + 1;
 	}
-	get("kprobe_events", again, sizeof(again));
+	get("dynamic_events", again, sizeof(again));
 	if (strcmp(all, again))
 		vt_die(1, "shown is not taken: %s became %s", all, again);
 	return 1;
@@ -130,7 +153,7 @@ static int shown_is_good(void)
 
 static void fuzz(long n)
 {
-	static const int refusals[] = {EINVAL, ENOENT, EBUSY, EEXIST, EILSEQ, E2BIG, ENOSPC};
+	static const int refusals[] = {EPERM, EINVAL, ENOENT, EBUSY, EEXIST, EILSEQ, E2BIG, ENOSPC, ENODEV};
 	long taken = 0;
 
 	while (n--) {
@@ -140,7 +163,7 @@ static void fuzz(long n)
 
 		strcpy(text, good[below(COUNT(good))]);
 		mutate(text, sizeof(text));
-		err = -put(below(2) ? "kprobe_events" : "dynamic_events", below(4) ? O_APPEND : O_TRUNC, text);
+		err = -put(below(4) ? "dynamic_events" : "kprobe_events", below(4) ? O_APPEND : O_TRUNC, text);
 		while (err && i < COUNT(refusals) && refusals[i] != err)
 			i++;
 		if (i == COUNT(refusals))
@@ -148,12 +171,13 @@ static void fuzz(long n)
 		if (err)
 			continue;
 		taken += shown_is_good();
-		if (!below(20) && put("events/kprobes/enable", 0, "1") == 0) {
-			getppid();
-			put("events/kprobes/enable", 0, "0");
-		}
+		if (below(20))
+			continue;
+		enable_all("1");
+		getppid();
+		enable_all("0");
 	}
-	if (put("kprobe_events", O_TRUNC, ""))
+	if (put("dynamic_events", O_TRUNC, ""))
 		vt_die(1, "not all can be deleted");
 	printf("taken %s\n", taken > 10 ? "some" : "too few");
 }
@@ -163,23 +187,51 @@ static void fuzz(long n)
 static const char *const places[] = {"vfs_read",   "vfs_write", "sys_getppid",	"do_sys_openat2",
 				     "vfs_read+8", "sys_read",	"sys_write",	"kernel_clone",
 				     "schedule",   "vfs_open",	"sys_getppid+8"};
+static const char *const tracepoints[] = {"sched_switch", "sched_waking", "sys_enter", "sys_exit"};
+
+/* A definition of the kind that has this group; its event is one of six. An eprobe may stand on a kprobe event. */
+static void define(unsigned kind)
+{
+	const char *place = places[below(COUNT(places))];
+	unsigned nr = below(6);
+	char line[256];
+
+	switch (kind) {
+	case 0:
+		snprintf(line, sizeof(line), "%c:e%u %s c=$comm s=+0($stack):u32", "pr"[below(2)], nr, place);
+		break;
+	case 1:
+		snprintf(line, sizeof(line), "f:e%u %s%s c=$comm a=%s", nr, place, below(2) ? "%return" : "",
+			 below(2) ? "$arg1" : "\\7");
+		break;
+	case 2:
+		snprintf(line, sizeof(line), "t:e%u %s c=$comm a=$arg2:x64", nr,
+			 tracepoints[below(COUNT(tracepoints))]);
+		break;
+	default:
+		if (below(2))
+			snprintf(line, sizeof(line), "e:e%u kprobes.e%u c=$c:string ip=$__probe_ip", nr, below(6));
+		else
+			snprintf(line, sizeof(line), "e:e%u sched.sched_waking c=$comm:string p=$pid", nr);
+	}
+	put(kind || below(2) ? "dynamic_events" : "kprobe_events", O_APPEND, line);
+}
 
 static void one(void)
 {
 	static char text[65536];
-	char line[256], name[64];
+	unsigned kind = below(COUNT(groups));
+	char line[64], name[64];
 
-	snprintf(name, sizeof(name), "events/kprobes/e%u/%s", below(6), below(3) ? "enable" : "filter");
+	snprintf(name, sizeof(name), "events/%s/e%u/%s", groups[kind], below(6), below(3) ? "enable" : "filter");
 	switch (below(6)) {
 	case 0:
 	case 1:
-		snprintf(line, sizeof(line), "%c:e%u %s c=$comm s=+0($stack):u32", "pr"[below(2)], below(6),
-			 places[below(COUNT(places))]);
-		put("kprobe_events", O_APPEND, line);
+		define(kind);
 		break;
 	case 2:
-		snprintf(line, sizeof(line), "-:e%u", below(6));
-		put("kprobe_events", O_APPEND, line);
+		snprintf(line, sizeof(line), "-:%s/e%u", groups[kind], below(6));
+		put("dynamic_events", O_APPEND, line);
 		break;
 	case 3:
 	case 4:
@@ -194,8 +246,9 @@ static void storm(long n)
 {
 	while (n--)
 		one();
-	put("events/kprobes/enable", 0, "0");
-	if (put("kprobe_events", O_TRUNC, ""))
+	enable_all("0");
+	put("dynamic_events", O_APPEND, "-:eprobes/"); /* they hold the events that they stand on */
+	if (put("dynamic_events", O_TRUNC, ""))
 		vt_die(1, "not all can be deleted");
 	puts("stormed");
 }

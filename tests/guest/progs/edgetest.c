@@ -439,6 +439,8 @@ static void times_to_set(void)
 	unlink(FILE_NAME);
 	times[1] = times[3] = 0x3ffffffe; /* UTIME_OMIT: there is nothing to do, so the file is not looked for */
 	CHECK_EQ(CALL(utimensat, AT_FDCWD, FILE_NAME, times, 0), 0);
+	CHECK_ERRNO(CALL(utimensat, AT_FDCWD, 0, 0, 0), EFAULT);
+	CHECK_ERRNO(CALL(truncate, "no such file", -1), EINVAL);
 }
 
 /* Pieces of which one, the first or the last, has a length that is negative; sets and flags that cannot be read. */

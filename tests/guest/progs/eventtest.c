@@ -231,6 +231,7 @@ static void timers(void)
 static void levels_and_edges(void)
 {
 	int ep = new_epoll(), level = new_eventfd(0, 0), edge = new_eventfd(0, 0), once = new_eventfd(0, 0);
+	int ends[2];
 
 	CHECK_EQ(ctl(ep, ADD, level, IN), 0);
 	tells(ep, level, 0);
@@ -246,6 +247,16 @@ static void levels_and_edges(void)
 	add(edge, 1);
 	tells(ep, edge, IN);
 	tells(ep, edge, 0);
+	CHECK_CALL(pipe(ends));
+	CHECK_EQ(ctl(ep, ADD, ends[0], IN | ET), 0);
+	for (int i = 0; i < 3; i++) { /* each write, also to a pipe that is not empty */
+		CHECK_EQ(write(ends[1], "x", 1), 1);
+		tells(ep, ends[0], IN);
+		tells(ep, ends[0], 0);
+	}
+	CHECK_EQ(ctl(ep, DEL, ends[0], 0), 0);
+	close(ends[0]);
+	close(ends[1]);
 	CHECK_EQ(ctl(ep, MOD, edge, IN | OUT | ET), 0);
 	tells(ep, edge, IN | OUT);
 	CHECK_EQ(ctl(ep, DEL, edge, 0), 0);

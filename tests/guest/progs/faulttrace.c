@@ -66,8 +66,16 @@ static long append_b(const struct fault_step *s)
 	return write_text(s->a, s->b, O_APPEND);
 }
 
+/* A command that has succeeded is to be seen in the file, also when there was no memory for a part of it. */
 static void write_c(const struct fault_step *s)
 {
+	if (s->call == append_b) {
+		read_into(after, s->a);
+		if (!strcmp(before, after)) {
+			check_failures++;
+			printf("  %s: '%s' succeeds and changes nothing\n", s->a, s->b);
+		}
+	}
 	CHECK_CALL(write_text(s->a, s->c, 0) < 0 ? -1 : 0);
 	if (s->same)
 		s->same(s);
@@ -255,6 +263,10 @@ static void after_refusal(const struct fault_step *s)
 	STEP(name_, append_b, remember, empty_list, check_same, .a = (file), .b = (text), __VA_ARGS__)
 #define COMMAND(file, text, back) \
 	STEP(file " " text, append_b, remember, write_c, check_same, .a = (file), .b = (text), .c = (back))
+/* Without the end of its line, a word is looked at when the file is closed, which tells nothing of what failed. */
+#define FUNCTION_COMMAND(text, back)                                                                       \
+	STEP("set_ftrace_filter " text, append_b, remember, write_c, check_same, .a = "set_ftrace_filter", \
+	     .b = text "\n", .c = back "\n")
 #define INSTANCE(file, text)                                                                            \
 	STEP("instance, " file " " text, write_b, make_and_remember, remove_instance, check_and_remove, \
 	     .a = "instances/x/" file, .b = (text))
@@ -278,10 +290,9 @@ static const struct fault_step fixed[] = {
 	LIST("set_graph_function", "set_graph_function", "vfs_read\n"),
 	LIST("set_ftrace_pid", "set_ftrace_pid", "1 2 3\n"),
 	LIST("set_event_pid", "set_event_pid", "1 2 3\n"),
-	COMMAND("set_ftrace_filter", "do_exit:traceoff:3", "!do_exit:traceoff"),
-	COMMAND("set_ftrace_filter", "do_exit:stacktrace", "!do_exit:stacktrace"),
-	COMMAND("set_ftrace_filter", "do_exit:enable_event:sched:sched_switch",
-		"!do_exit:enable_event:sched:sched_switch"),
+	FUNCTION_COMMAND("do_exit:traceoff:3", "!do_exit:traceoff"),
+	FUNCTION_COMMAND("do_exit:stacktrace", "!do_exit:stacktrace"),
+	FUNCTION_COMMAND("do_exit:enable_event:sched:sched_switch", "!do_exit:enable_event:sched:sched_switch"),
 	WRITE("buffer_size_kb, larger", "buffer_size_kb", "60", "20"),
 	WRITE("buffer_size_kb, smaller", "buffer_size_kb", "8", "20"),
 	WRITE("buffer_size_kb, of one CPU", "per_cpu/cpu0/buffer_size_kb", "60", "20"),

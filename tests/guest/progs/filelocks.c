@@ -169,6 +169,7 @@ static void ranges(void)
 	CHECK_EQ(lock_of(fd, SETLK, WR, 3, -3), 0);
 	CHECK_EQ(lock_of(fd, SETLK, WR, most, 1), 0);
 	CHECK_ERRNO(lock_of(fd, SETLK, WR, most, 2), EOVERFLOW);
+	CHECK_ERRNO(lock_of(fd, SETLK, 9, most, 2), EOVERFLOW); /* the bytes before the type */
 	CHECK_ERRNO(lock_of(fd, GETLK, UN, 0, 0), EINVAL);
 	CHECK_ERRNO(lock_of(reads, SETLK, WR, 0, 0), EBADF);
 	CHECK_ERRNO(lock_of(writes, SETLK, RD, 0, 0), EBADF);
@@ -329,6 +330,7 @@ static const char *lines_of(unsigned long ino)
 	long n = CHECK_CALL(read(fd, text, sizeof(text) - 1));
 
 	text[n] = 0;
+	CHECK(!n || !strncmp(text, "1: ", 3));
 	out[0] = 0;
 	CHECK_CALL(close(fd));
 	snprintf(inode, sizeof(inode), ":%lu ", ino);

@@ -291,6 +291,9 @@ static void own_positions(void)
 	CHECK_ERRNO(CALL(lseek, fd, 0, 99), EINVAL);
 	CHECK_ERRNO(read_at(fd, a, 4, -1), EINVAL);
 	CHECK_ERRNO(write_at(wide, a, 4, 0), EBADF);
+	CHECK_ERRNO(read_at(fd, a, 4, 0x7ffffffffffffffe), EINVAL); /* no position tells where it would end */
+	CHECK_ERRNO(write_at(fd, a, 4, 0x7ffffffffffffffe), EINVAL);
+	CHECK_ERRNO(CALL(read, fd, a, -1), EFAULT);
 	CHECK_EQ(read_at(fd, a, 4, 1000), 0);
 	CHECK_EQ(write_at(fd, a, 0, 1000), 0);
 	CHECK_EQ(size_of(fd), 212);
@@ -327,6 +330,13 @@ static void half_a_buffer(void)
 	CHECK_EQ(same_from(p + PAGE - 100, n, 'x'), 0);
 	CHECK_ERRNO(read(fd, p + PAGE, 1), EFAULT);
 	CHECK_EQ(CALL(lseek, fd, 0, SEEK_CUR), n);
+	/* What the file has where nothing came stays. */
+	n = write_at(fd, p + PAGE - 100, 200, PAGE);
+	CHECK_RANGE(n, 1, 100);
+	CHECK_ERRNO(write_at(fd, p + PAGE, 300, 0), EFAULT);
+	CHECK_EQ(read_at(fd, block, ALL, 0), ALL);
+	CHECK_EQ(same_from(block, PAGE, 'x'), 0);
+	CHECK_EQ(same_from(block + PAGE + n, ALL - PAGE - n, 'x'), 0);
 }
 
 /* Appending goes to the end whatever the position says, also by pwrite(2) as Linux has it, and can be
@@ -468,6 +478,44 @@ static void times_of_a_link(void)
 	CHECK_ERRNO(utimensat(AT_FDCWD, "link", old, 1), EINVAL);
 }
 
+/* When a file or folder was read last. */
+static long accessed(const char *name)
+{
+	struct stat st = {.st_size = 0};
+
+	CHECK_CALL(stat(name, &st));
+	return st.st_atim.tv_sec * 1000000000 + st.st_atim.tv_nsec;
+}
+
+/* The first access after a change moves the time, also after a change of rights, and also of a folder. */
+static void times_of_access(void)
+{
+	long old[4] = {1000000000, 0, 1000000000, 0}, before;
+	int fd = make("accessed", 10), folder;
+	char entries[512];
+
+	CHECK_CALL(CALL(utimensat, AT_FDCWD, "accessed", old, 0));
+	check_sleep(20000000); /* coarser than the clock of file systems */
+	CHECK_EQ(read_at(fd, block, 1, 0), 1);
+	before = accessed("accessed");
+	CHECK(before > 1000000000L * 1000000000);
+	check_sleep(20000000);
+	CHECK_EQ(read_at(fd, block, 1, 0), 1);
+	CHECK_EQ(accessed("accessed"), before);
+	CHECK_CALL(chmod("accessed", 0600));
+	check_sleep(20000000);
+	CHECK_EQ(read_at(fd, block, 1, 0), 1);
+	CHECK(accessed("accessed") > before);
+	CHECK_CALL(mkdir("listed", 0755));
+	before = accessed("listed");
+	folder = CHECK_CALL(open("listed", O_RDONLY));
+	check_sleep(20000000);
+	CHECK(CALL(getdents64, folder, entries, sizeof(entries)) > 0);
+	CHECK(accessed("listed") > before);
+	close(folder);
+	close(fd);
+}
+
 static const struct check_case cases[] = {
 	{"cut", cut},
 	{"emptied", emptied},
@@ -481,6 +529,7 @@ static const struct check_case cases[] = {
 	{"written-together", written_together},
 	{"spliced", spliced},
 	{"times-of-a-link", times_of_a_link},
+	{"times-of-access", times_of_access},
 };
 
 int main(int argc, char **argv)

@@ -119,7 +119,7 @@ static void touch(const char *path)
 static void files_of_a_directory(void)
 {
 	char c;
-	int wd, fd;
+	int wd, fd, ends[2];
 
 	begin();
 	wd = watch(D, ALL);
@@ -134,6 +134,11 @@ static void files_of_a_directory(void)
 	CHECK_EQ(lseek(fd, 0, SEEK_SET), 0);
 	CHECK_EQ(read(fd, &c, 1), 1);
 	COMES(wd, ACCESS, "file");
+	CHECK_CALL(pipe(ends));
+	CHECK_EQ(check_syscall(SYS_splice, fd, 0, ends[1], 0, 2, 0), 2);
+	COMES(wd, ACCESS, "file");
+	close(ends[0]);
+	close(ends[1]);
 	CHECK_CALL(ftruncate(fd, 1));
 	COMES(wd, MODIFY, "file");
 	CHECK_CALL(chmod(D "/file", 0640));
@@ -520,7 +525,7 @@ static int unmount(const char *where)
 	wd = watch(where, ALL);
 	file = watch(path, ALL);
 	CHECK_CALL(check_syscall(SYS_umount, (long)where, 0, 0, 0, 0, 0));
-	COMES(wd, 0x2000, NULL);
+	COMES(wd, 0x40002000, NULL);
 	COMES(wd, IGNORED, NULL);
 	COMES(file, 0x2000, NULL);
 	COMES(file, IGNORED, NULL);

@@ -61,12 +61,16 @@ static void check_rows(const struct row *rows, size_t n)
 
 static void memory(void)
 {
-	const long p = AT(pages);
+	const long p = AT(pages), sealed = CHECK_CALL(CALL(memfd_create, "sealed", 2));
 	const struct row rows[] = {
 		ROW(-EINVAL, mmap, 0, 0, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
 		ROW(-EINVAL, mmap, 0, PAGE, 3, MAP_ANONYMOUS, -1, 0), /* neither shared nor private */
 		ROW(-EINVAL, mmap, 0, PAGE, 1, MAP_PRIVATE, file, 1),
 		ROW(-EBADF, mmap, 0, PAGE, 1, MAP_PRIVATE, -1, 0),
+		ROW(-ENODEV, mmap, 0, PAGE, 1, MAP_PRIVATE, pipes[0], 0),
+		ROW(0, fcntl, sealed, 1033, 8), /* F_ADD_SEALS, F_SEAL_WRITE */
+		ROW(-EPERM, mmap, 0, PAGE, 3, MAP_SHARED, sealed, 0),
+		ROW(-EPERM, write, sealed, p, 1),
 		ROW(-ENOMEM, mmap, 0, -PAGE, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
 		ROW(-EEXIST, mmap, p, PAGE, 3, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0),
 		ROW(-EINVAL, mmap, p + 1, PAGE, 3, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
@@ -82,6 +86,9 @@ static void memory(void)
 		ROW(-EINVAL, mremap, p, PAGE, PAGE, 8),
 		ROW(-EINVAL, mremap, p, PAGE, PAGE, 2, p + 8 * PAGE),	  /* a new place, without leave to move */
 		ROW(-EINVAL, mremap, p, 2 * PAGE, 2 * PAGE, 3, p + PAGE), /* which lies in the old one */
+		ROW(-EINVAL, mremap, p, PAGE, -PAGE, 1),		  /* more than any program has */
+		ROW(-EINVAL, mremap, p, PAGE, -PAGE, 3, p + 8 * PAGE),
+		ROW(-EINVAL, mremap, p, PAGE, PAGE, 3, -PAGE),
 		ROW(-EINVAL, msync, p, PAGE, 8),
 		ROW(-EINVAL, msync, p, PAGE, 5), /* now and later */
 		ROW(0, msync, p, PAGE, 1),
@@ -96,6 +103,7 @@ static void memory(void)
 	};
 
 	CHECK_ROWS(rows);
+	CALL(close, sealed);
 }
 
 static void files(void)
@@ -208,6 +216,12 @@ static void names(void)
 static void processes(void)
 {
 	const struct row rows[] = {
+		ROW(-EINVAL, setuid, -1),
+		ROW(-EINVAL, setgid, -1),
+		ROW(0, setreuid, -1, -1),
+		ROW(0, setregid, -1, -1),
+		ROW(0, setresuid, -1, -1, -1),
+		ROW(0, setresgid, -1, -1, -1),
 		ROW(-EINVAL, kill, getpid(), 65),
 		ROW(-EINVAL, kill, getpid(), -1),
 		ROW(0, kill, getpid(), 0),
@@ -313,6 +327,24 @@ static void options(void)
 	CHECK_EQ(CALL(prctl, 1, 0), 0);
 }
 
+/* Descriptors that are read in pieces of one size: the size itself, and a byte less. */
+static void short_reads(void)
+{
+	const long event = CALL(eventfd2, 1, 0), clock = CALL(timerfd_create, 1, 0);
+	const long signals = CALL(signalfd4, -1, AT(zeros), 8, 0);
+	const struct row rows[] = {
+		ROW(-EINVAL, read, event, AT(buf), 7),	   ROW(-EINVAL, write, event, AT(buf), 7),
+		ROW(8, read, event, AT(buf), 8),	   ROW(0, timerfd_settime, clock, 0, AT(timer), 0),
+		ROW(-EINVAL, read, clock, AT(buf), 7),	   ROW(8, read, clock, AT(buf), 8),
+		ROW(-EINVAL, read, signals, AT(buf), 127),
+	};
+
+	CHECK_ROWS(rows);
+	CHECK_CALL(close((int)event));
+	CHECK_CALL(close((int)clock));
+	CHECK_CALL(close((int)signals));
+}
+
 static void times_and_counts(void)
 {
 	const struct row rows[] = {
@@ -386,15 +418,140 @@ static void names_of_the_machine(void)
 }
 #endif
 
+/*
+ * Each call that takes a descriptor, with numbers that stand for no open file: below 0, behind the last one that is
+ * open, and behind what any table can hold. All else is what the call could use.
+ */
+static void descriptors(void)
+{
+	static const long bad[] = {-1, 1000, 1024, 0x7fffffff};
+	const long name = AT("name"), cwd = AT_FDCWD, b = AT(buf), v = AT(vecs);
+
+	vecs[0].base = buf;
+	vecs[0].len = 1;
+	for (unsigned i = 0; i < ARRAY_SIZE(bad); i++) {
+		const long fd = bad[i];
+		const struct row rows[] = {
+			ROW(-EBADF, read, fd, b, 1),
+			ROW(-EBADF, write, fd, b, 1),
+			ROW(-EBADF, readv, fd, v, 1),
+			ROW(-EBADF, writev, fd, v, 1),
+			ROW(-EBADF, pread64, fd, b, 1, 0),
+			ROW(-EBADF, pwrite64, fd, b, 1, 0),
+			ROW(-EBADF, preadv, fd, v, 1, 0),
+			ROW(-EBADF, pwritev, fd, v, 1, 0),
+			ROW(-EBADF, lseek, fd, 0, 0),
+			ROW(-EBADF, getdents64, fd, b, sizeof(buf)),
+			ROW(-EBADF, ioctl, fd, 0x5401, b),
+			ROW(-EBADF, fcntl, fd, 1),
+			ROW(-EBADF, flock, fd, 2),
+			ROW(-EBADF, dup, fd),
+			ROW(-EBADF, dup3, fd, 100, 0),
+			ROW(-EBADF, close, fd),
+			ROW(-EBADF, fsync, fd),
+			ROW(-EBADF, fdatasync, fd),
+			ROW(-EBADF, syncfs, fd),
+			ROW(-EBADF, fstatfs, fd, b),
+			ROW(-EBADF, ftruncate, fd, 0),
+			ROW(-EBADF, fallocate, fd, 0, 0, 1),
+			ROW(-EBADF, fadvise64, fd, 0, 0, 0),
+			ROW(-EBADF, fchdir, fd),
+			ROW(-EBADF, fchmod, fd, 0644),
+			ROW(-EBADF, fchown, fd, -1, -1),
+			ROW(-EBADF, utimensat, fd, 0, 0, 0),
+			ROW(-EBADF, sendfile64, fd, file, 0, 1),
+			ROW(-EBADF, sendfile64, pipes[1], fd, 0, 1),
+			ROW(-EBADF, splice, fd, 0, pipes[1], 0, 1, 0),
+			ROW(-EBADF, splice, pipes[0], 0, fd, 0, 1, 0),
+			ROW(-EBADF, mmap, 0, PAGE, PROT_READ, MAP_PRIVATE, fd, 0),
+			ROW(-EBADF, epoll_ctl, fd, 1, pipes[0], b),
+			ROW(-EBADF, epoll_pwait, fd, b, 1, 0, 0, 0),
+			ROW(-EBADF, timerfd_settime, fd, 0, AT(timer), 0),
+			ROW(-EBADF, timerfd_gettime, fd, b),
+			ROW(-EBADF, inotify_add_watch, fd, AT("."), 2),
+			ROW(-EBADF, inotify_rm_watch, fd, 1),
+			ROW(-EBADF, pidfd_send_signal, fd, 0, 0, 0),
+			ROW(-EBADF, bind, fd, b, 16),
+			ROW(-EBADF, listen, fd, 1),
+			ROW(-EBADF, accept, fd, 0, 0),
+			ROW(-EBADF, accept4, fd, 0, 0, 0),
+			ROW(-EBADF, connect, fd, b, 16),
+			ROW(-EBADF, getsockname, fd, b, AT(&one)),
+			ROW(-EBADF, getpeername, fd, b, AT(&one)),
+			ROW(-EBADF, sendto, fd, b, 1, 0, 0, 0),
+			ROW(-EBADF, recvfrom, fd, b, 1, 0, 0, 0),
+			ROW(-EBADF, setsockopt, fd, 1, 2, AT(&one), 4),
+			ROW(-EBADF, getsockopt, fd, 1, 2, b, AT(&one)),
+			ROW(-EBADF, shutdown, fd, 0),
+			ROW(-EBADF, openat, fd, name, O_RDONLY, 0),
+			ROW(-EBADF, mkdirat, fd, name, 0700),
+			ROW(-EBADF, unlinkat, fd, name, 0),
+			ROW(-EBADF, symlinkat, name, fd, name),
+			ROW(-EBADF, linkat, fd, name, cwd, AT("other"), 0),
+			ROW(-EBADF, linkat, cwd, AT(FILE_NAME), fd, name, 0),
+			ROW(-EBADF, readlinkat, fd, name, b, 1),
+			ROW(-EBADF, newfstatat, fd, name, b, 0),
+			ROW(-EBADF, statx, fd, name, 0, 0x7ff, b),
+			ROW(-EBADF, faccessat, fd, name, 0),
+			ROW(-EBADF, fchmodat, fd, name, 0644),
+			ROW(-EBADF, fchownat, fd, name, -1, -1, 0),
+			ROW(-EBADF, renameat2, fd, name, cwd, AT("other"), 0),
+			ROW(-EBADF, execveat, fd, name, AT(zeros), AT(zeros), 0),
+		};
+
+		CHECK_ROWS(rows);
+	}
+}
+
+/* Lengths of addresses: 128 bytes at most, and enough for the family. */
+static void addresses(void)
+{
+	const long to = AT(zeros), b = AT(buf), negative = AT(&all), room = AT(&one);
+	const long u = CHECK_CALL(CALL(socket, 1, 2, 0)), i = CHECK_CALL(CALL(socket, 2, 2, 0));
+	const struct row rows[] = {
+		ROW(-EINVAL, bind, u, to, -1),
+		ROW(-EINVAL, bind, u, to, 129),
+		ROW(-EINVAL, bind, u, to, 128), /* of no family */
+		ROW(-EINVAL, bind, u, to, 0),
+		ROW(-EINVAL, bind, i, to, -1),
+		ROW(-EINVAL, bind, i, to, 129),
+		ROW(-EINVAL, bind, i, to, 15),
+		ROW(-EINVAL, connect, u, to, -1),
+		ROW(-EINVAL, connect, u, to, 129),
+		ROW(-EINVAL, connect, i, to, -1),
+		ROW(-EINVAL, connect, i, to, 129),
+		ROW(-EINVAL, connect, i, to, 1),
+		ROW(-EINVAL, sendto, u, b, 1, 0, to, -1),
+		ROW(-EINVAL, sendto, u, b, 1, 0, to, 129),
+		ROW(-EINVAL, sendto, i, b, 1, 0, to, -1),
+		ROW(-EINVAL, sendto, i, b, 1, 0, to, 129),
+		ROW(-EINVAL, sendto, i, b, 1, 0, to, 15),
+		ROW(-EINVAL, getsockname, u, b, negative),
+		ROW(-EINVAL, getsockname, i, b, negative),
+		ROW(-ENOTCONN, getpeername, u, b, room),
+		ROW(-EINVAL, shutdown, u, 3),
+		ROW(-EINVAL, shutdown, u, -1),
+		ROW(-EOPNOTSUPP, listen, u, 1),
+		ROW(-EOPNOTSUPP, accept, i, 0, 0),
+	};
+
+	CHECK_ROWS(rows);
+	CALL(close, u);
+	CALL(close, i);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct check_case cases[] = {
 		{"memory", memory},
 		{"files", files},
+		{"descriptors", descriptors},
 		{"names", names},
+		{"addresses", addresses},
 		{"processes", processes},
 		{"options", options},
 		{"times-and-counts", times_and_counts},
+		{"short-reads", short_reads},
 #ifndef __linux__
 		{"names-of-the-machine", names_of_the_machine},
 #endif

@@ -87,6 +87,9 @@ static void ranges(void)
 	CHECK_EQ(unlock(p + 8 * PAGE, 4 * PAGE), 0);
 	CHECK_EQ(check_syscall(SYS_madvise, (long)p + 8 * PAGE, PAGE, 4, 0, 0, 0), 0);
 	CHECK_EQ(locked(), 2);
+	CHECK_EQ(check_syscall(SYS_msync, (long)p + 2 * PAGE, PAGE, 1, 0, 0, 0), 0);
+	CHECK_ERRNO(check_syscall(SYS_msync, (long)p + 2 * PAGE, PAGE, 2, 0, 0, 0), EBUSY); /* MS_INVALIDATE */
+	CHECK_EQ(check_syscall(SYS_msync, (long)p + 8 * PAGE, PAGE, 2, 0, 0, 0), 0);
 	CHECK_ERRNO(lock2(p, PAGE, 2), EINVAL);
 	CHECK_ERRNO(lock(p, -PAGE), EINVAL);
 	CHECK_ERRNO(unlock(p, -PAGE), EINVAL);
@@ -166,7 +169,11 @@ static void as_user(void)
 	q = mmap(NULL, PAGE, RW, ANON | LOCKED, -1, 0);
 	CHECK_EQ(present(q, 1), 1);
 	CHECK_ERRNO(check_syscall(SYS_mremap, (long)q, PAGE, 2 * PAGE, 1, 0, 0), EAGAIN);
-	CHECK_CALL(munmap(q, PAGE));
+	CHECK_EQ(unlock(p + PAGE, PAGE), 0);
+	q = (char *)check_syscall(SYS_mremap, (long)q, PAGE, 2 * PAGE, 1, 0, 0); /* the one page that may be locked */
+	CHECK_EQ(present(q, 2), 2);
+	CHECK_EQ(locked(), 4);
+	CHECK_CALL(munmap(q, 2 * PAGE));
 	limit.rlim_cur = 0;
 	CHECK_CALL(setrlimit(RLIMIT_MEMLOCK, &limit));
 	CHECK_ERRNO(lock(p, PAGE), EPERM);

@@ -181,11 +181,31 @@ static void private_file(void)
 
 static void bad_arguments(void)
 {
+	enum { SHARED_VALIDATE = 3, GROWSDOWN = 0x100, POPULATE = 0x8000, HUGETLB = 0x40000, SYNC = 0x80000 };
+	int fd = CHECK_CALL(open("memtest.file", O_RDWR | O_CREAT | O_TRUNC, 0600));
+	char *p;
+
+	CHECK_CALL(check_syscall(SYS_ftruncate, fd, PAGE, 0, 0, 0, 0));
 	CHECK_ERRNO((long)mmap(NULL, 0, RW, ANON, -1, 0), EINVAL);
 	CHECK_ERRNO((long)mmap(NULL, (size_t)PAGE, RW, MAP_PRIVATE, 99, 0), EBADF);
 	CHECK_ERRNO((long)mmap(NULL, (size_t)PAGE, RW, MAP_ANONYMOUS, -1, 0), EINVAL);
 	CHECK_ERRNO((long)mmap((void *)1, (size_t)PAGE, RW, ANON | MAP_FIXED, -1, 0), EINVAL);
 	CHECK_ERRNO((long)mmap(NULL, ~0UL - PAGE, RW, ANON, -1, 0), ENOMEM);
+	/* Shared memory does not grow as a stack does, and without a file its flags are not checked. */
+	CHECK_ERRNO((long)mmap(NULL, (size_t)PAGE, RW, MAP_SHARED | MAP_ANONYMOUS | GROWSDOWN, -1, 0), EINVAL);
+	CHECK_ERRNO((long)mmap(NULL, (size_t)PAGE, RW, SHARED_VALIDATE | MAP_ANONYMOUS, -1, 0), EINVAL);
+	CHECK_ERRNO((long)mmap(NULL, (size_t)PAGE, RW, SHARED_VALIDATE | SYNC, fd, 0), EOPNOTSUPP);
+	CHECK_ERRNO((long)mmap(NULL, (size_t)PAGE, RW, MAP_SHARED | HUGETLB, fd, 0), EINVAL);
+#ifndef __linux__ /* which may have huge pages */
+	CHECK_ERRNO((long)mmap(NULL, (size_t)PAGE, RW, ANON | HUGETLB, -1, 0), EINVAL);
+#endif
+	CHECK((p = mmap(NULL, (size_t)PAGE, RW, SHARED_VALIDATE | POPULATE, fd, 0)) != MAP_FAILED);
+	CHECK(mmap(NULL, (size_t)PAGE, RW | 0x1000, ANON, -1, 0) != MAP_FAILED);
+	CHECK_EQ(check_syscall(SYS_mprotect, (long)p, PAGE, RW | 8, 0, 0, 0), 0); /* PROT_SEM */
+	CHECK_ERRNO(check_syscall(SYS_mprotect, (long)p, PAGE, 1L << 32 | RW, 0, 0, 0), EINVAL);
+	CHECK_ERRNO(check_syscall(SYS_mremap, (long)p, PAGE, PAGE, 1L << 32, 0, 0), EINVAL);
+	close(fd);
+	CHECK_EQ(unlink("memtest.file"), 0);
 	CHECK_ERRNO(munmap((void *)1, (size_t)PAGE), EINVAL);
 	CHECK_ERRNO(munmap(NULL, 0), EINVAL);
 }
@@ -303,7 +323,9 @@ static void dropped(void)
 	CHECK(!memcmp(shared, "fIle", 4));
 	CHECK_ERRNO(check_syscall(SYS_madvise, (long)p + 1, PAGE, DONTNEED, 0, 0, 0), EINVAL);
 	CHECK_EQ(munmap(p + PAGE, (size_t)PAGE), 0);
+	p[2 * PAGE] = 'a';
 	CHECK_ERRNO(check_syscall(SYS_madvise, (long)p, 3 * PAGE, DONTNEED, 0, 0, 0), ENOMEM);
+	CHECK(!p[0] && !p[2 * PAGE]); /* a hole is told, and what lies around it is dropped */
 	close(fd);
 	CHECK_EQ(unlink("memtest.file"), 0);
 }

@@ -80,6 +80,30 @@ static void renamed_over(void)
 	CHECK_EQ(links("x"), 2);
 }
 
+/* When a file or folder was changed last, in nanoseconds. */
+static long changed(const char *name)
+{
+	struct stat st = stat_of(name);
+
+	return st.st_ctim.tv_sec * 1000000000 + st.st_ctim.tv_nsec;
+}
+
+/* An exchange is a change of the four that it is about. */
+static void check_times(const char *a, const char *b, const char *a_folder, const char *b_folder)
+{
+	const char *const names[] = {a, b, a_folder, b_folder};
+	long before = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		before = changed(names[i]) > before ? changed(names[i]) : before;
+	check_sleep(20000000); /* coarser than the clock of file systems */
+	CHECK_CALL(rename2(a, b, EXCHANGE));
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		CHECK(changed(names[i]) > before);
+	CHECK_EQ(stat_of(a_folder).st_mtim.tv_nsec, stat_of(a_folder).st_ctim.tv_nsec);
+	CHECK_CALL(rename2(a, b, EXCHANGE));
+}
+
 static void exchanged(void)
 {
 	FOLDERS("e1", "e2", "e1/d");
@@ -95,6 +119,7 @@ static void exchanged(void)
 	CHECK_ERRNO(rename2("e1/d", "e2/none/", EXCHANGE), ENOENT);
 	CHECK_CALL(rename2("e1/d", "e2/f/", EXCHANGE));
 	CHECK_CALL(rename2("e1/d/", "e2/f", EXCHANGE));
+	check_times("e1/d", "e2/f", "e1", "e2");
 	CHECK_ERRNO(rename2("e2", "e2/f", EXCHANGE), EINVAL);
 	CHECK_ERRNO(rename2("e2/f", "e2", EXCHANGE), EINVAL);
 }

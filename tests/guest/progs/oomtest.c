@@ -47,7 +47,7 @@ static void eat(void)
 	vt_die_errno(1, "eat");
 }
 
-/* What who is not root may do to himself: more of a candidate, and back to where root has left him. */
+/* A user other than root may make its task more of a candidate, and go back to what root has set. */
 static int rights(void)
 {
 	int fd = CHECK_CALL(open("/proc/self/oom_score_adj", O_RDWR));

@@ -115,6 +115,20 @@ static long do_mkfifo(void)
 	return CALL(mknodat, AT_FDCWD, D "/sticky/fifo", NODE_FIFO | 0666, 0) ? -1 : unlink(D "/sticky/fifo");
 }
 
+/* Is a set-group-id program made where the directory gives it root's group? EPERM says that the bit was dropped. */
+static long do_setgid_program(void)
+{
+	int fd = open(D "/grouped/program", O_CREAT | O_EXCL | O_WRONLY, 02755);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) || close(fd) || unlink(D "/grouped/program"))
+		return -1;
+	if ((st.st_mode & 07777) == 02755 && st.st_gid == 0)
+		return 0;
+	errno = (st.st_mode & 07777) == 0755 && st.st_gid == 0 ? EPERM : EIO;
+	return -1;
+}
+
 static long do_unlink_sticky(void)
 {
 	return unlink(D "/sticky/file") ? -1 : CALL(linkat, AT_FDCWD, D "/root", AT_FDCWD, D "/sticky/file", 0);
@@ -195,6 +209,13 @@ static long do_bind_port(void)
 static long do_link(void)
 {
 	return CALL(linkat, AT_FDCWD, D "/root", AT_FDCWD, D "/link", 0) ? -1 : unlink(D "/link");
+}
+
+static int roots_fd; /* open since before the row's user was chosen, as if root had passed it */
+
+static long do_link_fd(void)
+{
+	return CALL(linkat, roots_fd, "", AT_FDCWD, D "/open/link", AT_EMPTY_PATH) ? -1 : unlink(D "/open/link");
 }
 
 static long do_unlink(void)
@@ -318,10 +339,12 @@ static const struct perm_row rows[] = {
 	{"access", do_access, EACCES, 0},
 	{"mknod of a device", do_mknod, EPERM, 0},
 	{"mknod of a fifo", do_mkfifo, 0, 0},
+	{"make a program for root's group", do_setgid_program, EPERM, 0},
 	{"unlink in a sticky directory", do_unlink_sticky, EPERM, 0},
 	{"rename in a sticky directory", do_rename_sticky, EPERM, 0},
 	{"rename of a directory to another", do_move_dir, EACCES, 0},
 	{"link", do_link, EACCES, 0},
+	{"linkat of a descriptor", do_link_fd, ENOENT, 0},
 	{"bind", do_bind, EACCES, 0},
 	{"bind to a low port", do_bind_port, EACCES, 0},
 	{"raw socket", do_raw_socket, EPERM, 0},
@@ -375,6 +398,7 @@ static void make_files(void)
 	make(D "/mine", 0644, PERM_USER);
 	make_dir(D "/closed", 0700);
 	make_dir(D "/sticky", 01777);
+	make_dir(D "/grouped", 02777);
 	make_dir(D "/open", 0777);
 	make_dir(D "/open/to", 0777);
 	make_dir(D "/open/roots", 0755);
@@ -385,5 +409,6 @@ static void make_files(void)
 int main(void)
 {
 	make_files();
+	roots_fd = open(D "/root", O_RDONLY);
 	return perm_main(rows, ARRAY_SIZE(rows));
 }

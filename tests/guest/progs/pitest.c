@@ -302,6 +302,26 @@ static void owner_dies(void)
 	one = 0;
 }
 
+/* The word says already that its owner is dead, and the kernel has not handed the lock on yet: a newcomer waits. */
+static void while_it_dies(void)
+{
+	long soon[2] = {0, 0};
+	struct holder h, a;
+
+	begin(&h, &one, NULL, 0);
+	has(&h, 1);
+	begin(&a, &one, NULL, 0);
+	process_gets(a.pid, 'S');
+	one = WAITERS | OWNER_DIED; /* as the walk along the robust list leaves it */
+	CHECK_ERRNO(op(&one, LOCK | PRIVATE, soon), ETIMEDOUT);
+	CHECK_ERRNO(op(&one, TRYLOCK | PRIVATE, NULL), EAGAIN);
+	one = (unsigned)h.pid | WAITERS;
+	end(&h);
+	has(&a, 1);
+	end(&a);
+	CHECK_EQ(one, 0);
+}
+
 static void killed(void)
 {
 	struct holder h, a, b;
@@ -409,9 +429,17 @@ static void contended(void)
 }
 
 static const struct check_case cases[] = {
-	{"arguments", arguments}, {"waits", waits},	      {"lends", lends},	  {"chain", chain},
-	{"deadlock", deadlock},	  {"owner_dies", owner_dies}, {"killed", killed}, {"signals", signals},
-	{"shared", shared},	  {"contended", contended},
+	{"arguments", arguments},
+	{"waits", waits},
+	{"lends", lends},
+	{"chain", chain},
+	{"deadlock", deadlock},
+	{"owner_dies", owner_dies},
+	{"while-it-dies", while_it_dies},
+	{"killed", killed},
+	{"signals", signals},
+	{"shared", shared},
+	{"contended", contended},
 };
 
 int main(int argc, char **argv)

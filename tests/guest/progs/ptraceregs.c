@@ -284,6 +284,12 @@ static void other_registers(void)
 	CHECK_CALL(pt(PT_POKEUSR, pid, 21 * 8, 0x1234500)); /* fs base */
 	step(pid);
 	CHECK_EQ(get_regs(pid).r[21], 0x1234500);
+	CHECK_CALL(pt(PT_ARCH_PRCTL, pid, (unsigned long)&w, 0x1003)); /* ARCH_GET_FS */
+	CHECK_EQ(w, 0x1234500);
+	CHECK_CALL(pt(PT_POKEUSR, pid, 22 * 8, 0x5678000));
+	CHECK_CALL(pt(PT_ARCH_PRCTL, pid, (unsigned long)&w, 0x1004)); /* ARCH_GET_GS */
+	CHECK_EQ(w, 0x5678000);
+	CHECK_ERRNO(pt(PT_ARCH_PRCTL, pid, (unsigned long)&w, 0x1005), EINVAL);
 	if (!regset(PT_GETREGSET, pid, 0x202, state, &len)) {
 		CHECK(len >= 576);
 		CHECK(state[464] & 3); /* the features that there are */

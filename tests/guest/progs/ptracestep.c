@@ -120,9 +120,9 @@ static void step_into_handler(void)
 
 /* Debug register `i` of the tracee: an address and what of it is watched; NULL: it is off. 0, or -1 with errno. */
 enum watch_kind { EXECUTES, WRITES };
-static long watch(pid_t pid, int i, const volatile void *address, enum watch_kind kind)
-{
 #ifdef __aarch64__
+static long watch_control(pid_t pid, int i, const volatile void *address, enum watch_kind kind, unsigned control)
+{
 	struct {
 		unsigned info, pad;
 		struct {
@@ -136,11 +136,16 @@ static long watch(pid_t pid, int i, const volatile void *address, enum watch_kin
 	CHECK_CALL(regset(PT_GETREGSET, pid, kind == EXECUTES ? 0x402 : 0x403, &state, &len));
 	CHECK((state.info & 0xff) > (unsigned)i);
 	state.r[i].address = (unsigned long)address;
-	state.r[i].control = kind == EXECUTES ? 0x1e1 : 0x1f1; /* 4 bytes, stores; on */
-	if (!address)
-		state.r[i].control = 0;
+	state.r[i].control = address ? control : 0;
 	len = 8 + 16 * ((unsigned long)i + 1);
 	return regset(PT_SETREGSET, pid, kind == EXECUTES ? 0x402 : 0x403, &state, &len);
+}
+#endif
+
+static long watch(pid_t pid, int i, const volatile void *address, enum watch_kind kind)
+{
+#ifdef __aarch64__
+	return watch_control(pid, i, address, kind, kind == EXECUTES ? 0x1e1 : 0x1f1); /* 4 bytes, stores; on */
 #else
 	unsigned long dr7 = 0, control = kind == EXECUTES ? 0 : 0xd; /* 4 bytes, writes */
 
@@ -240,7 +245,13 @@ static void bad_breakpoints(void)
 
 	CHECK(watch(pid, 0, (void *)0xffff800000000000, WRITES) == -1);
 	CHECK(watch(pid, 0, (void *)-4096UL, EXECUTES) == -1);
-#ifndef __aarch64__
+#ifdef __aarch64__
+	errno = 0; /* bytes 0 and 2, or bytes 2 and 4 */
+	CHECK(watch_control(pid, 0, &first, WRITES, 5 << 5 | 2 << 3 | 1) == -1 && errno == EINVAL);
+	CHECK(watch_control(pid, 0, &first, WRITES, 0x14 << 5 | 2 << 3 | 1) == -1);
+	CHECK_CALL(watch_control(pid, 0, &first, WRITES, 6 << 5 | 2 << 3 | 1));
+	CHECK_CALL(watch(pid, 0, NULL, WRITES));
+#else
 	CHECK(watch(pid, 0, (char *)&first + 1, WRITES) == -1);
 	CHECK(pt(PT_POKEUSR, pid, 848 + 7 * 8, 1 | 2 << 16) == -1); /* a port */
 	CHECK(pt(PT_POKEUSR, pid, 848 + 4 * 8, 0) == -1);

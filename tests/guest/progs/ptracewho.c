@@ -30,7 +30,9 @@ static void debugger_waits_first(void)
 	pid = sleeper();
 	debugger = check_fork();
 	if (debugger == 0) {
+		CHECK_ERRNO(waitpid(-1, NULL, WNOHANG | ALL_CHILDREN), ECHILD);
 		CHECK_CALL(pt(PT_SEIZE, pid, 0, 0));
+		CHECK_EQ(waitpid(-1, NULL, WNOHANG | ALL_CHILDREN), 0); /* it has a tracee, if no child */
 		check_give(ready[1], 1);
 		CHECK_EQ(waitid(P_PID, pid, &last, WEXITED | WNOWAIT), 0);
 		check_give(ready[1], 2);
@@ -130,6 +132,10 @@ static void process_vm(void)
 	CHECK_ERRNO(VM(readv, local, 1025, remote, 2, 0), EINVAL);
 	remote[0] = (struct iov){(void *)(unsigned long)constant, 8};
 	CHECK_ERRNO(VM(writev, local, 1, remote, 1, 0), EFAULT); /* no force here */
+	CHECK_CALL(check_syscall(SYS_mprotect, (long)constant, 4096, 0, 0, 0, 0));
+	remote[0].len = 8;
+	CHECK_ERRNO(check_syscall(SYS_process_vm_readv, getpid(), (long)local, 1, (long)remote, 1, 0), EFAULT);
+	CHECK_CALL(check_syscall(SYS_mprotect, (long)constant, 4096, 1, 0, 0, 0));
 	CHECK_EQ(VM(readv, local, 0, remote, 1, 0), 0);
 	finish(pid);
 	CHECK_ERRNO(VM(readv, local, 1, remote, 1, 0), ESRCH);

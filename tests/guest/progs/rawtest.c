@@ -6,6 +6,8 @@
 #include <check.h>
 #include <fcntl.h>
 #include <numbers.h>
+#include <poll.h>
+#include <posix.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -16,14 +18,6 @@
 #define MISSED_EVENTS 0x80000000u
 #define MISSED_STORED 0x40000000u
 #define TRACE_PRINT   5
-
-static void control(const char *file, const char *text)
-{
-	int fd = (int)CHECK_CALL(open(file, O_WRONLY | O_TRUNC));
-
-	CHECK_EQ(write(fd, text, strlen(text)), (long)strlen(text));
-	close(fd);
-}
 
 static int raw_open(int cpu, int flags)
 {
@@ -36,13 +30,9 @@ static int raw_open(int cpu, int flags)
 /* Can it be read within so many ms? */
 static bool readable(int fd, long ms)
 {
-	struct {
-		int fd;
-		short events, revents;
-	} one = {.fd = fd, .events = 1};
-	struct timespec patience = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+	struct pollfd one = {.fd = fd, .events = POLLIN};
 
-	return CHECK_CALL(check_syscall(SYS_ppoll, (long)&one, 1, (long)&patience, 0, 0, 0)) == 1;
+	return CHECK_CALL(poll(&one, 1, (int)ms)) == 1;
 }
 
 /* "seq N" for n numbers from `first` on. */
@@ -65,7 +55,7 @@ static void set_subbuf(unsigned kib)
 	char text[16];
 
 	snprintf(text, sizeof(text), "%u", kib);
-	control("buffer_subbuf_size_kb", text);
+	check_put("buffer_subbuf_size_kb", text);
 	subbuf = kib * 1024;
 }
 
@@ -139,11 +129,11 @@ static bool feed_page(struct stream *s, const unsigned char *page)
 
 static void start(const char *kib)
 {
-	control("tracing_on", "0");
-	control("buffer_size_kb", kib);
-	control("buffer_percent", "50");
-	control("trace", "");
-	control("tracing_on", "1");
+	check_put("tracing_on", "0");
+	check_put("buffer_size_kb", kib);
+	check_put("buffer_percent", "50");
+	check_put("trace", "");
+	check_put("tracing_on", "1");
 	check_pin(0);
 }
 
@@ -193,36 +183,42 @@ static void small_reads(void)
 	CHECK_ERRNO(read(fd, page, PAGE), EAGAIN);
 }
 
-/* Half of the pages must be full; or recording is off, then no more will come. */
+/* Half of the pages must be full for poll, and for splice, which ends when recording goes off, too; read takes any. */
 static void percent(void)
 {
 	static unsigned char page[PAGE];
-	int fd, marker = (int)CHECK_CALL(open("trace_marker", O_WRONLY));
-	pid_t reader;
+	int fd, ends[2], marker = (int)CHECK_CALL(open("trace_marker", O_WRONLY));
+	pid_t splicer, reader;
 
 	start("64");
 	fd = raw_open(0, 0);
+	CHECK_CALL(pipe(ends));
 	for (int round = 0; round < 2; round++) {
-		reader = check_fork();
-		if (!reader)
-			_exit(read(fd, page, PAGE) != PAGE);
-		check_sleep(20000000);
+		splicer = check_fork();
+		if (!splicer)
+			_exit(splice(fd, NULL, ends[1], NULL, PAGE, 0) != PAGE);
+		process_gets(splicer, 'S');
 		mark(marker, 0, 600); /* some 24 KiB: 6 of 17 pages */
 		CHECK(!readable(fd, 50));
-		CHECK_EQ(waitpid(reader, NULL, WNOHANG), 0);
+		CHECK_EQ(waitpid(splicer, NULL, WNOHANG), 0);
 		if (round)
-			control("tracing_on", "0");
+			check_put("tracing_on", "0");
 		else
 			mark(marker, 600, 600);
-		CHECK_EQ(check_wait(reader), 0);
-		CHECK(readable(fd, 1000));
+		CHECK_EQ(check_wait(splicer), 0);
+		CHECK_EQ(readable(fd, round ? 50 : 1000), !round);
 		start("64");
 	}
-	control("buffer_percent", "0");
-	CHECK(!readable(fd, 0));
+	reader = check_fork();
+	if (!reader)
+		_exit(read(fd, page, PAGE) != PAGE);
+	process_gets(reader, 'S');
 	mark(marker, 0, 1);
-	CHECK(readable(fd, 1000));
-	CHECK_EQ(read(fd, page, PAGE), PAGE);
+	CHECK_EQ(check_wait(reader), 0);
+	check_put("buffer_percent", "0");
+	CHECK(!readable(fd, 0));
+	mark(marker, 1, 1);
+	CHECK(readable(fd, 1000) && read(fd, page, PAGE) == PAGE);
 }
 
 /*
@@ -329,27 +325,30 @@ static void memory(void)
 }
 
 /*
- * The pipe stands one byte behind the start of a page and is full, so each page that comes in is cut in two parts, and
- * the second one goes to the page whose end is still to be read. The page itself is free then.
+ * The pipe stands a part behind the start of a page and is full, so each page that comes in is cut in two parts, and
+ * the second one goes to the page whose end is still to be read. The page itself is free then. All records come out.
  */
 static void uneven(void)
 {
-	static char page[PAGE];
+	static unsigned char page[PAGE];
 	int fd, ends[2], marker = (int)CHECK_CALL(open("trace_marker", O_WRONLY));
+	struct stream s = {0};
 	long before;
 
 	start("2048");
 	fd = raw_open(0, O_NONBLOCK);
 	CHECK_CALL(pipe(ends));
 	mark(marker, 0, 30000); /* some 300 pages */
-	CHECK_EQ(write(ends[1], "x", 1), 1);
+	CHECK_EQ(write(ends[1], page, 1000), 1000);
 	CHECK_EQ(splice(fd, NULL, ends[1], NULL, 15 * PAGE, 0), 15 * PAGE);
-	CHECK_EQ(read(ends[0], page, 1), 1);
+	CHECK_EQ(read(ends[0], page, 1000), 1000);
 	before = watch_free_memory();
 	for (int i = 0; i < 200; i++) {
 		CHECK_EQ(splice(fd, NULL, ends[1], NULL, PAGE, 0), PAGE);
-		CHECK_EQ(vt_read(ends[0], page, PAGE), PAGE);
+		if (!CHECK_EQ(vt_read(ends[0], page, PAGE), PAGE) || !feed_page(&s, page))
+			return;
 	}
+	CHECK_RANGE(s.next, 200 * 40, 30000);
 	CHECK_RANGE(before - watch_free_memory(), -400, 400);
 }
 
@@ -389,7 +388,7 @@ static void instance(void)
 	CHECK_CALL(mkdir("instances/raw", 0700));
 	CHECK_CALL(chdir("instances/raw"));
 	marker = (int)CHECK_CALL(open("trace_marker", O_WRONLY));
-	control("buffer_percent", "0");
+	check_put("buffer_percent", "0");
 	fd = raw_open(0, 0);
 	mark(marker, 0, 3);
 	CHECK_EQ(read(fd, page, PAGE), PAGE);

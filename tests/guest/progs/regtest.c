@@ -182,7 +182,7 @@ static void set_pc(int sig, void *info, void *uc)
 	*frame_word(uc, FRAME_PC) = wanted_pc;
 }
 
-/* Addresses that are the kernel's, or nobody's, die before the way out of the kernel meets them. */
+/* Addresses that are the kernel's, or that no program can have, die before the way out of the kernel meets them. */
 static void bad_pcs(void)
 {
 	static const unsigned long bad[] = {0x7ffffffff000, 0x800000000000, 0xffff800000000000, 0xffffffff80200000,

@@ -248,6 +248,54 @@ static void data(void)
 	p[0] = 1;
 }
 
+/* The bytes that RLIMIT_DATA counts: private areas that may be written and do not grow down. */
+static unsigned long data_now(void)
+{
+	static char text[8192];
+	int fd = CHECK_CALL(open("/proc/self/maps", O_RDONLY));
+	unsigned long sum = 0, from, to;
+	size_t have = 0;
+	ssize_t n;
+	char *line;
+
+	while ((n = read(fd, text + have, sizeof(text) - 1 - have)) > 0)
+		have += n;
+	close(fd);
+	text[have] = 0;
+	for (line = text; *line; line = strchr(line, '\n') + 1) {
+		char *rights;
+
+		from = strtoul(line, &rights, 16);
+		to = strtoul(rights + 1, &rights, 16);
+		if (rights[2] == 'w' && rights[4] == 'p' && strncmp(strchr(line, '\n') - 7, "[stack]", 7))
+			sum += to - from;
+	}
+	return sum;
+}
+
+/* To the byte: what is left of the limit may be mapped, and not a page more. */
+static void data_exactly(void)
+{
+	limit(DATA, data_now() + 3 * PAGE, NO_LIMIT);
+	CHECK_EQ(map(4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE), MAP_FAILED);
+	CHECK_EQ(errno, ENOMEM);
+	CHECK(map(2 * PAGE + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE) != MAP_FAILED);
+	CHECK_EQ(map(1, PROT_READ | PROT_WRITE, MAP_PRIVATE), MAP_FAILED);
+}
+
+/* A mapping ends with a page, whatever length is asked for. */
+static void odd_length(void)
+{
+	unsigned long before = memory_now();
+	char *p = map(PAGE + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE);
+
+	CHECK_EQ(memory_now() - before, 2 * PAGE);
+	p[2 * PAGE - 1] = 1;
+	CHECK_EQ(p[2 * PAGE - 1], 1);
+	CHECK_CALL(munmap(p, PAGE + 1));
+	CHECK_EQ(memory_now(), before);
+}
+
 static __attribute__((noinline)) int use_stack(unsigned long bytes)
 {
 	volatile char frame[4096];
@@ -274,20 +322,43 @@ static void use_stack_and_space(void)
 	CHECK(use_stack(2 * MIB));
 }
 
-/* A quarter of the stack is for arguments. Each takes a pointer and a byte here, although all strings are empty. */
-static void exec_with_many_empty_arguments(void)
-{
-	static char *argv[3001];
+static char *empty[20001];
 
-	for (int i = 0; i < 3000; i++)
-		argv[i] = "";
-	limit(STACK, 64 << 10, NO_LIMIT);
-	CHECK_ERRNO(execve("/bin/false", argv, environ), E2BIG); /* false: an exec that succeeds is a failure too */
+/* The errno, if the program of this path does not run. */
+static int exec_with_empty_arguments(const char *path, int n)
+{
+	for (int i = 0; i < n; i++)
+		empty[i] = "";
+	execve(path, empty, environ);
+	return errno;
+}
+
+/* A quarter of the stack is for arguments. Each takes a pointer and a byte here, although all strings are empty. */
+static void exec_with_too_many_arguments(void)
+{
+	limit(STACK, 640 << 10, NO_LIMIT);
+	CHECK_EQ(exec_with_empty_arguments("/bin/false", 18500),
+		 E2BIG); /* false: an exec that succeeds is a failure too */
+}
+
+/* But 128 KiB there are for them in any case. */
+static void exec_with_a_small_stack(void)
+{
+	limit(STACK, 200 << 10, NO_LIMIT);
+	CHECK_EQ(exec_with_empty_arguments("/bin/true", 10000), 0);
+}
+
+static void exec_with_more_than_that(void)
+{
+	limit(STACK, 200 << 10, NO_LIMIT);
+	CHECK_EQ(exec_with_empty_arguments("/bin/false", 15000), E2BIG);
 }
 
 static void stack(void)
 {
-	CHECK_EQ(check_in_child(exec_with_many_empty_arguments), 0);
+	CHECK_EQ(check_in_child(exec_with_too_many_arguments), 0);
+	CHECK_EQ(check_in_child(exec_with_a_small_stack), 0);
+	CHECK_EQ(check_in_child(exec_with_more_than_that), 0);
 	CHECK_EQ(check_in_child(use_stack_2) & 0x7f, SIGSEGV);
 	CHECK_EQ(check_in_child(use_stack_20), 0);
 	CHECK_EQ(check_in_child(use_stack_and_space) & 0x7f, SIGSEGV);
@@ -362,8 +433,22 @@ static void exec_by_child(void)
 	CHECK_EQ(check_in_child(exec_within), 0);
 }
 
+/* As many processes as the limit allows are not too many, and the setuid that makes one of them is no reason. */
+static void exec_as_the_last(void)
+{
+	char *const argv[] = {"true", NULL};
+
+	limit(NPROC, 1, 1);
+	become_user(USER + 2);
+	limit(NPROC, 0, 0);
+	execve("/bin/true", argv, environ);
+	CHECK_EQ(errno, 0);
+	_exit(1);
+}
+
 static void processes(void)
 {
+	CHECK_EQ(check_in_child(exec_as_the_last), 0);
 	CHECK_EQ(check_in_child(exec_by_child), 0);
 	CHECK_EQ(check_in_child(root_forks), 0);
 	CHECK_EQ(check_in_child(user_forks), 0);
@@ -440,6 +525,8 @@ int main(int argc, char **argv)
 		{"real-time", real_time},
 		{"address-space", address_space},
 		{"data", data},
+		{"data-exactly", data_exactly},
+		{"odd-length", odd_length},
 		{"grow-in-space", grow_in_space},
 		{"grow-in-data", grow_in_data},
 		{"stack", stack},

@@ -187,7 +187,7 @@ static void prepare_free(struct victim *v)
 
 /*
  * It let the lock go and died before it woke anybody, or was woken and died before it took it: the pending
- * lock is nobody's, and its next waiter must be told. The word stays. A free lock in the list is a forgotten
+ * lock has no owner, and its next waiter must be told. The word stays. A free lock in the list is a forgotten
  * one, no more.
  */
 static void pending_is_free(void)

@@ -55,7 +55,7 @@ static void be_ranked(bool deadline, enum rank rank)
 		be(SCHED_FIFO, priorities[rank]);
 }
 
-/* One on `cpu`, and it has run there. It becomes what it shall be here: there it might never get so far. */
+/* One on `cpu`, and it has run there. Its parent gives it its policy: by itself it might never get so far. */
 static pid_t start_spinner(struct spinner *s, int cpu, bool deadline, enum rank rank)
 {
 	pid_t pid;

@@ -484,6 +484,8 @@ static void affinity(void)
 	CHECK_ERRNO(sched_setaffinity(0, sizeof(none), &none), EINVAL);
 	CPU_SET(cpus, &none); /* one that does not exist */
 	CHECK_ERRNO(sched_setaffinity(0, sizeof(none), &none), EINVAL);
+	CHECK_ERRNO(sched_setaffinity(-1, sizeof(none), &none), ESRCH);
+	CHECK_ERRNO(check_syscall(SYS_sched_getaffinity, -1, sizeof(none), (long)&none, 0, 0, 0), ESRCH);
 	CHECK_EQ(cpu_now(), cpus - 1);
 	vt_each_proc(find_ksoftirqd, &thread);
 	CHECK(thread > 0);

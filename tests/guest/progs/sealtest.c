@@ -72,6 +72,8 @@ static void makes_room(void)
 #ifndef __linux__ /* there the page may stay */
 	CHECK_EQ(stat_of(fd).st_blocks, 4 * 8);
 #endif
+	CHECK_CALL(ftruncate(fd, 100 + 2 * PAGE)); /* the same length: what lies behind goes */
+	CHECK_EQ(stat_of(fd).st_blocks, 3 * 8);
 	CHECK_EQ(get_at(fd, &byte, 1, 2 * PAGE), 1);
 	CHECK_EQ(byte, 0);
 	CHECK_ERRNO(room(fd, 0, -1, 5), EINVAL);

@@ -352,7 +352,7 @@ static void senders(void)
 	CHECK_EQ(info.si_pid, getpid());
 }
 
-/* Whose ids: the real ones of who sends, and of a child that ends. */
+/* A signal tells the real ids of its sender, or of the child that ends. */
 static void other_user(void)
 {
 	sigset_t set = SET_OF(SIGUSR1, SIGCHLD);

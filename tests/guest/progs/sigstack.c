@@ -1,6 +1,8 @@
 /* sigstack: handlers on stacks of their own. */
 /* also on Linux */
+#include <callnumbers.h>
 #include <posix.h>
+#include <sys/mman.h>
 
 static volatile sig_atomic_t seen[NSIG];
 
@@ -115,12 +117,99 @@ static void no_room(void)
 	CHECK_EQ(check_in_child(unmapped_stack) & 0x7f, SIGSEGV);
 }
 
+/* Handlers inside handlers, until the stack of 8 pages has no room for a frame; the page below belongs to others. */
+#define SMALL 32768
+static char *below;
+
+static void again(int sig, siginfo_t *info, void *context)
+{
+	if (++seen[SIGUSR1] < 200)
+		raise(SIGUSR1);
+}
+
+static void fill_stack(void)
+{
+	stack_t stack = {.ss_sp = below + SMALL, .ss_size = SMALL};
+
+	CHECK_CALL(sigaltstack(&stack, NULL));
+	handle_with(SIGUSR1, again, SA_ONSTACK | SA_NODEFER, NULL);
+	raise(SIGUSR1);
+}
+
+static void too_deep(void)
+{
+	unsigned written = 0;
+
+	below = mmap(NULL, 2 * SMALL, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	CHECK(below != MAP_FAILED);
+	CHECK_EQ(check_in_child(fill_stack) & 0x7f, SIGSEGV);
+	for (unsigned i = 0; i < SMALL; i++)
+		written += below[i] != 0;
+	CHECK_EQ(written, 0);
+}
+
+static void exit_with_code(int sig, siginfo_t *info, void *context)
+{
+	_exit(info->si_code);
+}
+
+/* The si_code of the SIGSEGV that a child gets which returns from a signal with its stack pointer there. */
+static int code_of_return(const char *sp)
+{
+	int status = 0, pid = CHECK_CALL(fork());
+
+	if (!pid) {
+		stack_t alternate = {.ss_sp = other_stack, .ss_size = STACK};
+		struct sigaction act = {.sa_sigaction = exit_with_code, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+
+		CHECK_CALL(sigaltstack(&alternate, NULL));
+		CHECK_CALL(sigaction(SIGSEGV, &act, NULL));
+#ifdef __aarch64__
+		__asm__ volatile("mov sp, %0\n\tmov x8, %1\n\tsvc #0"
+				 :
+				 : "r"(sp), "i"(SYS_rt_sigreturn)
+				 : "memory", "x8");
+#else
+		__asm__ volatile("mov %0, %%rsp\n\tmov %1, %%eax\n\tsyscall"
+				 :
+				 : "r"(sp), "i"(SYS_rt_sigreturn)
+				 : "memory");
+#endif
+		_exit(99);
+	}
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+/* A frame that cannot be read: aarch64 tells a mapping, from its first byte to its last, from none; x86 does not. */
+static void frames_that_cannot_be_read(void)
+{
+#ifdef __aarch64__
+	const int denied = SEGV_ACCERR, absent = SEGV_MAPERR;
+#else
+	const int denied = 128, absent = 128; /* SI_KERNEL */
+#endif
+	char *p = mmap(NULL, 12288, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	CHECK(p != MAP_FAILED);
+	CHECK_CALL(munmap(p, 4096));
+	CHECK_CALL(munmap(p + 8192, 4096));
+	CHECK_EQ(code_of_return(p + 4096), denied);
+	CHECK_EQ(code_of_return(p + 8192 - 16), denied);
+	CHECK_EQ(code_of_return(p + 4096 - 16), absent);
+	CHECK_EQ(code_of_return(p + 8192), absent);
+	CHECK_CALL(munmap(p + 4096, 4096));
+}
+
 int main(int argc, char **argv)
 {
 	static const struct check_case cases[] = {
 		{"stacks", stacks},
 		{"bad-stacks", bad_stacks},
 		{"no-room", no_room},
+		{"too-deep", too_deep},
+		{"unreadable-frames", frames_that_cannot_be_read},
 	};
 
 	check_seconds = 40;

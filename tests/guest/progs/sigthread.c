@@ -1,27 +1,9 @@
-/* sigthread: signals, exits and exec of a process that has threads. */
+/* sigthread: signals and exits of a process that has threads. */
 /* also on Linux */
 #include <posix.h>
-#include <thread.h>
-#include <uapi/futex.h>
+#include <waiters.h>
 
-/*
- * Threads here have the libc's state of the first one, so they make bare system calls only. Each says in
- * `tids` who it is, and waits in one of these ways.
- */
-static volatile int tids[THREAD_MAX], caught_by[NSIG], seen[NSIG], go;
-static int word; /* stays 0: nobody is woken by it */
-
-static long self(void)
-{
-	return vt_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
-}
-
-static long mask(int how, int sig)
-{
-	unsigned long set = 1UL << (sig - 1);
-
-	return vt_syscall(SYS_rt_sigprocmask, how, (long)&set, 0, 8, 0, 0);
-}
+static volatile int go;
 
 static bool is_pending(int sig)
 {
@@ -29,49 +11,6 @@ static bool is_pending(int sig)
 
 	vt_syscall(SYS_rt_sigpending, (long)&set, 8, 0, 0, 0, 0);
 	return set >> (sig - 1) & 1;
-}
-
-static void nap(void)
-{
-	struct timespec span = {.tv_nsec = MS};
-
-	vt_syscall(SYS_nanosleep, (long)&span, 0, 0, 0, 0, 0);
-}
-
-static void wait_for_ever(void)
-{
-	for (;;)
-		vt_syscall(SYS_futex, (long)&word, FUTEX_WAIT, 0, 0, 0, 0);
-}
-
-static void on_signal(int sig, siginfo_t *info, void *context)
-{
-	caught_by[sig] = (int)self();
-	seen[sig]++;
-}
-
-static void waiter(void *arg)
-{
-	tids[(long)arg] = (int)self();
-	wait_for_ever();
-}
-
-static void blocks_usr1(void *arg)
-{
-	mask(SIG_BLOCK, SIGUSR1);
-	waiter(arg);
-}
-
-/* Thread number i; back when it sleeps. */
-static int begin(int i, void (*f)(void *arg))
-{
-	int tid = thread_start_in_group(f, (void *)(long)i);
-
-	for (int n = 0; n < 5000 && !tids[i]; n++)
-		check_sleep(MS);
-	CHECK_EQ(tids[i], tid);
-	thread_gets(getpid(), tid, 'S');
-	return tid;
 }
 
 static void wait_seen(int sig, int n)
@@ -189,6 +128,17 @@ static void ends_alone(void *arg)
 	vt_syscall(SYS_exit, 9, 0, 0, 0, 0, 0);
 }
 
+/* The first thread is at its end, not on its way there: a stop of some milliseconds must not make it the last one. */
+static void ends_after_leader(void *arg)
+{
+	tids[(long)arg] = (int)self();
+	while (!go)
+		nap();
+	while (thread_state(getpid(), getpid()) != 'Z') /* only this thread uses the libc now */
+		nap();
+	vt_syscall(SYS_exit, 9, 0, 0, 0, 0, 0);
+}
+
 static void group_exit(void)
 {
 	begin(0, waiter);
@@ -199,7 +149,7 @@ static void group_exit(void)
 
 static void leader_first(void)
 {
-	begin(0, ends_alone);
+	begin(0, ends_after_leader);
 	go = 1;
 	vt_syscall(SYS_exit, 5, 0, 0, 0, 0, 0);
 }
@@ -284,6 +234,57 @@ static void ends_beside_a_wait(void)
 	}
 }
 
+/* A timer of the monotonic clock that sends this signal to the process. The structures are the kernels'. */
+static int timer_of(int sig)
+{
+	struct {
+		long value;
+		int signo, notify, pad[12];
+	} event = {.signo = sig};
+	int id = -1;
+
+	CHECK_CALL(check_syscall(SYS_timer_create, CLOCK_MONOTONIC, (long)&event, (long)&id, 0, 0, 0));
+	return id;
+}
+
+static void set_timer(int id, long when)
+{
+	struct timespec spec[2] = {{0}, {.tv_sec = when / 1000000000, .tv_nsec = when % 1000000000}};
+
+	CHECK_CALL(check_syscall(SYS_timer_settime, id, 1 /* TIMER_ABSTIME */, (long)spec, 0, 0, 0));
+}
+
+/*
+ * Two signals come in one interrupt of a thread that is about to wait for both. It takes the first one. The second one
+ * is for the thread that lets it in, and wakes it, whatever the first thread was in the middle of. Timers on two CPUs
+ * may come in the other order, and then the first thread may take both.
+ */
+static void left_to_another(void)
+{
+	unsigned long set = 1UL << (SIGUSR1 - 1) | 1UL << (SIGUSR2 - 1);
+	struct timespec at_once = {.tv_nsec = 1};
+	int first = timer_of(SIGUSR1), second = timer_of(SIGUSR2), own = 0;
+
+	handle_with(SIGUSR2, on_signal, 0, NULL);
+	BLOCK(SIGUSR1);
+	begin(0, waiter);
+	BLOCK(SIGUSR2);
+	for (int round = 1; round <= 20 && !check_failures; round++) {
+		long when = check_now() + MS / 4, got;
+
+		set_timer(first, when);
+		set_timer(second, when);
+		do {
+			got = vt_syscall(SYS_rt_sigtimedwait, (long)&set, 0, (long)&at_once, sizeof(set), 0, 0);
+			own += got == SIGUSR2;
+		} while (got == -EAGAIN || got == -EINTR || got == SIGUSR2);
+		CHECK_EQ(got, SIGUSR1);
+		for (int i = 0; i < 1000 && own + seen[SIGUSR2] < round; i++)
+			check_sleep(MS);
+		CHECK_EQ(own + seen[SIGUSR2], round);
+	}
+}
+
 /* --- stopping --- */
 
 static void all_are(pid_t pid, const int *list, int n, char state)
@@ -322,144 +323,6 @@ static void stops_all(void)
 	tgkill(pid, list[1], SIGKILL);
 	CHECK_EQ(news_of(pid, &status, WUNTRACED), pid);
 	CHECK_EQ(status, SIGKILL);
-}
-
-/* --- exec --- */
-
-static char *program[] = {NULL, "executed", NULL, NULL};
-extern char **environ;
-
-static void executes(void *arg)
-{
-	vt_syscall(SYS_execve, (long)program[0], (long)program, (long)environ, 0, 0, 0);
-	vt_syscall(SYS_exit_group, 99, 0, 0, 0, 0, 0);
-}
-
-/* What the new program finds: a process of one thread with the old number, mask and pending signals. */
-static int executed(pid_t pid)
-{
-	stack_t stack;
-	struct sigaction now;
-	int status;
-
-	CHECK_EQ(getpid(), pid);
-	CHECK_EQ(gettid(), pid);
-	CHECK_EQ(kill(getpid(), 0), 0);
-	CHECK(pending(SIGUSR1));
-	CHECK(blocked(SIGUSR1));
-	CHECK_CALL(sigaction(SIGUSR1, NULL, &now));
-	CHECK(now.sa_handler == SIG_DFL);
-	CHECK_EQ(now.sa_flags & (SA_NODEFER | SA_SIGINFO), 0);
-	CHECK(!sigismember(&now.sa_mask, SIGTERM));
-	CHECK_CALL(sigaction(SIGUSR2, NULL, &now));
-	CHECK(now.sa_handler == SIG_IGN);
-	CHECK_CALL(sigaltstack(NULL, &stack));
-	CHECK_EQ(stack.ss_flags, SS_DISABLE);
-	if (getenv("CHILD")) { /* it ended before exec, and is still the process's */
-		CHECK_EQ(waitpid(-1, &status, 0), atoi(getenv("CHILD")));
-		CHECK_EQ(status, 5 << 8);
-		return check_failures ? 1 : 18;
-	}
-	check_sleep(5 * MS);
-	fflush(stdout);
-	return check_failures ? 1 : 17;
-}
-
-static void before_exec(void)
-{
-	static char number[16], path[256], stack[65536];
-	stack_t other = {.ss_sp = stack, .ss_size = sizeof(stack)};
-	sigset_t term = SET_OF(SIGTERM);
-
-	/* By its own name: /proc/self is empty when the first thread has ended. */
-	CHECK(readlink("/proc/self/exe", path, sizeof(path) - 1) > 0);
-	program[0] = path;
-	snprintf(number, sizeof(number), "%d", (int)getpid());
-	program[2] = number;
-	CHECK_CALL(sigaltstack(&other, NULL));
-	handle_with(SIGUSR1, on_signal, SA_NODEFER, &term);
-	signal(SIGUSR2, SIG_IGN);
-	BLOCK(SIGUSR1);
-	kill(getpid(), SIGUSR1);
-}
-
-static void exec_alone(void)
-{
-	before_exec();
-	executes(NULL);
-}
-
-static void exec_by_leader(void)
-{
-	before_exec();
-	begin(0, waiter);
-	begin(1, blocks_usr1);
-	executes(NULL);
-}
-
-static void exec_by_thread(void)
-{
-	before_exec();
-	begin(0, waiter);
-	thread_start_in_group(executes, NULL);
-	wait_for_ever();
-}
-
-/* The first thread has a child that has ended: the thread that takes its place by exec inherits the zombie. */
-static void exec_with_zombie(void)
-{
-	char number[16];
-	pid_t pid;
-
-	before_exec();
-	pid = check_fork();
-	if (pid == 0)
-		vt_syscall(SYS_exit_group, 5, 0, 0, 0, 0, 0);
-	while (thread_state(pid, pid) != 'Z')
-		check_sleep(MS);
-	snprintf(number, sizeof(number), "%d", (int)pid);
-	CHECK_EQ(setenv("CHILD", number, 1), 0);
-	thread_start_in_group(executes, NULL);
-	wait_for_ever();
-}
-
-static void exec_by_last(void)
-{
-	before_exec();
-	thread_start_in_group(executes, NULL);
-	vt_syscall(SYS_exit, 3, 0, 0, 0, 0, 0); /* before or after it asks */
-}
-
-static void execs(void)
-{
-	CHECK_EQ(check_in_child(exec_alone), 17 << 8);
-	CHECK_EQ(check_in_child(exec_by_leader), 17 << 8);
-	CHECK_EQ(check_in_child(exec_by_thread), 17 << 8);
-	CHECK_EQ(check_in_child(exec_by_last), 17 << 8);
-	CHECK_EQ(check_in_child(exec_with_zombie), 18 << 8);
-}
-
-/* Each of several threads that exit, die and exec at once: one way or another the process ends, with one
- * status. */
-static void exec_against_exit(void)
-{
-	for (int i = 0; i < 20; i++) {
-		int status;
-		pid_t pid = check_fork();
-
-		if (pid == 0) {
-			before_exec();
-			thread_start_in_group(executes, NULL);
-			if (i % 2)
-				thread_start_in_group(executes, NULL); /* status 2 when the first was quicker */
-			for (volatile int n = 0; n < i * 2000; n++)
-				;
-			vt_syscall(SYS_exit_group, 23, 0, 0, 0, 0, 0);
-		}
-		status = check_wait(pid);
-		if (!CHECK(status == 23 << 8 || status == 17 << 8 || (i % 2 && status == 2 << 8)))
-			printf("  status 0x%x\n", status);
-	}
 }
 
 /* A thread that is about to be given a signal blocks it: another one takes it. None is lost over many tries.
@@ -513,17 +376,65 @@ static void sends(void *arg)
 static void taken_by_another(void)
 {
 	unsigned long set = 1UL << (SIGUSR2 - 1);
+	long end = check_now() + 5000 * MS; /* on a busy machine fewer rounds have to do */
 
 	BLOCK(SIGUSR2);
 	thread_start_in_group(takes, NULL);
 	thread_start_in_group(sends, NULL);
-	for (int i = 0; i < 500; i++) {
+	for (int i = 0; i < 500 && check_now() < end; i++) {
 		long got = vt_syscall(SYS_rt_sigtimedwait, (long)&set, 0, 0, sizeof(set), 0, 0);
 
 		if (!CHECK(got == SIGUSR2 || got == -EINTR))
 			break;
 	}
 	go = 1;
+}
+
+static volatile long got;
+
+static void waits_for_its_child(void *arg)
+{
+	unsigned long set = 1UL << (SIGCHLD - 1);
+	long pid;
+
+	mask(SIG_BLOCK, SIGCHLD);
+	pid = vt_syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0, 0);
+	if (!pid)
+		vt_syscall(SYS_exit_group, 0, 0, 0, 0, 0, 0);
+	got = vt_syscall(SYS_rt_sigtimedwait, (long)&set, 0, (long)(long[2]){3, 0}, sizeof(set), 0, 0);
+	vt_syscall(SYS_wait4, pid, 0, 0, 0, 0, 0);
+	go = 1;
+}
+
+/* The thread that has made a child may wait for its SIGCHLD, which another one would ignore. */
+static void of_its_child(void)
+{
+	thread_start_in_group(waits_for_its_child, NULL);
+	for (int i = 0; i < 5000 && !go; i++)
+		check_sleep(MS);
+	CHECK_EQ(got, SIGCHLD);
+}
+
+static volatile long sent;
+
+static void as_another_user(void *arg)
+{
+	vt_syscall(SYS_setresuid, 1000, 1000, 1000, 0, 0, 0);
+	sent = vt_syscall(SYS_tgkill, getpid(), getpid(), SIGUSR1, 0, 0, 0);
+	go = 1;
+}
+
+/* A thread may signal its own process, whichever user it acts as by now. */
+static void to_its_own(void)
+{
+	if (geteuid())
+		return;
+	handle_with(SIGUSR1, on_signal, 0, NULL);
+	thread_start_in_group(as_another_user, NULL);
+	for (int i = 0; i < 5000 && !go; i++)
+		check_sleep(MS);
+	CHECK_EQ(sent, 0);
+	CHECK_EQ(seen[SIGUSR1], 1);
 }
 
 int main(int argc, char **argv)
@@ -534,16 +445,15 @@ int main(int argc, char **argv)
 		{"begins-with", begins_with},
 		{"ends", ends},
 		{"ends-beside-a-wait", ends_beside_a_wait},
+		{"left-to-another", left_to_another},
 		{"lasts", lasts},
 		{"stops-all", stops_all},
-		{"exec", execs},
-		{"exec-against-exit", exec_against_exit},
 		{"handed-over", handed_over},
 		{"taken-by-another", taken_by_another},
+		{"of-its-child", of_its_child},
+		{"to-its-own", to_its_own},
 	};
 
-	if (argc == 3 && !strcmp(argv[1], "executed"))
-		return executed((pid_t)strtol(argv[2], NULL, 10));
 	check_seconds = 40;
 	return check_main(argc, argv, cases, ARRAY_SIZE(cases));
 }

@@ -35,15 +35,6 @@ struct expect {
 
 static int cpus;
 
-static void control(const char *file, const char *text)
-{
-	int fd = (int)CHECK_CALL(open(file, O_WRONLY));
-
-	if (!CHECK_EQ(write(fd, text, strlen(text)), (long)strlen(text)))
-		printf("%s: '%s': %s\n", file, text, strerror(errno));
-	close(fd);
-}
-
 /* ---- Writers */
 
 static int writer(int cpu)
@@ -177,7 +168,7 @@ static int looker_on(const char *file)
 
 static void collect_all(struct expect *e, bool trace_too)
 {
-	control("snapshot", "1");
+	check_put("snapshot", "1");
 	read_file("snapshot", e, false);
 	if (trace_too) {
 		/* What came after it is in the other buffer, from the first record on. */
@@ -193,7 +184,7 @@ static void collect_each(struct expect *e)
 
 	for (int cpu = 0; cpu < cpus; cpu++) {
 		snprintf(file, sizeof(file), "per_cpu/cpu%d/snapshot", cpu);
-		control(file, "1");
+		check_put(file, "1");
 		read_file(file, e, false);
 	}
 }
@@ -208,9 +199,9 @@ static void collect(struct expect *e, unsigned long random)
 		shared->cpu[cpu].collected = e->next[cpu];
 	/* All of it was read: it may go. */
 	if (random / 8 % 4 == 0)
-		control("snapshot", "2");
+		check_put("snapshot", "2");
 	if (random / 8 % 4 == 1)
-		control("snapshot", "0");
+		check_put("snapshot", "0");
 }
 
 static void begin(pid_t *pids)

@@ -138,5 +138,6 @@ static const struct check_case cases[] = {
 int main(int argc, char **argv)
 {
 	fill_with_numbers();
+	check_seconds = 15; /* a splice that waits for room when it has moved something waits for ever */
 	return check_main(argc, argv, cases, ARRAY_SIZE(cases));
 }

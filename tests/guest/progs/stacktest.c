@@ -104,7 +104,7 @@ static void sleepers(void)
 	sleeping_thread(NULL);
 }
 
-/* ---- hostile: each case tells the trace what its stack shall be shown as, and enters the kernel with that frame. */
+/* ---- hostile: each case tells the trace what its stack must be shown as, and enters the kernel with that frame. */
 
 /* getppid() with these frame and stack pointers. No signal may come. */
 static void enter(unsigned long fp, unsigned long sp)

@@ -36,7 +36,7 @@ static void spin(long ns)
 		;
 }
 
-/* Counts in the page for as long as it shall. */
+/* Counts in the page until it is told to stop. */
 static void writer(void *arg)
 {
 	__atomic_add_fetch(&running, 1, __ATOMIC_SEQ_CST);

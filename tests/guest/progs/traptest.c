@@ -8,6 +8,8 @@
 #define FPE_INTDIV 1
 #define FPE_FLTDIV 3
 
+#define REG_TRAPNO 20 /* of the general registers in x86_64's ucontext, which begin at 40 */
+
 /* The start of siginfo_t. */
 struct info {
 	int signo, error, code, pad;
@@ -17,6 +19,7 @@ struct info {
 /* Every function ends in a trap; where it is meant to be, it leaves its own address here. */
 static volatile unsigned long expected_addr;
 static volatile int wanted_signal, wanted_code;
+static volatile int wanted_vector; /* x86_64: number of the exception in the handler's context; -1: any */
 
 static void on_trap(int sig, struct info *info, void *context)
 {
@@ -24,6 +27,8 @@ static void on_trap(int sig, struct info *info, void *context)
 	CHECK_EQ(info->signo, wanted_signal);
 	CHECK_EQ(info->code, wanted_code);
 	CHECK_EQ(info->addr, expected_addr);
+	if (wanted_vector >= 0)
+		CHECK_EQ(((unsigned long *)((char *)context + 40))[REG_TRAPNO], wanted_vector);
 	fflush(stdout);
 	_exit(check_failures ? 1 : 0);
 }
@@ -51,7 +56,8 @@ static void expect_trap(const char *name, void (*trap)(void), int sig, int code,
 	}
 	check_equal(check_wait(pid), 0, name, __FILE__, __LINE__);
 }
-#define expect(trap, ...) expect_trap(#trap, trap, __VA_ARGS__)
+#define expect(trap, ...)		 (wanted_vector = -1, expect_trap(#trap, trap, __VA_ARGS__))
+#define expect_vector(vector, trap, ...) (wanted_vector = (vector), expect_trap(#trap, trap, __VA_ARGS__))
 
 #ifdef __x86_64__
 /* `insn` is where the trap is to be reported. */
@@ -167,24 +173,24 @@ static void single_step(void)
 }
 static void traps(void)
 {
-	expect(divide_by_zero, SIGFPE, FPE_INTDIV, false);
-	expect(quotient_too_large, SIGFPE, FPE_INTDIV, false);
-	expect(undefined, SIGILL, ILL_ILLOPN, false);
-	expect(breakpoint, SIGTRAP, SI_KERNEL, false);
-	expect(overflow, SIGSEGV, SI_KERNEL, false);
-	expect(privileged, SIGSEGV, SI_KERNEL, false);
-	expect(kernel_vector, SIGSEGV, SI_KERNEL, false);
-	expect(odd_address, SIGSEGV, SI_KERNEL, false);
-	expect(kernel_address, SIGSEGV, SEGV_MAPERR, false);
-	expect(kernel_selector, SIGSEGV, SI_KERNEL, false);
+	expect_vector(0, divide_by_zero, SIGFPE, FPE_INTDIV, false);
+	expect_vector(0, quotient_too_large, SIGFPE, FPE_INTDIV, false);
+	expect_vector(6, undefined, SIGILL, ILL_ILLOPN, false);
+	expect_vector(3, breakpoint, SIGTRAP, SI_KERNEL, false);
+	expect_vector(4, overflow, SIGSEGV, SI_KERNEL, false);
+	expect_vector(13, privileged, SIGSEGV, SI_KERNEL, false);
+	expect_vector(13, kernel_vector, SIGSEGV, SI_KERNEL, false);
+	expect_vector(13, odd_address, SIGSEGV, SI_KERNEL, false);
+	expect_vector(14, kernel_address, SIGSEGV, SEGV_MAPERR, false);
+	expect_vector(13, kernel_selector, SIGSEGV, SI_KERNEL, false);
 	expect(kernel_segment, SIGSEGV, SI_KERNEL, false);
 	expect(program_of_32_bits, SIGSEGV, SI_KERNEL, false);
-	expect(write_gs_base, SIGILL, ILL_ILLOPN, false);
-	expect(x87_division, SIGFPE, FPE_FLTDIV, false);
-	expect(single_step, SIGTRAP, TRAP_TRACE, false);
+	expect_vector(6, write_gs_base, SIGILL, ILL_ILLOPN, false);
+	expect_vector(16, x87_division, SIGFPE, FPE_FLTDIV, false);
+	expect_vector(1, single_step, SIGTRAP, TRAP_TRACE, false);
 	/* Not under QEMU's TCG. */
-	expect(sse_division, SIGFPE, FPE_FLTDIV, true);
-	expect(unaligned, SIGBUS, BUS_ADRALN, true);
+	expect_vector(19, sse_division, SIGFPE, FPE_FLTDIV, true);
+	expect_vector(17, unaligned, SIGBUS, BUS_ADRALN, true);
 	expect(return_from_nothing, SIGSEGV, SEGV_ACCERR, true);
 }
 

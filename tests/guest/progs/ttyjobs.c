@@ -189,7 +189,7 @@ static void owned(void)
 	CHECK_ERRNO(open("/dev/tty", O_RDWR), ENXIO);
 	CHECK_ERRNO(tcgetpgrp(tty), ENOTTY);
 	handle_with(SIGINT, on_signal, 0, NULL);
-	type("\x03"); /* nobody's foreground */
+	type("\x03"); /* there is no foreground group */
 	check_sleep(10 * MS);
 	CHECK_EQ(seen[SIGINT], 0);
 	fd = open(path, O_RDWR | O_NOCTTY);

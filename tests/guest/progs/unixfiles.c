@@ -2,6 +2,7 @@
 /* also on Linux */
 #include <posix.h>
 #include <sockets.h>
+#include <sys/mman.h>
 
 /* A message with n descriptors. */
 union control {
@@ -94,8 +95,8 @@ static void passed_files(void)
 static void credentials(void)
 {
 	int fd[2], one = 1;
-	char buf[16];
-	struct iovec vec = {buf, sizeof(buf)};
+	char buf[64];
+	struct iovec vec = {buf, 16};
 	struct {
 		struct cmsghdr head;
 		struct ucred cred;
@@ -107,7 +108,8 @@ static void credentials(void)
 	new_pair(SOCK_STREAM, fd);
 	CHECK_CALL(CALL(setsockopt, fd[1], SOL_SOCKET, SO_PASSCRED, &one, sizeof(one)));
 	CHECK_EQ(option(fd[1], SO_PASSCRED), 1);
-	CHECK_EQ(CALL(sendmsg, fd[0], &h, 0), sizeof(buf));
+	CHECK_EQ(CALL(sendmsg, fd[0], &h, 0), 16);
+	vec.iov_len = sizeof(buf); /* there is room for both */
 	pid = check_fork();
 	if (pid == 0)
 		_exit(write(fd[0], "child", 5) == 5 ? 0 : 1);
@@ -115,7 +117,7 @@ static void credentials(void)
 	for (int i = 0; i < 2; i++) { /* what two have sent is not read as one */
 		memset(&c, 0, sizeof(c));
 		h.msg_controllen = sizeof(c);
-		CHECK_EQ(CALL(recvmsg, fd[1], &h, 0), i ? 5 : (long)sizeof(buf));
+		CHECK_EQ(CALL(recvmsg, fd[1], &h, 0), i ? 5 : 16);
 		CHECK_EQ(c.head.cmsg_len, 28);
 		CHECK_EQ(c.head.cmsg_type, SCM_CREDENTIALS);
 		CHECK_EQ(c.cred.pid, i ? pid : getpid());
@@ -126,6 +128,34 @@ static void credentials(void)
 	CHECK_ERRNO(CALL(sendmsg, fd[0], &h, 0), EINVAL);
 	c.head.cmsg_len = 1000;
 	CHECK_ERRNO(CALL(sendmsg, fd[0], &h, 0), EINVAL);
+}
+
+/* A control buffer that ends where memory does, `room` bytes before it: what is received, and how much is told of. */
+static unsigned long told_at_the_end(int fd, char *end, int room)
+{
+	char buf[4];
+	struct iovec vec = {buf, sizeof(buf)};
+	struct user_msghdr h = {.msg_iov = &vec, .msg_iovlen = 1, .msg_control = end - room, .msg_controllen = 64};
+
+	CHECK_EQ(CALL(recvmsg, fd, &h, 0), 3);
+	CHECK_EQ(h.msg_flags, 0);
+	return h.msg_controllen;
+}
+
+/* What cannot be written there is left out, and the message has come all the same. */
+static void unwritable_control(void)
+{
+	char *end = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int fd[2], one = 1;
+
+	CHECK_CALL(munmap(end += 4096, 4096));
+	new_pair(SOCK_DGRAM, fd);
+	CHECK_CALL(CALL(setsockopt, fd[1], SOL_SOCKET, SO_PASSCRED, &one, sizeof(one)));
+	for (int i = 0; i < 3; i++)
+		CHECK_EQ(write(fd[0], "abc", 3), 3);
+	CHECK_EQ(told_at_the_end(fd[1], end, 0), 0);
+	CHECK_EQ(told_at_the_end(fd[1], end, 16), 0);
+	CHECK_EQ(told_at_the_end(fd[1], end, 64), 32);
 }
 
 /* Sockets that only their own messages hold: they are gone, with what they hold, when the last descriptor is. */
@@ -222,6 +252,7 @@ int main(int argc, char **argv)
 	static const struct check_case cases[] = {
 		{"passed-files", passed_files},
 		{"credentials", credentials},
+		{"unwritable-control", unwritable_control},
 		{"garbage", garbage},
 		{"long-chain", long_chain},
 	};

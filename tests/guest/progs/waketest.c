@@ -76,7 +76,7 @@ static void reset_maximum(void)
 	close(fd);
 }
 
-/* The sleepers sleep, the CPU is ours, the tracer begins anew. */
+/* The sleepers sleep, the CPU is ours, the tracer begins again. */
 static void begin(void)
 {
 	check_pin(0);

@@ -6,8 +6,15 @@ tracing_reset
 ROUNDS=$1
 MODULES='trace_events_sample tracepoint_sample tracepoint_probe_sample'
 
+# choose: the functions that are traced are those of two modules, which are to come
+choose() {
+	echo ':mod:tracepoint_sample' > instances/f/set_ftrace_filter
+	echo ':mod:trace_events_sample' > set_ftrace_filter
+}
+
 # round: all of them are loaded, used and unloaded
 round() {
+	choose
 	for module in $MODULES; do
 		insmod /$module.ko || fail "insmod $module"
 	done
@@ -52,9 +59,8 @@ known() {
 
 mkdir instances/f
 echo function > instances/f/current_tracer
-echo ':mod:tracepoint_sample' > instances/f/set_ftrace_filter
 echo 1 > instances/f/events/module/enable
-echo ':mod:trace_events_sample' > set_ftrace_filter
+choose
 echo function_graph > current_tracer
 rounds 12
 settled
@@ -67,6 +73,7 @@ left_over
 same "left after $ROUNDS rounds" '' "$left"
 measured="slabs $(meminfo Slab) kB; free, in slabs and stacks: $pages_before kB before, $pages kB afterwards"
 # Records of a module's events go with it; those of its functions, and of the kernel's events about it, stay.
+choose
 insmod /trace_events_sample.ko && rmmod trace_events_sample
 grep -q 'sample_init.*\[trace_events_sample\]' trace || fail 'no function of the module is in the trace'
 grep -q 'module_free: trace_events_sample' instances/f/trace || fail 'no event of the module is in the trace'

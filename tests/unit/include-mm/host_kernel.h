@@ -75,6 +75,11 @@ void seq_putc(struct seq_file *m, char c)
 {
 	seq_printf(m, "%c", c);
 }
+void seq_escape(struct seq_file *m, const char *s, const char *which)
+{
+	for (; *s; s++)
+		seq_printf(m, strchr(which, *s) ? "\\%03o" : "%c", *s);
+}
 
 /* Locks of one thread: never taken twice, and those of the memory code only with interrupts off. */
 /* What another CPU does just before we get a spinlock; NULL: nothing. */

@@ -47,6 +47,7 @@ void pgd_free(pgd_t *pgd)
 		free(pgd->table[i]);
 	free(pgd);
 }
+/* As <mm/pgtable.h> declares it. Where there is no table, the walk goes on behind the 2 MiB that it would cover. */
 int pte_range(pgd_t *pgd, unsigned long start, unsigned long end, int (*fn)(pte_t *slot, unsigned long va, void *arg),
 	      void *arg)
 {

@@ -113,6 +113,7 @@ static void set_flags(u32 lflag, unsigned vmin, unsigned vtime)
 }
 #define COOKED (ISIG | ICANON | ECHO | ECHOE | ECHOK | ECHOCTL | ECHOKE | IEXTEN)
 
+/* A terminal as it is opened, in cooked mode, with nothing shown, and a task that no signal waits for. */
 static int fresh(void **state)
 {
 	memset(&tty, 0, sizeof(tty));

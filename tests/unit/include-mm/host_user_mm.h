@@ -75,9 +75,10 @@ void _raw_spin_unlock_irq(spinlock_t *l)
 {
 	_raw_spin_unlock(l);
 }
+static const char *host_file_name = "/bin/test";
 char *dentry_path(struct dentry *dentry, char *buf, int len)
 {
-	return strcpy(buf, "/bin/test");
+	return strcpy(buf, host_file_name);
 }
 void fput(struct file *f)
 {
@@ -138,7 +139,7 @@ static inline int touch_err(struct mm_struct *mm, unsigned long va, unsigned fla
 	return err;
 }
 
-/* Whose limits bound the areas: those that init has. */
+/* The process whose limits bound the areas: it has those of init. */
 static struct signal_struct host_signal;
 
 static inline void init_limits(void)

@@ -259,7 +259,7 @@ static inline void host_settle(void)
 			if (!test_tsk_thread_flag(host_runs(cpu), TIF_NEED_RESCHED))
 				continue;
 			if (!told)
-				host_fail("CPU %u shall look for another task, but was sent no interrupt", cpu);
+				host_fail("CPU %u must look for another task, but was sent no interrupt", cpu);
 			host_reschedule(cpu);
 			again = true;
 		}
@@ -315,7 +315,7 @@ static inline void host_sleep(struct task_struct *p)
 	host_do("%s has slept", p->comm);
 	host_on(p->cpu);
 	if (p != current)
-		host_fail("%s shall sleep and does not run", p->comm);
+		host_fail("%s must sleep and does not run", p->comm);
 	set_current_state(TASK_INTERRUPTIBLE);
 	schedule();
 	host_frame();
@@ -335,7 +335,7 @@ static inline void host_yield(struct task_struct *p)
 	host_do("%s has yielded", p->comm);
 	host_on(p->cpu);
 	if (p != current)
-		host_fail("%s shall yield and does not run", p->comm);
+		host_fail("%s must yield and does not run", p->comm);
 	do_sched_yield();
 	host_frame();
 	host_settle();
@@ -346,7 +346,7 @@ static inline void host_exit(struct task_struct *p)
 	host_do("%s has ended", p->comm);
 	host_on(p->cpu);
 	if (p != current)
-		host_fail("%s shall end and does not run", p->comm);
+		host_fail("%s must end and does not run", p->comm);
 	sched_exit(p);
 	host_in_exit = true;
 	if (!setjmp(host_dead))

@@ -34,6 +34,7 @@ static inline void host_check_fair(struct rq *rq)
 		host_fail("CPU %d: %u fair tasks are not in the tree", rq->cpu, nr);
 }
 
+/* What the runqueue counts of real-time and deadline tasks, against its lists, its bitmap and its tree. */
 static inline void host_check_rt(struct rq *rq)
 {
 	unsigned nr = 0, movable = 0, dl = 0, dl_movable = 0;

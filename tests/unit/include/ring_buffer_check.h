@@ -134,7 +134,7 @@ static inline bool check_write(struct check *c, unsigned length)
 
 /*
  * The same in 16 bytes, as tracers do it whose usual case is the outermost writer. In the other case they go on with
- * what they have begun, or, `again`, leave it and begin anew, as probes of events do.
+ * what they have begun, or, `again`, leave it and begin again, as probes of events do.
  */
 static inline bool check_write_open(struct check *c, bool again)
 {

@@ -117,9 +117,9 @@ static noinline void enter_general(unsigned long ip, unsigned long parent_ip, st
  * after that no call uses it any more.
  *
  * "No room" has two meanings, and the general way deals with both. Either the shadow stack is full, or this task has
- * not been looked at since function_graph became the only user of returns (room is NULL then). The reverse cannot go
- * wrong: when a second user has come, only those calls still arrive here that were on their way, and they began before
- * it.
+ * not been looked at since function_graph became the only user of returns (room is NULL then). The reverse does no
+ * harm: after a second user has come, only calls that were on their way already arrive here, and they began before that
+ * user.
  *
  * An order that matters: the frame is complete before fgraph_hook() replaces the return address, because an NMI or a
  * stack walk must find the true address as soon as the replaced one is in place.
@@ -351,7 +351,7 @@ void graph_direct_return(struct fgraph_ret_regs *regs)
 	}
 }
 
-/* The return, for both users. One that was hooked for others than these two is told the general way. */
+/* The return, for both users. A call that was hooked for other users returns by the general way. */
 void graph_profiled_return(struct fgraph_ret_regs *regs)
 {
 	bool masked;

@@ -122,12 +122,12 @@ int graph_filter_replace(struct graph_filter *filter, struct ftrace_set *with)
 }
 
 /*
- * The functions of a module that goes leave the filter, or functions of the next module at their addresses would match.
- * `module` is its name, or NULL when the sites have gone already (those of a module's init). A filter with no function
- * left must not mean "all functions": it waits (ftrace_set_wait). Without memory for the new table the old one stays.
- * trace_types_lock is held from the copy to the exchange, or a set that is written meanwhile would be lost.
+ * Functions whose text goes, that of a module's init or all of it, leave the filter, or functions of the next module at
+ * their addresses would match. A filter with no function left must not mean "all functions": it waits
+ * (ftrace_set_wait). Without memory for the new table the old one stays. trace_types_lock is held from the copy to the
+ * exchange, or a set that is written meanwhile would be lost.
  */
-static void filter_drop(struct graph_filter *filter, const char *module)
+static void filter_drop(struct graph_filter *filter, const struct module *mod)
 {
 	struct ftrace_set set;
 	unsigned had;
@@ -137,8 +137,8 @@ static void filter_drop(struct graph_filter *filter, const char *module)
 	mutex_lock(&ftrace_lock);
 	had = filter->set.count;
 	err = ftrace_set_copy(&set, &filter->set);
-	if (!err && module)
-		ftrace_set_match_module(&set, "*", module, false);
+	if (!err)
+		ftrace_set_leave(&set, mod);
 	if (!err && had && !set.count)
 		err = ftrace_set_wait(&set, true);
 	mutex_unlock(&ftrace_lock);
@@ -148,19 +148,13 @@ static void filter_drop(struct graph_filter *filter, const char *module)
 	ftrace_set_clear(&set);
 }
 
-static void filters_live(struct module *mod)
+static void text_goes(struct module *mod)
 {
-	filter_drop(&graph_functions, NULL);
-	filter_drop(&graph_notrace, NULL);
+	filter_drop(&graph_functions, mod);
+	filter_drop(&graph_notrace, mod);
 }
 
-static void filters_going(struct module *mod)
-{
-	filter_drop(&graph_functions, mod->name);
-	filter_drop(&graph_notrace, mod->name);
-}
-
-static const struct module_notifier graph_notifier = {.live = filters_live, .going = filters_going};
+static const struct module_notifier graph_notifier = {.live = text_goes, .going = text_goes};
 REGISTER_MODULE_NOTIFIER(graph_notifier);
 
 /* For the command line, where words come one by one. 0, -EINVAL, -ENOMEM. */
@@ -171,9 +165,9 @@ int graph_filter_add(struct graph_filter *filter, const char *pattern)
 
 	mutex_lock(&ftrace_lock);
 	ret = ftrace_set_copy(&set, &filter->set);
+	mutex_unlock(&ftrace_lock);
 	if (!ret)
 		ret = ftrace_set_match_names(&set, pattern, true);
-	mutex_unlock(&ftrace_lock);
 	if (!ret)
 		ret = graph_filter_replace(filter, &set);
 	ftrace_set_clear(&set);

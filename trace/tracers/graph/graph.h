@@ -71,8 +71,10 @@ int graph_filter_add(struct graph_filter *filter, const char *pattern);
  * trace_types_lock.
  */
 void graph_update_fast(struct trace_array *tr);
-void graph_update_all(void); /* of what concerns all arrays */
-/* The profiler comes or goes: it goes by the option sleep-time, too. trace_types_lock. 0 or -errno. */
+void graph_update_all(void); /* the same for all arrays */
+/* The profiler is switched on or off: it obeys the option sleep-time, too. trace_types_lock. 0 or -errno. */
 int trace_graph_profiled(bool on);
-/* The option graph-time, for the profiler: a function's time is with that of the functions it calls. Any context. */
+/*
+ * The option graph-time, for the profiler: does a function's time include that of the functions it calls? Any context.
+ */
 bool trace_graph_time(void);

@@ -22,8 +22,9 @@
 static_assert(FTRACE_RETFUNC_DEPTH <= 0xff);
 
 /*
- * Is the call wanted, to be recorded, or to begin what set_graph_notrace leaves out? That begins outside of the
- * functions of set_graph_function as well: one of them that is called from within is left out, as on Linux.
+ * Is the call wanted, because it is to be recorded, or because what set_graph_notrace leaves out begins with it? The
+ * latter may begin outside of the functions of set_graph_function as well: a function of that set which is called from
+ * within is left out, as on Linux.
  */
 static __always_inline bool graph_limits_want(const struct fgraph_state *state, unsigned long ip)
 {
@@ -41,7 +42,7 @@ static __always_inline bool graph_limits_want(const struct fgraph_state *state, 
 
 /*
  * With funcgraph-irqs off: is a call in a hard interrupt left out? Not if it is, or lies within, a function that
- * set_graph_function names and that the interrupt itself has called. The call is one that graph_limits_want().
+ * set_graph_function names and that the interrupt itself has called. graph_limits_want() has been true for the call.
  */
 static __always_inline bool graph_limits_skip_irq(const struct fgraph_state *state)
 {

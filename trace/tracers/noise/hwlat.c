@@ -288,11 +288,13 @@ static void hwlat_stop(struct trace_array *tr)
 
 /*
  * A CPU comes or goes: the threads begin again with those that are there. The one of mode round-robin would find its
- * mask changed if it was just on the CPU that goes; in mode none it may use a CPU that comes.
+ * mask changed if it was just on the CPU that goes; in mode none it may use a CPU that comes. When a trigger has
+ * switched recording off, the threads still run, and all of them end: tracing_on starts them.
  */
 static int hwlat_cpu_changes(unsigned cpu)
 {
 	mutex_lock(&trace_types_lock);
+	hwlat_stop_threads();
 	if (hwlat_trace && tracer_tracing_is_on(hwlat_trace))
 		hwlat_start(hwlat_trace);
 	mutex_unlock(&trace_types_lock);

@@ -174,7 +174,7 @@ static void probe_irq_exit(void *data, int irq, irqreturn_t ret)
 	irq_ends(irq);
 }
 
-/* One that comes as an NMI is counted there. */
+/* An IPI that comes as an NMI is counted as an NMI. */
 static void probe_ipi_entry(void *data, const char *reason)
 {
 	if (!in_nmi())

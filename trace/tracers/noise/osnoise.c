@@ -61,8 +61,8 @@ static void note_noise(struct osnoise_sample *s, u64 from, u64 noise, u32 interr
 }
 
 /*
- * The loop. On its CPU; interrupts and preemption are as the options say. What it takes to note a gap is no noise, so
- * the next step begins behind that, unless something came in meanwhile.
+ * The measuring loop, which runs on its CPU; interrupts and preemption are as the options say. The time that it takes
+ * to note a gap is no noise, so the next step begins after it, unless something came in meanwhile.
  */
 static void noinline run_osnoise_loop(struct noise_cpu *here, struct osnoise_sample *s)
 {

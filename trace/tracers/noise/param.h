@@ -11,7 +11,10 @@ struct trace_param {
 	const u64 *min, *max; /* NULL: no limit. A limit may be another such number */
 };
 
-/* Microseconds that a person has set, in ns: what has no room in 63 bits is as long as can be. */
+/*
+ * Convert microseconds that a user has set to ns; a value that does not fit into 63 bits becomes the largest one that
+ * does.
+ */
 static inline u64 trace_param_ns(u64 us)
 {
 	return us > S64_MAX / NSEC_PER_USEC ? S64_MAX : us * NSEC_PER_USEC;

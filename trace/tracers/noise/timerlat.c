@@ -141,7 +141,7 @@ static enum hrtimer_restart timerlat_irq(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* May it sleep on? A thread that is to stop, and a program that has a signal, do not. */
+/* May it go on sleeping? Not if it is a thread that must stop, or a program that has a signal. */
 static bool timerlat_waits(const struct timerlat *t)
 {
 	if (smp_load_acquire(&t->fired) || READ_ONCE(t->detached))
@@ -180,11 +180,14 @@ static void timerlat_setup(struct timerlat *t)
 	t->timer.data = t;
 }
 
-/* From here on all that takes this CPU from the current task is counted. */
+/*
+ * From here on all that takes this CPU from the current task is counted. Not if the tracer or the CPU has ended it
+ * (timerlat_kill), nor on another CPU, to which a program may have been moved since it was looked at.
+ */
 static void timerlat_begin(struct timerlat *t)
 {
 	local_irq_disable();
-	if (!READ_ONCE(t->detached)) /* else its CPU is not counted any more (timerlat_kill_users) */
+	if (!READ_ONCE(t->detached) && t->cpu == (int)smp_processor_id())
 		noise_begin(this_cpu_ptr(&noise_cpu), current->pid);
 	local_irq_enable();
 	t->abs_period = sched_clock();
@@ -274,12 +277,15 @@ static int timerlat_may_open(int cpu)
 		return -EINVAL;
 	if (timerlat_users[cpu])
 		return -EBUSY;
-	return current->nr_cpus_allowed > 1 || cpu != (int)smp_processor_id() ? -EPERM : 0;
+	if (current->nr_cpus_allowed > 1 || cpu != (int)smp_processor_id())
+		return -EPERM;
+	/* On a CPU that is leaving, timerlat_cpu_goes() may be over already. */
+	return cpumask_test_cpu(cpu, &cpu_active_mask) ? 0 : -EINVAL;
 }
 
 /*
- * 0; -EINVAL: timerlat is not selected, or has threads of its own; -EBUSY: a program has this file open; -EPERM: the
- * caller may run elsewhere than on this file's CPU; -ENOMEM.
+ * 0; -EINVAL: timerlat is not selected, or has threads of its own, or the CPU is leaving; -EBUSY: a program has this
+ * file open; -EPERM: the caller may run elsewhere than on this file's CPU; -ENOMEM.
  */
 static int timerlat_fd_open(struct inode *inode, struct file *file)
 {
@@ -303,7 +309,7 @@ static int timerlat_fd_open(struct inode *inode, struct file *file)
 	return ret;
 }
 
-/* The program came back from what it does in its period. The first time there was none. */
+/* The program has come back from its work in the period. Before the first read there was no such work. */
 static void timerlat_user_returns(struct timerlat *t)
 {
 	u64 latency;

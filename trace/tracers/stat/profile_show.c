@@ -124,7 +124,9 @@ static void profile_show(struct seq_file *m, const void *v)
 	const struct profile_row *row = v;
 	const struct profile_count *count = &row->count;
 
+	mutex_lock(&ftrace_lock); /* the name of a module's function goes with the module */
 	seq_printf(m, "  %-30.30s  %10llu", ftrace_rec_name(&ftrace_recs[row->rec]), (unsigned long long)count->hits);
+	mutex_unlock(&ftrace_lock);
 	put_time(m, count->time);
 	put_time(m, count->time / count->hits);
 	put_time(m, profile_variance(count));

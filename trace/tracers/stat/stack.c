@@ -80,8 +80,8 @@ static void save_frames(struct stack_max *max, unsigned long ip, unsigned long s
  * own. That is safe because only check_stack and the files here take it, with interrupts off. So only two things can
  * interrupt the holder on its CPU: an NMI, which returns before it asks for the lock, and an exception of the holder
  * itself, which the context's recursion bit turns away. What the holder calls is not traced and takes no other lock.
- * The comparison at every call comes before the lock: a size that is read too late only costs a call of check_stack
- * more.
+ * The comparison at every call comes before the lock: if it reads an old size, that only costs one more call of
+ * check_stack.
  */
 static noinline void check_stack(unsigned long ip, unsigned long sp, const struct ftrace_regs *fregs)
 {

@@ -437,8 +437,8 @@ REGISTER_TRACE_STAT(workfunc_stat);
 /* ---- workqueue_profile_enabled */
 
 /*
- * workqueue_stat_mutex held. Going on begins at zero, while there is no probe that could count; going off waits until
- * none runs, and the numbers stay. 0 or -ENOMEM.
+ * workqueue_stat_mutex held. Switching on begins at zero, while there is no probe that could count; switching off waits
+ * until no probe runs, and the numbers stay. 0 or -ENOMEM.
  */
 static int workqueue_stat_set(bool on)
 {

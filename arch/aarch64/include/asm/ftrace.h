@@ -73,7 +73,6 @@ struct fgraph_ret_regs {
 
 /* ftrace.S */
 void _mcount(void);
-extern const unsigned char return_to_handler_entry[];
 extern const unsigned int ftrace_call[], ftrace_entry_call[], ftrace_graph_call[];
 
 #define MCOUNT_ADDR ((unsigned long)_mcount)

@@ -21,4 +21,3 @@ struct patch_stats {
 	u64 dcache_clean; /* DC CVAU issued */
 	u64 icache_inval; /* IC IVAU (or IC IALLUIS) issued */
 };
-extern struct patch_stats patch_stats;

@@ -28,8 +28,6 @@ typedef struct {
 #define PAGE_DEVICE	 __pgprot(PROT_DEVICE)
 #define PAGE_NONE	 __pgprot(PROT_USER_NONE)
 
-extern pgd_t swapper_pg_dir[]; /* the kernel's half; init_mm.pgd */
-
 /* For the walks of kernel/mm/pgtable.c: all entries of a user top level are user mode's. */
 #define USER_PGD_ENTRIES 512U
 /* Does an entry above the last level lead to a table? */

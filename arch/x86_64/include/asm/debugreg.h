@@ -1,13 +1,15 @@
 /* Debug registers (SDM vol. 3, 18.2). */
 #pragma once
 
+#define DR7_RESET 0x400 /* the bit that reads as one */
+
+#ifndef __ASSEMBLY__
 #include <lib/types.h>
 
 #define DR6_B	  0xf	     /* by a breakpoint register: bit n for DRn */
 #define DR6_BS	  (1 << 14)  /* by single step */
 #define DR6_RESET 0xffff0ff0 /* the bits that read as one */
 
-#define DR7_RESET	  0x400			/* the bit that reads as one */
 #define DR7_GLOBAL(n)	  (2UL << ((n)*2))	/* DRn is on, in every task */
 #define DR7_CONTROL(n, v) ((v) << (16 + (n)*4)) /* type in bits 0-1, length in bits 2-3 */
 
@@ -48,3 +50,4 @@ static __always_inline u64 debug_registers_silence(void)
 	write_dr(7, DR7_RESET);
 	return dr7;
 }
+#endif

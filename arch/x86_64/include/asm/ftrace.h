@@ -79,7 +79,6 @@ static_assert(offsetof(struct ftrace_regs, si) == 8 && offsetof(struct ftrace_re
 
 /* ftrace.S */
 void __fentry__(void);
-extern const unsigned char return_to_handler_entry[];
 extern const unsigned char ftrace_call[], ftrace_entry_call[], ftrace_graph_call[];
 
 #define MCOUNT_ADDR ((unsigned long)__fentry__)

@@ -18,4 +18,3 @@ struct patch_stats {
 	u64 alias_maps; /* times the alias was pointed at a page of text */
 	u64 syncs;	/* arch_patch_end calls */
 };
-extern struct patch_stats patch_stats;

@@ -29,8 +29,6 @@ typedef struct {
 #define PAGE_DEVICE	 __pgprot(PROT_DEVICE)
 #define PAGE_NONE	 __pgprot(PROT_USER_NONE)
 
-extern pgd_t swapper_pg_dir[]; /* the kernel's top level; init_mm.pgd */
-
 /*
  * For the walks of kernel/mm/pgtable.c: entries of a top level that are user mode's; the others are copied
  * from swapper_pg_dir.

@@ -1,6 +1,6 @@
 /*
- * What lab look finds in the kernel: sections with interrupts off, and calls of which one is slow. Which, and for how long,
- * follows from the seed that lab_look writes to the files lab/sections and lab/slow of debugfs.
+ * What lab look finds in the kernel: sections with interrupts off, and calls of which one is slow. Which, and for how
+ * long, follows from the seed that lab_look writes to the files lab/sections and lab/slow of debugfs.
  */
 #include <fs/libfs.h>
 #include <irq/irqflags.h>

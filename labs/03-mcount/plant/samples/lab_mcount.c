@@ -2,7 +2,8 @@
  * What lab mcount is graded with: lets the grader have instructions written, and asks what the machine layer says.
  *
  * All of it happens in a piece of text of our own that nobody ever runs, so that a wrong instruction is only read, by
- * the grader through QEMU's memory. A command is written to debugfs's lab/patch, and the file then says what came of it:
+ * the grader through QEMU's memory. A command is written to debugfs's lab/patch, and the file then says what came of
+ * it:
  *
  *	call SLOT DISTANCE	arch_patch_write() a call there whose target is DISTANCE bytes away
  *	jump SLOT DISTANCE	a jump

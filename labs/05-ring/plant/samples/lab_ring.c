@@ -2,11 +2,13 @@
  * What lab ring is graded with: writes to a ring buffer of its own, and keeps its own account of what it wrote. A
  * command is written to debugfs's lab/ring, and the file then says what came of it:
  *
- *	steps SEED PAGES OVERWRITE N	N steps at random: writes of all lengths, writes inside of writes, time that jumps,
- *					discards, reads. The grader computes the same steps (labs/05-ring/checks.py). A line
- *					every LOOK_EVERY steps: counts, and a sum of all records that were read
- *	irq SEED OVERWRITE N		N rounds in which the timer's interrupt writes inside of a task's writes, wherever it
- *					comes: rounds, interrupts inside of a write, written, refused, read, errors
+ *	steps SEED PAGES OVERWRITE N	N steps at random: writes of all lengths, writes inside of writes, time that
+ *					jumps, discards, reads. The grader computes the same steps
+ *					(labs/05-ring/checks.py). A line every LOOK_EVERY steps: counts, and a sum of
+ *					all records that were read
+ *	irq SEED OVERWRITE N		N rounds in which the timer's interrupt writes inside of a task's writes,
+ *					wherever it comes: rounds, interrupts inside of a write, written, refused, read,
+ *					errors
  *	cost N				nanoseconds of N rounds: a write around a long one, and reading both
  */
 #include <fs/libfs.h>

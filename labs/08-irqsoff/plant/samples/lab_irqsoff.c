@@ -1,15 +1,17 @@
 /*
  * What lab irqsoff is graded with. Two files of debugfs's lab/:
  *
- *	section	Letters written to it are done by the writer's task, and reading shows when each was: "LETTER NS" a line.
- *		a b	interrupts go off, in lab_off_a() or lab_off_b()	y z	and on, in lab_on_y() or lab_on_z()
+ *	section	Letters written to it are done by the writer's task, and reading shows when each was: "LETTER NS" a
+ *		line.
+ *		a b	interrupts go off, in lab_off_a() or lab_off_b()
+ *		y z	and on, in lab_on_y() or lab_on_z()
  *		p P	preemption goes off (it may be nested) and on
  *		m	call lab_mark(), which the function tracer sees
  *		t T	tracing_off(), tracing_on()
  *		1 to 9	run for so many times 100 us
- *	late	1: a timer of this CPU goes off every LATE_PERIOD from now on, and it is noted by how much it was late: that
- *		is how long interrupts were off, but for the rest of a period. 0: no more. Reading shows the longest, in ns,
- *		and how often the timer went off.
+ *	late	1: a timer of this CPU goes off every LATE_PERIOD from now on, and it is noted by how much it was late:
+ *		that is how long interrupts were off, but for the rest of a period. 0: no more. Reading shows the
+ *		longest, in ns, and how often the timer went off.
  */
 #include <fs/libfs.h>
 #include <irq/irqflags.h>

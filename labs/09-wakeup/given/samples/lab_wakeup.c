@@ -1,19 +1,19 @@
 /*
  * Threads for lab wakeup that do what they are told, and note when. Files of debugfs's lab/:
  *
- *	thread	"a 0 39 l0 300 u0": the thread lab_a, on CPU 0, has priority 39 of the kernel's scale (0 to 98 FIFO 99 to 1,
- *		100 to 139 nice -20 to 19), and does these words each time that it is woken. Letters a to h.
+ *	thread	"a 0 39 l0 300 u0": the thread lab_a, on CPU 0, has priority 39 of the kernel's scale (0 to 98 FIFO 99
+ *		to 1, 100 to 139 nice -20 to 19), and does these words each time that it is woken. Letters a to h.
  *	go	"a b": wakes these, and waits until no thread has anything left to do
  *	late	"120": from now on 120 microseconds pass between the tracepoint sched_waking of one of these threads and
  *		what comes next of its wake-up; only the first write counts
- *	log	the notes of the last go: thread, word, result, begin and end (ns of sched_clock); z* and c* for any number
+ *	log	the notes of the last go: thread, word, result, begin and end (ns of sched_clock); z*, c* for any number
  *
  * Words:
  *
  *	300		run for 300 microseconds, not counting what others run meanwhile
  *	z300		sleep for 300 microseconds
  *	wb		wake lab_b
- *	l0 i0 t0 u0	mutex 0: mutex_lock, _lock_interruptible, _trylock (result 1: not taken), _unlock; mutexes 0 to 7
+ *	l0 i0 t0 u0	mutex 0: mutex_lock, _lock_interruptible, _trylock (result 1: not taken), _unlock; or 1 to 7
  *	kb		a signal for lab_b: ends the wait of an i
  *	pb39		lab_b gets the priority 39 as its own
  *	?b		the result is the priority that lab_b has at this moment (task_struct's prio)

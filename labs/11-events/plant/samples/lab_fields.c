@@ -1,7 +1,8 @@
 /*
  * What lab events' filters are graded with. A command is written to debugfs's lab/fields:
  *
- *	go SEED N	the event lab_fields N times, with values that follow from SEED (labs/11-events/checks.py has the same)
+ *	go SEED N	the event lab_fields N times, with values that follow from SEED (labs/11-events/checks.py has
+ *			the same)
  *	cost N		the same event N times, with zeros; reading the file tells how many nanoseconds that took
  */
 #include <fs/libfs.h>

@@ -1,4 +1,4 @@
-/* Stand-in: nothing to order on one thread. */
+/* Stand-in: one thread needs no barriers. */
 #pragma once
 static inline void isb(void)
 {

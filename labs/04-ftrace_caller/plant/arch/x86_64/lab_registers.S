@@ -1,6 +1,6 @@
 /*
- * What lab ftrace_caller is graded with, as far as it is registers. Their order is that of struct pt_regs: r15, r14, r13,
- * r12, rbp, rbx, r11, r10, r9, r8, rax, rcx, rdx, rsi, rdi.
+ * What lab ftrace_caller is graded with, as far as it is registers. Their order is that of struct pt_regs: r15, r14,
+ * r13, r12, rbp, rbx, r11, r10, r9, r8, rax, rcx, rdx, rsi, rdi.
  *
  *     void lab_probe_with(const unsigned long in[])   calls lab_probe with these, but rbp, which is a frame's
  *     void lab_probe(...)                             a site; behind it all of them, and rsp, go to lab_after[]

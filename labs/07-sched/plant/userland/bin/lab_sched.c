@@ -6,7 +6,8 @@
  *	nap:NAME:NICE:A:B	sleeps A ms, runs B us, and so on
  *	late:NAME:NICE:A	sleeps A ms once, and then runs all the time
  *	fork:NAME:NICE:A	has one child after the other, which each runs A us
- *	slice:NAME:NICE		runs all the time, and prints at its end which slice it had, in ns (sched_rr_get_interval)
+ *	slice:NAME:NICE		runs all the time, and prints at its end which slice it had, in ns
+ *				(sched_rr_get_interval)
  *	yield:NAME:NICE		calls sched_yield() all the time
  *	move:NAME:NICE:A	runs on CPU 1 alone for A ms, then on CPU 0
  */

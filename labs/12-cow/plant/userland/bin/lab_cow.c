@@ -1,16 +1,17 @@
 /*
- * lab_cow WHAT NUMBERS...: what lab cow is graded with. Each prints lines `lab: NUMBERS` that the grader knows from
- * elsewhere.
+ * lab_cow WHAT SEED N [K]: what lab cow is graded with. N pages hold numbers that follow from the seed. Each WHAT
+ * prints lines `lab: NUMBERS` that the grader knows from elsewhere. The last number of each line is a sum of the memory
+ * as the process then sees it: a program that was ended early, and a line that only looks like its own, do not have it.
  *
- *	isolation SEED N	three generations that share N pages and write some: a sum of what each sees at its end
- *	shared SEED N		the same of a shared mapping: one sum
- *	lazy N			pages that are gone after a fork, while the child waits
- *	writes N K		of a child that writes K of N pages: faults, pages gone, kB private and kB shared of the area
- *	last N K		of a parent that writes K of N pages after its child has ended: faults, pages gone,
- *				and how many of the K lie in another frame than before
- *	by_kernel SEED N	the sums of parent and child after a read(2) into the child's pages
- *	leak ROUNDS N		pages that are gone after so many forks with writes
- *	cost N			nanoseconds of a fork, _exit and wait with N pages
+ *	isolation	four generations that share the pages and write some: the number of each
+ *	shared		the same of a shared mapping
+ *	lazy		pages that are gone after a fork, while the child waits
+ *	writes		of a child that writes K pages: faults, pages gone, kB private and kB shared of the area
+ *	last		of a parent that writes K pages after its child has ended: faults, pages gone, and how many of
+ *			the K lie in another frame than before
+ *	by_kernel	parent and child after a read(2) into the child's pages
+ *	leak		pages that are gone after K forks with writes
+ *	cost		nanoseconds of a fork, _exit and wait
  */
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -23,11 +24,12 @@
 #define PAGE 4096UL
 
 static unsigned char *area;
-static unsigned long pages;
+static unsigned long pages, seed;
 
-static long number(char **argv, int at)
+/* Argument `at`, 0 where there is none. */
+static unsigned long number(int argc, char **argv, int at)
 {
-	return argv[at] ? vt_number_or_die(1, argv[at], 0, 1L << 40) : 0;
+	return at < argc ? vt_number_or_die(1, argv[at], 0, 1L << 40) : 0;
 }
 
 static void map(unsigned long n, int flags)
@@ -38,8 +40,8 @@ static void map(unsigned long n, int flags)
 		vt_die(1, "mmap: %s", strerror(errno));
 }
 
-/* Word i of the area holds what follows from the seed and from who wrote it last. */
-static void write_page(unsigned long page, unsigned long seed, unsigned long writer)
+/* A word of each page holds what follows from the seed and from who wrote it last. */
+static void write_page(unsigned long page, unsigned long writer)
 {
 	*(unsigned long *)(area + page * PAGE + 8 * (page % 500)) = seed * 1000003 + page * 31 + writer;
 }
@@ -53,10 +55,10 @@ static unsigned long sum(void)
 	return total & 0xffffffff;
 }
 
-static void write_all(unsigned long seed)
+static void write_all(void)
 {
 	for (unsigned long page = 0; page < pages; page++)
-		write_page(page, seed, 0);
+		write_page(page, 0);
 }
 
 static pid_t fork_or_die(void)
@@ -69,16 +71,16 @@ static pid_t fork_or_die(void)
 }
 
 /* Generation g writes every page whose number is g modulo 4, before its child runs and again after it. */
-static void generation(unsigned long seed, unsigned g)
+static void generation(unsigned g)
 {
 	pid_t child = g < 3 ? fork_or_die() : -1;
 
 	if (child == 0) {
-		generation(seed, g + 1);
+		generation(g + 1);
 		_exit(0);
 	}
 	for (unsigned long page = g; page < pages; page += 4)
-		write_page(page, seed, g + 1);
+		write_page(page, g + 1);
 	if (child > 0)
 		waitpid(child, NULL, 0);
 	printf("lab: %u %lu\n", g, sum());
@@ -142,7 +144,7 @@ static void lazy(void)
 		_exit(0);
 	}
 	read(ready[0], &c, 1);
-	printf("lab: %ld\n", before - free_pages());
+	printf("lab: %ld %lu\n", before - free_pages(), sum());
 	write(go[1], &c, 1);
 	wait(NULL);
 }
@@ -158,10 +160,10 @@ static void writes(unsigned long k)
 		free = free_pages();
 		fault = faults();
 		for (unsigned long page = 0; page < k; page++)
-			write_page(page * pages / k, 1, 2);
+			write_page(page * pages / k, 2);
 		fault = faults() - fault;
 		free -= free_pages();
-		printf("lab: %ld %ld %ld %ld\n", fault, free, smaps_kb("Private"), smaps_kb("Shared"));
+		printf("lab: %ld %ld %ld %ld %lu\n", fault, free, smaps_kb("Private"), smaps_kb("Shared"), sum());
 		fflush(stdout);
 		_exit(0);
 	}
@@ -197,13 +199,13 @@ static void last(unsigned long k)
 	free = free_pages();
 	fault = faults();
 	for (unsigned long page = 0; page < k; page++)
-		write_page(page * pages / k, 1, 3);
+		write_page(page * pages / k, 3);
 	fault = faults() - fault;
 	free -= free_pages();
 	frames(after, k);
 	for (unsigned long i = 0; i < k; i++)
 		moved += before[i] != after[i];
-	printf("lab: %ld %ld %lu\n", fault, free, moved);
+	printf("lab: %ld %ld %lu %lu\n", fault, free, moved, sum());
 }
 
 /* A file of N pages whose bytes are all 7, read into the child's pages: it is the kernel that writes there. */
@@ -233,10 +235,10 @@ static void rounds(unsigned long n)
 	for (unsigned long i = 0; i < n; i++) {
 		if (!fork_or_die()) {
 			for (unsigned long page = i % 3; page < pages; page += 3)
-				write_page(page, i, 4);
+				write_page(page, i + 4);
 			_exit(0);
 		}
-		write_page(i % pages, i, 5);
+		write_page(i % pages, i + 5);
 		wait(NULL);
 	}
 }
@@ -248,7 +250,7 @@ static void leak(unsigned long n)
 	rounds(5);
 	before = free_pages();
 	rounds(n);
-	printf("lab: %ld\n", before - free_pages());
+	printf("lab: %ld %lu\n", before - free_pages(), sum());
 }
 
 static void cost(void)
@@ -263,30 +265,29 @@ static void cost(void)
 		wait(NULL);
 	}
 	clock_gettime(CLOCK_MONOTONIC, &b);
-	printf("lab: %ld\n", ((b.tv_sec - a.tv_sec) * 1000000000L + b.tv_nsec - a.tv_nsec) / 10);
+	printf("lab: %ld %lu\n", ((b.tv_sec - a.tv_sec) * 1000000000L + b.tv_nsec - a.tv_nsec) / 10, sum());
 }
 
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
-	bool seeded = !strcmp(what, "isolation") || !strcmp(what, "shared") || !strcmp(what, "by_kernel");
-	bool many = !strcmp(what, "leak");
-	unsigned long first = number(argv, 2), second = argc > 3 ? number(argv, 3) : 0;
+	unsigned long n = number(argc, argv, 3), k = number(argc, argv, 4);
 
-	map(seeded || many ? second : first, strcmp(what, "shared") ? MAP_PRIVATE : MAP_SHARED);
-	write_all(seeded ? first : 1);
+	seed = number(argc, argv, 2);
+	map(n, strcmp(what, "shared") ? MAP_PRIVATE : MAP_SHARED);
+	write_all();
 	if (!strcmp(what, "isolation") || !strcmp(what, "shared"))
-		generation(first, 0);
+		generation(0);
 	else if (!strcmp(what, "lazy"))
 		lazy();
 	else if (!strcmp(what, "writes"))
-		writes(second);
+		writes(k);
 	else if (!strcmp(what, "last"))
-		last(second);
+		last(k);
 	else if (!strcmp(what, "by_kernel"))
 		by_kernel();
-	else if (many)
-		leak(first);
+	else if (!strcmp(what, "leak"))
+		leak(k);
 	else if (!strcmp(what, "cost"))
 		cost();
 	else

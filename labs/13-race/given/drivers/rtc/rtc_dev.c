@@ -1,11 +1,11 @@
 /*
- * /dev/rtc: periodic interrupts, with the calls that Linux has for them. A program sets a rate (RTC_IRQP_SET) and switches
- * the interrupts on (RTC_PIE_ON). Each read(2) gives it an unsigned long: how many interrupts there were since the read
- * before. A read that finds none waits for one, or returns -EAGAIN with O_NONBLOCK. A read that returns an error takes no
- * interrupt away. /proc/driver/rtc shows counts.
+ * /dev/rtc: periodic interrupts, with the calls that Linux has for them. A program sets a rate (RTC_IRQP_SET) and
+ * switches the interrupts on (RTC_PIE_ON). Each read(2) gives it an unsigned long: how many interrupts there were since
+ * the read before. A read that finds none waits for one, or returns -EAGAIN with O_NONBLOCK. A read that returns an
+ * error takes no interrupt away. /proc/driver/rtc shows counts.
  *
- * The chips cannot interrupt at any rate (the PL031 once a second at most, the MC146818 in powers of two), so a timer of
- * the processor's stands in for them, as in Linux.
+ * The chips cannot interrupt at any rate (the PL031 once a second at most, the MC146818 in powers of two), so a timer
+ * of the processor's stands in for them, as in Linux.
  */
 #include <asm/uaccess.h>
 #include <fs/libfs.h>

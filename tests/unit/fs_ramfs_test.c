@@ -1,0 +1,137 @@
+/*
+ * The contents of ramfs files: what a file that is cut leaves in its last page for the instruction cache, and what lies
+ * behind its end. All of user memory is the kernel's own; the file system has no limit.
+ */
+/* sources: */
+/* include: tests/unit/include-mm */
+#include <host_test.h>
+
+#include <host_user_mm.h>
+
+unsigned long clear_user(void *to, unsigned long n);
+#include "../../kernel/fs/ramfs_file.c"
+#include "../../kernel/fs/ramfs_seals.c"
+#include "not_called.h"
+
+/* ---- What it stands on */
+
+static int charged; /* pages */
+bool ramfs_charge_page(struct super_block *sb)
+{
+	charged++;
+	return true;
+}
+void ramfs_uncharge_pages(struct super_block *sb, u64 nr)
+{
+	charged -= (int)nr;
+}
+u64 inode_now(void)
+{
+	return 1;
+}
+int generic_write_checks(loff_t pos, size_t *n)
+{
+	return 0;
+}
+int inode_newsize_ok(const struct inode *inode, loff_t size)
+{
+	return 0;
+}
+int simple_setattr(struct dentry *dentry, const struct iattr *attr)
+{
+	return 0;
+}
+void file_remove_privs(struct inode *inode)
+{
+}
+NOT_CALLED(void file_accessed(const struct file *f), )
+NOT_CALLED(int ramfs_fallocate(struct file *f, int mode, loff_t off, loff_t len), 0)
+NOT_CALLED(loff_t default_llseek(struct file *f, loff_t off, int whence), 0)
+NOT_CALLED(unsigned long clear_user(void *to, unsigned long n), 0)
+
+/* ---- A file, and its first page */
+static struct inode inode = {.i_mode = S_IFREG | 0755};
+static struct dentry dentry = {.d_inode = &inode};
+static struct file file = {.f_mode = FMODE_READ | FMODE_WRITE, .f_inode = &inode};
+
+static void set_size(loff_t size)
+{
+	const struct iattr attr = {.valid = ATTR_SIZE, .size = size};
+
+	mutex_lock(&inode.i_lock);
+	assert_int_equal(ramfs_setattr(&dentry, &attr), 0);
+	mutex_unlock(&inode.i_lock);
+	assert_int_equal(inode.i_size, size);
+}
+
+static struct page *first_page(void)
+{
+	struct page *page = ramfs_find_page(&inode, 0);
+
+	put_page(page); /* the file's own is left */
+	return page;
+}
+
+static void write_bytes(size_t n)
+{
+	static char bytes[3 * PAGE_SIZE];
+	loff_t pos = 0;
+
+	memset(bytes, 'x', sizeof(bytes));
+	assert_int_equal(ramfs_write_kernel(&file, bytes, n, &pos), n);
+}
+
+/*
+ * The kernel writes zeros behind the new end. Who maps the page for execution next must not fetch what was there: so
+ * the mark that says that memory and instruction cache agree goes, as with a write.
+ */
+static void test_cut_page_is_synchronised_again(void **state)
+{
+	struct page *page;
+
+	write_bytes(100);
+	page = first_page();
+	page->flags |= PG_ICACHE;
+	set_size(50);
+	assert_int_equal(page->flags & PG_ICACHE, 0);
+	assert_int_equal(((char *)page_to_virt(page))[49], 'x');
+	assert_int_equal(((char *)page_to_virt(page))[50], 0);
+	page->flags |= PG_ICACHE;
+	write_bytes(10);
+	assert_int_equal(page->flags & PG_ICACHE, 0);
+	set_size(0);
+	assert_int_equal(charged, 0);
+}
+
+/* Pages that fallocate(2) has made behind the end go with a truncation to the length that the file has. */
+static void test_same_length_drops_what_lies_behind(void **state)
+{
+	write_bytes(PAGE_SIZE + 1);
+	put_page(ramfs_new_page(&inode, 2));
+	put_page(ramfs_new_page(&inode, 700));
+	assert_int_equal(charged, 4);
+	set_size(PAGE_SIZE + 1);
+	assert_int_equal(charged, 2);
+	assert_int_equal(inode.i_blocks, 2 * PAGE_SIZE / 512);
+	assert_null(ramfs_find_page(&inode, 2));
+	set_size(0);
+	assert_int_equal(charged, 0);
+}
+
+static int boot(void **state)
+{
+	host_boot(32, 3);
+	kmem_cache_init();
+	mm_init();
+	return ramfs_init_file(&inode);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cut_page_is_synchronised_again),
+		cmocka_unit_test(test_same_length_drops_what_lies_behind),
+	};
+
+	return cmocka_run_group_tests(tests, boot, NULL);
+}

@@ -1,0 +1,4 @@
+/* A fence that the test sees. */
+#pragma once
+
+void mb(void);

@@ -1,0 +1,152 @@
+/*
+ * Function commands: which functions have one, what they hold of events, and that all of it is given back. The text has
+ * f0, f1 and so on, and a module's m0, m1 (trace_ftrace_host.h).
+ */
+/* sources: */
+/* include: tests/unit/include-trace -Itests/unit/include-mm */
+#include "trace_ftrace_host.h"
+
+struct ftrace_regs;
+unsigned long ftrace_regs_frame(const struct ftrace_regs *fregs);
+#include "../../trace/tracers/function_commands.c"
+
+/* ---- What it stands on: an array with one event, sched:e. */
+struct trace_array global_trace;
+struct mutex event_mutex;
+static struct trace_event_file event = {.tr = &global_trace};
+static int held; /* how many users the event's probe has */
+
+struct trace_event_file *trace_event_find(struct trace_event_set *set, const char *system, const char *name)
+{
+	return !strcmp(system, "sched") && !strcmp(name, "e") ? &event : NULL;
+}
+int trace_event_hold_other_later(struct trace_event_file *file)
+{
+	held++;
+	return 0;
+}
+void trace_event_release_other_later(struct trace_event_file *file)
+{
+	held--;
+}
+void trace_events_complete(struct trace_event_set *set)
+{
+}
+int tracing_arm_snapshot(struct trace_array *tr)
+{
+	return 0;
+}
+/* Nothing is called here, so no command acts. */
+unsigned long ftrace_regs_frame(const struct ftrace_regs *fregs)
+{
+	return 0;
+}
+void trace_switch_counted(struct trace_array *tr, bool on, unsigned long *count)
+{
+}
+void trace_event_switch_counted(struct trace_event_file *file, bool on, unsigned long *count)
+{
+}
+bool trace_count_take(unsigned long *count)
+{
+	return false;
+}
+bool tracer_tracing_is_on(struct trace_array *tr)
+{
+	return true;
+}
+void tracing_snapshot_instance(struct trace_array *tr)
+{
+}
+void trace_stack_from(struct trace_array *tr, u32 pc, unsigned long flags, unsigned skip, unsigned long fp)
+{
+}
+void ftrace_dump(enum ftrace_dump_mode mode)
+{
+}
+void kvfree(const void *p)
+{
+	kfree(p);
+}
+
+static int begin(void **state)
+{
+	INIT_LIST_HEAD(&global_trace.list);
+	held = 0;
+	return fresh(state);
+}
+
+static int command(const char *text)
+{
+	char word[64];
+
+	strcpy(word, text);
+	return ftrace_process_command(&global_trace, word);
+}
+
+/* One hold for each write that named the event, until the last function of that write has lost the command. */
+static void test_an_event_is_held_for_each_write(void **state)
+{
+	assert_int_equal(command("f1*:enable_event:sched:e"), 0);
+	assert_int_equal(held, 1);
+	assert_int_equal(command("f1:enable_event:sched:e"), -EINVAL); /* nothing new */
+	assert_int_equal(command("f:enable_event:sched:e"), -EINVAL);
+	assert_int_equal(command("f2:enable_event:sched:other"), -EINVAL);
+	assert_int_equal(held, 1);
+	assert_int_equal(command("f2:enable_event:sched:e"), 0);
+	assert_int_equal(held, 2);
+	assert_int_equal(command("!f1?:enable_event:sched:e"), 0);
+	assert_int_equal(called[10], 0);
+	assert_int_equal(called[1], FTRACE_SINGLE_CALLER_ADDR(0));
+	assert_int_equal(command("!f1?:enable_event:sched:e"), -EINVAL);
+	assert_int_equal(held, 2);
+	assert_int_equal(command("!f1*:enable_event:sched:e"), 0);
+	assert_int_equal(held, 1);
+	assert_int_equal(command("!:enable_event:sched:e"), 0);
+	assert_int_equal(held, 0);
+	assert_null(global_trace.func_probes);
+	assert_null(ftrace_ops_list);
+}
+
+/* Functions of a module that goes lose their commands, and others keep them. */
+static void test_a_module_goes(void **state)
+{
+	place(&demo, 10, 5, 0);
+	assert_int_equal(site_notifier.coming(&demo), 0);
+	assert_int_equal(command("m*:enable_event:sched:e"), 0);
+	assert_int_equal(command("m1*:traceoff:2"), 0);
+	assert_int_equal(command("f3:traceoff:2"), 0);
+	demo.state = MODULE_STATE_GOING;
+	command_notifier.going(&demo);
+	assert_int_equal(held, 0);
+	assert_int_equal(global_trace.func_probes->ops.filter.count, 1);
+	leave(&demo);
+	demo.state = MODULE_STATE_LIVE;
+	assert_int_equal(command("!f3:traceoff:2"), 0);
+	assert_null(global_trace.func_probes);
+}
+
+/* An array goes when ftrace has given up: its users are gone as always, so the events must be given back, too. */
+static void test_an_array_goes_when_ftrace_has_given_up(void **state)
+{
+	assert_int_equal(command("f35:enable_event:sched:e"), 0);
+	assert_int_equal(command("f36:traceoff"), 0);
+	called[35] = 0xbad;
+	ftrace_clear_commands(&global_trace);
+	assert_true(ftrace_is_dead());
+	assert_int_equal(warnings, 1); /* of the damage */
+	assert_int_equal(held, 0);
+	assert_null(global_trace.func_probes);
+	assert_null(ftrace_ops_list);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_an_event_is_held_for_each_write, begin, gone),
+		cmocka_unit_test_setup_teardown(test_a_module_goes, begin, gone),
+		cmocka_unit_test_setup_teardown(test_an_array_goes_when_ftrace_has_given_up, begin, gone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
