@@ -31,6 +31,17 @@ apk)     install='apk add' quiet= ;;
 *)       install= quiet= ;;
 esac
 
+# Does this gdb know both machines? One that is built for its own host sets that one and says of the other that it is undefined.
+knows_both_machines() {
+	local said
+	said=$("$1" -nx -batch -ex 'set architecture aarch64' -ex 'set architecture i386:x86-64' 2>&1 </dev/null)
+	case $said in
+	*ndefined*) return 1 ;;
+	*x86-64*)   return 0 ;;
+	*)          return 1 ;;
+	esac
+}
+
 # Is one thing there? Modules and headers are asked for only without a stamp: starting python or gcc is what costs time.
 one_present() {
 	case $1 in
@@ -40,8 +51,7 @@ one_present() {
 	           { [ -n "$prefix" ] && [ -e "$prefix/usr/include/${1#h:}" ]; } ||
 	           { [ -z "$root" ] && echo "#include <${1#h:}>" | gcc -E -o /dev/null - 2>/dev/null; } ;;
 	native:*)  [ "$system" = Linux ] && [ "$machine" = "${1#native:}" ] && command -v gcc >/dev/null ;;
-	multi:gdb) command -v gdb >/dev/null && { [ -n "$stamped" ] ||
-	           gdb -nx -batch -ex 'set architecture aarch64' -ex 'set architecture i386:x86-64' 2>&1 | grep -q x86-64; } ;;
+	multi:gdb) command -v gdb >/dev/null && { [ -n "$stamped" ] || knows_both_machines gdb; } ;;
 	python3)   [ -x "$python" ] ;;
 	*)         command -v "$1" >/dev/null ;;
 	esac
