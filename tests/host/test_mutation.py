@@ -38,6 +38,32 @@ def test_the_list_fits_the_tree():
         assert [n for n, (one, other) in enumerate(zip(before, after), 1) if one != other] == [mutation.line], mutation
 
 
+def test_what_caught_a_bug_is_kept(tmp_path, monkeypatch):
+    """A new catch takes an old one's place, a bug that lived loses its line, and one that is not of the list has none."""
+    caught = load("caught")
+    listed = [mutation.key for mutation in caught.curated() if not mutation.equivalent]
+    one, other, third = listed[:3]
+    monkeypatch.setattr(caught, "FILE", tmp_path / "caught.txt")
+    assert caught.caught() == {}
+    assert caught.keep({one: {"status": "caught", "by": "tests/unit/a_test.c"}}) == (1, len(listed))
+    found = {
+        other: {"status": "caught", "by": "tests/guest/test_a.py::test_b[x86_64]"},
+        third: {"status": "hung", "by": "tests/guest/a.sh"},
+        "0123456789abcdef": {"status": "caught", "by": "tests/guest/a.sh"},
+    }
+    assert caught.keep(found) == (2, len(listed))
+    assert caught.caught() == {one: "tests/unit/a_test.c", other: "tests/guest/test_a.py::test_b[x86_64]"}
+    assert caught.keep({one: {"status": "survived"}})[0] == 1
+    assert list(caught.caught()) == [other]
+
+
+def test_tests_that_caught_a_bug_are_there():
+    """Each file that caught.txt names."""
+    caught = load("caught")
+    files = {test.partition("::")[0] for test in caught.caught().values()}
+    assert [name for name in files if not (operators.ROOT / name).exists()] == []
+
+
 def test_tests_that_are_about_a_file_are_there():
     coverage = load("coverage")
     rows = [line.split() for line in coverage.ABOUT.read_text().splitlines() if line and not line.startswith("#")]
