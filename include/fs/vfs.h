@@ -86,6 +86,8 @@ struct file_operations {
 	int (*fsync)(struct file *file, bool datasync);
 	/* Up to n bytes into a pipe (fs/splice.h); nonblock: without waiting. Missing: by get_page. */
 	ssize_t (*splice_read)(struct file *file, loff_t *pos, struct file *pipe, size_t n, bool nonblock);
+	/* The leader of the process that the file stands for, with a reference; NULL: the process was waited for. */
+	struct task_struct *(*process)(const struct file *file);
 };
 /*
  * What a directory, a link or a file can do. The operations that look up, make and remove names are called with the

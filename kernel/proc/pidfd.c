@@ -37,9 +37,15 @@ static int pidfd_release(struct inode *inode, struct file *f)
 	return 0;
 }
 
+static struct task_struct *pidfd_process(const struct file *f)
+{
+	return get_process_leader(f->private_data);
+}
+
 static const struct file_operations pidfd_fops = {
 	.poll = pidfd_poll,
 	.release = pidfd_release,
+	.process = pidfd_process,
 };
 
 struct signal_struct *pidfd_signal(const struct file *f)
@@ -148,21 +154,24 @@ static int pidfd_siginfo(struct siginfo *info, const struct siginfo __user *uinf
 	return err ? err : check_siginfo(info, pid);
 }
 
-/* A process that has ended and was not waited for takes signals without effect, as for kill(2). */
+/*
+ * A descriptor of the directory /proc/<pid> is as good as a pidfd here, and nowhere else. A process that has ended and
+ * was not waited for takes signals without effect, as for kill(2).
+ */
 SYSCALL_DEFINE4(pidfd_send_signal, int, pidfd, int, sig, siginfo_t __user *, info, unsigned int, flags)
 {
-	struct signal_struct *signal;
 	struct siginfo kinfo;
 	struct task_struct *p;
+	bool stands;
 	struct file *f;
 	int err;
 
 	if (flags)
 		return -EINVAL;
 	f = fget(pidfd);
-	signal = f ? pidfd_signal(f) : NULL;
-	p = signal ? get_process_leader(signal) : NULL;
-	err = signal ? -ESRCH : -EBADF;
+	stands = f && f->f_op->process;
+	p = stands ? f->f_op->process(f) : NULL;
+	err = stands ? -ESRCH : -EBADF;
 	if (p) {
 		err = pidfd_siginfo(&kinfo, info, sig, p->tgid);
 		if (!err)

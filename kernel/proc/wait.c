@@ -383,15 +383,15 @@ static int waitid_opts(struct wait_opts *wo, int type, pid_t id)
 
 /*
  * P_PIDFD: wait for the process that the file is about, which the file keeps for the time of the call. With O_NONBLOCK
- * a wait that would sleep is -EAGAIN. Else as do_wait(), or -EBADF, and -EINVAL for another kind of file.
+ * a wait that would sleep is -EAGAIN. Else as do_wait(), or -EBADF, also for another kind of file.
  */
 static int do_wait_pidfd(struct wait_opts *wo, int fd)
 {
 	struct file *f = fget(fd);
-	int ret = -EINVAL;
+	int ret = -EBADF;
 
 	if (!f)
-		return -EBADF;
+		return ret;
 	wo->process = pidfd_signal(f);
 	if (wo->process) {
 		bool nonblock = f->f_flags & O_NONBLOCK && !(wo->options & WNOHANG);

@@ -39,4 +39,3 @@ int proc_tid_lookup(struct inode *dir, struct dentry *dentry, struct task_struct
 bool proc_of_thread(const struct seq_file *m); /* is the file one of task/<tid>, and so of that thread alone? */
 extern const struct dentry_operations proc_pid_dentry_ops;
 extern const struct inode_operations proc_pid_dir_iops, proc_tid_dir_iops;
-extern const struct file_operations proc_pid_dir_fops;

@@ -338,30 +338,36 @@ static int proc_pid_dir_iterate(struct file *f, struct dir_context *ctx)
 	return 0;
 }
 
+static struct task_struct *proc_pid_process(const struct file *f)
+{
+	return proc_task(f->f_inode);
+}
+
 const struct inode_operations proc_pid_dir_iops = {.lookup = proc_pid_dir_lookup};
-const struct file_operations proc_pid_dir_fops = {.iterate = proc_pid_dir_iterate};
+static const struct file_operations proc_pid_dir_fops = {.iterate = proc_pid_dir_iterate, .process = proc_pid_process};
 
 const struct inode_operations proc_tid_dir_iops = {.lookup = proc_pid_dir_lookup};
+static const struct file_operations proc_tid_dir_fops = {.iterate = proc_pid_dir_iterate};
 
-/* Make the inode of a directory of a task. `iop` says which kind: of a process, or of a thread. */
+/* Make the inode of a directory of a task. The operations say which kind: of a process, or of a thread. */
 static int pid_dir_lookup(struct inode *dir, struct dentry *dentry, struct task_struct *task,
-			  const struct inode_operations *iop)
+			  const struct inode_operations *iop, const struct file_operations *fop)
 {
 	struct inode *inode = proc_task_inode(dir->i_sb, task, S_IFDIR | 0555);
 
 	if (inode) {
 		inode->i_op = iop;
-		inode->i_fop = &proc_pid_dir_fops;
+		inode->i_fop = fop;
 	}
 	return proc_attach(dentry, inode);
 }
 
 int proc_tid_lookup(struct inode *dir, struct dentry *dentry, struct task_struct *task)
 {
-	return pid_dir_lookup(dir, dentry, task, &proc_tid_dir_iops);
+	return pid_dir_lookup(dir, dentry, task, &proc_tid_dir_iops, &proc_tid_dir_fops);
 }
 
 int proc_pid_lookup(struct inode *dir, struct dentry *dentry, struct task_struct *task)
 {
-	return pid_dir_lookup(dir, dentry, task, &proc_pid_dir_iops);
+	return pid_dir_lookup(dir, dentry, task, &proc_pid_dir_iops, &proc_pid_dir_fops);
 }

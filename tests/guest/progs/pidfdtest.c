@@ -64,6 +64,33 @@ static void opens(void)
 	CHECK_CALL(close(fd));
 }
 
+/* The directory /proc/<pid> stands for its process, for signals alone; that of a thread, and what is inside, do not. */
+static void directories(void)
+{
+	pid_t pid = sleeper();
+	char path[64];
+	siginfo_t info;
+	int fd, other;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d", pid, pid);
+	other = (int)CHECK_CALL(open(path, O_RDONLY | O_DIRECTORY));
+	CHECK_ERRNO(fd_kill(other, 0, NULL, 0), EBADF);
+	CHECK_CALL(close(other));
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	other = (int)CHECK_CALL(open(path, O_RDONLY | O_DIRECTORY));
+	CHECK_ERRNO(fd_kill(other, 0, NULL, 0), EBADF);
+	CHECK_CALL(close(other));
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	fd = (int)CHECK_CALL(open(path, O_RDONLY | O_DIRECTORY));
+	CHECK_ERRNO(waitid(P_FD, fd, &info, WEXITED), EBADF);
+	CHECK_EQ(fd_kill(fd, 0, NULL, 0), 0);
+	CHECK_EQ(fd_kill(fd, SIGTERM, NULL, 0), 0);
+	CHECK_EQ(waitid(P_PID, pid, &info, WEXITED), 0);
+	CHECK_EQ(info.si_status, SIGTERM);
+	CHECK_ERRNO(fd_kill(fd, SIGTERM, NULL, 0), ESRCH);
+	CHECK_CALL(close(fd));
+}
+
 static void clones(void)
 {
 	int fd = -1, fd3 = -1;
@@ -160,6 +187,7 @@ static void signal_files(void)
 
 static const struct check_case cases[] = {
 	{"opens", opens},
+	{"directories", directories},
 	{"clones", clones},
 	{"signal_files", signal_files},
 };
