@@ -21,6 +21,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
+#include <sys/resource.h>
 #include <sys/rseq.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -384,6 +385,18 @@ static int spin_in_sequence(struct rseq *r)
 	return aborted;
 }
 
+/* Until another task has had this CPU. A sleep is none when its time is up before the CPU is given away, as on a busy host. */
+static void be_switched(void)
+{
+	struct rusage before, now;
+
+	getrusage(RUSAGE_SELF, &before);
+	do {
+		usleep(1000); /* sched_yield() alone on a CPU makes no switch */
+		getrusage(RUSAGE_SELF, &now);
+	} while (now.ru_nvcsw == before.ru_nvcsw);
+}
+
 /* How a child ends that says it is in this sequence, and is not: the signal, 0 for none, or -1. */
 static int ends_with(struct rseq_cs cs)
 {
@@ -395,7 +408,7 @@ static int ends_with(struct rseq_cs cs)
 	pid = fork();
 	if (pid == 0) {
 		registered()->rseq_cs = (unsigned long)&said;
-		usleep(1000); /* a switch to another task: sched_yield() alone on a CPU makes none */
+		be_switched();
 		_exit(0);
 	}
 	if (waitpid(pid, &status, 0) != pid)
