@@ -244,6 +244,36 @@ def test_a_parameter_may_ask_for_a_module(guest, tmp_path):  # noqa: F811
     assert log(out) == ["0", "other", "calls", "0", "other", "calls", "0"], out
 
 
+LOOKS = """
+static int looks_set(const char *val, const struct kernel_param *kp)
+{
+	static char *argv[] = {"/bin/grep", "-qE", "coming|live", "/sys/module/looks/initstate", NULL};
+	static char *envp[] = {NULL};
+
+	return call_usermodehelper(argv[0], argv, envp, UMH_WAIT_PROC | UMH_KILLABLE);
+}
+static const struct kernel_param_ops ops = {.set = looks_set};
+module_param_cb(look, &ops, NULL, 0200);
+static unsigned count;
+module_param(count, uint, 0644);
+"""
+
+
+def test_what_is_known_of_a_module_while_a_parameter_is_set(guest, tmp_path):  # noqa: F811
+    """A program that the `set` waits for reads it: no lock of the parameters keeps it out. And what a number must be."""
+    folder = build(guest, tmp_path, "looks", LOOKS + PLAIN)
+    out = guest(
+        "insmod /looks.ko look=1; echo $?; cd /sys/module/looks/parameters; echo 1 > look; echo $?\n"
+        "for n in 4294967295 -1 4294967296 5x; do echo $n > count; done 2>&1; cat count; cd /; rmmod looks; echo $?",
+        "looks",
+        folder=folder,
+        timeout=60,
+    )
+    lines = [line.split(": ")[-1] for line in log(out)]
+    invalid, range_ = "Invalid argument", "Numerical result out of range"
+    assert lines == ["0", "0", invalid, range_, invalid, "4294967295", "0"], out
+
+
 def test_a_filter_by_module_that_is_taken_back(guest):  # noqa: F811
     """In both files, whether there are functions in the set or not; what is not there is an error."""
     out = guest(
