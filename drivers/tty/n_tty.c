@@ -484,6 +484,16 @@ unsigned n_tty_available(struct tty_struct *tty)
 	return (L_FLAG(tty, ICANON) ? tty->canon : tty->head) - tty->tail;
 }
 
+/* The zero byte that stands for an end of the file ends a line, too, and is no byte that a read returns. */
+unsigned n_tty_input_bytes(struct tty_struct *tty)
+{
+	unsigned n = n_tty_available(tty);
+
+	for (u32 i = tty->tail; L_FLAG(tty, ICANON) && i != tty->canon; i++)
+		n -= test_bit(i % TTY_BUF_SIZE, tty->mark) && !buf_at(tty, i);
+	return n;
+}
+
 /*
  * The mode may change while bytes wait. To canonical: what is there counts as a whole line. To raw: the zero byte that
  * marks an unread end of the file becomes data, as on Linux.

@@ -67,8 +67,11 @@ static void test_end_of_file(void **state)
 {
 	type("\004");
 	assert_true(n_tty_readable(&tty));
+	assert_int_equal(n_tty_input_bytes(&tty), 0);
 	EXPECT_READ(10, "");
-	type("ab\004cd\n");
+	type("\004ab\004cd\n");
+	assert_int_equal(n_tty_input_bytes(&tty), 5);
+	EXPECT_READ(10, "");
 	EXPECT_READ(10, "ab");
 	EXPECT_READ(10, "cd\n");
 	type("ef\004\004");
@@ -523,9 +526,6 @@ static void test_surrogates(void **state)
 
 #define TEST(name) cmocka_unit_test_setup(name, fresh)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {TEST(test_characters_that_are_shown),
 /*
  * The key to the kernel is what comes behind the break, not what was received before and was not looked at yet. It is
  * obeyed although the input before it is stuck.
@@ -551,6 +551,9 @@ static void test_a_key_after_a_break(void **state)
 	assert_int_equal(handled_key, 't');
 }
 
+int main(void)
+{
+	const struct CMUnitTest tests[] = {TEST(test_characters_that_are_shown),
 					   TEST(test_lines_one_at_a_time),
 					   TEST(test_end_of_file),
 					   TEST(test_editing),
@@ -567,10 +570,10 @@ static void test_a_key_after_a_break(void **state)
 					   TEST(test_mode_changes),
 					   TEST(test_held_up),
 					   TEST(test_dropped),
+					   TEST(test_a_key_after_a_break),
 					   TEST(test_output),
 					   TEST(test_full_output),
 					   TEST(test_message_between_lines),
-					   TEST(test_a_key_after_a_break),
 					   cmocka_unit_test(test_surrogates)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
