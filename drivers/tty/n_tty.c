@@ -420,12 +420,8 @@ void n_tty_process(struct tty_struct *tty)
 		char key;
 
 		spin_lock_irqsave(&tty->lock, flags);
-		for (unsigned i = 0; i < BATCH && !sig && tty->rx_tail != tty->rx_head && can_process(tty); i++) {
-			char c = tty->rx[tty->rx_tail++ % TTY_RX_SIZE];
-
-			if (!sysrq_filter(tty, c))
-				sig = n_tty_receive_char(tty, c);
-		}
+		for (unsigned i = 0; i < BATCH && !sig && tty->rx_tail != tty->rx_head && can_process(tty); i++)
+			sig = n_tty_receive_char(tty, tty->rx[tty->rx_tail++ % TTY_RX_SIZE]);
 		more = tty->rx_tail != tty->rx_head && can_process(tty);
 		throttle_change(tty);
 		pgrp = tty->pgrp;
@@ -450,7 +446,8 @@ static bool jump_queue(struct tty_struct *tty, char c)
 
 /*
  * Receive interrupt. The bytes are only stored; the softirq does the work, with interrupts on in
- * between.
+ * between. A key to the kernel is taken out here: what was received before the break is none, and
+ * may wait for long.
  */
 void tty_receive(struct tty_struct *tty, const char *data, unsigned n)
 {
@@ -458,6 +455,8 @@ void tty_receive(struct tty_struct *tty, const char *data, unsigned n)
 
 	spin_lock_irqsave(&tty->lock, flags);
 	for (unsigned i = 0; i < n; i++) {
+		if (sysrq_filter(tty, data[i]))
+			continue;
 		if (jump_queue(tty, data[i]))
 			n_tty_flush_input(tty);
 		if (tty->rx_head - tty->rx_tail == TTY_RX_SIZE)
@@ -483,6 +482,16 @@ bool n_tty_readable(struct tty_struct *tty)
 unsigned n_tty_available(struct tty_struct *tty)
 {
 	return (L_FLAG(tty, ICANON) ? tty->canon : tty->head) - tty->tail;
+}
+
+/* The zero byte that stands for an end of the file ends a line, too, and is no byte that a read returns. */
+unsigned n_tty_input_bytes(struct tty_struct *tty)
+{
+	unsigned n = n_tty_available(tty);
+
+	for (u32 i = tty->tail; L_FLAG(tty, ICANON) && i != tty->canon; i++)
+		n -= test_bit(i % TTY_BUF_SIZE, tty->mark) && !buf_at(tty, i);
+	return n;
 }
 
 /*

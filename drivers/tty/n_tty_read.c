@@ -196,12 +196,9 @@ ssize_t n_tty_read(struct tty_struct *tty, struct file *f, char __user *buf, siz
 
 	if (res || !n)
 		return res;
-	if (f->f_flags & O_NONBLOCK) {
-		if (!mutex_trylock(&tty->read_mutex))
-			return -EAGAIN;
-	} else if (mutex_lock_interruptible(&tty->read_mutex)) {
-		return -ERESTARTSYS;
-	}
+	res = tty_lock_users(&tty->read_mutex, f);
+	if (res)
+		return res;
 	res = read_locked(tty, f, buf, n);
 	mutex_unlock(&tty->read_mutex);
 	return res;

@@ -61,19 +61,23 @@ static void pty_throttle(void *port, bool on)
 		wake_up_interruptible_all(&p->wait);
 }
 
-/* A further file of the slave, not through its name. -EIO: it is hung up. */
+/* [m] One file of the slave more. -EIO: it is hung up. */
+static int pty_count_file(struct pty *p)
+{
+	if (!p->master)
+		return -EIO;
+	p->slaves++;
+	p->was_open = true;
+	return 0;
+}
+
+/* A further file of the slave, not through its name. */
 static int pty_get(void *port)
 {
-	struct pty *p = port;
-	int err = 0;
+	int err;
 
 	mutex_lock(&pty_mutex);
-	if (p->master) {
-		p->slaves++;
-		p->was_open = true;
-	} else {
-		err = -EIO;
-	}
+	err = pty_count_file(port);
 	mutex_unlock(&pty_mutex);
 	return err;
 }
@@ -95,14 +99,23 @@ static const struct uart_ops pty_ops = {
 	.put = pty_put,
 };
 
-struct tty_struct *pty_open_slave(unsigned index)
+/*
+ * A node without a name is that of a pair that was: its number may be another user's by now, and who has reached the
+ * node (by O_PATH, or in the middle of an open) was not allowed to open that one. A master that is closed first takes
+ * the name away and then counts as closed, under the lock. So a node that still has its name here is that of this pair.
+ */
+struct tty_struct *pty_open_slave(const struct inode *inode)
 {
+	unsigned index = iminor(inode);
 	struct pty *p = index < DEVPTS_MAX ? smp_load_acquire(&ptys[index]) : NULL;
-	int err;
+	int err = -EIO;
 
-	if (!p || READ_ONCE(p->locked))
-		return ERR_PTR(-EIO);
-	err = pty_get(p);
+	if (!p)
+		return ERR_PTR(err);
+	mutex_lock(&pty_mutex);
+	if (!p->locked && READ_ONCE(inode->i_nlink))
+		err = pty_count_file(p);
+	mutex_unlock(&pty_mutex);
 	return err ? ERR_PTR(err) : p->tty;
 }
 
@@ -269,10 +282,10 @@ static ssize_t ptm_write(struct file *f, const char __user *buf, size_t n, loff_
 	struct pty *p = f->private_data;
 	char chunk[CHUNK];
 	size_t done = 0;
-	ssize_t res = 0;
+	ssize_t res = tty_lock_users(&p->write_mutex, f);
 
-	if (mutex_lock_interruptible(&p->write_mutex))
-		return -ERESTARTSYS;
+	if (res)
+		return res;
 	while (done < n) {
 		unsigned part = min_t(size_t, n - done, CHUNK);
 
@@ -331,13 +344,11 @@ static long ptm_ioctl(struct file *f, unsigned cmd, unsigned long arg)
 		return put_user((int)tty_output_pending(p->tty), to);
 	case TIOCGPGRP:
 		return put_user(tty_foreground(p->tty), to);
-	case TCSETSF:
-		tty_drop_input(p->tty);
-		return tty_do_ioctl(p->tty, TCSETS, arg);
-	case TCSETSW:
-		return tty_do_ioctl(p->tty, TCSETS, arg);
-	case TCGETS:
 	case TCSETS:
+	case TCSETSW:
+	case TCSETSF:
+		return tty_set_termios(p->tty, (const struct termios __user *)arg, cmd);
+	case TCGETS:
 	case TIOCGWINSZ:
 	case TIOCSWINSZ:
 		return tty_do_ioctl(p->tty, cmd, arg);

@@ -4,7 +4,8 @@
  * REGISTER_SYSRQ.
  *
  *	receive interrupt	tty_receive_break: the next byte is a key
- *	softirq, tty->lock held	sysrq_filter takes that byte, sysrq_take hands it over
+ *	receive interrupt	sysrq_filter takes that byte, before those that wait to be looked at
+ *	softirq, tty->lock held	sysrq_take hands it over
  *	softirq, lock dropped	handle_sysrq calls the key's handler
  */
 #include "tty.h"
@@ -94,7 +95,7 @@ char sysrq_take(struct tty_struct *tty)
 	return key;
 }
 
-/* One byte after a break, whatever it is. tty->lock held. */
+/* One byte after a break, whatever it is. Receive interrupt, tty->lock held. */
 bool sysrq_filter(struct tty_struct *tty, char c)
 {
 	if (likely(!tty->sysrq))
@@ -104,10 +105,7 @@ bool sysrq_filter(struct tty_struct *tty, char c)
 	return true;
 }
 
-/*
- * The next byte is taken by sysrq_filter() when the softirq looks at it, and its handler runs when
- * the lock is free.
- */
+/* The next byte is taken by sysrq_filter(), and its handler runs in the softirq when the lock is free. */
 void tty_receive_break(struct tty_struct *tty)
 {
 	unsigned long flags;

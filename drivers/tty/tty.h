@@ -5,9 +5,11 @@
 #include <fs/vfs.h>
 #include <kernel/printk.h>
 #include <lib/atomic.h>
+#include <lib/errno.h>
 #include <lib/list.h>
 #include <sched/mutex.h>
 #include <sched/wait.h>
+#include <uapi/fcntl.h>
 #include <uapi/termios.h>
 
 #define TTY_BUF_SIZE	 4096  /* bytes typed and not yet read; a line is at most one less */
@@ -61,13 +63,21 @@ struct tty_struct {
 
 extern struct tty_struct *tty_list; /* only grows: by serial ports while it boots, then [pty_mutex] */
 
+/* One of the mutexes of readers and writers. With O_NONBLOCK nothing is waited for. 0, -EAGAIN, -ERESTARTSYS. */
+static inline int tty_lock_users(struct mutex *users, const struct file *f)
+{
+	if (f->f_flags & O_NONBLOCK)
+		return mutex_trylock(users) ? 0 : -EAGAIN;
+	return mutex_lock_interruptible(users) ? -ERESTARTSYS : 0;
+}
+
 /* tty_core.c. A terminal that nobody can find, and then one that its softirq finds. NULL: no memory. */
 struct tty_struct *tty_alloc(const char *name, unsigned index, const struct uart_ops *ops, void *port);
 void tty_publish(struct tty_struct *tty);
 void tty_reset(struct tty_struct *tty); /* no file of it is open: as new */
 extern const struct file_operations pts_fops;
-/* pty.c. The slave of a pair, counted as open; ERR_PTR(-EIO): it is locked, hung up, or not there. */
-struct tty_struct *pty_open_slave(unsigned index);
+/* pty.c. The slave that the node is for, counted as open; ERR_PTR(-EIO): it is locked, hung up, or not there. */
+struct tty_struct *pty_open_slave(const struct inode *inode);
 
 #define L_FLAG(tty, f) ((tty)->termios.c_lflag & (f))
 #define I_FLAG(tty, f) ((tty)->termios.c_iflag & (f))
@@ -92,7 +102,8 @@ void n_tty_process(struct tty_struct *tty);	/* no lock held: what was received g
 void n_tty_flush_input(struct tty_struct *tty); /* [l] */
 void n_tty_set_termios(struct tty_struct *tty, const struct termios *t); /* [l] */
 bool n_tty_readable(struct tty_struct *tty);				 /* [l] a read would not wait */
-unsigned n_tty_available(struct tty_struct *tty);			 /* [l] FIONREAD */
+unsigned n_tty_available(struct tty_struct *tty);			 /* [l] 0: not even a part of a read is there */
+unsigned n_tty_input_bytes(struct tty_struct *tty);			 /* [l] FIONREAD */
 
 /* n_tty_read.c */
 ssize_t n_tty_read(struct tty_struct *tty, struct file *f, char __user *buf, size_t n);
@@ -107,7 +118,8 @@ void tty_hangup(struct tty_struct *tty); /* the other end is gone. Thread contex
 /* tty_ioctl.c */
 long tty_ioctl(struct file *f, unsigned cmd, unsigned long arg);
 long tty_do_ioctl(struct tty_struct *tty, unsigned cmd, unsigned long arg);
-void tty_drop_input(struct tty_struct *tty);
+/* TCSETS, TCSETSW and TCSETSF, of which the last two do not wait for the output here. */
+long tty_set_termios(struct tty_struct *tty, const struct termios __user *from, unsigned cmd);
 extern const struct termios tty_std_termios;
 
 /* sysrq.c */

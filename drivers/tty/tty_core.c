@@ -115,7 +115,7 @@ static int current_tty_open(struct inode *inode, struct file *f)
 /* /dev/pts/N */
 static int pts_open(struct inode *inode, struct file *f)
 {
-	struct tty_struct *tty = pty_open_slave(iminor(inode));
+	struct tty_struct *tty = pty_open_slave(inode);
 
 	return IS_ERR(tty) ? PTR_ERR(tty) : tty_open_common(tty, f);
 }
@@ -181,10 +181,10 @@ static ssize_t tty_write_bytes(struct file *f, const char *buf, size_t n, bool k
 	size_t done = 0;
 	ssize_t res = L_FLAG(tty, TOSTOP) ? tty_check_change(tty, SIGTTOU) : 0;
 
+	if (!res)
+		res = tty_lock_users(&tty->write_mutex, f);
 	if (res)
 		return res;
-	if (mutex_lock_interruptible(&tty->write_mutex))
-		return -ERESTARTSYS;
 	while (done < n && res >= 0) {
 		unsigned part = min_t(size_t, n - done, sizeof(chunk));
 
@@ -290,6 +290,9 @@ void tty_reset(struct tty_struct *tty)
 	tty_flush_output(tty);
 	spin_lock_irqsave(&tty->lock, flags);
 	n_tty_flush_input(tty);
+	spin_lock(&tty->tx_lock);
+	tty->column = tty->sent_column = 0;
+	spin_unlock(&tty->tx_lock);
 	tty->termios = tty_std_termios;
 	tty->winsize = (struct winsize){};
 	tty->pgrp = tty->session = 0;

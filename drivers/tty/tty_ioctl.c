@@ -27,10 +27,10 @@ static long get_termios(struct tty_struct *tty, struct termios __user *to)
 }
 
 /*
- * TCSETS at once, TCSETSW after the output has gone, TCSETSF also with the input thrown away.
+ * TCSETS at once, TCSETSW after the output has gone (`drain`), TCSETSF also with the input thrown away.
  * Readers are woken, as the new mode may let them go on.
  */
-static long set_termios(struct tty_struct *tty, const struct termios __user *from, unsigned cmd)
+static long set_termios(struct tty_struct *tty, const struct termios __user *from, unsigned cmd, bool drain)
 {
 	struct termios t;
 	unsigned long flags;
@@ -40,7 +40,7 @@ static long set_termios(struct tty_struct *tty, const struct termios __user *fro
 		return err;
 	if (copy_from_user(&t, from, sizeof(t)))
 		return -EFAULT;
-	if (cmd != TCSETS)
+	if (drain)
 		err = tty_wait_sent(tty);
 	if (err)
 		return err;
@@ -57,6 +57,11 @@ static long set_termios(struct tty_struct *tty, const struct termios __user *fro
 	n_tty_process(tty);
 	wake_up_interruptible_all(&tty->read_wait); /* readers look at the new mode */
 	return 0;
+}
+
+long tty_set_termios(struct tty_struct *tty, const struct termios __user *from, unsigned cmd)
+{
+	return set_termios(tty, from, cmd, false);
 }
 
 /* TIOCGWINSZ. On a serial line only TIOCSWINSZ can tell the size; 24 by 80 is the beginning. */
@@ -141,14 +146,14 @@ static long flow_control(struct tty_struct *tty, unsigned long what)
 	return 0;
 }
 
-/* FIONREAD: how many bytes a read would return now; in canonical mode only complete lines count. */
+/* FIONREAD: how many bytes reads would return now; in canonical mode only complete lines count. */
 static long input_queue_size(struct tty_struct *tty)
 {
 	unsigned long flags;
 	long n;
 
 	spin_lock_irqsave(&tty->lock, flags);
-	n = n_tty_available(tty);
+	n = n_tty_input_bytes(tty);
 	spin_unlock_irqrestore(&tty->lock, flags);
 	return n;
 }
@@ -169,20 +174,14 @@ static long fake_input(struct tty_struct *tty, const char __user *from)
 	return 0;
 }
 
-void tty_drop_input(struct tty_struct *tty)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&tty->lock, flags);
-	n_tty_flush_input(tty);
-	spin_unlock_irqrestore(&tty->lock, flags);
-}
-
+/* What is left of a terminal that is hung up has no groups, and can do nothing else either. */
 long tty_ioctl(struct file *f, unsigned cmd, unsigned long arg)
 {
 	struct tty_struct *tty = f->private_data;
 
-	return READ_ONCE(tty->hung_up) ? -EIO : tty_do_ioctl(tty, cmd, arg);
+	if (READ_ONCE(tty->hung_up))
+		return cmd == TIOCSPGRP ? -ENOTTY : -EIO;
+	return tty_do_ioctl(tty, cmd, arg);
 }
 
 /* An unknown request is asked of job control, which returns -ENOTTY in the end. */
@@ -194,7 +193,7 @@ long tty_do_ioctl(struct tty_struct *tty, unsigned cmd, unsigned long arg)
 	case TCSETS:
 	case TCSETSW:
 	case TCSETSF:
-		return set_termios(tty, (const struct termios __user *)arg, cmd);
+		return set_termios(tty, (const struct termios __user *)arg, cmd, cmd != TCSETS);
 	case TIOCGWINSZ:
 		return get_winsize(tty, (struct winsize __user *)arg);
 	case TIOCSWINSZ:
@@ -205,7 +204,7 @@ long tty_do_ioctl(struct tty_struct *tty, unsigned cmd, unsigned long arg)
 		return flow_control(tty, arg);
 	case TCSBRK: /* with an argument: tcdrain(3). There is no break to send. */
 	case TCSBRKP:
-		return tty_wait_sent(tty);
+		return tty_check_change(tty, SIGTTOU) ?: tty_wait_sent(tty);
 	case FIONREAD:
 		return put_user((int)input_queue_size(tty), (int __user *)arg);
 	case TIOCOUTQ:

@@ -123,6 +123,7 @@ static long set_ctty(struct tty_struct *tty, bool steal)
 		tty->session = sig->session;
 		tty->pgrp = sig->pgrp;
 		sig->tty = tty;
+		sig->tty_old_pgrp = 0;
 	}
 	spin_unlock(&tty->lock);
 	spin_unlock_irqrestore(&tasklist_lock, flags);
@@ -158,40 +159,63 @@ static pid_t release_session(struct tty_struct *tty, pid_t session)
 	return pgrp;
 }
 
-/* Declared in drivers/tty.h. The signals are sent when no lock is held. */
+/* [tasklist_lock] Is there a process of this group in our session? */
+static bool group_in_session(pid_t pgrp)
+{
+	struct signal_struct *sig;
+
+	for_each_in_group(PIDTYPE_PGID, pgrp, sig)
+		if (sig->session == current->signal->session)
+			return true;
+	return false;
+}
+
+/*
+ * Declared in drivers/tty.h. The signals are sent when no lock is held. A leader whose terminal was hung up has no
+ * terminal at its end; the group that was in its foreground is told then. That group's number may be another's by now.
+ */
 void disassociate_ctty(bool on_exit)
 {
 	struct signal_struct *sig = current->signal;
+	bool hung_up = false;
 	unsigned long flags;
 	pid_t pgrp = 0;
 
 	spin_lock_irqsave(&tasklist_lock, flags);
-	if (sig->tty && sig->tty->session == sig->session)
+	if (sig->tty && sig->tty->session == sig->session) {
 		pgrp = release_session(sig->tty, sig->session);
+	} else if (on_exit && !sig->tty && group_in_session(sig->tty_old_pgrp)) {
+		pgrp = sig->tty_old_pgrp;
+		hung_up = true;
+	}
 	sig->tty = NULL;
 	spin_unlock_irqrestore(&tasklist_lock, flags);
 	if (pgrp > 0) { /* -ESRCH: the group has no process any more */
 		kill_pgrp(pgrp, SIGHUP);
-		if (!on_exit) /* at its end, stopped groups that it leaves orphaned are sent one by exit_notify */
+		if (!on_exit || hung_up) /* else stopped groups that it leaves orphaned are sent one by exit_notify */
 			kill_pgrp(pgrp, SIGCONT);
 	}
 }
 
 /*
  * No session has it from now on, or gets it (set_ctty looks under the lock). The session's leader, usually a shell, is
- * told; when it ends, its jobs are. What was to be sent goes nowhere.
+ * told; when it ends, the job in its foreground is (disassociate_ctty). What was to be sent goes nowhere.
  */
 void tty_hangup(struct tty_struct *tty)
 {
+	struct signal_struct *sig;
 	unsigned long flags;
-	pid_t session;
+	pid_t session, pgrp;
 
 	spin_lock_irqsave(&tasklist_lock, flags);
 	spin_lock(&tty->lock);
 	WRITE_ONCE(tty->hung_up, true);
 	session = tty->session;
 	spin_unlock(&tty->lock);
-	release_session(tty, session);
+	pgrp = release_session(tty, session);
+	for_each_in_group(PIDTYPE_SID, session, sig)
+		if (sig->leader->tgid == session)
+			sig->tty_old_pgrp = pgrp;
 	spin_unlock_irqrestore(&tasklist_lock, flags);
 	tty_flush_output(tty);
 	wake_up_interruptible_all(&tty->read_wait);
@@ -222,17 +246,6 @@ static long give_up_tty(struct tty_struct *tty)
 	current->signal->tty = NULL;
 	spin_unlock_irqrestore(&tasklist_lock, flags);
 	return 0;
-}
-
-/* [tasklist_lock] Is there a process of this group in our session? */
-static bool group_in_session(pid_t pgrp)
-{
-	struct signal_struct *sig;
-
-	for_each_in_group(PIDTYPE_PGID, pgrp, sig)
-		if (sig->session == current->signal->session)
-			return true;
-	return false;
 }
 
 /*

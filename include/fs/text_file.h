@@ -24,9 +24,9 @@ struct text_file;
 
 /* What files of one kind have in common. Immutable. */
 struct text_kind {
-	size_t max;			/* bytes of a text that `store` gets, with the zero at its end */
-	struct mutex *lock;		/* held around show and store; NULL: none */
-	int (*check)(const void *data); /* with the lock, before these: 0, or -errno that they then get; NULL: none */
+	size_t max;			    /* bytes of a text that `store` gets, with the zero at its end */
+	struct mutex *lock;		    /* held around show and store; NULL: none */
+	int (*check)(const struct file *f); /* with the lock, before these: 0, or -errno that they get; NULL: none */
 	/* With the lock, behind check: the file was opened to be written with O_TRUNC. NULL: that means nothing */
 	void (*truncated)(const struct text_file *t, void *data);
 	bool owns_data; /* i_private is kmalloc'ed, and freed with the inode */

@@ -24,9 +24,12 @@ struct virtual_entry {
 struct virtual_dir {
 	/* The n-th entry; false: there are fewer. Thread context, the directory's i_lock held. */
 	bool (*entry)(struct virtual_dir *dir, unsigned n, struct virtual_entry *entry);
-	/* Is this directory still there under this name? NULL: for ever. dcache_lock held; neither locks nor sleeps. */
-	bool (*is_there)(const struct virtual_dir *dir, const char *name);
+	/* Is this directory still there under this name, in its parent? NULL: for ever. Neither locks nor sleeps. */
+	bool (*is_there)(const struct virtual_dir *dir, const struct dentry *name);
 };
+
+/* Do all directories that the file was found in stand for the same as then? Under the lock by which they change. */
+bool virtual_dir_is_there(const struct file *f);
 
 /* Such a directory in a tree of libfs.h, as simple_create_dir: the dentry or an ERR_PTR. */
 struct dentry *virtual_dir_create(struct dentry *parent, const char *name, mode_t mode, struct virtual_dir *dir);

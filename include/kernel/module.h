@@ -154,6 +154,17 @@ static inline bool module_frees(const struct module *mod, unsigned long address)
 }
 
 /*
+ * Will notifiers still be told that the memory at this address goes (`live`, `going`)? If not, they may have been told
+ * of it already, and what is tied to the address now would stay. Any context in which the module cannot go.
+ */
+static inline bool module_will_tell(const struct module *mod, unsigned long address)
+{
+	enum module_state state = READ_ONCE(mod->state);
+
+	return state == MODULE_STATE_COMING || (state == MODULE_STATE_LIVE && !module_frees(mod, address));
+}
+
+/*
  * A part of the kernel that must know of modules has one struct beside its code, found through a linker table. `coming`
  * is called in the order of the table, `live` and `going` in the opposite one. Thread context, module_mutex held.
  */

@@ -102,5 +102,5 @@ int kstrtobool(const char *s, bool *res);
  * stopped.
  */
 u64 memparse(const char *s, char **end);
-/* A number at the start of a text. No sign, no error: without a digit it is 0 and *end is s. Larger values wrap. */
+/* A number at the start of a text. No sign, no error: without a digit it is 0 and *end is s; U64_MAX for more. */
 u64 simple_strtoull(const char *s, char **end, unsigned base);

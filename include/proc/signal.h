@@ -106,6 +106,7 @@ struct signal_struct {
 	u64 joined;				    /* [T] rises along the group's list */
 	u64 birth;				    /* [I] rises along the list of processes */
 	struct tty_struct *tty;			    /* [T] controlling terminal */
+	pid_t tty_old_pgrp;			    /* [T] a leader's: the foreground of one that was hung up */
 	u64 utime, stime;			    /* [S] of threads that ended, ns */
 	u64 nvcsw, nivcsw;			    /* [S] likewise: switches */
 	u64 min_flt;				    /* [S] likewise: page faults */

@@ -43,9 +43,9 @@ static void unlock_text(const struct text_kind *kind)
 		mutex_unlock(kind->lock);
 }
 
-static int check_text(const struct text_kind *kind, const void *data)
+static int check_text(const struct text_kind *kind, const struct file *f)
 {
-	return kind->check ? kind->check(data) : 0;
+	return kind->check ? kind->check(f) : 0;
 }
 
 /*
@@ -59,7 +59,7 @@ static int text_file_show(struct seq_file *m, void *v)
 	int err;
 
 	lock_text(kind);
-	err = check_text(kind, inode->i_private);
+	err = check_text(kind, m->file);
 	if (!err)
 		err = inode->i_text->show(m, inode->i_private);
 	unlock_text(kind);
@@ -67,13 +67,13 @@ static int text_file_show(struct seq_file *m, void *v)
 }
 
 /* What a shell's `>` does to a file that keeps something from one write to the next. */
-static int truncate_text(const struct inode *inode)
+static int truncate_text(const struct inode *inode, const struct file *f)
 {
 	const struct text_kind *kind = kind_of(inode->i_text);
 	int err;
 
 	lock_text(kind);
-	err = check_text(kind, inode->i_private);
+	err = check_text(kind, f);
 	if (!err)
 		kind->truncated(inode->i_text, inode->i_private);
 	unlock_text(kind);
@@ -85,7 +85,7 @@ int text_file_open(struct inode *inode, struct file *f)
 	int err = 0;
 
 	if ((f->f_mode & FMODE_WRITE) && (f->f_flags & O_TRUNC) && kind_of(inode->i_text)->truncated)
-		err = truncate_text(inode);
+		err = truncate_text(inode, f);
 	if (err)
 		return err;
 	return inode->i_text->show ? single_open(f, text_file_show, inode) : 0;
@@ -124,7 +124,7 @@ static ssize_t store_text(struct file *f, char *text, const char __user *buf, si
 
 	if (whole) {
 		lock_text(kind);
-		err = check_text(kind, inode->i_private);
+		err = check_text(kind, f);
 		if (!err)
 			err = inode->i_text->store(strim(text), inode->i_private);
 		unlock_text(kind);

@@ -38,12 +38,22 @@ static bool virtual_dir_revalidate(struct dentry *d)
 {
 	const struct virtual_dir *dir = d->d_inode && S_ISDIR(d->d_inode->i_mode) ? d->d_inode->i_private : NULL;
 
-	return !dir || !dir->is_there || dir->is_there(dir, d->d_name.name);
+	return !dir || !dir->is_there || dir->is_there(dir, d);
 }
 
 static bool is_virtual_dir(const struct dentry *d)
 {
 	return d->d_inode->i_op == &virtual_dir_iops;
+}
+
+/* The names never change, so what they stand for is all that is asked. */
+bool virtual_dir_is_there(const struct file *f)
+{
+	struct dentry *d = f->f_dentry->d_parent;
+
+	while (is_virtual_dir(d) && virtual_dir_revalidate(d))
+		d = d->d_parent;
+	return !is_virtual_dir(d);
 }
 
 /* The directory around all computed ones: what it says about owner and group holds for each that nobody has changed. */

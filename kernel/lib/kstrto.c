@@ -158,6 +158,7 @@ int kstrtobool(const char *s, bool *res)
 }
 EXPORT_SYMBOL(kstrtobool);
 
+/* What does not fit is the largest number: callers compare the result with a limit, and so reject it. */
 u64 simple_strtoull(const char *s, char **end, unsigned base)
 {
 	const char *start = skip_prefix(s, &base);
@@ -167,7 +168,7 @@ u64 simple_strtoull(const char *s, char **end, unsigned base)
 	start = parse_digits(start, base, &v, &overflow);
 	if (end)
 		*end = (char *)start;
-	return v;
+	return overflow ? U64_MAX : v;
 }
 EXPORT_SYMBOL(simple_strtoull);
 

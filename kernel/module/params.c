@@ -17,7 +17,10 @@
 
 /* ---- Types */
 
-/* A type whose numbers lie in a range. The text may have a sign and 0x in front. */
+/*
+ * A type whose numbers lie in a range. The text may have a sign and 0x in front; a minus before a type without sign is
+ * no number, as on Linux.
+ */
 #define DEFINE_NUMBER(name, type, low, high, fmt)                                                               \
 	static int param_store_##name(const char *val, const struct kernel_param *kp)                           \
 	{                                                                                                       \
@@ -27,7 +30,7 @@
 		if (err)                                                                                        \
 			return err;                                                                             \
 		if (number < (long long)(low) || number > (long long)(high))                                    \
-			return -ERANGE;                                                                         \
+			return number < 0 && !(low) ? -EINVAL : -ERANGE;                                        \
 		*(type *)kp->arg = number;                                                                      \
 		return 0;                                                                                       \
 	}                                                                                                       \

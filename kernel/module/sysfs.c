@@ -4,9 +4,11 @@
  *
  * A file may be open when its module goes. So a file does not lead to the module but to a struct module_file, which
  * lives as long as the file's inode and says which module it is about, or that this one has gone. A task that reads or
- * writes a file is counted in its module, and holds the module's param_lock. A module that goes is taken out of its
- * files, and waits for those that were counted. After that no file leads to the module, and no function of a parameter
- * runs.
+ * writes a file is counted in its module. A module that goes is taken out of its files, and waits for those that were
+ * counted. After that no file leads to the module, and no function of a parameter runs.
+ *
+ * A task that reads or writes a parameter holds the module's param_lock, too. The other files need no lock: a `set` may
+ * wait for another module, and the modprobe that loads it reads what is known of this one.
  */
 #include "internal.h"
 
@@ -28,9 +30,10 @@ struct module_file {
 	const void *what;      /* for these two: the parameter, the section */
 	int (*show)(struct seq_file *m, const struct module *mod, const void *what);
 	int (*store)(char *text, const void *what); /* NULL: it cannot be written */
+	bool of_param;				    /* show and store need param_lock */
 };
 
-/* The file's module, which stays, and nobody else sets a parameter of it, until end_use(). NULL: it has gone. */
+/* The file's module, which stays, and nobody else sets the parameter, until end_use(). NULL: it has gone. */
 static struct module *begin_use(const struct module_file *file)
 {
 	struct module *mod;
@@ -40,15 +43,16 @@ static struct module *begin_use(const struct module_file *file)
 	if (mod)
 		atomic_inc(&mod->file_users);
 	mutex_unlock(&files_lock);
-	if (mod)
+	if (mod && file->of_param)
 		mutex_lock(&mod->param_lock);
 	return mod;
 }
 
-static void end_use(struct module *mod)
+static void end_use(const struct module_file *file, struct module *mod)
 {
-	mutex_unlock(&mod->param_lock);
-	atomic_dec(&mod->file_users); /* the last look at it */
+	if (file->of_param)
+		mutex_unlock(&mod->param_lock);
+	atomic_dec_return(&mod->file_users); /* the last look at it, behind all others */
 }
 
 static int module_file_show(struct seq_file *m, void *data)
@@ -60,7 +64,7 @@ static int module_file_show(struct seq_file *m, void *data)
 	if (!mod)
 		return -ENODEV;
 	err = file->show(m, mod, file->what);
-	end_use(mod);
+	end_use(file, mod);
 	return err;
 }
 
@@ -74,7 +78,7 @@ static int module_file_store(char *text, void *data)
 	if (!mod)
 		return -ENODEV;
 	err = file->store ? file->store(text, file->what) : -EIO;
-	end_use(mod);
+	end_use(file, mod);
 	return err;
 }
 
@@ -239,7 +243,7 @@ static int add_params(struct module *mod)
 		return PTR_ERR(dir);
 	for (; i < n && !err; i++) {
 		const struct module_file file = {
-			.mod = mod, .what = &params[i], .show = param_show, .store = param_store};
+			.mod = mod, .what = &params[i], .show = param_show, .store = param_store, .of_param = true};
 
 		if (params[i].perm)
 			err = module_add_file(dir, params[i].name, params[i].perm & 0666, &file);

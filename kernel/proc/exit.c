@@ -160,7 +160,7 @@ static void exit_process(long code)
 		panic("Attempted to kill init! exitcode=0x%08lx", code);
 	hrtimer_cancel(&current->signal->real_timer);
 	exit_posix_timers();
-	if (current->signal->session == current->tgid && current->signal->tty)
+	if (current->signal->session == current->tgid)
 		disassociate_ctty(true);
 }
 

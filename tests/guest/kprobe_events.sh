@@ -72,6 +72,31 @@ echo > kprobe_events
 same 'no event is left' 0 "$(cat kprobe_events dynamic_events | wc -l)"
 test -d events/kprobes && fail 'a group without events is still there'
 
+# -- an open file of what has gone is not one of what has its place now: a group's at once, an event's when all are used up
+echo 'p:ga/one schedule' > kprobe_events
+exec 5<> events/ga/enable 6<> events/ga/filter
+echo 'p:gb/two schedule' > kprobe_events
+echo 1 >&5 && fail 'a group that has gone is switched on'
+echo 'common_pid > 1' >&6 && fail 'a group that has gone has a filter'
+same 'what is read of it' 'cat: -: No such device' "$(cat 2>&1 <&5)"
+same 'the group in its place' '0 none' "$(cat events/gb/enable events/gb/two/filter | tr '\n' ' ' | sed 's/ $//')"
+exec 5>&- 6>&-
+echo 'p:gb/one schedule' > kprobe_events
+echo 'p:ga/stays schedule' >> kprobe_events
+id=$(cat events/gb/one/id)
+exec 5<> events/gb/one/enable
+echo '-:gb/one' >> kprobe_events
+echo 'p:gb/stays schedule' >> kprobe_events
+n=0; while echo "p:ga/e$n schedule" >> kprobe_events; do n=$((n + 1)); done 2> /dev/null
+echo "-:ga/e$((n - 1))" >> kprobe_events
+echo 'p:ga/one schedule' >> kprobe_events
+same 'its place' $id "$(cat events/ga/one/id)"
+echo 1 >&5 && fail 'an event that has gone is switched on'
+same 'the event in its place' 0 "$(cat events/ga/one/enable)"
+test -e events/gb/one && fail 'an event is in the group that had its place'
+exec 5>&-
+echo > kprobe_events
+
 # -- counts: N calls from 4 CPUs, by each way in which a place is noticed
 N=100000
 count() {

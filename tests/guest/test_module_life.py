@@ -41,6 +41,41 @@ def test_commands_about_events_leave_with_the_module(guest):  # noqa: F811
     assert log(out) == ["0*", "0", "0"] * 2 + ["0"], out
 
 
+LEAVES = """
+#include <linux/completion.h>
+static DECLARE_COMPLETION(told);
+static int leaves_set(const char *val, const struct kernel_param *kp)
+{
+	complete(&told);
+	return 0;
+}
+static const struct kernel_param_ops ops = {.set = leaves_set};
+module_param_cb(go, &ops, NULL, 0200);
+static int __init leaves_init(void) { return 0; }
+module_init(leaves_init);
+static void __exit leaves_exit(void)
+{
+	wait_for_completion(&told);
+}
+module_exit(leaves_exit);
+"""
+
+
+def test_functions_of_a_module_that_is_going_are_not_chosen(guest, tmp_path):  # noqa: F811
+    """A command on one would stay when the module has gone, with its event; in a filter of graphs its address would."""
+    folder = build(guest, tmp_path, "leaves", LEAVES)
+    out = guest(
+        CD
+        + "insmod /leaves.ko; rmmod leaves & until grep -q going /sys/module/leaves/initstate; do :; done; echo leaves_set > set_graph_function\n"
+        "for c in traceoff enable_event:sched:sched_switch; do echo leaves_set:$c > set_ftrace_filter; echo $?; done 2> /dev/null\n"
+        "grep -c leaves set_graph_function set_ftrace_filter; cat events/sched/sched_switch/enable; echo 1 > /sys/module/leaves/parameters/go; wait $!; echo $?",
+        "leaves",
+        folder=folder,
+        timeout=60,
+    )
+    assert log(out) == ["1", "1", "set_graph_function:0", "set_ftrace_filter:0", "0", "0"], out
+
+
 LATE = """
 static int number;
 static void late_free(void *arg)
@@ -207,6 +242,36 @@ def test_a_parameter_may_ask_for_a_module(guest, tmp_path):  # noqa: F811
         timeout=60,
     )
     assert log(out) == ["0", "other", "calls", "0", "other", "calls", "0"], out
+
+
+LOOKS = """
+static int looks_set(const char *val, const struct kernel_param *kp)
+{
+	static char *argv[] = {"/bin/grep", "-qE", "coming|live", "/sys/module/looks/initstate", NULL};
+	static char *envp[] = {NULL};
+
+	return call_usermodehelper(argv[0], argv, envp, UMH_WAIT_PROC | UMH_KILLABLE);
+}
+static const struct kernel_param_ops ops = {.set = looks_set};
+module_param_cb(look, &ops, NULL, 0200);
+static unsigned count;
+module_param(count, uint, 0644);
+"""
+
+
+def test_what_is_known_of_a_module_while_a_parameter_is_set(guest, tmp_path):  # noqa: F811
+    """A program that the `set` waits for reads it: no lock of the parameters keeps it out. And what a number must be."""
+    folder = build(guest, tmp_path, "looks", LOOKS + PLAIN)
+    out = guest(
+        "insmod /looks.ko look=1; echo $?; cd /sys/module/looks/parameters; echo 1 > look; echo $?\n"
+        "for n in 4294967295 -1 4294967296 5x; do echo $n > count; done 2>&1; cat count; cd /; rmmod looks; echo $?",
+        "looks",
+        folder=folder,
+        timeout=60,
+    )
+    lines = [line.split(": ")[-1] for line in log(out)]
+    invalid, range_ = "Invalid argument", "Numerical result out of range"
+    assert lines == ["0", "0", invalid, range_, invalid, "4294967295", "0"], out
 
 
 def test_a_filter_by_module_that_is_taken_back(guest):  # noqa: F811

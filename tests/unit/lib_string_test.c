@@ -230,6 +230,9 @@ static void test_kstrtobool_and_memparse(void **state)
 	assert_int_equal(memparse("2G", NULL), 2UL << 30);
 	assert_int_equal(memparse("12", &end), 12);
 	assert_string_equal(end, "");
+	assert_true(memparse("18446744073709551617", NULL) == U64_MAX); /* 2^64 + 1, which must not be 1 */
+	assert_true(simple_strtoull("18446744073709551617 2", &end, 0) == U64_MAX);
+	assert_string_equal(end, " 2");
 }
 
 static int compare_ints(const void *a, const void *b)

@@ -176,12 +176,22 @@ long symbol_index(unsigned long address)
 
 /* ---- Modules: two of them, each with a part of the text, whose functions are called m0, m1 and so on. */
 static char module_names[MODULE_SITES][8];
-static struct module __maybe_unused demo = {.name = "demo"};
+static struct module demo = {.name = "demo"};
 static struct module other = {.name = "other"};
 
 bool is_module_addr(const void *p)
 {
 	return (unsigned long)p - (unsigned long)module_text < sizeof(module_text);
+}
+struct module *__module_address(unsigned long addr)
+{
+	for (unsigned part = 0; part < NR_MODULE_PARTS; part++) {
+		if (addr - demo.memory[part].base < demo.memory[part].size)
+			return &demo;
+		if (addr - other.memory[part].base < other.memory[part].size)
+			return &other;
+	}
+	return NULL;
 }
 const char *module_symbol_name(unsigned long address, const char **module)
 {

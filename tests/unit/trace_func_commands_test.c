@@ -126,6 +126,33 @@ static void test_a_module_goes(void **state)
 	assert_null(global_trace.func_probes);
 }
 
+/* A command would stay, and what it holds, if no notifier is told any more that the function goes, or not yet. */
+static void test_what_is_going_gets_no_command(void **state)
+{
+	place(&demo, 10, 5, 2);
+	demo.state = MODULE_STATE_UNFORMED;
+	assert_int_equal(site_notifier.coming(&demo), 0);
+	assert_int_equal(command("m1*:enable_event:sched:e"), -EINVAL);
+	demo.state = MODULE_STATE_COMING;
+	assert_int_equal(command("m*:enable_event:sched:e"), 0);
+	assert_int_equal(global_trace.func_probes->ops.filter.count, 7);
+	demo.state = MODULE_STATE_LIVE;
+	command_notifier.live(&demo);
+	assert_int_equal(command("m15:enable_event:sched:e"), -EINVAL); /* of its init, whose text is freed next */
+	assert_int_equal(command("*:enable_event:sched:e"), 0);
+	assert_int_equal(global_trace.func_probes->ops.filter.count, SITES + 5);
+	assert_int_equal(command("!f*:enable_event:sched:e"), 0);
+	demo.state = MODULE_STATE_GOING;
+	command_notifier.going(&demo);
+	assert_int_equal(held, 0);
+	assert_int_equal(command("m12:enable_event:sched:e"), -EINVAL);
+	assert_int_equal(command("m12:traceoff"), -EINVAL);
+	assert_int_equal(held, 0);
+	assert_null(global_trace.func_probes);
+	leave(&demo);
+	demo.state = MODULE_STATE_LIVE;
+}
+
 /* An array goes when ftrace has given up: its users are gone as always, so the events must be given back, too. */
 static void test_an_array_goes_when_ftrace_has_given_up(void **state)
 {
@@ -145,6 +172,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_an_event_is_held_for_each_write, begin, gone),
 		cmocka_unit_test_setup_teardown(test_a_module_goes, begin, gone),
+		cmocka_unit_test_setup_teardown(test_what_is_going_gets_no_command, begin, gone),
 		cmocka_unit_test_setup_teardown(test_an_array_goes_when_ftrace_has_given_up, begin, gone),
 	};
 

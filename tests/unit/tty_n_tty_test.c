@@ -67,8 +67,11 @@ static void test_end_of_file(void **state)
 {
 	type("\004");
 	assert_true(n_tty_readable(&tty));
+	assert_int_equal(n_tty_input_bytes(&tty), 0);
 	EXPECT_READ(10, "");
-	type("ab\004cd\n");
+	type("\004ab\004cd\n");
+	assert_int_equal(n_tty_input_bytes(&tty), 5);
+	EXPECT_READ(10, "");
 	EXPECT_READ(10, "ab");
 	EXPECT_READ(10, "cd\n");
 	type("ef\004\004");
@@ -523,6 +526,31 @@ static void test_surrogates(void **state)
 
 #define TEST(name) cmocka_unit_test_setup(name, fresh)
 
+/*
+ * The key to the kernel is what comes behind the break, not what was received before and was not looked at yet. It is
+ * obeyed although the input before it is stuck.
+ */
+static void test_a_key_after_a_break(void **state)
+{
+	static char text[TTY_BUF_SIZE];
+
+	set_flags(0, 1, 0);
+	tty_receive(&tty, "c", 1);
+	after_break = true;
+	tty_receive(&tty, "hd", 2);
+	n_tty_process(&tty);
+	assert_int_equal(handled_key, 'h');
+	EXPECT_READ(10, "cd");
+	memset(text, 'a', sizeof(text)); /* the buffer holds one byte less */
+	for (unsigned at = 0; at < sizeof(text); at += 512)
+		tty_receive(&tty, text + at, 512);
+	n_tty_process(&tty);
+	after_break = true;
+	tty_receive(&tty, "t", 1);
+	n_tty_process(&tty);
+	assert_int_equal(handled_key, 't');
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {TEST(test_characters_that_are_shown),
@@ -542,6 +570,7 @@ int main(void)
 					   TEST(test_mode_changes),
 					   TEST(test_held_up),
 					   TEST(test_dropped),
+					   TEST(test_a_key_after_a_break),
 					   TEST(test_output),
 					   TEST(test_full_output),
 					   TEST(test_message_between_lines),

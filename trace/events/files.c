@@ -26,10 +26,13 @@ static ssize_t event_text_refused(const struct file *file, const char *text, ssi
 	return file->f_inode->i_text->hint ? tracefs_text_refused(file, text, ret) : ret;
 }
 
-/* 0, or -ENODEV: the event has gone while the file was open. event_mutex held. */
-static int event_is_there(const void *owner)
+/*
+ * 0, or -ENODEV: the event, or the last one of the system, has gone while the file was open. Another one may have its
+ * place by now, which is not what was opened. event_mutex held.
+ */
+static int event_is_there(const struct file *file)
 {
-	return ((const struct trace_event_file *)owner)->call ? 0 : -ENODEV;
+	return virtual_dir_is_there(file) ? 0 : -ENODEV;
 }
 
 /* `echo TEXT > trigger` */
@@ -44,7 +47,8 @@ const struct text_kind one_event_text = {.max = FILTER_TEXT_MAX,
 					 .check = event_is_there,
 					 .refused = event_text_refused,
 					 .truncated = event_truncated};
-const struct text_kind event_text = {.max = FILTER_TEXT_MAX, .lock = &event_mutex, .refused = event_text_refused};
+const struct text_kind event_text = {
+	.max = FILTER_TEXT_MAX, .lock = &event_mutex, .check = event_is_there, .refused = event_text_refused};
 
 /* ---- enable */
 
@@ -267,21 +271,22 @@ static bool late_event_entry(struct trace_event_system *system, unsigned n, stru
 	return false;
 }
 
-/* A name that was looked up before may belong to an event that had this place earlier. */
-static bool late_event_is_there(const struct virtual_dir *dir, const char *name)
+/* A name that was looked up before may belong to an event that had this place earlier, in this system or another. */
+static bool late_event_is_there(const struct virtual_dir *dir, const struct dentry *d)
 {
 	const struct trace_event_file *file = container_of(dir, struct trace_event_file, dir);
 	const struct trace_event_set *set = file->tr->events;
 	const struct trace_late_place *place = &set->late_places[file - set->files - trace_nr_events()];
+	const struct trace_event_system *system = smp_load_acquire(&place->system);
 
-	return smp_load_acquire(&place->system) && !strcmp(place->name, name);
+	return system && d->d_parent->d_inode->i_private == &system->dir && !strcmp(place->name, d->d_name.name);
 }
 
-static bool late_system_is_there(const struct virtual_dir *dir, const char *name)
+static bool late_system_is_there(const struct virtual_dir *dir, const struct dentry *d)
 {
 	const struct trace_event_system *system = container_of(dir, struct trace_event_system, dir);
 
-	return READ_ONCE(system->nr_late_events) && !strcmp(READ_ONCE(system->name), name);
+	return READ_ONCE(system->nr_late_events) && !strcmp(READ_ONCE(system->name), d->d_name.name);
 }
 
 /* Entry number n of a system's directory: its own files, and behind them a directory for each of its events. */

@@ -91,6 +91,14 @@ int ftrace_add_user(struct ftrace_ops *ops);
 
 /* Sets. The set is private to the caller. 0, -ENOMEM, -EINVAL when nothing matches. Takes ftrace_lock. */
 int ftrace_set_match(struct ftrace_set *set, const char *pattern, bool add);
+/*
+ * Functions whose module will not tell that they go (module_will_tell) leave the set, but for those that `had` has,
+ * too. For a user that keeps something of its own for each function, until its notifier gives that back. The lock of
+ * that notifier and ftrace_lock held.
+ */
+void ftrace_set_drop_going(struct ftrace_set *set, const struct ftrace_set *had);
+/* Both in one: functions join a set that began as `had`. Takes ftrace_lock. */
+int ftrace_set_match_staying(struct ftrace_set *set, const char *pattern, const struct ftrace_set *had);
 /* For filters of function_graph: a number names nothing, and to take away what is not in the set is -EINVAL, too. */
 int ftrace_set_match_names(struct ftrace_set *set, const char *pattern, bool add);
 /*

@@ -14,6 +14,7 @@
 #include <lib/string.h>
 #include <mm/slab.h>
 #include <mm/vmalloc.h>
+#include <sched/sched.h>
 
 #include "core/array.h"
 #include "internal.h"
@@ -167,6 +168,39 @@ int ftrace_set_match(struct ftrace_set *set, const char *pattern, bool add)
 
 	mutex_lock(&ftrace_lock);
 	ret = set_match(set, pattern, add);
+	mutex_unlock(&ftrace_lock);
+	return ret;
+}
+
+/* [ftrace_lock] With preemption off the module that is found cannot be freed. */
+static bool is_staying(unsigned long ip)
+{
+	const struct module *mod;
+	bool stays;
+
+	preempt_disable_notrace();
+	mod = __module_address(ip);
+	stays = mod && module_will_tell(mod, ip);
+	preempt_enable_notrace();
+	return stays;
+}
+
+void ftrace_set_drop_going(struct ftrace_set *set, const struct ftrace_set *had)
+{
+	for (unsigned rec = ftrace_nr_kernel_recs; set->bits && rec < ftrace_recs_end; rec++)
+		if (test_bit(rec, set->bits) && !(had->count && test_bit(rec, had->bits)) &&
+		    !is_staying(ftrace_recs[rec].ip))
+			set_one(set, rec, false);
+}
+
+/* In one piece: a record that was just found and is forgotten before the look at its module would be another's. */
+int ftrace_set_match_staying(struct ftrace_set *set, const char *pattern, const struct ftrace_set *had)
+{
+	int ret;
+
+	mutex_lock(&ftrace_lock);
+	ret = set_match(set, pattern, true);
+	ftrace_set_drop_going(set, had);
 	mutex_unlock(&ftrace_lock);
 	return ret;
 }

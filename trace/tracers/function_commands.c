@@ -262,15 +262,18 @@ static int copy_filter(struct ftrace_set *set, struct func_probe *probe)
 
 /*
  * *set becomes the probe's filter with the functions of `glob` added, or taken away. -EINVAL: the pattern matches
- * nothing, or nothing that is not so already.
+ * nothing, or nothing that is not so already. A function gets a command only if text_goes() will be told when its text
+ * goes: the state of its module changes before that, and event_mutex is held here and there.
  */
 static int match_other(struct func_probe *probe, const char *glob, struct ftrace_set *set, bool add)
 {
 	int ret = copy_filter(set, probe);
 	unsigned before = set->count;
 
-	if (!ret)
-		ret = ftrace_set_match(set, glob, add);
+	if (!ret && add)
+		ret = ftrace_set_match_staying(set, glob, &probe->ops.filter);
+	else if (!ret)
+		ret = ftrace_set_match(set, glob, false);
 	return ret ?: set->count == before ? -EINVAL : 0;
 }
 

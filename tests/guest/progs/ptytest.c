@@ -12,6 +12,8 @@
 #define IS_LOCKED 0x80045439 /* TIOCGPTLCK */
 #define NONBLOCK  04000
 #define NOCTTY	  0400
+#define PATH_ONLY 010000000 /* O_PATH */
+#define NO_CR	  020	    /* ONOCR */
 
 static char path[32]; /* of the slave */
 
@@ -101,6 +103,29 @@ static void lines(void)
 	CHECK_ERRNO(read(master, &t, 1), EAGAIN);
 }
 
+/* How many bytes can be read: a ^D ends a line, and is no byte itself. */
+static void counted(void)
+{
+	int master = open_master(), slave = open_slave(), n = -1;
+	char got[16];
+
+	type(master, "abc\4");
+	CHECK_EQ(ready(slave, POLLIN, 5000), POLLIN);
+	CHECK_CALL(ioctl(slave, FIONREAD, &n));
+	CHECK_EQ(n, 3);
+	CHECK_EQ(read(slave, got, sizeof(got)), 3);
+	type(master, "\4");
+	CHECK_EQ(ready(slave, POLLIN, 5000), POLLIN);
+	CHECK_CALL(ioctl(slave, FIONREAD, &n));
+	CHECK_EQ(n, 0);
+	CHECK_EQ(read(slave, got, sizeof(got)), 0);
+	type(master, "kept\n");
+	CHECK_EQ(ready(slave, POLLIN, 5000), POLLIN);
+	CHECK_ERRNO(ioctl(master, TCSETSF, 8L), EFAULT); /* then the input is not thrown away */
+	CHECK_CALL(ioctl(slave, FIONREAD, &n));
+	CHECK_EQ(n, 5);
+}
+
 /* More than all buffers hold, in both directions. */
 static void floods(void)
 {
@@ -134,6 +159,31 @@ static void floods(void)
 		CHECK_EQ(got, sizeof(data));
 		CHECK(same);
 		CHECK_EQ(check_wait(pid), 0);
+	}
+}
+
+/* One writer sleeps until there is room. Another with O_NONBLOCK does not wait for it. */
+static void not_blocking(void)
+{
+	static const char data[200000];
+	int master = open_master(), slave = open_slave();
+	int other = (int)CHECK_CALL(open(path, O_RDWR | NOCTTY | NONBLOCK));
+	struct termios t;
+
+	CHECK_CALL(tcgetattr(slave, &t));
+	t.c_lflag &= ~(ICANON | ECHO | ISIG);
+	CHECK_CALL(tcsetattr(slave, TCSANOW, &t));
+	for (int way = 0; way < 2; way++) {
+		int from = way ? master : slave;
+		pid_t pid = check_fork();
+
+		if (pid == 0)
+			_exit(write(from, data, sizeof(data)) == -1);
+		process_gets(pid, 'S');
+		if (way)
+			CHECK_CALL(fcntl(master, F_SETFL, O_RDWR | NONBLOCK));
+		CHECK_ERRNO(write(way ? master : other, "x", 1), EAGAIN);
+		finish(pid);
 	}
 }
 
@@ -177,6 +227,7 @@ static void session(int say, int hear)
 	CHECK_EQ(read(slave, &c, 1), 0);
 	CHECK_ERRNO(write(slave, "x", 1), EIO);
 	CHECK_ERRNO(ioctl(slave, TIOCGWINSZ, &(struct winsize){0}), EIO);
+	CHECK_ERRNO(tcsetpgrp(slave, getpid()), ENOTTY);
 	CHECK_ERRNO(open("/dev/tty", O_RDWR), ENXIO);
 	CHECK_ERRNO(open(path, O_RDWR), ENOENT);
 	CHECK_EQ(ready(slave, POLLIN, 0) & (POLLIN | POLLHUP), POLLIN | POLLHUP);
@@ -205,6 +256,47 @@ static void sessions(void)
 	CHECK_CALL(close(master));
 	check_give(hear[1], 'c');
 	CHECK_EQ(check_wait(pid), 0);
+}
+
+static void sleep_in_foreground(int say)
+{
+	int slave;
+	pid_t job;
+
+	CHECK_CALL(setsid());
+	slave = (int)CHECK_CALL(open(path, O_RDWR));
+	job = check_fork();
+	if (job == 0) {
+		setpgid(0, 0);
+		sleep_on();
+	}
+	CHECK_CALL(setpgid(job, job));
+	CHECK_CALL(tcsetpgrp(slave, job));
+	CHECK_EQ(write(say, &job, sizeof(job)), sizeof(job));
+	sleep_on();
+}
+
+/* The session's leader is told that the master is closed, and ends; then the job in its foreground is. */
+static void foreground_job(void)
+{
+	int master = open_master(), say[2], status = 0;
+	pid_t pid, job = 0;
+
+	CHECK_CALL(pipe(say));
+	CHECK_CALL(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0));
+	pid = check_fork();
+	if (pid == 0) {
+		close(master);
+		sleep_in_foreground(say[1]);
+	}
+	CHECK_EQ(read(say[0], &job, sizeof(job)), sizeof(job));
+	process_gets(job, 'S');
+	CHECK_CALL(close(master));
+	CHECK_EQ(news_of(pid, &status, 0), pid);
+	CHECK_EQ(status, SIGHUP);
+	CHECK_EQ(news_of(job, &status, 0), job);
+	CHECK_EQ(status, SIGHUP);
+	kill(job, SIGKILL);
 }
 
 /* The master finds the slave's last file closed, after it has read what was written, and opened again. */
@@ -259,11 +351,58 @@ static void not_shared(void)
 	}
 }
 
+/* A node that was reached when its pair was there does not lead to the next pair of this number, which is another's. */
+static void not_reached(void)
+{
+	int master = open_master(), node = (int)CHECK_CALL(open(path, PATH_ONLY)), other;
+	char old[32], link[32];
+
+	strcpy(old, path);
+	sniprintf(link, sizeof(link), "/proc/self/fd/%d", node);
+	CHECK_CALL(close(open(link, O_RDWR | NOCTTY)));
+	CHECK_CALL(close(master));
+	CHECK_ERRNO(open(link, O_RDWR | NOCTTY), EIO);
+	other = open_master();
+	CHECK(!strcmp(old, path));
+	CHECK_ERRNO(open(link, O_RDWR | NOCTTY), EIO);
+	CHECK_CALL(close(other));
+}
+
+/* A pair that is used again begins in the first column: there ONOCR sends no carriage return. */
+static void from_the_first_column(void)
+{
+	int master = open_master(), slave = open_slave();
+	struct termios t;
+	char old[32];
+
+	strcpy(old, path);
+	type(slave, "abc");
+	expect(master, "abc");
+	CHECK_CALL(close(slave));
+	CHECK_CALL(close(master));
+	master = open_master();
+	CHECK(!strcmp(old, path));
+	slave = open_slave();
+	CHECK_CALL(tcgetattr(slave, &t));
+	t.c_oflag |= OPOST | NO_CR;
+	CHECK_CALL(tcsetattr(slave, TCSANOW, &t));
+	type(slave, "\rx\ry");
+	expect(master, "x\ry");
+}
+
 int main(int argc, char **argv)
 {
 	static const struct check_case cases[] = {
-		{"lines", lines},	    {"floods", floods}, {"sessions", sessions}, {"slave-closed", slave_closed},
+		{"lines", lines},
+		{"counted", counted},
+		{"floods", floods},
+		{"not-blocking", not_blocking},
+		{"sessions", sessions},
+		{"foreground-job", foreground_job},
+		{"slave-closed", slave_closed},
 		{"not-shared", not_shared},
+		{"not-reached", not_reached},
+		{"from-the-first-column", from_the_first_column},
 	};
 
 	check_seconds = 20;

@@ -320,6 +320,12 @@ static void sets(void)
 	CHECK_CALL(tcsetattr(tty, TCSANOW, &t));
 }
 
+static void drains(void)
+{
+	says_ready();
+	CHECK_CALL(ioctl(tty, TCSBRK, 1)); /* tcdrain(3) */
+}
+
 static void writes_ignored(void)
 {
 	signal(SIGTTOU, SIG_IGN);
@@ -341,6 +347,7 @@ static void orphan(void)
 	CHECK_ERRNO(write(tty, "\n", 1), EIO);
 	CHECK_CALL(tcgetattr(tty, &t));
 	CHECK_ERRNO(tcsetattr(tty, TCSANOW, &t), EIO);
+	CHECK_ERRNO(ioctl(tty, TCSBRK, 1), EIO);
 	CHECK_ERRNO(tcsetpgrp(tty, getpgrp()), ENOTTY); /* Linux says so of this one */
 	shared[ERROR] = check_failures ? 1 : 2;
 }
@@ -397,6 +404,7 @@ static void backgrounds(void)
 	stops(reads_nothing, 0);
 	stops(writes, 0);
 	stops(sets, SIGTTOU);
+	stops(drains, SIGTTOU);
 	set_mode(TOSTOP, 0);
 	stops(writes, SIGTTOU);
 	stops(writes_ignored, 0);

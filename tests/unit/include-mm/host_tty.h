@@ -30,17 +30,27 @@ void console_register(struct console *con)
 void raise_softirq(int nr)
 {
 }
+static bool after_break;
+static char break_key, handled_key;
 bool sysrq_filter(struct tty_struct *tty, char c)
 {
-	return false;
+	if (!after_break)
+		return false;
+	after_break = false;
+	break_key = c;
+	return true;
 }
 char sysrq_take(struct tty_struct *tty)
 {
-	return 0;
+	char key = break_key;
+
+	break_key = 0;
+	return key;
 }
 bool handle_sysrq(char key)
 {
-	return false;
+	handled_key = key;
+	return true;
 }
 int tty_check_change(struct tty_struct *tty, int sig)
 {

@@ -83,16 +83,23 @@ u32 max_graph_depth;
 
 /*
  * `with` takes the place of the filter's set and gets the old one, for the caller to free. An empty set has no hash,
- * which means: no filter. 0, -ENOMEM with nothing changed. Sleeps for a grace period. [trace_types_lock]
+ * which means: no filter. A function does not join when its module is going already: filter_drop() may have been here
+ * before, and the hash would keep its address. A set that has no other function then waits, as there. 0, -ENOMEM with
+ * nothing changed. Sleeps for a grace period. [trace_types_lock]
  */
 static int filter_replace(struct graph_filter *filter, struct ftrace_set *with)
 {
 	struct ip_hash *old = NULL, *new = NULL;
+	bool any;
 	int err = 0;
 
 	mutex_lock(&ftrace_lock);
 	ftrace_set_refresh(with);
-	if (with->count) {
+	any = with->count;
+	ftrace_set_drop_going(with, &filter->set);
+	if (any && !with->count)
+		err = ftrace_set_wait(with, true);
+	if (!err && with->count) {
 		new = ip_hash_alloc(with);
 		err = new ? 0 : -ENOMEM;
 	}
