@@ -227,7 +227,12 @@ cat <&5 > /tmp/pipe2 &
 two=$!
 exec 5<&-
 for i in $(seq 200); do echo "marker $i" > trace_marker; done
-until test "$(sum entries)" = 0; do sleep 0.05; done
+# What a reader has taken out of the buffer it has yet to write.
+all_read() {
+	test $(cat /tmp/pipe1 /tmp/pipe2 | grep -c 'marker [0-9]') -ge 200
+}
+await 'both have read all' all_read
+same 'entries left' 0 "$(sum entries)"
 kill $one && kill $two || fail 'a reader of trace_pipe found the end of the file'
 wait $one $two
 same 'lines of both readers' 200 $(cat /tmp/pipe1 /tmp/pipe2 | grep -c 'marker [0-9]')

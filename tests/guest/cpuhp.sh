@@ -56,22 +56,26 @@ echo 0 > $T/events/cpuhp/enable
 echo f > $T/tracing_cpumask
 echo 0 > $T/snapshot
 
+# threads TRACER [CPU]: how many there are
+threads() {
+	ps | grep -c "^.*\[$1d*/${2:-[0-9]}\]"
+}
+
 # Tracers with a thread for each CPU.
 for tracer in osnoise timerlat hwlat; do
 	echo per-cpu > $T/hwlat_detector/mode
 	echo $tracer > $T/current_tracer
-	threads="^.*\[$tracer"d"*/[0-9]\]"
-	same "$tracer" 4 "$(ps | grep -c $threads)"
+	becomes "$tracer" 4 threads $tracer
 	echo 0 > $L
-	same "$tracer, down" 3 "$(ps | grep -c $threads)"
+	becomes "$tracer, down" 3 threads $tracer
 	echo 1 > $L
-	same "$tracer, up" 4 "$(ps | grep -c $threads)"
+	becomes "$tracer, up" 4 threads $tracer
 	echo 0 > $L
 	echo nop > $T/current_tracer
 	echo $tracer > $T/current_tracer
-	same "$tracer, begun without it" 3 "$(ps | grep -c $threads)"
+	becomes "$tracer, begun without it" 3 threads $tracer
 	echo 1 > $L
-	same "$tracer, up later" 4 "$(ps | grep -c $threads)"
+	becomes "$tracer, up later" 4 threads $tracer
 	echo nop > $T/current_tracer
 done
 
@@ -80,21 +84,26 @@ echo hwlat > $T/current_tracer
 echo traceoff > $T/events/sched/sched_switch/trigger
 echo 0 > $L
 holds 'recording after the trigger' $T/tracing_on 0
-same 'hwlat, stopped by a trigger' 0 "$(ps | grep -c '\[hwlatd/3\]')"
+becomes 'hwlat, stopped by a trigger' 0 threads hwlat 3
 echo 1 > $L
 echo nop > $T/current_tracer
 echo '!traceoff' > $T/events/sched/sched_switch/trigger
 echo 1 > $T/tracing_on
 echo round-robin > $T/hwlat_detector/mode
 
+# parks: somebody waits until a kernel thread has parked
+parks() {
+	cat /proc/[0-9]*/stack 2> /dev/null | grep -q 'kthread_park+'
+}
+
 # A program cannot begin to be measured by timerlat on a CPU that is leaving. The way down waits for ksoftirqd/3, which a
 # real-time task keeps from parking.
 echo NO_OSNOISE_WORKLOAD > $T/osnoise/options
 echo timerlat > $T/current_tracer
-taskset 8 chrt -f 50 sh -c 'while test ! -e /tmp/let; do :; done' &
-sleep 0.1
+taskset 8 chrt -f 50 sh -c ': > /tmp/busy; while test ! -e /tmp/let; do :; done' &
+await 'a real-time task on CPU 3' test -e /tmp/busy
 echo 0 > $L &
-sleep 0.1
+await 'somebody waits for ksoftirqd/3' parks
 holds 'CPU 3 is on its way' $C/online 0-3
 said=$(chrt -f 60 taskset 8 sh -c "exec 3< $T/osnoise/per_cpu/cpu3/timerlat_fd" 2>&1)
 echo "$said" | grep -q 'Invalid argument' || fail "timerlat_fd of a CPU that is leaving: '$said'"
@@ -124,9 +133,9 @@ for round in 1 2; do
 		echo 1 > $L
 		n=$((n + 1))
 	done
-	eval "free$round=$(grep MemFree /proc/meminfo | tr -dc 0-9)"
+	test $round = 1 && settled && free=$(meminfo MemFree)
 done
-test $((free1 - free2)) -lt 128 || fail "$((free1 - free2)) KiB are lost"
+is_back 'twelve times off and on' 128 $free
 
 # All others gone: the last one stays.
 echo 0 > $L

@@ -51,7 +51,7 @@ echo function > $T/current_tracer
 cycle
 sleep 0.1
 echo 0 > $T/tracing_on
-tracecheck < $T/trace | tail -3 || fail 'the trace of functions'
+tracecheck < $T/trace > /tmp/checked || fail "the trace of functions: $(tail -3 /tmp/checked)"
 for cpu in 1 2 3; do
 	test "$(field entries $T/per_cpu/cpu$cpu/stats)" -gt 0 || fail "CPU $cpu has recorded nothing"
 done

@@ -16,13 +16,7 @@ for round in 1 2; do
 	test $status = 0 || test $status = 137 || fail "crash hog: status $status"
 	crash fork-bomb || fail "crash fork-bomb: status $?"
 done
-# Memory is given back a grace period after the last process has ended.
-tries=0
-until after=$(grep MemFree: /proc/meminfo | tr -dc 0-9); test $after -ge $((before - 1024)) || test $tries -ge 100; do
-	sleep 0.05
-	tries=$((tries + 1))
-done
-test $after -ge $((before - 1024)) || fail "memory did not come back: $before KiB free before, $after after"
+is_back 'memory' 1025 $before
 test "$(echo still here)" = 'still here' || fail 'the shell does not work any more'
 dmesg | grep -E 'Oops|BUG|WARNING' && fail 'the kernel complained'
 finish

@@ -179,11 +179,12 @@ echo 0 > $filter
 echo 0 > $sched/sched_process_exec/filter
 
 # -- a text is freed when another one takes its place
+settled
 before=$(objects)
 for i in $(seq 200); do
 	echo "prev_pid == $i" > $filter
 done
-test $(($(objects) - before)) -lt 100 || fail "200 filters leave $(($(objects) - before)) objects"
+few_more '200 filters' 100 $before
 echo 0 > $filter
 
 # -- changed while events come

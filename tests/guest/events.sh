@@ -198,7 +198,7 @@ echo $size > saved_cmdlines_size
 tracing_reset
 
 # -- however much one write switches, the machine stops as often for it as for one event, and as many grace periods pass.
-# An instance records the two functions where all others would only be noise; the kernel's own grace periods do not count.
+# An instance records the two functions where all others would only be noise; those of the kernel's threads do not count.
 mkdir instances/watch
 watch=instances/watch
 echo stop_machine synchronize_rcu > $watch/set_ftrace_filter
@@ -207,7 +207,7 @@ echo function > $watch/current_tracer
 costs() {
 	echo > $watch/trace
 	eval "$1"
-	grep -v -e '^#' -e rcu_sched $watch/trace > /tmp/costs
+	grep -v -e '^#' -e rcu_sched -e kworker/ $watch/trace > /tmp/costs
 	echo $(grep -c ': stop_machine <-' /tmp/costs) $(grep -c ': synchronize_rcu <-' /tmp/costs)
 }
 # instance_costs SET-UP: what taking an instance away costs on which that was done

@@ -50,14 +50,14 @@ netevents full 1 1 > /dev/null || fail 'two ports are enough for two sockets'
 echo 32768 60999 > /proc/sys/net/ipv4/ip_local_port_range
 
 udptest > /tmp/said || fail "udptest: $(cat /tmp/said)"
-before=$(grep MemFree /proc/meminfo | tr -dc 0-9)
+settled
+before=$(meminfo MemFree)
 udptest > /tmp/said || fail "udptest: $(cat /tmp/said)"
 netevents datagrams 3000 2000 || fail 'large datagrams'
 netevents refused 3000 2000 || fail 'refused datagrams'
 netevents echo 2000 2000 || fail 'echos'
 netevents full 3000 2000 > /dev/null || fail 'datagrams without room'
-after=$(grep MemFree /proc/meminfo | tr -dc 0-9)
-test $((before - after)) -lt 2000 || fail "$((before - after)) KiB are gone"
+is_back 'datagrams' 2000 $before
 same 'sockets are gone' 1 "$(wc -l < /proc/net/udp)"
 same 'raw sockets are gone' 1 "$(wc -l < /proc/net/raw)"
 dmesg | grep -E 'Oops|BUG|WARNING' && fail 'the kernel complained'

@@ -241,10 +241,7 @@ returns_are_whole
 same 'none is left' '' "$(ls)"
 grep -c vfs_read $T/enabled_functions | grep -q '^0$' || fail 'vfs_read is traced still'
 
-# -- nothing is lost. free: pages; the first rounds leave caches filled
-free_kb() {
-	grep '^MemFree:' /proc/meminfo | tr -dc 0-9
-}
+# -- nothing is lost: the first rounds leave caches filled
 rounds() {
 	i=0
 	while [ $i -lt $1 ]; do
@@ -263,13 +260,12 @@ rounds() {
 	done
 }
 rounds 4
-before=$(free_kb)
+settled
+before=$(meminfo MemFree)
 objects=$(objects)
 rounds 10
-more=$(($(objects) - objects))
-test $more -lt 12 || fail "$more objects are left of 10 rounds" # an ending process may still have some
-lost=$((before - $(free_kb)))
-test $lost -lt 400 || fail "$lost KiB are lost in 10 rounds" # one instance is 5 MiB and more
+few_more '10 rounds' 12 $objects # an ending process may still have some
+is_back '10 rounds' 400 $before # one instance is 5 MiB and more
 
 # -- a storm: made and removed while others use whatever is there
 end=/tmp/storm-over # there when the first of them has made its rounds

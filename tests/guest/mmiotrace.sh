@@ -122,13 +122,11 @@ fi
 # trace_pipe begins with what a reader must know, and marks what is lost.
 echo mmiotrace > current_tracer
 echo begin > trace_marker
-# piped: what trace_pipe has now, in /tmp/pipe
+# piped: what trace_pipe has now, in /tmp/pipe. With recording off it ends when all is read.
 piped() {
-	cat trace_pipe > /tmp/pipe &
-	reader=$!
-	usleep 300000
-	kill $reader
-	wait $reader
+	echo 0 > tracing_on
+	cat trace_pipe > /tmp/pipe
+	echo 1 > tracing_on
 }
 piped
 same 'the first line of trace_pipe' 'VERSION 20070824' "$(head -n 1 /tmp/pipe)"

@@ -35,8 +35,7 @@ while test $round -lt $ROUNDS; do
 	echo mmiotrace > current_tracer
 	test $((round % 5)) = 0 && echo 2 > $D/unknown
 	test $((round % 4)) = 0 && sleep 0.02
-	grep -q -E '^[RW] ' trace || sleep 0.05
-	grep -q -E '^[RW] ' trace || fail "round $round: nothing is traced"
+	await "round $round: an access is traced" grep -q -E '^[RW] ' trace
 	echo nop > current_tracer
 	round=$((round + 1))
 done

@@ -11,7 +11,9 @@ for n in 1 2 3 4 7; do
 	for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
 		sh -c 'echo $$ > /tmp/last; exec sleep 0.001'
 	done
+	echo 0 > tracing_on # no names are noted from here on
 	cat saved_cmdlines > /tmp/names
+	echo 1 > tracing_on
 	same "$n names in a table of $n" $n "$(wc -l < /tmp/names)"
 	same "$n tasks in a table of $n" $n "$(cut -d ' ' -f 1 /tmp/names | sort -u | wc -l)"
 done

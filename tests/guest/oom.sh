@@ -102,10 +102,6 @@ done
 same 'how many went' 5 $(killed)
 kill -9 $large $safe
 wait $large $safe
-until test $(free_kib) -ge $((before + 4096)) || test "$tries" = 100; do
-	usleep 10000
-	tries=$((tries + 1))
-done
-test $(free_kib) -ge $((before + 4096)) || fail "$before KiB free before, $(free_kib) after all are gone"
+is_back 'all are gone' 1 $((before + 4096))
 dmesg | grep -E 'Oops|BUG|WARNING' && fail 'the kernel complained'
 finish

@@ -11,7 +11,10 @@ echo 1 > instances/idle/events/power/cpu_idle/enable
 storm 3 > /tmp/storm &
 storm=$!
 for round in $(seq $rounds); do
-	test $round = $((rounds / 2)) && kill $storm # the rest without load, as busy CPUs do not sleep
+	if test $round = $((rounds / 2)); then # the rest without load, as busy CPUs do not sleep
+		kill $storm
+		wait $storm
+	fi
 	echo power > current_tracer || fail "round $round: power"
 	sleep 0.03
 	echo 0 > tracing_on

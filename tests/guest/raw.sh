@@ -44,7 +44,10 @@ cat per_cpu/cpu0/trace_pipe_raw 2> /dev/null && fail 'trace_pipe_raw under irqso
 echo nop > current_tracer
 cat per_cpu/cpu0/trace_pipe_raw > /dev/null &
 reader=$!
-usleep 50000
+has_opened() {
+	ls -l /proc/$reader/fd 2> /dev/null | grep -q trace_pipe_raw
+}
+await 'the reader has opened it' has_opened
 echo function 2> /dev/null > current_tracer && fail 'another tracer while trace_pipe_raw is open'
 kill $reader
 wait $reader 2> /dev/null

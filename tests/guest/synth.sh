@@ -128,8 +128,7 @@ rounds 2
 settled
 before=$(objects)
 rounds 20
-settled
-[ $(($(objects) - before)) -lt 15 ] || fail "20 events of each kind leave $(($(objects) - before)) objects"
+few_more '20 events of each kind' 15 $before
 
 # -- nothing is left
 echo '!hist:keys=common_pid:ts=common_timestamp,s=step,w=what,st=common_stacktrace' >> $step/trigger

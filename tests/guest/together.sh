@@ -151,7 +151,7 @@ echo 1 > function_profile_enabled
 echo 1 > $stack
 arrays='. instances/a instances/b'
 for array in $arrays; do
-	echo 3000 > $array/buffer_size_kb
+	echo 6000 > $array/buffer_size_kb # a busy host lets many ticks come meanwhile
 	echo 1 > $array/tracing_on
 done
 for array in $arrays; do

@@ -217,11 +217,5 @@ crowd 2
 before=$(objects)
 crowd 60
 echo nop > current_tracer
-# A task is freed a grace period after its end.
-for try in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
-	more=$(($(objects) - before))
-	test $more -lt 30 && break
-	sleep 0.1
-done
-test $more -lt 30 || fail "$more objects are left of 60 tasks"
+few_more '60 tasks' 30 $before
 finish

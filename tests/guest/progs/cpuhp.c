@@ -152,20 +152,27 @@ static void own(void)
 static void timers(void)
 {
 	long start, took;
+	int ready[2];
 	pid_t pid[4];
 
+	CHECK_CALL(pipe(ready));
 	for (int i = 0; i < 4; i++) {
 		pid[i] = check_fork();
 		if (pid[i])
 			continue;
 		check_pin(GOING);
+		check_give(ready[1], 'r');
 		start = check_now();
-		check_sleep((300 + i * 100) * MS);
+		check_sleep((1000 + i * 100) * MS);
 		took = check_now() - start;
-		CHECK_RANGE(took, (300 + i * 100) * MS, (2300 + i * 100) * MS);
+		CHECK_RANGE(took, (1000 + i * 100) * MS, (6000 + i * 100) * MS);
 		_exit(check_failures || here() == GOING);
 	}
-	check_sleep(100 * MS);
+	for (int i = 0; i < 4; i++)
+		check_take(ready[0]);
+	for (int i = 0; i < 4; i++)
+		for (long end = check_now() + SECOND; thread_state(pid[i], pid[i]) == 'R' && check_now() < end;)
+			check_sleep(MS);
 	CHECK_EQ(put("0"), 0);
 	for (int i = 0; i < 4; i++)
 		CHECK_EQ(check_wait(pid[i]), 0);
@@ -212,17 +219,21 @@ static void registers(void)
 /* Bandwidth that was promised needs the CPU. When the tasks are gone, it may go. */
 static void promised(void)
 {
+	int ready[2];
 	pid_t pid[4];
 
+	CHECK_CALL(pipe(ready));
 	for (int i = 0; i < 4; i++) {
 		pid[i] = check_fork();
 		if (!pid[i]) {
 			be_deadline(80 * MS, 100 * MS, 100 * MS);
+			check_give(ready[1], 'r');
 			for (;;)
 				check_sleep(SECOND);
 		}
 	}
-	check_sleep(200 * MS);
+	for (int i = 0; i < 4; i++)
+		check_take(ready[0]);
 	CHECK_EQ(put("0"), EBUSY);
 	CHECK(check_holds(LINE, "1\n"));
 	for (int i = 0; i < 4; i++)
@@ -301,10 +312,13 @@ static void switch_cpu(int cpu, const char *text)
 	close(fd);
 }
 
-/* One CPU runs when a timer of CPU time is looked at; then threads on four use up what is left, and it is in time. */
+/*
+ * One CPU runs when a timer of CPU time is looked at; then threads on four use up what is left, and it is in time: not
+ * four times as late. What the host takes from a CPU is counted for the thread that runs there, hence the room.
+ */
 static void cpu_timer(void)
 {
-	struct timespec set[2] = {{0, 0}, {0, 400 * MS}}, used;
+	struct timespec set[2] = {{0, 0}, {2, 0}}, used;
 	int id = -1;
 
 	signal(SIGALRM, on_alarm);
@@ -320,7 +334,7 @@ static void cpu_timer(void)
 		switch_cpu(cpu, "1");
 	burns(NULL);
 	CHECK_CALL(CALL(clock_gettime, 2, &used));
-	CHECK_RANGE(used.tv_sec * SECOND + used.tv_nsec, 400 * MS, 800 * MS);
+	CHECK_RANGE(used.tv_sec * SECOND + used.tv_nsec, 2 * SECOND, 5 * SECOND);
 }
 
 int main(int argc, char **argv)

@@ -1,10 +1,12 @@
 # perf-tools' scripts, each with one line that says what it saw of a program that starts, opens a file or calls a function.
 cd /tmp || exit 1
-# What a script prints, while a file is read now and then: the script needs a second or two before it looks.
+# What a script prints, while a file is read now and then: the script needs some seconds before it looks.
 during() {
-	(for i in 1 2 3 4 5 6; do sleep 0.5 && cat /etc/hostname > /dev/null; done) &
+	rm -f ended
+	(until [ -e ended ]; do sleep 0.5 && cat /etc/hostname > /dev/null; done) &
 	"$@" > seen 2>&1
 	status=$?
+	: > ended
 	wait
 	return $status
 }

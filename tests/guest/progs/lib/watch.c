@@ -91,6 +91,17 @@ long watch_free_memory(void)
 	return now;
 }
 
+long watch_missing(long before, long few)
+{
+	long missing = before - watch_free_memory();
+
+	for (int i = 0; i < 300 && missing > few; i++) {
+		check_sleep(100000000);
+		missing = before - watch_free_memory();
+	}
+	return missing;
+}
+
 /* "Node 0, zone   Normal      3      1 ...": free blocks of each order. */
 long watch_buddy_memory(void)
 {

@@ -20,6 +20,8 @@ int watch_steps(pid_t pid, long ms, const volatile int *steps);
 void watch_sweep(pid_t group);
 /* MemFree of /proc/meminfo in KiB, once every ended process is collected and its memory given back. */
 long watch_free_memory(void);
+/* How many KiB are missing of `before`, when workers have had the time to free all but a few of them. */
+long watch_missing(long before, long few);
 /* The sum over the orders of /proc/buddyinfo, in KiB. */
 long watch_buddy_memory(void);
 /* A sequence of numbers that is the same for the same seed (xorshift64*, Vigna 2016). */
