@@ -392,9 +392,10 @@ class Guest:
         return status, output
 
     def wait_end(self, seconds=20):
-        """Wait until QEMU is gone; False when it is still there after that many seconds (or the guest's deadline)."""
+        """Wait until QEMU is gone; False when it is still there after that many seconds, on a quiet host, or at the guest's
+        deadline."""
         try:
-            self.child.expect(pexpect.EOF, timeout=min(seconds, max(0, self.deadline - time.monotonic())))
+            self.child.expect(pexpect.EOF, timeout=min(seconds * patience(), max(0, self.deadline - time.monotonic())))
         except pexpect.TIMEOUT:
             return False
         return True
@@ -407,8 +408,8 @@ class Guest:
         return None if code is None else self.setup.machine.exit_status(code)
 
     def _wait_ended(self, seconds):
-        """Until QEMU's process has ended, or so many seconds have passed."""
-        end = time.monotonic() + seconds
+        """Until QEMU's process has ended, or so many seconds have passed, on a quiet host."""
+        end = time.monotonic() + seconds * patience()
         while self.child.isalive() and time.monotonic() < end:
             time.sleep(0.01)
 
@@ -439,7 +440,9 @@ class Guest:
         while said != len(self._console):
             said = len(self._console)
             try:
-                self.child.expect([PANIC_END, pexpect.EOF], timeout=max(0, min(self.SILENCE, self.deadline - time.monotonic())))
+                self.child.expect(
+                    [PANIC_END, pexpect.EOF], timeout=max(0, min(self.SILENCE, self.deadline - time.monotonic()))
+                )
                 return
             except pexpect.TIMEOUT:
                 if time.monotonic() >= self.deadline:

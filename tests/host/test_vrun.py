@@ -123,7 +123,9 @@ def test_a_panic_that_takes_its_time_is_shown_to_its_end(build):
     done = vrun(build, "exit 0\n", "--append", "dump", "--timeout", "300")
     assert done.returncode == 125
     assert "line 5 of the dump" in done.stdout and "the guest panicked" in done.stderr
-    assert vrun(build, "exit 0\n", "--append", "dump endless", "--timeout", "8").returncode == 125, "the guest's time bounds it"
+    assert (
+        vrun(build, "exit 0\n", "--append", "dump endless", "--timeout", "8").returncode == 125
+    ), "the guest's time bounds it"
 
 
 def test_time_out_is_124_with_the_boot_log(build):
