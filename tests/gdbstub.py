@@ -7,6 +7,7 @@ import subprocess
 from vitrine_guest import ROOT
 
 MARK = "-- answer --"
+BACKSTOP = 600  # seconds
 
 
 class Gdb:
@@ -16,12 +17,13 @@ class Gdb:
         self.socket, self.program = socket, program
         self.vmlinux = os.path.join(ROOT, "build", machine.arch, "vmlinux")
 
-    def batch(self, commands, timeout=100):
+    def batch(self, commands, timeout=BACKSTOP):
         """All that gdb printed."""
         script = "\n".join(
             [
                 "set pagination off",
                 "set confirm off",
+                "set remotetimeout 100",  # a QEMU that waits for its turn is not gone
                 "set width 0",
                 "set style enabled off",
                 f"source {ROOT}/tools/gdb/vitrine.py",
@@ -42,7 +44,7 @@ class Gdb:
             stderr=subprocess.STDOUT,
         ).stdout
 
-    def ask(self, *commands, timeout=100):
+    def ask(self, *commands, timeout=BACKSTOP):
         """The answers, one text for each command."""
         script = []
         for command in commands:

@@ -189,7 +189,8 @@ def emulated(arch, cpu):
         "stdio",
     ]
     return (
-        subprocess.run(command, input="quit\n", text=True, capture_output=True, check=False, timeout=60).returncode == 0
+        subprocess.run(command, input="quit\n", text=True, capture_output=True, check=False, timeout=600).returncode
+        == 0
     )
 
 

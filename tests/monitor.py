@@ -24,7 +24,8 @@ class MonitoredGuest(Guest):
         while not os.path.exists(path):  # a guest that is not waited for (wait_prompt=False)
             self.child.expect([".", pexpect.TIMEOUT], timeout=0.1)
         self.link = socket.socket(socket.AF_UNIX)
-        self.link.connect(path)
+        while self.link.connect_ex(path):  # it has its name, and listens in a moment
+            self.child.expect([".", pexpect.TIMEOUT], timeout=0.1)
         self.replies = self.link.makefile("rb")
         self.replies.readline()  # the greeting
         self.qmp("qmp_capabilities")

@@ -38,7 +38,7 @@ class Monitor:
     def __init__(self, argv):
         name = next(re.search(r"path=(vitrine-[^,]*)", word)[1] for word in argv if "id=postmortem" in word)
         self.link = socket.socket(socket.AF_UNIX)
-        self.link.settimeout(30)
+        self.link.settimeout(100)
         self.link.connect("\0" + name)
         self.replies = self.link.makefile("rb")
         self.replies.readline()  # the greeting
@@ -59,14 +59,20 @@ class Monitor:
 def by_gdb(monitor, kernel, stub):
     """Backtraces and tasks, by the commands of tools/gdb. The guest stands meanwhile, and stays so."""
     monitor.human(f"gdbserver unix:{stub},server=on,wait=off")
-    words = ["set pagination off", "set width 0", "set confirm off", f"source {ROOT}/tools/gdb/vitrine.py"]
+    words = [
+        "set pagination off",
+        "set width 0",
+        "set confirm off",
+        "set remotetimeout 100",
+        f"source {ROOT}/tools/gdb/vitrine.py",
+    ]
     words += [f"target remote {stub}", *COMMANDS, "kill"]
     done = subprocess.run(
         ["gdb-multiarch", "-q", "-nx", "-nh", kernel],
         input="\n".join(words) + "\n",
         text=True,
         errors="replace",
-        timeout=60,
+        timeout=600,
         check=False,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -31,7 +31,7 @@ class ScreenGuest:
 
     def until(self, condition, what):
         """Until the screen is so; `condition` gets its rows."""
-        end = time.monotonic() + 40
+        end = time.monotonic() + 300
         while not condition(self.rows()):
             assert time.monotonic() < end, (
                 f"{what}: the screen shows\n" + "\n".join(self.rows()) + f"\ncursor {self.cursor()}"

@@ -11,6 +11,7 @@ machines. For an interactive session:
 
 import atexit
 import ctypes
+import functools
 import os
 import re
 import secrets
@@ -254,24 +255,32 @@ def path_of(handle, process="self"):
     return _named.get(handle) or f"/proc/{process}/fd/{handle}"
 
 
-def die_with_parent():
-    """For a child before exec: be killed when the parent is gone, even by SIGKILL. Other systems than Linux have no
-    such wish."""
+def die_with_parent(parent):
+    """For a child before exec: be killed when the parent is gone, even by SIGKILL. A parent that has gone already sends
+    nothing any more. Other systems than Linux have no such wish."""
     if not sys.platform.startswith("linux"):
         return
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
-def prepare_child():
+def prepare_child(parent):
     """For QEMU on a terminal of ours, before exec. QEMU switches output processing on and keeps the kind it finds: here
     none, since the guest ends its lines with \\r\\n itself. SIGINT, which a background job inherits as ignored, is
     QEMU's to have.
     """
-    die_with_parent()
+    die_with_parent(parent)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     attributes = termios.tcgetattr(1)
     attributes[1] &= ~termios.ONLCR
     termios.tcsetattr(1, termios.TCSANOW, attributes)
+
+
+def patience():
+    """What the time that a guest may live is multiplied by (VITRINE_PATIENCE; 1). The tests want more: on a host with
+    much else to do a guest takes several times as long, and one that hangs does so however long it is waited for."""
+    return float(os.environ.get("VITRINE_PATIENCE", "1"))
 
 
 class Guest:
@@ -279,6 +288,9 @@ class Guest:
 
     # The prompt of the shell at the end of what the console shows, for interactive sessions.
     PROMPT = r"(?:^|[\r\n])[^\r\n]*[#$] $"
+
+    # Seconds without a word after which a panic's report is over.
+    SILENCE = 2
 
     # Called with each guest that starts; the tests' reports use it.
     on_start = staticmethod(lambda guest: None)
@@ -289,8 +301,8 @@ class Guest:
     def __init__(self, files=None, append="", timeout=60, log=None, wait_prompt=True, **setup):
         """files: {path in the guest: (mode, bytes)} added to the initramfs; setup: keywords of Setup."""
         self.setup = Setup(**setup)
-        self.deadline = time.monotonic() + timeout
-        self.timeout = timeout
+        self.timeout = timeout * patience()
+        self.deadline = time.monotonic() + self.timeout
         self._console = []  # all that the guest has written, in portions
         self._initrd = self.setup.first_files(files or {})
         initrd = None
@@ -307,7 +319,7 @@ class Guest:
                 echo=False,
                 encoding="utf-8",
                 codec_errors="replace",
-                preexec_fn=prepare_child,
+                preexec_fn=functools.partial(prepare_child, os.getpid()),
                 dimensions=(25, 200),
                 maxread=4096,
                 searchwindowsize=16384,
@@ -349,7 +361,7 @@ class Guest:
         try:
             index = self.child.expect(patterns, timeout=max(0, self.deadline - time.monotonic()))
         except pexpect.TIMEOUT:
-            message = f"time is up ({self.timeout} s) while waiting for {pattern!r}{self.on_timeout(self)}"
+            message = f"time is up ({self.timeout:g} s) while waiting for {pattern!r}{self.on_timeout(self)}"
             raise GuestError(message, TIMED_OUT) from None
         if index == 1:
             status = self.exit_status()
@@ -380,9 +392,10 @@ class Guest:
         return status, output
 
     def wait_end(self, seconds=20):
-        """Wait until QEMU is gone; False when it is still there after that many seconds (or the guest's deadline)."""
+        """Wait until QEMU is gone; False when it is still there after that many seconds, on a quiet host, or at the guest's
+        deadline."""
         try:
-            self.child.expect(pexpect.EOF, timeout=min(seconds, max(0, self.deadline - time.monotonic())))
+            self.child.expect(pexpect.EOF, timeout=min(seconds * patience(), max(0, self.deadline - time.monotonic())))
         except pexpect.TIMEOUT:
             return False
         return True
@@ -395,8 +408,8 @@ class Guest:
         return None if code is None else self.setup.machine.exit_status(code)
 
     def _wait_ended(self, seconds):
-        """Until QEMU's process has ended, or so many seconds have passed."""
-        end = time.monotonic() + seconds
+        """Until QEMU's process has ended, or so many seconds have passed, on a quiet host."""
+        end = time.monotonic() + seconds * patience()
         while self.child.isalive() and time.monotonic() < end:
             time.sleep(0.01)
 
@@ -421,13 +434,15 @@ class Guest:
             self._initrd = None
 
     def _drain_panic(self):
-        """Take in the rest of the panic's report: to its closing line, QEMU's end, two silent seconds, or the guest's
+        """Take in the rest of the panic's report: to its closing line, QEMU's end, some silent seconds, or the guest's
         time."""
         said = None
         while said != len(self._console):
             said = len(self._console)
             try:
-                self.child.expect([PANIC_END, pexpect.EOF], timeout=max(0, min(2, self.deadline - time.monotonic())))
+                self.child.expect(
+                    [PANIC_END, pexpect.EOF], timeout=max(0, min(self.SILENCE, self.deadline - time.monotonic()))
+                )
                 return
             except pexpect.TIMEOUT:
                 if time.monotonic() >= self.deadline:

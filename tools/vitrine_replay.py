@@ -5,6 +5,7 @@ What a recording needs lies in a folder, build/ARCH/replay: what came from outsi
 it was given, and a disk that the guest does not see, for the machine's state at the beginning: going backwards starts
 from there. A recording is of one kernel, and of one command line for QEMU."""
 
+import functools
 import json
 import os
 import struct
@@ -18,6 +19,7 @@ from vitrine_guest import (
     apply_bootconfig,
     cpio_archive,
     die_with_parent,
+    patience,
     first_program,
 )
 
@@ -75,10 +77,13 @@ class Recording:
         write_empty_qcow2(self.path("state.qcow2"))
         argv = self.argv("record", "console.log")
         with subprocess.Popen(
-            argv, stdin=subprocess.DEVNULL, start_new_session=True, preexec_fn=die_with_parent
+            argv,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+            preexec_fn=functools.partial(die_with_parent, os.getpid()),
         ) as qemu:
             try:
-                qemu.wait(timeout)
+                qemu.wait(timeout * patience())
             except subprocess.TimeoutExpired:
                 print(f"vrun: {timeout} seconds are over: the recording ends here", file=sys.stderr)
             finally:

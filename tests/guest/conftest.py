@@ -24,6 +24,10 @@ import pytest
 from machines import TARGETS, want_features
 from vitrine_guest import Guest, GuestError
 
+# A time-out is for a guest that hangs. Those of the tests hold on a quiet computer, which that of CI is not. Programs
+# that a test starts, such as vrun, have it from the environment.
+os.environ.setdefault("VITRINE_PATIENCE", "5")
+Guest.SILENCE = 10
 SOAK_MINUTES = int(os.environ.get("SOAK_MINUTES", "0"))
 GROWTH = 60  # seconds of life beyond the soak's own minutes
 KEYS = {

@@ -54,7 +54,6 @@ def guest(samples, tmp_path):
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=timeout + 100,
         )
         assert done.returncode == 0, done.stdout
         return re.sub(r"^\[ .*\n", "", done.stdout, flags=re.M)

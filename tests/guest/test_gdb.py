@@ -6,6 +6,7 @@ import re
 import subprocess
 
 import pytest
+from gdbstub import BACKSTOP
 from machines import product
 from vitrine_guest import ROOT
 
@@ -14,6 +15,7 @@ STEPS = r"""
 set pagination off
 set confirm off
 set width 0
+set remotetimeout 100
 target remote SOCKET
 python
 import gdb
@@ -46,6 +48,7 @@ TRACED = {"ftrace_caller": ("vfs_write", "write"), "ftrace_regs_caller": ("ksys_
 ARGUMENTS = r"""
 set pagination off
 set confirm off
+set remotetimeout 100
 target remote SOCKET
 hbreak *ftrace_caller
 continue
@@ -86,7 +89,7 @@ def traced_write(machine, tmp_path, commands):
         vmlinux = os.path.join(ROOT, "build", machine.arch, "vmlinux")
         return subprocess.run(
             ["gdb-multiarch", "-q", "-nx", "-batch", "-x", script, vmlinux],
-            timeout=100,
+            timeout=BACKSTOP,
             text=True,
             check=False,
             stdin=subprocess.DEVNULL,

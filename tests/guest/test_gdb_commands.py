@@ -7,7 +7,7 @@ import shutil
 import socket
 import subprocess
 
-from gdbstub import Gdb, under_gdb
+from gdbstub import BACKSTOP, Gdb, under_gdb
 from vitrine_guest import ROOT
 
 BAD = {
@@ -89,7 +89,9 @@ def check_other_build(gdb, other):
 
 def test_tasks_log_interrupts_per_cpu(tmp_path, machine):
     with under_gdb(machine, tmp_path, smp=2, files=machine.programs("stacktest")) as (guest, gdb):
-        guest.run("stacktest sleepers & sleep 0.2; ls /proc/$!/task > /tmp/threads")
+        guest.run(
+            "stacktest sleepers & until [ $(ls /proc/$!/task | wc -l) = 3 ]; do usleep 1000; done; ls /proc/$!/task > /tmp/threads"
+        )
         threads = guest.run("sort -n /tmp/threads")[1]
         guest.run(
             "(while :; do :; done) & (while :; do :; done) & (while :; do :; done) & sleep 0.5; echo hello > /dev/kmsg"
@@ -167,7 +169,6 @@ def check_rights(gdb):
         "vt-kernel print/x nr_cpu_ids",
         "vt-hooks vfs_write",
         "show may-call-functions",
-        timeout=50,
     )[1:]
     assert re.fullmatch(r"\$1 = 0x\w{6}", answers[3]) and answers[10] == answers[3].replace("$1", "$2"), answers
     for command, answer in zip(REFUSED[:-1], answers[4:9]):
@@ -219,7 +220,7 @@ def test_rebuilt_kernel(tmp_path, machine):
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        timeout=60,
+        timeout=BACKSTOP,
         check=False,
     )
     # In between gdb's own symbols are the old ones still.
@@ -243,7 +244,7 @@ def test_before_the_kernel_is_up(machine):
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        timeout=60,
+        timeout=BACKSTOP,
         check=False,
     )
     assert done.returncode == 0 and "Python" not in done.stdout, done.stdout

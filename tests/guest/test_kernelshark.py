@@ -9,7 +9,7 @@ import time
 import pytest
 
 VRUN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/vrun")
-PATIENCE = 100  # seconds until the window must be there; on a quiet machine 3
+PATIENCE = 400  # seconds until the window must be there; on a quiet machine 3
 SCRIPT = "for i in 1 2 3; do sleep 0.01; done\n"
 
 
@@ -87,7 +87,6 @@ def test_screenshot(machine, tmp_path, screen):
             tmp_path / "script",
         ],
         check=True,
-        timeout=100,
     )
     report = subprocess.run(
         ["trace-cmd", "report", tmp_path / "t.dat"], capture_output=True, text=True, check=True

@@ -88,7 +88,7 @@ def test_the_chapters_session(page):
         [sys.executable, str(TOP / "tools" / "doc-sessions"), "--check", str(TOP / "docs" / page)],
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=3000,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr

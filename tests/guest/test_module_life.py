@@ -125,12 +125,19 @@ def test_call_sites_are_there_before_all_else(guest):  # noqa: F811
     assert sorted(order[7:]) == sorted((name, "2") for name in going[2:]), out
 
 
+# Its parameter is set when somebody has opened the device, and refused then.
 OPENED = """
+static bool is_open;
+static int opened_open(struct inode *inode, struct file *f)
+{
+	WRITE_ONCE(is_open, true);
+	return 0;
+}
 static ssize_t read_word(struct file *f, char __user *buf, size_t n, loff_t *pos)
 {
 	return simple_read_from_buffer(buf, n, pos, "still here\\n", 11);
 }
-static const struct file_operations fops = {.owner = THIS_MODULE, .read = read_word};
+static const struct file_operations fops = {.owner = THIS_MODULE, .open = opened_open, .read = read_word};
 static struct miscdevice misc = {.minor = MISC_DYNAMIC_MINOR, .name = "opened", .fops = &fops};
 static int opened_set(const char *val, const struct kernel_param *kp)
 {
@@ -138,7 +145,8 @@ static int opened_set(const char *val, const struct kernel_param *kp)
 
 	if (err)
 		return err;
-	msleep(1000);
+	while (!READ_ONCE(is_open))
+		msleep(10);
 	misc_deregister(&misc);
 	return -ERANGE;
 }
@@ -152,7 +160,8 @@ def test_a_bad_parameter_waits_for_open_files(guest, tmp_path):  # noqa: F811
     folder = build(guest, tmp_path, "opened", OPENED + PLAIN)
     out = guest(
         "dmesg -c > /dev/null; echo 1 > /sys/kernel/tracing/events/module/enable; insmod /opened.ko number=1 & job=$!\n"
-        "while ! [ -e /dev/opened ]; do sleep 0.05; done; exec 5< /dev/opened; sleep 2; cut -d' ' -f1,5 /proc/modules; cat <&5\n"
+        "while ! [ -e /dev/opened ]; do sleep 0.05; done; exec 5< /dev/opened\n"
+        "until grep -q Unloading /proc/modules; do usleep 1000; done; cut -d' ' -f1,5 /proc/modules; cat <&5\n"
         "exec 5<&-; wait $job; echo insmod $?; cat /proc/modules; grep -c 'module_load\\|module_free' /sys/kernel/tracing/trace\n"
         + DMESG,
         "opened",
@@ -288,11 +297,17 @@ def test_a_filter_by_module_that_is_taken_back(guest):  # noqa: F811
     assert log(out) == ["*:mod:hello_1", "0", empty[0], "1", "0", "*:mod:hello_1", "0", empty[1], "1", "0"], out
 
 
+# Its init says that it runs, and ends when it is told to.
 LONG = """
+static int inside, go;
+module_param(inside, int, 0444);
+module_param(go, int, 0644);
 int long_value __initdata = 1;
 static int __init long_init(void)
 {
-	msleep(2000);
+	WRITE_ONCE(inside, 1);
+	while (!READ_ONCE(go))
+		msleep(10);
 	return 0;
 }
 module_init(long_init);
@@ -328,9 +343,12 @@ def test_a_module_that_comes_while_a_filter_is_written(guest):  # noqa: F811
 GIVES = """
 int given = 7;
 EXPORT_SYMBOL(given);
+static int go;
+module_param(go, int, 0644);
 static int __init gives_init(void)
 {
-	msleep(1500);
+	while (!READ_ONCE(go))
+		msleep(10);
 	return 0;
 }
 module_init(gives_init);
@@ -355,8 +373,9 @@ def test_a_symbol_of_a_module_that_is_coming_is_waited_for(guest, tmp_path):  # 
     status, said = make(tmp_path, guest.arch, "W=1", objects="gives.o takes.o")
     assert status == 0 and "warning" not in said, said
     out = guest(
-        "dmesg -c > /dev/null; insmod /gives.ko & while ! [ -d /sys/module/gives ]; do sleep 0.05; done; insmod /takes.ko; echo $?\n"
-        "wait $!; echo $?; dmesg | grep -o 'takes: 7'; cut -d' ' -f1,3,4 /proc/modules; lsmod | grep ^takes",
+        "dmesg -c > /dev/null; insmod /gives.ko & gives=$!; go=/sys/module/gives/parameters/go; until [ -e $go ]; do usleep 1000; done\n"
+        "insmod /takes.ko & takes=$!; until grep -q module_wait_for_change /proc/$takes/stack; do usleep 1000; done; echo 1 > $go\n"
+        "wait $takes; echo $?; wait $gives; echo $?; dmesg | grep -o 'takes: 7'; cut -d' ' -f1,3,4 /proc/modules; lsmod | grep ^takes",
         "gives",
         "takes",
         folder=tmp_path,

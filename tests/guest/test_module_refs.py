@@ -5,7 +5,7 @@ import re
 from module_guest import CRASH, DMESG, guest, one_module, samples  # noqa: F401  (fixtures)
 from stories import story
 
-# Its device is there for a second; then init takes it away and fails.
+# Its device is there until somebody writes to it; then init takes it away and fails.
 FAILS = r"""
 #include <linux/delay.h>
 #include <linux/fs.h>
@@ -18,12 +18,19 @@ static ssize_t read_word(struct file *f, char __user *buf, size_t n, loff_t *pos
 {
 	return simple_read_from_buffer(buf, n, pos, "still here\n", 11);
 }
+static bool is_written;
+static ssize_t write_word(struct file *f, const char __user *buf, size_t n, loff_t *pos)
+{
+	WRITE_ONCE(is_written, true);
+	return n;
+}
 static int closed(struct inode *inode, struct file *f)
 {
 	pr_info("closed\n");
 	return 0;
 }
-static const struct file_operations fops = {.owner = THIS_MODULE, .read = read_word, .release = closed};
+static const struct file_operations fops = {.owner = THIS_MODULE, .read = read_word, .write = write_word,
+	.release = closed};
 static struct miscdevice misc = {.minor = MISC_DYNAMIC_MINOR, .name = "held/fails", .fops = &fops};
 static int __init fails_init(void)
 {
@@ -31,7 +38,8 @@ static int __init fails_init(void)
 
 	if (err)
 		return err;
-	msleep(1000);
+	while (!READ_ONCE(is_written))
+		msleep(10);
 	misc_deregister(&misc);
 	return -EIO;
 }

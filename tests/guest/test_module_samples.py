@@ -154,6 +154,7 @@ def test_events_of_timers_by_jiffies(guest):
         "rmmod print_timer; echo 0 > tracing_on; grep print_timer_fn trace | sed 's/.*timer=\\([^ ]*\\).*/\\1/' | sort -u > /tmp/which\n"
         "wc -l < /tmp/which; grep $(cat /tmp/which) trace | sed 's/.*: \\(timer_[a-z_]*: .*\\)/\\1/'\n",
         "print_timer",
+        options=("--icount",),  # else a timer may be late by more than its period
     )
     which, first, *rows = out.splitlines()
     pointer = r"timer=([0-9a-f]+|\S+)"
@@ -198,6 +199,7 @@ def test_timers_tasklets_and_works(guest):
         "print_tasklet",
         "print_timer",
         "print_work",
+        options=("--icount",),
     )
     tasklets, counts, timers, works = out.split("==")
     assert log(tasklets) == ["tasklet: sooner 42", "tasklet: later in a softirq"]
@@ -336,10 +338,10 @@ def test_the_delays_of_the_selftests(guest, mode, sections):
     out = guest(
         f"TRACER={tracer} MODE={mode}\n" + story("module_samples", "delays"),
         "preemptirq_delay_test",
-        options=("--smp", "2"),
+        options=("--smp", "2", "--icount"),  # else the longest may be where the host took the CPU away
     )
     lines = out.splitlines()
-    assert 60000 <= int(lines[0]) < 600000 and 60000 <= int(lines[-3]) < 600000 and lines[-2:] == ["1", "1"], out
+    assert 20000 <= int(lines[0]) < 40000 and 20000 <= int(lines[-3]) < 40000 and lines[-2:] == ["1", "1"], out
     assert sections in out
 
 

@@ -192,7 +192,7 @@ def test_walks_over_tasks(arch, tmp_path):
     out = run(
         arch,
         [tmp_path / "walk.ko", f"{ROOT}/build/{arch}/guest-tests/idlethreads"],
-        "/idlethreads & sleep 1; set -- /proc/[0-9]*; processes=$(($# + 1)); set -- /proc/[0-9]*/task/[0-9]*\n"
+        "/idlethreads & until [ $(ls /proc/$!/task | wc -l) = 4 ]; do usleep 1000; done; set -- /proc/[0-9]*; processes=$(($# + 1)); set -- /proc/[0-9]*/task/[0-9]*\n"
         "echo $processes $(($# + 1)) $processes 1 1 I am insmod, not; insmod /walk.ko; dmesg | tail -n 1 | cut -d] -f2",
         tmp_path,
     )

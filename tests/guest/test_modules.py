@@ -80,11 +80,10 @@ def run(arch, files, script, tmp_path, *options):
     (tmp_path / "script").write_text(script)
     words = [word for file in files for word in ("--file", f"{file}:/{pathlib.Path(file).name}")]
     done = subprocess.run(
-        [os.path.join(ROOT, "tools/vrun"), "--arch", arch, "--timeout", "120", *options, *words, tmp_path / "script"],
+        [os.path.join(ROOT, "tools/vrun"), "--arch", arch, "--timeout", "300", *options, *words, tmp_path / "script"],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=200,
     )
     assert done.returncode == 0, done.stdout
     return re.sub(r"^\[ .*\n", "", done.stdout, flags=re.M)  # what the console shows of the kernel's log
@@ -339,7 +338,9 @@ def test_damaged_files_do_the_kernel_no_harm(arch, tmp_path):
         arch,
         [tmp_path / "plain.ko", f"{ROOT}/build/{arch}/guest-tests/kofuzz"],
         "free() { grep MemFree /proc/meminfo | tr -cd 0-9; }; dmesg -n 1; /kofuzz /plain.ko 200 5 > /dev/null\n"
-        "before=$(free); /kofuzz /plain.ko 20000 $1; after=$(free); [ $((before - after)) -lt 200 ] && echo kept\n"
+        "before=$(free); /kofuzz /plain.ko 20000 $1; try=0\n"
+        # What RCU and workers have still to free when the program ends comes back soon.
+        "until [ $((before - $(free))) -lt 200 ] || [ $try = 100 ]; do try=$((try + 1)); usleep 100000; done; [ $try -lt 100 ] && echo kept\n"
         "cat /proc/modules; ls /sys/module; dmesg | grep -cE 'Internal error|BUG|WARNING'; true".replace("$1", "7"),
         tmp_path,
     )

@@ -4,6 +4,7 @@ import re
 import socket
 import subprocess
 
+from gdbstub import BACKSTOP
 from vitrine_guest import ROOT
 
 SCRIPT = """cd /sys/kernel/tracing; echo vfs_write > set_ftrace_filter; mkdir instances/g
@@ -82,7 +83,7 @@ def replay(machine, tmp_path, commands, *script):
         cwd=ROOT,
         stdin=subprocess.DEVNULL,
         text=True,
-        timeout=100,
+        timeout=BACKSTOP,
         check=False,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -166,14 +166,14 @@ def check_prompt(terminal):
 
 def check_resize(terminal):
     """The window has become smaller: `resize` finds out, and who is in the foreground then hears of it, once."""
-    terminal.type("winch 300 > /tmp/background &\n")
+    terminal.type("winch 1000 > /tmp/background &\n")  # longer than all this takes
     terminal.type("clear; winch | { read line; resize | tr -d '\\n'; cat; }\n")
     terminal.until(lambda rows: "COLUMNS=200;LINES=50;export COLUMNS LINES;told 0 times: 50 200" in rows, "no change")
     terminal.screen.resize(30, 100)
-    terminal.type("clear; winch | { read line; resize > /dev/null; cat; }\n")
+    terminal.type("clear; winch 300 | { read line; resize > /dev/null; cat; }\n")
     terminal.until(lambda rows: "told 1 times: 30 100" in rows, "another size")
     terminal.type(
-        "clear; winch | { read line; stty -F /dev/tty rows 25 cols 90; stty -F /dev/tty rows 25 cols 90; cat; }; cat /tmp/background\n"
+        "clear; winch 300 | { read line; stty -F /dev/tty rows 25 cols 90; stty -F /dev/tty rows 25 cols 90; cat; }; cat /tmp/background\n"
     )
     terminal.until(lambda rows: "told 1 times: 25 90" in rows and rows.count("ready") == 1, "by stty")
     assert sum(row.startswith("told") for row in terminal.rows()) == 1, "nobody in the background is told"

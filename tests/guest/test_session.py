@@ -65,7 +65,7 @@ def test_the_session(machine, irqchip):
         live_pipe(guest, shell)
         # What reads trace_pipe in the background does not take the prompt with it.
         shell.type("cat trace_pipe > /tmp/live &")
-        shell.type("sleep 0.2; kill %1 2>/dev/null || kill $!; wait")
+        shell.type("until test -s /tmp/live; do usleep 1000; done; kill %1 2>/dev/null || kill $!; wait")
         assert int(shell.type("wc -l < /tmp/live")) > 0
         assert (
             shell.type(f"test -c /dev/null -a -c /dev/{machine.console}; echo $?") == "0\n"

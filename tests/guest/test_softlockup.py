@@ -75,9 +75,10 @@ def test_a_soft_lockup_is_told(arch, tmp_path):
     refused = "sh: echo: write error: Invalid argument"
     assert lines[:6] == ["10", refused, refused, "1", "0", "0"], out
     told = [line.strip() for line in lines[6:]]
-    assert re.fullmatch(r"watchdog: BUG: soft lockup - CPU#0 stuck for 2s! \[holder:\d+\]?", told[0]), out
+    assert re.fullmatch(r"watchdog: BUG: soft lockup - CPU#0 stuck for [2-9]s! \[holder:\d+\]?", told[0]), out
     first, second = (i for i, line in enumerate(told) if "lockup" in line)
-    assert "stuck for 4s!" in told[second]
+    seconds = [int(re.search(r"stuck for (\d+)s!", told[i])[1]) for i in (first, second)]
+    assert seconds[0] + 2 <= seconds[1] < 20, out  # the host may hold the watchdog up for a second
     frames = told[told.index("Call trace:") + 1 : second]
     assert re.match(r"hold_stage\+0x\S+ \[hold\]", frames[0]) and re.match(r"hold\+0x\S+ \[hold\]", frames[1]), out
     assert first == 0 and frames[2].startswith("kthread+")

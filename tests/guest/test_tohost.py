@@ -23,7 +23,7 @@ class Session:
 
     def __init__(self, machine, *more):
         self.child = pexpect.spawn(
-            sys.executable, words(machine, *more), timeout=60, echo=False, encoding="utf-8", dimensions=(25, 200)
+            sys.executable, words(machine, *more), timeout=300, echo=False, encoding="utf-8", dimensions=(25, 200)
         )
         self.child.delaybeforesend = None
         self.child.expect(Guest.PROMPT)
@@ -82,7 +82,7 @@ def test_files_into_a_session_and_out(machine, tmp_path):
     session.run("tohost /dev/zero & sleep 0.2; kill -9 $!; wait; printf '\\1VTH0123456\\7' > /dev/virtio-ports/tohost")
     assert session.run("tohost /etc/rc")[0] == 0
     session.child.send("tohost /dev/zero\n")
-    end = time.monotonic() + 40
+    end = time.monotonic() + 200
     while not any(one.stat().st_size for one in out.glob(".tohost-*")):  # only then is it sure to be in the foreground
         assert time.monotonic() < end, "nothing comes"
         time.sleep(0.01)
@@ -107,7 +107,7 @@ def test_a_session_without_a_terminal(machine):
         input="\n\ntest -s /vrun && echo o''k $TERM\npoweroff\n",
         text=True,
         capture_output=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert "\nok dumb\n" in done.stdout.replace("\r", "") and "\x1b[6n" not in done.stdout, done.stdout
@@ -129,7 +129,7 @@ def test_what_cannot_be(machine, options, said):
         stdin=subprocess.DEVNULL,
         text=True,
         capture_output=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 126 and said in done.stderr, done.stderr

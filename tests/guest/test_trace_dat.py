@@ -52,6 +52,11 @@ def report(dat, *options):
     return found, lost
 
 
+def has_switches(found):
+    """On some CPU: a command of a moment may have none on the other one."""
+    return any(line.name == "sched_switch" for lines in found.values() for line in lines)
+
+
 def shown(text):
     """The same of `trace`: the event's name stays in the text."""
     found, last = collections.defaultdict(list), None
@@ -343,7 +348,7 @@ def check_pipes_and_state(session):
     """An output that cannot seek gets the same bytes; one that fails, a message that says where they are. What
     trace-show and trace-stat say."""
     session.run("cd /tmp; trace-record -C local -qe sched -o /dev/stdout -- sleep 0.01 | cat > p.dat")
-    assert any(line.name == "sched_switch" for line in report(session.fetch("/tmp/p.dat"), "-N")[0][0])
+    assert has_switches(report(session.fetch("/tmp/p.dat"), "-N")[0])
     status, said = session.guest.run("trace-record -C local -qe sched -o /dev/full -- sleep 0.01")
     saved = re.fullmatch(r"trace-record: /dev/full: No space left on device: the trace is in (\S+)\n", said)
     assert status == 1 and trace_cmd("dump", "--validate", "-i", session.fetch(saved[1])).endswith(
@@ -440,12 +445,11 @@ def test_vrun_brings_the_trace(machine, tmp_path):
             capture_output=True,
             text=True,
             check=False,
-            timeout=100,
         )
         assert (done.returncode, done.stdout) == (status, said), done
         assert done.stderr == (f"vrun: {tmp_path}/t.dat: no trace was made\n" if status == 1 else "")
     found, _ = report(tmp_path / "t.dat", "-N")
-    assert any(line.name == "sched_switch" for line in found[0])
+    assert has_switches(found)
 
 
 def test_tasks_that_end(machine, vtrace, tmp_path):
@@ -463,7 +467,6 @@ def test_tasks_that_end(machine, vtrace, tmp_path):
             tmp_path / "script",
         ],
         check=True,
-        timeout=100,
     )
     lines = vtrace.good("folded", tmp_path / "t.dat").decode().splitlines()
     dead = [line for line in lines if ";do_task_dead" in line]
@@ -489,14 +492,13 @@ def test_to_a_port(machine, tmp_path):
         capture_output=True,
         text=True,
         check=False,
-        timeout=100,
     )
     assert (done.returncode, done.stdout) == (
         1,
         "trace-record: no port 'in': vrun --port in=FILE gives the machine one\n",
     ), done
     found, _ = report(tmp_path / "t.dat", "-N")
-    assert any(line.name == "sched_switch" for line in found[0])
+    assert has_switches(found)
 
 
 def test_to_a_port_that_nobody_reads(machine, tmp_path):
@@ -507,7 +509,6 @@ def test_to_a_port_that_nobody_reads(machine, tmp_path):
         capture_output=True,
         text=True,
         check=False,
-        timeout=100,
     )
     assert re.fullmatch(
         r"trace-record: /dev/virtio-ports/live: Interrupted system call: the trace is in (/tmp/trace-record.\d+.dat)\n1 trace-record.N.dat\n",

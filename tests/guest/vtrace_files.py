@@ -52,7 +52,7 @@ class Vtrace:
             [self.program, *arguments],
             capture_output=True,
             check=False,
-            timeout=60,
+            timeout=600,
             env={
                 **os.environ,
                 "ASAN_OPTIONS": "exitcode=99:detect_leaks=0",

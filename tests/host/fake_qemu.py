@@ -3,10 +3,11 @@
 
 The script in /run/script is run by the host's shell; what it prints is the console. Without an init= on the kernel
 command line an interactive shell is the guest, on a terminal that echoes. Words there choose another fate: panic, dump
-(a panic whose report takes its time and has no end), hang, vanish (end without a status), end=N (with this one),
+(a panic whose report takes its time and has no end; endless: and goes on), hang, vanish (end without a status), end=N (with this one),
 chatter (a boot log first).
 """
 
+import itertools
 import os
 import subprocess
 import sys
@@ -84,7 +85,7 @@ def main():
             time.sleep(1000)
         if "dump" in words:
             say("[    0.1] Kernel panic - not syncing: a reason\n[    0.1] Dumping ftrace buffer:\n")
-            for number in range(6):
+            for number in itertools.count() if "endless" in words else range(6):
                 time.sleep(0.5)  # together longer than the silence that ends it
                 say(f"line {number} of the dump\n")
             time.sleep(1000)

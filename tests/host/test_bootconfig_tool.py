@@ -144,7 +144,7 @@ def test_vrun_says_what_is_wrong(build, files):
     keys.write_text("a {", encoding="ascii")
     words = [sys.executable, os.path.join(ROOT, "tools/vrun"), "--arch", build["arch"], "--build", build["build"]]
     done = subprocess.run(
-        [*words, "--bootconfig", str(keys), str(keys)], capture_output=True, text=True, timeout=60, check=False
+        [*words, "--bootconfig", str(keys), str(keys)], capture_output=True, text=True, timeout=600, check=False
     )
     assert (done.returncode, done.stderr) == (
         126,

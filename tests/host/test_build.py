@@ -418,7 +418,7 @@ def test_gdb_session_ends_qemu(made):
         cwd=made,
         stdin=subprocess.DEVNULL,
         text=True,
-        timeout=60,
+        timeout=600,
         check=False,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -449,7 +449,7 @@ def test_closed_terminal_ends_a_gdb_session(made):
             "--gdb-arg=-ex --gdb-arg='p 6 * 7' --gdb-arg=-ex --gdb-arg=continue; true",
         ],
         cwd=made,
-        timeout=60,
+        timeout=600,
         encoding="utf-8",
     )
     session.expect(" = 42[^$]*Continuing")

@@ -18,7 +18,7 @@ def refused(folder, tool, *words):
         text=True,
         capture_output=True,
         check=False,
-        timeout=60,
+        timeout=600,
         env={**os.environ, "VITRINE_QEMU": "/none"},
     )
     assert done.returncode and not done.stdout and "Traceback" not in done.stderr, done

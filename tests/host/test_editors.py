@@ -94,7 +94,7 @@ def test_a_debugger_attaches(machine, kind, tmp_path):
     vrun = shlex.split(next(line for line in recipe.splitlines() if "tools/vrun" in line))
     said = next(line for line in recipe.splitlines() if "a debugger attaches" in line)
     assert re.match(task["problemMatcher"]["background"]["endsPattern"], shlex.split(said)[1])
-    ends = {"cwd": ROOT, "encoding": "utf-8", "timeout": 60}
+    ends = {"cwd": ROOT, "encoding": "utf-8", "timeout": 600}
     guest = pexpect.spawn(vrun[0], vrun[1:], **ends)
     words = ["-i=mi", "-q", "-nx"]
     gdb = pexpect.spawn(one.get("miDebuggerPath") or one["gdbpath"], words, echo=False, **ends)

@@ -124,7 +124,7 @@ def gnu_find(userland, cwd, words):
         ["/bin/sh", "-c", f"{find} {words}"],
         cwd=cwd,
         capture_output=True,
-        timeout=60,
+        timeout=600,
         env={"PATH": str(userland.path), "LC_ALL": "C"},
     )
     return done.stdout.decode("latin-1"), done.stderr.decode("latin-1").replace(f"{find}: ", "find: "), done.returncode
@@ -182,7 +182,7 @@ def test_find_in_a_deep_tree(userland, tmp_path):
         ["/bin/sh", "-c", f"ulimit -n 12; exec {userland.qemu} -0 find {userland.bin}/find . -type f"],
         cwd=tmp_path,
         capture_output=True,
-        timeout=60,
+        timeout=600,
     )
     assert (done.stdout.decode(), done.stderr.decode(), done.returncode) == gnu_find(userland, tmp_path, ". -type f")
     (tmp_path / "long").mkdir()

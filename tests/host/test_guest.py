@@ -1,10 +1,21 @@
 """The Guest class in an interactive session, with a stand-in for QEMU."""
 
 import os
+import time
 
 import pytest
 from machines import params
-from vitrine_guest import MACHINES, NO_STATUS, PANICKED, TIMED_OUT, Guest, GuestError, Setup, console_stdio
+from vitrine_guest import (
+    MACHINES,
+    NO_STATUS,
+    PANICKED,
+    TIMED_OUT,
+    Guest,
+    GuestError,
+    Setup,
+    console_stdio,
+    die_with_parent,
+)
 
 FAKE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "fake_qemu.py")
 
@@ -14,7 +25,7 @@ def settings(tmp_path, request):
     arch = request.param.arch
     (tmp_path / MACHINES[arch].kernel).write_bytes(b"")
     (tmp_path / "initramfs.cpio").write_bytes(b"")
-    return {"arch": arch, "build": str(tmp_path), "qemu": FAKE, "append": "shell", "timeout": 20}
+    return {"arch": arch, "build": str(tmp_path), "qemu": FAKE, "append": "shell", "timeout": 100}
 
 
 def test_commands_give_status_and_output(settings):
@@ -52,7 +63,8 @@ def test_turns_where_there_are_any(settings):
 
 
 def test_silence_is_a_time_out(settings):
-    with Guest(**{**settings, "timeout": 1}) as guest:
+    with Guest(**settings) as guest:
+        guest.deadline = time.monotonic() + 1
         with pytest.raises(GuestError, match="time is up") as caught:
             guest.expect("never")
         assert caught.value.status == TIMED_OUT
@@ -73,6 +85,30 @@ def test_closing_ends_it(settings):
     guest.close()  # a second time does nothing
     with pytest.raises(ProcessLookupError):
         os.kill(child, 0)
+
+
+def test_more_patience(settings, monkeypatch):
+    monkeypatch.setenv("VITRINE_PATIENCE", "2.5")
+    with Guest(**settings) as guest:
+        assert guest.timeout == 250 and 200 < guest.deadline - time.monotonic() <= 250
+
+
+def test_a_child_of_who_has_gone_already():
+    """Who is killed between fork and what the child asks of the kernel leaves no guest behind."""
+    ours, its = os.pipe()
+    parent = os.fork()
+    if parent == 0:
+        parent = os.getpid()
+        if os.fork() == 0:
+            while os.getppid() == parent:
+                time.sleep(0.01)
+            die_with_parent(parent)
+            os.write(its, b"it lives")
+        os._exit(0)
+    os.waitpid(parent, 0)
+    os.close(its)
+    with os.fdopen(ours, "rb") as said:
+        assert said.read() == b""
 
 
 def test_unknown_machine_and_missing_build(settings):

@@ -164,7 +164,9 @@ LANGUAGE = [
         "3\n137\n127\n",
     ),
     (
-        "trap 'echo usr1' USR1; p=$$; sleep 5 & s=$!; (sleep 0.3; kill -USR1 $p) & wait $s; echo $?; kill $s",
+        # The signal comes when the shell sleeps, which it does in `wait` alone.
+        "trap 'echo usr1' USR1; p=$$; sleep 500 & s=$!; (sleep 0.3; until grep -q 'State:.S' /proc/$p/status; do sleep 0.05; done; "
+        "kill -USR1 $p) & wait $s; echo $?; kill $s",
         "usr1\n138\n",
     ),
     (

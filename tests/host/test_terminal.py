@@ -29,7 +29,7 @@ class Console:
         self.seen = ""
         self.expect("@ ")
 
-    def expect(self, text, seconds=20):
+    def expect(self, text, seconds=200):
         """Read until text has come. Returns what came before it."""
         end = time.monotonic() + seconds
         while text not in self.seen:
@@ -42,7 +42,7 @@ class Console:
     def send(self, text):
         os.write(self.fd, text.encode("latin-1"))
 
-    def expect_running(self, command, seconds=60):
+    def expect_running(self, command, seconds=200):
         """Wait until the terminal's foreground is this command, so that what is typed next meets it and not the
         shell."""
         end = time.monotonic() + seconds
@@ -163,7 +163,7 @@ def test_lines_longer_than_the_terminal_wrap(console, keys, shown, words):
     screen = Screen(20)
     screen.put("@ ")
     console.send(keys)
-    end = time.monotonic() + 20
+    end = time.monotonic() + 200
     while screen.text() != shown:
         ready = select.select([console.fd], [], [], max(0, end - time.monotonic()))[0]
         assert ready, screen.text()

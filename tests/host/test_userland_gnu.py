@@ -87,7 +87,7 @@ def test_options_behind_operands(userland, tmp_path, words):
         ["/bin/sh", "-c", words],
         cwd=tmp_path / "theirs",
         capture_output=True,
-        timeout=60,
+        timeout=6000,
         env={"PATH": "/usr/bin:/bin", "HOME": "/root", "LC_ALL": "C"},
     )
     found.append((done.stdout.decode(), done.stderr.decode(), done.returncode))
@@ -187,7 +187,7 @@ def test_columns_of_ls(userland, tmp_path, options):
 def test_df(userland, tmp_path, words):
     """As GNU's df, but for what is written meanwhile."""
     theirs = subprocess.run(
-        ["/bin/sh", "-c", f"/usr/bin/df {words}"], cwd=tmp_path, capture_output=True, timeout=60, env={"LC_ALL": "C"}
+        ["/bin/sh", "-c", f"/usr/bin/df {words}"], cwd=tmp_path, capture_output=True, timeout=600, env={"LC_ALL": "C"}
     )
     out, err, status = run(userland, tmp_path, f"env df {words}")
 

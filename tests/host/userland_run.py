@@ -36,7 +36,7 @@ def run(userland, cwd, script, *args, stdin=b""):
         cwd=cwd,
         input=stdin,
         capture_output=True,
-        timeout=60,
+        timeout=600,
         env={"PATH": str(userland.path), "HOME": "/root"},
     )
     return done.stdout.decode("latin-1"), done.stderr.decode("latin-1"), done.returncode

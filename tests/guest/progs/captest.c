@@ -243,10 +243,13 @@ static void securebits(void)
 	CHECK(sets_of(0).effective & BIT(KILL));
 }
 
+/* The copy of this program that make_set_uid_file() makes. On a Linux there may be several runs at a time. */
+static char set_uid_file[40];
+
 /* A copy of this program that begins as another user, also without the rights of root. */
 static const char *make_set_uid_file(void)
 {
-	static const char name[] = "/tmp/captest.setuid";
+	const char *name = set_uid_file;
 	size_t size;
 	char *text = vt_read_file(self, &size);
 	int fd = (int)CHECK_CALL(open(name, O_WRONLY | O_CREAT | O_TRUNC, 0700));
@@ -520,6 +523,8 @@ static const struct check_case cases[] = {
 
 int main(int argc, char **argv)
 {
+	int status;
+
 	if (argc == 3 && !strcmp(argv[1], "tell")) {
 		struct sets s = sets_of(0);
 		unsigned long told[2] = {s.effective, s.permitted};
@@ -528,5 +533,8 @@ int main(int argc, char **argv)
 	}
 	self = "/proc/self/exe";
 	check_seconds = 60;
-	return check_main(argc, argv, cases, ARRAY_SIZE(cases));
+	snprintf(set_uid_file, sizeof(set_uid_file), "/tmp/captest.%d", getpid());
+	status = check_main(argc, argv, cases, ARRAY_SIZE(cases));
+	unlink(set_uid_file);
+	return status;
 }

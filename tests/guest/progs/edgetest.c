@@ -315,14 +315,16 @@ static long meminfo(const char *name)
 static void files_give_all_back(void)
 {
 	long before = 0, after;
+	char name[40];
 
+	snprintf(name, sizeof(name), "/tmp/edgetest.tree.%d", getpid());
 	for (int i = 0; i < 1100; i++) {
-		int fd = CHECK_CALL(open("/tmp/edgetest.tree", O_RDWR | O_CREAT | O_TRUNC, 0644));
+		int fd = CHECK_CALL(open(name, O_RDWR | O_CREAT | O_TRUNC, 0644));
 
 		CHECK_EQ(write(fd, "x", 1), 1);
 		CHECK_EQ(CALL(pwrite64, fd, "x", 1, 600 * PAGE), 1);
 		close(fd);
-		unlink("/tmp/edgetest.tree");
+		unlink(name);
 		if (i == 99)
 			before = meminfo("MemFree:"); /* caches are warm */
 	}
@@ -356,12 +358,12 @@ static long dentries(void)
 /* The cache remembers 1,024 names that are not there, and no more, even if some of them have become files since. */
 static void missing_names_are_forgotten(void)
 {
-	char name[32];
+	char name[48];
 	struct stat st;
 	long before = 0;
 
 	for (int i = 0; i < 5000; i++) {
-		snprintf(name, sizeof(name), "/tmp/edgetest.%d", i);
+		snprintf(name, sizeof(name), "/tmp/edgetest.%d.%d", getpid(), i);
 		CHECK_ERRNO(stat(name, &st), ENOENT);
 		if (i == 1500)
 			before = dentries();
@@ -371,7 +373,7 @@ static void missing_names_are_forgotten(void)
 	CHECK(before > 0);
 	CHECK_RANGE(dentries() - before, -1000, 1000);
 	for (int i = 1500; i < 1564; i++) {
-		snprintf(name, sizeof(name), "/tmp/edgetest.%d", i);
+		snprintf(name, sizeof(name), "/tmp/edgetest.%d.%d", getpid(), i);
 		CHECK_CALL(unlink(name));
 	}
 }

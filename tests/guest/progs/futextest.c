@@ -240,10 +240,13 @@ static void shared_between(void)
 /* One page of a file at two addresses, and once more for a private mapping of it, which is nobody else's. */
 static void two_addresses(void)
 {
-	int fd = CHECK_CALL(open("/tmp/futextest", O_RDWR | O_CREAT | O_TRUNC, 0600));
 	futex_t *a, *b, *c;
+	char name[40];
+	int fd;
 
-	CHECK_CALL(unlink("/tmp/futextest"));
+	snprintf(name, sizeof(name), "/tmp/futextest.%d", getpid());
+	fd = CHECK_CALL(open(name, O_RDWR | O_CREAT | O_TRUNC, 0600));
+	CHECK_CALL(unlink(name));
 	CHECK_CALL(ftruncate(fd, 8192));
 	a = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	b = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 4096);

@@ -160,10 +160,12 @@ static void protection(void)
 
 static void private_file(void)
 {
-	char text[16] = "";
-	int fd = CHECK_CALL(open("/tmp/memtest", O_RDWR | O_CREAT | O_TRUNC, 0600));
+	char text[16] = "", name[40];
 	char *p;
+	int fd;
 
+	snprintf(name, sizeof(name), "/tmp/memtest.%d", getpid());
+	fd = CHECK_CALL(open(name, O_RDWR | O_CREAT | O_TRUNC, 0600));
 	CHECK_EQ(write(fd, "hello, mapping", 14), 14);
 	p = mmap(NULL, (size_t)PAGE, RW, MAP_PRIVATE, fd, 0);
 	if (!CHECK(p != MAP_FAILED))
@@ -176,7 +178,7 @@ static void private_file(void)
 	CHECK(!strcmp(text, "hello, mapping"));
 	CHECK_EQ(munmap(p, (size_t)PAGE), 0);
 	close(fd);
-	CHECK_EQ(unlink("/tmp/memtest"), 0);
+	CHECK_EQ(unlink(name), 0);
 }
 
 static void bad_arguments(void)

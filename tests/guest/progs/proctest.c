@@ -163,21 +163,25 @@ static void write_program(const char *path, const char *text, int mode)
 static void scripts(void)
 {
 	char *const argv[] = {"name", "arg", NULL};
-	char out[256];
+	char out[256], script[40], wanted[80];
 
-	write_program("/tmp/script", "#!/bin/echo one two\nnothing to see\n", 0755);
-	CHECK_EQ(run("/tmp/script", argv, environ, out, sizeof(out)), 0);
-	CHECK(!strcmp(out, "one two /tmp/script arg\n"));
-	write_program("/tmp/script", "#! /bin/sh\necho $0 $1; exit 5\n", 0755);
-	CHECK_EQ(run("/tmp/script", argv, environ, out, sizeof(out)), 5 << 8);
-	CHECK(!strcmp(out, "/tmp/script arg\n"));
-	write_program("/tmp/script", "#!/nowhere\n", 0755);
-	CHECK_EQ(run("/tmp/script", argv, environ, out, sizeof(out)), (100 + ENOENT) << 8);
-	write_program("/tmp/script", "#!\n", 0755);
-	CHECK_EQ(run("/tmp/script", argv, environ, out, sizeof(out)), (100 + ENOEXEC) << 8);
-	write_program("/tmp/script", "#!/tmp/script\n", 0755); /* itself, for ever */
-	CHECK_EQ(run("/tmp/script", argv, environ, out, sizeof(out)), (100 + ELOOP) << 8);
-	unlink("/tmp/script");
+	snprintf(script, sizeof(script), "/tmp/script.%d", getpid());
+	write_program(script, "#!/bin/echo one two\nnothing to see\n", 0755);
+	CHECK_EQ(run(script, argv, environ, out, sizeof(out)), 0);
+	snprintf(wanted, sizeof(wanted), "one two %s arg\n", script);
+	CHECK(!strcmp(out, wanted));
+	write_program(script, "#! /bin/sh\necho $0 $1; exit 5\n", 0755);
+	CHECK_EQ(run(script, argv, environ, out, sizeof(out)), 5 << 8);
+	snprintf(wanted, sizeof(wanted), "%s arg\n", script);
+	CHECK(!strcmp(out, wanted));
+	write_program(script, "#!/nowhere\n", 0755);
+	CHECK_EQ(run(script, argv, environ, out, sizeof(out)), (100 + ENOENT) << 8);
+	write_program(script, "#!\n", 0755);
+	CHECK_EQ(run(script, argv, environ, out, sizeof(out)), (100 + ENOEXEC) << 8);
+	snprintf(wanted, sizeof(wanted), "#!%s\n", script);
+	write_program(script, wanted, 0755); /* itself, for ever */
+	CHECK_EQ(run(script, argv, environ, out, sizeof(out)), (100 + ELOOP) << 8);
+	unlink(script);
 }
 
 static void not_executable(void)

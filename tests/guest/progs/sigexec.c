@@ -176,8 +176,11 @@ static void exec_and_signal(void)
 {
 	char *area = mmap(NULL, BUSY_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), path[256] = "";
 	siginfo_t info = {.si_signo = SIGKILL, .si_code = SI_QUEUE};
-	int fd = (int)CHECK_CALL(open("/tmp/siginfo", O_RDWR | O_CREAT | O_TRUNC, 0600));
+	char name[40];
+	int fd;
 
+	snprintf(name, sizeof(name), "/tmp/siginfo.%d", getpid());
+	fd = (int)CHECK_CALL(open(name, O_RDWR | O_CREAT | O_TRUNC, 0600));
 	CHECK_EQ(write(fd, &info, sizeof(info)), sizeof(info));
 	CHECK(readlink("/proc/self/exe", path, sizeof(path) - 1) > 0);
 	program[0] = path;
@@ -189,7 +192,7 @@ static void exec_and_signal(void)
 	for (int i = 0; i < 3 && !check_failures; i++)
 		exec_under_signal(fd);
 	close(fd);
-	unlink("/tmp/siginfo");
+	unlink(name);
 }
 
 /* Each of several threads that exit, die and exec at once: one way or another the process ends, with one

@@ -8,8 +8,9 @@ for s in nr_cpu_ids cpu_online_mask cpu_possible_mask panic_timeout; do echo $s:
 
 #: fails: A file of a module is opened while its init sleeps, and read after that has failed.
 dmesg -c > /dev/null; insmod /fails.ko & job=$!
-while ! [ -e /dev/held/fails ]; do sleep 0.05; done; exec 5< /dev/held/fails; rm -r /dev/held
+while ! [ -e /dev/held/fails ]; do sleep 0.05; done; exec 5<> /dev/held/fails; rm -r /dev/held
 insmod /fails.ko 2> /waited & second=$! # it waits for the first, whose init sleeps
-rmmod fails; while ! dmesg | grep -q 'hold it'; do sleep 0.1; done; cat /proc/modules; cat <&5
+until grep -q '(insmod) S' /proc/$second/stat; do usleep 1000; done
+rmmod fails; echo >&5; while ! dmesg | grep -q 'hold it'; do sleep 0.1; done; cat /proc/modules; cat <&5
 insmod /fails.ko; echo going $? # the first keeps the name until the file is closed, and nobody waits for that
 exec 5<&-; wait $job; echo insmod $?; wait $second; echo second $?; cat /waited; cat /proc/modules; echo end; ls -d /dev/held

@@ -14,7 +14,7 @@ cd /lib/modules/$(uname -r); echo helps.ko: > modules.dep; echo 'alias help-[0-9
 cd /sys/kernel/tracing; echo 1 > events/module/module_request/enable
 (cd /tmp; insmod /asks.ko)
 dmesg -c | cut -d] -f2-
-cat /tmp/said; lsmod | grep -c helps; grep module_request: trace | cut -d: -f3-; cat /proc/[0-9]*/comm | grep -c ^umh; rmmod helps
+cat /tmp/said; lsmod | grep -c helps; grep module_request: trace | cut -d: -f3-; cat /proc/[0-9]*/comm 2>/dev/null | grep -c ^umh; rmmod helps
 echo /bin/none > /proc/sys/kernel/modprobe; insmod /asks.ko 2>/dev/null; rmmod asks; insmod /asks.ko
 cat /proc/sys/kernel/modprobe; dmesg | grep helped | cut -d] -f2-; rmmod asks; dmesg -c >/dev/null
 echo > /proc/sys/kernel/modprobe; insmod /asks.ko; dmesg | grep helped | cut -d] -f2-; rmmod asks

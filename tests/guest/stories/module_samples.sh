@@ -33,7 +33,7 @@ insmod /irq_shared.ko 2>/dev/null; echo $?; cat /proc/modules
 
 #: delays: The latency tracer $TRACER finds a section of the kind $MODE.
 cd /sys/kernel/tracing; echo 0 > tracing_max_latency; echo $TRACER > current_tracer
-insmod /preemptirq_delay_test.ko test_mode=$MODE delay=60000 cpu_affinity=1 burst_size=2; cat tracing_max_latency
+insmod /preemptirq_delay_test.ko test_mode=$MODE delay=20000 cpu_affinity=1 burst_size=2; cat tracing_max_latency
 cat trace | grep -E 'started at|ended at'; echo 0 > tracing_max_latency; echo 1 > /sys/kernel/preemptirq_delay_test/trigger
 cat tracing_max_latency; rmmod preemptirq_delay_test; insmod /preemptirq_delay_test.ko test_mode=none 2>/dev/null; echo $?
 insmod /preemptirq_delay_test.ko cpu_affinity=9 2>/dev/null; echo $?; cat /proc/modules
