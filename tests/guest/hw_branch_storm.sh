@@ -2,7 +2,7 @@
 # description: hw-branch-tracer goes on and off while every CPU works, with the function tracer going on and off as well
 # requires: smp=4 timeout=300 soak
 . /run/prelude
-test "$1" = 0 && ROUNDS=6 || ROUNDS=200
+test "$1" = 0 && ROUNDS=3 || ROUNDS=200
 tracing_reset
 cpus=$(grep -c ^processor /proc/cpuinfo)
 mkdir -p instances/load

@@ -3,7 +3,7 @@
 # requires: smp=4 timeout=300 soak
 . /run/prelude
 H=/sys/kernel/debug/hw_breakpoint
-test "$1" = 0 && ROUNDS=6 || ROUNDS=200
+test "$1" = 0 && ROUNDS=3 || ROUNDS=200
 tracing_reset
 cpus=$(grep -c ^processor /proc/cpuinfo)
 

@@ -6,6 +6,7 @@ import re
 import subprocess
 
 import pytest
+from elftools.elf.elffile import ELFFile
 from gcov_counts import executed
 from monitor import MonitoredGuest
 from vitrine_guest import ROOT
@@ -43,11 +44,35 @@ def built(machine, suffix, *words):
 
 @pytest.fixture
 def build(machine):
-    """A kernel that counts hints, and in two files also as gcc counts. What counts is the same code on all machines: the
-    ordinary suite builds one of them."""
-    if machine.arch != "aarch64" and "SOAK_MINUTES" not in os.environ:
+    """A kernel that counts hints, and in two files also as gcc counts."""
+    if "SOAK_MINUTES" not in os.environ:
         pytest.skip("builds one more kernel: make soak")
     return built(machine, "-branch-gcov", "BRANCH=1", f"GCOV={' '.join(COUNTED)}")
+
+
+def make_objects(machine, suffix, words, objects):
+    """Compile these objects of a kernel of another kind: {object: names of its sections}."""
+    environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS")}
+    folder = os.path.join("build", machine.arch + suffix)
+    paths = [os.path.join(folder, name) for name in objects]
+    subprocess.run(["make", "-s", "-C", ROOT, f"ARCH={machine.arch}", *words, *paths], env=environment, check=True)
+    found = {}
+    for name, path in zip(objects, paths):
+        with open(os.path.join(ROOT, path), "rb") as file:
+            found[name] = {section.name for section in ELFFile(file).iter_sections()}
+    return found
+
+
+@pytest.mark.parametrize("which", ("1", "all"))
+def test_hints_have_their_sites(machine, which):
+    """The short form of what follows: a file with hints, the tracer and its table are compiled, and sites are in the
+    tables that the kernel reads. A file without a hint has none."""
+    suffix = "-branch" + ("-all" if which == "all" else "")
+    names = ["kernel/fs/pipe.o", "kernel/lib/sort.o", "trace/tracers/branch.o", "trace/tracers/stat/branch.o"]
+    found = make_objects(machine, suffix, [f"BRANCH={which}"], names)
+    tables = {name: {kind for kind in ("annotated", "all") if f"ptrs_branch_{kind}" in found[name]} for name in names}
+    assert tables["kernel/fs/pipe.o"] == ({"annotated"} if which == "1" else {"annotated", "all"})
+    assert tables["kernel/lib/sort.o"] == (set() if which == "1" else {"all"})
 
 
 def shell(guest, command):

@@ -40,6 +40,7 @@ USED = [
 ]
 
 
+@pytest.mark.soak(only=True)
 def test_session(machine, tmp_path):
     """At the prompt of bash: what each package has, a shared folder beside, and bash comes back after its end."""
     root = debian_root(machine.arch)

@@ -17,7 +17,7 @@ HELLO = "/sys/kernel/debug/trace_printk/hello"
 CPUS = 2
 NUMBERS = re.compile(r"(\d+) (\d+) (\d+) (.*)")  # with the option raw
 STATES = "RSDTtXZPI"
-ENOUGH = 100  # records of each event that can be provoked
+ENOUGH = 100 if "SOAK_MINUTES" in os.environ else 30  # records of each event that can be provoked
 ROUNDS = 8  # as long as some event has not enough, it is recorded in another, in which more happens
 # A little of everything: %d processes that kill themselves, that sleep, and that are killed while they sleep.
 WORK = "storm 2 6 > /dev/null; i=0; while [ $i -lt %d ]; do sh -c 'kill $$'; sleep 9 & sleep 0.001; kill $!; i=$((i + 1)); done; wait"

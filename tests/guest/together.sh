@@ -2,7 +2,7 @@
 # description: function_graph in three arrays, the profiler and the stack tracer, each with its own filter, go on and off in any order under load; each has whole trees, of its own functions only
 # requires: smp=4 timeout=240 progs="storm calls treecheck" soak
 . /run/prelude
-test "$1" = 0 && steps=30 || steps=300
+test "$1" = 0 && steps=15 || steps=300
 debug=/sys/kernel/debug/fgraph
 stack=/proc/sys/kernel/stack_tracer_enabled
 seed=20117

@@ -2,7 +2,7 @@
 # description: triggers and function commands come and go while 4 CPUs hit them; counts are exact, snapshots lose nothing
 # requires: smp=4 timeout=240 soak
 . /run/prelude
-test "$1" = 0 && rounds=6 || rounds=60
+test "$1" = 0 && rounds=3 || rounds=60
 tracing_reset
 step=events/lab/lab_step
 switch=events/sched/sched_switch

@@ -167,7 +167,7 @@ def test_each_kind_of_recipe_with_other_tools(path, clone, machine):
     assert (clone / "build/stage/usr/share/doc/vitrine/README.md").exists()
 
 
-@pytest.mark.skipif("SOAK_MINUTES" not in os.environ, reason="a whole build takes minutes: make soak")
+@pytest.mark.soak(only=True)
 def test_a_whole_build_with_other_tools(path, clone, machine):
     (clone / "build/newlib").unlink(missing_ok=True)
     run(["make", f"ARCH={machine.arch}", f"CROSS={machine.arch}-linux-gnu-", "all"], path, clone)
@@ -195,7 +195,7 @@ def test_another_folder_gives_the_same_objects(clone, tmp_path, machine):
     assert same_bytes(clone, other, names) == []
 
 
-@pytest.mark.skipif("SOAK_MINUTES" not in os.environ, reason="two whole builds take minutes: make soak")
+@pytest.mark.soak(only=True)
 def test_another_folder_gives_the_same_bytes(clone, tmp_path, machine):
     other = cloned(tmp_path / "another-place/of-the-tree")
     (other / "build/newlib").unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Each step of `make lint` as a test of its own."""
+"""Each step of `make lint` as a test of its own, the longest of them in make soak."""
 
 import os
 import re
@@ -15,7 +15,16 @@ def steps():
         return re.search(r"^LINTS := (.*)$", file.read(), re.M).group(1).split()
 
 
-@pytest.mark.parametrize("step", steps())
+ONLY_IN_SOAK = {"lint-analyzer"}
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        pytest.param(step, marks=pytest.mark.soak(only=True)) if step in ONLY_IN_SOAK else pytest.param(step)
+        for step in steps()
+    ],
+)
 def test_lint(step):
     environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
     done = subprocess.run(

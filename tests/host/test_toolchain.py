@@ -48,7 +48,7 @@ def test_each_kind_of_object(machine, tmp_path):
     make(tree, machine.arch, prefix, f"build/{machine.arch}/root/bin/basename")
 
 
-@pytest.mark.skipif("SOAK_MINUTES" not in os.environ, reason="a whole build takes minutes: make soak")
+@pytest.mark.soak(only=True)
 def test_no_call_site_is_lost(machine, tmp_path):
     prefix = bare_metal(machine.arch)
     tree = cloned(tmp_path / "tree")

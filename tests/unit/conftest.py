@@ -27,7 +27,10 @@ class UnitFile(pytest.File):
         if re.search(r"/\* sanitizers: thread \*/", self.path.read_text()):
             kinds.append("tsan")
         for kind in kinds:
-            yield UnitTest.from_parent(self, name=kind, binary=f"build/host/unit/{name}.{kind}")
+            test = UnitTest.from_parent(self, name=kind, binary=f"build/host/unit/{name}.{kind}")
+            if 'getenv("SOAK_MINUTES")' in self.path.read_text():
+                test.add_marker(pytest.mark.soak)
+            yield test
 
 
 class UnitFailed(Exception):
