@@ -131,8 +131,8 @@ def waits(attempt):
     told = Told(attempt, "".join(do(task(), wait=False) for _ in range(4)) + "wait\n")
     attempt.true("holds that were waited for", sum(n.wait > 10**6 for n in told.notes) >= 8, told.notes)
     compare(attempt, told, told.notes)
-    # Two CPUs: the owner runs, so the waiting task spins. It goes to sleep when a grace period of RCU wants its CPU, which does
-    # not happen in each of four rounds.
+    # Two CPUs: the owner runs, so the waiting task spins. It goes to sleep when a grace period of RCU wants its CPU,
+    # which does not happen in each of four rounds.
     mutex, first, second = mutexes[0], "", ""
     for at in range(0, 8, 2):
         first += f"l{mutex} g{at} w{attempt.rng.randrange(15000, 30000)} u{mutex} e{at + 1} "

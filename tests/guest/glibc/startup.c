@@ -385,7 +385,10 @@ static int spin_in_sequence(struct rseq *r)
 	return aborted;
 }
 
-/* Until another task has had this CPU. A sleep is none when its time is up before the CPU is given away, as on a busy host. */
+/*
+ * Until another task has had this CPU. A sleep is none when its time is up before the CPU is given away, as on a busy
+ * host.
+ */
 static void be_switched(void)
 {
 	struct rusage before, now;
