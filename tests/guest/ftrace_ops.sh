@@ -277,6 +277,9 @@ for i in $jobs; do
 	bench getpid 100000000 > /dev/null &
 	pids="$pids $!"
 done
+called() {
+	test $(count $1 calls) -gt 0
+}
 for round in $(seq 3); do
 	for i in 0 1 2 3; do
 		ok $i flags $(((round + i) % 3 * 2 + round % 2))
@@ -289,8 +292,7 @@ for round in $(seq 3); do
 	ok 0 off
 	ok 0 on
 	for i in 2 0 3 1; do
-		test $(count $i calls) -gt 0 || sleep 0.1
-		test $(count $i calls) -gt 0 || fail "round $round: user $i was not called"
+		await "round $round: user $i is called" called $i
 		ok $i off
 	done
 	echo nop > current_tracer

@@ -60,7 +60,7 @@ if test $cpus = 1; then
 	{ echo hwlat > instances/other/current_tracer; } 2> /tmp/error && fail 'a second hwlat'
 	grep -q busy /tmp/error || fail "a second hwlat: $(cat /tmp/error)"
 	rmdir instances/other
-	same threads 1 $(threads)
+	becomes threads 1 threads
 	sleep 0.5
 	take
 	same 'lines of an undisturbed CPU' 0 $(wc -l < /tmp/lines)
@@ -123,7 +123,7 @@ if test $cpus = 4; then
 	done
 	echo 7 > tracing_cpumask
 	echo hwlat > current_tracer
-	same 'threads of round-robin' 1 $(threads)
+	becomes 'threads of round-robin' 1 threads
 	while test $(grep -c ' #' trace) -lt 12; do sleep 0.1; done
 	lines
 	head -n 9 /tmp/lines | sed 's/.*\[00//; s/\].*//' > /tmp/turns
@@ -134,7 +134,7 @@ if test $cpus = 4; then
 	same 'CPUs of round-robin' '0 1 2 ' "$(sort -u /tmp/turns | tr '\n' ' ')"
 	echo per-cpu > hwlat_detector/mode
 	holds 'a mode while it runs' hwlat_detector/mode 'none round-robin [per-cpu] '
-	same 'threads of per-cpu' 3 $(threads)
+	becomes 'threads of per-cpu' 3 threads
 	echo > trace
 	sleep 1
 	lines
@@ -148,9 +148,9 @@ if test $cpus = 4; then
 	sleep 1
 	holds 'after the thread has been moved' hwlat_detector/mode '[none] round-robin per-cpu '
 	echo 0 > tracing_on
-	same 'threads while tracing is off' 0 $(threads)
+	becomes 'threads while tracing is off' 0 threads
 	echo 1 > tracing_on
-	same 'threads when it is on again' 1 $(threads)
+	becomes 'threads when it is on again' 1 threads
 	# An NMI, where there are such, is told apart: a request for backtraces comes to a CPU with interrupts off.
 	if test $(uname -m) = x86_64; then
 		echo per-cpu > hwlat_detector/mode
@@ -188,6 +188,6 @@ grep -q '() {$' $T/instances/other/trace || fail 'the threshold of hwlat stays'
 echo nop > $T/instances/other/current_tracer
 rmdir $T/instances/other
 
-same 'threads at the end' 0 $(threads)
+becomes 'threads at the end' 0 threads
 dmesg | grep -E 'Oops|BUG|WARNING' && fail 'the kernel complained'
 finish

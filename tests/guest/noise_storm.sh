@@ -38,7 +38,7 @@ while test $round -lt $ROUNDS; do
 		echo nop > current_tracer
 		lines=$((lines + $(grep -c "$tracer\|noise: " trace)))
 		echo nop > instances/second/current_tracer
-		same "round $round, threads after $tracer" 0 $(threads)
+		becomes "round $round, threads after $tracer" 0 threads
 	done
 	round=$((round + 1))
 	test $failures = 0 || break

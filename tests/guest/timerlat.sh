@@ -31,7 +31,7 @@ user() {
 }
 same 'a program without the tracer' 'Invalid argument' "$(user A=1 0 1)"
 echo timerlat > current_tracer
-same 'threads' '0 1 2 3 ' "$(threads)"
+becomes 'threads' '0 1 2 3 ' threads
 for pid in $(ps | grep ' \[timerlat/' | sed 's/^ *//; s/ .*//'); do
 	chrt -p $pid | tr '\n' ' ' | grep -q 'SCHED_FIFO.* 95' || fail "the thread's policy: $(chrt -p $pid)"
 done
@@ -44,7 +44,7 @@ grep -q busy /tmp/error || fail "osnoise beside timerlat: $(cat /tmp/error)"
 holds 'after that' instances/a/current_tracer nop
 echo timerlat > instances/a/current_tracer
 echo 0,2 > osnoise/cpus
-same 'threads on two CPUs' '0 2 ' "$(threads)"
+becomes 'threads on two CPUs' '0 2 ' threads
 # comes PATTERN [FILE]: waits until a line of the trace has it, at most 10 s
 comes() {
 	tries=0
@@ -61,7 +61,7 @@ for array in . instances/a; do
 done
 echo nop > instances/a/current_tracer
 echo nop > current_tracer
-same 'threads at the end' '' "$(threads)"
+becomes 'threads at the end' '' threads
 echo osnoise > instances/a/current_tracer || fail 'osnoise after timerlat'
 { echo timerlat > current_tracer; } 2> /tmp/error && fail 'timerlat beside osnoise'
 grep -q busy /tmp/error || fail "timerlat beside osnoise: $(cat /tmp/error)"
@@ -72,7 +72,7 @@ echo 0-3 > osnoise/cpus
 # -- programs in place of threads
 echo NO_OSNOISE_WORKLOAD > osnoise/options
 echo timerlat > current_tracer
-same 'threads without a workload' '' "$(threads)"
+becomes 'threads without a workload' '' threads
 same 'not pinned' 'Operation not permitted' "$(user UNPINNED=1 1 1)"
 same 'on another CPU' 'Operation not permitted' "$(user PIN=2 1 1)"
 echo > trace
@@ -152,18 +152,19 @@ grep -q '\[001\].*_noise:' trace && fail "CPU 1 is counted: $(grep '\[001\].*_no
 echo 0-3 > osnoise/cpus
 echo 1 > tracing_on
 
-# -- what is late stops recording; print_stack shows what held it up. Interrupts are off for 5 ms, longer than a period.
+# -- what is late stops recording; print_stack shows what held it up. Interrupts are off for 60 ms, much longer than a period
+# and than a host that is busy keeps most CPUs waiting.
 echo 1000 > osnoise/timerlat_period_us
 for stop in stop_tracing_us stop_tracing_total_us; do
-	echo 3000 > osnoise/print_stack
-	echo 3000 > osnoise/$stop
+	echo 40000 > osnoise/print_stack
+	echo 40000 > osnoise/$stop
 	tries=0
 	found=
 	while test -z "$found" && test $tries -lt 50; do # the host may be late before we are
 		echo > trace
 		echo 1 > tracing_on
 		echo timerlat > current_tracer
-		echo 5000 > /sys/kernel/debug/latency/irqs_off
+		echo 60000 > /sys/kernel/debug/latency/irqs_off
 		sleep 0.05
 		grep -q '=> plant_irqs_off$' trace && found=yes
 		test -z "$found" && echo nop > current_tracer
@@ -172,12 +173,12 @@ for stop in stop_tracing_us stop_tracing_total_us; do
 	test -n "$found" || fail "$stop: no stack of what was planted"
 	same "$stop: tracing_on" 0 $(cat tracing_on)
 	grep -qE ': timerlat_(irq|main): stop tracing hit on cpu [0-3]$' trace || fail "$stop: $(tail -n 3 trace)"
-	test $(cat tracing_max_latency) -ge 3000 || fail "$stop: tracing_max_latency $(cat tracing_max_latency)"
+	test $(cat tracing_max_latency) -ge 40000 || fail "$stop: tracing_max_latency $(cat tracing_max_latency)"
 	echo nop > current_tracer
 	echo 0 > osnoise/$stop
 done
 echo 1 > tracing_on
 echo 0 > osnoise/print_stack
-same 'threads at last' '' "$(threads)"
+becomes 'threads at last' '' threads
 dmesg | grep -E 'Oops|BUG|WARNING' && fail 'the kernel complained'
 finish

@@ -77,7 +77,15 @@ pid=$!
 until grep -q sched_process_fork $T/set_event && test -n "$(pidof sleep)"; do
 	usleep 5000
 done
-usleep 50000
+# rests: it has begun to sleep. One that does not is found out by what follows.
+rests() {
+	turns=$(turns)
+	usleep 100000
+	test $(turns) = $turns
+}
+for try in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	rests && break
+done
 turns=$(turns)
 usleep 500000
 test $(($(turns) - turns)) -le 2 || fail "trace-record ran $(($(turns) - turns)) times in half a second without a page to take"

@@ -14,14 +14,14 @@ echo 8000 > buffer_size_kb
 for cpu in 1 2 4 8; do
 	taskset $cpu sh -c "while [ ! -e $stop ]; do echo 1 half > /sys/kernel/debug/lab/step; done" &
 done
+used_up() {
+	grep -q count=0 $step/trigger && grep -q count=0 set_ftrace_filter
+}
 for round in 1 2 3; do
 	echo > trace
 	echo 'stacktrace:300 if step == 1' > $step/trigger
 	echo step_store:stacktrace:100 >> set_ftrace_filter
-	for i in $(seq 100); do
-		grep -q count=0 $step/trigger && grep -q count=0 set_ftrace_filter && break
-		sleep 0.05
-	done
+	await "round $round: used up" used_up
 	echo '!stacktrace' > $step/trigger
 	echo '!step_store:stacktrace:0' >> set_ftrace_filter
 	same "round $round: stacks" '300 100' "$(grep -A 1 '<stack trace>' trace | grep -c ' lab_step$') $(grep -A 1 '<stack trace>' trace | grep -c ' step_store$')"

@@ -220,7 +220,7 @@ static void info_is(int i, pid_t pid, int code, int status)
 
 static void wait_seen(int sig, int n)
 {
-	for (int i = 0; i < 2000 && seen[sig] < n; i++)
+	for (int i = 0; i < 20000 && seen[sig] < n; i++)
 		check_sleep(MS);
 	CHECK_EQ(seen[sig], n);
 }
@@ -270,7 +270,7 @@ static void not_of_stops(void)
 
 static void gone(pid_t pid)
 {
-	for (int i = 0; i < 2000 && !kill(pid, 0); i++)
+	for (int i = 0; i < 20000 && !kill(pid, 0); i++)
 		check_sleep(MS);
 	CHECK_ERRNO(kill(pid, 0), ESRCH);
 }

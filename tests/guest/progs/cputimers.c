@@ -57,14 +57,22 @@ static long left_of(int which)
  */
 static void ends_after(int which, int sig)
 {
-	long start = cpu_ns(), deadline = check_now() + 8000 * MS;
+	long start = 0, deadline;
 
 	handle_with(sig, on_signal, SA_RESTART, NULL);
-	arm_timer(which, 60000, 40000);
-	CHECK_RANGE(left_of(which), 20000, 60000 + TICK_US);
-	check_sleep(150 * MS);
+	/* A computer that holds a CPU of the guest up does so on the account of the task there: then once more. */
+	for (int tries = 0; tries < 20; tries++) {
+		arm_timer(which, 0, 0);
+		seen[sig] = 0;
+		start = cpu_ns();
+		arm_timer(which, 60000, 40000);
+		check_sleep(150 * MS);
+		if (cpu_ns() - start < 40 * MS)
+			break;
+	}
 	CHECK_EQ(seen[sig], 0); /* who sleeps uses no CPU time */
 	CHECK_RANGE(left_of(which), 20000, 60000 + TICK_US);
+	deadline = check_now() + 8000 * MS;
 	for (int n = 1; n <= 4; n++) {
 		while (seen[sig] < n && check_now() < deadline)
 			;

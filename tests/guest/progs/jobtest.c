@@ -190,7 +190,7 @@ static void raced(void)
 			;
 		kill(pid, SIGCONT);
 		before = *count;
-		end = check_now() + 2000 * MS;
+		end = check_now() + 20000 * MS;
 		while (*count == before && check_now() < end)
 			check_sleep(MS / 10);
 		if (!CHECK(*count != before)) {
@@ -259,7 +259,7 @@ static void shell_ends(bool stop)
 			_exit(check_failures ? 1 : 0);
 		}
 		wait(NULL);
-		for (int i = 0; stop && i < 2000 && shared[HUPS] + shared[CONTS] < 4; i++)
+		for (int i = 0; stop && i < 20000 && shared[HUPS] + shared[CONTS] < 4; i++)
 			check_sleep(MS);
 		check_sleep(10 * MS);
 		_exit(0);
@@ -295,7 +295,7 @@ static void first_ends(void)
 			_exit(check_failures ? 1 : 0);
 		}
 		CHECK_EQ(check_wait(first), 0);
-		for (int i = 0; i < 2000 && shared[HUPS] + shared[CONTS] < 2; i++)
+		for (int i = 0; i < 20000 && shared[HUPS] + shared[CONTS] < 2; i++)
 			check_sleep(MS);
 		_exit(check_failures ? 1 : 0);
 	}
@@ -406,7 +406,7 @@ static void after_exec(void)
 		execve(argv[0], argv, env);
 		_exit(1);
 	}
-	for (int i = 0; i < 2000 && setpgid(pid, getpgrp()) == 0; i++)
+	for (int i = 0; i < 20000 && setpgid(pid, getpgrp()) == 0; i++)
 		check_sleep(MS);
 	CHECK_ERRNO(setpgid(pid, pid), EACCES);
 	finish(pid);

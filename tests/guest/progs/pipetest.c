@@ -349,7 +349,8 @@ static void scattered(void)
 		unsigned long n;
 	} parts[2];
 	char a[2] = "", b[6] = "";
-	int ends[2];
+	struct pollfd read_it = {.events = POLLIN};
+	int ends[2], gate[2];
 	pid_t pid;
 
 	parts[0].at = a;
@@ -357,13 +358,16 @@ static void scattered(void)
 	parts[1].at = b;
 	parts[1].n = sizeof(b);
 	CHECK_CALL(pipe(ends));
+	CHECK_CALL(pipe(gate));
 	CHECK_EQ(write(ends[1], "x", 1), 1);
 	pid = check_fork();
 	if (pid == 0) {
-		check_sleep(100000000);
+		read_it.fd = gate[0];
+		poll(&read_it, 1, 5000); /* a read that waits for the rest gets it at last */
 		_exit(write(ends[1], "yz", 2) != 2);
 	}
 	CHECK_EQ(check_syscall(SYS_readv, ends[0], (long)parts, 2, 0, 0, 0), 1);
+	check_give(gate[1], 'r');
 	CHECK_EQ(check_wait(pid), 0);
 	CHECK_EQ(write(ends[1], "123", 3), 3);
 	CHECK_EQ(check_syscall(SYS_readv, ends[0], (long)parts, 2, 0, 0, 0), 5);
@@ -389,8 +393,10 @@ static void interrupted(void)
 	for (int i = 0; i < 3; i++) {
 		pid = check_fork();
 		if (pid == 0) {
-			check_sleep(50000000);
-			_exit(kill(getppid(), SIGUSR1));
+			pid = getppid();
+			while (thread_state(pid, pid) != 'S') /* in its call */
+				check_sleep(1000000);
+			_exit(kill(pid, SIGUSR1));
 		}
 		if (i == 0)
 			CHECK_ERRNO(read(ends[0], block, 1), EINTR);

@@ -49,7 +49,7 @@ static void gets_prio(pid_t pid, int wanted, int line)
 {
 	int now = 0;
 
-	for (int i = 0; i < 3000; i++) {
+	for (int i = 0; i < 30000; i++) {
 		now = prio_of(pid);
 		if (now == wanted)
 			return;

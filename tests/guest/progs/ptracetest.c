@@ -512,7 +512,7 @@ static void signal_of_a_thread(void)
 	told->may_take = 1;
 	CHECK_EQ(news(told->thread), STOP(SIGUSR1));
 	go_on(told->thread, SIGUSR1);
-	for (int i = 0; i < 1000 && !told->taken_by; i++)
+	for (int i = 0; i < 5000 && !told->taken_by; i++)
 		check_sleep(MS);
 	CHECK_EQ(told->taken_by, told->thread);
 	CHECK_CALL(kill(pid, SIGKILL));

@@ -317,7 +317,7 @@ static void memory(void)
 {
 	long before;
 
-	start("2048");
+	every_record("2048", 100, false);
 	before = watch_free_memory();
 	for (int i = 0; i < 3; i++)
 		every_record("2048", 100, false); /* each 1.2 MiB through the pipe */
@@ -453,7 +453,8 @@ static void larger_memory(void)
 	long before;
 
 	start("2048");
-	set_subbuf(64);
+	set_subbuf(128);
+	every_record("2048", 100, false); /* what we and slabs need for it is there from here on */
 	set_subbuf(4);
 	before = watch_free_memory();
 	for (int i = 0; i < 3; i++) {

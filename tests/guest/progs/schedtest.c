@@ -532,7 +532,7 @@ static void spread(void)
 		vt_each_proc(sample, pids);
 		for (int cpu = 0; cpu < cpus; cpu++)
 			used += CPU_ISSET(cpu, &on);
-	} while (used < cpus && ++tries < 400);
+	} while (used < cpus && ++tries < 4000);
 	CHECK_EQ(sampled, cpus);
 	CHECK_EQ(used, cpus);
 	for (int i = 0; i < cpus; i++) {

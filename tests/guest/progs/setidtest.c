@@ -186,7 +186,7 @@ static void share_fs(void)
 		close(1);
 		for (int fd = 3; fd < 20; fd++)
 			close(fd);
-		check_sleep(200000000);
+		check_sleep(3000000000); /* until the parent has long begun another program */
 		_exit(0);
 	}
 }

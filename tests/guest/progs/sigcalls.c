@@ -115,7 +115,7 @@ static void wake_word(void)
 {
 	long woken = 0;
 
-	for (int i = 0; i < 2000 && !woken; i++) {
+	for (int i = 0; i < 20000 && !woken; i++) {
 		woken = check_syscall(SYS_futex, (long)word, FUTEX_WAKE, 1, 0, 0, 0);
 		check_sleep(woken ? 0 : MS);
 	}

@@ -91,7 +91,22 @@ static void not_deferred(void)
 	CHECK_EQ(seen[SIGUSR1], 5);
 }
 
-/* A child that signals us while we wait in read(), then writes. Returns what read() gave. */
+/* By a child: the parent sleeps, in the call that is to be interrupted. */
+static void wait_asleep(pid_t pid)
+{
+	while (thread_state(pid, pid) != 'S')
+		check_sleep(1000000);
+}
+
+static int handled[2]; /* a pipe */
+
+static void on_signal_tell(int sig)
+{
+	seen[sig]++;
+	check_give(handled[1], 'h');
+}
+
+/* A child that signals us while we wait in read(), and writes when the handler has run. Returns what read() gave. */
 static ssize_t interrupted_read(unsigned long flags, int *error)
 {
 	int ends[2];
@@ -100,13 +115,15 @@ static ssize_t interrupted_read(unsigned long flags, int *error)
 	char c = 0;
 
 	seen[SIGUSR1] = 0;
-	handle(SIGUSR1, on_signal, flags, 0);
+	handle(SIGUSR1, on_signal_tell, flags, 0);
 	CHECK_CALL(pipe(ends));
+	CHECK_CALL(pipe(handled));
 	pid = check_fork();
 	if (pid == 0) {
-		check_sleep(30000000);
+		wait_asleep(parent);
 		kill(parent, SIGUSR1);
-		check_sleep(30000000);
+		check_take(handled[0]);
+		wait_asleep(parent); /* in read() again, or waiting for us */
 		check_give(ends[1], 'x');
 		_exit(0);
 	}
@@ -134,7 +151,7 @@ static void sleep_interrupted(void)
 	handle(SIGUSR1, on_signal, 0, 0);
 	pid = check_fork();
 	if (pid == 0) {
-		check_sleep(50000000);
+		wait_asleep(parent);
 		kill(parent, SIGUSR1);
 		_exit(0);
 	}

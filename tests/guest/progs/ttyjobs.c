@@ -127,7 +127,7 @@ static void counts(void)
 
 static void wait_shared(int what, int n)
 {
-	for (int i = 0; i < 2000 && shared[what] < n; i++)
+	for (int i = 0; i < 20000 && shared[what] < n; i++)
 		check_sleep(MS);
 	CHECK_EQ(shared[what], n);
 }

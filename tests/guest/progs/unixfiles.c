@@ -197,7 +197,7 @@ static void garbage(void)
 		close(client);
 		own = new_socket(SOCK_STREAM); /* a close like any other */
 		close(own);
-		for (int ms = 0; ms < 3000 && read(p[0], buf, 1) != 0; ms++)
+		for (int ms = 0; ms < 30000 && read(p[0], buf, 1) != 0; ms++)
 			check_sleep(MS);
 		CHECK_EQ(read(p[0], buf, 1), 0);
 		CHECK_CALL(close(p[0]));
@@ -242,7 +242,7 @@ static void long_chain(void)
 	}
 	CHECK_ERRNO(read(p[0], &c, 1), EAGAIN);
 	CHECK_CALL(close(last));
-	for (int ms = 0; ms < 3000 && read(p[0], &c, 1) != 0; ms++)
+	for (int ms = 0; ms < 30000 && read(p[0], &c, 1) != 0; ms++)
 		check_sleep(MS);
 	CHECK_EQ(read(p[0], &c, 1), 0);
 }

@@ -230,11 +230,18 @@ static void of_a_stop(void)
 static void own(void)
 {
 	struct rusage start, now;
-	long cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID), thread = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	long cpu = 0, thread = 0;
 
-	check_sleep(100 * MS);
-	CHECK_RANGE(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu, 0, 90 * MS);
-	CHECK_RANGE(clock_ns(CLOCK_THREAD_CPUTIME_ID) - thread, 0, 90 * MS);
+	/* A computer that holds a CPU of the guest up does so on the account of the task there: then once more. */
+	for (int tries = 0; tries < 30 && (!tries || cpu > 90 * MS || thread > 90 * MS); tries++) {
+		cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+		thread = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+		check_sleep(100 * MS);
+		cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+		thread = clock_ns(CLOCK_THREAD_CPUTIME_ID) - thread;
+	}
+	CHECK_RANGE(cpu, 0, 90 * MS);
+	CHECK_RANGE(thread, 0, 90 * MS);
 	CHECK_CALL(getrusage(RUSAGE_SELF, &start));
 	burn(100 * MS);
 	cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
@@ -413,16 +420,24 @@ static void grid(void)
 	arm(0, 0);
 }
 
+/* The first one, sooner or later. */
+static void alarm_comes(void)
+{
+	for (int ms = 0; ms < 5000 && !seen[SIGALRM]; ms++)
+		check_sleep(MS);
+	CHECK_EQ(seen[SIGALRM], 1);
+}
+
 /* One shot has one signal, then none is left; 0 stops a timer, whatever its interval says. */
 static void one_shot(void)
 {
 	struct itimerval old, new = {time_of(3000), time_of(0)};
 
 	handle_with(SIGALRM, on_signal, 0, NULL);
+	arm(20000000, 0);
+	CHECK_RANGE(left_us(), 1, 20000000);
 	arm(5000, 0);
-	CHECK_RANGE(left_us(), 1, 5000);
-	check_sleep(20 * MS);
-	CHECK_EQ(seen[SIGALRM], 1);
+	alarm_comes();
 	CHECK_EQ(left_us(), 0);
 	check_sleep(10 * MS);
 	CHECK_EQ(seen[SIGALRM], 1);
@@ -485,7 +500,7 @@ static void not_inherited(void)
 	handle_with(SIGALRM, on_signal, SA_RESTART, NULL);
 	arm(20000, 0);
 	CHECK_EQ(check_in_child(has_none), 0);
-	CHECK_EQ(seen[SIGALRM], 1);
+	alarm_comes();
 }
 
 /* Nobody is killed by the alarm of a process that is gone. */

@@ -107,20 +107,20 @@ static inline bool pending(int sig)
 	return sigismember(&now, sig);
 }
 
-/* sigwaitinfo() for 3 seconds. As the kernel has it: glibc's passes tgkill() off as kill(). */
+/* sigwaitinfo() for 30 seconds. As the kernel has it: glibc's passes tgkill() off as kill(). */
 static inline long taken(const sigset_t *set, siginfo_t *info)
 {
-	struct timespec limit = {.tv_sec = 3};
+	struct timespec limit = {.tv_sec = 30};
 
 	return check_syscall(SYS_rt_sigtimedwait, (long)set, (long)info, (long)&limit, 8, 0, 0);
 }
 
-/* Wait until it is in this state. False, with a message: it was not for 5 seconds. */
+/* Wait until it is in this state. False, with a message: it was not for 30 seconds. */
 static inline bool thread_gets(pid_t pid, pid_t tid, char state)
 {
 	char now = 0;
 
-	for (int i = 0; i < 5000; i++) {
+	for (int i = 0; i < 30000; i++) {
 		now = thread_state(pid, tid);
 		if (now == state)
 			return true;
@@ -136,12 +136,12 @@ static inline bool process_gets(pid_t pid, char state)
 	return thread_gets(pid, pid, state);
 }
 
-/* waitpid() for 3 seconds; 0: there is no news of it. */
+/* waitpid() for 30 seconds; 0: there is no news of it. */
 static inline pid_t news_of(pid_t pid, int *status, int options)
 {
 	pid_t got = 0;
 
-	for (int i = 0; i < 3000 && !got; i++) {
+	for (int i = 0; i < 30000 && !got; i++) {
 		got = waitpid(pid, status, options | WNOHANG);
 		if (!got)
 			check_sleep(MS);
