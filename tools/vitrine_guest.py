@@ -392,7 +392,7 @@ class Guest:
         return status, output
 
     def wait_end(self, seconds=20):
-        """Wait until QEMU is gone; False when it is still there after that many seconds, on a quiet host, or at the
+        """Wait until QEMU is gone; False when it is still there after that many seconds (of a quiet host), or at the
         guest's deadline."""
         try:
             self.child.expect(pexpect.EOF, timeout=min(seconds * patience(), max(0, self.deadline - time.monotonic())))

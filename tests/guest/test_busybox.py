@@ -113,7 +113,7 @@ USED = [
     ),
     ("(sleep 99 & renice -n 5 -p $! > /dev/null; ps -l | grep -c ' 5 .*sleep 9[9]'; killall sleep; wait)", "1\n"),
     (
-        "top -b -n1 | grep -c ' init\\| top'; setsid sh -c 'echo own' | cat; printf '1s/a/z/\\nw\\nq\\n' | ed /tmp/c > /dev/null; cat /tmp/c",
+        "top -b -n1 > /tmp/o; grep -c ' /init$\\| top -b' /tmp/o; setsid sh -c 'echo own' | cat; printf '1s/a/z/\\nw\\nq\\n' | ed /tmp/c > /dev/null; cat /tmp/c",
         "2\nown\nz\nc\n",
     ),
 ]

@@ -159,7 +159,7 @@ def test_a_bad_parameter_waits_for_open_files(guest, tmp_path):  # noqa: F811
     """As an init that fails: nobody gets a reference any more, and those who have one keep the module's code."""
     folder = build(guest, tmp_path, "opened", OPENED + PLAIN)
     out = guest(
-        "dmesg -c > /dev/null; echo 1 > /sys/kernel/tracing/events/module/enable; insmod /opened.ko number=1 & job=$!\n"
+        "dmesg -c > /dev/null; echo 1 > /sys/kernel/tracing/events/module/enable; insmod /opened.ko number=1 & job=$!; "
         "while ! [ -e /dev/opened ]; do sleep 0.05; done; exec 5< /dev/opened\n"
         "until grep -q Unloading /proc/modules; do usleep 1000; done; cut -d' ' -f1,5 /proc/modules; cat <&5\n"
         "exec 5<&-; wait $job; echo insmod $?; cat /proc/modules; grep -c 'module_load\\|module_free' /sys/kernel/tracing/trace\n"

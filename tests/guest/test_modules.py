@@ -338,7 +338,7 @@ def test_damaged_files_do_the_kernel_no_harm(arch, tmp_path):
         arch,
         [tmp_path / "plain.ko", f"{ROOT}/build/{arch}/guest-tests/kofuzz"],
         "free() { grep MemFree /proc/meminfo | tr -cd 0-9; }; dmesg -n 1; /kofuzz /plain.ko 200 5 > /dev/null\n"
-        "before=$(free); /kofuzz /plain.ko 20000 $1; try=0\n"
+        "before=$(free); /kofuzz /plain.ko 20000 $1; try=0; "
         # What RCU and workers have still to free when the program ends comes back soon.
         "until [ $((before - $(free))) -lt 200 ] || [ $try = 100 ]; do try=$((try + 1)); usleep 100000; done; [ $try -lt 100 ] && echo kept\n"
         "cat /proc/modules; ls /sys/module; dmesg | grep -cE 'Internal error|BUG|WARNING'; true".replace("$1", "7"),
