@@ -152,10 +152,11 @@ static ssize_t send_broken(const struct sock_io *io)
 	return -EPIPE;
 }
 
-/* One part of a stream. 0 or -errno. */
-static int send_part(struct unix_sock *u, struct unix_sock *peer, struct sock_io *io)
+/* One part of a stream, and its bytes to *sent. 0 or -errno. */
+static int send_part(struct unix_sock *u, struct unix_sock *peer, struct sock_io *io, size_t *sent)
 {
-	struct unix_msg *msg = msg_new(u, io, min_t(size_t, io->left, STREAM_PART));
+	size_t n = min_t(size_t, io->left, STREAM_PART);
+	struct unix_msg *msg = msg_new(u, io, n);
 	bool broken;
 
 	if (IS_ERR(msg))
@@ -165,31 +166,41 @@ static int send_part(struct unix_sock *u, struct unix_sock *peer, struct sock_io
 	if (!broken)
 		msg_queue(peer, msg);
 	mutex_unlock(&unix_mutex);
-	if (!broken)
-		return 0;
-	msg_cancel(msg);
-	return -EPIPE;
+	if (broken) {
+		msg_cancel(msg);
+		return -EPIPE;
+	}
+	*sent += n;
+	return 0;
 }
 
-/* An error after some bytes is not told, since they are on their way. */
+/*
+ * An error after some bytes is not told, since they are on their way; those of a part that was copied and not queued are
+ * not among them. A closed direction comes before a pending error, which waits for a reader, and is told to an empty
+ * write, too: as on Linux.
+ */
 static ssize_t stream_send(struct unix_sock *u, struct sock_io *io)
 {
-	size_t all = io->left;
 	struct unix_sock *peer;
+	size_t sent = 0;
+	bool closed;
 	int err = 0;
 
 	mutex_lock(&unix_mutex);
 	peer = u->peer ? unix_get(u->peer) : NULL;
+	closed = u->shutdown & SEND_SHUTDOWN;
 	mutex_unlock(&unix_mutex);
 	if (io->addr_len)
 		err = peer ? -EISCONN : -EOPNOTSUPP;
 	else if (!peer)
 		err = -ENOTCONN;
+	else if (closed)
+		err = -EPIPE;
 	while (!err && io->left)
-		err = send_part(u, peer, io);
+		err = send_part(u, peer, io, &sent);
 	unix_put(peer);
-	if (all != io->left && err != -EFAULT)
-		return all - io->left;
+	if (sent)
+		return sent;
 	return err == -EPIPE ? send_broken(io) : err;
 }
 

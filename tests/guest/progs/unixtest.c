@@ -68,10 +68,14 @@ static void broken_streams(void)
 	CHECK_EQ(broken, 1);
 	CHECK_ERRNO(CALL(sendto, fd[0], "x", 1, MSG_NOSIGNAL), EPIPE);
 	CHECK_EQ(broken, 1);
+	CHECK_ERRNO(CALL(sendto, fd[0], "", 0, 0), EPIPE);
+	CHECK_EQ(broken, 2);
 	CHECK_CALL(close(fd[0]));
 	new_pair(SOCK_STREAM, fd);
 	CHECK_EQ(write(fd[0], "x", 1), 1);
 	CHECK_CALL(close(fd[1]));
+	CHECK_ERRNO(write(fd[0], "y", 1), EPIPE);
+	CHECK_EQ(broken, 3);
 	CHECK_ERRNO(read(fd[0], buf, 1), ECONNRESET);
 	CHECK_EQ(read(fd[0], buf, 1), 0);
 	CHECK_CALL(close(fd[0]));
