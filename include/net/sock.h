@@ -75,6 +75,7 @@ struct sock_ops {
 	unsigned (*poll)(struct sock *sk, struct file *file, struct poll_table *pt);
 	long (*ioctl)(struct sock *sk, unsigned cmd, unsigned long arg);
 	bool (*listens)(struct sock *sk);
+	void (*write_space)(struct sock *sk); /* never missing. SO_SNDBUF has changed: whoever waits looks again */
 	/* Options of other levels than SOL_SOCKET. */
 	int (*setsockopt)(struct sock *sk, int level, int optname, const void __user *optval, int optlen);
 	int (*getsockopt)(struct sock *sk, int level, int optname, void __user *optval, int __user *optlen);

@@ -355,6 +355,14 @@ static struct sock *unix_accept(struct sock *sk, bool nonblock)
 	return new ? &new->sk : ERR_PTR(err);
 }
 
+/* A sender looks at SO_SNDBUF, and is queued to wait, under the mutex: so it has seen the new size, or is woken. */
+static void unix_write_space(struct sock *sk)
+{
+	mutex_lock(&unix_mutex);
+	wake_up_interruptible_all(&sk->wait);
+	mutex_unlock(&unix_mutex);
+}
+
 static bool unix_listens(struct sock *sk)
 {
 	return READ_ONCE(unix_sk(sk)->listening);
@@ -447,7 +455,7 @@ static long unix_ioctl(struct sock *sk, unsigned cmd, unsigned long arg)
 #define COMMON_OPS                                                                                    \
 	.family = AF_UNIX, .bind = unix_bind, .socketpair = unix_socketpair, .getname = unix_getname, \
 	.shutdown = unix_shutdown, .sendmsg = unix_sendmsg, .poll = unix_poll, .ioctl = unix_ioctl,   \
-	.listens = unix_listens, .release = unix_release
+	.listens = unix_listens, .write_space = unix_write_space, .release = unix_release
 
 const struct sock_ops unix_stream_ops = {
 	COMMON_OPS,

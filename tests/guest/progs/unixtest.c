@@ -306,6 +306,8 @@ static void time_limits(void)
 	CHECK_ERRNO(CALL(setsockopt, listener, SOL_SOCKET, SO_SNDBUF, &one, 3), EINVAL);
 	CHECK_CALL(CALL(setsockopt, listener, SOL_SOCKET, SO_SNDBUF, &one, 4));
 	CHECK_EQ(option(listener, SO_SNDBUF), 4608);
+	CHECK_CALL(CALL(setsockopt, listener, SOL_SOCKET, SO_RCVBUF, &one, 4));
+	CHECK_EQ(option(listener, SO_RCVBUF), 2304);
 	limit[1] = 1000000;
 	CHECK_ERRNO(CALL(setsockopt, listener, SOL_SOCKET, SO_RCVTIMEO, limit, sizeof(limit)), EDOM);
 	/* A reader that sleeps is woken by a message, and by the end. */
