@@ -49,6 +49,8 @@ static int sock_set_option(struct sock *sk, int optname, int value)
 {
 	switch (optname) {
 	case SO_PASSCRED:
+		if (sk->ops->family != AF_UNIX)
+			return -EOPNOTSUPP;
 		WRITE_ONCE(sk->passcred, !!value);
 		return 0;
 	case SO_REUSEADDR:
@@ -110,7 +112,7 @@ SYSCALL_DEFINE5(setsockopt, int, fd, int, level, int, optname, char __user *, op
 	return err;
 }
 
-/* An option that is a number. 0 or -ENOPROTOOPT. */
+/* An option that is a number. 0, -ENOPROTOOPT or -EOPNOTSUPP. */
 static int sock_get_option(struct sock *sk, int optname, int *value)
 {
 	switch (optname) {
@@ -131,7 +133,7 @@ static int sock_get_option(struct sock *sk, int optname, int *value)
 		return 0;
 	case SO_PASSCRED:
 		*value = READ_ONCE(sk->passcred);
-		return 0;
+		return sk->ops->family == AF_UNIX ? 0 : -EOPNOTSUPP; /* packets do not say who has sent them */
 	case SO_REUSEADDR:
 		*value = READ_ONCE(sk->reuseaddr);
 		return 0;
@@ -161,10 +163,11 @@ static struct timeval timeout_of(const s64 *timeo)
 	return ns_to_timeval(ns == KTIME_MAX ? 0 : ns);
 }
 
-/* The value of an option, up to 16 bytes; how many it has, or -ENOPROTOOPT. */
+/* The value of an option, up to 16 bytes; how many it has, or as sock_get_option(). */
 static int option_value(struct sock *sk, int optname, void *value)
 {
 	struct timeval tv;
+	int err;
 
 	switch (optname) {
 	case SO_RCVTIMEO:
@@ -179,7 +182,8 @@ static int option_value(struct sock *sk, int optname, void *value)
 		return sizeof(cred);
 	}
 	}
-	return sock_get_option(sk, optname, value) ? -ENOPROTOOPT : (int)sizeof(int);
+	err = sock_get_option(sk, optname, value);
+	return err ? err : (int)sizeof(int);
 }
 
 static int do_getsockopt(struct sock *sk, int optname, void __user *optval, int __user *optlen)
