@@ -199,20 +199,19 @@ static void make_peers(struct unix_sock *a, struct unix_sock *b)
 	a->connected = b->connected = true;
 }
 
-/* [u, released while asleep] Wait until u may be connected to the listener and there is room. 0 or -errno. */
+/*
+ * [u, released while asleep] Wait until there is room at the listener, and u may be connected. 0 or -errno; the
+ * listener is looked at first, as on Linux.
+ */
 static int wait_for_room(struct unix_sock *u, struct unix_sock *listener, s64 left)
 {
 	int err = 0;
 
 	while (!err) {
-		if (u->connected)
-			return -EISCONN;
-		if (u->listening)
-			return -EINVAL;
 		if (!listener->listening || listener->shutdown & RCV_SHUTDOWN)
 			return -ECONNREFUSED;
 		if (listener->nr_backlog <= listener->max_backlog)
-			return 0;
+			return u->connected ? -EISCONN : u->listening ? -EINVAL : 0;
 		err = unix_wait(&listener->space, &left);
 	}
 	return err;
@@ -253,7 +252,7 @@ static int name_for_credentials(struct unix_sock *u)
 static int unix_stream_connect(struct sock *sk, struct sockaddr_storage *addr, int len, bool nonblock)
 {
 	struct unix_sock *u = unix_sk(sk), *listener, *new;
-	int err = name_for_credentials(u);
+	int err = unix_valid_addr(addr, len) ? name_for_credentials(u) : -EINVAL;
 
 	if (err)
 		return err;
@@ -329,7 +328,7 @@ static int unix_socketpair(struct sock *a, struct sock *b)
 
 /*
  * The backlog's reference to the new socket becomes the caller's. unix_wait() releases the mutex, so the state of the
- * listener is looked at again after each sleep.
+ * listener is looked at again after each sleep. What had come before a shutdown is still accepted.
  */
 static struct sock *unix_accept(struct sock *sk, bool nonblock)
 {
@@ -339,10 +338,10 @@ static struct sock *unix_accept(struct sock *sk, bool nonblock)
 
 	mutex_lock(&unix_mutex);
 	while (!err && !new) {
-		if (!u->listening || u->shutdown & RCV_SHUTDOWN) {
+		if (!u->listening) {
 			err = -EINVAL;
 		} else if (list_empty(&u->backlog)) {
-			err = unix_wait(&sk->wait, &left);
+			err = left && u->shutdown & RCV_SHUTDOWN ? -EINVAL : unix_wait(&sk->wait, &left);
 		} else {
 			new = list_first_entry(&u->backlog, struct unix_sock, waiting);
 			list_del_init(&new->waiting);
@@ -424,7 +423,7 @@ static unsigned unix_poll(struct sock *sk, struct file *f, struct poll_table *pt
 	return mask;
 }
 
-/* [u] Bytes that a read would find: of a stream all, else of the first message. */
+/* [u] Bytes that wait: of datagrams the next one's, else all. */
 static long bytes_queued(struct unix_sock *u)
 {
 	const struct unix_msg *msg;
@@ -432,13 +431,13 @@ static long bytes_queued(struct unix_sock *u)
 
 	list_for_each_entry(msg, &u->queue, list) {
 		n += msg->len - msg->off;
-		if (u->sk.type != SOCK_STREAM)
+		if (u->sk.type == SOCK_DGRAM)
 			break;
 	}
 	return n;
 }
 
-/* SIOCINQ: bytes that a read would find; SIOCOUTQ: bytes that were sent and not read. */
+/* SIOCINQ: bytes that wait to be read; SIOCOUTQ: bytes that were sent and not read. */
 static long unix_ioctl(struct sock *sk, unsigned cmd, unsigned long arg)
 {
 	struct unix_sock *u = unix_sk(sk);
