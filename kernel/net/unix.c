@@ -277,7 +277,25 @@ static struct unix_sock *set_peer(struct unix_sock *u, struct unix_sock *peer)
 	return old;
 }
 
-/* AF_UNSPEC ends the connection. What others have sent before is dropped when the peer changes, as on Linux. */
+/*
+ * [u] u does not send to `old` any more: what others have sent is dropped, and `old`, if it sends to u, gets an error
+ * when something was lost.
+ */
+static void drop_received(struct unix_sock *u, struct unix_sock *old, struct list_head *msgs)
+{
+	if (list_empty(&u->queue))
+		return;
+	unix_take_queue(u, msgs);
+	if (old->peer != u || old->dead)
+		return;
+	WRITE_ONCE(old->sk.error, ECONNRESET);
+	wake_up_interruptible_all(&old->sk.wait);
+}
+
+/*
+ * AF_UNSPEC ends the connection. What others have sent before is dropped when the peer changes, as on Linux. A reader
+ * copies from a message that is still on the queue, so read_mutex keeps readers out while messages are dropped.
+ */
 static int unix_dgram_connect(struct sock *sk, struct sockaddr_storage *addr, int len, bool nonblock)
 {
 	struct unix_sock *u = unix_sk(sk), *peer = NULL;
@@ -294,17 +312,18 @@ static int unix_dgram_connect(struct sock *sk, struct sockaddr_storage *addr, in
 	}
 	if (err)
 		return err;
+	mutex_lock(&u->read_mutex);
 	mutex_lock(&unix_mutex);
 	if (peer && peer->peer && peer->peer != u) {
 		err = -EPERM;
 	} else {
-		bool other = u->peer && u->peer != peer;
-
 		peer = set_peer(u, peer);
-		if (other)
-			unix_take_queue(u, &msgs);
+		if (peer && peer != u->peer)
+			drop_received(u, peer, &msgs);
+		wake_up_interruptible_all(&sk->wait); /* the new peer may have room */
 	}
 	mutex_unlock(&unix_mutex);
+	mutex_unlock(&u->read_mutex);
 	unix_discard(&msgs);
 	unix_put(peer);
 	return err;

@@ -36,7 +36,7 @@ struct unix_sock {
 
 	struct list_head queue;	   /* [u; only who holds read_mutex takes out] messages for it, oldest first */
 	unsigned queued;	   /* [u] how many */
-	struct mutex read_mutex;   /* readers one after the other, outside unix_mutex and mmap_lock */
+	struct mutex read_mutex;   /* who takes messages out, one after the other; outside unix_mutex and mmap_lock */
 	wait_queue_head_t space;   /* who waits for room in `queue` or `backlog`, with a reference */
 	struct list_head senders;  /* [u] datagram sockets that are connected to it */
 	struct list_head sends_to; /* [u] in the list of its peer */
