@@ -171,9 +171,9 @@ static int send_part(struct unix_sock *u, struct unix_sock *peer, struct sock_io
 }
 
 /*
- * An error after some bytes is not told, since they are on their way; those of a part that was copied and not queued are
- * not among them. A closed direction comes before a pending error, which waits for a reader, and is told to an empty
- * write, too: as on Linux.
+ * An error after some bytes is not told, since they are on their way; the bytes of a part that was copied and not
+ * queued are not among them. A closed direction comes before a pending error, which waits for a reader, and is told to
+ * an empty write, too: as on Linux.
  */
 static ssize_t stream_send(struct unix_sock *u, struct sock_io *io)
 {
@@ -486,8 +486,8 @@ static int stream_step(struct unix_sock *u, struct sock_io *io, struct stream_re
 }
 
 /*
- * Bytes of as many messages as fit. It waits only while it has nothing, or with MSG_WAITALL; also where there is no room
- * for any byte, as on Linux. An error after some bytes is not told.
+ * Bytes of as many messages as fit. It waits only while it has nothing, or with MSG_WAITALL; also where there is no
+ * room for any byte, as on Linux. An error after some bytes is not told.
  */
 ssize_t unix_stream_recvmsg(struct sock *sk, struct sock_io *io)
 {

@@ -1,6 +1,6 @@
 /*
- * unixtest: sockets of AF_UNIX: streams, datagrams, packets, names. unixfiles tests what their messages carry, unixpeers
- * peers that change while others wait or read.
+ * unixtest: sockets of AF_UNIX: streams, datagrams, packets, names. unixfiles tests what their messages carry,
+ * unixpeers tests peers that change while others wait or read.
  */
 /* also on Linux */
 #include <posix.h>
@@ -28,7 +28,7 @@ static void pair_of_streams(void)
 	CHECK_EQ(read(fd[0], buf, sizeof(buf)), 6);
 	CHECK(!memcmp(buf, "onetwo", 6));
 	CHECK_ERRNO(CALL(recvfrom, fd[0], buf, 1, MSG_DONTWAIT), EAGAIN);
-	CHECK_ERRNO(CALL(recvfrom, fd[0], buf, 0, MSG_DONTWAIT), EAGAIN); /* that there is something, without any of it */
+	CHECK_ERRNO(CALL(recvfrom, fd[0], buf, 0, MSG_DONTWAIT), EAGAIN); /* a read of no bytes waits, too */
 	CHECK_EQ(option(fd[0], SO_TYPE), SOCK_STREAM);
 	CHECK_EQ(option(fd[0], SO_DOMAIN), AF_UNIX);
 	CHECK_EQ(option(fd[0], SO_ERROR), 0);
