@@ -61,11 +61,14 @@ static bool implicit_access_refused(u64 error_code)
 	return (error_code & (PF_PROT | PF_USER)) == PF_PROT && cpu_features.smap;
 }
 
-/* A fault of user mode: a page, or a signal. Interrupts are on if they were. */
+/*
+ * A fault of user mode: a page, or a signal. Interrupts are on if they were. A program reads the error code in the
+ * frame of its signal, and whether a page of the kernel is there is not its business: as on Linux, it always looks so.
+ */
 static void user_fault(struct pt_regs *regs, u64 error_code, u64 address)
 {
 	current->thread.cr2 = address;
-	current->thread.error_code = error_code;
+	current->thread.error_code = error_code | (address >= TASK_SIZE ? PF_PROT : 0);
 	current->thread.trap_nr = X86_TRAP_PF;
 	if (unlikely(address >= TASK_SIZE))
 		force_sig_fault(SIGSEGV, SEGV_MAPERR, address);

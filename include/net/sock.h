@@ -27,7 +27,7 @@ struct scm {
 	struct scm_files *files; /* NULL: none */
 	u32 source;		 /* of IP_PKTINFO: the address to send from; 0: none */
 	u8 ttl;			 /* of IP_TTL; 0: none */
-	bool bad;		 /* there was something else for a socket of AF_INET */
+	int error;		 /* -errno of what was wrong for a socket of AF_INET; 0: nothing */
 };
 
 /* A control message that a family has for the program, beside those of scm.c. */
@@ -46,6 +46,8 @@ struct sock_io {
 	unsigned flags;		      /* MSG_* that were asked for; O_NONBLOCK is MSG_DONTWAIT */
 	struct sockaddr_storage addr; /* of the receiver when sending, of the sender when receiving */
 	int addr_len;		      /* bytes of it; 0: none */
+	bool named;		      /* sendto(2) has named an address, though it may be empty */
+	bool ended;		      /* no message was received: it is the end, and nothing is told beside it */
 	struct scm scm;
 	unsigned out_flags; /* MSG_* of what was received */
 	unsigned nr_beside;
@@ -75,6 +77,7 @@ struct sock_ops {
 	unsigned (*poll)(struct sock *sk, struct file *file, struct poll_table *pt);
 	long (*ioctl)(struct sock *sk, unsigned cmd, unsigned long arg);
 	bool (*listens)(struct sock *sk);
+	void (*write_space)(struct sock *sk); /* never missing. SO_SNDBUF has changed: whoever waits looks again */
 	/* Options of other levels than SOL_SOCKET. */
 	int (*setsockopt)(struct sock *sk, int level, int optname, const void __user *optval, int optlen);
 	int (*getsockopt)(struct sock *sk, int level, int optname, void __user *optval, int __user *optlen);

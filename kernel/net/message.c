@@ -28,6 +28,7 @@ SYSCALL_DEFINE6(sendto, int, fd, void __user *, buff, size_t, len, unsigned int,
 	if (IS_ERR(f))
 		return PTR_ERR(f);
 	if (addr) {
+		io.named = true;
 		io.addr_len = addr_len;
 		res = addr_from_user(&io.addr, addr, addr_len);
 	}
@@ -51,15 +52,16 @@ SYSCALL_DEFINE6(recvfrom, int, fd, void __user *, ubuf, size_t, size, unsigned i
 	struct sock_io io = {.vec = &vec, .left = left, .flags = flags};
 	struct file *f = sock_get(fd);
 	ssize_t res;
+	int err = 0;
 
 	if (IS_ERR(f))
 		return PTR_ERR(f);
 	res = sock_receive(f, &io);
 	scm_put_files(io.scm.files);
 	fput(f);
-	if (res >= 0 && addr && addr_to_user(&io.addr, io.addr_len, addr, addr_len))
-		return -EFAULT;
-	return res;
+	if (res >= 0 && addr)
+		err = addr_to_user(&io.addr, io.addr_len, addr, addr_len);
+	return err ? err : res;
 }
 
 /* The program's header and its buffers; *vec is freed by the caller if it is not `fast`. 0 or -errno. */
@@ -71,6 +73,8 @@ static int msg_from_user(struct user_msghdr *h, const struct msghdr __user *umsg
 	*vec = fast;
 	if (copy_from_user(h, umsg, sizeof(*h)))
 		return -EFAULT;
+	if (h->msg_name && h->msg_namelen < 0)
+		return -EINVAL;
 	if (h->msg_iovlen > UIO_MAXIOV)
 		return -EMSGSIZE;
 	err = import_iovec(h->msg_iov, h->msg_iovlen, fast, vec);
@@ -99,7 +103,7 @@ SYSCALL_DEFINE3(sendmsg, int, fd, struct msghdr __user *, msg, unsigned int, fla
 		res = addr_from_user(&io.addr, h.msg_name, io.addr_len);
 	}
 	if (!res)
-		res = scm_send(&io.scm, h.msg_control, h.msg_control ? h.msg_controllen : 0);
+		res = scm_send(&io.scm, h.msg_control, h.msg_controllen);
 	if (!res)
 		res = sock_send(f, &io);
 	if (vec != fast)
@@ -114,14 +118,10 @@ static int msg_to_user(struct sock *sk, struct user_msghdr *h, struct msghdr __u
 	struct user_msghdr __user *to = (struct user_msghdr __user *)umsg;
 	size_t len = h->msg_control ? h->msg_controllen : 0;
 
-	scm_receive(&io->scm, READ_ONCE(sk->passcred), h->msg_control, &len, io);
-	if (h->msg_name) {
-		if (h->msg_namelen < 0)
-			return -EINVAL;
-		if (copy_to_user(h->msg_name, &io->addr, min(h->msg_namelen, io->addr_len)) ||
-		    put_user(io->addr_len, &to->msg_namelen))
-			return -EFAULT;
-	}
+	scm_receive(&io->scm, READ_ONCE(sk->passcred) && !io->ended, h->msg_control, &len, io);
+	if (h->msg_name && (copy_to_user(h->msg_name, &io->addr, min(h->msg_namelen, io->addr_len)) ||
+			    put_user(io->addr_len, &to->msg_namelen)))
+		return -EFAULT;
 	if (put_user(io->out_flags | (io->flags & MSG_CMSG_CLOEXEC), &to->msg_flags) ||
 	    put_user(len, &to->msg_controllen))
 		return -EFAULT;

@@ -62,6 +62,8 @@ static int take_rights(struct scm *scm, const int *fds, size_t bytes)
 
 	if (n > SCM_MAX_FD - (files ? files->nr : 0))
 		return -EINVAL;
+	if (!n)
+		return 0; /* such a message holds no files, and so does not end a read of a stream */
 	if (!files) {
 		files = kzalloc(sizeof(*files), GFP_KERNEL);
 		if (!files)
@@ -101,12 +103,15 @@ static void take_ip(struct scm *scm, const struct cmsghdr *c, size_t bytes)
 	const struct in_pktinfo *info = (const struct in_pktinfo *)(c + 1);
 	const int *ttl = (const int *)(c + 1);
 
-	if (c->cmsg_type == IP_PKTINFO && bytes == sizeof(*info) && info->ipi_ifindex >= 0 && info->ipi_ifindex <= 1)
+	if (c->cmsg_type == IP_PKTINFO && bytes == sizeof(*info)) {
 		scm->source = info->ipi_spec_dst;
-	else if (c->cmsg_type == IP_TTL && bytes == sizeof(*ttl) && *ttl >= 1 && *ttl <= 255)
+		if ((unsigned)info->ipi_ifindex > 1) /* 0: any, 1: lo */
+			scm->error = -ENODEV;
+	} else if (c->cmsg_type == IP_TTL && bytes == sizeof(*ttl) && *ttl >= 1 && *ttl <= 255) {
 		scm->ttl = *ttl;
-	else
-		scm->bad = true;
+	} else {
+		scm->error = -EINVAL;
+	}
 }
 
 /* All messages of the buffer; those of other levels are not ours. 0 or -errno. */

@@ -41,7 +41,9 @@ struct sock *sock_of_file(const struct file *f)
 
 u64 sock_ino(const struct sock *sk)
 {
-	return sk->file ? sk->file->f_inode->i_ino : 0;
+	const struct file *f = smp_load_acquire(&sk->file);
+
+	return f ? f->f_inode->i_ino : 0;
 }
 
 int sock_sleep(s64 *left)
@@ -156,7 +158,7 @@ struct file *sock_file(struct sock *sk, unsigned flags)
 	}
 	f->f_mode |= FMODE_NOSEEK;
 	f->private_data = sk;
-	WRITE_ONCE(sk->file, f);
+	smp_store_release(&sk->file, f); /* a list of sockets may show this one already: the file comes whole */
 	return f;
 }
 

@@ -199,20 +199,19 @@ static void make_peers(struct unix_sock *a, struct unix_sock *b)
 	a->connected = b->connected = true;
 }
 
-/* [u, released while asleep] Wait until u may be connected to the listener and there is room. 0 or -errno. */
+/*
+ * [u, released while asleep] Wait until there is room at the listener, and u may be connected. 0 or -errno; the
+ * listener is looked at first, as on Linux.
+ */
 static int wait_for_room(struct unix_sock *u, struct unix_sock *listener, s64 left)
 {
 	int err = 0;
 
 	while (!err) {
-		if (u->connected)
-			return -EISCONN;
-		if (u->listening)
-			return -EINVAL;
 		if (!listener->listening || listener->shutdown & RCV_SHUTDOWN)
 			return -ECONNREFUSED;
 		if (listener->nr_backlog <= listener->max_backlog)
-			return 0;
+			return u->connected ? -EISCONN : u->listening ? -EINVAL : 0;
 		err = unix_wait(&listener->space, &left);
 	}
 	return err;
@@ -253,7 +252,7 @@ static int name_for_credentials(struct unix_sock *u)
 static int unix_stream_connect(struct sock *sk, struct sockaddr_storage *addr, int len, bool nonblock)
 {
 	struct unix_sock *u = unix_sk(sk), *listener, *new;
-	int err = name_for_credentials(u);
+	int err = unix_valid_addr(addr, len) ? name_for_credentials(u) : -EINVAL;
 
 	if (err)
 		return err;
@@ -278,7 +277,25 @@ static struct unix_sock *set_peer(struct unix_sock *u, struct unix_sock *peer)
 	return old;
 }
 
-/* AF_UNSPEC ends the connection. What others have sent before is dropped when the peer changes, as on Linux. */
+/*
+ * [u] u does not send to `old` any more: what others have sent is dropped, and `old`, if it sends to u, gets an error
+ * when something was lost.
+ */
+static void drop_received(struct unix_sock *u, struct unix_sock *old, struct list_head *msgs)
+{
+	if (list_empty(&u->queue))
+		return;
+	unix_take_queue(u, msgs);
+	if (old->peer != u || old->dead)
+		return;
+	WRITE_ONCE(old->sk.error, ECONNRESET);
+	wake_up_interruptible_all(&old->sk.wait);
+}
+
+/*
+ * AF_UNSPEC ends the connection. What others have sent before is dropped when the peer changes, as on Linux. A reader
+ * copies from a message that is still on the queue, so read_mutex keeps readers out while messages are dropped.
+ */
 static int unix_dgram_connect(struct sock *sk, struct sockaddr_storage *addr, int len, bool nonblock)
 {
 	struct unix_sock *u = unix_sk(sk), *peer = NULL;
@@ -295,17 +312,18 @@ static int unix_dgram_connect(struct sock *sk, struct sockaddr_storage *addr, in
 	}
 	if (err)
 		return err;
+	mutex_lock(&u->read_mutex);
 	mutex_lock(&unix_mutex);
 	if (peer && peer->peer && peer->peer != u) {
 		err = -EPERM;
 	} else {
-		bool other = u->peer && u->peer != peer;
-
 		peer = set_peer(u, peer);
-		if (other)
-			unix_take_queue(u, &msgs);
+		if (peer && peer != u->peer)
+			drop_received(u, peer, &msgs);
+		wake_up_interruptible_all(&sk->wait); /* the new peer may have room */
 	}
 	mutex_unlock(&unix_mutex);
+	mutex_unlock(&u->read_mutex);
 	unix_discard(&msgs);
 	unix_put(peer);
 	return err;
@@ -329,7 +347,7 @@ static int unix_socketpair(struct sock *a, struct sock *b)
 
 /*
  * The backlog's reference to the new socket becomes the caller's. unix_wait() releases the mutex, so the state of the
- * listener is looked at again after each sleep.
+ * listener is looked at again after each sleep. What had come before a shutdown is still accepted.
  */
 static struct sock *unix_accept(struct sock *sk, bool nonblock)
 {
@@ -339,10 +357,10 @@ static struct sock *unix_accept(struct sock *sk, bool nonblock)
 
 	mutex_lock(&unix_mutex);
 	while (!err && !new) {
-		if (!u->listening || u->shutdown & RCV_SHUTDOWN) {
+		if (!u->listening) {
 			err = -EINVAL;
 		} else if (list_empty(&u->backlog)) {
-			err = unix_wait(&sk->wait, &left);
+			err = left && u->shutdown & RCV_SHUTDOWN ? -EINVAL : unix_wait(&sk->wait, &left);
 		} else {
 			new = list_first_entry(&u->backlog, struct unix_sock, waiting);
 			list_del_init(&new->waiting);
@@ -353,6 +371,14 @@ static struct sock *unix_accept(struct sock *sk, bool nonblock)
 	}
 	mutex_unlock(&unix_mutex);
 	return new ? &new->sk : ERR_PTR(err);
+}
+
+/* A sender looks at SO_SNDBUF, and is queued to wait, under the mutex: so it has seen the new size, or is woken. */
+static void unix_write_space(struct sock *sk)
+{
+	mutex_lock(&unix_mutex);
+	wake_up_interruptible_all(&sk->wait);
+	mutex_unlock(&unix_mutex);
 }
 
 static bool unix_listens(struct sock *sk)
@@ -416,7 +442,7 @@ static unsigned unix_poll(struct sock *sk, struct file *f, struct poll_table *pt
 	return mask;
 }
 
-/* [u] Bytes that a read would find: of a stream all, else of the first message. */
+/* [u] Bytes that wait: of datagrams the next one's, else all. */
 static long bytes_queued(struct unix_sock *u)
 {
 	const struct unix_msg *msg;
@@ -424,13 +450,13 @@ static long bytes_queued(struct unix_sock *u)
 
 	list_for_each_entry(msg, &u->queue, list) {
 		n += msg->len - msg->off;
-		if (u->sk.type != SOCK_STREAM)
+		if (u->sk.type == SOCK_DGRAM)
 			break;
 	}
 	return n;
 }
 
-/* SIOCINQ: bytes that a read would find; SIOCOUTQ: bytes that were sent and not read. */
+/* SIOCINQ: bytes that wait to be read; SIOCOUTQ: bytes that were sent and not read. */
 static long unix_ioctl(struct sock *sk, unsigned cmd, unsigned long arg)
 {
 	struct unix_sock *u = unix_sk(sk);
@@ -447,7 +473,7 @@ static long unix_ioctl(struct sock *sk, unsigned cmd, unsigned long arg)
 #define COMMON_OPS                                                                                    \
 	.family = AF_UNIX, .bind = unix_bind, .socketpair = unix_socketpair, .getname = unix_getname, \
 	.shutdown = unix_shutdown, .sendmsg = unix_sendmsg, .poll = unix_poll, .ioctl = unix_ioctl,   \
-	.listens = unix_listens, .release = unix_release
+	.listens = unix_listens, .write_space = unix_write_space, .release = unix_release
 
 const struct sock_ops unix_stream_ops = {
 	COMMON_OPS,

@@ -36,7 +36,7 @@ struct unix_sock {
 
 	struct list_head queue;	   /* [u; only who holds read_mutex takes out] messages for it, oldest first */
 	unsigned queued;	   /* [u] how many */
-	struct mutex read_mutex;   /* readers one after the other, outside unix_mutex and mmap_lock */
+	struct mutex read_mutex;   /* who takes messages out, one after the other; outside unix_mutex and mmap_lock */
 	wait_queue_head_t space;   /* who waits for room in `queue` or `backlog`, with a reference */
 	struct list_head senders;  /* [u] datagram sockets that are connected to it */
 	struct list_head sends_to; /* [u] in the list of its peer */
@@ -56,9 +56,8 @@ struct unix_sock {
 
 struct unix_msg {
 	struct list_head list;	/* [u] */
-	struct unix_sock *from; /* [I] with a reference: whose wmem it counts in */
+	struct unix_sock *from; /* [I] the sender, with a reference: whose wmem it counts in */
 	int charge;		/* [I] bytes of that */
-	struct unix_addr *name; /* [I] of the sender, with a reference, or NULL */
 	struct scm scm;		/* [u, r] */
 	size_t len, off;	/* [I; r] bytes, and those of them that were read */
 	char data[];
@@ -97,6 +96,7 @@ static inline bool unix_queue_full(const struct unix_sock *u)
 void unix_addr_put(struct unix_addr *addr); /* NULL is allowed */
 int unix_bind(struct sock *sk, struct sockaddr_storage *addr, int len);
 int unix_autobind(struct unix_sock *u); /* a free abstract name, if it has none. 0 or -errno */
+bool unix_valid_addr(const struct sockaddr_storage *addr, int len); /* may it be a name of this family? */
 /* The socket of this name and type, with a reference; ERR_PTR. */
 struct unix_sock *unix_find(const struct sockaddr_storage *addr, int len, int type);
 void unix_unhash(struct unix_sock *u); /* [u] nobody finds it any more */

@@ -54,7 +54,6 @@ static int charge(struct unix_sock *u, int bytes, unsigned flags)
 void unix_msg_free(struct unix_msg *msg)
 {
 	scm_put_files(msg->scm.files);
-	unix_addr_put(msg->name);
 	unix_put(msg->from);
 	kvfree(msg);
 }
@@ -99,9 +98,6 @@ static struct unix_msg *msg_new(struct unix_sock *u, struct sock_io *io, size_t 
 /* [u] */
 static void msg_queue(struct unix_sock *to, struct unix_msg *msg)
 {
-	msg->name = msg->from->addr;
-	if (msg->name)
-		atomic_inc(&msg->name->refs);
 	unix_count_inflight(msg->scm.files, 1);
 	list_add_tail(&msg->list, &to->queue);
 	to->queued++;
@@ -152,10 +148,11 @@ static ssize_t send_broken(const struct sock_io *io)
 	return -EPIPE;
 }
 
-/* One part of a stream. 0 or -errno. */
-static int send_part(struct unix_sock *u, struct unix_sock *peer, struct sock_io *io)
+/* One part of a stream, and its bytes to *sent. 0 or -errno. */
+static int send_part(struct unix_sock *u, struct unix_sock *peer, struct sock_io *io, size_t *sent)
 {
-	struct unix_msg *msg = msg_new(u, io, min_t(size_t, io->left, STREAM_PART));
+	size_t n = min_t(size_t, io->left, STREAM_PART);
+	struct unix_msg *msg = msg_new(u, io, n);
 	bool broken;
 
 	if (IS_ERR(msg))
@@ -165,31 +162,41 @@ static int send_part(struct unix_sock *u, struct unix_sock *peer, struct sock_io
 	if (!broken)
 		msg_queue(peer, msg);
 	mutex_unlock(&unix_mutex);
-	if (!broken)
-		return 0;
-	msg_cancel(msg);
-	return -EPIPE;
+	if (broken) {
+		msg_cancel(msg);
+		return -EPIPE;
+	}
+	*sent += n;
+	return 0;
 }
 
-/* An error after some bytes is not told, since they are on their way. */
+/*
+ * An error after some bytes is not told, since they are on their way; the bytes of a part that was copied and not
+ * queued are not among them. A closed direction comes before a pending error, which waits for a reader, and is told to
+ * an empty write, too: as on Linux.
+ */
 static ssize_t stream_send(struct unix_sock *u, struct sock_io *io)
 {
-	size_t all = io->left;
 	struct unix_sock *peer;
+	size_t sent = 0;
+	bool closed;
 	int err = 0;
 
 	mutex_lock(&unix_mutex);
 	peer = u->peer ? unix_get(u->peer) : NULL;
+	closed = u->shutdown & SEND_SHUTDOWN;
 	mutex_unlock(&unix_mutex);
 	if (io->addr_len)
 		err = peer ? -EISCONN : -EOPNOTSUPP;
 	else if (!peer)
 		err = -ENOTCONN;
+	else if (closed)
+		err = -EPIPE;
 	while (!err && io->left)
-		err = send_part(u, peer, io);
+		err = send_part(u, peer, io, &sent);
 	unix_put(peer);
-	if (all != io->left && err != -EFAULT)
-		return all - io->left;
+	if (sent)
+		return sent;
 	return err == -EPIPE ? send_broken(io) : err;
 }
 
@@ -265,9 +272,9 @@ static ssize_t packet_send(struct unix_sock *u, struct sock_io *io)
 		if (!READ_ONCE(u->connected))
 			return -ENOTCONN;
 		io->addr_len = 0;
-	} else if (READ_ONCE(u->sk.passcred) && !READ_ONCE(u->addr)) {
-		res = unix_autobind(u);
 	}
+	if (READ_ONCE(u->sk.passcred) && !READ_ONCE(u->addr))
+		res = unix_autobind(u);
 	if (res)
 		return res;
 	to = receiver_of(u, io);
@@ -297,7 +304,8 @@ ssize_t unix_sendmsg(struct sock *sk, struct sock_io *io)
 
 /*
  * [r, released while asleep] The first message, which stays on the queue. NULL: there will be none, *err is 0 or
- * -errno.
+ * -errno. Datagrams and packets come after an error that is to be told, bytes of a stream before it; and a reader of
+ * datagrams that does not wait is not told of the end: as on Linux.
  */
 static struct unix_msg *wait_for_message(struct unix_sock *u, s64 *left, int *err)
 {
@@ -306,8 +314,10 @@ static struct unix_msg *wait_for_message(struct unix_sock *u, s64 *left, int *er
 	for (;;) {
 		mutex_lock(&unix_mutex);
 		msg = list_first_entry_or_null(&u->queue, struct unix_msg, list);
-		*err = msg ? 0 : unix_take_error(u);
-		if (msg || *err || u->shutdown & RCV_SHUTDOWN)
+		*err = msg && u->sk.type == SOCK_STREAM ? 0 : unix_take_error(u);
+		if (*err)
+			msg = NULL;
+		if (msg || *err || (u->shutdown & RCV_SHUTDOWN && (*left || u->sk.type != SOCK_DGRAM)))
 			break;
 		mutex_unlock(&u->read_mutex);
 		*err = unix_wait(&u->sk.wait, left);
@@ -335,15 +345,21 @@ static struct scm_files *dup_files(const struct scm_files *files)
 	return copy;
 }
 
-/* [r] What goes beside the bytes: who has sent them, and files, which are taken or (peek) held once more. */
+/*
+ * [r] What goes beside the bytes: who has sent them, by the name that it has now, and files, which are taken or (peek)
+ * held once more.
+ */
 static void unix_take_beside(struct unix_msg *msg, struct sock_io *io, bool peek)
 {
+	const struct unix_addr *name;
+
 	io->scm.cred = msg->scm.cred;
-	if (msg->name) {
-		io->addr_len = msg->name->len;
-		memcpy(&io->addr, &msg->name->name, msg->name->len);
-	}
 	mutex_lock(&unix_mutex);
+	name = msg->from->addr;
+	if (name) {
+		io->addr_len = name->len;
+		memcpy(&io->addr, &name->name, name->len);
+	}
 	if (peek) {
 		io->scm.files = dup_files(msg->scm.files);
 	} else {
@@ -393,6 +409,7 @@ ssize_t unix_dgram_recvmsg(struct sock *sk, struct sock_io *io)
 		return -ENOTCONN;
 	mutex_lock(&u->read_mutex);
 	msg = wait_for_message(u, &left, &err);
+	io->ended = !msg;
 	res = msg ? take_packet(u, msg, io) : err;
 	mutex_unlock(&u->read_mutex);
 	return res;
@@ -469,8 +486,8 @@ static int stream_step(struct unix_sock *u, struct sock_io *io, struct stream_re
 }
 
 /*
- * Bytes of as many messages as fit. It waits only while it has nothing, or with MSG_WAITALL. An error after some bytes
- * is not told, as on Linux.
+ * Bytes of as many messages as fit. It waits only while it has nothing, or with MSG_WAITALL; also where there is no
+ * room for any byte, as on Linux. An error after some bytes is not told.
  */
 ssize_t unix_stream_recvmsg(struct sock *sk, struct sock_io *io)
 {
@@ -483,11 +500,10 @@ ssize_t unix_stream_recvmsg(struct sock *sk, struct sock_io *io)
 		return -EINVAL;
 	if (io->flags & MSG_OOB)
 		return -EOPNOTSUPP;
-	if (!io->left)
-		return 0;
 	mutex_lock(&u->read_mutex);
-	while (more > 0 && io->left)
+	do
 		more = stream_step(u, io, &r, &left);
+	while (more > 0 && io->left);
 	mutex_unlock(&u->read_mutex);
 	return r.done || more >= 0 ? (ssize_t)r.done : more;
 }

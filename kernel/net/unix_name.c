@@ -86,6 +86,13 @@ static int name_length(const struct sockaddr_storage *addr, int len, struct sock
 	return NAME_AT + strnlen(name->sun_path, len - NAME_AT) + 1;
 }
 
+bool unix_valid_addr(const struct sockaddr_storage *addr, int len)
+{
+	struct sockaddr_un name;
+
+	return name_length(addr, len, &name) >= 0;
+}
+
 /* A path of 108 bytes has no zero of its own. */
 static void path_of(const struct sockaddr_un *name, char path[UNIX_PATH_MAX + 1])
 {

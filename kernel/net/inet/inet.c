@@ -294,6 +294,11 @@ static long inet_ioctl(struct sock *sk, unsigned cmd, unsigned long arg)
 	return dev_ioctl(cmd, arg);
 }
 
+static void inet_write_space(struct sock *sk)
+{
+	wake_up_interruptible_all(&sk->wait);
+}
+
 static const struct sock_ops inet_ops = {
 	.family = AF_INET,
 	.bind = inet_bind,
@@ -306,6 +311,7 @@ static const struct sock_ops inet_ops = {
 	.getsockopt = inet_getsockopt,
 	.poll = inet_poll,
 	.ioctl = inet_ioctl,
+	.write_space = inet_write_space,
 	.release = inet_release,
 };
 

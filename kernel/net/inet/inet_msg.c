@@ -97,7 +97,7 @@ static int flow_of(struct inet_sock *inet, const struct sock_io *io, struct inet
 {
 	int err = 0;
 
-	if (io->addr_len) {
+	if (io->addr_len || (io->named && inet->proto == &udp_proto)) {
 		err = flow_to_name(inet, io, flow);
 	} else if (READ_ONCE(inet->connected)) {
 		flow->daddr = READ_ONCE(inet->daddr);
@@ -105,8 +105,8 @@ static int flow_of(struct inet_sock *inet, const struct sock_io *io, struct inet
 	} else {
 		err = -EDESTADDRREQ;
 	}
-	if (!err && inet->proto->has_num)
-		err = inet_autobind(inet);
+	if (!err)
+		err = io->scm.error;
 	if (err)
 		return err;
 	flow->saddr = io->scm.source ? io->scm.source : READ_ONCE(inet->saddr);
@@ -138,8 +138,9 @@ static int fill_and_send(struct inet_sock *inet, struct sk_buff *skb, struct soc
 }
 
 /*
- * A length that no packet can have is refused before the address is looked at, as on Linux; with the headers added it
- * is looked at again. The packet is made, and counted, before the bytes are copied into it.
+ * A socket gets its number first, whatever becomes of the call; a length that no packet can have is refused before the
+ * address is looked at; as on Linux. With the headers added it is looked at again. The packet is made, and counted,
+ * before the bytes are copied into it.
  */
 ssize_t inet_sendmsg(struct sock *sk, struct sock_io *io)
 {
@@ -151,12 +152,12 @@ ssize_t inet_sendmsg(struct sock *sk, struct sock_io *io)
 
 	scm_put_files(io->scm.files); /* Linux's UDP pays no attention to them either */
 	io->scm.files = NULL;
-	if (n > 0xffff)
+	if (inet->proto->has_num)
+		err = inet_autobind(inet);
+	if (!err && n > 0xffff)
 		err = -EMSGSIZE;
-	else if (io->flags & MSG_OOB)
+	else if (!err && io->flags & MSG_OOB)
 		err = -EOPNOTSUPP;
-	else if (io->scm.bad)
-		err = -EINVAL;
 	if (!err)
 		err = flow_of(inet, io, &flow);
 	if (!err && n + inet->proto->header + sizeof(struct iphdr) > 0xffff)
@@ -192,7 +193,7 @@ static struct sk_buff *first_packet(struct inet_sock *inet, bool peek)
 	return skb;
 }
 
-/* NULL: nothing will come, *err is 0 or -errno. */
+/* NULL: nothing will come, *err is 0 or -errno. A reader that does not wait is not told of the end, as on Linux. */
 static struct sk_buff *wait_for_packet(struct inet_sock *inet, unsigned flags, int *err)
 {
 	s64 left = sock_timeout(READ_ONCE(inet->sk.rcvtimeo), flags);
@@ -203,7 +204,7 @@ static struct sk_buff *wait_for_packet(struct inet_sock *inet, unsigned flags, i
 		if (*err)
 			return NULL;
 		skb = first_packet(inet, flags & MSG_PEEK);
-		if (skb || READ_ONCE(inet->shutdown) & RCV_SHUTDOWN)
+		if (skb || (left && READ_ONCE(inet->shutdown) & RCV_SHUTDOWN))
 			return skb;
 		*err = inet_wait(inet, &left, can_receive);
 	} while (!*err);

@@ -114,7 +114,7 @@ static int route_show(struct seq_file *m, void *data)
 /* [t] Addresses of kernel memory are 0, as to users other than root on Linux. */
 static void show_socket(struct seq_file *m, unsigned slot, const struct inet_sock *inet)
 {
-	const struct file *f = READ_ONCE(inet->sk.file);
+	const struct file *f = smp_load_acquire(&inet->sk.file);
 	char line[160];
 
 	snprintf(line, sizeof(line),

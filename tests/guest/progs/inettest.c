@@ -100,6 +100,10 @@ static void connections(void)
 
 	CHECK_ERRNO(CALL(getpeername, c, &addr, &len), ENOTCONN);
 	CHECK_EQ(inet_name(c, false).port, 0);
+	c = new_udp();
+	CHECK_ERRNO(write(c, "x", 1), EDESTADDRREQ);
+	CHECK(inet_name(c, false).port != 0); /* it is to send, so it has a port, whatever becomes of that */
+	c = new_udp();
 	CHECK_ERRNO(CALL(connect, c, &addr, sizeof(addr) - 1), EINVAL);
 	CHECK_ERRNO(CALL(connect, c, &addr, 1), EINVAL);
 	CHECK_ERRNO(CALL(connect, c, 8, sizeof(addr)), EFAULT);
@@ -149,6 +153,7 @@ static void shut_down(void)
 	CHECK_ERRNO(write(c, "x", 1), EPIPE);
 	CHECK_EQ(ready(c, WANT_READ, 0), 0);
 	CHECK_CALL(CALL(shutdown, c, SHUT_RD));
+	CHECK_ERRNO(CALL(recvfrom, c, buf, 4, MSG_DONTWAIT), EAGAIN); /* only a reader that waits is told of the end */
 	CHECK_EQ(read(c, buf, 4), 0);
 	CHECK_EQ(ready(c, WANT_READ, 0), POLLIN | RDHUP | POLLHUP);
 	CHECK_ERRNO(CALL(shutdown, fd, SHUT_RD), ENOTCONN);

@@ -8,7 +8,9 @@
 #define FPE_INTDIV 1
 #define FPE_FLTDIV 3
 
-#define REG_TRAPNO 20 /* of the general registers in x86_64's ucontext, which begin at 40 */
+/* Of the general registers in x86_64's ucontext, which begin at 40. */
+#define REG_ERR	   19
+#define REG_TRAPNO 20
 
 /* The start of siginfo_t. */
 struct info {
@@ -20,6 +22,7 @@ struct info {
 static volatile unsigned long expected_addr;
 static volatile int wanted_signal, wanted_code;
 static volatile int wanted_vector; /* x86_64: number of the exception in the handler's context; -1: any */
+static volatile int wanted_error;  /* x86_64: the error code there; 0: any */
 
 static void on_trap(int sig, struct info *info, void *context)
 {
@@ -29,6 +32,8 @@ static void on_trap(int sig, struct info *info, void *context)
 	CHECK_EQ(info->addr, expected_addr);
 	if (wanted_vector >= 0)
 		CHECK_EQ(((unsigned long *)((char *)context + 40))[REG_TRAPNO], wanted_vector);
+	if (wanted_error)
+		CHECK_EQ(((unsigned long *)((char *)context + 40))[REG_ERR], wanted_error);
 	fflush(stdout);
 	_exit(check_failures ? 1 : 0);
 }
@@ -103,6 +108,11 @@ static void kernel_address(void)
 {
 	expected_addr = 0xffffffff80200000;
 	(void)*(volatile long *)0xffffffff80200000;
+}
+static void no_kernel_address(void)
+{
+	expected_addr = 0xffffffff00000000;
+	(void)*(volatile long *)0xffffffff00000000;
 }
 static void kernel_selector(void)
 {
@@ -181,7 +191,11 @@ static void traps(void)
 	expect_vector(13, privileged, SIGSEGV, SI_KERNEL, false);
 	expect_vector(13, kernel_vector, SIGSEGV, SI_KERNEL, false);
 	expect_vector(13, odd_address, SIGSEGV, SI_KERNEL, false);
+	/* By a program, of a page that is there: the same whether there is one. */
+	wanted_error = 5;
 	expect_vector(14, kernel_address, SIGSEGV, SEGV_MAPERR, false);
+	expect_vector(14, no_kernel_address, SIGSEGV, SEGV_MAPERR, false);
+	wanted_error = 0;
 	expect_vector(13, kernel_selector, SIGSEGV, SI_KERNEL, false);
 	expect(kernel_segment, SIGSEGV, SI_KERNEL, false);
 	expect(program_of_32_bits, SIGSEGV, SI_KERNEL, false);

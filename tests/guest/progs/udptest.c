@@ -54,6 +54,7 @@ static void bad_sends(void)
 
 	CHECK_ERRNO(CALL(sendto, fd, "x", 1, 0, &a, sizeof(a) - 1), EINVAL);
 	CHECK_ERRNO(CALL(sendto, fd, "x", 1, 0, &a, -1), EINVAL);
+	CHECK_ERRNO(CALL(sendto, fd, "x", 1, 0, &a, 0), EINVAL);
 	CHECK_ERRNO(CALL(sendto, fd, "x", 1, 0, &a, 129), EINVAL);
 	CHECK_ERRNO(CALL(sendto, fd, "x", 1, 0, 8, sizeof(a)), EFAULT);
 	CHECK_ERRNO(CALL(sendto, fd, 8, 1, 0, &a, sizeof(a)), EFAULT);
@@ -223,6 +224,14 @@ static void said_beside(void)
 	CHECK_ERRNO(send_beside(from, port, 77, &ttl, sizeof(ttl)), EINVAL);
 	info[1] = 0x08080808;
 	CHECK_ERRNO(send_beside(from, port, IP_PKTINFO, info, sizeof(info)), ENETUNREACH);
+	info[0] = 7777; /* no device has this number */
+	info[1] = 0;
+	CHECK_ERRNO(send_beside(from, port, IP_PKTINFO, info, sizeof(info)), ENODEV);
+	/* Without an address it does not matter what stands beside the bytes. */
+	h.msg_controllen = 20;
+	control[0] = 20;
+	control[1] = SOL_IP | 77UL << 32;
+	CHECK_ERRNO(CALL(sendmsg, from, &h, 0), EDESTADDRREQ);
 }
 
 /* What goes to all reaches each socket of the port that takes any address, once; and nobody answers for its absence. */

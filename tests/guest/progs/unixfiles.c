@@ -72,6 +72,10 @@ static void passed_files(void)
 	CHECK_EQ(read(fd[1], buf, sizeof(buf)), 3);
 	close(fds[0]);
 	close(fds[1]);
+	/* A list of no files is none. */
+	CHECK_EQ(send_fds(fd[0], "a", p, 0), 1);
+	CHECK_EQ(write(fd[0], "b", 1), 1);
+	CHECK_EQ(read(fd[1], buf, sizeof(buf)), 2);
 	/* No room: they are closed, and that is told. */
 	CHECK_EQ(send_fds(fd[0], "x", p, 2), 1);
 	CHECK_EQ(take_fds(fd[1], buf, sizeof(buf), fds, &n, 1, 0, &flags), 1);

@@ -1,4 +1,7 @@
-/* unixtest: sockets of AF_UNIX: streams, datagrams, packets, names. unixfiles tests what their messages carry. */
+/*
+ * unixtest: sockets of AF_UNIX: streams, datagrams, packets, names. unixfiles tests what their messages carry,
+ * unixpeers tests peers that change while others wait or read.
+ */
 /* also on Linux */
 #include <posix.h>
 #include <sockets.h>
@@ -25,6 +28,7 @@ static void pair_of_streams(void)
 	CHECK_EQ(read(fd[0], buf, sizeof(buf)), 6);
 	CHECK(!memcmp(buf, "onetwo", 6));
 	CHECK_ERRNO(CALL(recvfrom, fd[0], buf, 1, MSG_DONTWAIT), EAGAIN);
+	CHECK_ERRNO(CALL(recvfrom, fd[0], buf, 0, MSG_DONTWAIT), EAGAIN); /* a read of no bytes waits, too */
 	CHECK_EQ(option(fd[0], SO_TYPE), SOCK_STREAM);
 	CHECK_EQ(option(fd[0], SO_DOMAIN), AF_UNIX);
 	CHECK_EQ(option(fd[0], SO_ERROR), 0);
@@ -68,10 +72,14 @@ static void broken_streams(void)
 	CHECK_EQ(broken, 1);
 	CHECK_ERRNO(CALL(sendto, fd[0], "x", 1, MSG_NOSIGNAL), EPIPE);
 	CHECK_EQ(broken, 1);
+	CHECK_ERRNO(CALL(sendto, fd[0], "", 0, 0), EPIPE);
+	CHECK_EQ(broken, 2);
 	CHECK_CALL(close(fd[0]));
 	new_pair(SOCK_STREAM, fd);
 	CHECK_EQ(write(fd[0], "x", 1), 1);
 	CHECK_CALL(close(fd[1]));
+	CHECK_ERRNO(write(fd[0], "y", 1), EPIPE);
+	CHECK_EQ(broken, 3);
 	CHECK_ERRNO(read(fd[0], buf, 1), ECONNRESET);
 	CHECK_EQ(read(fd[0], buf, 1), 0);
 	CHECK_CALL(close(fd[0]));
@@ -111,12 +119,13 @@ static void full_stream(void)
 
 static void connections(void)
 {
-	int listener = new_socket(SOCK_STREAM), a = new_socket(SOCK_STREAM), b = new_socket(SOCK_STREAM), c, len;
+	int listener = new_socket(SOCK_STREAM), a = new_socket(SOCK_STREAM), b = new_socket(SOCK_STREAM), c, last = -1,
+	    len;
 	struct sockaddr_un addr;
 	struct ucred cred;
-	const char *name = abstract("stream");
-	char buf[16];
+	char name[64], buf[16];
 
+	strcpy(name, abstract("stream"));
 	CHECK_ERRNO(CALL(listen, listener, 5), EINVAL);
 	CHECK_ERRNO(connect_to(a, name), ECONNREFUSED);
 	CHECK_CALL(bind_to(listener, name));
@@ -135,6 +144,9 @@ static void connections(void)
 	CHECK_CALL(connect_to(a, name));
 	CHECK_ERRNO(connect_to(a, name), EISCONN);
 	CHECK_ERRNO(connect_to(listener, name), EINVAL);
+	CHECK_CALL(bind_to(b, abstract("deaf")));
+	CHECK_ERRNO(connect_to(a, own_name), ECONNREFUSED); /* the other's answer comes first */
+	CHECK_ERRNO(connect_to(listener, own_name), ECONNREFUSED);
 	CHECK_EQ(write(a, "early", 5), 5);
 	CHECK_EQ(ready(listener, POLLIN, 0), POLLIN);
 	len = sizeof(addr);
@@ -162,12 +174,19 @@ static void connections(void)
 		int more = new_socket(SOCK_STREAM | SOCK_NONBLOCK);
 
 		if (i == 0)
-			CHECK_CALL(connect_to(more, name));
+			CHECK_CALL(connect_to(last = more, name));
 		else
 			CHECK_ERRNO(connect_to(more, name), EAGAIN);
 	}
-	CHECK_CALL(close(listener)); /* b was never accepted */
-	CHECK_ERRNO(read(b, buf, 1), ECONNRESET);
+	/* What came before a shutdown is accepted. */
+	CHECK_CALL(CALL(shutdown, listener, SHUT_RD));
+	CHECK_ERRNO(connect_to(new_socket(SOCK_STREAM), name), ECONNREFUSED);
+	CHECK_CALL(fcntl(listener, F_SETFL, NONBLOCK));
+	len = sizeof(addr);
+	CHECK_CALL(close((int)CHECK_CALL(CALL(accept, listener, &addr, &len)))); /* b */
+	CHECK_EQ(read(b, buf, 1), 0);
+	CHECK_CALL(close(listener));
+	CHECK_ERRNO(read(last, buf, 1), ECONNRESET); /* it was never accepted */
 	CHECK_ERRNO(connect_to(new_socket(SOCK_STREAM), name), ECONNREFUSED);
 	CHECK_EQ(write(c, "still", 5), 5);
 	CHECK_EQ(read(a, buf, sizeof(buf)), 5);
@@ -264,12 +283,18 @@ static void datagrams(void)
 static void packets(void)
 {
 	static char large[300000];
-	int fd[2];
-	char buf[16];
+	int fd[2], one = 1, n = 0, len = sizeof(struct sockaddr_un);
+	struct sockaddr_un addr;
+	char buf[16], control[64];
+	struct iovec vec = {buf, sizeof(buf)};
+	struct user_msghdr h = {
+		.msg_iov = &vec, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)};
 
 	new_pair(SOCK_SEQPACKET, fd);
 	CHECK_EQ(write(fd[0], "abc", 3), 3);
 	CHECK_EQ(write(fd[0], "defg", 4), 4);
+	CHECK_CALL(CALL(ioctl, fd[1], INQ, &n));
+	CHECK_EQ(n, 7); /* of all, unlike for datagrams */
 	CHECK_EQ(read(fd[1], buf, 2), 2);
 	CHECK_EQ(read(fd[1], buf, sizeof(buf)), 4);
 	CHECK_ERRNO(write(fd[0], large, sizeof(large)), EMSGSIZE);
@@ -278,6 +303,30 @@ static void packets(void)
 	CHECK_CALL(close(fd[1]));
 	CHECK_EQ(read(fd[0], buf, 1), 0);
 	CHECK_ERRNO(CALL(sendto, fd[0], buf, 1, MSG_NOSIGNAL), EPIPE);
+	/* Who wants to be known gets a name with what it sends, and not with an address that is none. */
+	new_pair(SOCK_SEQPACKET, fd);
+	CHECK_CALL(CALL(setsockopt, fd[0], SOL_SOCKET, SO_PASSCRED, &one, 4));
+	addr.sun_family = AF_UNSPEC;
+	CHECK_ERRNO(CALL(connect, fd[0], &addr, 2), EINVAL);
+	CHECK_CALL(CALL(getsockname, fd[0], &addr, &len));
+	CHECK_EQ(len, 2);
+	CHECK_EQ(write(fd[0], "abc", 3), 3);
+	len = sizeof(addr);
+	CHECK_CALL(CALL(getsockname, fd[0], &addr, &len));
+	CHECK_EQ(len, 8);
+	/* The end was sent by nobody. */
+	CHECK_CALL(close(fd[1]));
+	CHECK_ERRNO(read(fd[0], buf, 1), ECONNRESET);
+	CHECK_EQ(CALL(recvmsg, fd[0], &h, 0), 0);
+	CHECK_EQ(h.msg_controllen, 0);
+	/* An error comes before what has arrived earlier. */
+	new_pair(SOCK_SEQPACKET, fd);
+	CHECK_EQ(write(fd[0], "lost", 4), 4);
+	CHECK_EQ(write(fd[1], "kept", 4), 4);
+	CHECK_CALL(close(fd[1]));
+	CHECK_ERRNO(read(fd[0], buf, sizeof(buf)), ECONNRESET);
+	CHECK_EQ(read(fd[0], buf, sizeof(buf)), 4);
+	CHECK_EQ(read(fd[0], buf, sizeof(buf)), 0);
 }
 
 static pid_t waiter;
@@ -302,6 +351,8 @@ static void time_limits(void)
 	CHECK_ERRNO(CALL(setsockopt, listener, SOL_SOCKET, SO_SNDBUF, &one, 3), EINVAL);
 	CHECK_CALL(CALL(setsockopt, listener, SOL_SOCKET, SO_SNDBUF, &one, 4));
 	CHECK_EQ(option(listener, SO_SNDBUF), 4608);
+	CHECK_CALL(CALL(setsockopt, listener, SOL_SOCKET, SO_RCVBUF, &one, 4));
+	CHECK_EQ(option(listener, SO_RCVBUF), 2304);
 	limit[1] = 1000000;
 	CHECK_ERRNO(CALL(setsockopt, listener, SOL_SOCKET, SO_RCVTIMEO, limit, sizeof(limit)), EDOM);
 	/* A reader that sleeps is woken by a message, and by the end. */
