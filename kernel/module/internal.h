@@ -6,6 +6,8 @@
 #include <sched/mutex.h>
 #include <uapi/elf.h>
 
+struct kernel_param;
+
 /*
  * A file that is being loaded: a copy of it, in memory that is the loader's alone, and what was found in it. Everything
  * that elf_module_check() has looked at may be followed without a further check.
@@ -102,6 +104,8 @@ void module_unuse(struct module *mod);
 
 /* Set its parameters from "name=value name2=value". 0 or -errno. No lock held: `set` may load other modules. */
 int module_parse_params(struct module *mod, char *args);
+/* Does the variable lie in the data of init, which goes when init has returned? */
+bool module_param_is_of_init(const struct module *mod, const struct kernel_param *param);
 /* What its parameters have allocated: those whose variables lie in init's data, and all others. [m] */
 void module_free_init_params(struct module *mod);
 void module_free_params(struct module *mod);

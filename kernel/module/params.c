@@ -329,12 +329,13 @@ int module_parse_params(struct module *mod, char *args)
 	return err;
 }
 
-/* Does the variable, or do the elements of the array, lie in the data of init? */
-static bool is_of_init(const struct module *mod, const struct kernel_param *param)
+/* Of an array the elements, of a text that is copied the bytes. */
+bool module_param_is_of_init(const struct module *mod, const struct kernel_param *param)
 {
 	const struct kparam_array *array = param->ops == &param_array_ops ? param->arg : NULL;
+	const struct kparam_string *text = param->ops == &param_ops_string ? param->arg : NULL;
 
-	return in_part(&mod->init_data, (unsigned long)(array ? array->elem : param->arg));
+	return in_part(&mod->init_data, (unsigned long)(array ? array->elem : text ? text->string : param->arg));
 }
 
 /* Texts of parameters, whoever set them last. Nobody sets one any more, or, of init's, should. */
@@ -345,7 +346,7 @@ static void free_params(struct module *mod, bool of_init)
 
 	mutex_lock(&mod->param_lock);
 	for (unsigned i = 0; i < n; i++)
-		if (params[i].ops->free && is_of_init(mod, &params[i]) == of_init)
+		if (params[i].ops->free && module_param_is_of_init(mod, &params[i]) == of_init)
 			params[i].ops->free(params[i].arg);
 	mutex_unlock(&mod->param_lock);
 }

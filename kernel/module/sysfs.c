@@ -16,6 +16,7 @@
 #include <kernel/init.h>
 #include <kernel/ksyms.h>
 #include <kernel/moduleparam.h>
+#include <kernel/printk.h>
 #include <lib/printf.h>
 #include <lib/string.h>
 #include <mm/page.h>
@@ -226,7 +227,7 @@ static int param_store(char *text, const void *what)
 	return param->ops->set ? param->ops->set(text, param) : -EPERM;
 }
 
-/* A parameter that has no permissions has no file. */
+/* A parameter that has no permissions has no file, and one of init's either: its memory goes before the module does. */
 static int add_params(struct module *mod)
 {
 	unsigned n, i = 0;
@@ -245,7 +246,9 @@ static int add_params(struct module *mod)
 		const struct module_file file = {
 			.mod = mod, .what = &params[i], .show = param_show, .store = param_store, .of_param = true};
 
-		if (params[i].perm)
+		if (params[i].perm && module_param_is_of_init(mod, &params[i]))
+			pr_warn("%s: parameter '%s' is __initdata: it has no file\n", mod->name, params[i].name);
+		else if (params[i].perm)
 			err = module_add_file(dir, params[i].name, params[i].perm & 0666, &file);
 	}
 	return err;
