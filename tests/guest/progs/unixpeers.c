@@ -27,10 +27,11 @@ static void unreadable_data(void)
 static void partings(void)
 {
 	int fd[2], other = new_socket(SOCK_DGRAM), len;
-	const char *name = abstract("elsewhere");
 	struct sockaddr_un from;
-	char buf[4];
+	char buf[4], name[64], back[64];
 
+	strcpy(name, abstract("elsewhere"));
+	strcpy(back, abstract("back"));
 	CHECK_CALL(bind_to(other, name));
 	for (int lost = 0; lost < 2; lost++) {
 		new_pair(SOCK_DGRAM | SOCK_NONBLOCK, fd);
@@ -42,12 +43,18 @@ static void partings(void)
 		CHECK_ERRNO(read(fd[0], buf, 1), lost ? ECONNRESET : EAGAIN);
 		CHECK_ERRNO(write(fd[0], "x", 1), EPERM);
 	}
+	/* One that was not connected in turn is told nothing. */
+	CHECK_CALL(bind_to(fd[1], back));
+	CHECK_EQ(send_to(other, back, "x", 1, 0), 1);
+	from.sun_family = AF_UNSPEC;
+	CHECK_CALL(CALL(connect, fd[1], &from, 2));
+	CHECK_EQ(option(other, SO_ERROR), 0);
 	/* A sender is known by the name that it has when its message is read. */
 	CHECK_EQ(send_to(fd[0], name, "x", 1, 0), 1);
-	CHECK_CALL(bind_to(fd[0], "@unixtest-late"));
+	CHECK_CALL(bind_to(fd[0], abstract("late")));
 	len = sizeof(from);
 	CHECK_EQ(CALL(recvfrom, other, buf, 1, 0, &from, &len), 1);
-	CHECK_EQ(len, 2 + 14);
+	CHECK_EQ(len, 2 + strlen(own_name));
 	/* A reader that does not wait is not told of the end. */
 	new_pair(SOCK_DGRAM, fd);
 	CHECK_CALL(CALL(shutdown, fd[1], SHUT_RD));

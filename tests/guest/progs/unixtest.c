@@ -187,6 +187,14 @@ static void connections(void)
 	CHECK_EQ(read(b, buf, 1), 0);
 	CHECK_CALL(close(listener));
 	CHECK_ERRNO(read(last, buf, 1), ECONNRESET); /* it was never accepted */
+	listener = new_socket(SOCK_STREAM);
+	CHECK_CALL(bind_to(listener, name));
+	CHECK_CALL(CALL(listen, listener, 1));
+	CHECK_CALL(CALL(shutdown, listener, SHUT_RD));
+	CHECK_ERRNO(CALL(accept, listener, 0, 0), EINVAL);
+	CHECK_CALL(fcntl(listener, F_SETFL, NONBLOCK));
+	CHECK_ERRNO(CALL(accept, listener, 0, 0), EAGAIN);
+	CHECK_CALL(close(listener));
 	CHECK_ERRNO(connect_to(new_socket(SOCK_STREAM), name), ECONNREFUSED);
 	CHECK_EQ(write(c, "still", 5), 5);
 	CHECK_EQ(read(a, buf, sizeof(buf)), 5);
