@@ -104,8 +104,8 @@ TOOLS = [
     ),
     # Scripts take the second column for the process id. Other languages stand in the last one.
     (
-        "ps aux | head -1; ps -ef | head -1; sh -c 'sleep 500; :' 你好 & p=$!; for how in aux -ef; do ps $how 2> /dev/null | grep '你[好]' | sed 's/  */ /g' | "
-        "cut -d ' ' -f 2; done | sort | uniq -c | sed 's/ *//' | grep -c \"^2 $p\"; kill $p",
+        "ps aux | head -1; ps -ef | head -1; sh -c 'kill -STOP $$; :' 你好 & p=$!; for how in aux -ef; do ps $how 2> /dev/null | grep '你[好]' | sed 's/  */ /g' | "
+        "cut -d ' ' -f 2; done | sort | uniq -c | sed 's/ *//' | grep -c \"^2 $p\"; kill -9 $p",
         "USER       PID %CPU %MEM    VSZ    RSS TTY      STAT START   TIME COMMAND\nUID        PID  PPID  C STIME TTY          TIME CMD\n1\n",
     ),
     (
