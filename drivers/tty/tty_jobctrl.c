@@ -184,7 +184,7 @@ void disassociate_ctty(bool on_exit)
 	spin_lock_irqsave(&tasklist_lock, flags);
 	if (sig->tty && sig->tty->session == sig->session) {
 		pgrp = release_session(sig->tty, sig->session);
-	} else if (on_exit && !sig->tty && group_in_session(sig->tty_old_pgrp)) {
+	} else if (on_exit && !sig->tty && sig->tty_old_pgrp && group_in_session(sig->tty_old_pgrp)) {
 		pgrp = sig->tty_old_pgrp;
 		hung_up = true;
 	}

@@ -153,8 +153,9 @@ for file in stop_tracing_us stop_tracing_total_us; do
 	# The longest single gap; what adds up to a whole need not have a long one.
 	test $(cat tracing_max_latency) -ge $least || fail "$file: tracing_max_latency $(cat tracing_max_latency)"
 	least=1
-	echo 1 > tracing_on
+	# In this order: a thread that began its sample under the old limit may stop recording until it has ended.
 	echo nop > current_tracer
+	echo 1 > tracing_on
 done
 rmdir instances/a instances/b
 becomes 'threads at the end' '' threads

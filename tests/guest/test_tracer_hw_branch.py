@@ -68,8 +68,9 @@ def test_the_branches_are_those_of_the_log(machine, tmp_path):
 
 
 def test_an_oops_prints_the_last_branches(machine):
-    """ftrace_dump_on_oops: the way that the CPU has taken into the fault, its last branch in the function at fault."""
-    with machine.guest(smp=2, timeout=240, append="ftrace_dump_on_oops trace_buf_size=64K") as guest:
+    """ftrace_dump_on_oops: the way that the CPU has taken into the fault, its last branch in the function at fault. The
+    buffer has room for what interrupts do meanwhile."""
+    with machine.guest(smp=2, timeout=240, append="ftrace_dump_on_oops trace_buf_size=256K") as guest:
         guest.run("cd /sys/kernel/tracing; echo 0 > hw_branch_window; echo lkdtm_ACCESS_NULL > set_graph_function")
         guest.run("echo hw-branch-tracer > current_tracer")
         guest.run("(echo ACCESS_NULL > /sys/kernel/debug/provoke-crash/DIRECT)")
