@@ -3,13 +3,15 @@
 
 #include <asm/uaccess.h>
 #include <lib/string.h>
+#include <mm/slab.h>
 #include <proc/signal.h>
 #include <proc/syscall.h>
 #include <time/clock.h>
 #include <time/ktime.h>
 #include <time/posix.h>
 
-#define BATCH	   32 /* events that one wait gives at most */
+#define BATCH	   32	/* events for which no memory is allocated */
+#define MOST	   4096 /* events that one wait gives at most */
 #define MAX_EVENTS ((int)(INT_MAX / sizeof(struct epoll_event)))
 
 /* An event of the item has been reported. Returns whether the item stays in the list. [m] */
@@ -67,19 +69,43 @@ static int take_events(struct eventpoll *ep, struct epoll_event *to, int max)
 	return n;
 }
 
+/* How many items may be ready, counted up to `most`. */
+static int nr_ready(struct eventpoll *ep, int most)
+{
+	struct list_head *at;
+	int n = 0;
+
+	spin_lock_irq(&ep->lock);
+	for (at = ep->ready.next; n < most && at != &ep->ready; at = at->next)
+		n++;
+	spin_unlock_irq(&ep->lock);
+	return n;
+}
+
 /*
- * The same for a program. The events go through the stack, since no user memory may be touched under the mutex:
- * munmap() may give back the last reference to a file, whose items then go, with mmap_lock held. An event that cannot
- * be copied is lost if it is edge-triggered. Returns how many, or -EFAULT.
+ * The same for a program. The events go through kernel memory, since no user memory may be touched under the mutex:
+ * munmap() may give back the last reference to a file, whose items then go, with mmap_lock held. An answer is one look
+ * at the list, so that no item is in it twice; without memory for a long answer it is a short one. An event that
+ * cannot be copied is lost if it is edge-triggered. Returns how many, or -EFAULT.
  */
 static int send_events(struct eventpoll *ep, struct epoll_event __user *events, int max)
 {
-	struct epoll_event batch[BATCH];
-	int n;
+	struct epoll_event batch[BATCH], *to = NULL;
+	int room = max > BATCH ? nr_ready(ep, min(max, MOST)) : 0, n;
 
-	memset(batch, 0, sizeof(batch)); /* bytes between the fields, too */
-	n = take_events(ep, batch, min(max, BATCH));
-	return n && copy_to_user(events, batch, n * sizeof(batch[0])) ? -EFAULT : n;
+	if (room > BATCH)
+		to = kvzalloc(room * sizeof(*to), GFP_KERNEL);
+	if (!to) {
+		to = batch;
+		room = min(max, BATCH);
+		memset(batch, 0, sizeof(batch)); /* bytes between the fields, too */
+	}
+	n = take_events(ep, to, room);
+	if (n && copy_to_user(events, to, n * sizeof(*to)))
+		n = -EFAULT;
+	if (to != batch)
+		kvfree(to);
+	return n;
 }
 
 static bool has_ready(struct eventpoll *ep)
