@@ -76,6 +76,20 @@ case $(last) in "current_tracer: trace_pipe is being read"*) ;; *) fail "busy: $
 same 'rmdir' 'instances/i: it is in use: somebody has a file of it open or stands in it' "$(last)"
 rmdir instances/i
 
+# Without a reader it is the tracer that cannot begin beside another, and says so.
+echo timerlat > current_tracer
+says instances/i/current_tracer osnoise 'another array has timerlat, and only one of the two runs at a time'
+echo 0 > instances/i/tracing_enabled
+echo osnoise > instances/i/current_tracer
+says instances/i/tracing_enabled 1 'another array has timerlat, and only one of the two runs at a time'
+echo nop > instances/i/current_tracer
+echo 1 > instances/i/tracing_enabled
+echo osnoise > current_tracer
+says instances/i/current_tracer timerlat 'another array has osnoise, and only one of the two runs at a time'
+echo hwlat > current_tracer
+says instances/i/current_tracer hwlat 'another array has hwlat, and only one can have it'
+echo nop > current_tracer
+sleep 6
 # -- trace_pipe, when it cannot be opened
 (exec 3< trace_pipe; cat per_cpu/cpu1/trace_pipe) 2> /dev/null && fail 'two readers of trace_pipe'
 same 'a second reader' 'per_cpu/cpu1/trace_pipe: cannot be opened: somebody reads trace_pipe already' "$(last)"
