@@ -49,6 +49,9 @@ def test_a_fault_of_the_kernel_ends_one_task(machine, smp):
         assert guest.run("cat /proc/sys/kernel/tainted") == (0, "128\n")  # an oops, no warning
         assert guest.run("sleep 0.1 & wait; ls / | wc -l")[0] == 0
 
+        status, text = provoke(guest, "WARNING")
+        assert status == 0 and "Tainted: G      D W 6.12.0" in text, text
+        assert guest.run("cat /proc/sys/kernel/tainted") == (0, "640\n")
 
 def test_user_memory_is_not_for_the_kernel(machine):
     with machine.guest(cpu=machine.cpus[-1], timeout=60) as guest:
