@@ -219,7 +219,9 @@ EXPORT_SYMBOL(__warn);
 void __bug(const char *file, int line, const char *cond)
 {
 	pr_emerg("------------[ cut here ]------------\n");
-	pr_emerg("kernel BUG at %s:%d: %s\n", file, line, cond);
+	pr_emerg("kernel BUG at %s:%d!\n", file, line);
+	if (cond)
+		pr_emerg("BUG_ON(%s)\n", cond);
 	arch_bug(); /* a trap: the registers are those of the moment */
 }
 EXPORT_SYMBOL(__bug);
