@@ -27,7 +27,8 @@ struct load_info {
 	unsigned percpu;      /* number of the section with what per-CPU variables begin with; 0: none */
 	const char *modinfo;  /* words "name=value", each ended by a zero; NULL: none */
 	size_t modinfo_size;
-	const char *name; /* of the module, or "?": for messages */
+	const char *name;      /* of the module, or "?": for messages */
+	const char *file_name; /* for messages as long as there is no name. NULL: not known (init_module) */
 };
 
 /* Say why a file is refused. Returns err. */

@@ -258,8 +258,10 @@ def test_a_damaged_file_is_refused_with_a_reason(demo, tmp_path):
         "empty.ko": (b"", "it is empty, or not a regular file"),
         "short.ko": (b"hello\n", "a file of 6 bytes cannot be a module"),
         "text.ko": (b"no module\n" * 50, "it is no ELF file"),
-        "machine.ko": (whole[: other[2]] + other[1] + whole[other[2] + 1 :], f"make ARCH={arch}"),
+        "machine.ko": (whole[: other[2]] + other[1] + whole[other[2] + 1 :], foreign),
         "magic.ko": (whole.replace(b"vermagic=6.12.0", b"vermagic=6.11.0"), "it was built for another kernel"),
+    theirs, ours = {"aarch64": ("x86_64", "arm64"), "x86_64": ("aarch64", "x86_64")}[arch]
+    foreign = f"machine.ko: it is for another machine ({theirs}, and this is {arch}): make ARCH={ours}"
         "names.ko": (whole[:62] + b"\xff\x7f" + whole[64:], "the names of its sections are damaged"),
     }
     for name, (data, _) in bad.items():
