@@ -105,6 +105,8 @@ void module_unuse(struct module *mod);
 
 /* Set its parameters from "name=value name2=value". 0 or -errno. No lock held: `set` may load other modules. */
 int module_parse_params(struct module *mod, char *args);
+/* Set one; val NULL: its name stood alone. 0, or the error of its `set`, and the log says which. [param_lock of mod] */
+int module_set_param(const struct module *mod, const struct kernel_param *param, const char *val);
 /* Does the variable lie in the data of init, which goes when init has returned? */
 bool module_param_is_of_init(const struct module *mod, const struct kernel_param *param);
 /* What its parameters have allocated: those whose variables lie in init's data, and all others. [m] */
