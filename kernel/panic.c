@@ -62,14 +62,19 @@ void notify_trouble(enum trouble what)
 		nb->notify(what);
 }
 
+/* Linux's letters, each in its place: G (no module that is not free), D after an oops, W after a warning. */
+static const char *taint_text(void)
+{
+	if (oops_count)
+		return warned ? "Tainted: G      D W" : "Tainted: G      D";
+	return warned ? "Tainted: G        W" : "Not tainted";
+}
+
 /* The headline of every report: where, who, and whether the kernel was in order before. */
 static void show_task_line(void)
 {
 	/* Without preemption off the CPU is that of this moment; good enough for a headline. */
-	pr_emerg("CPU: %u PID: %d Comm: %.15s %s %s\n", smp_processor_id(), current->pid, current->comm,
-		 oops_count ? "Tainted: G      D"
-		 : warned   ? "Tainted: G        W"
-			    : "Not tainted",
+	pr_emerg("CPU: %u PID: %d Comm: %.15s %s %s\n", smp_processor_id(), current->pid, current->comm, taint_text(),
 		 UTS_RELEASE);
 	if (boot_info.machine)
 		pr_emerg("Hardware name: %s\n", boot_info.machine);
@@ -214,7 +219,9 @@ EXPORT_SYMBOL(__warn);
 void __bug(const char *file, int line, const char *cond)
 {
 	pr_emerg("------------[ cut here ]------------\n");
-	pr_emerg("kernel BUG at %s:%d: %s\n", file, line, cond);
+	pr_emerg("kernel BUG at %s:%d!\n", file, line);
+	if (cond)
+		pr_emerg("BUG_ON(%s)\n", cond);
 	arch_bug(); /* a trap: the registers are those of the moment */
 }
 EXPORT_SYMBOL(__bug);

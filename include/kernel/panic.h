@@ -44,10 +44,11 @@ void show_stack(struct task_struct *task, struct pt_regs *regs); /* NULL, NULL: 
 
 /* WARN prints file and line with a backtrace and goes on; traceoff_on_warning stops tracing there. */
 void __warn(const char *file, int line, const char *cond);
+/* "kernel BUG at FILE:LINE!", and BUG_ON() says in a line of its own which condition was true (NULL: BUG()). */
 void __bug(const char *file, int line, const char *cond) __noreturn;
 extern bool traceoff_on_warning;
 
-#define BUG() __bug(__FILE__, __LINE__, "BUG")
+#define BUG() __bug(__FILE__, __LINE__, NULL)
 #define BUG_ON(c)                                      \
 	do {                                           \
 		if (unlikely(c))                       \

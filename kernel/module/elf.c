@@ -29,6 +29,14 @@ static bool overlap(u64 a, u64 a_size, u64 b, u64 b_size)
 	return a_size && b_size && a < b + b_size && b < a + a_size;
 }
 
+/* ELF's numbers of the machines that a file is likely to be for. As uname -m calls them. */
+#define EM_X86_64  62
+#define EM_AARCH64 183
+static const char *machine_name(unsigned machine)
+{
+	return machine == EM_X86_64 ? "x86_64" : machine == EM_AARCH64 ? "aarch64" : "an unknown one";
+}
+
 /*
  * The first 64 bytes say what kind of file this is, and where its table of sections lies. Whatever else the header
  * holds (an entry point, program headers) means nothing in a relocatable file and is not looked at. Sets hdr,
@@ -45,8 +53,9 @@ static int check_header(struct load_info *info)
 	if (h->e_type != ET_REL)
 		return module_refuse(info, -ENOEXEC, "it is not relocatable: a program or a library?");
 	if (h->e_machine != ELF_MACHINE)
-		return module_refuse(info, -ENOEXEC, "it is for another machine (%u, this is %u): make ARCH=%s",
-				     h->e_machine, ELF_MACHINE, ELF_PLATFORM);
+		return module_refuse(info, -ENOEXEC, "it is for another machine (%s, and this is %s): make ARCH=%s",
+				     machine_name(h->e_machine), ELF_PLATFORM,
+				     ELF_MACHINE == EM_AARCH64 ? "arm64" : ELF_PLATFORM);
 	if (h->e_shentsize != sizeof(struct elf64_shdr) || h->e_shnum < 2 || h->e_shnum > MAX_SECTIONS ||
 	    h->e_shoff % sizeof(u64) || !in_file(info, h->e_shoff, h->e_shnum * sizeof(struct elf64_shdr)))
 		return module_refuse(info, -ENOEXEC, "its table of sections is not in it: was it cut off?");

@@ -27,7 +27,8 @@ struct load_info {
 	unsigned percpu;      /* number of the section with what per-CPU variables begin with; 0: none */
 	const char *modinfo;  /* words "name=value", each ended by a zero; NULL: none */
 	size_t modinfo_size;
-	const char *name; /* of the module, or "?": for messages */
+	const char *name;      /* of the module, or "?": for messages */
+	const char *file_name; /* for messages as long as there is no name. NULL: not known (init_module) */
 };
 
 /* Say why a file is refused. Returns err. */
@@ -104,6 +105,8 @@ void module_unuse(struct module *mod);
 
 /* Set its parameters from "name=value name2=value". 0 or -errno. No lock held: `set` may load other modules. */
 int module_parse_params(struct module *mod, char *args);
+/* Set one; val NULL: its name stood alone. 0, or the error of its `set`, and the log says which. [param_lock of mod] */
+int module_set_param(const struct module *mod, const struct kernel_param *param, const char *val);
 /* Does the variable lie in the data of init, which goes when init has returned? */
 bool module_param_is_of_init(const struct module *mod, const struct kernel_param *param);
 /* What its parameters have allocated: those whose variables lie in init's data, and all others. [m] */

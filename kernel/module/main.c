@@ -48,7 +48,7 @@ int module_refuse(const struct load_info *info, int err, const char *fmt, ...)
 	va_start(args, fmt);
 	vscnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	pr_err("%s: %s\n", info->name ?: "module", text);
+	pr_err("%s: %s\n", info->name ?: info->file_name ?: "module", text);
 	return err;
 }
 
@@ -441,9 +441,9 @@ static int run_init(struct module *mod, char *args)
  * `file` stays the caller's. 0 or -errno, and nothing is left. What can be done without module_mutex is done before it
  * is taken: checking and copying a large file would keep others from reading /proc/modules.
  */
-static int load_module(void *file, size_t len, char *args)
+static int load_module(const char *file_name, void *file, size_t len, char *args)
 {
-	struct load_info info = {.file = file, .len = len};
+	struct load_info info = {.file = file, .len = len, .file_name = file_name};
 	struct module *mod;
 	bool formed;
 	int err = elf_module_check(&info);
@@ -496,14 +496,14 @@ static char *fetch_args(const char __user *uargs)
  * The file is in memory that no program can write: what was checked cannot change before it is used. The parameters
  * are fetched before the file is looked at, since a fault is the caller's error and not the module's.
  */
-static long load_with_args(void *file, size_t len, const char __user *uargs)
+static long load_with_args(const char *file_name, void *file, size_t len, const char __user *uargs)
 {
 	char *args = fetch_args(uargs);
 	long err;
 
 	if (IS_ERR(args))
 		return PTR_ERR(args);
-	err = load_module(file, len, args);
+	err = load_module(file_name, file, len, args);
 	kfree(args);
 	return err;
 }
@@ -521,7 +521,7 @@ SYSCALL_DEFINE3(init_module, void __user *, umod, unsigned long, len, const char
 	file = kvmalloc(len, GFP_KERNEL);
 	if (!file)
 		return -ENOMEM;
-	err = copy_from_user(file, umod, len) ? -EFAULT : load_with_args(file, len, uargs);
+	err = copy_from_user(file, umod, len) ? -EFAULT : load_with_args(NULL, file, len, uargs);
 	kvfree(file);
 	return err;
 }
@@ -530,9 +530,9 @@ SYSCALL_DEFINE3(init_module, void __user *, umod, unsigned long, len, const char
  * The whole file; its length, or -errno: -EINVAL if it is empty or not a regular file, which the log says. *copy is the
  * caller's to free.
  */
-static ssize_t read_whole_file(struct file *f, void **copy)
+static ssize_t read_whole_file(struct file *f, const char *name, void **copy)
 {
-	struct load_info nameless = {0};
+	struct load_info nameless = {.file_name = name};
 	loff_t pos = 0, size = i_size_read(f->f_inode);
 	ssize_t got;
 
@@ -552,6 +552,7 @@ static ssize_t read_whole_file(struct file *f, void **copy)
 /* Flags would make it ignore what the module says of its kernel: that is never safe here. */
 SYSCALL_DEFINE3(finit_module, int, fd, const char __user *, uargs, int, flags)
 {
+	char name[MODULE_NAME_LEN]; /* the file's, cut to what fits */
 	void *copy = NULL;
 	struct file *f;
 	ssize_t len = module_may_load();
@@ -563,10 +564,11 @@ SYSCALL_DEFINE3(finit_module, int, fd, const char __user *, uargs, int, flags)
 	f = fget(fd);
 	if (!f)
 		return -EBADF;
-	len = read_whole_file(f, &copy);
+	strscpy(name, f->f_dentry->d_name.name, sizeof(name));
+	len = read_whole_file(f, name, &copy);
 	fput(f);
 	if (len > 0)
-		len = load_with_args(copy, len, uargs);
+		len = load_with_args(name, copy, len, uargs);
 	kvfree(copy);
 	return len;
 }

@@ -203,6 +203,8 @@ static int set_array(const char *val, const struct kernel_param *kp)
 	while (!err && (word = strsep(&rest, ","))) {
 		struct kernel_param one = {kp->name, array->ops, kp->perm, (char *)array->elem + n * array->elem_size};
 
+		if (n == array->max)
+			pr_err("%s: can only take %u arguments\n", kp->name, array->max);
 		err = n < array->max ? array->ops->set(word, &one) : -EINVAL;
 		n += !err;
 	}
@@ -289,6 +291,17 @@ static char *next_word(char **args, char **val)
 	return name;
 }
 
+int module_set_param(const struct module *mod, const struct kernel_param *param, const char *val)
+{
+	int err = -EPERM; /* it can only be read */
+
+	if (param->ops->set)
+		err = val || param->ops->noarg_allowed ? param->ops->set(val, param) : -EINVAL;
+	if (err)
+		pr_err("%s: `%s' invalid for parameter `%s'\n", mod->name, val ?: "", param->name);
+	return err;
+}
+
 /*
  * One word of the command line. An error is that of the type's operation: EINVAL for a text that is no value of the
  * type, ERANGE for a number that is too large, ENOSPC for a text that is too long; EPERM for a parameter that can
@@ -297,19 +310,9 @@ static char *next_word(char **args, char **val)
 static int set_param(const struct module *mod, const struct kernel_param *params, unsigned n, const char *name,
 		     const char *val)
 {
-	for (unsigned i = 0; i < n; i++) {
-		int err;
-
-		if (!same_name(name, params[i].name))
-			continue;
-		if (!params[i].ops->set)
-			err = -EPERM; /* it can only be read */
-		else
-			err = val || params[i].ops->noarg_allowed ? params[i].ops->set(val, &params[i]) : -EINVAL;
-		if (err)
-			pr_err("%s: `%s' invalid for parameter `%s'\n", mod->name, val ?: "", params[i].name);
-		return err;
-	}
+	for (unsigned i = 0; i < n; i++)
+		if (same_name(name, params[i].name))
+			return module_set_param(mod, &params[i], val);
 	pr_warn("%s: unknown parameter '%s' ignored\n", mod->name, name);
 	return 0;
 }

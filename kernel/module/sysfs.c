@@ -30,8 +30,8 @@ struct module_file {
 	struct module *mod;    /* [files_lock] NULL: it has gone */
 	const void *what;      /* for these two: the parameter, the section */
 	int (*show)(struct seq_file *m, const struct module *mod, const void *what);
-	int (*store)(char *text, const void *what); /* NULL: it cannot be written */
-	bool of_param;				    /* show and store need param_lock */
+	int (*store)(char *text, const struct module *mod, const void *what); /* NULL: it cannot be written */
+	bool of_param;							      /* show and store need param_lock */
 };
 
 /* The file's module, which stays, and nobody else sets the parameter, until end_use(). NULL: it has gone. */
@@ -78,7 +78,7 @@ static int module_file_store(char *text, void *data)
 
 	if (!mod)
 		return -ENODEV;
-	err = file->store ? file->store(text, file->what) : -EIO;
+	err = file->store ? file->store(text, mod, file->what) : -EIO;
 	end_use(file, mod);
 	return err;
 }
@@ -219,12 +219,10 @@ static int param_show(struct seq_file *m, const struct module *mod, const void *
 	return len < 0 ? len : 0;
 }
 
-/* The operations of the parameter's type decide what is good; a file without them cannot be written. */
-static int param_store(char *text, const void *what)
+/* The operations of the parameter's type decide what is good, and the log says what they refuse. */
+static int param_store(char *text, const struct module *mod, const void *what)
 {
-	const struct kernel_param *param = what;
-
-	return param->ops->set ? param->ops->set(text, param) : -EPERM;
+	return module_set_param(mod, what, text);
 }
 
 /* A parameter that has no permissions has no file, and one of init's either: its memory goes before the module does. */

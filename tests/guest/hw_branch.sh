@@ -68,6 +68,8 @@ if test $(uname -m) = x86_64; then
 	echo panic_timeout:rw- > ksym_trace_filter
 	{ echo hw-branch-tracer > current_tracer; } 2> /dev/null && fail 'selected beside a breakpoint'
 	holds 'refused' current_tracer nop
+	same 'the reason' 'current_tracer: a CPU with hardware breakpoints (ksym_tracer) cannot be stepped' \
+		"$(dmesg | tail -n 1 | sed 's/^\[[^]]*\] //')"
 	echo panic_show > set_graph_function
 	echo hw-branch-tracer > current_tracer
 	for n in $(seq 70); do cat /proc/sys/kernel/panic > /dev/null; done

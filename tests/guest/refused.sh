@@ -49,6 +49,10 @@ says current_tracer syscall "no tracer 'syscall'; in its place: events/syscalls 
 says current_tracer blk "no tracer 'blk'; in its place: nothing, because there is no block layer *"
 says ksym_trace_filter jiffies "'jiffies' is not symbol:rw-*"
 says ksym_trace_filter no_such_name:rw- "the kernel has no variable or function 'no_such_name' (/proc/kallsyms)"
+says ksym_trace_filter panic_timeout:--- "'panic_timeout' is not watched"
+echo panic_timeout:rw- > ksym_trace_filter
+says ksym_trace_filter panic_timeout:rw- "'panic_timeout' is watched in this way already"
+echo 0 > ksym_trace_filter
 sleep 6
 wait=2
 runs 'what stands in their place is there' ls -d \
@@ -72,6 +76,20 @@ says instances/i/trace_clock sundial "no clock 'sundial'; there are: local globa
 grep -q sundial error_log && fail "an instance's error is in the top array's log"
 (exec 3< trace_pipe; errno current_tracer function) | grep -q errno=16 || fail 'not busy'
 case $(last) in "current_tracer: trace_pipe is being read"*) ;; *) fail "busy: $(last)" ;; esac
+# Without a reader it is the tracer that cannot begin beside another, and says so.
+echo timerlat > current_tracer
+says instances/i/current_tracer osnoise 'another array has timerlat, and only one of the two runs at a time'
+echo 0 > instances/i/tracing_enabled
+echo osnoise > instances/i/current_tracer
+says instances/i/tracing_enabled 1 'another array has timerlat, and only one of the two runs at a time'
+echo nop > instances/i/current_tracer
+echo 1 > instances/i/tracing_enabled
+echo osnoise > current_tracer
+says instances/i/current_tracer timerlat 'another array has osnoise, and only one of the two runs at a time'
+echo hwlat > current_tracer
+says instances/i/current_tracer hwlat 'another array has hwlat, and only one can have it'
+echo nop > current_tracer
+sleep 6
 (exec 3< instances/i/trace; rmdir instances/i) 2> /dev/null && fail 'rmdir of what is in use'
 same 'rmdir' 'instances/i: it is in use: somebody has a file of it open or stands in it' "$(last)"
 rmdir instances/i

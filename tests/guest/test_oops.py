@@ -44,9 +44,14 @@ def test_a_fault_of_the_kernel_ends_one_task(machine, smp):
             # Data has made no frame of its own, so who jumped there is not in the chain of frames: a link register
             # knows.
             is_oops(machine, text, "data_words" if what == "EXEC_DATA" else f"lkdtm_{what}", *words)
+            assert what != "BUG" or re.search(r"kernel BUG at samples/lkdtm\.c:\d+!\s", text), text
+            assert "BUG_ON(" not in text, text
             assert what != "EXEC_DATA" or all(words in text for words in machine.jumped_from), text
         assert guest.run("echo alive; cat /proc/self/comm") == (0, "alive\ncat\n")
         assert guest.run("cat /proc/sys/kernel/tainted") == (0, "128\n")  # an oops, no warning
+        status, text = provoke(guest, "WARNING")
+        assert status == 0 and "Tainted: G      D W 6.12.0" in text, text
+        assert guest.run("cat /proc/sys/kernel/tainted") == (0, "640\n")
         assert guest.run("sleep 0.1 & wait; ls / | wc -l")[0] == 0
 
 

@@ -104,7 +104,6 @@ static int tracing_enabled_store(char *text, void *data)
 	return ret;
 }
 TRACEFS_TEXT_FILE(tracing_enabled, "tracing_enabled", 0640, TRACEFS_ARRAY, tracing_enabled_show, tracing_enabled_store);
-TRACEFS_TAKES(tracing_enabled, "tracing_enabled", "a number: 0 stops the tracer, any other starts it");
 
 /*
  * KiB of one CPU, or of each CPU when they are the same, else X. Before the first use the buffers are small, and

@@ -28,6 +28,7 @@ struct tracer {
 	const char *name;
 	const char *former_name; /* a name that Linux had for it once, under which it is found too. NULL: it had none */
 	int (*init)(struct trace_array *tr);   /* selected: begin. 0 or -errno */
+	const char *busy;		       /* what init()'s -EBUSY means, for the log. NULL: it has no such error */
 	void (*reset)(struct trace_array *tr); /* deselected: end */
 	/* tracing_on was written and went to 1, or to 0, after init() and before reset(). */
 	void (*start)(struct trace_array *tr);

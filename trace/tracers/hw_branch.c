@@ -281,7 +281,6 @@ static int hw_branch_init(struct trace_array *tr)
 		return 0;
 	on_each_cpu(end_on_cpu, NULL, true);
 	hw_branch_array = NULL;
-	pr_warn("hw-branch-tracer: a CPU with hardware breakpoints (ksym_tracer) cannot be stepped\n");
 	return -EBUSY;
 }
 
@@ -382,6 +381,7 @@ static bool hw_branch_print_line(struct seq_file *s, struct trace_iterator *iter
 static const struct tracer hw_branch_tracer = {
 	.name = "hw-branch-tracer",
 	.init = hw_branch_init,
+	.busy = "a CPU with hardware breakpoints (ksym_tracer) cannot be stepped",
 	.reset = hw_branch_reset,
 	.print_header = hw_branch_header,
 	.print_line = hw_branch_print_line,

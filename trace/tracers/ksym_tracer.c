@@ -254,17 +254,30 @@ static int ksym_trace_filter_show(struct seq_file *m, void *data)
 TRACEFS_TEXT_FILE(ksym_trace_filter, "ksym_trace_filter", 0644, TRACEFS_TOP, ksym_trace_filter_show,
 		  ksym_trace_filter_store);
 
-/* The form is right, so the name is not. */
+/* The form is right, so the name is not, or the symbol is watched, or not, as the text asks for. */
 static void explain_ksym(struct trace_refusal *r)
 {
 	const char *op = strrchr(r->text, ':');
+	int type = op ? parse_type(op + 1) : -EINVAL;
 	char name[KSYM_NAME_LEN];
+	struct trace_ksym *ksym;
+	unsigned long addr;
 
-	if (!op || parse_type(op + 1) < 0 || op - r->text >= (long)sizeof(name))
+	if (r->error != EINVAL || type < 0 || op - r->text >= (long)sizeof(name))
 		return;
 	strscpy(name, r->text, op - r->text + 1);
-	if (!kallsyms_lookup_name(name))
+	addr = kallsyms_lookup_name(name);
+	if (!addr) {
 		refusal_quote(r, "the kernel has no variable or function ", name, " (/proc/kallsyms)");
+		return;
+	}
+	mutex_lock(&ksym_tracer_mutex);
+	ksym = find_ksym(addr);
+	if (ksym && ksym->attr.bp_type == (u32)type)
+		refusal_quote(r, "", name, " is watched in this way already");
+	else if (!ksym && !type)
+		refusal_quote(r, "", name, " is not watched");
+	mutex_unlock(&ksym_tracer_mutex);
 }
 static const struct trace_hint ksym_trace_filter_hint = {
 	.file = "ksym_trace_filter",

@@ -303,27 +303,17 @@ static void many(void)
 static void very_many(void)
 {
 	static struct ep_event all[300];
-	int ep = new_epoll(), fd[200], other = new_eventfd(0, 0), seen = 0;
 	static char times[1024];
+	int ep = new_epoll();
 
-	CHECK_EQ(ctl(ep, ADD, other, IN), 0);
-	for (int i = 0; i < 200; i++) {
-		fd[i] = new_eventfd(1, 0);
-		CHECK_EQ(ctl(ep, ADD, fd[i], IN), 0);
-	}
+	CHECK_EQ(ctl(ep, ADD, new_eventfd(0, 0), IN), 0);
+	for (int i = 0; i < 200; i++)
+		CHECK_EQ(ctl(ep, ADD, new_eventfd(1, 0), IN), 0);
 	CHECK_EQ(check_syscall(SYS_epoll_pwait, ep, (long)all, 300, 0, 0, 8), 200);
 	for (int i = 0; i < 200; i++)
-		times[all[i].data % 1024]++;
-	for (int i = 0; i < 200; i++)
-		seen += times[fd[i]] == 1;
-	CHECK_EQ(seen, 200);
+		CHECK_EQ(times[all[i].data % 1024]++, 0);
 	CHECK_EQ(check_syscall(SYS_epoll_pwait, ep, (long)all, 150, 0, 0, 8), 150);
 	CHECK_ERRNO(check_syscall(SYS_epoll_pwait, ep, 8, 150, 0, 0, 8), EFAULT);
-	for (int i = 0; i < 200; i++)
-		CHECK_CALL(close(fd[i]));
-	CHECK_EQ(check_syscall(SYS_epoll_pwait, ep, (long)all, 300, 0, 0, 8), 0);
-	CHECK_CALL(close(other));
-	CHECK_CALL(close(ep));
 }
 
 static void pipes(void)

@@ -11,6 +11,7 @@ ls /sys/module; insmod /demo.ko times=0 list=5,6; cd /sys/module/demo; ls -1a . 
 for f in initstate refcnt initsize coresize taint parameters/times parameters/name parameters/list; do
 echo $f $(cat $f); done; echo 7 > parameters/times; cat parameters/times; echo x > parameters/times; echo $?
 echo 1 > refcnt; echo $?; stat -c %a parameters/times parameters/name
+echo 99999999999 2> /dev/null > parameters/times; dmesg | grep -o 'demo: .*'
 grep '\[demo\]' /proc/kallsyms | cut -c17- | sort | head -4
 text=$(cat sections/.text) t=$(grep ' t demo_exit' /proc/kallsyms); case 0x$t in ${text%???}*) echo same;; esac
 exec 4< parameters/times; rmmod demo; cat <&4; ls /sys/module; grep -c '\[demo\]' /proc/kallsyms

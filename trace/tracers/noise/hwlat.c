@@ -352,6 +352,7 @@ static void hwlat_reset(struct trace_array *tr)
 static const struct tracer hwlat_tracer = {
 	.name = "hwlat",
 	.init = hwlat_init,
+	.busy = "another array has hwlat, and only one can have it",
 	.reset = hwlat_reset,
 	.start = hwlat_start,
 	.stop = hwlat_stop,

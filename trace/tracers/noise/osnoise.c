@@ -181,6 +181,7 @@ static void osnoise_print_header(struct seq_file *s, struct trace_iterator *iter
 static const struct tracer osnoise_tracer = {
 	.name = "osnoise",
 	.init = osnoise_init,
+	.busy = "another array has timerlat, and only one of the two runs at a time",
 	.reset = noise_reset,
 	.start = noise_start,
 	.stop = noise_stop,

@@ -423,6 +423,7 @@ static void timerlat_print_header(struct seq_file *s, struct trace_iterator *ite
 static const struct tracer timerlat_tracer = {
 	.name = "timerlat",
 	.init = timerlat_init,
+	.busy = "another array has osnoise, and only one of the two runs at a time",
 	.reset = noise_reset,
 	.start = noise_start,
 	.stop = noise_stop,
