@@ -11,6 +11,7 @@ it, how.
 """
 
 import argparse
+import functools
 import os
 import re
 import struct
@@ -18,7 +19,7 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-from elfimage import SHN_UNDEF, STB_WEAK, BuildError, Image, main_wrapper  # noqa: E402
+from elfimage import SHN_UNDEF, STB_WEAK, STT_FUNC, STT_OBJECT, BuildError, Image, main_wrapper  # noqa: E402
 
 HOOKS = {"_mcount", "__fentry__"}
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -73,6 +74,24 @@ def declared_in(name):
     return next((header for header in headers if header.startswith("linux/")), headers[0] if headers else None)
 
 
+@functools.cache
+def kernel_names(vmlinux):
+    """The functions and variables of a linked kernel; an empty set if it is not there."""
+    if not os.path.exists(vmlinux):
+        return frozenset()
+    return frozenset(symbol.name for symbol in Image(vmlinux).symbols if symbol.type in (STT_FUNC, STT_OBJECT))
+
+
+def why_not(name, vmlinux):
+    """In a sentence, the reason why modules cannot have a name."""
+    header = declared_in(name)
+    if header:
+        return f"<{header}> declares it, but the kernel does not export it to modules"
+    if name in kernel_names(vmlinux):
+        return "The kernel has it, but does not export it to modules (docs/exported.md lists what it exports)"
+    return "No header of this kernel declares it: is it misspelt?"
+
+
 class Module:
     def __init__(self, path):
         self.path, self.image = path, Image(path)
@@ -86,16 +105,11 @@ class Module:
             if symbol.name and symbol.section == SHN_UNDEF and symbol.name not in HOOKS:
                 yield symbol.name, symbol.bind == STB_WEAK
 
-    def problems(self, exported):
+    def problems(self, exported, vmlinux):
         for name, weak in self.wanted():
             if name in exported or weak or name == "__this_module":
                 continue
-            header = declared_in(name)
-            yield f'ERROR: modpost: "{name}" [{self.path[:-2]}.ko] undefined! ' + (
-                f"<{header}> declares it, but the kernel does not export it to modules"
-                if header
-                else "No header of this kernel declares it: is it misspelt?"
-            )
+            yield f'ERROR: modpost: "{name}" [{self.path[:-2]}.ko] undefined! {why_not(name, vmlinux)}'
         if "license" not in self.info:
             yield f'ERROR: modpost: missing MODULE_LICENSE() in {self.path}: add MODULE_LICENSE("GPL");'
 
@@ -190,7 +204,8 @@ def main():
         if exported.get(name, owner) != owner:
             raise BuildError(f'ERROR: modpost: {owner}: "{name}" is exported by {exported[name]} already')
     exported.update(own)
-    problems = [problem for module in modules for problem in module.problems(exported)]
+    vmlinux = os.path.join(os.path.dirname(options.kernel), "vmlinux")
+    problems = [problem for module in modules for problem in module.problems(exported, vmlinux)]
     for problem in problems:
         print(problem, file=sys.stderr)
     if problems:

@@ -528,6 +528,10 @@ def test_what_nobody_exports_is_an_error_when_it_is_built(tmp_path):
     status, said = make(tmp_path, "arm64", objects="lost.o")
     assert status != 0 and 'ERROR: modpost: "no_such_function"' in said and "is it misspelt?" in said
     assert not (tmp_path / "lost.ko").exists()
+    (tmp_path / "lost.c").write_text(source.replace("no_such_function", "vfs_open"))
+    status, said = make(tmp_path, "arm64", objects="lost.o")
+    assert status != 0 and 'ERROR: modpost: "vfs_open"' in said and "The kernel has it, but does not export it" in said
+    assert "misspelt" not in said
 
 
 def test_a_circle_of_modules_is_an_error(tmp_path):
