@@ -50,9 +50,9 @@ module_exit(demo_exit);
 """
 
 
-def make(folder, arch, *words, objects="demo.o"):
+def make(folder, arch, *words, objects="demo.o", makefile=MAKEFILE):
     """The user's make, which calls ours as every tutorial's does. (status, what it said)"""
-    (folder / "Makefile").write_text(MAKEFILE.format(objects))
+    (folder / "Makefile").write_text(makefile.format(objects))
     environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS", "ARCH")}
     environment["PWD"] = str(folder)  # as a shell has it: the Makefile asks for it
     done = subprocess.run(
@@ -486,6 +486,17 @@ def test_the_words_of_a_kbuild_makefile(tmp_path):
         )
         names = {path.name for path in tmp_path.iterdir() if not path.name.startswith(".")}
         assert done.returncode == 0 and left <= names and (len(left) > 3 or names == left), (words, names)
+
+
+@pytest.mark.parametrize("name", ["sp ace", "two sp aces", "co:lon"])
+@pytest.mark.parametrize("given", ["$(PWD)", '"$(PWD)"'])
+def test_a_folder_whose_name_make_cannot_have(tmp_path, name, given):
+    """Linux refuses such a path, too: in quotes or, as most tutorials write it, without them."""
+    folder = tmp_path / name
+    folder.mkdir()
+    (folder / "demo.c").write_text(DEMO)
+    status, said = make(folder, "arm64", makefile=MAKEFILE.replace("$(PWD)", given))
+    assert status != 0 and f"M={folder}: the path of a module's folder cannot contain blanks or colons" in said, said
 
 
 def test_a_module_may_be_built_before_its_kernel(tmp_path):
