@@ -35,7 +35,12 @@ $(MACHINES:%=%-modules): %-modules:
 clean:
 	$(call inner_modules,__clean)
 
+# There is no folder of modules to install in: a guest takes them from the host's.
+modules_install:
+	$(Q)echo 'make: modules_install is not needed: share the folder (make qemu-$(MODULE_MACHINE) SHARE=$(abspath $(M))), and in the guest' \
+		'modprobe NAME finds it in /host (docs/modules.md)' >&2; exit 1
+
 module-kernel:
 	+$(Q)env -u M -u ARCH MAKEFLAGS= MFLAGS= $(MAKE) $(MODULE_MACHINE)
 
-.PHONY: modules clean module-kernel $(MACHINES:%=%-modules)
+.PHONY: modules modules_install clean module-kernel $(MACHINES:%=%-modules)

@@ -488,6 +488,18 @@ def test_the_words_of_a_kbuild_makefile(tmp_path):
         assert done.returncode == 0 and left <= names and (len(left) > 3 or names == left), (words, names)
 
 
+def test_forms_of_old_tutorials(tmp_path):
+    """SUBDIRS= is M= of Linux before 5.4. modules_install says how a guest gets the module instead."""
+    (tmp_path / "demo.c").write_text(DEMO)
+    old = MAKEFILE.replace("M=", "SUBDIRS=")
+    status, said = make(tmp_path, "arm64", makefile=old)
+    assert status == 0 and (tmp_path / "demo.ko").exists(), said
+    status, said = make(tmp_path, "arm64", makefile=old.replace("modules", "modules_install"))
+    assert status != 0 and f"share the folder (make qemu-arm64 SHARE={tmp_path})" in said, said
+    done = subprocess.run(["make", "-C", ROOT, "modules"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2 and "is for the modules of a folder: make M=FOLDER modules" in done.stderr
+
+
 @pytest.mark.parametrize("name", ["sp ace", "two sp aces", "co:lon"])
 @pytest.mark.parametrize("given", ["$(PWD)", '"$(PWD)"'])
 def test_a_folder_whose_name_make_cannot_have(tmp_path, name, given):
