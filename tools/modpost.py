@@ -21,6 +21,8 @@ import sys
 sys.dont_write_bytecode = True
 from elfimage import SHN_UNDEF, STB_WEAK, STT_FUNC, STT_OBJECT, BuildError, Image, main_wrapper  # noqa: E402
 
+# The loader's list (kernel/module/main.c).
+GPL_COMPATIBLE = {"GPL", "GPL v2", "GPL and additional rights", "Dual BSD/GPL", "Dual MIT/GPL", "Dual MPL/GPL"}
 HOOKS = {"_mcount", "__fentry__"}
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -35,15 +37,18 @@ def kernel_exports(image):
 
 
 def module_exports(image):
-    """Names that a module exports. Which are _GPL is the loader's business."""
-    return [symbol.name[len("__ksymtab_") :] for symbol in image.symbols if symbol.name.startswith("__ksymtab_")]
+    """(name, is it for modules under the GPL only) of each EXPORT_SYMBOL of a module's object."""
+    for symbol in image.symbols:
+        if symbol.name.startswith("__ksymtab_"):
+            yield symbol.name[len("__ksymtab_") :], bool(image.sections[symbol.section].data[symbol.value + 16])
 
 
 def read_symvers(path):
-    """{symbol: who exports it} of a Module.symvers."""
+    """{symbol: who exports it} of a Module.symvers, and the set of those for modules under the GPL only."""
     try:
         with open(path, encoding="utf-8") as file:
-            return {name: owner for _, name, owner, *_ in (line.rstrip("\n").split("\t") for line in file)}
+            rows = [line.rstrip("\n").split("\t") for line in file]
+            return {row[1]: row[2] for row in rows}, {row[1] for row in rows if row[3] == "EXPORT_SYMBOL_GPL"}
     except OSError as error:
         raise BuildError(f"{path}: {error.strerror}") from error
 
@@ -105,8 +110,11 @@ class Module:
             if symbol.name and symbol.section == SHN_UNDEF and symbol.name not in HOOKS:
                 yield symbol.name, symbol.bind == STB_WEAK
 
-    def problems(self, exported, vmlinux):
+    def problems(self, exported, gpl_only, vmlinux):
+        free = GPL_COMPATIBLE & set(self.info.get("license", ()))
         for name, weak in self.wanted():
+            if name in gpl_only and "license" in self.info and not free:
+                yield f"ERROR: modpost: GPL-incompatible module {self.path[:-2]}.ko uses GPL-only symbol '{name}'"
             if name in exported or weak or name == "__this_module":
                 continue
             yield f'ERROR: modpost: "{name}" [{self.path[:-2]}.ko] undefined! {why_not(name, vmlinux)}'
@@ -196,16 +204,19 @@ def main():
         write(options.o, "".join(line(name, "vmlinux", gpl) for name, gpl in exports))
         return 0
     modules = [Module(path) for path in options.objects]
-    exported = {}
+    exported, gpl_only = {}, set()
     for path in [*options.extra, options.kernel]:
-        exported.update(read_symvers(path))
-    own = {name: module.name for module in modules for name in module_exports(module.image)}
+        owners, gpl = read_symvers(path)
+        exported.update(owners)
+        gpl_only |= gpl
+    own = {name: module.name for module in modules for name, _ in module_exports(module.image)}
     for name, owner in own.items():
         if exported.get(name, owner) != owner:
             raise BuildError(f'ERROR: modpost: {owner}: "{name}" is exported by {exported[name]} already')
     exported.update(own)
+    gpl_only |= {name for module in modules for name, gpl in module_exports(module.image) if gpl}
     vmlinux = os.path.join(os.path.dirname(options.kernel), "vmlinux")
-    problems = [problem for module in modules for problem in module.problems(exported, vmlinux)]
+    problems = [problem for module in modules for problem in module.problems(exported, gpl_only, vmlinux)]
     for problem in problems:
         print(problem, file=sys.stderr)
     if problems:
@@ -215,7 +226,7 @@ def main():
     write(os.path.join(os.path.dirname(options.write), "modules.dep"), dependencies(modules, exported))
     write(os.path.join(os.path.dirname(options.write), "modules.alias"), aliases(modules))
     with open(options.write, "w", encoding="utf-8") as file:
-        file.writelines(line(name, owner, False) for name, owner in sorted(own.items()))
+        file.writelines(line(name, owner, name in gpl_only) for name, owner in sorted(own.items()))
     return 0
 
 

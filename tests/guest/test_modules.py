@@ -557,6 +557,28 @@ def test_what_nobody_exports_is_an_error_when_it_is_built(tmp_path):
     assert "misspelt" not in said
 
 
+def test_what_is_for_the_gpl_only_is_refused_when_it_is_built(tmp_path):
+    """Of the kernel or of another module, in Linux's words. What is for all may be used under any licence."""
+    source = (
+        '#include <linux/module.h>\n#include <linux/rcupdate.h>\nMODULE_LICENSE("{}");\nint lent(void);\n'
+        "static int f(void)\n{{\n\t{}();\n\treturn 0;\n}}\nmodule_init(f);\n"
+    )
+    lender = '#include <linux/module.h>\nMODULE_LICENSE("GPL");\nint lent(void);\nint lent(void)\n{\n\treturn 0;\n}\n'
+    for licence, name, export, refused in (
+        ("Proprietary", "rcu_barrier", "EXPORT_SYMBOL", True),
+        ("Proprietary", "lent", "EXPORT_SYMBOL_GPL", True),
+        ("Proprietary", "lent", "EXPORT_SYMBOL", False),
+        ("Dual BSD/GPL", "rcu_barrier", "EXPORT_SYMBOL", False),
+    ):
+        (tmp_path / "shut.c").write_text(source.format(licence, name))
+        (tmp_path / "lender.c").write_text(f"{lender}{export}(lent);\n")
+        status, said = make(tmp_path, "arm64", objects="shut.o lender.o")
+        line = f"ERROR: modpost: GPL-incompatible module {tmp_path}/shut.ko uses GPL-only symbol '{name}'"
+        assert (status != 0) == refused == (line in said), said
+        if not refused:
+            assert f"\tlent\tlender\t{export}\t\n" in (tmp_path / "Module.symvers").read_text()
+
+
 def test_a_circle_of_modules_is_an_error(tmp_path):
     """No order can load them. One beside them that only uses one of them is named too: it cannot be loaded either."""
     for name, other in ("tick", "tock"), ("tock", "tick"), ("user", "tick"):
