@@ -42,6 +42,11 @@ include mk/machines.mk
 # As many jobs as there are CPUs, asked for in the way that every system knows.
 cpus = $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
+# In texts before Linux 5.4 the folder is SUBDIRS=.
+ifeq ($(M)|$(origin SUBDIRS),|command line)
+M := $(SUBDIRS)
+endif
+
 ifneq ($(M),)
 include mk/modules_outer.mk
 else
@@ -145,7 +150,11 @@ clean:
 	$(Q)for made in build/* build/.??*; do [ "$$made" = build/toolchain ] || rm -rf "$$made"; done; rm -f compile_commands.json tags TAGS
 	$(Q)rmdir build 2>/dev/null || true
 
-.PHONY: help toolchain deps deps-build deps-run deps-iso deps-test deps-labs deps-lint $(MACHINES) all busybox iso clean
+# Goals that modules have in a tree of Linux.
+modules modules_install:
+	$(Q)echo 'make: $@ is for the modules of a folder: make M=FOLDER $@ (docs/modules.md)' >&2; exit 1
+
+.PHONY: modules modules_install help toolchain deps deps-build deps-run deps-iso deps-test deps-labs deps-lint $(MACHINES) all busybox iso clean
 include mk/qemu.mk mk/tests.mk mk/labs.mk
 
 endif

@@ -3,6 +3,12 @@
 # user's Makefile, which it reads, do not get in the way of ours.
 
 .DEFAULT_GOAL := modules
+MODULE_GOALS := modules modules_install clean module-kernel $(MACHINES:%=%-modules)
+# Make has no names with a blank or a colon in them. Without quotes make sees the part before the blank, and the rest as goals.
+ifneq ($(or $(filter-out 1,$(words $(M))),$(findstring :,$(M)),$(if $(wildcard $(M)/Makefile $(M)/Kbuild),,$(filter-out \
+	$(MODULE_GOALS),$(MAKECMDGOALS)))),)
+$(error M=$(strip $(M) $(filter-out $(MODULE_GOALS),$(MAKECMDGOALS))): the path of a module's folder cannot contain blanks or colons)
+endif
 ifeq ($(wildcard $(M)/Makefile $(M)/Kbuild),)
 $(error M=$(M): there is no Makefile in this folder. It needs one with a line `obj-m += NAME.o`)
 endif
@@ -29,7 +35,12 @@ $(MACHINES:%=%-modules): %-modules:
 clean:
 	$(call inner_modules,__clean)
 
+# There is no folder of modules to install in: a guest takes them from the host's.
+modules_install:
+	$(Q)echo 'make: modules_install is not needed: share the folder (make qemu-$(MODULE_MACHINE) SHARE=$(abspath $(M))), and in the guest' \
+		'modprobe NAME finds it in /host (docs/modules.md)' >&2; exit 1
+
 module-kernel:
 	+$(Q)env -u M -u ARCH MAKEFLAGS= MFLAGS= $(MAKE) $(MODULE_MACHINE)
 
-.PHONY: modules clean module-kernel $(MACHINES:%=%-modules)
+.PHONY: modules modules_install clean module-kernel $(MACHINES:%=%-modules)

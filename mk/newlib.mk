@@ -24,6 +24,5 @@ NEWLIB_LIBS := -L$(NEWLIB_DIR)/$(ARCH)-elf/lib -lc
 
 $(NEWLIB_READY): userland/newlib.sh
 	$(call say,NEWLIB,$(NEWLIB_DIR))
-	$(Q)sh userland/newlib.sh $(ARCH) $(CROSS) $(NEWLIB_DIR)
-	$(Q)touch $@
+	$(Q)sh userland/once.sh $@ $< sh userland/newlib.sh $(ARCH) $(CROSS) $(NEWLIB_DIR)
 endif

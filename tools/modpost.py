@@ -11,6 +11,7 @@ it, how.
 """
 
 import argparse
+import functools
 import os
 import re
 import struct
@@ -18,8 +19,10 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-from elfimage import SHN_UNDEF, STB_WEAK, BuildError, Image, main_wrapper  # noqa: E402
+from elfimage import SHN_UNDEF, STB_WEAK, STT_FUNC, STT_OBJECT, BuildError, Image, main_wrapper  # noqa: E402
 
+# The loader's list (kernel/module/main.c).
+GPL_COMPATIBLE = {"GPL", "GPL v2", "GPL and additional rights", "Dual BSD/GPL", "Dual MIT/GPL", "Dual MPL/GPL"}
 HOOKS = {"_mcount", "__fentry__"}
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -34,15 +37,18 @@ def kernel_exports(image):
 
 
 def module_exports(image):
-    """Names that a module exports. Which are _GPL is the loader's business."""
-    return [symbol.name[len("__ksymtab_") :] for symbol in image.symbols if symbol.name.startswith("__ksymtab_")]
+    """(name, is it for modules under the GPL only) of each EXPORT_SYMBOL of a module's object."""
+    for symbol in image.symbols:
+        if symbol.name.startswith("__ksymtab_"):
+            yield symbol.name[len("__ksymtab_") :], bool(image.sections[symbol.section].data[symbol.value + 16])
 
 
 def read_symvers(path):
-    """{symbol: who exports it} of a Module.symvers."""
+    """{symbol: who exports it} of a Module.symvers, and the set of those for modules under the GPL only."""
     try:
         with open(path, encoding="utf-8") as file:
-            return {name: owner for _, name, owner, *_ in (line.rstrip("\n").split("\t") for line in file)}
+            rows = [line.rstrip("\n").split("\t") for line in file]
+            return {row[1]: row[2] for row in rows}, {row[1] for row in rows if row[3] == "EXPORT_SYMBOL_GPL"}
     except OSError as error:
         raise BuildError(f"{path}: {error.strerror}") from error
 
@@ -73,6 +79,24 @@ def declared_in(name):
     return next((header for header in headers if header.startswith("linux/")), headers[0] if headers else None)
 
 
+@functools.cache
+def kernel_names(vmlinux):
+    """The functions and variables of a linked kernel; an empty set if it is not there."""
+    if not os.path.exists(vmlinux):
+        return frozenset()
+    return frozenset(symbol.name for symbol in Image(vmlinux).symbols if symbol.type in (STT_FUNC, STT_OBJECT))
+
+
+def why_not(name, vmlinux):
+    """In a sentence, the reason why modules cannot have a name."""
+    header = declared_in(name)
+    if header:
+        return f"<{header}> declares it, but the kernel does not export it to modules"
+    if name in kernel_names(vmlinux):
+        return "The kernel has it, but does not export it to modules (docs/exported.md lists what it exports)"
+    return "No header of this kernel declares it: is it misspelt?"
+
+
 class Module:
     def __init__(self, path):
         self.path, self.image = path, Image(path)
@@ -86,16 +110,14 @@ class Module:
             if symbol.name and symbol.section == SHN_UNDEF and symbol.name not in HOOKS:
                 yield symbol.name, symbol.bind == STB_WEAK
 
-    def problems(self, exported):
+    def problems(self, exported, gpl_only, vmlinux):
+        free = GPL_COMPATIBLE & set(self.info.get("license", ()))
         for name, weak in self.wanted():
+            if name in gpl_only and "license" in self.info and not free:
+                yield f"ERROR: modpost: GPL-incompatible module {self.path[:-2]}.ko uses GPL-only symbol '{name}'"
             if name in exported or weak or name == "__this_module":
                 continue
-            header = declared_in(name)
-            yield f'ERROR: modpost: "{name}" [{self.path[:-2]}.ko] undefined! ' + (
-                f"<{header}> declares it, but the kernel does not export it to modules"
-                if header
-                else "No header of this kernel declares it: is it misspelt?"
-            )
+            yield f'ERROR: modpost: "{name}" [{self.path[:-2]}.ko] undefined! {why_not(name, vmlinux)}'
         if "license" not in self.info:
             yield f'ERROR: modpost: missing MODULE_LICENSE() in {self.path}: add MODULE_LICENSE("GPL");'
 
@@ -182,15 +204,19 @@ def main():
         write(options.o, "".join(line(name, "vmlinux", gpl) for name, gpl in exports))
         return 0
     modules = [Module(path) for path in options.objects]
-    exported = {}
+    exported, gpl_only = {}, set()
     for path in [*options.extra, options.kernel]:
-        exported.update(read_symvers(path))
-    own = {name: module.name for module in modules for name in module_exports(module.image)}
+        owners, gpl = read_symvers(path)
+        exported.update(owners)
+        gpl_only |= gpl
+    own = {name: module.name for module in modules for name, _ in module_exports(module.image)}
     for name, owner in own.items():
         if exported.get(name, owner) != owner:
             raise BuildError(f'ERROR: modpost: {owner}: "{name}" is exported by {exported[name]} already')
     exported.update(own)
-    problems = [problem for module in modules for problem in module.problems(exported)]
+    gpl_only |= {name for module in modules for name, gpl in module_exports(module.image) if gpl}
+    vmlinux = os.path.join(os.path.dirname(options.kernel), "vmlinux")
+    problems = [problem for module in modules for problem in module.problems(exported, gpl_only, vmlinux)]
     for problem in problems:
         print(problem, file=sys.stderr)
     if problems:
@@ -200,7 +226,7 @@ def main():
     write(os.path.join(os.path.dirname(options.write), "modules.dep"), dependencies(modules, exported))
     write(os.path.join(os.path.dirname(options.write), "modules.alias"), aliases(modules))
     with open(options.write, "w", encoding="utf-8") as file:
-        file.writelines(line(name, owner, False) for name, owner in sorted(own.items()))
+        file.writelines(line(name, owner, name in gpl_only) for name, owner in sorted(own.items()))
     return 0
 
 

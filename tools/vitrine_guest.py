@@ -151,9 +151,17 @@ class Setup:
         more = os.path.join(self.build, "session.cpio")
         return more if session and os.path.exists(more) else os.path.join(self.build, "initramfs.cpio")
 
+    def _goal(self):
+        """What make is asked for to fill the build folder: that of a variant of the kernel has its suffix."""
+        goal = self.machine.goal
+        variants = {f"{self.arch}-{name}": f"{name}-{goal}" for name in ("nopg", "noevents", "branch")}
+        variants[f"{self.arch}-branch-all"] = f"branch-{goal} BRANCH=all"
+        return variants.get(os.path.basename(os.path.abspath(self.build)), goal)
+
     def _check_files(self):
         """What will be started is there, and is of this build."""
-        made = {self.iso: "iso"} if self._start else {self.kernel: self.machine.goal, self.initrd: self.machine.goal}
+        goal = self._goal()
+        made = {self.iso: "iso"} if self._start else {self.kernel: goal, self.initrd: goal}
         for path, goal in made.items():
             if path and not os.path.exists(path):
                 raise GuestError(f"{path} is not there: make {goal} builds it", NO_STATUS)

@@ -46,6 +46,7 @@ logs() {
 tracers=$(cat available_tracers)
 says current_tracer foo "no tracer 'foo'; there are: $tracers"
 says current_tracer syscall "no tracer 'syscall'; in its place: events/syscalls *"
+says current_tracer branch "no tracer 'branch'; in its place: a kernel that \`make branch-arm64\` or \`make branch-x86_64\` builds *"
 says current_tracer blk "no tracer 'blk'; in its place: nothing, because there is no block layer *"
 says ksym_trace_filter jiffies "'jiffies' is not symbol:rw-*"
 says ksym_trace_filter no_such_name:rw- "the kernel has no variable or function 'no_such_name' (/proc/kallsyms)"

@@ -69,6 +69,40 @@ def test_make_knows_the_way_to_a_prompt(clone, machine):
     assert places[0] < min(places[1:]) and max(places) == places[-1], "first what is missing, last the guest"
 
 
+@pytest.mark.parametrize("tools", ["dirname mkdir rmdir touch sleep sh", "dirname mkdir rmdir touch sleep sh flock"])
+def test_two_makes_build_the_c_library_once(clone, tmp_path, tools, machine):
+    """The second waits until the first has built it, with flock or without, and has nothing left to do."""
+    (tmp_path / "bin").mkdir()
+    for tool in tools.split():
+        (tmp_path / "bin" / tool).symlink_to(shutil.which(tool) or "/nonexistent")
+    (tmp_path / "newlib.sh").write_text("echo built >> log\nmkdir began && read -r _\n")
+    os.utime(tmp_path / "newlib.sh", (1, 1))
+    command = ["sh", f"{clone}/userland/once.sh", "lib/.ready", "newlib.sh", "sh", "newlib.sh"]
+
+    def start():
+        return subprocess.Popen(
+            command,
+            cwd=tmp_path,
+            env={"PATH": f"{tmp_path}/bin"},
+            stdin=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    with start() as first:
+        while not (tmp_path / "began").exists():
+            assert first.poll() is None
+        with start() as second:
+            assert "another make is building lib/.ready: this one waits" in second.stderr.readline()
+            first.communicate("go\n", timeout=60)
+            second.communicate(timeout=60)
+        assert (first.returncode, second.returncode) == (0, 0)
+    assert (tmp_path / "log").read_text() == "built\n" and (tmp_path / "lib/.ready").exists()
+    assert not (tmp_path / "lib/.ready.lock.d").exists()
+    build = [line for line in dry_run(clone, machine.make).splitlines() if "newlib.sh" in line]
+    assert build and all("userland/once.sh build/newlib/" in line for line in build)
+
+
 def test_make_knows_the_way_through_the_tests(clone, machine):
     commands = dry_run(clone, "test")
     assert (

@@ -173,6 +173,19 @@ def test_what_cannot_start_says_why(build, options, words):
 
 
 @pytest.mark.parametrize(
+    "variant, goal",
+    [("", "{}"), ("-branch", "branch-{}"), ("-branch-all", "branch-{} BRANCH=all"), ("-nopg", "nopg-{}")]
+    + [("-noevents", "noevents-{}"), ("-mine", "{}")],
+)
+def test_a_kernel_that_is_not_there_has_a_goal(build, variant, goal):
+    (build / MACHINES[build.name].kernel).unlink()
+    done = vrun(build, "exit 0\n", "--build", str(build.parent / f"{build.name}{variant}"))
+    wanted = goal.format(MACHINES[build.name].goal)
+    assert done.returncode == 126 and f"is not there: make {wanted} builds it\n" in done.stderr
+
+
+
+@pytest.mark.parametrize(
     "options, words",
     [
         (["--trace-args=-e sched"], "--trace OUT.DAT is wanted, too"),

@@ -17,7 +17,7 @@
 static const struct {
 	const char *name, *now;
 } former_tracers[] = {
-	{"branch", "a kernel that `make BRANCH=1` builds (docs/tracer-branch.md)"},
+	{"branch", "a kernel that `make branch-arm64` or `make branch-x86_64` builds (docs/tracer-branch.md)"},
 	{"boot", "initcall"},
 	{"blk", "nothing, because there is no block layer (docs/tutorials.md)"},
 	{"syscall", "events/syscalls and events/raw_syscalls"},

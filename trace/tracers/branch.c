@@ -1,6 +1,6 @@
 /*
- * The tracer `branch` of kernels that `make BRANCH=1` builds: each time a likely() or unlikely() is asked, a line says
- * whether the hint was right:
+ * The tracer `branch` of kernels that `make branch-arm64` or `make branch-x86_64` builds: each time a likely() or
+ * unlikely() is asked, a line says whether the hint was right:
  *
  *	bash-1408  [000] .....  52.001207: [ ok ] vfs_read:read_write.c:112
  *	bash-1408  [000] .....  52.001207: [ MISS ] pipe_read:pipe.c:96
