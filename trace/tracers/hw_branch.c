@@ -22,7 +22,6 @@
 #include <asm/ptrace.h>
 #include <kernel/panic.h>
 #include <kernel/percpu.h>
-#include <kernel/printk.h>
 #include <lib/atomic.h>
 #include <lib/errno.h>
 #include <lib/string.h>
