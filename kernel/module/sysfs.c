@@ -34,7 +34,7 @@ struct module_file {
 	bool of_param;							      /* show and store need param_lock */
 };
 
-/* The file's module, which stays, and nobody else sets the parameter, until end_use(). NULL: it has gone. */
+/* The file's module. It stays, and no other writer sets the parameter, until end_use(). NULL: it has gone. */
 static struct module *begin_use(const struct module_file *file)
 {
 	struct module *mod;

@@ -56,7 +56,7 @@ struct unix_sock {
 
 struct unix_msg {
 	struct list_head list;	/* [u] */
-	struct unix_sock *from; /* [I] the sender, with a reference: whose wmem it counts in */
+	struct unix_sock *from; /* [I] the sender, with a reference: it counts in its wmem */
 	int charge;		/* [I] bytes of that */
 	struct scm scm;		/* [u, r] */
 	size_t len, off;	/* [I; r] bytes, and those of them that were read */

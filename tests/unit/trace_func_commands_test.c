@@ -138,7 +138,7 @@ static void test_what_is_going_gets_no_command(void **state)
 	assert_int_equal(global_trace.func_probes->ops.filter.count, 7);
 	demo.state = MODULE_STATE_LIVE;
 	command_notifier.live(&demo);
-	assert_int_equal(command("m15:enable_event:sched:e"), -EINVAL); /* of its init, whose text is freed next */
+	assert_int_equal(command("m15:enable_event:sched:e"), -EINVAL); /* of its init: the text is freed next */
 	assert_int_equal(command("*:enable_event:sched:e"), 0);
 	assert_int_equal(global_trace.func_probes->ops.filter.count, SITES + 5);
 	assert_int_equal(command("!f*:enable_event:sched:e"), 0);

@@ -299,7 +299,7 @@ static void many(void)
 	CHECK_CALL(close(ep));
 }
 
-/* One wait tells of all that are ready, if the program has room for them, and of none twice. */
+/* One wait tells of all that are ready, if the program has room for them, and of each once. */
 static void very_many(void)
 {
 	static struct ep_event all[300];

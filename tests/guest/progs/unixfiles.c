@@ -72,7 +72,7 @@ static void passed_files(void)
 	CHECK_EQ(read(fd[1], buf, sizeof(buf)), 3);
 	close(fds[0]);
 	close(fds[1]);
-	/* A list of no files is none. */
+	/* A list without files counts as no list. */
 	CHECK_EQ(send_fds(fd[0], "a", p, 0), 1);
 	CHECK_EQ(write(fd[0], "b", 1), 1);
 	CHECK_EQ(read(fd[1], buf, sizeof(buf)), 2);

@@ -311,7 +311,7 @@ static void packets(void)
 	CHECK_CALL(close(fd[1]));
 	CHECK_EQ(read(fd[0], buf, 1), 0);
 	CHECK_ERRNO(CALL(sendto, fd[0], buf, 1, MSG_NOSIGNAL), EPIPE);
-	/* Who wants to be known gets a name with what it sends, and not with an address that is none. */
+	/* A socket with SO_PASSCRED gets a name when it sends, but not when the address is no address. */
 	new_pair(SOCK_SEQPACKET, fd);
 	CHECK_CALL(CALL(setsockopt, fd[0], SOL_SOCKET, SO_PASSCRED, &one, 4));
 	addr.sun_family = AF_UNSPEC;
@@ -322,7 +322,7 @@ static void packets(void)
 	len = sizeof(addr);
 	CHECK_CALL(CALL(getsockname, fd[0], &addr, &len));
 	CHECK_EQ(len, 8);
-	/* The end was sent by nobody. */
+	/* The end has no sender. */
 	CHECK_CALL(close(fd[1]));
 	CHECK_ERRNO(read(fd[0], buf, 1), ECONNRESET);
 	CHECK_EQ(CALL(recvmsg, fd[0], &h, 0), 0);
