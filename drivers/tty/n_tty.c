@@ -445,9 +445,8 @@ static bool jump_queue(struct tty_struct *tty, char c)
 }
 
 /*
- * Receive interrupt. The bytes are only stored; the softirq does the work, with interrupts on in
- * between. A key to the kernel is taken out here: what was received before the break
- * is no such key, and may wait for long.
+ * Receive interrupt. The bytes are only stored; the softirq does the work, with interrupts on in between. A key to the
+ * kernel is taken out here: what was received before the break is no such key, and may wait for long.
  */
 void tty_receive(struct tty_struct *tty, const char *data, unsigned n)
 {

@@ -386,8 +386,8 @@ static int spin_in_sequence(struct rseq *r)
 }
 
 /*
- * Until another task has had this CPU. A sleep whose time is up before the CPU is given away, as on a busy host, makes no
- * switch.
+ * Until another task has had this CPU. A sleep whose time is up before the CPU is given away, as on a busy host, makes
+ * no switch.
  */
 static void be_switched(void)
 {
