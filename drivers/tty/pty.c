@@ -100,9 +100,10 @@ static const struct uart_ops pty_ops = {
 };
 
 /*
- * A node without a name is that of a pair that was: its number may be another user's by now, and who has reached the
- * node (by O_PATH, or in the middle of an open) was not allowed to open that one. A master that is closed first takes
- * the name away and then counts as closed, under the lock. So a node that still has its name here is that of this pair.
+ * A node without a name is that of a pair that was: its number may be another user's by now, and a program that has
+ * reached the node (by O_PATH, or in the middle of an open) was not allowed to open that one. A master that is closed
+ * first takes the name away and then counts as closed, under the lock. So a node that still has its name here is that
+ * of this pair.
  */
 struct tty_struct *pty_open_slave(const struct inode *inode)
 {
