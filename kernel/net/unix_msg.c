@@ -346,8 +346,8 @@ static struct scm_files *dup_files(const struct scm_files *files)
 }
 
 /*
- * [r] The name that the sender of the bytes has now, and the files that come beside them, which are taken or (peek) held
- * once more.
+ * [r] The name that the sender of the bytes has now, and the files that come beside them, which are taken or (peek)
+ * held once more.
  */
 static void unix_take_beside(struct unix_msg *msg, struct sock_io *io, bool peek)
 {
