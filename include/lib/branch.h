@@ -1,11 +1,11 @@
 /*
  * likely() and unlikely(): which way a branch mostly goes, so that the compiler lays the code out for it.
  *
- * In an ordinary build that is all. `make BRANCH=1` builds a kernel in which each of these hints counts how often it
- * was right, and `make BRANCH=all` one in which every `if` counts how often its condition was true, too. Both kernels
- * have the tracer `branch` (trace/tracers/branch.c, docs/tracer-branch.md). This is the only file that knows of these
- * builds: mk/kernel_flags.mk defines BRANCH_PROFILE, BRANCH_PROFILE_ALL, and BRANCH_UNTRACED for files that the tracer
- * may not enter because it runs in them.
+ * In an ordinary build that is all. `make branch-arm64` (branch-x86_64) builds a kernel in which each of these hints
+ * counts how often it was right, and with BRANCH=all one in which every `if` counts how often its condition was true,
+ * too. Both kernels have the tracer `branch` (trace/tracers/branch.c, docs/tracer-branch.md). This is the only file
+ * that knows of these builds: mk/kernel_flags.mk defines BRANCH_PROFILE, BRANCH_PROFILE_ALL, and BRANCH_UNTRACED for
+ * files that the tracer may not enter because it runs in them.
  */
 #pragma once
 
