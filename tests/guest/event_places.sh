@@ -241,7 +241,7 @@ same 'as in the log' "$(dmesg | tail -n 2 | sed 's/^\[[^]]*\] //' | tr -d '\n')"
 
 # -- pipes: whatever goes in comes out, and the pipe holds the difference
 pipes() {
-	seq 5000 | sort -n | tail -n 1
+	seq 1500 | sort -n | tail -n 1
 }
 traced pipe pipes
 moved="ino=[0-9]+ bytes=[1-9][0-9]* depth=[0-9]+"

@@ -28,8 +28,8 @@ NOT_PROVOKED |= {"timer_init", "timer_start", "timer_cancel", "timer_expire_entr
 NOT_PROVOKED |= {"workqueue_creation", "workqueue_destruction"}  # and workqueues of their own
 NOT_PROVOKED |= {"sample_threshold"}  # each turn of the host is one: no buffer is large enough
 NOT_PROVOKED |= {"nmi_noise"}  # one machine has no source of them while nothing is sampled
-# The lab's samples, what is typed, what a tracer measures: no round of the work is for them.
-OWN_PART = re.compile("lab_|irq_handler_|.*_noise$|cpuhp_|workqueue_")
+# The lab's samples, what is typed, what a tracer measures, the network: no round of the work is for them.
+OWN_PART = re.compile("(?:lab|cpuhp|workqueue|net|skb|sock|udp):|irq:irq_handler_|.*_noise$")
 UNCOUNTED = (
     "syscalls",
     "initcall",
@@ -268,7 +268,7 @@ def test_every_record(machine, tmp_path, tepdump):
         session.run("echo nop > current_tracer; echo > set_ftrace_filter; echo > set_event")
         events = [line.split(":") for line in session.run("cat available_events").split()]
         wanted = {name for system, name in events if system not in UNCOUNTED and name not in NOT_PROVOKED}
-        provoked = {name for name in wanted if not OWN_PART.match(name)}
+        provoked = {name for system, name in events if name in wanted and not OWN_PART.match(f"{system}:{name}")}
         for turn in range(ROUNDS):
             rare = sorted(name for name in provoked if session.seen[name] < ENOUGH)
             if not rare:

@@ -22,6 +22,8 @@ OWN = {
 # The machine on which the ordinary suite runs those that are no machine's own: each third row, since their build takes
 # as long as their run, and the kernel's own tests cover the same calls.
 SHORT, EACH = "x86_64", 3
+# Tests that compute until seconds of CPU time are over: posixtimers.sh looks at the same timers in a moment.
+LONG = {"timers/posix_timers"}
 # What a folder's tests are linked with.
 WITH = {
     "rseq/": ["rseq/rseq.c"],
@@ -153,13 +155,13 @@ def outcome(machine, scratch, tests):
 
 def chosen(arch):
     """The rows that this run is for: all under make soak, else the machine's own ones, and on one machine a part of the
-    others."""
+    others, without those that are LONG."""
     every = rows(arch)
     if "SOAK_MINUTES" in os.environ:
         return every
     own = [test for test in every if f"{test} ".startswith(tuple(start for start, of in OWN.items() if of == arch))]
     others = [test for test in every if test not in own] if arch == SHORT else []
-    return {test: every[test] for test in own + others[::EACH]}
+    return {test: every[test] for test in own + others[::EACH] if test not in LONG}
 
 
 @pytest.mark.soak
