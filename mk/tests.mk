@@ -95,7 +95,7 @@ UNIT_asan := -fsanitize=address,undefined -fno-sanitize-recover=all
 UNIT_tsan := -fsanitize=thread
 # -g1, lines and functions, is what a sanitizer's report shows; -g takes a third more time to compile.
 # Our headers come last: no folder of include/ may stand in for one of the host's, such as <linux/limits.h>.
-UNIT_FLAGS := -std=gnu11 -g1 -O1 -fno-omit-frame-pointer -pthread -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
+UNIT_FLAGS := -std=gnu11 -g1 -fno-omit-frame-pointer -pthread -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
 	-Werror -iquote trace -idirafter include
 # From the heads (tests/unit/heads.awk): unit_sources_NAME, unit_kinds_NAME, and unit_include_NAME, the folder of stand-ins for
 # kernel headers: tests/unit/include, or another one (/* include: FOLDER */).
@@ -113,11 +113,14 @@ $(UNIT_DIR)/$(1).$(2): $(patsubst %,$(call unit_folder,$(1),$(2))/%.o,tests/unit
 endef
 $(foreach t,$(UNIT),$(foreach k,$(unit_kinds_$(t)),$(eval $(call unit_rule,$(t),$(k)))))
 
+# Compiling without optimisation takes half as long, and that is most of what a test takes; these compute for seconds.
+UNIT_COMPUTE := trace/ring_buffer/% tests/unit/ring_buffer_% kernel/mm/slab% tests/unit/mm_slab%
+
 define unit_objects
 $(1)/%.o: % mk/tests.mk
 	$(call say,HOSTCC,$$@)
 	@mkdir -p $$(@D)
-	$(Q)gcc $(UNIT_FLAGS) -I$(UNIT_FOLDER_$(1)) $(UNIT_$(2)) -MD -MP -c -o $$@ $$<
+	$(Q)gcc $(UNIT_FLAGS) $$(if $$(filter $(UNIT_COMPUTE),$$<),-O1,-O0) -I$(UNIT_FOLDER_$(1)) $(UNIT_$(2)) -MD -MP -c -o $$@ $$<
 endef
 $(foreach v,$(filter UNIT_FOLDER_%,$(.VARIABLES)),$(eval $(call unit_objects,$(v:UNIT_FOLDER_%=%),$(lastword $(subst ., ,$(v))))))
 
@@ -148,8 +151,8 @@ $(LINUX_PROGS): $(LINUX_DIR)/%: $(LINUX_DIR)/obj/tests/guest/progs/%.o $(LINUX_L
 linux-programs: $(LINUX_PROGS)
 -include $(wildcard $(LINUX_LIB:%.c=$(LINUX_DIR)/obj/%.d) $(LINUX_PROGS:$(LINUX_DIR)/%=$(LINUX_DIR)/obj/tests/guest/progs/%.d))
 
-# ---- Lint: one goal for each step; the suite counts each as a test, but for the analyzer, which is make soak's: it takes four
-# times as long as all other checks of clang-tidy.
+# ---- Lint: one goal for each step; the suite counts each as a test, but for cppcheck and clang's analyzer, which are make
+# soak's: they take twice and four times as long as all other checks of clang-tidy.
 comma := ,
 LINTS := lint-style lint-format lint-cppcheck lint-tidy lint-analyzer
 C_FILES := $(shell find arch boot drivers include kernel samples trace userland vdso tests tools -name '*.[ch]' 2>/dev/null | sort)

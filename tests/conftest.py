@@ -36,10 +36,16 @@ with open(os.path.join(ROOT, "tests/one_machine"), encoding="ascii") as lines:
     ONE_MACHINE = dict(line.split() for line in lines if not line.startswith("#"))
 
 
+def listed(item):
+    """The name by which tests/one_machine has this test, its own or its file's; None when it does not."""
+    name = re.match(r"(?:tests/)?(.*\.sh|[^\[]*)", item.nodeid)[1]
+    return next((one for one in (name, name.partition("::")[0]) if one in ONE_MACHINE), None)
+
+
 def proven_elsewhere(item):
     """True for a test of generic code on the machine that tests/one_machine does not name for it."""
-    name, choice = re.match(r"(?:tests/)?(.*\.sh|[^\[]*)(.*)", item.nodeid).groups()
-    named = ONE_MACHINE.get(name) or ONE_MACHINE.get(name.partition("::")[0])
+    choice = re.sub(r"^.*\.sh|^[^\[]*", "", item.nodeid)
+    named = ONE_MACHINE.get(listed(item))
     return named is not None and named not in choice and any(target.arch in choice for target in TARGETS)
 
 
@@ -60,7 +66,10 @@ def pytest_collection_modifyitems(config, items):
     if not int(os.environ.get("SOAK_MINUTES", "0")):
         left = [item for item in items if only_in_soak(item) or getattr(item, "left", False)]
         config.hook.pytest_deselected(items=left)
+        names = {listed(item) for item in left if getattr(item, "left", False)}
         items[:] = [item for item in items if item not in left]
+        if lost := names - set(map(listed, items)):
+            raise pytest.UsageError(f"tests/one_machine: no test has the machine or form that is named for {lost}")
     items.sort(key=lambda item: place(item.nodeid))
 
 

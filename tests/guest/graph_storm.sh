@@ -60,7 +60,7 @@ echo 0 > options/display-graph
 wait $killstorm || fail "killstorm: $(cat /tmp/killstorm)"
 # x86_64: requests for backtraces are NMIs. They come in the middle of a record, and their handler is traced, too.
 dmesg -n 1
-test $(uname -m) = x86_64 && requests=50 || requests=0
+test $(uname -m) = x86_64 && requests=10 || requests=0
 echo function_graph > current_tracer
 asked=0
 while [ $asked -lt $requests ]; do

@@ -11,7 +11,7 @@ from test_modules import make
 from vitrine_guest import ROOT
 
 SOAK_MINUTES = int(os.environ.get("SOAK_MINUTES", "0"))
-ROUNDS = max(1000, 300 * SOAK_MINUTES) if SOAK_MINUTES else 15
+ROUNDS = max(1000, 300 * SOAK_MINUTES) if SOAK_MINUTES else 6
 LOADS = 25 * SOAK_MINUTES or 8
 
 STORMS = [

@@ -15,7 +15,7 @@ def steps():
         return re.search(r"^LINTS := (.*)$", file.read(), re.M).group(1).split()
 
 
-ONLY_IN_SOAK = {"lint-analyzer"}
+ONLY_IN_SOAK = {"lint-analyzer", "lint-cppcheck"}
 
 
 @pytest.mark.parametrize(

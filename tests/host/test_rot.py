@@ -144,7 +144,7 @@ def test_tests_that_lists_name_are_there():
     assert not [name for name in listed if f"tests/{name.partition('::')[0]}" not in files()]
     functions = [name.split("::") for name in listed if "::" in name]
     assert not [name for path, name in functions if f"def {name}(" not in read(f"tests/{path}")]
-    assert {machine for _, machine in one_machine} == set(MACHINES)
+    assert {machine for _, machine in one_machine} > set(MACHINES)
 
 
 def empty_tables(page):

@@ -12,7 +12,7 @@
 #define PAGE	 4096L
 #define RW	 (PROT_READ | PROT_WRITE)
 #define ANON	 (MAP_PRIVATE | MAP_ANONYMOUS)
-#define ROUNDS	 100
+#define ROUNDS	 40
 #define PATTERN	 0x5a5a5a5a5a5a5a5aL
 #define WHILE_NS 200000 /* what is changed behind our back would show within this time */
 
@@ -288,7 +288,7 @@ static void idle_cpus(void)
 static void mapper(void *arg)
 {
 	for (long round = 1; round <= ROUNDS; round++) {
-		long size = (1 + round % 80) * PAGE, mark = round << 8 | (long)arg, bad = 0;
+		long size = (1 + 2 * round % 80) * PAGE, mark = round << 8 | (long)arg, bad = 0;
 		long *p = mmap(NULL, (size_t)size, RW, ANON, -1, 0);
 
 		if (p == MAP_FAILED)
