@@ -477,6 +477,37 @@ static void pending_signals(void)
 	CHECK_EQ(vt_syscall(SYS_rt_sigqueueinfo, getpid(), 40, (long)info, 0, 0, 0), -EAGAIN);
 }
 
+/* What a process leaves pending does not count when it has been waited for, even while a pidfd still names it. */
+static void pending_of_the_dead(void)
+{
+	int info[32] = {0, 0, -1}, status = -1, child, fd, ready[2]; /* SI_QUEUE */
+	sigset_t forty = 1UL << 39;
+	char byte;
+
+	limit(SIGPENDING, 2, 2);
+	become_user(USER);
+	CHECK_CALL(sigprocmask(SIG_SETMASK, &forty, NULL));
+	CHECK_CALL(pipe(ready));
+	child = fork();
+	if (!child) {
+		for (int i = 0; i < 2; i++)
+			if (vt_syscall(SYS_rt_sigqueueinfo, getpid(), 40, (long)info, 0, 0, 0))
+				_exit(1);
+		write(ready[1], "", 1);
+		for (;;)
+			pause();
+	}
+	CHECK_EQ(read(ready[0], &byte, 1), 1);
+	fd = (int)CHECK_CALL(vt_syscall(SYS_pidfd_open, child, 0, 0, 0, 0, 0));
+	CHECK_EQ(vt_syscall(SYS_rt_sigqueueinfo, getpid(), 40, (long)info, 0, 0, 0), -EAGAIN);
+	CHECK_CALL(kill(child, SIGKILL));
+	CHECK_EQ(waitpid(child, &status, 0), child);
+	CHECK_EQ(status, SIGKILL);
+	for (int i = 0; i < 2; i++)
+		CHECK_EQ(vt_syscall(SYS_rt_sigqueueinfo, getpid(), 40, (long)info, 0, 0, 0), 0);
+	close(fd);
+}
+
 /* --- RLIMIT_NICE and RLIMIT_RTPRIO */
 
 static long set_nice(int nice)
@@ -532,6 +563,7 @@ int main(int argc, char **argv)
 		{"stack", stack},
 		{"processes", processes},
 		{"pending-signals", pending_signals},
+		{"pending-of-the-dead", pending_of_the_dead},
 		{"priorities", priorities},
 		{"no-priorities", no_priorities},
 	};

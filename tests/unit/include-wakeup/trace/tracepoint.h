@@ -1,0 +1,4 @@
+/* The kernel's own. */
+#pragma once
+
+#include "../../../../include/trace/tracepoint.h"
