@@ -126,6 +126,36 @@ static void counted(void)
 	CHECK_EQ(n, 5);
 }
 
+/* The mode changes while bytes wait: without lines all of them can be read, a ^D as a zero byte; with lines again what is
+ * there counts as one. */
+static void modes_change(void)
+{
+	int master = open_master(), slave = open_slave(), n = -1;
+	struct termios lines, raw;
+	char got[16];
+
+	CHECK_CALL(tcgetattr(slave, &lines));
+	raw = lines;
+	raw.c_lflag &= ~ICANON;
+	type(master, "one\nab");
+	expect(slave, "one\n");
+	CHECK_EQ(ready(slave, POLLIN, 0), 0);
+	CHECK_CALL(tcsetattr(slave, TCSANOW, &raw));
+	CHECK_EQ(ready(slave, POLLIN, 0), POLLIN);
+	CHECK_CALL(ioctl(slave, FIONREAD, &n));
+	CHECK_EQ(n, 2);
+	expect(slave, "ab");
+	type(master, "cd");
+	CHECK_EQ(ready(slave, POLLIN, 5000), POLLIN);
+	CHECK_CALL(tcsetattr(slave, TCSANOW, &lines));
+	CHECK_EQ(ready(slave, POLLIN, 0), POLLIN);
+	CHECK_EQ(read(slave, got, sizeof(got)), 2);
+	type(master, "e");
+	CHECK_EQ(ready(slave, POLLIN, 0), 0);
+	type(master, "f\n");
+	expect(slave, "ef\n");
+}
+
 /* More than all buffers hold, in both directions. */
 static void floods(void)
 {
@@ -395,6 +425,7 @@ int main(int argc, char **argv)
 	static const struct check_case cases[] = {
 		{"lines", lines},
 		{"counted", counted},
+		{"modes-change", modes_change},
 		{"floods", floods},
 		{"not-blocking", not_blocking},
 		{"sessions", sessions},
