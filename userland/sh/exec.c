@@ -187,7 +187,7 @@ static int exec_for(struct node *n)
 {
 	struct arena_mark mark = arena_mark(&sh.temp);
 	/* sh.argv is not copied: sh_set_params() leaves the old list in place. */
-	char **items = n->has_items ? expand_words(n->words, NULL) : sh.argv;
+	char **items = n->has_items ? expand_words(n->words, NULL, false) : sh.argv;
 	int status = 0;
 
 	sh.loops++;
@@ -309,6 +309,9 @@ int exec_node(struct node *n, int flags)
 {
 	bool may_exit = false;
 
+	/* Something is left to do behind the last command of a child, too: the trap's action. */
+	if (flags && trap_is_set())
+		flags = 0;
 	switch (n->type) {
 	case N_SIMPLE:
 		sh.status = exec_simple(n, flags);

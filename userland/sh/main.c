@@ -4,7 +4,7 @@
  * sh [-efinsuvx] [-c COMMAND [NAME [ARG...]] | SCRIPT [ARG...]]
  *
  * The language is POSIX's (Shell and Utilities, chapter 2), with `local`, `source`, `time`, $'..' and
- * ${x:n:m}, which bash has too. Left out: aliases, $ENV and start-up files, set -o, ulimit, fc. What else bash has
+ * ${x:n:m}, which bash has too. Left out: aliases, $ENV and start-up files, ulimit, fc. What else bash has
  * is refused by name (foreign.c).
  */
 #include "sh.h"
@@ -68,6 +68,7 @@ void frame_leave(const struct frame *f)
 static void unwind(int status)
 {
 	sh.status = status;
+	sh.trap_status = NULL;
 	sh.skip = SKIP_NONE;
 	/* The parameters of a function lie in memory that goes with its command line. */
 	if (sh.functions) {
