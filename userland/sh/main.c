@@ -327,7 +327,7 @@ int main(int argc, char **argv)
 		if (i + 1 < argc)
 			sh.arg0 = argv[i + 1];
 		sh_set_params(argv + (i + 2 < argc ? i + 2 : argc));
-		sh_exit(exec_script(argv[i]));
+		sh_exit(exec_command(argv[i]));
 	}
 	if (i < argc && !standard) {
 		sh.arg0 = argv[i];

@@ -254,6 +254,8 @@ int exec_define_function(struct node *n);
 /* Run text in this shell: a command's (eval, a trap), or a script, which is input for set -v. */
 int exec_string(const char *text);
 int exec_script(const char *text);
+/* As exec_script() for a process that has nothing else to do (sh -c): the last command may take its place. */
+int exec_command(const char *text);
 /* Run a whole script from what lx reads. */
 int exec_input(struct lexer *lx);
 /* An error jumps away from all commands that are being read or run: their trees are given back. */
