@@ -252,6 +252,12 @@ TOOLS = [
         "1\n0\n",
     ),
     ("sleep inf & sleep 0.2; kill $!; wait $!; echo $?; ps -A | head -1 | cut -c 1-5", "143\n  PID\n"),
+    (
+        "printf 'a b\\nab_c d\\n' > f; for p in '\\bb' 'b\\b' 'a\\Bb' '\\sb' '\\S*\\sd' '[[:alpha:]]\\b'; do echo $(grep -o \"$p\" f); done; "
+        "sed 's/\\s\\+/,/; s/^\\S/X/' f; grep -L d f /dev/null; grep -c d f",
+        "b\nb\nab\nb\nab_c d\na b c d\nX,b\nXb_c,d\n/dev/null\n1\n",
+    ),
+    ("date +%Z; date +%%Z-%Z; date | grep -c UTC", "UTC\n%Z-UTC\n1\n"),
 ]
 
 

@@ -16,10 +16,16 @@ static const char *with_seconds(const char *format, const struct timespec *now)
 	static char text[256];
 	size_t n = 0;
 
+	/* It calls our only time zone GMT. */
 	while (*format && n < sizeof(text) - 24) {
 		if (!strncmp(format, "%s", 2) || !strncmp(format, "%N", 2)) {
 			n += (size_t)sprintf(text + n, format[1] == 's' ? "%ld" : "%09ld",
 					     format[1] == 's' ? (long)now->tv_sec : now->tv_nsec);
+			format += 2;
+			continue;
+		}
+		if (!strncmp(format, "%Z", 2)) {
+			n += (size_t)sprintf(text + n, "UTC");
 			format += 2;
 			continue;
 		}

@@ -1,5 +1,5 @@
 /*
- * grep [-EFHchilnoqrRsvwx] [-A N] [-B N] [-C N] [-m COUNT] [-e] PATTERN [FILE...]: lines that match
+ * grep [-EFHLchilnoqrRsvwx] [-A N] [-B N] [-C N] [-m COUNT] [-e] PATTERN [FILE...]: lines that match
  * an expression.
  *
  * -A, -B and -C show N lines after, before, or both; "--" stands where some are left out in
@@ -20,7 +20,7 @@
 struct grep {
 	struct vt_regex *regex; /* NULL with -F */
 	const char *fixed;	/* -F: this text instead */
-	bool invert, numbers, count, quiet, only, list, names, ignore_case, silent, recurse, words, whole;
+	bool invert, numbers, count, quiet, only, list, list_others, names, ignore_case, silent, recurse, words, whole;
 	bool found, failed, colours, flushes;
 	long most;	    /* -m; -1: all */
 	long before, after; /* lines of context; -1: not asked for, so that no "--" is shown either */
@@ -229,7 +229,7 @@ static long grep_lines(struct grep *g, struct vt_lines *lines, struct place *p, 
 			g->found = true;
 			more = ++count != g->most;
 			/* One line is enough to know. */
-			if (g->quiet || g->list)
+			if (g->quiet || g->list || g->list_others)
 				break;
 			shown = !g->count;
 			if (shown)
@@ -264,7 +264,7 @@ static int grep_file(int fd, const char *name, void *arg)
 	if (lines.error && !g->silent)
 		vt_warn("%s: %s", name, strerror(lines.error));
 	g->failed |= lines.error != 0;
-	if (g->list && count)
+	if ((g->list && count) || (g->list_others && !count && !lines.error))
 		printf("%s\n", name);
 	else if (g->count && !g->quiet)
 		printf(g->names ? "%s:%ld\n" : "%.0s%ld\n", name, count);
@@ -363,6 +363,8 @@ static bool *grep_flag(struct grep *g, int c)
 		return &g->only;
 	case 'l':
 		return &g->list;
+	case 'L':
+		return &g->list_others;
 	case 's':
 		return &g->silent;
 	case 'r':
@@ -413,9 +415,9 @@ static bool take_line_buffered(int *argc, char **argv)
 int main(int argc, char **argv)
 {
 	struct vt_options o = {
-		.usage = "grep [-EFHchilnoqrRsvwx] [-A N] [-B N] [-C N] [-m COUNT] [--color[=WHEN]] [--line-buffered] "
+		.usage = "grep [-EFHLchilnoqrRsvwx] [-A N] [-B N] [-C N] [-m COUNT] [--color[=WHEN]] [--line-buffered] "
 			 "[-e] PATTERN [FILE...]",
-		.options = "EFHchilnoqrRsvwxe:m:A:B:C:",
+		.options = "EFHLchilnoqrRsvwxe:m:A:B:C:",
 		.bad_status = 2};
 	struct grep g = {.most = -1, .before = -1, .after = -1};
 	const char *patterns[32], *error = NULL;
