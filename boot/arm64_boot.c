@@ -168,6 +168,7 @@ void arm64_boot(phys_addr_t fdt, u64 entry_time, u64 entry_el)
 	scan_reserved();
 	scan_cpus();
 	scan_chosen();
+	boot_check_initrd();
 	scan_model();
 	pr_info("Booting on CPU 0x%lx at EL%lu: %s\n", (unsigned long)boot_info.cpu_hwid[0],
 		(unsigned long)(entry_el >> 2) & 3, boot_info.machine);

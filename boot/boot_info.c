@@ -65,6 +65,32 @@ void boot_set_initrd(u64 base, u64 size)
 	boot_reserve(base, size);
 }
 
+/* How many bytes of RAM follow at `at`; 0: there is none. Regions need not come in order. */
+static u64 ram_at(phys_addr_t at)
+{
+	for (unsigned i = 0; i < boot_info.nr_memory; i++) {
+		const struct boot_region *r = &boot_info.memory[i];
+
+		if (at >= r->base && at - r->base < r->size)
+			return r->base + r->size - at;
+	}
+	return 0;
+}
+
+void boot_check_initrd(void)
+{
+	phys_addr_t at = boot_info.initrd.base, end = at + boot_info.initrd.size;
+	u64 n;
+
+	while (at < end && (n = ram_at(at)))
+		at += n;
+	if (at >= end && end >= boot_info.initrd.base)
+		return;
+	pr_err("boot: the initrd, %lu bytes at 0x%lx, does not lie in RAM: not used\n",
+	       (unsigned long)boot_info.initrd.size, (unsigned long)boot_info.initrd.base);
+	boot_info.initrd.size = 0;
+}
+
 void boot_add_cpu(u64 hwid)
 {
 	for (unsigned i = 0; i < boot_info.nr_cpus; i++)

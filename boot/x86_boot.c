@@ -119,6 +119,7 @@ void x86_boot(u32 magic, phys_addr_t info, u64 entry_time)
 	boot_info.boot_cpu_time = entry_time;
 	/* From here to paging_init boot_map() works, and all that firmware and loader left is read now. */
 	read_loader(magic, info);
+	boot_check_initrd();
 	boot_reserve(__pa_symbol(_text), _end - _text);
 	x86_reserve_low_memory();
 	boot_add_cpu(boot_apic_id());

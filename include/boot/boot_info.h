@@ -39,6 +39,8 @@ void boot_add_memory(u64 base, u64 size);
 /* Not to be handed out: all pages that are touched. Need not be RAM. Nothing happens when it wraps or size is 0. */
 void boot_reserve(u64 base, u64 size);
 void boot_set_initrd(u64 base, u64 size); /* also reserves it */
+/* Forget an initrd that is not all in RAM, with a line in the log: what is not RAM is not mapped. After all memory. */
+void boot_check_initrd(void);
 /* A CPU that can be started; one that is there already is not added again, so the boot CPU comes first. */
 void boot_add_cpu(u64 hwid);
 /* Into boot_command_line, cut when it is too long. */

@@ -236,6 +236,8 @@ echo 0 > tracing_on
 grep -q 'proc_reg_write(); /\* = -5 \*/' trace || fail 'the write that was refused'
 grep -q 'proc_reg_write(); /\* = 0x[1-9a-f]' trace || grep -q 'proc_reg_write(); /\* = [1-9]' trace || fail 'the write that was taken'
 grep -q 'console_unlock();' trace || fail 'the lock of the console'
+same 'a setting that is not shown' '' "$(sysctl -qw kernel.panic=0)"
+same 'and one that is' 'kernel.panic = 0' "$(sysctl -w kernel.panic=0)"
 echo nop > current_tracer
 echo > set_ftrace_filter
 echo 0 > options/funcgraph-retval

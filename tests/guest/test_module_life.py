@@ -33,12 +33,12 @@ def test_commands_about_events_leave_with_the_module(guest):  # noqa: F811
     out = guest(
         CD
         + "for c in enable_event disable_event; do insmod /hello_1.ko; echo init_module:$c:sched:sched_switch > set_ftrace_filter\n"
-        "cat events/sched/sched_switch/enable; rmmod hello_1; echo $?; cat events/sched/sched_switch/enable; done\n"
+        "cat events/sched/sched_switch/enable; rmmod -fv hello_1; echo $?; cat events/sched/sched_switch/enable; done\n"
         "mkdir instances/x; rmdir instances/x; grep -c : set_ftrace_filter; true",
         "hello_1",
         timeout=60,
     )
-    assert log(out) == ["0*", "0", "0"] * 2 + ["0"], out
+    assert log(out) == ["0*", "rmmod hello_1", "0", "0"] * 2 + ["0"], out
 
 
 LEAVES = """

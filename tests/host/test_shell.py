@@ -220,6 +220,64 @@ LANGUAGE = [
     ),
     ("getopts a o -: 2>&1; echo $o; getopts a 2>/dev/null; echo no", "sh: getopts: -:: no such option\n?\n", 2),
     ("times | grep -c '^[0-9]*m[0-9]*\\.[0-9][0-9][0-9]s [0-9]*m[0-9]*\\.[0-9][0-9][0-9]s$'", "2\n"),
+    # a child keeps its traps until its end: its last command does not take its place
+    ("(trap 'echo bye' EXIT; ls /nonexistent 2>/dev/null); echo $?", "bye\n2\n"),
+    ("{ trap 'echo bye' EXIT; (echo a); } | cat; x=$(trap 'echo c' EXIT; env true); echo $x", "a\nbye\nc\n"),
+    ("(trap 'echo usr1' USR1; sh -c 'kill -USR1 $PPID'); echo $?", "usr1\n0\n"),
+    # return, break and continue within a child of a function or loop end the child
+    ("f() { (return 3); echo $?; x=$(return 4; echo no); echo $?$x; }; f", "3\n4\n"),
+    ("f() { printf 'a\\nb\\n' | while read l; do echo $l; return 5; done; echo $?; }; f", "a\n5\n"),
+    ("for i in 1 2; do (continue; echo no); x=$(break; echo no); echo $i$x; done", "1\n2\n"),
+    ("f() { ./s; }; echo 'return 2>/dev/null; echo no' > s; env chmod +x s; f 2>/dev/null; echo $?", "2\n"),
+    # exit without a number in a trap
+    ("trap 'true; exit' EXIT; exit 3", "", 3),
+    ("f() { exit; }; trap 'true; f' EXIT; exit 9", "", 9),
+    ("trap 'false; exit' USR1; (exit 7); kill -USR1 $$; echo no", "", 0),
+    ("trap 'false; exit 4' EXIT; exit 3", "", 4),
+    ("trap '(exit); echo $?; false' EXIT; exit 9", "9\n", 9),
+    # $? is that of the last command until the whole command has been expanded
+    ("false; echo $(true) $?; (exit 4); x=$(exit 5)$?; echo $? $x; $(exit 6); echo $?", "1\n5 4\n6\n"),
+    # $* where nothing is split
+    ('IFS=,; set -- a b; x=$*; echo "$x"; case $* in a,b) echo yes;; esac; x=$@; echo "$x"', "a,b\nyes\na b\n"),
+    ('IFS=; set -- a b; x=$*; unset IFS; y=$*; echo "$x-$y"; for i in $*; do echo $i; done', "ab-a b\na\nb\n"),
+    # patterns of case within $( )
+    (
+        'x=$(for i in a b; do case $i in a) echo A;; *) echo B;; esac; done); echo $x; echo "$(case b in\n  a) echo 1 ;;\n'
+        '  b | c) case q in q) echo nested;; esac ;;\nesac)" end',
+        "A B\nnested end\n",
+    ),
+    (
+        "echo $(echo case a in b) $(echo esac) $( (echo a) ; (echo b) ) \"$(case 'a)' in 'a)') echo 'q)'; esac)\"",
+        "case a in b esac a b q)\n",
+    ),
+    ("echo $(if true; then case x in (x) echo in;; esac; fi) $(echo $'it\\'s)')", "in it's)\n"),
+    # NAME=VALUE of export, readonly and local is one word
+    (
+        "f() { local x=$1 y=$2; echo \"[$x][$y]\"; }; f 'a b' '*'; v='c  d'; export E=$v; env | grep ^E",
+        "[a b][*]\nE=c  d\n",
+    ),
+    (
+        "HOME=/h; readonly R=~/r:~; echo $R; v='q r'; for x in export a=$v; do echo $x; done",
+        "/h/r:/h\nexport\na=q\nr\n",
+    ),
+    # here-documents whose last line goes on, a tilde as a default
+    ("printf '%s\\n' 'cat <<E' 'a\\' E 'b\\\\' E | sh; printf '%s\\n' 'cat <<\\E' 'c\\' E | sh", "aE\nb\\\nc\\\n"),
+    ('HOME=/h; echo ${u:-~} ${u:-~/a} "${u:-~}" ${u:-a~} ${HOME:+~}; x=${u:-~/b}; echo $x', "/h /h/a ~ a~ /h\n/h/b\n"),
+    # test, cd, kill, set
+    (
+        '[ " 3 " -eq 3 ] && echo 3; touch f; chmod 6755 f; chmod 1777 .; [ -u f -a -g f -a -k . -a -O f -a -G f ] && echo all; '
+        "chmod 755 f; [ -u f -o -g f -o -k f ] || echo no",
+        "3\nall\nno\n",
+    ),
+    ("cd -P /tmp; pwd; cd -L -- /; pwd; cd -- -x 2>/dev/null; echo $?", "/tmp\n/\n1\n"),
+    ("kill -l TERM SIGKILL 2; kill -l NOPE 2>/dev/null; echo $?", "15\n9\nINT\n1\n"),
+    (
+        "set -fo pipefail; echo $-; exit 3 | false | true; echo $?; true | true; echo $?; set +o noglob +o pipefail; false | true; "
+        "echo $?$-; set -o | grep -c 'off$'; set -euo pipefail; false | true; echo no",
+        "f\n1\n0\n0\n7\n",
+        1,
+    ),
+    ("set -o nosuch 2>/dev/null; echo no", "", 2),
 ]
 
 
@@ -312,6 +370,7 @@ ERRORS = [
         0,
     ),
     ("set -x; echo a 'b c'", "a b c\n", "+ echo a b c\n", 0),
+    ("set -x; x=1 y=2; z=3 true; PS4=; x='a b'", "", "+ x=1\n+ y=2\n+ true\n+ PS4=\nx=a b\n", 0),
     ("sh -c 'kill -SEGV $$'; echo alive", "alive\n", "Segmentation fault\n", 0),
     ("cat /nonexistent", "", "cat: /nonexistent: No such file or directory\n", 1),
     ("head -n x", "", "head: invalid number 'x'\n", 1),

@@ -159,7 +159,7 @@ TOOLS = [
     ),
     (
         "timeout 0.1 sleep 9; echo $?; timeout 9 false; echo $?; timeout -s KILL .1 sleep 9; echo $?; timeout 0 echo x",
-        "124\n1\n124\nx\n",
+        "124\n1\n137\nx\n",
     ),
     ("date +%Y | tr -d 0-9; date -u +%s | tr -d 0-9; touch -c none; ls", "\n\n"),
     (
@@ -206,6 +206,58 @@ TOOLS = [
     ),
     ("mkdir d; touch d/f; cp -r d d/e 2>/dev/null; echo $?; ls -R d", "1\nd:\ne\nf\n\nd/e:\nf\n"),
     ("seq 5 > f; tail -c 3 f; head -c 2 f; tail -c +9 f; env -i x=1 env", "\n5\n1\n5\nx=1\n"),
+    # A pattern such as .* has . and .. among its names.
+    (
+        "mkdir -p box/x; cd box; rm -rf x/.. 2>&1; echo $?; rm -rf . x/./ .. 2>/dev/null; echo $?; ls; rm -rf ./x ../box/none; ls",
+        "rm: refusing to remove '.' or '..' directory: skipping 'x/..'\n1\n1\nx\n",
+    ),
+    ("touch a; touch b; touch c; ls -t; ls -tr", "c\nb\na\na\nb\nc\n"),
+    (
+        "seq 5 > f; (head -n 1; cat) < f; (head -c 2; cat) < f; (grep -m 2 .; cat) < f; head -v -n 1 f; seq 2 | tail -v -n 1",
+        2 * "1\n2\n3\n4\n5\n" + "1\n2\n3\n4\n5\n==> f <==\n1\n==> standard input <==\n2\n",
+    ),
+    (
+        "tail . 2>&1; echo $?; seq 3 | grep --line-buffered -e 2 -- - | cat; seq 3 > f; grep -Rh 3 .; grep x . 2>/dev/null; echo $?",
+        "tail: error reading '.': Is a directory\n1\n2\n3\n2\n",
+    ),
+    (
+        "printf '1 3\\n1 2\\n0 9\\n1 10\\n' > f; sort -k1,1n -k2,2nr f; printf 'b 1\\na 1\\na 2\\n' | sort -r -k2,2n -k1; "
+        "sort -u -k1,1 f | wc -l; sort -k 0 f 2>&1",
+        "0 9\n1 10\n1 3\n1 2\nb 1\na 1\na 2\n2\nsort: invalid key '0'\n",
+    ),
+    (
+        "echo a/b/c | sed 's/[^/]*$//; s/[/]/x/'; echo a]b | sed 's/[]/]/x/; s/[[:alpha:]/]/y/g'; echo a/b | sed -n '/[/]b/p'; "
+        "echo '[a/' | sed 's/\\[a/b/; s,[,/],c,'",
+        "axb/\nyyy\na/b\nbc\n",
+    ),
+    (
+        "date +%s.%N | grep -c '^[0-9]*[.][0-9]\\{9\\}$'; [ $(date +%Y-%s | cut -d- -f2) -gt 1700000000 ]; echo $?; date +%%s%%N",
+        "1\n0\n%s%N\n",
+    ),
+    ("echo x | tee /dev/full f 2>&1; echo $?; cat f", "x\ntee: /dev/full: No space left on device\n1\nx\n"),
+    ("seq 1000 | xargs | wc; seq 30000 | xargs | tr ' ' '\\n' | tail -1", "      1    1000    3893\n30000\n"),
+    (
+        "mkdir -p d/e; touch d/e/f; ln -s /nonexistent d/l; chmod -R 700 d; chmod -R go+rX d; stat -c %a d d/e d/e/f; chmod 1 none 2>&1",
+        "755\n755\n755\nchmod: cannot access 'none': No such file or directory\n",
+    ),
+    (
+        # What the command has started gets the signal, too; the pipe ends with the last of them.
+        "timeout 0.2 sh -c 'sleep 77; sleep 78' | cat; timeout -k 0.1 0.1 sh -c 'trap \"\" TERM; sleep 9'; echo $?; "
+        "timeout 50 sleep 60 & sleep 0.5; kill $!; wait $!; echo $?; timeout 9 sh -c 'kill -HUP $$'; echo $?",
+        "137\n143\n129\n",
+    ),
+    (
+        "sh -c 'echo $$ > f; exec sh -c \"echo \\$\\$\"' | cat - f | uniq | wc -l; sh -c 'env true; sh -c \"echo \\$PPID\"' > g & wait $!; "
+        "[ $(cat g) = $$ ]; echo $?",
+        "1\n0\n",
+    ),
+    ("sleep inf & sleep 0.2; kill $!; wait $!; echo $?; ps -A | head -1 | cut -c 1-5", "143\n  PID\n"),
+    (
+        "printf 'a b\\nab_c d\\n' > f; for p in '\\bb' 'b\\b' 'a\\Bb' '\\sb' '\\S*\\sd' '[[:alpha:]]\\b'; do echo $(grep -o \"$p\" f); done; "
+        "sed 's/\\s\\+/,/; s/^\\S/X/' f; grep -L d f /dev/null; grep -c d f",
+        "b\nb\nab\nb\nab_c d\na b c d\nX,b\nXb_c,d\n/dev/null\n1\n",
+    ),
+    ("date +%Z; date +%%Z-%Z; date | grep -c UTC", "UTC\n%Z-UTC\n1\n"),
 ]
 
 
@@ -264,6 +316,16 @@ def test_pieces_of_a_trace_that_lead_round(userland, tmp_path):
     (tmp_path / "round.dat").write_bytes(head + at + piece + bytes(64))
     _, err, status = run(userland, tmp_path, "trace-cmd report round.dat")
     assert status == 1 and "round.dat" in err
+
+
+def test_ls_of_a_folder_that_has_gone(userland, tmp_path):
+    """There is nothing to show: an empty list would say that the folder is empty."""
+    ls = f"{userland.qemu} -0 ls {userland.bin}/ls"
+    assert run(userland, tmp_path, f"mkdir gone; cd gone; rmdir ../gone; {ls}") == (
+        "",
+        "ls: reading directory '.': No such file or directory\n",
+        1,
+    )
 
 
 def test_nproc(userland, tmp_path):

@@ -232,6 +232,29 @@ static void test_regions(void **state)
 	assert_non_null(strstr(last_line, "is left out"));
 }
 
+/* An initrd counts only if all of it is RAM, of however many regions in whatever order. */
+static void test_initrd(void **state)
+{
+	static const struct boot_region none[] = {
+		{0x4fff, 1}, {0x5000, 0x4001}, {0x8000, 0x8000}, {U64_MAX - 0xfff, 0x2000}, {0xa000, 1},
+	};
+
+	begin();
+	boot_add_memory(0x7000, 0x2000);
+	boot_add_memory(0x5000, 0x2000);
+	boot_check_initrd(); /* there is none, and that is no reason for a line */
+	assert_int_equal(lines_printed, 0);
+	boot_set_initrd(0x5000, 0x4000);
+	boot_check_initrd();
+	assert_int_equal(boot_info.initrd.size, 0x4000);
+	for (unsigned i = 0; i < ARRAY_SIZE(none); i++) {
+		boot_set_initrd(none[i].base, none[i].size);
+		boot_check_initrd();
+		assert_int_equal(boot_info.initrd.size, 0);
+		assert_non_null(strstr(last_line, "does not lie in RAM"));
+	}
+}
+
 /*
  * A second CPU starts on a page below 1 MiB: the highest free one must be taken and reserved. When there is none, that
  * is said, and the machine goes on with one CPU.
@@ -300,6 +323,7 @@ int main(void)
 		cmocka_unit_test(test_tags_without_contents),
 		cmocka_unit_test(test_damaged_loaders),
 		cmocka_unit_test(test_regions),
+		cmocka_unit_test(test_initrd),
 		cmocka_unit_test(test_low_memory),
 		cmocka_unit_test(test_smbios),
 	};

@@ -1,11 +1,41 @@
 /*
  * date [-u] [+FORMAT]: the time of day, in UTC.
  *
- * FORMAT is strftime()'s, and %s alone. Left out: setting the clock, -d, -r, and any other time
- * zone.
+ * FORMAT is strftime()'s, with %s and %N for seconds since 1970 and nanoseconds. Left out: setting the
+ * clock, -d, -r, and any other time zone.
  */
 #include <vt.h>
 #include <time.h>
+
+/*
+ * newlib's strftime() has neither %s nor %N: digits take their place in the format, which is cut where it is longer
+ * than any date. %% stays as it is.
+ */
+static const char *with_seconds(const char *format, const struct timespec *now)
+{
+	static char text[256];
+	size_t n = 0;
+
+	/* It calls our only time zone GMT. */
+	while (*format && n < sizeof(text) - 24) {
+		if (!strncmp(format, "%s", 2) || !strncmp(format, "%N", 2)) {
+			n += (size_t)sprintf(text + n, format[1] == 's' ? "%ld" : "%09ld",
+					     format[1] == 's' ? (long)now->tv_sec : now->tv_nsec);
+			format += 2;
+			continue;
+		}
+		if (!strncmp(format, "%Z", 2)) {
+			n += (size_t)sprintf(text + n, "UTC");
+			format += 2;
+			continue;
+		}
+		if (format[0] == '%' && format[1])
+			text[n++] = *format++;
+		text[n++] = *format++;
+	}
+	text[n] = '\0';
+	return text;
+}
 
 int main(int argc, char **argv)
 {
@@ -24,14 +54,12 @@ int main(int argc, char **argv)
 	if (clock_gettime(CLOCK_REALTIME, &now) < 0)
 		vt_die_errno(1, "clock_gettime");
 	gmtime_r(&now.tv_sec, &tm);
-	/* newlib has no %s: seconds since 1970. */
-	if (!strcmp(format, "%s"))
-		sprintf(text, "%ld", (long)now.tv_sec);
+	format = with_seconds(format, &now);
 	/*
 	 * 0 is an error or an empty result: %p in some locales, never with a format that is not
 	 * empty here.
 	 */
-	else if (!strftime(text, sizeof(text), format, &tm) && *format)
+	if (!strftime(text, sizeof(text), format, &tm) && *format)
 		vt_die(1, "bad format '%s'", format);
 	printf("%s\n", *format ? text : "");
 	return vt_finish(0);

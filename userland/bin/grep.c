@@ -1,5 +1,5 @@
 /*
- * grep [-EFHchilnoqrsvwx] [-A N] [-B N] [-C N] [-m COUNT] [-e] PATTERN [FILE...]: lines that match
+ * grep [-EFHLchilnoqrRsvwx] [-A N] [-B N] [-C N] [-m COUNT] [-e] PATTERN [FILE...]: lines that match
  * an expression.
  *
  * -A, -B and -C show N lines after, before, or both; "--" stands where some are left out in
@@ -20,8 +20,8 @@
 struct grep {
 	struct vt_regex *regex; /* NULL with -F */
 	const char *fixed;	/* -F: this text instead */
-	bool invert, numbers, count, quiet, only, list, names, ignore_case, silent, recurse, words, whole;
-	bool found, failed, colours;
+	bool invert, numbers, count, quiet, only, list, list_others, names, ignore_case, silent, recurse, words, whole;
+	bool found, failed, colours, flushes;
 	long most;	    /* -m; -1: all */
 	long before, after; /* lines of context; -1: not asked for, so that no "--" is shown either */
 	bool shown;	    /* a line, of any file */
@@ -229,7 +229,7 @@ static long grep_lines(struct grep *g, struct vt_lines *lines, struct place *p, 
 			g->found = true;
 			more = ++count != g->most;
 			/* One line is enough to know. */
-			if (g->quiet || g->list)
+			if (g->quiet || g->list || g->list_others)
 				break;
 			shown = !g->count;
 			if (shown)
@@ -249,7 +249,7 @@ static int grep_file(int fd, const char *name, void *arg)
 	struct place p = {.name = name};
 	struct vt_lines lines;
 	/* Only where somebody watches: a flush a line would slow down everything else. */
-	bool live = is_live(fd) && isatty(STDOUT_FILENO);
+	bool live = g->flushes || (is_live(fd) && isatty(STDOUT_FILENO));
 	long count;
 
 	if (g->before > 0)
@@ -258,10 +258,13 @@ static int grep_file(int fd, const char *name, void *arg)
 		p.kept[i] = NULL;
 	vt_lines_open(&lines, fd);
 	count = grep_lines(g, &lines, &p, live);
+	/* What -m has left belongs to who reads the file on: `(grep -m 1 x; cat) <file`. */
+	if (fd == STDIN_FILENO && g->most >= 0 && lines.end > lines.at)
+		lseek(fd, -(off_t)(lines.end - lines.at), SEEK_CUR);
 	if (lines.error && !g->silent)
 		vt_warn("%s: %s", name, strerror(lines.error));
 	g->failed |= lines.error != 0;
-	if (g->list && count)
+	if ((g->list && count) || (g->list_others && !count && !lines.error))
 		printf("%s\n", name);
 	else if (g->count && !g->quiet)
 		printf(g->names ? "%s:%ld\n" : "%.0s%ld\n", name, count);
@@ -313,6 +316,7 @@ static void grep_path(struct grep *g, const char *path)
 			grep_directory(g, path);
 		else if (!g->silent)
 			vt_warn("%s: Is a directory", path);
+		g->failed |= !g->recurse;
 		return;
 	}
 	fd = strcmp(path, "-") ? open(path, O_RDONLY) : STDIN_FILENO;
@@ -359,9 +363,12 @@ static bool *grep_flag(struct grep *g, int c)
 		return &g->only;
 	case 'l':
 		return &g->list;
+	case 'L':
+		return &g->list_others;
 	case 's':
 		return &g->silent;
 	case 'r':
+	case 'R':
 		return &g->recurse;
 	case 'w':
 		return &g->words;
@@ -385,12 +392,32 @@ static void take_context(struct grep *g, int c, const char *arg)
 	own_before |= c == 'B';
 }
 
+/*
+ * --line-buffered, for `cat trace_pipe | grep --line-buffered x | ...`: a long option is beyond vt_option(), so it is
+ * taken out of argv before. Returns whether it was there.
+ */
+static bool take_line_buffered(int *argc, char **argv)
+{
+	bool found = false, options = true;
+	int kept = 1;
+
+	for (int i = 1; i < *argc; i++) {
+		options &= strcmp(argv[i], "--") != 0;
+		if (options && !strcmp(argv[i], "--line-buffered"))
+			found = true;
+		else
+			argv[kept++] = argv[i];
+	}
+	argv[ *argc = kept] = NULL;
+	return found;
+}
+
 int main(int argc, char **argv)
 {
 	struct vt_options o = {
-		.usage = "grep [-EFHchilnoqrsvwx] [-A N] [-B N] [-C N] [-m COUNT] [--color[=WHEN]] [-e] PATTERN "
-			 "[FILE...]",
-		.options = "EFHchilnoqrsvwxe:m:A:B:C:",
+		.usage = "grep [-EFHLchilnoqrRsvwx] [-A N] [-B N] [-C N] [-m COUNT] [--color[=WHEN]] [--line-buffered] "
+			 "[-e] PATTERN [FILE...]",
+		.options = "EFHLchilnoqrRsvwxe:m:A:B:C:",
 		.bad_status = 2};
 	struct grep g = {.most = -1, .before = -1, .after = -1};
 	const char *patterns[32], *error = NULL;
@@ -400,6 +427,7 @@ int main(int argc, char **argv)
 	int c;
 
 	g.colours = vt_colour_option(&argc, argv, 2);
+	g.flushes = take_line_buffered(&argc, argv);
 	while ((c = vt_option(&o, argc, argv)) != -1) {
 		if (grep_flag(&g, c))
 			*grep_flag(&g, c) = true;

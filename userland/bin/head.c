@@ -1,5 +1,5 @@
 /*
- * head [-n LINES | -c BYTES | -LINES] [FILE...]: the first lines or bytes of files.
+ * head [-qv] [-n LINES | -c BYTES | -LINES] [FILE...]: the first lines or bytes of files.
  *
  * Left out: negative counts (all but the last), -z.
  */
@@ -11,8 +11,8 @@ struct head {
 	bool bytes, titles, first; /* -c; several files, so each is named; no file has been shown yet */
 };
 
-/* Write as much of buf as the count allows. Returns false when it is used up. */
-static bool head_block(const struct head *h, long *left, const char *buf, size_t n)
+/* Write as much of buf as the count allows. Returns how many bytes. */
+static size_t head_block(const struct head *h, long *left, const char *buf, size_t n)
 {
 	size_t keep = 0;
 
@@ -25,19 +25,20 @@ static bool head_block(const struct head *h, long *left, const char *buf, size_t
 	}
 	if (vt_write_all(STDOUT_FILENO, buf, keep) < 0)
 		vt_die_errno(1, "write error");
-	return *left > 0;
+	return keep;
 }
 
 /*
  * For vt_each_file(). What was read beyond the count is lost to the next reader of the same pipe,
- * as POSIX allows.
+ * as POSIX allows; in a file its place goes back.
  */
 static int head(int fd, const char *name, void *arg)
 {
 	static char buf[4096];
 	struct head *h = arg;
 	long left = h->count;
-	ssize_t n;
+	size_t taken = 0;
+	ssize_t n = 0;
 
 	/* The title goes through stdio, what follows by write(2): it has to be out first. */
 	if (h->titles) {
@@ -52,32 +53,35 @@ static int head(int fd, const char *name, void *arg)
 			vt_warn_errno(name);
 		if (n <= 0)
 			return n < 0;
-		if (!head_block(h, &left, buf, (size_t)n))
-			break;
+		taken = head_block(h, &left, buf, (size_t)n);
 	}
+	/* POSIX: who reads a file on after us begins behind what was shown. A pipe cannot be moved in: ESPIPE. */
+	if (fd == STDIN_FILENO && n > (ssize_t)taken)
+		lseek(fd, (off_t)taken - n, SEEK_CUR);
 	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = {.usage = "head [-n LINES | -c BYTES | -LINES] [FILE...]",
-			       .options = "n:c:q0123456789",
+	struct vt_options o = {.usage = "head [-qv] [-n LINES | -c BYTES | -LINES] [FILE...]",
+			       .options = "n:c:qv0123456789",
 			       .bad_status = 1};
 	struct head h = {.count = 10, .first = true};
-	bool quiet = false, digits = false;
+	bool quiet = false, verbose = false, digits = false;
 	int c;
 
 	while ((c = vt_option(&o, argc, argv)) != -1) {
 		if (c == 'n' || c == 'c') {
 			h.count = vt_number_or_die(1, o.arg, 0, LONG_MAX);
 			h.bytes = c == 'c';
-		} else if (c == 'q') {
-			quiet = true;
+		} else if (c == 'q' || c == 'v') {
+			quiet = c == 'q';
+			verbose = c == 'v';
 		} else { /* -20 */
 			h.count = (digits ? h.count * 10 : 0) + (c - '0');
 			digits = true;
 		}
 	}
-	h.titles = argc - o.index > 1 && !quiet;
+	h.titles = (argc - o.index > 1 || verbose) && !quiet;
 	return vt_each_file(argv + o.index, 1, head, &h);
 }

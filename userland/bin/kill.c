@@ -1,5 +1,5 @@
 /*
- * kill [-SIGNAL | -s SIGNAL] PID... | kill -l [NUMBER...]: send a signal to processes.
+ * kill [-SIGNAL | -s SIGNAL] PID... | kill -l [SIGNAL...]: send a signal to processes.
  *
  * The shell has the same built in, for %JOB.
  */

@@ -26,6 +26,14 @@ struct entry {
 	struct stat st; /* of the link itself; all 0 when it cannot be looked at */
 };
 
+/* As strcmp(), to the nanosecond: a script makes several files in a second. */
+static int compare_time(const struct timespec *a, const struct timespec *b)
+{
+	if (a->tv_sec != b->tv_sec)
+		return a->tv_sec < b->tv_sec ? -1 : 1;
+	return a->tv_nsec < b->tv_nsec ? -1 : a->tv_nsec > b->tv_nsec;
+}
+
 /* For qsort(): by time or size (newest, largest first), and by name where those are equal. */
 static int compare(const void *a, const void *b)
 {
@@ -33,7 +41,7 @@ static int compare(const void *a, const void *b)
 	int order = 0;
 
 	if (opt_time)
-		order = x->st.st_mtime < y->st.st_mtime ? 1 : -(x->st.st_mtime > y->st.st_mtime);
+		order = compare_time(&y->st.st_mtim, &x->st.st_mtim);
 	else if (opt_size)
 		order = x->st.st_size < y->st.st_size ? 1 : -(x->st.st_size > y->st.st_size);
 	if (!order)
@@ -299,9 +307,14 @@ static void list_directory(const char *path, bool title)
 		status = 1;
 		return;
 	}
-	while ((d = readdir(dir))) {
+	/* NULL is the end and an error alike: the working directory may have been removed. */
+	for (errno = 0; (d = readdir(dir)); errno = 0) {
 		if (is_shown(d->d_name))
 			add(&list, &n, vt_join(path, d->d_name), d->d_name);
+	}
+	if (errno) {
+		vt_warn("reading directory '%s': %s", path, strerror(errno));
+		status = 1;
 	}
 	closedir(dir);
 	if (title)

@@ -139,7 +139,7 @@ int main(int argc, char **argv)
 	struct vt_options o = {
 		.usage =
 			"ps [-l | -f | u] (all processes; -l: class, priorities, CPU, memory in KiB; -f, u: as procps)",
-		.options = "laexfuw",
+		.options = "lAaexfuw",
 		.bad_status = 1};
 	static const char *const heads[] = {
 		[BRIEF] = "  PID  PPID TTY      S PRI  NI TIME  COMMAND",
@@ -148,8 +148,8 @@ int main(int argc, char **argv)
 		[USER] = "USER       PID %CPU %MEM    VSZ    RSS TTY      STAT START   TIME COMMAND"};
 	int c;
 
-	/* The other letters ask for all processes (-e, -a, -x) or wide lines (w). "ps aux" has no dash. */
-	if (argc == 2 && argv[1][0] != '-' && strspn(argv[1], "laexfuw") == strlen(argv[1])) {
+	/* The other letters ask for all processes (-e, -A, -a, -x) or wide lines (w). "ps aux" has no dash. */
+	if (argc == 2 && argv[1][0] != '-' && strspn(argv[1], "lAaexfuw") == strlen(argv[1])) {
 		for (const char *letter = argv[1]; *letter; letter++)
 			choose(*letter);
 		argc = 1;

@@ -1,7 +1,7 @@
 /*
  * rm [-rf] FILE...: remove files.
  *
- * -f: what is not there is no error. It never asks. Left out: -i, -d, refusing to remove /.
+ * -f: what is not there is no error. It never asks. Left out: -i, -d.
  *
  * A directory is emptied from the inside out: its names are read first, and the directory is closed
  * before the first of them is removed, so that the reading is not disturbed.
@@ -60,6 +60,28 @@ static int rm(const char *path)
 	return result < 0;
 }
 
+/*
+ * POSIX: an operand whose last part is . or .., or that is the root, is refused. The pattern .* of a shell has both
+ * among its names, and with -r the folder above would go.
+ */
+static bool is_refused(const char *operand)
+{
+	size_t n = strlen(operand), start;
+
+	while (n > 1 && operand[n - 1] == '/')
+		n--;
+	for (start = n; start > 0 && operand[start - 1] != '/';)
+		start--;
+	if (n == 1 && operand[0] == '/' && recurse) {
+		vt_warn("refusing to remove '/'");
+		return true;
+	}
+	if (n - start < 1 || n - start > 2 || strspn(operand + start, ".") < n - start)
+		return false;
+	vt_warn("refusing to remove '.' or '..' directory: skipping '%s'", operand);
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	struct vt_options o = {.usage = "rm [-rf] FILE...", .options = "rRf", .bad_status = 1};
@@ -70,6 +92,6 @@ int main(int argc, char **argv)
 	if (o.index >= argc && !force)
 		vt_usage(&o);
 	for (; o.index < argc; o.index++)
-		status |= rm(argv[o.index]);
+		status |= is_refused(argv[o.index]) || rm(argv[o.index]);
 	return status;
 }

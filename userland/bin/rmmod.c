@@ -1,5 +1,6 @@
 /*
- * rmmod NAME...: take modules out of the kernel. A name may be that of the file, with .ko and a path.
+ * rmmod [-fv] NAME...: take modules out of the kernel. A name may be that of the file, with .ko and a path. -v says
+ * which; -f asks the kernel to take one that is in use, which this one refuses.
  */
 #include <vt.h>
 #include <fcntl.h>
@@ -34,17 +35,24 @@ static void print_users(const char *name)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = {.usage = "rmmod NAME...", .options = "", .bad_status = 1};
-	int status = 0;
+	struct vt_options o = {.usage = "rmmod [-fv] NAME...", .options = "fv", .bad_status = 1};
+	int status = 0, flags = O_NONBLOCK, c;
+	bool verbose = false;
 
-	while (vt_option(&o, argc, argv) != -1)
-		;
+	while ((c = vt_option(&o, argc, argv)) != -1) {
+		if (c == 'f')
+			flags |= O_TRUNC;
+		else
+			verbose = true;
+	}
 	if (o.index >= argc)
 		vt_usage(&o);
 	for (; o.index < argc; o.index++) {
 		char *name = vt_module_name(argv[o.index]);
 
-		if (delete_module(name, O_NONBLOCK) == 0)
+		if (verbose)
+			printf("rmmod %s\n", name);
+		if (delete_module(name, flags) == 0)
 			continue;
 		status = 1;
 		if (errno == ENOENT)
@@ -54,5 +62,5 @@ int main(int argc, char **argv)
 		else
 			vt_warn("%s: %s", name, strerror(errno));
 	}
-	return status;
+	return vt_finish(status);
 }

@@ -72,16 +72,42 @@ static void skip(const char *bytes)
 	sed.script += strspn(sed.script, bytes);
 }
 
+/* The length of a bracket of an expression at s, in which the delimiter is a byte like others; 0: s begins none. */
+static size_t bracket_length(const char *s)
+{
+	const char *end = s;
+
+	if (*end != '[')
+		return 0;
+	end += 1 + (end[1] == '^');
+	/* A ] right at the start is a member, and a class such as [:alpha:] has one of its own. */
+	end += *end == ']';
+	for (; *end && *end != ']'; end++) {
+		const char *class = end[0] == '[' && end[1] == ':' ? strstr(end, ":]") : NULL;
+
+		if (class)
+			end = class + 1;
+	}
+	return *end ? (size_t)(end + 1 - s) : 0;
+}
+
 /*
  * Take what stands before the next delimiter, and the delimiter. A backslash before the delimiter makes it an
  * ordinary character; all other backslashes are left. Returns new memory.
  */
-static char *take_until(char delimiter)
+static char *take_until(char delimiter, bool expression)
 {
-	size_t n = 0;
+	size_t n = 0, bracket;
 	char *taken = vt_malloc(strlen(sed.script) + 1);
 
 	while (*sed.script != delimiter) {
+		bracket = expression ? bracket_length(sed.script) : 0;
+		if (bracket) {
+			memcpy(taken + n, sed.script, bracket);
+			n += bracket;
+			sed.script += bracket;
+			continue;
+		}
 		if (sed.script[0] == '\\' && sed.script[1] == delimiter)
 			sed.script++;
 		else if (sed.script[0] == '\\' && sed.script[1])
@@ -148,7 +174,7 @@ static struct address take_address(void)
 		char *pattern;
 
 		sed.script++;
-		pattern = take_until('/');
+		pattern = take_until('/', true);
 		a.kind = MATCH;
 		a.regex = compile(pattern, false);
 		free(pattern);
@@ -182,8 +208,8 @@ static void take_substitution(struct command *c)
 	if (!delimiter || delimiter == '\n' || delimiter == '\\')
 		script_error("bad delimiter");
 	sed.script++;
-	pattern = take_until(delimiter);
-	c->text = take_until(delimiter);
+	pattern = take_until(delimiter, true);
+	c->text = take_until(delimiter, false);
 	for (;; sed.script++) {
 		if (*sed.script == 'g') {
 			c->global = true;

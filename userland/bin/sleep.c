@@ -1,7 +1,7 @@
 /*
  * sleep SECONDS[.FRACTION][smhd]...: do nothing for a while.
  *
- * Several times are added up, as GNU does.
+ * Several times are added up, as GNU does. `sleep infinity` ends by a signal only.
  */
 #include <vt.h>
 #include <time.h>
@@ -17,6 +17,8 @@ int main(int argc, char **argv)
 	if (o.index >= argc)
 		vt_usage(&o);
 	for (; o.index < argc; o.index++) {
+		while (!strcmp(argv[o.index], "infinity") || !strcmp(argv[o.index], "inf"))
+			nanosleep(&(struct timespec){.tv_sec = INT32_MAX}, NULL);
 		if (vt_seconds(argv[o.index], &ns) < 0)
 			vt_die(1, "invalid time interval '%s'", argv[o.index]);
 		total += ns;

@@ -1,10 +1,10 @@
 /*
- * sort [-nru] [-k FIRST[,LAST]] [-t SEPARATOR] [FILE...]: lines in order.
+ * sort [-nru] [-k FIRST[,LAST][nr]]... [-t SEPARATOR] [FILE...]: lines in order.
  *
- * By bytes. All input is held in memory. Left out: -c, -m, -o, -b, -f, -h, more than one key, byte
- * positions in keys.
+ * By bytes. All input is held in memory. Left out: -c, -m, -o, -b, -f, -h, byte positions in keys.
  *
  *     sort -t: -k 3,3n /etc/passwd      the key is field 3 between colons, compared as a number
+ *     sort -k 1,1 -k 2,2nr              lines with the same field 1: the one with the largest field 2 comes first
  *
  * qsort() does not keep the order of equal lines, so equal keys are decided by the whole line.
  */
@@ -12,9 +12,18 @@
 #include <ctype.h>
 #include <limits.h>
 
+#define KEYS_MAX 16
+
+/* A part of the line and how it is compared. */
+struct key {
+	int first, last; /* fields, from 1; first 0: the whole line */
+	bool numeric, reverse;
+};
+
 static bool numeric, reverse, unique;
-static int key_first, key_last = INT_MAX; /* fields, from 1; first 0: the whole line */
-static char separator;			  /* '\0': runs of blanks */
+static struct key keys[KEYS_MAX] = {{.last = INT_MAX}}; /* the earlier ones count more */
+static size_t key_count;
+static char separator; /* '\0': runs of blanks */
 
 struct line_list {
 	char **v; /* each line allocated by itself; nothing is freed, as the program ends with the list */
@@ -36,21 +45,21 @@ static const char *skip_field(const char *s)
 }
 
 /* The key's place in a line and its length. */
-static const char *key_of(const char *line, size_t *length)
+static const char *key_of(const struct key *key, const char *line, size_t *length)
 {
 	const char *start = line, *end;
 
-	if (!key_first) {
+	if (!key->first) {
 		*length = strlen(line);
 		return line;
 	}
-	for (int i = 1; i < key_first; i++)
+	for (int i = 1; i < key->first; i++)
 		start = skip_field(start);
 	end = start;
-	for (int i = key_first; i <= key_last && *end; i++)
+	for (int i = key->first; i <= key->last && *end; i++)
 		end = skip_field(end);
 	/* The separator behind the last field is no part of the key. */
-	if (separator && key_last != INT_MAX && end > start && end[-1] == separator)
+	if (separator && key->last != INT_MAX && end > start && end[-1] == separator)
 		end--;
 	*length = (size_t)(end - start);
 	return start;
@@ -99,17 +108,27 @@ static int compare_numbers(const char *a, const char *b)
 }
 
 /* As strcmp(), but for that part of each line that is the key. */
-static int compare_keys(const char *a, const char *b)
+static int compare_key(const struct key *key, const char *a, const char *b)
 {
 	size_t na, nb;
 	int order;
 
-	a = key_of(a, &na);
-	b = key_of(b, &nb);
-	if (numeric)
+	a = key_of(key, a, &na);
+	b = key_of(key, b, &nb);
+	if (key->numeric)
 		return compare_numbers(a, b);
 	order = memcmp(a, b, na < nb ? na : nb);
 	return order ? order : na < nb ? -1 : na > nb;
+}
+
+/* By the first key in which the lines differ; without -k that is the whole line. */
+static int compare_keys(const char *a, const char *b)
+{
+	int order = 0;
+
+	for (size_t i = 0; !order && i < (key_count ? key_count : 1); i++)
+		order = keys[i].reverse ? compare_key(&keys[i], b, a) : compare_key(&keys[i], a, b);
+	return order;
 }
 
 static int compare(const void *x, const void *y)
@@ -119,8 +138,8 @@ static int compare(const void *x, const void *y)
 
 	/* Equal keys: the whole line decides, so that the result does not depend on the method. */
 	if (!order && !unique)
-		order = strcmp(a, b);
-	return reverse ? -order : order;
+		order = reverse ? strcmp(b, a) : strcmp(a, b);
+	return order;
 }
 
 /* For vt_each_file(): add the file's lines to the list, each in memory of its own. */
@@ -145,20 +164,34 @@ static int read_lines(int fd, const char *name, void *arg)
 /* A key "2", "2,3", "2n" or "2,2nr": its first and last field, and how it is compared. */
 static void parse_key(const char *text)
 {
+	struct key *key = &keys[key_count];
 	char *end;
 
-	key_first = (int)strtol(text, &end, 10);
+	if (key_count++ == KEYS_MAX)
+		vt_die(2, "more than %d keys", KEYS_MAX);
+	*key = (struct key){.first = (int)strtol(text, &end, 10), .last = INT_MAX};
 	if (*end == ',')
-		key_last = (int)strtol(end + 1, &end, 10);
+		key->last = (int)strtol(end + 1, &end, 10);
 	for (; *end == 'n' || *end == 'r'; end++)
-		*(*end == 'n' ? &numeric : &reverse) = true;
-	if (key_first < 1 || key_last < key_first || *end)
+		*(*end == 'n' ? &key->numeric : &key->reverse) = true;
+	if (key->first < 1 || key->last < key->first || *end)
 		vt_die(2, "invalid key '%s'", text);
+}
+
+/* POSIX: -n and -r outside of the keys are for keys that say neither, and for the whole line. */
+static void complete_keys(void)
+{
+	for (size_t i = 0; i < (key_count ? key_count : 1); i++) {
+		if (keys[i].numeric || keys[i].reverse)
+			continue;
+		keys[i].numeric = numeric;
+		keys[i].reverse = reverse;
+	}
 }
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = {.usage = "sort [-nru] [-k FIRST[,LAST]] [-t SEPARATOR] [FILE...]",
+	struct vt_options o = {.usage = "sort [-nru] [-k FIRST[,LAST][nr]]... [-t SEPARATOR] [FILE...]",
 			       .options = "nruk:t:",
 			       .bad_status = 2};
 	struct line_list list = {0};
@@ -172,6 +205,7 @@ int main(int argc, char **argv)
 		else
 			*(c == 'n' ? &numeric : c == 'r' ? &reverse : &unique) = true;
 	}
+	complete_keys();
 	status = vt_each_file(argv + o.index, 2, read_lines, &list);
 	if (list.n)
 		qsort(list.v, list.n, sizeof(*list.v), compare);

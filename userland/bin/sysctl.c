@@ -1,8 +1,8 @@
 /*
- * sysctl [-nN] [-w] NAME[=VALUE]... | sysctl -a: show and set the kernel's parameters, which are
+ * sysctl [-nNq] [-w] NAME[=VALUE]... | sysctl -a: show and set the kernel's parameters, which are
  * files under /proc/sys.
  *
- * Left out: -p (files of settings), -q, -e, patterns.
+ * -q does not show what has been set. Left out: -p (files of settings), -e, patterns.
  *
  *     kernel.ftrace_enabled = 1      is the content of      /proc/sys/kernel/ftrace_enabled
  *
@@ -11,7 +11,7 @@
 #include <vt.h>
 #include <sys/stat.h>
 
-static bool names = true, values = true;
+static bool names = true, values = true, quiet;
 
 /*
  * kernel.ftrace_enabled and kernel/ftrace_enabled are both /proc/sys/kernel/ftrace_enabled. Returns
@@ -111,13 +111,13 @@ static int set(const char *path, const char *value)
 		status = 1;
 	}
 	free(line);
-	return status || show(path);
+	return status || (!quiet && show(path));
 }
 
 int main(int argc, char **argv)
 {
 	struct vt_options o = {
-		.usage = "sysctl [-nN] [-w] NAME[=VALUE]... | sysctl -a", .options = "nNwa", .bad_status = 1};
+		.usage = "sysctl [-nNq] [-w] NAME[=VALUE]... | sysctl -a", .options = "nNqwa", .bad_status = 1};
 	int c, status = 0;
 	bool all = false;
 
@@ -126,6 +126,8 @@ int main(int argc, char **argv)
 			names = false;
 		else if (c == 'N')
 			values = false;
+		else if (c == 'q')
+			quiet = true;
 		else
 			all |= c == 'a'; /* -w only says what "=" says already */
 	}

@@ -1,8 +1,8 @@
 /*
- * tail [-f] [-n [+]LINES | -c [+]BYTES | -LINES] [FILE...]: the last lines or bytes of a file, and
+ * tail [-fqv] [-n [+]LINES | -c [+]BYTES | -LINES] [FILE...]: the last lines or bytes of a file, and
  * what is added to it.
  *
- * The whole file is read into memory. Left out: following several files or a name (-F), -s, --pid.
+ * The whole file is read into memory. -F is -f. Left out: following several files, or a name, -s, --pid.
  * With +N it begins at line or byte N.
  *
  *     tail -f /sys/kernel/tracing/trace_pipe      would never begin: a file without an end has no last lines
@@ -44,9 +44,9 @@ static size_t from_line(const char *text, size_t size, long count)
 
 /*
  * Read what can be read, into memory that the caller frees; *size gets its length. An error is
- * reported, and what came before it is kept.
+ * reported and makes *status 1, and what came before it is kept.
  */
-static char *read_all(int fd, const char *name, size_t *size)
+static char *read_all(int fd, const char *name, size_t *size, int *status)
 {
 	size_t room = 65536;
 	char *text = vt_malloc(room);
@@ -58,8 +58,10 @@ static char *read_all(int fd, const char *name, size_t *size)
 		if (room - *size < 4096)
 			text = vt_realloc(text, room *= 2);
 	}
-	if (n < 0)
-		vt_warn_errno(name);
+	if (n < 0) {
+		vt_warn("error reading '%s': %s", name, strerror(errno));
+		*status = 1;
+	}
 	return text;
 }
 
@@ -86,6 +88,7 @@ static int tail(int fd, const char *name, void *arg)
 {
 	struct tail *t = arg;
 	size_t size, at;
+	int status = 0;
 	char *text;
 
 	/* The title goes through stdio, what follows by write(2): it has to be out first. */
@@ -95,7 +98,7 @@ static int tail(int fd, const char *name, void *arg)
 			exit(1);
 		t->first = false;
 	}
-	text = read_all(fd, name, &size);
+	text = read_all(fd, name, &size, &status);
 	if (t->bytes && t->from_start)
 		at = t->count > 0 && (size_t)t->count - 1 < size ? (size_t)t->count - 1 : t->count ? size : 0;
 	else if (t->bytes)
@@ -107,16 +110,16 @@ static int tail(int fd, const char *name, void *arg)
 	free(text);
 	if (t->follow)
 		follow(fd);
-	return 0;
+	return status;
 }
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = {.usage = "tail [-f] [-n [+]LINES | -c [+]BYTES | -LINES] [FILE...]",
-			       .options = "n:c:fq0123456789",
+	struct vt_options o = {.usage = "tail [-fqv] [-n [+]LINES | -c [+]BYTES | -LINES] [FILE...]",
+			       .options = "n:c:fFqv0123456789",
 			       .bad_status = 1};
 	struct tail t = {.count = 10, .first = true};
-	bool quiet = false, digits = false;
+	bool quiet = false, verbose = false, digits = false;
 	int c;
 
 	while ((c = vt_option(&o, argc, argv)) != -1) {
@@ -124,15 +127,16 @@ int main(int argc, char **argv)
 			t.from_start = *o.arg == '+';
 			t.count = vt_number_or_die(1, o.arg + (*o.arg == '+' || *o.arg == '-'), 0, LONG_MAX);
 			t.bytes = c == 'c';
-		} else if (c == 'f') {
+		} else if (c == 'f' || c == 'F') {
 			t.follow = true;
-		} else if (c == 'q') {
-			quiet = true;
+		} else if (c == 'q' || c == 'v') {
+			quiet = c == 'q';
+			verbose = c == 'v';
 		} else {
 			t.count = (digits ? t.count * 10 : 0) + (c - '0');
 			digits = true;
 		}
 	}
-	t.titles = argc - o.index > 1 && !quiet;
+	t.titles = (argc - o.index > 1 || verbose) && !quiet;
 	return vt_each_file(argv + o.index, 1, tail, &t);
 }

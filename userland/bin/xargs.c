@@ -12,7 +12,9 @@
 #include <vt.h>
 #include <sys/wait.h>
 
-#define XARGS_MAX 256 /* arguments of one command, its own included */
+/* Of one command: arguments, its own included, and bytes of them. GNU's takes as many bytes; execve() takes more. */
+#define XARGS_MAX   8192
+#define XARGS_BYTES 131072
 
 /*
  * Run the command. Returns 0, or what xargs itself exits with: 123 for a command that failed, and the
@@ -35,10 +37,11 @@ int main(int argc, char **argv)
 			       .options = "n:r",
 			       .in_order = true,
 			       .bad_status = 1};
-	char *command[XARGS_MAX + 1] = {"echo"};
+	static char *command[XARGS_MAX + 1] = {"echo"};
 	long most = XARGS_MAX;
 	bool any_input = true, ran = false;
 	int c, fixed, n, status = 0;
+	size_t bytes = 0;
 	struct vt_lines lines;
 	char *line;
 
@@ -61,11 +64,13 @@ int main(int argc, char **argv)
 		for (char *word = strtok(line, " \t"); word; word = strtok(NULL, " \t")) {
 			command[n++] = vt_strdup(word);
 			command[n] = NULL;
-			if (n - fixed < most && n < XARGS_MAX)
+			bytes += strlen(word) + 1;
+			if (n - fixed < most && n < XARGS_MAX && bytes < XARGS_BYTES)
 				continue;
 			c = run(command);
 			status = c ? c : status;
 			ran = true;
+			bytes = 0;
 			while (n > fixed)
 				free(command[--n]);
 		}

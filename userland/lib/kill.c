@@ -6,11 +6,11 @@
 #include <limits.h>
 #include <signal.h>
 
-#define KILL_USAGE "kill [-SIGNAL | -s SIGNAL] PID... | kill -l [NUMBER...]"
+#define KILL_USAGE "kill [-SIGNAL | -s SIGNAL] PID... | kill -l [SIGNAL...]"
 
 /*
- * kill -l: all names, or the name of each number. A number may be an exit status: 130 is a process
- * that died of signal 2, hence the mask of 127.
+ * kill -l: all names, or the name of each number and the number of each name. A number may be an exit status: 130
+ * is a process that died of signal 2, hence the mask of 127.
  */
 static int kill_list(char **args)
 {
@@ -22,11 +22,16 @@ static int kill_list(char **args)
 		printf("\n");
 	}
 	for (; *args; args++) {
-		if (vt_number(*args, 0, INT_MAX, &n) || !vt_signal_name((int)n & 127)) {
+		bool number = vt_number(*args, 0, INT_MAX, &n) == 0;
+
+		if (number ? !vt_signal_name((int)n & 127) : vt_signal_number(*args) < 0) {
 			vt_warn("unknown signal '%s'", *args);
 			return 1;
 		}
-		printf("%s\n", vt_signal_name((int)n & 127));
+		if (number)
+			printf("%s\n", vt_signal_name((int)n & 127));
+		else
+			printf("%d\n", vt_signal_number(*args));
 	}
 	return 0;
 }

@@ -130,12 +130,12 @@ static void emit_byte(struct re_parser *p, unsigned char c)
 	p->re->ops[op].byte = p->re->ignore_case ? (unsigned char)tolower(c) : c;
 }
 
-/* \w and \W (a letter, digit or underscore; or none) as a set. */
-static void emit_word_set(struct re_parser *p, bool negate)
+/* \w (a letter, digit or underscore), \s (a blank) and with a capital what is not, as a set: the text of a bracket. */
+static void emit_set(struct re_parser *p, const char *bracket)
 {
 	const char *rest = p->at;
 
-	p->at = negate ? "^[:alnum:]_]" : "[:alnum:]_]";
+	p->at = bracket;
 	parse_bracket(p);
 	p->at = rest;
 }
@@ -188,9 +188,19 @@ static void parse_escape(struct re_parser *p)
 	case '>':
 		emit(p, RE_WORD_END);
 		break;
+	case 'b':
+		emit(p, RE_WORD_EDGE);
+		break;
+	case 'B':
+		emit(p, RE_NO_WORD_EDGE);
+		break;
 	case 'w':
 	case 'W':
-		emit_word_set(p, c == 'W');
+		emit_set(p, c == 'w' ? "[:alnum:]_]" : "^[:alnum:]_]");
+		break;
+	case 's':
+	case 'S':
+		emit_set(p, c == 's' ? "[:space:]]" : "^[:space:]]");
 		break;
 	case '1' ... '9':
 		p->error = "back-references are not supported";

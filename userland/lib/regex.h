@@ -4,9 +4,24 @@
 
 #include <vt.h>
 
-/* What an instruction does: take a byte (the first three), hold at a place only (the next four), note the place, or go
- * on elsewhere. */
-enum { RE_BYTE, RE_ANY, RE_SET, RE_START, RE_END, RE_WORD_START, RE_WORD_END, RE_SAVE, RE_SPLIT, RE_JUMP, RE_MATCH };
+/* What an instruction does: take a byte, hold at a place only, note the place, or go on elsewhere. */
+enum {
+	/* Take a byte. */
+	RE_BYTE,
+	RE_ANY,
+	RE_SET,
+	/* Hold at a place. */
+	RE_START,
+	RE_END,
+	RE_WORD_START,
+	RE_WORD_END,
+	RE_WORD_EDGE,
+	RE_NO_WORD_EDGE,
+	RE_SAVE,
+	RE_SPLIT,
+	RE_JUMP,
+	RE_MATCH
+};
 
 #define RE_MAX 4096 /* instructions; a larger expression is refused */
 

@@ -47,6 +47,10 @@ static bool holds(const struct re_op *op, const char *text, size_t at)
 		return text[at] == '\0';
 	case RE_WORD_START:
 		return !before && after;
+	case RE_WORD_EDGE:
+		return before != after;
+	case RE_NO_WORD_EDGE:
+		return before == after;
 	}
 	return before && !after;
 }
@@ -92,6 +96,8 @@ static void add_thread(struct re_threads *t, int i, struct re_place *p)
 	case RE_END:
 	case RE_WORD_START:
 	case RE_WORD_END:
+	case RE_WORD_EDGE:
+	case RE_NO_WORD_EDGE:
 		if (holds(op, p->text, p->at))
 			add_thread(t, i + 1, p);
 		return;

@@ -59,6 +59,16 @@ static bool test_file(char letter, const char *path)
 		return S_ISLNK(st.st_mode);
 	case 's':
 		return st.st_size > 0;
+	case 'u':
+		return st.st_mode & S_ISUID;
+	case 'g':
+		return st.st_mode & S_ISGID;
+	case 'k':
+		return st.st_mode & S_ISVTX;
+	case 'O':
+		return st.st_uid == geteuid();
+	case 'G':
+		return st.st_gid == getegid();
 	}
 	return true; /* e: it is there */
 }
@@ -69,7 +79,8 @@ static long test_number(struct test *t, const char *text)
 	char *end;
 	long n = strtol(text, &end, 10);
 
-	if (end == text || *end)
+	/* Blanks on both sides are taken, as other shells do it: `wc -l` of some systems pads its number. */
+	if (end == text || end[strspn(end, " \t\n")])
 		test_error(t, "integer expression expected:", text);
 	return n;
 }
@@ -91,7 +102,7 @@ static bool test_unary(struct test *t, char letter, const char *arg)
 /* A dash and one letter of those known. */
 static bool is_unary(const char *word)
 {
-	return word[0] == '-' && word[1] && !word[2] && strchr("nztrwxfdcbpShLse", word[1]);
+	return word[0] == '-' && word[1] && !word[2] && strchr("nztrwxfdcbpShLseugkOG", word[1]);
 }
 
 /* By device and inode: two names of one file, or a link and what it leads to. */

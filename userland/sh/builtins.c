@@ -69,12 +69,12 @@ static int builtin_return(int argc, char **argv)
 }
 
 /*
- * Without a number the status of the last command: sh_exit() runs the EXIT trap and does not
- * return.
+ * Without a number the status of the last command, in a trap of the last one before it: so cleaning up in a trap does
+ * not hide what has failed. sh_exit() runs the EXIT trap and does not return.
  */
 static int builtin_exit(int argc, char **argv)
 {
-	sh_exit(count_argument(argv, sh.status) & 0xff);
+	sh_exit(count_argument(argv, sh.trap_status ? *sh.trap_status : sh.status) & 0xff);
 }
 
 /*
@@ -106,14 +106,19 @@ static int set_pwd(void)
 }
 
 /*
- * cd [DIR | -]. $OLDPWD and $PWD follow. Left out: $CDPATH, -L and -P: a directory is always the
- * kernel's path.
+ * cd [-L | -P] [DIR | -]. $OLDPWD and $PWD follow. Left out: $CDPATH. -L and -P make no difference: a directory is
+ * always the kernel's path.
  */
 static int builtin_cd(int argc, char **argv)
 {
-	const char *to = argv[1] ? argv[1] : var_get("HOME");
-	bool back = to && !strcmp(to, "-");
+	const char *to;
+	bool back;
 
+	while (argv[1] && (!strcmp(argv[1], "-L") || !strcmp(argv[1], "-P")))
+		argv++;
+	argv += argv[1] && !strcmp(argv[1], "--");
+	to = argv[1] ? argv[1] : var_get("HOME");
+	back = to && !strcmp(to, "-");
 	if (back)
 		to = var_get("OLDPWD");
 	if (!to) {
@@ -446,7 +451,7 @@ static const struct builtin builtins[] = {
 	{"readonly", builtin_export, "readonly [NAME[=VALUE]...]",
 	 "these variables do not change any more; alone: which"},
 	{"return", builtin_return, "return [STATUS]", "leave the function, or the script that was read by ."},
-	{"set", builtin_set, "set [-+efnuvx] [--] [WORD...]",
+	{"set", builtin_set, "set [-+efnuvx] [-+o NAME] [--] [WORD...]",
 	 "options of the shell, and its parameters; alone: all variables"},
 	{"shift", builtin_shift, "shift [N]", "drop the first parameter, or the first N"},
 	{"source", builtin_source, "source FILE", "as ."},

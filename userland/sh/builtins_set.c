@@ -8,24 +8,40 @@
  */
 #include "sh.h"
 
+/* By letter, or by name behind -o. */
+static const struct {
+	char letter; /* 0: it has a name only */
+	const char *name;
+	bool *flag;
+} set_table[] = {
+	{'e', "errexit", &sh.opt_e},	   {'f', "noglob", &sh.opt_f},	{'n', "noexec", &sh.opt_n},
+	{'u', "nounset", &sh.opt_u},	   {'v', "verbose", &sh.opt_v}, {'x', "xtrace", &sh.opt_x},
+	{0, "pipefail", &sh.opt_pipefail},
+};
+
 /* Where the option of a letter is kept, or NULL for an unknown letter. */
 static bool *option_flag(char letter)
 {
-	switch (letter) {
-	case 'e':
-		return &sh.opt_e;
-	case 'x':
-		return &sh.opt_x;
-	case 'u':
-		return &sh.opt_u;
-	case 'f':
-		return &sh.opt_f;
-	case 'n':
-		return &sh.opt_n;
-	case 'v':
-		return &sh.opt_v;
+	for (size_t i = 0; i < ARRAY_SIZE(set_table); i++) {
+		if (set_table[i].letter == letter)
+			return set_table[i].flag;
 	}
 	return NULL;
+}
+
+/* set -o NAME; without a name the options are listed. */
+static void set_named(const char *name, bool on)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(set_table); i++) {
+		if (!name)
+			printf("%-15s %s\n", set_table[i].name, *set_table[i].flag ? "on" : "off");
+		else if (!strcmp(set_table[i].name, name)) {
+			*set_table[i].flag = on;
+			return;
+		}
+	}
+	if (name)
+		sh_error("set: bad option -o %s", name);
 }
 
 /*
@@ -60,8 +76,8 @@ void sh_set_params(char **args)
 }
 
 /*
- * set [-+efnuvx] [--] [ARG...]. Options come first; "--" alone clears the parameters. Left out: -o
- * NAME.
+ * set [-+efnuvx] [-+o NAME] [--] [ARG...]. Options come first; "--" alone clears the parameters. The o may be the last
+ * of several letters: set -euo pipefail.
  */
 int builtin_set(int argc, char **argv)
 {
@@ -74,8 +90,13 @@ int builtin_set(int argc, char **argv)
 			sh_set_params(argv + i + 1);
 			return 0;
 		}
-		if (!set_options(argv[i] + 1, argv[i][0] == '-'))
+		size_t last = strlen(argv[i]) - 1;
+		bool named = argv[i][last] == 'o', on = argv[i][0] == '-';
+
+		if (!set_options(arena_copy(&sh.temp, argv[i] + 1, last - named), on))
 			sh_error("set: bad option %s", argv[i]);
+		if (named)
+			set_named(i + 1 < argc ? argv[++i] : NULL, on);
 	}
 	if (i < argc)
 		sh_set_params(argv + i);

@@ -65,7 +65,7 @@ void exec_child(void)
 	sh.top = NULL;
 	sh.interactive = false;
 	sh.job_control = false;
-	sh.loops = sh.functions = 0;
+	sh.trap_status = NULL;
 	trap_reset();
 	job_forget();
 	redir_forget();
@@ -101,6 +101,8 @@ static void assign(const struct word *assigns, bool temporary)
 		char *name = arena_copy(&sh.temp, assigns->text, n);
 		char *value = expand_value(assigns->text + n + 1);
 
+		if (sh.opt_x && !temporary)
+			fprintf(stderr, "%s%s=%s\n", var_get("PS4") ? var_get("PS4") : "+ ", name, value);
 		if (temporary)
 			var_save(name);
 		var_set(name, value);
@@ -182,7 +184,7 @@ int exec_simple(struct node *n, int flags)
 {
 	struct arena_mark mark = arena_mark(&sh.temp);
 	int argc, substitutions = sh.substitutions, status = 0;
-	char **argv = expand_words(n->words, &argc);
+	char **argv = expand_words(n->words, &argc, true);
 	struct function *f = argc ? function_find(argv[0]) : NULL;
 
 	if (sh.opt_x && argc)
@@ -200,7 +202,7 @@ int exec_simple(struct node *n, int flags)
 			assign(n->assigns, false);
 		redir_restore(descriptors);
 		if (!status && substitutions != sh.substitutions)
-			status = sh.status;
+			status = sh.substituted;
 	} else if ((f && f->body) || builtin_find(argv[0])) {
 		status = run_here(n, argc, argv, f && f->body ? f : NULL);
 	} else {

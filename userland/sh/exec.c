@@ -187,7 +187,7 @@ static int exec_for(struct node *n)
 {
 	struct arena_mark mark = arena_mark(&sh.temp);
 	/* sh.argv is not copied: sh_set_params() leaves the old list in place. */
-	char **items = n->has_items ? expand_words(n->words, NULL) : sh.argv;
+	char **items = n->has_items ? expand_words(n->words, NULL, false) : sh.argv;
 	int status = 0;
 
 	sh.loops++;
@@ -309,6 +309,9 @@ int exec_node(struct node *n, int flags)
 {
 	bool may_exit = false;
 
+	/* Something is left to do behind the last command of a child, too: the trap's action. */
+	if (flags && trap_is_set())
+		flags = 0;
 	switch (n->type) {
 	case N_SIMPLE:
 		sh.status = exec_simple(n, flags);
@@ -362,8 +365,14 @@ void exec_abandon(void)
 		tree_end(trees);
 }
 
-/* Parse and run one command. Returns false at the end of input. */
-static bool exec_next(struct lexer *lx)
+/* Nothing but blanks follows in a text. */
+static bool is_last(const struct lexer *lx)
+{
+	return lx->fixed && !lx->buf[lx->at + strspn(lx->buf + lx->at, " \t\n")];
+}
+
+/* Parse and run one command; EXEC_NO_FORK is for the last one of a text. Returns false at the end of input. */
+static bool exec_next(struct lexer *lx, int flags)
 {
 	struct tree tree = {.outer = trees};
 	struct node *n;
@@ -374,7 +383,7 @@ static bool exec_next(struct lexer *lx)
 	n = parse_command(lx);
 	/* POSIX: an interactive shell ignores -n, or nothing could be typed to turn it off. */
 	if (n && (!sh.opt_n || sh.interactive))
-		exec_node(n, 0);
+		exec_node(n, is_last(lx) ? flags : 0);
 	tree_end(&tree);
 	return lx->token != T_EOF && !sh.skip;
 }
@@ -382,13 +391,13 @@ static bool exec_next(struct lexer *lx)
 /* Returns at the end of input, or when a `return` leaves a sourced file. */
 int exec_input(struct lexer *lx)
 {
-	while (exec_next(lx))
+	while (exec_next(lx, 0))
 		;
 	return sh.status;
 }
 
-/* Run all commands of a text. `input`: the text is a script, whose lines set -v shows. */
-static int exec_text(const char *text, bool input)
+/* Run all commands of a text. `input`: the text is a script, whose lines set -v shows. flags are for its last one. */
+static int exec_text(const char *text, bool input, int flags)
 {
 	struct lexer lx;
 
@@ -397,17 +406,22 @@ static int exec_text(const char *text, bool input)
 	/* $? keeps its value for the first command; a text of no commands gives 0. */
 	if (!text[strspn(text, " \t\n")])
 		sh.status = 0;
-	while (exec_next(&lx))
+	while (exec_next(&lx, flags))
 		;
 	return sh.status;
 }
 
 int exec_string(const char *text)
 {
-	return exec_text(text, false);
+	return exec_text(text, false, 0);
 }
 
 int exec_script(const char *text)
 {
-	return exec_text(text, true);
+	return exec_text(text, true, 0);
+}
+
+int exec_command(const char *text)
+{
+	return exec_text(text, true, EXEC_NO_FORK);
 }

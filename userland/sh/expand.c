@@ -35,16 +35,14 @@ void x_free(struct xtext *x)
 	*x = (struct xtext){0};
 }
 
-/* A break between parameters is a blank here: `x=$@` joins them. */
+/* A break between parameters is its byte here, if it has one: `x=$@` joins them by blanks, `x=$*` by $IFS. */
 char *x_string(const struct xtext *x)
 {
 	char *text = arena_alloc(&sh.temp, x->n + 1);
 	size_t n = 0;
 
 	for (size_t i = 0; i < x->n; i++) {
-		if (x->v[i] & X_BREAK)
-			text[n++] = ' ';
-		else if (!(x->v[i] & X_MARK))
+		if (!(x->v[i] & (X_BREAK | X_MARK)) || (char)x->v[i])
 			text[n++] = (char)x->v[i];
 	}
 	text[n] = '\0';
@@ -182,11 +180,10 @@ void x_expand(struct xtext *x, const char *text, size_t n, unsigned short flags,
 	}
 }
 
-/* A whole word, from its tilde on. */
-static void expand_text(struct xtext *x, const char *text)
+void x_expand_word(struct xtext *x, const char *text, unsigned short flags)
 {
-	text += expand_tilde(x, text);
-	x_expand(x, text, strlen(text), 0, false);
+	text += flags & X_QUOTED ? 0 : expand_tilde(x, text);
+	x_expand(x, text, strlen(text), flags, false);
 }
 
 static char *expand_unsplit(const char *text, bool assigned)
@@ -194,7 +191,7 @@ static char *expand_unsplit(const char *text, bool assigned)
 	struct xtext x = {.assigned = assigned};
 	char *result;
 
-	expand_text(&x, text);
+	x_expand_word(&x, text, 0);
 	result = x_string(&x);
 	x_free(&x);
 	return result;
@@ -212,12 +209,27 @@ char *expand_value(const char *text)
 	return expand_unsplit(text, true);
 }
 
+/* NAME=VALUE as one word. */
+static char *expand_assignment(const char *text)
+{
+	struct xtext x = {.assigned = true};
+	size_t name = var_name_length(text) + 1;
+	char *result;
+
+	for (size_t i = 0; i < name; i++)
+		x_add(&x, (unsigned char)text[i]);
+	x_expand_word(&x, text + name, 0);
+	result = x_string(&x);
+	x_free(&x);
+	return result;
+}
+
 char *expand_pattern(const char *text)
 {
 	struct xtext x = {0};
 	char *result;
 
-	expand_text(&x, text);
+	x_expand_word(&x, text, 0);
 	result = x_pattern(&x);
 	x_free(&x);
 	return result;
@@ -341,15 +353,29 @@ static void split(struct fields *f, const struct xtext *x)
 	x_free(&part);
 }
 
-/* One word can become no field (an unset variable), one or many ("$@", patterns). */
-char **expand_words(const struct word *words, int *count)
+/* Commands that assign variables, if they are written so: POSIX calls them declaration utilities. */
+static bool is_declaration(const char *command)
 {
+	return !strcmp(command, "export") || !strcmp(command, "readonly") || !strcmp(command, "local");
+}
+
+/*
+ * One word can become no field (an unset variable), one or many ("$@", patterns). A NAME=VALUE of `local` and the like
+ * is one field and no pattern, as an assignment is: the blanks in `local x=$1` stay in the value.
+ */
+char **expand_words(const struct word *words, int *count, bool command)
+{
+	bool declares = command && words && is_declaration(words->text);
 	struct fields f = {0};
 	struct xtext x = {0};
 
 	for (; words; words = words->next) {
+		if (declares && var_is_assignment(words->text)) {
+			field_add(&f, expand_assignment(words->text));
+			continue;
+		}
 		x.n = 0;
-		expand_text(&x, words->text);
+		x_expand_word(&x, words->text, 0);
 		split(&f, &x);
 	}
 	x_free(&x);

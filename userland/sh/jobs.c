@@ -207,19 +207,19 @@ static enum state job_state(const struct job *job)
 	return state;
 }
 
-/* $? of a job: that of its last process. */
+/* $? of a job: that of its last process, with set -o pipefail of the last one that failed. */
 static int job_status(const struct job *job)
 {
 	int status = job->count ? job->processes[job->count - 1].status : 0;
 
+	for (int i = job->count - 1; sh.opt_pipefail && !status && i >= 0; i--)
+		status = job->processes[i].status;
 	if (WIFSTOPPED(status))
 		return 128 + WSTOPSIG(status);
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/*
- * File a status under its process. Others are children nobody waits for: writers of here-documents.
- */
+/* File a status under its process. Others are children nobody waits for: writers of here-documents. */
 static void note(pid_t pid, int status)
 {
 	for (struct job *job = jobs; job; job = job->next) {

@@ -81,6 +81,7 @@ static int take(struct lexer *lx)
 }
 
 static void scan_dollar(struct lexer *lx);
+static void scan_dollar_quote(struct lexer *lx);
 
 /*
  * Step over text up to the quote that was just opened. In double quotes $ and ` nest: "$(echo ")")" is
@@ -113,6 +114,7 @@ struct inner_here {
 };
 
 #define INNER_HERES 4 /* on one line; the bodies of more are looked at as commands */
+#define INNER_CASES 8 /* one in another; in more of them the patterns need their opening parenthesis */
 
 /* Step over << and its delimiter; the first < has been taken. Returns whether it is one: <<< is not. */
 static bool scan_delimiter(struct lexer *lx, struct inner_here *here)
@@ -170,6 +172,46 @@ static void scan_body(struct lexer *lx, const struct inner_here *here)
 	} while (c >= 0 && !is_delimiter(lx, here, line, lx->at - 1 - line));
 }
 
+/* What is known of the commands within $(..): where a `case` is open, a single ")" ends a pattern. */
+struct inner_commands {
+	int cases, depths[INNER_CASES]; /* the depth of parentheses at which each one stands */
+	bool fresh;			/* a command may begin here, so reserved words count */
+};
+
+/* Whether this word stands here, with its end. */
+static bool is_word_here(struct lexer *lx, const char *word)
+{
+	size_t n = strlen(word);
+	int after;
+
+	for (size_t i = 0; i < n; i++) {
+		if (peek_at(lx, i) != word[i])
+			return false;
+	}
+	after = peek_at(lx, n);
+	return after < 0 || strchr(META, after);
+}
+
+/* A word may begin here: `case` and `esac` are counted, and behind other reserved words a command may begin. */
+static void scan_reserved(struct lexer *lx, struct inner_commands *commands, int depth)
+{
+	static const char *const before_commands[] = {"if", "then", "elif",  "else",  "do",
+						      "{",  "!",    "while", "until", "time"};
+
+	if (is_word_here(lx, "case") && commands->cases < INNER_CASES)
+		commands->depths[commands->cases++] = depth;
+	else if (is_word_here(lx, "esac") && commands->cases)
+		commands->cases--;
+	commands->fresh = false;
+	for (size_t i = 0; i < ARRAY_SIZE(before_commands); i++) {
+		if (!is_word_here(lx, before_commands[i]))
+			continue;
+		for (size_t n = strlen(before_commands[i]); n > 0; n--)
+			take(lx);
+		commands->fresh = true;
+	}
+}
+
 /*
  * Step over a nested construct, whose opening has been taken, up to its close. Inner opens count; open is -2 where
  * there are none. What stands in quotes or here-documents does not count. `before` is the byte before the present one:
@@ -179,23 +221,30 @@ static void scan_nested(struct lexer *lx, int open, int close)
 {
 	bool commands = close == ')' && peek(lx) != '('; /* else arithmetic, where << shifts */
 	struct inner_here heres[INNER_HERES];
+	struct inner_commands inner = {.fresh = commands};
 	int depth = 1, before = ' ', pending = 0;
 
-	/*
-	 * `case` patterns' single ")" must be written "(pattern)" within $(..): telling them apart
-	 * takes the parser.
-	 */
 	while (depth) {
-		int c = peek(lx);
+		int c;
 
+		if (inner.fresh && !strchr(" \t\n", peek(lx)))
+			scan_reserved(lx, &inner, depth);
+		c = peek(lx);
 		if (c < 0)
 			sh_error("syntax error: missing '%c'", close);
+		if (c == '$' && peek_at(lx, 1) == '\'') {
+			take(lx);
+			scan_dollar_quote(lx);
+			before = c;
+			continue;
+		}
 		if (c == '$' || c == '`') {
 			scan_dollar(lx);
 			before = c;
 			continue;
 		}
 		take(lx);
+		inner.fresh |= commands && strchr(";&|()\n", c);
 		if (c == '\\')
 			take(lx);
 		else if (c == '"' || c == '\'')
@@ -209,7 +258,7 @@ static void scan_nested(struct lexer *lx, int open, int close)
 				take(lx);
 		else if (c == '<' && commands && pending < INNER_HERES && peek(lx) == '<')
 			pending += scan_delimiter(lx, &heres[pending]);
-		else if (c == close)
+		else if (c == close && !(inner.cases && inner.depths[inner.cases - 1] == depth))
 			depth--;
 		else if (c == open)
 			depth++;
@@ -332,6 +381,16 @@ static char *here_line(struct lexer *lx)
 	return arena_copy(lx->arena, lx->buf + start, lx->at - start - (c == '\n'));
 }
 
+/* Whether the line ends in a backslash that no other one hides: then the next line is a part of it. */
+static bool hides_newline(const char *line, size_t n)
+{
+	size_t backslashes = 0;
+
+	while (backslashes < n && line[n - 1 - backslashes] == '\\')
+		backslashes++;
+	return backslashes % 2;
+}
+
 /*
  * Read the body of one here-document: lines up to the delimiter. At the end of input without it, what
  * there was is the body, as in other shells.
@@ -345,6 +404,7 @@ static char *here_line(struct lexer *lx)
 static void read_here(struct lexer *lx, struct redir *r)
 {
 	char *line, *body = arena_copy(lx->arena, "", 0);
+	bool joined = false;
 	size_t used = 0;
 
 	while ((line = here_line(lx))) {
@@ -354,9 +414,10 @@ static void read_here(struct lexer *lx, struct redir *r)
 		/* <<-: tabs go from the delimiter's line as well, so that it can be indented. */
 		if (r->strip)
 			line += strspn(line, "\t");
-		if (!strcmp(line, r->target))
+		if (!joined && !strcmp(line, r->target))
 			break;
 		n = strlen(line);
+		joined = !r->quoted && hides_newline(line, n);
 		/*
 		 * Each line copies what is there: quadratic, but a body is a page or two, and the
 		 * copies go with the tree.

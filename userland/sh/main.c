@@ -4,7 +4,7 @@
  * sh [-efinsuvx] [-c COMMAND [NAME [ARG...]] | SCRIPT [ARG...]]
  *
  * The language is POSIX's (Shell and Utilities, chapter 2), with `local`, `source`, `time`, $'..' and
- * ${x:n:m}, which bash has too. Left out: aliases, $ENV and start-up files, set -o, ulimit, fc. What else bash has
+ * ${x:n:m}, which bash has too. Left out: aliases, $ENV and start-up files, ulimit, fc. What else bash has
  * is refused by name (foreign.c).
  */
 #include "sh.h"
@@ -68,6 +68,7 @@ void frame_leave(const struct frame *f)
 static void unwind(int status)
 {
 	sh.status = status;
+	sh.trap_status = NULL;
 	sh.skip = SKIP_NONE;
 	/* The parameters of a function lie in memory that goes with its command line. */
 	if (sh.functions) {
@@ -326,7 +327,7 @@ int main(int argc, char **argv)
 		if (i + 1 < argc)
 			sh.arg0 = argv[i + 1];
 		sh_set_params(argv + (i + 2 < argc ? i + 2 : argc));
-		sh_exit(exec_script(argv[i]));
+		sh_exit(exec_command(argv[i]));
 	}
 	if (i < argc && !standard) {
 		sh.arg0 = argv[i];

@@ -76,15 +76,16 @@ static const char *param_value(const char *name)
 static void add_params(struct xtext *x, char which, unsigned short flags)
 {
 	const char *ifs = var_get("IFS");
+	/* IFS set but empty: the parameters are joined by nothing. */
+	unsigned char join = which == '*' && ifs ? (unsigned char)*ifs : ' ';
 
 	/* $@ and unquoted $*: a break between each two, which split() turns into fields. */
 	for (int i = 0; i < sh.argc; i++) {
 		if (i && which == '*' && (flags & X_QUOTED)) {
-			/* IFS set but empty: the parameters are joined by nothing. */
-			if (!ifs || *ifs)
-				x_add(x, (ifs ? (unsigned char)*ifs : ' ') | X_QUOTED);
+			if (join)
+				x_add(x, join | X_QUOTED);
 		} else if (i) {
-			x_add(x, X_BREAK);
+			x_add(x, join | X_BREAK);
 		}
 		if (flags & X_QUOTED)
 			x_add(x, X_MARK);
@@ -157,7 +158,7 @@ static void conditional(struct xtext *x, const char *name, char op, bool set, co
 {
 	if (op == '+') {
 		if (set)
-			x_expand(x, word, n, flags & X_QUOTED ? X_QUOTED : X_SPLIT, false);
+			x_expand_word(x, arena_copy(&sh.temp, word, n), flags & X_QUOTED ? X_QUOTED : X_SPLIT);
 		return;
 	}
 	if (set) {
@@ -166,7 +167,7 @@ static void conditional(struct xtext *x, const char *name, char op, bool set, co
 	}
 	/* The word is expanded only when it is used: POSIX forbids side effects otherwise. */
 	if (op == '-') {
-		x_expand(x, word, n, flags & X_QUOTED ? X_QUOTED : X_SPLIT, false);
+		x_expand_word(x, arena_copy(&sh.temp, word, n), flags & X_QUOTED ? X_QUOTED : X_SPLIT);
 	} else if (op == '=') {
 		/* $1 and the special parameters cannot be assigned. */
 		if (!var_name_length(name))
@@ -326,7 +327,7 @@ static void add_output(struct xtext *x, int fd, unsigned short flags)
 /*
  * Command substitution: run the text in a child and append what it prints. The writing end must be
  * closed here before reading, or the end of input would never come. The child is waited for by its
- * pid, as it is no job: it has no number and no group of its own. Its status becomes $?.
+ * pid, as it is no job: it has no number and no group of its own. Its status is that of a command without a name.
  *
  *     shell: pipe, fork, read until the end, waitpid        child: standard output is the pipe, run, exit
  */
@@ -363,8 +364,8 @@ static void command(struct xtext *x, const char *text, unsigned short flags)
 	while (ended < 0 && errno == EINTR);
 	if (ended < 0)
 		sh_error("wait: %s", strerror(errno));
-	/* Also what an assignment alone has as its status: see exec_simple(). */
-	sh.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	/* Not yet $?, which stays for the other words of the command: see exec_simple(). */
+	sh.substituted = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 /* The text is expanded as if quoted: $x in it is put in before the expression is read. */

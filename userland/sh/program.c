@@ -90,6 +90,7 @@ static void run_script(char *path, char **argv, char *text) __attribute__((noret
 static void run_script(char *path, char **argv, char *text)
 {
 	exec_child();
+	sh.loops = sh.functions = 0;
 	sh.arg0 = path;
 	sh_set_params(argv + 1);
 	sh_exit(exec_string(text));

@@ -203,7 +203,7 @@ void var_print(const char *prefix, bool exported, bool readonly);
 enum {
 	X_QUOTED = 0x100, /* nothing special: neither split nor matched */
 	X_SPLIT = 0x200,  /* from an unquoted expansion: split at $IFS */
-	X_BREAK = 0x400,  /* no byte: a new field begins (between the parts of $@) */
+	X_BREAK = 0x400,  /* a new field begins (between the parts of $@); the byte joins them where nothing is split */
 	X_MARK = 0x800,	  /* no byte: there were quotes, so the field is there even if empty */
 };
 
@@ -219,14 +219,16 @@ void x_free(struct xtext *x);
 /* Expand text into x. flags: X_QUOTED within double quotes, else 0. here: in a here-document, quotes are
  * plain. */
 void x_expand(struct xtext *x, const char *text, size_t n, unsigned short flags, bool here);
+/* The same for a whole word, at whose beginning a ~ counts outside of quotes. */
+void x_expand_word(struct xtext *x, const char *text, unsigned short flags);
 /* The bytes of x as a string, or as a pattern in which quoted bytes have backslashes. In sh.temp. */
 char *x_string(const struct xtext *x);
 char *x_pattern(const struct xtext *x);
 /* Expand the $.. construct of n bytes at s into x (param.c). */
 void x_dollar(struct xtext *x, const char *s, size_t n, unsigned short flags);
 
-/* Words into fields: NULL-terminated, in sh.temp. *count may be NULL. */
-char **expand_words(const struct word *words, int *count);
+/* Words into fields: NULL-terminated, in sh.temp. *count may be NULL. command: they are those of a simple command. */
+char **expand_words(const struct word *words, int *count, bool command);
 /* One word into one string: no splitting, no file names. expand_value: a ~ counts behind each colon, too. */
 char *expand_string(const char *text);
 char *expand_value(const char *text);
@@ -252,6 +254,8 @@ int exec_define_function(struct node *n);
 /* Run text in this shell: a command's (eval, a trap), or a script, which is input for set -v. */
 int exec_string(const char *text);
 int exec_script(const char *text);
+/* As exec_script() for a process that has nothing else to do (sh -c): the last command may take its place. */
+int exec_command(const char *text);
 /* Run a whole script from what lx reads. */
 int exec_input(struct lexer *lx);
 /* An error jumps away from all commands that are being read or run: their trees are given back. */
@@ -304,6 +308,8 @@ void trap_run_pending(void);
 void trap_run_exit(void);
 /* The lowest signal that has been trapped and whose action has not run yet, or 0. */
 int trap_first_pending(void);
+/* Whether any action is to run, at a signal or at the end. */
+bool trap_is_set(void);
 /* Whether `trap '' SIGNAL` is in force. */
 bool trap_ignores(int sig);
 /* In a child: traps that run something go, ignored signals stay ignored. */
@@ -409,8 +415,9 @@ enum skip { SKIP_NONE, SKIP_BREAK, SKIP_CONTINUE, SKIP_RETURN };
 
 struct shell {
 	bool interactive, job_control;
-	bool opt_e, opt_x, opt_u, opt_f, opt_n, opt_v;
+	bool opt_e, opt_x, opt_u, opt_f, opt_n, opt_v, opt_pipefail;
 	int status;	       /* $? */
+	int *trap_status;      /* what $? was before the trap that runs: `exit` alone means it; NULL: no trap runs */
 	pid_t pid;	       /* $$: of the shell, also in its subshells */
 	pid_t last_background; /* $!, 0: none */
 	char *arg0;	       /* $0 */
@@ -420,6 +427,7 @@ struct shell {
 	int skip_count;			   /* loops to leave */
 	int loops, functions;		   /* depth of each */
 	int substitutions;		   /* $(..) run so far: whether an assignment has a status of its own */
+	int substituted;		   /* status of the last $(..) */
 	int tested;			   /* > 0: a failure here is looked at, so -e does not apply */
 	size_t option_at;		   /* getopts: where in the word $OPTIND its next option stands, or 0 */
 	struct arena temp;		   /* what expansion makes, for one command */

@@ -28,6 +28,15 @@ int trap_first_pending(void)
 	return 0;
 }
 
+bool trap_is_set(void)
+{
+	for (int sig = 0; sig < NSIG; sig++) {
+		if (actions[sig] && *actions[sig])
+			return true;
+	}
+	return false;
+}
+
 bool trap_ignores(int sig)
 {
 	return actions[sig] && !*actions[sig];
@@ -41,10 +50,12 @@ static void run_action(const char *action)
 {
 	struct arena_mark mark = arena_mark(&sh.temp);
 	enum skip skip = sh.skip;
-	int status = sh.status;
+	int status = sh.status, *outer = sh.trap_status;
 
 	sh.skip = SKIP_NONE;
+	sh.trap_status = &status;
 	exec_string(arena_copy(&sh.temp, action, strlen(action)));
+	sh.trap_status = outer;
 	if (sh.skip == SKIP_NONE)
 		sh.skip = skip;
 	sh.status = status;
@@ -74,6 +85,7 @@ void trap_run_exit(void)
 	int status = sh.status;
 
 	actions[0] = NULL; /* exit within it ends the shell at once */
+	sh.trap_status = &status;
 	if (action && *action)
 		exec_string(action);
 	sh.status = status;
