@@ -181,6 +181,9 @@ static void test_programs(void **state)
 	assert_true(args.nr_entry == 2 && args.entry[0] == 2 && args.entry[1] == 0);
 	assert_true(args.args[2]->op == FETCH_ENTRY_ARG && args.args[2]->param == 0);
 	fetch_free(&args);
+	assert_int_equal(parse(&args, "$arg1 $arg257", FETCH_KERNEL | FETCH_RETURN), 0);
+	assert_true(args.nr_entry == 2 && args.entry[0] == 0 && args.entry[1] == 256);
+	fetch_free(&args);
 	assert_int_equal(allocated, 0);
 }
 
