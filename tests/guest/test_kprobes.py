@@ -166,6 +166,13 @@ def test_events_of_a_module(guest):
     assert re.match(r"of_module: \(sample.sample_any\) length=[56]$", out[15]) and out[16:] == ["0"], out
 
 
+def test_symbols_of_another_module(guest):
+    """A probe whose arguments name a symbol that has gone is not put in when its own module comes back: it would read
+    what lies there now. It records again when both have come."""
+    out = guest(story("kprobes", "module_symbols"), "ftrace_calls", "tracepoint_sample").split()
+    assert out == ["1", "1", "1", "1", "2", "2", "0"], out
+
+
 def test_all_off_and_on(guest):
     """debugfs kprobes/enabled: probes stay registered, and are not called. A function whose probes are all disabled is as
     it was compiled, also when one that was on has gone."""
