@@ -109,6 +109,8 @@ refused 22 't^1 kfree' 'Maxactive is only for function exit'
 echo 't:tracepoints/one kfree a=$comm' > dynamic_events
 refused 17 '^f:tracepoints/one vfs_read' 'Probe type is different from existing probe'
 refused 17 't:tracepoints/one kfree ^b=$comm' 'Argument type or name is different from existing probe'
+refused 17 't:tracepoints/one kfree b=$comm ^c=$comm' 'Argument type or name is different from existing probe'
+refused 17 't:tracepoints/one kfree ^' 'Argument type or name is different from existing probe'
 refused 17 '^t:tracepoints/one kfree a=$comm' 'There is already the exact same probe event'
 echo > dynamic_events
 
