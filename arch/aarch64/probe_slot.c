@@ -4,7 +4,7 @@
  * Most instructions are copied as they are. Those that depend on their own address become other ones:
  *
  *	b target		b target
- *	b.cond, cbz, tbz	the same, over a branch back: b.cond +8; b back; b target
+ *	b.cond, bc.cond, cbz, tbz	the same, over a branch back: b.cond +8; b back; b target
  *	bl target		ldr x30, =behind; b target
  *	blr xn			ldr x30, =behind; br xn
  *	adr, adrp		ldr xd, =value
@@ -60,7 +60,7 @@ static long field(u32 insn, unsigned low, unsigned n)
 	return (long)((u64)insn << (64 - low - n)) >> (64 - n);
 }
 
-/* b.cond, cbz, cbnz, tbz, tbnz: `bits` of displacement from bit 5 on. */
+/* b.cond, bc.cond, cbz, cbnz, tbz, tbnz: `bits` of displacement from bit 5 on. */
 static void emit_conditional(struct slot_writer *w, u32 insn, unsigned bits, unsigned long addr)
 {
 	u32 mask = ((1U << bits) - 1) << 5;
@@ -111,7 +111,7 @@ bool slot_emit_instruction(struct slot_writer *w, u32 insn, unsigned long addr)
 		emit_way_out(w, addr + field(insn, 0, 26) * 4);
 		return true;
 	}
-	if ((insn & 0xff000010) == 0x54000000 || (insn & 0x7e000000) == 0x34000000) {
+	if ((insn & 0xff000000) == 0x54000000 || (insn & 0x7e000000) == 0x34000000) {
 		emit_conditional(w, insn, 19, addr);
 		return true;
 	}
@@ -145,10 +145,11 @@ bool slot_emit_instruction(struct slot_writer *w, u32 insn, unsigned long addr)
 	return true;
 }
 
-/* Load/store exclusive, C4.1.88.32. */
+/* Load/store exclusive, C4.1.88.32. With o1 (bit 21), but without bit 31, it is CASP, which sets no monitor. */
 static bool is_exclusive(u32 insn, bool load)
 {
-	return (insn & 0x3f800000) == 0x08000000 && (insn & 0x00400000) == (load ? 0x00400000 : 0);
+	return (insn & 0x3f800000) == 0x08000000 && (insn & 0x80200000) != 0x00200000 &&
+	       (insn & 0x00400000) == (load ? 0x00400000 : 0);
 }
 
 bool slot_is_monitored(unsigned long addr, unsigned long start, bool (*read)(unsigned long addr, u32 *insn, void *arg),

@@ -79,9 +79,14 @@ static bool note_write(struct prologue *p, unsigned reg)
 	return true;
 }
 
-/* rd = rn + add, the whole of it or as many bits as the argument has. */
+/*
+ * rd = rn + add, the whole of it or as many bits as the argument has. An argument that is changed where it stands has
+ * been used, and no copy of what it was is known to be left in its register.
+ */
 static bool note_copy(struct prologue *p, unsigned rd, unsigned rn, int add)
 {
+	if (rn < NR_ARGS && rn == rd && p->arg[rn].in_place)
+		p->arg[rn].taken_apart = true;
 	if (!note_write(p, rd))
 		return false;
 	if (rn < NR_ARGS && rn != rd && p->arg[rn].in_place && p->arg[rn].reg == NOWHERE) {

@@ -169,13 +169,17 @@ static bool operand_is_rsp(const struct insn *insn)
 	return (insn->modrm & 0xc7) == 0xc4 && !(insn->rex & 1);
 }
 
-/* The branch over a way out, to another one. `opcode`: of one byte, or two when it takes four bytes of displacement. */
-static void emit_conditional(struct slot_writer *w, const struct insn *insn, unsigned long behind, unsigned long target)
+/*
+ * The branch over a way out, to another one: jcc with four bytes of displacement. LOOP and JRCXZ have only one, and
+ * keep their prefixes: 67 makes them look at ecx.
+ */
+static void emit_conditional(struct slot_writer *w, const struct insn *insn, const u8 *bytes, unsigned long behind,
+			     unsigned long target)
 {
 	unsigned at, distance;
 
 	if (insn_kind(insn) == KIND_LOOP) {
-		slot_emit(w, (u8[]){insn->opcode, 0}, 2);
+		slot_emit(w, bytes, insn->length);
 	} else {
 		slot_emit(w, (u8[]){0x0f, 0x80 | (insn->opcode & 15)}, 2);
 		slot_emit_word(w, 0);
@@ -245,7 +249,7 @@ bool slot_emit_instruction(struct slot_writer *w, const struct insn *insn, const
 		return true;
 	case KIND_CONDITIONAL:
 	case KIND_LOOP:
-		emit_conditional(w, insn, behind, insn_branch_target(insn, bytes, addr));
+		emit_conditional(w, insn, bytes, behind, insn_branch_target(insn, bytes, addr));
 		return true;
 	case KIND_CALL:
 		emit_push(w, behind);

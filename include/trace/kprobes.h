@@ -49,7 +49,7 @@ struct kprobe {
 	unsigned int offset;		  /* bytes from addr or from the symbol */
 	kprobe_pre_handler_t pre_handler; /* either may be NULL */
 	kprobe_post_handler_t post_handler;
-	u32 flags; /* KPROBE_FLAG_*; before registration 0 or DISABLED */
+	u32 flags; /* KPROBE_FLAG_*; of them only DISABLED counts at the registration */
 };
 
 /*
@@ -121,8 +121,9 @@ struct kretprobe {
 };
 
 /*
- * As those of kprobes, with the same errors. -EINVAL, too: the function has no call site of ftrace, or maxactive or
- * data_size is too large. When unregister or disable returns no handler runs; calls that are under way return untold.
+ * As those of kprobes, with the same errors. -EINVAL, too: the function has no call site of ftrace, or maxactive is too
+ * large; -E2BIG: data_size is. When unregister or disable returns no handler runs; calls that are under way return
+ * untold.
  */
 int register_kretprobe(struct kretprobe *rp);
 void unregister_kretprobe(struct kretprobe *rp);

@@ -70,6 +70,17 @@ calls 1 1
 same 'the other one' '1 1' "$(grep -c ' first: ' trace) $(grep -c ' second: ' trace)"
 echo 0 > events/eprobes/first/enable
 
+# -- a string that the attached event could not read has no bytes in the record: what lies behind it is not the string
+echo '-:first' >> dynamic_events
+echo '-:second' >> dynamic_events
+printf '%s\n' 'f:bad sys_getppid text=+0(\1):string' 'e:below fprobes.bad text=$text:string whole=$text' >> dynamic_events
+echo 1 > events/eprobes/below/enable
+calls 1 1
+echo 0 > events/eprobes/below/enable
+same 'a string that was not there' 'text=(fault) whole=0x0' "$(probe_values below)"
+echo '-:below' >> dynamic_events
+echo '-:bad' >> dynamic_events || fail 'the eprobe has gone, and its event stays'
+
 # -- an instance has its own
 echo > trace
 mkdir instances/e

@@ -66,6 +66,15 @@ $(sed -n 's/.* sched_switch: ([^)]*) prev=\(0x[0-9a-f]*\) next=\(0x[0-9a-f]*\) .
 END
 done
 
+# the stack pointer alone: a probe of a tracepoint has no registers to take it from
+echo 't:alone sched_switch $stack' >> dynamic_events
+echo > trace
+echo 1 > events/tracepoints/alone/enable
+until grep -q ' alone: (__traceiter_sched_switch+0x0/0x[0-9a-f]*) arg1=0x[0-9a-f]*$' trace; do
+	usleep 1000
+done
+echo 0 > events/tracepoints/alone/enable
+
 # -- lines that delete; several probes of one event
 echo '-:answer do_sys_openat2%return' >> dynamic_events || fail 'not deleted by its function'
 echo '-:fprobes/both do_sys_openat2 text=+0($arg2):ustring' >> dynamic_events || fail 'not deleted by its first argument'
@@ -100,6 +109,8 @@ refused 22 't^1 kfree' 'Maxactive is only for function exit'
 echo 't:tracepoints/one kfree a=$comm' > dynamic_events
 refused 17 '^f:tracepoints/one vfs_read' 'Probe type is different from existing probe'
 refused 17 't:tracepoints/one kfree ^b=$comm' 'Argument type or name is different from existing probe'
+refused 17 't:tracepoints/one kfree b=$comm ^c=$comm' 'Argument type or name is different from existing probe'
+refused 17 't:tracepoints/one kfree ^' 'Argument type or name is different from existing probe'
 refused 17 '^t:tracepoints/one kfree a=$comm' 'There is already the exact same probe event'
 echo > dynamic_events
 

@@ -141,6 +141,27 @@ echo '!hist:name=both:keys=common_pid' > events/lab/lab_enter/trigger
 steps '3 half'
 same 'it lives on' 5 "$(sed -n 's/ *Hits: //p' events/lab/lab_leave/hist)"
 echo '!hist:name=both:keys=common_pid' >> events/lab/lab_leave/trigger
+# the event that a shared histogram was made on goes, and its memory is that of other events
+kept='hist:name=kept:keys=a:vals=a+b'
+echo 'e:one lab.lab_step a=$step:u32 b=$step:u32' > dynamic_events
+echo 'e:two lab.lab_step a=$step:u32 b=$step:u32' >> dynamic_events
+echo 'e:three lab.lab_step a=$step:u32 c=$step:u8 b=$step:u32' >> dynamic_events
+echo "$kept" > events/eprobes/one/trigger
+echo "$kept" > events/eprobes/two/trigger || fail 'not shared'
+echo "$kept" > events/eprobes/three/trigger 2> /dev/null && fail 'shared, and a part of a sum lies elsewhere'
+echo "!$kept" > events/eprobes/one/trigger
+{
+	echo '-:one'
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do
+		echo "e:other$i lab.lab_step c=\$step:s8 d=\$step:s8"
+	done
+} > /tmp/lines
+cat /tmp/lines >> dynamic_events || fail 'its event does not go'
+steps '300 x' '300 x'
+same 'without the event that it was made on' '{ a: 300 } hitcount: 2 a+b: 1200' "$(grep '^{' events/eprobes/two/hist | tr -s ' ')"
+same 'its types' 2 "$(grep -c ' type: u32$' events/eprobes/two/hist_debug)"
+echo "!$kept" > events/eprobes/two/trigger
+echo > dynamic_events || fail 'something is busy'
 echo 'hist:keys=step:pause' > $step/trigger
 echo 'enable_hist:lab:lab_step:1' > events/lab/lab_enter/trigger
 line 'paused' 'hist:keys=step:vals=hitcount:sort=hitcount:size=2048 [paused]'

@@ -64,6 +64,7 @@ static void test_branches(void **state)
 	EXPECT(0x14000004, 0, branch(0, 16));				/* b .+16 */
 	EXPECT(0x17fffffc, 0, branch(0, -16));				/* b .-16 */
 	EXPECT(0x54000040, 0, 0x54000040, branch(4, 4), branch(8, 8));	/* b.eq .+8 */
+	EXPECT(0x54000110, 0, 0x54000050, branch(4, 4), branch(8, 32)); /* bc.eq .+32 */
 	EXPECT(0xb4ffffc0, 0, 0xb4000040, branch(4, 4), branch(8, -8)); /* cbz x0, .-8 */
 	EXPECT(0x35000101, 0, 0x35000041, branch(4, 4), branch(8, 32)); /* cbnz w1, .+32 */
 	EXPECT(0x36180061, 0, 0x36180041, branch(4, 4), branch(8, 12)); /* tbz w1, #3, .+12 */
@@ -159,14 +160,18 @@ static void test_monitor(void **state)
 {
 	static const u32 load[] = {NOP, 0xc85f7c01, NOP}, store[] = {0xc85f7c01, NOP, 0xc8027c01, NOP};
 	static const u32 acquire[] = {0x885ffc01}, release[] = {0x885ffc01, 0x8802fc01},
-			 plain[] = {0xf9400001, 0xc8dffc01};
+			 plain[] = {0xf9400001, 0xc8dffc01}, pair[] = {0xc87f0440, NOP};
+	static const u32 casp[] = {0x4860fc82, NOP}, between[] = {0xc85f7c01, 0x48207c82};
 	u32 far[17] = {0xc85f7c01};
 
 	assert_true(monitored(load, 3, ADDR - 100));
 	assert_false(monitored(store, 4, ADDR - 100));
 	assert_true(monitored(acquire, 1, ADDR - 100));
 	assert_false(monitored(release, 2, ADDR - 100));
-	assert_false(monitored(plain, 2, ADDR - 100)); /* ldar is not exclusive */
+	assert_false(monitored(plain, 2, ADDR - 100));	/* ldar is not exclusive */
+	assert_true(monitored(pair, 2, ADDR - 100));	/* ldxp */
+	assert_false(monitored(casp, 2, ADDR - 100));	/* caspal: it loads and stores at once */
+	assert_true(monitored(between, 2, ADDR - 100)); /* casp is not the store of the load before it */
 	assert_true(monitored(load, 3, ADDR - 8));
 	assert_false(monitored(load, 3, ADDR - 4));
 	for (unsigned i = 1; i < 17; i++)

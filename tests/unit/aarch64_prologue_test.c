@@ -295,6 +295,7 @@ static void test_refusals(void **state)
 	REFUSED("sp is aligned", STP_FRAME_48, MOV_FP_SP, 0x927cec1f /* and sp, x0, #-16 */, MOV_0_30);
 	REFUSED("x0 is there only in part", STP_FRAME_48, MOV_FP_SP, STP_19_20, 0x53087c13 /* lsr w19, w0, #8 */,
 		MOV_0_30);
+	REFUSED("x1 is changed in its place", STP_FRAME_48, MOV_FP_SP, 0x91002021 /* add x1, x1, #8 */, MOV_0_30);
 	REFUSED("the copy of x0 is there only in part", STP_FRAME_48, MOV_FP_SP, STP_19_20, MOV_19_0, MOV_0_30,
 		0x8b131673 /* add x19, x19, x19, lsl #5 */);
 	for (unsigned i = 0; i < 80; i++)

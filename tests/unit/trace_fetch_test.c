@@ -18,9 +18,10 @@
 
 /* ---- The kernel around it */
 
-/* What it finds counts at a hit, and there is none. */
+/* What it finds counts at a hit, and there is none: only whether it was asked. */
 void fetch_find_plain(struct fetch_args *args)
 {
+	args->plain = true;
 }
 
 static long allocations_left = -1, allocated;
@@ -181,6 +182,9 @@ static void test_programs(void **state)
 	assert_true(args.nr_entry == 2 && args.entry[0] == 2 && args.entry[1] == 0);
 	assert_true(args.args[2]->op == FETCH_ENTRY_ARG && args.args[2]->param == 0);
 	fetch_free(&args);
+	assert_int_equal(parse(&args, "$arg1 $arg257", FETCH_KERNEL | FETCH_RETURN), 0);
+	assert_true(args.nr_entry == 2 && args.entry[0] == 0 && args.entry[1] == 256);
+	fetch_free(&args);
 	assert_int_equal(allocated, 0);
 }
 
@@ -192,6 +196,12 @@ static void test_without_registers(void **state)
 	assert_int_equal(parse(&args, "$arg12 a=+8($arg1):u8 $stack", FETCH_KERNEL | FETCH_TPOINT | FETCH_NO_REGS), 0);
 	assert_true(args.args[0]->op == FETCH_ENTRY_ARG && args.args[0]->param == 11 && !args.nr_entry);
 	assert_true(args.args[1]->op == FETCH_ENTRY_ARG && !args.args[1]->param && args.args[2]->op == FETCH_STACKP);
+	fetch_free(&args);
+	assert_int_equal(parse(&args, "$stack", FETCH_KERNEL | FETCH_TPOINT | FETCH_NO_REGS), 0);
+	assert_false(args.plain); /* the stack pointer is in no struct pt_regs */
+	fetch_free(&args);
+	assert_int_equal(parse(&args, "$stack", FETCH_KERNEL | FETCH_NO_REGS | FETCH_ENTRY), 0);
+	assert_true(args.plain);
 	fetch_free(&args);
 	for (unsigned i = 0; i < 3; i++) {
 		static const char *const wrong[] = {"$arg13", "%x0", "$retval"};

@@ -58,7 +58,10 @@ static u64 stack_word(const struct fetch_source *src, unsigned n)
 	return word;
 }
 
-/* A field of the other event's record: a number with its sign, a string's or an array's address. */
+/*
+ * A field of the other event's record: a number with its sign, a string's or an array's address. A string that could
+ * not be read has no bytes in the record, not even a zero: its address is 0, where nothing can be read either.
+ */
 static u64 field_value(const struct fetch_source *src, const struct trace_event_field *f)
 {
 	const char *at = (const char *)src->record + f->offset;
@@ -66,7 +69,7 @@ static u64 field_value(const struct fetch_source *src, const struct trace_event_
 	u64 value = 0;
 
 	if (f->filter_type == FILTER_DYN_STRING || f->filter_type == FILTER_CPUMASK)
-		return (u64)src->record + (*(const u32 *)at & 0xffff);
+		return *(const u32 *)at >> 16 ? (u64)src->record + (*(const u32 *)at & 0xffff) : 0;
 	if (f->filter_type == FILTER_STATIC_STRING || strchr(f->type, '['))
 		return (u64)at;
 	memcpy(&value, at, min_t(size_t, f->size, sizeof(value)));

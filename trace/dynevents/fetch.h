@@ -106,7 +106,7 @@ struct fetch_args {
 	bool dynamic;  /* there are strings */
 	bool plain;    /* each argument is a register as it is */
 	u8 nr_entry;   /* words of fetch_source.entry that they need, */
-	u8 entry[16];  /* and the numbers of the arguments that these are */
+	u16 entry[16]; /* and the numbers of the arguments that these are */
 	struct fetch_arg *args[FETCH_ARGS_MAX];
 };
 

@@ -573,7 +573,8 @@ int fetch_parse(struct fetch_args *args, struct dyn_command *c, unsigned first, 
 		args->size += arg->type->size * (arg->count ?: 1);
 		args->dynamic |= arg->type->is_string;
 	}
-	if (!err)
+	/* A tracepoint has a stack pointer, and no registers that it could be taken from. */
+	if (!err && !(flags & FETCH_TPOINT))
 		fetch_find_plain(args);
 	return err;
 }

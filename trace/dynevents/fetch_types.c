@@ -115,7 +115,7 @@ unsigned fetch_differ(const struct fetch_args *a, const struct fetch_args *b)
 
 	while (i < a->nr && i < b->nr && same_type(a->args[i], b->args[i]))
 		i++;
-	return a->nr == b->nr || i < min(a->nr, b->nr) ? i : min(a->nr, b->nr);
+	return i;
 }
 
 bool fetch_same_words(const struct fetch_args *a, const struct fetch_args *b)

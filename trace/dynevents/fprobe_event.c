@@ -239,7 +239,10 @@ static int find_functions(struct fprobe_event *f)
 	return 0;
 }
 
-/* The functions of a module that goes are forgotten, since another module may be loaded at their addresses. */
+/*
+ * The functions of a module that goes are forgotten, since another module may be loaded at their addresses. When an
+ * argument names a symbol that is not there, the probe waits until its module comes the next time.
+ */
 static void fprobe_module(struct probe *p, struct module *mod, bool comes)
 {
 	struct fprobe_event *f = fprobe_event_of(p);
@@ -248,8 +251,9 @@ static void fprobe_module(struct probe *p, struct module *mod, bool comes)
 		fprobe_switch_on(p, false);
 		f->nr = 0;
 	} else if (comes && !f->nr && !find_functions(f) && f->nr) {
-		fetch_resolve(&p->args);
-		if (probe_event_is_on(p->event))
+		if (fetch_resolve(&p->args))
+			f->nr = 0;
+		else if (probe_event_is_on(p->event))
 			fprobe_switch_on(p, true);
 	}
 }

@@ -126,7 +126,10 @@ static int kprobe_switch_on(struct probe *p, bool on)
 	return on ? enable_kprobe(&k->rp.kp) : disable_kprobe(&k->rp.kp);
 }
 
-/* The module's probes are put in again. A probe for which this fails waits until the module comes the next time. */
+/*
+ * The module's probes are put in again. A probe for which this fails, or which names a symbol of another module that is
+ * not there, waits until the module comes the next time.
+ */
 static void kprobe_module(struct probe *p, struct module *mod, bool comes)
 {
 	struct kprobe_event *k = kprobe_event_of(&p->dev);
@@ -135,8 +138,8 @@ static void kprobe_module(struct probe *p, struct module *mod, bool comes)
 	if (!comes || !k->symbol || strncmp(k->symbol, mod->name, len) || k->symbol[len] != ':')
 		return;
 	unregister_probe(k);
-	fetch_resolve(&p->args);
-	register_probe(k, probe_event_is_on(p->event));
+	if (!fetch_resolve(&p->args))
+		register_probe(k, probe_event_is_on(p->event));
 }
 
 static void free_kprobe_event(struct probe *p)

@@ -286,19 +286,31 @@ static struct probe_event *find_event(const char *group, const char *name, const
 	return NULL;
 }
 
+/*
+ * Where p's arguments begin to differ from another probe's; NULL: nowhere. Another number of them is told first, as on
+ * Linux: at the first one too many, or behind a blank at the end of the line.
+ */
+static const char *find_difference(const struct probe *p, const struct dyn_command *c, const struct probe *of)
+{
+	unsigned differ = p->args.nr == of->args.nr ? fetch_differ(&p->args, &of->args) : of->args.nr;
+
+	if (differ < p->args.nr)
+		return c->words[PROBE_ARGS + differ];
+	return p->args.nr < of->args.nr ? c->copy + strlen(c->text) + 1 : NULL;
+}
+
 /* May p join the event? */
 static int may_join(struct probe *p, struct dyn_command *c, const struct probe_event *ev)
 {
 	const struct probe *of = list_first_entry(&ev->probes, struct probe, list), *other;
-	unsigned differ = fetch_differ(&p->args, &of->args);
+	const char *differ = find_difference(p, c, of);
 
 	if (ev->pclass != p->pclass) {
 		dyn_refuse(c, c->words[0], "Probe type is different from existing probe");
 		return -EEXIST;
 	}
-	if (differ < p->args.nr || p->args.nr != of->args.nr) {
-		dyn_refuse(c, differ < p->args.nr ? c->words[PROBE_ARGS + differ] : c->words[0],
-			   "Argument type or name is different from existing probe");
+	if (differ) {
+		dyn_refuse(c, differ, "Argument type or name is different from existing probe");
 		return -EEXIST;
 	}
 	list_for_each_entry(other, &ev->probes, list)

@@ -85,18 +85,28 @@ static void sweep(void)
 	}
 }
 
-/* A named histogram stays when the event goes on which it was made: from now on it is that of another one. */
-static void move_on(struct hist *h)
+/* An event with a trigger of this histogram, which has one. */
+static struct trace_event_file *find_event_of(const struct hist *h)
 {
 	struct trace_event_file *file;
 
 	for_each_event(h->file->tr->events, file)
-		if (find_trigger_of(file, h)) {
-			h->file = file;
-			return;
-		}
-	if (find_trigger_of(&h->file->tr->events->print, h))
-		h->file = &h->file->tr->events->print;
+		if (find_trigger_of(file, h))
+			return file;
+	return &h->file->tr->events->print;
+}
+
+/*
+ * A named histogram stays when the event goes on which it was made: from now on it is that of another one. The fields,
+ * too, since those of a dynamic event or of a module are freed with it.
+ */
+static void move_on(struct hist *h)
+{
+	h->file = find_event_of(h);
+	for (unsigned i = 0; i < h->nr_keys; i++)
+		hist_field_move(h->keys[i], h->file->call);
+	for (unsigned i = 0; i < h->nr_vals; i++)
+		hist_field_move(h->vals[i], h->file->call);
 }
 
 /* The command's free(). A trigger that has not come in force has no histogram. */
@@ -181,10 +191,14 @@ static void change_hist(const struct hist_parse *p, struct hist_trigger *t)
 
 /* ---- Coming */
 
+/* With all parts of an expression. Either may be NULL. */
 static bool is_same_field(const struct hist_field *a, const struct hist_field *b)
 {
+	if (!a || !b)
+		return a == b;
 	return !strcmp(a->type, b->type) && a->size == b->size && a->is_signed == b->is_signed &&
-	       (!a->field || !b->field ? a->field == b->field : a->field->offset == b->field->offset);
+	       (!a->field || !b->field ? a->field == b->field : a->field->offset == b->field->offset) &&
+	       is_same_field(a->operand[0], b->operand[0]) && is_same_field(a->operand[1], b->operand[1]);
 }
 
 /* May triggers of these two share one histogram? If texts are the same, and the places of fields in the records. */

@@ -60,6 +60,36 @@ void hist_field_free(struct hist_field *f)
 	kfree(f);
 }
 
+static const struct trace_event_field *find_in(const struct trace_event_field *f, const char *name, unsigned len)
+{
+	for (; f->name; f++)
+		if (!strncmp(f->name, name, len) && !f->name[len])
+			return f;
+	return NULL;
+}
+
+/*
+ * Hits read the field meanwhile. The two describe the same bytes, and the event of the old one stays until a grace
+ * period has passed, so either of them is right.
+ */
+void hist_field_move(struct hist_field *f, const struct trace_event_call *call)
+{
+	const struct trace_event_field *field = NULL;
+
+	if (!f)
+		return;
+	hist_field_move(f->operand[0], call);
+	hist_field_move(f->operand[1], call);
+	if (f->field)
+		field = find_in(trace_event_fields(call), f->field->name, strlen(f->field->name));
+	if (field) {
+		WRITE_ONCE(f->field, field);
+		f->type = field->type;
+	} else if (f->operand[0]) {
+		f->type = f->operand[0]->type;
+	}
+}
+
 bool hist_has_ref(const struct hist_field *f)
 {
 	return f && (f->op == HIST_REF || hist_has_ref(f->operand[0]) || hist_has_ref(f->operand[1]));
@@ -120,14 +150,6 @@ static const struct {
 	{"stacktrace", HIST_STACK, "unsigned long[]", 0},
 };
 #define NR_SPECIAL_FIRST 4
-
-static const struct trace_event_field *find_in(const struct trace_event_field *f, const char *name, unsigned len)
-{
-	for (; f->name; f++)
-		if (!strncmp(f->name, name, len) && !f->name[len])
-			return f;
-	return NULL;
-}
 
 /* A field that is not of the record, by one of the names special[from..to). NULL: it is none of these, or no memory. */
 static struct hist_field *parse_special(const char *name, unsigned len, unsigned from, unsigned to)

@@ -239,6 +239,8 @@ struct hist_field *hist_parse_atom(struct hist_parse *p, const char *text);
 /* `type` lives as long as the field's event. NULL: no memory. */
 struct hist_field *hist_field_new(u8 op, const char *name, unsigned len, const char *type, unsigned size);
 void hist_field_free(struct hist_field *f);
+/* It is one of this event from now on, which has a field of the same name, type and place for each that it reads. */
+void hist_field_move(struct hist_field *f, const struct trace_event_call *call);
 bool hist_contains_operator(const char *text); /* is it more than one operand? */
 bool hist_has_ref(const struct hist_field *f); /* is a variable anywhere in it? */
 

@@ -355,9 +355,9 @@ static int hist_debug_show(struct seq_file *m, void *owner)
 	unsigned n = 0;
 
 	for (const struct event_trigger *t = file->triggers; t; t = t->next) {
-		const struct hist *h = hist_of(t);
+		const struct hist *h = trigger_is_hist(t) ? hist_of(t) : NULL;
 
-		if (!trigger_is_hist(t))
+		if (!h)
 			continue;
 		show_head(m, t, n++);
 		seq_printf(m, "n_vals: %u\nn_keys: %u\nn_vars: %u\nkey_size: %u\nelt_size: %u\n", h->nr_vals,

@@ -146,8 +146,6 @@ int register_kprobe(struct kprobe *p)
 
 	if (err)
 		return err;
-	if (p->flags & ~KPROBE_FLAG_DISABLED)
-		return -EINVAL;
 	err = kprobe_hold_module(addr, &mod);
 	if (err)
 		return err;
@@ -155,6 +153,7 @@ int register_kprobe(struct kprobe *p)
 	err = p->site ? -EINVAL : 0;
 	if (!err) {
 		p->nmissed = 0;
+		p->flags &= KPROBE_FLAG_DISABLED; /* its module may have taken it along before */
 		err = register_locked(p, addr);
 	}
 	mutex_unlock(&kprobe_mutex);

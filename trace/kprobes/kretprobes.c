@@ -423,9 +423,11 @@ int register_kretprobe(struct kretprobe *rp)
 	struct module *mod;
 	int err;
 
-	if (rp->pool || rp->kp.flags & ~KPROBE_FLAG_DISABLED || rp->data_size > KRETPROBE_MAX_DATA_SIZE ||
-	    rp->maxactive > KRETPROBE_MAXACTIVE_MAX)
+	if (rp->pool || rp->maxactive > KRETPROBE_MAXACTIVE_MAX)
 		return -EINVAL;
+	if (rp->data_size > KRETPROBE_MAX_DATA_SIZE)
+		return -E2BIG;
+	rp->kp.flags &= KPROBE_FLAG_DISABLED; /* its module may have taken it along before */
 	err = find_site(rp) ?: kprobe_hold_module((unsigned long)rp->kp.addr, &mod);
 	if (err)
 		return err;

@@ -104,6 +104,9 @@ void uretprobe_enter(struct uprobe *uprobe, struct pt_regs *regs)
 	struct uprobe_task *ut = get_utask(current);
 	struct uretprobe_call *call = NULL;
 
+	/* Before they are counted: calls that longjmp(3) has left count no more. Those at sp itself may be chained. */
+	if (ut)
+		drop_dead(ut, arch_uretprobe_entry_sp(regs) - 1);
 	if (trampoline && ut && ut->depth < MAX_DEPTH)
 		call = kmalloc(sizeof(*call), GFP_KERNEL);
 	if (!call || !hijack(ut, call, regs, trampoline)) {

@@ -260,6 +260,9 @@ static void jumps(void)
 {
 	for (unsigned long i = 1; i <= 100; i++)
 		CHECK_EQ(uprobed_lands(5), i);
+	/* More than are told of at a time, and those that come later are told again. */
+	CHECK_EQ(uprobed_lands(69), 101);
+	CHECK_EQ(uprobed_lands(5), 102);
 	CHECK_EQ(uprobed_depth(9), 45);
 }
 

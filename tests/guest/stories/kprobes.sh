@@ -42,6 +42,18 @@ rmmod trace_events_sample 2>/dev/null; echo $?; echo 1 > events/eprobes/enable
 echo abcde > /sys/module/trace_events_sample/parameters/say; grep -o 'of_module: .*' trace
 echo 0 > events/enable; echo > dynamic_events; rmmod trace_events_sample; echo $?
 
+#: module_symbols: Probes in a module that read memory of another one, which is gone when the first comes back.
+cd /sys/kernel/tracing
+insmod /tracepoint_sample.ko; insmod /ftrace_calls.ko
+echo 'p:sym ftrace_calls:calls_show a=@sample_open b=@calls_show' > dynamic_events
+echo 'f:fsym ftrace_calls:calls_show a=@sample_open b=@calls_show' >> dynamic_events
+echo 1 > events/kprobes/sym/enable; echo 1 > events/fprobes/fsym/enable
+seen() { cat /proc/ftrace_calls > /dev/null; grep -c ' sym: ' trace; grep -c ' fsym: ' trace; }
+seen; rmmod ftrace_calls; rmmod tracepoint_sample; insmod /ftrace_calls.ko
+for on in 0 1; do echo $on > events/kprobes/sym/enable; echo $on > events/fprobes/fsym/enable; done; seen
+rmmod ftrace_calls; insmod /tracepoint_sample.ko; insmod /ftrace_calls.ko; seen
+echo 0 > events/enable; echo > dynamic_events; echo $?; rmmod ftrace_calls; rmmod tracepoint_sample
+
 #: all_off: All probes off and on.
 insmod /kprobe_sample.ko symbol=sys_newuname; cd /sys/kernel/debug/kprobes; cat enabled
 uname >/dev/null; echo 0 > enabled; cat enabled; uname > /dev/null; cat /proc/kprobe_sample; cat list | wc -l
