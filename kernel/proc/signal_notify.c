@@ -50,6 +50,23 @@ static struct task_struct *parent_thread(const struct task_struct *p)
 }
 
 /*
+ * Has the parent no handler for SIGCHLD, and does it not keep one pending? Then nothing is queued, and its children
+ * stay to be waited for. The lock is for the two masks: a thread that begins or ends sigwait() moves the signal from one
+ * to the other, and who reads them one after the other may find it in neither. [T]
+ */
+static bool drops_sigchld(struct task_struct *parent)
+{
+	unsigned long flags;
+	struct sighand_struct *sighand = lock_task_sighand(parent, &flags);
+	const struct sigaction *ka = &sighand->action[SIGCHLD - 1];
+	bool drops = (void *)ka->sa_handler == SIG_DFL && !(ka->sa_flags & SA_NOCLDWAIT) &&
+		     !((parent->blocked | parent->real_blocked) & sigmask(SIGCHLD));
+
+	unlock_task_sighand(sighand, flags);
+	return drops;
+}
+
+/*
  * A parent that ignores SIGCHLD, or has set SA_NOCLDWAIT, does not want zombies: the child is reaped at once. The
  * decision is made under the parent's siglock, so it goes by the same action as the sending of the signal.
  */
@@ -58,8 +75,8 @@ bool do_notify_parent(struct task_struct *p, int sig)
 	struct task_struct *parent = p->ptrace ? p->tracer : parent_thread(p);
 	int code = p->signal->group_exit ? p->signal->group_exit_code : p->exit_code;
 	struct sighand_struct *sighand;
-	struct sigaction *ka = &parent->sighand->action[SIGCHLD - 1];
 	struct siginfo info;
+	struct sigaction *ka;
 	unsigned long flags;
 	bool autoreap = false;
 
@@ -69,11 +86,10 @@ bool do_notify_parent(struct task_struct *p, int sig)
 			wake_parent(parent);
 		return !(parent->flags & PF_AWAITS_CHILDREN);
 	}
-	/* The common case of a shell or init without handler: nothing will be queued, spare the sums. */
-	if (sig == SIGCHLD && !parent->ptrace && (void *)ka->sa_handler == SIG_DFL && !(ka->sa_flags & SA_NOCLDWAIT)) {
+	/* The common case of a shell or init: spare the sums. */
+	if (sig == SIGCHLD && !parent->ptrace && drops_sigchld(parent)) {
 		wake_parent(parent);
-		if (!((parent->blocked | parent->real_blocked) & sigmask(SIGCHLD)))
-			return false;
+		return false;
 	}
 	if (!(code & 0x7f))
 		fill_chld_info(&info, p, sig, CLD_EXITED, code >> 8);

@@ -395,13 +395,17 @@ static volatile long got;
 static void waits_for_its_child(void *arg)
 {
 	unsigned long set = 1UL << (SIGCHLD - 1);
+	pid_t process = getpid(), self = gettid();
 	long pid;
 
 	mask(SIG_BLOCK, SIGCHLD);
 	pid = vt_syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0, 0);
-	if (!pid)
+	if (!pid) {
+		/* Before we wait the other thread would take it, and ignore it. */
+		thread_gets(process, self, 'S');
 		vt_syscall(SYS_exit_group, 0, 0, 0, 0, 0, 0);
-	got = vt_syscall(SYS_rt_sigtimedwait, (long)&set, 0, (long)(long[2]){3, 0}, sizeof(set), 0, 0);
+	}
+	got = vt_syscall(SYS_rt_sigtimedwait, (long)&set, 0, (long)(long[2]){30, 0}, sizeof(set), 0, 0);
 	vt_syscall(SYS_wait4, pid, 0, 0, 0, 0, 0);
 	go = 1;
 }
@@ -410,7 +414,7 @@ static void waits_for_its_child(void *arg)
 static void of_its_child(void)
 {
 	thread_start_in_group(waits_for_its_child, NULL);
-	for (int i = 0; i < 5000 && !go; i++)
+	for (int i = 0; i < 30000 && !go; i++)
 		check_sleep(MS);
 	CHECK_EQ(got, SIGCHLD);
 }
