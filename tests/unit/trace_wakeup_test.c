@@ -38,13 +38,13 @@ static struct trace_max max;
 static struct ring_buffer_per_cpu ring; /* on */
 static struct trace_array_cpu cpus[2] = {{.buffer = &ring}, {.buffer = &ring}};
 static struct ftrace_ops ops;
-static struct task_struct running[2];	/* one on each CPU */
-static struct task_struct low, high;	/* wait */
+static struct task_struct running[2]; /* one on each CPU */
+static struct task_struct low, high;  /* wait */
 static struct tracepoint_probe probes[MAX_PROBES];
-static void (*meanwhile)(void);		/* on the other CPU, before the lock is ours */
-static struct task_struct *taken;	/* the task of the section that became the maximum */
-static u64 latency;			/* of it, in ns */
-static unsigned entries;		/* function entries that were recorded */
+static void (*meanwhile)(void);	  /* on the other CPU, before the lock is ours */
+static struct task_struct *taken; /* the task of the section that became the maximum */
+static u64 latency;		  /* of it, in ns */
+static unsigned entries;	  /* function entries that were recorded */
 
 void host_locking(void)
 {
@@ -65,7 +65,8 @@ void trace_max_take(struct trace_array *tr, const struct trace_section *section)
 
 bool trace_function(struct trace_array *tr, unsigned long ip, unsigned long parent_ip, u32 pc, unsigned long flags)
 {
-	entries += ip == (unsigned long)trace_function; /* as call() says; other places belong to wake-ups and switches */
+	/* As call() says; other places belong to wake-ups and switches. */
+	entries += ip == (unsigned long)trace_function;
 	return true;
 }
 
@@ -91,18 +92,45 @@ void __put_task_struct(struct task_struct *t)
 	fail_msg("the last reference was ours");
 }
 
-int unregister_ftrace_function(struct ftrace_ops *o) { return 0; }
-void tracepoint_probes_unregister(const struct tracepoint_probe *list, unsigned n, void *data) {}
-int trace_max_exchange_pending(struct trace_array *tr) { return 0; }
-void trace_stack_from(struct trace_array *tr, u32 pc, unsigned long flags, unsigned skip, unsigned long fp) {}
-void tracing_record_cmdline(struct task_struct *t) {}
+int unregister_ftrace_function(struct ftrace_ops *o)
+{
+	return 0;
+}
+void tracepoint_probes_unregister(const struct tracepoint_probe *list, unsigned n, void *data)
+{
+}
+int trace_max_exchange_pending(struct trace_array *tr)
+{
+	return 0;
+}
+void trace_stack_from(struct trace_array *tr, u32 pc, unsigned long flags, unsigned skip, unsigned long fp)
+{
+}
+void tracing_record_cmdline(struct task_struct *t)
+{
+}
 void tracing_sched_switch_trace(struct trace_array *tr, struct task_struct *prev, unsigned prev_state,
-				struct task_struct *next, u32 pc, unsigned long flags) {}
-void tracing_sched_wakeup_trace(struct trace_array *tr, struct task_struct *p, u32 pc, unsigned long flags) {}
-bool trace_graph_function(struct trace_array *tr, unsigned long ip, u32 pc, unsigned long flags) { return true; }
-int latency_graph_start(struct trace_array *tr, const struct latency_graph *who) { return 0; }
-int latency_graph_stop(void) { return 0; }
-void synchronize_rcu(void) {}
+				struct task_struct *next, u32 pc, unsigned long flags)
+{
+}
+void tracing_sched_wakeup_trace(struct trace_array *tr, struct task_struct *p, u32 pc, unsigned long flags)
+{
+}
+bool trace_graph_function(struct trace_array *tr, unsigned long ip, u32 pc, unsigned long flags)
+{
+	return true;
+}
+int latency_graph_start(struct trace_array *tr, const struct latency_graph *who)
+{
+	return 0;
+}
+int latency_graph_stop(void)
+{
+	return 0;
+}
+void synchronize_rcu(void)
+{
+}
 
 /* ---- What the scheduler does */
 
@@ -133,7 +161,8 @@ static void wake(struct task_struct *p, unsigned cpu)
 static void switch_to_task(struct task_struct *p)
 {
 	struct task_struct *before = host_current;
-	void (*fn)(void *, bool, struct task_struct *, struct task_struct *, unsigned) = probe(&__tracepoint_sched_switch);
+	void (*fn)(void *, bool, struct task_struct *, struct task_struct *, unsigned) =
+		probe(&__tracepoint_sched_switch);
 
 	host_current = &running[p->cpu];
 	host_clock += 1000;
@@ -167,6 +196,7 @@ static void wake_high(void)
 
 /* ---- Tests */
 
+/* Two CPUs that run tasks of the least importance, and two tasks that wait on them; following is allowed. */
 static int setup(void **state)
 {
 	static const struct task_struct waiting = {.usage = {2}, .on_rq = 1};

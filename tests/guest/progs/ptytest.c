@@ -126,8 +126,8 @@ static void counted(void)
 	CHECK_EQ(n, 5);
 }
 
-/* The mode changes while bytes wait: without lines all of them can be read, a ^D as a zero byte; with lines again what is
- * there counts as one. */
+/* The mode changes while bytes wait: without lines all of them can be read; with lines again what is there counts as
+ * one. */
 static void modes_change(void)
 {
 	int master = open_master(), slave = open_slave(), n = -1;
