@@ -51,7 +51,7 @@ static struct task_struct *parent_thread(const struct task_struct *p)
 
 /*
  * Has the parent no handler for SIGCHLD, and does it not keep one pending? Then nothing is queued, and its children
- * stay to be waited for. The lock is for the two masks: a thread that begins or ends waiting for signals moves them from
+ * can be waited for. The lock is for the two masks: a thread that begins or ends waiting for signals moves them from
  * one to the other, and who reads them one after the other may find SIGCHLD in neither. [T]
  */
 static bool drops_sigchld(struct task_struct *parent)
