@@ -179,23 +179,27 @@ static void earliest_first(void **state)
 		leave(p[i]);
 }
 
-/* A later deadline that wakes up does not even ask the CPU to look. */
+/* A later or an equal deadline that wakes up does not even ask the CPU to look. */
 static void later_waits(void **state)
 {
-	struct task_struct *a, *b;
+	for (u64 earlier = 0; earlier < 2; earlier++) {
+		struct task_struct *a, *b;
 
-	machine(1);
-	a = server("a", 5 * MS, 50 * MS, 100 * MS);
-	host_sleep(a);
-	b = server("b", 5 * MS, 40 * MS, 100 * MS);
-	expect(b, "the other one sleeps");
-	host_on(0);
-	preempt_disable(); /* or it would have looked by now */
-	assert_true(wake_up_process(a));
-	assert_true(a->dl.queued && !need_resched());
-	preempt_enable_no_resched();
-	leave(a);
-	leave(b);
+		machine(1);
+		b = waiting("b");
+		a = server("a", 5 * MS, 50 * MS, 100 * MS);
+		host_sleep(a);
+		host_set_deadline(b, 5 * MS, 50 * MS - earlier, 100 * MS);
+		expect(b, "the other one sleeps");
+		host_on(0);
+		preempt_disable(); /* or it would have looked by now */
+		assert_true(wake_up_process(a));
+		assert_true(a->dl.queued && a->dl.deadline == b->dl.deadline + earlier);
+		assert_false(need_resched());
+		preempt_enable_no_resched();
+		leave(a);
+		leave(b);
+	}
 }
 
 /* Of CPUs that are as good as each other a task takes the one where it was. */
