@@ -332,6 +332,41 @@ static void throttled_sleeper(void **state)
 	leave(p);
 }
 
+/* The timer's function, as it runs when it could not be stopped and has waited for the runqueue's lock. */
+static void late_replenishment(struct task_struct *p)
+{
+	u64 deadline = p->dl.deadline;
+	s64 left = p->dl.left;
+
+	assert_int_equal(p->dl.timer.function(&p->dl.timer), HRTIMER_NORESTART);
+	assert_int_equal(p->dl.deadline, deadline);
+	assert_int_equal(p->dl.left, left);
+	host_settle();
+	host_check();
+}
+
+/* The callback of a timer that lost the race against a change of policy, or against another timer, changes nothing. */
+static void replenished_too_late(void **state)
+{
+	struct task_struct *p;
+
+	machine(1);
+	p = server("server", 2 * MS, 10 * MS, 10 * MS);
+	host_run(2 * MS);
+	expect(hog, "the budget is used up");
+	host_set_policy(p, SCHED_NORMAL, 0);
+	host_clock = p->dl.replenish_at;
+	late_replenishment(p); /* it has left the class */
+	assert_false(p->dl.queued);
+	assert_int_equal(cpu_rq(0)->dl.nr_running, 0);
+	expect(hog, "the other one is a fair task now");
+	assert_int_equal(host_set_deadline(p, 2 * MS, 10 * MS, 10 * MS), 0);
+	host_run(1 * MS);
+	late_replenishment(p); /* it runs, with half of its budget */
+	expect(p, "its budget has a millisecond left");
+	leave(p);
+}
+
 /* A yield gives the rest of the budget up: it goes on when the next period begins, with a whole one. */
 static void yields(void **state)
 {
@@ -519,6 +554,7 @@ int main(void)
 		cmocka_unit_test(wakes_up),
 		cmocka_unit_test(wakes_up_constrained),
 		cmocka_unit_test(throttled_sleeper),
+		cmocka_unit_test(replenished_too_late),
 		cmocka_unit_test(yields),
 		cmocka_unit_test(no_gain),
 		cmocka_unit_test(overrun),
