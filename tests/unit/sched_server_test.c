@@ -83,6 +83,28 @@ static void budget(void **state)
 	}
 }
 
+/* The timer of a budget is set while its task runs, and at no other time: it would interrupt others for nothing. */
+static void budget_timer_stops(void **state)
+{
+	struct hrtimer *timer;
+	struct task_struct *p;
+
+	machine(1);
+	p = server("server", 5 * MS, 100 * MS, 100 * MS);
+	timer = &cpu_rq(0)->dl.budget;
+	assert_true(hrtimer_active(timer));
+	assert_int_equal(timer->expires, host_clock + 5 * MS);
+	host_run(1 * MS);
+	host_sleep(p);
+	assert_false(hrtimer_active(timer));
+	host_wake(p);
+	assert_int_equal(timer->expires, host_clock + 4 * MS);
+	host_yield(p);
+	expect(hog, "the rest was given up");
+	assert_false(hrtimer_active(timer));
+	leave(p);
+}
+
 /* Another one in between does not change what a budget is: only what the task itself runs is charged. */
 static void preempted(void **state)
 {
@@ -545,6 +567,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(budget),
+		cmocka_unit_test(budget_timer_stops),
 		cmocka_unit_test(preempted),
 		cmocka_unit_test(waits_a_moment),
 		cmocka_unit_test(budget_ends_at_a_switch),
