@@ -1,6 +1,6 @@
 /*
- * schedule() itself: which task goes to sleep and which goes on because a signal has come. The scheduler is
- * compiled for the host (host_sched.h).
+ * schedule() itself: which task goes to sleep and which goes on because a signal has come, and that a
+ * switch answers the request to look for another task. The scheduler is compiled for the host (host_sched.h).
  */
 /* sources of: tests/unit/include-sched/host_sched.h */
 /* include: tests/unit/include-sched */
@@ -63,10 +63,41 @@ static void signal_comes_first(void **state)
 	}
 }
 
+/*
+ * The switch answers the request that was made of the task that leaves. When it runs again nobody asks it to look for
+ * another, and a request that is made then is not taken for the old one.
+ */
+static void request_is_answered(void **state)
+{
+	struct task_struct *fair, *rt;
+
+	host_boot(1);
+	rt = host_fork("rt");
+	host_set_policy(rt, SCHED_FIFO, 10);
+	fair = host_fork_from(rt, "fair");
+	host_set_policy(fair, SCHED_NORMAL, 0);
+	host_sleep(rt);
+	assert_ptr_equal(host_runs(0), fair);
+	host_on(0);
+	preempt_disable(); /* or it would have looked by now */
+	assert_true(wake_up_process(rt));
+	assert_true(test_tsk_thread_flag(fair, TIF_NEED_RESCHED));
+	preempt_enable_no_resched();
+	host_settle();
+	assert_ptr_equal(host_runs(0), rt);
+	assert_false(test_tsk_thread_flag(fair, TIF_NEED_RESCHED));
+	assert_false(test_tsk_thread_flag(rt, TIF_NEED_RESCHED));
+	assert_int_equal(fair->nivcsw, 1);
+	host_sleep(rt);
+	assert_ptr_equal(host_runs(0), fair);
+	assert_false(need_resched());
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(signal_comes_first),
+		cmocka_unit_test(request_is_answered),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
