@@ -178,7 +178,7 @@ void __lockfunc local_bh_enable(void)
 {
 	/* Preemption stays off until the softirqs are served, as the pending bits belong to this CPU. */
 	__preempt_count_sub(SOFTIRQ_DISABLE_OFFSET - PREEMPT_OFFSET); /* not to zero: tracers need not be told */
-	if (unlikely(local_softirq_pending()) && !in_interrupt())
+	if (unlikely(local_softirq_pending()))
 		do_softirq();
 	preempt_enable();
 }

@@ -408,6 +408,34 @@ static void yields(void **state)
 	assert_ptr_equal(host_runs(0), yielder);
 }
 
+/*
+ * A real-time task runs in place of those that a yield was for. When the one that has yielded leaves the queue
+ * meanwhile, its yield is over: back in the queue it is not passed over.
+ */
+static void yield_ends_with_leaving(void **state)
+{
+	struct task_struct *rt, *yielder, *other;
+
+	pair(&other, &rt);
+	host_set_policy(rt, SCHED_FIFO, 1);
+	yielder = host_fork("yielder");
+	host_run_to(yielder, 100 * US);
+	host_on(0);
+	/* It is the first, and by less than a yield may cost. */
+	yielder->se.vruntime = cpu_rq(0)->cfs.min_vruntime - 100 * US;
+	preempt_disable(); /* the yield comes before the switch */
+	assert_true(wake_up_process(rt));
+	preempt_enable_no_resched();
+	host_yield(yielder);
+	assert_ptr_equal(host_runs(0), rt);
+	assert_ptr_equal(cpu_rq(0)->cfs.skip, &yielder->se);
+	host_set_policy(yielder, SCHED_FIFO, 1);
+	host_set_policy(yielder, SCHED_NORMAL, 0);
+	assert_ptr_equal(rb_first_cached(&cpu_rq(0)->cfs.timeline), &yielder->se.run_node);
+	host_sleep(rt);
+	assert_ptr_equal(host_runs(0), yielder);
+}
+
 /* Nice values change while the task runs, waits and sleeps: from that moment on its time counts by the new
  * weight. */
 static void renice(void **state)
@@ -554,7 +582,7 @@ int main(void)
 		cmocka_unit_test(yields),	  cmocka_unit_test(renice),
 		cmocka_unit_test(ticks),	  cmocka_unit_test(no_gain),
 		cmocka_unit_test(reset_on_fork),  cmocka_unit_test(slice_of_a_turn),
-		cmocka_unit_test(class_and_back),
+		cmocka_unit_test(class_and_back), cmocka_unit_test(yield_ends_with_leaving),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -188,12 +188,45 @@ static void synchronize(void **state)
 	cpu_online_mask.bits[0] = 15;
 }
 
+/* The caller of cond_synchronize_rcu() has asked for a number before, maybe while a grace period was under way. */
+static u64 number;
+static void ask_number(void)
+{
+	number = get_state_synchronize_rcu();
+}
+
+/*
+ * A grace period that began after the caller's look and has ended is as good as its own. One that had begun before the
+ * look is not: it may have passed a reader that sees what the caller unpublishes.
+ */
+static void conditional(void **state)
+{
+	ask_number();
+	grace_periods = asked = 0;
+	cond_synchronize_rcu(number);
+	must(grace_periods == 1 && asked == 3, "%u grace periods asked %u CPUs, and there was no other", grace_periods,
+	     asked);
+	cond_synchronize_rcu(number);
+	must(grace_periods == 1, "one has ended since the look");
+	during = ask_number;
+	synchronize_rcu();
+	during = NULL;
+	grace_periods = 0;
+	cond_synchronize_rcu(number);
+	must(grace_periods == 1, "the one that has ended began before the look, and it waits for %u", grace_periods);
+	ask_number();
+	synchronize_rcu();
+	cond_synchronize_rcu(number);
+	must(grace_periods == 2, "another caller's has ended since the look");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(callbacks),
 		cmocka_unit_test(during_grace_period),
 		cmocka_unit_test(synchronize),
+		cmocka_unit_test(conditional),
 	};
 
 	sem_init(&host_stopped, 0, 0);

@@ -200,6 +200,51 @@ static void no_turns(void **state)
 	assert_in_range(host_time_of(rr), 1500 * MS, 1700 * MS);
 }
 
+/* An equal that wakes up does not even ask the CPU to look: it would find the task that it runs. */
+static void equal_does_not_ask(void **state)
+{
+	struct task_struct *runs, *wakes;
+
+	machine();
+	wakes = ready("wakes", SCHED_FIFO, 20);
+	runs = ready("runs", SCHED_FIFO, 20);
+	host_sleep(holder);
+	host_sleep(wakes);
+	expect(runs, "the other one sleeps");
+	host_on(0);
+	preempt_disable(); /* or it would have looked by now */
+	assert_true(wake_up_process(wakes));
+	assert_int_equal(cpu_rq(0)->rt.nr_running, 2);
+	assert_false(need_resched());
+	preempt_enable_no_resched();
+	host_set_policy(wakes, SCHED_FIFO, 21);
+	expect(wakes, "it is above");
+}
+
+/* The end of a slice asks the CPU to look only when an equal waits. */
+static void slice_ends_alone(void **state)
+{
+	struct task_struct *rr, *equal;
+
+	machine();
+	rr = ready("rr", SCHED_RR, 20);
+	ready("low", SCHED_RR, 19);
+	host_sleep(holder);
+	host_on(0);
+	/* What a tick does, without the end of its interrupt, where the CPU looks. */
+	rr->rt.time_slice = TICK_NSEC;
+	rt_sched_class.task_tick(cpu_rq(0), rr);
+	assert_int_equal(rr->rt.time_slice, 100 * MS);
+	assert_false(need_resched());
+	equal = ready("equal", SCHED_RR, 20);
+	expect(rr, "it was ready first");
+	rr->rt.time_slice = TICK_NSEC;
+	rt_sched_class.task_tick(cpu_rq(0), rr);
+	assert_true(need_resched());
+	host_settle();
+	expect(equal, "the other one's slice is over");
+}
+
 /* sched(7): raised, a task goes behind its new equals; lowered, in front; unchanged, it stays. */
 static void moved(void **state)
 {
@@ -335,9 +380,17 @@ static void charged(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fifo),	       cmocka_unit_test(preempted), cmocka_unit_test(priorities),
-		cmocka_unit_test(round_robin), cmocka_unit_test(no_turns),  cmocka_unit_test(moved),
-		cmocka_unit_test(refused),     cmocka_unit_test(charged),   cmocka_unit_test(looked_at),
+		cmocka_unit_test(fifo),
+		cmocka_unit_test(preempted),
+		cmocka_unit_test(priorities),
+		cmocka_unit_test(round_robin),
+		cmocka_unit_test(no_turns),
+		cmocka_unit_test(moved),
+		cmocka_unit_test(refused),
+		cmocka_unit_test(charged),
+		cmocka_unit_test(looked_at),
+		cmocka_unit_test(equal_does_not_ask),
+		cmocka_unit_test(slice_ends_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -83,6 +83,28 @@ static void budget(void **state)
 	}
 }
 
+/* The timer of a budget is set while its task runs, and at no other time: it would interrupt others for nothing. */
+static void budget_timer_stops(void **state)
+{
+	struct hrtimer *timer;
+	struct task_struct *p;
+
+	machine(1);
+	p = server("server", 5 * MS, 100 * MS, 100 * MS);
+	timer = &cpu_rq(0)->dl.budget;
+	assert_true(hrtimer_active(timer));
+	assert_int_equal(timer->expires, host_clock + 5 * MS);
+	host_run(1 * MS);
+	host_sleep(p);
+	assert_false(hrtimer_active(timer));
+	host_wake(p);
+	assert_int_equal(timer->expires, host_clock + 4 * MS);
+	host_yield(p);
+	expect(hog, "the rest was given up");
+	assert_false(hrtimer_active(timer));
+	leave(p);
+}
+
 /* Another one in between does not change what a budget is: only what the task itself runs is charged. */
 static void preempted(void **state)
 {
@@ -179,23 +201,27 @@ static void earliest_first(void **state)
 		leave(p[i]);
 }
 
-/* A later deadline that wakes up does not even ask the CPU to look. */
+/* A later or an equal deadline that wakes up does not even ask the CPU to look. */
 static void later_waits(void **state)
 {
-	struct task_struct *a, *b;
+	for (u64 earlier = 0; earlier < 2; earlier++) {
+		struct task_struct *a, *b;
 
-	machine(1);
-	a = server("a", 5 * MS, 50 * MS, 100 * MS);
-	host_sleep(a);
-	b = server("b", 5 * MS, 40 * MS, 100 * MS);
-	expect(b, "the other one sleeps");
-	host_on(0);
-	preempt_disable(); /* or it would have looked by now */
-	assert_true(wake_up_process(a));
-	assert_true(a->dl.queued && !need_resched());
-	preempt_enable_no_resched();
-	leave(a);
-	leave(b);
+		machine(1);
+		b = waiting("b");
+		a = server("a", 5 * MS, 50 * MS, 100 * MS);
+		host_sleep(a);
+		host_set_deadline(b, 5 * MS, 50 * MS - earlier, 100 * MS);
+		expect(b, "the other one sleeps");
+		host_on(0);
+		preempt_disable(); /* or it would have looked by now */
+		assert_true(wake_up_process(a));
+		assert_true(a->dl.queued && a->dl.deadline == b->dl.deadline + earlier);
+		assert_false(need_resched());
+		preempt_enable_no_resched();
+		leave(a);
+		leave(b);
+	}
 }
 
 /* Of CPUs that are as good as each other a task takes the one where it was. */
@@ -325,6 +351,41 @@ static void throttled_sleeper(void **state)
 	expect(p, "its period has begun");
 	assert_int_equal(p->dl.deadline, t0 + 10 * MS);
 	assert_int_equal(p->dl.left, 2 * MS);
+	leave(p);
+}
+
+/* The timer's function, as it runs when it could not be stopped and has waited for the runqueue's lock. */
+static void late_replenishment(struct task_struct *p)
+{
+	u64 deadline = p->dl.deadline;
+	s64 left = p->dl.left;
+
+	assert_int_equal(p->dl.timer.function(&p->dl.timer), HRTIMER_NORESTART);
+	assert_int_equal(p->dl.deadline, deadline);
+	assert_int_equal(p->dl.left, left);
+	host_settle();
+	host_check();
+}
+
+/* The callback of a timer that lost the race against a change of policy, or against another timer, changes nothing. */
+static void replenished_too_late(void **state)
+{
+	struct task_struct *p;
+
+	machine(1);
+	p = server("server", 2 * MS, 10 * MS, 10 * MS);
+	host_run(2 * MS);
+	expect(hog, "the budget is used up");
+	host_set_policy(p, SCHED_NORMAL, 0);
+	host_clock = p->dl.replenish_at;
+	late_replenishment(p); /* it has left the class */
+	assert_false(p->dl.queued);
+	assert_int_equal(cpu_rq(0)->dl.nr_running, 0);
+	expect(hog, "the other one is a fair task now");
+	assert_int_equal(host_set_deadline(p, 2 * MS, 10 * MS, 10 * MS), 0);
+	host_run(1 * MS);
+	late_replenishment(p); /* it runs, with half of its budget */
+	expect(p, "its budget has a millisecond left");
 	leave(p);
 }
 
@@ -506,6 +567,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(budget),
+		cmocka_unit_test(budget_timer_stops),
 		cmocka_unit_test(preempted),
 		cmocka_unit_test(waits_a_moment),
 		cmocka_unit_test(budget_ends_at_a_switch),
@@ -515,6 +577,7 @@ int main(void)
 		cmocka_unit_test(wakes_up),
 		cmocka_unit_test(wakes_up_constrained),
 		cmocka_unit_test(throttled_sleeper),
+		cmocka_unit_test(replenished_too_late),
 		cmocka_unit_test(yields),
 		cmocka_unit_test(no_gain),
 		cmocka_unit_test(overrun),

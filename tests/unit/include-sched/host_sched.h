@@ -54,6 +54,7 @@ static u64 host_ipis;		  /* CPUs that were sent one and have not looked */
 static u64 host_ran[HOST_TASKS];  /* by the switches: what each task has run, ended runs only */
 static u64 host_since[HOST_CPUS]; /* of the run that is under way */
 static unsigned host_xcpu;	  /* SIGXCPU sent */
+static bool host_fatal;		  /* a signal that is pending is fatal */
 static bool host_in_exit;
 static jmp_buf host_dead;
 static void (*host_on_relax)(void); /* the test's part when a CPU waits for another */
@@ -154,7 +155,7 @@ int send_sig(int sig, struct task_struct *p, int priv)
 }
 bool fatal_signal_pending(struct task_struct *t)
 {
-	return false;
+	return host_fatal && signal_pending(t);
 }
 int kstrtoll(const char *s, unsigned base, s64 *res)
 {
@@ -496,6 +497,7 @@ static inline void host_boot(unsigned cpus)
 	host_nr_tasks = host_xcpu = 0;
 	host_ipis = host_irqs_off = 0;
 	host_on_relax = host_on_stop = NULL;
+	host_fatal = false;
 	host_current = &init_task;
 	nr_cpu_ids = cpus;
 	clock_event = &host_timer;
