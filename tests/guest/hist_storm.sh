@@ -31,10 +31,10 @@ for n in $(seq 5); do
 	round
 done
 before=$(meminfo MemFree)
-for n in $(seq 60); do
+for n in $(seq 40); do
 	round
 done
-is_back 'sixty rounds' 512 $before
+is_back 'forty rounds' 512 $before
 touch /tmp/stop
 wait
 holds 'nothing is left' $step/trigger "$none"

@@ -2,7 +2,7 @@
 # description: sysprof goes on and off while every CPU is busy, the function tracer is switched in an instance and the text changes: samples are whole, and nothing interrupts afterwards
 # requires: smp=4 irqchip=all timeout=600 soak progs="storm"
 . /run/prelude
-test "$1" = 0 && ROUNDS=3 || ROUNDS=200
+test "$1" = 0 && ROUNDS=2 || ROUNDS=200
 tracing_reset
 echo 64 > buffer_size_kb
 
