@@ -1,6 +1,6 @@
 /*
- * Where a real-time task that wakes up is queued: on the CPU where it was, if it can run at once on no CPU. The
- * scheduler is compiled for the host (host_sched.h).
+ * Where a real-time task that wakes up is queued: on the CPU where it was, if it can run there at once or on no CPU,
+ * and else where it can, on the waker's CPU before others. The scheduler is compiled for the host (host_sched.h).
  */
 /* sources of: tests/unit/include-sched/host_sched.h */
 /* include: tests/unit/include-sched */
@@ -57,10 +57,29 @@ static void waits_where_it_was(void **state)
 	}
 }
 
+/* It cannot run where it was, and all others are as good: the waker's CPU has just used what it was woken for. */
+static void goes_to_the_waker(void **state)
+{
+	struct task_struct *p, *important;
+
+	host_boot(4);
+	for (unsigned cpu = 0; cpu < 3; cpu++)
+		fair_task("fair", cpu);
+	important = fair_task("important", 3);
+	p = sleeper(3);
+	host_set_policy(important, SCHED_FIFO, 20);
+	host_on(2);
+	host_wake(p);
+	assert_ptr_equal(host_runs(3), important);
+	expect_cpu(p, 2, "it was woken there");
+	assert_ptr_equal(host_runs(2), p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(waits_where_it_was),
+		cmocka_unit_test(goes_to_the_waker),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
