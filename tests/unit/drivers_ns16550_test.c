@@ -284,6 +284,25 @@ static void test_throttle(void **state)
 	end();
 }
 
+static void throttle_now(void)
+{
+	tty.ops->throttle(tty.port, true);
+}
+
+/* Another CPU throttles when the handler has just been told that there is input: then it takes no character. */
+static void test_throttled_meanwhile(void **state)
+{
+	begin();
+	type("ab");
+	chip.after_iir = throttle_now;
+	service();
+	expect_received("");
+	tty.ops->throttle(tty.port, false);
+	service();
+	expect_received("ab");
+	end();
+}
+
 /* Who throttles after a batch gets no second one, however much there is. */
 static void test_throttled_within(void **state)
 {
@@ -383,6 +402,7 @@ int main(void)
 		cmocka_unit_test(test_receive),
 		cmocka_unit_test(test_early_input),
 		cmocka_unit_test(test_throttle),
+		cmocka_unit_test(test_throttled_meanwhile),
 		cmocka_unit_test(test_throttled_within),
 		cmocka_unit_test(test_never_ending_input),
 		cmocka_unit_test(test_rate),
