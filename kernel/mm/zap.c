@@ -27,14 +27,16 @@ static void free_batch(struct gather *g)
 	g->nr = 0;
 }
 
-/* After this no CPU reaches the emptied range; only now may its pages get another owner. */
+/*
+ * After this no CPU reaches the emptied range; only now may its pages get another owner. The next range begins behind
+ * every end: it is empty until zap_pte() sets both.
+ */
 static void flush_batch(struct gather *g)
 {
 	if (!g->full_mm && g->start < g->end)
 		flush_tlb_range(g->mm, g->start, g->end);
 	free_batch(g);
 	g->start = ~0UL;
-	g->end = 0;
 }
 
 /* [p] Empty one entry. Returns 1 when the batch is full, or when it is time for a pause in the spinlock. */

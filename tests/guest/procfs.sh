@@ -164,13 +164,17 @@ test "$(cat $K/random/uuid)" != "$(cat $K/random/uuid)" || fail 'uuid is the sam
 echo 7 > $K/panic
 holds 'set' $K/panic 7
 echo -1 > $K/panic
-echo 1 > $K/panic_on_oops
-holds 'set' $K/panic_on_oops 1
-echo 0 > $K/panic_on_oops
+was=$(cat $K/panic_on_oops)
+for on in 0 1 0; do
+	echo $on > $K/panic_on_oops || fail "panic_on_oops takes no $on"
+	holds 'set' $K/panic_on_oops $on
+done
 for pair in panic:x dmesg_restrict:1x dmesg_restrict:x dmesg_restrict:2 panic_on_oops:2 randomize_va_space:3; do
 	echo ${pair#*:} 2> /dev/null > $K/${pair%:*} && fail "$pair was taken"
 done
 holds 'as it was' $K/dmesg_restrict 0
+holds 'as it was' $K/panic_on_oops 0
+echo $was > $K/panic_on_oops
 holds 'as Linux begins' $K/randomize_va_space 2
 echo 0 > $K/randomize_va_space
 holds 'set' $K/randomize_va_space 0

@@ -25,9 +25,10 @@ static struct chip {
 	unsigned edges;
 	char sent[MAX_TXT];
 	unsigned nr_sent;
-	unsigned busy_looks; /* after so many looks at LSR the transmitter is empty; 0: only by all_sent() */
-	const char *at_iir;  /* what arrives whenever the driver asks for the reason, a character each time */
-	const char *more;    /* what arrives while the driver reads, a character for each that it takes */
+	unsigned busy_looks;	 /* after so many looks at LSR the transmitter is empty; 0: only by all_sent() */
+	const char *at_iir;	 /* what arrives whenever the driver asks for the reason, a character each time */
+	const char *more;	 /* what arrives while the driver reads, a character for each that it takes */
+	void (*after_iir)(void); /* what another CPU does, once, when the driver has just asked for the reason */
 } chip;
 
 static bool port_locked;
@@ -146,6 +147,12 @@ u8 host_in(unsigned long port)
 		break;
 	case UART_IIR:
 		v = read_iir();
+		if (chip.after_iir) {
+			void (*fn)(void) = chip.after_iir;
+
+			chip.after_iir = NULL;
+			fn();
+		}
 		break;
 	case UART_LSR:
 		v = read_lsr_model();

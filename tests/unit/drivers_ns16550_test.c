@@ -251,6 +251,14 @@ static void test_early_input(void **state)
 	assert_int_equal(probe_at(0x3f8), 0);
 	expect_received("full");
 	end();
+	/* And it has received a break: what stands behind it is taken as well. */
+	chip = (struct chip){.dll = 1, .fcr = FCR_ENABLE};
+	type("ab");
+	arrive(0, true);
+	type("cd");
+	assert_int_equal(probe_at(0x3f8), 0);
+	expect_received("ab!cd");
+	end();
 }
 
 /*
@@ -281,6 +289,25 @@ static void test_throttle(void **state)
 	service();
 	expect_received("abcdefgh0123456789abcdef");
 	assert_int_equal(port()->overruns, 1);
+	end();
+}
+
+static void throttle_now(void)
+{
+	tty.ops->throttle(tty.port, true);
+}
+
+/* Another CPU throttles when the handler has just been told that there is input: then it takes no character. */
+static void test_throttled_meanwhile(void **state)
+{
+	begin();
+	type("ab");
+	chip.after_iir = throttle_now;
+	service();
+	expect_received("");
+	tty.ops->throttle(tty.port, false);
+	service();
+	expect_received("ab");
 	end();
 }
 
@@ -317,6 +344,32 @@ static void test_never_ending_input(void **state)
 	assert_true(chip.edges > 0);
 	service();
 	assert_int_equal(tty.nr_received, sizeof(text));
+	end();
+}
+
+/*
+ * The transmitter's interrupt waits behind input that comes whenever the driver looks, so that the line does not fall
+ * by itself: after INT_PASSES the handler makes it fall and rise. Without that no edge would ever come again.
+ */
+static void test_line_stays_up(void **state)
+{
+	static char text[INT_PASSES + 1];
+
+	memset(text, 'e', INT_PASSES);
+	begin();
+	tty.to_send = "0123456789abcdefgh";
+	tty.ops->start_tx(tty.port);
+	assert_int_equal(chip.nr_sent, NS16550_FIFO);
+	all_sent();
+	assert_int_equal(chip.edges, 1);
+	chip.edges = 0; /* the one that the handler is called for */
+	chip.at_iir = text;
+	assert_int_equal(handler(4, handler_data), IRQ_HANDLED);
+	assert_int_equal(tty.nr_received, INT_PASSES);
+	assert_int_equal(chip.nr_sent, NS16550_FIFO);
+	assert_int_equal(chip.edges, 1);
+	service();
+	assert_int_equal(chip.nr_sent, 18);
 	end();
 }
 
@@ -383,8 +436,10 @@ int main(void)
 		cmocka_unit_test(test_receive),
 		cmocka_unit_test(test_early_input),
 		cmocka_unit_test(test_throttle),
+		cmocka_unit_test(test_throttled_meanwhile),
 		cmocka_unit_test(test_throttled_within),
 		cmocka_unit_test(test_never_ending_input),
+		cmocka_unit_test(test_line_stays_up),
 		cmocka_unit_test(test_rate),
 		cmocka_unit_test(test_breaks),
 	};

@@ -283,6 +283,43 @@ static void test_listed_while_it_moves(void **state)
 	dput(old_parent);
 }
 
+static char listed[64];
+static bool note_name(struct dir_context *ctx, const char *name, int len, loff_t pos, u64 ino, unsigned type)
+{
+	strncat(listed, name, (size_t)len);
+	strcat(listed, " ");
+	return true;
+}
+
+/*
+ * A reader that has come to the end stands directly behind the last entry: the next name that is added is the next one
+ * that it gets.
+ */
+static void test_listing_goes_on_behind_the_last(void **state)
+{
+	struct dir_context ctx = {.emit = note_name};
+	struct file file = {.f_dentry = root};
+	struct dentry *names[2];
+
+	listed[0] = '\0';
+	names[0] = add(root, "first", new_inode(&sb, S_IFREG | 0644));
+	d_pin(names[0]);
+	assert_int_equal(dcache_readdir(&file, &ctx), 0);
+	assert_string_equal(listed, ". .. first ");
+	assert_int_equal(ctx.pos, names[0]->d_off + 1);
+	assert_true(dcache_readdir_done(&file, &ctx));
+	names[1] = add(root, "second", new_inode(&sb, S_IFREG | 0644));
+	d_pin(names[1]);
+	assert_int_equal(names[1]->d_off, ctx.pos);
+	assert_false(dcache_readdir_done(&file, &ctx));
+	assert_int_equal(dcache_readdir(&file, &ctx), 0);
+	assert_string_equal(listed, ". .. first second ");
+	for (int i = 0; i < 2; i++) {
+		d_delete(names[i]);
+		dput(names[i]);
+	}
+}
+
 /* ---- Watches of inotify */
 
 static int counted; /* watches that hold the file system while one of them is being put */
@@ -343,6 +380,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_walk_goes_on_elsewhere, tree, no_tree),
 		cmocka_unit_test_setup_teardown(test_link_leads_elsewhere, tree, no_tree),
 		cmocka_unit_test_setup_teardown(test_listed_while_it_moves, tree, no_tree),
+		cmocka_unit_test_setup_teardown(test_listing_goes_on_behind_the_last, tree, no_tree),
 		cmocka_unit_test_setup_teardown(test_watch_is_counted_until_it_is_put, tree, no_tree),
 		cmocka_unit_test_setup_teardown(test_end_waits_for_a_watch, tree, no_tree),
 	};

@@ -1,6 +1,7 @@
 /*
- * The contents of ramfs files: what a file that is cut leaves in its last page for the instruction cache, and what lies
- * behind its end. All of user memory is the kernel's own; the file system has no limit.
+ * The contents of ramfs files: what a file that is cut leaves in its last page for the instruction cache, what lies
+ * behind its end, and when a write changes the times. All of user memory is the kernel's own; the file system has no
+ * limit.
  */
 /* sources: */
 /* include: tests/unit/include-mm */
@@ -25,9 +26,10 @@ void ramfs_uncharge_pages(struct super_block *sb, u64 nr)
 {
 	charged -= (int)nr;
 }
+static u64 now;
 u64 inode_now(void)
 {
-	return 1;
+	return now;
 }
 int generic_write_checks(loff_t pos, size_t *n)
 {
@@ -118,6 +120,33 @@ static void test_same_length_drops_what_lies_behind(void **state)
 	assert_int_equal(charged, 0);
 }
 
+/* A write that has stored something sets both times. One of nothing, or one that is refused, leaves them. */
+static void test_write_sets_times(void **state)
+{
+	loff_t pos = 0;
+
+	write_bytes(1);
+	now = 10;
+	write_bytes(10);
+	assert_int_equal(inode.i_mtime, 10);
+	assert_int_equal(inode.i_ctime, 10);
+	now = 20;
+	write_bytes(0);
+	assert_int_equal(inode.i_mtime, 10);
+	assert_int_equal(inode.i_ctime, 10);
+	*ramfs_seals(&inode) = F_SEAL_WRITE;
+	assert_int_equal(ramfs_write_kernel(&file, "x", 1, &pos), -EPERM);
+	*ramfs_seals(&inode) = 0;
+	assert_int_equal(inode.i_mtime, 10);
+	assert_int_equal(inode.i_ctime, 10);
+	now = 30;
+	write_bytes(PAGE_SIZE + 1);
+	assert_int_equal(inode.i_mtime, 30);
+	assert_int_equal(inode.i_ctime, 30);
+	set_size(0);
+	assert_int_equal(charged, 0);
+}
+
 static int boot(void **state)
 {
 	host_boot(32, 3);
@@ -131,6 +160,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cut_page_is_synchronised_again),
 		cmocka_unit_test(test_same_length_drops_what_lies_behind),
+		cmocka_unit_test(test_write_sets_times),
 	};
 
 	return cmocka_run_group_tests(tests, boot, NULL);

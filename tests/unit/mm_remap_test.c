@@ -1,4 +1,7 @@
-/* mremap to a place that the caller names, and with the old mapping kept: what lies where afterwards, page by page. */
+/*
+ * mremap to a place that the caller names, and with the old mapping kept: what lies where afterwards, page by page; and
+ * when the breakpoints of probes leave the pages.
+ */
 /* sources: */
 /* include: tests/unit/include-mm */
 #include <host_test.h>
@@ -127,6 +130,37 @@ static void test_mremap_shrinks_across_areas(void **state)
 	mmput(mm);
 }
 
+static unsigned lifted;
+static unsigned long lifted_start, lifted_end;
+static void note_before_move(struct mm_struct *mm, unsigned long start, unsigned long end)
+{
+	lifted++;
+	lifted_start = start;
+	lifted_end = end;
+	for (unsigned long va = start; va < end; va += PAGE_SIZE)
+		assert_true(pte_present(*pte_lookup(mm->pgd, va)));
+}
+
+/* Breakpoints are taken out of the pages before these move, of exactly those, and only when pages move. */
+static void test_mremap_lifts_breakpoints_first(void **state)
+{
+	struct mm_struct *mm = mm_alloc();
+
+	map_numbered(mm, 0, 4, 100);
+	lifted = 0;
+	host_before_move = note_before_move;
+	assert_int_equal(remap_fixed(mm, 1, 2, 2, 20), BASE + 20 * PAGE_SIZE);
+	assert_int_equal(lifted, 1);
+	assert_int_equal(lifted_start, BASE + PAGE_SIZE);
+	assert_int_equal(lifted_end, BASE + 3 * PAGE_SIZE);
+	assert_int_equal(first_word(mm, 20), 101);
+	assert_int_equal(do_mremap(mm, BASE + 20 * PAGE_SIZE, 2 * PAGE_SIZE, 3 * PAGE_SIZE, 0, 0),
+			 BASE + 20 * PAGE_SIZE);
+	assert_int_equal(lifted, 1); /* it has grown where it is */
+	host_before_move = NULL;
+	mmput(mm);
+}
+
 static int boot(void **state)
 {
 	host_boot(32, 3);
@@ -142,6 +176,7 @@ int main(void)
 		cmocka_unit_test(test_mremap_fixed),
 		cmocka_unit_test(test_mremap_shrinks_across_areas),
 		cmocka_unit_test(test_mremap_dontunmap),
+		cmocka_unit_test(test_mremap_lifts_breakpoints_first),
 	};
 
 	return cmocka_run_group_tests(tests, boot, NULL);

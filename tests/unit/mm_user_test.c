@@ -247,6 +247,34 @@ static void test_fork_flushes_once_and_reuses_last_page(void **state)
 	mmput(mm);
 }
 
+/* The layout that exec has set is the child's as well, number by number: /proc shows it of both. */
+static void test_fork_copies_layout(void **state)
+{
+	struct mm_struct *mm = mm_alloc(), *child;
+	unsigned long *const layout[] = {&mm->start_code, &mm->end_code,  &mm->start_data,  &mm->end_data,
+					 &mm->start_brk,  &mm->brk,	  &mm->start_stack, &mm->arg_start,
+					 &mm->arg_end,	  &mm->env_start, &mm->env_end,	    &mm->mmap_base};
+
+	for (unsigned i = 0; i < ARRAY_SIZE(layout); i++)
+		*layout[i] = BASE + (i + 1) * PAGE_SIZE;
+	mm->nr_auxv = 2;
+	mm->saved_auxv[0] = 4711;
+	mm->saved_auxv[1] = 4712;
+	child = dup_mm(mm);
+	for (unsigned i = 0; i < ARRAY_SIZE(layout); i++) {
+		size_t at = (size_t)((char *)layout[i] - (char *)mm);
+		unsigned long copy = *(unsigned long *)((char *)child + at);
+
+		if (copy != *layout[i])
+			fail_msg("number %u of the layout is %#lx in the child", i, copy);
+	}
+	assert_int_equal(child->nr_auxv, 2);
+	assert_int_equal(child->saved_auxv[0], 4711);
+	assert_int_equal(child->saved_auxv[1], 4712);
+	mmput(child);
+	mmput(mm);
+}
+
 /*
  * A mapping grows in place, does not when another one lies behind it, and moves when it may, with its contents; the
  * old place faults.
@@ -352,6 +380,7 @@ int main(void)
 		cmocka_unit_test(test_mmap_refusals),
 		cmocka_unit_test(test_fault_around_and_icache),
 		cmocka_unit_test(test_fork_flushes_once_and_reuses_last_page),
+		cmocka_unit_test(test_fork_copies_layout),
 		cmocka_unit_test(test_mremap),
 		cmocka_unit_test(test_access_from_outside),
 		cmocka_unit_test(test_maps_text),

@@ -165,7 +165,7 @@ static void closed_by_exec(void)
 	CHECK_CALL(-1);
 }
 
-/* Who shares the table of descriptors by nothing but a fork has a copy of it. */
+/* A fork copies the table of descriptors: what is open, and which of them an exec closes. */
 static void forked(void)
 {
 	int fd;
@@ -174,16 +174,22 @@ static void forked(void)
 	close_from(3);
 	fd = null(0);
 	CHECK_EQ(fcntl(0, F_DUPFD, HIGH), HIGH);
+	CHECK_EQ(null(O_CLOEXEC), fd + 1);
+	CHECK_EQ(fcntl(0, F_DUPFD_CLOEXEC, HIGH - 1), HIGH - 1);
 	pid = check_fork();
 	if (pid == 0) {
 		bool both = is_open(fd) && is_open(HIGH) && !is_open(HIGH + 1);
 
+		if (fcntl(fd, F_GETFD) || fcntl(fd + 1, F_GETFD) != FD_CLOEXEC || fcntl(HIGH, F_GETFD) ||
+		    fcntl(HIGH - 1, F_GETFD) != FD_CLOEXEC)
+			_exit(2);
+		close(fd + 1);
 		close(fd);
 		fcntl(HIGH, F_SETFD, FD_CLOEXEC);
 		_exit(both && null(0) == fd && null(0) == fd + 1 ? 0 : 1);
 	}
 	CHECK_EQ(check_wait(pid), 0);
-	CHECK(is_open(fd) && !is_open(fd + 1));
+	CHECK(is_open(fd) && is_open(fd + 1) && !is_open(fd + 2));
 	CHECK_EQ(fcntl(HIGH, F_GETFD), 0);
 }
 

@@ -94,12 +94,15 @@ void allow_write_access(struct file *f)
 void oom_victim_gone(struct mm_struct *mm)
 {
 }
-/* No program here is probed or locks memory: guests do that. */
+/* No program here is probed or locks memory: guests do that. But a test may look when breakpoints would be lifted. */
+static void (*host_before_move)(struct mm_struct *mm, unsigned long start, unsigned long end);
 void uprobe_mmap(struct vm_area_struct *vma)
 {
 }
 void uprobe_before_move(struct mm_struct *mm, unsigned long start, unsigned long end)
 {
+	if (host_before_move)
+		host_before_move(mm, start, end);
 }
 void uprobe_munmap(struct mm_struct *mm, unsigned long start, unsigned long end)
 {
