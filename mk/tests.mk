@@ -2,7 +2,7 @@
 
 #:
 #: Test
-#:   make test             the whole suite on every machine: lint, unit tests on the host, guests (some 17 minutes on 2 cores)
+#:   make test             the whole suite on every machine: lint, unit tests on the host, guests (some 15 minutes on 2 cores)
 #:   make test ONLY=text   only tests whose name matches (pytest -k), and only what they need is built: ONLY=x86_64 is one machine's
 #:   make check FILE=tests/guest/lab.sh    only the tests of this file (or of tests/host, tests/unit), and only what they need is built;
 #:                         ON=arm64 or ON=x86_64: on this machine alone
