@@ -4,9 +4,9 @@ import pytest
 from debian_root import debian_root
 from ftracetest import INSTANCE, MACHINES, PAGE, RESULTS, USERLANDS, Result, merged, must_pass, parse, rows, run, worse
 
-# Folders whose tests take seconds together; under `make soak` all of them run. Before and after each test ftracetest goes
-# through the triggers of all events, which is what most of the time is spent on: so the tests of triggers and filters, of
-# which we have our own, are not among these, but for those that go from one event to another.
+# Folders whose tests take seconds together; under `make soak` all of them run. Before and after each test ftracetest
+# goes through the triggers of all events, which is what most of the time is spent on: so the tests of triggers and
+# filters, of which we have our own, are not among these, but for those that go from one event to another.
 QUICK = ("00basic", "event", "tracer", "trigger/inter-event")
 
 
