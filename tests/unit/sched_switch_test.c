@@ -64,7 +64,7 @@ static void signal_comes_first(void **state)
 }
 
 /*
- * The switch answers the request that was made of the task that leaves. When it runs again nobody asks it to look for
+ * The switch answers the request that was made of the task that leaves. When it runs again it is not asked to look for
  * another, and a request that is made then is not taken for the old one.
  */
 static void request_is_answered(void **state)

@@ -18,7 +18,7 @@
 
 /* ---- The kernel around it */
 
-/* What it finds counts at a hit, and there is none: only whether it was asked. */
+/* It finds something at a hit alone, and there is no hit: what counts is whether it was asked. */
 void fetch_find_plain(struct fetch_args *args)
 {
 	args->plain = true;
