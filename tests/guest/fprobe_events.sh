@@ -70,9 +70,7 @@ done
 echo 't:alone sched_switch $stack' >> dynamic_events
 echo > trace
 echo 1 > events/tracepoints/alone/enable
-until grep -q ' alone: (__traceiter_sched_switch+0x0/0x[0-9a-f]*) arg1=0x[0-9a-f]*$' trace; do
-	usleep 1000
-done
+await 'the stack pointer' grep -q ' alone: (__traceiter_sched_switch+0x0/0x[0-9a-f]*) arg1=0x[0-9a-f]*$' trace
 echo 0 > events/tracepoints/alone/enable
 
 # -- lines that delete; several probes of one event

@@ -251,7 +251,7 @@ static void test_early_input(void **state)
 	assert_int_equal(probe_at(0x3f8), 0);
 	expect_received("full");
 	end();
-	/* And it has received a break: what stands behind it is taken as well. */
+	/* A break was received before the port was set up: the characters behind it are taken as well. */
 	chip = (struct chip){.dll = 1, .fcr = FCR_ENABLE};
 	type("ab");
 	arrive(0, true);

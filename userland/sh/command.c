@@ -92,6 +92,14 @@ static int run_builtin(const struct builtin *b, int argc, char **argv)
 	return status;
 }
 
+/* The option -x shows this before each line. */
+static const char *trace_prefix(void)
+{
+	const char *prefix = var_get("PS4");
+
+	return prefix ? prefix : "+ ";
+}
+
 /* What a simple command does to the variables: kept without a command, else for its time only and exported.
  */
 static void assign(const struct word *assigns, bool temporary)
@@ -102,7 +110,7 @@ static void assign(const struct word *assigns, bool temporary)
 		char *value = expand_value(assigns->text + n + 1);
 
 		if (sh.opt_x && !temporary)
-			fprintf(stderr, "%s%s=%s\n", var_get("PS4") ? var_get("PS4") : "+ ", name, value);
+			fprintf(stderr, "%s%s=%s\n", trace_prefix(), name, value);
 		if (temporary)
 			var_save(name);
 		var_set(name, value);
@@ -136,7 +144,7 @@ static int run_function(struct function *f, char **argv)
 /* -x: the words as they are after expansion, not quoted again. */
 static void trace_command(char **argv)
 {
-	fprintf(stderr, "%s", var_get("PS4") ? var_get("PS4") : "+ ");
+	fprintf(stderr, "%s", trace_prefix());
 	for (int i = 0; argv[i]; i++)
 		fprintf(stderr, "%s%s", i ? " " : "", argv[i]);
 	fprintf(stderr, "\n");
