@@ -22,9 +22,9 @@
 SOAK_MINUTES ?= 10
 ONLY ?=
 
-# With ONLY tests/run finds out what the chosen tests need, and calls make for it.
-test: deps $(if $(ONLY),,$(HERE) guest-programs importer $(if $(filter x86_64,$(HERE)),iso))
-	$(Q)tests/run $(if $(ONLY),--build -k '$(ONLY)')
+# With ONLY tests/run finds out what the chosen tests need, and calls make for it. Else it calls make for all of this.
+test: deps
+	$(Q)tests/run $(if $(ONLY),--build -k '$(ONLY)',--make '$(HERE) guest-programs importer $(if $(filter x86_64,$(HERE)),iso)')
 
 FILE ?=
 ON   ?=

@@ -5,6 +5,7 @@ import importlib.machinery
 import importlib.util
 import os
 import subprocess
+import threading
 
 import pytest
 
@@ -122,6 +123,30 @@ def test_lint_runs_beside_the_stages_when_nothing_else_does(runner, monkeypatch)
     calls.clear()
     assert runner.run_stages([["tests/host/test_run.py", runner.BESIDE]], [], 2) == (2, 2)
     assert runner.run_stages([["tests/unit"]], [], 2) == (1, 1) and len(calls) == 3
+
+
+def test_unit_tests_run_while_make_builds(runner, monkeypatch):
+    """Those do not wait for make, all others do; and what cannot be built is one failure, with nothing run behind it."""
+    began, calls = threading.Event(), []
+
+    def stage(folders, more, workers, **how):
+        calls.append(folders)
+        began.set()
+        return 1, 0
+
+    def made(wanted, well):
+        assert began.wait(60) and calls == [["tests/unit"]] and wanted == ["arm64", "iso"]
+        return well
+
+    monkeypatch.setattr(runner, "run_stage", stage)
+    monkeypatch.setattr(runner, "make", lambda wanted: made(wanted, True))
+    stages = list(runner.STAGES.values())
+    assert runner.run_beside_make(["arm64", "iso"], stages, [], 2) == (4, 0)
+    assert sorted(map(tuple, calls)) == [("tests/guest",), ("tests/host",), (runner.BESIDE,), ("tests/unit",)]
+    began.clear()
+    calls.clear()
+    monkeypatch.setattr(runner, "make", lambda wanted: made(wanted, False))
+    assert runner.run_beside_make(["arm64", "iso"], stages, [], 2) == (1, 1) and calls == [["tests/unit"]]
 
 
 def test_generic_tests_run_on_one_machine_unless_they_are_named(runner):
