@@ -23,6 +23,17 @@ tar -xf "$tarball" -C "$work/src" --strip-components=1
 sed 's/-DMISSING_SYSCALL_NAMES//g' "$work/src/newlib/configure.host" >"$work/configure.host"
 cat "$work/configure.host" >"$work/src/newlib/configure.host"
 
+# Our programs compute with integers: for them the mathematical functions, two of five files, are left out. An empty libm.a is where
+# newlib's rules take some of them from for libc.a. A compiler that is to be installed (TARGET) has all.
+mathless=
+if [ -z "$4" ]; then
+	sed 's/^SUBDIRS = libc libm/SUBDIRS = libc/' "$work/src/newlib/Makefile.in" >"$work/Makefile.in"
+	cat "$work/Makefile.in" >"$work/src/newlib/Makefile.in"
+	mkdir "$work/obj/libm"
+	"${cross}ar" rc "$work/obj/libm/libm.a"
+	mathless='MATHOBJS_IN_LIBC='
+fi
+
 # The compiler may be one for Linux with glibc: hide that it says so, or newlib takes itself for a guest of glibc.
 # Outline atomics would call into libgcc's glibc-only start-up. No stack protector: there is no TLS to keep the cookie.
 # Frame pointers, as in our own programs (UFRAMES in mk/userland.mk). Its assertions name files: not by where they are here.
@@ -45,7 +56,7 @@ cd "$work/obj"
 		--disable-newlib-fseek-optimization \
 		CC="${cross}gcc" CCAS="${cross}gcc" AR="${cross}ar" AS="${cross}as" \
 		RANLIB="${cross}ranlib" CFLAGS="$cflags" &&
-	make -j2 CC_FOR_BUILD=true && make CC_FOR_BUILD=true install
+	make -j2 CC_FOR_BUILD=true $mathless && make CC_FOR_BUILD=true $mathless install
 } >"$out/build.log" 2>&1 || {
 	tail -n 20 "$out/build.log" >&2
 	echo "newlib.sh: newlib did not build; all output is in $out/build.log" >&2
