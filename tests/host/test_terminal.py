@@ -187,6 +187,9 @@ def test_history_and_search(console):
     console.expect("\nfirsXt\r\n@ ")
     console.send("\x12sec\x1b[200~ a\rb\x1b[201~\x15echo th''ird\r")
     console.expect("\nthird\r\n@ ")
+    # Escape alone only leaves the search, also when another key comes at once.
+    console.send("\x12zz\x1becho fo''urth\r")
+    console.expect("\nfourth\r\n@ ")
     console.send("\x12sec\x1b[24;80Ro\r")
     console.expect("\nsecond\r\n")
 

@@ -76,12 +76,17 @@ int key_byte(void)
 	return n == 1 ? c : -1;
 }
 
-/* The bytes of a key come together; 50 ms are enough for a slow line. */
+/* The bytes of a key come together; 50 ms are enough for a slow line. A byte that begins no sequence stays a key. */
 bool key_follows(void)
 {
 	struct pollfd wait = {.fd = STDIN_FILENO, .events = POLLIN};
+	int c;
 
-	return unread >= 0 || poll(&wait, 1, 50) == 1;
+	if (unread < 0 && poll(&wait, 1, 50) != 1)
+		return false;
+	c = key_byte();
+	key_unread(c);
+	return c == '[' || c == 'O';
 }
 
 /*

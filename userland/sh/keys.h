@@ -42,7 +42,7 @@ void key_begin(void (*resized)(void *arg), void *arg);
 void key_end(void);
 /* One byte. Returns -1 at the end of input, CTRL_C also where a ^C has come as a signal. */
 int key_byte(void);
-/* Whether another byte comes soon: behind ESCAPE it is the rest of a key, else it was Escape alone. */
+/* Behind ESCAPE: whether a control sequence comes soon; else it was Escape alone. */
 bool key_follows(void);
 /* The next key_byte() gives this byte once more. */
 void key_unread(int byte);
