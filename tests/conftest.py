@@ -16,7 +16,7 @@ if threading.current_thread() is threading.main_thread():
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-for folder in ("tools", "tests"):
+for folder in ("tools", "tests", "tests/guest"):
     sys.path.insert(0, os.path.join(ROOT, folder))
 
 from machines import TARGETS, params  # noqa: E402

@@ -182,6 +182,16 @@ def test_history_and_search(console):
     console.expect("\nfirst\r\n@ ")
     console.send("\x12sec\r")
     console.expect("\nsecond\r\n@ ")
+    # An arrow edits what was found, what is pasted goes in behind it, the terminal's answer changes nothing.
+    console.send("\x12fir\x1b[DX\r")
+    console.expect("\nfirsXt\r\n@ ")
+    console.send("\x12sec\x1b[200~ a\rb\x1b[201~\x15echo th''ird\r")
+    console.expect("\nthird\r\n@ ")
+    # Escape alone only leaves the search, also when another key comes at once.
+    console.send("\x12zz\x1becho fo''urth\r")
+    console.expect("\nfourth\r\n@ ")
+    console.send("\x12sec\x1b[24;80Ro\r")
+    console.expect("\nsecond\r\n")
 
 
 def test_completion(console, tmp_path):
@@ -334,6 +344,17 @@ def test_more_pages(console):
     console.expect("not found")
     console.send("q")
     console.expect("@ ")
+    # A prompt whose mark is erased takes no key more; a bad expression and keys of several bytes move nothing.
+    console.send("seq 100 | more\r")
+    page(console, 1, 5)
+    console.send("/^4\x1b[A.\r")
+    page(console, 40, 44)
+    console.send("/x\xc3\xa4\x7f\x7f\x7fn")
+    page(console, 41, 45)
+    console.send("/\\(\r")
+    assert "42" not in console.expect("unmatched (")
+    console.send("q")
+    console.expect("@ ")
     console.send("seq 7 | more\r")
     page(console, 1, 5)
     console.send(" ")  # the end of the text is the end of more ...
@@ -360,6 +381,14 @@ def test_more_gives_the_terminal_back(console):
             console.send("\x04")
         console.expect("@ ")
     assert termios.tcgetattr(console.fd) == before
+
+
+def test_stty_sets_a_size_that_was_not_known(console):
+    """The kernel has 0 by 0 for it, in whose place 24 by 80 are shown."""
+    for words, size in (("rows 24 cols 80", (24, 80)), ("cols 100 size", (24, 100))):
+        console.send(f"stty {words}; echo do''ne\r")
+        console.expect("done\r\n@ ")
+        assert struct.unpack("HHHH", fcntl.ioctl(console.fd, termios.TIOCGWINSZ, bytes(8)))[:2] == size
 
 
 def test_multi_line_command_and_syntax_error(console):

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import time
 
+import dat_files
 import pytest
 from userland_run import TOP, run, userland  # noqa: F401 (a fixture)
 
@@ -257,6 +258,7 @@ TOOLS = [
         "sed 's/\\s\\+/,/; s/^\\S/X/' f; grep -L d f /dev/null; grep -c d f",
         "b\nb\nab\nb\nab_c d\na b c d\nX,b\nXb_c,d\n/dev/null\n1\n",
     ),
+    ("sleep 200000d; echo $?; timeout 107000d true; echo $?; timeout 104000d true; echo $?", "1\n125\n0\n"),
     ("date +%Z; date +%%Z-%Z; date | grep -c UTC", "UTC\n%Z-UTC\n1\n"),
 ]
 
@@ -316,6 +318,64 @@ def test_pieces_of_a_trace_that_lead_round(userland, tmp_path):
     (tmp_path / "round.dat").write_bytes(head + at + piece + bytes(64))
     _, err, status = run(userland, tmp_path, "trace-cmd report round.dat")
     assert status == 1 and "round.dat" in err
+
+
+def test_damaged_records(userland, tmp_path):
+    """Records that end before the number of their event, at the end of the file, and a stack beyond the record."""
+    stack = dat_files.event_format("kernel_stack", 4, ("unsigned long caller", 2**32 - 4, 8))
+    short = bytearray(dat_files.page(1000, *[dat_files.irq(1, n) for n in range(254)]))
+    short[8:10] = (4080).to_bytes(2, "little")
+    short[-8:] = (10 << 5).to_bytes(4, "little") + (4).to_bytes(4, "little")
+    far = dat_files.page(1000, (4).to_bytes(8, "little"))
+    for name, page in (("short", short), ("far", far)):
+        (tmp_path / name).write_bytes(
+            dat_files.version_6("[local]", bytes(page), ftrace=(*dat_files.FTRACE, stack))
+        )
+        _, err, status = run(userland, tmp_path, f"trace-cmd report {name}")
+        assert (err, status) == ("", 0)
+
+
+def test_long_texts_of_a_record(userland, tmp_path):
+    """A message of more than 255 bytes, and the last name of a table of a hundred."""
+    names = ", ".join(f'{{ {n}, "name{n}" }}' for n in range(100))
+    event = dat_files.event_format("long_one", 70, ("int n", 8, 4), ("char text[]", 12, 0))
+    event = event.replace(b'"text"', f'"%s %s", REC->text, __print_symbolic(REC->n, {names})'.encode())
+    message = b"".join(b"<%03d>" % n for n in range(200))
+    record = (70).to_bytes(8, "little") + (99).to_bytes(4, "little") + message + bytes(4)
+    (tmp_path / "long.dat").write_bytes(
+        dat_files.version_6("[local]", dat_files.page(1000, record), events={"lab": (event,)})
+    )
+    out, err, _ = run(userland, tmp_path, "trace-cmd report long.dat")
+    assert out.endswith(message.decode() + " name99\n"), (out, err)
+
+
+def test_pwd_is_as_long_as_a_path_may_be(userland, tmp_path):
+    at = tmp_path / "/".join(["x" * 200] * 6)
+    at.mkdir(parents=True)
+    assert run(userland, at, "env pwd")[0] == f"{at}\n"
+
+
+def test_code_over_the_end_of_a_line(userland, tmp_path):
+    """man lays the pages out; code that goes on in the next line of its paragraph ends there."""
+    source = tmp_path / "t.c"
+    source.write_text(
+        '#include <stdio.h>\nvoid vt_markdown(char *text, size_t width);\n'
+        'int main(void)\n{\n\tstatic char text[] = "see `one\\ntwo`, **three** and [four](f.md)\\n\\n`\\n\\n**five**\\n";\n'
+        "\tvt_markdown(text, 80);\n\treturn 0;\n}\n"
+    )
+    sources = [TOP / "userland/lib" / name for name in ("markdown.c", "char_width.c")]
+    stub = tmp_path / "stub.c"
+    stub.write_text("#include <stdlib.h>\nvoid *vt_realloc(void *p, size_t n) { return realloc(p, n); }\n")
+    words = ["-D_GNU_SOURCE", "-idirafter", TOP / "userland/include", "-idirafter", TOP / "include"]
+    words += ["-Diprintf=printf", source, stub, *sources, "-o", tmp_path / "t"]
+    subprocess.run(["gcc", "-std=gnu11", *words], check=True)
+    out = subprocess.run([tmp_path / "t"], capture_output=True, text=True, check=True).stdout
+    assert out == "see one two, three and four (f.md)\n\nfive\n"
+
+
+@pytest.mark.skipif(os.access("/sys/kernel/tracing/current_tracer", os.R_OK), reason="this host's tracefs is there")
+def test_status_of_kmem_stat(userland, tmp_path):
+    assert run(userland, tmp_path, "kmem-stat true")[2] == 125
 
 
 def test_ls_of_a_folder_that_has_gone(userland, tmp_path):

@@ -19,6 +19,7 @@
 #include <vt.h>
 #include <limits.h>
 #include <sched.h>
+#include <sys/resource.h>
 
 /* In the order of util-linux's -m. */
 static const struct policy {
@@ -109,6 +110,8 @@ static void set(int pid)
 	const char *fault = NULL;
 	int err;
 
+	/* The call sets the nice value as well, which is to stay. Where it cannot be asked for, the call fails too. */
+	wanted.sched_nice = getpriority(PRIO_PROCESS, (id_t)pid);
 	if (sched_setattr(pid, &wanted, 0) == 0)
 		return;
 	err = errno;

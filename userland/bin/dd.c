@@ -83,8 +83,8 @@ static void set_operand(struct dd *dd, const char *word)
 }
 
 /*
- * Open both files, or end the program. With seek, notrunc or append the output is not emptied, because
- * what lies before the new bytes is to stay.
+ * Open both files, or end the program. With notrunc or append the output is not emptied; with seek only what lies
+ * before the new bytes stays.
  */
 static void open_files(const struct dd *dd, int *in, int *out)
 {
@@ -101,6 +101,9 @@ static void open_files(const struct dd *dd, int *in, int *out)
 			    0666);
 	if (*out < 0)
 		vt_die_errno(1, dd->out);
+	/* What is no regular file has no length: EINVAL. */
+	if (dd->seek && !dd->notrunc && !dd->append && ftruncate(*out, dd->seek * dd->size) < 0 && errno != EINVAL)
+		vt_die_errno(1, "seek");
 	if (dd->seek && lseek(*out, dd->seek * dd->size, SEEK_SET) < 0)
 		vt_die_errno(1, "seek");
 }

@@ -30,6 +30,8 @@ int main(int argc, char **argv)
 		else
 			which = c;
 	}
+	if (o.index < argc) /* another user's are not looked for */
+		vt_usage(&o);
 	if (names && !which)
 		vt_die(1, "-n goes with -u or -g");
 	vt_user_text(uid, user);

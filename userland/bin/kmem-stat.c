@@ -44,8 +44,10 @@ static void restore(void)
 /* A tracer that somebody else has selected would lose its trace. */
 static void refuse_if_used(void)
 {
-	char *tracer = vt_tracefs_read_or_die(NULL, "current_tracer");
+	char *tracer = vt_tracefs_read(NULL, "current_tracer");
 
+	if (!tracer)
+		vt_die_errno(FAULT, VT_TRACING "/current_tracer");
 	if (strcmp(tracer, "nop\n"))
 		vt_die(FAULT, "the tracer %.*s is in use: echo nop > " VT_TRACING "/current_tracer ends it",
 		       (int)strcspn(tracer, "\n"), tracer);
@@ -142,15 +144,17 @@ int main(int argc, char **argv)
 	path = vt_which(argv[o.index]);
 	if (!path)
 		vt_die(127, "%s: %s", argv[o.index], strerror(ENOENT));
-	vt_tracefs_check();
 	catch_signals();
 	atexit(restore);
 	vt_trace_lock(FAULT);
 	refuse_if_used();
-	vt_tracefs_set(NULL, "current_tracer", "kmemtrace", O_TRUNC, "no tracer");
+	if (!vt_tracefs_try(NULL, "current_tracer", "kmemtrace", O_TRUNC))
+		vt_die_errno(FAULT, "kmemtrace");
 	status = run(path, argv + o.index);
 	restore(); /* the numbers stay, and our own allocations do not count */
-	table = vt_tracefs_read_or_die(NULL, "trace_stat/slab");
+	table = vt_tracefs_read(NULL, "trace_stat/slab");
+	if (!table)
+		vt_die_errno(FAULT, "trace_stat/slab");
 	show(table, most);
 	free(table);
 	return vt_finish(status);

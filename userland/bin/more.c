@@ -17,6 +17,7 @@
 
 #define KEYS	STDERR_FILENO /* the terminal also when input is a pipe */
 #define RESIZED 256	      /* no key: the screen is to be drawn again */
+#define GONE	257	      /* no key: the terminal has gone */
 
 static struct {
 	char **files; /* those not opened yet; NULL at the end */
@@ -30,10 +31,10 @@ static struct {
 	long top, next;	    /* line at the top, and the first one below the screen */
 	bool stay;	    /* less */
 	bool chop, colours; /* -S, -R */
-	bool safe;	    /* what would be a command for the terminal is made visible */
 	bool back;	    /* the last search went back */
 	struct vt_regex *regex;
 	const char *message; /* instead of the prompt, once */
+	bool special;	     /* the last key was one of several bytes, and stands for a letter */
 	struct termios cooked;
 	volatile sig_atomic_t resized; /* SIGWINCH has come */
 } more;
@@ -117,7 +118,7 @@ static const char *line(long n)
 			more.size = 2 * more.size + 64;
 			more.lines = vt_realloc(more.lines, sizeof(*more.lines) * (size_t)more.size);
 		}
-		more.lines[more.count++] = more.safe ? visible(text, length) : vt_strdup(text);
+		more.lines[more.count++] = visible(text, length);
 	}
 	return n < more.count ? more.lines[n] : NULL;
 }
@@ -302,7 +303,7 @@ static int special_key(void)
 	return 0;
 }
 
-/* The next key. Returns 'q' when the terminal has gone, and RESIZED when it has another size. */
+/* The next key. Returns GONE when the terminal has gone, and RESIZED when it has another size. */
 static int key(void)
 {
 	unsigned char c;
@@ -311,8 +312,9 @@ static int key(void)
 	do
 		n = more.resized ? -1 : read(KEYS, &c, 1);
 	while (n < 0 && errno == EINTR && !more.resized);
+	more.special = !more.resized && n == 1 && c == '\033';
 	if (!more.resized)
-		return n != 1 ? 'q' : c == '\033' ? special_key() : c;
+		return n != 1 ? GONE : more.special ? special_key() : c;
 	more.resized = 0;
 	take_size();
 	return RESIZED;
@@ -325,26 +327,32 @@ static void prompt(const char *text)
 	fflush(stdout);
 }
 
-/* Read an expression on the prompt's row into a new regex. An empty one keeps the last. */
-static void ask_expression(char mark)
+/*
+ * Read an expression on the prompt's row into a new regex. An empty one keeps the last. Returns whether to search: not
+ * after a bad expression, or when the mark itself has been erased. Keys of several bytes do nothing here.
+ */
+static bool ask_expression(char mark)
 {
 	char pattern[120] = {mark};
 	size_t n = 1;
 	struct vt_regex *regex;
-	int c;
+	int c = 0;
 
-	for (prompt(pattern); (c = key()) != '\n' && c != '\r' && n; prompt(pattern)) {
+	for (prompt(pattern); n && (c = key()) != '\n' && c != '\r' && c != GONE; prompt(pattern)) {
 		if (c == '\b' || c == 0x7f)
-			n--;
-		else if (c >= ' ' && c != RESIZED && n < sizeof(pattern) - 1)
+			do
+				n--;
+			while (n > 1 && ((unsigned char)pattern[n] & 0xc0) == 0x80);
+		else if (!more.special && c >= ' ' && c != RESIZED && n < sizeof(pattern) - 1)
 			pattern[n++] = (char)c;
 		pattern[n] = '\0';
 	}
-	if (n < 2)
-		return;
+	if (n < 2 || c == GONE)
+		return n == 1 && c != GONE;
 	regex = vt_regex_compile(pattern + 1, false, false, &more.message);
 	if (regex)
 		more.regex = regex; /* the old one stays: there are few, and none can be given back */
+	return regex != NULL;
 }
 
 /* Bring the next line that matches, below the top or with `back` above it, to the top. */
@@ -369,7 +377,7 @@ static bool act(int c)
 	long page = more.rows - 1;
 
 	prompt("");
-	if (c == 'q' || c == 'Q')
+	if (c == 'q' || c == 'Q' || c == GONE)
 		return false;
 	if (c == ' ' || c == 'f') {
 		scroll(page);
@@ -393,9 +401,10 @@ static bool act(int c)
 		draw(top_for(more.count, page));
 	} else if (c == '/' || c == '?') {
 		more.back = c == '?';
-		ask_expression((char)c);
-		prompt("");
-		search(more.back);
+		if (ask_expression((char)c)) {
+			prompt("");
+			search(more.back);
+		}
 	} else if (c == 'n' || c == 'N') {
 		search(more.back != (c == 'N'));
 	} else {
@@ -418,6 +427,18 @@ static void page_through(void)
 	} while (act(key()));
 }
 
+/* Where nobody can press keys: byte by byte, as cat does it. For vt_each_file(). */
+static int copy(int fd, const char *name, void *arg)
+{
+	int err = vt_copy(fd, STDOUT_FILENO);
+
+	if (err == -2)
+		vt_die_errno(1, "write error");
+	if (err)
+		vt_warn_errno(name);
+	return err;
+}
+
 int main(int argc, char **argv)
 {
 	static char *only_stdin[] = {"-", NULL};
@@ -437,12 +458,10 @@ int main(int argc, char **argv)
 	more.files = o.index < argc ? argv + o.index : only_stdin;
 	more.stay = !strcmp(vt_name, "less");
 	if (take_terminal()) {
-		more.safe = true;
 		page_through();
 		restore_terminal();
 	} else {
-		for (long n = 0; line(n); n++)
-			puts(line(n));
+		return vt_each_file(more.files, 1, copy, NULL);
 	}
 	return vt_finish(more.failed);
 }

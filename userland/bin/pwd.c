@@ -8,7 +8,7 @@
 int main(int argc, char **argv)
 {
 	struct vt_options o = {.usage = "pwd [-L | -P]", .options = "LP", .bad_status = 1};
-	char path[1024];
+	char path[PATH_MAX];
 
 	while (vt_option(&o, argc, argv) != -1)
 		; /* the kernel's path has no symbolic links in it */

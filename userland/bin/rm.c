@@ -43,7 +43,7 @@ static int rm(const char *path)
 
 	/* A link is removed itself, never what it leads to. */
 	if (lstat(path, &st) < 0) {
-		if (force && errno == ENOENT)
+		if (force && (errno == ENOENT || errno == ENOTDIR))
 			return 0;
 		vt_warn("cannot remove '%s': %s", path, strerror(errno));
 		return 1;

@@ -25,8 +25,13 @@ static struct key keys[KEYS_MAX] = {{.last = INT_MAX}}; /* the earlier ones coun
 static size_t key_count;
 static char separator; /* '\0': runs of blanks */
 
+struct line {
+	char *text;    /* allocated by itself; nothing is freed, as the program ends with the list */
+	size_t number; /* its place in the input */
+};
+
 struct line_list {
-	char **v; /* each line allocated by itself; nothing is freed, as the program ends with the list */
+	struct line *v;
 	size_t n, size;
 };
 
@@ -65,37 +70,46 @@ static const char *key_of(const struct key *key, const char *line, size_t *lengt
 	return start;
 }
 
+/* How many of the first bytes, up to `end`, are among these. */
+static size_t span(const char *s, const char *end, const char *bytes)
+{
+	size_t n = strspn(s, bytes);
+
+	return n < (size_t)(end - s) ? n : (size_t)(end - s);
+}
+
 /*
  * Compare decimal numbers of any length, with sign and fraction: as text they would be compared
  * wrongly (9 and 10), and as integers they could overflow. Without leading zeros the longer one is the
- * larger.
+ * larger. Each ends with its key: what stands behind that is no fraction of it, as in 10.9 with -t .
  */
-static int compare_numbers(const char *a, const char *b)
+static int compare_numbers(const char *a, const char *a_end, const char *b, const char *b_end)
 {
 	bool minus_a, minus_b;
 	size_t na, nb;
 	int order = 0;
 
-	a += strspn(a, " \t");
-	b += strspn(b, " \t");
-	minus_a = *a == '-';
-	minus_b = *b == '-';
+	a += span(a, a_end, " \t");
+	b += span(b, b_end, " \t");
+	minus_a = span(a, a_end, "-") > 0;
+	minus_b = span(b, b_end, "-") > 0;
 	a += minus_a;
 	b += minus_b;
-	a += strspn(a, "0");
-	b += strspn(b, "0");
-	na = strspn(a, "0123456789");
-	nb = strspn(b, "0123456789");
+	a += span(a, a_end, "0");
+	b += span(b, b_end, "0");
+	na = span(a, a_end, "0123456789");
+	nb = span(b, b_end, "0123456789");
 	if (na != nb)
 		order = na < nb ? -1 : 1;
 	else
 		order = strncmp(a, b, na);
-	if (!order && (a[na] == '.' || b[nb] == '.')) {
-		const char *fa = a[na] == '.' ? a + na + 1 : "", *fb = b[nb] == '.' ? b + nb + 1 : "";
+	if (!order && (span(a + na, a_end, ".") || span(b + nb, b_end, "."))) {
+		const char *fa = span(a + na, a_end, ".") ? a + na + 1 : a_end,
+			   *fb = span(b + nb, b_end, ".") ? b + nb + 1 : b_end;
 
-		while (!order && (isdigit((unsigned char)*fa) || isdigit((unsigned char)*fb))) {
-			int da = isdigit((unsigned char)*fa) ? *fa++ : '0',
-			    db = isdigit((unsigned char)*fb) ? *fb++ : '0';
+		while (!order && (span(fa, a_end, "0123456789") || span(fb, b_end, "0123456789"))) {
+			int da = span(fa, a_end, "0123456789") ? *fa++ : '0',
+			    db = span(fb, b_end, "0123456789") ? *fb++ : '0';
 
 			order = da - db;
 		}
@@ -116,7 +130,7 @@ static int compare_key(const struct key *key, const char *a, const char *b)
 	a = key_of(key, a, &na);
 	b = key_of(key, b, &nb);
 	if (key->numeric)
-		return compare_numbers(a, b);
+		return compare_numbers(a, a + na, b, b + nb);
 	order = memcmp(a, b, na < nb ? na : nb);
 	return order ? order : na < nb ? -1 : na > nb;
 }
@@ -133,12 +147,17 @@ static int compare_keys(const char *a, const char *b)
 
 static int compare(const void *x, const void *y)
 {
-	const char *a = *(char *const *)x, *b = *(char *const *)y;
-	int order = compare_keys(a, b);
+	const struct line *a = x, *b = y;
+	int order = compare_keys(a->text, b->text);
 
-	/* Equal keys: the whole line decides, so that the result does not depend on the method. */
+	/*
+	 * Equal keys: the whole line decides, so that the result does not depend on the method; with -u, which
+	 * keeps the first of them, the place in the input.
+	 */
 	if (!order && !unique)
-		order = reverse ? strcmp(b, a) : strcmp(a, b);
+		order = reverse ? strcmp(b->text, a->text) : strcmp(a->text, b->text);
+	if (!order)
+		order = a->number < b->number ? -1 : a->number > b->number;
 	return order;
 }
 
@@ -153,7 +172,8 @@ static int read_lines(int fd, const char *name, void *arg)
 	while (vt_line(&lines, &line, NULL)) {
 		if (list->n == list->size)
 			list->v = vt_realloc(list->v, sizeof(*list->v) * (list->size = list->size * 2 + 256));
-		list->v[list->n++] = vt_strdup(line);
+		list->v[list->n] = (struct line){vt_strdup(line), list->n};
+		list->n++;
 	}
 	if (lines.error)
 		vt_warn("%s: %s", name, strerror(lines.error));
@@ -200,6 +220,8 @@ int main(int argc, char **argv)
 	while ((c = vt_option(&o, argc, argv)) != -1) {
 		if (c == 'k')
 			parse_key(o.arg);
+		else if (c == 't' && (!o.arg[0] || o.arg[1]))
+			vt_die(2, "the separator must be one byte: '%s'", o.arg);
 		else if (c == 't')
 			separator = o.arg[0];
 		else
@@ -211,8 +233,8 @@ int main(int argc, char **argv)
 		qsort(list.v, list.n, sizeof(*list.v), compare);
 	for (size_t i = 0; i < list.n; i++) {
 		/* -u compares keys only: of equal ones the first is kept. */
-		if (!unique || i == 0 || compare_keys(list.v[i - 1], list.v[i]))
-			printf("%s\n", list.v[i]);
+		if (!unique || i == 0 || compare_keys(list.v[i - 1].text, list.v[i].text))
+			printf("%s\n", list.v[i].text);
 	}
 	return vt_finish(status);
 }

@@ -273,12 +273,15 @@ static bool take_value(const char *name, const char *value, struct termios *t, s
 static void change(char **args, struct termios *t)
 {
 	struct termios before = *t, after;
-	struct winsize size = vt_terminal_size(terminal);
-	struct winsize old = size;
+	struct winsize size = {0}, old;
 
+	/* What the kernel has, which may be 0 by 0: what is shown in its place would not be set. */
+	if (ioctl(terminal, TIOCGWINSZ, &size) < 0)
+		vt_die_errno(1, "size");
+	old = size;
 	for (; *args; args++) {
 		if (!strcmp(*args, "size")) {
-			printf("%d %d\n", size.ws_row, size.ws_col);
+			printf("%d %d\n", size.ws_row ?: 24, size.ws_col ?: 80);
 		} else if (!strcmp(*args, "speed")) {
 			printf("115200\n");
 		} else if (args[1] && take_value(*args, args[1], t, &size)) {

@@ -2,7 +2,8 @@
  * xargs [-n COUNT] [-r] [COMMAND [ARG...]]: words of standard input as arguments of a command.
  *
  * Left out: quoting in the input, -0, -I, -P, -t, -s. Status 123: some command failed; 125: was
- * killed.
+ * killed;
+ * 124: ended with 255. After the last two nothing more is run.
  *
  *     find /tmp -name '*.o' | xargs rm      one rm for many names: a process for each would take far longer
  *
@@ -18,7 +19,8 @@
 
 /*
  * Run the command. Returns 0, or what xargs itself exits with: 123 for a command that failed, and the
- * shell's 126 and 127 as they are, since no further run could do better.
+ * shell's 126 and 127 as they are. Does not return when a signal or the status 255 says that there is to be
+ * no further run.
  */
 static int run(char **argv)
 {
@@ -27,7 +29,9 @@ static int run(char **argv)
 	if (vt_run(argv, &status) < 0)
 		vt_die_errno(1, argv[0]);
 	if (WIFSIGNALED(status))
-		return 125;
+		vt_die(125, "%s: terminated by signal %d", argv[0], WTERMSIG(status));
+	if (WEXITSTATUS(status) == 255)
+		vt_die(124, "%s: exited with status 255; aborting", argv[0]);
 	return WEXITSTATUS(status) >= 126 ? WEXITSTATUS(status) : WEXITSTATUS(status) ? 123 : 0;
 }
 
@@ -40,7 +44,7 @@ int main(int argc, char **argv)
 	static char *command[XARGS_MAX + 1] = {"echo"};
 	long most = XARGS_MAX;
 	bool any_input = true, ran = false;
-	int c, fixed, n, status = 0;
+	int c, fixed, n, input, nothing, status = 0;
 	size_t bytes = 0;
 	struct vt_lines lines;
 	char *line;
@@ -59,7 +63,12 @@ int main(int argc, char **argv)
 		command[fixed++] = argv[o.index++];
 	fixed = fixed ? fixed : 1;
 	n = fixed;
-	vt_lines_open(&lines, STDIN_FILENO);
+	/* The words are for us: a command that reads its standard input finds that empty. */
+	input = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+	nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (input >= 0 && nothing >= 0)
+		dup2(nothing, STDIN_FILENO);
+	vt_lines_open(&lines, input >= 0 ? input : STDIN_FILENO);
 	while (vt_line(&lines, &line, NULL)) {
 		for (char *word = strtok(line, " \t"); word; word = strtok(NULL, " \t")) {
 			command[n++] = vt_strdup(word);

@@ -18,6 +18,7 @@ static struct {
 	bool gap;	     /* a blank line is due before the next text */
 	bool any;	     /* there was text before */
 	bool fenced;	     /* between two lines of ``` */
+	bool code;	     /* between two backquotes, which may stand in different lines of the paragraph */
 } md;
 
 /* One more byte of the paragraph. */
@@ -58,17 +59,15 @@ static bool put_link(const char **s)
 /* Add a line to the paragraph, without the marks of code, stress and links. What is code stays as it is. */
 static void gather(const char *s)
 {
-	bool code = false;
-
 	if (md.n)
 		put(' ');
 	while (*s) {
 		if (*s == '`') {
-			code = !code;
+			md.code = !md.code;
 			s++;
-		} else if (!code && s[0] == '*' && s[1] == '*') {
+		} else if (!md.code && s[0] == '*' && s[1] == '*') {
 			s += 2;
-		} else if (code || *s != '[' || !put_link(&s)) {
+		} else if (md.code || *s != '[' || !put_link(&s)) {
 			put(*s++);
 		}
 	}
@@ -91,6 +90,7 @@ static void flush(void)
 {
 	size_t column = 0;
 
+	md.code = false;
 	if (!md.n)
 		return;
 	put('\0');

@@ -173,7 +173,7 @@ int vt_seconds(const char *text, int64_t *ns)
 
 	for (; *text >= '0' && *text <= '9'; text++, digits++) {
 		whole = whole * 10 + (*text - '0');
-		/* More than three years would overflow in days; nobody waits that long. */
+		/* More digits could overflow before the unit is known; nobody waits for more than three years. */
 		if (whole > 100000000)
 			return -EINVAL;
 	}
@@ -184,6 +184,8 @@ int vt_seconds(const char *text, int64_t *ns)
 	/* "." alone and a unit alone have no digits, and are refused. */
 	for (size_t i = 0; digits && i < ARRAY_SIZE(units); i++) {
 		if (*text == units[i].letter && (!*text || !text[1])) {
+			if (whole > 9000000000 / units[i].seconds) /* 64 bits have room for 9.2e18 ns */
+				return -EINVAL;
 			*ns = (whole * 1000000000 + part) * units[i].seconds;
 			return 0;
 		}

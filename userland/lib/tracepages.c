@@ -51,7 +51,8 @@ static bool entry_at(const unsigned char *at, const unsigned char *end, struct e
 		if (e->kind == PADDING && !e->delta)
 			return false;
 		e->size = (unsigned)vt_take_number(at + 4, 4);
-		if (e->size < 4 || e->size > end - e->data)
+		/* A record has four bytes at least, those that name its event. */
+		if (e->size < (e->kind == PADDING ? 4 : 8) || e->size > end - e->data)
 			return false;
 		e->next = at + 4 + (e->size + 3) / 4 * 4;
 		e->data += 4;

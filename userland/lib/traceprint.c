@@ -24,16 +24,25 @@ struct eval {
 
 static struct vt_value expression(struct eval *e, int level);
 
+/* Most pieces are short; a message of trace_marker has up to a page. */
 void vt_bytes_printf(struct vt_bytes *out, const char *format, ...)
 {
-	char text[256];
-	va_list args;
+	char text[256], *whole = text;
+	va_list args, again;
 	int n;
 
 	va_start(args, format);
+	va_copy(again, args);
 	n = vsniprintf(text, sizeof(text), format, args);
+	if (n >= (int)sizeof(text)) {
+		whole = vt_malloc((size_t)n + 1);
+		vsniprintf(whole, (size_t)n + 1, format, again);
+	}
+	va_end(again);
 	va_end(args);
-	vt_put(out, text, n < (int)sizeof(text) ? (size_t)n : sizeof(text) - 1);
+	vt_put(out, whole, (size_t)n);
+	if (whole != text)
+		free(whole);
 }
 
 /* Step over blanks. */
@@ -87,23 +96,16 @@ static bool take_word(struct eval *e, char *word, size_t room)
 }
 
 /* The strings of a record live until its text is done. */
-#define MAX_TEXTS 64
-static char *texts[MAX_TEXTS];
+static char **texts;
 static size_t nr_texts;
 
-/*
- * Make the bytes a text that lives until the record is done. With too many texts in one record the
- * rest shows as "[?]".
- */
+/* Make the bytes a text that lives until the record is done. A table of names has a text for each of them. */
 static struct vt_value keep(struct vt_bytes *b)
 {
 	struct vt_value v = {0};
 
 	vt_put(b, "", 1);
-	if (nr_texts == MAX_TEXTS) {
-		free(b->data);
-		return (struct vt_value){.s = "[?]", .length = 3};
-	}
+	texts = vt_realloc(texts, (nr_texts + 1) * sizeof(*texts));
 	v.s = texts[nr_texts++] = b->data;
 	v.length = b->n - 1;
 	return v;
@@ -593,7 +595,6 @@ void vt_print_format(struct vt_bytes *out, const struct vt_record *r)
 		if (!e.bad)
 			format = vt_print_one(out, r->file, format, &value);
 	}
-	if (e.bad)
-		vt_put(out, "[?]", 3);
+	vt_put(out, "[?]", e.bad ? 3 : 0);
 	forget_texts();
 }

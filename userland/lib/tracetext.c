@@ -186,9 +186,10 @@ static void print_graph_exit(struct vt_bytes *out, const struct vt_record *r, st
 static void print_stack(struct vt_bytes *out, const struct vt_record *r, struct vt_cpu *cpu)
 {
 	const struct vt_field *callers = vt_event_field(r->event, "caller");
+	unsigned at = callers && callers->offset < r->size ? callers->offset : r->size;
 
 	vt_put(out, "<stack trace >", 14);
-	for (unsigned at = callers ? callers->offset : r->size; at + 8 <= r->size; at += 8) {
+	for (; at + 8 <= r->size; at += 8) {
 		unsigned long long address = vt_take_number(r->data + at, 8);
 		const struct vt_symbol *symbol = vt_find_symbol(r->file, address);
 

@@ -12,6 +12,7 @@
  */
 #include "keys.h"
 #include <ctype.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <vt_term.h>
 
@@ -73,6 +74,19 @@ int key_byte(void)
 	if (sh.interrupted)
 		return CTRL_C;
 	return n == 1 ? c : -1;
+}
+
+/* The bytes of a key come together; 50 ms are enough for a slow line. A byte that begins no sequence stays a key. */
+bool key_follows(void)
+{
+	struct pollfd wait = {.fd = STDIN_FILENO, .events = POLLIN};
+	int c;
+
+	if (unread < 0 && poll(&wait, 1, 50) != 1)
+		return false;
+	c = key_byte();
+	key_unread(c);
+	return c == '[' || c == 'O';
 }
 
 /*

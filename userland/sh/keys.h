@@ -42,6 +42,8 @@ void key_begin(void (*resized)(void *arg), void *arg);
 void key_end(void);
 /* One byte. Returns -1 at the end of input, CTRL_C also where a ^C has come as a signal. */
 int key_byte(void);
+/* Behind ESCAPE: whether a control sequence comes soon; else it was Escape alone. */
+bool key_follows(void);
 /* The next key_byte() gives this byte once more. */
 void key_unread(int byte);
 /* Behind ESCAPE: the rest of a control sequence, and what it means. */

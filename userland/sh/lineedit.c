@@ -189,6 +189,10 @@ static int search(struct edit *e)
 	for (;;) {
 		show_search(e, text, found);
 		c = key_byte();
+		if (c == ESCAPE && key_follows())
+			c = key_sequence();
+		if (c == KEY_NONE)
+			continue;
 		if (c == CTRL_R && found < history_count()) {
 			/* Nothing older: what is shown stays. */
 			size_t older = search_back(text, found);
@@ -200,7 +204,7 @@ static int search(struct edit *e)
 			while (n && ((unsigned char)text[n] & 0xc0) == 0x80);
 			text[n] = '\0';
 			found = search_back(text, history_count());
-		} else if (c >= ' ' && c != DELETE && n + 1 < sizeof(text)) {
+		} else if (c >= ' ' && c < 256 && c != DELETE && n + 1 < sizeof(text)) {
 			text[n++] = (char)c;
 			text[n] = '\0';
 			found = search_back(text, history_count());
