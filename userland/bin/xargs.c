@@ -1,9 +1,8 @@
 /*
  * xargs [-n COUNT] [-r] [COMMAND [ARG...]]: words of standard input as arguments of a command.
  *
- * Left out: quoting in the input, -0, -I, -P, -t, -s. Status 123: some command failed; 125: was
- * killed;
- * 124: ended with 255. After the last two nothing more is run.
+ * Left out: quoting in the input, -0, -I, -P, -t, -s. Status 123: some command failed; 125: one was
+ * killed; 124: one ended with 255. After the last two nothing more is run.
  *
  *     find /tmp -name '*.o' | xargs rm      one rm for many names: a process for each would take far longer
  *

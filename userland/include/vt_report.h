@@ -108,7 +108,6 @@ struct vt_value {
 };
 const char *vt_print_one(struct vt_bytes *out, const struct vt_dat_file *f, const char *format,
 			 const struct vt_value *value);
-void vt_bytes_printf(struct vt_bytes *out, const char *format, ...) __attribute__((format(__printf__, 2, 3)));
 /*
  * Add the text as trace-cmd's own plug-ins write it. cpu: where the record lies, as a graph's leaf takes the
  * next record as well. Returns false for an event that has none.

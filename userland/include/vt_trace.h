@@ -61,6 +61,8 @@ struct vt_bytes {
 };
 
 void vt_put(struct vt_bytes *b, const void *data, size_t n);
+/* Text as printf makes it, of any length, without an ending zero. */
+void vt_bytes_printf(struct vt_bytes *out, const char *format, ...) __attribute__((format(__printf__, 2, 3)));
 /* A number of so many bytes, the lowest first: that is this machine's order, and the file's. */
 void vt_put_number(struct vt_bytes *b, unsigned long long value, size_t size);
 /* A text with its ending zero. */

@@ -4,6 +4,7 @@
  * frees `data`.
  */
 #include <vt_trace.h>
+#include <stdarg.h>
 
 /* The room doubles, so that a long part is copied a few times only, however small its pieces are. */
 void vt_put(struct vt_bytes *b, const void *data, size_t n)
@@ -14,6 +15,27 @@ void vt_put(struct vt_bytes *b, const void *data, size_t n)
 	}
 	memcpy(b->data + b->n, data, n);
 	b->n += n;
+}
+
+/* Most pieces are short; a message of trace_marker has up to a page. */
+void vt_bytes_printf(struct vt_bytes *out, const char *format, ...)
+{
+	char text[256], *whole = text;
+	va_list args, again;
+	int n;
+
+	va_start(args, format);
+	va_copy(again, args);
+	n = vsniprintf(text, sizeof(text), format, args);
+	if (n >= (int)sizeof(text)) {
+		whole = vt_malloc((size_t)n + 1);
+		vsniprintf(whole, (size_t)n + 1, format, again);
+	}
+	va_end(again);
+	va_end(args);
+	vt_put(out, whole, (size_t)n);
+	if (whole != text)
+		free(whole);
 }
 
 /* The lower bytes of a number come first in memory on both machines, as in the file. */

@@ -10,7 +10,6 @@
  */
 #include <vt_report.h>
 #include <ctype.h>
-#include <stdarg.h>
 
 /*
  * An evaluation: where it is in the text, and whether all was understood so far. `bad` ends nothing:
@@ -23,27 +22,6 @@ struct eval {
 };
 
 static struct vt_value expression(struct eval *e, int level);
-
-/* Most pieces are short; a message of trace_marker has up to a page. */
-void vt_bytes_printf(struct vt_bytes *out, const char *format, ...)
-{
-	char text[256], *whole = text;
-	va_list args, again;
-	int n;
-
-	va_start(args, format);
-	va_copy(again, args);
-	n = vsniprintf(text, sizeof(text), format, args);
-	if (n >= (int)sizeof(text)) {
-		whole = vt_malloc((size_t)n + 1);
-		vsniprintf(whole, (size_t)n + 1, format, again);
-	}
-	va_end(again);
-	va_end(args);
-	vt_put(out, whole, (size_t)n);
-	if (whole != text)
-		free(whole);
-}
 
 /* Step over blanks. */
 static void blanks(struct eval *e)
@@ -595,6 +573,7 @@ void vt_print_format(struct vt_bytes *out, const struct vt_record *r)
 		if (!e.bad)
 			format = vt_print_one(out, r->file, format, &value);
 	}
-	vt_put(out, "[?]", e.bad ? 3 : 0);
+	if (e.bad)
+		vt_put(out, "[?]", 3);
 	forget_texts();
 }
