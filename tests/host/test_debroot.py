@@ -134,7 +134,10 @@ def test_a_root(box):
     )
     assert os.readlink(f"{box.root}/usr/lib/tool.so") == "/usr/lib/other.so"
     assert (os.readlink(f"{box.root}/bin/sh"), os.readlink(f"{box.root}/usr/bin/awk")) == ("dash", "gawk")
-    assert box.text("etc/passwd").startswith("root:") and box.text("etc/hosts") == "127.0.0.1 localhost\n127.0.1.1 vitrine\n"
+    assert (
+        box.text("etc/passwd").startswith("root:")
+        and box.text("etc/hosts") == "127.0.0.1 localhost\n127.0.1.1 vitrine\n"
+    )
     assert not os.path.exists(f"{box.root}/usr/bin/later")
     # As anybody may make it: no set-user-id bits, which would be somebody else's, and all may read it.
     assert os.stat(f"{box.root}/usr/bin/tool").st_mode & 0o7777 == 0o755
