@@ -35,8 +35,8 @@ class Monitor:
 
     def connect(self):
         self.link = socket.socket(socket.AF_UNIX)
-        self.link.connect(self.path)
         self.replies = self.link.makefile("rb")
+        self.link.connect(self.path)
         self.replies.readline()  # the greeting
         self.command("qmp_capabilities")
 
@@ -95,12 +95,14 @@ class Receiver:
         self.folder, self.file, self.part, self.name, self.fault = folder, None, None, None, None
 
     def serve(self, link):
-        """Until the other end of the socket is closed."""
-        for kind, data in frames(iter(lambda: link.recv(65536), b"")):
-            answer = self.take(kind, data)
-            if answer:
-                link.sendall(answer.encode(errors="surrogateescape") + b"\n")
-        self.drop()
+        """Until the other end of the socket is closed, or this process is told to end."""
+        try:
+            for kind, data in frames(iter(lambda: link.recv(65536), b"")):
+                answer = self.take(kind, data)
+                if answer:
+                    link.sendall(answer.encode(errors="surrogateescape") + b"\n")
+        finally:
+            self.drop()
 
     def take(self, kind, data):
         """One frame; the line to answer, if there is one."""
@@ -143,11 +145,14 @@ class Receiver:
         return f"ok {size} bytes, on the host {self.name}"
 
     def drop(self):
-        """Half a file goes."""
-        if self.file:
-            self.file.close()
+        """Half a file goes. Closing it writes what is buffered, which fails again on a disk that is full."""
+        file, self.file = self.file, None
+        if file:
+            try:
+                file.close()
+            except OSError:
+                pass
             os.unlink(self.part)
-            self.file = None
 
 
 def start_receiver(folder):

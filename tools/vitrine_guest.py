@@ -288,7 +288,11 @@ def prepare_child(parent):
 def patience():
     """What the time that a guest may live is multiplied by (VITRINE_PATIENCE; 1). The tests want more: on a host with
     much else to do a guest takes several times as long, and one that hangs does so however long it is waited for."""
-    return float(os.environ.get("VITRINE_PATIENCE", "1"))
+    said = os.environ.get("VITRINE_PATIENCE") or "1"
+    try:
+        return float(said)
+    except ValueError:
+        raise GuestError(f"VITRINE_PATIENCE={said}: a number is wanted", NO_STATUS) from None
 
 
 class Guest:

@@ -75,6 +75,9 @@ class Recording:
         if self.setup.bootconfig:
             apply_bootconfig(self.setup.bootconfig, self.path("initrd"))
         write_empty_qcow2(self.path("state.qcow2"))
+        for name in ("console.log", "argv"):  # of the recording before: this one may not come to its own
+            if os.path.exists(self.path(name)):
+                os.unlink(self.path(name))
         argv = self.argv("record", "console.log")
         with subprocess.Popen(
             argv,
@@ -88,6 +91,8 @@ class Recording:
                 print(f"vrun: {timeout} seconds are over: the recording ends here", file=sys.stderr)
             finally:
                 qemu.terminate()  # it completes its file
+        if not os.path.exists(self.path("console.log")):
+            raise GuestError(f"QEMU ended with status {qemu.returncode}", NO_STATUS)
         with open(self.path("argv"), "w", encoding="utf-8") as file:
             json.dump(self.argv("replay", "replay.log"), file)
         return self._status()

@@ -1,8 +1,11 @@
 """tools/debroot and `make debian-root`, with packages of this test's own in a folder, and as an ordinary user: what is in
 the root that they make, and what is said when something is wrong."""
 
+import errno
 import fcntl
 import hashlib
+import importlib.machinery
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -131,7 +134,10 @@ def test_a_root(box):
     )
     assert os.readlink(f"{box.root}/usr/lib/tool.so") == "/usr/lib/other.so"
     assert (os.readlink(f"{box.root}/bin/sh"), os.readlink(f"{box.root}/usr/bin/awk")) == ("dash", "gawk")
-    assert box.text("etc/passwd").startswith("root:") and box.text("etc/hosts") == "127.0.0.1 localhost\n127.0.1.1 vitrine\n"
+    assert (
+        box.text("etc/passwd").startswith("root:")
+        and box.text("etc/hosts") == "127.0.0.1 localhost\n127.0.1.1 vitrine\n"
+    )
     assert not os.path.exists(f"{box.root}/usr/bin/later")
     # As anybody may make it: no set-user-id bits, which would be somebody else's, and all may read it.
     assert os.stat(f"{box.root}/usr/bin/tool").st_mode & 0o7777 == 0o755
@@ -215,6 +221,22 @@ def test_without_a_network(box):
     os.utime(f"{box.root}.apt/lists-fetched", (0, 0))
     done = box.debroot("tool")
     assert done.returncode == 0 and "not all lists could be fetched, and what is here is used: " in done.stdout, done
+
+
+def test_a_full_disk_is_said_of_a_folder(monkeypatch, capsys):
+    """An error of writing names no file."""
+    loader = importlib.machinery.SourceFileLoader("debroot", DEBROOT)
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("debroot", loader))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    loader.exec_module(module)
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(module, "make_root", full)
+    monkeypatch.setattr(sys, "argv", ["debroot", "--arch", "x86_64"])
+    assert module.main() == 1
+    assert capsys.readouterr().err == f"debroot: {ROOT}/build/x86_64/debian: No space left on device\n"
 
 
 def test_make_says_which_machines():

@@ -5,12 +5,14 @@ import difflib
 import os
 import subprocess
 import sys
+import types
 
 import pytest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "tools", "labs"))
 
+import course  # noqa: E402
 import grading  # noqa: E402
 import inclusion  # noqa: E402
 import student  # noqa: E402
@@ -28,9 +30,10 @@ from workshop import Patch, Workshop  # noqa: E402
     [
         "diff --git a/x b/x\nnew file mode 120000\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+/etc/passwd\n\\ No newline at end of file\n",
         "diff --git a/a b/b\nsimilarity index 100%\nrename from a\nrename to b\n",
+        "diff --git a/a b/b\nsimilarity index 100%\nrename old a\nrename new b\n",
         "this is no patch\n",
     ],
-    ids=["a link", "a renamed file", "no patch"],
+    ids=["a link", "a renamed file", "one in git's older words", "no patch"],
 )
 def test_what_is_no_patch_of_files_is_refused(how, tmp_path):
     write(tmp_path, "p.patch", how)
@@ -121,6 +124,48 @@ def test_a_build_cannot_fill_the_disk(tmp_path):
     assert (
         not os.path.exists(tmp_path / "build/labs/t/33.o") or os.path.getsize(tmp_path / "build/labs/t/33.o") <= 1 << 30
     )
+
+
+def test_limits_of_an_administrator_are_kept():
+    """Lower ones than ours."""
+    words = "import resource, unit, workshop\nresource.setrlimit(resource.RLIMIT_CPU, (20, 20))\n"
+    words += "workshop.build_limits()\nunit.limits(25)\nprint(resource.getrlimit(resource.RLIMIT_CPU))"
+    where = os.path.join(ROOT, "tools", "labs")
+    done = subprocess.run([sys.executable, "-c", words], cwd=where, capture_output=True, text=True, check=False)
+    assert done.stdout == "(20, 20)\n", done.stderr
+
+
+def test_a_first_copy_that_fails_goes(tmp_path, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    workshop = Workshop("t", str(tmp_path))
+    monkeypatch.setattr(subprocess, "run", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        workshop._fill(str(tmp_path))
+    assert os.listdir(tmp_path / "build/labs") == ["t.lock"]
+
+
+def test_starting_code_that_is_not_there_is_said(tmp_path):
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    with pytest.raises(LabError, match="commit 1234567, is not in this repository"):
+        Workshop("t", str(tmp_path))._unpack("1234567", str(tmp_path))
+
+
+def test_a_name_that_is_no_text_ends_no_class(tmp_path):
+    """One of the submissions has a file whose name is not UTF-8: this one alone is refused."""
+    name = "trace\\377.c"
+    head = f'diff --git "a/{name}" "b/{name}"\nnew file mode 100644\n--- /dev/null\n+++ "b/{name}"\n'
+    write(tmp_path, "ann.patch", head + "@@ -0,0 +1 @@\n+x\n")
+    said = []
+    course.grade_all("mcount", str(tmp_path), {}, say=said.append)
+    assert "not part of lab mcount: trace\\udcff.c" in said[0] and "ann,0," in read(tmp_path, "grades.csv")
+
+
+def test_a_report_without_gdb(monkeypatch):
+    monkeypatch.setenv("PATH", "/nonexistent")
+    attempt = types.SimpleNamespace(kernel=types.SimpleNamespace(symbols={"f": 0x1000}), build="/nonexistent")
+    assert grading.Attempt._places(attempt, [("f", "10")]) == {}
 
 
 # ---- A guest that never ends

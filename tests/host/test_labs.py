@@ -16,6 +16,7 @@ import pytest
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "tools", "labs"))
 
+import command  # noqa: E402
 import course  # noqa: E402
 import cutting  # noqa: E402
 import grading  # noqa: E402
@@ -268,6 +269,21 @@ def test_a_student_starts_changes_and_hands_in(tmp_path):
     patch.apply(again)
     assert read(again, "arch/aarch64/patch.c").endswith("/* mine */\n")
 
+    # A person's own settings of git, and an editor's own letters and line ends, change nothing.
+    for setting in (["diff.noprefix", "true"], ["diff.context", "0"]):
+        subprocess.run(["git", "config", *setting], cwd=top, check=True)
+    theirs = b"/* \xe4 */\r\n/* a\rb */\n"
+    with open(os.path.join(top, "arch/aarch64/patch.c"), "ab") as file:
+        file.write(theirs)
+    done = subprocess.run([os.path.join(top, "tools/lab"), "diff"], cwd=top, capture_output=True, check=True)
+    assert b"+/* \xe4 */\r\n" in done.stdout
+    lab(top, "submit", str(tmp_path / "s.patch"))
+    again = tree(tmp_path / "third")
+    cutting.cut(find("mcount"), again)
+    Patch(str(tmp_path / "s.patch")).apply(again)
+    with open(os.path.join(again, "arch/aarch64/patch.c"), "rb") as file:
+        assert file.read().endswith(theirs)
+
 
 # ---- An instructor
 
@@ -448,6 +464,39 @@ def test_seeds_are_each_students_own(tmp_path):
     assert os.stat(tmp_path / "class.key").st_mode & 0o77 == 0
     os.remove(tmp_path / "class.key")
     assert course.seeds(str(tmp_path / "class.csv"), say=lambda line: None) != first
+
+
+def test_a_class_that_a_spreadsheet_has_written(tmp_path):
+    """It puts a mark before the first name; a name may have a comma; and the file may be in another code."""
+    write(tmp_path, "class.csv", '\ufeff"Roe, Ann",1\nbob,2\n')
+    said = []
+    given = course.seeds(str(tmp_path / "class.csv"), say=said.append)
+    assert list(given) == ["Roe, Ann", "bob"]
+    write(tmp_path, "seeds.csv", "".join(f"{line}\n" for line in said))
+    assert course.read_seeds(str(tmp_path / "seeds.csv")) == given
+    (tmp_path / "class.csv").write_bytes(b"J\xfcrgen\n")
+    with pytest.raises(LabError, match="no CSV file in UTF-8"):
+        course.seeds(str(tmp_path / "class.csv"))
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["check", "mcount", "--arch", "arm46"], "lab: none of these labs is for arm46\n"),
+        (["check", "mcount", "--only", "nothing"], "lab: there is no row nothing\n"),
+        (["check", "mcount", "-j", "0"], "invalid count value: '0'"),
+        (["grade-all", "mcount", "/tmp", "-j", "0"], "invalid count value: '0'"),
+    ],
+)
+def test_nothing_to_check_is_not_as_it_should_be(words, said):
+    assert said in lab(ROOT, *words, status=2)
+
+
+def test_a_machine_has_two_names(monkeypatch):
+    asked = []
+    monkeypatch.setattr(proving, "table", lambda *words: asked.append(words[4]) or True)
+    args = types.SimpleNamespace(names=["mcount"], short=False, jobs=1, only=None, arch=["arm64"], seed=1)
+    assert command.cmd_check(args) == 0 and asked == [{"aarch64"}]
 
 
 def test_results_are_gradescopes():

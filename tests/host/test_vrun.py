@@ -1,13 +1,21 @@
 """tools/vrun with a stand-in for QEMU: statuses, what is shown, files, and that nothing stays behind."""
 
+import importlib.machinery
+import importlib.util
+import io
 import os
 import re
+import resource
 import signal
+import socket
 import subprocess
 import sys
 import time
+import types
 
 import pytest
+import tohost
+import vitrine_replay
 from machines import params
 from vitrine_guest import MACHINES
 
@@ -184,7 +192,6 @@ def test_a_kernel_that_is_not_there_has_a_goal(build, variant, goal):
     assert done.returncode == 126 and f"is not there: make {wanted} builds it\n" in done.stderr
 
 
-
 @pytest.mark.parametrize(
     "options, words",
     [
@@ -194,6 +201,10 @@ def test_a_kernel_that_is_not_there_has_a_goal(build, variant, goal):
         (["--trace", "/", "--trace-args=-e sched"], "--trace /: a folder; a file is wanted"),
         (["--out", "/tmp"], "--out is for an --interactive session"),
         (["--console", "--file", "a:b"], "--file: the guest that this attaches to has its files already"),
+        (["--timeout", "inf"], "argument --timeout: invalid seconds value: 'inf'"),
+        (["--timeout", "nan"], "argument --timeout: invalid seconds value: 'nan'"),
+        (["--gdb", "70000"], "argument --gdb: invalid port value: '70000'"),
+        (["--replay", "-1"], "argument --replay: invalid port value: '-1'"),
     ],
 )
 def test_options_that_mean_nothing(build, options, words):
@@ -211,6 +222,106 @@ def test_missing_qemu_says_so(build):
         check=False,
     )
     assert done.returncode == 126 and "/nonexistent/qemu" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_line_that_comes_in_two_portions(monkeypatch):
+    """The console's lines end in two characters, and a portion may end between them."""
+    loader = importlib.machinery.SourceFileLoader("vrun", VRUN)
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("vrun", loader))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    loader.exec_module(module)
+    output, shown = module.ScriptOutput(False), io.StringIO()
+    output.start, output.end = "start", "end"
+    monkeypatch.setattr(sys, "stdout", shown)
+    for portion in ("start\r\none\r", "\ntwo\r", "\nen", "d 0\r\n"):
+        output.write(portion)
+    assert shown.getvalue() == "one\ntwo\n"
+
+
+def test_what_cannot_start_leaves_no_folder(build, tmp_path):
+    (build / MACHINES[build.name].kernel).unlink()
+    (tmp_path / "scratch").mkdir()
+    done = subprocess.run(
+        command(build, "exit 0\n", "--trace", str(tmp_path / "t.dat")),
+        env={**os.environ, "VITRINE_QEMU": FAKE, "TMPDIR": str(tmp_path / "scratch")},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 126 and "is not there" in done.stderr
+    assert os.listdir(tmp_path / "scratch") == []
+
+
+def test_patience_is_a_number(build, monkeypatch):
+    monkeypatch.setenv("VITRINE_PATIENCE", "much")
+    done = vrun(build, "exit 0\n")
+    assert done.returncode == 126 and done.stderr == "vrun: VITRINE_PATIENCE=much: a number is wanted\n"
+
+
+def test_a_monitor_that_nobody_answers_is_closed():
+    monitor = tohost.Monitor()
+    with pytest.raises(OSError):
+        monitor.connect()
+    monitor.close()
+    assert not os.path.exists(monitor.folder)
+
+
+def frame(kind, data=b""):
+    tail = tohost.HEAD.pack(tohost.MAGIC, 0, ord(kind), len(data))[8:] + data
+    return tohost.MAGIC + tohost.zlib.crc32(tail).to_bytes(4, "little") + tail
+
+
+def test_a_disk_that_is_full_is_told_to_the_guest(tmp_path):
+    """More than the receiver may write: a file's end cannot be written when it is closed, either."""
+    receiver = tohost.Receiver(str(tmp_path))
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
+    try:
+        receiver.take("N", b"file")
+        for _ in range(20):
+            receiver.take("D", b"x" * 3000)
+        answer = receiver.take("E", b"")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert answer.startswith("no ") and os.listdir(tmp_path) == []
+
+
+def test_half_a_file_goes_when_the_guest_is_killed(tmp_path):
+    ours, theirs = socket.socketpair()
+    theirs.sendall(frame("E") + frame("N", b"file") + frame("D", b"half"))
+    theirs.close()
+    with ours, pytest.raises(OSError):  # the answer has nobody to go to, or what was sent is lost with it
+        tohost.Receiver(str(tmp_path)).serve(Late(ours))
+    assert os.listdir(tmp_path) == []
+
+
+class Late:
+    """A socket whose other end is killed, and that says so behind what has come."""
+
+    def __init__(self, link):
+        self.link = link
+
+    def recv(self, size):
+        data = self.link.recv(size)
+        if not data:
+            raise ConnectionResetError("reset")
+        return data
+
+    def sendall(self, data):
+        """An answer that nobody reads."""
+
+
+def test_a_recording_that_fails_is_not_the_one_before(tmp_path):
+    (tmp_path / "initramfs").write_bytes(b"")
+    (tmp_path / "console.log").write_text("vrun-start-recorded\nold\nvrun-exit-recorded 0\n")
+    setup = types.SimpleNamespace(
+        initrd=str(tmp_path / "initramfs"), bootconfig=None, argv=lambda *_: [sys.executable, "-c", "exit(3)"]
+    )
+    recording = vitrine_replay.Recording(setup, str(tmp_path))
+    with pytest.raises(vitrine_replay.GuestError, match="QEMU ended with status 3"):
+        recording.record(b"exit 0\n", [], {}, 100)
+    assert not (tmp_path / "argv").exists()
 
 
 def processes(word):

@@ -26,14 +26,24 @@ from catalogue import LabError, all_labs, find  # noqa: E402
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
+MACHINE_NAMES = {"arm64": "aarch64"}  # beside their own
+
+
 def arches(lab, chosen):
     """The machines to grade on: all of the lab's, or those that were chosen, by either name."""
-    names = {"arm64": "aarch64"}
-    chosen = [names.get(one, one) for one in chosen or lab.machines]
+    chosen = [MACHINE_NAMES.get(one, one) for one in chosen or lab.machines]
     for one in chosen:
         if one not in lab.machines:
             raise LabError(f"lab {lab.name} is for {', '.join(lab.machines)}, not for {one}")
     return chosen
+
+
+def count(text):
+    """How many at a time, for argparse."""
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
 
 
 def cmd_list(_):
@@ -101,7 +111,7 @@ def cmd_grade(args):
 def cmd_diff(_):
     import student
 
-    sys.stdout.write(student.Started(ROOT).patch())
+    sys.stdout.buffer.write(student.Started(ROOT).patch().encode(errors="surrogateescape"))
 
 
 def cmd_submit(args):
@@ -118,7 +128,7 @@ def cmd_submit(args):
     if not text:
         raise LabError("nothing was changed yet")
     path = args.file or f"{started.lab.name}.patch"
-    with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
+    with open(path, "w", encoding="utf-8", errors="surrogateescape", newline="") as file:
         file.write(text)
     print(f"{path}: {text.count(chr(10))} lines to hand in")
 
@@ -127,7 +137,10 @@ def cmd_check(args):
     import proving
 
     labs = [find(name) for name in args.names] if args.names else all_labs()
-    return 0 if proving.table(labs, args.short, args.jobs, args.only, args.arch, args.seed) else 1
+    machines = {MACHINE_NAMES.get(one, one) for one in args.arch or ()}
+    for one in machines - {machine for lab in labs for machine in lab.machines}:
+        raise LabError(f"none of these labs is for {one}")
+    return 0 if proving.table(labs, args.short, args.jobs, args.only, machines, args.seed) else 1
 
 
 def cmd_export(args):
@@ -190,7 +203,7 @@ def parse():
     sub.add_argument("--only", action="append", metavar="ROW", help="solution, start, or a wrong solution's name")
     sub.add_argument("--arch", action="append", help="only this machine")
     sub.add_argument("--seed", type=int, default=1, help="with the numbers of another student")
-    sub.add_argument("-j", dest="jobs", type=int, default=1, metavar="N")
+    sub.add_argument("-j", dest="jobs", type=count, default=1, metavar="N")
     sub = command("export", cmd_export, "a repository to hand out")
     sub.add_argument("dir")
     sub.add_argument("--labs", help="only these")
@@ -205,7 +218,7 @@ def parse():
     sub.add_argument("name")
     sub.add_argument("dir")
     sub.add_argument("--seeds", metavar="FILE", help="what `seed` printed")
-    sub.add_argument("-j", dest="jobs", type=int, default=1, metavar="N")
+    sub.add_argument("-j", dest="jobs", type=count, default=1, metavar="N")
     return parser.parse_args()
 
 

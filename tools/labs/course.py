@@ -4,6 +4,7 @@ import concurrent.futures
 import csv
 import hashlib
 import hmac
+import io
 import json
 import os
 import queue
@@ -79,10 +80,12 @@ def seeds(path, key_path=None, say=print):
     (RFC 2104) under a key that the class does not see."""
     key_path = key_path or os.path.splitext(path)[0] + ".key"
     try:
-        with open(path, newline="", encoding="utf-8") as file:
+        with open(path, newline="", encoding="utf-8-sig") as file:  # spreadsheets write a mark before the text
             names = [row[0].strip() for row in csv.reader(file) if row and row[0].strip()]
     except OSError as error:
         raise LabError(f"{path}: {error.strerror}") from error
+    except (ValueError, csv.Error) as error:
+        raise LabError(f"{path}: no CSV file in UTF-8: {error}") from error
     if not os.path.exists(key_path):
         with open(os.open(key_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
             file.write(secrets.token_hex(32) + "\n")
@@ -91,15 +94,17 @@ def seeds(path, key_path=None, say=print):
     if len(set(names)) != len(names):
         raise LabError(f"{path}: a name is there twice")
     rows = [(name, int.from_bytes(hmac.new(key, name.encode(), hashlib.sha256).digest()[:3], "big")) for name in names]
-    for name, seed in rows:
-        say(f"{name},{seed}")
+    for row in rows:
+        line = io.StringIO()
+        csv.writer(line, lineterminator="").writerow(row)  # a name may have a comma
+        say(line.getvalue())
     return dict(rows)
 
 
 def read_seeds(path):
     """{name: seed} as `seeds` printed it."""
     try:
-        with open(path, newline="", encoding="utf-8") as file:
+        with open(path, newline="", encoding="utf-8-sig") as file:
             return {row[0]: int(row[1]) for row in csv.reader(file) if len(row) >= 2}
     except (OSError, ValueError) as error:
         raise LabError(f"{path}: {error}") from error
@@ -123,9 +128,10 @@ def grade_all(name, folder, seed_of, jobs=1, say=print):
             workshop = student.workshop_of_patch(lab, os.path.join(folder, entry), place, ROOT)
             results, figures = grading.run_checks(lab, workshop, lab.machines, seed)
         except LabError as error:
+            said = str(error).encode(errors="backslashreplace").decode()  # a name in a patch is any bytes
             with open(base + ".txt", "w", encoding="utf-8") as file:
-                file.write(f"{error}\n")
-            return who, 0, str(error)
+                file.write(f"{said}\n")
+            return who, 0, said
         finally:
             places.put(place)
         grading.save(base + ".json", results, figures)

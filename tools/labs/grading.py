@@ -254,12 +254,15 @@ class Attempt:
         if not addresses:
             return {}
         words = [word for address in addresses.values() for word in ("-ex", f"info line *{address - 1:#x}")]
-        done = subprocess.run(
-            ["gdb-multiarch", "-nx", "-batch", *words, os.path.join(self.build, "vmlinux")],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        try:
+            done = subprocess.run(
+                ["gdb-multiarch", "-nx", "-batch", *words, os.path.join(self.build, "vmlinux")],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+        except FileNotFoundError:
+            return {}  # the report is worth having without them
         places = re.findall(r'^Line (\d+) of "([^"]+)"|^No line', done.stdout, re.M)
         return {key: f"{file}:{line}" for key, (line, file) in zip(addresses, places) if file}
 

@@ -87,6 +87,8 @@ def table(labs, short=False, jobs=1, only=None, arches=None, seed=SEED, say=prin
     """All rows of these labs; True when each is as it should be. The points in a line are the same each time: those of
     checks that a row loses only perhaps are not counted."""
     rows = [case for lab in labs for case in cases(lab, short, only)]
+    if not rows:
+        raise LabError(f"there is no row {' or '.join(only or [])}")
     workshops = queue.Queue()
     for number in range(jobs):
         workshops.put(Workshop(f"check-{number}"))

@@ -24,10 +24,10 @@ HANDS = ["-c", "user.name=lab", "-c", "user.email=lab@localhost"]
 
 def git(top, *words, check=True):
     """A git command's output in the repository at `top`."""
-    done = subprocess.run(["git", "-C", top, *words], capture_output=True, text=True, check=False)
+    done = subprocess.run(["git", "-C", top, *words], capture_output=True, check=False)
     if check and done.returncode:
-        raise LabError(f"git {words[0]}: {done.stderr.strip()}")
-    return done.stdout
+        raise LabError(f"git {words[0]}: {done.stderr.decode(errors='replace').strip()}")
+    return done.stdout.decode(errors="surrogateescape")  # names and sources are any bytes, a line may end in \r\n
 
 
 def commit(top, message):
@@ -78,7 +78,9 @@ class Started:
         ]
         if new:
             git(self.top, "add", "--intent-to-add", "--", *new)
-        return git(self.top, "diff", "--no-renames", "--no-color", "--no-ext-diff", self.begin, "--", *mine)
+        # A person's settings (diff.noprefix, diff.context) make patches that fit no tree.
+        form = ["--no-renames", "--no-color", "--no-ext-diff", "--src-prefix=a/", "--dst-prefix=b/", "-U3"]
+        return git(self.top, "diff", *form, self.begin, "--", *mine)
 
     def copy_mine(self, top):
         """The student's files over the tree at `top`."""

@@ -15,6 +15,7 @@ import tempfile
 
 from catalogue import LabError
 from lost import EVIDENCE_LINES, Lost, Unbuilt
+from workshop import limit
 
 UNIT = "build/host/unit"
 # Backstops for a test that never ends: those under ASan use some 5 seconds, TSan's some 15 on two CPUs, and more the
@@ -62,9 +63,9 @@ def looked_at(binary, mine, others):
 
 
 def limits(seconds):
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (OUTPUT_BYTES, OUTPUT_BYTES))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    limit(resource.RLIMIT_CPU, seconds)
+    limit(resource.RLIMIT_FSIZE, OUTPUT_BYTES)
+    limit(resource.RLIMIT_CORE, 0)
 
 
 def started(top, binary, sanitizer, seed):

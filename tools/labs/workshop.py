@@ -31,10 +31,17 @@ def sources_of(top):
     return [f"--exclude={name}" for name in ("/build", "/.git", "__pycache__", "*.pyc", "/" + MARK)]
 
 
+def limit(which, most):
+    """A limit of resource for this process. The one that an administrator has set may be lower, and cannot be raised."""
+    hard = resource.getrlimit(which)[1]
+    most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    resource.setrlimit(which, (most, most))
+
+
 def build_limits():
     """For a source that would fill the disk, or be compiled for ever."""
-    resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES, FILE_BYTES))
-    resource.setrlimit(resource.RLIMIT_CPU, (COMPILER_SECONDS, COMPILER_SECONDS))
+    limit(resource.RLIMIT_FSIZE, FILE_BYTES)
+    limit(resource.RLIMIT_CPU, COMPILER_SECONDS)
 
 
 class Patch:
@@ -61,7 +68,10 @@ class Patch:
         )
         if done.returncode:
             raise LabError(f"{self.path}: this is no patch: {done.stderr.strip()}")
-        if any(word in self.text for word in ("mode 120000", "mode 160000", "\nrename from ", "\ncopy from ")):
+        if any(
+            word in self.text
+            for word in ("mode 120000", "mode 160000", "\nrename from ", "\nrename old ", "\ncopy from ")
+        ):
             raise LabError(
                 f"{self.path}: it has symbolic links, renamed files or other repositories; tools/lab submit makes none"
             )
@@ -82,6 +92,7 @@ class Patch:
             env=environment,
             capture_output=True,
             text=True,
+            errors="surrogateescape",
             check=False,
         )
         if done.returncode:
@@ -125,8 +136,12 @@ class Workshop:
                 "--exclude=.git",
             ]
             first = tempfile.mkdtemp(dir=os.path.dirname(self.top))
-            subprocess.run(["rsync", "-a", *excluded, f"{self.root}/", f"{first}/"], check=True)
-            os.rename(first, self.top)
+            try:
+                subprocess.run(["rsync", "-a", *excluded, f"{self.root}/", f"{first}/"], check=True)
+                os.rename(first, self.top)
+            except BaseException:
+                shutil.rmtree(first, ignore_errors=True)
+                raise
         subprocess.run(["rsync", "-rlpc", "--delete", *sources_of(source), f"{source}/", f"{self.top}/"], check=True)
 
     def tree(self, lab, begin=None, start=True, over=lambda top: None):
@@ -156,9 +171,14 @@ class Workshop:
 
     def _unpack(self, commit, scratch):
         archive = subprocess.Popen(["git", "archive", commit], cwd=self.root, stdout=subprocess.PIPE)
-        with tarfile.open(fileobj=archive.stdout, mode="r|") as tar:
-            tar.extractall(scratch)
-        if archive.wait():
+        whole = False
+        try:
+            with archive.stdout, tarfile.open(fileobj=archive.stdout, mode="r|") as tar:
+                tar.extractall(scratch)
+            whole = True
+        except tarfile.ReadError:
+            pass  # git has said why, and written nothing
+        if archive.wait() or not whole:
             raise LabError(f"the starting code, commit {commit}, is not in this repository")
 
     def build(self, goal):
