@@ -161,7 +161,8 @@ struct probe {
 	unsigned calls, cpu;
 	u64 at;
 	unsigned order;
-	u64 again; /* forward by so much and restart */
+	u64 again;    /* forward by so much and restart */
+	bool restart; /* restart at the time that the timer has */
 	void (*does)(struct probe *p);
 };
 static unsigned calls;
@@ -179,6 +180,8 @@ static enum hrtimer_restart callback(struct hrtimer *t)
 	p->order = ++calls;
 	if (p->does)
 		p->does(p);
+	if (p->restart)
+		return HRTIMER_RESTART;
 	if (!p->again)
 		return HRTIMER_NORESTART;
 	hrtimer_forward(t, ktime_get(), (ktime_t)p->again);
@@ -442,6 +445,28 @@ static void while_it_runs(void **state)
 	assert_int_equal(victim.calls, 1);
 }
 
+/* A callback that has started its own timer and asks for a restart too: the timer is queued once. */
+static void started_and_restarted(void **state)
+{
+	struct hrtimer_view view[3];
+	struct probe p;
+	unsigned queued;
+
+	boot();
+	probe(&p);
+	p.does = start_self;
+	p.restart = true;
+	hrtimer_start(&p.timer, 2000000);
+	run_until(2000000);
+	p.restart = false;
+	queued = hrtimers_waiting(0, view, 3);
+	if (queued != 1)
+		fail_msg("a timer that its callback has started is queued %u times", queued);
+	run_until(3000000);
+	assert_int_equal(p.calls, 2);
+	assert_int_equal(p.at, 2000700);
+}
+
 /* While a timer is started, another CPU that wants to cancel it has to wait. */
 static void locked(void **state)
 {
@@ -480,9 +505,11 @@ static void views(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(on_time),	 cmocka_unit_test(not_early), cmocka_unit_test(equals),
-		cmocka_unit_test(hardware),	 cmocka_unit_test(cpus),      cmocka_unit_test(periods),
-		cmocka_unit_test(while_it_runs), cmocka_unit_test(locked),    cmocka_unit_test(views),
+		cmocka_unit_test(on_time),	 cmocka_unit_test(not_early),
+		cmocka_unit_test(equals),	 cmocka_unit_test(hardware),
+		cmocka_unit_test(cpus),		 cmocka_unit_test(periods),
+		cmocka_unit_test(while_it_runs), cmocka_unit_test(started_and_restarted),
+		cmocka_unit_test(locked),	 cmocka_unit_test(views),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

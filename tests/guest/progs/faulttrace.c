@@ -55,6 +55,19 @@ static void check_same(const struct fault_step *s)
 	}
 }
 
+/* The event that a trigger of file a would switch is off, and "*" would mean that a trigger or a command holds it. */
+#define TARGET "irq/irq_handler_entry"
+
+static void same_and_not_held(const struct fault_step *s)
+{
+	check_same(s);
+	read_into(after, "events/" TARGET "/enable");
+	if (strcmp(after, "0\n")) {
+		check_failures++;
+		printf("  " TARGET " is still held: %s", after);
+	}
+}
+
 static long write_b(const struct fault_step *s)
 {
 	return write_text(s->a, s->b, 0);
@@ -284,7 +297,8 @@ static const struct fault_step fixed[] = {
 	COMMAND(SWITCH "trigger", "traceoff:5 if prev_pid == 12345", "!traceoff:5 if prev_pid == 12345"),
 	COMMAND(SWITCH "trigger", "stacktrace:3", "!stacktrace:3"),
 	COMMAND(SWITCH "trigger", "snapshot:1 if prev_pid == 12345", "!snapshot:1 if prev_pid == 12345"),
-	COMMAND(SWITCH "trigger", "enable_event:irq:irq_handler_entry", "!enable_event:irq:irq_handler_entry"),
+	STEP("a trigger that switches an event", append_b, remember, write_c, same_and_not_held, .a = SWITCH "trigger",
+	     .b = "enable_event:irq:irq_handler_entry", .c = "!enable_event:irq:irq_handler_entry"),
 	LIST("set_ftrace_filter", "set_ftrace_filter", "schedule*\n"),
 	LIST("set_ftrace_notrace", "set_ftrace_notrace", "vfs_*\n"),
 	LIST("set_graph_function", "set_graph_function", "vfs_read\n"),

@@ -403,6 +403,24 @@ static void thread_pointers(void)
 
 #define FRESH "fresh-registers"
 
+/* fork: the child goes on with what is in the registers at that moment, which memory may not have yet. */
+static void forked(void)
+{
+	for (long value = 1; value < 5; value++) {
+		long pid;
+
+		vectors_set(0x3636363636363630 + value);
+		pid = vt_syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0, 0);
+		if (!pid) {
+			check_failures = 0;
+			vectors_check(0x3636363636363630 + value);
+			fflush(stdout);
+			_exit(check_failures ? 1 : 0);
+		}
+		CHECK_EQ(check_wait((pid_t)pid), 0);
+	}
+}
+
 /* exec: the new program has nothing of what was in the registers. */
 static void fresh(void)
 {
@@ -553,6 +571,7 @@ int main(int argc, char **argv)
 #endif
 		{"spoiled", spoiled},
 		{"thread-pointer", thread_pointers},
+		{"forked", forked},
 		{"fresh", fresh},
 		{"wandering", wandering},
 #ifdef RED_ZONE

@@ -228,6 +228,8 @@ static void bad_arguments(void)
 	CHECK_ERRNO(sigaction(SIGSTOP, &act, NULL), EINVAL);
 	CHECK_ERRNO(sigaction(0, &act, NULL), EINVAL);
 	CHECK_ERRNO(sigaction(NSIG, &act, NULL), EINVAL);
+	CHECK_CALL(sigaction(NSIG - 1, &act, NULL)); /* the last signal of all */
+	CHECK_CALL(signal(NSIG - 1, SIG_DFL) == SIG_ERR ? -1 : 0);
 	CHECK_ERRNO(kill(getpid(), -1), EINVAL);
 	CHECK_ERRNO(kill(getpid(), NSIG), EINVAL);
 	CHECK_ERRNO(kill(0x3ffffff, 0), ESRCH);

@@ -195,8 +195,9 @@ static void traps(void)
 	wanted_error = 5;
 	expect_vector(14, kernel_address, SIGSEGV, SEGV_MAPERR, false);
 	expect_vector(14, no_kernel_address, SIGSEGV, SEGV_MAPERR, false);
-	wanted_error = 0;
+	wanted_error = 0x10; /* the selector */
 	expect_vector(13, kernel_selector, SIGSEGV, SI_KERNEL, false);
+	wanted_error = 0;
 	expect(kernel_segment, SIGSEGV, SI_KERNEL, false);
 	expect(program_of_32_bits, SIGSEGV, SI_KERNEL, false);
 	expect_vector(6, write_gs_base, SIGILL, ILL_ILLOPN, false);
