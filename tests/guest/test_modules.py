@@ -471,7 +471,8 @@ def test_modprobe_goes_by_modules_dep(tmp_path):
     ]
 
 
-def test_modules_that_use_each_other(tmp_path):
+@pytest.mark.parametrize("arch", ["aarch64", "x86_64"])
+def test_modules_that_use_each_other(arch, tmp_path):
     """One of two files exports, another uses: neither can go before the other, and the symbol is found by name."""
     (tmp_path / "part.c").write_text("int answer(void);\nint answer(void)\n{\n\treturn 42;\n}\n")
     (tmp_path / "main.c").write_text(
@@ -482,10 +483,10 @@ def test_modules_that_use_each_other(tmp_path):
         'static int f(void)\n{\n\tprintk("the answer is %d\\n", answer());\n\treturn 0;\n}\nmodule_init(f);\n'
         "static void g(void)\n{\n}\nmodule_exit(g);\n"
     )
-    status, said = make(tmp_path, "arm64", objects="both.o user.o\nboth-objs := main.o part.o")
+    status, said = make(tmp_path, arch, objects="both.o user.o\nboth-objs := main.o part.o")
     assert status == 0, said
     out = run(
-        "aarch64",
+        arch,
         [tmp_path / "both.ko", tmp_path / "user.ko"],
         "insmod /user.ko 2>/dev/null; echo $?; dmesg | grep -o 'Unknown symbol .*'; insmod /both.ko; insmod /user.ko\n"
         "dmesg | grep -o 'the answer.*'; lsmod | grep both; cat /sys/module/both/holders/user/initstate; ls /sys/module/both/holders; rmmod both; echo $?; rmmod user; ls /sys/module/both/holders; rmmod both; cat /proc/modules",

@@ -1,6 +1,7 @@
 /*
- * schedule() itself: which task goes to sleep and which goes on because a signal has come, and that a
- * switch answers the request to look for another task. The scheduler is compiled for the host (host_sched.h).
+ * schedule() itself: which task goes to sleep and which goes on because a signal has come, that a switch answers the
+ * request to look for another task, and what a child has counted at first. The scheduler is compiled for the host
+ * (host_sched.h).
  */
 /* sources of: tests/unit/include-sched/host_sched.h */
 /* include: tests/unit/include-sched */
@@ -93,11 +94,36 @@ static void request_is_answered(void **state)
 	assert_false(need_resched());
 }
 
+/* A child has used no time and has left no CPU yet, whatever its parent has. */
+static void child_has_counted_nothing(void **state)
+{
+	struct task_struct *p, child;
+
+	host_boot(1);
+	p = host_fork("parent");
+	p->utime = 1000;
+	p->stime = 2000;
+	p->nvcsw = 3;
+	p->nivcsw = 4;
+	p->shown = (struct cputime_shown){.utime = 1000, .stime = 2000};
+	child = *p;
+	host_on(0);
+	assert_int_equal(sched_fork(&child, 0), 0);
+	if (child.utime || child.stime)
+		fail_msg("a child begins with its parent's %llu ns in user mode and %llu ns in the kernel",
+			 (unsigned long long)child.utime, (unsigned long long)child.stime);
+	assert_int_equal(child.shown.utime + child.shown.stime, 0);
+	assert_int_equal(child.se.sum_exec_runtime, 0);
+	assert_int_equal(child.nvcsw, 0);
+	assert_int_equal(child.nivcsw, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(signal_comes_first),
 		cmocka_unit_test(request_is_answered),
+		cmocka_unit_test(child_has_counted_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
