@@ -1,4 +1,4 @@
-/* eventtest: eventfd, timerfd and epoll. */
+/* eventtest: eventfd and epoll. */
 /* also on Linux */
 #include <thread.h>
 #include <posix.h>
@@ -124,108 +124,6 @@ static void counter_waits(void)
 	CHECK(thread_join(&thread, 1));
 }
 
-/* --- timerfd --- */
-
-struct timer_spec {
-	struct timespec interval, value;
-};
-
-static long set_timer(int fd, int flags, long interval, long value, struct timer_spec *old)
-{
-	struct timer_spec spec = {{interval / 1000000000, interval % 1000000000},
-				  {value / 1000000000, value % 1000000000}};
-
-	return check_syscall(SYS_timerfd_settime, fd, flags, (long)&spec, (long)old, 0, 0);
-}
-
-static volatile int others_end;
-
-static void runs_meanwhile(void *arg)
-{
-	while (!others_end)
-		;
-}
-
-/* An absolute time is that time, also where another task gets the CPU in the middle of the call. */
-static void timer_is_exact(void)
-{
-	int fd = (int)CHECK_CALL(check_syscall(SYS_timerfd_create, 1, 0, 0, 0, 0, 0));
-	long late = 0, end = check_now() + 2000 * MS;
-	pid_t other;
-
-	check_pin(0);
-	other = thread_start(0, runs_meanwhile, NULL);
-	while (check_now() < end) {
-		struct timer_spec left;
-		long at = check_now() + 10000 * MS, now, ends;
-
-		set_timer(fd, 1, 0, at, NULL);
-		now = check_now();
-		check_syscall(SYS_timerfd_gettime, fd, (long)&left, 0, 0, 0, 0);
-		ends = now + left.value.tv_sec * 1000000000 + left.value.tv_nsec;
-		late = ends - at > late ? ends - at : late;
-	}
-	CHECK_EQ(late, 0);
-	others_end = 1;
-	CHECK(thread_join(&other, 1));
-}
-
-/* A time of the day becomes one of the monotonic clock. */
-static void timer_of_the_day(void)
-{
-	int fd = (int)CHECK_CALL(check_syscall(SYS_timerfd_create, 0, NONBLOCK, 0, 0, 0, 0));
-	struct pollfd p = {.fd = fd, .events = POLLIN};
-	struct timer_spec left;
-	struct timespec day;
-	long at;
-
-	CHECK_CALL(clock_gettime(CLOCK_REALTIME, &day));
-	at = day.tv_sec * 1000000000 + day.tv_nsec;
-	CHECK_EQ(set_timer(fd, 1, 0, at + 5000 * MS, NULL), 0);
-	CHECK_CALL(check_syscall(SYS_timerfd_gettime, fd, (long)&left, 0, 0, 0, 0));
-	CHECK_RANGE(left.value.tv_sec * 1000000000 + left.value.tv_nsec, 1, 5000 * MS);
-	CHECK_EQ(set_timer(fd, 1, 1000000000, at - 2500 * MS, NULL), 0); /* three times already */
-	CHECK_EQ(poll(&p, 1, 10000), 1);
-	CHECK_RANGE(take(fd), 3, 10000);
-}
-
-static void timers(void)
-{
-	int fd = (int)CHECK_CALL(check_syscall(SYS_timerfd_create, 1, NONBLOCK, 0, 0, 0, 0));
-	struct pollfd p = {.fd = fd, .events = POLLIN};
-	struct timer_spec spec;
-	long begin = check_now(), v;
-
-	CHECK_ERRNO(read(fd, &v, 8), EAGAIN);
-	CHECK_EQ(set_timer(fd, 0, 0, 30 * MS, NULL), 0);
-	CHECK_EQ(poll(&p, 1, 10000), 1);
-	CHECK(check_now() - begin >= 30 * MS);
-	CHECK_EQ(take(fd), 1);
-	CHECK_ERRNO(read(fd, &v, 8), EAGAIN);
-	CHECK_CALL(check_syscall(SYS_timerfd_gettime, fd, (long)&spec, 0, 0, 0, 0));
-	CHECK(spec.value.tv_sec == 0 && spec.value.tv_nsec == 0);
-	CHECK_EQ(set_timer(fd, 0, 5 * MS, 10 * MS, &spec), 0);
-	check_sleep(40 * MS);
-	CHECK_RANGE(take(fd), 6, 1000000);
-	CHECK_EQ(set_timer(fd, 1, 0, begin + 1000000 * MS, &spec), 0); /* absolute */
-	CHECK_EQ(spec.interval.tv_nsec, 5 * MS);
-	CHECK_RANGE(spec.value.tv_nsec, 1, 5 * MS);
-	CHECK_CALL(check_syscall(SYS_timerfd_gettime, fd, (long)&spec, 0, 0, 0, 0));
-	CHECK_RANGE(spec.value.tv_sec, 900, 1000);
-	CHECK_EQ(set_timer(fd, 1, 0, 1, NULL), 0); /* long ago */
-	CHECK_EQ(poll(&p, 1, 10000), 1);
-	CHECK_EQ(set_timer(fd, 0, 0, 0, NULL), 0);
-	CHECK_EQ(poll(&p, 1, 0), 0);
-	CHECK_ERRNO(set_timer(fd, 8, 0, 1, NULL), EINVAL);
-	CHECK_ERRNO(set_timer(0, 0, 0, 1, NULL), EINVAL);
-	CHECK_ERRNO(set_timer(999, 0, 0, 1, NULL), EBADF);
-	CHECK_ERRNO(set_timer(fd, 0, 0, -1, NULL), EINVAL);
-	CHECK_ERRNO(check_syscall(SYS_timerfd_create, 1234, 0, 0, 0, 0, 0), EINVAL);
-	CHECK_ERRNO(check_syscall(SYS_timerfd_create, 1, 1, 0, 0, 0, 0), EINVAL);
-	CHECK_EQ(set_timer(fd, 0, 1000, 1000, NULL), 0); /* goes while it fires */
-	CHECK_CALL(close(fd));
-}
-
 /* --- epoll --- */
 
 static void levels_and_edges(void)
@@ -268,6 +166,35 @@ static void levels_and_edges(void)
 	CHECK_EQ(ctl(ep, MOD, once, IN | ONESHOT), 0);
 	tells(ep, once, IN);
 	tells(ep, once, 0);
+}
+
+/* A one-shot item that has fired does not wake who waits for others: the sleep is one, whatever its file becomes. */
+static void fired_item_wakes_nobody(void)
+{
+	int ep = new_epoll(), fired = new_eventfd(0, 0), end = new_eventfd(0, 0);
+	struct rusage before, after;
+	pid_t child;
+
+	CHECK_EQ(ctl(ep, ADD, end, IN), 0);
+	CHECK_EQ(ctl(ep, ADD, fired, IN | ONESHOT), 0);
+	add(fired, 1);
+	tells(ep, fired, IN);
+	child = check_fork();
+	if (child == 0) {
+		CHECK_CALL(getrusage(RUSAGE_SELF, &before));
+		CHECK_EQ(wait_for(ep, 8, -1), 1);
+		CHECK_CALL(getrusage(RUSAGE_SELF, &after));
+		CHECK_EQ(got[0].data, end);
+		CHECK_RANGE(after.ru_nvcsw - before.ru_nvcsw, 1, 10);
+		exit(check_failures ? 1 : 0);
+	}
+	for (int i = 0; i < 50; i++) {
+		process_gets(child, 'S');
+		add(fired, 1);
+	}
+	process_gets(child, 'S');
+	add(end, 1);
+	CHECK_EQ(check_wait(child), 0);
 }
 
 static void many(void)
@@ -574,10 +501,8 @@ static void once_in_an_answer(void)
 static const struct check_case cases[] = {
 	{"counters", counters},
 	{"counter_waits", counter_waits},
-	{"timers", timers},
-	{"timer_is_exact", timer_is_exact},
-	{"timer_of_the_day", timer_of_the_day},
 	{"levels_and_edges", levels_and_edges},
+	{"fired_item_wakes_nobody", fired_item_wakes_nobody},
 	{"many", many},
 	{"very_many", very_many},
 	{"pipes", pipes},

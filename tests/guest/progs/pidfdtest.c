@@ -185,11 +185,40 @@ static void signal_files(void)
 	CHECK_EQ(s.si_status, 0);
 }
 
+static void reads_a_signal(void)
+{
+	struct signal_info info;
+	int fd = (int)CHECK_CALL(new_signalfd(-1, SET_OF(SIGUSR1, SIGKILL, SIGSTOP), 0));
+
+	CHECK_EQ(read(fd, &info, sizeof(info)), sizeof(info));
+	CHECK_EQ(info.signo, 0); /* nothing that we send is to be read */
+}
+
+/* A reader that asks for SIGSTOP and SIGKILL stops and ends by them all the same. */
+static void kill_and_stop_are_not_read(void)
+{
+	pid_t pid = check_fork();
+
+	if (pid == 0) {
+		reads_a_signal();
+		exit(check_failures ? 1 : 0);
+	}
+	process_gets(pid, 'S');
+	CHECK_CALL(kill(pid, SIGSTOP));
+	if (process_gets(pid, 'T')) {
+		CHECK_CALL(kill(pid, SIGCONT));
+		process_gets(pid, 'S');
+	}
+	CHECK_CALL(kill(pid, SIGKILL));
+	CHECK_EQ(check_wait(pid), SIGKILL);
+}
+
 static const struct check_case cases[] = {
 	{"opens", opens},
 	{"directories", directories},
 	{"clones", clones},
 	{"signal_files", signal_files},
+	{"kill_and_stop_are_not_read", kill_and_stop_are_not_read},
 };
 
 int main(int argc, char **argv)

@@ -123,7 +123,7 @@ static void is_interrupted(pid_t pid)
 #endif
 }
 
-/* A wait that a stop interrupts begins again; one that is killed in the stop before it is not made. */
+/* A wait that a stop interrupts begins again. */
 static void interrupted(void)
 {
 	pid_t pid;
@@ -144,9 +144,27 @@ static void interrupted(void)
 	CHECK_EQ(news(pid), STOP(SIGUSR1));
 	go_on(pid, SIGUSR1);
 	CHECK_EQ(news(pid), 0);
-	pid = tracee(sleeps_long, OPT_SYSGOOD);
-	to_call(pid, SYS_nanosleep);
+}
+
+static int written[2];
+
+static void writes_a_byte(void)
+{
+	vt_syscall(SYS_write, written[1], (long)"x", 1, 0, 0, 0);
+}
+
+/* A tracee that is killed in the stop before a call does not make it. */
+static void killed_before_a_call(void)
+{
+	char byte;
+	pid_t pid;
+
+	CHECK_CALL(pipe(written));
+	pid = tracee(writes_a_byte, OPT_SYSGOOD);
+	CHECK_CALL(close(written[1]));
+	to_call(pid, SYS_write);
 	kill_tracee(pid);
+	CHECK_EQ(read(written[0], &byte, 1), 0);
 }
 
 /* --- registers --- */
@@ -308,6 +326,59 @@ static void other_registers(void)
 
 /* --- races --- */
 
+/* The last register of the FPU holds `value` when this asks for a stop. */
+static void stops_with(unsigned long value)
+{
+	const long me = getpid(); /* before registers are chosen, since a call may change them */
+#ifdef __aarch64__
+	register long nr __asm__("x8") = SYS_kill, pid __asm__("x0") = me, sig __asm__("x1") = SIGUSR1;
+
+	__asm__ volatile("fmov d31, %[value]\n\tsvc #0"
+			 : "+r"(pid)
+			 : [value] "r"(value), "r"(nr), "r"(sig)
+			 : "v31", "memory");
+#else
+	long nr = SYS_kill;
+
+	__asm__ volatile("movq %[value], %%xmm15\n\tsyscall"
+			 : "+a"(nr)
+			 : [value] "r"(value), "D"(me), "S"((long)SIGUSR1)
+			 : "rcx", "r11", "xmm15", "memory");
+#endif
+}
+
+static void stops_on_and_on(void)
+{
+	for (unsigned long round = 1;; round++)
+		stops_with(round);
+}
+
+/* A request that comes when the stop has just begun, before the tracee has left its CPU, sees its last registers. */
+static void asked_at_once(void)
+{
+	unsigned char set[1024] __attribute__((aligned(16)));
+	pid_t pid = tracee(stops_on_and_on, 0);
+
+	for (unsigned long round = 1; round <= 300; round++) {
+		unsigned long len = sizeof(set), value;
+
+		go_on(pid, 0);
+		while (regset(PT_GETREGSET, pid, 2, set, &len) && errno == ESRCH)
+			vt_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+#ifdef __aarch64__
+		memcpy(&value, set + 16 * 31, sizeof(value));
+#else
+		memcpy(&value, set + 160 + 16 * 15, sizeof(value));
+#endif
+		if (!CHECK_EQ(value, round))
+			break;
+		CHECK_EQ(news(pid), STOP(SIGUSR1));
+	}
+	kill(pid, SIGKILL);
+	while (news(pid) != SIGKILL)
+		;
+}
+
 static void kills(void *arg)
 {
 	vt_syscall(SYS_kill, (pid_t)(long)arg, SIGKILL, 0, 0, 0, 0);
@@ -368,9 +439,11 @@ static const struct check_case cases[] = {
 	{"syscalls", syscalls},
 	{"argument", argument},
 	{"interrupted", interrupted},
+	{"killed_before_a_call", killed_before_a_call},
 	{"fp_registers", fp_registers},
 	{"hostile_registers", hostile_registers},
 	{"other_registers", other_registers},
+	{"asked_at_once", asked_at_once},
 	{"killed_meanwhile", killed_meanwhile},
 	{"storm", storm},
 };

@@ -219,6 +219,31 @@ static void signals(void)
 	CHECK_EQ(news(pid), 0);
 }
 
+static void blocks_usr2(void)
+{
+	handle_with(SIGUSR2, on_signal, 0, NULL);
+	BLOCK(SIGUSR2);
+	kill(getpid(), SIGUSR1); /* exchanged for the other one */
+	CHECK_EQ(seen[SIGUSR2], 0);
+	UNBLOCK(SIGUSR2);
+	CHECK_EQ(seen[SIGUSR2], 1);
+	CHECK_EQ(last.si_pid, getppid());
+}
+
+/* A signal that the debugger puts in the place of another one waits if the tracee has blocked it. */
+static void exchanged_for_a_blocked_one(void)
+{
+	pid_t pid = tracee(blocks_usr2, 0);
+
+	go_on(pid, 0);
+	CHECK_EQ(news(pid), STOP(SIGUSR1));
+	go_on(pid, SIGUSR2);
+	if (!CHECK_EQ(news(pid), STOP(SIGUSR2))) /* when it is let in, and not before */
+		return;
+	go_on(pid, SIGUSR2);
+	CHECK_EQ(news(pid), 0);
+}
+
 static void raises_term(void)
 {
 	kill(getpid(), SIGTERM);
@@ -548,6 +573,7 @@ static const struct check_case cases[] = {
 	{"clock_page", clock_page},
 	{"breakpoint", breakpoint},
 	{"signals", signals},
+	{"exchanged_for_a_blocked_one", exchanged_for_a_blocked_one},
 	{"deadly_signals", deadly_signals},
 	{"masks", masks},
 	{"waitid_and_sigchld", waitid_and_sigchld},

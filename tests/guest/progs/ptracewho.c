@@ -8,6 +8,10 @@ static volatile long word = 0x1122334455667788;
 static volatile long *constant; /* memory that the program may only read */
 static siginfo_t last;
 
+static void nothing(void)
+{
+}
+
 static void make_constant(void)
 {
 	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -78,7 +82,56 @@ static void debugger_ends(void)
 	}
 }
 
+/* The parent hears of a child that has ended under another's debugger when that one ends, and not before. */
+static void parent_hears_of_a_zombie(void)
+{
+	sigset_t set = SET_OF(SIGCHLD);
+	pid_t pid, debugger;
+	siginfo_t info;
+	int go[2];
+
+	BLOCK(SIGCHLD);
+	CHECK_CALL(pipe(go));
+	pid = sleeper();
+	debugger = check_fork();
+	if (debugger == 0) {
+		CHECK_CALL(pt(PT_SEIZE, pid, 0, 0));
+		CHECK_CALL(kill(pid, SIGKILL));
+		CHECK_EQ(waitid(P_PID, pid, &last, WEXITED | WNOWAIT), 0);
+		check_take(go[0]);
+		exit(check_failures ? 1 : 0);
+	}
+	process_gets(pid, 'Z');
+	CHECK(!pending(SIGCHLD));
+	check_give(go[1], 1);
+	CHECK_EQ(taken(&set, &info), SIGCHLD);
+	CHECK_EQ(info.si_pid, pid); /* the first of two: the debugger itself ends after it */
+	CHECK_EQ(info.si_status, SIGKILL);
+	CHECK_EQ(check_wait(debugger), 0);
+	CHECK_EQ(news(pid), SIGKILL);
+}
+
 /* --- who may --- */
+
+static pid_t of_our_parent;
+
+static void asks_for_it(void)
+{
+	unsigned long w;
+
+	CHECK_ERRNO(pt(PT_PEEK, of_our_parent, (unsigned long)&word, (unsigned long)&w), ESRCH);
+	CHECK_ERRNO(pt(PT_CONT, of_our_parent, 0, 0), ESRCH);
+	CHECK_ERRNO(pt(PT_KILL, of_our_parent, 0, 0), ESRCH);
+}
+
+/* A task that stands still for its debugger does not do so for others, though they had the right to attach. */
+static void its_debugger_alone(void)
+{
+	of_our_parent = tracee(nothing, 0);
+	CHECK_EQ(check_in_child(asks_for_it), 0);
+	CHECK(thread_state(of_our_parent, of_our_parent) == 't');
+	kill_tracee(of_our_parent);
+}
 
 static void as_nobody(void)
 {
@@ -198,6 +251,8 @@ static void no_rights_under_a_debugger(void)
 static const struct check_case cases[] = {
 	{"debugger_waits_first", debugger_waits_first},
 	{"debugger_ends", debugger_ends},
+	{"parent_hears_of_a_zombie", parent_hears_of_a_zombie},
+	{"its_debugger_alone", its_debugger_alone},
 	{"permissions", permissions},
 	{"process_vm", process_vm},
 	{"no_rights_under_a_debugger", no_rights_under_a_debugger},

@@ -103,6 +103,38 @@ static void woken_senders(void)
 	CHECK_EQ(check_wait(waiter), 0);
 }
 
+/* Datagrams to this name until there is no room for one more, also of a sender that has none on its way. */
+static void fill_queue(const char *name)
+{
+	int n;
+
+	do {
+		int fd = new_socket(SOCK_DGRAM | SOCK_NONBLOCK);
+
+		for (n = 0; send_to(fd, name, "x", 1, 0) == 1; n++)
+			;
+		CHECK_EQ(errno, EAGAIN);
+		CHECK_CALL(close(fd));
+	} while (n);
+}
+
+/* A sender that waits for room goes on when the receiver has read a datagram. */
+static void reader_makes_room(void)
+{
+	int fd = new_socket(SOCK_DGRAM), status = -1;
+	char byte;
+
+	CHECK_CALL(bind_to(fd, abstract("room")));
+	fill_queue(own_name);
+	waiter = check_fork();
+	if (waiter == 0)
+		_exit(send_to(new_socket(SOCK_DGRAM), own_name, "y", 1, 0) == 1 ? 0 : 1);
+	process_gets(waiter, 'S');
+	CHECK_EQ(read(fd, &byte, 1), 1);
+	CHECK_EQ(news_of(waiter, &status, 0), waiter);
+	CHECK_EQ(status, 0);
+}
+
 /* A message whose sender's address has no room that makes sense is not taken. */
 static void bad_room_for_names(void)
 {
@@ -179,8 +211,8 @@ int main(int argc, char **argv)
 {
 	static const struct check_case cases[] = {
 		{"unreadable-data", unreadable_data},	    {"partings", partings},
-		{"woken-senders", woken_senders},	    {"bad-room-for-names", bad_room_for_names},
-		{"reader-and-connect", reader_and_connect},
+		{"woken-senders", woken_senders},	    {"reader-makes-room", reader_makes_room},
+		{"bad-room-for-names", bad_room_for_names}, {"reader-and-connect", reader_and_connect},
 	};
 
 	check_seconds = 60;
