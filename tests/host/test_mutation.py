@@ -152,6 +152,22 @@ def test_the_machine_of_a_file():
             assert not (operators.ROOT / "build" / arch / file).with_suffix(".o").exists(), file
 
 
+def test_tests_without_a_machine_in_their_name_are_asked():
+    """Those of the other machine are not."""
+    for arch, name in (("aarch64", "test_forms.py"), ("x86_64", "processes.sh")):
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", "--collect-only", *load("coverage").of_machine(arch)]
+            + [f"tests/guest/{name}"],
+            cwd=operators.ROOT,
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        found = [line for line in done.stdout.splitlines() if "::" in line]
+        assert found and all(arch in line or "_64" not in line for line in found)
+        assert arch == "x86_64" or [line for line in found if arch not in line]
+
+
 def test_tests_for_a_line(tmp_path, monkeypatch):
     """A Python file is one test, as its guests are shared; a script on several machines is run on one of them."""
     coverage = load("coverage")
