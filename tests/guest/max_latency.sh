@@ -111,6 +111,31 @@ done
 exec 3<&-
 echo local > trace_clock
 
+# ---- A reader keeps an older one while the pages get another size. It is of no use any more after that, though both
+# sizes make the same number of bytes here: 511 pages of 4080, or 255 of 8176. If it were used, the next maximum would
+# have to stay in the live buffer, where later records overwrite it.
+echo 2036 > buffer_size_kb
+echo 0 > tracing_max_latency
+preemptoff_section
+exec 3< trace
+read line <&3
+echo 4000 > /sys/kernel/debug/latency/preempt_off
+runs 'pages of another size' sh -c 'echo 8 > buffer_subbuf_size_kb'
+exec 3<&-
+seq 330000 > /tmp/numbers
+echo 0 > tracing_max_latency
+for us in 3000 4000; do
+	echo $us > /sys/kernel/debug/latency/preempt_off
+	cat /tmp/numbers > trace_marker
+	same "with pages of another size, $us us" 'trace_preempt_off tracer_preempt_on ' "$(ends trace)"
+	exec 3< trace
+	read line <&3
+done
+exec 3<&-
+rm /tmp/numbers
+echo 4 > buffer_subbuf_size_kb
+echo 128 > buffer_size_kb
+
 # ---- The live buffer becomes the maximum: nobody may take records out of it.
 cat trace_pipe 2> /tmp/pipe && fail 'trace_pipe opens under a latency tracer'
 grep -q 'Device or resource busy' /tmp/pipe || fail "trace_pipe: $(cat /tmp/pipe)"

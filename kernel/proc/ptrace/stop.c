@@ -73,8 +73,6 @@ static int ptrace_stop(int code, int why, unsigned long message, struct siginfo 
 
 	spin_lock_irq(&sighand->siglock);
 	code = t->ptrace_code;
-	t->ptrace_code = 0;
-	t->ptrace_message = 0;
 	t->ptrace_info = NULL;
 	t->jobctl &= ~(JOB_TRACED | JOB_LISTENING | JOB_FROZEN);
 	recalc_sigpending();

@@ -329,6 +329,23 @@ static void foreground_job(void)
 	kill(job, SIGKILL);
 }
 
+/* As long as the slave has not been opened its master waits, and finds no end; also in a pair that is used again. */
+static void not_opened_yet(void)
+{
+	char c;
+
+	for (int i = 0; i < 2; i++) {
+		int master = open_master();
+
+		CHECK_EQ(ready(master, POLLIN | POLLOUT, 0), POLLOUT);
+		CHECK_CALL(fcntl(master, F_SETFL, O_RDWR | NONBLOCK));
+		CHECK_ERRNO(read(master, &c, 1), EAGAIN);
+		CHECK_CALL(close(open_slave()));
+		CHECK_EQ(ready(master, POLLIN, 3000) & POLLHUP, POLLHUP);
+		CHECK_CALL(close(master));
+	}
+}
+
 /* The master finds the slave's last file closed, after it has read what was written, and opened again. */
 static void slave_closed(void)
 {
@@ -430,6 +447,7 @@ int main(int argc, char **argv)
 		{"not-blocking", not_blocking},
 		{"sessions", sessions},
 		{"foreground-job", foreground_job},
+		{"not-opened-yet", not_opened_yet},
 		{"slave-closed", slave_closed},
 		{"not-shared", not_shared},
 		{"not-reached", not_reached},

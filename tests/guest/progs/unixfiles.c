@@ -132,6 +132,51 @@ static void credentials(void)
 	CHECK_ERRNO(CALL(sendmsg, fd[0], &h, 0), EINVAL);
 	c.head.cmsg_len = 1000;
 	CHECK_ERRNO(CALL(sendmsg, fd[0], &h, 0), EINVAL);
+	c.head.cmsg_level = 12345; /* a message of a level that a socket knows nothing of must end in the buffer, too */
+	CHECK_ERRNO(CALL(sendmsg, fd[0], &h, 0), EINVAL);
+	c.head.cmsg_len = sizeof(c);
+	CHECK_EQ(CALL(sendmsg, fd[0], &h, 0), sizeof(buf));
+}
+
+/* One after the other, by a user with few rights: each file is received, or closed because there is no room, or closed
+ * with the socket. */
+static void send_many(int limit)
+{
+	struct rlimit few = {limit, limit};
+	int fd[2], p[2], got[1], n;
+	unsigned flags;
+	char c;
+
+	if (getuid() == 0)
+		CHECK_CALL(CALL(setresuid, 1000, 1000, 1000));
+	CHECK_CALL(setrlimit(RLIMIT_NOFILE, &few));
+	CHECK_CALL(pipe(p));
+	for (int i = 0; i < 4 * limit; i++) {
+		new_pair(SOCK_STREAM, fd);
+		CHECK_EQ(send_fds(fd[0], "x", p, 1), 1);
+		if (i % 3 == 0) {
+			CHECK_EQ(take_fds(fd[1], &c, 1, got, &n, 1, 0, &flags), 1);
+			CHECK_EQ(n, 1);
+			CHECK_CALL(close(got[0]));
+		} else if (i % 3 == 1) {
+			CHECK_EQ(read(fd[1], &c, 1), 1);
+		}
+		CHECK_CALL(close(fd[0]));
+		CHECK_CALL(close(fd[1]));
+	}
+}
+
+/* Files count for the user who sends them only while they are on their way (else ETOOMANYREFS, from a limit on). */
+static void counted_on_their_way(void)
+{
+	pid_t pid = check_fork();
+
+	if (pid == 0) {
+		send_many(16);
+		fflush(stdout);
+		_exit(check_failures ? 1 : 0);
+	}
+	CHECK_EQ(check_wait(pid), 0);
 }
 
 /* A control buffer that ends where memory does, `room` bytes before it: what is received, and how much is told of. */
@@ -256,6 +301,7 @@ int main(int argc, char **argv)
 	static const struct check_case cases[] = {
 		{"passed-files", passed_files},
 		{"credentials", credentials},
+		{"counted-on-their-way", counted_on_their_way},
 		{"unwritable-control", unwritable_control},
 		{"garbage", garbage},
 		{"long-chain", long_chain},

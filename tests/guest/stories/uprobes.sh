@@ -7,9 +7,10 @@ try path=/no/file; try path=/bin/uprobed offset=$PLAIN counter=3
 try path=/proc/version
 ls /proc/uprobe_sample 2>/dev/null; true
 
-#: storm: Probes come and go while four processes are in the probed functions, and others begin, fork and end.
+#: storm: Probes come and go while four processes are in the probed functions, and others begin, fork and end. A probe
+# that has gone stays away while the next batch is there: so a process that met its breakpoint finds it gone.
 for i in 1 2 3 4; do uprobed busy & done
-insmod /uprobe_walk.ko path=/bin/uprobed ms=1 batch=3 rounds=400 returns=1
+insmod /uprobe_walk.ko path=/bin/uprobed ms=1 batch=2 rounds=400 returns=1
 while ! grep -q done /proc/uprobe_walk; do uprobed forks execs depth; done | sort | uniq -c | grep -v ok
 cat /proc/uprobe_walk; >/stop; wait; echo all; rmmod uprobe_walk; uprobed forks execs depth
 
