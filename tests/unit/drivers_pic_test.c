@@ -35,6 +35,7 @@ static void chip_out(struct chip *chip, bool data, u8 v)
 	}
 }
 
+/* A port that is no chip's and does not give them time is an error: value and port are easily swapped. */
 void host_out(unsigned long port, u8 v)
 {
 	switch (port) {
