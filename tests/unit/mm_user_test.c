@@ -201,6 +201,25 @@ static void test_mmap_refusals(void **state)
 	mmput(mm);
 }
 
+/* A length that ends within a page takes the whole page: in the area's end, in its place, and in what it replaces. */
+static void test_mmap_takes_whole_pages(void **state)
+{
+	struct mm_struct *mm = mm_alloc();
+	unsigned anon = MAP_PRIVATE | MAP_ANONYMOUS;
+	long at = do_mmap(mm, NULL, 0, PAGE_SIZE + 1, 3, anon, 0);
+
+	assert_true(at > 0);
+	if (at & (PAGE_SIZE - 1))
+		fail_msg("a mapping of a page and a byte begins within a page, at %#lx", at);
+	assert_int_equal(mm->total_vm, 2);
+	assert_int_equal(touch_err(mm, at + 2 * PAGE_SIZE - 8, FAULT_FLAG_WRITE), 0);
+	assert_int_equal(do_mmap(mm, NULL, at, 1, PROT_READ, anon | MAP_FIXED, 0), at);
+	assert_int_equal(mm->total_vm, 2);
+	assert_int_equal(do_munmap(mm, at, 2 * PAGE_SIZE), 0);
+	assert_int_equal(mm->total_vm, 0);
+	mmput(mm);
+}
+
 /*
  * A fault on a file maps its neighbours in the aligned window, counted as one fault, and not beyond the file's end.
  * Each page that may be executed is made coherent with instruction fetch exactly once; without that aarch64 would
@@ -378,6 +397,7 @@ int main(void)
 		cmocka_unit_test(test_truncated_file),
 		cmocka_unit_test(test_brk),
 		cmocka_unit_test(test_mmap_refusals),
+		cmocka_unit_test(test_mmap_takes_whole_pages),
 		cmocka_unit_test(test_fault_around_and_icache),
 		cmocka_unit_test(test_fork_flushes_once_and_reuses_last_page),
 		cmocka_unit_test(test_fork_copies_layout),
