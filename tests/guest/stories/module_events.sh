@@ -23,7 +23,9 @@ dmesg | grep -o "enable: '1'.*"; echo sample > set_event; grep -vc '^#' trace
 grep -c sched_switch: instances/x/trace | sed 's/[1-9].*/some/'
 insmod /trace_events_sample.ko; cat events/sample/sample_any/enable events/sample/sample_any/trigger
 mkdir instances/y; cat instances/y/events/sample/enable; exec 8< instances/y/events/sample/enable; rmdir instances/x
-rmmod trace_events_sample; ls -d instances/y/events/sample; exec 8<&-; rmdir instances/y; ls instances; dmesg | grep -cE "$CRASH"; true
+rmmod trace_events_sample; ls -d instances/y/events/sample; exec 8<&-; rmdir instances/y; ls instances
+insmod /trace_events_sample.ko; echo 1 > events/sample/sample_any/enable; echo abc > /sys/module/trace_events_sample/parameters/say
+grep -c sample_any: trace; rmmod trace_events_sample; grep -vc '^#' trace; dmesg | grep -cE "$CRASH"; true
 
 #: life: The life of modules is recorded, and an oops says which there are.
 insmod /tracepoint_sample.ko; echo 1 > events/module/enable; insmod /tracepoint_probe_sample.ko
