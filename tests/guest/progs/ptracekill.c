@@ -1,5 +1,5 @@
 /*
- * ptracekill: what comes between a debugger's step and its tracee's: a SIGKILL, or the end of the debugger. All tasks
+ * ptracekill: what comes between a debugger's step and its tracee's: a SIGKILL, or the end of the debugger. Most tasks
  * share a CPU, and real-time priorities say in which order they run.
  */
 /* also on Linux */
@@ -140,10 +140,26 @@ static void debugger_comes_and_goes(void)
 	finish(pid);
 }
 
+/* What SIGKILL ends stops for this event all the same. */
+static void exit_event_of_killed(void)
+{
+	pid_t pid = tracee(sleep_on, OPT(EV_EXIT));
+
+	go_on(pid, 0);
+	process_gets(pid, 'S');
+	CHECK_CALL(kill(pid, SIGKILL));
+	CHECK_EQ(news(pid), EVENT(SIGTRAP, EV_EXIT));
+	CHECK_EQ(message(pid), SIGKILL);
+	CHECK(get_regs(pid).r[REG_PC] != 0);
+	go_on(pid, 0);
+	CHECK_EQ(news(pid), SIGKILL);
+}
+
 static const struct check_case cases[] = {
 	{"dies_after_the_request", dies_after_the_request},
 	{"dies_on_its_way", dies_on_its_way},
 	{"debugger_comes_and_goes", debugger_comes_and_goes},
+	{"exit_event_of_killed", exit_event_of_killed},
 };
 
 int main(int argc, char **argv)

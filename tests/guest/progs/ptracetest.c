@@ -417,21 +417,6 @@ static void fork_event(void)
 	CHECK_EQ(news(pid), 0);
 }
 
-/* What SIGKILL ends stops for this event all the same. */
-static void exit_event_of_killed(void)
-{
-	pid_t pid = tracee(sleep_on, OPT(EV_EXIT));
-
-	go_on(pid, 0);
-	process_gets(pid, 'S');
-	CHECK_CALL(kill(pid, SIGKILL));
-	CHECK_EQ(news(pid), EVENT(SIGTRAP, EV_EXIT));
-	CHECK_EQ(message(pid), SIGKILL);
-	CHECK(get_regs(pid).r[REG_PC] != 0);
-	go_on(pid, 0);
-	CHECK_EQ(news(pid), SIGKILL);
-}
-
 static void vforks(void)
 {
 	/* CLONE_VFORK and CLONE_VM, on this very stack: so the calls must be inline. */
@@ -597,7 +582,6 @@ static const struct check_case cases[] = {
 	{"seize", seize},
 	{"group_stop", group_stop},
 	{"fork_event", fork_event},
-	{"exit_event_of_killed", exit_event_of_killed},
 	{"vfork_event", vfork_event},
 	{"clone_event", clone_event},
 	{"signal_of_a_thread", signal_of_a_thread},
