@@ -21,6 +21,7 @@ for round in $(seq $rounds); do
 	sed '/^#/d; /^$/d; /LOST/d; /buffer started/d' trace > /tmp/trace
 	grep -vE '^\[ *[0-9]+\.[0-9]{9}\] CSTATE: Going to C1 on cpu [0-3] for [01]\.[0-9]{9}$' /tmp/trace &&
 		fail "round $round: another line, or a sleep that began before the tracer"
+	grep -E '^\[ *0\.0' /tmp/trace && fail "round $round: a sleep that began when the kernel did"
 	test $round -gt $((rounds / 2)) && ! test -s /tmp/trace && fail "round $round: nobody slept"
 	echo 1 > tracing_on
 	echo function > current_tracer || fail "round $round: function"
