@@ -73,16 +73,31 @@ def pytest_collection_modifyitems(config, items):
     items.sort(key=lambda item: place(item.nodeid))
 
 
+NEAR = 12
+
+
+def whole_files(nodeids, num):
+    """How many of these tests make a block: num, and those behind it that are of the same file as the last one. All
+    that are left of a longer file are not waited for: then it is num."""
+    if not 0 < num < len(nodeids):
+        return num
+    file = nodeids[num - 1].partition("::")[0]
+    end = next((n for n in range(num, len(nodeids)) if nodeids[n].partition("::")[0] != file), None)
+    return end or num
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     """Deals the longest tests out one by one, so that they do not all lie with one worker; the others in xdist's
-    blocks."""
+    blocks, which end where a file does if that is near: tests of a file may share a guest."""
     from xdist.scheduler import LoadScheduling  # not everybody who runs a test alone has it
 
     class LongestFirst(LoadScheduling):
         def _send_tests(self, node, num):
             if self.pending and place(self.collection[self.pending[0]]) < len(LONGEST):
                 num = max(0, 2 - len(self.node2pending[node]))  # a worker begins a test when it knows the next one
+            else:
+                num = whole_files([self.collection[index] for index in self.pending[: num + NEAR]], num)
             super()._send_tests(node, num)
 
     return LongestFirst(config, log)

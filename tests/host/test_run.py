@@ -149,6 +149,19 @@ def test_unit_tests_run_while_make_builds(runner, monkeypatch):
     assert runner.run_beside_make(["arm64", "iso"], stages, [], 2) == (1, 1) and calls == [["tests/unit"]]
 
 
+def test_a_block_ends_where_a_file_does():
+    """When that is near."""
+    spec = importlib.util.spec_from_file_location("tests_conftest", os.path.join(ROOT, "tests/conftest.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    near, whole_files = module.NEAR, module.whole_files
+    tests = ["a.py::1", "a.py::2", "b.py::1", "b.py::2", "b.py::3", "c.sh::x"]
+    assert [whole_files(tests, num) for num in range(8)] == [0, 2, 2, 5, 5, 5, 6, 7]
+    long = [f"a.py::{n}" for n in range(1 + near)]
+    assert whole_files(long, 1) == 1 and whole_files([*long[:-1], "b.py::1"], 1) == near
+    assert whole_files([], 3) == 3
+
+
 def test_generic_tests_run_on_one_machine_unless_they_are_named(runner):
     short = runner.selected(["tests/guest/sched.sh"], ["--one-machine"])
     whole = runner.selected(["tests/guest/sched.sh"], [])
