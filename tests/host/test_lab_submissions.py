@@ -153,7 +153,7 @@ def test_starting_code_that_is_not_there_is_said(tmp_path):
 
 
 def test_a_name_that_is_no_text_ends_no_class(tmp_path):
-    """One of the submissions has a file whose name is not UTF-8: this one alone is refused."""
+    """A submission that has a file with a name that is not UTF-8 is refused, and no other."""
     name = "trace\\377.c"
     head = f'diff --git "a/{name}" "b/{name}"\nnew file mode 100644\n--- /dev/null\n+++ "b/{name}"\n'
     write(tmp_path, "ann.patch", head + "@@ -0,0 +1 @@\n+x\n")

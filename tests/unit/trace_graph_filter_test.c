@@ -107,7 +107,7 @@ static void test_nothing_joins_while_its_module_goes(void **state)
 	demo.state = MODULE_STATE_COMING;
 }
 
-/* What only a module's init needs leaves the filter when init has run; a filter that had nothing else waits. */
+/* The functions of a module's init leave the filter when init has run; a filter that had nothing else waits. */
 static void test_init_leaves(void **state)
 {
 	place(&demo, 10, 5, 3);

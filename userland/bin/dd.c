@@ -101,7 +101,7 @@ static void open_files(const struct dd *dd, int *in, int *out)
 			    0666);
 	if (*out < 0)
 		vt_die_errno(1, dd->out);
-	/* What is no regular file has no length: EINVAL. */
+	/* EINVAL: not a regular file, so it has no length. */
 	if (dd->seek && !dd->notrunc && !dd->append && ftruncate(*out, dd->seek * dd->size) < 0 && errno != EINVAL)
 		vt_die_errno(1, "seek");
 	if (dd->seek && lseek(*out, dd->seek * dd->size, SEEK_SET) < 0)

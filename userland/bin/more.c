@@ -427,7 +427,7 @@ static void page_through(void)
 	} while (act(key()));
 }
 
-/* Where nobody can press keys: byte by byte, as cat does it. For vt_each_file(). */
+/* Without a terminal there are no keys: byte by byte, as cat does it. For vt_each_file(). */
 static int copy(int fd, const char *name, void *arg)
 {
 	int err = vt_copy(fd, STDOUT_FILENO);

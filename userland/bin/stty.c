@@ -275,7 +275,7 @@ static void change(char **args, struct termios *t)
 	struct termios before = *t, after;
 	struct winsize size = {0}, old;
 
-	/* What the kernel has, which may be 0 by 0: what is shown in its place would not be set. */
+	/* The size that the kernel has may be 0 by 0. The one that is shown in its place would not be set. */
 	if (ioctl(terminal, TIOCGWINSZ, &size) < 0)
 		vt_die_errno(1, "size");
 	old = size;

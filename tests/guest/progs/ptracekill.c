@@ -140,7 +140,7 @@ static void debugger_comes_and_goes(void)
 	finish(pid);
 }
 
-/* What SIGKILL ends stops for this event all the same. */
+/* A task that SIGKILL ends stops for this event all the same. */
 static void exit_event_of_killed(void)
 {
 	pid_t pid = tracee(sleep_on, OPT(EV_EXIT));
