@@ -168,7 +168,7 @@ static void levels_and_edges(void)
 	tells(ep, once, 0);
 }
 
-/* A one-shot item that has fired does not wake a task that waits for others: it sleeps once, whatever the file becomes. */
+/* A one-shot item that has fired does not wake a task that waits for others, which sleeps once. */
 static void fired_item_wakes_nobody(void)
 {
 	int ep = new_epoll(), fired = new_eventfd(0, 0), end = new_eventfd(0, 0);
