@@ -4,7 +4,7 @@
 . /run/prelude
 minutes=$1
 set -- $(tr ' ' '\n' < $T/available_tracers | grep -E 'off$|^wakeup')
-seconds=$((minutes ? minutes * 60 / $# : 1))
+milliseconds=$((minutes ? minutes * 60000 / $# : 250))
 
 # A task a CPU, of each kind of load, and tasks of both real-time classes that sleep and wake.
 load() {
@@ -20,7 +20,7 @@ tracing_reset
 load
 for tracer; do
 	echo $tracer > current_tracer || fail "$tracer cannot be selected"
-	latsoak $tracer $seconds || fail "$tracer"
+	latsoak $tracer $milliseconds || fail "$tracer"
 	echo nop > current_tracer
 	test $failures = 0 || break
 done

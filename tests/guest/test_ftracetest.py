@@ -6,8 +6,9 @@ from ftracetest import INSTANCE, MACHINES, PAGE, RESULTS, USERLANDS, Result, mer
 
 # Folders whose tests take seconds together; under `make soak` all of them run. Before and after each test ftracetest
 # goes through the triggers of all events, which is what most of the time is spent on: so the tests of triggers and
-# filters, of which we have our own, are not among these, but for those that go from one event to another.
-QUICK = ("00basic", "event", "tracer", "trigger/inter-event")
+# filters, of which we have our own, are not among these, but for those that go from one event to another; nor are those
+# of the files that every tracer has.
+QUICK = ("event", "tracer", "trigger/inter-event")
 
 
 def results_of(machine, userland, tests=()):

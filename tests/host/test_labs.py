@@ -285,6 +285,27 @@ def test_a_student_starts_changes_and_hands_in(tmp_path):
         assert file.read().endswith(theirs)
 
 
+def test_a_start_that_is_broken_off_leaves_nothing(tmp_path, monkeypatch):
+    """The tree is as it was, and the lab can be started once more; with a folder of its own likewise."""
+    top = repository(tmp_path / "t")
+    real = cutting.cut
+
+    def half(one, place):
+        real(one, place)
+        write(place, "new.c", "")
+        raise LabError("it does not fit")
+
+    for folder in (None, str(tmp_path / "beside")):
+        monkeypatch.setattr(cutting, "cut", half)
+        with pytest.raises(LabError, match="it does not fit"):
+            student.start(top, "mcount", folder)
+        assert student.git(top, "status", "--porcelain") == ""
+        assert student.git(top, "branch", "--format=%(refname:short)").split() == ["main"]
+        assert not os.path.exists(tmp_path / "beside")
+    monkeypatch.setattr(cutting, "cut", real)
+    assert student.start(top, "mcount")[1] == top
+
+
 # ---- An instructor
 
 
@@ -307,6 +328,17 @@ def test_a_tree_is_handed_out(tmp_path):
     lab(out, "start", "mcount")
     assert lab(out, "diff") == ""
     assert "there is something in it" in lab(ROOT, "export", out, status=2)
+
+
+def test_what_git_does_not_know_is_not_handed_out(tmp_path, monkeypatch):
+    top = repository(tmp_path / "t")
+    for name in ("grades of autumn.csv", "labs/03-mcount/notes.txt"):
+        write(top, name, "ann,50\n")
+    monkeypatch.setattr(course, "ROOT", top)
+    course.export(str(tmp_path / "out"), ["mcount"], say=lambda line: None)
+    assert not os.path.exists(tmp_path / "out/grades of autumn.csv")
+    assert os.listdir(tmp_path / "out/labs/03-mcount").count("notes.txt") == 0
+    assert os.path.exists(tmp_path / "out/labs/03-mcount/lab.toml")
 
 
 def test_labs_are_done_one_after_the_other(tmp_path):
@@ -477,6 +509,15 @@ def test_a_class_that_a_spreadsheet_has_written(tmp_path):
     (tmp_path / "class.csv").write_bytes(b"J\xfcrgen\n")
     with pytest.raises(LabError, match="no CSV file in UTF-8"):
         course.seeds(str(tmp_path / "class.csv"))
+
+
+def test_a_student_without_a_seed_is_told_before_grading(tmp_path):
+    """Numbers of another student would be points lost, or a copy's points won."""
+    for name in ("ann", "bob", "cy"):
+        write(tmp_path, f"{name}.patch", "")
+    with pytest.raises(LabError, match="no line for ann, cy, so nothing was graded"):
+        course.grade_all("mcount", str(tmp_path), {"bob": 7})
+    assert sorted(os.listdir(tmp_path)) == ["ann.patch", "bob.patch", "cy.patch"]
 
 
 @pytest.mark.parametrize(

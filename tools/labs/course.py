@@ -36,14 +36,9 @@ def export(folder, names=None, say=print):
         for lab in all_labs()
         if lab.name not in {l.name for l in labs}
     ]
-    ignored = subprocess.run(
-        ["git", "ls-files", "--others", "--ignored", "--exclude-standard", "--directory"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    ).stdout.splitlines()
-    hidden += [f"--exclude=/{path.rstrip('/')}" for path in ignored]
+    # A file that git does not know is no part of the course: what is built, an instructor's notes, a class's grades.
+    unknown = student.git(ROOT, "ls-files", "--others", "--directory", "-z", check=False).split("\0")
+    hidden += [f"--exclude=/{path.rstrip('/')}" for path in unknown if path]
     subprocess.run(["rsync", "-a", *sources_of(ROOT), *hidden, f"{ROOT}/", f"{folder}/"], check=True)
     for lab in labs:
         cutting.cut(lab, folder)
@@ -111,11 +106,15 @@ def read_seeds(path):
 
 
 def grade_all(name, folder, seed_of, jobs=1, say=print):
-    """Grade each NAME.patch of a folder; NAME.json, NAME.txt and grades.csv come to stand beside them."""
+    """Grade each NAME.patch of a folder; NAME.json, NAME.txt and grades.csv come to stand beside them. seed_of: {NAME:
+    seed}, of each NAME, or empty where the class has no seeds."""
     lab = find(name)
     patches = sorted(entry for entry in os.listdir(folder) if entry.endswith(".patch"))
     if not patches:
         raise LabError(f"{folder}: no submission NAME.patch is in it")
+    strangers = [entry[: -len(".patch")] for entry in patches if entry[: -len(".patch")] not in seed_of]
+    if seed_of and strangers:
+        raise LabError(f"the file of seeds has no line for {', '.join(strangers)}, so nothing was graded")
     places = queue.Queue()
     for number in range(jobs):
         places.put(f"all-{number}")

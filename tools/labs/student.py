@@ -148,20 +148,36 @@ def start(top, name, folder=None, seed=1):
     if out is None and os.path.exists(os.path.join(top, MARK)):
         raise LabError(f"this is the branch of another lab: `git switch {Started(top).came}` first")
     came = git(top, "symbolic-ref", "--short", "-q", "HEAD", check=False).strip() or base
+    there = os.path.abspath(folder) if folder else top
     if folder:
-        git(top, "worktree", "add", "-q", "-b", branch, os.path.abspath(folder), base)
-        top = os.path.abspath(folder)
+        git(top, "worktree", "add", "-q", "-b", branch, there, base)
     else:
         git(top, "switch", "-q", "-c", branch)
-    begin = base
-    if out is None and (lab.cuts or os.path.isdir(lab.given)):
-        cutting.cut(lab, top)
-        begin = commit(top, f"Lab {lab.name}: the starting code")
-    with open(os.path.join(top, MARK), "w", encoding="utf-8") as file:
-        json.dump({"lab": lab.name, "seed": seed, "begin": begin, "from": came}, file)
-        file.write("\n")
-    commit(top, f"Lab {lab.name}: begun")
-    return lab, top
+    try:
+        begin = base
+        if out is None and (lab.cuts or os.path.isdir(lab.given)):
+            cutting.cut(lab, there)
+            begin = commit(there, f"Lab {lab.name}: the starting code")
+        with open(os.path.join(there, MARK), "w", encoding="utf-8") as file:
+            json.dump({"lab": lab.name, "seed": seed, "begin": begin, "from": came}, file)
+            file.write("\n")
+        commit(there, f"Lab {lab.name}: begun")
+    except BaseException:
+        forget(top, branch, came, folder and there)
+        raise
+    return lab, there
+
+
+def forget(top, branch, came, folder):
+    """Take back a start that was broken off, so that the tree is as it was and the lab can be started once more. Nothing
+    of the student's is on the branch: `start` begins from a tree that has no changes, or in a folder of its own."""
+    if folder:
+        git(top, "worktree", "remove", "--force", folder, check=False)
+    else:
+        git(top, "reset", "-q", "--hard", check=False)
+        git(top, "clean", "-q", "-f", "-d", check=False)
+        git(top, "switch", "-q", *([] if git(top, "branch", "--list", came).strip() else ["--detach"]), came, check=False)
+    git(top, "branch", "-q", "-D", branch, check=False)
 
 
 def workshop_of(started):

@@ -1,5 +1,5 @@
 /*
- * latsoak TRACER SECONDS: is every trace that a latency tracer shows whole?
+ * latsoak TRACER MILLISECONDS: is every trace that a latency tracer shows whole?
  *
  * Two readers read `trace` again and again, one more a CPU's; tracing_max_latency is reset at random times, so that
  * new maxima come all the time; what makes them is the caller's. Each trace read: the header's count is that of its
@@ -191,14 +191,14 @@ int main(int argc, char **argv)
 {
 	unsigned long random = 2463534242UL;
 	pid_t pids[3];
-	long seconds;
+	long milliseconds;
 	long end;
 
 	if (argc != 3)
-		vt_die(2, "usage: latsoak TRACER SECONDS");
+		vt_die(2, "usage: latsoak TRACER MILLISECONDS");
 	tracer = argv[1];
 	wakeup = !strncmp(tracer, "wakeup", 6);
-	seconds = vt_number_or_die(2, argv[2], 1, 100000);
+	milliseconds = vt_number_or_die(2, argv[2], 1, 100000000);
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (shared == MAP_FAILED)
 		vt_die_errno(2, "mmap");
@@ -208,7 +208,7 @@ int main(int argc, char **argv)
 			_exit(reader(i));
 	}
 	/* The time is a minimum: on a slow host there must have been something to see. */
-	end = check_now() + seconds * 1000000000L;
+	end = check_now() + milliseconds * 1000000L;
 	while (!shared->stop && (check_now() < end || shared->shown < 20)) {
 		check_sleep((long)(watch_random(&random) % 50000000));
 		reset_maximum();
