@@ -227,3 +227,12 @@ def test_a_students_objects_are_looked_at(code, found, tmp_path):
     with pytest.raises(grading.Lost) as lost:
         unit.looked_at(files[0], files[1:2], files[2:])
     assert lost.value.seen.strip() == found
+
+
+def test_a_student_without_a_seed_is_told_before_grading(tmp_path):
+    """Numbers of another student would be points lost, or a copy's points won."""
+    for name in ("ann", "bob", "cy"):
+        (tmp_path / f"{name}.patch").write_text("")
+    with pytest.raises(LabError, match="no line for ann, cy, so nothing was graded"):
+        course.grade_all("mcount", str(tmp_path), {"bob": 7})
+    assert sorted(os.listdir(tmp_path)) == ["ann.patch", "bob.patch", "cy.patch"]

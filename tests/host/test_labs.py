@@ -511,15 +511,6 @@ def test_a_class_that_a_spreadsheet_has_written(tmp_path):
         course.seeds(str(tmp_path / "class.csv"))
 
 
-def test_a_student_without_a_seed_is_told_before_grading(tmp_path):
-    """Numbers of another student would be points lost, or a copy's points won."""
-    for name in ("ann", "bob", "cy"):
-        write(tmp_path, f"{name}.patch", "")
-    with pytest.raises(LabError, match="no line for ann, cy, so nothing was graded"):
-        course.grade_all("mcount", str(tmp_path), {"bob": 7})
-    assert sorted(os.listdir(tmp_path)) == ["ann.patch", "bob.patch", "cy.patch"]
-
-
 @pytest.mark.parametrize(
     "words, said",
     [
