@@ -27,9 +27,10 @@ with open(os.path.join(ROOT, "tests/longest"), encoding="ascii") as lines:
 
 
 def place(nodeid):
-    """Where the test stands in tests/longest, which names scripts, C files and functions; behind all of them when it
-    does not."""
-    return LONGEST.get(re.match(r"(?:tests/)?(.*\.sh|.*\.c|[^\[]*)", nodeid)[1], len(LONGEST))
+    """Where the test stands in tests/longest, which names scripts, C files, functions, and Python files with tests that
+    share a guest; behind all of them when it does not."""
+    name = re.match(r"(?:tests/)?(.*\.sh|.*\.c|[^\[]*)", nodeid)[1]
+    return LONGEST.get(name, LONGEST.get(name.partition("::")[0], len(LONGEST)))
 
 
 with open(os.path.join(ROOT, "tests/one_machine"), encoding="ascii") as lines:
@@ -73,6 +74,14 @@ def pytest_collection_modifyitems(config, items):
     items.sort(key=lambda item: place(item.nodeid))
 
 
+def kept_together(nodeids):
+    """How many of these tests, the first ones, are of a Python file that tests/longest names as a whole."""
+    file = re.match(r"(?:tests/)?(.*?)::", nodeids[0])[1]
+    if not file.endswith(".py") or file not in LONGEST:
+        return 0
+    return next((n for n, one in enumerate(nodeids) if f"{file}::" not in one), len(nodeids))
+
+
 NEAR = 12
 
 
@@ -96,6 +105,7 @@ def pytest_xdist_make_scheduler(config, log):
         def _send_tests(self, node, num):
             if self.pending and place(self.collection[self.pending[0]]) < len(LONGEST):
                 num = max(0, 2 - len(self.node2pending[node]))  # a worker begins a test when it knows the next one
+                num = num and max(num, kept_together([self.collection[index] for index in self.pending]))
             else:
                 num = whole_files([self.collection[index] for index in self.pending[: num + NEAR]], num)
             super()._send_tests(node, num)

@@ -180,4 +180,37 @@ for bad in size= size=0x size=x size=5q size=101% size=1k1 size size=4k,mode=9 s
 	mount -t tmpfs -o $bad none /tmp/small 2> /dev/null && fail "mount -o $bad"
 done
 mount -t ramfs -o size=4k none /tmp/small 2> /dev/null && fail 'ramfs has no limit'
+
+# -- mv and cp from one file system to another: an empty folder of that name gives way to a folder, a file to a file, nothing else
+# does; nodes are made once more
+rm -rf /tmp/from /tmp/to
+mkdir -p /tmp/from/d /tmp/from/full /tmp/to
+mount -t tmpfs none /tmp/to
+cd /tmp/from
+echo a > d/f
+ln -s f d/l
+mknod d/n c 1 3
+echo b > x
+ln -s x link
+mkdir /tmp/to/d /tmp/to/full /tmp/to/x
+echo c > /tmp/to/full/kept
+echo d > /tmp/to/link
+mv d /tmp/to 2> /tmp/said || fail "mv: $(cat /tmp/said)"
+same 'a folder that was moved' "a l" "$(cat /tmp/to/d/l) $(ls -l /tmp/to/d | grep -o '^l')"
+same 'a node that was moved' 'character special file 1 3' "$(stat -c '%F %t %T' /tmp/to/d/n)"
+test -e d && fail 'what was moved is still there'
+mv link /tmp/to || fail 'mv of a link'
+same 'a link that was moved over a file' 'b x' "$(cat x) $(stat -c %N /tmp/to/link | grep -o "x'" | tr -d "'")"
+mv full /tmp/to 2> /tmp/said && fail 'a folder gave way that was not empty'
+same 'why' "mv: cannot move 'full' to '/tmp/to/full': Directory not empty" "$(cat /tmp/said)"
+mv x /tmp/to 2> /tmp/said && fail 'a folder gave way to a file'
+same 'why' "mv: cannot move 'x' to '/tmp/to/x': Is a directory" "$(cat /tmp/said)"
+echo e > /tmp/to/file
+mkdir file
+mv file /tmp/to 2> /tmp/said && fail 'a file gave way to a folder'
+same 'why' "mv: cannot move 'file' to '/tmp/to/file': Not a directory" "$(cat /tmp/said)"
+same 'what stays' 'c b e file' "$(echo $(cat /tmp/to/full/kept x /tmp/to/file) $(ls -d file))"
+cd /
+umount /tmp/to
+rm -r /tmp/from /tmp/to
 finish

@@ -149,11 +149,25 @@ def test_unit_tests_run_while_make_builds(runner, monkeypatch):
     assert runner.run_beside_make(["arm64", "iso"], stages, [], 2) == (1, 1) and calls == [["tests/unit"]]
 
 
-def test_a_block_ends_where_a_file_does():
-    """When that is near."""
+def own_conftest():
     spec = importlib.util.spec_from_file_location("tests_conftest", os.path.join(ROOT, "tests/conftest.py"))
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    return module
+
+
+def test_a_file_that_shares_a_guest_is_long_as_a_whole(monkeypatch):
+    """A function or a script that is named stands for itself."""
+    module = own_conftest()
+    monkeypatch.setattr(module, "LONGEST", {"guest/a.py": 0, "guest/b.py::two": 1, "guest/c.sh": 2})
+    tests = ["tests/guest/a.py::x[1]", "tests/guest/a.py::y", "tests/guest/b.py::two[x86_64]", "tests/guest/c.sh::a"]
+    assert [module.place(one) for one in [*tests, "tests/guest/b.py::one", "tests/guest/c.py::a"]] == [0, 0, 1, 2, 3, 3]
+    assert [module.kept_together(tests[n:]) for n in range(4)] == [2, 1, 0, 0] and module.kept_together(tests[:2]) == 2
+
+
+def test_a_block_ends_where_a_file_does():
+    """When that is near."""
+    module = own_conftest()
     near, whole_files = module.NEAR, module.whole_files
     tests = ["a.py::1", "a.py::2", "b.py::1", "b.py::2", "b.py::3", "c.sh::x"]
     assert [whole_files(tests, num) for num in range(8)] == [0, 2, 2, 5, 5, 5, 6, 7]

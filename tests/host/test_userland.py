@@ -205,6 +205,11 @@ TOOLS = [
         "chroot /nowhere true 2>&1; echo $?; chroot 2> /dev/null; echo $?",
         "chroot: /nowhere: No such file or directory\n125\n125\n",
     ),
+    # A fifo is not read, but made once more.
+    (
+        "mkdir d; mknod d/p p; cp -r d e; stat -c '%n %F' e/p; cp d e/f 2>&1",
+        "e/p fifo\ncp: -r not specified; omitting directory 'd'\n",
+    ),
     ("mkdir d; touch d/f; cp -r d d/e 2>/dev/null; echo $?; ls -R d", "1\nd:\ne\nf\n\nd/e:\nf\n"),
     ("seq 5 > f; tail -c 3 f; head -c 2 f; tail -c +9 f; env -i x=1 env", "\n5\n1\n5\nx=1\n"),
     # A pattern such as .* has . and .. among its names.

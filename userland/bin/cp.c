@@ -103,6 +103,15 @@ static int copy_link(const char *from, const char *to)
 	return 1;
 }
 
+/* A fifo, a device: another node of the same kind and number, as reading it would take what was written for others. */
+static int copy_node(const char *to, const struct stat *what)
+{
+	if (mknod(to, what->st_mode & (S_IFMT | 0777), what->st_rdev) == 0)
+		return 0;
+	vt_warn_errno(to);
+	return 1;
+}
+
 /*
  * One source, of any kind, to one destination; what a link leads to unless -r asks for links themselves. 0, or 1 when
  * something went wrong, which has been said.
@@ -117,6 +126,8 @@ static int copy(const char *from, const char *to)
 	}
 	if (S_ISLNK(st.st_mode))
 		return copy_link(from, to);
+	if (recurse && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode) && !S_ISSOCK(st.st_mode))
+		return copy_node(to, &st);
 	if (!S_ISDIR(st.st_mode))
 		return copy_file(from, to, st.st_mode);
 	if (recurse)
