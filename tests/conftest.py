@@ -83,6 +83,7 @@ def kept_together(nodeids):
 
 
 NEAR = 12
+MANY = 100  # with fewer left, a long block would be what all others wait for in the end
 
 
 def whole_files(nodeids, num):
@@ -106,7 +107,7 @@ def pytest_xdist_make_scheduler(config, log):
             if self.pending and place(self.collection[self.pending[0]]) < len(LONGEST):
                 num = max(0, 2 - len(self.node2pending[node]))  # a worker begins a test when it knows the next one
                 num = num and max(num, kept_together([self.collection[index] for index in self.pending]))
-            else:
+            elif len(self.pending) > MANY:
                 num = whole_files([self.collection[index] for index in self.pending[: num + NEAR]], num)
             super()._send_tests(node, num)
 

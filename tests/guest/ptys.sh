@@ -1,9 +1,15 @@
 #!/bin/sh
 # description: pseudo terminals: lines, raw bytes, sessions and their end, /dev/pts, as the same program finds them on Linux
-# requires: smp=4;1 timeout=180 progs="ptytest"
+# requires: smp=4;1 timeout=180 progs="ptytest ptysize"
 . /run/prelude
 same 'init has mounted it' 'devpts /dev/pts devpts rw,nosuid,noexec 0 0' "$(grep ' /dev/pts ' /proc/mounts)"
 ptytest || fail ptytest
+
+# -- a shell in a window tells the kernel the window's size, also when it is the one that programs guess
+for size in '24 80' '50 132'; do
+	ptysize $size || fail "ptysize $size"
+	same 'the size that the kernel knows' "$size" "$(cat /tmp/ptysize)"
+done
 [ -z "$(ls /dev/pts)" ] || fail 'a name is left in /dev/pts'
 mount -t devpts -o nonsense devpts /mnt 2>/dev/null && fail 'nonsense is an option'
 

@@ -107,29 +107,31 @@ def test_a_choice_in_the_background():
     assert done.stdout.endswith("\n3 passed, 0 failed\n") and "no tests ran" not in done.stdout
 
 
-def test_lint_runs_beside_the_stages_when_nothing_else_does(runner, monkeypatch):
+def test_lint_runs_beside_all_others(runner, monkeypatch):
+    """When nothing else does."""
     calls = []
     monkeypatch.setattr(
         runner,
-        "run_stage",
+        "run_pytest",
         lambda folders, more, workers, **how: calls.append((folders, more, how)) or (1, len(folders)),
     )
-    assert runner.run_stages(list(runner.STAGES.values()), [], 2) == (3, 4)
+    assert runner.run_tests(runner.FOLDERS, [], 2) == (2, 4)
     beside = [how["preexec_fn"] for folders, _, how in calls if folders == [runner.BESIDE]]
     assert beside == [runner.after_guests] and os.path.exists(os.path.join(ROOT, runner.BESIDE))
     assert all(
         f"--ignore={runner.BESIDE}" in more and not how for folders, more, how in calls if folders != [runner.BESIDE]
     )
     calls.clear()
-    assert runner.run_stages([["tests/host/test_run.py", runner.BESIDE]], [], 2) == (2, 2)
-    assert runner.run_stages([["tests/unit"]], [], 2) == (1, 1) and len(calls) == 3
+    assert runner.run_tests(["tests/host/test_run.py", runner.BESIDE], [], 2) == (2, 2)
+    assert runner.run_tests(["tests/unit"], [], 2) == (1, 1) and len(calls) == 3
+    assert runner.run_tests([runner.BESIDE], [], 2) == (1, 1) and len(calls) == 4
 
 
 def test_unit_tests_run_while_make_builds(runner, monkeypatch):
     """Those do not wait for make, all others do; and what cannot be built is one failure, with nothing run behind it."""
     began, calls = threading.Event(), []
 
-    def stage(folders, more, workers, **how):
+    def one_run(folders, more, workers, **how):
         calls.append(folders)
         began.set()
         return 1, 0
@@ -138,15 +140,14 @@ def test_unit_tests_run_while_make_builds(runner, monkeypatch):
         assert began.wait(60) and calls == [["tests/unit"]] and wanted == ["arm64", "iso"]
         return well
 
-    monkeypatch.setattr(runner, "run_stage", stage)
+    monkeypatch.setattr(runner, "run_pytest", one_run)
     monkeypatch.setattr(runner, "make", lambda wanted: made(wanted, True))
-    stages = list(runner.STAGES.values())
-    assert runner.run_beside_make(["arm64", "iso"], stages, [], 2) == (4, 0)
-    assert sorted(map(tuple, calls)) == [("tests/guest",), ("tests/host",), (runner.BESIDE,), ("tests/unit",)]
+    assert runner.run_beside_make(["arm64", "iso"], runner.FOLDERS, [], 2) == (3, 0)
+    assert sorted(map(tuple, calls)) == [("tests/host", "tests/guest"), (runner.BESIDE,), ("tests/unit",)]
     began.clear()
     calls.clear()
     monkeypatch.setattr(runner, "make", lambda wanted: made(wanted, False))
-    assert runner.run_beside_make(["arm64", "iso"], stages, [], 2) == (1, 1) and calls == [["tests/unit"]]
+    assert runner.run_beside_make(["arm64", "iso"], runner.FOLDERS, [], 2) == (1, 1) and calls == [["tests/unit"]]
 
 
 def own_conftest():

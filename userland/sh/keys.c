@@ -124,13 +124,12 @@ void key_mark_pastes(bool on)
 }
 
 /* The terminal has so many rows and columns. The kernel sends SIGWINCH if it knew that otherwise, to this
- * process too. */
+ * process too; of a pseudo-terminal that has no size yet it knew 0 by 0. */
 static void take_answer(unsigned rows, unsigned columns)
 {
 	struct winsize size = {.ws_row = (unsigned short)rows, .ws_col = (unsigned short)columns};
-	struct winsize old = vt_terminal_size(STDIN_FILENO);
 
-	if ((old.ws_row != rows || old.ws_col != columns) && ioctl(STDIN_FILENO, TIOCSWINSZ, &size) < 0)
+	if (ioctl(STDIN_FILENO, TIOCSWINSZ, &size) < 0)
 		vt_warn_errno("the terminal's size");
 	if (answered)
 		return;
