@@ -1,7 +1,6 @@
 /*
- * ptysize ROWS COLUMNS: a window of that size, which has not told the kernel so, with a shell in it. The shell asks where the
- * cursor gets to when it is sent far off, is answered, and `stty size` there says what the kernel knows then: which is
- * printed.
+ * ptysize ROWS COLUMNS: a window of that size, which has not told the kernel so, with a shell in it. The shell asks
+ * where the cursor gets to when it is sent far off, and is answered. /tmp/ptysize is what `stty size` says then.
  */
 #include <check.h>
 #include <posix.h>
