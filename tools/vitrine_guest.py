@@ -12,6 +12,7 @@ machines. For an interactive session:
 import atexit
 import ctypes
 import functools
+import math
 import os
 import re
 import secrets
@@ -309,6 +310,11 @@ class Guest:
     # What every guest's QEMU gets besides, and what is said of a guest whose time is up; the tests look into it then.
     more_arguments = staticmethod(lambda: [])
     on_timeout = staticmethod(lambda guest: "")
+    # So many times WATCH seconds, one after the other, in which a guest that is waited for does nothing; then it is
+    # stuck: each of its tasks sleeps, and no timer will wake one soon. None: it may sleep.
+    most_idle = None
+    WATCH = 5
+    IDLE = 0.02  # the part of a CPU that QEMU uses for a guest that sleeps is less
 
     def __init__(self, files=None, append="", timeout=60, log=None, wait_prompt=True, **setup):
         """files: {path in the guest: (mode, bytes)} added to the initramfs; setup: keywords of Setup."""
@@ -367,13 +373,17 @@ class Guest:
     def expect(self, pattern, panic=True):
         """Wait until the console shows the regular expression; the match object. What went before: .before().
 
-        GuestError when the guest ends first, when time is up, or (panic=True) when it panics.
+        GuestError when the guest ends first, when time is up or it has been idle too long, or (panic=True) when it
+        panics.
         """
         patterns = [pattern, pexpect.EOF] + ([PANIC] if panic else [])
         try:
-            index = self.child.expect(patterns, timeout=max(0, self.deadline - time.monotonic()))
+            index = self._index_of_next(patterns)
         except pexpect.TIMEOUT:
-            message = f"time is up ({self.timeout:g} s) while waiting for {pattern!r}{self.on_timeout(self)}"
+            why = f"time is up ({self.timeout:g} s)"
+            if time.monotonic() < self.deadline:
+                why = f"the guest has done nothing for {self.WATCH * self.most_idle} s"
+            message = f"{why} while waiting for {pattern!r}{self.on_timeout(self)}"
             raise GuestError(message, TIMED_OUT) from None
         if index == 1:
             status = self.exit_status()
@@ -384,6 +394,29 @@ class Guest:
             self._drain_panic()
             raise GuestError(f"the guest panicked: {line}", PANICKED)
         return self.child.match
+
+    def _index_of_next(self, patterns):
+        """Which of the patterns comes. pexpect.TIMEOUT at the deadline, or before when the guest is stuck. Portions of
+        time are counted, not the clock: a host that was stopped has let only one of them pass."""
+        idle, used = 0, self._processor_seconds()
+        while True:
+            left = max(0, self.deadline - time.monotonic())
+            try:
+                return self.child.expect(patterns, timeout=left if self.most_idle is None else min(left, self.WATCH))
+            except pexpect.TIMEOUT:
+                before, used = used, self._processor_seconds()
+                idle = idle + 1 if used - before < self.WATCH * self.IDLE else 0
+                if time.monotonic() >= self.deadline or idle == self.most_idle:
+                    raise
+
+    def _processor_seconds(self):
+        """CPU time that QEMU has used; no number where a host does not tell."""
+        try:
+            with open(f"/proc/{self.child.pid}/stat", encoding="utf-8", errors="replace") as file:
+                fields = file.read().rpartition(")")[2].split()
+        except OSError:
+            return math.nan  # or it has ended: the console will say so
+        return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
 
     def before(self):
         """What the console showed between the last match and the one before it."""

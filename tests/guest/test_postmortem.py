@@ -4,7 +4,7 @@ import re
 import time
 
 import pytest
-from vitrine_guest import GuestError
+from vitrine_guest import Guest, GuestError
 
 
 def test_of_a_hang(machine):
@@ -19,3 +19,15 @@ def test_of_a_hang(machine):
         assert re.search(r"^#\d .*\bwait_for_interrupt \(", said, re.M), said  # where an idle CPU stands
         assert re.search(r"^ +\d+ +\d+ +\d+ +\d S other +120 sleep ", said, re.M), said  # vt-ps
         assert re.search(r"^task:sleep +state:S (.*\n)*? do_nanosleep\+", said, re.M), said  # vt-bt all
+
+
+def test_of_a_guest_that_waits_for_ever(machine, monkeypatch):
+    """It is not waited for until its time is up; one that computes, or sleeps less, is."""
+    monkeypatch.setattr(Guest, "WATCH", 1)
+    with machine.guest(smp=2, timeout=1000) as guest:
+        guest.run("sleep 2; cat /dev/zero > /dev/null & sleep 6; kill $!; wait")
+        guest.send("echo so far; mknod /tmp/p p; cat /tmp/p\n")
+        guest.expect("so far")
+        with pytest.raises(GuestError, match="the guest has done nothing for 4 s while waiting for 'never'") as raised:
+            guest.expect("never")
+        assert re.search(r"^ +\d+ +\d+ +\d+ +\d S other +120 cat ", str(raised.value), re.M), raised.value
