@@ -180,7 +180,7 @@ void die(const char *what, struct pt_regs *regs, long err)
 	nested = oops_enter();
 	WRITE_ONCE(oops_in_progress, 1);
 	console_verbose();
-	pr_emerg("Internal error: %s: %016lx [#%u] SMP\n", what, err, oops_count + 1);
+	arch_oops_head(what, err, oops_count + 1);
 	if (!nested) { /* printing the registers or the stack may be what failed */
 		notify_trouble(TROUBLE_DYING);
 		show_task_line();

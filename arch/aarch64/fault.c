@@ -24,12 +24,12 @@ static unsigned fault_flags(const struct pt_regs *regs, u64 esr)
 }
 
 /* What the kernel tried, for the message of an oops; NULL when the address is not mapped at all. */
-static const char *describe(u64 esr)
+static const char *describe(u64 far, u64 esr)
 {
 	if ((esr & ESR_FSC_TYPE) != ESR_FSC_PERMISSION)
 		return NULL;
 	if (ESR_EC(esr) == ESR_EC_IABT_CUR)
-		return "execute from non-executable memory";
+		return far < TASK_SIZE ? "execution of user memory" : "execute from non-executable memory";
 	return esr & ESR_WNR ? "write to read-only memory" : "read from unreadable memory";
 }
 
@@ -69,8 +69,8 @@ static void other_abort(u64 far, u64 esr, struct pt_regs *regs)
 static void kernel_fault(u64 far, u64 esr, struct pt_regs *regs)
 {
 	if (unlikely(ESR_EC(esr) == ESR_EC_DABT_CUR && far < TASK_SIZE && !(esr & ESR_CM) && pan_violation(regs)))
-		die_kernel_fault(regs, far, "access to user memory", esr);
-	do_kernel_fault(regs, far, fault_flags(regs, esr), describe(esr), esr);
+		die_kernel_fault(regs, far, "access to user memory outside uaccess routines", esr);
+	do_kernel_fault(regs, far, fault_flags(regs, esr), describe(far, esr), esr);
 }
 
 /*

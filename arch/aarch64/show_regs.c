@@ -1,5 +1,6 @@
 /* Printing saved registers, for oopses. */
 #include <arch/stacktrace.h>
+#include <asm/page.h>
 #include <asm/ptrace.h>
 #include <asm/uaccess.h>
 #include <kernel/printk.h>
@@ -21,6 +22,19 @@ static void show_code(const struct pt_regs *regs)
 			pr_cont("%s%08x%s", i ? " " : " (", insn, i ? "" : ")");
 	}
 	pr_cont("\n");
+}
+
+/* The first page is never mapped, so an address there is a NULL pointer with the offset of a member. */
+void arch_fault_head(unsigned long addr, const char *what, unsigned long code)
+{
+	if (addr < PAGE_SIZE)
+		what = "NULL pointer dereference";
+	pr_emerg("Unable to handle kernel %s at virtual address %016lx\n", what ? what : "paging request", addr);
+}
+
+void arch_oops_head(const char *what, unsigned long code, unsigned number)
+{
+	pr_emerg("Internal error: %s: %016lx [#%u] SMP\n", what, code, number);
 }
 
 /* Symbols are shown for kernel addresses only: the kernel does not know those of programs. */

@@ -1,4 +1,5 @@
 /* Page faults: user addresses go to the memory manager, the kernel's own to a fix-up or an oops. */
+#include <arch/stacktrace.h>
 #include <asm/cpufeature.h>
 #include <asm/page.h>
 #include <asm/ptrace.h>
@@ -23,14 +24,34 @@ static unsigned fault_flags(u64 error_code)
 	return flags;
 }
 
-/* What the kernel tried, for the message of an oops; NULL when the address is not mapped at all. */
-static const char *describe(u64 error_code, u64 address)
+/* Why code that is there may not be executed. */
+static void show_forbidden_fetch(unsigned long addr)
 {
-	if (!(error_code & PF_PROT))
-		return NULL;
-	if (error_code & PF_INSTR)
-		return address < TASK_SIZE ? "execute from user memory" : "execute from non-executable memory";
-	return error_code & PF_WRITE ? "write to read-only memory" : "read from unreadable memory";
+	if (addr < TASK_SIZE)
+		pr_emerg("unable to execute userspace code (SMEP?) (uid: %u)\n", current->uid);
+	else
+		pr_emerg("kernel tried to execute NX-protected page - exploit attempt? (uid: %u)\n", current->uid);
+}
+
+/*
+ * The first page is never mapped, so an address there is a NULL pointer with the offset of a member. The error code
+ * says all that `what` could.
+ */
+void arch_fault_head(unsigned long addr, const char *what, unsigned long code)
+{
+	const char *access = code & PF_WRITE ? "write access" : "read access";
+	const char *why = code & PF_RSVD ? "reserved bit violation" : "permissions violation";
+
+	if (code & PF_INSTR)
+		access = "instruction fetch";
+	if (!(code & PF_PROT))
+		why = "not-present page";
+	else if (code & PF_INSTR)
+		show_forbidden_fetch(addr);
+	pr_emerg("BUG: %s address: %016lx\n",
+		 addr < PAGE_SIZE ? "kernel NULL pointer dereference," : "unable to handle page fault for", addr);
+	pr_emerg("#PF: %s %s in kernel mode\n", code & PF_USER ? "user" : "supervisor", access);
+	pr_emerg("#PF: error_code(0x%04lx) - %s\n", code, why);
 }
 
 /*
@@ -46,8 +67,8 @@ static bool smap_violation(const struct pt_regs *regs, u64 error_code, u64 addre
 static void kernel_fault(struct pt_regs *regs, u64 error_code, u64 address)
 {
 	if (unlikely(smap_violation(regs, error_code, address)))
-		die_kernel_fault(regs, address, "access to user memory", error_code);
-	do_kernel_fault(regs, address, fault_flags(error_code), describe(error_code, address), error_code);
+		die_kernel_fault(regs, address, NULL, error_code);
+	do_kernel_fault(regs, address, fault_flags(error_code), NULL, error_code);
 }
 
 /*
@@ -86,7 +107,7 @@ noinline void exc_page_fault(struct pt_regs *regs, u64 error_code, u64 address)
 		trace_page_fault_kernel(address, regs, error_code);
 	/* The kernel sets no reserved bit: after any such access the tables are not to be trusted. */
 	if (unlikely(error_code & PF_RSVD))
-		die_kernel_fault(regs, address, "paging request through a corrupted page table", error_code);
+		die_kernel_fault(regs, address, NULL, error_code);
 	if (user_mode(regs))
 		user_fault(regs, error_code, address);
 	else

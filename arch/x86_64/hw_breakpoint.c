@@ -164,7 +164,7 @@ static notrace noinline void debug_exception(struct pt_regs *regs, u64 dr7, u64 
 		expected |= single_step_trap(regs);
 	if (!expected) {
 		pr_emerg("Unexpected kernel exception: %s\n", exception_name(regs->vector));
-		die("Oops - unexpected exception", regs, 0);
+		die("Oops: unexpected exception", regs, 0);
 	}
 	__preempt_count_sub(PREEMPT_OFFSET);
 }

@@ -4,6 +4,7 @@
 #include <asm/ptrace.h>
 #include <asm/uaccess.h>
 #include <kernel/printk.h>
+#include <lib/string.h>
 
 extern const char _stext[], _etext[];
 
@@ -43,6 +44,14 @@ static void show_caller(const struct pt_regs *regs)
 	if (!in_text(regs->rip) && !copy_from_kernel_nofault(&ret, (const void *)regs->rsp, sizeof(ret)) &&
 	    in_text(ret))
 		pr_emerg("Called from: %pB\n", (void *)ret);
+}
+
+/* BUG() is an invalid opcode here. */
+void arch_oops_head(const char *what, unsigned long code, unsigned number)
+{
+	if (!strcmp(what, "Oops - BUG"))
+		what = "Oops: invalid opcode";
+	pr_emerg("%s: %04lx [#%u] PREEMPT SMP NOPTI\n", what, code & 0xffff, number);
 }
 
 /* CR2 is that of the last page fault of this CPU, which need not be the present exception. */

@@ -180,7 +180,7 @@ static void kernel_ud2(struct pt_regs *regs)
 
 	if (copy_from_kernel_nofault(insn, (const void *)regs->rip, sizeof(insn)) || insn[0] != BUG_UD2 ||
 	    insn[1] != BUG_MARK)
-		die("Oops - invalid opcode", regs, 0);
+		die("Oops: invalid opcode", regs, 0);
 	report_bug(regs);
 	regs->rip += BUG_INSN_LEN;
 }
@@ -199,10 +199,10 @@ static void kernel_exception(struct pt_regs *regs)
 		if (fixup_exception(regs))
 			break;
 		pr_emerg("%s, error code 0x%lx\n", exception_name(regs->vector), (unsigned long)regs->orig_rax);
-		die("Oops - general protection fault", regs, regs->orig_rax);
+		die("Oops: general protection fault", regs, regs->orig_rax);
 	default:
 		pr_emerg("Unexpected kernel exception: %s\n", exception_name(regs->vector));
-		die("Oops - unexpected exception", regs, regs->orig_rax);
+		die("Oops: unexpected exception", regs, regs->orig_rax);
 	}
 }
 

@@ -19,5 +19,12 @@ unsigned long arch_task_pc(const struct task_struct *task);
  * on aarch64; #DB, #DF, NMI and #MC on x86_64)? Then *end is where that ends. Preemption off.
  */
 bool arch_on_irq_stack(unsigned long addr, unsigned long *end);
+/*
+ * The first lines of a report, in the words of Linux on this machine. Of a fault at addr that the kernel itself caused:
+ * `what` it did, NULL when no page is there, and the exception's code. Of each oops: `what` happened, the code, and how
+ * many oopses this one makes. Any context.
+ */
+void arch_fault_head(unsigned long addr, const char *what, unsigned long code);
+void arch_oops_head(const char *what, unsigned long code, unsigned number);
 /* For oopses: registers, and for kernel mode the code around the program counter. Any context. */
 void show_regs(struct pt_regs *regs);

@@ -7,6 +7,7 @@
  * (<mm/uaccess.h>). The table is asked first: an access without an entry is never made good, so a stray pointer into
  * user space is found and not repaired.
  */
+#include <arch/stacktrace.h>
 #include <asm/ptrace.h>
 #include <kernel/extable.h>
 #include <kernel/printk.h>
@@ -38,16 +39,13 @@ static void fixup_or_die(struct pt_regs *regs, unsigned long addr)
 		instruction_pointer_set(regs, fixup);
 		return;
 	}
-	pr_emerg("Unable to handle kernel access to user memory at virtual address %016lx\n", addr);
+	arch_fault_head(addr, "access to user memory outside uaccess routines", 0);
 	die("Oops", regs, addr);
 }
 
-/* The first page is never mapped, so an address there is a NULL pointer with the offset of a member. */
 void die_kernel_fault(struct pt_regs *regs, unsigned long addr, const char *what, unsigned long code)
 {
-	if (addr < PAGE_SIZE)
-		what = "NULL pointer dereference";
-	pr_emerg("Unable to handle kernel %s at virtual address %016lx\n", what ? what : "paging request", addr);
+	arch_fault_head(addr, what, code);
 	die("Oops", regs, code);
 }
 

@@ -11,7 +11,7 @@ from vitrine_guest import ROOT
 
 SAMPLES = os.path.join(ROOT, "samples/modules")
 INCLUDE = os.path.join(ROOT, "include")
-CRASH = r"Unable to handle|Internal error|BUG|WARNING|Call trace|panic"
+CRASH = r"Unable to handle|Internal error|Oops|BUG|WARNING|Call trace|panic"
 
 
 @pytest.fixture(scope="session", params=["aarch64", "x86_64"])

@@ -350,7 +350,7 @@ def test_damaged_files_do_the_kernel_no_harm(arch, tmp_path):
         "before=$(free); /kofuzz /plain.ko 20000 $1; try=0; "
         # What RCU and workers have still to free when the program ends comes back soon.
         "until [ $((before - $(free))) -lt 200 ] || [ $try = 100 ]; do try=$((try + 1)); usleep 100000; done; [ $try -lt 100 ] && echo kept\n"
-        "cat /proc/modules; ls /sys/module; dmesg | grep -cE 'Internal error|BUG|WARNING'; true".replace("$1", "7"),
+        "cat /proc/modules; ls /sys/module; dmesg | grep -cE 'Internal error|Oops|BUG|WARNING'; true".replace("$1", "7"),
         tmp_path,
     )
     counts, *rest = out.splitlines()
