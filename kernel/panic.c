@@ -74,8 +74,8 @@ static const char *taint_text(void)
 static void show_task_line(void)
 {
 	/* Without preemption off the CPU is that of this moment; good enough for a headline. */
-	pr_emerg("CPU: %u PID: %d Comm: %.15s %s %s\n", smp_processor_id(), current->pid, current->comm, taint_text(),
-		 UTS_RELEASE);
+	pr_emerg("CPU: %u UID: %u PID: %d Comm: %.15s %s %s %.*s\n", smp_processor_id(), current->uid, current->pid,
+		 current->comm, taint_text(), UTS_RELEASE, (int)strcspn(UTS_VERSION, " "), UTS_VERSION);
 	if (boot_info.machine)
 		pr_emerg("Hardware name: %s\n", boot_info.machine);
 }
