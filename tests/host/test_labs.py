@@ -235,17 +235,6 @@ def test_a_renamed_symbol_is_an_error(tmp_path):
 # ---- A student
 
 
-def test_a_computer_without_python_is_told(tmp_path):
-    """It is the first command of a handout, on a computer that may have nothing but git and make."""
-    with open(f"{ROOT}/tools/lab", encoding="utf-8") as file:
-        text = file.read()
-    assert text.count("/usr/bin/python3") == 2
-    (tmp_path / "lab").write_text(text.replace("/usr/bin/python3", str(tmp_path / "python3")))
-    done = subprocess.run(["sh", tmp_path / "lab", "list"], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("lab: python3 is missing: `make deps` installs it")
-
-
 def test_a_student_starts_changes_and_hands_in(tmp_path):
     top = repository(tmp_path / "t")
     assert "no lab was started" in lab(top, "submit", status=2)

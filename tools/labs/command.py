@@ -21,7 +21,19 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-from catalogue import LabError, all_labs, find  # noqa: E402
+
+
+def lacks(name):
+    """The exit status after a line on a module of Python or a program that this computer lacks: make builds a kernel
+    without those that only labs need."""
+    print(f"lab: {name} is missing: `make deps` installs it, and all else that grading needs", file=sys.stderr)
+    return 2
+
+
+try:
+    from catalogue import LabError, all_labs, find
+except ModuleNotFoundError as lacking:
+    sys.exit(lacks(lacking.name))
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -229,9 +241,13 @@ def main():
     except LabError as error:
         print(f"lab: {error}", file=sys.stderr)
         return 2
+    except ModuleNotFoundError as error:
+        return lacks(error.name)
     except (OSError, subprocess.CalledProcessError) as error:
         if os.environ.get("LAB_DEBUG"):
             raise
+        if isinstance(error, FileNotFoundError) and os.path.basename(str(error.filename)) == error.filename:
+            return lacks(error.filename)  # a program is named without a folder
         print(f"lab: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
