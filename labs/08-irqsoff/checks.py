@@ -188,11 +188,13 @@ def kept(attempt):
 MOST = 150000  # instructions, and a period of the timer is not seen
 
 
-def late(attempt, words, after=""):
+def late(attempt, words, after="true"):
     """The lines of lab_irqsoff, and the longest time with interrupts off that was seen. Without messages on the
-    console: a serial port may have to wait for the host, which is not the kernel's doing."""
+    console: a serial port may have to wait for the host, which is not the kernel's doing. A complaint of the kernel is
+    shown afterwards, so that Attempt.guest() sees it."""
     seed = attempt.rng.randrange(1 << 30)
-    ran = attempt.guest(f"lab_irqsoff {words} {seed}; {after}", mem="1G", append="loglevel=0")
+    show = r"dmesg | grep -E '^\[[^]]*\] (BUG|WARNING)'"
+    ran = attempt.guest(f"lab_irqsoff {words} {seed} || exit; {show}; {after}", mem="1G", append="loglevel=0")
     lines = [line.split()[1:] for line in ran.lines if line.startswith("lab: ")]
     receipt, most, looked = map(int, lines[-1])
     ends = (seed * 6364136223846793005 + 1442695040888963407) % 2**64 >> 33

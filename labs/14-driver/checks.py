@@ -17,10 +17,16 @@ MOST_SEED = 8192
 
 
 def source(attempt):
-    """The bytes that the device gives, another file for each seed: no four of them come twice in it, as good as
-    surely."""
+    """The bytes that the device gives, another file for each seed. No four of them come twice in it: a place follows from
+    four bytes."""
     if "source" not in attempt.data:
-        attempt.data["source"] = attempt.rng.randbytes(BYTES)
+        given, there = bytearray(3), set()
+        while len(given) < BYTES:
+            four = bytes(given[-3:]) + attempt.rng.randbytes(1)
+            if four not in there:
+                there.add(four)
+                given.append(four[-1])
+        attempt.data["source"] = bytes(given)
     return attempt.data["source"]
 
 

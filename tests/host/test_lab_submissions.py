@@ -67,6 +67,7 @@ def test_files_that_are_not_the_students_are_refused(name, tmp_path):
         'char *a = "/*";\n#include "/etc/passwd"\nchar *b = "*/";',
         '#include "../nothing.c"',
         'asm(".inc" "bin \\"/etc/passwd\\"");',
+        'char *a = R"x(" /* )x";\n#include "/etc/passwd"\nchar *b = "*/";',
         '\t.include "/etc/passwd"',
     ],
 )
@@ -92,6 +93,27 @@ def test_the_graders_own_tree_cannot_be_included(text, tmp_path, monkeypatch):
     monkeypatch.setattr(student, "Workshop", Place)
     with pytest.raises(LabError, match="may include"):
         student.workshop_of_patch(find("cow"), str(tmp_path / "p.patch"), "cow", ROOT)
+
+
+@pytest.mark.parametrize(
+    "text, found",
+    [
+        (".macro bring a, b\n\t.\\a\\b \"/etc/passwd\"\n.endm\n\tbring inc, lude\n", ".\\a\\b"),
+        (".macro bring a, b\n\tnop; \\a\\b \"/etc/passwd\"\n.endm\n\tbring .inc, lude\n", "; \\a\\b"),
+        (".macro bring a\n1:\t\\a\\()lude \"/etc/passwd\"\n.endm\n\tbring .inc\n", ":\t\\a\\()lude"),
+        (".macro part name\n\\name\\()_body:\n\tldr\\name x0, [x1]\n\tb \\name\\()_end\n.endm\n", None),
+    ],
+)
+def test_macros_of_assembly_make_no_directive(text, found):
+    """One whose parts are a macro's arguments could be any; a label and an instruction's end may be."""
+    assert inclusion.outside(ROOT, "arch/aarch64/ftrace.S", text) == found
+
+
+@pytest.mark.parametrize("name", ["kernel/mm/a`id`.c", "kernel/mm/$(shell id).c", "kernel/mm/a b.c", "kernel/mm/a;id;.c"])
+def test_a_name_is_no_command(name):
+    """What a student may add is a pattern, and `make` hands the name of each source to a shell."""
+    one = find("irqsoff")
+    assert one.is_students("kernel/mm/batch-2.c") and not one.is_students(name)
 
 
 def test_what_is_in_the_tree_can_be_included():
@@ -212,8 +234,13 @@ TEST_C = "int mine(int a);\nint helper(int a) { return a; }\nint main(void) { re
             ".init_array",
         ),
         ('int mine(int a) { __asm__ volatile("syscall"); return a; }', "syscall"),
+        (
+            "void __asan_unpoison_memory_region(void *p, long n); "
+            "int mine(int a) { __asan_unpoison_memory_region(&a, 64); return a; }",
+            "__asan_unpoison_memory_region",
+        ),
     ],
-    ids=["the test's own", "memcpy", "leaves", "stands in for the library", "runs first", "a system call"],
+    ids=["the test's own", "memcpy", "leaves", "stands in for the library", "runs first", "a system call", "blinds"],
 )
 def test_a_students_objects_are_looked_at(code, found, tmp_path):
     write(tmp_path, "test.c", TEST_C)
@@ -227,6 +254,25 @@ def test_a_students_objects_are_looked_at(code, found, tmp_path):
     with pytest.raises(grading.Lost) as lost:
         unit.looked_at(files[0], files[1:2], files[2:])
     assert lost.value.seen.strip() == found
+
+
+@pytest.mark.parametrize(
+    "code, found",
+    [
+        ('__attribute__((no_sanitize("thread"))) int mine(int a);', "no_sanitize"),
+        ("__attribute__((__no_sanitize_thread__)) int mine(int a);", "__no_sanitize_thread__"),
+        ("/* It needs no no_sanitize here. */ int mine(int a);", None),
+    ],
+)
+def test_nothing_is_kept_from_the_sanitizers(code, found, tmp_path):
+    """A data race that ThreadSanitizer may not see is still one."""
+    write(tmp_path, "mine.c", code)
+    if found is None:
+        unit.all_is_seen(str(tmp_path), ["mine.c"])
+        return
+    with pytest.raises(grading.Lost) as lost:
+        unit.all_is_seen(str(tmp_path), ["mine.c"])
+    assert lost.value.seen == f"{found} in mine.c"
 
 
 def test_a_student_without_a_seed_is_told_before_grading(tmp_path):

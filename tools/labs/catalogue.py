@@ -37,6 +37,7 @@ except ImportError:  # before Python 3.11
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 KEYS = {"title", "teaches", "lecture", "weeks", "machines", "after", "files", "free", "hidden", "solve", "cut"}
 LEVELS = ("core", "complete", "challenge")
+PLAIN_NAME = re.compile(r"[A-Za-z0-9_./+-]+")
 
 
 class LabError(Exception):
@@ -99,8 +100,8 @@ class Lab:
         return sum(check.points for check in self.checks)
 
     def is_students(self, path):
-        """May a student change this file?"""
-        return any(fnmatch.fnmatchcase(path, pattern) for pattern in self.files)
+        """May a student change this file? Its name becomes part of commands: `make` gives it to a shell."""
+        return bool(PLAIN_NAME.fullmatch(path)) and any(fnmatch.fnmatchcase(path, pattern) for pattern in self.files)
 
     @property
     def wrong(self):

@@ -25,6 +25,7 @@ import sys
 import tempfile
 import threading
 import time
+import traceback
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tests"))
@@ -144,6 +145,7 @@ class Attempt:
         self.rng = random.Random(f"{lab.name} {arch} {seed}")
         self.data, self.figures = {}, []
         self.patience = 1
+        self.ran = None  # the last guest of a script
         self._kernel = None
 
     @property
@@ -170,7 +172,7 @@ class Attempt:
         finally:
             watch.done.set()
             run.guest.close()
-        ran = Ran(ended, run.output, run.guest.console)
+        self.ran = ran = Ran(ended, run.output, run.guest.console)
         self._complaint(ran.console)
         if status is not None and ended != status:
             raise Lost(f"status {status} of the script", ended, "\n".join(ran.lines[-EVIDENCE_LINES:]))
@@ -388,28 +390,32 @@ def run_checks(lab, workshop, arches, seed):
 
 
 def passed(one, attempt):
-    """None, or what a check has lost. What a check itself cannot cope with costs its points as well, with a line that
-    says so: a student's kernel may print anything."""
+    """None, or what a check has lost. What a check itself cannot cope with costs its points as well, and nothing else,
+    whatever the exception is: a student's kernel may print anything, or leave out what a check looks for."""
+    if attempt:
+        attempt.ran = None
     try:
         one(attempt)
     except Lost as lost:
         return lost
     except LabError:
         raise
-    except (
-        ValueError,
-        KeyError,
-        IndexError,
-        AttributeError,
-        TypeError,
-        AssertionError,
-        RuntimeError,
-        OSError,
-    ) as error:
+    except GuestError as error:  # it has not even begun
+        raise LabError(f"no guest can be started: {error}") from error
+    except Exception as error:
         if os.environ.get("LAB_DEBUG"):
             raise
-        return Lost("output of the form that the handout gives", f"{type(error).__name__}: {error}")
+        return Lost("output of the form that the handout gives", f"{type(error).__name__}: {error}", met(error, attempt))
     return None
+
+
+def met(error, attempt):
+    """What a check was about to read, and the output that it could not read."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = next((frame for frame in reversed(frames) if frame.filename.endswith("/checks.py")), frames[-1])
+    name = os.path.join(*place.filename.split(os.sep)[-2:])
+    lines = attempt.ran.lines[-EVIDENCE_LINES:] if attempt and attempt.ran else []
+    return "\n".join([f"{name}:{place.lineno}: {place.line}", *lines])
 
 
 def alike(evidence):

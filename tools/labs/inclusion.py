@@ -14,12 +14,18 @@ BROKEN_LINE, BROKEN_STRING = re.compile(r"\\[ \t]*\n"), re.compile(r'"\s*"')
 # A string, which may hold what looks like a comment; or a comment.
 STRING_OR_COMMENT = re.compile(r"""("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|/\*.*?\*/|//[^\n]*""", re.S)
 DIRECTIVE = re.compile(r"^\s*(?:#|%:|\?\?=)\s*(?:include|include_next|import|embed)\b[ \t]*(.*)$", re.M)
+# A string that a backslash and a quote do not end, so that what follows it may only look like a comment.
+RAW_STRING = re.compile(r'\b(?:u8|[uUL])?R"')
+# A statement of assembly that begins with a directive, or with any word, that a macro's arguments make.
+COMPOSED = re.compile(r"(?:^|[;:])\s*((?:\.\w*)?\\[\w@][^\s;:]*)(?=[\s;]|$)", re.M)
 ASSEMBLER = re.compile(r"\bincbin\b|\.\s*include\b|\.\s*altmacro\b")
 
 
 def outside(top, name, text):
     """The first words of a file `name` of the tree at `top` that would bring in what is not of the tree; None."""
     text = BROKEN_LINE.sub("", text)
+    if RAW_STRING.search(text):
+        return f"{RAW_STRING.search(text).group()}, which can hide an #include"
     bare = STRING_OR_COMMENT.sub(lambda found: found[1] or " ", text)
     for what in DIRECTIVE.findall(bare):
         named = re.fullmatch(r'(["<])([\w./+-]+)[">]\s*', what)
@@ -30,8 +36,8 @@ def outside(top, name, text):
             return f"#include {what}"
         if ".." in named[2] and not os.path.exists(os.path.join(top, path)):
             return f"#include {what}"  # it would be looked for elsewhere
-    found = ASSEMBLER.search(BROKEN_STRING.sub("", bare))
-    return found and found.group()
+    found = ASSEMBLER.search(BROKEN_STRING.sub("", bare)) or (name.endswith(".S") and COMPOSED.search(bare))
+    return found.group().strip() if found else None
 
 
 def inside(top, path):

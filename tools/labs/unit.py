@@ -14,6 +14,7 @@ import subprocess
 import tempfile
 
 from catalogue import LabError
+from inclusion import STRING_OR_COMMENT
 from lost import EVIDENCE_LINES, Lost, Unbuilt
 from workshop import limit
 
@@ -23,7 +24,15 @@ UNIT = "build/host/unit"
 CPU_SECONDS, WALL_SECONDS = {"asan": 30, "tsan": 90}, 3600
 OUTPUT_BYTES = 16 << 20
 # What compilers call without being told to, the sanitizers' own, and what the host's stand-ins for headers call.
-COMMON = re.compile(r"_GLOBAL_OFFSET_TABLE_|mem(cpy|set|move|cmp)|__(asan|ubsan|tsan)_\w+|__stack_chk_fail|sched_yield")
+# Of the sanitizers' functions not those by which a program tells them to look away.
+COMMON = re.compile(
+    r"_GLOBAL_OFFSET_TABLE_|mem(cpy|set|move|cmp)|__stack_chk_fail|sched_yield|__ubsan_handle_\w+"
+    r"|__asan_(init|handle_no_return|option_\w+|version_mismatch_\w+|(un)?register_globals|report_\w+|load\w+|store\w+"
+    r"|mem\w+|stack_\w+|(un)?poison_stack_memory|set_shadow_\w+|alloca\w+|(before|after)_dynamic_init)"
+    r"|__tsan_(init|func_\w+|(unaligned_)?(volatile_)?(read|write)\w*|atomic\w+|mem\w+)"
+)
+# What makes a compiler leave a function out of a sanitizer's sight.
+UNSEEN = re.compile(r"\b_*(no_sanitize\w*|no_address_safety_analysis|disable_sanitizer_\w+)")
 # Sections with code that runs by itself, but for the sanitizers' (priority 99 is kept for the implementation).
 BY_ITSELF = re.compile(r"\.(preinit_array|ctors|dtors|init|fini)\b\S*|\.(init|fini)_array(?!\.00099\b)\S*")
 SYSTEM_CALL = re.compile(r"\t(syscall|sysenter|int +\$|svc\b)")
@@ -60,6 +69,15 @@ def looked_at(binary, mine, others):
         foreign |= {found.group(1) for found in SYSTEM_CALL.finditer(output("objdump", "-d", one))}
     if foreign:
         raise Lost("code that uses the kernel's functions alone", ", ".join(sorted(foreign)))
+
+
+def all_is_seen(top, sources):
+    """Lost when one of these files of a student keeps a function out of the sanitizers' sight."""
+    for name in sources:
+        with open(os.path.join(top, name), encoding="utf-8", errors="replace") as file:
+            found = UNSEEN.search(STRING_OR_COMMENT.sub(lambda part: part[1] or " ", file.read()))
+        if found:
+            raise Lost("code that the sanitizers look at", f"{found.group()} in {name}")
 
 
 def limits(seconds):
@@ -101,9 +119,11 @@ def run(workshop, lab, name, sanitizer, seed):
     if wrong:
         raise Unbuilt("a unit test that can be built with your code", wrong)
     made = objects(workshop.top, binary)
-    mine = [made[source] for source in made if lab.is_students(source)]
+    sources = [source for source in made if lab.is_students(source)]
+    mine = [made[source] for source in sources]
     if not mine:
         raise LabError(f"{name}_test.c: no file of lab {lab.name} is an object of its own there")
+    all_is_seen(workshop.top, sources)
     looked_at(binary, mine, [one for one in made.values() if one not in mine])
     status, said = started(workshop.top, binary, sanitizer, seed)
     with open(os.path.join(workshop.top, f"tests/unit/{name}_test.c"), encoding="utf-8") as file:
