@@ -333,9 +333,7 @@ def test_damaged_records(userland, tmp_path):
     short[-8:] = (10 << 5).to_bytes(4, "little") + (4).to_bytes(4, "little")
     far = dat_files.page(1000, (4).to_bytes(8, "little"))
     for name, page in (("short", short), ("far", far)):
-        (tmp_path / name).write_bytes(
-            dat_files.version_6("[local]", bytes(page), ftrace=(*dat_files.FTRACE, stack))
-        )
+        (tmp_path / name).write_bytes(dat_files.version_6("[local]", bytes(page), ftrace=(*dat_files.FTRACE, stack)))
         _, err, status = run(userland, tmp_path, f"trace-cmd report {name}")
         assert (err, status) == ("", 0)
 
@@ -364,7 +362,7 @@ def test_code_over_the_end_of_a_line(userland, tmp_path):
     """man lays the pages out; code that goes on in the next line of its paragraph ends there."""
     source = tmp_path / "t.c"
     source.write_text(
-        '#include <stdio.h>\nvoid vt_markdown(char *text, size_t width);\n'
+        "#include <stdio.h>\nvoid vt_markdown(char *text, size_t width);\n"
         'int main(void)\n{\n\tstatic char text[] = "see `one\\ntwo`, **three** and [four](f.md)\\n\\n`\\n\\n**five**\\n";\n'
         "\tvt_markdown(text, 80);\n\treturn 0;\n}\n"
     )
@@ -391,6 +389,28 @@ def test_ls_of_a_folder_that_has_gone(userland, tmp_path):
         "ls: reading directory '.': No such file or directory\n",
         1,
     )
+
+
+def test_an_expression_that_is_too_large(userland, tmp_path):
+    """Neither is written to behind the program of an expression, nor read there."""
+    source = tmp_path / "t.c"
+    source.write_text(
+        '#include <vt.h>\nint main(void)\n{\n\tstatic const char *const large[] = {"(a{255}){16,}", "(a{255}){17,}", "(a{255}){17,40}",'
+        ' "(a{255}){16}a{16}|b", "(((((((((((a{255}){16}a{6}|()(|b)"};\n\tconst char *error;\n\n'
+        "\tfor (size_t i = 0; i < ARRAY_SIZE(large); i++)\n\t\tvt_regex_compile(large[i], true, false, &error);\n\treturn 0;\n}\n"
+        "void *vt_malloc(size_t n) { return malloc(n); }\nvoid vt_die(int status, const char *format, ...) { exit(status); }\n"
+    )
+    words = [
+        "-D_GNU_SOURCE",
+        "-fsanitize=address",
+        "-idirafter",
+        TOP / "userland/include",
+        "-idirafter",
+        TOP / "include",
+    ]
+    words += [source, *(TOP / "userland/lib" / name for name in ("regex.c", "classes.c")), "-o", tmp_path / "t"]
+    subprocess.run(["gcc", "-std=gnu11", *words], check=True)
+    subprocess.run([tmp_path / "t"], check=True, env={"ASAN_OPTIONS": "detect_leaks=0"})
 
 
 def test_nproc(userland, tmp_path):

@@ -96,6 +96,16 @@ OPTIONS_BEHIND = [
     "nice -n 5 chrt -b 0 nice",
     "nice -n 5 chrt -i 0 nice",
     "printf 'a\\0b\\nno end' > f; less f | tr '\\0' 0",
+    # Lines of a pattern are patterns of their own.
+    "grep \"$(printf 'x\\n3')\" f",
+    "grep -F \"$(printf '3\\n.')\" f; grep -Fe x -e '^1' f; grep -xFe 1 -e 'x*' f; grep -ciF \"$(printf 'X\\n3')\" f",
+    # A { that begins no repetition is itself.
+    "printf 'f() {\\na{2,1\\na{}\\n{\\naa\\n' > f; for p in '\\) {' 'a{2,1$' '^{' 'a{2}' 'a{,2}$'; do grep -E \"$p\" f; done",
+    # Below the folder links, FIFOs and devices are left out.
+    "ln -s . d/self; ln -s ../f d/l; mknod d/p p; grep -r x d | sort; cd d; grep -rc x | sort",
+    "ln -s ../f d/l; grep -R x d/l; grep -r x d/l; grep -R x d | sort",
+    "printf 'x a\\nb\\0x c\\n' > h; grep x h; grep -c x h; grep -vc x h; grep -l c h; grep -n ^x h f; cat h | grep c; grep q h",
+    "grep -q x f nosuch",
 ]
 
 
