@@ -387,8 +387,20 @@ def test_ls_of_a_folder_that_has_gone(userland, tmp_path):
     assert run(userland, tmp_path, f"mkdir gone; cd gone; rmdir ../gone; {ls}") == (
         "",
         "ls: reading directory '.': No such file or directory\n",
-        1,
+        2,
     )
+
+
+def test_ls_keeps_the_worst_status(userland, tmp_path):
+    """2 for an operand that is not there; 1 for a folder far below, with a path too long for the kernel."""
+    at = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(21):
+        os.mkdir("n" * 200, dir_fd=at)
+        below = os.open("n" * 200, os.O_RDONLY, dir_fd=at)
+        os.close(at)
+        at = below
+    os.close(at)
+    assert [run(userland, tmp_path, f"env ls {words} > /dev/null")[2] for words in ("-R .", "-R nosuch .")] == [1, 2]
 
 
 def test_an_expression_that_is_too_large(userland, tmp_path):
