@@ -109,6 +109,8 @@ OPTIONS_BEHIND = [
     # Folders have an order, and -F shows a link itself.
     "mkdir b; ls f d b; ls d b; ls -r b d",
     "ln -s d l; ls -F l; ls l",
+    "printf 'a\\nb' > h; for s in s/b/x/ p = '$=' '$d' 1q; do sed $s h | wc -c; sed $s h f | wc -c; done; sed -n '$p' f h | wc -c",
+    "sed 's/x/[\\0]/' f",
 ]
 
 

@@ -107,6 +107,7 @@ struct vt_lines {
 	size_t size;	/* of buf */
 	size_t at, end; /* unread bytes */
 	bool eof;
+	bool cut;  /* the line taken last is the file's end and has no newline */
 	int error; /* errno of a failed read, or 0 */
 };
 
