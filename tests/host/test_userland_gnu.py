@@ -111,6 +111,9 @@ OPTIONS_BEHIND = [
     "ln -s d l; ls -F l; ls l",
     "printf 'a\\nb' > h; for s in s/b/x/ p = '$=' '$d' 1q; do sed $s h | wc -c; sed $s h f | wc -c; done; sed -n '$p' f h | wc -c",
     "sed 's/x/[\\0]/' f",
+    "seq 3 | xargs -n1 nosuch 2>&1 | wc -l; seq 3 | xargs -n1 nosuch",
+    "seq 3 | xargs -n1 sh -c 'echo $0; exit 127'",
+    "touch e; seq 2 | xargs ./e",
 ]
 
 
