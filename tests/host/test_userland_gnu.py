@@ -109,8 +109,10 @@ OPTIONS_BEHIND = [
     # Folders have an order, and -F shows a link itself.
     "mkdir b; ls f d b; ls d b; ls -r b d",
     "ln -s d l; ls -F l; ls l",
+    "n=$(printf %01500d 0); ln -s $n l; ls -l l | sed 's/.* -> //' | wc -c",
     "printf 'a\\nb' > h; for s in s/b/x/ p = '$=' '$d' 1q; do sed $s h | wc -c; sed $s h f | wc -c; done; sed -n '$p' f h | wc -c",
     "sed 's/x/[\\0]/' f",
+    "printf '%01500d|%-500x|%.300i|' 1 2 -3 | wc -c; printf '%70d|%.70d' 1 2",
     "seq 3 | xargs -n1 nosuch 2>&1 | wc -l; seq 3 | xargs -n1 nosuch",
     "seq 3 | xargs -n1 sh -c 'echo $0; exit 127'",
     "touch e; seq 2 | xargs ./e",
