@@ -106,6 +106,8 @@ OPTIONS_BEHIND = [
     "ln -s ../f d/l; grep -R x d/l; grep -r x d/l; grep -R x d | sort",
     "printf 'x a\\nb\\0x c\\n' > h; grep x h; grep -c x h; grep -vc x h; grep -l c h; grep -n ^x h f; cat h | grep c; grep q h",
     "grep -q x f nosuch",
+    # A whole word may be a part of what an expression could take.
+    "printf 'a,b\\nxa\\nb-a-b\\naa\\n' > f; grep -w 'a[^ab]*' f; grep -nwE '(a|x)([^ab]*)' f; grep -wxE 'a+' f; grep -vw 'a.*' f",
     # Folders have an order, and -F shows a link itself.
     "mkdir b; ls f d b; ls d b; ls -r b d",
     "ln -s d l; ls -F l; ls l",

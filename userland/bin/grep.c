@@ -75,8 +75,8 @@ static bool is_word(unsigned char c)
 }
 
 /*
- * The next match at or after `from` that -w and -x accept. -w wants no part of a word on either side,
- * -x the whole line.
+ * The next match at or after `from` that -w and -x accept. -w wants no part of a word on either side (of an expression
+ * the search itself sees to that: a shorter match may do), -x the whole line.
  */
 static bool find(const struct grep *g, const char *text, size_t from, size_t *start, size_t *end)
 {
@@ -537,6 +537,8 @@ int main(int argc, char **argv)
 		g.fixed = patterns[0];
 	else if (!(g.regex = vt_regex_compile(all, extended && !fixed, g.ignore_case, &error)))
 		vt_die(2, "%s", error);
+	else if (g.words && !g.whole)
+		vt_regex_words(g.regex);
 	g.recurse |= g.follow;
 	g.names = names || (!no_names && (argc - o.index > 1 || (g.recurse && !is_one_file(argv[o.index]))));
 	if (o.index >= argc && g.recurse)
