@@ -49,6 +49,17 @@ test "$(wc -c < out.dat)" -gt 100000 || fail 'no trace behind the link'
 rm link
 tidy 'files that were there'
 
+# A new file is as the umask has it, and the text of a CPU is whole whatever the name of its instance.
+long=$(printf %0150d 0)
+(
+	umask 077
+	trace-record -qe sched -B $long -e sched -o out.dat -- true
+)
+same 'mode of a new file' -rw------- "$(ls -l out.dat | cut -c 1-10)"
+same 'texts of the first CPU' 2 "$(grep -c '^CPU: 0$' out.dat)"
+same 'words of the command' '--max-graph-depth=3' "$(trace-cmd record -q -o out.dat -e sched echo --max-graph-depth=3)"
+tidy 'a new file'
+
 # ended STATUS SIGNAL ARGUMENTS...: by a signal to trace-record alone
 ended() {
 	status=$1 signal=$2

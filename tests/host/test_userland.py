@@ -265,6 +265,10 @@ TOOLS = [
     ),
     ("sleep 200000d; echo $?; timeout 107000d true; echo $?; timeout 104000d true; echo $?", "1\n125\n0\n"),
     ("date +%Z; date +%%Z-%Z; date | grep -c UTC", "UTC\n%Z-UTC\n1\n"),
+    (
+        "echo x.ko: > modules.dep; modprobe -nv -d . x; modprobe -nv -d . x > /dev/full 2>&1; echo $?",
+        "insmod ./x.ko \n1\n",
+    ),
 ]
 
 
@@ -333,9 +337,7 @@ def test_damaged_records(userland, tmp_path):
     short[-8:] = (10 << 5).to_bytes(4, "little") + (4).to_bytes(4, "little")
     far = dat_files.page(1000, (4).to_bytes(8, "little"))
     for name, page in (("short", short), ("far", far)):
-        (tmp_path / name).write_bytes(
-            dat_files.version_6("[local]", bytes(page), ftrace=(*dat_files.FTRACE, stack))
-        )
+        (tmp_path / name).write_bytes(dat_files.version_6("[local]", bytes(page), ftrace=(*dat_files.FTRACE, stack)))
         _, err, status = run(userland, tmp_path, f"trace-cmd report {name}")
         assert (err, status) == ("", 0)
 
@@ -364,7 +366,7 @@ def test_code_over_the_end_of_a_line(userland, tmp_path):
     """man lays the pages out; code that goes on in the next line of its paragraph ends there."""
     source = tmp_path / "t.c"
     source.write_text(
-        '#include <stdio.h>\nvoid vt_markdown(char *text, size_t width);\n'
+        "#include <stdio.h>\nvoid vt_markdown(char *text, size_t width);\n"
         'int main(void)\n{\n\tstatic char text[] = "see `one\\ntwo`, **three** and [four](f.md)\\n\\n`\\n\\n**five**\\n";\n'
         "\tvt_markdown(text, 80);\n\treturn 0;\n}\n"
     )
@@ -389,8 +391,70 @@ def test_ls_of_a_folder_that_has_gone(userland, tmp_path):
     assert run(userland, tmp_path, f"mkdir gone; cd gone; rmdir ../gone; {ls}") == (
         "",
         "ls: reading directory '.': No such file or directory\n",
-        1,
+        2,
     )
+
+
+def test_ls_keeps_the_worst_status(userland, tmp_path):
+    """2 for an operand that is not there; 1 for a folder far below, with a path too long for the kernel."""
+    at = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(21):
+        os.mkdir("n" * 200, dir_fd=at)
+        below = os.open("n" * 200, os.O_RDONLY, dir_fd=at)
+        os.close(at)
+        at = below
+    os.close(at)
+    assert [run(userland, tmp_path, f"env ls {words} > /dev/null")[2] for words in ("-R .", "-R nosuch .")] == [1, 2]
+
+
+def test_a_long_name_of_a_program(userland, tmp_path):
+    """What argv[0] says is the caller's choice, and a message has no room for all of it."""
+    words = [userland.qemu, "-0", "x" * 3000, str(userland.bin / "ls"), "nosuch"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, timeout=600)
+    assert (done.returncode, done.stdout) == (2, b"") and done.stderr.endswith(
+        b"x: nosuch: No such file or directory\n"
+    )
+
+
+def test_an_expression_that_is_too_large(userland, tmp_path):
+    """Neither is written to behind the program of an expression, nor read there."""
+    source = tmp_path / "t.c"
+    source.write_text(
+        '#include <vt.h>\nint main(void)\n{\n\tstatic const char *const large[] = {"(a{255}){16,}", "(a{255}){17,}", "(a{255}){17,40}",'
+        ' "(a{255}){16}a{16}|b", "(((((((((((a{255}){16}a{6}|()(|b)"};\n\tconst char *error;\n\n'
+        "\tfor (size_t i = 0; i < ARRAY_SIZE(large); i++)\n\t\tvt_regex_compile(large[i], true, false, &error);\n\treturn 0;\n}\n"
+        "void *vt_malloc(size_t n) { return malloc(n); }\nvoid vt_die(int status, const char *format, ...) { exit(status); }\n"
+    )
+    words = [
+        "-D_GNU_SOURCE",
+        "-fsanitize=address",
+        "-idirafter",
+        TOP / "userland/include",
+        "-idirafter",
+        TOP / "include",
+    ]
+    words += [source, *(TOP / "userland/lib" / name for name in ("regex.c", "classes.c")), "-o", tmp_path / "t"]
+    subprocess.run(["gcc", "-std=gnu11", *words], check=True)
+    subprocess.run([tmp_path / "t"], check=True, env={"ASAN_OPTIONS": "detect_leaks=0"})
+
+
+def test_a_module_that_is_forged(userland, tmp_path):
+    """The names of its sections lie before the file, and the sum of both numbers within."""
+    at = 64 + 2 * 64
+    head = b"\x7fELF".ljust(40, b"\0") + (64).to_bytes(8, "little")
+    head = head.ljust(60, b"\0") + (2).to_bytes(2, "little") + bytes(2)
+
+    def section(name, offset, size):
+        return (
+            name.to_bytes(4, "little") + bytes(20) + offset.to_bytes(8, "little") + size.to_bytes(8, "little")
+        ).ljust(64, b"\0")
+
+    for start, status in ((at, 0), (2**64 - 16, 1)):
+        name = at - start if start == at else at + 16
+        text = head + section(1, start, 0) + section(name, at + 9, 12) + b".modinfo\0license=GPL\0"
+        (tmp_path / "forged.ko").write_bytes(text)
+        out, err, found = run(userland, tmp_path, "modinfo -F license forged.ko")
+        assert (out, found) == ("GPL\n" if not status else "", status), err
 
 
 def test_nproc(userland, tmp_path):

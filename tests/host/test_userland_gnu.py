@@ -96,6 +96,28 @@ OPTIONS_BEHIND = [
     "nice -n 5 chrt -b 0 nice",
     "nice -n 5 chrt -i 0 nice",
     "printf 'a\\0b\\nno end' > f; less f | tr '\\0' 0",
+    # Lines of a pattern are patterns of their own.
+    "grep \"$(printf 'x\\n3')\" f",
+    "grep -F \"$(printf '3\\n.')\" f; grep -Fe x -e '^1' f; grep -xFe 1 -e 'x*' f; grep -ciF \"$(printf 'X\\n3')\" f",
+    # A { that begins no repetition is itself.
+    "printf 'f() {\\na{2,1\\na{}\\n{\\naa\\n' > f; for p in '\\) {' 'a{2,1$' '^{' 'a{2}' 'a{,2}$'; do grep -E \"$p\" f; done",
+    # Below the folder links, FIFOs and devices are left out.
+    "ln -s . d/self; ln -s ../f d/l; mknod d/p p; grep -r x d | sort; cd d; grep -rc x | sort",
+    "ln -s ../f d/l; grep -R x d/l; grep -r x d/l; grep -R x d | sort",
+    "printf 'x a\\nb\\0x c\\n' > h; grep x h; grep -c x h; grep -vc x h; grep -l c h; grep -n ^x h f; cat h | grep c; grep q h",
+    "grep -q x f nosuch",
+    # A whole word may be a part of what an expression could take.
+    "printf 'a,b\\nxa\\nb-a-b\\naa\\n' > f; grep -w 'a[^ab]*' f; grep -nwE '(a|x)([^ab]*)' f; grep -wxE 'a+' f; grep -vw 'a.*' f",
+    # Folders have an order, and -F shows a link itself.
+    "mkdir b; ls f d b; ls d b; ls -r b d",
+    "ln -s d l; ls -F l; ls l",
+    "n=$(printf %01500d 0); ln -s $n l; ls -l l | sed 's/.* -> //' | wc -c",
+    "printf 'a\\nb' > h; for s in s/b/x/ p = '$=' '$d' 1q; do sed $s h | wc -c; sed $s h f | wc -c; done; sed -n '$p' f h | wc -c",
+    "sed 's/x/[\\0]/' f",
+    "printf '%01500d|%-500x|%.300i|' 1 2 -3 | wc -c; printf '%70d|%.70d' 1 2",
+    "seq 3 | xargs -n1 nosuch 2>&1 | wc -l; seq 3 | xargs -n1 nosuch",
+    "seq 3 | xargs -n1 sh -c 'echo $0; exit 127'",
+    "touch e; seq 2 | xargs ./e",
 ]
 
 

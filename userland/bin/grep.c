@@ -5,7 +5,10 @@
  * -A, -B and -C show N lines after, before, or both; "--" stands where some are left out in
  * between. Lines before a match are shown when it comes, so the last N are kept in a ring; lines
  * after it are counted down (`due`). Status 0: some line matched; 1: none; 2: an error. Left out:
- * -f, -P, back-references, telling binary files.
+ * -a, -f, -P, back-references.
+ *
+ * A pattern of several lines is several patterns. Of a file with zero bytes only is told that it matches, as GNU's grep
+ * does it; a zero byte ends a line there. -r leaves out links, devices and FIFOs below the directory; -R follows links.
  *
  *     -B 2:   kept:  | line 7 | line 8 |   line n is in slot n % 2, and is written over by line n + 2
  */
@@ -20,7 +23,8 @@
 struct grep {
 	struct vt_regex *regex; /* NULL with -F */
 	const char *fixed;	/* -F: this text instead */
-	bool invert, numbers, count, quiet, only, list, list_others, names, ignore_case, silent, recurse, words, whole;
+	bool invert, numbers, count, quiet, only, list, list_others, names, ignore_case, silent, recurse, follow, words,
+		whole;
 	bool found, failed, colours, flushes;
 	long most;	    /* -m; -1: all */
 	long before, after; /* lines of context; -1: not asked for, so that no "--" is shown either */
@@ -34,7 +38,19 @@ struct place {
 	long last;   /* line that was shown last; 0: none */
 	long due;    /* lines after a match that are still to be shown */
 	char **kept; /* ring of the last g->before lines, each in its own memory; NULL where none is */
+	char *rest;  /* behind a zero byte in the line that was read: a line of its own */
+	size_t left; /* bytes of rest, with the zero at its end; 0: the next line is to be read */
+	bool binary; /* a zero byte was seen */
+	bool hidden; /* a line matched that is not shown, as the file is no text */
 };
+
+/* Whether the last operand is a file: its name need not be shown with -r either. NULL: there is no operand. */
+static bool is_one_file(const char *path)
+{
+	struct stat st;
+
+	return path && (!strcmp(path, "-") || stat(path, &st) < 0 || !S_ISDIR(st.st_mode));
+}
 
 /* As vt_regex_search(), but for -F: the text itself is looked for, byte by byte. */
 static bool find_fixed(const struct grep *g, const char *text, size_t from, size_t *start, size_t *end)
@@ -59,8 +75,8 @@ static bool is_word(unsigned char c)
 }
 
 /*
- * The next match at or after `from` that -w and -x accept. -w wants no part of a word on either side,
- * -x the whole line.
+ * The next match at or after `from` that -w and -x accept. -w wants no part of a word on either side (of an expression
+ * the search itself sees to that: a shorter match may do), -x the whole line.
  */
 static bool find(const struct grep *g, const char *text, size_t from, size_t *start, size_t *end)
 {
@@ -209,6 +225,29 @@ static bool is_live(int fd)
 }
 
 /*
+ * The next line, or the next piece of one between zero bytes. Returns false at the end. With the first line the rest of
+ * the block that was read is looked at: mostly that is all of the file.
+ */
+static bool next_line(struct vt_lines *lines, struct place *p, char **line)
+{
+	size_t n;
+
+	if (p->left) {
+		*line = p->rest;
+	} else {
+		if (!vt_line(lines, line, &n))
+			return false;
+		p->left = n + 1;
+		p->binary |= !p->number && memchr(lines->buf + lines->at, '\0', lines->end - lines->at);
+	}
+	n = strlen(*line) + 1;
+	p->rest = *line + n;
+	p->left -= n;
+	p->binary |= p->left != 0;
+	return true;
+}
+
+/*
  * Go through a file's lines. Returns how many matched. After the last match that -m allows, only the
  * lines that are still due are read: the rest of a pipe belongs to others.
  */
@@ -218,18 +257,21 @@ static long grep_lines(struct grep *g, struct vt_lines *lines, struct place *p, 
 	long count = 0;
 	char *line;
 
-	while ((more || p->due > 0) && vt_line(lines, &line, NULL)) {
+	while ((more || p->due > 0) && next_line(lines, p, &line)) {
 		size_t start = 0, end = 0;
 		bool shown;
 
 		p->number++;
 		if (!more || find(g, line, 0, &start, &end) == g->invert) {
-			shown = print_after(g, p, line);
+			shown = !p->binary && print_after(g, p, line);
 		} else {
 			g->found = true;
 			more = ++count != g->most;
 			/* One line is enough to know. */
 			if (g->quiet || g->list || g->list_others)
+				break;
+			p->hidden = p->binary && !g->count;
+			if (p->hidden)
 				break;
 			shown = !g->count;
 			if (shown)
@@ -266,6 +308,8 @@ static int grep_file(int fd, const char *name, void *arg)
 	g->failed |= lines.error != 0;
 	if ((g->list && count) || (g->list_others && !count && !lines.error))
 		printf("%s\n", name);
+	else if (p.hidden && !g->quiet)
+		vt_warn("%s: binary file matches", name);
 	else if (g->count && !g->quiet)
 		printf(g->names ? "%s:%ld\n" : "%.0s%ld\n", name, count);
 	vt_lines_free(&lines);
@@ -279,10 +323,21 @@ static int grep_file(int fd, const char *name, void *arg)
 static void grep_path(struct grep *g, const char *path);
 
 /*
- * -r: everything in the directory and below. It is closed again before the first of its files is
- * opened.
+ * Whether -r searches what it has found by itself: a file or a directory. A link could lead in a circle, and to read a
+ * FIFO or a device could take for ever. What cannot be looked at is left to grep_path(), which says why.
  */
-static void grep_directory(struct grep *g, const char *path)
+static bool is_searched(const struct grep *g, const char *path)
+{
+	struct stat st;
+
+	return (g->follow ? stat : lstat)(path, &st) < 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode);
+}
+
+/*
+ * -r: everything in the directory and below. It is closed again before the first of its files is
+ * opened. `shown` is what its files' names begin with: "" for a directory that was not named.
+ */
+static void grep_directory(struct grep *g, const char *path, const char *shown)
 {
 	char **names = vt_names(path);
 
@@ -293,9 +348,10 @@ static void grep_directory(struct grep *g, const char *path)
 		return;
 	}
 	for (char **name = names; *name; name++) {
-		char *full = vt_join(path, *name);
+		char *full = vt_join(strcmp(*name, "-") ? shown : path, *name); /* - alone is standard input */
 
-		grep_path(g, full);
+		if (is_searched(g, full))
+			grep_path(g, full);
 		free(full);
 	}
 	vt_names_free(names);
@@ -303,17 +359,19 @@ static void grep_directory(struct grep *g, const char *path)
 
 /*
  * One argument: a file, - for standard input, or a directory, whose files are searched with -r. Errors are counted in
- * g->failed; -s does not say them.
+ * g->failed; -s does not say them. -q has its answer with the first match: what comes then may have no end.
  */
 static void grep_path(struct grep *g, const char *path)
 {
 	struct stat st;
 	int fd;
 
+	if (g->quiet && g->found)
+		return;
 	/* GNU's words for a directory that is given without -r. */
 	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
 		if (g->recurse)
-			grep_directory(g, path);
+			grep_directory(g, path, path);
 		else if (!g->silent)
 			vt_warn("%s: Is a directory", path);
 		g->failed |= !g->recurse;
@@ -345,6 +403,32 @@ static char *add_pattern(char *all, const char *pattern, bool extended)
 	return joined;
 }
 
+/*
+ * Add each line of `lines` to the expression; with -F as text, with a backslash before what would mean something in a
+ * basic expression. Counts the lines in *count.
+ */
+static char *add_lines(char *all, const char *lines, bool extended, bool fixed, size_t *count)
+{
+	char *line = vt_malloc(2 * strlen(lines) + 1), *to = line;
+
+	for (;; lines++) {
+		if (*lines && *lines != '\n') {
+			if (fixed && strchr("\\.[*^$", *lines))
+				*to++ = '\\';
+			*to++ = *lines;
+			continue;
+		}
+		*to = '\0';
+		all = add_pattern(all, line, extended && !fixed);
+		to = line;
+		++*count;
+		if (!*lines)
+			break;
+	}
+	free(line);
+	return all;
+}
+
 /* Which flag an option letter sets. */
 static bool *grep_flag(struct grep *g, int c)
 {
@@ -368,8 +452,9 @@ static bool *grep_flag(struct grep *g, int c)
 	case 's':
 		return &g->silent;
 	case 'r':
-	case 'R':
 		return &g->recurse;
+	case 'R':
+		return &g->follow;
 	case 'w':
 		return &g->words;
 	case 'x':
@@ -423,7 +508,7 @@ int main(int argc, char **argv)
 	const char *patterns[32], *error = NULL;
 	bool extended = false, fixed = false, no_names = false, names = false;
 	char *all = NULL;
-	size_t count = 0;
+	size_t count = 0, lines = 0;
 	int c;
 
 	g.colours = vt_colour_option(&argc, argv, 2);
@@ -447,16 +532,19 @@ int main(int argc, char **argv)
 	if (!count)
 		patterns[count++] = argv[o.index++];
 	for (size_t i = 0; i < count; i++)
-		all = add_pattern(all, patterns[i], extended);
-	if (fixed && count > 1)
-		vt_die(2, "-F takes one pattern");
-	if (fixed)
-		g.fixed = all;
-	else if (!(g.regex = vt_regex_compile(all, extended, g.ignore_case, &error)))
+		all = add_lines(all, patterns[i], extended, fixed, &lines);
+	if (fixed && lines == 1)
+		g.fixed = patterns[0];
+	else if (!(g.regex = vt_regex_compile(all, extended && !fixed, g.ignore_case, &error)))
 		vt_die(2, "%s", error);
-	g.names = names || (!no_names && (argc - o.index > 1 || g.recurse));
-	if (o.index >= argc)
-		grep_path(&g, g.recurse ? "." : "-");
+	else if (g.words && !g.whole)
+		vt_regex_words(g.regex);
+	g.recurse |= g.follow;
+	g.names = names || (!no_names && (argc - o.index > 1 || (g.recurse && !is_one_file(argv[o.index]))));
+	if (o.index >= argc && g.recurse)
+		grep_directory(&g, ".", "");
+	else if (o.index >= argc)
+		grep_path(&g, "-");
 	for (; o.index < argc; o.index++)
 		grep_path(&g, argv[o.index]);
 	if (vt_finish(0))

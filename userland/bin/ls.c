@@ -19,6 +19,12 @@ static int status;
 static size_t columns; /* of the terminal; 0: one name a line */
 static bool colours;
 
+/* What went wrong: 2 for what the command line has named, 1 for what is below. The worst counts. */
+static void fail(int how)
+{
+	status = how > status ? how : status;
+}
+
 /* One name to be shown; name and path are owned by it. */
 struct entry {
 	char *name;
@@ -61,7 +67,7 @@ static char *size_text(long size, char text[24])
 /* Where a link leads to. The target is shown as it is, whether it exists or not. */
 static void print_link(const struct entry *e)
 {
-	char target[1024];
+	static char target[4096]; /* no longer one can be made */
 	ssize_t n = readlink(e->path, target, sizeof(target));
 
 	if (n >= 0)
@@ -257,7 +263,7 @@ static void add(struct entry **list, size_t *n, char *path, const char *name)
 	*e = (struct entry){.name = vt_strdup(name), .path = path};
 	if (lstat(path, &e->st) < 0) {
 		vt_warn_errno(path);
-		status = 1;
+		fail(1);
 		e->st = (struct stat){0};
 	}
 }
@@ -292,9 +298,9 @@ static void print_total(const struct entry *list, size_t n)
 
 /*
  * The list is complete before it is sorted and printed; -R goes down only then, so titles stand
- * before what they name.
+ * before what they name. `bad` is the status when the directory cannot be read.
  */
-static void list_directory(const char *path, bool title)
+static void list_directory(const char *path, bool title, int bad)
 {
 	static bool before;
 	struct entry *list = NULL;
@@ -304,7 +310,7 @@ static void list_directory(const char *path, bool title)
 
 	if (!dir) {
 		vt_warn_errno(path);
-		status = 1;
+		fail(bad);
 		return;
 	}
 	/* NULL is the end and an error alike: the working directory may have been removed. */
@@ -314,7 +320,7 @@ static void list_directory(const char *path, bool title)
 	}
 	if (errno) {
 		vt_warn("reading directory '%s': %s", path, strerror(errno));
-		status = 1;
+		fail(bad);
 	}
 	closedir(dir);
 	if (title)
@@ -325,7 +331,7 @@ static void list_directory(const char *path, bool title)
 	print_entries(list, n);
 	for (size_t i = 0; opt_recurse && i < n; i++) {
 		if (S_ISDIR(list[i].st.st_mode) && strcmp(list[i].name, ".") && strcmp(list[i].name, ".."))
-			list_directory(list[i].path, true);
+			list_directory(list[i].path, true, 1);
 	}
 	free_entries(list, n);
 }
@@ -359,8 +365,7 @@ int main(int argc, char **argv)
 {
 	struct vt_options o = {
 		.usage = "ls [-aAl1diRrtSFh] [--color[=WHEN]] [FILE...]", .options = "aAl1diRrtSFh", .bad_status = 2};
-	struct entry *files = NULL;
-	char **dirs;
+	struct entry *files = NULL, *dirs = NULL;
 	size_t n = 0, dir_count = 0;
 	int c;
 
@@ -373,16 +378,16 @@ int main(int argc, char **argv)
 	 */
 	if (o.index >= argc)
 		argv[--o.index] = ".";
-	dirs = vt_malloc(sizeof(*dirs) * (size_t)argc);
 	for (int i = o.index; i < argc; i++) {
 		struct stat st;
 
 		/* A link to a directory is followed unless it is itself to be shown. */
-		if ((opt_long ? lstat : stat)(argv[i], &st) < 0 && lstat(argv[i], &st) < 0) {
+		if ((opt_long || opt_classify ? lstat : stat)(argv[i], &st) < 0 && lstat(argv[i], &st) < 0) {
 			vt_warn_errno(argv[i]);
-			status = 2;
+			fail(2);
 		} else if (S_ISDIR(st.st_mode) && !opt_dir) {
-			dirs[dir_count++] = argv[i];
+			add(&dirs, &dir_count, vt_strdup(argv[i]), argv[i]);
+			dirs[dir_count - 1].st = st; /* not of the link to it */
 		} else {
 			add(&files, &n, vt_strdup(argv[i]), argv[i]);
 		}
@@ -391,7 +396,10 @@ int main(int argc, char **argv)
 		print_entries(files, n);
 	if (n && dir_count)
 		printf("\n");
+	/* Directories are in order as well, whatever that of the command line. */
+	if (dir_count)
+		qsort(dirs, dir_count, sizeof(*dirs), compare);
 	for (size_t i = 0; i < dir_count; i++)
-		list_directory(dirs[i], argc - o.index > 1 || opt_recurse);
+		list_directory(dirs[i].path, argc - o.index > 1 || opt_recurse, 2);
 	return vt_finish(status);
 }

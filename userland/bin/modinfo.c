@@ -22,9 +22,9 @@ static const char *find_info(const char *file, size_t n, size_t *size)
 	s = (const void *)(file + h->e_shoff);
 	names = &s[h->e_shstrndx];
 	for (int i = 0; i < h->e_shnum; i++, s++) {
-		size_t at = names->sh_offset + s->sh_name;
-
-		if (at + sizeof(".modinfo") > n || memcmp(file + at, ".modinfo", sizeof(".modinfo")))
+		if (names->sh_offset > n || n - names->sh_offset < sizeof(".modinfo") ||
+		    s->sh_name > n - names->sh_offset - sizeof(".modinfo") ||
+		    memcmp(file + names->sh_offset + s->sh_name, ".modinfo", sizeof(".modinfo")))
 			continue;
 		*size = s->sh_size;
 		return s->sh_offset <= n && s->sh_size <= n - s->sh_offset ? file + s->sh_offset : NULL;

@@ -132,5 +132,5 @@ int main(int argc, char **argv)
 			status |= take_out ? remove_all(&needs) : load_all(&needs, params);
 		}
 	}
-	return status;
+	return vt_finish(status);
 }

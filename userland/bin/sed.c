@@ -1,10 +1,9 @@
 /*
  * sed [-nE] [-e SCRIPT]... [SCRIPT] [FILE...]: edit a stream of lines.
  *
- * Commands: s/EXPRESSION/TEXT/FLAGS (flags g, p, I and a number; & is what matched), p, d, q, =, {
- * and }. Addresses: a number, $, /EXPRESSION/, two of them for a range, ! for all other lines. Left
- * out: \1 to \9 (the expressions remember no groups), the hold space, branches, a i c n N r w y,
- * -i, -f.
+ * Commands: s/EXPRESSION/TEXT/FLAGS (flags g, p, I and a number; & or \0 is what matched, \1 to \9 its groups), p,
+ * d, q, =, { and }. Addresses: a number, $, /EXPRESSION/, two of them for a range, ! for all other lines. Left out: the
+ * hold space, branches, a i c n N r w y, -i, -f; zero bytes in a line end it.
  *
  * The script becomes an array of commands before the first line is read; a { knows the index of its
  * }, so a block that is not selected is one step. Then each line passes through the array:
@@ -12,7 +11,7 @@
  *     2,4{ s/a/b/; p }        0: { (2,4) end 3    1: s    2: p    3: }
  *
  * Of a line only the text is held, without its newline. p, d and q decide what is printed; without -n
- * each line is printed at its end as well.
+ * each line is printed at its end as well. A last line without a newline is printed without one.
  */
 #include <vt.h>
 
@@ -54,8 +53,10 @@ static struct {
 	const char *name; /* of input; NULL: none is open */
 	bool failed;	  /* a file could not be read */
 
-	char *line, *next; /* owned; next: NULL if not read yet */
-	long number;	   /* of line, from 1 */
+	char *line, *next;  /* owned; next: NULL if not read yet */
+	bool cut, next_cut; /* line, next: it came without a newline */
+	bool owes_newline;  /* what was printed last has none yet: more may follow */
+	long number;	    /* of line, from 1 */
 } sed;
 
 /* --- reading the script --- */
@@ -324,14 +325,16 @@ static void close_input(void)
 	sed.name = NULL;
 }
 
-/* A line of its own memory, or NULL after the last file. */
-static char *read_line(void)
+/* A line of its own memory, or NULL after the last file. *cut: it came without a newline. */
+static char *read_line(bool *cut)
 {
 	char *line;
 
 	while (sed.name || open_next()) {
-		if (vt_line(&sed.input, &line, NULL))
+		if (vt_line(&sed.input, &line, NULL)) {
+			*cut = sed.input.cut;
 			return vt_strdup(line);
+		}
 		close_input();
 	}
 	return NULL;
@@ -341,7 +344,7 @@ static char *read_line(void)
 static bool is_last(void)
 {
 	if (!sed.next)
-		sed.next = read_line();
+		sed.next = read_line(&sed.next_cut);
 	return !sed.next;
 }
 
@@ -349,7 +352,8 @@ static bool is_last(void)
 static bool next_line(void)
 {
 	free(sed.line);
-	sed.line = sed.next ? sed.next : read_line();
+	sed.cut = sed.next_cut;
+	sed.line = sed.next ? sed.next : read_line(&sed.cut);
 	sed.next = NULL;
 	sed.number++;
 	return sed.line != NULL;
@@ -417,21 +421,25 @@ static void add_group(struct text *t, const struct vt_match *match, int group)
 		add(t, sed.line + at[0], at[1] - at[0]);
 }
 
-/* Append what replaces a match: & is the match, \1 to \9 are its groups, \n is a newline, \t a tab, and \ before
- * anything else only itself. */
+/*
+ * Append what replaces a match: & and \0 are the match, \1 to \9 are its groups, \n is a newline, \t a tab, and \
+ * before anything else only itself.
+ */
 static void add_replacement(struct text *t, const char *text, const struct vt_match *match)
 {
 	for (; *text; text++) {
-		if (*text == '&')
+		if (*text == '&' || (text[0] == '\\' && text[1] == '0')) {
+			text += *text == '\\';
 			add(t, sed.line + match->start, match->end - match->start);
-		else if (*text != '\\' || !text[1])
+		} else if (*text != '\\' || !text[1]) {
 			add(t, text, 1);
-		else if (*++text >= '1' && *text <= '9')
+		} else if (*++text >= '1' && *text <= '9') {
 			add_group(t, match, *text - '1');
-		else if (*text == 'n')
+		} else if (*text == 'n') {
 			add(t, "\n", 1);
-		else
+		} else {
 			add(t, *text == 't' ? "\t" : text, 1);
+		}
 	}
 }
 
@@ -472,6 +480,23 @@ static bool substitute(const struct command *c)
 	return done;
 }
 
+/* The newline of what was printed before, now that more follows. */
+static void pay_newline(void)
+{
+	if (sed.owes_newline)
+		putchar('\n');
+	sed.owes_newline = false;
+}
+
+static void print_line(void)
+{
+	pay_newline();
+	fputs(sed.line, stdout);
+	sed.owes_newline = true;
+	if (!sed.cut)
+		pay_newline();
+}
+
 enum after { GO_ON, DELETE, QUIT };
 
 /* Run the commands on one line, in order. A { that is not selected jumps to its }. */
@@ -491,10 +516,12 @@ static enum after edit(void)
 			return DELETE;
 		if (c->name == 'q')
 			return QUIT;
-		if (c->name == '=')
+		if (c->name == '=') {
+			pay_newline();
 			printf("%ld\n", sed.number);
+		}
 		if (c->name == 'p' || (c->name == 's' && substitute(c) && c->print))
-			puts(sed.line);
+			print_line();
 	}
 	return GO_ON;
 }
@@ -532,7 +559,7 @@ int main(int argc, char **argv)
 	while (after != QUIT && next_line()) {
 		after = edit();
 		if (after != DELETE && !sed.quiet)
-			puts(sed.line);
+			print_line();
 		/* Somebody watches, perhaps a trace_pipe. */
 		if (isatty(STDOUT_FILENO))
 			fflush(stdout);

@@ -159,19 +159,38 @@ static void become(void)
  */
 #define RECORD_OPTIONS "hae:f:Fp:cC:O:o:g:l:n:P:b:B:TM:q1:"
 
-/* "--max-graph-depth N" and "--max-graph-depth=N" as a letter of ours. */
-static void shorten(void)
+/* "--max-graph-depth N" and "--max-graph-depth=N" as a letter of ours. Other words stay. */
+static char *shorten_word(char *word)
 {
 	static const char name[] = "--max-graph-depth";
+	char *rest = word + strlen(name), *short_one;
 
-	for (int i = 1; i < argc; i++) {
-		char *rest = argv[i] + strlen(name), *short_one;
+	if (strncmp(word, name, strlen(name)) || (*rest && *rest != '='))
+		return word;
+	short_one = vt_malloc(strlen(rest) + 3);
+	sprintf(short_one, "-1%s", *rest ? rest + 1 : rest);
+	return short_one;
+}
 
-		if (strncmp(argv[i], name, strlen(name)) || (*rest && *rest != '='))
-			continue;
-		short_one = vt_malloc(strlen(rest) + 3);
-		sprintf(short_one, "-1%s", *rest ? rest + 1 : rest);
-		argv[i] = short_one;
+/* Whether the next word is the argument of this cluster's last letter. */
+static bool wants_next(const char *cluster)
+{
+	for (const char *at = cluster + 1; *at; at++) {
+		const char *known = strchr(o.options, *at);
+
+		if (known && known[1] == ':')
+			return !at[1];
+	}
+	return false;
+}
+
+/* The long option as a letter, up to the command: that may have an option of this name. o.options are set. */
+static void shorten(void)
+{
+	for (int i = 1; i < argc && argv[i][0] == '-' && argv[i][1] && strcmp(argv[i], "--"); i++) {
+		argv[i] = shorten_word(argv[i]);
+		if (argv[i][1] != '-' && wants_next(argv[i]))
+			i++;
 	}
 }
 
@@ -217,9 +236,9 @@ static int do_record(void)
 	bool only = false, children = false;
 	int c;
 
-	shorten();
 	add("trace-record");
 	o.options = RECORD_OPTIONS;
+	shorten();
 	while ((c = vt_option(&o, argc, argv)) != -1) {
 		only |= c == 'F';
 		children |= c == 'c';
@@ -299,8 +318,8 @@ static int set_up(int how)
 	size_t nr = 1, now = 0;
 	int c;
 
-	shorten();
 	o.options = "hae:f:p:cC:O:g:l:n:P:b:B:TM:1:";
+	shorten();
 	while ((c = vt_option(&o, argc, argv)) != -1) {
 		if (c == 'h')
 			vt_help(&o);

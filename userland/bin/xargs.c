@@ -2,7 +2,8 @@
  * xargs [-n COUNT] [-r] [COMMAND [ARG...]]: words of standard input as arguments of a command.
  *
  * Left out: quoting in the input, -0, -I, -P, -t, -s. Status 123: some command failed; 125: one was
- * killed; 124: one ended with 255. After the last two nothing more is run.
+ * killed; 124: one ended with 255; 127: there is no such command; 126: it cannot be run. After all but the
+ * first nothing more is run.
  *
  *     find /tmp -name '*.o' | xargs rm      one rm for many names: a process for each would take far longer
  *
@@ -17,21 +18,50 @@
 #define XARGS_BYTES 131072
 
 /*
- * Run the command. Returns 0, or what xargs itself exits with: 123 for a command that failed, and the
- * shell's 126 and 127 as they are. Does not return when a signal or the status 255 says that there is to be
- * no further run.
+ * Start the command in a child. A pipe that closes with the execve tells whether there was one: a status of 126 or 127
+ * may be the command's own. Returns the child's id; *err: the errno of the execve, or 0.
+ */
+static pid_t start(char **argv, int *err)
+{
+	int ends[2];
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC) < 0 || (pid = fork()) < 0)
+		vt_die_errno(1, argv[0]);
+	if (pid == 0) {
+		execvp(argv[0], argv);
+		*err = errno;
+		vt_write_all(ends[1], err, sizeof(*err));
+		_exit(126);
+	}
+	close(ends[1]);
+	*err = 0;
+	if (vt_read(ends[0], err, sizeof(*err)) < 0)
+		*err = errno;
+	close(ends[0]);
+	return pid;
+}
+
+/*
+ * Run the command. Returns 0, or what xargs itself exits with: 123 for a command that failed. Does not return when
+ * there is to be no further run: it could not be run, a signal has ended it, or its status is 255.
  */
 static int run(char **argv)
 {
-	int status;
+	int status, err;
+	pid_t pid = start(argv, &err);
 
-	if (vt_run(argv, &status) < 0)
-		vt_die_errno(1, argv[0]);
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			vt_die_errno(1, argv[0]);
+	errno = err;
+	if (err)
+		vt_die_errno(err == ENOENT ? 127 : 126, argv[0]);
 	if (WIFSIGNALED(status))
 		vt_die(125, "%s: terminated by signal %d", argv[0], WTERMSIG(status));
 	if (WEXITSTATUS(status) == 255)
 		vt_die(124, "%s: exited with status 255; aborting", argv[0]);
-	return WEXITSTATUS(status) >= 126 ? WEXITSTATUS(status) : WEXITSTATUS(status) ? 123 : 0;
+	return WEXITSTATUS(status) ? 123 : 0;
 }
 
 int main(int argc, char **argv)

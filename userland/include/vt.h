@@ -107,6 +107,7 @@ struct vt_lines {
 	size_t size;	/* of buf */
 	size_t at, end; /* unread bytes */
 	bool eof;
+	bool cut;  /* the line taken last is the file's end and has no newline */
 	int error; /* errno of a failed read, or 0 */
 };
 
@@ -328,6 +329,8 @@ struct vt_match {
 
 /* Compile a basic or extended (POSIX) expression. Returns NULL with *error set to a text. */
 struct vt_regex *vt_regex_compile(const char *pattern, bool extended, bool ignore_case, const char **error);
+/* From now on an expression matches whole words only: no letter, digit or underscore stands beside a match. */
+void vt_regex_words(struct vt_regex *re);
 /*
  * Find the leftmost match in text at or after from. Returns true with *start and *end as offsets into text.
  */

@@ -142,8 +142,8 @@ struct vt_out {
 	char *dest;	  /* the same, links followed */
 	char *part;	  /* the file beside; names of spools begin with it, too */
 	int fd, part_fd;  /* fd: of what cannot seek, or -1 */
-	unsigned mode;
-	bool regular;
+	unsigned mode;	  /* of the file that exists; a new one gets what the umask leaves */
+	bool regular, exists;
 };
 
 /* Look at the output, harming nothing. May wait, for a pipe's reader. What is wrong ends the program. */

@@ -181,6 +181,7 @@ int vt_line(struct vt_lines *l, char **line, size_t *length)
 	 */
 	if (l->error || (!newline && l->at == l->end))
 		return 0;
+	l->cut = !newline;
 	if (!newline)
 		newline = l->buf + l->end; /* lines_fill() always leaves room for a zero */
 	*newline = '\0';

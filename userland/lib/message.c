@@ -17,7 +17,7 @@
 static void message(const char *format, va_list args, const char *tail)
 {
 	char text[512];
-	int n = sniprintf(text, sizeof(text), "%s: ", vt_name);
+	int n = sniprintf(text, sizeof(text), "%.256s: ", vt_name); /* it is what the caller of execve() likes */
 
 	n += vsniprintf(text + n, sizeof(text) - n, format, args);
 	if (n >= (int)sizeof(text))

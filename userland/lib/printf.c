@@ -72,17 +72,23 @@ static long number_argument(const char *arg, int *status)
 /*
  * Format one argument by "%<spec><letter>" with the C library's own printf. spec is flags, width and
  * precision, at most 12 bytes (convert() refuses more); the length becomes `l`, since the shell's
- * numbers have 64 bits. A width beyond the buffer is cut.
+ * numbers have 64 bits.
  */
 static void out_number(struct out *o, const char *spec, size_t n, char letter, long value)
 {
-	char format[20] = "%", text[400];
+	char format[20] = "%", text[64], *whole = text;
 	int length;
 
 	memcpy(format + 1, spec, n);
 	sprintf(format + 1 + n, "l%c", letter);
 	length = snprintf(text, sizeof(text), format, value);
-	out_bytes(o, text, length < (int)sizeof(text) ? (size_t)length : sizeof(text) - 1);
+	if (length >= (int)sizeof(text)) {
+		whole = vt_malloc((size_t)length + 1);
+		snprintf(whole, (size_t)length + 1, format, value);
+	}
+	out_bytes(o, whole, length < 0 ? 0 : (size_t)length);
+	if (whole != text)
+		free(whole);
 }
 
 /* %s and %c are padded by hand: an argument may be longer than any buffer. */

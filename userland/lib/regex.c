@@ -34,7 +34,7 @@ static void parse_alternatives(struct re_parser *p);
  * Append an instruction and return its index. While compiling, jumps hold the distance from their own
  * instruction, as a 16-bit number that wraps round for jumps back: so a part can be copied or moved
  * without a change. A program that is too large sets p->error and returns 0, an index that may be
- * written to.
+ * written to, as is re->count: ops has one more than RE_MAX.
  */
 static int emit(struct re_parser *p, int code)
 {
@@ -257,6 +257,18 @@ static int repeat_count(const char *text, char **end)
 	return n > INT_MAX ? INT_MAX : (int)n;
 }
 
+/* Whether {m}, {m,}, {m,n} or {,n} stands here. Any other { of an extended expression is a plain one: "main() {". */
+static bool is_interval(const char *at)
+{
+	size_t least = strspn(at + 1, "0123456789"), most;
+
+	at += 1 + least;
+	if (*at != ',')
+		return least && *at == '}';
+	most = strspn(at + 1, "0123456789");
+	return (least || most) && at[1 + most] == '}';
+}
+
 /*
  * Take a repetition operator: {m,n} as it stands, * + ? as what they mean; most is -1 for no limit.
  * Returns false, with p->at unmoved, when no operator stands here, and after an error.
@@ -271,7 +283,7 @@ static bool parse_repeat(struct re_parser *p, int *least, int *most)
 		c = at[1] == '+' || at[1] == '?' || at[1] == '{' ? *++at : 0;
 	else if (!p->extended && c != '*')
 		return false;
-	if (!c || !strchr("*+?{", c))
+	if (!c || !strchr("*+?{", c) || (p->extended && c == '{' && !is_interval(at)))
 		return false;
 	*least = c == '+';
 	*most = c == '?' ? 1 : -1;
@@ -417,7 +429,7 @@ struct vt_regex *vt_regex_compile(const char *pattern, bool extended, bool ignor
 	struct vt_regex *re = vt_malloc(sizeof(*re));
 	struct re_parser p = {.re = re, .at = pattern, .extended = extended};
 
-	*re = (struct vt_regex){.ops = vt_malloc(sizeof(struct re_op) * RE_MAX), .ignore_case = ignore_case};
+	*re = (struct vt_regex){.ops = vt_malloc(sizeof(struct re_op) * (RE_MAX + 1)), .ignore_case = ignore_case};
 	parse_alternatives(&p);
 	if (!p.error && *p.at)
 		p.error = "unmatched )";

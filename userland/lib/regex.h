@@ -37,6 +37,7 @@ struct vt_regex {
 	int count;	   /* of ops */
 	int saves;	   /* two for each group that is remembered: where it begins and ends */
 	bool ignore_case;
+	bool words; /* a match has no part of a word on either side */
 };
 
 #endif

@@ -6,6 +6,11 @@
 
 #include <ctype.h>
 
+void vt_regex_words(struct vt_regex *re)
+{
+	re->words = true;
+}
+
 int vt_regex_count_groups(const struct vt_regex *re)
 {
 	return re->saves / 2;
@@ -53,6 +58,17 @@ static bool holds(const struct re_op *op, const char *text, size_t at)
 		return before == after;
 	}
 	return before && !after;
+}
+
+/* Whether a match may begin, or end, here: always but for whole words. */
+static bool may_begin(const struct vt_regex *re, const char *text, size_t at)
+{
+	return !re->words || !at || !is_word((unsigned char)text[at - 1]);
+}
+
+static bool may_end(const struct vt_regex *re, const char *text, size_t at)
+{
+	return !re->words || !is_word((unsigned char)text[at]);
 }
 
 /* What add_thread() knows of the place it is at. */
@@ -150,7 +166,7 @@ bool vt_regex_groups(const struct vt_regex *re, const char *text, size_t from, s
 	memset(match, 0xff, sizeof(*match));
 	clear_threads(now, re);
 	for (size_t at = from;; at++) {
-		if (!found) {
+		if (!found && may_begin(re, text, at)) {
 			place.at = place.start = at;
 			memcpy(place.saved, nowhere, size);
 			add_thread(now, 0, &place);
@@ -162,6 +178,8 @@ bool vt_regex_groups(const struct vt_regex *re, const char *text, size_t from, s
 			if (found && now->start[i] > match->start)
 				break;
 			if (op->code == RE_MATCH) {
+				if (!may_end(re, text, at))
+					continue;
 				found = true;
 				match->start = now->start[i];
 				match->end = at;

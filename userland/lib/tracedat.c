@@ -192,14 +192,14 @@ static void put_stats(struct vt_bytes *b, const struct vt_dat *d, const struct v
 	struct vt_bytes text = {};
 
 	for (int cpu = 0; cpu < d->nr_cpus; cpu++) {
-		char file[48], head[120], *stats;
+		char file[48], *stats;
 
 		snprintf(file, sizeof(file), "per_cpu/cpu%d/stats", cpu);
 		stats = vt_tracefs_read_or_die(buffer->instance, file);
-		snprintf(head, sizeof(head), "%s%s%sCPU: %d\n", buffer->instance && !cpu ? "\nBuffer: " : "",
-			 buffer->instance && !cpu ? buffer->instance : "", buffer->instance && !cpu ? "\n\n" : "", cpu);
 		text.n = 0;
-		vt_put(&text, head, strlen(head));
+		if (buffer->instance && !cpu)
+			vt_bytes_printf(&text, "\nBuffer: %s\n\n", buffer->instance);
+		vt_bytes_printf(&text, "CPU: %d\n", cpu);
 		vt_put_text(&text, stats);
 		put_option(b, OPT_CPUSTAT, text.data, text.n);
 		free(stats);

@@ -43,11 +43,12 @@ void vt_out_open(struct vt_out *o, const char *path)
 	struct stat st;
 	const char *base;
 
-	*o = (struct vt_out){.path = path, .fd = -1, .part_fd = -1, .mode = 0644, .regular = true};
+	*o = (struct vt_out){.path = path, .fd = -1, .part_fd = -1, .regular = true};
 	if (fd < 0 ? errno != ENOENT : fstat(fd, &st) < 0)
 		vt_die_errno(1, path);
 	o->dest = fd < 0 ? vt_strdup(path) : name_of(fd, path);
 	if (fd >= 0) {
+		o->exists = true;
 		o->regular = S_ISREG(st.st_mode);
 		o->mode = st.st_mode & 07777;
 	}
@@ -103,7 +104,7 @@ void vt_out_reserve(struct vt_out *o, size_t n)
 int vt_out_rename(struct vt_out *o, const char *to)
 {
 	ftruncate(o->part_fd, lseek(o->part_fd, 0, SEEK_CUR));
-	if (o->regular)
+	if (o->regular && o->exists)
 		chmod(o->part, o->mode);
 	if (close(o->part_fd) < 0 || rename(o->part, to) < 0)
 		return -1;
