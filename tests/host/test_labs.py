@@ -380,6 +380,7 @@ def test_a_lab_without_code_is_handed_out(tmp_path):
     write(out, "labs/01-look/answers.toml", '[aarch64]\ncalls = "pipe_write 1"\n')
     assert '+calls = "pipe_write 1"' in lab(out, "diff")
     assert "is code" in lab(ROOT, "solve", "mcount", status=2)
+    assert lab(out, "solve", "look", status=2) == "lab: what answers lab look was not handed out with this tree\n"
 
 
 def workshop_of(tmp_path, files):

@@ -174,6 +174,8 @@ def cmd_solve(args):
     lab = find(args.name)
     if not lab.solve:
         raise LabError(f"lab {lab.name} is code: its solution is this tree")
+    if not os.path.exists(os.path.join(ROOT, lab.solve)):
+        raise LabError(f"what answers lab {lab.name} was not handed out with this tree")
     workshop = Workshop("solve")
     workshop.tree(lab, start=False)
     print(grading.solve(lab, workshop, arches(lab, args.arch), args.seed), end="")
