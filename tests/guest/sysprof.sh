@@ -88,18 +88,33 @@ off=$(grep '^NMI:' /proc/interrupts)
 sleep 0.02
 same 'NMIs afterwards' "$off" "$(grep '^NMI:' /proc/interrupts)"
 
-# -- both CPUs at once, in user mode: 60 ms of a program each; the period is changed while they run
-echo 1 > tracing_on
-echo 1000 > $SAMPLE
-echo sysprof > current_tracer
-taskset 1 profile 6000 &
-taskset 2 profile 6000 &
-sleep 0.01
-echo 200 > $SAMPLE
-wait
-echo 0 > tracing_on
+# -- both CPUs at once, in user mode: 60 ms of a program each; the period is changed while they run. A busy host lets the virtual
+# timers wait, and a CPU then has few samples: that is tried again.
+both() {
+	echo > trace
+	echo 1 > tracing_on
+	echo 1000 > $SAMPLE
+	echo sysprof > current_tracer
+	taskset 1 profile 6000 &
+	taskset 2 profile 6000 &
+	sleep 0.01
+	echo 200 > $SAMPLE
+	wait
+	echo 0 > tracing_on
+}
+# sampled CPU: how many samples began in the program there
+sampled() {
+	grep -c "profile-[0-9]* *\[00$1\] .*: # 0 0 " trace
+}
+tries=0
+both
+while test $tries -lt 10 && test $(sampled 0) -lt 40 -o $(sampled 1) -lt 40; do
+	echo nop > current_tracer
+	both
+	tries=$((tries + 1))
+done
 for cpu in 0 1; do
-	n=$(grep -c "profile-[0-9]* *\[00$cpu\] .*: # 0 0 " trace)
+	n=$(sampled $cpu)
 	test $n -ge 40 || fail "CPU $cpu: $n samples"
 	grep "profile-[0-9]* *\[00$cpu\]" trace | grep -q ': # 2 ' || fail "CPU $cpu: nothing of the program"
 done

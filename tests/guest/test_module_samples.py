@@ -234,7 +234,9 @@ def test_threads(guest):
     out = guest(
         "dmesg -c >/dev/null; insmod /kthread_queue.ko; for i in $(seq 1 50); do echo $i > /proc/kthread_queue; done\n"
         "cat /proc/kthread_queue; echo x > /proc/kthread_queue; echo $?; ps | grep -c '[k]thread_queue'; rmmod kthread_queue\n"
-        "ps | grep -c '[k]thread_queue'; insmod /completions.ko; rmmod completions; ps | grep -cE '[c]rank|[f]lywheel'; "
+        # A thread that has been stopped may be in ps for a while.
+        "while ps | grep '[k]thread_queue' > /dev/null; do usleep 1000; done; echo 0; insmod /completions.ko; "
+        "rmmod completions; while ps | grep -E '[c]rank|[f]lywheel' > /dev/null; do usleep 1000; done; echo 0; "
         + DMESG,
         "kthread_queue",
         "completions",
