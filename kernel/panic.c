@@ -228,7 +228,7 @@ EXPORT_SYMBOL(__bug);
 
 void report_bug(struct pt_regs *regs)
 {
-	die("Oops - BUG", regs, 0);
+	die(BUG_OOPS, regs, 0);
 }
 
 static int set_panic_timeout(const char *value)

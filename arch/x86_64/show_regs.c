@@ -4,7 +4,6 @@
 #include <asm/ptrace.h>
 #include <asm/uaccess.h>
 #include <kernel/printk.h>
-#include <lib/string.h>
 
 extern const char _stext[], _etext[];
 
@@ -46,11 +45,8 @@ static void show_caller(const struct pt_regs *regs)
 		pr_emerg("Called from: %pB\n", (void *)ret);
 }
 
-/* BUG() is an invalid opcode here. */
 void arch_oops_head(const char *what, unsigned long code, unsigned number)
 {
-	if (!strcmp(what, "Oops - BUG"))
-		what = "Oops: invalid opcode";
 	pr_emerg("%s: %04lx [#%u] PREEMPT SMP NOPTI\n", what, code & 0xffff, number);
 }
 

@@ -35,12 +35,9 @@ static void fixup_or_die(struct pt_regs *regs, unsigned long addr)
 {
 	unsigned long fixup = search_exception_tables(instruction_pointer(regs));
 
-	if (fixup) {
-		instruction_pointer_set(regs, fixup);
-		return;
-	}
-	arch_fault_head(addr, "access to user memory outside uaccess routines", 0);
-	die("Oops", regs, addr);
+	if (!fixup)
+		die_kernel_fault(regs, addr, "access to user memory outside uaccess routines", 0);
+	instruction_pointer_set(regs, fixup);
 }
 
 void die_kernel_fault(struct pt_regs *regs, unsigned long addr, const char *what, unsigned long code)

@@ -7,8 +7,9 @@
  * after it are counted down (`due`). Status 0: some line matched; 1: none; 2: an error. Left out:
  * -a, -f, -P, back-references.
  *
- * A pattern of several lines is several patterns. Of a file with zero bytes only is told that it matches, as GNU's grep
- * does it; a zero byte ends a line there. -r leaves out links, devices and FIFOs below the directory; -R follows links.
+ * A pattern of several lines is several patterns. A zero byte ends a line, too, and makes a file one that is no text:
+ * then a message says that it matches, and no line is shown, as by GNU's grep. -r leaves out links, devices and FIFOs
+ * below the directory; -R follows links.
  *
  *     -B 2:   kept:  | line 7 | line 8 |   line n is in slot n % 2, and is written over by line n + 2
  */

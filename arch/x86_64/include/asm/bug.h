@@ -6,6 +6,8 @@
 #define BUG_MARK     0xb6b6
 #define BUG_INSN_LEN 4 /* both: where a report that returns goes on */
 
+#define BUG_OOPS "Oops: invalid opcode" /* what a report calls it, as on Linux */
+
 #define arch_bug()                                                       \
 	do {                                                             \
 		__asm__ volatile("ud2\n\t.short %c0" : : "i"(BUG_MARK)); \
