@@ -255,12 +255,14 @@ void noinline schedule(void)
 }
 EXPORT_SYMBOL(schedule);
 
-/* The idle task's schedule(): its preempt_count is 1 already, and it never sleeps. */
+/*
+ * The idle task's schedule(): its preempt_count is 1 already, and it never sleeps. Once, not until need_resched is
+ * clear: as soon as it is back here with interrupts on, the tick may find the CPU idle and end, and the task of a
+ * wake-up behind that would run without one. The idle loop starts the tick again before it calls this again.
+ */
 void schedule_idle(void)
 {
-	do {
-		__schedule(false);
-	} while (need_resched());
+	__schedule(false);
 }
 
 void do_task_dead(void)
