@@ -33,6 +33,7 @@ from catalogue import LabError  # noqa: E402
 from lost import EVIDENCE_LINES, Lost, Unbuilt  # noqa: E402
 from monitor import Kernel, MonitoredGuest  # noqa: E402
 from vitrine_guest import MACHINES, GuestError, ScriptRun  # noqa: E402
+import counting  # noqa: E402
 import unit  # noqa: E402
 
 HOST = "host"
@@ -212,6 +213,11 @@ class Attempt:
         """Build tests/unit/NAME_test.c of the tree over the student's code (mk/tests.mk), and run it: Lost unless each of
         its tests passes. sanitizer: asan (with UBSan), or tsan where the test's head names it."""
         unit.run(self.workshop, self.lab, name, sanitizer, self.seed)
+
+    def spent_in(self, function, addresses=()):
+        """(instructions that boot spends in a function, {address: bytes in memory when it returns}), from outside:
+        counting.py."""
+        return counting.spent_in(self, function, addresses)
 
     def _told(self, begun, what):
         """what(), and the end of a guest as points that are lost. begun: the guest and its watch."""

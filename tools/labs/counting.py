@@ -1,0 +1,111 @@
+"""How many instructions a kernel spends in a function, and what its text holds behind it, both seen from outside: QEMU
+counts the instructions, and gdb reads the memory. What the kernel says of itself, or does to its clocks, is not asked."""
+
+import os
+import re
+import resource
+import signal
+import subprocess
+import tempfile
+
+from catalogue import LabError
+from lost import EVIDENCE_LINES, Lost
+from vitrine_guest import Setup
+
+CPU_SECONDS, WALL_SECONDS = 60, 3600  # a kernel that never gets there; as for other guests
+OUTPUT_BYTES = 16 << 20
+
+# The number of instructions is a part of what QEMU says of a recording; the recording itself is not wanted. gdb hands
+# the monitor's answers on to its output, and not to Python. A machine that has ended has no registers: then the script
+# ends here.
+GDB = r"""
+set pagination off
+set confirm off
+target remote | exec %(qemu)s
+hbreak *%(function)d
+continue
+printf "at %%lu\n", $pc
+monitor info replay
+set $back = %(back)s
+delete
+hbreak *$back
+continue
+printf "at %%lu\n", $pc
+monitor info replay
+printf "back %%lu\n", $back
+python
+for address in %(addresses)s:
+    print("holds", address, gdb.selected_inferior().read_memory(address, %(size)d).tobytes().hex())
+end
+kill
+"""
+BACK = {"aarch64": "$x30", "x86_64": "*(unsigned long *)$rsp"}
+
+
+def quoted(word):
+    """For the shell, through which gdb starts QEMU."""
+    return "'" + word.replace("'", "'\\''") + "'"
+
+
+def limited():
+    """Before gdb, and so QEMU, runs."""
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (OUTPUT_BYTES, OUTPUT_BYTES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def spent_in(attempt, function, addresses=()):
+    """(instructions from the entry of a function, at its first call, to its return; {address: bytes in memory then}).
+    Lost when the kernel does not get there."""
+    kernel = attempt.kernel
+    with tempfile.TemporaryDirectory() as scratch:
+        setup = Setup(arch=attempt.arch, build=attempt.build, append="quiet")
+        console = os.path.join(scratch, "console")
+        qemu = setup.argv(["-chardev", f"file,id=console,path={console}", "-serial", "chardev:console"])
+        qemu += ["-S", "-gdb", "stdio", "-icount", f"shift=0,rr=record,rrfile={scratch}/run", "-seed", "1"]
+        script = os.path.join(scratch, "script.gdb")
+        with open(script, "w", encoding="utf-8") as file:
+            file.write(
+                GDB
+                % {
+                    "qemu": " ".join(map(quoted, qemu)),
+                    "function": kernel.symbols[function],
+                    "back": BACK[attempt.arch],
+                    "addresses": list(addresses),
+                    "size": kernel.code.SIZE,
+                }
+            )
+        said = run(["gdb-multiarch", "-nx", "-batch", os.path.join(setup.build, "vmlinux"), "-x", script])
+        if not os.path.exists(console):
+            raise LabError(f"gdb and QEMU do not work together:\n{said}")
+        stops, counts = re.findall(r"^at (\d+)$", said, re.M), re.findall(r"instruction count = (\d+)", said)
+        back = re.search(r"^back (\d+)$", said, re.M)
+        if not back or stops != [str(kernel.symbols[function]), back[1]]:
+            with open(console, encoding="utf-8", errors="replace") as file:
+                lines = file.read().replace("\r\n", "\n").splitlines()
+            raise Lost(f"a kernel that comes back from {function}()", "it never does", "\n".join(lines[-EVIDENCE_LINES:]))
+    held = re.findall(r"^holds (\d+) (\w+)$", said, re.M)
+    return int(counts[1]) - int(counts[0]), {int(address): bytes.fromhex(data) for address, data in held}
+
+
+def run(argv):
+    """What it prints. All processes that it has started are ended with it."""
+    with subprocess.Popen(
+        argv,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+        preexec_fn=limited,
+    ) as process:
+        try:
+            return process.communicate(timeout=WALL_SECONDS)[0]
+        except subprocess.TimeoutExpired:
+            return ""
+        finally:
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
