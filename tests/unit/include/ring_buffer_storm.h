@@ -16,7 +16,7 @@
 #define CPUS   2
 #define DEPTHS 4
 /* Milliseconds that each storm blows at least; longer in a soak. */
-#define STORM_MS (getenv("SOAK_MINUTES") ? 30000 : 700)
+#define STORM_MS (getenv("SOAK_MINUTES") ? 30000 : 400)
 
 /* What a storm consists of at least. For each CPU: events written, interrupts and nmis that wrote, events
  * read, turns of the reader; and times that the storm's own disturbance came about. */
