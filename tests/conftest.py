@@ -56,11 +56,26 @@ def only_in_soak(item):
     return bool(mark and mark.kwargs.get("only"))
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config, items):
+def in_order(items):
     """The longest tests come first: else the last of them runs alone, when the other worker has nothing left to do.
-    Tests that are for make soak alone are not in the ordinary suite. Those that it runs on one machine run in a soak on
-    the other one. A file or test that is named on the command line runs on both."""
+    Those of a file that are of one machine stand together, since they may share a guest; pytest itself puts them
+    together only where a test has no other parameter."""
+    files = {}
+    for item in items:
+        files.setdefault(item.nodeid.partition("::")[0], len(files))
+
+    def key(item):
+        choice = re.sub(r"^[^\[]*", "", item.nodeid)
+        machine = next((number for number, target in enumerate(TARGETS) if target.arch in choice), -1)
+        return place(item.nodeid), files[item.nodeid.partition("::")[0]], machine
+
+    return sorted(items, key=key)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_collection_modifyitems(config, items):
+    """Tests that are for make soak alone are not in the ordinary suite. Those that it runs on one machine run in a soak
+    on the other one. A file or test that is named on the command line runs on both."""
     for item in filter(proven_elsewhere, items):
         item.add_marker(pytest.mark.soak)
         item.left = config.getoption("--one-machine")
@@ -71,7 +86,8 @@ def pytest_collection_modifyitems(config, items):
         items[:] = [item for item in items if item not in left]
         if lost := names - set(map(listed, items)):
             raise pytest.UsageError(f"tests/one_machine: no test has the machine or form that is named for {lost}")
-    items.sort(key=lambda item: place(item.nodeid))
+    yield
+    items[:] = in_order(items)
 
 
 def kept_together(nodeids):
