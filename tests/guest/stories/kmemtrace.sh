@@ -9,7 +9,7 @@ copy() {
 mark() {
 	read -r start rest < /proc/uptime
 	now=$start
-	until test $(((${now%.*} * 100 + 1${now#*.} - 100) - (${start%.*} * 100 + 1${start#*.} - 100))) -ge 20; do
+	until test $(((${now%.*} * 100 + 1${now#*.} - 100) - (${start%.*} * 100 + 1${start#*.} - 100))) -ge 6; do
 		read -r now rest < /proc/uptime
 	done
 	copy slabinfo $1
