@@ -14,6 +14,7 @@
 /* sources: trace/ring_buffer/iter.c trace/ring_buffer/stats.c trace/ring_buffer/resize.c */
 /* sources: tests/unit/host_cpu.c */
 #include <ring_buffer_check.h>
+#include <sched/spinlock.h>
 
 static struct check check;
 static struct buffer_data_page *raw;
@@ -229,6 +230,7 @@ struct setting {
  */
 static void run_case(struct trace_buffer *buffer, const struct setting *s)
 {
+	turns_alone = 0;
 	plan.off = true;
 	plan.all = 0;
 	ring_buffer_change_overwrite(buffer, s->overwrite);

@@ -14,6 +14,7 @@
 #include <lib/errno.h>
 #include <mm/slab.h>
 #include <ring_buffer_check.h>
+#include <sched/spinlock.h>
 
 static struct check check;
 static struct trace_buffer *other;
@@ -136,6 +137,7 @@ static void run_case(struct trace_buffer *buffer, enum action outer, int filled,
 {
 	unsigned overrun;
 
+	turns_alone = 0;
 	plan.off = true;
 	ring_buffer_change_overwrite(buffer, overwrite);
 	ring_buffer_reset(buffer);

@@ -26,7 +26,7 @@ OUTPUT_BYTES = 16 << 20
 # What compilers call without being told to, the sanitizers' own, and what the host's stand-ins for headers call.
 # Of the sanitizers' functions not those by which a program tells them to look away.
 COMMON = re.compile(
-    r"_GLOBAL_OFFSET_TABLE_|mem(cpy|set|move|cmp)|__stack_chk_fail|sched_yield|__ubsan_handle_\w+"
+    r"_GLOBAL_OFFSET_TABLE_|mem(cpy|set|move|cmp)|__stack_chk_fail|sched_yield|__libc_single_threaded|__ubsan_handle_\w+"
     r"|__asan_(init|handle_no_return|option_\w+|version_mismatch_\w+|(un)?register_globals|report_\w+|load\w+|store\w+"
     r"|mem\w+|stack_\w+|(un)?poison_stack_memory|set_shadow_\w+|alloca\w+|(before|after)_dynamic_init)"
     r"|__tsan_(init|func_\w+|(unaligned_)?(volatile_)?(read|write)\w*|atomic\w+|mem\w+)"

@@ -4,8 +4,23 @@
 #include <lib/types.h>
 #include <sched.h>
 #include <sched/spinlock_types.h>
+#include <sys/single_threaded.h>
 
-#define cpu_relax() sched_yield()
+/*
+ * A turn of waiting: another thread of ours may go on. With one thread in the process nothing can end the wait: better
+ * an end, and a sanitizer's report of the functions that wait, than a test that hangs. Nor does it yield then: where
+ * other programs want to run, each time takes milliseconds. A test with very many cases, in each of which a few turns
+ * are right, sets the number back.
+ */
+#define HOPELESS 10000
+unsigned long turns_alone __attribute__((common));
+static inline void cpu_relax(void)
+{
+	if (!__libc_single_threaded)
+		sched_yield();
+	else if (++turns_alone > HOPELESS)
+		__builtin_trap();
+}
 
 static inline bool arch_spin_trylock(spinlock_t *l)
 {
