@@ -1,18 +1,18 @@
 """How many instructions a kernel spends in a function, and what its text holds behind it, both seen from outside: QEMU
 counts the instructions, and gdb reads the memory. What the kernel says of itself, or does to its clocks, is not asked."""
 
+import contextlib
 import os
 import re
 import resource
-import signal
 import subprocess
 import tempfile
+import time
 
 from catalogue import LabError
 from lost import EVIDENCE_LINES, Lost
 from vitrine_guest import Setup
 
-CPU_SECONDS, WALL_SECONDS = 60, 3600  # a kernel that never gets there; as for other guests
 OUTPUT_BYTES = 16 << 20
 
 # The number of instructions is a part of what QEMU says of a recording; the recording itself is not wanted. gdb hands
@@ -21,13 +21,13 @@ OUTPUT_BYTES = 16 << 20
 GDB = r"""
 set pagination off
 set confirm off
-target remote | exec %(qemu)s
+target remote %(socket)s
 hbreak *%(function)d
+hbreak *%(panic)d
 continue
 printf "at %%lu\n", $pc
 monitor info replay
 set $back = %(back)s
-delete
 hbreak *$back
 continue
 printf "at %%lu\n", $pc
@@ -42,54 +42,55 @@ kill
 BACK = {"aarch64": "$x30", "x86_64": "*(unsigned long *)$rsp"}
 
 
-def quoted(word):
-    """For the shell, through which gdb starts QEMU."""
-    return "'" + word.replace("'", "'\\''") + "'"
-
-
 def limited():
-    """Before gdb, and so QEMU, runs."""
-    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+    """Before gdb or QEMU runs."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (OUTPUT_BYTES, OUTPUT_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def spent_in(attempt, function, addresses=()):
+def spent_in(attempt, function, addresses, watched):
     """(instructions from the entry of a function, at its first call, to its return; {address: bytes in memory then}).
-    Lost when the kernel does not get there."""
+    Lost when the kernel does not get there. watched(pid): a context, within which a QEMU that never ends is ended."""
     kernel = attempt.kernel
     with tempfile.TemporaryDirectory() as scratch:
         setup = Setup(arch=attempt.arch, build=attempt.build, append="quiet")
-        console = os.path.join(scratch, "console")
+        console, gate, script = (os.path.join(scratch, name) for name in ("console", "gdb", "script.gdb"))
         qemu = setup.argv(["-chardev", f"file,id=console,path={console}", "-serial", "chardev:console"])
-        qemu += ["-S", "-gdb", "stdio", "-icount", f"shift=0,rr=record,rrfile={scratch}/run", "-seed", "1"]
-        script = os.path.join(scratch, "script.gdb")
+        qemu += ["-S", "-gdb", f"unix:{gate},server=on,wait=off"]
+        qemu += ["-icount", f"shift=0,rr=record,rrfile={scratch}/run", "-seed", "1"]
         with open(script, "w", encoding="utf-8") as file:
             file.write(
                 GDB
                 % {
-                    "qemu": " ".join(map(quoted, qemu)),
+                    "socket": gate,
                     "function": kernel.symbols[function],
+                    "panic": kernel.symbols["panic"],
                     "back": BACK[attempt.arch],
                     "addresses": list(addresses),
                     "size": kernel.code.SIZE,
                 }
             )
-        said = run(["gdb-multiarch", "-nx", "-batch", os.path.join(setup.build, "vmlinux"), "-x", script])
-        if not os.path.exists(console):
-            raise LabError(f"gdb and QEMU do not work together:\n{said}")
-        stops, counts = re.findall(r"^at (\d+)$", said, re.M), re.findall(r"instruction count = (\d+)", said)
-        back = re.search(r"^back (\d+)$", said, re.M)
-        if not back or stops != [str(kernel.symbols[function]), back[1]]:
-            with open(console, encoding="utf-8", errors="replace") as file:
-                lines = file.read().replace("\r\n", "\n").splitlines()
-            raise Lost(f"a kernel that comes back from {function}()", "it never does", "\n".join(lines[-EVIDENCE_LINES:]))
+        with started(qemu) as guest, watched(guest.pid):
+            while not os.path.exists(gate):
+                if guest.poll() is not None:
+                    raise LabError(f"QEMU does not start:\n{guest.stdout.read()}")
+                time.sleep(0.02)
+            words = ["gdb-multiarch", "-nx", "-batch", os.path.join(setup.build, "vmlinux"), "-x", script]
+            with started(words) as gdb:
+                said = gdb.communicate()[0]
+        with open(console, encoding="utf-8", errors="replace") as file:
+            lines = file.read().replace("\r\n", "\n").splitlines()
+    stops, counts = re.findall(r"^at (\d+)$", said, re.M), re.findall(r"instruction count = (\d+)", said)
+    back = re.search(r"^back (\d+)$", said, re.M)
+    if not back or stops != [str(kernel.symbols[function]), back[1]]:
+        raise Lost(f"a kernel that comes back from {function}()", "it never does", "\n".join(lines[-EVIDENCE_LINES:]))
     held = re.findall(r"^holds (\d+) (\w+)$", said, re.M)
     return int(counts[1]) - int(counts[0]), {int(address): bytes.fromhex(data) for address, data in held}
 
 
-def run(argv):
-    """What it prints. All processes that it has started are ended with it."""
+@contextlib.contextmanager
+def started(argv):
+    """A process, which has ended behind it."""
     with subprocess.Popen(
         argv,
         stdin=subprocess.DEVNULL,
@@ -101,11 +102,6 @@ def run(argv):
         preexec_fn=limited,
     ) as process:
         try:
-            return process.communicate(timeout=WALL_SECONDS)[0]
-        except subprocess.TimeoutExpired:
-            return ""
+            yield process
         finally:
-            try:
-                os.killpg(process.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+            process.kill()

@@ -16,6 +16,7 @@ points. Nothing is waited for by the clock: a guest is ended when its QEMU has u
 on the host does not change.
 """
 
+import contextlib
 import json
 import os
 import random
@@ -42,6 +43,7 @@ CPU_SECONDS = 30  # of QEMU, for one guest: what it does in that is far more tha
 # sleep for comes at once.
 IDLE_SECONDS, IDLE_LOOKS = 0.02, 16
 ASKED_LOOKS = 240  # the same where the guest waits for the grader, too, which may have to work for its next command
+GDB_LOOKS = 60  # the same where the guest waits while gdb reads the kernel's symbols
 LEAVE_SECONDS, LEAVE_LOOKS = 3, 10  # the same for a guest whose script has ended, and which has only to power off
 LEAST_PATIENCE = 1 / 4  # of the first two, for a kernel that has never ended several times
 WALL_SECONDS = 3600  # a backstop for a QEMU that waits for something
@@ -217,7 +219,16 @@ class Attempt:
     def spent_in(self, function, addresses=()):
         """(instructions that boot spends in a function, {address: bytes in memory when it returns}), from outside:
         counting.py."""
-        return counting.spent_in(self, function, addresses)
+
+        @contextlib.contextmanager
+        def watched(pid):
+            watch = Watch(pid, self.patience, GDB_LOOKS)
+            try:
+                yield
+            finally:
+                watch.done.set()
+
+        return counting.spent_in(self, function, addresses, watched)
 
     def _told(self, begun, what):
         """what(), and the end of a guest as points that are lost. begun: the guest and its watch."""
@@ -411,7 +422,9 @@ def passed(one, attempt):
     except Exception as error:
         if os.environ.get("LAB_DEBUG"):
             raise
-        return Lost("output of the form that the handout gives", f"{type(error).__name__}: {error}", met(error, attempt))
+        return Lost(
+            "output of the form that the handout gives", f"{type(error).__name__}: {error}", met(error, attempt)
+        )
     return None
 
 
