@@ -36,6 +36,7 @@ static enum hrtimer_restart noinline tick_sched_timer(struct hrtimer *t)
 	 */
 	if (is_idle_task(current) && !need_resched()) {
 		tick->armed = false;
+		calc_global_load_idle(ktime_get());
 		trace_tick_stop(1, 0);
 		return HRTIMER_NORESTART;
 	}

@@ -1,6 +1,6 @@
 /*
  * The idle loop: what a CPU that waits is still there for when its tick has ended. The loop is the kernel's own; a wait
- * for an interrupt comes to the test, which lets the next one happen.
+ * for an interrupt comes to the test, which lets the next one happen. And what the ended tick would have seen.
  */
 /* sources of: tests/unit/include-sched/host_sched.h */
 /* include: tests/unit/include-sched */
@@ -72,11 +72,35 @@ static void message_of_an_interrupt(void **state)
 	}
 }
 
+/* A task that sleeps uninterruptibly for a minute, with nothing else to do: 1 - 1/e of it in the first average. */
+static void sleeper_is_load(void **state)
+{
+	struct task_struct *p;
+	u64 load[3];
+
+	host_boot(1);
+	p = host_fork("p");
+	host_run(5 * MS);
+	host_do("p has slept uninterruptibly");
+	host_on(0);
+	set_current_state(TASK_UNINTERRUPTIBLE);
+	schedule();
+	host_frame();
+	host_run(5 * MS);
+	assert_int_equal(host_event[0], NEVER);
+	host_run(60000 * MS);
+	host_wake(p);
+	host_run(5 * MS);
+	get_avenrun(load);
+	assert_in_range(load[0], 65536 * 631 / 1000, 65536 * 663 / 1000); /* 12 or 13 periods of 5 s */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tick_ends),
 		cmocka_unit_test(message_of_an_interrupt),
+		cmocka_unit_test(sleeper_is_load),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
