@@ -96,6 +96,8 @@ u64 cpu_offline_ns(int cpu); /* for which it was not there, since it first came 
 void cpu_times_ns(int cpu, u64 *user, u64 *system, u64 *idle); /* for /proc/stat */
 void get_avenrun(u64 *loads);				       /* 1, 5, 15 minutes, fixed point 2^16 (as sysinfo(2)) */
 void scheduler_tick(void);				       /* from the tick's hrtimer, interrupts off */
+/* From the tick that ends, interrupts off: who sleeps now is active until the next tick. */
+void calc_global_load_idle(u64 now);
 
 /* The letter of a state in ps, /proc and traces: R S D T t X Z P I. */
 char task_state_to_char(const struct task_struct *p);

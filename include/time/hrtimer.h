@@ -74,6 +74,7 @@ extern const struct clock_event_device *clock_event; /* [immutable after boot] *
 #define TICK_NSEC (NSEC_PER_SEC / HZ)
 void tick_init_cpu(void);	 /* a CPU starts. Interrupts off */
 void tick_nohz_idle_enter(void); /* the idle task is about to wait. Preemption off, in the idle task */
+void tick_nohz_idle_keep(void);	 /* the idle task waits, but needs one more tick. Interrupts off */
 void tick_nohz_idle_exit(void);	 /* another task will run: the tick goes on. The same */
 /* Real-time interval timer (setitimer): ITIMER_REAL's callback, for fork's hrtimer_init of signal->real_timer. */
 enum hrtimer_restart it_real_fn(struct hrtimer *t);

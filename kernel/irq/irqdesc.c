@@ -140,6 +140,7 @@ int request_irq(int irq, irq_handler_t handler, unsigned flags, const char *name
 	first = !d->actions;
 	append_action(d, a);
 	if (first) {
+		d->unhandled = 0; /* the handlers before may have left the line masked */
 		if (d->chip->set_type && d->type)
 			d->chip->set_type(d->hwirq, d->type);
 		if (d->chip->set_cpu)

@@ -88,7 +88,10 @@ void tasklet_enable(struct tasklet_struct *t)
 }
 EXPORT_SYMBOL(tasklet_enable);
 
-/* With the SCHED bit set here, the tasklet is in no list and cannot be queued; then only its run is waited for. */
+/*
+ * With the SCHED bit set here, the tasklet is in no list and cannot be queued; then only its run is waited for. Another
+ * task that kills the same tasklet meanwhile waits for the bit, and no run of the tasklet wakes it any more.
+ */
 void tasklet_kill(struct tasklet_struct *t)
 {
 	WARN_ON(in_interrupt());
@@ -96,6 +99,7 @@ void tasklet_kill(struct tasklet_struct *t)
 	wait_event(&tasklet_done, !test_bit(TASKLET_STATE_RUN, &t->state));
 	smp_mb(); /* what its function has written is seen by what the caller does next */
 	clear_bit(TASKLET_STATE_SCHED, &t->state);
+	wake_up_all(&tasklet_done);
 }
 EXPORT_SYMBOL(tasklet_kill);
 

@@ -169,7 +169,8 @@ static void noinline process_one_work(struct worker_pool *pool)
 
 /*
  * The worker sets its state under the lock that a queueing CPU takes before its wake-up. So a work that is queued after
- * the list was found empty finds a sleeper. A CPU's worker is never stopped.
+ * the list was found empty finds a sleeper. kthread_stop() takes no lock of ours: it sets its flag and then looks at
+ * the state, so there is a full barrier between our state and our look at the flag. A CPU's worker is never stopped.
  */
 int worker_thread(void *data)
 {
@@ -180,7 +181,7 @@ int worker_thread(void *data)
 	for (;;) {
 		while (!list_empty(&pool->works))
 			process_one_work(pool);
-		__set_current_state(TASK_IDLE);
+		set_current_state(TASK_IDLE);
 		spin_unlock_irq(&pool->lock);
 		if (kthread_should_stop())
 			break;

@@ -9,6 +9,7 @@
 
 #include <arch/processor.h>
 #include <irq/softirq.h>
+#include <kernel/printk.h>
 #include <sched/cpuhp.h>
 #include <sched/cpuidle.h>
 #include <time/hrtimer.h>
@@ -141,6 +142,9 @@ static inline bool idle_has_work(void)
  * from their own entry. A probe of the event cpu_idle may wake a task of this CPU (tp_printk does so through the
  * console), and no interrupt follows from that. So the last look is here, and nothing between it and the wait can be
  * traced. Interrupts are off; an interrupt that is pending ends the machine's wait all the same.
+ *
+ * The readers of the log are woken by a tick. When an interrupt, or a probe of these events, has printed since the tick
+ * of this CPU ended, no other CPU may have one either, so it gets one more.
  */
 static inline void wait_for_interrupt(void)
 {
@@ -148,6 +152,8 @@ static inline void wait_for_interrupt(void)
 
 	trace_power_start(POWER_CSTATE, CPUIDLE_SLEEP, smp_processor_id());
 	trace_cpu_idle(CPUIDLE_SLEEP, smp_processor_id());
+	if (unlikely(READ_ONCE(printk_wake_pending)))
+		tick_nohz_idle_keep();
 	stop_critical_timings();
 	start = sched_clock();
 	if (!idle_has_work())

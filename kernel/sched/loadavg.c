@@ -8,6 +8,7 @@
 static const u64 decay[3] = {60296, 64453, 65173};
 static u64 avenrun[3];		       /* [l] fixed point 2^16 */
 static u64 next_update = LOAD_FREQ_NS; /* [l] */
+static u64 sleeping;		       /* [l] tasks that slept uninterruptibly when a tick ended last */
 static DEFINE_SPINLOCK(load_lock);
 
 static void loadavg_fold(u64 active)
@@ -22,15 +23,16 @@ static void loadavg_fold(u64 active)
 }
 
 /*
- * In periods that passed without any tick every CPU was idle: they count as periods without active tasks. The number of
- * steps is bounded: after so many the longest average has fallen to zero. Context: interrupts off, load_lock held.
+ * In periods that passed without any tick every CPU was idle: active were those tasks alone that slept uninterruptibly
+ * then. A task that begins or ends such a sleep starts its CPU's tick. The number of steps is bounded: after so many
+ * the longest average has arrived. Context: interrupts off, load_lock held.
  */
 static void catch_up(u64 now)
 {
 	u64 missed = (now - next_update) / LOAD_FREQ_NS;
 
 	for (u64 i = 0; i < missed && i < 4096; i++)
-		loadavg_fold(0);
+		loadavg_fold(sleeping * FIXED_1);
 	next_update += missed * LOAD_FREQ_NS;
 	loadavg_fold((nr_running() + nr_uninterruptible()) * FIXED_1);
 	next_update += LOAD_FREQ_NS;
@@ -46,6 +48,16 @@ void calc_global_load(u64 now)
 	spin_lock_irqsave(&load_lock, flags);
 	if ((s64)(now - next_update) >= 0)
 		catch_up(now);
+	spin_unlock_irqrestore(&load_lock, flags);
+}
+
+void calc_global_load_idle(u64 now)
+{
+	unsigned long flags;
+
+	calc_global_load(now);
+	spin_lock_irqsave(&load_lock, flags);
+	sleeping = nr_uninterruptible();
 	spin_unlock_irqrestore(&load_lock, flags);
 }
 

@@ -3,7 +3,7 @@
  *
  * A CPU that goes idle does not cancel the timer: short idle periods, as between two halves of a conversation over a
  * pipe, would pay for that each time. The timer ends by itself when it expires next and finds the CPU idle; a CPU that
- * stays idle has no tick.
+ * stays idle has no tick. The log's readers, who are woken by a tick, get one all the same (tick_nohz_idle_keep).
  */
 #include <irq/irqflags.h>
 #include <kernel/percpu.h>
@@ -36,6 +36,7 @@ static enum hrtimer_restart noinline tick_sched_timer(struct hrtimer *t)
 	 */
 	if (is_idle_task(current) && !need_resched()) {
 		tick->armed = false;
+		calc_global_load_idle(ktime_get());
 		trace_tick_stop(1, 0);
 		return HRTIMER_NORESTART;
 	}
@@ -73,16 +74,26 @@ void noinline tick_nohz_idle_enter(void)
 	printk_tick();
 }
 
-/* A task will run: start the tick, unless it is still armed. Context: the idle task, preemption off. */
-void noinline tick_nohz_idle_exit(void)
+/* Unless it is still armed. Context: interrupts off. */
+static inline void start_tick(void)
 {
-	struct tick *tick;
+	struct tick *tick = this_cpu_ptr(&ticks);
 
-	local_irq_disable();
-	tick = this_cpu_ptr(&ticks);
 	if (!tick->armed) {
 		tick->armed = true;
 		hrtimer_start(&tick->timer, ktime_get() + TICK_NSEC);
 	}
+}
+
+void tick_nohz_idle_keep(void)
+{
+	start_tick();
+}
+
+/* A task will run: start the tick. Context: the idle task, preemption off. */
+void noinline tick_nohz_idle_exit(void)
+{
+	local_irq_disable();
+	start_tick();
 	local_irq_enable();
 }

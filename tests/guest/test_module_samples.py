@@ -216,6 +216,13 @@ def test_timers_tasklets_and_works(guest):
     assert rounds == [f"work: round {n + 1}" for n in range(len(rounds))] and 3 <= len(rounds) <= 40
 
 
+def test_an_idle_machine_wakes_readers_of_the_log(guest):
+    """After each message of the timer the next task to run is the reader of the log, not the one that sleeps longer."""
+    out = guest(story("module_samples", "idle_readers"), "print_timer", options=("--icount", "--smp", "1"))
+    pairs = out.replace("console: \n", "console: ").splitlines()
+    assert len(pairs) >= 8 and set(pairs) == {"console: next_comm=cat"}, out
+
+
 def test_events_of_tasklets(guest):
     """Around each function, with its name and the tasklet's: both kinds, in the order in which they run."""
     out = guest(

@@ -1,6 +1,7 @@
 /*
- * Load averages: each goes towards the number of tasks with its own speed, and reaches it; periods that passed without
- * a tick count as idle, however many they were. The clock and the numbers of tasks are variables of the test.
+ * Load averages: each goes towards the number of tasks with its own speed, and reaches it; in periods that passed
+ * without a tick, however many they were, only those count that slept uninterruptibly when it ended. The clock and the
+ * numbers of tasks are variables of the test.
  */
 /* sources: kernel/sched/loadavg.c */
 /* include: tests/unit/include-sched */
@@ -117,11 +118,47 @@ static void idle_periods(void **state)
 	assert_int_equal(slept[0], ONE - 60296);
 }
 
+/* Who slept uninterruptibly when the tick ended counts until the next one, which wakes it. */
+static void sleepers(void **state)
+{
+	u64 ticked[3], slept[3];
+
+	running = 0;
+	uninterruptible = 0;
+	calc_global_load_idle(host_clock);
+	pass(3000, false);
+	uninterruptible = 2;
+	pass(12, true);
+	get_avenrun(ticked);
+	assert_in_range(ticked[0], 2 * ONE * 631 / 1000, 2 * ONE * 633 / 1000);
+	uninterruptible = 0;
+	pass(3000, true);
+	get_avenrun(slept);
+	assert_int_equal(slept[0] | slept[1] | slept[2], 0);
+	uninterruptible = 2;
+	calc_global_load_idle(host_clock);
+	uninterruptible = 0;
+	running = 2;
+	pass(12, false);
+	get_avenrun(slept);
+	assert_memory_equal(slept, ticked, sizeof(slept));
+	/* The tick that ends belongs to the period before. */
+	running = 0;
+	uninterruptible = 1;
+	calc_global_load_idle(host_clock += 1000 * PERIOD);
+	uninterruptible = 0;
+	calc_global_load_idle(host_clock);
+	pass(3000, false);
+	get_avenrun(slept);
+	assert_int_equal(slept[0], 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(averages),
 		cmocka_unit_test(idle_periods),
+		cmocka_unit_test(sleepers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

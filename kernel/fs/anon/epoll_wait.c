@@ -148,7 +148,10 @@ static int wait_for_ready(struct eventpoll *ep, ktime_t deadline)
 	return err;
 }
 
-/* Also when the time is over, the list is looked at once more. How many events, 0, or -errno. */
+/*
+ * Also when the time is over or a signal has come, the list is looked at once more: an event that came in between may
+ * have woken this task and no other. How many events, 0, or -errno.
+ */
 static int do_epoll_wait(int epfd, struct epoll_event __user *events, int max, ktime_t deadline)
 {
 	struct file *f;
@@ -166,13 +169,9 @@ static int do_epoll_wait(int epfd, struct epoll_event __user *events, int max, k
 		if (n || err)
 			break;
 		err = wait_for_ready(f->private_data, deadline);
-		if (err == -EINTR) {
-			n = err;
-			break;
-		}
 	}
 	fput(f);
-	return n;
+	return !n && err == -EINTR ? err : n;
 }
 
 static ktime_t deadline_ms(int ms)

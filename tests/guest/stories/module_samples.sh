@@ -49,3 +49,11 @@ devioctl /dev/misc_counter $SET u32 99; devioctl /dev/misc_counter $GET u32 0
 devioctl /dev/misc_counter $SET raw 8; devioctl /dev/misc_counter 1 raw 0
 ls -l /dev/misc_counter | cut -c1-10; cat /proc/misc; exec 3>/dev/misc_counter; rmmod misc_counter; exec 3>&-
 rmmod misc_counter chardev2; echo $?; cat /proc/misc; ls /dev/misc_counter; true
+
+#: idle_readers: A timer prints while all CPUs idle, and a task sleeps for longer than the timer's period.
+insmod /print_timer.ko period_ms=300; cat /dev/kmsg > /tmp/read & reader=$!
+sleep 1; cd /sys/kernel/tracing
+echo 'msg ~ "*timer: tick*"' > events/printk/console/filter; echo 1 > events/printk/console/enable
+echo prev_pid==0 > events/sched/sched_switch/filter; echo 1 > events/sched/sched_switch/enable
+sleep 3; echo 0 > tracing_on; kill $reader; rmmod print_timer
+grep -v '^#' trace | grep -A 1 ' console: ' | grep -o 'console: \|next_comm=[^ ]*'

@@ -58,6 +58,7 @@ static bool host_fatal;		  /* a signal that is pending is fatal */
 static bool host_in_exit;
 static jmp_buf host_dead;
 static void (*host_on_relax)(void); /* the test's part when a CPU waits for another */
+static void (*host_on_idle)(void);  /* and when one waits for an interrupt, with interrupts off */
 static void (*host_on_stop)(void);  /* and once, before a stopper does what it was woken for */
 
 static char host_did[128]; /* what the test did last */
@@ -94,12 +95,15 @@ void kthread_unpark(struct task_struct *t)
 {
 }
 bool printk_wake_pending;
+static unsigned host_readers_woken; /* of the log */
 /* Tasks of these tests do not hold their CPU. */
 void check_soft_lockup(const struct rq *rq, bool user)
 {
 }
 void printk_wake_readers(void)
 {
+	printk_wake_pending = false;
+	host_readers_woken++;
 }
 s64 schedule_timeout_ns(s64 timeout)
 {
@@ -129,6 +133,11 @@ void host_relax(void)
 	if (!host_on_relax)
 		host_fail("CPU %u waits for ever", smp_processor_id());
 	host_on_relax();
+}
+void host_wait(void)
+{
+	if (host_on_idle)
+		host_on_idle();
 }
 /* Code takes no time here, so a timer that is set to now again and again would run for ever. */
 void host_timer_cancelled(void)
@@ -496,7 +505,9 @@ static inline void host_boot(unsigned cpus)
 	memset(&cpu_online_mask, 0, sizeof(cpu_online_mask));
 	host_nr_tasks = host_xcpu = 0;
 	host_ipis = host_irqs_off = 0;
-	host_on_relax = host_on_stop = NULL;
+	host_on_relax = host_on_stop = host_on_idle = NULL;
+	printk_wake_pending = false;
+	host_readers_woken = 0;
 	host_fatal = false;
 	host_current = &init_task;
 	nr_cpu_ids = cpus;

@@ -5,6 +5,5 @@
 #define ARCH_CPU_IDLE_DESC "the host of the tests"
 void host_relax(void);
 #define cpu_relax() host_relax()
-static inline void arch_cpu_idle(void)
-{
-}
+void host_wait(void);
+#define arch_cpu_idle() host_wait()
