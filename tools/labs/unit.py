@@ -21,7 +21,7 @@ from workshop import limit
 UNIT = "build/host/unit"
 # Backstops for a test that never ends: those under ASan use some 5 seconds, TSan's some 10 on two CPUs, and more the
 # more CPUs its threads have.
-CPU_SECONDS, WALL_SECONDS = {"asan": 30, "tsan": 60}, 3600
+CPU_SECONDS, WALL_SECONDS = {"asan": 30, "tsan": 45}, 3600
 OUTPUT_BYTES = 16 << 20
 # What compilers call without being told to, the sanitizers' own, and what the host's stand-ins for headers call.
 # Of the sanitizers' functions not those by which a program tells them to look away.
