@@ -74,8 +74,7 @@ void noinline tick_nohz_idle_enter(void)
 	printk_tick();
 }
 
-/* Unless it is still armed. Context: interrupts off. */
-static inline void start_tick(void)
+void tick_nohz_idle_keep(void)
 {
 	struct tick *tick = this_cpu_ptr(&ticks);
 
@@ -85,15 +84,10 @@ static inline void start_tick(void)
 	}
 }
 
-void tick_nohz_idle_keep(void)
-{
-	start_tick();
-}
-
 /* A task will run: start the tick. Context: the idle task, preemption off. */
 void noinline tick_nohz_idle_exit(void)
 {
 	local_irq_disable();
-	start_tick();
+	tick_nohz_idle_keep();
 	local_irq_enable();
 }

@@ -218,7 +218,7 @@ def cost(attempt):
     attempt.same(
         f"of {len(some)} sites, those that are no nops when ftrace_init() returns",
         "",
-        " ".join(f"{address:#x}" for address, data in held.items() if data != nop),
+        " ".join(f"{address:#x}" for address in sorted(some) if held.get(address) != nop),
     )
 
     def look(guest):

@@ -65,7 +65,10 @@ def store_of(machine):
     pending, whole = (int(address, 16) for address in re.findall(r"^\$\d = .*?(0x[0-9a-f]+)", said, re.M))
     offset = pending - whole
     clears = rf"(0x[0-9a-f]+) .*(?:str\s+xzr, \[x\d+, #{offset}\]|movq\s+\$0x0,.*<rtc_dev\+{offset}>)$"
-    return re.search(clears, said, re.M)[1]
+    found = re.findall(clears, said, re.M)
+    if len(found) != 1:
+        sys.exit(f"{len(found)} instructions of rtc_read() clear `pending`: there should be one\n{said}")
+    return found[0]
 
 
 def main(machine, seed):

@@ -1,7 +1,8 @@
 /*
  * A workqueue goes: kthread_stop() says so and looks whether the worker sleeps, while the worker is about to sleep and
  * looks whether it is to stop. Two threads of the host do that again and again at the same moment: one of the two must
- * see the other, which needs a full barrier on either side. Where the host has one CPU this finds nothing.
+ * see the other, which needs a full barrier on either side. Where the host has one CPU this finds nothing. Where other
+ * programs want to run a round takes milliseconds, so it ends after some seconds as well.
  */
 /* sources: kernel/irq/workqueue.c kernel/sched/wait.c kernel/lib/bitmap.c kernel/lib/string.c */
 /* include: tests/unit/include-sched */
@@ -18,10 +19,12 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <time.h>
 
 #include "../../kernel/irq/workqueue.h"
 
-#define ROUNDS 300000
+#define ROUNDS	300000
+#define SECONDS 2
 
 u64 host_clock = 1, clock_mult = 1ULL << CLOCK_SHIFT;
 unsigned long host_irqs_off;
@@ -30,12 +33,14 @@ struct cpumask cpu_possible_mask = {{1}}, cpu_online_mask = {{1}}, cpu_bit_masks
 unsigned long __per_cpu_offset[NR_CPUS];
 DECLARE_WAIT_QUEUE_HEAD(own_works_done);
 
+#define OVER (ROUNDS + 1)
+
 static struct task_struct worker; /* the only task there is: the test itself waits for nothing */
 struct task_struct *host_current = &worker;
 static struct worker_pool pool;
 /* Each in a cache line of its own: a store that waits for its line is what a later load may pass. */
 static bool should_stop __aligned(64); /* as kthread_stop() sets it */
-static unsigned begun __aligned(64);   /* the round that both threads have begun */
+static unsigned begun __aligned(64);   /* the round that both threads have begun; OVER: there is no other */
 static unsigned looked __aligned(64);  /* the last round in which the stopper is through */
 static unsigned lost;		       /* rounds in which the worker would sleep for ever */
 
@@ -44,12 +49,15 @@ static unsigned look_at(const unsigned *word)
 	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
 
-/* The host may have given our CPU to another program. */
-static void await(const unsigned *word, unsigned value)
+/* The value, or OVER. The host may have given our CPU to another program. */
+static unsigned await(const unsigned *word, unsigned value)
 {
-	for (unsigned n = 1; look_at(word) != value; n++)
+	unsigned seen;
+
+	for (unsigned n = 1; (seen = look_at(word)) != value && seen != OVER; n++)
 		if (n % 4096 == 0)
 			sched_yield();
+	return seen;
 }
 
 /* ---- What the kernel calls. */
@@ -137,8 +145,7 @@ void panic(const char *fmt, ...)
 /* kthread_stop(), as far as it goes for the worker. */
 static void *stopper(void *unused)
 {
-	for (unsigned round = 1; round <= ROUNDS; round++) {
-		await(&begun, round);
+	for (unsigned round = 1; await(&begun, round) == round; round++) {
 		WRITE_ONCE(should_stop, true);
 		smp_mb();
 		if (READ_ONCE(worker.state) & TASK_NORMAL)
@@ -151,22 +158,25 @@ static void *stopper(void *unused)
 /* The worker begins each round, and is then late by another number of instructions each time. */
 static void stop_is_not_missed(void **state)
 {
+	time_t end = time(NULL) + SECONDS;
+	unsigned rounds;
 	pthread_t thread;
 
 	pool_init(&pool, NR_CPUS, "own");
 	assert_int_equal(pthread_create(&thread, NULL, stopper, NULL), 0);
-	for (unsigned round = 1; round <= ROUNDS; round++) {
+	for (rounds = 1; rounds <= ROUNDS && time(NULL) <= end; rounds++) {
 		should_stop = false;
-		__atomic_store_n(&begun, round, __ATOMIC_RELEASE);
+		__atomic_store_n(&begun, rounds, __ATOMIC_RELEASE);
 		/* The stopper learns of that some time later; in some rounds both are there at the same moment. */
-		for (volatile unsigned n = round % 256; n; n--)
+		for (volatile unsigned n = rounds % 256; n; n--)
 			;
 		worker_thread(&pool);
-		await(&looked, round);
+		await(&looked, rounds);
 	}
+	__atomic_store_n(&begun, OVER, __ATOMIC_RELEASE);
 	pthread_join(thread, NULL);
 	if (lost)
-		fail_msg("of %u times the worker has missed %u times that it was to stop", ROUNDS, lost);
+		fail_msg("of %u times the worker has missed %u times that it was to stop", rounds - 1, lost);
 }
 
 int main(void)

@@ -91,16 +91,20 @@ def spent_in(attempt, function, addresses, watched):
 @contextlib.contextmanager
 def started(argv):
     """A process, which has ended behind it."""
-    with subprocess.Popen(
-        argv,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        start_new_session=True,
-        preexec_fn=limited,
-    ) as process:
+    try:
+        process = subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+            preexec_fn=limited,
+        )
+    except FileNotFoundError as error:
+        raise LabError(f"{argv[0]} is not there: make deps installs it") from error
+    with process:
         try:
             yield process
         finally:
