@@ -31,11 +31,22 @@ static u8 state_here(void)
 	return READ_ONCE(this_cpu(critical_section).state);
 }
 
-/* The order takes it through all four: irqs off, both off, preemption off, nothing off. */
+/*
+ * The order takes it through all four: irqs off, both off, preemption off, nothing off.
+ *
+ * The pair at the beginning makes the first state a certain one. Without it an interrupt that comes between the hook of
+ * this worker's last preempt_enable and the change of its count leaves the state unknown, which is right: the interrupt
+ * finds a count that no section stands for (tracers/preemptirq.c). Interrupts are off around it, so the same cannot
+ * happen here.
+ */
 static void check_states(struct work_struct *work)
 {
 	struct cpu_check *check = container_of(work, struct cpu_check, work);
 
+	local_irq_disable();
+	preempt_disable();
+	preempt_enable();
+	local_irq_enable();
 	check->state[CHECK_NONE_OFF] = state_here();
 	local_irq_disable();
 	check->state[CHECK_IRQS_OFF] = state_here();
