@@ -202,13 +202,18 @@ bool uprobe_deny_signal(struct pt_regs *regs)
 		uretprobe_return(regs);
 		return false;
 	}
-	if (!find_slot(mu, pc, &site) || fatal_signal_pending(current))
+	if (!find_slot(mu, pc, &site))
 		return false;
 	if (site.done && pc == site.slot + site.done) {
 		instruction_pointer_set(regs, site.addr + site.len);
 		return false;
 	}
 	clear_tsk_thread_flag(current, TIF_SIGPENDING);
+	smp_mb(); /* before we look for a kill: one that comes later sets the flag itself */
+	if (READ_ONCE(current->pending.signal) & sigmask(SIGKILL)) {
+		set_tsk_thread_flag(current, TIF_SIGPENDING);
+		return false;
+	}
 	if (!(READ_ONCE(current->thread_flags) & _TIF_SINGLESTEP)) {
 		current->uprobe_stepping = true;
 		user_enable_single_step(current);
