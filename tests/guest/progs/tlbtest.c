@@ -15,6 +15,7 @@
 #define ROUNDS	 40
 #define PATTERN	 0x5a5a5a5a5a5a5a5aL
 #define WHILE_NS 200000 /* what is changed behind our back would show within this time */
+#define SOON_NS	 10000000000L /* what does not come within this time does not come */
 
 static volatile long *page;
 static volatile long running, stop, frozen, thaw;
@@ -34,6 +35,15 @@ static void spin(long ns)
 
 	while (check_now() < end)
 		;
+}
+
+/* Waits for the other thread, at work: until *value is no longer `old`. */
+static bool changes(volatile long *value, long old)
+{
+	for (long end = check_now() + SOON_NS; *value == old;)
+		if (check_now() > end)
+			return false;
+	return true;
 }
 
 /* Counts in the page until it is told to stop. */
@@ -170,13 +180,11 @@ static void protected(void)
 		seen = *page;
 		spin(WHILE_NS / 20);
 		CHECK_EQ(*page, seen);
-		while (!frozen && !check_failures)
-			;
+		CHECK(changes(&frozen, 0));
 		CHECK_EQ(*page, seen);
 		protect(RW);
 		thaw = 1;
-		while (*page == seen)
-			;
+		CHECK(changes(page, seen));
 	}
 	stop = 1;
 	CHECK(thread_join(&pid, 1));
@@ -214,13 +222,10 @@ static void check_out_of_reach(bool move)
 			CHECK_EQ(*now, seen);
 			CHECK_CALL(munmap((void *)now, 2 * PAGE));
 		}
-		for (long end = check_now() + 10000000000L; !frozen && check_now() < end;)
-			;
-		CHECK_EQ(frozen, 1);
+		CHECK(changes(&frozen, 0));
 		map_at((void *)page, PAGE);
 		thaw = 1;
-		while (!*page)
-			;
+		CHECK(changes(page, 0));
 	}
 	stop = 1;
 	CHECK(thread_join(&pid, 1));
