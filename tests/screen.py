@@ -5,6 +5,8 @@ import time
 import pexpect
 import pyte
 
+LITTLE = 0.2  # seconds
+
 
 class ScreenGuest:
     """A Guest (started with wait_prompt=False) and the screen that it writes on."""
@@ -16,11 +18,12 @@ class ScreenGuest:
         self.stream = pyte.Stream(self.screen)
 
     def feed(self):
-        """Show what the guest has written meanwhile; it is waited for a little."""
+        """Show what the guest has written meanwhile; it is waited for a little: LITTLE, if nothing comes, else 0."""
         try:
-            self.stream.feed(self.guest.child.read_nonblocking(4096, 0.2))
+            self.stream.feed(self.guest.child.read_nonblocking(4096, LITTLE))
         except pexpect.TIMEOUT:
-            pass
+            return LITTLE
+        return 0
 
     def rows(self):
         """Without blanks at their ends."""
@@ -30,13 +33,16 @@ class ScreenGuest:
         return self.screen.cursor.y, self.screen.cursor.x
 
     def until(self, condition, what):
-        """Until the screen is so; `condition` gets its rows."""
-        end = time.monotonic() + 300
+        """Until the screen is so; `condition` gets its rows. A guest that does nothing any more will not show it."""
+        end, waited, stuck, idleness = time.monotonic() + 300, 0, False, self.guest.idleness()
+        next(idleness)
         while not condition(self.rows()):
-            assert time.monotonic() < end, (
+            assert time.monotonic() < end and not stuck, (
                 f"{what}: the screen shows\n" + "\n".join(self.rows()) + f"\ncursor {self.cursor()}"
             )
-            self.feed()
+            waited += self.feed()
+            if waited >= self.guest.WATCH:
+                waited, stuck = 0, next(idleness)
 
     def shows(self, *rows):
         """Until the screen begins with these rows and has nothing below."""

@@ -398,16 +398,23 @@ class Guest:
     def _index_of_next(self, patterns):
         """Which of the patterns comes. pexpect.TIMEOUT at the deadline, or before when the guest is stuck. Portions of
         time are counted, not the clock: a host that was stopped has let only one of them pass."""
-        idle, used = 0, self._processor_seconds()
+        idleness = self.idleness()
+        next(idleness)
         while True:
             left = max(0, self.deadline - time.monotonic())
             try:
                 return self.child.expect(patterns, timeout=left if self.most_idle is None else min(left, self.WATCH))
             except pexpect.TIMEOUT:
-                before, used = used, self._processor_seconds()
-                idle = idle + 1 if used - before < self.WATCH * self.IDLE else 0
-                if time.monotonic() >= self.deadline or idle == self.most_idle:
+                if next(idleness) or time.monotonic() >= self.deadline:
                     raise
+
+    def idleness(self):
+        """Is the guest stuck? Asked at the beginning of a wait, which it is not, and after each WATCH seconds of it."""
+        idle, used = 0, self._processor_seconds()
+        while True:
+            yield self.most_idle is not None and idle >= self.most_idle
+            before, used = used, self._processor_seconds()
+            idle = idle + 1 if used - before < self.WATCH * self.IDLE else 0
 
     def _processor_seconds(self):
         """CPU time that QEMU has used; no number where a host does not tell."""

@@ -14,7 +14,7 @@
 #define ANON	 (MAP_PRIVATE | MAP_ANONYMOUS)
 #define ROUNDS	 40
 #define PATTERN	 0x5a5a5a5a5a5a5a5aL
-#define WHILE_NS 200000 /* what is changed behind our back would show within this time */
+#define WHILE_NS 200000	      /* what is changed behind our back would show within this time */
 #define SOON_NS	 10000000000L /* what does not come within this time does not come */
 
 static volatile long *page;
