@@ -55,6 +55,8 @@ MACHINE = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif)\b.*(__aarch64__|__arm__|__
 # In halves: this file is checked too. "<X""XX>" is allowed: so traces name a task whose pid is negative.
 LEFT_OVER = re.compile(r"\b(TO" r"DO|FIX" r"ME|X" r"XX(?!>))\b")
 IGNORED_CALL = re.compile(r"^\s*\(void\)\s*\w+\(")
+# The assembler of x86_64-elf takes a slash for the beginning of a comment, that of x86_64-linux-gnu divides.
+DIVIDES = re.compile(r"^\t[a-z.]\w*\s+[^#\"/]*/(?![*/])")
 CONDITIONAL = re.compile(r"^\s*#\s*(if|ifdef|ifndef)\b")
 PYTHON_STRING = re.compile(r""" "([^"\\]|\\.)*" | '([^'\\]|\\.)*' """, re.X)
 # A line of shell: by its first word, or because its output goes to a file of tracefs or to an absolute path.
@@ -160,6 +162,8 @@ def check_line(path, line):
         yield "a left-over note: do it, or open an issue"
     if path.endswith(CODE) and not path.startswith(MACHINE_LAYER) and MACHINE.match(line):
         yield "a machine's name in a condition outside the machine layer"
+    if path.endswith(".S") and DIVIDES.match(line):
+        yield "a division in assembly, which not each assembler takes for one: shift, or divide in C"
     if path.endswith(".c") and IGNORED_CALL.match(line):
         yield "a result thrown away by (void): look at it"
 

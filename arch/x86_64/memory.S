@@ -148,18 +148,18 @@ FUNC_END memset
 
 /*
  * void clear_page(void *page): rdi moves to its end. The count is known and large, which string instructions do best;
- * the page is aligned, so nothing is left over.
+ * the page is aligned, so nothing is left over. (A slash begins a comment for the assembler of x86_64-elf.)
  */
 FUNC clear_page
 	xor	%eax, %eax
-	mov	$(PAGE_SIZE / 8), %ecx
+	mov	$(PAGE_SIZE >> 3), %ecx
 	rep stosq
 	ret
 FUNC_END clear_page
 
 /* void copy_page(void *to, const void *from): rdi and rsi move to their ends. The pages do not overlap. */
 FUNC copy_page
-	mov	$(PAGE_SIZE / 8), %ecx
+	mov	$(PAGE_SIZE >> 3), %ecx
 	rep movsq
 	ret
 FUNC_END copy_page

@@ -126,3 +126,8 @@ def test_functions_are_measured():
         "void two(void)\n{\n}\n\nstruct s\n{\n\tint x;\n};\n"
     )
     assert list(functions(text.splitlines())) == [(6, "one", 5), (11, "two", 3)]
+
+
+def test_a_slash_in_assembly_divides_only_in_comments(tmp_path, monkeypatch):
+    code = '/* One subject. */\n\n\tmov\t$(PAGE_SIZE / 8), %ecx\n\tret /* 1 / 2 */\n\t.asciz "a/b"\n'
+    assert [number for number, _ in breaches(tmp_path, code, "arch/x86_64/file.S", monkeypatch)] == [3]
