@@ -219,7 +219,7 @@ static void emit_call_operand(struct slot_writer *w, const struct insn *insn, co
 	s32 displacement = 0;
 
 	memcpy(jump, bytes, insn->length);
-	jump[insn->modrm_at] ^= (2 ^ 4) << 3; /* call * becomes jmp * */
+	jump[insn->modrm_at] ^= (0x2 ^ 0x4) << 3; /* call *, which is /2, becomes jmp *, /4 */
 	emit_push(w, addr + insn->length);
 	w->pushed = w->at;
 	if (!base_is_rsp(insn, bytes)) {
