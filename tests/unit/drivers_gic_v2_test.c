@@ -67,7 +67,7 @@ static void serve(unsigned hwirq, u32 ended)
 	next_iar = 1023;
 }
 /* It is ended by now, with the number of the CPU that sent it: IPI_STOP never returns. */
-void handle_ipi(unsigned ipi)
+void handle_ipi(enum ipi_kind ipi)
 {
 	serve(ipi, cpu_regs[GICC_IAR / 4]);
 }

@@ -34,7 +34,7 @@ int printk(const char *fmt, ...)
 {
 	return 0;
 }
-void handle_ipi(unsigned ipi)
+void handle_ipi(enum ipi_kind ipi)
 {
 }
 void generic_handle_domain_irq(struct irq_domain *domain, unsigned hwirq)

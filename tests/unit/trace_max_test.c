@@ -63,7 +63,7 @@ struct trace_snapshot *trace_max_unheld(struct trace_max *max)
 	return max->newest;
 }
 struct trace_array global_trace;
-void trace_array_changed(struct trace_array *tr, unsigned what)
+void trace_array_changed(struct trace_array *tr, enum trace_change what)
 {
 }
 void *kzalloc(size_t n, gfp_t gfp)

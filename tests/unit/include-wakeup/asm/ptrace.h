@@ -1,0 +1,4 @@
+/* <trace/ftrace.h> sets them, though no case does. */
+#pragma once
+
+#include "../../include-trace/asm/ptrace.h"
