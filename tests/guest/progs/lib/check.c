@@ -174,11 +174,12 @@ static void default_signals(void)
 
 /*
  * A case in a process group of its own, so that all of it can be killed: its wait status, -1 when it took too long.
- * Looked at again and again, since what is broken may be just what a wait or an alarm relies on.
+ * Looked at again and again, since what is broken may be just what a wait or an alarm relies on; less often the longer
+ * it takes, so that a guest where a case waits for ever is idle, and the tests end it.
  */
 static int run_limited(void (*f)(void))
 {
-	long end = check_now() + PATIENCE * check_seconds * 1000000000L;
+	long begun = check_now(), end = begun + PATIENCE * check_seconds * 1000000000L;
 	pid_t pid = check_fork();
 	int status;
 
@@ -195,7 +196,7 @@ static int run_limited(void (*f)(void))
 			waitpid(pid, &status, 0);
 			return -1;
 		}
-		check_sleep(1000000);
+		check_sleep(1000000 + (check_now() - begun) / 32);
 	}
 	kill(-pid, SIGKILL); /* what it left behind */
 	return status;
