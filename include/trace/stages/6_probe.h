@@ -2,6 +2,9 @@
  * Pass 6: trace_event_raw_event_CLASS(), the probe that makes a record: directly; or, with only a filter between,
  * on the stack first; or else in the general way. It jumps to these: so the direct way needs no frame, and the frame of
  * the general way is the one that the tracepoint has called.
+ *
+ * A record with dynamic data is never made on the stack, but gcc cannot know that, and would warn of what is written
+ * behind it (array-bounds, gcc 16). So it is not told where `entry` comes from.
  */
 #include <trace/stages/no_fields.h>
 #define __field(type, item)
@@ -29,9 +32,11 @@
 		struct trace_event_data_offsets_##name __maybe_unused offsets;                             \
 		struct trace_event_raw_##name record __attribute__((aligned(8)));                          \
 		struct trace_event_raw_##name *entry = &record;                                            \
+		const unsigned dynamic = trace_event_get_offsets_##name(&offsets, args);                   \
                                                                                                            \
-		trace_event_get_offsets_##name(&offsets, args);                                            \
 		trace_event_fill(&record.ent, file);                                                       \
+		if (!__builtin_constant_p(dynamic) || dynamic)                                             \
+			asm("" : "+r"(entry));                                                             \
 		tstruct                                                                                    \
 		{                                                                                          \
 			assign                                                                             \

@@ -6,13 +6,13 @@
 
 #define spin_lock_irqsave(l, flags)               \
 	do {                                      \
-		(flags) = 0;                      \
+		(flags) = 0x55;                   \
 		assert_int_equal((l)->locked, 0); \
 		(l)->locked = 1;                  \
 	} while (0)
 #define spin_unlock_irqrestore(l, flags)          \
 	do {                                      \
-		(flags) += 0;                     \
+		assert_int_equal(flags, 0x55);    \
 		assert_int_equal((l)->locked, 1); \
 		(l)->locked = 0;                  \
 	} while (0)
