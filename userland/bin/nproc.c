@@ -47,10 +47,7 @@ int main(int argc, char **argv)
 	}
 	/* What is left is --help, or a mistake: an unknown option or an operand. */
 	o.index = i;
-	while (vt_option(&o, argc, argv) != -1)
-		;
-	if (o.index < argc)
-		vt_usage(&o);
+	vt_operands(&o, argc, argv, 0, 0);
 	n = all ? online() : allowed();
 	printf("%ld\n", n > ignore ? n - ignore : 1);
 	return vt_finish(0);

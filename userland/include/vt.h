@@ -64,6 +64,11 @@ struct vt_options {
  * bad_status.
  */
 int vt_option(struct vt_options *o, int argc, char **argv);
+/*
+ * Take the options of a program to which they make no difference, if it has any. Another number of operands than least
+ * to most is vt_usage(). Afterwards the operands stand from index on.
+ */
+void vt_operands(struct vt_options *o, int argc, char **argv, int least, int most);
 /* Print "Usage: ..." and what else there is to say on standard output, and exit with status 0. */
 void vt_help(const struct vt_options *o) __attribute__((noreturn));
 /* Say "Usage: ..." on standard error and exit with bad_status. */
@@ -135,6 +140,8 @@ char *vt_join(const char *dir, const char *name);
  */
 char **vt_names(const char *dir);
 void vt_names_free(char **names);
+/* For qsort() of such a list: by bytes. */
+int vt_by_name(const void *a, const void *b);
 /* The part after the last slash, in place; trailing slashes are not looked at. */
 const char *vt_basename(const char *path);
 /* Find an executable as execvp does. Returns new memory, or NULL. */

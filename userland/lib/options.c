@@ -108,6 +108,14 @@ int vt_option(struct vt_options *o, int argc, char **argv)
 	return letter[1];
 }
 
+void vt_operands(struct vt_options *o, int argc, char **argv, int least, int most)
+{
+	while (vt_option(o, argc, argv) != -1)
+		;
+	if (argc - o->index < least || argc - o->index > most)
+		vt_usage(o);
+}
+
 /*
  * errno is the only way strtol() tells of an overflow; it is cleared because it may be left from
  * before.

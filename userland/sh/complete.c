@@ -87,12 +87,6 @@ static void add_path(struct matches *m)
 	}
 }
 
-/* For qsort(). */
-static int compare(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* The same name may be found twice: as a builtin and as a program. */
 static void sort_matches(struct matches *m)
 {
@@ -100,7 +94,7 @@ static void sort_matches(struct matches *m)
 
 	if (!m->n)
 		return;
-	qsort(m->v, m->n, sizeof(*m->v), compare);
+	qsort(m->v, m->n, sizeof(*m->v), vt_by_name);
 	for (size_t i = 0; i < m->n; i++) {
 		if (kept && !strcmp(m->v[kept - 1], m->v[i]))
 			free(m->v[i]);
