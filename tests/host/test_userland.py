@@ -457,6 +457,23 @@ def test_a_module_that_is_forged(userland, tmp_path):
         assert (out, found) == ("GPL\n" if not status else "", status), err
 
 
+def test_modules_with_many_users(userland, tmp_path):
+    """qemu-user opens files of a folder of ours in place of the host's, so there are modules to be listed."""
+    users = [f"user_{n:03d}" for n in range(100)]
+    lines = (f"lab 4096 100 {','.join(users)}, Live 0x0", "idle_one 8192 0 - Live 0x0", "held 4096 2 - Live 0x0")
+    (tmp_path / "proc").mkdir()
+    (tmp_path / "proc/modules").write_text("".join(f"{line}\n" for line in lines))
+    done = subprocess.run(
+        [userland.qemu, "-L", tmp_path, userland.bin / "lsmod"], capture_output=True, text=True, timeout=600, check=True
+    )
+    assert done.stdout.splitlines() == [
+        "Module                  Size  Used by",
+        f"lab                     4096  100 {','.join(users)}",
+        "idle_one                8192  0",
+        "held                    4096  2",
+    ]
+
+
 def test_nproc(userland, tmp_path):
     out = run(userland, tmp_path, "nproc; nproc --ignore=99999; nproc --all; taskset 1 nproc; nproc --help")[
         0
