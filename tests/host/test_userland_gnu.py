@@ -118,6 +118,26 @@ OPTIONS_BEHIND = [
     "seq 3 | xargs -n1 nosuch 2>&1 | wc -l; seq 3 | xargs -n1 nosuch",
     "seq 3 | xargs -n1 sh -c 'echo $0; exit 127'",
     "touch e; seq 2 | xargs ./e",
+    # A zero is a byte like others.
+    "printf 'a\\0b\\n\\0\\nc' > h; sed 's/b/x/; s/$/!/; s/[^a]/<&>/2' h | tr '\\0' 0; sed -n '/^a.b$/p; $p' h | tr '\\0' 0",
+    "printf 'x\\0x a\\nb\\n\\0\\nc' > h; for o in -n -o -c -v -w -x -A1 -B2 -Fo; do grep -a $o 'x' h f | tr '\\0' 0; grep -a $o '^.$' h | tr '\\0' 0; done",
+    # Ranges of which a line is kept from the command that they are for, or that are to begin before the first line.
+    "for s in '4d;4,6p' '4d;4,/x/p' '4d;4,4p' '4d;4,5!p' '/c/!{/[25]/,3!p;d}' '2,4{3,4d};2,3!p' 0,/1/p 0,/5/p '2,0p'; do seq 9 | sed -n $s; done",
+    "sed 0p f",
+    "sed 0,3p f",
+    # q ends the line, and is for one line.
+    "printf a > h; for s in q '$q' 'p;q' '=;q' 1d 4q; do sed $s h | wc -c; sed $s h f | wc -c; sed -n $s f h | wc -c; done",
+    "sed 1,2q f",
+    # Links that lead in a circle.
+    "ln -s .. d/up; ln -s . d/self; cp f d/f; grep -R x d; grep -R x . | sort; cd d; grep -Rs x | sort; grep -Rs q",
+    "grep -lq x f; echo $?; grep -Lq q f; grep -lc x f g; grep -Lc q f; grep -cq x f",
+    # Ranges and classes of brackets that there are not.
+    "touch a : o; find . -name '[[:foo:]]' -o -name '[z-a]' -o -name '[!z[:foo:]]'; find . -name '[o[:foo:]]'; find . -name '[[:foo-g]*' -name '[:fo]'",
+    "grep '[z-a]' f",
+    "grep '[[:foo:]]' f",
+    "sed 's/[b-a]//' f",
+    # The last one counts.
+    "printf 12345678 > a; touch b; ls -tS a b f g; ls -St a b f g; ls -S -r -t a b f; ls -t -rS a b f",
 ]
 
 

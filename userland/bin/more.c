@@ -359,10 +359,9 @@ static bool ask_expression(char mark)
 static void search(bool back)
 {
 	const char *text;
-	size_t start, end;
 
 	for (long n = more.top; more.regex && (n += back ? -1 : 1) >= 0 && (text = line(n));) {
-		if (vt_regex_search(more.regex, text, 0, &start, &end)) {
+		if (vt_regex_matches(more.regex, text)) {
 			draw(n);
 			return;
 		}

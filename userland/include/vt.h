@@ -339,12 +339,13 @@ struct vt_regex *vt_regex_compile(const char *pattern, bool extended, bool ignor
 /* From now on an expression matches whole words only: no letter, digit or underscore stands beside a match. */
 void vt_regex_words(struct vt_regex *re);
 /*
- * Find the leftmost match in text at or after from. Returns true with *start and *end as offsets into text.
+ * Find the leftmost match at or after from in a text of so many bytes, behind which a zero must stand: a line without
+ * its newline. Returns whether there is one.
  */
-bool vt_regex_search(const struct vt_regex *re, const char *text, size_t from, size_t *start, size_t *end);
+bool vt_regex_search(const struct vt_regex *re, const char *text, size_t length, size_t from, struct vt_match *match);
+/* The same search, which says only whether a string matches. */
+bool vt_regex_matches(const struct vt_regex *re, const char *text);
 /* How many groups an expression has, of which the first nine are remembered: 0 to 9. */
 int vt_regex_count_groups(const struct vt_regex *re);
-/* The same search, with the groups of the match. */
-bool vt_regex_groups(const struct vt_regex *re, const char *text, size_t from, struct vt_match *match);
 
 #endif
