@@ -138,6 +138,16 @@ OPTIONS_BEHIND = [
     "sed 's/[b-a]//' f",
     # The last one counts.
     "printf 12345678 > a; touch b; ls -tS a b f g; ls -St a b f g; ls -S -r -t a b f; ls -t -rS a b f",
+    # find empties folders from the inside, and tests modes.
+    "mkdir -p d/e/x h; touch d/e/k d/e/x/y; find d/ -depth -name '[ekxy]'; find d -maxdepth 1 -depth; find d -mindepth 1 -delete; find d -print; find f h -delete; ls",
+    "mkdir -p d/e/x; touch d/e/x/y; find d -empty -delete; ls d; ls -a | grep h; find . -name f -delete -o -print | sort",
+    "mkdir -p d/e; touch d/e/k; find d ! -name k -delete; ls d/e",
+    "find d -name e -prune -o -delete; ls -a d",
+    "chmod 640 f; chmod 4755 g; for m in 640 -640 /111 -u=w,g=r 4755 -4000 /u+s,o+w; do find f g -perm $m; done",
+    "find . -perm x",
+    "find . -perm",
+    "umask 027; mkdir -m u=rwx,g-w,o= p; mkdir -m go-rwx,+t q; mkdir -m 1777 r; mknod -m a=r,u+w s p; mknod -m 600 t p; find p q r s t -perm -400 | xargs stat -c '%n %a'",
+    "mkdir -m x p",
 ]
 
 

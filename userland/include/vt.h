@@ -155,6 +155,11 @@ char *vt_target(const char *from, const char *to);
 int vt_to_target(const struct vt_options *o, int argc, char **argv, int (*work)(const char *from, const char *to));
 /* The type and permissions of a file as ls -l shows them ("-rwxr-xr-x"), in text. Returns text. */
 char *vt_mode_text(unsigned int mode, char text[11]);
+/*
+ * What text makes of *mode: octal digits, or clauses such as u=rwx,g-w, of which one without a class leaves alone what is
+ * in mask. Returns false for anything else.
+ */
+bool vt_change_mode(const char *text, unsigned int mask, unsigned int *mode);
 /* The name of a user or group, the number when it has none (user_names.c). In text. Returns text. */
 #define VT_NAME_SIZE 32
 char *vt_user_text(unsigned int uid, char text[VT_NAME_SIZE]);
@@ -182,11 +187,13 @@ struct vt_file {
 };
 
 /*
- * visit() is called for each file, a directory before what is in it; it returns whether to enter a directory.
- * fail() is called with errno for a path that could not be looked at, after which the walk goes on.
+ * visit() is called for each file, a directory before what is in it; it returns whether to enter a directory. With
+ * enter(), which then says that, a directory comes after what is in it; visit() returns false for one that enter() does
+ * not want. fail() is called with errno for a path that could not be looked at, after which the walk goes on.
  */
 struct vt_walker {
 	bool (*visit)(const struct vt_file *file);
+	bool (*enter)(const struct vt_file *file); /* or NULL */
 	void (*fail)(const char *path);
 };
 
