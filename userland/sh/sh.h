@@ -399,11 +399,11 @@ void history_add(const char *line);
 const char *history_get(size_t n);
 size_t history_count(void);
 /*
- * What can stand for the word that ends at line[at]. *start is where the word begins, *length how long it is
- * without its quoting, *quote the quotation mark that is open before it, or 0. Returns a NULL-terminated
- * malloc'ed list of malloc'ed names, sorted, without quoting.
+ * What can stand for the word that ends at line[at]. *length is how long the word is without its quoting, *quote the
+ * quotation mark that is open in it, or 0. Returns a NULL-terminated malloc'ed list of malloc'ed names, sorted, without
+ * quoting.
  */
-char **complete_word(const char *line, size_t at, size_t *start, size_t *length, char *quote);
+char **complete_word(const char *line, size_t at, size_t *length, char *quote);
 /* n bytes of a name, quoted for behind that mark (0: none), in new memory. */
 char *complete_quoted(const char *name, size_t n, char quote);
 
