@@ -456,10 +456,11 @@ static char *add_lines(char *all, const char *lines, bool extended, bool fixed, 
 /* Which flag an option letter sets; NULL: none. Both rows are in the same order. */
 static bool *grep_flag(struct grep *g, int c)
 {
-	static const char letters[] = "vincqolLsrRwxaHhEF";
-	bool *const flags[] = {&g->invert, &g->ignore_case, &g->numbers, &g->count,    &g->quiet,    &g->only,
-			       &g->list,   &g->list_others, &g->silent,	 &g->recurse,  &g->follow,   &g->words,
-			       &g->whole,  &g->text,	    &g->names,	 &g->no_names, &g->extended, &g->is_fixed};
+	static const char letters[] = "vincqolLsrRwxaHhEF\1";
+	bool *const flags[] = {&g->invert,   &g->ignore_case, &g->numbers,     &g->count,  &g->quiet,
+			       &g->only,     &g->list,	      &g->list_others, &g->silent, &g->recurse,
+			       &g->follow,   &g->words,	      &g->whole,       &g->text,   &g->names,
+			       &g->no_names, &g->extended,    &g->is_fixed,    &g->flushes};
 	const char *at = strchr(letters, c);
 
 	return at ? flags[at - letters] : NULL;
@@ -479,33 +480,15 @@ static void take_context(struct grep *g, int c, const char *arg)
 	own_before |= c == 'B';
 }
 
-/*
- * --line-buffered, for `cat trace_pipe | grep --line-buffered x | ...`: a long option is beyond vt_option(), so it is
- * taken out of argv before. Returns whether it was there.
- */
-static bool take_line_buffered(int *argc, char **argv)
-{
-	bool found = false, options = true;
-	int kept = 1;
-
-	for (int i = 1; i < *argc; i++) {
-		options &= strcmp(argv[i], "--") != 0;
-		if (options && !strcmp(argv[i], "--line-buffered"))
-			found = true;
-		else
-			argv[kept++] = argv[i];
-	}
-	argv[ *argc = kept] = NULL;
-	return found;
-}
-
 int main(int argc, char **argv)
 {
+	static const struct vt_long_option longs[] = {{"line-buffered", '\1'}, {NULL, 0}};
 	struct vt_options o = {
 		.usage =
 			"grep [-EFHLachilnoqrRsvwx] [-A N] [-B N] [-C N] [-m COUNT] [--color[=WHEN]] [--line-buffered] "
 			"[-e] PATTERN [FILE...]",
-		.options = "EFHLachilnoqrRsvwxe:m:A:B:C:",
+		.options = "EFHLachilnoqrRsvwx\1e:m:A:B:C:",
+		.longs = longs,
 		.bad_status = 2};
 	struct grep g = {.most = -1, .before = -1, .after = -1};
 	const char *patterns[32], *error = NULL;
@@ -514,7 +497,6 @@ int main(int argc, char **argv)
 	int c;
 
 	g.colours = vt_colour_option(&argc, argv, 2);
-	g.flushes = take_line_buffered(&argc, argv);
 	while ((c = vt_option(&o, argc, argv)) != -1) {
 		if (grep_flag(&g, c))
 			*grep_flag(&g, c) = true;

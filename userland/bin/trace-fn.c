@@ -363,13 +363,10 @@ static const char help[] =
 	"  --profile: the profiler) is in use. ^C, SIGTERM and SIGHUP end the command; what there is then is shown.\n"
 	"  The exit status is the command's, or 125 when trace-fn itself failed.\n";
 
-/* Those that have one: the letter of a long option. */
-static const struct {
-	const char *name;
-	char letter;
-} long_options[] = {{"graph", 'g'},   {"profile", 'P'},	  {"depth", 'd'}, {"filter", 'l'},
-		    {"notrace", 'N'}, {"threshold", 't'}, {"pid", 'p'}};
-#define WITH_ARGUMENT "dltpN"
+static const struct vt_long_option long_options[] = {
+	{"graph", 'g'},	  {"profile", 'P'},   {"depth", 'd'}, {"filter", 'l'},
+	{"notrace", 'N'}, {"threshold", 't'}, {"pid", 'p'},   {NULL, 0},
+};
 
 /* -l again adds. Empty words match nothing, and would choose everything. */
 static void add_words(char **words, const char *more)
@@ -434,51 +431,18 @@ static void parse(struct vt_options *o, int argc, char **argv)
 	check(o, argc);
 }
 
-/* "--depth" as "-d", "--depth=3" as "-d3"; what is neither is left for vt_option() to refuse. */
-static void shorten_one(char **word)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(long_options); i++) {
-		size_t n = strlen(long_options[i].name);
-		const char *rest = *word + 2 + n;
-		char *new;
-
-		if (strncmp(*word + 2, long_options[i].name, n))
-			continue;
-		if (*rest && !(*rest == '=' && rest[1] && strchr(WITH_ARGUMENT, long_options[i].letter)))
-			continue;
-		new = vt_malloc(strlen(rest) + 3);
-		sprintf(new, "-%c%s", long_options[i].letter, *rest ? rest + 1 : rest);
-		*word = new;
-		return;
-	}
-}
-
-/* Long options as the letters that stand for them, up to the command, whose own they may be. */
-static void shorten(int argc, char **argv)
-{
-	for (int i = 1; i < argc && argv[i][0] == '-' && strcmp(argv[i], "--"); i++) {
-		const char *argument;
-
-		if (argv[i][1] == '-')
-			shorten_one(&argv[i]);
-		argument = strpbrk(argv[i] + 1, WITH_ARGUMENT);
-		if (argv[i][1] != '-' && argument && !argument[1])
-			i++; /* the next word */
-	}
-}
-
 int main(int argc, char **argv)
 {
 	struct vt_options o = {.usage = "trace-fn [-g|--profile] [-d N] [-l FILTER] [-N FILTER] [-t USEC] "
 					"{-p PID | [--] COMMAND [ARG...]}, or trace-fn --help",
 			       .options = "gPhd:l:N:t:p:",
+			       .longs = long_options,
 			       .help = help,
 			       .in_order = true,
 			       .bad_status = FAULT};
 	int go = -1, status = 0;
 
 	vt_tracefs_fault = FAULT;
-	shorten(argc, argv);
 	parse(&o, argc, argv);
 	if (opt.pid && kill((pid_t)opt.pid, 0) < 0)
 		vt_die(FAULT, "no process %ld", opt.pid);

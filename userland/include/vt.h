@@ -39,6 +39,12 @@ char *vt_strdup(const char *s);
 
 /* --- command lines (options.c) --- */
 
+/* A long option, "--name", "--name=VALUE" or "--name VALUE", stands for a letter. A row without a name ends a table. */
+struct vt_long_option {
+	const char *name;
+	char letter; /* one that nobody can type where the option has no short form */
+};
+
 /*
  * Options of one program, read by vt_option(). usage is what follows "Usage: "; options as for getopt: a
  * letter each, a colon after those that take an argument. bad_status is what the program exits with on a bad
@@ -47,6 +53,7 @@ char *vt_strdup(const char *s);
 struct vt_options {
 	const char *usage;
 	const char *options;
+	const struct vt_long_option *longs; /* or NULL */
 	const char *help;
 	int bad_status;
 	bool in_order;	 /* options end at the first operand, which begins a command or may itself begin with
