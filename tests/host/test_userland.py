@@ -186,6 +186,7 @@ TOOLS = [
         "ps | head -1; ps -l | head -1; pidof nosuchprocess; echo $?; which sh | tr -d '\\n' | tail -c 3",
         "  PID  PPID TTY      S PRI  NI TIME  COMMAND\n  PID  PPID S CLS RTP  NI CPU     VSZ    RSS TIME  COMMAND\n1\n/sh",
     ),
+    ("free -h | tr -s ' ' | grep -cx 'Mem:\\( [0-9.]*[KMGT]\\?\\)\\{4\\}'; free -b | wc -l", "1\n2\n"),
     ("free | head -1; uptime | grep -c 'load average'", "           total        used        free  buff/cache\n1\n"),
     ("sysctl kernel.ostype; sysctl -n kernel/ostype", "kernel.ostype = Linux\nLinux\n"),
     (

@@ -137,7 +137,7 @@ OPTIONS_BEHIND = [
     "grep '[[:foo:]]' f",
     "sed 's/[b-a]//' f",
     # The last one counts.
-    "printf 12345678 > a; touch b; ls -tS a b f g; ls -St a b f g; ls -S -r -t a b f; ls -t -rS a b f",
+    "until [ a -nt f ]; do printf 12345678 > a; done; until [ b -nt a ]; do touch b; done; ls -tS a b f; ls -St a b f; ls -S -r -t a b f; ls -t -rS a b f",
     # find empties folders from the inside, and tests modes.
     "mkdir -p d/e/x h; touch d/e/k d/e/x/y; find d/ -depth -name '[ekxy]'; find d -maxdepth 1 -depth; find d -mindepth 1 -delete; find d -print; find f h -delete; ls",
     "mkdir -p d/e/x; touch d/e/x/y; find d -empty -delete; ls d; ls -a | grep h; find . -name f -delete -o -print | sort",
@@ -148,6 +148,21 @@ OPTIONS_BEHIND = [
     "find . -perm",
     "umask 027; mkdir -m u=rwx,g-w,o= p; mkdir -m go-rwx,+t q; mkdir -m 1777 r; mknod -m a=r,u+w s p; mknod -m 600 t p; find p q r s t -perm -400 | xargs stat -c '%n %a'",
     "mkdir -m x p",
+    # All but the last, and words that are whole lines or end with zeros.
+    "printf '1\n2\n3' > h; for n in -0 -1 -2 -3 -9 1; do head -n $n h f; head -c $n h; cat h | head -n$n; done; head -n -x h",
+    "printf 'a b\\0\\0c\\n' | xargs -0 -n1 sh -c 'echo \"<$0>\"'; touch 'x y'; find . -name 'x*' -print0 | xargs -0 rm; ls",
+    "printf '  a b \\n\\nc\\n' | xargs -I% echo '<%>' '%%' x; printf 'a\\0\\0b' | xargs -0 -I {} echo '<{}>'; xargs -I % echo % < /dev/null; seq 3 | xargs -I1 {}",
+    "seq 2 | xargs -I {} sh -c 'exit 3'",
+    # cp -a keeps what stat shows.
+    "umask 077; mkdir -p d/e; ln -s ../f d/l; mknod d/p p; chmod 4751 d/-a; chmod 700 d/e; touch d/k; until [ h -nt d/k ]; do touch h; done; cp -a d z; cp -p d/-a y; cp -r d x; "
+    "cd d; stat -c '%n %a %Y %u %y' . -- -a e k l p > ../1; cd ../z; stat -c '%n %a %Y %u %y' . -- -a e k l p | diff - ../1; ls -l | wc -l; "
+    "[ $(stat -c %y ../y) = $(stat -c %y ../d/-a) ]; stat -c %a ../y ../x/-a",
+    # Long options.
+    "printf 'x\\n' | grep --line-buffered x -- -; grep --line-buffered=1 x f",
+    "nproc --all=1",
+    "nproc --ignore 9999; nproc --ignore=9999; nproc --ignore=",
+    "chrt --other --sched-runtime=5 0 true",
+    "chrt --all",
 ]
 
 

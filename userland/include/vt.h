@@ -109,12 +109,15 @@ int vt_copy(int from, int to);
  * Returns memory to free, or NULL with errno.
  */
 char *vt_read_file(const char *path, size_t *size);
+/* The same for what is left of an open file. */
+char *vt_read_to_end(int fd, size_t *size);
 /* Flush standard output. Returns status, or 1 with a message when something could not be written. */
 int vt_finish(int status);
 
 /* Input taken line by line from a descriptor, in blocks. */
 struct vt_lines {
 	int fd;
+	char newline;	/* what ends a line: '\n' unless the caller has set another byte since vt_lines_open() */
 	char *buf;	/* allocated; lines are handed out from here */
 	size_t size;	/* of buf */
 	size_t at, end; /* unread bytes */
