@@ -377,6 +377,10 @@ void job_init_signals(void);
 void job_child_signals(bool background, bool own_group);
 /* Without SA_RESTART: read() and waitpid() are to come back with EINTR. */
 void job_set_signal(int sig, sighandler_t handler);
+/* From the first to the last of these, signals come only in job_sleep(), which any of them ends, SIGCHLD too. */
+void job_hold_signals(void);
+void job_sleep(void);
+void job_release_signals(void);
 
 /* --- the terminal and what is left on it (terminal.c) --- */
 
