@@ -1,8 +1,8 @@
 /*
  * mkdir [-p] [-m MODE] DIRECTORY...: make directories.
  *
- * MODE is as chmod has it: octal, or such as u=rwx,g-w, which changes 777. Left out: -v. With -m, parents made by -p get
- * the full mode too.
+ * MODE is as chmod has it: octal, or such as u=rwx,g-w, which changes 777. Left out: -v. With -m, parents made by -p
+ * get the full mode too.
  */
 #include <vt.h>
 #include <sys/stat.h>

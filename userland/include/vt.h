@@ -166,8 +166,8 @@ int vt_to_target(const struct vt_options *o, int argc, char **argv, int (*work)(
 /* The type and permissions of a file as ls -l shows them ("-rwxr-xr-x"), in text. Returns text. */
 char *vt_mode_text(unsigned int mode, char text[11]);
 /*
- * What text makes of *mode: octal digits, or clauses such as u=rwx,g-w, of which one without a class leaves alone what is
- * in mask. Returns false for anything else.
+ * What text makes of *mode: octal digits, or clauses such as u=rwx,g-w, of which one without a class leaves alone what
+ * is in mask. Returns false for anything else.
  */
 bool vt_change_mode(const char *text, unsigned int mask, unsigned int *mode);
 /* The name of a user or group, the number when it has none (user_names.c). In text. Returns text. */

@@ -484,7 +484,8 @@ static void put_pointer(struct vt_bytes *out, const struct vt_dat_file *f, char 
 		vt_bytes_printf(out, "%s+0x%lx", symbol->name, (unsigned long)(address - symbol->address));
 }
 
-/* A pointer to one of the kernel's own texts, which printk_formats lists in quotes, stands for it; another for itself. */
+/* A pointer to one of the kernel's own texts, which printk_formats lists in quotes, stands for it,
+ * another pointer for its number. */
 static void put_string(struct vt_bytes *out, const struct vt_dat_file *f, const char *spec,
 		       const struct vt_value *value)
 {
