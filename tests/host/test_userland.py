@@ -185,6 +185,12 @@ TOOLS = [
         "ps | head -1; ps -l | head -1; pidof nosuchprocess; echo $?; which sh | tr -d '\\n' | tail -c 3",
         "  PID  PPID TTY      S PRI  NI TIME  COMMAND\n  PID  PPID S CLS RTP  NI CPU     VSZ    RSS TIME  COMMAND\n1\n/sh",
     ),
+    (
+        "sleep 99 & p=$!; sleep 98 & q=$!; for w in $p $p,$q \"$q $p\" $q,77777777; do ps -p $w | sed -n 's/^ *\\([0-9][0-9]*\\) .*/\\1/p' "
+        "| sort -n | sed \"s/$p/p/; s/$q/q/\" | tr '\\n' ' '; done; ps -fp $p | wc -l; ps -p 77777777 | wc -l; ps -p 77777777 > /dev/null; echo $?; "
+        "kill $p $q",
+        "p p q p q q 2\n1\n1\n",
+    ),
     ("free -h | tr -s ' ' | grep -cx 'Mem:\\( [0-9.]*[KMGT]\\?\\)\\{4\\}'; free -b | wc -l", "1\n2\n"),
     ("free | head -1; uptime | grep -c 'load average'", "           total        used        free  buff/cache\n1\n"),
     ("sysctl kernel.ostype; sysctl -n kernel/ostype", "kernel.ostype = Linux\nLinux\n"),
