@@ -384,7 +384,7 @@ static int builtin_type(int argc, char **argv)
 	return status;
 }
 
-/* hash: programs are searched for each time, so there is nothing to list or forget (-r). Whether names would be found. */
+/* hash: programs are searched for each time: nothing to list, or to forget (-r). Whether names would be found. */
 static int builtin_hash(int argc, char **argv)
 {
 	int status = 0;
