@@ -1,9 +1,11 @@
 """The shell's language, run on the host by qemu-user: the system-call ABI is Linux's."""
 
 import re
+import shlex
+import subprocess
 
 import pytest
-from userland_run import run, userland  # noqa: F401 (a fixture)
+from userland_run import TOP, run, userland  # noqa: F401 (a fixture)
 
 # Script and what it prints. Each also has to exit with status 0 unless it says otherwise itself.
 LANGUAGE = [
@@ -380,6 +382,9 @@ ERRORS = [
     ("chmod 99 .", "", "chmod: invalid mode: '99'\n", 1),
     ("chmod +x nosuch", "", "chmod: cannot access 'nosuch': No such file or directory\n", 1),
     ("timeout x true", "", "timeout: invalid time interval 'x'\n", 125),
+    ("hash -r; hash; f() { :; }; hash ls cd f; echo $?; hash ls nosuch", "0\n", "sh: hash: nosuch: not found\n", 1),
+    ("ps -p 1,x", "", "ps: process ID list syntax error: '1,x'\n", 1),
+    ("ps -p -1", "", "ps: process ID list syntax error: '-1'\n", 1),
     ("sleep abc", "", "sleep: invalid time interval 'abc'\n", 1),
     ("kill -NOPE 1", "", "sh: unknown signal 'NOPE'\n", 1),
     ("rm nosuch", "", "rm: cannot remove 'nosuch': No such file or directory\n", 1),
@@ -406,3 +411,70 @@ def test_an_error_at_the_console_gives_its_memory_back(userland, tmp_path):
     before, after = (int(n) for n in re.findall(r"grown (\d+)\.", out))
     assert err.count("parameter not set") == 1500 and status == 0
     assert after - before < 3000, "kB; one chunk of an arena is 4 kB, and 1,500 of them would be 6,000"
+
+
+# Between the look of `wait` for a signal and its sleep a signal comes.
+SIGNAL_IN_BETWEEN = """
+#include <vt.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+int __real_trap_first_pending(void);
+pid_t __real_waitpid(pid_t pid, int *status, int options);
+int __real_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *limit, const sigset_t *mask);
+static bool looked;
+static void send(void)
+{
+	if (looked)
+		kill(getpid(), SIGUSR1);
+	looked = false;
+}
+int __wrap_trap_first_pending(void)
+{
+	int sig = __real_trap_first_pending();
+	looked = !sig;
+	return sig;
+}
+pid_t __wrap_waitpid(pid_t pid, int *status, int options)
+{
+	if (!(options & WNOHANG))
+		send();
+	return __real_waitpid(pid, status, options);
+}
+int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *limit, const sigset_t *mask)
+{
+	send();
+	return __real_ppoll(fds, n, limit, mask);
+}
+"""
+
+
+def test_a_signal_just_before_wait_sleeps(userland, tmp_path):
+    """The shell is linked with functions of ours around three of its own; make says how it is built."""
+    shell = f"build/{userland.arch}/root/bin/sh"
+    done = subprocess.run(
+        ["make", "-n", "-W", "userland/sh/jobs.c", f"ARCH={userland.arch}", shell],
+        cwd=TOP,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    lines = [shlex.split(line) for line in done.stdout.splitlines() if " -o build/" in line]
+    compile_words = next(words for words in lines if words[-1] == "userland/sh/jobs.c")
+    link_words = next(words for words in lines if words[words.index("-o") + 1].endswith("/debug/sh"))
+    (tmp_path / "between.c").write_text(SIGNAL_IN_BETWEEN)
+    compile_words[compile_words.index("-o") + 1 :] = [tmp_path / "between.o", tmp_path / "between.c"]
+    link_words[link_words.index("-o") + 1] = tmp_path / "sh"
+    link_words += ["-Wl,--wrap=trap_first_pending,--wrap=waitpid,--wrap=ppoll", tmp_path / "between.o"]
+    for words in (compile_words, link_words):
+        subprocess.run(words, cwd=TOP, check=True)
+    script = "trap 'echo trapped' USR1; sleep 30 & wait $!; echo $?; kill $!"
+    done = subprocess.run(
+        [userland.qemu, tmp_path / "sh", "-c", script],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+        env={"PATH": str(userland.path)},
+    )
+    assert done.stdout == "trapped\n138\n", done

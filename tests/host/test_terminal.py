@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import select
+import signal
 import struct
 import termios
 import time
@@ -221,6 +222,12 @@ def test_completion_quotes(console, tmp_path):
         ('cat "d\tx\t\r', 'x"y'),
         ("cat d\tx\t\r", 'x"y'),
         ("echo a;cat d\tx\t\r", 'x"y'),
+        # Behind a mark that is closed the word goes on, and behind a newline another command begins.
+        ('cat "d r"/t\t\r', "two $2"),
+        ("cat 'd r/'t\t\r", "two $2"),
+        ('cat "d "r/tw\t\r', "two $2"),
+        ("cat 'd'\\ r/x\t\r", 'x"y'),
+        ("{ echo a\rbasena\t /b; cat d\tx\t; }\r", 'x"y'),
     ):
         console.send(typed)
         console.expect(f"\nthis is {shown}\r\n")
@@ -229,6 +236,14 @@ def test_completion_quotes(console, tmp_path):
     console.expect("on")
     console.send("\t")
     console.expect("\non'e  one 1  \r")
+    console.send("\x03")
+    console.expect("@ ")
+    for name in ("c\x1b]0;title", "c\x7f\n\x01"):
+        (folder / name).touch()
+    console.send("cat d\tc\t")
+    console.expect("c")
+    console.send("\t")
+    console.expect("\nc?]0;title  c???  \r")
     console.send("\x03")
     console.expect("@ ")
 
@@ -381,6 +396,34 @@ def test_more_gives_the_terminal_back(console):
             console.send("\x04")
         console.expect("@ ")
     assert termios.tcgetattr(console.fd) == before
+
+
+def test_more_stops_and_goes_on(userland, tmp_path):
+    """Under a shell that leaves modes alone: ^Z gives the terminal back, and behind it the screen is drawn again."""
+    (tmp_path / "text").write_text("".join(f"{n}\n" for n in range(1, 10)))
+    pid, fd = pty.fork()
+    if pid == 0:
+        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 4, 80, 0, 0))
+        os.execve(userland.qemu, [userland.qemu, str(userland.bin / "more"), str(tmp_path / "text")], {})
+    console = Console.__new__(Console)
+    console.pid, console.fd, console.seen = pid, fd, ""
+    before = termios.tcgetattr(fd)
+    page(console, 1, 3)
+    assert termios.tcgetattr(fd) != before
+    for _ in range(2):
+        console.send("\x1a")
+        end = time.monotonic() + 200
+        while os.waitpid(pid, os.WNOHANG | os.WUNTRACED) == (0, 0):
+            assert time.monotonic() < end, "it has not stopped"
+            time.sleep(0.02)
+        assert termios.tcgetattr(fd) == before
+        os.kill(pid, signal.SIGCONT)
+        page(console, 1, 3)
+        assert termios.tcgetattr(fd) != before
+    console.send("q")
+    os.waitpid(pid, 0)
+    assert termios.tcgetattr(fd) == before
+    os.close(fd)
 
 
 def test_stty_sets_a_size_that_was_not_known(console):

@@ -118,6 +118,51 @@ OPTIONS_BEHIND = [
     "seq 3 | xargs -n1 nosuch 2>&1 | wc -l; seq 3 | xargs -n1 nosuch",
     "seq 3 | xargs -n1 sh -c 'echo $0; exit 127'",
     "touch e; seq 2 | xargs ./e",
+    # A zero is a byte like others.
+    "printf 'a\\0b\\n\\0\\nc' > h; sed 's/b/x/; s/$/!/; s/[^a]/<&>/2' h | tr '\\0' 0; sed -n '/^a.b$/p; $p' h | tr '\\0' 0",
+    "printf 'x\\0x a\\nb\\n\\0\\nc' > h; for o in -n -o -c -v -w -x -A1 -B2 -Fo; do grep -a $o 'x' h f | tr '\\0' 0; grep -a $o '^.$' h | tr '\\0' 0; done",
+    # Ranges of which a line is kept from the command that they are for, or that are to begin before the first line.
+    "for s in '4d;4,6p' '4d;4,/x/p' '4d;4,4p' '4d;4,5!p' '/c/!{/[25]/,3!p;d}' '2,4{3,4d};2,3!p' 0,/1/p 0,/5/p '2,0p'; do seq 9 | sed -n $s; done",
+    "sed 0p f",
+    "sed 0,3p f",
+    # q ends the line, and is for one line.
+    "printf a > h; for s in q '$q' 'p;q' '=;q' 1d 4q; do sed $s h | wc -c; sed $s h f | wc -c; sed -n $s f h | wc -c; done",
+    "sed 1,2q f",
+    # Links that lead in a circle.
+    "ln -s .. d/up; ln -s . d/self; cp f d/f; grep -R x d; grep -R x . | sort; cd d; grep -Rs x | sort; grep -Rs q",
+    "grep -lq x f; echo $?; grep -Lq q f; grep -lc x f g; grep -Lc q f; grep -cq x f",
+    # Ranges and classes of brackets that there are not.
+    "touch a : o; find . -name '[[:foo:]]' -o -name '[z-a]' -o -name '[!z[:foo:]]'; find . -name '[o[:foo:]]'; find . -name '[[:foo-g]*' -name '[:fo]'",
+    "grep '[z-a]' f",
+    "grep '[[:foo:]]' f",
+    "sed 's/[b-a]//' f",
+    # The last one counts.
+    "until [ a -nt f ]; do printf 12345678 > a; done; until [ b -nt a ]; do touch b; done; ls -tS a b f; ls -St a b f; ls -S -r -t a b f; ls -t -rS a b f",
+    # find empties folders from the inside, and tests modes.
+    "mkdir -p d/e/x h; touch d/e/k d/e/x/y; find d/ -depth -name '[ekxy]'; find d -maxdepth 1 -depth; find d -mindepth 1 -delete; find d -print; find f h -delete; ls",
+    "mkdir -p d/e/x; touch d/e/x/y; find d -empty -delete; ls d; ls -a | grep h; find . -name f -delete -o -print | sort",
+    "mkdir -p d/e; touch d/e/k; find d ! -name k -delete; ls d/e",
+    "find d -name e -prune -o -delete; ls -a d",
+    "chmod 640 f; chmod 4755 g; for m in 640 -640 /111 -u=w,g=r 4755 -4000 /u+s,o+w; do find f g -perm $m; done",
+    "find . -perm x",
+    "find . -perm",
+    "umask 027; mkdir -m u=rwx,g-w,o= p; mkdir -m go-rwx,+t q; mkdir -m 1777 r; mknod -m a=r,u+w s p; mknod -m 600 t p; find p q r s t -perm -400 | xargs stat -c '%n %a'",
+    "mkdir -m x p",
+    # All but the last, and words that are whole lines or end with zeros.
+    "printf '1\n2\n3' > h; for n in -0 -1 -2 -3 -9 1; do head -n $n h f; head -c $n h; cat h | head -n$n; done; head -n -x h",
+    "printf 'a b\\0\\0c\\n' | xargs -0 -n1 sh -c 'echo \"<$0>\"'; touch 'x y'; find . -name 'x*' -print0 | xargs -0 rm; ls",
+    "printf '  a b \\n\\nc\\n' | xargs -I% echo '<%>' '%%' x; printf 'a\\0\\0b' | xargs -0 -I {} echo '<{}>'; xargs -I % echo % < /dev/null; seq 3 | xargs -I1 {}",
+    "seq 2 | xargs -I {} sh -c 'exit 3'",
+    # cp -a keeps what stat shows.
+    "umask 077; mkdir -p d/e; ln -s ../f d/l; mknod d/p p; chmod 4751 d/-a; chmod 700 d/e; touch d/k; until [ h -nt d/k ]; do touch h; done; cp -a d z; cp -p d/-a y; cp -r d x; "
+    "cd d; stat -c '%n %a %Y %u %y' . -- -a e k l p > ../1; cd ../z; stat -c '%n %a %Y %u %y' . -- -a e k l p | diff - ../1; ls -l | wc -l; "
+    "[ $(stat -c %y ../y) = $(stat -c %y ../d/-a) ]; stat -c %a ../y ../x/-a",
+    # Long options.
+    "printf 'x\\n' | grep --line-buffered x -- -; grep --line-buffered=1 x f",
+    "nproc --all=1",
+    "nproc --ignore 9999; nproc --ignore=9999; nproc --ignore=",
+    "chrt --other --sched-runtime=5 0 true",
+    "chrt --all",
 ]
 
 

@@ -11,10 +11,7 @@ int main(int argc, char **argv)
 	char *path, *name;
 	size_t n;
 
-	while (vt_option(&o, argc, argv) != -1)
-		;
-	if (argc - o.index < 1 || argc - o.index > 2)
-		vt_usage(&o);
+	vt_operands(&o, argc, argv, 1, 2);
 	path = argv[o.index];
 	/* POSIX: slashes at the end do not count, but "/" stays. */
 	for (n = strlen(path); n > 1 && path[n - 1] == '/';)

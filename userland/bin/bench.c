@@ -232,8 +232,7 @@ int main(int argc, char **argv)
 			       .bad_status = 2};
 	long count;
 
-	while (vt_option(&o, argc, argv) != -1)
-		;
+	vt_operands(&o, argc, argv, 0, argc);
 	if (argc == 2 && !strcmp(argv[1], "clock")) {
 		printf("clock %ld\n", now());
 		return vt_finish(0);

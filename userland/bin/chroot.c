@@ -13,10 +13,7 @@ int main(int argc, char **argv)
 	const char *named = getenv("SHELL");
 	char *shell[] = {vt_strdup(named && *named ? named : "/bin/sh"), NULL};
 
-	while (vt_option(&o, argc, argv) != -1)
-		;
-	if (o.index >= argc)
-		vt_usage(&o);
+	vt_operands(&o, argc, argv, 1, argc);
 	if (chroot(argv[o.index]) < 0)
 		vt_die_errno(125, argv[o.index]);
 	if (chdir("/") < 0)

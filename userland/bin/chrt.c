@@ -31,14 +31,23 @@ static const struct policy {
 	{'b', SCHED_BATCH, "SCHED_BATCH"}, {'i', SCHED_IDLE, "SCHED_IDLE"}, {'d', SCHED_DEADLINE, "SCHED_DEADLINE"},
 };
 
-static const struct {
-	const char *name, *letter;
-} long_options[] = {
-	{"--other", "-o"},	   {"--fifo", "-f"},	       {"--rr", "-r"},
-	{"--batch", "-b"},	   {"--idle", "-i"},	       {"--deadline", "-d"},
-	{"--sched-runtime", "-T"}, {"--sched-deadline", "-D"}, {"--sched-period", "-P"},
-	{"--reset-on-fork", "-R"}, {"--all-tasks", "-a"},      {"--max", "-m"},
-	{"--pid", "-p"},	   {"--verbose", "-v"},	       {"--version", "-V"}, /* --help is everybody's */
+static const struct vt_long_option long_options[] = {
+	{"other", 'o'},
+	{"fifo", 'f'},
+	{"rr", 'r'},
+	{"batch", 'b'},
+	{"idle", 'i'},
+	{"deadline", 'd'},
+	{"sched-runtime", 'T'},
+	{"sched-deadline", 'D'},
+	{"sched-period", 'P'},
+	{"reset-on-fork", 'R'},
+	{"all-tasks", 'a'},
+	{"max", 'm'},
+	{"pid", 'p'},
+	{"verbose", 'v'},
+	{"version", 'V'},
+	{NULL, 0}, /* --help is everybody's */
 };
 
 static const char usage[] = "chrt [-f|-r|-o|-b|-i|-d] [-Rv] [-T NS] [-D NS] [-P NS] PRIORITY COMMAND [ARG...] | "
@@ -152,22 +161,6 @@ static void each_thread(int pid, bool all, void (*work)(int tid))
 	vt_names_free(names);
 }
 
-/*
- * Replace long options by their letters, in place. It ends at the first word that is no option, as the
- * words behind belong to the command; numbers of -T, -D and -P are stepped over.
- */
-static void shorten(int argc, char **argv)
-{
-	for (int i = 1; i < argc && argv[i][0] == '-' && strcmp(argv[i], "--"); i++) {
-		for (size_t n = 0; n < ARRAY_SIZE(long_options); n++) {
-			if (!strcmp(argv[i], long_options[n].name))
-				argv[i] = (char *)long_options[n].letter;
-		}
-		if (strchr("TDP", argv[i][1]) && argv[i][1] && !argv[i][2])
-			i++; /* its number */
-	}
-}
-
 /* A time in nanoseconds; all that 64 bits hold is taken, and the kernel refuses what is too long. */
 static unsigned long nanoseconds(const char *text)
 {
@@ -256,12 +249,15 @@ static int of_process(char **operands, int left, bool all)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = {
-		.usage = usage, .options = "ofrbidT:D:P:RapmvVh", .help = help, .in_order = true, .bad_status = 1};
+	struct vt_options o = {.usage = usage,
+			       .options = "ofrbidT:D:P:RapmvVh",
+			       .longs = long_options,
+			       .help = help,
+			       .in_order = true,
+			       .bad_status = 1};
 	bool process = false, all = false;
 	int left, c;
 
-	shorten(argc, argv);
 	while ((c = vt_option(&o, argc, argv)) != -1) {
 		if (c == 'm') {
 			show_limits();

@@ -9,8 +9,7 @@ int main(int argc, char **argv)
 {
 	struct vt_options o = {.usage = "clear", .options = "", .bad_status = 1};
 
-	while (vt_option(&o, argc, argv) != -1)
-		;
+	vt_operands(&o, argc, argv, 0, argc);
 	printf("\033[H\033[2J");
 	return vt_finish(0);
 }

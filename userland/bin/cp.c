@@ -1,13 +1,15 @@
 /*
- * cp [-r] FROM... TO: copy files.
+ * cp [-apr] FROM... TO: copy files. -p keeps mode, owner and times; -a is -rp.
  *
- * Left out: -p (times and owners), -i, -f, -u, -L and -P, and keeping hard links between the files
- * copied. Without -r links are followed, with it they are copied as links.
+ * Left out: -i, -f, -u, -L and -P, and keeping hard links between the files copied, also with -a. Without -r links are
+ * followed, with it they are copied as links.
  */
 #include <vt.h>
+#include <bits/syscall.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
-static bool recurse;
+static bool recurse, preserve;
 static struct stat top; /* where the first directory went; st_ino 0: none yet */
 
 static int copy(const char *from, const char *to);
@@ -113,25 +115,46 @@ static int copy_node(const char *to, const struct stat *what)
 }
 
 /*
+ * -p. As POSIX has it, a file whose owner cannot be kept gets no set-user-ID and set-group-ID bits, and that is no
+ * error: only root gives files away.
+ */
+static int keep_attributes(const char *to, const struct stat *st)
+{
+	const struct timespec times[] = {st->st_atim, st->st_mtim};
+	bool own = vt_syscall(SYS_fchownat, AT_FDCWD, (long)to, st->st_uid, st->st_gid, AT_SYMLINK_NOFOLLOW, 0) == 0;
+
+	if ((S_ISLNK(st->st_mode) || chmod(to, st->st_mode & (own ? 07777 : 01777)) == 0) &&
+	    utimensat(AT_FDCWD, to, times, AT_SYMLINK_NOFOLLOW) == 0)
+		return 0;
+	vt_warn("preserving attributes of '%s': %s", to, strerror(errno));
+	return 1;
+}
+
+/*
  * One source, of any kind, to one destination; what a link leads to unless -r asks for links themselves. 0, or 1 when
  * something went wrong, which has been said.
  */
 static int copy(const char *from, const char *to)
 {
 	struct stat st;
+	int result;
 
 	if ((recurse ? lstat : stat)(from, &st) < 0) {
 		vt_warn("cannot stat '%s': %s", from, strerror(errno));
 		return 1;
 	}
 	if (S_ISLNK(st.st_mode))
-		return copy_link(from, to);
-	if (recurse && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode) && !S_ISSOCK(st.st_mode))
-		return copy_node(to, &st);
-	if (!S_ISDIR(st.st_mode))
-		return copy_file(from, to, st.st_mode);
-	if (recurse)
-		return copy_directory(from, to, &st);
+		result = copy_link(from, to);
+	else if (recurse && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode) && !S_ISSOCK(st.st_mode))
+		result = copy_node(to, &st);
+	else if (!S_ISDIR(st.st_mode))
+		result = copy_file(from, to, st.st_mode);
+	else if (recurse)
+		result = copy_directory(from, to, &st);
+	else
+		result = -1;
+	if (result >= 0)
+		return result | (preserve && keep_attributes(to, &st));
 	vt_warn("-r not specified; omitting directory '%s'", from);
 	return 1;
 }
@@ -145,9 +168,12 @@ static int cp(const char *from, const char *to)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = {.usage = "cp [-r] FROM... TO", .options = "rR", .bad_status = 1};
+	struct vt_options o = {.usage = "cp [-apr] FROM... TO", .options = "aprR", .bad_status = 1};
+	int c;
 
-	while (vt_option(&o, argc, argv) != -1)
-		recurse = true;
+	while ((c = vt_option(&o, argc, argv)) != -1) {
+		recurse |= c != 'p';
+		preserve |= c == 'a' || c == 'p';
+	}
 	return vt_to_target(&o, argc, argv, cp);
 }

@@ -165,8 +165,7 @@ int main(int argc, char **argv)
 	char *block;
 	ssize_t n;
 
-	while (vt_option(&o, argc, argv) != -1)
-		;
+	vt_operands(&o, argc, argv, 0, argc);
 	for (; o.index < argc; o.index++)
 		set_operand(&dd, argv[o.index]);
 	if (dd.size == 0 || dd.size > 1 << 26)

@@ -9,10 +9,7 @@ int main(int argc, char **argv)
 {
 	struct vt_options o = {.usage = "dirname PATH...", .options = "", .in_order = true, .bad_status = 1};
 
-	while (vt_option(&o, argc, argv) != -1)
-		;
-	if (o.index >= argc)
-		vt_usage(&o);
+	vt_operands(&o, argc, argv, 1, argc);
 	for (; o.index < argc; o.index++) {
 		char *path = argv[o.index];
 		size_t n = strlen(path);

@@ -2,10 +2,10 @@
  * find [PATH...] [EXPRESSION]: the files at and below PATH for which an expression is true.
  *
  * Tests: -name, -iname, -path PATTERN; -type LETTER[,LETTER]...; -size [+-]N[cwbkMG]; -newer FILE;
- * -empty. Actions: -print, -print0, -exec COMMAND... \; or {} +, -prune. Between them ! -not -a -o
- * ( ). For all files: -maxdepth, -mindepth. Left out: following links (-H -L), -depth, -delete,
- * -ok, -quit, -printf, tests of owners, modes and ages. A path of 4096 bytes or more is reported
- * and not entered.
+ * -empty; -perm [-/]MODE. Actions: -print, -print0, -exec COMMAND... \; or {} +, -prune, -delete. Between them
+ * ! -not -a -o ( ). For all files: -maxdepth, -mindepth, -depth (a directory after what is in it, as with -delete).
+ * -prune and -delete together are refused, also behind -depth. Left out: following links (-H -L), -ok, -quit, -printf,
+ * tests of owners and ages. A path of 4096 bytes or more is reported and not entered.
  *
  * A test is a line in `primaries`: its name, the function that runs it on a file, and one that
  * takes its arguments from the command line. The library does the rest: vt_expression_take() reads
@@ -24,8 +24,9 @@ struct test {
 	const char *name;
 	bool (*run)(struct test *test, const struct vt_file *file);
 	char *text;		    /* a pattern, or letters of types */
-	char sign;		    /* -size: +, - or 0 */
+	char sign;		    /* -size: +, - or 0; -perm: -, / or 0 */
 	long number, unit;	    /* -size: so many units of so many bytes */
+	mode_t mode;		    /* -perm */
 	struct timespec mtime;	    /* -newer */
 	struct vt_command *command; /* -exec */
 };
@@ -37,7 +38,9 @@ static struct {
 	bool acts;	    /* it has an action, so no -print is added */
 	long shallow, deep; /* -mindepth, -maxdepth */
 	bool pruned;	    /* the current file is not to be entered */
+	bool prunes, deletes;
 	int status;
+	struct vt_walker walker;
 } find = {.deep = LONG_MAX};
 
 /* Something could not be looked at; errno says why. */
@@ -120,6 +123,14 @@ static bool is_empty(struct test *test, const struct vt_file *file)
 	return empty;
 }
 
+/* -perm: exactly this mode, all of these bits (-), or any of them (/), where no bit at all is any. */
+static bool perm_fits(struct test *test, const struct vt_file *file)
+{
+	mode_t found = file->st->st_mode & 07777 & (test->sign ? test->mode : 07777);
+
+	return test->sign == '/' ? !test->mode || found : found == test->mode;
+}
+
 /* -maxdepth and -mindepth have done their work when they were read; as tests they are true. */
 static bool always(struct test *test, const struct vt_file *file)
 {
@@ -139,6 +150,16 @@ static bool print(struct test *test, const struct vt_file *file)
 	fputs(file->path, stdout);
 	putchar(test && !strcmp(test->name, "-print0") ? '\0' : '\n');
 	return true;
+}
+
+/* -delete: true if the file is gone. The directory that the walk began in has no name to be removed by. */
+static bool delete_file(struct test *test, const struct vt_file *file)
+{
+	if (!strcmp(file->path, ".") || (S_ISDIR(file->st->st_mode) ? rmdir : unlink)(file->path) == 0)
+		return true;
+	vt_warn("cannot delete '%s': %s", file->path, strerror(errno));
+	find.status = 1;
+	return false;
 }
 
 /* -exec: true if the command ends with status 0; with {} + always. */
@@ -225,6 +246,33 @@ static void take_depth(struct test *test, char ***args)
 		vt_die(1, "Expected a positive decimal integer argument to %s, but got '%s'", test->name, text);
 }
 
+static void take_perm(struct test *test, char ***args)
+{
+	const char *text = take_argument(test, args);
+
+	test->sign = strchr("-/", *text) ? *text : '\0';
+	if (!vt_change_mode(text + (test->sign != '\0'), 0, &test->mode))
+		vt_die(1, "invalid mode `%s'", text);
+}
+
+/* For vt_walk(), with -depth or -delete. */
+static bool enter(const struct vt_file *file)
+{
+	return (long)file->depth < find.deep;
+}
+
+/* -depth and -delete, and -prune, which would not keep anything from -delete. */
+static void take_order(struct test *test, char ***args)
+{
+	if (test->run == prune)
+		find.prunes = true;
+	else
+		find.walker.enter = enter;
+	find.deletes |= test->run == delete_file;
+	if (find.prunes && find.deletes)
+		vt_die(1, "-prune keeps nothing from -delete");
+}
+
 static void take_command(struct test *test, char ***args)
 {
 	test->command = vt_command_take(test->name, args);
@@ -242,7 +290,10 @@ static const struct primary {
 	{"-size", size_fits, take_size},
 	{"-newer", is_newer, take_newer},
 	{"-empty", is_empty, NULL},
-	{"-prune", prune, NULL},
+	{"-perm", perm_fits, take_perm},
+	{"-prune", prune, take_order},
+	{"-depth", always, take_order},
+	{"-delete", delete_file, take_order},
 	{"-maxdepth", always, take_depth},
 	{"-mindepth", always, take_depth},
 	{"-print", print, NULL},
@@ -252,7 +303,7 @@ static const struct primary {
 
 /*
  * For vt_expression_take(): read one test with its arguments. Returns its index in find.tests. An
- * action (-print, -exec) anywhere in the expression keeps the -print from being added at the end.
+ * action (-print, -exec, -delete) anywhere in the expression keeps the -print from being added at the end.
  */
 static size_t take_test(char ***args)
 {
@@ -276,7 +327,7 @@ static size_t take_test(char ***args)
 	*test = (struct test){.name = p->name, .run = p->run};
 	if (p->take)
 		p->take(test, args);
-	find.acts |= p->run == print || p->run == execute;
+	find.acts |= p->run == print || p->run == execute || p->run == delete_file;
 	return find.count++;
 }
 
@@ -297,7 +348,7 @@ static bool visit(const struct vt_file *file)
 	if ((long)file->depth >= find.shallow && (long)file->depth <= find.deep &&
 	    vt_expression_true(find.expression, run_test, file) && !find.acts)
 		print(NULL, file);
-	return !find.pruned && (long)file->depth < find.deep;
+	return !find.pruned && enter(file) && !find.walker.enter;
 }
 
 /*
@@ -312,7 +363,6 @@ static bool begins_expression(const char *word)
 int main(int argc, char **argv)
 {
 	static char *here[] = {".", NULL};
-	static const struct vt_walker walker = {.visit = visit, .fail = fail};
 	char **paths = argv + 1, **args;
 
 	if (argc > 1 && !strcmp(argv[1], "--help")) {
@@ -323,11 +373,13 @@ int main(int argc, char **argv)
 		paths++;
 	for (args = paths; *args && !begins_expression(*args);)
 		args++;
+	find.walker.visit = visit;
+	find.walker.fail = fail;
 	find.expression = vt_expression_take(args, take_test);
 	/* What was an option is no path; without any, the walk begins here. */
 	*args = NULL;
 	for (char **path = *paths ? paths : here; *path; path++)
-		vt_walk(&walker, *path);
+		vt_walk(&find.walker, *path);
 	for (size_t i = 0; i < find.count; i++) {
 		if (find.tests[i].command && !vt_command_finish(find.tests[i].command))
 			find.status = 1;

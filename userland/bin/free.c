@@ -1,7 +1,7 @@
 /*
- * free [-b | -k | -m]: how much memory is used.
+ * free [-b | -k | -m | -h]: how much memory is used; -h: with units, as ls -h shows sizes.
  *
- * Left out: swap, as there is none; -h, -s.
+ * Left out: swap, as there is none; -s.
  */
 #include <vt.h>
 
@@ -15,10 +15,10 @@ static unsigned long field(const char *text, const char *name)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = {.usage = "free [-b | -k | -m]", .options = "bkm", .bad_status = 1};
+	struct vt_options o = {.usage = "free [-b | -k | -m | -h]", .options = "bkmh", .bad_status = 1};
 	unsigned long total, unused, cached;
 	int c, unit = 'k';
-	char *text;
+	char *text, number[24];
 
 	while ((c = vt_option(&o, argc, argv)) != -1)
 		unit = c;
@@ -29,11 +29,13 @@ int main(int argc, char **argv)
 	/* "Cached:" stands at the start of a line: "SwapCached:" ends alike. */
 	unused = field(text, "MemFree:");
 	cached = field(text, "\nCached:") + field(text, "Buffers:");
-	if (unit == 'b')
-		total *= 1024, unused *= 1024, cached *= 1024;
-	if (unit == 'm')
-		total /= 1024, unused /= 1024, cached /= 1024;
-	printf("%16s %11s %11s %11s\n", "total", "used", "free", "buff/cache");
-	printf("Mem: %11lu %11lu %11lu %11lu\n", total, total - unused - cached, unused, cached);
+	printf("%16s %11s %11s %11s\nMem:", "total", "used", "free", "buff/cache");
+	for (int i = 0; i < 4; i++) {
+		unsigned long kib[] = {total, total - unused - cached, unused, cached};
+
+		sprintf(number, "%lu", unit == 'b' ? kib[i] * 1024 : unit == 'm' ? kib[i] / 1024 : kib[i]);
+		printf(" %11s", unit == 'h' ? vt_human(kib[i] * 1024, number) : number);
+	}
+	printf("\n");
 	return vt_finish(0);
 }

@@ -1,15 +1,15 @@
 /*
- * grep [-EFHLchilnoqrRsvwx] [-A N] [-B N] [-C N] [-m COUNT] [-e] PATTERN [FILE...]: lines that match
+ * grep [-EFHLachilnoqrRsvwx] [-A N] [-B N] [-C N] [-m COUNT] [-e] PATTERN [FILE...]: lines that match
  * an expression.
  *
  * -A, -B and -C show N lines after, before, or both; "--" stands where some are left out in
  * between. Lines before a match are shown when it comes, so the last N are kept in a ring; lines
  * after it are counted down (`due`). Status 0: some line matched; 1: none; 2: an error. Left out:
- * -a, -f, -P, back-references.
+ * -f, -P, back-references.
  *
  * A pattern of several lines is several patterns. A zero byte ends a line, too, and makes a file one that is no text:
- * then a message says that it matches, and no line is shown, as by GNU's grep. -r leaves out links, devices and FIFOs
- * below the directory; -R follows links.
+ * then a message says that it matches, and no line is shown, as by GNU's grep; with -a it is a byte like others. -r
+ * leaves out links, devices and FIFOs below the directory; -R follows links, but not in a circle.
  *
  *     -B 2:   kept:  | line 7 | line 8 |   line n is in slot n % 2, and is written over by line n + 2
  */
@@ -25,24 +25,37 @@ struct grep {
 	struct vt_regex *regex; /* NULL with -F */
 	const char *fixed;	/* -F: this text instead */
 	bool invert, numbers, count, quiet, only, list, list_others, names, ignore_case, silent, recurse, follow, words,
-		whole;
+		whole, text, no_names, extended, is_fixed;
 	bool found, failed, colours, flushes;
-	long most;	    /* -m; -1: all */
-	long before, after; /* lines of context; -1: not asked for, so that no "--" is shown either */
-	bool shown;	    /* a line, of any file */
+	long most;		     /* -m; -1: all */
+	long before, after;	     /* lines of context; -1: not asked for, so that no "--" is shown either */
+	bool shown;		     /* a line, of any file */
+	const struct folder *folder; /* that is being searched; NULL: none is */
+};
+
+/* A directory on the way down. */
+struct folder {
+	const struct folder *up;
+	struct stat st;
+};
+
+/* A line without its newline, with a zero behind it. With -a it may hold zeros itself. */
+struct line {
+	char *text;
+	size_t n;
 };
 
 /* Where grep_file() stands in one file. */
 struct place {
 	const char *name;
-	long number; /* of the line just read */
-	long last;   /* line that was shown last; 0: none */
-	long due;    /* lines after a match that are still to be shown */
-	char **kept; /* ring of the last g->before lines, each in its own memory; NULL where none is */
-	char *rest;  /* behind a zero byte in the line that was read: a line of its own */
-	size_t left; /* bytes of rest, with the zero at its end; 0: the next line is to be read */
-	bool binary; /* a zero byte was seen */
-	bool hidden; /* a line matched that is not shown, as the file is no text */
+	long number;	   /* of the line just read */
+	long last;	   /* line that was shown last; 0: none */
+	long due;	   /* lines after a match that are still to be shown */
+	struct line *kept; /* ring of the last g->before lines, each in its own memory; NULL where none is */
+	char *rest;	   /* behind a zero byte in the line that was read: a line of its own */
+	size_t left;	   /* bytes of rest, with the zero at its end; 0: the next line is to be read */
+	bool binary;	   /* a zero byte was seen */
+	bool hidden;	   /* a line matched that is not shown, as the file is no text */
 };
 
 /* Whether the last operand is a file: its name need not be shown with -r either. NULL: there is no operand. */
@@ -54,19 +67,19 @@ static bool is_one_file(const char *path)
 }
 
 /* As vt_regex_search(), but for -F: the text itself is looked for, byte by byte. */
-static bool find_fixed(const struct grep *g, const char *text, size_t from, size_t *start, size_t *end)
+static bool find_fixed(const struct grep *g, struct line line, size_t from, struct vt_match *m)
 {
 	size_t n = strlen(g->fixed);
 
-	for (const char *at = text + from;; at++) {
+	for (m->start = from; m->start <= line.n; m->start++) {
+		const char *at = line.text + m->start;
+
 		if (!(g->ignore_case ? strncasecmp(at, g->fixed, n) : strncmp(at, g->fixed, n))) {
-			*start = (size_t)(at - text);
-			*end = *start + n;
+			m->end = m->start + n;
 			return true;
 		}
-		if (!*at)
-			return false;
 	}
+	return false;
 }
 
 /* What -w takes for a part of a word. */
@@ -79,21 +92,19 @@ static bool is_word(unsigned char c)
  * The next match at or after `from` that -w and -x accept. -w wants no part of a word on either side (of an expression
  * the search itself sees to that: a shorter match may do), -x the whole line.
  */
-static bool find(const struct grep *g, const char *text, size_t from, size_t *start, size_t *end)
+static bool find(const struct grep *g, struct line line, size_t from, struct vt_match *m)
 {
 	/* A match that is refused may hide one that begins a byte later. */
-	for (;; from = *start + 1) {
-		if (!(g->fixed ? find_fixed(g, text, from, start, end)
-			       : vt_regex_search(g->regex, text, from, start, end)))
+	for (; from <= line.n; from = m->start + 1) {
+		if (!(g->fixed ? find_fixed(g, line, from, m) : vt_regex_search(g->regex, line.text, line.n, from, m)))
 			return false;
-		if (g->whole && (*start != 0 || text[*end]))
+		if (g->whole && (m->start != 0 || m->end != line.n))
 			; /* not all of the line */
-		else if (!g->words || ((*start == 0 || !is_word((unsigned char)text[*start - 1])) &&
-				       !is_word((unsigned char)text[*end])))
+		else if (!g->words || ((m->start == 0 || !is_word((unsigned char)line.text[m->start - 1])) &&
+				       !is_word((unsigned char)line.text[m->end])))
 			return true;
-		if (!text[*start])
-			return false;
 	}
+	return false;
 }
 
 /*
@@ -111,55 +122,56 @@ static void print_prefix(const struct grep *g, const char *name, long number, ch
 }
 
 /* A match, and with colours one of GNU grep's for it. */
-static void print_match(const struct grep *g, const char *text, size_t n)
+static void print_match(const struct grep *g, struct line line, const struct vt_match *m)
 {
-	printf(g->colours ? "\033[01;31m%.*s\033[0m" : "%.*s", (int)n, text);
+	fputs(g->colours ? "\033[01;31m" : "", stdout);
+	fwrite(line.text + m->start, 1, m->end - m->start, stdout);
+	fputs(g->colours ? "\033[0m" : "", stdout);
+}
+
+/* What is left of a line from a byte on, and its newline. */
+static void print_rest(struct line line, size_t from)
+{
+	fwrite(line.text + from, 1, line.n - from, stdout);
+	putchar('\n');
 }
 
 /* A line in which each match has its colour. */
-static void print_coloured(const struct grep *g, const char *line, size_t start, size_t end)
+static void print_coloured(const struct grep *g, struct line line, struct vt_match *m)
 {
 	size_t shown = 0;
 
 	do {
-		printf("%.*s", (int)(start - shown), line + shown);
-		if (end > start)
-			print_match(g, line + start, end - start);
-		shown = end;
-	} while (line[end] && find(g, line, end > start ? end : end + 1, &start, &end));
-	printf("%s\n", line + shown);
+		fwrite(line.text + shown, 1, m->start - shown, stdout);
+		if (m->end > m->start)
+			print_match(g, line, m);
+		shown = m->end;
+	} while (find(g, line, m->end > m->start ? m->end : m->end + 1, m));
+	print_rest(line, shown);
 }
 
 /* -o: each match on a line of its own; empty ones are not shown. */
-static void print_matches(const struct grep *g, const char *name, long number, const char *line, size_t start,
-			  size_t end)
+static void print_matches(const struct grep *g, const struct place *p, struct line line, struct vt_match *m)
 {
 	do {
-		size_t from = end;
-
-		if (end > start) {
-			print_prefix(g, name, number, ':');
-			print_match(g, line + start, end - start);
-			printf("\n");
-		} else {
-			from++;
-		}
-		if (from > strlen(line) || !line[end])
-			return;
-		end = from;
-	} while (find(g, line, end, &start, &end));
+		if (m->end == m->start)
+			continue;
+		print_prefix(g, p->name, p->number, ':');
+		print_match(g, line, m);
+		putchar('\n');
+	} while (find(g, line, m->end > m->start ? m->end : m->end + 1, m));
 }
 
 /* Keep a line for -B. */
-static void keep(const struct grep *g, struct place *p, const char *line)
+static void keep(const struct grep *g, struct place *p, struct line line)
 {
-	char **slot;
+	struct line *slot;
 
 	if (g->before <= 0)
 		return;
 	slot = &p->kept[p->number % g->before];
-	free(*slot);
-	*slot = vt_strdup(line);
+	slot->n = line.n;
+	slot->text = memcpy(vt_realloc(slot->text, line.n + 1), line.text, line.n + 1);
 }
 
 /*
@@ -176,7 +188,7 @@ static void print_before(struct grep *g, struct place *p)
 		printf("--\n");
 	for (; !g->only && first < p->number; first++) {
 		print_prefix(g, p->name, first, '-');
-		printf("%s\n", p->kept[first % g->before]);
+		print_rest(p->kept[first % g->before], 0);
 	}
 	g->shown = true;
 	p->last = p->number;
@@ -186,31 +198,31 @@ static void print_before(struct grep *g, struct place *p)
 /*
  * Show a line that does not match but stands close behind one that does. Returns whether it was shown.
  */
-static bool print_after(const struct grep *g, struct place *p, const char *line)
+static bool print_after(const struct grep *g, struct place *p, struct line line)
 {
 	if (p->due <= 0)
 		return false;
 	p->due--;
 	p->last = p->number;
 	print_prefix(g, p->name, p->number, '-');
-	printf("%s\n", line);
+	print_rest(line, 0);
 	return true;
 }
 
 /* A line that matches, with what stands around it. */
-static void print_line(struct grep *g, struct place *p, const char *line, size_t start, size_t end)
+static void print_line(struct grep *g, struct place *p, struct line line, struct vt_match *m)
 {
 	if (g->only && g->invert)
 		return;
 	print_before(g, p);
 	if (g->only) {
-		print_matches(g, p->name, p->number, line, start, end);
+		print_matches(g, p, line, m);
 	} else {
 		print_prefix(g, p->name, p->number, ':');
 		if (g->colours && !g->invert)
-			print_coloured(g, line, start, end);
+			print_coloured(g, line, m);
 		else
-			printf("%s\n", line);
+			print_rest(line, 0);
 	}
 }
 
@@ -226,24 +238,24 @@ static bool is_live(int fd)
 }
 
 /*
- * The next line, or the next piece of one between zero bytes. Returns false at the end. With the first line the rest of
- * the block that was read is looked at: mostly that is all of the file.
+ * The next line, or without -a the next piece of one between zero bytes. Returns false at the end. With the first line
+ * the rest of the block that was read is looked at: mostly that is all of the file.
  */
-static bool next_line(struct vt_lines *lines, struct place *p, char **line)
+static bool next_line(const struct grep *g, struct vt_lines *lines, struct place *p, struct line *line)
 {
-	size_t n;
-
 	if (p->left) {
-		*line = p->rest;
+		line->text = p->rest;
 	} else {
-		if (!vt_line(lines, line, &n))
+		if (!vt_line(lines, &line->text, &line->n))
 			return false;
-		p->left = n + 1;
+		if (g->text)
+			return true;
+		p->left = line->n + 1;
 		p->binary |= !p->number && memchr(lines->buf + lines->at, '\0', lines->end - lines->at);
 	}
-	n = strlen(*line) + 1;
-	p->rest = *line + n;
-	p->left -= n;
+	line->n = strlen(line->text);
+	p->rest = line->text + line->n + 1;
+	p->left -= line->n + 1;
 	p->binary |= p->left != 0;
 	return true;
 }
@@ -256,14 +268,14 @@ static long grep_lines(struct grep *g, struct vt_lines *lines, struct place *p, 
 {
 	bool more = g->most != 0;
 	long count = 0;
-	char *line;
+	struct line line;
 
-	while ((more || p->due > 0) && next_line(lines, p, &line)) {
-		size_t start = 0, end = 0;
+	while ((more || p->due > 0) && next_line(g, lines, p, &line)) {
+		struct vt_match m = {0};
 		bool shown;
 
 		p->number++;
-		if (!more || find(g, line, 0, &start, &end) == g->invert) {
+		if (!more || find(g, line, 0, &m) == g->invert) {
 			shown = !p->binary && print_after(g, p, line);
 		} else {
 			g->found = true;
@@ -276,7 +288,7 @@ static long grep_lines(struct grep *g, struct vt_lines *lines, struct place *p, 
 				break;
 			shown = !g->count;
 			if (shown)
-				print_line(g, p, line, start, end);
+				print_line(g, p, line, &m);
 		}
 		keep(g, p, line);
 		if (shown && live)
@@ -298,7 +310,7 @@ static int grep_file(int fd, const char *name, void *arg)
 	if (g->before > 0)
 		p.kept = vt_malloc((size_t)g->before * sizeof(*p.kept));
 	for (long i = 0; i < g->before; i++)
-		p.kept[i] = NULL;
+		p.kept[i].text = NULL;
 	vt_lines_open(&lines, fd);
 	count = grep_lines(g, &lines, &p, live);
 	/* What -m has left belongs to who reads the file on: `(grep -m 1 x; cat) <file`. */
@@ -311,11 +323,11 @@ static int grep_file(int fd, const char *name, void *arg)
 		printf("%s\n", name);
 	else if (p.hidden && !g->quiet)
 		vt_warn("%s: binary file matches", name);
-	else if (g->count && !g->quiet)
+	else if (g->count)
 		printf(g->names ? "%s:%ld\n" : "%.0s%ld\n", name, count);
 	vt_lines_free(&lines);
 	for (long i = 0; i < g->before; i++)
-		free(p.kept[i]);
+		free(p.kept[i].text);
 	free(p.kept);
 	return 0;
 }
@@ -335,19 +347,29 @@ static bool is_searched(const struct grep *g, const char *path)
 }
 
 /*
- * -r: everything in the directory and below. It is closed again before the first of its files is
- * opened. `shown` is what its files' names begin with: "" for a directory that was not named.
+ * -r: everything in the directory and below, unless a link has led back into it. It is closed again before the first
+ * of its files is opened. `shown` is what its files' names begin with: "" for a directory that was not named.
  */
 static void grep_directory(struct grep *g, const char *path, const char *shown)
 {
-	char **names = vt_names(path);
+	struct folder here = {.up = g->folder};
+	char **names = stat(path, &here.st) < 0 ? NULL : vt_names(path);
 
+	for (const struct folder *f = here.up; names && f; f = f->up) {
+		if (f->st.st_dev != here.st.st_dev || f->st.st_ino != here.st.st_ino)
+			continue;
+		if (!g->silent)
+			vt_warn("%s: warning: recursive directory loop", path);
+		vt_names_free(names);
+		return;
+	}
 	if (!names) {
 		if (!g->silent)
 			vt_warn_errno(path);
 		g->failed = true;
 		return;
 	}
+	g->folder = &here;
 	for (char **name = names; *name; name++) {
 		char *full = vt_join(strcmp(*name, "-") ? shown : path, *name); /* - alone is standard input */
 
@@ -355,6 +377,7 @@ static void grep_directory(struct grep *g, const char *path, const char *shown)
 			grep_path(g, full);
 		free(full);
 	}
+	g->folder = here.up;
 	vt_names_free(names);
 }
 
@@ -430,38 +453,17 @@ static char *add_lines(char *all, const char *lines, bool extended, bool fixed, 
 	return all;
 }
 
-/* Which flag an option letter sets. */
+/* Which flag an option letter sets; NULL: none. Both rows are in the same order. */
 static bool *grep_flag(struct grep *g, int c)
 {
-	switch (c) {
-	case 'v':
-		return &g->invert;
-	case 'i':
-		return &g->ignore_case;
-	case 'n':
-		return &g->numbers;
-	case 'c':
-		return &g->count;
-	case 'q':
-		return &g->quiet;
-	case 'o':
-		return &g->only;
-	case 'l':
-		return &g->list;
-	case 'L':
-		return &g->list_others;
-	case 's':
-		return &g->silent;
-	case 'r':
-		return &g->recurse;
-	case 'R':
-		return &g->follow;
-	case 'w':
-		return &g->words;
-	case 'x':
-		return &g->whole;
-	}
-	return NULL;
+	static const char letters[] = "vincqolLsrRwxaHhEF\1";
+	bool *const flags[] = {&g->invert,   &g->ignore_case, &g->numbers,     &g->count,  &g->quiet,
+			       &g->only,     &g->list,	      &g->list_others, &g->silent, &g->recurse,
+			       &g->follow,   &g->words,	      &g->whole,       &g->text,   &g->names,
+			       &g->no_names, &g->extended,    &g->is_fixed,    &g->flushes};
+	const char *at = strchr(letters, c);
+
+	return at ? flags[at - letters] : NULL;
 }
 
 /* -A, -B and -C. What -A or -B says for its own side goes before -C, wherever on the line it stands. */
@@ -478,42 +480,23 @@ static void take_context(struct grep *g, int c, const char *arg)
 	own_before |= c == 'B';
 }
 
-/*
- * --line-buffered, for `cat trace_pipe | grep --line-buffered x | ...`: a long option is beyond vt_option(), so it is
- * taken out of argv before. Returns whether it was there.
- */
-static bool take_line_buffered(int *argc, char **argv)
-{
-	bool found = false, options = true;
-	int kept = 1;
-
-	for (int i = 1; i < *argc; i++) {
-		options &= strcmp(argv[i], "--") != 0;
-		if (options && !strcmp(argv[i], "--line-buffered"))
-			found = true;
-		else
-			argv[kept++] = argv[i];
-	}
-	argv[ *argc = kept] = NULL;
-	return found;
-}
-
 int main(int argc, char **argv)
 {
+	static const struct vt_long_option longs[] = {{"line-buffered", '\1'}, {NULL, 0}};
 	struct vt_options o = {
-		.usage = "grep [-EFHLchilnoqrRsvwx] [-A N] [-B N] [-C N] [-m COUNT] [--color[=WHEN]] [--line-buffered] "
-			 "[-e] PATTERN [FILE...]",
-		.options = "EFHLchilnoqrRsvwxe:m:A:B:C:",
+		.usage =
+			"grep [-EFHLachilnoqrRsvwx] [-A N] [-B N] [-C N] [-m COUNT] [--color[=WHEN]] [--line-buffered] "
+			"[-e] PATTERN [FILE...]",
+		.options = "EFHLachilnoqrRsvwx\1e:m:A:B:C:",
+		.longs = longs,
 		.bad_status = 2};
 	struct grep g = {.most = -1, .before = -1, .after = -1};
 	const char *patterns[32], *error = NULL;
-	bool extended = false, fixed = false, no_names = false, names = false;
 	char *all = NULL;
 	size_t count = 0, lines = 0;
 	int c;
 
 	g.colours = vt_colour_option(&argc, argv, 2);
-	g.flushes = take_line_buffered(&argc, argv);
 	while ((c = vt_option(&o, argc, argv)) != -1) {
 		if (grep_flag(&g, c))
 			*grep_flag(&g, c) = true;
@@ -523,25 +506,26 @@ int main(int argc, char **argv)
 			patterns[count++] = o.arg;
 		else if (c == 'm')
 			g.most = vt_number_or_die(2, o.arg, 0, 1L << 40);
-		else if (strchr("ABC", c))
-			take_context(&g, c, o.arg);
 		else
-			*(c == 'E' ? &extended : c == 'F' ? &fixed : c == 'H' ? &names : &no_names) = true;
+			take_context(&g, c, o.arg);
 	}
 	if (!count && o.index >= argc)
 		vt_usage(&o);
 	if (!count)
 		patterns[count++] = argv[o.index++];
 	for (size_t i = 0; i < count; i++)
-		all = add_lines(all, patterns[i], extended, fixed, &lines);
-	if (fixed && lines == 1)
+		all = add_lines(all, patterns[i], g.extended, g.is_fixed, &lines);
+	if (g.is_fixed && lines == 1)
 		g.fixed = patterns[0];
-	else if (!(g.regex = vt_regex_compile(all, extended && !fixed, g.ignore_case, &error)))
+	else if (!(g.regex = vt_regex_compile(all, g.extended && !g.is_fixed, g.ignore_case, &error)))
 		vt_die(2, "%s", error);
 	else if (g.words && !g.whole)
 		vt_regex_words(g.regex);
 	g.recurse |= g.follow;
-	g.names = names || (!no_names && (argc - o.index > 1 || (g.recurse && !is_one_file(argv[o.index]))));
+	g.list &= !g.quiet;
+	g.list_others &= !g.quiet;
+	g.count &= !g.list && !g.list_others && !g.quiet; /* the names say enough */
+	g.names |= !g.no_names && (argc - o.index > 1 || (g.recurse && !is_one_file(argv[o.index])));
 	if (o.index >= argc && g.recurse)
 		grep_directory(&g, ".", "");
 	else if (o.index >= argc)

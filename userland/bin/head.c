@@ -1,7 +1,8 @@
 /*
- * head [-qv] [-n LINES | -c BYTES | -LINES] [FILE...]: the first lines or bytes of files.
+ * head [-qv] [-n [-]LINES | -c [-]BYTES | -LINES] [FILE...]: the first lines or bytes of files; with a - before the
+ * number all but the last, which are known and shown when the end has come.
  *
- * Left out: negative counts (all but the last), -z.
+ * Left out: -z.
  */
 #include <vt.h>
 #include <limits.h>
@@ -9,6 +10,7 @@
 struct head {
 	long count;		   /* of lines, or of bytes with -c */
 	bool bytes, titles, first; /* -c; several files, so each is named; no file has been shown yet */
+	bool but_last;		   /* all but so many */
 };
 
 /* Write as much of buf as the count allows. Returns how many bytes. */
@@ -26,6 +28,26 @@ static size_t head_block(const struct head *h, long *left, const char *buf, size
 	if (vt_write_all(STDOUT_FILENO, buf, keep) < 0)
 		vt_die_errno(1, "write error");
 	return keep;
+}
+
+/* All but the last lines or bytes. A last line without a newline is one. Returns 0, or 1 after a message. */
+static int head_but_last(const struct head *h, int fd, const char *name)
+{
+	size_t n, keep;
+	char *text = vt_read_to_end(fd, &n);
+
+	if (!text) {
+		vt_warn_errno(name);
+		return 1;
+	}
+	keep = n;
+	for (long left = h->count; left && keep; left--)
+		for (keep--; !h->bytes && keep && text[keep - 1] != '\n';)
+			keep--;
+	if (vt_write_all(STDOUT_FILENO, text, keep) < 0)
+		vt_die_errno(1, "write error");
+	free(text);
+	return 0;
 }
 
 /*
@@ -47,6 +69,8 @@ static int head(int fd, const char *name, void *arg)
 			exit(1);
 		h->first = false;
 	}
+	if (h->but_last)
+		return head_but_last(h, fd, name);
 	while (left > 0) {
 		n = vt_read(fd, buf, sizeof(buf));
 		if (n < 0)
@@ -63,7 +87,7 @@ static int head(int fd, const char *name, void *arg)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = {.usage = "head [-qv] [-n LINES | -c BYTES | -LINES] [FILE...]",
+	struct vt_options o = {.usage = "head [-qv] [-n [-]LINES | -c [-]BYTES | -LINES] [FILE...]",
 			       .options = "n:c:qv0123456789",
 			       .bad_status = 1};
 	struct head h = {.count = 10, .first = true};
@@ -72,7 +96,8 @@ int main(int argc, char **argv)
 
 	while ((c = vt_option(&o, argc, argv)) != -1) {
 		if (c == 'n' || c == 'c') {
-			h.count = vt_number_or_die(1, o.arg, 0, LONG_MAX);
+			h.but_last = *o.arg == '-';
+			h.count = vt_number_or_die(1, o.arg + h.but_last, 0, LONG_MAX);
 			h.bytes = c == 'c';
 		} else if (c == 'q' || c == 'v') {
 			quiet = c == 'q';

@@ -34,15 +34,10 @@ int main(int argc, char **argv)
 	char *params;
 	int fd;
 
-	while (vt_option(&o, argc, argv) != -1)
-		;
-	if (o.index >= argc)
-		vt_usage(&o);
+	vt_operands(&o, argc, argv, 1, argc);
 	fd = open(argv[o.index], O_RDONLY);
-	if (fd < 0) {
-		vt_warn_errno(argv[o.index]);
-		return 1;
-	}
+	if (fd < 0)
+		vt_die_errno(1, argv[o.index]);
 	params = vt_module_params(argv + o.index + 1, argc - o.index - 1);
 	if (params && finit_module(fd, params, 0) == 0)
 		return 0;

@@ -41,19 +41,6 @@ static void restore(void)
 	vt_trace_unlock();
 }
 
-/* A tracer that somebody else has selected would lose its trace. */
-static void refuse_if_used(void)
-{
-	char *tracer = vt_tracefs_read(NULL, "current_tracer");
-
-	if (!tracer)
-		vt_die_errno(FAULT, VT_TRACING "/current_tracer");
-	if (strcmp(tracer, "nop\n"))
-		vt_die(FAULT, "the tracer %.*s is in use: echo nop > " VT_TRACING "/current_tracer ends it",
-		       (int)strcspn(tracer, "\n"), tracer);
-	free(tracer);
-}
-
 /* The status that a shell would give. The child leaves by _exit: what atexit() was told is for the parent to do. */
 static int run(const char *path, char **argv)
 {
@@ -137,6 +124,7 @@ int main(int argc, char **argv)
 	char *table, *path;
 	int status;
 
+	vt_tracefs_fault = FAULT;
 	while (vt_option(&o, argc, argv) != -1)
 		most = vt_number_or_die(FAULT, o.arg, 1, INT_MAX);
 	if (o.index == argc)
@@ -147,14 +135,11 @@ int main(int argc, char **argv)
 	catch_signals();
 	atexit(restore);
 	vt_trace_lock(FAULT);
-	refuse_if_used();
-	if (!vt_tracefs_try(NULL, "current_tracer", "kmemtrace", O_TRUNC))
-		vt_die_errno(FAULT, "kmemtrace");
+	vt_tracefs_refuse_tracer();
+	vt_tracefs_set(NULL, "current_tracer", "kmemtrace", O_TRUNC, NULL);
 	status = run(path, argv + o.index);
 	restore(); /* the numbers stay, and our own allocations do not count */
-	table = vt_tracefs_read(NULL, "trace_stat/slab");
-	if (!table)
-		vt_die_errno(FAULT, "trace_stat/slab");
+	table = vt_tracefs_read_or_die(NULL, "trace_stat/slab");
 	show(table, most);
 	free(table);
 	return vt_finish(status);

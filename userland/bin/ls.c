@@ -13,8 +13,9 @@
 #include <sys/stat.h>
 #include <time.h>
 
-static bool opt_all, opt_almost, opt_long, opt_one, opt_dir, opt_inode, opt_recurse, opt_reverse, opt_time, opt_size,
-	opt_classify, opt_human;
+static bool opt_all, opt_almost, opt_long, opt_one, opt_dir, opt_inode, opt_recurse, opt_reverse, opt_classify,
+	opt_human;
+static int order = 'N'; /* what is sorted by: 't' time, 'S' size, 'N' name */
 static int status;
 static size_t columns; /* of the terminal; 0: one name a line */
 static bool colours;
@@ -44,15 +45,15 @@ static int compare_time(const struct timespec *a, const struct timespec *b)
 static int compare(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
-	int order = 0;
+	int found = 0;
 
-	if (opt_time)
-		order = compare_time(&y->st.st_mtim, &x->st.st_mtim);
-	else if (opt_size)
-		order = x->st.st_size < y->st.st_size ? 1 : -(x->st.st_size > y->st.st_size);
-	if (!order)
-		order = strcmp(x->name, y->name);
-	return opt_reverse ? -order : order;
+	if (order == 't')
+		found = compare_time(&y->st.st_mtim, &x->st.st_mtim);
+	else if (order == 'S')
+		found = x->st.st_size < y->st.st_size ? 1 : -(x->st.st_size > y->st.st_size);
+	if (!found)
+		found = strcmp(x->name, y->name);
+	return opt_reverse ? -found : found;
 }
 
 /* A size in bytes for show, in text. Returns text. */
@@ -339,9 +340,9 @@ static void list_directory(const char *path, bool title, int bad)
 /* Both rows are in the same order. */
 static bool *ls_flag(int c)
 {
-	static const char letters[] = "aAl1diRrtSFh";
-	static bool *const flags[] = {&opt_all,	    &opt_almost,  &opt_long, &opt_one,	&opt_dir,      &opt_inode,
-				      &opt_recurse, &opt_reverse, &opt_time, &opt_size, &opt_classify, &opt_human};
+	static const char letters[] = "aAl1diRrFh";
+	static bool *const flags[] = {&opt_all,	  &opt_almost,	&opt_long,    &opt_one,	     &opt_dir,
+				      &opt_inode, &opt_recurse, &opt_reverse, &opt_classify, &opt_human};
 
 	return flags[strchr(letters, c) - letters];
 }
@@ -370,8 +371,12 @@ int main(int argc, char **argv)
 	int c;
 
 	colours = vt_colour_option(&argc, argv, 2);
-	while ((c = vt_option(&o, argc, argv)) != -1)
-		*ls_flag(c) = true;
+	while ((c = vt_option(&o, argc, argv)) != -1) {
+		if (c == 't' || c == 'S')
+			order = c; /* the last one counts */
+		else
+			*ls_flag(c) = true;
+	}
 	columns = terminal_columns();
 	/*
 	 * Without operands the current directory: options have left at least argv[0]'s place free.

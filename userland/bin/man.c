@@ -184,11 +184,6 @@ static int show_program(const char *name, char *path, bool has_page)
 	return end_pager(0);
 }
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* The names in a folder, sorted; an empty list for one that cannot be read. */
 static char **sorted_names(const char *dir)
 {
@@ -200,7 +195,7 @@ static char **sorted_names(const char *dir)
 		return empty;
 	while (names[n])
 		n++;
-	qsort(names, n, sizeof(*names), by_name);
+	qsort(names, n, sizeof(*names), vt_by_name);
 	return names;
 }
 

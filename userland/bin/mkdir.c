@@ -1,7 +1,8 @@
 /*
  * mkdir [-p] [-m MODE] DIRECTORY...: make directories.
  *
- * MODE is octal. Left out: symbolic modes, -v. With -m, parents made by -p get the full mode too.
+ * MODE is as chmod has it: octal, or such as u=rwx,g-w, which changes 777. Left out: -v. With -m, parents made by -p
+ * get the full mode too.
  */
 #include <vt.h>
 #include <sys/stat.h>
@@ -37,18 +38,15 @@ int main(int argc, char **argv)
 	bool parents = false;
 	mode_t mode = 0777;
 	int c, status = 0;
-	char *end;
 
 	while ((c = vt_option(&o, argc, argv)) != -1) {
 		if (c == 'p') {
 			parents = true;
 			continue;
 		}
-		mode = (mode_t)strtoul(o.arg, &end, 8);
-		if (*end || mode > 07777)
-			vt_die(1, "invalid mode '%s'", o.arg);
 		/* POSIX: -m is meant exactly. */
-		umask(0);
+		if (!vt_change_mode(o.arg, umask(0), &mode))
+			vt_die(1, "invalid mode '%s'", o.arg);
 	}
 	if (o.index >= argc)
 		vt_usage(&o);

@@ -1,7 +1,8 @@
 /*
  * mknod [-m MODE] NAME c|b|u MAJOR MINOR, mknod [-m MODE] NAME p: make the node of a device, or a fifo.
  *
- * MODE is octal. A driver is found by MAJOR and MINOR when the node is opened, not when it is made.
+ * MODE is as chmod has it: octal, or such as g-w, which changes 666. A driver is found by MAJOR and MINOR when the node
+ * is opened, not when it is made.
  */
 #include <vt.h>
 #include <limits.h>
@@ -32,14 +33,11 @@ int main(int argc, char **argv)
 	struct vt_options o = {.usage = "mknod [-m MODE] NAME c|b|p [MAJOR MINOR]", .options = "m:", .bad_status = 1};
 	mode_t mode = 0666, type;
 	unsigned long dev = 0;
-	char *end;
 	int c;
 
 	while ((c = vt_option(&o, argc, argv)) != -1) {
-		mode = (mode_t)strtoul(o.arg, &end, 8);
-		if (*end || mode > 07777)
+		if (!vt_change_mode(o.arg, umask(0), &mode))
 			vt_die(1, "invalid mode '%s'", o.arg);
-		umask(0);
 	}
 	if (argc - o.index < 2)
 		vt_usage(&o);

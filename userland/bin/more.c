@@ -33,10 +33,10 @@ static struct {
 	bool chop, colours; /* -S, -R */
 	bool back;	    /* the last search went back */
 	struct vt_regex *regex;
-	const char *message; /* instead of the prompt, once */
-	bool special;	     /* the last key was one of several bytes, and stands for a letter */
-	struct termios cooked;
-	volatile sig_atomic_t resized; /* SIGWINCH has come */
+	const char *message;	       /* instead of the prompt, once */
+	bool special;		       /* the last key was one of several bytes, and stands for a letter */
+	struct termios cooked, raw;    /* modes of the terminal, as it was and for keys */
+	volatile sig_atomic_t resized; /* SIGWINCH has come, or another program may have written */
 } more;
 
 /* --- text --- */
@@ -236,6 +236,15 @@ static void on_interrupt(int sig)
 	_exit(128 + sig);
 }
 
+/* ^Z: a shell need not put the modes back, nor set them again when more goes on. */
+static void on_stop(int sig)
+{
+	restore_terminal();
+	raise(SIGSTOP);
+	tcsetattr(KEYS, TCSADRAIN, &more.raw);
+	more.resized = 1;
+}
+
 /* Drawing is the main program's to do: read() comes back with EINTR, and key() returns RESIZED. */
 static void on_winch(int sig)
 {
@@ -258,19 +267,19 @@ static bool take_terminal(void)
 {
 	struct sigaction act = {.sa_handler = on_interrupt};
 	struct sigaction winch = {.sa_handler = on_winch}; /* without SA_RESTART: key() is to come back */
-	struct termios raw;
+	struct sigaction stop = {.sa_handler = on_stop};
 
 	if (!isatty(STDOUT_FILENO) || tcgetattr(KEYS, &more.cooked) < 0)
 		return false;
 	if (sigaction(SIGINT, &act, NULL) < 0 || sigaction(SIGTERM, &act, NULL) < 0 ||
-	    sigaction(SIGWINCH, &winch, NULL) < 0)
+	    sigaction(SIGWINCH, &winch, NULL) < 0 || sigaction(SIGTSTP, &stop, NULL) < 0)
 		vt_warn_errno("sigaction");
 	take_size();
-	raw = more.cooked;
-	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
-	raw.c_cc[VMIN] = 1;
-	raw.c_cc[VTIME] = 0;
-	return tcsetattr(KEYS, TCSADRAIN, &raw) == 0;
+	more.raw = more.cooked;
+	more.raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+	more.raw.c_cc[VMIN] = 1;
+	more.raw.c_cc[VTIME] = 0;
+	return tcsetattr(KEYS, TCSADRAIN, &more.raw) == 0;
 }
 
 /*
@@ -359,10 +368,9 @@ static bool ask_expression(char mark)
 static void search(bool back)
 {
 	const char *text;
-	size_t start, end;
 
 	for (long n = more.top; more.regex && (n += back ? -1 : 1) >= 0 && (text = line(n));) {
-		if (vt_regex_search(more.regex, text, 0, &start, &end)) {
+		if (vt_regex_matches(more.regex, text)) {
 			draw(n);
 			return;
 		}

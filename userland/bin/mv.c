@@ -54,7 +54,6 @@ int main(int argc, char **argv)
 	struct vt_options o = {.usage = "mv [-f] FROM... TO", .options = "f", .bad_status = 1};
 
 	/* -f: it never asks anyway. */
-	while (vt_option(&o, argc, argv) != -1)
-		;
+	vt_operands(&o, argc, argv, 0, argc);
 	return vt_to_target(&o, argc, argv, mv);
 }

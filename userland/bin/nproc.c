@@ -32,23 +32,19 @@ static long online(void)
 
 int main(int argc, char **argv)
 {
-	struct vt_options o = {.usage = "nproc [--all] [--ignore=N]", .options = "", .bad_status = 1};
+	static const struct vt_long_option longs[] = {{"all", '\1'}, {"ignore", '\2'}, {NULL, 0}};
+	struct vt_options o = {
+		.usage = "nproc [--all] [--ignore=N]", .options = "\1\2:", .longs = longs, .bad_status = 1};
 	long n, ignore = 0;
 	bool all = false;
-	int i = 1;
+	int c;
 
-	for (; i < argc; i++) {
-		if (!strcmp(argv[i], "--all"))
+	while ((c = vt_option(&o, argc, argv)) != -1) {
+		if (c == '\1')
 			all = true;
-		else if (!strncmp(argv[i], "--ignore=", 9))
-			ignore = vt_number_or_die(1, argv[i] + 9, 0, LONG_MAX);
 		else
-			break;
+			ignore = vt_number_or_die(1, o.arg, 0, LONG_MAX);
 	}
-	/* What is left is --help, or a mistake: an unknown option or an operand. */
-	o.index = i;
-	while (vt_option(&o, argc, argv) != -1)
-		;
 	if (o.index < argc)
 		vt_usage(&o);
 	n = all ? online() : allowed();

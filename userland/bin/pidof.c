@@ -32,10 +32,7 @@ int main(int argc, char **argv)
 	struct vt_options o = {.usage = "pidof NAME...", .options = "", .bad_status = 2};
 	struct pidof want = {.between = ""};
 
-	while (vt_option(&o, argc, argv) != -1)
-		;
-	if (o.index >= argc)
-		vt_usage(&o);
+	vt_operands(&o, argc, argv, 1, argc);
 	for (; o.index < argc; o.index++) {
 		want.name = argv[o.index];
 		if (vt_each_proc(look, &want) < 0)

@@ -11,8 +11,7 @@ int main(int argc, char **argv)
 	struct vt_options o = {.usage = "poweroff [-f]", .options = "f", .bad_status = 1};
 
 	/* -f: there is no service manager to go round. */
-	while (vt_option(&o, argc, argv) != -1)
-		;
+	vt_operands(&o, argc, argv, 0, argc);
 	sync();
 	reboot(RB_POWER_OFF);
 	vt_die_errno(1, "reboot");

@@ -13,7 +13,6 @@ int main(int argc, char **argv)
 			       .help = "  USEC  how long, in microseconds (1 to 1000000)\n",
 			       .bad_status = 1};
 
-	while (vt_option(&o, argc, argv) != -1)
-		;
+	vt_operands(&o, argc, argv, 0, argc);
 	return vt_plant(&o, argv, "preempt_off");
 }

@@ -12,8 +12,7 @@ int main(int argc, char **argv)
 	struct vt_options o = {.usage = "printenv [NAME...]", .options = "", .in_order = true, .bad_status = 2};
 	int status = 0;
 
-	while (vt_option(&o, argc, argv) != -1)
-		;
+	vt_operands(&o, argc, argv, 0, argc);
 	for (char **entry = environ; o.index >= argc && *entry; entry++)
 		printf("%s\n", *entry);
 	for (; o.index < argc; o.index++) {

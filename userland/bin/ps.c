@@ -1,9 +1,9 @@
 /*
- * ps [-l | -f | u]: processes. All of them, always: there is one user.
+ * ps [-l | -f | u] [-p PID,...]: processes. All of them unless -p says which: there is one user.
  *
  * -l adds class, real-time priority, CPU and memory in KiB. "ps -ef" and "ps aux" have the columns of procps
- * in its order, as scripts take the second one for the process id. Left out: choosing processes and columns
- * (-p, -C, -o), threads.
+ * in its order, as scripts take the second one for the process id. Left out: choosing by name (-C) and
+ * columns (-o), threads.
  *
  * There is no system call for this: everything comes from the texts in /proc (lib/procs.c).
  */
@@ -12,6 +12,9 @@
 #include <sys/stat.h>
 
 static enum { BRIEF, LONG, FULL, USER } form;
+
+static const char *wanted; /* -p: numbers with commas or blanks between; NULL: all processes */
+static bool any;	   /* one has been shown */
 
 static unsigned long mem_total; /* FULL and USER: KiB */
 static unsigned long up;	/* likewise: since boot, in 1/100 s */
@@ -99,6 +102,20 @@ static void read_totals(void)
 	free(text);
 }
 
+/* Whether -p wants a process. A word that is no number ends the program. */
+static bool is_wanted(int pid)
+{
+	bool found = !wanted;
+	char *end;
+
+	for (const char *at = wanted; at && *at; at = end + (*end != '\0')) {
+		found |= strtol(at, &end, 10) == pid;
+		if (end == at || *at == '-' || (*end && !strchr(", ", *end)))
+			vt_die(1, "process ID list syntax error: '%s'", wanted);
+	}
+	return found;
+}
+
 static void choose(int letter)
 {
 	if (letter == 'l')
@@ -116,6 +133,9 @@ static void show(const struct vt_proc *p, void *arg)
 	unsigned long seconds = (p->utime + p->stime) / 100;
 	char rt[12] = "-";
 
+	if (!is_wanted(p->pid))
+		return;
+	any = true;
 	if (form >= FULL) {
 		show_owned(p, seconds);
 		return;
@@ -137,9 +157,8 @@ static void show(const struct vt_proc *p, void *arg)
 int main(int argc, char **argv)
 {
 	struct vt_options o = {
-		.usage =
-			"ps [-l | -f | u] (all processes; -l: class, priorities, CPU, memory in KiB; -f, u: as procps)",
-		.options = "lAaexfuw",
+		.usage = "ps [-l | -f | u] [-p PID,...] (-l: class, priorities, CPU, memory in KiB; -f, u: as procps)",
+		.options = "lAaexfuwp:",
 		.bad_status = 1};
 	static const char *const heads[] = {
 		[BRIEF] = "  PID  PPID TTY      S PRI  NI TIME  COMMAND",
@@ -154,14 +173,17 @@ int main(int argc, char **argv)
 			choose(*letter);
 		argc = 1;
 	}
-	while ((c = vt_option(&o, argc, argv)) != -1)
+	while ((c = vt_option(&o, argc, argv)) != -1) {
 		choose(c);
+		wanted = c == 'p' ? o.arg : wanted;
+	}
 	if (o.index < argc)
 		vt_usage(&o);
+	is_wanted(0); /* a mistake is told before the head */
 	if (form >= FULL)
 		read_totals();
 	printf("%s\n", heads[form]);
 	if (vt_each_proc(show, NULL) < 0)
 		vt_die_errno(1, "/proc");
-	return vt_finish(0);
+	return vt_finish(!any);
 }

@@ -10,10 +10,7 @@ int main(int argc, char **argv)
 	struct vt_options o = {.usage = "rmdir DIRECTORY...", .options = "", .bad_status = 1};
 	int status = 0;
 
-	while (vt_option(&o, argc, argv) != -1)
-		;
-	if (o.index >= argc)
-		vt_usage(&o);
+	vt_operands(&o, argc, argv, 1, argc);
 	for (; o.index < argc; o.index++) {
 		if (rmdir(argv[o.index]) < 0) {
 			vt_warn("failed to remove '%s': %s", argv[o.index], strerror(errno));

@@ -3,34 +3,31 @@
  * which; -f asks the kernel to take one that is in use, which this one refuses.
  */
 #include <vt.h>
-#include <fcntl.h>
-#include <string.h>
+#include <vt_module.h>
 #include <sys/module.h>
 
 /*
- * The users that /proc/modules names behind the module: "a,b,"; "-" when there are none. It may not name the module:
- * then procfs is not mounted, or the module has gone meanwhile.
+ * The users that /proc/modules names behind the module. It may not name the module: then procfs is not mounted, or the
+ * module has gone meanwhile.
  */
 static void print_users(const char *name)
 {
-	FILE *file = fopen("/proc/modules", "r");
-	char line[512], module[64], users[256];
-	bool found = false;
-	int refs;
+	int fd = open(VT_MODULES, O_RDONLY);
+	struct vt_lines lines;
+	struct vt_module m;
+	bool found;
 
-	while (!found && file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "%63s %*u %d %255s", module, &refs, users) == 3 && !strcmp(module, name)) {
-			found = true;
-			users[strlen(users) - 1] = '\0';
-			if (*users)
-				vt_warn("Module %s is in use by: %s", name, users);
-			else
-				vt_warn("Module %s is in use (%d references; dmesg may say whose)", name, refs);
-		}
-	if (!found)
+	vt_lines_open(&lines, fd);
+	while ((found = vt_next_module(&lines, &m)) && strcmp(m.name, name))
+		;
+	if (found && *m.users)
+		vt_warn("Module %s is in use by: %s", name, m.users);
+	else if (found)
+		vt_warn("Module %s is in use (%s references; dmesg may say whose)", name, m.refs);
+	else
 		vt_warn("Module %s is in use (dmesg may say whose)", name);
-	if (file)
-		fclose(file);
+	vt_lines_free(&lines);
+	close(fd);
 }
 
 int main(int argc, char **argv)

@@ -3,7 +3,7 @@
  *
  * Commands: s/EXPRESSION/TEXT/FLAGS (flags g, p, I and a number; & or \0 is what matched, \1 to \9 its groups), p,
  * d, q, =, { and }. Addresses: a number, $, /EXPRESSION/, two of them for a range, ! for all other lines. Left out: the
- * hold space, branches, a i c n N r w y, -i, -f; zero bytes in a line end it.
+ * hold space, branches, a i c n N r w y, -i, -f.
  *
  * The script becomes an array of commands before the first line is read; a { knows the index of its
  * }, so a block that is not selected is one step. Then each line passes through the array:
@@ -11,7 +11,7 @@
  *     2,4{ s/a/b/; p }        0: { (2,4) end 3    1: s    2: p    3: }
  *
  * Of a line only the text is held, without its newline. p, d and q decide what is printed; without -n
- * each line is printed at its end as well. A last line without a newline is printed without one.
+ * each line is printed at its end as well. A last line without a newline is printed without one, but by q.
  */
 #include <vt.h>
 
@@ -27,6 +27,7 @@ struct command {
 	struct address from, to;
 	bool negate;
 	bool inside; /* between from and to */
+	bool begun;  /* the range has begun once */
 	char name;
 	int end; /* of {: index of its } */
 	/* s */
@@ -36,10 +37,11 @@ struct command {
 	bool global, print;
 };
 
-/* Text that grows. */
+/* Text that grows: a line without its newline. It may hold zero bytes. */
 struct text {
-	char *at;
+	char *at; /* owned; NULL: no line */
 	size_t length, size;
+	bool cut; /* the line came without a newline */
 };
 
 static struct {
@@ -53,10 +55,9 @@ static struct {
 	const char *name; /* of input; NULL: none is open */
 	bool failed;	  /* a file could not be read */
 
-	char *line, *next;  /* owned; next: NULL if not read yet */
-	bool cut, next_cut; /* line, next: it came without a newline */
-	bool owes_newline;  /* what was printed last has none yet: more may follow */
-	long number;	    /* of line, from 1 */
+	struct text line, next; /* next: no line if not read yet */
+	bool owes_newline;	/* what was printed last has none yet: more may follow */
+	long number;		/* of line, from 1 */
 } sed;
 
 /* --- reading the script --- */
@@ -258,6 +259,11 @@ static void take_command(struct command *c)
 		if (c->from.kind == NO_ADDRESS || c->to.kind == NO_ADDRESS)
 			script_error("address expected");
 	}
+	if (c->from.kind == LINE && !c->from.line) {
+		if (c->to.kind != MATCH)
+			script_error("invalid usage of line address 0");
+		c->inside = c->begun = true; /* 0,/x/ may end with the first line */
+	}
 	if (*sed.script == '!') {
 		c->negate = true;
 		sed.script++;
@@ -266,6 +272,8 @@ static void take_command(struct command *c)
 	if (!*sed.script || !strchr("spdq={}", *sed.script))
 		script_error(*sed.script ? "unknown command" : "command expected");
 	c->name = *sed.script++;
+	if (c->name == 'q' && c->to.kind != NO_ADDRESS)
+		script_error("command only uses one address");
 	if (c->name == 's')
 		take_substitution(c);
 	if (c->name == '}') {
@@ -325,38 +333,52 @@ static void close_input(void)
 	sed.name = NULL;
 }
 
-/* A line of its own memory, or NULL after the last file. *cut: it came without a newline. */
-static char *read_line(bool *cut)
+/* Append n bytes; the room at least doubles, so that a line is copied a few times at most. */
+static void add(struct text *t, const char *s, size_t n)
 {
+	if (t->length + n + 1 > t->size) {
+		t->size = 2 * (t->length + n + 1);
+		t->at = vt_realloc(t->at, t->size);
+	}
+	memcpy(t->at + t->length, s, n);
+	t->length += n;
+	t->at[t->length] = '\0';
+}
+
+/* A line of its own memory, or no line after the last file. */
+static struct text read_line(void)
+{
+	struct text text = {0};
 	char *line;
+	size_t n;
 
 	while (sed.name || open_next()) {
-		if (vt_line(&sed.input, &line, NULL)) {
-			*cut = sed.input.cut;
-			return vt_strdup(line);
+		if (vt_line(&sed.input, &line, &n)) {
+			add(&text, line, n);
+			text.cut = sed.input.cut;
+			break;
 		}
 		close_input();
 	}
-	return NULL;
+	return text;
 }
 
 /* Only asked when the script has a $: looking ahead would hold back the lines of a trace_pipe. */
 static bool is_last(void)
 {
-	if (!sed.next)
-		sed.next = read_line(&sed.next_cut);
-	return !sed.next;
+	if (!sed.next.at)
+		sed.next = read_line();
+	return !sed.next.at;
 }
 
 /* Go on to the next line. Returns false after the last. */
 static bool next_line(void)
 {
-	free(sed.line);
-	sed.cut = sed.next_cut;
-	sed.line = sed.next ? sed.next : read_line(&sed.cut);
-	sed.next = NULL;
+	free(sed.line.at);
+	sed.line = sed.next.at ? sed.next : read_line();
+	sed.next.at = NULL;
 	sed.number++;
-	return sed.line != NULL;
+	return sed.line.at != NULL;
 }
 
 /* --- editing --- */
@@ -364,7 +386,7 @@ static bool next_line(void)
 /* Is the line the one, or one of those, that the address names? No address names all. */
 static bool address_fits(const struct address *a)
 {
-	size_t start, end;
+	struct vt_match match;
 
 	switch (a->kind) {
 	case LINE:
@@ -372,10 +394,21 @@ static bool address_fits(const struct address *a)
 	case LAST:
 		return is_last();
 	case MATCH:
-		return vt_regex_search(a->regex, sed.line, 0, &start, &end);
+		return vt_regex_search(a->regex, sed.line.at, sed.line.length, 0, &match);
 	default:
 		return true;
 	}
+}
+
+/*
+ * Whether a range begins here. As GNU's, one that is to begin at a number begins later if a block or a d has kept that
+ * line from this command, but not behind a number where it is to end.
+ */
+static bool begins(const struct command *c)
+{
+	if (c->from.kind != LINE || c->begun || sed.number <= c->from.line)
+		return address_fits(&c->from);
+	return c->to.kind != LINE || sed.number <= c->to.line;
 }
 
 /*
@@ -389,27 +422,14 @@ static bool selected(struct command *c)
 		return address_fits(&c->from) != c->negate;
 	if (c->inside) {
 		c->inside = c->to.kind == LINE ? sed.number < c->to.line : !address_fits(&c->to);
-		/* The end was on a line that a block or a d kept from this command. */
-		if (c->to.kind == LINE && sed.number > c->to.line)
-			return address_fits(&c->from) != c->negate;
-		return !c->negate;
+		/* The end may have been on a line that a block or a d kept from this command. */
+		return (c->to.kind != LINE || sed.number <= c->to.line) != c->negate;
 	}
-	if (!address_fits(&c->from))
+	if (!begins(c))
 		return c->negate;
+	c->begun = true;
 	c->inside = c->to.kind != LINE || sed.number < c->to.line;
 	return !c->negate;
-}
-
-/* Append n bytes; the room at least doubles, so that a line is copied a few times at most. */
-static void add(struct text *t, const char *s, size_t n)
-{
-	if (t->length + n + 1 > t->size) {
-		t->size = 2 * (t->length + n + 1);
-		t->at = vt_realloc(t->at, t->size);
-	}
-	memcpy(t->at + t->length, s, n);
-	t->length += n;
-	t->at[t->length] = '\0';
 }
 
 /* Append what a group of a match has taken: nothing, if the match did not go through it. */
@@ -418,7 +438,7 @@ static void add_group(struct text *t, const struct vt_match *match, int group)
 	const size_t *at = match->group[group];
 
 	if (at[0] != SIZE_MAX)
-		add(t, sed.line + at[0], at[1] - at[0]);
+		add(t, sed.line.at + at[0], at[1] - at[0]);
 }
 
 /*
@@ -430,7 +450,7 @@ static void add_replacement(struct text *t, const char *text, const struct vt_ma
 	for (; *text; text++) {
 		if (*text == '&' || (text[0] == '\\' && text[1] == '0')) {
 			text += *text == '\\';
-			add(t, sed.line + match->start, match->end - match->start);
+			add(t, sed.line.at + match->start, match->end - match->start);
 		} else if (*text != '\\' || !text[1]) {
 			add(t, text, 1);
 		} else if (*++text >= '1' && *text <= '9') {
@@ -450,33 +470,34 @@ static void add_replacement(struct text *t, const char *text, const struct vt_ma
  */
 static bool substitute(const struct command *c)
 {
-	struct text out = {0};
+	struct text out = {.cut = sed.line.cut};
+	const char *line = sed.line.at;
 	size_t at = 0, last = (size_t)-1; /* last: where the match before ended */
 	struct vt_match match;
 	long found = 0;
 	bool done = false;
 
-	while ((c->global || !done) && vt_regex_groups(c->regex, sed.line, at, &match)) {
-		add(&out, sed.line + at, match.start - at);
+	while ((c->global || !done) && vt_regex_search(c->regex, line, sed.line.length, at, &match)) {
+		add(&out, line + at, match.start - at);
 		/* An empty match right behind another does not count. */
 		if (match.start != match.end || match.start != last) {
 			if (++found >= c->nth) {
 				add_replacement(&out, c->text, &match);
 				done = true;
 			} else {
-				add(&out, sed.line + match.start, match.end - match.start);
+				add(&out, line + match.start, match.end - match.start);
 			}
 		}
 		at = last = match.end;
 		if (match.start == match.end) {
-			if (!sed.line[at])
+			if (at == sed.line.length)
 				break;
-			add(&out, sed.line + at++, 1);
+			add(&out, line + at++, 1);
 		}
 	}
-	add(&out, sed.line + at, strlen(sed.line + at));
-	free(sed.line);
-	sed.line = out.at;
+	add(&out, line + at, sed.line.length - at);
+	free(sed.line.at);
+	sed.line = out;
 	return done;
 }
 
@@ -491,9 +512,9 @@ static void pay_newline(void)
 static void print_line(void)
 {
 	pay_newline();
-	fputs(sed.line, stdout);
+	fwrite(sed.line.at, 1, sed.line.length, stdout);
 	sed.owes_newline = true;
-	if (!sed.cut)
+	if (!sed.line.cut)
 		pay_newline();
 }
 
@@ -560,6 +581,8 @@ int main(int argc, char **argv)
 		after = edit();
 		if (after != DELETE && !sed.quiet)
 			print_line();
+		if (after == QUIT)
+			pay_newline(); /* as GNU's does, though nothing follows */
 		/* Somebody watches, perhaps a trace_pipe. */
 		if (isatty(STDOUT_FILENO))
 			fflush(stdout);

@@ -12,10 +12,7 @@ int main(int argc, char **argv)
 	int64_t total = 0, ns;
 	struct timespec span;
 
-	while (vt_option(&o, argc, argv) != -1)
-		;
-	if (o.index >= argc)
-		vt_usage(&o);
+	vt_operands(&o, argc, argv, 1, argc);
 	for (; o.index < argc; o.index++) {
 		while (!strcmp(argv[o.index], "infinity") || !strcmp(argv[o.index], "inf"))
 			nanosleep(&(struct timespec){.tv_sec = INT32_MAX}, NULL);

@@ -23,6 +23,7 @@
 static int64_t deadline; /* CLOCK_MONOTONIC in ns; 0: none */
 static long rounds;	 /* of each worker; 0: no limit */
 static bool verbose;
+static volatile sig_atomic_t ended; /* a signal has come to an fs worker */
 
 /* Nanoseconds of the monotonic clock; the time of day may be set while we run. */
 static int64_t now(void)
@@ -40,7 +41,7 @@ static int64_t now(void)
  */
 static bool goes_on(long done)
 {
-	if (rounds && done >= rounds)
+	if (ended || (rounds && done >= rounds))
 		return false;
 	return !deadline || now() < deadline;
 }
@@ -215,12 +216,23 @@ static void check_file(const char *name, const char *other, long seed)
 		vt_die(1, "a byte of a file was changed");
 }
 
-/* Make a directory of files, list it and remove it; the number of names must be right. */
+static void on_end(int sig)
+{
+	ended = 1;
+}
+
+/*
+ * Make a directory of files, list it and remove it; the number of names must be right. A signal ends the worker when
+ * its round is done, or the files would stay.
+ */
 static long work_fs(void)
 {
 	char dir[32], name[48], other[48];
 	long done = 0;
 
+	signal(SIGINT, on_end);
+	signal(SIGTERM, on_end);
+	signal(SIGHUP, on_end);
 	snprintf(dir, sizeof(dir), "/tmp/stress-%d", (int)getpid());
 	for (; goes_on(done); done++) {
 		char **names;

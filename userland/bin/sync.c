@@ -10,10 +10,7 @@ int main(int argc, char **argv)
 {
 	struct vt_options o = {.usage = "sync", .options = "", .bad_status = 1};
 
-	while (vt_option(&o, argc, argv) != -1)
-		;
-	if (o.index != argc)
-		vt_usage(&o);
+	vt_operands(&o, argc, argv, 0, 0);
 	sync();
 	return 0;
 }

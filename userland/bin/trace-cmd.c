@@ -31,8 +31,10 @@ static const char help[] =
 	"  -P PID, -F (only COMMAND), -c (with -P or -F: children too), -T (stacks), -a (all events), -o FILE,\n"
 	"  --max-graph-depth N. All but list, record and report take -B INSTANCE, and -a for all of them.\n";
 
+static const struct vt_long_option longs[] = {{"max-graph-depth", '1'}, {NULL, 0}};
+
 static struct vt_options o = {
-	.usage = "trace-cmd COMMAND [OPTION...]", .help = help, .in_order = true, .bad_status = 1};
+	.usage = "trace-cmd COMMAND [OPTION...]", .longs = longs, .help = help, .in_order = true, .bad_status = 1};
 
 /*
  * The words of the command line behind "trace-cmd": argv[0] is the command's name. They are not
@@ -159,71 +161,36 @@ static void become(void)
  */
 #define RECORD_OPTIONS "hae:f:Fp:cC:O:o:g:l:n:P:b:B:TM:q1:"
 
-/* "--max-graph-depth N" and "--max-graph-depth=N" as a letter of ours. Other words stay. */
-static char *shorten_word(char *word)
-{
-	static const char name[] = "--max-graph-depth";
-	char *rest = word + strlen(name), *short_one;
-
-	if (strncmp(word, name, strlen(name)) || (*rest && *rest != '='))
-		return word;
-	short_one = vt_malloc(strlen(rest) + 3);
-	sprintf(short_one, "-1%s", *rest ? rest + 1 : rest);
-	return short_one;
-}
-
-/* Whether the next word is the argument of this cluster's last letter. */
-static bool wants_next(const char *cluster)
-{
-	for (const char *at = cluster + 1; *at; at++) {
-		const char *known = strchr(o.options, *at);
-
-		if (known && known[1] == ':')
-			return !at[1];
-	}
-	return false;
-}
-
-/* The long option as a letter, up to the command: that may have an option of this name. o.options are set. */
-static void shorten(void)
-{
-	for (int i = 1; i < argc && argv[i][0] == '-' && argv[i][1] && strcmp(argv[i], "--"); i++) {
-		argv[i] = shorten_word(argv[i]);
-		if (argv[i][1] != '-' && wants_next(argv[i]))
-			i++;
-	}
-}
-
 /*
- * An option of record as trace-record's: most letters are the same, -a is -e all, -P is -t,
- * --max-graph-depth is -D.
+ * One option of record, start or set, as a letter of trace-record's: for record (no array) into its words, else into
+ * the wishes for the array that the last -B named.
  */
-static void record_option(int c)
+static void take_option(struct vt_array *a, int c)
 {
-	switch (c) {
-	case 'h':
+	static const struct {
+		char letter, other;
+		const char *text; /* NULL: the option's own argument */
+	} others[] = {{'a', 'e', "all"}, {'T', 'O', "stacktrace"}, {'P', 't', NULL}, {'1', 'D', NULL}};
+	const char *text = o.arg;
+
+	if (c == 'h')
 		vt_help(&o);
-	case 'a':
-		add_option('e', "all");
+	if (c == 'p')
+		printf("  plugin '%s'\n", text);
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		if (others[i].letter != c)
+			continue;
+		c = others[i].other;
+		text = others[i].text ?: text;
 		break;
-	case 'P':
-		add_option('t', o.arg);
-		break;
-	case '1':
-		add_option('D', o.arg);
-		break;
-	case 'p':
-		printf("  plugin '%s'\n", o.arg);
-		add_option('p', o.arg);
-		break;
-	case 'c':
-	case 'F':
-	case 'q':
-	case 'T':
-		add_option((char)c, NULL);
-		break;
-	default:
-		add_option((char)c, o.arg);
+	}
+	if (!a) {
+		add_option((char)c, strchr("cFq", c) ? NULL : text);
+	} else if (c == 'p') {
+		a->tracer = text;
+		a->used = true;
+	} else {
+		vt_wish_add(a, c, text);
 	}
 }
 
@@ -238,11 +205,10 @@ static int do_record(void)
 
 	add("trace-record");
 	o.options = RECORD_OPTIONS;
-	shorten();
 	while ((c = vt_option(&o, argc, argv)) != -1) {
 		only |= c == 'F';
 		children |= c == 'c';
-		record_option(c);
+		take_option(NULL, c);
 	}
 	/* Children follow a command that is chosen unless they are not wanted: here the other way round. */
 	if (only && !children)
@@ -253,32 +219,6 @@ static int do_record(void)
 	if (vt_finish(0))
 		return 1;
 	become();
-}
-
-/* One option of start or set, for the array that the last -B named. */
-static void set_option(struct vt_array *a, int c)
-{
-	switch (c) {
-	case 'p':
-		a->tracer = o.arg;
-		a->used = true;
-		printf("  plugin '%s'\n", o.arg);
-		break;
-	case 'a':
-		vt_wish_add(a, 'e', "all");
-		break;
-	case 'T':
-		vt_wish_add(a, 'O', "stacktrace");
-		break;
-	case 'P':
-		vt_wish_add(a, 't', o.arg);
-		break;
-	case '1':
-		vt_wish_add(a, 'D', o.arg);
-		break;
-	default:
-		vt_wish_add(a, c, o.arg);
-	}
 }
 
 /*
@@ -319,14 +259,11 @@ static int set_up(int how)
 	int c;
 
 	o.options = "hae:f:p:cC:O:g:l:n:P:b:B:TM:1:";
-	shorten();
 	while ((c = vt_option(&o, argc, argv)) != -1) {
-		if (c == 'h')
-			vt_help(&o);
-		else if (c == 'c')
+		if (c == 'c')
 			how |= VT_WISH_CHILDREN;
 		else if (c != 'B')
-			set_option(&arrays[now], c);
+			take_option(&arrays[now], c);
 		else if (nr == ARRAY_SIZE(arrays))
 			vt_die(1, "more than %d instances", (int)nr - 1);
 		else

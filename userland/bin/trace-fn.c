@@ -12,25 +12,13 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#define TRACING "/sys/kernel/tracing"
-#define FAULT	125 /* exit status when not the command but trace-fn failed */
+#define FAULT 125 /* exit status when not the command but trace-fn failed */
 
 static struct {
 	bool graph, profile;
 	long depth, pid, min_us;
 	char *filter, *notrace; /* words between blanks, NULL: not given */
 } opt;
-
-/* Files that we change, in the order of being written, with what they held before. */
-static struct setting {
-	const char *file;
-	char *before; /* NULL: not changed */
-} settings[] = {
-	{.file = "set_ftrace_filter"},	      {.file = "set_ftrace_notrace"}, {.file = "set_ftrace_pid"},
-	{.file = "options/function-fork"},    {.file = "max_graph_depth"},    {.file = "tracing_thresh"},
-	{.file = "tracing_enabled"},	      {.file = "tracing_on"},	      {.file = "current_tracer"},
-	{.file = "function_profile_enabled"},
-};
 
 /* Written by the handler, or (command) read by it. */
 static volatile sig_atomic_t interrupted, exec_failed, command;
@@ -66,69 +54,15 @@ static void catch_signals(void (*handler)(int sig))
 
 /* ---- Files of tracefs */
 
-/*
- * The kernel looks at a word when a separator follows: with the newline the write itself fails if the
- * word is wrong. Without it only close() would know.
- */
-static int write_setting(const char *file, const char *text, int how)
-{
-	int fd = open(file, O_WRONLY | how), ret = 0, err;
-	size_t n = strlen(text);
-	char *line;
-
-	if (fd < 0)
-		return -1;
-	line = vt_malloc(n + 2);
-	memcpy(line, text, n + 1);
-	if (n && line[n - 1] != '\n')
-		strcpy(line + n++, "\n");
-	if (n)
-		ret = vt_write_all(fd, line, n);
-	err = errno;
-	free(line);
-	close(fd);
-	errno = err;
-	return ret;
-}
-
-/* What a file holds, as it can be written again; NULL: there is none. */
-static char *read_setting(const char *file)
-{
-	char *text = vt_read_file(file, NULL);
-
-	return text ? vt_tracefs_settings(text) : NULL;
-}
-
-/* Last first: the tracer goes before its filters change. Also run at every exit; then there is nothing left to do. */
+/* Also run at every exit; then there is nothing left to do. */
 static void put_back(void)
 {
-	for (size_t i = ARRAY_SIZE(settings); i-- > 0;) {
-		char *before = settings[i].before;
-
-		settings[i].before = NULL;
-		if (before && write_setting(settings[i].file, before, O_TRUNC) < 0)
-			vt_warn("%s keeps a value of this trace: %s", settings[i].file, strerror(errno));
-		free(before);
-	}
-}
-
-/* Before the first change. */
-static void note(const char *file)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(settings); i++) {
-		if (strcmp(settings[i].file, file) || settings[i].before)
-			continue;
-		settings[i].before = read_setting(file);
-		if (!settings[i].before)
-			vt_die_errno(FAULT, file);
-	}
+	vt_tracefs_restore();
 }
 
 static void set(const char *file, const char *text)
 {
-	note(file);
-	if (write_setting(file, text, O_TRUNC) < 0)
-		vt_die_errno(FAULT, file);
+	vt_tracefs_set(NULL, file, text, O_TRUNC, NULL);
 }
 
 /* Write a list one word a time, so that the message can name the word that is wrong. */
@@ -137,11 +71,10 @@ static void set_words(const char *file, char *words)
 	int how = O_TRUNC;
 	char *word;
 
-	note(file);
 	while ((word = strsep(&words, " \t\n,"))) {
 		if (!*word)
 			continue;
-		if (write_setting(file, word, how) < 0) {
+		if (!vt_tracefs_try(NULL, file, word, how)) {
 			if (errno == EINVAL)
 				vt_die(FAULT, "no function matches '%s': available_filter_functions lists them", word);
 			vt_die_errno(FAULT, file);
@@ -161,24 +94,18 @@ static void set_number(const char *file, long value)
 /* A tracer that somebody else has selected would lose its trace, and the profiler its counts. */
 static void refuse_if_used(void)
 {
-	char *tracer = read_setting("current_tracer"), *profile = read_setting("function_profile_enabled");
+	char *profile = vt_tracefs_read_or_die(NULL, "function_profile_enabled");
 
-	if (!tracer || !profile)
-		vt_die_errno(FAULT, tracer ? "function_profile_enabled" : "current_tracer");
-	if (strcmp(tracer, "nop\n"))
-		vt_die(FAULT, "the tracer %.*s is in use: echo nop > " TRACING "/current_tracer ends it",
-		       (int)strcspn(tracer, "\n"), tracer);
+	vt_tracefs_refuse_tracer();
 	if (opt.profile && strcmp(profile, "0\n"))
-		vt_die(FAULT, "the profiler is in use: echo 0 > " TRACING "/function_profile_enabled ends it");
-	free(tracer);
+		vt_die(FAULT, "the profiler is in use: echo 0 > " VT_TRACING "/function_profile_enabled ends it");
 	free(profile);
 }
 
 /* Everything but the start. */
 static void prepare(long pid)
 {
-	if (chdir(TRACING) < 0)
-		vt_die(FAULT, "no tracefs at " TRACING ": mount -t tracefs tracefs " TRACING);
+	vt_tracefs_check();
 	refuse_if_used();
 	if (opt.filter)
 		set_words("set_ftrace_filter", opt.filter);
@@ -193,7 +120,7 @@ static void prepare(long pid)
 	set("tracing_on", "0");
 	set_number("set_ftrace_pid", pid);
 	set("options/function-fork", "1");
-	if (write_setting("trace", "", O_TRUNC) < 0)
+	if (vt_tracefs_write(NULL, "trace", "", O_TRUNC) < 0)
 		vt_die_errno(FAULT, "trace");
 	set("tracing_enabled", "1");
 	set("current_tracer", opt.graph ? "function_graph" : "function");
@@ -202,7 +129,7 @@ static void prepare(long pid)
 /* ---- The profiler's tables, one a CPU, as one */
 
 struct row {
-	char name[64];
+	char *name;
 	unsigned long hits, ns;
 };
 
@@ -216,8 +143,7 @@ static struct row *row_of(const char *name)
 		if (!strcmp(rows[i].name, name))
 			return &rows[i];
 	rows = vt_realloc(rows, (nr_rows + 1) * sizeof(*rows));
-	rows[nr_rows] = (struct row){.name = ""};
-	snprintf(rows[nr_rows].name, sizeof(rows[nr_rows].name), "%s", name);
+	rows[nr_rows] = (struct row){.name = vt_strdup(name)};
 	return &rows[nr_rows++];
 }
 
@@ -265,24 +191,14 @@ static int by_time(const void *a, const void *b)
 /* Each CPU has a file trace_stat/functionN: add them all up. */
 static void read_profile(void)
 {
-	char **names = vt_names("trace_stat");
+	char *text, file[40];
 
-	if (!names)
-		vt_die_errno(FAULT, "trace_stat");
-	for (char **name = names; *name; name++) {
-		char *path, *text;
-
-		if (strncmp(*name, "function", 8))
-			continue;
-		path = vt_join("trace_stat", *name);
-		text = vt_read_file(path, NULL);
-		if (!text)
-			vt_die_errno(FAULT, path);
+	for (int cpu = 0; cpu < vt_tracefs_cpus(); cpu++) {
+		sprintf(file, "trace_stat/function%d", cpu);
+		text = vt_tracefs_read_or_die(NULL, file);
 		add_table(text);
 		free(text);
-		free(path);
 	}
-	vt_names_free(names);
 }
 
 static void print_profile(void)
@@ -308,18 +224,15 @@ static size_t trace_size;
  */
 static bool trace_is_whole(void)
 {
-	char **cpus = vt_names("per_cpu");
-	bool whole = cpus;
+	bool whole = true;
+	char *text, file[40];
 
-	for (char **cpu = cpus; whole && *cpu; cpu++) {
-		char *dir = vt_join("per_cpu", *cpu), *path = vt_join(dir, "stats"), *text = vt_read_file(path, NULL);
-
+	for (int cpu = 0; whole && cpu < vt_tracefs_cpus(); cpu++) {
+		sprintf(file, "per_cpu/cpu%d/stats", cpu);
+		text = vt_tracefs_read(NULL, file);
 		whole = text && strstr(text, "\noverrun: 0\n");
 		free(text);
-		free(path);
-		free(dir);
 	}
-	vt_names_free(cpus);
 	return whole;
 }
 
@@ -351,9 +264,8 @@ static void stop(void)
 		return;
 	}
 	set("tracing_on", "0");
-	trace_text = vt_read_file("trace", &trace_size);
-	if (!trace_text)
-		vt_die_errno(FAULT, "trace");
+	trace_text = vt_tracefs_read_or_die(NULL, "trace");
+	trace_size = strlen(trace_text);
 	if (!opt.pid)
 		begin_at_execve();
 }
@@ -379,7 +291,7 @@ static int show(int status)
  */
 static void become(const char *path, char **argv)
 {
-	int fd = opt.profile ? -1 : open(TRACING "/tracing_on", O_WRONLY | O_CLOEXEC), err;
+	int fd = opt.profile ? -1 : open(VT_TRACING "/tracing_on", O_WRONLY | O_CLOEXEC), err;
 
 	if (fd < 0 && !opt.profile)
 		vt_die_errno(FAULT, "tracing_on");
@@ -451,13 +363,10 @@ static const char help[] =
 	"  --profile: the profiler) is in use. ^C, SIGTERM and SIGHUP end the command; what there is then is shown.\n"
 	"  The exit status is the command's, or 125 when trace-fn itself failed.\n";
 
-/* Those that have one: the letter of a long option. */
-static const struct {
-	const char *name;
-	char letter;
-} long_options[] = {{"graph", 'g'},   {"profile", 'P'},	  {"depth", 'd'}, {"filter", 'l'},
-		    {"notrace", 'N'}, {"threshold", 't'}, {"pid", 'p'}};
-#define WITH_ARGUMENT "dltpN"
+static const struct vt_long_option long_options[] = {
+	{"graph", 'g'},	  {"profile", 'P'},   {"depth", 'd'}, {"filter", 'l'},
+	{"notrace", 'N'}, {"threshold", 't'}, {"pid", 'p'},   {NULL, 0},
+};
 
 /* -l again adds. Empty words match nothing, and would choose everything. */
 static void add_words(char **words, const char *more)
@@ -522,50 +431,18 @@ static void parse(struct vt_options *o, int argc, char **argv)
 	check(o, argc);
 }
 
-/* "--depth" as "-d", "--depth=3" as "-d3"; what is neither is left for vt_option() to refuse. */
-static void shorten_one(char **word)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(long_options); i++) {
-		size_t n = strlen(long_options[i].name);
-		const char *rest = *word + 2 + n;
-		char *new;
-
-		if (strncmp(*word + 2, long_options[i].name, n))
-			continue;
-		if (*rest && !(*rest == '=' && rest[1] && strchr(WITH_ARGUMENT, long_options[i].letter)))
-			continue;
-		new = vt_malloc(strlen(rest) + 3);
-		sprintf(new, "-%c%s", long_options[i].letter, *rest ? rest + 1 : rest);
-		*word = new;
-		return;
-	}
-}
-
-/* Long options as the letters that stand for them, up to the command, whose own they may be. */
-static void shorten(int argc, char **argv)
-{
-	for (int i = 1; i < argc && argv[i][0] == '-' && strcmp(argv[i], "--"); i++) {
-		const char *argument;
-
-		if (argv[i][1] == '-')
-			shorten_one(&argv[i]);
-		argument = strpbrk(argv[i] + 1, WITH_ARGUMENT);
-		if (argv[i][1] != '-' && argument && !argument[1])
-			i++; /* the next word */
-	}
-}
-
 int main(int argc, char **argv)
 {
 	struct vt_options o = {.usage = "trace-fn [-g|--profile] [-d N] [-l FILTER] [-N FILTER] [-t USEC] "
 					"{-p PID | [--] COMMAND [ARG...]}, or trace-fn --help",
 			       .options = "gPhd:l:N:t:p:",
+			       .longs = long_options,
 			       .help = help,
 			       .in_order = true,
 			       .bad_status = FAULT};
 	int go = -1, status = 0;
 
-	shorten(argc, argv);
+	vt_tracefs_fault = FAULT;
 	parse(&o, argc, argv);
 	if (opt.pid && kill((pid_t)opt.pid, 0) < 0)
 		vt_die(FAULT, "no process %ld", opt.pid);

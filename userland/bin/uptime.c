@@ -12,8 +12,7 @@ int main(int argc, char **argv)
 	struct sysinfo info;
 	long minutes;
 
-	while (vt_option(&o, argc, argv) != -1)
-		;
+	vt_operands(&o, argc, argv, 0, argc);
 	if (sysinfo(&info) < 0)
 		vt_die_errno(1, "sysinfo");
 	minutes = info.uptime / 60;

@@ -12,10 +12,7 @@ int main(int argc, char **argv)
 	struct timespec span;
 	long us;
 
-	while (vt_option(&o, argc, argv) != -1)
-		;
-	if (o.index + 1 != argc)
-		vt_usage(&o);
+	vt_operands(&o, argc, argv, 1, 1);
 	us = vt_number_or_die(1, argv[o.index], 0, INT64_MAX);
 	span = (struct timespec){us / 1000000, us % 1000000 * 1000};
 	while (nanosleep(&span, &span) < 0) {

@@ -11,10 +11,7 @@ int main(int argc, char **argv)
 	struct vt_options o = {.usage = "which NAME...", .options = "", .bad_status = 2};
 	int status = 0;
 
-	while (vt_option(&o, argc, argv) != -1)
-		;
-	if (o.index >= argc)
-		vt_usage(&o);
+	vt_operands(&o, argc, argv, 1, argc);
 	for (; o.index < argc; o.index++) {
 		char *path = vt_which(argv[o.index]);
 

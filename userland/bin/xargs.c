@@ -1,14 +1,15 @@
 /*
- * xargs [-n COUNT] [-r] [COMMAND [ARG...]]: words of standard input as arguments of a command.
+ * xargs [-0] [-I WORD | -n COUNT] [-r] [COMMAND [ARG...]]: words of standard input as arguments of a command. -0: the
+ * words end with zero bytes. -I: a run for each line of input, which takes the place of WORD in the arguments.
  *
- * Left out: quoting in the input, -0, -I, -P, -t, -s. Status 123: some command failed; 125: one was
+ * Left out: quoting in the input, -P, -t, -s. Status 123: some command failed; 125: one was
  * killed; 124: one ended with 255; 127: there is no such command; 126: it cannot be run. After all but the
  * first nothing more is run.
  *
  *     find /tmp -name '*.o' | xargs rm      one rm for many names: a process for each would take far longer
  *
- * Words are separated by blanks and newlines, so names with blanks in them come apart: find's -exec {}
- * + does not have that trouble.
+ * Words are separated by blanks and newlines, so names with blanks in them come apart: find -print0 | xargs -0 and
+ * find's -exec {} + do not have that trouble.
  */
 #include <vt.h>
 #include <sys/wait.h>
@@ -64,15 +65,51 @@ static int run(char **argv)
 	return WEXITSTATUS(status) ? 123 : 0;
 }
 
+/* A text with `to` in place of each `from`, in new memory. */
+static char *replaced(const char *text, const char *from, const char *to)
+{
+	char *new = vt_malloc(strlen(text) * (strlen(to) + 1) + 1), *at = new;
+	size_t n = strlen(from);
+
+	while (*text) {
+		if (strncmp(text, from, n)) {
+			*at++ = *text++;
+			continue;
+		}
+		at = stpcpy(at, to);
+		text += n;
+	}
+	*at = '\0';
+	return new;
+}
+
+/* -I: run the command for a line of input. */
+static int run_replaced(char *const *command, int n, const char *word, const char *line)
+{
+	char **argv = vt_malloc(sizeof(*argv) * (size_t)(n + 1));
+	int status;
+
+	argv[0] = command[0];
+	for (int i = 1; i < n; i++)
+		argv[i] = replaced(command[i], word, line);
+	argv[n] = NULL;
+	status = run(argv);
+	while (--n > 0)
+		free(argv[n]);
+	free(argv);
+	return status;
+}
+
 int main(int argc, char **argv)
 {
-	struct vt_options o = {.usage = "xargs [-n COUNT] [-r] [COMMAND [ARG...]]",
-			       .options = "n:r",
+	struct vt_options o = {.usage = "xargs [-0] [-I WORD | -n COUNT] [-r] [COMMAND [ARG...]]",
+			       .options = "0I:n:r",
 			       .in_order = true,
 			       .bad_status = 1};
 	static char *command[XARGS_MAX + 1] = {"echo"};
 	long most = XARGS_MAX;
-	bool any_input = true, ran = false;
+	bool any_input = true, ran = false, zeros = false;
+	const char *insert = NULL; /* -I */
 	int c, fixed, n, input, nothing, status = 0;
 	size_t bytes = 0;
 	struct vt_lines lines;
@@ -81,6 +118,10 @@ int main(int argc, char **argv)
 	while ((c = vt_option(&o, argc, argv)) != -1) {
 		if (c == 'r')
 			any_input = false;
+		else if (c == '0')
+			zeros = true;
+		else if (c == 'I')
+			insert = *o.arg ? o.arg : NULL;
 		else
 			most = vt_number_or_die(1, o.arg, 1, XARGS_MAX);
 	}
@@ -98,8 +139,16 @@ int main(int argc, char **argv)
 	if (input >= 0 && nothing >= 0)
 		dup2(nothing, STDIN_FILENO);
 	vt_lines_open(&lines, input >= 0 ? input : STDIN_FILENO);
+	if (zeros)
+		lines.newline = '\0';
 	while (vt_line(&lines, &line, NULL)) {
-		for (char *word = strtok(line, " \t"); word; word = strtok(NULL, " \t")) {
+		if (insert) {
+			line += zeros ? 0 : strspn(line, " \t");
+			c = *line || zeros ? run_replaced(command, fixed, insert, line) : 0;
+			status = c ? c : status;
+			continue;
+		}
+		for (char *word = zeros ? line : strtok(line, " \t"); word; word = zeros ? NULL : strtok(NULL, " \t")) {
 			command[n++] = vt_strdup(word);
 			command[n] = NULL;
 			bytes += strlen(word) + 1;
@@ -119,7 +168,7 @@ int main(int argc, char **argv)
 	}
 	command[n] = NULL;
 	/* POSIX: the command runs once even without input, unless -r. */
-	if (n > fixed || (!ran && any_input)) {
+	if (n > fixed || (!ran && any_input && !insert)) {
 		c = run(command);
 		status = c ? c : status;
 	}

@@ -11,8 +11,7 @@ int main(int argc, char **argv)
 	char block[4096];
 	size_t n = 0, line;
 
-	while (vt_option(&o, argc, argv) != -1)
-		;
+	vt_operands(&o, argc, argv, 0, argc);
 	if (o.index >= argc)
 		argv[--o.index] = "y";
 	/* The words are joined once, not for every line. */

@@ -39,6 +39,12 @@ char *vt_strdup(const char *s);
 
 /* --- command lines (options.c) --- */
 
+/* A long option, "--name", "--name=VALUE" or "--name VALUE", stands for a letter. A row without a name ends a table. */
+struct vt_long_option {
+	const char *name;
+	char letter; /* one that nobody can type where the option has no short form */
+};
+
 /*
  * Options of one program, read by vt_option(). usage is what follows "Usage: "; options as for getopt: a
  * letter each, a colon after those that take an argument. bad_status is what the program exits with on a bad
@@ -47,6 +53,7 @@ char *vt_strdup(const char *s);
 struct vt_options {
 	const char *usage;
 	const char *options;
+	const struct vt_long_option *longs; /* or NULL */
 	const char *help;
 	int bad_status;
 	bool in_order;	 /* options end at the first operand, which begins a command or may itself begin with
@@ -64,6 +71,11 @@ struct vt_options {
  * bad_status.
  */
 int vt_option(struct vt_options *o, int argc, char **argv);
+/*
+ * Take the options of a program to which they make no difference, if it has any. Another number of operands than least
+ * to most is vt_usage(). Afterwards the operands stand from index on.
+ */
+void vt_operands(struct vt_options *o, int argc, char **argv, int least, int most);
 /* Print "Usage: ..." and what else there is to say on standard output, and exit with status 0. */
 void vt_help(const struct vt_options *o) __attribute__((noreturn));
 /* Say "Usage: ..." on standard error and exit with bad_status. */
@@ -97,12 +109,15 @@ int vt_copy(int from, int to);
  * Returns memory to free, or NULL with errno.
  */
 char *vt_read_file(const char *path, size_t *size);
+/* The same for what is left of an open file. */
+char *vt_read_to_end(int fd, size_t *size);
 /* Flush standard output. Returns status, or 1 with a message when something could not be written. */
 int vt_finish(int status);
 
 /* Input taken line by line from a descriptor, in blocks. */
 struct vt_lines {
 	int fd;
+	char newline;	/* what ends a line: '\n' unless the caller has set another byte since vt_lines_open() */
 	char *buf;	/* allocated; lines are handed out from here */
 	size_t size;	/* of buf */
 	size_t at, end; /* unread bytes */
@@ -135,6 +150,8 @@ char *vt_join(const char *dir, const char *name);
  */
 char **vt_names(const char *dir);
 void vt_names_free(char **names);
+/* For qsort() of such a list: by bytes. */
+int vt_by_name(const void *a, const void *b);
 /* The part after the last slash, in place; trailing slashes are not looked at. */
 const char *vt_basename(const char *path);
 /* Find an executable as execvp does. Returns new memory, or NULL. */
@@ -148,6 +165,11 @@ char *vt_target(const char *from, const char *to);
 int vt_to_target(const struct vt_options *o, int argc, char **argv, int (*work)(const char *from, const char *to));
 /* The type and permissions of a file as ls -l shows them ("-rwxr-xr-x"), in text. Returns text. */
 char *vt_mode_text(unsigned int mode, char text[11]);
+/*
+ * What text makes of *mode: octal digits, or clauses such as u=rwx,g-w, of which one without a class leaves alone what
+ * is in mask. Returns false for anything else.
+ */
+bool vt_change_mode(const char *text, unsigned int mask, unsigned int *mode);
 /* The name of a user or group, the number when it has none (user_names.c). In text. Returns text. */
 #define VT_NAME_SIZE 32
 char *vt_user_text(unsigned int uid, char text[VT_NAME_SIZE]);
@@ -175,11 +197,13 @@ struct vt_file {
 };
 
 /*
- * visit() is called for each file, a directory before what is in it; it returns whether to enter a directory.
- * fail() is called with errno for a path that could not be looked at, after which the walk goes on.
+ * visit() is called for each file, a directory before what is in it; it returns whether to enter a directory. With
+ * enter(), which then says that, a directory comes after what is in it; visit() returns false for one that enter() does
+ * not want. fail() is called with errno for a path that could not be looked at, after which the walk goes on.
  */
 struct vt_walker {
 	bool (*visit)(const struct vt_file *file);
+	bool (*enter)(const struct vt_file *file); /* or NULL */
 	void (*fail)(const char *path);
 };
 
@@ -332,12 +356,13 @@ struct vt_regex *vt_regex_compile(const char *pattern, bool extended, bool ignor
 /* From now on an expression matches whole words only: no letter, digit or underscore stands beside a match. */
 void vt_regex_words(struct vt_regex *re);
 /*
- * Find the leftmost match in text at or after from. Returns true with *start and *end as offsets into text.
+ * Find the leftmost match at or after from in a text of so many bytes, behind which a zero must stand: a line without
+ * its newline. Returns whether there is one.
  */
-bool vt_regex_search(const struct vt_regex *re, const char *text, size_t from, size_t *start, size_t *end);
+bool vt_regex_search(const struct vt_regex *re, const char *text, size_t length, size_t from, struct vt_match *match);
+/* The same search, which says only whether a string matches. */
+bool vt_regex_matches(const struct vt_regex *re, const char *text);
 /* How many groups an expression has, of which the first nine are remembered: 0 to 9. */
 int vt_regex_count_groups(const struct vt_regex *re);
-/* The same search, with the groups of the match. */
-bool vt_regex_groups(const struct vt_regex *re, const char *text, size_t from, struct vt_match *match);
 
 #endif

@@ -1,8 +1,24 @@
-/* Finding the file of a module by its name, and the files of the modules that it needs (userland/lib/module_dep.c). */
+/*
+ * Modules in the kernel (userland/lib/module.c), and finding the file of a module by its name, and the files of the
+ * modules that it needs (userland/lib/module_dep.c).
+ */
 #pragma once
 
 #include <limits.h>
 #include <stdbool.h>
+
+struct vt_lines;
+
+#define VT_MODULES "/proc/modules"
+
+/* A line of VT_MODULES, in words that live until the next one is taken. */
+struct vt_module {
+	char *name, *size, *refs;
+	char *users; /* "a,b"; "": the kernel names no user */
+};
+
+/* Take the next line of VT_MODULES. Returns false behind the last, or on an error. */
+bool vt_next_module(struct vt_lines *lines, struct vt_module *m);
 
 /* A line of modules.dep, cut into words: the module's own file, and those before it. */
 struct vt_module_needs {

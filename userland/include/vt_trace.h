@@ -11,19 +11,21 @@
 /* --- files of tracefs (tracefs.c); `instance` is the name of one, or NULL for the buffer that is always
  * there --- */
 
+/* The status with which an error below ends the program; 1 unless the program has set it. */
+extern int vt_tracefs_fault;
 /* The path of a file in new memory. */
 char *vt_tracefs_path(const char *instance, const char *file);
 /* What it holds in new memory, or NULL with errno. */
 char *vt_tracefs_read(const char *instance, const char *file);
-/* The same; a file that cannot be read ends the program with status 1. */
+/* The same; a file that cannot be read ends the program. */
 char *vt_tracefs_read_or_die(const char *instance, const char *file);
 /* What a file holds, as it can be written again, in place: its lines of comment go. Returns `text`. */
 char *vt_tracefs_settings(char *text);
 /* Write one value or word; how: O_TRUNC or O_APPEND. Returns 0, or -1 with errno. */
 int vt_tracefs_write(const char *instance, const char *file, const char *text, int how);
 /*
- * The same, having noted what the file held before, for vt_tracefs_restore(). Says what is wrong and exits
- * with status 1; `what` names the value in that message ("no tracer").
+ * The same, having noted what the file held before, for vt_tracefs_restore(). Says what is wrong and ends the
+ * program; `what` names the value in that message ("no tracer").
  */
 void vt_tracefs_set(const char *instance, const char *file, const char *text, int how, const char *what);
 /* The same, but whether the kernel took it is the caller's to look at. */
@@ -43,8 +45,10 @@ unsigned vt_tracefs_subbuf(const char *instance);
 unsigned vt_tracefs_same_subbuf(const char *instance, unsigned other);
 /* How many CPUs the kernel has buffers for. */
 int vt_tracefs_cpus(void);
-/* Exit with status 1 unless tracefs is mounted. */
+/* End the program unless tracefs is mounted. */
 void vt_tracefs_check(void);
+/* End the program if somebody else has selected a tracer, which would lose its trace. */
+void vt_tracefs_refuse_tracer(void);
 
 /* --- one recording at a time (tracelock.c) --- */
 

@@ -75,7 +75,6 @@ int tcsetpgrp(int fd, pid_t group)
 int sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 {
 	struct sigaction with_restorer;
-	long result;
 
 	if (act) {
 		with_restorer = *act;
@@ -84,12 +83,7 @@ int sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 		act = &with_restorer;
 	}
 	/* The size of the mask tells the kernel which sigset_t we mean. */
-	result = vt_syscall(SYS_rt_sigaction, sig, (long)act, (long)old, sizeof(sigset_t), 0, 0);
-	if (result < 0) {
-		errno = (int)-result;
-		return -1;
-	}
-	return 0;
+	return (int)vt_result(vt_syscall(SYS_rt_sigaction, sig, (long)act, (long)old, sizeof(sigset_t), 0, 0));
 }
 
 /* BSD's meaning, which glibc has too: the handler stays, and interrupted calls go on. */
@@ -128,12 +122,10 @@ unsigned int sleep(unsigned int seconds)
 /* The kernel returns how many bytes of mask it has written. */
 int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
 {
-	long n = vt_syscall(SYS_sched_getaffinity, pid, (long)size, (long)set, 0, 0, 0);
+	long n = vt_result(vt_syscall(SYS_sched_getaffinity, pid, (long)size, (long)set, 0, 0, 0));
 
-	if (n < 0) {
-		errno = (int)-n;
+	if (n < 0)
 		return -1;
-	}
 	memset((char *)set + n, 0, size - (size_t)n);
 	return 0;
 }
@@ -141,13 +133,9 @@ int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
 /* The system call returns 20 - nice, so that its values are never negative. */
 int getpriority(int which, int who)
 {
-	long n = vt_syscall(SYS_getpriority, which, who, 0, 0, 0, 0);
+	long n = vt_result(vt_syscall(SYS_getpriority, which, who, 0, 0, 0, 0));
 
-	if (n < 0) {
-		errno = (int)-n;
-		return -1;
-	}
-	return (int)(20 - n);
+	return n < 0 ? -1 : (int)(20 - n);
 }
 
 /*

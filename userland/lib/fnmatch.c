@@ -9,14 +9,22 @@
 #include <vt.h>
 #include <fnmatch.h>
 
-/* A [:name:] at p. Returns its end, or NULL when there is none; *hit tells whether c is in the class. */
-static const char *match_class(const char *p, int c, bool *hit)
+/*
+ * A [:name:] at p. Returns its end, or NULL when there is none; *hit tells whether c is in the class. A bracket with a
+ * class that there is not matches nothing.
+ */
+static const char *match_class(const char *p, int c, bool *hit, bool *bad)
 {
 	int (*is)(int c);
 	size_t n = vt_class(p, &is);
 
-	if (!n)
-		return NULL;
+	if (!n) {
+		n = 2 + strspn(p + 2, "abcdefghijklmnopqrstuvwxyz") + 2;
+		if (strncmp(p + n - 2, ":]", 2))
+			return NULL;
+		*bad |= !*hit; /* a member that stands before it has been found already */
+		return p + n;
+	}
 	*hit |= is(c) != 0;
 	return p + n;
 }
@@ -46,14 +54,14 @@ static const char *match_range(const char *p, int c, bool *hit)
  * itself. */
 static const char *match_bracket(const char *p, int c, bool *matched)
 {
-	bool negate = *p == '!' || *p == '^', hit = false;
+	bool negate = *p == '!' || *p == '^', hit = false, bad = false;
 	const char *start, *end;
 
 	if (negate)
 		p++;
 	/* A "]" right at the start is a member, not the end. */
 	for (start = p; *p && (*p != ']' || p == start); p = end) {
-		end = p[0] == '[' && p[1] == ':' ? match_class(p, c, &hit) : NULL;
+		end = p[0] == '[' && p[1] == ':' ? match_class(p, c, &hit, &bad) : NULL;
 		if (!end)
 			end = match_range(p, c, &hit);
 		if (!end)
@@ -61,7 +69,7 @@ static const char *match_bracket(const char *p, int c, bool *matched)
 	}
 	if (!*p)
 		return NULL;
-	*matched = hit != negate;
+	*matched = !bad && hit != negate;
 	return p + 1;
 }
 

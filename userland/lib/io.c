@@ -61,7 +61,7 @@ int vt_copy(int from, int to)
 }
 
 /* Files of /proc say that they are 0 bytes long: read until the end comes, doubling. */
-static char *read_to_end(int fd, size_t *size)
+char *vt_read_to_end(int fd, size_t *size)
 {
 	size_t room = 4096, used = 0;
 	char *text = vt_malloc(room);
@@ -93,7 +93,7 @@ char *vt_read_file(const char *path, size_t *size)
 
 	if (fd < 0)
 		return NULL;
-	text = read_to_end(fd, size);
+	text = vt_read_to_end(fd, size);
 	err = errno;
 	close(fd);
 	errno = err;
@@ -122,7 +122,7 @@ int vt_finish(int status)
 /* The descriptor stays the caller's to close. */
 void vt_lines_open(struct vt_lines *l, int fd)
 {
-	*l = (struct vt_lines){.fd = fd, .size = 8192};
+	*l = (struct vt_lines){.fd = fd, .newline = '\n', .size = 8192};
 	l->buf = vt_malloc(l->size);
 }
 
@@ -169,7 +169,7 @@ int vt_line(struct vt_lines *l, char **line, size_t *length)
 	char *newline;
 
 	for (;;) {
-		newline = memchr(l->buf + l->at + seen, '\n', l->end - l->at - seen);
+		newline = memchr(l->buf + l->at + seen, l->newline, l->end - l->at - seen);
 		if (newline || l->eof)
 			break;
 		seen = l->end - l->at;

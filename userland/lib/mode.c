@@ -71,3 +71,94 @@ char *vt_human(unsigned long bytes, char text[24])
 		sprintf(text, "%lu%c", (tenths + 9) / 10, units[unit]);
 	return text;
 }
+
+/*
+ * The bits of one letter of rwxXst, for owner, group and others together; 0 when it is another. `old` is
+ * the mode so far, on which X depends: it is x, but only for directories and for what somebody may
+ * execute already.
+ */
+static mode_t permission(char letter, mode_t old)
+{
+	switch (letter) {
+	case 'r':
+		return 0444;
+	case 'w':
+		return 0222;
+	case 'X':
+		/* Else a bit that is no permission: nothing changes. */
+		return S_ISDIR(old) || (old & 0111) ? 0111 : 010000;
+	case 'x':
+		return 0111;
+	case 's':
+		return S_ISUID | S_ISGID;
+	case 't':
+		return S_ISVTX;
+	}
+	return 0;
+}
+
+/*
+ * The classes u, g, o, a that *p begins with, as all bits that belong to them. Without any it is all
+ * but what the umask takes away, so that +w does not give rights that new files would not have.
+ */
+static mode_t classes(const char **p, mode_t mask)
+{
+	mode_t who = 0;
+
+	for (;; ++*p) {
+		if (**p == 'u')
+			who |= 0700 | S_ISUID;
+		else if (**p == 'g')
+			who |= 0070 | S_ISGID;
+		else if (**p == 'o')
+			who |= 0007 | S_ISVTX;
+		else if (**p == 'a')
+			who |= 07777;
+		else
+			return who ? who : 07777 & ~mask;
+	}
+}
+
+/*
+ * Apply one clause, [ugoa...]{+|-|=}[rwxXst...] with as many operators as there are, to *mode, and
+ * step over it. Returns false if there is no mode.
+ */
+static bool apply_clause(const char **p, mode_t mask, mode_t *mode)
+{
+	const char *start = *p;
+	mode_t who = classes(p, mask);
+	/* What = takes away first: the umask only protects bits from being set. */
+	mode_t whole = *p == start ? 07777 : who;
+
+	if (!strchr("+-=", **p) || !**p)
+		return false;
+	while (**p && strchr("+-=", **p)) {
+		char how = *(*p)++;
+		mode_t bits = 0, one;
+
+		while ((one = permission(**p, *mode)) != 0) {
+			bits |= one & who;
+			++*p;
+		}
+		if (how == '=')
+			*mode &= ~whole;
+		*mode = how == '-' ? *mode & ~bits : *mode | bits;
+	}
+	return **p == '\0' || **p == ',';
+}
+
+bool vt_change_mode(const char *text, mode_t mask, mode_t *mode)
+{
+	char *end;
+	unsigned long number = strtoul(text, &end, 8);
+
+	if (*text >= '0' && *text <= '7') {
+		*mode = (mode_t)number;
+		return *end == '\0' && number <= 07777;
+	}
+	while (apply_clause(&text, mask, mode)) {
+		if (*text++ == '\0')
+			return true;
+	}
+	return false;
+}

@@ -1,5 +1,6 @@
-/* Names and parameters of modules, for insmod, modprobe and rmmod. */
+/* Names and parameters of modules, for insmod, modprobe and rmmod, and the modules in the kernel. */
 #include <vt.h>
+#include <vt_module.h>
 #include <string.h>
 
 char *vt_module_name(char *path)
@@ -39,4 +40,18 @@ char *vt_module_params(char **words, int n)
 	if (text)
 		*to = '\0';
 	return text;
+}
+
+/* "NAME SIZE REFS USERS ...": users are "a,b,", or "-" when there are none. */
+bool vt_next_module(struct vt_lines *lines, struct vt_module *m)
+{
+	char *line, **const words[] = {&m->name, &m->size, &m->refs, &m->users};
+
+	if (!vt_line(lines, &line, NULL))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		*words[i] = strsep(&line, " ") ?: "";
+	if (*m->users)
+		m->users[strlen(m->users) - 1] = '\0';
+	return true;
 }

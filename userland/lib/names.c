@@ -12,6 +12,11 @@ void vt_names_free(char **names)
 	free(names);
 }
 
+int vt_by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
 /*
  * The directory is closed again before the first name is used. A walk down a tree then holds one descriptor,
  * not one a level, and a caller that removes or adds files does not change what is being read.

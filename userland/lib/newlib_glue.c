@@ -30,16 +30,6 @@ enum {
 	KERNEL_TCGETS = 0x5401,
 };
 
-/* A kernel result as newlib wants it: -1 with errno for -4095..-1, else the value. */
-static long glue_result(long result)
-{
-	if (result < 0 && result >= -4095) {
-		errno = (int)-result;
-		return -1;
-	}
-	return result;
-}
-
 /*
  * newlib numbers its flags as old BSD did, so each is translated. Its own callers (fopen) use no
  * other ones.
@@ -56,7 +46,7 @@ int _open(const char *path, int flags, int mode)
 		kflags |= KERNEL_O_TRUNC;
 	if (flags & O_APPEND)
 		kflags |= KERNEL_O_APPEND;
-	return (int)glue_result(vt_syscall(SYS_openat, KERNEL_AT_FDCWD, (long)path, kflags, mode, 0, 0));
+	return (int)vt_result(vt_syscall(SYS_openat, KERNEL_AT_FDCWD, (long)path, kflags, mode, 0, 0));
 }
 
 /*
@@ -65,22 +55,22 @@ int _open(const char *path, int flags, int mode)
  */
 int _close(int fd)
 {
-	return (int)glue_result(vt_syscall(SYS_close, fd, 0, 0, 0, 0, 0));
+	return (int)vt_result(vt_syscall(SYS_close, fd, 0, 0, 0, 0, 0));
 }
 
 _ssize_t _read(int fd, void *buf, size_t size)
 {
-	return glue_result(vt_syscall(SYS_read, fd, (long)buf, (long)size, 0, 0, 0));
+	return vt_result(vt_syscall(SYS_read, fd, (long)buf, (long)size, 0, 0, 0));
 }
 
 _ssize_t _write(int fd, const void *buf, size_t size)
 {
-	return glue_result(vt_syscall(SYS_write, fd, (long)buf, (long)size, 0, 0, 0));
+	return vt_result(vt_syscall(SYS_write, fd, (long)buf, (long)size, 0, 0, 0));
 }
 
 _off_t _lseek(int fd, _off_t offset, int whence)
 {
-	return glue_result(vt_syscall(SYS_lseek, fd, offset, whence, 0, 0, 0));
+	return vt_result(vt_syscall(SYS_lseek, fd, offset, whence, 0, 0, 0));
 }
 
 /* stdio looks at the type and the block size only; the rest of newlib's structure is narrower than the
@@ -89,7 +79,7 @@ int _fstat(int fd, struct stat *st)
 {
 	struct kernel_stat k;
 
-	if (glue_result(vt_syscall(SYS_newfstat, fd, (long)&k, 0, 0, 0, 0)) < 0)
+	if (vt_result(vt_syscall(SYS_newfstat, fd, (long)&k, 0, 0, 0, 0)) < 0)
 		return -1;
 	*st = (struct stat){
 		.st_mode = k.st_mode,
@@ -104,7 +94,7 @@ int _isatty(int fd)
 {
 	char settings[64]; /* struct termios: 36 bytes */
 
-	return glue_result(vt_syscall(SYS_ioctl, fd, KERNEL_TCGETS, (long)settings, 0, 0, 0)) == 0;
+	return vt_result(vt_syscall(SYS_ioctl, fd, KERNEL_TCGETS, (long)settings, 0, 0, 0)) == 0;
 }
 
 /* newlib's raise() and abort() want these two. */
@@ -115,7 +105,7 @@ int _getpid(void)
 
 int _kill(int pid, int sig)
 {
-	return (int)glue_result(vt_syscall(SYS_kill, pid, sig, 0, 0, 0, 0));
+	return (int)vt_result(vt_syscall(SYS_kill, pid, sig, 0, 0, 0, 0));
 }
 
 /* exit_group ends all threads. The loop is for the compiler: it never comes round. */

@@ -64,6 +64,28 @@ static bool is_operand(const char *word)
 	return word[0] != '-' || word[1] == '\0';
 }
 
+/* A long option as a cluster, "d3" for "--depth=3", in new memory that stays; of no known option: the program ends. */
+static const char *as_cluster(const struct vt_options *o, const char *word)
+{
+	const char *value = strchr(word, '=');
+	size_t n = (value ? (size_t)(value - word) : strlen(word)) - 2;
+
+	for (const struct vt_long_option *l = o->longs; l && l->name; l++) {
+		const char *known = strchr(o->options, l->letter);
+		char *cluster;
+
+		if (strlen(l->name) != n || strncmp(word + 2, l->name, n) || !known)
+			continue;
+		if (value && (known[1] != ':' || !value[1]))
+			break;
+		cluster = vt_malloc(strlen(word));
+		sprintf(cluster, "%c%s", l->letter, value ? value + 1 : "");
+		return cluster;
+	}
+	option_bad(o, "unknown option", word);
+	return NULL;
+}
+
 /* Step to the next word that is an option. Returns false when the options are over. */
 static bool option_word(struct vt_options *o, int argc, char **argv)
 {
@@ -81,9 +103,7 @@ static bool option_word(struct vt_options *o, int argc, char **argv)
 		return false;
 	if (!strcmp(word, "--help"))
 		vt_help(o);
-	if (word[1] == '-')
-		option_bad(o, "unknown option", word);
-	o->at = word + 1;
+	o->at = word[1] == '-' ? as_cluster(o, word) : word + 1;
 	return true;
 }
 
@@ -106,6 +126,14 @@ int vt_option(struct vt_options *o, int argc, char **argv)
 	if (known[1] == ':')
 		o->arg = option_argument(o, argc, argv, letter);
 	return letter[1];
+}
+
+void vt_operands(struct vt_options *o, int argc, char **argv, int least, int most)
+{
+	while (vt_option(o, argc, argv) != -1)
+		;
+	if (argc - o->index < least || argc - o->index > most)
+		vt_usage(o);
 }
 
 /*

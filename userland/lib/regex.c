@@ -100,14 +100,19 @@ static void parse_bracket(struct re_parser *p)
 		vt_die(2, "out of memory");
 	while (*p->at && (*p->at != ']' || p->at == first)) {
 		unsigned char low, high;
+		const char *class_end = p->at[0] == '[' && p->at[1] == ':' ? strstr(p->at + 2, ":]") : NULL;
 
 		if (set_class(p, set))
 			continue;
+		if (class_end && class_end < p->at + 2 + strcspn(p->at + 2, "]"))
+			p->error = "invalid character class";
 		low = high = (unsigned char)*p->at++;
 		if (p->at[0] == '-' && p->at[1] && p->at[1] != ']') {
 			high = (unsigned char)p->at[1];
 			p->at += 2;
 		}
+		if (low > high)
+			p->error = "invalid range end";
 		for (int c = low; c <= high; c++)
 			set_add(set, (unsigned char)c, p->re->ignore_case);
 	}

@@ -37,19 +37,30 @@ static bool is_word(unsigned char c)
 	return isalnum(c) || c == '_';
 }
 
+/* What add_thread() knows of the place it is at. */
+struct re_place {
+	const struct vt_regex *re;
+	const char *text;
+	size_t length;
+	size_t at;			   /* the next byte of text */
+	size_t start;			   /* where the thread began */
+	size_t saved[2 * VT_REGEX_GROUPS]; /* where its groups began and ended */
+};
+
 /*
- * Whether the zero-width condition holds between text[at - 1] and text[at]. ^ and $ mean the text's
- * ends: a text is one line here, without its newline.
+ * Whether the zero-width condition holds between the bytes before and behind the place. ^ and $ mean the text's
+ * ends: a text is one line here, without its newline. Behind it stands a zero, which belongs to no word.
  */
-static bool holds(const struct re_op *op, const char *text, size_t at)
+static bool holds(const struct re_op *op, const struct re_place *p)
 {
-	bool before = at > 0 && is_word((unsigned char)text[at - 1]), after = is_word((unsigned char)text[at]);
+	size_t at = p->at;
+	bool before = at > 0 && is_word((unsigned char)p->text[at - 1]), after = is_word((unsigned char)p->text[at]);
 
 	switch (op->code) {
 	case RE_START:
 		return at == 0;
 	case RE_END:
-		return text[at] == '\0';
+		return at == p->length;
 	case RE_WORD_START:
 		return !before && after;
 	case RE_WORD_EDGE:
@@ -70,15 +81,6 @@ static bool may_end(const struct vt_regex *re, const char *text, size_t at)
 {
 	return !re->words || !is_word((unsigned char)text[at]);
 }
-
-/* What add_thread() knows of the place it is at. */
-struct re_place {
-	const struct vt_regex *re;
-	const char *text;
-	size_t at;			   /* the next byte of text */
-	size_t start;			   /* where the thread began */
-	size_t saved[2 * VT_REGEX_GROUPS]; /* where its groups began and ended */
-};
 
 /*
  * Add an instruction and all that it leads to without taking a byte. Recursion ends because each is added
@@ -114,7 +116,7 @@ static void add_thread(struct re_threads *t, int i, struct re_place *p)
 	case RE_WORD_END:
 	case RE_WORD_EDGE:
 	case RE_NO_WORD_EDGE:
-		if (holds(op, p->text, p->at))
+		if (holds(op, p))
 			add_thread(t, i + 1, p);
 		return;
 	}
@@ -154,12 +156,12 @@ static bool takes(const struct vt_regex *re, const struct re_op *op, unsigned ch
  *
  * The lists are static, as they take 100 KB, and a program's stack begins small: not for two threads.
  */
-bool vt_regex_groups(const struct vt_regex *re, const char *text, size_t from, struct vt_match *match)
+bool vt_regex_search(const struct vt_regex *re, const char *text, size_t length, size_t from, struct vt_match *match)
 {
 	static struct re_threads lists[2];
 	struct re_threads *now = &lists[0], *next = &lists[1], *swap;
 	size_t size = sizeof(size_t) * (size_t)re->saves, nowhere[2 * VT_REGEX_GROUPS];
-	struct re_place place = {.re = re, .text = text};
+	struct re_place place = {.re = re, .text = text, .length = length};
 	bool found = false;
 
 	memset(nowhere, 0xff, sizeof(nowhere));
@@ -184,14 +186,14 @@ bool vt_regex_groups(const struct vt_regex *re, const char *text, size_t from, s
 				match->start = now->start[i];
 				match->end = at;
 				memcpy(match->group, now->saved + i * re->saves, size);
-			} else if (text[at] && takes(re, op, (unsigned char)text[at])) {
+			} else if (at < length && takes(re, op, (unsigned char)text[at])) {
 				place.at = at + 1;
 				place.start = now->start[i];
 				memcpy(place.saved, now->saved + i * re->saves, size);
 				add_thread(next, now->op[i] + 1, &place);
 			}
 		}
-		if (!text[at] || (found && next->count == 0))
+		if (at == length || (found && next->count == 0))
 			return found;
 		swap = now;
 		now = next;
@@ -199,13 +201,9 @@ bool vt_regex_groups(const struct vt_regex *re, const char *text, size_t from, s
 	}
 }
 
-bool vt_regex_search(const struct vt_regex *re, const char *text, size_t from, size_t *start, size_t *end)
+bool vt_regex_matches(const struct vt_regex *re, const char *text)
 {
 	struct vt_match match;
 
-	if (!vt_regex_groups(re, text, from, &match))
-		return false;
-	*start = match.start;
-	*end = match.end;
-	return true;
+	return vt_regex_search(re, text, strlen(text), 0, &match);
 }

@@ -40,11 +40,8 @@
 	vt_result(vt_syscall(SYS_##nr, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f)))
 #define CALL(...) CALL6(__VA_ARGS__, 0, 0, 0, 0, 0, 0)
 
-/*
- * A kernel result as C callers expect it: -1 and errno for -4095..-1. Other negative numbers are
- * results: an address in the upper half (mmap) looks negative but is below -4095.
- */
-static long vt_result(long result)
+/* Other negative numbers are results: an address in the upper half (mmap) looks negative but is below -4095. */
+long vt_result(long result)
 {
 	if (result < 0 && result >= -4095) {
 		errno = (int)-result;

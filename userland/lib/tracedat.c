@@ -50,12 +50,6 @@ static void put_headers(struct vt_bytes *b, unsigned page)
 	vt_put_tracefs_file(b, "events/header_event", 8);
 }
 
-/* For qsort(). Sorted names make two recordings of one kernel equal, byte by byte, up to the pages. */
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* The names in a folder, sorted. */
 static char **sorted_names(const char *dir, size_t *n)
 {
@@ -65,7 +59,8 @@ static char **sorted_names(const char *dir, size_t *n)
 		vt_die_errno(1, dir);
 	for (*n = 0; names[*n];)
 		++*n;
-	qsort(names, *n, sizeof(*names), by_name);
+	/* Sorted names make two recordings of one kernel equal, byte by byte, up to the pages. */
+	qsort(names, *n, sizeof(*names), vt_by_name);
 	return names;
 }
 

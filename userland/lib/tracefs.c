@@ -11,6 +11,8 @@
 #include <vt_trace.h>
 #include <sys/stat.h>
 
+int vt_tracefs_fault = 1;
+
 /*
  * What has been changed so far, the last change first: undoing runs in the reverse order, because a
  * later setting may only be possible under an earlier one.
@@ -50,7 +52,7 @@ char *vt_tracefs_read_or_die(const char *instance, const char *file)
 	char *text = vt_tracefs_read(instance, file);
 
 	if (!text)
-		vt_die_errno(1, file);
+		vt_die_errno(vt_tracefs_fault, file);
 	return text;
 }
 
@@ -181,7 +183,7 @@ static void note(const char *instance, const char *file)
 			return;
 	text = as_setting(file, vt_tracefs_read_or_die(instance, file));
 	if (!strcmp(file, "buffer_size_kb") && *text == 'X')
-		vt_die(1, "the CPUs' buffers differ in size, which would be lost");
+		vt_die(vt_tracefs_fault, "the CPUs' buffers differ in size, which would be lost");
 	push(instance, file, text);
 }
 
@@ -196,8 +198,8 @@ void vt_tracefs_set(const char *instance, const char *file, const char *text, in
 	if (vt_tracefs_try(instance, file, text, how))
 		return;
 	if (what && (errno == EINVAL || errno == ENOENT))
-		vt_die(1, "%s '%s'", what, text);
-	vt_die_errno(1, file);
+		vt_die(vt_tracefs_fault, "%s '%s'", what, text);
+	vt_die_errno(vt_tracefs_fault, file);
 }
 
 /* The name must be one part of a path: "." or a slash in it would reach other files of tracefs. */
@@ -206,14 +208,14 @@ void vt_tracefs_instance(const char *instance, bool make)
 	char *path = vt_tracefs_path(instance, "");
 
 	if (strchr(instance, '/') || !*instance || *instance == '.')
-		vt_die(1, "no name of an instance: '%s'", instance);
+		vt_die(vt_tracefs_fault, "no name of an instance: '%s'", instance);
 	path[strlen(path) - 1] = '\0';
 	if (!make && access(path, F_OK) < 0)
-		vt_die(1, "no instance '%s'", instance);
+		vt_die(vt_tracefs_fault, "no instance '%s'", instance);
 	if (make && mkdir(path, 0755) == 0)
 		push(instance, "", NULL);
 	else if (make && errno != EEXIST)
-		vt_die_errno(1, path);
+		vt_die_errno(vt_tracefs_fault, path);
 	free(path);
 }
 
@@ -285,7 +287,7 @@ unsigned vt_tracefs_same_subbuf(const char *instance, unsigned other)
 	unsigned size = vt_tracefs_subbuf(instance);
 
 	if (other && size != other)
-		vt_die(1,
+		vt_die(vt_tracefs_fault,
 		       "sub-buffers of %u and %u KiB do not go into one file: write one size to buffer_subbuf_size_kb",
 		       other >> 10, size >> 10);
 	return size;
@@ -297,7 +299,7 @@ int vt_tracefs_cpus(void)
 	int n = 0;
 
 	if (!names)
-		vt_die_errno(1, path);
+		vt_die_errno(vt_tracefs_fault, path);
 	while (names[n])
 		n++;
 	vt_names_free(names);
@@ -307,6 +309,19 @@ int vt_tracefs_cpus(void)
 
 void vt_tracefs_check(void)
 {
-	if (access(VT_TRACING "/current_tracer", R_OK) < 0)
-		vt_die(1, "no tracefs at " VT_TRACING ": mount -t tracefs tracefs " VT_TRACING);
+	char *tracer = vt_tracefs_read(NULL, "current_tracer");
+
+	if (!tracer)
+		vt_die(vt_tracefs_fault, "no tracefs at " VT_TRACING ": mount -t tracefs tracefs " VT_TRACING);
+	free(tracer);
+}
+
+void vt_tracefs_refuse_tracer(void)
+{
+	char *tracer = vt_tracefs_read_or_die(NULL, "current_tracer");
+
+	if (strcmp(tracer, "nop\n"))
+		vt_die(vt_tracefs_fault, "the tracer %.*s is in use: echo nop > " VT_TRACING "/current_tracer ends it",
+		       (int)strcspn(tracer, "\n"), tracer);
+	free(tracer);
 }

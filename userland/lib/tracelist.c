@@ -25,12 +25,11 @@ static void list_file(const char *file, const char *pattern, const char *ends)
 	char *text = vt_tracefs_read_or_die(NULL, file), *line;
 	const char *error;
 	struct vt_regex *regex = pattern ? vt_regex_compile(pattern, true, false, &error) : NULL;
-	size_t start, end;
 
 	if (pattern && !regex)
 		vt_die(1, "%s: %s", pattern, error);
 	for (char *rest = text; (line = strsep(&rest, ends));)
-		if (*line && (!regex || vt_regex_search(regex, line, 0, &start, &end))) {
+		if (*line && (!regex || vt_regex_matches(regex, line))) {
 			printf("%s\n", line);
 			any = true;
 		}
@@ -47,7 +46,6 @@ static void list_formats(const char *pattern)
 	char *text = vt_tracefs_read_or_die(NULL, "available_events"), *line;
 	const char *error;
 	struct vt_regex *regex = vt_regex_compile(pattern ?: "", true, false, &error);
-	size_t start, end;
 	bool any = false;
 
 	if (!regex)
@@ -55,7 +53,7 @@ static void list_formats(const char *pattern)
 	for (char *rest = text; (line = strsep(&rest, "\n"));) {
 		char *file, *format;
 
-		if (!*line || !vt_regex_search(regex, line, 0, &start, &end))
+		if (!*line || !vt_regex_matches(regex, line))
 			continue;
 		any = true;
 		printf("system: %.*s\n", (int)strcspn(line, ":"), line);

@@ -35,19 +35,25 @@ static char *name_of(int fd, const char *path)
 
 /*
  * The file is opened for writing only to learn whether that is allowed, and of which kind it is; it is
- * not truncated. A pipe stays open, since opening it may have waited for its reader.
+ * not truncated. A pipe stays open, since opening it may have waited for its reader. Where a link leads to
+ * that is not there, a file is made for a moment, which tells its name.
  */
 void vt_out_open(struct vt_out *o, const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool dangling = fd < 0 && errno == ENOENT && readlink(path, (char[1]){0}, 1) == 1;
 	struct stat st;
 	const char *base;
 
 	*o = (struct vt_out){.path = path, .fd = -1, .part_fd = -1, .regular = true};
-	if (fd < 0 ? errno != ENOENT : fstat(fd, &st) < 0)
+	if (dangling)
+		fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	if (fd < 0 ? dangling || errno != ENOENT : fstat(fd, &st) < 0)
 		vt_die_errno(1, path);
 	o->dest = fd < 0 ? vt_strdup(path) : name_of(fd, path);
-	if (fd >= 0) {
+	if (dangling)
+		unlink(o->dest);
+	if (fd >= 0 && !dangling) {
 		o->exists = true;
 		o->regular = S_ISREG(st.st_mode);
 		o->mode = st.st_mode & 07777;

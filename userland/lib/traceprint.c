@@ -484,13 +484,17 @@ static void put_pointer(struct vt_bytes *out, const struct vt_dat_file *f, char 
 		vt_bytes_printf(out, "%s+0x%lx", symbol->name, (unsigned long)(address - symbol->address));
 }
 
-/* A pointer to one of the kernel's own texts, which printk_formats lists in quotes, stands for it. */
+/* A pointer to one of the kernel's own texts, which printk_formats lists in quotes, stands for it,
+ * another pointer for its number. */
 static void put_string(struct vt_bytes *out, const struct vt_dat_file *f, const char *spec,
 		       const struct vt_value *value)
 {
 	const char *quoted = value->s ? NULL : vt_find_name(f->formats, f->nr_formats, value->n);
-	char *text = vt_strdup(value->s ? value->s : quoted ? quoted + 1 : "(null)");
+	char number[20] = "(null)", *text;
 
+	if (value->n)
+		sprintf(number, "%lx", (unsigned long)value->n);
+	text = vt_strdup(value->s ? value->s : quoted ? quoted + 1 : number);
 	if (quoted && *text)
 		text[strlen(text) - 1] = '\0';
 	vt_bytes_printf(out, spec, text);

@@ -165,29 +165,16 @@ static int report(const char *path)
 	return vt_finish(0);
 }
 
-/* "--cpu N" and "--cpu=N" as a letter. */
-static void shorten(int argc, char **argv)
-{
-	for (int i = 1; i < argc; i++) {
-		char *rest = argv[i] + 5, *word;
-
-		if (strncmp(argv[i], "--cpu", 5) || (*rest && *rest != '='))
-			continue;
-		word = vt_malloc(strlen(rest) + 3);
-		sprintf(word, "-C%s", *rest ? rest + 1 : rest);
-		argv[i] = word;
-	}
-}
-
 /* `trace-cmd report`: its options, then report(). Returns the exit status. */
 int vt_report_main(struct vt_options *o, int argc, char **argv)
 {
+	static const struct vt_long_option longs[] = {{"cpu", 'C'}, {NULL, 0}};
 	const char *path = "trace.dat";
 	int c;
 
-	shorten(argc, argv);
 	o->usage = "trace-cmd report [-Nlt] [--cpu N] [-F EVENT] [[-i] FILE]";
 	o->options = "i:NltC:F:";
+	o->longs = longs;
 	o->help = help;
 	o->in_order = false;
 	while ((c = vt_option(o, argc, argv)) != -1) {

@@ -202,6 +202,16 @@ static void print_stack(struct vt_bytes *out, const struct vt_record *r, struct 
 	}
 }
 
+/* The next argument of so many bytes, behind the padding to four. *at is moved behind it, perhaps behind the end. */
+static unsigned long long take_argument(const struct vt_record *r, const unsigned char **at, const unsigned char *end,
+					size_t size)
+{
+	const unsigned char *from = r->data + ((size_t)(*at - r->data) + 3) / 4 * 4;
+
+	*at = from + size;
+	return *at <= end ? vt_take_number(from, size) : 0;
+}
+
 /*
  * Append a message of trace_printk() whose arguments were recorded as bytes (bprint). The kernel did
  * not format it when it was recorded, which makes trace_printk() cheap: it stored the address of the
@@ -209,15 +219,16 @@ static void print_stack(struct vt_bytes *out, const struct vt_record *r, struct 
  *
  *     format "%s took %ld ns"     arguments:  'c' 'l' 'o' 'c'   'k'  0  .  .   8 bytes of the number
  *
- * The format comes from printk_formats with its escapes and its closing quote. Arguments that would
- * end beyond the record end the text.
+ * The format comes from printk_formats with its escapes and its closing quote. A * in a conversion is an argument
+ * before its own, and becomes a number in `spec`. Arguments that would end beyond the record end the text.
  */
 static void put_binary(struct vt_bytes *out, const struct vt_record *r, const char *format, const unsigned char *at,
 		       const unsigned char *end)
 {
 	while (*format && *format != '"') {
 		struct vt_value value = {0};
-		size_t n = 1 + strspn(format + 1, "-+ #0123456789.hlLzq");
+		size_t n = 1 + strspn(format + 1, "-+ #0123456789.*hlLzq"), length = 0;
+		char spec[64];
 		bool is_long = memchr(format, 'l', n) || memchr(format, 'z', n) || format[n] == 'p';
 		size_t size = is_long ? 8 : 4;
 
@@ -231,17 +242,22 @@ static void put_binary(struct vt_bytes *out, const struct vt_record *r, const ch
 			format += *format == '%' ? 2 : 1;
 			continue;
 		}
-		if (format[n] == 's') {
+		for (size_t i = 0; i < n && length < sizeof(spec) - 16; i++) {
+			if (format[i] == '*')
+				length += (size_t)sprintf(spec + length, "%d", (int)take_argument(r, &at, end, 4));
+			else
+				spec[length++] = format[i];
+		}
+		snprintf(spec + length, 3, "%s", format + n); /* the letter, and what may stand behind a p */
+		if (format[n] == 's' && at <= end) {
 			value.s = (const char *)at;
 			at += strnlen(value.s, (size_t)(end - at)) + 1;
 		} else {
-			at = r->data + ((size_t)(at - r->data) + 3) / 4 * 4;
-			value.n = at + size <= end ? vt_take_number(at, size) : 0;
-			at += size;
+			value.n = take_argument(r, &at, end, size);
 		}
 		if (at > end)
 			return;
-		format = vt_print_one(out, r->file, format, &value);
+		format += n + (size_t)(vt_print_one(out, r->file, spec, &value) - spec) - length;
 	}
 }
 

@@ -10,6 +10,8 @@
 /* A directory on the way down to the file being visited; all owned. */
 struct level {
 	char *path;
+	const char *name; /* the last part of path; not owned */
+	struct stat st;
 	char **names;
 	size_t next; /* index in names of the one to visit next */
 };
@@ -21,20 +23,23 @@ struct walk {
 };
 
 /* Enter a directory. Takes path and names over. */
-static void push(struct walk *walk, char *path, char **names)
+static void push(struct walk *walk, char *path, char **names, const struct vt_file *file)
 {
 	if (walk->depth == walk->room) {
 		walk->room = 2 * walk->room + 8;
 		walk->levels = vt_realloc(walk->levels, sizeof(*walk->levels) * walk->room);
 	}
-	walk->levels[walk->depth++] = (struct level){.path = path, .names = names};
+	walk->levels[walk->depth++] = (struct level){.path = path, .name = file->name, .st = *file->st, .names = names};
 }
 
 /* Leave the deepest directory: all of its names have been visited. */
 static void pop(struct walk *walk)
 {
 	struct level *level = &walk->levels[--walk->depth];
+	struct vt_file file = {.path = level->path, .name = level->name, .depth = walk->depth, .st = &level->st};
 
+	if (walk->walker->enter)
+		walk->walker->visit(&file);
 	vt_names_free(level->names);
 	free(level->path);
 }
@@ -45,32 +50,32 @@ static void pop(struct walk *walk)
  */
 static void visit(struct walk *walk, char *path, const char *name)
 {
+	const struct vt_walker *walker = walk->walker;
 	struct stat st;
 	struct vt_file file = {.path = path, .name = name, .depth = walk->depth, .st = &st};
 	char **names;
+	bool later;
 
 	if (lstat(path, &st) < 0) {
-		walk->walker->fail(path);
+		walker->fail(path);
 		free(path);
 		return;
 	}
-	if (!walk->walker->visit(&file) || !S_ISDIR(st.st_mode)) {
-		free(path);
-		return;
+	later = S_ISDIR(st.st_mode) && walker->enter && walker->enter(&file);
+	if (later || (walker->visit(&file) && S_ISDIR(st.st_mode))) {
+		names = vt_names(path);
+		if (names) {
+			push(walk, path, names, &file);
+			return;
+		}
+		walker->fail(path);
+		if (later)
+			walker->visit(&file);
 	}
-	names = vt_names(path);
-	if (names) {
-		push(walk, path, names);
-		return;
-	}
-	walk->walker->fail(path);
 	free(path);
 }
 
-/*
- * Visit a name and all that is below it, a directory before what it contains, without recursion: depth costs memory and
- * no stack.
- */
+/* Visit a name and all that is below it, without recursion: depth costs memory and no stack. */
 void vt_walk(const struct vt_walker *walker, const char *start)
 {
 	struct walk walk = {.walker = walker};
@@ -80,7 +85,6 @@ void vt_walk(const struct vt_walker *walker, const char *start)
 	for (size_t n = strlen(name); n > 1 && name[n - 1] == '/';)
 		name[--n] = '\0';
 	visit(&walk, vt_strdup(start), strcmp(name, "/") ? vt_basename(name) : name);
-	free(name);
 	while (walk.depth) {
 		struct level *top = &walk.levels[walk.depth - 1];
 		const char *next = top->names[top->next];
@@ -92,5 +96,6 @@ void vt_walk(const struct vt_walker *walker, const char *start)
 		top->next++;
 		visit(&walk, vt_join(top->path, next), next);
 	}
+	free(name);
 	free(walk.levels);
 }

@@ -384,6 +384,23 @@ static int builtin_type(int argc, char **argv)
 	return status;
 }
 
+/* hash: programs are searched for each time: nothing to list, or to forget (-r). Whether names would be found. */
+static int builtin_hash(int argc, char **argv)
+{
+	int status = 0;
+
+	for (int i = argc > 1 && !strcmp(argv[1], "-r") ? 2 : 1; i < argc; i++) {
+		char *path = vt_which(argv[i]);
+
+		if (!path && !exec_is_function(argv[i]) && !builtin_find(argv[i])) {
+			vt_warn("hash: %s: not found", argv[i]);
+			status = 1;
+		}
+		free(path);
+	}
+	return status;
+}
+
 /* command NAME: as if there were no function of that name. -v and -V only tell what it is. */
 static int builtin_command(int argc, char **argv)
 {
@@ -439,6 +456,7 @@ static const struct builtin builtins[] = {
 	{"false", builtin_false, "false", "nothing, with status 1"},
 	{"fg", builtin_fg, "fg [%JOB]", "a job goes on in the foreground"},
 	{"getopts", builtin_getopts, "getopts OPTIONS NAME [WORD...]", "the next option of the parameters into NAME"},
+	{"hash", builtin_hash, "hash [-r] [NAME...]", "whether programs are found; nothing is remembered of them"},
 	{"help", builtin_help, "help [NAME]", "this list, or how NAME is used"},
 	{"history", builtin_history, "history", "the lines that were typed"},
 	{"jobs", builtin_jobs, "jobs [-lp]", "the jobs of this shell; -l with process ids, -p only these"},

@@ -1,10 +1,11 @@
 /*
  * Completion of file names and commands.
  *
- * Of the word before the cursor, backslashes are taken away, and a quotation mark that is still open;
- * variables and tildes are not expanded. What is put in is quoted in the same way.
+ * Of the word before the cursor, backslashes and quotation marks are taken away; variables and tildes are not
+ * expanded. What is put in is quoted as the word's end is.
  *
  *     cat "my fi<TAB>      the word is `my fi`, the open mark is ", and matches are names that begin so
+ *     cat "my "fi<TAB>     the same word, and no mark is open
  *     cat my\ fi<TAB>      the same word without a mark: a blank in what is put in gets a backslash
  */
 #include "sh.h"
@@ -87,12 +88,6 @@ static void add_path(struct matches *m)
 	}
 }
 
-/* For qsort(). */
-static int compare(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* The same name may be found twice: as a builtin and as a program. */
 static void sort_matches(struct matches *m)
 {
@@ -100,7 +95,7 @@ static void sort_matches(struct matches *m)
 
 	if (!m->n)
 		return;
-	qsort(m->v, m->n, sizeof(*m->v), compare);
+	qsort(m->v, m->n, sizeof(*m->v), vt_by_name);
 	for (size_t i = 0; i < m->n; i++) {
 		if (kept && !strcmp(m->v[kept - 1], m->v[i]))
 			free(m->v[i]);
@@ -112,20 +107,17 @@ static void sort_matches(struct matches *m)
 }
 
 /*
- * Whether a command's name is expected where the word begins. A guess without the parser: behind ; | &
- * or ( a command may stand. Behind `then` or `sudo` it does, too, and there file names are offered.
+ * Whether a command's name is expected where the word begins. A guess without the parser: behind ; | & (
+ * or a newline a command may stand. Behind `then` or `sudo` it does, too, and there file names are offered.
  */
 static bool is_command(const char *line, size_t start)
 {
 	while (start > 0 && strchr(" \t", line[start - 1]))
 		start--;
-	return start == 0 || strchr(";|&(", line[start - 1]);
+	return start == 0 || strchr(";|&(\n", line[start - 1]);
 }
 
-/*
- * Where the word that ends at `at` begins. If a quotation mark is open there, the word begins behind
- * it, and *quote is the mark; else *quote is 0.
- */
+/* Where the word that ends at `at` begins. If a quotation mark is open there, *quote is the mark; else *quote is 0. */
 static size_t word_start(const char *line, size_t at, char *quote)
 {
 	size_t begin = 0;
@@ -139,7 +131,7 @@ static size_t word_start(const char *line, size_t at, char *quote)
 		else if (c == '\\' && *quote != '\'')
 			i++;
 		/* What ends a word for completion; = is among them for NAME=path. */
-		if ((!*quote && c && strchr(" \t\n;|&<>()='\"", c)) || (*quote == c && c))
+		if (!*quote && c && strchr(" \t\n;|&<>()=", c))
 			begin = i + 1;
 	}
 	return begin < at ? begin : at;
@@ -149,11 +141,15 @@ static size_t word_start(const char *line, size_t at, char *quote)
  * A word of n bytes as it is meant, without the quoting, in new memory: names of files are compared
  * with that.
  */
-static char *unquoted(const char *text, size_t n, char quote)
+static char *unquoted(const char *text, size_t n)
 {
-	char *word = vt_malloc(n + 1), *to = word;
+	char *word = vt_malloc(n + 1), *to = word, quote = '\0';
 
 	for (size_t i = 0; i < n; i++) {
+		if (quote ? text[i] == quote : text[i] == '\'' || text[i] == '"') {
+			quote = quote ? '\0' : text[i];
+			continue;
+		}
 		/* Between double ones a backslash stands for itself but before these. */
 		if (text[i] == '\\' && quote != '\'' && i + 1 < n && (!quote || strchr("\"\\$`", text[i + 1])))
 			i++;
@@ -188,13 +184,12 @@ char *complete_quoted(const char *name, size_t n, char quote)
 /*
  * A word with a slash is a path; without one it is a command where one may stand, else a file here.
  */
-char **complete_word(const char *line, size_t at, size_t *start, size_t *length, char *quote)
+char **complete_word(const char *line, size_t at, size_t *length, char *quote)
 {
 	struct matches m = {0};
 	size_t begin = word_start(line, at, quote);
-	char *word = unquoted(line + begin, at - begin, *quote), *slash;
+	char *word = unquoted(line + begin, at - begin), *slash;
 
-	*start = begin;
 	*length = strlen(word);
 	slash = strrchr(word, '/');
 	m.prefix = slash ? slash + 1 : word;

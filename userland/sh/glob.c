@@ -121,11 +121,6 @@ static void glob_in(struct names *names, const char *prefix, const char *pattern
 	closedir(dir);
 }
 
-static int compare(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* The slashes at the start are a prefix that needs no directory to be looked up. */
 size_t glob_expand(const char *pattern, char ***list)
 {
@@ -134,7 +129,7 @@ size_t glob_expand(const char *pattern, char ***list)
 
 	glob_in(&names, arena_copy(&sh.temp, pattern, slashes), pattern + slashes);
 	if (names.n)
-		qsort(names.v, names.n, sizeof(*names.v), compare);
+		qsort(names.v, names.n, sizeof(*names.v), vt_by_name);
 	*list = names.v;
 	return names.n;
 }

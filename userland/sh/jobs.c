@@ -32,8 +32,7 @@ struct job {
 	int count;		   /* of processes */
 	char *text;
 	bool background; /* told of when it is done; else somebody is in job_wait() for it */
-	bool has_modes;	 /* it was stopped in the foreground, and `modes` are what it had made of the terminal
-			  */
+	bool has_modes;	 /* it was stopped in the foreground, and `modes` are what it had made of the terminal */
 	struct termios modes;
 	int gate[2]; /* gate.c; -1: none */
 	struct job *next;
@@ -248,6 +247,15 @@ static bool take_one(int options)
 	return true;
 }
 
+/* Take all that there are, without waiting. Returns whether there are children still. */
+static bool take_all(void)
+{
+	do
+		errno = 0;
+	while (take_one(WNOHANG));
+	return errno != ECHILD;
+}
+
 /* One more than the highest in use, as bash does it. */
 static void number_job(struct job *job)
 {
@@ -265,7 +273,7 @@ static void print_job(const struct job *job, const char *state)
 	fprintf(stderr, "[%d] %-10s %s\n", job->number, state, job->text);
 }
 
-/* Say how a foreground job died, as far as that is news: ^C is not, nor is a reader that went away. */
+/* Say how a foreground job died, if that is news: ^C is not, nor is a reader that went away. */
 static void tell_death(const struct job *job)
 {
 	int status = job->count ? job->processes[job->count - 1].status : 0;
@@ -334,9 +342,8 @@ int job_wait(struct job *job)
 }
 
 /*
- * A script that starts jobs and never waits for them must not grow for ever. POSIX asks that the statuses of
- * the last CHILD_MAX jobs, at least 25, can be had by `wait`. In an interactive shell job_report() drops
- * them.
+ * A script that starts jobs and never waits for them must not grow for ever. POSIX asks that the statuses of the last
+ * CHILD_MAX jobs, at least 25, can be had by `wait`. In an interactive shell job_report() drops them.
  */
 static void drop_oldest(void)
 {
@@ -356,8 +363,7 @@ static void drop_oldest(void)
 void job_background(struct job *job)
 {
 	sh.last_background = job->processes[job->count - 1].pid;
-	while (take_one(WNOHANG))
-		;
+	take_all();
 	drop_oldest();
 	number_job(job);
 	if (sh.interactive)
@@ -386,8 +392,7 @@ void job_report(void)
 	struct job *next;
 	char text[24];
 
-	while (take_one(WNOHANG))
-		;
+	take_all();
 	for (struct job *job = jobs; job; job = next) {
 		next = job->next;
 		if (!job->background || job_state(job) != DONE)
@@ -440,10 +445,9 @@ static void show_job(const struct job *job, char how)
 }
 
 /*
- * jobs [-l | -p]: in the order of numbers; the list itself runs from the newest on. In an interactive shell
- * this tells of the done ones, so they go: the next prompt would tell again. A script may still wait for
- * them. In
- * $(jobs -p) they are the jobs of the shell that started the substitution, as they were then.
+ * jobs [-l | -p]: in the order of numbers; the list itself runs from the newest on. In an interactive shell this tells
+ * of the done ones, so they go: the next prompt would tell again. A script may still wait for them. In $(jobs -p) they
+ * are the jobs of the shell that started the substitution, as they were then.
  */
 int builtin_jobs(int argc, char **argv)
 {
@@ -453,8 +457,7 @@ int builtin_jobs(int argc, char **argv)
 		vt_warn("jobs: only -l and -p are known");
 		return 2;
 	}
-	while (take_one(WNOHANG))
-		;
+	take_all();
 	for (int n = 1, shown = 1; shown; n++) {
 		struct job *next;
 
@@ -529,23 +532,20 @@ int builtin_bg(int argc, char **argv)
 }
 
 /*
- * Until it is done; a trapped signal or ^C ends the wait: POSIX has `wait` return at once with a status over
- * 128, and then the trap runs. The signal is looked for before each waitpid(), not only after EINTR: when a
- * child has changed as well, the call succeeds. One that comes between that look and the call is seen only
- * when something else ends the wait; closing that gap would take a blocked signal and sigsuspend().
+ * Until it is done; a trapped signal or ^C ends the wait: POSIX has `wait` return at once with a status over 128, and
+ * then the trap runs. A signal between the look for one and the sleep is held, and ends the sleep.
  */
 static int wait_one(struct job *job)
 {
-	int status;
+	int sig = 0, status;
+	bool any;
 
-	while (job_state(job) == RUNNING) {
-		int sig = trap_first_pending();
-
-		if (sig || sh.interrupted)
-			return 128 + (sig ? sig : SIGINT);
-		if (!take_one(0) && errno != EINTR)
-			break;
-	}
+	job_hold_signals();
+	while ((any = take_all()) && job_state(job) == RUNNING && !(sig = trap_first_pending()) && !sh.interrupted)
+		job_sleep();
+	job_release_signals();
+	if (any && job_state(job) == RUNNING)
+		return 128 + (sig ? sig : SIGINT);
 	status = job_status(job);
 	if (job_state(job) == DONE)
 		job_free(job);

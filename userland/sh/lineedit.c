@@ -8,6 +8,7 @@
  */
 #include "keys.h"
 #include "lineview.h"
+#include <ctype.h>
 
 /* One line being edited. */
 struct edit {
@@ -251,6 +252,8 @@ static void list_names(struct edit *e, char **names)
 		while (from > 0 && (*names)[from - 1] != '/')
 			from--;
 		n -= from;
+		for (char *c = *names; *c; c++)
+			*c = iscntrl((unsigned char)*c) ? '?' : *c; /* a terminal would obey it */
 		columns = vt_columns(*names + from, n);
 
 		if (used && used + columns + 2 > e->view.columns) {
@@ -271,12 +274,12 @@ static void list_names(struct edit *e, char **names)
  */
 static void complete(struct edit *e)
 {
-	size_t start, typed, common;
+	size_t typed, common;
 	char **names, *text, quote;
 
 	/* reserve() keeps room for it. */
 	e->buf[e->n] = '\0';
-	names = complete_word(e->buf, e->at, &start, &typed, &quote);
+	names = complete_word(e->buf, e->at, &typed, &quote);
 	if (names[0]) {
 		common = common_prefix(names);
 		/* Not half of a character. */

@@ -377,6 +377,10 @@ void job_init_signals(void);
 void job_child_signals(bool background, bool own_group);
 /* Without SA_RESTART: read() and waitpid() are to come back with EINTR. */
 void job_set_signal(int sig, sighandler_t handler);
+/* From the first to the last of these, signals come only in job_sleep(), which any of them ends, SIGCHLD too. */
+void job_hold_signals(void);
+void job_sleep(void);
+void job_release_signals(void);
 
 /* --- the terminal and what is left on it (terminal.c) --- */
 
@@ -399,11 +403,11 @@ void history_add(const char *line);
 const char *history_get(size_t n);
 size_t history_count(void);
 /*
- * What can stand for the word that ends at line[at]. *start is where the word begins, *length how long it is
- * without its quoting, *quote the quotation mark that is open before it, or 0. Returns a NULL-terminated
- * malloc'ed list of malloc'ed names, sorted, without quoting.
+ * What can stand for the word that ends at line[at]. *length is how long the word is without its quoting, *quote the
+ * quotation mark that is open in it, or 0. Returns a NULL-terminated malloc'ed list of malloc'ed names, sorted, without
+ * quoting.
  */
-char **complete_word(const char *line, size_t at, size_t *start, size_t *length, char *quote);
+char **complete_word(const char *line, size_t at, size_t *length, char *quote);
 /* n bytes of a name, quoted for behind that mark (0: none), in new memory. */
 char *complete_quoted(const char *name, size_t n, char quote);
 

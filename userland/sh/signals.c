@@ -11,6 +11,7 @@
  * program; a handler does not survive exec.
  */
 #include "sh.h"
+#include <poll.h>
 
 /*
  * All that a handler may do: the main program may be in the middle of malloc() or of a list, so
@@ -84,6 +85,35 @@ pid_t job_fork_blocked(void)
 void job_unblock_child(void)
 {
 	sigprocmask(SIG_SETMASK, &mask_before_fork, NULL);
+}
+
+static sigset_t mask_before_wait;
+static struct sigaction child_before_wait;
+
+/* A signal without a handler would not end job_sleep(). */
+static void on_child(int sig)
+{
+}
+
+void job_hold_signals(void)
+{
+	const sigset_t all = ~(sigset_t)0;
+
+	sigprocmask(SIG_SETMASK, &all, &mask_before_wait);
+	sigaction(SIGCHLD, NULL, &child_before_wait);
+	if (child_before_wait.sa_handler == SIG_DFL || child_before_wait.sa_handler == SIG_IGN)
+		job_set_signal(SIGCHLD, on_child);
+}
+
+void job_sleep(void)
+{
+	ppoll(NULL, 0, NULL, &mask_before_wait);
+}
+
+void job_release_signals(void)
+{
+	sigaction(SIGCHLD, &child_before_wait, NULL);
+	sigprocmask(SIG_SETMASK, &mask_before_wait, NULL);
 }
 
 void job_default_signals(void)

@@ -19,4 +19,7 @@ static inline long vt_syscall(long nr, long a, long b, long c, long d, long e, l
 	return nr;
 }
 
+/* A kernel result as C callers expect it: -1 with errno for -4095..-1, else the value (syscalls.c). */
+long vt_result(long result);
+
 #endif
