@@ -138,7 +138,7 @@ static void test_comparator_for_nmis(void **state)
 			assert_int_equal(regs[HPET_TIMER(n) / 4],
 					 able && n == __builtin_ctz(able) ? HPET_TIMER_INT | 1 << 8 | 2 << 9 : 0);
 		if (able)
-			(hpet_nmi_timer.stop)(); /* cmocka 2 has a macro of this name */
+			hpet_nmi_timer.stop();
 		for (unsigned n = 0; n < 3; n++)
 			assert_int_equal(regs[HPET_TIMER(n) / 4], 0);
 		assert_false(routed);

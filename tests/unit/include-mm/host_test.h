@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#undef stop /* a macro of cmocka 2, but in the kernel a member of many a struct */
 
 /* Names that <lib/types.h> defines as well, in its own way. */
 #undef __always_inline
