@@ -32,10 +32,10 @@
 		struct trace_event_data_offsets_##name __maybe_unused offsets;                             \
 		struct trace_event_raw_##name record __attribute__((aligned(8)));                          \
 		struct trace_event_raw_##name *entry = &record;                                            \
-		const unsigned dynamic = trace_event_get_offsets_##name(&offsets, args);                   \
                                                                                                            \
+		trace_event_get_offsets_##name(&offsets, args);                                            \
 		trace_event_fill(&record.ent, file);                                                       \
-		if (!__builtin_constant_p(dynamic) || dynamic)                                             \
+		if (sizeof(offsets))                                                                       \
 			asm("" : "+r"(entry));                                                             \
 		tstruct                                                                                    \
 		{                                                                                          \
