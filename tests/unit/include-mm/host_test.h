@@ -21,6 +21,11 @@
 #undef INT_MAX
 #undef LONG_MAX
 #undef fallthrough
+/* Macros of a C library for C23, which give what they point to the const of what they were given. */
+#undef memchr
+#undef strchr
+#undef strrchr
+#undef strstr
 
 /* The same stream of numbers on every run (xorshift64*, Vigna 2016), so that a failure can be repeated. */
 static uint64_t host_random_state = 0x9e3779b97f4a7c15ULL;
