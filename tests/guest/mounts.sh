@@ -213,4 +213,14 @@ same 'what stays' 'c b e file' "$(echo $(cat /tmp/to/full/kept x /tmp/to/file) $
 cd /
 umount /tmp/to
 rm -r /tmp/from /tmp/to
+
+# -- df: what covers another file system is shown, once
+mkdir /tmp/twice
+mount -t tmpfs below /tmp/twice
+mount -t tmpfs -o size=1m above /tmp/twice
+same 'two mounts on one folder' 'above 1024' "$(df | grep ' /tmp/twice$' | tr -s ' ' | cut -d ' ' -f 1,2)"
+same 'with -a' 2 "$(df -a | grep -c ' /tmp/twice$')"
+umount /tmp/twice
+umount /tmp/twice
+rmdir /tmp/twice
 finish

@@ -5,17 +5,19 @@
  *
  *     blocks:   | used | available to everybody | reserved for root |      free = available + reserved
  *
- * /proc/mounts says what is mounted, and statfs(2) asks each file system for its numbers.
+ * /proc/mounts says what is mounted, and statfs(2) asks each file system for its numbers. One that is mounted at
+ * several places is shown once, at the place nearest to the root.
  */
 #include <vt.h>
 #include <vt_term.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
-static const char help[] = "  -h  sizes with units of 1024; -k  in blocks of 1 KiB, as without\n"
-			   "  -i  inodes in the place of blocks\n"
-			   "  -T  a column for the type of each file system\n"
-			   "  -a  those without a size, too (proc, tracefs and others that only show what there is)\n";
+static const char help[] =
+	"  -h  sizes with units of 1024; -k  in blocks of 1 KiB, as without\n"
+	"  -i  inodes in the place of blocks\n"
+	"  -T  a column for the type of each file system\n"
+	"  -a  all mounts, also of what is shown already or has no size (proc, tracefs and others)\n";
 
 #define COLUMNS 7
 
@@ -130,14 +132,35 @@ static void add_mount(const char *device, const char *dir, const char *type, boo
 				  percentage(total - unused, available), vt_strdup(dir)});
 }
 
+/* A line of /proc/mounts. dev: the number of the device that is seen at `dir`. */
+struct mount {
+	char *device, *dir, *type;
+	unsigned long dev;
+};
+
 /*
- * Add each mount of /proc/mounts; with `file` only the one that the file lies in, which has the same
- * device number. Of several with that number the last is taken, as it covers those below it.
+ * Is the same device mounted nearer to the root, or as near and before? That one stands for all of them: others
+ * are parts of it, mounted by --bind, or lie below it. Of several mounts on one folder the last is seen there.
  */
+static bool stands_elsewhere(const struct mount *mounts, size_t n, size_t one)
+{
+	for (size_t i = 0; i < n; i++) {
+		size_t near = strlen(mounts[i].dir), far = strlen(mounts[one].dir);
+		bool covers = !strcmp(mounts[i].dir, mounts[one].dir);
+
+		if (mounts[i].dev == mounts[one].dev && (near < far || (near == far && (covers ? i > one : i < one))))
+			return true;
+	}
+	return false;
+}
+
+/* Add each device of /proc/mounts, with -a each mount; with `file` only the device that the file lies on. */
 static void each_mount(const char *file)
 {
-	char *text = vt_read_file("/proc/mounts", NULL), *found[3] = {NULL};
+	char *text = vt_read_file("/proc/mounts", NULL);
+	struct mount *mounts = NULL;
 	struct stat st, here;
+	size_t n = 0;
 
 	if (!text)
 		vt_die_errno(1, "/proc/mounts");
@@ -148,18 +171,21 @@ static void each_mount(const char *file)
 		return;
 	}
 	for (char *rest = text, *line; (line = strsep(&rest, "\n"));) {
-		char *device = strsep(&line, " "), *dir = strsep(&line, " "), *type = strsep(&line, " ");
+		struct mount one = {.device = strsep(&line, " ")};
 
-		if (!type)
+		one.dir = strsep(&line, " ");
+		one.type = strsep(&line, " ");
+		if (!one.type)
 			continue;
-		unescape(dir);
-		if (!file)
-			add_mount(device, dir, type, false);
-		else if (stat(dir, &here) == 0 && here.st_dev == st.st_dev)
-			found[0] = device, found[1] = dir, found[2] = type;
+		unescape(one.dir);
+		one.dev = stat(one.dir, &here) == 0 ? here.st_dev : -1UL - n;
+		mounts = vt_realloc(mounts, (n + 1) * sizeof(*mounts));
+		mounts[n++] = one;
 	}
-	if (found[0])
-		add_mount(found[0], found[1], found[2], true);
+	for (size_t i = 0; i < n; i++)
+		if ((!file || mounts[i].dev == st.st_dev) && ((opt.all && !file) || !stands_elsewhere(mounts, n, i)))
+			add_mount(mounts[i].device, mounts[i].dir, mounts[i].type, file);
+	free(mounts);
 	free(text);
 }
 
