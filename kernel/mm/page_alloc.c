@@ -276,6 +276,12 @@ void put_page(struct page *page)
 		free_the_page(page, page->order);
 }
 
+void release_pages(struct page *const *pages, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		put_page(pages[i]);
+}
+
 void *get_free_pages(gfp_t gfp, unsigned order)
 {
 	struct page *page = alloc_pages(gfp, order);

@@ -20,10 +20,18 @@ struct gather {
 	struct page *pages[BATCH];
 };
 
+/* The pages leave the address space's counts, and their mappings' references go. */
 static void free_batch(struct gather *g)
 {
-	for (unsigned i = 0; i < g->nr; i++)
-		put_page(g->pages[i]);
+	unsigned anon = 0;
+
+	for (unsigned i = 0; i < g->nr; i++) {
+		anon += !!(g->pages[i]->flags & PG_ANON);
+		atomic_dec(&g->pages[i]->mapcount);
+	}
+	atomic_sub(anon, &g->mm->rss_anon);
+	atomic_sub(g->nr - anon, &g->mm->rss_file);
+	release_pages(g->pages, g->nr);
 	g->nr = 0;
 }
 
@@ -39,7 +47,11 @@ static void flush_batch(struct gather *g)
 	g->start = ~0UL;
 }
 
-/* [p] Empty one entry. Returns 1 when the batch is full, or when it is time for a pause in the spinlock. */
+/*
+ * [p] Empty one entry. A plain store does it: whoever else would write the entry waits for the lock, and a CPU that
+ * marks it as used at this moment marks a page that goes. Returns 1 when the batch is full, or when it is time for a
+ * pause in the spinlock.
+ */
 static int zap_pte(pte_t *slot, unsigned long va, void *arg)
 {
 	struct gather *g = arg;
@@ -49,11 +61,9 @@ static int zap_pte(pte_t *slot, unsigned long va, void *arg)
 	g->end = va + PAGE_SIZE;
 	if (g->keep_copies && page->flags & PG_ANON)
 		return pte_pause(&g->pause, va);
-	ptep_get_and_clear(slot);
+	set_pte(slot, (pte_t){0});
 	if (page == zero_page)
 		return pte_pause(&g->pause, va);
-	count_page(g->mm, page, -1);
-	atomic_dec(&page->mapcount);
 	g->pages[g->nr++] = page;
 	return g->nr == BATCH;
 }
