@@ -113,10 +113,10 @@ static struct page *copy_page_to_write(struct page *page)
 }
 
 /*
- * [m] Map the neighbours in the aligned window that the file has in memory and that are not mapped yet. Most are wanted
- * soon. They are asked for all at once and stored under one lock, so that one costs a tenth of a fault. The window
- * never crosses a leaf table, whose entries are consecutive, so the slots are found by counting. Where the file has a
- * hole or ends, or keeps no pages, the rest is left to the access that needs it.
+ * [m] Map the pages of the aligned window around addr that the file has in memory and that are not mapped yet. Most
+ * neighbours are wanted soon. They are asked for all at once and stored under one lock, so that one costs a tenth of a
+ * fault. The window never crosses a leaf table, whose entries are consecutive, so the slots are found by counting.
+ * Where the file has a hole or ends, the rest is left to the access that needs it.
  */
 static void do_fault_around(struct fault *f)
 {
@@ -127,25 +127,26 @@ static void do_fault_around(struct fault *f)
 	pte_t *slot = f->slot - ((f->addr - start) >> PAGE_SHIFT);
 	pgprot_t prot = vm_get_page_prot(vma->vm_flags);
 	struct page *pages[FAULT_AROUND_PAGES];
+	bool writable = vma->vm_flags & VM_SHARED;
 	unsigned mapped = 0, n;
 
 	n = vma->vm_file->f_op->find_pages(vma->vm_file, area_index(vma, start), pages, (end - start) >> PAGE_SHIFT);
-	for (unsigned i = 0; i < n; i++)
-		sync_new_page(vma, pages[i]);
+	if (vma->vm_flags & VM_EXEC)
+		for (unsigned i = 0; i < n; i++)
+			sync_new_page(vma, pages[i]);
 	spin_lock(&f->mm->page_table_lock);
 	for (unsigned i = 0; i < n; i++) {
-		if (!pte_none(READ_ONCE(slot[i])))
-			continue;
-		atomic_inc(&pages[i]->mapcount);
-		set_pte(&slot[i], make_pte(prot, pages[i], vma->vm_flags & VM_SHARED));
-		pages[i] = NULL;
-		mapped++;
+		if (pte_none(READ_ONCE(slot[i]))) {
+			atomic_inc(&pages[i]->mapcount);
+			set_pte(&slot[i], make_pte(prot, pages[i], writable));
+			mapped++;
+		} else {
+			pages[i - mapped] = pages[i]; /* left over */
+		}
 	}
 	atomic_add(mapped, &f->mm->rss_file);
 	spin_unlock(&f->mm->page_table_lock);
-	for (unsigned i = 0; i < n; i++)
-		if (pages[i])
-			put_page(pages[i]);
+	release_pages(pages, n - mapped);
 }
 
 /*
@@ -161,22 +162,27 @@ static noinline int __do_fault(struct fault *f)
 }
 
 /*
- * [m] An empty entry of a file's area, or of shared memory. Reading, and writing to a shared area, map the page itself;
- * it stays read-only in a private area. Writing to a private area maps a copy at once, and VM_HASANON tells fork that
- * the area has pages that the file cannot bring back.
+ * [m] An empty entry of a file's area, or of shared memory. Reading, and writing to a shared area, map the page itself,
+ * which stays read-only in a private area; where the file keeps its pages, with its neighbours. Writing to a private
+ * area maps a copy at once, and VM_HASANON tells fork that the area has pages that the file cannot bring back.
  */
 static noinline int do_file_page(struct fault *f)
 {
+	bool needs_copy = f->flags & FAULT_FLAG_WRITE && !(f->vma->vm_flags & VM_SHARED);
 	struct page *page, *copy;
-	int err = __do_fault(f);
+	int err;
 
+	if (!needs_copy && f->vma->vm_file && f->vma->vm_file->f_op->find_pages) {
+		do_fault_around(f);
+		if (!pte_none(READ_ONCE(*f->slot)))
+			return 0;
+	}
+	err = __do_fault(f);
 	if (err)
 		return err;
 	page = f->page;
-	if (!(f->flags & FAULT_FLAG_WRITE) || f->vma->vm_flags & VM_SHARED) {
+	if (!needs_copy) {
 		install_page(f, f->slot, page, f->vma->vm_flags & VM_SHARED);
-		if (f->vma->vm_file && f->vma->vm_file->f_op->find_pages)
-			do_fault_around(f);
 		return 0;
 	}
 	copy = copy_page_to_write(page);

@@ -118,12 +118,12 @@ static int map_stack(struct binprm *bprm, struct mm_struct *mm, bool exec_stack)
 static long find_room(struct mm_struct *mm, const struct elf_image *img)
 {
 	unsigned long size = img->high - img->low + img->align - PAGE_SIZE;
-	long addr = do_mmap(mm, NULL, 0, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, 0);
+	long addr;
 
-	if (addr < 0)
-		return addr;
-	do_munmap(mm, addr, size);
-	return ALIGN((unsigned long)addr, img->align);
+	mutex_lock(&mm->mmap_lock);
+	addr = get_unmapped_area(mm, 0, size);
+	mutex_unlock(&mm->mmap_lock);
+	return addr < 0 ? addr : (long)ALIGN((unsigned long)addr, img->align);
 }
 
 /* Does the image, with its bias, lie in memory that a program may have, with room for the stack, and is that free? */
