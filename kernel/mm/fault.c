@@ -46,17 +46,22 @@ static void sync_new_page(const struct vm_area_struct *vma, struct page *page)
  * The entry for a page. One that others may see is mapped read-only even where the area may be written, so that the
  * first write comes to do_wp_page(). It is young at once, so that no CPU needs to write the entry.
  */
-static __always_inline pte_t make_pte(pgprot_t prot, struct page *page, bool writable)
+static __always_inline pte_t page_pte(struct page *page, pgprot_t prot, bool writable)
 {
 	pte_t pte = pte_mkyoung(mk_pte(page_to_phys(page), prot));
 
 	return writable ? pte : pte_wrprotect(pte);
 }
 
+static pte_t make_pte(const struct vm_area_struct *vma, struct page *page, bool writable)
+{
+	return page_pte(page, vm_get_page_prot(vma->vm_flags), writable);
+}
+
 /* [m] Put a page into an empty slot; the caller's reference becomes the mapping's. */
 static void install_page(struct fault *f, pte_t *slot, struct page *page, bool writable)
 {
-	pte_t pte = make_pte(vm_get_page_prot(f->vma->vm_flags), page, writable);
+	pte_t pte = make_pte(f->vma, page, writable);
 
 	sync_new_page(f->vma, page);
 	spin_lock(&f->mm->page_table_lock);
@@ -138,7 +143,7 @@ static void do_fault_around(struct fault *f)
 	for (unsigned i = 0; i < n; i++) {
 		if (pte_none(READ_ONCE(slot[i]))) {
 			atomic_inc(&pages[i]->mapcount);
-			set_pte(&slot[i], make_pte(prot, pages[i], writable));
+			set_pte(&slot[i], page_pte(pages[i], prot, writable));
 			mapped++;
 		} else {
 			pages[i - mapped] = pages[i]; /* left over */
@@ -213,7 +218,7 @@ static bool can_reuse(const struct vm_area_struct *vma, struct page *page)
  */
 static void replace_page(struct fault *f, struct page *old, struct page *new)
 {
-	pte_t pte = make_pte(vm_get_page_prot(f->vma->vm_flags), new, true);
+	pte_t pte = make_pte(f->vma, new, true);
 
 	sync_new_page(f->vma, new);
 	spin_lock(&f->mm->page_table_lock);

@@ -193,7 +193,7 @@ unsigned long pgd_pages(pgd_t *pgd)
 }
 
 /* `span` is what the entry maps at which the way down ended, so an absent table of a high level costs one step. */
-pte_t *pte_run(pgd_t *pgd, unsigned long *va, unsigned long end, unsigned *n)
+static __always_inline pte_t *find_run(pgd_t *pgd, unsigned long *va, unsigned long end, unsigned *n)
 {
 	unsigned long span = PAGE_SIZE;
 
@@ -215,6 +215,11 @@ pte_t *pte_run(pgd_t *pgd, unsigned long *va, unsigned long end, unsigned *n)
 	return NULL;
 }
 
+pte_t *pte_run(pgd_t *pgd, unsigned long *va, unsigned long end, unsigned *n)
+{
+	return find_run(pgd, va, end, n);
+}
+
 int pte_range(pgd_t *pgd, unsigned long start, unsigned long end, int (*fn)(pte_t *slot, unsigned long va, void *arg),
 	      void *arg)
 {
@@ -222,7 +227,7 @@ int pte_range(pgd_t *pgd, unsigned long start, unsigned long end, int (*fn)(pte_
 	pte_t *slot;
 	unsigned n;
 
-	while (va < end && (slot = pte_run(pgd, &va, end, &n)))
+	while (va < end && (slot = find_run(pgd, &va, end, &n)))
 		for (; n; n--, slot++, va += PAGE_SIZE) {
 			int ret = READ_ONCE(slot->v) ? fn(slot, va, arg) : 0;
 
