@@ -46,16 +46,11 @@ static void sync_new_page(const struct vm_area_struct *vma, struct page *page)
  * The entry for a page. One that others may see is mapped read-only even where the area may be written, so that the
  * first write comes to do_wp_page(). It is young at once, so that no CPU needs to write the entry.
  */
-static __always_inline pte_t page_pte(struct page *page, pgprot_t prot, bool writable)
-{
-	pte_t pte = pte_mkyoung(mk_pte(page_to_phys(page), prot));
-
-	return writable ? pte : pte_wrprotect(pte);
-}
-
 static pte_t make_pte(const struct vm_area_struct *vma, struct page *page, bool writable)
 {
-	return page_pte(page, vm_get_page_prot(vma->vm_flags), writable);
+	pte_t pte = pte_mkyoung(mk_pte(page_to_phys(page), vm_get_page_prot(vma->vm_flags)));
+
+	return writable ? pte : pte_wrprotect(pte);
 }
 
 /* [m] Put a page into an empty slot; the caller's reference becomes the mapping's. */
@@ -130,9 +125,9 @@ static void do_fault_around(struct fault *f)
 	unsigned long start = max(ALIGN_DOWN(f->addr, window), vma->vm_start);
 	unsigned long end = min(ALIGN_DOWN(f->addr, window) + window, vma->vm_end);
 	pte_t *slot = f->slot - ((f->addr - start) >> PAGE_SHIFT);
-	pgprot_t prot = vm_get_page_prot(vma->vm_flags);
+	pte_t like = make_pte(vma, zero_page, vma->vm_flags & VM_SHARED); /* all but the page */
+	pgprot_t prot = {like.v ^ page_to_phys(zero_page)};
 	struct page *pages[FAULT_AROUND_PAGES];
-	bool writable = vma->vm_flags & VM_SHARED;
 	unsigned mapped = 0, n;
 
 	n = vma->vm_file->f_op->find_pages(vma->vm_file, area_index(vma, start), pages, (end - start) >> PAGE_SHIFT);
@@ -143,7 +138,7 @@ static void do_fault_around(struct fault *f)
 	for (unsigned i = 0; i < n; i++) {
 		if (pte_none(READ_ONCE(slot[i]))) {
 			atomic_inc(&pages[i]->mapcount);
-			set_pte(&slot[i], page_pte(pages[i], prot, writable));
+			set_pte(&slot[i], mk_pte(page_to_phys(pages[i]), prot));
 			mapped++;
 		} else {
 			pages[i - mapped] = pages[i]; /* left over */

@@ -67,12 +67,9 @@ int pte_range(pgd_t *pgd, unsigned long start, unsigned long end, int (*fn)(pte_
 	unsigned n;
 
 	while ((slot = pte_run(pgd, &va, end, &n)))
-		for (; n; n--, slot++, va += PAGE_SIZE) {
-			int ret = slot->v ? fn(slot, va, arg) : 0;
-
-			if (ret)
+		for (int ret; n; n--, slot++, va += PAGE_SIZE)
+			if (slot->v && (ret = fn(slot, va, arg)))
 				return ret;
-		}
 	return 0;
 }
 
