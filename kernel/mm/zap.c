@@ -14,8 +14,8 @@ struct gather {
 	struct mm_struct *mm;
 	unsigned long start, end; /* what was emptied since the last flush */
 	unsigned nr, passed;	  /* pages in the batch; entries that gave it no page */
-	bool keep_copies; /* leave pages of private copies where they are */
-	bool full_mm;	  /* no task runs in it any more: one flush at the end is enough */
+	bool keep_copies;	  /* leave pages of private copies where they are */
+	bool full_mm;		  /* no task runs in it any more: one flush at the end is enough */
 	struct page *pages[BATCH];
 };
 
