@@ -262,6 +262,10 @@ static void test_fault_around_leaves_pages(void **state)
 	assert_int_equal(atomic_read(&mm->rss_anon), 1);
 	assert_int_equal(atomic_read(&file_pages[5]->mapcount), 0);
 	assert_int_equal(atomic_read(&file_pages[3]->mapcount), 1);
+	do_mmap(mm, &test_file, BASE + 16 * PAGE_SIZE, 16 * PAGE_SIZE, 3, MAP_PRIVATE | MAP_FIXED, 0);
+	assert_int_equal(touch_err(mm, BASE + 20 * PAGE_SIZE, FAULT_FLAG_WRITE), 0);
+	assert_int_equal(atomic_read(&mm->rss_file), 15); /* a copy is wanted: no page is mapped beside it */
+	assert_int_equal(atomic_read(&mm->rss_anon), 2);
 	mmput(mm);
 	assert_int_equal(atomic_read(&file_pages[5]->refcount), 1);
 	assert_int_equal(atomic_read(&file_pages[3]->refcount), 1);
