@@ -165,12 +165,18 @@ lint-style:
 	$(call say,LINT,style)
 	$(Q)$(PYTHON) tools/style.py
 
+# Debian 12 has clang 14. Later ones lay out a few lines otherwise, and have more checks: what they say is left out.
+clang_14 = $(if $(shell $(1) --version 2>/dev/null | grep 'version 14\.'),$(2),@echo "lint: $(1) 14 is wanted, as others judge otherwise: left out")
+
 # The layout is what clang-format and black make of a file (.clang-format, pyproject.toml); `make format` makes it so.
 PY_FILES = $(shell find labs tests tools -name '*.py' -o -type f ! -name '*.*' -exec grep -lE '^\#!.*python' {} +)
 lint-format:
 	$(call say,LINT,layout)
-	$(Q)clang-format --dry-run -Werror $(C_FILES) $(LAB_FILES) && black -q --check $(PY_FILES) || \
+	$(call clang_14,clang-format,$(layout))
+define layout
+$(Q)clang-format --dry-run -Werror $(C_FILES) $(LAB_FILES) && black -q --check $(PY_FILES) || \
 		{ echo "lint: 'make format' lays these files out (all; FILES=...: some)" >&2; exit 1; }
+endef
 
 # Generic code is looked at as the first machine sees it, each machine's own files as it does.
 own_files     = $(filter $(USES_$(1)),$(C_FILES))
@@ -202,13 +208,13 @@ build/compile_commands.json: compile_commands.json
 	$(Q)sed 's/ -pg\( -Wa,[^ ]*\| -mfentry\| -mrecord-mcount\)* / /' $< > $@
 lint-tidy: build/compile_commands.json
 	$(call say,LINT,clang-tidy)
-	$(foreach m,$(HERE),$(call clang_tidy,$(ARCH_$(m)),--checks=-clang-analyzer-*))
+	$(call clang_14,clang-tidy,$(foreach m,$(HERE),$(call clang_tidy,$(ARCH_$(m)),--checks=-clang-analyzer-*)))
 # The analyzer gives a function up after so many states: with its own 225,000 some ten functions take as long as all others,
 # with 50,000 a few dozen do.
 ANALYZER := $(foreach word,-Xclang -analyzer-config -Xclang max-nodes=15000,--extra-arg=$(word))
 lint-analyzer: build/compile_commands.json
 	$(call say,LINT,clang-analyzer)
-	$(foreach m,$(HERE),$(call clang_tidy,$(ARCH_$(m)),--checks=-bugprone-*$(comma)-misc-* $(ANALYZER)))
+	$(call clang_14,clang-tidy,$(foreach m,$(HERE),$(call clang_tidy,$(ARCH_$(m)),--checks=-bugprone-*$(comma)-misc-* $(ANALYZER))))
 
 measures:
 	$(Q)$(PYTHON) tools/style.py --measures

@@ -79,6 +79,9 @@ class Box:
         self.top, self.repository, self.root = top, f"{top}/packages", f"{top}/out/root"
         os.makedirs(self.repository)
         os.makedirs(f"{top}/out")
+        os.makedirs(f"{top}/tools")
+        for name in ("debroot", "vitrine_machines.py"):  # the tree may lie where that user cannot go, as in /root
+            shutil.copy(os.path.join(ROOT, "tools", name), f"{top}/tools")
         with open(f"{self.repository}/Packages", "w", encoding="ascii") as file:
             file.writelines(build_package(self.repository, f"{top}/scratch-{one[0]}", *one) for one in PACKAGES)
         self.sources(f"deb [trusted=yes] copy:{self.repository} ./")
@@ -95,7 +98,7 @@ class Box:
 
     def debroot(self, *words, path=None):
         return subprocess.run(
-            [sys.executable, DEBROOT, "--into", self.root, *words],
+            [sys.executable, f"{self.top}/tools/debroot", "--into", self.root, *words],
             env={**os.environ, "APT_CONFIG": f"{self.top}/apt.conf", "PATH": path or os.environ["PATH"]},
             cwd=f"{self.top}/out",
             capture_output=True,
