@@ -184,10 +184,29 @@ def test_a_name_that_is_no_text_ends_no_class(tmp_path):
     assert "not part of lab mcount: trace\\udcff.c" in said[0] and "ann,0," in read(tmp_path, "grades.csv")
 
 
+def attempt_of_f():
+    attempt = grading.Attempt(find("cow"), "aarch64", types.SimpleNamespace(top="/nonexistent"), 1)
+    attempt._kernel = types.SimpleNamespace(symbols={"f": 0x1000})
+    return attempt
+
+
 def test_a_report_without_gdb(monkeypatch):
     monkeypatch.setenv("PATH", "/nonexistent")
-    attempt = types.SimpleNamespace(kernel=types.SimpleNamespace(symbols={"f": 0x1000}), build="/nonexistent")
-    assert grading.Attempt._places(attempt, [("f", "10")]) == {}
+    assert attempt_of_f()._places([("f", "10")]) == {}
+
+
+def test_gdb_is_asked_once_for_each_place(monkeypatch):
+    """The checks of a kernel that panics at boot find the same places."""
+    attempt, asked = attempt_of_f(), []
+
+    def run(words, **_):
+        asked.append(words[4::2])
+        return types.SimpleNamespace(stdout='Line 3 of "a.c" starts at\nNo line number information\n')
+
+    monkeypatch.setattr(subprocess, "run", run)
+    for _ in range(2):
+        assert attempt._places([("f", "10"), ("f", "20"), ("g", "1")]) == {"f+0x10": "a.c:3"}
+    assert [words[:2] for words in asked] == [["info line *0x100f", "info line *0x101f"]]
 
 
 # ---- A guest that never ends

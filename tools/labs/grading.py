@@ -153,7 +153,7 @@ class Attempt:
         self.patience = 1
         self.most, self.spent = None, 0  # CPU seconds: what a guest of this check may use, and the most that one has used
         self.ran = None  # the last guest of a script
-        self._kernel = None
+        self._kernel, self._placed = None, {}
 
     @property
     def kernel(self):
@@ -269,15 +269,17 @@ class Attempt:
         )
 
     def _places(self, found):
-        """{name+0xoffset: file:line}, by gdb."""
-        addresses = {
-            f"{name}+0x{offset}": self.kernel.symbols[name] + int(offset, 16)
-            for name, offset in found[:20]
-            if name in self.kernel.symbols
-        }
-        if not addresses:
-            return {}
-        words = [word for address in addresses.values() for word in ("-ex", f"info line *{address - 1:#x}")]
+        """{name+0xoffset: file:line}, by gdb, which takes longer than a guest: it is asked once for each."""
+        known = [f"{name}+0x{offset}" for name, offset in found[:20] if name in self.kernel.symbols]
+        asked = [key for key in known if key not in self._placed]
+        if asked:
+            self._placed.update(dict.fromkeys(asked))
+            self._ask_places(asked)
+        return {key: self._placed[key] for key in known if self._placed[key]}
+
+    def _ask_places(self, keys):
+        places = [(self.kernel.symbols[name], int(offset, 16)) for name, offset in (key.split("+0x") for key in keys)]
+        words = [word for start, offset in places for word in ("-ex", f"info line *{start + offset - 1:#x}")]
         try:
             done = subprocess.run(
                 ["gdb-multiarch", "-nx", "-batch", *words, os.path.join(self.build, "vmlinux")],
@@ -286,9 +288,9 @@ class Attempt:
                 check=False,
             )
         except FileNotFoundError:
-            return {}  # the report is worth having without them
-        places = re.findall(r'^Line (\d+) of "([^"]+)"|^No line', done.stdout, re.M)
-        return {key: f"{file}:{line}" for key, (line, file) in zip(addresses, places) if file}
+            return  # the report is worth having without them
+        lines = re.findall(r'^Line (\d+) of "([^"]+)"|^No line', done.stdout, re.M)
+        self._placed.update({key: f"{file}:{line}" for key, (line, file) in zip(keys, lines) if file})
 
     # ---- Comparing
 
