@@ -98,9 +98,9 @@ def test_the_graders_own_tree_cannot_be_included(text, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "text, found",
     [
-        (".macro bring a, b\n\t.\\a\\b \"/etc/passwd\"\n.endm\n\tbring inc, lude\n", ".\\a\\b"),
-        (".macro bring a, b\n\tnop; \\a\\b \"/etc/passwd\"\n.endm\n\tbring .inc, lude\n", "; \\a\\b"),
-        (".macro bring a\n1:\t\\a\\()lude \"/etc/passwd\"\n.endm\n\tbring .inc\n", ":\t\\a\\()lude"),
+        ('.macro bring a, b\n\t.\\a\\b "/etc/passwd"\n.endm\n\tbring inc, lude\n', ".\\a\\b"),
+        ('.macro bring a, b\n\tnop; \\a\\b "/etc/passwd"\n.endm\n\tbring .inc, lude\n', "; \\a\\b"),
+        ('.macro bring a\n1:\t\\a\\()lude "/etc/passwd"\n.endm\n\tbring .inc\n', ":\t\\a\\()lude"),
         (".macro part name\n\\name\\()_body:\n\tldr\\name x0, [x1]\n\tb \\name\\()_end\n.endm\n", None),
     ],
 )
@@ -109,7 +109,9 @@ def test_macros_of_assembly_make_no_directive(text, found):
     assert inclusion.outside(ROOT, "arch/aarch64/ftrace.S", text) == found
 
 
-@pytest.mark.parametrize("name", ["kernel/mm/a`id`.c", "kernel/mm/$(shell id).c", "kernel/mm/a b.c", "kernel/mm/a;id;.c"])
+@pytest.mark.parametrize(
+    "name", ["kernel/mm/a`id`.c", "kernel/mm/$(shell id).c", "kernel/mm/a b.c", "kernel/mm/a;id;.c"]
+)
 def test_a_name_is_no_command(name):
     """What a student may add is a pattern, and `make` hands the name of each source to a shell."""
     one = find("irqsoff")

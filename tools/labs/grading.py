@@ -79,8 +79,8 @@ class Limiter:
 
 class Watch(threading.Thread):
     """Ends a QEMU that has used its CPU time, or that waits for what never comes: none of its threads has anything to do.
-    A thread that could run and is not let by a host with much to do is no such thread. patience: 1, or a part of it; most:
-    seconds of CPU time, CPU_SECONDS if it is None."""
+    A thread that could run and is not let by a host with much to do is no such thread. patience: 1, or a part of it;
+    most: seconds of CPU time, CPU_SECONDS if it is None."""
 
     def __init__(self, pid, patience=1, looks=IDLE_LOOKS, most=None):
         super().__init__(daemon=True)
@@ -151,7 +151,7 @@ class Attempt:
         self.rng = random.Random(f"{lab.name} {arch} {seed}")
         self.data, self.figures = {}, []
         self.patience = 1
-        self.most, self.spent = None, 0  # CPU seconds: what a guest of this check may use, and the most that one has used
+        self.most, self.spent = None, 0  # CPU seconds: what a guest of a check may use, and the most that one has used
         self.ran = None  # the last guest of a script
         self._kernel, self._placed = None, {}
 

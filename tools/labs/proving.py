@@ -87,9 +87,9 @@ def prove(case, workshop, seed, arches, most=None):
 
 
 class Rows:
-    """The rows of one lab, one after the other or several at a time. The solution is built and tried first, by itself: each
-    wrong one begins with what was built for it, and a guest that is to lose its check is ended as soon as it has used
-    many times as much CPU time as the solution's. The starting code has none of a solution.patch, so it is built apart."""
+    """The rows of one lab, one after the other or several at a time. The solution is built and tried first, by itself:
+    each wrong one begins with what was built for it, and a guest that is to lose its check is ended as soon as it has
+    used several times the CPU time of the solution's. The starting code has no solution.patch, so it is built apart."""
 
     def __init__(self, lab, arches, seed):
         self.lab, self.arches, self.seed, self.most = lab, arches, seed, {}

@@ -24,8 +24,8 @@ FILE_BYTES, COMPILER_SECONDS = (
     900,
 )  # one file that a build makes, the CPU time of one compiler: far more than any needs
 # What is built, or fetched, and no guest of a lab has.
-UNUSED = [".git", *(f"/build/{name}" for name in ("labs", "mutation", "guests", "host/linux*", "*-branch*"))]
-UNUSED += ["/build/*/debian*", "/build/*/guest-tests"]
+UNUSED = [".git", "/build/labs", "/build/mutation", "/build/guests", "/build/host/linux*"]
+UNUSED += ["/build/*-branch*", "/build/*/debian*", "/build/*/guest-tests"]
 MARK = ".lab"  # in a student's tree: which lab it is, and of which commit its starting code
 
 
@@ -130,8 +130,9 @@ class Workshop:
         self._place = Place.held.get(self.top) or Place(self.top)
 
     def _fill(self, source, but=()):
-        """As the tree at `source`, `but` for what these words of rsync name. A first copy takes what is built there, and the times that make goes by. It has the
-        workshop's name when it is whole: one that was broken off would have everything built again."""
+        """As the tree at `source`, but for what these words of rsync name. A first copy takes what is built there, and
+        the times that make goes by. It has the workshop's name when it is whole: one that was broken off would have
+        everything built again."""
         if not os.path.isdir(self.top):
             excluded = [f"--exclude={name}" for name in UNUSED]
             first = tempfile.mkdtemp(dir=os.path.dirname(self.top))
@@ -165,8 +166,8 @@ class Workshop:
         self._fill(scratch)
 
     def as_given(self, lab):
-        """Another workshop with this one's tree, in which the files that the lab gives are as they were handed out: for a
-        question about the code that a student began with. Made once for each tree."""
+        """Another workshop with this one's tree, in which the files that the lab gives are as they were handed out: for
+        a question about the code that a student began with. Made once for each tree."""
         if not self._given:
             self._given = Workshop(f"{os.path.basename(self.top)}-given", self.root)
             names = [
@@ -179,7 +180,7 @@ class Workshop:
         return self._given
 
     def begin_as(self, other):
-        """All of another workshop comes here, what is built there, too: make then builds only what comes to differ from it."""
+        """All of another workshop comes here, what is built there, too: make then builds only what differs from it."""
         if os.path.isdir(other.top):
             subprocess.run(["rsync", "-a", "--delete", f"{other.top}/", f"{self.top}/"], check=True)
 
