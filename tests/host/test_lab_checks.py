@@ -102,9 +102,7 @@ def test_an_answer_that_is_no_text_is_said(tmp_path):
         attempt = Printing(name, None, top=tmp_path)
         for text in (b'# f\xfcr mich\n[aarch64]\ncalls = "a 1"\n', b"[aarch64\n", b"aarch64 = 1\n"):
             (tmp_path / "labs" / folder / "answers.toml").write_bytes(text)
-            with pytest.raises(
-                grading.Lost, match=f"an answer to `{question}` in labs/{folder}/answers.toml, seen none"
-            ):
+            with pytest.raises(grading.Lost, match=f"an answer to `{question}` in labs/{folder}/answers.toml, seen none"):
                 made_by(name, "answer")(attempt, question, "a 1")
 
 

@@ -176,14 +176,7 @@ def forget(top, branch, came, folder):
     else:
         git(top, "reset", "-q", "--hard", check=False)
         git(top, "clean", "-q", "-f", "-d", check=False)
-        git(
-            top,
-            "switch",
-            "-q",
-            *([] if git(top, "branch", "--list", came).strip() else ["--detach"]),
-            came,
-            check=False,
-        )
+        git(top, "switch", "-q", *([] if git(top, "branch", "--list", came).strip() else ["--detach"]), came, check=False)
     git(top, "branch", "-q", "-D", branch, check=False)
 
 
