@@ -4,9 +4,6 @@ import struct
 import sys
 from collections import namedtuple
 
-from elftools.common.exceptions import ELFError
-from elftools.elf.elffile import ELFFile
-
 Section = namedtuple("Section", "index name type flags addr data")
 Symbol = namedtuple(
     "Symbol", "name value size type bind section"
@@ -25,6 +22,11 @@ class BuildError(Exception):
     """What is wrong with the image, in one line for whoever runs make."""
 
 
+def string_at(names, place):
+    """The string there in a table of strings."""
+    return names[place : names.index(b"\0", place)].decode()
+
+
 class Image:
     """A little-endian 64-bit ELF file (object or executable), read once."""
 
@@ -32,40 +34,39 @@ class Image:
         self.path = path
         try:
             with open(path, "rb") as file:
-                self._read(file)
-        except (OSError, ELFError, struct.error) as error:
+                self._read(file.read())
+        except (OSError, ValueError, IndexError, struct.error) as error:
             raise BuildError(f"{path}: {error}") from error
 
-    def _read(self, file):
-        # pyelftools finds the sections; its per-entry objects are slow, so the two big tables are unpacked here.
-        elf = ELFFile(file)
-        if elf.elfclass != 64 or not elf.little_endian:
+    def _read(self, whole):
+        # pyelftools makes an object of each entry, which is slow for the hundreds of objects of a kernel.
+        if whole[:6] != b"\x7fELF\2\1":
             raise BuildError(f"{self.path}: not a little-endian 64-bit ELF file")
-        self.machine = elf.header["e_machine"]
-        self.machine = {"EM_AARCH64": EM_AARCH64, "EM_X86_64": EM_X86_64}.get(self.machine, self.machine)
+        (self.machine,), (table,) = struct.unpack_from("<H", whole, 18), struct.unpack_from("<Q", whole, 40)
+        size, number, names_index = struct.unpack_from("<HHH", whole, 58)
+        headers = [struct.unpack_from("<IIQQQQII", whole, table + at * size) for at in range(number)]
+        if not headers:
+            raise BuildError(f"{self.path}: no sections")
+        bytes_of = [whole[header[4] : header[4] + header[5]] if header[1] != SHT_NOBITS else b"" for header in headers]
         self.sections, self.symbols, self.relocs = [], [], []
         raw_relocs = []
-        for index, section in enumerate(elf.iter_sections()):
-            header = section.header
-            kind = {"SHT_SYMTAB": SHT_SYMTAB, "SHT_RELA": SHT_RELA, "SHT_NOBITS": SHT_NOBITS}.get(header["sh_type"], 0)
-            loaded = (
-                header["sh_flags"] & SHF_ALLOC or kind in (SHT_SYMTAB, SHT_RELA) or section.name.startswith(".mcount")
-            )
-            data = section.data() if loaded and kind != SHT_NOBITS else b""
-            self.sections.append(Section(index, section.name, kind, header["sh_flags"], header["sh_addr"], data))
+        for index, (name, kind, flags, addr, _, _, link, info) in enumerate(headers):
+            data = bytes_of[index]
+            self.sections.append(Section(index, string_at(bytes_of[names_index], name), kind, flags, addr, data))
             if kind == SHT_SYMTAB:
-                names = elf.get_section(header["sh_link"]).data()
+                names = bytes_of[link]
                 self.symbols = [self._symbol(names, *entry) for entry in struct.iter_unpack("<IBBHQQ", data)]
             elif kind == SHT_RELA:
-                raw_relocs.append((header["sh_info"], data))
+                raw_relocs.append((info, data))
         for target, data in raw_relocs:
+            if self.sections[target].name.startswith(".debug"):
+                continue  # most of them all, and of no table
             for offset, info, addend in struct.iter_unpack("<QQq", data):
                 self.relocs.append(Reloc(offset, info & 0xFFFFFFFF, self.symbols[info >> 32], addend, target))
 
     @staticmethod
     def _symbol(names, name, info, _other, shndx, value, size):
-        text = names[name : names.index(b"\0", name)].decode()
-        return Symbol(text, value, size, info & 15, info >> 4, shndx)
+        return Symbol(string_at(names, name), value, size, info & 15, info >> 4, shndx)
 
     def section(self, name):
         """The section of that name, or None."""

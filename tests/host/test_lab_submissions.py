@@ -98,9 +98,9 @@ def test_the_graders_own_tree_cannot_be_included(text, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "text, found",
     [
-        (".macro bring a, b\n\t.\\a\\b \"/etc/passwd\"\n.endm\n\tbring inc, lude\n", ".\\a\\b"),
-        (".macro bring a, b\n\tnop; \\a\\b \"/etc/passwd\"\n.endm\n\tbring .inc, lude\n", "; \\a\\b"),
-        (".macro bring a\n1:\t\\a\\()lude \"/etc/passwd\"\n.endm\n\tbring .inc\n", ":\t\\a\\()lude"),
+        ('.macro bring a, b\n\t.\\a\\b "/etc/passwd"\n.endm\n\tbring inc, lude\n', ".\\a\\b"),
+        ('.macro bring a, b\n\tnop; \\a\\b "/etc/passwd"\n.endm\n\tbring .inc, lude\n', "; \\a\\b"),
+        ('.macro bring a\n1:\t\\a\\()lude "/etc/passwd"\n.endm\n\tbring .inc\n', ":\t\\a\\()lude"),
         (".macro part name\n\\name\\()_body:\n\tldr\\name x0, [x1]\n\tb \\name\\()_end\n.endm\n", None),
     ],
 )
@@ -109,7 +109,9 @@ def test_macros_of_assembly_make_no_directive(text, found):
     assert inclusion.outside(ROOT, "arch/aarch64/ftrace.S", text) == found
 
 
-@pytest.mark.parametrize("name", ["kernel/mm/a`id`.c", "kernel/mm/$(shell id).c", "kernel/mm/a b.c", "kernel/mm/a;id;.c"])
+@pytest.mark.parametrize(
+    "name", ["kernel/mm/a`id`.c", "kernel/mm/$(shell id).c", "kernel/mm/a b.c", "kernel/mm/a;id;.c"]
+)
 def test_a_name_is_no_command(name):
     """What a student may add is a pattern, and `make` hands the name of each source to a shell."""
     one = find("irqsoff")
@@ -184,10 +186,29 @@ def test_a_name_that_is_no_text_ends_no_class(tmp_path):
     assert "not part of lab mcount: trace\\udcff.c" in said[0] and "ann,0," in read(tmp_path, "grades.csv")
 
 
+def attempt_of_f():
+    attempt = grading.Attempt(find("cow"), "aarch64", types.SimpleNamespace(top="/nonexistent"), 1)
+    attempt._kernel = types.SimpleNamespace(symbols={"f": 0x1000})
+    return attempt
+
+
 def test_a_report_without_gdb(monkeypatch):
     monkeypatch.setenv("PATH", "/nonexistent")
-    attempt = types.SimpleNamespace(kernel=types.SimpleNamespace(symbols={"f": 0x1000}), build="/nonexistent")
-    assert grading.Attempt._places(attempt, [("f", "10")]) == {}
+    assert attempt_of_f()._places([("f", "10")]) == {}
+
+
+def test_gdb_is_asked_once_for_each_place(monkeypatch):
+    """The checks of a kernel that panics at boot find the same places."""
+    attempt, asked = attempt_of_f(), []
+
+    def run(words, **_):
+        asked.append(words[4::2])
+        return types.SimpleNamespace(stdout='Line 3 of "a.c" starts at\nNo line number information\n')
+
+    monkeypatch.setattr(subprocess, "run", run)
+    for _ in range(2):
+        assert attempt._places([("f", "10"), ("f", "20"), ("g", "1")]) == {"f+0x10": "a.c:3"}
+    assert [words[:2] for words in asked] == [["info line *0x100f", "info line *0x101f"]]
 
 
 # ---- A guest that never ends
@@ -211,7 +232,10 @@ def test_a_guest_is_watched(script, leaves, over, monkeypatch):
     watch = grading.Watch(shell.pid, looks=4 if over and not leaves else 10000)
     if leaves:
         watch.leaves()
-    status = shell.wait(timeout=50)
+    try:
+        status = shell.wait(timeout=3600)  # a backstop: on a host with much to do a second of CPU time takes minutes
+    finally:
+        shell.kill()
     watch.done.set()
     watch.join()
     assert (watch.over, status) == (over, -9 if over else 0)

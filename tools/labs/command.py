@@ -217,7 +217,7 @@ def parse():
     sub.add_argument("--only", action="append", metavar="ROW", help="solution, start, or a wrong solution's name")
     sub.add_argument("--arch", action="append", help="only this machine")
     sub.add_argument("--seed", type=int, default=1, help="with the numbers of another student")
-    sub.add_argument("-j", dest="jobs", type=count, default=1, metavar="N")
+    sub.add_argument("-j", dest="jobs", type=count, default=2, metavar="N", help="rows at a time (2)")
     sub = command("export", cmd_export, "a repository to hand out")
     sub.add_argument("dir")
     sub.add_argument("--labs", help="only these")

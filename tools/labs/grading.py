@@ -79,16 +79,19 @@ class Limiter:
 
 class Watch(threading.Thread):
     """Ends a QEMU that has used its CPU time, or that waits for what never comes: none of its threads has anything to do.
-    A thread that could run and is not let by a host with much to do is no such thread. patience: 1, or a part of it."""
+    A thread that could run and is not let by a host with much to do is no such thread. patience: 1, or a part of it;
+    most: seconds of CPU time, CPU_SECONDS if it is None."""
 
-    def __init__(self, pid, patience=1, looks=IDLE_LOOKS):
+    def __init__(self, pid, patience=1, looks=IDLE_LOOKS, most=None):
         super().__init__(daemon=True)
         self.pid, self.over, self.done = pid, False, threading.Event()
-        self.used, self.most, self.looks = 0, CPU_SECONDS * patience, looks * patience
+        self.used, self.most, self.looks = 0, (most or CPU_SECONDS) * patience, looks * patience
         self.start()
 
     def leaves(self):
         """Its script has ended."""
+        with contextlib.suppress(OSError, IndexError):
+            self.used = self._used()
         self.most, self.looks = min(self.most, self.used + LEAVE_SECONDS), min(self.looks, LEAVE_LOOKS)
 
     def _fields(self, of):
@@ -148,8 +151,9 @@ class Attempt:
         self.rng = random.Random(f"{lab.name} {arch} {seed}")
         self.data, self.figures = {}, []
         self.patience = 1
+        self.most, self.spent = None, 0  # CPU seconds: what a guest of a check may use, and the most that one has used
         self.ran = None  # the last guest of a script
-        self._kernel = None
+        self._kernel, self._placed = None, {}
 
     @property
     def kernel(self):
@@ -169,10 +173,11 @@ class Attempt:
         run = ScriptRun(
             script, files=files, arch=self.arch, build=self.build, timeout=WALL_SECONDS, log=Limiter(), **setup
         )
-        watch = Watch(run.guest.child.pid, self.patience)
+        watch = Watch(run.guest.child.pid, self.patience, most=self.most)
         try:
             ended = self._told((run.guest, watch), lambda: run.wait_exit(watch.leaves, WALL_SECONDS))
         finally:
+            self.spent = max(self.spent, watch.used)
             watch.done.set()
             run.guest.close()
         self.ran = ran = Ran(ended, run.output, run.guest.console)
@@ -264,15 +269,17 @@ class Attempt:
         )
 
     def _places(self, found):
-        """{name+0xoffset: file:line}, by gdb."""
-        addresses = {
-            f"{name}+0x{offset}": self.kernel.symbols[name] + int(offset, 16)
-            for name, offset in found[:20]
-            if name in self.kernel.symbols
-        }
-        if not addresses:
-            return {}
-        words = [word for address in addresses.values() for word in ("-ex", f"info line *{address - 1:#x}")]
+        """{name+0xoffset: file:line}, by gdb, which takes longer than a guest: it is asked once for each."""
+        known = [f"{name}+0x{offset}" for name, offset in found[:20] if name in self.kernel.symbols]
+        asked = [key for key in known if key not in self._placed]
+        if asked:
+            self._placed.update(dict.fromkeys(asked))
+            self._ask_places(asked)
+        return {key: self._placed[key] for key in known if self._placed[key]}
+
+    def _ask_places(self, keys):
+        places = [(self.kernel.symbols[name], int(offset, 16)) for name, offset in (key.split("+0x") for key in keys)]
+        words = [word for start, offset in places for word in ("-ex", f"info line *{start + offset - 1:#x}")]
         try:
             done = subprocess.run(
                 ["gdb-multiarch", "-nx", "-batch", *words, os.path.join(self.build, "vmlinux")],
@@ -281,9 +288,9 @@ class Attempt:
                 check=False,
             )
         except FileNotFoundError:
-            return {}  # the report is worth having without them
-        places = re.findall(r'^Line (\d+) of "([^"]+)"|^No line', done.stdout, re.M)
-        return {key: f"{file}:{line}" for key, (line, file) in zip(addresses, places) if file}
+            return  # the report is worth having without them
+        lines = re.findall(r'^Line (\d+) of "([^"]+)"|^No line', done.stdout, re.M)
+        self._placed.update({key: f"{file}:{line}" for key, (line, file) in zip(keys, lines) if file})
 
     # ---- Comparing
 
@@ -308,28 +315,29 @@ class Attempt:
 
 
 class Result:
-    """What one check gave on one machine."""
+    """What one check gave on one machine. spent: CPU seconds of the guest that has used the most."""
 
-    def __init__(self, one, arch, points, lost=None):
-        self.check, self.arch, self.points, self.lost = one, arch, points, lost
+    def __init__(self, one, arch, points, lost=None, spent=0):
+        self.check, self.arch, self.points, self.lost, self.spent = one, arch, points, lost, spent
         self.earned = 0 if lost else points
 
 
 def solve(lab, workshop, arches, seed):
     """What the lab's own script (lab.toml: solve) answers on these machines: the text of the answers' file."""
-    on_host = lab.solve.endswith(".py")
-    workshop = workshop.as_given(lab) if on_host else workshop
-    answers = []
-    for arch in arches:
-        wrong = workshop.build(MACHINES[arch].goal)
-        if wrong:
-            raise LabError(f"lab {lab.name}: it does not build:\n{wrong}")
-        answers.append(f"[{arch}]\n{(solved_on_host if on_host else solved_in_guest)(lab, arch, workshop, seed)}")
-    return "\n".join(answers)
+    by = solved_on_host if lab.solve.endswith(".py") else solved_in_guest
+    return "\n".join(f"[{arch}]\n{by(lab, arch, workshop, seed)}" for arch in arches)
+
+
+def build(lab, arch, workshop):
+    """The kernel to be asked."""
+    wrong = workshop.build(MACHINES[arch].goal)
+    if wrong:
+        raise LabError(f"lab {lab.name}: it does not build:\n{wrong}")
 
 
 def solved_in_guest(lab, arch, workshop, seed):
     """What the script prints in a guest."""
+    build(lab, arch, workshop)
     with open(os.path.join(workshop.top, lab.solve), encoding="utf-8") as file:
         script = f"set -- {seed}\n" + file.read()
     try:
@@ -342,10 +350,12 @@ SOLVED = {}  # of programs on the host: rows of `tools/lab check` have the same 
 
 
 def solved_on_host(lab, arch, workshop, seed):
-    """What the program prints in the tree, where it runs guests itself."""
+    """What the program prints in the tree of what was handed out, where it runs guests itself."""
     with open(os.path.join(workshop.top, lab.solve), encoding="utf-8") as file:
         key = lab.name, arch, seed, file.read()
     if key not in SOLVED:
+        given = workshop.as_given(lab)
+        build(lab, arch, given)
         SOLVED[key] = run_on_host(lab, arch, workshop, seed)
     return SOLVED[key]
 
@@ -353,8 +363,8 @@ def solved_on_host(lab, arch, workshop, seed):
 def run_on_host(lab, arch, workshop, seed):
     """It runs, once."""
     done = subprocess.run(
-        [sys.executable, lab.solve, arch, str(seed)],
-        cwd=workshop.top,
+        [sys.executable, os.path.join(workshop.top, lab.solve), arch, str(seed)],
+        cwd=workshop.as_given(lab).top,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -387,8 +397,9 @@ def side_by_side(function, items):
     return [result for result, _ in done]
 
 
-def run_checks(lab, workshop, arches, seed):
-    """All checks of a lab on the kernels of a workshop: ([Result], figures). The kernels are built one after the other.
+def run_checks(lab, workshop, arches, seed, most=None):
+    """All checks of a lab on the kernels of a workshop: ([Result], figures). most: {(check, machine): CPU seconds of its
+    guests}, where these are not CPU_SECONDS. The kernels are built one after the other.
     Then each machine's guests run beside those of the other machine, and beside the unit tests: a guest has one thread
     that computes."""
     wrong = {arch: workshop.build(MACHINES[arch].goal) for arch in arches if not all(one.host for one in lab.checks)}
@@ -399,7 +410,9 @@ def run_checks(lab, workshop, arches, seed):
         for one in lab.checks:
             if one.host == (arch == HOST):
                 points = one.points if one.host else one.points // len(lab.machines)
-                results.append(Result(one, arch, points, unbuilt or passed(one, attempt)))
+                attempt.most, attempt.spent = (most or {}).get((one.name, arch)), 0
+                lost = unbuilt or passed(one, attempt)
+                results.append(Result(one, arch, points, lost, attempt.spent))
         return results, attempt.figures
 
     done = side_by_side(on, [HOST, *arches])

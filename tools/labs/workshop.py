@@ -23,6 +23,9 @@ FILE_BYTES, COMPILER_SECONDS = (
     1 << 30,
     900,
 )  # one file that a build makes, the CPU time of one compiler: far more than any needs
+# What is built, or fetched, and no guest of a lab has.
+UNUSED = [".git", "/build/labs", "/build/mutation", "/build/guests", "/build/host/linux*"]
+UNUSED += ["/build/*-branch*", "/build/*/debian*", "/build/*/guest-tests"]
 MARK = ".lab"  # in a student's tree: which lab it is, and of which commit its starting code
 
 
@@ -122,19 +125,16 @@ class Workshop:
     def __init__(self, name, root=ROOT):
         self.root, self.top = root, os.path.join(root, "build", "labs", name)
         self.log = self.top + ".log"
+        self._given = None
         os.makedirs(os.path.dirname(self.top), exist_ok=True)
         self._place = Place.held.get(self.top) or Place(self.top)
 
-    def _fill(self, source):
-        """As the tree at `source`. A first copy takes what is built there, and the times that make goes by. It has the
-        workshop's name when it is whole: one that was broken off would have everything built again."""
+    def _fill(self, source, but=()):
+        """As the tree at `source`, but for what these words of rsync name. A first copy takes what is built there, and
+        the times that make goes by. It has the workshop's name when it is whole: one that was broken off would have
+        everything built again."""
         if not os.path.isdir(self.top):
-            excluded = [
-                "--exclude=/build/labs",
-                "--exclude=/build/mutation",
-                "--exclude=/build/guests",
-                "--exclude=.git",
-            ]
+            excluded = [f"--exclude={name}" for name in UNUSED]
             first = tempfile.mkdtemp(dir=os.path.dirname(self.top))
             try:
                 subprocess.run(["rsync", "-a", *excluded, f"{self.root}/", f"{first}/"], check=True)
@@ -142,32 +142,47 @@ class Workshop:
             except BaseException:
                 shutil.rmtree(first, ignore_errors=True)
                 raise
-        subprocess.run(["rsync", "-rlpc", "--delete", *sources_of(source), f"{source}/", f"{self.top}/"], check=True)
+        words = ["rsync", "-rlpc", "--delete", *sources_of(source), *but]
+        subprocess.run([*words, f"{source}/", f"{self.top}/"], check=True)
 
     def tree(self, lab, begin=None, start=True, over=lambda top: None):
         """Fill with the lab's starting code (start) or the solution, `over` called for what comes above it; and what the
         grader plants. begin: the commit of a student's repository that has the starting code."""
-        with tempfile.TemporaryDirectory(dir=os.path.dirname(self.top)) as scratch:
-            if begin:
-                self._unpack(begin, scratch)
-            else:
-                subprocess.run(["rsync", "-a", *sources_of(self.root), f"{self.root}/", f"{scratch}/"], check=True)
-                (cutting.cut if start else cutting.give)(lab, scratch)
-            over(scratch)
-            plant = os.path.join(lab.folder, "plant")
-            if os.path.isdir(plant):
-                shutil.copytree(plant, scratch, dirs_exist_ok=True)
-            self._fill(scratch)
+        self._given = None
+        scratch = self.top + ".tree"
+        if begin:
+            shutil.rmtree(scratch, ignore_errors=True)
+            os.mkdir(scratch)
+            self._unpack(begin, scratch)
+        else:
+            # To write all of it takes longer than all else here: what is the same from the last time stays.
+            words = ["rsync", "-ac", "--delete", *sources_of(self.root)]
+            subprocess.run([*words, f"{self.root}/", f"{scratch}/"], check=True)
+            (cutting.cut if start else cutting.give)(lab, scratch)
+        over(scratch)
+        plant = os.path.join(lab.folder, "plant")
+        if os.path.isdir(plant):
+            shutil.copytree(plant, scratch, dirs_exist_ok=True)
+        self._fill(scratch)
 
     def as_given(self, lab):
-        """Another workshop with this one's tree, in which the files that the lab gives are as they were handed out: for a
-        question about the code that a student began with."""
-        other = Workshop(f"{os.path.basename(self.top)}-given", self.root)
-        with tempfile.TemporaryDirectory(dir=os.path.dirname(self.top)) as scratch:
-            subprocess.run(["rsync", "-a", *sources_of(self.top), f"{self.top}/", f"{scratch}/"], check=True)
-            shutil.copytree(lab.given, scratch, dirs_exist_ok=True)
-            other._fill(scratch)
-        return other
+        """Another workshop with this one's tree, in which the files that the lab gives are as they were handed out: for
+        a question about the code that a student began with. Made once for each tree."""
+        if not self._given:
+            self._given = Workshop(f"{os.path.basename(self.top)}-given", self.root)
+            names = [
+                os.path.join(os.path.relpath(folder, lab.given), name)
+                for folder, _, files in os.walk(lab.given)
+                for name in files
+            ]
+            self._given._fill(self.top, [f"--exclude=/{os.path.normpath(name)}" for name in names])
+            subprocess.run(["rsync", "-rlpc", f"{lab.given}/", f"{self._given.top}/"], check=True)
+        return self._given
+
+    def begin_as(self, other):
+        """All of another workshop comes here, what is built there, too: make then builds only what differs from it."""
+        if os.path.isdir(other.top):
+            subprocess.run(["rsync", "-a", "--delete", f"{other.top}/", f"{self.top}/"], check=True)
 
     def _unpack(self, commit, scratch):
         archive = subprocess.Popen(["git", "archive", commit], cwd=self.root, stdout=subprocess.PIPE)
