@@ -202,7 +202,9 @@ def taken_branches(log, path):
     found, before, program, entering = [], None, 0, False
 
     def came(to):
-        if before is not None and to != before and log.is_taken(before, to):
+        """To a program as well, when its instruction cannot be fetched: the log has only the exception, the tracer not
+        the way to the program."""
+        if before is not None and KERNEL <= to != before and log.is_taken(before, to):
             found.append((to, before))
 
     for token in tokens:

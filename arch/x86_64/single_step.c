@@ -38,14 +38,19 @@ static notrace bool is_prefix(u8 byte)
 	       byte == 0xf3;
 }
 
+#define STI 0xfb
+
 /*
  * What the instruction at `pc` is, and for one that may go on behind itself, where that is (SDM vol. 2, appendix A):
- * Jcc with a byte or four, LOOP and JRCXZ; CALL, JMP, RET, IRET, and CALL and JMP through a register or memory.
+ * Jcc with a byte or four, LOOP and JRCXZ; CALL, JMP, RET, IRET, and CALL and JMP through a register or memory. STI
+ * holds the step back as it does interrupts: the step is that of the instruction behind it.
  */
 static notrace void look_at(struct stepping *s, u64 pc)
 {
 	const u8 *insn = (const u8 *)pc;
 
+	if (*insn == STI)
+		insn = (const u8 *)++pc;
 	s->pc = pc;
 	s->kind = INSN_OTHER;
 	while (is_prefix(*insn))
@@ -66,8 +71,11 @@ static notrace void look_at(struct stepping *s, u64 pc)
 	}
 }
 
+/* At its own place it has not been executed yet: a CPU may step behind STI after all. */
 static notrace bool is_taken(const struct stepping *s, u64 to)
 {
+	if (to == s->pc)
+		return false;
 	return s->kind == INSN_JUMP || (s->kind == INSN_CONDITIONAL && to != s->next);
 }
 
@@ -90,7 +98,7 @@ static notrace void exception_entered(struct stepping *s, struct pt_regs *regs)
 
 	if (!(pushed->cs & 3)) {
 		pushed->rflags &= ~X86_EFLAGS_TF;
-		if (pushed->rip != s->pc && is_taken(s, pushed->rip))
+		if (is_taken(s, pushed->rip))
 			tell(s, regs, s->pc, pushed->rip);
 	}
 	tell(s, regs, pushed->rip, regs->rip);

@@ -19,4 +19,4 @@ struct pollfd {
 	__s32 fd;	       /* negative: passed over */
 	__s16 events, revents; /* POLL* asked for, and what is there */
 };
-#define FD_SETSIZE 1024
+#define __FD_SETSIZE 1024 /* a C library has a number of its own for its fd_set */

@@ -417,7 +417,7 @@ SYSCALL_DEFINE3(poll, struct pollfd __user *, ufds, unsigned int, nfds, int, tim
 /* The three sets of select(2), as asked for and as answered: read, write, exception. */
 struct select_set {
 	unsigned n;
-	unsigned long in[3][FD_SETSIZE / 64], out[3][FD_SETSIZE / 64];
+	unsigned long in[3][__FD_SETSIZE / 64], out[3][__FD_SETSIZE / 64];
 	bool bad;
 };
 
@@ -495,7 +495,7 @@ static int copy_sets_out(const struct select_set *s, unsigned long __user *const
 	return 0;
 }
 
-/* The sets are answered only when the call succeeds. Descriptors behind FD_SETSIZE are ignored. */
+/* The sets are answered only when the call succeeds. Descriptors behind __FD_SETSIZE are ignored. */
 static long do_select(int n, unsigned long __user *const usets[3], ktime_t deadline)
 {
 	struct select_set *s;
@@ -507,7 +507,7 @@ static long do_select(int n, unsigned long __user *const usets[3], ktime_t deadl
 	s = kzalloc(sizeof(*s), GFP_KERNEL);
 	if (!s)
 		return -ENOMEM;
-	s->n = min(n, FD_SETSIZE);
+	s->n = min(n, __FD_SETSIZE);
 	res = copy_sets_in(s, usets);
 	if (!res) {
 		poll_init(&pt);

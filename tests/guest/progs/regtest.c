@@ -142,6 +142,9 @@ static void tag_checks(void)
 		return; /* this CPU has none */
 	CHECK_CALL(frame_handle(SIGUSR1, look_at_tco, 0));
 	SET_TCO(TCO);
+	GET_TCO(tco);
+	if (!tco)
+		return; /* it has the instructions, but no tags: the bit stays zero */
 	signal_self(SIGUSR1);
 	GET_TCO(tco);
 	CHECK_EQ(tco, TCO);
