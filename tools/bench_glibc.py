@@ -7,8 +7,8 @@ import tempfile
 
 from vitrine_guest import GuestError
 
-# What a fork, an execve of itself and its exit cost, and a call of clock_gettime, which is the vDSO's: the difference
-# of a short loop and one three times as long.
+# What a fork and its exit cost, without and with an execve of itself, and a call of clock_gettime, which is the vDSO's:
+# the difference of a short loop and one three times as long.
 PROGRAM = r"""
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +22,16 @@ static long now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return t.tv_sec * 1000000000L + t.tv_nsec;
+}
+static void fork_loop(long n)
+{
+	while (n-- > 0) {
+		pid_t child = fork();
+
+		if (!child)
+			_exit(0);
+		waitpid(child, NULL, 0);
+	}
 }
 static void exec(long n)
 {
@@ -48,7 +58,7 @@ int main(int argc, char **argv)
 	if (argc < 3)
 		return 0;
 	self = argv[0];
-	loop = argv[1][0] == 'e' ? exec : read_clock;
+	loop = argv[1][0] == 'f' ? fork_loop : argv[1][0] == 'e' ? exec : read_clock;
 	n = atol(argv[2]);
 	loop(n);
 	start = now();

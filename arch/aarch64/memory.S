@@ -182,25 +182,23 @@ FUNC_END clear_page
  */
 FUNC copy_page
 	add	x2, x1, #PAGE_SIZE
-1:	ldp	x3, x4, [x1]
-	ldp	x5, x6, [x1, #16]
-	ldp	x7, x8, [x1, #32]
-	ldp	x9, x10, [x1, #48]
-	ldp	x11, x12, [x1, #64]
-	ldp	x13, x14, [x1, #80]
-	ldp	x15, x16, [x1, #96]
-	ldp	x17, x18, [x1, #112]
-	add	x1, x1, #128
+1:	ldp	x3, x4, [x1], #128		/* x1 moves on, so the rest lies below it */
+	ldp	x5, x6, [x1, #-112]
+	ldp	x7, x8, [x1, #-96]
+	ldp	x9, x10, [x1, #-80]
+	ldp	x11, x12, [x1, #-64]
+	ldp	x13, x14, [x1, #-48]
+	ldp	x15, x16, [x1, #-32]
+	ldp	x17, x18, [x1, #-16]
 	/* The loads above are still on their way when the first store is issued. */
-	stp	x3, x4, [x0]
-	stp	x5, x6, [x0, #16]
-	stp	x7, x8, [x0, #32]
-	stp	x9, x10, [x0, #48]
-	stp	x11, x12, [x0, #64]
-	stp	x13, x14, [x0, #80]
-	stp	x15, x16, [x0, #96]
-	stp	x17, x18, [x0, #112]
-	add	x0, x0, #128
+	stp	x3, x4, [x0], #128
+	stp	x5, x6, [x0, #-112]
+	stp	x7, x8, [x0, #-96]
+	stp	x9, x10, [x0, #-80]
+	stp	x11, x12, [x0, #-64]
+	stp	x13, x14, [x0, #-48]
+	stp	x15, x16, [x0, #-32]
+	stp	x17, x18, [x0, #-16]
 	cmp	x1, x2
 	b.lo	1b
 	ret

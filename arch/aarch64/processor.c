@@ -3,6 +3,7 @@
 #include <asm/barrier.h>
 #include <asm/elf.h>
 #include <asm/sysreg.h>
+#include <kernel/init.h>
 #include <lib/printf.h>
 
 notrace void arch_cpu_idle(void)
@@ -105,15 +106,17 @@ static const struct {
 	{HWCAP2(16), ISAR0, 60, 1}, /* RNG */
 };
 
+static unsigned long elf_hwcap[2]; /* [boot, then immutable] */
+
 /* FP and AdvSIMD come first, since their fields have a sign: 15 means absent, 1 adds half precision. */
-unsigned long arch_elf_hwcap(bool second)
+static int find_hwcaps(void)
 {
 	const u64 id[NR_ID_REGS] = {
 		[ISAR0] = read_sysreg(id_aa64isar0_el1), [ISAR1] = read_sysreg(id_aa64isar1_el1),
 		[PFR0] = read_sysreg(id_aa64pfr0_el1),	 [PFR1] = read_sysreg(id_aa64pfr1_el1),
 		[MMFR2] = read_sysreg(s3_0_c0_c7_2), /* ID_AA64MMFR2_EL1 */
 	};
-	unsigned long cap[2] = {0};
+	unsigned long *cap = elf_hwcap;
 
 	if (id_field(id[PFR0], 16) != 15)
 		cap[0] |= BIT(0) | (id_field(id[PFR0], 16) ? BIT(9) : 0);
@@ -122,5 +125,11 @@ unsigned long arch_elf_hwcap(bool second)
 	for (unsigned i = 0; i < ARRAY_SIZE(hwcaps); i++)
 		if (id_field(id[hwcaps[i].reg], hwcaps[i].shift) >= hwcaps[i].min)
 			cap[hwcaps[i].bit / 64] |= BIT(hwcaps[i].bit % 64);
-	return cap[second];
+	return 0;
+}
+early_initcall(find_hwcaps);
+
+unsigned long arch_elf_hwcap(bool second)
+{
+	return elf_hwcap[second];
 }

@@ -73,6 +73,11 @@ struct file_operations {
 	int (*mmap)(struct file *file, struct vm_area_struct *vma);
 	/* A page of the file for mmap and exec, with a reference for the caller; ERR_PTR. mmap_lock may be held. */
 	struct page *(*get_page)(struct file *file, unsigned long pgoff);
+	/*
+	 * The pages from pgoff on that the file has in memory, up to n of them and to the first that is lacking, each
+	 * with a reference; how many. Context as get_page. Missing: the file keeps no pages.
+	 */
+	unsigned (*find_pages)(struct file *file, unsigned long pgoff, struct page **pages, unsigned n);
 	int (*flush)(struct file *file); /* called at each close(2) */
 	/* As write, but from kernel memory, for sendfile(2) and the kernel itself. Missing: -EINVAL. */
 	ssize_t (*write_kernel)(struct file *file, const void *buf, size_t n, loff_t *pos);

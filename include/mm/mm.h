@@ -154,6 +154,8 @@ void unmap_file_pages(const struct inode *inode, unsigned long from, unsigned lo
 struct vm_area_struct *find_vma(struct mm_struct *mm, unsigned long addr); /* first that ends above addr [m] */
 /* The lowest area that has a part in [start, end), or NULL. [m] */
 struct vm_area_struct *find_vma_intersection(struct mm_struct *mm, unsigned long start, unsigned long end);
+/* [m] `addr` if it is given and free, else the highest free place of `len` bytes below mmap_base; -ENOMEM. */
+long get_unmapped_area(struct mm_struct *mm, unsigned long addr, unsigned long len);
 /* The work of mmap(2): flags MAP_*, prot PROT_*. Returns the address or -errno. Takes m. */
 long do_mmap(struct mm_struct *mm, struct file *file, unsigned long addr, unsigned long len, unsigned prot,
 	     unsigned flags, unsigned long pgoff);

@@ -89,7 +89,8 @@ static inline void get_page(struct page *p)
 {
 	atomic_inc(&p->refcount);
 }
-void put_page(struct page *p); /* the last reference frees it */
+void put_page(struct page *p);				   /* the last reference frees it */
+void release_pages(struct page *const *pages, unsigned n); /* put_page() for each of n */
 
 /*
  * The kernel wrote into a page that programs may execute from (a file's page): when it is mapped for execution next,

@@ -31,6 +31,11 @@ unsigned long pgd_pages(pgd_t *pgd);
 /* Boot: from here on no entry of the kernel's top level changes, so pgd_alloc may copy them. */
 void pgd_kernel_complete(void);
 /*
+ * The leaf slots from *va on that lie in one table: the first of them, and in *n how many there are before the table or
+ * `end` ends. Where there is no table, *va moves behind it first; NULL when it comes to `end`. No lock.
+ */
+pte_t *pte_run(pgd_t *pgd, unsigned long *va, unsigned long end, unsigned *n);
+/*
  * Call fn for each non-empty user leaf entry of [start, end), in ascending order. A result other than 0 ends the walk
  * and is returned. The caller keeps the entries from changing where fn needs that.
  */

@@ -39,6 +39,8 @@ struct binprm {
 	bool inaccessible;	 /* the name goes by a descriptor that the exec closes */
 	bool unreadable;	 /* the user may not read the program's dynamic linker */
 	bool randomize;		 /* the addresses of program and stack are random */
+	u64 random[3];		 /* what they take of it; the first nr_random are used up */
+	unsigned nr_random;
 	unsigned long stack_top; /* where the strings end */
 };
 

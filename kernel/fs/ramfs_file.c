@@ -56,16 +56,25 @@ static unsigned slot_of(unsigned long index, unsigned level)
 	return (index >> (level * RADIX_BITS)) & (RADIX_SIZE - 1);
 }
 
-/* [l] The page, or NULL: a hole. */
-static struct page *tree_lookup(const struct ramfs_pages *t, unsigned long index)
+/* [l] Where the pointer to the page is, or NULL: a node on the way is lacking. */
+static void **tree_find_slot(struct ramfs_pages *t, unsigned long index)
 {
-	void *node = t->root;
+	void **slot = &t->root;
 
 	if (!fits(t, index))
 		return NULL;
-	for (unsigned level = t->height; node && level--;)
-		node = ((void **)node)[slot_of(index, level)];
-	return node;
+	for (unsigned level = t->height; level--; slot = &((void **)*slot)[slot_of(index, level)])
+		if (!*slot)
+			return NULL;
+	return slot;
+}
+
+/* [l] The page, or NULL: a hole. */
+static struct page *tree_lookup(struct ramfs_pages *t, unsigned long index)
+{
+	void **slot = tree_find_slot(t, index);
+
+	return slot ? *slot : NULL;
 }
 
 /*
@@ -195,6 +204,31 @@ static struct page *ramfs_get_page(struct file *file, unsigned long pgoff)
 	if (pgoff >= DIV_ROUND_UP((u64)i_size_read(file->f_inode), PAGE_SIZE))
 		return ERR_PTR(-EIO);
 	return find_or_create_page(file->f_inode, pgoff);
+}
+
+/*
+ * For faults, which map the neighbours of a page as well: those of the page's own node, and before the end. The size is
+ * read first, as in ramfs_get_page(): a cut that comes after that unmaps what is mapped here (ramfs_shrink).
+ */
+static unsigned ramfs_find_pages(struct file *file, unsigned long pgoff, struct page **pages, unsigned n)
+{
+	unsigned long end = DIV_ROUND_UP((u64)i_size_read(file->f_inode), PAGE_SIZE);
+	struct ramfs_pages *t = file->f_inode->i_private;
+	unsigned found = 0;
+	void **slot;
+
+	if (pgoff >= end)
+		return 0;
+	n = min_t(unsigned long, n, end - pgoff);
+	spin_lock(&t->lock);
+	n = min(n, t->height ? RADIX_SIZE - slot_of(pgoff, 0) : 1);
+	slot = tree_find_slot(t, pgoff);
+	for (; slot && found < n && slot[found]; found++) {
+		pages[found] = slot[found];
+		get_page(pages[found]);
+	}
+	spin_unlock(&t->lock);
+	return found;
 }
 
 /*
@@ -468,6 +502,7 @@ static const struct file_operations ramfs_file_fops = {
 	.write_kernel = ramfs_write_kernel,
 	.llseek = default_llseek,
 	.get_page = ramfs_get_page,
+	.find_pages = ramfs_find_pages,
 	.mmap = ramfs_mmap,
 	.fallocate = ramfs_fallocate,
 };

@@ -3,9 +3,9 @@
  * and child share the pages then, and where an area is private both lose the right to write, so that the first write
  * copies the page (do_wp_page).
  *
- * Tables of large file areas that hold no private copies are not copied: faults bring those pages back, and a child
- * that execs never needs them. The tree of areas is copied by its shape, without searching or balancing
- * (vma_copy_tree).
+ * Tables of file areas that hold no private copies are not copied, unless one fault would map the whole area again:
+ * faults bring those pages back, and a child that execs never needs them. The tree of areas is copied by its shape,
+ * without searching or balancing (vma_copy_tree).
  *
  * Locks: mmap_lock of the parent, then that of the child, for the whole copy; see dup_mm() for why two of them are safe
  * here.
@@ -16,7 +16,7 @@
 #include "vma.h"
 
 #define TABLE_SPAN    (PAGE_SIZE * (PAGE_SIZE / sizeof(pte_t))) /* bytes that one leaf table maps */
-#define REFAULT_PAGES 64					/* file areas with more pages are left to faults */
+#define REFAULT_PAGES 16					/* file areas with more pages are left to faults */
 
 /* One area being copied. */
 struct copy {

@@ -85,10 +85,16 @@ static noinline int do_anonymous_page(struct fault *f)
 	return 0;
 }
 
+/* Which page of what backs the area addr is. */
+static inline unsigned long area_index(const struct vm_area_struct *vma, unsigned long addr)
+{
+	return vma->vm_pgoff + ((addr - vma->vm_start) >> PAGE_SHIFT);
+}
+
 /* [m] The page that backs addr, with a reference; ERR_PTR behind the end of the file or when out of memory. */
 static struct page *area_page(const struct vm_area_struct *vma, unsigned long addr)
 {
-	unsigned long index = vma->vm_pgoff + ((addr - vma->vm_start) >> PAGE_SHIFT);
+	unsigned long index = area_index(vma, addr);
 
 	return vma->vm_shm ? shm_get_page(vma->vm_shm, index) : vma->vm_file->f_op->get_page(vma->vm_file, index);
 }
@@ -107,9 +113,10 @@ static struct page *copy_page_to_write(struct page *page)
 }
 
 /*
- * [m] Map the neighbours in the aligned window that are not mapped yet. Most are wanted soon, and mapping one here
- * costs a tenth of a fault. The window never crosses a leaf table, whose entries are consecutive, so the slots are
- * found by counting. Neighbours that cannot be had are left; the access that needs one gets the error.
+ * [m] Map the pages of the aligned window around addr that the file has in memory and that are not mapped yet. Most
+ * neighbours are wanted soon. They are asked for all at once and stored under one lock, so that one costs a tenth of a
+ * fault. The window never crosses a leaf table, whose entries are consecutive, so the slots are found by counting.
+ * Where the file has a hole or ends, the rest is left to the access that needs it.
  */
 static void do_fault_around(struct fault *f)
 {
@@ -117,18 +124,29 @@ static void do_fault_around(struct fault *f)
 	unsigned long window = FAULT_AROUND_PAGES * PAGE_SIZE;
 	unsigned long start = max(ALIGN_DOWN(f->addr, window), vma->vm_start);
 	unsigned long end = min(ALIGN_DOWN(f->addr, window) + window, vma->vm_end);
+	pte_t *slot = f->slot - ((f->addr - start) >> PAGE_SHIFT);
+	pte_t like = make_pte(vma, zero_page, vma->vm_flags & VM_SHARED); /* all but the page */
+	pgprot_t prot = {like.v ^ page_to_phys(zero_page)};
+	struct page *pages[FAULT_AROUND_PAGES];
+	unsigned mapped = 0, n;
 
-	for (unsigned long addr = start; addr < end; addr += PAGE_SIZE) {
-		pte_t *slot = f->slot + ((long)(addr - f->addr) >> PAGE_SHIFT);
-		struct page *page;
-
-		if (!pte_none(READ_ONCE(*slot)))
-			continue;
-		page = area_page(vma, addr);
-		if (IS_ERR(page))
-			break; /* behind the end of the file, or out of memory */
-		install_page(f, slot, page, vma->vm_flags & VM_SHARED);
+	n = vma->vm_file->f_op->find_pages(vma->vm_file, area_index(vma, start), pages, (end - start) >> PAGE_SHIFT);
+	if (vma->vm_flags & VM_EXEC)
+		for (unsigned i = 0; i < n; i++)
+			sync_new_page(vma, pages[i]);
+	spin_lock(&f->mm->page_table_lock);
+	for (unsigned i = 0; i < n; i++) {
+		if (pte_none(READ_ONCE(slot[i]))) {
+			atomic_inc(&pages[i]->mapcount);
+			set_pte(&slot[i], mk_pte(page_to_phys(pages[i]), prot));
+			mapped++;
+		} else {
+			pages[i - mapped] = pages[i]; /* left over */
+		}
 	}
+	atomic_add(mapped, &f->mm->rss_file);
+	spin_unlock(&f->mm->page_table_lock);
+	release_pages(pages, n - mapped);
 }
 
 /*
@@ -144,22 +162,27 @@ static noinline int __do_fault(struct fault *f)
 }
 
 /*
- * [m] An empty entry of a file's area, or of shared memory. Reading, and writing to a shared area, map the page itself;
- * it stays read-only in a private area. Writing to a private area maps a copy at once, and VM_HASANON tells fork that
- * the area has pages that the file cannot bring back.
+ * [m] An empty entry of a file's area, or of shared memory. Reading, and writing to a shared area, map the page itself,
+ * which stays read-only in a private area; where the file keeps its pages, with its neighbours. Writing to a private
+ * area maps a copy at once, and VM_HASANON tells fork that the area has pages that the file cannot bring back.
  */
 static noinline int do_file_page(struct fault *f)
 {
+	bool needs_copy = f->flags & FAULT_FLAG_WRITE && !(f->vma->vm_flags & VM_SHARED);
 	struct page *page, *copy;
-	int err = __do_fault(f);
+	int err;
 
+	if (!needs_copy && f->vma->vm_file && f->vma->vm_file->f_op->find_pages) {
+		do_fault_around(f);
+		if (!pte_none(READ_ONCE(*f->slot)))
+			return 0;
+	}
+	err = __do_fault(f);
 	if (err)
 		return err;
 	page = f->page;
-	if (!(f->flags & FAULT_FLAG_WRITE) || f->vma->vm_flags & VM_SHARED) {
+	if (!needs_copy) {
 		install_page(f, f->slot, page, f->vma->vm_flags & VM_SHARED);
-		if (f->vma->vm_file)
-			do_fault_around(f);
 		return 0;
 	}
 	copy = copy_page_to_write(page);

@@ -266,7 +266,7 @@ void __free_pages(struct page *page, unsigned order)
 		free_the_page(page, order);
 }
 
-void put_page(struct page *page)
+static __always_inline void __put_page(struct page *page)
 {
 	if (!put_page_testzero(page))
 		return;
@@ -274,6 +274,17 @@ void put_page(struct page *page)
 		free_page_traced(page, page->order, TRUE_RET_ADDR());
 	else
 		free_the_page(page, page->order);
+}
+
+void put_page(struct page *page)
+{
+	__put_page(page);
+}
+
+void release_pages(struct page *const *pages, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		__put_page(pages[i]);
 }
 
 void *get_free_pages(gfp_t gfp, unsigned order)

@@ -192,45 +192,44 @@ unsigned long pgd_pages(pgd_t *pgd)
 	return pages_of_tables(&pgd->v, PGDIR_SHIFT);
 }
 
-/* Call fn for the non-empty leaf entries of one table within [va, end). */
-static int pte_table_range(u64 *table, unsigned long va, unsigned long end,
-			   int (*fn)(pte_t *slot, unsigned long va, void *arg), void *arg)
+/* `span` is what the entry maps at which the way down ended, so an absent table of a high level costs one step. */
+static __always_inline pte_t *find_run(pgd_t *pgd, unsigned long *va, unsigned long end, unsigned *n)
 {
-	for (; va < end; va += PAGE_SIZE) {
-		pte_t *slot = (pte_t *)&table[table_index(va, PAGE_SHIFT)];
-		int ret;
+	unsigned long span = PAGE_SIZE;
 
-		if (!READ_ONCE(slot->v))
-			continue;
-		ret = fn(slot, va, arg);
-		if (ret)
-			return ret;
-	}
-	return 0;
-}
-
-/*
- * A walk over the leaves that skips what is missing: `span` is what the entry maps at which the way down ended, so an
- * absent table of a high level costs one step.
- */
-int pte_range(pgd_t *pgd, unsigned long start, unsigned long end, int (*fn)(pte_t *slot, unsigned long va, void *arg),
-	      void *arg)
-{
-	unsigned long va = start, span = PAGE_SIZE;
-	int ret = 0;
-
-	for (; va < end && !ret; va = ALIGN_DOWN(va, span) + span) {
+	for (; *va < end; *va = ALIGN_DOWN(*va, span) + span) {
 		u64 *table = &pgd->v;
 
 		/* Down to the leaves, or to the first entry that leads nowhere. */
 		for_each_upper_level(shift) {
 			span = 1UL << shift;
-			table = table_of(&table[table_index(va, shift)]);
+			table = table_of(&table[table_index(*va, shift)]);
 			if (!table)
 				break;
 		}
-		if (table)
-			ret = pte_table_range(table, va, min(ALIGN_DOWN(va, span) + span, end), fn, arg);
+		if (!table)
+			continue;
+		*n = DIV_ROUND_UP(min(ALIGN_DOWN(*va, span) + span, end) - *va, PAGE_SIZE);
+		return (pte_t *)&table[table_index(*va, PAGE_SHIFT)];
 	}
-	return ret;
+	return NULL;
+}
+
+pte_t *pte_run(pgd_t *pgd, unsigned long *va, unsigned long end, unsigned *n)
+{
+	return find_run(pgd, va, end, n);
+}
+
+int pte_range(pgd_t *pgd, unsigned long start, unsigned long end, int (*fn)(pte_t *slot, unsigned long va, void *arg),
+	      void *arg)
+{
+	unsigned long va = start;
+	pte_t *slot;
+	unsigned n;
+
+	while (va < end && (slot = find_run(pgd, &va, end, &n)))
+		for (int ret; n; n--, slot++, va += PAGE_SIZE)
+			if (READ_ONCE(slot->v) && (ret = fn(slot, va, arg)))
+				return ret;
+	return 0;
 }

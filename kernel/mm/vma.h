@@ -45,8 +45,6 @@ extern unsigned sysctl_max_map_count;
 unsigned prot_to_vm_flags(unsigned prot);
 /* [m] munmap of whole pages. 0 or -ENOMEM (a split failed); on failure nothing is unmapped. */
 int unmap_locked(struct mm_struct *mm, unsigned long start, unsigned long end);
-/* [m] `addr` if it is given and free, else the highest free place of `len` bytes below mmap_base; -ENOMEM. */
-long get_unmapped_area(struct mm_struct *mm, unsigned long addr, unsigned long len);
 
 /*
  * limits.c. [m] May so many pages with these VM_* flags come? The limits are the current process's, also for the memory

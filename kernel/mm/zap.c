@@ -13,23 +13,30 @@
 struct gather {
 	struct mm_struct *mm;
 	unsigned long start, end; /* what was emptied since the last flush */
-	unsigned nr;
-	struct pte_pause pause;
-	bool keep_copies; /* leave pages of private copies where they are */
-	bool full_mm;	  /* no task runs in it any more: one flush at the end is enough */
+	unsigned nr, passed;	  /* pages in the batch; entries that gave it no page */
+	bool keep_copies;	  /* leave pages of private copies where they are */
+	bool full_mm;		  /* no task runs in it any more: one flush at the end is enough */
 	struct page *pages[BATCH];
 };
 
+/* The pages leave the address space's counts, and their mappings' references go. */
 static void free_batch(struct gather *g)
 {
-	for (unsigned i = 0; i < g->nr; i++)
-		put_page(g->pages[i]);
+	unsigned anon = 0;
+
+	for (unsigned i = 0; i < g->nr; i++) {
+		anon += !!(g->pages[i]->flags & PG_ANON);
+		atomic_dec(&g->pages[i]->mapcount);
+	}
+	atomic_sub(anon, &g->mm->rss_anon);
+	atomic_sub(g->nr - anon, &g->mm->rss_file);
+	release_pages(g->pages, g->nr);
 	g->nr = 0;
 }
 
 /*
  * After this no CPU reaches the emptied range; only now may its pages get another owner. The next range begins behind
- * every end: it is empty until zap_pte() sets both.
+ * every end: it is empty until zap_slots() sets both.
  */
 static void flush_batch(struct gather *g)
 {
@@ -37,43 +44,63 @@ static void flush_batch(struct gather *g)
 		flush_tlb_range(g->mm, g->start, g->end);
 	free_batch(g);
 	g->start = ~0UL;
+	g->passed = 0;
 }
 
-/* [p] Empty one entry. Returns 1 when the batch is full, or when it is time for a pause in the spinlock. */
-static int zap_pte(pte_t *slot, unsigned long va, void *arg)
+/* When the batch is full, or when it is time for a pause in the spinlock. */
+static inline bool must_flush(const struct gather *g)
 {
-	struct gather *g = arg;
-	struct page *page = phys_to_page(pte_phys(READ_ONCE(*slot)));
-
-	g->start = min(g->start, va);
-	g->end = va + PAGE_SIZE;
-	if (g->keep_copies && page->flags & PG_ANON)
-		return pte_pause(&g->pause, va);
-	ptep_get_and_clear(slot);
-	if (page == zero_page)
-		return pte_pause(&g->pause, va);
-	count_page(g->mm, page, -1);
-	atomic_dec(&page->mapcount);
-	g->pages[g->nr++] = page;
-	return g->nr == BATCH;
+	return g->nr == BATCH || g->passed >= PAUSE_AFTER;
 }
 
 /*
- * [m, or the last user] Batch by batch. The flush comes outside the spinlock, because on machines that flush by
- * interrupt it waits for the answers of other CPUs.
+ * [p] Empty the n slots from va on, up to the next flush. A plain store does it: whoever else would write the entry
+ * waits for the lock, and a CPU that marks it as used at this moment marks a page that goes. Returns where to go on.
+ */
+static unsigned long zap_slots(struct gather *g, pte_t *slot, unsigned long va, unsigned n)
+{
+	for (pte_t *at = slot; at < slot + n; at++) {
+		pte_t pte = READ_ONCE(*at);
+		unsigned long here = va + (at - slot) * PAGE_SIZE;
+		struct page *page;
+
+		if (pte_none(pte))
+			continue;
+		page = phys_to_page(pte_phys(pte));
+		if (g->keep_copies && page->flags & PG_ANON) {
+			g->passed++;
+		} else {
+			g->start = min(g->start, here);
+			g->end = here + PAGE_SIZE;
+			set_pte(at, (pte_t){0});
+			if (page != zero_page)
+				g->pages[g->nr++] = page;
+			else
+				g->passed++;
+		}
+		if (must_flush(g))
+			return here + PAGE_SIZE;
+	}
+	return va + n * PAGE_SIZE;
+}
+
+/*
+ * [m, or the last user] Batch by batch; the caller flushes the last one. The flush comes outside the spinlock, because
+ * on machines that flush by interrupt it waits for the answers of other CPUs.
  */
 static void zap_gather(struct gather *g, unsigned long start, unsigned long end)
 {
-	int more;
+	pte_t *slot;
+	unsigned n;
 
-	do {
+	while (start < end) {
+		if (must_flush(g))
+			flush_batch(g);
 		spin_lock(&g->mm->page_table_lock);
-		more = pte_range(g->mm->pgd, start, end, zap_pte, g);
+		while (start < end && !must_flush(g) && (slot = pte_run(g->mm->pgd, &start, end, &n)))
+			start = zap_slots(g, slot, start, n);
 		spin_unlock(&g->mm->page_table_lock);
-		if (more)
-			start = g->end; /* of the last entry taken out */
-		flush_batch(g);
-	} while (more);
+	}
 }
 
 noinline void zap_range(struct mm_struct *mm, unsigned long start, unsigned long end)
@@ -81,6 +108,7 @@ noinline void zap_range(struct mm_struct *mm, unsigned long start, unsigned long
 	struct gather g = {.mm = mm, .start = ~0UL};
 
 	zap_gather(&g, start, end);
+	flush_batch(&g);
 }
 
 /* [m] Take the file's pages from..to - 1 out of every area that shows the file; with or without private copies. */
@@ -94,8 +122,10 @@ static void unmap_file(struct mm_struct *mm, const struct inode *inode, unsigned
 		unsigned long end = to > vma->vm_pgoff ? min(to - vma->vm_pgoff, vma_pages(vma)) : 0;
 		struct gather g = {.mm = mm, .start = ~0UL, .keep_copies = !copies};
 
-		if (vma->vm_file && vma->vm_file->f_inode == inode && skip < end)
-			zap_gather(&g, vma->vm_start + (skip << PAGE_SHIFT), vma->vm_start + (end << PAGE_SHIFT));
+		if (!vma->vm_file || vma->vm_file->f_inode != inode || skip >= end)
+			continue;
+		zap_gather(&g, vma->vm_start + (skip << PAGE_SHIFT), vma->vm_start + (end << PAGE_SHIFT));
+		flush_batch(&g);
 	}
 }
 
@@ -153,6 +183,7 @@ void exit_mmap(struct mm_struct *mm)
 		zap_gather(&g, vma->vm_start, vma->vm_end);
 		vma_free(vma);
 	}
+	flush_batch(&g);
 	flush_tlb_mm(mm);
 	INIT_LIST_HEAD(&mm->area_list);
 	mm->areas = RB_ROOT;

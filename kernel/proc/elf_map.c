@@ -19,6 +19,7 @@
 #include <fs/libfs.h>
 #include <fs/seq_file.h>
 #include <kernel/cmdline.h>
+#include <kernel/panic.h>
 #include <kernel/random.h>
 #include <lib/errno.h>
 #include <lib/string.h>
@@ -74,16 +75,21 @@ void choose_randomness(struct binprm *bprm, const struct elf_image *img)
 	bool wanted = gives_rights(bprm) || !(current->personality & ADDR_NO_RANDOMIZE);
 
 	bprm->randomize = img->hdr.e_type == ET_DYN && READ_ONCE(randomize_va_space) && wanted;
+	bprm->nr_random = 0;
+	if (bprm->randomize) /* all at once, since each call computes a block of them */
+		get_random_bytes(bprm->random, sizeof(bprm->random));
 }
 
-/* Less than `pages` pages, which is a power of two, in bytes; 0 where nothing is random. */
-static unsigned long random_offset(const struct binprm *bprm, unsigned long pages)
+/*
+ * Less than `pages` pages, which is a power of two, in bytes; 0 where nothing is random. Once for the stack, once for
+ * mmap_base, and once for the program or its heap.
+ */
+static unsigned long random_offset(struct binprm *bprm, unsigned long pages)
 {
-	unsigned long n = 0;
-
-	if (bprm->randomize)
-		get_random_bytes(&n, sizeof(n));
-	return (n & (pages - 1)) << PAGE_SHIFT;
+	if (!bprm->randomize)
+		return 0;
+	BUG_ON(bprm->nr_random == ARRAY_SIZE(bprm->random));
+	return (bprm->random[bprm->nr_random++] & (pages - 1)) << PAGE_SHIFT;
 }
 
 /*
@@ -118,12 +124,12 @@ static int map_stack(struct binprm *bprm, struct mm_struct *mm, bool exec_stack)
 static long find_room(struct mm_struct *mm, const struct elf_image *img)
 {
 	unsigned long size = img->high - img->low + img->align - PAGE_SIZE;
-	long addr = do_mmap(mm, NULL, 0, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, 0);
+	long addr;
 
-	if (addr < 0)
-		return addr;
-	do_munmap(mm, addr, size);
-	return ALIGN((unsigned long)addr, img->align);
+	mutex_lock(&mm->mmap_lock);
+	addr = get_unmapped_area(mm, 0, size);
+	mutex_unlock(&mm->mmap_lock);
+	return addr < 0 ? addr : (long)ALIGN((unsigned long)addr, img->align);
 }
 
 /* Does the image, with its bias, lie in memory that a program may have, with room for the stack, and is that free? */

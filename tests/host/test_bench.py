@@ -116,6 +116,8 @@ def test_figures():
         "stepped_many": [7_000_000],
         "pipe_osnoise": [2400],
         "spin_timerlat": [2_000_000],
+        "fork_static": [36000],
+        "fork_dynamic": [59000],
         "exec_static": [158204],
         "exec_dynamic": [354016],
         "clock": [58],
@@ -143,6 +145,7 @@ def test_figures():
     assert (costs["module"], costs["module_traced"]) == (228000, 86)  # the fastest of each three
     assert [costs[name] for name in ("work", "work_counted", "alloc", "alloc_traced")] == [2000, 2200, 160, 600]
     assert (costs["initcall"], costs["branch_count"], costs["branch"]) == (2000, 50, 100)
+    assert [costs[name] for name in ("fork_static", "fork_dynamic")] == [36000, 59000]
     assert [costs[name] for name in ("exec_static", "exec_dynamic", "clock")] == [158204, 354016, 58]
     assert (costs["stepped"], costs["pipe_osnoise"], costs["timerlat"]) == (300, 2400, 950_500)
     assert (costs["watched"], costs["mmio"], costs["mmio_traced"]) == (265, 6, 600)

@@ -120,6 +120,52 @@ static void test_same_length_drops_what_lies_behind(void **state)
 	assert_int_equal(charged, 0);
 }
 
+/*
+ * What a fault maps beside its page: pages in a row with a reference each, to the first hole, to the end of the file
+ * and to the end of the node; and nothing from a hole on, or behind the end.
+ */
+static void test_pages_in_a_row(void **state)
+{
+	static const unsigned there[] = {0, 1, 2, 4, 510, 511, 512, 513, 1100};
+	static const struct {
+		unsigned from, n, found;
+	} cases[] = {{0, 16, 3},   {1, 16, 2},	 {1, 1, 1},    {3, 16, 0},    {4, 16, 1},
+		     {508, 8, 0},  {510, 16, 2}, {512, 16, 1}, {513, 16, 0},  {1100, 16, 0},
+		     {5000, 8, 0}, {600, 8, 0},	 {1024, 8, 0}, {262144, 8, 0}};
+	struct page *pages[16];
+	void *used[64];
+
+	/* Behind a node lies what others have left there. */
+	for (unsigned i = 0; i < ARRAY_SIZE(used); i++)
+		memset(used[i] = get_free_page(GFP_KERNEL), 'x', PAGE_SIZE);
+	for (unsigned i = 0; i < ARRAY_SIZE(used); i++)
+		free_page(used[i]);
+	write_bytes(1);
+	put_page(ramfs_new_page(&inode, 0));
+	set_size(513 * PAGE_SIZE - 1); /* page 513 and the last one lie behind the end */
+	assert_int_equal(ramfs_find_pages(&file, 0, pages, 16), 1);
+	put_page(pages[0]);
+	for (unsigned i = 1; i < ARRAY_SIZE(there); i++) {
+		pages[0] = ramfs_new_page(&inode, there[i]);
+		memset(page_to_virt(pages[0]), 'x', PAGE_SIZE);
+		put_page(pages[0]);
+	}
+	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
+		unsigned found = ramfs_find_pages(&file, cases[i].from, pages, cases[i].n);
+
+		if (found != cases[i].found)
+			fail_msg("%u pages from page %u on", found, cases[i].from);
+		while (found--) {
+			assert_ptr_equal(ramfs_find_page(&inode, cases[i].from + found), pages[found]);
+			assert_int_equal(atomic_read(&pages[found]->refcount), 3);
+			put_page(pages[found]);
+			put_page(pages[found]);
+		}
+	}
+	set_size(0);
+	assert_int_equal(charged, 0);
+}
+
 /* A write that has stored something sets both times. One of nothing, or one that is refused, leaves them. */
 static void test_write_sets_times(void **state)
 {
@@ -160,6 +206,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cut_page_is_synchronised_again),
 		cmocka_unit_test(test_same_length_drops_what_lies_behind),
+		cmocka_unit_test(test_pages_in_a_row),
 		cmocka_unit_test(test_write_sets_times),
 	};
 

@@ -22,7 +22,15 @@ static struct page *file_get_page(struct file *file, unsigned long pgoff)
 	get_page(file_pages[pgoff]);
 	return file_pages[pgoff];
 }
-static const struct file_operations file_ops = {.get_page = file_get_page};
+static unsigned file_find_pages(struct file *file, unsigned long pgoff, struct page **pages, unsigned n)
+{
+	unsigned found = 0;
+
+	for (; found < n && pgoff + found < file_end; found++)
+		get_page(pages[found] = file_pages[pgoff + found]);
+	return found;
+}
+static const struct file_operations file_ops = {.get_page = file_get_page, .find_pages = file_find_pages};
 static struct inode file_inode;
 static struct file test_file = {
 	.f_mode = FMODE_READ | FMODE_WRITE, .f_op = &file_ops, .f_inode = &file_inode, .f_count = ATOMIC_INIT(1)};

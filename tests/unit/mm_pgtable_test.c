@@ -150,6 +150,23 @@ static int look(pte_t *slot, unsigned long va, void *arg)
 	return ++w->n == w->stop_after ? 77 : 0;
 }
 
+/* The runs of slots of a range ascend, stay within it and within a table, and hold every entry of the model in it. */
+static void check_runs(pgd_t *pgd, unsigned long start, unsigned long end, unsigned expected)
+{
+	unsigned long va = start, last = start;
+	unsigned n;
+
+	for (pte_t *slot; (slot = pte_run(pgd, &va, end, &n)); last = va) {
+		assert_true(n && va >= last && va + (n - 1) * PAGE_SIZE < end);
+		assert_int_equal(va >> PMD_SHIFT, (va + (n - 1) * PAGE_SIZE) >> PMD_SHIFT);
+		for (; n; n--, slot++, va += PAGE_SIZE) {
+			assert_ptr_equal(slot, pte_lookup(pgd, va));
+			expected -= slot->v && model_at(va) != NULL;
+		}
+	}
+	assert_int_equal(expected, 0);
+}
+
 /*
  * A walk of a range meets each entry of the model in it, in order and once, and ends at once when its function says
  * so.
@@ -163,6 +180,7 @@ static void check_walk(pgd_t *pgd, unsigned long a, unsigned long b)
 		expected += model[i].v && model[i].va >= w.start && model[i].va < w.end;
 	assert_int_equal(pte_range(pgd, w.start, w.end, look, &w), 0);
 	assert_int_equal(w.n, expected);
+	check_runs(pgd, w.start, w.end, expected);
 	if (!expected)
 		return;
 	w.n = 0;

@@ -243,6 +243,35 @@ static void test_fault_around_and_icache(void **state)
 }
 
 /*
+ * A file that keeps no pages is asked for the one that is touched alone: each costs messages to a server. One that was
+ * replaced by a private copy stays when its neighbours are mapped.
+ */
+static void test_fault_around_leaves_pages(void **state)
+{
+	static const struct file_operations keeps_none = {.get_page = file_get_page};
+	struct mm_struct *mm = mm_alloc();
+
+	test_file.f_op = &keeps_none;
+	do_mmap(mm, &test_file, BASE, 16 * PAGE_SIZE, 3, MAP_PRIVATE | MAP_FIXED, 0);
+	assert_int_equal(touch_err(mm, BASE + 3 * PAGE_SIZE, 0), 0);
+	assert_int_equal(atomic_read(&mm->rss_file), 1);
+	assert_int_equal(touch_err(mm, BASE + 5 * PAGE_SIZE, FAULT_FLAG_WRITE), 0);
+	test_file.f_op = &file_ops;
+	assert_int_equal(touch_err(mm, BASE + 9 * PAGE_SIZE, 0), 0);
+	assert_int_equal(atomic_read(&mm->rss_file), 15);
+	assert_int_equal(atomic_read(&mm->rss_anon), 1);
+	assert_int_equal(atomic_read(&file_pages[5]->mapcount), 0);
+	assert_int_equal(atomic_read(&file_pages[3]->mapcount), 1);
+	do_mmap(mm, &test_file, BASE + 16 * PAGE_SIZE, 16 * PAGE_SIZE, 3, MAP_PRIVATE | MAP_FIXED, 0);
+	assert_int_equal(touch_err(mm, BASE + 20 * PAGE_SIZE, FAULT_FLAG_WRITE), 0);
+	assert_int_equal(atomic_read(&mm->rss_file), 15); /* a copy is wanted: no page is mapped beside it */
+	assert_int_equal(atomic_read(&mm->rss_anon), 2);
+	mmput(mm);
+	assert_int_equal(atomic_read(&file_pages[5]->refcount), 1);
+	assert_int_equal(atomic_read(&file_pages[3]->refcount), 1);
+}
+
+/*
  * A fork flushes the TLB once, however many pages there are. When the child has gone, writes copy nothing: no page is
  * shared any more.
  */
@@ -399,6 +428,7 @@ int main(void)
 		cmocka_unit_test(test_mmap_refusals),
 		cmocka_unit_test(test_mmap_takes_whole_pages),
 		cmocka_unit_test(test_fault_around_and_icache),
+		cmocka_unit_test(test_fault_around_leaves_pages),
 		cmocka_unit_test(test_fork_flushes_once_and_reuses_last_page),
 		cmocka_unit_test(test_fork_copies_layout),
 		cmocka_unit_test(test_mremap),

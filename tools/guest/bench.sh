@@ -237,3 +237,10 @@ say branch_short bench getpid @SHORT@
 say branch_middle cat per_cpu/cpu0/stats
 say branch_long bench getpid @LONG@
 say branch_many cat per_cpu/cpu0/stats
+
+#: glibc: Processes of a program of glibc, linked in two ways, and its clock.
+say fork_static /bin/glibc-static fork 10
+say fork_dynamic /bin/glibc-dynamic fork 10
+say exec_static /bin/glibc-static exec 10
+say exec_dynamic /bin/glibc-dynamic exec 10
+say clock /bin/glibc-static clock 1000

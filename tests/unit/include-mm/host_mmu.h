@@ -47,22 +47,29 @@ void pgd_free(pgd_t *pgd)
 		free(pgd->table[i]);
 	free(pgd);
 }
-/* As <mm/pgtable.h> declares it. Where there is no table, the walk goes on behind the 2 MiB that it would cover. */
+/* As <mm/pgtable.h> declares them. Where there is no table, *va goes on behind the 2 MiB that it would cover. */
+pte_t *pte_run(pgd_t *pgd, unsigned long *va, unsigned long end, unsigned *n)
+{
+	for (; *va < end; *va = (*va | ((1UL << 21) - 1)) + 1) {
+		pte_t *slot = pte_lookup(pgd, *va);
+
+		*n = (min((*va | ((1UL << 21) - 1)) + 1, end) - *va) / PAGE_SIZE;
+		if (slot)
+			return slot;
+	}
+	return NULL;
+}
 int pte_range(pgd_t *pgd, unsigned long start, unsigned long end, int (*fn)(pte_t *slot, unsigned long va, void *arg),
 	      void *arg)
 {
-	for (unsigned long va = start; va < end; va += PAGE_SIZE) {
-		pte_t *slot = pte_lookup(pgd, va);
-		int ret;
+	unsigned long va = start;
+	pte_t *slot;
+	unsigned n;
 
-		if (!slot) {
-			va |= (1UL << 21) - PAGE_SIZE;
-			continue;
-		}
-		ret = slot->v ? fn(slot, va, arg) : 0;
-		if (ret)
-			return ret;
-	}
+	while ((slot = pte_run(pgd, &va, end, &n)))
+		for (int ret; n; n--, slot++, va += PAGE_SIZE)
+			if (slot->v && (ret = fn(slot, va, arg)))
+				return ret;
 	return 0;
 }
 

@@ -19,5 +19,5 @@
 #define ELF_RANDOM_PAGES   BIT(18)
 #define STACK_RANDOM_PAGES BIT(18)
 
-/* AT_HWCAP and (second) AT_HWCAP2 for a new program: Linux's bits, from the ID registers of this CPU. Any context. */
+/* AT_HWCAP and (second) AT_HWCAP2 for a new program: Linux's bits, from the boot CPU's ID registers. Any context. */
 unsigned long arch_elf_hwcap(bool second);

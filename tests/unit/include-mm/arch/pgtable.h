@@ -71,6 +71,7 @@ void set_pte(pte_t *slot, pte_t v);
 pte_t ptep_get_and_clear(pte_t *slot);
 pgd_t *pgd_alloc(void);
 void pgd_free(pgd_t *pgd);
+pte_t *pte_run(pgd_t *pgd, unsigned long *va, unsigned long end, unsigned *n);
 int pte_range(pgd_t *pgd, unsigned long start, unsigned long end, int (*fn)(pte_t *slot, unsigned long va, void *arg),
 	      void *arg);
 
