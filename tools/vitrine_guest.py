@@ -274,10 +274,6 @@ def die_with_parent(parent):
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-# What ends a program that runs a guest.
-ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
-
 def prepare_child(parent):
     """For QEMU on a terminal of ours, before exec. QEMU switches output processing on and keeps the kind it finds: here
     none, since the guest ends its lines with \\r\\n itself. SIGINT, which a background job inherits as ignored, is
@@ -285,7 +281,6 @@ def prepare_child(parent):
     """
     die_with_parent(parent)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
     attributes = termios.tcgetattr(1)
     attributes[1] &= ~termios.ONLCR
     termios.tcsetattr(1, termios.TCSANOW, attributes)
@@ -332,8 +327,6 @@ class Guest:
         if self._initrd is not None:
             initrd = path_of(self._initrd, os.getpid())
         self.argv = self.setup.argv(console_stdio() + self.more_arguments(), initrd, append)
-        # An exception of a handler that runs within fork is lost, as Python ignores those of what it calls there.
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
         try:
             # The window is searched again with each portion read, so it bounds the work for long output; it must be
             # longer than a portion and than any marker.
@@ -352,8 +345,6 @@ class Guest:
         except pexpect.ExceptionPexpect as error:
             self._close_initrd()
             raise GuestError(f"cannot start {self.argv[0]}: {error}", NO_STATUS) from error
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         self.on_start(self)
         self.child.delaybeforesend = None
         self.child.logfile_read = _Tee(self, log)
