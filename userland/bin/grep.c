@@ -30,7 +30,7 @@ struct grep {
 	long most;		     /* -m; -1: all */
 	long before, after;	     /* lines of context; -1: not asked for, so that no "--" is shown either */
 	bool shown;		     /* a line, of any file */
-	const struct folder *folder; /* that is being searched; NULL: none is */
+	const struct folder *folder; /* that is being searched, or NULL */
 };
 
 /* A directory on the way down. */
@@ -51,7 +51,7 @@ struct place {
 	long number;	   /* of the line just read */
 	long last;	   /* line that was shown last; 0: none */
 	long due;	   /* lines after a match that are still to be shown */
-	struct line *kept; /* ring of the last g->before lines, each in its own memory; NULL where none is */
+	struct line *kept; /* ring of the last g->before lines, each in its own memory, or NULL */
 	char *rest;	   /* behind a zero byte in the line that was read: a line of its own */
 	size_t left;	   /* bytes of rest, with the zero at its end; 0: the next line is to be read */
 	bool binary;	   /* a zero byte was seen */
