@@ -163,8 +163,14 @@ bool ring_buffer_dump_lock(spinlock_t *lock);
 
 /* ---- Events */
 
-/* The record's bytes, and how many: the length reserved, rounded up to 4. */
-void *ring_buffer_event_data(struct ring_buffer_event *event);
+/*
+ * The record's bytes, and how many: the length reserved, rounded up to 4. Type 0 has its length in the first word, so
+ * its data begins one word later.
+ */
+static __always_inline void *ring_buffer_event_data(struct ring_buffer_event *event)
+{
+	return event->type_len ? event->array : event->array + 1;
+}
 unsigned ring_buffer_event_length(struct ring_buffer_event *event);
 
 /* ---- Consuming */

@@ -5,12 +5,16 @@ import functools
 import os
 import platform
 import re
+import signal
 import subprocess
 
 import pytest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SECONDS = 900
+# A test that computes for ever is told by its CPU time, which does not depend on what else runs: the longest of the short
+# forms takes 4 s.
+CPU_SECONDS = 25
 
 
 def pytest_collect_file(file_path, parent):
@@ -71,6 +75,8 @@ class UnitTest(pytest.Item):
         command = [os.path.join(ROOT, self.binary)]
         if self.name == "tsan":  # its shadow memory wants the old address-space layout
             command = ["setarch", "-R", *command]
+        if "SOAK_MINUTES" not in os.environ:
+            command = ["prlimit", f"--cpu={CPU_SECONDS}:{2 * CPU_SECONDS}", *command]
         self.step(command)
 
     @staticmethod
@@ -94,6 +100,8 @@ class UnitTest(pytest.Item):
         except subprocess.TimeoutExpired as error:
             output = error.stdout.decode(errors="replace") if error.stdout else ""
             raise UnitFailed(f"{' '.join(command)}: not done after {SECONDS} s\n{output[-4000:]}") from error
+        if done.returncode == -signal.SIGXCPU:
+            raise UnitFailed(f"{' '.join(command)}: computed for {CPU_SECONDS} s and had not ended\n{done.stdout[-4000:]}")
         if done.returncode:
             raise UnitFailed(f"{' '.join(command)}: status {done.returncode}\n{done.stdout[-8000:]}")
 

@@ -50,12 +50,11 @@ void kvfree(const void *p)
 	free((void *)p);
 }
 
-#define CPUS	 4
-#define INSERTS	 20000
-#define KEY_SIZE 16
+#define CPUS	4
+#define INSERTS 20000
 
 static struct hist_map *map;
-static unsigned nr_keys;
+static unsigned nr_keys, words = 2; /* words of a key */
 static __thread unsigned this_cpu, depth, interrupts;
 static __thread u64 seed;
 static unsigned long total; /* insertions, of all threads */
@@ -68,16 +67,18 @@ static void make_key(u64 *key, u64 n)
 	key[1] = n * n;
 }
 
+/* A key of one word is looked for by the short way first, as hits do. */
 static void insert(u64 n)
 {
-	u64 key[KEY_SIZE / 8], *elt;
+	u64 key[2], *elt = words == 1 ? hist_map_hit_number(map, n, this_cpu) : NULL;
 	unsigned here = depth++;
 	bool fresh;
 
 	make_key(key, n);
-	elt = hist_map_insert(map, key, this_cpu, here, &fresh);
+	if (!elt)
+		elt = hist_map_insert(map, key, this_cpu, here, &fresh);
 	if (elt)
-		__atomic_fetch_add(&elt[KEY_SIZE / 8], 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&elt[words], 1, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&total, 1, __ATOMIC_RELAXED);
 	depth--;
 }
@@ -114,9 +115,10 @@ static void check_map(unsigned size)
 		entries++;
 		make_key(key, elt[0]);
 		assert_true(elt[0] < nr_keys);
-		assert_int_equal(elt[1], key[1]);
+		if (words == 2)
+			assert_int_equal(elt[1], key[1]);
 		assert_ptr_equal(hist_map_find(map, key), elt);
-		counted += elt[KEY_SIZE / 8];
+		counted += elt[words];
 	}
 	assert_int_equal(entries, size);
 	assert_int_equal(map->entries, size);
@@ -163,10 +165,10 @@ static void others_come(void)
 }
 
 /* Many small maps, since a new key is what is interesting. */
-static void test_others_in_between(void **state)
+static void storms_in_between(void)
 {
 	for (unsigned round = 0; round < 400; round++) {
-		map = hist_map_create(HIST_MAP_BITS_MIN, KEY_SIZE, 8, CPUS);
+		map = hist_map_create(HIST_MAP_BITS_MIN, words * 8, 8, CPUS);
 		nr_keys = round & 1 ? 100 : 300;
 		total = 0;
 		for (unsigned i = 0; i < 1500; i++) {
@@ -181,10 +183,18 @@ static void test_others_in_between(void **state)
 	}
 }
 
+static void test_others_in_between(void **state)
+{
+	storms_in_between();
+	words = 1;
+	storms_in_between();
+	words = 2;
+}
+
 /* Fewer keys than there is room for: nothing is dropped. Twice, with a clear in between. */
 static void test_keys_that_fit(void **state)
 {
-	map = hist_map_create(HIST_MAP_BITS_MIN, KEY_SIZE, 8, CPUS);
+	map = hist_map_create(HIST_MAP_BITS_MIN, words * 8, 8, CPUS);
 	for (unsigned round = 0; round < 2; round++) {
 		storm(100);
 		assert_int_equal(hist_map_drops(map), 0);
@@ -198,7 +208,7 @@ static void test_keys_that_fit(void **state)
 /* Twice as many keys as there is room for. */
 static void test_a_full_map(void **state)
 {
-	map = hist_map_create(HIST_MAP_BITS_MIN, KEY_SIZE, 8, CPUS);
+	map = hist_map_create(HIST_MAP_BITS_MIN, words * 8, 8, CPUS);
 	storm(256);
 	assert_true(hist_map_drops(map) > 0);
 	check_map(128);
@@ -211,7 +221,7 @@ static void test_fresh(void **state)
 	u64 key[2];
 	bool fresh;
 
-	map = hist_map_create(HIST_MAP_BITS_MIN, KEY_SIZE, 8, 1);
+	map = hist_map_create(HIST_MAP_BITS_MIN, words * 8, 8, 1);
 	for (unsigned n = 0; n < 128; n++) {
 		make_key(key, n);
 		assert_null(hist_map_find(map, key));
@@ -227,14 +237,47 @@ static void test_fresh(void **state)
 	hist_map_free(map);
 }
 
+/*
+ * The short way counts a number that is there, and nothing of one that is not: neither in an empty slot, nor where
+ * another number lies.
+ */
+static void test_numbers(void **state)
+{
+	u64 hits = 0, *elt;
+	bool fresh;
+
+	words = 1;
+	map = hist_map_create(HIST_MAP_BITS_MIN, 8, 8, 1);
+	for (u64 n = 0; n < 128; n += 2)
+		assert_non_null(hist_map_insert(map, &n, 0, 0, &fresh));
+	for (u64 n = 0; n < 128; n++) {
+		elt = hist_map_hit_number(map, n, 0);
+		if (elt) {
+			assert_int_equal(elt[0], n);
+			assert_ptr_equal(elt, hist_map_find(map, &n));
+			hits++;
+		}
+		assert_true(n % 2 ? !elt : true);
+	}
+	assert_true(hits > 64 * 3 / 4); /* a few lie behind the slot that their hash says */
+	assert_int_equal(hist_map_hits(map), 64 + hits);
+	assert_int_equal(hist_map_drops(map), 0);
+	hist_map_free(map);
+	map = hist_map_create(HIST_MAP_BITS_MIN, 8, 8, CPUS);
+	storm(100);
+	assert_int_equal(hist_map_drops(map), 0);
+	check_map(100);
+	hist_map_free(map);
+	words = 2;
+}
+
 int main(void)
 {
 	struct sigaction action = {.sa_handler = interrupted};
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_others_in_between),
-		cmocka_unit_test(test_keys_that_fit),
-		cmocka_unit_test(test_a_full_map),
-		cmocka_unit_test(test_fresh),
+		cmocka_unit_test(test_others_in_between), cmocka_unit_test(test_keys_that_fit),
+		cmocka_unit_test(test_a_full_map),	  cmocka_unit_test(test_fresh),
+		cmocka_unit_test(test_numbers),
 	};
 
 	sigaction(SIGUSR1, &action, NULL);

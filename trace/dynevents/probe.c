@@ -23,13 +23,16 @@
 
 /* ---- Records */
 
-/* The words in front of the arguments. */
+/* The words in front of the arguments, PROBE_HEAD_MAX at most. Records are aligned to 4 alone. */
 static __always_inline void put_head(char *record, const unsigned long *head, const struct probe *p)
 {
-	unsigned long *to = (unsigned long *)(record + sizeof(struct trace_entry));
+	char *to = record + sizeof(struct trace_entry);
+	unsigned size = p->args.head - sizeof(struct trace_entry);
 
-	for (unsigned i = 0; sizeof(struct trace_entry) + i * sizeof(long) < p->args.head; i++)
-		memcpy(&to[i], &head[i], sizeof(long)); /* records are aligned to 4 alone */
+	if (size)
+		memcpy(to, &head[0], sizeof(long));
+	if (size > sizeof(long))
+		memcpy(to + sizeof(long), &head[1], sizeof(long));
 }
 
 /* The usual case: nothing but the record is wanted, and it has no strings. False: it is another case. */
@@ -39,9 +42,9 @@ static __always_inline bool record_direct(struct trace_event_file *file, const s
 	struct trace_event_opened opened;
 	char *record;
 
-	if (p->args.dynamic || p->args.size > RINGBUF_TYPE_DATA_TYPE_LEN_MAX * 4 || !trace_event_is_plain(file))
+	if (!p->direct || !trace_event_is_plain(file))
 		return false;
-	record = trace_event_open(&opened, file, ALIGN(p->args.size, 4));
+	record = trace_event_open(&opened, file, p->direct);
 	if (!record) {
 		trace_event_leave(file);
 		return false;
@@ -427,9 +430,14 @@ int probe_parse_maxactive(struct probe *p, struct dyn_command *c)
 int probe_parse_args(struct probe *p, struct dyn_command *c, const struct probe_class *pclass, unsigned flags,
 		     const struct trace_event_field *const fields[2])
 {
+	int err;
+
 	p->pclass = pclass;
 	p->args.head = sizeof(struct trace_entry) + heads[pclass->head].words * sizeof(long);
-	return fetch_parse(&p->args, c, PROBE_ARGS, flags, fields);
+	err = fetch_parse(&p->args, c, PROBE_ARGS, flags, fields);
+	if (!p->args.dynamic && p->args.size <= RINGBUF_TYPE_DATA_TYPE_LEN_MAX * 4)
+		p->direct = ALIGN(p->args.size, 4);
+	return err;
 }
 
 void probe_free_parts(struct probe *p)

@@ -67,6 +67,7 @@ struct probe {
 	char *place;			  /* [I] the word of the line that says where it is */
 	unsigned maxactive;		  /* [I] as it was written behind the letter; 0: it was not */
 	struct fetch_args args;		  /* [I] */
+	u8 direct; /* [I] bytes of a record that can be made the direct way, a multiple of 4; 0: it cannot */
 };
 static inline struct probe *probe_of(const struct dyn_event *dev)
 {

@@ -195,17 +195,33 @@ void *trace_event_begin(struct trace_event_buffer *buffer, struct trace_event_fi
 EXPORT_SYMBOL(trace_event_begin);
 
 /*
- * The record is complete but not committed, and something must be asked first: triggers, or a filter that came after
- * the record was begun.
+ * The four ways to end a record. trace_event_end only chooses, so it has no frame, and pays for none.
+ *
+ * The record is complete and wanted.
  */
-static noinline void end_not_plain(struct trace_event_buffer *buffer, unsigned long fp, u32 flags)
+static noinline void end_plain(struct trace_event_buffer *buffer, unsigned long fp)
 {
-	if ((flags & EVENT_FILE_TRIGGERS) || !buffer->event)
-		trace_event_end_triggers(buffer, fp, flags);
-	else if (trace_event_refused(buffer, flags))
+	struct trace_array *tr = buffer->file->tr;
+
+	trace_commit(tr);
+	trace_stacks_from(tr, buffer->pc, buffer->flags, 1, fp);
+}
+
+/* It is complete but not committed, and something else than its event's triggers may stand against it. */
+static noinline void end_in_ring(struct trace_event_buffer *buffer, unsigned long fp, u32 flags)
+{
+	if (trace_event_refused(buffer, flags))
 		trace_event_discard(buffer);
 	else
 		trace_event_keep(buffer, fp);
+}
+
+/* It lies aside. */
+static noinline void end_judged(struct trace_event_buffer *buffer, unsigned long fp, u32 flags)
+{
+	if (!trace_event_refused(buffer, flags))
+		trace_event_record_aside(buffer, fp);
+	trace_event_leave_aside(buffer);
 }
 
 /*
@@ -214,19 +230,16 @@ static noinline void end_not_plain(struct trace_event_buffer *buffer, unsigned l
  */
 void trace_event_end(struct trace_event_buffer *buffer, unsigned long fp)
 {
-	struct trace_array *tr = buffer->file->tr;
 	u32 flags = READ_ONCE(buffer->file->flags);
 
-	if (buffer->judged) {
-		if (!trace_event_refused(buffer, flags))
-			trace_event_record_aside(buffer, fp);
-		trace_event_leave_aside(buffer);
-	} else if (unlikely((flags & ~EVENT_FILE_PLAIN) || !buffer->event)) {
-		end_not_plain(buffer, fp, flags);
-	} else {
-		trace_commit(tr);
-		trace_stacks_from(tr, buffer->pc, buffer->flags, 1, fp);
-	}
+	if (unlikely(buffer->judged))
+		end_judged(buffer, fp, flags);
+	else if (unlikely((flags & EVENT_FILE_TRIGGERS) || !buffer->event))
+		trace_event_end_triggers(buffer, fp, flags);
+	else if (unlikely(flags & ~EVENT_FILE_PLAIN))
+		end_in_ring(buffer, fp, flags);
+	else
+		end_plain(buffer, fp);
 }
 EXPORT_SYMBOL(trace_event_end);
 

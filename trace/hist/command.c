@@ -229,6 +229,21 @@ static int set_clock(const struct hist_parse *p)
 	return err ? hist_error(p, HIST_ERR_SET_CLOCK_FAIL, p->clock) : 0;
 }
 
+static bool is_plain_number(const struct hist_field *f)
+{
+	return f->op == HIST_NUMBER && f->form != FORM_LOG2 && f->form != FORM_BUCKETS;
+}
+
+/* Does the short way do all that a hit of h is to do (count_known)? */
+static bool is_plain(const struct hist *h)
+{
+	bool plain = h->nr_keys == 1 && is_plain_number(h->keys[0]) && !h->nr_refs && !h->nr_vars && !h->nr_actions;
+
+	for (unsigned i = 1; i < h->nr_vals; i++)
+		plain &= is_plain_number(h->vals[i]);
+	return plain;
+}
+
 /* The last steps before hits can come: what the actions mean is known now, and so is the size of an element. */
 static int complete_hist(struct hist_parse *p)
 {
@@ -239,6 +254,7 @@ static int complete_hist(struct hist_parse *p)
 		err = hist_create_actions(p);
 	if (err)
 		return err;
+	h->plain = is_plain(h);
 	h->map = hist_map_create(h->bits, h->key_size, hist_data_size(h), nr_cpu_ids);
 	return h->map ? 0 : -ENOMEM;
 }

@@ -156,6 +156,7 @@ struct hist {
 	char *name;		       /* [I] "name=..." or NULL */
 	char *clock;		       /* [I] */
 	bool uses_time, no_hitcount;   /* [I] */
+	bool plain;		       /* [I] a number of the record is the key, others are summed, and that is all */
 	u8 nr_keys, nr_vals, nr_vars, nr_refs, nr_actions, nr_sort, nr_texts; /* [I] */
 	u8 has_comm;							      /* [I] */
 	u16 key_size;							      /* [I] bytes */

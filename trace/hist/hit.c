@@ -2,6 +2,7 @@
  * A hit: the key is made from the record, its element found or inserted, and sums and variables brought up to date.
  *
  *	hist_fire	the trigger's function
+ *	  count_known		the short way: a number as key, which is there already; nothing but sums
  *	  make_key		into memory of this CPU and level of nesting
  *	  read_refs		variables of other histograms, by the same key; one that is not set ends the hit
  *	  hist_map_insert
@@ -298,21 +299,11 @@ static void count_hit(struct hist *h, const struct trigger_hit *of, u64 *key, u6
  * Each level of nesting on a CPU has its own memory. Code that interrupts between the load of `depth` and its store
  * uses the same level, and is done with it before this code goes on.
  */
-void hist_fire(struct event_trigger *trigger, const struct trigger_hit *hit)
+static noinline void count_at_level(struct hist *h, const struct trigger_hit *hit)
 {
-	struct hist_scratch *scratch;
-	struct hist *h = hist_of(trigger);
-	unsigned depth;
+	struct hist_scratch *scratch = this_cpu_ptr(&hist_scratch);
+	unsigned depth = READ_ONCE(scratch->depth);
 
-	/* The record is closed: what had to wait for that. */
-	if (!hit->record) {
-		hist_take_due(h);
-		return;
-	}
-	if (READ_ONCE(trigger->paused) || READ_ONCE(h->stopped))
-		return;
-	scratch = this_cpu_ptr(&hist_scratch);
-	depth = READ_ONCE(scratch->depth);
 	if (unlikely(depth == HIST_NEST_MAX)) {
 		hist_map_drop(h->map, smp_processor_id());
 		return;
@@ -322,4 +313,38 @@ void hist_fire(struct event_trigger *trigger, const struct trigger_hit *hit)
 	count_hit(h, hit, scratch->of[depth].key, scratch->of[depth].refs, depth);
 	barrier();
 	WRITE_ONCE(scratch->depth, depth);
+}
+
+/*
+ * The short way of a histogram that is h->plain. It needs no memory of its own: it inserts nothing, and the sums are
+ * changed by atomic additions, so code that interrupts it counts its own hit in between. False: the key is not there,
+ * or not in the slot where nearly every key is.
+ */
+static __always_inline bool count_known(struct hist *h, const struct trigger_hit *hit)
+{
+	void *elt = hist_map_hit_number(h->map, number_in(h->keys[0], hit->record), smp_processor_id());
+	u64 *sums;
+
+	if (unlikely(!elt))
+		return false;
+	sums = hist_sums(h, elt);
+	__atomic_fetch_add(&sums[0], 1, __ATOMIC_RELAXED);
+	for (unsigned i = 1; i < h->nr_vals; i++)
+		__atomic_fetch_add(&sums[i], number_in(h->vals[i], hit->record), __ATOMIC_RELAXED);
+	return true;
+}
+
+void hist_fire(struct event_trigger *trigger, const struct trigger_hit *hit)
+{
+	struct hist *h = hist_of(trigger);
+
+	/* The record is closed: what had to wait for that. */
+	if (!hit->record) {
+		hist_take_due(h);
+		return;
+	}
+	if (READ_ONCE(trigger->paused) || READ_ONCE(h->stopped))
+		return;
+	if (!h->plain || !count_known(h, hit))
+		count_at_level(h, hit);
 }

@@ -196,6 +196,15 @@ void *hist_map_insert(struct hist_map *map, const void *key, unsigned cpu, unsig
 	return map_insert(map, key, nr_words(map), cpu, depth, fresh);
 }
 
+/* As map_insert begins, and no further: so it needs no frame. */
+void *hist_map_hit_number(struct hist_map *map, u64 key, unsigned cpu)
+{
+	u64 hash = hash_key(&key, 1);
+	u64 slot = smp_load_acquire(&map->slots[hash_64(hash, map->bits + 1)]);
+
+	return likely(slot && is_of_key(map, slot, hash, &key, 1)) ? count_hit(map, slot, cpu) : NULL;
+}
+
 void *hist_map_find(const struct hist_map *map, const void *key)
 {
 	u64 hash = hash_key(key, nr_words(map)), slot;

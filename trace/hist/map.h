@@ -40,6 +40,11 @@ void hist_map_free(struct hist_map *map);
  * this level of nesting there.
  */
 void *hist_map_insert(struct hist_map *map, const void *key, unsigned cpu, unsigned depth, bool *fresh);
+/*
+ * The same for a key of one word that is there, in the slot that its hash says; the hit is counted. NULL: it is not,
+ * nothing is counted, and hist_map_insert must be asked. Any context with preemption off, on CPU `cpu`.
+ */
+void *hist_map_hit_number(struct hist_map *map, u64 key, unsigned cpu);
 /* The element of this key, or NULL. Any context. */
 void *hist_map_find(const struct hist_map *map, const void *key);
 /* A hit that has found no level of nesting. */

@@ -13,12 +13,6 @@
  */
 #include "internal.h"
 
-/* Type 0 has its length in array[0], so the data begins one word later. */
-void *notrace ring_buffer_event_data(struct ring_buffer_event *event)
-{
-	return event->type_len ? event->array : event->array + 1;
-}
-
 /* The stored length of a type 0 event counts its own word, which is no data. */
 unsigned notrace ring_buffer_event_length(struct ring_buffer_event *event)
 {
