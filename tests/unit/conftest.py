@@ -12,8 +12,8 @@ import pytest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SECONDS = 900
-# A test that computes for ever is told by its CPU time, which does not depend on what else runs: the longest of the short
-# forms takes 4 s.
+# A test that computes for ever is told by its CPU time, which does not depend on what else runs: the longest of the
+# short forms takes 4 s.
 CPU_SECONDS = 25
 
 
