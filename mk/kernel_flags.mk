@@ -4,6 +4,12 @@
 PG_aarch64 := -pg -Wa,arch/aarch64/mcount_site.s
 PG_x86_64  := -pg -mfentry -mrecord-mcount
 
+# Distributions switch on what makes programs harder to attack: cookies and probes on the stack, signed return addresses,
+# checks of lengths by the C library's headers. In a kernel they want what is not there, or cost instructions at each
+# function. Our programs' C library has its own headers.
+PLAIN_CODE := -fno-stack-protector -fno-stack-clash-protection -U_FORTIFY_SOURCE \
+	$(if $(filter x86_64,$(ARCH)),-fcf-protection=none,-mbranch-protection=none)
+
 # ---- Flags. Builtins are on (memcpy of a known size becomes moves), but for those whose names our <lib/string.h> declares
 # in its own way. char is unsigned on both machines, as in Linux: the format files of events say so.
 OUR_BUILTINS := isspace isdigit isalpha isalnum isprint isxdigit isupper islower ispunct tolower toupper
@@ -14,10 +20,10 @@ HERE_IS := -ffile-prefix-map=$(CURDIR)=.
 KCFLAGS := -std=gnu11 -O2 -g $(HERE_IS) -funsigned-char -ffreestanding -fbuiltin $(OUR_BUILTINS:%=-fno-builtin-%) \
 	-nostdinc -isystem $(shell $(CC) -print-file-name=include) \
 	-mgeneral-regs-only -fno-omit-frame-pointer -fno-pic -fno-pie -fno-strict-aliasing -fno-common \
-	-fno-stack-protector -fno-asynchronous-unwind-tables -fno-unwind-tables \
+	$(PLAIN_CODE) -fno-asynchronous-unwind-tables -fno-unwind-tables \
 	-Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Werror $(KINC)
 KCFLAGS_aarch64 := -mno-outline-atomics
-KCFLAGS_x86_64  := -mno-red-zone -mcmodel=kernel -fcf-protection=none
+KCFLAGS_x86_64  := -mno-red-zone -mcmodel=kernel
 KCFLAGS += $(KCFLAGS_$(ARCH))
 KCFLAGS += $(if $(NOEVENTS),-DNO_TRACEPOINTS)
 # BRANCH=1 and BRANCH=all: what include/lib/branch.h makes of likely() and `if`. Code that runs before the CPU has per-CPU

@@ -9,13 +9,13 @@ UROOT := $(BUILD)/root
 INITRAMFS := $(BUILD)/initramfs.cpio
 
 UARCH_FLAGS_aarch64 := -mno-outline-atomics -mgeneral-regs-only
-UARCH_FLAGS_x86_64 := -fcf-protection=none -mno-red-zone
+UARCH_FLAGS_x86_64 := -mno-red-zone
 
 # Frame pointers, in the functions too that call nothing: the kernel's option userstacktrace goes by them.
 UFRAMES := -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer
 
 # Small first: every byte is copied at boot, and newlib knows nothing of Linux (the compiler may believe otherwise).
-UFLAGS := -std=gnu11 -Os -g -ffunction-sections -fdata-sections -fno-pic -fno-stack-protector \
+UFLAGS := -std=gnu11 -Os -g -ffunction-sections -fdata-sections -fno-pic $(PLAIN_CODE) \
 	-fno-asynchronous-unwind-tables -fno-common -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Werror \
 	$(UFRAMES) -U__linux__ -U__gnu_linux__ -Ulinux -U__unix__ -Uunix -D_GNU_SOURCE $(UARCH_FLAGS_$(ARCH))
 # Last, so that nothing there stands in for a header of ours or of newlib's: the numbers of the ABI, <uapi/...> and what they include.

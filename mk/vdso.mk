@@ -5,8 +5,8 @@ VD := $(BUILD)/vdso
 VD_SRC := $(wildcard vdso/*.c vdso/$(ARCH)/*.c vdso/$(ARCH)/*.S)
 VD_OBJ := $(patsubst %,$(BUILD)/%.o,$(basename $(VD_SRC)))
 VD_CFLAGS := -std=gnu11 -O2 -g $(HERE_IS) -ffreestanding -nostdinc -isystem $(shell $(CC) -print-file-name=include) -Ivdso/$(ARCH) $(KINC) \
-	-fPIC -fvisibility=default -ffunction-sections -fasynchronous-unwind-tables -fno-stack-protector -mgeneral-regs-only \
-	-Wall -Wextra -Wno-unused-parameter -Werror $(if $(filter x86_64,$(ARCH)),-fcf-protection=none)
+	-fPIC -fvisibility=default -ffunction-sections -fasynchronous-unwind-tables $(PLAIN_CODE) -mgeneral-regs-only \
+	-Wall -Wextra -Wno-unused-parameter -Werror
 
 $(if $(VD_OBJ),$(shell mkdir -p $(sort $(dir $(VD_OBJ)))))
 $(filter $(patsubst %.c,$(BUILD)/%.o,$(filter %.c,$(VD_SRC))),$(VD_OBJ)): $(BUILD)/%.o: %.c mk/vdso.mk $(BUILD)/kernel.flags

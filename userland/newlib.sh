@@ -35,11 +35,12 @@ if [ -z "$4" ]; then
 fi
 
 # The compiler may be one for Linux with glibc: hide that it says so, or newlib takes itself for a guest of glibc.
-# Outline atomics would call into libgcc's glibc-only start-up. No stack protector: there is no TLS to keep the cookie.
+# Outline atomics would call into libgcc's glibc-only start-up. No stack protector: there is no TLS to keep the cookie. The
+# rest that distributions switch on is off as in our own programs, too (PLAIN_CODE in mk/kernel_flags.mk).
 # Frame pointers, as in our own programs (UFRAMES in mk/userland.mk). Its assertions name files: not by where they are here.
-cflags="-std=gnu17 -Wno-implicit-function-declaration -Wno-implicit-int -Wno-int-conversion -Wno-incompatible-pointer-types -ffile-prefix-map=$work/src=newlib -Os -w -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -ffunction-sections -fdata-sections -fno-pic -fno-stack-protector -U__linux__ -U__gnu_linux__ -Ulinux -U__unix__ -Uunix"
+cflags="-std=gnu17 -Wno-implicit-function-declaration -Wno-implicit-int -Wno-int-conversion -Wno-incompatible-pointer-types -ffile-prefix-map=$work/src=newlib -Os -w -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -ffunction-sections -fdata-sections -fno-pic -fno-stack-protector -fno-stack-clash-protection -U_FORTIFY_SOURCE -U__linux__ -U__gnu_linux__ -Ulinux -U__unix__ -Uunix"
 case $arch in
-aarch64) cflags="$cflags -mno-outline-atomics" ;;
+aarch64) cflags="$cflags -mno-outline-atomics -mbranch-protection=none" ;;
 x86_64) cflags="$cflags -fcf-protection=none" ;;
 esac
 

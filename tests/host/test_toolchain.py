@@ -1,5 +1,6 @@
 """Bare-metal toolchains, where there is one: what `make toolchain` has built, or an aarch64-none-elf-gcc or
-x86_64-elf-gcc on PATH. The tree builds with it without a warning, and no call site is lost."""
+x86_64-elf-gcc on PATH. The tree builds with it without a warning, and no call site is lost. Compilers that make code
+harder to attack unless they are told otherwise, as Ubuntu's do, make the same bytes."""
 
 import os
 import re
@@ -46,6 +47,39 @@ def test_each_kind_of_object(machine, tmp_path):
     if not os.path.exists(os.path.join(ROOT, f"build/newlib/{machine.arch}/.ready")):
         pytest.skip("the C library is not built")
     make(tree, machine.arch, prefix, f"build/{machine.arch}/root/bin/basename")
+
+
+HARD = {
+    "aarch64": "-mbranch-protection=standard",
+    "x86_64": "-fcf-protection=full",
+}
+
+
+def hardened(folder, arch, cross):
+    """The machine's tools with a compiler in front that has such defaults. Returns the prefix of their names."""
+    folder.mkdir()
+    for tool in ("ld", "nm", "objcopy", "objdump", "ar", "readelf", "as", "strip"):
+        (folder / f"hard-{tool}").symlink_to(shutil.which(cross + tool))
+    options = f"-D_FORTIFY_SOURCE=3 -fstack-protector-all -fstack-clash-protection {HARD[arch]}"
+    (folder / "hard-gcc").write_text(f'#!/bin/sh\nexec {cross}gcc {options} "$@"\n')
+    (folder / "hard-gcc").chmod(0o755)
+    return f"{folder}/hard-"
+
+
+def test_defaults_of_the_compiler(machine, tmp_path):
+    if not os.path.exists(os.path.join(ROOT, f"build/newlib/{machine.arch}/.ready")):
+        pytest.skip("the C library is not built")
+    kinds = ["kernel/ksyms.o", "kernel/fs/namei.o", "vdso/vdso.so", "userland/lib/calls.o", "userland/bin/tee.o"]
+    cross = next(prefix for prefix in machine.host_gcc if shutil.which(f"{prefix}gcc"))
+    made = {}
+    for name, prefix in ("plain", cross), ("hard", hardened(tmp_path / "bin", machine.arch, cross)):
+        tree = cloned(tmp_path / name)
+        make(tree, machine.arch, prefix, *(f"build/{machine.arch}/{kind}" for kind in kinds))
+        for kind in kinds:  # the debugging information names the options
+            file = tree / f"build/{machine.arch}/{kind}"
+            subprocess.run([f"{cross}objcopy", "--strip-debug", file], check=True)
+            made[name, kind] = file.read_bytes()
+    assert all(made["plain", kind] == made["hard", kind] for kind in kinds)
 
 
 @pytest.mark.soak(only=True)
