@@ -103,7 +103,11 @@ class Rows:
 
     def other(self, case, workshops):
         if case.start:
-            return case, *self.proved(case, Workshop("check-start"))
+            workshop = Workshop("check-start")
+            try:
+                return case, *self.proved(case, workshop)
+            finally:
+                workshop.leave()
         workshop = workshops.get()
         try:
             workshop.begin_as(self.first)
@@ -119,13 +123,19 @@ class Rows:
 
 
 def results_of(rows, lab, jobs, pool, arches, seed):
-    """(row, lines that say what is wrong, results) of each."""
+    """(row, lines that say what is wrong, results) of each. The workshops are taken in this order, and left at the
+    end: two runs may be under way at once."""
     all_of, workshops = Rows(lab, arches, seed), queue.Queue()
-    for number in range(jobs):
-        workshops.put(Workshop(f"check-{number}"))
-    if rows[0].name == "solution":
-        yield all_of.solution(rows.pop(0))
-    yield from pool.map(lambda case: all_of.other(case, workshops), rows)
+    copies = [Workshop(f"check-{number}") for number in range(jobs)]
+    for workshop in copies:
+        workshops.put(workshop)
+    try:
+        if rows[0].name == "solution":
+            yield all_of.solution(rows.pop(0))
+        yield from pool.map(lambda case: all_of.other(case, workshops), rows)
+    finally:
+        for workshop in [all_of.first, *copies]:
+            workshop.leave()
 
 
 def table(labs, short=False, jobs=1, only=None, arches=None, seed=SEED, say=print):

@@ -103,13 +103,15 @@ class Patch:
 
 
 class Place:
-    """A lock on a folder, for as long as this object lives. Other processes wait; in this one all who ask get the same
-    object, since a Workshop that is not used any more may live on until Python looks for such ones. So two threads must
-    not use one name at once."""
+    """A lock on a folder, until leave() or for as long as this object lives. Other processes wait; in this one all who
+    ask get the same object, since a Workshop that is not used any more may live on until Python looks for such ones. So
+    two threads must not use one name at once. Whoever takes several leaves all of them, and takes them in one order:
+    else two processes can wait for each other."""
 
     held = weakref.WeakValueDictionary()
 
     def __init__(self, path):
+        self._path = path
         self._file = open(path + ".lock", "w", encoding="ascii")
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -117,6 +119,10 @@ class Place:
             print(f"lab: waiting for another run to leave {os.path.relpath(path)}", file=sys.stderr)
             fcntl.flock(self._file, fcntl.LOCK_EX)
         self.held[path] = self
+
+    def leave(self):
+        self.held.pop(self._path, None)
+        self._file.close()
 
 
 class Workshop:
@@ -128,6 +134,12 @@ class Workshop:
         self._given = None
         os.makedirs(os.path.dirname(self.top), exist_ok=True)
         self._place = Place.held.get(self.top) or Place(self.top)
+
+    def leave(self):
+        """Others may use the copy. It is the end of this object."""
+        if self._given:
+            self._given.leave()
+        self._place.leave()
 
     def _fill(self, source, but=()):
         """As the tree at `source`, but for what these words of rsync name. A first copy takes what is built there, and
