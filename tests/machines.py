@@ -194,6 +194,13 @@ def emulated(arch, cpu):
     )
 
 
+@functools.cache
+def trace_events(arch):
+    """Names of what this QEMU can log of itself: -trace NAME."""
+    command = [shutil.which(MACHINES[arch].qemu), "-trace", "help"]
+    return frozenset(subprocess.run(command, text=True, capture_output=True, check=True, timeout=600).stdout.split())
+
+
 def want_features(arch, setup):
     """Skip the test when it asks for a feature by name that this QEMU cannot emulate: it would test the default once
     more."""
