@@ -144,7 +144,7 @@ LINUX_FLAGS := -std=gnu11 -O1 -g -D_GNU_SOURCE -Wall -Wextra -Wno-unused-paramet
 $(LINUX_DIR)/obj/%.o: %.c mk/tests.mk
 	$(call say,HOSTCC,$@)
 	@mkdir -p $(@D)
-	$(Q)gcc $(LINUX_FLAGS) -MMD -MP -c -o $@ $<
+	$(Q)gcc $(LINUX_FLAGS) -MD -MP -c -o $@ $<
 $(LINUX_PROGS): $(LINUX_DIR)/%: $(LINUX_DIR)/obj/tests/guest/progs/%.o $(LINUX_LIB:%.c=$(LINUX_DIR)/obj/%.o)
 	$(call say,HOSTLINK,$@)
 	$(Q)gcc -pthread -o $@ $^

@@ -18,9 +18,10 @@ UFRAMES := -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer
 UFLAGS := -std=gnu11 -Os -g -ffunction-sections -fdata-sections -fno-pic $(PLAIN_CODE) \
 	-fno-asynchronous-unwind-tables -fno-common -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Werror \
 	$(UFRAMES) -U__linux__ -U__gnu_linux__ -Ulinux -U__unix__ -Uunix -D_GNU_SOURCE $(UARCH_FLAGS_$(ARCH))
-# Last, so that nothing there stands in for a header of ours or of newlib's: the numbers of the ABI, <uapi/...> and what they include.
+# Last, so that nothing there stands in for a header of ours or of newlib's: the numbers of the ABI, <uapi/...> and what they
+# include. -MD, not -MMD: gcc takes headers found by -idirafter for the system's, and a change of theirs must compile again.
 UINCLUDE := -I userland/include -idirafter include -idirafter arch/$(ARCH)/include -idirafter $(BUILD)/include
-UCPPFLAGS := -I userland/arch/$(ARCH) $(NEWLIB_CPPFLAGS) -MMD -MP
+UCPPFLAGS := -I userland/arch/$(ARCH) $(NEWLIB_CPPFLAGS) -MD -MP
 
 # _realloc_r: see userland/lib/realloc.c. Segments lie a page apart but are not padded in the file: -z noseparate-code leaves the layout to program.ld.
 ULDFLAGS := -static -nostdlib -no-pie -Wl,--gc-sections -Wl,-z,max-page-size=4096 -Wl,-z,noseparate-code -Wl,-z,noexecstack \

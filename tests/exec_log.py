@@ -1,5 +1,5 @@
-"""QEMU's log of a run (`log exec,nochain,int` with `singlestep on`), and the taken branches that follow from it: what
-hw-branch-tracer must have recorded of the same run.
+"""QEMU's log of a run (`log exec,nochain,int`, each instruction translated alone), and the taken branches that follow
+from it: what hw-branch-tracer must have recorded of the same run.
 
 The log has a line for each instruction that was begun, and one or more for each exception, with the address that will
 be gone back to. The debug exceptions of the tracer are in there, and all that it does in them: they are cut out. What

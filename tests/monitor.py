@@ -49,7 +49,15 @@ class MonitoredGuest(Guest):
 
     def human(self, command):
         """A command of the monitor for people; its text."""
-        return self.qmp("human-monitor-command", **{"command-line": command})
+        text = self.qmp("human-monitor-command", **{"command-line": command})
+        assert not text.startswith("unknown command"), text
+        return text
+
+    def one_by_one(self, on):
+        """QEMU translates each instruction alone, or no longer: its log then names them all. The command's name is
+        another one since QEMU 8.1."""
+        old = self.qmp("human-monitor-command", **{"command-line": "help singlestep"}).startswith("singlestep ")
+        self.human(f"{'singlestep' if old else 'one-insn-per-tb'} {'on' if on else 'off'}")
 
     def send_break(self):
         """A break condition on the serial line."""

@@ -54,8 +54,8 @@ def leave(pid, func, depth, since, until):
     return struct.pack("<HBBiQQiIQQ", EXIT, 0, 0, pid, func, 0, depth, 0, since, until)
 
 
-def switch(prev, following, prev_comm=b"task", next_comm=b"task"):
-    return struct.pack("<HBBiiiq16s16s", SWITCH, 0, 0, prev, prev, following, 0, prev_comm, next_comm)
+def switch(prev, following, prev_comm=b"task", next_comm=b"task", state=0):
+    return struct.pack("<HBBiiiq16s16s", SWITCH, 0, 0, prev, prev, following, state, prev_comm, next_comm)
 
 
 def irq(pid, number):

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 
 import pytest
+from machines import trace_events
 from stories import story
 from monitor import Kernel
 from page_tables import PAGE, kernel_mappings
@@ -13,10 +14,17 @@ LINE = re.compile(r"([RW]) ([1248]) (\d+\.\d{6}) \d+ 0x([0-9a-f]+) 0x([0-9a-f]+)
 BUS = re.compile(
     r"memory_region_ops_(read|write) cpu (\d+) mr \S+ addr 0x([0-9a-f]+) value 0x([0-9a-f]+) size (\d) name '(.*)'"
 )
-# The device's own lines: which events to ask for, where its registers are, how a line looks.
+# The device's own lines: where its registers are, and for each event's name that a QEMU may know it by, how a line looks
+# and how many bytes its numbers of registers are apart.
 OWN = {
-    "aarch64": ("pl011_*", 0x09000000, re.compile(r"pl011_(read|write) addr (0x[0-9a-f]+) value (0x[0-9a-f]+)")),
-    "x86_64": ("apic_mem_*", 0xFEE00000, re.compile(r"apic_mem_(read|write)l (0x[0-9a-f]+) = (0x[0-9a-f]+)")),
+    "aarch64": (0x09000000, {"pl011_write": (r"pl011_(read|write) addr (0x[0-9a-f]+) value (0x[0-9a-f]+)", 1)}),
+    "x86_64": (
+        0xFEE00000,
+        {
+            "apic_mem_writel": (r"apic_mem_(read|write)l (0x[0-9a-f]+) = (0x[0-9a-f]+)", 1),
+            "apic_register_write": (r"apic_register_(read|write) register (0x[0-9a-f]+) = (0x[0-9a-f]+)", 16),
+        },
+    ),
 }
 DEVICES = {  # one CPU sends nobody an interrupt, which gic_dist does
     "aarch64": {1: {"gic_cpu", "pl011", "virtio-mmio"}, 4: {"gic_cpu", "gic_dist", "pl011", "virtio-mmio"}},
@@ -24,7 +32,7 @@ DEVICES = {  # one CPU sends nobody an interrupt, which gic_dist does
 }
 MESSAGE = 0xFEE00000  # x86_64: there devices write their interrupts as messages, and the APIC has no register
 # Else a notification ends in QEMU before it comes to where accesses are logged.
-NOTIFY = {"aarch64": [], "x86_64": ["-global", "virtio-pci.ioeventfd=off"]}
+NOTIFY = {arch: ["-global", f"virtio-{bus}.ioeventfd=off"] for arch, bus in (("aarch64", "mmio"), ("x86_64", "pci"))}
 # As Linux prints them, each with its kind: the same expressions are in mmiotrace.sh.
 PRINTED = [
     "R 4 63.298574 1 0xfd9fe400 0x80000000 0xffffffffa02a14b2 0",
@@ -106,12 +114,14 @@ def first_difference(part, whole):
 
 def test_a_device_says_the_same(machine, tmp_path):
     """The device's own log, line for line."""
-    event, base, pattern = OWN[machine.arch]
-    found, log = traced(machine, tmp_path, 1, [event])
+    base, forms = OWN[machine.arch]
+    (name,) = forms.keys() & trace_events(machine.arch)
+    pattern, apart = forms[name]
+    found, log = traced(machine, tmp_path, 1, [name.replace("write", "*")])
     trace = [(kind, address - base, value) for kind, _, address, value in found[0] if 0 <= address - base < 0x1000]
     own = [
-        ("R" if match[1] == "read" else "W", int(match[2], 16), int(match[3], 16))
-        for match in filter(None, map(pattern.search, log))
+        ("R" if match[1] == "read" else "W", apart * int(match[2], 16), int(match[3], 16))
+        for match in filter(None, map(re.compile(pattern).search, log))
     ]
     assert len(trace) > 40
     assert len(places(trace, own)) == 1, first_difference(trace, own)

@@ -5,6 +5,7 @@ import difflib
 import re
 import subprocess
 
+from host_trace_cmd import as_ours, report_words
 from test_trace_dat import session  # noqa: F401 (a fixture)
 
 TRACING = "/sys/kernel/tracing"
@@ -113,15 +114,6 @@ REFUSED = [
 ]
 
 
-def as_ours(text):
-    """The host's libtraceevent has the letters of older kernels for a task's state."""
-    return re.sub(
-        r"(sched_switch: .*\] )([A-Za-z|]+)( ==> )",
-        lambda m: m[1] + m[2].translate(str.maketrans("ZXxW", "XZPI")) + m[3],
-        text,
-    )
-
-
 def check_report(session, recorded, wanted):  # noqa: F811
     """Of the same file, with plug-ins and without."""
     session.run(f"trace-cmd record -q -o /tmp/r.dat {recorded} {COMMAND} > /tmp/said")
@@ -130,9 +122,7 @@ def check_report(session, recorded, wanted):  # noqa: F811
         session.run(f"trace-cmd report {options} /tmp/r.dat > /tmp/report.txt")
         with open(session.fetch("/tmp/report.txt"), encoding="ascii") as file:
             ours = file.read().splitlines()
-        done = subprocess.run(
-            ["trace-cmd", "report", *options.split(), dat], capture_output=True, text=True, check=True
-        )
+        done = subprocess.run([*report_words(), *options.split(), dat], capture_output=True, text=True, check=True)
         theirs = as_ours(done.stdout).splitlines()
         if (
             "N" not in options

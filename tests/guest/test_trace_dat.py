@@ -7,6 +7,7 @@ import re
 import subprocess
 
 import pytest
+from host_trace_cmd import report_words
 from test_formats import lines_of
 from tohost import Monitor, take_file
 from stories import story
@@ -18,7 +19,8 @@ TRACING = "/sys/kernel/tracing"
 HELLO = "/sys/kernel/debug/trace_printk/hello"
 CPUS = 2
 REPORTED = re.compile(
-    r" *(?P<comm>\S.*?)-(?P<pid>\d+) +(?:\[(?P<cpu>\d+)\]|(?P<short>\d+)(?P<flags>[^ ]{5})) +(?P<seconds>\d+)\.(?P<fraction>\d{6}): "
+    r" *(?P<comm>\S.*?)-(?P<pid>\d+) +(?:\[(?P<cpu>\d+)\](?: (?P<plain>[^ ]{5}))?|(?P<short>\d+)(?P<flags>[^ ]{5})) "
+    r"+(?P<seconds>\d+)\.(?P<fraction>\d{6}): "
     r"(?P<name>\w+): *(?P<rest>.*)"
 )
 DROPPED = re.compile(r"CPU:(\d+) \[(\d*) ?EVENTS DROPPED\]")
@@ -29,7 +31,11 @@ Line = collections.namedtuple("Line", "cpu us pid comm flags name text")
 
 
 def trace_cmd(*arguments):
-    done = subprocess.run(["trace-cmd", *arguments], capture_output=True, text=True, check=False)
+    return said_by("trace-cmd", *arguments)
+
+
+def said_by(*command):
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "unknown" not in done.stderr and "rror" not in done.stderr, done.stderr
     return done.stdout
@@ -38,14 +44,22 @@ def trace_cmd(*arguments):
 def report(dat, *options):
     """(records of each CPU, how many were lost on each), as trace-cmd prints them."""
     found, lost, last = collections.defaultdict(list), {}, None
-    for line in trace_cmd("report", *options, dat).splitlines()[1:]:
+    for line in said_by(*report_words(), *options, dat).splitlines()[1:]:
         if match := DROPPED.fullmatch(line):
             lost[int(match[1])] = int(match[2]) if match[2] else None  # there was no room for the number
         elif match := REPORTED.fullmatch(line):
             last = int(match["cpu"] or match["short"])
             us = int(match["seconds"] + match["fraction"])
             found[last].append(
-                Line(last, us, int(match["pid"]), match["comm"], match["flags"], match["name"], match["rest"])
+                Line(
+                    last,
+                    us,
+                    int(match["pid"]),
+                    match["comm"],
+                    match["flags"] or match["plain"],  # without -l only later versions have them
+                    match["name"],
+                    match["rest"],
+                )
             )
         else:
             found[last][-1] = found[last][-1]._replace(text=found[last][-1].text + "\n" + line)
@@ -96,6 +110,7 @@ def compare(text, dat):
         for want, one, two, three in rows:
             got = one._replace(flags=three.flags, name=None, text=as_shown(one, two))
             assert got == want and three.comm == want.comm[:8], (got, want)
+            assert {one.flags, two.flags} <= {None, want.flags}, (one, two, want)
             counts[one.name] += 1
     return counts
 

@@ -172,6 +172,13 @@ def test_header_rebuilds_what_includes_it(tree):
     assert lines(make(tree)) == []
 
 
+def test_header_of_the_abi_rebuilds_programs(machine):
+    """Programs find the kernel's headers behind all others."""
+    for name in ("guest-tests/obj/sigmask.d", "userland/bin/cat.d"):
+        with open(os.path.join(ROOT, "build", machine.arch, name), encoding="ascii") as file:
+            assert any(word.startswith("include/uapi/") for word in file.read().split()), name
+
+
 def test_flags_rebuild_everything(tree):
     flags = (tree / "build" / tree.name / "kernel.flags").read_text().split("|", 1)[0].split(maxsplit=2)[2].strip()
     more = "KCFLAGS=" + flags + " -DMORE"

@@ -207,21 +207,25 @@ static void throttled(void)
 }
 
 /*
- * It waits on CPU 0, and then may go to CPU 1, where only a fair task runs: it is there at once. (That task
- * itself lets it go, so that an emulator that runs the CPUs in turns is at CPU 1 then.)
+ * It waits on CPU 0, and then may go to CPU 1, where only a fair task runs: it is there at once. That task
+ * itself lets it go, so that an emulator that runs the CPUs in turns is at CPU 1 then. It notes when: its timer
+ * may come while CPU 0 still has its turn.
  */
 static void moved(void)
 {
 	static const cpu_set_t both = {.bits = {3}};
+	volatile long *let_go = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	struct sleeper s[1];
-	long at = check_now() + 60 * MS;
+	long at = check_now() + 60 * MS, woken;
 	pid_t helper;
 
+	CHECK(let_go != MAP_FAILED);
 	start(&s[0], 10);
 	helper = check_fork();
 	if (helper == 0) {
 		check_pin(1);
 		check_sleep(at - check_now());
+		*let_go = check_now();
 		CHECK_EQ(sched_setaffinity(s[0].pid, sizeof(both), &both), 0);
 		_exit(check_failures);
 	}
@@ -229,12 +233,14 @@ static void moved(void)
 	while (check_now() < at - 5 * MS)
 		;
 	reset_maximum();
+	woken = check_now();
 	wake(&s[0]);
 	while (check_now() < at + 5 * MS)
 		;
 	CHECK_EQ(check_wait(helper), 0);
 	finish(s, 1);
-	wanted(&s[0], 10, 4900);
+	CHECK_RANGE(*let_go, at, at + 5 * MS);
+	wanted(&s[0], 10, (*let_go - woken) / US - SOME / 2);
 }
 
 /* One that waits on CPU 1 to be woken. */
