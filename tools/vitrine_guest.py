@@ -27,6 +27,7 @@ import time
 import pexpect
 
 from shell_text import guest_text
+from vitrine_icount import icount_arguments
 from vitrine_machines import (
     MACHINES,
     NO_STATUS,
@@ -36,13 +37,11 @@ from vitrine_machines import (
     SHARE_PLACE,
     SHARE_TAG,
     TIMED_OUT,
-    TURN,
     GuestError,
     accel_arguments,
     has_ports,
     port_arguments,
     share_arguments,
-    turns_of,
 )
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -130,10 +129,8 @@ class Setup:
         self.command += ["-nodefaults", "-display", "none", "-no-reboot", *machine.exit_device]
         if not self._start and board in (None, machine.board):
             self.command += machine.firmware
-        if icount:  # one guest instruction is one nanosecond of guest time, and the same on every run
-            self.command += ["-icount", "shift=0,sleep=off", "-seed", "1"]  # nor is there another seed for random bytes
-            turn = TURN if turn is None else turn
-            self.command += turns_of(turn) if smp > 1 and turn else []
+        if icount:
+            self.command += icount_arguments(self.command[0], machine, smp, turn)
         self.command += port_arguments(machine, ports)
         for what, folder, tag in (("share", share, SHARE_TAG), ("root", root, ROOT_TAG)):
             if folder and not has_ports(machine, board):

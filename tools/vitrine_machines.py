@@ -35,13 +35,15 @@ class Machine:
         ports,
         share,
         firmware=(),
+        idle_rom=None,
     ):
         """gdb: its word for the architecture; ports: the device that ports hang at, to which the number of ports is
         added; share: the device of a shared folder, likewise; firmware: for QEMU's own -kernel on that board, in place
-        of the board's."""
+        of the board's; idle_rom: a program that waits for the CPU's timer and ends (vitrine_icount.py)."""
         self.gdb, self.goal, self.qemu, self.kernel, self.board, self.cpu = gdb, goal, qemu, kernel, board, cpu
         self.irqchips, self.exit_device, self.exit_status, self.boots = irqchips, exit_device, exit_status, boots
         self.ports, self.share, self.firmware = list(ports), list(share), list(firmware)
+        self.idle_rom = idle_rom
 
 
 def exit_status_semihosting(code):
@@ -52,6 +54,14 @@ def exit_status_semihosting(code):
 def exit_status_isa_debug(code):
     """Writing s to isa-debug-exit ends QEMU with s << 1 | 1, powering off with 0. 1 is QEMU's own way to fail: None."""
     return code >> 1 if code & 1 and code > 1 else 0 if code == 0 else None
+
+
+# Lets the GICv2 deliver interrupt 27, sets the virtual timer to a millisecond, executes WFI, and ends by semihosting.
+AARCH64_IDLE = bytes.fromhex(
+    "0000a1d221008052010000b90100a152010001b90240409121008052410000b9e11f8052410400b9"
+    "81849ed201e31bd5210080d221e31bd57f2003d5610000100003805200005ed42600020000000000"
+    "0000000000000000"
+)
 
 
 def drive(file, device):
@@ -93,6 +103,7 @@ MACHINES = {
         gdb="aarch64",
         ports=["-global", "virtio-mmio.force-legacy=false", "-device", "virtio-serial-device"],
         share=["-global", "virtio-mmio.force-legacy=false", "-device", "virtio-9p-device"],
+        idle_rom=AARCH64_IDLE,
     ),
     # The ELF file itself, by its PVH note; the firmware is QEMU's small one, made for that: SeaBIOS looks at devices
     # for 16 million instructions first. (GRUB wants a BIOS, and other boards have theirs.)
@@ -112,24 +123,6 @@ MACHINES = {
         firmware=["-bios", "qboot.rom"],
     ),
 }
-
-# With -icount one thread of QEMU runs the CPUs in turns, and a turn lasts until the next timer of anybody:
-# milliseconds, by which the clock goes on for whoever waits. A timer that nobody waits for makes turns short: a net
-# filter's, of a network without a card. Without it QEMU 7.2 may leave a CPU without any turn for as long as another one
-# never waits. The kernel notices at a tick and gives turns away (kernel/sched/tick.c), which is only sure to help while
-# turns are shorter than a tick. One CPU has no turns.
-TURN = 1000
-
-
-def turns_of(turn):
-    """Arguments that let no CPU run longer than so many microseconds while others wait."""
-    return [
-        "-netdev",
-        "user,id=turns,restrict=on",
-        "-object",
-        f"filter-buffer,id=turn,netdev=turns,queue=rx,interval={turn}",
-    ]
-
 
 ACCELERATORS = {"tcg": None, "kvm": "Linux", "hvf": "Darwin"}  # QEMU's name, and the system that has it
 HOST_NAMES = {"arm64": "aarch64", "AMD64": "x86_64", "amd64": "x86_64"}

@@ -24,8 +24,8 @@ def test_solution_and_start_aarch64():
     only = ["solution", "start", "reach_one_more"]
     assert proving.table([find("mcount")], only=only, arches=["aarch64"], say=said.append), "\n".join(said)
     assert [line.split()[1:3] for line in said] == [["solution", "50"], ["wrong/reach_one_more", "45"], ["start", "0"]]
-    # All workshops are left. One that waited until Python looks for what is not used any more had two runs wait for each
-    # other.
+    # All workshops are left. One that waited until Python looks for what is not used any more had two runs wait for
+    # each other.
     for name in ("check", "check-0", "check-start"):
         with open(os.path.join(ROOT, "build", "labs", f"{name}.lock"), "w", encoding="ascii") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
