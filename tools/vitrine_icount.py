@@ -32,7 +32,7 @@ def hangs_when_idle(qemu, board, cpu, rom):
     aarch64. The program waits a millisecond and ends; a QEMU that is well needs a tenth of a second for all of it."""
 
     def limit():
-        resource.setrlimit(resource.RLIMIT_CPU, (4, 4))
+        resource.setrlimit(resource.RLIMIT_CPU, (2, 2))
 
     with tempfile.NamedTemporaryFile(suffix=".rom") as file:
         file.write(rom)
