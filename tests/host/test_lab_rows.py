@@ -48,7 +48,9 @@ def test_a_guest_that_is_to_lose_ends_sooner(monkeypatch):
         return [grading.Result(c, arches[0], 1, c.name in lost_ones and lost, spent=3) for c in lab.checks], []
 
     monkeypatch.setattr(grading, "run_checks", run)
-    monkeypatch.setattr(proving, "Workshop", lambda name: types.SimpleNamespace(tree=no_tree, begin_as=no_tree))
+    monkeypatch.setattr(
+        proving, "Workshop", lambda name: types.SimpleNamespace(tree=no_tree, begin_as=no_tree, leave=no_tree)
+    )
     rows = ["solution", "reach_one_more"]
     assert proving.table([one], only=rows, arches=["aarch64"], say=lambda line: None)
     assert asked == [{}, {("reach", "aarch64"): proving.LEAST + 3 * proving.TIMES}]

@@ -463,7 +463,7 @@ def test_points_in_a_line_of_the_table_are_the_same_each_time(monkeypatch):
     """A check that a wrong solution loses in some runs only does not change the line."""
     one = find("ring")
     case = next(case for case in proving.cases(one, short=False) if case.perhaps)
-    no_tree = types.SimpleNamespace(tree=lambda *_, **__: None, begin_as=lambda other: None)
+    no_tree = types.SimpleNamespace(tree=lambda *_, **__: None, begin_as=lambda other: None, leave=lambda: None)
     monkeypatch.setattr(proving, "Workshop", lambda name: no_tree)
     lines = []
     for found in (True, False):
