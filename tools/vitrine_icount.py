@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 
 # With -icount one thread of QEMU runs the CPUs in turns, and a turn lasts until the next timer of anybody:
-# milliseconds, by which the clock goes on for whoever waits. A timer that nobody waits for makes turns short: a net
+# milliseconds, by which the clock goes on for whoever waits. A timer without a purpose makes turns short: a net
 # filter's, of a network without a card. Without it QEMU 7.2 may leave a CPU without any turn for as long as another one
 # never waits. The kernel notices at a tick and gives turns away (kernel/sched/tick.c), which is only sure to help while
 # turns are shorter than a tick. One CPU has no turns.

@@ -8,7 +8,7 @@ import tempfile
 
 import dat_files
 
-STATES = {0x10: "X", 0x20: "Z", 0x40: "P", 0x80: "I"}  # a task's, whose letters older versions have differently
+STATES = {0x10: "X", 0x20: "Z", 0x40: "P", 0x80: "I"}  # a task's states: older versions have other letters
 
 
 @functools.cache

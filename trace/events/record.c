@@ -195,7 +195,7 @@ void *trace_event_begin(struct trace_event_buffer *buffer, struct trace_event_fi
 EXPORT_SYMBOL(trace_event_begin);
 
 /*
- * The four ways to end a record. trace_event_end only chooses, so it has no frame, and pays for none.
+ * The four ways to end a record. trace_event_end only chooses, so it needs no frame.
  *
  * The record is complete and wanted.
  */
@@ -207,7 +207,7 @@ static noinline void end_plain(struct trace_event_buffer *buffer, unsigned long 
 	trace_stacks_from(tr, buffer->pc, buffer->flags, 1, fp);
 }
 
-/* It is complete but not committed, and something else than its event's triggers may stand against it. */
+/* It is complete but not committed, and a filter or a list of pids may refuse it. */
 static noinline void end_in_ring(struct trace_event_buffer *buffer, unsigned long fp, u32 flags)
 {
 	if (trace_event_refused(buffer, flags))
