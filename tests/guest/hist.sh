@@ -49,10 +49,10 @@ holds 'nothing is recorded' $step/enable '0*'
 hist 'hist:keys=step.hex:vals=hitcount.percent,step.graph:sort=step.descending' '16 a' '16 a' '16 a' '80 b'
 table 'hex, percent, graph' '{ step: 50 } hitcount:          1  hitcount (%):  25.00  step: ####################
 { step: 10 } hitcount:          3  hitcount (%):  75.00  step: ############'
-# a value of the name comes before a key
-hist 'hist:keys=step.log2:vals=step.hex:sort=step' '1 a' '2 a' '3 a' '4 a' '1000 a' '1024 a' '1025 a'
+# a value of the name comes before a key; the last 2 is also the key of 3 and 4
+hist 'hist:keys=step.log2:vals=step.hex:sort=step' '1 a' '2 a' '3 a' '4 a' '1000 a' '1024 a' '1025 a' '2 a'
 table 'log2' '{ step: ~ 2^0  } hitcount:          1  step:          1
-{ step: ~ 2^1  } hitcount:          1  step:          2
+{ step: ~ 2^1  } hitcount:          2  step:          4
 { step: ~ 2^2  } hitcount:          2  step:          7
 { step: ~ 2^11 } hitcount:          1  step:        401
 { step: ~ 2^10 } hitcount:          2  step:        7e8'
