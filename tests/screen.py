@@ -33,16 +33,16 @@ class ScreenGuest:
         return self.screen.cursor.y, self.screen.cursor.x
 
     def until(self, condition, what):
-        """Until the screen is so; `condition` gets its rows. A guest that does nothing any more will not show it."""
-        end, waited, stuck, idleness = time.monotonic() + 300, 0, False, self.guest.idleness()
-        next(idleness)
+        """Until the screen is so; `condition` gets its rows. A guest that is stuck will not show it."""
+        end, waited, watch = time.monotonic() + 300, 0, self.guest.watch()
+        stuck = next(watch)
         while not condition(self.rows()):
             assert time.monotonic() < end and not stuck, (
-                f"{what}: the screen shows\n" + "\n".join(self.rows()) + f"\ncursor {self.cursor()}"
+                f"{what}: {stuck or 'time is up'}, and the screen shows\n" + "\n".join(self.rows()) + f"\ncursor {self.cursor()}"
             )
             waited += self.feed()
             if waited >= self.guest.WATCH:
-                waited, stuck = 0, next(idleness)
+                waited, stuck = 0, next(watch)
 
     def shows(self, *rows):
         """Until the screen begins with these rows and has nothing below."""

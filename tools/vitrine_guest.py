@@ -310,6 +310,9 @@ class Guest:
     # So many times WATCH seconds, one after the other, in which a guest that is waited for does nothing; then it is
     # stuck: each of its tasks sleeps, and no timer will wake one soon. None: it may sleep.
     most_idle = None
+    # Is a guest that has used `timeout` seconds of CPU time stuck, too? A busy host does not make it use more, so there
+    # is no patience with it.
+    counts_cpu = False
     WATCH = 5
     IDLE = 0.02  # the part of a CPU that QEMU uses for a guest that sleeps is less
 
@@ -317,6 +320,7 @@ class Guest:
         """files: {path in the guest: (mode, bytes)} added to the initramfs; setup: keywords of Setup."""
         self.setup = Setup(**setup)
         self.timeout = timeout * patience()
+        self.most_cpu = timeout if self.counts_cpu else math.inf
         self.deadline = time.monotonic() + self.timeout
         self._console = []  # all that the guest has written, in portions
         self._initrd = self.setup.first_files(files or {})
@@ -377,9 +381,7 @@ class Guest:
         try:
             index = self._index_of_next(patterns)
         except pexpect.TIMEOUT:
-            why = f"time is up ({self.timeout:g} s)"
-            if time.monotonic() < self.deadline:
-                why = f"the guest has done nothing for {self.WATCH * self.most_idle} s"
+            why = self._why_stuck or f"time is up ({self.timeout:g} s)"
             message = f"{why} while waiting for {pattern!r}{self.on_timeout(self)}"
             raise GuestError(message, TIMED_OUT) from None
         if index == 1:
@@ -395,23 +397,29 @@ class Guest:
     def _index_of_next(self, patterns):
         """Which of the patterns comes. pexpect.TIMEOUT at the deadline, or before when the guest is stuck. Portions of
         time are counted, not the clock: a host that was stopped has let only one of them pass."""
-        idleness = self.idleness()
-        next(idleness)
+        watch = self.watch()
+        self._why_stuck = next(watch)
         while True:
             left = max(0, self.deadline - time.monotonic())
             try:
                 return self.child.expect(patterns, timeout=left if self.most_idle is None else min(left, self.WATCH))
             except pexpect.TIMEOUT:
-                if next(idleness) or time.monotonic() >= self.deadline:
+                self._why_stuck = next(watch)
+                if self._why_stuck or time.monotonic() >= self.deadline:
                     raise
 
-    def idleness(self):
-        """Is the guest stuck? Asked at the beginning of a wait, which it is not, and after each WATCH seconds of it."""
-        idle, used = 0, self._processor_seconds()
+    def watch(self):
+        """Why the guest is stuck, or None: asked at the beginning of a wait, when it is not, and after each WATCH
+        seconds of it."""
+        idle, used, why = 0, self._processor_seconds(), None
         while True:
-            yield self.most_idle is not None and idle >= self.most_idle
+            yield why
             before, used = used, self._processor_seconds()
             idle = idle + 1 if used - before < self.WATCH * self.IDLE else 0
+            if self.most_idle is not None and idle >= self.most_idle:
+                why = f"the guest has done nothing for {self.WATCH * self.most_idle} s"
+            elif used > self.most_cpu:
+                why = f"the guest has used {used:.0f} s of CPU time, of {self.most_cpu:g}"
 
     def _processor_seconds(self):
         """CPU time that QEMU has used; no number where a host does not tell."""

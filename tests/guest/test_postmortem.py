@@ -31,3 +31,14 @@ def test_of_a_guest_that_waits_for_ever(machine, monkeypatch):
         with pytest.raises(GuestError, match="the guest has done nothing for 4 s while waiting for 'never'") as raised:
             guest.expect("never")
         assert re.search(r"^ +\d+ +\d+ +\d+ +\d S other +120 cat ", str(raised.value), re.M), raised.value
+
+
+def test_of_a_guest_that_computes_for_ever(machine, monkeypatch):
+    """It is told by the CPU time of its QEMU; a host that is busy does not make it use more."""
+    monkeypatch.setattr(Guest, "WATCH", 1)
+    with machine.guest(smp=2, timeout=1000) as guest:
+        guest.most_cpu = guest._processor_seconds() + 3
+        guest.send("while :; do :; done\n")
+        with pytest.raises(GuestError, match="has used . s of CPU time, of [0-9.]+ while waiting for 'never'") as raised:
+            guest.expect("never")
+        assert re.search(r"^ +\d+ +\d+ +\d+ +\d R other +120 sh ", str(raised.value), re.M), raised.value

@@ -316,15 +316,16 @@ def compiler(folder, name, machine="", version="12.2.0", says="gcc"):
 
 def test_the_hosts_own_gcc_is_taken_where_it_fits(tmp_path):
     """Fedora's, Arch's and Alpine's gcc are known by other names than Debian's."""
+    none = f"PREFIX={tmp_path}"  # one that `make toolchain` has built would be preferred
     (tmp_path / "sh").symlink_to("/bin/sh")
     (tmp_path / "make").symlink_to(shutil.which("make"))
     for target in ("x86_64-redhat-linux", "x86_64-pc-linux-gnu", "x86_64-alpine-linux-musl"):
         compiler(tmp_path, "gcc", target)
-        said = chosen("ARCH=x86_64", PATH=str(tmp_path))
+        said = chosen("ARCH=x86_64", none, PATH=str(tmp_path))
         assert f"CC={tmp_path}/gcc\n" in said, said
-        assert "no compiler for aarch64" in chosen("ARCH=aarch64", PATH=str(tmp_path))
+        assert "no compiler for aarch64" in chosen("ARCH=aarch64", none, PATH=str(tmp_path))
     compiler(tmp_path, "gcc", "arm64-apple-darwin23")
-    assert "no compiler for aarch64" in chosen("ARCH=aarch64", PATH=str(tmp_path))
+    assert "no compiler for aarch64" in chosen("ARCH=aarch64", none, PATH=str(tmp_path))
 
 
 def test_a_toolchain_of_make_toolchain_is_preferred_when_it_is_whole(tmp_path):
