@@ -23,10 +23,11 @@ V ?=
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(patsubst $(BUILD)/%,%,$(2))')
 
-# Rewrite file $(1) only when the text $(2) differs from what it holds, so that what depends on it is rebuilt then.
+# Rewrite file $(1) only when the text $(2) differs from what it holds, so that what depends on it is rebuilt then. Where this tree
+# is does not count: a copy of it, with what is built there, is as good (make toolchain's compiler is in the tree).
 define stamp
 $(1): FORCE
-	@mkdir -p $$(@D); printf '%s\n' '$(2)' | cmp -s - $$@ || printf '%s\n' '$(2)' > $$@
+	@mkdir -p $$(@D); printf '%s\n' '$(subst $(CURDIR)/,,$(2))' | cmp -s - $$@ || printf '%s\n' '$(subst $(CURDIR)/,,$(2))' > $$@
 endef
 FORCE:
 .PHONY: FORCE

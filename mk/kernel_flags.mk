@@ -18,7 +18,7 @@ KINC := -Iinclude -iquote trace -Iarch/$(ARCH)/include -I$(BUILD)/include -idira
 # Debugging information names files relative to the tree, so that a tree in another folder gives the same bytes.
 HERE_IS := -ffile-prefix-map=$(CURDIR)=.
 KCFLAGS := -std=gnu11 -O2 -g $(HERE_IS) -funsigned-char -ffreestanding -fbuiltin $(OUR_BUILTINS:%=-fno-builtin-%) \
-	-nostdinc -isystem $(shell $(CC) -print-file-name=include) \
+	-nostdinc -isystem $(GCC_INCLUDE) \
 	-mgeneral-regs-only -fno-omit-frame-pointer -fno-pic -fno-pie -fno-strict-aliasing -fno-common \
 	$(PLAIN_CODE) -fno-asynchronous-unwind-tables -fno-unwind-tables \
 	-Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Werror $(KINC)

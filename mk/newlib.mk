@@ -10,7 +10,6 @@
 # A bare-metal toolchain (aarch64-none-elf, x86_64-elf) that comes with newlib finds <newlib.h> by itself.
 NEWLIB_OWN := $(shell $(CC) -E -dM -x c -include newlib.h /dev/null 2>/dev/null | grep -q _WANT_IO_C99_FORMATS && \
 	$(CROSS)nm -A $$($(CC) -print-file-name=libc.a) 2>/dev/null | grep -q 'U _open$$' && echo yes)
-GCC_INCLUDE := $(shell $(CC) -print-file-name=include)
 
 ifeq ($(NEWLIB_OWN),yes)
 NEWLIB_READY :=

@@ -4,7 +4,7 @@
 VD := $(BUILD)/vdso
 VD_SRC := $(wildcard vdso/*.c vdso/$(ARCH)/*.c vdso/$(ARCH)/*.S)
 VD_OBJ := $(patsubst %,$(BUILD)/%.o,$(basename $(VD_SRC)))
-VD_CFLAGS := -std=gnu11 -O2 -g $(HERE_IS) -ffreestanding -nostdinc -isystem $(shell $(CC) -print-file-name=include) -Ivdso/$(ARCH) $(KINC) \
+VD_CFLAGS := -std=gnu11 -O2 -g $(HERE_IS) -ffreestanding -nostdinc -isystem $(GCC_INCLUDE) -Ivdso/$(ARCH) $(KINC) \
 	-fPIC -fvisibility=default -ffunction-sections -fasynchronous-unwind-tables $(PLAIN_CODE) -mgeneral-regs-only \
 	-Wall -Wextra -Wno-unused-parameter -Werror
 

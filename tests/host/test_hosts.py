@@ -195,6 +195,28 @@ def test_another_folder_gives_the_same_objects(clone, tmp_path, machine):
     assert same_bytes(clone, other, names) == []
 
 
+def test_a_copy_of_the_tree_with_its_own_toolchain_has_nothing_to_build(clone, machine):
+    """Labs and `make toolchain` together: the compiler of a copy has another path, and names its headers by another."""
+    built, real = clone / "build/toolchain", shutil.which(f"{machine.arch}-linux-gnu-gcc")
+    (built / "bin").mkdir(parents=True)
+    (built / "share/vitrine").mkdir(parents=True)
+    name = {"aarch64": "aarch64-none-elf-", "x86_64": "x86_64-elf-"}[machine.arch]
+    (built / f"share/vitrine/{name}newlib").touch()
+    compiler = built / "bin" / f"{name}gcc"
+    compiler.write_text(
+        f"#!/bin/sh\n[ $1 = -print-file-name=include ] || exec {real or 'gcc'} \"$@\"\n"
+        f"[ -e {built} ] && echo {built}/lib/include || echo ${{0%/*}}/../lib/include\n"
+    )
+    compiler.chmod(0o755)
+    flags = [f"build/{machine.arch}/kernel.flags", f"build/{machine.arch}/userland/flags"]
+    run(["make", f"ARCH={machine.arch}", *flags], os.environ["PATH"], clone)
+    said = [(clone / one).read_text() for one in flags]
+    assert said[0].startswith(f"build/toolchain/bin/{name}gcc ") and "-isystem build/toolchain/lib/include " in said[0]
+    moved = clone.rename(clone.with_name("elsewhere"))
+    run(["make", f"ARCH={machine.arch}", *flags], os.environ["PATH"], moved)
+    assert [(moved / one).read_text() for one in flags] == said
+
+
 @pytest.mark.soak(only=True)
 def test_another_folder_gives_the_same_bytes(clone, tmp_path, machine):
     other = cloned(tmp_path / "another-place/of-the-tree")
