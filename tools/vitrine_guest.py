@@ -310,9 +310,9 @@ class Guest:
     # So many times WATCH seconds, one after the other, in which a guest that is waited for does nothing; then it is
     # stuck: each of its tasks sleeps, and no timer will wake one soon. None: it may sleep.
     most_idle = None
-    # Is a guest that has used `timeout` seconds of CPU time stuck, too? A busy host does not make it use more, so there
-    # is no patience with it.
-    counts_cpu = False
+    # A guest that has used such a part of `timeout` as CPU time is stuck, too. A busy host does not make it use more,
+    # so there is no patience with it. None: it may compute.
+    cpu_part = None
     WATCH = 5
     IDLE = 0.02  # the part of a CPU that QEMU uses for a guest that sleeps is less
 
@@ -320,7 +320,7 @@ class Guest:
         """files: {path in the guest: (mode, bytes)} added to the initramfs; setup: keywords of Setup."""
         self.setup = Setup(**setup)
         self.timeout = timeout * patience()
-        self.most_cpu = timeout if self.counts_cpu else math.inf
+        self.most_cpu = timeout * self.cpu_part if self.cpu_part else math.inf
         self.deadline = time.monotonic() + self.timeout
         self._console = []  # all that the guest has written, in portions
         self._initrd = self.setup.first_files(files or {})
