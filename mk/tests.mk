@@ -199,7 +199,7 @@ lint-cppcheck:
 # clang reads the commands that gcc gets, but for what it does not know; headers are seen through what includes them.
 # The vDSO has commands of its own, which are not in the list. $(2): which checks of .clang-tidy, and more options.
 define clang_tidy
-	$(Q)printf '%s\n' $(filter-out arch/%/asm-offsets.c vdso/%,$(call lint_files,$(1))) | xargs -n 4 -P $(cpus) \
+	$(Q)printf '%s\n' $(filter-out arch/%/asm-offsets.c vdso/%,$(call lint_files,$(1))) | xargs -n 16 -P $(cpus) \
 		clang-tidy --quiet -p build --extra-arg=--target=$(1)-linux-gnu --extra-arg=-Wno-unknown-warning-option --extra-arg=-Wno-error $(2) \
 		2> >(grep -v 'warnings\? generated\|Suppressed\|Use -header-filter' >&2)
 
