@@ -1,6 +1,6 @@
 #!/bin/sh
 # description: what the control files of tracing do, each seen in effect
-# requires: smp=4 timeout=120 progs="calls tracecheck storm"
+# requires: smp=4 timeout=240 progs="calls tracecheck storm"
 . /run/prelude
 tracing_reset
 echo sys_getppid > set_ftrace_filter

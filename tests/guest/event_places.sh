@@ -1,6 +1,6 @@
 #!/bin/sh
 # description: the kernel's own events: ordinary commands provoke each, its text is as Linux words it, what belongs together comes in pairs
-# requires: smp=3 icount timeout=120 progs="callevents crash netevents" append="trace_event=initcall:*"
+# requires: smp=3 icount timeout=240 progs="callevents crash netevents" append="trace_event=initcall:*"
 . /run/prelude
 cat $T/trace > /tmp/boot
 tracing_reset
