@@ -168,6 +168,7 @@ def test_qemus_own_failure_is_no_status(build):
         (["--irqchip", "8259"], "no irqchip '8259': there are "),
         (["--boot", "tape"], "no boot 'tape': there are kernel"),
         (["--file", "nocolon"], "HOST:GUEST is wanted"),
+        (["--log", "/nonexistent/x"], "vrun: /nonexistent/x: No such file or directory\n"),
         (["--file", "/nonexistent:/run/x"], "vrun: /nonexistent: No such file or directory\n"),
         (["--port", "name"], "--port name: NAME=FILE is wanted"),
         (["--port", "a=/nonexistent/x"], "vrun: port a: /nonexistent/x: No such file or directory\n"),
@@ -176,8 +177,8 @@ def test_qemus_own_failure_is_no_status(build):
     ],
 )
 def test_what_cannot_start_says_why(build, options, words):
-    done = vrun(build, "exit 0\n", *options)
-    assert done.returncode == 126 and words in done.stderr and "Traceback" not in done.stderr
+    done = vrun(build, "echo one\n", *options)
+    assert (done.returncode, done.stdout) == (126, "") and words in done.stderr and "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize(
