@@ -6,6 +6,7 @@ how, is tools/vitrine_guest.py's.
 """
 
 import functools
+import os
 import shutil
 import subprocess
 import tempfile
@@ -187,12 +188,17 @@ X86_64 = Target(
 TARGETS = (AARCH64, X86_64)
 
 
+def qemu_of(machine):
+    """The QEMU that guests of this machine get, to be asked what it can do."""
+    return os.environ.get("VITRINE_QEMU") or shutil.which(machine.qemu)
+
+
 @functools.cache
 def emulated(arch, cpu):
     """Does this QEMU have all features of this CPU model? (7.2 emulates neither x2APIC nor the TSC deadline.)"""
     machine = MACHINES[arch]
     command = [
-        shutil.which(machine.qemu),
+        qemu_of(machine),
         "-M",
         machine.board,
         "-cpu",
@@ -220,7 +226,7 @@ def reads_timer_under_icount(arch, cpu):
     with tempfile.NamedTemporaryFile(suffix=".rom") as file:
         file.write(rom)
         file.flush()
-        command = [shutil.which(machine.qemu), "-M", machine.board, "-cpu", cpu, "-bios", file.name]
+        command = [qemu_of(machine), "-M", machine.board, "-cpu", cpu, "-bios", file.name]
         command += [*"-icount shift=0,sleep=off -display none -nodefaults".split(), *machine.exit_device]
         done = subprocess.run(command, text=True, capture_output=True, check=False, timeout=600)
     assert done.returncode == TIMER_READ or "Bad icount read" in done.stderr, done
@@ -230,7 +236,7 @@ def reads_timer_under_icount(arch, cpu):
 @functools.cache
 def trace_events(arch):
     """Names of what this QEMU can log of itself: -trace NAME."""
-    command = [shutil.which(MACHINES[arch].qemu), "-trace", "help"]
+    command = [qemu_of(MACHINES[arch]), "-trace", "help"]
     return frozenset(subprocess.run(command, text=True, capture_output=True, check=True, timeout=600).stdout.split())
 
 
