@@ -54,6 +54,8 @@ refused 17 synthetic_events '^seen u64 a' 'Event already exists'
 refused 2 synthetic_events '^!nosuch' 'there is no such event'
 refused 22 dynamic_events '^s:other/x u64 a' 'Command must be of the form: s or'
 test -d events/synthetic/x && fail 'a refused one is there'
+same 'a group without a name' 2 "$(status dynamic_events -:synthetic/)"
+same 'all are there' 3 "$(wc -l < synthetic_events)"
 
 # -- all types: a record has what the fields of another event had
 echo 'hist:keys=common_pid:onmatch(lab.lab_step).all(step,step,step,step,step,step,step,step,what,step,step)' > $step/trigger 2> /dev/null &&

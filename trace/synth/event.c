@@ -230,9 +230,10 @@ static int synth_free(struct dyn_event *ev)
 	return 0;
 }
 
+/* Each by its name: "-:synthetic/" names none, whereas that of a group of probes names all in it, as in Linux. */
 static bool synth_match(const struct dyn_event *ev, const char *group, const char *event, char **rest)
 {
-	return (!group || !strcmp(group, SYSTEM)) && (!*event || !strcmp(event, synth_of_dyn(ev)->name));
+	return (!group || !strcmp(group, SYSTEM)) && !strcmp(event, synth_of_dyn(ev)->name);
 }
 
 /* "!NAME ...": what stands behind the name does not matter, as in Linux. */
