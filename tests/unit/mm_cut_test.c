@@ -9,31 +9,10 @@
 
 #include <host_user_mm.h>
 
-#define BASE	   0x10000000UL
 #define FILE_PAGES 4
+#include <host_file.h>
 
-/* ---- A file of FILE_PAGES pages that lives in memory. */
-static struct page *file_pages[FILE_PAGES];
-static unsigned file_end = FILE_PAGES; /* pages that it has now */
-static struct page *file_get_page(struct file *file, unsigned long pgoff)
-{
-	if (pgoff >= file_end)
-		return ERR_PTR(-EIO);
-	get_page(file_pages[pgoff]);
-	return file_pages[pgoff];
-}
-static unsigned file_find_pages(struct file *file, unsigned long pgoff, struct page **pages, unsigned n)
-{
-	unsigned found = 0;
-
-	for (; found < n && pgoff + found < file_end; found++)
-		get_page(pages[found] = file_pages[pgoff + found]);
-	return found;
-}
-static const struct file_operations file_ops = {.get_page = file_get_page, .find_pages = file_find_pages};
-static struct inode file_inode;
-static struct file test_file = {
-	.f_mode = FMODE_READ | FMODE_WRITE, .f_op = &file_ops, .f_inode = &file_inode, .f_count = ATOMIC_INIT(1)};
+#define BASE 0x10000000UL
 
 static struct mm_struct *forking;
 
