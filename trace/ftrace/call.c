@@ -105,12 +105,13 @@ EXPORT_SYMBOL_GPL(ftrace_test_recursion_unlock);
 static __always_inline void call_user(struct ftrace_ops *op, struct task_struct *t, u32 pc, unsigned long ip,
 				      unsigned long parent_ip, struct ftrace_regs *fregs)
 {
-	u32 bit = recursion_bit(pc);
+	u32 bit;
 
 	if (op->flags & FTRACE_OPS_FL_RECURSION) {
 		op->func(ip, parent_ip, op, fregs);
 		return;
 	}
+	bit = recursion_bit(pc);
 	if (pc & bit)
 		return;
 	trace_enter(t, pc, bit | lent_bit(bit));

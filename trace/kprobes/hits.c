@@ -32,8 +32,8 @@ static __kprobes void count_missed(struct kprobe_site *site)
 			__atomic_fetch_add(&p->nmissed, 1, __ATOMIC_RELAXED);
 }
 
-/* The pre_handlers. Nonzero: one of them has said where to go on. Preemption off. */
-static int call_before(struct kprobe_site *site, struct pt_regs *regs)
+/* The pre_handlers. Nonzero: one of them has said where to go on. Preemption off. Inline: most sites have one probe. */
+static __always_inline int call_before(struct kprobe_site *site, struct pt_regs *regs)
 {
 	struct kprobe *p;
 
@@ -51,16 +51,6 @@ static int call_after(struct kprobe_site *site, struct pt_regs *regs)
 		if (kprobe_is_enabled(p) && p->post_handler)
 			p->post_handler(p, regs, 0);
 	return 0;
-}
-
-static __always_inline bool wants_after(const struct kprobe_site *site)
-{
-	const struct kprobe *p;
-
-	list_for_each_entry(p, &site->probes, list)
-		if (p->post_handler)
-			return true;
-	return false;
 }
 
 /* Preemption off. What `call` returns; 0: a handler is running on this CPU. A hit that is missed is counted once. */
@@ -139,7 +129,7 @@ static void ftrace_hit(unsigned long ip, unsigned long parent_ip, struct ftrace_
 	if (tell(site, regs, call_before))
 		return;
 	instruction_pointer_set(regs, pc);
-	if (wants_after(site))
+	if (unlikely(site->has_post))
 		tell(site, regs, call_after);
 }
 

@@ -30,7 +30,7 @@ struct kprobe_site {
 	enum kprobe_how how;			   /* [I] */
 	bool armed;				   /* [k, p] */
 	bool blocked;				   /* [k] it could not become a jump at this moment (kprobe_settle) */
-	bool has_post;				   /* [I] a probe with a post_handler may join */
+	bool has_post;				   /* [I] a probe with a post_handler may join; by ftrace [k, p]: has */
 	bool several;				   /* [I] a jump over more than one instruction */
 	unsigned len;				   /* [I] bytes that are replaced */
 	struct kprobe_slot *slot;		   /* [I] NULL: by ftrace */

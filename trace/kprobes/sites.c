@@ -90,8 +90,10 @@ static __kprobes void apply(void *data)
 	}
 	if (c->leave)
 		list_del(&c->leave->list);
-	if (c->join)
+	if (c->join) {
 		list_add_tail(&c->join->list, &c->site->probes);
+		c->site->has_post |= c->join->post_handler != NULL; /* by ftrace; others were made so */
+	}
 	kprobe_slots_reap();
 	if (c->site)
 		write_text(c->site, c->arm);
