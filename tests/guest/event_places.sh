@@ -250,7 +250,7 @@ seen pipe_read "$moved"
 sed -n 's/.*: pipe_\(.*\): ino=\(.*\) bytes=\(.*\) depth=\(.*\)/\1 \2 \3 \4/p' /tmp/trace > /tmp/moved
 for ino in $(cut -d ' ' -f 2 /tmp/moved | sort -u); do
 	depth=0
-	grep " $ino " /tmp/moved > /tmp/pipe
+	grep -E "^(read|write) $ino " /tmp/moved > /tmp/pipe
 	while read -r what ino bytes after; do
 		test $what = write && depth=$((depth + bytes)) || depth=$((depth - bytes))
 		test $depth = $after || fail "pipe $ino holds $after where $depth is expected"

@@ -6,6 +6,7 @@ import re
 import subprocess
 
 import pytest
+from gdbstub import under_gdb
 from vitrine_guest import ROOT
 
 # What the answer to an evening's question has in it, in this order.
@@ -80,7 +81,7 @@ def picture(arch):
 
 
 def test_four_lives(machine, tmp_path):
-    """The instruction at a function's site in memory, by QEMU's own disassembler, and the symbol that it calls."""
+    """The instruction at a function's site in memory, as gdb reads it, and the symbol that it calls."""
     vmlinux = os.path.join(ROOT, "build", machine.arch, "vmlinux")
     listed = subprocess.run(["nm", vmlinux], check=True, capture_output=True, text=True).stdout
     symbols = {name: int(address, 16) for address, _, name in (line.split() for line in listed.splitlines())}
@@ -98,16 +99,16 @@ def test_four_lives(machine, tmp_path):
         "echo function_graph > current_tracer",
         "echo nop > current_tracer",
     ]
-    with machine.monitored(tmp_path) as guest:
+    with under_gdb(machine, tmp_path) as (guest, gdb):
         guest.run("cd /sys/kernel/tracing")
         for life, turn in zip([*lives, lives[0]], turns):
             assert guest.run(turn)[0] == 0
-            code = guest.human(f"x/5i {symbols['sys_getppid']:#x}").replace("\r", "")
+            code = gdb.ask(f"x/5i {symbols['sys_getppid']:#x}")[0]
             mnemonic, _, callee = life.partition(" ")
-            where = rf"\w* +#?0x0*{symbols[callee]:x}" if callee in symbols else ""
-            assert re.search(rf" {mnemonic}{where}", code), (life, code)
+            where = rf"\w*\s+{symbols[callee]:#x}" if callee in symbols else ""
+            assert re.search(rf"\t{mnemonic}{where}", code), (life, code)
             if not where:
-                assert not re.search(r" (call|bl)\w* ", code), (life, code)
+                assert not re.search(r"\t(call|bl)\w*\s", code), (life, code)
 
 
 @pytest.mark.parametrize("patterns, text, missing", [(["a", "b"], "xaxb", None), (["b", "a"], "xaxb", "a")])

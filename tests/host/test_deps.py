@@ -31,6 +31,7 @@ COMMANDS = (
     "Xvfb",
     "tesseract",
     "node",
+    "less",
     "npm",
     "rsync",
     "ctags",
