@@ -132,17 +132,16 @@ static u64 time_of(void (*loop)(void))
 	return sched_clock() - start;
 }
 
-/* An interrupt during a loop would be counted, too, so the shortest of five runs is taken. In ns. */
+/* An interrupt during a loop would be counted, too, so the shortest of five runs is taken, of each loop. In ns. */
 static u64 pair_cost(void (*loop)(void))
 {
-	u64 shortest = ~0ULL;
+	u64 empty = ~0ULL, full = ~0ULL;
 
 	for (int i = 0; i < 5; i++) {
-		u64 empty = time_of(no_pairs), full = time_of(loop);
-
-		shortest = min(shortest, full > empty ? full - empty : 0);
+		empty = min(empty, time_of(no_pairs));
+		full = min(full, time_of(loop));
 	}
-	return shortest / COST_PAIRS;
+	return full > empty ? (full - empty + COST_PAIRS / 2) / COST_PAIRS : 0;
 }
 
 static int hook_cost_show(struct seq_file *m, void *unused)
