@@ -579,14 +579,18 @@ class ScriptRun:
 
     def wait_exit(self, between=lambda: None, seconds=20):
         """Wait for the script's end and the guest's, and call `between` in between; the status. seconds: how long the
-        guest may take to power off. GuestError as Guest.expect()."""
+        guest may take to power off. GuestError as Guest.expect(), also when it does not: where nothing can be started
+        any more, a script that was never run has the status 0."""
         try:
             status = int(self.guest.expect(f"vrun-exit-{self.token} (\\d+)\r?\n").group(1))
         finally:
             self.output = self._between_markers()
         between()
         if not self.guest.wait_end(seconds):
-            print("vrun: the guest did not power off and was ended", file=sys.stderr)
+            raise GuestError(
+                f"the script ended with status {status}, and the guest did not power off{self.guest.on_timeout(self.guest)}",
+                TIMED_OUT,
+            )
         return status
 
     def _between_markers(self):

@@ -142,6 +142,13 @@ def test_time_out_is_124_with_the_boot_log(build):
     assert "a boot message" in done.stdout and "time is up" in done.stderr
 
 
+def test_guest_that_does_not_power_off_is_124(build):
+    """What its script printed is shown, and its status told; it is no success."""
+    done = vrun(build, "echo one\n", "--append", "stay", "--timeout", "2")
+    assert done.returncode == 124 and done.stdout.startswith("one\n")
+    assert "the script ended with status 0, and the guest did not power off" in done.stderr
+
+
 def test_guest_that_vanishes_is_126(build):
     done = vrun(build, "exit 0\n", "--append", "vanish")
     assert done.returncode == 126 and "the guest ended" in done.stderr
