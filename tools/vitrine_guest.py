@@ -389,9 +389,7 @@ class Guest:
             how = f" with status {status}" if status else ""
             raise GuestError(f"the guest ended{how} while {pattern!r} was awaited", status or NO_STATUS)
         if index == 2:
-            line = self.child.after.strip()
-            self._drain_panic()
-            raise GuestError(f"the guest panicked: {line}", PANICKED)
+            raise self._panic()
         return self.child.match
 
     def _index_of_next(self, patterns):
@@ -448,11 +446,13 @@ class Guest:
         self.expect(self.PROMPT)
         return status, output
 
-    def wait_end(self, seconds=20):
+    def wait_end(self, seconds=20, panic=False):
         """Wait until QEMU is gone; False when it is still there after that many seconds (of a quiet host), or at the
-        guest's deadline."""
+        guest's deadline. panic: GuestError when the guest panics."""
+        left = min(seconds * patience(), max(0, self.deadline - time.monotonic()))
         try:
-            self.child.expect(pexpect.EOF, timeout=min(seconds * patience(), max(0, self.deadline - time.monotonic())))
+            if self.child.expect([pexpect.EOF] + ([PANIC] if panic else []), timeout=left):
+                raise self._panic()
         except pexpect.TIMEOUT:
             return False
         return True
@@ -490,20 +490,21 @@ class Guest:
             os.close(self._initrd)
             self._initrd = None
 
-    def _drain_panic(self):
-        """Take in the rest of the panic's report: to its closing line, QEMU's end, some silent seconds, or the guest's
-        time."""
-        said = None
+    def _panic(self):
+        """What is to be raised for the panic that has just been seen. The rest of its report is taken in: to its closing
+        line, QEMU's end, some silent seconds, or the guest's time."""
+        line, said = self.child.after.strip(), None
         while said != len(self._console):
             said = len(self._console)
             try:
                 self.child.expect(
                     [PANIC_END, pexpect.EOF], timeout=max(0, min(self.SILENCE, self.deadline - time.monotonic()))
                 )
-                return
+                break
             except pexpect.TIMEOUT:
                 if time.monotonic() >= self.deadline:
-                    return
+                    break
+        return GuestError(f"the guest panicked: {line}", PANICKED)
 
 
 class _Tee:
@@ -578,15 +579,14 @@ class ScriptRun:
         self.guest.expect(f"vrun-start-{self.token}\r?\n")
 
     def wait_exit(self, between=lambda: None, seconds=20):
-        """Wait for the script's end and the guest's, and call `between` in between; the status. seconds: how long the
-        guest may take to power off. GuestError as Guest.expect(), also when it does not: where nothing can be started
-        any more, a script that was never run has the status 0."""
+        """Wait for the script's end, call `between`, wait for the guest's end, `seconds` at most; the status. GuestError
+        as Guest.expect(), also when it does not end: where nothing can be started, a script not run has status 0."""
         try:
             status = int(self.guest.expect(f"vrun-exit-{self.token} (\\d+)\r?\n").group(1))
         finally:
             self.output = self._between_markers()
         between()
-        if not self.guest.wait_end(seconds):
+        if not self.guest.wait_end(seconds, panic=True):
             raise GuestError(
                 f"the script ended with status {status}, and the guest did not power off{self.guest.on_timeout(self.guest)}",
                 TIMED_OUT,

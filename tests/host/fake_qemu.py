@@ -4,7 +4,7 @@
 The script in /run/script is run by the host's shell; what it prints is the console. Without an init= on the kernel
 command line an interactive shell is the guest, on a terminal that echoes. Words there choose another fate: panic, dump
 (a panic whose report takes its time and has no end; endless: it goes on and on), hang, vanish (end without a status),
-end=N (with this one), stay (do not power off), chatter (a boot log first).
+end=N (with this one), stay (do not power off; late: panic then), chatter (a boot log first).
 """
 
 import itertools
@@ -103,6 +103,7 @@ def main():
             for line in shell.stdout:
                 say(line)
         if "stay" in words:
+            say("[    0.2] Kernel panic - not syncing: a late one\n" if "late" in words else "")
             time.sleep(1000)
     return 0
 

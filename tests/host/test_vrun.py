@@ -149,6 +149,11 @@ def test_guest_that_does_not_power_off_is_124(build):
     assert "the script ended with status 0, and the guest did not power off" in done.stderr
 
 
+def test_panic_behind_the_script_is_125(build):
+    done = vrun(build, "exit 0\n", "--append", "stay late")
+    assert done.returncode == 125 and "the guest panicked: Kernel panic - not syncing: a late one" in done.stderr
+
+
 def test_guest_that_vanishes_is_126(build):
     done = vrun(build, "exit 0\n", "--append", "vanish")
     assert done.returncode == 126 and "the guest ended" in done.stderr
