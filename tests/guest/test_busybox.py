@@ -111,7 +111,10 @@ USED = [
         "Active Internet connections (servers and established)\n"
         "Proto Recv-Q Send-Q Local Address           Foreign Address         State       \n",
     ),
-    ("(sleep 99 & renice -n 5 -p $! > /dev/null; ps -l | grep -c ' 5 .*sleep 9[9]'; killall sleep; wait)", "1\n"),
+    (
+        "(sleep 99 & until grep -q 99 /proc/$!/cmdline; do :; done; renice -n 5 -p $! > /dev/null; ps -l | grep -c ' 5 .*sleep 9[9]'; killall sleep; wait)",
+        "1\n",
+    ),
     (
         "top -b -n1 > /tmp/o; grep -c ' /init$\\| top -b' /tmp/o; setsid sh -c 'echo own' | cat; printf '1s/a/z/\\nw\\nq\\n' | ed /tmp/c > /dev/null; cat /tmp/c",
         "2\nown\nz\nc\n",
