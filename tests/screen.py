@@ -4,6 +4,7 @@ import time
 
 import pexpect
 import pyte
+import pytest
 
 LITTLE = 0.2  # seconds
 
@@ -18,12 +19,11 @@ class ScreenGuest:
         self.stream = pyte.Stream(self.screen)
 
     def feed(self):
-        """Show what the guest has written meanwhile; it is waited for a little: LITTLE, if nothing comes, else 0."""
+        """Show what the guest has written meanwhile; it is waited for a little."""
         try:
             self.stream.feed(self.guest.child.read_nonblocking(4096, LITTLE))
         except pexpect.TIMEOUT:
-            return LITTLE
-        return 0
+            pass
 
     def rows(self):
         """Without blanks at their ends."""
@@ -34,15 +34,14 @@ class ScreenGuest:
 
     def until(self, condition, what):
         """Until the screen is so; `condition` gets its rows. A guest that is stuck will not show it."""
-        end, waited, watch = time.monotonic() + 300, 0, self.guest.watch()
-        stuck = next(watch)
-        while not condition(self.rows()):
-            assert time.monotonic() < end and not stuck, (
-                f"{what}: {stuck or 'time is up'}, and the screen shows\n" + "\n".join(self.rows()) + f"\ncursor {self.cursor()}"
-            )
-            waited += self.feed()
-            if waited >= self.guest.WATCH:
-                waited, stuck = 0, next(watch)
+        for portion in self.guest.life.portions(self.guest.child.pid):
+            end = time.monotonic() + portion
+            while time.monotonic() < end:
+                if condition(self.rows()):
+                    return
+                self.feed()
+        shown = "\n".join(self.rows())
+        pytest.fail(f"{what}: {self.guest.life.why}, and the screen shows\n{shown}\ncursor {self.cursor()}")
 
     def shows(self, *rows):
         """Until the screen begins with these rows and has nothing below."""

@@ -28,6 +28,7 @@ import pexpect
 
 from shell_text import guest_text
 from vitrine_icount import icount_arguments
+from vitrine_lifetime import Lifetime, patience
 from vitrine_machines import (
     MACHINES,
     NO_STATUS,
@@ -283,16 +284,6 @@ def prepare_child(parent):
     termios.tcsetattr(1, termios.TCSANOW, attributes)
 
 
-def patience():
-    """What the time that a guest may live is multiplied by (VITRINE_PATIENCE; 1). The tests want more: on a host with
-    much else to do a guest takes several times as long, and one that hangs does so however long it is waited for."""
-    said = os.environ.get("VITRINE_PATIENCE") or "1"
-    try:
-        return float(said)
-    except ValueError:
-        raise GuestError(f"VITRINE_PATIENCE={said}: a number is wanted", NO_STATUS) from None
-
-
 class Guest:
     """A running guest. `timeout` seconds bound its whole life, not each wait: a guest that hangs ends as TIMED_OUT."""
 
@@ -307,21 +298,11 @@ class Guest:
     # What every guest's QEMU gets besides, and what is said of a guest whose time is up; the tests look into it then.
     more_arguments = staticmethod(lambda: [])
     on_timeout = staticmethod(lambda guest: "")
-    # So many times WATCH seconds, one after the other, in which a guest that is waited for does nothing; then it is
-    # stuck: each of its tasks sleeps, and no timer will wake one soon. None: it may sleep.
-    most_idle = None
-    # A guest that has used such a part of `timeout` as CPU time is stuck, too. A busy host does not make it use more,
-    # so there is no patience with it. None: it may compute.
-    cpu_part = None
-    WATCH = 5
-    IDLE = 0.02  # the part of a CPU that QEMU uses for a guest that sleeps is less
 
     def __init__(self, files=None, append="", timeout=60, log=None, wait_prompt=True, **setup):
         """files: {path in the guest: (mode, bytes)} added to the initramfs; setup: keywords of Setup."""
         self.setup = Setup(**setup)
-        self.timeout = timeout * patience()
-        self.most_cpu = timeout * self.cpu_part if self.cpu_part else math.inf
-        self.deadline = time.monotonic() + self.timeout
+        self.life = Lifetime(timeout)
         self._console = []  # all that the guest has written, in portions
         self._initrd = self.setup.first_files(files or {})
         initrd = None
@@ -378,12 +359,10 @@ class Guest:
         panics.
         """
         patterns = [pattern, pexpect.EOF] + ([PANIC] if panic else [])
-        try:
-            index = self._index_of_next(patterns)
-        except pexpect.TIMEOUT:
-            why = self._why_stuck or f"time is up ({self.timeout:g} s)"
-            message = f"{why} while waiting for {pattern!r}{self.on_timeout(self)}"
-            raise GuestError(message, TIMED_OUT) from None
+        index = self._index_of_next(patterns)
+        if index is None:
+            message = f"{self.life.why} while waiting for {pattern!r}{self.on_timeout(self)}"
+            raise GuestError(message, TIMED_OUT)
         if index == 1:
             status = self.exit_status()
             how = f" with status {status}" if status else ""
@@ -392,41 +371,15 @@ class Guest:
             raise self._panic()
         return self.child.match
 
-    def _index_of_next(self, patterns):
-        """Which of the patterns comes. pexpect.TIMEOUT at the deadline, or before when the guest is stuck. Portions of
-        time are counted, not the clock: a host that was stopped has let only one of them pass."""
-        watch = self.watch()
-        self._why_stuck = next(watch)
-        while True:
-            left = max(0, self.deadline - time.monotonic())
+    def _index_of_next(self, patterns, seconds=math.inf):
+        """Which of the patterns comes; None when time is up, the guest's or so many seconds of a quiet host, or when the
+        guest is stuck. self.life.why says which."""
+        for portion in self.life.portions(self.child.pid, seconds):
             try:
-                return self.child.expect(patterns, timeout=left if self.most_idle is None else min(left, self.WATCH))
+                return self.child.expect(patterns, timeout=portion)
             except pexpect.TIMEOUT:
-                self._why_stuck = next(watch)
-                if self._why_stuck or time.monotonic() >= self.deadline:
-                    raise
-
-    def watch(self):
-        """Why the guest is stuck, or None: asked at the beginning of a wait, when it is not, and after each WATCH
-        seconds of it."""
-        idle, used, why = 0, self._processor_seconds(), None
-        while True:
-            yield why
-            before, used = used, self._processor_seconds()
-            idle = idle + 1 if used - before < self.WATCH * self.IDLE else 0
-            if self.most_idle is not None and idle >= self.most_idle:
-                why = f"the guest has done nothing for {self.WATCH * self.most_idle} s"
-            elif used > self.most_cpu:
-                why = f"the guest has used {used:.0f} s of CPU time, of {self.most_cpu:g}"
-
-    def _processor_seconds(self):
-        """CPU time that QEMU has used; no number where a host does not tell."""
-        try:
-            with open(f"/proc/{self.child.pid}/stat", encoding="utf-8", errors="replace") as file:
-                fields = file.read().rpartition(")")[2].split()
-        except OSError:
-            return math.nan  # or it has ended: the console will say so
-        return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
+                pass
+        return None
 
     def before(self):
         """What the console showed between the last match and the one before it."""
@@ -447,15 +400,12 @@ class Guest:
         return status, output
 
     def wait_end(self, seconds=20, panic=False):
-        """Wait until QEMU is gone; False when it is still there after that many seconds (of a quiet host), or at the
-        guest's deadline. panic: GuestError when the guest panics."""
-        left = min(seconds * patience(), max(0, self.deadline - time.monotonic()))
-        try:
-            if self.child.expect([pexpect.EOF] + ([PANIC] if panic else []), timeout=left):
-                raise self._panic()
-        except pexpect.TIMEOUT:
-            return False
-        return True
+        """Wait until QEMU is gone; False when it is still there after that many seconds (of a quiet host), at the end of
+        the guest's time, or when the guest is stuck. panic: GuestError when the guest panics."""
+        index = self._index_of_next([pexpect.EOF] + ([PANIC] if panic else []), seconds)
+        if index == 1:
+            raise self._panic()
+        return index == 0
 
     def exit_status(self):
         """After the end: the status that the kernel gave (0: powered off); None when QEMU failed or was ended from
@@ -497,12 +447,10 @@ class Guest:
         while said != len(self._console):
             said = len(self._console)
             try:
-                self.child.expect(
-                    [PANIC_END, pexpect.EOF], timeout=max(0, min(self.SILENCE, self.deadline - time.monotonic()))
-                )
+                self.child.expect([PANIC_END, pexpect.EOF], timeout=min(self.SILENCE, self.life.left()))
                 break
             except pexpect.TIMEOUT:
-                if time.monotonic() >= self.deadline:
+                if not self.life.left():
                     break
         return GuestError(f"the guest panicked: {line}", PANICKED)
 

@@ -19,9 +19,9 @@ from vitrine_guest import (
     apply_bootconfig,
     cpio_archive,
     die_with_parent,
-    patience,
     first_program,
 )
+from vitrine_lifetime import Lifetime
 
 CLUSTER = 1 << 16
 TOKEN = "recorded"
@@ -86,9 +86,7 @@ class Recording:
             preexec_fn=functools.partial(die_with_parent, os.getpid()),
         ) as qemu:
             try:
-                qemu.wait(timeout * patience())
-            except subprocess.TimeoutExpired:
-                print(f"vrun: {timeout} seconds are over: the recording ends here", file=sys.stderr)
+                self._wait(qemu, timeout)
             finally:
                 qemu.terminate()  # it completes its file
         if not os.path.exists(self.path("console.log")):
@@ -96,6 +94,17 @@ class Recording:
         with open(self.path("argv"), "w", encoding="utf-8") as file:
             json.dump(self.argv("replay", "replay.log"), file)
         return self._status()
+
+    @staticmethod
+    def _wait(qemu, seconds):
+        life = Lifetime(seconds)
+        for portion in life.portions(qemu.pid):
+            try:
+                qemu.wait(portion)
+                return
+            except subprocess.TimeoutExpired:
+                pass
+        print(f"vrun: {life.why}: the recording ends here", file=sys.stderr)
 
     def _status(self):
         with open(self.path("console.log"), encoding="utf-8", errors="replace") as file:

@@ -47,17 +47,18 @@ GUESTS_OF_TESTS = {
     "on_start": staticmethod(STARTED.append),
     "more_arguments": staticmethod(postmortem.arguments),
     "on_timeout": staticmethod(postmortem.report),
-    # No test sleeps that long; what waits for ever, does so in a guest where nothing is left to do.
-    "most_idle": 4,
-    # A guest that computes for ever is told by what it uses, however busy the host is. Those of the suite use up to a
-    # thirteenth of their time on a computer of 2024; those of long forms compute all the time, on several CPUs. Whoever
-    # has set a patience has a slow computer.
-    "cpu_part": None if SOAK_MINUTES or "VITRINE_PATIENCE" in os.environ else 0.25,
 }
 OTHER_GUESTS = {name: vars(Guest)[name] for name in GUESTS_OF_TESTS}
-# A time-out is for a guest that hangs. Those of the tests hold on a quiet computer, which that of CI is not. Programs
-# that a test starts, such as vrun, have it from the environment.
-PATIENCE = {} if "VITRINE_PATIENCE" in os.environ else {"VITRINE_PATIENCE": "5"}
+# For tools/vitrine_lifetime.py, in this process and in the programs that a test starts, such as vrun. No test sleeps for
+# so long; a guest that waits for ever has nothing left to do.
+LIFETIME = {"VITRINE_MOST_IDLE": "20"}
+if "VITRINE_PATIENCE" not in os.environ:  # else this computer is slow
+    # A time-out is for a guest that hangs. Those of the tests hold on a quiet computer, which that of CI is not.
+    LIFETIME["VITRINE_PATIENCE"] = "5"
+    # The guests of the suite use up to a thirteenth of their time, on a computer of 2024; those of long forms compute
+    # all the time, on several CPUs.
+    if not SOAK_MINUTES:
+        LIFETIME["VITRINE_CPU_PART"] = "0.25"
 
 
 def complaints(output):
@@ -69,14 +70,14 @@ def complaints(output):
 
 def pytest_runtest_setup():
     STARTED.clear()
-    os.environ.update(PATIENCE)
+    os.environ.update(LIFETIME)
     for name, value in GUESTS_OF_TESTS.items():
         setattr(Guest, name, value)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown():
-    for name in PATIENCE:
+    for name in LIFETIME:
         os.environ.pop(name, None)
     for name, value in OTHER_GUESTS.items():
         setattr(Guest, name, value)

@@ -4,13 +4,14 @@ import re
 import time
 
 import pytest
-from vitrine_guest import Guest, GuestError
+from vitrine_guest import GuestError
+from vitrine_lifetime import Lifetime, processor_seconds
 
 
 def test_of_a_hang(machine):
     with machine.guest(smp=2, timeout=100) as guest:
         guest.run("sleep 4711 & until grep -q nanosleep /proc/$!/stack; do usleep 1000; done")
-        guest.deadline = time.monotonic() + 2
+        guest.life.deadline = time.monotonic() + 2
         with pytest.raises(GuestError, match=r"time is up \(\d+ s\) while waiting for 'never'") as raised:
             guest.expect("never")
         said = str(raised.value)
@@ -23,7 +24,8 @@ def test_of_a_hang(machine):
 
 def test_of_a_guest_that_waits_for_ever(machine, monkeypatch):
     """It is not waited for until its time is up; one that computes, or sleeps less, is."""
-    monkeypatch.setattr(Guest, "WATCH", 1)
+    monkeypatch.setenv("VITRINE_MOST_IDLE", "4")
+    monkeypatch.setattr(Lifetime, "WATCH", 1)
     with machine.guest(smp=2, timeout=1000) as guest:
         guest.run("sleep 2; cat /dev/zero > /dev/null & sleep 6; kill $!; wait")
         guest.send("echo so far; mknod /tmp/p p; cat /tmp/p\n")
@@ -35,10 +37,12 @@ def test_of_a_guest_that_waits_for_ever(machine, monkeypatch):
 
 def test_of_a_guest_that_computes_for_ever(machine, monkeypatch):
     """It is told by the CPU time of its QEMU; a host that is busy does not make it use more."""
-    monkeypatch.setattr(Guest, "WATCH", 1)
+    monkeypatch.setattr(Lifetime, "WATCH", 1)
     with machine.guest(smp=2, timeout=1000) as guest:
-        guest.most_cpu = guest._processor_seconds() + 3
+        guest.life.most_cpu = processor_seconds(guest.child.pid) + 3
         guest.send("while :; do :; done\n")
-        with pytest.raises(GuestError, match="has used . s of CPU time, of [0-9.]+ while waiting for 'never'") as raised:
+        with pytest.raises(
+            GuestError, match="has used . s of CPU time, of [0-9.]+ while waiting for 'never'"
+        ) as raised:
             guest.expect("never")
         assert re.search(r"^ +\d+ +\d+ +\d+ +\d R other +120 sh ", str(raised.value), re.M), raised.value

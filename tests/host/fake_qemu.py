@@ -4,7 +4,7 @@
 The script in /run/script is run by the host's shell; what it prints is the console. Without an init= on the kernel
 command line an interactive shell is the guest, on a terminal that echoes. Words there choose another fate: panic, dump
 (a panic whose report takes its time and has no end; endless: it goes on and on), hang, vanish (end without a status),
-end=N (with this one), stay (do not power off; late: panic then), chatter (a boot log first).
+end=N (with this one), compute (for ever), stay (do not power off; late: panic then), chatter (a boot log first).
 """
 
 import itertools
@@ -72,6 +72,8 @@ def main():
         if "hang" in words:
             with subprocess.Popen(["sleep", "1000"]):  # a child too: the whole group must go
                 time.sleep(1000)
+        while "compute" in words:
+            pass
         if "vanish" in words:
             return 0
         for word in words:

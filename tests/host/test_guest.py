@@ -64,7 +64,7 @@ def test_turns_where_there_are_any(settings):
 
 def test_silence_is_a_time_out(settings):
     with Guest(**settings) as guest:
-        guest.deadline = time.monotonic() + 1
+        guest.life.deadline = time.monotonic() + 1
         with pytest.raises(GuestError, match="time is up") as caught:
             guest.expect("never")
         assert caught.value.status == TIMED_OUT
@@ -90,7 +90,7 @@ def test_closing_ends_it(settings):
 def test_more_patience(settings, monkeypatch):
     monkeypatch.setenv("VITRINE_PATIENCE", "2.5")
     with Guest(**settings) as guest:
-        assert guest.timeout == 250 and 200 < guest.deadline - time.monotonic() <= 250
+        assert guest.life.seconds == 250 and 200 < guest.life.deadline - time.monotonic() <= 250
 
 
 def test_a_child_of_who_has_gone_already():

@@ -17,7 +17,7 @@ import pytest
 import tohost
 import vitrine_replay
 from machines import params
-from vitrine_guest import MACHINES
+from vitrine_guest import MACHINES, TIMED_OUT
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 VRUN = os.path.join(HERE, "../../tools/vrun")
@@ -264,6 +264,21 @@ def test_what_cannot_start_leaves_no_folder(build, tmp_path):
     )
     assert done.returncode == 126 and "is not there" in done.stderr
     assert os.listdir(tmp_path / "scratch") == []
+
+
+@pytest.mark.parametrize(
+    "fate, most, why",
+    [
+        ("hang", ("VITRINE_MOST_IDLE", "10"), "the guest has done nothing for 10 s while waiting for"),
+        ("compute", ("VITRINE_CPU_PART", "0.001"), "s of CPU time, of 1 while waiting for"),
+        ("stay", ("VITRINE_MOST_IDLE", "5"), "the script ended with status 0, and the guest did not power off"),
+    ],
+)
+def test_a_guest_that_is_stuck(build, monkeypatch, fate, most, why):
+    """It is told before its time is up, if the environment says so."""
+    monkeypatch.setenv(*most)
+    done = vrun(build, "exit 0\n", "--timeout", "1000", "--append", fate)
+    assert done.returncode == TIMED_OUT and why in done.stderr, done.stderr
 
 
 def test_patience_is_a_number(build, monkeypatch):

@@ -1,0 +1,75 @@
+"""How long a guest may live, and how one that hangs is told before its time is up.
+
+Three words of the environment are for tests, as the programs that a test starts have them, too:
+VITRINE_PATIENCE    the time is multiplied by it. On a host with much else to do a guest takes several times as long, and
+                    one that hangs does so however long it is waited for.
+VITRINE_MOST_IDLE   a guest that is waited for and does nothing for so many seconds is stuck: each of its tasks sleeps,
+                    and no timer will wake one soon.
+VITRINE_CPU_PART    a guest whose QEMU has used such a part of its time (of a quiet host) as CPU time is stuck, too: it
+                    computes. A busy host does not make it use more, so there is no patience with it."""
+
+import math
+import os
+import time
+
+from vitrine_machines import NO_STATUS, GuestError
+
+
+def number(name, without):
+    """What the environment says, or does not."""
+    said = os.environ.get(name)
+    try:
+        return float(said) if said else without
+    except ValueError:
+        raise GuestError(f"{name}={said}: a number is wanted", NO_STATUS) from None
+
+
+def patience():
+    return number("VITRINE_PATIENCE", 1)
+
+
+def processor_seconds(pid):
+    """CPU time that a process has used; no number where a host does not tell, or when it has ended."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            fields = file.read().rpartition(")")[2].split()
+    except OSError:
+        return math.nan
+    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
+class Lifetime:
+    """The time of one guest, which begins now."""
+
+    WATCH = 5  # seconds that pass between two looks at a guest
+    IDLE = 0.02  # the part of a CPU that QEMU uses for a guest that sleeps is less
+
+    def __init__(self, seconds):
+        """seconds: of a quiet host."""
+        self.seconds = seconds * patience()
+        self.deadline = time.monotonic() + self.seconds
+        self.most_idle = number("VITRINE_MOST_IDLE", math.inf)
+        self.most_cpu = seconds * number("VITRINE_CPU_PART", math.inf)
+        self.why = None  # after portions(): why there is no waiting any more
+
+    def left(self, seconds=math.inf):
+        """How long may still be waited, and no longer than so many seconds of a quiet host."""
+        return max(0, min(seconds * patience(), self.deadline - time.monotonic()))
+
+    def portions(self, pid, seconds=math.inf):
+        """For a loop that waits for what QEMU, the process `pid`, does: how long to wait next, until time is up or the
+        guest is stuck. Portions are counted, not the clock: a host that was stopped has let only one of them pass."""
+        end = time.monotonic() + self.left(seconds)
+        idle, used, self.why = 0, processor_seconds(pid), None
+        left = end - time.monotonic()
+        while not self.why:
+            yield max(0, min(left, self.WATCH))
+            before, used = used, processor_seconds(pid)
+            idle = idle + self.WATCH if used - before < self.WATCH * self.IDLE else 0
+            left = end - time.monotonic()
+            if idle >= self.most_idle:
+                self.why = f"the guest has done nothing for {idle} s"
+            elif used > self.most_cpu:
+                self.why = f"the guest has used {used:.0f} s of CPU time, of {self.most_cpu:g}"
+            elif left <= 0:
+                self.why = f"time is up ({self.seconds:g} s)"
