@@ -22,7 +22,7 @@ static struct cpuidle_usage usage_of(const void *data)
 	return cpuidle_usage_of((unsigned long)data / CPUIDLE_STATES, state_of(data));
 }
 
-static int cpuidle_name_show(struct seq_file *m, void *data)
+static int name_show(struct seq_file *m, void *data)
 {
 	seq_printf(m, "%s\n", cpuidle_states[state_of(data)].name);
 	return 0;
@@ -48,7 +48,7 @@ static int time_show(struct seq_file *m, void *data)
 }
 
 static const struct text_file state_files[] = {
-	{.path = "name", .mode = 0444, .show = cpuidle_name_show},
+	{.path = "name", .mode = 0444, .show = name_show},
 	{.path = "desc", .mode = 0444, .show = desc_show},
 	{.path = "usage", .mode = 0444, .show = usage_show},
 	{.path = "time", .mode = 0444, .show = time_show},

@@ -45,8 +45,11 @@ static int type_show(struct seq_file *m, void *irq)
 	return 0;
 }
 
-/* How it is handled. Linux has a function for each kind of line, and shows which: "edge", "fasteoi". Here it is one. */
-static int irq_name_show(struct seq_file *m, void *irq)
+/*
+ * How it is handled. Linux has a function for each kind of line, and shows which: "edge", "fasteoi". Here it is one.
+ * There is another name_show(), as Linux has many: a probe on this name is refused, as it means more than one place.
+ */
+static int name_show(struct seq_file *m, void *irq)
 {
 	seq_printf(m, "%s\n", type_name(irq));
 	return 0;
@@ -77,7 +80,7 @@ static const struct text_file irq_files[] = {
 	{.path = "chip_name", .mode = 0444, .show = chip_name_show},
 	{.path = "hwirq", .mode = 0444, .show = hwirq_show},
 	{.path = "type", .mode = 0444, .show = type_show},
-	{.path = "name", .mode = 0444, .show = irq_name_show},
+	{.path = "name", .mode = 0444, .show = name_show},
 	{.path = "per_cpu_count", .mode = 0444, .show = per_cpu_count_show},
 	{.path = "actions", .mode = 0444, .show = actions_show},
 };

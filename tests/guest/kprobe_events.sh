@@ -125,9 +125,15 @@ echo 1 > /proc/sys/debug/kprobes-optimization
 same 'no probe is left' 0 "$(wc -l < /sys/kernel/debug/kprobes/list)"
 
 # -- definitions that are wrong: refused with Linux's errno and told of, and nothing is left
+newest() {
+	sed 's/^\[[^]]*\] //' error_log | tail -n 3 | tr '\n' ';' | sed 's/;$//'
+}
 echo > error_log
 echo 'p vfs_read %none' 2> /dev/null > kprobe_events && fail 'a register that is none'
-same 'error_log' 'trace_kprobe: error: Invalid register name;  Command: p vfs_read %none;                      ^' "$(sed 's/^\[[^]]*\] //' error_log | head -n 3 | tr '\n' ';' | sed 's/;$//')"
+same 'error_log' 'trace_kprobe: error: Invalid register name;  Command: p vfs_read %none;                      ^' "$(newest)"
+test "$(grep -c ' t name_show$' /proc/kallsyms)" = 2 || fail 'the kernel has not two functions of this name any more'
+echo 'p name_show' 2> /dev/null > kprobe_events && fail 'one of two functions'
+same 'error_log' 'trace_kprobe: error: The symbol is not unique;  Command: p name_show;             ^' "$(newest)"
 dynevents fuzz ${rounds:-400} $(cut -d . -f 1 /proc/uptime)1 > /tmp/fuzz || fail "fuzz: $(cat /tmp/fuzz)"
 same 'fuzz' 'taken some' "$(cat /tmp/fuzz)"
 

@@ -42,10 +42,11 @@ class Typist:
         """Type ^C when the pattern has been shown, and what has been shown then. A ^C that comes before the command
         runs is the shell's own, so it is typed again where no prompt follows."""
         shown = self.guest.expect(pattern).group(0)
-        while True:
+        for portion in self.guest.life.portions(self.guest.child.pid):
             self.guest.send("\x03")
-            if self.guest.child.expect([PROMPT, pexpect.TIMEOUT], timeout=2) == 0:
+            if self.guest.child.expect([PROMPT, pexpect.TIMEOUT], timeout=portion) == 0:
                 return shown
+        pytest.fail(f"{self.guest.life.why}: no prompt comes after ^C")
 
     def to_prompt(self):
         """What is shown until the next prompt, without the echo of what was typed and the terminal's controls."""
