@@ -7,7 +7,6 @@ import hashlib
 import json
 import os
 import re
-import socket
 import subprocess
 import tempfile
 import threading
@@ -80,16 +79,14 @@ class Truth:
     @staticmethod
     def replayed(top, arch, seed):
         """What the recording and gdb print."""
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = str(free.getsockname()[1])
-        with tempfile.NamedTemporaryFile("w", suffix=".gdb") as file:
-            file.write(REPLAY)
-            file.flush()
+        with tempfile.TemporaryDirectory() as folder:
+            script = os.path.join(folder, "script.gdb")
+            with open(script, "w", encoding="utf-8") as file:
+                file.write(REPLAY)
             done = subprocess.run(
-                ["labs/13-race/replay", arch, str(seed), "--gdb-arg=-batch", "--gdb-arg=-x", f"--gdb-arg={file.name}"],
+                ["labs/13-race/replay", arch, str(seed), "--gdb-arg=-batch", "--gdb-arg=-x", f"--gdb-arg={script}"],
                 cwd=top,
-                env={**os.environ, "GDB_PORT": port},
+                env={**os.environ, "GDB_PORT": os.path.join(folder, "stub")},  # several may replay at a time
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,

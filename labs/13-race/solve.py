@@ -3,7 +3,6 @@
 
 import os
 import re
-import socket
 import subprocess
 import sys
 import tempfile
@@ -33,15 +32,13 @@ continue
 
 def replay(machine, commands, seed=""):
     """What gdb prints with these commands; with a seed the run is recorded first."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
-    with tempfile.NamedTemporaryFile("w", suffix=".gdb") as file:
-        file.write(commands)
-        file.flush()
+    with tempfile.TemporaryDirectory() as folder:
+        script = os.path.join(folder, "script.gdb")
+        with open(script, "w", encoding="utf-8") as file:
+            file.write(commands)
         return subprocess.run(
-            ["labs/13-race/replay", machine, seed, "--gdb-arg=-batch", "--gdb-arg=-x", f"--gdb-arg={file.name}"],
-            env={**os.environ, "GDB_PORT": port},
+            ["labs/13-race/replay", machine, seed, "--gdb-arg=-batch", "--gdb-arg=-x", f"--gdb-arg={script}"],
+            env={**os.environ, "GDB_PORT": os.path.join(folder, "stub")},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -4,10 +4,10 @@ import pathlib
 import platform
 import re
 import shutil
-import socket
 import subprocess
 
 from gdbstub import BACKSTOP, Gdb, under_gdb
+from vitrine_gdb import Stub
 from vitrine_guest import ROOT
 
 BAD = {
@@ -230,18 +230,15 @@ def test_rebuilt_kernel(tmp_path, machine):
     assert re.findall("^name (.*)$", done.stdout, re.M) == ["vfs_read", "vfs_read", "vfs_rxxd"], done.stdout
 
 
-def test_before_the_kernel_is_up(machine):
+def test_before_the_kernel_is_up(tmp_path, machine):
     """make gdb-...: gdb stands at the machine's first instruction, where no address of the kernel's means anything."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
     commands = [
         f"--gdb-arg={word}"
         for command in ("vt-ps", "vt-bt 1", "break start_kernel", "continue", "vt-ps", "vt-dmesg")
         for word in ("-ex", command)
     ]
     done = subprocess.run(
-        ["tools/vrun", "--arch", machine.arch, "--gdb", port, "--gdb-arg=-batch", *commands],
+        ["tools/vrun", "--arch", machine.arch, "--gdb", tmp_path / "stub", "--gdb-arg=-batch", *commands],
         cwd=ROOT,
         text=True,
         stdin=subprocess.DEVNULL,
@@ -254,5 +251,25 @@ def test_before_the_kernel_is_up(machine):
     assert re.search(
         r"Breakpoint 1, start_kernel \((.*\n)*  PID .*\n +0 .* swapper/0 +on CPU 0\n\[", done.stdout
     ), done.stdout
-    with socket.socket() as probe:
-        assert probe.connect_ex(("127.0.0.1", int(port))), "QEMU has ended with gdb"
+    assert not Stub(str(tmp_path / "stub")).answers(), "QEMU has ended with gdb"
+
+
+def test_a_stub_that_takes_its_time(tmp_path, machine):
+    """On a host with much else to do QEMU may answer late. By itself gdb gives up after some 10 s."""
+    stub = tmp_path / "stub"
+    signals = [f"pkill -{name} -f '[u]nix:{stub},server'" for name in ("STOP", "CONT")]
+    late = f"shell {signals[0]}; (sleep 16; {signals[1]}) > /dev/null 2>&1 &"
+    commands = [
+        f"--gdb-arg={word}" for command in (late, "x/x $pc + 64", "echo it answers\\n") for word in ("-ex", command)
+    ]
+    done = subprocess.run(
+        ["tools/vrun", "--arch", machine.arch, "--gdb", stub, "--gdb-arg=-batch", *commands],
+        cwd=ROOT,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=BACKSTOP,
+        check=False,
+    )
+    assert re.search(r"^0x[0-9a-f]+:\t0x[0-9a-f]+\nit answers$", done.stdout, re.M), done.stdout

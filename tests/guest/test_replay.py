@@ -1,7 +1,6 @@
 """make replay-...: a recorded run under gdb, forwards and backwards."""
 
 import re
-import socket
 import subprocess
 
 from gdbstub import BACKSTOP
@@ -61,9 +60,6 @@ for command in ("reverse-stepi", "stepi"):
 def replay(machine, tmp_path, commands, *script):
     file = tmp_path / "commands"
     file.write_text(commands)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
     return subprocess.run(
         [
             "tools/vrun",
@@ -72,7 +68,7 @@ def replay(machine, tmp_path, commands, *script):
             "--append",
             "quiet",
             "--replay",
-            port,
+            tmp_path / "stub",
             "--recording",
             tmp_path / "recording",
             "--gdb-arg=-batch",

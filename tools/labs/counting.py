@@ -21,6 +21,7 @@ OUTPUT_BYTES = 16 << 20
 GDB = r"""
 set pagination off
 set confirm off
+set remotetimeout 100
 target remote %(socket)s
 hbreak *%(function)d
 hbreak *%(panic)d
