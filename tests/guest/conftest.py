@@ -49,8 +49,8 @@ GUESTS_OF_TESTS = {
     "on_timeout": staticmethod(postmortem.report),
 }
 OTHER_GUESTS = {name: vars(Guest)[name] for name in GUESTS_OF_TESTS}
-# For tools/vitrine_lifetime.py, in this process and in the programs that a test starts, such as vrun. No test sleeps for
-# so long; a guest that waits for ever has nothing left to do.
+# For tools/vitrine_lifetime.py, in this process and in the programs that a test starts, such as vrun. No test sleeps so
+# long; a guest that waits for ever has nothing left to do.
 LIFETIME = {"VITRINE_MOST_IDLE": "20"}
 if "VITRINE_PATIENCE" not in os.environ:  # else this computer is slow
     # A time-out is for a guest that hangs. Those of the tests hold on a quiet computer, which that of CI is not.
