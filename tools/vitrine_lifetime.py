@@ -1,8 +1,8 @@
 """How long a guest may live, and how one that hangs is told before its time is up.
 
 Three words of the environment are for tests, as the programs that a test starts have them, too:
-VITRINE_PATIENCE    the time is multiplied by it. On a host with much else to do a guest takes several times as long; one
-                    that hangs does so however long it is waited for.
+VITRINE_PATIENCE    the time is multiplied by it. On a host with much else to do a guest takes several times as long;
+                    one that hangs does so however long it is waited for.
 VITRINE_MOST_IDLE   a guest that is waited for and does nothing for so many seconds is stuck: each of its tasks sleeps,
                     and no timer will wake one soon.
 VITRINE_CPU_PART    a guest whose QEMU has used such a part of its time (of a quiet host) as CPU time is stuck, too: it
