@@ -109,7 +109,8 @@ def record(guest, filters="schedule vfs_read vfs_write sys_getppid ksys_read ksy
         guest,
         f"cd {TRACING}; echo 0 > tracing_on; echo nop > current_tracer; echo {filters} > set_ftrace_filter 2>/dev/null; "
         "echo > trace; echo function > current_tracer; echo 1 > tracing_on; "
-        "for cpu in 0 1; do taskset $((1 << cpu)) ls / >/dev/null; done; sleep 0.1; echo 0 > tracing_on",
+        "for cpu in 0 1 0 1; do taskset $((1 << cpu)) sh -c 'for i in 1 2 3; do echo $i; done' >/dev/null; done; "
+        "sleep 0.1; echo 0 > tracing_on",
     )
 
 

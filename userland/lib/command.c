@@ -26,9 +26,6 @@ static bool succeeds(char **argv)
 {
 	int status;
 
-	/* What was found before stands before what the command says, and the child has no copy of it to
-	 * write. */
-	fflush(stdout);
 	if (vt_run(argv, &status) < 0) {
 		vt_warn_errno(argv[0]);
 		return false;

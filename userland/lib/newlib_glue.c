@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <bits/abi.h>
@@ -73,12 +75,17 @@ _off_t _lseek(int fd, _off_t offset, int whence)
 	return vt_result(vt_syscall(SYS_lseek, fd, offset, whence, 0, 0, 0));
 }
 
-/* stdio looks at the type and the block size only; the rest of newlib's structure is narrower than the
- * kernel's. */
+/*
+ * stdio looks at the type and the block size only; the rest of newlib's structure is narrower than the kernel's. It asks
+ * when a stream gets its buffer. newlib is built here as for a system that cannot tell a terminal, where standard output
+ * writes each line at once. Without that mark it is like every other stream: by lines on a terminal, else by blocks.
+ */
 int _fstat(int fd, struct stat *st)
 {
 	struct kernel_stat k;
 
+	if (fd == STDOUT_FILENO && !stdout->_bf._base)
+		stdout->_flags &= ~__SLBF;
 	if (vt_result(vt_syscall(SYS_newfstat, fd, (long)&k, 0, 0, 0, 0)) < 0)
 		return -1;
 	*st = (struct stat){

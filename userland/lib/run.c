@@ -18,8 +18,11 @@ void vt_exec(char *const argv[])
 /* waitpid() is begun again after EINTR: a signal that this program handles does not end its child. */
 int vt_run(char *const argv[], int *status)
 {
-	pid_t pid = fork(), ended;
+	pid_t pid, ended;
 
+	/* What we have printed stands before what the program prints, and the child has no copy of it to write. */
+	fflush(stdout);
+	pid = fork();
 	if (pid == 0)
 		vt_exec(argv);
 	if (pid < 0)
