@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <unistd.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <bits/abi.h>
@@ -76,15 +75,15 @@ _off_t _lseek(int fd, _off_t offset, int whence)
 }
 
 /*
- * stdio looks at the type and the block size only; the rest of newlib's structure is narrower than the kernel's. It asks
- * when a stream gets its buffer. newlib is built here as for a system that cannot tell a terminal, where standard output
+ * stdio looks at the type and the block size only; the rest of newlib's structure is narrower than the kernel's. It
+ * asks when a stream gets its buffer. newlib is built as for a system that cannot tell a terminal, where standard output
  * writes each line at once. Without that mark it is like every other stream: by lines on a terminal, else by blocks.
  */
 int _fstat(int fd, struct stat *st)
 {
 	struct kernel_stat k;
 
-	if (fd == STDOUT_FILENO && !stdout->_bf._base)
+	if (fd == stdout->_file && !stdout->_bf._base)
 		stdout->_flags &= ~__SLBF;
 	if (vt_result(vt_syscall(SYS_newfstat, fd, (long)&k, 0, 0, 0, 0)) < 0)
 		return -1;
