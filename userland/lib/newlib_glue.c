@@ -76,8 +76,9 @@ _off_t _lseek(int fd, _off_t offset, int whence)
 
 /*
  * stdio looks at the type and the block size only; the rest of newlib's structure is narrower than the kernel's. It
- * asks when a stream gets its buffer. newlib is built as for a system that cannot tell a terminal, where standard output
- * writes each line at once. Without that mark it is like every other stream: by lines on a terminal, else by blocks.
+ * asks when a stream gets its buffer. newlib is built as for a system that cannot tell a terminal, so its standard
+ * output writes each line at once. Without that mark it is like every other stream: by lines on a terminal, else by
+ * blocks.
  */
 int _fstat(int fd, struct stat *st)
 {
