@@ -1,7 +1,8 @@
 #!/bin/sh
 # description: kprobe events: values of all kinds of arguments, counts that are exact, and definitions that are wrong
-# requires: smp=4 timeout=240 append="quiet loglevel=4" progs="calls dynevents"
+# requires: smp=4 timeout=240 append="quiet loglevel=4" progs="calls dynevents" soak
 . /run/prelude
+test "$1" = 0 && definitions=400 changes=300 || definitions=5000 changes=5000 # twice at a time
 tracing_reset
 echo > kprobe_events
 machine=$(uname -m)
@@ -134,14 +135,14 @@ same 'error_log' 'trace_kprobe: error: Invalid register name;  Command: p vfs_re
 test "$(grep -c ' t name_show$' /proc/kallsyms)" = 2 || fail 'the kernel has not two functions of this name any more'
 echo 'p name_show' 2> /dev/null > kprobe_events && fail 'one of two functions'
 same 'error_log' 'trace_kprobe: error: The symbol is not unique;  Command: p name_show;             ^' "$(newest)"
-dynevents fuzz ${rounds:-400} $(cut -d . -f 1 /proc/uptime)1 > /tmp/fuzz || fail "fuzz: $(cat /tmp/fuzz)"
+dynevents fuzz $definitions $(cut -d . -f 1 /proc/uptime)1 > /tmp/fuzz || fail "fuzz: $(cat /tmp/fuzz)"
 same 'fuzz' 'taken some' "$(cat /tmp/fuzz)"
 
 # -- many changes under load
 (while :; do calls 2000 4; ls /bin > /dev/null; done) &
 load=$!
-dynevents storm ${rounds:-300} 7 > /tmp/storm & first=$!
-dynevents storm ${rounds:-300} 8 > /dev/null; wait $first
+dynevents storm $changes 7 > /tmp/storm & first=$!
+dynevents storm $changes 8 > /dev/null; wait $first
 kill $load
 wait $load 2> /dev/null
 echo 0 > events/enable

@@ -1,6 +1,7 @@
 """kprobes: counts that are exact, wherever in a function the probe stands; what is refused; and nothing that runs
 notices a probe."""
 
+import os
 import random
 import re
 import struct
@@ -12,6 +13,7 @@ from stories import story
 from vitrine_guest import ROOT
 
 LIST = "cat /sys/kernel/debug/kprobes/list"
+SOAK = os.environ.get("SOAK_MINUTES", "0") != "0"
 OPENS = "for i in 1 2 3 4 5 6 7; do cat /proc/version >/dev/null; done"
 
 
@@ -113,21 +115,22 @@ def test_static_branches(guest):
 
 @pytest.mark.parametrize("words", ["", "breakpoints=1"])
 def test_any_instruction(guest, words):
-    """Probes on each instruction of places of the kernel that are chosen at random, while programs run: they compute
-    what they always compute, and the text is afterwards what it was."""
+    """Probes on each instruction of places of the kernel that are chosen at random, in the long form of all of it, while
+    programs run: they compute what they always compute, and the text is afterwards what it was."""
     seed = random.randrange(1 << 30)
     places = random.Random(seed)
-    walks = "".join(f"walk {places.randrange(4, 100)}\n" for _ in range(4))
+    walks = ["walk 0 $size\n"] if SOAK else [f"walk {places.randrange(4, 100)}\n" for _ in range(4)]
     out = guest(
         f"WORDS={words}\n"
         + story("kprobes", "walk")
-        + walks
+        + "".join(walks)
         + f'{LIST} | wc -l; test "$(ls -l /bin; seq 300 | sort -r; sed s/e/f/g /etc/passwd)" = "$want"; echo $?',
         "kprobe_walk",
+        timeout=3000 if SOAK else 300,
     ).splitlines()
     assert out[-2:] == ["0", "0"], seed
     probed = [int(re.match(r"done: (\d+) probed", line)[1]) for line in out[:-2]]
-    assert len(probed) == 4 and sum(probed) > 600, (seed, out)
+    assert len(probed) == len(walks) and sum(probed) > (100000 if SOAK else 600), (seed, out)
 
 
 def test_a_module_goes(guest):

@@ -6,13 +6,13 @@ try symbol=no_such_function; try symbol=sys_newuname offset=1; try symbol=kprobe
 try symbol=init_task; try symbol=arch_cpu_idle && rmmod kprobe_sample && echo no
 cat /sys/kernel/debug/kprobes/list | wc -l; ls /proc/kprobe_sample 2>/dev/null; true
 
-#: walk: walk PERCENT: probes on each instruction of a place that far into the kernel's text, while programs run.
+#: walk: walk PERCENT [BYTES]: probes on each instruction of a place that far into the kernel's text, while programs run.
 first=$(grep ' T _stext$\| t _stext$' /proc/kallsyms | cut -d' ' -f1); last=$(grep ' _etext$' /proc/kallsyms | cut -d' ' -f1)
 low=${first#????????}; size=$((0x${last#????????} - 0x$low))
 want="$(ls -l /bin; seq 300 | sort -r; sed s/e/f/g /etc/passwd)"
 walk() {
   at=$(printf '%s%08x' ${first%????????} $((0x$low + size * $1 / 100 / 16 * 16)))
-  insmod /kprobe_walk.ko first=0x$at bytes=1500 batch=200 ms=20 $WORDS || exit 1
+  insmod /kprobe_walk.ko first=0x$at bytes=${2:-1500} batch=200 ms=20 $WORDS || exit 1
   while ! grep -q done /proc/kprobe_walk; do test "$(ls -l /bin; seq 300 | sort -r; sed s/e/f/g /etc/passwd)" = "$want" || exit 2; done
   cat /proc/kprobe_walk; rmmod kprobe_walk
 }
