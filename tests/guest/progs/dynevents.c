@@ -2,8 +2,9 @@
  * dynevents fuzz N SEED: definitions of probe events of all kinds but uprobes, each with some bytes changed, N of them.
  * Whatever the kernel takes it must be able to show, in a form that it takes again, and to delete; what it refuses must
  * leave nothing.
- * dynevents storm N SEED: N times one of: define, delete, switch on or off, filter, read. What is refused is EBUSY or
- * so.
+ * dynevents storm N SEED: N times one of: define, delete, switch on or off, filter, a histogram, read; with synthetic
+ * events, too. What is refused is EBUSY or so.
+ * dynevents clean: takes away all that storms have left.
  *
  * The working directory is tracefs.
  */
@@ -73,7 +74,7 @@ static const char *const good[] = {
 };
 
 /* The groups that events get when no other is named. */
-static const char *const groups[] = {"kprobes", "fprobes", "tracepoints", "eprobes"};
+static const char *const groups[] = {"kprobes", "fprobes", "tracepoints", "eprobes", "synthetic"};
 
 /* All events of these groups on or off. What is not there is not switched. */
 static void enable_all(const char *on)
@@ -184,16 +185,18 @@ static void fuzz(long n)
 
 /* ---- storm */
 
+#define EVENTS 6 /* of each group */
+
 static const char *const places[] = {"vfs_read",   "vfs_write", "sys_getppid",	"do_sys_openat2",
 				     "vfs_read+8", "sys_read",	"sys_write",	"kernel_clone",
 				     "schedule",   "vfs_open",	"sys_getppid+8"};
 static const char *const tracepoints[] = {"sched_switch", "sched_waking", "sys_enter", "sys_exit"};
 
-/* A definition of the kind that has this group; its event is one of six. An eprobe may stand on a kprobe event. */
+/* A definition of the kind that has this group; its event is one of EVENTS. An eprobe may stand on a kprobe event. */
 static void define(unsigned kind)
 {
 	const char *place = places[below(COUNT(places))];
-	unsigned nr = below(6);
+	unsigned nr = below(EVENTS);
 	char line[256];
 
 	switch (kind) {
@@ -208,13 +211,59 @@ static void define(unsigned kind)
 		snprintf(line, sizeof(line), "t:e%u %s c=$comm a=$arg2:x64", nr,
 			 tracepoints[below(COUNT(tracepoints))]);
 		break;
+	case 4:
+		snprintf(line, sizeof(line), "s:e%u u64 d; u64 from", nr);
+		break;
 	default:
 		if (below(2))
-			snprintf(line, sizeof(line), "e:e%u kprobes.e%u c=$c:string ip=$__probe_ip", nr, below(6));
+			snprintf(line, sizeof(line), "e:e%u kprobes.e%u c=$c:string ip=$__probe_ip", nr, below(EVENTS));
 		else
 			snprintf(line, sizeof(line), "e:e%u sched.sched_waking c=$comm:string p=$pid", nr);
 	}
 	put(kind || below(2) ? "dynamic_events" : "kprobe_events", O_APPEND, line);
+}
+
+/*
+ * A histogram, or none any more, of one event: a plain one, one with a variable, one that makes synthetic events of it.
+ * They are on few events, so that the last kind often finds what it names.
+ */
+static void histogram(const char *group)
+{
+	const char *sign = below(2) ? "!" : "";
+	char name[64], line[256];
+
+	snprintf(name, sizeof(name), "events/%s/e%u/trigger", group, below(2));
+	switch (below(3)) {
+	case 0:
+		snprintf(line, sizeof(line), "%shist:keys=common_pid", sign);
+		break;
+	case 1:
+		snprintf(line, sizeof(line), "%shist:keys=common_pid:ts=common_timestamp", sign);
+		break;
+	default:
+		snprintf(line, sizeof(line),
+			 "%shist:keys=common_pid:d=common_timestamp-$ts:onmatch(%s.e%u).e%u($d,$ts)", sign,
+			 groups[below(2)], below(2), below(2));
+	}
+	put(name, O_APPEND, line);
+}
+
+/* Takes away all triggers of these events. One that another refers to goes in a later round. */
+static void no_triggers(void)
+{
+	for (unsigned i = 0; i < 3 * COUNT(groups) * EVENTS; i++) {
+		char name[64], text[4096], line[1024];
+
+		snprintf(name, sizeof(name), "events/%s/e%u/trigger", groups[i / EVENTS % COUNT(groups)], i % EVENTS);
+		get(name, text, sizeof(text));
+		for (char *at = text, *end; (end = strchr(at, '\n')); at = end + 1) {
+			if (*at == '#')
+				continue;
+			snprintf(line, sizeof(line), "!%.*s", (int)(end - at), at);
+			*(strstr(line, " [") ?: line + strlen(line)) = '\0'; /* [active] */
+			put(name, O_APPEND, line);
+		}
+	}
 }
 
 static void one(void)
@@ -223,15 +272,18 @@ static void one(void)
 	unsigned kind = below(COUNT(groups));
 	char line[64], name[64];
 
-	snprintf(name, sizeof(name), "events/%s/e%u/%s", groups[kind], below(6), below(3) ? "enable" : "filter");
-	switch (below(6)) {
+	snprintf(name, sizeof(name), "events/%s/e%u/%s", groups[kind], below(EVENTS), below(3) ? "enable" : "filter");
+	switch (below(7)) {
 	case 0:
 	case 1:
 		define(kind);
 		break;
 	case 2:
-		snprintf(line, sizeof(line), "-:%s/e%u", groups[kind], below(6));
+		snprintf(line, sizeof(line), "-:%s/e%u", groups[kind], below(EVENTS));
 		put("dynamic_events", O_APPEND, line);
+		break;
+	case 5:
+		histogram(groups[kind]);
 		break;
 	case 3:
 	case 4:
@@ -242,25 +294,28 @@ static void one(void)
 	}
 }
 
-static void storm(long n)
+static void clean(void)
 {
-	while (n--)
-		one();
 	enable_all("0");
+	no_triggers();
 	put("dynamic_events", O_APPEND, "-:eprobes/"); /* they hold the events that they stand on */
 	if (put("dynamic_events", O_TRUNC, ""))
 		vt_die(1, "not all can be deleted");
-	puts("stormed");
 }
 
 int main(int argc, char **argv)
 {
+	if (argc == 2 && !strcmp(argv[1], "clean")) {
+		clean();
+		return 0;
+	}
 	if (argc != 4)
-		vt_die(2, "usage: dynevents fuzz|storm N SEED");
+		vt_die(2, "usage: dynevents fuzz|storm N SEED, dynevents clean");
 	seed = vt_number_or_die(2, argv[3], 1, 1L << 60);
 	if (!strcmp(argv[1], "fuzz"))
 		fuzz(vt_number_or_die(2, argv[2], 1, 1L << 30));
 	else
-		storm(vt_number_or_die(2, argv[2], 1, 1L << 30));
+		for (long n = vt_number_or_die(2, argv[2], 1, 1L << 30); n; n--)
+			one();
 	return 0;
 }
