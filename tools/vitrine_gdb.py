@@ -14,7 +14,8 @@ from vitrine_machines import NO_STATUS, GuestError
 
 
 class Stub:
-    """Where QEMU waits for gdb: a TCP port of this computer, or a socket, which is the path of a file."""
+    """Where QEMU waits for gdb: a TCP port of this computer, or a socket, which is the path of a file. for_qemu, for_gdb:
+    what either is told."""
 
     def __init__(self, text):
         """ValueError when it is neither, as argparse wants it."""
