@@ -154,7 +154,8 @@ static int shown_is_good(void)
 
 static void fuzz(long n)
 {
-	static const int refusals[] = {EPERM, EINVAL, ENOENT, EBUSY, EEXIST, EILSEQ, E2BIG, ENOSPC, ENODEV};
+	/* ESRCH: of a filter with one quotation mark, as on Linux */
+	static const int refusals[] = {EPERM, EINVAL, ENOENT, ESRCH, EBUSY, EEXIST, EILSEQ, E2BIG, ENOSPC, ENODEV};
 	long taken = 0;
 
 	while (n--) {
