@@ -28,14 +28,28 @@ def patience():
     return number("VITRINE_PATIENCE", 1)
 
 
-def processor_seconds(pid):
-    """CPU time that a process has used; no number where a host does not tell, or when it has ended."""
+def fields(path):
+    """Of /proc/.../stat, from the state on; none where a host does not tell, or when the process has ended."""
     try:
-        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-            fields = file.read().rpartition(")")[2].split()
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read().rpartition(")")[2].split()
     except OSError:
-        return math.nan
-    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
+        return []
+
+
+def processor_seconds(pid):
+    """CPU time that a process has used; no number where there is none to be had."""
+    used = fields(f"/proc/{pid}/stat")[11:13]
+    return sum(map(int, used)) / os.sysconf("SC_CLK_TCK") if used else math.nan
+
+
+def can_run(pid):
+    """Does one of its threads run, or would it if the host let it?"""
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return False
+    return any(fields(f"/proc/{pid}/task/{thread}/stat")[:1] in (["R"], ["D"]) for thread in threads)
 
 
 class Lifetime:
@@ -65,7 +79,7 @@ class Lifetime:
         while not self.why:
             yield max(0, min(left, self.WATCH))
             before, used = used, processor_seconds(pid)
-            idle = idle + self.WATCH if used - before < self.WATCH * self.IDLE else 0
+            idle = idle + self.WATCH if used - before < self.WATCH * self.IDLE and not can_run(pid) else 0
             left = end - time.monotonic()
             if idle >= self.most_idle:
                 self.why = f"the guest has done nothing for {idle} s"

@@ -1,6 +1,8 @@
 """The Guest class in an interactive session, with a stand-in for QEMU."""
 
+import contextlib
 import os
+import subprocess
 import time
 
 import pytest
@@ -16,6 +18,7 @@ from vitrine_guest import (
     console_stdio,
     die_with_parent,
 )
+from vitrine_lifetime import Lifetime
 
 FAKE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "fake_qemu.py")
 
@@ -91,6 +94,38 @@ def test_more_patience(settings, monkeypatch):
     monkeypatch.setenv("VITRINE_PATIENCE", "2.5")
     with Guest(**settings) as guest:
         assert guest.life.seconds == 250 and 200 < guest.life.deadline - time.monotonic() <= 250
+
+
+def test_a_guest_that_the_host_does_not_let_run(monkeypatch):
+    """It has used no CPU time either, but it is not stuck."""
+    monkeypatch.setattr(Lifetime, "WATCH", 1)
+    monkeypatch.setenv("VITRINE_MOST_IDLE", "2")
+    cpu = {min(os.sched_getaffinity(0))}
+    busy = ["sh", "-c", "while :; do :; done"]
+
+    def behind_all_others():
+        os.sched_setaffinity(0, cpu)
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+
+    def why(process, seconds):
+        life = Lifetime(seconds)
+        for portion in life.portions(process.pid):
+            time.sleep(portion)
+        return life.why
+
+    with contextlib.ExitStack() as stack:
+        first, last, asleep = (
+            stack.enter_context(subprocess.Popen(words, preexec_fn=before))
+            for words, before in (
+                (busy, lambda: os.sched_setaffinity(0, cpu)),
+                (busy, behind_all_others),
+                (["sleep", "1000"], None),
+            )
+        )
+        for process in (first, last, asleep):
+            stack.callback(process.kill)
+        assert why(last, 6) == "time is up (6 s)"
+        assert why(asleep, 600) == "the guest has done nothing for 2 s"
 
 
 def test_a_child_of_who_has_gone_already():

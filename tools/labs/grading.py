@@ -18,6 +18,7 @@ on the host does not change.
 
 import contextlib
 import json
+import math
 import os
 import random
 import re
@@ -34,6 +35,7 @@ from catalogue import LabError  # noqa: E402
 from lost import EVIDENCE_LINES, Lost, Unbuilt  # noqa: E402
 from monitor import Kernel, MonitoredGuest  # noqa: E402
 from vitrine_guest import MACHINES, GuestError, ScriptRun  # noqa: E402
+from vitrine_lifetime import can_run, processor_seconds  # noqa: E402
 import counting  # noqa: E402
 import unit  # noqa: E402
 
@@ -90,41 +92,21 @@ class Watch(threading.Thread):
 
     def leaves(self):
         """Its script has ended."""
-        with contextlib.suppress(OSError, IndexError):
-            self.used = self._used()
+        self.used = max(self.used, processor_seconds(self.pid))  # when it has ended there is no number
         self.most, self.looks = min(self.most, self.used + LEAVE_SECONDS), min(self.looks, LEAVE_LOOKS)
-
-    def _fields(self, of):
-        """Of /proc/PID/...stat, from the state on."""
-        with open(f"/proc/{self.pid}/{of}stat", encoding="ascii") as file:
-            return file.read().rsplit(")", 1)[1].split()
-
-    def _used(self):
-        fields = self._fields("")
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-    def _can_run(self):
-        """Does one of its threads run, or would it if the host let it?"""
-        for thread in os.listdir(f"/proc/{self.pid}/task"):
-            try:
-                if self._fields(f"task/{thread}/")[0] in "RD":
-                    return True
-            except OSError:
-                pass  # this thread has ended since
-        return False
 
     def run(self):
         idle = 0
         while not self.done.wait(0.5):
-            try:
-                used = self._used()
-                idle = idle + 1 if used - self.used < IDLE_SECONDS and not self._can_run() else 0
-                self.used = used
-                if used > self.most or idle > self.looks:
-                    self.over = True
+            used = processor_seconds(self.pid)
+            if math.isnan(used):
+                return  # it has ended
+            idle = idle + 1 if used - self.used < IDLE_SECONDS and not can_run(self.pid) else 0
+            self.used = used
+            if used > self.most or idle > self.looks:
+                self.over = True
+                with contextlib.suppress(OSError):
                     os.kill(self.pid, 9)
-                    return
-            except (OSError, IndexError):
                 return
 
 
