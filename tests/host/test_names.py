@@ -12,6 +12,7 @@ CALLS = {"_mcount", "__fentry__"}  # what the beginning of a function calls that
 # Linux's names. Of the two GIC drivers only one is in use, and their functions have Linux's names, too.
 ONE_WORD = {"kthread", "kthreadd", "pollwake", "rmqueue"}
 SAME_NAMES = ("drivers/irqchip/gic-v2.o", "drivers/irqchip/gic-v3.o")
+TWICE = {"name_show"}  # on purpose: a probe on such a name is refused, which kprobe_events.sh and a test of Linux try
 
 
 def static_functions(arch):
@@ -34,7 +35,8 @@ def static_functions(arch):
 def test_names_tell_functions_apart(arch):
     found = static_functions(arch)
     assert len(found) > 1000
-    assert not [(name, where) for name, where in found.items() if len(where) > 1 and where != list(SAME_NAMES)]
+    several = {name for name, where in found.items() if len(where) > 1 and where != list(SAME_NAMES)}
+    assert several == TWICE, {name: found[name] for name in several}
 
 
 @pytest.mark.parametrize("arch", ARCHES)

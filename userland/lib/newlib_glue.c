@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <unistd.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <bits/abi.h>
@@ -84,7 +85,7 @@ int _fstat(int fd, struct stat *st)
 {
 	struct kernel_stat k;
 
-	if (fd == stdout->_file && !stdout->_bf._base)
+	if (fd == STDOUT_FILENO)
 		stdout->_flags &= ~__SLBF;
 	if (vt_result(vt_syscall(SYS_newfstat, fd, (long)&k, 0, 0, 0, 0)) < 0)
 		return -1;
