@@ -230,15 +230,13 @@ def test_rebuilt_kernel(tmp_path, machine):
     assert re.findall("^name (.*)$", done.stdout, re.M) == ["vfs_read", "vfs_read", "vfs_rxxd"], done.stdout
 
 
-def test_before_the_kernel_is_up(tmp_path, machine):
-    """make gdb-...: gdb stands at the machine's first instruction, where no address of the kernel's means anything."""
-    commands = [
-        f"--gdb-arg={word}"
-        for command in ("vt-ps", "vt-bt 1", "break start_kernel", "continue", "vt-ps", "vt-dmesg")
-        for word in ("-ex", command)
-    ]
-    done = subprocess.run(
-        ["tools/vrun", "--arch", machine.arch, "--gdb", tmp_path / "stub", "--gdb-arg=-batch", *commands],
+def session(machine, stub, *commands):
+    """gdb's commands in a session of vrun, from the machine's first instruction on: what has become of it."""
+    return subprocess.run(
+        [
+            *("tools/vrun", "--arch", machine.arch, "--gdb", stub, "--gdb-arg=-batch"),
+            *(f"--gdb-arg={word}" for command in commands for word in ("-ex", command)),
+        ],
         cwd=ROOT,
         text=True,
         stdin=subprocess.DEVNULL,
@@ -247,29 +245,37 @@ def test_before_the_kernel_is_up(tmp_path, machine):
         timeout=BACKSTOP,
         check=False,
     )
+
+
+def test_before_the_kernel_is_up(tmp_path, machine):
+    """make gdb-...: gdb stands at the machine's first instruction, where no address of the kernel's means anything."""
+    stub = tmp_path / "stub"
+    done = session(machine, stub, "vt-ps", "vt-bt 1", "break start_kernel", "continue", "vt-ps", "vt-dmesg")
     assert done.returncode == 0 and "Python" not in done.stdout, done.stdout
     assert re.search(
         r"Breakpoint 1, start_kernel \((.*\n)*  PID .*\n +0 .* swapper/0 +on CPU 0\n\[", done.stdout
     ), done.stdout
-    assert not Stub(str(tmp_path / "stub")).answers(), "QEMU has ended with gdb"
+    assert not Stub(str(stub)).answers(), "QEMU has ended with gdb"
+
+
+# In gdb's Python: stops the QEMU of this stub, and lets it go on when gdb has waited for it.
+STOPPED = """python
+import os, signal, threading
+for pid in filter(str.isdigit, os.listdir("/proc")):
+    try:
+        words = open(f"/proc/{pid}/cmdline").read()
+    except OSError:
+        continue
+    if "unix:%s,server" in words:
+        os.kill(int(pid), signal.SIGSTOP)
+        threading.Timer(16, os.kill, (int(pid), signal.SIGCONT)).start()
+end
+"""
 
 
 def test_a_stub_that_takes_its_time(tmp_path, machine):
     """On a host with much else to do QEMU may answer late. By itself gdb gives up after some 10 s."""
-    stub = tmp_path / "stub"
-    signals = [f"pkill -{name} -f '[u]nix:{stub},server'" for name in ("STOP", "CONT")]
-    late = f"shell {signals[0]}; (sleep 16; {signals[1]}) > /dev/null 2>&1 &"
-    commands = [
-        f"--gdb-arg={word}" for command in (late, "x/x $pc + 64", "echo it answers\\n") for word in ("-ex", command)
-    ]
-    done = subprocess.run(
-        ["tools/vrun", "--arch", machine.arch, "--gdb", stub, "--gdb-arg=-batch", *commands],
-        cwd=ROOT,
-        text=True,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        timeout=BACKSTOP,
-        check=False,
-    )
+    stub, script = tmp_path / "stub", tmp_path / "script.gdb"
+    script.write_text(STOPPED % stub)
+    done = session(machine, stub, f"source {script}", "x/x $pc + 64", "echo it answers\\n")
     assert re.search(r"^0x[0-9a-f]+:\t0x[0-9a-f]+\nit answers$", done.stdout, re.M), done.stdout
