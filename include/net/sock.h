@@ -34,7 +34,7 @@ struct scm {
 struct sock_beside {
 	int level, type;
 	unsigned len;
-	u64 data[2];
+	u64 data[4];
 };
 
 /* One message on its way between a program and a socket: the arguments of sendmsg(2) or recvmsg(2). */
@@ -51,9 +51,9 @@ struct sock_io {
 	struct scm scm;
 	unsigned out_flags; /* MSG_* of what was received */
 	unsigned nr_beside;
-	struct sock_beside beside[4];
+	struct sock_beside beside[5];
 };
-/* One more message for the program: at most 4 of 16 bytes. Only who receives. */
+/* One more message for the program: at most 5 of 32 bytes. Only who receives. */
 void sock_io_beside(struct sock_io *io, int level, int type, const void *data, unsigned len);
 /* Copy n bytes from, to the buffers, and move on. 0 or -EFAULT. Thread context. */
 int sock_io_from_user(struct sock_io *io, void *to, size_t n);

@@ -23,6 +23,7 @@
 #define IP_TOS	    1
 #define IP_TTL	    2
 #define IP_PKTINFO  8
+#define IP_RECVERR  11
 #define IP_RECVTTL  12
 #define IP_RECVTOS  13
 #define IP_MTU	    14
@@ -39,6 +40,17 @@ struct in_pktinfo {
 	__u32 ipi_spec_dst; /* the local address that takes part */
 	__u32 ipi_addr;	    /* of the packet's header */
 };
+
+/* The message beside the bytes of recvmsg(MSG_ERRQUEUE). Behind it stands the address of the machine that tells it. */
+struct sock_extended_err {
+	__u32 ee_errno;
+	__u8 ee_origin; /* SO_EE_ORIGIN_* */
+	__u8 ee_type, ee_code, ee_pad;
+	__u32 ee_info; /* of EMSGSIZE: the MTU */
+	__u32 ee_data;
+};
+#define SO_EE_ORIGIN_LOCAL 1
+#define SO_EE_ORIGIN_ICMP  2
 
 struct iphdr {
 	__u8 version_ihl; /* 0x45 without options */

@@ -1,6 +1,6 @@
 #!/bin/sh
 # description: sockets of AF_INET: UDP, raw and ping sockets, ICMP, devices, as the same programs find them on Linux; counters of /proc/net; no memory is lost
-# requires: smp=1,4 timeout=240 progs="inettest udptest netevents"
+# requires: smp=1,4 timeout=240 progs="inettest udptest ineterrors netevents"
 . /run/prelude
 
 # counter GROUP NAME: of /proc/net/snmp
@@ -39,6 +39,7 @@ echo '0 100' > /proc/sys/net/ipv4/ping_group_range
 sent=$(counter Icmp OutEchos)
 runs 'ping sockets for some groups' inettest ping-socket
 grown Icmp OutEchos $sent 1
+runs 'errors of ping sockets' ineterrors ping-queue
 echo '5 3' > /proc/sys/net/ipv4/ping_group_range
 holds 'groups in the wrong order' /proc/sys/net/ipv4/ping_group_range '1	0'
 for bad in 0 'a b' '1 2 3' '40000 30000' '0 5' '1 65536' ''; do
@@ -50,9 +51,13 @@ netevents full 1 1 > /dev/null || fail 'two ports are enough for two sockets'
 echo 32768 60999 > /proc/sys/net/ipv4/ip_local_port_range
 
 udptest > /tmp/said || fail "udptest: $(cat /tmp/said)"
+ineterrors > /tmp/said || fail "ineterrors: $(cat /tmp/said)"
 settled
 before=$(meminfo MemFree)
 udptest > /tmp/said || fail "udptest: $(cat /tmp/said)"
+for i in 1 2 3 4; do
+	ineterrors full-queue > /tmp/said || fail "ineterrors: $(cat /tmp/said)"
+done
 netevents datagrams 3000 2000 || fail 'large datagrams'
 netevents refused 3000 2000 || fail 'refused datagrams'
 netevents echo 2000 2000 || fail 'echos'

@@ -66,12 +66,28 @@ static void icmp_echo(const struct sk_buff *skb)
 		icmp_reply(skb, &head, skb->data + sizeof(head), skb->len - sizeof(head));
 }
 
-/* An error about a packet of ours, which it quotes. A raw socket may send any bytes, so nothing of it is believed. */
+/* The socket that has sent the packet which `error` is about; flow is that of an answer to it. */
+static void tell_sender(const struct inet_proto *proto, const struct inet_flow *flow,
+			const struct inet_icmp_error *error)
+{
+	struct inet_sock *inet = inet_lookup(proto, flow);
+
+	if (inet)
+		inet_icmp_error(inet, error);
+	inet_put(inet);
+}
+
+/*
+ * An error about a packet of ours, which it quotes. A raw socket may send any bytes, so nothing of it is believed. An
+ * answer to our packet would have come from where it did not get to. Raw sockets of its protocol are told as well.
+ */
 static void icmp_unreach(const struct sk_buff *skb)
 {
 	const struct icmphdr *icmp = (const struct icmphdr *)skb->data;
 	const struct iphdr *iph = (const struct iphdr *)(icmp + 1);
 	const struct udphdr *uh = (const struct udphdr *)(iph + 1);
+	const struct icmphdr *echo = (const struct icmphdr *)uh;
+	struct inet_icmp_error error = {.skb = skb, .bytes = (const u8 *)uh};
 	struct inet_flow flow;
 
 	inet_count(ICMP_INDESTUNREACHS);
@@ -79,12 +95,21 @@ static void icmp_unreach(const struct sk_buff *skb)
 		inet_count(ICMP_INERRORS);
 		return;
 	}
-	if (iph->protocol != IPPROTO_UDP || icmp->code != ICMP_PORT_UNREACH)
-		return;
-	/* An answer to our packet would have come from where it did not get to. */
-	flow = (struct inet_flow){.saddr = iph->daddr, .daddr = iph->saddr, .sport = uh->dest};
-	flow.num = ntohs(uh->source);
-	udp_err(&flow, ECONNREFUSED);
+	if (icmp->code != ICMP_PORT_UNREACH && icmp->code != ICMP_PROT_UNREACH)
+		return; /* no other one is sent here */
+	error.error = icmp->code == ICMP_PORT_UNREACH ? ECONNREFUSED : ENOPROTOOPT;
+	error.daddr = iph->daddr;
+	flow = (struct inet_flow){.saddr = iph->daddr, .daddr = iph->saddr, .num = iph->protocol};
+	inet_error_all(&raw_proto, &flow, &error);
+	if (iph->protocol == IPPROTO_UDP) {
+		error.bytes = (const u8 *)(uh + 1);
+		error.port = flow.sport = uh->dest;
+		flow.num = ntohs(uh->source);
+		tell_sender(&udp_proto, &flow, &error);
+	} else if (iph->protocol == IPPROTO_ICMP && echo->type == ICMP_ECHO) {
+		flow.num = ntohs(echo->id);
+		tell_sender(&ping_proto, &flow, &error);
+	}
 }
 
 /* True: a ping socket has it. */

@@ -68,6 +68,7 @@ static struct sock *inet_create(int type, int protocol)
 	inet->proto = proto;
 	spin_lock_init(&inet->queue_lock);
 	INIT_LIST_HEAD(&inet->queue);
+	INIT_LIST_HEAD(&inet->errors);
 	if (!proto->has_num) {
 		inet->num = protocol;
 		spin_lock_bh(&inet_lock);
@@ -98,11 +99,11 @@ static void inet_release(struct sock *sk)
 	spin_unlock_bh(&inet_lock);
 	spin_lock_bh(&inet->queue_lock);
 	inet->dead = true;
-	inet->rmem = 0;
 	list_splice_tail_init(&inet->queue, &left);
 	spin_unlock_bh(&inet->queue_lock);
 	list_for_each_entry_safe(skb, next, &left, list)
 		kfree_skb_reason(skb, SKB_DROP_REASON_QUEUE_PURGE);
+	inet_purge_errors(inet);
 	inet_put(inet);
 }
 
@@ -255,8 +256,6 @@ static unsigned inet_poll(struct sock *sk, struct file *f, struct poll_table *pt
 
 	poll_wait(f, &sk->wait, pt);
 	shutdown = READ_ONCE(inet->shutdown);
-	if (READ_ONCE(sk->error))
-		mask |= POLLERR;
 	if (shutdown == BOTH_SHUTDOWN)
 		mask |= POLLHUP;
 	if (shutdown & RCV_SHUTDOWN)
@@ -264,6 +263,8 @@ static unsigned inet_poll(struct sock *sk, struct file *f, struct poll_table *pt
 	spin_lock_bh(&inet->queue_lock);
 	if (!list_empty(&inet->queue))
 		mask |= POLLIN | POLLRDNORM;
+	if (READ_ONCE(sk->error) || !list_empty(&inet->errors))
+		mask |= POLLERR;
 	spin_unlock_bh(&inet->queue_lock);
 	if (atomic_read(&inet->wmem) < READ_ONCE(sk->sndbuf) / 2)
 		mask |= POLLOUT | POLLWRNORM | POLLWRBAND;

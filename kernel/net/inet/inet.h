@@ -28,6 +28,15 @@ struct inet_flow {
 	u8 protocol, ttl, tos;
 };
 
+/* An error about a packet of ours: the message that tells of it, and what follows from what that quotes. */
+struct inet_icmp_error {
+	const struct sk_buff *skb; /* `data` at the header of ICMP */
+	const u8 *bytes;	   /* of the quoted packet, in skb: what a program gets that asks */
+	u32 daddr;		   /* where that packet was to go */
+	u16 port;		   /* 0: the protocol has none */
+	int error;		   /* above 0 */
+};
+
 /* A kind of socket. */
 struct inet_proto {
 	int type;		  /* SOCK_* */
@@ -62,14 +71,16 @@ struct inet_sock {
 	bool bound_addr, bound_num;	/* [t] by bind(2): they stay when the connection ends */
 	unsigned shutdown;		/* [a] */
 
-	spinlock_t queue_lock;	/* softirqs off */
-	struct list_head queue; /* [q] packets for it, oldest first */
-	bool dead;		/* [q] its file is gone, so its queue stays empty */
-	int rmem;		/* [q] bytes of memory of those packets */
-	atomic_t wmem;		/* [a] bytes of memory of packets that are on their way out */
-	atomic_t drops;		/* [a] packets that there was no room for */
+	spinlock_t queue_lock;	 /* softirqs off */
+	struct list_head queue;	 /* [q] packets for it, oldest first */
+	struct list_head errors; /* [q] about packets of its own, oldest first (inet_error.c) */
+	bool dead;		 /* [q] its file is gone, so both queues stay empty */
+	int rmem;		 /* [q] bytes of memory of those packets and errors */
+	atomic_t wmem;		 /* [a] bytes of memory of packets that are on their way out */
+	atomic_t drops;		 /* [a] packets that there was no room for */
 
 	bool pktinfo, recvttl, recvtos; /* [a] what programs want to know of a packet (ip(7)) */
+	bool recverr;			/* [a] and of each error */
 	u8 tos;				/* [a] */
 	u8 ttl;				/* [a] 0: the default */
 	u32 icmp_filter;		/* [a] raw sockets: types of ICMP that it does not want, a bit each */
@@ -92,11 +103,23 @@ struct inet_sock *inet_lookup(const struct inet_proto *proto, const struct inet_
 unsigned inet_deliver_all(const struct inet_proto *proto, const struct inet_flow *flow, const struct sk_buff *skb);
 /* Give the packet to the socket. 0, or the reason why it was not taken: then it stays the caller's. Softirq. */
 enum skb_drop_reason inet_queue_rcv(struct inet_sock *inet, struct sk_buff *skb);
-void inet_report_error(struct inet_sock *inet, int error); /* told once to the program. Softirq */
+/* Tell each socket that could have sent the packet `error` is about: flow is that of an answer to it. Softirq. */
+void inet_error_all(const struct inet_proto *proto, const struct inet_flow *flow, const struct inet_icmp_error *error);
+
+/* inet_error.c */
+/* A message of ICMP that tells of an error, about a packet that the socket has sent. Softirq. */
+void inet_icmp_error(struct inet_sock *inet, const struct inet_icmp_error *from);
+/* A packet to daddr that was never sent; info: see struct sock_extended_err. Thread context. */
+void inet_local_error(struct inet_sock *inet, int error, u32 daddr, u32 info);
+/* recvmsg(MSG_ERRQUEUE): never waits. Bytes of the packet, or -EAGAIN, -EFAULT. Thread context. */
+ssize_t inet_recv_error(struct inet_sock *inet, struct sock_io *io);
+void inet_purge_errors(struct inet_sock *inet); /* thread context */
 
 /* inet_msg.c */
 ssize_t inet_sendmsg(struct sock *sk, struct sock_io *io);
 ssize_t inet_recvmsg(struct sock *sk, struct sock_io *io);
+/* The control messages about a packet that the program has asked for. Thread context. */
+void inet_tell_beside(const struct inet_sock *inet, const struct sk_buff *skb, struct sock_io *io);
 
 /* inet_sockopt.c */
 int inet_setsockopt(struct sock *sk, int level, int optname, const void __user *optval, int optlen);
@@ -105,7 +128,9 @@ int inet_getsockopt(struct sock *sk, int level, int optname, void __user *optval
 /* ip.c */
 #define IP_HEADROOM    (16 + sizeof(struct iphdr)) /* of a packet: Ethernet's header, with 2 bytes to align, and IP's */
 #define IP_DEFAULT_TTL 64
-int ip_route(u32 daddr); /* 0: to this machine; -ENETUNREACH. Any context */
+#define IP_MAX_MTU     0xffffU /* bytes of a packet, whatever the device takes */
+unsigned inet_mtu(void);       /* of the longest packet that is sent. Any context */
+int ip_route(u32 daddr);       /* 0: to this machine; -ENETUNREACH. Any context */
 bool ip_is_broadcast(u32 addr);
 bool ip_is_local(u32 addr); /* an address of this machine. Any context */
 /* Put the header in front and send. Takes skb over. 0 or -errno. Thread context or softirq. */
@@ -121,8 +146,7 @@ void icmp_send(const struct sk_buff *skb, u8 type, u8 code); /* about a packet t
 void icmp_out_count(u8 type);				     /* any context */
 
 /* udp.c: softirq. */
-void udp_rcv(struct sk_buff *skb);		       /* takes skb over */
-void udp_err(const struct inet_flow *flow, int error); /* what was sent to flow's source did not get there */
+void udp_rcv(struct sk_buff *skb); /* takes skb over */
 
 /* dev.c, dev_ioctl.c */
 long dev_ioctl(unsigned cmd, unsigned long arg); /* thread context. 0, -ENOTTY or -errno */

@@ -154,14 +154,16 @@ ssize_t inet_sendmsg(struct sock *sk, struct sock_io *io)
 	io->scm.files = NULL;
 	if (inet->proto->has_num)
 		err = inet_autobind(inet);
-	if (!err && n > 0xffff)
+	if (!err && n > IP_MAX_MTU)
 		err = -EMSGSIZE;
 	else if (!err && io->flags & MSG_OOB)
 		err = -EOPNOTSUPP;
 	if (!err)
 		err = flow_of(inet, io, &flow);
-	if (!err && n + inet->proto->header + sizeof(struct iphdr) > 0xffff)
+	if (!err && n + inet->proto->header + sizeof(struct iphdr) > IP_MAX_MTU) {
+		inet_local_error(inet, EMSGSIZE, flow.daddr, inet_mtu());
 		err = -EMSGSIZE;
+	}
 	if (err)
 		return err;
 	skb = sock_alloc_send_skb(inet, n, io->flags);
@@ -223,8 +225,8 @@ static void tell_sender(const struct inet_sock *inet, const struct sk_buff *skb,
 	io->addr_len = sizeof(*from);
 }
 
-/* What else the program wants to know of it goes into control messages. */
-static void tell_beside(const struct inet_sock *inet, const struct sk_buff *skb, struct sock_io *io)
+/* Each option adds its own message, in Linux's order. A packet without a stamp is stamped now. */
+void inet_tell_beside(const struct inet_sock *inet, const struct sk_buff *skb, struct sock_io *io)
 {
 	const struct iphdr *iph = (const struct iphdr *)skb->network_header;
 	struct in_pktinfo info = {skb->dev->ifindex, iph->daddr, iph->daddr};
@@ -258,14 +260,13 @@ static ssize_t take_packet(struct inet_sock *inet, struct sk_buff *skb, struct s
 	if (n < all)
 		io->out_flags |= MSG_TRUNC;
 	tell_sender(inet, skb, io);
-	tell_beside(inet, skb, io);
+	inet_tell_beside(inet, skb, io);
 	if (inet->proto == &udp_proto && !(io->flags & MSG_PEEK))
 		inet_count(UDP_INDATAGRAMS);
 	consume_skb(skb);
 	return io->flags & MSG_TRUNC ? all : n;
 }
 
-/* The queue of errors (IP_RECVERR) does not exist, and so is always empty. */
 ssize_t inet_recvmsg(struct sock *sk, struct sock_io *io)
 {
 	struct inet_sock *inet = inet_sk(sk);
@@ -275,7 +276,7 @@ ssize_t inet_recvmsg(struct sock *sk, struct sock_io *io)
 	if (io->flags & MSG_OOB && inet->proto != &udp_proto)
 		return -EOPNOTSUPP;
 	if (io->flags & MSG_ERRQUEUE)
-		return -EAGAIN;
+		return inet_recv_error(inet, io);
 	skb = wait_for_packet(inet, io->flags, &err);
 	return skb ? take_packet(inet, skb, io) : err;
 }

@@ -41,6 +41,11 @@ static int set_ip_option(struct inet_sock *inet, int optname, int value, int opt
 	case IP_RECVTOS:
 		WRITE_ONCE(inet->recvtos, !!value);
 		return 0;
+	case IP_RECVERR:
+		WRITE_ONCE(inet->recverr, !!value);
+		if (!value)
+			inet_purge_errors(inet);
+		return 0;
 	}
 	return -ENOPROTOOPT;
 }
@@ -94,8 +99,11 @@ static int get_ip_option(const struct inet_sock *inet, int optname, int *value)
 	case IP_RECVTOS:
 		*value = READ_ONCE(inet->recvtos);
 		return 0;
+	case IP_RECVERR:
+		*value = READ_ONCE(inet->recverr);
+		return 0;
 	case IP_MTU:
-		*value = min(loopback_dev.mtu, 0xffffU); /* no packet is longer, whatever the device takes */
+		*value = inet_mtu();
 		return READ_ONCE(inet->connected) ? 0 : -ENOTCONN;
 	}
 	return -ENOPROTOOPT;

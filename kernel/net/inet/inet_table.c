@@ -163,6 +163,17 @@ unsigned inet_deliver_all(const struct inet_proto *proto, const struct inet_flow
 	return n;
 }
 
+void inet_error_all(const struct inet_proto *proto, const struct inet_flow *flow, const struct inet_icmp_error *error)
+{
+	struct inet_sock *inet;
+
+	spin_lock(&inet_lock);
+	hlist_for_each_entry(inet, bucket(proto, flow->num), node)
+		if (score_of(inet, flow) >= 0)
+			inet_icmp_error(inet, error);
+	spin_unlock(&inet_lock);
+}
+
 /* There is something to receive. */
 static void noinline sock_def_readable(struct sock *sk)
 {
@@ -196,10 +207,4 @@ enum skb_drop_reason inet_queue_rcv(struct inet_sock *inet, struct sk_buff *skb)
 	else if (reason == SKB_DROP_REASON_SOCKET_RCVBUFF)
 		trace_sock_rcvqueue_full(READ_ONCE(inet->rmem), skb->truesize, rcvbuf);
 	return reason;
-}
-
-void inet_report_error(struct inet_sock *inet, int error)
-{
-	WRITE_ONCE(inet->sk.error, error);
-	wake_up_interruptible_all(&inet->sk.wait);
 }

@@ -27,6 +27,11 @@ int ip_route(u32 daddr)
 	return -ENETUNREACH;
 }
 
+unsigned inet_mtu(void)
+{
+	return min(READ_ONCE(loopback_dev.mtu), IP_MAX_MTU);
+}
+
 /* In words of 16 bits, as the sum is defined; a last odd byte is followed by 0. */
 u64 csum_partial(const void *bytes, size_t n, u64 sum)
 {

@@ -90,16 +90,6 @@ void udp_rcv(struct sk_buff *skb)
 	consume_skb(skb);
 }
 
-/* Only a connected socket is told: another one would not know which of its datagrams it was. */
-void udp_err(const struct inet_flow *flow, int error)
-{
-	struct inet_sock *inet = inet_lookup(&udp_proto, flow);
-
-	if (inet && READ_ONCE(inet->connected))
-		inet_report_error(inet, error);
-	inet_put(inet);
-}
-
 static struct hlist_head udp_table[HASH_SIZE]; /* [t] */
 
 const struct inet_proto udp_proto = {
