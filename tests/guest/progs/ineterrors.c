@@ -232,8 +232,44 @@ static void full_queue(void)
 		CHECK_EQ(inet_send(fd, LOOPBACK, own, "x", 1, 0), 1);
 	for (unsigned i = 0; i < 10; i++)
 		CHECK_EQ(CALL(recvfrom, fd, &n, 1, 0, 0, 0), 1);
-	/* Closed with errors in it: the caller compares memory. */
-	CHECK_EQ(inet_send(fd, LOOPBACK, port, "x", 1, 0), 1);
+}
+
+/* Queues that end with errors in them, by close(2) and by the option. The caller compares memory. */
+static void left_behind(void)
+{
+	unsigned port = closed_port();
+
+	for (int round = 0; round < 40; round++) {
+		int fd = new_udp();
+
+		set_option(fd, SOL_IP, IP_RECVERR, 1);
+		for (int i = 0; i < 200; i++) {
+			CHECK_EQ(inet_send(fd, LOOPBACK, port, "x", 1, 0), 1);
+			CHECK_EQ(errno_told(fd), ECONNREFUSED);
+		}
+		if (round % 2)
+			set_option(fd, SOL_IP, IP_RECVERR, 0);
+		close(fd);
+	}
+}
+
+/* A queue full of this machine's own errors: reading them leaves an errno of ICMP that is not in it. */
+static void errno_stays(void)
+{
+	static char bytes[65508];
+	int fd = new_udp();
+
+	set_option(fd, SOL_SOCKET, SO_RCVBUF, 20000);
+	set_option(fd, SOL_IP, IP_RECVERR, 1);
+	CHECK_CALL(inet_connect(fd, LOOPBACK, closed_port()));
+	for (int i = 0; i < 500; i++)
+		CHECK_ERRNO(write(fd, bytes, sizeof(bytes)), EMSGSIZE);
+	CHECK_EQ(write(fd, "x", 1), 1);
+	CHECK_EQ(errno_told(fd), ECONNREFUSED);
+	CHECK_EQ(write(fd, "x", 1), 1);
+	check_sleep(20 * MS);
+	CHECK_EQ(next_error(fd, 64).ee.ee_errno, EMSGSIZE);
+	CHECK_EQ(option(fd, SO_ERROR), ECONNREFUSED);
 }
 
 #define PROTOCOL 200 /* a number that means nothing */
@@ -300,9 +336,9 @@ static void ping_queue(void)
 int main(int argc, char **argv)
 {
 	static const struct check_case cases[] = {
-		{"udp-queue", udp_queue},   {"several", several},	{"not-asked", not_asked},
-		{"too-long", too_long},	    {"full-queue", full_queue}, {"raw-queue", raw_queue},
-		{"ping-queue", ping_queue},
+		{"udp-queue", udp_queue},     {"several", several},	{"not-asked", not_asked},
+		{"errno-stays", errno_stays}, {"too-long", too_long},	{"full-queue", full_queue},
+		{"left-behind", left_behind}, {"raw-queue", raw_queue}, {"ping-queue", ping_queue},
 	};
 
 	check_seconds = 20;
