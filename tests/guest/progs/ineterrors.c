@@ -239,7 +239,7 @@ static void left_behind(void)
 {
 	unsigned port = closed_port();
 
-	for (int round = 0; round < 40; round++) {
+	for (int round = 0; round < 80; round++) {
 		int fd = new_udp();
 
 		set_option(fd, SOL_IP, IP_RECVERR, 1);
