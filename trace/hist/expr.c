@@ -202,6 +202,7 @@ static struct hist_field *parse_field(struct hist_parse *p, const char *text)
 	unsigned len = dot ? dot - text : (int)strlen(text);
 	const struct trace_event_field *field = find_in(trace_event_fields(p->file->call), text, len);
 	struct hist_field *f = parse_special(text, len, 0, NR_SPECIAL_FIRST);
+	bool is_array;
 
 	if (!field)
 		field = find_in(trace_common_fields, text, len);
@@ -217,10 +218,10 @@ static struct hist_field *parse_field(struct hist_parse *p, const char *text)
 		return ERR_PTR(hist_error(p, HIST_ERR_BAD_FIELD_MODIFIER, dot + 1));
 	}
 	/* An array is addresses, if somebody says so; else there is no way to count it. */
-	if ((f->op == HIST_STACK_FIELD) != (f->form == FORM_STACKTRACE)) {
+	is_array = f->op == HIST_STACK_FIELD;
+	if (is_array != (f->form == FORM_STACKTRACE)) {
 		hist_field_free(f);
-		return ERR_PTR(hist_error(
-			p, f->op == HIST_STACK_FIELD ? HIST_ERR_FIELD_NOT_FOUND : HIST_ERR_BAD_FIELD_MODIFIER, text));
+		return ERR_PTR(hist_error(p, is_array ? HIST_ERR_FIELD_NOT_FOUND : HIST_ERR_BAD_FIELD_MODIFIER, text));
 	}
 	f->in_usecs = f->form == FORM_USECS;
 	p->hist->uses_time |= f->op == HIST_TIME;
