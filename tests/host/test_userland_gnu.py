@@ -10,6 +10,7 @@ import shutil
 import struct
 import subprocess
 import termios
+from pathlib import Path
 
 import pytest
 from userland_run import run, userland  # noqa: F401 (a fixture)
@@ -161,7 +162,7 @@ OPTIONS_BEHIND = [
     "printf 'x\\n' | grep --line-buffered x -- -; grep --line-buffered=1 x f",
     "nproc --all=1",
     "nproc --ignore 9999; nproc --ignore=9999; nproc --ignore=",
-    "chrt --other --sched-runtime=5 0 true",
+    "chrt --deadline --sched-runtime=1 0 true",
     "chrt --all",
 ]
 
@@ -278,6 +279,8 @@ def test_columns_of_ls(userland, tmp_path, options):
 )
 def test_df(userland, tmp_path, words):
     """As GNU's df, but for what is written meanwhile."""
+    if not re.search(r"^\S+ / ", Path("/proc/self/mounts").read_text(encoding="utf-8"), re.M):
+        pytest.skip("the root is no mount here, as by chroot into a plain folder")
     theirs = subprocess.run(
         ["/bin/sh", "-c", f"/usr/bin/df {words}"], cwd=tmp_path, capture_output=True, timeout=600, env={"LC_ALL": "C"}
     )

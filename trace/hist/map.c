@@ -112,7 +112,7 @@ static __always_inline bool is_of_key(const struct hist_map *map, u64 slot, u64 
 /* Raises `entries`, unless the map is full. */
 static bool claim_entry(struct hist_map *map)
 {
-	if (READ_ONCE(map->entries) >= 1u << map->bits)
+	if (__atomic_load_n(&map->entries, __ATOMIC_RELAXED) >= 1u << map->bits)
 		return false;
 	if (__atomic_fetch_add(&map->entries, 1, __ATOMIC_RELAXED) < 1u << map->bits)
 		return true;
