@@ -75,7 +75,7 @@ static void begin_life(struct port *port)
 	unsigned long flags;
 
 	spin_lock_irqsave(&port->lock, flags);
-	port->host_open = port->guest_open = false;
+	port->host_open = port->guest_open = port->host_knows = false;
 	smp_store_release(&port->generation, port->generation + 1);
 	spin_unlock_irqrestore(&port->lock, flags);
 	port->told_open = false;
@@ -197,13 +197,30 @@ static bool send_control(struct virtio_console *con, u32 id, u16 event, u16 valu
 }
 
 /*
+ * Is a file open? If not, the device will be told so, or was: from here on it does not know of the next one. Both in
+ * one step, so that a file that is opened now either is seen here or waits (port_wait_known).
+ */
+static bool look_whether_open(struct port *port)
+{
+	unsigned long flags;
+	bool open;
+
+	spin_lock_irqsave(&port->lock, flags);
+	open = port->guest_open;
+	if (!open)
+		port->host_knows = false;
+	spin_unlock_irqrestore(&port->lock, flags);
+	return open;
+}
+
+/*
  * Send the first thing that the device does not know yet about a port: that we are ready for it,
  * then whether a file is open. Returns false if there is none. guest_open may change right after it
  * was read: the task that changes it queues the work again.
  */
 static bool tell_of_port(struct virtio_console *con, struct port *port)
 {
-	bool open = READ_ONCE(port->guest_open);
+	bool open = look_whether_open(port);
 
 	if (!port_present(port))
 		return false;
@@ -233,6 +250,17 @@ static bool tell_something(struct virtio_console *con)
 	return false;
 }
 
+/* The device has taken all messages: of open files it knows now. */
+static void all_known(struct virtio_console *con)
+{
+	for (unsigned id = 0; id < con->nr_ports; id++) {
+		struct port *port = &con->ports[id];
+
+		if (port->told_open && !port->host_knows)
+			port_set_flag(port, &port->host_knows, true);
+	}
+}
+
 /*
  * Do all that is to be done at the moment. It runs on one CPU at a time; what comes meanwhile
  * queues it again. The end of our last message is looked at before its answers: they came before
@@ -247,6 +275,8 @@ static void control_work(struct work_struct *work)
 			con->ctl_busy = false;
 		read_control(con);
 	} while (!con->ctl_busy && tell_something(con));
+	if (!con->ctl_busy)
+		all_known(con);
 	WRITE_ONCE(con->settled, !con->ctl_busy);
 }
 

@@ -362,6 +362,32 @@ static int claim_port(struct port_file *own)
 	return err;
 }
 
+static void unclaim_port(const struct file *f)
+{
+	struct port *port = port_of(f);
+	unsigned long flags;
+
+	spin_lock_irqsave(&port->lock, flags);
+	if (port_file_alive(f))
+		port->guest_open = false;
+	spin_unlock_irqrestore(&port->lock, flags);
+	port_tell_host(port);
+}
+
+/*
+ * Until the device knows that the port is open. What a program on the host writes while QEMU has it for closed may be
+ * lost: QEMU asks whether there is room and reads the bytes later, when it may have learnt of the last file's close. A
+ * device without control messages is always open. 0 or -ERESTARTSYS.
+ */
+static int port_wait_known(const struct file *f)
+{
+	struct port *port = port_of(f);
+
+	return wait_event_interruptible(&port->wait, !port->con->ctl_in || read_flag(&port->host_knows) ||
+							     !port_file_alive(f) ||
+							     virtqueue_is_broken(port->con->ctl_out));
+}
+
 /*
  * device_node's data is the port; from here on private_data is the struct port_file. Seeking makes
  * no sense.
@@ -383,7 +409,12 @@ static int port_open(struct inode *inode, struct file *f)
 	f->f_mode |= FMODE_NOSEEK;
 	discard_input(own->port);
 	port_tell_host(own->port);
-	return 0;
+	err = port_wait_known(f);
+	if (err) {
+		unclaim_port(f);
+		kfree(own);
+	}
+	return err;
 }
 
 /* The flags are looked at after the file has been queued on `wait`, so no change is missed. */
@@ -451,14 +482,7 @@ static int port_flush(struct file *f)
 /* The last reference to the file is gone. The host is told by the control work, a little later. */
 static int port_release(struct inode *inode, struct file *f)
 {
-	struct port *port = port_of(f);
-	unsigned long flags;
-
-	spin_lock_irqsave(&port->lock, flags);
-	if (port_file_alive(f))
-		port->guest_open = false;
-	spin_unlock_irqrestore(&port->lock, flags);
-	port_tell_host(port);
+	unclaim_port(f);
 	kfree(f->private_data);
 	return 0;
 }

@@ -3,6 +3,7 @@
 import array
 import re
 import socket
+import time
 
 MORE = 300000  # as tests/guest/progs/porttest.c has it
 
@@ -52,6 +53,7 @@ def test_ports_and_random_bytes(machine, tmp_path):
                 link.sendall(b"new")
             guest.expect("stale ok")
             guest.expect(guest.PROMPT)
+            check_known(guest, link)
         with connected(line) as link:
             guest.send("porttest answer\n")
             guest.expect("listening\r?\n")
@@ -80,6 +82,18 @@ def test_ports_and_random_bytes(machine, tmp_path):
         assert len(said) == 1 and said[0].endswith(
             "virtio-rng: probe failed, error -16"
         ), "a second source, and no more"
+
+
+def check_known(guest, link):
+    """An open port is one that QEMU knows to be open, though no worker of the guest's CPU can run any more."""
+    assert guest.run("echo -1 > /proc/sys/kernel/sched_rt_runtime_us")[0] == 0
+    guest.send("porttest known\n")
+    guest.expect("opening\r?\n")
+    while "port 2, guest on" not in guest.human("info qtree"):
+        time.sleep(0.05)
+    link.sendall(b"x")
+    guest.expect("known ok")
+    guest.expect(guest.PROMPT)
 
 
 def check_successor(guest, folder):

@@ -6,6 +6,7 @@
 #include <check.h>
 #include <fcntl.h>
 #include <numbers.h>
+#include <sched.h>
 #include <signal.h>
 #include <uapi/poll.h>
 #include <watch.h>
@@ -250,6 +251,34 @@ static void stale(void)
 	}
 }
 
+/*
+ * When open(2) returns, the host knows of it; else what it writes could be lost. The task does not sleep afterwards,
+ * and no worker of this CPU can run beside it.
+ */
+static void known(void)
+{
+	struct sched_param param = {10};
+	int fd = open_port(LINE_PORT, O_RDWR);
+	cpu_set_t one = {{2}};
+	char byte;
+	long end;
+
+	close(fd);
+	let_sleep(); /* the host knows that it is closed */
+	CHECK_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
+	CHECK_EQ(sched_setscheduler(0, SCHED_FIFO, &param), 0);
+	printf("opening\n");
+	fflush(stdout);
+	let_sleep();
+	fd = open_port(LINE_PORT, O_RDWR);
+	end = check_now() + 30000000000;
+	while (!(poll_now(fd) & POLLIN) && check_now() < end)
+		;
+	CHECK_EQ(poll_now(fd), POLLIN | POLLOUT);
+	CHECK_EQ(read(fd, &byte, 1), 1);
+	close(fd);
+}
+
 /* The port is pulled out while somebody reads, and somebody else has it open. */
 static void unplug(void)
 {
@@ -286,8 +315,8 @@ static void plug(void)
 }
 
 static const struct check_case cases[] = {
-	{"manners", manners}, {"big", big},	  {"alone", alone},   {"full", full},
-	{"stale", stale},     {"answer", answer}, {"unplug", unplug}, {"plug", plug},
+	{"manners", manners}, {"big", big},	  {"alone", alone},   {"full", full}, {"stale", stale},
+	{"known", known},     {"answer", answer}, {"unplug", unplug}, {"plug", plug},
 };
 
 int main(int argc, char **argv)
