@@ -46,6 +46,8 @@ static long fcntl_file(unsigned fd, struct file *f, unsigned cmd, unsigned long 
 		return 0;
 	case F_GETPIPE_SZ:
 		return pipe_size(f);
+	case F_SETPIPE_SZ:
+		return pipe_set_size(f, arg);
 	case F_ADD_SEALS:
 		return ramfs_add_seals(f, arg);
 	case F_GET_SEALS:

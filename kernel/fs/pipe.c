@@ -47,21 +47,22 @@ static unsigned user_pages_soft(void)
 	return min(16384UL, totalram_pages() / 8);
 }
 
-/*
- * Decide how large a pipe of the current task may be, and count its pages for the task's user. They are counted
- * before they are compared, so that two tasks cannot share the last ones.
- */
+/* They are counted before they are compared, so that two tasks cannot share the last ones. */
+bool pipe_charge(const struct pipe_inode_info *pipe, int pages)
+{
+	return (unsigned)atomic_add_return(pages, &pipe->user->pipe_pages) <= user_pages_soft() ||
+	       capable(CAP_SYS_RESOURCE) || capable(CAP_SYS_ADMIN);
+}
+
+/* Decide how large a pipe of the current task may be, and count its pages for the task's user. */
 static void charge_pipe(struct pipe_inode_info *pipe)
 {
-	struct user_struct *user = get_task_user(current);
-
-	pipe->user = user;
+	pipe->user = get_task_user(current);
 	pipe->size = PIPE_SIZE;
-	if ((unsigned)atomic_add_return(PIPE_PAGES, &user->pipe_pages) <= user_pages_soft() ||
-	    capable(CAP_SYS_RESOURCE) || capable(CAP_SYS_ADMIN))
+	if (pipe_charge(pipe, PIPE_PAGES))
 		return;
 	pipe->size = SMALL_PIPE;
-	atomic_add((int)(SMALL_PIPE / PAGE_SIZE) - PIPE_PAGES, &user->pipe_pages);
+	pipe_charge(pipe, (int)(SMALL_PIPE / PAGE_SIZE) - PIPE_PAGES);
 }
 
 /* Give back what charge_pipe() has counted. */
@@ -79,6 +80,8 @@ static struct pipe_inode_info *alloc_pipe_info(void)
 	if (!pipe)
 		return NULL;
 	mutex_init(&pipe->lock);
+	pipe->pages = pipe->first;
+	pipe->mask = PIPE_PAGES - 1;
 	init_waitqueue_head(&pipe->rd_wait);
 	init_waitqueue_head(&pipe->wr_wait);
 	charge_pipe(pipe);
@@ -88,8 +91,7 @@ static struct pipe_inode_info *alloc_pipe_info(void)
 /* No end is open any more, so no lock is needed. */
 static void free_pipe_info(struct pipe_inode_info *pipe)
 {
-	for (unsigned i = 0; i < PIPE_PAGES; i++)
-		free_page(pipe->pages[i]);
+	pipe_free_pages(pipe);
 	uncharge_pipe(pipe);
 	kfree(pipe);
 }
@@ -412,12 +414,6 @@ static int fifo_open(struct inode *inode, struct file *f)
 	if (err)
 		pipe_release(inode, f);
 	return err;
-}
-
-/* In bytes: F_GETPIPE_SZ. */
-long pipe_size(struct file *f)
-{
-	return pipe_of(f) ? (long)pipe_of(f)->size : -EBADF;
 }
 
 /* What /proc/<pid>/fd shows for a pipe. */

@@ -13,19 +13,21 @@
 static_assert(PIPE_BUF >= PAGE_SIZE, "a task that waits for room for a page is woken");
 
 /*
- * head and tail count bytes since the pipe was made; byte number n lies in pages[(n / PAGE_SIZE) % PIPE_PAGES]. Locks:
- * l lock; I immutable. Sleepers queue themselves before they release the lock, so waitqueue_active() under it is exact.
+ * head and tail count bytes since the pipe was made; byte number n lies in pages[(n / PAGE_SIZE) & mask]. Locks: l
+ * lock; I immutable. Sleepers queue themselves before they release the lock, so waitqueue_active() under it is exact.
  */
 struct pipe_inode_info {
 	struct mutex lock;
 	u64 head, tail;		       /* [l] written, read */
-	char *pages[PIPE_PAGES];       /* [l] NULL: no page is there yet */
+	char **pages;		       /* [l] NULL: no page is there yet */
+	unsigned mask;		       /* [l] places in pages, a power of two, less 1 */
 	unsigned readers, writers;     /* [l] open ends */
 	unsigned r_counter, w_counter; /* [l] ends ever opened; a fifo's open waits for the other side */
 	unsigned files;		       /* [l] open files; the last one frees the ring */
-	unsigned size;		       /* [I] bytes that it holds: PIPE_SIZE or SMALL_PIPE */
+	unsigned size;		       /* [l] bytes that it holds: whole pages, no more than there are places */
 	struct user_struct *user;      /* [I] whose pages these are, with a reference */
 	wait_queue_head_t rd_wait, wr_wait;
+	char *first[PIPE_PAGES]; /* [l] pages, until the size is set (pipe_size.c) */
 };
 
 /* [l] The bytes in the pipe, and the bytes for which there is room. */
@@ -42,7 +44,7 @@ static inline size_t pipe_room(const struct pipe_inode_info *pipe)
 /* [l] Where the page of byte number `at` hangs. */
 static inline char **pipe_slot(struct pipe_inode_info *pipe, u64 at)
 {
-	return &pipe->pages[(at >> PAGE_SHIFT) % PIPE_PAGES];
+	return &pipe->pages[(at >> PAGE_SHIFT) & pipe->mask];
 }
 
 /* The pipe that a file is an end of, or NULL. */
@@ -50,6 +52,14 @@ static inline struct pipe_inode_info *pipe_of(const struct file *f)
 {
 	return f->f_op == &fifo_fops ? f->private_data : NULL;
 }
+
+/*
+ * Count so many pages more (or less) for the pipe's user. False: that makes more than a user without root's rights may
+ * have; they are counted all the same. pipe.c
+ */
+bool pipe_charge(const struct pipe_inode_info *pipe, int pages);
+/* All pages go, and the array of them if it has grown. [l], or no end is open any more. pipe_size.c */
+void pipe_free_pages(struct pipe_inode_info *pipe);
 
 /* [l, released while asleep] 0 or -ERESTARTSYS. The caller must look at its condition again. */
 static __always_inline int pipe_sleep(struct pipe_inode_info *pipe, wait_queue_head_t *q)

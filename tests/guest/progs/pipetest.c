@@ -1,6 +1,8 @@
 /* pipetest: what a pipe promises. */
 /* also on Linux */
+#include <callnumbers.h>
 #include <check.h>
+#include <fcntl.h>
 #include <numbers.h>
 #include <poll.h>
 #include <signal.h>
@@ -409,6 +411,104 @@ static void interrupted(void)
 	CHECK_EQ(in_pipe(ends[0]), CAPACITY);
 }
 
+#define SET_SIZE 1031 /* F_SETPIPE_SZ, which newlib does not know */
+#define GET_SIZE 1032
+
+/* Bytes number `from` and on, as they come out of a pipe that they were written to in order. */
+static void numbered(char *to, size_t n, size_t from)
+{
+	for (size_t i = 0; i < n; i++)
+		to[i] = (char)((from + i) * 7 + (from + i) / 251);
+}
+
+static void put_numbered(int fd, size_t n, size_t from)
+{
+	static char bytes[4 * CAPACITY];
+
+	numbered(bytes, n, from);
+	CHECK_EQ(write(fd, bytes, n), n);
+}
+
+static void get_numbered(int fd, size_t n, size_t from)
+{
+	static char want[4 * CAPACITY], got[4 * CAPACITY];
+
+	numbered(want, n, from);
+	for (size_t done = 0; done < n && !check_failures;)
+		done += (size_t)CHECK_CALL(read(fd, got + done, n - done));
+	CHECK(!memcmp(want, got, n));
+}
+
+/* Whole pages, a power of two of them; what is in the pipe stays, also where the ring goes round within a page. */
+static void sizes(void)
+{
+	static const struct {
+		long asked, got;
+	} list[] = {{0, 4096}, {1, 4096}, {4097, 8192}, {65536, 65536}, {100000, 131072}, {1 << 20, 1 << 20}};
+	int ends[2];
+
+	CHECK_CALL(pipe(ends));
+	CHECK_EQ(fcntl(ends[0], GET_SIZE), CAPACITY);
+	for (unsigned i = 0; i < ARRAY_SIZE(list); i++) {
+		CHECK_EQ(fcntl(ends[i % 2], SET_SIZE, list[i].asked), list[i].got);
+		CHECK_EQ(fcntl(ends[0], GET_SIZE), list[i].got);
+	}
+	CHECK_ERRNO(fcntl(ends[0], SET_SIZE, 0x80000001u), EINVAL);
+	CHECK_ERRNO(fcntl(open("/dev/null", O_RDWR), SET_SIZE, 4096), EBADF);
+	CHECK_EQ(fcntl(ends[0], SET_SIZE, CAPACITY), CAPACITY);
+	put_numbered(ends[1], CAPACITY, 0);
+	get_numbered(ends[0], 10000, 0);
+	put_numbered(ends[1], 8192, CAPACITY);
+	CHECK_EQ(fcntl(ends[1], SET_SIZE, 4 * CAPACITY), 4 * CAPACITY);
+	CHECK_EQ(in_pipe(ends[0]), CAPACITY + 8192 - 10000);
+	put_numbered(ends[1], 3 * CAPACITY, CAPACITY + 8192);
+	CHECK_ERRNO(fcntl(ends[1], SET_SIZE, 2 * CAPACITY), EBUSY);
+	CHECK_EQ(fcntl(ends[1], GET_SIZE), 4 * CAPACITY);
+	get_numbered(ends[0], 3 * CAPACITY + 20000, 10000);
+	CHECK_EQ(fcntl(ends[1], SET_SIZE, CAPACITY), CAPACITY);
+	get_numbered(ends[0], CAPACITY + 8192 - 30000, 3 * CAPACITY + 30000);
+	CHECK_EQ(in_pipe(ends[0]), 0);
+	put_numbered(ends[1], CAPACITY, 5);
+	get_numbered(ends[0], CAPACITY, 5);
+}
+
+/* More than /proc/sys/fs/pipe-max-size is for root alone, and a writer that waits goes on in a larger pipe. */
+static void larger(void)
+{
+	int ends[2], status;
+	pid_t child;
+
+	CHECK_CALL(pipe(ends));
+	put_numbered(ends[1], CAPACITY, 0);
+	child = check_fork();
+	if (!child) {
+		CHECK_EQ(write(ends[1], "x", 1), 1);
+		_exit(check_failures != 0);
+	}
+	check_sleep(20000000);
+	CHECK_EQ(fcntl(ends[0], SET_SIZE, 2 * CAPACITY), 2 * CAPACITY);
+	CHECK_EQ(check_wait(child), 0);
+	CHECK_EQ(in_pipe(ends[0]), CAPACITY + 1);
+	child = check_fork();
+	if (!child) {
+		if (fcntl(ends[0], SET_SIZE, 4 << 20) != 4 << 20)
+			_exit(1 + (errno == EPERM)); /* in a container root may lack the right */
+		become_user(1234);
+		CHECK_ERRNO(fcntl(ends[0], SET_SIZE, 8 << 20), EPERM);
+		CHECK_EQ(fcntl(ends[0], GET_SIZE), 4 << 20);
+		CHECK_EQ(fcntl(ends[0], SET_SIZE, 2 << 20), 2 << 20); /* less is always allowed */
+		CHECK_EQ(fcntl(ends[0], SET_SIZE, 1 << 20), 1 << 20);
+		CHECK_ERRNO(fcntl(ends[0], SET_SIZE, 2 << 20), EPERM);
+		_exit(check_failures != 0);
+	}
+	status = check_wait(child);
+#ifdef __linux__
+	if (status == 2 << 8)
+		return;
+#endif
+	CHECK_EQ(status, 0);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct check_case cases[] = {
@@ -425,6 +525,8 @@ int main(int argc, char **argv)
 		{"writer-waits", writer_waits},
 		{"interrupted", interrupted},
 		{"scattered", scattered},
+		{"sizes", sizes},
+		{"larger", larger},
 	};
 
 	check_seconds = 40;
