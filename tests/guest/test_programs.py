@@ -210,7 +210,7 @@ def test_as_here(machine, program, tmp_path):
 # Modules of python3 -m test, and what they show.
 PYTHON = (
     "test_grammar test_dict test_generators test_re test_json test_struct test_math test_zlib test_hashlib test_random "
-    "test_os test_posix test_subprocess test_signal test_threading test_thread test_select test_poll test_fcntl test_selectors "
+    "test_os test_posix test_subprocess test_signal test_threading test_thread test_select test_poll test_fileio test_selectors "
     "test_mmap test_pty test_pipes test_fork1 test_wait4 test_tempfile test_shutil test_io test_time test_resource"
 ).split()
 
