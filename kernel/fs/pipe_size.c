@@ -1,7 +1,7 @@
 /*
  * How much a pipe holds: F_GETPIPE_SZ and F_SETPIPE_SZ of fcntl(2). The ring has a power of two of places for pages, as
  * on Linux, so that a byte's number says its place. A new ring gets copies of the bytes: a page of the old one may hold
- * the oldest bytes and the newest, whose places are different ones in another ring.
+ * the oldest bytes and the newest, which have different places in another ring.
  *
  * Without root's rights a pipe may have the bytes of /proc/sys/fs/pipe-max-size, and its user the pages of pipe.c.
  */

@@ -393,7 +393,7 @@ static void one_command(unsigned i, unsigned *taken)
 			 held, text);
 }
 
-/* test.other has a histogram whose variable commands on test.first may read. At the end it has no reference. */
+/* test.other has a histogram. Commands on test.first may read its variable, and leave no reference to it behind. */
 static void test_mutated_commands(void **state)
 {
 	struct hist_parse p;

@@ -93,7 +93,7 @@ void inet_local_error(struct inet_sock *inet, int error, u32 daddr, u32 info)
 
 /*
  * The oldest error; NULL. What is told as errno was the last that came: it is now that of the next message of ICMP in
- * the queue, and none when there was only this one. As on Linux.
+ * the queue, or 0 when there was only this one. As on Linux.
  */
 static struct inet_error *first_error(struct inet_sock *inet)
 {

@@ -3,7 +3,7 @@
 #include <inet.h>
 #include <posix.h>
 
-/* struct sock_extended_err, whose header each of the two C libraries has elsewhere. */
+/* struct sock_extended_err: the two C libraries have it in different headers. */
 struct extended_err {
 	unsigned ee_errno;
 	unsigned char ee_origin, ee_type, ee_code, ee_pad;
