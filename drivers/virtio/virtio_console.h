@@ -50,7 +50,7 @@ struct port {
 	bool host_open;	   /* [p] */
 	bool guest_open;   /* [p] a file of this life is open */
 	bool told_open;	   /* [w] what the device was told of guest_open */
-	bool host_knows;   /* [p] the device has taken the message that a file is open, and is told nothing else since */
+	bool host_knows;   /* [p] the device has taken the message that a file is open, and told nothing else since */
 	bool wants_ready;  /* [w] the device is to be told that the port is ready */
 	unsigned tx_pages; /* [p] pages that were written and that the device has */
 	struct mutex read_mutex;
