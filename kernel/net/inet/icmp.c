@@ -67,7 +67,7 @@ static void icmp_echo(const struct sk_buff *skb)
 }
 
 /* The socket that has sent the packet which `error` is about; flow is that of an answer to it. */
-static void tell_sender(const struct inet_proto *proto, const struct inet_flow *flow,
+static void tell_socket(const struct inet_proto *proto, const struct inet_flow *flow,
 			const struct inet_icmp_error *error)
 {
 	struct inet_sock *inet = inet_lookup(proto, flow);
@@ -105,10 +105,10 @@ static void icmp_unreach(const struct sk_buff *skb)
 		error.bytes = (const u8 *)(uh + 1);
 		error.port = flow.sport = uh->dest;
 		flow.num = ntohs(uh->source);
-		tell_sender(&udp_proto, &flow, &error);
+		tell_socket(&udp_proto, &flow, &error);
 	} else if (iph->protocol == IPPROTO_ICMP && echo->type == ICMP_ECHO) {
 		flow.num = ntohs(echo->id);
-		tell_sender(&ping_proto, &flow, &error);
+		tell_socket(&ping_proto, &flow, &error);
 	}
 }
 
