@@ -98,7 +98,7 @@ def record(guest, tracer):
         guest,
         f"cd {TRACING}; echo 0 > tracing_on; echo 'vfs_write schedule' > set_ftrace_filter; echo {tracer} > current_tracer; "
         "echo > trace; echo record-tgid > trace_options; echo 1 > tracing_on; "
-        "for i in 1 2 3 4 5 6 7 8 9; do echo $i > /dev/null; done; echo a marker > trace_marker; sleep 0.02; "
+        "for i in 1 2 3 4 5 6 7 8 9; do echo $i > /dev/null; done; echo a marker > trace_marker; sleep 0.02; sleep 0.02; "
         "taskset 2 sh -c 'for i in 1 2 3 4 5 6 7 8 9; do echo $i; done' > /dev/null; echo 0 > tracing_on",
     )
 
