@@ -91,7 +91,8 @@ AGAIN = "echo 0 > tracing_max_latency\n"
 
 
 def measure(attempt, rounds, before="", **setup):
-    """[Round] of rounds: (threads, what to write to go, or the lines that do it, and the lines before them)."""
+    """[Round] of rounds, in one guest: (threads, what to write to go, or the lines that do it, and the lines before
+    them)."""
     script = f"""cd {TRACING}
 mkdir instances/lab
 echo 1 > instances/lab/events/sched/sched_waking/enable
@@ -147,14 +148,14 @@ def longest(attempt):
         who = rng.choice("abcd")
         threads = {"h": (0, WAKER, f"w{who} {delay}"), who: (0, rng.randrange(20, 90), "40")}
         rounds.append((threads, "h", "" if rounds else AGAIN))
-    begins = measure(attempt, rounds)
-    for one in begins:
-        best = max(best, one.wait())
-        is_shown(attempt, one, *best)
     # Function entries while it waits, and no others.
     program = "70 wa " + "60 " * calls
-    rounds = [({"h": (0, WAKER, program), "a": (0, rng.randrange(20, 90), "50 50")}, "h", AGAIN)]
-    one = measure(attempt, rounds, before="echo function-trace > trace_options")[0]
+    threads = {"h": (0, WAKER, program), "a": (0, rng.randrange(20, 90), "50 50")}
+    rounds.append((threads, "h", "echo function-trace > trace_options\n" + AGAIN))
+    *begins, one = measure(attempt, rounds)
+    for begin in begins:
+        best = max(best, begin.wait())
+        is_shown(attempt, begin, *best)
     is_shown(attempt, one, *one.wait())
     attempt.same("calls of lab_run while the task waits", calls, one.functions.count("lab_run"), one.evidence)
 
@@ -235,21 +236,23 @@ def whole(attempt):
     gap, last = rng.randrange(200, 400), rng.randrange(100, 180)
     less = {"a": (0, 40, "50"), "b": (0, 60, "50"), "h": (0, WAKER, f"wa {gap} pa90 {last}")}
     taken = {**less, "h": (0, WAKER, f"wa {gap} pa90 20 wb {last}")}
-    for one in measure(attempt, [(less, "h", AGAIN), (taken, "h", AGAIN)]):
-        is_shown(attempt, one, *one.wait())
     long = rng.randrange(30, 40) * 1000
     other = {"d": (1, 40, "50"), "g": (1, WAKER, f"wd {long}")}
     wait = f"echo g > {LAB}/go &\nsleep 0.01\n"
     rounds = [
+        (less, "h", AGAIN),
+        (taken, "h", AGAIN),
         (other, wait + "echo 0 > tracing_on\necho 1 > tracing_on\nwait\n", AGAIN),
         (other, wait + "wait\n", "echo 1 > tracing_cpumask\n" + AGAIN),
         (other, wait + "wait\n", "echo 2 > tracing_cpumask\n" + AGAIN),
     ]
-    found = measure(attempt, rounds, smp=2)
-    for one, what in zip(found, ("tracing_on was 0 for a moment", "CPU 1 is not traced")):
+    *first, gone, without, there = measure(attempt, rounds, smp=2)
+    for one in first:
+        is_shown(attempt, one, *one.wait())
+    for one, what in ((gone, "tracing_on was 0 for a moment"), (without, "CPU 1 is not traced")):
         attempt.within(f"tracing_max_latency in us, when {what}", 0, one.most, long // 2, one.evidence)
-    attempt.within("the same when CPU 1 is traced", long, found[2].most, 3 * long, found[2].evidence)
-    attempt.same("pid in the trace's head", found[2].pids["d"], found[2].pid)
+    attempt.within("the same when CPU 1 is traced", long, there.most, 3 * long, there.evidence)
+    attempt.same("pid in the trace's head", there.pids["d"], there.pid)
 
 
 # ---- Priority inheritance
