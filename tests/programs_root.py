@@ -63,11 +63,10 @@ LIBRARIES = ("usr/lib/aarch64-linux-gnu", "usr/lib/x86_64-linux-gnu", "usr/lib",
 
 def needs(root, path):
     """The paths in the root of a program's dynamic linker and libraries, and of what these need."""
-    text = subprocess.run(
-        ["readelf", "-ld", os.path.join(root, path)], capture_output=True, text=True, check=True
-    ).stdout
-    found = set(re.findall(r"interpreter: /([^]]*)", text))
-    for library in re.findall(r"\(NEEDED\).*\[(.*)\]", text):
+    done = subprocess.run(["readelf", "-ld", os.path.join(root, path)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{path}: {done.returncode}, {done.stderr}"
+    found = set(re.findall(r"interpreter: /([^]]*)", done.stdout))
+    for library in re.findall(r"\(NEEDED\).*\[(.*)\]", done.stdout):
         place = next(f"{folder}/{library}" for folder in LIBRARIES if os.path.exists(f"{root}/{folder}/{library}"))
         found |= {place} | needs(root, place)
     return found
