@@ -91,8 +91,7 @@ AGAIN = "echo 0 > tracing_max_latency\n"
 
 
 def measure(attempt, rounds, before="", **setup):
-    """[Round] of rounds, in one guest: (threads, what to write to go, or the lines that do it, and the lines before
-    them)."""
+    """[Round] of rounds, in one guest: (threads, what to write to go or its lines, the lines before them)."""
     script = f"""cd {TRACING}
 mkdir instances/lab
 echo 1 > instances/lab/events/sched/sched_waking/enable
@@ -149,13 +148,11 @@ def longest(attempt):
         threads = {"h": (0, WAKER, f"w{who} {delay}"), who: (0, rng.randrange(20, 90), "40")}
         rounds.append((threads, "h", "" if rounds else AGAIN))
     # Function entries while it waits, and no others.
-    program = "70 wa " + "60 " * calls
-    threads = {"h": (0, WAKER, program), "a": (0, rng.randrange(20, 90), "50 50")}
+    threads = {"h": (0, WAKER, "70 wa " + "60 " * calls), "a": (0, rng.randrange(20, 90), "50 50")}
     rounds.append((threads, "h", "echo function-trace > trace_options\n" + AGAIN))
     *begins, one = measure(attempt, rounds)
     for begin in begins:
-        best = max(best, begin.wait())
-        is_shown(attempt, begin, *best)
+        is_shown(attempt, begin, *(best := max(best, begin.wait())))
     is_shown(attempt, one, *one.wait())
     attempt.same("calls of lab_run while the task waits", calls, one.functions.count("lab_run"), one.evidence)
 

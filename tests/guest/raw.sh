@@ -52,4 +52,60 @@ echo function 2> /dev/null > current_tracer && fail 'another tracer while trace_
 kill $reader
 wait $reader 2> /dev/null
 runs 'then again' echo nop > current_tracer
+
+# -- snapshot_raw: the same of the snapshot
+# records FILE: the texts of markers in it
+records() {
+	tr -c 'a-z0-9' '\n' < $1 | grep '^mark[0-9]*$' | tr '\n' ' '
+}
+take() {
+	dd if=per_cpu/cpu$1/snapshot_raw of=/tmp/raw bs=4096 iflag=nonblock 2> /dev/null
+	records /tmp/raw
+}
+echo 0 > snapshot
+same 'no snapshot' '' "$(take 0)"
+for n in 1 2 3; do
+	taskset 1 sh -c "echo mark$n > trace_marker"
+	taskset 2 sh -c "echo mark1$n > trace_marker"
+done
+echo 1 > snapshot
+taskset 1 sh -c 'echo mark4 > trace_marker'
+same 'what was set aside, of CPU 0' 'mark1 mark2 mark3 ' "$(take 0)"
+same 'a multiple of pages' 0 $(($(wc -c < /tmp/raw) % 4096))
+same 'it is gone' '' "$(take 0)"
+same 'from the snapshot, too, but not of CPU 1' 'mark11 mark12 mark13 ' "$(grep -o 'mark[0-9]*$' snapshot | tr '\n' ' ')"
+same 'the buffer goes on' 1 "$(grep -c 'mark4$' trace)"
+same 'of CPU 1' 'mark11 mark12 mark13 ' "$(take 1)"
+taskset 1 sh -c 'echo mark5 > trace_marker'
+taskset 2 sh -c 'echo mark15 > trace_marker'
+echo 1 > snapshot
+echo 2 > per_cpu/cpu1/snapshot
+same 'a part that was cleared' 'mark4 mark5 ,' "$(take 0),$(take 1)"
+# A reader waits for the next snapshot, also for one whose parts are still to be exchanged by their CPUs.
+cat per_cpu/cpu1/snapshot_raw > /tmp/waits &
+reader=$!
+has_opened() {
+	ls -l /proc/$reader/fd 2> /dev/null | grep -q snapshot_raw
+}
+await 'the reader has opened snapshot_raw' has_opened
+echo irqsoff 2> /dev/null > current_tracer && fail 'another tracer while snapshot_raw is open'
+taskset 2 sh -c 'echo mark20 > trace_marker'
+test -s /tmp/waits && fail 'a record that is in no snapshot'
+echo 1 > snapshot
+has_read() {
+	test "$(records /tmp/waits)" = "$1"
+}
+await 'the reader has the next snapshot, while the buffer is empty' has_read 'mark20 '
+taskset 2 sh -c 'echo mark22 > trace_marker'
+echo snapshot > events/ftrace/print/trigger
+taskset 1 sh -c 'echo mark21 > trace_marker'
+echo '!snapshot' > events/ftrace/print/trigger
+await 'the reader has the one of a trigger' has_read 'mark20 mark22 '
+same 'each record is in one of the two' 0 "$(grep -c 'mark22$' trace)"
+kill $reader
+wait $reader 2> /dev/null
+echo irqsoff > current_tracer
+cat per_cpu/cpu0/snapshot_raw 2> /dev/null && fail 'snapshot_raw under irqsoff'
+echo nop > current_tracer
+echo 0 > snapshot
 finish

@@ -372,6 +372,7 @@ TRACE_CMD = {
     "stat": "1",
     "stopped": "1",
     "extract": "1",
+    "snapshot": "1",
     "reset": "0 nop",
     "function": "1",
     "graph": "1",

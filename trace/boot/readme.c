@@ -57,6 +57,7 @@ static const char readme_text[] =
 	"  osnoise/                    - osnoise and timerlat: cpus, periods, what stops recording, options\n"
 	"  per_cpu/cpuN/               - trace, trace_pipe, snapshot, buffer_size_kb and stats of one CPU;\n"
 	"                                trace_pipe_raw: the records as bytes, for programs (events/.../format)\n"
+	"                                snapshot_raw: the same of the snapshot\n"
 	"  printk_formats              - address and text of the kernel's own messages, for readers of raw records\n"
 	"  saved_cmdlines              - pid and name of the tasks in the trace\n"
 	"  saved_cmdlines_size         - how many of them are kept\n"

@@ -82,6 +82,7 @@ struct trace_array {
 	struct dentry *options_dir, *percpu_dir; /* [I] */
 	wait_queue_head_t wait;			 /* readers of trace_pipe and trace_pipe_raw */
 	unsigned raw_reads;			 /* [a] reads of trace_pipe_raw that wait for any record */
+	unsigned snapshot_files;		 /* [t; read by anybody] open files snapshot_raw */
 	struct hrtimer poll_timer;		 /* wakes them when there is something */
 	int poll_armed;				 /* [a] it will go off */
 	unsigned buffer_percent;	/* [a] how full a CPU's buffer is when splice and poll of trace_pipe_raw wake */

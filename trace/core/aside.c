@@ -429,3 +429,16 @@ void trace_snapshot_put(struct trace_array *tr, struct trace_snapshot *snapshot)
 	if (unused)
 		snapshot_free(snapshot);
 }
+
+/* A part that is pending is made complete by who takes it next, so it counts as filled. */
+bool trace_snapshot_filled(struct trace_array *tr, unsigned cpu, unsigned percent)
+{
+	struct trace_max *max = tr->max;
+	unsigned long flags = max_lock(max);
+	bool filled = cpumask_test_cpu(cpu, &max->pending);
+
+	if (max->newest && cpumask_test_cpu(cpu, &max->newest->cpus))
+		filled |= ring_buffer_filled(max->newest->buffer, cpu, percent);
+	max_unlock(max, flags);
+	return filled;
+}

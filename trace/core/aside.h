@@ -32,7 +32,7 @@
 
 /*
  * One buffer set aside. Locks: m its array's max lock; t trace_types_lock. While a reader holds it nothing
- * changes, but by per_cpu/cpuN/snapshot.
+ * changes, but by per_cpu/cpuN/snapshot, and by snapshot_raw, which takes records away.
  */
 struct trace_snapshot {
 	struct trace_buffer *buffer; /* [I] as large as the array's own */
@@ -240,3 +240,8 @@ void trace_max_describe(struct trace_snapshot *snapshot, const struct task_struc
  */
 struct trace_snapshot *trace_snapshot_get(struct trace_array *tr);
 void trace_snapshot_put(struct trace_array *tr, struct trace_snapshot *snapshot);
+/*
+ * A look: is so much of a CPU's part of the snapshot filled (ring_buffer_filled), or is it about to be? Any context but
+ * NMI.
+ */
+bool trace_snapshot_filled(struct trace_array *tr, unsigned cpu, unsigned percent);

@@ -18,6 +18,7 @@
 #include <sched/sched.h>
 #include <uapi/fcntl.h>
 
+#include "core/aside.h"
 #include "tracefs/refused.h"
 #include "tracefs/tracefs.h"
 #include "iter.h"
@@ -350,8 +351,11 @@ static bool news_for_readers(struct trace_array *tr)
 		return true;
 	for_each_possible_cpu(cpu) {
 		bool any = READ_ONCE(tr->raw_reads) || cpumask_test_cpu(cpu, &tr->pipe_cpus);
+		unsigned percent = any ? 0 : READ_ONCE(tr->buffer_percent);
 
-		if (ring_buffer_filled(tr->buffer, cpu, any ? 0 : READ_ONCE(tr->buffer_percent)))
+		if (ring_buffer_filled(tr->buffer, cpu, percent))
+			return true;
+		if (READ_ONCE(tr->snapshot_files) && trace_snapshot_filled(tr, cpu, percent))
 			return true;
 	}
 	return false;

@@ -2,6 +2,8 @@
  * per_cpu/cpuN/trace_pipe_raw: a CPU's records as they lie in the ring buffer, page by page. What is read is gone
  * from the buffer. buffer_percent says how much there must be before splice and poll are woken.
  *
+ * per_cpu/cpuN/snapshot_raw: the same of the snapshot, which is the newest one at each look.
+ *
  * trace-cmd record lives on this file. Two ways lead out of it: read() copies, splice() moves a whole page into a
  * pipe without a copy. The format of a page is in events/header_page and events/header_event.
  *
@@ -22,6 +24,7 @@
 #include <sched/sched.h>
 #include <uapi/fcntl.h>
 
+#include "core/aside.h"
 #include "tracefs/refused.h"
 #include "tracefs/tracefs.h"
 #include "iter.h"
@@ -38,6 +41,7 @@ struct raw_page {
 struct raw_reader {
 	struct trace_array *tr; /* [I] */
 	int cpu;		/* [I] */
+	bool of_snapshot;	/* [I] snapshot_raw */
 	struct mutex lock;
 	struct raw_page page;	 /* [l] for read */
 	struct raw_page spliced; /* [l] for splice: what is begun here is not for read, too */
@@ -47,13 +51,15 @@ struct raw_reader {
  * The tracer stays while the file is open, and it is not a latency tracer, because a maximum would miss what we
  * take, as with trace_pipe. Several such files may be open: trace_ref counts them. 0 or -EBUSY.
  */
-static int hold_tracer(struct trace_array *tr)
+static int hold_tracer(const struct raw_reader *r)
 {
+	struct trace_array *tr = r->tr;
 	int ret = -EBUSY;
 
 	mutex_lock(&trace_types_lock);
 	if (!tr->current_trace->use_max_tr) {
 		tr->trace_ref++;
+		tr->snapshot_files += r->of_snapshot;
 		ret = 0;
 	}
 	mutex_unlock(&trace_types_lock);
@@ -62,6 +68,8 @@ static int hold_tracer(struct trace_array *tr)
 
 static const struct trace_hint pipe_raw_hint = {.file = "trace_pipe_raw", .explain = trace_pipe_explain};
 REGISTER_TRACE_HINT(pipe_raw_hint);
+static const struct trace_hint snapshot_raw_hint = {.file = "snapshot_raw", .explain = trace_pipe_explain};
+REGISTER_TRACE_HINT(snapshot_raw_hint);
 
 static void free_page_in_hand(struct raw_page *page)
 {
@@ -87,7 +95,7 @@ static int fit_page(const struct raw_reader *r, struct raw_page *page)
 }
 
 /* The page begins as read to its end: it holds nothing yet, so the first read takes one. 0, -ENOMEM, -EBUSY. */
-static int raw_open(struct inode *inode, struct file *file)
+static int open_reader(struct file *file, bool of_snapshot)
 {
 	struct raw_reader *r = kzalloc(sizeof(*r), GFP_KERNEL);
 	int ret;
@@ -96,12 +104,13 @@ static int raw_open(struct inode *inode, struct file *file)
 		return -ENOMEM;
 	r->tr = tracefs_array(file);
 	r->cpu = tracefs_cpu(file);
+	r->of_snapshot = of_snapshot;
 	mutex_init(&r->lock);
 	mutex_lock(&trace_types_lock);
 	ret = fit_page(r, &r->page);
 	mutex_unlock(&trace_types_lock);
 	if (!ret)
-		ret = hold_tracer(r->tr);
+		ret = hold_tracer(r);
 	if (!ret) {
 		file->private_data = r;
 		return 0;
@@ -111,6 +120,16 @@ static int raw_open(struct inode *inode, struct file *file)
 	return tracefs_refused(file, NULL, "", ret);
 }
 
+static int raw_open(struct inode *inode, struct file *file)
+{
+	return open_reader(file, false);
+}
+
+static int snapshot_raw_open(struct inode *inode, struct file *file)
+{
+	return open_reader(file, true);
+}
+
 /* The last user of the file is gone, so its own lock is not needed. */
 static int raw_release(struct inode *inode, struct file *file)
 {
@@ -118,6 +137,7 @@ static int raw_release(struct inode *inode, struct file *file)
 
 	mutex_lock(&trace_types_lock);
 	r->tr->trace_ref--;
+	r->tr->snapshot_files -= r->of_snapshot;
 	mutex_unlock(&trace_types_lock);
 	free_page_in_hand(&r->page);
 	free_page_in_hand(&r->spliced);
@@ -125,18 +145,23 @@ static int raw_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
+static bool part_is_filled(const struct raw_reader *r, unsigned percent)
+{
+	if (r->of_snapshot)
+		return trace_snapshot_filled(r->tr, r->cpu, percent);
+	return ring_buffer_filled(r->tr->buffer, r->cpu, percent);
+}
+
 /* What read waits for: any record. */
 static bool has_record(void *reader)
 {
-	const struct raw_reader *r = reader;
-
-	return ring_buffer_filled(r->tr->buffer, r->cpu, 0);
+	return part_is_filled(reader, 0);
 }
 
 /* What poll reports: as much as buffer_percent asks for, and with 0 any record. */
 static bool is_filled(const struct raw_reader *r)
 {
-	return ring_buffer_filled(r->tr->buffer, r->cpu, READ_ONCE(r->tr->buffer_percent));
+	return part_is_filled(r, READ_ONCE(r->tr->buffer_percent));
 }
 
 /* What splice waits for: the same. While recording is off no more will come, so any record ends the wait. */
@@ -145,6 +170,27 @@ static bool worth_splicing(void *reader)
 	const struct raw_reader *r = reader;
 
 	return is_filled(r) || (!tracer_tracing_is_on(r->tr) && has_record(reader));
+}
+
+/*
+ * ring_buffer_read_page() of the newest snapshot. It is held, so none is exchanged for it meanwhile. -EAGAIN: there is
+ * none, or none of this CPU; -ENOMEM. trace_types_lock held.
+ */
+static int take_of_snapshot(const struct raw_reader *r, struct raw_page *page, size_t n, bool full)
+{
+	struct trace_snapshot *snapshot;
+	int ret = -EAGAIN;
+
+	trace_snapshot_settle(r->tr);
+	snapshot = trace_snapshot_get(r->tr);
+	if (!snapshot)
+		return -EAGAIN;
+	if (IS_ERR(snapshot))
+		return PTR_ERR(snapshot);
+	if (cpumask_test_cpu(r->cpu, &snapshot->cpus))
+		ret = ring_buffer_read_page(snapshot->buffer, &page->data, n, r->cpu, full);
+	trace_snapshot_put(r->tr, snapshot);
+	return ret;
 }
 
 /*
@@ -157,7 +203,9 @@ static int take_page(const struct raw_reader *r, struct raw_page *page, size_t n
 
 	mutex_lock(&trace_types_lock);
 	ret = fit_page(r, page);
-	if (!ret)
+	if (!ret && r->of_snapshot)
+		ret = take_of_snapshot(r, page, n, full);
+	else if (!ret)
 		ret = ring_buffer_read_page(r->tr->buffer, &page->data, n, r->cpu, full);
 	if (!ret)
 		page->read = 0;
@@ -343,6 +391,16 @@ static const struct file_operations raw_fops = {
 	.release = raw_release,
 };
 TRACEFS_FILE(trace_pipe_raw, "trace_pipe_raw", 0440, TRACEFS_PER_CPU, &raw_fops);
+
+static const struct file_operations snapshot_raw_fops = {
+	.open = snapshot_raw_open,
+	.read = raw_read,
+	.splice_read = raw_splice,
+	.poll = raw_poll,
+	.llseek = no_llseek,
+	.release = raw_release,
+};
+TRACEFS_FILE(snapshot_raw, "snapshot_raw", 0440, TRACEFS_PER_CPU, &snapshot_raw_fops);
 
 static int buffer_percent_show(struct seq_file *m, void *data)
 {

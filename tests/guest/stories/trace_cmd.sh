@@ -10,6 +10,10 @@ trace-cmd stop
 echo "stopped $(trace-cmd show | lines 'filename=/bin/true')"
 trace-cmd extract -o extracted.dat > /dev/null 2>&1
 echo "extract $(trace-cmd report -i extracted.dat 2> /dev/null | lines 'filename=/bin/true')"
+trace-cmd snapshot -s > /dev/null
+/bin/true
+trace-cmd extract -s -o extracted.dat > /dev/null 2>&1
+echo "snapshot $(trace-cmd report -i extracted.dat 2> /dev/null | lines 'filename=/bin/true')"
 trace-cmd reset
 echo "reset $(cat /sys/kernel/tracing/set_event | wc -l) $(cat /sys/kernel/tracing/current_tracer)"
 trace-cmd record -p function -l vfs_read -o function.dat cat /etc/hostname > /dev/null 2>&1
