@@ -60,13 +60,13 @@ static bool same_char(char a, char b)
 }
 
 /*
- * The value when `word` is for the parameter `name`, else NULL. The name "x=" takes "x=value" only; the name "x"
- * takes "x", whose value is empty, and "x=value".
+ * The value when `word` is for the parameter `name`, else NULL. The name "x=" takes "x=value" only, and "x," takes
+ * "x,value"; the name "x" takes "x", whose value is empty, and "x=value".
  */
 static const char *param_value(const char *name, const char *word)
 {
 	while (*name && same_char(*name, *word)) {
-		if (*name == '=')
+		if (*name == '=' || *name == ',')
 			return word + 1;
 		name++;
 		word++;

@@ -5,7 +5,7 @@
 
 /* Return 0 when taken, -errno when the value is no good (reported in one line at boot). */
 struct boot_param {
-	const char *name; /* "ftrace=" takes a value; "quiet" (no '=') also matches "quiet" alone with value "" */
+	const char *name; /* "ftrace=", "x,": takes a value; "quiet" also matches "quiet" alone with value "" */
 	int (*set)(const char *value);
 	bool early; /* before memory management is up: must not allocate */
 };

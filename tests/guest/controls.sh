@@ -244,8 +244,19 @@ for file in ftrace_dump_on_oops traceoff_on_warning; do
 		echo $value > /proc/sys/kernel/$file
 		holds 'as written' /proc/sys/kernel/$file $value
 	done
-	echo x 2> /dev/null > /proc/sys/kernel/$file && fail "$file takes x"
 done
+echo x 2> /dev/null > /proc/sys/kernel/traceoff_on_warning && fail 'traceoff_on_warning takes x'
+# The other one takes names of instances, which need not be there yet.
+asked=/proc/sys/kernel/ftrace_dump_on_oops
+for value in 2 orig_cpu 0,one,two=2 $(printf '%099d' 7); do
+	echo $value > $asked
+	holds 'as written' $asked $value
+done
+echo 0 > $asked
+for bad in '' $(printf '%0100d' 7); do
+	echo "$bad" 2> /dev/null > $asked && fail "ftrace_dump_on_oops takes '$bad'"
+done
+holds 'unchanged' $asked 0
 echo > trace
 echo 1 > tracing_on
 echo '*** the end ***' > trace_marker

@@ -169,6 +169,31 @@ def test_trace_is_dumped_on_oops(machine):
         assert guest.run("cat tracing_on") == (0, "0\n")
 
 
+# What the parameter says, and what is dumped of the markers below, in this order.
+DUMPED = {
+    "=foo": ["Dumping ftrace instance foo buffer:", "foo here", "foo there"],
+    "=orig_cpu": ["Dumping ftrace buffer:", "top here"],
+    ",foo=2": ["Dumping ftrace buffer:", "top here", "top there", "Dumping ftrace instance foo buffer:", "foo here"],
+    "=0,gone,foo=orig_cpu": ["Instance gone not found", "Dumping ftrace instance foo buffer:", "foo here"],
+    "=2,foo": ["Dumping ftrace buffer:", "top here", "Dumping ftrace instance foo buffer:", "foo here", "foo there"],
+}
+
+
+@pytest.mark.parametrize("asked", DUMPED)
+def test_instances_are_dumped_on_oops(machine, asked):
+    with machine.guest(smp=2, timeout=60, append=f"ftrace_dump_on_oops{asked} trace_buf_size=16K") as guest:
+        guest.run(f"cd {TRACING}; mkdir instances/foo instances/bar")
+        for buffer, folder in (("top", "."), ("foo", "instances/foo"), ("bar", "instances/bar")):
+            for cpus, place in (("2", "here"), ("1", "there")):
+                guest.run(f"taskset {cpus} sh -c 'echo {buffer} {place} > {folder}/trace_marker'")
+        status, text = provoke(guest, "ACCESS_NULL", first="taskset -p 2 $$ > /dev/null")
+        assert status == 139
+        assert re.findall("Dumping .*:|Instance .* not found|(?:top|foo|bar) t?here", text) == DUMPED[asked]
+        off = guest.run("cat tracing_on instances/foo/tracing_on instances/bar/tracing_on")[1].split()
+        dumped = [name in " ".join(DUMPED[asked]) for name in ("top", "foo", "bar")]
+        assert off == [str(int(not one)) for one in dumped], "what is not dumped goes on"
+
+
 def test_no_dump_without_being_asked(machine):
     with machine.guest(timeout=60) as guest:
         guest.run(f"cd {TRACING}; echo function > current_tracer")

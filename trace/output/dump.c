@@ -7,8 +7,8 @@
  * holder that has stopped never lets go (ring_buffer_dump_begin). Only one CPU dumps (`dumping`); a second one that
  * comes meanwhile returns at once.
  *
- * It is called by an oops or a panic when ftrace_dump_on_oops asks for it, by the commands dump and cpudump of
- * set_ftrace_filter, by sysrq-z, and by code that hunts a bug.
+ * An oops or a panic dumps the buffers that ftrace_dump_on_oops names. ftrace_dump() is called by the commands dump and
+ * cpudump of set_ftrace_filter, by sysrq-z, and by code that hunts a bug.
  */
 #include <drivers/tty.h>
 #include <fs/libfs.h>
@@ -23,7 +23,8 @@
 #include "tracers/graph/graph.h"
 #include "iter.h"
 
-static enum ftrace_dump_mode dump_on_oops; /* [any] */
+/* What Linux's parameter says (dump_as_told). [any] The text may change while it is read; it always ends. */
+static char dump_on_oops[100] = "0";
 
 #define DUMP_TEXT_MAX 4096 /* of a record: a stack has many lines */
 
@@ -54,7 +55,10 @@ static void dump_records(struct trace_iterator *iter)
 {
 	u64 count = 0;
 
-	printk(KERN_EMERG "Dumping ftrace buffer:\n");
+	if (iter->tr->name)
+		printk(KERN_EMERG "Dumping ftrace instance %s buffer:\n", iter->tr->name);
+	else
+		printk(KERN_EMERG "Dumping ftrace buffer:\n");
 	while (trace_find_next_entry(iter)) {
 		if (!count++)
 			printk(KERN_EMERG "---------------------------------\n");
@@ -69,69 +73,145 @@ static void dump_records(struct trace_iterator *iter)
 
 /*
  * When the iterator cannot be prepared (function_graph never ran, so its state is not there) records are printed all
- * the same, without a copy to look ahead in. Context: any.
+ * the same, without a copy to look ahead in. Context: preemption off, `dumping` set.
  */
-void ftrace_dump(enum ftrace_dump_mode mode)
+static void dump_array(struct trace_array *tr, enum ftrace_dump_mode mode)
 {
-	if (mode == DUMP_NONE || __atomic_exchange_n(&dumping, true, __ATOMIC_ACQUIRE))
+	if (!tr->buffer)
 		return;
-	tracing_off();
-	preempt_disable_notrace(); /* the CPU that does not wait stays this one */
+	tracer_tracing_off(tr);
 	ring_buffer_dump_begin();
 	memset(&dump_iter, 0, sizeof(dump_iter));
-	dump_iter.tr = &global_trace;
+	dump_iter.tr = tr;
 	dump_iter.atomic = true;
-	dump_iter.trace = global_trace.current_trace;
-	dump_iter.buffer = global_trace.buffer;
+	dump_iter.trace = tr->current_trace;
+	dump_iter.buffer = tr->buffer;
 	dump_iter.cpu_file = mode == DUMP_ORIG ? (int)smp_processor_id() : RING_BUFFER_ALL_CPUS_FILE;
 	dump_iter.text.buf = dump_text;
 	dump_iter.text.size = sizeof(dump_text);
-	if (dump_iter.buffer) {
-		dump_iter.copy = dump_copy;
-		if (trace_iter_prepare(&dump_iter) || !dump_iter.graph)
-			dump_iter.copy = NULL;
-		dump_records(&dump_iter);
-		trace_iter_release(&dump_iter);
-	}
+	dump_iter.copy = dump_copy;
+	if (trace_iter_prepare(&dump_iter) || !dump_iter.graph)
+		dump_iter.copy = NULL;
+	dump_records(&dump_iter);
+	trace_iter_release(&dump_iter);
 	/* What was read without its lock may be damaged, and no writer may come upon it. */
-	if (ring_buffer_dump_end() && dump_iter.buffer)
+	if (ring_buffer_dump_end())
 		ring_buffer_record_disable(dump_iter.buffer);
+}
+
+/* One CPU at a time dumps; the one that does not wait for the rings' locks stays this one. */
+static bool dump_begin(void)
+{
+	if (__atomic_exchange_n(&dumping, true, __ATOMIC_ACQUIRE))
+		return false;
+	preempt_disable_notrace();
+	return true;
+}
+
+static void dump_end(void)
+{
 	preempt_enable_notrace();
 	__atomic_store_n(&dumping, false, __ATOMIC_RELEASE);
 }
+
+void ftrace_dump(enum ftrace_dump_mode mode)
+{
+	if (mode == DUMP_NONE || !dump_begin())
+		return;
+	dump_array(&global_trace, mode);
+	dump_end();
+}
 EXPORT_SYMBOL(ftrace_dump);
 
-/* The values of Linux's parameter: alone or 1 for all CPUs, orig_cpu or 2 for the one in trouble, 0 for none. */
+/*
+ * The instance of this name; NULL. No lock may be waited for here. An instance that is being removed at this moment has
+ * no next one (list_del), which ends the search. Its memory stays, as preemption is off: a grace period comes between
+ * the list and kfree(). A name is complete before the instance is in the list.
+ */
+static struct trace_array *instance_named(const char *name)
+{
+	const struct list_head *at = READ_ONCE(global_trace.list.next);
+
+	for (; at && at != &global_trace.list; at = READ_ONCE(at->next)) {
+		struct trace_array *tr = list_entry(at, struct trace_array, list);
+
+		if (!strcmp(tr->name, name))
+			return tr;
+	}
+	return NULL;
+}
+
+/* "2" or "orig_cpu", in both places. */
+static bool says_orig_cpu(const char *word)
+{
+	return !strcmp(word, "2") || !strcmp(word, "orig_cpu");
+}
+
+/*
+ * As ftrace_dump_on_oops says: words between commas. The first may be about the top buffer: 0 none, 1 all CPUs, 2 or
+ * orig_cpu this one. Any other word is the name of an instance, all CPUs of it, or this one with =2 or =orig_cpu.
+ */
+static void dump_as_told(void)
+{
+	static char told[sizeof(dump_on_oops)]; /* [the CPU that has set `dumping`] */
+	char *rest = told, *word;
+
+	if (!dump_begin())
+		return;
+	strscpy(told, dump_on_oops, sizeof(told));
+	while ((word = strsep(&rest, ","))) {
+		bool first = word == told;
+		const char *name = strsep(&word, "=");
+		struct trace_array *tr;
+
+		if (first && !word && !strcmp(name, "0"))
+			continue;
+		if (first && !word && (!strcmp(name, "1") || says_orig_cpu(name))) {
+			dump_array(&global_trace, *name == '1' ? DUMP_ALL : DUMP_ORIG);
+			continue;
+		}
+		tr = instance_named(name);
+		if (tr)
+			dump_array(tr, word && says_orig_cpu(word) ? DUMP_ORIG : DUMP_ALL);
+		else
+			printk(KERN_ERR "Instance %s not found\n", name);
+	}
+	dump_end();
+}
+
+/* Which instances there will be is not known at boot, so any text is good that has room. 0, -EINVAL. */
 static int set_dump_on_oops(const char *value)
 {
-	if (!*value || !strcmp(value, "1"))
-		dump_on_oops = DUMP_ALL;
-	else if (!strcmp(value, "orig_cpu") || !strcmp(value, "2"))
-		dump_on_oops = DUMP_ORIG;
-	else if (!strcmp(value, "0"))
-		dump_on_oops = DUMP_NONE;
-	else
+	if (strlen(value) >= sizeof(dump_on_oops))
 		return -EINVAL;
+	strscpy(dump_on_oops, *value ? value : "1", sizeof(dump_on_oops));
 	return 0;
 }
 __setup("ftrace_dump_on_oops", set_dump_on_oops);
+
+/* ftrace_dump_on_oops,NAME: the top buffer, and that instance. */
+static int add_dump_on_oops(const char *value)
+{
+	if (strlen(value) + 2 >= sizeof(dump_on_oops))
+		return -EINVAL;
+	strscpy(dump_on_oops, "1,", sizeof(dump_on_oops));
+	strscpy(dump_on_oops + 2, value, sizeof(dump_on_oops) - 2);
+	return 0;
+}
+__setup("ftrace_dump_on_oops,", add_dump_on_oops);
 
 /* ---- /proc/sys/kernel: the same while it runs */
 
 static int dump_on_oops_show(struct seq_file *m, void *v)
 {
-	seq_printf(m, "%d\n", READ_ONCE(dump_on_oops));
+	seq_printf(m, "%s\n", dump_on_oops);
 	return 0;
 }
 
 /* The parameter takes an empty value; a file does not, since writing nothing must not switch anything. */
 static int dump_on_oops_store(char *text, void *data)
 {
-	char word[16];
-
-	if (strscpy(word, text, sizeof(word)) < 0)
-		return -EINVAL;
-	text = strim(word);
+	text = strim(text);
 	return *text ? set_dump_on_oops(text) : -EINVAL;
 }
 
@@ -191,9 +271,9 @@ static void trace_in_trouble(enum trouble what)
 			tracing_off();
 		return;
 	}
-	if (what != TROUBLE_DYING && dump_on_oops && !dumped) {
+	if (what != TROUBLE_DYING && strcmp(dump_on_oops, "0") && !dumped) {
 		dumped = what == TROUBLE_OOPS;
-		ftrace_dump(dump_on_oops);
+		dump_as_told();
 	}
 }
 

@@ -10,6 +10,8 @@ trace-cmd stop
 echo "stopped $(trace-cmd show | lines 'filename=/bin/true')"
 trace-cmd extract -o extracted.dat > /dev/null 2>&1
 echo "extract $(trace-cmd report -i extracted.dat 2> /dev/null | lines 'filename=/bin/true')"
+trace-cmd start -e sched:sched_process_exec > /dev/null
+/bin/true
 trace-cmd snapshot -s > /dev/null
 /bin/true
 trace-cmd extract -s -o extracted.dat > /dev/null 2>&1
