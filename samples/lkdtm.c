@@ -138,7 +138,7 @@ static void noinline lkdtm_EXHAUST_STACK(void)
  */
 static void noinline lkdtm_SLAB_FREE_DOUBLE(void)
 {
-	void *object = kmalloc(64, GFP_KERNEL);
+	void *volatile object = kmalloc(64, GFP_KERNEL); /* volatile: gcc refuses what it sees through */
 
 	kfree(object);
 	/* cppcheck-suppress doubleFree ; this fault is what is ordered */

@@ -60,6 +60,12 @@ typedef u32 gfp_t;   /* allocation flags, see <mm/gfp.h> */
 #define __aligned(n)	    __attribute__((aligned(n)))
 #define __irq_entry	    noinline __attribute__((section(".irqentry.text"))) /* what handle_arch_irq is */
 #define __section(s)	    __attribute__((section(s)))
+/* It allocates, and the argument `n` of `free` gives back: gcc tells of another function, and of a use afterwards. */
+#ifdef __clang__
+#define __freed_by(free, n)
+#else
+#define __freed_by(free, n) __attribute__((malloc(free, n)))
+#endif
 #define __printf(f, a)	    __attribute__((format(printf, f, a)))
 #define __must_check	    __attribute__((warn_unused_result))
 #define __cacheline_aligned __aligned(64)

@@ -22,25 +22,25 @@ void kmem_cache_destroy(struct kmem_cache *c);
  * An object, or NULL when out of memory. Any context but nmi, with GFP_ATOMIC where the caller must not wait. The fast
  * path takes from this CPU's list with interrupts off and no lock. kmem_cache_free takes NULL, too.
  */
-void *kmem_cache_alloc(struct kmem_cache *c, gfp_t gfp);
-void *kmem_cache_zalloc(struct kmem_cache *c, gfp_t gfp);
 void kmem_cache_free(struct kmem_cache *c, void *obj);
+void *kmem_cache_alloc(struct kmem_cache *c, gfp_t gfp) __freed_by(kmem_cache_free, 2);
+void *kmem_cache_zalloc(struct kmem_cache *c, gfp_t gfp) __freed_by(kmem_cache_free, 2);
 
 #define KMALLOC_MAX_SIZE (2UL << 20)
 /*
  * Up to KMALLOC_MAX_SIZE bytes, aligned to 8 (powers of two: to their size, up to a page). NULL when out of memory. Any
  * context but nmi, as gfp says; so is kfree.
  */
-void *kmalloc(size_t size, gfp_t gfp);
-void *kzalloc(size_t size, gfp_t gfp);
-void *kcalloc(size_t n, size_t size, gfp_t gfp); /* NULL on overflow too */
-void *krealloc(const void *p, size_t size, gfp_t gfp);
-void kfree(const void *p);   /* NULL is allowed */
+void kfree(const void *p); /* NULL is allowed */
+void *kmalloc(size_t size, gfp_t gfp) __freed_by(kfree, 1);
+void *kzalloc(size_t size, gfp_t gfp) __freed_by(kfree, 1);
+void *kcalloc(size_t n, size_t size, gfp_t gfp) __freed_by(kfree, 1); /* NULL on overflow too */
+void *krealloc(const void *p, size_t size, gfp_t gfp) __freed_by(kfree, 1);
 size_t ksize(const void *p); /* bytes that may be used: what was asked for, or a little more */
 /* kmalloc, or vmalloc when the size is too large or memory is fragmented; kvfree frees either. Thread context. */
-void *kvmalloc(size_t size, gfp_t gfp);
-void *kvzalloc(size_t size, gfp_t gfp);
 void kvfree(const void *p);
+void *kvmalloc(size_t size, gfp_t gfp) __freed_by(kvfree, 1);
+void *kvzalloc(size_t size, gfp_t gfp) __freed_by(kvfree, 1);
 void kmem_cache_init(void); /* boot */
 struct seq_file;
 /* /proc/slabinfo. Thread context. */

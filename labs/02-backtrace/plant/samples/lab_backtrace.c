@@ -179,7 +179,8 @@ static int lab_park(void)
 	lab_parked = kthread_run(lab_sleeper, NULL, "lab_sleeper");
 	if (IS_ERR(lab_parked))
 		return PTR_ERR(lab_parked);
-	while (READ_ONCE(lab_parked->state) == TASK_RUNNING || READ_ONCE(lab_parked->on_cpu))
+	/* One that says it sleeps may be preempted before it does: it is still on its queue then. */
+	while (READ_ONCE(lab_parked->on_rq) || READ_ONCE(lab_parked->on_cpu))
 		msleep(1);
 	got.n = stack_trace_save_tsk(lab_parked, got.at, MOST, 0);
 	from_regs.n = stack_trace_save_tsk(lab_parked, from_regs.at, 5, 2);
