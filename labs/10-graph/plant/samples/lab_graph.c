@@ -102,7 +102,8 @@ static int lab_park(unsigned long seed)
 	if (IS_ERR(lab_parked))
 		return PTR_ERR(lab_parked);
 	lab_pid = lab_parked->pid;
-	while (READ_ONCE(lab_parked->state) == TASK_RUNNING || READ_ONCE(lab_parked->on_cpu))
+	/* One that says it sleeps may be preempted before it does: it is still on its queue then. */
+	while (READ_ONCE(lab_parked->on_rq) || READ_ONCE(lab_parked->on_cpu))
 		msleep(1);
 	return 0;
 }
