@@ -51,15 +51,15 @@ typedef u32 gfp_t;   /* allocation flags, see <mm/gfp.h> */
 #define __always_inline inline __attribute__((always_inline))
 #define noinline	__attribute__((noinline))
 /* In pages without patchable code. */
-#define noinstr		    notrace noinline __attribute__((section(".noinstr.text")))
-#define __noreturn	    __attribute__((noreturn))
-#define __used		    __attribute__((used))
-#define __maybe_unused	    __attribute__((unused))
-#define __weak		    __attribute__((weak))
-#define __packed	    __attribute__((packed))
-#define __aligned(n)	    __attribute__((aligned(n)))
-#define __irq_entry	    noinline __attribute__((section(".irqentry.text"))) /* what handle_arch_irq is */
-#define __section(s)	    __attribute__((section(s)))
+#define noinstr	       notrace noinline __attribute__((section(".noinstr.text")))
+#define __noreturn     __attribute__((noreturn))
+#define __used	       __attribute__((used))
+#define __maybe_unused __attribute__((unused))
+#define __weak	       __attribute__((weak))
+#define __packed       __attribute__((packed))
+#define __aligned(n)   __attribute__((aligned(n)))
+#define __irq_entry    noinline __attribute__((section(".irqentry.text"))) /* what handle_arch_irq is */
+#define __section(s)   __attribute__((section(s)))
 /* It allocates, and the argument `n` of `free` gives back: gcc tells of another function, and of a use afterwards. */
 #ifdef __clang__
 #define __freed_by(free, n)
