@@ -1,4 +1,4 @@
-"""What gcc knows of memory that is given back: the allocators say by which function (__freed_by). Each build hears of the
+"""gcc knows which memory is given back: the allocators say by which function (__freed_by). Each build hears of the
 plain cases. The long form lets gcc's analyzer follow the ways through each function of the kernel."""
 
 import concurrent.futures

@@ -99,6 +99,7 @@ PLAIN += (
     "xz",
     "bzip2",
     "awk",
+    "diff",
     "make",
     "gcc",
     "as",

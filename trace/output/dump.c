@@ -23,7 +23,7 @@
 #include "tracers/graph/graph.h"
 #include "iter.h"
 
-/* What Linux's parameter says (dump_as_told). [any] The text may change while it is read; it always ends. */
+/* Linux's parameter, read by dump_as_told(). [any] The text may change while it is read; it always ends. */
 static char dump_on_oops[100] = "0";
 
 #define DUMP_TEXT_MAX 4096 /* of a record: a stack has many lines */
