@@ -30,8 +30,9 @@ int tracing_alloc_snapshot(void);
 
 enum ftrace_dump_mode {
 	DUMP_NONE,
-	DUMP_ALL,  /* all CPUs' buffers */
-	DUMP_ORIG, /* the CPU that crashed */
+	DUMP_ALL,   /* all CPUs' buffers */
+	DUMP_ORIG,  /* the CPU that crashed */
+	DUMP_PARAM, /* the buffers that ftrace_dump_on_oops names */
 };
-/* The top buffer as text through printk; tracing is off afterwards. Any context, also oops. */
+/* The top buffer, or those named, as text through printk; they record no more afterwards. Any context, also oops. */
 void ftrace_dump(enum ftrace_dump_mode mode);

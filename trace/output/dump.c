@@ -7,8 +7,8 @@
  * holder that has stopped never lets go (ring_buffer_dump_begin). Only one CPU dumps (`dumping`); a second one that
  * comes meanwhile returns at once.
  *
- * An oops or a panic dumps the buffers that ftrace_dump_on_oops names. ftrace_dump() is called by the commands dump and
- * cpudump of set_ftrace_filter, by sysrq-z, and by code that hunts a bug.
+ * It is called by an oops or a panic when ftrace_dump_on_oops asks for it, by the commands dump and cpudump of
+ * set_ftrace_filter, by sysrq-z, and by code that hunts a bug.
  */
 #include <drivers/tty.h>
 #include <fs/libfs.h>
@@ -114,15 +114,6 @@ static void dump_end(void)
 	__atomic_store_n(&dumping, false, __ATOMIC_RELEASE);
 }
 
-void ftrace_dump(enum ftrace_dump_mode mode)
-{
-	if (mode == DUMP_NONE || !dump_begin())
-		return;
-	dump_array(&global_trace, mode);
-	dump_end();
-}
-EXPORT_SYMBOL(ftrace_dump);
-
 /*
  * The instance of this name; NULL. No lock may be waited for here. An instance that is being removed at this moment has
  * no next one (list_del), which ends the search. Its memory stays, as preemption is off: a grace period comes between
@@ -150,14 +141,13 @@ static bool says_orig_cpu(const char *word)
 /*
  * As ftrace_dump_on_oops says: words between commas. The first may be about the top buffer: 0 none, 1 all CPUs, 2 or
  * orig_cpu this one. Any other word is the name of an instance, all CPUs of it, or this one with =2 or =orig_cpu.
+ * Context: as of dump_array().
  */
 static void dump_as_told(void)
 {
 	static char told[sizeof(dump_on_oops)]; /* [the CPU that has set `dumping`] */
 	char *rest = told, *word;
 
-	if (!dump_begin())
-		return;
 	strscpy(told, dump_on_oops, sizeof(told));
 	while ((word = strsep(&rest, ","))) {
 		bool first = word == told;
@@ -176,8 +166,19 @@ static void dump_as_told(void)
 		else
 			printk(KERN_ERR "Instance %s not found\n", name);
 	}
+}
+
+void ftrace_dump(enum ftrace_dump_mode mode)
+{
+	if (mode == DUMP_NONE || !dump_begin())
+		return;
+	if (mode == DUMP_PARAM)
+		dump_as_told();
+	else
+		dump_array(&global_trace, mode);
 	dump_end();
 }
+EXPORT_SYMBOL(ftrace_dump);
 
 /* Which instances there will be is not known at boot, so any text is good that has room. 0, -EINVAL. */
 static int set_dump_on_oops(const char *value)
@@ -273,7 +274,7 @@ static void trace_in_trouble(enum trouble what)
 	}
 	if (what != TROUBLE_DYING && strcmp(dump_on_oops, "0") && !dumped) {
 		dumped = what == TROUBLE_OOPS;
-		dump_as_told();
+		ftrace_dump(DUMP_PARAM);
 	}
 }
 
