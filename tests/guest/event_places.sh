@@ -164,7 +164,7 @@ seen mm_page_free "page=$pointer pfn=0x[0-9a-f]+ order=[0-9]+"
 text=$(grep -m 1 'kmalloc: call_site=text_file_write+.* bytes_req=4096 bytes_alloc=4096 gfp_flags=GFP_KERNEL ' /tmp/trace | grep -o 'ptr=[0-9a-f]*')
 test -n "$text" || fail 'no kmalloc in text_file_write'
 grep -q "kfree: call_site=text_file_write+[^ ]* $text\$" /tmp/trace || fail 'no kfree of what text_file_write had'
-grep -qE 'kmalloc: call_site=kvzalloc\+.* bytes_req=[12][0-9]{4} bytes_alloc=(16384|32768) ' /tmp/trace || fail 'no kmalloc of pages'
+grep -qE 'kmalloc: call_site=kv[mz]alloc\+.* bytes_req=[12][0-9]{4} bytes_alloc=(16384|32768) ' /tmp/trace || fail 'no kmalloc of pages'
 grep -q 'kmalloc: call_site=tracing_mark_write+.* bytes_req=300 bytes_alloc=512 ' /tmp/trace || fail 'no kmalloc of a long marker'
 grep -qE 'kmem_cache_alloc: call_site=dup_task_struct\+.*=GFP_KERNEL ' /tmp/trace || fail 'no task'
 # in_both PATTERN PATTERN PART: the parts of both kinds of lines that are the same, the first one. Something from before may be
