@@ -13,7 +13,7 @@ import machines
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 KINDS = ("use-after-free", "double-free", "mismatching-deallocation", "free-of-non-heap")
-# What it takes for one, and is none: the recursion that ends after one level, and the fault that is ordered.
+# Its two false alarms: a recursion that ends after one level, and the fault that is ordered.
 ALLOWED = {("kernel/fs/9p/requests.c", "use-after-free"), ("samples/lkdtm.c", "double-free")}
 
 PLAIN = {

@@ -430,7 +430,7 @@ void trace_snapshot_put(struct trace_array *tr, struct trace_snapshot *snapshot)
 		snapshot_free(snapshot);
 }
 
-/* A part that is pending is made complete by who takes it next, so it counts as filled. */
+/* A part that is pending is made complete before anything is taken from it, so it counts as filled. */
 bool trace_snapshot_filled(struct trace_array *tr, unsigned cpu, unsigned percent)
 {
 	struct trace_max *max = tr->max;

@@ -139,7 +139,7 @@ static bool says_orig_cpu(const char *word)
 }
 
 /*
- * As ftrace_dump_on_oops says: words between commas. The first may be about the top buffer: 0 none, 1 all CPUs, 2 or
+ * As ftrace_dump_on_oops says: words between commas. The first may be about the top buffer: 0 nothing, 1 all CPUs, 2 or
  * orig_cpu this one. Any other word is the name of an instance, all CPUs of it, or this one with =2 or =orig_cpu.
  * Context: as of dump_array().
  */

@@ -173,8 +173,8 @@ static bool worth_splicing(void *reader)
 }
 
 /*
- * ring_buffer_read_page() of the newest snapshot. It is held, so none is exchanged for it meanwhile. -EAGAIN: there is
- * none, or none of this CPU; -ENOMEM. trace_types_lock held.
+ * ring_buffer_read_page() of the newest snapshot. It is held, so its rings stay where they are meanwhile. -EAGAIN: no
+ * snapshot was taken, or it has no part of this CPU; -ENOMEM. trace_types_lock held.
  */
 static int take_of_snapshot(const struct raw_reader *r, struct raw_page *page, size_t n, bool full)
 {
