@@ -35,6 +35,26 @@ void pgd_kernel_complete(void);
  * `end` ends. Where there is no table, *va moves behind it first; NULL when it comes to `end`. No lock.
  */
 pte_t *pte_run(pgd_t *pgd, unsigned long *va, unsigned long end, unsigned *n);
+/* Are the eight slots from `at` on empty? */
+static __always_inline bool pte_none8(const pte_t *at)
+{
+	u64 any = 0;
+
+	_Pragma("GCC unroll 8") for (unsigned i = 0; i < 8; i++)
+		any |= READ_ONCE(at[i].v);
+	return !any;
+}
+
+/*
+ * The first slot of at..end - 1 that is not empty, or end. Address spaces are mostly empty, so eight slots that share a
+ * cache line are looked at in one step. No lock; a slot may change meanwhile.
+ */
+static __always_inline pte_t *pte_skip_empty(pte_t *at, const pte_t *end)
+{
+	while (at < end && pte_none(READ_ONCE(*at)))
+		at += IS_ALIGNED((unsigned long)at, 8 * sizeof(*at)) && end - at >= 8 && pte_none8(at) ? 8 : 1;
+	return at;
+}
 /*
  * Call fn for each non-empty user leaf entry of [start, end), in ascending order. A result other than 0 ends the walk
  * and is returned. The caller keeps the entries from changing where fn needs that.

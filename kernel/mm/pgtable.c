@@ -220,6 +220,7 @@ pte_t *pte_run(pgd_t *pgd, unsigned long *va, unsigned long end, unsigned *n)
 	return find_run(pgd, va, end, n);
 }
 
+/* Slots are looked at in runs of one table, and empty ones passed over eight at a time. */
 int pte_range(pgd_t *pgd, unsigned long start, unsigned long end, int (*fn)(pte_t *slot, unsigned long va, void *arg),
 	      void *arg)
 {
@@ -227,9 +228,14 @@ int pte_range(pgd_t *pgd, unsigned long start, unsigned long end, int (*fn)(pte_
 	pte_t *slot;
 	unsigned n;
 
-	while (va < end && (slot = find_run(pgd, &va, end, &n)))
-		for (int ret; n; n--, slot++, va += PAGE_SIZE)
-			if (READ_ONCE(slot->v) && (ret = fn(slot, va, arg)))
+	while (va < end && (slot = find_run(pgd, &va, end, &n))) {
+		for (pte_t *at = slot; (at = pte_skip_empty(at, slot + n)) < slot + n; at++) {
+			int ret = fn(at, va + (at - slot) * PAGE_SIZE, arg);
+
+			if (ret)
 				return ret;
+		}
+		va += n * PAGE_SIZE;
+	}
 	return 0;
 }

@@ -48,40 +48,44 @@ static void flush_batch(struct gather *g)
 }
 
 /* When the batch is full, or when it is time for a pause in the spinlock. */
-static inline bool must_flush(const struct gather *g)
+static inline bool must_flush(unsigned nr, unsigned passed)
 {
-	return g->nr == BATCH || g->passed >= PAUSE_AFTER;
+	return nr == BATCH || passed >= PAUSE_AFTER;
 }
 
 /*
- * [p] Empty the n slots from va on, up to the next flush. A plain store does it: whoever else would write the entry
- * waits for the lock, and a CPU that marks it as used at this moment marks a page that goes. Returns where to go on.
+ * [p] Empty the n slots from va on, up to the next flush. A plain store does it, without a barrier: whoever else would
+ * write the entry waits for the lock, a CPU that marks it as used at this moment marks a page that goes, and a CPU that
+ * still finds the page does so until the flush. What changes with each page is kept in registers. Returns where to go
+ * on.
  */
 static unsigned long zap_slots(struct gather *g, pte_t *slot, unsigned long va, unsigned n)
 {
-	for (pte_t *at = slot; at < slot + n; at++) {
-		pte_t pte = READ_ONCE(*at);
-		unsigned long here = va + (at - slot) * PAGE_SIZE;
-		struct page *page;
+	pte_t *at = pte_skip_empty(slot, slot + n);
+	unsigned nr = g->nr, passed = g->passed;
+	unsigned long start = g->start, here;
+	struct page *zero = zero_page;
 
-		if (pte_none(pte))
-			continue;
-		page = phys_to_page(pte_phys(pte));
+	for (; at < slot + n && !must_flush(nr, passed); at = pte_skip_empty(at + 1, slot + n)) {
+		struct page *page = phys_to_page(pte_phys(READ_ONCE(*at)));
+
 		if (g->keep_copies && page->flags & PG_ANON) {
-			g->passed++;
-		} else {
-			g->start = min(g->start, here);
-			g->end = here + PAGE_SIZE;
-			set_pte(at, (pte_t){0});
-			if (page != zero_page)
-				g->pages[g->nr++] = page;
-			else
-				g->passed++;
+			passed++;
+			continue;
 		}
-		if (must_flush(g))
-			return here + PAGE_SIZE;
+		here = va + (at - slot) * PAGE_SIZE;
+		start = min(start, here);
+		g->end = here + PAGE_SIZE;
+		WRITE_ONCE(*at, (pte_t){0});
+		if (page != zero)
+			g->pages[nr++] = page;
+		else
+			passed++;
 	}
-	return va + n * PAGE_SIZE;
+	g->nr = nr;
+	g->passed = passed;
+	g->start = start;
+	return va + (at - slot) * PAGE_SIZE;
 }
 
 /*
@@ -94,10 +98,10 @@ static void zap_gather(struct gather *g, unsigned long start, unsigned long end)
 	unsigned n;
 
 	while (start < end) {
-		if (must_flush(g))
+		if (must_flush(g->nr, g->passed))
 			flush_batch(g);
 		spin_lock(&g->mm->page_table_lock);
-		while (start < end && !must_flush(g) && (slot = pte_run(g->mm->pgd, &start, end, &n)))
+		while (start < end && !must_flush(g->nr, g->passed) && (slot = pte_run(g->mm->pgd, &start, end, &n)))
 			start = zap_slots(g, slot, start, n);
 		spin_unlock(&g->mm->page_table_lock);
 	}

@@ -382,6 +382,23 @@ static void test_linear_map(void **state)
 	}
 }
 
+/* Groups of eight that begin anywhere, with one entry, with none, with any; never beyond the end. */
+static void test_skip_empty(void **state)
+{
+	static pte_t slots[64] __attribute__((aligned(64)));
+
+	for (unsigned round = 0; round < 100000; round++) {
+		unsigned first = rand() % 33, end = first + rand() % 32, expected = first;
+
+		for (unsigned i = 0; i < 64; i++)
+			slots[i].v = round % 3 && rand() % (round % 64 + 1) ? 0 : round % 3 ? 1UL << rand() % 64 : 0;
+		slots[end].v = round % 2;
+		while (expected < end && !slots[expected].v)
+			expected++;
+		assert_ptr_equal(pte_skip_empty(slots + first, slots + end), slots + expected);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -389,6 +406,7 @@ int main(void)
 		cmocka_unit_test(test_kernel_half),
 		cmocka_unit_test(test_out_of_memory),
 		cmocka_unit_test(test_linear_map),
+		cmocka_unit_test(test_skip_empty),
 	};
 
 	ram_file = memfd_create("ram", 0);

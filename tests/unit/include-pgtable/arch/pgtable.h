@@ -42,6 +42,10 @@ static inline pte_t mk_pte(phys_addr_t phys, pgprot_t prot)
 {
 	return (pte_t){phys | prot.v};
 }
+static inline bool pte_none(pte_t pte)
+{
+	return !pte.v;
+}
 static inline void set_pte(pte_t *slot, pte_t v)
 {
 	__atomic_store_n(&slot->v, v.v, __ATOMIC_RELEASE);
