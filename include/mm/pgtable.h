@@ -40,8 +40,7 @@ static __always_inline bool pte_none8(const pte_t *at)
 {
 	u64 any = 0;
 
-	_Pragma("GCC unroll 8") for (unsigned i = 0; i < 8; i++)
-		any |= READ_ONCE(at[i].v);
+	_Pragma("GCC unroll 8") for (unsigned i = 0; i < 8; i++) any |= READ_ONCE(at[i].v);
 	return !any;
 }
 

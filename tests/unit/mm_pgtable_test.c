@@ -402,10 +402,8 @@ static void test_skip_empty(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_user_tables),
-		cmocka_unit_test(test_kernel_half),
-		cmocka_unit_test(test_out_of_memory),
-		cmocka_unit_test(test_linear_map),
+		cmocka_unit_test(test_user_tables),   cmocka_unit_test(test_kernel_half),
+		cmocka_unit_test(test_out_of_memory), cmocka_unit_test(test_linear_map),
 		cmocka_unit_test(test_skip_empty),
 	};
 
