@@ -38,6 +38,45 @@ def test_the_list_fits_the_tree():
         assert [n for n, (one, other) in enumerate(zip(before, after), 1) if one != other] == [mutation.line], mutation
 
 
+NAMED = """
+int one(void)
+{
+	if (a)
+		return -1;
+	return -1;
+}
+
+static __always_inline struct two *two(int a,
+				       int b)
+{
+	return -1;
+}
+
+SYSCALL_DEFINE2(three, int, a, int, b)
+{
+	return -1;
+}
+"""
+
+
+def test_lines_are_named_by_their_functions(tmp_path, monkeypatch):
+    """A line that stands in the file several times is that of a function, or its N-th there, or is refused."""
+    (tmp_path / "a.c").write_text(NAMED)
+    monkeypatch.setattr(operators, "ROOT", tmp_path)
+    monkeypatch.setattr(operators, "CURATED", tmp_path / "list")
+
+    def places(*marks):
+        operators.CURATED.write_text("a.c\n" + "".join(f"-{mark} return -1;\n+ return 0;\n" for mark in marks))
+        return [mutation.line for mutation in operators.curated()]
+
+    assert places("one:1", "one:2", "two", "three") == [5, 6, 12, 17]
+    for mark, said in ("", "4 lines 'return -1;': say"), ("one", "2 lines 'return -1;' in one: say"), ("one:3", "2 lines"):
+        with pytest.raises(operators.BadList, match=f"a.c has {said}"):
+            places(mark)
+    with pytest.raises(operators.BadList, match="a.c has 0 lines 'return -1;' in four"):
+        places("four")
+
+
 def test_what_caught_a_bug_is_kept(tmp_path, monkeypatch):
     """A new catch takes an old one's place, a bug that lived loses its line, and one that is not of the list has none."""
     caught = load("caught")

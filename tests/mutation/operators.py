@@ -56,19 +56,19 @@ def squeezed(text):
 
 # ---- The curated list: blocks of lines
 #     kernel/sched/fair.c
-#     - the line as it is          (its text is unique in the file, or '-2' says: the second such line)
+#     - the line as it is          (unique in the file, or '-f': in the function f, '-f:2': the second one there)
 #     + the line with the bug
 #     = why no test can notice     (only where that is so)
 
 
 def curated():
     """All mutations of the list. Raises BadList, which names each that does not fit its file any more."""
-    found, wrong, file, old, new, nth = [], [], None, None, None, 0
+    found, wrong, file, old, new, where = [], [], None, None, None, ""
 
     def finish(equivalent=""):
         if new is not None:
             try:
-                found.append(curated_one(file, old, nth, new, equivalent))
+                found.append(curated_one(file, old, where, new, equivalent))
             except BadList as error:
                 wrong.append(str(error))
 
@@ -76,9 +76,9 @@ def curated():
         mark, _, text = line.partition(" ")
         if not line.strip() or line.startswith("#"):
             continue
-        if re.fullmatch(r"-\d*", mark):
+        if re.fullmatch(r"-(\w+(:\d+)?)?", mark):
             finish()
-            old, nth, new = text.strip(), int(mark[1:] or 0), None
+            old, where, new = text.strip(), mark[1:], None
         elif mark == "+":
             new = text.strip()
         elif mark == "=":
@@ -97,17 +97,38 @@ def curated():
     return found
 
 
-def curated_one(file, old, nth, new, equivalent):
+def functions(lines):
+    """For each line the name of the function in whose body it is, or None."""
+    head = name = None
+    for line in lines:
+        # The last line of the head that has a name and is not indented; of SYSCALL_DEFINE3(read, ...) it is read.
+        if found := re.match(r"(?:\w+DEFINE\d?\(|\w.*?\b(?=\w+\())(\w+)", line):
+            head = found[1]
+        if line == "{":
+            name = head
+        yield name
+        if line.startswith("}"):
+            name = None
+
+
+def curated_one(file, old, where, new, equivalent):
+    """`where`: empty, a function, or FUNCTION:N for its N-th such line."""
     path = ROOT / file
     if not path.is_file():
         raise BadList(f"curated.txt: there is no file {file}")
-    places = [n for n, line in enumerate(path.read_text().split("\n"), 1) if squeezed(line) == squeezed(old)]
-    if len(places) < max(nth, 1) or (not nth and len(places) > 1):
+    lines = path.read_text().split("\n")
+    function, _, nth = where.partition(":")
+    places = [
+        n
+        for n, (line, inside) in enumerate(zip(lines, functions(lines)), 1)
+        if squeezed(line) == squeezed(old) and function in ("", inside)
+    ]
+    if len(places) < int(nth or 1) or (not nth and len(places) > 1):
         raise BadList(
-            f"curated.txt: {file} has {len(places)} lines '{old}'"
-            + (": say which by '-N'" if places and not nth else "")
+            f"curated.txt: {file} has {len(places)} lines '{old}'{' in ' + function if function else ''}"
+            + (": say which by '-FUNCTION' or '-FUNCTION:N'" if places and not nth else "")
         )
-    return Mutation(file, places[max(nth, 1) - 1], new, "curated", old, equivalent)
+    return Mutation(file, places[int(nth or 1) - 1], new, "curated", old, equivalent)
 
 
 # ---- Those made by rule: each yields what a line may become
