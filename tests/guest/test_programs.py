@@ -20,7 +20,7 @@ from vitrine_guest import ROOT
 SOAK_MINUTES = int(os.environ.get("SOAK_MINUTES", "0"))
 only_in_soak = pytest.mark.soak(only=True)
 # Packages beside those that the root always has.
-MORE = ("perl", "rtla", "python3", "libpython3.11-testsuite")
+MORE = ("perl", "rtla", "python3", "libpython3.11-testsuite", "linux-perf")
 # Scripts that show less than they do, or none.
 NOT_A_TEST = ("run-all", "run-minimal", "run-gprof")
 BASH_TOOLS = ("recho", "zecho", "printenv", "xcase")
@@ -454,6 +454,25 @@ PERF_TOOLS = "funccount 1\nfunctrace 1\nfuncgraph 1\nfuncslower 1\ntpoint 1\nres
 def test_perf_tools(machine):
     """The scripts of perf-tools that need no kprobes: each sees the program that ran meanwhile."""
     assert run_story(machine, "perf_tools", root=debian_root(machine.arch)) == PERF_TOOLS
+
+
+PERF = r"""functions 1 others 0
+graph 1 inside 1 deeper 0
+latency 1000
+list (\d+) \1
+  probe:seen           \(on vfs_read with arg1\)
+p:probe/seen _text\+\d+ arg1=\$stack
+kprobe 1
+uprobe 2
+record 255 3
+"""
+
+
+@only_in_soak
+def test_perf(machine):
+    """perf's ftrace, probe and list: what they say is what tracefs has; record says that there is no such call."""
+    said = run_story(machine, "perf", root=debian_root(machine.arch, *MORE), icount=False)
+    assert re.fullmatch(PERF, said), said
 
 
 STRESSORS = "cpu vm fork pipe switch timer sem futex mmap signal".split()
