@@ -4,6 +4,7 @@
  */
 #include <check.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <posix.h>
 #include <watch.h>
 
@@ -11,12 +12,13 @@
 
 static int ends[2];
 
-/* An open trace_pipe_raw with `marks` records. */
-static int start(unsigned marks)
+/* An open trace_pipe_raw with `marks` records, for sub-buffers of so many KiB. */
+static int start(const char *kib, unsigned marks)
 {
 	int marker = (int)CHECK_CALL(open("trace_marker", O_WRONLY)), fd;
 	char text[32];
 
+	check_put("buffer_subbuf_size_kb", kib);
 	check_put("buffer_size_kb", "64");
 	check_put("trace", "");
 	check_pin(0);
@@ -35,6 +37,15 @@ static void end(int fd)
 	close(fd);
 	close(ends[0]);
 	close(ends[1]);
+	check_put("buffer_subbuf_size_kb", "4");
+}
+
+/* Can it be read now? */
+static bool readable(int fd)
+{
+	struct pollfd one = {.fd = fd, .events = POLLIN};
+
+	return CHECK_CALL(poll(&one, 1, 0)) == 1;
 }
 
 /* How many of "seq 0", "seq 1", ... stand in these bytes, in this order? */
@@ -54,7 +65,7 @@ static unsigned count_marks(const char *bytes, size_t n)
 static void resized(void)
 {
 	static char page[PAGE];
-	int fd = start(300);
+	int fd = start("4", 300);
 
 	CHECK_EQ(write(ends[1], page, 1000), 1000);
 	CHECK_EQ(read(ends[0], page, 1000), 1000);
@@ -69,7 +80,7 @@ static void resized(void)
 static void resized_with_bytes(void)
 {
 	static char page[PAGE];
-	int fd = start(300);
+	int fd = start("4", 300);
 
 	CHECK_EQ(write(ends[1], page, 1000), 1000);
 	CHECK_EQ(read(ends[0], page, 900), 900);
@@ -81,9 +92,28 @@ static void resized_with_bytes(void)
 	end(fd);
 }
 
+/* A pipe without room for all of a sub-buffer takes a part, and poll says that splice has the rest. */
+static void in_parts(void)
+{
+	static char pages[2 * PAGE];
+	int fd = start("8", 400);
+
+	CHECK_EQ(fcntl(ends[1], F_SETPIPE_SZ, PAGE), PAGE);
+	CHECK_EQ(readable(fd), false); /* less than buffer_percent */
+	CHECK_EQ(splice(fd, NULL, ends[1], NULL, 2 * PAGE, 0), PAGE);
+	CHECK_EQ(readable(fd), true);
+	CHECK_EQ(vt_read(ends[0], pages, PAGE), PAGE);
+	CHECK_EQ(splice(fd, NULL, ends[1], NULL, PAGE, 0), PAGE);
+	CHECK_EQ(vt_read(ends[0], pages + PAGE, PAGE), PAGE);
+	CHECK_EQ(readable(fd), false);
+	CHECK_RANGE(count_marks(pages, sizeof(pages)), 80, 399);
+	end(fd);
+}
+
 static const struct check_case cases[] = {
 	{"resized", resized},
 	{"resized_with_bytes", resized_with_bytes},
+	{"in_parts", in_parts},
 };
 
 int main(int argc, char **argv)
