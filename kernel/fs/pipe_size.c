@@ -58,7 +58,10 @@ static int copy_ring(struct pipe_inode_info *to, struct pipe_inode_info *from)
 	return 0;
 }
 
-/* [l] Another ring with the same bytes. 0, -EBUSY or -ENOMEM. */
+/*
+ * [l] Another ring with the same bytes. 0, -EBUSY or -ENOMEM. An empty ring has no page, so an empty pipe begins at the
+ * start of one: where the head stands in the middle of a page, pipe_give_page() relies on it that the page is there.
+ */
 static int resize_ring(struct pipe_inode_info *pipe, unsigned pages)
 {
 	struct pipe_inode_info to = {.mask = pages - 1};
@@ -77,6 +80,8 @@ static int resize_ring(struct pipe_inode_info *pipe, unsigned pages)
 	pipe_free_pages(pipe);
 	pipe->pages = to.pages;
 	pipe->mask = to.mask;
+	if (!pipe_used(pipe))
+		pipe->head = pipe->tail = 0;
 	WRITE_ONCE(pipe->size, pages << PAGE_SHIFT);
 	return 0;
 }

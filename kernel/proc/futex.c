@@ -78,9 +78,11 @@ static int shared_key(unsigned long addr, struct futex_key *key)
 	}
 	slot = pte_lookup(mm->pgd, addr);
 	if (slot && pte_present(*slot))
-		*key = (struct futex_key){NULL, pte_phys(*slot) + addr % PAGE_SIZE};
+		*key = (struct futex_key){NULL, pte_phys(*slot) + addr % PAGE_SIZE, phys_to_page(pte_phys(*slot))};
 	else
 		err = -EAGAIN;
+	if (!err)
+		hold_futex_key(key); /* mmap_lock keeps the page mapped so far */
 unlock:
 	mutex_unlock(&mm->mmap_lock);
 	return err;
@@ -96,7 +98,7 @@ int get_futex_key(u32 __user *uaddr, bool shared, struct futex_key *key)
 		return -EINVAL;
 	if (!access_ok(uaddr, sizeof(u32)))
 		return -EFAULT;
-	*key = (struct futex_key){current->mm, addr};
+	*key = (struct futex_key){current->mm, addr, NULL};
 	if (!shared)
 		return 0;
 	if (get_user(word, uaddr))
@@ -144,6 +146,7 @@ int futex_wake(u32 __user *uaddr, bool shared, int nr, u32 bitset)
 		}
 	}
 	spin_unlock(&b->lock);
+	put_futex_key(&key);
 	return woken;
 }
 
@@ -233,7 +236,10 @@ static int futex_wait(u32 __user *uaddr, bool shared, u32 val, s64 expires, u32 
 	else
 		ret = sleep_as_waiter(&w, expires);
 	/* Woken in spite of an error: the waker has counted this task, so it must not return the error. */
-	return unqueue_waiter(&w) ? ret : 0;
+	if (!unqueue_waiter(&w))
+		ret = 0;
+	put_futex_key(&w.key); /* the one that a requeue has left */
+	return ret;
 }
 
 static long futex_wait_restart(struct task_struct *t);
@@ -278,46 +284,28 @@ static void unlock_two(struct futex_bucket *a, struct futex_bucket *b)
 }
 
 /*
- * Wake nr_wake waiters of `from`, and move nr_move others to `to` without waking them: a broadcast on a condition
- * variable moves its waiters to the mutex that they all want next. With `expect` only while the word has that value.
- * Gives how many were woken or moved, or -errno.
+ * Wake nr_wake waiters of k1, and move nr_move others to k2 without waking them. A waiter's key holds a page; the
+ * caller's keys hold the same pages, so none is freed here. Gives how many were woken or moved.
  */
-static int futex_requeue(u32 __user *from, u32 __user *to, bool shared, int nr_wake, int nr_move, const u32 *expect)
+static int requeue_waiters(const struct futex_key *k1, const struct futex_key *k2, int nr_wake, int nr_move)
 {
+	struct futex_bucket *b1 = bucket_of(k1), *b2 = bucket_of(k2);
 	struct futex_waiter *w, *next;
-	struct futex_bucket *b1, *b2;
-	struct futex_key k1, k2;
-	int done = 0, err;
-	u32 now;
+	int done = 0;
 
-	if (nr_wake < 0 || nr_move < 0)
-		return -EINVAL;
-	err = get_futex_key(from, shared, &k1);
-	if (!err)
-		err = get_futex_key(to, shared, &k2);
-	if (err)
-		return err;
-	/*
-	 * The comparison comes before the queue is locked: a change in between is as one right after the
-	 * call, which condition variables cope with, since they check their own sequence after waking.
-	 */
-	if (expect && get_user(now, from))
-		return -EFAULT;
-	if (expect && now != *expect)
-		return -EAGAIN;
-	b1 = bucket_of(&k1);
-	b2 = bucket_of(&k2);
 	lock_two(b1, b2);
 	list_for_each_entry_safe(w, next, &b1->waiters, list) {
 		if (done >= nr_wake && done - nr_wake >= nr_move) /* their sum may be too large for an int */
 			break;
-		if (!same_futex_key(&w->key, &k1))
+		if (!same_futex_key(&w->key, k1))
 			continue;
 		if (done++ < nr_wake) {
 			wake_waiter(w);
 			continue;
 		}
-		w->key = k2;
+		hold_futex_key(k2);
+		put_futex_key(&w->key);
+		w->key = *k2;
 		if (b1 != b2) {
 			list_move_tail(&w->list, &b2->waiters);
 			smp_store_release(&w->bucket, b2);
@@ -325,6 +313,40 @@ static int futex_requeue(u32 __user *from, u32 __user *to, bool shared, int nr_w
 	}
 	unlock_two(b1, b2);
 	return done;
+}
+
+/*
+ * A broadcast on a condition variable moves its waiters to the mutex that they all want next. With `expect` only while
+ * the word has that value. Gives how many were woken or moved, or -errno.
+ */
+static int futex_requeue(u32 __user *from, u32 __user *to, bool shared, int nr_wake, int nr_move, const u32 *expect)
+{
+	struct futex_key k1, k2;
+	int res;
+	u32 now;
+
+	if (nr_wake < 0 || nr_move < 0)
+		return -EINVAL;
+	res = get_futex_key(from, shared, &k1);
+	if (res)
+		return res;
+	res = get_futex_key(to, shared, &k2);
+	if (res)
+		goto put_first;
+	/*
+	 * The comparison comes before the queue is locked: a change in between is as one right after the
+	 * call, which condition variables cope with, since they check their own sequence after waking.
+	 */
+	if (expect && get_user(now, from))
+		res = -EFAULT;
+	else if (expect && now != *expect)
+		res = -EAGAIN;
+	else
+		res = requeue_waiters(&k1, &k2, nr_wake, nr_move);
+	put_futex_key(&k2);
+put_first:
+	put_futex_key(&k1);
+	return res;
 }
 
 /* The absolute monotonic time a wait ends. FUTEX_WAIT's is relative, the bitset kind's absolute, on either

@@ -2,16 +2,32 @@
 #pragma once
 
 #include <lib/types.h>
+#include <mm/page.h>
 
 /*
  * What names a futex. Memory that is shared between processes has different addresses in each, so there it is the
  * physical address; else it is the address space and the address. A private and a shared operation on private memory
  * do not meet, as on Linux: the shared one has the address plus 1.
+ *
+ * A key holds the page of a physical address. Otherwise the page could become another program's when the memory is
+ * unmapped, and who still waits there would be woken in the place of that program's tasks.
  */
 struct futex_key {
 	const void *space; /* mm, or NULL: `word` is physical */
 	u64 word;
+	struct page *page; /* with a reference; NULL: `word` is not physical */
 };
+
+static inline void hold_futex_key(const struct futex_key *key)
+{
+	if (key->page)
+		get_page(key->page);
+}
+static inline void put_futex_key(const struct futex_key *key)
+{
+	if (key->page)
+		put_page(key->page);
+}
 
 static inline bool same_futex_key(const struct futex_key *a, const struct futex_key *b)
 {
@@ -19,8 +35,8 @@ static inline bool same_futex_key(const struct futex_key *a, const struct futex_
 }
 
 /*
- * Find the key of a word: 0, -EINVAL for an address that is not aligned, -EFAULT, -EAGAIN. A shared operation may fault
- * and sleep.
+ * Find the key of a word, for put_futex_key(): 0, -EINVAL for an address that is not aligned, -EFAULT, -EAGAIN. A
+ * shared operation may fault and sleep.
  */
 int get_futex_key(u32 __user *uaddr, bool shared, struct futex_key *key);
 

@@ -136,6 +136,7 @@ static void forget_if_idle(struct pi_futex *f)
 		return;
 	drop_owner(f);
 	list_del(&f->list);
+	put_futex_key(&f->key);
 	kfree(f);
 }
 
@@ -196,6 +197,7 @@ static struct pi_futex *new_futex(const struct futex_key *key, u32 word)
 	f = kzalloc(sizeof(*f), GFP_KERNEL);
 	if (f) {
 		f->key = *key;
+		hold_futex_key(key);
 		INIT_LIST_HEAD(&f->waiters);
 		set_owner(f, owner);
 		list_add_tail(&f->list, &futexes);
@@ -310,6 +312,7 @@ int futex_lock_pi(u32 __user *uaddr, bool shared, s64 expires, bool try)
 				forget_if_idle(f);
 		}
 		mutex_unlock(&futex_pi_mutex);
+		put_futex_key(&key);
 	} while (ret == -EAGAIN && IS_ERR(f) && !fatal_signal_pending(current));
 	return ret;
 }
@@ -335,6 +338,7 @@ static int unlock_locked(u32 __user *uaddr, struct pi_futex *f)
 	return err;
 }
 
+/* As in futex_lock_pi(), the word may change between the look and the exchange. */
 int futex_unlock_pi(u32 __user *uaddr, bool shared)
 {
 	struct futex_key key;
@@ -347,6 +351,7 @@ int futex_unlock_pi(u32 __user *uaddr, bool shared)
 		mutex_lock(&futex_pi_mutex);
 		ret = unlock_locked(uaddr, find_futex(&key));
 		mutex_unlock(&futex_pi_mutex);
+		put_futex_key(&key);
 	} while (ret == -EAGAIN);
 	return ret;
 }

@@ -1,10 +1,11 @@
 #!/bin/sh
 # description: records as pages: trace_pipe_raw by read, poll and splice; the buffer's own control files
-# requires: smp=2 timeout=120 progs="rawtest"
+# requires: smp=2 timeout=120 progs="rawtest rawpipes"
 . /run/prelude
 tracing_reset
 holds 'half full' buffer_percent 50
 rawtest || fail rawtest
+rawpipes || fail rawpipes
 
 for good in 0 1 100 50; do
 	runs "buffer_percent $good" echo $good > buffer_percent

@@ -149,6 +149,12 @@ void hist_free_action(struct hist_action *a)
 
 /* ---- What they mean */
 
+/* A step of an action has failed. That is told as `what`, unless it was the lack of memory. Returns -errno. */
+static int action_error(const struct hist_parse *p, int err, enum hist_err what, const char *at)
+{
+	return err == -ENOMEM ? err : hist_error(p, what, at);
+}
+
 /* A field of this event becomes a variable that nobody named. Returns its number or -errno. */
 static int add_field_var(struct hist_parse *p, const char *name, enum hist_var_kind kind)
 {
@@ -159,32 +165,34 @@ static int add_field_var(struct hist_parse *p, const char *name, enum hist_var_k
 	return PTR_ERR(f);
 }
 
-/* A field of the event that onmatch names: a histogram is made there that keeps it in a variable "synthetic_NAME". */
+/*
+ * A field of the event that onmatch names: a histogram is made there that keeps it in a variable "synthetic_NAME".
+ * ERR_PTR after an error was told.
+ */
 static struct hist *add_remote_var(struct hist_parse *p, const char *system, const char *event, const char *name,
 				   const char *param, unsigned *n)
 {
 	struct trace_event_file *file = trace_event_find_any(p->file->tr->events, system, event);
 	struct hist_trigger *like;
 	struct hist *owner;
+	int err = 0;
 	char *var;
 
-	if (!file) {
-		hist_error(p, HIST_ERR_EVENT_FILE_NOT_FOUND, param);
-		return NULL;
-	}
+	if (!file)
+		return ERR_PTR(hist_error(p, HIST_ERR_EVENT_FILE_NOT_FOUND, param));
 	like = hist_find_compatible(p->hist, file);
-	if (!like) {
-		hist_error(p, HIST_ERR_HIST_NOT_FOUND, param);
-		return NULL;
-	}
+	if (!like)
+		return ERR_PTR(hist_error(p, HIST_ERR_HIST_NOT_FOUND, param));
 	var = kasprintf(GFP_KERNEL, "synthetic_%s", name);
-	owner = var ? hist_find_on_event(file, var, n) : NULL;
-	if (!owner && (!var || hist_add_automatic(like, name)))
-		hist_error(p, HIST_ERR_HIST_CREATE_FAIL, param);
-	else if (!owner)
+	if (!var)
+		return ERR_PTR(-ENOMEM);
+	owner = hist_find_on_event(file, var, n);
+	if (!owner) {
+		err = hist_add_automatic(like, name);
 		owner = hist_find_on_event(file, var, n);
+	}
 	kfree(var);
-	return owner;
+	return owner ?: ERR_PTR(action_error(p, err, HIST_ERR_HIST_CREATE_FAIL, param));
 }
 
 /* Has the event this field? The part of `name` behind a dot does not count. All events have the common fields. */
@@ -201,7 +209,7 @@ static bool has_field(const struct trace_event_file *file, const char *name)
 /*
  * The variable that a parameter of trace() means: "$VAR" is looked for here, and then at the event that onmatch names.
  * Another name is a field: of this event, if it has one of that name, else of the event that onmatch names. A field
- * becomes a variable. Returns the variable's owner and its number in *n, or NULL after an error was told.
+ * becomes a variable. Returns the variable's owner and its number in *n, or ERR_PTR after an error was told.
  */
 static struct hist *find_param(struct hist_parse *p, const struct hist_action *a, const char *param, unsigned *n)
 {
@@ -212,8 +220,9 @@ static struct hist *find_param(struct hist_parse *p, const struct hist_action *a
 	bool here;
 	int var;
 
-	if (hist_split_name(&name, param))
-		return NULL;
+	var = hist_split_name(&name, param);
+	if (var)
+		return ERR_PTR(var);
 	here = !name.system || (!strcmp(name.system, call->class->system) && !strcmp(name.event, call->name));
 	system = name.system ?: a->system; /* NULL for onmax and onchange */
 	event = name.system ? name.event : a->event;
@@ -221,20 +230,16 @@ static struct hist *find_param(struct hist_parse *p, const struct hist_action *a
 		if (here && hist_find_var(h, name.name + 1, n))
 			return h;
 		owner = hist_resolve(p, system, event, name.name + 1, n);
-		if (!owner)
-			hist_error(p, HIST_ERR_PARAM_NOT_FOUND, param);
-		return owner;
+		return owner ?: ERR_PTR(hist_error(p, HIST_ERR_PARAM_NOT_FOUND, param));
 	}
 	if (!here || (!has_field(p->file, name.name) && system)) {
 		if (!system)
-			return NULL;
+			return ERR_PTR(-EINVAL);
 		return add_remote_var(p, system, event, name.name, param, n);
 	}
 	var = add_field_var(p, name.name, VAR_PARAM);
-	if (var < 0) {
-		hist_error(p, HIST_ERR_FIELD_VAR_PARSE_FAIL, param);
-		return NULL;
-	}
+	if (var < 0)
+		return ERR_PTR(action_error(p, var, HIST_ERR_FIELD_VAR_PARSE_FAIL, param));
 	*n = var;
 	return h;
 }
@@ -254,8 +259,8 @@ static int create_trace(struct hist_parse *p, struct hist_action *a)
 		const struct hist_field *f;
 		int ref;
 
-		if (!owner)
-			return -EINVAL;
+		if (IS_ERR(owner))
+			return PTR_ERR(owner);
 		f = owner->vars[n].value;
 		if (!f || !synth_event_takes(synth, i, f->type, f->size, f->is_signed, f->is_text, f->is_stack))
 			return hist_error(p, HIST_ERR_SYNTH_TYPE_MISMATCH, a->params[i]);
@@ -281,7 +286,7 @@ static int create_save(struct hist_parse *p, struct hist_action *a)
 		int err = add_field_var(p, a->params[i], VAR_SAVED);
 
 		if (err < 0)
-			return hist_error(p, HIST_ERR_FIELD_VAR_CREATE_FAIL, a->params[i]);
+			return action_error(p, err, HIST_ERR_FIELD_VAR_CREATE_FAIL, a->params[i]);
 	}
 	return 0;
 }
@@ -310,7 +315,7 @@ static int create_tracking(struct hist_parse *p, struct hist_action *a)
 	a->tracked_ref = var;
 	var = hist_add_var(p, a->handler == ONMAX ? "__max" : "__change", NULL, VAR_TRACKED);
 	if (var < 0)
-		return hist_error(p, HIST_ERR_ONX_VAR_CREATE_FAIL, NULL);
+		return action_error(p, var, HIST_ERR_ONX_VAR_CREATE_FAIL, NULL);
 	a->track_var = var;
 	return 0;
 }

@@ -56,8 +56,11 @@ int hist_error(const struct hist_parse *p, enum hist_err err, const char *at)
 	return -EINVAL;
 }
 
+/* Of a lack of memory the general words are said (tracefs/refused.c). */
 void hist_explain(struct trace_refusal *r)
 {
+	if (r->error == ENOMEM)
+		return;
 	mutex_lock(&event_mutex);
 	if (last.file == r->owner && last.what) {
 		refusal_quote(r, "", r->text, "");

@@ -151,7 +151,7 @@ static const struct {
 };
 #define NR_SPECIAL_FIRST 4
 
-/* A field that is not of the record, by one of the names special[from..to). NULL: it is none of these, or no memory. */
+/* A field that is not of the record, by one of the names special[from..to). NULL: it is none of these; -ENOMEM. */
 static struct hist_field *parse_special(const char *name, unsigned len, unsigned from, unsigned to)
 {
 	for (unsigned i = from; i < to; i++)
@@ -160,7 +160,8 @@ static struct hist_field *parse_special(const char *name, unsigned len, unsigned
 					    : special[i].op == HIST_CPU ? "common_cpu"
 									: special[i].name;
 
-			return hist_field_new(special[i].op, shown, strlen(shown), special[i].type, special[i].size);
+			return hist_field_new(special[i].op, shown, strlen(shown), special[i].type, special[i].size)
+				       ?: ERR_PTR(-ENOMEM);
 		}
 	return NULL;
 }
@@ -168,6 +169,7 @@ static struct hist_field *parse_special(const char *name, unsigned len, unsigned
 /*
  * A number of the record, or a string that lies in it. An array of numbers is nothing that can be counted; one behind
  * the record's fixed part may be addresses. In an array within that part there is no word that says where it lies.
+ * NULL: it cannot be counted; ERR_PTR(-ENOMEM).
  */
 static struct hist_field *field_of_record(const struct trace_event_field *field)
 {
@@ -184,7 +186,7 @@ static struct hist_field *field_of_record(const struct trace_event_field *field)
 		return NULL;
 	f = hist_field_new(op, field->name, strlen(field->name), field->type, field->size);
 	if (!f)
-		return NULL;
+		return ERR_PTR(-ENOMEM);
 	f->field = field;
 	f->is_signed = field->is_signed;
 	if (is_dynamic || !field->size)
@@ -210,6 +212,8 @@ static struct hist_field *parse_field(struct hist_parse *p, const char *text)
 		f = field_of_record(field);
 	if (!f)
 		f = parse_special(text, len, NR_SPECIAL_FIRST, ARRAY_SIZE(special));
+	if (IS_ERR(f))
+		return f;
 	if (!f)
 		return ERR_PTR(hist_error(p, HIST_ERR_FIELD_NOT_FOUND, text));
 	/* A string has one form, and only the time can be in microseconds. */

@@ -366,6 +366,12 @@ static ssize_t raw_splice(struct file *file, loff_t *pos, struct file *pipe, siz
 	return ret;
 }
 
+/* Is a part of it not handed out yet? For poll, which does not take the reader's lock. */
+static bool has_rest(const struct raw_page *page)
+{
+	return READ_ONCE(page->read) != READ_ONCE(page->size);
+}
+
 /*
  * The queue is joined before the look: in the other order a page that comes in between could be missed. That recording
  * is off makes nothing ready, as in Linux: trace-cmd's recorder would splice then, and leave at -EAGAIN without the
@@ -376,7 +382,7 @@ static unsigned raw_poll(struct file *file, struct poll_table *pt)
 	struct raw_reader *r = file->private_data;
 
 	poll_wait(file, &r->tr->wait, pt);
-	if (READ_ONCE(r->page.read) != READ_ONCE(r->page.size) || is_filled(r))
+	if (has_rest(&r->page) || has_rest(&r->spliced) || is_filled(r))
 		return POLLIN | POLLRDNORM;
 	trace_poll_later(r->tr);
 	return 0;

@@ -264,6 +264,26 @@ static void two_addresses(void)
 	close(fd);
 }
 
+/*
+ * A thread waits for a word of shared memory, which is unmapped meanwhile. Another mapping is other memory, though it
+ * may get the page: the thread must not be woken in the place of who waits there.
+ */
+static void unmapped(void)
+{
+	struct timespec second = {.tv_sec = 1};
+	futex_t *word = shared_words(WORDS);
+
+	s[0] = (struct sleeper){.word = word, .op = FUTEX_WAIT, .time = &second};
+	sleeper_start(s);
+	CHECK(sleepers_sleep(s, 1));
+	munmap(word, sizeof(*word) * WORDS);
+	for (int i = 0; i < 100; i++) {
+		word = shared_words(WORDS);
+		CHECK_EQ(futex(word, FUTEX_WAKE, ALL, NULL, NULL, 0), 0);
+	}
+	CHECK_EQ(sleeper_join(s), -ETIMEDOUT);
+}
+
 /* Private and shared operations on private memory do not meet either. */
 static void private_and_shared(void)
 {
@@ -428,6 +448,7 @@ int main(int argc, char **argv)
 		{"forked-apart", forked_apart},
 		{"shared-between", shared_between},
 		{"two-addresses", two_addresses},
+		{"unmapped", unmapped},
 		{"private-and-shared", private_and_shared},
 		{"errors", errors},
 		{"no-wakeup-is-lost", no_wakeup_is_lost},
