@@ -1,8 +1,8 @@
 /*
- * Reaching into an address space from outside, for /proc, exec and ptrace. The page is found (or made, as a fault of
- * the program would make it) with a reference, and then read or written through the linear map. The other program may
- * run and unmap the page meanwhile: the reference keeps the page, and the access goes to what was mapped at that
- * moment.
+ * Reaching into an address space from outside, for /proc, exec and ptrace. The page is found, or made as a fault of the
+ * program would make it, and read or written through the linear map. mmap_lock is held from the look-up to the end of
+ * the access. So the page stays mapped, and what a mapping promises holds: a file that can be mapped no more for writing
+ * (F_SEAL_WRITE) is not written.
  *
  * The rights of the area hold for the access too: a write to a page that its program may not write fails. A debugger is
  * let in by force (FAULT_FLAG_FORCE) where the area is private: a breakpoint is written into the text of a program. The
@@ -22,7 +22,7 @@ static bool page_is_private(struct page *page)
 	return (page->flags & PG_ANON) && smp_load_acquire(&page->refcount.counter) == 1;
 }
 
-/* [m] The page at addr with a reference, or NULL when it is not there or, for writing, still shared with others. */
+/* [m] The page at addr, or NULL when it is not there or, for writing, still shared with others. */
 static struct page *get_user_page(struct mm_struct *mm, unsigned long addr, unsigned how)
 {
 	pte_t *slot = pte_lookup(mm->pgd, addr);
@@ -33,7 +33,6 @@ static struct page *get_user_page(struct mm_struct *mm, unsigned long addr, unsi
 	if (how & FAULT_FLAG_WRITE && !pte_write(pte) &&
 	    !(how & FAULT_FLAG_FORCE && page_is_private(phys_to_page(pte_phys(pte)))))
 		return NULL;
-	get_page(phys_to_page(pte_phys(pte)));
 	return phys_to_page(pte_phys(pte));
 }
 
@@ -47,28 +46,7 @@ static struct page *get_mapped_page(struct mm_struct *mm, unsigned long addr, un
 	return get_user_page(mm, addr & PAGE_MASK, how);
 }
 
-/*
- * The same with faults where they are needed. mmap_lock is let go between the fault and the look-up, because the fault
- * takes it, so the program's own munmap may come in between each time. Hence the number of tries is limited. NULL: not
- * mapped, or not for this access.
- */
-static struct page *fault_in_page(struct mm_struct *mm, unsigned long addr, unsigned how)
-{
-	struct page *page;
-
-	for (int tries = 0; tries < 4; tries++) {
-		mutex_lock(&mm->mmap_lock);
-		page = get_mapped_page(mm, addr, how);
-		mutex_unlock(&mm->mmap_lock);
-		if (page)
-			return page;
-		if (handle_mm_fault(mm, addr, how))
-			return NULL;
-	}
-	return NULL;
-}
-
-/* Read or write within a page that the caller holds. NULL writes zeros. */
+/* [m] Read or write within a page. NULL writes zeros. */
 static void access_page(struct page *page, unsigned long offset, void *buf, int n, unsigned how)
 {
 	char *at = (char *)page_to_virt(page) + offset;
@@ -85,18 +63,6 @@ static void access_page(struct page *page, unsigned long offset, void *buf, int 
 		arch_sync_icache(at, n);
 }
 
-/*
- * The reference that get_user_page() has taken. The zero page's is given back by hand: it is never freed, and
- * put_page() would report it as reserved if its count fell to zero.
- */
-static void put_user_page(struct page *page)
-{
-	if (page != zero_page)
-		put_page(page);
-	else
-		atomic_dec(&page->refcount);
-}
-
 bool access_vm_locked(struct mm_struct *mm, unsigned long addr, void *buf, int len, unsigned how)
 {
 	struct page *page = addr < TASK_SIZE ? get_mapped_page(mm, addr, how) : NULL;
@@ -106,7 +72,6 @@ bool access_vm_locked(struct mm_struct *mm, unsigned long addr, void *buf, int l
 	if (!page)
 		return false;
 	access_page(page, addr & ~PAGE_MASK, buf, len, how);
-	put_user_page(page);
 	return true;
 }
 
@@ -118,12 +83,13 @@ int access_remote_vm(struct mm_struct *mm, unsigned long addr, void *buf, int le
 	while (done < len) {
 		unsigned long offset = addr & ~PAGE_MASK;
 		int n = min((unsigned long)(len - done), PAGE_SIZE - offset);
-		struct page *page = addr < TASK_SIZE ? fault_in_page(mm, addr, how) : NULL;
+		bool ok;
 
-		if (!page)
+		mutex_lock(&mm->mmap_lock);
+		ok = access_vm_locked(mm, addr, buf, n, how);
+		mutex_unlock(&mm->mmap_lock);
+		if (!ok)
 			break;
-		access_page(page, offset, buf, n, how);
-		put_user_page(page);
 		addr += n;
 		buf = buf ? (char *)buf + n : NULL;
 		done += n;
