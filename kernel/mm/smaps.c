@@ -15,7 +15,7 @@
 struct area_sums {
 	u64 size, rss, pss; /* pss << PSS_SHIFT */
 	u64 shared_clean, shared_dirty, private_clean, private_dirty;
-	u64 referenced, anonymous;
+	u64 referenced, anonymous, locked; /* locked << PSS_SHIFT */
 };
 
 /*
@@ -47,8 +47,12 @@ static int sum_pte(pte_t *slot, unsigned long va, void *arg)
 /* [m] Add an area and all its pages. */
 static void sum_area(struct vm_area_struct *vma, struct area_sums *s)
 {
+	u64 pss = s->pss;
+
 	s->size += vma->vm_end - vma->vm_start;
 	pte_range(vma->vm_mm->pgd, vma->vm_start, vma->vm_end, sum_pte, s);
+	if (vma->vm_flags & VM_LOCKED)
+		s->locked += s->pss - pss;
 }
 
 static void show_kb(struct seq_file *m, const char *name, u64 bytes)
@@ -56,7 +60,10 @@ static void show_kb(struct seq_file *m, const char *name, u64 bytes)
 	seq_printf(m, "%-16s%8llu kB\n", name, (unsigned long long)bytes >> 10);
 }
 
-/* The lines that smaps and smaps_rollup have in common. */
+/*
+ * The lines that smaps and smaps_rollup have in common, in Linux's order. Nothing is swapped and no page is huge, but
+ * programs wait for these lines: `pmap -x` prints an area when it comes to Swap.
+ */
 static void smaps_show_sums(struct seq_file *m, const struct area_sums *s)
 {
 	show_kb(m, "Rss:", s->rss);
@@ -67,6 +74,10 @@ static void smaps_show_sums(struct seq_file *m, const struct area_sums *s)
 	show_kb(m, "Private_Dirty:", s->private_dirty);
 	show_kb(m, "Referenced:", s->referenced);
 	show_kb(m, "Anonymous:", s->anonymous);
+	show_kb(m, "AnonHugePages:", 0);
+	show_kb(m, "Swap:", 0);
+	show_kb(m, "SwapPss:", 0);
+	show_kb(m, "Locked:", s->locked >> PSS_SHIFT);
 }
 
 /* Linux's two-letter names for the flags that exist here. */
@@ -98,7 +109,6 @@ static void show_smap(struct seq_file *m, struct vm_area_struct *vma, char *path
 	show_kb(m, "KernelPageSize:", PAGE_SIZE);
 	show_kb(m, "MMUPageSize:", PAGE_SIZE);
 	smaps_show_sums(m, &s);
-	show_kb(m, "Locked:", vma->vm_flags & VM_LOCKED ? s.pss >> PSS_SHIFT : 0);
 	show_flags(m, vma->vm_flags);
 }
 

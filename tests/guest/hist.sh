@@ -183,6 +183,7 @@ echo '!hist:keys=step:v=step' >> $step/trigger
 echo 'hist:keys=common_pid:t=common_timestamp.usecs' > $step/trigger
 echo 'hist:keys=common_pid:d=common_timestamp.usecs-$t:vals=hitcount' > events/lab/lab_leave/trigger
 same 'needed' 16 "$(errno -a $step/trigger '!hist:keys=common_pid:t=common_timestamp.usecs' | sed 's/.*errno=//; s/ .*//')"
+grep -q ': another histogram reads its variables' error_log || fail "needed: $(cat error_log)"
 errno $step/trigger 'traceon:3' > /tmp/said
 same '> leaves it' 2 "$(grep -c . $step/trigger)"
 echo '!traceon' >> $step/trigger

@@ -30,6 +30,10 @@ USED = [
         "/usr/bin/ls\n/usr/bin/trace-cmd\n/vitrine/bin/latency\n/vitrine/bin/trace-fn\n",
     ),
     ("/vitrine/bin/ls --help | head -n 1 | cut -c 1-9", "Usage: ls\n"),
+    (
+        "man ftrace | head -n 1; man irqsoff | grep -c irqsoff > /dev/null; echo $?; man -k hwlat | wc -l",
+        "VITRINE\n0\n1\n",
+    ),
     # Links with a slash in front lead to what is inside.
     ("ln -sf /etc/debian_version /tmp/link; cmp /tmp/link /etc/debian_version; readlink -f /var/run", "/run\n"),
     (

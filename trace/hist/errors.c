@@ -56,7 +56,7 @@ int hist_error(const struct hist_parse *p, enum hist_err err, const char *at)
 	return -EINVAL;
 }
 
-/* Of a lack of memory the general words are said (tracefs/refused.c). */
+/* What hist_error() has noted; else the reason for the errno. Of an errno that is not here the caller says its name. */
 void hist_explain(struct trace_refusal *r)
 {
 	if (r->error == ENOMEM)
@@ -66,7 +66,10 @@ void hist_explain(struct trace_refusal *r)
 		refusal_quote(r, "", r->text, "");
 		refusal_say(r, ", column %u: %s", last.column, last.what);
 		r->logged = true;
-	} else {
+	} else if (r->error == EBUSY) {
+		refusal_quote(r, "", r->text, "");
+		refusal_say(r, ": another histogram reads its variables, and must go first");
+	} else if (r->error == EINVAL) {
 		refusal_say(r, "hist:keys=FIELD[,FIELD]...[:vals=FIELD[,FIELD]][:sort=FIELD[.descending]][:size=N]"
 			       "[:VARIABLE=VALUE][:HANDLER.ACTION] [if FILTER]");
 	}

@@ -3,7 +3,8 @@
  * its own --help says; man -k WORD: which pages and programs have to do with it.
  *
  * Pages are the Markdown of docs/ and README.md, laid out for the terminal by lib/markdown.c. They come with
- * a session's first files, so a machine that was booted without those has only the programs.
+ * a session's first files, so a machine that was booted without those has only the programs. In a root of
+ * other programs the first files are in /vitrine (userland/etc/enter-root).
  */
 #include <vt.h>
 #include <signal.h>
@@ -12,6 +13,8 @@
 #include <termios.h>
 
 #define PAGES "/usr/share/doc/vitrine"
+
+static const char *pages = PAGES; /* the directory that there is */
 
 /* Names that a page is looked for by, beside its own. */
 static const struct {
@@ -79,15 +82,15 @@ static size_t line_width(void)
 	return size.ws_col < 100 ? size.ws_col : 100;
 }
 
-/* The text of PAGES/PREFIXname.md, or NULL. */
+/* The text of PREFIXname.md among the pages, or NULL. */
 static char *read_page(const char *prefix, const char *name)
 {
 	char *path, *text;
 
 	if (strchr(name, '/'))
 		return NULL;
-	path = vt_malloc(sizeof(PAGES) + strlen(prefix) + strlen(name) + 8);
-	sprintf(path, PAGES "/%s%s.md", prefix, name);
+	path = vt_malloc(strlen(pages) + strlen(prefix) + strlen(name) + 8);
+	sprintf(path, "%s/%s%s.md", pages, prefix, name);
 	text = vt_read_file(path, NULL);
 	free(path);
 	return text;
@@ -225,7 +228,7 @@ static int list_pages(const char *word, bool deep)
 {
 	int found = 0;
 
-	for (char **name = sorted_names(PAGES); *name; name++) {
+	for (char **name = sorted_names(pages); *name; name++) {
 		const char *title;
 		char *text;
 		bool matches;
@@ -287,7 +290,7 @@ static int show(const char *name, char section)
 		return show_program(name, program, page != NULL);
 	if (page && section != '1')
 		return show_page(page);
-	if (access(PAGES, R_OK) < 0)
+	if (access(pages, R_OK) < 0)
 		vt_die(16, "no program %s, and no pages in " PAGES ": a session's first files have them", name);
 	vt_die(16, "no page and no program %s (man -k %s searches)", name, name);
 }
@@ -302,6 +305,8 @@ int main(int argc, char **argv)
 	bool by_word = false;
 	char section = '\0';
 
+	if (access(pages, R_OK) < 0 && access("/vitrine" PAGES, R_OK) == 0)
+		pages = "/vitrine" PAGES;
 	while (vt_option(&o, argc, argv) != -1)
 		by_word = true;
 	if (argc - o.index == 2 && (!strcmp(argv[o.index], "1") || !strcmp(argv[o.index], "7")))

@@ -119,6 +119,10 @@ static void smaps_area(void)
 	CHECK_EQ(sum_of("Pss:"), 40);
 	CHECK_EQ(sum_of("Anonymous:"), 40);
 	CHECK_EQ(sum_of("Private_Dirty:"), 40);
+	CHECK(strstr(text, "\nSwap:                  0 kB\nSwapPss:") != NULL);
+	CHECK_CALL(CALL(mlock, at, 4 * PAGE));
+	CHECK(slurp("/proc/self/smaps_rollup") > 0 && sum_of("Locked:") == 16 && strstr(text, "\nSwap:"));
+	CHECK_CALL(CALL(munlock, at, 4 * PAGE));
 	pid = check_fork();
 	if (!pid) {
 		at[0] = 2; /* a copy of its own */
