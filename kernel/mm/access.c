@@ -1,8 +1,8 @@
 /*
  * Reaching into an address space from outside, for /proc, exec and ptrace. The page is found, or made as a fault of the
  * program would make it, and read or written through the linear map. mmap_lock is held from the look-up to the end of
- * the access. So the page stays mapped, and what a mapping promises holds: a file that can be mapped no more for writing
- * (F_SEAL_WRITE) is not written.
+ * the access. So the page stays mapped, and what a mapping promises holds: a file that can no longer be mapped for
+ * writing (F_SEAL_WRITE) is not written.
  *
  * The rights of the area hold for the access too: a write to a page that its program may not write fails. A debugger is
  * let in by force (FAULT_FLAG_FORCE) where the area is private: a breakpoint is written into the text of a program. The

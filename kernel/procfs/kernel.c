@@ -17,6 +17,7 @@
 #include <mm/mm.h>
 #include <mm/page.h>
 #include <mm/slab.h>
+#include <proc/capability.h>
 #include <sched/sched.h>
 #include <time/clock.h>
 #include <uapi/time.h>
@@ -243,6 +244,13 @@ static int osversion_show(struct seq_file *m, void *v)
 	return 0;
 }
 
+/* Programs learn from it which capabilities there are: 0 to this one. */
+static int cap_last_cap_show(struct seq_file *m, void *v)
+{
+	seq_printf(m, "%u\n", CAP_LAST_CAP);
+	return 0;
+}
+
 static int hostname_show(struct seq_file *m, void *v)
 {
 	struct new_utsname u;
@@ -280,11 +288,14 @@ static int printk_store(char *text, void *data)
 static const struct text_file ostype_entry = {.path = "sys/kernel/ostype", .mode = 0444, .show = ostype_show};
 static const struct text_file osrelease_entry = {.path = "sys/kernel/osrelease", .mode = 0444, .show = osrelease_show};
 static const struct text_file osversion_entry = {.path = "sys/kernel/version", .mode = 0444, .show = osversion_show};
+static const struct text_file cap_last_cap_entry = {
+	.path = "sys/kernel/cap_last_cap", .mode = 0444, .show = cap_last_cap_show};
 static const struct text_file hostname_entry = {.path = "sys/kernel/hostname", .mode = 0444, .show = hostname_show};
 static const struct text_file printk_entry = {
 	.path = "sys/kernel/printk", .mode = 0644, .show = printk_show, .store = printk_store};
 REGISTER_PROC(ostype_entry);
 REGISTER_PROC(osrelease_entry);
 REGISTER_PROC(osversion_entry);
+REGISTER_PROC(cap_last_cap_entry);
 REGISTER_PROC(hostname_entry);
 REGISTER_PROC(printk_entry);

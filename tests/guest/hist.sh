@@ -179,6 +179,16 @@ line 'paused' 'hist:keys=step:vals=hitcount:v=step:sort=hitcount:size=2048 [paus
 same 'the name is taken' 22 "$(errno -a $step/trigger 'hist:keys=what:v=step' | sed 's/.*errno=//; s/ .*//')"
 echo '!hist:keys=step:v=step' >> $step/trigger
 
+# -- limits are named, with their place
+named() {
+	errno -a $step/trigger "$1" > /dev/null
+	grep -q "'$1', column $2: $3" error_log || fail "$1: $(cat error_log)"
+}
+named 'hist:keys=step,what,common_pid,common_flags' 31 'there are three keys at most'
+for size in 0 64 131073 99999999999999999999; do
+	named "hist:keys=step:size=$size" 20 'size= takes a number of entries, 65 to 131072'
+done
+
 # -- a variable that another histogram reads keeps its own
 echo 'hist:keys=common_pid:t=common_timestamp.usecs' > $step/trigger
 echo 'hist:keys=common_pid:d=common_timestamp.usecs-$t:vals=hitcount' > events/lab/lab_leave/trigger

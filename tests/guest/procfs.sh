@@ -161,6 +161,7 @@ is_uuid $K/random/uuid
 is_uuid $K/random/boot_id
 same 'boot_id stays' "$(cat $K/random/boot_id)" "$(cat $K/random/boot_id)"
 test "$(cat $K/random/uuid)" != "$(cat $K/random/uuid)" || fail 'uuid is the same twice'
+holds 'CAP_CHECKPOINT_RESTORE is the last' $K/cap_last_cap 40
 echo 7 > $K/panic
 holds 'set' $K/panic 7
 echo -1 > $K/panic

@@ -25,7 +25,7 @@ old	u64 lat; pid_t pid'
 holds 'the younger one' dynamic_events 's:synthetic/seen	u64 lat; int step; char[] what; unsigned long[] where
 s:synthetic/all	s64 a; u32 b; s16 c; u8 d; char e; bool f; pid_t g; gfp_t h; char[16] i; unsigned long j; long k
 s:synthetic/old	u64 lat; pid_t pid'
-same 'its fields' 'u64 lat;8;8;0 int step;16;4;1 __data_loc char[] what;24;4;1 __data_loc unsigned long[] where;32;4;0' \
+same 'its fields' 'u64 lat;8;8;0 int step;16;4;1 __data_loc char[] what;24;8;1 __data_loc unsigned long[] where;32;8;0' \
 	"$(echo $(sed -n '9,$s/.*field:\(.*\);.offset:\(.*\);.size:\(.*\);.signed:\(.*\);/\1;\2;\3;\4/p' events/synthetic/seen/format))"
 same 'its text' 'print fmt: "lat=%llu, step=%d, what=%s, where=%s", REC->lat, REC->step, __get_str(what), __get_stacktrace(where)' \
 	"$(tail -n 1 events/synthetic/seen/format)"

@@ -80,6 +80,21 @@ def sample(uprobed, symbol, words=""):
 SHOW = "cat /proc/uprobe_sample; rmmod uprobe_sample\n"
 
 
+def test_the_page(guest, run):
+    """What docs/uprobes.md types, at the offset that this build has: the answers are those of the page."""
+    with open(f"{ROOT}/docs/uprobes.md", encoding="utf-8") as file:
+        page = file.read()
+    lines = re.search(r"(    cd /sys.*?)\n\n(    .*?)\n\n", page, re.S)
+    shell = Program(guest.arch, f"{ROOT}/build/{guest.arch}/root/bin/sh", f"{ROOT}/build/{guest.arch}/userland/debug/sh")
+    script = lines[1].replace("0xbc4", hex(shell.of("builtin_false")))
+    if guest.arch == "x86_64":
+        script = script.replace("%x0", "%di").replace("%x1", "%si")
+    said = run(script)
+    found = re.findall(r": (\w+: .*)", said.replace(hex(shell.symbols["builtin_false"]), "0x400bc4"))
+    expected = re.findall(r": (\w+: .*)", lines[2].replace("0x40245c", "0x"))
+    assert [re.sub("0x[0-9a-f]+ <-", "0x <-", line) for line in found] == expected, said
+
+
 def results(out):
     """(hits, last argument, returns, function, sum, missed) of each line of /proc/uprobe_sample."""
     return [(int(h), int(a, 16), int(r), int(f, 16), int(s), int(m)) for h, a, r, f, s, m in RESULT.findall(out)]

@@ -168,7 +168,7 @@ static const char *general_reason(int err)
 	case ENOMEM:
 		return "not enough memory for it";
 	}
-	return "no kind of event begins so; README shows the forms";
+	return "no kind of event begins so, or its place is missing; README shows the forms";
 }
 
 /* A kind's create may have cut its words into pieces; what the user wrote is in `text`. */

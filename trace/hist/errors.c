@@ -19,6 +19,7 @@ static struct {
 	const struct trace_event_file *file;
 	const char *what;
 	unsigned column;
+	bool logged; /* error_log has it, too */
 } last;
 
 void hist_errors_begin(void)
@@ -42,17 +43,24 @@ static unsigned column_of(const struct hist_parse *p, const char *at)
 	return at ? at - p->command : 0;
 }
 
+int hist_note(const struct hist_parse *p, const char *what, const char *at)
+{
+	last.file = p->file;
+	last.what = what;
+	last.column = column_of(p, at);
+	last.logged = false;
+	return -EINVAL;
+}
+
 int hist_error(const struct hist_parse *p, enum hist_err err, const char *at)
 {
 	const struct trace_event_call *call = p->file->call;
-	unsigned column = column_of(p, at);
 	char where[96];
 
+	hist_note(p, texts[err], at);
+	last.logged = true;
 	scnprintf(where, sizeof(where), "hist:%s:%s", call->class->system, call->name);
-	tracing_log_err(p->file->tr, where, p->command, texts[err], column);
-	last.file = p->file;
-	last.what = texts[err];
-	last.column = column;
+	tracing_log_err(p->file->tr, where, p->command, texts[err], last.column);
 	return -EINVAL;
 }
 
@@ -65,7 +73,7 @@ void hist_explain(struct trace_refusal *r)
 	if (last.file == r->owner && last.what) {
 		refusal_quote(r, "", r->text, "");
 		refusal_say(r, ", column %u: %s", last.column, last.what);
-		r->logged = true;
+		r->logged = last.logged;
 	} else if (r->error == EBUSY) {
 		refusal_quote(r, "", r->text, "");
 		refusal_say(r, ": another histogram reads its variables, and must go first");

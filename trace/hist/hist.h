@@ -227,6 +227,8 @@ struct hist_parse {
 };
 /* Tell error_log, and remember for the explanation. `at` is in p->work, or a copy of a part of it. Returns -EINVAL. */
 int hist_error(const struct hist_parse *p, enum hist_err err, const char *at);
+/* The same for the explanation alone, where Linux says nothing in error_log. */
+int hist_note(const struct hist_parse *p, const char *what, const char *at);
 
 /* parse.c: makes p->hist from the text, which is "keys=...". 0 or -errno. Ends with hist_parse_end. */
 int hist_parse(struct hist_parse *p, const char *text);

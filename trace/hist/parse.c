@@ -25,12 +25,12 @@ static int parse_size(struct hist_parse *p, const char *text)
 {
 	unsigned long size;
 	unsigned bits = HIST_MAP_BITS_MIN;
-	int err = kstrtoul(text, 0, &size);
+	int err = kstrtoul(text, 0, &size) ?: (size > 1ul << HIST_MAP_BITS_MAX ? -EINVAL : 0);
 
-	if (err)
-		return err;
-	if (size > 1ul << HIST_MAP_BITS_MAX || size <= 1ul << (HIST_MAP_BITS_MIN - 1))
-		return -EINVAL;
+	if (err || size <= 1ul << (HIST_MAP_BITS_MIN - 1)) {
+		hist_note(p, "size= takes a number of entries, 65 to 131072", text);
+		return err ?: -EINVAL;
+	}
 	while (1ul << bits < size)
 		bits++;
 	p->hist->bits = bits;
@@ -317,7 +317,8 @@ static int parse_fields(struct hist_parse *p)
 	for (unsigned i = 0; i < p->nr_defs && !err; i++)
 		err = parse_var(p, p->def_names[i], p->def_values[i]);
 	while (!err && (text = strsep(&p->keys, ",")) != NULL)
-		err = p->hist->nr_keys == HIST_KEYS_MAX ? -EINVAL : parse_key(p, text);
+		err = p->hist->nr_keys == HIST_KEYS_MAX ? hist_note(p, "there are three keys at most", text)
+							: parse_key(p, text);
 	return err ?: parse_sort(p);
 }
 

@@ -70,7 +70,10 @@ static void free_event(struct synth_event *e)
 	kfree(e);
 }
 
-/* The table of fields for the file `format` and for filters; each field begins at a multiple of eight. */
+/*
+ * The table of fields for the file `format` and for filters; each field begins at a multiple of eight. One of dynamic
+ * length has eight bytes, as in Linux, of which four say where it is.
+ */
 static int make_table(struct synth_event *e)
 {
 	unsigned offset = sizeof(struct trace_entry);
@@ -85,7 +88,7 @@ static int make_table(struct synth_event *e)
 			.type = f->shown,
 			.name = f->name,
 			.offset = offset,
-			.size = f->is_dynamic ? sizeof(u32) : f->size,
+			.size = f->is_dynamic ? sizeof(u64) : f->size,
 			.is_signed = f->is_signed,
 			.filter_type = f->is_stack     ? FILTER_NONE
 				       : !f->is_text   ? FILTER_OTHER
