@@ -390,11 +390,10 @@ static void killed_meanwhile(void)
 	for (int i = 0; i < 100; i++) {
 		pid_t pid = tracee(sleep_on, OPT_SYSGOOD), killer;
 		struct regs regs;
-		unsigned long len = sizeof(regs), requests = 0;
+		unsigned long len = sizeof(regs);
 
 		killer = thread_start(-1, kills, (void *)(long)pid);
 		while (regset(PT_GETREGSET, pid, 1, &regs, &len) == 0) {
-			requests++;
 			regset(PT_SETREGSET, pid, 1, &regs, &len);
 			if (i % 2)
 				pt(PT_CONT, pid, 0, 0);
