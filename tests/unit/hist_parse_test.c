@@ -230,6 +230,10 @@ void hist_errors_begin(void)
 {
 	told = 0;
 }
+int hist_note(const struct hist_parse *p, const char *what, const char *at)
+{
+	return -EINVAL;
+}
 int hist_error(const struct hist_parse *p, enum hist_err err, const char *at)
 {
 	size_t len = strlen(p->command);

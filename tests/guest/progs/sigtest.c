@@ -247,7 +247,7 @@ static void registers_survive(void)
 	handle(SIGUSR1, on_signal, 0, 0);
 	pid = check_fork();
 	if (pid == 0)
-		for (int i = 0;; i++)
+		for (;;)
 			if (kill(parent, SIGUSR1))
 				_exit(1);
 	while (seen[SIGUSR1] < 300 || n < 100000) {
