@@ -230,18 +230,18 @@ void hist_errors_begin(void)
 {
 	told = 0;
 }
+/* A place in the command, or a text by itself: both are read to their end. */
 int hist_note(const struct hist_parse *p, const char *what, const char *at)
 {
+	size_t len = strlen(p->command);
+
+	assert_true(!at || (at >= p->work && at <= p->work + len) || strlen(at) <= len);
 	return -EINVAL;
 }
 int hist_error(const struct hist_parse *p, enum hist_err err, const char *at)
 {
-	size_t len = strlen(p->command);
-
 	told++;
-	/* A place in the command, or a text by itself: both are read to their end. */
-	assert_true(!at || (at >= p->work && at <= p->work + len) || strlen(at) <= len);
-	return -EINVAL;
+	return hist_note(p, NULL, at);
 }
 
 int dyn_refuse_raw(struct dyn_command *c, const char *at, const char *what)
