@@ -14,7 +14,7 @@
 
 #define PAGES "/usr/share/doc/vitrine"
 
-static const char *pages = PAGES; /* the directory that there is */
+static const char *pages; /* the directory that there is */
 
 /* Names that a page is looked for by, beside its own. */
 static const struct {
@@ -305,8 +305,7 @@ int main(int argc, char **argv)
 	bool by_word = false;
 	char section = '\0';
 
-	if (access(pages, R_OK) < 0 && access("/vitrine" PAGES, R_OK) == 0)
-		pages = "/vitrine" PAGES;
+	pages = access(PAGES, R_OK) < 0 ? "/vitrine" PAGES : PAGES;
 	while (vt_option(&o, argc, argv) != -1)
 		by_word = true;
 	if (argc - o.index == 2 && (!strcmp(argv[o.index], "1") || !strcmp(argv[o.index], "7")))
