@@ -285,7 +285,7 @@ static void unlock_two(struct futex_bucket *a, struct futex_bucket *b)
 
 /*
  * Wake nr_wake waiters of k1, and move nr_move others to k2 without waking them. A waiter's key holds a page; the
- * caller's keys hold the same pages, so none is freed here. Gives how many were woken or moved.
+ * caller's keys hold the same pages, so no page is freed here. Gives how many were woken or moved.
  */
 static int requeue_waiters(const struct futex_key *k1, const struct futex_key *k2, int nr_wake, int nr_move)
 {

@@ -10,7 +10,7 @@
  * do not meet, as on Linux: the shared one has the address plus 1.
  *
  * A key holds the page of a physical address. Otherwise the page could become another program's when the memory is
- * unmapped, and who still waits there would be woken in the place of that program's tasks.
+ * unmapped, and a task that still waits there would be woken in the place of one of that program.
  */
 struct futex_key {
 	const void *space; /* mm, or NULL: `word` is physical */

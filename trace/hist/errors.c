@@ -64,7 +64,7 @@ int hist_error(const struct hist_parse *p, enum hist_err err, const char *at)
 	return -EINVAL;
 }
 
-/* What hist_error() has noted; else the reason for the errno. Of an errno that is not here the caller says its name. */
+/* hist_error() has noted the reason; else it is that of the errno. For other errnos the caller has general words. */
 void hist_explain(struct trace_refusal *r)
 {
 	if (r->error == ENOMEM)

@@ -105,7 +105,7 @@ static const struct fault_step steps[] = {
 	LINE("events/sched/sched_switch/trigger", "enable_hist:sched:sched_waking", "!enable_hist:sched:sched_waking"),
 };
 
-/* What is there meanwhile. */
+/* Events that are there meanwhile, on or off. */
 static const char *const events[] = {
 	"p:on/p vfs_read a=$arg1",
 	"f:on/f vfs_read a=$arg1",

@@ -266,7 +266,7 @@ static void two_addresses(void)
 
 /*
  * A thread waits for a word of shared memory, which is unmapped meanwhile. Another mapping is other memory, though it
- * may get the page: the thread must not be woken in the place of who waits there.
+ * may get the page: the thread must not be woken in the place of a task that waits there.
  */
 static void unmapped(void)
 {

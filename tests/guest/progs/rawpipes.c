@@ -1,5 +1,5 @@
 /*
- * rawpipes: splice from per_cpu/cpu0/trace_pipe_raw into pipes whose size was set. Records are markers "seq N". The
+ * rawpipes: splice from per_cpu/cpu0/trace_pipe_raw into pipes that were resized. Records are markers "seq N". The
  * working directory is tracefs, nothing else records.
  */
 #include <check.h>
