@@ -21,22 +21,10 @@ static void read_into(char *to, const char *name)
 		close(in);
 }
 
-static long write_text(const char *name, const char *text, int flags)
-{
-	long got = DO(openat, HERE, name, O_WRONLY | flags);
-	int out = (int)got;
-
-	if (got < 0)
-		return got;
-	got = DO(write, out, text, strlen(text));
-	close(out);
-	return got;
-}
-
 /* The log of refused writes keeps the last ones, which are not always of the same size. */
 static void clear_log(void)
 {
-	CHECK_CALL(write_text("error_log", "", O_TRUNC) < 0 ? -1 : 0);
+	CHECK_CALL(faults_write("error_log", "", O_TRUNC) < 0 ? -1 : 0);
 }
 
 /* ---- A file a, into which b is written, and c to undo it. */
@@ -70,13 +58,13 @@ static void same_and_not_held(const struct fault_step *s)
 
 static long write_b(const struct fault_step *s)
 {
-	return write_text(s->a, s->b, 0);
+	return faults_write(s->a, s->b, 0);
 }
 
 /* Without O_TRUNC, which empties a list before anything is read: nothing could be as it was. */
 static long append_b(const struct fault_step *s)
 {
-	return write_text(s->a, s->b, O_APPEND);
+	return faults_write(s->a, s->b, O_APPEND);
 }
 
 /* A command that has succeeded is to be seen in the file, also when there was no memory for a part of it. */
@@ -89,7 +77,7 @@ static void write_c(const struct fault_step *s)
 			printf("  %s: '%s' succeeds and changes nothing\n", s->a, s->b);
 		}
 	}
-	CHECK_CALL(write_text(s->a, s->c, 0) < 0 ? -1 : 0);
+	CHECK_CALL(faults_write(s->a, s->c, 0) < 0 ? -1 : 0);
 	if (s->same)
 		s->same(s);
 }
@@ -97,7 +85,7 @@ static void write_c(const struct fault_step *s)
 /* From a state that does not depend on what was done before. */
 static void undo_and_remember(const struct fault_step *s)
 {
-	CHECK_CALL(write_text(s->a, s->c, 0) < 0 ? -1 : 0);
+	CHECK_CALL(faults_write(s->a, s->c, 0) < 0 ? -1 : 0);
 	remember(s);
 }
 
@@ -108,7 +96,7 @@ static void empty_list(const struct fault_step *s)
 	CHECK_CALL(out);
 	close(out);
 	if (s->c)
-		CHECK_CALL(write_text(s->a, s->c, O_APPEND) < 0 ? -1 : 0);
+		CHECK_CALL(faults_write(s->a, s->c, O_APPEND) < 0 ? -1 : 0);
 	check_same(s);
 }
 
@@ -143,7 +131,7 @@ static void same_filters(const struct fault_step *s)
 static void fill_trace(const struct fault_step *s)
 {
 	for (int i = 0; i < 3; i++)
-		CHECK_CALL(write_text("trace_marker", "a line to be read", 0) < 0 ? -1 : 0);
+		CHECK_CALL(faults_write("trace_marker", "a line to be read", 0) < 0 ? -1 : 0);
 }
 
 static long read_a(const struct fault_step *s)
@@ -199,7 +187,7 @@ static void check_and_remove(const struct fault_step *s)
 /* What a fork has to do under a tracer: a is the tracer. */
 static void choose_a(const struct fault_step *s)
 {
-	CHECK_CALL(write_text("current_tracer", s->a, 0) < 0 ? -1 : 0);
+	CHECK_CALL(faults_write("current_tracer", s->a, 0) < 0 ? -1 : 0);
 }
 
 static pid_t child;
@@ -216,7 +204,7 @@ static long fork_it(const struct fault_step *s)
 
 static void no_tracer(const struct fault_step *s)
 {
-	CHECK_CALL(write_text("current_tracer", "nop", 0) < 0 ? -1 : 0);
+	CHECK_CALL(faults_write("current_tracer", "nop", 0) < 0 ? -1 : 0);
 }
 
 static void reap_it(const struct fault_step *s)
@@ -404,7 +392,7 @@ int main(int argc, char **argv)
 	size_t n = sizeof(fixed) / sizeof(*fixed);
 
 	CHECK_CALL(CALL(chdir, "/sys/kernel/tracing"));
-	write_text("buffer_size_kb", "20", 0);
+	faults_write("buffer_size_kb", "20", 0);
 	memcpy(steps, fixed, sizeof(fixed));
 	n = add_tracers(n);
 	n = add_modules(n);

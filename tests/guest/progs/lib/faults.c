@@ -42,6 +42,18 @@ void faults_close(int *fd)
 	*fd = -1;
 }
 
+long faults_write(const char *file, const char *text, int flags)
+{
+	long got = DO(openat, HERE, file, O_WRONLY | flags);
+	int out = (int)got;
+
+	if (got < 0)
+		return got;
+	got = DO(write, out, text, strlen(text));
+	close(out);
+	return got;
+}
+
 static void setting(const char *name, const char *value)
 {
 	check_put(name, value);

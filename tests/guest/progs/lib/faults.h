@@ -48,5 +48,7 @@ unsigned faults_nth(void);
 void faults_left(unsigned left);
 /* Close the descriptor that a call has given. */
 void faults_close(int *fd);
+/* Write a text to a file in one go, opened with these flags besides O_WRONLY. What write or open gives, or -errno. */
+long faults_write(const char *file, const char *text, int flags);
 
 #endif
