@@ -210,9 +210,9 @@ def stacks(text):
 def check_stacks(console, ours):
     """Of every task that slept then and sleeps now: the kernel's own dump, line for line."""
     theirs, now = stacks(console), stacks(ours + "\n")
-    # But for who may be in the middle of a grace period, and who runs now.
+    # But for rcu_sched, which may be in the middle of a grace period, and for a kworker or two at work at either time.
     sleeping = {task: lines for task, lines in theirs.items() if " schedule+" in lines and task[0] != "rcu_sched"}
-    assert len(sleeping) >= 8 and set(sleeping) <= set(now), ours
+    assert len(sleeping) >= 6 and set(sleeping) <= set(now), ours
     awake = {task for task in sleeping if " schedule+" not in now[task]}
     assert len(awake) < 3 and all(now[task] == lines for task, lines in sleeping.items() if task not in awake), ours
 
