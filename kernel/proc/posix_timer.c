@@ -49,16 +49,17 @@ struct k_itimer {
 	struct hrtimer timer;  /* of a clock that always runs */
 	struct sigqueue *q;    /* [S] its signal's entry */
 	struct task_struct
-		*of;   /* [I] whose CPU time it counts, with a reference: a thread, or its process; NULL: no CPU time */
-	int id, clock; /* [I] */
-	int notify, signo; /* [I] SIGEV_* */
-	pid_t tgid, tid;   /* [I] its process; the thread of SIGEV_THREAD_ID */
-	u64 value;	   /* [I] what its signal carries */
-	ktime_t expires;   /* [S] by its clock (the monotonic one but for CPU time); 0: the timer is off */
-	ktime_t interval;  /* [S] 0: it expires once */
-	bool fired;	   /* [S] it expired at `expires`, and waits for its signal to be taken */
-	u64 overrun;	   /* [S] of the last signal that was taken */
-	u64 lost;	   /* [S] expirations whose signal was ignored or thrown away: of the next overrun */
+		*of; /* [I] whose CPU time it counts, with a reference: a thread, or its process; NULL: no CPU time */
+	struct task_struct *thread; /* [I] of SIGEV_THREAD_ID, with a reference, as its number may be given again */
+	int id, clock;		    /* [I] */
+	int notify, signo;	    /* [I] SIGEV_* */
+	pid_t tgid;		    /* [I] its process */
+	u64 value;		    /* [I] what its signal carries */
+	ktime_t expires;	    /* [S] by its clock (the monotonic one but for CPU time); 0: the timer is off */
+	ktime_t interval;	    /* [S] 0: it expires once */
+	bool fired;		    /* [S] it expired at `expires`, and waits for its signal to be taken */
+	u64 overrun;		    /* [S] of the last signal that was taken */
+	u64 lost;		    /* [S] expirations whose signal was ignored or thrown away: of the next overrun */
 };
 
 static bool counts_thread(const struct k_itimer *t)
@@ -94,18 +95,10 @@ static void timer_start(struct k_itimer *t)
 static bool timer_signal(struct k_itimer *t, struct task_struct *leader)
 {
 	struct siginfo info = {.si_signo = t->signo, .si_code = SI_TIMER, .si_pid = t->id, .si_value = t->value};
-	struct task_struct *thread;
-	bool sent;
 
-	if (t->notify != SIGEV_THREAD_ID)
+	if (!t->thread)
 		return send_sigqueue(t->q, &info, leader, true);
-	thread = find_get_task(t->tid);
-	if (!thread)
-		return false;
-	sent = thread->signal == leader->signal && !(thread->flags & PF_EXITING) &&
-	       send_sigqueue(t->q, &info, thread, false);
-	put_task_struct(thread);
-	return sent;
+	return !(t->thread->flags & PF_EXITING) && send_sigqueue(t->q, &info, t->thread, false);
 }
 
 /* It is over. Without a signal to be taken a timer with an interval goes on at once, at most once a tick. [S] */
@@ -220,6 +213,8 @@ static void timer_free(struct k_itimer *t)
 {
 	if (t->of)
 		put_task_struct(t->of);
+	if (t->thread)
+		put_task_struct(t->thread);
 	if (t->q)
 		sigqueue_free(t->q);
 	kfree(t);
@@ -304,21 +299,14 @@ void check_cpu_posix_timers(struct signal_struct *sig)
 /* How it is to tell. 0 or -EINVAL. Thread context. */
 static int timer_take_event(struct k_itimer *t, const struct sigevent *event)
 {
-	struct task_struct *p;
-	bool ours;
-
 	t->notify = event->sigev_notify;
 	t->signo = event->sigev_signo;
 	t->value = event->sigev_value;
 	switch (t->notify) {
 	case SIGEV_THREAD_ID:
-		p = find_get_task(event->sigev_tid);
-		ours = p && p->signal == current->signal;
-		if (p)
-			put_task_struct(p);
-		if (!ours)
+		t->thread = find_get_task(event->sigev_tid);
+		if (!t->thread || t->thread->signal != current->signal)
 			return -EINVAL;
-		t->tid = event->sigev_tid;
 		break;
 	case SIGEV_SIGNAL:
 	case SIGEV_THREAD:

@@ -5,6 +5,7 @@
  * "again": that numbers are given again.
  */
 #include <check.h>
+#include <callnumbers.h>
 #include <limits.h>
 #include <numbers.h>
 #include <dirent.h>
@@ -260,6 +261,59 @@ static pid_t next_number(void)
 	return pid;
 }
 
+static volatile int thread_stop, told;
+
+static void thread_waits(void *arg)
+{
+	while (!thread_stop)
+		check_sleep(1000000);
+}
+
+static void on_signal(int sig)
+{
+	told++;
+}
+
+static void end_thread(pid_t tid)
+{
+	thread_stop = 1;
+	while (thread_state(getpid(), tid))
+		check_sleep(1000000);
+	thread_stop = 0;
+}
+
+/* A timer tells one thread (SIGEV_THREAD_ID): a later one that was given that thread's number hears nothing of it. */
+static void told_thread(void)
+{
+	struct {
+		long value;
+		int signo, notify, tid, pad[11];
+	} event = {.signo = SIGUSR1, .notify = 4};
+	long once[4] = {0, 0, 0, 1000000};
+	pid_t tid = 0, later = 0;
+	int timer = -1;
+
+	signal(SIGUSR1, on_signal);
+	event.tid = tid = thread_start_in_group(thread_waits, NULL);
+	CHECK_CALL(CALL(timer_create, 1, &event, &timer));
+	CHECK_CALL(CALL(timer_settime, timer, 0, once, 0));
+	for (int ms = 0; ms < 1000 && !told; ms++)
+		check_sleep(1000000);
+	CHECK_EQ(told, 1);
+	end_thread(tid);
+	for (int i = 0; i < 1000 && later != tid; i++) {
+		if (later)
+			end_thread(later);
+		later = thread_start_in_group(thread_waits, NULL);
+	}
+	CHECK_EQ(later, tid);
+	CHECK_CALL(CALL(timer_settime, timer, 0, once, 0));
+	check_sleep(20000000);
+	CHECK_EQ(told, 1);
+	end_thread(later);
+	CHECK_CALL(CALL(timer_delete, timer));
+}
+
 /*
  * With pid_max 340: after the first round numbers are 300 to 339. That of a group whose leader is gone is not
  * given again while somebody is in the group.
@@ -293,6 +347,7 @@ static int numbers(void)
 		pid = next_number();
 	CHECK_EQ(pid, group);
 	CHECK_ERRNO(kill(-group, 0), ESRCH);
+	told_thread();
 	return check_failures != 0;
 }
 
