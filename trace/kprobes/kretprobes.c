@@ -310,11 +310,23 @@ static void unlink_probe(struct kretprobe *rp)
 	smp_store_release(at, rp->next);
 }
 
+/* It is told of no call from here on. Calls under way are forgotten: their instances are free for when it comes back. */
+static void leave_site(struct kretprobe *rp)
+{
+	if (!--nr_on)
+		unregister_ftrace_graph(&ret_user);
+	unlink_probe(rp);
+	if (!shared(rp))
+		ftrace_set_filter_ip(&ret_sites, rp->site, 1, 0);
+	synchronize_rcu();
+	for (unsigned i = 0; i < rp->pool->nr; i++)
+		free_slot(slot_of(rp->pool, i));
+}
+
 /* An empty filter would mean all functions, so the user comes behind its first site and goes before its last one. */
 static int turn_on(struct kretprobe *rp)
 {
-	bool first = !shared(rp);
-	int err = first ? ftrace_set_filter_ip(&ret_sites, rp->site, 0, 0) : 0;
+	int err = shared(rp) ? 0 : ftrace_set_filter_ip(&ret_sites, rp->site, 0, 0);
 
 	if (err)
 		return err;
@@ -325,30 +337,16 @@ static int turn_on(struct kretprobe *rp)
 		err = register_ftrace_graph(&ret_user);
 	if (!err && rp->at_entry.addr)
 		err = enable_kprobe(&rp->at_entry);
-	if (!err)
-		return 0;
-	if (!--nr_on)
-		unregister_ftrace_graph(&ret_user);
-	unlink_probe(rp);
-	if (first)
-		ftrace_set_filter_ip(&ret_sites, rp->site, 1, 0);
-	synchronize_rcu();
+	if (err)
+		leave_site(rp);
 	return err;
 }
 
-/* Calls that are under way when it goes are not told of. Their instances become free, for when it comes back. */
 static void turn_off(struct kretprobe *rp)
 {
 	if (rp->at_entry.addr)
 		disable_kprobe(&rp->at_entry);
-	if (!--nr_on)
-		unregister_ftrace_graph(&ret_user);
-	unlink_probe(rp);
-	if (!shared(rp))
-		ftrace_set_filter_ip(&ret_sites, rp->site, 1, 0);
-	synchronize_rcu();
-	for (unsigned i = 0; i < rp->pool->nr; i++)
-		free_slot(slot_of(rp->pool, i));
+	leave_site(rp);
 }
 
 static bool is_on(const struct kretprobe *rp)
