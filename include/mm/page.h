@@ -82,6 +82,11 @@ static inline struct page *alloc_page(gfp_t gfp)
 void *get_free_page(gfp_t gfp); /* one page's linear address or NULL */
 void *get_zeroed_page(gfp_t gfp);
 void free_page(void *addr); /* NULL is allowed */
+/*
+ * The same for a page with one reference that holds nothing but zeroes, and that no CPU writes to any more: the next
+ * allocations with __GFP_ZERO need not clear it.
+ */
+void free_zeroed_page(void *addr);
 void *get_free_pages(gfp_t gfp, unsigned order);
 void free_pages(void *addr, unsigned order);
 

@@ -22,7 +22,7 @@ pte_t ptep_get_and_clear(pte_t *slot);
  */
 pgd_t *pgd_alloc(void);
 /*
- * Free a top level with all tables below it, but not the mapped pages. No CPU may use it any more, nor hold any of it
+ * Free a top level with all tables below it. All leaf entries are empty; no CPU may use it any more, nor hold any of it
  * in its TLB.
  */
 void pgd_free(pgd_t *pgd);

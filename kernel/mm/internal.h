@@ -25,19 +25,26 @@ extern struct zone zone;
  * template.
  */
 struct per_cpu_pages {
-	struct page *head; /* [c] linked through page->private; owning CPU with interrupts off */
-	unsigned count;	   /* [c] */
+	struct page *head;   /* [c] linked through page->private; owning CPU with interrupts off */
+	struct page *zeroed; /* [c] the same, of pages that hold zeroes */
+	unsigned count;	     /* [c] of both lists */
+	unsigned nr_zeroed;  /* [c] */
 } __cacheline_aligned;
 extern struct per_cpu_pages per_cpu_pages[NR_CPUS];
-#define PCP_BATCH 32 /* pages that move to or from the buddy lists at once */
-#define PCP_HIGH  96 /* pages in a CPU's list above which a batch goes back */
+#define PCP_BATCH  32 /* pages that move to or from the buddy lists at once */
+#define PCP_HIGH   96 /* pages in a CPU's lists above which a batch goes back */
+#define PCP_ZEROED 32 /* pages that are kept as zeroed ones: the page tables of a few address spaces */
 
 /* Buddy lists (page_alloc.c): take a block off (NULL: no block is large enough), and put one back. [z] */
 struct page *__rmqueue(unsigned order);
 void __free_one_page(struct page *page, unsigned order);
-/* Per-CPU lists (page_pcp.c): one page, or NULL; and a free page back. Any context but nmi. */
+/*
+ * Per-CPU lists (page_pcp.c): one page, or NULL; one that holds zeroes, if such a page is here; and a free page back,
+ * which may be known to hold zeroes. Any context but nmi.
+ */
 struct page *rmqueue_pcplist(void);
-void free_unref_page(struct page *page);
+struct page *rmqueue_zeroed(void);
+void free_unref_page(struct page *page, bool zeroed);
 
 /*
  * Report a page that is not what it must be, with the reason. The caller then leaves the page alone: losing one is

@@ -129,12 +129,12 @@ static bool check_new_page(struct page *page)
  * Make the first page of the block ready for its owner. The pages behind it are not touched: only the head of a block
  * counts.
  */
-static void prep_new_page(struct page *page, gfp_t gfp, unsigned order)
+static void prep_new_page(struct page *page, bool clear, unsigned order)
 {
 	page->order = order;
 	page->mapping = NULL;
 	atomic_set(&page->refcount, 1);
-	if (gfp & __GFP_ZERO)
+	if (clear)
 		for (unsigned long i = 0; i < 1UL << order; i++)
 			clear_page(page_to_virt(page + i));
 }
@@ -143,13 +143,17 @@ static void prep_new_page(struct page *page, gfp_t gfp, unsigned order)
 static noinline struct page *get_page_from_freelist(gfp_t gfp, unsigned order)
 {
 	struct page *page;
+	bool clear;
 
 	do {
-		page = rmqueue(order);
+		page = gfp & __GFP_ZERO && order == 0 ? rmqueue_zeroed() : NULL;
+		clear = gfp & __GFP_ZERO && !page;
+		if (!page)
+			page = rmqueue(order);
 		if (!page)
 			return NULL;
 	} while (!check_new_page(page));
-	prep_new_page(page, gfp, order);
+	prep_new_page(page, clear, order);
 	return page;
 }
 
@@ -213,8 +217,8 @@ static const char *bad_free_reason(const struct page *page, unsigned order)
 	return page->order != order ? "freed with another order than allocated" : NULL;
 }
 
-/* The last reference is gone: check the page, and give it to the per-CPU list or the buddy lists. */
-static noinline void free_the_page(struct page *page, unsigned order)
+/* The last reference is gone: check the page, and give it to the per-CPU lists or the buddy lists. */
+static noinline void free_the_page(struct page *page, unsigned order, bool zeroed)
 {
 	const char *reason;
 	unsigned long flags;
@@ -227,7 +231,7 @@ static noinline void free_the_page(struct page *page, unsigned order)
 	page->flags = 0;
 	page->mapping = NULL;
 	if (likely(order == 0)) {
-		free_unref_page(page);
+		free_unref_page(page, zeroed);
 		return;
 	}
 	spin_lock_irqsave(&zone.lock, flags);
@@ -235,10 +239,10 @@ static noinline void free_the_page(struct page *page, unsigned order)
 	spin_unlock_irqrestore(&zone.lock, flags);
 }
 
-static notrace noinline void free_page_traced(struct page *page, unsigned order, unsigned long caller)
+static notrace noinline void free_page_traced(struct page *page, unsigned order, bool zeroed, unsigned long caller)
 {
 	trace_mm_page_free(page, order, caller);
-	free_the_page(page, order);
+	free_the_page(page, order, zeroed);
 }
 
 /*
@@ -256,35 +260,30 @@ static bool put_page_testzero(struct page *page)
 	return left == 0;
 }
 
-void __free_pages(struct page *page, unsigned order)
+static __always_inline void drop_reference(struct page *page, unsigned order, bool zeroed)
 {
 	if (!put_page_testzero(page))
 		return;
 	if (trace_mm_page_free_enabled())
-		free_page_traced(page, order, TRUE_RET_ADDR());
+		free_page_traced(page, order, zeroed, TRUE_RET_ADDR());
 	else
-		free_the_page(page, order);
+		free_the_page(page, order, zeroed);
 }
 
-static __always_inline void __put_page(struct page *page)
+void __free_pages(struct page *page, unsigned order)
 {
-	if (!put_page_testzero(page))
-		return;
-	if (trace_mm_page_free_enabled())
-		free_page_traced(page, page->order, TRUE_RET_ADDR());
-	else
-		free_the_page(page, page->order);
+	drop_reference(page, order, false);
 }
 
 void put_page(struct page *page)
 {
-	__put_page(page);
+	drop_reference(page, page->order, false);
 }
 
 void release_pages(struct page *const *pages, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
-		__put_page(pages[i]);
+		drop_reference(pages[i], pages[i]->order, false);
 }
 
 void *get_free_pages(gfp_t gfp, unsigned order)
@@ -315,4 +314,9 @@ EXPORT_SYMBOL(free_pages);
 void free_page(void *addr)
 {
 	free_pages(addr, 0);
+}
+
+void free_zeroed_page(void *addr)
+{
+	drop_reference(virt_to_page(addr), 0, true);
 }

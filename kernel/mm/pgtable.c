@@ -67,7 +67,7 @@ static u64 *table_make_slow(u64 *entry)
 	/* Release: zeroes before the pointer, also for the table walkers of other CPUs. */
 	if (!__atomic_compare_exchange_n(entry, &expected, table_entry(__pa(table)), false, __ATOMIC_ACQ_REL,
 					 __ATOMIC_ACQUIRE))
-		free_page(table);
+		free_zeroed_page(table);
 	return table_of(entry);
 }
 
@@ -118,51 +118,55 @@ void pgd_kernel_complete(void)
 			kernel_groups |= BIT(i / GROUP);
 }
 
-/* The kernel's entries are not marked in the new table's own groups, so that pgd_free() does not follow them. */
-static __always_inline void copy_kernel_half(pgd_t *pgd)
+/* The kernel's entries as in `from`; NULL: empty. */
+static __always_inline void set_kernel_half(pgd_t *pgd, const pgd_t *from)
 {
 	for (unsigned long groups = kernel_groups; groups; groups &= groups - 1) {
 		unsigned first = __builtin_ctzl(groups) * GROUP;
 
 		for (unsigned i = first; i < first + GROUP; i++)
-			pgd[i] = swapper_pg_dir[i];
+			pgd[i] = from ? from[i] : (pgd_t){0};
 	}
 }
 
+/* The kernel's entries are not marked in the new table's own groups, so that pgd_free() does not follow them. */
 pgd_t *pgd_alloc(void)
 {
 	pgd_t *pgd = new_table();
 
 	if (pgd && USER_PGD_ENTRIES < TABLE_ENTRIES)
-		copy_kernel_half(pgd);
+		set_kernel_half(pgd, swapper_pg_dir);
 	return pgd;
 }
 
 /*
  * Free a table, whose entries map 1 << shift bytes each, with all tables that it leads to. No CPU uses them any more.
- * The depth of the recursion is the number of levels.
+ * All are empty then: those of leaves have been emptied before. The depth of the recursion is the number of levels.
  */
 static void free_table(u64 *table, unsigned shift)
 {
 	for (unsigned long groups = *groups_of(table); groups; groups &= groups - 1) {
-		const u64 *entry = table + __builtin_ctzl(groups) * GROUP;
+		u64 *entry = table + __builtin_ctzl(groups) * GROUP;
 
 		for (unsigned i = 0; i < GROUP; i++) {
 			u64 *below = table_of(&entry[i]);
 
 			if (!below)
 				continue;
+			entry[i] = 0;
 			if (shift > PMD_SHIFT)
 				free_table(below, shift - TABLE_BITS);
 			else
-				free_page(below); /* of leaves */
+				free_zeroed_page(below); /* of leaves */
 		}
 	}
-	free_page(table);
+	free_zeroed_page(table);
 }
 
 void pgd_free(pgd_t *pgd)
 {
+	if (USER_PGD_ENTRIES < TABLE_ENTRIES)
+		set_kernel_half(pgd, NULL);
 	free_table(&pgd->v, PGDIR_SHIFT);
 }
 

@@ -180,6 +180,50 @@ static void test_a_cpu_keeps_few(void **state)
 	check_initial_state();
 }
 
+/*
+ * Pages that are freed with zeroes in them serve __GFP_ZERO as they are (a byte that is written behind the allocator's
+ * back is still there), the last one first, and nothing else while other pages are here. The CPU keeps a bounded number
+ * of them, and all are found when memory runs out or is counted.
+ */
+static void test_zeroed_pages(void **state)
+{
+	static u8 *pages[2 * PCP_HIGH];
+	u8 *other;
+
+	for (unsigned i = 0; i < 2; i++) {
+		pages[i] = get_zeroed_page(GFP_KERNEL);
+		free_zeroed_page(pages[i]);
+	}
+	assert_ptr_equal(pages[1], pages[0]);
+	assert_int_equal(nr_free_pages(), initial_pages);
+	pages[0][PAGE_SIZE - 1] = 1;
+	other = get_free_page(GFP_KERNEL);
+	assert_ptr_not_equal(other, pages[0]);
+	assert_ptr_equal(get_zeroed_page(GFP_KERNEL), pages[0]);
+	assert_int_equal(pages[0][PAGE_SIZE - 1], 1);
+	memset(other, 0xa5, PAGE_SIZE);
+	free_page(other);
+	assert_ptr_equal(get_zeroed_page(GFP_KERNEL), other);
+	assert_int_equal(other[0] | other[PAGE_SIZE - 1], 0);
+	free_page(other);
+	free_page(pages[0]);
+	for (unsigned i = 0; i < ARRAY_SIZE(pages); i++)
+		pages[i] = get_zeroed_page(GFP_KERNEL);
+	for (unsigned i = 0; i < ARRAY_SIZE(pages); i++) {
+		free_zeroed_page(pages[i]);
+		assert_true(this_pcp()->nr_zeroed <= PCP_ZEROED && this_pcp()->count <= PCP_HIGH);
+	}
+	assert_int_equal(this_pcp()->nr_zeroed, PCP_ZEROED);
+	other = get_free_pages(GFP_KERNEL | __GFP_ZERO, 1);
+	assert_int_equal(nr_free_pages(), initial_pages - 2);
+	free_pages(other, 1);
+	check_initial_state();
+	assert_int_equal(this_pcp()->nr_zeroed, 0);
+	assert_null(this_pcp()->zeroed);
+	free_zeroed_page(get_zeroed_page(GFP_KERNEL));
+	test_exhaustion_and_recovery(state);
+}
+
 static void test_contents_and_references(void **state)
 {
 	struct page *page = alloc_pages(GFP_KERNEL | __GFP_ZERO, 2);
@@ -293,6 +337,7 @@ int main(void)
 		cmocka_unit_test(test_random_blocks_never_overlap),
 		cmocka_unit_test(test_exhaustion_and_recovery),
 		cmocka_unit_test(test_a_cpu_keeps_few),
+		cmocka_unit_test(test_zeroed_pages),
 		cmocka_unit_test(test_contents_and_references),
 		cmocka_unit_test(test_misuse_is_reported_and_changes_nothing),
 		cmocka_unit_test(test_corrupt_free_page_is_passed_over),

@@ -52,9 +52,11 @@ void *get_zeroed_page(gfp_t gfp)
 	return NULL;
 }
 
-/* What was freed may hold anything from now on. */
-void free_page(void *page)
+/* A table that is freed is empty. What was freed may hold anything from now on, so that a use of it is seen. */
+void free_zeroed_page(void *page)
 {
+	for (unsigned i = 0; i < TABLE_ENTRIES; i++)
+		assert_int_equal(((u64 *)page)[i], 0);
 	assert_true(virt_to_page(page)->used);
 	virt_to_page(page)->used = false;
 	memset(page, 0xa5, PAGE_SIZE);
@@ -233,7 +235,7 @@ static void test_user_tables(void **state)
 			check_walk(pgd, random_va(), random_va());
 		}
 		for (unsigned i = 0; i < nr_model; i++)
-			assert_int_equal(pte_lookup(pgd, model[i].va)->v, model[i].v);
+			assert_int_equal(ptep_get_and_clear(pte_lookup(pgd, model[i].va)).v, model[i].v);
 		assert_int_equal(pgd_pages(pgd), pages_used);
 		pgd_free(pgd);
 		assert_int_equal(pages_used, 0);

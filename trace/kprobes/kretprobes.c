@@ -310,7 +310,7 @@ static void unlink_probe(struct kretprobe *rp)
 	smp_store_release(at, rp->next);
 }
 
-/* It is told of no call from here on. Calls under way are forgotten: their instances are free for when it comes back. */
+/* It is told of no call from here on. Those under way are forgotten: their instances are free for when it is back. */
 static void leave_site(struct kretprobe *rp)
 {
 	if (!--nr_on)

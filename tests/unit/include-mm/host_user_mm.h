@@ -22,7 +22,7 @@
 #include "../../../kernel/mm/page_alloc.c"
 /* What page_alloc.c frees by is looked at first (below). */
 #define free_unref_page free_page_unchecked
-void free_unref_page(struct page *page);
+void free_unref_page(struct page *page, bool zeroed);
 #include "../../../kernel/mm/page_pcp.c"
 #undef free_unref_page
 #include "../../../kernel/mm/page_init.c"
@@ -127,10 +127,14 @@ int mm_populate(struct mm_struct *mm, unsigned long start, unsigned long end, un
 	return 0;
 }
 
-void free_unref_page(struct page *page)
+void free_unref_page(struct page *page, bool zeroed)
 {
+	const u64 *words = page_to_virt(page);
+
 	host_check_freed(page);
-	free_page_unchecked(page);
+	for (unsigned i = 0; zeroed && i < PAGE_SIZE / sizeof(*words); i++)
+		assert_int_equal(words[i], 0);
+	free_page_unchecked(page, zeroed);
 }
 
 /* What an access to this page gives: 0 or -errno. */

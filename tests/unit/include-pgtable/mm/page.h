@@ -10,6 +10,6 @@ struct page {
 };
 struct page *virt_to_page(const void *v);
 void *get_zeroed_page(gfp_t gfp);
-void free_page(void *page);
+void free_zeroed_page(void *page);
 void memblock_add(phys_addr_t base, u64 size);
 void memblock_reserve(phys_addr_t base, u64 size);
