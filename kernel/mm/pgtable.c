@@ -142,6 +142,10 @@ pgd_t *pgd_alloc(void)
 /*
  * Free a table, whose entries map 1 << shift bytes each, with all tables that it leads to. No CPU uses them any more.
  * All are empty then: those of leaves have been emptied before. The depth of the recursion is the number of levels.
+ *
+ * The next owner takes them without clearing them, so they must look empty to every CPU, whoever emptied them: between
+ * those stores and this free a count of the address space fell to 0, an atomic operation that orders them, and the
+ * release that installs the table again hands them on (table_make_slow). No walker of the hardware writes to a table.
  */
 static void free_table(u64 *table, unsigned shift)
 {
