@@ -13,7 +13,7 @@
 
 /* Sums over pages, in bytes. */
 struct area_sums {
-	u64 size, rss, pss; /* pss << PSS_SHIFT */
+	u64 size, rss, pss, pss_dirty; /* pss and pss_dirty << PSS_SHIFT */
 	u64 shared_clean, shared_dirty, private_clean, private_dirty;
 	u64 referenced, anonymous, locked; /* locked << PSS_SHIFT */
 };
@@ -28,11 +28,14 @@ static int sum_pte(pte_t *slot, unsigned long va, void *arg)
 	pte_t pte = READ_ONCE(*slot);
 	struct page *page = phys_to_page(pte_phys(pte));
 	int maps = atomic_read(&page->mapcount);
+	u64 part = (PAGE_SIZE << PSS_SHIFT) / max(maps, 1);
 
 	if (page == zero_page)
 		return 0;
 	s->rss += PAGE_SIZE;
-	s->pss += (PAGE_SIZE << PSS_SHIFT) / max(maps, 1);
+	s->pss += part;
+	if (pte_dirty(pte))
+		s->pss_dirty += part;
 	if (maps > 1)
 		*(pte_dirty(pte) ? &s->shared_dirty : &s->shared_clean) += PAGE_SIZE;
 	else
@@ -68,6 +71,7 @@ static void smaps_show_sums(struct seq_file *m, const struct area_sums *s)
 {
 	show_kb(m, "Rss:", s->rss);
 	show_kb(m, "Pss:", s->pss >> PSS_SHIFT);
+	show_kb(m, "Pss_Dirty:", s->pss_dirty >> PSS_SHIFT);
 	show_kb(m, "Shared_Clean:", s->shared_clean);
 	show_kb(m, "Shared_Dirty:", s->shared_dirty);
 	show_kb(m, "Private_Clean:", s->private_clean);
@@ -80,20 +84,23 @@ static void smaps_show_sums(struct seq_file *m, const struct area_sums *s)
 	show_kb(m, "Locked:", s->locked >> PSS_SHIFT);
 }
 
-/* Linux's two-letter names for the flags that exist here. */
+/*
+ * Linux's two-letter names for the flags that exist here, and for what mprotect may grant: reading anywhere, execution
+ * but on a mount that forbids it.
+ */
 static void show_flags(struct seq_file *m, unsigned flags)
 {
 	static const struct {
 		unsigned flag;
 		const char *name;
 	} names[] = {
-		{VM_READ, "rd"},     {VM_WRITE, "wr"},	   {VM_EXEC, "ex"},   {VM_SHARED, "sh"},
-		{VM_MAYWRITE, "mw"}, {VM_GROWSDOWN, "gd"}, {VM_LOCKED, "lo"},
+		{VM_READ, "rd"},     {VM_WRITE, "wr"},	{VM_EXEC, "ex"},   {VM_SHARED, "sh"},	 {~0U, "mr"},
+		{VM_MAYWRITE, "mw"}, {VM_NOEXEC, "me"}, {VM_SHARED, "ms"}, {VM_GROWSDOWN, "gd"}, {VM_LOCKED, "lo"},
 	};
 
 	seq_puts(m, "VmFlags: ");
 	for (unsigned i = 0; i < ARRAY_SIZE(names); i++)
-		if (flags & names[i].flag)
+		if ((flags ^ VM_NOEXEC) & names[i].flag)
 			seq_printf(m, "%s ", names[i].name);
 	seq_putc(m, '\n');
 }

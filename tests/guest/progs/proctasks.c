@@ -101,7 +101,7 @@ static void smap_of(const void *at)
 		return;
 	end = strstr(start, "VmFlags:");
 	if (end)
-		*end = '\0';
+		*strchr(end, '\n') = '\0';
 	memmove(text, start, strlen(start) + 1);
 }
 
@@ -119,6 +119,8 @@ static void smaps_area(void)
 	CHECK_EQ(sum_of("Pss:"), 40);
 	CHECK_EQ(sum_of("Anonymous:"), 40);
 	CHECK_EQ(sum_of("Private_Dirty:"), 40);
+	CHECK_EQ(sum_of("Pss_Dirty:"), 40);
+	CHECK(strstr(text, "VmFlags: rd wr mr mw me ") != NULL);
 	CHECK(strstr(text, "\nSwap:                  0 kB\nSwapPss:") != NULL);
 	CHECK_CALL(CALL(mlock, at, 4 * PAGE));
 	CHECK(slurp("/proc/self/smaps_rollup") > 0 && sum_of("Locked:") == 16 && strstr(text, "\nSwap:"));
@@ -130,6 +132,7 @@ static void smaps_area(void)
 		CHECK_EQ(sum_of("Rss:"), 40);
 		CHECK_EQ(sum_of("Shared_Dirty:") + sum_of("Shared_Clean:"), 36);
 		CHECK_EQ(sum_of("Pss:"), 22);
+		CHECK_EQ(sum_of("Pss_Dirty:"), 4 + sum_of("Shared_Dirty:") / 2);
 		_exit(check_failures != 0);
 	}
 	CHECK_EQ(check_wait(pid), 0);
