@@ -73,6 +73,11 @@ typedef u32 gfp_t;   /* allocation flags, see <mm/gfp.h> */
 
 /* Keeps the compiler, not the CPU, from moving memory accesses across it. */
 #define barrier() __asm__ volatile("" ::: "memory")
+/*
+ * Behind a call that ends a function: it is no jump then, and the callee finds this function as its caller. Callbacks
+ * of call_rcu() end so, since the events of kmem would name the thread that runs them all.
+ */
+#define no_tail_call() barrier()
 
 /* A single access that the compiler neither tears nor repeats nor leaves out. It orders nothing; see <lib/atomic.h>. */
 #define READ_ONCE(x)	 (*(const volatile __typeof__(x) *)&(x))

@@ -67,6 +67,7 @@ static void files_free_rcu(struct rcu_head *rcu)
 
 	free_arrays(files);
 	kmem_cache_free(files_cache, files);
+	no_tail_call();
 }
 
 /*

@@ -44,6 +44,7 @@ struct fs_struct *copy_fs_struct(struct fs_struct *old)
 static void fs_free_rcu(struct rcu_head *rcu)
 {
 	kfree(container_of(rcu, struct fs_struct, rcu));
+	no_tail_call();
 }
 
 /* The paths go with the last user; the memory waits for those who look at it under RCU (task_path). */

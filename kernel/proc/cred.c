@@ -279,6 +279,7 @@ SYSCALL_DEFINE1(setfsgid, gid_t, gid)
 static void free_groups(struct rcu_head *rcu)
 {
 	kfree(container_of(rcu, struct group_info, rcu));
+	no_tail_call();
 }
 
 /* The last reference frees the list after a grace period, since /proc may be reading it under RCU. */

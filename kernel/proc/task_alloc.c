@@ -62,6 +62,7 @@ void free_task(struct task_struct *t)
 static void free_task_rcu(struct rcu_head *head)
 {
 	kmem_cache_free(task_cache, container_of(head, struct task_struct, rcu));
+	no_tail_call();
 }
 
 /*

@@ -26,6 +26,7 @@ struct user_struct root_user = {.refs = ATOMIC_INIT(1), .processes = ATOMIC_INIT
 static void free_user_rcu(struct rcu_head *head)
 {
 	kfree(container_of(head, struct user_struct, rcu));
+	no_tail_call();
 }
 
 /*

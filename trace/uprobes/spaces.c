@@ -82,6 +82,7 @@ static bool has_uprobes(struct mm_struct *mm)
 static void free_site_rcu(struct rcu_head *head)
 {
 	kfree(container_of(head, struct uprobe_site, rcu));
+	no_tail_call();
 }
 
 /* [m] The page has gone, so nothing is restored. A hit may be looking at the site. */

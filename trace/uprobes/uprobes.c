@@ -35,6 +35,7 @@ static struct hlist_head *bucket(const struct inode *inode)
 static void free_uprobe(struct rcu_head *head)
 {
 	kfree(container_of(head, struct uprobe, rcu));
+	no_tail_call();
 }
 
 void uprobe_put(struct uprobe *uprobe)
