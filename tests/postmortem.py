@@ -15,8 +15,19 @@ import tempfile
 from vitrine_guest import ROOT
 
 LINES = 300
-# What sleeps comes first: a long report is cut in the middle by some who show it.
-COMMANDS = ("vt-ps", "vt-runq", "info threads", "thread apply all backtrace 12", "vt-bt all", "vt-dmesg 20")
+# What sleeps comes first: a long report is cut in the middle by some who show it. A timer that did not come shows in what
+# the kernel waits for, and in Arm's comparators, which gdb does not find on x86_64.
+COMMANDS = (
+    "vt-ps",
+    "vt-runq",
+    "vt-percpu 'hrtimer.c'::hrtimer_bases",
+    "thread apply all printf \"%#lx %#lx\\n\", $CNTV_CTL_EL0, $CNTV_CVAL_EL0",
+    "vt-irq",
+    "info threads",
+    "thread apply all backtrace 12",
+    "vt-bt all",
+    "vt-dmesg 20",
+)
 # Floating-point and system registers say nothing here.
 NOT_SHOWN = r"(FP|FC|XMM|YMM|ST|Q\d|P\d+=|Z\d+|[C-GS]S =|[LGI]DT=|TR =|CR|DR|EFER|$)"
 

@@ -19,6 +19,9 @@ def test_of_a_hang(machine):
         assert len(re.findall(r"^CPU#\d", said, re.M)) == 2, said
         assert re.search(r"^#\d .*\bwait_for_interrupt \(", said, re.M), said  # where an idle CPU stands
         assert re.search(r"^ +\d+ +\d+ +\d+ +\d S other +120 sleep ", said, re.M), said  # vt-ps
+        assert len(re.findall(r"^CPU \d: {.*\bnext_event = \d+", said, re.M)) == 2, said  # vt-percpu
+        # Of Arm's comparators one is on, for the sleep.
+        assert machine.arch != "aarch64" or re.search("^0x1 0x[0-9a-f]+$", said, re.M), said
         assert re.search(r"^task:sleep +state:S (.*\n)*? do_nanosleep\+", said, re.M), said  # vt-bt all
 
 
