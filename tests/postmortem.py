@@ -15,8 +15,8 @@ import tempfile
 from vitrine_guest import ROOT
 
 LINES = 300
-# What sleeps comes first: a long report is cut in the middle by some who show it. A timer that did not come shows in what
-# the kernel waits for, and in Arm's comparators, which gdb does not find on x86_64.
+# What sleeps comes first: a long report is cut in the middle by some who show it. A timer that did not come shows in
+# what the kernel waits for, and in Arm's comparators, which gdb does not find on x86_64.
 COMMANDS = (
     "vt-ps",
     "vt-runq",
