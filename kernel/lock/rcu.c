@@ -88,10 +88,10 @@ void cond_synchronize_rcu(u64 state)
  * push arms a timer, so that a grace period serves what gathers in that time. Neither needs a lock that the caller
  * could hold; but the timer's lock is taken with interrupts off, so an NMI could find it held by the code below it.
  *
- * The time is a choice: each grace period stops the machine once, and what gathers is freed at once, which shows in the
- * events of kmem and in latencies. In a millisecond a few processes end.
+ * The time is a choice: each grace period stops the machine once and shows in traces of the scheduler, and what gathers
+ * is freed at once, which shows in the events of kmem.
  */
-#define RCU_BATCH_NS NSEC_PER_MSEC
+#define RCU_BATCH_NS (4 * NSEC_PER_MSEC)
 
 /*
  * Callbacks that wait for a grace period. Pushing is one compare-and-exchange, so interrupts and holders of any lock
