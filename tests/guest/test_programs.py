@@ -95,8 +95,10 @@ def bash_suite(machine, folder):
 
 
 @only_in_soak
-def test_bash(machine, tmp_path):
+def test_bash(machine, tmp_path, monkeypatch):
     """bash's own tests: each that passes with bash on this computer passes in the guest."""
+    # Those of jobs sleep for half a minute, seconds at a time, and do so little in between that it counts as nothing.
+    monkeypatch.setenv("VITRINE_MOST_IDLE", "100")
     tests, wrong_here, wrong = bash_suite(machine, tmp_path)
     print(f"{len(tests)} tests; {len(wrong_here)} do not pass on this computer: {sorted(wrong_here)}")
     assert not wrong - wrong_here, sorted(wrong - wrong_here)
