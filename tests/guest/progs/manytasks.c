@@ -1,8 +1,8 @@
 /*
  * manytasks [MOST | numbers]: what an operation costs while there are 100, a tenth of MOST and MOST tasks
  * that sleep (10,000), in instructions: to be run with -icount on one CPU. Prints a table, and fails when a
- * cost grows with the number of tasks. "numbers": what tasks and groups are called while pid_max is 340;
- * "again": that numbers are given again.
+ * cost grows with the number of tasks. "numbers": what tasks and groups are called while pid_max is 340, and that a
+ * timer does not take a later thread for the one that had its number; "again": that numbers are given again.
  */
 #include <check.h>
 #include <callnumbers.h>
@@ -288,7 +288,7 @@ static void told_thread(void)
 	struct {
 		long value;
 		int signo, notify, tid, pad[11];
-	} event = {.signo = SIGUSR1, .notify = 4};
+	} event = {.signo = SIGUSR1, .notify = 4 /* SIGEV_THREAD_ID */};
 	long once[4] = {0, 0, 0, 1000000};
 	pid_t tid = 0, later = 0;
 	int timer = -1;

@@ -117,7 +117,7 @@ static void smaps_area(void)
 	CHECK_EQ(sum_of("Size:"), 64);
 	CHECK(sum_of("Rss:") == 40 && sum_of("Pss:") == 40);
 	CHECK_EQ(sum_of("Anonymous:"), 40);
-	CHECK_EQ(sum_of("Private_Dirty:") + sum_of("Pss_Dirty:") * 1000, 40040);
+	CHECK(sum_of("Private_Dirty:") == 40 && sum_of("Pss_Dirty:") == 40);
 	CHECK(strstr(text, "VmFlags: rd wr mr mw me ") != NULL);
 	CHECK(strstr(text, "\nSwap:                  0 kB\nSwapPss:") != NULL);
 	CHECK_CALL(CALL(mlock, at, 4 * PAGE));
