@@ -150,7 +150,10 @@ struct rb_claimed {
 	u64 end;
 };
 
-/* Claim room on the tail page; the writer is counted. No event: not so easy. */
+/* The words of 4 bytes that an event of so many bytes takes, without its header. */
+#define RB_WORDS(length) (((length) + 3) / 4)
+
+/* Claim room on the tail page for an event of RB_WORDS; the writer is counted. No event: not so easy. */
 static __always_inline struct rb_claimed rb_claim(struct ring_buffer_per_cpu *cpu_buffer, u64 words, u64 ts)
 {
 	struct rb_claimed claimed = {};
@@ -168,7 +171,7 @@ static __always_inline struct rb_claimed rb_claim(struct ring_buffer_per_cpu *cp
 	claimed.page = page;
 	/* A stamp before the last one wraps to a great number here. */
 	delta = ts - rb_look(page->base) - (state >> RB_TIME_SHIFT);
-	claimed.end = state + words + RB_ONE_EVENT;
+	claimed.end = state + words + (1 + RB_ONE_EVENT); /* 1: the header */
 	if (unlikely((claimed.end & (RB_FULL | RB_HOLD)) || delta >= 1ULL << RB_TS_SHIFT))
 		return claimed;
 	claimed.end += delta << RB_TIME_SHIFT;
@@ -185,7 +188,7 @@ static __always_inline struct rb_claimed rb_claim(struct ring_buffer_per_cpu *cp
 	rb_barrier();
 	RB_TEST_POINT(4);
 	claimed.event = (struct ring_buffer_event *)(void *)(page->origin + (state & RB_INDEX_MASK) * 4);
-	claimed.event->header = (u32)(delta << 5) | (u32)(words - 1);
+	claimed.event->header = (u32)(delta << 5) | (u32)words;
 	return claimed;
 }
 
@@ -204,15 +207,15 @@ static __always_inline struct ring_buffer_event *rb_try_reserve(struct ring_buff
 	rb_barrier();
 	if (unlikely(rb_look(cpu_buffer->disabled) || length - 1 >= RINGBUF_TYPE_DATA_TYPE_LEN_MAX * 4))
 		return NULL;
-	return rb_claim(cpu_buffer, (length + 3) / 4 + 1, ts).event;
+	return rb_claim(cpu_buffer, RB_WORDS(length), ts).event;
 }
 
 /*
  * The same for the outermost writer, which knows from it what to publish: rb_try_close does that without another look
- * at the ring. A tracer whose common path makes no calls in between needs no stack frame. `length` is a constant of at
+ * at the ring. A tracer whose common path makes no calls in between needs no stack frame. `words` is RB_WORDS() of at
  * most 112 bytes. No event: go on with rb_reserve_slow and ring_buffer_commit.
  */
-static __always_inline struct rb_claimed rb_try_open(struct ring_buffer_per_cpu *cpu_buffer, unsigned long length,
+static __always_inline struct rb_claimed rb_try_open(struct ring_buffer_per_cpu *cpu_buffer, unsigned long words,
 						     u64 ts)
 {
 	u32 outside;
@@ -223,7 +226,7 @@ static __always_inline struct rb_claimed rb_try_open(struct ring_buffer_per_cpu 
 	rb_barrier();
 	if (unlikely(rb_look(cpu_buffer->disabled) | outside))
 		return (struct rb_claimed){};
-	return rb_claim(cpu_buffer, (length + 3) / 4 + 1, ts);
+	return rb_claim(cpu_buffer, words, ts);
 }
 
 /*

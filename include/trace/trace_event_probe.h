@@ -99,34 +99,41 @@ static __always_inline bool trace_event_is_plain(const struct trace_event_file *
 	(TRACE_EVENT_SHORT(len) &&       \
 	 READ_ONCE(((struct trace_event_file *)(file))->flags) == (EVENT_FILE_ENABLED | EVENT_FILE_FILTERED))
 
-/* The common fields. Preemption is off, once by the tracepoint. */
-static __always_inline void trace_event_fill(struct trace_entry *entry, const struct trace_event_file *file)
+/* The first word of the common fields. Preemption is off, once by the tracepoint. */
+static __always_inline u32 trace_event_head(const struct trace_event_file *file)
 {
-	struct task_struct *t = current;
+	const struct task_struct *t = current;
 
-	*(u32 *)(void *)entry = trace_entry_head(file->type, READ_ONCE(t->preempt_count) - PREEMPT_OFFSET,
-						 READ_ONCE(t->thread_flags), arch_local_save_flags());
-	entry->pid = t->pid;
+	return trace_entry_head(file->type, READ_ONCE(t->preempt_count) - PREEMPT_OFFSET, READ_ONCE(t->thread_flags),
+				arch_local_save_flags());
+}
+
+static __always_inline void trace_event_fill(struct trace_entry *entry, u32 head)
+{
+	*(u32 *)(void *)entry = head;
+	entry->pid = current->pid;
 }
 
 /*
- * In the usual case: the record of `len` bytes, with its common fields filled. NULL: the ring is not in its usual
- * state; the caller calls trace_event_leave and goes on with trace_event_begin. Any context, preemption off, once by
- * the tracepoint.
+ * In the usual case: the record of so many bytes (RB_WORDS), with its common fields filled. NULL: the ring is not in
+ * its usual state; the caller calls trace_event_leave and goes on with trace_event_begin. Any context, preemption off,
+ * once by the tracepoint.
  */
-static __always_inline void *trace_event_open(struct trace_event_opened *opened, const struct trace_event_file *file,
-					      unsigned len)
+static __always_inline void *trace_event_open_words(struct trace_event_opened *opened,
+						    const struct trace_event_file *file, unsigned long words)
 {
+	u32 head = trace_event_head(file);
 	struct trace_entry *entry;
 
 	opened->buffer = file->buffers[current->cpu];
-	opened->claimed = rb_try_open(opened->buffer, len, sched_clock());
+	opened->claimed = rb_try_open(opened->buffer, words, sched_clock());
 	if (unlikely(!opened->claimed.event))
 		return NULL;
 	entry = (void *)opened->claimed.event->array;
-	trace_event_fill(entry, file);
+	trace_event_fill(entry, head);
 	return entry;
 }
+#define trace_event_open(opened, file, len) trace_event_open_words(opened, file, RB_WORDS(len))
 
 static __always_inline void trace_event_close(const struct trace_event_opened *opened)
 {

@@ -127,14 +127,14 @@ static unsigned register_of(const struct fetch_arg *arg)
 /* Done once, so that a hit need not ask: most probes record registers as they are. */
 void fetch_find_plain(struct fetch_args *args)
 {
-	args->plain = true;
-	for (unsigned i = 0; i < args->nr; i++) {
-		struct fetch_arg *arg = args->args[i];
+	args->plain = args->nr <= FETCH_MOVES_MAX;
+	for (unsigned i = 0; i < args->nr && args->plain; i++) {
+		const struct fetch_arg *arg = args->args[i];
 		unsigned n = register_of(arg);
 
-		args->plain &= n && arg->store == FETCH_RAW && !arg->nr_steps && !arg->count && !arg->type->is_string &&
-			       !arg->bits_left && !arg->bits_right;
-		arg->reg = n ? (n - 1) * sizeof(u64) : 0;
+		args->plain = n && arg->store == FETCH_RAW && !arg->nr_steps && !arg->count && !arg->type->is_string &&
+			      !arg->bits_left && !arg->bits_right;
+		args->moves[i] = (struct fetch_move){(n - 1) * sizeof(u64), arg->offset, arg->type->size};
 	}
 }
 

@@ -86,7 +86,6 @@ struct fetch_arg {
 	u8 bits_left, bits_right; /* of a bit field: shifts that cut it out; 0, 0: none */
 	u16 count;		  /* of an array; 0: a single value */
 	u16 offset;		  /* in the record */
-	u16 reg;		  /* with fetch_args.plain: where in pt_regs the value stands */
 	long last;		  /* of FETCH_MEM and FETCH_STRING: added to the address */
 	union {
 		unsigned param;
@@ -98,15 +97,23 @@ struct fetch_arg {
 	struct fetch_step steps[FETCH_STEPS_MAX];
 };
 
+/* One of fetch_args.moves: a number that goes from pt_regs to the record as it is. */
+struct fetch_move {
+	u16 from, to; /* offsets in bytes */
+	u8 size;      /* bytes: 1, 2, 4 or 8; 0: this is the end */
+};
+#define FETCH_MOVES_MAX 16
+
 /* All arguments of an event. */
 struct fetch_args {
 	unsigned nr;
 	unsigned head; /* bytes of the record in front of them */
 	unsigned size; /* bytes of the record without strings */
 	bool dynamic;  /* there are strings */
-	bool plain;    /* each argument is a register as it is */
+	bool plain;    /* each argument is a register as it is, and has its place in moves */
 	u8 nr_entry;   /* words of fetch_source.entry that they need, */
 	u16 entry[16]; /* and the numbers of the arguments that these are */
+	struct fetch_move moves[FETCH_MOVES_MAX + 1];
 	struct fetch_arg *args[FETCH_ARGS_MAX];
 };
 
@@ -147,7 +154,7 @@ void fetch_run(const struct fetch_args *args, const struct fetch_source *src, vo
  */
 void fetch_touch(const struct fetch_args *args, const struct fetch_source *src);
 
-/* At the end of fetch_parse(): sets args->plain. Thread context. */
+/* At the end of fetch_parse(): sets args->plain and args->moves. Thread context. */
 void fetch_find_plain(struct fetch_args *args);
 
 /* By its size, so that no call is needed: fields are packed, and need not be aligned. */
@@ -170,11 +177,12 @@ static __always_inline void fetch_put_value(char *at, u64 value, unsigned size)
 /* fetch_run() for args->plain. */
 static __always_inline void fetch_registers(const struct fetch_args *args, const struct pt_regs *regs, char *record)
 {
-	for (unsigned i = 0; i < args->nr; i++) {
-		const struct fetch_arg *arg = args->args[i];
+	const struct fetch_move *move = args->moves;
 
-		fetch_put_value(record + arg->offset, *(const u64 *)((const char *)regs + arg->reg), arg->type->size);
-	}
+	for (; likely(move->size == 8); move++)
+		memcpy(record + move->to, (const char *)regs + move->from, 8);
+	for (; move->size; move++)
+		fetch_put_value(record + move->to, *(const u64 *)((const char *)regs + move->from), move->size);
 }
 
 /* For %pd and %pD: the offset of the name's pointer in a dentry, and of the dentry's pointer in an open file. */

@@ -43,12 +43,9 @@ static struct kprobe_event *kprobe_event_of(const struct dyn_event *dev)
 static int kprobe_event_hit(struct kprobe *kp, struct pt_regs *regs)
 {
 	struct kprobe_event *k = container_of(kp, struct kprobe_event, rp.kp);
-	const struct fetch_source src = {.regs = regs};
-	const unsigned long head[] = {(unsigned long)kp->addr};
 
 	this_cpu_ptr(k->hits)[0]++;
-	probe_record(&k->probe, &src, head, frame_pointer(regs));
-	return 0;
+	return probe_record_at(&k->probe, regs);
 }
 
 static int kretprobe_event_entry(struct kretprobe_instance *ri, struct pt_regs *regs)

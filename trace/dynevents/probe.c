@@ -11,6 +11,7 @@
 #include <lib/string.h>
 #include <mm/slab.h>
 #include <sched/sched.h>
+#include <asm/ptrace.h>
 #include <trace/kprobes.h>
 
 #include "core/tracer.h"
@@ -44,7 +45,7 @@ static __always_inline bool record_direct(struct trace_event_file *file, const s
 
 	if (!p->direct || !trace_event_is_plain(file))
 		return false;
-	record = trace_event_open(&opened, file, p->direct);
+	record = trace_event_open_words(&opened, file, p->direct);
 	if (!record) {
 		trace_event_leave(file);
 		return false;
@@ -98,6 +99,53 @@ void probe_record(const struct probe *p, const struct fetch_source *src, const u
 	}
 }
 
+/*
+ * The ways on from probe_record_at(), which has no stack frame because each of its calls is its last. They return 0 for
+ * it.
+ */
+static noinline int record_at_general(const struct probe *p, const struct pt_regs *regs)
+{
+	const struct fetch_source src = {.regs = regs};
+	unsigned long addr = instruction_pointer(regs);
+
+	probe_record(p, &src, &addr, frame_pointer(regs));
+	return 0;
+}
+
+static noinline int leave_and_record_at(const struct probe *p, const struct pt_regs *regs,
+					const struct trace_event_file *file)
+{
+	trace_event_leave(file);
+	return record_at_general(p, regs);
+}
+
+static noinline int close_record(struct ring_buffer_per_cpu *buffer, void (*rest)(struct ring_buffer_per_cpu *))
+{
+	rest(buffer);
+	return 0;
+}
+
+/* The usual case, of one array, is done here with what a hit has at hand. */
+int probe_record_at(const struct probe *p, const struct pt_regs *regs)
+{
+	struct trace_event_file *file = READ_ONCE(p->quick);
+	void (*rest)(struct ring_buffer_per_cpu *);
+	struct trace_event_opened opened;
+	unsigned long addr;
+	char *record;
+
+	if (unlikely(!file || !trace_event_is_plain(file)))
+		return record_at_general(p, regs);
+	record = trace_event_open_words(&opened, file, p->direct);
+	if (unlikely(!record))
+		return leave_and_record_at(p, regs, file);
+	addr = instruction_pointer(regs);
+	memcpy(record + sizeof(struct trace_entry), &addr, sizeof(addr));
+	fetch_registers(&p->args, regs, record);
+	rest = rb_try_close(opened.buffer, opened.claimed);
+	return unlikely(rest) ? close_record(opened.buffer, rest) : 0;
+}
+
 /* ---- On and off: event_mutex held */
 
 /* All probes of the event, or none. */
@@ -121,6 +169,21 @@ static int switch_all(struct probe_event *ev, bool on)
 	return err;
 }
 
+/* Have hits take the short way, if they may: the list of arrays has changed, or a probe has joined the event. */
+static void choose_quick(struct probe_event *ev)
+{
+	struct trace_event_file *only = NULL;
+	unsigned nr = 0;
+	struct probe *p;
+
+	for (unsigned i = 0; ev->files && i < ev->files->nr; i++) {
+		only = ev->files->files[i] ?: only;
+		nr += ev->files->files[i] != NULL;
+	}
+	list_for_each_entry(p, &ev->probes, list)
+		WRITE_ONCE(p->quick, p->registers && nr == 1 ? only : NULL);
+}
+
 /*
  * An array joins: a longer list, which also leaves out the places of those that have left. It is there before the first
  * hit can come. 0, -ENOMEM, or the error of the kind, and nothing has changed.
@@ -139,9 +202,11 @@ static int join(struct probe_event *ev, struct trace_event_file *file)
 			made->files[made->nr++] = old->files[i];
 	made->files[made->nr++] = file;
 	smp_store_release(&ev->files, made);
+	choose_quick(ev);
 	err = old ? 0 : switch_all(ev, true);
 	if (err) {
 		WRITE_ONCE(ev->files, NULL);
+		choose_quick(ev);
 		old = made;
 	}
 	if (old) {
@@ -162,6 +227,7 @@ static void leave(struct probe_event *ev, const struct trace_event_file *file)
 			WRITE_ONCE(files->files[i], NULL);
 		any |= files->files[i] != NULL;
 	}
+	choose_quick(ev);
 	if (!any) {
 		switch_all(ev, false);
 		WRITE_ONCE(ev->files, NULL);
@@ -356,6 +422,7 @@ static int join_event(struct probe *p, struct probe_event *ev, const struct dyn_
 	p->event = ev;
 	list_add_tail(&p->list, &ev->probes);
 	dyn_event_add(&p->dev, kind);
+	choose_quick(ev);
 	err = probe_event_is_on(ev) ? ev->pclass->switch_on(p, true) : 0;
 	if (err)
 		remove_probe(p);
@@ -436,7 +503,8 @@ int probe_parse_args(struct probe *p, struct dyn_command *c, const struct probe_
 	p->args.head = sizeof(struct trace_entry) + heads[pclass->head].words * sizeof(long);
 	err = fetch_parse(&p->args, c, PROBE_ARGS, flags, fields);
 	if (!p->args.dynamic && p->args.size <= RINGBUF_TYPE_DATA_TYPE_LEN_MAX * 4)
-		p->direct = ALIGN(p->args.size, 4);
+		p->direct = RB_WORDS(p->args.size);
+	p->registers = p->direct && pclass->head == PROBE_AT && p->args.plain;
 	return err;
 }
 

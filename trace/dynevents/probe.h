@@ -67,7 +67,9 @@ struct probe {
 	char *place;			  /* [I] the word of the line that says where it is */
 	unsigned maxactive;		  /* [I] as it was written behind the letter; 0: it was not */
 	struct fetch_args args;		  /* [I] */
-	u8 direct; /* [I] bytes of a record that can be made the direct way, a multiple of 4; 0: it cannot */
+	u8 direct;			  /* [I] RB_WORDS() of a record that can be made the direct way; 0: it cannot */
+	bool registers; /* [I] it has the head PROBE_AT, all its arguments are registers, and it is direct */
+	struct trace_event_file *quick; /* [R] of such a probe, while one array alone has it on: that one; else NULL */
 };
 static inline struct probe *probe_of(const struct dyn_event *dev)
 {
@@ -121,6 +123,8 @@ static inline bool probe_event_is_on(const struct probe_event *ev)
  * has it. Preemption off, once more than in the probed code. Any context.
  */
 void probe_record(const struct probe *p, const struct fetch_source *src, const unsigned long *head, unsigned long fp);
+/* The same of a probe with PROBE_AT, where regs are those of the probed place. Returns 0, as a kprobe's handler does. */
+int probe_record_at(const struct probe *p, const struct pt_regs *regs);
 /* The same for one array. */
 void probe_record_in(struct trace_event_file *file, const struct probe *p, const struct fetch_source *src,
 		     const unsigned long *head, unsigned long fp);

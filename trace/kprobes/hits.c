@@ -32,8 +32,7 @@ static __kprobes void count_missed(struct kprobe_site *site)
 			__atomic_fetch_add(&p->nmissed, 1, __ATOMIC_RELAXED);
 }
 
-/* The pre_handlers. Nonzero: one of them has said where to go on. Preemption off. Inline: most sites have one probe. */
-static __always_inline int call_before(struct kprobe_site *site, struct pt_regs *regs)
+static noinline __kprobes int call_each_before(struct kprobe_site *site, struct pt_regs *regs)
 {
 	struct kprobe *p;
 
@@ -41,6 +40,14 @@ static __always_inline int call_before(struct kprobe_site *site, struct pt_regs 
 		if (kprobe_is_enabled(p) && p->pre_handler && p->pre_handler(p, regs))
 			return 1;
 	return 0;
+}
+
+/* The pre_handlers. Nonzero: one of them has said where to go on. Preemption off. Most sites have one probe. */
+static __always_inline int call_before(struct kprobe_site *site, struct pt_regs *regs)
+{
+	struct kprobe *p = site->single;
+
+	return likely(p) ? p->pre_handler(p, regs) : call_each_before(site, regs);
 }
 
 static int call_after(struct kprobe_site *site, struct pt_regs *regs)

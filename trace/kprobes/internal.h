@@ -36,6 +36,7 @@ struct kprobe_site {
 	struct kprobe_slot *slot;		   /* [I] NULL: by ftrace */
 	unsigned long entry, code;		   /* [I] addresses in the slot */
 	struct list_head probes;		   /* [k, p] */
+	struct kprobe *single;			   /* [k, p] the only one, while armed; NULL: none, or see probes */
 	u8 original[KPROBE_MAX_COPY] __aligned(8); /* [I] what stood there */
 };
 

@@ -72,6 +72,17 @@ static __kprobes void link_site(struct kprobe_site *site, const struct kprobe_co
 	*kprobe_bucket(site->addr) = site;
 }
 
+/* The probe that a hit calls without a look at the list. */
+static __kprobes struct kprobe *single_of(const struct kprobe_site *site)
+{
+	struct kprobe *p;
+
+	if (!site->armed || !list_is_singular(&site->probes))
+		return NULL;
+	p = list_first_entry(&site->probes, struct kprobe, list);
+	return p->pre_handler ? p : NULL;
+}
+
 /* With all other CPUs parked. Slots are taken back before a place is armed, because may_jump() looks at the rest. */
 static __kprobes void apply(void *data)
 {
@@ -95,8 +106,10 @@ static __kprobes void apply(void *data)
 		c->site->has_post |= c->join->post_handler != NULL; /* by ftrace; others were made so */
 	}
 	kprobe_slots_reap();
-	if (c->site)
-		write_text(c->site, c->arm);
+	if (!c->site)
+		return;
+	write_text(c->site, c->arm);
+	c->site->single = single_of(c->site);
 }
 
 static void stop_and_apply(struct kprobe_change *c)

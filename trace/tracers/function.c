@@ -211,7 +211,7 @@ static __always_inline void record_call(unsigned long ip, unsigned long parent_i
 		return;
 	}
 	ts = sched_clock();
-	claimed = rb_try_open(buffer, sizeof(struct ftrace_entry), ts);
+	claimed = rb_try_open(buffer, RB_WORDS(sizeof(struct ftrace_entry)), ts);
 	if (unlikely(!claimed.event)) {
 		function_reserve_slow(buffer, t, pc, ts, ip, parent_ip);
 		return;

@@ -139,7 +139,7 @@ static inline bool check_write(struct check *c, unsigned length)
 static inline bool check_write_open(struct check *c, bool again)
 {
 	u32 id = check_begin(c);
-	struct rb_claimed claimed = rb_try_open(c->cpu_buffer, 16, c->event[id].ts);
+	struct rb_claimed claimed = rb_try_open(c->cpu_buffer, RB_WORDS(16), c->event[id].ts);
 	void (*rest)(struct ring_buffer_per_cpu *) = ring_buffer_commit;
 	struct ring_buffer_event *event = claimed.event;
 

@@ -166,7 +166,7 @@ static __always_inline void graph_enter(unsigned long ip, unsigned long parent_i
 		direct_end(masked);
 		return;
 	}
-	claimed = rb_try_open(buffer, GRAPH_ENT_SIZE, ts);
+	claimed = rb_try_open(buffer, RB_WORDS(GRAPH_ENT_SIZE), ts);
 	if (unlikely(!claimed.event)) {
 		enter_reserve_slow(buffer, t, fregs, ts, way, masked);
 		return;
@@ -303,7 +303,7 @@ static __always_inline bool graph_leave(struct fgraph_ret_regs *regs, bool maske
 	ts = sched_clock();
 	if (profiled)
 		profile_leave(stack, frame, ts);
-	claimed = rb_try_open(buffer, sizeof(struct ftrace_graph_ret_entry), ts);
+	claimed = rb_try_open(buffer, RB_WORDS(sizeof(struct ftrace_graph_ret_entry)), ts);
 	if (unlikely(!claimed.event)) {
 		return_reserve_slow(buffer, t, ts, regs->result[0], masked);
 		return true;
