@@ -7,6 +7,7 @@
 
 #include <kernel/export.h>
 #include <kernel/ksyms.h>
+#include <lib/hash.h>
 
 /*
  * Bounds set by linker.ld. The kernel is linked twice: the first time the table is empty, so every loop here must
@@ -86,7 +87,7 @@ static u64 recent[1 << RECENT_SHIFT];
  */
 static u64 *recent_slot(u32 offset)
 {
-	return &recent[offset * 0x9e3779b1u >> (32 - RECENT_SHIFT)];
+	return &recent[hash_32(offset, RECENT_SHIFT)];
 }
 
 /*

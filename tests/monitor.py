@@ -178,6 +178,7 @@ CALLERS = (
     "ftrace_return_caller",
     "ftrace_list_caller",
     "ftrace_regs_caller",
+    "ftrace_kprobe_caller",
     *(f"ftrace_single_caller_{n}" for n in range(4)),
 )
 

@@ -48,8 +48,7 @@
 	movq	%rsp, %rsi
 	andq	$-16, %rsp
 	call	\handler
-	movq	%rbp, %rsp
-	addq	$16, %rsp
+	leaq	16(%rbp), %rsp			/* behind the record */
 	popq	%r15
 	popq	%r14
 	popq	%r13
@@ -78,3 +77,94 @@ FUNC_END kprobe_trampoline
 FUNC kprobe_trampoline_after
 	trampoline kprobe_executed
 FUNC_END kprobe_trampoline_after
+
+/*
+ * From a call site of ftrace that kprobes alone want: void kprobe_called(unsigned long ip, struct pt_regs *regs). r11
+ * means nothing there, and the traced function has pushed no frame record yet, so that one is pushed for it (ftrace.S).
+ * Preemption is off from the second instruction on, until C has called the handlers.
+ *
+ *	|   parent_ip					|  <- rsp of the traced function, which regs have
+ *	|   ip + 5: back into it			|
+ *	+-----------------------------------------------+
+ *	|   parent_ip (copy), rbp of its caller		|  <- the record that stands in for the function's
+ *	+-----------------------------------------------+
+ *	|   ss, rsp, flags, cs, rip ... r15: pt_regs	|
+ *	|   ip + 5, address of the record above		|  <- %rbp, %rsp: stackframe of pt_regs
+ *	+-----------------------------------------------+
+ */
+	.cfi_sections .debug_frame
+	.pushsection .ftrace.text, "ax", @progbits
+FUNC ftrace_kprobe_caller
+	.cfi_startproc
+	movq	%gs:current_task, %r11
+	incl	TSK_PREEMPT_COUNT(%r11)
+	jmp	ftrace_kprobe_caller_body
+	.cfi_endproc
+FUNC_END ftrace_kprobe_caller
+	.popsection
+
+	.type	ftrace_kprobe_caller_body, @function
+ftrace_kprobe_caller_body:
+	.cfi_startproc
+	pushq	8(%rsp)				/* parent_ip */
+	.cfi_adjust_cfa_offset 8
+	pushq	%rbp
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset %rbp, 0
+	movq	%rsp, %rbp
+	.cfi_def_cfa %rbp, 24
+	pushq	$__KERNEL_DS
+	leaq	24(%rbp), %r11
+	pushq	%r11				/* rsp */
+	pushfq
+	pushq	$__KERNEL_CS
+	pushq	16(%rbp)			/* rip: ip + 5 */
+	pushq	$0				/* orig_rax */
+	pushq	$NO_VECTOR_ASM
+	pushq	%rdi
+	pushq	%rsi
+	pushq	%rdx
+	pushq	%rcx
+	pushq	%rax
+	pushq	%r8
+	pushq	%r9
+	pushq	%r10
+	pushq	%r11
+	pushq	%rbx
+	pushq	(%rbp)				/* rbp */
+	pushq	%r12
+	pushq	%r13
+	pushq	%r14
+	pushq	%r15
+	movq	16(%rbp), %rdi
+	pushq	%rdi				/* walks that begin with regs go on in the function */
+	pushq	%rbp
+	movq	%rsp, %rbp
+	.cfi_def_cfa %rbp, PT_REGS_SIZE + 24
+	subq	$5, %rdi			/* ip */
+	movq	%rsp, %rsi
+	call	kprobe_called
+	addq	$16, %rsp
+	.cfi_def_cfa %rsp, PT_REGS_SIZE + 24 - 16
+	popq	%r15
+	popq	%r14
+	popq	%r13
+	popq	%r12
+	popq	%rbp
+	.cfi_def_cfa %rsp, PT_REGS_SIZE + 24 - 7 * 8
+	.cfi_restore %rbp
+	popq	%rbx
+	popq	%r11
+	popq	%r10
+	popq	%r9
+	popq	%r8
+	popq	%rax
+	popq	%rcx
+	popq	%rdx
+	popq	%rsi
+	popq	%rdi
+	addq	$7 * 8 + 16, %rsp		/* from the vector to ss, and the record */
+	.cfi_def_cfa %rsp, 8
+	ret
+	.cfi_endproc
+	.size	ftrace_kprobe_caller_body, . - ftrace_kprobe_caller_body

@@ -42,6 +42,7 @@ void ftrace_single_caller_2(void);
 void ftrace_single_caller_3(void);
 void ftrace_list_caller(void);
 void ftrace_regs_caller(void);
+void ftrace_kprobe_caller(void); /* kprobes_asm.S */
 
 #define FTRACE_CALLER_ADDR ((unsigned long)ftrace_caller)
 /* What sites call while some want only entries or only returns traced. */
@@ -56,6 +57,8 @@ void ftrace_regs_caller(void);
 		     : (unsigned long)ftrace_single_caller_3)
 #define FTRACE_LIST_CALLER_ADDR ((unsigned long)ftrace_list_caller)
 #define FTRACE_REGS_CALLER_ADDR ((unsigned long)ftrace_regs_caller)
+/* What sites call that kprobes alone want: it calls kprobe_called(). */
+#define FTRACE_KPROBE_CALLER_ADDR ((unsigned long)ftrace_kprobe_caller)
 /*
  * Patchable places, nops to begin with. In ftrace_caller the first becomes a call of a ftrace_func_t (PATCH_CALL), the
  * second, while that is so, a jump to ftrace_graph_caller (PATCH_JUMP); in ftrace_entry_caller the one is the same

@@ -11,4 +11,9 @@ static inline u32 hash_64(u64 v, unsigned bits)
 {
 	return v * 0x61c8864680b583ebULL >> (64 - bits);
 }
+/* The same of 32 bits, which is cheaper. The factor is 2^32 divided by the golden ratio. */
+static inline u32 hash_32(u32 v, unsigned bits)
+{
+	return v * 0x9e3779b1u >> (32 - bits);
+}
 #define hash_long(v, bits) hash_64((unsigned long)(v), bits)

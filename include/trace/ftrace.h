@@ -45,7 +45,9 @@ typedef void (*ftrace_func_t)(unsigned long ip, unsigned long parent_ip, struct 
  * gone.
  */
 #define FTRACE_OPS_FL_CORE 0x800u
-#define FTRACE_OPS_FL_MASK 0xf3fu
+/* With SAVE_REGS: a site that nobody else wants calls kprobe_called(), and not func. */
+#define FTRACE_OPS_FL_KPROBES 0x1000u
+#define FTRACE_OPS_FL_MASK    0x1f3fu
 
 /* A set of sites, one bit a record. An empty filter means every site, an empty notrace set none. */
 struct ftrace_set {

@@ -57,6 +57,31 @@ echo 0 > events/kprobes/opened/enable
 echo '!traceoff' > events/kprobes/opened/trigger
 echo '-:opened' >> kprobe_events 2> /dev/null && fail 'an event that is on in an instance was deleted'
 rmdir instances/k
+
+# -- registers of all sizes, recorded the short way: in one array, in two, in one again; a probe that joins an event that is on
+test $machine = x86_64 && first=%di || first=%x0
+echo "p:quick do_sys_openat2 d=$first:s32 b=$first:u8 h=$first:x16 l=$first:x64 sp=\$stack" >> kprobe_events
+mkdir instances/k
+quick() { grep -c ' cat-.* quick: (.*) d=-100 b=156 h=0xff9c l=0x[0-9a-f]*ffffff9c sp=0xffff' $1; }
+on() {
+	echo $1 > events/kprobes/quick/enable
+	echo $2 > instances/k/events/kprobes/quick/enable
+	cat /proc/version
+	same "quick, $1 $2" "$3 $4" "$(quick trace) $(quick instances/k/trace)"
+}
+echo > trace
+on 1 0 1 0
+on 1 1 2 1
+on 0 1 2 2
+echo "p:quick sys_getppid d=$first:s32 b=$first:u8 h=$first:x16 l=$first:x64 sp=\$stack" >> kprobe_events
+calls 1 1
+same 'a probe that joined' 1 "$(grep -c 'quick: (sys_getppid.*) d=.* sp=0xffff' instances/k/trace)"
+on 1 0 3 2
+calls 1 1
+same 'in the other array' 1 "$(grep -c 'quick: (sys_getppid.*) d=.* sp=0xffff' trace)"
+echo 0 > events/kprobes/quick/enable
+echo '-:quick' >> kprobe_events
+rmdir instances/k
 echo 'enable_event:kprobes:numbers' > events/sched/sched_switch/trigger
 echo '-:numbers' >> kprobe_events 2> /dev/null && fail 'an event that a trigger switches was deleted'
 sleep 0.01

@@ -37,6 +37,8 @@ static unsigned long model(unsigned i)
 	}
 	if (!users || !ftrace_enabled)
 		return 0;
+	if (users == 1 && (only->flags & FTRACE_OPS_FL_KPROBES))
+		return FTRACE_KPROBE_CALLER_ADDR;
 	if (regs)
 		return FTRACE_REGS_CALLER_ADDR;
 	if (users == 1 && only == straight)
@@ -110,9 +112,12 @@ static void test_users(void **state)
 	unsigned changed;
 
 	for (unsigned i = 0; i < USERS; i++) {
-		u32 flags = i == 2 ? FTRACE_OPS_FL_SAVE_REGS : i == 5 || i == 6 ? FTRACE_OPS_FL_CORE : 0;
+		static const u32 kinds[USERS] = {[2] = FTRACE_OPS_FL_SAVE_REGS,
+						 [3] = FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_KPROBES,
+						 [5] = FTRACE_OPS_FL_CORE,
+						 [6] = FTRACE_OPS_FL_CORE};
 
-		ops[i] = user(flags, globs[i]);
+		ops[i] = user(kinds[i], globs[i]);
 		ops[i].straight_func = func;
 	}
 	for (unsigned step = 0; step < 400; step++) {

@@ -212,7 +212,7 @@ static noinline bool call_all_with_regs(unsigned long ip, unsigned long parent_i
 	return true;
 }
 
-/* The same when `op` is the only user of all: it wants the site, and no return is hooked. Most kprobes come here. */
+/* The same when `op` is the only user of all: it wants the site, and no return is hooked. */
 static __always_inline bool call_one_with_regs(struct ftrace_ops *op, unsigned long ip, unsigned long parent_ip,
 					       struct pt_regs *regs, struct ftrace_regs *fregs)
 {

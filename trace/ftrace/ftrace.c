@@ -42,7 +42,8 @@ unsigned long *ftrace_enabled_map, *ftrace_touched_map;
  * While only entries are traced, its sites call ftrace_caller (CALLER_BOTH), where the call of function_graph is a
  * nop. While returns are traced as well, CALLER_BOTH is for sites that both want, CALLER_ENTRY and CALLER_RETURN for
  * sites that one wants. Other users are called by way of C: CALLER_SINGLE for a site that one user wants, CALLER_LIST
- * for several, CALLER_REGS if one of them wants the registers. [maps: ftrace_lock]
+ * for several, CALLER_REGS if one of them wants the registers, CALLER_KPROBE if that is the user of kprobes, alone.
+ * [maps: ftrace_lock]
  */
 enum callers {
 	CALLER_BOTH,
@@ -50,6 +51,7 @@ enum callers {
 	CALLER_RETURN,
 	CALLER_LIST,
 	CALLER_REGS,
+	CALLER_KPROBE,
 	CALLER_SINGLE,
 	NR_CALLERS = CALLER_SINGLE + FTRACE_SINGLE_CALLERS
 };
@@ -58,9 +60,12 @@ static struct site_map {
 	unsigned long *wanted; /* scratch: what the users want */
 	unsigned long *have;   /* sites that hold a call of it */
 } site_maps[NR_CALLERS] = {
-	[CALLER_BOTH] = {.caller = FTRACE_CALLER_ADDR},		 [CALLER_ENTRY] = {.caller = FTRACE_ENTRY_CALLER_ADDR},
-	[CALLER_RETURN] = {.caller = FTRACE_RETURN_CALLER_ADDR}, [CALLER_LIST] = {.caller = FTRACE_LIST_CALLER_ADDR},
+	[CALLER_BOTH] = {.caller = FTRACE_CALLER_ADDR},
+	[CALLER_ENTRY] = {.caller = FTRACE_ENTRY_CALLER_ADDR},
+	[CALLER_RETURN] = {.caller = FTRACE_RETURN_CALLER_ADDR},
+	[CALLER_LIST] = {.caller = FTRACE_LIST_CALLER_ADDR},
 	[CALLER_REGS] = {.caller = FTRACE_REGS_CALLER_ADDR},
+	[CALLER_KPROBE] = {.caller = FTRACE_KPROBE_CALLER_ADDR},
 };
 /* Scratch for what C code reads at a site: ftrace_single_ops and ftrace_return_map are in force. [ftrace_lock] */
 static struct ftrace_ops *single_wanted[FTRACE_SINGLE_OPS];
@@ -105,11 +110,11 @@ static struct ftrace_ops *choose_straight(unsigned long *callee)
 }
 
 /*
- * What all users want of 64 sites, a bit for each: entries, entries for several users, entries with registers,
- * returns.
+ * What all users want of 64 sites, a bit for each: entries, entries for several users, entries with registers, entries
+ * for kprobes, returns.
  */
 struct wishes {
-	unsigned long entry, several, regs, ret;
+	unsigned long entry, several, regs, kprobes, ret;
 };
 
 /*
@@ -144,13 +149,15 @@ static struct wishes sum_wishes(unsigned w)
 		sum.entry |= want;
 		if (op->flags & FTRACE_OPS_FL_SAVE_REGS)
 			sum.regs |= want;
+		if (op->flags & FTRACE_OPS_FL_KPROBES)
+			sum.kprobes = want;
 	}
 	return sum;
 }
 
 /*
  * Users that are not called straight get a CALLER_SINGLE each while there are some left. One that wants registers is
- * called without a look at the list when it is alone there, as the user of kprobes often is.
+ * called without a look at the list when it is alone there.
  */
 static void share_out_callers(const struct ftrace_ops *straight)
 {
@@ -179,7 +186,8 @@ static void compute_word(unsigned w, const struct ftrace_ops *straight, bool ret
 	site_maps[CALLER_BOTH].wanted[w] = returns ? own & sum.ret : own;
 	site_maps[CALLER_ENTRY].wanted[w] = own & ~site_maps[CALLER_BOTH].wanted[w];
 	site_maps[CALLER_RETURN].wanted[w] = sum.ret & ~sum.entry;
-	site_maps[CALLER_REGS].wanted[w] = sum.regs;
+	site_maps[CALLER_KPROBE].wanted[w] = sum.kprobes & ~sum.several & ~sum.ret;
+	site_maps[CALLER_REGS].wanted[w] = sum.regs & ~site_maps[CALLER_KPROBE].wanted[w];
 	for (unsigned i = 0; i < FTRACE_SINGLE_CALLERS; i++) {
 		const struct ftrace_ops *op = single_wanted[i];
 

@@ -11,6 +11,7 @@
  * is executed without calling anybody. What runs before kprobe_running is looked at may not be probed: it would be hit
  * for ever. It stands in .kprobes.text or in the entry code.
  */
+#include <arch/patch.h>
 #include <kernel/percpu.h>
 #include <lib/errno.h>
 #include <lib/string.h>
@@ -18,6 +19,7 @@
 #include <sched/preempt.h>
 #include <trace/ftrace.h>
 
+#include "core/recursion.h"
 #include "internal.h"
 
 struct kprobe_site *kprobe_sites[KPROBE_BUCKETS];
@@ -67,7 +69,7 @@ static __always_inline int tell(struct kprobe_site *site, struct pt_regs *regs,
 	int ret;
 
 	if (unlikely(this_cpu(kprobe_running))) {
-		if (call == call_before)
+		if (call != call_after)
 			count_missed(site);
 		return 0;
 	}
@@ -122,28 +124,54 @@ __kprobes void kprobe_executed(struct kprobe_site **owner, struct pt_regs *regs)
 	preempt_enable_notrace();
 }
 
-/* At a call site of ftrace, where the pc counts only for users that may change it. */
-static void ftrace_hit(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op, struct ftrace_regs *fregs)
+/*
+ * At a call site of ftrace, where the pc that handlers leave counts for nothing. regs->pc is the site's address
+ * afterwards, which ftrace does not look at either.
+ */
+static noinline void at_call_site(struct kprobe_site *site, unsigned long ip, struct pt_regs *regs)
+{
+	if (!site || !site->armed)
+		return;
+	instruction_pointer_set(regs, ip);
+	if (tell(site, regs, call_before) || !site->has_post)
+		return;
+	instruction_pointer_set(regs, ip + PATCH_SITE_SIZE);
+	tell(site, regs, call_after);
+}
+
+static __always_inline int call_single(struct kprobe_site *site, struct pt_regs *regs)
+{
+	return site->single->pre_handler(site->single, regs);
+}
+
+/* From ftrace_kprobe_caller, where kprobes are the only users. It has raised preempt_count once. */
+void kprobe_called(unsigned long ip, struct pt_regs *regs);
+void kprobe_called(unsigned long ip, struct pt_regs *regs)
 {
 	struct kprobe_site *site = kprobe_find_site(ip);
-	struct pt_regs *regs = ftrace_get_regs(fregs);
-	unsigned long pc;
 
-	if (!site || !site->armed || !regs)
-		return;
-	pc = instruction_pointer(regs);
-	instruction_pointer_set(regs, ip);
-	if (tell(site, regs, call_before))
-		return;
-	instruction_pointer_set(regs, pc);
-	if (unlikely(site->has_post))
-		tell(site, regs, call_after);
+	if (likely(site && site->single)) {
+		instruction_pointer_set(regs, ip);
+		tell(site, regs, call_single);
+	} else {
+		at_call_site(site, ip, regs);
+	}
+	trace_leave(current, READ_ONCE(current->preempt_count) - PREEMPT_OFFSET);
+}
+
+/* Where there are other users. */
+static void ftrace_hit(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	struct pt_regs *regs = ftrace_get_regs(fregs);
+
+	if (regs)
+		at_call_site(kprobe_find_site(ip), ip, regs);
 }
 
 static struct ftrace_ops ftrace_probes = {
 	.func = ftrace_hit,
 	.name = "kprobe",
-	.flags = FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_RECURSION,
+	.flags = FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_KPROBES,
 };
 static unsigned nr_ftrace_probes; /* [kprobe_mutex] */
 

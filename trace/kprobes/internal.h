@@ -3,6 +3,7 @@
 
 #include <arch/kprobes.h>
 #include <arch/regs.h>
+#include <lib/hash.h>
 #include <trace/kprobes.h>
 
 struct module;
@@ -25,18 +26,18 @@ struct kprobe_slot {
 
 /* A probed place. Locks: k kprobe_mutex; p all other CPUs parked, read in any context; I immutable. */
 struct kprobe_site {
-	struct kprobe_site *next;		   /* [k, p] in its bucket */
-	unsigned long addr;			   /* [I] */
-	enum kprobe_how how;			   /* [I] */
-	bool armed;				   /* [k, p] */
-	bool blocked;				   /* [k] it could not become a jump at this moment (kprobe_settle) */
-	bool has_post;				   /* [I] a probe with a post_handler may join; by ftrace [k, p]: has */
-	bool several;				   /* [I] a jump over more than one instruction */
-	unsigned len;				   /* [I] bytes that are replaced */
-	struct kprobe_slot *slot;		   /* [I] NULL: by ftrace */
-	unsigned long entry, code;		   /* [I] addresses in the slot */
-	struct list_head probes;		   /* [k, p] */
-	struct kprobe *single;			   /* [k, p] the only one, while armed; NULL: none, or see probes */
+	struct kprobe_site *next;  /* [k, p] in its bucket */
+	unsigned long addr;	   /* [I] */
+	enum kprobe_how how;	   /* [I] */
+	bool armed;		   /* [k, p] */
+	bool blocked;		   /* [k] it could not become a jump at this moment (kprobe_settle) */
+	bool has_post;		   /* [I] a probe with a post_handler may join; by ftrace [k, p]: has */
+	bool several;		   /* [I] a jump over more than one instruction */
+	unsigned len;		   /* [I] bytes that are replaced */
+	struct kprobe_slot *slot;  /* [I] NULL: by ftrace */
+	unsigned long entry, code; /* [I] addresses in the slot */
+	struct list_head probes;   /* [k, p] */
+	struct kprobe *single; /* [k, p] while armed: the only one, which has a pre_handler alone; NULL: see probes */
 	u8 original[KPROBE_MAX_COPY] __aligned(8); /* [I] what stood there */
 };
 
@@ -61,11 +62,12 @@ const struct kprobe_slot *kprobe_slot_at(unsigned long pc);
 bool kprobe_task_inside(unsigned long start, unsigned long end);
 
 /* ---- hits.c */
-#define KPROBE_BUCKETS 256u
+#define KPROBE_BUCKET_BITS 8
+#define KPROBE_BUCKETS	   (1u << KPROBE_BUCKET_BITS)
 extern struct kprobe_site *kprobe_sites[KPROBE_BUCKETS]; /* by address [k, p] */
 static __always_inline struct kprobe_site **kprobe_bucket(unsigned long addr)
 {
-	return &kprobe_sites[(addr >> 2 ^ addr >> 10) % KPROBE_BUCKETS];
+	return &kprobe_sites[hash_32(addr, KPROBE_BUCKET_BITS)];
 }
 /* The site that begins at addr, or NULL. Preemption off, or kprobe_mutex. */
 static __always_inline struct kprobe_site *kprobe_find_site(unsigned long addr)

@@ -80,7 +80,7 @@ static __kprobes struct kprobe *single_of(const struct kprobe_site *site)
 	if (!site->armed || !list_is_singular(&site->probes))
 		return NULL;
 	p = list_first_entry(&site->probes, struct kprobe, list);
-	return p->pre_handler ? p : NULL;
+	return p->pre_handler && !p->post_handler ? p : NULL;
 }
 
 /* With all other CPUs parked. Slots are taken back before a place is armed, because may_jump() looks at the rest. */

@@ -18,6 +18,7 @@ FLAGS = (
     (0x200, "GRAPH"),
     (0x400, "TRUE_PARENT"),
     (0x800, "CORE"),
+    (0x1000, "KPROBES"),
 )
 PATCHED = {"ftrace_caller": ("ftrace_call", "ftrace_graph_call"), "ftrace_entry_caller": ("ftrace_entry_call",)}
 
@@ -113,6 +114,8 @@ def callee_lines(target):
     name = kernel.symbols().name(target)
     for place in PATCHED.get(name, ()):
         yield f"  {place} in {name} holds: {decoded_text(kernel.address_of(place))}"
+    if name == "ftrace_kprobe_caller":
+        yield f"  {name} is for kprobes alone, by kprobe_called"
     if name.startswith("ftrace_single_caller_"):
         user = kernel.variable("ftrace_single_ops")[int(name[-1])]
         yield f"  {name} is for {kernel.text(user['name']) if int(user) and int(user['name']) else 'a user without a name'}"

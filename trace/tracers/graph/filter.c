@@ -8,6 +8,7 @@
  */
 #include <kernel/module.h>
 #include <lib/errno.h>
+#include <lib/hash.h>
 #include <lib/string.h>
 #include <mm/slab.h>
 #include <sched/sched.h>
@@ -34,7 +35,7 @@ struct ip_hash {
  */
 static __always_inline unsigned long ip_place(unsigned long ip)
 {
-	return (u32)ip * 0x9e3779b1U >> 12;
+	return hash_32(ip, 20);
 }
 
 bool ip_hash_has(const struct ip_hash *hash, unsigned long ip)

@@ -10,6 +10,7 @@
 #include <kernel/module.h>
 #include <kernel/percpu.h>
 #include <lib/errno.h>
+#include <lib/hash.h>
 #include <lib/string.h>
 #include <mm/slab.h>
 #include <time/clock.h>
@@ -77,7 +78,7 @@ bool profile_read(int cpu, unsigned rec, struct profile_count *count)
 /* Multiplicative hashing, as in graph/filter.c: sites are close to each other, and the product spreads them. */
 static __always_inline u32 index_place(unsigned long ip)
 {
-	return (u32)ip * 0x9e3779b1U >> 12;
+	return hash_32(ip, 20);
 }
 
 /* The number of a site. Every site is in the index, so the search always ends. */

@@ -10,6 +10,7 @@
  */
 #include <kernel/percpu.h>
 #include <lib/errno.h>
+#include <lib/hash.h>
 #include <lib/printf.h>
 #include <lib/sort.h>
 #include <lib/string.h>
@@ -52,7 +53,7 @@ int slab_stat_reset(void)
 /* The place of a call site on this CPU, taken if need be. NULL: all are taken. Interrupts off. */
 static struct slab_site *slab_site(struct slab_cpu *c, unsigned long call_site)
 {
-	u32 hash = (u32)call_site * 0x9e3779b1U >> 16; /* multiplicative: call sites are close to each other */
+	u32 hash = hash_32(call_site, 16);
 
 	for (unsigned n = 0; n < SLAB_SITES; n++) {
 		struct slab_site *site = &c->sites[(hash + n) % SLAB_SITES];

@@ -18,6 +18,7 @@
 #include <kernel/init.h>
 #include <kernel/module.h>
 #include <lib/errno.h>
+#include <lib/hash.h>
 #include <lib/string.h>
 #include <sched/mutex.h>
 #include <time/clock.h>
@@ -50,7 +51,7 @@ static bool workqueue_stat_enabled;	   /* [workqueue_stat_mutex] */
 /* The n-th place to look at for a function. Multiplicative hashing, as functions are close to each other. */
 static struct work_count *work_place(work_func_t func, unsigned n)
 {
-	return &work_counts[(((u32)(unsigned long)func * 0x9e3779b1U >> 16) + n) % WORK_COUNTS];
+	return &work_counts[(hash_32((unsigned long)func, 16) + n) % WORK_COUNTS];
 }
 
 /*

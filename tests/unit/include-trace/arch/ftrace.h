@@ -32,6 +32,7 @@ bool arch_ftrace_can_redirect(unsigned long ip);
 #define FTRACE_RETURN_CALLER_ADDR     0x1020UL
 #define FTRACE_LIST_CALLER_ADDR	      0x1030UL
 #define FTRACE_REGS_CALLER_ADDR	      0x1040UL
+#define FTRACE_KPROBE_CALLER_ADDR     0x1050UL
 #define FTRACE_SINGLE_CALLERS	      4
 #define FTRACE_SINGLE_CALLER_ADDR(nr) (0x1100UL + 0x10 * (nr))
 #define ftrace_call_site	      0x2000UL
