@@ -48,16 +48,6 @@
 	.byte	0x0f, 0x1f, 0x44, 0x00, 0x00
 .endm
 
-/* What each instruction moves is told to gdb, so that its backtrace is complete at every one of them. */
-.macro push_cfi what:vararg
-	pushq	\what
-	.cfi_adjust_cfa_offset 8
-.endm
-.macro pop_cfi what
-	popq	\what
-	.cfi_adjust_cfa_offset -8
-.endm
-
 	.section .ftrace_callers.text, "ax", @progbits
 	.cfi_sections .debug_frame		/* the file has it, the memory has not */
 /*

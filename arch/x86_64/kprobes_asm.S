@@ -106,10 +106,8 @@ FUNC_END ftrace_kprobe_caller
 	.type	ftrace_kprobe_caller_body, @function
 ftrace_kprobe_caller_body:
 	.cfi_startproc
-	pushq	8(%rsp)				/* parent_ip */
-	.cfi_adjust_cfa_offset 8
-	pushq	%rbp
-	.cfi_adjust_cfa_offset 8
+	push_cfi 8(%rsp)			/* parent_ip */
+	push_cfi %rbp
 	.cfi_rel_offset %rbp, 0
 	movq	%rsp, %rbp
 	.cfi_def_cfa %rbp, 24
@@ -146,23 +144,22 @@ ftrace_kprobe_caller_body:
 	call	kprobe_called
 	addq	$16, %rsp
 	.cfi_def_cfa %rsp, PT_REGS_SIZE + 24 - 16
-	popq	%r15
-	popq	%r14
-	popq	%r13
-	popq	%r12
-	popq	%rbp
-	.cfi_def_cfa %rsp, PT_REGS_SIZE + 24 - 7 * 8
+	pop_cfi	%r15
+	pop_cfi	%r14
+	pop_cfi	%r13
+	pop_cfi	%r12
+	pop_cfi	%rbp
 	.cfi_restore %rbp
-	popq	%rbx
-	popq	%r11
-	popq	%r10
-	popq	%r9
-	popq	%r8
-	popq	%rax
-	popq	%rcx
-	popq	%rdx
-	popq	%rsi
-	popq	%rdi
+	pop_cfi	%rbx
+	pop_cfi	%r11
+	pop_cfi	%r10
+	pop_cfi	%r9
+	pop_cfi	%r8
+	pop_cfi	%rax
+	pop_cfi	%rcx
+	pop_cfi	%rdx
+	pop_cfi	%rsi
+	pop_cfi	%rdi
 	addq	$7 * 8 + 16, %rsp		/* from the vector to ss, and the record */
 	.cfi_def_cfa %rsp, 8
 	ret

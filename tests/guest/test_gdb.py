@@ -42,12 +42,17 @@ def steps(caller, parts):
             gdb.execute(f"advance *{behind:#x}", to_string=True)
 steps("ftrace_caller", ("ftrace_caller", "ftrace_call", "ftrace_graph_call"))
 steps("ftrace_regs_caller", ("ftrace_regs_caller", "ftrace_regs_caller_body"))
+steps("ftrace_kprobe_caller", ("ftrace_kprobe_caller", "ftrace_kprobe_caller_body"))
 end
 detach
 quit
 """
 # Who is traced, and somebody further out. sys_write has jumped to ksys_write.
-TRACED = {"ftrace_caller": ("vfs_write", "write"), "ftrace_regs_caller": ("ksys_write", "syscall_dispatch")}
+TRACED = {
+    "ftrace_caller": ("vfs_write", "write"),
+    "ftrace_regs_caller": ("ksys_write", "syscall_dispatch"),
+    "ftrace_kprobe_caller": ("ramfs_write", "vfs_write"),
+}
 
 
 # What a traced function was called with: at the hook, as the tracer's callee finds it in struct ftrace_regs, and behind
@@ -79,7 +84,7 @@ quit
 
 def traced_write(machine, tmp_path, commands):
     """gdb's output from these commands, while the guest's shell writes into a file again and again; vfs_write is
-    traced, ksys_write with registers."""
+    traced, ksys_write with registers, and ramfs_write has a kprobe at its call site."""
     socket = tmp_path / "gdb"
     stub = ["-chardev", f"socket,id=gdb,path={socket},server=on,wait=off", "-gdb", "chardev:gdb"]
     with machine.guest(timeout=120, qemu_args=stub) as guest:
@@ -87,6 +92,8 @@ def traced_write(machine, tmp_path, commands):
             guest.run(
                 "cd /sys/kernel/tracing; echo vfs_write > set_ftrace_filter; echo function > current_tracer; "
                 "echo ksys_write > /sys/kernel/debug/ftrace_sample/watch; "
+                "site=$(grep ' ramfs_write$' available_filter_functions_addrs | cut -d ' ' -f 1); "
+                'echo "p:at 0x$site" > kprobe_events; echo 1 > events/kprobes/at/enable; '
                 "while :; do echo 1 > /tmp/x; sleep 0.1; done &"
             )[0]
             == 0

@@ -17,6 +17,16 @@
 	.size	\name, . - \name
 .endm
 
+/* What each instruction moves is told to gdb, so that its backtrace is complete at every one of them. */
+.macro push_cfi what:vararg
+	pushq	\what
+	.cfi_adjust_cfa_offset 8
+.endm
+.macro pop_cfi what
+	popq	\what
+	.cfi_adjust_cfa_offset -8
+.endm
+
 /* Address of this CPU's copy of a per-CPU variable. */
 .macro adr_this_cpu reg, sym
 	mov	$\sym, \reg
