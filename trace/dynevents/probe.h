@@ -123,7 +123,7 @@ static inline bool probe_event_is_on(const struct probe_event *ev)
  * has it. Preemption off, once more than in the probed code. Any context.
  */
 void probe_record(const struct probe *p, const struct fetch_source *src, const unsigned long *head, unsigned long fp);
-/* The same of a probe with PROBE_AT, where regs are those of the probed place. Returns 0, as a kprobe's handler does. */
+/* The same of a probe with PROBE_AT: regs are those of the probed place. Returns 0, as a kprobe's handler does. */
 int probe_record_at(const struct probe *p, const struct pt_regs *regs);
 /* The same for one array. */
 void probe_record_in(struct trace_event_file *file, const struct probe *p, const struct fetch_source *src,
