@@ -88,16 +88,18 @@ void cond_synchronize_rcu(u64 state)
  * push arms a timer, so that a grace period serves what gathers in that time. Neither needs a lock that the caller
  * could hold; but the timer's lock is taken with interrupts off, so an NMI could find it held by the code below it.
  *
- * The time is a choice: each grace period stops the machine once and shows in traces of the scheduler, and what gathers
- * is freed at once, which shows in the events of kmem.
+ * Time and number are a choice: each grace period stops the machine once and shows in traces of the scheduler, and what
+ * gathers is freed at once, which shows in the events of kmem. A process that ends leaves three callbacks.
  */
 #define RCU_BATCH_NS (4 * NSEC_PER_MSEC)
+#define RCU_BATCH    24
 
 /*
  * Callbacks that wait for a grace period. Pushing is one compare-and-exchange, so interrupts and holders of any lock
  * may push.
  */
 static struct rcu_head *rcu_callbacks; /* [atomic] newest first */
+static unsigned rcu_nr_callbacks; /* [atomic] how many there are, a moment late: only for when the thread is to begin */
 static struct hrtimer rcu_timer;
 static DECLARE_WAIT_QUEUE_HEAD(rcu_wait);
 static bool rcu_running; /* [immutable once set] the thread exists */
@@ -105,13 +107,14 @@ static bool rcu_running; /* [immutable once set] the thread exists */
 void call_rcu(struct rcu_head *head, void (*func)(struct rcu_head *))
 {
 	struct rcu_head *old = READ_ONCE(rcu_callbacks);
+	bool many = __atomic_add_fetch(&rcu_nr_callbacks, 1, __ATOMIC_RELAXED) == RCU_BATCH;
 
 	head->func = func;
 	do {
 		head->next = old;
 	} while (!__atomic_compare_exchange_n(&rcu_callbacks, &old, head, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
-	if (!old && smp_load_acquire(&rcu_running))
-		hrtimer_start(&rcu_timer, ktime_get() + RCU_BATCH_NS);
+	if ((!old || many) && smp_load_acquire(&rcu_running))
+		hrtimer_start(&rcu_timer, ktime_get() + (many ? 0 : RCU_BATCH_NS));
 }
 EXPORT_SYMBOL_GPL(call_rcu);
 
@@ -130,6 +133,7 @@ static struct rcu_head *take_callbacks(void)
 {
 	struct rcu_head *list = __atomic_exchange_n(&rcu_callbacks, NULL, __ATOMIC_SEQ_CST), *ordered = NULL, *next;
 
+	WRITE_ONCE(rcu_nr_callbacks, 0);
 	for (; list; list = next) {
 		next = list->next;
 		list->next = ordered;

@@ -83,7 +83,7 @@ struct item {
 	struct rcu_head head;
 	unsigned queued_in; /* grace periods that had begun */
 };
-static struct item items[64];
+static struct item items[96];
 static unsigned nr_called;
 
 static void called(struct rcu_head *head)
@@ -169,6 +169,25 @@ static void during_grace_period(void **state)
 	must(grace_periods == before + 2, "there were %u grace periods, not 2", grace_periods - before);
 }
 
+/* Many are not left to gather for 4 ms: the 24th moves the timer to now, whatever there was in the batch before. */
+static void many(void **state)
+{
+	unsigned starts = timer_starts, called_before = nr_called;
+
+	for (unsigned round = 0; round < 2; round++) {
+		for (unsigned i = 1; i <= 30; i++) {
+			host_clock += 1000;
+			queue();
+			must(timer_starts == starts + 2 * round + (i < 24 ? 1 : 2),
+			     "the timer was started %u times by %u", timer_starts - starts, i);
+			must(i < 24 || timer_at == host_clock - (i - 24) * 1000, "callback %u does not hurry", i);
+		}
+		timer->function(timer);
+		let_daemon();
+		must(nr_called == called_before + 30 * (round + 1), "%u were called", nr_called - called_before);
+	}
+}
+
 /* Only the CPU that the caller is on is spared; alone there is nobody to ask. */
 static void synchronize(void **state)
 {
@@ -223,10 +242,8 @@ static void conditional(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(callbacks),
-		cmocka_unit_test(during_grace_period),
-		cmocka_unit_test(synchronize),
-		cmocka_unit_test(conditional),
+		cmocka_unit_test(callbacks),   cmocka_unit_test(during_grace_period), cmocka_unit_test(many),
+		cmocka_unit_test(synchronize), cmocka_unit_test(conditional),
 	};
 
 	sem_init(&host_stopped, 0, 0);
