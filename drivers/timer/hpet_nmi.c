@@ -10,8 +10,14 @@
  * started have one: "all" would be every local APIC, and an NMI starts a CPU that waits for its start-up somewhere. To
  * the CPUs that have no bit, which is all others of an x2APIC, the boot CPU sends an NMI in turn.
  *
- * The comparator is set for one sample at a time, by the first CPU that finds that it has passed. An NMI says nothing
- * of its reason, so while this source is on, every NMI without another known reason is a sample.
+ * The comparator is set for one sample at a time, by each CPU that finds that it has passed and that no other CPU has
+ * set it. An NMI says nothing of its reason, so while this source is on, every NMI without another known reason is a
+ * sample.
+ *
+ * NO CPU WAITS FOR ANOTHER. A machine that is not real may take a CPU away at any instruction, for milliseconds. If it
+ * alone could set the comparator, no CPU would be sampled until it is back. So `next` is stored behind the write to the
+ * comparator: as long as others find the old one, they write as well, and all of them write the same. A CPU that comes
+ * back may write what has passed by then. It looks at the counter behind that, and sets the comparator again.
  */
 #include <asm/io.h>
 #include <kernel/init.h>
@@ -42,39 +48,41 @@
 /* ENDING: NMIs may still be on their way. */
 enum { HPET_NMI_OFF, HPET_NMI_ON, HPET_NMI_ENDING };
 
-/* Locks: u the sampler's user, while the state is OFF; b whoever has set `busy`. */
+/* Locks: u the sampler's user, while the state is OFF. */
 static struct {
 	void *regs;		 /* [u] */
 	unsigned timer;		 /* [u] which of the HPET's */
 	u32 closest;		 /* [u] CLOSEST_NS in ticks */
 	struct cpumask relayed;	 /* [u] CPUs to which the boot CPU passes it on */
-	u64 now;		 /* [b] the counter, continued to 64 bits */
-	u64 next;		 /* [b] what the comparator was set to */
-	struct sample_grid grid; /* [b] in ticks */
-	u32 busy;		 /* [atomic] a CPU looks at the comparator: others need not */
+	struct sample_grid grid; /* [u] in ticks */
+	u64 now;		 /* [atomic] the counter at some look, continued to 64 bits */
+	u64 next;		 /* [atomic] what the comparator was set to; all ones: it is not set yet */
 	int state;		 /* [atomic] HPET_NMI_* */
 } hpet_nmi;
 
-/* The counter has gone on by less than 2^32 since the last look. */
+/* The counter, continued from a look that may be old: it has gone on by less than 2^32 since. */
 static __always_inline u64 look_at_counter(void)
 {
-	hpet_nmi.now += (u32)(readl_relaxed(hpet_nmi.regs + HPET_COUNTER) - (u32)hpet_nmi.now);
-	return hpet_nmi.now;
+	u64 now = READ_ONCE(hpet_nmi.now);
+
+	now += (u32)(readl_relaxed(hpet_nmi.regs + HPET_COUNTER) - (u32)now);
+	WRITE_ONCE(hpet_nmi.now, now);
+	return now;
 }
 
-/*
- * A machine that is not real may take the CPU away between the look at the counter and the write, for longer than
- * CLOSEST_NS. So the counter is looked at again, and what it has passed by then is set once more.
- */
+/* Until it is set to what the counter has not passed: the write takes time, or is one of a CPU that was away. */
 static __always_inline void set_next(u64 now)
 {
+	u64 next;
+
 	do {
-		hpet_nmi.next = sample_grid_next(&hpet_nmi.grid, now);
-		if (hpet_nmi.next - now < hpet_nmi.closest)
-			hpet_nmi.next = now + hpet_nmi.closest;
-		writel_relaxed(hpet_nmi.next, hpet_nmi.regs + HPET_COMPARATOR(hpet_nmi.timer));
+		next = sample_grid_next(&hpet_nmi.grid, now);
+		if (next - now < hpet_nmi.closest)
+			next = now + hpet_nmi.closest;
+		writel_relaxed(next, hpet_nmi.regs + HPET_COMPARATOR(hpet_nmi.timer));
+		WRITE_ONCE(hpet_nmi.next, next);
 		now = look_at_counter();
-	} while (unlikely(now >= hpet_nmi.next));
+	} while (unlikely(now >= next));
 }
 
 noinstr bool sample_nmi_running(void)
@@ -84,18 +92,14 @@ noinstr bool sample_nmi_running(void)
 
 /*
  * No sample is forgotten: if the comparator passes behind this look, its NMI comes to this CPU as well, when it has
- * left the one that it is in, and then `busy` is clear.
+ * left the one that it is in.
  */
 noinstr void sample_nmi_done(void)
 {
-	u64 now;
+	u64 now = look_at_counter();
 
-	if (__atomic_exchange_n(&hpet_nmi.busy, 1, __ATOMIC_ACQUIRE))
-		return;
-	now = look_at_counter();
-	if (now >= hpet_nmi.next)
+	if (now >= READ_ONCE(hpet_nmi.next))
 		set_next(now);
-	__atomic_store_n(&hpet_nmi.busy, 0, __ATOMIC_RELEASE);
 }
 
 notrace void sample_nmi_handle(unsigned cpu, const struct pt_regs *regs)
@@ -125,7 +129,7 @@ static void prepare(void *regs, unsigned timer, u64 period_ns)
 	hpet_nmi.timer = timer;
 	hpet_nmi.closest = CLOSEST_NS * FS_PER_NS / period_fs + 1;
 	hpet_nmi.now = 0;
-	hpet_nmi.busy = 1; /* until hpet_nmi_start() is through: an NMI of another kind may come meanwhile */
+	hpet_nmi.next = ~0ULL; /* until hpet_nmi_start() is through: an NMI of another kind may come meanwhile */
 	sample_grid_start(&hpet_nmi.grid, look_at_counter(), period_ns * FS_PER_NS / period_fs);
 }
 
@@ -150,7 +154,7 @@ static int hpet_nmi_start(u64 period_ns)
 	writel_relaxed(config, regs + HPET_TIMER(timer));
 	set_next(look_at_counter());
 	writel_relaxed(config | HPET_TIMER_INT, regs + HPET_TIMER(timer));
-	__atomic_store_n(&hpet_nmi.busy, 0, __ATOMIC_RELEASE);
+	sample_nmi_done(); /* it may have passed while its interrupt was off */
 	return 0;
 }
 

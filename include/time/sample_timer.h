@@ -49,25 +49,28 @@ void sample_timer_tick(const struct pt_regs *regs);
 /*
  * When samples are due, in the units of the source: one in each period, by chance at the beginning or up to an eighth
  * of a period later. Otherwise a program's loop that takes as long as a period, or a part of it, would be caught at the
- * same place again and again, and its other parts never. The mean distance is exactly the period.
+ * same place again and again, and its other parts never. The mean distance is exactly the period. All that is due
+ * follows from the begin, so several CPUs that ask find the same.
  */
 struct sample_grid {
 	u64 period;
-	u64 line; /* the moment at which the running period began */
-	u32 seed; /* of a linear congruential generator (Numerical Recipes, 7.1) */
+	u64 begin;
 };
 
 static inline void sample_grid_start(struct sample_grid *g, u64 now, u64 period)
 {
-	*g = (struct sample_grid){.period = period, .line = now, .seed = 1};
+	*g = (struct sample_grid){.period = period, .begin = now};
 }
 
-/* When the next one is due: later than `now`; what was missed is left out. Any context, also in .noinstr.text. */
-static __always_inline u64 sample_grid_next(struct sample_grid *g, u64 now)
+/*
+ * When the next one is due: later than `now`; what was missed is left out. Any context, also in .noinstr.text. Chance
+ * is the number of the period, mixed by two multiplications (as in the last step of MurmurHash3).
+ */
+static __always_inline u64 sample_grid_next(const struct sample_grid *g, u64 now)
 {
-	g->line += g->period;
-	if (unlikely(now >= g->line))
-		g->line += (now - g->line) / g->period * g->period + g->period;
-	g->seed = g->seed * 1664525 + 1013904223;
-	return g->line + ((g->seed >> 8) * (g->period >> 3) >> 24);
+	u64 number = (now - g->begin) / g->period + 1;
+	u32 chance = (u32)number * 0x9e3779b1u;
+
+	chance = (chance ^ chance >> 15) * 0x85ebca6bu;
+	return g->begin + number * g->period + ((chance >> 8) * (g->period >> 3) >> 24);
 }

@@ -56,7 +56,7 @@ static void start_timer(void *unused)
 
 	hrtimer_init(&c->timer, sample_timer_fn);
 	sample_grid_start(&c->grid, sched_clock(), sample_period);
-	hrtimer_start(&c->timer, sample_grid_next(&c->grid, c->grid.line));
+	hrtimer_start(&c->timer, sample_grid_next(&c->grid, c->grid.begin));
 }
 
 /*
