@@ -141,7 +141,10 @@ LINUX_FLAGS := -std=gnu11 -O1 -g -D_GNU_SOURCE -Wall -Wextra -Wno-unused-paramet
 	-I tests/host/linux -I tests/guest/progs/lib -I userland/arch/$(shell uname -m) -idirafter include \
 	-idirafter arch/$(shell uname -m)/include -idirafter build/$(shell uname -m)/include
 
-$(LINUX_DIR)/obj/%.o: %.c mk/tests.mk
+# The numbers of system calls come with a build for this computer's machine.
+LINUX_MACHINE := $(foreach m,$(HERE),$(if $(filter $(shell uname -m),$(ARCH_$(m))),$(m)))
+
+$(LINUX_DIR)/obj/%.o: %.c mk/tests.mk | $(LINUX_MACHINE)
 	$(call say,HOSTCC,$@)
 	@mkdir -p $(@D)
 	$(Q)gcc $(LINUX_FLAGS) -MD -MP -c -o $@ $<
