@@ -16,6 +16,19 @@
 #include <generated/asm-offsets.h>
 
 	.section .kprobes.text, "ax", @progbits
+/* The part of struct pt_regs behind rdi that is as it is. */
+.macro push_rsi_to_rbx
+	pushq	%rsi
+	pushq	%rdx
+	pushq	%rcx
+	pushq	%rax
+	pushq	%r8
+	pushq	%r9
+	pushq	%r10
+	pushq	%r11
+	pushq	%rbx
+.endm
+
 .macro trampoline handler
 	pushq	$__KERNEL_DS			/* ss */
 	pushq	%rsp				/* rsp: made right below */
@@ -26,15 +39,7 @@
 	pushq	$0				/* orig_rax */
 	pushq	$NO_VECTOR_ASM
 	pushq	64(%rsp)			/* rdi */
-	pushq	%rsi
-	pushq	%rdx
-	pushq	%rcx
-	pushq	%rax
-	pushq	%r8
-	pushq	%r9
-	pushq	%r10
-	pushq	%r11
-	pushq	%rbx
+	push_rsi_to_rbx
 	pushq	%rbp
 	pushq	%r12
 	pushq	%r13
@@ -120,15 +125,7 @@ ftrace_kprobe_caller_body:
 	pushq	$0				/* orig_rax */
 	pushq	$NO_VECTOR_ASM
 	pushq	%rdi
-	pushq	%rsi
-	pushq	%rdx
-	pushq	%rcx
-	pushq	%rax
-	pushq	%r8
-	pushq	%r9
-	pushq	%r10
-	pushq	%r11
-	pushq	%rbx
+	push_rsi_to_rbx
 	pushq	(%rbp)				/* rbp */
 	pushq	%r12
 	pushq	%r13
