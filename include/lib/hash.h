@@ -11,8 +11,8 @@ static inline u32 hash_64(u64 v, unsigned bits)
 {
 	return v * 0x61c8864680b583ebULL >> (64 - bits);
 }
-/* The same of 32 bits, which is cheaper. The factor is 2^32 divided by the golden ratio. */
-static inline u32 hash_32(u32 v, unsigned bits)
+/* The same of 32 bits, which is cheaper. The factor is 2^32 divided by the golden ratio. Also in .noinstr.text. */
+static __always_inline u32 hash_32(u32 v, unsigned bits)
 {
 	return v * 0x9e3779b1u >> (32 - bits);
 }

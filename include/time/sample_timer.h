@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <lib/hash.h>
 #include <lib/types.h>
 
 struct cpumask;
@@ -69,7 +70,7 @@ static inline void sample_grid_start(struct sample_grid *g, u64 now, u64 period)
 static __always_inline u64 sample_grid_next(const struct sample_grid *g, u64 now)
 {
 	u64 number = (now - g->begin) / g->period + 1;
-	u32 chance = (u32)number * 0x9e3779b1u;
+	u32 chance = hash_32(number, 32);
 
 	chance = (chance ^ chance >> 15) * 0x85ebca6bu;
 	return g->begin + number * g->period + ((chance >> 8) * (g->period >> 3) >> 24);
