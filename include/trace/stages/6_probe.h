@@ -34,7 +34,7 @@
 		struct trace_event_raw_##name *entry = &record;                                            \
                                                                                                            \
 		trace_event_get_offsets_##name(&offsets, args);                                            \
-		trace_event_fill(&record.ent, trace_event_head(file));                                          \
+		trace_event_fill(&record.ent, trace_event_head(file));                                     \
 		if (sizeof(offsets))                                                                       \
 			asm("" : "+r"(entry));                                                             \
 		tstruct                                                                                    \
