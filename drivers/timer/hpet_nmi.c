@@ -16,8 +16,9 @@
  *
  * NO CPU WAITS FOR ANOTHER. A machine that is not real may take a CPU away at any instruction, for milliseconds. If it
  * alone could set the comparator, no CPU would be sampled until it is back. So `next` is stored behind the write to the
- * comparator: as long as others find the old one, they write as well, and all of them write the same. A CPU that comes
- * back may write what has passed by then. It looks at the counter behind that, and sets the comparator again.
+ * comparator: as long as others find the old one, they write as well, and most often all of them write the same
+ * (set_next). A CPU that comes back may write what has passed by then. It looks at the counter behind that, and sets
+ * the comparator again: only if it is taken away a second time, in between, no CPU is sampled until it is back.
  */
 #include <asm/io.h>
 #include <kernel/init.h>
@@ -70,19 +71,26 @@ static __always_inline u64 look_at_counter(void)
 	return now;
 }
 
-/* Until it is set to what the counter has not passed: the write takes time, or is one of a CPU that was away. */
+/*
+ * Set the comparator, again and again until it holds what the counter has not passed and `next` says the same. The
+ * write takes time, or this CPU was away before it. And two CPUs that have looked at different moments may set
+ * different values: the write of one and the `next` of the other could be what stays. If `next` is the later of the
+ * two, every CPU then finds that the sample is still to come, and no CPU sets the comparator any more. The CPU that
+ * stores `next` last finds the other's value there, which has not passed, and begins again.
+ */
 static __always_inline void set_next(u64 now)
 {
-	u64 next;
+	u64 next, found, looked;
 
 	do {
+		looked = now;
 		next = sample_grid_next(&hpet_nmi.grid, now);
 		if (next - now < hpet_nmi.closest)
 			next = now + hpet_nmi.closest;
 		writel_relaxed(next, hpet_nmi.regs + HPET_COMPARATOR(hpet_nmi.timer));
-		WRITE_ONCE(hpet_nmi.next, next);
+		found = __atomic_exchange_n(&hpet_nmi.next, next, __ATOMIC_SEQ_CST);
 		now = look_at_counter();
-	} while (unlikely(now >= next));
+	} while (unlikely(now >= next || (found > looked && found != next)));
 }
 
 noinstr bool sample_nmi_running(void)

@@ -50,8 +50,8 @@ void sample_timer_tick(const struct pt_regs *regs);
 /*
  * When samples are due, in the units of the source: one in each period, by chance at the beginning or up to an eighth
  * of a period later. Otherwise a program's loop that takes as long as a period, or a part of it, would be caught at the
- * same place again and again, and its other parts never. The mean distance is exactly the period. All that is due
- * follows from the begin, so several CPUs that ask find the same.
+ * same place again and again, and its other parts never. The mean distance is exactly the period. Each moment follows
+ * from `begin` and the number of its period alone, so CPUs that ask within the same period find the same moment.
  */
 struct sample_grid {
 	u64 period;

@@ -85,8 +85,9 @@ void cond_synchronize_rcu(u64 state)
 
 /*
  * call_rcu: a stack of callbacks that any context but nmi may push to, and a thread that takes all of it. The first
- * push arms a timer, so that a grace period serves what gathers in that time. Neither needs a lock that the caller
- * could hold; but the timer's lock is taken with interrupts off, so an NMI could find it held by the code below it.
+ * push arms a timer, so that a grace period serves what gathers in that time. The push that makes the callbacks many
+ * (RCU_BATCH) sets the timer to now. No push needs a lock that the caller could hold; but the timer's lock is taken
+ * with interrupts off, so an NMI could find it held by the code below it.
  *
  * Time and number are a choice: each grace period stops the machine once and shows in traces of the scheduler, and what
  * gathers is freed at once, which shows in the events of kmem. A process that ends leaves three callbacks.

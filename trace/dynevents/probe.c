@@ -1,9 +1,9 @@
 /*
- * Probe events: an event that probes share, its life, its record and its text (probe.h).
+ * Probe events: an event that probes share, its life and its text (probe.h). probe_hit.c makes its records.
  *
- * WHEN A HIT MAY STILL LOOK. A hit has preemption off from before it reads probe_event.files until its records are
- * complete. So after a grace period no hit has an older list of arrays, or a probe that its kind does not call any
- * more.
+ * WHEN A HIT MAY STILL LOOK. A hit has preemption off from before it reads probe.quick or probe_event.files until its
+ * records are complete. So after a grace period no hit has an older list of arrays, an array that has left, or a probe
+ * that its kind does not call any more.
  */
 #include <kernel/init.h>
 #include <kernel/module.h>

@@ -22,12 +22,13 @@
  * Kernel code's own users are called with themselves as argument, for their own functions only, and are gone when
  * unregister_ftrace_function returns: a replacement (FTRACE_OPS_FL_IPMODIFY) at the wrong site would be fatal. So a
  * task that was preempted on the way must not exist. The entries that lead to such users (ftrace_single_caller_N,
- * ftrace_list_caller, ftrace_regs_caller) raise preempt_count before anything else, and C lowers it when the users
- * have been called, so in between the stopper thread cannot come to that CPU. What is left are the few instructions
- * before the count is raised: they lie in .ftrace.text, and an interrupt that came there does not preempt on its way
- * out (exit_to_kernel_mode). That preemption is not lost: C looks for it when it lowers the count. After that no user
- * is touched, so the code there is not in .ftrace.text and can be preempted as usual. Users, their sets, and which user
- * an entry calls (ftrace_single_ops) can thus be changed as if there were one CPU.
+ * ftrace_list_caller, ftrace_regs_caller, and ftrace_kprobe_caller, from which C is kprobe_called) raise preempt_count
+ * before anything else, and C lowers it when the users have been called, so in between the stopper thread cannot come
+ * to that CPU. What is left are the few instructions before the count is raised: they lie in .ftrace.text, and an
+ * interrupt that came there does not preempt on its way out (exit_to_kernel_mode). That preemption is not lost: C looks
+ * for it when it lowers the count. After that no user is touched, so the code there is not in .ftrace.text and can be
+ * preempted as usual. Users, their sets, and which user an entry calls (ftrace_single_ops) can thus be changed as if
+ * there were one CPU.
  *
  * The list's last step, hooking the return, is done with the count lowered, since function_graph records the count. A
  * user of returns may be gone by then, as for any late call (trace/ftrace/fgraph.c): it finds no user and hooks
