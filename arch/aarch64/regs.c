@@ -35,9 +35,16 @@ void arch_kretprobe_regs(struct pt_regs *regs, const struct ftrace_regs *fregs, 
 	regs->pc = pc;
 }
 
-void arch_kretprobe_return_regs(struct pt_regs *regs, unsigned long slot, unsigned long pc, unsigned long result)
+void arch_kretprobe_return_regs(struct pt_regs *regs, unsigned long slot, unsigned long pc, unsigned long fp,
+				unsigned long result)
 {
 	regs->regs[0] = result;
+	regs->regs[29] = fp;
 	regs->sp = slot + 8;
 	regs->pc = pc;
+}
+
+unsigned long regs_return_address(const struct pt_regs *regs)
+{
+	return regs->regs[30];
 }

@@ -42,12 +42,20 @@ void arch_kretprobe_regs(struct pt_regs *regs, const struct ftrace_regs *fregs, 
 	regs->r8 = ftrace_regs_argument(fregs, 4);
 	regs->r9 = ftrace_regs_argument(fregs, 5);
 	regs->rsp = ftrace_regs_sp(fregs);
+	regs->rbp = fregs->record[2]; /* the function has no record yet: its caller's */
 	regs->rip = pc;
 }
 
-void arch_kretprobe_return_regs(struct pt_regs *regs, unsigned long slot, unsigned long pc, unsigned long result)
+void arch_kretprobe_return_regs(struct pt_regs *regs, unsigned long slot, unsigned long pc, unsigned long fp,
+				unsigned long result)
 {
 	regs->rax = result;
+	regs->rbp = fp;
 	regs->rsp = slot + 8;
 	regs->rip = pc;
+}
+
+unsigned long regs_return_address(const struct pt_regs *regs)
+{
+	return *(const unsigned long *)regs->rsp;
 }

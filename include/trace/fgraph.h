@@ -80,6 +80,7 @@ struct fgraph_call {
 	struct fgraph_state *state;
 	struct ftrace_regs *fregs; /* entry only */
 	unsigned long result;	   /* return only */
+	unsigned long fp;	   /* return only: the frame pointer of the caller */
 	u64 time;		   /* sched_clock: at the entry, at the return */
 };
 

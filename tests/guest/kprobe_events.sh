@@ -58,6 +58,27 @@ echo '!traceoff' > events/kprobes/opened/trigger
 echo '-:opened' >> kprobe_events 2> /dev/null && fail 'an event that is on in an instance was deleted'
 rmdir instances/k
 
+# -- stacks begin at the probed place, or where a function returns to, and no caller is missing; those of f lines, too
+site=0x$(grep ' vfs_read$' available_filter_functions_addrs | cut -d ' ' -f 1)
+for line in 'p:stack vfs_read' "p:stack $site" 'r:stack vfs_read' 'f:kprobes/stack vfs_read' 'f:kprobes/stack vfs_read $arg1' 'f:kprobes/stack vfs_read%return'; do
+	echo "$line" >> dynamic_events
+	echo > trace
+	echo stacktrace:1 > events/kprobes/stack/trigger
+	echo hist:keys=common_stacktrace >> events/kprobes/stack/trigger
+	echo 1 > events/kprobes/stack/enable
+	read -r uptime < /proc/uptime
+	echo 0 > events/kprobes/stack/enable
+	same "what follows a record of $line" '<stack trace>' "$(grep -A 1 ' stack: ' trace | sed -n '2s/.*: //p')"
+	callers='vfs_read ksys_read'
+	case $line in r*|*%return) callers=ksys_read ;; esac
+	same "the stack of $line" "$callers" "$(grep '^ => ' trace | sed 's/ => //;/^\(do_\|syscall_\)/,$d' | tr '\n' ' ' | sed 's/ $//')"
+	callers=$(sed -n 's/+0x.*//;s/^ *\(.*_read\)$/\1/p' events/kprobes/stack/hist | tr '\n' ' ')
+	case "$callers" in "vfs_read ksys_read "|"ksys_read ") ;; *) fail "the key of $line: $callers" ;; esac
+	echo '!stacktrace' > events/kprobes/stack/trigger
+	echo '!hist:keys=common_stacktrace' >> events/kprobes/stack/trigger
+	echo '-:kprobes/stack' >> dynamic_events
+done
+
 # -- registers of all sizes, recorded the short way: in one array, in two, in one again; a probe that joins an event that is on
 test $machine = x86_64 && first=%di || first=%x0
 echo "p:quick do_sys_openat2 d=$first:s32 b=$first:u8 h=$first:x16 l=$first:x64 sp=\$stack" >> kprobe_events

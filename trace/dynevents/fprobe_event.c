@@ -54,8 +54,9 @@ static void record_hit(const struct fprobe_event *f, const struct fetch_source *
 		       unsigned long ret)
 {
 	const unsigned long head[] = {func, ret};
+	struct probe_stack stack;
 
-	probe_record(&f->probe, src, head, frame_pointer(src->regs) ?: (unsigned long)__builtin_frame_address(0));
+	probe_record(&f->probe, src, head, probe_stack(&stack, src->regs, instruction_pointer(src->regs) == func));
 }
 
 /* The function that has its site at ip: the last one that does not begin behind it. */

@@ -64,9 +64,10 @@ static int kretprobe_event_return(struct kretprobe_instance *ri, struct pt_regs 
 	const struct fetch_source src = {
 		.regs = regs, .retval = regs_return_value(regs), .entry = (const unsigned long *)ri->data};
 	const unsigned long head[] = {(unsigned long)ri->rp->kp.addr, get_kretprobe_retaddr(ri)};
+	struct probe_stack stack;
 
 	this_cpu_ptr(k->hits)[0]++;
-	probe_record(&k->probe, &src, head, frame_pointer(regs));
+	probe_record(&k->probe, &src, head, probe_stack(&stack, regs, false));
 	return 0;
 }
 
@@ -314,7 +315,8 @@ static int parse_all(struct kprobe_event *k, struct dyn_command *c)
 		make_name(k, made);
 		name = made;
 	}
-	flags |= k->is_return ? FETCH_RETURN : is_entry(k) ? FETCH_ENTRY : 0;
+	k->probe.at_entry = !k->is_return && is_entry(k);
+	flags |= k->is_return ? FETCH_RETURN : k->probe.at_entry ? FETCH_ENTRY : 0;
 	k->probe.place = place_text(k);
 	if (!k->probe.place)
 		return -ENOMEM;

@@ -68,6 +68,7 @@ struct probe {
 	unsigned maxactive;		  /* [I] as it was written behind the letter; 0: it was not */
 	struct fetch_args args;		  /* [I] */
 	u8 direct;			  /* [I] RB_WORDS() of a record that can be made the direct way; 0: it cannot */
+	bool at_entry;	/* [I] it is a kprobe at the first instruction of a function */
 	bool registers; /* [I] it has the head PROBE_AT, all its arguments are registers, and it is direct */
 	struct trace_event_file *quick; /* [R] of such a probe, while one array alone has it on: that one; else NULL */
 };
@@ -117,6 +118,16 @@ static inline bool probe_event_is_on(const struct probe_event *ev)
 {
 	return ev->files;
 }
+
+/*
+ * Where the stack of a hit begins: at the probed place, above all that has led to the handler. These are frame records
+ * like those of functions. At a function's first instruction its own record is not there yet, so one more stands in for
+ * it. regs: of the kernel. Returns fp for probe_record().
+ */
+struct probe_stack {
+	unsigned long record[3][2];
+};
+unsigned long probe_stack(struct probe_stack *stack, const struct pt_regs *regs, bool at_entry);
 
 /*
  * A hit: record it for each array. `head`: as many words as the class has. fp: where stacks begin, as trace_event_end()

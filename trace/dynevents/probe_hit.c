@@ -4,7 +4,9 @@
  */
 #include <lib/string.h>
 #include <sched/sched.h>
+#include <arch/regs.h>
 #include <asm/ptrace.h>
+#include <trace/fgraph.h>
 
 #include "events/event_file.h"
 #include "probe.h"
@@ -85,6 +87,26 @@ void probe_record(const struct probe *p, const struct fetch_source *src, const u
 }
 
 /*
+ * The first record's address is left out of the stack, as the one of a tracepoint's probe is. Readers take the second
+ * one's for a return address, and look up the byte before it: at a function's first instruction it is one more.
+ */
+unsigned long probe_stack(struct probe_stack *stack, const struct pt_regs *regs, bool at_entry)
+{
+	unsigned long pc = instruction_pointer(regs), fp = frame_pointer(regs), (*record)[2] = stack->record;
+
+	record[0][0] = (unsigned long)record[1];
+	record[0][1] = pc;
+	record[1][0] = fp;
+	record[1][1] = pc + at_entry;
+	if (at_entry) {
+		record[1][0] = (unsigned long)record[2];
+		record[2][0] = fp;
+		record[2][1] = fgraph_true_ret(regs_return_address(regs));
+	}
+	return (unsigned long)record;
+}
+
+/*
  * The ways on from probe_record_at(), which has no stack frame because each of its calls is its last. They return 0 for
  * it.
  */
@@ -92,8 +114,9 @@ static noinline int record_at_general(const struct probe *p, const struct pt_reg
 {
 	const struct fetch_source src = {.regs = regs};
 	unsigned long addr = instruction_pointer(regs);
+	struct probe_stack stack;
 
-	probe_record(p, &src, &addr, frame_pointer(regs));
+	probe_record(p, &src, &addr, probe_stack(&stack, regs, p->at_entry));
 	return 0;
 }
 

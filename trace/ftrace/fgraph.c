@@ -268,7 +268,7 @@ void fgraph_return(struct fgraph_ret_regs *regs)
 	struct task_struct *t = current;
 	u32 pc = READ_ONCE(t->preempt_count), bit;
 	struct fgraph_stack *stack = t->ret_stack;
-	struct fgraph_call call = {.pc = pc, .stack = stack, .result = regs->result[0]};
+	struct fgraph_call call = {.pc = pc, .stack = stack, .result = regs->result[0], .fp = regs->fp};
 	struct fgraph_frame *frame;
 
 	trace_enter(t, pc, 0);

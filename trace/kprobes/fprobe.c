@@ -165,7 +165,7 @@ static void fprobe_return(struct fgraph_ops *gops, const struct fgraph_call *cal
 	struct pt_regs regs = {};
 
 	if (!fprobe_disabled(fp) && (place || !fp->pool)) {
-		arch_kretprobe_return_regs(&regs, frame->slot, ret, call->result);
+		arch_kretprobe_return_regs(&regs, frame->slot, ret, call->fp, call->result);
 		fp->exit_handler(fp, call->ip, ret, &regs, fp->entry_data_size ? place->data : NULL);
 	}
 	free_place(place);

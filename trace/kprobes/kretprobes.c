@@ -241,7 +241,7 @@ static void ret_return(struct fgraph_ops *gops, const struct fgraph_call *call, 
 	struct pt_regs regs = {};
 	struct kretprobe *rp;
 
-	arch_kretprobe_return_regs(&regs, frame->slot, ret, call->result);
+	arch_kretprobe_return_regs(&regs, frame->slot, ret, call->fp, call->result);
 	for_each_ret_probe(rp, call->ip) {
 		struct ret_slot *slot = find_slot(rp->pool, frame);
 

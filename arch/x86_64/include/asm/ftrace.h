@@ -69,7 +69,7 @@ static inline void arch_ftrace_redirect(unsigned long ip, struct pt_regs *regs)
 /* What return_to_handler keeps on the stack. `ret` becomes the address to go to. */
 struct fgraph_ret_regs {
 	unsigned long result[2];
-	unsigned long bp;
+	unsigned long fp;
 	unsigned long ret;
 };
 #define fgraph_ret_mark(regs) ((unsigned long)&(regs)->ret)

@@ -21,6 +21,7 @@ static inline unsigned long ftrace_regs_return_mark(const struct ftrace_regs *fr
 struct fgraph_ret_regs {
 	unsigned long result[2];
 	unsigned long mark;
+	unsigned long fp;
 	unsigned long ret;
 };
 #define fgraph_ret_mark(regs) ((regs)->mark)
