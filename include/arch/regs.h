@@ -10,8 +10,8 @@ struct pt_regs;
  */
 void arch_kretprobe_regs(struct pt_regs *regs, const struct ftrace_regs *fregs, unsigned long pc);
 /*
- * When it returns: its result, pc and frame pointer of the caller, and as stack pointer the place above `slot`, the word
- * that had the return address.
+ * When it returns: its result, pc and frame pointer of the caller, and as stack pointer the place above `slot`, the
+ * word that had the return address.
  */
 void arch_kretprobe_return_regs(struct pt_regs *regs, unsigned long slot, unsigned long pc, unsigned long fp,
 				unsigned long result);

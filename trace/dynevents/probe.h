@@ -68,7 +68,7 @@ struct probe {
 	unsigned maxactive;		  /* [I] as it was written behind the letter; 0: it was not */
 	struct fetch_args args;		  /* [I] */
 	u8 direct;			  /* [I] RB_WORDS() of a record that can be made the direct way; 0: it cannot */
-	bool at_entry;	/* [I] it is a kprobe at the first instruction of a function */
+	bool at_entry;			  /* [I] it is a kprobe at the first instruction of a function */
 	bool registers; /* [I] it has the head PROBE_AT, all its arguments are registers, and it is direct */
 	struct trace_event_file *quick; /* [R] of such a probe, while one array alone has it on: that one; else NULL */
 };

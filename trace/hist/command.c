@@ -330,6 +330,8 @@ static int carry_out(struct hist_parse *p, const struct trigger_command *command
 	t->trigger.file = p->file;
 	t->trigger.count = TRIGGER_UNLIMITED;
 	err = p->filter ? trace_event_trigger_filter(&t->trigger, p->filter) : 0;
+	if (err == -EINVAL)
+		hist_note(p, "", NULL);
 	if (!err) {
 		t->spec = hist_spec_text(p->hist, p->filter);
 		err = t->spec ? 0 : -ENOMEM;

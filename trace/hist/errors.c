@@ -17,7 +17,7 @@ static const char *const texts[] = {HIST_ERRORS(HIST_ERROR_TEXT)};
 /* The last mistake, for the line in the log, which is made when the write is over. [event_mutex] */
 static struct {
 	const struct trace_event_file *file;
-	const char *what;
+	const char *what; /* "": the filter, which the files of triggers explain for all of them */
 	unsigned column;
 	bool logged; /* error_log has it, too */
 } last;
@@ -70,7 +70,9 @@ void hist_explain(struct trace_refusal *r)
 	if (r->error == ENOMEM)
 		return;
 	mutex_lock(&event_mutex);
-	if (last.file == r->owner && last.what) {
+	if (last.file == r->owner && last.what && !*last.what) {
+		r->logged = true;
+	} else if (last.file == r->owner && last.what) {
 		refusal_quote(r, "", r->text, "");
 		refusal_say(r, ", column %u: %s", last.column, last.what);
 		r->logged = last.logged;

@@ -169,7 +169,7 @@ static int parse_vals(struct hist_parse *p)
 		if (!strcmp(text, "hitcount"))
 			continue;
 		if (h->nr_vals == HIST_VALS_MAX)
-			return -EINVAL;
+			return hist_note(p, "there are two values at most, besides the hitcount", text);
 		err = parse_val(p, text);
 		if (err)
 			return err;

@@ -64,7 +64,7 @@ static bool show_key_field(struct seq_file *m, const struct hist_field *f, const
 	unsigned long long v = *at;
 
 	if (f->is_stack) {
-		seq_printf(m, f->op == HIST_STACK ? "%s:\n" : "%s.stacktrace:\n", f->name);
+		seq_printf(m, f->op == HIST_STACK ? "%s:\n" : "%s.stacktrace", f->name);
 		show_stack(m, at);
 		return true;
 	}

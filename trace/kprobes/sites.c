@@ -204,7 +204,10 @@ static struct kprobe_site *make_site(unsigned long addr, bool post, bool jump, s
 	*code = (struct kprobe_code){
 		.addr = addr, .slot = site->slot->text, .owner = &site->slot->owner, .post = post, .jump = jump};
 	mutex_lock(&text_mutex);
-	err = kprobe_place_changes(addr, 1) ? -EINVAL : arch_kprobe_prepare(code, addr - offset, addr - offset + size);
+	if (kprobe_place_changes(addr, 1))
+		err = jump_label_at(addr) ? -EINVAL : -EILSEQ; /* else it is in the middle of such a place */
+	else
+		err = arch_kprobe_prepare(code, addr - offset, addr - offset + size);
 	if (!err && code->jump && sites_behind(addr, code->len)) {
 		code->jump = false;
 		err = arch_kprobe_prepare(code, addr - offset, addr - offset + size);
