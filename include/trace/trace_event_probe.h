@@ -115,22 +115,26 @@ static __always_inline void trace_event_fill(struct trace_entry *entry, u32 head
 }
 
 /*
- * In the usual case: the record of so many bytes (RB_WORDS), with its common fields filled. NULL: the ring is not in
- * its usual state; the caller calls trace_event_leave and goes on with trace_event_begin. Any context, preemption off,
- * once by the tracepoint.
+ * In the usual case: room for a record of so many bytes (RB_WORDS). NULL: the ring is not in its usual state; the
+ * caller calls trace_event_leave and goes on with trace_event_begin. Any context, preemption off, once by the
+ * tracepoint.
  */
+static __always_inline struct trace_entry *trace_event_claim(struct trace_event_opened *opened,
+							     const struct trace_event_file *file, unsigned long words)
+{
+	opened->buffer = file->buffers[current->cpu];
+	opened->claimed = rb_try_open(opened->buffer, words, sched_clock());
+	return likely(opened->claimed.event) ? (void *)opened->claimed.event->array : NULL;
+}
+
+/* The same, with the record's common fields filled. */
 static __always_inline void *trace_event_open_words(struct trace_event_opened *opened,
 						    const struct trace_event_file *file, unsigned long words)
 {
-	u32 head = trace_event_head(file);
-	struct trace_entry *entry;
+	struct trace_entry *entry = trace_event_claim(opened, file, words);
 
-	opened->buffer = file->buffers[current->cpu];
-	opened->claimed = rb_try_open(opened->buffer, words, sched_clock());
-	if (unlikely(!opened->claimed.event))
-		return NULL;
-	entry = (void *)opened->claimed.event->array;
-	trace_event_fill(entry, head);
+	if (likely(entry))
+		trace_event_fill(entry, trace_event_head(file));
 	return entry;
 }
 #define trace_event_open(opened, file, len) trace_event_open_words(opened, file, RB_WORDS(len))

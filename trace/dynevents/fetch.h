@@ -125,6 +125,7 @@ struct fetch_source {
 	const void *record;	    /* of the other event */
 	unsigned long file_base;    /* where the probed file begins in memory */
 	bool user;		    /* all addresses are the program's */
+	bool at_entry;		    /* regs are those of a function's first instruction */
 };
 
 /*

@@ -54,9 +54,8 @@ static void record_hit(const struct fprobe_event *f, const struct fetch_source *
 		       unsigned long ret)
 {
 	const unsigned long head[] = {func, ret};
-	struct probe_stack stack;
 
-	probe_record(&f->probe, src, head, probe_stack(&stack, src->regs, instruction_pointer(src->regs) == func));
+	probe_record(&f->probe, src, head, 0);
 }
 
 /* The function that has its site at ip: the last one that does not begin behind it. */
@@ -85,12 +84,13 @@ static int fprobe_event_entry(struct fprobe *fp, unsigned long ip, unsigned long
 			      void *data)
 {
 	const struct fprobe_event *f = container_of(fp, struct fprobe_event, fp);
-	const struct fetch_source src = {.regs = regs};
+	unsigned long func = function_at(f, ip);
+	const struct fetch_source src = {.regs = regs, .at_entry = func == ip};
 
 	if (f->is_return)
 		keep_arguments(f, regs, data);
 	else
-		record_hit(f, &src, function_at(f, ip), 0);
+		record_hit(f, &src, func, 0);
 	return 0;
 }
 
@@ -105,7 +105,7 @@ static void fprobe_event_exit(struct fprobe *fp, unsigned long ip, unsigned long
 
 static int kprobe_entry(struct kprobe *kp, struct pt_regs *regs)
 {
-	const struct fetch_source src = {.regs = regs};
+	const struct fetch_source src = {.regs = regs, .at_entry = true};
 
 	record_hit(container_of(kp, struct function_probe, rp.kp)->of, &src, (unsigned long)kp->addr, 0);
 	return 0;

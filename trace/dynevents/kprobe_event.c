@@ -64,10 +64,9 @@ static int kretprobe_event_return(struct kretprobe_instance *ri, struct pt_regs 
 	const struct fetch_source src = {
 		.regs = regs, .retval = regs_return_value(regs), .entry = (const unsigned long *)ri->data};
 	const unsigned long head[] = {(unsigned long)ri->rp->kp.addr, get_kretprobe_retaddr(ri)};
-	struct probe_stack stack;
 
 	this_cpu_ptr(k->hits)[0]++;
-	probe_record(&k->probe, &src, head, probe_stack(&stack, regs, false));
+	probe_record(&k->probe, &src, head, 0);
 	return 0;
 }
 

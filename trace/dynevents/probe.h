@@ -120,18 +120,9 @@ static inline bool probe_event_is_on(const struct probe_event *ev)
 }
 
 /*
- * Where the stack of a hit begins: at the probed place, above all that has led to the handler. These are frame records
- * like those of functions. At a function's first instruction its own record is not there yet, so one more stands in for
- * it. regs: of the kernel. Returns fp for probe_record().
- */
-struct probe_stack {
-	unsigned long record[3][2];
-};
-unsigned long probe_stack(struct probe_stack *stack, const struct pt_regs *regs, bool at_entry);
-
-/*
  * A hit: record it for each array. `head`: as many words as the class has. fp: where stacks begin, as trace_event_end()
- * has it. Preemption off, once more than in the probed code. Any context.
+ * has it; 0: at src->regs, which are those of the kernel. Preemption off, once more than in the probed code. Any
+ * context.
  */
 void probe_record(const struct probe *p, const struct fetch_source *src, const unsigned long *head, unsigned long fp);
 /* The same of a probe with PROBE_AT: regs are those of the probed place. Returns 0, as a kprobe's handler does. */

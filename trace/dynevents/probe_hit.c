@@ -46,19 +46,49 @@ static __always_inline bool record_direct(struct trace_event_file *file, const s
 	return true;
 }
 
+/*
+ * Where the stack of a hit begins: at the probed place, above all that has led to the handler. These are frame records
+ * like those of functions. At a function's first instruction its own record is not there yet, so one more stands in for
+ * it.
+ */
+struct probe_stack {
+	unsigned long record[3][2];
+};
+
+/*
+ * The first record's address is left out of the stack, as the one of a tracepoint's probe is. Readers take the second
+ * one's for a return address, and look up the byte before it: at a function's first instruction it is one more.
+ */
+static unsigned long begin_stack(struct probe_stack *stack, const struct pt_regs *regs, bool at_entry)
+{
+	unsigned long pc = instruction_pointer(regs), fp = frame_pointer(regs), (*record)[2] = stack->record;
+
+	record[0][0] = (unsigned long)record[1];
+	record[0][1] = pc;
+	record[1][0] = fp;
+	record[1][1] = pc + at_entry;
+	if (at_entry) {
+		record[1][0] = (unsigned long)record[2];
+		record[2][0] = fp;
+		record[2][1] = fgraph_true_ret(regs_return_address(regs));
+	}
+	return (unsigned long)record;
+}
+
 /* Strings are measured again for each array, because a record has as much room as one measurement has found. */
 static noinline void record_general(struct trace_event_file *file, const struct probe *p,
 				    const struct fetch_source *src, const unsigned long *head, unsigned long fp)
 {
 	unsigned room = fetch_strings_size(&p->args, src);
 	struct trace_event_buffer buffer;
+	struct probe_stack stack;
 	char *record = trace_event_begin(&buffer, file, ALIGN(p->args.size + room, 4));
 
 	if (!record)
 		return;
 	put_head(record, head, p);
 	fetch_run(&p->args, src, record, room);
-	trace_event_end(&buffer, fp);
+	trace_event_end(&buffer, fp ?: begin_stack(&stack, src->regs, src->at_entry));
 }
 
 static __always_inline void record_in(struct trace_event_file *file, const struct probe *p,
@@ -87,36 +117,15 @@ void probe_record(const struct probe *p, const struct fetch_source *src, const u
 }
 
 /*
- * The first record's address is left out of the stack, as the one of a tracepoint's probe is. Readers take the second
- * one's for a return address, and look up the byte before it: at a function's first instruction it is one more.
- */
-unsigned long probe_stack(struct probe_stack *stack, const struct pt_regs *regs, bool at_entry)
-{
-	unsigned long pc = instruction_pointer(regs), fp = frame_pointer(regs), (*record)[2] = stack->record;
-
-	record[0][0] = (unsigned long)record[1];
-	record[0][1] = pc;
-	record[1][0] = fp;
-	record[1][1] = pc + at_entry;
-	if (at_entry) {
-		record[1][0] = (unsigned long)record[2];
-		record[2][0] = fp;
-		record[2][1] = fgraph_true_ret(regs_return_address(regs));
-	}
-	return (unsigned long)record;
-}
-
-/*
  * The ways on from probe_record_at(), which has no stack frame because each of its calls is its last. They return 0 for
  * it.
  */
 static noinline int record_at_general(const struct probe *p, const struct pt_regs *regs)
 {
-	const struct fetch_source src = {.regs = regs};
+	const struct fetch_source src = {.regs = regs, .at_entry = p->at_entry};
 	unsigned long addr = instruction_pointer(regs);
-	struct probe_stack stack;
 
-	probe_record(p, &src, &addr, probe_stack(&stack, regs, p->at_entry));
+	probe_record(p, &src, &addr, 0);
 	return 0;
 }
 
@@ -141,12 +150,15 @@ int probe_record_at(const struct probe *p, const struct pt_regs *regs)
 	struct trace_event_opened opened;
 	unsigned long addr;
 	char *record;
+	u32 common;
 
 	if (unlikely(!file || !trace_event_is_plain(file)))
 		return record_at_general(p, regs);
-	record = trace_event_open_words(&opened, file, p->direct);
+	common = trace_event_head(file); /* now, while few registers hold something */
+	record = (char *)trace_event_claim(&opened, file, p->direct);
 	if (unlikely(!record))
 		return leave_and_record_at(p, regs, file);
+	trace_event_fill((struct trace_entry *)(void *)record, common);
 	addr = instruction_pointer(regs);
 	memcpy(record + sizeof(struct trace_entry), &addr, sizeof(addr));
 	fetch_registers(&p->args, regs, record);
