@@ -150,8 +150,7 @@ struct rb_claimed {
 	u64 end;
 };
 
-/* The words of 4 bytes that an event of so many bytes takes, without its header. */
-#define RB_WORDS(length) (((length) + 3) / 4)
+#define RB_WORDS(length) (((length) + 3) / 4) /* words of an event of so many bytes, without its header */
 
 /* Claim room on the tail page for an event of RB_WORDS; the writer is counted. No event: not so easy. */
 static __always_inline struct rb_claimed rb_claim(struct ring_buffer_per_cpu *cpu_buffer, u64 words, u64 ts)

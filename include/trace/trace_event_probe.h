@@ -1,17 +1,15 @@
 /*
  * What probes of events are made of: an array's state of an event, and the direct way to a record, inlined into each
- * probe. It is taken while nothing stands between a hit and its record, and calls nothing: so it needs no stack frame.
- * Every other case is trace_event_begin's.
+ * probe, which calls nothing and so needs no stack frame. Every other case is trace_event_begin's.
  *
  * trace_event_file.flags is EVENT_FILE_ENABLED and nothing else while nothing stands between a hit and its record: no
  * filter, trigger, list of pids, soft switch, stack option, clock of its own. Code that puts one of these in force sets
  * its bit, in the files of all events of the array where it concerns them. A probe reads the word once; what it finds
  * holds for this record, which was under way when the change came.
  *
- * - The direct way calls nothing, so that gcc gives it no frame. In other cases it ends with a jump to a function that
- *   takes the same arguments. Each class of events has three such functions. The first is for a record that a filter
- *   may refuse. The second is for everything else. The third is for a writer that the ring has counted already when it
- *   finds that its case is not the usual one: it leaves the ring (rb_leave) and does what the second does.
+ * - In other cases the direct way ends with a jump to a function that takes the same arguments. Each class of events
+ *   has three of them: for a record that a filter may refuse, for everything else, and for a writer that the ring has
+ *   counted already, which leaves the ring (rb_leave) and does what the second does.
  * - A walk of the stack does not see the jump: the general way's frame has the probe's return address.
  *   __traceiter_NAME jumps likewise, to the function that calls several probes. So stacktrace leaves out the same
  *   number of frames whichever way a record took.
@@ -115,26 +113,21 @@ static __always_inline void trace_event_fill(struct trace_entry *entry, u32 head
 }
 
 /*
- * In the usual case: room for a record of so many bytes (RB_WORDS). NULL: the ring is not in its usual state; the
- * caller calls trace_event_leave and goes on with trace_event_begin. Any context, preemption off, once by the
- * tracepoint.
+ * In the usual case: the record of so many bytes (RB_WORDS), with its common fields filled. NULL: the ring is not in
+ * its usual state; the caller calls trace_event_leave and goes on with trace_event_begin. Any context, preemption off,
+ * once by the tracepoint.
  */
-static __always_inline struct trace_entry *trace_event_claim(struct trace_event_opened *opened,
-							     const struct trace_event_file *file, unsigned long words)
-{
-	opened->buffer = file->buffers[current->cpu];
-	opened->claimed = rb_try_open(opened->buffer, words, sched_clock());
-	return likely(opened->claimed.event) ? (void *)opened->claimed.event->array : NULL;
-}
-
-/* The same, with the record's common fields filled. */
 static __always_inline void *trace_event_open_words(struct trace_event_opened *opened,
 						    const struct trace_event_file *file, unsigned long words)
 {
-	struct trace_entry *entry = trace_event_claim(opened, file, words);
+	struct trace_entry *entry;
 
-	if (likely(entry))
-		trace_event_fill(entry, trace_event_head(file));
+	opened->buffer = file->buffers[current->cpu];
+	opened->claimed = rb_try_open(opened->buffer, words, sched_clock());
+	if (unlikely(!opened->claimed.event))
+		return NULL;
+	entry = (void *)opened->claimed.event->array;
+	trace_event_fill(entry, trace_event_head(file));
 	return entry;
 }
 #define trace_event_open(opened, file, len) trace_event_open_words(opened, file, RB_WORDS(len))

@@ -147,21 +147,24 @@ int probe_record_at(const struct probe *p, const struct pt_regs *regs)
 {
 	struct trace_event_file *file = READ_ONCE(p->quick);
 	void (*rest)(struct ring_buffer_per_cpu *);
-	struct trace_event_opened opened;
+	struct ring_buffer_per_cpu *buffer;
+	struct rb_claimed claimed;
 	unsigned long addr;
 	char *record;
-	u32 common;
+	u32 head;
 
 	if (unlikely(!file || !trace_event_is_plain(file)))
 		return record_at_general(p, regs);
-	common = trace_event_head(file); /* now, while few registers hold something */
-	record = (char *)trace_event_claim(&opened, file, p->direct);
-	if (unlikely(!record))
+	head = trace_event_head(file); /* now, while few registers hold something */
+	buffer = file->buffers[current->cpu];
+	claimed = rb_try_open(buffer, p->direct, sched_clock());
+	if (unlikely(!claimed.event))
 		return leave_and_record_at(p, regs, file);
-	trace_event_fill((struct trace_entry *)(void *)record, common);
+	record = (void *)claimed.event->array;
+	trace_event_fill((void *)record, head);
 	addr = instruction_pointer(regs);
 	memcpy(record + sizeof(struct trace_entry), &addr, sizeof(addr));
 	fetch_registers(&p->args, regs, record);
-	rest = rb_try_close(opened.buffer, opened.claimed);
-	return unlikely(rest) ? close_record(opened.buffer, rest) : 0;
+	rest = rb_try_close(buffer, claimed);
+	return unlikely(rest) ? close_record(buffer, rest) : 0;
 }

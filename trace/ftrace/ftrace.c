@@ -42,8 +42,7 @@ unsigned long *ftrace_enabled_map, *ftrace_touched_map;
  * While only entries are traced, its sites call ftrace_caller (CALLER_BOTH), where the call of function_graph is a
  * nop. While returns are traced as well, CALLER_BOTH is for sites that both want, CALLER_ENTRY and CALLER_RETURN for
  * sites that one wants. Other users are called by way of C: CALLER_SINGLE for a site that one user wants, CALLER_LIST
- * for several, CALLER_REGS if one of them wants the registers, CALLER_KPROBE if that is the user of kprobes, alone.
- * [maps: ftrace_lock]
+ * for several, CALLER_REGS if one wants the registers, CALLER_KPROBE for kprobes alone. [maps: ftrace_lock]
  */
 enum callers {
 	CALLER_BOTH,
@@ -109,10 +108,7 @@ static struct ftrace_ops *choose_straight(unsigned long *callee)
 	return chosen;
 }
 
-/*
- * What all users want of 64 sites, a bit for each: entries, entries for several users, entries with registers, entries
- * for kprobes, returns.
- */
+/* What all users want of 64 sites, a bit for each: entries, also for several, with registers, for kprobes; returns. */
 struct wishes {
 	unsigned long entry, several, regs, kprobes, ret;
 };
