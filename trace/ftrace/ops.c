@@ -33,7 +33,7 @@ static int check_flags(const struct ftrace_ops *ops)
 {
 	if (ops->flags & ~FTRACE_OPS_FL_MASK)
 		return -EINVAL;
-	if ((ops->flags & FTRACE_OPS_FL_IPMODIFY) && !(ops->flags & FTRACE_OPS_FL_SAVE_REGS))
+	if ((ops->flags & (FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_KPROBES)) && !(ops->flags & FTRACE_OPS_FL_SAVE_REGS))
 		return -EINVAL;
 	if (!ops->func && !(ops->flags & FTRACE_OPS_FL_GRAPH))
 		return -EINVAL;
