@@ -185,6 +185,22 @@ named() {
 	grep -q "'$1', column $2: $3" error_log || fail "$1: $(cat error_log)"
 }
 named 'hist:keys=step,what,common_pid,common_flags' 31 'there are three keys at most'
+named 'hist:keys=step:vals=step,common_pid,common_flags' 36 'there are two values at most'
+
+# -- a wrong filter is explained once, as that of any trigger; the key of a stack in a field has its first place on the same line
+echo > error_log
+errno -a $step/trigger 'hist:keys=step if step == word' > /tmp/said
+same 'a wrong filter' '1 1' "$(grep -c 'error: ' error_log) $(grep -c 'event filter parse error: error: Invalid value' error_log)"
+echo 'lab_stack unsigned long stack[]' > synthetic_events
+echo 'hist:keys=common_pid:st=common_stacktrace' > $step/trigger
+echo 'hist:keys=common_pid:s=$st:onmatch(lab.lab_step).trace(lab_stack,$s)' > events/lab/lab_leave/trigger
+echo 'hist:keys=stack.stacktrace' > events/synthetic/lab_stack/trigger
+steps '1 a'
+grep -q '^{ stack.stacktrace  *lab_step+0x' events/synthetic/lab_stack/hist || fail "the key of a field: $(cat events/synthetic/lab_stack/hist)"
+echo '!hist:keys=stack.stacktrace' > events/synthetic/lab_stack/trigger
+echo '!hist:keys=common_pid:s=$st:onmatch(lab.lab_step).trace(lab_stack,$s)' > events/lab/lab_leave/trigger
+echo '!hist:keys=common_pid:st=common_stacktrace' > $step/trigger
+echo > synthetic_events
 for size in 0 64 131073 99999999999999999999; do
 	named "hist:keys=step:size=$size" 20 'size= takes a number of entries, 65 to 131072'
 done
