@@ -40,6 +40,8 @@ struct tracepoint {
 int tracepoint_probe_register(struct tracepoint *tp, void *probe, void *data);
 int tracepoint_probe_unregister(struct tracepoint *tp, void *probe, void *data);
 void tracepoint_synchronize_unregister(void);
+/* A tracepoint of the kernel itself that has a probe whose data lies in these bytes: its name, or NULL. Any context. */
+const char *tracepoint_with_data(const void *start, size_t size);
 /* Call fn for each tracepoint of the kernel itself, in no particular order. */
 void for_each_kernel_tracepoint(void (*fn)(struct tracepoint *tp, void *priv), void *priv);
 /*

@@ -132,8 +132,18 @@ struct trace_part {
 	/* Make the part's files in tr->dir. Thread. 0 or -errno */
 	int (*make_files)(struct trace_array *tr);
 	void (*changed)(struct trace_array *tr, enum trace_change what); /* trace_types_lock held */
-	/* The array is about to end, and has no files any more: end what runs in it. event_mutex held; sleeps. */
-	void (*stop)(struct trace_array *tr);
+	/*
+	 * The array is about to end, and has no files any more: take away what changes the array when traced code is
+	 * called (function commands, triggers). Every part's unhook() comes before any part's stop(), with a grace
+	 * period between, so what stop() finds cannot change under it. event_mutex held; sleeps.
+	 */
+	void (*unhook)(struct trace_array *tr);
+	void (*stop)(struct trace_array *tr); /* after that: end what runs in the array. event_mutex held; sleeps. */
+	/*
+	 * Nothing of the array runs: the name of something that still does, or NULL, for a warning. It looks at what
+	 * others keep, such as the list of a tracepoint's probes. Thread; takes no mutex of tracing; sleeps.
+	 */
+	const char *(*left)(const struct trace_array *tr);
 	/* The array cannot be found any more: free what init() allocated, which may be only a part. No lock. */
 	void (*free)(struct trace_array *tr);
 };

@@ -6,23 +6,59 @@
  * started itself, which is stopped.
  */
 #include <fs/libfs.h>
+#include <kernel/panic.h>
+#include <kernel/printk.h>
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <mm/slab.h>
+#include <sched/sched.h>
 #include <trace/tracepoint.h>
 
 #include "tracefs/refused.h"
 #include "tracer.h"
 
-/* Ends all that the array has started, and frees it. No file of it is left. Takes event_mutex and trace_types_lock. */
-static void trace_array_destroy(struct trace_array *tr)
+/*
+ * What the array has started ends. event_mutex held.
+ *
+ * A function command or a trigger may switch an event of the array from any CPU. So all of these go first, and a grace
+ * period ends those that are under way. Only then the events are switched off: whether an event is on is a bit that a
+ * command also stores to, and a command that ran later would hide the event from its own removal.
+ */
+static void trace_array_stop(struct trace_array *tr)
 {
 	const struct trace_part *part;
 
-	mutex_lock(&event_mutex);
+	for_each_in_table(trace_parts, part)
+		if (part->unhook)
+			part->unhook(tr);
+	synchronize_rcu();
 	for_each_in_table(trace_parts, part)
 		if (part->stop)
 			part->stop(tr);
+}
+
+/*
+ * The array is about to be freed, and nothing may lead to it. Where something does, freed memory would be used much
+ * later and elsewhere, so this says what it is.
+ */
+static void warn_of_leftovers(const struct trace_array *tr)
+{
+	const char *left = tracepoint_with_data(tr, sizeof(*tr));
+	const struct trace_part *part;
+
+	for_each_in_table(trace_parts, part)
+		if (part->left && !left)
+			left = part->left(tr);
+	if (left)
+		pr_err("tracing: instance %s ends, and still has %s\n", tr->name, left);
+	WARN_ON(left);
+}
+
+/* Ends all that the array has started, and frees it. No file of it is left. Takes event_mutex and trace_types_lock. */
+static void trace_array_destroy(struct trace_array *tr)
+{
+	mutex_lock(&event_mutex);
+	trace_array_stop(tr);
 	mutex_lock(&trace_types_lock);
 	tracing_set_tracer(tr, nop_trace.name);
 	trace_options_free(tr);
@@ -30,6 +66,7 @@ static void trace_array_destroy(struct trace_array *tr)
 	mutex_unlock(&trace_types_lock);
 	mutex_unlock(&event_mutex);
 	tracepoint_synchronize_unregister(); /* probes write to the buffer */
+	warn_of_leftovers(tr);
 	trace_pid_free(tr);
 	trace_array_free(tr);
 	kfree(tr->name);
@@ -155,9 +192,10 @@ static struct trace_array *array_of_dir(const struct dentry *dir)
  * The tree in the making. mkdir fills a directory that is not hashed, and hashes it when all is there. So no task sees
  * half of it, and when memory runs out in the middle no task can be in the way of removing it.
  *
- * After that only what the array itself has started is left: its events, tracer and options are switched off as the
- * files would do it, a grace period waits for probes, the timer of poll is cancelled. Its function tracer is never
- * called straight from ftrace_caller, so no call is under way when it has been unregistered.
+ * After that only what the array itself has started is left. What may switch something from traced code goes first
+ * (trace_array_stop). Its events, tracer and options are switched off as the files would do it, a grace period waits
+ * for probes, the timer of poll is cancelled. Its function tracer is never called straight from ftrace_caller, so no
+ * call is under way when it has been unregistered.
  *
  * Calls that function_graph has hooked for it may be open for as long as their tasks sleep, and return when the array
  * is freed. Their frames do not point to it: they have a bit, by which a return looks for the user in fgraph_users,

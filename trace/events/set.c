@@ -163,17 +163,35 @@ static void trace_events_changed(struct trace_array *tr, enum trace_change what)
 		trace_events_update_options(tr);
 }
 
-/* The array is about to be removed: triggers first, as they hold probes of other events. */
-static void trace_events_stop(struct trace_array *tr)
+/* Triggers switch other events, and hold their probes. */
+static void trace_events_unhook(struct trace_array *tr)
 {
 	trace_event_clear_triggers(tr->events);
+}
+
+/* Nobody holds an event's probe any more, so each event that is on, for a user or by a command, goes off here. */
+static void trace_events_stop(struct trace_array *tr)
+{
 	trace_events_enable(tr->events, &(struct trace_event_match){}, false);
+}
+
+static const char *trace_events_left(const struct trace_array *tr)
+{
+	const struct trace_event_set *set = tr->events;
+	const struct trace_event_file *file;
+
+	for_each_event(set, file)
+		if (file->soft_users || file->triggers || (file->flags & EVENT_FILE_ENABLED))
+			return file->call->name;
+	return tracepoint_with_data(set, sizeof(*set) + set->nr_files * sizeof(set->files[0]));
 }
 
 static const struct trace_part events_part = {
 	.init = trace_events_init,
 	.changed = trace_events_changed,
+	.unhook = trace_events_unhook,
 	.stop = trace_events_stop,
+	.left = trace_events_left,
 	.free = trace_events_free,
 };
 REGISTER_TRACE_PART(events_part);

@@ -166,7 +166,11 @@ int trace_event_hold_later(struct trace_event_file *file)
 	return ret;
 }
 
-/* The last user goes. An event that is on for itself stays on. */
+/*
+ * The last user goes. An event that is recorded stays on: a user has switched it on, or a command that has gone since.
+ * Commands and triggers store to the bit that is read here, from any CPU. Each of them holds the event while it can be
+ * called, and calls this only when it cannot be called any more. So after the last user no store can come.
+ */
 void trace_event_release_later(struct trace_event_file *file)
 {
 	if (!--file->soft_users && (file->flags & EVENT_FILE_SOFT_DISABLED))

@@ -251,6 +251,20 @@ void for_each_kernel_tracepoint(void (*fn)(struct tracepoint *tp, void *priv), v
 }
 EXPORT_SYMBOL_GPL(for_each_kernel_tracepoint);
 
+/* Declared in <trace/tracepoint.h>. Arrays of probes are read as callers of the points do. */
+const char *tracepoint_with_data(const void *start, size_t size)
+{
+	const char *found = NULL;
+
+	preempt_disable();
+	for (struct tracepoint *const *tp = __start_ptrs_tracepoints; tp < __stop_ptrs_tracepoints; tp++)
+		for (const struct tracepoint_func *f = smp_load_acquire(&(*tp)->funcs); f && f->func; f++)
+			if (f->func != (void *)no_probe && (size_t)(f->data - start) < size)
+				found = (*tp)->name;
+	preempt_enable();
+	return found;
+}
+
 /*
  * Waits even when nothing is retired here: callers free what their probes used, and a probe may have been replaced
  * by another request's switch.

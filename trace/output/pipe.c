@@ -400,7 +400,12 @@ static void trace_pipe_stop(struct trace_array *tr)
 	hrtimer_cancel(&tr->poll_timer);
 }
 
-static const struct trace_part pipe_part = {.init = trace_pipe_init, .stop = trace_pipe_stop};
+static const char *trace_pipe_left(const struct trace_array *tr)
+{
+	return hrtimer_active(&tr->poll_timer) ? "the timer of trace_pipe's readers" : NULL;
+}
+
+static const struct trace_part pipe_part = {.init = trace_pipe_init, .stop = trace_pipe_stop, .left = trace_pipe_left};
 REGISTER_TRACE_PART(pipe_part);
 
 /*

@@ -26,6 +26,7 @@
 #include "core/record.h"
 #include "core/recursion.h"
 #include "ftrace/early.h"
+#include "ftrace/internal.h"
 #include "output/iter.h"
 #include "records/records.h"
 #include "tracers/graph/graph.h"
@@ -461,9 +462,23 @@ static void function_trace_changed(struct trace_array *tr, enum trace_change wha
 		trace_update_fast(tr);
 }
 
+static const char *function_trace_left(const struct trace_array *tr)
+{
+	const struct ftrace_ops *op;
+	const char *left = NULL;
+
+	mutex_lock(&ftrace_lock);
+	for_each_ftrace_op(op)
+		if (op->private == tr || op == tr->ops)
+			left = op->name;
+	mutex_unlock(&ftrace_lock);
+	return left;
+}
+
 static const struct trace_part function_part = {
 	.init = function_trace_setup,
 	.changed = function_trace_changed,
+	.left = function_trace_left,
 	.free = function_trace_free,
 };
 REGISTER_TRACE_PART(function_part);

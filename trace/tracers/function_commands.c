@@ -573,5 +573,10 @@ void ftrace_command_show(struct seq_file *m, struct trace_array *tr, loff_t pos)
 		seq_printf(m, ":count=%ld\n", count);
 }
 
-static const struct trace_part commands_part = {.stop = ftrace_clear_commands};
+static const char *commands_left(const struct trace_array *tr)
+{
+	return tr->func_probes ? tr->func_probes->command->name : NULL;
+}
+
+static const struct trace_part commands_part = {.unhook = ftrace_clear_commands, .left = commands_left};
 REGISTER_TRACE_PART(commands_part);

@@ -350,9 +350,15 @@ static void graph_trace_changed(struct trace_array *tr, enum trace_change what)
 		graph_update_all();
 }
 
+static const char *graph_trace_left(const struct trace_array *tr)
+{
+	return tr->graph->gops.bit == FGRAPH_ANY ? NULL : "function_graph";
+}
+
 static const struct trace_part graph_part = {
 	.init = graph_trace_setup,
 	.changed = graph_trace_changed,
+	.left = graph_trace_left,
 	.free = graph_trace_free,
 };
 REGISTER_TRACE_PART(graph_part);
