@@ -2,7 +2,7 @@
 # description: an instance goes while its commands, triggers, filters by pid and tracers are at work; nothing of it is left
 # requires: smp=2;4 append="slab_debug" timeout=200 soak
 . /run/prelude
-test "$1" = 0 && rounds=25 || rounds=$(($1 * 200))
+test "$1" = 0 && rounds=10 || rounds=$(($1 * 200))
 cd $T
 
 # What may call back into an instance: each function makes one kind of it, in instances/u.

@@ -8,6 +8,7 @@
 
 struct ftrace_regs;
 unsigned long ftrace_regs_frame(const struct ftrace_regs *fregs);
+#include "../../trace/tracers/func_probe.c"
 #include "../../trace/tracers/function_commands.c"
 
 /* ---- What it stands on: an array with one event, sched:e. */
@@ -76,12 +77,19 @@ static int begin(void **state)
 	return fresh(state);
 }
 
-static int command(const char *text)
+static int collect(const char *text)
 {
 	char word[64];
 
 	strcpy(word, text);
 	return ftrace_process_command(&global_trace, word);
+}
+
+static int command(const char *text)
+{
+	int err = collect(text);
+
+	return func_probes_commit() ?: err;
 }
 
 /* One hold for each write that named the event, until the last function of that write has lost the command. */
@@ -153,6 +161,58 @@ static void test_what_is_going_gets_no_command(void **state)
 	demo.state = MODULE_STATE_LIVE;
 }
 
+/* Words that give a command or take it away, one after the other, cost one stop, however many they are. */
+static void test_words_in_a_row_are_one_change(void **state)
+{
+	u64 before = grace_periods;
+	struct func_probe *probe;
+
+	assert_int_equal(collect("f1:traceoff:3"), 0);
+	assert_int_equal(collect("f2:traceoff:5"), 0);
+	assert_int_equal(collect("f2:traceoff:7"), -EINVAL); /* it has the command already */
+	assert_int_equal(collect("f1?:traceoff:9"), 0);
+	assert_int_equal(collect("no:traceoff:9"), -EINVAL);
+	assert_int_equal(grace_periods, before);
+	assert_null(global_trace.func_probes);
+	assert_int_equal(func_probes_commit(), 0);
+	assert_int_equal(grace_periods, before + 1);
+	probe = global_trace.func_probes;
+	assert_int_equal(probe->ops.filter.count, 12);
+	assert_int_equal(probe->slots[1].count, 3);
+	assert_int_equal(probe->slots[2].count, 5);
+	assert_int_equal(probe->slots[10].count, 9);
+	assert_int_equal(collect("!f1:traceoff:0"), 0);
+	assert_int_equal(collect("!f1:traceoff:0"), -EINVAL);
+	assert_int_equal(collect("!f2:traceoff:0"), 0);
+	assert_int_equal(collect("f2:traceoff:8"),
+			 0); /* the other direction: what was collected comes in force first */
+	assert_int_equal(grace_periods, before + 2);
+	assert_int_equal(collect("!:traceoff:0"), 0);
+	assert_int_equal(func_probes_commit(), 0);
+	assert_null(global_trace.func_probes);
+	assert_int_equal(func_probes_commit(), 0);
+	assert_int_equal(grace_periods, before + 4);
+	assert_int_equal(collect("nothing*:traceoff"), -EINVAL); /* begins a change, and changes nothing */
+	assert_int_equal(func_probes_commit(), 0);
+	assert_int_equal(grace_periods, before + 4);
+	assert_null(global_trace.func_probes);
+}
+
+/* A change that cannot come in force leaves nothing: the events that its words held are given back. */
+static void test_words_that_fail_together(void **state)
+{
+	assert_int_equal(command("f30:enable_event:sched:e"), 0);
+	assert_int_equal(collect("f3:enable_event:sched:e"), 0);
+	assert_int_equal(collect("f4*:enable_event:sched:e"), 0);
+	assert_int_equal(held, 3);
+	called[3] = 0xbad;
+	assert_true(func_probes_commit() < 0);
+	assert_int_equal(held, 1);
+	assert_int_equal(global_trace.func_probes->ops.filter.count, 1);
+	ftrace_clear_commands(&global_trace);
+	assert_int_equal(held, 0);
+}
+
 /* An array goes when ftrace has given up: its users are gone as always, so the events must be given back, too. */
 static void test_an_array_goes_when_ftrace_has_given_up(void **state)
 {
@@ -173,6 +233,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_an_event_is_held_for_each_write, begin, gone),
 		cmocka_unit_test_setup_teardown(test_a_module_goes, begin, gone),
 		cmocka_unit_test_setup_teardown(test_what_is_going_gets_no_command, begin, gone),
+		cmocka_unit_test_setup_teardown(test_words_in_a_row_are_one_change, begin, gone),
+		cmocka_unit_test_setup_teardown(test_words_that_fail_together, begin, gone),
 		cmocka_unit_test_setup_teardown(test_an_array_goes_when_ftrace_has_given_up, begin, gone),
 	};
 

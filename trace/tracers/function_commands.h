@@ -7,10 +7,11 @@ struct seq_file;
 struct trace_array;
 
 /*
- * Carry out one word "[!]GLOB:COMMAND[:PARAMETERS]"; it is in force on return. Writes to text. 0. -EINVAL: it cannot be
- * understood, matches nothing, or asks for a command that is there, or gone, already. -ERANGE: the count is too large.
- * -ENODEV: tr is NULL, as for a file that takes no commands. -ENOMEM. After an error nothing has changed. Takes
- * event_mutex.
+ * Take one word "[!]GLOB:COMMAND[:PARAMETERS]". Words that follow one another may come in force together, all of them
+ * when func_probes_commit() returns: event_mutex must be held from the first word until then. Writes to text. 0.
+ * -EINVAL: it cannot be understood, matches nothing, or asks for a command that is there, or gone, already. -ERANGE:
+ * the count is too large. -ENODEV: tr is NULL, as for a file that takes no commands. -ENOMEM. After an error this word
+ * has changed nothing.
  */
 int ftrace_process_command(struct trace_array *tr, char *text);
 /* The name of the Nth command, or NULL behind the last; *of_event: its parameters begin with an event. Any context. */

@@ -22,6 +22,7 @@
 #include "tracefs/tracefs.h"
 #include "tracers/graph/graph.h"
 #include "tracers/stat/stack.h"
+#include "func_probe.h"
 #include "function_commands.h"
 #include "function_modules.h"
 
@@ -217,6 +218,17 @@ static struct ftrace_set *writer_target(const struct filter_writer *w)
 	return w->exclude ? &w->ops->exclude : &w->ops->filter;
 }
 
+static int process_command(struct filter_writer *w)
+{
+	int ret, err;
+
+	mutex_lock(&event_mutex);
+	ret = ftrace_process_command(w->tr, w->token);
+	err = func_probes_commit();
+	mutex_unlock(&event_mutex);
+	return ret ?: err;
+}
+
 /*
  * One complete word. A name or pattern changes the copy; "!" before it takes out of the copy. A command
  * ("schedule:traceoff:5") is in force at once and does not touch the set, and so is a filter by module. w->mutex held.
@@ -233,7 +245,7 @@ static int process_token(struct filter_writer *w)
 		return ftrace_module_word(w->modules, &w->set, &w->words, w->exclude, w->token);
 	}
 	if (strchr(w->token, ':'))
-		return w->graph || w->exclude ? -EINVAL : ftrace_process_command(w->tr, w->token);
+		return w->graph || w->exclude ? -EINVAL : process_command(w);
 	w->changed = true;
 	return (w->graph ? ftrace_set_match_names : ftrace_set_match)(&w->set, w->token + remove, !remove);
 }
