@@ -13,9 +13,9 @@ unsigned find_next_zero_bit(const unsigned long *map, unsigned size, unsigned fr
 unsigned bitmap_weight(const unsigned long *map, unsigned size);
 
 /*
- * Parse hexadecimal groups of at most 8 digits, separated by commas, as tracing_cpumask takes them. White space around
- * the text is ignored; a text without a group gives an empty map. Returns 0, -EINVAL, or -EOVERFLOW for a longer group
- * or a set bit at or behind `size`; after an error the map may hold anything. Any context.
+ * Parse hexadecimal groups of at most 8 digits between commas and white space, in the text's first line, as
+ * tracing_cpumask takes them. A text without a group gives an empty map. Returns 0, -EINVAL, or -EOVERFLOW for a longer
+ * group, more groups than `size` needs, or a set bit at or behind it; the map may then hold anything. Any context.
  */
 int bitmap_parse(const char *text, unsigned long *map, unsigned size);
 /*

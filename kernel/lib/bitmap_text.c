@@ -25,51 +25,50 @@ static const char *parse_group(const char *text, const char *end, u32 *value)
 	return p;
 }
 
-/* OR 32 bits into the map at bit `at`. Leading zeros may lie behind `size`; a set bit there gives -EOVERFLOW. */
+/* May it stand between groups? */
+static bool between_groups(char c)
+{
+	return c == ',' || isspace(c);
+}
+
+/* OR the 32 bits of a group into the map at bit `at`. -EOVERFLOW: the map has no such group, or not all of its bits. */
 static int store_group(unsigned long *map, unsigned size, unsigned at, u32 value)
 {
-	if (at >= size)
-		return value ? -EOVERFLOW : 0;
-	if (size - at < 32 && value >> (size - at))
+	if (at >= size || (size - at < 32 && value >> (size - at)))
 		return -EOVERFLOW;
 	map[at / 64] |= (unsigned long)value << (at % 64);
 	return 0;
 }
 
 /*
- * Groups from right to left. What stands before a group must be a comma or the start of the text: another hexadecimal
- * digit there means that the group had more than eight. A comma must have a group on both sides.
+ * Groups from right to left, of the text's first line. Commas and white space may stand before, between and behind
+ * groups, in any number. What stands before a group must be one of these or the start of the text: another hexadecimal
+ * digit there means that the group had more than eight.
  */
 int bitmap_parse(const char *text, unsigned long *map, unsigned size)
 {
-	const char *end = text + strlen(text);
-	unsigned at = 0;
+	const char *end = text + strcspn(text, "\n");
 
 	memset(map, 0, BITS_TO_LONGS(size) * sizeof(*map));
-	while (end > text && isspace(end[-1]))
-		end--;
-	while (isspace(*text))
-		text++;
-	while (end > text) {
+	for (unsigned at = 0;; at += 32) {
+		const char *start;
 		u32 value;
-		const char *start = parse_group(text, end, &value);
 		int ret;
 
+		while (end > text && between_groups(end[-1]))
+			end--;
+		if (end == text)
+			return 0;
+		start = parse_group(text, end, &value);
 		if (start == end)
 			return -EINVAL;
-		if (start > text && start[-1] != ',')
+		if (start > text && !between_groups(start[-1]))
 			return isxdigit(start[-1]) ? -EOVERFLOW : -EINVAL;
 		ret = store_group(map, size, at, value);
 		if (ret)
 			return ret;
-		at += 32;
-		if (start == text)
-			break;
-		end = start - 1; /* at the comma, before which a group must stand */
-		if (end == text)
-			return -EINVAL;
+		end = start;
 	}
-	return 0;
 }
 
 /*

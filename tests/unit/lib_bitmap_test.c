@@ -124,16 +124,22 @@ static void test_parse_by_hand(void **state)
 	expect_parse("", 8, 0, 0, 0);
 	expect_parse("1,00000000,00000001", 128, 0, 1, 1);
 	expect_parse("1,2,3", 128, 0, 0x200000003, 1);
-	expect_parse("00000000,00000001", 8, 0, 1, 0);
-	expect_parse("0,1,2,3,4", 128, 0, 0x300000004, 0x100000002); /* a group behind the map, which ends there */
+	expect_parse("00000000,00000001", 8, -EOVERFLOW, 0, 0); /* a group behind the map, even an empty one */
+	expect_parse("0,1,2,3,4", 128, -EOVERFLOW, 0, 0);
+	expect_parse("1,2,3,4", 128, 0, 0x300000004, 0x100000002);
 	expect_parse("10", 4, -EOVERFLOW, 0, 0);
 	expect_parse("1,00000000", 8, -EOVERFLOW, 0, 0);
 	expect_parse("123456789", 128, -EOVERFLOW, 0, 0);
 	expect_parse("xyz", 8, -EINVAL, 0, 0);
 	expect_parse("-1", 8, -EINVAL, 0, 0);
-	expect_parse("1,,2", 128, -EINVAL, 0, 0);
-	expect_parse(",1", 128, -EINVAL, 0, 0);
-	expect_parse("1,", 128, -EINVAL, 0, 0);
+	expect_parse("4", 2, -EOVERFLOW, 0, 0);
+	expect_parse("3", 2, 0, 3, 0);
+	expect_parse("1,,2", 128, 0, 0x100000002, 0);
+	expect_parse(",1", 128, 0, 1, 0);
+	expect_parse("1,", 128, 0, 1, 0);
+	expect_parse(" 1 2\r\n", 128, 0, 0x100000002, 0);
+	expect_parse("1\nxyz", 8, 0, 1, 0);
+	expect_parse("x12345678", 128, -EINVAL, 0, 0);
 }
 
 static void test_printing_into_too_little(void **state)
