@@ -1,8 +1,8 @@
 /*
  * The kernel command line, and which code gets which word. Code that wants a word registers for it, in one of two
- * passes: early_param() before memory is set up, __setup() after it. Words that no code has registered go to the first
- * program, "a=b" into its environment and others into its arguments; so does everything behind "--". Boot, one CPU: no
- * locks.
+ * passes: early_param() before memory is set up, __setup() after it. Words that a bootconfig adds come to both, to the
+ * first as soon as the bootconfig is read. Words that no code has registered go to the first program, "a=b" into its
+ * environment and others into its arguments; so does everything behind "--". Boot, one CPU: no locks.
  */
 #include <kernel/cmdline.h>
 #include <kernel/panic.h>
@@ -27,7 +27,6 @@ const char *init_envp[32] = {"HOME=/", "TERM=linux"};
 static char early_words[sizeof(boot_command_line)];
 
 const char *saved_command_line = boot_command_line;
-static size_t added_kernel; /* [boot] so many bytes of saved_command_line are words of a bootconfig */
 
 /*
  * Cut the next word off *line: blanks separate, except between double quotes, which are dropped.
@@ -122,8 +121,6 @@ const char *cmdline_value(const char *name)
 	const char *value = NULL, *found;
 	char *line = early_words, *word;
 
-	if (!strstr(boot_command_line, name))
-		return NULL;
 	strscpy(early_words, boot_command_line, sizeof(early_words));
 	while ((word = cmdline_next_word(&line)) && strcmp(word, "--")) {
 		found = param_value(name, word);
@@ -180,6 +177,23 @@ static const char *find_init_words(const char *line)
 	return line + strlen(line);
 }
 
+/* The early pass for words that a bootconfig has added. What was given by hand for the same parameter counts alone. */
+static void parse_added(const char *words)
+{
+	const struct boot_param *param;
+	size_t size = strlen(words) + 1;
+	char *line = memcpy(__va(memblock_alloc(size, 1)), words, size), *word;
+
+	while ((word = cmdline_next_word(&line)) && strcmp(word, "--")) {
+		bool by_hand = false;
+
+		for_each_in_table(params, param)
+			by_hand |= param->early && param_value(param->name, word) && cmdline_value(param->name);
+		if (!by_hand)
+			parse_word(word, true);
+	}
+}
+
 /*
  * What was given by hand comes last, for the last word of a name counts:
  *
@@ -193,23 +207,14 @@ void cmdline_add(const char *kernel, const char *init)
 
 	if (!kernel && !init)
 		return;
+	if (kernel)
+		parse_added(kernel);
 	line = __va(memblock_alloc(size, 8));
-	added_kernel = scnprintf(line, size, "%s", kernel ?: "");
-	scnprintf(line + added_kernel, size - added_kernel, "%.*s%s", (int)(split - boot_command_line),
-		  boot_command_line, init && !*split ? " " : "");
+	scnprintf(line, size, "%s%.*s%s", kernel ?: "", (int)(split - boot_command_line), boot_command_line,
+		  init && !*split ? " " : "");
 	if (init || *split)
 		scnprintf(line + strlen(line), size - strlen(line), "-- %s%s", init ?: "", rest + (*rest == ' '));
 	saved_command_line = line;
-}
-
-/* A word from a bootconfig that the early pass would have had to see. */
-static void report_early(const char *word)
-{
-	const struct boot_param *param;
-
-	for_each_in_table(params, param)
-		if (param->early && param_value(param->name, word))
-			pr_warn("bootconfig: kernel.%s comes too late: put it on the command line\n", word);
 }
 
 /* The main pass. A word that was registered for the early pass is known here, too, so that it does not go to init. */
@@ -230,8 +235,6 @@ void parse_params(void)
 		} else if (!parse_word(word, false)) {
 			pass_to_init(word);
 			len += scnprintf(unknown + len, sizeof(unknown) - len, " %s", word);
-		} else if (word < copy + added_kernel) {
-			report_early(word);
 		}
 	}
 	report_unknown(unknown);

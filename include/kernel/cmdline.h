@@ -27,8 +27,8 @@ int param_keep(char *to, size_t size, const char *value); /* 0; -E2BIG: `to` is 
 extern char boot_command_line[2048];   /* as the loader passed it */
 extern const char *saved_command_line; /* with the words of a bootconfig; what parse_params() parses. [I] after boot */
 /*
- * Put words (each with a blank behind it; NULL: none) before those of the loader, and words for init before those that
- * the loader has for it. Boot, once, between the two passes, while memblock_alloc() may be called.
+ * Put words (each with a blank behind it; NULL: none) before the loader's, and words for init before those it has for
+ * init; the early pass is made up for. Boot, once, between the two passes, while memblock_alloc() may be called.
  */
 void cmdline_add(const char *kernel, const char *init);
 /*
@@ -37,8 +37,8 @@ void cmdline_add(const char *kernel, const char *init);
  */
 void parse_early_params(void);
 /*
- * What the last word for "name=" gives it, NULL: there is none. For what cannot wait for parse_early_params, which ends
- * the value's life; `name` is spelled as on the line.
+ * What the last word for "name=" on the loader's line gives it, NULL: there is none. For what cannot wait for
+ * parse_early_params, which ends the value's life, as the next call does.
  */
 const char *cmdline_value(const char *name);
 void parse_params(void);
