@@ -22,9 +22,9 @@ struct bootconfig_footer {
 
 /* Linux's limits. */
 #define BOOTCONFIG_TEXT_MAX  32767u /* bytes of text with the zero at its end */
-#define BOOTCONFIG_NODES_MAX 8192u
-#define BOOTCONFIG_KEY_MAX   256u /* bytes of all words of a key with the zero at its end */
-#define BOOTCONFIG_DEPTH_MAX 16u  /* words of a key; braces inside of braces */
+#define BOOTCONFIG_NODES_MAX 8193u  /* with the root, of which Linux has none */
+#define BOOTCONFIG_KEY_MAX   256u   /* bytes of all words of a key with the zero at its end */
+#define BOOTCONFIG_DEPTH_MAX 16u    /* words of a key; braces inside of braces */
 
 /* A word of a key, or a value. Numbers of nodes: 0 is the root, which stands for "none" as child and next. */
 struct bootconfig_node {

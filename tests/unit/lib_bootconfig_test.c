@@ -156,10 +156,10 @@ static void test_limits(void **state)
 
 static void test_number_of_nodes(void **state)
 {
-	char *text = repeat(",", 8189, ""), whole[8300];
+	char *text = repeat(",", 8190, ""), whole[8300];
 
 	sprintf(whole, "a=%s", text);
-	wrong_text(strdup(whole), NULL); /* the root, a, and 8190 values */
+	wrong_text(strdup(whole), NULL); /* the root, a, and 8191 values */
 	strcat(whole, ",");
 	wrong_text(strdup(whole), "Too many nodes");
 	free(text);

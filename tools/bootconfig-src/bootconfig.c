@@ -193,7 +193,7 @@ static void delete (const char *initrd)
 		write_end(initrd, own, &file, NULL, 0);
 }
 
-/* The bootconfig at the end of the file; else the file itself is one. */
+/* The bootconfig at the end of the file; else the file itself is one. An empty file has nothing to show. */
 static void show(const char *name, bool list)
 {
 	struct bytes file = read_file(name);
@@ -201,6 +201,8 @@ static void show(const char *name, bool list)
 	struct bootconfig bc;
 
 	own_bytes(name, &file, &text);
+	if (!file.n)
+		return;
 	if (!text && file.n >= BOOTCONFIG_TEXT_MAX)
 		die("%s: no bootconfig at its end, and too large to be one itself", name);
 	bc = text ? parse_text(name, text, strlen(text)) : parse_text(name, file.at, file.n);
