@@ -48,7 +48,7 @@ for file in $(ls); do
 	test -e $T/$file || continue
 	test $file = instances || test -e a/$file || fail "a/$file is not there"
 done
-same 'tracers' 'ftrace function function_graph hwlat initcall none nop osnoise sched_switch timerlat' "$(tr ' ' '\n' < a/available_tracers | sort | xargs)"
+same 'tracers' 'function function_graph hwlat initcall nop osnoise sched_switch timerlat' "$(tr ' ' '\n' < a/available_tracers | sort | xargs)"
 for tracer in irqsoff wakeup; do
 	refused 'of the top only' 'Invalid' put $tracer a/current_tracer
 done

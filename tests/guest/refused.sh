@@ -67,12 +67,14 @@ for name in $tracers; do
 	*) holds 'its own name' current_tracer $name ;;
 	esac
 done
-for name in ftrace none; do
-	echo "$tracers" | grep -qw $name || fail "available_tracers lacks the former name $name"
+for name in ftrace:function none:nop; do # names of 2.6.27
+	echo ${name%:*} > current_tracer || fail "current_tracer refuses the former name ${name%:*}"
+	holds 'its name of today' current_tracer ${name#*:}
+	echo "$tracers" | grep -qw "${name%:*}" && fail "available_tracers lists the former name ${name%:*}"
 done
 echo nop > current_tracer
 mkdir instances/i
-says instances/i/current_tracer wakeup "the tracer 'wakeup' is for the top directory alone; there are: ftrace function*"
+says instances/i/current_tracer wakeup "the tracer 'wakeup' is for the top directory alone; there are: function*"
 says instances/i/trace_clock sundial "no clock 'sundial'; there are: local global counter uptime perf mono mono_raw boot tai *"
 grep -q sundial error_log && fail "an instance's error is in the top array's log"
 (exec 3< trace_pipe; errno current_tracer function) | grep -q errno=16 || fail 'not busy'

@@ -10,7 +10,6 @@ OPTIONS = ["", "sym-offset", "sym-addr", "noprint-parent", "noirq-info", "nocont
 TRACING = "/sys/kernel/tracing"
 COUNTER = {"aarch64": "cntvct", "x86_64": "x86-tsc"}  # the last of the clocks
 TRACERS = [
-    "ftrace",
     "function",
     "function_graph",
     "hw-branch-tracer",
@@ -20,7 +19,6 @@ TRACERS = [
     "kmemtrace",
     "ksym_tracer",
     "mmiotrace",
-    "none",
     "nop",
     "osnoise",
     "power",

@@ -71,21 +71,14 @@ const struct tracer *find_tracer(const char *name)
 	return NULL;
 }
 
-static void tell_names(const struct tracer *t, void (*tell)(void *to, const char *name), void *to)
-{
-	if (t->former_name)
-		tell(to, t->former_name);
-	tell(to, t->name);
-}
-
 void trace_tell_tracers(const struct trace_array *tr, void (*tell)(void *to, const char *name), void *to)
 {
 	const struct tracer *t;
 
 	for_each_in_table(tracers, t)
 		if (t != &nop_trace && tracer_is_for(t, tr))
-			tell_names(t, tell, to);
-	tell_names(&nop_trace, tell, to);
+			tell(to, t->name);
+	tell(to, nop_trace.name);
 }
 
 /* Empties one CPU's buffer, or all. Records that come while this runs may stay. [t] */

@@ -156,8 +156,9 @@ void trace_array_changed(struct trace_array *tr, enum trace_change what);
 int tracing_set_tracer(struct trace_array *tr, const char *name);
 const struct tracer *find_tracer(const char *name); /* by its name or a former one; NULL. Needs no lock */
 /*
- * The names of all tracers that this array can have, each once: those of the table in the order of linking, and nop
- * last, as in Linux. A former name stands before the present one. Any context, no lock: the table does not change.
+ * The names of all tracers that this array can have: those of the table in the order of linking, and nop last, as in
+ * Linux. Former names are taken and not listed: a program that writes a name of the list must read the same name back.
+ * Any context, no lock: the table does not change.
  */
 void trace_tell_tracers(const struct trace_array *tr, void (*tell)(void *to, const char *name), void *to);
 /*

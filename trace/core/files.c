@@ -22,7 +22,7 @@ static void show_tracer_name(void *m, const char *name)
 	seq_printf(m, "%s%s", ((struct seq_file *)m)->count ? " " : "", name);
 }
 
-/* One line. Every name in it can be written to current_tracer, which then shows the tracer's present name. */
+/* One line. Every name in it can be written to current_tracer, which then shows it. */
 static int available_tracers_show(struct seq_file *m, void *data)
 {
 	trace_tell_tracers(trace_file_array(data), show_tracer_name, m);

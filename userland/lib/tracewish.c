@@ -229,14 +229,18 @@ static void choose_tasks(const struct vt_array *a, long only, bool children)
 }
 
 /*
- * Select the tracer. Its name is looked for first, since one that exists may be refused too, with
- * the same error: those of latencies want a clock of nanoseconds.
+ * Select the tracer. The kernel also takes names that it does not list, such as "ftrace". When it
+ * refuses one, the list tells whether there is no such tracer: one that exists may be refused with
+ * the same error, as those of latencies want a clock of nanoseconds.
  */
 static void set_tracer(const struct vt_array *a)
 {
-	char *known = vt_tracefs_read_or_die(a->name, "available_tracers"), *rest = known, *word;
+	char *known, *rest, *word;
 	bool found = false;
 
+	if (vt_tracefs_try(a->name, "current_tracer", a->tracer, O_TRUNC))
+		return;
+	rest = known = vt_tracefs_read_or_die(a->name, "available_tracers");
 	while ((word = strsep(&rest, " \n")))
 		found |= !strcmp(word, a->tracer);
 	free(known);
