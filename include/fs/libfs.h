@@ -54,11 +54,6 @@ ssize_t simple_write_to_buffer(void *to, size_t available, loff_t *pos, const ch
 /* Copies a short text from user space, terminates it. Returns its length, -EFAULT, or -EINVAL when it is
  * `size` or longer. */
 ssize_t copy_text_from_user(char *buf, size_t size, const char __user *from, size_t n);
-/*
- * The same for words between white space; as many come as fit: a write that returns fewer bytes than it was
- * given is called again with the rest. -EFAULT, or -EINVAL when a word is `size` or longer.
- */
-ssize_t copy_words_from_user(char *buf, size_t size, const char __user *from, size_t n);
 int simple_open(struct inode *inode, struct file *file); /* file->private_data = i_private */
 loff_t noop_llseek(struct file *file, loff_t off, int whence);
 loff_t no_llseek(struct file *file, loff_t off, int whence);

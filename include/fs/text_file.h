@@ -31,10 +31,10 @@ struct text_kind {
 	void (*truncated)(const struct text_file *t, void *data);
 	bool owns_data; /* i_private is kmalloc'ed, and freed with the inode */
 	/*
-	 * Tells why a write gets the error `err`. `text` is what was written; NULL: it is longer than `max`, or the
-	 * file takes none. Thread context, no lock. Returns err.
+	 * Tells why a write gets the error `err`. `why`: the reason, in words, from the code that has refused; NULL:
+	 * that code gave no reason. `text` is empty where it cannot be shown. Thread context, no lock. Returns err.
 	 */
-	ssize_t (*refused)(const struct file *f, const char *text, ssize_t err);
+	ssize_t (*refused)(const struct file *f, const char *text, const char *why, ssize_t err);
 };
 
 struct text_file {
@@ -46,6 +46,10 @@ struct text_file {
 	 * it is called for root alone, even if another user opened the file. 0 or -errno. NULL: a write is -EINVAL.
 	 */
 	int (*store)(char *text, void *data);
+	/* The same in place of `store`; it may set *why, NULL before, to the reason of an error. The text stays. */
+	int (*store_why)(char *text, void *data, const char **why);
+	/* `store` gets the text as it was written: for numbers, which kstrtoul() takes with one newline behind them */
+	bool exact;
 	void *data;			   /* for these two, where the directory has no owner of its own */
 	const struct file_operations *fop; /* instead of these two: its own operations */
 	const struct text_kind *kind;	   /* NULL: texts of 255 bytes, no lock, errors explain themselves */
@@ -71,6 +75,12 @@ struct dentry *text_file_attach_as(struct dentry *dir, const char *name, mode_t 
 const struct file_operations *text_file_operations(const struct text_file *t);
 /* The write of all such files, also for a file that has its own way of reading. */
 ssize_t text_file_write(struct file *f, const char __user *buf, size_t n, loff_t *pos);
+
+/*
+ * Gives the file a text that it may cut into pieces, as a write does: with the kind's lock and, unless the file is
+ * exact, without white space at its ends. *why: the reason of an error, or NULL. 0 or -errno. Thread context.
+ */
+int text_file_store(const struct text_file *t, char *text, void *data, const char **why);
 
 /* For store: one number with nothing behind it. 0, -EINVAL. */
 int sysctl_number(const char *text, unsigned *v);

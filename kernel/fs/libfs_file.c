@@ -58,24 +58,6 @@ ssize_t copy_text_from_user(char *buf, size_t size, const char __user *from, siz
 	return n;
 }
 
-/*
- * A text of any length in pieces: as much as fits is taken, up to the end of a word, and the program writes the rest
- * next. A single word that is longer than the buffer is refused.
- */
-ssize_t copy_words_from_user(char *buf, size_t size, const char __user *from, size_t n)
-{
-	size_t len = min(n, size - 1);
-
-	if (copy_from_user(buf, from, len))
-		return -EFAULT;
-	while (len < n && len && !isspace(buf[len - 1]))
-		len--;
-	if (n && !len)
-		return -EINVAL;
-	buf[len] = '\0';
-	return len;
-}
-
 int simple_open(struct inode *inode, struct file *file)
 {
 	file->private_data = inode->i_private;

@@ -110,32 +110,60 @@ static bool may_store(const struct text_file *t)
 	return !current->euid || strncmp(t->path, "sys/", 4);
 }
 
+static int call_store(const struct text_file *t, char *text, void *data, const char **why)
+{
+	*why = NULL;
+	if (!t->exact)
+		text = strim(text);
+	return t->store_why ? t->store_why(text, data, why) : t->store(text, data);
+}
+
+int text_file_store(const struct text_file *t, char *text, void *data, const char **why)
+{
+	int err;
+
+	lock_text(kind_of(t));
+	err = call_store(t, text, data, why);
+	unlock_text(kind_of(t));
+	return err;
+}
+
+/* The file was given `n` bytes of `buf` and has refused them. Returns err. */
+static ssize_t explain_text(struct file *f, char *text, const char __user *buf, size_t n, const char *why, ssize_t err)
+{
+	const struct text_file *t = f->f_inode->i_text;
+
+	if (copy_text_from_user(text, kind_of(t)->max, buf, n) < 0)
+		return err;
+	if (!t->exact)
+		text = strim(text);
+	else if (n && text[n - 1] == '\n')
+		text[n - 1] = '\0';
+	return kind_of(t)->refused(f, text, why, err);
+}
+
 /*
- * Fetch the text, strip blanks around it, and hand it to the file. `text` has room for the kind's max bytes. When the
- * file refuses the text, it is fetched a second time to be explained, because `store` may have cut it into pieces.
- * Returns n, because a written text counts as a whole, or -errno. May sleep.
+ * Fetch the text and hand it to the file. `text` has room for the kind's max bytes. When the file refuses the text, it
+ * is fetched a second time to be explained, because `store` may have cut it into pieces. Returns n, because a written
+ * text counts as a whole, or -errno. May sleep.
  */
 static ssize_t store_text(struct file *f, char *text, const char __user *buf, size_t n)
 {
 	const struct inode *inode = f->f_inode;
 	const struct text_kind *kind = kind_of(inode->i_text);
 	ssize_t err = copy_text_from_user(text, kind->max, buf, n);
-	bool whole = err >= 0;
+	const char *why = NULL;
 
-	if (whole) {
-		lock_text(kind);
-		err = check_text(kind, f);
-		if (!err)
-			err = inode->i_text->store(strim(text), inode->i_private);
-		unlock_text(kind);
-	}
+	if (err < 0)
+		return kind->refused ? kind->refused(f, "", "the text is longer than what the file takes", err) : err;
+	lock_text(kind);
+	err = check_text(kind, f);
+	if (!err)
+		err = call_store(inode->i_text, text, inode->i_private, &why);
+	unlock_text(kind);
 	if (!err)
 		return n;
-	if (!kind->refused)
-		return err;
-	if (whole)
-		whole = copy_text_from_user(text, kind->max, buf, n) >= 0;
-	return kind->refused(f, whole ? strim(text) : NULL, err);
+	return kind->refused ? explain_text(f, text, buf, n, why, err) : err;
 }
 
 /* The short texts of most files need no memory, so a setting can be changed even when there is none. */
@@ -146,8 +174,8 @@ ssize_t text_file_write(struct file *f, const char __user *buf, size_t n, loff_t
 	char on_stack[SHORT_TEXT], *text = on_stack;
 	ssize_t ret;
 
-	if (!t->store)
-		return kind->refused ? kind->refused(f, NULL, -EINVAL) : -EINVAL;
+	if (!t->store && !t->store_why)
+		return kind->refused ? kind->refused(f, "", "the file is only read", -EINVAL) : -EINVAL;
 	if (!may_store(t))
 		return -EPERM;
 	if (kind->max > sizeof(on_stack))

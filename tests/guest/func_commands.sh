@@ -61,7 +61,7 @@ $all"
 for bad in schedule:nosuchcmd schedule:traceoff:x nosuchfn:traceoff 'nosuch*:traceoff:1' schedule: :traceoff schedule:traceoff \
 	schedule:traceon:5 vfs_mkdir:dump:1 schedule:enable_event schedule:enable_event:lab schedule:enable_event:nosuch:event \
 	schedule:enable_event:lab:lab_enter:x schedule:enable_event:lab:lab_enter: users_target:enable_event:lab:lab_step \
-	'!schedule:nosuchcmd' '!schedule:stacktrace' '!vfs_rmdir:traceoff' '!schedule:traceoff:0' \
+	'!schedule:nosuchcmd' '!schedule:stacktrace' '!vfs_rmdir:traceoff' '!*rmdi:snapshot:0' \
 	'!vfs_rmdir:enable_event:lab:lab_enter' '!users_target:enable_event:no:such'; do
 	refused "$bad" 22
 done
@@ -69,9 +69,13 @@ refused schedule:stacktrace:18446744073709551616 34
 errno set_ftrace_notrace 'schedule:traceoff\n' | grep -q 'errno=22' || fail 'set_ftrace_notrace takes a command'
 errno stack_trace_filter 'schedule:traceoff\n' | grep -q 'errno=19' || fail 'stack_trace_filter takes a command'
 errno set_graph_function 'schedule:traceoff\n' | grep -q 'errno=22' || fail 'set_graph_function takes a command'
-for bad in '!schedule:traceoff:count=1' '!schedule:traceon:unlimited' '!schedule:nosuchcmd:unlimited' schedule:stacktrace:unlimited \
-	schedule:stacktrace:count=3; do
+for bad in '!schedule:nosuchcmd:unlimited' schedule:stacktrace:unlimited schedule:stacktrace:count=3; do
 	refused "$bad" 22
+done
+# A command with a count and one without are two: what has one kind alone is not taken away by asking for the other.
+for bad in '!schedule:traceoff:0' '!schedule:traceoff:count=1' '!schedule:traceon:unlimited' '!schedule:traceon' \
+	'!*:disable_event:lab:lab_enter' '!vfs_rmdir:snapshot'; do
+	refused "$bad" 19
 done
 gone schedule:traceoff schedule:traceon:0 '*:stacktrace' ':snapshot:0' vfs_mkdir:dump vfs_mkdir:cpudump \
 	users_target:enable_event:lab:lab_enter '*:disable_event:lab:lab_enter:7'
@@ -196,10 +200,11 @@ holds 'the trace stops there' tracing_on 0
 holds 'one of five' $F "$none
 __schedule_bug:traceoff:count=4"
 gone __schedule_bug:traceoff:count=4
-# the documents of Linux 2.6 name no count where they take a counted command away
+# the documents of Linux 2.6 name no count where they take a counted command away; today's Linux refuses that
 add __schedule_bug:traceoff:5
-gone __schedule_bug:traceoff
-same 'taken away without its count' '' "$(grep schedule_bug $F)"
+errno -a $F '!__schedule_bug:traceoff\n' | grep -q 'errno=19' || fail 'taken away without its count'
+same 'its count' '__schedule_bug:traceoff:count=5' "$(grep schedule_bug $F)"
+gone __schedule_bug:traceoff:0
 echo 1 > tracing_on
 
 # -- stacktrace, of each function of a glob so often; a tracer beside it sees the same calls

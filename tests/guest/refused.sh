@@ -61,11 +61,7 @@ runs 'what stands in their place is there' ls -d \
 same 'each name is listed once' '' "$(tr ' ' '\n' < available_tracers | sort | uniq -d)"
 for name in $tracers; do
 	echo $name > current_tracer || fail "available_tracers has $name, and current_tracer refuses it"
-	case $name in
-	ftrace) holds 'the name of 2.6.27' current_tracer function ;;
-	none) holds 'the name of 2.6.27' current_tracer nop ;;
-	*) holds 'its own name' current_tracer $name ;;
-	esac
+	holds 'a name of the list is the one that is read back' current_tracer $name
 done
 for name in ftrace:function none:nop; do # names of 2.6.27
 	echo ${name%:*} > current_tracer || fail "current_tracer refuses the former name ${name%:*}"
@@ -130,10 +126,13 @@ says stack_trace_filter find_tracer "'find_tracer' is in the kernel, but cannot 
 says set_graph_function '!find_tracer' "'find_tracer' is in the kernel, but cannot be traced: it has no site that calls a tracer"
 says set_ftrace_filter schedule:tracof "no command 'tracof'; there are: mod traceon traceoff snapshot stacktrace dump cpudump enable_event disable_event"
 says set_ftrace_filter shcedule:traceoff "nothing matches 'shcedule'; close: schedule"
-says set_ftrace_filter schedule:traceoff:x "'schedule:traceoff:x': a count is a number*"
+says set_ftrace_filter schedule:traceoff:x "a count is a number*"
 says set_ftrace_filter schedule:enable_event:sched "enable_event needs an event: FUNCTION:enable_event:SYSTEM:EVENT*"
 says set_ftrace_filter schedule:enable_event:sched:sched_swich "no event 'sched_swich' in 'sched'; close: sched:sched_switch"
-says set_ftrace_filter '!schedule:traceoff' "no such command is there to be taken away: '!schedule:traceoff'*"
+says set_ftrace_filter '!schedule:traceoff' "no such command is there to be taken away; the file shows*"
+echo schedule:traceoff:2 >> set_ftrace_filter
+says set_ftrace_filter '!schedule:traceoff' "the command has a count, and ':0' behind it takes it away"
+echo '!schedule:traceoff:0' >> set_ftrace_filter || fail 'a command with a count is not taken away'
 echo schedule:traceoff >> set_ftrace_filter
 says set_ftrace_filter schedule:traceoff "the functions have this command already*"
 echo '!schedule:traceoff' >> set_ftrace_filter
@@ -164,7 +163,8 @@ says trace_options print-paren "no option 'print-paren'; close: print-parent*"
 says trace_options stacktrac "no option 'stacktrac'; close: stacktrace"
 says trace_options funcgraph-cpu "'funcgraph-cpu' is an option of a tracer that is not selected: function_graph"
 says options/raw 2 "'2' is not 0 (off) or 1 (on)"
-says options/test_nop_refuse 1 'the option cannot be changed so here and now (tracer nop)'
+says options/test_nop_refuse 1 'the tracer does not allow this change now'
+says trace_options test_nop_refuse 'the tracer does not allow this change now'
 says buffer_size_kb abc "'abc' is not a number of KiB for each CPU, 1 or more"
 says buffer_size_kb 99999999 "not enough memory for '99999999' KiB for each of 2 CPUs; * KiB are free in all"
 says per_cpu/cpu1/buffer_size_kb 0 "'0' is not a number of KiB for each CPU, 1 or more"

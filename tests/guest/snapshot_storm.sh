@@ -41,7 +41,7 @@ echo word > trace_marker
 sleep 0.01
 same 'a snapshot after the storm' 1 "$(grep -c 'tracing_mark_write: word' snapshot)"
 same 'in the buffer after it' 0 "$(grep -c 'tracing_mark_write: word' trace)"
-echo '!do_nanosleep:snapshot' > set_ftrace_filter
+echo '!do_nanosleep:snapshot:0' > set_ftrace_filter
 echo 0 > snapshot
 
 echo irqsoff > current_tracer

@@ -79,10 +79,11 @@ static int begin(void **state)
 
 static int collect(const char *text)
 {
+	const char *why;
 	char word[64];
 
 	strcpy(word, text);
-	return ftrace_process_command(&global_trace, word);
+	return ftrace_process_command(&global_trace, word, &why);
 }
 
 static int command(const char *text)

@@ -152,14 +152,18 @@ static const char *apply_stack_filter(const char *word)
 /* General options, before the tracer begins. A tracer's own options are set once the tracer is selected. */
 static const char *apply_option(const char *word)
 {
-	int ret = trace_option_of(word, NULL) ? trace_set_option(&global_trace, word) : 0;
+	const char *reason = NULL;
+	int ret = trace_option_of(word, NULL) ? trace_set_option(&global_trace, word, &reason) : 0;
 
-	return ret ? errno_text(-ret) : NULL;
+	return ret && !reason ? errno_text(-ret) : reason;
 }
 
 static const char *apply_own_option(const char *word)
 {
-	return trace_option_of(word, NULL) ? NULL : why("trace_options", word, trace_set_option(&global_trace, word));
+	const char *reason = NULL;
+	int ret = trace_option_of(word, NULL) ? 0 : trace_set_option(&global_trace, word, &reason);
+
+	return reason ?: why("trace_options", word, ret);
 }
 
 static void start_stack_tracer(void)
@@ -180,6 +184,7 @@ static void start_stack_tracer(void)
  */
 static void start_tracer(void)
 {
+	const char *reason = NULL;
 	int ret = 0;
 
 	mutex_lock(&trace_types_lock);
@@ -190,11 +195,11 @@ static void start_tracer(void)
 			trace_boot_why(&global_trace, "trace_clock", boot_clock, ret));
 	if (boot_snapshot && (tracing_expand(&global_trace) || trace_max_alloc(&global_trace)))
 		pr_warn("alloc_snapshot: not enough memory\n");
-	ret = boot_tracer[0] ? tracing_set_tracer(&global_trace, boot_tracer) : 0;
+	ret = boot_tracer[0] ? tracing_set_tracer(&global_trace, boot_tracer, &reason) : 0;
 	mutex_unlock(&trace_types_lock);
 	if (ret)
 		pr_warn("ftrace: cannot start tracer '%s': %s\n", boot_tracer,
-			trace_boot_why(&global_trace, "current_tracer", boot_tracer, ret));
+			reason ?: trace_boot_why(&global_trace, "current_tracer", boot_tracer, ret));
 	else if (boot_tracer[0])
 		pr_info("Starting tracer '%s'\n", boot_tracer);
 }

@@ -44,18 +44,15 @@ static void report(unsigned key, const char *value, const char *why)
 static const char *write_text(struct trace_array *tr, const struct text_file *file, void *data, const char *value)
 {
 	char *copy = strlen(value) < file->kind->max ? kstrdup(value, GFP_KERNEL) : NULL;
+	const char *why;
 	int ret;
 
 	if (!copy)
 		return "it is too long";
-	if (file->kind->lock)
-		mutex_lock(file->kind->lock);
-	ret = file->store(strim(copy), data);
-	if (file->kind->lock)
-		mutex_unlock(file->kind->lock);
+	ret = text_file_store(file, copy, data, &why);
 	kfree(copy);
-	if (ret >= 0)
-		return NULL;
+	if (ret >= 0 || why)
+		return why;
 	return file->hint ? trace_boot_why_of(tr, file->hint, data, value, ret)
 			  : trace_boot_why(tr, file->path, value, ret);
 }

@@ -195,11 +195,18 @@ void tracing_off(void)
 }
 EXPORT_SYMBOL(tracing_off);
 
+static int set_why(const char **why, int ret, const char *reason)
+{
+	if (why)
+		*why = reason;
+	return ret;
+}
+
 /*
  * The switch of Linux 2.6. Unlike tracing_on it stops the tracer itself: none of its callbacks runs any more, and the
  * buffer takes no other records either.
  */
-int tracing_set_enabled(struct trace_array *tr, bool on)
+int tracing_set_enabled(struct trace_array *tr, bool on, const char **why)
 {
 	const struct tracer *t = tr->current_trace;
 	int ret = 0;
@@ -218,7 +225,7 @@ int tracing_set_enabled(struct trace_array *tr, bool on)
 	}
 	if (!ret)
 		tr->tracing_enabled = on;
-	return ret;
+	return ret == -EBUSY ? set_why(why, ret, t->busy) : ret;
 }
 
 /*
@@ -250,7 +257,7 @@ static void tracer_end(struct trace_array *tr)
  * fails, the tracer is nop. An open trace_pipe holds its tracer: -EBUSY. Readers that wait are woken, because for them
  * this is the end. [t]
  */
-int tracing_set_tracer(struct trace_array *tr, const char *name)
+int tracing_set_tracer(struct trace_array *tr, const char *name, const char **why)
 {
 	const struct tracer *t = find_tracer(name);
 	int ret;
@@ -260,7 +267,7 @@ int tracing_set_tracer(struct trace_array *tr, const char *name)
 	if (t == tr->current_trace)
 		return 0;
 	if (tr->trace_ref && t != &nop_trace)
-		return -EBUSY;
+		return set_why(why, -EBUSY, "trace_pipe is being read, and only nop can be set meanwhile");
 	if (t != &nop_trace) {
 		ret = tracing_expand(tr);
 		if (ret)
@@ -269,7 +276,7 @@ int tracing_set_tracer(struct trace_array *tr, const char *name)
 	tracer_end(tr);
 	ret = tracer_begin(tr, t);
 	wake_up_all(&tr->wait);
-	return ret;
+	return ret == -EBUSY ? set_why(why, ret, t->busy) : ret;
 }
 
 /* nop: records nothing by itself; markers and events still go to the buffer. */

@@ -153,7 +153,9 @@ DECLARE_TABLE(trace_parts, struct trace_part);
 void trace_array_changed(struct trace_array *tr, enum trace_change what);
 
 /* core/array.c. trace_types_lock held unless said. */
-int tracing_set_tracer(struct trace_array *tr, const char *name);
+/* *why becomes the reason of an error that the errno and the name do not tell; `why` may be NULL. The same for both. */
+int tracing_set_tracer(struct trace_array *tr, const char *name, const char **why);
+int tracing_set_enabled(struct trace_array *tr, bool on, const char **why);
 const struct tracer *find_tracer(const char *name); /* by its name or a former one; NULL. Needs no lock */
 /*
  * The names of all tracers that this array can have: those of the table in the order of linking, and nop last, as in
@@ -176,7 +178,6 @@ bool tracer_tracing_is_on(struct trace_array *tr);
 void tracer_tracing_on(struct trace_array *tr);
 void tracer_tracing_off(struct trace_array *tr);
 void tracing_set_on(struct trace_array *tr, bool on);
-int tracing_set_enabled(struct trace_array *tr, bool on);
 #define TRACE_BUF_SIZE_DEFAULT 1441792UL /* bytes a CPU, as Linux: 1408 KiB */
 extern unsigned long trace_buf_size;
 /*

@@ -371,8 +371,8 @@ static int saved_cmdlines_size_store(char *text, void *data)
 	kvfree(old);
 	return 0;
 }
-TRACEFS_TEXT_FILE(saved_cmdlines_size, "saved_cmdlines_size", 0640, TRACEFS_TOP, saved_cmdlines_size_show,
-		  saved_cmdlines_size_store);
+TRACEFS_NUMBER_FILE(saved_cmdlines_size, "saved_cmdlines_size", 0640, TRACEFS_TOP, saved_cmdlines_size_show,
+		    saved_cmdlines_size_store);
 TRACEFS_TAKES(saved_cmdlines_size, "saved_cmdlines_size", "a number of tasks, 1 to " __stringify(PID_MAX_DEFAULT));
 
 /* Pids for which a process was noted, lowest first. */

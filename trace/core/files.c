@@ -42,18 +42,18 @@ static int current_tracer_show(struct seq_file *m, void *data)
 	return 0;
 }
 
-/* tracer_refused.c explains each of the errors of tracing_set_tracer(). */
-static int current_tracer_store(char *text, void *data)
+/* tracer_refused.c explains those errors of tracing_set_tracer() for which it gives no reason. */
+static int current_tracer_store(char *text, void *data, const char **why)
 {
 	struct trace_array *tr = trace_file_array(data);
 	int ret;
 
 	mutex_lock(&trace_types_lock);
-	ret = tracing_set_tracer(tr, text);
+	ret = tracing_set_tracer(tr, text, why);
 	mutex_unlock(&trace_types_lock);
 	return ret;
 }
-TRACEFS_TEXT_FILE(current_tracer, "current_tracer", 0640, TRACEFS_ARRAY, current_tracer_show, current_tracer_store);
+TRACEFS_REASON_FILE(current_tracer, "current_tracer", 0640, TRACEFS_ARRAY, current_tracer_show, current_tracer_store);
 
 /* Read without the lock: tracing_off() may change the switch in any context anyway. */
 static int tracing_on_show(struct seq_file *m, void *data)
@@ -78,7 +78,7 @@ static int tracing_on_store(char *text, void *data)
 	mutex_unlock(&trace_types_lock);
 	return 0;
 }
-TRACEFS_TEXT_FILE(tracing_on, "tracing_on", 0640, TRACEFS_ARRAY, tracing_on_show, tracing_on_store);
+TRACEFS_NUMBER_FILE(tracing_on, "tracing_on", 0640, TRACEFS_ARRAY, tracing_on_show, tracing_on_store);
 TRACEFS_TAKES(tracing_on, "tracing_on", "a number: 0 stops recording, any other lets it go on");
 
 static int tracing_enabled_show(struct seq_file *m, void *data)
@@ -90,7 +90,7 @@ static int tracing_enabled_show(struct seq_file *m, void *data)
 }
 
 /* As the file of that name did in Linux 2.6. Its effect is told at tracing_set_enabled(). */
-static int tracing_enabled_store(char *text, void *data)
+static int tracing_enabled_store(char *text, void *data, const char **why)
 {
 	struct trace_array *tr = trace_file_array(data);
 	unsigned long val;
@@ -99,11 +99,17 @@ static int tracing_enabled_store(char *text, void *data)
 	if (ret)
 		return ret;
 	mutex_lock(&trace_types_lock);
-	ret = tracing_set_enabled(tr, val != 0);
+	ret = tracing_set_enabled(tr, val != 0, why);
 	mutex_unlock(&trace_types_lock);
 	return ret;
 }
-TRACEFS_TEXT_FILE(tracing_enabled, "tracing_enabled", 0640, TRACEFS_ARRAY, tracing_enabled_show, tracing_enabled_store);
+REGISTER_TRACEFS(tracing_enabled, TRACEFS_ARRAY,
+		 {.path = "tracing_enabled",
+		  .mode = 0640,
+		  .show = tracing_enabled_show,
+		  .store_why = tracing_enabled_store,
+		  .exact = true,
+		  .kind = &tracefs_text});
 
 /*
  * KiB of one CPU, or of each CPU when they are the same, else X. Before the first use the buffers are small, and
@@ -154,8 +160,8 @@ static int buffer_size_store(char *text, void *data)
 	mutex_unlock(&trace_types_lock);
 	return ret;
 }
-TRACEFS_TEXT_FILE(buffer_size, "buffer_size_kb", 0640, TRACEFS_ARRAY | TRACEFS_PER_CPU, buffer_size_show,
-		  buffer_size_store);
+TRACEFS_NUMBER_FILE(buffer_size, "buffer_size_kb", 0640, TRACEFS_ARRAY | TRACEFS_PER_CPU, buffer_size_show,
+		    buffer_size_store);
 
 /* The size is for each CPU, which is what people overlook: 1 GiB on four CPUs asks for 4 GiB. */
 static void explain_buffer_size(struct trace_refusal *r)
@@ -243,7 +249,7 @@ static int tracing_cpumask_store(char *text, void *data)
 	struct trace_array *tr = trace_file_array(data);
 	struct cpumask new = {}, valid;
 	unsigned cpu;
-	int ret = bitmap_parse(text, new.bits, NR_CPUS);
+	int ret = *text ? bitmap_parse(text, new.bits, nr_cpu_ids) : -EINVAL;
 
 	if (ret)
 		return ret;

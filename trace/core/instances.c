@@ -60,7 +60,7 @@ static void trace_array_destroy(struct trace_array *tr)
 	mutex_lock(&event_mutex);
 	trace_array_stop(tr);
 	mutex_lock(&trace_types_lock);
-	tracing_set_tracer(tr, nop_trace.name);
+	tracing_set_tracer(tr, nop_trace.name, NULL);
 	trace_options_free(tr);
 	list_del(&tr->list);
 	mutex_unlock(&trace_types_lock);

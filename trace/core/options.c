@@ -227,11 +227,10 @@ static int set_option(struct trace_array *tr, const struct found_option *o, bool
 
 /* ---- trace_options */
 
-/*
- * A word of trace_options: "NAME" or "noNAME". The name of a general option comes before that of the tracer's. 0,
- * -EINVAL.
- */
-int trace_set_option(struct trace_array *tr, const char *text)
+#define CANNOT_CHANGE "the tracer does not allow this change now"
+
+/* A word of trace_options: "NAME" or "noNAME". The name of a general option comes before that of the tracer's. */
+int trace_set_option(struct trace_array *tr, const char *text, const char **why)
 {
 	bool on = strncmp(text, "no", 2) != 0;
 	const char *name = on ? text : text + 2;
@@ -239,8 +238,10 @@ int trace_set_option(struct trace_array *tr, const char *text)
 	int ret = -EINVAL;
 
 	mutex_lock(&trace_types_lock);
-	if (find_general(tr, name, &option) || find_own(tr->current_trace, name, &option))
+	if (find_general(tr, name, &option) || find_own(tr->current_trace, name, &option)) {
 		ret = set_option(tr, &option, on);
+		*why = ret && ret != -ENOMEM ? CANNOT_CHANGE : NULL;
+	}
 	mutex_unlock(&trace_types_lock);
 	return ret;
 }
@@ -268,27 +269,17 @@ static int trace_options_show(struct seq_file *m, void *data)
 	return 0;
 }
 
-static int trace_options_store(char *text, void *data)
+static int trace_options_store(char *text, void *data, const char **why)
 {
-	struct trace_array *tr = trace_file_array(data);
-
-	return trace_set_option(tr, text);
+	return trace_set_option(trace_file_array(data), text, why);
 }
-TRACEFS_TEXT_FILE(trace_options, "trace_options", 0640, TRACEFS_ARRAY, trace_options_show, trace_options_store);
+TRACEFS_REASON_FILE(trace_options, "trace_options", 0640, TRACEFS_ARRAY, trace_options_show, trace_options_store);
 
-/*
- * Says why an option that exists was refused: by the selected tracer, or because it belongs to another tracer. Says
- * nothing when there is no option of this name.
- */
+/* Says whose option it is, if it is another tracer's. */
 static void explain_known_option(struct trace_refusal *r)
 {
 	const struct tracer *owner;
 
-	if (trace_option_of(r->text, NULL) || trace_option_of(r->text, r->tr->current_trace)) {
-		refusal_quote(r, "", r->text, " is an option, but it cannot be changed so here and now");
-		refusal_say(r, " (tracer %s)", r->tr->current_trace->name);
-		return;
-	}
 	for_each_in_table(tracers, owner) {
 		if (!trace_option_of(r->text, owner))
 			continue;
@@ -359,19 +350,10 @@ static struct trace_array *array_of_option(void *owner)
 	return owner;
 }
 
-/* A good value was refused, so the reason is the tracer; for any other value `takes` says what is right. */
-static void explain_option(struct trace_refusal *r)
-{
-	unsigned long val;
-
-	if (!kstrtoul(r->text, 10, &val) && val <= 1)
-		refusal_say(r, "the option cannot be changed so here and now (tracer %s)", r->tr->current_trace->name);
-}
-static const struct trace_hint option_hint = {
-	.takes = "0 (off) or 1 (on)", .explain = explain_option, .array_of = array_of_option};
+static const struct trace_hint option_hint = {.takes = "0 (off) or 1 (on)", .array_of = array_of_option};
 
 /* options/NAME takes 0 or 1. 0, -EINVAL, or what the tracer says of its own option. */
-static int option_store(const struct file *file, const char *text)
+static int option_store(const struct file *file, const char *text, const char **why)
 {
 	struct found_option option = file_option(file);
 	unsigned long val;
@@ -384,6 +366,7 @@ static int option_store(const struct file *file, const char *text)
 	mutex_lock(&trace_types_lock);
 	ret = set_option(file->f_inode->i_private, &option, val);
 	mutex_unlock(&trace_types_lock);
+	*why = ret && ret != -ENOMEM ? CANNOT_CHANGE : NULL;
 	return ret;
 }
 
@@ -392,11 +375,13 @@ static ssize_t option_write(struct file *file, const char __user *buf, size_t n,
 {
 	char text[32];
 	ssize_t ret = copy_text_from_user(text, sizeof(text), buf, n);
+	const char *why = NULL;
 
 	if (ret < 0)
-		return tracefs_refused(file, &option_hint, NULL, ret);
-	ret = option_store(file, strim(text));
-	return ret ? tracefs_refused(file, &option_hint, text, ret) : (ssize_t)n;
+		return tracefs_refused_why(file, &option_hint, "", "the text is too long for a number", ret);
+	ret = option_store(file, text, &why);
+	text[strcspn(text, "\n")] = '\0';
+	return ret ? tracefs_refused_why(file, &option_hint, text, why, ret) : (ssize_t)n;
 }
 
 static const struct file_operations option_fops = {

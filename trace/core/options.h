@@ -50,7 +50,10 @@ enum trace_option_bit {
 	 TRACE_ITER(FUNCTION))
 
 /* core/options.c */
-int trace_set_option(struct trace_array *tr, const char *text); /* "sym-addr", "nosym-addr"; takes trace_types_lock */
+/*
+ * "sym-addr", "nosym-addr". 0; -EINVAL: there is no such option; or an -errno with *why set. Takes trace_types_lock.
+ */
+int trace_set_option(struct trace_array *tr, const char *text, const char **why);
 /*
  * Is this the name of an option, with or without "no": a general one, or, with `tracer`, one of its own? Any context.
  */

@@ -23,6 +23,7 @@
 
 #include "tracefs/refused.h"
 #include "tracefs/tracefs.h"
+#include "tracefs/words.h"
 #include "tracer.h"
 
 /*
@@ -167,6 +168,8 @@ int trace_event_follow_fork(struct trace_array *tr, bool on)
 
 /* ---- The files */
 
+#define PID_WORD 128 /* bytes of a word with its zero, as in Linux */
+
 /* The list that a file of this name stands for. */
 static struct trace_pid_list **file_list(const struct file *file)
 {
@@ -215,66 +218,93 @@ static int trace_pids_open(struct inode *inode, struct file *file)
 	return single_open(file, trace_pids_show, NULL);
 }
 
-/*
- * Adds the numbers in `text` to `list`. *clear (NULL: EINVAL): the -1 of Linux 2.6, which empties the list. *wrong: the
- * word that an error is about.
- */
-static int parse_pids(char *text, struct trace_pid_list *list, bool *clear, const char **wrong)
-{
-	char *word;
-	long pid;
-	int ret;
+/* What a write does to a list of pids. */
+struct pid_words {
+	struct trace_pid_list *list; /* gets the pids */
+	bool may_clear;		     /* the -1 of Linux 2.6 is taken: it empties the list */
+	bool clear;		     /* it was the last word */
+	char word[PID_WORD];	     /* the last word, which an error is about */
+	const char *why;	     /* the reason of an error, or NULL: the word is no such number */
+};
 
-	while ((word = strsep(&text, " \t\n"))) {
-		if (!*word)
-			continue;
-		*wrong = word;
-		ret = kstrtol(word, 0, &pid);
-		if (ret)
-			return ret;
-		if (pid >= TRACE_PID_MAX || pid < -1 || (pid < 0 && !clear))
-			return -EINVAL;
-		if (clear)
-			*clear = pid < 0;
-		if (pid >= 0)
-			list->bits[pid / 64] |= BIT(pid % 64);
-	}
+/* A whole word. 0, -EINVAL, -ERANGE. */
+static int add_pid(struct pid_words *w)
+{
+	long pid;
+	int ret = kstrtol(w->word, 0, &pid);
+
+	if (ret)
+		return ret;
+	if (pid >= TRACE_PID_MAX || pid < -1 || (pid < 0 && !w->may_clear))
+		return -EINVAL;
+	w->clear = pid < 0;
+	if (pid >= 0)
+		w->list->bits[pid / 64] |= BIT(pid % 64);
 	return 0;
 }
 
 /*
- * All words are parsed before anything changes, so a wrong one changes nothing. Returns the bytes taken, which may
- * end before `n` at a blank: the program writes the rest. -ENOMEM, -EFAULT, -EINVAL, -ERANGE.
+ * Adds the words of a write to the list. Its end ends a word, as in Linux, and a zero byte in place of a word ends the
+ * write. Returns how many bytes were taken; -EINVAL, -ERANGE, -EFAULT.
  */
+static ssize_t read_pids(struct pid_words *w, const char __user *buf, size_t n)
+{
+	struct word_parser parser;
+	char text[TRACEFS_TEXT_MAX];
+	size_t done = 0, at = 0, size = 0;
+
+	word_parser_init(&parser, w->word, sizeof(w->word));
+	while (done < n) {
+		ssize_t used;
+		int ret = 0;
+
+		if (at == size) {
+			at = 0;
+			size = min(n - done, sizeof(text));
+			if (copy_from_user(text, buf + done, size))
+				return -EFAULT;
+		}
+		used = word_parse(&parser, text + at, size - at);
+		if (used < 0) {
+			w->why = WORD_TOO_LONG;
+			return used;
+		}
+		at += used;
+		done += used;
+		if (parser.len && (!parser.cont || done == n))
+			ret = add_pid(w);
+		if (ret)
+			return ret;
+		if (!parser.len && !text[at - 1])
+			break;
+	}
+	return done;
+}
+
+/* All words are read before anything changes, so a wrong one changes nothing. -ENOMEM, or as read_pids(). */
 static ssize_t trace_pids_write(struct file *file, const char __user *buf, size_t n, loff_t *pos)
 {
-	struct trace_pid_list *new = kzalloc(sizeof(*new), GFP_KERNEL), **which = file_list(file);
-	char text[TRACEFS_TEXT_MAX];
-	const char *wrong = NULL;
-	bool clear = false;
-	ssize_t taken, ret;
+	struct trace_pid_list **which = file_list(file);
+	struct pid_words w = {.list = kzalloc(sizeof(*w.list), GFP_KERNEL),
+			      .may_clear = !of_events(tracefs_array(file), which)};
+	ssize_t taken;
 
-	if (!new)
+	if (!w.list)
 		return -ENOMEM;
-	ret = taken = copy_words_from_user(text, sizeof(text), buf, n);
-	if (ret < 0)
-		goto free_new;
-	ret = parse_pids(text, new, of_events(tracefs_array(file), which) ? NULL : &clear, &wrong);
-	if (ret)
-		goto free_new;
-	if (clear) {
-		kfree(new);
-		new = NULL;
+	taken = read_pids(&w, buf, n);
+	if (taken < 0 || w.clear) {
+		kfree(w.list);
+		w.list = NULL;
 	}
+	if (taken < 0)
+		return tracefs_refused_why(file, NULL, w.word, w.why, taken);
 	mutex_lock(&event_mutex);
 	mutex_lock(&trace_types_lock);
-	replace_list(tracefs_array(file), which, new, new);
+	replace_list(tracefs_array(file), which, w.list, w.list);
 	mutex_unlock(&trace_types_lock);
 	mutex_unlock(&event_mutex);
+	*pos += taken;
 	return taken;
-free_new:
-	kfree(new);
-	return tracefs_refused(file, NULL, wrong, ret);
 }
 
 #define TAKES_PID "the number of a task, below " __stringify(TRACE_PID_MAX) "; an empty text empties the list"

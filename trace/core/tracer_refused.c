@@ -1,10 +1,9 @@
 /*
  * What was wrong with what was written to current_tracer or tracing_enabled, for error_log and the kernel's log.
  *
- * A write returns only an error number. The functions here make a sentence of it that says what to do: which
- * tracers there are, what has replaced a tracer of Linux 2.6 that tutorials still name, what holds the
- * tracer, how much memory was asked for. They run after the write has failed, in the writer's thread, so the state
- * that they look at may have changed since; an explanation is a help and not a promise.
+ * Where tracing_set_tracer() gives no reason, the name and the errno tell it. The functions here make a sentence of
+ * them that says what to do: which tracers there are, what has replaced a tracer of Linux 2.6 that tutorials still
+ * name, how much memory was asked for. They run after the write has failed, in the writer's thread.
  */
 #include <lib/errno.h>
 #include <lib/string.h>
@@ -82,10 +81,6 @@ static void explain_current_tracer(struct trace_refusal *r)
 		say_tracers(r);
 	} else if (r->error == ENOSPC) {
 		refusal_say(r, "too many arrays have function_graph or the profiler; end one of them first");
-	} else if (r->error == EBUSY && r->tr->trace_ref) {
-		refusal_say(r, "trace_pipe is being read, and only nop can be set meanwhile");
-	} else if (r->error == EBUSY && t->busy) {
-		refusal_say(r, "%s", t->busy);
 	} else if (r->error == ENOMEM) {
 		explain_no_memory(r, t);
 	} else if (r->error == EINVAL && t->use_max_tr) {
@@ -95,17 +90,4 @@ static void explain_current_tracer(struct trace_refusal *r)
 static const struct trace_hint current_tracer_hint = {.file = "current_tracer", .explain = explain_current_tracer};
 REGISTER_TRACE_HINT(current_tracer_hint);
 
-/* The tracer was noted only and is to begin now, so the reason may be its own. */
-static void explain_tracing_enabled(struct trace_refusal *r)
-{
-	const char *busy = READ_ONCE(r->tr->current_trace)->busy;
-
-	if (r->error == EBUSY && busy)
-		refusal_say(r, "%s", busy);
-}
-static const struct trace_hint tracing_enabled_hint = {
-	.file = "tracing_enabled",
-	.takes = "a number: 0 stops the tracer, any other starts it",
-	.explain = explain_tracing_enabled,
-};
-REGISTER_TRACE_HINT(tracing_enabled_hint);
+TRACEFS_TAKES(tracing_enabled, "tracing_enabled", "a number: 0 stops the tracer, any other starts it");

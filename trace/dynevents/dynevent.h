@@ -25,8 +25,9 @@
 #include "tracefs/tracefs.h"
 #include "command.h"
 
-#define DYN_LINE_MAX 4096 /* bytes of a line with its end, as in Linux */
-#define DYN_NOT_MINE 1	  /* of create: the line is of another kind */
+#define DYN_LINE_MAX	 4096 /* bytes of a line with its end, as in Linux */
+#define DYN_LINE_LONGEST 4094 /* the bound that Linux names to users, two less */
+#define DYN_NOT_MINE	 1    /* of create: the line is of another kind */
 
 /* An event, or one of the probes of an event. It is a member of the kind's own structure. */
 struct dyn_event {

@@ -77,29 +77,39 @@ static int run_line(struct file *file, char *line)
 	return err ? (int)tracefs_refused(file, &line_hint, why, err) : 0;
 }
 
+/* A line does not end in the text. The words are Linux's, which says so of both. */
+static ssize_t refuse_line(struct file *file, bool zero)
+{
+	return tracefs_refused_why(file, &line_hint, "",
+				   zero ? "Line length is too long: there is a zero byte in it"
+					: "Line length is too long: Should be less than " __stringify(DYN_LINE_LONGEST),
+				   -EINVAL);
+}
+
 /*
- * Carry out all lines in buf, and also the text behind the last newline if the write ends there. Returns the number of
- * bytes that were used; -EINVAL: a line is too long; or the error of a line. The lines before a wrong one are in force.
+ * Carry out all lines in buf, and also the text behind the last newline if the write ends there. buf[n] can be written.
+ * A line with a zero byte is refused, as in Linux. Returns the number of bytes that were used; -EINVAL: the first line
+ * is too long; or the error of a line. The lines before a wrong one are in force.
  */
 static ssize_t run_lines(struct file *file, char *buf, size_t n, bool last)
 {
-	size_t done = 0;
+	size_t done = 0, len = 0;
 
+	buf[n] = '\0';
 	while (done < n) {
-		char *line = buf + done, *end = memchr(line, '\n', n - done);
+		char *line = buf + done;
 		int err;
 
-		if (!end && !last)
+		len = strcspn(line, "\n");
+		if (done + len < n ? !line[len] : !last)
 			break;
-		if (!end)
-			end = buf + n;
-		*end = '\0';
+		line[len] = '\0';
 		err = run_line(file, line);
 		if (err)
 			return err;
-		done = min_t(size_t, end - buf + 1, n);
+		done = min(done + len + 1, n);
 	}
-	return done ?: tracefs_refused(file, &line_hint, NULL, -EINVAL);
+	return done ?: refuse_line(file, len < n);
 }
 
 /* Piece by piece: a line that is cut by the end of a piece is copied again with the next one. */

@@ -21,9 +21,9 @@ static int event_trigger_store(char *text, void *owner)
 }
 
 /* A file that is only read has no hint, and nothing more to say than its errno. */
-static ssize_t event_text_refused(const struct file *file, const char *text, ssize_t ret)
+static ssize_t event_text_refused(const struct file *file, const char *text, const char *why, ssize_t ret)
 {
-	return file->f_inode->i_text->hint ? tracefs_text_refused(file, text, ret) : ret;
+	return file->f_inode->i_text->hint ? tracefs_text_refused(file, text, why, ret) : ret;
 }
 
 /*
@@ -196,19 +196,24 @@ static int header_event_show(struct seq_file *m, void *owner)
 
 /* ---- Directories */
 
+#define EVENT_SWITCH(text, show_fn, store_fn, store_hint)                                                         \
+	{                                                                                                         \
+		.path = "enable", .mode = 0640, .show = show_fn, .store = store_fn, .exact = true, .kind = &text, \
+		.hint = store_hint                                                                                \
+	}
 static const struct text_file of_event[] = {
-	EVENT_TEXT_OF(one_event_text, "enable", 0640, event_enable_show, event_enable_store, &event_enable_hint),
+	EVENT_SWITCH(one_event_text, event_enable_show, event_enable_store, &event_enable_hint),
 	EVENT_TEXT_OF(one_event_text, "filter", 0640, event_filter_show, event_filter_store, &event_filter_hint),
 	EVENT_TEXT_OF(one_event_text, "format", 0440, event_format_show, NULL, NULL),
 	EVENT_TEXT_OF(one_event_text, "id", 0440, event_id_show, NULL, NULL),
 	EVENT_TEXT_OF(one_event_text, "trigger", 0640, event_trigger_show, event_trigger_store, &event_trigger_hint),
 };
 static const struct text_file of_system[] = {
-	EVENT_TEXT("enable", 0640, system_enable_show, system_enable_store, &system_enable_hint),
+	EVENT_SWITCH(event_text, system_enable_show, system_enable_store, &system_enable_hint),
 	EVENT_TEXT("filter", 0640, system_filter_show, system_filter_store, &system_filter_hint),
 };
 static const struct text_file of_all[] = {
-	EVENT_TEXT("enable", 0640, all_enable_show, all_enable_store, &all_enable_hint),
+	EVENT_SWITCH(event_text, all_enable_show, all_enable_store, &all_enable_hint),
 	EVENT_TEXT("header_event", 0440, header_event_show, NULL, NULL),
 	EVENT_TEXT("header_page", 0440, header_page_show, NULL, NULL),
 };

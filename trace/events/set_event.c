@@ -15,9 +15,11 @@
 #include <uapi/fcntl.h>
 
 #include "tracefs/tracefs.h"
+#include "tracefs/words.h"
 #include "text_file.h"
 
-#define SET_EVENT_MAX 4096 /* bytes of a write that are looked at; the rest comes with another */
+#define SET_EVENT_MAX  4096 /* bytes of a write that are looked at; the rest comes with another */
+#define SET_EVENT_WORD 128  /* bytes of a word with its zero, as in Linux */
 
 /* The form that set_event takes, so that a saved list can be written back. */
 static void show_name(struct seq_file *m, const struct trace_event_file *file)
@@ -66,40 +68,61 @@ static int set_event_open(struct inode *inode, struct file *file)
 }
 
 /*
- * Takes word after word until one is wrong; the words before it are in force. The wrong word is copied to `refused`,
- * for the explanation. All sites that the words switch change in one stop of the machine.
+ * Takes word after word of the `n` bytes of `text` until one is wrong; the words before it are in force. All sites that
+ * the words switch change in one stop of the machine. The end of a write ends a word, as in Linux.
+ *
+ * Returns how many bytes were taken, which end before a wrong word that is not the first, so that the program's next
+ * write begins with it. -errno of the first word, which is then in `refused`; *why: the reason, or NULL.
  */
-static int set_by_words(struct trace_event_set *set, char *text, char *refused, size_t size)
+static ssize_t set_by_words(struct trace_event_set *set, const char *text, size_t n, char *refused, const char **why)
 {
-	char *word;
-	int ret = 0;
+	char word[SET_EVENT_WORD];
+	struct word_parser parser;
+	size_t done = 0;
+	ssize_t ret = 0;
 
+	word_parser_init(&parser, word, sizeof(word));
 	mutex_lock(&event_mutex);
-	while (!ret && (word = strsep(&text, " \t\n"))) {
-		if (!*word)
-			continue;
-		strscpy(refused, word, size); /* before it is cut into its parts */
-		ret = trace_event_set_by_text_later(set, word);
+	while (done < n) {
+		ssize_t used = word_parse(&parser, text + done, n - done);
+
+		if (used < 0)
+			*why = WORD_TOO_LONG;
+		strscpy(refused, word, SET_EVENT_WORD); /* before it is cut into its parts */
+		ret = used < 0 ? used : parser.len ? trace_event_set_by_text_later(set, word) : 0;
+		if (ret)
+			break;
+		parser.cont = false;
+		done += used;
 	}
 	trace_events_complete(set);
 	mutex_unlock(&event_mutex);
-	return ret;
+	return done ? (ssize_t)done : ret;
 }
 
-/* Returns the bytes taken, which may be fewer than n: a word that is cut at the end comes again with the next write. */
+/*
+ * Of a long text the first words are taken: those that end in its first SET_EVENT_MAX bytes. The program's next write
+ * brings the others.
+ */
 static ssize_t set_event_write(struct file *file, const char __user *buf, size_t n, loff_t *pos)
 {
-	char *text = kmalloc(SET_EVENT_MAX, GFP_KERNEL), refused[64];
-	ssize_t taken;
-	int ret = 0;
+	char *text = kmalloc(SET_EVENT_MAX, GFP_KERNEL), refused[SET_EVENT_WORD] = "";
+	size_t size = min_t(size_t, n, SET_EVENT_MAX), whole = size;
+	const char *why = NULL;
+	ssize_t ret = -EFAULT;
 
 	if (!text)
 		return -ENOMEM;
-	taken = copy_words_from_user(text, SET_EVENT_MAX, buf, n);
-	if (taken > 0)
-		ret = set_by_words(tracefs_array(file)->events, text, refused, sizeof(refused));
+	if (!copy_from_user(text, buf, size)) {
+		while (size < n && whole && !word_ends_at(text[whole - 1]))
+			whole--;
+		ret = set_by_words(tracefs_array(file)->events, text, whole ?: size, refused, &why);
+	}
 	kfree(text);
-	return ret ? tracefs_refused(file, NULL, refused, ret) : tracefs_refused(file, NULL, NULL, taken);
+	if (ret < 0)
+		return tracefs_refused_why(file, NULL, refused, why, ret);
+	*pos += ret;
+	return ret;
 }
 
 static const struct file_operations set_event_fops = {

@@ -433,7 +433,7 @@ static int buffer_percent_store(char *text, void *data)
 	WRITE_ONCE(tr->buffer_percent, val);
 	return 0;
 }
-TRACEFS_TEXT_FILE(buffer_percent, "buffer_percent", 0640, TRACEFS_ARRAY, buffer_percent_show, buffer_percent_store);
+TRACEFS_NUMBER_FILE(buffer_percent, "buffer_percent", 0640, TRACEFS_ARRAY, buffer_percent_show, buffer_percent_store);
 TRACEFS_TAKES(buffer_percent, "buffer_percent", "a number from 0 to 100");
 
 static int subbuf_size_show(struct seq_file *m, void *data)
@@ -464,7 +464,7 @@ static int subbuf_size_store(char *text, void *data)
 	mutex_unlock(&trace_types_lock);
 	return ret;
 }
-TRACEFS_TEXT_FILE(subbuf_size, "buffer_subbuf_size_kb", 0640, TRACEFS_ARRAY, subbuf_size_show, subbuf_size_store);
+TRACEFS_NUMBER_FILE(subbuf_size, "buffer_subbuf_size_kb", 0640, TRACEFS_ARRAY, subbuf_size_show, subbuf_size_store);
 
 static void explain_subbuf_size(struct trace_refusal *r)
 {

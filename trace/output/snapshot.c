@@ -181,9 +181,9 @@ static const struct file_operations snapshot_fops = {
 	.llseek = tracing_lseek,
 	.release = tracing_release,
 };
-REGISTER_TRACEFS(
-	snapshot, TRACEFS_ARRAY | TRACEFS_PER_CPU,
-	{.path = "snapshot", .mode = 0640, .fop = &snapshot_fops, .store = snapshot_store, .kind = &tracefs_text});
+#define SNAPSHOT_TEXT .store = snapshot_store, .exact = true, .kind = &tracefs_text
+REGISTER_TRACEFS(snapshot, TRACEFS_ARRAY | TRACEFS_PER_CPU,
+		 {.path = "snapshot", .mode = 0640, .fop = &snapshot_fops, SNAPSHOT_TEXT});
 
 /* The sentence in error_log for a refused write, where the error's number alone would not tell what to do. */
 static void explain_snapshot(struct trace_refusal *r)
@@ -263,8 +263,8 @@ static int tracing_max_latency_store(char *text, void *data)
 		trace_max_set_latency(tr, ns);
 	return ret;
 }
-TRACEFS_TEXT_FILE(tracing_max_latency, "tracing_max_latency", 0640, TRACEFS_ARRAY, tracing_max_latency_show,
-		  tracing_max_latency_store);
+TRACEFS_NUMBER_FILE(tracing_max_latency, "tracing_max_latency", 0640, TRACEFS_ARRAY, tracing_max_latency_show,
+		    tracing_max_latency_store);
 TRACEFS_TAKES(tracing_max_latency, "tracing_max_latency", "a number of microseconds; 0 begins again");
 
 static int tracing_thresh_show(struct seq_file *m, void *data)
@@ -285,5 +285,5 @@ static int tracing_thresh_store(char *text, void *data)
 	mutex_unlock(&trace_types_lock);
 	return 0;
 }
-TRACEFS_TEXT_FILE(tracing_thresh, "tracing_thresh", 0640, TRACEFS_TOP, tracing_thresh_show, tracing_thresh_store);
+TRACEFS_NUMBER_FILE(tracing_thresh, "tracing_thresh", 0640, TRACEFS_TOP, tracing_thresh_show, tracing_thresh_store);
 TRACEFS_TAKES(tracing_thresh, "tracing_thresh", "a number of microseconds; 0: no threshold");

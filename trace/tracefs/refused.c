@@ -1,7 +1,7 @@
 /*
- * Explaining refused writes (tracefs/refused.h). The explanation is made when the write is over and nothing is
- * locked: it may be a moment late, but a good write costs nothing, and files need not carry reasons along
- * with their errnos.
+ * Explaining refused writes (tracefs/refused.h). The explanation is made when the write is over and nothing is locked,
+ * so that a good write costs nothing. Where the reason depends on the state of that moment, the code that refuses gives
+ * it along with the errno; what follows from the text alone, such as names that are close, is looked for here.
  *
  * A program that writes garbage in a loop must not flood the log: of each five seconds the first lines are printed,
  * and the next line afterwards says how many were not. error_log keeps the last eight anyway.
@@ -103,11 +103,9 @@ static void explain(struct trace_refusal *r, const struct trace_hint *hint)
 	r->said[0] = '\0';
 	r->len = 0;
 	r->logged = false;
-	if (!r->text) {
-		refusal_say(r, hint ? "the text is longer than what the file takes" : "the file is only read");
-		return;
-	}
-	if (hint && hint->explain)
+	if (r->why)
+		refusal_say(r, "%s", r->why);
+	else if (hint && hint->explain)
 		hint->explain(r);
 	if (r->len)
 		return;
@@ -191,7 +189,8 @@ static struct trace_array *array_of(const struct file *file, const struct trace_
  * Nothing is said about a write that was interrupted or had a bad pointer, since it was not refused for its text.
  * Without memory for the explanation nothing is said either.
  */
-ssize_t tracefs_refused(const struct file *file, const struct trace_hint *hint, const char *text, ssize_t ret)
+ssize_t tracefs_refused_why(const struct file *file, const struct trace_hint *hint, const char *text, const char *why,
+			    ssize_t ret)
 {
 	struct trace_refusal *r;
 	char buf[96];
@@ -207,19 +206,20 @@ ssize_t tracefs_refused(const struct file *file, const struct trace_hint *hint, 
 	r->tr = array_of(file, hint);
 	r->owner = file->f_inode->i_private;
 	r->text = text;
+	r->why = why;
 	r->error = -ret;
 	explain(r, hint);
 	where = place(file, buf, sizeof(buf));
 	if (!r->logged)
-		tracing_log_err(r->tr, where, text ?: "", r->said, 0);
+		tracing_log_err(r->tr, where, text, r->said, 0);
 	log_line(where, r->said);
 	kfree(r);
 	return ret;
 }
 
-ssize_t tracefs_text_refused(const struct file *file, const char *text, ssize_t ret)
+ssize_t tracefs_text_refused(const struct file *file, const char *text, const char *why, ssize_t ret)
 {
-	return tracefs_refused(file, file->f_inode->i_text->hint, text, ret);
+	return tracefs_refused_why(file, file->f_inode->i_text->hint, text, why, ret);
 }
 
 static void explain_only_written(struct trace_refusal *r)
@@ -248,10 +248,7 @@ const char *trace_boot_why_of(struct trace_array *tr, const struct trace_hint *h
 {
 	static struct trace_refusal why; /* [boot] */
 
-	why.tr = tr;
-	why.owner = owner;
-	why.text = text;
-	why.error = -ret;
+	why = (struct trace_refusal){.tr = tr, .owner = owner, .text = text, .error = -ret};
 	explain(&why, hint);
 	return why.said;
 }

@@ -18,7 +18,8 @@ struct trace_array;
 struct trace_refusal {
 	struct trace_array *tr;
 	void *owner;	  /* the inode's i_private; NULL at boot */
-	const char *text; /* what was refused */
+	const char *text; /* what was refused; empty where that cannot be shown */
+	const char *why;  /* the reason, from the code that has refused; NULL: explain() finds it by the text */
 	int error;	  /* the errno, above 0 */
 	bool logged;	  /* explain() sets it: error_log has Linux's own words already, or must have no line */
 	size_t len;
@@ -31,8 +32,9 @@ struct trace_hint {
 	/* Said behind "'x' is not": "a number of KiB, 1 or more". NULL: `explain` says all. */
 	const char *takes;
 	/*
-	 * NULL, or says what is wrong with this text; when it has said nothing, what the file takes is said.
-	 * Thread context, no lock held: it looks the reason up again, for the write itself is over.
+	 * NULL, or says what is wrong with this text; when it has said nothing, what the file takes is said. It is
+	 * asked when the code that has refused gave no reason, and says only what follows from the text and the errno
+	 * alone. Thread context, no lock held, for the write itself is over.
 	 */
 	void (*explain)(struct trace_refusal *r);
 	struct trace_array *(*array_of)(void *owner); /* NULL: the owner is what tracefs_array() knows */
@@ -51,14 +53,19 @@ void refusal_quote(struct trace_refusal *r, const char *before, const char *text
 void refusal_say_close(struct trace_refusal *r, const struct close_names *close);
 
 /*
- * `ret` is what the write will return: when that is an error about the text, it is explained by the hint
- * (NULL: the one for the file's name). text NULL: it was longer than the file takes, or the file takes
- * nothing. Returns ret. Thread context, no lock held; takes a mutex and a spinlock of its own, and what the
- * hint takes.
+ * `ret` is what the write will return: when that is an error about the text, it is explained by `why`, or else (NULL)
+ * by the hint (NULL: the one for the file's name). Returns ret. Thread context, no lock held; takes a mutex and a
+ * spinlock of its own, and what the hint takes.
  */
-ssize_t tracefs_refused(const struct file *file, const struct trace_hint *hint, const char *text, ssize_t ret);
+ssize_t tracefs_refused_why(const struct file *file, const struct trace_hint *hint, const char *text, const char *why,
+			    ssize_t ret);
+static inline ssize_t tracefs_refused(const struct file *file, const struct trace_hint *hint, const char *text,
+				      ssize_t ret)
+{
+	return tracefs_refused_why(file, hint, text, NULL, ret);
+}
 /* The same for a text file (struct text_kind): its hint is the struct trace_hint. */
-ssize_t tracefs_text_refused(const struct file *file, const char *text, ssize_t ret);
+ssize_t tracefs_text_refused(const struct file *file, const char *text, const char *why, ssize_t ret);
 /* The same for a directory of an array that could not be made or removed: "instances/a". Only in the log. */
 void tracefs_refused_name(const char *dir, const char *name, const char *what);
 /* For the boot: what the file `file` of the top array would say. In a buffer that lasts until the next call.

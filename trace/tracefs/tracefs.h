@@ -33,6 +33,20 @@ extern const struct text_kind tracefs_text;
 	REGISTER_TRACEFS(                                                    \
 		id, places,                                                  \
 		{.path = filename, .mode = filemode, .show = show_fn, .store = store_fn, .kind = &tracefs_text})
+/* One that takes a number: the text is that and at most a newline, as in Linux. */
+#define TRACEFS_NUMBER_FILE(id, filename, filemode, places, show_fn, store_fn) \
+	REGISTER_TRACEFS(id, places,                                           \
+			 {.path = filename,                                    \
+			  .mode = filemode,                                    \
+			  .show = show_fn,                                     \
+			  .store = store_fn,                                   \
+			  .exact = true,                                       \
+			  .kind = &tracefs_text})
+/* A file whose `store` gives reasons (store_why). */
+#define TRACEFS_REASON_FILE(id, filename, filemode, places, show_fn, store_fn) \
+	REGISTER_TRACEFS(                                                      \
+		id, places,                                                    \
+		{.path = filename, .mode = filemode, .show = show_fn, .store_why = store_fn, .kind = &tracefs_text})
 /* A file with its own operations. */
 #define TRACEFS_FILE(id, filename, filemode, places, fops) \
 	REGISTER_TRACEFS(id, places, {.path = filename, .mode = filemode, .fop = fops})

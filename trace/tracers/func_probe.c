@@ -222,15 +222,29 @@ static int copy_set(struct ftrace_set *to, struct ftrace_set *from)
 	return ret;
 }
 
-/* The command's probe; `make`: a new one if there is none yet. Or an ERR_PTR: -ENOMEM, -EINVAL. */
+static const char no_such_command[] = "no such command is there to be taken away; the file shows those that are";
+
+/* Commands that were set without a count, or with one, are not those that are to go. */
+static int refuse_removal(const struct func_users *users)
+{
+	const struct func_users others = {.tr = users->tr, .command = users->command, .counted = true};
+
+	*users->why = !users->counted && find_probe(&others)
+			      ? "the command has a count, and ':0' behind it takes it away"
+			      : no_such_command;
+	return -ENODEV;
+}
+
+/* The command's probe; `make`: a new one if there is none yet. Or an ERR_PTR: -ENOMEM, -ENODEV. */
 static struct func_probe *get_probe(const struct func_users *users, bool make)
 {
 	struct func_probe *probe = find_probe(users);
 
 	if (probe)
 		return probe;
-	probe = make ? alloc_probe(users) : NULL;
-	return probe ?: ERR_PTR(make ? -ENOMEM : -EINVAL);
+	if (!make)
+		return ERR_PTR(refuse_removal(users));
+	return alloc_probe(users) ?: ERR_PTR(-ENOMEM);
 }
 
 /* The next word is about these users, and adds functions or takes some away. What is of another kind comes in force. */
@@ -293,7 +307,7 @@ static int give_slots(struct func_probe *probe, const struct ftrace_set *set, un
  * only if text_goes() will be told when its text goes: the state of its module changes before that, and event_mutex is
  * held here and there. 0. -EINVAL: the pattern matches nothing, or nothing that is not so already; -ENOMEM.
  */
-static int change_match(const char *glob, const union func_slot *slot)
+static int change_match(const struct func_users *users, const char *glob, const union func_slot *slot)
 {
 	struct ftrace_set set = {};
 	int ret = copy_set(&set, &change.set_to);
@@ -302,8 +316,11 @@ static int change_match(const char *glob, const union func_slot *slot)
 		ret = ftrace_set_match_staying(&set, glob, &change.set_to);
 	else if (!ret)
 		ret = ftrace_set_match(&set, glob, false);
-	if (!ret && set.count == change.set_to.count)
+	if (!ret && set.count == change.set_to.count) {
+		*users->why = slot ? "the functions have this command already; '!' in front of it takes it away"
+				   : no_such_command;
 		ret = -EINVAL;
+	}
 	if (!ret && slot)
 		ret = give_slots(change.probe, &set, *slot);
 	if (!ret) {
@@ -316,12 +333,12 @@ static int change_match(const char *glob, const union func_slot *slot)
 
 int func_probes_add(const struct func_users *users, const char *glob, union func_slot slot)
 {
-	return change_begin(users, true) ?: change_match(glob, &slot);
+	return change_begin(users, true) ?: change_match(users, glob, &slot);
 }
 
 int func_probes_remove(const struct func_users *users, const char *glob)
 {
-	return change_begin(users, false) ?: change_match(*glob ? glob : "*", NULL);
+	return change_begin(users, false) ?: change_match(users, *glob ? glob : "*", NULL);
 }
 
 /*

@@ -52,13 +52,15 @@ struct func_users {
 	struct trace_array *tr;
 	const struct func_command *command;
 	bool counted;
+	const char **why; /* gets the reason of an error that the pattern and the errno do not show */
 };
 
 /*
  * The functions that match the pattern get the command, or lose it; an empty pattern takes it from all that have it.
  * Changes are collected, and come in force at func_probes_commit(): event_mutex must be held from the first one until
- * then. After an error `slot` is still the caller's. 0. -EINVAL: the pattern matches nothing, or nothing that is not so
- * already. -ENOMEM. Or an error of changes of another kind, which had been collected and come in force first.
+ * then. After an error `slot` is still the caller's. 0. -EINVAL: the pattern matches nothing, or nothing that is not
+ * so already. -ENODEV: no function has the command that is to go. -ENOMEM. Or an error of changes of another kind,
+ * which had been collected and come in force first.
  */
 int func_probes_add(const struct func_users *users, const char *glob, union func_slot slot);
 int func_probes_remove(const struct func_users *users, const char *glob);

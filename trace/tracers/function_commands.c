@@ -97,19 +97,10 @@ static bool means_counted(const char *param)
 	return param && strcmp(param, "unlimited");
 }
 
-/*
- * A line that says nothing of a count takes away a command without one, or else one with a count, as the documents of
- * Linux 2.6 have it; today's Linux refuses the second.
- */
+/* A line that says nothing of a count takes away commands without one alone, as in Linux today. */
 static int remove_command(struct func_users *users, const char *glob, const char *param)
 {
-	int ret;
-
 	users->counted = users->command->once || means_counted(param);
-	ret = func_probes_remove(users, glob);
-	if (ret != -EINVAL || param || users->counted)
-		return ret;
-	users->counted = true;
 	return func_probes_remove(users, glob);
 }
 
@@ -117,10 +108,15 @@ static int remove_command(struct func_users *users, const char *glob, const char
  * A word behind another colon is ignored, as in Linux. Without a parameter there is no limit. 0, or -errno of a
  * number.
  */
-static int parse_count(char *param, unsigned long *count)
+static int parse_count(const struct func_users *users, char *param, unsigned long *count)
 {
+	int ret;
+
 	*count = TRIGGER_UNLIMITED;
-	return param ? kstrtoul(strsep(&param, ":"), 0, count) : 0;
+	ret = param ? kstrtoul(strsep(&param, ":"), 0, count) : 0;
+	if (ret == -EINVAL)
+		*users->why = "a count is a number, or nothing for a command without end";
+	return ret;
 }
 
 /* A command that is not about an event: "GLOB:traceoff", "GLOB:traceoff:3", "!GLOB:traceoff". event_mutex held. */
@@ -135,7 +131,7 @@ static int process_plain(struct func_users *users, const char *glob, char *param
 	if (*glob == '!')
 		return remove_command(users, glob + 1, param);
 	if (!command->once)
-		ret = parse_count(param, &slot.count);
+		ret = parse_count(users, param, &slot.count);
 	users->counted = slot.count != TRIGGER_UNLIMITED;
 	return ret ?: func_probes_add(users, glob, slot);
 }
@@ -156,7 +152,7 @@ static int process_event(struct func_users *users, const char *glob, char *param
 	if (!slot.event)
 		return -ENOMEM;
 	slot.event->file = file;
-	ret = parse_count(param, &slot.event->count);
+	ret = parse_count(users, param, &slot.event->count);
 	users->counted = slot.event->count != TRIGGER_UNLIMITED;
 	if (!ret)
 		ret = func_probes_add(users, glob, slot);
@@ -165,10 +161,11 @@ static int process_event(struct func_users *users, const char *glob, char *param
 	return ret;
 }
 
-int ftrace_process_command(struct trace_array *tr, char *text)
+/* Without an array there is no command, but a name that is none is wrong first, as in Linux. */
+int ftrace_process_command(struct trace_array *tr, char *text, const char **why)
 {
 	const char *glob = strsep(&text, ":");
-	struct func_users users = {.tr = tr, .command = find_command(strsep(&text, ":"))};
+	struct func_users users = {.tr = tr, .command = find_command(strsep(&text, ":")), .why = why};
 
 	if (!users.command)
 		return -EINVAL;

@@ -10,10 +10,11 @@ struct trace_array;
  * Take one word "[!]GLOB:COMMAND[:PARAMETERS]". Words that follow one another may come in force together, all of them
  * when func_probes_commit() returns: event_mutex must be held from the first word until then. Writes to text. 0.
  * -EINVAL: it cannot be understood, matches nothing, or asks for a command that is there, or gone, already. -ERANGE:
- * the count is too large. -ENODEV: tr is NULL, as for a file that takes no commands. -ENOMEM. After an error this word
- * has changed nothing.
+ * the count is too large. -ENODEV: no function has the command that is to go; tr is NULL, as for a file that takes no
+ * commands. -ENOMEM. After an error this word has changed nothing; *why, NULL before, is its reason if the word itself
+ * does not show it.
  */
-int ftrace_process_command(struct trace_array *tr, char *text);
+int ftrace_process_command(struct trace_array *tr, char *text, const char **why);
 /* The name of the Nth command, or NULL behind the last; *of_event: its parameters begin with an event. Any context. */
 const char *ftrace_command_name(unsigned n, bool *of_event);
 

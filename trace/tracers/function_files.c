@@ -20,6 +20,7 @@
 #include "ftrace/internal.h"
 #include "tracefs/refused.h"
 #include "tracefs/tracefs.h"
+#include "tracefs/words.h"
 #include "tracers/graph/graph.h"
 #include "tracers/stat/stack.h"
 #include "func_probe.h"
@@ -186,28 +187,28 @@ TRACEFS_TEXT_FILE(dyn_ftrace_total_info, "dyn_ftrace_total_info", 0440, TRACEFS_
 
 /* ---- set_ftrace_filter and set_ftrace_notrace */
 
-#define FTRACE_TOKEN_MAX 256
+#define FTRACE_WORD_MAX 256
 
 /*
  * An open filter file. Writing changes a private copy of the set, one name at a time; closing puts it in force. A name
- * may come in pieces over several writes: it is complete at white space or at close. Locks: o `mutex`, because several
- * tasks may share the open file; r the file's seq_file.lock; I immutable.
+ * may come in pieces over several writes: it is complete at white space, at a zero byte or at close. Locks: o `mutex`,
+ * because several tasks may share the open file; r the file's seq_file.lock; I immutable.
  */
 struct filter_writer {
 	struct mutex mutex;
-	struct ftrace_ops *ops;		/* [I] whose set the file holds; NULL: that of `graph` */
-	struct graph_filter *graph;	/* [I] */
-	bool exclude;			/* [I] which of the two sets of `ops` */
-	struct trace_array *tr;		/* [I] the array whose function commands the file takes; NULL: it takes none */
-	struct trace_array *modules;	/* [I] the array whose filters by module it takes; NULL: it takes none */
-	loff_t command;			/* [r] number of the command that is shown */
-	loff_t shown;			/* [r] number of the filter by module that is shown */
-	bool changed;			/* [o] */
-	struct ftrace_module *words;	/* [o] filters by module that were written, of modules that were not loaded */
-	struct ftrace_set set;		/* [o] the copy */
-	char token[FTRACE_TOKEN_MAX];	/* [o] name so far */
-	char refused[FTRACE_TOKEN_MAX]; /* [o] the last word as it was written: a command is cut into its parts */
-	unsigned len;			/* [o] */
+	struct ftrace_ops *ops;	       /* [I] whose set the file holds; NULL: that of `graph` */
+	struct graph_filter *graph;    /* [I] */
+	bool exclude;		       /* [I] which of the two sets of `ops` */
+	struct trace_array *tr;	       /* [I] the array whose function commands the file takes; NULL: it takes none */
+	struct trace_array *modules;   /* [I] the array whose filters by module it takes; NULL: it takes none */
+	loff_t command;		       /* [r] number of the command that is shown */
+	loff_t shown;		       /* [r] number of the filter by module that is shown */
+	bool changed;		       /* [o] */
+	struct ftrace_module *words;   /* [o] filters by module that were written, of modules that were not loaded */
+	struct ftrace_set set;	       /* [o] the copy */
+	struct word_parser parser;     /* [o] of `word` */
+	char word[FTRACE_WORD_MAX];    /* [o] name so far */
+	char refused[FTRACE_WORD_MAX]; /* [o] the last word as it was written: a command is cut into its parts */
 };
 
 /* The set in force that this file is about. ftrace_lock held to read or change what it points to. */
@@ -218,65 +219,57 @@ static struct ftrace_set *writer_target(const struct filter_writer *w)
 	return w->exclude ? &w->ops->exclude : &w->ops->filter;
 }
 
-static int process_command(struct filter_writer *w)
+static int process_command(struct filter_writer *w, const char **why)
 {
 	int ret, err;
 
 	mutex_lock(&event_mutex);
-	ret = ftrace_process_command(w->tr, w->token);
+	ret = ftrace_process_command(w->tr, w->word, why);
 	err = func_probes_commit();
 	mutex_unlock(&event_mutex);
 	return ret ?: err;
 }
 
 /*
- * One complete word. A name or pattern changes the copy; "!" before it takes out of the copy. A command
- * ("schedule:traceoff:5") is in force at once and does not touch the set, and so is a filter by module. w->mutex held.
+ * One complete word, after which the next one begins. A name or pattern changes the copy; "!" before it takes out of
+ * the copy. A command ("schedule:traceoff:5") is in force at once and does not touch the set, and so is a filter by
+ * module. *why: the reason of an error, or NULL. w->mutex held.
  */
-static int process_token(struct filter_writer *w)
+static int process_word(struct filter_writer *w, const char **why)
 {
-	bool remove = w->token[0] == '!';
+	bool remove = w->word[0] == '!';
 
-	w->token[w->len] = '\0';
-	w->len = 0;
-	strscpy(w->refused, w->token, sizeof(w->refused));
-	if (w->modules && ftrace_is_module_word(w->token)) {
+	w->parser.cont = false;
+	strscpy(w->refused, w->word, sizeof(w->refused));
+	if (w->modules && ftrace_is_module_word(w->word)) {
 		w->changed = true;
-		return ftrace_module_word(w->modules, &w->set, &w->words, w->exclude, w->token);
+		return ftrace_module_word(w->modules, &w->set, &w->words, w->exclude, w->word);
 	}
-	if (strchr(w->token, ':'))
-		return w->graph || w->exclude ? -EINVAL : process_command(w);
+	if (strchr(w->word, ':'))
+		return w->graph || w->exclude ? -EINVAL : process_command(w, why);
 	w->changed = true;
-	return (w->graph ? ftrace_set_match_names : ftrace_set_match)(&w->set, w->token + remove, !remove);
+	return (w->graph ? ftrace_set_match_names : ftrace_set_match)(&w->set, w->word + remove, !remove);
 }
 
 /*
- * Takes white space and one name from the user's text. Returns the bytes taken or -errno; *complete says that the name
- * ended here and not just the text.
+ * Reads white space and one word from the user's text. Returns the bytes taken, -EFAULT or -EINVAL: then the word is
+ * dropped, and *why is the reason of -EINVAL. w->mutex held.
  */
-static ssize_t take_token(struct filter_writer *w, const char __user *buf, size_t n, bool *complete)
+static ssize_t read_word(struct filter_writer *w, const char __user *buf, size_t n, const char **why)
 {
-	size_t done = 0;
-	char c;
+	char text[FTRACE_WORD_MAX];
+	size_t size = min(n, sizeof(text));
+	ssize_t used;
 
-	*complete = false;
-	while (done < n) {
-		if (get_user(c, buf + done))
-			return -EFAULT;
-		done++;
-		if (isspace(c)) {
-			if (!w->len)
-				continue;
-			*complete = true;
-			break;
-		}
-		if (!c || w->len >= FTRACE_TOKEN_MAX - 1) {
-			w->len = 0;
-			return -EINVAL;
-		}
-		w->token[w->len++] = c;
+	size -= copy_from_user(text, buf, size);
+	if (!size) {
+		word_parser_drop(&w->parser);
+		return n ? -EFAULT : 0;
 	}
-	return done;
+	used = word_parse(&w->parser, text, size);
+	if (used < 0)
+		*why = WORD_TOO_LONG;
+	return used;
 }
 
 /*
@@ -287,16 +280,16 @@ static ssize_t ftrace_filter_write(struct file *file, const char __user *buf, si
 {
 	struct seq_file *m = file->f_mode & FMODE_READ ? file->private_data : NULL;
 	struct filter_writer *w = m ? m->private : file->private_data;
-	bool complete;
+	const char *why = NULL;
 	ssize_t ret;
-	int err = 0;
 
 	mutex_lock(&w->mutex);
-	ret = take_token(w, buf, n, &complete);
-	if (ret >= 0 && complete)
-		err = process_token(w);
-	if (err || ret < 0) /* the mutex keeps the word */
-		ret = tracefs_refused(file, NULL, err ? w->refused : NULL, err ?: ret);
+	w->refused[0] = '\0';
+	ret = read_word(w, buf, n, &why);
+	if (ret > 0 && w->parser.len && !w->parser.cont)
+		ret = process_word(w, &why) ?: ret;
+	if (ret < 0) /* the mutex keeps the word */
+		ret = tracefs_refused_why(file, NULL, w->refused, why, ret);
 	mutex_unlock(&w->mutex);
 	return ret;
 }
@@ -322,6 +315,7 @@ static struct filter_writer *writer_alloc(struct file *file, struct ftrace_ops *
 	if (!w)
 		return ERR_PTR(-ENOMEM);
 	mutex_init(&w->mutex);
+	word_parser_init(&w->parser, w->word, sizeof(w->word));
 	w->ops = ops;
 	w->graph = graph;
 	w->exclude = exclude;
@@ -370,8 +364,10 @@ static int writer_apply(struct filter_writer *w)
  */
 static void writer_finish(struct file *file, struct filter_writer *w)
 {
-	if (w->len)
-		process_token(w);
+	const char *why = NULL;
+
+	if (w->parser.cont)
+		process_word(w, &why);
 	if (w->changed)
 		tracefs_refused(file, NULL, "the new set of functions", writer_apply(w));
 	ftrace_module_words_end(&w->words);

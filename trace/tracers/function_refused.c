@@ -1,10 +1,10 @@
 /*
  * What was wrong with a word of set_ftrace_filter and the other files that choose functions.
  *
- * A refused write gives its writer only an errno. So the file is asked for an explanation (struct trace_hint), which
- * goes to error_log and the kernel log. It repeats the search that has failed, says at which step it fails, and names
- * what is close to the word that was asked for. Nothing here changes a filter. Context: a thread, no lock held; r->text
- * is the refused word as it was written.
+ * A refused write gives its writer only an errno. When the code that refuses gives no reason, the file is asked for an
+ * explanation (struct trace_hint), which goes to error_log and the kernel log. It repeats the search for the names of
+ * the word, and says which one there is not, and what is close to it. Nothing here changes a filter. Context: a thread,
+ * no lock held; r->text is the refused word as it was written.
  */
 #include <kernel/ksyms.h>
 #include <lib/close_names.h>
@@ -154,14 +154,12 @@ static void explain_module(struct trace_refusal *r)
 
 /*
  * The parts are looked at from left to right, as ftrace_process_command() reads them, and the first that is wrong is
- * the explanation. When every part is good by itself, the command must be there already, or must be missing where it is
- * to be taken away.
+ * the explanation. That a command is there already, or is not there, is the reason that the function gives itself.
  */
 static void explain_command(struct trace_refusal *r, const char *glob, const char *command, char *params)
 {
 	bool remove = *glob == '!';
 	unsigned kind = kind_of_command(command);
-	unsigned long count;
 
 	if (!kind && refusal_knows_event(r, glob, command)) {
 		refusal_quote(r, "", r->text, " is an event, which set_event takes");
@@ -176,14 +174,6 @@ static void explain_command(struct trace_refusal *r, const char *glob, const cha
 		return;
 	if (!*glob)
 		refusal_say(r, "no function stands before ':%s'", command);
-	else if (!remove && params && *params && kstrtoul(strsep(&params, ":"), 0, &count))
-		refusal_quote(r, "", r->text, ": a count is a number, or nothing for a command without end");
-	else if (remove)
-		refusal_quote(r, "no such command is there to be taken away: ", r->text,
-			      "; the file shows those that are");
-	else
-		refusal_quote(r, "the functions have this command already; '!' in front of it takes it away: ", r->text,
-			      "");
 }
 
 /* ---- The files */

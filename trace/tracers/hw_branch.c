@@ -350,8 +350,8 @@ static int hw_branch_window_store(char *text, void *data)
 		WRITE_ONCE(hw_branch_window, instructions);
 	return err;
 }
-TRACEFS_TEXT_FILE(hw_branch_window, "hw_branch_window", 0644, TRACEFS_TOP, hw_branch_window_show,
-		  hw_branch_window_store);
+TRACEFS_NUMBER_FILE(hw_branch_window, "hw_branch_window", 0644, TRACEFS_TOP, hw_branch_window_show,
+		    hw_branch_window_store);
 TRACEFS_TAKES(hw_branch_window, "hw_branch_window",
 	      "the number of instructions that hw-branch-tracer steps each CPU, or each section, for; 0: no end");
 

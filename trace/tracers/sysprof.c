@@ -237,7 +237,7 @@ static int sample_period_store(char *text, void *data)
 	mutex_unlock(&trace_types_lock);
 	return err;
 }
-TRACEFS_TEXT_FILE(sysprof_sample_period, "sysprof_sample_period", 0644, TRACEFS_TOP, sample_period_show,
-		  sample_period_store);
+TRACEFS_NUMBER_FILE(sysprof_sample_period, "sysprof_sample_period", 0644, TRACEFS_TOP, sample_period_show,
+		    sample_period_store);
 TRACEFS_TAKES(sysprof_sample_period, "sysprof_sample_period",
 	      "microseconds between two samples of a CPU, 100 to 10000000");

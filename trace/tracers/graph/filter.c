@@ -205,5 +205,5 @@ static int max_graph_depth_store(char *text, void *data)
 	mutex_unlock(&trace_types_lock);
 	return 0;
 }
-TRACEFS_TEXT_FILE(max_graph_depth, "max_graph_depth", 0640, TRACEFS_TOP, max_graph_depth_show, max_graph_depth_store);
+TRACEFS_NUMBER_FILE(max_graph_depth, "max_graph_depth", 0640, TRACEFS_TOP, max_graph_depth_show, max_graph_depth_store);
 TRACEFS_TAKES(max_graph_depth, "max_graph_depth", "a number of calls inside of each other; 0: all of them");

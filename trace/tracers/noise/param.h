@@ -33,4 +33,4 @@ int trace_param_store(const char *text, const struct trace_param *param);
 	{                                                    \
 		return trace_param_store(text, &(param));    \
 	}                                                    \
-	TRACEFS_TEXT_FILE(id, path, 0640, TRACEFS_TOP, id##_show, id##_store)
+	TRACEFS_NUMBER_FILE(id, path, 0640, TRACEFS_TOP, id##_show, id##_store)

@@ -453,8 +453,8 @@ static int function_profile_enabled_store(char *text, void *data)
 	mutex_unlock(&trace_types_lock);
 	return ret;
 }
-TRACEFS_TEXT_FILE(function_profile_enabled, "function_profile_enabled", 0640, TRACEFS_TOP,
-		  function_profile_enabled_show, function_profile_enabled_store);
+TRACEFS_NUMBER_FILE(function_profile_enabled, "function_profile_enabled", 0640, TRACEFS_TOP,
+		    function_profile_enabled_show, function_profile_enabled_store);
 TRACEFS_TAKES(function_profile_enabled, "function_profile_enabled", "a number: 0 ends counting, any other begins it");
 
 /* debugfs's fgraph/profile */

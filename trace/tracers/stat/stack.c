@@ -233,7 +233,7 @@ static int stack_max_size_store(char *text, void *data)
 	raw_local_irq_restore(flags);
 	return 0;
 }
-TRACEFS_TEXT_FILE(stack_max_size, "stack_max_size", 0640, TRACEFS_TOP, stack_max_size_show, stack_max_size_store);
+TRACEFS_NUMBER_FILE(stack_max_size, "stack_max_size", 0640, TRACEFS_TOP, stack_max_size_show, stack_max_size_store);
 TRACEFS_TAKES(stack_max_size, "stack_max_size", "a number of bytes; 0 begins again");
 
 /* debugfs: stack_tracer/irq_stack_trace. Linux has no such file, as it does not look at interrupt stacks. */

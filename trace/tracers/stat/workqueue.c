@@ -481,8 +481,8 @@ static int workqueue_profile_enabled_store(char *text, void *data)
 	mutex_unlock(&workqueue_stat_mutex);
 	return ret;
 }
-TRACEFS_TEXT_FILE(workqueue_profile_enabled, "workqueue_profile_enabled", 0640, TRACEFS_TOP,
-		  workqueue_profile_enabled_show, workqueue_profile_enabled_store);
+TRACEFS_NUMBER_FILE(workqueue_profile_enabled, "workqueue_profile_enabled", 0640, TRACEFS_TOP,
+		    workqueue_profile_enabled_show, workqueue_profile_enabled_store);
 TRACEFS_TAKES(workqueue_profile_enabled, "workqueue_profile_enabled", "a number: 0 ends counting, any other begins it");
 
 /* Before the workers start, so every work that runs is counted. */
