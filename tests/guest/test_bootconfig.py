@@ -148,7 +148,7 @@ def test_what_is_wrong_is_said_once(machine, tmp_path):
             "trace_clock: 'nosuchclock' ignored: no clock 'nosuchclock'; there are: local global",
             "buffer_size: '12potatoes' ignored: it is not a number of bytes, 1K or more",
             "buffer_sise ignored: there is no such key; close: buffer_size",
-            "cpumask: '800' ignored: '800' has none of this machine's CPUs; all CPUs are 1",
+            "cpumask: '800' ignored: '800' has CPUs that this machine has not; all CPUs are 1",
             "ftrace.filters: 'nosuchfunction' ignored: nothing matches 'nosuchfunction'",
             "tracer ignored: it needs a value",
             "event.sched.sched_swich ignored: no event 'sched:sched_swich'; close: sched:sched_switch",

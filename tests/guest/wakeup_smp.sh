@@ -44,6 +44,7 @@ grep -q ' 0[d.][^ ]* .* <-' /tmp/records || fail 'no function on CPU 0, where it
 grep -q ' 1[d.][^ ]* .* <-' /tmp/records || fail 'no function on CPU 1, where it ran'
 
 # -- CPUs that are not traced
+all_cpus=$(cat tracing_cpumask)
 echo wakeup_rt > current_tracer
 echo 2 > tracing_cpumask
 echo 0 > tracing_max_latency
@@ -71,7 +72,7 @@ read LATENCY < tracing_max_latency
 test $LATENCY -ge $low -a $LATENCY -le $high || fail "beside: wanted $low to $high us, got $LATENCY"
 cat trace > /tmp/trace
 header '| task:' | grep -q "waketest-$pid " || fail "beside: wanted $pid, got $(header '| task:')"
-echo f > tracing_cpumask
+echo $all_cpus > tracing_cpumask
 echo nop > current_tracer
 echo 1 > options/function-trace
 finish

@@ -240,24 +240,22 @@ static int tracing_cpumask_show(struct seq_file *m, void *data)
 
 /*
  * A CPU outside of the mask records nothing: its buffer is switched off, which costs the writers nothing more. "0" is
- * a mask as well, and no CPU records; a mask of CPUs that this machine lacks is a mistake. Only CPUs whose bit changes
- * are touched, because the switch counts. A section that a latency tracer measures now has lost a part, so it is not
- * taken (trace_max_break).
+ * a mask as well, and no CPU records; a mask with a CPU that this machine lacks is -EOVERFLOW, and an empty text, which
+ * has not even a newline, -EINVAL, as in Linux. Only CPUs whose bit changes are touched, because the switch counts. A
+ * section that a latency tracer measures now has lost a part, so it is not taken (trace_max_break).
  */
 static int tracing_cpumask_store(char *text, void *data)
 {
 	struct trace_array *tr = trace_file_array(data);
-	struct cpumask new = {}, valid;
+	struct cpumask new = {};
 	unsigned cpu;
 	int ret = *text ? bitmap_parse(text, new.bits, nr_cpu_ids) : -EINVAL;
 
 	if (ret)
 		return ret;
-	if (!cpumask_and(&valid, &new, &cpu_possible_mask) && !cpumask_empty(&new))
-		return -EINVAL;
 	mutex_lock(&trace_types_lock);
 	for_each_possible_cpu(cpu) {
-		bool was = cpumask_test_cpu(cpu, &tr->tracing_cpumask), will = cpumask_test_cpu(cpu, &valid);
+		bool was = cpumask_test_cpu(cpu, &tr->tracing_cpumask), will = cpumask_test_cpu(cpu, &new);
 
 		if (was && !will)
 			ring_buffer_record_disable_cpu(tr->buffer, cpu);
@@ -265,21 +263,25 @@ static int tracing_cpumask_store(char *text, void *data)
 			ring_buffer_record_enable_cpu(tr->buffer, cpu);
 	}
 	trace_max_break(tr);
-	tr->tracing_cpumask = valid;
+	tr->tracing_cpumask = new;
 	mutex_unlock(&trace_types_lock);
 	return 0;
 }
-TRACEFS_TEXT_FILE(tracing_cpumask, "tracing_cpumask", 0640, TRACEFS_ARRAY, tracing_cpumask_show, tracing_cpumask_store);
+REGISTER_TRACEFS(tracing_cpumask, TRACEFS_ARRAY,
+		 {.path = "tracing_cpumask",
+		  .mode = 0640,
+		  .show = tracing_cpumask_show,
+		  .store = tracing_cpumask_store,
+		  .exact = true,
+		  .kind = &tracefs_text});
 
-/* Two mistakes have the same error number: the text is no mask, or the mask has none of our CPUs. */
 static void explain_tracing_cpumask(struct trace_refusal *r)
 {
 	char all[NR_CPUS / 4 + 8];
-	unsigned long bits[BITS_TO_LONGS(NR_CPUS)];
 
 	bitmap_print(all, sizeof(all), cpu_possible_mask.bits, nr_cpu_ids);
-	if (bitmap_parse(r->text, bits, NR_CPUS) == 0)
-		refusal_quote(r, "", r->text, " has none of this machine's CPUs");
+	if (r->error == EOVERFLOW)
+		refusal_quote(r, "", r->text, " has CPUs that this machine has not");
 	else
 		refusal_quote(r, "", r->text, " is not a hexadecimal mask of CPUs, bit 0 for CPU 0");
 	refusal_say(r, "; all CPUs are %s", all);
