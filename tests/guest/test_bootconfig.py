@@ -19,21 +19,23 @@ def said_about(guest):
 
 
 def test_words_for_the_kernel_and_for_init(machine, tmp_path):
-    """The command line comes behind the keys, so it wins; what is for init goes to init."""
+    """All keys are on the command line. What was there before comes behind them and wins; what is for init goes to init."""
     keys = """
         kernel {
             trace_clock = global        # the command line has another
             trace_options = "sym-offset,noirq-info"
             traceoff_after_boot
             loglevel = 7
+            traceoff-on-warning         # Linux takes - for _
+            panic = 8                   # the command line has another
             HELLO = "from below"
         }
         init { WORLD = two words; BOTH = 1 }
     """
-    with guest_with(machine, tmp_path, keys, append="trace_clock=counter -- BOTH=2") as guest:
+    with guest_with(machine, tmp_path, keys, append="trace_clock=counter panic=9 -- BOTH=2") as guest:
         assert ask(guest, "cat /proc/cmdline") == (
             "trace_clock=global trace_options=sym-offset,noirq-info traceoff_after_boot loglevel=7 "
-            'HELLO="from below" bootconfig trace_clock=counter -- WORLD="two words" BOTH=1 BOTH=2\n'
+            'traceoff-on-warning panic=8 HELLO="from below" bootconfig trace_clock=counter panic=9 -- WORLD="two words" BOTH=1 BOTH=2\n'
         )
         assert "[counter]" in ask(guest, f"cd {TRACING}; cat trace_clock")
         assert {"sym-offset", "noirq-info"} <= set(ask(guest, "cat trace_options").split())
@@ -45,13 +47,16 @@ def test_words_for_the_kernel_and_for_init(machine, tmp_path):
             'kernel.trace_options = "sym-offset,noirq-info"',
             'kernel.traceoff_after_boot = ""',
             'kernel.loglevel = "7"',
+            'kernel.traceoff-on-warning = ""',
+            'kernel.panic = "8"',
             'kernel.HELLO = "from below"',
             'init.WORLD = "two words"',
             'init.BOTH = "1"',
             "# Parameters from bootloader:",
-            "# bootconfig trace_clock=counter -- BOTH=2",
+            "# bootconfig trace_clock=counter panic=9 -- BOTH=2",
         ]
-        assert "bootconfig: kernel.loglevel=7 comes too late: put it on the command line" in said_about(guest)
+        assert ask(guest, "cat /proc/sys/kernel/printk").split()[0] == "7"
+        assert ask(guest, "cat /proc/sys/kernel/panic /proc/sys/kernel/traceoff_on_warning") == "9\n1\n"
 
 
 KEYS = """
@@ -139,12 +144,16 @@ ftrace {
 def test_what_is_wrong_is_said_once(machine, tmp_path):
     """One line for each wrong value, in the words that a write to the file gets; all else is as if it were not there."""
     with guest_with(machine, tmp_path, WRONG) as guest:
-        said = [line.removeprefix("bootconfig: ftrace.") for line in said_about(guest) if "ignored" in line]
+        said = [
+            line.removeprefix("bootconfig: ftrace.")
+            for line in said_about(guest)
+            if "ignored" in line or "taken as" in line
+        ]
         begins = [
             "instance.one.tracer: 'nosuchtracer' ignored: no tracer 'nosuchtracer'; there are: ",
             "instance.one.instance.deep.events ignored: there is no such key",
             "options: 'nosuchoption' ignored: no option 'nosuchoption'",
-            "tracing_on: 'maybe' ignored: 'maybe' is not a number: 0 stops recording",
+            "tracing_on: 'maybe' taken as 0: 'maybe' is not a number: 0 stops recording",
             "trace_clock: 'nosuchclock' ignored: no clock 'nosuchclock'; there are: local global",
             "buffer_size: '12potatoes' ignored: it is not a number of bytes, 1K or more",
             "buffer_sise ignored: there is no such key; close: buffer_size",
@@ -162,7 +171,7 @@ def test_what_is_wrong_is_said_once(machine, tmp_path):
         for begin in begins:
             assert [line for line in said if line.startswith(begin)], f"{begin}: {said}"
         assert len(said) == len(begins)
-        assert ask(guest, f"cd {TRACING}; cat current_tracer set_event tracing_on") == "nop\n1\n"
+        assert ask(guest, f"cd {TRACING}; cat current_tracer set_event tracing_on") == "nop\n0\n"
         assert ask(guest, "ls instances") == "one\n"
 
 

@@ -162,10 +162,11 @@ struct boot_key {
 	const char *words;
 	const char *(*apply)(struct trace_array *tr, const char *value); /* NULL: taken; else why it is not */
 	bool bare;							 /* it has no value */
+	const char *instead; /* the value in place of one that is refused; NULL: the key is then ignored */
 };
 static const struct boot_key keys_before_events[] = {
 	{.words = "options", .apply = apply_option},
-	{.words = "tracing_on", .apply = apply_tracing_on},
+	{.words = "tracing_on", .apply = apply_tracing_on, .instead = "0"}, /* as Linux, whose examples say "false" */
 	{.words = "trace_clock", .apply = apply_clock},
 	{.words = "buffer_size", .apply = apply_buffer_size},
 	{.words = "cpumask", .apply = apply_cpumask},
@@ -178,6 +179,19 @@ static const struct boot_key keys_behind_events[] = {
 	{.words = "tracer", .apply = apply_tracer},
 	{.words = "options", .apply = apply_own_option},
 };
+
+/* Give one value of a key to its function, and say what comes of a value that is refused. */
+static void apply_value(struct trace_array *tr, const struct boot_key *k, unsigned key, const char *value)
+{
+	const char *why = k->apply(tr, value);
+	char name[BOOTCONFIG_KEY_MAX];
+
+	if (!why || !k->instead)
+		return report(key, value, why);
+	bootconfig_name(&boot_config, 0, key, name);
+	pr_warn("bootconfig: %s: '%s' taken as %s: %s\n", name, value, k->instead, why);
+	report(key, k->instead, k->apply(tr, k->instead));
+}
 
 /* Give the values of these keys below `root` to their functions. What a key has too much or too little is reported. */
 static void apply_keys(struct trace_array *tr, unsigned root, const struct boot_key *keys, unsigned n)
@@ -192,10 +206,8 @@ static void apply_keys(struct trace_array *tr, unsigned root, const struct boot_
 		else if (!bootconfig_first_value(&boot_config, key))
 			report(key, "", "it needs a value");
 		bootconfig_for_each_value(&boot_config, key, value) {
-			const char *text = bootconfig_text(&boot_config, value);
-
 			if (!k->bare)
-				report(key, text, k->apply(tr, text));
+				apply_value(tr, k, key, bootconfig_text(&boot_config, value));
 		}
 	}
 }
