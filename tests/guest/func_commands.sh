@@ -328,5 +328,30 @@ holds "not the top's" $switch/enable 0
 runs 'it goes with its commands' rmdir instances/i
 holds 'and its users' enabled_functions ''
 target 1
+
+# -- a file of lines is one change: as many stops of the machine as the command has kinds, not one for each function
+# The second CPU's stopper runs once for each stop.
+stops() {
+	grep -c 'next_comm=migration/1' trace
+}
+echo 'vfs_*:stacktrace' > $F
+echo 'sys_*:stacktrace:5' >> $F
+functions=$(grep -c stacktrace $F)
+sed -n 's/^\([^#].*:stacktrace\):.*limited/!\1/p; s/^\([^#].*:stacktrace\):count=[0-9]*/!\1:0/p' $F > /tmp/lines
+same 'a line for each' "$functions" "$(grep -c . /tmp/lines)"
+echo 1 > events/sched/sched_switch/enable
+echo > trace
+cat /tmp/lines > $F
+before=$(stops)
+holds 'none is left' $F "$none"
+test $functions -gt 100 -a $before -gt 0 -a $before -le 4 || fail "$before stops for $functions functions"
+sed 's/^!//' /tmp/lines > /tmp/again
+echo > trace
+cat /tmp/again > $F
+after=$(stops)
+test $after -gt 0 -a $after -le 4 || fail "$after stops to add $functions functions"
+echo '!*:stacktrace' > $F
+echo '!*:stacktrace:0' > $F
+holds 'none is left again' $F "$none"
 tracing_reset
 finish

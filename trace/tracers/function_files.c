@@ -219,21 +219,10 @@ static struct ftrace_set *writer_target(const struct filter_writer *w)
 	return w->exclude ? &w->ops->exclude : &w->ops->filter;
 }
 
-static int process_command(struct filter_writer *w, const char **why)
-{
-	int ret, err;
-
-	mutex_lock(&event_mutex);
-	ret = ftrace_process_command(w->tr, w->word, why);
-	err = func_probes_commit();
-	mutex_unlock(&event_mutex);
-	return ret ?: err;
-}
-
 /*
  * One complete word, after which the next one begins. A name or pattern changes the copy; "!" before it takes out of
- * the copy. A command ("schedule:traceoff:5") is in force at once and does not touch the set, and so is a filter by
- * module. *why: the reason of an error, or NULL. w->mutex held.
+ * the copy. A command ("schedule:traceoff:5") does not touch the set, and is in force at the end of the write; a filter
+ * by module is so at once. *why: the reason of an error, or NULL. w->mutex and event_mutex held.
  */
 static int process_word(struct filter_writer *w, const char **why)
 {
@@ -246,51 +235,69 @@ static int process_word(struct filter_writer *w, const char **why)
 		return ftrace_module_word(w->modules, &w->set, &w->words, w->exclude, w->word);
 	}
 	if (strchr(w->word, ':'))
-		return w->graph || w->exclude ? -EINVAL : process_command(w, why);
+		return w->graph || w->exclude ? -EINVAL : ftrace_process_command(w->tr, w->word, why);
 	w->changed = true;
 	return (w->graph ? ftrace_set_match_names : ftrace_set_match)(&w->set, w->word + remove, !remove);
 }
 
 /*
- * Reads white space and one word from the user's text. Returns the bytes taken, -EFAULT or -EINVAL: then the word is
- * dropped, and *why is the reason of -EINVAL. w->mutex held.
+ * The words of a text; one that goes on after its end is kept for the next write. Returns the bytes taken, which end
+ * before a wrong word that is not the first: the program writes the rest again, and gets the error then. -EINVAL or
+ * another error of the first word; *why as above. w->mutex and event_mutex held.
  */
-static ssize_t read_word(struct filter_writer *w, const char __user *buf, size_t n, const char **why)
+static ssize_t take_words(struct filter_writer *w, const char *text, size_t n, const char **why)
 {
-	char text[FTRACE_WORD_MAX];
-	size_t size = min(n, sizeof(text));
-	ssize_t used;
+	size_t done = 0;
 
-	size -= copy_from_user(text, buf, size);
-	if (!size) {
-		word_parser_drop(&w->parser);
-		return n ? -EFAULT : 0;
+	while (done < n) {
+		ssize_t used = word_parse(&w->parser, text + done, n - done);
+		int err = min(used, 0L);
+
+		if (err)
+			*why = WORD_TOO_LONG;
+		else if (w->parser.len && !w->parser.cont)
+			err = process_word(w, why);
+		if (err)
+			return done ?: (ssize_t)err;
+		done += used;
 	}
-	used = word_parse(&w->parser, text, size);
-	if (used < 0)
-		*why = WORD_TOO_LONG;
-	return used;
+	return done;
 }
 
+#define FILTER_WRITE_MAX (256UL << 10) /* bytes that one write takes; the program writes the rest again */
+
 /*
- * Takes one word for each call: the caller of write(2) sees a short count and comes again with the rest. An unfinished
- * word is kept for the next write. An error leaves the words before it in force, as on Linux.
+ * All commands of a write come in force together, in as few stops of the machine as they allow. An error leaves the
+ * words before it in force, as on Linux.
  */
 static ssize_t ftrace_filter_write(struct file *file, const char __user *buf, size_t n, loff_t *pos)
 {
 	struct seq_file *m = file->f_mode & FMODE_READ ? file->private_data : NULL;
 	struct filter_writer *w = m ? m->private : file->private_data;
+	size_t size = min(n, FILTER_WRITE_MAX);
+	char *text = kvmalloc(size + 1, GFP_KERNEL);
 	const char *why = NULL;
 	ssize_t ret;
+	int err;
 
+	if (!text)
+		return -ENOMEM;
+	size -= copy_from_user(text, buf, size);
 	mutex_lock(&w->mutex);
+	mutex_lock(&event_mutex);
 	w->refused[0] = '\0';
-	ret = read_word(w, buf, n, &why);
-	if (ret > 0 && w->parser.len && !w->parser.cont)
-		ret = process_word(w, &why) ?: ret;
+	ret = take_words(w, text, size, &why);
+	err = func_probes_commit();
+	mutex_unlock(&event_mutex);
+	if (n && !size) {
+		word_parser_drop(&w->parser);
+		err = -EFAULT;
+	}
+	ret = err ?: ret;
 	if (ret < 0) /* the mutex keeps the word */
 		ret = tracefs_refused_why(file, NULL, w->refused, why, ret);
 	mutex_unlock(&w->mutex);
+	kvfree(text);
 	return ret;
 }
 
@@ -366,8 +373,12 @@ static void writer_finish(struct file *file, struct filter_writer *w)
 {
 	const char *why = NULL;
 
-	if (w->parser.cont)
+	if (w->parser.cont) {
+		mutex_lock(&event_mutex);
 		process_word(w, &why);
+		func_probes_commit();
+		mutex_unlock(&event_mutex);
+	}
 	if (w->changed)
 		tracefs_refused(file, NULL, "the new set of functions", writer_apply(w));
 	ftrace_module_words_end(&w->words);
