@@ -248,6 +248,9 @@ struct mount {
 	struct list_head mnt_list;   /* [m] in mount order */
 	bool mnt_auto;		     /* [I] made by the file system that it lies in, and unmounted with that */
 	u32 mnt_flags;		     /* [m writes; read without] MS_RDONLY, MS_NOSUID, ... as shown in /proc/mounts */
+	unsigned mnt_group;	     /* [the same] its group of peers (mount_sharing.c); 0: it is not shared */
+	unsigned mnt_master;	     /* [the same] the group whose slave it is; 0: none */
+	bool mnt_unbindable;	     /* [the same] */
 	char mnt_source[32];	     /* [I] first column of /proc/mounts */
 };
 /* A kind of file system. One with single=true has a single super block that every mount shows. */
@@ -417,6 +420,8 @@ int mount_inside(struct mount *at, struct dentry *dir, const char *source, const
 void free_mount(struct mount *mnt); /* its last reference is gone */
 /* The number of the mount that this one lies in; its own where there is none. A move may change that at any time. */
 unsigned mount_parent_id(const struct mount *mnt);
+/* " shared:1", " master:2", " unbindable", for mountinfo; nothing for a private mount. Any context. */
+void mount_show_type(struct seq_file *m, const struct mount *mnt);
 static inline void mntput(struct mount *mnt)
 {
 	if (mnt && atomic_dec_and_test(&mnt->mnt_count))

@@ -14,8 +14,7 @@
  *
  * A bind mount shows a part of a super block that is mounted elsewhere already: its mnt_root is any dentry of it,
  * also that of a file. Bound mounts and moved ones change the tree of mounts, in which mnt_at is the way up; a path
- * walk reads it under dcache_lock. No mount is shared with another one: what is mounted in one place is seen there
- * only.
+ * walk reads it under dcache_lock. What is mounted in one place is seen there only (mount_sharing.c).
  *
  * The life of a mount: the tree holds one reference, and each path (cwd, open file, mount on it) another. umount takes
  * the tree's reference away; with MNT_DETACH it does so even while others are held, and the mount then lives on for its
@@ -213,6 +212,8 @@ int attach_mount(struct mount *mnt, const struct path *at, bool twice)
 	if (!err)
 		hang_mount(mnt, at);
 	spin_unlock(&dcache_lock);
+	if (!err)
+		mount_join_parent(mnt);
 	return err;
 }
 
@@ -333,6 +334,7 @@ static void detach_mount(struct mount *mnt)
 {
 	unhang(mnt);
 	list_del_init(&mnt->mnt_list);
+	mount_leave_tree(mnt);
 }
 
 /* One try at a path that was walked to. Its references are taken over by the new mount, or dropped here. */
@@ -342,8 +344,8 @@ static int mount_on(struct path *at, const char *source, const char *type, unsig
 
 	if (flags & MS_REMOUNT)
 		err = do_remount(at, flags, data);
-	else if (flags & MS_PRIVATE) /* every mount is so already */
-		err = at->dentry == at->mnt->mnt_root ? 0 : -EINVAL;
+	else if (!(flags & MS_BIND) && mount_flags_are_type(flags))
+		err = mount_change_type(at, flags);
 	else if (flags & (MS_BIND | MS_MOVE)) {
 		err = flags & MS_BIND ? do_bind(at, source, flags & MS_REC) : do_move(at, source);
 		if (!err)
@@ -362,8 +364,8 @@ static int mount_on(struct path *at, const char *source, const char *type, unsig
 }
 
 /*
- * Walks again when another mount was faster (-EAGAIN). Shared mounts do not exist here: -EINVAL. MS_REC goes with a
- * bind mount, and with what every mount is already.
+ * Walks again when another mount was faster (-EAGAIN). MS_REC goes with a bind mount and with a propagation type; else
+ * it has no effect.
  */
 int do_mount(const char *source, const char *target, const char *type, unsigned long flags, const char *data)
 {
@@ -376,7 +378,7 @@ int do_mount(const char *source, const char *target, const char *type, unsigned 
 		err = kern_path_at(AT_FDCWD, target, LOOKUP_FOLLOW, &at);
 		if (err)
 			return err;
-		if (flags & ~(MNT_HARMLESS | MS_REMOUNT | MS_BIND | MS_MOVE | MS_REC | MS_PRIVATE)) {
+		if (flags & ~(MNT_HARMLESS | MS_REMOUNT | MS_BIND | MS_MOVE | MS_REC) && !mount_flags_are_type(flags)) {
 			path_put(&at);
 			return -EINVAL;
 		}

@@ -25,6 +25,16 @@ void hang_again(struct mount *mnt, const struct path *at);
 void forget_places(struct mount *gone); /* [m] of mounts that have left the tree, a chain by mnt_next_here */
 bool mount_is_below(const struct mount *mnt, const struct mount *top); /* [m] is it `top`, or inside of it? */
 
+/*
+ * mount_sharing.c: propagation types. change_type: flags of mount(2) for which flags_are_type() holds; 0, -EINVAL.
+ * Thread context; takes mount_mutex.
+ */
+int mount_change_type(const struct path *at, unsigned long flags);
+bool mount_flags_are_type(unsigned long flags);
+void mount_copy_type(struct mount *copy, const struct mount *of); /* [m] of a copy that is bound elsewhere */
+void mount_join_parent(struct mount *mnt); /* [m] it is in the tree: a group, if its parent has one */
+void mount_leave_tree(struct mount *mnt);  /* [m] it is not in the list any more */
+
 /* mount_bind.c: MS_BIND (recursive: and MS_REC) and MS_MOVE. The references of `at` go to the mount when it is 0. */
 int do_bind(const struct path *at, const char *source, bool recursive);
 int do_move(const struct path *at, const char *source);

@@ -86,15 +86,17 @@ static struct mount *clone_mount(const struct mount *mnt, struct dentry *root)
 {
 	struct mount *copy = alloc_mount(mnt->mnt_sb, root, mnt->mnt_source, mnt->mnt_flags);
 
-	if (copy)
-		copy->mnt_auto = mnt->mnt_auto;
+	if (!copy)
+		return NULL;
+	copy->mnt_auto = mnt->mnt_auto;
+	mount_copy_type(copy, mnt);
 	return copy;
 }
 
 /*
  * [mount_mutex] Copies of the mounts below the source, for MS_REC: each leads to its copy by mnt_copy, until
- * forget_copies(). Mounts are listed in mount order, so that of its parent is there first. The copies are chained by
- * mnt_next_here. 0 or -ENOMEM.
+ * forget_copies(). Mounts are listed in mount order, so that of its parent is there first. Unbindable mounts, and what
+ * is mounted in them, are left out. The copies are chained by mnt_next_here. 0 or -ENOMEM.
  */
 static int copy_below(const struct path *from, struct mount *top, struct mount **copies)
 {
@@ -103,10 +105,12 @@ static int copy_below(const struct path *from, struct mount *top, struct mount *
 	list_for_each_entry(mnt, &all_mounts, mnt_list) {
 		if (!mnt->mnt_at.mnt || !lies_below(mnt->mnt_at.mnt, mnt->mnt_at.dentry, from->mnt, from->dentry))
 			continue;
+		parent = mnt->mnt_at.mnt == from->mnt ? top : mnt->mnt_at.mnt->mnt_copy;
+		if (!parent || mnt->mnt_unbindable)
+			continue;
 		mnt->mnt_copy = clone_mount(mnt, mnt->mnt_root);
 		if (!mnt->mnt_copy)
 			return -ENOMEM;
-		parent = mnt->mnt_at.mnt == from->mnt ? top : mnt->mnt_at.mnt->mnt_copy;
 		mnt->mnt_copy->mnt_at = (struct path){parent, mnt->mnt_at.dentry};
 		path_get(&mnt->mnt_copy->mnt_at);
 		mnt->mnt_copy->mnt_next_here = *copies;
@@ -129,6 +133,8 @@ static void attach_copies(struct mount *copies)
 		list_add(&copies->mnt_list, before);
 	}
 	spin_unlock(&dcache_lock);
+	for (struct list_head *at = before->next; at != &all_mounts; at = at->next)
+		mount_join_parent(list_entry(at, struct mount, mnt_list));
 }
 
 static void forget_copies(void)
@@ -146,7 +152,7 @@ static void forget_copies(void)
 static int bind_locked(const struct path *from, const struct path *at, bool recursive, struct mount **failed)
 {
 	struct mount *top, *copies = NULL;
-	int err = list_empty(&from->mnt->mnt_list) ? -EINVAL : 0;
+	int err = list_empty(&from->mnt->mnt_list) || from->mnt->mnt_unbindable ? -EINVAL : 0;
 
 	top = err ? NULL : clone_mount(from->mnt, from->dentry);
 	if (!err && !top)
@@ -233,14 +239,17 @@ int do_move(const struct path *at, const char *source)
 	if (err)
 		return err;
 	mutex_lock(&mount_mutex);
-	if (from.dentry != from.mnt->mnt_root || from.mnt == root_mount || list_empty(&from.mnt->mnt_list))
-		err = -EINVAL;
+	if (from.dentry != from.mnt->mnt_root || from.mnt == root_mount || list_empty(&from.mnt->mnt_list) ||
+	    from.mnt->mnt_at.mnt->mnt_group)
+		err = -EINVAL; /* a shared parent would have to tell its peers, as on Linux */
 	else if (S_ISDIR(from.dentry->d_inode->i_mode) != S_ISDIR(at->dentry->d_inode->i_mode))
 		err = -EINVAL;
 	else if (mount_is_below(at->mnt, from.mnt))
 		err = -ELOOP;
 	else
 		err = rehang(from.mnt, at, &old);
+	if (!err)
+		mount_join_parent(from.mnt);
 	mutex_unlock(&mount_mutex);
 	if (!err)
 		path_put(&old);
@@ -287,6 +296,9 @@ static int check_pivot(const struct path *new, const struct path *put_old, const
 	if (new->mnt == root->mnt || put_old->mnt == root->mnt)
 		return -EBUSY;
 	if (root->dentry != root->mnt->mnt_root || !root->mnt->mnt_at.mnt || new->dentry != new->mnt->mnt_root)
+		return -EINVAL;
+	if (put_old->mnt->mnt_group || root->mnt->mnt_at.mnt->mnt_group ||
+	    (new->mnt->mnt_at.mnt && new->mnt->mnt_at.mnt->mnt_group))
 		return -EINVAL;
 	if (!lies_below(put_old->mnt, put_old->dentry, new->mnt, new->dentry))
 		return -EINVAL;

@@ -61,9 +61,9 @@ static void show_root(struct seq_file *m, const struct mount *mnt)
 }
 
 /*
- * A line of mountinfo: number, parent's number, device, the root within the file system, place, options of
- * the mount; behind a dash the type, the source and the options of the file system. The root is "/" but for a
- * bind mount, and a file system is always "rw" since only mounts are read-only. Example:
+ * A line of mountinfo: number, parent's number, device, the root within the file system, place, options of the mount,
+ * its propagation type; behind a dash the type, the source and the options of the file system. The root is "/" but for
+ * a bind mount, and a file system is always "rw" since only mounts are read-only. Example:
  *
  *     23 1 0:4 / /proc rw,nosuid - proc proc rw
  */
@@ -78,6 +78,7 @@ static void show_mountinfo(struct seq_file *m, const struct mount *mnt, const ch
 	seq_escape(m, where, BLANKS);
 	seq_putc(m, ' ');
 	show_flags(m, mnt);
+	mount_show_type(m, mnt);
 	seq_printf(m, " - %s ", mnt->mnt_sb->s_type->name);
 	seq_escape(m, mnt->mnt_source, BLANKS);
 	seq_puts(m, " rw");

@@ -4,7 +4,8 @@
  *     tmpfs  /tmp  tmpfs  nosuid,size=64k      source, place, type, options: a line of /etc/fstab and /proc/mounts
  *
  * Options that the kernel takes as flags are taken out of the list; the rest is for the file
- * system, as text. Left out: guessing the type, bind mounts and propagation.
+ * system, as text. `mount --make-shared PLACE` and its like change the propagation type of what is mounted there.
+ * Left out: guessing the type.
  */
 #include <vt.h>
 #include <sys/mount.h>
@@ -231,6 +232,45 @@ static int mount_known(const char *table, const char *name, const char *list)
 	return vt_finish(status);
 }
 
+/* Letters that nobody can type. A propagation type is one of the first four, with WITH_BELOW where that goes, too. */
+enum { BIND = 5, RBIND, MOVE, WITH_BELOW };
+static const struct vt_long_option longs[] = {
+	{"make-shared", '\1'},	 {"make-slave", '\2'},	 {"make-private", '\3'},   {"make-unbindable", '\4'},
+	{"make-rshared", '\11'}, {"make-rslave", '\12'}, {"make-rprivate", '\13'}, {"make-runbindable", '\14'},
+	{"bind", BIND},		 {"rbind", RBIND},	 {"move", MOVE},	   {NULL, 0},
+};
+static const unsigned long types[] = {[1] = MS_SHARED, [2] = MS_SLAVE, [3] = MS_PRIVATE, [4] = MS_UNBINDABLE};
+
+/* --make-shared and its like: a change of what is mounted at the place. */
+static int change_type(const char *place, int option)
+{
+	unsigned long flags = types[option & (WITH_BELOW - 1)] | (option & WITH_BELOW ? MS_REC : 0);
+
+	if (mount("none", place, NULL, flags, NULL) == 0)
+		return 0;
+	if (errno == EINVAL)
+		vt_warn("%s: nothing is mounted on it", place);
+	else
+		vt_warn_errno(place);
+	return 1;
+}
+
+/* --bind, --rbind and --move: what is seen at one place is seen at the other. The place bound may be a file. */
+static int bind_one(const char *from, const char *place, int option)
+{
+	unsigned long flags = option == MOVE ? MS_MOVE : option == RBIND ? MS_BIND | MS_REC : MS_BIND;
+
+	if (mount(from, place, NULL, flags, NULL) == 0)
+		return 0;
+	if (errno == EINVAL && option == MOVE)
+		vt_warn("%s cannot be moved: it is no mount, or it is mounted in a shared one", from);
+	else if (errno == EINVAL)
+		vt_warn("%s cannot be bound: it is unbindable", from);
+	else
+		warn_of(errno, from, place, NULL);
+	return 1;
+}
+
 static const char help[] =
 	"  -a           all of /etc/fstab that is not mounted yet nor marked noauto; with -t: of that type\n"
 	"  -o OPTIONS   ro, nosuid, nodev, noexec, noatime and their opposites, remount;\n"
@@ -238,31 +278,67 @@ static const char help[] =
 	"               have together (half of memory), and nr_inodes=: how many there may be;\n"
 	"               of 9p, a folder of the host: trans=virtio,version=9p2000.L (so it is anyway),\n"
 	"               msize= bytes of a message, aname=\n"
+	"  --bind, --rbind, --move FROM DIRECTORY\n"
+	"               a part of the tree is seen there, too; with all mounts in it; a mount moves there\n"
+	"  --make-shared, --make-slave, --make-private, --make-unbindable DIRECTORY\n"
+	"               the propagation type of a mount; --make-rshared and so on: of all mounts in it, too\n"
 	"  One operand is looked up in /etc/fstab (with -o remount in what is mounted).\n"
 	"  Without operands: what is mounted; with -t: of that type.\n";
 
+/* What the command line asks for. */
+struct request {
+	const char *type, *list;
+	bool all;
+	int bind; /* BIND, RBIND, MOVE or 0 */
+	int make; /* the number of a propagation type, or 0 */
+};
+
+/* The last option of a kind counts. Binding can be asked for as an option of -o, too. */
+static void take_options(struct vt_options *o, int argc, char **argv, struct request *r)
+{
+	int c;
+
+	while ((c = vt_option(o, argc, argv)) != -1) {
+		if (c == 'a')
+			r->all = true;
+		else if (c == 't')
+			r->type = o->arg;
+		else if (c == 'o')
+			r->list = o->arg;
+		else
+			*(c >= BIND && c <= MOVE ? &r->bind : &r->make) = c;
+	}
+	if (r->list && has_option(r->list, "bind"))
+		r->bind = BIND;
+	if (r->list && has_option(r->list, "rbind"))
+		r->bind = RBIND;
+}
+
 int main(int argc, char **argv)
 {
-	struct vt_options o = {.usage = "mount [-a] [-t TYPE] [-o OPTIONS] [DEVICE] [DIRECTORY]",
-			       .options = "at:o:",
+	struct vt_options o = {.usage = "mount [-a] [-t TYPE] [-o OPTIONS] [--bind] [--make-TYPE] [DEVICE] [DIRECTORY]",
+			       .options = "at:o:\1\2\3\4\5\6\7\11\12\13\14",
+			       .longs = longs,
 			       .help = help,
 			       .bad_status = 1};
-	const char *type = NULL, *list = NULL;
-	bool all = false;
-	int c, operands;
+	struct request r = {NULL};
+	int operands;
 
-	while ((c = vt_option(&o, argc, argv)) != -1) {
-		if (c == 'a')
-			all = true;
-		else
-			*(c == 't' ? &type : &list) = o.arg;
-	}
+	take_options(&o, argc, argv, &r);
 	operands = argc - o.index;
-	if (!operands && !list)
-		return all ? mount_all(type) : show(type);
-	if (all || operands > 2 || (operands == 1 && type) || (operands == 2 && !type) || !operands)
+	if ((r.make || r.bind) && (r.all || r.type || operands != (r.bind ? 2 : 1)))
+		vt_usage(&o);
+	if (r.bind || r.make) {
+		const char *place = argv[argc - 1];
+		int status = r.bind ? bind_one(argv[o.index], place, r.bind) : 0;
+
+		return vt_finish(!status && r.make ? change_type(place, r.make) : status);
+	}
+	if (!operands && !r.list)
+		return r.all ? mount_all(r.type) : show(r.type);
+	if (r.all || operands > 2 || (operands == 1 && r.type) || (operands == 2 && !r.type) || !operands)
 		vt_usage(&o);
 	if (operands == 1)
-		return mount_known(list && has_option(list, "remount") ? MOUNTS : FSTAB, argv[o.index], list);
-	return vt_finish(mount_one(argv[o.index], argv[o.index + 1], type, list));
+		return mount_known(r.list && has_option(r.list, "remount") ? MOUNTS : FSTAB, argv[o.index], r.list);
+	return vt_finish(mount_one(argv[o.index], argv[o.index + 1], r.type, r.list));
 }
