@@ -6,7 +6,6 @@ import os
 import socket
 import struct
 
-import pexpect
 from elftools.elf.elffile import ELFFile
 from vitrine_guest import ROOT, Guest
 
@@ -22,10 +21,10 @@ class MonitoredGuest(Guest):
         arguments = [*settings.pop("qemu_args", ()), "-qmp", f"unix:{path},server=on,wait=off"]
         super().__init__(qemu_args=arguments, **settings)
         while not os.path.exists(path):  # a guest that is not waited for (wait_prompt=False)
-            self.child.expect([".", pexpect.TIMEOUT], timeout=0.1)
+            self.child.expect(["."], 0.1)
         self.link = socket.socket(socket.AF_UNIX)
         while self.link.connect_ex(path):  # it has its name, and listens in a moment
-            self.child.expect([".", pexpect.TIMEOUT], timeout=0.1)
+            self.child.expect(["."], 0.1)
         self.replies = self.link.makefile("rb")
         self.replies.readline()  # the greeting
         self.qmp("qmp_capabilities")

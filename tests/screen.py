@@ -2,7 +2,6 @@
 
 import time
 
-import pexpect
 import pyte
 import pytest
 
@@ -20,10 +19,9 @@ class ScreenGuest:
 
     def feed(self):
         """Show what the guest has written meanwhile; it is waited for a little."""
-        try:
-            self.stream.feed(self.guest.child.read_nonblocking(4096, LITTLE))
-        except pexpect.TIMEOUT:
-            pass
+        text = self.guest.child.read(LITTLE)
+        assert text != "", "the guest has ended"
+        self.stream.feed(text or "")
 
     def rows(self):
         """Without blanks at their ends."""

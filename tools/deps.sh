@@ -232,5 +232,9 @@ if [ -n "$missing$elsewhere" ]; then
 	[ -z "$elsewhere" ] || tell
 fi
 if [ -z "$stamped" ]; then
+	# One that is too old is told now, and not after minutes of building.
+	case " $jobs " in
+	*" run "*) "$python" tools/vitrine_qemu.py ;;
+	esac
 	mkdir -p "$(dirname "$stamp")" && touch "$stamp"
 fi

@@ -11,6 +11,7 @@ import threading
 
 from vitrine_guest import ROOT, die_with_parent
 from vitrine_machines import NO_STATUS, GuestError
+from vitrine_qemu import ended_line
 
 
 class Stub:
@@ -119,4 +120,4 @@ def wait_for(stub, qemu):
             qemu.wait(0.02)
         except subprocess.TimeoutExpired:
             pass
-    raise GuestError(f"QEMU ended with status {qemu.returncode}", NO_STATUS)
+    raise GuestError(ended_line(qemu.args[0], qemu.returncode, ""), NO_STATUS)

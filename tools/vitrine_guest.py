@@ -24,11 +24,10 @@ import tempfile
 import termios
 import time
 
-import pexpect
-
 from shell_text import guest_text
+from vitrine_console import EOF, Console
 from vitrine_icount import icount_arguments
-from vitrine_lifetime import Lifetime, patience
+from vitrine_lifetime import Lifetime, Silence, patience
 from vitrine_machines import (
     MACHINES,
     NO_STATUS,
@@ -42,8 +41,10 @@ from vitrine_machines import (
     accel_arguments,
     has_ports,
     port_arguments,
+    qemu_of,
     share_arguments,
 )
+from vitrine_qemu import ended_line, missing_line, silence_line, told_apart
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PANIC = r"Kernel panic - [^\r\n]*\r?\n"  # all of the line
@@ -118,12 +119,7 @@ class Setup:
         self.initrd = self._first_files(session) if initrd is None else initrd
         self.iso = iso or os.path.join(self.build, "vitrine.iso")
         self._check_files()
-        # VITRINE_QEMU: another QEMU than the one on PATH, for whoever has built their own.
-        self.command = [
-            qemu or os.environ.get("VITRINE_QEMU") or machine.qemu,
-            "-M",
-            (board or machine.board) + board_more,
-        ]
+        self.command = [qemu or qemu_of(machine), "-M", (board or machine.board) + board_more]
         accel_words, cpu = accel_arguments(arch, accel, cpu, icount)
         self.command += accel_words
         self.command += ["-cpu", (cpu or machine.cpu) + cpu_more, "-smp", str(smp), "-m", str(mem)]
@@ -205,11 +201,6 @@ class Setup:
 def console_stdio():
     """Serial port on standard input and output; ^C goes to the guest."""
     return ["-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console"]
-
-
-def console_with_monitor():
-    """The same, with QEMU's monitor behind ^A c (and ^A x ends QEMU)."""
-    return ["-chardev", "stdio,id=console,signal=off,mux=on", "-serial", "chardev:console", "-mon", "chardev=console"]
 
 
 def cpio_archive(files):
@@ -298,6 +289,8 @@ class Guest:
     # What every guest's QEMU gets besides, and what is said of a guest whose time is up; the tests look into it then.
     more_arguments = staticmethod(lambda: [])
     on_timeout = staticmethod(lambda guest: "")
+    # Called with a line to show when a guest is not heard that should have been by now.
+    on_silence = staticmethod(lambda line: print(f"vrun: {line}", file=sys.stderr, flush=True))
 
     def __init__(self, files=None, append="", timeout=60, log=None, wait_prompt=True, **setup):
         """files: {path in the guest: (mode, bytes)} added to the initramfs; setup: keywords of Setup."""
@@ -310,26 +303,12 @@ class Guest:
             initrd = path_of(self._initrd, os.getpid())
         self.argv = self.setup.argv(console_stdio() + self.more_arguments(), initrd, append)
         try:
-            # The window is searched again with each portion read, so it bounds the work for long output; it must be
-            # longer than a portion and than any marker.
-            self.child = pexpect.spawn(
-                self.argv[0],
-                self.argv[1:],
-                timeout=None,
-                echo=False,
-                encoding="utf-8",
-                codec_errors="replace",
-                preexec_fn=functools.partial(prepare_child, os.getpid()),
-                dimensions=(25, 200),
-                maxread=4096,
-                searchwindowsize=16384,
-            )
-        except pexpect.ExceptionPexpect as error:
+            self.child = Console(self.argv, 25, 200, _Tee(self, log), functools.partial(prepare_child, os.getpid()))
+        except OSError as error:
             self._close_initrd()
-            raise GuestError(f"cannot start {self.argv[0]}: {error}", NO_STATUS) from error
+            raise GuestError(missing_line(self.argv[0], error), NO_STATUS) from error
+        self._silence = None if "-S" in self.argv else Silence(self.child.pid)
         self.on_start(self)
-        self.child.delaybeforesend = None
-        self.child.logfile_read = _Tee(self, log)
         if wait_prompt:
             try:
                 self.expect(self.PROMPT)
@@ -358,13 +337,16 @@ class Guest:
         GuestError when the guest ends first, when time is up or it has been idle too long, or (panic=True) when it
         panics.
         """
-        patterns = [pattern, pexpect.EOF] + ([PANIC] if panic else [])
+        patterns = [pattern, EOF] + ([PANIC] if panic else [])
         index = self._index_of_next(patterns)
         if index is None:
             message = f"{self.life.why} while waiting for {pattern!r}{self.on_timeout(self)}"
             raise GuestError(message, TIMED_OUT)
         if index == 1:
             status = self.exit_status()
+            words = told_apart(self.console, self.argv[0])[1]
+            if words:
+                raise GuestError(ended_line(self.argv[0], self.child.status(), words), NO_STATUS)
             how = f" with status {status}" if status else ""
             raise GuestError(f"the guest ended{how} while {pattern!r} was awaited", status or NO_STATUS)
         if index == 2:
@@ -375,15 +357,24 @@ class Guest:
         """Which of the patterns comes; None when time is up, the guest's or so many seconds of a quiet host, or when the
         guest is stuck. self.life.why says which."""
         for portion in self.life.portions(self.child.pid, seconds):
-            try:
-                return self.child.expect(patterns, timeout=portion)
-            except pexpect.TIMEOUT:
-                pass
+            index = self.child.expect(patterns, portion)
+            if index is not None:
+                return index
+            self._listen()
         return None
+
+    def _listen(self):
+        """Say it, once, when the guest should have been heard by now."""
+        if self._silence and told_apart(self.console, self.argv[0])[0]:
+            self._silence = None
+        why = self._silence and self._silence.look()
+        if why:
+            self._silence = None
+            self.on_silence(silence_line(self.argv[0], why))
 
     def before(self):
         """What the console showed between the last match and the one before it."""
-        return self.child.before
+        return self.child.before()
 
     def run(self, command):
         """Type a command at the shell's prompt and wait for its end: (exit status, what it printed).
@@ -402,7 +393,7 @@ class Guest:
     def wait_end(self, seconds=20, panic=False):
         """Wait until QEMU is gone; False when it is still there after that many seconds (of a quiet host), at the end of
         the guest's time, or when the guest is stuck. panic: GuestError when the guest panics."""
-        index = self._index_of_next([pexpect.EOF] + ([PANIC] if panic else []), seconds)
+        index = self._index_of_next([EOF] + ([PANIC] if panic else []), seconds)
         if index == 1:
             raise self._panic()
         return index == 0
@@ -411,24 +402,24 @@ class Guest:
         """After the end: the status that the kernel gave (0: powered off); None when QEMU failed or was ended from
         outside."""
         self._wait_ended(10)  # the end of the console comes just before that of the process
-        code = self.child.exitstatus
+        code = self.child.status()
         return None if code is None else self.setup.machine.exit_status(code)
 
     def _wait_ended(self, seconds):
         """Until QEMU's process has ended, or so many seconds have passed, on a quiet host."""
         end = time.monotonic() + seconds * patience()
-        while self.child.isalive() and time.monotonic() < end:
+        while self.child.is_alive() and time.monotonic() < end:
             time.sleep(0.01)
 
     def close(self):
         """End the guest, whatever state it is in. QEMU leads a process group of its own, which goes as a whole."""
-        if self.child.isalive():
+        if self.child.is_alive():
             try:
                 os.killpg(self.child.pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass  # it ended between the two calls
-            self._wait_ended(10)  # a busy host takes its time, and close() allows a tenth of a second
-        self.child.close(force=True)
+            self._wait_ended(10)  # a busy host takes its time
+        self.child.close()
         self._close_initrd()
 
     def tail(self, lines=40):
@@ -443,20 +434,17 @@ class Guest:
     def _panic(self):
         """What is to be raised for the panic that has just been seen. The rest of its report is taken in: to its closing
         line, QEMU's end, some silent seconds, or the guest's time."""
-        line, said = self.child.after.strip(), None
+        line, said = self.child.match.group().strip(), None
         while said != len(self._console):
             said = len(self._console)
-            try:
-                self.child.expect([PANIC_END, pexpect.EOF], timeout=min(self.SILENCE, self.life.left()))
+            index = self.child.expect([PANIC_END, EOF], min(self.SILENCE, self.life.left()))
+            if index is not None or not self.life.left():
                 break
-            except pexpect.TIMEOUT:
-                if not self.life.left():
-                    break
         return GuestError(f"the guest panicked: {line}", PANICKED)
 
 
 class _Tee:
-    """pexpect's log: keeps the console's text and hands it on."""
+    """Keeps the console's text and hands it on."""
 
     def __init__(self, guest, log):
         self.guest, self.log = guest, log
@@ -465,9 +453,6 @@ class _Tee:
         self.guest._console.append(text)
         if self.log:
             self.log.write(text)
-
-    def flush(self):
-        if self.log:
             self.log.flush()
 
 

@@ -10,9 +10,12 @@ VITRINE_CPU_PART    a guest whose QEMU has used such a part of its time (of a qu
 
 import math
 import os
+import subprocess
 import time
 
 from vitrine_machines import NO_STATUS, GuestError
+
+PROC = "/proc"  # where there is none, as on macOS, ps is asked
 
 
 def number(name, without):
@@ -37,26 +40,72 @@ def fields(path):
         return []
 
 
+def asked_ps(pid):
+    """The same two answers from a host without /proc: seconds of CPU time, and whether it runs."""
+    try:
+        words = ["ps", "-o", "time=,stat=", "-p", str(pid)]
+        done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        clock, state = done.stdout.split()
+        days, _, rest = clock.rpartition("-")
+        seconds = 0.0
+        for part in rest.split(":"):
+            seconds = seconds * 60 + float(part)
+        return seconds + 86400 * int(days or 0), state[0] in "RDU"
+    except (OSError, ValueError):
+        return math.nan, False
+
+
 def processor_seconds(pid):
-    """CPU time that a process has used; no number where there is none to be had."""
-    used = fields(f"/proc/{pid}/stat")[11:13]
+    """CPU time that a process has used; no number when it has ended."""
+    if not os.path.isdir(PROC):
+        return asked_ps(pid)[0]
+    used = fields(f"{PROC}/{pid}/stat")[11:13]
     return sum(map(int, used)) / os.sysconf("SC_CLK_TCK") if used else math.nan
 
 
 def can_run(pid):
     """Does one of its threads run, or would it if the host let it?"""
+    if not os.path.isdir(PROC):
+        return asked_ps(pid)[1]
     try:
-        threads = os.listdir(f"/proc/{pid}/task")
+        threads = os.listdir(f"{PROC}/{pid}/task")
     except OSError:
         return False
-    return any(fields(f"/proc/{pid}/task/{thread}/stat")[:1] in (["R"], ["D"]) for thread in threads)
+    return any(fields(f"{PROC}/{pid}/task/{thread}/stat")[:1] in (["R"], ["D"]) for thread in threads)
+
+
+IDLE = 0.02  # the part of a CPU that QEMU uses for a guest that sleeps is less
+
+
+class Silence:
+    """A QEMU of which nothing has been heard yet, looked at now and then: should it have been? A kernel says its first
+    line after some hundredths of a second of CPU time. The clock alone tells nothing on a busy host, so it counts only
+    while QEMU does nothing."""
+
+    MOST_CPU = 5
+    MOST_CPU_OF_FIRMWARE = 20  # UEFI has used 3 s when it says its first word
+    MOST_IDLE = 10
+
+    def __init__(self, pid, firmware=False):
+        """firmware: a BIOS or UEFI runs before the kernel."""
+        self._pid, self._most = pid, self.MOST_CPU_OF_FIRMWARE if firmware else self.MOST_CPU
+        self._used, self._idle, self._last = processor_seconds(pid), 0, time.monotonic()
+
+    def look(self):
+        """How long nothing has been heard, when it is too long."""
+        used, now = processor_seconds(self._pid), time.monotonic()
+        passed, self._last = now - self._last, now
+        sleeps = used - self._used < passed * IDLE and not can_run(self._pid)
+        self._used, self._idle = used, self._idle + passed if sleeps else 0
+        if used >= self._most:
+            return f"in {used:.0f} s of QEMU's CPU time"
+        return f"in {self._idle:.0f} s in which QEMU has done nothing" if self._idle >= self.MOST_IDLE else None
 
 
 class Lifetime:
     """The time of one guest, which begins now."""
 
     WATCH = 5  # seconds that pass between two looks at a guest
-    IDLE = 0.02  # the part of a CPU that QEMU uses for a guest that sleeps is less
 
     def __init__(self, seconds):
         """seconds: of a quiet host."""
@@ -79,7 +128,7 @@ class Lifetime:
         while not self.why:
             yield max(0, min(left, self.WATCH))
             before, used = used, processor_seconds(pid)
-            idle = idle + self.WATCH if used - before < self.WATCH * self.IDLE and not can_run(pid) else 0
+            idle = idle + self.WATCH if used - before < self.WATCH * IDLE and not can_run(pid) else 0
             left = end - time.monotonic()
             if idle >= self.most_idle:
                 self.why = f"the guest has done nothing for {idle} s"

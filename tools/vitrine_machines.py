@@ -124,6 +124,12 @@ MACHINES = {
     ),
 }
 
+
+def qemu_of(machine):
+    """The program. VITRINE_QEMU: another QEMU than the one on PATH, for whoever has built their own."""
+    return os.environ.get("VITRINE_QEMU") or machine.qemu
+
+
 ACCELERATORS = {"tcg": None, "kvm": "Linux", "hvf": "Darwin"}  # QEMU's name, and the system that has it
 HOST_NAMES = {"arm64": "aarch64", "AMD64": "x86_64", "amd64": "x86_64"}
 

@@ -21,7 +21,8 @@ from vitrine_guest import (
     die_with_parent,
     first_program,
 )
-from vitrine_lifetime import Lifetime
+from vitrine_lifetime import Lifetime, Silence
+from vitrine_qemu import ended_line, silence_line
 
 CLUSTER = 1 << 16
 TOKEN = "recorded"
@@ -86,24 +87,30 @@ class Recording:
             preexec_fn=functools.partial(die_with_parent, os.getpid()),
         ) as qemu:
             try:
-                self._wait(qemu, timeout)
+                self._wait(qemu, timeout, self.path("console.log"))
             finally:
                 qemu.terminate()  # it completes its file
         if not os.path.exists(self.path("console.log")):
-            raise GuestError(f"QEMU ended with status {qemu.returncode}", NO_STATUS)
+            raise GuestError(ended_line(argv[0], qemu.returncode, ""), NO_STATUS)
         with open(self.path("argv"), "w", encoding="utf-8") as file:
             json.dump(self.argv("replay", "replay.log"), file)
         return self._status()
 
     @staticmethod
-    def _wait(qemu, seconds):
-        life = Lifetime(seconds)
+    def _wait(qemu, seconds, console):
+        life, silence = Lifetime(seconds), Silence(qemu.pid)
         for portion in life.portions(qemu.pid):
             try:
                 qemu.wait(portion)
                 return
             except subprocess.TimeoutExpired:
                 pass
+            if silence and os.path.exists(console) and os.path.getsize(console):
+                silence = None
+            why = silence and silence.look()
+            if why:
+                print(f"vrun: {silence_line(qemu.args[0], why)}", file=sys.stderr, flush=True)
+                silence = None
         print(f"vrun: {life.why}: the recording ends here", file=sys.stderr)
 
     def _status(self):

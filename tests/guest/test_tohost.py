@@ -37,14 +37,15 @@ class Session:
         return status, output
 
 
-def children_of(pid):
-    """Processes that have this parent."""
+def receivers_of(pid):
+    """Processes that have this parent, a vrun, and are not its QEMU."""
     found = []
     for one in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open(f"/proc/{one}/stat", encoding="ascii", errors="replace") as file:
-                if int(file.read().rsplit(")", 1)[1].split()[1]) == pid:
-                    found.append(int(one))
+                name, rest = file.read().rsplit(")", 1)
+            if int(rest.split()[1]) == pid and "(qemu" not in name:
+                found.append(int(one))
         except OSError:
             pass  # it has ended meanwhile
     return found
@@ -60,7 +61,7 @@ def test_files_into_a_session_and_out(machine, tmp_path):
     session = Session(
         machine, "--file", f"{tmp_path}/目录:/root/目录", "--file", f"{tmp_path}/in:/root/deep/in", "--out", str(out)
     )
-    receiver = children_of(session.child.pid)
+    receiver = receivers_of(session.child.pid)
     assert len(receiver) == 1
     assert session.run("stat -c %a /root/deep/in; wc -c < /root/deep/in") == (0, f"750\n{len(data)}\n")
     assert session.run("cp /root/deep/in /tmp/trace.dat; tohost /tmp/trace.dat") == (
@@ -97,7 +98,7 @@ def test_files_into_a_session_and_out(machine, tmp_path):
     session.child.send("poweroff\n")
     session.child.expect(pexpect.EOF)
     session.child.wait()
-    assert not os.path.exists(f"/proc/{receiver[0]}") or children_of(session.child.pid) == []
+    assert not os.path.exists(f"/proc/{receiver[0]}") or receivers_of(session.child.pid) == []
 
 
 def test_a_session_without_a_terminal(machine):

@@ -7,7 +7,6 @@ out.
 import os
 import re
 
-import pexpect
 import pytest
 import tutorial_tables
 from machines import params
@@ -44,7 +43,7 @@ class Typist:
         shown = self.guest.expect(pattern).group(0)
         for portion in self.guest.life.portions(self.guest.child.pid):
             self.guest.send("\x03")
-            if self.guest.child.expect([PROMPT, pexpect.TIMEOUT], timeout=portion) == 0:
+            if self.guest.child.expect([PROMPT], portion) == 0:
                 return shown
         pytest.fail(f"{self.guest.life.why}: no prompt comes after ^C")
 

@@ -243,6 +243,32 @@ def test_unknown_job(box):
     assert box.run("everything").returncode == 2
 
 
+def test_an_old_qemu_is_told_before_anything_is_built(box):
+    """By tools/vitrine_qemu.py, once: then the stamp says that it was asked."""
+    (box.folder / "usr/bin/python3").write_text(f"#!/bin/bash\n[ $1 != tools/vitrine_qemu.py ] || echo old QEMU\n")
+    assert box.run("build").stdout == ""
+    assert box.run("run").stdout == "old QEMU\n"
+    assert box.run("run").stdout == ""
+
+
+def test_two_at_once_install_once(box):
+    (box.bin / "xz").unlink()
+    (box.bin / "sleep").symlink_to("/bin/sleep")
+    box.program(
+        "apt-get",
+        f'echo "$@" >> {box.calls}; [ "$1" = update ] || '
+        f"{{ sleep 0.3; echo > {box.bin}/xz; /bin/chmod 755 {box.bin}/xz; }}",
+    )
+    with ThreadPoolExecutor() as pool:
+        done = list(pool.map(box.run, ["build", "build"]))
+    assert [one.returncode for one in done] == [0, 0]
+    assert len(box.asked()) == 2, "one update, one install"
+
+
+def test_unknown_job(box):
+    assert box.run("everything").returncode == 2
+
+
 # What is taken out of the box, and what each system then says. The names are those of its own packages.
 SYSTEMS = {
     "dnf": "as root: dnf install gcc-aarch64-linux-gnu xz qemu-system-aarch64 gdb",
@@ -293,8 +319,9 @@ def test_modules_of_python_come_by_pip_where_they_are_not_packaged(box):
     box.program("aarch64-elf-gcc", "exit 0")
     python = box.folder / "usr/bin/python3"
     python.write_text("#!/bin/bash\ncase $2 in *elftools*|*pexpect*) exit 1;; esac\n")
-    said = box.run("build", "run").stdout
-    assert said == f"deps: missing; {python} -m pip install --user pyelftools pexpect\n"
+    assert box.run("run").stdout == "", "a guest needs no module"
+    said = box.run("build").stdout
+    assert said == f"deps: missing; {python} -m pip install --user pyelftools\n"
 
 
 def test_an_unknown_system_is_told_debians_names(box):

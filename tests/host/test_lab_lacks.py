@@ -19,7 +19,9 @@ def test_a_computer_without_python_is_told(tmp_path):
     assert done.stderr.startswith("lab: python3 is missing: `make deps` installs it")
 
 
-@pytest.mark.parametrize("lacking, how", [("pexpect", "sys.modules['pexpect'] = None"), ("rsync", "os.environ['PATH'] = ''")])
+@pytest.mark.parametrize(
+    "lacking, how", [("elftools", "sys.modules['elftools'] = None"), ("rsync", "os.environ['PATH'] = ''")]
+)
 def test_what_is_missing_is_told_in_a_line(lacking, how):
     """A computer that has built the kernel need not have what labs are graded with."""
     code = f"import os, runpy, sys; {how}; sys.argv = ['lab', 'solve', 'look']; sys.path.insert(0, 'tools/labs'); "

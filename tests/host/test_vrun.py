@@ -347,7 +347,7 @@ def test_a_recording_that_fails_is_not_the_one_before(tmp_path):
         initrd=str(tmp_path / "initramfs"), bootconfig=None, argv=lambda *_: [sys.executable, "-c", "exit(3)"]
     )
     recording = vitrine_replay.Recording(setup, str(tmp_path))
-    with pytest.raises(vitrine_replay.GuestError, match="QEMU ended with status 3"):
+    with pytest.raises(vitrine_replay.GuestError, match="ended with status 3 before the guest began"):
         recording.record(b"exit 0\n", [], {}, 100)
     assert not (tmp_path / "argv").exists()
 

@@ -33,7 +33,7 @@ def lacks(name):
 try:
     from catalogue import LabError, all_labs, find
 except ModuleNotFoundError as lacking:
-    sys.exit(lacks(lacking.name))
+    sys.exit(lacks(lacking.name.partition(".")[0]))
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -244,7 +244,7 @@ def main():
         print(f"lab: {error}", file=sys.stderr)
         return 2
     except ModuleNotFoundError as error:
-        return lacks(error.name)
+        return lacks(error.name.partition(".")[0])
     except (OSError, subprocess.CalledProcessError) as error:
         if os.environ.get("LAB_DEBUG"):
             raise
