@@ -16,6 +16,7 @@ PYTHON := $(firstword $(wildcard /usr/bin/python3 $(VITRINE_PREFIX)/usr/bin/pyth
 ifneq ($(filter 3.% 4.0 4.0.% 4.1 4.1.%,$(MAKE_VERSION)),)
 $(error GNU make 4.2 or later is needed, and this is $(MAKE_VERSION); macOS: brew install make, and then gmake)
 endif
+$(if $(word 2,$(CURDIR)),$(error the path of this tree has a blank, which make takes for an end of a name: move the tree, and for WSL into its own home))
 $(if $(wildcard /bin/bash),,$(error there is no /bin/bash here, which the recipes are written for: install the package bash))
 
 # V=1 shows every command; else one line each: $(call say,CC,$@) as a recipe line of its own, $(Q) before commands.

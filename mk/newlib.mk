@@ -21,7 +21,8 @@ NEWLIB_READY := $(NEWLIB_DIR)/.ready
 NEWLIB_CPPFLAGS := -nostdinc -isystem $(NEWLIB_DIR)/$(ARCH)-elf/include -isystem $(GCC_INCLUDE)
 NEWLIB_LIBS := -L$(NEWLIB_DIR)/$(ARCH)-elf/lib -lc
 
+# Where no package has its source, `make deps` says how to get it into build/.
 $(NEWLIB_READY): userland/newlib.sh
 	$(call say,NEWLIB,$(NEWLIB_DIR))
-	$(Q)sh userland/once.sh $@ $< sh userland/newlib.sh $(ARCH) $(CROSS) $(NEWLIB_DIR)
+	$(Q)SOURCES="$${SOURCES:-build}" sh userland/once.sh $@ $< sh userland/newlib.sh $(ARCH) $(CROSS) $(NEWLIB_DIR)
 endif

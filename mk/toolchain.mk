@@ -36,7 +36,7 @@ $(error $(CC) is clang, whose -pg does not list call sites on x86_64 (-mrecord-m
 endif
 CC_MAJOR := $(firstword $(subst ., ,$(shell $(CC) -dumpversion)))
 ifneq ($(shell test '$(CC_MAJOR)' -ge 12 2>/dev/null && echo ok),ok)
-$(error $(CC) is version '$(CC_MAJOR)': gcc 12 or later is needed. CROSS=prefix- chooses another)
+$(error $(CC) is version '$(CC_MAJOR)': gcc 12 or later is needed. CROSS=prefix- chooses another, make toolchain builds one)
 endif
 # The compiler's own headers. A compiler that has been moved names them by way of its bin/, which another folder is compared with.
 GCC_INCLUDE := $(abspath $(shell $(CC) -print-file-name=include))

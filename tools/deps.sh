@@ -12,7 +12,9 @@ cd "$(dirname "$0")/.." || exit 1
 root=${DEPS_ROOT:-}		# tests put a folder here in place of /
 prefix=${VITRINE_PREFIX:-}	# where an earlier call has unpacked packages
 python=${PYTHON:-$root/usr/bin/python3}
-[ -x "$python" ] || python=$prefix/usr/bin/python3
+# Where there is no /usr/bin/python3, make asks for the one on PATH.
+[ "$python" != python3 ] || python=$(command -v python3)
+[ -x "$python" ] || [ -z "$prefix" ] || python=$prefix/usr/bin/python3
 machine=$(uname -m)
 [ "$machine" != arm64 ] || machine=aarch64
 system=$(uname -s)
@@ -63,7 +65,7 @@ present() {
 	case $what in
 	gcc-for-aarch64)  what='aarch64-none-elf-gcc|aarch64-elf-gcc|aarch64-linux-gnu-gcc|native:aarch64' ;;
 	gcc-for-x86_64)   what='x86_64-elf-gcc|x86_64-linux-gnu-gcc|native:x86_64' ;;
-	newlib)           what='/usr/src/newlib' ; ls build/newlib/newlib-*.tar.* >/dev/null 2>&1 && [ -z "$root" ] && return 0 ;;
+	newlib)           what='/usr/src/newlib' ; ls build/usr/src/newlib/newlib-*.tar.* >/dev/null 2>&1 && [ -z "$root" ] && return 0 ;;
 	libc-for-aarch64) what='/usr/aarch64-linux-gnu/lib/libc.a|/usr/lib/aarch64-linux-gnu/libc.a' ;;
 	esac
 	for one in $what; do
@@ -117,18 +119,52 @@ look() {
 	missing=${missing# } elsewhere=${elsewhere# }
 }
 
+# Ubuntu's component universe has half of the packages, and some images have no such line.
+without_universe() {
+	grep -q '^ID=ubuntu' "$root/etc/os-release" 2>/dev/null &&
+		! grep -rqs universe "$root/etc/apt/sources.list" "$root/etc/apt/sources.list.d"
+}
+
+# What apt-get wants first: its lists are empty in most containers.
+before_apt() {
+	[ "$manager" = apt-get ] || return 0
+	! without_universe || { echo 'add-apt-repository universe && ' && return; }
+	[ ! -d "$root/var/lib/apt/lists" ] || ls "$root"/var/lib/apt/lists/*Packages* >/dev/null 2>&1 || echo 'apt-get update && '
+}
+
+# What helps against what the package manager has said, in the file $1: the first line whose pattern is in it.
+advise() {
+	local line help
+	while read -r line; do
+		grep -Eqi "${line%% => *}" "$1" || continue
+		help=${line#* => }
+		! without_universe || help=${help/#these packages*/as root: add-apt-repository universe}
+		echo "deps: $help; then run make again" >&2
+		return
+	done <<'EOT'
+could not get lock => another program installs packages, such as the first upgrade of a new system: wait for its end
+not valid yet => the clock of this computer is slow (in WSL after a sleep; as root: hwclock -s): set it
+could ?n.t resolve|failure resolving|name resolution => the packages' server cannot be found: connect this computer, or name a proxy (apt: Acquire::http::Proxy "http://..."; in /etc/apt/apt.conf)
+unable to locate package|no installation candidate|unable to find a match|target not found|no such package => these packages are in no repository that this system uses: add it (Debian: main)
+no longer has a release file|does not have a release file|404 +not found => this release of the system is not served any more, or its lists are old: a newer release, or new lists
+EOT
+}
+
 # One line that can be copied as far as this system has packages, and says for the rest where to get it.
 tell() {
 	local what pip= line=
-	if [ "$manager" = unknown ]; then
+	if [ "$manager" = unknown ] && [ "$system" = Darwin ]; then
+		line="; Homebrew has it: install that by the line of https://brew.sh, and run make again"
+		elsewhere=
+	elif [ "$manager" = unknown ]; then
 		line="; no package manager that is known here has been found: what is wanted is, by Debian's names, $missing"
 	elif [ -n "$missing" ]; then
-		line="; $([ "$manager" = brew ] || echo 'as root: ')$install $missing"
+		line="; $([ "$manager" = brew ] || echo 'as root: ')$(before_apt)$install $missing"
 	fi
 	for what in $elsewhere; do
 		case $what in
 		py:*) pip="$pip $(echo "${what#py:}" | sed 's/|.*//; s/elftools/pyelftools/; s/xdist/pytest-xdist/; s/tomllib/tomli/')" ;;
-		newlib) line="$line; curl --create-dirs -o build/newlib/newlib-3.3.0.tar.gz https://sourceware.org/pub/newlib/newlib-3.3.0.tar.gz" ;;
+		newlib) line="$line; curl --create-dirs -o build/usr/src/newlib/newlib-3.3.0.tar.gz https://sourceware.org/pub/newlib/newlib-3.3.0.tar.gz" ;;
 		*) line="$line; by other means than packages: $what" ;;
 		esac
 	done
@@ -216,8 +252,9 @@ if [ -n "$missing$elsewhere" ]; then
 		if ! { { [ "$manager" != apt-get ] || $run apt-get update; } &&
 			$run env DEBIAN_FRONTEND=noninteractive $install $quiet $missing; } >"$log" 2>&1 </dev/null; then
 			tail -5 "$log" >&2
-			rm -f "$log"
 			echo "deps: $manager failed; still missing: $missing" >&2
+			advise "$log"
+			rm -f "$log"
 			exit 1
 		fi
 		rm -f "$log"

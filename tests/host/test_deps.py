@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-SHELL_TOOLS = ("bash", "dirname", "mkdir", "touch", "mktemp", "rm", "tail", "env", "flock", "sed", "wc", "tr")
+SHELL_TOOLS = "bash dirname mkdir touch mktemp rm tail env flock sed wc tr grep ls".split()
 COMMANDS = (
     "aarch64-linux-gnu-gcc",
     "x86_64-linux-gnu-gcc",
@@ -225,22 +225,75 @@ def test_install_that_does_not_help(box):
     assert done.returncode == 1 and "not found: xz-utils" in done.stdout
 
 
-def test_two_at_once_install_once(box):
+# What package managers say on a new system, and what the last line then says.
+FAILURES = {
+    "E: Could not get lock /var/lib/dpkg/lock-frontend. It is held by process 812 (unattended-upgr)": "wait for its end",
+    "E: Release file for http://x/InRelease is not valid yet (invalid for another 2h 5min)": "hwclock -s",
+    "W: Failed to fetch http://x  Temporary failure resolving 'x'\nE: Unable to locate package xz-utils": "Acquire::http::Proxy",
+    "Error: Failed to download metadata: Curl error (6): Couldn't resolve host name": "connect this computer",
+    "E: Unable to locate package xz-utils": "in no repository that this system uses: add it (Debian: main)",
+    "E: Package 'xz-utils' has no installation candidate": "in no repository that this system uses",
+    "error: target not found: xz": "in no repository that this system uses",
+    "E: The repository 'http://x impish Release' does not have a Release file.": "is not served any more",
+}
+
+
+@pytest.mark.parametrize("said, help_", FAILURES.items())
+def test_a_failure_is_followed_by_what_helps(box, said, help_):
     (box.bin / "xz").unlink()
-    (box.bin / "sleep").symlink_to("/bin/sleep")
-    box.program(
-        "apt-get",
-        f'echo "$@" >> {box.calls}; [ "$1" = update ] || '
-        f"{{ sleep 0.3; echo > {box.bin}/xz; /bin/chmod 755 {box.bin}/xz; }}",
+    box.program("apt-get", f"cat >&2 <<'EOT'\n{said}\nEOT\nexit 100")
+    (box.bin / "cat").symlink_to("/bin/cat")
+    lines = box.run("build").stdout.splitlines()
+    assert lines[-2] == "deps: apt-get failed; still missing: xz-utils"
+    assert lines[-1].startswith("deps: ") and help_ in lines[-1] and lines[-1].endswith("; then run make again")
+
+
+@pytest.mark.parametrize("where", ["sources.list", "sources.list.d/ubuntu.sources"])
+def test_ubuntu_without_universe(box, where):
+    """Root is told so when apt-get finds nothing, others in the line that they are to copy."""
+    (box.folder / "etc/apt/sources.list.d").mkdir(parents=True)
+    (box.folder / "etc/os-release").write_text('NAME="Ubuntu"\nID=ubuntu\n')
+    (box.folder / "etc/apt" / where).write_text("deb http://x noble main\n")
+    (box.bin / "xz").unlink()
+    box.program("apt-get", "echo 'E: Unable to locate package xz-utils' >&2; exit 100")
+    assert box.run("build").stdout.endswith("deps: as root: add-apt-repository universe; then run make again\n")
+    box.program("id", "echo 1000")
+    line = "deps: missing; as root: add-apt-repository universe && apt-get install xz-utils\n"
+    assert box.run("build").stdout == line
+    (box.folder / "etc/apt" / where).write_text("deb http://x noble main universe\n")
+    assert box.run("build").stdout == line.replace("add-apt-repository universe && ", "")
+
+
+def test_a_container_whose_lists_are_empty(box):
+    box.program("id", "echo 1000")
+    (box.bin / "xz").unlink()
+    lists = box.folder / "var/lib/apt/lists"
+    lists.mkdir(parents=True)
+    assert box.run("build").stdout == "deps: missing; as root: apt-get update && apt-get install xz-utils\n"
+    (lists / "deb.debian.org_debian_dists_bookworm_main_binary-amd64_Packages").write_text("")
+    assert box.run("build").stdout == "deps: missing; as root: apt-get install xz-utils\n"
+
+
+def test_a_mac_without_homebrew(box):
+    box.manager("unheard-of")
+    box.host("arm64", "Darwin")
+    for name in ("xz", "aarch64-linux-gnu-gcc", "x86_64-linux-gnu-gcc"):
+        (box.bin / name).unlink()
+    assert box.run("build").stdout == (
+        "deps: missing; Homebrew has it: install that by the line of https://brew.sh, and run make again\n"
     )
-    with ThreadPoolExecutor() as pool:
-        done = list(pool.map(box.run, ["build", "build"]))
-    assert [one.returncode for one in done] == [0, 0]
-    assert len(box.asked()) == 2, "one update, one install"
 
 
-def test_unknown_job(box):
-    assert box.run("everything").returncode == 2
+def test_a_python_that_is_elsewhere(box):
+    """Where there is no /usr/bin/python3, make says python3, and that is found on PATH."""
+    (box.folder / "usr/bin/python3").unlink()
+    box.program("id", "echo 1000")
+    assert (
+        box.run("build", PYTHON="python3").stdout
+        == "deps: missing; as root: apt-get install python3 python3-pyelftools\n"
+    )
+    box.program("python3", "exit 0")
+    assert box.run("build", PYTHON="python3").stdout == ""
 
 
 def test_an_old_qemu_is_told_before_anything_is_built(box):
@@ -309,7 +362,7 @@ def test_what_no_package_has_is_named_with_its_place(box):
     (box.folder / "usr/share/ovmf/OVMF.fd").unlink()
     said = box.run("build", "test").stdout
     assert said.count("\n") == 1 and "pacman" not in said
-    assert "curl --create-dirs -o build/newlib/newlib-3.3.0.tar.gz https://sourceware.org/pub/newlib/" in said
+    assert "curl --create-dirs -o build/usr/src/newlib/newlib-3.3.0.tar.gz https://sourceware.org/pub/newlib/" in said
     assert said.endswith("; by other means than packages: /usr/share/ovmf/OVMF.fd\n")
 
 

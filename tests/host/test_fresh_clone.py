@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import tarfile
 
 import pytest
 from vitrine_guest import MACHINES
@@ -101,6 +102,26 @@ def test_two_makes_build_the_c_library_once(clone, tmp_path, tools, machine):
     assert not (tmp_path / "lib/.ready.lock.d").exists()
     build = [line for line in dry_run(clone, machine.make).splitlines() if "newlib.sh" in line]
     assert build and all("userland/once.sh build/newlib/" in line for line in build)
+
+
+def test_the_c_library_is_built_from_what_deps_names(clone, tmp_path, machine):
+    """Where no package has it, its archive is in build/ by the line of curl that tools/deps.sh prints."""
+    with open(os.path.join(ROOT, "tools/deps.sh"), encoding="utf-8") as file:
+        place = re.search(r"curl --create-dirs -o (\S+) ", file.read())[1]
+    tree = tmp_path / "tree"
+    shutil.copytree(clone, tree)
+    (tree / place).parent.mkdir(parents=True)
+    with tarfile.open(tree / place.replace("3.3.0", "9"), "w:gz") as tar:
+        member = tarfile.TarInfo("newlib-9/newlib/configure.host")
+        tar.addfile(member)
+    subprocess.run(
+        ["make", f"ARCH={machine.arch}", f"build/newlib/{machine.arch}/.ready"],
+        cwd=tree,
+        capture_output=True,
+        check=False,
+    )
+    unpacked = [path.name for path in (tree / f"build/newlib/{machine.arch}/work/src").rglob("*")]
+    assert unpacked == ["newlib", "configure.host"]
 
 
 def test_make_knows_the_way_through_the_tests(clone, machine):

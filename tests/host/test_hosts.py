@@ -314,6 +314,28 @@ def test_an_old_make_is_refused_in_one_line():
     assert "GNU make 4.2 or later is needed, and this is 3.81; macOS: brew install make" in done.stderr
 
 
+def test_a_tree_whose_path_has_a_blank_is_refused_in_one_line(tmp_path):
+    """As those of a user of Windows may have, seen from WSL."""
+    (tmp_path / "John Smith").mkdir()
+    command = ["make", "-f", os.path.join(ROOT, "Makefile"), "-C", str(tmp_path / "John Smith"), "help"]
+    done = subprocess.run(command, text=True, capture_output=True, check=False)
+    refused = [line for line in done.stderr.splitlines() if "directory" not in line]
+    assert done.returncode and len(refused) == 1 and "the path of this tree has a blank" in refused[0]
+
+
+def test_a_clone_is_the_same_on_every_system():
+    """Windows ends lines in another way when git may change them; neither it nor macOS tells names apart by case, and it
+    has names of its own. A symbolic link is a file of text there."""
+    assert "* -text\n" in read(".gitattributes")
+    names = files()
+    assert len({name.lower() for name in names}) == len(names)
+    reserved = re.compile(r"(^|/)(aux|con|prn|nul|com\d|lpt\d)(\.[^/]*)?(/|$)|[<>:\"|?*\\\\]|[. ](/|$)", re.I)
+    assert [name for name in names if reserved.search(name)] == []
+    assert [name for name in names if os.path.islink(os.path.join(ROOT, name))] == []
+    endings = [name for name in SCRIPTS + PYTHON if "\r" in read(name)]
+    assert endings == []
+
+
 def chosen(*words, **environment):
     """What mk/toolchain.mk makes of these words: the compiler, or its error."""
     rules = "include mk/toolchain.mk\n$(info CC=$(CC))\nall: ;\n"
