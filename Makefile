@@ -93,7 +93,7 @@ else
 inner = +$(Q)$(MAKE) $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(cpus)) ARCH=$(1)
 
 help:
-	@sed -n 's/^#: \{0,1\}//p' $(firstword $(MAKEFILE_LIST)) mk/qemu.mk mk/debian.mk mk/tests.mk mk/labs.mk
+	@sed -n 's/^#: \{0,1\}//p' $(firstword $(MAKEFILE_LIST)) mk/qemu.mk mk/release.mk mk/debian.mk mk/tests.mk mk/labs.mk
 
 #: Vitrine: a teaching kernel that traces itself.
 #:
@@ -157,7 +157,7 @@ modules modules_install:
 	$(Q)echo 'make: $@ is for the modules of a folder: make M=FOLDER $@ (docs/modules.md)' >&2; exit 1
 
 .PHONY: modules modules_install help toolchain deps deps-build deps-run deps-iso deps-test deps-labs deps-lint $(MACHINES) all busybox iso clean
-include mk/qemu.mk mk/tests.mk mk/labs.mk
+include mk/qemu.mk mk/release.mk mk/tests.mk mk/labs.mk
 
 endif
 

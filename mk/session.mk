@@ -17,7 +17,16 @@ busybox:
 	$(Q)rm -rf $(BUSYBOX)
 	$(Q)$(MAKE) --no-print-directory ARCH=$(ARCH) $(SESSION)
 
-$(SESSION): $(INITRAMFS) $(PAGES) $(BUSYBOX)/log userland/busybox.applets userland/mksession.sh tools/newc.py
+# $(1): busybox, or a name of nothing.
+define session_archive
 	$(call say,CPIO,$@)
-	$(Q)sh userland/mksession.sh $(UROOT) $(BUSYBOX)/busybox $@.stage $(PAGES)
+	$(Q)sh userland/mksession.sh $(UROOT) $(1) $@.stage $(PAGES)
 	$(Q)$(PYTHON) tools/newc.py $@.stage $(INITRAMFS) > $@ && rm -rf $@.stage
+endef
+
+$(SESSION): $(INITRAMFS) $(PAGES) $(BUSYBOX)/log userland/busybox.applets userland/mksession.sh tools/newc.py
+	$(call session_archive,$(BUSYBOX)/busybox)
+
+# The same without busybox, which is not for us to hand on (mk/release.mk).
+$(BUILD)/pages.cpio: $(INITRAMFS) $(PAGES) userland/mksession.sh tools/newc.py
+	$(call session_archive,none)
