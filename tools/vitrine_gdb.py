@@ -11,7 +11,7 @@ import threading
 
 from vitrine_guest import ROOT, die_with_parent
 from vitrine_machines import NO_STATUS, GuestError
-from vitrine_qemu import ended_line
+from vitrine_qemu import ended_line, install_words
 
 
 class Stub:
@@ -38,10 +38,11 @@ class Stub:
 
 
 def find_gdb(machine):
-    """GDB= of the environment, gdb-multiarch, or a plain gdb, which knows its own host's machine."""
-    gdb = os.environ.get("GDB") or next((name for name in ("gdb-multiarch", "gdb") if shutil.which(name)), None)
+    """GDB= of the environment, gdb-multiarch, Homebrew's for this machine, or a plain gdb, which knows its own host's."""
+    own = f"{machine.qemu.removeprefix('qemu-system-')}-elf-gdb"
+    gdb = os.environ.get("GDB") or next((name for name in ("gdb-multiarch", own, "gdb") if shutil.which(name)), None)
     if not gdb or not shutil.which(gdb):
-        raise GuestError(f"{gdb or 'gdb-multiarch'} is not there: apt install gdb-multiarch", NO_STATUS)
+        raise GuestError(f"{gdb or 'gdb-multiarch'} is not there: {install_words(own, 'install it')}", NO_STATUS)
     tried = subprocess.run(
         [gdb, "-nx", "-batch", "-ex", f"set architecture {machine.gdb}"],
         stdin=subprocess.DEVNULL,
@@ -51,7 +52,7 @@ def find_gdb(machine):
         check=False,
     )
     if "ndefined" in tried.stdout:
-        raise GuestError(f"{gdb} knows no {machine.goal}: apt install gdb-multiarch", NO_STATUS)
+        raise GuestError(f"{gdb} knows no {machine.goal}: {install_words(own, 'install gdb-multiarch')}", NO_STATUS)
     return gdb
 
 

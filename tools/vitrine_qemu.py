@@ -101,7 +101,7 @@ def named(qemu):
     return f"{os.path.basename(qemu)} (version {version(qemu) or 'unknown'})"
 
 
-def install_words(qemu):
+def install_words(program, otherwise=f"install QEMU {NEEDED} or later"):
     """How this computer's package manager is asked for it, by the table of `make deps`."""
     manager = next((name for name in MANAGERS if shutil.which(name)), None)
     try:
@@ -111,9 +111,9 @@ def install_words(qemu):
         rows = []
     columns = {"apt-get": "apt"}
     for row in rows[1:]:
-        if manager and row[1] == os.path.basename(qemu):
+        if manager and os.path.basename(program) in row[1].split("|"):
             return f"{MANAGERS[manager]} {row[rows[0].index(columns.get(manager, manager))]}"
-    return f"install QEMU {NEEDED} or later"
+    return otherwise
 
 
 def too_old_line(qemu):

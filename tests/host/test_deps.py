@@ -326,7 +326,7 @@ def test_unknown_job(box):
 SYSTEMS = {
     "dnf": "as root: dnf install gcc-aarch64-linux-gnu xz qemu-system-aarch64 gdb",
     "pacman": "as root: pacman -S --needed aarch64-linux-gnu-gcc xz qemu-system-aarch64 gdb",
-    "brew": "brew install aarch64-elf-gcc xz qemu gdb",
+    "brew": "brew install aarch64-elf-gcc xz qemu aarch64-elf-gdb x86_64-elf-gdb",
     "apk": "as root: apk add gcc-aarch64-none-elf newlib-aarch64-none-elf xz qemu-system-aarch64 gdb-multiarch",
 }
 
@@ -340,7 +340,7 @@ def test_another_system_is_told_its_own_names(box, manager):
         box.host("arm64", "Darwin")
         box.program("brew", "exit 1")
         assert box.run("build", "run").stdout.endswith(
-            "deps: brew failed; still missing: aarch64-elf-gcc xz qemu gdb\n"
+            "deps: brew failed; still missing: aarch64-elf-gcc xz qemu aarch64-elf-gdb x86_64-elf-gdb\n"
         )
     else:
         assert box.run("build", "run").stdout == f"deps: missing; {SYSTEMS[manager]}\n"

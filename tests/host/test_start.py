@@ -12,6 +12,7 @@ import vitrine_lifetime
 import vitrine_qemu
 import vitrine_session
 from machines import params
+from vitrine_gdb import find_gdb
 from vitrine_guest import MACHINES, Guest, GuestError, cpio_archive
 from vitrine_lifetime import Lifetime, Silence, can_run, processor_seconds
 from vitrine_replay import Recording
@@ -245,6 +246,26 @@ def test_a_host_without_proc_asks_ps(monkeypatch):
             busy.kill()
             asleep.kill()
     assert not processor_seconds(asleep.pid) >= 0 and not can_run(asleep.pid), "it has ended"
+
+
+def test_the_debugger_is_that_of_the_system(tmp_path, monkeypatch):
+    """Homebrew has one for each machine; Debian's knows both, and is preferred."""
+    machine = MACHINES["aarch64"]
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("GDB", raising=False)
+    with pytest.raises(GuestError, match="gdb-multiarch is not there: install it"):
+        find_gdb(machine)
+    (tmp_path / "brew").write_text("")
+    (tmp_path / "brew").chmod(0o755)
+    with pytest.raises(GuestError, match="gdb-multiarch is not there: brew install aarch64-elf-gdb"):
+        find_gdb(machine)
+    for name in ("gdb", "aarch64-elf-gdb", "gdb-multiarch"):
+        stand_in(tmp_path, "", "echo 'The target architecture is set to \"aarch64\".'", name)
+        assert find_gdb(machine) == name
+    (tmp_path / "gdb-multiarch").unlink()
+    stand_in(tmp_path, "", "echo 'Undefined item: \"aarch64\".'", "aarch64-elf-gdb")
+    with pytest.raises(GuestError, match="aarch64-elf-gdb knows no arm64: brew install aarch64-elf-gdb"):
+        find_gdb(machine)
 
 
 @pytest.mark.parametrize("options, script", [((), True), ((), False), (("--replay", "/nonexistent/gdb"), True)])
