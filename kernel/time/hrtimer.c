@@ -19,6 +19,7 @@
 #include <sched/spinlock.h>
 #include <time/clock.h>
 #include <time/hrtimer.h>
+#include <time/irq_share.h>
 #include <trace/events/timer.h>
 #include <uapi/time.h>
 
@@ -30,6 +31,7 @@ struct hrtimer_cpu_base {
 	ktime_t next_event;	      /* [b] what the hardware is set to */
 	bool in_interrupt;	      /* [b] hrtimer_interrupt sets the hardware when it is through */
 	bool online;		      /* [c] hardware set up */
+	struct irq_share share;	      /* [c] of the CPU's time, by interrupts */
 };
 static DEFINE_PER_CPU(struct hrtimer_cpu_base, hrtimer_bases);
 
@@ -82,17 +84,19 @@ static void unlock_base(struct hrtimer_cpu_base *base)
 /*
  * Set the hardware of this CPU if `expires` comes before the moment that it is set to. A timer that is cancelled leaves
  * the hardware as it is: an interrupt that finds nothing to do costs less than setting the hardware at every cancel.
- * While hrtimer_interrupt() runs it sets the hardware itself, at its end. Base locked.
+ * While hrtimer_interrupt() runs it sets the hardware itself, at its end. Base locked. Returns the time, or 0 when the
+ * hardware is left as it is.
  */
-static void program_event(struct hrtimer_cpu_base *base, ktime_t expires)
+static ktime_t program_event(struct hrtimer_cpu_base *base, ktime_t expires)
 {
 	ktime_t now;
 
 	if (base->in_interrupt || expires >= base->next_event || !base->online)
-		return;
+		return 0;
 	base->next_event = expires;
 	now = ktime_get();
 	clock_event->set_next_event(expires > now ? expires - now : 0);
+	return now;
 }
 
 /* Base locked. `was_armed` is only for the event. */
@@ -242,20 +246,23 @@ static void noinline __hrtimer_run_queues(struct hrtimer_cpu_base *base, ktime_t
 void noinline hrtimer_interrupt(void)
 {
 	struct hrtimer_cpu_base *base = this_cpu_ptr(&hrtimer_bases);
+	ktime_t begin = ktime_get(), end = 0;
 	struct hrtimer *t;
 
 	arch_spin_lock(&base->lock);
 	base->in_interrupt = true;
 	/* Only what was due on arrival: a callback that always restarts itself in the past cannot keep us here. */
-	__hrtimer_run_queues(base, ktime_get());
+	__hrtimer_run_queues(base, begin);
 	base->in_interrupt = false;
 	base->next_event = KTIME_MAX; /* not before: hrtimers_late_by */
 	t = first_hrtimer(base);
 	if (t)
-		program_event(base, t->expires); /* in the past: the interrupt comes again at once */
+		end = program_event(base, t->expires); /* in the past: the interrupt comes again at once */
 	else
 		clock_event->shutdown();
 	unlock_base(base);
+	if (end)
+		irq_share_note(&base->share, begin, end);
 }
 
 s64 hrtimers_late_by(unsigned cpu, ktime_t now)
