@@ -65,7 +65,11 @@ static DEFINE_PER_CPU(struct hw_branch_cpu, hw_branch_cpu);
 
 /*
  * Records a branch. Debug exception context: the entry code has raised preempt_count by one, so the record gets the
- * count less one. The stepped code may be the ring buffer's own, which copes with that as with any interrupt.
+ * count less one.
+ *
+ * The stepped code may be the ring buffer's own. A writer that an interrupt's record has overtaken tries again, and so
+ * does the outermost one when others have left it their commit. If each branch of such a loop were a record, no try
+ * would ever succeed. So branches from the begin to the end of another record in this CPU's buffer are left out.
  */
 static void record_branch(struct trace_array *tr, const struct pt_regs *regs, u64 from, u64 to)
 {
@@ -74,7 +78,7 @@ static void record_branch(struct trace_array *tr, const struct pt_regs *regs, u6
 	struct hw_branch_entry *entry;
 
 	/* The branches of an oops itself would push out those that have led to it, which are wanted. */
-	if (unlikely(READ_ONCE(oops_in_progress)))
+	if (unlikely(READ_ONCE(oops_in_progress)) || READ_ONCE(buffer->committing))
 		return;
 	event = ring_buffer_reserve(buffer, sizeof(*entry), trace_clock_now(tr));
 	if (!event)
