@@ -447,6 +447,8 @@ static struct task_struct *new_task(const struct kernel_clone_args *args)
 	if (!p)
 		return NULL;
 	reset_task(p, args);
+	if (args->name)
+		strscpy_pad(p->comm, args->name, sizeof(p->comm));
 	get_groups(p->groups);
 	atomic_inc(&p->user->refs);
 	if (args->fn)
@@ -555,6 +557,7 @@ struct task_struct *fork_idle(int cpu)
 		goto free_task;
 	init_idle(p, cpu);
 	fgraph_init_task(p);
+	trace_task_newtask(p, args.flags);
 	return p;
 
 free_task:
