@@ -23,6 +23,7 @@
 #include <sched/sched.h>
 #include <time/clock.h>
 #include <time/hrtimer.h>
+#include <trace/events/oom.h>
 
 #include "slab.h"
 #include "vma.h"
@@ -258,6 +259,7 @@ static void oom_kill_process(struct task_struct *victim)
 	WRITE_ONCE(victim_mm, mm);
 	victim_since = ktime_get();
 	send_sig(SIGKILL, victim, 1);
+	trace_mark_victim(victim, mm);
 	kill_sharers(victim, mm);
 	mmput_later(mm);
 }
@@ -342,6 +344,7 @@ int oom_set_score_adj(struct task_struct *p, int adj, bool legacy)
 		err = -EACCES;
 	} else {
 		set_adj(p, adj, root && !legacy);
+		trace_oom_score_adj_update(p);
 		set_adj_of_sharers(p, adj, root && !legacy);
 	}
 	mutex_unlock(&oom_mutex);

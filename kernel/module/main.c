@@ -31,6 +31,7 @@
 #include <sched/wait.h>
 #include <time/jiffies.h>
 #include <trace/events/module.h>
+#include <trace/events/notifier.h>
 
 #define MAX_FILE (64UL << 20) /* bytes of a file that are looked at at all */
 #define MAX_ARGS 4096
@@ -96,8 +97,10 @@ struct module *find_module(const char *name)
 void module_tell_going(struct module *mod)
 {
 	for (struct module_notifier *const *n = END_NOTIFIERS; n-- > FIRST_NOTIFIER;)
-		if ((*n)->going)
+		if ((*n)->going) {
+			trace_notifier_run((void *)(*n)->going);
 			(*n)->going(mod);
+		}
 }
 
 /* [module_mutex] From `n` on, up to `end` or the first one that refuses. */
@@ -106,8 +109,10 @@ static int tell_coming(struct module *mod, struct module_notifier *const *n, str
 	int err = 0;
 
 	for (; n < end && !err; n++)
-		if ((*n)->coming)
+		if ((*n)->coming) {
+			trace_notifier_run((void *)(*n)->coming);
 			err = (*n)->coming(mod);
+		}
 	return err;
 }
 
@@ -115,8 +120,10 @@ static int tell_coming(struct module *mod, struct module_notifier *const *n, str
 static void tell_live(struct module *mod)
 {
 	for (struct module_notifier *const *n = END_NOTIFIERS; n-- > FIRST_NOTIFIER;)
-		if ((*n)->live)
+		if ((*n)->live) {
+			trace_notifier_run((void *)(*n)->live);
 			(*n)->live(mod);
+		}
 }
 
 /* ---- Loading */

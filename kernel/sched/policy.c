@@ -3,6 +3,7 @@
 
 #include <kernel/export.h>
 #include <lib/string.h>
+#include <trace/events/sched.h>
 
 static bool rt_policy(int policy)
 {
@@ -227,8 +228,10 @@ void sched_set_pi_prio(struct task_struct *p, int prio)
 	struct rq *rq = task_rq_lock(p, &flags);
 
 	p->pi_prio = prio;
-	if (p->prio != min(p->normal_prio, prio))
+	if (p->prio != min(p->normal_prio, prio)) {
+		trace_sched_pi_setprio(p, prio);
 		change_params(rq, p, NULL);
+	}
 	rq_unlock(rq);
 	push_tasks(rq);
 	spin_unlock_irqrestore(&p->pi_lock, flags);

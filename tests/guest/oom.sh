@@ -91,6 +91,9 @@ kill -0 $safe || fail 'who must not go went'
 same 'a program starts' yes "$(echo yes | cat)"
 
 # -- several at once: each of them goes, and nobody else
+echo > $T/trace
+echo 1 > $T/tracing_on
+echo oom:mark_victim > $T/set_event
 for i in 1 2 3; do
 	oomtest eat &
 	eaters="$eaters $!"
@@ -100,6 +103,11 @@ for pid in $eaters; do
 	same "one of several" 137 $?
 done
 same 'how many went' 5 $(killed)
+echo > $T/set_event
+dmesg | grep 'Out of memory: Killed process' | tail -n 3 > /tmp/said
+# The event says of each what the log says.
+same 'victims' "$(sed 's/.*Killed process \([0-9]*\) (\(.*\)) total-vm:\(.*\), anon-rss:\(.*\), file-rss:\(.*\), shmem-rss:\(.*\), UID:\(.*\) pgtables:\(.*\) oom_score_adj:\(.*\)/pid=\1 comm=\2 total-vm=\3 anon-rss=\4 file-rss:\5 shmem-rss:\6 uid=\7 pgtables=\8 oom_score_adj=\9/' /tmp/said)" \
+	"$(sed -n 's/.*mark_victim: //p' $T/trace)"
 kill -9 $large $safe
 wait $large $safe
 is_back 'all are gone' 1 $((before + 4096))
