@@ -313,7 +313,11 @@ seen rseq_update 'cpu_id=1 node_id=0 mm_cid=1'
 seen rseq_ip_fixup "regs_ip=0x[0-9a-f]+ $(cat /tmp/output)"
 
 # -- grace periods and callbacks
-traced rcu processes
+callbacks() {
+	processes
+	sleep 0.02 # RCU's thread gathers them for some time
+}
+traced rcu callbacks
 seen rcu_grace_period 'rcu_sched [0-9]+ (start|end)'
 seen rcu_callback "rcu_sched rhp=$pointer func=$name [0-9]+"
 seen rcu_batch_start 'rcu_sched CBs=[0-9]+ bl=9223372036854775807'
