@@ -271,7 +271,7 @@ def test_every_record(machine, tmp_path, tepdump):
     append = "trace_event=initcall:* ftrace=function ftrace_filter=*_init*"
     with machine.guest(
         smp=CPUS,
-        timeout=200,
+        timeout=400,
         append=append,
         files=machine.programs("storm", "netevents", "doevents", "callevents"),
         ports={"out": str(tmp_path / "port")},
