@@ -452,20 +452,28 @@ int show_filesystems(struct seq_file *m);
 
 /* Descriptor tables (kernel/fs/file.c). */
 struct files_struct;
-extern struct files_struct init_files;		       /* of init_task: never freed */
-struct file *fget(unsigned fd);			       /* with a reference; NULL: -EBADF, as for one of O_PATH */
-int get_unused_fd_flags(unsigned flags);	       /* reserves the lowest free one (O_CLOEXEC); -EMFILE, -ENOMEM */
-void put_unused_fd(unsigned fd);		       /* gives back one that was reserved */
-void fd_install(unsigned fd, struct file *f);	       /* the table takes over the caller's reference */
-struct files_struct *dup_fd(struct files_struct *old); /* fork; NULL when out of memory */
-void exit_files(void *task);			       /* struct task_struct * */
+extern struct files_struct init_files;	      /* of init_task: never freed */
+struct file *fget(unsigned fd);		      /* with a reference; NULL: -EBADF, as for one of O_PATH */
+int get_unused_fd_flags(unsigned flags);      /* reserves the lowest free one (O_CLOEXEC); -EMFILE, -ENOMEM */
+void put_unused_fd(unsigned fd);	      /* gives back one that was reserved */
+void fd_install(unsigned fd, struct file *f); /* the table takes over the caller's reference */
+/*
+ * A copy of a table, for fork and unshare(2), without the descriptors of `hole` (NULL: with all). ERR_PTR: -ENOMEM;
+ * -EMFILE: fs.nr_open has been lowered below what the table holds.
+ */
+struct fd_range {
+	unsigned first, last;
+};
+struct files_struct *dup_fd(struct files_struct *old, const struct fd_range *hole);
+void exit_files(void *task); /* struct task_struct * */
 /*
  * Count a user of the table, or stop counting it. put: the last one closes all files, which may sleep; NULL is allowed.
  */
 void put_files_struct(struct files_struct *files);
 void get_files_struct(struct files_struct *files);
-/* exec: give the current task a table of its own, a copy when it is shared. 0 or -ENOMEM. */
-int unshare_files(void);
+/* Give the current task a table of its own, a copy (dup_fd) when it is shared. 0, or an errno of dup_fd(). */
+int unshare_files(const struct fd_range *hole);
+extern unsigned sysctl_nr_open;	 /* [read and written whole] fs.nr_open: descriptors are below it */
 int fd_get_cloexec(unsigned fd); /* will exec close it? 0, 1, -EBADF. Thread context */
 /* exec, after unshare_files: close what is marked so. */
 void do_close_on_exec(struct files_struct *files);

@@ -31,6 +31,11 @@ struct fd {
 #define FDPUT_FPUT	 1u /* fdput drops a reference */
 #define FDPUT_POS_UNLOCK 2u /* fdput_pos unlocks f_pos_lock */
 
+/* file.c. An empty table with one user, or NULL. */
+struct files_struct *alloc_files(void);
+/* Make room for descriptor fd, whatever fs.nr_open says. The lock is not held. 0 or -ENOMEM. */
+int grow_files(struct files_struct *files, unsigned fd);
+
 /* The slow paths of fdget_raw and fdget_pos: with a reference, and with f_pos_lock. */
 struct fd fdget_shared(unsigned fd);
 struct fd fdget_pos_lock(struct fd f);

@@ -408,31 +408,3 @@ SYSCALL_DEFINE1(close, unsigned int, fd)
 
 	return f ? filp_close(f, current->files) : -EBADF;
 }
-
-#define CLOSE_RANGE_CLOEXEC 4u
-
-/*
- * close_range(2): close all descriptors first..last, or (CLOEXEC) only mark them for exec. It goes from one open
- * descriptor to the next, so a range up to the largest number ends where the table does. The file that the search
- * returns only shows that the descriptor is open; another thread may close it in between, and then fd_take() finds
- * nothing.
- */
-SYSCALL_DEFINE3(close_range, unsigned int, fd, unsigned int, max_fd, unsigned int, flags)
-{
-	if ((flags & ~CLOSE_RANGE_CLOEXEC) || fd > max_fd)
-		return -EINVAL;
-	for (;;) {
-		struct file *f = fget_task_next(current, &fd);
-
-		if (!f)
-			return 0;
-		fput(f);
-		if (fd > max_fd)
-			return 0;
-		if (flags)
-			fd_set_cloexec(fd, true);
-		else if ((f = fd_take(fd)))
-			filp_close(f, current->files);
-		fd++;
-	}
-}

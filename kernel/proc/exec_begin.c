@@ -224,7 +224,7 @@ int begin_new_exec(struct binprm *bprm, struct mm_struct *mm)
 	if (!err)
 		err = unshare_sighand(t);
 	if (!err)
-		err = unshare_files();
+		err = unshare_files(NULL);
 	if (err)
 		return err;
 	bprm->point_of_no_return = true;

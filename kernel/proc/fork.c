@@ -112,18 +112,23 @@ static void reset_task(struct task_struct *p, const struct kernel_clone_args *ar
  * without references of the child's own. Each function takes a reference for what is shared, or replaces the pointer
  * by a copy. A kernel thread's model is init_task (detach_from_user), for anything else it is current.
  *
- * This one does so for the table of open files. Returns 0 or -ENOMEM.
+ * This one does so for the table of open files. Returns 0 or an errno of dup_fd().
  */
 static int copy_files(u64 flags, struct task_struct *p)
 {
+	struct files_struct *files;
+
 	if (!p->files)
 		return 0;
 	if (flags & CLONE_FILES) {
 		get_files_struct(p->files);
 		return 0;
 	}
-	p->files = dup_fd(p->files);
-	return p->files ? 0 : -ENOMEM;
+	files = dup_fd(p->files, NULL);
+	if (IS_ERR(files))
+		return PTR_ERR(files);
+	p->files = files;
+	return 0;
 }
 
 /*
@@ -387,7 +392,7 @@ unlock:
 
 /*
  * Fill the child with everything that it shares or copies. All or nothing: on failure the parts that were already
- * taken are given back in the opposite order. Returns 0 or -ENOMEM. May sleep.
+ * taken are given back in the opposite order. Returns 0 or -errno. May sleep.
  */
 static int copy_parts(u64 flags, struct task_struct *p)
 {
