@@ -369,13 +369,18 @@ static void open_all(void)
 		ROW(pipe2, "descriptors", X, 0), ROW(sendfile64, "offset", null, file, X, BYTES),                    \
 		MORE(splice, "offset in", (.after = pipe_is_whole), file, X, pipe_out, 0, BYTES, 0),                 \
 		MORE(splice, "offset out", (.after = pipe_is_whole), pipe_in, 0, file, X, BYTES, 0),                 \
-		ROW(getrandom, "buffer", X, BYTES, 0), ROW(syslog, "buffer", 3, X, BYTES)
+		ROW(copy_file_range, "offset in", file, X, file, 0, 0, 0),                                           \
+		ROW(copy_file_range, "offset out", file, 0, file, X, 0, 0), ROW(getrandom, "buffer", X, BYTES, 0),   \
+		ROW(syslog, "buffer", 3, X, BYTES)
 
-#define TERMINAL                                                                                           \
-	ROW(ioctl, "TCGETS", tty, 0x5401, X), ROW(ioctl, "TCSETS", tty, 0x5402, X),                        \
-		ROW(ioctl, "TCSETSW", tty, 0x5403, X), ROW(ioctl, "TCSETSF", tty, 0x5404, X),              \
-		ROW(ioctl, "TIOCGWINSZ", tty, 0x5413, X), ROW(ioctl, "TIOCSWINSZ", tty, 0x5414, X),        \
-		ROW(ioctl, "FIONREAD", tty, 0x541b, X), ROW(ioctl, "FIONREAD (pipe)", pipe_in, 0x541b, X), \
+#define TERMINAL                                                                                            \
+	ROW(ioctl, "TCGETS", tty, 0x5401, X), ROW(ioctl, "TCSETS", tty, 0x5402, X),                         \
+		ROW(ioctl, "TCGETA", tty, 0x5405, X), ROW(ioctl, "TCSETA", tty, 0x5406, X),                 \
+		ROW(ioctl, "TCSETAW", tty, 0x5407, X), ROW(ioctl, "TCSETAF", tty, 0x5408, X),               \
+		ROW(ioctl, "TIOCGLCKTRMIOS", tty, 0x5456, X), ROW(ioctl, "TIOCSLCKTRMIOS", tty, 0x5457, X), \
+		ROW(ioctl, "TCSETSW", tty, 0x5403, X), ROW(ioctl, "TCSETSF", tty, 0x5404, X),               \
+		ROW(ioctl, "TIOCGWINSZ", tty, 0x5413, X), ROW(ioctl, "TIOCSWINSZ", tty, 0x5414, X),         \
+		ROW(ioctl, "FIONREAD", tty, 0x541b, X), ROW(ioctl, "FIONREAD (pipe)", pipe_in, 0x541b, X),  \
 		ROW(ioctl, "TIOCOUTQ", tty, 0x5411, X), MORE(ioctl, "TIOCSTI", (.one_byte = true), tty, 0x5412, X)
 
 #define WAITS                                                                                                          \
