@@ -105,6 +105,8 @@ struct inode_operations {
 	int (*create)(struct inode *dir, struct dentry *dentry, mode_t mode);
 	int (*mkdir)(struct inode *dir, struct dentry *dentry, mode_t mode);
 	int (*mknod)(struct inode *dir, struct dentry *dentry, mode_t mode, dev_t dev);
+	/* O_TMPFILE: a regular file without a name, with no links. ERR_PTR. Called without the directory's i_lock. */
+	struct inode *(*tmpfile)(struct inode *dir, mode_t mode);
 	int (*symlink)(struct inode *dir, struct dentry *dentry, const char *target);
 	int (*link)(struct dentry *old, struct inode *dir, struct dentry *dentry);
 	int (*unlink)(struct inode *dir, struct dentry *dentry);
@@ -165,6 +167,7 @@ struct inode {
 	u64 i_atime, i_mtime, i_ctime; /* [i] ns since 1970 */
 	u32 i_blocks;		       /* [i] of 512 bytes */
 	bool i_mapped;		       /* [a] was mapped once; never cleared */
+	bool i_linkable;	       /* [a] made without a name (O_TMPFILE), and may still be given the first one */
 	atomic_t i_count;	       /* [a] */
 	atomic_t i_shared_writers;     /* [a] > 0: shared mappings that may be written; < 0: there must be none */
 	atomic_t i_writecount;	       /* [a] > 0: files open for writing; < 0: programs that run it */
@@ -288,12 +291,13 @@ static inline struct path file_path(const struct file *f)
 {
 	return f->f_path;
 }
-#define __FMODE_EXEC 040 /* beside the O_* of open(2), from execve alone: the file is opened to be executed */
-#define FMODE_READ   1u
-#define FMODE_WRITE  2u
-#define FMODE_NOSEEK 4u	 /* pipes, ttys: lseek gives -ESPIPE, reads need no f_pos_lock */
-#define FMODE_EXEC   8u	 /* opened to be executed */
-#define FMODE_WRITER 16u /* counted in i_writecount */
+#define __FMODE_EXEC  040 /* beside the O_* of open(2), from execve alone: the file is opened to be executed */
+#define FMODE_READ    1u
+#define FMODE_WRITE   2u
+#define FMODE_NOSEEK  4u  /* pipes, ttys: lseek gives -ESPIPE, reads need no f_pos_lock */
+#define FMODE_EXEC    8u  /* opened to be executed */
+#define FMODE_WRITER  16u /* counted in i_writecount */
+#define FMODE_CREATED 32u /* its open has made the file */
 
 /*
  * Files and paths (kernel/fs/open.c, namei.c). Paths are kernel strings here. filp_open: a file with a reference, or

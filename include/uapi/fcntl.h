@@ -32,6 +32,8 @@
 #define F_OFD_GETLK	36 /* the same for locks of the open file */
 #define F_OFD_SETLK	37
 #define F_OFD_SETLKW	38
+#define F_DUPFD_QUERY	1027 /* is the argument a descriptor of the same open file? */
+#define F_CREATED_QUERY 1028 /* has the open made the file? */
 #define F_DUPFD_CLOEXEC 1030
 #define F_SETPIPE_SZ	1031
 #define F_GETPIPE_SZ	1032
@@ -43,6 +45,8 @@
 #define O_DSYNC		010000
 #define O_NOATIME	01000000
 #define O_PATH		010000000
+#define __O_TMPFILE	020000000
+#define O_TMPFILE	(__O_TMPFILE | O_DIRECTORY) /* a file without a name in this directory's file system */
 
 #define F_RDLCK 0
 #define F_WRLCK 1

@@ -57,6 +57,18 @@ static long fcntl_file(unsigned fd, struct file *f, unsigned cmd, unsigned long 
 	}
 }
 
+/* Does another descriptor stand for this open file? 1, 0, -EBADF. */
+static long fcntl_is_same(unsigned fd, const struct file *f)
+{
+	struct fd other = fdget_raw(fd);
+	bool same = other.file == f;
+
+	if (!other.file)
+		return -EBADF;
+	fdput(other);
+	return same;
+}
+
 /* Commands that concern the descriptor, and F_GETFL, work for one of O_PATH, too; the others do not, as on Linux. */
 static long do_fcntl(unsigned fd, struct file *f, unsigned cmd, unsigned long arg)
 {
@@ -68,6 +80,10 @@ static long do_fcntl(unsigned fd, struct file *f, unsigned cmd, unsigned long ar
 		return fd_get_cloexec(fd);
 	case F_SETFD:
 		return fd_set_cloexec(fd, arg & FD_CLOEXEC);
+	case F_DUPFD_QUERY:
+		return fcntl_is_same(arg, f);
+	case F_CREATED_QUERY:
+		return !!(f->f_mode & FMODE_CREATED);
 	case F_GETFL:
 		return f->f_flags;
 	default:

@@ -357,8 +357,8 @@ SYSCALL_DEFINE2(symlink, const char __user *, oldname, const char __user *, newn
 }
 
 /*
- * [i_lock of dir] A second name for old's file, in the same file system. The file may have lost its last name while the
- * lock was waited for.
+ * [i_lock of dir] A second name for old's file, in the same file system, or the first one for a file that was made
+ * without (O_TMPFILE). The file may have lost its last name while the lock was waited for.
  */
 static noinline int vfs_link(struct dentry *old, struct inode *dir, struct dentry *new)
 {
@@ -371,11 +371,13 @@ static noinline int vfs_link(struct dentry *old, struct inode *dir, struct dentr
 		return -EXDEV;
 	if (S_ISDIR(inode->i_mode) || !dir->i_op->link)
 		return -EPERM;
-	if (!inode->i_nlink)
+	if (!inode->i_nlink && !READ_ONCE(inode->i_linkable))
 		return -ENOENT;
 	err = dir->i_op->link(old, dir, new);
-	if (!err)
-		inotify_inode(inode, IN_ATTRIB);
+	if (err)
+		return err;
+	WRITE_ONCE(inode->i_linkable, false);
+	inotify_inode(inode, IN_ATTRIB);
 	return tell_created(dir, new, err);
 }
 
