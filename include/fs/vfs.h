@@ -233,6 +233,7 @@ struct super_block {
 	const char *s_source; /* during fill_super only: mount(2)'s first argument, "" when there was none */
 	int s_create_error;   /* [I] of a tree that only the kernel fills: what creating a file gives; 0: -EACCES */
 	bool s_write_by_mode; /* [I] root needs permission as well to open a file for writing */
+	bool s_fixed;	      /* [I] only the kernel makes names in it: to make one is -ENOENT */
 	atomic64_t s_next_ino;
 	atomic_t s_watches; /* [a] watches of inotify that hold inodes of it */
 };
@@ -392,7 +393,7 @@ int mode_permission(const struct inode *inode, int mask);
  */
 static inline int inode_permission(const struct inode *inode, int mask)
 {
-	if (likely(capable(CAP_DAC_OVERRIDE) && S_ISDIR(READ_ONCE(inode->i_mode))))
+	if (likely(!(mask & MAY_WRITE) && capable(CAP_DAC_OVERRIDE) && S_ISDIR(READ_ONCE(inode->i_mode))))
 		return 0;
 	if (unlikely(inode->i_op && inode->i_op->permission))
 		return inode->i_op->permission(inode, mask);

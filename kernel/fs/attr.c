@@ -52,6 +52,17 @@ SYSCALL_DEFINE3(fchmodat, int, dfd, const char __user *, filename, umode_t, mode
 	return change_path(dfd, filename, LOOKUP_FOLLOW, &attr);
 }
 
+/* With AT_SYMLINK_NOFOLLOW a link itself is meant, which has no mode that could be changed: -EOPNOTSUPP. */
+SYSCALL_DEFINE4(fchmodat2, int, dfd, const char __user *, filename, umode_t, mode, unsigned int, flags)
+{
+	struct iattr attr = {.valid = ATTR_MODE, .mode = mode & 07777};
+	unsigned how = flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW;
+
+	if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
+		return -EINVAL;
+	return change_path(dfd, filename, how | (flags & AT_EMPTY_PATH ? LOOKUP_EMPTY : 0), &attr);
+}
+
 SYSCALL_DEFINE2(chmod, const char __user *, filename, umode_t, mode)
 {
 	return sys_fchmodat(AT_FDCWD, (unsigned long)filename, mode);

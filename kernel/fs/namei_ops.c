@@ -16,14 +16,14 @@
 #include <proc/syscall.h>
 
 /*
- * May this name be made in the directory? 0, -EEXIST, -EACCES, and -ENOENT for a directory that was removed while
- * this call waited for its lock: it has no links then. [i_lock of dir]
+ * May this name be made in the directory? 0, -EEXIST, -EACCES; -ENOENT in a tree of the kernel's own (/proc), and for a
+ * directory that was removed while this call waited for its lock: it has no links then. [i_lock of dir]
  */
 int may_create(struct inode *dir, struct dentry *dentry)
 {
 	if (dentry->d_inode)
 		return -EEXIST;
-	if (!dir->i_nlink)
+	if (!dir->i_nlink || dir->i_sb->s_fixed)
 		return -ENOENT;
 	return inode_permission(dir, MAY_WRITE | MAY_EXEC);
 }

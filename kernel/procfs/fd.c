@@ -75,7 +75,9 @@ static const char *fd_get_link(struct dentry *dentry, struct inode *inode, char 
 	return name;
 }
 
-static const struct inode_operations fd_link_iops = {.get_link = fd_get_link, .get_path = fd_get_path};
+static const struct inode_operations fd_link_iops = {
+	.get_link = fd_get_link, .get_path = fd_get_path, .setattr = proc_setattr};
+static const struct inode_operations fdinfo_file_iops = {.setattr = proc_setattr};
 
 /* fdinfo/N: where the descriptor stands, how it is open, by which mount and inode it was found, and its locks. */
 static int fdinfo_show(struct seq_file *m, void *v)
@@ -145,7 +147,7 @@ static int fd_lookup_task(struct inode *dir, struct dentry *dentry, struct task_
 	if (!inode)
 		return -ENOMEM;
 	proc_node(inode)->fd = fd;
-	inode->i_op = info ? NULL : &fd_link_iops;
+	inode->i_op = info ? &fdinfo_file_iops : &fd_link_iops;
 	inode->i_fop = info ? &fdinfo_fops : NULL;
 	return proc_attach(dentry, inode);
 }
@@ -207,7 +209,7 @@ static int fd_dir_iterate(struct file *dirf, struct dir_context *ctx)
  * when the process is not dumpable, because the directory belongs to root then. Any context: the task is
  * looked at under RCU.
  */
-static int fd_dir_permission(const struct inode *inode, int mask)
+int proc_fd_permission(const struct inode *inode, int mask)
 {
 	const struct task_struct *task;
 	int err = mode_permission(inode, mask);
@@ -222,8 +224,10 @@ static int fd_dir_permission(const struct inode *inode, int mask)
 	return err;
 }
 
-static const struct inode_operations fd_dir_iops = {.lookup = fd_dir_lookup, .permission = fd_dir_permission};
-static const struct inode_operations fdinfo_dir_iops = {.lookup = fd_dir_lookup, .permission = fd_dir_permission};
+static const struct inode_operations fd_dir_iops = {
+	.lookup = fd_dir_lookup, .permission = proc_fd_permission, .setattr = proc_setattr};
+static const struct inode_operations fdinfo_dir_iops = {
+	.lookup = fd_dir_lookup, .permission = proc_fd_permission, .setattr = proc_setattr};
 static const struct file_operations fd_dir_fops = {.iterate = fd_dir_iterate};
 
 /* A thread by its number; -ENOENT for a thread of another process, also when that has got the number of this one. */
@@ -269,7 +273,7 @@ static int task_dir_iterate(struct file *f, struct dir_context *ctx)
 	return 0;
 }
 
-static const struct inode_operations task_dir_iops = {.lookup = task_dir_lookup};
+static const struct inode_operations task_dir_iops = {.lookup = task_dir_lookup, .setattr = proc_setattr};
 static const struct file_operations task_dir_fops = {.iterate = task_dir_iterate};
 
 static const struct proc_pid_entry fd_entry = {

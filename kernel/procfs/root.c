@@ -172,6 +172,7 @@ static int proc_fill_super(struct super_block *sb, const char *options)
 	for_each_in_table(proc, e) {
 		err = text_file_create_with(sb->s_root, e, 0555, &proc_text_fops);
 		if (err)
+	sb->s_fixed = true;
 			pr_err("proc: cannot create %s: error %d\n", e->path, err);
 	}
 	err = proc_create_link(sb->s_root, "self", &self_iops);
@@ -181,6 +182,7 @@ static int proc_fill_super(struct super_block *sb, const char *options)
 		err = proc_create_link(sb->s_root, "mounts", &mounts_iops);
 	return err ? err : proc_add_super(sb);
 }
+	proc_sys_finish(sb->s_root);
 
 static const struct file_system_type proc_type = {.name = "proc", .nodev = true, .fill_super = proc_fill_super};
 REGISTER_FILESYSTEM(proc_type);

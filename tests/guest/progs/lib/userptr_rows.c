@@ -307,9 +307,10 @@ static void open_all(void)
 		ROW(chroot, "path", X), ROW(truncate, "path", X, 0), ROW(openat, "path", HERE, X, 0, 0),               \
 		ROW(mkdirat, "path", HERE, X, 0700), ROW(mknodat, "path", HERE, X, 0100600, 0),                        \
 		ROW(fchmodat, "path", HERE, X, 0600), ROW(fchownat, "path", HERE, X, 0, 0, 0),                         \
-		ROW(faccessat, "path", HERE, X, 0), ROW(faccessat2, "path", HERE, X, 0, 0),                            \
-		ROW(unlinkat, "path", HERE, X, 0), ROW(symlinkat, "target", X, HERE, P(new_path)),                     \
-		ROW(symlinkat, "path", P(path), HERE, X), ROW(linkat, "old path", HERE, X, HERE, P(new_path), 0),      \
+		ROW(fchmodat2, "path", HERE, X, 0600, 0), ROW(faccessat, "path", HERE, X, 0),                          \
+		ROW(faccessat2, "path", HERE, X, 0, 0), ROW(unlinkat, "path", HERE, X, 0),                             \
+		ROW(symlinkat, "target", X, HERE, P(new_path)), ROW(symlinkat, "path", P(path), HERE, X),              \
+		ROW(linkat, "old path", HERE, X, HERE, P(new_path), 0),                                                \
 		ROW(linkat, "new path", HERE, P(path), HERE, X, 0),                                                    \
 		ROW(renameat2, "old path", HERE, X, HERE, P(new_path), 0),                                             \
 		ROW(renameat2, "new path", HERE, P(path), HERE, X, 0),                                                 \
