@@ -13,6 +13,8 @@
 #include <fs/poll.h>
 #include <kernel/random.h>
 #include <kernel/printk.h>
+#include <mm/mm.h>
+#include <mm/page.h>
 #include <mm/slab.h>
 #include <proc/signal.h>
 #include <sched/wait.h>
@@ -43,6 +45,22 @@ static ssize_t zero_read(struct file *f, char __user *buf, size_t n, loff_t *pos
 	return left == n && n ? -EFAULT : (ssize_t)(n - left);
 }
 
+/*
+ * A shared mapping is memory that only fork shares, and the oldest way to have that. A private one is anonymous memory
+ * with a name: the device keeps no page, so a read makes a page of zeroes for this mapping alone.
+ */
+static int zero_mmap(struct file *f, struct vm_area_struct *vma)
+{
+	return vma->vm_flags & VM_SHARED ? vma_share_zeroes(vma) : 0;
+}
+
+static struct page *zero_get_page(struct file *f, unsigned long pgoff)
+{
+	struct page *page = alloc_page(GFP_USER | __GFP_ZERO);
+
+	return page ? page : ERR_PTR(-ENOMEM);
+}
+
 /* A disk that is always full, for testing what programs do then. */
 static ssize_t full_write(struct file *f, const char __user *buf, size_t n, loff_t *pos)
 {
@@ -51,8 +69,12 @@ static ssize_t full_write(struct file *f, const char __user *buf, size_t n, loff
 
 static const struct file_operations null_fops = {
 	.read = null_read, .write = null_write, .write_kernel = null_write_kernel, .llseek = noop_llseek};
-static const struct file_operations zero_fops = {
-	.read = zero_read, .write = null_write, .write_kernel = null_write_kernel, .llseek = noop_llseek};
+static const struct file_operations zero_fops = {.read = zero_read,
+						 .write = null_write,
+						 .write_kernel = null_write_kernel,
+						 .llseek = noop_llseek,
+						 .mmap = zero_mmap,
+						 .get_page = zero_get_page};
 static const struct file_operations full_fops = {.read = zero_read, .write = full_write, .llseek = noop_llseek};
 
 /*

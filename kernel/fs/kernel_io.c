@@ -13,6 +13,12 @@
 #include <sched/sched.h>
 #include <uapi/uio.h>
 
+/* How many bytes lie behind a position. What has pages and no size, as /dev/zero, does not end. */
+static loff_t bytes_behind(const struct file *f, loff_t pos)
+{
+	return (S_ISREG(f->f_inode->i_mode) ? i_size_read(f->f_inode) : S64_MAX) - pos;
+}
+
 /*
  * Page by page. The size is looked at for each page, so that a file that is cut meanwhile ends early and no page
  * behind its end is read.
@@ -26,7 +32,7 @@ ssize_t kernel_read(struct file *f, void *buf, size_t n, loff_t *pos)
 	if (!f->f_op->get_page)
 		return -EINVAL;
 	while (done < n) {
-		loff_t left = i_size_read(f->f_inode) - *pos;
+		loff_t left = bytes_behind(f, *pos);
 		unsigned off = *pos & (PAGE_SIZE - 1);
 		size_t part = min_t(u64, n - done, PAGE_SIZE - off);
 		struct page *page;
@@ -67,7 +73,7 @@ EXPORT_SYMBOL(kernel_write);
  */
 static ssize_t send_page(struct file *out, struct file *in, loff_t *pos, size_t n)
 {
-	loff_t left = i_size_read(in->f_inode) - *pos;
+	loff_t left = bytes_behind(in, *pos);
 	unsigned off = *pos & (PAGE_SIZE - 1);
 	struct page *page;
 	ssize_t res;

@@ -171,14 +171,14 @@ static int mapping_flags(struct file *file, unsigned prot, unsigned flags)
 			return -EACCES;
 		vm_flags &= ~VM_MAYWRITE;
 	}
-	if (vm_flags & VM_GROWSDOWN)
-		return -EINVAL;
 	if (file->f_mnt && (file->f_mnt->mnt_flags & MS_NOEXEC)) {
 		if (prot & PROT_EXEC)
 			return -EPERM;
 		vm_flags |= VM_NOEXEC;
 	}
-	return file->f_op->get_page ? (int)vm_flags : -ENODEV;
+	if (!file->f_op->get_page && !file->f_op->mmap)
+		return -ENODEV;
+	return vm_flags & VM_GROWSDOWN ? -EINVAL : (int)vm_flags;
 }
 
 /*
@@ -238,6 +238,17 @@ static int back_mapping(struct vm_area_struct *vma, struct file *file, unsigned 
 		return 0;
 	vma->vm_shm = shm_create(vma_pages(vma));
 	return vma->vm_shm ? 0 : -ENOMEM;
+}
+
+int vma_share_zeroes(struct vm_area_struct *vma)
+{
+	vma->vm_shm = shm_create(vma_pages(vma));
+	if (!vma->vm_shm)
+		return -ENOMEM;
+	fput(vma->vm_file);
+	vma->vm_file = NULL;
+	vma->vm_pgoff = 0;
+	return 0;
 }
 
 /* [m] Do the limits allow it? What the mapping replaces (MAP_FIXED) goes, and is counted only where that decides. */
