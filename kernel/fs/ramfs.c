@@ -314,18 +314,23 @@ struct inode *ramfs_file_inode(struct super_block *sb, mode_t mode)
 /* On failure the caller destroys the super block, which frees what was made so far. */
 int ramfs_fill_super(struct super_block *sb, const char *options)
 {
-	mode_t mode = 0755;
+	const struct iattr *wanted;
 	struct inode *root;
 	int err;
 
 	sb->s_op = &ramfs_super_ops;
 	sb->s_magic = TMPFS_MAGIC;
-	err = ramfs_init_usage(sb, options, &mode);
+	err = ramfs_init_usage(sb, options);
 	if (err)
 		return err;
-	root = ramfs_inode(sb, S_IFDIR | mode, 0);
+	wanted = &((struct ramfs_usage *)sb->s_fs_info)->root;
+	root = ramfs_inode(sb, S_IFDIR | wanted->mode, 0);
 	if (IS_ERR(root))
 		return PTR_ERR(root);
+	if (wanted->valid & ATTR_UID)
+		root->i_uid = wanted->uid;
+	if (wanted->valid & ATTR_GID)
+		root->i_gid = wanted->gid;
 	sb->s_root = d_make_root(sb, root);
 	return sb->s_root ? 0 : -ENOMEM;
 }

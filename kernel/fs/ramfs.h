@@ -12,6 +12,7 @@ struct ramfs_usage {
 	atomic64_t pages, inodes; /* [a] */
 	u64 page_limit;		  /* [m] pages; USAGE_DEFAULT, USAGE_UNLIMITED */
 	u64 inode_limit;	  /* [m] the same */
+	struct iattr root;	  /* [I] the mode of the root; its user and group where the mount names them (valid) */
 };
 #define USAGE_DEFAULT	0	/* half of what memory has in pages, as tmpfs */
 #define USAGE_UNLIMITED U64_MAX /* ramfs: what the machine has */
@@ -24,8 +25,8 @@ void ramfs_uncharge_inode(struct super_block *sb);
 /* The operations of the super block that concern sizes. */
 int ramfs_statfs(const struct super_block *sb, struct statfs *to);
 int ramfs_show_options(struct seq_file *m, struct super_block *sb);
-int ramfs_init_usage(struct super_block *sb, const char *options, mode_t *mode); /* 0, -EINVAL, -ENOMEM */
-int ramfs_remount(struct super_block *sb, const char *options); /* 0, -EINVAL (or it has more already), -ENOMEM */
+int ramfs_init_usage(struct super_block *sb, const char *options); /* and `root`. 0, -EINVAL, -ENOMEM */
+int ramfs_remount(struct super_block *sb, const char *options);	   /* 0, -EINVAL (or it has more already), -ENOMEM */
 void ramfs_put_super(struct super_block *sb);
 
 /*
