@@ -333,7 +333,11 @@ static long ptm_ioctl(struct file *f, unsigned cmd, unsigned long arg)
 {
 	struct pty *p = f->private_data;
 	int __user *to = (int __user *)arg;
+	bool known;
+	long res = tty_mode_ioctl(p->tty, cmd, arg, false, &known);
 
+	if (known)
+		return res;
 	switch (cmd) {
 	case TIOCGPTN:
 		return put_user(p->index, (unsigned __user *)arg);
@@ -345,11 +349,6 @@ static long ptm_ioctl(struct file *f, unsigned cmd, unsigned long arg)
 		return put_user((int)tty_output_pending(p->tty), to);
 	case TIOCGPGRP:
 		return put_user(tty_foreground(p->tty), to);
-	case TCSETS:
-	case TCSETSW:
-	case TCSETSF:
-		return tty_set_termios(p->tty, (const struct termios __user *)arg, cmd);
-	case TCGETS:
 	case TIOCGWINSZ:
 	case TIOCSWINSZ:
 		return tty_do_ioctl(p->tty, cmd, arg);

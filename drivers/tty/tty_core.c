@@ -294,6 +294,7 @@ void tty_reset(struct tty_struct *tty)
 	tty->column = tty->sent_column = 0;
 	spin_unlock(&tty->tx_lock);
 	tty->termios = tty_std_termios;
+	tty->locked = (struct termios){};
 	tty->winsize = (struct winsize){};
 	tty->pgrp = tty->session = 0;
 	tty->throttled = tty->hung_up = false;
