@@ -6,6 +6,7 @@
  */
 #include <asm/elf.h>
 #include <asm/uaccess.h>
+#include <kernel/cmdline.h>
 #include <kernel/random.h>
 #include <kernel/smp.h>
 #include <kernel/utsname.h>
@@ -30,13 +31,28 @@ static char nodename[UTS_LEN] = "vitrine";  /* [uts_mutex] */
 static char domainname[UTS_LEN] = "(none)"; /* [uts_mutex] */
 
 /*
+ * The boot parameter sysname=. Programs that ask uname(2) whether they run on Linux, to whose system calls they are
+ * made, are given "Linux" in a root of such programs.
+ */
+static char sysname[UTS_LEN] = UTS_SYSNAME; /* [immutable after boot] */
+
+static int sysname_setup(const char *value)
+{
+	if (!*value || strlen(value) >= sizeof(sysname))
+		return -EINVAL;
+	strscpy(sysname, value, sizeof(sysname));
+	return 0;
+}
+__setup("sysname=", sysname_setup);
+
+/*
  * The names of host and domain may change at any time, so they are copied under the mutex. The other texts never
  * change. Padding is zeroed, because all of it goes to the user.
  */
 void get_utsname(struct new_utsname *name)
 {
 	memset(name, 0, sizeof(*name));
-	strscpy(name->sysname, UTS_SYSNAME, UTS_LEN);
+	strscpy(name->sysname, sysname, UTS_LEN);
 	strscpy(name->release, UTS_RELEASE, UTS_LEN);
 	strscpy(name->version, UTS_VERSION, UTS_LEN);
 	strscpy(name->machine, ELF_PLATFORM, UTS_LEN);
