@@ -388,8 +388,8 @@ void ihold(struct inode *inode);
 #define MAY_READ  4
 int mode_permission(const struct inode *inode, int mask);
 /*
- * May the current task do this (MAY_*)? 0 or -errno. Any context. That CAP_DAC_OVERRIDE allows everything with a
- * directory is answered here, because every step of a path walk asks it.
+ * May the current task do this (MAY_*)? 0 or -errno. Any context. That CAP_DAC_OVERRIDE allows reading and searching
+ * every directory is answered here, because every step of a path walk asks it.
  */
 static inline int inode_permission(const struct inode *inode, int mask)
 {
