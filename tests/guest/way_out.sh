@@ -69,7 +69,7 @@ leave 'a stack while stepped'
 soon 'a stack while stepped' put '!*:stacktrace' set_ftrace_filter
 
 # Windows pause for a stop, and go on afterwards.
-echo 1000000 > hw_branch_window
+echo 3000000 > hw_branch_window
 echo hw-branch-tracer > current_tracer
 echo 1 > events/sched/enable
 echo > trace
