@@ -36,9 +36,17 @@ int module_refuse(const struct load_info *info, int err, const char *fmt, ...) _
 
 /* Code in the kernel may do anything, so only root changes it. 0, -EPERM. */
 int module_may_load(void);
+/* kernel/module/main.c: the whole of a load. `file` stays the caller's. 0 or -errno, and nothing is left. */
+int load_module(const char *file_name, void *file, size_t len, char *args);
 /* kernel/module/main.c: the notifiers hear that the module goes; afterwards it is forgotten and freed. [m] Sleep. */
 void module_tell_going(struct module *mod);
 void forget_module(struct module *mod);
+
+/*
+ * kernel/module/sum.c: does the checksum at the end of the file fit? 0, and the line with it no longer counts to the
+ * file; -ENOEXEC. Nothing else of the file is looked at.
+ */
+int module_check_sum(struct load_info *info);
 
 /*
  * Find the parts of the file and prove that all that is in it stays inside of it. 0; -ENOEXEC: it is no module for this

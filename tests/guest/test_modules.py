@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 from ko_file import KoFile
+from modsum import with_sum
 from stories import story
 from vitrine_guest import ROOT
 
@@ -263,13 +264,20 @@ def test_a_damaged_file_is_refused_with_a_reason(demo, tmp_path):
     theirs, ours = {"aarch64": ("x86_64", "arm64"), "x86_64": ("aarch64", "x86_64")}[arch]
     foreign = f"machine.ko: it is for another machine ({theirs}, and this is {arch}): make ARCH={ours}"
     bad = {
-        "cut.ko": (whole[: len(whole) // 2], "its table of sections is not in it"),
+        "cut.ko": (with_sum(whole[: len(whole) // 2]), "its table of sections is not in it"),
+        "short_by.ko": (whole[: len(whole) // 2], "no checksum ends it: it was cut off"),
+        "flipped.ko": (whole[:999] + bytes([whole[999] ^ 1]) + whole[1000:], "its checksum is wrong"),
+        "sum.ko": (whole[:-3] + (b"x~\n"), "its checksum is wrong"),
         "empty.ko": (b"", "it is empty, or not a regular file"),
         "short.ko": (b"hello\n", "a file of 6 bytes cannot be a module"),
-        "text.ko": (b"no module\n" * 50, "it is no ELF file"),
-        "machine.ko": (whole[: other[2]] + other[1] + whole[other[2] + 1 :], foreign),
-        "magic.ko": (whole.replace(b"vermagic=6.12.0", b"vermagic=6.11.0"), "it was built for another kernel"),
-        "names.ko": (whole[:62] + b"\xff\x7f" + whole[64:], "the names of its sections are damaged"),
+        "text.ko": (b"no module\n" * 50, "no checksum ends it"),
+        "summed.ko": (with_sum(b"no module\n" * 50), "it is no ELF file"),
+        "machine.ko": (with_sum(whole[: other[2]] + other[1] + whole[other[2] + 1 :]), foreign),
+        "magic.ko": (
+            with_sum(whole.replace(b"vermagic=6.12.0", b"vermagic=6.11.0")),
+            "it was built for another kernel",
+        ),
+        "names.ko": (with_sum(whole[:62] + b"\xff\x7f" + whole[64:]), "the names of its sections are damaged"),
     }
     for name, (data, _) in bad.items():
         (tmp_path / name).write_bytes(data)
@@ -319,7 +327,7 @@ def test_a_hostile_file_is_refused(demo, tmp_path):
     else:
         bad["place"] = KoFile(whole).put_relocation(sites[0][0], offset=0), "a use of __fentry__ that is no call"
     for name, (file, _) in bad.items():
-        (tmp_path / f"{name}.ko").write_bytes(file.data)
+        (tmp_path / f"{name}.ko").write_bytes(file.file())
     out = run(
         arch,
         [tmp_path / f"{name}.ko" for name in bad] + [ko],
