@@ -22,6 +22,7 @@
 #include <sched/mutex.h>
 
 struct dentry;
+struct module_check;
 
 #define MODULE_NAME_LEN KSYM_MODULE_LEN /* with the zero at its end */
 
@@ -178,6 +179,11 @@ struct module_notifier {
 	void (*live)(struct module *mod);
 	/* exit has returned, or loading has failed; also for those that were not told of `coming`. */
 	void (*going)(struct module *mod);
+	/*
+	 * Before all of these, and before anything is known of the module: prove the pointers of the tables that this
+	 * part follows in modules (<kernel/module_check.h>). 0, or -errno: it is not loaded.
+	 */
+	int (*check)(struct module_check *c);
 };
 #define REGISTER_MODULE_NOTIFIER(n) REGISTER_IN(module_notifiers, n)
 /*

@@ -41,6 +41,9 @@ int load_module(const char *file_name, void *file, size_t len, char *args);
 /* kernel/module/main.c: the notifiers hear that the module goes; afterwards it is forgotten and freed. [m] Sleep. */
 void module_tell_going(struct module *mod);
 void forget_module(struct module *mod);
+/* Both tables of notifiers, of which the second one follows at once (linker.ld). */
+#define FIRST_NOTIFIER __start_ptrs_module_notifiers_first
+#define END_NOTIFIERS  __stop_ptrs_module_notifiers
 
 /*
  * kernel/module/sum.c: does the checksum at the end of the file fit? 0, and the line with it no longer counts to the
@@ -62,6 +65,8 @@ static inline const char *section_name(const struct load_info *info, unsigned n)
 }
 /* Number of the section of this name that is in memory; 0: there is none. */
 unsigned find_section(const struct load_info *info, const char *name);
+/* Can a file have this name? */
+bool may_be_file_name(const char *name);
 
 /* Memory for its sections, into which they are copied; sh_addr and mod->memory say where. 0, -ENOMEM, -ENOEXEC. */
 int module_layout(struct module *mod, struct load_info *info);
@@ -93,6 +98,13 @@ static inline bool in_part(const struct module_memory *part, unsigned long addre
 }
 /* Apply all relocations, and collect the call sites. 0, -ENOEXEC, -ENOMEM. */
 int module_relocate(struct module *mod, struct load_info *info);
+/*
+ * kernel/module/check.c: prove what the tables of the relocated module point to, those of the notifiers, too. The
+ * second is the part of parameters (check_params.c). 0, -ENOEXEC, -ENOMEM. [m]
+ */
+struct module_check;
+int module_check_pointers(struct module *mod, const struct load_info *info);
+int module_check_params(struct module_check *c);
 /* Its names, for backtraces and /proc/kallsyms; all it needs is copied. 0, -ENOMEM. */
 int module_add_symbols(struct module *mod, const struct load_info *info);
 /* Its code is about to go. The names stay for those who read a trace of it. [m] */

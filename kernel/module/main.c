@@ -78,10 +78,6 @@ struct module *find_module(const char *name)
 
 /* ---- Telling others */
 
-/* Both tables, of which the second one follows at once (linker.ld). */
-#define FIRST_NOTIFIER __start_ptrs_module_notifiers_first
-#define END_NOTIFIERS  __stop_ptrs_module_notifiers
-
 /*
  * Exit has returned, or loading has failed. The last one first: each may rely on those that stand before it in the
  * table, as they are told later. [module_mutex]
@@ -330,16 +326,6 @@ void forget_module(struct module *mod)
 }
 
 /*
- * Does init or exit lead into the module's own code? The kernel would jump wherever a damaged relocation has made it
- * lead. NULL is allowed. An exit that is __init by mistake is let through here, and run_init() forgets it with the text
- * that it lies in.
- */
-static bool is_own_code(const struct module *mod, unsigned long fn)
-{
-	return !fn || in_part(&mod->memory[MODULE_TEXT], fn) || in_part(&mod->memory[MODULE_INIT_TEXT], fn);
-}
-
-/*
  * [module_mutex] From the file's numbers to code that can run. After an error the caller forgets it: at once if its
  * state is UNFORMED, for then nobody can have a reference, and else as an init that fails.
  */
@@ -349,8 +335,8 @@ static int form_module(struct module *mod, struct load_info *info)
 
 	if (!err)
 		err = module_relocate(mod, info);
-	if (!err && (!is_own_code(mod, (unsigned long)mod->init) || !is_own_code(mod, (unsigned long)mod->exit)))
-		err = module_refuse(info, -ENOEXEC, "its init or its exit is not in its text");
+	if (!err)
+		err = module_check_pointers(mod, info);
 	if (!err)
 		err = module_add_symbols(mod, info);
 	if (err)

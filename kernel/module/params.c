@@ -183,7 +183,9 @@ static int set_string(const char *val, const struct kernel_param *kp)
 
 static int get_string(char *buffer, const struct kernel_param *kp)
 {
-	return scnprintf(buffer, PAGE_SIZE, "%s\n", ((const struct kparam_string *)kp->arg)->string);
+	const struct kparam_string *from = kp->arg;
+
+	return scnprintf(buffer, PAGE_SIZE, "%.*s\n", (int)from->maxlen, from->string);
 }
 const struct kernel_param_ops param_ops_string = {.set = set_string, .get = get_string};
 EXPORT_SYMBOL(param_ops_string);
@@ -222,7 +224,7 @@ static int set_array(const char *val, const struct kernel_param *kp)
 static int get_array(char *buffer, const struct kernel_param *kp)
 {
 	const struct kparam_array *array = kp->arg;
-	unsigned n = array->num ? *array->num : array->max;
+	unsigned n = array->num ? min(*array->num, array->max) : array->max;
 	char *value = kmalloc(PAGE_SIZE, GFP_KERNEL);
 	int got = 0;
 	size_t len = 0;
