@@ -84,7 +84,8 @@ struct module {
 	struct mutex param_lock;	 /* values of its parameters: held while one is set or shown */
 	struct module_memory init_data;	 /* [I] where MODULE_INIT_DATA is or was */
 	bool load_was_told;		 /* the event module_load was recorded. The task that loads, then [m] */
-	struct list_head files;		 /* [files_lock of sysfs.c] below /sys/module */
+	bool abandoned;			 /* [m] GOING, and whoever ended it was killed meanwhile */
+	struct list_head files;		 /* [module_files_lock] below /sys/module */
 	atomic_t file_users;		 /* [a] tasks that read or write one of these */
 	struct dentry *directory;	 /* [m] there; NULL: none */
 	struct dentry *holders;		 /* [m] */

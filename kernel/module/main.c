@@ -1,6 +1,6 @@
 /*
  * The life of modules: how one is loaded, and the list of those that are there (include/kernel/module.h tells their
- * states). The system calls are in syscalls.c and unload.c, references in refs.c.
+ * states). The system calls are in syscalls.c and unload.c, references in refs.c, module_mutex in lock.c.
  *
  * module_mutex serialises all changes. It is not held while a module's own init and exit run, or while its parameters
  * are set: these may load other modules, sleep, or wait for programs. The name is taken from the first moment on, so no
@@ -28,7 +28,6 @@
 #include <trace/events/module.h>
 #include <trace/events/notifier.h>
 
-DEFINE_MUTEX(module_mutex);
 LIST_HEAD(modules);
 /* Loaders that want the same name, or a symbol, wait here until a module is through with its init. */
 static DECLARE_WAIT_QUEUE_HEAD(module_wait);
@@ -82,7 +81,7 @@ struct module *find_module(const char *name)
  * Exit has returned, or loading has failed. The last one first: each may rely on those that stand before it in the
  * table, as they are told later. [module_mutex]
  */
-void module_tell_going(struct module *mod)
+static void tell_going(struct module *mod)
 {
 	for (struct module_notifier *const *n = END_NOTIFIERS; n-- > FIRST_NOTIFIER;)
 		if ((*n)->going) {
@@ -232,9 +231,10 @@ static struct module *place_module(struct load_info *info)
 static unsigned module_changes;
 
 /*
- * The count is what they wait for, not the state of a module, which may be freed while they sleep. [module_mutex]
+ * The count is what they wait for, not the state of a module, which may be freed while they sleep. [module_mutex, or
+ * the loader is dead: then counts that are lost do no harm]
  */
-static void tell_waiters(void)
+void module_tell_waiters(void)
 {
 	WRITE_ONCE(module_changes, module_changes + 1);
 	wake_up_all(&module_wait);
@@ -247,6 +247,8 @@ int module_wait_for_change(long *left)
 	mutex_unlock(&module_mutex);
 	*left = wait_event_killable_timeout(&module_wait, READ_ONCE(module_changes) != seen, *left);
 	mutex_lock(&module_mutex);
+	if (module_loader_is_dead())
+		return -EPERM;
 	return *left > 0 ? 0 : *left ? -EINTR : -EBUSY;
 }
 
@@ -267,8 +269,8 @@ static int taken_name_error(const char *name)
 		mutex_unlock(&module_mutex);
 		err = wait_event_interruptible(&module_wait, READ_ONCE(module_changes) != seen);
 		mutex_lock(&module_mutex);
-		if (err)
-			return -EINTR;
+		if (err || module_loader_is_dead())
+			return err ? -EINTR : -EPERM;
 	}
 	return other && other->state == MODULE_STATE_LIVE ? -EEXIST : -EBUSY;
 }
@@ -307,7 +309,7 @@ static int take_name(struct module *mod)
  *
  * Sources are released before the grace period. They cannot go meanwhile, as unloading one needs module_mutex.
  */
-void forget_module(struct module *mod)
+static void forget_module(struct module *mod)
 {
 	if (mod->load_was_told) /* each module_free has its module_load: a module that was refused has neither */
 		trace_module_free(mod);
@@ -322,7 +324,7 @@ void forget_module(struct module *mod)
 	synchronize_rcu();
 	kvfree(mod->sites);
 	module_free_memory(mod);
-	tell_waiters();
+	module_tell_waiters();
 }
 
 /*
@@ -344,7 +346,7 @@ static int form_module(struct module *mod, struct load_info *info)
 	module_protect(mod);
 	err = tell_coming(mod, FIRST_NOTIFIER, __start_ptrs_module_notifiers);
 	if (err) {
-		module_tell_going(mod);
+		tell_going(mod);
 		return err;
 	}
 	/* Its code can run. References are given, probes are put into it, its parameters are written. */
@@ -353,36 +355,65 @@ static int form_module(struct module *mod, struct load_info *info)
 }
 
 /*
- * Loading has failed, and there may be references already: a program has opened a device that init had registered by
- * then, a probe is just put into its text. No new reference is given from now on; those that are there are waited for,
- * as their holders run the module's code. The step from 1 to 0 decides against a try_module_get() that has seen the
- * state of before.
+ * There may be references to a module that is GOING: a program has opened a device that an init had registered before
+ * it failed, a probe was just put into its text. No new one is given; those that are there are waited for, as their
+ * holders run the module's code. The step from 1 to 0 decides against a try_module_get() that has seen the state of
+ * before. It is 0 already if the module was stopped. 0; -EINTR: killed.
  */
-static void end_references(struct module *mod, const char *what)
+static int end_references(struct module *mod)
+{
+	while (atomic_read(&mod->refcnt) && atomic_cmpxchg(&mod->refcnt, 1, 0) != 1) {
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		msleep(10);
+	}
+	return 0;
+}
+
+/* Each step may be made again, and is then over at once: so whoever takes the module up begins with the first. */
+int module_let_go(struct module *mod)
+{
+	int err = end_references(mod), locked;
+
+	if (!err)
+		err = module_leave_files(mod);
+	locked = module_lock_again();
+	if (locked)
+		return locked;
+	mod->abandoned = err;
+	if (err) {
+		pr_warn("%s: it stays half unloaded, since a signal came meanwhile: rmmod takes it up again\n",
+			mod->name);
+		module_tell_waiters();
+	} else {
+		tell_going(mod);
+		forget_module(mod);
+	}
+	mutex_unlock(&module_mutex);
+	return err;
+}
+
+static void module_failed(struct module *mod, const char *what)
 {
 	WRITE_ONCE(mod->state, MODULE_STATE_GOING);
 	if (module_refcount(mod))
 		pr_warn("%s: %s failed, and %d open files or others hold it: it goes when they let go\n", mod->name,
 			what, module_refcount(mod));
-	while (atomic_cmpxchg(&mod->refcnt, 1, 0) != 1)
-		msleep(10);
+	module_let_go(mod);
 }
 
-static void module_failed(struct module *mod, const char *what)
-{
-	end_references(mod, what);
-	module_leave_files(mod);
-	mutex_lock(&module_mutex);
-	module_tell_going(mod);
-	forget_module(mod);
-	mutex_unlock(&module_mutex);
-}
-
-/* init has returned 0: what only it needed goes. An exit in there is forgotten: stop_module() says so later. */
+/*
+ * init has returned 0: what only it needed goes. An exit in there is forgotten: stop_module() says so later. When the
+ * loader is dead all of it stays.
+ */
 static void module_succeeded(struct module *mod)
 {
 	module_free_init_params(mod); /* without module_mutex: who sets one may wait for that */
-	mutex_lock(&module_mutex);
+	if (module_lock_again()) {
+		WRITE_ONCE(mod->state, MODULE_STATE_LIVE);
+		module_tell_waiters();
+		return;
+	}
 	WRITE_ONCE(mod->state, MODULE_STATE_LIVE);
 	tell_live(mod);
 	module_retire_init_symbols(mod);
@@ -392,7 +423,7 @@ static void module_succeeded(struct module *mod)
 		synchronize_rcu();
 		module_free_init(mod);
 	}
-	tell_waiters();
+	module_tell_waiters();
 	mutex_unlock(&module_mutex);
 }
 
@@ -423,6 +454,26 @@ static int run_init(struct module *mod, char *args)
 }
 
 /*
+ * [module_mutex, which it releases] Take the name and form the module. 0, or -errno, and nothing is left: a module that
+ * was COMING has failed as one whose init fails. Of a loader that is dead all stays as it is.
+ */
+static int make_known(struct module *mod, struct load_info *info)
+{
+	int err = take_name(mod);
+	bool formed;
+
+	if (!err)
+		err = form_module(mod, info);
+	formed = mod->state == MODULE_STATE_COMING;
+	if (!formed && !module_loader_is_dead())
+		forget_module(mod);
+	mutex_unlock(&module_mutex);
+	if (err && formed)
+		module_failed(mod, "it");
+	return err;
+}
+
+/*
  * What can be done without module_mutex is done before it is taken: checking and copying a large file would keep others
  * from reading /proc/modules.
  */
@@ -430,7 +481,6 @@ int load_module(const char *file_name, void *file, size_t len, char *args)
 {
 	struct load_info info = {.file = file, .len = len, .file_name = file_name};
 	struct module *mod;
-	bool formed;
 	int err = module_check_sum(&info);
 
 	if (!err)
@@ -442,17 +492,10 @@ int load_module(const char *file_name, void *file, size_t len, char *args)
 	mod = place_module(&info);
 	if (IS_ERR(mod))
 		return PTR_ERR(mod);
-	mutex_lock(&module_mutex);
-	err = take_name(mod);
-	if (!err)
-		err = form_module(mod, &info);
-	formed = mod->state == MODULE_STATE_COMING;
-	if (!formed)
-		forget_module(mod);
-	mutex_unlock(&module_mutex);
-	if (!err)
-		return run_init(mod, args);
-	if (formed)
-		module_failed(mod, "it");
-	return err;
+	err = module_lock();
+	if (err) {
+		module_free_memory(mod);
+		return err;
+	}
+	return make_known(mod, &info) ?: run_init(mod, args);
 }

@@ -9,18 +9,10 @@
 #include <kernel/init.h>
 #include <lib/string.h>
 #include <mm/slab.h>
-#include <proc/capability.h>
-#include <proc/cred.h>
 #include <proc/syscall.h>
 
 #define MAX_FILE (64UL << 20) /* bytes of a file that are looked at at all */
 #define MAX_ARGS 4096
-
-/* Code in the kernel may do anything, so only root brings it there. The three system calls ask this before all else. */
-int module_may_load(void)
-{
-	return capable(CAP_SYS_MODULE) ? 0 : -EPERM;
-}
 
 /* The text of the parameters; ERR_PTR. */
 static char *fetch_args(const char __user *uargs)
