@@ -341,32 +341,6 @@ def test_a_hostile_file_is_refused(demo, tmp_path):
     assert out.endswith("== good\n")
 
 
-@pytest.mark.parametrize("arch", ["aarch64", "x86_64"])
-def test_damaged_files_do_the_kernel_no_harm(arch, tmp_path):
-    """Thousands of them: each is refused, or loaded whole and taken out; nothing is left, no memory is lost."""
-    (tmp_path / "plain.c").write_text(
-        '#include <linux/module.h>\nMODULE_LICENSE("GPL");\nint one(int a);\nint table[3] = {1, 2, 3};\n'
-        'int one(int a)\n{\n\treturn printk("%d\\n", a + table[a]);\n}\nEXPORT_SYMBOL(one);\nint *where = table + 1;\n'
-        "static int nothing;\nint *at = &nothing;\n"
-    )
-    status, said = make(tmp_path, arch, "EXTRA_CFLAGS=-g0", objects="plain.o")
-    assert status == 0, said
-    out = run(
-        arch,
-        [tmp_path / "plain.ko", f"{ROOT}/build/{arch}/guest-tests/kofuzz"],
-        "free() { grep MemFree /proc/meminfo | tr -cd 0-9; }; dmesg -n 1; /kofuzz /plain.ko 200 5 > /dev/null\n"
-        "before=$(free); /kofuzz /plain.ko 20000 $1; try=0; "
-        # What RCU and workers have still to free when the program ends comes back soon.
-        "until [ $((before - $(free))) -lt 200 ] || [ $try = 100 ]; do try=$((try + 1)); usleep 100000; done; [ $try -lt 100 ] && echo kept\n"
-        "cat /proc/modules; ls /sys/module; dmesg | grep -cE 'Internal error|Oops|BUG|WARNING'; true".replace("$1", "7"),
-        tmp_path,
-    )
-    counts, *rest = out.splitlines()
-    assert (found := re.fullmatch(r"(\d+) loaded, (\d+) refused", counts)), out
-    loaded, refused = map(int, found.groups())
-    assert loaded > 5000 and refused > 5000 and rest == ["kept", "0"], out
-
-
 def test_filters_lose_the_functions_of_a_module_that_goes(demo, tmp_path):
     """Another module at the same place is not taken for it, neither by function_graph nor by a file that was open."""
     arch, ko = demo
