@@ -8,6 +8,7 @@
  * Locks: mmap_lock is taken by do_mmap(), do_munmap() and do_brk(); functions marked [m] need it held.
  */
 #include <lib/string.h>
+#include <proc/personality.h>
 #include <sched/sched.h>
 #include <trace/uprobes.h>
 #include <uapi/mman.h>
@@ -299,6 +300,14 @@ static bool in_file_range(const struct file *file, unsigned long pgoff, unsigned
 	return !file || !S_ISREG(file->f_inode->i_mode) || pgoff <= (LONG_MAX - len) >> PAGE_SHIFT;
 }
 
+/* With READ_IMPLIES_EXEC of personality(2) what can be read can be executed, but for a file of a mount without it. */
+static unsigned implied_prot(const struct file *file, unsigned prot)
+{
+	bool noexec = file && file->f_mnt && file->f_mnt->mnt_flags & MS_NOEXEC;
+
+	return current->personality & READ_IMPLIES_EXEC && prot & PROT_READ && !noexec ? prot | PROT_EXEC : prot;
+}
+
 /* The checks that need no lock come first. `pgoff` comes from a number of bytes, so pgoff + length cannot wrap. */
 noinline long do_mmap(struct mm_struct *mm, struct file *file, unsigned long addr, unsigned long len, unsigned prot,
 		      unsigned flags, unsigned long pgoff)
@@ -314,7 +323,7 @@ noinline long do_mmap(struct mm_struct *mm, struct file *file, unsigned long add
 	len = ALIGN(len, PAGE_SIZE);
 	if (!in_file_range(file, pgoff, len))
 		return -EOVERFLOW;
-	vm_flags = mapping_flags(file, prot, flags);
+	vm_flags = mapping_flags(file, mm == current->mm ? implied_prot(file, prot) : prot, flags);
 	if (vm_flags < 0)
 		return vm_flags;
 	if (plainly_too_much(len, vm_flags))

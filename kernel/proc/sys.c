@@ -11,12 +11,13 @@
 #include <kernel/smp.h>
 #include <kernel/utsname.h>
 #include <lib/errno.h>
+#include <lib/printf.h>
 #include <lib/string.h>
 #include <mm/mm.h>
 #include <mm/page.h>
 #include <proc/capability.h>
-#include <proc/exec.h>
 #include <proc/fork.h>
+#include <proc/personality.h>
 #include <proc/signal.h>
 #include <proc/syscall.h>
 #include <sched/current.h>
@@ -62,11 +63,32 @@ void get_utsname(struct new_utsname *name)
 	mutex_unlock(&uts_mutex);
 }
 
+/*
+ * What the caller's personality(2) makes of the names. With UNAME26 release 6.N becomes 2.6.(60 + N), as on Linux, and
+ * keeps what follows the digits.
+ */
+static void apply_personality(struct new_utsname *names)
+{
+	char *rest = names->release;
+	unsigned minor;
+
+	if ((current->personality & PER_MASK) == PER_LINUX32)
+		strscpy(names->machine, COMPAT_UTS_MACHINE, UTS_LEN);
+	if (!(current->personality & UNAME26))
+		return;
+	minor = simple_strtoull(strchr(UTS_RELEASE, '.') + 1, NULL, 10);
+	while (isdigit(*rest) || *rest == '.')
+		rest++;
+	snprintf(names->release, UTS_LEN, "2.6.%u%s", minor + 60, UTS_RELEASE + (rest - names->release));
+}
+
 SYSCALL_DEFINE1(newuname, struct new_utsname __user *, name)
 {
 	struct new_utsname names;
 
 	get_utsname(&names);
+	if (unlikely(current->personality))
+		apply_personality(&names);
 	return copy_to_user(name, &names, sizeof(names)) ? -EFAULT : 0;
 }
 
@@ -167,21 +189,16 @@ SYSCALL_DEFINE3(getrandom, char __user *, ubuf, size_t, len, unsigned int, flags
 	return done;
 }
 
-#define PER_QUERY 0xffffffffu
-
 /*
- * Linux's own personality, with or without random addresses (exec looks at it); it stays over fork and exec. Returns
- * the one before.
+ * Any bits are taken, as on Linux, and stay over fork and exec; <proc/personality.h> says which have an effect. Returns
+ * those before.
  */
 long ksys_personality(unsigned persona)
 {
 	unsigned old = current->personality;
 
-	if (persona == PER_QUERY)
-		return old;
-	if (persona & ~ADDR_NO_RANDOMIZE)
-		return -EINVAL;
-	current->personality = persona;
+	if (persona != PER_QUERY)
+		current->personality = persona;
 	return old;
 }
 
