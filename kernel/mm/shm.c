@@ -45,6 +45,11 @@ void shm_put(struct shm_pages *shm)
 	kvfree(shm);
 }
 
+bool shm_has_page(const struct shm_pages *shm, unsigned long index)
+{
+	return index < shm->nr && READ_ONCE(shm->pages[index]);
+}
+
 /*
  * Faults of different address spaces may come here at once: the exchange lets one page win, and the others are freed.
  * It is fully ordered, so that a CPU that finds the pointer also finds the zeroes.
