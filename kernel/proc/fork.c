@@ -105,6 +105,7 @@ static void reset_task(struct task_struct *p, const struct kernel_clone_args *ar
 	p->uprobe_round = 0;
 	p->uprobe_stepping = false;
 	p->fail_nth = 0;
+	p->default_timer_slack_ns = p->timer_slack_ns;
 }
 
 /*

@@ -23,6 +23,7 @@
 #include <sched/current.h>
 #include <sched/mutex.h>
 #include <sched/sched.h>
+#include <sched/timerslack.h>
 #include <time/clock.h>
 
 struct getcpu_cache; /* of an argument that no longer has a meaning */
@@ -213,6 +214,8 @@ SYSCALL_DEFINE1(personality, unsigned int, personality)
 #define PR_SET_DUMPABLE	       4
 #define PR_SET_NAME	       15
 #define PR_GET_NAME	       16
+#define PR_SET_TIMERSLACK      29
+#define PR_GET_TIMERSLACK      30
 #define PR_SET_CHILD_SUBREAPER 36
 #define PR_GET_CHILD_SUBREAPER 37
 #define PR_SET_NO_NEW_PRIVS    38
@@ -264,6 +267,11 @@ SYSCALL_DEFINE5(prctl, int, option, unsigned long, arg2, unsigned long, arg3, un
 		return 0;
 	case PR_GET_NO_NEW_PRIVS:
 		return arg2 || arg3 || arg4 || arg5 ? -EINVAL : current->no_new_privs;
+	case PR_SET_TIMERSLACK:
+		set_timer_slack(current, arg2);
+		return 0;
+	case PR_GET_TIMERSLACK:
+		return READ_ONCE(current->timer_slack_ns);
 	case PR_SET_NAME:
 		return set_comm_from_user((const char __user *)arg2);
 	case PR_GET_NAME:

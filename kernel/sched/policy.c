@@ -3,6 +3,7 @@
 
 #include <kernel/export.h>
 #include <lib/string.h>
+#include <sched/timerslack.h>
 #include <trace/events/sched.h>
 
 static bool rt_policy(int policy)
@@ -59,6 +60,7 @@ static void apply_params(struct task_struct *p, const struct sched_params *sp)
 		p->dl.flags = sp->dl_flags;
 	}
 	p->normal_prio = policy_prio(p);
+	set_timer_slack(p, p->timer_slack_ns);
 	set_load_weight(p);
 }
 
