@@ -120,26 +120,44 @@ static ssize_t give_part(struct file *in, loff_t pos, struct file *pipe, size_t 
 	return res;
 }
 
-/* From a file that has pages, part by part. Once something is in the pipe, nothing is waited for. */
-static ssize_t splice_pages(struct file *in, loff_t *pos, struct file *pipe, size_t n, bool nonblock)
+/*
+ * The same from a file that the kernel can read (/dev/zero), by way of a page of memory. The file moves the position.
+ */
+static ssize_t give_read(struct file *in, loff_t *pos, struct file *pipe, size_t n)
 {
+	char *page = get_free_page(GFP_KERNEL);
+	ssize_t res = -ENOMEM;
+
+	if (page)
+		res = in->f_op->read_kernel(in, page, min(n, PAGE_SIZE), pos);
+	if (res > 0)
+		res = pipe_give_bytes(pipe, page, res);
+	free_page(page);
+	return res;
+}
+
+/* Part by part. Once something is in the pipe, nothing is waited for. */
+static ssize_t splice_parts(struct file *in, loff_t *pos, struct file *pipe, size_t n, bool nonblock)
+{
+	bool pages = !in->f_op->read_kernel;
 	ssize_t done = 0, res = 0;
 
 	while (done < n) {
 		res = pipe_lock_room(pipe, nonblock || done);
 		if (res)
 			break;
-		res = give_part(in, *pos, pipe, n - done);
+		res = pages ? give_part(in, *pos, pipe, n - done) : give_read(in, pos, pipe, n - done);
 		pipe_unlock(pipe);
 		if (res <= 0)
 			break;
 		done += res;
-		*pos += res;
+		if (pages)
+			*pos += res;
 	}
 	return done ? done : res;
 }
 
-/* The file's own splice_read, or its pages; files with neither are -EINVAL. */
+/* The file's own splice_read, a read by the kernel, or its pages; files with none of them are -EINVAL. */
 static ssize_t splice_from_file(struct file *in, loff_t *pos, struct file *pipe, size_t n, bool nonblock)
 {
 	ssize_t res = -EINVAL;
@@ -149,8 +167,8 @@ static ssize_t splice_from_file(struct file *in, loff_t *pos, struct file *pipe,
 	nonblock |= !!(pipe->f_flags & O_NONBLOCK);
 	if (in->f_op->splice_read)
 		res = in->f_op->splice_read(in, pos, pipe, n, nonblock);
-	else if (in->f_op->get_page)
-		res = splice_pages(in, pos, pipe, n, nonblock);
+	else if (in->f_op->get_page || in->f_op->read_kernel)
+		res = splice_parts(in, pos, pipe, n, nonblock);
 	if (res > 0)
 		inotify_file(in, IN_ACCESS);
 	return res;
