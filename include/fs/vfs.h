@@ -93,6 +93,9 @@ struct file_operations {
 	ssize_t (*splice_read)(struct file *file, loff_t *pos, struct file *pipe, size_t n, bool nonblock);
 	/* The leader of the process that the file stands for, with a reference; NULL: the process was waited for. */
 	struct task_struct *(*process)(const struct file *file);
+	/* The lines that /proc/PID/fdinfo/N has beside those of every file. Thread context. Missing: it has no more. */
+	void (*show_fdinfo)(struct seq_file *m, const struct file *file);
+	bool sigio; /* O_ASYNC may be set: who wakes pollers sends signals, too (kernel/fs/fasync.c) */
 };
 /*
  * What a directory, a link or a file can do. The operations that look up, make and remove names are called with the

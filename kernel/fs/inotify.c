@@ -24,6 +24,7 @@
 #include <fs/inotify.h>
 #include <fs/libfs.h>
 #include <fs/poll.h>
+#include <fs/seq_file.h>
 #include <mm/slab.h>
 #include <proc/cred.h>
 #include <proc/syscall.h>
@@ -361,6 +362,23 @@ static long inotify_ioctl(struct file *f, unsigned cmd, unsigned long arg)
 	return cmd == FIONREAD ? put_user((int)READ_ONCE(g->bytes), (int __user *)arg) : -ENOTTY;
 }
 
+/*
+ * A line for each watch, the newest first, in Linux's format but for the file handle, which no file system here has:
+ * number, inode, device, and the events with IN_ONESHOT and IN_EXCL_UNLINK, all hexadecimal.
+ */
+static void inotify_show_fdinfo(struct seq_file *m, const struct file *f)
+{
+	struct inotify_group *g = f->private_data;
+	const struct inotify_watch *w;
+
+	mutex_lock(&inotify_mutex);
+	list_for_each_entry(w, &g->watches, in_group)
+		seq_printf(m, "inotify wd:%x ino:%llx sdev:%llx mask:%x ignored_mask:0 \n", w->wd,
+			   (unsigned long long)w->inode->i_ino, (unsigned long long)w->inode->i_sb->s_dev,
+			   w->mask & (IN_ALL_EVENTS | IN_ONESHOT | IN_EXCL_UNLINK));
+	mutex_unlock(&inotify_mutex);
+}
+
 /* The end of an instance. Its watches go without a word, and its events with it. */
 static int inotify_release(struct inode *inode, struct file *f)
 {
@@ -388,6 +406,8 @@ static const struct file_operations inotify_fops = {
 	.poll = inotify_poll,
 	.unlocked_ioctl = inotify_ioctl,
 	.release = inotify_release,
+	.show_fdinfo = inotify_show_fdinfo,
+	.sigio = true,
 };
 
 /* A new instance that its user may have: ERR_PTR(-EMFILE, -ENOMEM). */
@@ -487,7 +507,7 @@ static int insert_watch(struct inotify_group *g, struct inotify_watch *w, const 
 	w->wd = ++g->next_wd;
 	w->mask = mask & (IN_ALL_EVENTS | IN_EXCL_UNLINK | IN_ONESHOT);
 	atomic_inc(&inotify_watches);
-	list_add_tail(&w->in_group, &g->watches);
+	list_add(&w->in_group, &g->watches);
 	w->next = inode->i_watches;
 	WRITE_ONCE(inode->i_watches, w);
 	return w->wd;

@@ -8,6 +8,7 @@
 #include <asm/uaccess.h>
 #include <fs/anon_inode.h>
 #include <fs/poll.h>
+#include <fs/seq_file.h>
 #include <fs/vfs.h>
 #include <lib/errno.h>
 #include <mm/slab.h>
@@ -117,6 +118,13 @@ static unsigned signalfd_poll(struct file *f, struct poll_table *pt)
 	return pending & READ_ONCE(s->mask) ? POLLIN : 0;
 }
 
+static void signalfd_show_fdinfo(struct seq_file *m, const struct file *f)
+{
+	const struct signalfd *s = f->private_data;
+
+	seq_printf(m, "sigmask:\t%016llx\n", (unsigned long long)READ_ONCE(s->mask));
+}
+
 static int signalfd_release(struct inode *inode, struct file *f)
 {
 	kfree(f->private_data);
@@ -127,6 +135,7 @@ static const struct file_operations signalfd_fops = {
 	.read = signalfd_read,
 	.poll = signalfd_poll,
 	.release = signalfd_release,
+	.show_fdinfo = signalfd_show_fdinfo,
 };
 
 /* Another set for a file that is there. */

@@ -79,7 +79,10 @@ static const struct inode_operations fd_link_iops = {
 	.get_link = fd_get_link, .get_path = fd_get_path, .setattr = proc_setattr};
 static const struct inode_operations fdinfo_file_iops = {.setattr = proc_setattr};
 
-/* fdinfo/N: where the descriptor stands, how it is open, by which mount and inode it was found, and its locks. */
+/*
+ * fdinfo/N: where the descriptor stands, how it is open, by which mount and inode it was found, its locks, and what a
+ * file of its kind says.
+ */
 static int fdinfo_show(struct seq_file *m, void *v)
 {
 	const struct inode *inode = m->private;
@@ -93,6 +96,8 @@ static int fdinfo_show(struct seq_file *m, void *v)
 		seq_printf(m, "pos:\t%lld\nflags:\t0%o\nmnt_id:\t%u\nino:\t%llu\n", (long long)READ_ONCE(f->f_pos),
 			   flags, f->f_mnt ? f->f_mnt->mnt_id : 0, (unsigned long long)f->f_inode->i_ino);
 		locks_show_fd(m, f, READ_ONCE(task->files));
+		if (f->f_op->show_fdinfo)
+			f->f_op->show_fdinfo(m, f);
 	}
 	if (task)
 		put_task_struct(task);
