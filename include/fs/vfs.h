@@ -28,6 +28,7 @@ struct dentry;
 struct epitem;
 struct file;
 struct file_lock;
+struct fown;
 struct inode;
 struct inotify_watch;
 struct iovec;
@@ -290,6 +291,7 @@ struct file {
 	struct module *f_owner; /* [I] with a reference: the module that f_op belongs to; NULL: the kernel */
 	void *private_data;	/* the file's own */
 	struct epitem *f_ep;	/* [epoll_mutex] instances of epoll that watch it */
+	struct fown *f_fown;	/* [a: set once] who gets signals about it (kernel/fs/fasync.c); NULL: nobody ever */
 };
 static inline struct path file_path(const struct file *f)
 {

@@ -52,6 +52,10 @@ typedef struct siginfo {
 		struct {
 			void *si_addr;
 		};
+		struct { /* what a file is ready for */
+			s64 si_band;
+			int si_fd;
+		};
 		u8 pad[112];
 	};
 } siginfo_t;

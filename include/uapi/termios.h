@@ -118,9 +118,15 @@ struct winsize {
 #define TIOCINQ	   FIONREAD
 #define SIOCINQ	   FIONREAD
 #define FIONBIO	   0x5421
-#define TIOCNOTTY  0x5422
-#define TCSBRKP	   0x5425
-#define TIOCGSID   0x5429
+#define FIOASYNC   0x5452
+/* Of sockets: F_SETOWN and F_GETOWN. */
+#define FIOSETOWN 0x8901
+#define SIOCSPGRP 0x8902
+#define FIOGETOWN 0x8903
+#define SIOCGPGRP 0x8904
+#define TIOCNOTTY 0x5422
+#define TCSBRKP	  0x5425
+#define TIOCGSID  0x5429
 /* Of a pseudo terminal's master: its number, and whether the other end can be opened. */
 #define TIOCGPTN   0x80045430
 #define TIOCSPTLCK 0x40045431

@@ -330,6 +330,7 @@ const struct file_operations fifo_fops = {
 	.unlocked_ioctl = pipe_ioctl,
 	.release = pipe_release,
 	.llseek = no_llseek,
+	.sigio = true,
 };
 
 /* [l] A file becomes one end of the pipe, or both. */

@@ -121,18 +121,21 @@ static ssize_t give_part(struct file *in, loff_t pos, struct file *pipe, size_t 
 }
 
 /*
- * The same from a file that the kernel can read (/dev/zero), by way of a page of memory. The file moves the position.
+ * The same from a file that the kernel can read, by way of a page of memory. The position in /dev/zero stays where it is.
  */
 static ssize_t give_read(struct file *in, loff_t *pos, struct file *pipe, size_t n)
 {
 	char *page = get_free_page(GFP_KERNEL);
+	loff_t at = *pos;
 	ssize_t res = -ENOMEM;
 
 	if (page)
-		res = in->f_op->read_kernel(in, page, min(n, PAGE_SIZE), pos);
+		res = in->f_op->read_kernel(in, page, min(n, PAGE_SIZE), &at);
 	if (res > 0)
 		res = pipe_give_bytes(pipe, page, res);
 	free_page(page);
+	if (res > 0 && at != *pos)
+		*pos += res; /* the pipe may have taken less than was read */
 	return res;
 }
 

@@ -6,6 +6,7 @@
 #include "socket.h"
 
 #include <asm/uaccess.h>
+#include <fs/fasync.h>
 #include <fs/libfs.h>
 #include <fs/poll.h>
 #include <kernel/init.h>
@@ -17,6 +18,7 @@
 #include <time/ktime.h>
 #include <trace/events/sock.h>
 #include <uapi/fcntl.h>
+#include <uapi/termios.h>
 
 #define SOCKFS_MAGIC 0x534f434b
 #define SNDBUF	     212992 /* bytes: Linux's default */
@@ -247,10 +249,20 @@ static unsigned sock_poll(struct file *f, struct poll_table *pt)
 	return sk->ops->poll(sk, f, pt);
 }
 
+/* The older names of F_SETOWN and F_GETOWN are those of sockets; other files do not know them. */
 static long sock_ioctl(struct file *f, unsigned cmd, unsigned long arg)
 {
 	struct sock *sk = f->private_data;
+	int who;
 
+	switch (cmd) {
+	case FIOSETOWN:
+	case SIOCSPGRP:
+		return get_user(who, (const int __user *)arg) ? -EFAULT : f_setown(f, who);
+	case FIOGETOWN:
+	case SIOCGPGRP:
+		return put_user(f_getown(f), (int __user *)arg);
+	}
 	return sk->ops->ioctl ? sk->ops->ioctl(sk, cmd, arg) : -ENOTTY;
 }
 
@@ -262,6 +274,7 @@ static const struct file_operations socket_fops = {
 	.poll = sock_poll,
 	.unlocked_ioctl = sock_ioctl,
 	.release = sock_release,
+	.sigio = true,
 };
 
 struct file *sock_get(int fd)

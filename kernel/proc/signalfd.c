@@ -58,12 +58,26 @@ static bool signalfd_take(const struct signalfd *s, struct siginfo *info)
 	return got;
 }
 
+/* Does the siginfo tell of a file with O_ASYNC? The signals of faults have other meanings for the same codes. */
+static bool is_of_a_file(const struct siginfo *info)
+{
+	const sigset_t faults = sigmask(SIGILL) | sigmask(SIGFPE) | sigmask(SIGSEGV) | sigmask(SIGBUS) |
+				sigmask(SIGTRAP) | sigmask(SIGSYS) | sigmask(SIGCHLD);
+
+	if (info->si_code == SI_SIGIO)
+		return true;
+	return info->si_code >= POLL_IN && info->si_code <= POLL_OUT && !(sigmask(info->si_signo) & faults);
+}
+
 /* The fields that a signal of this kind has; the others stay 0. 0 or -EFAULT. */
 static int signalfd_put(struct signalfd_siginfo __user *to, const struct siginfo *info)
 {
 	struct signalfd_siginfo s = {.signo = info->si_signo, .error = info->si_errno, .code = info->si_code};
 
-	if (info->si_code > 0 && info->si_code < SI_KERNEL && info->si_signo != SIGCHLD) {
+	if (is_of_a_file(info)) {
+		s.band = info->si_band;
+		s.fd = info->si_fd;
+	} else if (info->si_code > 0 && info->si_code < SI_KERNEL && info->si_signo != SIGCHLD) {
 		s.addr = (unsigned long)info->si_addr; /* a fault */
 	} else if (info->si_code == SI_TIMER) {
 		s.tid = info->si_pid; /* the timer's number, in the same place */
@@ -72,7 +86,7 @@ static int signalfd_put(struct signalfd_siginfo __user *to, const struct siginfo
 		s.pid = info->si_pid;
 		s.uid = info->si_uid;
 	}
-	if (info->si_code < 0) {
+	if (info->si_code < 0 && info->si_code != SI_SIGIO) {
 		s.pointer = info->si_value;
 		s.value = (s32)info->si_value;
 	} else if (info->si_signo == SIGCHLD) {
