@@ -104,6 +104,8 @@ LIMIT(epoll_watches, "epoll/max_user_watches", epoll_max_watches);
 LIMIT(inotify_events, "inotify/max_queued_events", inotify_max_events);
 LIMIT(inotify_instances, "inotify/max_user_instances", inotify_max_instances);
 LIMIT(inotify_watches, "inotify/max_user_watches", inotify_max_watches);
+LIMIT(pipe_pages_soft, "pipe-user-pages-soft", pipe_user_pages_soft);
+LIMIT(pipe_pages_hard, "pipe-user-pages-hard", pipe_user_pages_hard);
 static const struct text_file locks_entry = {.path = "locks", .mode = 0444, .show = locks_show};
 static const struct text_file file_max_entry = {
 	.path = "sys/fs/file-max", .mode = 0644, .show = file_max_show, .store = file_max_store};
