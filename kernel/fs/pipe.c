@@ -15,7 +15,8 @@
  * Wake-ups: a reader sleeps while the pipe is empty, a writer while less than PIPE_BUF is free (or less than its atomic
  * write). So a read wakes only when it crosses that line. A write wakes whatever is in the queue: when the pipe was not
  * empty that is epoll, which tells of every write if it is edge-triggered, as on Linux. Sleepers join the queue before
- * they release the lock, so waitqueue_active() under the lock does not miss one.
+ * they release the lock, so waitqueue_active() under the lock does not miss one. Of epoll's exclusive items one is
+ * woken, but all when an end is closed.
  *
  * Locks: pipe->lock [l] is a mutex, held while bytes are copied from and to user memory. fifo_mutex is outside of it
  * and keeps an open from finding a ring that the last close is about to free.
@@ -117,7 +118,7 @@ static noinline ssize_t pipe_read(struct file *f, char __user *buf, size_t n, lo
 unlock:
 	mutex_unlock(&pipe->lock);
 	if (wake)
-		wake_up_interruptible_all(&pipe->wr_wait);
+		wake_up_interruptible(&pipe->wr_wait);
 	return res;
 }
 
@@ -178,11 +179,11 @@ static __always_inline ssize_t pipe_write_any(struct file *f, const char *buf, s
 		if (likely(done == n)) {
 			mutex_unlock(&pipe->lock);
 			if (wake)
-				wake_up_interruptible_all(&pipe->rd_wait);
+				wake_up_interruptible(&pipe->rd_wait);
 			return done;
 		}
 		if (wake)
-			wake_up_interruptible_all(&pipe->rd_wait);
+			wake_up_interruptible(&pipe->rd_wait);
 	}
 	mutex_unlock(&pipe->lock);
 	return done ? done : res;

@@ -47,7 +47,7 @@ void pipe_unlock(struct file *f)
 
 	mutex_unlock(&pipe->lock);
 	if (wake)
-		wake_up_interruptible_all(&pipe->rd_wait);
+		wake_up_interruptible(&pipe->rd_wait);
 }
 
 /*
@@ -223,7 +223,7 @@ static void unlock_taken(struct pipe_inode_info *pipe)
 
 	mutex_unlock(&pipe->lock);
 	if (wake)
-		wake_up_interruptible_all(&pipe->wr_wait);
+		wake_up_interruptible(&pipe->wr_wait);
 }
 
 /*

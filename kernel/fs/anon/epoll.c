@@ -92,10 +92,15 @@ struct hooking {
 	bool failed;
 };
 
-/* Without memory for a hook the item cannot be inserted: insert_item() looks at `failed`. */
+/*
+ * Without memory for a hook the item cannot be inserted: insert_item() looks at `failed`. EPOLLEXCLUSIVE lets a wake-up
+ * end here, and a wake-up does not say what it is for. An item of a file that is open both ways may want the other
+ * thing, so it does not keep others from being woken.
+ */
 static void add_hook(struct file *f, wait_queue_head_t *q, struct poll_table *pt)
 {
 	struct hooking *hooking = container_of(pt, struct hooking, pt);
+	bool both_ways = (f->f_mode & (FMODE_READ | FMODE_WRITE)) == (FMODE_READ | FMODE_WRITE);
 	struct epitem *item = hooking->item;
 	struct hook *hook = kzalloc(sizeof(*hook), GFP_KERNEL);
 
@@ -105,7 +110,7 @@ static void add_hook(struct file *f, wait_queue_head_t *q, struct poll_table *pt
 	}
 	hook->at.wait.func = epoll_callback;
 	hook->at.wait.private = item;
-	hook->at.wait.exclusive = item->event.events & EPOLLEXCLUSIVE;
+	hook->at.wait.exclusive = item->event.events & EPOLLEXCLUSIVE && !both_ways;
 	hook->next = item->hooks;
 	item->hooks = hook;
 	poll_entry_join(&hook->at, q, pt->pollers);
