@@ -200,9 +200,11 @@ static inline loff_t i_size_read(const struct inode *inode)
  * inode; its children are not held by it. In file systems that live in memory (ramfs, tracefs, devfs) d_pin keeps it
  * while it is linked. kernel/fs/dcache.c tells its life.
  */
-#define DCACHE_PINNED	1u /* linked in a file system that lives in memory: holds a reference to itself */
-#define DCACHE_LRU	2u /* on the list of unused negative dentries */
-#define DCACHE_UNLINKED 4u /* was in the tree and has left it: paths show " (deleted)" */
+/* d_flags */
+#define DCACHE_PINNED	  1u /* linked in a file system that lives in memory: holds a reference to itself */
+#define DCACHE_LRU	  2u /* on the list of unused negative dentries */
+#define DCACHE_UNLINKED	  4u /* was in the tree and has left it: paths show " (deleted)" */
+#define DCACHE_CANT_MOUNT 8u /* comes and goes with what it shows (/proc/PID/fd/N): nothing can be mounted on it */
 /* A name, with its length in bytes: it is ended by a zero as well. */
 struct qstr {
 	u32 len;

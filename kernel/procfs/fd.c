@@ -154,6 +154,9 @@ static int fd_lookup_task(struct inode *dir, struct dentry *dentry, struct task_
 	proc_node(inode)->fd = fd;
 	inode->i_op = info ? &fdinfo_file_iops : &fd_link_iops;
 	inode->i_fop = info ? &fdinfo_fops : NULL;
+	spin_lock(&dcache_lock);
+	dentry->d_flags |= DCACHE_CANT_MOUNT; /* as on Linux since 6.12: a mount there would outlive the descriptor */
+	spin_unlock(&dcache_lock);
 	return proc_attach(dentry, inode);
 }
 
