@@ -159,8 +159,9 @@ SYSCALL_DEFINE2(ftruncate, unsigned int, fd, off_t, length)
 }
 
 /*
- * May the caller, with the ids for files as they are now, do `mode` (R_OK, W_OK, X_OK) with this name? Device files and
- * fifos may be written on a read-only mount, since the writing goes elsewhere.
+ * May the caller, with the ids for files as they are now, do `mode` (R_OK, W_OK, X_OK) with this name? What cannot be
+ * written at all is told before a lack of rights. Device files and fifos may be written on a read-only mount, since the
+ * writing goes elsewhere.
  */
 static int access_path(int dfd, const char __user *name, unsigned how, int mode)
 {
@@ -173,10 +174,10 @@ static int access_path(int dfd, const char __user *name, unsigned how, int mode)
 	inode = path.dentry->d_inode;
 	if ((mode & X_OK) && S_ISREG(inode->i_mode) && path.mnt && (path.mnt->mnt_flags & MS_NOEXEC))
 		err = -EACCES;
-	if (!err)
-		err = inode_permission(inode, mode);
 	if (!err && (mode & W_OK) && !is_special(inode))
 		err = mnt_want_write(&path);
+	if (!err)
+		err = inode_permission(inode, mode);
 	path_put(&path);
 	return err;
 }
