@@ -465,7 +465,9 @@ static void open_all(void)
 		ROW(ptrace, "GET_SYSCALL_INFO", 0x420e, debugged, 24, X), VM(process_vm_readv), VM(process_vm_writev)
 
 #define EVENT_FILES                                                                                                   \
-	ROW(epoll_ctl, "event", epoll, 3, event_fd, X),                                                               \
+	ROW(epoll_ctl, "event", epoll, 3, event_fd, X), ROW(fcntl, "SETOWN_EX", event_fd, 15, X),                     \
+		ROW(fcntl, "GETOWN_EX", event_fd, 16, X), ROW(ioctl, "FIOASYNC", event_fd, 0x5452, X),                \
+		ROW(get_robust_list, "head", 0, X, P(room)), ROW(get_robust_list, "length", 0, P(room), X),           \
 		MORE(epoll_pwait, "events", (.before = fire), epoll, X, 1, 0, 0, SET),                                \
 		ROW(epoll_pwait, "mask", epoll, P(room), 1, 0, X, SET),                                               \
 		MORE(epoll_pwait2, "events", (.before = fire), epoll, X, 1, P(all_zero), 0, SET),                     \
