@@ -102,6 +102,23 @@ static void append(struct inotify_group *g, struct queued_event *e)
 	wake_up_all(&g->wait);
 }
 
+/* It counts for the user whose instance it is, until it is read. NULL: no memory, or none for this user. */
+static struct queued_event *alloc_event(struct inotify_group *g, u32 len)
+{
+	struct queued_event *e = kzalloc(sizeof(*e) + len, GFP_KERNEL | __GFP_NOWARN);
+
+	if (!e || user_charge_memory(g->user, ksize(e)))
+		return e;
+	kfree(e);
+	return NULL;
+}
+
+static void free_event(struct inotify_group *g, struct queued_event *e)
+{
+	user_uncharge_memory(g->user, ksize(e));
+	kfree(e);
+}
+
 /* [m] When the queue is full, or memory is, its last event says that others were lost. */
 static void queue_event(struct inotify_group *g, int wd, u32 mask, u32 cookie, const char *name)
 {
@@ -110,7 +127,7 @@ static void queue_event(struct inotify_group *g, int wd, u32 mask, u32 cookie, c
 
 	if (is_repetition(g, wd, mask, name))
 		return;
-	e = g->nr_events < g->max_events ? kzalloc(sizeof(*e) + len, GFP_KERNEL) : NULL;
+	e = g->nr_events < g->max_events ? alloc_event(g, len) : NULL;
 	if (e) {
 		e->event = (struct inotify_event){wd, mask, cookie, len};
 		if (name)
@@ -304,7 +321,7 @@ static ssize_t give_event(struct inotify_group *g, struct queued_event *e, char 
 	    copy_to_user(buf + sizeof(e->event), e->name, e->event.len))
 		n = -EFAULT;
 	if (e != &g->overflow) {
-		kfree(e);
+		free_event(g, e);
 		return n;
 	}
 	mutex_lock(&inotify_mutex);
@@ -394,7 +411,7 @@ static int inotify_release(struct inode *inode, struct file *f)
 	put_watches(gone);
 	list_for_each_entry_safe(e, next, &g->events, list)
 		if (e != &g->overflow)
-			kfree(e);
+			free_event(g, e);
 	atomic_dec(&g->user->inotify_instances);
 	put_user_struct(g->user);
 	kfree(g);

@@ -58,9 +58,10 @@ int ramfs_fallocate(struct file *f, int mode, loff_t off, loff_t len);
 /* The contents of a regular file, i_private. Locks: l its lock; i i_lock of the inode writes, read without. */
 struct ramfs_pages {
 	spinlock_t lock;
-	unsigned height; /* [l] levels of nodes; 0: `root` is page 0 itself */
-	u32 seals;	 /* [i] F_SEAL_* */
-	void *root;	 /* [l] */
+	unsigned height;	  /* [l] levels of nodes; 0: `root` is page 0 itself */
+	u32 seals;		  /* [i] F_SEAL_* */
+	struct user_struct *user; /* [I] whose memfd it is, with a reference; NULL: a file of a tree, which stays */
+	void *root;		  /* [l] */
 };
 int ramfs_init_file(struct inode *inode);  /* operations and an empty page tree. 0, -ENOMEM */
 void ramfs_free_file(struct inode *inode); /* frees all pages; the file has no users any more */
