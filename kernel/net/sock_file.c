@@ -21,19 +21,22 @@
 #include <uapi/termios.h>
 
 #define SOCKFS_MAGIC 0x534f434b
-#define SNDBUF	     212992 /* bytes: Linux's default */
 
 static struct super_block sockfs_sb;
 static const struct file_operations socket_fops;
 
-void sock_init(struct sock *sk, const struct sock_ops *ops, int type)
+int sock_init(struct sock *sk, const struct sock_ops *ops, int type, unsigned size)
 {
+	if (sock_begin_memory(sk, size))
+		return -ENOMEM;
 	atomic_set(&sk->refs, 1);
 	sk->ops = ops;
 	sk->type = type;
 	init_waitqueue_head(&sk->wait);
-	sk->sndbuf = sk->rcvbuf = SNDBUF;
+	sk->sndbuf = READ_ONCE(sysctl_wmem_default);
+	sk->rcvbuf = READ_ONCE(sysctl_rmem_default);
 	sk->rcvtimeo = sk->sndtimeo = KTIME_MAX;
+	return 0;
 }
 
 struct sock *sock_of_file(const struct file *f)

@@ -25,11 +25,15 @@
 static void uncharge(struct unix_sock *u, int bytes)
 {
 	u->wmem -= bytes;
+	sock_memory(&u->sk, u->wmem);
 	if (unix_writable(u))
 		wake_up_interruptible_all(&u->sk.wait);
 }
 
-/* [u, released while asleep] Wait until u may send something more, and count it. 0 or -errno. */
+/*
+ * [u, released while asleep] Wait until u may send something more, and count it. 0 or -errno; -ENOBUFS: the user's
+ * sockets hold too much, as on Linux when there is no memory for a message.
+ */
 static int charge(struct unix_sock *u, int bytes, unsigned flags)
 {
 	s64 left = sock_timeout(READ_ONCE(u->sk.sndtimeo), flags);
@@ -47,6 +51,8 @@ static int charge(struct unix_sock *u, int bytes, unsigned flags)
 		if (err)
 			return err;
 	}
+	if (!sock_memory(&u->sk, u->wmem + bytes))
+		return -ENOBUFS;
 	u->wmem += bytes;
 	return 0;
 }
