@@ -8,4 +8,4 @@
 #define GFP_ATOMIC   0x02u /* any context but nmi */
 #define __GFP_ZERO   0x10u
 #define __GFP_NOWARN 0x20u /* the caller copes with a failure: no message, and no process is killed for it */
-#define GFP_USER     (GFP_KERNEL | __GFP_NOWARN) /* pages of programs: a fault calls out_of_memory() without mmap_lock */
+#define GFP_USER     (GFP_KERNEL | __GFP_NOWARN) /* of programs: a fault calls out_of_memory() without mmap_lock */

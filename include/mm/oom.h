@@ -21,10 +21,10 @@ bool out_of_memory(gfp_t gfp, unsigned order);
 bool current_is_dying(void);
 
 /*
- * A request of the current process for many pages, which nothing gives back before it is undone: a trace buffer, a large
- * table. It begins only if so many pages are available, leaving the reserve (si_mem_available()), and until
- * large_request_end() the process is the first that the OOM killer takes. While it takes the pages the caller looks at
- * large_request_dead(): then it has been killed, or is about to be, and must give all back. 0 or -ENOMEM. Thread
+ * A request of the current process for many pages, which nothing gives back before it is undone: a trace buffer, a
+ * large table. It begins only if so many pages are available, leaving the reserve (si_mem_available()), and until
+ * large_request_end() the process is the first that the OOM killer takes. While it takes the pages the caller looks
+ * at large_request_dead(): then it has been killed, or is about to be, and must give all back. 0 or -ENOMEM. Thread
  * context.
  */
 int large_request_begin(unsigned long pages);

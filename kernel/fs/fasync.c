@@ -305,7 +305,7 @@ static int set_owner(struct file *f, struct f_owner_ex who)
 }
 
 /* An owner that has ended has no number any more: 0. */
-static struct f_owner_ex get_owner(const struct file *f)
+static struct f_owner_ex fasync_owner(const struct file *f)
 {
 	struct fown *own = smp_load_acquire(&f->f_fown);
 	struct f_owner_ex who = {F_OWNER_PID, 0};
@@ -336,7 +336,7 @@ int f_setown(struct file *f, int who)
 
 int f_getown(const struct file *f)
 {
-	struct f_owner_ex who = get_owner(f);
+	struct f_owner_ex who = fasync_owner(f);
 
 	return who.type == F_OWNER_PGRP ? -who.pid : who.pid;
 }
@@ -373,7 +373,7 @@ long fcntl_owner(struct file *f, unsigned cmd, unsigned long arg)
 			return -EINVAL;
 		return set_owner(f, who);
 	case F_GETOWN_EX:
-		who = get_owner(f);
+		who = fasync_owner(f);
 		return copy_to_user((void __user *)arg, &who, sizeof(who)) ? -EFAULT : 0;
 	case F_SETSIG:
 		return set_signal(f, arg);

@@ -92,8 +92,8 @@ static ssize_t send_page(struct file *out, struct file *in, loff_t *pos, size_t 
 }
 
 /*
- * The same from a file that the kernel can read, by way of a page of memory. The file's own idea of its position counts: /dev/zero
- * stays where it is.
+ * The same from a file that the kernel can read, by way of a page of memory. The file's own idea of its position
+ * counts: /dev/zero stays where it is.
  */
 static ssize_t send_read(struct file *out, struct file *in, loff_t *pos, size_t n)
 {

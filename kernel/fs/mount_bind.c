@@ -298,7 +298,7 @@ static int check_pivot(const struct path *new, const struct path *put_old, const
 	if (root->dentry != root->mnt->mnt_root || !root->mnt->mnt_at.mnt || new->dentry != new->mnt->mnt_root)
 		return -EINVAL;
 	if (put_old->mnt->mnt_group || root->mnt->mnt_at.mnt->mnt_group ||
-	    (new->mnt->mnt_at.mnt && new->mnt->mnt_at.mnt->mnt_group))
+	    (new->mnt->mnt_at.mnt &&new->mnt->mnt_at.mnt->mnt_group))
 		return -EINVAL;
 	if (!lies_below(put_old->mnt, put_old->dentry, new->mnt, new->dentry))
 		return -EINVAL;

@@ -121,7 +121,7 @@ static ssize_t give_part(struct file *in, loff_t pos, struct file *pipe, size_t 
 }
 
 /*
- * The same from a file that the kernel can read, by way of a page of memory. The position in /dev/zero stays where it is.
+ * The same from a file that the kernel can read, by way of a page of memory. The position in /dev/zero does not move.
  */
 static ssize_t give_read(struct file *in, loff_t *pos, struct file *pipe, size_t n)
 {

@@ -399,7 +399,7 @@ static bool is_room(unsigned order)
 	return nr_free_pages() >= (order ? totalreserve_pages() : ENOUGH_PAGES);
 }
 
-/* The second look at current_is_dying() is for the case that this task was the victim. The short sleep lets the victim run. */
+/* The second look at current_is_dying() is for a task that was chosen. The short sleep lets the victim run. */
 bool out_of_memory(gfp_t gfp, unsigned order)
 {
 	bool again = true;

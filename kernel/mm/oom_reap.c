@@ -5,9 +5,11 @@
  * harm, since its threads never return to user mode; a thread that still reads or writes its memory in the kernel finds
  * nothing mapped there.
  *
- * The time is Linux's. A victim that ends by itself hands on the robust futexes that it holds, which lie in this memory.
+ * The time is Linux's. A victim that ends by itself hands on the robust futexes that it holds, which lie in this
+ * memory.
  *
- * Locks: a worker takes the victim's mmap_lock, if it is free, and nothing else. The work may be queued under oom_mutex.
+ * Locks: a worker takes the victim's mmap_lock, if it is free, and nothing else. The work may be queued under
+ * oom_mutex.
  */
 #include <irq/workqueue.h>
 #include <lib/atomic.h>

@@ -169,7 +169,7 @@ static void free_table(u64 *table, unsigned shift)
 	free_zeroed_page(table);
 }
 
-/* A table that is on its way out is in the list by its page. The top level is that of a new address space afterwards. */
+/* A table on its way out is in the list by its page. The top level is that of a new address space afterwards. */
 void pgd_detach_tables(pgd_t *pgd, struct list_head *tables)
 {
 	for (unsigned long groups = *groups_of(pgd); groups; groups &= groups - 1) {

@@ -3,8 +3,8 @@
  * touches it first. The set is an array of pointers with a count of the areas that hold it; each pointer has a
  * reference to its page, and each mapping of the page has another.
  *
- * A page stays as long as one area holds the set, also when no process maps it any more. So the pages count for the user
- * that has made the mapping, and with them the array, which is there before a page is touched.
+ * A page stays as long as one area holds the set, also when no process maps it any more. So the pages count for the
+ * user that has made the mapping, and with them the array, which is there before a page is touched.
  */
 #include <lib/atomic.h>
 #include <mm/slab.h>

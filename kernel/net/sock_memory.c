@@ -1,8 +1,8 @@
 /*
- * The memory of sockets: how much one may hold (SO_SNDBUF, SO_RCVBUF, within /proc/sys/net/core), and how much those of
- * a user together (user_charge_memory()). What lies in a socket belongs to no process, and stays when the socket is
- * passed on or waits to be accepted. Without the second bound a user fills memory by a thousand sockets, each within the
- * first.
+ * The memory of sockets: how much one may hold (SO_SNDBUF, SO_RCVBUF, within /proc/sys/net/core), and how much those
+ * of a user together (user_charge_memory()). What lies in a socket belongs to no process, and stays when the socket
+ * is passed on or waits to be accepted. Without the second bound a user fills memory by a thousand sockets, each
+ * within the first.
  *
  * A socket counts for the user that has made it. What it holds is counted in steps of SOCK_QUANTUM, and up to two steps
  * that are empty again stay counted, so that messages that come and go cost a comparison.

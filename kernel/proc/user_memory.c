@@ -1,9 +1,10 @@
 /*
  * Kernel memory that a user's programs make and that no process shows. A process can be killed for its own pages, but
  * what lies in sockets or in a queue of events stays as long as some descriptor leads there, and descriptors can be
- * passed on. So each user other than root may have an eighth of memory in such things, as its pipes have (Linux bounds
- * sockets of UDP alike, by net.ipv4.udp_mem, and leaves the rest to control groups). The last sixteenth of memory, which
- * is kept for programs and for the kernel itself, is not given to them, but for a small amount that lets programs go on.
+ * passed on. So each user other than root may have an eighth of memory in such things, as its pipes have (Linux
+ * bounds sockets of UDP alike, by net.ipv4.udp_mem, and leaves the rest to control groups). The last sixteenth of
+ * memory, which is kept for programs and for the kernel itself, is not given to them, but for a small amount that
+ * lets programs go on.
  *
  * Counts are atomic, and added before they are compared, so that two tasks cannot share the last bytes.
  */

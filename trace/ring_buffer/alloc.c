@@ -102,8 +102,8 @@ void rb_ring_reset(struct rb_ring *ring, unsigned long n, u64 now)
 }
 
 /*
- * Memory for the first nr_data pages of a ring. The allocator must not warn: a person asked for this size, and the write
- * that asked fails with ENOMEM. 0 or -ENOMEM; what was made stays in the ring.
+ * Memory for the first nr_data pages of a ring. The allocator must not warn: a person asked for this size, and the
+ * write that asked fails with ENOMEM. 0 or -ENOMEM; what was made stays in the ring.
  */
 static int rb_alloc_data(struct rb_ring *ring, unsigned order, unsigned long nr_data)
 {

@@ -1,8 +1,8 @@
 /*
  * oomtest: programs that fill memory, for tests of which process the OOM killer chooses. `hold KIB` touches so much,
- * adds a line to /tmp/held and sleeps; `stuck KIB` sleeps in the kernel, so that no signal ends it; `eat` touches more and
- * more; `rights` checks the right to write oom_score_adj;
- * `vforked` is a process that must not be chosen; `names` fills the file system with names, `pipes` fills pipes.
+ * adds a line to /tmp/held and sleeps; `stuck KIB` sleeps in the kernel, so that no signal ends it; `eat` touches
+ * more and more; `rights` checks the right to write oom_score_adj; `vforked` is a process that must not be chosen;
+ * `names` fills the file system with names, `pipes` fills pipes.
  */
 #include <check.h>
 #include <fcntl.h>
