@@ -185,7 +185,22 @@ static void set_pc(int sig, void *info, void *uc)
 	*frame_word(uc, FRAME_PC) = wanted_pc;
 }
 
-/* Addresses that are the kernel's, or that no program can have, die before the way out of the kernel meets them. */
+static void look_at_pc(int sig, void *info, void *uc)
+{
+	_exit(*frame_word(uc, FRAME_PC) == wanted_pc ? EXIT_AS_WANTED : 1);
+}
+
+static void go_to_bad_pc(void)
+{
+	CHECK_CALL(frame_handle(SIGUSR1, set_pc, 0));
+	CHECK_CALL(frame_handle(SIGSEGV, look_at_pc, 0));
+	signal_self(SIGUSR1);
+}
+
+/*
+ * Addresses that are the kernel's, or that no program can have: the program goes there and gets the signal there, and
+ * the kernel goes on.
+ */
 static void bad_pcs(void)
 {
 	static const unsigned long bad[] = {0x7ffffffff000, 0x800000000000, 0xffff800000000000, 0xffffffff80200000,
@@ -196,7 +211,68 @@ static void bad_pcs(void)
 		wanted_pc = bad[i];
 		status = go_on_from(set_pc);
 		CHECK_EQ(WIFSIGNALED(status) ? WTERMSIG(status) : 0, SIGSEGV);
+		CHECK_EQ(check_in_child(go_to_bad_pc), EXIT_AS_WANTED << 8);
 	}
+}
+
+/* Ways to break the FPU's part of a frame. */
+static enum { BAD_MXCSR, BAD_HEADER, BAD_ADDRESS } fault;
+static int refused;
+static unsigned long interrupted_pc;
+
+#define FRAME_FPSTATE 224
+#define XCOMP_BV      520 /* of the header that follows FXSAVE's part; XRSTOR wants zero there */
+#define SI_KERNEL     0x80
+
+static void break_state(int sig, void *info, void *uc)
+{
+	char *vectors = frame_vectors(uc);
+
+	if (fault == BAD_ADDRESS)
+		*frame_word(uc, FRAME_FPSTATE) = 64;
+	else if (fault == BAD_HEADER && *(const unsigned *)(vectors + 464) == 0x46505853)
+		vectors[XCOMP_BV] = 1;
+	else
+		*(unsigned *)(vectors + FRAME_MXCSR) = ~0u;
+	interrupted_pc = *frame_word(uc, FRAME_PC);
+	*frame_word(uc, FRAME_R8 + 8 * 4) = 0x1212; /* r12 */
+	*frame_word(uc, FRAME_MASK) = 1UL << (SIGUSR2 - 1);
+}
+
+static void look_at_restored(int sig, void *info, void *uc)
+{
+	if (refused++)
+		_exit(1); /* one signal, and not one after each return */
+	CHECK_EQ(((const int *)info)[2], SI_KERNEL);
+	CHECK_EQ(*frame_word(uc, FRAME_PC), interrupted_pc);
+	CHECK_EQ(*frame_word(uc, FRAME_R8 + 8 * 4), 0x1212);
+	CHECK_EQ(*frame_word(uc, FRAME_MASK), 1UL << (SIGUSR2 - 1));
+	CHECK_EQ(*(unsigned *)(frame_vectors(uc) + FRAME_MXCSR), 0x1f80);
+}
+
+/* The state of a new program takes the place of the broken one. r12, and the vector registers, are read at once. */
+static void return_from_broken(void)
+{
+	long r12, low, nr = SYS_kill;
+
+	CHECK_CALL(frame_handle(SIGUSR1, break_state, 0));
+	CHECK_CALL(frame_handle(SIGSEGV, look_at_restored, 0));
+	__asm__ volatile("movq %[mark], %%xmm15\n\tmovq %[mark], %%r12\n\tsyscall\n\tmovq %%xmm15, %[low]\n\t"
+			 "movq %%r12, %[r12]"
+			 : "+a"(nr), [low] "=&r"(low), [r12] "=&r"(r12)
+			 : [mark] "r"(0x3434L), "D"((long)getpid()), "S"((long)SIGUSR1)
+			 : "rcx", "r11", "r12", "xmm15", "memory");
+	CHECK_EQ(r12, 0x1212);
+	CHECK_EQ(low, 0);
+	CHECK_EQ(refused, 1);
+}
+
+/* A frame whose FPU state the CPU refuses: registers, mask and stack are the frame's, and one SIGSEGV comes. */
+static void broken_state(void)
+{
+	for (fault = BAD_MXCSR; fault <= BAD_ADDRESS; fault++)
+		if (!CHECK_EQ(check_in_child(return_from_broken), 0))
+			printf("  with fault %d\n", fault);
 }
 
 /* A handler is called as any function of the ABI: with DF clear, and not stepped. */
@@ -307,7 +383,9 @@ int main(int argc, char **argv)
 		{"records", records},
 		{"tag-checks", tag_checks},
 #else
-		{"bad-pcs", bad_pcs},	{"end-of-state", end_of_state}, {"direction-flag", direction_flag},
+		{"bad-pcs", bad_pcs},		{"broken-state", broken_state},
+		{"end-of-state", end_of_state}, {"direction-flag", direction_flag},
+		{"selectors", selectors},	{"bases", bases},
 #endif
 	};
 
