@@ -1,17 +1,20 @@
 /*
  * regtest: every register of a signal frame. A handler gets each as the program left it, and puts another value into
  * each; where the frame says that the program goes on, assembly compares all of them before anything else can change
- * one. Then states and records that a frame must not bring into force.
+ * one. Then states and records that a frame must not bring into force, and on x86_64 the registers that no frame has:
+ * the selectors of the segments of data, with the bases of FS and GS.
  */
 #include <check.h>
 #include <frames.h>
 #include <numbers.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <vectors.h>
 
 #define EXIT_AS_WANTED 7
+#define FRESH	       "fresh-selectors"
 
 static void signal_self(int sig)
 {
@@ -275,6 +278,123 @@ static void broken_state(void)
 			printf("  with fault %d\n", fault);
 }
 
+#define ARCH_SET_GS 0x1001
+#define ARCH_SET_FS 0x1002
+#define ARCH_GET_FS 0x1003
+#define ARCH_GET_GS 0x1004
+
+static void set_bases(unsigned long base)
+{
+	CHECK_CALL(check_syscall(SYS_arch_prctl, ARCH_SET_FS, base, 0, 0, 0, 0));
+	CHECK_CALL(check_syscall(SYS_arch_prctl, ARCH_SET_GS, base, 0, 0, 0, 0));
+}
+
+static void bases_are(unsigned long base)
+{
+	unsigned long fs = -1UL, gs = -1UL;
+
+	CHECK_CALL(check_syscall(SYS_arch_prctl, ARCH_GET_FS, (long)&fs, 0, 0, 0, 0));
+	CHECK_CALL(check_syscall(SYS_arch_prctl, ARCH_GET_GS, (long)&gs, 0, 0, 0, 0));
+	CHECK_EQ(fs, base);
+	CHECK_EQ(gs, base);
+}
+
+/* Any selector but null that DS may hold: that of the stack. */
+static unsigned stack_selector(void)
+{
+	unsigned ss;
+
+	__asm__ volatile("movl %%ss, %0" : "=r"(ss));
+	return ss;
+}
+
+static void load_selectors(unsigned selector)
+{
+	__asm__ volatile("movl %0, %%ds\n\tmovl %0, %%es\n\tmovl %0, %%fs\n\tmovl %0, %%gs" : : "r"(selector));
+}
+
+static void selectors_are(unsigned selector)
+{
+	unsigned ds, es, fs, gs;
+
+	__asm__ volatile("movl %%ds, %0\n\tmovl %%es, %1\n\tmovl %%fs, %2\n\tmovl %%gs, %3"
+			 : "=r"(ds), "=r"(es), "=r"(fs), "=r"(gs));
+	CHECK_EQ(ds, selector);
+	CHECK_EQ(es, selector);
+	CHECK_EQ(fs, selector);
+	CHECK_EQ(gs, selector);
+}
+
+static unsigned inherited;
+
+/* Another task with other segments, which runs while its parent waits. It begins with its parent's. */
+static void other_segments(void)
+{
+	selectors_are(inherited);
+	load_selectors(inherited ? 0 : stack_selector());
+	sched_yield();
+	selectors_are(inherited ? 0 : stack_selector());
+	set_bases(0x24000);
+	sched_yield();
+	bases_are(0x24000);
+}
+
+/* A base that is set makes the selector null. */
+static void set_and_look(void)
+{
+	unsigned fs, gs;
+
+	load_selectors(stack_selector());
+	set_bases(0x36000);
+	sched_yield();
+	bases_are(0x36000);
+	__asm__ volatile("movl %%fs, %0\n\tmovl %%gs, %1" : "=r"(fs), "=r"(gs));
+	CHECK_EQ(fs | gs, 0);
+}
+
+static void become_fresh(void)
+{
+	char *const argv[] = {"regtest", FRESH, NULL}, *const envp[] = {NULL};
+
+	load_selectors(stack_selector());
+	execve("/proc/self/exe", argv, envp);
+	_exit(2);
+}
+
+/* Selectors are a task's: through a switch to a task that has others, for a child, and not for a new program. */
+static void selectors(void)
+{
+	check_pin(0);
+	load_selectors(stack_selector());
+	inherited = stack_selector();
+	CHECK_EQ(check_in_child(other_segments), 0);
+	selectors_are(stack_selector());
+	load_selectors(0);
+	inherited = 0;
+	CHECK_EQ(check_in_child(other_segments), 0);
+	selectors_are(0);
+	CHECK_EQ(check_in_child(become_fresh), 0);
+}
+
+/* A base is a task's. One that a selector has cleared, null or not, stays 0 through a switch. */
+static void bases(void)
+{
+	const unsigned loaded[] = {0, stack_selector()};
+
+	check_pin(0);
+	for (int i = 0; i < ARRAY_SIZE(loaded); i++) {
+		set_bases(0x42000);
+		CHECK_EQ(check_in_child(set_and_look), 0);
+		bases_are(0x42000);
+		load_selectors(loaded[i]);
+		bases_are(0);
+		inherited = loaded[i];
+		CHECK_EQ(check_in_child(other_segments), 0);
+		bases_are(0);
+		selectors_are(loaded[i]);
+	}
+}
+
 /* A handler is called as any function of the ABI: with DF clear, and not stepped. */
 static void look_at_flags(int sig, void *info, void *uc)
 {
@@ -388,6 +508,13 @@ int main(int argc, char **argv)
 		{"selectors", selectors},	{"bases", bases},
 #endif
 	};
+
+#ifdef __x86_64__
+	if (argc > 1 && !strcmp(argv[1], FRESH)) {
+		selectors_are(0);
+		return check_failures ? 1 : 0;
+	}
+#endif
 
 	check_seconds = 40;
 	return check_main(argc, argv, cases, ARRAY_SIZE(cases));
