@@ -67,6 +67,15 @@ void user_disable_single_step(struct task_struct *t)
 	clear_tsk_thread_flag(t, TIF_FORCED_TF);
 }
 
+/*
+ * The number of the call in progress as the program has passed it: all of rax, although only the lower half counts.
+ * NO_SYSCALL outside of a call.
+ */
+static u64 shown_call(const struct pt_regs *regs)
+{
+	return regs->vector == SYSCALL_VECTOR ? regs->orig_rax : (u64)NO_SYSCALL;
+}
+
 /* The selectors of code and stack are Linux's, and the trap flag is the program's. */
 static void gpr_get(struct task_struct *t, void *buf)
 {
@@ -74,7 +83,7 @@ static void gpr_get(struct task_struct *t, void *buf)
 	struct user_regs *user = buf;
 
 	memcpy(user, &regs->r15, GENERAL_SIZE);
-	user->orig_rax = syscall_get_nr(regs);
+	user->orig_rax = shown_call(regs);
 	user->rip = regs->rip;
 	user->cs = LINUX_USER_CS;
 	user->rflags = regs->rflags;
@@ -141,7 +150,7 @@ static int gpr_set(struct task_struct *t, const void *buf, unsigned n)
 	if (user->fs_base >= TASK_SIZE || user->gs_base >= TASK_SIZE || !valid_segments(&t->thread.segments, user))
 		return -EIO;
 	memcpy(&regs->r15, user, GENERAL_SIZE);
-	if (syscall_get_nr(regs) != (int)user->orig_rax) {
+	if (shown_call(regs) != user->orig_rax) {
 		regs->vector = SYSCALL_VECTOR;
 		regs->orig_rax = user->orig_rax;
 	}

@@ -379,6 +379,36 @@ static void odd_selector(void)
 	CHECK_EQ(get_regs(pid).r[0], 99);
 	kill_tracee(pid);
 }
+
+#define UPPER_HALF 0x1234567800000000
+
+/* The number of a call is the lower half of rax. */
+static void call_with_upper_half(void)
+{
+	long ret = UPPER_HALF + SYS_getpgid;
+
+	__asm__ volatile("syscall" : "+a"(ret) : "D"(0x7ffffffL) : "rcx", "r11", "memory");
+	CHECK_EQ(ret, -ESRCH);
+}
+
+/* A debugger sees all of it, and may write it without another call being made. */
+static void upper_half(void)
+{
+	pid_t pid = tracee(call_with_upper_half, OPT_SYSGOOD);
+	struct regs regs;
+
+	to_call(pid, SYS_getpgid);
+	regs = get_regs(pid);
+	CHECK_EQ(regs.r[REG_NR], UPPER_HALF + SYS_getpgid);
+	regs.r[REG_NR] = 0xffffffff00000000 + SYS_getpgid;
+	set_regs(pid, regs);
+	CHECK_EQ(call_info(pid, 80).entry[0], SYS_getpgid);
+	CHECK_CALL(pt(PT_SYSCALL, pid, 0, 0));
+	CHECK_EQ(news(pid), CALL_STOP);
+	CHECK_EQ(get_regs(pid).r[REG_NR], 0xffffffff00000000 + SYS_getpgid);
+	go_on(pid, 0);
+	CHECK_EQ(news(pid), 0);
+}
 #endif
 
 /* --- races --- */
@@ -502,6 +532,7 @@ static const struct check_case cases[] = {
 #ifdef __x86_64__
 	{"selectors", selectors},
 	{"odd_selector", odd_selector},
+	{"upper_half", upper_half},
 #endif
 	{"asked_at_once", asked_at_once},
 	{"killed_meanwhile", killed_meanwhile},
