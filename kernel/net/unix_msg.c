@@ -22,7 +22,7 @@
 #define STREAM_PART 16128 /* bytes of one message of a stream: with its head it fits into 16 KiB */
 
 /* [u] What u has sent and was read, or never arrives, counts no more. */
-static void uncharge(struct unix_sock *u, int bytes)
+static void unix_uncharge(struct unix_sock *u, int bytes)
 {
 	u->wmem -= bytes;
 	sock_memory(&u->sk, u->wmem);
@@ -68,7 +68,7 @@ void unix_msg_free(struct unix_msg *msg)
 static void msg_cancel(struct unix_msg *msg)
 {
 	mutex_lock(&unix_mutex);
-	uncharge(msg->from, msg->charge);
+	unix_uncharge(msg->from, msg->charge);
 	mutex_unlock(&unix_mutex);
 	unix_msg_free(msg);
 }
@@ -87,7 +87,7 @@ static struct unix_msg *msg_new(struct unix_sock *u, struct sock_io *io, size_t 
 	msg = kvmalloc(bytes, GFP_KERNEL);
 	if (!msg) {
 		mutex_lock(&unix_mutex);
-		uncharge(u, bytes);
+		unix_uncharge(u, bytes);
 		mutex_unlock(&unix_mutex);
 		return ERR_PTR(-ENOMEM);
 	}
@@ -118,7 +118,7 @@ void unix_msg_unlink(struct unix_sock *u, struct unix_msg *msg)
 	list_del(&msg->list);
 	u->queued--;
 	unix_count_inflight(msg->scm.files, -1);
-	uncharge(msg->from, msg->charge);
+	unix_uncharge(msg->from, msg->charge);
 	if (!was_full || unix_queue_full(u))
 		return;
 	wake_up_interruptible_all(&u->space);
