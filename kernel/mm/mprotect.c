@@ -84,7 +84,7 @@ static int check_range(struct mm_struct *mm, unsigned long start, unsigned long 
 }
 
 /* What an area gets where personality(2) says READ_IMPLIES_EXEC. [m] */
-static unsigned implied_prot(const struct vm_area_struct *vma, unsigned prot)
+static unsigned mprotect_implied(const struct vm_area_struct *vma, unsigned prot)
 {
 	bool implied = current->personality & READ_IMPLIES_EXEC && prot & PROT_READ && !(vma->vm_flags & VM_NOEXEC);
 
@@ -103,7 +103,7 @@ static int protect_locked(struct mm_struct *mm, unsigned long start, unsigned lo
 
 	while (!err && start < end) {
 		vma = find_vma(mm, start);
-		wanted = implied_prot(vma, prot);
+		wanted = mprotect_implied(vma, prot);
 		if (prot_to_vm_flags(vma->vm_flags) == prot_to_vm_flags(wanted)) {
 			start = vma->vm_end;
 			continue;

@@ -25,6 +25,9 @@
 
 /* Numbers of grace periods: a state is the one to wait for. */
 static u64 grace_periods = 1;
+void preempt_schedule(void)
+{
+}
 static unsigned waits; /* those that were waited for in vain: nothing else had waited */
 u64 get_state_synchronize_rcu(void)
 {
