@@ -268,6 +268,8 @@ struct file_system_type {
 	const char *name;
 	bool single; /* tracefs, sysfs, devtmpfs */
 	bool nodev;  /* what /proc/filesystems says: it needs no device */
+	/* NULL, or: nobody may mount it, and /proc/filesystems does not list it (debugfs=off). Thread context. */
+	bool (*hidden)(void);
 	int (*fill_super)(struct super_block *sb, const char *options); /* makes s_root */
 	/* After a mount of it: may mount others inside (debugfs: tracefs). Failure is only reported. */
 	int (*mounted)(struct mount *mnt);

@@ -265,7 +265,7 @@ static int mount_at(const struct path *at, const char *source, const char *type_
 	struct mount *mnt;
 	int err;
 
-	if (!type) {
+	if (!type || (type->hidden && type->hidden())) {
 		/* A module cannot bring a file system, but it may do what its author wants at a mount of this name. */
 		request_module("fs-%s", type_name);
 		return -ENODEV;
@@ -586,6 +586,7 @@ int show_filesystems(struct seq_file *m)
 	const struct file_system_type *fs;
 
 	for_each_in_table(filesystems, fs)
-		seq_printf(m, "%s\t%s\n", fs->nodev ? "nodev" : "", fs->name);
+		if (!fs->hidden || !fs->hidden())
+			seq_printf(m, "%s\t%s\n", fs->nodev ? "nodev" : "", fs->name);
 	return 0;
 }
