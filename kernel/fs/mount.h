@@ -26,8 +26,8 @@ void forget_places(struct mount *gone); /* [m] of mounts that have left the tree
 bool mount_is_below(const struct mount *mnt, const struct mount *top); /* [m] is it `top`, or inside of it? */
 
 /*
- * mount_sharing.c: propagation types. change_type: flags of mount(2) for which flags_are_type() holds; 0, -EINVAL.
- * Thread context; takes mount_mutex.
+ * mount_sharing.c: propagation types. mount_change_type takes flags of mount(2) for which mount_flags_are_type() holds;
+ * 0, -EINVAL. Thread context; takes mount_mutex.
  */
 int mount_change_type(const struct path *at, unsigned long flags);
 bool mount_flags_are_type(unsigned long flags);

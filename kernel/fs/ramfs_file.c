@@ -16,7 +16,6 @@
 #include <mm/page.h>
 #include <mm/slab.h>
 #include <fs/libfs.h>
-#include <proc/cred.h>
 #include <uapi/uio.h>
 
 #define RADIX_BITS 9 /* a node is a page of 512 pointers */
@@ -30,16 +29,6 @@
  *     height 2    root -> node -> nodes -> pages               up to 1 GiB
  */
 static const struct file_operations ramfs_file_fops;
-
-/* So many pages more (or less) in the file. Those of a memfd count for its user, whose end gives them back. */
-static void ramfs_count_pages(struct inode *inode, int n)
-{
-	struct ramfs_pages *t = inode->i_private;
-
-	__atomic_fetch_add(&inode->i_blocks, n * (int)(PAGE_SIZE / 512), __ATOMIC_RELAXED);
-	if (t->user)
-		atomic64_add(n, &t->user->shared_pages);
-}
 
 /* An empty file has no pages. The operations are set here, so that ramfs.c need not know them. 0 or -ENOMEM. */
 int ramfs_init_file(struct inode *inode)
@@ -182,7 +171,7 @@ static struct page *create_page(struct inode *inode, unsigned long index)
 	if (page)
 		page = tree_insert(inode->i_private, index, page, &raced);
 	if (page && !raced)
-		ramfs_count_pages(inode, 1);
+		__atomic_fetch_add(&inode->i_blocks, PAGE_SIZE / 512, __ATOMIC_RELAXED);
 	else
 		ramfs_uncharge_pages(inode->i_sb, 1);
 	return page ? page : ERR_PTR(-ENOMEM);
@@ -333,7 +322,7 @@ void ramfs_drop_range(struct inode *inode, unsigned long from, unsigned long to)
 			t->height = 0;
 		spin_unlock(&t->lock);
 		dropped = DROP_AT_ONCE - left;
-		ramfs_count_pages(inode, -(int)dropped);
+		__atomic_fetch_sub(&inode->i_blocks, dropped * (PAGE_SIZE / 512), __ATOMIC_RELAXED);
 		ramfs_uncharge_pages(inode->i_sb, dropped);
 	} while (!left);
 }
@@ -486,14 +475,9 @@ static int ramfs_setattr(struct dentry *dentry, const struct iattr *attr)
  */
 void ramfs_free_file(struct inode *inode)
 {
-	struct ramfs_pages *t = inode->i_private;
-
-	if (!t)
-		return;
-	ramfs_drop_range(inode, 0, ALL_PAGES);
-	if (t->user)
-		put_user_struct(t->user);
-	kfree(t);
+	if (inode->i_private)
+		ramfs_drop_range(inode, 0, ALL_PAGES);
+	kfree(inode->i_private);
 }
 
 /*

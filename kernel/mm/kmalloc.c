@@ -217,7 +217,7 @@ void *kvmalloc(size_t size, gfp_t gfp)
 
 	if (p || size <= PAGE_SIZE)
 		return p;
-	return __vmalloc(size, gfp);
+	return gfp & __GFP_ZERO ? vzalloc(size) : vmalloc(size);
 }
 EXPORT_SYMBOL(kvmalloc);
 

@@ -38,8 +38,7 @@ static int modules_show(struct seq_file *m, void *data)
 {
 	const struct module *mod;
 
-	if (mutex_lock_interruptible(&module_mutex))
-		return -EINTR;
+	mutex_lock(&module_mutex);
 	for_each_module(mod)
 		if (mod->state != MODULE_STATE_UNFORMED)
 			show_module(m, mod);

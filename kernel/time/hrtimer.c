@@ -16,10 +16,9 @@
 #include <lib/atomic.h>
 #include <sched/cpuhp.h>
 #include <sched/sched.h>
-#include <sched/spinlock_slow.h>
+#include <sched/spinlock.h>
 #include <time/clock.h>
 #include <time/hrtimer.h>
-#include <time/irq_share.h>
 #include <trace/events/timer.h>
 #include <uapi/time.h>
 
@@ -31,7 +30,6 @@ struct hrtimer_cpu_base {
 	ktime_t next_event;	      /* [b] what the hardware is set to */
 	bool in_interrupt;	      /* [b] hrtimer_interrupt sets the hardware when it is through */
 	bool online;		      /* [c] hardware set up */
-	struct irq_share share;	      /* [c] of the CPU's time, by interrupts */
 };
 static DEFINE_PER_CPU(struct hrtimer_cpu_base, hrtimer_bases);
 
@@ -67,7 +65,7 @@ static struct hrtimer_cpu_base *lock_base(struct hrtimer *t)
 		struct hrtimer_cpu_base *base = READ_ONCE(t->base);
 
 		if (likely(base)) {
-			spin_lock_contended(&base->lock);
+			arch_spin_lock(&base->lock);
 			if (likely(base == READ_ONCE(t->base)))
 				return base;
 			arch_spin_unlock(&base->lock);
@@ -84,19 +82,17 @@ static void unlock_base(struct hrtimer_cpu_base *base)
 /*
  * Set the hardware of this CPU if `expires` comes before the moment that it is set to. A timer that is cancelled leaves
  * the hardware as it is: an interrupt that finds nothing to do costs less than setting the hardware at every cancel.
- * While hrtimer_interrupt() runs it sets the hardware itself, at its end. Base locked. Returns the time, or 0 when the
- * hardware is left as it is.
+ * While hrtimer_interrupt() runs it sets the hardware itself, at its end. Base locked.
  */
-static ktime_t program_event(struct hrtimer_cpu_base *base, ktime_t expires)
+static void program_event(struct hrtimer_cpu_base *base, ktime_t expires)
 {
 	ktime_t now;
 
 	if (base->in_interrupt || expires >= base->next_event || !base->online)
-		return 0;
+		return;
 	base->next_event = expires;
 	now = ktime_get();
 	clock_event->set_next_event(expires > now ? expires - now : 0);
-	return now;
 }
 
 /* Base locked. `was_armed` is only for the event. */
@@ -126,7 +122,7 @@ static struct hrtimer_cpu_base *switch_base(struct hrtimer *t, struct hrtimer_cp
 		return base;
 	WRITE_ONCE(t->base, NULL);
 	unlock_base(base);
-	spin_lock_contended(&here->lock);
+	arch_spin_lock(&here->lock);
 	/* Release: a CPU that reads this pointer and locks the base sees all that was written to the timer. */
 	smp_store_release(&t->base, here);
 	return here;
@@ -222,7 +218,7 @@ static void noinline __run_hrtimer(struct hrtimer_cpu_base *base, struct hrtimer
 	trace_hrtimer_expire_entry(t, now);
 	restart = t->function(t);
 	trace_hrtimer_expire_exit(t);
-	spin_lock_contended(&base->lock);
+	arch_spin_lock(&base->lock);
 	/* Without a restart t may be gone by now. With one, t may have been started again meanwhile: that counts. */
 	if (restart == HRTIMER_RESTART && !t->state)
 		enqueue_hrtimer(base, t, false);
@@ -246,23 +242,20 @@ static void noinline __hrtimer_run_queues(struct hrtimer_cpu_base *base, ktime_t
 void noinline hrtimer_interrupt(void)
 {
 	struct hrtimer_cpu_base *base = this_cpu_ptr(&hrtimer_bases);
-	ktime_t begin = ktime_get(), end = 0;
 	struct hrtimer *t;
 
-	spin_lock_contended(&base->lock);
+	arch_spin_lock(&base->lock);
 	base->in_interrupt = true;
 	/* Only what was due on arrival: a callback that always restarts itself in the past cannot keep us here. */
-	__hrtimer_run_queues(base, begin);
+	__hrtimer_run_queues(base, ktime_get());
 	base->in_interrupt = false;
 	base->next_event = KTIME_MAX; /* not before: hrtimers_late_by */
 	t = first_hrtimer(base);
 	if (t)
-		end = program_event(base, t->expires); /* in the past: the interrupt comes again at once */
+		program_event(base, t->expires); /* in the past: the interrupt comes again at once */
 	else
 		clock_event->shutdown();
 	unlock_base(base);
-	if (end)
-		irq_share_note(&base->share, begin, end);
 }
 
 s64 hrtimers_late_by(unsigned cpu, ktime_t now)
@@ -278,7 +271,7 @@ unsigned hrtimers_waiting(unsigned cpu, struct hrtimer_view *to, unsigned n)
 	unsigned nr = 0;
 
 	local_irq_save(flags);
-	spin_lock_contended(&base->lock);
+	arch_spin_lock(&base->lock);
 	for (struct rb_node *node = rb_first_cached(&base->timers); node && nr < n; node = rb_next(node)) {
 		const struct hrtimer *t = rb_entry(node, struct hrtimer, node);
 
@@ -312,7 +305,7 @@ void hrtimers_init_cpu(void)
 	if (!clock_event)
 		panic("no timer: clocks would stand still");
 	clock_event->setup_cpu();
-	spin_lock_contended(&base->lock);
+	arch_spin_lock(&base->lock);
 	base->online = true;
 	t = first_hrtimer(base);
 	if (t)
@@ -333,7 +326,7 @@ static int hrtimers_cpu_dying(unsigned cpu)
 {
 	struct hrtimer_cpu_base *base = this_cpu_ptr(&hrtimer_bases);
 
-	spin_lock_contended(&base->lock);
+	arch_spin_lock(&base->lock);
 	base->online = false;
 	base->next_event = KTIME_MAX;
 	clock_event->shutdown();
@@ -354,8 +347,8 @@ static int hrtimers_cpu_dead(unsigned cpu)
 
 	local_irq_save(flags);
 	here = this_cpu_ptr(&hrtimer_bases);
-	spin_lock_contended(&here->lock);
-	spin_lock_contended(&old->lock);
+	arch_spin_lock(&here->lock);
+	arch_spin_lock(&old->lock);
 	while ((t = first_hrtimer(old))) {
 		remove_hrtimer(old, t);
 		smp_store_release(&t->base, here);

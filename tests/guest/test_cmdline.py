@@ -177,7 +177,7 @@ def test_what_does_not_exist_is_said_and_passed_over(machine):
     with machine.guest(append=append) as guest:
         said = ask(guest, "dmesg")
         for message in (
-            "cannot start tracer 'nosuchtracer': no tracer 'nosuchtracer'; there are: ftrace function ",
+            "cannot start tracer 'nosuchtracer': no tracer 'nosuchtracer'; there are: function ",
             "ftrace_filter: 'shcedule' ignored: nothing matches 'shcedule'; close: schedule\n",
             "trace_options: 'nosuchoption' ignored: no option 'nosuchoption'",
             "trace_options: 'nofuncgraph-proc' ignored: 'nofuncgraph-proc' is an option of a tracer that is not selected: function_graph",

@@ -28,6 +28,7 @@ def names(machine):
     with machine.guest() as guest:
         for kind, file in LISTED.items():
             there[kind] = set(guest.run(f"cat /sys/kernel/tracing/{file}")[1].split())
+        there["tracer"] |= {"ftrace", "none"}  # names of Linux 2.6.27, which current_tracer takes and nothing lists
         for kind, folder in (("file", ""), ("option", "options/"), ("config", "")):
             found = [name for name in paths[kind] if guest.run(f"test -e /sys/kernel/tracing/{folder}{name}")[0] == 0]
             there[kind] = set(found)

@@ -1,7 +1,7 @@
 /*
- * What ends a word. The rules are those of Linux's trace_get_user(), which docs/words.md shows for each file: a C
- * program may write a name with the zero at its end, a shell writes it with a newline, and a file from another system
- * has a carriage return before that.
+ * What ends a word. The rules are Linux's, and docs/words.md shows them for each file. A C program may write a name
+ * with the zero at its end, a shell writes it with a newline, and a file from another system has a carriage return
+ * before that.
  */
 #include <lib/errno.h>
 

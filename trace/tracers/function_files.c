@@ -241,9 +241,10 @@ static int process_word(struct filter_writer *w, const char **why)
 }
 
 /*
- * The words of a text; one that goes on after its end is kept for the next write. Returns the bytes taken, which end
- * before a wrong word that is not the first: the program writes the rest again, and gets the error then. -EINVAL or
- * another error of the first word; *why as above. w->mutex and event_mutex held.
+ * The words of a text, as far as they are commands, or one name, as on Linux; a word that goes on after the end of the
+ * text is kept for the next write. Returns the bytes taken, which end before a wrong word that is not the first: the
+ * program writes the rest again, and gets the error then. -EINVAL or another error of the first word; *why as above.
+ * w->mutex and event_mutex held.
  */
 static ssize_t take_words(struct filter_writer *w, const char *text, size_t n, const char **why)
 {
@@ -260,6 +261,8 @@ static ssize_t take_words(struct filter_writer *w, const char *text, size_t n, c
 		if (err)
 			return done ?: (ssize_t)err;
 		done += used;
+		if (w->parser.len && !w->parser.cont && !strchr(w->refused, ':'))
+			break;
 	}
 	return done;
 }

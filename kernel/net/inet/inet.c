@@ -63,10 +63,7 @@ static struct sock *inet_create(int type, int protocol)
 	inet = kzalloc(sizeof(*inet), GFP_KERNEL);
 	if (!inet)
 		return ERR_PTR(-ENOMEM);
-	if (sock_init(&inet->sk, &inet_ops, type, sizeof(*inet))) {
-		kfree(inet);
-		return ERR_PTR(-ENOBUFS);
-	}
+	sock_init(&inet->sk, &inet_ops, type);
 	inet->sk.protocol = protocol;
 	inet->proto = proto;
 	spin_lock_init(&inet->queue_lock);
@@ -83,10 +80,8 @@ static struct sock *inet_create(int type, int protocol)
 
 void inet_put(struct inet_sock *inet)
 {
-	if (!inet || !atomic_dec_and_test(&inet->sk.refs))
-		return;
-	sock_end(&inet->sk);
-	kfree(inet);
+	if (inet && atomic_dec_and_test(&inet->sk.refs))
+		kfree(inet);
 }
 
 /*

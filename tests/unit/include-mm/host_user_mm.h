@@ -9,7 +9,6 @@
 #define sprintf	  k_sprintf
 #include <host_kernel.h>
 #include <host_mmu.h>
-#include <host_users.h>
 #include <uapi/mman.h>
 
 #include "../../../kernel/lib/vsprintf.c"
@@ -50,16 +49,11 @@ ssize_t strscpy(char *dst, const char *src, size_t size)
 	snprintf(dst, size, "%s", src);
 	return 0;
 }
-/* Memory that is full stays so: no process can be killed. */
-bool out_of_memory(gfp_t gfp, unsigned order)
+void *vmalloc(unsigned long size)
 {
-	return false;
+	return NULL;
 }
-bool current_is_dying(void)
-{
-	return false;
-}
-void *__vmalloc(unsigned long size, gfp_t gfp)
+void *vzalloc(unsigned long size)
 {
 	return NULL;
 }

@@ -18,7 +18,6 @@ SUBJECTS = (
     "trace",
     "ftrace",
     "hooks",
-    "lx",
 )
 
 
