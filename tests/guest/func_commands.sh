@@ -343,7 +343,7 @@ echo 1 > events/sched/sched_switch/enable
 echo > trace
 cat /tmp/lines > $F
 before=$(stops)
-holds 'none is left' $F "$none"
+holds 'all are taken away' $F "$none"
 test $functions -gt 100 -a $before -gt 0 -a $before -le 4 || fail "$before stops for $functions functions"
 sed 's/^!//' /tmp/lines > /tmp/again
 echo > trace
@@ -352,6 +352,6 @@ after=$(stops)
 test $after -gt 0 -a $after -le 4 || fail "$after stops to add $functions functions"
 echo '!*:stacktrace' > $F
 echo '!*:stacktrace:0' > $F
-holds 'none is left again' $F "$none"
+holds 'all are taken away again' $F "$none"
 tracing_reset
 finish

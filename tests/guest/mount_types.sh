@@ -57,5 +57,5 @@ mount --make-rshared /
 same 'each is shared' "$(grep -c . /proc/self/mountinfo)" "$(grep -c ' shared:[0-9]* .*- ' /proc/self/mountinfo)"
 same 'a group of its own for each' "$(grep -c . /proc/self/mountinfo)" "$(grep -o ' shared:[0-9]*' /proc/self/mountinfo | sort -u | grep -c .)"
 mount --make-rprivate /
-same 'none is any more' 0 "$(grep -c shared: /proc/self/mountinfo)"
+same 'all are private again' 0 "$(grep -c shared: /proc/self/mountinfo)"
 finish

@@ -96,7 +96,7 @@ static void binds(void)
 	CHECK_ERRNO(do_mount(NULL, D "/b", NULL, BIND), EINVAL);
 	CHECK_ERRNO(do_mount("", D "/b", NULL, BIND), EINVAL);
 	CHECK_ERRNO(do_mount(D "/no", D "/b", NULL, BIND), ENOENT);
-	CHECK_ERRNO(do_mount(NULL, D "/b", NULL, PRIVATE), EINVAL); /* no mount */
+	CHECK_ERRNO(do_mount(NULL, D "/b", NULL, PRIVATE), EINVAL);	      /* no mount */
 	CHECK_ERRNO(do_mount(NULL, "/proc", NULL, SHARED | PRIVATE), EINVAL); /* one type at a time */
 	CHECK_CALL(do_mount(NULL, "/proc", NULL, SHARED));
 	CHECK_CALL(do_mount(NULL, "/proc", NULL, PRIVATE | REC));
