@@ -292,7 +292,7 @@ static const struct fault_step fixed[] = {
 	LIST("set_graph_function", "set_graph_function", "vfs_read\n"),
 	LIST("set_ftrace_pid", "set_ftrace_pid", "1 2 3\n"),
 	LIST("set_event_pid", "set_event_pid", "1 2 3\n"),
-	FUNCTION_COMMAND("do_exit:traceoff:3", "!do_exit:traceoff"),
+	FUNCTION_COMMAND("do_exit:traceoff:3", "!do_exit:traceoff:0"),
 	FUNCTION_COMMAND("do_exit:stacktrace", "!do_exit:stacktrace"),
 	FUNCTION_COMMAND("do_exit:enable_event:sched:sched_switch", "!do_exit:enable_event:sched:sched_switch"),
 	WRITE("buffer_size_kb, larger", "buffer_size_kb", "60", "20"),
