@@ -15,6 +15,7 @@
 #include <proc/fork.h>
 
 DECLARE_TABLE(params, const struct boot_param);
+DECLARE_TABLE(ignored_words, const struct ignored_words);
 
 char boot_command_line[2048];
 const char *init_argv[32] = {"init"};
@@ -217,6 +218,20 @@ void cmdline_add(const char *kernel, const char *init)
 	saved_command_line = line;
 }
 
+/* Is it a word that is known to have no effect here? The log says why. */
+static bool is_ignored(const char *word)
+{
+	const struct ignored_words *list;
+
+	for_each_in_table(ignored_words, list)
+		for (unsigned i = 0; i < list->nr; i++)
+			if (param_value(list->words[i].name, word)) {
+				pr_info("Kernel command line: '%s' has no effect: %s\n", word, list->words[i].why);
+				return true;
+			}
+	return false;
+}
+
 /* The main pass. A word that was registered for the early pass is known here, too, so that it does not go to init. */
 void parse_params(void)
 {
@@ -232,7 +247,7 @@ void parse_params(void)
 			pass_to_init(word);
 		} else if (!strcmp(word, "--")) {
 			all_init = true;
-		} else if (!parse_word(word, false)) {
+		} else if (!parse_word(word, false) && !is_ignored(word)) {
 			pass_to_init(word);
 			len += scnprintf(unknown + len, sizeof(unknown) - len, " %s", word);
 		}

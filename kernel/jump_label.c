@@ -154,6 +154,15 @@ bool jump_label_leads_into(unsigned long start, unsigned long end)
 
 /* ---- Modules */
 
+/* The kernel's table never changes but for what its sites hold. */
+bool static_key_is_of_kernel(const struct static_key *key)
+{
+	for (const struct jump_entry *e = __start___jump_table; e < __stop___jump_table; e++)
+		if (key_of(e) == key)
+			return true;
+	return false;
+}
+
 /* Sites of keys that are on begin as jumps. They are not executed yet, so no CPU has to be stopped. */
 static int write_jumps(const struct jump_table *table)
 {

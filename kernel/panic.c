@@ -28,6 +28,9 @@
 #include <sched/preempt.h>
 #include <sched/spinlock.h>
 #include <time/clock.h>
+
+#define CREATE_TRACE_POINTS
+#include <trace/events/notifier.h>
 #include <trace/fgraph.h>
 
 DECLARE_TABLE(panic_notifiers, const struct panic_notifier);
@@ -58,8 +61,10 @@ void notify_trouble(enum trouble what)
 {
 	const struct panic_notifier *nb;
 
-	for_each_in_table(panic_notifiers, nb)
+	for_each_in_table(panic_notifiers, nb) {
+		trace_notifier_run((void *)nb->notify);
 		nb->notify(what);
+	}
 }
 
 /* Linux's letters, each in its place: G (no module that is not free), D after an oops, W after a warning. */

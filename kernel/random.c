@@ -144,6 +144,17 @@ static int boot_id_show(struct seq_file *m, void *v)
 	return random_show_uuid(m, boot_id);
 }
 
+static int pool_show(struct seq_file *m, void *v)
+{
+	seq_printf(m, "%d\n", RANDOM_POOL_BITS);
+	return 0;
+}
+
+static const struct text_file poolsize_entry = {.path = "sys/kernel/random/poolsize", .mode = 0444, .show = pool_show};
+static const struct text_file entropy_avail_entry = {
+	.path = "sys/kernel/random/entropy_avail", .mode = 0444, .show = pool_show};
+REGISTER_PROC(poolsize_entry);
+REGISTER_PROC(entropy_avail_entry);
 static const struct text_file uuid_entry = {.path = "sys/kernel/random/uuid", .mode = 0444, .show = uuid_show};
 static const struct text_file boot_id_entry = {.path = "sys/kernel/random/boot_id", .mode = 0444, .show = boot_id_show};
 REGISTER_PROC(uuid_entry);

@@ -31,6 +31,9 @@
 #include <time/hrtimer.h>
 
 #define CREATE_TRACE_POINTS
+#include <trace/events/csd.h>
+
+#define CREATE_TRACE_POINTS
 #include <trace/events/ipi.h>
 
 unsigned nr_cpu_ids = 1;
@@ -143,6 +146,24 @@ static bool queue_call(int cpu, struct call_single_data *csd, smp_call_func_t fu
 	return !old;
 }
 
+/* Call fn with its events around it. csd NULL: a call of this CPU's own. Interrupts off. */
+static __always_inline void csd_do_func(smp_call_func_t fn, void *info, struct call_single_data *csd)
+{
+	trace_csd_function_entry(fn, csd);
+	fn(info);
+	trace_csd_function_exit(fn, csd);
+}
+
+/* What this CPU calls itself, with interrupts off as in an interrupt, so that fn finds one context. */
+static void call_here(smp_call_func_t fn, void *info)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	csd_do_func(fn, info, NULL);
+	local_irq_restore(flags);
+}
+
 /*
  * Run the calls of this CPU in the order in which they were made: the list has the newest first, so it is turned
  * round. Context: the interrupt.
@@ -165,7 +186,7 @@ static void noinline generic_smp_call_function_interrupt(void)
 		next = list->next; /* once it is not busy the sender may use it again */
 		if (!wait)
 			smp_store_release(&list->busy, 0);
-		func(info);
+		csd_do_func(func, info, list);
 		if (wait)
 			smp_store_release(&list->busy, 0);
 	}
@@ -186,7 +207,6 @@ int smp_call_function_single(int cpu, smp_call_func_t fn, void *info, bool wait)
 {
 	struct cpumask one = {{0}};
 	struct call_single_data *csd;
-	unsigned long flags;
 
 	if (cpu < 0 || cpu >= nr_cpu_ids)
 		return -ENXIO;
@@ -196,13 +216,12 @@ int smp_call_function_single(int cpu, smp_call_func_t fn, void *info, bool wait)
 		return -ENXIO;
 	}
 	if (cpu == smp_processor_id()) {
-		local_irq_save(flags);
-		fn(info);
-		local_irq_restore(flags);
+		call_here(fn, info);
 	} else {
 		/* With interrupts off two CPUs that call each other would wait for ever. */
 		WARN_ON_ONCE(irqs_disabled());
 		csd = &this_cpu(call_data).to[cpu];
+		trace_csd_queue_cpu(cpu, TRUE_RET_ADDR(), fn, csd);
 		if (queue_call(cpu, csd, fn, info, wait)) {
 			one.bits[cpu / 64] = BIT(cpu % 64);
 			send_call_ipi(&one, TRUE_RET_ADDR());
@@ -227,9 +246,11 @@ void smp_call_function_many(const struct cpumask *mask, smp_call_func_t fn, void
 	data = this_cpu_ptr(&call_data);
 	cpumask_and(&targets, mask, &cpu_online_mask);
 	cpumask_clear_cpu(smp_processor_id(), &targets);
-	for_each_cpu(cpu, &targets)
+	for_each_cpu(cpu, &targets) {
+		trace_csd_queue_cpu(cpu, TRUE_RET_ADDR(), fn, &data->to[cpu]);
 		if (queue_call(cpu, &data->to[cpu], fn, info, wait))
 			cpumask_set_cpu(cpu, &ring);
+	}
 	if (!cpumask_empty(&ring))
 		send_call_ipi(&ring, TRUE_RET_ADDR());
 	if (wait)
@@ -239,19 +260,12 @@ void smp_call_function_many(const struct cpumask *mask, smp_call_func_t fn, void
 }
 EXPORT_SYMBOL(smp_call_function_many);
 
-/*
- * This CPU runs the function with interrupts off, as the others do in their interrupts, so that fn finds one context.
- */
 void on_each_cpu(smp_call_func_t fn, void *info, bool wait)
 {
-	unsigned long flags;
-
 	preempt_disable();
 	if (num_online_cpus() > 1)
 		smp_call_function_many(&cpu_online_mask, fn, info, wait);
-	local_irq_save(flags);
-	fn(info);
-	local_irq_restore(flags);
+	call_here(fn, info);
 	preempt_enable();
 }
 EXPORT_SYMBOL(on_each_cpu);

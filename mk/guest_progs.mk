@@ -36,7 +36,7 @@ $(GT_PROGRAMS): $(GT)/%: $(GT)/obj/%.o $(GT_LIB) $(UCRT0) $(ULIBVT) userland/pro
 # tests want no warning in it.
 $(GTM)/exports: $(BUILD)/Module.symvers
 	@mkdir -p $(@D) && cmp -s $< $@ || cp $< $@
-$(GTM)/said: $(wildcard samples/modules/*) $(GTM)/exports $(VERMAGIC_H) kernel/module/module.lds mk/modules.mk tools/modpost.py tools/mcount.py
+$(GTM)/said: $(wildcard samples/modules/*) $(GTM)/exports $(VERMAGIC_H) kernel/module/module.lds mk/modules.mk tools/modpost.py tools/mcount.py tools/modsum.py
 	$(call say,MODULES,$(@D))
 	$(Q)for file in samples/modules/*; do cmp -s $$file $(@D)/$${file##*/} || cp $$file $(@D) || exit 1; done; cd $(@D) && env MAKEFLAGS= MFLAGS= make KDIR=$(CURDIR) ARCH=$(ARCH) W=1 > made 2>&1 || \
 		{ cat made; exit 1; }

@@ -6,7 +6,8 @@
 #	ccflags-y := -DDEBUG -I$(src)/include	flags for all of the folder; CFLAGS_one.o := for one file
 #
 # A module is made in these steps: its objects, ld -r into NAME.o; tools/modpost.py proves that the kernel has all that it
-# asks for and writes NAME.mod.c, which holds its struct module; ld -r of both is NAME.ko.
+# asks for and writes NAME.mod.c, which holds its struct module; ld -r of both is NAME.ko; tools/modsum.py ends it with its
+# checksum.
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -97,10 +98,11 @@ $(M)/Module.symvers: $(MODULES:%=$(M)/%.o) $(BUILD)/Module.symvers tools/modpost
 $(MODULES:%=$(M)/%.mod.o): $(M)/%.mod.o: $(M)/Module.symvers
 	$(Q)$(CC) $(filter-out -Werror,$(KCFLAGS)) -D__KERNEL__ -DMODULE -DKBUILD_MODNAME='"$(call modname,$*)"' -c -o $@ $(M)/$*.mod.c
 
-$(KO): $(M)/%.ko: $(M)/%.o $(M)/%.mod.o kernel/module/module.lds
+$(KO): $(M)/%.ko: $(M)/%.o $(M)/%.mod.o kernel/module/module.lds tools/modsum.py
 	$(call say,LD [M],$@)
 	$(Q)$(LD) -r --build-id=sha1 -T kernel/module/module.lds -o $@ $(M)/$*.o $(M)/$*.mod.o
 	$(Q)$(PYTHON) tools/mcount.py --module $(M)/$*.o
+	$(Q)$(PYTHON) tools/modsum.py $@
 
 __clean:
 	$(Q)rm -f $(foreach m,$(MODULES),$(M)/$(m).o $(M)/$(m).ko $(M)/$(m).mod.c $(M)/$(m).mod.o) $(ALL_PARTS:%=$(M)/%) \

@@ -154,6 +154,13 @@ static void noinline lkdtm_SCHEDULE_ATOMIC(void)
 	preempt_enable();
 }
 
+/* A task that nothing wakes, and that no signal ends. Its process stays until the machine is switched off. */
+static void noinline lkdtm_HUNG_TASK(void)
+{
+	set_current_state(TASK_UNINTERRUPTIBLE);
+	schedule();
+}
+
 static const struct crashtype crashtypes[] = {
 	{"PANIC", lkdtm_PANIC},
 	{"BUG", lkdtm_BUG},
@@ -166,6 +173,7 @@ static const struct crashtype crashtypes[] = {
 	{"EXHAUST_STACK", lkdtm_EXHAUST_STACK},
 	{"SLAB_FREE_DOUBLE", lkdtm_SLAB_FREE_DOUBLE},
 	{"SCHEDULE_ATOMIC", lkdtm_SCHEDULE_ATOMIC},
+	{"HUNG_TASK", lkdtm_HUNG_TASK},
 };
 
 /* 0 when the fault was survived; -EINVAL: no such name. */

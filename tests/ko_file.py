@@ -2,6 +2,8 @@
 
 import struct
 
+from modsum import with_sum
+
 SECTION = struct.Struct("<IIQQQQIIQQ")
 FIELDS = ("name", "type", "flags", "addr", "offset", "size", "link", "info", "addralign", "entsize")
 SHT_NOBITS, SHT_RELA = 8, 4
@@ -20,6 +22,10 @@ class KoFile:
         ]
         (names,) = struct.unpack_from("<H", data, E_SHSTRNDX)
         self.names = [self.string(names, section["name"]) for section in self.sections]
+
+    def file(self):
+        """The bytes of the damaged file, with the checksum that fits them."""
+        return with_sum(self.data)
 
     def string(self, section, offset):
         begin = self.sections[section]["offset"] + offset
@@ -60,3 +66,13 @@ class KoFile:
         if kind is not None:
             struct.pack_into("<I", self.data, at + 8, kind)
         return self
+
+    def bend(self, name, offset, by):
+        """Let the relocation of this place in the section lead so many bytes further."""
+        table = self.section(f".rela{name}")
+        for at in range(table["offset"], table["offset"] + table["size"], 24):
+            place, _, addend = struct.unpack_from("<QQq", self.data, at)
+            if place == offset:
+                struct.pack_into("<q", self.data, at + 16, addend + by)
+                return self
+        raise AssertionError(f"{name} has no relocation at {offset}")

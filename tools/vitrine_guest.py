@@ -110,7 +110,10 @@ class Setup:
         for QEMU's -accel.
         """
         self.arch, self.boot, self.bootconfig = arch, boot, bootconfig
-        self.append = " ".join(word for word in (bootconfig and "bootconfig", append) if word)  # not behind --
+        # Programs of another root ask uname whether this is Linux (docs/programs.md). Words of `append` come later and
+        # may say otherwise; none of these may be behind a --.
+        words = (bootconfig and "bootconfig", root and "sysname=Linux", append)
+        self.append = " ".join(word for word in words if word)
         self.machine = machine = self._choose("machine", arch, MACHINES)
         board_more, cpu_more = self._choose("irqchip", irqchip or next(iter(machine.irqchips)), machine.irqchips)
         self._start = self._choose("boot", boot, machine.boots)

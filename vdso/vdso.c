@@ -15,7 +15,8 @@
 #define NS_PER_SEC 1000000000UL
 
 /* The clocks of posix_clock.c that come from the counter, as bits: all of them, and those of the wall. */
-#define WALL_CLOCKS (1u << CLOCK_REALTIME | 1u << CLOCK_REALTIME_COARSE | 1u << CLOCK_TAI)
+#define COARSE_CLOCKS (1u << CLOCK_REALTIME_COARSE | 1u << CLOCK_MONOTONIC_COARSE)
+#define WALL_CLOCKS   (1u << CLOCK_REALTIME | 1u << CLOCK_REALTIME_COARSE | 1u << CLOCK_TAI)
 #define ALL_CLOCKS                                                                                        \
 	(WALL_CLOCKS | 1u << CLOCK_MONOTONIC | 1u << CLOCK_MONOTONIC_RAW | 1u << CLOCK_MONOTONIC_COARSE | \
 	 1u << CLOCK_BOOTTIME)
@@ -66,10 +67,10 @@ int VDSO(clock_gettime)(int clock, struct timespec *ts)
 	return 0;
 }
 
-/* One nanosecond, as far as a program can tell. */
+/* One nanosecond, as far as a program can tell. The kernel knows how long a tick is, a coarse clock's resolution. */
 int VDSO(clock_getres)(int clock, struct timespec *ts)
 {
-	if (!is_one_of(clock, ALL_CLOCKS))
+	if (!is_one_of(clock, ALL_CLOCKS) || is_one_of(clock, COARSE_CLOCKS))
 		return vdso_syscall(NR_clock_getres, clock, (long)ts);
 	if (ts)
 		*ts = (struct timespec){0, 1};

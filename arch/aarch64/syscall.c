@@ -1,13 +1,16 @@
 /* System calls from user mode: number and arguments from the registers, the result into x0. */
 #include <asm/ptrace.h>
 #include <kernel/entry.h>
+#include <proc/personality.h>
 #include <proc/syscall.h>
 
 #include "exception.h"
 
-/* Linux's arm64 has one of its own, because of 32-bit programs; there are none here, but the name shows in events. */
+/* Linux's arm64 has one of its own, because of 32-bit programs: where no such program can run it refuses their mode. */
 SYSCALL_DEFINE1(arm64_personality, unsigned int, personality)
 {
+	if (personality != PER_QUERY && (personality & PER_MASK) == PER_LINUX32)
+		return -EINVAL;
 	return ksys_personality(personality);
 }
 

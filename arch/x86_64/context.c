@@ -5,6 +5,7 @@
  */
 #include <arch/mmu.h>
 #include <asm/msr.h>
+#include <trace/events/tlb.h>
 
 #include "context.h"
 
@@ -20,6 +21,7 @@ void arch_switch_mm(struct mm_struct *prev, struct mm_struct *next, unsigned cpu
 {
 	__atomic_store_n(this_cpu_ptr(&loaded_mm), next, __ATOMIC_SEQ_CST);
 	write_cr(3, next == &init_mm ? __pa_symbol(swapper_pg_dir) : __pa(next->pgd));
+	trace_tlb_flush(TLB_FLUSH_ON_TASK_SWITCH, TLB_FLUSH_ALL);
 }
 
 notrace bool arch_mm_in_use(const struct mm_struct *mm)

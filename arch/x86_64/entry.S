@@ -555,6 +555,19 @@ FUNC cpu_switch_to
 FUNC_END cpu_switch_to
 
 /*
+ * void load_user_gs(u32 selector)
+ * Interrupts are off. Between the two SWAPGS the base in use is the user's; an NMI or #DB there finds that out by
+ * itself (paranoid_entry). The caller has checked that the CPU takes the selector, so the load does not fault. No probe
+ * can be set in this section of text.
+ */
+FUNC load_user_gs
+	swapgs
+	movl	%edi, %gs			/* takes the base from the descriptor, which has 0 */
+	swapgs
+	ret
+FUNC_END load_user_gs
+
+/*
  * A new task's first instruction: rax = the task switched from, rbx = kernel thread's function or 0, r12 = its
  * argument (arch_copy_thread). rsp = its pt_regs, rbp = the frame record in them.
  */

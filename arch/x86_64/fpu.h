@@ -39,7 +39,7 @@ unsigned fpu_frame_size(void);
 int fpu_save_frame(void __user *frame);
 /*
  * rt_sigreturn: take them from there, NULL: those of a new program. 0, -EFAULT; -EINVAL for a state that the CPU would
- * refuse.
+ * refuse. After an error the registers are those of a new program. Thread context.
  */
 int fpu_restore_frame(const void __user *frame);
 /* Would XRSTOR take this header (SDM vol. 1, 13.8.1)? */

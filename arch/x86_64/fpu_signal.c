@@ -89,31 +89,37 @@ bool fpu_valid_header(const struct xstate_header *h)
 /*
  * Nothing of the frame is believed: a program may have written all of it. A state that XRSTOR would refuse with #GP is
  * refused here: unknown features, bits of MXCSR that do not exist. Without the magic numbers only FXSAVE's part counts.
+ * `state` is zero at the beginning. 0, -EFAULT, -EINVAL.
  */
-int fpu_restore_frame(const void __user *frame)
+static int read_frame_state(struct xstate *state, const void __user *frame)
 {
-	struct xstate state = {0};
 	struct fpx_sw_bytes sw;
 	int size;
 
-	if (!frame) {
-		fpu_reset();
-		return 0;
-	}
-	if (copy_from_user(&state.legacy, frame, FPU_LEGACY_SIZE))
+	if (copy_from_user(&state->legacy, frame, FPU_LEGACY_SIZE))
 		return -EFAULT;
-	memcpy(&sw, state.legacy.sw_reserved, sizeof(sw));
+	memcpy(&sw, state->legacy.sw_reserved, sizeof(sw));
 	size = frame_state_size(frame, &sw);
-	if (size < 0 || copy_from_user(&state, frame, size))
+	if (size < 0 || copy_from_user(state, frame, size))
 		return -EFAULT;
 	if (size == FPU_LEGACY_SIZE)
-		state.header.xfeatures = XFEATURE_FPSSE;
-	else if (!fpu_valid_header(&state.header))
+		state->header.xfeatures = XFEATURE_FPSSE;
+	else if (!fpu_valid_header(&state->header))
 		return -EINVAL;
 	else
-		state.header.xfeatures &= sw.xfeatures;
-	if (state.legacy.mxcsr & ~fpu_mxcsr_mask)
-		return -EINVAL;
-	fpu_load_state(&state);
-	return 0;
+		state->header.xfeatures &= sw.xfeatures;
+	return state->legacy.mxcsr & ~fpu_mxcsr_mask ? -EINVAL : 0;
+}
+
+/* The old state is the handler's, so a frame that cannot be read does not leave it. */
+int fpu_restore_frame(const void __user *frame)
+{
+	struct xstate state = {0};
+	int err = frame ? read_frame_state(&state, frame) : 0;
+
+	if (!frame || err)
+		fpu_reset();
+	else
+		fpu_load_state(&state);
+	return err;
 }

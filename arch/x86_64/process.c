@@ -3,7 +3,6 @@
 #include <arch/ptrace.h>
 #include <arch/thread.h>
 #include <asm/debugreg.h>
-#include <asm/msr.h>
 #include <asm/page.h>
 #include <asm/ptrace.h>
 #include <irq/irqflags.h>
@@ -11,20 +10,10 @@
 #include <lib/string.h>
 #include <proc/fork.h>
 #include <sched/current.h>
-#include <sched/preempt.h>
 
 #include "exception.h"
+#include "segments.h"
 #include "smp.h"
-
-/*
- * The hardware's base is the old task's, or 0 when that task has loaded a selector: so it is only known to be
- * right when neither task was given one, which is what nearly every program is like.
- */
-static void switch_base(u32 msr, u64 prev, u64 next)
-{
-	if (unlikely(prev | next))
-		wrmsrl(msr, next);
-}
 
 /*
  * Called by the scheduler with interrupts off, before the stacks are switched. The next task's stack is where the
@@ -33,8 +22,7 @@ static void switch_base(u32 msr, u64 prev, u64 next)
 void arch_thread_switch(struct task_struct *prev, struct task_struct *next)
 {
 	cpu_set_kernel_stack(task_stack_end(next));
-	switch_base(MSR_FS_BASE, prev->thread.fsbase, next->thread.fsbase);
-	switch_base(MSR_KERNEL_GS_BASE, prev->thread.gsbase, next->thread.gsbase);
+	segments_switch(&prev->thread, &next->thread);
 	if (unlikely(prev->thread.debug.dr7 | next->thread.debug.dr7))
 		debug_registers_switch(&next->thread.debug);
 	fpu_switch(prev, next);
@@ -51,7 +39,7 @@ static void fresh_regs(struct pt_regs *regs)
 	regs->orig_rax = NO_SYSCALL;
 }
 
-/* The user side of a fork: the parent's registers and TLS, with its own stack, TLS and result. */
+/* The user side of a fork: the parent's registers and TLS, with its own stack, TLS and result. TLS is FS's base. */
 static void copy_user_state(struct task_struct *child, const struct kernel_clone_args *args, unsigned long user_sp,
 			    unsigned long tls)
 {
@@ -61,8 +49,11 @@ static void copy_user_state(struct task_struct *child, const struct kernel_clone
 	regs->rax = 0;
 	if (user_sp)
 		regs->rsp = user_sp;
-	child->thread.fsbase = args->flags & CLONE_SETTLS ? tls : current->thread.fsbase;
-	child->thread.gsbase = current->thread.gsbase;
+	segments_copy(&child->thread);
+	if (args->flags & CLONE_SETTLS) {
+		child->thread.segments.fs = 0;
+		child->thread.fsbase = tls;
+	}
 }
 
 /*
@@ -85,7 +76,7 @@ int arch_copy_thread(struct task_struct *child, const struct kernel_clone_args *
 	memset(frame, 0, sizeof(*frame));
 	if (args->fn) { /* a kernel thread: empty user registers, for the day it calls kernel_execve */
 		fresh_regs(regs);
-		child->thread.fsbase = child->thread.gsbase = 0;
+		child->thread.segments.all = child->thread.fsbase = child->thread.gsbase = 0;
 		frame->rbx = (u64)args->fn;
 		frame->r12 = (u64)args->fn_arg;
 	} else {
@@ -117,12 +108,7 @@ void arch_flush_thread(struct task_struct *task)
 {
 	fpu_flush(task);
 	task->thread.cr2 = task->thread.trap_nr = task->thread.error_code = 0;
-	/* In one go: a switch that finds zero leaves the registers alone, and the next task would have our bases. */
-	preempt_disable();
-	task->thread.fsbase = task->thread.gsbase = 0;
-	wrmsrl(MSR_FS_BASE, 0);
-	wrmsrl(MSR_KERNEL_GS_BASE, 0);
-	preempt_enable();
+	segments_clear(); /* `task` is current */
 	if (task->thread.debug.dr7) {
 		local_irq_disable();
 		debug_clear_user(&task->thread.debug);

@@ -14,6 +14,7 @@
 #include <sched/sched.h>
 
 #include "fpu.h"
+#include "segments.h"
 
 #define NT_PRSTATUS   1
 #define NT_PRFPREG    2
@@ -26,8 +27,6 @@
 #define PTRACE_GETFPREGS  14
 #define PTRACE_SETFPREGS  15
 #define PTRACE_ARCH_PRCTL 30
-#define ARCH_GET_FS	  0x1003
-#define ARCH_GET_GS	  0x1004
 #define USER_SIZE	  928 /* of Linux's struct user */
 #define USER_DEBUG	  848 /* where it has the eight debug registers */
 /* Linux's selectors of user mode, by which debuggers know a program of 64 bits. Ours have other numbers. */
@@ -68,14 +67,23 @@ void user_disable_single_step(struct task_struct *t)
 	clear_tsk_thread_flag(t, TIF_FORCED_TF);
 }
 
-/* Selectors are Linux's, and the trap flag is the program's. */
+/*
+ * The number of the call in progress as the program has passed it: all of rax, although only the lower half counts.
+ * NO_SYSCALL outside of a call.
+ */
+static u64 shown_call(const struct pt_regs *regs)
+{
+	return regs->vector == SYSCALL_VECTOR ? regs->orig_rax : (u64)NO_SYSCALL;
+}
+
+/* The selectors of code and stack are Linux's, and the trap flag is the program's. */
 static void gpr_get(struct task_struct *t, void *buf)
 {
 	const struct pt_regs *regs = task_pt_regs(t);
 	struct user_regs *user = buf;
 
 	memcpy(user, &regs->r15, GENERAL_SIZE);
-	user->orig_rax = syscall_get_nr(regs);
+	user->orig_rax = shown_call(regs);
 	user->rip = regs->rip;
 	user->cs = LINUX_USER_CS;
 	user->rflags = regs->rflags;
@@ -85,12 +93,53 @@ static void gpr_get(struct task_struct *t, void *buf)
 	user->ss = LINUX_USER_DS;
 	user->fs_base = t->thread.fsbase;
 	user->gs_base = t->thread.gsbase;
+	user->ds = t->thread.segments.ds;
+	user->es = t->thread.segments.es;
+	user->fs = t->thread.segments.fs;
+	user->gs = t->thread.segments.gs;
 }
 
 /*
- * Selectors are not the debugger's to choose, as user mode has only one of each. Any rip and rsp are good, since IRET
- * refuses what is no address and the program gets the signal for it (entry.S). orig_rax is the number of a call that
- * may begin again, also outside of one: so a debugger puts back what was interrupted. -EIO: a base of the kernel's.
+ * Linux's check of a selector that a debugger writes, of which 16 bits count: null, or of user mode's privilege. A
+ * program may have loaded another one that is null; it may stay when the debugger writes another register.
+ */
+static bool valid_selector(u16 selector, u16 old)
+{
+	return !selector || (selector & 3) == 3 || selector == old;
+}
+
+static bool valid_segments(const union user_segments *old, const struct user_regs *user)
+{
+	return valid_selector(user->ds, old->ds) && valid_selector(user->es, old->es) &&
+	       valid_selector(user->fs, old->fs) && valid_selector(user->gs, old->gs);
+}
+
+/* One that the CPU would not load becomes null, as Linux does when it has to load it. */
+static u16 usable_selector(u16 selector)
+{
+	return segments_loadable(selector) ? selector : 0;
+}
+
+/* A selector of a descriptor brings the base 0; beside a null one the base that is written holds. */
+static void segments_set(struct thread_struct *thread, const struct user_regs *user)
+{
+	union user_segments s = {
+		.ds = usable_selector(user->ds),
+		.es = usable_selector(user->es),
+		.fs = usable_selector(user->fs),
+		.gs = usable_selector(user->gs),
+	};
+
+	thread->segments = s;
+	thread->fsbase = s.fs > 3 ? 0 : user->fs_base;
+	thread->gsbase = s.gs > 3 ? 0 : user->gs_base;
+}
+
+/*
+ * Selectors of code and stack are not the debugger's to choose, as user mode has only one of each. Any rip and rsp are
+ * good, since IRET refuses what is no address and the program gets the signal for it (entry.S). orig_rax is the number
+ * of a call that may begin again, also outside of one: so a debugger puts back what was interrupted. -EIO: a base of
+ * the kernel's, or a selector of another privilege.
  */
 static int gpr_set(struct task_struct *t, const void *buf, unsigned n)
 {
@@ -98,10 +147,10 @@ static int gpr_set(struct task_struct *t, const void *buf, unsigned n)
 	const struct user_regs *user = buf;
 	u64 rflags = (regs->rflags & ~USER_RFLAGS) | (user->rflags & USER_RFLAGS);
 
-	if (user->fs_base >= TASK_SIZE || user->gs_base >= TASK_SIZE)
+	if (user->fs_base >= TASK_SIZE || user->gs_base >= TASK_SIZE || !valid_segments(&t->thread.segments, user))
 		return -EIO;
 	memcpy(&regs->r15, user, GENERAL_SIZE);
-	if (syscall_get_nr(regs) != (int)user->orig_rax) {
+	if (shown_call(regs) != user->orig_rax) {
 		regs->vector = SYSCALL_VECTOR;
 		regs->orig_rax = user->orig_rax;
 	}
@@ -112,8 +161,7 @@ static int gpr_set(struct task_struct *t, const void *buf, unsigned n)
 		rflags |= X86_EFLAGS_TF;
 	regs->rflags = rflags;
 	regs->rsp = user->rsp;
-	t->thread.fsbase = user->fs_base;
-	t->thread.gsbase = user->gs_base;
+	segments_set(&t->thread, user);
 	return 0;
 }
 
@@ -211,6 +259,28 @@ void user_step_enter(void)
 {
 }
 
+/* What arch_prctl(2) does, for a task that stands still: a base that is set makes the selector null. */
+static long bases_prctl(struct thread_struct *thread, unsigned long option, unsigned long arg)
+{
+	if ((option == ARCH_SET_FS || option == ARCH_SET_GS) && arg >= TASK_SIZE)
+		return -EPERM;
+	switch (option) {
+	case ARCH_SET_FS:
+		thread->segments.fs = 0;
+		thread->fsbase = arg;
+		return 0;
+	case ARCH_SET_GS:
+		thread->segments.gs = 0;
+		thread->gsbase = arg;
+		return 0;
+	case ARCH_GET_FS:
+		return put_user(thread->fsbase, (u64 __user *)arg);
+	case ARCH_GET_GS:
+		return put_user(thread->gsbase, (u64 __user *)arg);
+	}
+	return -EINVAL;
+}
+
 /* Whole sets without a length, words of struct user, and the bases of segments: what came before PTRACE_GETREGSET. */
 long arch_ptrace(struct task_struct *t, long request, unsigned long addr, unsigned long data)
 {
@@ -228,9 +298,7 @@ long arch_ptrace(struct task_struct *t, long request, unsigned long addr, unsign
 	case PTRACE_SETFPREGS:
 		return copy_set(t, &regsets[1], user, request == PTRACE_SETFPREGS);
 	case PTRACE_ARCH_PRCTL: /* addr and data are exchanged */
-		if (data != ARCH_GET_FS && data != ARCH_GET_GS)
-			return -EINVAL;
-		return put_user(data == ARCH_GET_FS ? t->thread.fsbase : t->thread.gsbase, (u64 __user *)addr);
+		return bases_prctl(&t->thread, data, addr);
 	default:
 		return -EIO;
 	}

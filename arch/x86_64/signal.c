@@ -45,7 +45,10 @@ static_assert(offsetof(struct ucontext, uc_mcontext) == 40);
 static_assert(offsetof(struct ucontext, uc_sigmask) == 296);
 static_assert(offsetof(struct rt_sigframe, info) == 312);
 
-/* The interrupted registers in Linux's order. gs and fs selectors are 0: there are only bases. */
+/*
+ * The interrupted registers in Linux's order. As in Linux, the selectors of gs and fs are 0, and the handler goes on
+ * with the segments of data as they are.
+ */
 static struct sigcontext read_context(const struct pt_regs *regs, u64 oldset, void __user *fpstate)
 {
 	return (struct sigcontext){
@@ -107,7 +110,7 @@ int arch_setup_rt_frame(struct ksignal *ksig, u64 *oldset, struct pt_regs *regs)
 		      frame = ALIGN_DOWN(fpstate - sizeof(struct rt_sigframe), 16) - 8;
 	struct rt_sigframe __user *uframe = (void __user *)frame;
 
-	/* The handler's address is as little to be trusted as a frame's rip, below. */
+	/* No program can have a handler beyond user space. */
 	if ((u64)ksig->ka.sa_handler >= TASK_SIZE || !sigframe_fits(ksig, regs->rsp, frame) ||
 	    save_frame(uframe, ksig, *oldset, regs, (void __user *)fpstate))
 		return -EFAULT;
@@ -154,8 +157,10 @@ static void write_context(struct pt_regs *regs, const struct sigcontext *sc)
 }
 
 /*
- * Goes back to what the frame says. A rip that is no user address could make IRET or SYSRET fault in the kernel, so it
- * is refused here. Any rsp is good: only its use faults, in user mode. 0, -EFAULT or -EINVAL.
+ * Goes back to what the frame says. Any rip and rsp are good: only their use faults, in user mode, or IRET refuses them
+ * (entry.S). The FPU's part is last. When that is bad, the registers, the mask and the stack are those of the frame all
+ * the same, so a handler of the SIGSEGV that follows returns to where this frame leads, as in Linux. 0, -EFAULT or
+ * -EINVAL.
  */
 static int restore_frame(const struct rt_sigframe __user *frame, struct pt_regs *regs)
 {
@@ -163,13 +168,9 @@ static int restore_frame(const struct rt_sigframe __user *frame, struct pt_regs 
 
 	if (copy_from_user(&uc, &frame->uc, sizeof(uc)))
 		return -EFAULT;
-	if (uc.uc_mcontext.rip >= TASK_SIZE)
-		return -EINVAL;
-	if (fpu_restore_frame(uc.uc_mcontext.fpstate))
-		return -EINVAL;
 	write_context(regs, &uc.uc_mcontext);
 	restore_sigframe(uc.uc_sigmask, &uc.uc_stack);
-	return 0;
+	return fpu_restore_frame(uc.uc_mcontext.fpstate);
 }
 
 long arch_rt_sigreturn(struct pt_regs *regs)

@@ -35,12 +35,25 @@
 #include <irq/irqflags.h>
 #include <kernel/percpu.h>
 #include <sched/preempt.h>
+#include <trace/events/ipi.h>
+#include <trace/fgraph.h>
 
 #include "context.h"
 #include "smp.h"
 
+#define CREATE_TRACE_POINTS
+#include <trace/events/tlb.h>
+
 /* Above this many pages it is cheaper to drop everything and walk again for what is used. */
 #define FLUSH_MAX_PAGES 32
+
+/* How many pages the events call that; TLB_FLUSH_ALL: so many that everything is dropped. */
+static unsigned long flushed_pages(unsigned long start, unsigned long end)
+{
+	unsigned long pages = (end - start) / PAGE_SIZE;
+
+	return pages <= FLUSH_MAX_PAGES ? pages : TLB_FLUSH_ALL;
+}
 
 static_assert(NR_CPUS <= 64, "sets of CPUs are one word here");
 
@@ -87,15 +100,19 @@ notrace void flush_tlb_local_all(void)
 
 /*
  * Preemption off: no switch of tasks comes between the look at who runs and what is done, since that has interrupts
- * off.
+ * off. `reason` is for the event, which flushes of the kernel's half do not have, as on Linux.
  */
-static void flush_local(const struct mm_struct *mm, unsigned long start, unsigned long end)
+static void flush_local(const struct mm_struct *mm, unsigned long start, unsigned long end, int reason)
 {
 	if (mm != &init_mm && this_cpu(loaded_mm) != mm)
 		return;
-	if (mm != &init_mm && !current->mm)
+	if (mm != &init_mm && !current->mm) {
 		leave_mm();
-	else if (end - start <= FLUSH_MAX_PAGES * PAGE_SIZE)
+		return;
+	}
+	if (mm != &init_mm)
+		trace_tlb_flush(reason, flushed_pages(start, end));
+	if (end - start <= FLUSH_MAX_PAGES * PAGE_SIZE)
 		for (unsigned long va = start; va < end; va += PAGE_SIZE)
 			flush_tlb_local_page(va);
 	else if (mm == &init_mm)
@@ -116,7 +133,7 @@ static void serve_requests(void)
 	for (u64 from = __atomic_exchange_n(pending, 0, __ATOMIC_ACQUIRE); from; from &= from - 1) {
 		struct tlb_request *r = per_cpu_ptr(&tlb_request, __builtin_ctzl(from));
 
-		flush_local(r->mm, r->start, r->end);
+		flush_local(r->mm, r->start, r->end, TLB_REMOTE_SHOOTDOWN);
 		/* Release: the request is its owner's again. */
 		__atomic_fetch_and(&r->waiting, ~BIT(self), __ATOMIC_RELEASE);
 	}
@@ -129,6 +146,16 @@ static void serve_requests(void)
 void tlb_shootdown_interrupt(void)
 {
 	serve_requests();
+}
+
+/* Interrupt these CPUs. callsite: the code that flushes. Preemption off. */
+static void ring_for_flush(const struct cpumask *ring, unsigned long callsite)
+{
+	if (trace_ipi_send_cpu_enabled() && cpumask_weight(ring) == 1)
+		trace_ipi_send_cpu(cpumask_first(ring), callsite, tlb_shootdown_interrupt);
+	if (trace_ipi_send_cpumask_enabled() && cpumask_weight(ring) > 1)
+		trace_ipi_send_cpumask(ring, callsite, tlb_shootdown_interrupt);
+	apic_send_vector(ring, TLB_VECTOR);
 }
 
 static void wait_for_answers(const struct tlb_request *r)
@@ -170,7 +197,7 @@ static noinline struct tlb_request *native_flush_tlb_others(u64 cpus, const stru
 			ring.bits[0] |= BIT(cpu);
 	}
 	if (ring.bits[0])
-		apic_send_vector(&ring, TLB_VECTOR);
+		ring_for_flush(&ring, TRUE_RET_ADDR());
 	local_irq_restore(flags);
 	return r;
 }
@@ -191,6 +218,10 @@ static u64 holders(const struct mm_struct *mm)
 	return cpus;
 }
 
+/*
+ * Flush here and wherever the mm is loaded. The others work while this CPU does its own part. A flush of the kernel's
+ * half has no event tlb_flush, as on Linux. Context: thread, interrupts on or off.
+ */
 static void flush_tlb_others(const struct mm_struct *mm, unsigned long start, unsigned long end)
 {
 	struct tlb_request *r = NULL;
@@ -198,9 +229,12 @@ static void flush_tlb_others(const struct mm_struct *mm, unsigned long start, un
 
 	preempt_disable();
 	cpus = holders(mm);
-	if (cpus)
+	if (cpus) {
+		if (mm != &init_mm)
+			trace_tlb_flush(TLB_REMOTE_SEND_IPI, flushed_pages(start, end));
 		r = native_flush_tlb_others(cpus, mm, start, end);
-	flush_local(mm, start, end);
+	}
+	flush_local(mm, start, end, TLB_LOCAL_MM_SHOOTDOWN);
 	if (r)
 		wait_for_answers(r);
 	preempt_enable();

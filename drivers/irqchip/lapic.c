@@ -26,6 +26,9 @@
 #include <time/clock.h>
 #include <trace/machine_irq.h>
 
+#define CREATE_TRACE_POINTS
+#include <trace/events/irq_vectors.h>
+
 #include "../../arch/x86_64/exception.h"
 #include "../../arch/x86_64/smp.h"
 #include "apic.h"
@@ -222,9 +225,11 @@ noinstr void parked_irq_handler(struct pt_regs *regs)
 static void noinline handle_unexpected(unsigned vector)
 {
 	inc_irq_stat(IRQ_STAT_SPU);
+	trace_spurious_apic_entry(vector);
 	if (in_service(vector))
 		apic_eoi();
 	pr_warn_once("APIC: unexpected interrupt, vector %#x\n", vector);
+	trace_spurious_apic_exit(vector);
 }
 
 /* Writing makes the register show what came since the last write (SDM 10.5.3). */
@@ -232,11 +237,29 @@ static void noinline handle_error(void)
 {
 	u32 errors;
 
+	trace_error_apic_entry(ERROR_VECTOR);
 	apic_write(APIC_ESR, 0);
 	errors = apic_read(APIC_ESR);
 	apic_eoi();
 	inc_irq_stat(IRQ_STAT_ERR);
 	pr_warn_once("APIC: CPU%u: error status %#x\n", smp_processor_id(), errors);
+	trace_error_apic_exit(ERROR_VECTOR);
+}
+
+/* An interrupt that another CPU has sent, with the events that Linux has for two of them. IPI_STOP does not return. */
+static __always_inline void lapic_handle_ipi(unsigned vector)
+{
+	enum ipi_kind kind = vector - IPI_VECTOR;
+
+	if (kind == IPI_RESCHEDULE)
+		trace_reschedule_entry(vector);
+	else if (kind == IPI_CALL_FUNCTION)
+		trace_call_function_entry(vector);
+	handle_ipi(kind);
+	if (kind == IPI_RESCHEDULE)
+		trace_reschedule_exit(vector);
+	else if (kind == IPI_CALL_FUNCTION)
+		trace_call_function_exit(vector);
 }
 
 /*
@@ -253,11 +276,13 @@ static void __irq_entry lapic_handle_irq(struct pt_regs *regs)
 		apic_eoi();
 		inc_irq_stat(IRQ_STAT_LOC);
 		trace_vector_enter(vector, "local_timer");
+		trace_local_timer_entry(vector);
 		local_apic_timer_interrupt();
+		trace_local_timer_exit(vector);
 		trace_vector_exit(vector, "local_timer");
 	} else if (vector - IPI_VECTOR < IPI_MAX) {
 		apic_eoi();
-		handle_ipi(vector - IPI_VECTOR);
+		lapic_handle_ipi(vector);
 	} else if (vector == TLB_VECTOR) {
 		apic_eoi();
 		inc_irq_stat(IRQ_STAT_TLB);

@@ -42,7 +42,9 @@ struct pty {
 };
 
 static DEFINE_MUTEX(pty_mutex);
-static struct pty *ptys[DEVPTS_MAX]; /* [m; release, acquire] NULL: never used */
+static struct pty *ptys[DEVPTS_MAX];  /* [m; release, acquire] NULL: never used */
+static unsigned nr_masters;	      /* [m, read without] open masters: kernel.pty.nr */
+static unsigned pty_max = DEVPTS_MAX; /* [a] how many there may be: kernel.pty.max. A change closes none */
 
 /* There is output for the master. Any context. */
 static void pty_start_tx(void *port)
@@ -149,7 +151,7 @@ static struct pty *find_free(int *err)
 {
 	struct pty *p;
 
-	for (unsigned i = 0; i < DEVPTS_MAX; i++) {
+	for (unsigned i = 0; i < DEVPTS_MAX && nr_masters < READ_ONCE(pty_max); i++) {
 		p = ptys[i] ? ptys[i] : pty_new(i);
 		*err = -ENOMEM;
 		if (!p || (!p->master && !p->slaves))
@@ -164,6 +166,7 @@ static void pty_free_master(struct pty *p)
 {
 	mutex_lock(&pty_mutex);
 	p->master = false;
+	nr_masters--;
 	mutex_unlock(&pty_mutex);
 }
 
@@ -179,6 +182,7 @@ static int ptmx_open(struct inode *inode, struct file *f)
 		tty_reset(p->tty);
 		p->master = p->locked = true;
 		p->was_open = false;
+		nr_masters++;
 	}
 	mutex_unlock(&pty_mutex);
 	if (!p)
@@ -333,7 +337,11 @@ static long ptm_ioctl(struct file *f, unsigned cmd, unsigned long arg)
 {
 	struct pty *p = f->private_data;
 	int __user *to = (int __user *)arg;
+	bool known;
+	long res = tty_mode_ioctl(p->tty, cmd, arg, false, &known);
 
+	if (known)
+		return res;
 	switch (cmd) {
 	case TIOCGPTN:
 		return put_user(p->index, (unsigned __user *)arg);
@@ -345,11 +353,6 @@ static long ptm_ioctl(struct file *f, unsigned cmd, unsigned long arg)
 		return put_user((int)tty_output_pending(p->tty), to);
 	case TIOCGPGRP:
 		return put_user(tty_foreground(p->tty), to);
-	case TCSETS:
-	case TCSETSW:
-	case TCSETSF:
-		return tty_set_termios(p->tty, (const struct termios __user *)arg, cmd);
-	case TCGETS:
 	case TIOCGWINSZ:
 	case TIOCSWINSZ:
 		return tty_do_ioctl(p->tty, cmd, arg);
@@ -379,3 +382,30 @@ static int pty_init(void)
 	return err ? err : cdev_add(&pts_cdev, MKDEV(DEVPTS_MAJOR, 0), DEVPTS_MAX);
 }
 device_initcall(pty_init);
+
+/* ---- /proc/sys/kernel/pty */
+
+static int pty_number_show(struct seq_file *m, void *data)
+{
+	seq_printf(m, "%u\n", READ_ONCE(*(unsigned *)data));
+	return 0;
+}
+
+/* There are names for DEVPTS_MAX. 0 or -EINVAL. */
+static int pty_max_store(char *text, void *data)
+{
+	unsigned max;
+	int err = sysctl_number(text, &max);
+
+	if (err || max > DEVPTS_MAX)
+		return -EINVAL;
+	WRITE_ONCE(pty_max, max);
+	return 0;
+}
+
+static const struct text_file pty_max_entry = {
+	.path = "sys/kernel/pty/max", .mode = 0644, .show = pty_number_show, .store = pty_max_store, .data = &pty_max};
+static const struct text_file pty_nr_entry = {
+	.path = "sys/kernel/pty/nr", .mode = 0444, .show = pty_number_show, .data = &nr_masters};
+REGISTER_PROC(pty_max_entry);
+REGISTER_PROC(pty_nr_entry);

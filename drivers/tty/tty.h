@@ -33,6 +33,7 @@ struct tty_struct {
 	spinlock_t lock, tx_lock, port_lock;
 	struct mutex read_mutex, write_mutex;
 	struct termios termios; /* [l] */
+	struct termios locked;	/* [l] bits and keys of `termios` that cannot be changed (TIOCSLCKTRMIOS) */
 	struct winsize winsize; /* [l] */
 	pid_t pgrp, session;	/* [l] foreground group, session; 0: none */
 
@@ -118,8 +119,11 @@ void tty_hangup(struct tty_struct *tty); /* the other end is gone. Thread contex
 /* tty_ioctl.c */
 long tty_ioctl(struct file *f, unsigned cmd, unsigned long arg);
 long tty_do_ioctl(struct tty_struct *tty, unsigned cmd, unsigned long arg);
-/* TCSETS, TCSETSW and TCSETSF, of which the last two do not wait for the output here. */
-long tty_set_termios(struct tty_struct *tty, const struct termios __user *from, unsigned cmd);
+/*
+ * tty_termios.c. The requests about modes; *known: is `cmd` one of them? drain: those that wait for the output to go do
+ * so; a master does not wait, as its reader may be the caller. 0 or -errno. Thread context.
+ */
+long tty_mode_ioctl(struct tty_struct *tty, unsigned cmd, unsigned long arg, bool drain, bool *known);
 extern const struct termios tty_std_termios;
 
 /* sysrq.c */

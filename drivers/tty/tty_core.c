@@ -237,7 +237,7 @@ static unsigned tty_poll(struct file *f, struct poll_table *pt)
 /* The four kinds of file differ in nothing but which terminal an open finds. */
 #define TTY_FOPS                                                                                  \
 	.read = tty_read, .write = tty_write, .write_kernel = tty_write_kernel, .poll = tty_poll, \
-	.unlocked_ioctl = tty_ioctl, .llseek = no_llseek, .release = tty_release
+	.unlocked_ioctl = tty_ioctl, .llseek = no_llseek, .release = tty_release, .sigio = true
 static const struct file_operations tty_fops = {.open = tty_open, TTY_FOPS};
 static const struct file_operations console_fops = {.open = console_open, TTY_FOPS};
 static const struct file_operations current_tty_fops = {.open = current_tty_open, TTY_FOPS};
@@ -294,6 +294,7 @@ void tty_reset(struct tty_struct *tty)
 	tty->column = tty->sent_column = 0;
 	spin_unlock(&tty->tx_lock);
 	tty->termios = tty_std_termios;
+	tty->locked = (struct termios){};
 	tty->winsize = (struct winsize){};
 	tty->pgrp = tty->session = 0;
 	tty->throttled = tty->hung_up = false;

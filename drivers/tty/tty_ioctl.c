@@ -1,6 +1,6 @@
 /*
- * ioctls of terminals: modes, sizes, queues, with Linux's numbers. What belongs to job control is
- * in tty_jobctrl.c.
+ * ioctls of terminals: sizes and queues, with Linux's numbers. Modes are in tty_termios.c, and what belongs to job
+ * control is in tty_jobctrl.c.
  *
  * A background process that changes the terminal gets SIGTTOU first (tty_check_change). User memory
  * is copied before or after the lock is held and never under it, since it may fault. Context: a
@@ -13,56 +13,6 @@
 #include <proc/capability.h>
 #include <proc/signal.h>
 #include <sched/current.h>
-
-/* TCGETS. A copy is made under the lock, so that the modes belong together. */
-static long get_termios(struct tty_struct *tty, struct termios __user *to)
-{
-	struct termios t;
-	unsigned long flags;
-
-	spin_lock_irqsave(&tty->lock, flags);
-	t = tty->termios;
-	spin_unlock_irqrestore(&tty->lock, flags);
-	return copy_to_user(to, &t, sizeof(t)) ? -EFAULT : 0;
-}
-
-/*
- * TCSETS at once, TCSETSW after the output has gone (`drain`), TCSETSF also with the input thrown away.
- * Readers are woken, as the new mode may let them go on.
- */
-static long set_termios(struct tty_struct *tty, const struct termios __user *from, unsigned cmd, bool drain)
-{
-	struct termios t;
-	unsigned long flags;
-	long err = tty_check_change(tty, SIGTTOU);
-
-	if (err)
-		return err;
-	if (copy_from_user(&t, from, sizeof(t)))
-		return -EFAULT;
-	if (drain)
-		err = tty_wait_sent(tty);
-	if (err)
-		return err;
-	/* A serial line of QEMU has no speed and eight bits: those stay what they are. */
-	t.c_cflag = tty_std_termios.c_cflag;
-	spin_lock_irqsave(&tty->lock, flags);
-	if (cmd == TCSETSF)
-		n_tty_flush_input(tty);
-	n_tty_set_termios(tty, &t);
-	spin_unlock_irqrestore(&tty->lock, flags);
-	if (!(t.c_iflag & IXON))
-		tty_set_stopped(tty, false);
-	tty_kick(tty);
-	n_tty_process(tty);
-	wake_up_interruptible_all(&tty->read_wait); /* readers look at the new mode */
-	return 0;
-}
-
-long tty_set_termios(struct tty_struct *tty, const struct termios __user *from, unsigned cmd)
-{
-	return set_termios(tty, from, cmd, false);
-}
 
 /* TIOCGWINSZ. On a serial line only TIOCSWINSZ can tell the size; 24 by 80 is the beginning. */
 static long get_winsize(struct tty_struct *tty, struct winsize __user *to)
@@ -187,13 +137,12 @@ long tty_ioctl(struct file *f, unsigned cmd, unsigned long arg)
 /* An unknown request is asked of job control, which returns -ENOTTY in the end. */
 long tty_do_ioctl(struct tty_struct *tty, unsigned cmd, unsigned long arg)
 {
+	bool known;
+	long res = tty_mode_ioctl(tty, cmd, arg, true, &known);
+
+	if (known)
+		return res;
 	switch (cmd) {
-	case TCGETS:
-		return get_termios(tty, (struct termios __user *)arg);
-	case TCSETS:
-	case TCSETSW:
-	case TCSETSF:
-		return set_termios(tty, (const struct termios __user *)arg, cmd, cmd != TCSETS);
 	case TIOCGWINSZ:
 		return get_winsize(tty, (struct winsize __user *)arg);
 	case TIOCSWINSZ:

@@ -16,7 +16,9 @@ struct debugfs_blob_wrapper {
 	unsigned long size;
 };
 
-/* In `parent`, NULL: at the top. An error pointer: -ENOMEM, -EEXIST. Thread context, as for all of these. */
+/* False: debugfs=off is on the command line, and every attempt to make something is -EPERM. Any context after boot. */
+bool debugfs_takes_files(void);
+/* In `parent`, NULL: at the top. An error pointer: -ENOMEM, -EEXIST, -EPERM. Thread context, as for all of these. */
 struct dentry *debugfs_create_dir(const char *name, struct dentry *parent);
 /* i_private of its inode is `data`. */
 struct dentry *debugfs_create_file(const char *name, mode_t mode, struct dentry *parent, void *data,

@@ -9,6 +9,7 @@
 #include <lib/types.h>
 
 struct seq_file;
+struct user_struct;
 /*
  * An iterator over records. All four run in thread context under the lock of the seq_file. start takes the locks that
  * the walk needs, and stop, which always follows, releases them. A record that did not fit is shown again after stop
@@ -34,7 +35,8 @@ struct seq_file {
 	const struct seq_operations *op;
 	struct file *file;
 	void *private;
-	u32 exec_id; /* [I] for files of /proc/<pid>: the program that the file was opened for */
+	struct user_struct *user; /* [l] whose memory a buffer of more than a page counts for; NULL: it is smaller */
+	u32 exec_id;		  /* [I] for files of /proc/<pid>: the program that the file was opened for */
 };
 
 /*

@@ -28,6 +28,7 @@ struct dentry;
 struct epitem;
 struct file;
 struct file_lock;
+struct fown;
 struct inode;
 struct inotify_watch;
 struct iovec;
@@ -93,6 +94,9 @@ struct file_operations {
 	ssize_t (*splice_read)(struct file *file, loff_t *pos, struct file *pipe, size_t n, bool nonblock);
 	/* The leader of the process that the file stands for, with a reference; NULL: the process was waited for. */
 	struct task_struct *(*process)(const struct file *file);
+	/* The lines that /proc/PID/fdinfo/N has beside those of every file. Thread context. Missing: it has no more. */
+	void (*show_fdinfo)(struct seq_file *m, const struct file *file);
+	bool sigio; /* O_ASYNC may be set: who wakes pollers sends signals, too (kernel/fs/fasync.c) */
 };
 /*
  * What a directory, a link or a file can do. The operations that look up, make and remove names are called with the
@@ -105,6 +109,8 @@ struct inode_operations {
 	int (*create)(struct inode *dir, struct dentry *dentry, mode_t mode);
 	int (*mkdir)(struct inode *dir, struct dentry *dentry, mode_t mode);
 	int (*mknod)(struct inode *dir, struct dentry *dentry, mode_t mode, dev_t dev);
+	/* O_TMPFILE: a regular file without a name, with no links. ERR_PTR. Called without the directory's i_lock. */
+	struct inode *(*tmpfile)(struct inode *dir, mode_t mode);
 	int (*symlink)(struct inode *dir, struct dentry *dentry, const char *target);
 	int (*link)(struct dentry *old, struct inode *dir, struct dentry *dentry);
 	int (*unlink)(struct inode *dir, struct dentry *dentry);
@@ -165,6 +171,7 @@ struct inode {
 	u64 i_atime, i_mtime, i_ctime; /* [i] ns since 1970 */
 	u32 i_blocks;		       /* [i] of 512 bytes */
 	bool i_mapped;		       /* [a] was mapped once; never cleared */
+	bool i_linkable;	       /* [a] made without a name (O_TMPFILE), and may still be given the first one */
 	atomic_t i_count;	       /* [a] */
 	atomic_t i_shared_writers;     /* [a] > 0: shared mappings that may be written; < 0: there must be none */
 	atomic_t i_writecount;	       /* [a] > 0: files open for writing; < 0: programs that run it */
@@ -193,9 +200,11 @@ static inline loff_t i_size_read(const struct inode *inode)
  * inode; its children are not held by it. In file systems that live in memory (ramfs, tracefs, devfs) d_pin keeps it
  * while it is linked. kernel/fs/dcache.c tells its life.
  */
-#define DCACHE_PINNED	1u /* linked in a file system that lives in memory: holds a reference to itself */
-#define DCACHE_LRU	2u /* on the list of unused negative dentries */
-#define DCACHE_UNLINKED 4u /* was in the tree and has left it: paths show " (deleted)" */
+/* d_flags */
+#define DCACHE_PINNED	  1u /* linked in a file system that lives in memory: holds a reference to itself */
+#define DCACHE_LRU	  2u /* on the list of unused negative dentries */
+#define DCACHE_UNLINKED	  4u /* was in the tree and has left it: paths show " (deleted)" */
+#define DCACHE_CANT_MOUNT 8u /* comes and goes with what it shows (/proc/PID/fd/N): nothing can be mounted on it */
 /* A name, with its length in bytes: it is ended by a zero as well. */
 struct qstr {
 	u32 len;
@@ -230,6 +239,7 @@ struct super_block {
 	const char *s_source; /* during fill_super only: mount(2)'s first argument, "" when there was none */
 	int s_create_error;   /* [I] of a tree that only the kernel fills: what creating a file gives; 0: -EACCES */
 	bool s_write_by_mode; /* [I] root needs permission as well to open a file for writing */
+	bool s_fixed;	      /* [I] only the kernel makes names in it: to make one is -ENOENT */
 	atomic64_t s_next_ino;
 	atomic_t s_watches; /* [a] watches of inotify that hold inodes of it */
 };
@@ -258,6 +268,8 @@ struct file_system_type {
 	const char *name;
 	bool single; /* tracefs, sysfs, devtmpfs */
 	bool nodev;  /* what /proc/filesystems says: it needs no device */
+	/* NULL, or: nobody may mount it, and /proc/filesystems does not list it (debugfs=off). Thread context. */
+	bool (*hidden)(void);
 	int (*fill_super)(struct super_block *sb, const char *options); /* makes s_root */
 	/* After a mount of it: may mount others inside (debugfs: tracefs). Failure is only reported. */
 	int (*mounted)(struct mount *mnt);
@@ -283,17 +295,19 @@ struct file {
 	struct module *f_owner; /* [I] with a reference: the module that f_op belongs to; NULL: the kernel */
 	void *private_data;	/* the file's own */
 	struct epitem *f_ep;	/* [epoll_mutex] instances of epoll that watch it */
+	struct fown *f_fown;	/* [a: set once] who gets signals about it (kernel/fs/fasync.c); NULL: nobody ever */
 };
 static inline struct path file_path(const struct file *f)
 {
 	return f->f_path;
 }
-#define __FMODE_EXEC 040 /* beside the O_* of open(2), from execve alone: the file is opened to be executed */
-#define FMODE_READ   1u
-#define FMODE_WRITE  2u
-#define FMODE_NOSEEK 4u	 /* pipes, ttys: lseek gives -ESPIPE, reads need no f_pos_lock */
-#define FMODE_EXEC   8u	 /* opened to be executed */
-#define FMODE_WRITER 16u /* counted in i_writecount */
+#define __FMODE_EXEC  040 /* beside the O_* of open(2), from execve alone: the file is opened to be executed */
+#define FMODE_READ    1u
+#define FMODE_WRITE   2u
+#define FMODE_NOSEEK  4u  /* pipes, ttys: lseek gives -ESPIPE, reads need no f_pos_lock */
+#define FMODE_EXEC    8u  /* opened to be executed */
+#define FMODE_WRITER  16u /* counted in i_writecount */
+#define FMODE_CREATED 32u /* its open has made the file */
 
 /*
  * Files and paths (kernel/fs/open.c, namei.c). Paths are kernel strings here. filp_open: a file with a reference, or
@@ -383,12 +397,12 @@ void ihold(struct inode *inode);
 #define MAY_READ  4
 int mode_permission(const struct inode *inode, int mask);
 /*
- * May the current task do this (MAY_*)? 0 or -errno. Any context. That CAP_DAC_OVERRIDE allows everything with a
- * directory is answered here, because every step of a path walk asks it.
+ * May the current task do this (MAY_*)? 0 or -errno. Any context. That CAP_DAC_OVERRIDE allows reading and searching
+ * every directory is answered here, because every step of a path walk asks it.
  */
 static inline int inode_permission(const struct inode *inode, int mask)
 {
-	if (likely(capable(CAP_DAC_OVERRIDE) && S_ISDIR(READ_ONCE(inode->i_mode))))
+	if (likely(!(mask & MAY_WRITE) && capable(CAP_DAC_OVERRIDE) && S_ISDIR(READ_ONCE(inode->i_mode))))
 		return 0;
 	if (unlikely(inode->i_op && inode->i_op->permission))
 		return inode->i_op->permission(inode, mask);
@@ -452,20 +466,28 @@ int show_filesystems(struct seq_file *m);
 
 /* Descriptor tables (kernel/fs/file.c). */
 struct files_struct;
-extern struct files_struct init_files;		       /* of init_task: never freed */
-struct file *fget(unsigned fd);			       /* with a reference; NULL: -EBADF, as for one of O_PATH */
-int get_unused_fd_flags(unsigned flags);	       /* reserves the lowest free one (O_CLOEXEC); -EMFILE, -ENOMEM */
-void put_unused_fd(unsigned fd);		       /* gives back one that was reserved */
-void fd_install(unsigned fd, struct file *f);	       /* the table takes over the caller's reference */
-struct files_struct *dup_fd(struct files_struct *old); /* fork; NULL when out of memory */
-void exit_files(void *task);			       /* struct task_struct * */
+extern struct files_struct init_files;	      /* of init_task: never freed */
+struct file *fget(unsigned fd);		      /* with a reference; NULL: -EBADF, as for one of O_PATH */
+int get_unused_fd_flags(unsigned flags);      /* reserves the lowest free one (O_CLOEXEC); -EMFILE, -ENOMEM */
+void put_unused_fd(unsigned fd);	      /* gives back one that was reserved */
+void fd_install(unsigned fd, struct file *f); /* the table takes over the caller's reference */
+/*
+ * A copy of a table, for fork and unshare(2), without the descriptors of `hole` (NULL: with all). ERR_PTR: -ENOMEM;
+ * -EMFILE: fs.nr_open has been lowered below what the table holds.
+ */
+struct fd_range {
+	unsigned first, last;
+};
+struct files_struct *dup_fd(struct files_struct *old, const struct fd_range *hole);
+void exit_files(void *task); /* struct task_struct * */
 /*
  * Count a user of the table, or stop counting it. put: the last one closes all files, which may sleep; NULL is allowed.
  */
 void put_files_struct(struct files_struct *files);
 void get_files_struct(struct files_struct *files);
-/* exec: give the current task a table of its own, a copy when it is shared. 0 or -ENOMEM. */
-int unshare_files(void);
+/* Give the current task a table of its own, a copy (dup_fd) when it is shared. 0, or an errno of dup_fd(). */
+int unshare_files(const struct fd_range *hole);
+extern unsigned sysctl_nr_open;	 /* [read and written whole] fs.nr_open: descriptors are below it */
 int fd_get_cloexec(unsigned fd); /* will exec close it? 0, 1, -EBADF. Thread context */
 /* exec, after unshare_files: close what is marked so. */
 void do_close_on_exec(struct files_struct *files);

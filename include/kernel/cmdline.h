@@ -24,6 +24,15 @@ struct boot_param {
 	__setup(str, __concat(keep_, to))
 int param_keep(char *to, size_t size, const char *value); /* 0; -E2BIG: `to` is empty then. Context: boot */
 
+/* Words that are known and have no effect, each with the reason; a name as in struct boot_param. */
+struct ignored_word {
+	const char *name, *why;
+};
+struct ignored_words {
+	const struct ignored_word *words;
+	unsigned nr;
+};
+
 extern char boot_command_line[2048];   /* as the loader passed it */
 extern const char *saved_command_line; /* with the words of a bootconfig; what parse_params() parses. [I] after boot */
 /*

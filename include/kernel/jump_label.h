@@ -55,6 +55,8 @@ int jump_table_add(struct jump_table *table);
 void jump_table_forget(struct jump_table *table, unsigned long start, unsigned long size);
 void jump_table_remove(struct jump_table *table);
 
+/* Has the kernel itself a site of the key that would be at this address, so that there is one? Any context. */
+bool static_key_is_of_kernel(const struct static_key *key);
 /* Is there a site of a static branch at this address? [text_mutex] */
 bool jump_label_at(unsigned long addr);
 /* Does a static branch lead into [start, end) when its key is on, whatever it is now? [text_mutex] */

@@ -22,6 +22,7 @@
 #include <sched/mutex.h>
 
 struct dentry;
+struct module_check;
 
 #define MODULE_NAME_LEN KSYM_MODULE_LEN /* with the zero at its end */
 
@@ -83,7 +84,8 @@ struct module {
 	struct mutex param_lock;	 /* values of its parameters: held while one is set or shown */
 	struct module_memory init_data;	 /* [I] where MODULE_INIT_DATA is or was */
 	bool load_was_told;		 /* the event module_load was recorded. The task that loads, then [m] */
-	struct list_head files;		 /* [files_lock of sysfs.c] below /sys/module */
+	bool abandoned;			 /* [m] GOING, and whoever ended it was killed meanwhile */
+	struct list_head files;		 /* [module_files_lock] below /sys/module */
 	atomic_t file_users;		 /* [a] tasks that read or write one of these */
 	struct dentry *directory;	 /* [m] there; NULL: none */
 	struct dentry *holders;		 /* [m] */
@@ -178,6 +180,11 @@ struct module_notifier {
 	void (*live)(struct module *mod);
 	/* exit has returned, or loading has failed; also for those that were not told of `coming`. */
 	void (*going)(struct module *mod);
+	/*
+	 * Before all of these, and before anything is known of the module: prove the pointers of the tables that this
+	 * part follows in modules (<kernel/module_check.h>). 0, or -errno: it is not loaded.
+	 */
+	int (*check)(struct module_check *c);
 };
 #define REGISTER_MODULE_NOTIFIER(n) REGISTER_IN(module_notifiers, n)
 /*

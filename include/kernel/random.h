@@ -12,3 +12,6 @@ void get_random_bytes(void *buf, size_t n);
 /* Stir bytes into the key: what is written to /dev/urandom. Any context but nmi. */
 void add_random_seed(const void *seed, size_t n);
 void random_init(void); /* boot: stir in what firmware has given, and forget that */
+
+/* What the generator's pool holds, as programs see it: all that it can, since it never waits to be filled. */
+#define RANDOM_POOL_BITS 256

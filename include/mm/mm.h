@@ -68,7 +68,7 @@ struct vm_area_struct {
 	struct hole_node place;		/* [m] by address */
 	struct list_head list;		/* [m] by address */
 	struct mm_struct *vm_mm;	/* [I] */
-	struct file *vm_file;		/* [I] NULL: anonymous; holds a reference */
+	struct file *vm_file;		/* [I once mapped] NULL: anonymous; holds a reference */
 	struct shm_pages *vm_shm;	/* [I] pages of a shared anonymous mapping; holds a reference */
 	unsigned long vm_pgoff;		/* [m] offset in the file or vm_shm, pages */
 	struct vm_area_struct *dup;	/* [m] only while fork runs: the child's copy */
@@ -165,6 +165,12 @@ int do_munmap(struct mm_struct *mm, unsigned long addr, unsigned long len);
 int do_mprotect(struct mm_struct *mm, unsigned long addr, unsigned long len, unsigned long prot);
 /* Takes m. */
 long do_brk(struct mm_struct *mm, unsigned long brk); /* returns the new or, refused, the old break */
+
+/*
+ * For a file's mmap(), on a shared mapping: new memory, full of zeroes, takes the file's place, as that of an anonymous
+ * mapping. 0, -ENOMEM: the file is still there. [m]
+ */
+int vma_share_zeroes(struct vm_area_struct *vma);
 
 #define FAULT_FLAG_WRITE 1u
 #define FAULT_FLAG_EXEC	 2u

@@ -7,7 +7,8 @@
 #include <lib/types.h>
 #include <mm/gfp.h>
 
-#define MAX_ORDER 10 /* largest block: 2^10 pages, 4 MiB */
+#define MAX_ORDER		10 /* largest block: 2^10 pages, 4 MiB */
+#define PAGE_ALLOC_COSTLY_ORDER 3  /* a larger block is not waited for, as on Linux */
 
 struct kmem_cache;
 struct address_space;
@@ -65,8 +66,10 @@ extern unsigned long mem_map_pfn0; /* where frame 0's entry would be, as a numbe
 
 /*
  * 2^order contiguous pages with one reference, or NULL. Fresh memory holds anything unless __GFP_ZERO. Any context but
- * nmi: it never sleeps; with GFP_KERNEL where interrupts and preemption are on it may wait for other CPUs to give
- * their lists back before it fails. An order-0 page normally comes from this CPU's list, without a lock.
+ * nmi. With GFP_KERNEL where interrupts and preemption are on it waits, while memory is full, for other CPUs to give
+ * their lists back and for what the OOM killer frees: up to 2^PAGE_ALLOC_COSTLY_ORDER pages it fails only for a task
+ * that is being killed, or when no process can be killed. An order-0 page normally comes from this CPU's list, without
+ * a lock.
  */
 struct page *__alloc_pages(gfp_t gfp, unsigned order);
 static inline struct page *alloc_pages(gfp_t gfp, unsigned order)
@@ -118,6 +121,8 @@ unsigned long nr_free_pages(void);
 unsigned long totalram_pages(void);
 /* How many free pages are kept from file contents, for programs and for the kernel itself. Any context. */
 unsigned long totalreserve_pages(void);
+/* Free pages without that reserve: what a large request may take. Any context. */
+unsigned long si_mem_available(void);
 struct seq_file;
 /* /proc/buddyinfo. Thread context. */
 int buddyinfo_show(struct seq_file *m);

@@ -3,6 +3,8 @@
 
 #include <arch/pgtable.h>
 
+struct list_head;
+
 /*
  * The leaf slot of `va`, or NULL when a table on the way is missing or a block is met. No lock: tables are not freed
  * while their address space lives.
@@ -26,6 +28,13 @@ pgd_t *pgd_alloc(void);
  * in its TLB.
  */
 void pgd_free(pgd_t *pgd);
+/*
+ * Take all tables out of a top level, whose leaf entries are empty, and put them on a list, to be freed before the top
+ * level is. CPUs may have that loaded, for kernel addresses: the caller flushes their TLBs in between. No lock: the
+ * address space has no users any more. Thread context.
+ */
+void pgd_detach_tables(pgd_t *pgd, struct list_head *tables);
+void free_detached_tables(struct list_head *tables);
 /* How many pages an address space's tables take; the caller has a reference to it. Any context. */
 unsigned long pgd_pages(pgd_t *pgd);
 /* Boot: from here on no entry of the kernel's top level changes, so pgd_alloc may copy them. */

@@ -3,11 +3,17 @@
 
 #include <arch/pgtable.h>
 #include <lib/types.h>
+#include <mm/gfp.h>
 
 struct page;
-/* Whole pages; an unmapped guard page follows each area. NULL when out of memory. Thread context, vfree too. */
+/*
+ * Whole pages; an unmapped guard page follows each area. More than LARGE_VMALLOC pages are a large request
+ * (large_request_begin). NULL when out of memory. Thread context, vfree too.
+ */
+#define LARGE_VMALLOC 256
 void *vmalloc(unsigned long size);
 void *vzalloc(unsigned long size);
+void *__vmalloc(unsigned long size, gfp_t gfp); /* the same with these flags */
 void vfree(const void *addr);
 /* Map given pages contiguously; vunmap leaves the pages alone. */
 void *vmap(struct page **pages, unsigned n, pgprot_t prot);

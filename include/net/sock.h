@@ -107,10 +107,36 @@ struct sock {
 	int sndbuf, rcvbuf;	    /* [a] bytes */
 	s64 rcvtimeo, sndtimeo;	    /* [a] ns, KTIME_MAX: no end */
 	bool passcred, reuseaddr, keepalive, broadcast, timestamp; /* [a] */
-	struct ucred peercred; /* [written before a peer can be seen] pid 0: there is none */
+	struct ucred peercred;	  /* [written before a peer can be seen] pid 0: there is none */
+	struct user_struct *user; /* [I] who made it, with a reference: its memory counts for that user */
+	unsigned size;		  /* [I] bytes of its structures, which count there */
+	unsigned charged;	  /* [the family's lock of what it holds] bytes that count there for what it holds */
 };
-/* A new socket's part, with one reference. */
-void sock_init(struct sock *sk, const struct sock_ops *ops, int type);
+/*
+ * The part of a new socket that all families share, with one reference; the family's structure has `size` bytes. 0, or
+ * -ENOMEM: the user's sockets have too much memory. Thread context.
+ */
+int sock_init(struct sock *sk, const struct sock_ops *ops, int type, unsigned size);
+void sock_end(struct sock *sk); /* the last reference is gone: it counts no more. Thread context or softirq */
+
+/* sock_memory.c. The defaults and the largest values of SO_SNDBUF and SO_RCVBUF, and other bounds: net.core.*. [a] */
+extern unsigned sysctl_wmem_default, sysctl_wmem_max, sysctl_rmem_default, sysctl_rmem_max, sysctl_somaxconn;
+extern unsigned sysctl_max_dgram_qlen; /* net.unix.*: datagrams that may wait in a socket of AF_UNIX. [a] */
+#define SOCK_MIN_SNDBUF 4608	       /* bytes: the least that these may be, as on Linux */
+#define SOCK_MIN_RCVBUF 2304
+#define SOCK_QUANTUM \
+	4096 /* bytes: memory is counted in such steps, so that a message that comes and goes costs little */
+bool sock_count_memory(struct sock *sk, unsigned used);
+/*
+ * The socket holds `used` bytes from now on. False, only when that is more than before: its user would have too much.
+ * The lock that guards the number is held. Thread context or softirq.
+ */
+static inline bool sock_memory(struct sock *sk, unsigned used)
+{
+	if (likely(used <= sk->charged && sk->charged - used < 2 * SOCK_QUANTUM))
+		return true;
+	return sock_count_memory(sk, used);
+}
 /* The socket of an open file, or NULL: it is none. Any context. */
 struct sock *sock_of_file(const struct file *f);
 struct ucred current_cred_ids(void);

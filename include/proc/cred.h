@@ -55,6 +55,9 @@ struct user_struct {
 	atomic_t inotify_instances, inotify_watches; /* [a] */
 	atomic_t file_locks;			     /* [a] and requests for some */
 	atomic_t sent_files;			     /* [a] that lie in messages of sockets */
+	atomic64_t memory;			     /* [a] bytes that user_charge_memory() has counted */
+	atomic64_t shared_pages;		     /* [a] of memfds and shared mappings, mapped or not */
+	unsigned long oom_pages;		     /* [oom_mutex] of its processes, when a victim was chosen last */
 	u32 uid;				     /* [I] */
 	struct hlist_node node;			     /* [h] */
 	struct rcu_head rcu;
@@ -70,6 +73,15 @@ void put_user_struct(struct user_struct *user); /* any context but nmi */
  * 0, or -EAGAIN: no memory. Thread context, before the uid is written.
  */
 int set_user(u32 uid);
+/*
+ * Count kernel memory that a user's programs have made, and that neither a process shows nor another limit bounds: what
+ * is in sockets, events that nobody has read, long texts of /proc. False: the user has too much, or memory is nearly
+ * full; nothing is counted then. Any context but nmi.
+ */
+bool user_charge_memory(struct user_struct *user, size_t bytes);
+void user_uncharge_memory(struct user_struct *user, size_t bytes);
+/* The pages that a user has outside its processes, for the choice of a victim (kernel/mm/oom_kill.c). Any context. */
+unsigned long user_outside_pages(const struct user_struct *user);
 /*
  * Has the user more tasks than the caller's limit, and is that a limit to the caller? CAP_SYS_RESOURCE and
  * CAP_SYS_ADMIN have no such limit.

@@ -83,7 +83,4 @@ void free_arg_pages(struct binprm *bprm);
 int setup_arg_stack(struct binprm *bprm, const u64 *auxv, unsigned nr_auxv, unsigned long *sp);
 #define AUXV_MAX 44 /* words; setup_arg_stack adds four pairs */
 
-/* A flag of personality(2), the only one that is known here: nothing of an exec is random. */
-#define ADDR_NO_RANDOMIZE 0x0040000
-
 struct file *do_filp_open(int dfd, const char *name, struct open_how how); /* kernel/fs/open.c */

@@ -31,6 +31,7 @@ struct kernel_clone_args {
 	unsigned ptrace_event;	     /* PTRACE_EVENT_* that the debugger has asked for, 0: none */
 	int (*fn)(void *);	     /* kernel threads: what to run */
 	void *fn_arg;
+	const char *name; /* of a kernel thread; NULL: its maker's */
 };
 /*
  * Make a task and wake it: fork, vfork, clone, and the first kernel threads. With CLONE_VFORK it waits until the

@@ -12,7 +12,7 @@
 struct rlimit64 {
 	u64 rlim_cur, rlim_max;
 };
-/* Most descriptors that anybody may ask for (RLIMIT_NOFILE). */
+/* fs.nr_open at the start: the most descriptors that anybody may ask for (RLIMIT_NOFILE). */
 #define NR_OPEN_MAX (1U << 16)
 /* The present soft limit of the current process. A word is read whole: no lock. */
 #define rlimit(which) READ_ONCE(current->signal->rlim[which][0])

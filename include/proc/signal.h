@@ -52,6 +52,10 @@ typedef struct siginfo {
 		struct {
 			void *si_addr;
 		};
+		struct { /* what a file is ready for */
+			s64 si_band;
+			int si_fd;
+		};
 		u8 pad[112];
 	};
 } siginfo_t;
@@ -124,6 +128,7 @@ struct signal_struct {
 	u64 rlim[16][2];       /* [S] cur, max by RLIMIT_* */
 	int oom_score_adj;     /* [a, written under oom_mutex] see <mm/oom.h> */
 	int oom_score_adj_min; /* [oom_mutex] what root set last: others may not go below */
+	atomic_t oom_origin;   /* [a] how many large requests its threads make now: if any, it is the first victim */
 };
 
 /*

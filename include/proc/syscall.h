@@ -19,7 +19,7 @@ enum {
 };
 #undef SYSCALL
 
-/* personality(2), for machines that have a name of their own for it. 0, -EINVAL. */
+/* personality(2), for machines that have a name of their own for it. The bits before. */
 long ksys_personality(unsigned persona);
 
 extern const syscall_fn_t sys_call_table[]; /* NR_SYSCALLS; those in between that are no calls have sys_ni_syscall */

@@ -258,7 +258,9 @@ struct task_struct {
 	bool pi_closed;		    /* [futex_pi_mutex] it has given up all, and gets no waiters any more */
 	void *rseq;		    /* [t] user address of its struct rseq; NULL: not registered */
 	u32 rseq_sig;		    /* [t] the word that must stand before the handlers of its sequences */
-	u32 personality;	    /* [t] ADDR_NO_RANDOMIZE or 0 */
+	u32 personality;	    /* [t] as personality(2) has set it, of any bits */
+	u64 timer_slack_ns;	    /* [a] how late its sleeps may end (sched/timerslack.h) */
+	u64 default_timer_slack_ns; /* [I] what its creator had */
 	int pdeath_signal;	    /* [t] to send when the parent ends, 0 none */
 	unsigned fail_nth;	    /* [a] this allocation from now fails (mm/fault_inject.h); 0: it asks for none */
 	bool make_it_fail;	    /* [a] faults that go by chance may hit it, where they choose by task */

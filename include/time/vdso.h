@@ -26,4 +26,6 @@ struct page *vdso_data_page(void);
 /* Something of the clock has changed: tell programs. Any context but nmi. */
 void vdso_update_clock(void);
 u64 wall_clock_offset(void); /* clock.c. Any context */
+struct wait_queue_head;
+extern struct wait_queue_head clock_set_wait; /* woken when the wall clock was set */
 #endif

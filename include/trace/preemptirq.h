@@ -15,7 +15,8 @@
 #include <kernel/jump_label.h>
 #include <lib/types.h>
 
-extern struct static_key trace_irqs_key, trace_preempt_key; /* on while a tracer wants these hooks */
+extern struct static_key trace_irqs_key,
+	trace_preempt_key; /* on while a tracer or an event of preemptirq:* wants these hooks */
 
 /* Interrupts were on and have gone off; are to go off (does that, and tells if they were on); are about to go on. */
 void trace_hardirqs_off(unsigned long ip, unsigned long fp);

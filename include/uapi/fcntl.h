@@ -29,9 +29,17 @@
 #define F_GETLK		5 /* record locks of the process, with a struct flock */
 #define F_SETLK		6
 #define F_SETLKW	7
+#define F_SETOWN	8 /* who gets the signals of O_ASYNC: a process, or a negative number for a group */
+#define F_GETOWN	9
+#define F_SETSIG	10 /* which signal; 0: SIGIO without details */
+#define F_GETSIG	11
+#define F_SETOWN_EX	15 /* with a struct f_owner_ex */
+#define F_GETOWN_EX	16
 #define F_OFD_GETLK	36 /* the same for locks of the open file */
 #define F_OFD_SETLK	37
 #define F_OFD_SETLKW	38
+#define F_DUPFD_QUERY	1027 /* is the argument a descriptor of the same open file? */
+#define F_CREATED_QUERY 1028 /* has the open made the file? */
 #define F_DUPFD_CLOEXEC 1030
 #define F_SETPIPE_SZ	1031
 #define F_GETPIPE_SZ	1032
@@ -43,6 +51,8 @@
 #define O_DSYNC		010000
 #define O_NOATIME	01000000
 #define O_PATH		010000000
+#define __O_TMPFILE	020000000
+#define O_TMPFILE	(__O_TMPFILE | O_DIRECTORY) /* a file without a name in this directory's file system */
 
 #define F_RDLCK 0
 #define F_WRLCK 1
@@ -54,6 +64,15 @@ struct flock {
 	long long l_start; /* bytes */
 	long long l_len;   /* bytes; 0: up to the end, wherever that is; below 0: the bytes before l_start */
 	int l_pid;	   /* F_GETLK's answer: the process that has the lock, -1: an open file has it */
+};
+
+/* Whom F_SETOWN_EX means. */
+#define F_OWNER_TID  0
+#define F_OWNER_PID  1
+#define F_OWNER_PGRP 2
+struct f_owner_ex {
+	int type; /* F_OWNER_* */
+	int pid;
 };
 
 #define AT_FDCWD	    (-100)

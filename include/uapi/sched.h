@@ -19,7 +19,16 @@
 #define CLONE_CLEAR_SIGHAND  0x100000000ULL /* clone3 only */
 #define CLONE_UNTRACED	     0x00800000
 #define CLONE_CHILD_SETTID   0x01000000
-#define CSIGNAL		     0x000000ff /* clone(2): low bits of the flags are the signal to the parent */
+/* Namespaces: a kernel without them refuses these. */
+#define CLONE_NEWTIME	0x00000080
+#define CLONE_NEWNS	0x00020000
+#define CLONE_NEWCGROUP 0x02000000
+#define CLONE_NEWUTS	0x04000000
+#define CLONE_NEWIPC	0x08000000
+#define CLONE_NEWUSER	0x10000000
+#define CLONE_NEWPID	0x20000000
+#define CLONE_NEWNET	0x40000000
+#define CSIGNAL		0x000000ff /* clone(2): low bits of the flags are the signal to the parent */
 
 /* Policies. A program calls the first SCHED_OTHER. */
 #define SCHED_NORMAL	    0

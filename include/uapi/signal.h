@@ -55,6 +55,10 @@
 #define SI_TKILL  (-6)
 #define SI_QUEUE  (-1)
 #define SI_TIMER  (-2)
+#define SI_SIGIO  (-5)
+/* Of SIGIO, and of the signal of F_SETSIG: what the file is ready for. */
+#define POLL_IN	 1
+#define POLL_OUT 2
 /* sigevent's sigev_notify: how a timer tells that it has expired. */
 #define SIGEV_SIGNAL	0
 #define SIGEV_NONE	1

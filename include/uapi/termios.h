@@ -10,6 +10,14 @@ struct termios {
 	__u8 c_cc[NCCS];
 };
 _Static_assert(sizeof(struct termios) == 36);
+/* The structure of System V, for TCGETA and its like: the lower halves of the flags, and fewer keys. */
+#define NCC 8
+struct termio {
+	__u16 c_iflag, c_oflag, c_cflag, c_lflag;
+	__u8 c_line;
+	__u8 c_cc[NCC];
+};
+_Static_assert(sizeof(struct termio) == 18);
 struct winsize {
 	__u16 ws_row, ws_col, ws_xpixel, ws_ypixel;
 };
@@ -89,6 +97,10 @@ struct winsize {
 #define TCSETS	   0x5402
 #define TCSETSW	   0x5403
 #define TCSETSF	   0x5404
+#define TCGETA	   0x5405
+#define TCSETA	   0x5406
+#define TCSETAW	   0x5407
+#define TCSETAF	   0x5408
 #define TCSBRK	   0x5409
 #define TCXONC	   0x540A
 #define TCFLSH	   0x540B
@@ -106,15 +118,24 @@ struct winsize {
 #define TIOCINQ	   FIONREAD
 #define SIOCINQ	   FIONREAD
 #define FIONBIO	   0x5421
-#define TIOCNOTTY  0x5422
-#define TCSBRKP	   0x5425
-#define TIOCGSID   0x5429
+#define FIOASYNC   0x5452
+/* Of sockets: F_SETOWN and F_GETOWN. */
+#define FIOSETOWN 0x8901
+#define SIOCSPGRP 0x8902
+#define FIOGETOWN 0x8903
+#define SIOCGPGRP 0x8904
+#define TIOCNOTTY 0x5422
+#define TCSBRKP	  0x5425
+#define TIOCGSID  0x5429
 /* Of a pseudo terminal's master: its number, and whether the other end can be opened. */
 #define TIOCGPTN   0x80045430
 #define TIOCSPTLCK 0x40045431
 #define TIOCGPTLCK 0x80045439
 #define FIONCLEX   0x5450
 #define FIOCLEX	   0x5451
+/* Which modes cannot be changed: a set bit locks that bit, a key that is not 0 that key. */
+#define TIOCGLCKTRMIOS 0x5456
+#define TIOCSLCKTRMIOS 0x5457
 
 #define TCIFLUSH  0
 #define TCOFLUSH  1

@@ -52,6 +52,17 @@ SYSCALL_DEFINE3(fchmodat, int, dfd, const char __user *, filename, umode_t, mode
 	return change_path(dfd, filename, LOOKUP_FOLLOW, &attr);
 }
 
+/* With AT_SYMLINK_NOFOLLOW a link itself is meant, which has no mode that could be changed: -EOPNOTSUPP. */
+SYSCALL_DEFINE4(fchmodat2, int, dfd, const char __user *, filename, umode_t, mode, unsigned int, flags)
+{
+	struct iattr attr = {.valid = ATTR_MODE, .mode = mode & 07777};
+	unsigned how = flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW;
+
+	if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
+		return -EINVAL;
+	return change_path(dfd, filename, how | (flags & AT_EMPTY_PATH ? LOOKUP_EMPTY : 0), &attr);
+}
+
 SYSCALL_DEFINE2(chmod, const char __user *, filename, umode_t, mode)
 {
 	return sys_fchmodat(AT_FDCWD, (unsigned long)filename, mode);
@@ -148,8 +159,9 @@ SYSCALL_DEFINE2(ftruncate, unsigned int, fd, off_t, length)
 }
 
 /*
- * May the caller, with the ids for files as they are now, do `mode` (R_OK, W_OK, X_OK) with this name? Device files and
- * fifos may be written on a read-only mount, since the writing goes elsewhere.
+ * May the caller, with the ids for files as they are now, do `mode` (R_OK, W_OK, X_OK) with this name? What cannot be
+ * written at all is told before a lack of rights. Device files and fifos may be written on a read-only mount, since the
+ * writing goes elsewhere.
  */
 static int access_path(int dfd, const char __user *name, unsigned how, int mode)
 {
@@ -162,10 +174,10 @@ static int access_path(int dfd, const char __user *name, unsigned how, int mode)
 	inode = path.dentry->d_inode;
 	if ((mode & X_OK) && S_ISREG(inode->i_mode) && path.mnt && (path.mnt->mnt_flags & MS_NOEXEC))
 		err = -EACCES;
-	if (!err)
-		err = inode_permission(inode, mode);
 	if (!err && (mode & W_OK) && !is_special(inode))
 		err = mnt_want_write(&path);
+	if (!err)
+		err = inode_permission(inode, mode);
 	path_put(&path);
 	return err;
 }

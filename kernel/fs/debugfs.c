@@ -5,11 +5,40 @@
  */
 #include "internal.h"
 
+#include <fs/debugfs.h>
 #include <fs/libfs.h>
+#include <kernel/cmdline.h>
 #include <lib/string.h>
 #include <uapi/statfs.h>
 
 DECLARE_TABLE(debugfs, const struct text_file);
+
+/* debugfs= on the command line, as in Linux. [I] after boot */
+static enum { DEBUGFS_ON, DEBUGFS_NO_MOUNT, DEBUGFS_OFF } debugfs_mode;
+
+/* on; no-mount: modules may make files, and nobody sees them; off: modules may not. */
+static int set_debugfs_mode(const char *value)
+{
+	static const char *const modes[] = {"on", "no-mount", "off"};
+
+	for (unsigned i = 0; i < ARRAY_SIZE(modes); i++)
+		if (!strcmp(value, modes[i])) {
+			debugfs_mode = i;
+			return 0;
+		}
+	return -EINVAL;
+}
+__setup("debugfs=", set_debugfs_mode);
+
+static bool debugfs_hidden(void)
+{
+	return debugfs_mode != DEBUGFS_ON;
+}
+
+bool debugfs_takes_files(void)
+{
+	return debugfs_mode != DEBUGFS_OFF;
+}
 
 /* Build the tree. Thread context; 0 or -errno, and the caller drops a tree that is half built. */
 static int debugfs_fill_super(struct super_block *sb, const char *options)
@@ -45,6 +74,10 @@ static int debugfs_mounted(struct mount *mnt)
 	return err;
 }
 
-static const struct file_system_type debugfs = {
-	.name = "debugfs", .single = true, .nodev = true, .fill_super = debugfs_fill_super, .mounted = debugfs_mounted};
+static const struct file_system_type debugfs = {.name = "debugfs",
+						.single = true,
+						.nodev = true,
+						.hidden = debugfs_hidden,
+						.fill_super = debugfs_fill_super,
+						.mounted = debugfs_mounted};
 REGISTER_FILESYSTEM(debugfs);

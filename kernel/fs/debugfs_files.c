@@ -16,6 +16,8 @@ static struct dentry *debugfs_parent(struct dentry *parent)
 
 	if (IS_ERR(parent))
 		return parent;
+	if (!debugfs_takes_files())
+		return ERR_PTR(-EPERM);
 	if (parent)
 		return S_ISDIR(parent->d_inode->i_mode) ? parent : ERR_PTR(-ENOTDIR);
 	sb = single_super("debugfs");

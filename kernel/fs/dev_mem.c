@@ -13,10 +13,18 @@
 #include <fs/poll.h>
 #include <kernel/random.h>
 #include <kernel/printk.h>
+#include <mm/mm.h>
+#include <mm/page.h>
 #include <mm/slab.h>
 #include <proc/signal.h>
 #include <sched/wait.h>
 #include <time/clock.h>
+
+#define RNDGETENTCNT   0x80045200
+#define RNDADDTOENTCNT 0x40045201
+#define RNDADDENTROPY  0x40085203
+#define RNDZAPENTCNT   0x5204
+#define RNDCLEARPOOL   0x5206
 
 /* /dev/null is always at its end. */
 static ssize_t null_read(struct file *f, char __user *buf, size_t n, loff_t *pos)
@@ -43,6 +51,29 @@ static ssize_t zero_read(struct file *f, char __user *buf, size_t n, loff_t *pos
 	return left == n && n ? -EFAULT : (ssize_t)(n - left);
 }
 
+/*
+ * A shared mapping is memory that only fork shares, and the oldest way to have that. A private one is anonymous memory
+ * with a name: the device keeps no page, so a read makes a page of zeroes for this mapping alone.
+ */
+static int zero_mmap(struct file *f, struct vm_area_struct *vma)
+{
+	return vma->vm_flags & VM_SHARED ? vma_share_zeroes(vma) : 0;
+}
+
+static struct page *zero_get_page(struct file *f, unsigned long pgoff)
+{
+	struct page *page = alloc_page(GFP_USER | __GFP_ZERO);
+
+	return page ? page : ERR_PTR(-ENOMEM);
+}
+
+/* For splice(2) and sendfile(2). The position stays, as for a read. */
+static ssize_t zero_read_kernel(struct file *f, void *buf, size_t n, loff_t *pos)
+{
+	memset(buf, 0, n);
+	return n;
+}
+
 /* A disk that is always full, for testing what programs do then. */
 static ssize_t full_write(struct file *f, const char __user *buf, size_t n, loff_t *pos)
 {
@@ -51,9 +82,15 @@ static ssize_t full_write(struct file *f, const char __user *buf, size_t n, loff
 
 static const struct file_operations null_fops = {
 	.read = null_read, .write = null_write, .write_kernel = null_write_kernel, .llseek = noop_llseek};
-static const struct file_operations zero_fops = {
-	.read = zero_read, .write = null_write, .write_kernel = null_write_kernel, .llseek = noop_llseek};
-static const struct file_operations full_fops = {.read = zero_read, .write = full_write, .llseek = noop_llseek};
+static const struct file_operations zero_fops = {.read = zero_read,
+						 .read_kernel = zero_read_kernel,
+						 .write = null_write,
+						 .write_kernel = null_write_kernel,
+						 .llseek = noop_llseek,
+						 .mmap = zero_mmap,
+						 .get_page = zero_get_page};
+static const struct file_operations full_fops = {
+	.read = zero_read, .read_kernel = zero_read_kernel, .write = full_write, .llseek = noop_llseek};
 
 /*
  * In small pieces from a buffer on the stack. A signal ends a long read after the first piece, so a huge count cannot
@@ -75,6 +112,12 @@ static ssize_t random_read(struct file *f, char __user *buf, size_t n, loff_t *p
 	return done;
 }
 
+static ssize_t random_read_kernel(struct file *f, void *buf, size_t n, loff_t *pos)
+{
+	get_random_bytes(buf, n);
+	return n;
+}
+
 /* What is written becomes seed; the generator mixes it in, so it cannot make the numbers worse. */
 static ssize_t random_write(struct file *f, const char __user *buf, size_t n, loff_t *pos)
 {
@@ -90,7 +133,58 @@ static ssize_t random_write(struct file *f, const char __user *buf, size_t n, lo
 	return done;
 }
 
-static const struct file_operations random_fops = {.read = random_read, .write = random_write, .llseek = noop_llseek};
+static ssize_t random_write_kernel(struct file *f, const void *buf, size_t n, loff_t *pos)
+{
+	add_random_seed(buf, n);
+	return n;
+}
+
+/* How many bits are to be believed in, and with `seed` the number of bytes and these. 0 or -errno. */
+static long random_add(struct file *f, bool seed, const int __user *arg)
+{
+	int bits, bytes;
+	ssize_t done;
+
+	if (get_user(bits, arg))
+		return -EFAULT;
+	if (bits < 0)
+		return -EINVAL;
+	if (!seed)
+		return 0;
+	if (get_user(bytes, arg + 1))
+		return -EFAULT;
+	if (bytes < 0)
+		return -EINVAL;
+	done = random_write(f, (const char __user *)(arg + 2), bytes, NULL);
+	return done == bytes ? 0 : -EFAULT;
+}
+
+/*
+ * The ioctls that ask for the amount of entropy and add to it. The pool always has all that it can hold, 256 bits, as
+ * on Linux once it is seeded.
+ */
+static long random_ioctl(struct file *f, unsigned cmd, unsigned long arg)
+{
+	switch (cmd) {
+	case RNDGETENTCNT:
+		return put_user(RANDOM_POOL_BITS, (int __user *)arg);
+	case RNDADDTOENTCNT:
+	case RNDADDENTROPY:
+		return capable(CAP_SYS_ADMIN) ? random_add(f, cmd == RNDADDENTROPY, (const int __user *)arg) : -EPERM;
+	case RNDZAPENTCNT: /* these two change nothing on Linux either */
+	case RNDCLEARPOOL:
+		return capable(CAP_SYS_ADMIN) ? 0 : -EPERM;
+	default:
+		return -ENOTTY;
+	}
+}
+
+static const struct file_operations random_fops = {.read = random_read,
+						   .read_kernel = random_read_kernel,
+						   .write = random_write,
+						   .write_kernel = random_write_kernel,
+						   .unlocked_ioctl = random_ioctl,
+						   .llseek = noop_llseek};
 
 #define KMSG_LINE 1024 /* bytes of one record or message */
 

@@ -6,16 +6,14 @@
 #include "locks.h"
 #include "ramfs.h"
 
+#include <fs/fasync.h>
 #include <proc/syscall.h>
 #include <uapi/termios.h>
 
 #define SETFL_MASK (O_APPEND | O_NONBLOCK | O_NOATIME) /* what F_SETFL may change here */
 
-/*
- * Set the bits of `mask` to `value`. A compare-and-exchange, because another thread may change other bits at the same
- * time, and f_flags has no lock.
- */
-static void set_flags(struct file *f, u32 mask, u32 value)
+/* A compare-and-exchange, because another thread may change other bits at the same time, and f_flags has no lock. */
+void file_set_flags(struct file *f, u32 mask, u32 value)
 {
 	u32 old = READ_ONCE(f->f_flags);
 
@@ -25,9 +23,23 @@ static void set_flags(struct file *f, u32 mask, u32 value)
 }
 
 /*
- * Commands that concern the open file, which several descriptors may share. O_NOATIME is for the owner of the file,
- * because it hides that the file is read.
+ * F_SETFL. O_NOATIME is for the owner of the file, because it hides that the file is read. O_ASYNC stays as it is where
+ * the file sends no signals, which is no error.
  */
+static long fcntl_setfl(unsigned fd, struct file *f, unsigned long arg)
+{
+	int err = 0;
+
+	if ((arg & O_NOATIME & ~f->f_flags) && !inode_owner_or_capable(f->f_inode))
+		return -EPERM;
+	if ((arg ^ f->f_flags) & O_ASYNC && f->f_op->sigio)
+		err = file_set_async(fd, f, arg & O_ASYNC);
+	if (!err)
+		file_set_flags(f, SETFL_MASK, arg);
+	return err;
+}
+
+/* Commands that concern the open file, which several descriptors may share. */
 static long fcntl_file(unsigned fd, struct file *f, unsigned cmd, unsigned long arg)
 {
 	switch (cmd) {
@@ -40,10 +52,7 @@ static long fcntl_file(unsigned fd, struct file *f, unsigned cmd, unsigned long 
 	case F_OFD_SETLKW:
 		return fcntl_setlk(fd, f, cmd, (const struct flock __user *)arg);
 	case F_SETFL:
-		if ((arg & O_NOATIME & ~f->f_flags) && !inode_owner_or_capable(f->f_inode))
-			return -EPERM;
-		set_flags(f, SETFL_MASK, arg);
-		return 0;
+		return fcntl_setfl(fd, f, arg);
 	case F_GETPIPE_SZ:
 		return pipe_size(f);
 	case F_SETPIPE_SZ:
@@ -53,8 +62,20 @@ static long fcntl_file(unsigned fd, struct file *f, unsigned cmd, unsigned long 
 	case F_GET_SEALS:
 		return ramfs_get_seals(f);
 	default:
-		return -EINVAL;
+		return fcntl_owner(f, cmd, arg);
 	}
+}
+
+/* Does another descriptor stand for this open file? 1, 0, -EBADF. */
+static long fcntl_is_same(unsigned fd, const struct file *f)
+{
+	struct fd other = fdget_raw(fd);
+	bool same = other.file == f;
+
+	if (!other.file)
+		return -EBADF;
+	fdput(other);
+	return same;
 }
 
 /* Commands that concern the descriptor, and F_GETFL, work for one of O_PATH, too; the others do not, as on Linux. */
@@ -68,6 +89,10 @@ static long do_fcntl(unsigned fd, struct file *f, unsigned cmd, unsigned long ar
 		return fd_get_cloexec(fd);
 	case F_SETFD:
 		return fd_set_cloexec(fd, arg & FD_CLOEXEC);
+	case F_DUPFD_QUERY:
+		return fcntl_is_same(arg, f);
+	case F_CREATED_QUERY:
+		return !!(f->f_mode & FMODE_CREATED);
 	case F_GETFL:
 		return f->f_flags;
 	default:
@@ -94,8 +119,18 @@ static long ioctl_fionbio(struct file *f, int __user *arg)
 
 	if (get_user(on, arg))
 		return -EFAULT;
-	set_flags(f, O_NONBLOCK, on ? O_NONBLOCK : 0);
+	file_set_flags(f, O_NONBLOCK, on ? O_NONBLOCK : 0);
 	return 0;
+}
+
+/* The older form of F_SETFL with O_ASYNC, which says so where the file sends no signals. */
+static long ioctl_fioasync(unsigned fd, struct file *f, int __user *arg)
+{
+	int on;
+
+	if (get_user(on, arg))
+		return -EFAULT;
+	return !on == !(f->f_flags & O_ASYNC) ? 0 : file_set_async(fd, f, on);
 }
 
 /* How many bytes lie between the position and the end of a regular file; other files answer for themselves. */
@@ -112,7 +147,7 @@ static noinline long vfs_ioctl(struct file *f, unsigned cmd, unsigned long arg)
 	return f->f_op->unlocked_ioctl ? f->f_op->unlocked_ioctl(f, cmd, arg) : -ENOTTY;
 }
 
-/* FIOCLEX, FIONCLEX and FIONBIO work on every file, so they are not passed on. */
+/* FIOCLEX, FIONCLEX, FIONBIO and FIOASYNC work on every file, so they are not passed on. */
 SYSCALL_DEFINE3(ioctl, unsigned int, fd, unsigned int, cmd, unsigned long, arg)
 {
 	struct fd f = fdget(fd);
@@ -124,6 +159,8 @@ SYSCALL_DEFINE3(ioctl, unsigned int, fd, unsigned int, cmd, unsigned long, arg)
 		res = fd_set_cloexec(fd, cmd == FIOCLEX);
 	else if (cmd == FIONBIO)
 		res = ioctl_fionbio(f.file, (int __user *)arg);
+	else if (cmd == FIOASYNC)
+		res = ioctl_fioasync(fd, f.file, (int __user *)arg);
 	else if (cmd == FIONREAD && S_ISREG(f.file->f_inode->i_mode))
 		res = ioctl_fionread(f.file, (int __user *)arg);
 	else

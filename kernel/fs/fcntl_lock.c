@@ -7,6 +7,7 @@
  */
 #include "locks.h"
 
+#include <trace/events/filelock.h>
 #include <uapi/fcntl.h>
 
 /*
@@ -95,15 +96,33 @@ static bool still_open(unsigned fd, const struct file *f)
 }
 
 /*
- * F_SETLK and F_SETLKW. The file must be open for what the lock is about, else -EBADF.
+ * Set the lock that `request` asks for. The file must be open for what the lock is about, else -EBADF.
  *
  * Another thread may close the descriptor while this one sets the lock. Close takes the descriptor out of the table and
  * then looks for locks; here the lock is set and then the table is looked at. The lock of the table orders the two: if
  * this look comes first, close sees the lock; if it comes second, it finds the descriptor gone and removes the lock.
  */
+static int set_record_lock(unsigned fd, const struct flock *fl, const struct file_lock *request, bool wait)
+{
+	struct file *f = request->file;
+	short type = request->type;
+	int err;
+
+	if ((type == F_RDLCK && !(f->f_mode & FMODE_READ)) || (type == F_WRLCK && !(f->f_mode & FMODE_WRITE)))
+		return -EBADF;
+	if (request->kind == LOCK_OFD && fl->l_pid)
+		return -EINVAL;
+	err = locks_set(request, wait);
+	if (!err && request->kind == LOCK_POSIX && type != F_UNLCK && !still_open(fd, f)) {
+		locks_remove_posix(f, current->files);
+		err = -EBADF;
+	}
+	return err;
+}
+
 int fcntl_setlk(unsigned fd, struct file *f, unsigned cmd, const struct flock __user *arg)
 {
-	bool ofd = cmd == F_OFD_SETLK || cmd == F_OFD_SETLKW;
+	bool ofd = cmd == F_OFD_SETLK || cmd == F_OFD_SETLKW, wait = cmd == F_SETLKW || cmd == F_OFD_SETLKW;
 	struct file_lock request;
 	struct flock fl;
 	int err;
@@ -111,16 +130,8 @@ int fcntl_setlk(unsigned fd, struct file *f, unsigned cmd, const struct flock __
 	if (copy_from_user(&fl, arg, sizeof(fl)))
 		return -EFAULT;
 	err = make_request(f, ofd, &fl, &request);
-	if (err)
-		return err;
-	if ((fl.l_type == F_RDLCK && !(f->f_mode & FMODE_READ)) || (fl.l_type == F_WRLCK && !(f->f_mode & FMODE_WRITE)))
-		return -EBADF;
-	if (ofd && fl.l_pid)
-		return -EINVAL;
-	err = locks_set(&request, cmd == F_SETLKW || cmd == F_OFD_SETLKW);
-	if (!err && !ofd && fl.l_type != F_UNLCK && !still_open(fd, f)) {
-		locks_remove_posix(f, current->files);
-		err = -EBADF;
-	}
+	if (!err)
+		err = set_record_lock(fd, &fl, &request, wait);
+	trace_fcntl_setlk(&request, locks_flags(&request, wait ? FL_SLEEP : 0), err);
 	return err;
 }

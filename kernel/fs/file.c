@@ -13,7 +13,7 @@
  *
  * Locks: files->lock [l] for every store and for look-ups of a shared table. A table that a single task uses is read by
  * that task without the lock and without taking references: see fdget() in files.h. Tables are shared by
- * clone(CLONE_FILES); dup_fd() copies one for fork.
+ * clone(CLONE_FILES) and copied by fork (files_dup.c).
  */
 #include "internal.h"
 #include "files.h"
@@ -36,8 +36,10 @@ struct files_struct init_files = {
 };
 static struct kmem_cache *files_cache;
 
-/* An empty table with one user, or NULL. */
-static struct files_struct *alloc_files(void)
+unsigned sysctl_nr_open = NR_OPEN_MAX;
+
+/* The copy of a table begins as one (files_dup.c). */
+struct files_struct *alloc_files(void)
 {
 	struct files_struct *files = kmem_cache_zalloc(files_cache, GFP_KERNEL);
 
@@ -71,8 +73,6 @@ static void files_free_rcu(struct rcu_head *rcu)
 }
 
 /*
- * Make room for descriptor `fd`. 0, -EMFILE or -ENOMEM.
- *
  * The arrays are allocated without the lock, because that sleeps. Another thread may expand the table meanwhile; then
  * this call's arrays are too small or not needed, and are freed again. What is copied under the lock is complete, since
  * every store to the arrays is made under it.
@@ -81,14 +81,12 @@ static void files_free_rcu(struct rcu_head *rcu)
  * exchange. A reader of a table with one user is the task that is in this function. The inline arrays are a part of the
  * structure and are not freed.
  */
-static int expand_files(struct files_struct *files, unsigned fd)
+int grow_files(struct files_struct *files, unsigned fd)
 {
 	unsigned max = NR_OPEN_DEFAULT;
 	struct file **array;
 	unsigned long *bits;
 
-	if (fd >= NR_OPEN_MAX)
-		return -EMFILE;
 	while (max <= fd)
 		max *= 2;
 	array = kcalloc(max, sizeof(*array), GFP_KERNEL);
@@ -116,7 +114,16 @@ static int expand_files(struct files_struct *files, unsigned fd)
 	return 0;
 }
 
-/* All descriptors are below this: the soft limit, which the hard limit keeps at NR_OPEN_MAX or below. */
+/*
+ * Make room for descriptor `fd`, if fs.nr_open allows so many. It may have been lowered since the caller's limit was
+ * set: then the table keeps what it has, and does not grow. 0, -EMFILE or -ENOMEM.
+ */
+static int expand_files(struct files_struct *files, unsigned fd)
+{
+	return fd >= READ_ONCE(sysctl_nr_open) ? -EMFILE : grow_files(files, fd);
+}
+
+/* New descriptors are below this, the soft limit. */
 static __always_inline u64 fd_limit(void)
 {
 	return rlimit(RLIMIT_NOFILE);
@@ -306,7 +313,7 @@ static int replace_fd(unsigned newfd, struct file *f, unsigned flags)
 	if (newfd >= READ_ONCE(files->max)) {
 		err = expand_files(files, newfd);
 		if (err)
-			return err;
+			return err == -EMFILE ? -EBADF : err;
 	}
 	spin_lock(&files->lock);
 	old = files->fd[newfd];
@@ -365,62 +372,6 @@ SYSCALL_DEFINE1(dup, unsigned int, fildes)
 	return fd;
 }
 
-/* [l] How many entries must be copied: up to the last word of the bit map that is in use. */
-static unsigned count_fds(const struct files_struct *files)
-{
-	unsigned words = files->max / 64;
-
-	while (words > 1 && !files->open[words - 1])
-		words--;
-	return words * 64;
-}
-
-/* [old->lock] Copy the open files. Slots that other threads have reserved are left out: they have no file to share. */
-static void copy_fds(struct files_struct *new, const struct files_struct *old, unsigned count)
-{
-	for (unsigned w = 0; w < count / 64; w++) {
-		unsigned long bits = old->open[w];
-
-		new->cloexec[w] = old->cloexec[w];
-		for (; bits; bits &= bits - 1) {
-			unsigned fd = w * 64 + __builtin_ctzl(bits);
-
-			if (!old->fd[fd])
-				continue;
-			new->fd[fd] = get_file(old->fd[fd]);
-			new->open[w] |= BIT(fd % 64);
-		}
-	}
-	new->next_fd = find_first_zero_bit(new->open, new->max);
-}
-
-/*
- * The copy is made larger until the old table, which may grow meanwhile, fits in it; expanding sleeps, so it needs the
- * lock released.
- */
-struct files_struct *dup_fd(struct files_struct *old)
-{
-	struct files_struct *new = alloc_files();
-	unsigned count;
-
-	if (!new)
-		return NULL;
-	for (;;) {
-		spin_lock(&old->lock);
-		count = count_fds(old);
-		if (count <= new->max)
-			break;
-		spin_unlock(&old->lock);
-		if (expand_files(new, count - 1)) {
-			put_files_struct(new);
-			return NULL;
-		}
-	}
-	copy_fds(new, old, count);
-	spin_unlock(&old->lock);
-	return new;
-}
-
 void get_files_struct(struct files_struct *files)
 {
 	atomic_inc(&files->count);
@@ -463,24 +414,6 @@ void exit_files(void *arg)
 
 	WRITE_ONCE(task->files, NULL);
 	put_files_struct(files);
-}
-
-/*
- * The copy is complete before the pointer changes, so a looker finds either table whole. Record locks belong to the old
- * table; so only tasks that really share it may count as its users, or a process would lose its locks by execve.
- */
-int unshare_files(void)
-{
-	struct files_struct *old = current->files, *new;
-
-	if (atomic_read(&old->count) == 1)
-		return 0;
-	new = dup_fd(old);
-	if (!new)
-		return -ENOMEM;
-	WRITE_ONCE(current->files, new);
-	put_files_struct(old);
-	return 0;
 }
 
 /*

@@ -7,6 +7,7 @@
 #include "internal.h"
 
 #include <fs/eventpoll.h>
+#include <fs/fasync.h>
 #include <fs/filelock.h>
 #include <fs/inotify.h>
 #include <kernel/export.h>
@@ -80,6 +81,8 @@ static noinline void __fput(struct file *f)
 		eventpoll_release(f);
 	if (unlikely(f->f_inode && READ_ONCE(f->f_inode->i_locks)))
 		locks_remove_file(f);
+	if (unlikely(f->f_fown))
+		fown_release(f);
 	if (f->f_op->release)
 		f->f_op->release(f->f_inode, f);
 	module_put(f->f_owner);

@@ -31,6 +31,11 @@ struct fd {
 #define FDPUT_FPUT	 1u /* fdput drops a reference */
 #define FDPUT_POS_UNLOCK 2u /* fdput_pos unlocks f_pos_lock */
 
+/* file.c. An empty table with one user, or NULL. */
+struct files_struct *alloc_files(void);
+/* Make room for descriptor fd, whatever fs.nr_open says. The lock is not held. 0 or -ENOMEM. */
+int grow_files(struct files_struct *files, unsigned fd);
+
 /* The slow paths of fdget_raw and fdget_pos: with a reference, and with f_pos_lock. */
 struct fd fdget_shared(unsigned fd);
 struct fd fdget_pos_lock(struct fd f);
@@ -105,6 +110,12 @@ static __always_inline ssize_t account_write(ssize_t res)
 		current->io.wchar += res;
 	return res;
 }
+
+/* Set the bits of `mask` in f_flags to `value` (fcntl.c). Any context. */
+void file_set_flags(struct file *f, u32 mask, u32 value);
+
+/* Pages that the pipes of one user may hold, 0: no limit (pipe_size.c). [a] */
+extern unsigned pipe_user_pages_soft, pipe_user_pages_hard;
 
 /*
  * Change what a file is (attr.c). The file is found by name (how: LOOKUP_*) or by descriptor. 0 or -errno. Thread

@@ -20,14 +20,14 @@ static int do_flock(struct file *f, unsigned kind, bool wait)
 {
 	struct file_lock request = {.file = f, .owner = f, .kind = LOCK_FLOCK, .end = OFFSET_MAX};
 
+	if (kind == LOCK_UN) {
+		request.type = F_UNLCK;
+		return locks_set(&request, wait); /* all bytes: this cannot fail */
+	}
 	request.type = kind == LOCK_EX ? F_WRLCK : F_RDLCK;
-	if (kind != LOCK_UN && locks_has(&request))
+	if (locks_has(&request, wait))
 		return 0;
-	request.type = F_UNLCK;
-	locks_set(&request, false); /* all bytes: this cannot fail */
-	if (kind == LOCK_UN)
-		return 0;
-	request.type = kind == LOCK_EX ? F_WRLCK : F_RDLCK;
+	locks_give_up(&request);
 	return locks_set(&request, wait);
 }
 

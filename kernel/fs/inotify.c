@@ -19,59 +19,18 @@
  * dcache_lock, so that a rename at the same moment shows the old name or the new one.
  */
 #include "internal.h"
+#include "inotify_watch.h"
 
 #include <fs/anon_inode.h>
 #include <fs/inotify.h>
 #include <fs/libfs.h>
 #include <fs/poll.h>
+#include <fs/seq_file.h>
 #include <mm/slab.h>
 #include <proc/cred.h>
 #include <proc/syscall.h>
 #include <sched/wait.h>
 #include <uapi/termios.h>
-
-#define IN_ALL_EVENTS  0x00000fffu
-#define IN_ONLYDIR     0x01000000u
-#define IN_DONT_FOLLOW 0x02000000u
-#define IN_EXCL_UNLINK 0x04000000u
-#define IN_MASK_CREATE 0x10000000u
-#define IN_MASK_ADD    0x20000000u
-#define IN_ONESHOT     0x80000000u
-#define IN_FLAGS       (IN_ONLYDIR | IN_DONT_FOLLOW | IN_EXCL_UNLINK | IN_MASK_CREATE | IN_MASK_ADD | IN_ONESHOT)
-#define IN_ALWAYS      (IN_UNMOUNT | IN_Q_OVERFLOW | IN_IGNORED) /* told without being asked for */
-
-/* As read(2) gives it, followed by `len` bytes: the name and at least one zero, in multiples of 16. */
-struct inotify_event {
-	s32 wd;
-	u32 mask, cookie, len;
-};
-struct queued_event {
-	struct list_head list; /* [m] */
-	struct inotify_event event;
-	char name[]; /* event.len bytes */
-};
-struct inotify_group {
-	struct list_head events;  /* [m] */
-	struct list_head watches; /* [m] */
-	unsigned nr_events;	  /* [m] */
-	unsigned max_events;	  /* [I] */
-	unsigned bytes;		  /* [m] of all events, as read(2) gives them */
-	int next_wd;		  /* [m] numbers are not used again */
-	bool overflown;		  /* [m] the event that says so is queued: `overflow` */
-	struct queued_event overflow;
-	wait_queue_head_t wait;
-	struct user_struct *user; /* [immutable] with a reference */
-	struct list_head all;	  /* [m] in groups */
-};
-struct inotify_watch {
-	struct inotify_watch *next; /* [m] of the same inode */
-	struct list_head in_group;  /* [m] */
-	struct inotify_group *group;
-	struct inode *inode; /* with a reference */
-	struct dentry *held; /* with a reference, or NULL */
-	int wd;
-	u32 mask; /* [m] */
-};
 
 static DEFINE_MUTEX(inotify_mutex);
 static LIST_HEAD(groups);		     /* [m] all instances */
@@ -101,6 +60,23 @@ static void append(struct inotify_group *g, struct queued_event *e)
 	wake_up_all(&g->wait);
 }
 
+/* It counts for the user whose instance it is, until it is read. NULL: no memory, or none for this user. */
+static struct queued_event *alloc_event(struct inotify_group *g, u32 len)
+{
+	struct queued_event *e = kzalloc(sizeof(*e) + len, GFP_KERNEL | __GFP_NOWARN);
+
+	if (!e || user_charge_memory(g->user, ksize(e)))
+		return e;
+	kfree(e);
+	return NULL;
+}
+
+static void free_event(struct inotify_group *g, struct queued_event *e)
+{
+	user_uncharge_memory(g->user, ksize(e));
+	kfree(e);
+}
+
 /* [m] When the queue is full, or memory is, its last event says that others were lost. */
 static void queue_event(struct inotify_group *g, int wd, u32 mask, u32 cookie, const char *name)
 {
@@ -109,7 +85,7 @@ static void queue_event(struct inotify_group *g, int wd, u32 mask, u32 cookie, c
 
 	if (is_repetition(g, wd, mask, name))
 		return;
-	e = g->nr_events < g->max_events ? kzalloc(sizeof(*e) + len, GFP_KERNEL) : NULL;
+	e = g->nr_events < g->max_events ? alloc_event(g, len) : NULL;
 	if (e) {
 		e->event = (struct inotify_event){wd, mask, cookie, len};
 		if (name)
@@ -303,7 +279,7 @@ static ssize_t give_event(struct inotify_group *g, struct queued_event *e, char 
 	    copy_to_user(buf + sizeof(e->event), e->name, e->event.len))
 		n = -EFAULT;
 	if (e != &g->overflow) {
-		kfree(e);
+		free_event(g, e);
 		return n;
 	}
 	mutex_lock(&inotify_mutex);
@@ -361,6 +337,23 @@ static long inotify_ioctl(struct file *f, unsigned cmd, unsigned long arg)
 	return cmd == FIONREAD ? put_user((int)READ_ONCE(g->bytes), (int __user *)arg) : -ENOTTY;
 }
 
+/*
+ * A line for each watch, the newest first, in Linux's format but for the file handle, which no file system here has:
+ * number, inode, device, and the events with IN_ONESHOT and IN_EXCL_UNLINK, all hexadecimal.
+ */
+static void inotify_show_fdinfo(struct seq_file *m, const struct file *f)
+{
+	struct inotify_group *g = f->private_data;
+	const struct inotify_watch *w;
+
+	mutex_lock(&inotify_mutex);
+	list_for_each_entry(w, &g->watches, in_group)
+		seq_printf(m, "inotify wd:%x ino:%llx sdev:%llx mask:%x ignored_mask:0 \n", w->wd,
+			   (unsigned long long)w->inode->i_ino, (unsigned long long)w->inode->i_sb->s_dev,
+			   w->mask & (IN_ALL_EVENTS | IN_ONESHOT | IN_EXCL_UNLINK));
+	mutex_unlock(&inotify_mutex);
+}
+
 /* The end of an instance. Its watches go without a word, and its events with it. */
 static int inotify_release(struct inode *inode, struct file *f)
 {
@@ -376,7 +369,7 @@ static int inotify_release(struct inode *inode, struct file *f)
 	put_watches(gone);
 	list_for_each_entry_safe(e, next, &g->events, list)
 		if (e != &g->overflow)
-			kfree(e);
+			free_event(g, e);
 	atomic_dec(&g->user->inotify_instances);
 	put_user_struct(g->user);
 	kfree(g);
@@ -388,6 +381,8 @@ static const struct file_operations inotify_fops = {
 	.poll = inotify_poll,
 	.unlocked_ioctl = inotify_ioctl,
 	.release = inotify_release,
+	.show_fdinfo = inotify_show_fdinfo,
+	.sigio = true,
 };
 
 /* A new instance that its user may have: ERR_PTR(-EMFILE, -ENOMEM). */
@@ -487,7 +482,7 @@ static int insert_watch(struct inotify_group *g, struct inotify_watch *w, const 
 	w->wd = ++g->next_wd;
 	w->mask = mask & (IN_ALL_EVENTS | IN_EXCL_UNLINK | IN_ONESHOT);
 	atomic_inc(&inotify_watches);
-	list_add_tail(&w->in_group, &g->watches);
+	list_add(&w->in_group, &g->watches);
 	w->next = inode->i_watches;
 	WRITE_ONCE(inode->i_watches, w);
 	return w->wd;

@@ -13,6 +13,12 @@
 #include <sched/sched.h>
 #include <uapi/uio.h>
 
+/* How many bytes lie behind a position. What has pages and no size, as /dev/zero, does not end. */
+static loff_t bytes_behind(const struct file *f, loff_t pos)
+{
+	return (S_ISREG(f->f_inode->i_mode) ? i_size_read(f->f_inode) : S64_MAX) - pos;
+}
+
 /*
  * Page by page. The size is looked at for each page, so that a file that is cut meanwhile ends early and no page
  * behind its end is read.
@@ -26,7 +32,7 @@ ssize_t kernel_read(struct file *f, void *buf, size_t n, loff_t *pos)
 	if (!f->f_op->get_page)
 		return -EINVAL;
 	while (done < n) {
-		loff_t left = i_size_read(f->f_inode) - *pos;
+		loff_t left = bytes_behind(f, *pos);
 		unsigned off = *pos & (PAGE_SIZE - 1);
 		size_t part = min_t(u64, n - done, PAGE_SIZE - off);
 		struct page *page;
@@ -67,7 +73,7 @@ EXPORT_SYMBOL(kernel_write);
  */
 static ssize_t send_page(struct file *out, struct file *in, loff_t *pos, size_t n)
 {
-	loff_t left = i_size_read(in->f_inode) - *pos;
+	loff_t left = bytes_behind(in, *pos);
 	unsigned off = *pos & (PAGE_SIZE - 1);
 	struct page *page;
 	ssize_t res;
@@ -86,6 +92,26 @@ static ssize_t send_page(struct file *out, struct file *in, loff_t *pos, size_t 
 }
 
 /*
+ * The same from a file that the kernel can read, by way of a page of memory. The file's own idea of its position
+ * counts: /dev/zero stays where it is.
+ */
+static ssize_t send_read(struct file *out, struct file *in, loff_t *pos, size_t n)
+{
+	char *page = get_free_page(GFP_KERNEL);
+	loff_t at = *pos;
+	ssize_t res = -ENOMEM;
+
+	if (page)
+		res = in->f_op->read_kernel(in, page, min(n, PAGE_SIZE), &at);
+	if (res > 0)
+		res = kernel_write(out, page, res, &out->f_pos);
+	free_page(page);
+	if (res > 0 && at != *pos)
+		*pos += res;
+	return res;
+}
+
+/*
  * Page by page, so that a signal or a full pipe ends the call after what is done. An output that is opened for
  * appending is refused, as on Linux.
  */
@@ -95,10 +121,12 @@ static ssize_t do_sendfile(struct file *out, struct file *in, loff_t *pos, size_
 
 	if (!(in->f_mode & FMODE_READ) || !(out->f_mode & FMODE_WRITE))
 		return -EBADF;
-	if (!in->f_op->get_page || !out->f_op->write_kernel || (out->f_flags & O_APPEND) || *pos < 0)
+	if ((!in->f_op->get_page && !in->f_op->read_kernel) || !out->f_op->write_kernel || (out->f_flags & O_APPEND) ||
+	    *pos < 0)
 		return -EINVAL;
 	while (done < n) {
-		ssize_t res = send_page(out, in, pos, n - done);
+		ssize_t res =
+			in->f_op->read_kernel ? send_read(out, in, pos, n - done) : send_page(out, in, pos, n - done);
 
 		if (res <= 0)
 			return done ? done : res;

@@ -28,6 +28,9 @@
 #include <sched/wait.h>
 #include <uapi/fcntl.h>
 
+#define CREATE_TRACE_POINTS
+#include <trace/events/filelock.h>
+
 #define MAX_CHAIN 10 /* of processes that wait for each other: Linux looks as far for a deadlock */
 
 #define MAX_LOCKS 8192 /* of a user, with requests: a bound on the kernel's memory, and on the length of a list */
@@ -36,6 +39,22 @@ static DEFINE_MUTEX(file_lock_mutex);
 static DECLARE_WAIT_QUEUE_HEAD(file_lock_wait);
 static LIST_HEAD(all_locks);	 /* [m] newest first */
 static LIST_HEAD(waiting_locks); /* [m] requests, oldest first */
+
+unsigned locks_flags(const struct file_lock *l, unsigned more)
+{
+	if (l->kind == LOCK_FLOCK)
+		return FL_FLOCK | more;
+	return l->kind == LOCK_OFD && more != FL_CLOSE ? FL_POSIX | FL_OFDLCK | more : FL_POSIX | more;
+}
+
+/* A try to set or remove a lock has come to its end; ret: 0, -errno, or QUEUED. `more` as in locks_flags(). */
+static void tell_try(const struct file_lock *l, unsigned more, int ret)
+{
+	if (l->kind == LOCK_FLOCK)
+		trace_flock_lock_inode(l, locks_flags(l, more), ret);
+	else
+		trace_posix_lock_inode(l, locks_flags(l, more), ret);
+}
 
 static bool same_owner(const struct file_lock *a, const struct file_lock *b)
 {
@@ -239,11 +258,12 @@ static int lock_try_set(struct file_lock *new, struct file_lock **spare, bool wa
 	} else {
 		if (lock_make_room(new, *spare))
 			*spare = NULL;
-		if (new->type == F_UNLCK)
-			free_lock(new);
-		else
-			lock_insert(new);
 	}
+	tell_try(new, wait ? FL_SLEEP : 0, err);
+	if (!err && new->type == F_UNLCK)
+		free_lock(new);
+	else if (!err)
+		lock_insert(new);
 	mutex_unlock(&file_lock_mutex);
 	return err;
 }
@@ -285,13 +305,15 @@ static struct file_lock *lock_alloc(const struct file_lock *request)
 	return NULL;
 }
 
-/* All that an owner has on an inode goes. This takes no memory and cannot fail. */
-static void remove_all(struct file *f, enum lock_kind kind, const void *owner)
+/*
+ * All that an owner has on the inode goes: `all` is a request to unlock every byte. This takes no memory and cannot
+ * fail. `more` as in locks_flags().
+ */
+static void remove_all(struct file_lock *all, unsigned more)
 {
-	struct file_lock all = {.file = f, .kind = kind, .owner = owner, .type = F_UNLCK, .end = OFFSET_MAX};
-
 	mutex_lock(&file_lock_mutex);
-	lock_make_room(&all, NULL);
+	lock_make_room(all, NULL);
+	tell_try(all, more, 0);
 	mutex_unlock(&file_lock_mutex);
 }
 
@@ -306,7 +328,9 @@ int locks_set(const struct file_lock *request, bool wait)
 	int err = request->kind == LOCK_FLOCK ? -ENOMEM : -ENOLCK;
 
 	if (request->type == F_UNLCK && !request->start && request->end == OFFSET_MAX) {
-		remove_all(request->file, request->kind, request->owner);
+		struct file_lock all = *request;
+
+		remove_all(&all, wait ? FL_SLEEP : 0);
 		return 0;
 	}
 	new = lock_alloc(request);
@@ -325,15 +349,43 @@ int locks_set(const struct file_lock *request, bool wait)
 	return err;
 }
 
+/*
+ * A close: the locks of this kind go. Nothing is done and recorded when the inode has none of the kind, whoever the
+ * owner is: record locks are one kind in this, as in Linux's two lists. True: it had some.
+ */
+static bool remove_closed(struct file_lock *all)
+{
+	const struct file_lock *l;
+
+	mutex_lock(&file_lock_mutex);
+	for (l = all->file->f_inode->i_locks; l && (l->kind == LOCK_FLOCK) != (all->kind == LOCK_FLOCK);)
+		l = l->next;
+	mutex_unlock(&file_lock_mutex);
+	if (l)
+		remove_all(all, FL_CLOSE);
+	return l;
+}
+
+/* A close of record locks, with its second event. */
+static void remove_records(struct file *f, enum lock_kind kind, const void *owner)
+{
+	struct file_lock all = {.file = f, .kind = kind, .owner = owner, .type = F_UNLCK, .end = OFFSET_MAX};
+
+	if (remove_closed(&all))
+		trace_locks_remove_posix(&all, locks_flags(&all, FL_CLOSE), 0);
+}
+
 void locks_remove_posix(struct file *f, const void *owner)
 {
-	remove_all(f, LOCK_POSIX, owner);
+	remove_records(f, LOCK_POSIX, owner);
 }
 
 void locks_remove_file(struct file *f)
 {
-	remove_all(f, LOCK_FLOCK, f);
-	remove_all(f, LOCK_OFD, f);
+	struct file_lock all = {.file = f, .kind = LOCK_FLOCK, .owner = f, .type = F_UNLCK, .end = OFFSET_MAX};
+
+	remove_records(f, LOCK_OFD, f);
+	remove_closed(&all);
 }
 
 bool locks_find(const struct file_lock *request, struct file_lock *out)
@@ -351,7 +403,17 @@ bool locks_find(const struct file_lock *request, struct file_lock *out)
 	return l;
 }
 
-bool locks_has(const struct file_lock *request)
+void locks_give_up(const struct file_lock *request)
+{
+	struct file_lock all = *request;
+
+	all.type = F_UNLCK;
+	mutex_lock(&file_lock_mutex);
+	lock_make_room(&all, NULL);
+	mutex_unlock(&file_lock_mutex);
+}
+
+bool locks_has(const struct file_lock *request, bool wait)
 {
 	struct file_lock *l;
 
@@ -360,6 +422,8 @@ bool locks_has(const struct file_lock *request)
 		if (same_owner(l, request) && l->type == request->type && l->start <= request->start &&
 		    l->end >= request->end)
 			break;
+	if (l)
+		tell_try(request, wait ? FL_SLEEP : 0, 0);
 	mutex_unlock(&file_lock_mutex);
 	return l;
 }

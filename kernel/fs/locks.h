@@ -45,8 +45,14 @@ int locks_set(const struct file_lock *request, bool wait);
  */
 bool locks_find(const struct file_lock *request, struct file_lock *out);
 
-/* Does the owner have a lock of just this type on all of these bytes? */
-bool locks_has(const struct file_lock *request);
+/* Does the owner have a lock of just this type on all of these bytes? Then that is recorded as a request granted. */
+bool locks_has(const struct file_lock *request, bool wait);
+
+/* flock(2): the file's lock goes, as another type is asked for. This cannot fail, and is no event by itself. */
+void locks_give_up(const struct file_lock *request);
+
+/* What events have as fl_flags of such a request. `more`: FL_SLEEP for one that waits, FL_CLOSE for a close, 0. */
+unsigned locks_flags(const struct file_lock *l, unsigned more);
 
 /* fcntl's commands F_GETLK and F_OFD_GETLK; F_SETLK, F_SETLKW and their twins. 0 or -errno. */
 struct flock;

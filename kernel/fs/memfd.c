@@ -10,6 +10,7 @@
 #include <kernel/panic.h>
 #include <lib/printf.h>
 #include <lib/string.h>
+#include <proc/cred.h>
 #include <proc/syscall.h>
 #include <uapi/fcntl.h>
 
@@ -62,6 +63,7 @@ static struct file *memfd_new(const char *name, unsigned flags)
 	inode->i_uid = current->fsuid;
 	inode->i_gid = current->fsgid;
 	inode->i_nlink = 0;
+	((struct ramfs_pages *)inode->i_private)->user = get_task_user(current);
 	if (flags & (MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL))
 		*ramfs_seals(inode) = flags & MFD_NOEXEC_SEAL ? F_SEAL_EXEC : 0;
 	return memfd_file(inode, name);

@@ -180,7 +180,7 @@ struct mount *alloc_mount(struct super_block *sb, struct dentry *root, const cha
  * -EINVAL: the mount that the place is on has left the tree (umount -l) and lives on for its users alone. No walk could
  * reach a mount on it and take it away again. -EAGAIN: another mount has covered the place just now, and the walk must
  * see that. -EBUSY: the same file system is what is seen there already, as on Linux; a different one covers it, and so
- * does the same one by a bind mount or a move (twice). -ENOENT: the directory was removed.
+ * does the same one by a bind mount or a move (twice). -ENOENT: the directory was removed, or can bear no mount.
  */
 int may_attach(const struct mount *mnt, const struct path *at, bool twice)
 {
@@ -192,7 +192,7 @@ int may_attach(const struct mount *mnt, const struct path *at, bool twice)
 		return -EAGAIN;
 	if (!twice && d == at->mnt->mnt_root && d == mnt->mnt_root)
 		return -EBUSY;
-	return d->d_flags & DCACHE_UNLINKED ? -ENOENT : 0;
+	return d->d_flags & (DCACHE_UNLINKED | DCACHE_CANT_MOUNT) ? -ENOENT : 0;
 }
 
 /* [mount_mutex, dcache_lock] Put it there, as the last of the list. Takes over the references of `at`. */
@@ -265,7 +265,7 @@ static int mount_at(const struct path *at, const char *source, const char *type_
 	struct mount *mnt;
 	int err;
 
-	if (!type) {
+	if (!type || (type->hidden && type->hidden())) {
 		/* A module cannot bring a file system, but it may do what its author wants at a mount of this name. */
 		request_module("fs-%s", type_name);
 		return -ENODEV;
@@ -353,7 +353,7 @@ static int mount_on(struct path *at, const char *source, const char *type, unsig
 	} else if (!type)
 		err = -EINVAL;
 	else if (!S_ISDIR(at->dentry->d_inode->i_mode))
-		err = -ENOTDIR;
+		err = at->dentry->d_flags & DCACHE_CANT_MOUNT ? -ENOENT : -ENOTDIR;
 	else {
 		err = mount_at(at, source, type, flags, data, false);
 		if (!err)
@@ -586,6 +586,7 @@ int show_filesystems(struct seq_file *m)
 	const struct file_system_type *fs;
 
 	for_each_in_table(filesystems, fs)
-		seq_printf(m, "%s\t%s\n", fs->nodev ? "nodev" : "", fs->name);
+		if (!fs->hidden || !fs->hidden())
+			seq_printf(m, "%s\t%s\n", fs->nodev ? "nodev" : "", fs->name);
 	return 0;
 }

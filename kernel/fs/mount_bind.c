@@ -183,7 +183,7 @@ int do_bind(const struct path *at, const char *source, bool recursive)
 
 	if (err)
 		return err;
-	err = -ENOTDIR;
+	err = at->dentry->d_flags & DCACHE_CANT_MOUNT ? -ENOENT : -ENOTDIR;
 	if (S_ISDIR(from.dentry->d_inode->i_mode) == S_ISDIR(at->dentry->d_inode->i_mode)) {
 		mutex_lock(&mount_mutex);
 		err = bind_locked(&from, at, recursive, &failed);

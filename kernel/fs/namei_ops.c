@@ -16,14 +16,14 @@
 #include <proc/syscall.h>
 
 /*
- * May this name be made in the directory? 0, -EEXIST, -EACCES, and -ENOENT for a directory that was removed while
- * this call waited for its lock: it has no links then. [i_lock of dir]
+ * May this name be made in the directory? 0, -EEXIST, -EACCES; -ENOENT in a tree of the kernel's own (/proc), and for a
+ * directory that was removed while this call waited for its lock: it has no links then. [i_lock of dir]
  */
 int may_create(struct inode *dir, struct dentry *dentry)
 {
 	if (dentry->d_inode)
 		return -EEXIST;
-	if (!dir->i_nlink)
+	if (!dir->i_nlink || dir->i_sb->s_fixed)
 		return -ENOENT;
 	return inode_permission(dir, MAY_WRITE | MAY_EXEC);
 }
@@ -357,8 +357,8 @@ SYSCALL_DEFINE2(symlink, const char __user *, oldname, const char __user *, newn
 }
 
 /*
- * [i_lock of dir] A second name for old's file, in the same file system. The file may have lost its last name while the
- * lock was waited for.
+ * [i_lock of dir] A second name for old's file, in the same file system, or the first one for a file that was made
+ * without (O_TMPFILE). The file may have lost its last name while the lock was waited for.
  */
 static noinline int vfs_link(struct dentry *old, struct inode *dir, struct dentry *new)
 {
@@ -371,11 +371,13 @@ static noinline int vfs_link(struct dentry *old, struct inode *dir, struct dentr
 		return -EXDEV;
 	if (S_ISDIR(inode->i_mode) || !dir->i_op->link)
 		return -EPERM;
-	if (!inode->i_nlink)
+	if (!inode->i_nlink && !READ_ONCE(inode->i_linkable))
 		return -ENOENT;
 	err = dir->i_op->link(old, dir, new);
-	if (!err)
-		inotify_inode(inode, IN_ATTRIB);
+	if (err)
+		return err;
+	WRITE_ONCE(inode->i_linkable, false);
+	inotify_inode(inode, IN_ATTRIB);
 	return tell_created(dir, new, err);
 }
 

@@ -9,6 +9,7 @@
  *       get_unused_fd_flags             a number, without a file yet
  *       path_openat
  *         open_walk  -> open_last       the last component: take it, follow it, or open_create
+ *         open_tmpfile                  O_TMPFILE: the walk leads to a directory, in which the file gets no name
  *         may_open                      rights, unless this call has made the file
  *         vfs_open   -> f_op->open      the file system or driver
  *         handle_truncate               O_TRUNC
@@ -22,6 +23,7 @@
 #include <asm/uaccess.h>
 #include <fs/inotify.h>
 #include <kernel/export.h>
+#include <lib/printf.h>
 #include <proc/syscall.h>
 #include <uapi/mount.h>
 
@@ -29,7 +31,7 @@
 /* All that openat2(2) takes. */
 #define O_VALID                                                                                                   \
 	(O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | O_DSYNC | O_SYNC | O_ASYNC | \
-	 O_DIRECT | O_LARGEFILE | O_NOATIME | O_PATH_FLAGS)
+	 O_DIRECT | O_LARGEFILE | O_NOATIME | __O_TMPFILE | O_PATH_FLAGS)
 
 struct user_open_how {
 	u64 flags, mode, resolve;
@@ -223,6 +225,54 @@ static int open_walk(int dfd, const char *name, struct open_how how, struct path
 }
 
 /*
+ * The dentry of a file without a name, a child of the directory that is in no list. Paths show it as Linux does:
+ * "/tmp/#17 (deleted)". Takes over the inode's reference. NULL: no memory.
+ */
+static struct dentry *nameless_dentry(struct dentry *dir, struct inode *inode)
+{
+	char name[24];
+	int len = scnprintf(name, sizeof(name), "#%llu", (unsigned long long)inode->i_ino);
+	struct dentry *d = d_alloc(dir, name, len);
+
+	if (!d) {
+		iput(inode);
+		return NULL;
+	}
+	d->d_inode = inode;
+	d->d_flags = DCACHE_UNLINKED;
+	return d;
+}
+
+/*
+ * O_TMPFILE: make a file without a name in the file system of the directory *path, and put it in the directory's place.
+ * linkat(2) may name it later, unless O_EXCL forbids that. The errors come in Linux's order: -EROFS, -EACCES,
+ * -EOPNOTSUPP (the file system cannot do it), -ENOSPC, -ENOMEM.
+ */
+static int open_tmpfile(struct path *path, struct open_how how)
+{
+	struct inode *dir = path->dentry->d_inode, *inode;
+	int err = mnt_want_write(path);
+	struct dentry *d;
+
+	if (!err)
+		err = inode_permission(dir, MAY_WRITE | MAY_EXEC);
+	if (err)
+		return err;
+	if (!dir->i_op || !dir->i_op->tmpfile)
+		return -EOPNOTSUPP;
+	inode = dir->i_op->tmpfile(dir, apply_umask(how.mode & 07777) | S_IFREG);
+	if (IS_ERR(inode))
+		return PTR_ERR(inode);
+	inode->i_linkable = !(how.flags & O_EXCL);
+	d = nameless_dentry(path->dentry, inode);
+	if (!d)
+		return -ENOMEM;
+	dput(path->dentry);
+	path->dentry = d;
+	return 0;
+}
+
+/*
  * O_TRUNC: empty the file. The call counts as a writer while this lasts, since O_TRUNC may come with O_RDONLY. 0 or
  * -errno.
  */
@@ -261,7 +311,12 @@ static noinline struct file *path_openat(int dfd, const char *name, struct open_
 	} while (err == OPEN_AGAIN);
 	if (err)
 		goto free_file;
-	err = created ? 0 : may_open(&path, flags);
+	if (unlikely(flags & __O_TMPFILE))
+		err = open_tmpfile(&path, how);
+	else if (created)
+		f->f_mode |= FMODE_CREATED;
+	else
+		err = may_open(&path, flags);
 	if (err)
 		goto put_path;
 	if (flags & __FMODE_EXEC)
@@ -302,16 +357,24 @@ struct file *filp_open(const char *path, int flags, mode_t mode)
 EXPORT_SYMBOL(filp_open);
 
 /*
- * O_DIRECTORY with O_CREAT would ask for a directory to be made, which open(2) does not do. The descriptor comes first:
- * a table that is full must not leave a created or emptied file behind.
+ * O_DIRECTORY with O_CREAT would ask for a directory to be made, which open(2) does not do. O_TMPFILE contains
+ * O_DIRECTORY, so that a kernel that does not know it opens a directory, and asks for a file that can be written.
  */
+static bool flags_agree(int flags)
+{
+	if (unlikely(flags & __O_TMPFILE) && (!(flags & O_DIRECTORY) || (flags & O_ACCMODE) == O_RDONLY))
+		return false;
+	return (flags & (O_DIRECTORY | O_CREAT)) != (O_DIRECTORY | O_CREAT);
+}
+
+/* The descriptor comes first: a table that is full must not leave a created or emptied file behind. */
 noinline long do_sys_openat2(int dfd, const char __user *filename, struct open_how how)
 {
 	struct filename name;
 	struct file *f;
 	long fd;
 
-	if ((how.flags & O_DIRECTORY) && (how.flags & O_CREAT))
+	if (!flags_agree(how.flags))
 		return -EINVAL;
 	fd = getname(&name, filename, false);
 	if (fd)
@@ -371,9 +434,11 @@ static int check_how(const struct user_open_how *how)
 
 	if (how->flags & ~(u64)O_VALID || how->resolve & ~(u64)RESOLVE_ALL || scoped_twice || how->flags & ~path_only)
 		return -EINVAL;
-	if (how->mode & ~(how->flags & O_CREAT ? 07777ULL : 0))
+	if (how->mode & ~(how->flags & (O_CREAT | __O_TMPFILE) ? 07777ULL : 0))
 		return -EINVAL;
-	return how->resolve & RESOLVE_CACHED && how->flags & (O_CREAT | O_TRUNC) ? -EAGAIN : 0;
+	if (!flags_agree(how->flags))
+		return -EINVAL;
+	return how->resolve & RESOLVE_CACHED && how->flags & (O_CREAT | O_TRUNC | __O_TMPFILE) ? -EAGAIN : 0;
 }
 
 SYSCALL_DEFINE4(openat2, int, dfd, const char __user *, filename, struct user_open_how __user *, how, size_t, usize)
@@ -407,32 +472,4 @@ SYSCALL_DEFINE1(close, unsigned int, fd)
 	struct file *f = fd_take(fd);
 
 	return f ? filp_close(f, current->files) : -EBADF;
-}
-
-#define CLOSE_RANGE_CLOEXEC 4u
-
-/*
- * close_range(2): close all descriptors first..last, or (CLOEXEC) only mark them for exec. It goes from one open
- * descriptor to the next, so a range up to the largest number ends where the table does. The file that the search
- * returns only shows that the descriptor is open; another thread may close it in between, and then fd_take() finds
- * nothing.
- */
-SYSCALL_DEFINE3(close_range, unsigned int, fd, unsigned int, max_fd, unsigned int, flags)
-{
-	if ((flags & ~CLOSE_RANGE_CLOEXEC) || fd > max_fd)
-		return -EINVAL;
-	for (;;) {
-		struct file *f = fget_task_next(current, &fd);
-
-		if (!f)
-			return 0;
-		fput(f);
-		if (fd > max_fd)
-			return 0;
-		if (flags)
-			fd_set_cloexec(fd, true);
-		else if ((f = fd_take(fd)))
-			filp_close(f, current->files);
-		fd++;
-	}
 }

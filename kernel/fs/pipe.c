@@ -15,7 +15,8 @@
  * Wake-ups: a reader sleeps while the pipe is empty, a writer while less than PIPE_BUF is free (or less than its atomic
  * write). So a read wakes only when it crosses that line. A write wakes whatever is in the queue: when the pipe was not
  * empty that is epoll, which tells of every write if it is edge-triggered, as on Linux. Sleepers join the queue before
- * they release the lock, so waitqueue_active() under the lock does not miss one.
+ * they release the lock, so waitqueue_active() under the lock does not miss one. Of epoll's exclusive items one is
+ * woken, but all when an end is closed.
  *
  * Locks: pipe->lock [l] is a mutex, held while bytes are copied from and to user memory. fifo_mutex is outside of it
  * and keeps an open from finding a ring that the last close is about to free.
@@ -25,7 +26,6 @@
 #include <fs/libfs.h>
 #include <lib/printf.h>
 #include <mm/slab.h>
-#include <proc/cred.h>
 #include <proc/signal.h>
 #include <proc/syscall.h>
 #include <uapi/poll.h>
@@ -37,54 +37,22 @@
 
 static struct super_block *pipe_sb;
 
-/*
- * How many pages the pipes of a user other than root may hold; a pipe beyond that is small, as on Linux. The
- * out-of-memory killer does not see what is in pipes, so without a limit all other processes would be killed first.
- * Linux's number, or an eighth of memory where that is less.
- */
-static unsigned user_pages_soft(void)
-{
-	return min(16384UL, totalram_pages() / 8);
-}
-
-/* They are counted before they are compared, so that two tasks cannot share the last ones. */
-bool pipe_charge(const struct pipe_inode_info *pipe, int pages)
-{
-	return (unsigned)atomic_add_return(pages, &pipe->user->pipe_pages) <= user_pages_soft() ||
-	       capable(CAP_SYS_RESOURCE) || capable(CAP_SYS_ADMIN);
-}
-
-/* Decide how large a pipe of the current task may be, and count its pages for the task's user. */
-static void charge_pipe(struct pipe_inode_info *pipe)
-{
-	pipe->user = get_task_user(current);
-	pipe->size = PIPE_SIZE;
-	if (pipe_charge(pipe, PIPE_PAGES))
-		return;
-	pipe->size = SMALL_PIPE;
-	pipe_charge(pipe, (int)(SMALL_PIPE / PAGE_SIZE) - PIPE_PAGES);
-}
-
-/* Give back what charge_pipe() has counted. */
-static void uncharge_pipe(const struct pipe_inode_info *pipe)
-{
-	atomic_add(-(int)(pipe->size / PAGE_SIZE), &pipe->user->pipe_pages);
-	put_user_struct(pipe->user);
-}
-
-/* A pipe without ends, or NULL. */
+/* A pipe without ends, or NULL: no memory, or the user's pipes hold too much. */
 static struct pipe_inode_info *alloc_pipe_info(void)
 {
 	struct pipe_inode_info *pipe = kzalloc(sizeof(*pipe), GFP_KERNEL);
 
 	if (!pipe)
 		return NULL;
+	if (!pipe_charge_new(pipe)) {
+		kfree(pipe);
+		return NULL;
+	}
 	mutex_init(&pipe->lock);
 	pipe->pages = pipe->first;
 	pipe->mask = PIPE_PAGES - 1;
 	init_waitqueue_head(&pipe->rd_wait);
 	init_waitqueue_head(&pipe->wr_wait);
-	charge_pipe(pipe);
 	return pipe;
 }
 
@@ -92,7 +60,7 @@ static struct pipe_inode_info *alloc_pipe_info(void)
 static void free_pipe_info(struct pipe_inode_info *pipe)
 {
 	pipe_free_pages(pipe);
-	uncharge_pipe(pipe);
+	pipe_uncharge(pipe);
 	kfree(pipe);
 }
 
@@ -150,7 +118,7 @@ static noinline ssize_t pipe_read(struct file *f, char __user *buf, size_t n, lo
 unlock:
 	mutex_unlock(&pipe->lock);
 	if (wake)
-		wake_up_interruptible_all(&pipe->wr_wait);
+		wake_up_interruptible(&pipe->wr_wait);
 	return res;
 }
 
@@ -211,11 +179,11 @@ static __always_inline ssize_t pipe_write_any(struct file *f, const char *buf, s
 		if (likely(done == n)) {
 			mutex_unlock(&pipe->lock);
 			if (wake)
-				wake_up_interruptible_all(&pipe->rd_wait);
+				wake_up_interruptible(&pipe->rd_wait);
 			return done;
 		}
 		if (wake)
-			wake_up_interruptible_all(&pipe->rd_wait);
+			wake_up_interruptible(&pipe->rd_wait);
 	}
 	mutex_unlock(&pipe->lock);
 	return done ? done : res;
@@ -330,6 +298,7 @@ const struct file_operations fifo_fops = {
 	.unlocked_ioctl = pipe_ioctl,
 	.release = pipe_release,
 	.llseek = no_llseek,
+	.sigio = true,
 };
 
 /* [l] A file becomes one end of the pipe, or both. */
@@ -438,7 +407,10 @@ static struct file *pipe_file(struct inode *inode, struct pipe_inode_info *pipe,
 	return f;
 }
 
-/* Both ends of a new pipe. While no file exists the ring is freed here; later the last fput frees it. 0 or -errno. */
+/*
+ * Both ends of a new pipe. While no file exists the ring is freed here; later the last fput frees it. 0 or -errno;
+ * without a ring it is -ENFILE, as on Linux.
+ */
 static int create_pipe_files(struct file *f[2], unsigned flags)
 {
 	struct pipe_inode_info *pipe = alloc_pipe_info();
@@ -448,7 +420,7 @@ static int create_pipe_files(struct file *f[2], unsigned flags)
 	if (!inode) {
 		if (pipe)
 			free_pipe_info(pipe);
-		return -ENOMEM;
+		return -ENFILE;
 	}
 	inode->i_fop = &fifo_fops;
 	inode->i_private = pipe;

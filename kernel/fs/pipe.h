@@ -1,7 +1,7 @@
 /* The inside of a pipe, for pipe.c and for what moves pages into and out of one (splice.c). */
 #pragma once
 
-#include "internal.h"
+#include "files.h"
 
 #include <mm/page.h>
 #include <proc/signal.h>
@@ -9,7 +9,7 @@
 
 #define PIPE_PAGES 16
 #define PIPE_SIZE  (PIPE_PAGES * PAGE_SIZE) /* bytes: 64 KiB, as Linux */
-#define SMALL_PIPE (2 * PAGE_SIZE)	    /* bytes: a new pipe of a user whose pipes hold many pages already */
+#define SMALL_PIPE (2 * PAGE_SIZE) /* bytes: a new pipe of a user whose pipes hold pipe-user-pages-soft already */
 static_assert(PIPE_BUF >= PAGE_SIZE, "a task that waits for room for a page is woken");
 
 /*
@@ -54,10 +54,12 @@ static inline struct pipe_inode_info *pipe_of(const struct file *f)
 }
 
 /*
- * Count so many pages more (or less) for the pipe's user. False: that makes more than a user without root's rights may
- * have; they are counted all the same. pipe.c
+ * Decide how large a new pipe of the current task is, and count its pages for the task's user; false: nothing is
+ * counted, as the user's pipes hold all that they may. pipe_uncharge() gives them back at the end of the pipe.
+ * (pipe_size.c)
  */
-bool pipe_charge(const struct pipe_inode_info *pipe, int pages);
+bool pipe_charge_new(struct pipe_inode_info *pipe);
+void pipe_uncharge(const struct pipe_inode_info *pipe);
 /* All pages go, and the array of them if it has grown. [l], or no end is open any more. pipe_size.c */
 void pipe_free_pages(struct pipe_inode_info *pipe);
 

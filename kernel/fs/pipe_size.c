@@ -3,13 +3,17 @@
  * on Linux, so that a byte's number says its place. A new ring gets copies of the bytes: a page of the old one may hold
  * the oldest bytes and the newest, which have different places in another ring.
  *
- * Without root's rights a pipe may have the bytes of /proc/sys/fs/pipe-max-size, and its user the pages of pipe.c.
+ * WITHOUT ROOT'S RIGHTS a pipe may have the bytes of /proc/sys/fs/pipe-max-size, a new one as well. All pipes of a user
+ * together may hold pipe-user-pages-soft: what is made beyond that is a small pipe, and none can grow; and
+ * pipe-user-pages-hard, beyond which there are no new pipes. 0 is no limit. The pages are counted as they may come, not
+ * as they are there, since the out-of-memory killer does not see what is in pipes.
  */
 #include "pipe.h"
 
 #include <fs/libfs.h>
 #include <fs/seq_file.h>
 #include <fs/text_file.h>
+#include <kernel/init.h>
 #include <lib/string.h>
 #include <mm/slab.h>
 #include <proc/cred.h>
@@ -17,6 +21,55 @@
 #define RING_PAGES_MAX (1u << 19) /* 2 GiB */
 
 static unsigned pipe_max_size = 1 << 20; /* [a] bytes, as on Linux */
+unsigned pipe_user_pages_soft, pipe_user_pages_hard;
+
+/* As on Linux, or an eighth of memory where that is less. */
+static int pipe_limits_init(void)
+{
+	pipe_user_pages_soft = min(16384UL, totalram_pages() / 8);
+	return 0;
+}
+fs_initcall(pipe_limits_init);
+
+/* So many pages more or less for the pipe's user. Counted before they are compared: two tasks cannot share the last. */
+static unsigned account_pages(const struct pipe_inode_info *pipe, int pages)
+{
+	return atomic_add_return(pages, &pipe->user->pipe_pages);
+}
+
+/* Is a user with so many pages beyond the limit, and is that a limit to the caller? */
+static bool over_limit(unsigned pages, const unsigned *limit)
+{
+	unsigned max = READ_ONCE(*limit);
+
+	return max && pages > max && !capable(CAP_SYS_RESOURCE) && !capable(CAP_SYS_ADMIN);
+}
+
+/* Beyond the soft limit a pipe has SMALL_PIPE, even where pipe-max-size is less, as on Linux. */
+bool pipe_charge_new(struct pipe_inode_info *pipe)
+{
+	unsigned pages = PIPE_PAGES, sum;
+
+	if (pages << PAGE_SHIFT > READ_ONCE(pipe_max_size) && !capable(CAP_SYS_RESOURCE))
+		pages = READ_ONCE(pipe_max_size) >> PAGE_SHIFT;
+	pipe->user = get_task_user(current);
+	pipe->size = pages << PAGE_SHIFT;
+	sum = account_pages(pipe, pages);
+	if (over_limit(sum, &pipe_user_pages_soft)) {
+		pipe->size = SMALL_PIPE;
+		sum = account_pages(pipe, (int)(SMALL_PIPE >> PAGE_SHIFT) - (int)pages);
+	}
+	if (!over_limit(sum, &pipe_user_pages_hard))
+		return true;
+	pipe_uncharge(pipe);
+	return false;
+}
+
+void pipe_uncharge(const struct pipe_inode_info *pipe)
+{
+	account_pages(pipe, -(int)(pipe->size >> PAGE_SHIFT));
+	put_user_struct(pipe->user);
+}
 
 void pipe_free_pages(struct pipe_inode_info *pipe)
 {
@@ -90,12 +143,17 @@ static int resize_ring(struct pipe_inode_info *pipe, unsigned pages)
 static int set_pages(struct pipe_inode_info *pipe, unsigned pages)
 {
 	int more = (int)pages - (int)(pipe->size >> PAGE_SHIFT), err;
+	unsigned sum;
 
 	if (more > 0 && (unsigned long)pages << PAGE_SHIFT > READ_ONCE(pipe_max_size) && !capable(CAP_SYS_RESOURCE))
 		return -EPERM;
-	err = pipe_charge(pipe, more) || more <= 0 ? resize_ring(pipe, pages) : -EPERM;
+	sum = account_pages(pipe, more);
+	if (more > 0 && (over_limit(sum, &pipe_user_pages_soft) || over_limit(sum, &pipe_user_pages_hard)))
+		err = -EPERM;
+	else
+		err = resize_ring(pipe, pages);
 	if (err)
-		pipe_charge(pipe, -more);
+		account_pages(pipe, -more);
 	return err;
 }
 

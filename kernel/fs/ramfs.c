@@ -112,6 +112,18 @@ static int ramfs_mkdir(struct inode *dir, struct dentry *dentry, mode_t mode)
 	return err;
 }
 
+/* O_TMPFILE. The inode has counted already; a first name (ramfs_link) does not count again. */
+static struct inode *ramfs_tmpfile(struct inode *dir, mode_t mode)
+{
+	struct inode *inode = ramfs_inode(dir->i_sb, mode, 0);
+
+	if (!IS_ERR(inode)) {
+		inode->i_nlink = 0;
+		inode_init_owner(inode, dir);
+	}
+	return inode;
+}
+
 #define SHORT_LINK 128 /* bytes; a text of this length or more counts as a page of the file system (Linux's limit) */
 
 /*
@@ -149,7 +161,8 @@ static int ramfs_symlink(struct inode *dir, struct dentry *dentry, const char *t
 
 /*
  * Each further name counts as a node, as on tmpfs, because its dentry takes memory that only an unlink gives back. A
- * file that has lost its last name meanwhile gets a first name again, which is counted with the inode already.
+ * file that has no name, of O_TMPFILE or because it has lost the last one meanwhile, gets a first name, which is
+ * counted with the inode already.
  */
 static int ramfs_link(struct dentry *old, struct inode *dir, struct dentry *dentry)
 {
@@ -262,6 +275,7 @@ static const struct inode_operations ramfs_dir_iops = {
 	.create = ramfs_create,
 	.mkdir = ramfs_mkdir,
 	.mknod = ramfs_mknod,
+	.tmpfile = ramfs_tmpfile,
 	.symlink = ramfs_symlink,
 	.link = ramfs_link,
 	.unlink = ramfs_unlink,
@@ -300,18 +314,23 @@ struct inode *ramfs_file_inode(struct super_block *sb, mode_t mode)
 /* On failure the caller destroys the super block, which frees what was made so far. */
 int ramfs_fill_super(struct super_block *sb, const char *options)
 {
-	mode_t mode = 0755;
+	const struct iattr *wanted;
 	struct inode *root;
 	int err;
 
 	sb->s_op = &ramfs_super_ops;
 	sb->s_magic = TMPFS_MAGIC;
-	err = ramfs_init_usage(sb, options, &mode);
+	err = ramfs_init_usage(sb, options);
 	if (err)
 		return err;
-	root = ramfs_inode(sb, S_IFDIR | mode, 0);
+	wanted = &((struct ramfs_usage *)sb->s_fs_info)->root;
+	root = ramfs_inode(sb, S_IFDIR | wanted->mode, 0);
 	if (IS_ERR(root))
 		return PTR_ERR(root);
+	if (wanted->valid & ATTR_UID)
+		root->i_uid = wanted->uid;
+	if (wanted->valid & ATTR_GID)
+		root->i_gid = wanted->gid;
 	sb->s_root = d_make_root(sb, root);
 	return sb->s_root ? 0 : -ENOMEM;
 }

@@ -12,6 +12,7 @@ struct ramfs_usage {
 	atomic64_t pages, inodes; /* [a] */
 	u64 page_limit;		  /* [m] pages; USAGE_DEFAULT, USAGE_UNLIMITED */
 	u64 inode_limit;	  /* [m] the same */
+	struct iattr root;	  /* [I] the mode of the root; its user and group where the mount names them (valid) */
 };
 #define USAGE_DEFAULT	0	/* half of what memory has in pages, as tmpfs */
 #define USAGE_UNLIMITED U64_MAX /* ramfs: what the machine has */
@@ -24,8 +25,8 @@ void ramfs_uncharge_inode(struct super_block *sb);
 /* The operations of the super block that concern sizes. */
 int ramfs_statfs(const struct super_block *sb, struct statfs *to);
 int ramfs_show_options(struct seq_file *m, struct super_block *sb);
-int ramfs_init_usage(struct super_block *sb, const char *options, mode_t *mode); /* 0, -EINVAL, -ENOMEM */
-int ramfs_remount(struct super_block *sb, const char *options); /* 0, -EINVAL (or it has more already), -ENOMEM */
+int ramfs_init_usage(struct super_block *sb, const char *options); /* and `root`. 0, -EINVAL, -ENOMEM */
+int ramfs_remount(struct super_block *sb, const char *options);	   /* 0, -EINVAL (or it has more already), -ENOMEM */
 void ramfs_put_super(struct super_block *sb);
 
 /*
@@ -57,9 +58,10 @@ int ramfs_fallocate(struct file *f, int mode, loff_t off, loff_t len);
 /* The contents of a regular file, i_private. Locks: l its lock; i i_lock of the inode writes, read without. */
 struct ramfs_pages {
 	spinlock_t lock;
-	unsigned height; /* [l] levels of nodes; 0: `root` is page 0 itself */
-	u32 seals;	 /* [i] F_SEAL_* */
-	void *root;	 /* [l] */
+	unsigned height;	  /* [l] levels of nodes; 0: `root` is page 0 itself */
+	u32 seals;		  /* [i] F_SEAL_* */
+	struct user_struct *user; /* [I] whose memfd it is, with a reference; NULL: a file of a tree, which stays */
+	void *root;		  /* [l] */
 };
 int ramfs_init_file(struct inode *inode);  /* operations and an empty page tree. 0, -ENOMEM */
 void ramfs_free_file(struct inode *inode); /* frees all pages; the file has no users any more */

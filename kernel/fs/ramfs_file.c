@@ -16,6 +16,7 @@
 #include <mm/page.h>
 #include <mm/slab.h>
 #include <fs/libfs.h>
+#include <proc/cred.h>
 #include <uapi/uio.h>
 
 #define RADIX_BITS 9 /* a node is a page of 512 pointers */
@@ -29,6 +30,16 @@
  *     height 2    root -> node -> nodes -> pages               up to 1 GiB
  */
 static const struct file_operations ramfs_file_fops;
+
+/* So many pages more (or less) in the file. Those of a memfd count for its user, whose end gives them back. */
+static void ramfs_count_pages(struct inode *inode, int n)
+{
+	struct ramfs_pages *t = inode->i_private;
+
+	__atomic_fetch_add(&inode->i_blocks, n * (int)(PAGE_SIZE / 512), __ATOMIC_RELAXED);
+	if (t->user)
+		atomic64_add(n, &t->user->shared_pages);
+}
 
 /* An empty file has no pages. The operations are set here, so that ramfs.c need not know them. 0 or -ENOMEM. */
 int ramfs_init_file(struct inode *inode)
@@ -171,7 +182,7 @@ static struct page *create_page(struct inode *inode, unsigned long index)
 	if (page)
 		page = tree_insert(inode->i_private, index, page, &raced);
 	if (page && !raced)
-		__atomic_fetch_add(&inode->i_blocks, PAGE_SIZE / 512, __ATOMIC_RELAXED);
+		ramfs_count_pages(inode, 1);
 	else
 		ramfs_uncharge_pages(inode->i_sb, 1);
 	return page ? page : ERR_PTR(-ENOMEM);
@@ -322,7 +333,7 @@ void ramfs_drop_range(struct inode *inode, unsigned long from, unsigned long to)
 			t->height = 0;
 		spin_unlock(&t->lock);
 		dropped = DROP_AT_ONCE - left;
-		__atomic_fetch_sub(&inode->i_blocks, dropped * (PAGE_SIZE / 512), __ATOMIC_RELAXED);
+		ramfs_count_pages(inode, -(int)dropped);
 		ramfs_uncharge_pages(inode->i_sb, dropped);
 	} while (!left);
 }
@@ -475,9 +486,14 @@ static int ramfs_setattr(struct dentry *dentry, const struct iattr *attr)
  */
 void ramfs_free_file(struct inode *inode)
 {
-	if (inode->i_private)
-		ramfs_drop_range(inode, 0, ALL_PAGES);
-	kfree(inode->i_private);
+	struct ramfs_pages *t = inode->i_private;
+
+	if (!t)
+		return;
+	ramfs_drop_range(inode, 0, ALL_PAGES);
+	if (t->user)
+		put_user_struct(t->user);
+	kfree(t);
 }
 
 /*

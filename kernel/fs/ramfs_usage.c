@@ -10,7 +10,7 @@
  */
 #include "ramfs.h"
 
-#include <fs/libfs.h>
+#include <fs/kstat.h>
 #include <fs/seq_file.h>
 #include <lib/printf.h>
 #include <lib/string.h>
@@ -99,10 +99,16 @@ int ramfs_statfs(const struct super_block *sb, struct statfs *to)
 	return 0;
 }
 
-/* Does this file system have a limit of its size? As on Linux, ramfs has none, so it takes no options for it. */
+/* Does this file system have a limit of its size? As on Linux, ramfs has none. */
 static bool has_size(const struct super_block *sb)
 {
 	return strcmp(sb->s_type->name, "ramfs");
+}
+
+/* In a tmpfs everybody may make files. */
+static mode_t default_mode(const struct super_block *sb)
+{
+	return strcmp(sb->s_type->name, "tmpfs") ? 0755 : 01777;
 }
 
 /* A limit in the form of a mount option: 0 means no limit but the machine's own memory. */
@@ -116,12 +122,16 @@ int ramfs_show_options(struct seq_file *m, struct super_block *sb)
 {
 	const struct ramfs_usage *usage = usage_of(sb);
 
-	if (!has_size(sb))
-		return 0;
-	if (usage->page_limit != USAGE_DEFAULT)
+	if (has_size(sb) && usage->page_limit != USAGE_DEFAULT)
 		seq_printf(m, ",size=%luk", option_of(usage->page_limit) * (PAGE_SIZE / 1024));
-	if (usage->inode_limit != USAGE_DEFAULT)
+	if (has_size(sb) && usage->inode_limit != USAGE_DEFAULT)
 		seq_printf(m, ",nr_inodes=%lu", option_of(usage->inode_limit));
+	if (usage->root.mode != default_mode(sb))
+		seq_printf(m, ",mode=%03o", usage->root.mode);
+	if (usage->root.valid & ATTR_UID)
+		seq_printf(m, ",uid=%u", usage->root.uid);
+	if (usage->root.valid & ATTR_GID)
+		seq_printf(m, ",gid=%u", usage->root.gid);
 	return 0;
 }
 
@@ -166,28 +176,64 @@ static int parse_count(const char *text, u64 *count)
 
 /* The options of a mount or remount, before they come into force. */
 struct wish {
-	mode_t mode; /* of the root directory */
+	struct iattr root; /* of the root directory: mode, uid, gid (valid) */
 	u64 pages, inodes;
 };
 
-/* One option: mode= and, where the file system has a size, size= and nr_inodes=. 0 or -EINVAL. */
-static int parse_option(const struct super_block *sb, const char *option, struct wish *wish)
+/* What is behind "name=" of an option, or NULL: it is another one. */
+static const char *value_of(const char *option, const char *name)
+{
+	size_t n = strlen(name);
+
+	return !strncmp(option, name, n) && option[n] == '=' ? option + n + 1 : NULL;
+}
+
+static int parse_mode(const char *value, struct iattr *root)
 {
 	unsigned v;
 
-	if (!strncmp(option, "mode=", 5)) {
-		if (kstrtouint(option + 5, 8, &v) || v > 07777)
-			return -EINVAL;
-		wish->mode = v;
-		return 0;
-	}
-	if (!has_size(sb))
+	if (kstrtouint(value, 8, &v))
 		return -EINVAL;
-	if (!strncmp(option, "size=", 5))
-		return parse_size(option + 5, &wish->pages);
-	if (!strncmp(option, "nr_inodes=", 10))
-		return parse_count(option + 10, &wish->inodes);
-	return -EINVAL;
+	root->mode = v & 07777;
+	return 0;
+}
+
+/* uid= or gid=. 0 or -EINVAL. */
+static int parse_id(const char *value, unsigned attr, struct iattr *root)
+{
+	unsigned v;
+
+	if (kstrtouint(value, 10, &v) || v == ~0u)
+		return -EINVAL;
+	*(attr == ATTR_UID ? &root->uid : &root->gid) = v;
+	root->valid |= attr;
+	return 0;
+}
+
+/*
+ * One option: mode=, and of tmpfs uid=, gid=, size= in bytes, nr_blocks= in pages, nr_inodes=. huge=never and inode64
+ * ask for what is the case anyway. ramfs ignores what it does not know, as on Linux, where it may take the place of a
+ * tmpfs. 0 or -EINVAL.
+ */
+static int parse_option(const struct super_block *sb, const char *option, struct wish *wish)
+{
+	const char *value = value_of(option, "mode");
+
+	if (value)
+		return parse_mode(value, &wish->root);
+	if (!has_size(sb))
+		return 0;
+	if ((value = value_of(option, "size")))
+		return parse_size(value, &wish->pages);
+	if ((value = value_of(option, "nr_blocks")))
+		return parse_count(value, &wish->pages);
+	if ((value = value_of(option, "nr_inodes")))
+		return parse_count(value, &wish->inodes);
+	if ((value = value_of(option, "uid")))
+		return parse_id(value, ATTR_UID, &wish->root);
+	if ((value = value_of(option, "gid")))
+		return parse_id(value, ATTR_GID, &wish->root);
+	return !strcmp(option, "huge=never") || !strcmp(option, "inode64") ? 0 : -EINVAL;
 }
 
 /* All options, separated by commas. 0, -EINVAL or -ENOMEM. */
@@ -207,11 +253,11 @@ static int parse_options(const struct super_block *sb, const char *options, stru
  * The structure is hung on the super block before the options are read: after a failure, destroying the super block
  * frees it.
  */
-int ramfs_init_usage(struct super_block *sb, const char *options, mode_t *mode)
+int ramfs_init_usage(struct super_block *sb, const char *options)
 {
 	struct ramfs_usage *usage = kzalloc(sizeof(*usage), GFP_KERNEL);
 	u64 limit = has_size(sb) ? USAGE_DEFAULT : USAGE_UNLIMITED;
-	struct wish wish = {.mode = *mode, .pages = limit, .inodes = limit};
+	struct wish wish = {.root = {.mode = default_mode(sb)}, .pages = limit, .inodes = limit};
 	int err;
 
 	if (!usage)
@@ -220,13 +266,14 @@ int ramfs_init_usage(struct super_block *sb, const char *options, mode_t *mode)
 	err = parse_options(sb, options, &wish);
 	usage->page_limit = wish.pages;
 	usage->inode_limit = wish.inodes;
-	*mode = wish.mode;
+	usage->root = wish.root;
 	return err;
 }
 
 /*
- * New limits; those that are not named stay. mode= is taken and changes nothing, as on tmpfs, since the directory has a
- * mode already. A page that is charged meanwhile is judged by the old limit, which does no harm: it is counted.
+ * New limits; those that are not named stay. mode=, uid= and gid= are taken and change nothing, as on tmpfs, since the
+ * directory exists already. A page that is charged meanwhile is judged by the old limit, which does no harm: it is
+ * counted.
  */
 int ramfs_remount(struct super_block *sb, const char *options)
 {

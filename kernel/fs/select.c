@@ -23,6 +23,7 @@
 #include <lib/bitmap.h>
 #include <mm/page.h>
 #include <mm/slab.h>
+#include <proc/personality.h>
 #include <proc/resource.h>
 #include <proc/signal.h>
 #include <proc/syscall.h>
@@ -333,23 +334,33 @@ static s64 time_left(ktime_t deadline)
 	return max_t(s64, deadline - ktime_get(), 0);
 }
 
+/* The caller's time-out still says the whole time, so a call that a signal has ended is not begun again. */
+static long sticky_result(long res)
+{
+	return res == -ERESTARTNOHAND ? -EINTR : res;
+}
+
 /*
  * The end of ppoll and pselect. The task gets its own signal mask back, unless a signal has ended the wait: that one is
  * handled under the call's mask, and the return to user mode restores the mask. What is left of the timeout is told to
- * the caller. A bad address then is no error, as on Linux.
+ * the caller, but with STICKY_TIMEOUTS of personality(2), where the call then cannot go on by itself. A bad address is
+ * no error, as on Linux. Returns what the call returns.
  */
-static void poll_finish(struct timespec __user *uts, ktime_t deadline, long res)
+static long poll_finish(struct timespec __user *uts, ktime_t deadline, long res)
 {
 	struct timespec ts;
 	s64 left;
 
 	restore_saved_sigmask_unless(res == -ERESTARTNOHAND);
 	if (!uts || deadline == NO_TIMEOUT)
-		return;
+		return res;
+	if (unlikely(current->personality & STICKY_TIMEOUTS))
+		return sticky_result(res);
 	left = time_left(deadline);
 	ts = (struct timespec){left / NSEC_PER_SEC, left % NSEC_PER_SEC};
 	if (copy_to_user(uts, &ts, sizeof(ts)))
-		return;
+		return res;
+	return res;
 }
 
 /* The signal mask for the time of the call. 0 or -errno. */
@@ -379,8 +390,7 @@ SYSCALL_DEFINE5(ppoll, struct pollfd __user *, ufds, unsigned int, nfds, struct 
 	if (res)
 		return res;
 	res = do_sys_poll(ufds, nfds, deadline);
-	poll_finish(tsp, deadline, res);
-	return res;
+	return poll_finish(tsp, deadline, res);
 }
 
 static long poll_restart(struct task_struct *t);
@@ -542,8 +552,7 @@ SYSCALL_DEFINE6(pselect6, int, n, fd_set __user *, inp, fd_set __user *, outp, f
 	if (res)
 		return res;
 	res = do_select(n, sets, deadline);
-	poll_finish(tsp, deadline, res);
-	return res;
+	return poll_finish(tsp, deadline, res);
 }
 
 /*
@@ -569,6 +578,8 @@ SYSCALL_DEFINE5(select, int, n, fd_set __user *, inp, fd_set __user *, outp, fd_
 	if (res)
 		return res;
 	res = do_select(n, sets, deadline);
+	if (deadline != NO_TIMEOUT && unlikely(current->personality & STICKY_TIMEOUTS))
+		return sticky_result(res);
 	if (deadline != NO_TIMEOUT) {
 		tv = ns_to_timeval(time_left(deadline));
 		if (copy_to_user(tvp, &tv, sizeof(tv)))

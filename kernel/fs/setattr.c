@@ -54,13 +54,14 @@ void inode_init_owner(struct inode *inode, const struct inode *dir)
 		inode->i_mode &= ~S_ISGID;
 }
 
-/* No file system is involved, so it cannot change a size. */
+/*
+ * No file system is involved. A file whose content the kernel makes when it is read has no size that could be changed:
+ * a new one is taken and means nothing, as on Linux.
+ */
 int simple_setattr(struct dentry *dentry, const struct iattr *attr)
 {
 	struct inode *inode = dentry->d_inode;
 
-	if (attr->valid & ATTR_SIZE)
-		return -EINVAL;
 	if (attr->valid & ATTR_UID)
 		WRITE_ONCE(inode->i_uid, attr->uid);
 	if (attr->valid & ATTR_GID)
@@ -122,6 +123,8 @@ static int change_inode(struct dentry *dentry, const struct iattr *wanted)
 
 	if (err)
 		return err;
+	if (attr.valid & ATTR_MODE && S_ISLNK(inode->i_mode))
+		return -EOPNOTSUPP;
 	drop_privileged_bits(inode, &attr);
 	/* The caller may make this change, but has no right to take the bits away that go with it. */
 	if (attr.valid != wanted->valid && !inode_owner_or_capable(inode) && !(attr.valid & ATTR_SIZE))

@@ -1,5 +1,6 @@
 /*
  * splice(2): bytes go between a pipe and another file, or another pipe, without passing through the program's memory.
+ * tee(2): the same from pipe to pipe, and the first one keeps them.
  *
  * A file that makes pages of its own (trace_pipe_raw) gives them away: where the pipe stands at the start of a page,
  * they become the pipe's as they are. Everything else is copied once, from the file's page to the pipe's or back.
@@ -46,7 +47,7 @@ void pipe_unlock(struct file *f)
 
 	mutex_unlock(&pipe->lock);
 	if (wake)
-		wake_up_interruptible_all(&pipe->rd_wait);
+		wake_up_interruptible(&pipe->rd_wait);
 }
 
 /*
@@ -119,26 +120,47 @@ static ssize_t give_part(struct file *in, loff_t pos, struct file *pipe, size_t 
 	return res;
 }
 
-/* From a file that has pages, part by part. Once something is in the pipe, nothing is waited for. */
-static ssize_t splice_pages(struct file *in, loff_t *pos, struct file *pipe, size_t n, bool nonblock)
+/*
+ * The same from a file that the kernel can read, by way of a page of memory. The position in /dev/zero does not move.
+ */
+static ssize_t give_read(struct file *in, loff_t *pos, struct file *pipe, size_t n)
 {
+	char *page = get_free_page(GFP_KERNEL);
+	loff_t at = *pos;
+	ssize_t res = -ENOMEM;
+
+	if (page)
+		res = in->f_op->read_kernel(in, page, min(n, PAGE_SIZE), &at);
+	if (res > 0)
+		res = pipe_give_bytes(pipe, page, res);
+	free_page(page);
+	if (res > 0 && at != *pos)
+		*pos += res; /* the pipe may have taken less than was read */
+	return res;
+}
+
+/* Part by part. Once something is in the pipe, nothing is waited for. */
+static ssize_t splice_parts(struct file *in, loff_t *pos, struct file *pipe, size_t n, bool nonblock)
+{
+	bool pages = !in->f_op->read_kernel;
 	ssize_t done = 0, res = 0;
 
 	while (done < n) {
 		res = pipe_lock_room(pipe, nonblock || done);
 		if (res)
 			break;
-		res = give_part(in, *pos, pipe, n - done);
+		res = pages ? give_part(in, *pos, pipe, n - done) : give_read(in, pos, pipe, n - done);
 		pipe_unlock(pipe);
 		if (res <= 0)
 			break;
 		done += res;
-		*pos += res;
+		if (pages)
+			*pos += res;
 	}
 	return done ? done : res;
 }
 
-/* The file's own splice_read, or its pages; files with neither are -EINVAL. */
+/* The file's own splice_read, a read by the kernel, or its pages; files with none of them are -EINVAL. */
 static ssize_t splice_from_file(struct file *in, loff_t *pos, struct file *pipe, size_t n, bool nonblock)
 {
 	ssize_t res = -EINVAL;
@@ -148,8 +170,8 @@ static ssize_t splice_from_file(struct file *in, loff_t *pos, struct file *pipe,
 	nonblock |= !!(pipe->f_flags & O_NONBLOCK);
 	if (in->f_op->splice_read)
 		res = in->f_op->splice_read(in, pos, pipe, n, nonblock);
-	else if (in->f_op->get_page)
-		res = splice_pages(in, pos, pipe, n, nonblock);
+	else if (in->f_op->get_page || in->f_op->read_kernel)
+		res = splice_parts(in, pos, pipe, n, nonblock);
 	if (res > 0)
 		inotify_file(in, IN_ACCESS);
 	return res;
@@ -201,7 +223,7 @@ static void unlock_taken(struct pipe_inode_info *pipe)
 
 	mutex_unlock(&pipe->lock);
 	if (wake)
-		wake_up_interruptible_all(&pipe->wr_wait);
+		wake_up_interruptible(&pipe->wr_wait);
 }
 
 /*
@@ -232,6 +254,29 @@ static ssize_t splice_to_file(struct file *in, struct file *out, loff_t *pos, si
 
 /* ---- From pipe to pipe */
 
+/* What is done with two pipes, both of them locked: bytes that have come to the second, or -errno when none have. */
+typedef ssize_t (*pipes_fn)(struct pipe_inode_info *from, struct pipe_inode_info *to, size_t n);
+
+/*
+ * [both l] Copy what is in `from` and leave it there, up to n bytes, as far as `to` has room. As move_bytes(), but the
+ * tail stands still.
+ */
+static ssize_t tee_bytes(struct pipe_inode_info *from, struct pipe_inode_info *to, size_t n)
+{
+	u64 at = from->tail;
+	ssize_t res = 1;
+
+	while (res > 0 && at < from->head && at - from->tail < n && pipe_room(to)) {
+		unsigned off = at & (PAGE_SIZE - 1);
+		size_t part = min_t(u64, n - (at - from->tail), min_t(u64, from->head - at, PAGE_SIZE - off));
+
+		res = pipe_fill(to, *pipe_slot(from, at) + off, min(part, pipe_room(to)), true);
+		if (res > 0)
+			at += res;
+	}
+	return at > from->tail ? (ssize_t)(at - from->tail) : min_t(ssize_t, res, 0);
+}
+
 /*
  * [both l] Copy until n bytes are through, the source is empty, or the target is full. Only the first failure without
  * a byte is reported: bytes, or -errno.
@@ -256,7 +301,7 @@ static ssize_t move_bytes(struct pipe_inode_info *from, struct pipe_inode_info *
  * two splices in opposite directions cannot deadlock. Other tasks may have been faster in between; then it starts
  * again.
  */
-static ssize_t splice_pipes(struct file *in, struct file *out, size_t n, bool nonblock)
+static ssize_t splice_pipes(struct file *in, struct file *out, size_t n, bool nonblock, pipes_fn pass)
 {
 	struct pipe_inode_info *from = pipe_of(in), *to = pipe_of(out);
 	ssize_t res;
@@ -276,7 +321,7 @@ static ssize_t splice_pipes(struct file *in, struct file *out, size_t n, bool no
 		mutex_lock(from < to ? &to->lock : &from->lock);
 		/* The last reader may have closed `to` while neither lock was held. */
 		if (to->readers) {
-			res = move_bytes(from, to, n);
+			res = pass(from, to, n);
 		} else {
 			send_sig(SIGPIPE, current, 0);
 			res = -EPIPE;
@@ -295,7 +340,7 @@ static ssize_t do_splice(struct file *in, loff_t *pos_in, struct file *out, loff
 	bool nonblock = flags & SPLICE_F_NONBLOCK;
 
 	if (pipe_of(in) && pipe_of(out))
-		return splice_pipes(in, out, n, nonblock || ((in->f_flags | out->f_flags) & O_NONBLOCK));
+		return splice_pipes(in, out, n, nonblock || ((in->f_flags | out->f_flags) & O_NONBLOCK), move_bytes);
 	if (pipe_of(in))
 		return splice_to_file(in, out, pos_out, n, nonblock || (in->f_flags & O_NONBLOCK));
 	return pipe_of(out) ? splice_from_file(in, pos_in, out, n, nonblock) : -EINVAL;
@@ -358,6 +403,36 @@ SYSCALL_DEFINE6(splice, int, fd_in, loff_t __user *, off_in, int, fd_out, loff_t
 	out = fget(fd_out);
 	if (in && out)
 		res = splice_files(in, off_in, out, off_out, len, flags);
+	if (in)
+		fput(in);
+	if (out)
+		fput(out);
+	return res;
+}
+
+static ssize_t tee_files(struct file *in, struct file *out, size_t n, unsigned flags)
+{
+	bool nonblock = flags & SPLICE_F_NONBLOCK || (in->f_flags | out->f_flags) & O_NONBLOCK;
+
+	if (!(in->f_mode & FMODE_READ) || !(out->f_mode & FMODE_WRITE))
+		return -EBADF;
+	return pipe_of(in) && pipe_of(out) ? splice_pipes(in, out, n, nonblock, tee_bytes) : -EINVAL;
+}
+
+/* Linux gives the second pipe the pages of the first; here a page belongs to one pipe, so the bytes are copied. */
+SYSCALL_DEFINE4(tee, int, fdin, int, fdout, size_t, len, unsigned int, flags)
+{
+	struct file *in, *out;
+	ssize_t res = -EBADF;
+
+	if (flags & ~SPLICE_F_ALL)
+		return -EINVAL;
+	if (!len)
+		return 0;
+	in = fget(fdin);
+	out = fget(fdout);
+	if (in && out)
+		res = tee_files(in, out, min(len, MAX_RW_COUNT), flags);
 	if (in)
 		fput(in);
 	if (out)

@@ -285,14 +285,19 @@ EXPORT_SYMBOL(cancel_work_sync);
 
 /* ---- Delayed works */
 
+/* Where it is queued when the delay is over: in its own workqueue, or on this CPU. */
+static struct worker_pool *delayed_pool(const struct delayed_work *w)
+{
+	return w->wq ? own_pool(w->wq) : cpu_pool(current->cpu);
+}
+
 /* In the timer interrupt: the delay is over, the work is queued like any other. */
 enum hrtimer_restart delayed_work_timer_fn(struct hrtimer *t)
 {
 	struct delayed_work *w = container_of(t, struct delayed_work, timer);
-	struct worker_pool *pool = w->wq ? own_pool(w->wq) : cpu_pool(current->cpu);
 
 	smp_store_release(&w->work.state, WORK_QUEUED);
-	insert_work(pool, &w->work);
+	insert_work(delayed_pool(w), &w->work);
 	return HRTIMER_NORESTART;
 }
 EXPORT_SYMBOL(delayed_work_timer_fn);
@@ -312,16 +317,20 @@ static void start_delay(struct delayed_work *w, u64 delay_ns)
 	hrtimer_start(&w->timer, ktime_add_safe(ktime_get(), min_t(u64, delay_ns, KTIME_MAX)));
 }
 
+/* Without a delay the work is queued at once, and no timer is set: as on Linux. */
 bool noinline queue_delayed_work(struct workqueue_struct *wq, struct delayed_work *w, u64 delay_ns)
 {
 	unsigned long flags;
 	bool claimed;
 
 	local_irq_save(flags);
-	claimed = claim_work(&w->work, WORK_DELAYED);
+	claimed = claim_work(&w->work, delay_ns ? WORK_DELAYED : WORK_QUEUED);
 	if (claimed) {
 		w->wq = wq;
-		start_delay(w, delay_ns);
+		if (delay_ns)
+			start_delay(w, delay_ns);
+		else
+			insert_work(delayed_pool(w), &w->work);
 	}
 	local_irq_restore(flags);
 	return claimed;

@@ -21,6 +21,8 @@
 #include <lib/printf.h>
 #include <mm/page.h>
 #include <mm/slab.h>
+#include <proc/cred.h>
+#include <sched/sched.h>
 
 #define SEQ_MAX_SIZE (64UL << 20) /* bytes of one record; a longer one is a bug of the file that makes it */
 
@@ -38,15 +40,47 @@ int seq_open(struct file *file, const struct seq_operations *op)
 }
 EXPORT_SYMBOL(seq_open);
 
+/* [l] The buffer goes. */
+static void seq_free_buffer(struct seq_file *m)
+{
+	kvfree(m->buf);
+	m->buf = NULL;
+	if (m->user) {
+		user_uncharge_memory(m->user, m->size);
+		put_user_struct(m->user);
+		m->user = NULL;
+	}
+	m->size = 0;
+}
+
 int seq_release(struct inode *inode, struct file *file)
 {
 	struct seq_file *m = file->private_data;
 
-	kvfree(m->buf);
+	seq_free_buffer(m);
 	kfree(m);
 	return 0;
 }
 EXPORT_SYMBOL(seq_release);
+
+/*
+ * [l] A buffer of more than a page stays as long as the file is open, so it counts for the user who reads. False: the
+ * user has too much.
+ */
+static bool seq_charge(struct seq_file *m, size_t size)
+{
+	struct user_struct *user;
+
+	if (size <= PAGE_SIZE)
+		return true;
+	user = get_task_user(current);
+	if (user_charge_memory(user, size)) {
+		m->user = user;
+		return true;
+	}
+	put_user_struct(user);
+	return false;
+}
 
 /*
  * [l] Get a buffer twice as large, which is empty. Its old contents are made again by the caller, so they are freed
@@ -56,11 +90,16 @@ static int seq_grow(struct seq_file *m)
 {
 	size_t size = m->size ? m->size * 2 : PAGE_SIZE;
 
-	kvfree(m->buf);
-	m->buf = size <= SEQ_MAX_SIZE ? kvmalloc(size, GFP_KERNEL) : NULL;
-	m->size = m->buf ? size : 0;
+	seq_free_buffer(m);
 	m->count = m->from = 0;
-	return m->buf ? 0 : -ENOMEM;
+	if (size > SEQ_MAX_SIZE || !seq_charge(m, size))
+		return -ENOMEM;
+	m->size = size;
+	m->buf = kvmalloc(size, GFP_KERNEL);
+	if (m->buf)
+		return 0;
+	seq_free_buffer(m);
+	return -ENOMEM;
 }
 
 /*

@@ -5,6 +5,7 @@
 #include <kernel/smp.h>
 #include <sched/mutex.h>
 #include <sched/sched.h>
+#include <trace/events/lock.h>
 
 struct mutex_waiter {
 	struct list_head list;
@@ -102,11 +103,15 @@ static int noinline __mutex_lock_slowpath(struct mutex *m, unsigned state)
 	int ret;
 
 	BUG_ON(mutex_owner(m) == current);
-	if (nr_cpu_ids > 1 && mutex_optimistic_spin(m))
+	trace_contention_begin(m, LCB_F_MUTEX | LCB_F_SPIN);
+	if (nr_cpu_ids > 1 && mutex_optimistic_spin(m)) {
+		trace_contention_end(m, 0);
 		return 0;
+	}
 	spin_lock(&m->wait_lock);
 	list_add_tail(&w.list, &m->waiters);
 	__atomic_fetch_or(&m->owner, MUTEX_WAITERS, __ATOMIC_RELAXED);
+	trace_contention_begin(m, LCB_F_MUTEX);
 	ret = wait_for_mutex(m, &w, state);
 	__set_current_state(TASK_RUNNING);
 	/* Only the first waiter asks for a hand-over; when it leaves the queue, as owner or not, that is over. */
@@ -115,6 +120,7 @@ static int noinline __mutex_lock_slowpath(struct mutex *m, unsigned state)
 	list_del(&w.list);
 	if (list_empty(&m->waiters))
 		__atomic_fetch_and(&m->owner, ~MUTEX_WAITERS, __ATOMIC_RELAXED);
+	trace_contention_end(m, ret);
 	spin_unlock(&m->wait_lock);
 	return ret;
 }

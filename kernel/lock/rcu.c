@@ -7,6 +7,21 @@
 
 #include "../sched/sched.h"
 
+#define CREATE_TRACE_POINTS
+#include <trace/events/rcu.h>
+
+/* The texts of the events: a record has an address, so readers of raw records find them in printk_formats. */
+enum { RCU_NAME, GP_START, GP_END, THREAD_RUN, THREAD_WAIT, CORE_START, CORE_END };
+static const char *const rcu_texts[] __tracepoint_string = {
+	[RCU_NAME] = "rcu_sched",
+	[GP_START] = "start",
+	[GP_END] = "end",
+	[THREAD_RUN] = "Start CPU kthread@rcu_run",
+	[THREAD_WAIT] = "End CPU kthread@rcu_wait",
+	[CORE_START] = "Start RCU core",
+	[CORE_END] = "End RCU core",
+};
+
 /*
  * Code that has preemption off is a reader: under rcu_read_lock, under a spinlock, or in an interrupt. A stopper thread
  * can run on a CPU only by a context switch there, and no switch happens inside a reader. So once a stopper has run on
@@ -44,6 +59,7 @@ void rcu_gp_end(u64 number)
 		;
 }
 
+/* With one CPU there is nothing to wait for, and no event either. */
 void noinline synchronize_rcu(void)
 {
 	u64 number;
@@ -53,9 +69,11 @@ void noinline synchronize_rcu(void)
 		return;
 	WARN_ON_ONCE(preempt_count());
 	number = rcu_gp_begin();
+	trace_rcu_grace_period(rcu_texts[RCU_NAME], number, rcu_texts[GP_START]);
 	smp_mb();
 	/* The caller can be preempted: no reader is in progress on the CPU it is on at this moment. */
 	stop_each_cpu_but(READ_ONCE(current->cpu), rcu_pass, NULL);
+	trace_rcu_grace_period(rcu_texts[RCU_NAME], number, rcu_texts[GP_END]);
 	rcu_gp_end(number);
 }
 EXPORT_SYMBOL_GPL(synchronize_rcu);
@@ -108,9 +126,12 @@ static bool rcu_running; /* [immutable once set] the thread exists */
 void call_rcu(struct rcu_head *head, void (*func)(struct rcu_head *))
 {
 	struct rcu_head *old = READ_ONCE(rcu_callbacks);
-	bool many = __atomic_add_fetch(&rcu_nr_callbacks, 1, __ATOMIC_RELAXED) == RCU_BATCH;
+	unsigned waiting = __atomic_add_fetch(&rcu_nr_callbacks, 1, __ATOMIC_RELAXED);
+	bool many = waiting == RCU_BATCH;
 
 	head->func = func;
+	trace_rcu_callback(rcu_texts[RCU_NAME], head,
+			   waiting); /* before the push: then it may be freed at any moment */
 	do {
 		head->next = old;
 	} while (!__atomic_compare_exchange_n(&rcu_callbacks, &old, head, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
@@ -129,13 +150,13 @@ static enum hrtimer_restart rcu_timer_fn(struct hrtimer *t)
 	return HRTIMER_NORESTART;
 }
 
-/* Oldest first: callbacks may rely on the order they were queued in. */
-static struct rcu_head *take_callbacks(void)
+/* Oldest first: callbacks may rely on the order they were queued in. Their number goes to *n. */
+static struct rcu_head *take_callbacks(int *n)
 {
 	struct rcu_head *list = __atomic_exchange_n(&rcu_callbacks, NULL, __ATOMIC_SEQ_CST), *ordered = NULL, *next;
 
 	WRITE_ONCE(rcu_nr_callbacks, 0);
-	for (; list; list = next) {
+	for (*n = 0; list; list = next, ++*n) {
 		next = list->next;
 		list->next = ordered;
 		ordered = list;
@@ -143,23 +164,36 @@ static struct rcu_head *take_callbacks(void)
 	return ordered;
 }
 
-/*
- * One grace period serves all callbacks that were there when it began. Callbacks run here, in a thread, and
- * may sleep.
- */
+/* Call a batch of n callbacks. They run in this thread, and may sleep. */
+static void rcu_do_batch(struct rcu_head *list, int n)
+{
+	struct rcu_head *next;
+
+	trace_rcu_batch_start(rcu_texts[RCU_NAME], n, LONG_MAX);
+	for (; list; list = next) {
+		next = list->next; /* func may free it */
+		trace_rcu_invoke_callback(rcu_texts[RCU_NAME], list);
+		list->func(list);
+		cond_resched();
+	}
+	trace_rcu_batch_end(rcu_texts[RCU_NAME], n, READ_ONCE(rcu_callbacks), need_resched());
+}
+
+/* One grace period serves all callbacks that were there when it began. */
 static int rcu_thread(void *unused)
 {
-	struct rcu_head *list, *next;
+	struct rcu_head *list;
+	int n;
 
 	for (;;) {
 		wait_event_idle(&rcu_wait, READ_ONCE(rcu_callbacks));
-		list = take_callbacks();
+		trace_rcu_utilization(rcu_texts[THREAD_RUN]);
+		list = take_callbacks(&n);
 		synchronize_rcu();
-		for (; list; list = next) {
-			next = list->next; /* func may free it */
-			list->func(list);
-			cond_resched();
-		}
+		trace_rcu_utilization(rcu_texts[CORE_START]);
+		rcu_do_batch(list, n);
+		trace_rcu_utilization(rcu_texts[CORE_END]);
+		trace_rcu_utilization(rcu_texts[THREAD_WAIT]);
 	}
 	return 0;
 }

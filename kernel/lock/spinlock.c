@@ -7,8 +7,39 @@
  */
 #include <irq/softirq.h>
 #include <kernel/export.h>
+#include <kernel/percpu.h>
 #include <sched/preempt.h>
-#include <sched/spinlock.h>
+#include <sched/spinlock_slow.h>
+#include <trace/event_once.h>
+
+#define CREATE_TRACE_POINTS
+#include <trace/events/lock.h>
+
+static DEFINE_PER_CPU(u8, contention_told); /* [its CPU, preemption off] the contexts that record a wait */
+
+/* What a probe does may wait for a lock, too, such as that of the log: such a wait is not recorded. Preemption off. */
+static void tell_contention(spinlock_t *l, bool begins)
+{
+	u8 *busy = this_cpu_ptr(&contention_told), bit = event_context_bit();
+
+	if (!event_once_begin(busy, bit))
+		return;
+	if (begins)
+		trace_contention_begin(l, LCB_F_SPIN);
+	else
+		trace_contention_end(l, 0);
+	event_once_end(busy, bit);
+}
+
+unsigned long noinline queued_spin_lock_slowpath(spinlock_t *l, unsigned long flags)
+{
+	if (trace_contention_begin_enabled())
+		tell_contention(l, true);
+	arch_spin_lock(l);
+	if (trace_contention_end_enabled())
+		tell_contention(l, false);
+	return flags;
+}
 
 /*
  * Preemption goes off before the lock is taken: while a holder was preempted, all that want the lock would spin for a
@@ -17,7 +48,7 @@
 void __lockfunc _raw_spin_lock(spinlock_t *l)
 {
 	preempt_disable();
-	arch_spin_lock(l);
+	spin_lock_contended(l);
 }
 EXPORT_SYMBOL(_raw_spin_lock);
 
@@ -44,7 +75,7 @@ void __lockfunc _raw_spin_lock_irq(spinlock_t *l)
 {
 	local_irq_disable();
 	preempt_disable();
-	arch_spin_lock(l);
+	spin_lock_contended(l);
 }
 EXPORT_SYMBOL(_raw_spin_lock_irq);
 
@@ -62,7 +93,7 @@ void __lockfunc _raw_spin_lock_bh(spinlock_t *l)
 {
 	local_bh_disable();
 	preempt_disable();
-	arch_spin_lock(l);
+	spin_lock_contended(l);
 }
 EXPORT_SYMBOL(_raw_spin_lock_bh);
 
@@ -82,8 +113,7 @@ unsigned long __lockfunc _raw_spin_lock_irqsave(spinlock_t *l)
 
 	local_irq_save(flags);
 	preempt_disable();
-	arch_spin_lock(l);
-	return flags;
+	return likely(arch_spin_trylock(l)) ? flags : queued_spin_lock_slowpath(l, flags);
 }
 EXPORT_SYMBOL(_raw_spin_lock_irqsave);
 

@@ -96,7 +96,7 @@ noinline void do_page_fault(struct pt_regs *regs, unsigned long addr, unsigned f
 	}
 	do
 		err = handle_mm_fault(mm, addr, flags);
-	while (unlikely(err == -ENOMEM) && out_of_memory());
+	while (unlikely(err == -ENOMEM) && out_of_memory(GFP_USER, 0));
 	if (likely(!err))
 		return;
 	if (user_mode(regs))

@@ -23,8 +23,9 @@ struct copy {
 	struct mm_struct *old, *new;
 	pte_t *table; /* the child's slot for table_start */
 	unsigned long table_start;
-	bool cow;	/* write-protect in both */
-	int anon, file; /* pages copied */
+	unsigned long lacking; /* the address whose table there was no memory for under the spinlock */
+	bool cow;	       /* write-protect in both */
+	int anon, file;	       /* pages copied */
 	struct pte_pause pause;
 };
 
@@ -53,8 +54,10 @@ static int copy_pte(pte_t *slot, unsigned long va, void *arg)
 	pte_t pte = READ_ONCE(*slot), *to = child_slot(c, va);
 	struct page *page = phys_to_page(pte_phys(pte));
 
-	if (!to)
+	if (!to) {
+		c->lacking = va;
 		return -ENOMEM;
+	}
 	if (c->cow && pte_write(pte)) {
 		pte = pte_wrprotect(pte);
 		set_pte(slot, pte);
@@ -69,6 +72,12 @@ static int copy_pte(pte_t *slot, unsigned long va, void *arg)
 	}
 	set_pte(to, pte);
 	return pte_pause(&c->pause, va);
+}
+
+/* A table that there was no memory for: it is made where the allocator may wait. The address to go on at, or 0. */
+static unsigned long make_lacking_table(struct copy *c)
+{
+	return pte_alloc(c->new->pgd, c->lacking) ? c->lacking : 0;
 }
 
 /*
@@ -87,8 +96,8 @@ static int copy_page_range(struct copy *c, const struct vm_area_struct *vma)
 		spin_lock(&c->old->page_table_lock);
 		ret = pte_range(c->old->pgd, start, vma->vm_end, copy_pte, c);
 		spin_unlock(&c->old->page_table_lock);
-		start = c->pause.next;
-	} while (ret > 0);
+		start = ret == -ENOMEM ? make_lacking_table(c) : c->pause.next;
+	} while (ret > 0 || (ret == -ENOMEM && start));
 	return ret;
 }
 

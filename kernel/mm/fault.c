@@ -85,12 +85,6 @@ static noinline int do_anonymous_page(struct fault *f)
 	return 0;
 }
 
-/* Which page of what backs the area addr is. */
-static inline unsigned long area_index(const struct vm_area_struct *vma, unsigned long addr)
-{
-	return vma->vm_pgoff + ((addr - vma->vm_start) >> PAGE_SHIFT);
-}
-
 /* [m] The page that backs addr, with a reference; ERR_PTR behind the end of the file or when out of memory. */
 static struct page *area_page(const struct vm_area_struct *vma, unsigned long addr)
 {

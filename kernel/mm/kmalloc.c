@@ -217,7 +217,7 @@ void *kvmalloc(size_t size, gfp_t gfp)
 
 	if (p || size <= PAGE_SIZE)
 		return p;
-	return gfp & __GFP_ZERO ? vzalloc(size) : vmalloc(size);
+	return __vmalloc(size, gfp);
 }
 EXPORT_SYMBOL(kvmalloc);
 

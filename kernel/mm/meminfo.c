@@ -1,6 +1,6 @@
 /*
- * /proc/meminfo: the lines for what this kernel has. There is no page cache that could be given up and no swap, so
- * lines about those are missing.
+ * /proc/meminfo: the lines for what this kernel has. There is no page cache that could be given up and no swap; of
+ * these there are the lines that programs take for granted, with 0.
  */
 #include <fs/seq_file.h>
 #include <mm/page.h>
@@ -16,16 +16,17 @@ static void show_pages(struct seq_file *m, const char *name, unsigned long pages
 }
 
 /*
- * Nothing can be reclaimed, since files live in memory and there is no swap: what is available is what is free. The
- * figures are of slightly different moments. Thread context.
+ * Nothing can be reclaimed, since files live in memory and there is no swap: what is available is what is free, but for
+ * the reserve. The figures are of slightly different moments. Thread context.
  */
 int meminfo_show(struct seq_file *m)
 {
-	unsigned long free = nr_free_pages();
-
 	show_pages(m, "MemTotal:", totalram_pages());
-	show_pages(m, "MemFree:", free);
-	show_pages(m, "MemAvailable:", free);
+	show_pages(m, "MemFree:", nr_free_pages());
+	show_pages(m, "MemAvailable:", si_mem_available());
+	show_pages(m, "Buffers:", 0);
+	show_pages(m, "SwapTotal:", 0);
+	show_pages(m, "SwapFree:", 0);
 	show_pages(m, "Slab:", atomic64_read(&nr_slab_pages));
 	show_pages(m, "SUnreclaim:", atomic64_read(&nr_slab_pages));
 	show_pages(m, "KernelStack:", nr_thread_stacks() * (THREAD_SIZE >> PAGE_SHIFT));

@@ -8,6 +8,7 @@
  * Locks: mmap_lock is taken by do_mmap(), do_munmap() and do_brk(); functions marked [m] need it held.
  */
 #include <lib/string.h>
+#include <proc/personality.h>
 #include <sched/sched.h>
 #include <trace/uprobes.h>
 #include <uapi/mman.h>
@@ -171,14 +172,14 @@ static int mapping_flags(struct file *file, unsigned prot, unsigned flags)
 			return -EACCES;
 		vm_flags &= ~VM_MAYWRITE;
 	}
-	if (vm_flags & VM_GROWSDOWN)
-		return -EINVAL;
 	if (file->f_mnt && (file->f_mnt->mnt_flags & MS_NOEXEC)) {
 		if (prot & PROT_EXEC)
 			return -EPERM;
 		vm_flags |= VM_NOEXEC;
 	}
-	return file->f_op->get_page ? (int)vm_flags : -ENODEV;
+	if (!file->f_op->get_page && !file->f_op->mmap)
+		return -ENODEV;
+	return vm_flags & VM_GROWSDOWN ? -EINVAL : (int)vm_flags;
 }
 
 /*
@@ -240,6 +241,17 @@ static int back_mapping(struct vm_area_struct *vma, struct file *file, unsigned 
 	return vma->vm_shm ? 0 : -ENOMEM;
 }
 
+int vma_share_zeroes(struct vm_area_struct *vma)
+{
+	vma->vm_shm = shm_create(vma_pages(vma));
+	if (!vma->vm_shm)
+		return -ENOMEM;
+	fput(vma->vm_file);
+	vma->vm_file = NULL;
+	vma->vm_pgoff = 0;
+	return 0;
+}
+
 /* [m] Do the limits allow it? What the mapping replaces (MAP_FIXED) goes, and is counted only where that decides. */
 static bool has_room_for(struct mm_struct *mm, unsigned long addr, unsigned long len, unsigned vm_flags)
 {
@@ -288,6 +300,14 @@ static bool in_file_range(const struct file *file, unsigned long pgoff, unsigned
 	return !file || !S_ISREG(file->f_inode->i_mode) || pgoff <= (LONG_MAX - len) >> PAGE_SHIFT;
 }
 
+/* With READ_IMPLIES_EXEC of personality(2) what can be read can be executed, but for a file of a mount without it. */
+static unsigned implied_prot(const struct file *file, unsigned prot)
+{
+	bool noexec = file && file->f_mnt && file->f_mnt->mnt_flags & MS_NOEXEC;
+
+	return current->personality & READ_IMPLIES_EXEC && prot & PROT_READ && !noexec ? prot | PROT_EXEC : prot;
+}
+
 /* The checks that need no lock come first. `pgoff` comes from a number of bytes, so pgoff + length cannot wrap. */
 noinline long do_mmap(struct mm_struct *mm, struct file *file, unsigned long addr, unsigned long len, unsigned prot,
 		      unsigned flags, unsigned long pgoff)
@@ -303,7 +323,7 @@ noinline long do_mmap(struct mm_struct *mm, struct file *file, unsigned long add
 	len = ALIGN(len, PAGE_SIZE);
 	if (!in_file_range(file, pgoff, len))
 		return -EOVERFLOW;
-	vm_flags = mapping_flags(file, prot, flags);
+	vm_flags = mapping_flags(file, mm == current->mm ? implied_prot(file, prot) : prot, flags);
 	if (vm_flags < 0)
 		return vm_flags;
 	if (plainly_too_much(len, vm_flags))

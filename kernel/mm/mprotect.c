@@ -6,6 +6,7 @@
  * Taking rights away is complete only after the TLB flush, which comes before mmap_lock is released; a fault that meets
  * an old entry in between waits for that lock.
  */
+#include <proc/personality.h>
 #include <trace/uprobes.h>
 #include <uapi/mman.h>
 
@@ -82,6 +83,14 @@ static int check_range(struct mm_struct *mm, unsigned long start, unsigned long 
 	return data && !may_expand_data(mm, VM_WRITE, data >> PAGE_SHIFT) ? -ENOMEM : 0;
 }
 
+/* What an area gets where personality(2) says READ_IMPLIES_EXEC. [m] */
+static unsigned mprotect_implied(const struct vm_area_struct *vma, unsigned prot)
+{
+	bool implied = current->personality & READ_IMPLIES_EXEC && prot & PROT_READ && !(vma->vm_flags & VM_NOEXEC);
+
+	return implied ? prot | PROT_EXEC : prot;
+}
+
 /*
  * [m] Area by area. After a split the loop looks the area up again and finds the part inside the range. A split that
  * fails half way leaves the areas before it changed, as on Linux, but no cut in an area that keeps its rights.
@@ -90,10 +99,12 @@ static int protect_locked(struct mm_struct *mm, unsigned long start, unsigned lo
 {
 	struct vm_area_struct *vma;
 	int err = check_range(mm, start, end, prot);
+	unsigned wanted;
 
 	while (!err && start < end) {
 		vma = find_vma(mm, start);
-		if (prot_to_vm_flags(vma->vm_flags) == prot_to_vm_flags(prot)) {
+		wanted = mprotect_implied(vma, prot);
+		if (prot_to_vm_flags(vma->vm_flags) == prot_to_vm_flags(wanted)) {
 			start = vma->vm_end;
 			continue;
 		}
@@ -107,7 +118,7 @@ static int protect_locked(struct mm_struct *mm, unsigned long start, unsigned lo
 			vma_merge(vma); /* with the part that was cut off below it */
 			break;
 		}
-		change_area(vma, prot);
+		change_area(vma, wanted);
 		start = vma->vm_end;
 		vma_merge(vma);
 	}

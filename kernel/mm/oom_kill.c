@@ -1,6 +1,12 @@
 /*
- * Memory is full, and a program that touches a page of its own needs one: a process is killed, the one whose end gives
- * most memory back. All other requests that find no memory fail with ENOMEM and leave the choice to their caller.
+ * Memory is full, and a program that touches a page of its own needs one, or the kernel needs a few: a process is
+ * killed, the one whose end gives most memory back. Requests for larger blocks, those that cope with a failure
+ * (__GFP_NOWARN) and those of code that cannot sleep fail instead.
+ *
+ * The processes of a user other than root are judged together, with all that the user has outside of them: in sockets,
+ * pipes and memfds, which belong to no process, and in many processes that are small one by one. First goes the user
+ * who has most, and of that user's processes the largest. A process of root is judged alone. Before all of them goes a
+ * process that makes a large request (large_request_begin).
  *
  * There is one victim at a time. A task that comes here meanwhile waits and tries again, so that memory that is on its
  * way back is not taken for a reason to kill another process. A victim that does not end in time is left alone and the
@@ -18,19 +24,21 @@
 #include <lib/errno.h>
 #include <mm/page.h>
 #include <proc/capability.h>
+#include <proc/cred.h>
 #include <proc/fork.h>
 #include <proc/signal.h>
 #include <sched/sched.h>
 #include <time/clock.h>
 #include <time/hrtimer.h>
+#include <trace/events/oom.h>
 
 #include "slab.h"
 #include "vma.h"
 
-#define VICTIM_PATIENCE (5 * NSEC_PER_SEC)  /* for a victim, before the next is chosen */
+#define VICTIM_PATIENCE (5 * NSEC_PER_SEC) /* for a victim, before the next is chosen */
+#define REPORT_INTERVAL (5 * NSEC_PER_SEC)
 #define LAST_PATIENCE	(30 * NSEC_PER_SEC) /* for the last one, before the machine gives up */
-#define ENOUGH_PAGES \
-	64 /* with so many free pages another victim's memory has come back, and the fault is tried again */
+#define ENOUGH_PAGES	64		    /* free: memory is not full */
 
 /* Locks: o oom_mutex, which the task that chooses holds; a atomic. */
 static DEFINE_MUTEX(oom_mutex);
@@ -109,10 +117,17 @@ static struct mm_struct *process_mm(struct task_struct *p)
 	return mm;
 }
 
+/* The pages that an address space has for itself, with its tables and the descriptions of its areas. */
+static unsigned long mm_private_pages(struct mm_struct *mm)
+{
+	return atomic_read(&mm->rss_anon) + pgd_pages(mm->pgd) +
+	       READ_ONCE(mm->nr_areas) * sizeof(struct vm_area_struct) / PAGE_SIZE;
+}
+
 /* The pages that the end of this address space would give back. */
 static unsigned long mm_pages(struct mm_struct *mm)
 {
-	return atomic_read(&mm->rss_anon) + atomic_read(&mm->rss_file) + pgd_pages(mm->pgd);
+	return mm_private_pages(mm) + atomic_read(&mm->rss_file);
 }
 
 /*
@@ -130,38 +145,104 @@ static bool borrows_memory(const struct task_struct *p)
 	return borrows;
 }
 
+/* oom_score_adj as pages. */
+static long adj_pages(const struct task_struct *p, unsigned long totalpages)
+{
+	return READ_ONCE(p->signal->oom_score_adj) * (long)(totalpages / 1000);
+}
+
 /* A process that was killed for its memory already is not chosen again. */
 long oom_badness(struct task_struct *p, unsigned long totalpages)
 {
-	long adj = READ_ONCE(p->signal->oom_score_adj), points = LONG_MIN;
+	long points = LONG_MIN;
 	struct mm_struct *mm;
 
-	if (unkillable(p) || adj == OOM_SCORE_ADJ_MIN || borrows_memory(p))
+	if (unkillable(p) || READ_ONCE(p->signal->oom_score_adj) == OOM_SCORE_ADJ_MIN || borrows_memory(p))
 		return LONG_MIN;
 	mm = process_mm(p);
 	if (!mm)
 		return LONG_MIN;
 	if (!READ_ONCE(mm->oom_victim))
-		points = (long)mm_pages(mm) + adj * (long)(totalpages / 1000);
+		points = (long)mm_pages(mm) + adj_pages(p, totalpages);
 	mmput_later(mm);
 	return points;
 }
 
-/*
- * The process with the most points, with a reference; among equals the one with the highest number. NULL: no process
- * may be killed.
- */
+/* [o] Add what a process has for itself, with the stacks of its threads, to what its user has. */
+static void count_for_user(struct task_struct *p, struct user_struct *user)
+{
+	struct mm_struct *mm = process_mm(p);
+
+	user->oom_pages += READ_ONCE(p->signal->nr_threads) * (THREAD_SIZE / PAGE_SIZE);
+	if (!mm)
+		return;
+	if (!READ_ONCE(mm->oom_victim))
+		user->oom_pages += mm_private_pages(mm);
+	mmput_later(mm);
+}
+
+/* [o] What each user has in all its processes together. */
+static void count_users(void)
+{
+	struct task_struct *p;
+
+	for (int pass = 0; pass < 2; pass++) {
+		for (pid_t pid = 1; (p = next_process(pid)); pid++) {
+			struct user_struct *user = get_task_user(p);
+
+			pid = p->pid;
+			if (pass)
+				count_for_user(p, user);
+			else
+				user->oom_pages = 0;
+			put_user_struct(user);
+			put_task_struct(p);
+		}
+	}
+}
+
+/* What a victim is chosen by, in pages: first what its user has in all, then what it has itself. */
+struct oom_points {
+	long user, own;
+};
+
+/* [o] After count_users(). own LONG_MIN: it must not be killed. */
+static struct oom_points oom_points_of(struct task_struct *p, unsigned long totalpages)
+{
+	long own = oom_badness(p, totalpages);
+	struct oom_points points = {own, own};
+	struct user_struct *user;
+
+	if (own == LONG_MIN)
+		return points;
+	if (atomic_read(&p->signal->oom_origin))
+		return (struct oom_points){LONG_MAX, LONG_MAX};
+	user = get_task_user(p);
+	if (user != &root_user)
+		points.user = (long)(user->oom_pages + user_outside_pages(user)) + adj_pages(p, totalpages);
+	put_user_struct(user);
+	return points;
+}
+
+/* Among equals the later one, which has the higher number. */
+static bool are_more_points(const struct oom_points *points, const struct oom_points *most)
+{
+	return points->user != most->user ? points->user > most->user : points->own >= most->own;
+}
+
+/* [o] The process with the most points, with a reference. NULL: no process may be killed. */
 static struct task_struct *select_bad_process(void)
 {
 	unsigned long totalpages = totalram_pages();
+	struct oom_points most = {LONG_MIN, LONG_MIN};
 	struct task_struct *p, *chosen = NULL;
-	long points, most = LONG_MIN;
-	pid_t pid;
 
-	for (pid = 1; (p = next_process(pid)); pid++) {
+	count_users();
+	for (pid_t pid = 1; (p = next_process(pid)); pid++) {
+		struct oom_points points = oom_points_of(p, totalpages);
+
 		pid = p->pid;
-		points = oom_badness(p, totalpages);
-		if (points == LONG_MIN || points < most) {
+		if (points.own == LONG_MIN || !are_more_points(&points, &most)) {
 			put_task_struct(p);
 			continue;
 		}
@@ -189,15 +270,20 @@ static void dump_task(struct task_struct *p)
 }
 
 /*
- * Linux's report, for what there is here: the task that asked, how memory stands, and every process that could be
- * chosen.
+ * [o] Linux's report, for what there is here: the task that asked, how memory stands, and every process that could be
+ * chosen. Where a user has many processes they go one by one, and the report, which is long then, comes once in five
+ * seconds.
  */
-static void dump_header(void)
+static void dump_header(gfp_t gfp, unsigned order)
 {
+	static ktime_t next_report; /* [o] */
 	struct task_struct *p;
 
-	pr_warn("%s invoked oom-killer: gfp_mask=0x%x(GFP_USER), order=0, oom_score_adj=%d\n", current->comm, GFP_USER,
-		current->signal->oom_score_adj);
+	if (ktime_get() < next_report)
+		return;
+	next_report = ktime_get() + REPORT_INTERVAL;
+	pr_warn("%s invoked oom-killer: gfp_mask=0x%x(%s), order=%u, oom_score_adj=%d\n", current->comm, gfp,
+		gfp & __GFP_NOWARN ? "GFP_USER" : "GFP_KERNEL", order, current->signal->oom_score_adj);
 	dump_stack();
 	pr_warn("Mem-Info:\nNormal free:%lukB managed:%lukB slab_unreclaimable:%llukB\n",
 		nr_free_pages() << (PAGE_SHIFT - 10), totalram_pages() << (PAGE_SHIFT - 10),
@@ -235,19 +321,31 @@ static void kill_sharers(const struct task_struct *victim, const struct mm_struc
 	}
 }
 
+/* [o] Why it is this one, where it has less itself than another process. */
+static void tell_user(struct task_struct *victim)
+{
+	struct user_struct *user = get_task_user(victim);
+
+	if (user != &root_user)
+		pr_warn("oom-kill: user %u has %lukB in its processes and %lukB outside them\n", user->uid,
+			user->oom_pages << (PAGE_SHIFT - 10), user_outside_pages(user) << (PAGE_SHIFT - 10));
+	put_user_struct(user);
+}
+
 /*
  * [o] Report and kill. SIGKILL needs no memory to be sent, nor to be obeyed. The marks are set before the signal, so
  * that the end of the victim finds them.
  */
-static void oom_kill_process(struct task_struct *victim)
+static void oom_kill_process(struct task_struct *victim, gfp_t gfp, unsigned order)
 {
 	struct mm_struct *mm = process_mm(victim);
 
 	if (!mm)
 		return; /* it has ended since it was chosen, which gives its memory back as well */
-	dump_header();
+	dump_header(gfp, order);
 	pr_warn("oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),task=%s,pid=%d,uid=%d\n", victim->comm,
 		victim->pid, victim->uid);
+	tell_user(victim);
 	pr_err("Out of memory: Killed process %d (%s) total-vm:%lukB, anon-rss:%lukB, file-rss:%lukB, shmem-rss:0kB, "
 	       "UID:%u pgtables:%lukB oom_score_adj:%d\n",
 	       victim->pid, victim->comm, mm->total_vm << (PAGE_SHIFT - 10),
@@ -258,43 +356,63 @@ static void oom_kill_process(struct task_struct *victim)
 	WRITE_ONCE(victim_mm, mm);
 	victim_since = ktime_get();
 	send_sig(SIGKILL, victim, 1);
+	trace_mark_victim(victim, mm);
 	kill_sharers(victim, mm);
+	if (READ_ONCE(READ_ONCE(child_reaper)->mm) != mm)
+		oom_reap_later(mm);
 	mmput_later(mm);
 }
 
 /*
- * [o] No victim is on its way out: choose one. Without a candidate the last victim still has its chance, and then the
- * machine gives up.
+ * [o] No victim is on its way out: choose one. Without a candidate the last victim still has its chance. Then a request
+ * of the kernel fails (false), and with a page fault, which cannot, the machine gives up.
  */
-static void oom_make_room(void)
+static bool oom_make_room(gfp_t gfp, unsigned order)
 {
 	struct task_struct *victim = select_bad_process();
 
 	if (victim) {
-		oom_kill_process(victim);
+		oom_kill_process(victim, gfp, order);
 		put_task_struct(victim);
-	} else if (!READ_ONCE(victim_mm) || ktime_get() - victim_since > LAST_PATIENCE) {
-		pr_warn("Out of memory and no killable processes...\n");
-		panic("System is deadlocked on memory");
+		return true;
 	}
+	if (READ_ONCE(victim_mm) && ktime_get() - victim_since <= LAST_PATIENCE)
+		return true;
+	if (!(gfp & __GFP_NOWARN))
+		return false;
+	pr_warn("Out of memory and no killable processes...\n");
+	panic("System is deadlocked on memory");
 }
 
 /* The task will give its own memory back, so it must not wait here. */
-static bool is_dying(struct task_struct *p)
+bool current_is_dying(void)
 {
-	return p->flags & PF_EXITING || fatal_signal_pending(p);
+	return current->flags & PF_EXITING || fatal_signal_pending(current);
 }
 
-/* The second look at is_dying() is for the case that this task was the victim. The short sleep lets the victim run. */
-bool out_of_memory(void)
+/*
+ * With so many free pages another victim's memory has come back, and the request is tried again. One for a block of
+ * several pages may find only pieces then; it is worth a process until the reserve of memory is free.
+ */
+static bool is_room(unsigned order)
 {
-	if (is_dying(current))
+	return nr_free_pages() >= (order ? totalreserve_pages() : ENOUGH_PAGES);
+}
+
+/* The second look at current_is_dying() is for a task that was chosen. The short sleep lets the victim run. */
+bool out_of_memory(gfp_t gfp, unsigned order)
+{
+	bool again = true;
+
+	if (current_is_dying())
 		return false;
 	mutex_lock(&oom_mutex);
-	if (nr_free_pages() < ENOUGH_PAGES && (!READ_ONCE(victim_mm) || ktime_get() - victim_since > VICTIM_PATIENCE))
-		oom_make_room();
+	if (is_room(order))
+		again = !order;
+	else if (!READ_ONCE(victim_mm) || ktime_get() - victim_since > VICTIM_PATIENCE)
+		again = oom_make_room(gfp, order);
 	mutex_unlock(&oom_mutex);
-	if (is_dying(current))
+	if (current_is_dying() || !again)
 		return false;
 	hrtimer_sleep_until(ktime_get() + NSEC_PER_MSEC, TASK_UNINTERRUPTIBLE);
 	return true;
@@ -342,6 +460,7 @@ int oom_set_score_adj(struct task_struct *p, int adj, bool legacy)
 		err = -EACCES;
 	} else {
 		set_adj(p, adj, root && !legacy);
+		trace_oom_score_adj_update(p);
 		set_adj_of_sharers(p, adj, root && !legacy);
 	}
 	mutex_unlock(&oom_mutex);

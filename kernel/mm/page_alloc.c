@@ -15,6 +15,7 @@
 #include <kernel/export.h>
 #include <kernel/printk.h>
 #include <mm/fault_inject.h>
+#include <mm/oom.h>
 #include <trace/events/kmem.h>
 #include <lib/string.h>
 #include <trace/fgraph.h>
@@ -157,20 +158,35 @@ static noinline struct page *get_page_from_freelist(gfp_t gfp, unsigned order)
 	return page;
 }
 
+/* May this request wait, for other CPUs and for memory that is on its way back? */
+static bool may_wait(gfp_t gfp)
+{
+	return gfp & GFP_KERNEL && !in_atomic() && !irqs_disabled();
+}
+
+/* May a process be killed for it? Callers that cope with a failure and those that ask for much get one instead. */
+static bool may_oom(gfp_t gfp, unsigned order)
+{
+	return may_wait(gfp) && !(gfp & __GFP_NOWARN) && order <= PAGE_ALLOC_COSTLY_ORDER;
+}
+
 /*
  * No free block was large enough, but pages may be waiting in per-CPU lists, in pieces. Those of all CPUs can be asked
- * for only where this task may wait for other CPUs.
+ * for only where this task may wait for other CPUs. Then memory is full: the OOM killer makes room, and the request is
+ * tried again.
  */
 static struct page *alloc_pages_slowpath(gfp_t gfp, unsigned order)
 {
 	struct page *page;
 
-	if (gfp & GFP_KERNEL && !in_atomic() && !irqs_disabled())
-		drain_all_pages();
-	else
-		drain_local_pages();
-	page = get_page_from_freelist(gfp, order);
-	if (!page && !(gfp & __GFP_NOWARN))
+	do {
+		if (may_wait(gfp))
+			drain_all_pages();
+		else
+			drain_local_pages();
+		page = get_page_from_freelist(gfp, order);
+	} while (!page && may_oom(gfp, order) && out_of_memory(gfp, order));
+	if (!page && !(gfp & __GFP_NOWARN) && !(may_wait(gfp) && current_is_dying()))
 		pr_warn("%s: page allocation failure: order:%u, mode:0x%x\n", current->comm, order, gfp);
 	return page;
 }

@@ -94,3 +94,10 @@ unsigned long totalreserve_pages(void)
 {
 	return totalram_pages() / 16;
 }
+
+unsigned long si_mem_available(void)
+{
+	unsigned long free = nr_free_pages(), reserve = totalreserve_pages();
+
+	return free > reserve ? free - reserve : 0;
+}

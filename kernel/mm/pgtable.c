@@ -10,8 +10,10 @@
 
 #include <lib/atomic.h>
 #include <lib/errno.h>
+#include <lib/list.h>
 #include <mm/mm.h>
 #include <mm/page.h>
+#include <sched/preempt.h>
 
 #include "pgtable_walk.h"
 
@@ -40,10 +42,10 @@ static inline unsigned long *groups_of(const void *table)
 	return &virt_to_page(table)->private;
 }
 
-/* An empty table without marked groups, or NULL. */
+/* An empty table without marked groups, or NULL: there is no memory, or (with preemption off) none without a wait. */
 static void *new_table(void)
 {
-	void *table = get_zeroed_page(GFP_USER);
+	void *table = get_zeroed_page(in_atomic() || irqs_disabled() ? GFP_ATOMIC | __GFP_NOWARN : GFP_KERNEL);
 
 	if (table)
 		*groups_of(table) = 0;
@@ -165,6 +167,32 @@ static void free_table(u64 *table, unsigned shift)
 		}
 	}
 	free_zeroed_page(table);
+}
+
+/* A table on its way out is in the list by its page. The top level is that of a new address space afterwards. */
+void pgd_detach_tables(pgd_t *pgd, struct list_head *tables)
+{
+	for (unsigned long groups = *groups_of(pgd); groups; groups &= groups - 1) {
+		u64 *entry = &pgd->v + __builtin_ctzl(groups) * GROUP;
+
+		for (unsigned i = 0; i < GROUP; i++) {
+			u64 *below = table_of(&entry[i]);
+
+			if (!below)
+				continue;
+			WRITE_ONCE(entry[i], 0);
+			list_add(&virt_to_page(below)->lru, tables);
+		}
+	}
+	*groups_of(pgd) = 0;
+}
+
+void free_detached_tables(struct list_head *tables)
+{
+	struct page *page, *next;
+
+	list_for_each_entry_safe(page, next, tables, lru)
+		free_table(page_to_virt(page), PGDIR_SHIFT - TABLE_BITS);
 }
 
 void pgd_free(pgd_t *pgd)

@@ -2,32 +2,52 @@
  * Pages of shared anonymous mappings. Parent and child see one set of pages, and each page is made when one of them
  * touches it first. The set is an array of pointers with a count of the areas that hold it; each pointer has a
  * reference to its page, and each mapping of the page has another.
+ *
+ * A page stays as long as one area holds the set, also when no process maps it any more. So the pages count for the
+ * user that has made the mapping, and with them the array, which is there before a page is touched.
  */
 #include <lib/atomic.h>
 #include <mm/slab.h>
+#include <proc/cred.h>
+#include <sched/current.h>
+#include <sched/sched.h>
 
 #include "vma.h"
 
 /* Locks: a atomic; I immutable. */
 struct shm_pages {
-	atomic_t count;	      /* [a] areas that hold it */
-	unsigned long nr;     /* [I] */
-	struct page *pages[]; /* [a] NULL until first touched; each holds a reference */
+	atomic_t count;		  /* [a] areas that hold it */
+	unsigned long nr;	  /* [I] */
+	struct user_struct *user; /* [I] with a reference */
+	struct page *pages[];	  /* [a] NULL until first touched; each holds a reference */
 };
+
+static size_t shm_bytes(unsigned long nr)
+{
+	return sizeof(struct shm_pages) + nr * sizeof(struct page *);
+}
 
 /* More pages than there is RAM are refused; the array itself is as large as the mapping, page by page. */
 struct shm_pages *shm_create(unsigned long nr)
 {
+	struct user_struct *user = get_task_user(current);
 	struct shm_pages *shm;
 
-	if (nr > totalram_pages())
-		return NULL;
-	shm = kvzalloc(sizeof(*shm) + nr * sizeof(shm->pages[0]), GFP_KERNEL);
+	if (nr > totalram_pages() || !user_charge_memory(user, shm_bytes(nr)))
+		goto put_user;
+	shm = kvzalloc(shm_bytes(nr), GFP_KERNEL);
 	if (!shm)
-		return NULL;
+		goto uncharge;
 	atomic_set(&shm->count, 1);
 	shm->nr = nr;
+	shm->user = user;
 	return shm;
+
+uncharge:
+	user_uncharge_memory(user, shm_bytes(nr));
+put_user:
+	put_user_struct(user);
+	return NULL;
 }
 
 void shm_get(struct shm_pages *shm)
@@ -39,10 +59,20 @@ void shm_put(struct shm_pages *shm)
 {
 	if (!atomic_dec_and_test(&shm->count))
 		return;
-	for (unsigned long i = 0; i < shm->nr; i++)
-		if (shm->pages[i])
+	for (unsigned long i = 0; i < shm->nr; i++) {
+		if (shm->pages[i]) {
+			atomic64_add(-1, &shm->user->shared_pages);
 			put_page(shm->pages[i]);
+		}
+	}
+	user_uncharge_memory(shm->user, shm_bytes(shm->nr));
+	put_user_struct(shm->user);
 	kvfree(shm);
+}
+
+bool shm_has_page(const struct shm_pages *shm, unsigned long index)
+{
+	return index < shm->nr && READ_ONCE(shm->pages[index]);
 }
 
 /*
@@ -64,6 +94,8 @@ struct page *shm_get_page(struct shm_pages *shm, unsigned long index)
 		if (winner) {
 			put_page(page);
 			page = winner;
+		} else {
+			atomic64_inc(&shm->user->shared_pages);
 		}
 	}
 	get_page(page);

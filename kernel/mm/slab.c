@@ -16,6 +16,7 @@
 #include <kernel/printk.h>
 #include <lib/string.h>
 #include <mm/fault_inject.h>
+#include <mm/oom.h>
 #include <trace/events/kmem.h>
 #include <trace/fgraph.h>
 
@@ -96,6 +97,14 @@ static void add_partial(struct kmem_cache *s, struct page *page)
 	s->nr_partial++;
 }
 
+/* [s] A new slab, of which no object is in use. */
+static void add_slab(struct kmem_cache *s, struct page *page)
+{
+	s->nr_slabs++;
+	s->nr_free += page->objects;
+	add_partial(s, page);
+}
+
 /* Fill this CPU's list from slabs that have free objects. Interrupts off; takes s. */
 static void get_partial(struct kmem_cache *s, struct kmem_cache_cpu *c)
 {
@@ -118,9 +127,7 @@ static noinline void *__slab_alloc(struct kmem_cache *s, struct kmem_cache_cpu *
 		if (!page)
 			return NULL;
 		spin_lock(&s->lock);
-		s->nr_slabs++;
-		s->nr_free += page->objects;
-		add_partial(s, page);
+		add_slab(s, page);
 		take_objects(s, c, page);
 		spin_unlock(&s->lock);
 	}
@@ -151,17 +158,26 @@ static __always_inline void *slab_alloc_once(struct kmem_cache *s)
 }
 
 /*
- * Free pages may wait in other CPUs' lists. They are collected where this task may wait, and then the allocation is
- * tried once more.
+ * Where this task may wait, the page allocator gives a slab in the end, by what waits in other CPUs' lists or by the
+ * OOM killer. Other tasks may take all its objects before this one is back, so it tries again.
  */
 static noinline void *slab_alloc_again(struct kmem_cache *s, gfp_t gfp)
 {
+	bool wait = gfp & GFP_KERNEL && !in_atomic() && !irqs_disabled();
+	struct page *page;
+	unsigned long flags;
 	void *object;
 
-	if (gfp & GFP_KERNEL && !in_atomic() && !irqs_disabled())
-		drain_all_pages();
-	object = slab_alloc_once(s);
-	if (!object && !(gfp & __GFP_NOWARN))
+	do {
+		page = wait ? new_slab(s, gfp) : NULL;
+		if (page) {
+			spin_lock_irqsave(&s->lock, flags);
+			add_slab(s, page);
+			spin_unlock_irqrestore(&s->lock, flags);
+		}
+		object = slab_alloc_once(s);
+	} while (!object && page);
+	if (!object && !(gfp & __GFP_NOWARN) && !(wait && current_is_dying()))
 		pr_warn("SLUB: unable to allocate memory, cache %s, object size %u\n", s->name, s->object_size);
 	return object;
 }

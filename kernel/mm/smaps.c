@@ -6,6 +6,7 @@
  * therefore describes about one moment.
  */
 #include <fs/seq_file.h>
+#include <uapi/statfs.h>
 
 #include "vma.h"
 
@@ -13,10 +14,25 @@
 
 /* Sums over pages, in bytes. */
 struct area_sums {
-	u64 size, rss, pss, pss_dirty; /* pss and pss_dirty << PSS_SHIFT */
+	const struct vm_area_struct *vma; /* the one that is being added */
+	u64 size, rss;
+	u64 pss, pss_dirty, pss_anon, pss_file, pss_shmem; /* << PSS_SHIFT */
 	u64 shared_clean, shared_dirty, private_clean, private_dirty;
 	u64 referenced, anonymous, locked; /* locked << PSS_SHIFT */
 };
+
+/* Which of three sums a page belongs to: private memory, a file, or a file that lives in memory, as Linux has them. */
+static void sum_kind(struct area_sums *s, const struct page *page, u64 part)
+{
+	const struct file *f = s->vma->vm_file;
+
+	if (page->flags & PG_ANON)
+		s->pss_anon += part;
+	else if (!f || (f->f_inode->i_sb && f->f_inode->i_sb->s_magic == TMPFS_MAGIC))
+		s->pss_shmem += part;
+	else
+		s->pss_file += part;
+}
 
 /*
  * Add one mapped page. The zero page belongs to no one and does not count. mapcount may fall to 0 during the look
@@ -36,6 +52,7 @@ static int sum_pte(pte_t *slot, unsigned long va, void *arg)
 	s->pss += part;
 	if (pte_dirty(pte))
 		s->pss_dirty += part;
+	sum_kind(s, page, part);
 	if (maps > 1)
 		*(pte_dirty(pte) ? &s->shared_dirty : &s->shared_clean) += PAGE_SIZE;
 	else
@@ -52,6 +69,7 @@ static void sum_area(struct vm_area_struct *vma, struct area_sums *s)
 {
 	u64 pss = s->pss;
 
+	s->vma = vma;
 	s->size += vma->vm_end - vma->vm_start;
 	pte_range(vma->vm_mm->pgd, vma->vm_start, vma->vm_end, sum_pte, s);
 	if (vma->vm_flags & VM_LOCKED)
@@ -64,21 +82,32 @@ static void show_kb(struct seq_file *m, const char *name, u64 bytes)
 }
 
 /*
- * The lines that smaps and smaps_rollup have in common, in Linux's order. Nothing is swapped and no page is huge, but
- * programs wait for these lines: `pmap -x` prints an area when it comes to Swap.
+ * The lines of smaps and smaps_rollup, in Linux's order; three of them are in the second file alone. Nothing is swapped
+ * or merged and no page is huge, but programs wait for these lines: `pmap -x` prints an area when it comes to Swap.
  */
-static void smaps_show_sums(struct seq_file *m, const struct area_sums *s)
+static void smaps_show_sums(struct seq_file *m, const struct area_sums *s, bool rollup)
 {
 	show_kb(m, "Rss:", s->rss);
 	show_kb(m, "Pss:", s->pss >> PSS_SHIFT);
 	show_kb(m, "Pss_Dirty:", s->pss_dirty >> PSS_SHIFT);
+	if (rollup) {
+		show_kb(m, "Pss_Anon:", s->pss_anon >> PSS_SHIFT);
+		show_kb(m, "Pss_File:", s->pss_file >> PSS_SHIFT);
+		show_kb(m, "Pss_Shmem:", s->pss_shmem >> PSS_SHIFT);
+	}
 	show_kb(m, "Shared_Clean:", s->shared_clean);
 	show_kb(m, "Shared_Dirty:", s->shared_dirty);
 	show_kb(m, "Private_Clean:", s->private_clean);
 	show_kb(m, "Private_Dirty:", s->private_dirty);
 	show_kb(m, "Referenced:", s->referenced);
 	show_kb(m, "Anonymous:", s->anonymous);
+	show_kb(m, "KSM:", 0);
+	show_kb(m, "LazyFree:", 0);
 	show_kb(m, "AnonHugePages:", 0);
+	show_kb(m, "ShmemPmdMapped:", 0);
+	show_kb(m, "FilePmdMapped:", 0);
+	show_kb(m, "Shared_Hugetlb:", 0);
+	seq_printf(m, "Private_Hugetlb: %7d kB\n", 0);
 	show_kb(m, "Swap:", 0);
 	show_kb(m, "SwapPss:", 0);
 	show_kb(m, "Locked:", s->locked >> PSS_SHIFT);
@@ -115,7 +144,8 @@ static void show_smap(struct seq_file *m, struct vm_area_struct *vma, char *path
 	show_kb(m, "Size:", s.size);
 	show_kb(m, "KernelPageSize:", PAGE_SIZE);
 	show_kb(m, "MMUPageSize:", PAGE_SIZE);
-	smaps_show_sums(m, &s);
+	smaps_show_sums(m, &s, false);
+	seq_puts(m, "THPeligible:           0\n");
 	show_flags(m, vma->vm_flags);
 }
 
@@ -132,7 +162,7 @@ static void show_rollup(struct seq_file *m, struct mm_struct *mm)
 		sum_area(vma, &s);
 	}
 	seq_printf(m, "%08lx-%08lx ---p 00000000 00:00 0 %33s[rollup]\n", start, end, "");
-	smaps_show_sums(m, &s);
+	smaps_show_sums(m, &s, true);
 }
 
 /* seq_file makes the whole text in its own buffer, so the lock is not held while text is copied to user space. */

@@ -1,6 +1,6 @@
 /*
  * The system calls of memory. The work is in mmap.c, mprotect.c, mremap.c and zap.c; this file turns descriptors into
- * files and handles the calls that only look at a range (msync, madvise, mincore).
+ * files and handles the calls that only look at a range (msync, madvise).
  */
 #include <asm/uaccess.h>
 #include <fs/vfs.h>
@@ -148,43 +148,4 @@ SYSCALL_DEFINE3(madvise, unsigned long, start, size_t, len_in, int, behavior)
 		err = -ENOMEM;
 	mutex_unlock(&mm->mmap_lock);
 	return err;
-}
-
-/* [m] For n pages from addr on, one byte each: 1 when the page is present. */
-static void look_at_pages(struct mm_struct *mm, unsigned long addr, unsigned n, u8 *vec)
-{
-	for (unsigned i = 0; i < n; i++) {
-		pte_t *slot = pte_lookup(mm->pgd, addr + i * PAGE_SIZE);
-
-		vec[i] = slot && pte_present(READ_ONCE(*slot));
-	}
-}
-
-/* In pieces of 64 pages. The answer is copied out without mmap_lock, because the copy may fault and so take it. */
-SYSCALL_DEFINE3(mincore, unsigned long, start, size_t, len, unsigned char __user *, vec)
-{
-	struct mm_struct *mm = current->mm;
-	unsigned long end;
-	u8 result[64];
-
-	if (start & ~PAGE_MASK)
-		return -EINVAL;
-	if (!valid_range(start, len, &end))
-		return -ENOMEM;
-	while (start < end) {
-		unsigned n = min((end - start) >> PAGE_SHIFT, sizeof(result));
-		bool mapped;
-
-		mutex_lock(&mm->mmap_lock);
-		mapped = range_is_mapped(mm, start, start + n * PAGE_SIZE);
-		look_at_pages(mm, start, n, result);
-		mutex_unlock(&mm->mmap_lock);
-		if (!mapped)
-			return -ENOMEM;
-		if (copy_to_user(vec, result, n))
-			return -EFAULT;
-		start += n * PAGE_SIZE;
-		vec += n;
-	}
-	return 0;
 }

@@ -88,6 +88,13 @@ struct shm_pages *shm_create(unsigned long nr); /* NULL: out of memory */
 void shm_get(struct shm_pages *shm);
 void shm_put(struct shm_pages *shm);
 struct page *shm_get_page(struct shm_pages *shm, unsigned long index); /* with a reference; ERR_PTR */
+bool shm_has_page(const struct shm_pages *shm, unsigned long index);   /* has somebody touched it? */
+
+/* Which page of what backs the area addr is. */
+static inline unsigned long area_index(const struct vm_area_struct *vma, unsigned long addr)
+{
+	return vma->vm_pgoff + ((addr - vma->vm_start) >> PAGE_SHIFT);
+}
 
 #define PAUSE_AFTER 128 /* entries that a walk handles before it releases page_table_lock */
 /*

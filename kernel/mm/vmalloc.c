@@ -14,6 +14,7 @@
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <mm/mm.h>
+#include <mm/oom.h>
 #include <mm/page.h>
 #include <mm/slab.h>
 #include <sched/task.h>
@@ -86,10 +87,11 @@ static void free_page_array(struct page **pages, unsigned n)
 /* n single pages, or NULL. Single pages can be had when memory is fragmented. */
 static struct page **alloc_page_array(unsigned n, gfp_t gfp)
 {
-	struct page **pages = kmalloc(n * sizeof(*pages), GFP_KERNEL);
+	struct page **pages = kmalloc(n * sizeof(*pages), gfp & ~__GFP_ZERO);
+	bool large = n > LARGE_VMALLOC;
 
 	for (unsigned i = 0; pages && i < n; i++) {
-		pages[i] = alloc_page(gfp);
+		pages[i] = large && large_request_dead() ? NULL : alloc_page(gfp);
 		if (!pages[i]) {
 			free_page_array(pages, i);
 			return NULL;
@@ -98,11 +100,23 @@ static struct page **alloc_page_array(unsigned n, gfp_t gfp)
 	return pages;
 }
 
+/* The same for many, which must be available before the first is taken. */
+static struct page **alloc_large_page_array(unsigned n, gfp_t gfp)
+{
+	struct page **pages;
+
+	if (large_request_begin(n))
+		return NULL;
+	pages = alloc_page_array(n, gfp);
+	large_request_end();
+	return pages;
+}
+
 /*
  * `size` bytes behind `lead` bytes (0 or a page) that stay unmapped, or NULL. map_area_pages() removes the area when it
  * fails, so both failures only have to free the pages.
  */
-static void *__vmalloc(struct vmap_space *space, unsigned long size, unsigned long lead, gfp_t gfp)
+static void *vmalloc_area(struct vmap_space *space, unsigned long size, unsigned long lead, gfp_t gfp)
 {
 	unsigned long n = DIV_ROUND_UP(size, PAGE_SIZE);
 	struct vmap_area *area;
@@ -110,7 +124,7 @@ static void *__vmalloc(struct vmap_space *space, unsigned long size, unsigned lo
 
 	if (!n || n > totalram_pages())
 		return NULL;
-	pages = alloc_page_array(n, gfp);
+	pages = n > LARGE_VMALLOC ? alloc_large_page_array(n, gfp) : alloc_page_array(n, gfp);
 	if (!pages)
 		return NULL;
 	area = alloc_vmap_area(space, lead + (n << PAGE_SHIFT));
@@ -127,21 +141,26 @@ free_pages:
 	return NULL;
 }
 
+void *__vmalloc(unsigned long size, gfp_t gfp)
+{
+	return vmalloc_area(&vmalloc_space, size, 0, gfp);
+}
+
 noinline void *vmalloc(unsigned long size)
 {
-	return __vmalloc(&vmalloc_space, size, 0, GFP_KERNEL);
+	return __vmalloc(size, GFP_KERNEL);
 }
 EXPORT_SYMBOL(vmalloc);
 
 noinline void *vzalloc(unsigned long size)
 {
-	return __vmalloc(&vmalloc_space, size, 0, GFP_KERNEL | __GFP_ZERO);
+	return __vmalloc(size, GFP_KERNEL | __GFP_ZERO);
 }
 EXPORT_SYMBOL(vzalloc);
 
 void *module_alloc(unsigned long size)
 {
-	return __vmalloc(&module_space, size, 0, GFP_KERNEL | __GFP_ZERO);
+	return vmalloc_area(&module_space, size, 0, GFP_KERNEL | __GFP_ZERO);
 }
 
 /* Rights alone change, so the old entry need not be broken before the new one is made (Arm ARM D8.13.1). */
@@ -189,7 +208,7 @@ EXPORT_SYMBOL(vfree);
 /* The page below the stack stays unmapped, so that an overflow faults; the guard page of the area lies above it. */
 void *vmalloc_stack(void)
 {
-	return __vmalloc(&vmalloc_space, THREAD_SIZE, PAGE_SIZE, GFP_KERNEL);
+	return vmalloc_area(&vmalloc_space, THREAD_SIZE, PAGE_SIZE, GFP_KERNEL);
 }
 
 void vfree_stack(void *stack)

@@ -172,6 +172,32 @@ void unmap_file_pages(const struct inode *inode, unsigned long from, unsigned lo
 	unmap_everywhere(inode, from, to, false);
 }
 
+#define MANY_TABLES 64
+
+static void take_interrupt(void *unused)
+{
+}
+
+/*
+ * An idle CPU may keep an address space loaded, and with it all tables, for as long as it runs nothing else. A few do
+ * not matter, but a process can have made all of memory tables, and the OOM killer must not look for another victim
+ * because they are still there. So many tables are freed here. A CPU that has the top level loaded uses it for kernel
+ * addresses, but may walk from it to others ahead of what it executes. Therefore the top level is emptied first, then
+ * the TLBs are flushed. A CPU that is just loading another top level, with interrupts off, is left out by a flush
+ * (arch/x86_64/tlb.c) and may still know where the tables are: the interrupt is taken when it has loaded it.
+ */
+static void free_many_tables(struct mm_struct *mm)
+{
+	LIST_HEAD(tables);
+
+	if (pgd_pages(mm->pgd) < MANY_TABLES)
+		return;
+	pgd_detach_tables(mm->pgd, &tables);
+	flush_tlb_mm(mm);
+	on_each_cpu(take_interrupt, NULL, true);
+	free_detached_tables(&tables);
+}
+
 /*
  * mm_users is 0: no task runs in the address space and /proc cannot reach it, so the areas need no lock. A CPU may
  * still have it loaded for a kernel thread, which never touches user addresses; its TLB entries go with the flush at
@@ -189,6 +215,7 @@ void exit_mmap(struct mm_struct *mm)
 	}
 	flush_batch(&g);
 	flush_tlb_mm(mm);
+	free_many_tables(mm);
 	INIT_LIST_HEAD(&mm->area_list);
 	mm->areas = RB_ROOT;
 	mm->nr_areas = 0;

@@ -76,15 +76,17 @@ static bool is_string_table(const struct load_info *info, u32 n)
 	       in_file(info, s->sh_offset, s->sh_size) && !info->file[s->sh_offset + s->sh_size - 1];
 }
 
-/* Sections that go to memory have a file in /sys/module/NAME/sections. */
-static bool may_be_file_name(const char *name)
+bool may_be_file_name(const char *name)
 {
 	size_t len = strnlen(name, NAME_MAX + 1);
 
 	return len && len <= NAME_MAX && !strchr(name, '/') && strcmp(name, ".") && strcmp(name, "..");
 }
 
-/* From here on section_name() may be called for every section, as messages do. Sets section_names. */
+/*
+ * From here on section_name() may be called for every section, as messages do. Those that go to memory have a file in
+ * /sys/module/NAME/sections. Sets section_names.
+ */
 static int check_section_names(struct load_info *info)
 {
 	u32 n = info->hdr->e_shstrndx;

@@ -34,11 +34,40 @@ struct load_info {
 /* Say why a file is refused. Returns err. */
 int module_refuse(const struct load_info *info, int err, const char *fmt, ...) __printf(3, 4);
 
-/* Code in the kernel may do anything, so only root changes it. 0, -EPERM. */
+/*
+ * kernel/module/lock.c. Code in the kernel may do anything, so only root changes it, and nobody when that was switched
+ * off or a task has died with a lock of the loader. 0, -EPERM.
+ */
 int module_may_load(void);
-/* kernel/module/main.c: the notifiers hear that the module goes; afterwards it is forgotten and freed. [m] Sleep. */
-void module_tell_going(struct module *mod);
-void forget_module(struct module *mod);
+bool module_loader_is_dead(void);
+/*
+ * Take module_mutex. For a system call that begins: 0; -EINTR: a signal came; -EPERM as above. And for one that has to
+ * end what it began: 0; -EPERM: a task has died, nothing is changed any more. Thread context.
+ */
+int module_lock(void);
+int module_lock_again(void);
+extern struct mutex module_files_lock; /* of the lists mod->files */
+extern struct mutex module_texts_lock; /* of params.c: the texts that parameters were given */
+
+/* kernel/module/main.c: the whole of a load. `file` stays the caller's. 0 or -errno, and nothing is left. */
+int load_module(const char *file_name, void *file, size_t len, char *args);
+/*
+ * kernel/module/main.c: end a module that is GOING: wait until nobody holds it or uses its files, tell the notifiers,
+ * forget it and free it. 0; -EINTR: killed while it waited, -EPERM: the loader is dead. Then the module stays as it is,
+ * and after -EINTR the next rmmod takes it up (`abandoned`). No lock held; sleeps.
+ */
+int module_let_go(struct module *mod);
+/* kernel/module/main.c: whoever waits for a name or a symbol looks again. [m, or the loader is dead] */
+void module_tell_waiters(void);
+/* Both tables of notifiers, of which the second one follows at once (linker.ld). */
+#define FIRST_NOTIFIER __start_ptrs_module_notifiers_first
+#define END_NOTIFIERS  __stop_ptrs_module_notifiers
+
+/*
+ * kernel/module/sum.c: does the checksum at the end of the file fit? 0, and the line with it no longer counts to the
+ * file; -ENOEXEC. Nothing else of the file is looked at.
+ */
+int module_check_sum(struct load_info *info);
 
 /*
  * Find the parts of the file and prove that all that is in it stays inside of it. 0; -ENOEXEC: it is no module for this
@@ -54,6 +83,8 @@ static inline const char *section_name(const struct load_info *info, unsigned n)
 }
 /* Number of the section of this name that is in memory; 0: there is none. */
 unsigned find_section(const struct load_info *info, const char *name);
+/* Can a file have this name? */
+bool may_be_file_name(const char *name);
 
 /* Memory for its sections, into which they are copied; sh_addr and mod->memory say where. 0, -ENOMEM, -ENOEXEC. */
 int module_layout(struct module *mod, struct load_info *info);
@@ -64,7 +95,7 @@ void module_free_memory(struct module *mod);
 
 /*
  * kernel/module/main.c: wait until a module has begun or ended to be, *left jiffies at most, which becomes what is left
- * of them. 0; -EBUSY: no time is left; -EINTR: killed. [m; not held meanwhile]
+ * of them. 0; -EBUSY: no time is left; -EINTR: killed; -EPERM: the loader is dead. [m; not held meanwhile]
  */
 int module_wait_for_change(long *left);
 /*
@@ -85,6 +116,13 @@ static inline bool in_part(const struct module_memory *part, unsigned long addre
 }
 /* Apply all relocations, and collect the call sites. 0, -ENOEXEC, -ENOMEM. */
 int module_relocate(struct module *mod, struct load_info *info);
+/*
+ * kernel/module/check.c: prove what the tables of the relocated module point to, those of the notifiers, too. The
+ * second is the part of parameters (check_params.c). 0, -ENOEXEC, -ENOMEM. [m]
+ */
+struct module_check;
+int module_check_pointers(struct module *mod, const struct load_info *info);
+int module_check_params(struct module_check *c);
 /* Its names, for backtraces and /proc/kallsyms; all it needs is copied. 0, -ENOMEM. */
 int module_add_symbols(struct module *mod, const struct load_info *info);
 /* Its code is about to go. The names stay for those who read a trace of it. [m] */
@@ -95,7 +133,7 @@ void module_retire_symbols(struct module *mod);
  * meanwhile, so `mod` is only compared. Thread context.
  */
 void module_name_openers(const struct module *mod, const char *name);
-/* kernel/module/oops.c: exit has returned. [m] */
+/* kernel/module/oops.c: exit has returned. */
 void module_note_unloaded(const struct module *mod);
 /* kernel/module/ksyms.c: the tables that names are looked up in. [m] */
 void ksym_table_add(struct ksym_table *table);
@@ -114,6 +152,7 @@ void module_free_init_params(struct module *mod);
 void module_free_params(struct module *mod);
 /*
  * kernel/module/sysfs.c: its files below /sys/module say from now on that it has gone. On return no task reads or
- * writes one. The module is GOING; no lock held, as who sets a parameter may wait for another module to be loaded.
+ * writes one. The module is GOING; no lock held, as who sets a parameter may wait for another module to be loaded. 0;
+ * -EINTR: killed before the last has ended.
  */
-void module_leave_files(struct module *mod);
+int module_leave_files(struct module *mod);

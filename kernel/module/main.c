@@ -1,6 +1,6 @@
 /*
- * The life of modules: init_module(2), finit_module(2), and the list of those that are there (include/kernel/module.h
- * tells their states). delete_module(2) stands in unload.c, references in refs.c.
+ * The life of modules: how one is loaded, and the list of those that are there (include/kernel/module.h tells their
+ * states). The system calls are in syscalls.c and unload.c, references in refs.c, module_mutex in lock.c.
  *
  * module_mutex serialises all changes. It is not held while a module's own init and exit run, or while its parameters
  * are set: these may load other modules, sleep, or wait for programs. The name is taken from the first moment on, so no
@@ -13,8 +13,6 @@
  */
 #include "internal.h"
 
-#include <asm/uaccess.h>
-#include <fs/libfs.h>
 #include <generated/vermagic.h>
 #include <kernel/export.h>
 #include <kernel/init.h>
@@ -23,19 +21,13 @@
 #include <lib/printf.h>
 #include <lib/string.h>
 #include <mm/slab.h>
-#include <proc/capability.h>
-#include <proc/cred.h>
 #include <proc/signal.h>
-#include <proc/syscall.h>
 #include <sched/sched.h>
 #include <sched/wait.h>
 #include <time/jiffies.h>
 #include <trace/events/module.h>
+#include <trace/events/notifier.h>
 
-#define MAX_FILE (64UL << 20) /* bytes of a file that are looked at at all */
-#define MAX_ARGS 4096
-
-DEFINE_MUTEX(module_mutex);
 LIST_HEAD(modules);
 /* Loaders that want the same name, or a symbol, wait here until a module is through with its init. */
 static DECLARE_WAIT_QUEUE_HEAD(module_wait);
@@ -85,19 +77,17 @@ struct module *find_module(const char *name)
 
 /* ---- Telling others */
 
-/* Both tables, of which the second one follows at once (linker.ld). */
-#define FIRST_NOTIFIER __start_ptrs_module_notifiers_first
-#define END_NOTIFIERS  __stop_ptrs_module_notifiers
-
 /*
  * Exit has returned, or loading has failed. The last one first: each may rely on those that stand before it in the
  * table, as they are told later. [module_mutex]
  */
-void module_tell_going(struct module *mod)
+static void tell_going(struct module *mod)
 {
 	for (struct module_notifier *const *n = END_NOTIFIERS; n-- > FIRST_NOTIFIER;)
-		if ((*n)->going)
+		if ((*n)->going) {
+			trace_notifier_run((void *)(*n)->going);
 			(*n)->going(mod);
+		}
 }
 
 /* [module_mutex] From `n` on, up to `end` or the first one that refuses. */
@@ -106,8 +96,10 @@ static int tell_coming(struct module *mod, struct module_notifier *const *n, str
 	int err = 0;
 
 	for (; n < end && !err; n++)
-		if ((*n)->coming)
+		if ((*n)->coming) {
+			trace_notifier_run((void *)(*n)->coming);
 			err = (*n)->coming(mod);
+		}
 	return err;
 }
 
@@ -115,8 +107,10 @@ static int tell_coming(struct module *mod, struct module_notifier *const *n, str
 static void tell_live(struct module *mod)
 {
 	for (struct module_notifier *const *n = END_NOTIFIERS; n-- > FIRST_NOTIFIER;)
-		if ((*n)->live)
+		if ((*n)->live) {
+			trace_notifier_run((void *)(*n)->live);
 			(*n)->live(mod);
+		}
 }
 
 /* ---- Loading */
@@ -237,9 +231,10 @@ static struct module *place_module(struct load_info *info)
 static unsigned module_changes;
 
 /*
- * The count is what they wait for, not the state of a module, which may be freed while they sleep. [module_mutex]
+ * The count is what they wait for, not the state of a module, which may be freed while they sleep. [module_mutex, or
+ * the loader is dead: then counts that are lost do no harm]
  */
-static void tell_waiters(void)
+void module_tell_waiters(void)
 {
 	WRITE_ONCE(module_changes, module_changes + 1);
 	wake_up_all(&module_wait);
@@ -252,6 +247,8 @@ int module_wait_for_change(long *left)
 	mutex_unlock(&module_mutex);
 	*left = wait_event_killable_timeout(&module_wait, READ_ONCE(module_changes) != seen, *left);
 	mutex_lock(&module_mutex);
+	if (module_loader_is_dead())
+		return -EPERM;
 	return *left > 0 ? 0 : *left ? -EINTR : -EBUSY;
 }
 
@@ -272,8 +269,8 @@ static int taken_name_error(const char *name)
 		mutex_unlock(&module_mutex);
 		err = wait_event_interruptible(&module_wait, READ_ONCE(module_changes) != seen);
 		mutex_lock(&module_mutex);
-		if (err)
-			return -EINTR;
+		if (err || module_loader_is_dead())
+			return err ? -EINTR : -EPERM;
 	}
 	return other && other->state == MODULE_STATE_LIVE ? -EEXIST : -EBUSY;
 }
@@ -312,7 +309,7 @@ static int take_name(struct module *mod)
  *
  * Sources are released before the grace period. They cannot go meanwhile, as unloading one needs module_mutex.
  */
-void forget_module(struct module *mod)
+static void forget_module(struct module *mod)
 {
 	if (mod->load_was_told) /* each module_free has its module_load: a module that was refused has neither */
 		trace_module_free(mod);
@@ -327,17 +324,7 @@ void forget_module(struct module *mod)
 	synchronize_rcu();
 	kvfree(mod->sites);
 	module_free_memory(mod);
-	tell_waiters();
-}
-
-/*
- * Does init or exit lead into the module's own code? The kernel would jump wherever a damaged relocation has made it
- * lead. NULL is allowed. An exit that is __init by mistake is let through here, and run_init() forgets it with the text
- * that it lies in.
- */
-static bool is_own_code(const struct module *mod, unsigned long fn)
-{
-	return !fn || in_part(&mod->memory[MODULE_TEXT], fn) || in_part(&mod->memory[MODULE_INIT_TEXT], fn);
+	module_tell_waiters();
 }
 
 /*
@@ -350,8 +337,8 @@ static int form_module(struct module *mod, struct load_info *info)
 
 	if (!err)
 		err = module_relocate(mod, info);
-	if (!err && (!is_own_code(mod, (unsigned long)mod->init) || !is_own_code(mod, (unsigned long)mod->exit)))
-		err = module_refuse(info, -ENOEXEC, "its init or its exit is not in its text");
+	if (!err)
+		err = module_check_pointers(mod, info);
 	if (!err)
 		err = module_add_symbols(mod, info);
 	if (err)
@@ -359,7 +346,7 @@ static int form_module(struct module *mod, struct load_info *info)
 	module_protect(mod);
 	err = tell_coming(mod, FIRST_NOTIFIER, __start_ptrs_module_notifiers);
 	if (err) {
-		module_tell_going(mod);
+		tell_going(mod);
 		return err;
 	}
 	/* Its code can run. References are given, probes are put into it, its parameters are written. */
@@ -368,36 +355,65 @@ static int form_module(struct module *mod, struct load_info *info)
 }
 
 /*
- * Loading has failed, and there may be references already: a program has opened a device that init had registered by
- * then, a probe is just put into its text. No new reference is given from now on; those that are there are waited for,
- * as their holders run the module's code. The step from 1 to 0 decides against a try_module_get() that has seen the
- * state of before.
+ * There may be references to a module that is GOING: a program has opened a device that an init had registered before
+ * it failed, a probe was just put into its text. No new one is given; those that are there are waited for, as their
+ * holders run the module's code. The step from 1 to 0 decides against a try_module_get() that has seen the state of
+ * before. It is 0 already if the module was stopped. 0; -EINTR: killed.
  */
-static void end_references(struct module *mod, const char *what)
+static int end_references(struct module *mod)
+{
+	while (atomic_read(&mod->refcnt) && atomic_cmpxchg(&mod->refcnt, 1, 0) != 1) {
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		msleep(10);
+	}
+	return 0;
+}
+
+/* Each step may be made again, and is then over at once: so whoever takes the module up begins with the first. */
+int module_let_go(struct module *mod)
+{
+	int err = end_references(mod), locked;
+
+	if (!err)
+		err = module_leave_files(mod);
+	locked = module_lock_again();
+	if (locked)
+		return locked;
+	mod->abandoned = err;
+	if (err) {
+		pr_warn("%s: it stays half unloaded, since a signal came meanwhile: rmmod takes it up again\n",
+			mod->name);
+		module_tell_waiters();
+	} else {
+		tell_going(mod);
+		forget_module(mod);
+	}
+	mutex_unlock(&module_mutex);
+	return err;
+}
+
+static void module_failed(struct module *mod, const char *what)
 {
 	WRITE_ONCE(mod->state, MODULE_STATE_GOING);
 	if (module_refcount(mod))
 		pr_warn("%s: %s failed, and %d open files or others hold it: it goes when they let go\n", mod->name,
 			what, module_refcount(mod));
-	while (atomic_cmpxchg(&mod->refcnt, 1, 0) != 1)
-		msleep(10);
+	module_let_go(mod);
 }
 
-static void module_failed(struct module *mod, const char *what)
-{
-	end_references(mod, what);
-	module_leave_files(mod);
-	mutex_lock(&module_mutex);
-	module_tell_going(mod);
-	forget_module(mod);
-	mutex_unlock(&module_mutex);
-}
-
-/* init has returned 0: what only it needed goes. An exit in there is forgotten: stop_module() says so later. */
+/*
+ * init has returned 0: what only it needed goes. An exit in there is forgotten: stop_module() says so later. When the
+ * loader is dead all of it stays.
+ */
 static void module_succeeded(struct module *mod)
 {
 	module_free_init_params(mod); /* without module_mutex: who sets one may wait for that */
-	mutex_lock(&module_mutex);
+	if (module_lock_again()) {
+		WRITE_ONCE(mod->state, MODULE_STATE_LIVE);
+		module_tell_waiters();
+		return;
+	}
 	WRITE_ONCE(mod->state, MODULE_STATE_LIVE);
 	tell_live(mod);
 	module_retire_init_symbols(mod);
@@ -407,7 +423,7 @@ static void module_succeeded(struct module *mod)
 		synchronize_rcu();
 		module_free_init(mod);
 	}
-	tell_waiters();
+	module_tell_waiters();
 	mutex_unlock(&module_mutex);
 }
 
@@ -438,16 +454,37 @@ static int run_init(struct module *mod, char *args)
 }
 
 /*
- * `file` stays the caller's. 0 or -errno, and nothing is left. What can be done without module_mutex is done before it
- * is taken: checking and copying a large file would keep others from reading /proc/modules.
+ * [module_mutex, which it releases] Take the name and form the module. 0, or -errno, and nothing is left: a module that
+ * was COMING has failed as one whose init fails. Of a loader that is dead all stays as it is.
  */
-static int load_module(const char *file_name, void *file, size_t len, char *args)
+static int make_known(struct module *mod, struct load_info *info)
+{
+	int err = take_name(mod);
+	bool formed;
+
+	if (!err)
+		err = form_module(mod, info);
+	formed = mod->state == MODULE_STATE_COMING;
+	if (!formed && !module_loader_is_dead())
+		forget_module(mod);
+	mutex_unlock(&module_mutex);
+	if (err && formed)
+		module_failed(mod, "it");
+	return err;
+}
+
+/*
+ * What can be done without module_mutex is done before it is taken: checking and copying a large file would keep others
+ * from reading /proc/modules.
+ */
+int load_module(const char *file_name, void *file, size_t len, char *args)
 {
 	struct load_info info = {.file = file, .len = len, .file_name = file_name};
 	struct module *mod;
-	bool formed;
-	int err = elf_module_check(&info);
+	int err = module_check_sum(&info);
 
+	if (!err)
+		err = elf_module_check(&info);
 	if (!err)
 		err = check_modinfo(&info);
 	if (err)
@@ -455,120 +492,10 @@ static int load_module(const char *file_name, void *file, size_t len, char *args
 	mod = place_module(&info);
 	if (IS_ERR(mod))
 		return PTR_ERR(mod);
-	mutex_lock(&module_mutex);
-	err = take_name(mod);
-	if (!err)
-		err = form_module(mod, &info);
-	formed = mod->state == MODULE_STATE_COMING;
-	if (!formed)
-		forget_module(mod);
-	mutex_unlock(&module_mutex);
-	if (!err)
-		return run_init(mod, args);
-	if (formed)
-		module_failed(mod, "it");
-	return err;
-}
-
-/* ---- The system calls */
-
-/* Code in the kernel may do anything, so only root brings it there. The three system calls ask this before all else. */
-int module_may_load(void)
-{
-	return capable(CAP_SYS_MODULE) ? 0 : -EPERM;
-}
-
-/* The text of the parameters; ERR_PTR. */
-static char *fetch_args(const char __user *uargs)
-{
-	char *args = kmalloc(MAX_ARGS, GFP_KERNEL);
-	ssize_t len = args ? strncpy_from_user(args, uargs, MAX_ARGS) : -ENOMEM;
-
-	if (len == MAX_ARGS)
-		len = -E2BIG;
-	if (len >= 0)
-		return args;
-	kfree(args);
-	return ERR_PTR(len);
-}
-
-/*
- * The file is in memory that no program can write: what was checked cannot change before it is used. The parameters
- * are fetched before the file is looked at, since a fault is the caller's error and not the module's.
- */
-static long load_with_args(const char *file_name, void *file, size_t len, const char __user *uargs)
-{
-	char *args = fetch_args(uargs);
-	long err;
-
-	if (IS_ERR(args))
-		return PTR_ERR(args);
-	err = load_module(file_name, file, len, args);
-	kfree(args);
-	return err;
-}
-
-/* The file is in the caller's memory. A length that cannot be a module's is refused before anything is allocated. */
-SYSCALL_DEFINE3(init_module, void __user *, umod, unsigned long, len, const char __user *, uargs)
-{
-	void *file;
-	long err = module_may_load();
-
-	if (err)
+	err = module_lock();
+	if (err) {
+		module_free_memory(mod);
 		return err;
-	if (len < sizeof(struct elf64_hdr) || len > MAX_FILE)
-		return -ENOEXEC;
-	file = kvmalloc(len, GFP_KERNEL);
-	if (!file)
-		return -ENOMEM;
-	err = copy_from_user(file, umod, len) ? -EFAULT : load_with_args(NULL, file, len, uargs);
-	kvfree(file);
-	return err;
-}
-
-/*
- * The whole file; its length, or -errno: -EINVAL if it is empty or not a regular file, which the log says. *copy is the
- * caller's to free.
- */
-static ssize_t read_whole_file(struct file *f, const char *name, void **copy)
-{
-	struct load_info nameless = {.file_name = name};
-	loff_t pos = 0, size = i_size_read(f->f_inode);
-	ssize_t got;
-
-	if (!(f->f_mode & FMODE_READ))
-		return -EBADF;
-	if (!S_ISREG(f->f_inode->i_mode) || !size)
-		return module_refuse(&nameless, -EINVAL, "it is empty, or not a regular file");
-	if (size < (loff_t)sizeof(struct elf64_hdr) || size > MAX_FILE)
-		return module_refuse(&nameless, -ENOEXEC, "a file of %lld bytes cannot be a module", (long long)size);
-	*copy = kvmalloc(size, GFP_KERNEL);
-	if (!*copy)
-		return -ENOMEM;
-	got = kernel_read(f, *copy, size, &pos);
-	return got == size ? got : got < 0 ? got : -EIO;
-}
-
-/* Flags would make it ignore what the module says of its kernel: that is never safe here. */
-SYSCALL_DEFINE3(finit_module, int, fd, const char __user *, uargs, int, flags)
-{
-	char name[MODULE_NAME_LEN]; /* the file's, cut to what fits */
-	void *copy = NULL;
-	struct file *f;
-	ssize_t len = module_may_load();
-
-	if (len)
-		return len;
-	if (flags)
-		return -EINVAL;
-	f = fget(fd);
-	if (!f)
-		return -EBADF;
-	strscpy(name, f->f_dentry->d_name.name, sizeof(name));
-	len = read_whole_file(f, name, &copy);
-	fput(f);
-	if (len > 0)
-		len = load_with_args(name, copy, len, uargs);
-	kvfree(copy);
-	return len;
+	}
+	return make_known(mod, &info) ?: run_init(mod, args);
 }

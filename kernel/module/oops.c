@@ -9,7 +9,7 @@
 #include <lib/printf.h>
 #include <lib/string.h>
 
-static char last_unloaded[MODULE_NAME_LEN]; /* [m; read without: a text that is half of two names does no harm] */
+static char last_unloaded[MODULE_NAME_LEN]; /* [none: a text that is half of two names does no harm] */
 
 void module_note_unloaded(const struct module *mod)
 {

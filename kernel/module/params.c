@@ -116,15 +116,14 @@ struct param_text {
 	struct param_text *next;
 	char text[];
 };
-static struct param_text *param_texts; /* [texts_lock] */
-static DEFINE_MUTEX(texts_lock);
+static struct param_text *param_texts; /* [module_texts_lock] */
 
 /* Gives back the text that the variable points to, if it came from here. */
 static void free_charp(void *arg)
 {
 	const char *text = *(char **)arg;
 
-	mutex_lock(&texts_lock);
+	mutex_lock(&module_texts_lock);
 	for (struct param_text **p = &param_texts; *p; p = &(*p)->next) {
 		struct param_text *old = *p;
 
@@ -134,7 +133,7 @@ static void free_charp(void *arg)
 		kfree(old);
 		break;
 	}
-	mutex_unlock(&texts_lock);
+	mutex_unlock(&module_texts_lock);
 }
 
 /*
@@ -154,10 +153,10 @@ int param_set_charp(const char *val, const struct kernel_param *kp)
 		return -ENOMEM;
 	strscpy(new->text, val, strlen(val) + 1);
 	free_charp(kp->arg);
-	mutex_lock(&texts_lock);
+	mutex_lock(&module_texts_lock);
 	new->next = param_texts;
 	param_texts = new;
-	mutex_unlock(&texts_lock);
+	mutex_unlock(&module_texts_lock);
 	*(char **)kp->arg = new->text;
 	return 0;
 }
@@ -183,7 +182,9 @@ static int set_string(const char *val, const struct kernel_param *kp)
 
 static int get_string(char *buffer, const struct kernel_param *kp)
 {
-	return scnprintf(buffer, PAGE_SIZE, "%s\n", ((const struct kparam_string *)kp->arg)->string);
+	const struct kparam_string *from = kp->arg;
+
+	return scnprintf(buffer, PAGE_SIZE, "%.*s\n", (int)from->maxlen, from->string);
 }
 const struct kernel_param_ops param_ops_string = {.set = set_string, .get = get_string};
 EXPORT_SYMBOL(param_ops_string);
@@ -222,7 +223,7 @@ static int set_array(const char *val, const struct kernel_param *kp)
 static int get_array(char *buffer, const struct kernel_param *kp)
 {
 	const struct kparam_array *array = kp->arg;
-	unsigned n = array->num ? *array->num : array->max;
+	unsigned n = array->num ? min(*array->num, array->max) : array->max;
 	char *value = kmalloc(PAGE_SIZE, GFP_KERNEL);
 	int got = 0;
 	size_t len = 0;

@@ -38,7 +38,8 @@ static int modules_show(struct seq_file *m, void *data)
 {
 	const struct module *mod;
 
-	mutex_lock(&module_mutex);
+	if (mutex_lock_interruptible(&module_mutex))
+		return -EINTR;
 	for_each_module(mod)
 		if (mod->state != MODULE_STATE_UNFORMED)
 			show_module(m, mod);

@@ -21,13 +21,13 @@
 #include <lib/string.h>
 #include <mm/page.h>
 #include <mm/slab.h>
+#include <proc/signal.h>
+#include <sched/sched.h>
 #include <time/jiffies.h>
 
-static DEFINE_MUTEX(files_lock);
-
 struct module_file {
-	struct list_head list; /* [files_lock] mod->files */
-	struct module *mod;    /* [files_lock] NULL: it has gone */
+	struct list_head list; /* [module_files_lock] mod->files */
+	struct module *mod;    /* [module_files_lock] NULL: it has gone */
 	const void *what;      /* for these two: the parameter, the section */
 	int (*show)(struct seq_file *m, const struct module *mod, const void *what);
 	int (*store)(char *text, const struct module *mod, const void *what); /* NULL: it cannot be written */
@@ -39,11 +39,11 @@ static struct module *begin_use(const struct module_file *file)
 {
 	struct module *mod;
 
-	mutex_lock(&files_lock);
+	mutex_lock(&module_files_lock);
 	mod = file->mod;
 	if (mod)
 		atomic_inc(&mod->file_users);
-	mutex_unlock(&files_lock);
+	mutex_unlock(&module_files_lock);
 	if (mod && file->of_param)
 		mutex_lock(&mod->param_lock);
 	return mod;
@@ -98,9 +98,9 @@ static int module_add_file(struct dentry *dir, const char *name, mode_t mode, co
 	d = text_file_attach_as(dir, name, mode, &module_files, copy);
 	if (IS_ERR(d))
 		return PTR_ERR(d);
-	mutex_lock(&files_lock);
+	mutex_lock(&module_files_lock);
 	list_add(&copy->list, &copy->mod->files);
-	mutex_unlock(&files_lock);
+	mutex_unlock(&module_files_lock);
 	return 0;
 }
 
@@ -280,18 +280,23 @@ static int add_holders(struct module *mod)
 
 /* ---- Coming and going */
 
-void module_leave_files(struct module *mod)
+/* No file leads to the module afterwards, so the number of those that use it only falls. */
+int module_leave_files(struct module *mod)
 {
 	struct module_file *file, *next;
 
-	mutex_lock(&files_lock);
+	mutex_lock(&module_files_lock);
 	list_for_each_entry_safe(file, next, &mod->files, list) {
 		list_del_init(&file->list);
 		file->mod = NULL;
 	}
-	mutex_unlock(&files_lock);
-	while (atomic_read(&mod->file_users))
+	mutex_unlock(&module_files_lock);
+	while (atomic_read(&mod->file_users)) {
+		if (fatal_signal_pending(current))
+			return -EINTR;
 		msleep(1);
+	}
+	return 0;
 }
 
 /*

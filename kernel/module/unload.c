@@ -79,6 +79,18 @@ static void run_exit(const struct module *mod)
 }
 
 /*
+ * [module_mutex] Whoever was to end this module was killed while it waited: the caller takes that up. Its exit has
+ * returned already, or its init has failed.
+ */
+static bool take_up(struct module *mod)
+{
+	bool abandoned = mod->abandoned;
+
+	mod->abandoned = false;
+	return abandoned;
+}
+
+/*
  * As on Linux since 3.13, a module in use is refused whether O_NONBLOCK is given or not. Exit runs without
  * module_mutex, so it may sleep and wait for whatever uses the module's callbacks. No reference can be taken meanwhile:
  * its count is 0 and its state GOING.
@@ -87,6 +99,7 @@ SYSCALL_DEFINE2(delete_module, const char __user *, name_user, unsigned int, fla
 {
 	char name[MODULE_NAME_LEN];
 	struct module *mod;
+	bool taken_up = false;
 	ssize_t len = module_may_load();
 
 	if (!len)
@@ -95,20 +108,21 @@ SYSCALL_DEFINE2(delete_module, const char __user *, name_user, unsigned int, fla
 		return len;
 	if (len == sizeof(name))
 		return -ENOENT;
-	mutex_lock(&module_mutex);
+	len = module_lock();
+	if (len)
+		return len;
 	mod = find_module(name);
-	len = mod ? stop_module(mod) : -ENOENT;
+	if (mod)
+		taken_up = take_up(mod);
+	if (!taken_up)
+		len = mod ? stop_module(mod) : -ENOENT;
 	mutex_unlock(&module_mutex);
 	if (len == -EWOULDBLOCK)
 		module_name_openers(mod, name);
 	if (len)
 		return len;
-	run_exit(mod);
-	module_leave_files(mod);
-	mutex_lock(&module_mutex);
+	if (!taken_up)
+		run_exit(mod);
 	module_note_unloaded(mod);
-	module_tell_going(mod);
-	forget_module(mod);
-	mutex_unlock(&module_mutex);
-	return 0;
+	return module_let_go(mod);
 }

@@ -6,6 +6,7 @@
 #include "socket.h"
 
 #include <asm/uaccess.h>
+#include <fs/fasync.h>
 #include <fs/libfs.h>
 #include <fs/poll.h>
 #include <kernel/init.h>
@@ -17,21 +18,25 @@
 #include <time/ktime.h>
 #include <trace/events/sock.h>
 #include <uapi/fcntl.h>
+#include <uapi/termios.h>
 
 #define SOCKFS_MAGIC 0x534f434b
-#define SNDBUF	     212992 /* bytes: Linux's default */
 
 static struct super_block sockfs_sb;
 static const struct file_operations socket_fops;
 
-void sock_init(struct sock *sk, const struct sock_ops *ops, int type)
+int sock_init(struct sock *sk, const struct sock_ops *ops, int type, unsigned size)
 {
+	if (sock_begin_memory(sk, size))
+		return -ENOMEM;
 	atomic_set(&sk->refs, 1);
 	sk->ops = ops;
 	sk->type = type;
 	init_waitqueue_head(&sk->wait);
-	sk->sndbuf = sk->rcvbuf = SNDBUF;
+	sk->sndbuf = READ_ONCE(sysctl_wmem_default);
+	sk->rcvbuf = READ_ONCE(sysctl_rmem_default);
 	sk->rcvtimeo = sk->sndtimeo = KTIME_MAX;
+	return 0;
 }
 
 struct sock *sock_of_file(const struct file *f)
@@ -247,10 +252,20 @@ static unsigned sock_poll(struct file *f, struct poll_table *pt)
 	return sk->ops->poll(sk, f, pt);
 }
 
+/* The older names of F_SETOWN and F_GETOWN are those of sockets; other files do not know them. */
 static long sock_ioctl(struct file *f, unsigned cmd, unsigned long arg)
 {
 	struct sock *sk = f->private_data;
+	int who;
 
+	switch (cmd) {
+	case FIOSETOWN:
+	case SIOCSPGRP:
+		return get_user(who, (const int __user *)arg) ? -EFAULT : f_setown(f, who);
+	case FIOGETOWN:
+	case SIOCGPGRP:
+		return put_user(f_getown(f), (int __user *)arg);
+	}
 	return sk->ops->ioctl ? sk->ops->ioctl(sk, cmd, arg) : -ENOTTY;
 }
 
@@ -262,6 +277,7 @@ static const struct file_operations socket_fops = {
 	.poll = sock_poll,
 	.unlocked_ioctl = sock_ioctl,
 	.release = sock_release,
+	.sigio = true,
 };
 
 struct file *sock_get(int fd)

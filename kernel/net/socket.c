@@ -166,7 +166,7 @@ SYSCALL_DEFINE2(listen, int, fd, int, backlog)
 	if (IS_ERR(f))
 		return PTR_ERR(f);
 	sk = f->private_data;
-	err = sk->ops->listen ? sk->ops->listen(sk, min((unsigned)backlog, (unsigned)SOMAXCONN)) : -EOPNOTSUPP;
+	err = sk->ops->listen ? sk->ops->listen(sk, min((unsigned)backlog, READ_ONCE(sysctl_somaxconn))) : -EOPNOTSUPP;
 	fput(f);
 	return err;
 }

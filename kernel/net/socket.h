@@ -15,6 +15,9 @@ ssize_t sock_send(struct file *f, struct sock_io *io);
 ssize_t sock_receive(struct file *f, struct sock_io *io);
 size_t vec_len(const struct iovec *vec, unsigned long n); /* bytes of all parts */
 
+/* sock_memory.c. A new socket counts for the current task's user. 0 or -ENOMEM. Thread context. */
+int sock_begin_memory(struct sock *sk, unsigned size);
+
 /* socket.c. An address from the program; what is behind `len` is zero. 0, -EINVAL, -EFAULT. */
 int addr_from_user(struct sockaddr_storage *to, const void __user *from, int len);
 /* To the program, cut to the room that it says, and the whole length into its place. 0, -EINVAL, -EFAULT. */

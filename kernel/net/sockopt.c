@@ -9,10 +9,6 @@
 #include <time/ktime.h>
 #include <time/posix.h>
 
-#define SNDBUF_MAX 212992 /* bytes that may be asked for, as on Linux */
-#define SNDBUF_MIN 4608
-#define RCVBUF_MIN 2304
-
 /* 0 means no end, and a negative time not to wait at all; -EDOM for a bad number of microseconds; as on Linux. */
 static int sock_set_timeout(s64 *timeo, const void __user *value, int len)
 {
@@ -36,9 +32,9 @@ static int sock_set_timeout(s64 *timeo, const void __user *value, int len)
 }
 
 /* The kernel's own needs count too, so a size is doubled, as on Linux. */
-static int buffer_size(int value, unsigned least)
+static int buffer_size(int value, unsigned most, unsigned least)
 {
-	return max(min((unsigned)value, (unsigned)SNDBUF_MAX) * 2, least);
+	return max(min((unsigned)value, most) * 2, least);
 }
 
 /*
@@ -64,11 +60,11 @@ static int sock_set_option(struct sock *sk, int optname, int value)
 		WRITE_ONCE(sk->timestamp, !!value);
 		return 0;
 	case SO_SNDBUF:
-		WRITE_ONCE(sk->sndbuf, buffer_size(value, SNDBUF_MIN));
+		WRITE_ONCE(sk->sndbuf, buffer_size(value, READ_ONCE(sysctl_wmem_max), SOCK_MIN_SNDBUF));
 		sk->ops->write_space(sk);
 		return 0;
 	case SO_RCVBUF:
-		WRITE_ONCE(sk->rcvbuf, buffer_size(value, RCVBUF_MIN));
+		WRITE_ONCE(sk->rcvbuf, buffer_size(value, READ_ONCE(sysctl_rmem_max), SOCK_MIN_RCVBUF));
 		return 0;
 	}
 	return -ENOPROTOOPT; /* also those that can only be read */

@@ -38,14 +38,17 @@ static const struct sock_ops *ops_of(int type)
 	}
 }
 
-/* With one reference, on no list. NULL: no memory. */
+/* With one reference, on no list. NULL: no memory, or none for this user. */
 static struct unix_sock *unix_alloc(int type)
 {
 	struct unix_sock *u = kzalloc(sizeof(*u), GFP_KERNEL);
 
 	if (!u)
 		return NULL;
-	sock_init(&u->sk, ops_of(type), type);
+	if (sock_init(&u->sk, ops_of(type), type, sizeof(*u))) {
+		kfree(u);
+		return NULL;
+	}
 	mutex_init(&u->read_mutex);
 	init_waitqueue_head(&u->space);
 	INIT_LIST_HEAD(&u->queue);
@@ -61,6 +64,7 @@ void unix_put(struct unix_sock *u)
 	if (!u || !atomic_dec_and_test(&u->sk.refs))
 		return;
 	unix_addr_put(u->addr);
+	sock_end(&u->sk);
 	kfree(u);
 }
 

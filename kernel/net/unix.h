@@ -89,7 +89,7 @@ static inline bool unix_writable(const struct unix_sock *u)
 }
 static inline bool unix_queue_full(const struct unix_sock *u)
 {
-	return u->queued > 10; /* net.unix.max_dgram_qlen */
+	return u->queued > READ_ONCE(sysctl_max_dgram_qlen);
 }
 
 /* unix_name.c */

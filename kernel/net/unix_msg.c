@@ -22,14 +22,18 @@
 #define STREAM_PART 16128 /* bytes of one message of a stream: with its head it fits into 16 KiB */
 
 /* [u] What u has sent and was read, or never arrives, counts no more. */
-static void uncharge(struct unix_sock *u, int bytes)
+static void unix_uncharge(struct unix_sock *u, int bytes)
 {
 	u->wmem -= bytes;
+	sock_memory(&u->sk, u->wmem);
 	if (unix_writable(u))
 		wake_up_interruptible_all(&u->sk.wait);
 }
 
-/* [u, released while asleep] Wait until u may send something more, and count it. 0 or -errno. */
+/*
+ * [u, released while asleep] Wait until u may send something more, and count it. 0 or -errno; -ENOBUFS: the user's
+ * sockets hold too much, as on Linux when there is no memory for a message.
+ */
 static int charge(struct unix_sock *u, int bytes, unsigned flags)
 {
 	s64 left = sock_timeout(READ_ONCE(u->sk.sndtimeo), flags);
@@ -47,6 +51,8 @@ static int charge(struct unix_sock *u, int bytes, unsigned flags)
 		if (err)
 			return err;
 	}
+	if (!sock_memory(&u->sk, u->wmem + bytes))
+		return -ENOBUFS;
 	u->wmem += bytes;
 	return 0;
 }
@@ -62,7 +68,7 @@ void unix_msg_free(struct unix_msg *msg)
 static void msg_cancel(struct unix_msg *msg)
 {
 	mutex_lock(&unix_mutex);
-	uncharge(msg->from, msg->charge);
+	unix_uncharge(msg->from, msg->charge);
 	mutex_unlock(&unix_mutex);
 	unix_msg_free(msg);
 }
@@ -81,7 +87,7 @@ static struct unix_msg *msg_new(struct unix_sock *u, struct sock_io *io, size_t 
 	msg = kvmalloc(bytes, GFP_KERNEL);
 	if (!msg) {
 		mutex_lock(&unix_mutex);
-		uncharge(u, bytes);
+		unix_uncharge(u, bytes);
 		mutex_unlock(&unix_mutex);
 		return ERR_PTR(-ENOMEM);
 	}
@@ -112,7 +118,7 @@ void unix_msg_unlink(struct unix_sock *u, struct unix_msg *msg)
 	list_del(&msg->list);
 	u->queued--;
 	unix_count_inflight(msg->scm.files, -1);
-	uncharge(msg->from, msg->charge);
+	unix_uncharge(msg->from, msg->charge);
 	if (!was_full || unix_queue_full(u))
 		return;
 	wake_up_interruptible_all(&u->space);

@@ -25,6 +25,7 @@
 #include <lib/string.h>
 #include <mm/mm.h>
 #include <mm/page.h>
+#include <proc/personality.h>
 #include <proc/resource.h>
 #include <proc/vdso.h>
 #include <sched/current.h>

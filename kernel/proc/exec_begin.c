@@ -16,6 +16,7 @@
 #include <proc/cred.h>
 #include <proc/exec.h>
 #include <proc/fork.h>
+#include <proc/personality.h>
 #include <proc/posix_timer.h>
 #include <proc/ptrace.h>
 #include <proc/signal.h>
@@ -224,7 +225,7 @@ int begin_new_exec(struct binprm *bprm, struct mm_struct *mm)
 	if (!err)
 		err = unshare_sighand(t);
 	if (!err)
-		err = unshare_files();
+		err = unshare_files(NULL);
 	if (err)
 		return err;
 	bprm->point_of_no_return = true;
@@ -240,8 +241,9 @@ int begin_new_exec(struct binprm *bprm, struct mm_struct *mm)
 	commit_ids(&ids);
 	t->caps = caps;
 	mutex_unlock(&t->signal->exec_guard);
+	t->personality &= ~(bprm->secure ? PER_CLEAR_ON_SETID : READ_IMPLIES_EXEC);
 	if (bprm->secure)
-		t->pdeath_signal = t->personality = 0;
+		t->pdeath_signal = 0;
 	t->rseq = NULL;
 	exit_posix_timers();
 	t->flags &= ~(PF_KTHREAD | PF_FORKNOEXEC);

@@ -26,6 +26,7 @@
 #include <proc/cred.h>
 #include <proc/fork.h>
 #include <proc/futex.h>
+#include <proc/oops_exit.h>
 #include <proc/posix_timer.h>
 #include <proc/ptrace.h>
 #include <proc/resource.h>
@@ -428,12 +429,15 @@ void do_exit(long code)
 	do_task_dead();
 }
 
+DECLARE_TABLE(oops_exits, const struct oops_exit);
+
 /*
  * An oops in an interrupt or in the idle task cannot be survived. Elsewhere the state that do_exit() needs is
- * restored by force: interrupts on, and nothing that forbids sleeping.
+ * restored by force: interrupts on, and nothing that forbids sleeping. Then rooms take back what the task holds.
  */
 void make_task_dead(int signr)
 {
+	const struct oops_exit *e;
 	struct task_struct *t = current;
 
 	if (in_interrupt())
@@ -452,6 +456,8 @@ void make_task_dead(int signr)
 		pr_info("note: %s[%d] exited with preempt_count %u\n", t->comm, t->pid, preempt_count());
 		preempt_count_sub(preempt_count());
 	}
+	for_each_in_table(oops_exits, e)
+		e->died();
 	do_exit(signr);
 }
 

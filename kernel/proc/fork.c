@@ -105,6 +105,7 @@ static void reset_task(struct task_struct *p, const struct kernel_clone_args *ar
 	p->uprobe_round = 0;
 	p->uprobe_stepping = false;
 	p->fail_nth = 0;
+	p->default_timer_slack_ns = p->timer_slack_ns;
 }
 
 /*
@@ -112,18 +113,23 @@ static void reset_task(struct task_struct *p, const struct kernel_clone_args *ar
  * without references of the child's own. Each function takes a reference for what is shared, or replaces the pointer
  * by a copy. A kernel thread's model is init_task (detach_from_user), for anything else it is current.
  *
- * This one does so for the table of open files. Returns 0 or -ENOMEM.
+ * This one does so for the table of open files. Returns 0 or an errno of dup_fd().
  */
 static int copy_files(u64 flags, struct task_struct *p)
 {
+	struct files_struct *files;
+
 	if (!p->files)
 		return 0;
 	if (flags & CLONE_FILES) {
 		get_files_struct(p->files);
 		return 0;
 	}
-	p->files = dup_fd(p->files);
-	return p->files ? 0 : -ENOMEM;
+	files = dup_fd(p->files, NULL);
+	if (IS_ERR(files))
+		return PTR_ERR(files);
+	p->files = files;
+	return 0;
 }
 
 /*
@@ -387,7 +393,7 @@ unlock:
 
 /*
  * Fill the child with everything that it shares or copies. All or nothing: on failure the parts that were already
- * taken are given back in the opposite order. Returns 0 or -ENOMEM. May sleep.
+ * taken are given back in the opposite order. Returns 0 or -errno. May sleep.
  */
 static int copy_parts(u64 flags, struct task_struct *p)
 {
@@ -447,6 +453,8 @@ static struct task_struct *new_task(const struct kernel_clone_args *args)
 	if (!p)
 		return NULL;
 	reset_task(p, args);
+	if (args->name)
+		strscpy_pad(p->comm, args->name, sizeof(p->comm));
 	get_groups(p->groups);
 	atomic_inc(&p->user->refs);
 	if (args->fn)
@@ -555,6 +563,7 @@ struct task_struct *fork_idle(int cpu)
 		goto free_task;
 	init_idle(p, cpu);
 	fgraph_init_task(p);
+	trace_task_newtask(p, args.flags);
 	return p;
 
 free_task:

@@ -16,6 +16,7 @@
 #include <mm/page.h>
 #include <proc/fork.h>
 #include <proc/futex.h>
+#include <proc/ptrace.h>
 #include <proc/syscall.h>
 #include <sched/current.h>
 #include <sched/sched.h>
@@ -447,6 +448,27 @@ SYSCALL_DEFINE2(set_robust_list, struct robust_list_head __user *, head, size_t,
 		return -EINVAL;
 	current->robust_list = head;
 	return 0;
+}
+
+/* Of a thread that the caller may look into, 0: of itself. As on Linux, the length is that of the head alone. */
+SYSCALL_DEFINE3(get_robust_list, int, pid, struct robust_list_head __user *__user *, head_ptr, size_t __user *, len_ptr)
+{
+	struct task_struct *p = pid ? find_get_task(pid) : current;
+	void *head = NULL;
+	long err = 0;
+
+	if (!p)
+		return -ESRCH;
+	if (ptrace_may_access(p, PTRACE_MODE_READ_REALCREDS))
+		head = READ_ONCE(p->robust_list);
+	else
+		err = -EPERM;
+	if (p != current)
+		put_task_struct(p);
+	if (!err && (put_user(sizeof(struct robust_list_head), len_ptr) ||
+		     put_user((void *)head, (void __user *__user *)head_ptr)))
+		err = -EFAULT;
+	return err;
 }
 
 /*

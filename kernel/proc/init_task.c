@@ -13,6 +13,7 @@
 #include <proc/signal.h>
 #include <sched/preempt.h>
 #include <sched/task.h>
+#include <sched/timerslack.h>
 
 static struct sighand_struct init_sighand = {.count = ATOMIC_INIT(1)};
 
@@ -56,6 +57,8 @@ struct task_struct init_task = {
 	.normal_prio = DEFAULT_PRIO,
 	.pi_prio = MAX_PRIO,
 	.policy = SCHED_NORMAL,
+	.timer_slack_ns = DEFAULT_TIMER_SLACK_NS,
+	.default_timer_slack_ns = DEFAULT_TIMER_SLACK_NS,
 	.cpus_mask = {~0UL},
 	.comm = "swapper/0",
 	.parent = &init_task,

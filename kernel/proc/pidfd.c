@@ -9,6 +9,7 @@
 #include <asm/uaccess.h>
 #include <fs/anon_inode.h>
 #include <fs/poll.h>
+#include <fs/seq_file.h>
 #include <fs/vfs.h>
 #include <lib/errno.h>
 #include <proc/fork.h>
@@ -31,21 +32,33 @@ static unsigned pidfd_poll(struct file *f, struct poll_table *pt)
 	return ended ? POLLIN | POLLRDNORM : 0;
 }
 
+static struct task_struct *pidfd_process(const struct file *f)
+{
+	return get_process_leader(f->private_data);
+}
+
+/* The number of the process; -1 when it was waited for. There is one namespace of numbers. */
+static void pidfd_show_fdinfo(struct seq_file *m, const struct file *f)
+{
+	struct task_struct *p = pidfd_process(f);
+	pid_t pid = p ? p->tgid : -1;
+
+	seq_printf(m, "Pid:\t%d\nNSpid:\t%d\n", pid, pid);
+	if (p)
+		put_task_struct(p);
+}
+
 static int pidfd_release(struct inode *inode, struct file *f)
 {
 	put_signal(f->private_data);
 	return 0;
 }
 
-static struct task_struct *pidfd_process(const struct file *f)
-{
-	return get_process_leader(f->private_data);
-}
-
 static const struct file_operations pidfd_fops = {
 	.poll = pidfd_poll,
 	.release = pidfd_release,
 	.process = pidfd_process,
+	.show_fdinfo = pidfd_show_fdinfo,
 };
 
 struct signal_struct *pidfd_signal(const struct file *f)

@@ -8,6 +8,7 @@
  * fields.
  */
 #include <asm/uaccess.h>
+#include <fs/vfs.h>
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <mm/mm.h>
@@ -137,7 +138,7 @@ static int do_prlimit(struct task_struct *p, unsigned which, const struct rlimit
 		return -EINVAL;
 	if (wanted && wanted->rlim_cur > wanted->rlim_max)
 		return -EINVAL;
-	if (wanted && which == RLIMIT_NOFILE && wanted->rlim_max > NR_OPEN_MAX)
+	if (wanted && which == RLIMIT_NOFILE && wanted->rlim_max > READ_ONCE(sysctl_nr_open))
 		return -EPERM;
 	limit = p->signal->rlim[which];
 	sighand = lock_task_sighand(p, &flags);

@@ -20,6 +20,7 @@
 #include <proc/syscall.h>
 #include <sched/current.h>
 #include <sched/sched.h>
+#include <trace/events/rseq.h>
 #include <trace/uprobes.h>
 
 #define RSEQ_FLAG_UNREGISTER 1
@@ -69,6 +70,7 @@ static int check_sequence(const struct rseq_cs *cs)
 /* Leave the sequence that the thread is in, if it is in one: `regs` then go on at the abort handler. 0 or -errno. */
 static int abort_sequence(struct rseq __user *r, struct pt_regs *regs)
 {
+	unsigned long ip = uprobe_true_pc(instruction_pointer(regs));
 	struct rseq_cs cs;
 	u64 at;
 	int err;
@@ -84,8 +86,10 @@ static int abort_sequence(struct rseq __user *r, struct pt_regs *regs)
 	err = check_sequence(&cs);
 	if (err || put_user(0UL, &r->rseq_cs))
 		return err ? err : -EFAULT;
-	if (uprobe_true_pc(instruction_pointer(regs)) - cs.start_ip < cs.post_commit_offset)
-		instruction_pointer_set(regs, cs.abort_ip);
+	if (ip - cs.start_ip >= cs.post_commit_offset)
+		return 0;
+	trace_rseq_ip_fixup(ip, cs.start_ip, cs.post_commit_offset, cs.abort_ip);
+	instruction_pointer_set(regs, cs.abort_ip);
 	return 0;
 }
 
@@ -94,8 +98,12 @@ void rseq_resume(struct pt_regs *regs)
 	struct rseq __user *r = current->rseq;
 	u32 cpu = smp_processor_id();
 
-	if (r && (abort_sequence(r, regs) || rseq_write_ids(r, cpu, cpu)))
+	if (!r)
+		return;
+	if (abort_sequence(r, regs) || rseq_write_ids(r, cpu, cpu))
 		force_sig_fault(SIGSEGV, SI_KERNEL, 0);
+	else
+		trace_rseq_update(current);
 }
 
 static long rseq_unregister(struct rseq __user *r, u32 len, u32 sig)

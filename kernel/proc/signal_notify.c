@@ -14,6 +14,7 @@
 #include <sched/sched.h>
 #include <sched/spinlock.h>
 #include <sched/wait.h>
+#include <trace/events/signal.h>
 
 /* The siginfo of a SIGCHLD: who, what happened, and the CPU time used so far. [T] */
 static void fill_chld_info(struct siginfo *info, struct task_struct *p, int sig, int code, int status)
@@ -80,14 +81,11 @@ bool do_notify_parent(struct task_struct *p, int sig)
 	unsigned long flags;
 	bool autoreap = false;
 
-	if (parent->flags & PF_KTHREAD) {
-		/* Few kernel threads wait for their children, and they need no signal for it (umh.c). */
-		if (parent->flags & PF_AWAITS_CHILDREN)
-			wake_parent(parent);
-		return !(parent->flags & PF_AWAITS_CHILDREN);
-	}
-	/* The common case of a shell or init: spare the sums. */
-	if (sig == SIGCHLD && !parent->ptrace && drops_sigchld(parent)) {
+	/* Few kernel threads wait for their children (umh.c). The others ignore SIGCHLD, so there is no event. */
+	if ((parent->flags & (PF_KTHREAD | PF_AWAITS_CHILDREN)) == PF_KTHREAD)
+		return true;
+	/* The common case of a shell or init: spare the sums, unless the signal that is dropped is to be recorded. */
+	if (sig == SIGCHLD && !parent->ptrace && !trace_signal_generate_enabled() && drops_sigchld(parent)) {
 		wake_parent(parent);
 		return false;
 	}

@@ -8,6 +8,7 @@
 #include <asm/uaccess.h>
 #include <fs/anon_inode.h>
 #include <fs/poll.h>
+#include <fs/seq_file.h>
 #include <fs/vfs.h>
 #include <lib/errno.h>
 #include <mm/slab.h>
@@ -57,12 +58,26 @@ static bool signalfd_take(const struct signalfd *s, struct siginfo *info)
 	return got;
 }
 
+/* Does the siginfo tell of a file with O_ASYNC? The signals of faults have other meanings for the same codes. */
+static bool is_of_a_file(const struct siginfo *info)
+{
+	const sigset_t faults = sigmask(SIGILL) | sigmask(SIGFPE) | sigmask(SIGSEGV) | sigmask(SIGBUS) |
+				sigmask(SIGTRAP) | sigmask(SIGSYS) | sigmask(SIGCHLD);
+
+	if (info->si_code == SI_SIGIO)
+		return true;
+	return info->si_code >= POLL_IN && info->si_code <= POLL_OUT && !(sigmask(info->si_signo) & faults);
+}
+
 /* The fields that a signal of this kind has; the others stay 0. 0 or -EFAULT. */
 static int signalfd_put(struct signalfd_siginfo __user *to, const struct siginfo *info)
 {
 	struct signalfd_siginfo s = {.signo = info->si_signo, .error = info->si_errno, .code = info->si_code};
 
-	if (info->si_code > 0 && info->si_code < SI_KERNEL && info->si_signo != SIGCHLD) {
+	if (is_of_a_file(info)) {
+		s.band = info->si_band;
+		s.fd = info->si_fd;
+	} else if (info->si_code > 0 && info->si_code < SI_KERNEL && info->si_signo != SIGCHLD) {
 		s.addr = (unsigned long)info->si_addr; /* a fault */
 	} else if (info->si_code == SI_TIMER) {
 		s.tid = info->si_pid; /* the timer's number, in the same place */
@@ -71,7 +86,7 @@ static int signalfd_put(struct signalfd_siginfo __user *to, const struct siginfo
 		s.pid = info->si_pid;
 		s.uid = info->si_uid;
 	}
-	if (info->si_code < 0) {
+	if (info->si_code < 0 && info->si_code != SI_SIGIO) {
 		s.pointer = info->si_value;
 		s.value = (s32)info->si_value;
 	} else if (info->si_signo == SIGCHLD) {
@@ -117,6 +132,13 @@ static unsigned signalfd_poll(struct file *f, struct poll_table *pt)
 	return pending & READ_ONCE(s->mask) ? POLLIN : 0;
 }
 
+static void signalfd_show_fdinfo(struct seq_file *m, const struct file *f)
+{
+	const struct signalfd *s = f->private_data;
+
+	seq_printf(m, "sigmask:\t%016llx\n", (unsigned long long)READ_ONCE(s->mask));
+}
+
 static int signalfd_release(struct inode *inode, struct file *f)
 {
 	kfree(f->private_data);
@@ -127,6 +149,7 @@ static const struct file_operations signalfd_fops = {
 	.read = signalfd_read,
 	.poll = signalfd_poll,
 	.release = signalfd_release,
+	.show_fdinfo = signalfd_show_fdinfo,
 };
 
 /* Another set for a file that is there. */

@@ -6,21 +6,24 @@
  */
 #include <asm/elf.h>
 #include <asm/uaccess.h>
+#include <kernel/cmdline.h>
 #include <kernel/random.h>
 #include <kernel/smp.h>
 #include <kernel/utsname.h>
 #include <lib/errno.h>
+#include <lib/printf.h>
 #include <lib/string.h>
 #include <mm/mm.h>
 #include <mm/page.h>
 #include <proc/capability.h>
-#include <proc/exec.h>
 #include <proc/fork.h>
+#include <proc/personality.h>
 #include <proc/signal.h>
 #include <proc/syscall.h>
 #include <sched/current.h>
 #include <sched/mutex.h>
 #include <sched/sched.h>
+#include <sched/timerslack.h>
 #include <time/clock.h>
 
 struct getcpu_cache; /* of an argument that no longer has a meaning */
@@ -30,13 +33,28 @@ static char nodename[UTS_LEN] = "vitrine";  /* [uts_mutex] */
 static char domainname[UTS_LEN] = "(none)"; /* [uts_mutex] */
 
 /*
+ * The boot parameter sysname=. Programs that ask uname(2) whether they run on Linux, to whose system calls they are
+ * made, are given "Linux" in a root of such programs.
+ */
+static char sysname[UTS_LEN] = UTS_SYSNAME; /* [immutable after boot] */
+
+static int sysname_setup(const char *value)
+{
+	if (!*value || strlen(value) >= sizeof(sysname))
+		return -EINVAL;
+	strscpy(sysname, value, sizeof(sysname));
+	return 0;
+}
+__setup("sysname=", sysname_setup);
+
+/*
  * The names of host and domain may change at any time, so they are copied under the mutex. The other texts never
  * change. Padding is zeroed, because all of it goes to the user.
  */
 void get_utsname(struct new_utsname *name)
 {
 	memset(name, 0, sizeof(*name));
-	strscpy(name->sysname, UTS_SYSNAME, UTS_LEN);
+	strscpy(name->sysname, sysname, UTS_LEN);
 	strscpy(name->release, UTS_RELEASE, UTS_LEN);
 	strscpy(name->version, UTS_VERSION, UTS_LEN);
 	strscpy(name->machine, ELF_PLATFORM, UTS_LEN);
@@ -46,11 +64,32 @@ void get_utsname(struct new_utsname *name)
 	mutex_unlock(&uts_mutex);
 }
 
+/*
+ * What the caller's personality(2) makes of the names. With UNAME26 release 6.N becomes 2.6.(60 + N), as on Linux, and
+ * keeps what follows the digits.
+ */
+static void apply_personality(struct new_utsname *names)
+{
+	char *rest = names->release;
+	unsigned minor;
+
+	if ((current->personality & PER_MASK) == PER_LINUX32)
+		strscpy(names->machine, COMPAT_UTS_MACHINE, UTS_LEN);
+	if (!(current->personality & UNAME26))
+		return;
+	minor = simple_strtoull(strchr(UTS_RELEASE, '.') + 1, NULL, 10);
+	while (isdigit(*rest) || *rest == '.')
+		rest++;
+	snprintf(names->release, UTS_LEN, "2.6.%u%s", minor + 60, UTS_RELEASE + (rest - names->release));
+}
+
 SYSCALL_DEFINE1(newuname, struct new_utsname __user *, name)
 {
 	struct new_utsname names;
 
 	get_utsname(&names);
+	if (unlikely(current->personality))
+		apply_personality(&names);
 	return copy_to_user(name, &names, sizeof(names)) ? -EFAULT : 0;
 }
 
@@ -151,21 +190,16 @@ SYSCALL_DEFINE3(getrandom, char __user *, ubuf, size_t, len, unsigned int, flags
 	return done;
 }
 
-#define PER_QUERY 0xffffffffu
-
 /*
- * Linux's own personality, with or without random addresses (exec looks at it); it stays over fork and exec. Returns
- * the one before.
+ * Any bits are taken, as on Linux, and stay over fork and exec; <proc/personality.h> says which have an effect. Returns
+ * those before.
  */
 long ksys_personality(unsigned persona)
 {
 	unsigned old = current->personality;
 
-	if (persona == PER_QUERY)
-		return old;
-	if (persona & ~ADDR_NO_RANDOMIZE)
-		return -EINVAL;
-	current->personality = persona;
+	if (persona != PER_QUERY)
+		current->personality = persona;
 	return old;
 }
 
@@ -180,6 +214,8 @@ SYSCALL_DEFINE1(personality, unsigned int, personality)
 #define PR_SET_DUMPABLE	       4
 #define PR_SET_NAME	       15
 #define PR_GET_NAME	       16
+#define PR_SET_TIMERSLACK      29
+#define PR_GET_TIMERSLACK      30
 #define PR_SET_CHILD_SUBREAPER 36
 #define PR_GET_CHILD_SUBREAPER 37
 #define PR_SET_NO_NEW_PRIVS    38
@@ -231,6 +267,11 @@ SYSCALL_DEFINE5(prctl, int, option, unsigned long, arg2, unsigned long, arg3, un
 		return 0;
 	case PR_GET_NO_NEW_PRIVS:
 		return arg2 || arg3 || arg4 || arg5 ? -EINVAL : current->no_new_privs;
+	case PR_SET_TIMERSLACK:
+		set_timer_slack(current, arg2);
+		return 0;
+	case PR_GET_TIMERSLACK:
+		return READ_ONCE(current->timer_slack_ns);
 	case PR_SET_NAME:
 		return set_comm_from_user((const char __user *)arg2);
 	case PR_GET_NAME:

@@ -75,9 +75,14 @@ static const char *fd_get_link(struct dentry *dentry, struct inode *inode, char 
 	return name;
 }
 
-static const struct inode_operations fd_link_iops = {.get_link = fd_get_link, .get_path = fd_get_path};
+static const struct inode_operations fd_link_iops = {
+	.get_link = fd_get_link, .get_path = fd_get_path, .setattr = proc_setattr};
+static const struct inode_operations fdinfo_file_iops = {.setattr = proc_setattr};
 
-/* fdinfo/N: where the descriptor stands, how it is open, by which mount and inode it was found, and its locks. */
+/*
+ * fdinfo/N: where the descriptor stands, how it is open, by which mount and inode it was found, its locks, and what a
+ * file of its kind says.
+ */
 static int fdinfo_show(struct seq_file *m, void *v)
 {
 	const struct inode *inode = m->private;
@@ -91,6 +96,8 @@ static int fdinfo_show(struct seq_file *m, void *v)
 		seq_printf(m, "pos:\t%lld\nflags:\t0%o\nmnt_id:\t%u\nino:\t%llu\n", (long long)READ_ONCE(f->f_pos),
 			   flags, f->f_mnt ? f->f_mnt->mnt_id : 0, (unsigned long long)f->f_inode->i_ino);
 		locks_show_fd(m, f, READ_ONCE(task->files));
+		if (f->f_op->show_fdinfo)
+			f->f_op->show_fdinfo(m, f);
 	}
 	if (task)
 		put_task_struct(task);
@@ -145,8 +152,11 @@ static int fd_lookup_task(struct inode *dir, struct dentry *dentry, struct task_
 	if (!inode)
 		return -ENOMEM;
 	proc_node(inode)->fd = fd;
-	inode->i_op = info ? NULL : &fd_link_iops;
+	inode->i_op = info ? &fdinfo_file_iops : &fd_link_iops;
 	inode->i_fop = info ? &fdinfo_fops : NULL;
+	spin_lock(&dcache_lock);
+	dentry->d_flags |= DCACHE_CANT_MOUNT; /* as on Linux since 6.12: a mount there would outlive the descriptor */
+	spin_unlock(&dcache_lock);
 	return proc_attach(dentry, inode);
 }
 
@@ -207,7 +217,7 @@ static int fd_dir_iterate(struct file *dirf, struct dir_context *ctx)
  * when the process is not dumpable, because the directory belongs to root then. Any context: the task is
  * looked at under RCU.
  */
-static int fd_dir_permission(const struct inode *inode, int mask)
+int proc_fd_permission(const struct inode *inode, int mask)
 {
 	const struct task_struct *task;
 	int err = mode_permission(inode, mask);
@@ -222,8 +232,10 @@ static int fd_dir_permission(const struct inode *inode, int mask)
 	return err;
 }
 
-static const struct inode_operations fd_dir_iops = {.lookup = fd_dir_lookup, .permission = fd_dir_permission};
-static const struct inode_operations fdinfo_dir_iops = {.lookup = fd_dir_lookup, .permission = fd_dir_permission};
+static const struct inode_operations fd_dir_iops = {
+	.lookup = fd_dir_lookup, .permission = proc_fd_permission, .setattr = proc_setattr};
+static const struct inode_operations fdinfo_dir_iops = {
+	.lookup = fd_dir_lookup, .permission = proc_fd_permission, .setattr = proc_setattr};
 static const struct file_operations fd_dir_fops = {.iterate = fd_dir_iterate};
 
 /* A thread by its number; -ENOENT for a thread of another process, also when that has got the number of this one. */
@@ -269,7 +281,7 @@ static int task_dir_iterate(struct file *f, struct dir_context *ctx)
 	return 0;
 }
 
-static const struct inode_operations task_dir_iops = {.lookup = task_dir_lookup};
+static const struct inode_operations task_dir_iops = {.lookup = task_dir_lookup, .setattr = proc_setattr};
 static const struct file_operations task_dir_fops = {.iterate = task_dir_iterate};
 
 static const struct proc_pid_entry fd_entry = {

@@ -16,6 +16,7 @@ struct proc_node {
 	u64 start_time;			    /* a later task of the same pid is another one */
 	const struct proc_pid_entry *entry; /* files and links of the table */
 	unsigned fd;			    /* entries of fd/ */
+	unsigned long vm_start, vm_end;	    /* entries of map_files/ */
 };
 static inline struct proc_node *proc_node(const struct inode *inode)
 {
@@ -32,6 +33,15 @@ void proc_evict_node(struct inode *inode);
 int proc_add_super(struct super_block *sb);
 void proc_begin_put(struct super_block *sb);
 void proc_put_super(struct super_block *sb);
+/* sysctl.c: give /proc/sys of a new tree its rules. */
+void proc_sys_finish(struct dentry *root);
+/*
+ * pid.c: the rules for files and directories of a process. Their mode is the kernel's; their owner can be set, and is
+ * the task's again with the next look-up.
+ */
+int proc_setattr(struct dentry *dentry, const struct iattr *attr); /* [i_lock] */
+/* fd.c. The threads of the process itself may look into directories that are for its user alone. Any context. */
+int proc_fd_permission(const struct inode *inode, int mask);
 bool proc_number(const struct dentry *dentry, unsigned *v); /* is the name a plain decimal number? */
 int proc_pid_lookup(struct inode *dir, struct dentry *dentry, struct task_struct *task); /* /proc/<pid> itself */
 int proc_tid_lookup(struct inode *dir, struct dentry *dentry, struct task_struct *task); /* /proc/<pid>/task/<tid> */

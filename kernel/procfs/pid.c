@@ -119,6 +119,26 @@ int proc_attach(struct dentry *dentry, struct inode *inode)
 	return 0;
 }
 
+int proc_setattr(struct dentry *dentry, const struct iattr *attr)
+{
+	return attr->valid & ATTR_MODE ? -EPERM : simple_setattr(dentry, attr);
+}
+
+/*
+ * The directory of a process or thread is immutable, in Linux's words: nobody may write to it or change an attribute of
+ * it. [i_lock]
+ */
+static int proc_pid_dir_setattr(struct dentry *dentry, const struct iattr *attr)
+{
+	return -EPERM;
+}
+
+/* Any context. */
+static int proc_pid_dir_permission(const struct inode *inode, int mask)
+{
+	return mask & MAY_WRITE ? -EPERM : mode_permission(inode, mask);
+}
+
 /* May the current task read this file of `task`? 0 or -EACCES. An entry with access 0 is open to everybody. */
 static int pid_may_read(const struct inode *inode, struct task_struct *task)
 {
@@ -251,8 +271,10 @@ static const char *pid_link_text(struct dentry *dentry, struct inode *inode, cha
 	return err < 0 ? ERR_PTR(err) : buf;
 }
 
-static const struct inode_operations pid_path_iops = {.get_link = pid_path_text, .get_path = pid_get_path};
-static const struct inode_operations pid_link_iops = {.get_link = pid_link_text};
+static const struct inode_operations pid_path_iops = {
+	.get_link = pid_path_text, .get_path = pid_get_path, .setattr = proc_setattr};
+static const struct inode_operations pid_link_iops = {.get_link = pid_link_text, .setattr = proc_setattr};
+static const struct inode_operations pid_file_iops = {.setattr = proc_setattr};
 
 /*
  * The type of the inode follows from what the entry has: path or link is a symbolic link; else a directory
@@ -265,6 +287,15 @@ static mode_t entry_mode(const struct proc_pid_entry *e)
 	return S_ISDIR(e->mode) ? e->mode : S_IFREG | e->mode;
 }
 
+static const struct inode_operations *pid_entry_iops(const struct proc_pid_entry *e)
+{
+	if (e->path)
+		return &pid_path_iops;
+	if (e->link)
+		return &pid_link_iops;
+	return e->iop ? e->iop : &pid_file_iops;
+}
+
 /* Make the inode for entry e of the task, and attach it to the name. */
 static int pid_entry_lookup(struct inode *dir, struct dentry *dentry, struct task_struct *task,
 			    const struct proc_pid_entry *e)
@@ -273,7 +304,7 @@ static int pid_entry_lookup(struct inode *dir, struct dentry *dentry, struct tas
 
 	if (inode) {
 		proc_node(inode)->entry = e;
-		inode->i_op = e->path ? &pid_path_iops : e->link ? &pid_link_iops : e->iop;
+		inode->i_op = pid_entry_iops(e);
 		inode->i_fop = e->fop ? e->fop : e->show || e->store ? &pid_file_fops : NULL;
 	}
 	return proc_attach(dentry, inode);
@@ -343,10 +374,12 @@ static struct task_struct *proc_pid_process(const struct file *f)
 	return proc_task(f->f_inode);
 }
 
-const struct inode_operations proc_pid_dir_iops = {.lookup = proc_pid_dir_lookup};
+const struct inode_operations proc_pid_dir_iops = {
+	.lookup = proc_pid_dir_lookup, .permission = proc_pid_dir_permission, .setattr = proc_pid_dir_setattr};
 static const struct file_operations proc_pid_dir_fops = {.iterate = proc_pid_dir_iterate, .process = proc_pid_process};
 
-const struct inode_operations proc_tid_dir_iops = {.lookup = proc_pid_dir_lookup};
+const struct inode_operations proc_tid_dir_iops = {
+	.lookup = proc_pid_dir_lookup, .permission = proc_pid_dir_permission, .setattr = proc_pid_dir_setattr};
 static const struct file_operations proc_tid_dir_fops = {.iterate = proc_pid_dir_iterate};
 
 /* Make the inode of a directory of a task. The operations say which kind: of a process, or of a thread. */

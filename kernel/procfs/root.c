@@ -142,10 +142,17 @@ static ssize_t proc_reg_write(struct file *f, const char __user *buf, size_t n, 
 	return f->f_inode->i_text->store ? text_file_write(f, buf, n, pos) : -EIO;
 }
 
+/* The mmap of all of them. Files of /proc/sys and of processes have none, which is -ENODEV. -EIO, as on Linux. */
+static int proc_reg_mmap(struct file *f, struct vm_area_struct *vma)
+{
+	return strncmp(f->f_inode->i_text->path, "sys/", 4) ? -EIO : -ENODEV;
+}
+
 static const struct file_operations proc_text_fops = {.open = text_file_open,
 						      .release = text_file_release,
 						      .read = text_file_read,
 						      .write = proc_reg_write,
+						      .mmap = proc_reg_mmap,
 						      .llseek = text_file_llseek};
 
 static const struct super_operations proc_super_ops = {
@@ -165,6 +172,7 @@ static int proc_fill_super(struct super_block *sb, const char *options)
 	if (*options)
 		return -EINVAL;
 	sb->s_op = &proc_super_ops;
+	sb->s_fixed = true;
 	err = simple_fill_super(sb, PROC_SUPER_MAGIC, 0555, &proc_root_iops);
 	if (err)
 		return err;
@@ -174,6 +182,7 @@ static int proc_fill_super(struct super_block *sb, const char *options)
 		if (err)
 			pr_err("proc: cannot create %s: error %d\n", e->path, err);
 	}
+	proc_sys_finish(sb->s_root);
 	err = proc_create_link(sb->s_root, "self", &self_iops);
 	if (!err)
 		err = proc_create_link(sb->s_root, "thread-self", &thread_self_iops);

@@ -58,10 +58,24 @@ static int file_nr_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-/* nr_open: the largest number of descriptors that RLIMIT_NOFILE may allow a process. It is a constant here. */
+/*
+ * nr_open: the largest number of descriptors that RLIMIT_NOFILE may allow a process. A limit that a process has already
+ * stays, but no table grows beyond nr_open. Linux's bounds: a word of bits, and what a signed number holds in words.
+ */
 static int nr_open_show(struct seq_file *m, void *v)
 {
-	seq_printf(m, "%u\n", NR_OPEN_MAX);
+	seq_printf(m, "%u\n", READ_ONCE(sysctl_nr_open));
+	return 0;
+}
+
+static int nr_open_store(char *text, void *data)
+{
+	unsigned nr;
+	int err = sysctl_number(text, &nr);
+
+	if (err || nr < 64 || nr > ALIGN_DOWN(INT_MAX, 64))
+		return -EINVAL;
+	WRITE_ONCE(sysctl_nr_open, nr);
 	return 0;
 }
 
@@ -90,11 +104,14 @@ LIMIT(epoll_watches, "epoll/max_user_watches", epoll_max_watches);
 LIMIT(inotify_events, "inotify/max_queued_events", inotify_max_events);
 LIMIT(inotify_instances, "inotify/max_user_instances", inotify_max_instances);
 LIMIT(inotify_watches, "inotify/max_user_watches", inotify_max_watches);
+LIMIT(pipe_pages_soft, "pipe-user-pages-soft", pipe_user_pages_soft);
+LIMIT(pipe_pages_hard, "pipe-user-pages-hard", pipe_user_pages_hard);
 static const struct text_file locks_entry = {.path = "locks", .mode = 0444, .show = locks_show};
 static const struct text_file file_max_entry = {
 	.path = "sys/fs/file-max", .mode = 0644, .show = file_max_show, .store = file_max_store};
 static const struct text_file file_nr_entry = {.path = "sys/fs/file-nr", .mode = 0444, .show = file_nr_show};
-static const struct text_file nr_open_entry = {.path = "sys/fs/nr_open", .mode = 0444, .show = nr_open_show};
+static const struct text_file nr_open_entry = {
+	.path = "sys/fs/nr_open", .mode = 0644, .show = nr_open_show, .store = nr_open_store};
 REGISTER_PROC(locks_entry);
 REGISTER_PROC(file_max_entry);
 REGISTER_PROC(file_nr_entry);

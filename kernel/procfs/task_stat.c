@@ -268,8 +268,9 @@ static int status_show(struct seq_file *m, struct task_struct *t)
 }
 
 /*
- * Seven numbers, in pages: size, resident, resident from files, code, libraries (always 0), data and stack,
- * dirty (always 0).
+ * Seven numbers, in pages: size, resident, resident from files, code, libraries (always 0), data (from the program's
+ * own to the end of the heap, but not more than is mapped at all: a program may have unmapped it), dirty (always 0).
+ * The areas themselves are not looked at: their lock may be held for long, by a fault that waits for the host.
  */
 static int statm_show(struct seq_file *m, struct task_struct *t)
 {
@@ -281,7 +282,7 @@ static int statm_show(struct seq_file *m, struct task_struct *t)
 	}
 	seq_printf(m, "%lu %lu %d %lu 0 %lu 0\n", mm->total_vm, mm_rss(mm), atomic_read(&mm->rss_file),
 		   DIV_ROUND_UP(mm->end_code - mm->start_code, PAGE_SIZE),
-		   DIV_ROUND_UP(mm->brk - mm->start_data, PAGE_SIZE));
+		   min(DIV_ROUND_UP(mm->brk - mm->start_data, PAGE_SIZE), mm->total_vm));
 	mmput(mm);
 	return 0;
 }

@@ -104,14 +104,14 @@ static void join_sleepers(struct task_struct *p, int cpu)
  */
 static struct task_struct *fork_kthread(struct kthread *k, const char *name)
 {
-	struct kernel_clone_args args = {.flags = CLONE_FS | CLONE_FILES, .fn = kthread, .fn_arg = k};
+	struct kernel_clone_args args = {.flags = CLONE_FS | CLONE_FILES, .fn = kthread, .fn_arg = k, .name = name};
 	struct task_struct *p = copy_process(&args);
 
 	if (IS_ERR(p))
 		return p;
 	p->kthread_data = k;
-	strscpy_pad(p->comm, name, sizeof(p->comm));
 	p->flags |= PF_KTHREAD;
+	trace_sched_process_fork(current, p);
 	/* Not a new task that waits for wake_up_new_task, but one that sleeps: any wake-up starts it, on any CPU. */
 	join_sleepers(p, p->cpu);
 	WRITE_ONCE(p->state, TASK_UNINTERRUPTIBLE);
@@ -169,6 +169,7 @@ void kthreadd_init(void)
 		panic("cannot start kthreadd: %ld", PTR_ERR(p));
 	p->flags |= PF_KTHREAD;
 	get_task_struct(p);
+	trace_sched_process_fork(current, p);
 	wake_up_new_task(p);
 	smp_store_release(&kthreadd_task, p);
 }

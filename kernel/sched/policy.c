@@ -3,6 +3,8 @@
 
 #include <kernel/export.h>
 #include <lib/string.h>
+#include <sched/timerslack.h>
+#include <trace/events/sched.h>
 
 static bool rt_policy(int policy)
 {
@@ -58,6 +60,7 @@ static void apply_params(struct task_struct *p, const struct sched_params *sp)
 		p->dl.flags = sp->dl_flags;
 	}
 	p->normal_prio = policy_prio(p);
+	set_timer_slack(p, p->timer_slack_ns);
 	set_load_weight(p);
 }
 
@@ -227,8 +230,10 @@ void sched_set_pi_prio(struct task_struct *p, int prio)
 	struct rq *rq = task_rq_lock(p, &flags);
 
 	p->pi_prio = prio;
-	if (p->prio != min(p->normal_prio, prio))
+	if (p->prio != min(p->normal_prio, prio)) {
+		trace_sched_pi_setprio(p, prio);
 		change_params(rq, p, NULL);
+	}
 	rq_unlock(rq);
 	push_tasks(rq);
 	spin_unlock_irqrestore(&p->pi_lock, flags);

@@ -11,7 +11,7 @@
 #include <kernel/percpu.h>
 #include <lib/atomic.h>
 #include <sched/sched.h>
-#include <sched/spinlock.h>
+#include <sched/spinlock_slow.h>
 #include <time/clock.h>
 #include <trace/tracepoint.h>
 
@@ -142,7 +142,7 @@ static inline bool sched_class_above(const struct sched_class *a, const struct s
 static inline void rq_lock(struct rq *rq)
 {
 	preempt_count_add(PREEMPT_OFFSET);
-	arch_spin_lock(&rq->lock);
+	spin_lock_contended(&rq->lock);
 }
 static inline void rq_unlock(struct rq *rq)
 {

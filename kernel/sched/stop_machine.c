@@ -9,6 +9,7 @@
 #include <kernel/smp.h>
 #include <sched/cpuhp.h>
 #include <sched/mutex.h>
+#include <sched/stop.h>
 #include <sched/wait.h>
 
 #include "sched.h"
@@ -257,6 +258,18 @@ static notrace void arrive(struct stop_machine_data *d)
 		smp_send_reschedule(waiter - 1);
 }
 
+unsigned stop_asked;
+DECLARE_TABLE(stop_watchers, struct stop_watcher);
+
+/* What has kept still on this CPU goes on. Preemption off: it is the CPU that has been stopped. */
+static notrace void stop_is_over(void)
+{
+	const struct stop_watcher *w;
+
+	for_each_in_table(stop_watchers, w)
+		w->over();
+}
+
 /*
  * In the stopper of each other CPU. Neither traced nor patched; from `masked` to STOP_DONE it calls only wait_masked,
  * and `each`, which is there only when nothing is patched.
@@ -284,6 +297,7 @@ leave:
 	arch_sync_core(); /* what was fetched ahead of the change is forgotten */
 	parked_irqs_on(flags);
 	raw_local_irq_restore(flags);
+	stop_is_over();
 	return 0; /* d is the initiator's: it lives until the work is complete */
 }
 
@@ -327,8 +341,10 @@ static int run_stopped(struct stop_machine_data *d, unsigned self, int (*fn)(voi
 	wait_for_count(&d->masked, d->others);
 	ret = fn(data);
 	arch_sync_core();
+	WRITE_ONCE(stop_asked, 0); /* before the others go on, or one of them would keep still for good */
 	set_state(d, STOP_DONE);
 	local_irq_restore(flags);
+	stop_is_over();
 	return ret;
 }
 
@@ -402,6 +418,7 @@ static int stop_all_cpus(struct stop_machine_data *d, int (*fn)(void *), void *d
 	preempt_disable();
 	self = smp_processor_id();
 	d->others = num_online_cpus() - 1;
+	WRITE_ONCE(stop_asked, 1);
 	queue_stops(d, self);
 	ret = run_stopped(d, self, fn, data);
 	preempt_enable();

@@ -5,12 +5,14 @@
 #include <arch/processor.h>
 #include <kernel/export.h>
 #include <lib/atomic.h>
+#include <sched/wait.h>
 #include <time/clock.h>
 #include <time/vdso.h>
 
 u64 clock_mult;
 EXPORT_SYMBOL(clock_mult);
 static u64 cycles_mult; /* cycles = (ns * mult) >> CLOCK_SHIFT [immutable after clock_init] */
+DECLARE_WAIT_QUEUE_HEAD(clock_set_wait);
 static u64 wall_offset; /* wall clock minus sched_clock, ns [atomic] */
 
 /*
@@ -73,6 +75,7 @@ void set_wall_clock(u64 ns_since_1970)
 {
 	WRITE_ONCE(wall_offset, ns_since_1970 - sched_clock());
 	vdso_update_clock();
+	wake_up_all(&clock_set_wait);
 }
 
 /* The difference is compared as a signed number, so it would hold even when the clock wraps. */

@@ -16,9 +16,10 @@
 #include <lib/atomic.h>
 #include <sched/cpuhp.h>
 #include <sched/sched.h>
-#include <sched/spinlock.h>
+#include <sched/spinlock_slow.h>
 #include <time/clock.h>
 #include <time/hrtimer.h>
+#include <time/irq_share.h>
 #include <trace/events/timer.h>
 #include <uapi/time.h>
 
@@ -30,6 +31,7 @@ struct hrtimer_cpu_base {
 	ktime_t next_event;	      /* [b] what the hardware is set to */
 	bool in_interrupt;	      /* [b] hrtimer_interrupt sets the hardware when it is through */
 	bool online;		      /* [c] hardware set up */
+	struct irq_share share;	      /* [c] of the CPU's time, by interrupts */
 };
 static DEFINE_PER_CPU(struct hrtimer_cpu_base, hrtimer_bases);
 
@@ -65,7 +67,7 @@ static struct hrtimer_cpu_base *lock_base(struct hrtimer *t)
 		struct hrtimer_cpu_base *base = READ_ONCE(t->base);
 
 		if (likely(base)) {
-			arch_spin_lock(&base->lock);
+			spin_lock_contended(&base->lock);
 			if (likely(base == READ_ONCE(t->base)))
 				return base;
 			arch_spin_unlock(&base->lock);
@@ -82,17 +84,19 @@ static void unlock_base(struct hrtimer_cpu_base *base)
 /*
  * Set the hardware of this CPU if `expires` comes before the moment that it is set to. A timer that is cancelled leaves
  * the hardware as it is: an interrupt that finds nothing to do costs less than setting the hardware at every cancel.
- * While hrtimer_interrupt() runs it sets the hardware itself, at its end. Base locked.
+ * While hrtimer_interrupt() runs it sets the hardware itself, at its end. Base locked. Returns the time, or 0 when the
+ * hardware is left as it is.
  */
-static void program_event(struct hrtimer_cpu_base *base, ktime_t expires)
+static ktime_t program_event(struct hrtimer_cpu_base *base, ktime_t expires)
 {
 	ktime_t now;
 
 	if (base->in_interrupt || expires >= base->next_event || !base->online)
-		return;
+		return 0;
 	base->next_event = expires;
 	now = ktime_get();
 	clock_event->set_next_event(expires > now ? expires - now : 0);
+	return now;
 }
 
 /* Base locked. `was_armed` is only for the event. */
@@ -122,7 +126,7 @@ static struct hrtimer_cpu_base *switch_base(struct hrtimer *t, struct hrtimer_cp
 		return base;
 	WRITE_ONCE(t->base, NULL);
 	unlock_base(base);
-	arch_spin_lock(&here->lock);
+	spin_lock_contended(&here->lock);
 	/* Release: a CPU that reads this pointer and locks the base sees all that was written to the timer. */
 	smp_store_release(&t->base, here);
 	return here;
@@ -218,7 +222,7 @@ static void noinline __run_hrtimer(struct hrtimer_cpu_base *base, struct hrtimer
 	trace_hrtimer_expire_entry(t, now);
 	restart = t->function(t);
 	trace_hrtimer_expire_exit(t);
-	arch_spin_lock(&base->lock);
+	spin_lock_contended(&base->lock);
 	/* Without a restart t may be gone by now. With one, t may have been started again meanwhile: that counts. */
 	if (restart == HRTIMER_RESTART && !t->state)
 		enqueue_hrtimer(base, t, false);
@@ -242,20 +246,23 @@ static void noinline __hrtimer_run_queues(struct hrtimer_cpu_base *base, ktime_t
 void noinline hrtimer_interrupt(void)
 {
 	struct hrtimer_cpu_base *base = this_cpu_ptr(&hrtimer_bases);
+	ktime_t begin = ktime_get(), end = 0;
 	struct hrtimer *t;
 
-	arch_spin_lock(&base->lock);
+	spin_lock_contended(&base->lock);
 	base->in_interrupt = true;
 	/* Only what was due on arrival: a callback that always restarts itself in the past cannot keep us here. */
-	__hrtimer_run_queues(base, ktime_get());
+	__hrtimer_run_queues(base, begin);
 	base->in_interrupt = false;
 	base->next_event = KTIME_MAX; /* not before: hrtimers_late_by */
 	t = first_hrtimer(base);
 	if (t)
-		program_event(base, t->expires); /* in the past: the interrupt comes again at once */
+		end = program_event(base, t->expires); /* in the past: the interrupt comes again at once */
 	else
 		clock_event->shutdown();
 	unlock_base(base);
+	if (end)
+		irq_share_note(&base->share, begin, end);
 }
 
 s64 hrtimers_late_by(unsigned cpu, ktime_t now)
@@ -271,7 +278,7 @@ unsigned hrtimers_waiting(unsigned cpu, struct hrtimer_view *to, unsigned n)
 	unsigned nr = 0;
 
 	local_irq_save(flags);
-	arch_spin_lock(&base->lock);
+	spin_lock_contended(&base->lock);
 	for (struct rb_node *node = rb_first_cached(&base->timers); node && nr < n; node = rb_next(node)) {
 		const struct hrtimer *t = rb_entry(node, struct hrtimer, node);
 
@@ -305,7 +312,7 @@ void hrtimers_init_cpu(void)
 	if (!clock_event)
 		panic("no timer: clocks would stand still");
 	clock_event->setup_cpu();
-	arch_spin_lock(&base->lock);
+	spin_lock_contended(&base->lock);
 	base->online = true;
 	t = first_hrtimer(base);
 	if (t)
@@ -326,7 +333,7 @@ static int hrtimers_cpu_dying(unsigned cpu)
 {
 	struct hrtimer_cpu_base *base = this_cpu_ptr(&hrtimer_bases);
 
-	arch_spin_lock(&base->lock);
+	spin_lock_contended(&base->lock);
 	base->online = false;
 	base->next_event = KTIME_MAX;
 	clock_event->shutdown();
@@ -347,8 +354,8 @@ static int hrtimers_cpu_dead(unsigned cpu)
 
 	local_irq_save(flags);
 	here = this_cpu_ptr(&hrtimer_bases);
-	arch_spin_lock(&here->lock);
-	arch_spin_lock(&old->lock);
+	spin_lock_contended(&here->lock);
+	spin_lock_contended(&old->lock);
 	while ((t = first_hrtimer(old))) {
 		remove_hrtimer(old, t);
 		smp_store_release(&t->base, here);

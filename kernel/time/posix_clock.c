@@ -153,7 +153,15 @@ SYSCALL_DEFINE2(clock_gettime, const clockid_t, which_clock, struct timespec __u
 	return ret ? ret : put_timespec_ns(tp, ns);
 }
 
-/* The resolution of every clock is 1 ns, as far as a program can tell. */
+static bool is_coarse(clockid_t clock)
+{
+	return clock == CLOCK_REALTIME_COARSE || clock == CLOCK_MONOTONIC_COARSE;
+}
+
+/*
+ * The resolution of a clock is 1 ns, as far as a program can tell, and that of a coarse one a tick, as on Linux: these
+ * are exact here, too, but programs learn the length of a tick in this way.
+ */
 SYSCALL_DEFINE2(clock_getres, const clockid_t, which_clock, struct timespec __user *, tp)
 {
 	u64 ns;
@@ -161,7 +169,7 @@ SYSCALL_DEFINE2(clock_getres, const clockid_t, which_clock, struct timespec __us
 
 	if (ret || !tp)
 		return ret;
-	return put_timespec_ns(tp, 1);
+	return put_timespec_ns(tp, is_coarse(which_clock) ? TICK_NSEC : 1);
 }
 
 /*

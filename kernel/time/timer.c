@@ -110,6 +110,9 @@ static void program_base(struct timer_base *base)
  * Arm a timer at a new time, whether it is armed or not; it moves to this CPU unless its callback runs elsewhere. A
  * timer without a function was shut down and stays so. Returns whether it was armed. Any context but NMI.
  *
+ * A timer that is armed for just that time stays as it is, without a lock and, as on Linux, without an event. If it
+ * expires at this moment, it does so as if this call had come a little earlier.
+ *
  * While the base serves its timers, what would be due at once comes a jiffy later, as on Linux: a function that arms
  * its timer for `jiffies` would keep the softirq going for ever.
  */
@@ -119,6 +122,8 @@ int noinline mod_timer(struct timer_list *t, unsigned long expires)
 	unsigned long flags;
 	bool was_pending;
 
+	if (timer_pending(t) && READ_ONCE(t->expires) == expires)
+		return true;
 	local_irq_save(flags);
 	base = lock_new_base(t, &was_pending);
 	if (t->function) {
@@ -264,8 +269,10 @@ static int timers_cpu_dead(unsigned cpu)
 	spin_lock(&here->lock);
 	spin_lock(&old->lock);
 	while ((t = first_timer(old))) {
+		trace_timer_cancel(t);
 		rb_erase_cached(&t->node, &old->timers);
 		WRITE_ONCE(t->base, here);
+		trace_timer_start(t, here->cpu);
 		rb_add_cached(&t->node, &here->timers, expires_first);
 	}
 	program_base(here);

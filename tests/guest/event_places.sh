@@ -1,14 +1,14 @@
 #!/bin/sh
 # description: the kernel's own events: ordinary commands provoke each, its text is as Linux words it, what belongs together comes in pairs
-# requires: smp=3 icount timeout=240 progs="callevents crash netevents" append="trace_event=initcall:*"
+# requires: smp=3 icount timeout=240 progs="callevents crash netevents doevents" append="trace_event=initcall:*"
 . /run/prelude
 cat $T/trace > /tmp/boot
 tracing_reset
 
-# Those that no command provokes: no kernel thread ends while the system runs, and tasklets, timers by jiffies and workqueues of their own
+# Those that no command provokes: nothing is short of memory (oom.sh); no kernel thread ends while the system runs, and tasklets, timers by jiffies and workqueues of their own
 # are for modules (test_module_samples.py, test_tracer_workqueue.py).
 exceptions='sched_kthread_stop sched_kthread_stop_ret tasklet_entry tasklet_exit workqueue_creation workqueue_destruction
-	timer_init timer_start timer_cancel timer_expire_entry timer_expire_exit'
+	timer_init timer_start timer_cancel timer_expire_entry timer_expire_exit mark_victim'
 name='[^ ]+'
 number='-?[0-9]+'
 pointer='[0-9a-f]{16}'
@@ -185,6 +185,7 @@ for site in kmalloc:.call_site=text_file_write kfree:.call_site=text_file_write 
 done
 
 # -- interrupts between CPUs: each that is raised is served, on the CPU that was meant, for that reason
+# calls of functions belong to the interrupts, and are seen beside them
 between() {
 	echo begin > trace_marker # switching on has raised some before
 	cat /sys/kernel/debug/latency/hook_check # a call on each CPU
@@ -212,8 +213,8 @@ unserved() {
 	test $raised = $announced || echo "$raised raised, $announced announced"
 }
 for again in 1 2 3 4; do
-	traced ipi between
-	sed -n '/: begin$/,/: end$/p' /tmp/trace > /tmp/part
+	traced 'ipi csd' between
+	sed -n '/: begin$/,/: end$/p' /tmp/trace | grep -v 'callback=tlb_shootdown_interrupt+0x0/' > /tmp/part # these have a vector of their own
 	mv /tmp/part /tmp/trace
 	unserved > /tmp/unserved
 	test -s /tmp/unserved || break # one may be under way at a mark: then once more
@@ -229,6 +230,136 @@ seen ipi_exit "$reason"
 seen ipi_send_cpu "cpu=[012] $site callback=(0x0|$call)"
 seen ipi_send_cpumask "cpumask=00000000,0000000[3567] $site callback=$call"
 paired ipi_entry ipi_exit
+csd='csd=([0-9a-f]{16}|0x0)'
+seen csd_queue_cpu "cpu=[012] $site func=$name $csd"
+for event in csd_function_entry csd_function_exit; do
+	seen $event "func=$name, $csd"
+done
+paired csd_function_entry csd_function_exit
+# What is queued for a CPU is called there, with the same structure.
+grep -o 'csd_queue_cpu: cpu=[0-9] .*' /tmp/trace | sed 's/.*cpu=\([0-9]\) .* func=\(.*\) csd=\(.*\)/00\1 \2 \3/' | sort > /tmp/queued
+sed -n 's/.* \[\(...\)\] .* csd_function_entry: func=\(.*\), csd=\([0-9a-f]*[1-9a-f][0-9a-f]*\)$/\1 \2 \3/p' /tmp/trace | sort > /tmp/called
+test -s /tmp/queued || fail 'no call was queued'
+same 'calls' "$(cat /tmp/queued)" "$(cat /tmp/called)"
+
+# -- interrupts and preemption: off and on in turn on each CPU
+switching() {
+	echo 1 > tracing_on
+	seq 20 | sort | tail -n 1
+	sleep 0.01
+	echo 0 > tracing_on # all four at once
+}
+traced preemptirq switching
+place="$name\+0x[0-9a-f]+/0x[0-9a-f]+"
+for event in irq_disable irq_enable preempt_disable preempt_enable; do
+	seen $event "caller=$place parent=$place"
+done
+paired irq_disable irq_enable
+paired preempt_disable preempt_enable
+grep ' irq_[de].*able: ' /tmp/trace | grep -v '^.\{16,32\} *\[00[012]\] [dD]' && fail 'interrupts are on in an event of theirs'
+grep -q ' preempt_disable: caller=_raw_spin_lock+[^ ]* parent=[^_]' /tmp/trace || fail 'a lock has no caller'
+# Beside a latency tracer, which measures as before; each shows what it is about.
+echo 0 > tracing_max_latency
+echo preemptoff > current_tracer
+traced preemptirq switching
+test "$(cat tracing_max_latency)" -gt 0 || fail 'preemptoff measures nothing'
+paired irq_disable irq_enable
+echo nop > current_tracer
+echo 1 > tracing_on
+
+# -- locks that are not free
+contention() {
+	for i in 1 2 3 4 5 6; do
+		seq 3000 | sort | tail -n 1 &
+	done
+	wait
+}
+traced lock contention
+seen contention_begin "$pointer \(flags=(SPIN|MUTEX|SPIN\|MUTEX)\)"
+seen contention_end "$pointer \(ret=0\)"
+for lock in $(sed -n 's/.*contention_end: \(.*\) (ret=0)/\1/p' /tmp/trace | sort -u | head -n 8); do
+	grep -q "contention_begin: $lock (" /tmp/trace || fail "the wait for $lock ends and has not begun"
+done
+
+# -- locks on files, each with its answer; numbers are those of fcntl.h
+traced filelock doevents locks /tmp/lockfile
+whole='0 9223372036854775807'
+sed -n 's/.*: \([a-z_]*\): fl=.* fl_flags=\(.*\) fl_type=\(.*\) fl_start=\(.*\) fl_end=\(.*\) ret=\(.*\)/\1 \2 \3 \4 \5 \6/p' /tmp/trace > /tmp/locks
+holds 'locks on a file' /tmp/locks "flock_lock_inode FL_FLOCK|FL_SLEEP F_WRLCK $whole 0
+flock_lock_inode FL_FLOCK F_WRLCK $whole 0
+flock_lock_inode FL_FLOCK F_RDLCK $whole -11
+flock_lock_inode FL_FLOCK|FL_SLEEP F_RDLCK $whole 0
+flock_lock_inode FL_FLOCK|FL_CLOSE F_UNLCK $whole 0
+posix_lock_inode FL_POSIX F_WRLCK 10 19 0
+fcntl_setlk FL_POSIX F_WRLCK 10 19 0
+posix_lock_inode FL_POSIX|FL_OFDLCK F_RDLCK 15 15 -11
+fcntl_setlk FL_POSIX|FL_OFDLCK F_RDLCK 15 15 -11
+posix_lock_inode FL_POSIX|FL_CLOSE F_UNLCK $whole 0
+locks_remove_posix FL_POSIX|FL_CLOSE F_UNLCK $whole 0"
+file="fl=$pointer dev=0x[0-9a-f]+:0x[0-9a-f]+ ino=0x$(printf %x $(stat -c %i /tmp/lockfile)) fl_blocker=(0x0|0{16}) fl_owner=$pointer fl_pid=[0-9]+ fl_flags=.*"
+for event in flock_lock_inode posix_lock_inode fcntl_setlk locks_remove_posix; do
+	seen $event "$file"
+done
+
+# -- a lent priority, and its end
+traced sched doevents inherit
+seen sched_pi_setprio "comm=doevents pid=[0-9]+ oldprio=[0-9]+ newprio=[0-9]+"
+same 'lent' "$(cat /tmp/output) oldprio=120 newprio=89
+$(cat /tmp/output) oldprio=89 newprio=120" "$(grep -o 'sched_pi_setprio: .*' /tmp/trace | sed 's/.*setprio: //')"
+
+# -- a sequence that a signal interrupts
+traced rseq taskset 2 doevents rseq
+seen rseq_update 'cpu_id=1 node_id=0 mm_cid=1'
+seen rseq_ip_fixup "regs_ip=0x[0-9a-f]+ $(cat /tmp/output)"
+
+# -- grace periods and callbacks
+callbacks() {
+	processes
+	sleep 0.02 # RCU's thread gathers them for some time
+}
+traced rcu callbacks
+seen rcu_grace_period 'rcu_sched [0-9]+ (start|end)'
+seen rcu_callback "rcu_sched rhp=$pointer func=$name [0-9]+"
+seen rcu_batch_start 'rcu_sched CBs=[0-9]+ bl=9223372036854775807'
+seen rcu_invoke_callback "rcu_sched rhp=$pointer func=$name"
+seen rcu_batch_end 'rcu_sched CBs-invoked=[0-9]+ idle=[C.][S.].R'
+seen rcu_utilization '(Start CPU kthread@rcu_run|End CPU kthread@rcu_wait|Start RCU core|End RCU core)'
+# As many as a batch says are called before its end.
+grep -E ' rcu_(batch_start|invoke_callback|batch_end): ' /tmp/trace | sed -n '/batch_start/,$p' | while read -r line; do
+	case $line in
+	*rcu_batch_start:*) called=0 wanted=${line#*CBs=} ;;
+	*rcu_invoke_callback:*) called=$((called + 1)) ;;
+	*) test "${line#*CBs-invoked=}" = "$called idle=${line#*idle=}" && test "$wanted" = "$called bl=9223372036854775807" || echo "$wanted $called $line" ;;
+	esac
+done > /tmp/batches
+holds 'batches that are not whole' /tmp/batches ''
+
+# -- what memory is short for, and notifiers
+chosen() {
+	sh -c 'echo 700 > /proc/self/oom_score_adj; echo -5 > /proc/self/oom_score_adj'
+	echo WARNING > /sys/kernel/debug/provoke-crash/DIRECT
+}
+traced 'oom notifier' chosen
+seen oom_score_adj_update 'pid=[0-9]+ comm=sh oom_score_adj=(700|-5)'
+same 'values of oom_score_adj' 2 "$(grep -c oom_score_adj_update /tmp/trace)"
+seen notifier_run "$name"
+
+# -- what x86_64 alone has
+if test $(uname -m) = x86_64; then
+	traced 'tlb irq_vectors' processes
+	reason='(flush on task switch \(0\)|remote shootdown \(1\)|local mm shootdown \(3\)|remote ipi send \(4\))'
+	seen tlb_flush "pages:(-1|[0-9]+) reason:$reason" # tlb.sh counts them
+	for vector in local_timer reschedule; do
+		seen ${vector}_entry 'vector=2[0-9]{2}'
+		seen ${vector}_exit 'vector=2[0-9]{2}'
+		paired ${vector}_entry ${vector}_exit
+	done
+	traced irq_vectors between
+	seen call_function_entry 'vector=225'
+	seen call_function_exit 'vector=225'
+	paired call_function_entry call_function_exit
+	exceptions="$exceptions error_apic_entry error_apic_exit spurious_apic_entry spurious_apic_exit"
+fi
 
 # -- kernel messages
 messages() {

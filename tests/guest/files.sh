@@ -1,9 +1,9 @@
 #!/bin/sh
 # description: files, names and descriptors at their edges, as Linux has them
-# requires: smp=2 timeout=120 progs="filetest nametest fdtest edgetest limittest"
+# requires: smp=2 timeout=120 progs="filetest nametest fdtest edgetest limittest tmpfiles copies unshared"
 . /run/prelude
 cd /tmp
-for program in filetest nametest fdtest edgetest limittest; do
+for program in filetest nametest fdtest edgetest limittest tmpfiles copies unshared; do
 	$program || fail $program
 done
 

@@ -74,7 +74,7 @@ rmdir /tmp/quiet
 # -- tmpfs: so many bytes of files, rounded up to pages, and no more; what is freed can be had again
 mkdir /tmp/small
 runs 'a size' mount -t tmpfs -o mode=700,size=10k none /tmp/small
-grep -q '^none /tmp/small tmpfs .*,size=12k ' /proc/mounts || fail "in /proc/mounts: $(grep small /proc/mounts)"
+grep -q '^none /tmp/small tmpfs .*,size=12k,mode=700 ' /proc/mounts || fail "in /proc/mounts: $(grep small /proc/mounts)"
 dd if=/dev/zero of=/tmp/small/a bs=1k count=100 2> /tmp/said && fail 'more than there is room for was written'
 grep -q 'No space left on device' /tmp/said || fail "dd: $(cat /tmp/said)"
 same 'written' 12288 "$(wc -c < /tmp/small/a)"
@@ -176,10 +176,24 @@ runs 'both' umount -l /tmp/outer
 comes_back 'memory of an outer mount' $before 1024
 cd /
 rmdir /tmp/outer || fail 'its place is in use'
-for bad in size= size=0x size=x size=5q size=101% size=1k1 size size=4k,mode=9 size=17179869185g nr_inodes= nr_inodes=x nonsense; do
+for bad in size= size=0x size=x size=5q size=101% size=1k1 size size=4k,mode=9 size=17179869185g nr_inodes= nr_inodes=x uid=x gid= huge=always nonsense; do
 	mount -t tmpfs -o $bad none /tmp/small 2> /dev/null && fail "mount -o $bad"
 done
-mount -t ramfs -o size=4k none /tmp/small 2> /dev/null && fail 'ramfs has no limit'
+mount -t ramfs -o mode=9 none /tmp/small 2> /dev/null && fail 'ramfs takes a wrong mode'
+
+# -- ramfs passes over what it does not know, which may be options of tmpfs: it has no limit
+runs 'options of tmpfs' mount -t ramfs -o size=4k,nr_inodes=2,nonsense,mode=750 none /tmp/small
+same 'the mode of a ramfs' '750 0 0' "$(stat -c '%a %u %g' /tmp/small)"
+grep -q '^none /tmp/small ramfs rw,[a-z,]*mode=750 ' /proc/mounts || fail "in /proc/mounts: $(grep small /proc/mounts)"
+runs 'more than the size' dd if=/dev/zero of=/tmp/small/a bs=4k count=4 2> /dev/null
+runs 'remounted' mount -t ramfs -o remount,size=1k none /tmp/small
+umount /tmp/small
+
+# -- a tmpfs belongs to whom it is mounted for, and is open to everybody without mode=
+runs 'an owner' mount -t tmpfs -o uid=1000,gid=5,nr_blocks=3,huge=never,inode64 none /tmp/small
+same 'the root of a tmpfs' '1777 1000 5' "$(stat -c '%a %u %g' /tmp/small)"
+grep -q ',size=12k,uid=1000,gid=5 ' /proc/mounts || fail "in /proc/mounts: $(grep small /proc/mounts)"
+umount /tmp/small
 
 # -- mv and cp from one file system to another: an empty folder of that name gives way to a folder, a file to a file, nothing else
 # does; nodes are made once more

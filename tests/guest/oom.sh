@@ -1,6 +1,6 @@
 #!/bin/sh
 # description: when memory is full the largest process goes, by its pages and oom_score_adj; init and a process with -1000 stay
-# requires: smp=2 mem=64M timeout=120 progs="oomtest"
+# requires: smp=2 mem=64M timeout=180 progs="oomtest"
 . /run/prelude
 free_kib() { grep '^MemFree:' /proc/meminfo | tr -dc 0-9; }
 total=$(grep '^MemTotal:' /proc/meminfo | tr -dc 0-9)
@@ -91,6 +91,9 @@ kill -0 $safe || fail 'who must not go went'
 same 'a program starts' yes "$(echo yes | cat)"
 
 # -- several at once: each of them goes, and nobody else
+echo > $T/trace
+echo 1 > $T/tracing_on
+echo oom:mark_victim > $T/set_event
 for i in 1 2 3; do
 	oomtest eat &
 	eaters="$eaters $!"
@@ -100,8 +103,32 @@ for pid in $eaters; do
 	same "one of several" 137 $?
 done
 same 'how many went' 5 $(killed)
-kill -9 $large $safe
-wait $large $safe
+echo > $T/set_event
+dmesg | grep 'Out of memory: Killed process' | tail -n 3 > /tmp/said
+# The event says of each what the log says.
+same 'victims' "$(sed 's/.*Killed process \([0-9]*\) (\(.*\)) total-vm:\(.*\), anon-rss:\(.*\), file-rss:\(.*\), shmem-rss:\(.*\), UID:\(.*\) pgtables:\(.*\) oom_score_adj:\(.*\)/pid=\1 comm=\2 total-vm=\3 anon-rss=\4 file-rss:\5 shmem-rss:\6 uid=\7 pgtables=\8 oom_score_adj=\9/' /tmp/said)" \
+	"$(sed -n 's/.*mark_victim: //p' $T/trace)"
+
+# -- one that sleeps in the kernel for ever: its memory is taken from it, and nobody else has to go for it
+mount -t debugfs debugfs /sys/kernel/debug 2> /dev/null
+want=$(($(wc -l < /tmp/held) + 1))
+oomtest stuck 16384 &
+stuck=$!
+until test $(wc -l < /tmp/held) = $want; do usleep 1000; done
+await 'it is stuck' grep -q '^State:.D' /proc/$stuck/status
+until dmesg | grep -q "Killed process $stuck "; do
+	oomtest hold 2048 &
+	held="$held $!"
+	usleep 20000
+done
+is_free() { test $(free_kib) -gt $1; }
+await 'its memory is back' is_free 8192
+same 'how many went' 6 $(killed)
+grep -q '^State:.D' /proc/$stuck/status || fail 'it is not stuck any more'
+set -- $(cat /proc/$stuck/statm)
+test $2 -lt 200 || fail "$2 pages of one that was killed are there"
+kill -9 $held $large $safe
+wait $held $large $safe
 is_back 'all are gone' 1 $((before + 4096))
 dmesg | grep -E 'Oops|BUG|WARNING' && fail 'the kernel complained'
 finish

@@ -1,8 +1,10 @@
 #!/bin/sh
 # description: the files of /proc and /sys say what other sources of the same truth say; /dev is writable; mounts cover each other
-# requires: smp=2 timeout=60 progs="proctasks"
+# requires: smp=2 timeout=60 progs="proctasks madeup mapfiles"
 . /run/prelude
-proctasks || fail proctasks
+for program in proctasks madeup mapfiles; do
+	$program || fail $program
+done
 
 # -- counters against the trace: each softirq that is served leaves a record
 served() {

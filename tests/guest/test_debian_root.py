@@ -106,6 +106,7 @@ def test_what_is_wrong(machine, tmp_path):
     with machine.guest(root=str(empty), timeout=60) as guest:
         assert "enter-root: the folder has no /bin/bash and no /bin/sh: make debian-root fills it" in guest.console
         assert guest.run("mountpoint /debian")[0] == 0
+        assert guest.run("uname -s")[1] == "Linux\n"  # what programs of another root ask for
     (empty / "bin").mkdir()
     (empty / "bin/sh").write_bytes(b"\x7fELF" + bytes(100))
     (empty / "bin/sh").chmod(0o755)

@@ -12,7 +12,8 @@ from vitrine_guest import ROOT
 
 BAD = {
     "vt-ps 3": "usage: vt-ps",
-    "vt-bt": "usage: vt-bt PID|all",
+    "vt-bt 1 2": "usage: vt-bt [PID|all]",
+    "lx-lsmod all": "usage: lx-lsmod",
     "vt-bt 4711": "no task has the pid 4711: vt-ps lists them",
     "vt-bt zork": "zork: a pid or `all` is wanted",
     "vt-dmesg -1": "-1: a number of lines is wanted",
@@ -25,6 +26,19 @@ BAD = {
     "vt-user 2": "the task 2 is a kernel thread",
     "print $vt_task(4711)": "no task has the pid 4711: vt-ps lists them",
 }
+
+
+LINUX_NAMES = ("lx-ps", "lx-dmesg 1", "lx-lsmod", "lx-version", "lx-cpus", "vt-bt")
+
+
+def check_linux_names(said, ours):
+    """The names of Linux's scripts say what ours do; ours: answers of vt-ps and the others. vt-bt alone is about the
+    CPU that gdb looks at."""
+    assert len(said[0].splitlines()) == len(ours[0].splitlines()) and said[1] == ours[2], said[:2]
+    assert said[2] == "Address            Module                  Size  Used by", said[2]
+    assert re.match(r"Vitrine version \S+ #1 SMP PREEMPT", said[3]), said[3]
+    assert said[4] == "Possible CPUs : 0 1\nPresent CPUs  : 0 1\nOnline CPUs   : 0 1", said[4]
+    assert re.match(r"task:\S+ +state:R pid:\d+ +ppid:\d+\nCall trace: \(on CPU \d\)", said[5]), said[5]
 
 
 def columns_of_ps(text):
@@ -115,6 +129,7 @@ def test_tasks_log_interrupts_per_cpu(tmp_path, machine):
             "vt-kernel print mem_map[0]",
             "vt-percpu 'softirq.c'::softirq_pending",
             "help vitrine",
+            *LINUX_NAMES,
             *BAD,
         )
         check_tasks(ps, answers[0])
@@ -131,7 +146,8 @@ def test_tasks_log_interrupts_per_cpu(tmp_path, machine):
         check_printers(answers[8], answers[9], answers[10], answers[11])
         for name in ("vt-ps", "vt-bt", "vt-irq"):
             assert re.search(rf"^{name} +\w", answers[13], re.M), answers[13]
-        assert dict(zip(BAD, answers[14:])) == BAD
+        check_linux_names(answers[14:20], answers)
+        assert dict(zip(BAD, answers[20:])) == BAD
         check_other_build(gdb, tmp_path / "vmlinux")
 
 

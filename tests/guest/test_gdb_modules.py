@@ -112,4 +112,7 @@ def test_the_file_that_was_loaded(tmp_path, machine):
         missing, found = gdb.ask(f"vt-symbols {new}", f"vt-symbols {tmp_path / 'old'}")
         assert missing.startswith(f"plain: no plain.ko with its build id below {new} "), missing
         assert found.startswith(f"plain: {tmp_path / 'old'}/plain.ko, .text at 0x"), found
+        name, size, users, _, _, address, *_ = guest.run("cat /proc/modules")[1].split()
+        (listed,) = gdb.ask("lx-lsmod")
+        assert listed.splitlines()[1].split() == [address, name, size, users], listed
         assert guest.run("rmmod plain")[0] == 0

@@ -30,7 +30,9 @@ def test_events_are_recorded_and_filtered(guest):
         'print fmt: "text=%s length=%d first=%s kind=%s", __get_str(text), (int)(REC->length * 2 / 2), '
         'REC->first, __print_symbolic(REC->length & 1, {0, "even"}, {1, "odd"})'
     )
-    kernel = [line for line in parts["map"].splitlines() if line.endswith((" (irq)", " (osnoise)", " (skb)"))]
+    kernel = [
+        line for line in parts["map"].splitlines() if line.endswith((" (irq)", " (osnoise)", " (skb)", " (preemptirq)"))
+    ]
     softirqs = [line for line in kernel if line.endswith(" (irq)")]
     assert softirqs[-1] == "HI_SOFTIRQ 0 (irq)" and len(softirqs) == 9 and parts["later"].splitlines() == kernel
     assert set(parts["map"].splitlines()) - set(kernel) == {

@@ -1,5 +1,7 @@
 """What modules have called later: timers by jiffies, works, callbacks of RCU. Modules of these tests alone."""
 
+import re
+
 from module_guest import DMESG, guest, log, one_module, samples  # noqa: F401
 
 # By instructions: else what the host takes from the guest between two lines of a module may be longer than a timer.
@@ -178,3 +180,75 @@ def test_works_are_cancelled_and_queued_again(guest, tmp_path):
         "works: destroyed after 3 runs, state 0",
         "works: 5 runs, 1 freed",
     ]
+
+
+PATHS = """
+#include <linux/module.h>
+#include <linux/timer.h>
+#include <linux/workqueue.h>
+MODULE_LICENSE("GPL");
+
+static struct timer_list timer;
+static void timer_fn(struct timer_list *t)
+{
+}
+static void work_fn(struct work_struct *w)
+{
+}
+static DECLARE_DELAYED_WORK(work, work_fn);
+
+static int f(void)
+{
+	unsigned long at = jiffies + 100000;
+	int first, second, third;
+
+	timer_setup(&timer, timer_fn, 0);
+	first = mod_timer(&timer, at);
+	second = mod_timer(&timer, at);
+	third = mod_timer(&timer, at + 1);
+	printk("paths: %d %d %d\\n", first, second, third);
+	schedule_delayed_work(&work, 0);
+	flush_delayed_work(&work);
+	return 0;
+}
+module_init(f);
+static void g(void)
+{
+	timer_delete_sync(&timer);
+}
+module_exit(g);
+"""
+
+
+def test_events_on_short_paths(guest, tmp_path):
+    """A timer that is armed for the time that it has, one whose CPU goes, a work without a delay; who is told of a module."""
+    folder = one_module(guest.arch, tmp_path, "paths", PATHS)
+    out = guest(
+        "cd /sys/kernel/tracing; for s in timer workqueue notifier; do echo 1 > events/$s/enable; done; "
+        "dmesg -c > /dev/null; taskset 2 insmod /paths.ko; echo 0 > /sys/devices/system/cpu/cpu1/online; rmmod paths; "
+        "echo 0 > events/enable; cat trace; " + DMESG,
+        "paths",
+        options=("--smp", "2", "--icount"),
+        folder=folder,
+    )
+    records = re.findall(r"^ *(\S+)-\d+ +\[\d+\] (\S+) +[\d.]+: (\w+): (.*)$", out, re.M)
+    ours = re.search(r"timer_start: (timer=[0-9a-f]+) function=timer_fn", out)[1]
+    timers = [(name, *re.findall(r"expires=(\d+) .*cpu=(\d)", text)) for _, _, name, text in records if ours in text]
+    at = int(timers[1][1][0])
+    assert timers == [
+        ("timer_init",),
+        ("timer_start", (str(at), "1")),
+        ("timer_cancel",),
+        ("timer_start", (str(at + 1), "1")),
+        ("timer_cancel",),
+        ("timer_start", (str(at + 1), "0")),
+        ("timer_cancel",),
+    ]
+    queued = [
+        (comm, flags) for comm, flags, name, text in records if name == "workqueue_queue_work" and "work_fn" in text
+    ]
+    assert len(queued) == 1 and queued[0][0] == "insmod" and "h" not in queued[0][1], queued
+    assert "delayed_work_timer_fn" not in out
+    told = [text for _, _, name, text in records if name == "notifier_run"]
+    assert told[0] == "jumps_coming" and "jumps_live" in told and told[-1] == "jumps_going", told
+    assert "paths: 0 1 1" in out

@@ -1,18 +1,20 @@
 #!/bin/sh
-# description: random writes to tracefs and reads of it, all at once: each comes to its end
-# requires: smp=4 timeout=300 progs="tracefuzz" soak
+# description: random writes to all files of tracefs, and reads of them, all at once: each comes to its end, and the way out works
+# requires: smp=2 mem=768M timeout=600 append="slab_debug" progs="tracefuzz" soak
 . /run/prelude
 tracing_reset
 minutes=${1:-0}
-# CPUs that run at the same time; icount_turns.sh has it with --icount.
-# In a soak each round has another beginning. The limit of 30 s is for hosts that are busy.
+# CPUs that run at the same time; icount_turns.sh has it with --icount. In a soak each round has another beginning, and
+# begins with what the last one has left.
 end=$((minutes * 60 + $(date +%s)))
 seed=1
 while :; do
-	tracefuzz $((minutes ? 20000 : 1000)) 30000 $seed || {
+	tracefuzz 30000 10000 $seed || {
 		fail "seed $seed"
 		break
 	}
+	dmesg | grep -E 'Oops|WARNING|BUG|Unexpected' && fail "seed $seed: the kernel complained"
+	test $failures = 0 || break
 	seed=$((seed + 1))
 	test $(date +%s) -lt $end || break
 done

@@ -109,6 +109,17 @@ void free_mount(struct mount *m)
 void put_user_struct(struct user_struct *u)
 {
 }
+bool user_charge_memory(struct user_struct *u, size_t bytes)
+{
+	return true;
+}
+void user_uncharge_memory(struct user_struct *u, size_t bytes)
+{
+}
+size_t ksize(const void *p)
+{
+	return 0;
+}
 NOT_CALLED(char *kstrdup(const char *s, gfp_t gfp), NULL)
 NOT_CALLED(int get_unused_fd_flags(unsigned flags), 0)
 NOT_CALLED(int may_follow(const struct nameidata *nd, const struct dentry *link), 0)

@@ -8,6 +8,7 @@
 #define timeval	  k_timeval
 #define itimerval k_itimerval
 #include "../../kernel/lib/seq_file.c"
+#include <host_users.h>
 
 struct task_struct host_task;
 unsigned long host_irqs_off;

@@ -10,11 +10,13 @@
 #include <host_abi.h>
 
 #include <irq/softirq.h>
+#include <kernel/percpu.h>
 #include <sched/sched.h>
 #include <sched/spinlock.h>
 
 struct task_struct host_main, *host_current = &host_main;
 unsigned long host_irqs_off;
+unsigned long __per_cpu_offset[NR_CPUS];
 
 static spinlock_t lock;
 static unsigned waits;

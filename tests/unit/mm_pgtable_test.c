@@ -37,6 +37,11 @@ struct page *virt_to_page(const void *v)
 	return &pages[__pa(v) >> PAGE_SHIFT];
 }
 
+void *page_to_virt(const struct page *page)
+{
+	return __va((unsigned long)(page - pages) << PAGE_SHIFT);
+}
+
 /* Frames from the upper half: the lower is the linear map's to find its tables in. */
 void *get_zeroed_page(gfp_t gfp)
 {
@@ -218,13 +223,26 @@ static void change_random_entry(pgd_t *pgd)
 	assert_ptr_equal(pte_lookup(pgd, va), slot);
 }
 
+/* All tables but the top one, which CPUs may have loaded. */
+static void free_before_the_top(pgd_t *pgd)
+{
+	unsigned long below = pgd_pages(pgd) - 1, used = pages_used;
+	LIST_HEAD(tables);
+
+	pgd_detach_tables(pgd, &tables);
+	assert_int_equal(pgd_pages(pgd), 1);
+	free_detached_tables(&tables);
+	assert_int_equal(pages_used, used - below);
+}
+
 /*
  * Entries come and go at random at places near and far from each other; walks of random ranges see exactly those of
  * the model. In the end all tables are given back: a leak of one per process would be noticed only after days.
  */
 static void test_user_tables(void **state)
 {
-	for (unsigned levels = 2; levels <= 5; levels++) {
+	for (unsigned round = 4; round < 12; round++) {
+		unsigned levels = round / 2;
 		pgd_t *pgd;
 
 		machine(levels, levels % 2 ? TABLE_ENTRIES : TABLE_ENTRIES / 2);
@@ -237,6 +255,8 @@ static void test_user_tables(void **state)
 		for (unsigned i = 0; i < nr_model; i++)
 			assert_int_equal(ptep_get_and_clear(pte_lookup(pgd, model[i].va)).v, model[i].v);
 		assert_int_equal(pgd_pages(pgd), pages_used);
+		if (round % 2)
+			free_before_the_top(pgd);
 		pgd_free(pgd);
 		assert_int_equal(pages_used, 0);
 	}

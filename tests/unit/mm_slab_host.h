@@ -50,6 +50,15 @@ ssize_t strscpy(char *dst, const char *src, size_t size)
 	snprintf(dst, size, "%s", src);
 	return 0;
 }
+/* Memory that is full stays so: no process can be killed. */
+bool out_of_memory(gfp_t gfp, unsigned order)
+{
+	return false;
+}
+bool current_is_dying(void)
+{
+	return false;
+}
 /* Memory of vmalloc(), one block at a time, where a test lets it have one. */
 static void *vmalloced;
 static bool vmalloc_works;
@@ -58,11 +67,11 @@ void *vmalloc(unsigned long size)
 	assert_null(vmalloced);
 	return vmalloced = vmalloc_works ? memset(malloc(size), 0xaa, size) : NULL;
 }
-void *vzalloc(unsigned long size)
+void *__vmalloc(unsigned long size, gfp_t gfp)
 {
 	void *p = vmalloc(size);
 
-	return p ? memset(p, 0, size) : NULL;
+	return p && gfp & __GFP_ZERO ? memset(p, 0, size) : p;
 }
 void vfree(const void *addr)
 {

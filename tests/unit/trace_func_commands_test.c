@@ -10,6 +10,7 @@ struct ftrace_regs;
 unsigned long ftrace_regs_frame(const struct ftrace_regs *fregs);
 #include "../../trace/tracers/func_probe.c"
 #include "../../trace/tracers/function_commands.c"
+#include "../../trace/tracers/function_dear.c"
 
 /* ---- What it stands on: an array with one event, sched:e. */
 struct trace_array global_trace;
@@ -64,6 +65,12 @@ void trace_stack_from(struct trace_array *tr, u32 pc, unsigned long flags, unsig
 }
 void ftrace_dump(enum ftrace_dump_mode mode)
 {
+}
+unsigned stop_asked;
+bool schedule_work(struct work_struct *work)
+{
+	work->state = WORK_QUEUED;
+	return true;
 }
 void kvfree(const void *p)
 {
@@ -214,6 +221,39 @@ static void test_words_that_fail_together(void **state)
 	assert_int_equal(held, 0);
 }
 
+/*
+ * A command that fires before and after interrupts were too long ends, the dearest first, and is taken out by a
+ * worker.
+ */
+static void test_the_dearest_command_ends(void **state)
+{
+	char what[96];
+
+	assert_int_equal(command("f1*:snapshot"), 0);
+	assert_int_equal(command("f1*:snapshot:3"), 0);
+	assert_int_equal(command("f2:stacktrace"), 0);
+	assert_int_equal(command("f3:traceoff"), 0);
+	assert_true(dear_command_may_fire(DEAR_SNAPSHOT));
+	assert_true(dear_command_may_fire(DEAR_STACKTRACE));
+	assert_false(end_dearest_command(what, sizeof(what))); /* they may have fired long ago */
+	assert_true(dear_command_may_fire(DEAR_SNAPSHOT));
+	stop_asked = 1;
+	assert_false(dear_command_may_fire(DEAR_STACKTRACE));
+	stop_asked = 0;
+	assert_true(end_dearest_command(what, sizeof(what)));
+	assert_string_equal(what, "the function command snapshot (set_ftrace_filter)");
+	assert_false(dear_command_may_fire(DEAR_SNAPSHOT));
+	assert_true(dear_command_may_fire(DEAR_STACKTRACE));
+	assert_int_equal(take_out_work.state, WORK_QUEUED);
+	take_out_ended_commands(&take_out_work);
+	assert_int_equal(command("!f1*:snapshot"), -ENODEV);
+	assert_int_equal(command("!f1*:snapshot:3"), -ENODEV);
+	assert_true(dear_command_may_fire(DEAR_SNAPSHOT)); /* one that is written from now on */
+	assert_int_equal(command("!f2:stacktrace"), 0);
+	assert_int_equal(command("!f3:traceoff"), 0);
+	assert_null(global_trace.func_probes);
+}
+
 /* An array goes when ftrace has given up: its users are gone as always, so the events must be given back, too. */
 static void test_an_array_goes_when_ftrace_has_given_up(void **state)
 {
@@ -236,6 +276,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_what_is_going_gets_no_command, begin, gone),
 		cmocka_unit_test_setup_teardown(test_words_in_a_row_are_one_change, begin, gone),
 		cmocka_unit_test_setup_teardown(test_words_that_fail_together, begin, gone),
+		cmocka_unit_test_setup_teardown(test_the_dearest_command_ends, begin, gone),
 		cmocka_unit_test_setup_teardown(test_an_array_goes_when_ftrace_has_given_up, begin, gone),
 	};
 

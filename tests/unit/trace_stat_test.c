@@ -13,6 +13,8 @@
 #include "../../kernel/lib/sort.c"
 #include "../../trace/tracefs/stat.c"
 
+#include <host_users.h>
+
 struct task_struct host_task;
 unsigned long host_irqs_off;
 unsigned nr_cpu_ids = 1;

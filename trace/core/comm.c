@@ -39,7 +39,7 @@ static int tgid_users; /* arrays with that option. [trace_types_lock; read by an
 /* A table of `num` names, empty. NULL when out of memory. */
 static struct saved_cmdlines *cmdlines_alloc(unsigned num)
 {
-	struct saved_cmdlines *s = kvzalloc(sizeof(*s) + num * sizeof(s->slot[0]), GFP_KERNEL);
+	struct saved_cmdlines *s = kvzalloc(sizeof(*s) + num * sizeof(s->slot[0]), GFP_KERNEL | __GFP_NOWARN);
 
 	if (s)
 		s->num = num;

@@ -9,6 +9,7 @@
  * when a text is shown, so no second text is kept.
  */
 #include <kernel/module.h>
+#include <kernel/module_check.h>
 #include <lib/errno.h>
 #include <lib/list.h>
 #include <lib/string.h>
@@ -174,5 +175,20 @@ static void evals_going(struct module *mod)
 	mutex_unlock(&event_mutex);
 }
 
-static const struct module_notifier evals_notifier = {.coming = evals_coming, .going = evals_going};
+static int evals_check(struct module_check *c)
+{
+	unsigned n;
+	int err;
+	const struct trace_eval_map *const *maps =
+		module_check_table(c, "ptrs_trace_eval_maps", sizeof(*maps), false, &n, &err);
+
+	for (; n && !err; n--, maps++)
+		if (!module_has_const(c, *maps, sizeof(**maps)) || !module_has_text(c, (*maps)->system) ||
+		    !module_has_text(c, (*maps)->name))
+			err = module_bad_table(c, "ptrs_trace_eval_maps");
+	return err;
+}
+
+static const struct module_notifier evals_notifier = {
+	.coming = evals_coming, .going = evals_going, .check = evals_check};
 REGISTER_MODULE_NOTIFIER(evals_notifier);

@@ -3,6 +3,7 @@
  * init runs, and leave when it goes.
  */
 #include <kernel/module.h>
+#include <kernel/module_check.h>
 #include <kernel/printk.h>
 #include <lib/errno.h>
 
@@ -57,5 +58,35 @@ static int events_coming(struct module *mod)
 	return err;
 }
 
-static const struct module_notifier events_notifier = {.coming = events_coming, .going = events_going};
+/* The functions of a class are called when the event is on, or its format is read. */
+static bool class_is_whole(const struct module_check *c, const struct trace_event_class *class)
+{
+	return module_has_const(c, class, sizeof(*class)) && module_has_name(c, class->system) &&
+	       module_has_code(c, (unsigned long)class->fields) && module_has_code(c, (unsigned long)class->probe) &&
+	       module_has_code(c, (unsigned long)class->print) && module_has_text(c, class->print_fmt) && !class->reg;
+}
+
+static bool call_is_whole(struct module_check *c, const struct trace_event_call *call)
+{
+	return module_has_const(c, call, sizeof(*call)) && class_is_whole(c, call->class) &&
+	       module_has_name(c, call->name) && tracepoint_check(c, call->tp) && call->module == module_checked(c) &&
+	       !call->fields && !call->pins && (!call->print || module_has_code(c, (unsigned long)call->print)) &&
+	       (!call->print_fmt || module_has_text(c, call->print_fmt));
+}
+
+static int events_check(struct module_check *c)
+{
+	unsigned n;
+	int err;
+	const struct trace_event_call *const *calls =
+		module_check_table(c, "ptrs_ftrace_events", sizeof(*calls), false, &n, &err);
+
+	for (; n && !err; n--, calls++)
+		if (!call_is_whole(c, *calls))
+			err = module_bad_table(c, "ptrs_ftrace_events");
+	return err;
+}
+
+static const struct module_notifier events_notifier = {
+	.coming = events_coming, .going = events_going, .check = events_check};
 REGISTER_MODULE_NOTIFIER(events_notifier);

@@ -266,5 +266,5 @@ static void sites_going(struct module *mod)
 		remove_run(mod->memory[MODULE_TEXT].base);
 }
 
-static const struct module_notifier site_notifier = {sites_coming, sites_live, sites_going};
+static const struct module_notifier site_notifier = {.coming = sites_coming, .live = sites_live, .going = sites_going};
 REGISTER_MODULE_NOTIFIER_FIRST(site_notifier);

@@ -64,8 +64,8 @@ struct hist_map *hist_map_create(unsigned bits, unsigned key_size, unsigned data
 	map->key_size = key_size;
 	map->elt_size = key_size + data_size;
 	map->nr_cpus = nr_cpus;
-	map->slots = kvzalloc(nr_slots(map) * sizeof(map->slots[0]), GFP_KERNEL);
-	map->elts = kvzalloc((size_t)nr_elts(map) * map->elt_size, GFP_KERNEL);
+	map->slots = kvzalloc(nr_slots(map) * sizeof(map->slots[0]), GFP_KERNEL | __GFP_NOWARN);
+	map->elts = kvzalloc((size_t)nr_elts(map) * map->elt_size, GFP_KERNEL | __GFP_NOWARN);
 	map->cpus = kvzalloc(nr_cpus * sizeof(map->cpus[0]), GFP_KERNEL);
 	if (map->slots && map->elts && map->cpus)
 		return map;

@@ -6,6 +6,7 @@
  * costs a fraction of printing. Formats are constants of the kernel, so their addresses stay good.
  */
 #include <kernel/module.h>
+#include <kernel/module_check.h>
 #include <lib/errno.h>
 #include <lib/printf.h>
 #include <lib/string.h>
@@ -173,7 +174,20 @@ static int formats_coming(struct module *mod)
 	}
 	return 0;
 }
-static const struct module_notifier format_notifier = {.coming = formats_coming};
+/* The texts are copied when the module comes, so they may lie anywhere in it. The table is written then. */
+static int formats_check(struct module_check *c)
+{
+	unsigned n;
+	int err;
+	const char *const *formats = module_check_table(c, "ptrs_printk_formats", sizeof(*formats), true, &n, &err);
+
+	for (; n && !err; n--, formats++)
+		if (*formats && !module_reaches_text(c, *formats))
+			err = module_bad_table(c, "ptrs_printk_formats");
+	return err;
+}
+
+static const struct module_notifier format_notifier = {.coming = formats_coming, .check = formats_check};
 REGISTER_MODULE_NOTIFIER_FIRST(format_notifier);
 
 static void show_format(struct seq_file *m, const char *text)

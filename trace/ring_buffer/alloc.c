@@ -6,6 +6,7 @@
  * the first event, because a writer may be anywhere, even in the allocator.
  */
 #include <kernel/smp.h>
+#include <mm/oom.h>
 #include <mm/page.h>
 #include <mm/slab.h>
 #include "internal.h"
@@ -101,9 +102,29 @@ void rb_ring_reset(struct rb_ring *ring, unsigned long n, u64 now)
 }
 
 /*
+ * Memory for the first nr_data pages of a ring. The allocator must not warn: a person asked for this size, and the
+ * write that asked fails with ENOMEM. 0 or -ENOMEM; what was made stays in the ring.
+ */
+static int rb_alloc_data(struct rb_ring *ring, unsigned order, unsigned long nr_data)
+{
+	unsigned long i = 0;
+
+	if (large_request_begin(nr_data << order))
+		return -ENOMEM;
+	for (; i < nr_data && !large_request_dead(); i++) {
+		struct buffer_data_page *data = get_free_pages(GFP_KERNEL | __GFP_NOWARN, order);
+
+		if (!data)
+			break;
+		rb_set_data(ring, &ring->pages[i], data);
+	}
+	large_request_end();
+	return i < nr_data ? -ENOMEM : 0;
+}
+
+/*
  * Allocate the ring and the memory of its first nr_data pages; a resize moves the others over from the old ring. 0, or
- * -ENOMEM with nothing left behind. The allocator must not warn: a person asked for this size, and the write that
- * asked fails with ENOMEM.
+ * -ENOMEM with nothing left behind.
  */
 int rb_ring_alloc(struct rb_ring *ring, unsigned order, unsigned long nr_pages, unsigned long nr_data)
 {
@@ -111,23 +132,14 @@ int rb_ring_alloc(struct rb_ring *ring, unsigned order, unsigned long nr_pages, 
 	ring->size = nr_pages * rb_page_data(order);
 	ring->order = order;
 	ring->bias = rb_page_bias(order);
-	ring->slot = kvzalloc(nr_pages * sizeof(*ring->slot), GFP_KERNEL);
-	ring->pages = kvzalloc((nr_pages + 1) * sizeof(*ring->pages), GFP_KERNEL);
-	if (!ring->slot || !ring->pages)
-		goto free_ring;
-	for (unsigned long i = 0; i < nr_data; i++) {
-		struct buffer_data_page *data = get_free_pages(GFP_KERNEL | __GFP_NOWARN, order);
-
-		if (!data)
-			goto free_ring;
-		rb_set_data(ring, &ring->pages[i], data);
+	ring->slot = kvzalloc(nr_pages * sizeof(*ring->slot), GFP_KERNEL | __GFP_NOWARN);
+	ring->pages = kvzalloc((nr_pages + 1) * sizeof(*ring->pages), GFP_KERNEL | __GFP_NOWARN);
+	if (!ring->slot || !ring->pages || rb_alloc_data(ring, order, nr_data)) {
+		rb_ring_free(ring);
+		return -ENOMEM;
 	}
 	rb_ring_clean(ring, nr_pages);
 	return 0;
-
-free_ring:
-	rb_ring_free(ring);
-	return -ENOMEM;
 }
 
 /* The ring may be one that was made only in part: kvzalloc has zeroed its pages, and freeing NULL does nothing. */

@@ -17,6 +17,7 @@
 #include "records/records.h"
 #include "func_probe.h"
 #include "function_commands.h"
+#include "function_dear.h"
 
 /* ---- What the commands do */
 
@@ -33,7 +34,7 @@ static void fire_event(struct func_probe *probe, union func_slot *slot, struct f
 /* tracing_arm_snapshot() has allocated the second buffer when the command was written, so nothing is allocated here. */
 static void fire_snapshot(struct func_probe *probe, union func_slot *slot, struct ftrace_regs *fregs)
 {
-	if (!slot || trace_count_take(&slot->count))
+	if (dear_command_may_fire(DEAR_SNAPSHOT) && (!slot || trace_count_take(&slot->count)))
 		tracing_snapshot_instance(probe->tr);
 }
 
@@ -43,7 +44,8 @@ static void fire_snapshot(struct func_probe *probe, union func_slot *slot, struc
  */
 static void fire_stacktrace(struct func_probe *probe, union func_slot *slot, struct ftrace_regs *fregs)
 {
-	if (!tracer_tracing_is_on(probe->tr) || (slot && !trace_count_take(&slot->count)))
+	if (!tracer_tracing_is_on(probe->tr) || !dear_command_may_fire(DEAR_STACKTRACE) ||
+	    (slot && !trace_count_take(&slot->count)))
 		return;
 	trace_stack_from(probe->tr, preempt_count() - PREEMPT_OFFSET, arch_local_save_flags(), 0,
 			 ftrace_regs_frame(fregs));
@@ -55,7 +57,7 @@ static void fire_stacktrace(struct func_probe *probe, union func_slot *slot, str
  */
 static void fire_dump(struct func_probe *probe, union func_slot *slot, struct ftrace_regs *fregs)
 {
-	if (!slot || trace_count_take(&slot->count))
+	if (dear_command_may_fire(slot ? DEAR_DUMP : DEAR_CPUDUMP) && (!slot || trace_count_take(&slot->count)))
 		ftrace_dump(slot ? DUMP_ALL : DUMP_ORIG);
 }
 
@@ -172,6 +174,22 @@ int ftrace_process_command(struct trace_array *tr, char *text, const char **why)
 	if (!tr)
 		return -ENODEV;
 	return (users.command->of_event ? process_event : process_plain)(&users, glob, text);
+}
+
+/* Functions with a count and those without; in most arrays there are none. */
+void ftrace_remove_command(const char *name)
+{
+	const char *why = NULL;
+	struct func_users users = {.command = find_command(name), .why = &why};
+
+	mutex_lock(&event_mutex);
+	for_each_trace_array(users.tr)
+		for (unsigned counted = 0; counted < 2; counted++) {
+			users.counted = counted;
+			if (!func_probes_remove(&users, ""))
+				func_probes_commit();
+		}
+	mutex_unlock(&event_mutex);
 }
 
 /* ---- Showing: function REC with the Nth probe has number N * ftrace_nr_recs + REC */

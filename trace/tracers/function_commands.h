@@ -15,6 +15,8 @@ struct trace_array;
  * does not show it.
  */
 int ftrace_process_command(struct trace_array *tr, char *text, const char **why);
+/* Take a command away from all functions of all arrays. Takes event_mutex. */
+void ftrace_remove_command(const char *name);
 /* The name of the Nth command, or NULL behind the last; *of_event: its parameters begin with an event. Any context. */
 const char *ftrace_command_name(unsigned n, bool *of_event);
 

@@ -15,6 +15,13 @@
  * Such a section follows its task: while that is off the CPU nothing is stepped, and it goes on where the task does, on
  * whichever CPU. Interrupts on top of the task belong to it. The set is read when the tracer is selected.
  *
+ * A step is so dear that a tick may take longer than the time to the next one. So the tracer lets go of a CPU
+ *
+ *	- that is asked to stop, for a change of kernel code: a window goes on after the stop, and a section ends,
+ *	  because its return may come meanwhile
+ *	- whose time interrupts take up (<time/irq_share.h>): the window of this CPU ends; where there are sections,
+ *	  this one ends, and no other begins.
+ *
  * The records go to the array's buffer, so what Linux's fixed ring of 8 KiB a CPU kept is here what buffer_size_kb
  * has room for: the last branches of each CPU.
  */
@@ -27,6 +34,8 @@
 #include <lib/string.h>
 #include <sched/cpuhp.h>
 #include <sched/sched.h>
+#include <sched/stop.h>
+#include <time/irq_share.h>
 #include <trace/events/sched.h>
 #include <trace/fgraph.h>
 
@@ -39,8 +48,11 @@
 
 /* Where records go. Set before the first CPU is stepped, and cleared after the last one. [trace_types_lock] */
 static struct trace_array *hw_branch_array;
-/* Instructions for each CPU at the next selection, or for each section that begins; 0: no end. [a] */
+/* Instructions for each CPU at the next selection, or for each section that begins; 0: WINDOW_MAX. [a] */
 static unsigned long hw_branch_window = 1000000;
+#define WINDOW_MAX 100000000UL /* some minutes: any window has an end */
+/* Sections have been ended because they took a CPU's time: none begins until the next selection. [a] */
+static bool sections_ended;
 
 /*
  * A call of a function of set_graph_function. `task` is taken by compare and exchange, and given back by a store; the
@@ -50,7 +62,7 @@ struct section {
 	struct task_struct *task; /* whose call it is; NULL: free. [a] */
 	unsigned long ip, ret;	  /* the function's site; where it will return to */
 	unsigned long slot;	  /* address of the word that holds `ret`: the stack pointer is above it afterwards */
-	unsigned long left;	  /* instructions; 0: no end */
+	unsigned long left;	  /* instructions, at least 1 */
 	bool inside;		  /* the hook has returned to the function */
 };
 #define NR_SECTIONS 64 /* tasks in one at a time; a call by one more is not traced */
@@ -60,12 +72,17 @@ static struct section sections[NR_SECTIONS];
 struct hw_branch_cpu {
 	struct section *section; /* that is under way; NULL: none */
 	unsigned long left;	 /* without sections: instructions of this CPU's window */
+	bool paused;		 /* the window goes on when a stop is over */
 };
 static DEFINE_PER_CPU(struct hw_branch_cpu, hw_branch_cpu);
 
 /*
  * Records a branch. Debug exception context: the entry code has raised preempt_count by one, so the record gets the
- * count less one. The stepped code may be the ring buffer's own, which copes with that as with any interrupt.
+ * count less one.
+ *
+ * The stepped code may be the ring buffer's own. A writer that an interrupt's record has overtaken tries again, and so
+ * does the outermost one when others have left it their commit. If each branch of such a loop were a record, no try
+ * would ever succeed. So branches from the begin to the end of another record in this CPU's buffer are left out.
  */
 static void record_branch(struct trace_array *tr, const struct pt_regs *regs, u64 from, u64 to)
 {
@@ -74,7 +91,7 @@ static void record_branch(struct trace_array *tr, const struct pt_regs *regs, u6
 	struct hw_branch_entry *entry;
 
 	/* The branches of an oops itself would push out those that have led to it, which are wanted. */
-	if (unlikely(READ_ONCE(oops_in_progress)))
+	if (unlikely(READ_ONCE(oops_in_progress)) || READ_ONCE(buffer->committing))
 		return;
 	event = ring_buffer_reserve(buffer, sizeof(*entry), trace_clock_now(tr));
 	if (!event)
@@ -86,6 +103,13 @@ static void record_branch(struct trace_array *tr, const struct pt_regs *regs, u6
 	entry->from = from;
 	entry->to = to;
 	ring_buffer_commit(buffer);
+}
+
+static unsigned long window_length(void)
+{
+	unsigned long instructions = READ_ONCE(hw_branch_window);
+
+	return instructions && instructions < WINDOW_MAX ? instructions : WINDOW_MAX;
 }
 
 /* The section is over, for whatever reason. Its place is free for another call from now on. */
@@ -113,23 +137,76 @@ static bool section_step(struct hw_branch_cpu *here, struct section *section, co
 	}
 	if (from && section->inside)
 		record_branch(hw_branch_array, regs, from, to);
-	if (!returns && (!section->left || --section->left))
+	if (!returns && --section->left)
 		return true;
 	free_section(here, section);
 	return false;
 }
 
-/* An instruction of this CPU has been executed. Debug exception context. False: the window ends. */
+/* This CPU is asked to stop. Debug exception context. */
+static bool let_go(struct hw_branch_cpu *here)
+{
+	if (here->section)
+		free_section(here, here->section);
+	else
+		here->paused = true;
+	return false;
+}
+
+/*
+ * An instruction of this CPU has been executed. Debug exception context. False: the window ends, or pauses. A stop is
+ * looked for at branches alone, of which there is soon one.
+ */
 static bool hw_branch_step(struct pt_regs *regs, unsigned long from, unsigned long to)
 {
 	struct hw_branch_cpu *here = this_cpu_ptr(&hw_branch_cpu);
 
+	if (from && stop_machine_asked())
+		return let_go(here);
 	if (here->section)
 		return section_step(here, here->section, regs, from, to);
 	if (from)
 		record_branch(hw_branch_array, regs, from, to);
-	return !here->left || --here->left;
+	return --here->left;
 }
+
+/* <sched/stop.h>. A CPU that has got breakpoints meanwhile cannot be stepped (x86_64): its window has ended. */
+static notrace void hw_branch_stop_over(void)
+{
+	struct hw_branch_cpu *here = this_cpu_ptr(&hw_branch_cpu);
+	unsigned long flags;
+
+	if (likely(!here->paused))
+		return;
+	raw_local_irq_save(flags);
+	if (here->paused)
+		arch_single_step_start(hw_branch_step);
+	here->paused = false;
+	raw_local_irq_restore(flags);
+}
+static const struct stop_watcher hw_branch_watcher = {.over = hw_branch_stop_over};
+REGISTER_STOP_WATCHER(hw_branch_watcher);
+
+/*
+ * Interrupts take this CPU's time, which a tracer that multiplies each instruction by 300 has most likely to answer
+ * for. Hard interrupt.
+ */
+static bool hw_branch_end_here(char *what, size_t size)
+{
+	struct hw_branch_cpu *here = this_cpu_ptr(&hw_branch_cpu);
+	struct section *section = here->section;
+
+	if (!arch_single_step_stop())
+		return false;
+	if (section) {
+		WRITE_ONCE(sections_ended, true);
+		free_section(here, section);
+	}
+	snprintf(what, size, "hw-branch-tracer, %s (hw_branch_window)", section ? "its sections" : "on this CPU");
+	return true;
+}
+static const struct irq_burden hw_branch_burden = {.cost = 10000, .end = hw_branch_end_here};
+REGISTER_IRQ_BURDEN(hw_branch_burden);
 
 /* ---- Sections */
 
@@ -156,12 +233,12 @@ static void section_enter(unsigned long ip, unsigned long parent_ip, struct ftra
 	unsigned long flags;
 
 	raw_local_irq_save(flags);
-	section = here->section || in_nmi() ? NULL : take_section(current);
+	section = here->section || in_nmi() || READ_ONCE(sections_ended) ? NULL : take_section(current);
 	if (section) {
 		section->ip = ip;
 		section->ret = parent_ip;
 		section->slot = (unsigned long)ftrace_regs_return_slot(fregs);
-		section->left = READ_ONCE(hw_branch_window);
+		section->left = window_length();
 		section->inside = false;
 		here->section = section;
 		if (arch_single_step_start(hw_branch_step))
@@ -247,7 +324,7 @@ static void begin_on_cpu(void *data)
 
 	if (!cpumask_test_cpu(smp_processor_id(), &cpu_active_mask))
 		return;
-	this_cpu(hw_branch_cpu).left = hw_branch_window;
+	this_cpu(hw_branch_cpu).left = window_length();
 	if (arch_single_step_start(hw_branch_step))
 		atomic_inc(refused);
 }
@@ -256,6 +333,7 @@ static void end_on_cpu(void *unused)
 {
 	arch_single_step_stop();
 	this_cpu(hw_branch_cpu).section = NULL;
+	this_cpu(hw_branch_cpu).paused = false;
 }
 
 /*
@@ -269,6 +347,7 @@ static int hw_branch_init(struct trace_array *tr)
 
 	tracing_reset(tr, RING_BUFFER_ALL_CPUS);
 	hw_branch_array = tr;
+	sections_ended = false;
 	if (graph_functions.hash) {
 		err = sections_begin();
 		if (err)
@@ -327,8 +406,10 @@ REGISTER_CPUHP(hw_branch_cpus);
  */
 static void hw_branch_trouble(enum trouble what)
 {
-	if (what != TROUBLE_WARNING)
-		arch_single_step_stop();
+	if (what == TROUBLE_WARNING)
+		return;
+	arch_single_step_stop();
+	this_cpu(hw_branch_cpu).paused = false;
 }
 static const struct panic_notifier hw_branch_notifier = {.name = "hw-branch-tracer", .notify = hw_branch_trouble};
 REGISTER_PANIC_NOTIFIER(hw_branch_notifier);
@@ -352,8 +433,9 @@ static int hw_branch_window_store(char *text, void *data)
 }
 TRACEFS_NUMBER_FILE(hw_branch_window, "hw_branch_window", 0644, TRACEFS_TOP, hw_branch_window_show,
 		    hw_branch_window_store);
-TRACEFS_TAKES(hw_branch_window, "hw_branch_window",
-	      "the number of instructions that hw-branch-tracer steps each CPU, or each section, for; 0: no end");
+TRACEFS_TAKES(
+	hw_branch_window, "hw_branch_window",
+	"the number of instructions that hw-branch-tracer steps each CPU, or each section, for; 0: as many as it may");
 
 static void hw_branch_header(struct seq_file *s, struct trace_iterator *iter)
 {

@@ -52,6 +52,7 @@
 #include "core/record.h"
 #include "tracers/graph/graph.h"
 #include "irqsoff.h"
+#include "preemptirq.h"
 
 struct critical_tracer critical_tracer;
 DEFINE_PER_CPU(struct critical, critical_section);
@@ -282,9 +283,22 @@ static __always_inline void irqs_off(unsigned long ip, unsigned long fp)
 	critical_begin(c, (unsigned long)trace_hardirqs_off, ip, fp, pc, base, NULL);
 }
 
+/*
+ * What the hooks do while an event of preemptirq:* is on, in functions of their own: a hook leaves for them by a tail
+ * call, so it keeps nothing when the events are off.
+ */
+static noinline void irqs_off_told(unsigned long ip, unsigned long fp)
+{
+	if (tell_irq_disable(ip, fp))
+		irqs_off(ip, fp);
+}
+
 void trace_hardirqs_off(unsigned long ip, unsigned long fp)
 {
-	irqs_off(ip, fp);
+	if (preemptirq_events_on())
+		irqs_off_told(ip, fp);
+	else
+		irqs_off(ip, fp);
 }
 
 void trace_hardirqs_disable(unsigned long ip, unsigned long fp)
@@ -292,7 +306,11 @@ void trace_hardirqs_disable(unsigned long ip, unsigned long fp)
 	unsigned long flags;
 
 	raw_local_irq_save(flags);
-	if (!irqs_disabled_flags(flags) && (critical_tracer.kinds & CRITICAL_IRQS))
+	if (irqs_disabled_flags(flags))
+		return;
+	if (preemptirq_events_on())
+		irqs_off_told(ip, fp);
+	else if (critical_tracer.kinds & CRITICAL_IRQS)
 		irqs_off(ip, fp);
 }
 
@@ -315,11 +333,19 @@ static noinline void irqs_on_general(unsigned long ip, unsigned long fp)
 	irqs_on(ip, fp, critical_end_now());
 }
 
+static noinline void irqs_on_told(unsigned long ip, unsigned long fp)
+{
+	if (tell_irq_enable(ip, fp))
+		irqs_on(ip, fp, critical_end_now());
+}
+
 void trace_hardirqs_on(unsigned long ip, unsigned long fp)
 {
 	struct trace_array *tr = READ_ONCE(critical_tracer.tr);
 
-	if (unlikely(!tr || tr->clock))
+	if (preemptirq_events_on())
+		irqs_on_told(ip, fp);
+	else if (unlikely(!tr || tr->clock))
 		irqs_on_general(ip, fp);
 	else
 		irqs_on(ip, fp, (struct critical_end){tr, sched_clock()});
@@ -327,7 +353,7 @@ void trace_hardirqs_on(unsigned long ip, unsigned long fp)
 
 /* ---- Preemption. It is off in all of these, interrupts may be on. */
 
-void trace_preempt_off(unsigned long ip, unsigned long fp)
+static __always_inline void preempt_off(unsigned long ip, unsigned long fp)
 {
 	unsigned long flags;
 
@@ -338,7 +364,21 @@ void trace_preempt_off(unsigned long ip, unsigned long fp)
 	raw_local_irq_restore(flags);
 }
 
-void trace_preempt_on(unsigned long ip, unsigned long fp)
+static noinline void preempt_off_told(unsigned long ip, unsigned long fp)
+{
+	if (tell_preempt_disable(ip, fp))
+		preempt_off(ip, fp);
+}
+
+void trace_preempt_off(unsigned long ip, unsigned long fp)
+{
+	if (preemptirq_events_on())
+		preempt_off_told(ip, fp);
+	else
+		preempt_off(ip, fp);
+}
+
+static __always_inline void preempt_on(unsigned long ip, unsigned long fp)
 {
 	struct critical_end end = critical_end_now();
 	struct critical *c;
@@ -351,6 +391,20 @@ void trace_preempt_on(unsigned long ip, unsigned long fp)
 	else
 		c->base = 0; /* preemption that was off without a hook is on again; interrupts stay off */
 	raw_local_irq_restore(flags);
+}
+
+static noinline void preempt_on_told(unsigned long ip, unsigned long fp)
+{
+	if (tell_preempt_enable(ip, fp))
+		preempt_on(ip, fp);
+}
+
+void trace_preempt_on(unsigned long ip, unsigned long fp)
+{
+	if (preemptirq_events_on())
+		preempt_on_told(ip, fp);
+	else
+		preempt_on(ip, fp);
 }
 
 /*
@@ -368,13 +422,15 @@ void trace_irq_context_enter(unsigned long ip, unsigned long fp)
 	struct critical *c = this_cpu_ptr(&critical_section);
 	u32 pc = preempt_count(), base = pc - irq_context_offset(pc);
 
+	if (preemptirq_events_on() && !tell_irq_context(ip, fp, pc, true))
+		return;
 	if ((critical_tracer.kinds & CRITICAL_IRQS) || (base && c->state == CRITICAL_OFF))
 		return;
 	critical_begin_general(c, (unsigned long)trace_preempt_off, ip, fp, base_of_irq(c, base),
 			       arch_local_save_flags());
 }
 
-void trace_irq_context_exit(unsigned long ip, unsigned long fp)
+static void irq_context_exit(unsigned long ip, unsigned long fp)
 {
 	struct critical_end end = critical_end_now();
 	struct critical *c = this_cpu_ptr(&critical_section);
@@ -384,6 +440,12 @@ void trace_irq_context_exit(unsigned long ip, unsigned long fp)
 		critical_end(c, ip, fp, arch_local_save_flags(), end, tracer_preempt_on);
 }
 
+void trace_irq_context_exit(unsigned long ip, unsigned long fp)
+{
+	if (!preemptirq_events_on() || tell_irq_context(ip, fp, preempt_count(), false))
+		irq_context_exit(ip, fp);
+}
+
 /* ---- The idle loop's wait, within a section of every kind: the idle task has preemption off. */
 
 void trace_critical_stop(unsigned long ip, unsigned long fp)
@@ -391,6 +453,8 @@ void trace_critical_stop(unsigned long ip, unsigned long fp)
 	struct critical_end end = critical_end_now();
 	struct critical *c = this_cpu_ptr(&critical_section);
 
+	if (unlikely(!end.tr)) /* the hooks are on for events */
+		return;
 	critical_end(c, ip, fp, arch_local_save_flags(), end,
 		     critical_tracer.kinds & CRITICAL_IRQS ? tracer_hardirqs_on : tracer_preempt_on);
 	c->waits = true;
@@ -403,6 +467,8 @@ void trace_critical_start(unsigned long ip, unsigned long fp)
 	struct critical *c = this_cpu_ptr(&critical_section);
 
 	c->waits = false;
+	if (unlikely(!critical_tracer.kinds))
+		return;
 	/* On x86_64 interrupts are taken within the wait, and the section has begun with the first of them. */
 	if (!(critical_tracer.kinds & CRITICAL_PREEMPT) || c->state != CRITICAL_OFF)
 		critical_begin_general(c, hook, ip, fp, 0, arch_local_save_flags());

@@ -107,9 +107,10 @@ static void mount_all(void)
 		mount_one("sysfs", "/sys", NULL);
 	if (!is_there("/sys/kernel/tracing/trace"))
 		mount_one("tracefs", "/sys/kernel/tracing", NULL);
-	/* It brings tracefs with it, in the place where older tutorials look. */
-	if (!is_there("/sys/kernel/debug/tracing/trace"))
-		mount_one("debugfs", "/sys/kernel/debug", NULL);
+	/* It brings tracefs with it, in the place where older tutorials look. With debugfs=off there is none to mount. */
+	if (!is_there("/sys/kernel/debug/tracing/trace") &&
+	    mount("debugfs", "/sys/kernel/debug", "debugfs", 0, NULL) < 0 && errno != ENODEV && errno != EBUSY)
+		vt_warn_errno("/sys/kernel/debug");
 }
 
 /*

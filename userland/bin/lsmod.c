@@ -1,6 +1,22 @@
-/* lsmod: the modules in the kernel, the newest first, how large each is and who uses it. */
+/*
+ * lsmod: the modules in the kernel, the newest first, how large each is and who uses it. A last line says when none can
+ * be loaded or removed any more: root has switched that off, or the kernel has, after an oops in the loader.
+ */
 #include <vt.h>
 #include <vt_module.h>
+
+#define DISABLED "/proc/sys/kernel/modules_disabled"
+
+/* A kernel without the file has no such state. */
+static void warn_if_disabled(void)
+{
+	char value = '0';
+	int fd = open(DISABLED, O_RDONLY);
+
+	if (fd >= 0 && read(fd, &value, 1) == 1 && value == '1')
+		vt_warn("no module can be loaded or removed any more (" DISABLED " is 1; dmesg may say why)");
+	close(fd);
+}
 
 int main(int argc, char **argv)
 {
@@ -17,5 +33,7 @@ int main(int argc, char **argv)
 	puts("Module                  Size  Used by");
 	while (vt_next_module(&lines, &m))
 		printf("%-19s %8s  %s%s%s\n", m.name, m.size, m.refs, *m.users ? " " : "", m.users);
+	fflush(stdout);
+	warn_if_disabled();
 	return vt_finish(0);
 }

@@ -215,6 +215,26 @@ DEFINE_EVENT_FN(sched_stat_template, sched_stat_sleep,
 DEFINE_EVENT_FN(sched_stat_template, sched_stat_blocked,
 	TP_PROTO(struct task_struct *p, u64 delay), TP_ARGS(p, delay), sched_stat_regfunc, sched_stat_unregfunc);
 
+/* p's priority changes, because another one is lent to it (MAX_PRIO: none). Its runqueue locked. */
+TRACE_EVENT(sched_pi_setprio,
+	TP_PROTO(struct task_struct *p, int pi_prio),
+	TP_ARGS(p, pi_prio),
+	TP_STRUCT__entry(
+		__array(char, comm, TASK_COMM_LEN)
+		__field(pid_t, pid)
+		__field(int, oldprio)
+		__field(int, newprio)
+	),
+	TP_fast_assign(
+		memcpy(__entry->comm, p->comm, TASK_COMM_LEN);
+		__entry->pid = p->pid;
+		__entry->oldprio = p->prio;
+		__entry->newprio = min(p->normal_prio, pi_prio);
+	),
+	TP_printk("comm=%s pid=%d oldprio=%d newprio=%d",
+		__entry->comm, __entry->pid, __entry->oldprio, __entry->newprio)
+);
+
 /* In kthread_stop, before p is told, and what p returned. */
 TRACE_EVENT(sched_kthread_stop,
 	TP_PROTO(struct task_struct *p),

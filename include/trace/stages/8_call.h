@@ -30,7 +30,7 @@
 	static const struct trace_eval_map *const __concat(__eval_map_ptr_, id) __used                        \
 		__section("ptrs_trace_eval_maps") = &__concat(__eval_map_, id);
 #undef TRACE_DEFINE_ENUM
-#define TRACE_DEFINE_ENUM(name) TRACE_EVAL_MAP(__COUNTER__, #name, name)
+#define TRACE_DEFINE_ENUM(name) TRACE_EVAL_MAP(__COUNTER__, #name, (long)(name))
 #undef TRACE_DEFINE_SIZEOF
 #define TRACE_DEFINE_SIZEOF(type) TRACE_EVAL_MAP(__COUNTER__, "sizeof(" #type ")", sizeof(type))
 

@@ -30,6 +30,7 @@
 #include <asm/uaccess.h>
 #include <fs/anon_inode.h>
 #include <fs/eventpoll.h>
+#include <fs/seq_file.h>
 #include <kernel/init.h>
 #include <mm/page.h>
 #include <mm/slab.h>
@@ -91,10 +92,15 @@ struct hooking {
 	bool failed;
 };
 
-/* Without memory for a hook the item cannot be inserted: insert_item() looks at `failed`. */
+/*
+ * Without memory for a hook the item cannot be inserted: insert_item() looks at `failed`. EPOLLEXCLUSIVE lets a wake-up
+ * end here, and a wake-up does not say what it is for. An item of a file that is open both ways may want the other
+ * thing, so it does not keep others from being woken.
+ */
 static void add_hook(struct file *f, wait_queue_head_t *q, struct poll_table *pt)
 {
 	struct hooking *hooking = container_of(pt, struct hooking, pt);
+	bool both_ways = (f->f_mode & (FMODE_READ | FMODE_WRITE)) == (FMODE_READ | FMODE_WRITE);
 	struct epitem *item = hooking->item;
 	struct hook *hook = kzalloc(sizeof(*hook), GFP_KERNEL);
 
@@ -104,7 +110,7 @@ static void add_hook(struct file *f, wait_queue_head_t *q, struct poll_table *pt
 	}
 	hook->at.wait.func = epoll_callback;
 	hook->at.wait.private = item;
-	hook->at.wait.exclusive = item->event.events & EPOLLEXCLUSIVE;
+	hook->at.wait.exclusive = item->event.events & EPOLLEXCLUSIVE && !both_ways;
 	hook->next = item->hooks;
 	item->hooks = hook;
 	poll_entry_join(&hook->at, q, pt->pollers);
@@ -390,6 +396,24 @@ static unsigned epoll_poll(struct file *f, struct poll_table *pt)
 	return mask;
 }
 
+/* A line for each item, in Linux's format: what it waits for, what the program calls it, and the file. */
+static void epoll_show_fdinfo(struct seq_file *m, const struct file *f)
+{
+	struct eventpoll *ep = f->private_data;
+
+	mutex_lock(&ep->mutex);
+	for (struct rb_node *n = rb_first(&ep->items); n; n = rb_next(n)) {
+		const struct epitem *item = rb_entry(n, struct epitem, node);
+		const struct inode *inode = item->file->f_inode;
+
+		seq_printf(m, "tfd: %8d events: %8x data: %16llx  pos:%lld ino:%llx sdev:%llx\n", item->fd,
+			   item->event.events, (unsigned long long)item->event.data,
+			   (long long)READ_ONCE(item->file->f_pos), (unsigned long long)inode->i_ino,
+			   (unsigned long long)inode->i_sb->s_dev);
+	}
+	mutex_unlock(&ep->mutex);
+}
+
 static int epoll_release(struct inode *inode, struct file *f)
 {
 	struct eventpoll *ep = f->private_data;
@@ -408,6 +432,7 @@ static int epoll_release(struct inode *inode, struct file *f)
 static const struct file_operations epoll_fops = {
 	.poll = epoll_poll,
 	.release = epoll_release,
+	.show_fdinfo = epoll_show_fdinfo,
 };
 
 /* ---- System calls */

@@ -5,6 +5,7 @@
 #include <asm/uaccess.h>
 #include <fs/anon_inode.h>
 #include <fs/poll.h>
+#include <fs/seq_file.h>
 #include <fs/vfs.h>
 #include <mm/slab.h>
 #include <proc/syscall.h>
@@ -14,10 +15,13 @@
 #define EFD_SEMAPHORE 1
 #define COUNT_MAX     (~0UL - 1)
 
+static atomic_t last_id = ATOMIC_INIT(-1); /* [a] the first one is 0 */
+
 struct eventfd {
 	spinlock_t lock;
 	wait_queue_head_t wait; /* readers and writers */
 	u64 count;		/* [lock] 0 to COUNT_MAX */
+	int id;			/* [immutable] a number of its own, for /proc/PID/fdinfo */
 	bool semaphore;		/* [immutable] */
 };
 
@@ -100,6 +104,14 @@ static unsigned eventfd_poll(struct file *f, struct poll_table *pt)
 	return (count ? POLLIN : 0) | (count < COUNT_MAX ? POLLOUT : 0);
 }
 
+static void eventfd_show_fdinfo(struct seq_file *m, const struct file *f)
+{
+	const struct eventfd *e = f->private_data;
+
+	seq_printf(m, "eventfd-count: %16llx\neventfd-id: %d\neventfd-semaphore: %d\n",
+		   (unsigned long long)READ_ONCE(e->count), e->id, e->semaphore);
+}
+
 static int eventfd_release(struct inode *inode, struct file *f)
 {
 	kfree(f->private_data);
@@ -111,6 +123,7 @@ static const struct file_operations eventfd_fops = {
 	.write = eventfd_write,
 	.poll = eventfd_poll,
 	.release = eventfd_release,
+	.show_fdinfo = eventfd_show_fdinfo,
 };
 
 /* O_CLOEXEC and O_NONBLOCK have the values of EFD_CLOEXEC and EFD_NONBLOCK. */
@@ -127,6 +140,7 @@ SYSCALL_DEFINE2(eventfd2, unsigned int, count, int, flags)
 	spin_lock_init(&e->lock);
 	init_waitqueue_head(&e->wait);
 	e->count = count;
+	e->id = atomic_inc_return(&last_id);
 	e->semaphore = flags & EFD_SEMAPHORE;
 	fd = anon_inode_fd("[eventfd]", &eventfd_fops, e, O_RDWR | (flags & (O_CLOEXEC | O_NONBLOCK)));
 	if (fd < 0)

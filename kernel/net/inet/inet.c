@@ -63,7 +63,10 @@ static struct sock *inet_create(int type, int protocol)
 	inet = kzalloc(sizeof(*inet), GFP_KERNEL);
 	if (!inet)
 		return ERR_PTR(-ENOMEM);
-	sock_init(&inet->sk, &inet_ops, type);
+	if (sock_init(&inet->sk, &inet_ops, type, sizeof(*inet))) {
+		kfree(inet);
+		return ERR_PTR(-ENOBUFS);
+	}
 	inet->sk.protocol = protocol;
 	inet->proto = proto;
 	spin_lock_init(&inet->queue_lock);
@@ -80,8 +83,10 @@ static struct sock *inet_create(int type, int protocol)
 
 void inet_put(struct inet_sock *inet)
 {
-	if (inet && atomic_dec_and_test(&inet->sk.refs))
-		kfree(inet);
+	if (!inet || !atomic_dec_and_test(&inet->sk.refs))
+		return;
+	sock_end(&inet->sk);
+	kfree(inet);
 }
 
 /*

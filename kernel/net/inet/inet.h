@@ -91,6 +91,21 @@ static inline struct inet_sock *inet_sk(struct sock *sk)
 }
 void inet_put(struct inet_sock *inet); /* NULL is allowed. Thread context or softirq */
 
+/* [q] So many bytes more in its two queues, if its user may have them. */
+static inline bool inet_add_rmem(struct inet_sock *inet, unsigned bytes)
+{
+	if (!sock_memory(&inet->sk, inet->rmem + bytes))
+		return false;
+	inet->rmem += bytes;
+	return true;
+}
+/* [q] So many less. */
+static inline void inet_sub_rmem(struct inet_sock *inet, unsigned bytes)
+{
+	inet->rmem -= bytes;
+	sock_memory(&inet->sk, inet->rmem);
+}
+
 /* inet_table.c. Thread context. */
 /* A number, or with 0 a free one, and the address to receive at. 0 or -EADDRINUSE. */
 int inet_take_num(struct inet_sock *inet, unsigned num, u32 addr, bool bound);

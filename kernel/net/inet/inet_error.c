@@ -34,11 +34,10 @@ static void queue_error(struct inet_sock *inet, struct inet_error *e)
 
 	e->truesize = ksize(e) + (e->skb ? e->skb->truesize : 0);
 	spin_lock_bh(&inet->queue_lock);
-	queued = !inet->dead && inet->rmem + e->truesize < READ_ONCE(inet->sk.rcvbuf);
-	if (queued) {
+	queued = !inet->dead && inet->rmem + e->truesize < READ_ONCE(inet->sk.rcvbuf) &&
+		 inet_add_rmem(inet, e->truesize);
+	if (queued)
 		list_add_tail(&e->list, &inet->errors);
-		inet->rmem += e->truesize;
-	}
 	spin_unlock_bh(&inet->queue_lock);
 	if (queued)
 		wake_up_interruptible_all(&inet->sk.wait);
@@ -104,7 +103,7 @@ static struct inet_error *first_error(struct inet_sock *inet)
 	e = list_first_entry_or_null(&inet->errors, struct inet_error, list);
 	if (e) {
 		list_del(&e->list);
-		inet->rmem -= e->truesize;
+		inet_sub_rmem(inet, e->truesize);
 		next = list_first_entry_or_null(&inet->errors, struct inet_error, list);
 		icmp_next = next && next->ee.ee_origin == SO_EE_ORIGIN_ICMP;
 		if (icmp_next)
@@ -166,7 +165,7 @@ void inet_purge_errors(struct inet_sock *inet)
 	spin_lock_bh(&inet->queue_lock);
 	list_splice_tail_init(&inet->errors, &left);
 	list_for_each_entry(e, &left, list)
-		inet->rmem -= e->truesize;
+		inet_sub_rmem(inet, e->truesize);
 	spin_unlock_bh(&inet->queue_lock);
 	list_for_each_entry_safe(e, next, &left, list)
 		free_error(e);

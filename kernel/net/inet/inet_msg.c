@@ -189,7 +189,7 @@ static struct sk_buff *first_packet(struct inet_sock *inet, bool peek)
 		skb_get(skb);
 	} else if (skb) {
 		list_del(&skb->list);
-		inet->rmem -= skb->truesize;
+		inet_sub_rmem(inet, skb->truesize);
 	}
 	spin_unlock_bh(&inet->queue_lock);
 	return skb;

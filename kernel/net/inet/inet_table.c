@@ -183,7 +183,7 @@ static void noinline sock_def_readable(struct sock *sk)
 
 /*
  * A queue takes packets while it has less than SO_RCVBUF bytes, so the last may go beyond, and one always has room: as
- * on Linux.
+ * on Linux. A packet that the socket's user has no memory for is lost in the same way.
  */
 enum skb_drop_reason inet_queue_rcv(struct inet_sock *inet, struct sk_buff *skb)
 {
@@ -194,11 +194,10 @@ enum skb_drop_reason inet_queue_rcv(struct inet_sock *inet, struct sk_buff *skb)
 	spin_lock(&inet->queue_lock);
 	if (inet->dead) {
 		reason = SKB_DROP_REASON_SOCKET_CLOSE;
-	} else if (inet->rmem > rcvbuf) {
+	} else if (inet->rmem > rcvbuf || !inet_add_rmem(inet, skb->truesize)) {
 		reason = SKB_DROP_REASON_SOCKET_RCVBUFF;
 		atomic_inc(&inet->drops);
 	} else {
-		inet->rmem += skb->truesize;
 		list_add_tail(&skb->list, &inet->queue);
 	}
 	spin_unlock(&inet->queue_lock);

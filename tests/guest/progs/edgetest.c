@@ -336,20 +336,6 @@ static void files_give_all_back(void)
 	CHECK_RANGE(before - after, -100000, 2000);
 }
 
-#ifdef __aarch64__
-#define SYS_personality SYS_arm64_personality
-#endif
-
-/* Only Linux's own can be set, and asked for; with it that addresses are not random (ADDR_NO_RANDOMIZE). */
-static void one_personality(void)
-{
-	CHECK_EQ(CALL(personality, 0xffffffff), 0);
-	CHECK_EQ(CALL(personality, 0x40000), 0);
-	CHECK_EQ(CALL(personality, 0xffffffff), 0x40000);
-	CHECK_EQ(CALL(personality, 0), 0x40000);
-	CHECK_ERRNO(CALL(personality, 8), EINVAL);
-}
-
 static long dentries(void)
 {
 	char *text = vt_read_file("/proc/slabinfo", NULL), *line = text ? strstr(text, "\ndentry ") : NULL;
@@ -539,7 +525,6 @@ int main(int argc, char **argv)
 		{"exec-of-a-made-text", exec_of_a_made_text},
 		{"files-give-all-back", files_give_all_back},
 		{"missing-names-are-forgotten", missing_names_are_forgotten},
-		{"one-personality", one_personality},
 		{"no-stack-is-lost", no_stack_is_lost},
 #endif
 	};

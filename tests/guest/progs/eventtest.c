@@ -319,6 +319,41 @@ static void nested(void)
 	CHECK_EQ(wait_for(other, 8, 0), 2);
 }
 
+/* A child that waits for an event of this end alone, and ends with the first. */
+static pid_t exclusive_waiter(int end)
+{
+	pid_t pid = check_fork();
+	int ep;
+
+	if (pid == 0) {
+		ep = new_epoll();
+		CHECK_EQ(ctl(ep, ADD, end, IN | ET | EXCLUSIVE), 0);
+		CHECK_EQ(wait_for(ep, 1, 30000), 1);
+		_exit(check_failures);
+	}
+	process_gets(pid, 'S');
+	return pid;
+}
+
+/* A write wakes one of those that wait with EPOLLEXCLUSIVE, and the others sleep on. */
+static void one_of_many(void)
+{
+	pid_t pids[4];
+	int ends[2], asleep = 0;
+
+	CHECK_CALL(pipe(ends));
+	for (int i = 0; i < 4; i++)
+		pids[i] = exclusive_waiter(ends[0]);
+	CHECK_EQ(write(ends[1], "x", 1), 1);
+	for (int i = 0; i < 4; i++)
+		asleep += thread_state(pids[i], pids[i]) == 'S';
+	CHECK_EQ(asleep, 3);
+	for (int i = 0; i < 4; i++)
+		kill(pids[i], SIGKILL);
+	for (int i = 0; i < 4; i++)
+		check_wait(pids[i]);
+}
+
 static void wakes_up(void)
 {
 	int ep = new_epoll();
@@ -512,6 +547,7 @@ static const struct check_case cases[] = {
 #ifndef __linux__
 	{"user_watches", user_watches},
 #endif
+	{"one_of_many", one_of_many},
 	{"wakes_up", wakes_up},
 	{"masks", masks},
 	{"storm", storm},

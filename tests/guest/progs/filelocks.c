@@ -183,6 +183,26 @@ static void ranges(void)
 	CHECK_CALL(unlink(NAME));
 }
 
+/* A request of type F_UNLCK asks what the open file itself has. */
+static void what_it_has(void)
+{
+	int fd = open_it(O_RDWR), other = open_it(O_RDWR);
+
+	CHECK_EQ(lock_of(fd, OFD_SETLK, RD, 5, 3), 0);
+	CHECK_EQ(lock_of(fd, OFD_SETLK, WR, 10, 2), 0);
+	CHECK_FOUND(other, OFD_GETLK, RD, 5, 1, "2");
+	CHECK_FOUND(other, OFD_GETLK, WR, 5, 1, "0 5+3 by -1");
+	CHECK_FOUND(fd, OFD_GETLK, UN, 5, 1, "0 5+3 by -1");
+	CHECK_FOUND(fd, OFD_GETLK, UN, 0, 0, "0 5+3 by -1"); /* the first of them */
+	CHECK_FOUND(fd, OFD_GETLK, UN, 8, 0, "1 10+2 by -1");
+	CHECK_FOUND(fd, OFD_GETLK, UN, 8, 2, "2");
+	CHECK_FOUND(other, OFD_GETLK, UN, 0, 0, "2");
+	CHECK_EQ(lock_of(other, SETLK, RD, 20, 5), 0); /* the process's is none of its own */
+	CHECK_FOUND(fd, OFD_GETLK, UN, 20, 1, "2");
+	CHECK_FOUND(other, OFD_GETLK, UN, 20, 1, "2");
+	CHECK_CALL(unlink(NAME));
+}
+
 /* Any descriptor of the file that a process closes takes the process's locks, those of open files stay. */
 static void closing(void)
 {
@@ -432,6 +452,7 @@ static const struct check_case cases[] = {
 	{"two_processes", two_processes},
 	{"pieces", pieces},
 	{"ranges", ranges},
+	{"what_it_has", what_it_has},
 	{"closing", closing},
 	{"open_files", open_files},
 	{"waits", waits},

@@ -1,7 +1,8 @@
 /*
  * oomtest: programs that fill memory, for tests of which process the OOM killer chooses. `hold KIB` touches so much,
- * adds a line to /tmp/held and sleeps; `eat` touches more and more; `rights` checks the right to write oom_score_adj;
- * `vforked` is a process that must not be chosen; `names` fills the file system with names, `pipes` fills pipes.
+ * adds a line to /tmp/held and sleeps; `stuck KIB` sleeps in the kernel, so that no signal ends it; `eat` touches
+ * more and more; `rights` checks the right to write oom_score_adj; `vforked` is a process that must not be chosen;
+ * `names` fills the file system with names, `pipes` fills pipes.
  */
 #include <check.h>
 #include <fcntl.h>
@@ -36,6 +37,10 @@ static void hold(long kib)
 	ready = open("/tmp/held", O_WRONLY | O_CREAT | O_APPEND, 0644);
 	if (ready < 0 || write(ready, "x\n", 2) != 2)
 		vt_die_errno(1, "/tmp/held");
+}
+
+static void sleep_on(void)
+{
 	for (;;)
 		check_sleep(1000000000L);
 }
@@ -203,7 +208,9 @@ static int pipes(void)
 int main(int argc, char **argv)
 {
 	if (argc == 3 && !strcmp(argv[1], "hold"))
-		hold(atol(argv[2]));
+		hold(atol(argv[2])), sleep_on();
+	if (argc == 3 && !strcmp(argv[1], "stuck"))
+		hold(atol(argv[2])), check_put("/sys/kernel/debug/provoke-crash/DIRECT", "HUNG_TASK");
 	if (argc == 2 && !strcmp(argv[1], "eat"))
 		eat();
 	if (argc == 2 && !strcmp(argv[1], "rights"))
@@ -214,6 +221,6 @@ int main(int argc, char **argv)
 		return pipes();
 	if (argc == 2 && !strcmp(argv[1], "names"))
 		return names();
-	vt_die(2, "usage: oomtest hold KIB | eat | rights | vforked | names | pipes");
+	vt_die(2, "usage: oomtest hold KIB | stuck KIB | eat | rights | vforked | names | pipes");
 	return 0;
 }

@@ -322,6 +322,93 @@ static void other_registers(void)
 	}
 	kill_tracee(pid);
 }
+
+#define REG_FS_BASE 21
+#define REG_DS	    23
+#define SELECTOR    0x2b /* one that a program may load, here and on Linux */
+
+/* Selectors of data are the debugger's to write; those of another privilege are refused. */
+static void selectors(void)
+{
+	pid_t pid = tracee(nothing, 0);
+	struct regs regs;
+	unsigned long len = sizeof(regs), w = 0;
+
+	for (int i = REG_DS; i < NR_REGS; i++) {
+		CHECK_EQ(get_regs(pid).r[i], 0);
+		CHECK_ERRNO(pt(PT_POKEUSR, pid, i * 8, 1), EIO);
+		CHECK_ERRNO(pt(PT_POKEUSR, pid, i * 8, SELECTOR - 3), EIO);
+		CHECK_CALL(pt(PT_POKEUSR, pid, i * 8, SELECTOR));
+	}
+	step(pid);
+	regs = get_regs(pid);
+	for (int i = REG_DS; i < NR_REGS; i++)
+		CHECK_EQ(regs.r[i], SELECTOR);
+	regs.r[REG_DS] = 2;
+	CHECK_ERRNO(regset(PT_SETREGSET, pid, 1, &regs, &len), EIO);
+	for (int i = REG_DS; i < NR_REGS; i++)
+		CHECK_CALL(pt(PT_POKEUSR, pid, i * 8, 0x337)); /* there is no such one */
+	step(pid);
+	for (int i = REG_DS; i < NR_REGS; i++)
+		CHECK_EQ(get_regs(pid).r[i], 0);
+	CHECK_CALL(pt(PT_ARCH_PRCTL, pid, 0x1234000, 0x1002)); /* ARCH_SET_FS */
+	step(pid);
+	CHECK_EQ(get_regs(pid).r[REG_FS_BASE], 0x1234000);
+	CHECK_CALL(pt(PT_ARCH_PRCTL, pid, 0x5678000, 0x1001)); /* ARCH_SET_GS */
+	CHECK_CALL(pt(PT_ARCH_PRCTL, pid, (unsigned long)&w, 0x1004));
+	CHECK_EQ(w, 0x5678000);
+	CHECK_ERRNO(pt(PT_ARCH_PRCTL, pid, 1UL << 63, 0x1001), EPERM);
+	kill_tracee(pid);
+}
+
+static void stops_with_selector(void)
+{
+	__asm__ volatile("movl %0, %%gs" : : "r"(1));
+	kill(getpid(), SIGUSR1);
+}
+
+/* A null selector that only a program may choose does not keep the debugger from writing another register. */
+static void odd_selector(void)
+{
+	pid_t pid = tracee(stops_with_selector, 0);
+
+	go_on(pid, 0);
+	CHECK_EQ(news(pid), STOP(SIGUSR1));
+	CHECK_RANGE(get_regs(pid).r[NR_REGS - 1], 0, 1); /* a return from an interrupt may have changed it to 0 */
+	CHECK_CALL(pt(PT_POKEUSR, pid, 0, 99));
+	CHECK_EQ(get_regs(pid).r[0], 99);
+	kill_tracee(pid);
+}
+
+#define UPPER_HALF 0x1234567800000000
+
+/* The number of a call is the lower half of rax. */
+static void call_with_upper_half(void)
+{
+	long ret = UPPER_HALF + SYS_getpgid;
+
+	__asm__ volatile("syscall" : "+a"(ret) : "D"(0x7ffffffL) : "rcx", "r11", "memory");
+	CHECK_EQ(ret, -ESRCH);
+}
+
+/* A debugger sees all of it, and may write it without another call being made. */
+static void upper_half(void)
+{
+	pid_t pid = tracee(call_with_upper_half, OPT_SYSGOOD);
+	struct regs regs;
+
+	to_call(pid, SYS_getpgid);
+	regs = get_regs(pid);
+	CHECK_EQ(regs.r[REG_NR], UPPER_HALF + SYS_getpgid);
+	regs.r[REG_NR] = 0xffffffff00000000 + SYS_getpgid;
+	set_regs(pid, regs);
+	CHECK_EQ(call_info(pid, 80).entry[0], SYS_getpgid);
+	CHECK_CALL(pt(PT_SYSCALL, pid, 0, 0));
+	CHECK_EQ(news(pid), CALL_STOP);
+	CHECK_EQ(get_regs(pid).r[REG_NR], 0xffffffff00000000 + SYS_getpgid);
+	go_on(pid, 0);
+	CHECK_EQ(news(pid), 0);
+}
 #endif
 
 /* --- races --- */
@@ -442,6 +529,11 @@ static const struct check_case cases[] = {
 	{"fp_registers", fp_registers},
 	{"hostile_registers", hostile_registers},
 	{"other_registers", other_registers},
+#ifdef __x86_64__
+	{"selectors", selectors},
+	{"odd_selector", odd_selector},
+	{"upper_half", upper_half},
+#endif
 	{"asked_at_once", asked_at_once},
 	{"killed_meanwhile", killed_meanwhile},
 	{"storm", storm},

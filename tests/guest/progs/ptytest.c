@@ -437,6 +437,94 @@ static void from_the_first_column(void)
 	expect(master, "x\ry");
 }
 
+/* The structure of System V's TCGETA: the lower halves of the flags, and the first eight keys. */
+struct old_modes {
+	unsigned short iflag, oflag, cflag, lflag;
+	unsigned char line, keys[8];
+};
+enum { GETA = 0x5405, SETA, SETAW, SETAF, GET_LOCKED = 0x5456, SET_LOCKED };
+/* Linux's own structure, of the kernel and not of the C library. */
+struct kernel_modes {
+	unsigned iflag, oflag, cflag, lflag;
+	unsigned char line, keys[19];
+};
+enum { GETS = 0x5401, SETS };
+
+static struct kernel_modes modes_of(int fd)
+{
+	struct kernel_modes m = {0};
+
+	CHECK_CALL(ioctl(fd, GETS, &m));
+	return m;
+}
+
+static void old_modes(void)
+{
+	int master = open_master(), slave = open_slave();
+	struct kernel_modes all = modes_of(slave), now;
+	struct old_modes old = {0};
+
+	CHECK_CALL(ioctl(slave, GETA, &old));
+	CHECK_EQ(old.iflag, all.iflag & 0xffff);
+	CHECK_EQ(old.oflag, all.oflag & 0xffff);
+	CHECK_EQ(old.lflag, all.lflag & 0xffff);
+	CHECK(!memcmp(old.keys, all.keys, sizeof(old.keys)));
+	old.lflag &= ~ECHO;
+	old.keys[0] = 1; /* VINTR */
+	CHECK_CALL(ioctl(slave, SETA, &old));
+	now = modes_of(slave);
+	CHECK_EQ(now.lflag, all.lflag & ~ECHO);
+	CHECK_EQ(now.keys[0], 1);
+	CHECK(!memcmp(now.keys + 8, all.keys + 8, 11)); /* what has no place in it stays */
+	old.lflag |= ECHO;
+	CHECK_CALL(ioctl(slave, SETAW, &old));
+	CHECK_EQ(modes_of(slave).lflag, all.lflag);
+	CHECK_CALL(ioctl(master, GETA, &old)); /* the master's are the slave's */
+	CHECK_EQ(old.keys[0], 1);
+	old.lflag &= ~(ECHO | ICANON);
+	type(master, "thrown away");
+	CHECK_CALL(ioctl(master, SETAF, &old));
+	CHECK_EQ(modes_of(slave).lflag, all.lflag & ~(ECHO | ICANON));
+	CHECK_CALL(fcntl(slave, F_SETFL, O_RDWR | NONBLOCK));
+	CHECK_ERRNO(read(slave, &old, 1), EAGAIN);
+	CHECK_ERRNO(ioctl(slave, GETA, 8), EFAULT);
+	CHECK_ERRNO(ioctl(slave, SETA, 8), EFAULT);
+}
+
+/* A mode that is locked stays as it is, whoever sets it. */
+static void locked_modes(void)
+{
+	int master = open_master(), slave = open_slave();
+	struct kernel_modes all = modes_of(slave), locked = {.iflag = 1}, now;
+
+	CHECK_CALL(ioctl(slave, GET_LOCKED, &locked));
+	CHECK(!locked.iflag && !locked.lflag && !locked.keys[0]); /* nothing is */
+	locked.lflag = ECHO;
+	locked.keys[1] = 1; /* VQUIT */
+	if (geteuid()) {
+		CHECK_ERRNO(ioctl(slave, SET_LOCKED, &locked), EPERM);
+		return;
+	}
+	CHECK_CALL(ioctl(master, SET_LOCKED, &locked));
+	now = all;
+	now.lflag &= ~(ECHO | ICANON);
+	now.keys[0] = now.keys[1] = 2;
+	CHECK_CALL(ioctl(slave, SETS, &now));
+	now = modes_of(slave);
+	CHECK_EQ(now.lflag, all.lflag & ~ICANON);
+	CHECK_EQ(now.keys[0], 2);
+	CHECK_EQ(now.keys[1], all.keys[1]);
+	CHECK_CALL(ioctl(slave, GET_LOCKED, &now));
+	CHECK_EQ(now.lflag, ECHO);
+	CHECK_EQ(now.keys[1], 1);
+	CHECK_ERRNO(ioctl(slave, SET_LOCKED, 8), EFAULT);
+	CHECK_CALL(close(slave));
+	CHECK_CALL(close(master));
+	master = open_master(); /* another pair begins without locks */
+	CHECK_CALL(ioctl(master, GET_LOCKED, &now));
+	CHECK(!now.lflag && !now.keys[1]);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct check_case cases[] = {
@@ -452,6 +540,8 @@ int main(int argc, char **argv)
 		{"not-shared", not_shared},
 		{"not-reached", not_reached},
 		{"from-the-first-column", from_the_first_column},
+		{"old-modes", old_modes},
+		{"locked-modes", locked_modes},
 	};
 
 	check_seconds = 20;

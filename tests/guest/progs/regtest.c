@@ -1,17 +1,20 @@
 /*
  * regtest: every register of a signal frame. A handler gets each as the program left it, and puts another value into
  * each; where the frame says that the program goes on, assembly compares all of them before anything else can change
- * one. Then states and records that a frame must not bring into force.
+ * one. Then states and records that a frame must not bring into force, and on x86_64 the registers that no frame has:
+ * the selectors of the segments of data, with the bases of FS and GS.
  */
 #include <check.h>
 #include <frames.h>
 #include <numbers.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <vectors.h>
 
 #define EXIT_AS_WANTED 7
+#define FRESH	       "fresh-selectors"
 
 static void signal_self(int sig)
 {
@@ -185,7 +188,22 @@ static void set_pc(int sig, void *info, void *uc)
 	*frame_word(uc, FRAME_PC) = wanted_pc;
 }
 
-/* Addresses that are the kernel's, or that no program can have, die before the way out of the kernel meets them. */
+static void look_at_pc(int sig, void *info, void *uc)
+{
+	_exit(*frame_word(uc, FRAME_PC) == wanted_pc ? EXIT_AS_WANTED : 1);
+}
+
+static void go_to_bad_pc(void)
+{
+	CHECK_CALL(frame_handle(SIGUSR1, set_pc, 0));
+	CHECK_CALL(frame_handle(SIGSEGV, look_at_pc, 0));
+	signal_self(SIGUSR1);
+}
+
+/*
+ * Addresses that are the kernel's, or that no program can have: the program goes there and gets the signal there, and
+ * the kernel goes on.
+ */
 static void bad_pcs(void)
 {
 	static const unsigned long bad[] = {0x7ffffffff000, 0x800000000000, 0xffff800000000000, 0xffffffff80200000,
@@ -196,6 +214,184 @@ static void bad_pcs(void)
 		wanted_pc = bad[i];
 		status = go_on_from(set_pc);
 		CHECK_EQ(WIFSIGNALED(status) ? WTERMSIG(status) : 0, SIGSEGV);
+		CHECK_EQ(check_in_child(go_to_bad_pc), EXIT_AS_WANTED << 8);
+	}
+}
+
+/* Ways to break the FPU's part of a frame. */
+static enum { BAD_MXCSR, BAD_HEADER, BAD_ADDRESS } fault;
+static int refused;
+static unsigned long interrupted_pc;
+
+#define FRAME_FPSTATE 224
+#define XCOMP_BV      520 /* of the header that follows FXSAVE's part; XRSTOR wants zero there */
+#define SI_KERNEL     0x80
+
+static void break_state(int sig, void *info, void *uc)
+{
+	char *vectors = frame_vectors(uc);
+
+	if (fault == BAD_ADDRESS)
+		*frame_word(uc, FRAME_FPSTATE) = 64;
+	else if (fault == BAD_HEADER && *(const unsigned *)(vectors + 464) == 0x46505853)
+		vectors[XCOMP_BV] = 1;
+	else
+		*(unsigned *)(vectors + FRAME_MXCSR) = ~0u;
+	interrupted_pc = *frame_word(uc, FRAME_PC);
+	*frame_word(uc, FRAME_R8 + 8 * 4) = 0x1212; /* r12 */
+	*frame_word(uc, FRAME_MASK) = 1UL << (SIGUSR2 - 1);
+}
+
+static void look_at_restored(int sig, void *info, void *uc)
+{
+	if (refused++)
+		_exit(1); /* one signal, and not one after each return */
+	CHECK_EQ(((const int *)info)[2], SI_KERNEL);
+	CHECK_EQ(*frame_word(uc, FRAME_PC), interrupted_pc);
+	CHECK_EQ(*frame_word(uc, FRAME_R8 + 8 * 4), 0x1212);
+	CHECK_EQ(*frame_word(uc, FRAME_MASK), 1UL << (SIGUSR2 - 1));
+	CHECK_EQ(*(unsigned *)(frame_vectors(uc) + FRAME_MXCSR), 0x1f80);
+}
+
+/* The state of a new program takes the place of the broken one. r12, and the vector registers, are read at once. */
+static void return_from_broken(void)
+{
+	long r12, low, nr = SYS_kill;
+
+	CHECK_CALL(frame_handle(SIGUSR1, break_state, 0));
+	CHECK_CALL(frame_handle(SIGSEGV, look_at_restored, 0));
+	__asm__ volatile("movq %[mark], %%xmm15\n\tmovq %[mark], %%r12\n\tsyscall\n\tmovq %%xmm15, %[low]\n\t"
+			 "movq %%r12, %[r12]"
+			 : "+a"(nr), [low] "=&r"(low), [r12] "=&r"(r12)
+			 : [mark] "r"(0x3434L), "D"((long)getpid()), "S"((long)SIGUSR1)
+			 : "rcx", "r11", "r12", "xmm15", "memory");
+	CHECK_EQ(r12, 0x1212);
+	CHECK_EQ(low, 0);
+	CHECK_EQ(refused, 1);
+}
+
+/* A frame whose FPU state the CPU refuses: registers, mask and stack are the frame's, and one SIGSEGV comes. */
+static void broken_state(void)
+{
+	for (fault = BAD_MXCSR; fault <= BAD_ADDRESS; fault++)
+		if (!CHECK_EQ(check_in_child(return_from_broken), 0))
+			printf("  with fault %d\n", fault);
+}
+
+#define ARCH_SET_GS 0x1001
+#define ARCH_SET_FS 0x1002
+#define ARCH_GET_FS 0x1003
+#define ARCH_GET_GS 0x1004
+
+static void set_bases(unsigned long base)
+{
+	CHECK_CALL(check_syscall(SYS_arch_prctl, ARCH_SET_FS, base, 0, 0, 0, 0));
+	CHECK_CALL(check_syscall(SYS_arch_prctl, ARCH_SET_GS, base, 0, 0, 0, 0));
+}
+
+static void bases_are(unsigned long base)
+{
+	unsigned long fs = -1UL, gs = -1UL;
+
+	CHECK_CALL(check_syscall(SYS_arch_prctl, ARCH_GET_FS, (long)&fs, 0, 0, 0, 0));
+	CHECK_CALL(check_syscall(SYS_arch_prctl, ARCH_GET_GS, (long)&gs, 0, 0, 0, 0));
+	CHECK_EQ(fs, base);
+	CHECK_EQ(gs, base);
+}
+
+/* Any selector but null that DS may hold: that of the stack. */
+static unsigned stack_selector(void)
+{
+	unsigned ss;
+
+	__asm__ volatile("movl %%ss, %0" : "=r"(ss));
+	return ss;
+}
+
+static void load_selectors(unsigned selector)
+{
+	__asm__ volatile("movl %0, %%ds\n\tmovl %0, %%es\n\tmovl %0, %%fs\n\tmovl %0, %%gs" : : "r"(selector));
+}
+
+static void selectors_are(unsigned selector)
+{
+	unsigned ds, es, fs, gs;
+
+	__asm__ volatile("movl %%ds, %0\n\tmovl %%es, %1\n\tmovl %%fs, %2\n\tmovl %%gs, %3"
+			 : "=r"(ds), "=r"(es), "=r"(fs), "=r"(gs));
+	CHECK_EQ(ds, selector);
+	CHECK_EQ(es, selector);
+	CHECK_EQ(fs, selector);
+	CHECK_EQ(gs, selector);
+}
+
+static unsigned inherited;
+
+/* Another task with other segments, which runs while its parent waits. It begins with its parent's. */
+static void other_segments(void)
+{
+	selectors_are(inherited);
+	load_selectors(inherited ? 0 : stack_selector());
+	sched_yield();
+	selectors_are(inherited ? 0 : stack_selector());
+	set_bases(0x24000);
+	sched_yield();
+	bases_are(0x24000);
+}
+
+/* A base that is set makes the selector null. */
+static void set_and_look(void)
+{
+	unsigned fs, gs;
+
+	load_selectors(stack_selector());
+	set_bases(0x36000);
+	sched_yield();
+	bases_are(0x36000);
+	__asm__ volatile("movl %%fs, %0\n\tmovl %%gs, %1" : "=r"(fs), "=r"(gs));
+	CHECK_EQ(fs | gs, 0);
+}
+
+static void become_fresh(void)
+{
+	char *const argv[] = {"regtest", FRESH, NULL}, *const envp[] = {NULL};
+
+	load_selectors(stack_selector());
+	execve("/proc/self/exe", argv, envp);
+	_exit(2);
+}
+
+/* Selectors are a task's: through a switch to a task that has others, for a child, and not for a new program. */
+static void selectors(void)
+{
+	check_pin(0);
+	load_selectors(stack_selector());
+	inherited = stack_selector();
+	CHECK_EQ(check_in_child(other_segments), 0);
+	selectors_are(stack_selector());
+	load_selectors(0);
+	inherited = 0;
+	CHECK_EQ(check_in_child(other_segments), 0);
+	selectors_are(0);
+	CHECK_EQ(check_in_child(become_fresh), 0);
+}
+
+/* A base is a task's. One that a selector has cleared, null or not, stays 0 through a switch. */
+static void bases(void)
+{
+	const unsigned loaded[] = {0, stack_selector()};
+
+	check_pin(0);
+	for (int i = 0; i < ARRAY_SIZE(loaded); i++) {
+		set_bases(0x42000);
+		CHECK_EQ(check_in_child(set_and_look), 0);
+		bases_are(0x42000);
+		load_selectors(loaded[i]);
+		bases_are(0);
+		inherited = loaded[i];
+		CHECK_EQ(check_in_child(other_segments), 0);
+		bases_are(0);
+		selectors_are(loaded[i]);
 	}
 }
 
@@ -307,9 +503,18 @@ int main(int argc, char **argv)
 		{"records", records},
 		{"tag-checks", tag_checks},
 #else
-		{"bad-pcs", bad_pcs},	{"end-of-state", end_of_state}, {"direction-flag", direction_flag},
+		{"bad-pcs", bad_pcs},		{"broken-state", broken_state},
+		{"end-of-state", end_of_state}, {"direction-flag", direction_flag},
+		{"selectors", selectors},	{"bases", bases},
 #endif
 	};
+
+#ifdef __x86_64__
+	if (argc > 1 && !strcmp(argv[1], FRESH)) {
+		selectors_are(0);
+		return check_failures ? 1 : 0;
+	}
+#endif
 
 	check_seconds = 40;
 	return check_main(argc, argv, cases, ARRAY_SIZE(cases));

@@ -114,10 +114,55 @@ static void timers(void)
 	CHECK_CALL(close(fd));
 }
 
+#ifndef __linux__
+/* Seconds more, or less, for the time of the day. */
+static void move_clock(long seconds)
+{
+	struct timespec day;
+
+	CHECK_CALL(clock_gettime(CLOCK_REALTIME, &day));
+	day.tv_sec += seconds;
+	CHECK_CALL(check_syscall(SYS_clock_settime, CLOCK_REALTIME, (long)&day, 0, 0, 0, 0));
+}
+
+/* With TFD_TIMER_CANCEL_ON_SET a clock that was set is told: by poll, by a read, and by a read that waits. */
+static void clock_that_is_set(void)
+{
+	int fd = (int)CHECK_CALL(check_syscall(SYS_timerfd_create, 0, 0, 0, 0, 0, 0));
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	long far = 4000000000L * 1000000000, v;
+	pid_t child;
+
+	CHECK_EQ(set_timer(fd, 1, 0, far, NULL), 0);
+	move_clock(100);
+	CHECK_EQ(poll(&p, 1, 0), 0);
+	CHECK_EQ(set_timer(fd, 3, 0, far, NULL), 0);
+	CHECK_EQ(poll(&p, 1, 0), 0);
+	move_clock(100);
+	CHECK_EQ(poll(&p, 1, 0), 1);
+	CHECK_ERRNO(read(fd, &v, 8), ECANCELED);
+	CHECK_EQ(poll(&p, 1, 0), 0);
+	move_clock(100);
+	CHECK_ERRNO(set_timer(fd, 3, 0, far, NULL), ECANCELED);
+	CHECK_EQ(poll(&p, 1, 0), 0);
+	child = check_fork();
+	if (child == 0) {
+		process_gets(getppid(), 'S');
+		move_clock(-300);
+		_exit(check_failures);
+	}
+	CHECK_ERRNO(read(fd, &v, 8), ECANCELED);
+	CHECK_EQ(check_wait(child), 0);
+}
+#endif
+
 static const struct check_case cases[] = {
 	{"timers", timers},
 	{"timer_is_exact", timer_is_exact},
 	{"timer_of_the_day", timer_of_the_day},
+#ifndef __linux__
+	{"clock_that_is_set", clock_that_is_set},
+#endif
 };
 
 int main(int argc, char **argv)

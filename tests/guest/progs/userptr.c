@@ -61,7 +61,8 @@ static const char without[] =
 	"sched_get_priority_min sched_getscheduler sched_yield set_robust_list* "
 	"set_tid_address* setfsgid setfsuid setgid setpgid setpriority setregid setresgid "
 	"timer_delete timer_getoverrun "
-	"setresuid setreuid setsid setuid shutdown socket sync syncfs tgkill tkill umask vfork ";
+	"setresuid setreuid setsid setuid shutdown socket sync syncfs tee tgkill tkill umask "
+	"unshare vfork ";
 
 static bool is_without(const char *name)
 {

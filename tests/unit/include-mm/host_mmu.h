@@ -47,6 +47,17 @@ void pgd_free(pgd_t *pgd)
 		free(pgd->table[i]);
 	free(pgd);
 }
+/* So few that all stay until pgd_free(). */
+unsigned long pgd_pages(pgd_t *pgd)
+{
+	return 0;
+}
+void pgd_detach_tables(pgd_t *pgd, struct list_head *tables)
+{
+}
+void free_detached_tables(struct list_head *tables)
+{
+}
 /* As <mm/pgtable.h> declares them. Where there is no table, *va goes on behind the 2 MiB that it would cover. */
 pte_t *pte_run(pgd_t *pgd, unsigned long *va, unsigned long end, unsigned *n)
 {

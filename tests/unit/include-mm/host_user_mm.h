@@ -9,6 +9,7 @@
 #define sprintf	  k_sprintf
 #include <host_kernel.h>
 #include <host_mmu.h>
+#include <host_users.h>
 #include <uapi/mman.h>
 
 #include "../../../kernel/lib/vsprintf.c"
@@ -49,11 +50,16 @@ ssize_t strscpy(char *dst, const char *src, size_t size)
 	snprintf(dst, size, "%s", src);
 	return 0;
 }
-void *vmalloc(unsigned long size)
+/* Memory that is full stays so: no process can be killed. */
+bool out_of_memory(gfp_t gfp, unsigned order)
 {
-	return NULL;
+	return false;
 }
-void *vzalloc(unsigned long size)
+bool current_is_dying(void)
+{
+	return false;
+}
+void *__vmalloc(unsigned long size, gfp_t gfp)
 {
 	return NULL;
 }

@@ -30,6 +30,7 @@
 #include <proc/fork.h>
 #include <proc/signal.h>
 #include <time/hrtimer.h>
+#include <time/irq_share.h>
 
 #include "../../../kernel/sched/sched.h"
 
@@ -92,6 +93,11 @@ void kthread_park(struct task_struct *t)
 {
 }
 void kthread_unpark(struct task_struct *t)
+{
+}
+/* Interrupts take no time here. */
+u64 irq_share_owed;
+void irq_share_exceeded(struct irq_share *s, u64 took, u64 gap)
 {
 }
 bool printk_wake_pending;

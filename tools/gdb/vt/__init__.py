@@ -18,6 +18,7 @@ SUBJECTS = (
     "trace",
     "ftrace",
     "hooks",
+    "lx",
 )
 
 

@@ -116,14 +116,17 @@ class Backtrace(command.Command):
     """Print the kernel stack of a task, or of all of them, as the kernel's own dumps do (sysrq-t, a panic).
 
     It goes by frame records alone, so it works where `bt` has no debugging information, through interrupts and through
-    hooked returns, whose true callers it shows. A task in user mode has one line."""
+    hooked returns, whose true callers it shows. A task in user mode has one line. Without a word it is the task of the
+    CPU that gdb looks at."""
 
     name = "vt-bt"
-    usage = "vt-bt PID|all"
-    least = most = 1
+    usage = "vt-bt [PID|all]"
+    most = 1
 
     def run(self, words):
-        if words[0] == "all":
+        if not words:
+            yield from backtrace(kernel.current())
+        elif words[0] == "all":
             for task in kernel.tasks():
                 yield from readable(backtrace(task), int(task.address))
         else:

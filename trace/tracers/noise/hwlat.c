@@ -21,6 +21,7 @@
 #include <lib/errno.h>
 #include <lib/string.h>
 #include <sched/cpuhp.h>
+#include <sched/stop.h>
 #include <time/clock.h>
 #include <trace/machine_irq.h>
 
@@ -88,13 +89,16 @@ struct hwlat_sample {
 	unsigned count;
 };
 
+#define SAMPLE_MAX_NS ((u64)NSEC_PER_SEC / 2)
+
 /*
- * Read the clock for `width`, or until the thread is told to stop. Interrupts off. The steps are compared in whole
+ * Read the clock for `width`, but not longer than SAMPLE_MAX_NS, so that a prompt on this CPU is answered. It ends
+ * earlier when the thread is told to stop, or the CPU is. Interrupts off. The steps are compared in whole
  * microseconds, as in Linux: 10.9 us are not beyond 10.
  */
 static void hwlat_take(struct hwlat_sample *s, u64 width_ns, u64 thresh_us)
 {
-	u64 start = sched_clock(), last = start, t1, t2;
+	u64 start = sched_clock(), last = start, end = start + min(width_ns, SAMPLE_MAX_NS), t1, t2;
 
 	*s = (struct hwlat_sample){};
 	do {
@@ -107,7 +111,7 @@ static void hwlat_take(struct hwlat_sample *s, u64 width_ns, u64 thresh_us)
 		s->inner = max(s->inner, t2 - t1);
 		s->outer = max(s->outer, t1 - last);
 		last = t2;
-	} while (t2 - start <= width_ns && !kthread_should_stop());
+	} while (t2 <= end && !kthread_should_stop() && !stop_machine_asked());
 }
 
 /* A line for a sample. The array cannot go: its tracer is reset first, and that ends this thread. */
@@ -188,18 +192,19 @@ static void hwlat_next_cpu(struct trace_array *tr, struct cpumask *at)
 }
 
 /*
- * Sleep until the next window, 1 ms at least. The state is set before the question, so kthread_stop() is seen or wakes
- * the thread.
+ * Sleep until the next window: 1 ms at least, and a tenth of a sample, so that there is time for who wants to end this.
+ * The state is set before the question, so kthread_stop() is seen or wakes the thread.
  */
 static void hwlat_wait(void)
 {
 	u64 width = READ_ONCE(hwlat_width), window = max(READ_ONCE(hwlat_window), width);
+	u64 least = max(min(trace_param_ns(width), SAMPLE_MAX_NS) / 10, (u64)NSEC_PER_MSEC);
 
 	set_current_state(TASK_INTERRUPTIBLE);
 	if (kthread_should_stop())
 		__set_current_state(TASK_RUNNING);
 	else
-		schedule_timeout_ns(max_t(s64, trace_param_ns(window - width), NSEC_PER_MSEC));
+		schedule_timeout_ns(max_t(s64, trace_param_ns(window - width), least));
 }
 
 /* hwlatd and hwlatd/N. */

@@ -150,16 +150,19 @@ static bool timerlat_waits(const struct timerlat *t)
 }
 
 /*
- * Sleep until the next period that is still to come; periods that are over are left out. The state is set before each
- * look, so no wake-up is lost. False: the wait was ended before the timer fired.
+ * Sleep until the next period that is still to come; periods that are over are left out. No class of tasks comes before
+ * the thread's, so a thread that takes longer than its period would leave the CPU to nobody: it also leaves out periods
+ * that would give it less rest than a sixteenth of the time that it has taken. The state is set before each look, so no
+ * wake-up is lost. False: the wait was ended before the timer fired.
  */
 static bool timerlat_wait(struct timerlat *t)
 {
 	u64 period = READ_ONCE(noise_settings.timerlat_period) * NSEC_PER_USEC, now = sched_clock();
+	u64 least = now + (now - t->abs_period) / 16;
 
 	t->abs_period += period;
-	if (t->abs_period < now)
-		t->abs_period += (now - t->abs_period + period - 1) / period * period;
+	if (t->abs_period < least)
+		t->abs_period += (least - t->abs_period + period - 1) / period * period;
 	t->fired = false;
 	hrtimer_start(&t->timer, t->abs_period);
 	for (;;) {

@@ -3,11 +3,12 @@
 
 #include <asm/page.h>
 
-#define ELF_MACHINE	183 /* EM_AARCH64 */
-#define ELF_PLATFORM	"aarch64"
-#define ELF_HWCAP	arch_elf_hwcap(false)
-#define ELF_HWCAP2	arch_elf_hwcap(true)
-#define ELF_ET_DYN_BASE (2 * TASK_SIZE / 3)
+#define ELF_MACHINE	   183 /* EM_AARCH64 */
+#define ELF_PLATFORM	   "aarch64"
+#define COMPAT_UTS_MACHINE "armv8l"
+#define ELF_HWCAP	   arch_elf_hwcap(false)
+#define ELF_HWCAP2	   arch_elf_hwcap(true)
+#define ELF_ET_DYN_BASE	   (2 * TASK_SIZE / 3)
 /*
  * The last pages of user space, from above: one that is never mapped, the vDSO's code, its data, and below them the
  * stack, which grows down.

@@ -18,18 +18,28 @@ struct user_debug {
 	u64 address[4], dr6, dr7;
 };
 
+/* The selectors of user mode's data segments. `all` asks of the four at once whether one is not null. */
+union user_segments {
+	struct {
+		u16 ds, es, fs, gs;
+	};
+	u64 all;
+};
+
 /*
- * fsbase and gsbase are what user mode was given (arch_prctl, clone): user mode cannot set the registers
- * itself, as CR4.FSGSBASE is off, so they need no reading back. Both are canonical user addresses. Locks: s
- * changed by the task itself, or by the switch; t the task itself.
+ * fsbase, gsbase and segments are exact while the task does not run. While it runs, the registers say what holds:
+ * user mode loads selectors itself, and each load of FS or GS sets the base to 0, since no segment of ours has
+ * another. It cannot set a base, as CR4.FSGSBASE is off, so a base that is 0 here is 0 in the register. Both are
+ * canonical user addresses. Locks: s changed by the task itself, or by the switch; t the task itself.
  */
 struct thread_struct {
-	u64 sp;			 /* [s] struct switch_frame, while not running */
-	u64 fsbase;		 /* [t] FS base, user TLS */
-	u64 gsbase;		 /* [t] user GS base, in KERNEL_GS_BASE while the task is in the kernel */
-	u64 cr2;		 /* [t] of the last fault signal, for sigcontext, as are the next two */
-	u64 trap_nr;		 /* [t] vector */
-	u64 error_code;		 /* [t] */
-	struct user_debug debug; /* [s; by the debugger while the task stands still] */
-	struct fpu fpu;		 /* [s] */
+	u64 sp;			      /* [s] struct switch_frame, while not running */
+	u64 fsbase;		      /* [s] FS base, user TLS */
+	u64 gsbase;		      /* [s] user GS base, in KERNEL_GS_BASE while the task is in the kernel */
+	union user_segments segments; /* [s] */
+	u64 cr2;		      /* [t] of the last fault signal, for sigcontext, as are the next two */
+	u64 trap_nr;		      /* [t] vector */
+	u64 error_code;		      /* [t] */
+	struct user_debug debug;      /* [s; by the debugger while the task stands still] */
+	struct fpu fpu;		      /* [s] */
 };

@@ -307,9 +307,10 @@ static void open_all(void)
 		ROW(chroot, "path", X), ROW(truncate, "path", X, 0), ROW(openat, "path", HERE, X, 0, 0),               \
 		ROW(mkdirat, "path", HERE, X, 0700), ROW(mknodat, "path", HERE, X, 0100600, 0),                        \
 		ROW(fchmodat, "path", HERE, X, 0600), ROW(fchownat, "path", HERE, X, 0, 0, 0),                         \
-		ROW(faccessat, "path", HERE, X, 0), ROW(faccessat2, "path", HERE, X, 0, 0),                            \
-		ROW(unlinkat, "path", HERE, X, 0), ROW(symlinkat, "target", X, HERE, P(new_path)),                     \
-		ROW(symlinkat, "path", P(path), HERE, X), ROW(linkat, "old path", HERE, X, HERE, P(new_path), 0),      \
+		ROW(fchmodat2, "path", HERE, X, 0600, 0), ROW(faccessat, "path", HERE, X, 0),                          \
+		ROW(faccessat2, "path", HERE, X, 0, 0), ROW(unlinkat, "path", HERE, X, 0),                             \
+		ROW(symlinkat, "target", X, HERE, P(new_path)), ROW(symlinkat, "path", P(path), HERE, X),              \
+		ROW(linkat, "old path", HERE, X, HERE, P(new_path), 0),                                                \
 		ROW(linkat, "new path", HERE, P(path), HERE, X, 0),                                                    \
 		ROW(renameat2, "old path", HERE, X, HERE, P(new_path), 0),                                             \
 		ROW(renameat2, "new path", HERE, P(path), HERE, X, 0),                                                 \
@@ -369,13 +370,18 @@ static void open_all(void)
 		ROW(pipe2, "descriptors", X, 0), ROW(sendfile64, "offset", null, file, X, BYTES),                    \
 		MORE(splice, "offset in", (.after = pipe_is_whole), file, X, pipe_out, 0, BYTES, 0),                 \
 		MORE(splice, "offset out", (.after = pipe_is_whole), pipe_in, 0, file, X, BYTES, 0),                 \
-		ROW(getrandom, "buffer", X, BYTES, 0), ROW(syslog, "buffer", 3, X, BYTES)
+		ROW(copy_file_range, "offset in", file, X, file, 0, 0, 0),                                           \
+		ROW(copy_file_range, "offset out", file, 0, file, X, 0, 0), ROW(getrandom, "buffer", X, BYTES, 0),   \
+		ROW(syslog, "buffer", 3, X, BYTES)
 
-#define TERMINAL                                                                                           \
-	ROW(ioctl, "TCGETS", tty, 0x5401, X), ROW(ioctl, "TCSETS", tty, 0x5402, X),                        \
-		ROW(ioctl, "TCSETSW", tty, 0x5403, X), ROW(ioctl, "TCSETSF", tty, 0x5404, X),              \
-		ROW(ioctl, "TIOCGWINSZ", tty, 0x5413, X), ROW(ioctl, "TIOCSWINSZ", tty, 0x5414, X),        \
-		ROW(ioctl, "FIONREAD", tty, 0x541b, X), ROW(ioctl, "FIONREAD (pipe)", pipe_in, 0x541b, X), \
+#define TERMINAL                                                                                            \
+	ROW(ioctl, "TCGETS", tty, 0x5401, X), ROW(ioctl, "TCSETS", tty, 0x5402, X),                         \
+		ROW(ioctl, "TCGETA", tty, 0x5405, X), ROW(ioctl, "TCSETA", tty, 0x5406, X),                 \
+		ROW(ioctl, "TCSETAW", tty, 0x5407, X), ROW(ioctl, "TCSETAF", tty, 0x5408, X),               \
+		ROW(ioctl, "TIOCGLCKTRMIOS", tty, 0x5456, X), ROW(ioctl, "TIOCSLCKTRMIOS", tty, 0x5457, X), \
+		ROW(ioctl, "TCSETSW", tty, 0x5403, X), ROW(ioctl, "TCSETSF", tty, 0x5404, X),               \
+		ROW(ioctl, "TIOCGWINSZ", tty, 0x5413, X), ROW(ioctl, "TIOCSWINSZ", tty, 0x5414, X),         \
+		ROW(ioctl, "FIONREAD", tty, 0x541b, X), ROW(ioctl, "FIONREAD (pipe)", pipe_in, 0x541b, X),  \
 		ROW(ioctl, "TIOCOUTQ", tty, 0x5411, X), MORE(ioctl, "TIOCSTI", (.one_byte = true), tty, 0x5412, X)
 
 #define WAITS                                                                                                          \
@@ -459,7 +465,9 @@ static void open_all(void)
 		ROW(ptrace, "GET_SYSCALL_INFO", 0x420e, debugged, 24, X), VM(process_vm_readv), VM(process_vm_writev)
 
 #define EVENT_FILES                                                                                                   \
-	ROW(epoll_ctl, "event", epoll, 3, event_fd, X),                                                               \
+	ROW(epoll_ctl, "event", epoll, 3, event_fd, X), ROW(fcntl, "SETOWN_EX", event_fd, 15, X),                     \
+		ROW(fcntl, "GETOWN_EX", event_fd, 16, X), ROW(ioctl, "FIOASYNC", event_fd, 0x5452, X),                \
+		ROW(get_robust_list, "head", 0, X, P(room)), ROW(get_robust_list, "length", 0, P(room), X),           \
 		MORE(epoll_pwait, "events", (.before = fire), epoll, X, 1, 0, 0, SET),                                \
 		ROW(epoll_pwait, "mask", epoll, P(room), 1, 0, X, SET),                                               \
 		MORE(epoll_pwait2, "events", (.before = fire), epoll, X, 1, P(all_zero), 0, SET),                     \

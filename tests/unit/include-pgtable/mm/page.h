@@ -2,13 +2,16 @@
 #pragma once
 
 #include <asm/page.h>
+#include <lib/list.h>
 #include <mm/gfp.h>
 
 struct page {
+	struct list_head lru;
 	unsigned long private;
 	bool used;
 };
 struct page *virt_to_page(const void *v);
+void *page_to_virt(const struct page *page);
 void *get_zeroed_page(gfp_t gfp);
 void free_zeroed_page(void *page);
 void memblock_add(phys_addr_t base, u64 size);
