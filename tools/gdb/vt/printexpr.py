@@ -10,7 +10,8 @@ import gdb
 from vt import kernel
 
 TOKEN = re.compile(
-    r"""\s*(?:(?P<number>0[xX][0-9a-fA-F]+|\d+)[uUlL]*|(?P<text>"(?:[^"\\]|\\.)*")|(?P<name>\w+)
+    r"""\s*(?:(?P<number>0[xX][0-9a-fA-F]+|\d+)[uUlL]*|(?P<text>"(?:[^"\\]|\\.)*")|(?P<char>'(?:[^'\\]|\\.)')
+                       |(?P<name>\w+)
                        |(?P<mark>->|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^~!<>?:()\[\]{},.]))""",
     re.X,
 )
@@ -239,6 +240,9 @@ class Parser:
             while self.at < len(self.tokens) and self.tokens[self.at][0] == "text":
                 constant += unescaped(self.take()[1][1:-1])
             return lambda record: constant
+        if kind == "char":
+            code = ord(unescaped(text[1:-1]))
+            return lambda record: code
         if text == "(":
             value = self.expression()
             self.take(")")
