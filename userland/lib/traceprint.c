@@ -352,6 +352,16 @@ static bool eat_cast(struct eval *e)
 	return true;
 }
 
+/* 'c': its code. */
+static unsigned long long character(struct eval *e)
+{
+	unsigned long long code = (unsigned char)*e->at;
+
+	e->at += code != 0;
+	want(e, "'");
+	return code;
+}
+
 /* A bracket, a number, a string, a field, a sign or a call: what stands between operators. */
 static struct vt_value primary(struct eval *e)
 {
@@ -371,6 +381,8 @@ static struct vt_value primary(struct eval *e)
 		v.n = -primary(e).n;
 	} else if (*e->at == '"') {
 		v = string(e);
+	} else if (eat(e, "'")) {
+		v.n = character(e);
 	} else if (eat(e, "REC->")) {
 		v = field_value(e);
 	} else if (isdigit((unsigned char)*e->at)) {

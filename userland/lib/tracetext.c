@@ -354,6 +354,20 @@ static void print_hrtimer(struct vt_bytes *out, const struct vt_record *r, struc
 				(unsigned long)field(r, "softexpires"));
 }
 
+/* ---- TLB */
+
+/* Linux's reasons to flush; the fifth, to ask others for it, is younger than the plug-in, which has no words for it. */
+static void print_tlb_flush(struct vt_bytes *out, const struct vt_record *r, struct vt_cpu *cpu)
+{
+	static const char *const reasons[] = {"flush on task switch", "remote shootdown", "local shootdown",
+					      "local mm shootdown"};
+	unsigned long reason = field(r, "reason");
+
+	(void)cpu;
+	vt_bytes_printf(out, "pages=%ld reason=%s (%lu)", (long)field(r, "pages"),
+			reason < ARRAY_SIZE(reasons) ? reasons[reason] : "", reason);
+}
+
 /* ---- Memory: the caller stands in front of what the format says */
 
 /* The caller of the allocator in front of the text that the event's own format makes. */
@@ -387,7 +401,8 @@ bool vt_print_plugin(struct vt_bytes *out, const struct vt_record *r, struct vt_
 		       {"kmalloc", print_kmem},
 		       {"kfree", print_kmem},
 		       {"kmem_cache_alloc", print_kmem},
-		       {"kmem_cache_free", print_kmem}};
+		       {"kmem_cache_free", print_kmem},
+		       {"tlb_flush", print_tlb_flush}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(plugins); i++) {
 		if (!strcmp(plugins[i].name, r->event->name)) {
