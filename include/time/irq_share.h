@@ -28,6 +28,8 @@ struct irq_share {
 	u64 debt;	/* [c] ns by which interrupts have exceeded their share; 0: they have not */
 	ktime_t since;	/* [c] when that began */
 	u64 interrupts; /* [c] ns in them since then */
+	u64 took[8];	/* [c] ns in each of the last ones since then, */
+	unsigned nr;	/* [c] of which the next is at nr % 8 */
 };
 
 /* What an interrupt owes to the tasks for each ns, in 1/64 ns; 0: nothing is ended. [a] */

@@ -12,6 +12,10 @@
  * away. At a quarter of the time the debt stays as it is; above, it grows until it reaches DEBT_MAX. An interrupt that
  * takes longer than TOOK_MAX counts as one of TOOK_MAX, with a gap that is shorter by the same factor. So a host that
  * takes the CPU away in the middle of a handler, for however long, cannot fill the debt by that alone.
+ *
+ * An emulator that runs all CPUs on one of the host's in turn begins another turn where a timer is due: in most handlers,
+ * whose length is then that of the others' turns. But some it leaves alone, while a tracer makes every one long. So none
+ * counts as more than four times the shortest of the last eight.
  */
 #include <fs/libfs.h>
 #include <kernel/printk.h>
@@ -57,6 +61,20 @@ static notrace noinline void irq_share_relieve(unsigned percent)
 			smp_processor_id(), what);
 }
 
+/* Keep the length, and return what it counts as: at most four times the shortest of the last ones of this debt. */
+static notrace u64 irq_share_counted(struct irq_share *s, u64 took)
+{
+	u64 shortest = took;
+
+	if (!s->debt)
+		for (unsigned n = 0; n < ARRAY_SIZE(s->took); n++)
+			s->took[n] = took;
+	s->took[s->nr++ % ARRAY_SIZE(s->took)] = took;
+	for (unsigned n = 0; n < ARRAY_SIZE(s->took); n++)
+		shortest = min(shortest, s->took[n]);
+	return min(took, 4 * shortest);
+}
+
 /* The debt grows or shrinks; at DEBT_MAX something is ended, and it begins from zero again. */
 notrace void irq_share_exceeded(struct irq_share *s, u64 took, u64 gap)
 {
@@ -69,6 +87,7 @@ notrace void irq_share_exceeded(struct irq_share *s, u64 took, u64 gap)
 		gap = min(gap, (u64)NSEC_PER_SEC) * TOOK_MAX / took;
 		took = TOOK_MAX;
 	}
+	took = irq_share_counted(s, took);
 	s->debt += took * READ_ONCE(irq_share_owed) >> IRQ_SHARE_OWED_SHIFT;
 	s->debt -= min(s->debt, gap);
 	if (s->debt < DEBT_MAX)

@@ -119,7 +119,19 @@ static void test_a_host_that_is_busy(void **state)
 	}
 	assert_true(dear_on);
 	/* Each handler takes so long: it is not the host's doing. */
-	interrupts(12, 50 * MS, 500 * MS);
+	interrupts(20, 50 * MS, 500 * MS);
+	assert_false(dear_on);
+}
+
+/* An emulator runs three other CPUs, a millisecond each, in the middle of three handlers of four. */
+static void test_an_emulator_that_runs_cpus_in_turn(void **state)
+{
+	for (unsigned n = 0; n < 1000; n++)
+		interrupt(MS, n % 4 ? 3 * MS : MS / 50);
+	assert_true(dear_on);
+	/* A tracer makes all of them long, those that are left alone too. */
+	for (unsigned n = 0; n < 100; n++)
+		interrupt(MS, n % 4 ? 6 * MS : 2 * MS);
 	assert_false(dear_on);
 }
 
@@ -150,6 +162,7 @@ int main(void)
 		cmocka_unit_test_setup(test_the_dearest_ends, begin),
 		cmocka_unit_test_setup(test_a_debt_is_worked_off, begin),
 		cmocka_unit_test_setup(test_a_host_that_is_busy, begin),
+		cmocka_unit_test_setup(test_an_emulator_that_runs_cpus_in_turn, begin),
 		cmocka_unit_test_setup(test_the_limit_can_be_set, begin),
 	};
 
