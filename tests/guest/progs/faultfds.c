@@ -287,7 +287,7 @@ static long get_credentials(const struct fault_step *s)
 }
 
 static const struct fault_step steps[] = {
-	STEP("pipe2", pipe_it, NULL, close_both, NULL),
+	STEP("pipe2", pipe_it, NULL, close_both, NULL, .also = ENFILE),
 	STEP("write, a pipe", write_pipe, make_pipe, empty_pipe, empty_pipe),
 	STEP("socketpair", pair_it, NULL, close_both, NULL, .also = ENFILE),
 	STEP("eventfd2", eventfd_it, NULL, close_it, NULL),
