@@ -124,6 +124,9 @@ static int map_files_lookup_task(struct inode *dir, struct dentry *dentry, struc
 	proc_node(inode)->vm_end = end;
 	inode->i_op = &map_files_link_iops;
 	inode->i_size = 64; /* as on Linux: more than any text of such a name takes */
+	spin_lock(&dcache_lock);
+	dentry->d_flags |= DCACHE_CANT_MOUNT; /* as on Linux since 6.12: a mount there would outlive the area */
+	spin_unlock(&dcache_lock);
 	return proc_attach(dentry, inode);
 }
 

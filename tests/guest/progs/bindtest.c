@@ -102,6 +102,33 @@ static void binds(void)
 	CHECK_CALL(do_mount(NULL, "/proc", NULL, PRIVATE | REC));
 }
 
+/* ENOENT for a mount on the name itself, which follows no link: a path of an O_PATH descriptor of it leads there. */
+static void refuses_a_mount(const char *name)
+{
+	char path[64];
+	int fd = (int)CHECK_CALL(open(name, O_PATH | O_NOFOLLOW));
+
+	sniprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	CHECK_ERRNO(do_mount(D "/a/file", path, NULL, BIND), ENOENT);
+	CHECK_ERRNO(do_mount("x", path, "tmpfs", 0), ENOENT);
+	close(fd);
+}
+
+/* Names of /proc that come and go with what they show. */
+static void passing_names(void)
+{
+	char name[320] = "/proc/self/map_files/", *all;
+
+	begin();
+	refuses_a_mount("/proc/self/fd/0");
+	refuses_a_mount("/proc/self/fdinfo/0");
+	all = vt_read_file("/proc/self/maps", NULL); /* the program's file comes first, with leading zeros */
+	strncat(name, all + strspn(all, "0"), strcspn(all, "-") + 1 - strspn(all, "0"));
+	all += strcspn(all, "-") + 1;
+	strncat(name, all + strspn(all, "0"), strcspn(all, " ") - strspn(all, "0"));
+	refuses_a_mount(name);
+}
+
 static void trees(void)
 {
 	begin();
@@ -226,7 +253,8 @@ static void race(void)
 }
 
 static const struct check_case cases[] = {
-	{"binds", binds}, {"trees", trees}, {"moves", moves}, {"pivots", pivots}, {"race", race},
+	{"binds", binds}, {"passing-names", passing_names}, {"trees", trees}, {"moves", moves}, {"pivots", pivots},
+	{"race", race},
 };
 
 int main(int argc, char **argv)
