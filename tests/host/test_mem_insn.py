@@ -29,12 +29,18 @@ class Decoder:
         return self.insn
 
 
-def instructions(arch, *options):
-    """(address, bytes of code, text) of each line of objdump."""
+def binutils(arch, tool, *options):
+    """What objdump or nm says of the kernel."""
     prefix = {"aarch64": "aarch64-linux-gnu-", "x86_64": "x86_64-linux-gnu-"}[arch]
-    text = subprocess.run(
-        [prefix + "objdump", "-d", "-w", *options, f"build/{arch}/vmlinux"], check=True, capture_output=True, text=True
-    ).stdout
+    command = [prefix + tool, *options, f"build/{arch}/vmlinux"]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def instructions(arch, *options):
+    """(address, bytes of code, text) of each line of objdump, from _stext on: the code before it is that of the first
+    steps of a boot, among it data, and on x86_64 instructions of 32-bit mode, which objdump takes for others."""
+    start = re.search(r"^(\w+) . _stext$", binutils(arch, "nm"), re.M)[1]
+    text = binutils(arch, "objdump", "-d", "-w", f"--start-address=0x{start}", *options)
     for line in text.splitlines():
         match = re.fullmatch(r"([0-9a-f]+):\t((?:[0-9a-f]+ ?)+)\t(.*)", line.strip())
         if match:
