@@ -185,14 +185,48 @@ static void writes_both(void)
 	_exit(first + second);
 }
 
+#ifdef __linux__
+static void writes_one(void)
+{
+	first = 1;
+}
+
+/*
+ * Some virtual machines keep what is written to debug registers, and never report anything (those of PVM). What Linux
+ * does with a report cannot be seen there.
+ */
+static bool cpu_reports(void)
+{
+	pid_t pid = tracee(writes_one, 0);
+
+	CHECK_CALL(watch(pid, 0, &first, WRITES));
+	go_on(pid, 0);
+	if (news(pid) == 0) {
+		printf("  left out: this computer has debug registers that report nothing\n");
+		return false;
+	}
+	kill_tracee(pid);
+	return true;
+}
+#else
+static bool cpu_reports(void)
+{
+	return true;
+}
+#endif
+
 /*
  * A store is reported before it is made, or after it, and the tracee goes on; other tasks that run meanwhile have
  * nothing of it.
  */
 static void watchpoints(void)
 {
-	pid_t pid = tracee(writes_both, 0), other = check_fork();
+	pid_t pid, other;
 
+	if (!cpu_reports())
+		return;
+	pid = tracee(writes_both, 0);
+	other = check_fork();
 	if (other == 0)
 		for (;;)
 			first = second;
@@ -230,8 +264,11 @@ static void calls_it(void)
 
 static void code_breakpoints(void)
 {
-	pid_t pid = tracee(calls_it, 0);
+	pid_t pid;
 
+	if (!cpu_reports())
+		return;
+	pid = tracee(calls_it, 0);
 	CHECK_CALL(watch(pid, 0, (void *)is_called, EXECUTES));
 	go_on(pid, 0);
 	is_hit(pid);
