@@ -121,29 +121,32 @@ int arch_setup_rt_frame(struct ksignal *ksig, u64 *oldset, struct pt_regs *regs)
 }
 
 /*
- * The registers are dropped first, so that a switch in between does not save their old values over what is read here.
+ * 0 or -EFAULT, and then the registers stay: the record lies in at most two pages, and the last word is read before
+ * they change. (Where another thread unmaps a page meanwhile, it is the program's loss.)
  */
-static int restore_fpsimd(struct fpsimd_context __user *ctx)
+static int restore_fpsimd(const struct fpsimd_context __user *ctx)
 {
 	struct user_fpsimd *fp = &current->thread.fpsimd;
 	u32 fpsr, fpcr;
+	u64 last;
 
-	fpsimd_reload(); /* first: a switch in between must not save over what is read here */
 	if (get_user(fpsr, &ctx->fpsr) || get_user(fpcr, &ctx->fpcr) ||
-	    copy_from_user(fp->vregs, ctx->vregs, sizeof(fp->vregs)))
+	    copy_from_user(&last, &ctx->vregs[ARRAY_SIZE(ctx->vregs) - 1], sizeof(last)))
 		return -EFAULT;
+	fpsimd_reload(); /* first: a switch in between must not save over what is read here */
 	fp->fpsr = fpsr;
 	fp->fpcr = fpcr;
-	return 0;
+	return copy_from_user(fp->vregs, ctx->vregs, sizeof(fp->vregs)) ? -EFAULT : 0;
 }
 
 /*
  * Walks the records of the extension area as the program has left them: each known one at most once, sizes right, an
- * end before the area's. 0; -EINVAL for what no kernel has written; -EFAULT.
+ * end before the area's. The vector registers change only if all are right. 0; -EINVAL for what no kernel has written;
+ * -EFAULT.
  */
 static int restore_records(struct sigcontext __user *sc)
 {
-	bool have_fpsimd = false;
+	struct fpsimd_context __user *fpsimd = NULL;
 
 	for (unsigned at = 0; at + sizeof(struct aarch64_ctx) <= sizeof(sc->reserved);) {
 		struct aarch64_ctx __user *ctx = (void *)(sc->reserved + at);
@@ -152,13 +155,13 @@ static int restore_records(struct sigcontext __user *sc)
 		if (get_user(magic, &ctx->magic) || get_user(size, &ctx->size))
 			return -EFAULT;
 		if (!magic)
-			return size || !have_fpsimd ? -EINVAL : 0;
+			return size || !fpsimd ? -EINVAL : restore_fpsimd(fpsimd);
 		if (size < sizeof(*ctx) || size % 16 || size > sizeof(sc->reserved) - at)
 			return -EINVAL;
 		if (magic == FPSIMD_MAGIC) {
-			if (have_fpsimd || size != sizeof(struct fpsimd_context) || restore_fpsimd((void *)ctx))
+			if (fpsimd || size != sizeof(*fpsimd))
 				return -EINVAL;
-			have_fpsimd = true;
+			fpsimd = (void *)ctx;
 		} else if (magic != ESR_MAGIC) {
 			return -EINVAL;
 		}
@@ -174,34 +177,54 @@ static bool valid_user_pstate(u64 pstate)
 }
 
 /*
- * Everything comes from user memory and is checked before `regs` changes: a frame that is refused
- * leaves them as they were.
+ * General registers from the frame; what cannot be read is 0. Of a pstate that user mode may not have only the
+ * condition flags are taken. 0, -EFAULT or -EINVAL.
+ */
+static int restore_regs(const struct sigcontext __user *sc, struct pt_regs *regs)
+{
+	struct pt_regs new = *regs;
+	unsigned long left = copy_from_user(new.regs, sc->regs, offsetof(struct pt_regs, orig_x0));
+	bool valid = valid_user_pstate(new.pstate);
+
+	new.pstate &= valid ? PSR_NZCV_MASK | PSR_BTYPE_MASK | PSR_SSBS_BIT | PSR_DIT_BIT | PSR_TCO_BIT : PSR_NZCV_MASK;
+	*regs = new;
+	if (left)
+		return -EFAULT;
+	return valid ? 0 : -EINVAL;
+}
+
+/*
+ * Goes back to what the frame says: the mask, the registers, the records, the alternate stack. When one of them is bad,
+ * those before it are the frame's all the same, as on Linux, so a handler of the SIGSEGV that follows returns to where
+ * this frame leads. 0, -EFAULT or -EINVAL.
  */
 static int restore_frame(struct rt_sigframe __user *frame, struct pt_regs *regs)
 {
-	struct sigcontext __user *sc = &frame->uc.uc_mcontext;
 	struct user_stack stack;
-	struct pt_regs new = *regs;
 	sigset_t set;
+	int err;
 
-	if (get_user(set, &frame->uc.uc_sigmask) || copy_from_user(&stack, &frame->uc.uc_stack, sizeof(stack)) ||
-	    copy_from_user(new.regs, sc->regs, offsetof(struct pt_regs, orig_x0)))
+	if (!access_ok(frame, sizeof(*frame)))
 		return -EFAULT;
-	if (!valid_user_pstate(new.pstate) || restore_records(sc))
+	err = get_user(set, &frame->uc.uc_sigmask);
+	if (!err)
+		set_current_blocked(set);
+	err |= restore_regs(&frame->uc.uc_mcontext, regs);
+	if (err || restore_records(&frame->uc.uc_mcontext))
 		return -EINVAL;
-	*regs = new;
-	regs->pstate &= PSR_NZCV_MASK | PSR_BTYPE_MASK | PSR_SSBS_BIT | PSR_DIT_BIT | PSR_TCO_BIT;
-	restore_sigframe(set, &stack);
+	if (copy_from_user(&stack, &frame->uc.uc_stack, sizeof(stack)))
+		return -EFAULT;
+	restore_altstack(&stack);
 	return 0;
 }
 
-/* The si_code for a frame that cannot be used: is there memory at all? As Linux has it. Takes mmap_lock. */
+/* The si_code for a frame that cannot be used. Linux asks only for memory there or above. Takes mmap_lock. */
 static int bad_frame_code(unsigned long addr)
 {
-	struct vm_area_struct *vma;
+	const struct vm_area_struct *vma;
 
 	mutex_lock(&current->mm->mmap_lock);
-	vma = find_vma_intersection(current->mm, addr, addr + 1);
+	vma = find_vma(current->mm, addr);
 	mutex_unlock(&current->mm->mmap_lock);
 	return vma ? SEGV_ACCERR : SEGV_MAPERR;
 }
@@ -212,7 +235,8 @@ long arch_rt_sigreturn(struct pt_regs *regs)
 
 	regs->syscallno = NO_SYSCALL; /* what is restored is not to be taken for an interrupted call */
 	if (regs->sp % 16 || restore_frame(frame, regs)) {
-		force_sig_fault(SIGSEGV, bad_frame_code((unsigned long)frame), (unsigned long)frame);
+		current->thread.fault_address = 0;
+		force_sig_fault(SIGSEGV, bad_frame_code(regs->sp), regs->sp); /* sp as far as it was restored */
 		return 0;
 	}
 	return regs->regs[0];

@@ -158,19 +158,26 @@ static void write_context(struct pt_regs *regs, const struct sigcontext *sc)
 
 /*
  * Goes back to what the frame says. Any rip and rsp are good: only their use faults, in user mode, or IRET refuses them
- * (entry.S). The FPU's part is last. When that is bad, the registers, the mask and the stack are those of the frame all
- * the same, so a handler of the SIGSEGV that follows returns to where this frame leads, as in Linux. 0, -EFAULT or
- * -EINVAL.
+ * (entry.S). When the FPU's part is bad, the registers and the mask are those of the frame all the same, so a handler
+ * of the SIGSEGV that follows returns to where this frame leads; the alternate stack, which is last, stays as it is. As
+ * on Linux. 0, -EFAULT or -EINVAL.
  */
 static int restore_frame(const struct rt_sigframe __user *frame, struct pt_regs *regs)
 {
 	struct ucontext uc;
+	sigset_t set;
+	int err;
 
+	if (get_user(set, &frame->uc.uc_sigmask))
+		return -EFAULT;
+	set_current_blocked(set);
 	if (copy_from_user(&uc, &frame->uc, sizeof(uc)))
 		return -EFAULT;
 	write_context(regs, &uc.uc_mcontext);
-	restore_sigframe(uc.uc_sigmask, &uc.uc_stack);
-	return fpu_restore_frame(uc.uc_mcontext.fpstate);
+	err = fpu_restore_frame(uc.uc_mcontext.fpstate);
+	if (!err)
+		restore_altstack(&uc.uc_stack);
+	return err;
 }
 
 long arch_rt_sigreturn(struct pt_regs *regs)

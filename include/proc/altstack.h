@@ -21,7 +21,7 @@ bool sigframe_fits(const struct ksignal *ksig, unsigned long sp, unsigned long f
 /* What a frame's uc_stack says: current's setting. */
 struct user_stack save_altstack(void);
 /*
- * rt_sigreturn, when the registers are restored already: signal mask and alternate stack as the frame has
- * them. An alternate stack that cannot be set is left as it is, as in Linux. Thread context.
+ * rt_sigreturn, when the registers are restored already: the alternate stack as the frame has it. One that cannot be
+ * set is left as it is, as on Linux. Thread context.
  */
-void restore_sigframe(sigset_t set, const struct user_stack *stack);
+void restore_altstack(const struct user_stack *stack);

@@ -112,8 +112,7 @@ struct user_stack save_altstack(void)
 	};
 }
 
-void restore_sigframe(sigset_t set, const struct user_stack *stack)
+void restore_altstack(const struct user_stack *stack)
 {
 	set_altstack(stack, user_stack_pointer(task_pt_regs(current))); /* a bad setting leaves the present one */
-	set_current_blocked(set);
 }

@@ -1,7 +1,7 @@
 /*
  * regtest: every register of a signal frame. A handler gets each as the program left it, and puts another value into
  * each; where the frame says that the program goes on, assembly compares all of them before anything else can change
- * one. Then states and records that a frame must not bring into force, and on x86_64 the registers that no frame has:
+ * one. Then frames of which a part must not come into force, and on x86_64 the registers that no frame has:
  * the selectors of the segments of data, with the bases of FS and GS.
  */
 #include <check.h>
@@ -38,6 +38,11 @@ static int go_on_from(frame_handler change)
 	handler = change;
 	return check_in_child(raise_in_child);
 }
+
+/* For frames that are refused: the alternate stack that is set, and the one that the frame has. */
+static char unused_stack[65536], framed_stack[65536];
+static const struct alt_stack unused = {.sp = unused_stack, .size = sizeof(unused_stack)},
+			      framed = {.sp = framed_stack, .size = sizeof(framed_stack)};
 
 #ifdef __aarch64__
 #define FRAME_X0 184
@@ -115,6 +120,73 @@ static void records(void)
 		if (!CHECK_EQ(WIFSIGNALED(status) ? WTERMSIG(status) : 0, SIGSEGV))
 			printf("  with a record of 0x%x bytes\n", bad[i]);
 	}
+}
+
+/* Ways to break a frame, in the order in which the kernel reads it. */
+enum { BAD_PSTATE, BAD_RECORD, NO_VECTORS, NR_FAULTS };
+static int fault, refused;
+static unsigned long interrupted_pc;
+
+#define FRAME_FAULT_ADDRESS 176
+#define FRAME_PSTATE	    448
+#define PSTATE_EL1H	    5UL
+#define PSTATE_FLAGS	    0xa0000000UL /* N and C */
+#define V9		    (FRAME_VECTOR + 9 * 16)
+#define MARK		    0x1212121212121212UL
+#define OTHER_MARK	    0x3434343434343434UL
+
+static void break_frame(int sig, void *info, void *uc)
+{
+	unsigned *record = (unsigned *)frame_vectors(uc);
+
+	*frame_word(frame_vectors(uc), V9) = MARK;
+	if (fault == BAD_PSTATE)
+		*frame_word(uc, FRAME_PSTATE) = PSTATE_FLAGS | PSTATE_EL1H;
+	else if (fault == BAD_RECORD)
+		record[528 / 4] = 0x12345678; /* where the end of the records was */
+	else
+		record[0] = record[1] = 0;
+	interrupted_pc = *frame_word(uc, FRAME_PC);
+	*frame_word(uc, FRAME_X0 + 8 * 19) = MARK;
+	*frame_word(uc, FRAME_MASK) = 1UL << (SIGUSR2 - 1);
+	*(struct alt_stack *)frame_word(uc, FRAME_STACK) = framed;
+}
+
+/* The address is the frame's stack pointer, and it was restored. The vector registers and the stack were not. */
+static void look_at_restored(int sig, void *info, void *uc)
+{
+	const struct alt_stack *stack = (const void *)frame_word(uc, FRAME_STACK);
+
+	if (refused++)
+		_exit(1); /* one signal, and not one after each return */
+	CHECK_EQ(((const int *)info)[2], SEGV_ACCERR);
+	CHECK_EQ(*frame_word(info, 16), *frame_word(uc, FRAME_SP));
+	CHECK_EQ(*frame_word(uc, FRAME_FAULT_ADDRESS), 0);
+	CHECK_EQ(*frame_word(uc, FRAME_PC), interrupted_pc);
+	CHECK_EQ(*frame_word(uc, FRAME_X0 + 8 * 19), MARK);
+	CHECK_EQ(*frame_word(uc, FRAME_MASK), 1UL << (SIGUSR2 - 1));
+	if (fault == BAD_PSTATE)
+		CHECK_EQ(*frame_word(uc, FRAME_PSTATE), PSTATE_FLAGS);
+	CHECK_EQ(*frame_word(frame_vectors(uc), V9), OTHER_MARK);
+	CHECK_EQ((unsigned long)stack->sp, (unsigned long)unused_stack);
+}
+
+/* x19, and v9 of the handler, which it does not use, are read at once. */
+static void return_from_broken(void)
+{
+	long x19, v9;
+
+	CHECK_CALL(check_syscall(SYS_sigaltstack, (long)&unused, 0, 0, 0, 0, 0));
+	CHECK_CALL(frame_handle(SIGUSR1, break_frame, 0));
+	CHECK_CALL(frame_handle(SIGSEGV, look_at_restored, 0));
+	__asm__ volatile("mov x19, %[mark]\n\tfmov d9, %[mark]\n\tmov x0, %[pid]\n\tmov x1, %[sig]\n\tmov x8, %[nr]\n\t"
+			 "svc #0\n\tmov %[x19], x19\n\tfmov %[v9], d9"
+			 : [x19] "=&r"(x19), [v9] "=&r"(v9)
+			 : [mark] "r"(OTHER_MARK), [pid] "r"((long)getpid()), [sig] "i"(SIGUSR1), [nr] "i"(SYS_kill)
+			 : "x0", "x1", "x8", "x19", "v9", "memory", "cc");
+	CHECK_EQ(x19, MARK);
+	CHECK_EQ(v9, OTHER_MARK);
+	CHECK_EQ(refused, 1);
 }
 
 /* PSTATE.TCO (FEAT_MTE), by the number that every assembler knows: off in a handler, the program's own behind it. */
@@ -219,13 +291,12 @@ static void bad_pcs(void)
 }
 
 /* Ways to break the FPU's part of a frame. */
-static enum { BAD_MXCSR, BAD_HEADER, BAD_ADDRESS } fault;
-static int refused;
+enum { BAD_MXCSR, BAD_HEADER, BAD_ADDRESS, NR_FAULTS };
+static int fault, refused;
 static unsigned long interrupted_pc;
 
 #define FRAME_FPSTATE 224
 #define XCOMP_BV      520 /* of the header that follows FXSAVE's part; XRSTOR wants zero there */
-#define SI_KERNEL     0x80
 
 static void break_state(int sig, void *info, void *uc)
 {
@@ -240,6 +311,7 @@ static void break_state(int sig, void *info, void *uc)
 	interrupted_pc = *frame_word(uc, FRAME_PC);
 	*frame_word(uc, FRAME_R8 + 8 * 4) = 0x1212; /* r12 */
 	*frame_word(uc, FRAME_MASK) = 1UL << (SIGUSR2 - 1);
+	*(struct alt_stack *)frame_word(uc, FRAME_STACK) = framed;
 }
 
 static void look_at_restored(int sig, void *info, void *uc)
@@ -251,6 +323,7 @@ static void look_at_restored(int sig, void *info, void *uc)
 	CHECK_EQ(*frame_word(uc, FRAME_R8 + 8 * 4), 0x1212);
 	CHECK_EQ(*frame_word(uc, FRAME_MASK), 1UL << (SIGUSR2 - 1));
 	CHECK_EQ(*(unsigned *)(frame_vectors(uc) + FRAME_MXCSR), 0x1f80);
+	CHECK_EQ((unsigned long)((struct alt_stack *)frame_word(uc, FRAME_STACK))->sp, (unsigned long)unused_stack);
 }
 
 /* The state of a new program takes the place of the broken one. r12, and the vector registers, are read at once. */
@@ -258,6 +331,7 @@ static void return_from_broken(void)
 {
 	long r12, low, nr = SYS_kill;
 
+	CHECK_CALL(check_syscall(SYS_sigaltstack, (long)&unused, 0, 0, 0, 0, 0));
 	CHECK_CALL(frame_handle(SIGUSR1, break_state, 0));
 	CHECK_CALL(frame_handle(SIGSEGV, look_at_restored, 0));
 	__asm__ volatile("movq %[mark], %%xmm15\n\tmovq %[mark], %%r12\n\tsyscall\n\tmovq %%xmm15, %[low]\n\t"
@@ -268,14 +342,6 @@ static void return_from_broken(void)
 	CHECK_EQ(r12, 0x1212);
 	CHECK_EQ(low, 0);
 	CHECK_EQ(refused, 1);
-}
-
-/* A frame whose FPU state the CPU refuses: registers, mask and stack are the frame's, and one SIGSEGV comes. */
-static void broken_state(void)
-{
-	for (fault = BAD_MXCSR; fault <= BAD_ADDRESS; fault++)
-		if (!CHECK_EQ(check_in_child(return_from_broken), 0))
-			printf("  with fault %d\n", fault);
 }
 
 #define ARCH_SET_GS 0x1001
@@ -418,6 +484,14 @@ static void direction_flag(void)
 }
 #endif
 
+/* A frame of which the last parts are refused: registers and mask are the frame's, and one SIGSEGV comes. */
+static void broken_state(void)
+{
+	for (fault = 0; fault < NR_FAULTS; fault++)
+		if (!CHECK_EQ(check_in_child(return_from_broken), 0))
+			printf("  with fault %d\n", fault);
+}
+
 static void all_registers(void)
 {
 	CHECK_EQ(go_on_from(set_all), EXIT_AS_WANTED << 8);
@@ -498,14 +572,17 @@ int main(int argc, char **argv)
 	static const struct check_case cases[] = {
 		{"all", all_registers},
 		{"arguments", arguments},
+		{"broken-state", broken_state},
 #ifdef __aarch64__
 		{"control-registers", control_registers},
 		{"records", records},
 		{"tag-checks", tag_checks},
 #else
-		{"bad-pcs", bad_pcs},		{"broken-state", broken_state},
-		{"end-of-state", end_of_state}, {"direction-flag", direction_flag},
-		{"selectors", selectors},	{"bases", bases},
+		{"bad-pcs", bad_pcs},
+		{"end-of-state", end_of_state},
+		{"direction-flag", direction_flag},
+		{"selectors", selectors},
+		{"bases", bases},
 #endif
 	};
 
