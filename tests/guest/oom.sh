@@ -130,5 +130,22 @@ test $2 -lt 200 || fail "$2 pages of one that was killed are there"
 kill -9 $held $large $safe
 wait $held $large $safe
 is_back 'all are gone' 1 $((before + 4096))
+
+# -- a large request that memory has become too small for: its process has the fewest pages, and goes first
+before=$(killed)
+hold 16384
+large=$!
+mkdir $T/instances/large
+size=$(cat $T/instances/large/buffer_size_kb)
+hold $(($(meminfo MemAvailable) - 6144))
+filler=$!
+adj $filler -1000
+runs 'a large request' oomtest asks $size $T/instances/large/buffer_size_kb
+dmesg | grep 'Out of memory: Killed process' | sed -n $((before + 1))p > /tmp/said
+grep -q '(oomtest) .* anon-rss:[0-9][0-9]*kB,.* oom_score_adj:0$' /tmp/said || fail "who asked: $(cat /tmp/said)"
+grep -q 'anon-rss:[0-9]\{3\}' /tmp/said && fail "who has more went: $(cat /tmp/said)"
+kill -9 $large $filler
+wait $large $filler
+rmdir $T/instances/large
 dmesg | grep -E 'Oops|BUG|WARNING' && fail 'the kernel complained'
 finish

@@ -2,7 +2,8 @@
  * oomtest: programs that fill memory, for tests of which process the OOM killer chooses. `hold KIB` touches so much,
  * adds a line to /tmp/held and sleeps; `stuck KIB` sleeps in the kernel, so that no signal ends it; `eat` touches
  * more and more; `rights` checks the right to write oom_score_adj; `vforked` is a process that must not be chosen;
- * `names` fills the file system with names, `pipes` fills pipes.
+ * `names` fills the file system with names, `pipes` fills pipes; `asks KIB FILE` fills memory while another
+ * process makes a trace buffer of this size larger.
  */
 #include <check.h>
 #include <fcntl.h>
@@ -13,6 +14,7 @@
 #include <sched.h>
 
 #define CHUNK (256L << 10)
+#define ROOM  (16L << 20)
 #ifndef F_GETPIPE_SZ
 #endif
 
@@ -205,8 +207,94 @@ static int pipes(void)
 	return check_failures ? 1 : 0;
 }
 
+/* Makes a trace buffer larger and smaller again, until it is killed. */
+static void resize(const char *file, long kib, pid_t parent)
+{
+	char size[16];
+	int fd = CHECK_CALL(open(file, O_WRONLY));
+
+	for (bool larger = true; getppid() == parent; larger = !larger) {
+		int len = snprintf(size, sizeof(size), "%ld", larger ? kib + 1024 : kib);
+
+		CHECK_EQ(write(fd, size, len), len);
+	}
+	_exit(1);
+}
+
+static void be_realtime(int prio)
+{
+	CHECK_CALL(check_syscall(SYS_sched_setscheduler, 0, SCHED_FIFO, (long)&prio, 0, 0, 0));
+}
+
+/* Does the file of /proc/PID that is open there hold this? */
+static bool file_holds(int fd, const char *what)
+{
+	static char text[8192];
+	ssize_t n = CHECK_CALL(check_syscall(SYS_pread64, fd, (long)text, sizeof(text) - 1, 0, 0, 0));
+
+	text[n] = 0;
+	return strstr(text, what);
+}
+
+/* Keeps the CPU while the parent sleeps, until that process is to be killed. */
+static void keep_cpu(pid_t pid, int start, volatile bool *killed)
+{
+	char name[32];
+	int fd;
+
+	snprintf(name, sizeof(name), "/proc/%d/status", (int)pid);
+	fd = CHECK_CALL(open(name, O_RDONLY));
+	be_realtime(1);
+	check_take(start);
+	while (!file_holds(fd, "Pnd:\t0000000000000100"))
+		if (getppid() == 1)
+			_exit(1);
+	*killed = true;
+	_exit(0);
+}
+
+/*
+ * A large request that memory has become too small for. This process looks every now and then where the one that asks
+ * is. When it takes pages, it must stay there: two processes with higher priorities use its CPU, one to fill memory. It
+ * has next to nothing then, but asks for much, and goes first.
+ */
+static int asks(long kib, const char *file)
+{
+	volatile bool *killed = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	volatile char *room = mmap(NULL, ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int ends[2], fd, status = 0;
+	pid_t pid, parent = getpid();
+	char name[32];
+
+	CHECK_CALL(pipe(ends));
+	check_pin(0);
+	be_realtime(2);
+	pid = check_fork();
+	if (pid == 0) {
+		CHECK_CALL(check_syscall(SYS_sched_setscheduler, 0, SCHED_OTHER, (long)&(int){0}, 0, 0, 0));
+		resize(file, kib, parent);
+	}
+	if (check_fork() == 0)
+		keep_cpu(pid, ends[0], killed);
+	snprintf(name, sizeof(name), "/proc/%d/stack", (int)pid);
+	fd = CHECK_CALL(open(name, O_RDONLY));
+	while (!file_holds(fd, "] large_request_dead+"))
+		check_sleep(200000);
+	check_give(ends[1], 'k');
+	for (long i = 0; !*killed && i < ROOM; i += 4096)
+		room[i] = 1;
+	if (!CHECK(*killed))
+		return 1;
+	CHECK_CALL(munmap((void *)room, ROOM)); /* at once: others need some, too */
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK_EQ(status, SIGKILL);
+	return check_failures ? 1 : 0;
+}
+
 int main(int argc, char **argv)
 {
+	if (argc == 4 && !strcmp(argv[1], "asks"))
+		return asks(atol(argv[2]), argv[3]);
 	if (argc == 3 && !strcmp(argv[1], "hold"))
 		hold(atol(argv[2])), sleep_on();
 	if (argc == 3 && !strcmp(argv[1], "stuck"))
@@ -221,6 +309,6 @@ int main(int argc, char **argv)
 		return pipes();
 	if (argc == 2 && !strcmp(argv[1], "names"))
 		return names();
-	vt_die(2, "usage: oomtest hold KIB | stuck KIB | eat | rights | vforked | names | pipes");
+	vt_die(2, "usage: oomtest hold KIB | stuck KIB | eat | rights | vforked | names | pipes | asks KIB FILE");
 	return 0;
 }
