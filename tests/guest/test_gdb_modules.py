@@ -106,7 +106,7 @@ def test_the_file_that_was_loaded(tmp_path, machine):
         new = tmp_path / "new"
         nothing, no_folder, usage = gdb.ask("vt-symbols", "vt-symbols /nowhere", "help vt-symbols")
         assert (nothing, no_folder) == ("no module is loaded", "/nowhere: no folder"), (nothing, no_folder)
-        assert usage.startswith("Use the symbols of all modules that are loaded"), usage
+        assert usage.startswith("vt-symbols, lx-symbols\nUse the symbols of all modules that are loaded"), usage
         guest.run("insmod /plain.ko")
         built_plain(machine.arch, new, "two")
         missing, found = gdb.ask(f"vt-symbols {new}", f"vt-symbols {tmp_path / 'old'}")

@@ -8,7 +8,7 @@ from test_formats import read_format
 from stories import story
 from test_graph import script
 
-ROW = re.compile(r"(?P<nr>[ \d]{3})\) (?P<depth>[ \d]{8})   (?P<size>[ \d]{5})   (?P<name>\w+)\+0x[\da-f]+/0x[\da-f]+")
+ROW = re.compile(r"(?P<nr>[ \d]{3})\) (?P<depth>[ \d]{8})   (?P<size>[ \d]{5})   (?P<name>[\w.]+)\+0x[\da-f]+/0x[\da-f]+")
 ENABLED = "/proc/sys/kernel/stack_tracer_enabled"
 FRAMES = {"plant_stack_1": 512, "plant_stack_2": 1024, "plant_stack_3": 1536}
 

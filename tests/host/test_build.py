@@ -382,7 +382,7 @@ def test_table_that_fills_its_last_page(tree):
     """Then its end has the address of the first datum, and is not taken for one: the kernel's list has neither end."""
     image = Image(built(tree))
     room = image.symbol("_data") - image.symbol("__stop_ksyms_names")
-    assert room > 200
+    room += 4096 if room <= 200 else 0  # too little for the two last names: a page more
     # A name of n bytes takes n + 11: offset, entry, place in the order of names, and the ending zero.
     sizes = [100] * ((room - 100) // 100)
     sizes.append(room - sum(sizes))

@@ -525,10 +525,10 @@ static int unmount(const char *where)
 	wd = watch(where, ALL);
 	file = watch(path, ALL);
 	CHECK_CALL(check_syscall(SYS_umount, (long)where, 0, 0, 0, 0, 0));
+	COMES(file, 0x2000, NULL); /* the youngest first, as on Linux */
+	COMES(file, IGNORED, NULL);
 	COMES(wd, 0x40002000, NULL);
 	COMES(wd, IGNORED, NULL);
-	COMES(file, 0x2000, NULL);
-	COMES(file, IGNORED, NULL);
 	NOTHING_COMES();
 	return check_failures != 0;
 }

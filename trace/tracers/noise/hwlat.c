@@ -362,6 +362,7 @@ static const struct tracer hwlat_tracer = {
 	.start = hwlat_start,
 	.stop = hwlat_stop,
 	.allow_instances = true,
+	.finds_noise = true,
 };
 REGISTER_TRACER(hwlat_tracer);
 

@@ -187,6 +187,7 @@ static const struct tracer osnoise_tracer = {
 	.stop = noise_stop,
 	.print_header = osnoise_print_header,
 	.allow_instances = true,
+	.finds_noise = true,
 };
 REGISTER_TRACER(osnoise_tracer);
 

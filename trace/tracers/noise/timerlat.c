@@ -432,6 +432,7 @@ static const struct tracer timerlat_tracer = {
 	.stop = noise_stop,
 	.print_header = timerlat_print_header,
 	.allow_instances = true,
+	.finds_noise = true,
 };
 REGISTER_TRACER(timerlat_tracer);
 
