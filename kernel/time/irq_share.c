@@ -13,9 +13,9 @@
  * takes longer than TOOK_MAX counts as one of TOOK_MAX, with a gap that is shorter by the same factor. So a host that
  * takes the CPU away in the middle of a handler, for however long, cannot fill the debt by that alone.
  *
- * An emulator that runs all CPUs on one of the host's in turn begins another turn where a timer is due: in most handlers,
- * whose length is then that of the others' turns. But some it leaves alone, while a tracer makes every one long. So none
- * counts as more than four times the shortest of the last eight.
+ * An emulator that runs all CPUs on one of the host's in turn begins another turn where a timer is due: in most
+ * handlers, whose length is then that of the others' turns. But some it leaves alone, while a tracer makes every one
+ * long. So none counts as more than four times the shortest of the last eight.
  */
 #include <fs/libfs.h>
 #include <kernel/printk.h>

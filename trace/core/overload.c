@@ -1,8 +1,8 @@
 /*
  * Recording that takes up a CPU's time. Many arrays that each record all functions, with a stack for each, can make a
  * tick's handler longer than a tick. When interrupts take too much of a CPU's time and nothing dearer is at work,
- * recording is switched off in one array after the other, as by writing 0 to its tracing_on. But for a tracer that looks
- * for what interrupts take: while one is at work it must see just that, and nothing is switched off.
+ * recording is switched off in one array after the other, as by writing 0 to its tracing_on. But a tracer that looks
+ * for what interrupts take must see just that: while one is at work, nothing is switched off.
  */
 #include <lib/printf.h>
 #include <time/irq_share.h>
