@@ -105,7 +105,9 @@ def test_planted_work_is_found(parts, kind):
     _, events = first_sample(parts[kind])
     for event in KINDS.values():
         found = [match for name, match in events if name == event and int(match["ns"]) >= PLANTED_US * 1000 - AROUND_NS]
-        ours = [match for match in found if match["name"].strip() not in ("sh", "sleep", "cat")]
+        # On a busy host the terminal may still take what was printed before, all of it in one interrupt.
+        others = ("sh", "sleep", "cat", "ttyS0", "uart-pl011")
+        ours = [match for match in found if match["name"].strip() not in others]
         assert len(ours) == (PLANTED if event == KINDS[kind] else 0), event
         for match in ours:
             assert 0 <= whole(match, events) - PLANTED_US * 1000 < AROUND_NS
