@@ -22,7 +22,8 @@ static size_t nr_arrays = 1;
 
 static struct {
 	int version;
-	bool extract, only_command, alone, children, quiet;
+	bool extract, only_command, alone, children, quiet, no_functions;
+	long interval, max; /* in us, and in KB; 0: neither was asked for */
 	const char *output;
 } opt = {.version = 7, .output = "trace.dat"};
 
@@ -157,6 +158,7 @@ static void open_buffer(struct vt_array *a, size_t number)
 		sprintf(name, "%s.%02u.cpu%03d", out.part, (unsigned)number, cpu); /* so that names sort */
 		if (vt_spool_open(&a->buffer.cpus[cpu], name, a->name, cpu) < 0)
 			vt_die_errno(1, "trace_pipe_raw");
+		a->buffer.cpus[cpu].max = ((unsigned long)opt.max * 1024 + VT_TRACE_PAGE - 1) / VT_TRACE_PAGE;
 		free(name);
 	}
 }
@@ -182,18 +184,19 @@ static bool take(bool rest)
 	return true;
 }
 
-/* Sleep until a buffer has pages to take, if they are wanted, or a signal has come. */
+/* Sleep until a buffer has pages to take, if they are wanted, or for the interval that was asked for, or a signal. */
 static void wait_pages(bool wanted)
 {
 	static struct pollfd fds[MAX_ARRAYS * 64];
 	static const sigset_t none;
+	const struct timespec interval = {opt.interval / 1000000, opt.interval % 1000000 * 1000};
 	nfds_t n = 0;
 
-	for (size_t i = 0; i < nr_arrays && wanted; i++)
+	for (size_t i = 0; i < nr_arrays && wanted && !opt.interval; i++)
 		for (int cpu = 0; cpu < nr_cpus && arrays[i].used && arrays[i].buffer.cpus; cpu++)
 			if (n < ARRAY_SIZE(fds))
 				fds[n++] = (struct pollfd){.fd = arrays[i].buffer.cpus[cpu].raw, .events = POLLIN};
-	ppoll(fds, n, NULL, &none);
+	ppoll(fds, n, wanted && opt.interval ? &interval : NULL, &none);
 }
 
 /* ---- The command */
@@ -382,7 +385,8 @@ static void prepare(void)
 	for (size_t i = 0; i < nr_arrays; i++) {
 		if (arrays[i].used && !opt.extract)
 			vt_wish_prepare(&arrays[i], opt.only_command ? command : 0,
-					VT_WISH_RECORDER | (opt.children ? VT_WISH_CHILDREN : 0));
+					VT_WISH_RECORDER | (opt.children ? VT_WISH_CHILDREN : 0) |
+						(opt.no_functions ? VT_WISH_NO_FUNCTIONS : 0));
 		open_buffer(&arrays[i], i);
 	}
 }
@@ -469,14 +473,16 @@ static const char help[] =
 	"  -O OPTION    a trace option, or noOPTION; -C CLOCK a trace clock; -b KB the size of a CPU's buffer\n"
 	"  -B NAME      what follows is for this instance, made if it is not there\n"
 	"  -f FILTER    of the -e before it only records for which this holds, as in its file `filter`\n"
+	"  -R TRIGGER   a trigger for the -e before it; -v the events of each -e after it are off (its -R works)\n"
+	"  -k MODULE    of -l and -n only this module's functions; -d none in latency tracers\n"
 	"  -T           a stack behind each event; -D DEPTH a graph no deeper; -M MASK only these CPUs (3: 0 and 1)\n"
 	"  -F           only the command and its children; -s: without these\n"
 	"  -t PID       only this task, again for more; -c: and their children\n"
-	"  -x           only take what is in the buffers, as tracing is set up now\n"
-	"  -6           write version 6 of the format, for old readers\n"
+	"  -x           only take what is in the buffers, as tracing is set up now; -6: in the older version 6\n"
 	"  -o FILE      in place of trace.dat; it may be a pipe or a port\n"
 	"  -P PORT      to the virtio port of that name, and so into a file of the host\n"
 	"  -q           say nothing when all is well\n"
+	"  -m KB        keep only the newest so many of a CPU; -i USEC look for pages so often, not by half buffers\n"
 	"  Without a command it records until ^C. Settings are put back. The exit status is the command's, or 1 and a\n"
 	"  message when something else failed.\n";
 
@@ -495,22 +501,23 @@ static struct vt_array *find_array(const char *name)
 static void add_wish(struct vt_array *a, int letter, const char *text)
 {
 	vt_wish_add(a, letter, text);
-	if (letter == 'b')
-		vt_number_or_die(1, text, 1, INT_MAX);
 	if (letter == 'e')
 		a->events = true;
 }
 
-/* A port of virtio-serial, by the name that the host has given it. */
-static const char *port_path(const char *name)
+/* Note an option that is only given or not. Returns whether the letter is one. */
+static bool take_flag(int c)
 {
-	static const char ports[] = "/dev/virtio-ports/";
-	char *path = vt_malloc(sizeof(ports) + strlen(name));
+	static const struct {
+		char letter;
+		bool *flag;
+	} flags[] = {{'x', &opt.extract},  {'F', &opt.only_command}, {'s', &opt.alone},
+		     {'c', &opt.children}, {'q', &opt.quiet},	     {'d', &opt.no_functions}};
 
-	sprintf(path, "%s%s", ports, name);
-	if (access(path, W_OK) < 0)
-		vt_die(1, "no port '%s': vrun --port %s=FILE gives the machine one", name, name);
-	return path;
+	for (size_t i = 0; i < ARRAY_SIZE(flags); i++)
+		if (flags[i].letter == c)
+			return *flags[i].flag = true;
+	return false;
 }
 
 /* Options into `opt` and into wishes. As in trace-cmd, what follows -B belongs to that instance. */
@@ -524,29 +531,20 @@ static void parse(struct vt_options *o, int argc, char **argv)
 		case '6':
 			opt.version = 6;
 			break;
-		case 'x':
-			opt.extract = true;
-			break;
-		case 'F':
-			opt.only_command = true;
-			break;
-		case 's':
-			opt.alone = true;
-			break;
-		case 'c':
-			opt.children = true;
-			break;
 		case 'T':
 			vt_wish_add(a, 'O', "stacktrace");
 			break;
-		case 'q':
-			opt.quiet = true;
+		case 'i':
+			opt.interval = vt_number_or_die(1, o->arg, 0, INT_MAX);
+			break;
+		case 'm':
+			opt.max = vt_number_or_die(1, o->arg, 1, INT_MAX);
 			break;
 		case 'o':
 			opt.output = o->arg;
 			break;
 		case 'P':
-			opt.output = port_path(o->arg);
+			opt.output = vt_out_port(o->arg);
 			break;
 		case 'B':
 			a = find_array(o->arg);
@@ -556,7 +554,8 @@ static void parse(struct vt_options *o, int argc, char **argv)
 			a->used = true;
 			break;
 		default:
-			add_wish(a, c, o->arg);
+			if (!take_flag(c))
+				add_wish(a, c, o->arg);
 		}
 	}
 }
@@ -585,10 +584,11 @@ static void check(const struct vt_options *o, int argc)
 int main(int argc, char **argv)
 {
 	struct vt_options o = {
-		.usage = "trace-record [-6cFqsTx] [-p TRACER] [-e EVENT [-f FILTER]] [-l FUNC] [-n FUNC] [-g FUNC] "
-			 "[-O OPTION] [-C CLOCK] [-D DEPTH] [-M MASK] [-t PID] [-b KB] [-B NAME ...] "
+		.usage = "trace-record [-6cdFqsTvx] [-p TRACER] [-e EVENT [-f FILTER] [-R TRIGGER]] [-l FUNC] "
+			 "[-n FUNC] [-g FUNC] [-k MODULE] [-O OPTION] [-C CLOCK] [-D DEPTH] [-M MASK] [-t PID] "
+			 "[-b KB] [-m KB] [-i USEC] [-B NAME ...] "
 			 "[-o FILE | -P PORT] [-- COMMAND [ARG...]]",
-		.options = "6cFqsTxp:e:f:l:n:g:O:C:D:M:t:b:B:o:P:",
+		.options = "6cdFqsTvxp:e:f:R:l:n:g:k:O:C:D:M:t:b:m:i:B:o:P:",
 		.help = help,
 		.in_order = true,
 		.bad_status = 1};

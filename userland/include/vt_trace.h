@@ -30,6 +30,12 @@ int vt_tracefs_write(const char *instance, const char *file, const char *text, i
 void vt_tracefs_set(const char *instance, const char *file, const char *text, int how, const char *what);
 /* The same, but whether the kernel took it is the caller's to look at. */
 bool vt_tracefs_try(const char *instance, const char *file, const char *text, int how);
+/*
+ * Add a line to a list from which one with '!' before it takes it away again, as the triggers of an event;
+ * vt_tracefs_restore() does that. One of the same kind that is there is replaced, and not put back. Whether the kernel
+ * took it is the caller's to look at.
+ */
+bool vt_tracefs_add(const char *instance, const char *file, const char *line);
 /* Make an instance if there is none of that name; the end takes away what this has made. Unless make: one that
  * is not there ends the program. */
 void vt_tracefs_instance(const char *instance, bool make);
@@ -43,6 +49,11 @@ unsigned vt_tracefs_subbuf(const char *instance);
 /* The same. Ends the program when it is not `other`, the size of another array that goes into the same file; 0:
  * there is none. */
 unsigned vt_tracefs_same_subbuf(const char *instance, unsigned other);
+/*
+ * Make the array what it was after booting, but for trace options; mask: its CPUs (tracereset.c). What cannot be
+ * reset ends the program with status 1.
+ */
+void vt_tracefs_reset(const char *instance, const char *mask);
 /* How many CPUs the kernel has buffers for. */
 int vt_tracefs_cpus(void);
 /* End the program unless tracefs is mounted. */
@@ -95,8 +106,10 @@ struct vt_spool {
 	int raw;      /* trace_pipe_raw, not blocking */
 	int pipe[2];
 	int fd;			/* of the newest segment, or -1 */
-	unsigned long segments; /* how many files */
-	unsigned long pages;	/* how many are in them, of VT_TRACE_PAGE bytes */
+	unsigned long segments; /* how many files were made */
+	unsigned long first;	/* the number of the oldest that is still there */
+	unsigned long pages;	/* how many are in those that are there, of VT_TRACE_PAGE bytes */
+	unsigned long max;	/* keep no more than so many pages, the newest (but one sub-buffer at least); 0: all */
 	unsigned long unit;	/* how many of them a sub-buffer has */
 };
 
@@ -159,6 +172,8 @@ void vt_out_reserve(struct vt_out *o, size_t n);
 int vt_out_more(struct vt_out *o, size_t n);
 /* The file beside is whole: give it the name `to`. Returns 0, or -1 with errno. */
 int vt_out_rename(struct vt_out *o, const char *to);
+/* The path of a port of virtio-serial, by the name that the host has given it. No such port ends the program. */
+const char *vt_out_port(const char *name);
 /* Take the file beside away, if it is there. */
 void vt_out_drop(struct vt_out *o);
 
@@ -172,7 +187,10 @@ struct vt_array {
 	struct vt_dat_buffer buffer;
 };
 
-/* An option (its letter) for that buffer. */
+/*
+ * An option (its letter, of trace-record) for that buffer. One that is wrong by itself, or has no -e before it that it
+ * is about, ends the program.
+ */
 void vt_wish_add(struct vt_array *a, int letter, const char *text);
 size_t vt_wish_count(void);
 
@@ -180,6 +198,8 @@ size_t vt_wish_count(void);
 #define VT_WISH_CHILDREN 1 /* of chosen tasks their children as well */
 #define VT_WISH_RECORDER 2 /* this program takes pages meanwhile, and is left out of function traces */
 #define VT_WISH_ADD	 4 /* what is set and recorded already stays */
+/* Tracers of latencies do not record functions; without it they do, unless it is VT_WISH_ADD. */
+#define VT_WISH_NO_FUNCTIONS 8
 
 /* Set all that was asked for, and empty the buffer; only: of this process (0: of all, or of those that `t`
  * named). All but the start. What is wrong ends the program. */

@@ -21,6 +21,7 @@ static struct change {
 	struct change *before; /* the one made before this */
 	char *instance, *file;
 	char *text; /* what to write; NULL: the instance itself was made */
+	int how;    /* O_TRUNC, or O_APPEND for one line of a list */
 } * last;
 
 /* Each instance is a folder with the same files as the top: /sys/kernel/tracing/instances/NAME/FILE. */
@@ -115,13 +116,15 @@ char *vt_tracefs_settings(char *text)
 }
 
 /*
- * A line with a colon is a command (`vfs_read:traceoff`), not a function. Writing to the file with
- * O_TRUNC does not remove commands, so they need not be put back, and the kernel would refuse a second
- * one of the same kind.
+ * A line with a colon is a command (`vfs_read:traceoff`), not a function, unless it names a module (`*:mod:ext4`).
+ * Writing to the file with O_TRUNC does not remove commands, so they need not be put back, and the kernel would refuse
+ * a second one of the same kind.
  */
 static bool is_function(const char *line, size_t n)
 {
-	return !memchr(line, ':', n);
+	const char *colon = memchr(line, ':', n);
+
+	return !colon || !strncmp(colon, ":mod:", 5);
 }
 
 /*
@@ -158,7 +161,7 @@ static void push(const char *instance, const char *file, char *text)
 {
 	struct change *c = vt_malloc(sizeof(*c));
 
-	*c = (struct change){last, instance ? vt_strdup(instance) : NULL, vt_strdup(file), text};
+	*c = (struct change){last, instance ? vt_strdup(instance) : NULL, vt_strdup(file), text, O_TRUNC};
 	last = c;
 }
 
@@ -191,6 +194,28 @@ bool vt_tracefs_try(const char *instance, const char *file, const char *text, in
 {
 	note(instance, file);
 	return vt_tracefs_write(instance, file, text, how) == 0;
+}
+
+/*
+ * EEXIST: a trigger of this kind is there, perhaps with a count that has run out. It goes, and the new one comes.
+ * Debian's trace-cmd removes all triggers of the event first.
+ */
+bool vt_tracefs_add(const char *instance, const char *file, const char *line)
+{
+	char *away = vt_malloc(strlen(line) + 2);
+	int ret;
+
+	sprintf(away, "!%s", line);
+	ret = vt_tracefs_write(instance, file, line, O_APPEND);
+	if (ret < 0 && errno == EEXIST && vt_tracefs_write(instance, file, away, O_APPEND) == 0)
+		ret = vt_tracefs_write(instance, file, line, O_APPEND);
+	if (ret < 0) {
+		free(away);
+		return false;
+	}
+	push(instance, file, away);
+	last->how = O_APPEND;
+	return true;
 }
 
 void vt_tracefs_set(const char *instance, const char *file, const char *text, int how, const char *what)
@@ -226,7 +251,7 @@ static int undo(const struct change *c)
 	int ret, err;
 
 	if (c->text)
-		return vt_tracefs_write(c->instance, c->file, c->text, O_TRUNC);
+		return vt_tracefs_write(c->instance, c->file, c->text, c->how);
 	path = vt_tracefs_path(c->instance, "");
 	ret = rmdir(path);
 	err = errno;

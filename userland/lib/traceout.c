@@ -126,3 +126,14 @@ void vt_out_drop(struct vt_out *o)
 	close(o->part_fd);
 	o->part_fd = -1;
 }
+
+const char *vt_out_port(const char *name)
+{
+	static const char ports[] = "/dev/virtio-ports/";
+	char *path = vt_malloc(sizeof(ports) + strlen(name));
+
+	sprintf(path, "%s%s", ports, name);
+	if (access(path, W_OK) < 0)
+		vt_die(1, "no port '%s': vrun --port %s=FILE gives the machine one", name, name);
+	return path;
+}

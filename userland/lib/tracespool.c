@@ -15,10 +15,17 @@
  */
 #include <vt_trace.h>
 
-/* Pages of a segment: a multiple of a sub-buffer, as both are powers of two. */
+/*
+ * Pages of a segment: a multiple of a sub-buffer, as both are powers of two. Where the oldest pages are dropped it is
+ * half of those that are kept at most, so that a whole segment can go.
+ */
 static unsigned long segment_pages(const struct vt_spool *s)
 {
-	return s->unit > VT_SEGMENT / VT_TRACE_PAGE ? s->unit : VT_SEGMENT / VT_TRACE_PAGE;
+	unsigned long pages = VT_SEGMENT / VT_TRACE_PAGE;
+
+	if (s->max && s->max / 2 < pages)
+		pages = s->max / 2 / s->unit * s->unit;
+	return s->unit > pages ? s->unit : pages;
 }
 
 /* The name of a segment's file. The caller frees it. */
@@ -91,15 +98,37 @@ static int next_segment(struct vt_spool *s)
 	return err ? -1 : 0;
 }
 
+/* Remove the file of the oldest segment. */
+static void drop_segment(struct vt_spool *s)
+{
+	char *name = segment_name(s, s->first++);
+
+	unlink(name);
+	free(name);
+}
+
+/* How many pages the segments that are there have room for. */
+static unsigned long all_pages(const struct vt_spool *s)
+{
+	return (s->segments - s->first) * segment_pages(s);
+}
+
 /*
  * How many more pages fit into the current segment; a full one is followed by the next, so there is
- * room for at least one. Returns -1 with errno when no further segment can be made.
+ * room for at least one. For that the oldest goes when only `max` pages are wanted. Returns -1 with errno when no
+ * further segment can be made.
  */
 static int room(struct vt_spool *s)
 {
-	if (s->pages == s->segments * segment_pages(s) && next_segment(s) < 0)
-		return -1;
-	return (int)(s->segments * segment_pages(s) - s->pages);
+	if (s->pages == all_pages(s)) {
+		while (s->max && s->pages && s->pages + segment_pages(s) > s->max) {
+			drop_segment(s);
+			s->pages -= segment_pages(s);
+		}
+		if (next_segment(s) < 0)
+			return -1;
+	}
+	return (int)(all_pages(s) - s->pages);
 }
 
 /* Move n bytes from the pipe into the segment. splice(2) may move fewer than it was asked for. */
@@ -180,7 +209,7 @@ int vt_spool_take(struct vt_spool *s, bool rest)
 void vt_spool_stop(struct vt_spool *s)
 {
 	if (s->fd >= 0) {
-		ftruncate(s->fd, (off_t)(s->pages - (s->segments - 1) * segment_pages(s)) * VT_TRACE_PAGE);
+		ftruncate(s->fd, (off_t)(s->pages - (all_pages(s) - segment_pages(s))) * VT_TRACE_PAGE);
 		close(s->fd);
 	}
 	if (s->raw >= 0) {
@@ -219,7 +248,7 @@ static int give_segment(const char *name, unsigned long pages, int fd, bool keep
 /* Segments are removed one by one as they are copied, so the disk holds at most one of them twice. */
 int vt_spool_give(struct vt_spool *s, int fd, bool keep)
 {
-	for (unsigned long left = s->pages, i = 0; left; i++) {
+	for (unsigned long left = s->pages, i = s->first; left; i++) {
 		unsigned long pages = left < segment_pages(s) ? left : segment_pages(s);
 		char *name = segment_name(s, i);
 		int ret = give_segment(name, pages, fd, keep);
@@ -237,12 +266,8 @@ void vt_spool_close(struct vt_spool *s)
 	if (!s->prefix)
 		return;
 	vt_spool_stop(s);
-	for (unsigned long i = 0; i < s->segments; i++) {
-		char *name = segment_name(s, i);
-
-		unlink(name);
-		free(name);
-	}
+	while (s->first < s->segments)
+		drop_segment(s);
 	free(s->prefix);
 	*s = (struct vt_spool){.fd = -1, .raw = -1};
 }

@@ -6,6 +6,8 @@
  * the last -B named.
  */
 #include <vt_trace.h>
+#include <fnmatch.h>
+#include <limits.h>
 
 /*
  * In the order of the command line; applied once the whole of it is understood. Texts point into argv
@@ -18,6 +20,15 @@ static struct wish {
 } * wishes;
 static size_t nr_wishes;
 
+/* The last wish before `end` of this array that has one of these letters. NULL: there is none. */
+static const struct wish *last_of(const struct vt_array *a, const struct wish *end, const char *letters)
+{
+	for (size_t i = (size_t)(end - wishes); i-- > 0;)
+		if (wishes[i].array == a && strchr(letters, wishes[i].letter))
+			return &wishes[i];
+	return NULL;
+}
+
 /* Replace what the file holds; an error ends the program, which puts everything back. */
 static void set(const struct vt_array *a, const char *file, const char *text)
 {
@@ -25,22 +36,38 @@ static void set(const struct vt_array *a, const char *file, const char *text)
 }
 
 /*
- * Add events to those that are on: "all", "sched", "sched:sched_switch", "sched_switch", patterns.
+ * Switch events on or off: "all", "sched", "sched:sched_switch", "sched_switch", patterns.
  * set_event is appended to, as with O_TRUNC each -e would replace the one before.
  */
-static void add_event(const struct vt_array *a, const char *text)
+static void set_event(const struct wish *w)
 {
-	vt_tracefs_set(a->name, "set_event", strcmp(text, "all") ? text : "*:*", O_APPEND, "no event");
+	struct vt_bytes word = {};
+
+	vt_bytes_printf(&word, "%s%s", w->letter == 'E' ? "!" : "", strcmp(w->text, "all") ? w->text : "*:*");
+	vt_put(&word, "", 1);
+	vt_tracefs_set(w->array->name, "set_event", word.data, O_APPEND, "no event");
+	free(word.data);
 }
 
-/* Functions between blanks or commas, one a time, so that the one that is wrong can be named. */
-static void add_functions(const struct vt_array *a, const char *file, const char *text)
+/*
+ * Functions between blanks or commas, one a time, so that the one that is wrong can be named. After --module only that
+ * module's functions are meant.
+ */
+static void add_functions(const struct wish *w, const char *file, const char *text)
 {
 	char *words = vt_strdup(text), *rest = words, *word;
+	const struct wish *module = last_of(w->array, w + 1, "k");
 
-	while ((word = strsep(&rest, " \t\n,")))
-		if (*word)
-			vt_tracefs_set(a->name, file, word, O_APPEND, "no function");
+	while ((word = strsep(&rest, " \t\n,"))) {
+		struct vt_bytes function = {};
+
+		if (!*word)
+			continue;
+		vt_bytes_printf(&function, module ? "%s:mod:%s" : "%s", word, module ? module->text : "");
+		vt_put(&function, "", 1);
+		vt_tracefs_set(w->array->name, file, function.data, O_APPEND, "no function");
+		free(function.data);
+	}
 	free(words);
 }
 
@@ -63,62 +90,79 @@ static void set_trace_option(const struct vt_array *a, const char *text)
 	vt_die(1, "no option '%s'", text);
 }
 
-/* The filter of one event. Returns whether the kernel took it. */
-static bool filter_event(const struct vt_array *a, const char *system, const char *event, const char *text)
+/* Does "sched:sched_switch", "sched", "sched_switch" or a pattern of one of these mean this event? */
+static bool means_event(const char *text, const char *system, const char *event)
 {
-	char *file = vt_malloc(strlen(system) + strlen(event) + sizeof("events///filter"));
+	char *part = vt_strdup(text), *name = part;
+	bool found;
+
+	strsep(&name, ":");
+	if (name)
+		found = !fnmatch(part, system, 0) && (!*name || !fnmatch(name, event, 0));
+	else
+		found = !strcmp(part, "all") || !fnmatch(part, system, 0) || !fnmatch(part, event, 0);
+	free(part);
+	return found;
+}
+
+/* Add to a file of one event, `filter` or `trigger`, what the option says. Returns whether the kernel took it. */
+static bool tell_event(const struct wish *w, const char *system, const char *event, const char *text)
+{
+	const char *name = w->letter == 'f' ? "filter" : "trigger";
+	char *file = vt_malloc(strlen(system) + strlen(event) + sizeof("events///trigger"));
 	bool taken;
 
-	sprintf(file, "events/%s/%s/filter", system, event);
-	taken = vt_tracefs_try(a->name, file, text, O_TRUNC);
+	sprintf(file, "events/%s/%s/%s", system, event, name);
+	taken = w->letter == 'f' ? vt_tracefs_try(w->array->name, file, text, O_TRUNC)
+				 : vt_tracefs_add(w->array->name, file, text);
 	free(file);
 	return taken;
 }
 
-/* The filter of all events of a system that have its fields, or of the one named. Returns how many took it.
+/*
+ * Find the events that `event` (an option -e) means, and tell each what the option `w` says; NULL: only count them.
+ * Returns how many took it. Events of a system that do not have a filter's fields do not.
  */
-static int filter_system(const struct vt_array *a, const char *system, const char *event, const char *text)
+static int tell_events(const struct wish *event, const struct wish *w, const char *text)
 {
-	char *folder = vt_tracefs_path(a->name, "events"), *dir = vt_join(folder, system), **names = vt_names(dir);
+	char *names = vt_tracefs_read_or_die(NULL, "available_events"), *system;
 	int taken = 0;
 
-	for (char **name = names; name && *name; name++) {
-		char *path = vt_join(dir, *name);
+	for (char *rest = names; (system = strsep(&rest, "\n"));) {
+		char *name = system;
 
-		if (access(path, X_OK) == 0 && strcmp(*name, "enable") && strcmp(*name, "filter") &&
-		    (!event || !strcmp(event, *name)))
-			taken += filter_event(a, system, *name, text);
-		free(path);
+		strsep(&name, ":");
+		if (name && means_event(event->text, system, name))
+			taken += !w || tell_event(w, system, name, text);
 	}
-	vt_names_free(names);
-	free(dir);
-	free(folder);
+	free(names);
 	return taken;
 }
 
-/* -f: of the event or the events that the -e before it has named, "sched:sched_switch", "sched_switch" or
- * "sched". */
+/* -f and -R: for the events of the -e before them. Of several filters all must hold. */
 static void set_filter(const struct wish *w)
 {
-	const struct wish *before = w > wishes && w[-1].array == w->array && w[-1].letter == 'e' ? w - 1 : NULL;
-	char *folder = vt_tracefs_path(w->array->name, "events"), **names = vt_names(folder), *event;
-	int taken = 0;
+	const struct wish *event = last_of(w->array, w, "eE");
+	struct vt_bytes text = {};
 
-	if (!before)
-		vt_die(1, "-f '%s': the -e of an event is wanted before it", w->text);
-	event = strchr(before->text, ':');
-	for (char **name = names; name && *name; name++) {
-		if (event ? !strncmp(before->text, *name, (size_t)(event - before->text)) &&
-				    !(*name)[event - before->text]
-			  : !strcmp(before->text, *name))
-			taken += filter_system(w->array, *name, event ? event + 1 : NULL, w->text);
-		else if (!event)
-			taken += filter_system(w->array, *name, before->text, w->text);
-	}
-	if (!taken)
-		vt_die(1, "-e %s does not take the filter '%s'", before->text, w->text);
-	vt_names_free(names);
-	free(folder);
+	for (const struct wish *other = event + 1; other < w && w->letter == 'f'; other++)
+		if (other->array == w->array && other->letter == 'f')
+			vt_bytes_printf(&text, "(%s)&&", other->text);
+	vt_bytes_printf(&text, text.n ? "(%s)" : "%s", w->text);
+	vt_put(&text, "", 1);
+	if (!tell_events(event, w, text.data))
+		vt_die(1, "-e %s does not take the %s '%s'", event->text, w->letter == 'f' ? "filter" : "trigger",
+		       text.data);
+	free(text.data);
+}
+
+/* --module: all of its functions, unless -l or -n after it say which (add_functions). */
+static void set_module(const struct wish *w)
+{
+	for (const struct wish *next = w + 1; next < wishes + nr_wishes && next->letter != 'k'; next++)
+		if (next->array == w->array && (next->letter == 'l' || next->letter == 'n'))
+			return;
+	add_functions(w, "set_ftrace_filter", "*");
 }
 
 /* Do what one option asks for. Letters are trace-record's. */
@@ -126,6 +170,7 @@ static void grant(const struct wish *w)
 {
 	switch (w->letter) {
 	case 'f':
+	case 'R':
 		set_filter(w);
 		break;
 	case 'M':
@@ -135,16 +180,20 @@ static void grant(const struct wish *w)
 		set(w->array, "max_graph_depth", w->text);
 		break;
 	case 'e':
-		add_event(w->array, w->text);
+	case 'E':
+		set_event(w);
+		break;
+	case 'k':
+		set_module(w);
 		break;
 	case 'l':
-		add_functions(w->array, "set_ftrace_filter", w->text);
+		add_functions(w, "set_ftrace_filter", w->text);
 		break;
 	case 'n':
-		add_functions(w->array, "set_ftrace_notrace", w->text);
+		add_functions(w, "set_ftrace_notrace", w->text);
 		break;
 	case 'g':
-		add_functions(w->array, "set_graph_function", w->text);
+		add_functions(w, "set_graph_function", w->text);
 		break;
 	case 'O':
 		set_trace_option(w->array, w->text);
@@ -158,8 +207,21 @@ static void grant(const struct wish *w)
 	}
 }
 
+/* An -e after -v becomes E. What is wrong with the order of options or with a number is found here. */
 void vt_wish_add(struct vt_array *a, int letter, const char *text)
 {
+	const struct wish *end = wishes + nr_wishes, *event = last_of(a, end, "eE");
+
+	if (strchr("fR", letter) && !event)
+		vt_die(1, "-%c '%s': the -e of an event is wanted before it", letter, text);
+	if (letter == 'f' && event->letter == 'E')
+		vt_die(1, "-f '%s': -v switches '%s' off, and it records nothing to filter", text, event->text);
+	if (letter == 'g' && last_of(a, end, "k"))
+		vt_die(1, "-g '%s': a module (%s) is only for -l and -n", text, last_of(a, end, "k")->text);
+	if (strchr("bD", letter))
+		vt_number_or_die(1, text, letter == 'b', INT_MAX);
+	if (letter == 'e' && last_of(a, end, "v"))
+		letter = 'E';
 	wishes = vt_realloc(wishes, (nr_wishes + 1) * sizeof(*wishes));
 	wishes[nr_wishes++] = (struct wish){a, letter, text};
 	a->used = true;
@@ -170,15 +232,6 @@ size_t vt_wish_count(void)
 	return nr_wishes;
 }
 
-/* Was this letter given for this array? */
-static bool has_wish(const struct vt_array *a, int letter)
-{
-	for (size_t i = 0; i < nr_wishes; i++)
-		if (wishes[i].array == a && wishes[i].letter == letter)
-			return true;
-	return false;
-}
-
 /*
  * A list that is asked for replaces the one that was there. Events are always emptied: those that
  * are on were not asked for by this command.
@@ -186,13 +239,12 @@ static bool has_wish(const struct vt_array *a, int letter)
 static void empty_lists(const struct vt_array *a)
 {
 	static const struct {
-		int letter;
-		const char *file;
-	} lists[] = {{'l', "set_ftrace_filter"}, {'n', "set_ftrace_notrace"}, {'g', "set_graph_function"}};
+		const char *letters, *file;
+	} lists[] = {{"lk", "set_ftrace_filter"}, {"n", "set_ftrace_notrace"}, {"g", "set_graph_function"}};
 
 	set(a, "set_event", "");
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
-		if (has_wish(a, lists[i].letter))
+		if (last_of(a, wishes + nr_wishes, lists[i].letters))
 			set(a, lists[i].file, "");
 }
 
@@ -228,25 +280,26 @@ static void choose_tasks(const struct vt_array *a, long only, bool children)
 	}
 }
 
-/*
- * Select the tracer. The kernel also takes names that it does not list, such as "ftrace". When it
- * refuses one, the list tells whether there is no such tracer: one that exists may be refused with
- * the same error, as those of latencies want a clock of nanoseconds.
- */
-static void set_tracer(const struct vt_array *a)
+/* Is this a tracer's name? The kernel also takes "ftrace", the name of `function` in Linux 2.6.27. */
+static bool is_tracer(const struct vt_array *a)
 {
-	char *known, *rest, *word;
-	bool found = false;
+	char *known = vt_tracefs_read_or_die(a->name, "available_tracers"), *rest = known, *word;
+	bool found = !strcmp(a->tracer, "ftrace");
 
-	if (vt_tracefs_try(a->name, "current_tracer", a->tracer, O_TRUNC))
-		return;
-	rest = known = vt_tracefs_read_or_die(a->name, "available_tracers");
 	while ((word = strsep(&rest, " \n")))
 		found |= !strcmp(word, a->tracer);
 	free(known);
-	if (!found)
+	return found;
+}
+
+/* Wrong names end the program before anything changes, because a tracer that is put back has lost its trace. */
+static void check_names(const struct vt_array *a)
+{
+	if (a->tracer && !is_tracer(a))
 		vt_die(1, "no tracer '%s'", a->tracer);
-	set(a, "current_tracer", a->tracer);
+	for (size_t i = 0; i < nr_wishes; i++)
+		if (wishes[i].array == a && strchr("eE", wishes[i].letter) && !tell_events(&wishes[i], NULL, NULL))
+			vt_die(1, "no event '%s'", wishes[i].text);
 }
 
 /*
@@ -267,6 +320,9 @@ static void leave_us_out(const struct vt_array *a)
  */
 void vt_wish_prepare(const struct vt_array *a, long only, int how)
 {
+	const bool no_functions = how & VT_WISH_NO_FUNCTIONS;
+
+	check_names(a);
 	if (!(how & VT_WISH_ADD)) {
 		set(a, "tracing_on", "0");
 		set(a, "current_tracer", "nop");
@@ -274,6 +330,8 @@ void vt_wish_prepare(const struct vt_array *a, long only, int how)
 		set(a, "tracing_enabled", "1");
 		empty_lists(a);
 	}
+	if (no_functions || !(how & VT_WISH_ADD))
+		set(a, "options/function-trace", no_functions ? "0" : "1");
 	for (size_t i = 0; i < nr_wishes; i++)
 		if (wishes[i].array == a)
 			grant(&wishes[i]);
@@ -283,5 +341,5 @@ void vt_wish_prepare(const struct vt_array *a, long only, int how)
 	if (a->tracer && how & VT_WISH_RECORDER)
 		leave_us_out(a);
 	if (a->tracer)
-		set_tracer(a);
+		set(a, "current_tracer", a->tracer);
 }
