@@ -92,9 +92,77 @@ TYPED = [
         f"trace-cmd report -t | grep -c '\\[00[01]\\] *[0-9]*\\.[0-9]\\{{9\\}}: ' | grep -cx 0; cd {TRACING}",
         None,
     ),
+    # A trigger, of an event that is off as well; several filters; all gone after reset.
+    (
+        "trace-cmd start -e sched_switch -R stacktrace:3 -f 'prev_pid == 1' -f 'next_pid == 0' -v -e sched_waking -R traceoff:9; trace-cmd stop; "
+        "cd events/sched; cut -d: -f 1 sched_switch/trigger; cat sched_switch/enable sched_switch/filter sched_waking/enable; cut -d: -f 1 sched_waking/trigger; cd ../..; "
+        "trace-cmd set -e sched_switch -R hist:keys=next_pid -R stacktrace:9999999; grep -c stacktrace:count=9 events/sched/sched_switch/trigger; grep -c ^hist:keys events/sched/sched_switch/trigger; trace-cmd reset; "
+        "cat events/sched/sched_switch/trigger events/sched/sched_waking/trigger | grep -vc '^#'",
+        "stacktrace\n1*\n(prev_pid == 1)&&(next_pid == 0)\n0*\ntraceoff\n1\n1\n0\n",
+    ),
+    (
+        "trace-cmd start -e sched -v -e 'sched_*wak*'; grep -c wak set_event; grep -c sched_switch set_event; trace-cmd start -p preemptirqsoff -d; cat current_tracer "
+        "options/function-trace; trace-cmd start -p preemptirqsoff; cat options/function-trace; trace-cmd set -d; cat current_tracer options/function-trace; "
+        "trace-cmd set -O function-trace; trace-cmd reset",
+        "0\n1\n  plugin 'preemptirqsoff'\npreemptirqsoff\n0\n  plugin 'preemptirqsoff'\n1\npreemptirqsoff\n0\n",
+    ),
+    # The functions of a module that is not loaded; the filter that was there comes back.
+    (
+        "trace-cmd start -p function --module later; cat set_ftrace_filter; trace-cmd start -p function --module later -n 'a*' -l 'b*,c*'; grep -hv '^#' "
+        "set_ftrace_filter set_ftrace_notrace; trace-cmd reset; echo ':mod:kept' > set_ftrace_filter; trace-cmd record -q -p function --module later -o /tmp/y.dat true; "
+        "cat set_ftrace_filter; trace-cmd reset",
+        "  plugin 'function'\n*:mod:later\n  plugin 'function'\nb*:mod:later\nc*:mod:later\na*:mod:later\n  plugin 'function'\n*:mod:kept\n",
+    ),
+    (
+        "trace-cmd record -q -e sched_switch -R stacktrace:3 -o /tmp/y.dat sleep 0.01; trace-cmd report /tmp/y.dat | grep -c kernel_stack; grep -vc '^#' "
+        "events/sched/sched_switch/trigger; trace-cmd record -q -e sched -v -e sched_switch -o /tmp/y.dat sleep 0.01; trace-cmd report /tmp/y.dat | grep -c "
+        "' sched_switch:'; trace-cmd report /tmp/y.dat | grep -c ' sched_process_exec:'; cat events/sched/sched_switch/enable",
+        "3\n0\n0\n1\n0\n",
+    ),
+    # The newest two pages of a CPU, where there are more; pages that are looked for before half a buffer is full.
+    (
+        "many='i=0; while test $i -lt 2000; do i=$((i+1)); echo > /dev/null; done; echo newest > trace_marker'; for max in '' '-m 8'; do trace-cmd record $max -F -e "
+        "raw_syscalls -o /tmp/y.dat taskset 1 sh -c \"$many\" 2>&1 | cut -d' ' -f 2 | sed 's/.*/test & -gt 4/' | sh; echo $?; trace-cmd report /tmp/y.dat | "
+        "grep -c ': newest$'; done; trace-cmd record -q -s 1000 -e sched -o /tmp/z.dat sh -c 'until test -e /tmp/z.dat.*.cpu001.000000; do usleep 1000; done'; "
+        "ls /tmp/z.dat*",
+        "0\n1\n1\n1\n/tmp/z.dat\n",
+    ),
+    (
+        "trace-cmd stack --start; cat /proc/sys/kernel/stack_tracer_enabled; ls > /dev/null; trace-cmd stack | grep -c '^(stack tracer running)$\\|^  0) '; trace-cmd "
+        "stack --stop; trace-cmd stack --reset; cat stack_max_size; trace-cmd stack",
+        "1\n2\n0\n(stack tracer not running)\n        Depth    Size   Location    (0 entries)\n        -----    ----   --------\n",
+    ),
+    (
+        "f=events/sched/sched_switch/format; trace-cmd check-events -N; echo $?; sed 's/prev_prio=%d/prev_prio=%q/' $f > /tmp/f; mount --bind /tmp/f $f; trace-cmd "
+        "check-events 2>&1 | cut -d: -f 1-4; trace-cmd check-events 2> /dev/null; echo $?; umount $f",
+        "0\ntrace-cmd: sched:sched_switch: its format is not understood\n1\n",
+    ),
+    # What is refused leaves the trace that is there.
+    (
+        "trace-cmd start -p function -l vfs_read; cat /proc/version > /dev/null; trace-cmd stop; for words in '-e nosuch' '-p nosuch' '-d -Q' '-d -R x' '-d -m 9' '-s 9'; do "
+        "trace-cmd start $words 2> /dev/null; done; cat current_tracer options/function-trace tracing_on; grep -c 'vfs_read <-' trace | sed 's/[1-9].*/some/'; "
+        "trace-cmd clear -h | grep -c Usage; trace-cmd reset",
+        "  plugin 'function'\n  plugin 'nosuch'\nfunction\n1\n0\nsome\n1\n",
+    ),
 ]
 REFUSED = [
-    ("hist", "no command 'hist'"),
+    ("nosuch", "no command 'nosuch'"),
+    *(
+        (words, "that needs Debian's: make debian-root")
+        for words in ("hist", "split", "mem", "dump --summary", "options")
+    ),
+    *((words, "that needs Debian's: make debian-root") for words in ("convert -h", "stream -e sched sleep 1")),
+    ("start -s 10 -e sched", "only record takes -s"),
+    ("set -m 10", "only record takes -m"),
+    ("start -v -e sched -f 'prev_pid == 1'", "records nothing to filter"),
+    ("start -R stacktrace -e sched", "-R 'stacktrace': the -e of an event"),
+    ("start -e sched_switch -R nosuch", "does not take the trigger 'nosuch'"),
+    ("record -e sched -v -B i true", "rmdir /sys/kernel/tracing/instances/i"),
+    ("record -m 0 -e sched true", "number '0'"),
+    ("start -b x -e sched", "invalid number 'x'"),
+    ("start -p function_graph --module m -g f", "a module (m) is only for -l and -n"),
+    ("stack --nosuch", "unknown option '--nosuch'"),
+    ("check-events x", "does not take 'x'"),
     ("record -k true", "unknown option '-k'"),
     ("record true", "nothing to record"),
     ("record -e nosuch true", "no event 'nosuch'"),

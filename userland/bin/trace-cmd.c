@@ -6,11 +6,11 @@
  *     trace-cmd stop -B mine              writes      0 to instances/mine/tracing_on
  *
  * A command is a function in the table `commands`. It either writes files itself, or gathers words
- * in `run` and becomes the program that does the work (become). report and list are in the library.
+ * in `run` and becomes the program that does the work (become). report, list, stack and check-events are in the
+ * library. All words of a line are looked at before anything is written.
  *
- * Left out: dynamic events, guests and the network, profile, hist, mem, split, stream,
- * check-events, convert; of record the options -d -D -G -H -i -k -m -N -r -R -s -S -v and most long
- * ones.
+ * Left out: the commands in `debians`, dynamic events, guests and the network; of record the options -D -G -H -i -k -N
+ * -r -S and most long ones.
  */
 #include <vt_report.h>
 #include <limits.h>
@@ -27,11 +27,16 @@ static const char help[] =
 	"  snapshot [-srf] [-c CPU]   show the snapshot; -s take one, -r empty it, -f free it\n"
 	"  stat               how tracing is set up, and what the buffers hold\n"
 	"  list     [-e|-f [REGEX]] [-F] [-tpoBC] events (-F formats), functions, tracers, options, instances, clocks\n"
-	"  Options of record, start and set: -l -n -g FUNCTION, -O OPTION, -C CLOCK, -b KB, -M MASK, -B INSTANCE,\n"
-	"  -P PID, -F (only COMMAND), -c (with -P or -F: children too), -T (stacks), -a (all events), -o FILE,\n"
-	"  --max-graph-depth N. All but list, record and report take -B INSTANCE, and -a for all of them.\n";
+	"  stack    [--start|--stop|--reset] the deepest stack since the start of its tracer; check-events: are all\n"
+	"                   formats of events understood?\n"
+	"  Options of record, start and set: -l -n -g FUNCTION, --module MODULE (-l and -n are of it), -O OPTION,\n"
+	"  -R TRIGGER (of the -e before it), -v (the events of each -e after it are off), -d (latency tracers without\n"
+	"  functions), -C CLOCK, -b KB, -M MASK, -B INSTANCE, -P PID, -c (with -P or -F: children too), -T (stacks),\n"
+	"  -a (all events), --max-graph-depth N. Of record alone: -F (only COMMAND), -o FILE, -m KB (the newest of a\n"
+	"  CPU), -s USEC (look for pages so often), -q. All but list, record, report, stack and check-events take\n"
+	"  -B INSTANCE, and -a for all of them. Other commands of trace-cmd need Debian's: make debian-root\n";
 
-static const struct vt_long_option longs[] = {{"max-graph-depth", '1'}, {NULL, 0}};
+static const struct vt_long_option longs[] = {{"max-graph-depth", '1'}, {"module", '2'}, {NULL, 0}};
 
 static struct vt_options o = {
 	.usage = "trace-cmd COMMAND [OPTION...]", .longs = longs, .help = help, .in_order = true, .bad_status = 1};
@@ -85,9 +90,11 @@ static int short_option(const char *more)
 	static char letters[32];
 	int c;
 
-	snprintf(letters, sizeof(letters), "aB:%s", more);
+	snprintf(letters, sizeof(letters), "haB:%s", more);
 	o.options = letters;
-	while ((c = vt_option(&o, argc, argv)) == 'a' || c == 'B') {
+	while ((c = vt_option(&o, argc, argv)) != -1 && strchr("haB", c)) {
+		if (c == 'h')
+			vt_help(&o);
 		if (c == 'a')
 			choose_all();
 		else
@@ -157,9 +164,10 @@ static void become(void)
 
 /*
  * The letters are those of trace-cmd's own record; a colon stands behind those that take an argument,
- * and 1 is ours for the long option --max-graph-depth.
+ * and digits are ours for long options without a letter (`longs`).
  */
-#define RECORD_OPTIONS "hae:f:Fp:cC:O:o:g:l:n:P:b:B:TM:q1:"
+#define SETTINGS       "hae:f:R:vp:cC:dO:g:l:n:P:b:B:TM:m:s:1:2:"
+#define RECORD_OPTIONS SETTINGS "Fo:q"
 
 /*
  * One option of record, start or set, as a letter of trace-record's: for record (no array) into its words, else into
@@ -170,13 +178,18 @@ static void take_option(struct vt_array *a, int c)
 	static const struct {
 		char letter, other;
 		const char *text; /* NULL: the option's own argument */
-	} others[] = {{'a', 'e', "all"}, {'T', 'O', "stacktrace"}, {'P', 't', NULL}, {'1', 'D', NULL}};
+	} others[] = {{'a', 'e', "all"}, {'T', 'O', "stacktrace"}, {'P', 't', NULL},
+		      {'1', 'D', NULL},	 {'2', 'k', NULL},	   {'s', 'i', NULL}};
+	static bool off;
 	const char *text = o.arg;
 
 	if (c == 'h')
 		vt_help(&o);
 	if (c == 'p')
 		printf("  plugin '%s'\n", text);
+	off |= c == 'v';
+	if (c == 'B' && off)
+		vt_die(1, "-B after -v deletes an instance: rmdir " VT_TRACING "/instances/%s does", text);
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
 		if (others[i].letter != c)
 			continue;
@@ -185,11 +198,11 @@ static void take_option(struct vt_array *a, int c)
 		break;
 	}
 	if (!a) {
-		add_option((char)c, strchr("cFq", c) ? NULL : text);
+		add_option((char)c, strchr("cdFqv", c) ? NULL : text);
 	} else if (c == 'p') {
 		a->tracer = text;
 		a->used = true;
-	} else {
+	} else if (c != 'B') {
 		vt_wish_add(a, c, text);
 	}
 }
@@ -243,6 +256,31 @@ static int run_command(char *const words[])
 }
 
 /*
+ * The options of start and set, for up to `max` arrays: the first is the buffer that is always there, and each -B
+ * begins another. Adds to *how, and returns how many arrays there are.
+ */
+static size_t take_settings(struct vt_array *arrays, size_t max, int *how)
+{
+	size_t nr = 1;
+	int c;
+
+	o.options = SETTINGS;
+	while ((c = vt_option(&o, argc, argv)) != -1) {
+		if (c == 'm' || c == 's')
+			vt_die(1, "only record takes -%c", c);
+		if (c == 'c' || c == 'd')
+			*how |= c == 'c' ? VT_WISH_CHILDREN : VT_WISH_NO_FUNCTIONS;
+		else
+			take_option(&arrays[nr - 1], c);
+		if (c == 'B' && nr == max)
+			vt_die(1, "more than %d instances", (int)nr - 1);
+		if (c == 'B')
+			arrays[nr++] = (struct vt_array){.name = o.arg, .used = true};
+	}
+	return nr;
+}
+
+/*
  * start (`how` is 0) and set (VT_WISH_ADD, which leaves what is there as it is). The options are read
  * to their end before anything changes. -B begins another instance: the options behind it are for that
  * one.
@@ -255,20 +293,8 @@ static int run_command(char *const words[])
 static int set_up(int how)
 {
 	static struct vt_array arrays[16];
-	size_t nr = 1, now = 0;
-	int c;
+	size_t nr = take_settings(arrays, ARRAY_SIZE(arrays), &how);
 
-	o.options = "hae:f:p:cC:O:g:l:n:P:b:B:TM:1:";
-	while ((c = vt_option(&o, argc, argv)) != -1) {
-		if (c == 'c')
-			how |= VT_WISH_CHILDREN;
-		else if (c != 'B')
-			take_option(&arrays[now], c);
-		else if (nr == ARRAY_SIZE(arrays))
-			vt_die(1, "more than %d instances", (int)nr - 1);
-		else
-			now = nr, arrays[nr++] = (struct vt_array){.name = o.arg, .used = true};
-	}
 	if (o.index < argc && how & VT_WISH_ADD)
 		vt_die(1, "%s takes no command ('%s'): record and start do", argv[0], argv[o.index]);
 	atexit(restore);
@@ -321,45 +347,6 @@ static int do_clear(void)
 	return 0;
 }
 
-/*
- * Bring one array back to what it was after booting, but for trace options and triggers. The order of
- * the table matters: recording off and no tracer first, then filters, the buffer last. Files that an
- * instance does not have (ENOENT) are passed over.
- */
-static void reset_one(const char *instance, const char *mask)
-{
-	static const struct {
-		const char *file, *text;
-	} files[] = {
-		{"tracing_on", "0"},	       {"current_tracer", "nop"},  {"tracing_enabled", "1"},
-		{"events/enable", "0"},	       {"set_event", ""},	   {"set_event_pid", ""},
-		{"set_event_notrace_pid", ""}, {"set_ftrace_pid", ""},	   {"set_ftrace_notrace_pid", ""},
-		{"set_ftrace_filter", ""},     {"set_ftrace_notrace", ""}, {"set_graph_function", ""},
-		{"set_graph_notrace", ""},     {"max_graph_depth", "0"},   {"tracing_max_latency", "0"},
-		{"trace_clock", "local"},      {"error_log", ""},	   {"trace", ""},
-	};
-	char *folder, **systems;
-
-	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
-		if (vt_tracefs_write(instance, files[i].file, files[i].text, O_TRUNC) < 0 && errno != ENOENT)
-			vt_die_errno(1, files[i].file);
-	folder = vt_tracefs_path(instance, "events");
-	systems = vt_names(folder);
-	for (char **name = systems; name && *name; name++) {
-		char *file = vt_malloc(strlen(*name) + sizeof("events//filter"));
-
-		sprintf(file, "events/%s/filter", *name);
-		if (vt_tracefs_write(instance, file, "0", O_TRUNC) < 0 && errno != ENOENT && errno != ENOTDIR)
-			vt_die_errno(1, file);
-		free(file);
-	}
-	vt_names_free(systems);
-	free(folder);
-	if (vt_tracefs_write(instance, "tracing_cpumask", mask, O_TRUNC) < 0 ||
-	    vt_tracefs_write(instance, "tracing_on", "1", O_TRUNC) < 0)
-		vt_die_errno(1, "tracing_on");
-}
-
 /* reset: all CPUs are traced again; the mask has a bit for each. */
 static int do_reset(void)
 {
@@ -369,7 +356,7 @@ static int do_reset(void)
 	short_option("");
 	snprintf(mask, sizeof(mask), "%lx", cpus < 64 ? (1UL << cpus) - 1 : ~0UL);
 	for (size_t i = 0; i < chosen.n; i++)
-		reset_one(chosen.names[i], mask);
+		vt_tracefs_reset(chosen.names[i], mask);
 	return 0;
 }
 
@@ -467,29 +454,24 @@ static int do_extract(void)
 	become();
 }
 
-/* ---- list, report */
-
-static int do_list(void)
-{
-	return vt_list_main(&o, argc, argv);
-}
-
-static int do_report(void)
-{
-	return vt_report_main(&o, argc, argv);
-}
-
 /* ---- */
 
+/* A command is done here, or in the library. */
 static const struct {
 	const char *name;
 	int (*work)(void);
+	int (*library)(struct vt_options *o, int argc, char **argv);
 } commands[] = {
-	{"record", do_record},	   {"report", do_report},   {"start", do_start}, {"stop", do_stop},
-	{"restart", do_restart},   {"reset", do_reset},	    {"show", do_show},	 {"list", do_list},
-	{"stat", do_stat},	   {"extract", do_extract}, {"set", do_set},	 {"clear", do_clear},
-	{"snapshot", do_snapshot},
+	{"record", do_record, NULL},	  {"start", do_start, NULL},	  {"set", do_set, NULL},
+	{"stop", do_stop, NULL},	  {"restart", do_restart, NULL},  {"reset", do_reset, NULL},
+	{"clear", do_clear, NULL},	  {"show", do_show, NULL},	  {"snapshot", do_snapshot, NULL},
+	{"stat", do_stat, NULL},	  {"extract", do_extract, NULL},  {"list", NULL, vt_list_main},
+	{"report", NULL, vt_report_main}, {"stack", NULL, vt_stack_main}, {"check-events", NULL, vt_check_events_main},
 };
+
+/* Commands that only Debian's trace-cmd has. */
+static const char *const debians[] = {"agent",	 "attach",  "convert", "dump",	      "hist",  "listen",  "mem",
+				      "options", "profile", "restore", "setup-guest", "split", "sqlhist", "stream"};
 
 /* Only `report` works without tracefs: it reads a file that may come from another machine. */
 int main(int nr, char **words)
@@ -509,7 +491,10 @@ int main(int nr, char **words)
 			continue;
 		if (strcmp(name, "report"))
 			vt_tracefs_check();
-		return commands[i].work();
+		return commands[i].work ? commands[i].work() : commands[i].library(&o, argc, argv);
 	}
+	for (size_t i = 0; i < ARRAY_SIZE(debians); i++)
+		if (!strcmp(debians[i], name))
+			vt_die(1, "%s: that needs Debian's: make debian-root", name);
 	vt_die(1, "no command '%s' (try trace-cmd --help)", name);
 }

@@ -114,9 +114,11 @@ const char *vt_print_one(struct vt_bytes *out, const struct vt_dat_file *f, cons
  */
 bool vt_print_plugin(struct vt_bytes *out, const struct vt_record *r, struct vt_cpu *cpu);
 
-/* --- the commands report and list (tracereport.c, tracelist.c): argv begins with the command's name --- */
+/* --- commands of trace-cmd, each in a file of its own (tracelist.c and the like): argv begins with that name --- */
 
 int vt_list_main(struct vt_options *o, int argc, char **argv);
 int vt_report_main(struct vt_options *o, int argc, char **argv);
+int vt_stack_main(struct vt_options *o, int argc, char **argv);
+int vt_check_events_main(struct vt_options *o, int argc, char **argv);
 
 #endif

@@ -129,8 +129,10 @@ int vt_list_main(struct vt_options *o, int argc, char **argv)
 	bool wanted[128] = {false}, any = false;
 	int c;
 
-	o->options = "eftpoBCF";
+	o->options = "heftpoBCF";
 	while ((c = vt_option(o, argc, argv)) != -1) {
+		if (c == 'h')
+			vt_help(o);
 		wanted[c] = true;
 		any |= c != 'F';
 		if (c == 'e' || c == 'f' || c == 'F') {

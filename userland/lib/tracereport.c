@@ -173,11 +173,13 @@ int vt_report_main(struct vt_options *o, int argc, char **argv)
 	int c;
 
 	o->usage = "trace-cmd report [-Nlt] [--cpu N] [-F EVENT] [[-i] FILE]";
-	o->options = "i:NltC:F:";
+	o->options = "hi:NltC:F:";
 	o->longs = longs;
 	o->help = help;
 	o->in_order = false;
 	while ((c = vt_option(o, argc, argv)) != -1) {
+		if (c == 'h')
+			vt_help(o);
 		if (c == 'i')
 			path = o->arg;
 		else if (c == 'N')
