@@ -3,17 +3,20 @@
 QEMU's serial port is standard input and output. It copies what the guest writes into a pipe, too, of which only the
 first bytes are read: they tell that the guest lives. What QEMU itself has to say passes through here, so that a line
 that helps can follow it.
+
+A standard input that is no terminal is typed for the guest: `echo ls | make qemu-arm64` shows the files and ends.
 """
 
 import functools
 import os
+import re
 import select
 import subprocess
 import sys
 import termios
 import threading
 
-from vitrine_guest import die_with_parent
+from vitrine_guest import Guest, die_with_parent
 from vitrine_lifetime import Silence
 from vitrine_machines import NO_STATUS, GuestError
 from vitrine_qemu import ended_line, missing_line, silence_line
@@ -34,6 +37,46 @@ def say(line):
     sys.stderr.flush()
 
 
+class Typist(threading.Thread):
+    """Types our standard input, a line at each prompt; a line for which no prompt comes is for a program that reads, or
+    is typed ahead. When the input has ended, so has the session: a poweroff at the prompt, and before that the end of a
+    file for a program that reads on."""
+
+    ESCAPE, END = b"\x01", b"\x04"  # ^A is the monitor's, unless it comes twice; ^D
+    AHEAD = 0.1  # seconds after which a line is typed without a prompt
+
+    def __init__(self, keyboard):
+        super().__init__(daemon=True)
+        self._keyboard, self._shown, self._prompts = keyboard, "", threading.Semaphore(0)
+        self.start()
+
+    def hear(self, data):
+        """What the guest has written."""
+        self._shown = (self._shown + data.decode(errors="replace"))[-200:]
+        if re.search(Guest.PROMPT + r"|[\r\n]> $", self._shown):
+            self._shown = ""
+            self._prompts.release()
+
+    def run(self):
+        self._prompts.acquire()  # the shell is there
+        self._prompts.release()
+        with open(0, "rb", closefd=False) as lines:
+            for line in lines:
+                self._prompts.acquire(timeout=self.AHEAD)
+                self._type(line.rstrip(b"\n").replace(self.ESCAPE, 2 * self.ESCAPE) + b"\n")
+        while self._type(b"poweroff\n" if self._prompts.acquire(timeout=LOOK) else self.END):
+            pass
+
+    def _type(self, data):
+        """False: QEMU has ended."""
+        try:
+            self._keyboard.write(data)
+            self._keyboard.flush()
+        except OSError:
+            return False
+        return True
+
+
 class Listener(threading.Thread):
     """Shows what QEMU says, and says it when the guest should have been heard."""
 
@@ -42,6 +85,7 @@ class Listener(threading.Thread):
         super().__init__(daemon=True)
         self.heard, self.said = False, b""
         self._qemu, self._copy, self._name, self._silence = qemu, copy, name, silence
+        self._typist = Typist(qemu.stdin) if qemu.stdin else None
         self.start()
 
     def run(self):
@@ -52,11 +96,14 @@ class Listener(threading.Thread):
                 data = os.read(source, 4096)
                 if source == self._copy:
                     self.heard, self._silence = self.heard or bool(data), None
-                    os.close(source)  # QEMU notices that nobody reads any more, and goes on
+                    if self._typist:
+                        self._typist.hear(data)
+                    else:
+                        os.close(source)  # QEMU notices that nobody reads any more, and goes on
                 else:
                     os.write(2, data)
                     self.said += data
-                if source == self._copy or not data:
+                if not data or source == self._copy and not self._typist:
                     sources.remove(source)
             if not ready:
                 self.look()
@@ -88,7 +135,11 @@ def run_session(make_argv, firmware=False):
     saved = termios.tcgetattr(0) if os.isatty(0) else None
     try:
         qemu = subprocess.Popen(
-            argv, stderr=subprocess.PIPE, close_fds=False, preexec_fn=functools.partial(die_with_parent, os.getpid())
+            argv,
+            stdin=None if saved or "-S" in argv else subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            close_fds=False,
+            preexec_fn=functools.partial(die_with_parent, os.getpid()),
         )
     except OSError as error:
         raise GuestError(missing_line(argv[0], error), NO_STATUS) from error

@@ -115,6 +115,24 @@ def test_a_session_without_a_terminal(machine):
 
 
 @pytest.mark.parametrize(
+    "typed, shown",
+    [
+        ("", r"# poweroff\n"),
+        # A line at each prompt. What reads gets the next one, or an end; the last line has no newline.
+        ("echo $((6*7))\nread x\nhello\necho got $x; cat", r"\n42\n.*\ngot hello\n.*# poweroff\n"),
+    ],
+    ids=["nothing", "lines"],
+)
+def test_a_session_ends_with_its_input(machine, typed, shown):
+    """What came is run, and the machine goes off."""
+    done = subprocess.run(
+        [sys.executable, *words(machine)], input=typed, text=True, capture_output=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert re.search(shown + ".*reboot: Power down", done.stdout.replace("\r", ""), re.S), done.stdout
+
+
+@pytest.mark.parametrize(
     "options, said",
     [
         (["--file", "/nonexistent:/x"], "vrun: /nonexistent: No such file or directory"),
