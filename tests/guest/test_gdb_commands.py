@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 
+import pexpect
 from gdbstub import BACKSTOP, Gdb, under_gdb
 from vitrine_gdb import Stub
 from vitrine_guest import ROOT
@@ -295,3 +296,28 @@ def test_a_stub_that_takes_its_time(tmp_path, machine):
     script.write_text(STOPPED % stub)
     done = session(machine, stub, f"source {script}", "x/x $pc + 64", "echo it answers\\n")
     assert re.search(r"^0x[0-9a-f]+:\t0x[0-9a-f]+\nit answers$", done.stdout, re.M), done.stdout
+
+
+# A command of 30 lines that needs no guest.
+MANY = [
+    "python import contextlib, vt.command",
+    "python vt.command.kernel.check_guest, vt.command.privileged = lambda: None, contextlib.nullcontext",
+    "python MANY = {'__doc__': 'x', 'name': 'many', 'run': lambda self, words: map(str, range(30))}",
+    "python type('Many', (vt.command.Command,), MANY)()",
+]
+
+
+def test_no_question_after_a_screen():
+    """On a terminal of six lines; gdb's own commands ask on."""
+    words = ["-q", "-nx", "-x", f"{ROOT}/tools/gdb/vitrine.py"]
+    gdb = pexpect.spawn("gdb-multiarch", words, dimensions=(6, 80), encoding="utf-8", timeout=BACKSTOP)
+    gdb.expect(r"\(gdb\) ")
+    for line in MANY:
+        gdb.sendline(line)
+        gdb.expect(r"\(gdb\) ")
+    gdb.sendline("many")
+    assert gdb.expect(["--Type", r"\r\n29\r\n"]) == 1
+    gdb.expect(r"\(gdb\) ")
+    gdb.sendline("show pagination")
+    gdb.expect("pagination is on")
+    gdb.close(force=True)

@@ -5,6 +5,7 @@ kernel.
 panicked."""
 
 import os
+import shutil
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -14,7 +15,10 @@ import gdb  # noqa: E402
 import vt  # noqa: E402
 
 vt.register()
+# An address has 18 digits, so instructions need some 80 columns to show where a call leads: beside the source when there
+# is room for both, else below it.
+BESIDE = shutil.get_terminal_size().columns >= 200
 try:
-    gdb.execute("tui new-layout vitrine {-horizontal src 3 asm 2} 3 status 0 cmd 2")
+    gdb.execute(f"tui new-layout vitrine {{{'-horizontal src 3 asm 2' if BESIDE else 'src 3 asm 2'}}} 3 status 0 cmd 2")
 except gdb.error:
     pass  # a gdb without windows, or this file is read again

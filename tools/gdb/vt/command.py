@@ -30,6 +30,18 @@ def one_line(name):
         raise gdb.GdbError(f"{name}: {kernel.why(error)}") from error
 
 
+@contextlib.contextmanager
+def unpaged():
+    """Without a question after each screen: a person scrolls back, and in gdb's windows the question hides what it asks
+    about."""
+    was = gdb.parameter("pagination")
+    gdb.execute("set pagination off")
+    try:
+        yield
+    finally:
+        gdb.execute(f"set pagination {'on' if was else 'off'}")
+
+
 KNOWN = []  # all there are, in their order
 
 
@@ -49,7 +61,7 @@ class Command(gdb.Command):
         words = gdb.string_to_argv(argument)
         if not self.least <= len(words) <= self.most:
             raise gdb.GdbError(f"usage: {self.usage or self.name}")
-        with one_line(self.name), privileged():
+        with one_line(self.name), unpaged(), privileged():
             kernel.check_guest()
             for line in self.run(words):  # each as it comes: a later one may be unreadable
                 gdb.write(f"{line}\n")
