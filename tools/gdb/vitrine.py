@@ -15,7 +15,7 @@ import gdb  # noqa: E402
 import vt  # noqa: E402
 
 vt.register()
-# An address has 18 digits, so instructions need some 80 columns to show where a call leads: beside the source when there
+# An address has 18 digits, so instructions need 80 columns to show where a call leads: beside the source when there is
 # is room for both, else below it.
 BESIDE = shutil.get_terminal_size().columns >= 200
 try:
