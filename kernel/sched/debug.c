@@ -1,7 +1,11 @@
-/* sched/debug in debugfs: what every runqueue holds, in short. Root alone can reach it there. */
+/*
+ * sched/debug in debugfs: what every runqueue holds, in short; and sched/features. Root alone can reach them there.
+ */
 #include <fs/libfs.h>
 #include <fs/seq_file.h>
+#include <lib/errno.h>
 #include <lib/printf.h>
+#include <lib/string.h>
 
 #include "sched.h"
 
@@ -45,3 +49,30 @@ static int sched_debug_show(struct seq_file *m, void *v)
 
 static const struct text_file sched_debug_entry = {.path = "sched/debug", .mode = 0444, .show = sched_debug_show};
 REGISTER_DEBUGFS(sched_debug_entry);
+
+/*
+ * Of Linux's switches of the scheduler those that programs look for, as they stand here for good: a timer ends the
+ * budget of a deadline task to the instant, and a tick ends the slice of a fair one.
+ */
+static const char *const features[] = {"HRTICK_DL", "NO_HRTICK"};
+
+static int sched_features_show(struct seq_file *m, void *v)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(features); i++)
+		seq_printf(m, "%s ", features[i]);
+	seq_printf(m, "\n");
+	return 0;
+}
+
+/* What is so already may be asked for. */
+static int sched_features_store(char *text, void *v)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(features); i++)
+		if (!strcmp(text, features[i]))
+			return 0;
+	return -EINVAL;
+}
+
+static const struct text_file sched_features_entry = {
+	.path = "sched/features", .mode = 0644, .show = sched_features_show, .store = sched_features_store};
+REGISTER_DEBUGFS(sched_features_entry);

@@ -29,4 +29,13 @@ new scheduling priority: 5
 1" "$(chrt -v -f 5 nproc | sed "s/.*'s //")"
 grep -q '^dl_total_bw *: 0$' /sys/kernel/debug/sched/debug || fail 'bandwidth was lost'
 grep -q '^ktime *: [1-9][0-9]*$' /sys/kernel/debug/sched/debug || fail 'sched/debug does not say when it was'
+# cyclicdeadline of the rt-tests looks here, and wants this one on.
+cd /sys/kernel/debug/sched
+same 'features' 'HRTICK_DL NO_HRTICK ' "$(cat features)"
+echo HRTICK_DL > features || fail 'what is so already is refused'
+for feature in NO_HRTICK_DL HRTICK NOSUCH ''; do
+	{ echo $feature > features; } 2> /tmp/error && fail "'$feature' is taken"
+	grep -q 'Invalid argument' /tmp/error || fail "'$feature': $(cat /tmp/error)"
+done
+cd /
 finish
