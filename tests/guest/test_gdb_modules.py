@@ -70,6 +70,7 @@ def test_breakpoints_in_modules(tmp_path, machine):
             "vt-symbols",
             "vt-symbols",
             "list trace_events_sample.c:1,2",
+            "delete 1",
             "tbreak sample_init",
             "continue",
             "list sample_init,+2",
@@ -88,7 +89,7 @@ def test_breakpoints_in_modules(tmp_path, machine):
         assert re.match(
             r"say(\.\w+)*( \+ \d+)? in section \.text of .*/trace_events_sample\.ko", named["symbol"]
         ), answers
-        gone, again, source, _, stop, lines = answers[12:18]
+        gone, again, source, _, _, stop, lines = answers[12:19]
         second = rf"tracepoint_sample: {folder}/tracepoint_sample.ko, .text at 0x\w+"
         assert re.fullmatch(f"trace_events_sample: gone\n{second}", gone) and re.fullmatch(second, again), answers
         assert "No source file named trace_events_sample.c" in source, answers

@@ -483,6 +483,7 @@ static void old_modes(void)
 	CHECK_EQ(old.keys[0], 1);
 	old.lflag &= ~(ECHO | ICANON);
 	type(master, "thrown away");
+	expect(master, "thrown away"); /* the echo: it has reached the slave */
 	CHECK_CALL(ioctl(master, SETAF, &old));
 	CHECK_EQ(modes_of(slave).lflag, all.lflag & ~(ECHO | ICANON));
 	CHECK_CALL(fcntl(slave, F_SETFL, O_RDWR | NONBLOCK));

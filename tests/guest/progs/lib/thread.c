@@ -26,7 +26,7 @@ static void thread_main(struct thread *t)
 
 /*
  * The child begins behind the call with `stack` as its stack pointer: so it takes function and argument
- * from registers.
+ * from registers. It has no frame from its first instruction on, which may be where it is looked at.
  */
 static long start(long flags, void *stack, void (*f)(struct thread *), struct thread *t)
 {
@@ -37,38 +37,40 @@ static long start(long flags, void *stack, void (*f)(struct thread *), struct th
 	register long x2 __asm__("x2") = 0, x3 __asm__("x3") = 0, x4 __asm__("x4") = 0;
 	register void *x19 __asm__("x19") = (void *)f, *x20 __asm__("x20") = t;
 
-	__asm__ volatile("svc #0\n\t"
-			 "cbnz x0, 1f\n\t"
+	__asm__ volatile("mov x21, x29\n\t"
 			 "mov x29, xzr\n\t"
+			 "svc #0\n\t"
+			 "cbnz x0, 1f\n\t"
 			 "mov x0, x20\n\t"
 			 "blr x19\n\t"
 			 "mov x0, #0\n\t"
 			 "mov x8, %[exit]\n\t"
 			 "svc #0\n"
-			 "1:"
+			 "1:\tmov x29, x21"
 			 : "+r"(x0)
 			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x19), "r"(x20), [exit] "i"(SYS_exit)
-			 : "memory");
+			 : "x21", "memory");
 	return x0;
 #else
 	register long r10 __asm__("r10") = 0, r8 __asm__("r8") = 0;
 	register void *r12 __asm__("r12") = (void *)f, *r13 __asm__("r13") = t;
 	long ret;
 
-	__asm__ volatile("syscall\n\t"
+	__asm__ volatile("mov %%rbp, %%r14\n\t"
+			 "xor %%ebp, %%ebp\n\t"
+			 "syscall\n\t"
 			 "test %%rax, %%rax\n\t"
 			 "jnz 1f\n\t"
-			 "xor %%ebp, %%ebp\n\t"
 			 "mov %%r13, %%rdi\n\t"
 			 "call *%%r12\n\t"
 			 "mov %[exit], %%eax\n\t"
 			 "xor %%edi, %%edi\n\t"
 			 "syscall\n"
-			 "1:"
+			 "1:\tmov %%r14, %%rbp"
 			 : "=a"(ret)
 			 : "a"((long)SYS_clone), "D"(flags), "S"(stack), "d"(0L), "r"(r10), "r"(r8), "r"(r12),
 			   "r"(r13), [exit] "i"(SYS_exit)
-			 : "rcx", "r11", "memory");
+			 : "rcx", "r11", "r14", "memory");
 	return ret;
 #endif
 }
