@@ -1,10 +1,10 @@
 """A session: QEMU has this terminal, and this process waits beside it.
 
-QEMU's serial port is standard input and output. It copies what the guest writes into a pipe, too, of which only the
-first bytes are read: they tell that the guest lives. What QEMU itself has to say passes through here, so that a line
-that helps can follow it.
+QEMU's serial port is standard input and output. It copies what the guest writes into a pipe, too, whose first bytes
+tell that the guest lives. What QEMU itself has to say passes through here, so that a line that helps can follow it.
 
-A standard input that is no terminal is typed for the guest: `echo ls | make qemu-arm64` shows the files and ends.
+A standard input that is no terminal is typed for the guest: `echo ls | make qemu-arm64` shows the files and ends. The
+pipe is read to its end then, for the prompts at which a line is typed.
 """
 
 import functools

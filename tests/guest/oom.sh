@@ -143,7 +143,7 @@ adj $filler -1000
 runs 'a large request' oomtest asks $size $T/instances/large/buffer_size_kb
 dmesg | grep 'Out of memory: Killed process' | sed -n $((before + 1))p > /tmp/said
 grep -q '(oomtest) .* anon-rss:[0-9][0-9]*kB,.* oom_score_adj:0$' /tmp/said || fail "who asked: $(cat /tmp/said)"
-grep -q 'anon-rss:[0-9]\{3\}' /tmp/said && fail "who has more went: $(cat /tmp/said)"
+grep -q 'anon-rss:[0-9]\{3\}' /tmp/said && fail "a task with more memory was killed: $(cat /tmp/said)"
 kill -9 $large $filler
 wait $large $filler
 rmdir $T/instances/large

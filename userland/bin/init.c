@@ -107,7 +107,7 @@ static void mount_all(void)
 		mount_one("sysfs", "/sys", NULL);
 	if (!is_there("/sys/kernel/tracing/trace"))
 		mount_one("tracefs", "/sys/kernel/tracing", NULL);
-	/* It brings tracefs with it, where older tutorials look. With debugfs=off there is none to mount. */
+	/* debugfs has tracefs in it, at the path of older tutorials. ENODEV: the kernel was booted with debugfs=off. */
 	if (!is_there("/sys/kernel/debug/tracing/trace") &&
 	    mount("debugfs", "/sys/kernel/debug", "debugfs", 0, NULL) < 0 && errno != ENODEV && errno != EBUSY)
 		vt_warn_errno("/sys/kernel/debug");

@@ -20,7 +20,7 @@ static struct wish {
 } * wishes;
 static size_t nr_wishes;
 
-/* The last wish before `end` of this array that has one of these letters. NULL: there is none. */
+/* Find the last wish of this array that lies before `end` and has one of these letters; NULL if no wish has. */
 static const struct wish *last_of(const struct vt_array *a, const struct wish *end, const char *letters)
 {
 	for (size_t i = (size_t)(end - wishes); i-- > 0;)
