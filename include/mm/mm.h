@@ -178,10 +178,11 @@ int vma_share_zeroes(struct vm_area_struct *vma);
 #define FAULT_FLAG_FORCE 8u /* a debugger's: in a private area also without the right */
 /*
  * Make a faulting access good: demand zero, file page, copy-on-write, stack growth. Context: thread, interrupts on;
- * sleeps; takes m. Returns 0, or -EFAULT (no such area: SIGSEGV MAPERR), -EACCES (SEGV ACCERR), -ENOMEM, -EIO (SIGBUS).
+ * sleeps; takes m. Returns 0, or -EFAULT (no such area: SIGSEGV MAPERR), -EACCES (SEGV ACCERR), -EIO (SIGBUS), -ENOMEM:
+ * memory is full and the caller is being killed; before that it waits for memory, and a process may be killed for it.
  */
 int handle_mm_fault(struct mm_struct *mm, unsigned long addr, unsigned flags);
-/* The same where the caller holds m. [m] */
+/* The same where the caller holds m. It does not wait: -ENOMEM when memory is full. [m] */
 int handle_mm_fault_locked(struct mm_struct *mm, unsigned long addr, unsigned flags);
 /*
  * The machine's fault entry calls this for user addresses. It makes the access good, signals the task, or goes on at

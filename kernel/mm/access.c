@@ -75,6 +75,21 @@ bool access_vm_locked(struct mm_struct *mm, unsigned long addr, void *buf, int l
 	return true;
 }
 
+/* The same without the lock. Memory may be full, which is waited for here, as a fault of the program would. */
+static bool access_within_page(struct mm_struct *mm, unsigned long addr, void *buf, int n, unsigned how)
+{
+	bool ok = false;
+
+	for (int tries = 0; !ok && tries < 2; tries++) {
+		if (tries && handle_mm_fault(mm, addr, how))
+			break;
+		mutex_lock(&mm->mmap_lock);
+		ok = access_vm_locked(mm, addr, buf, n, how);
+		mutex_unlock(&mm->mmap_lock);
+	}
+	return ok;
+}
+
 /* Page by page, until all is done or a page cannot be had. */
 int access_remote_vm(struct mm_struct *mm, unsigned long addr, void *buf, int len, unsigned how)
 {
@@ -83,12 +98,8 @@ int access_remote_vm(struct mm_struct *mm, unsigned long addr, void *buf, int le
 	while (done < len) {
 		unsigned long offset = addr & ~PAGE_MASK;
 		int n = min((unsigned long)(len - done), PAGE_SIZE - offset);
-		bool ok;
 
-		mutex_lock(&mm->mmap_lock);
-		ok = access_vm_locked(mm, addr, buf, n, how);
-		mutex_unlock(&mm->mmap_lock);
-		if (!ok)
+		if (!access_within_page(mm, addr, buf, n, how))
 			break;
 		addr += n;
 		buf = buf ? (char *)buf + n : NULL;

@@ -11,7 +11,6 @@
 #include <asm/ptrace.h>
 #include <kernel/extable.h>
 #include <kernel/printk.h>
-#include <mm/oom.h>
 #include <proc/signal.h>
 #include <sched/sched.h>
 
@@ -80,11 +79,7 @@ static noinline void __bad_area_nosemaphore(unsigned long addr, int err)
 	}
 }
 
-/*
- * When a page is lacking, out_of_memory() kills a process or waits, and the fault is tried again; it returns false when
- * this task is being killed itself. A kernel access that cannot be made good takes its fix-up, and a program gets its
- * signal.
- */
+/* A kernel access that cannot be made good takes its fix-up, and a program gets its signal. */
 noinline void do_page_fault(struct pt_regs *regs, unsigned long addr, unsigned flags)
 {
 	struct mm_struct *mm = current->mm;
@@ -94,9 +89,7 @@ noinline void do_page_fault(struct pt_regs *regs, unsigned long addr, unsigned f
 		fixup_or_die(regs, addr);
 		return;
 	}
-	do
-		err = handle_mm_fault(mm, addr, flags);
-	while (unlikely(err == -ENOMEM) && out_of_memory(GFP_USER, 0));
+	err = handle_mm_fault(mm, addr, flags);
 	if (likely(!err))
 		return;
 	if (user_mode(regs))

@@ -10,6 +10,7 @@
  * other. Entries are stored under page_table_lock as well; pages are allocated before it is taken.
  */
 #include <lib/string.h>
+#include <mm/oom.h>
 #include <proc/resource.h>
 #include <proc/signal.h>
 #include <sched/current.h>
@@ -329,13 +330,19 @@ static __always_inline int __handle_mm_fault(struct mm_struct *mm, unsigned long
 	return handle_pte_fault(&f);
 }
 
+/*
+ * When a page is lacking, out_of_memory() kills a process or waits, and the fault is tried again; it returns false when
+ * this task is being killed itself.
+ */
 noinline int handle_mm_fault(struct mm_struct *mm, unsigned long addr, unsigned flags)
 {
 	int err;
 
-	mutex_lock(&mm->mmap_lock);
-	err = __handle_mm_fault(mm, addr, flags);
-	mutex_unlock(&mm->mmap_lock);
+	do {
+		mutex_lock(&mm->mmap_lock);
+		err = __handle_mm_fault(mm, addr, flags);
+		mutex_unlock(&mm->mmap_lock);
+	} while (unlikely(err == -ENOMEM) && out_of_memory(GFP_USER, 0));
 	return err;
 }
 

@@ -61,16 +61,6 @@ static __always_inline struct kmem_cache *kmalloc_slab(size_t size)
 	return &kmalloc_caches[index];
 }
 
-/* The order of the smallest block of pages that holds `size` bytes. */
-static unsigned get_order(size_t size)
-{
-	unsigned order = 0;
-
-	while ((PAGE_SIZE << order) < size)
-		order++;
-	return order;
-}
-
 /* Whole pages. PG_LARGE marks the first one, so that kfree() recognises it. */
 static noinline void *kmalloc_large(size_t size, gfp_t gfp)
 {

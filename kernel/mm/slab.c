@@ -28,10 +28,11 @@ atomic64_t nr_slab_pages;
  */
 static void init_slab(struct kmem_cache *s, struct page *page)
 {
-	char *object = (char *)page_to_virt(page) + s->left + (unsigned long)(s->objects - 1) * s->size;
+	unsigned objects = (PAGE_SIZE << page->order) / s->size;
+	char *object = (char *)page_to_virt(page) + s->left + (unsigned long)(objects - 1) * s->size;
 	void *next = NULL;
 
-	for (unsigned i = 0; i < s->objects; i++, object -= s->size) {
+	for (unsigned i = 0; i < objects; i++, object -= s->size) {
 		if (s->flags & SLAB_DEBUG)
 			slab_debug_setup(s, object);
 		if (s->ctor)
@@ -41,32 +42,47 @@ static void init_slab(struct kmem_cache *s, struct page *page)
 	}
 	page->freelist = next;
 	page->inuse = 0;
-	page->objects = s->objects;
+	page->objects = objects;
 }
 
-/* A new slab, or NULL. Each of its pages knows the cache, so that kfree() finds it from any address. */
+/*
+ * The pages of a slab. When memory is in pieces, a small slab will do that holds one object: no process is killed for a
+ * block of many pages, and no fork fails for the lack of one.
+ */
+static struct page *alloc_slab_pages(struct kmem_cache *s, gfp_t gfp)
+{
+	unsigned least = get_order(s->size);
+	struct page *page = least < s->order ? alloc_pages(gfp | __GFP_NOWARN, s->order) : NULL;
+
+	return page ? page : alloc_pages(gfp, least);
+}
+
+/* A new slab, or NULL. Each of its pages knows the cache and the order, so that kfree() finds both from any address. */
 static struct page *new_slab(struct kmem_cache *s, gfp_t gfp)
 {
-	struct page *page = alloc_pages(gfp & ~__GFP_ZERO, s->order);
+	struct page *page = alloc_slab_pages(s, gfp & ~__GFP_ZERO);
 
 	if (!page)
 		return NULL;
-	for (unsigned i = 0; i < 1U << s->order; i++) {
+	for (unsigned i = 0; i < 1U << page->order; i++) {
 		page[i].flags = PG_SLAB;
 		page[i].slab_cache = s;
+		page[i].order = page->order;
 	}
 	init_slab(s, page);
-	atomic64_add(1 << s->order, &nr_slab_pages);
+	atomic64_add(1 << page->order, &nr_slab_pages);
 	return page;
 }
 
 /* Give a slab without objects in use back to the page allocator. It is on no list. */
 void free_slab(struct kmem_cache *s, struct page *page)
 {
-	for (unsigned i = 0; i < 1U << s->order; i++)
+	unsigned order = page->order;
+
+	for (unsigned i = 0; i < 1U << order; i++)
 		page[i].flags = 0;
-	atomic64_add(-(1 << s->order), &nr_slab_pages);
-	__free_pages(page, s->order);
+	atomic64_add(-(1 << order), &nr_slab_pages);
+	__free_pages(page, order);
 }
 
 /*
@@ -101,6 +117,7 @@ static void add_partial(struct kmem_cache *s, struct page *page)
 static void add_slab(struct kmem_cache *s, struct page *page)
 {
 	s->nr_slabs++;
+	s->nr_objects += page->objects;
 	s->nr_free += page->objects;
 	add_partial(s, page);
 }
@@ -211,7 +228,7 @@ static __always_inline void *slab_alloc(struct kmem_cache *s, gfp_t gfp, unsigne
  */
 static struct page *return_object(struct kmem_cache *s, void *object)
 {
-	struct page *page = slab_page(s, object);
+	struct page *page = slab_page(object);
 
 	set_freepointer(s, object, page->freelist);
 	if (!page->freelist)
@@ -223,16 +240,9 @@ static struct page *return_object(struct kmem_cache *s, void *object)
 	list_del(&page->slab_list);
 	s->nr_partial--;
 	s->nr_slabs--;
+	s->nr_objects -= page->objects;
 	s->nr_free -= page->objects;
 	return page;
-}
-
-/* Is this an object of this cache, by the page that it lies in? */
-static bool belongs_to(const struct kmem_cache *s, const void *object)
-{
-	const struct page *page = slab_page(s, object);
-
-	return page->flags & PG_SLAB && page->slab_cache == s;
 }
 
 /*

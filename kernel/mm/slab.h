@@ -28,14 +28,15 @@ struct kmem_cache {
 	unsigned size;			 /* [I] bytes from one object to the next */
 	unsigned left;			 /* [I] redzone before the first object */
 	unsigned right_end;		 /* [I] end of the redzone behind, from the object's start */
-	unsigned order;			 /* [I] pages of a slab: 2^order */
-	unsigned objects;		 /* [I] in a slab */
+	unsigned order;			 /* [I] pages of a slab: 2^order, or fewer where memory is in pieces */
+	unsigned objects;		 /* [I] in a slab of that order */
 	unsigned align;			 /* [I] */
 	void (*ctor)(void *);		 /* [I] */
 	spinlock_t lock;
 	struct list_head partial; /* [s] slabs that hold free objects */
 	unsigned nr_partial;	  /* [s] */
 	unsigned long nr_slabs;	  /* [s] */
+	unsigned long nr_objects; /* [s] in all slabs */
 	unsigned long nr_free;	  /* [s] free objects in slabs, without those the CPUs keep */
 	struct list_head list;	  /* [m] */
 	char name[32];		  /* [I] */
@@ -57,10 +58,30 @@ static inline void set_freepointer(const struct kmem_cache *s, void *object, voi
 	*(void **)((char *)object + s->freeptr) = next;
 }
 
-/* The first page of the slab: slabs are aligned to their size. */
-static inline struct page *slab_page(const struct kmem_cache *s, const void *object)
+/* The order of the smallest block of pages that holds `size` bytes. */
+static inline unsigned get_order(size_t size)
 {
-	return virt_to_page(ALIGN_DOWN((unsigned long)object, PAGE_SIZE << s->order));
+	unsigned order = 0;
+
+	while ((PAGE_SIZE << order) < size)
+		order++;
+	return order;
+}
+
+/* Is this an object of this cache, by the page that it lies in? */
+static inline bool belongs_to(const struct kmem_cache *s, const void *object)
+{
+	const struct page *page = virt_to_page(object);
+
+	return page->flags & PG_SLAB && page->slab_cache == s;
+}
+
+/* The first page of the slab: slabs are aligned to their size, which each of their pages knows. */
+static inline struct page *slab_page(const void *object)
+{
+	unsigned order = virt_to_page(object)->order;
+
+	return virt_to_page(ALIGN_DOWN((unsigned long)object, PAGE_SIZE << order));
 }
 
 void kmalloc_init(void); /* boot: the caches of kmalloc */

@@ -31,9 +31,7 @@ static unsigned calculate_order(unsigned size)
 
 	while (order < 3 && ((PAGE_SIZE << order) / size < 8 || (PAGE_SIZE << order) % size > (PAGE_SIZE << order) / 8))
 		order++;
-	while ((PAGE_SIZE << order) < size)
-		order++;
-	return order;
+	return max(order, get_order(size));
 }
 
 /*
@@ -134,6 +132,7 @@ static bool free_partial(struct kmem_cache *s)
 		list_del(&page->slab_list);
 		s->nr_partial--;
 		s->nr_slabs--;
+		s->nr_objects -= page->objects;
 		s->nr_free -= page->objects;
 		free_slab(s, page);
 	}

@@ -157,11 +157,11 @@ void slab_debug_alloc(struct kmem_cache *s, void *object, unsigned long caller)
 /* Does an object of this cache begin at this address? */
 static bool valid_object(const struct kmem_cache *s, const void *object)
 {
-	const struct page *page = slab_page(s, object);
+	const struct page *page = slab_page(object);
 	unsigned long offset = (unsigned long)object - (unsigned long)page_to_virt(page);
 
-	return page->flags & PG_SLAB && page->slab_cache == s && offset >= s->left &&
-	       (offset - s->left) % s->size == 0 && (offset - s->left) / s->size < s->objects;
+	return belongs_to(s, object) && offset >= s->left && (offset - s->left) % s->size == 0 &&
+	       (offset - s->left) / s->size < page->objects;
 }
 
 /*

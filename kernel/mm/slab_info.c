@@ -25,9 +25,9 @@ static void show_cache(struct seq_file *m, struct kmem_cache *s)
 
 	spin_lock_irqsave(&s->lock, flags);
 	slabs = s->nr_slabs;
+	objects = s->nr_objects;
 	free = s->nr_free;
 	spin_unlock_irqrestore(&s->lock, flags);
-	objects = slabs * s->objects;
 	free = min(objects, free + objects_in_cpus(s));
 	seq_printf(m, "%-17s %6lu %6lu %6u %4u %4u", s->name, objects - free, objects, s->size, s->objects,
 		   1U << s->order);

@@ -86,7 +86,7 @@ bool is_vmalloc_addr(const void *p)
 
 static unsigned long active_objects(struct kmem_cache *s)
 {
-	return s->nr_slabs * s->objects - s->nr_free - objects_in_cpus(s);
+	return s->nr_objects - s->nr_free - objects_in_cpus(s);
 }
 
 /* Nothing is allocated: every cache says so, and every slab's books are right. */
@@ -104,7 +104,7 @@ static void check_all_free(void)
 			unsigned in_page = 0;
 
 			for (void *o = page->freelist; o; o = get_freepointer(s, o), in_page++)
-				assert_ptr_equal(slab_page(s, o), page);
+				assert_ptr_equal(slab_page(o), page);
 			assert_int_equal(in_page, page->objects - page->inuse);
 			free += in_page;
 			n++;

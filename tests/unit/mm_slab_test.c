@@ -177,10 +177,10 @@ static void test_constructor_runs_once_for_each_object(void **state)
 			for (unsigned at = 0; at < 40; at++)
 				assert_int_equal(p[i][at], 0x33);
 		}
-		assert_int_equal(constructed, s->nr_slabs * s->objects);
+		assert_int_equal(constructed, s->nr_objects);
 		for (unsigned i = 0; i < 300; i++)
 			kmem_cache_free(s, p[i]);
-		constructed = s->nr_slabs * s->objects;
+		constructed = s->nr_objects;
 	}
 	kmem_cache_destroy(s);
 	constructed = 0;
@@ -241,6 +241,46 @@ static void test_out_of_memory_fails_and_recovers(void **state)
 	assert_true(host_logged("unable to allocate memory, cache greedy"));
 	while (n)
 		kmem_cache_free(s, p[--n]);
+	kmem_cache_destroy(s);
+	check_all_free();
+}
+
+/*
+ * Every second page is free and no two are side by side: objects come from slabs of a page, which know their size, and
+ * no message is printed. With the pages back slabs are as large as before. /proc/slabinfo counts both kinds.
+ */
+static void test_memory_in_pieces(void **state)
+{
+	static struct page *pages[70000];
+	struct kmem_cache *s = kmem_cache_create("pieces", 1500, 0, 0, NULL);
+	unsigned n = 0, got = 0, large;
+	void *p[100];
+
+	host_log_clear();
+	while ((pages[n] = alloc_page(GFP_KERNEL | __GFP_NOWARN)))
+		n++;
+	for (unsigned i = 0; i < n; i++)
+		if (page_to_pfn(pages[i]) % 2)
+			put_page(pages[i]);
+	for (; got < 50; got++)
+		p[got] = kmem_cache_alloc(s, GFP_KERNEL);
+	for (unsigned i = 0; i < got; i++) {
+		assert_non_null(p[i]);
+		assert_int_equal(slab_page(p[i])->order, get_order(s->size));
+		assert_int_equal(slab_page(p[i])->objects, PAGE_SIZE / s->size);
+	}
+	assert_int_equal(s->nr_objects, s->nr_slabs * (PAGE_SIZE / s->size));
+	large = s->nr_slabs;
+	for (unsigned i = 0; i < n; i++)
+		if (page_to_pfn(pages[i]) % 2 == 0)
+			put_page(pages[i]);
+	for (; got < 100; got++)
+		p[got] = kmem_cache_alloc(s, GFP_KERNEL);
+	assert_int_equal(slab_page(p[99])->order, s->order);
+	assert_int_equal(s->nr_objects, large * (PAGE_SIZE / s->size) + (s->nr_slabs - large) * s->objects);
+	assert_false(host_logged("failure") || host_logged("unable"));
+	while (got)
+		kmem_cache_free(s, p[--got]);
 	kmem_cache_destroy(s);
 	check_all_free();
 }
@@ -392,7 +432,7 @@ static void test_debug_finds_every_byte(void **state)
 static void test_debug_knows_a_slabs_end(void **state)
 {
 	struct kmem_cache *s = kmem_cache_create("edges", 700, 0, 0, NULL);
-	u8 *p = kmem_cache_alloc(s, GFP_KERNEL), *slab = page_to_virt(slab_page(s, p));
+	u8 *p = kmem_cache_alloc(s, GFP_KERNEL), *slab = page_to_virt(slab_page(p));
 
 	assert_true((unsigned long)s->objects * s->size + s->left < PAGE_SIZE << s->order);
 	host_log_clear();
@@ -479,6 +519,7 @@ int main(void)
 		cmocka_unit_test(test_constructor_runs_once_for_each_object),
 		cmocka_unit_test(test_destroy_returns_the_memory),
 		cmocka_unit_test(test_out_of_memory_fails_and_recovers),
+		cmocka_unit_test(test_memory_in_pieces),
 		cmocka_unit_test(test_slabinfo_text),
 		cmocka_unit_test(test_plain_misuse),
 	};
@@ -490,6 +531,7 @@ int main(void)
 		cmocka_unit_test(test_constructor_runs_once_for_each_object),
 		cmocka_unit_test(test_destroy_returns_the_memory),
 		cmocka_unit_test(test_out_of_memory_fails_and_recovers),
+		cmocka_unit_test(test_memory_in_pieces),
 		cmocka_unit_test(test_debug_finds_overruns),
 		cmocka_unit_test(test_debug_finds_every_byte),
 		cmocka_unit_test(test_debug_knows_a_slabs_end),
