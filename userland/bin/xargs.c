@@ -106,7 +106,7 @@ int main(int argc, char **argv)
 			       .options = "0I:n:r",
 			       .in_order = true,
 			       .bad_status = 1};
-	static char *command[XARGS_MAX + 1] = {"echo"};
+	static char *command[XARGS_MAX + 1];
 	long most = XARGS_MAX;
 	bool any_input = true, ran = false, zeros = false;
 	const char *insert = NULL; /* -I */
@@ -129,6 +129,7 @@ int main(int argc, char **argv)
 	if (argc - o.index > XARGS_MAX / 2)
 		vt_die(1, "too many arguments");
 	/* COMMAND and its own arguments, which every run begins with. */
+	command[0] = "echo";
 	for (fixed = 0; o.index < argc;)
 		command[fixed++] = argv[o.index++];
 	fixed = fixed ? fixed : 1;
