@@ -119,11 +119,14 @@ def test_forwards_and_backwards(tmp_path, machine):
         assert stepped["stepi"] == " ".join(there[0]) and re.match(
             r"0x\w+ vfs_write ksys_write", stepped["reverse-stepi"]
         ), output
-    # The recording is still there, and what it says is the same.
-    again = replay(machine, tmp_path, "hbreak start_kernel\ncontinue\nhbreak sys_reboot\ncontinue\nvt-trace 1\n")
+    # The recording is still there, and what it says is the same. A watchpoint on the way back has its values.
+    back = "watch global_trace.current_trace\nreverse-continue\n" if machine.back_to_breakpoints else ""
+    again = replay(machine, tmp_path, f"hbreak start_kernel\ncontinue\nhbreak sys_reboot\ncontinue\nvt-trace 1\n{back}")
     assert again.returncode == 0 and re.search(
         r"vrun-init-1 +\[000\].*: vfs_write <-ksys_write\n", again.stdout
     ), again.stdout
+    values = r"\n\nHardware watchpoint 3: .*\n\nOld value = \S+ <nop_trace>\nNew value = \S+ <function_trace>\n"
+    assert not back or re.search(values, again.stdout), again.stdout
 
 
 def test_nothing_recorded(tmp_path, machine):

@@ -19,6 +19,7 @@ SUBJECTS = (
     "ftrace",
     "hooks",
     "lx",
+    "watch",
 )
 
 
