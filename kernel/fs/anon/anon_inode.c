@@ -55,13 +55,21 @@ int anon_inode_fd(const char *name, const struct file_operations *fops, void *pr
 	return fd;
 }
 
+/* One of them would change all. Linux 6.12 refuses it for pidfds, and later ones for every kind. */
+static int anon_inode_setattr(struct dentry *dentry, const struct iattr *attr)
+{
+	return -EOPNOTSUPP;
+}
+
 /* As for pipes, a file system that is never mounted. Boot. */
 void anon_inode_init(void)
 {
 	static const struct dentry_operations dentry_ops = {.d_dname = anon_dname};
 	static const struct file_system_type type = {.name = "anon_inodefs", .single = true};
+	static const struct inode_operations iops = {.setattr = anon_inode_setattr};
 	static struct super_block sb = {.s_type = &type, .s_magic = ANON_INODE_MAGIC, .s_dev = MKDEV(0, 254)};
 
 	sb.s_fs_info = (void *)&dentry_ops;
 	anon_inode = new_inode(&sb, 0600);
+	anon_inode->i_op = &iops;
 }

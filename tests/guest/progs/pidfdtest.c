@@ -61,6 +61,8 @@ static void opens(void)
 	CHECK_ERRNO(fd_kill(fd, 0, NULL, 0), ESRCH);
 	CHECK_ERRNO(waitid(P_FD, fd, &info, WEXITED), ECHILD);
 	CHECK_ERRNO(waitid(P_FD, 999, &info, WEXITED), EBADF);
+	CHECK_ERRNO(check_syscall(SYS_fchmod, fd, 0777, 0, 0, 0, 0), EOPNOTSUPP);
+	CHECK_ERRNO(check_syscall(SYS_fchown, fd, 1, 1, 0, 0, 0), EOPNOTSUPP);
 	CHECK_CALL(close(fd));
 }
 
