@@ -237,10 +237,10 @@ struct fd fdget_pos_lock(struct fd f)
 }
 
 /*
- * close(2): the descriptor is free at once, and the table's reference goes to the caller, which drops it without the
- * lock, because the last fput() may sleep.
+ * The descriptor is free at once, and the table's reference goes to the caller, which drops it without the lock,
+ * because the last fput() may sleep.
  */
-struct file *fd_take(unsigned fd)
+static __always_inline struct file *take_fd(unsigned fd)
 {
 	struct files_struct *files = current->files;
 	struct file *f;
@@ -253,6 +253,19 @@ struct file *fd_take(unsigned fd)
 	}
 	spin_unlock(&files->lock);
 	return f;
+}
+
+struct file *fd_take(unsigned fd)
+{
+	return take_fd(fd);
+}
+
+/* The descriptor is free at once, even if flush reports an error: the error is about the data. */
+noinline int close_fd(unsigned fd)
+{
+	struct file *f = take_fd(fd);
+
+	return f ? filp_close(f, current->files) : -EBADF;
 }
 
 /* 1 or 0, or -EBADF. */

@@ -245,6 +245,7 @@ int mnt_want_write(const struct path *path); /* 0 or -EROFS */
 int fd_set_cloexec(unsigned fd, bool on);
 int fd_dup(struct file *f, unsigned from, bool cloexec); /* lowest free fd >= from, with a reference of its own */
 struct file *fd_take(unsigned fd);			 /* closes: the file, or NULL */
+int close_fd(unsigned fd);				 /* close(2): 0, -EBADF, or what flush says */
 
 /*
  * Copy from user or from kernel memory. Returns the bytes that are NOT copied. Unlike copy_from_user() it leaves alone

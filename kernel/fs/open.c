@@ -466,10 +466,7 @@ SYSCALL_DEFINE2(creat, const char __user *, pathname, umode_t, mode)
 	return do_sys_open(AT_FDCWD, pathname, O_CREAT | O_WRONLY | O_TRUNC, mode);
 }
 
-/* The descriptor is free at once, even if flush reports an error: the error is about the data. */
 SYSCALL_DEFINE1(close, unsigned int, fd)
 {
-	struct file *f = fd_take(fd);
-
-	return f ? filp_close(f, current->files) : -EBADF;
+	return close_fd(fd);
 }
