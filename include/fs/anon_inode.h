@@ -12,3 +12,8 @@ struct file_operations;
 int anon_inode_fd(const char *name, const struct file_operations *fops, void *private_data, unsigned flags);
 /* The same in two steps: a file, or ERR_PTR, which a caller may give a descriptor when nothing can fail any more. */
 struct file *anon_inode_file(const char *name, const struct file_operations *fops, void *private_data, unsigned flags);
+/*
+ * For a file's mmap(): a file that stands for the mapping. It has operations of its own, and the name of `of`, for
+ * /proc/PID/maps. Its release() is called with mmap_lock held. ERR_PTR: -ENFILE, -ENOMEM. Thread context.
+ */
+struct file *file_of_mapping(const struct file *of, const struct file_operations *fops, void *private_data);

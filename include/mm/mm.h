@@ -2,11 +2,10 @@
  * User address spaces: areas (vma), page faults, fork's copy, mmap.
  *
  * Locks, outermost first:
- *   inode->i_lock        a read(2) or write(2) may fault on its user buffer while it holds it; so what a fault calls (a
- *                        file's get_page and mmap) must not take it, nor anything that is held around a user copy
- *   mm->mmap_lock        mutex: areas, their tree, everything marked [m]. A fault holds it from looking the area up to
- *                        installing the entry, so munmap, mprotect and fork see no fault half done, and two faults on
- *                        one page come one after the other: the second finds the entry and returns
+ *   inode->i_lock        held around user copies, which may fault: so what a fault calls (a file's get_page and mmap)
+ *                        must not take it, nor any other lock that is held around a user copy
+ *   mm->mmap_lock        mutex: areas, their tree, everything marked [m]. A fault holds it to its end, so munmap and
+ *                        fork see no fault half done, and the second of two faults on one page finds the entry
  *   mm->page_table_lock  spinlock: writes of leaf entries. Allocation may happen under it (it never sleeps then)
  * Only fork holds two mmap_locks, first the parent's and then the child's (see dup_mm). A task must not touch user
  * memory while it holds a mmap_lock; a fault that finds its own mmap_lock held takes the fix-up instead.
@@ -48,6 +47,7 @@ struct vm_area_struct;
 #define VM_HASANON     0x8000u	/* a private file mapping that holds copies of its own */
 #define VM_VVAR	       0x10000u /* [vvar]: the data of that code */
 #define VM_UPROBES     0x20000u /* [uprobes]: what probed programs execute elsewhere */
+#define VM_WHOLE       0x40000u /* stays as mmap made it: it is not cut, does not grow, and is not copied by fork */
 
 #define STACK_LIMIT	(8UL << 20) /* what RLIMIT_STACK is at first, bytes */
 #define STACK_GUARD_GAP (1UL << 20) /* kept free below a growing stack (Linux: 256 pages) */

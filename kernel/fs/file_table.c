@@ -6,6 +6,7 @@
  */
 #include "internal.h"
 
+#include <fs/anon_inode.h>
 #include <fs/eventpoll.h>
 #include <fs/fasync.h>
 #include <fs/filelock.h>
@@ -138,6 +139,21 @@ struct file *alloc_file_pseudo(struct inode *inode, unsigned flags, const struct
 	f->f_op = fop;
 	f->f_inode = inode;
 	f->f_dentry = d;
+	return f;
+}
+
+/* As a file of O_PATH it is no event for inotify when it goes. */
+struct file *file_of_mapping(const struct file *of, const struct file_operations *fops, void *private_data)
+{
+	struct file *f = alloc_empty_file(O_PATH);
+
+	if (IS_ERR(f))
+		return f;
+	f->f_op = fops;
+	f->f_inode = of->f_inode;
+	f->f_path = file_path(of);
+	path_get(&f->f_path);
+	f->private_data = private_data;
 	return f;
 }
 

@@ -25,6 +25,7 @@ struct copy {
 	unsigned long table_start;
 	unsigned long lacking; /* the address whose table there was no memory for under the spinlock */
 	bool cow;	       /* write-protect in both */
+	bool whole;	       /* an area with VM_WHOLE has come along */
 	int anon, file;	       /* pages copied */
 	struct pte_pause pause;
 };
@@ -89,6 +90,7 @@ static int copy_page_range(struct copy *c, const struct vm_area_struct *vma)
 	unsigned long start = vma->vm_start;
 	int ret;
 
+	c->whole |= !!(vma->vm_flags & VM_WHOLE);
 	if (vma->vm_file && !(vma->vm_flags & VM_HASANON) && vma_pages(vma) > REFAULT_PAGES)
 		return 0;
 	c->cow = !(vma->vm_flags & VM_SHARED);
@@ -99,6 +101,19 @@ static int copy_page_range(struct copy *c, const struct vm_area_struct *vma)
 		start = ret == -ENOMEM ? make_lacking_table(c) : c->pause.next;
 	} while (ret > 0 || (ret == -ENOMEM && start));
 	return ret;
+}
+
+/*
+ * The areas that are not the child's. They were copied, since the tree takes its shape from the parent's, and what they
+ * map is taken out as by munmap. No CPU has the child loaded.
+ */
+static void drop_whole_areas(struct mm_struct *mm)
+{
+	struct vm_area_struct *vma, *next;
+
+	list_for_each_entry_safe(vma, next, &mm->area_list, list)
+		if (vma->vm_flags & VM_WHOLE)
+			unmap_locked(mm, vma->vm_start, vma->vm_end); /* no area is split, so it cannot fail */
 }
 
 /*
@@ -178,6 +193,8 @@ noinline struct mm_struct *dup_mm(struct mm_struct *old)
 	flush_tlb_mm(old);
 	atomic_set(&new->rss_anon, c.anon);
 	atomic_set(&new->rss_file, c.file);
+	if (c.whole && !err)
+		drop_whole_areas(new);
 	mutex_unlock(&new->mmap_lock);
 	mutex_unlock(&old->mmap_lock);
 	if (err) {

@@ -108,6 +108,18 @@ static long move_area(struct vm_area_struct *vma, unsigned long addr, unsigned l
 	return to;
 }
 
+/* [m] An area with VM_WHOLE moves in one piece, keeps its size and leaves nothing behind. 0, -EFAULT, -EINVAL. */
+static int check_whole(const struct vm_area_struct *vma, const struct remap *r)
+{
+	if (!(vma->vm_flags & VM_WHOLE))
+		return 0;
+	if (r->flags & MREMAP_DONTUNMAP)
+		return -EINVAL;
+	if (r->new_len > r->old_len)
+		return -EFAULT;
+	return r->addr != vma->vm_start || r->old_len != vma->vm_end - vma->vm_start ? -EINVAL : 0;
+}
+
 /*
  * [m] The area that holds the whole range and may become so long, or ERR_PTR. Shared anonymous memory cannot grow: its
  * array of pages has the size that it was made with.
@@ -115,12 +127,14 @@ static long move_area(struct vm_area_struct *vma, unsigned long addr, unsigned l
 static struct vm_area_struct *area_to_move(struct mm_struct *mm, const struct remap *r)
 {
 	struct vm_area_struct *vma = find_vma_intersection(mm, r->addr, r->addr + 1);
+	int err;
 
 	if (!vma || r->old_len > vma->vm_end - r->addr)
 		return ERR_PTR(-EFAULT);
 	if (vma->vm_shm && r->new_len > r->old_len)
 		return ERR_PTR(-EINVAL);
-	return vma;
+	err = check_whole(vma, r);
+	return err ? ERR_PTR(err) : vma;
 }
 
 /* [m] Do the limits allow the pages that are added, when the pages `goes` are unmapped first? */

@@ -125,6 +125,7 @@ static void show_flags(struct seq_file *m, unsigned flags)
 	} names[] = {
 		{VM_READ, "rd"},     {VM_WRITE, "wr"},	{VM_EXEC, "ex"},   {VM_SHARED, "sh"},	 {~0U, "mr"},
 		{VM_MAYWRITE, "mw"}, {VM_NOEXEC, "me"}, {VM_SHARED, "ms"}, {VM_GROWSDOWN, "gd"}, {VM_LOCKED, "lo"},
+		{VM_WHOLE, "dc"},    {VM_WHOLE, "de"},	{VM_WHOLE, "dd"},
 	};
 
 	seq_puts(m, "VmFlags: ");

@@ -223,6 +223,8 @@ int vma_split(struct vm_area_struct *vma, unsigned long addr)
 	struct mm_struct *mm = vma->vm_mm;
 	struct vm_area_struct *upper;
 
+	if (vma->vm_flags & VM_WHOLE)
+		return -EINVAL;
 	if (mm->nr_areas >= READ_ONCE(sysctl_max_map_count))
 		return -ENOMEM;
 	upper = vma_dup(mm, vma);

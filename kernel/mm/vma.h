@@ -31,7 +31,7 @@ void vma_set_range(struct vm_area_struct *vma, unsigned long start, unsigned lon
 /* [m] The highest area before `before` (NULL: of all) with a free hole of `len` bytes right below it, or NULL. */
 struct vm_area_struct *vma_above_hole(struct mm_struct *mm, struct vm_area_struct *before, unsigned long len);
 void vma_set_lock(struct vm_area_struct *vma, unsigned lock); /* [m] its VM_LOCK flags; counts its pages */
-/* [m] Cut the area at addr; the part above becomes a new area. 0 or -ENOMEM. */
+/* [m] Cut the area at addr; the part above becomes a new area. 0, -ENOMEM, -EINVAL (VM_WHOLE). */
 int vma_split(struct vm_area_struct *vma, unsigned long addr);
 /* [m] Unite the area with its neighbours where all is alike; returns the area that holds what `vma` held. */
 struct vm_area_struct *vma_merge(struct vm_area_struct *vma);
@@ -43,7 +43,7 @@ extern unsigned sysctl_max_map_count;
 
 /* mmap.c. The bits of PROT_* as bits of VM_*, which have the same values. */
 unsigned prot_to_vm_flags(unsigned prot);
-/* [m] munmap of whole pages. 0 or -ENOMEM (a split failed); on failure nothing is unmapped. */
+/* [m] munmap of whole pages. 0, or -ENOMEM or -EINVAL (a split failed): then nothing is unmapped. */
 int unmap_locked(struct mm_struct *mm, unsigned long start, unsigned long end);
 
 /*

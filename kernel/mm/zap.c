@@ -211,6 +211,8 @@ void exit_mmap(struct mm_struct *mm)
 	uprobe_exit_mm(mm);
 	list_for_each_entry_safe(vma, next, &mm->area_list, list) {
 		zap_gather(&g, vma->vm_start, vma->vm_end);
+		if (unlikely(vma->vm_flags & VM_WHOLE))
+			flush_batch(&g); /* its file counts on that no page of it is mapped when it is released */
 		vma_free(vma);
 	}
 	flush_batch(&g);
