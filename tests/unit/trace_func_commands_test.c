@@ -34,9 +34,16 @@ void trace_event_release_other_later(struct trace_event_file *file)
 void trace_events_complete(struct trace_event_set *set)
 {
 }
+const char trace_rings_are_mapped[] = "mapped";
+static int armed, arm_error;
 int tracing_arm_snapshot(struct trace_array *tr)
 {
-	return 0;
+	armed += !arm_error;
+	return arm_error;
+}
+void tracing_disarm_snapshot(struct trace_array *tr)
+{
+	armed--;
 }
 /* Nothing is called here, so no command acts. */
 unsigned long ftrace_regs_frame(const struct ftrace_regs *fregs)
@@ -122,6 +129,27 @@ static void test_an_event_is_held_for_each_write(void **state)
 	assert_int_equal(held, 0);
 	assert_null(global_trace.func_probes);
 	assert_null(ftrace_ops_list);
+}
+
+/* The command counts once, however many writes and functions it has; a write that is refused leaves it as it was. */
+static void test_snapshots_are_armed_while_a_function_has_them(void **state)
+{
+	assert_int_equal(command("f1:snapshot"), 0);
+	assert_int_equal(command("f2:snapshot"), 0);
+	assert_int_equal(armed, 1);
+	assert_int_equal(command("f2:snapshot:3"), 0); /* another one, with counts */
+	assert_int_equal(armed, 2);
+	arm_error = -EBUSY;
+	assert_int_equal(command("f3:snapshot"), -EBUSY);
+	assert_int_equal(command("!f2:snapshot:3"), 0);
+	assert_int_equal(armed, 1);
+	assert_int_equal(command("f2:snapshot:3"), -EBUSY);
+	arm_error = 0;
+	assert_int_equal(command("!f1:snapshot"), 0);
+	assert_int_equal(armed, 1);
+	assert_int_equal(command("!f2:snapshot"), 0);
+	assert_int_equal(armed, 0);
+	assert_null(global_trace.func_probes);
 }
 
 /* Functions of a module that goes lose their commands, and others keep them. */
@@ -272,6 +300,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_an_event_is_held_for_each_write, begin, gone),
+		cmocka_unit_test_setup_teardown(test_snapshots_are_armed_while_a_function_has_them, begin, gone),
 		cmocka_unit_test_setup_teardown(test_a_module_goes, begin, gone),
 		cmocka_unit_test_setup_teardown(test_what_is_going_gets_no_command, begin, gone),
 		cmocka_unit_test_setup_teardown(test_words_in_a_row_are_one_change, begin, gone),

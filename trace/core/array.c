@@ -266,7 +266,7 @@ int tracing_set_tracer(struct trace_array *tr, const char *name, const char **wh
 		return -EINVAL;
 	if (t == tr->current_trace)
 		return 0;
-	if (tr->trace_ref && t != &nop_trace)
+	if (READ_ONCE(tr->trace_ref) && t != &nop_trace)
 		return set_why(why, -EBUSY, "trace_pipe is being read, and only nop can be set meanwhile");
 	if (t != &nop_trace) {
 		ret = tracing_expand(tr);

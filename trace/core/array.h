@@ -68,7 +68,7 @@ struct trace_array {
 	bool tracing_enabled;			 /* [t] the 2.6 switch: stops the tracer itself */
 	bool function_enabled;			 /* [t] the function tracer records */
 	struct cpumask pipe_cpus;		 /* [t; poll_timer looks] whose text an open trace_pipe takes */
-	int trace_ref;				 /* [t] open trace_pipes: the tracer may not change */
+	int trace_ref;				 /* [a; t to raise it] open trace_pipes: the tracer may not change */
 	bool buffer_expanded;			 /* [t] grew to its real size at first use */
 	struct trace_pids function_pids;	 /* set_ftrace_pid, set_ftrace_notrace_pid */
 	struct trace_pids event_pids;		 /* set_event_pid, set_event_notrace_pid */
@@ -82,7 +82,7 @@ struct trace_array {
 	struct dentry *options_dir, *percpu_dir; /* [I] */
 	wait_queue_head_t wait;			 /* readers of trace_pipe and trace_pipe_raw */
 	unsigned raw_reads;			 /* [a] reads of trace_pipe_raw that wait for any record */
-	unsigned snapshot_files;		 /* [t; read by anybody] open files snapshot_raw */
+	unsigned snapshot_files;		 /* [a; t to raise it] open files snapshot_raw */
 	struct hrtimer poll_timer;		 /* wakes them when there is something */
 	int poll_armed;				 /* [a] it will go off */
 	unsigned buffer_percent;	/* [a] how full a CPU's buffer is when splice and poll of trace_pipe_raw wake */
@@ -111,7 +111,7 @@ static inline struct trace_array *trace_array_after(const struct trace_array *tr
 	return trace_array_is_top(next) ? NULL : next;
 }
 #define for_each_trace_array(tr) for ((tr) = &global_trace; (tr); (tr) = trace_array_after(tr))
-extern struct mutex trace_types_lock; /* inside it: ftrace_lock, text_mutex */
+extern struct mutex trace_types_lock; /* inside it: ftrace_lock, text_mutex; not taken with an mmap_lock held */
 extern struct mutex event_mutex; /* events, their filters and triggers, function commands; outside trace_types_lock */
 
 /* The kinds of changes in an array that parts are told of, because they keep something derived from it. */

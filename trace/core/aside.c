@@ -74,6 +74,8 @@
 #include "tracefs/tracefs.h"
 #include "aside.h"
 
+DEFINE_MUTEX(trace_shape_lock);
+
 /* ---- Objects. trace_types_lock held, but for the first. */
 
 struct trace_snapshot *trace_max_unheld(struct trace_max *max)
@@ -246,9 +248,11 @@ int trace_max_resize(struct trace_array *tr, unsigned long bytes, int cpu)
 	struct trace_buffer *buffers[RB_RESIZE_MAX];
 	int ret;
 
+	mutex_lock(&trace_shape_lock);
 	trace_max_pause(tr);
 	ret = ring_buffer_resize_together(buffers, buffers_together(tr, buffers), bytes, cpu);
 	trace_max_resume(tr);
+	mutex_unlock(&trace_shape_lock);
 	return ret;
 }
 
@@ -258,11 +262,13 @@ int trace_max_set_order(struct trace_array *tr, unsigned order)
 	struct trace_buffer *buffers[RB_RESIZE_MAX];
 	int ret;
 
+	mutex_lock(&trace_shape_lock);
 	trace_max_pause(tr);
 	ret = ring_buffer_set_order_together(buffers, buffers_together(tr, buffers), order);
 	if (!ret)
 		trace_max_clear(tr, RING_BUFFER_ALL_CPUS_FILE);
 	trace_max_resume(tr);
+	mutex_unlock(&trace_shape_lock);
 	return ret;
 }
 

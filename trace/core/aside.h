@@ -77,6 +77,8 @@ struct trace_max {
 	bool active;		       /* [t; read under m] between trace_max_start and trace_max_stop */
 	bool held_off;		       /* [m] a reader copies, and newer ones come too fast: see trace_snapshot_get */
 	u64 saved_flags;	       /* [t] the array's options before trace_max_start */
+	unsigned armed;		       /* [m] triggers, commands and calls that may take a snapshot */
+	unsigned mapped;	       /* [m] mappings of the array's rings, which cannot be exchanged meanwhile */
 };
 
 extern u64 tracing_thresh; /* [a] ns; not 0: every section as long is taken */
@@ -223,10 +225,31 @@ void trace_max_reset(struct trace_array *tr);
  * header names the task. Under the max lock; NULL: nothing is allocated.
  */
 struct trace_snapshot *trace_snapshot_begin(struct trace_array *tr, const struct task_struct *task);
-/* A snapshot of an array for which one is allocated. Any context but an nmi. False: a latency tracer has the place. */
+/*
+ * A snapshot of an array for which one is allocated. Any context but an nmi. False: a latency tracer has the place, or
+ * a program has mapped a ring.
+ */
 bool trace_snapshot_take_now(struct trace_array *tr);
-/* Allocate what a snapshot needs, so that trace_snapshot_take_now can follow. 0, -ENOMEM. Takes trace_types_lock. */
+/*
+ * Snapshots and mappings of rings exclude each other. arm: snapshots may be taken until disarm; -EBUSY while a ring is
+ * mapped. forbid: a ring may be mapped until allow; -EBUSY while armed, and while a snapshot is not complete. Thread.
+ */
+int trace_snapshot_arm(struct trace_array *tr);
+void trace_snapshot_disarm(struct trace_array *tr);
+int trace_snapshot_forbid(struct trace_array *tr);
+void trace_snapshot_allow(struct trace_array *tr);
+extern const char trace_rings_are_mapped[]; /* the reason that arm gives, for error_log */
+/*
+ * For a trigger or a command: arm, and allocate what a snapshot needs, so that trace_snapshot_take_now can follow. 0,
+ * -EBUSY, -ENOMEM. The second completes what was taken, and disarms. Both take trace_types_lock.
+ */
 int tracing_arm_snapshot(struct trace_array *tr);
+void tracing_disarm_snapshot(struct trace_array *tr);
+/*
+ * The shape of the arrays' rings: what changes it, or maps a ring. A mutex inside trace_types_lock and inside any
+ * mmap_lock; nothing that may fault is done with it held.
+ */
+extern struct mutex trace_shape_lock;
 /* Exchange what is pending of a snapshot, as far as that can be done now. trace_types_lock; thread. */
 void trace_snapshot_settle(struct trace_array *tr);
 /* Boot, or the array is made: its buffer calls us when a part is pending. */

@@ -166,6 +166,8 @@ TRACEFS_NUMBER_FILE(buffer_size, "buffer_size_kb", 0640, TRACEFS_ARRAY | TRACEFS
 /* The size is for each CPU, which is what people overlook: 1 GiB on four CPUs asks for 4 GiB. */
 static void explain_buffer_size(struct trace_refusal *r)
 {
+	if (r->error == EBUSY)
+		refusal_say(r, "the size stays while a program has mapped per_cpu/cpuN/trace_pipe_raw; end it first");
 	if (r->error != ENOMEM)
 		return;
 	refusal_quote(r, "not enough memory for ", r->text, " KiB");

@@ -74,7 +74,7 @@ static void ask_writers(struct trace_array *tr)
 bool trace_snapshot_take_now(struct trace_array *tr)
 {
 	unsigned long flags = max_lock(tr->max);
-	bool may = !tr->max->active;
+	bool may = !tr->max->active && !tr->max->mapped;
 	struct trace_snapshot *snapshot = NULL;
 
 	if (may && trace_max_may_take_any(tr->max))
@@ -89,7 +89,7 @@ bool trace_snapshot_take_now(struct trace_array *tr)
 	return may;
 }
 
-int tracing_arm_snapshot(struct trace_array *tr)
+static int alloc_for_snapshot(struct trace_array *tr)
 {
 	int ret;
 
@@ -99,11 +99,88 @@ int tracing_arm_snapshot(struct trace_array *tr)
 	return ret;
 }
 
+/* Memory alone: a call that takes a snapshot finds out by itself whether it may. */
 int tracing_alloc_snapshot(void)
 {
-	return tracing_arm_snapshot(&global_trace);
+	return alloc_for_snapshot(&global_trace);
 }
 EXPORT_SYMBOL(tracing_alloc_snapshot);
+
+/* ---- Snapshots or mappings */
+
+/* `count` goes up, unless `forbids` says no. */
+static int snapshot_count_up(struct trace_max *max, unsigned *count, bool (*forbids)(const struct trace_max *max))
+{
+	unsigned long flags = max_lock(max);
+	int ret = forbids(max) ? -EBUSY : 0;
+
+	*count += !ret;
+	max_unlock(max, flags);
+	return ret;
+}
+
+static void snapshot_count_down(struct trace_max *max, unsigned *count)
+{
+	unsigned long flags = max_lock(max);
+
+	--*count;
+	max_unlock(max, flags);
+}
+
+static bool rings_are_mapped(const struct trace_max *max)
+{
+	return max->mapped;
+}
+
+/* A part that is pending would have to be exchanged later. */
+static bool snapshots_may_come(const struct trace_max *max)
+{
+	return max->armed || !cpumask_empty(&max->pending);
+}
+
+const char trace_rings_are_mapped[] =
+	"a program has mapped trace_pipe_raw, so its ring cannot be exchanged; end it first";
+
+int trace_snapshot_arm(struct trace_array *tr)
+{
+	return snapshot_count_up(tr->max, &tr->max->armed, rings_are_mapped);
+}
+
+void trace_snapshot_disarm(struct trace_array *tr)
+{
+	snapshot_count_down(tr->max, &tr->max->armed);
+}
+
+int trace_snapshot_forbid(struct trace_array *tr)
+{
+	return snapshot_count_up(tr->max, &tr->max->mapped, snapshots_may_come);
+}
+
+void trace_snapshot_allow(struct trace_array *tr)
+{
+	snapshot_count_down(tr->max, &tr->max->mapped);
+}
+
+int tracing_arm_snapshot(struct trace_array *tr)
+{
+	int ret = trace_snapshot_arm(tr);
+
+	if (ret)
+		return ret;
+	ret = alloc_for_snapshot(tr);
+	if (ret)
+		trace_snapshot_disarm(tr);
+	return ret;
+}
+
+/* The trigger or command takes no snapshots any more, so what is pending now is the last. */
+void tracing_disarm_snapshot(struct trace_array *tr)
+{
+	mutex_lock(&trace_types_lock);
+	trace_snapshot_settle(tr);
+	mutex_unlock(&trace_types_lock);
+	trace_snapshot_disarm(tr);
+}
 
 /* ---- What was left pending */
 

@@ -10,6 +10,7 @@
 #include <lib/errno.h>
 #include <lib/string.h>
 
+#include "core/aside.h"
 #include "text_file.h"
 #include "trigger.h"
 
@@ -264,6 +265,8 @@ static void explain_event_trigger(struct trace_refusal *r)
 		command_of(name)->explain(r);
 	} else if (r->error == EEXIST) {
 		refusal_say(r, "the event has such a trigger already; take it away first: '!%s'", r->text);
+	} else if (r->error == EBUSY) {
+		refusal_say(r, "%s", trace_rings_are_mapped);
 	} else if (trigger_has_target(command_of(name))) {
 		explain_target(r, name, strsep(&rest, " \t"));
 	}

@@ -111,6 +111,7 @@ static const struct trigger_command commands[] = {
 	 .type = TRIGGER_SNAPSHOT,
 	 .not_within = true,
 	 .prepare = tracing_arm_snapshot,
+	 .unprepare = tracing_disarm_snapshot,
 	 .fire = fire_snapshot},
 	{.name = "stacktrace", .type = TRIGGER_STACKTRACE, .behind = true, .fire = fire_stacktrace},
 	{.name = "enable_event", .type = TRIGGER_EVENT, .on = true, .fire = fire_event},

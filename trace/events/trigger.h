@@ -16,7 +16,8 @@ struct trigger_command {
 	bool not_within; /* cannot act while a record is being made */
 	bool reads;	 /* looks at the record, so it acts while that is where it was made */
 	bool last;	 /* stands behind the event's other triggers, the newest at the end */
-	int (*prepare)(struct trace_array *tr); /* NULL, or before the first hit. 0 or -errno */
+	int (*prepare)(struct trace_array *tr);	   /* NULL, or before the first hit. 0 or -errno */
+	void (*unprepare)(struct trace_array *tr); /* the other way round, when the trigger is freed */
 	/* Acts, if the count allows it. In the probe: any context, preemption off; it must not lock or allocate. */
 	void (*fire)(struct event_trigger *trigger, const struct trigger_hit *hit);
 	/*
@@ -67,6 +68,7 @@ struct event_trigger {
 	struct event_filter *filter;	       /* [I] NULL: it acts on every hit */
 	char *filter_text;		       /* [I] */
 	bool paused;			       /* [a] of TRIGGER_HIST: it does not count */
+	bool prepared;			       /* [e] command->prepare has done its work */
 	bool again; /* [I] it is fired a second time, with the record NULL, when that is closed */
 };
 

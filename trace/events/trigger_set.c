@@ -43,6 +43,8 @@ void trace_event_free_trigger(struct event_trigger *t)
 {
 	filter_free(t->filter);
 	kfree(t->filter_text);
+	if (t->prepared)
+		t->command->unprepare(t->file->tr);
 	if (t->command->free)
 		t->command->free(t);
 	else
@@ -105,8 +107,10 @@ static int add_trigger(struct event_trigger *t)
 {
 	int ret = find_trigger(t->file, t) ? -EEXIST : 0;
 
-	if (!ret && t->command->prepare)
+	if (!ret && t->command->prepare) {
 		ret = t->command->prepare(t->file->tr);
+		t->prepared = !ret;
+	}
 	return ret ?: trace_event_add_trigger(t);
 }
 

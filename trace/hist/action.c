@@ -144,6 +144,8 @@ void hist_free_action(struct hist_action *a)
 	kfree(a->tracked);
 	kfree(a->name);
 	kfree(a->snapshot);
+	if (a->armed)
+		tracing_disarm_snapshot(a->armed);
 	kfree(a);
 }
 
@@ -294,8 +296,16 @@ static int create_save(struct hist_parse *p, struct hist_action *a)
 /* The buffer for a snapshot is allocated now: a hit cannot. */
 static int create_snapshot(struct hist_parse *p, struct hist_action *a)
 {
+	int ret = -ENOMEM;
+
 	a->snapshot = kzalloc(sizeof(*a->snapshot), GFP_KERNEL);
-	return a->snapshot ? tracing_arm_snapshot(p->file->tr) : -ENOMEM;
+	if (a->snapshot)
+		ret = tracing_arm_snapshot(p->file->tr);
+	if (!ret)
+		a->armed = p->file->tr;
+	else if (ret == -EBUSY)
+		hist_note(p, trace_rings_are_mapped, NULL);
+	return ret;
 }
 
 /* onmax($var) and onchange($var): the variable is one of this histogram, and another one keeps what it was. */

@@ -136,6 +136,7 @@ struct hist_action {
 	u16 refs[HIST_PARAMS_MAX];	/* ACTION_TRACE: one a parameter */
 	struct synth_event *synth;	/* held */
 	struct hist_snapshot *snapshot; /* ACTION_SNAPSHOT */
+	struct trace_array *armed;	/* the array that may be asked for snapshots, or NULL */
 };
 
 /* One part of the order of lines; equal lines are told apart by the next part. */

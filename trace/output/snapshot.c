@@ -109,24 +109,30 @@ static int take_one(struct trace_array *tr, int cpu)
 
 /*
  * Memory first: the live buffer gets its full size, and then a second buffer of the same size is made. Only buffers
- * of equal size can be exchanged. 0, -ENOMEM, -ENODEV.
+ * of equal size can be exchanged. 0, -EBUSY while a program has mapped a ring, -ENOMEM, -ENODEV.
  */
-static int take_snapshot(struct trace_array *tr, int cpu)
+static int take_snapshot(struct trace_array *tr, int cpu, const char **why)
 {
-	int ret = tracing_expand(tr);
+	int ret = trace_snapshot_arm(tr);
 
+	if (ret) {
+		*why = trace_rings_are_mapped;
+		return ret;
+	}
+	ret = tracing_expand(tr);
 	if (!ret)
 		ret = trace_max_alloc(tr);
-	if (ret)
-		return ret;
-	return cpu == RING_BUFFER_ALL_CPUS_FILE ? take_all(tr) : take_one(tr, cpu);
+	if (!ret)
+		ret = cpu == RING_BUFFER_ALL_CPUS_FILE ? take_all(tr) : take_one(tr, cpu);
+	trace_snapshot_disarm(tr);
+	return ret;
 }
 
 /*
  * What a number written to the file does: 0 frees, 1 takes, any other clears. The memory is one for all CPUs, so
  * the file of a single CPU cannot free it. trace_types_lock held.
  */
-static int snapshot_command(struct trace_array *tr, int cpu, unsigned long command)
+static int snapshot_command(struct trace_array *tr, int cpu, unsigned long command, const char **why)
 {
 	if (tr->current_trace->use_max_tr)
 		return -EBUSY;
@@ -137,7 +143,7 @@ static int snapshot_command(struct trace_array *tr, int cpu, unsigned long comma
 		trace_max_free(tr);
 		return 0;
 	case 1:
-		return take_snapshot(tr, cpu);
+		return take_snapshot(tr, cpu, why);
 	default:
 		trace_max_clear(tr, cpu);
 		return 0;
@@ -145,7 +151,7 @@ static int snapshot_command(struct trace_array *tr, int cpu, unsigned long comma
 }
 
 /* The number is parsed before the lock is taken: a wrong word delays no other task. */
-static int snapshot_store(char *text, void *data)
+static int snapshot_store(char *text, void *data, const char **why)
 {
 	struct trace_array *tr = trace_file_array(data);
 	int cpu = trace_file_cpu(data);
@@ -155,7 +161,7 @@ static int snapshot_store(char *text, void *data)
 	if (ret)
 		return ret;
 	mutex_lock(&trace_types_lock);
-	ret = snapshot_command(tr, cpu, command);
+	ret = snapshot_command(tr, cpu, command, why);
 	mutex_unlock(&trace_types_lock);
 	return ret;
 }
@@ -181,7 +187,7 @@ static const struct file_operations snapshot_fops = {
 	.llseek = tracing_lseek,
 	.release = tracing_release,
 };
-#define SNAPSHOT_TEXT .store = snapshot_store, .exact = true, .kind = &tracefs_text
+#define SNAPSHOT_TEXT .store_why = snapshot_store, .exact = true, .kind = &tracefs_text
 REGISTER_TRACEFS(snapshot, TRACEFS_ARRAY | TRACEFS_PER_CPU,
 		 {.path = "snapshot", .mode = 0640, .fop = &snapshot_fops, SNAPSHOT_TEXT});
 

@@ -31,6 +31,8 @@ void tracing_snapshot_instance(struct trace_array *tr)
 	} else if (!READ_ONCE(tr->max->newest)) {
 		put(tr, "*** SNAPSHOT NOT ALLOCATED ***\n", "*** stopping trace here!   ***\n");
 		tracer_tracing_off(tr);
+	} else if (READ_ONCE(tr->max->mapped)) {
+		put(tr, "*** BUFFER MEMORY MAPPED ***\n", "*** Can not use snapshot (sorry) ***\n");
 	} else if (!trace_snapshot_take_now(tr)) {
 		put(tr, "*** LATENCY TRACER ACTIVE ***\n", "*** Can't use snapshot during max latency tracing ***\n");
 	}

@@ -24,6 +24,7 @@
 #include <mm/slab.h>
 #include <sched/sched.h>
 
+#include "core/aside.h"
 #include "events/trigger.h"
 #include "ftrace/internal.h"
 #include "func_probe.h"
@@ -66,6 +67,8 @@ static struct func_probe *find_probe(const struct func_users *users)
 /* The probe is not registered any more, or was never. */
 static void free_probe(struct func_probe *probe)
 {
+	if (probe->prepared)
+		probe->command->unprepare(probe->tr);
 	ftrace_free_filter(&probe->ops);
 	kvfree(probe->slots);
 	kfree(probe);
@@ -281,6 +284,18 @@ static void fill_slots(struct func_probe *probe, const struct ftrace_set *set, u
 	}
 }
 
+/* Each word makes sure of what the command needs; it counts once for the probe. 0 or -errno. */
+static int prepare_probe(struct func_probe *probe)
+{
+	const struct func_command *command = probe->command;
+	int ret = command->prepare ? command->prepare(probe->tr) : 0;
+
+	if (!ret && probe->prepared)
+		command->unprepare(probe->tr);
+	probe->prepared |= !ret && command->prepare;
+	return ret;
+}
+
 /*
  * Functions of `set` that the change does not have yet get `slot`. slot.event->functions is raised once before the
  * functions are counted, and lowered after, so that it cannot fall to zero halfway. 0, or -errno: the slot is the
@@ -289,7 +304,7 @@ static void fill_slots(struct func_probe *probe, const struct ftrace_set *set, u
 static int give_slots(struct func_probe *probe, const struct ftrace_set *set, union func_slot slot)
 {
 	const struct func_command *command = probe->command;
-	int ret = command->prepare ? command->prepare(probe->tr) : 0;
+	int ret = prepare_probe(probe);
 
 	if (!ret && command->of_event)
 		ret = event_switch_get_later(slot.event);
@@ -321,8 +336,11 @@ static int change_match(const struct func_users *users, const char *glob, const 
 				   : no_such_command;
 		ret = -EINVAL;
 	}
-	if (!ret && slot)
+	if (!ret && slot) {
 		ret = give_slots(change.probe, &set, *slot);
+		if (ret == -EBUSY)
+			*users->why = trace_rings_are_mapped;
+	}
 	if (!ret) {
 		swap(set, change.set_to);
 		change.any = true;

@@ -25,11 +25,12 @@ union func_slot {
 /* A command by its name, and what happens when a function that has it is called. */
 struct func_command {
 	const char *name;
-	bool on;				/* of two opposite commands: does this one switch on? */
-	bool of_event;				/* the parameters begin with an event */
-	bool once;				/* its count is always 1, whatever the parameter says */
-	bool never;				/* it has no count, whatever the parameter says */
-	int (*prepare)(struct trace_array *tr); /* NULL, or before the first call. 0 or -errno */
+	bool on;				   /* of two opposite commands: does this one switch on? */
+	bool of_event;				   /* the parameters begin with an event */
+	bool once;				   /* its count is always 1, whatever the parameter says */
+	bool never;				   /* it has no count, whatever the parameter says */
+	int (*prepare)(struct trace_array *tr);	   /* NULL, or before the first call. 0 or -errno */
+	void (*unprepare)(struct trace_array *tr); /* the other way round, when no function has the command any more */
 	/*
 	 * The function was called. Any context in which functions are traced, preemption off; it must not lock or
 	 * allocate. slot: NULL without count and event.
@@ -43,6 +44,7 @@ struct func_probe {
 	struct trace_array *tr;		    /* [I] */
 	const struct func_command *command; /* [I] */
 	bool counted;			    /* [I] */
+	bool prepared;			    /* [e] command->prepare has done its work */
 	struct ftrace_ops ops;		    /* [e] its filter: the functions */
 	union func_slot *slots; /* [I] one a record of ftrace; those in the filter mean something. NULL: not needed */
 };

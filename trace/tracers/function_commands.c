@@ -64,7 +64,10 @@ static void fire_dump(struct func_probe *probe, union func_slot *slot, struct ft
 static const struct func_command commands[] = {
 	{.name = "traceon", .on = true, .fire = fire_onoff},
 	{.name = "traceoff", .on = false, .fire = fire_onoff},
-	{.name = "snapshot", .prepare = tracing_arm_snapshot, .fire = fire_snapshot},
+	{.name = "snapshot",
+	 .prepare = tracing_arm_snapshot,
+	 .unprepare = tracing_disarm_snapshot,
+	 .fire = fire_snapshot},
 	{.name = "stacktrace", .fire = fire_stacktrace},
 	{.name = "dump", .once = true, .fire = fire_dump},
 	{.name = "cpudump", .never = true, .fire = fire_dump},
