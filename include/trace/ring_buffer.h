@@ -46,8 +46,8 @@ void ring_buffer_free(struct trace_buffer *buffer);
 /*
  * Make `cpu` (or RING_BUFFER_ALL_CPUS) hold `size` bytes, rounded as above. Keeps the newest events; what a
  * smaller buffer cannot hold counts as overrun, what is written during the change (microseconds) as dropped.
- * Serialised; interrupts on. 0, -EINVAL for a size of 0 or a wrong CPU, -ENOMEM: then nothing has changed on
- * any CPU.
+ * Serialised; interrupts on. 0, -EINVAL for a size of 0 or a wrong CPU, -EBUSY while a program has mapped the ring of
+ * one of these CPUs, -ENOMEM: then nothing has changed on any CPU.
  */
 int ring_buffer_resize(struct trace_buffer *buffer, unsigned long size, int cpu);
 /* The same for up to RB_RESIZE_MAX buffers: all of them or, on an error, none. */
@@ -57,8 +57,8 @@ int ring_buffer_resize_together(struct trace_buffer *const *buffers, unsigned n,
  * Pages of 4 KiB << order, 0 to RB_ORDER_MAX, for up to RB_RESIZE_MAX buffers whose orders are the same: all of them
  * or, on an error, none. Every CPU's ring gets as many new pages as hold the size that was asked for last (at least
  * two), and is empty afterwards: events and counts are forgotten. Nothing happens when the order is the same.
- * Serialised; interrupts on. 0, -EINVAL for a wrong order, -EBUSY while iterators look into one of the buffers,
- * -ENOMEM.
+ * Serialised; interrupts on. 0, -EINVAL for a wrong order, -EBUSY while iterators look into one of the buffers or a
+ * program has mapped one of its rings, -ENOMEM.
  */
 int ring_buffer_set_order_together(struct trace_buffer *const *buffers, unsigned n, unsigned order);
 unsigned ring_buffer_order(const struct trace_buffer *buffer);
@@ -77,7 +77,8 @@ void ring_buffer_begin(struct ring_buffer_per_cpu *cpu_buffer, u64 ts);
 /*
  * Exchange what two buffers hold for `cpu`, in constant time: so a latency tracer keeps its maximum. Call it on `cpu`,
  * interrupts off, not in an NMI. 0; -EINVAL when the sizes differ; -EAGAIN while either buffer is resized or reset
- * (whether recording is on does not matter); -EBUSY when the interrupted code is writing an event to either.
+ * (whether recording is on does not matter); -EBUSY when the interrupted code is writing an event to either, and while
+ * a program has mapped one of the two rings.
  */
 int ring_buffer_swap_cpu(struct trace_buffer *a, struct trace_buffer *b, int cpu);
 /*
@@ -199,8 +200,9 @@ void ring_buffer_free_read_page(struct buffer_data_page *page, unsigned order);
 /*
  * Consume up to a page of events into *page, in Linux's raw form: `len` bytes of it may be used, header
  * included. A page that the writer has left and nobody has read from is exchanged (*page is another one
- * then), else events are copied. With `full`, only a page that the writer has left is taken, and only whole. The rest
- * of the page is zero. 0; -EAGAIN when there is no such page or event; -EINVAL when `len` cannot hold the next event.
+ * then) unless a program has mapped the ring, else events are copied. With `full`, only a page that the writer has left
+ * is taken, and only whole. The rest of the page is zero. 0; -EAGAIN when there is no such page or event; -EINVAL when
+ * `len` cannot hold the next event.
  */
 int ring_buffer_read_page(struct trace_buffer *buffer, struct buffer_data_page **page, size_t len, int cpu, bool full);
 

@@ -17,6 +17,15 @@ struct trace_buffer {
 	void (*exchange)(void *arg);		  /* [I once there is a wish] */
 	void *exchange_arg;			  /* [I once there is a wish] */
 	struct ring_buffer_per_cpu *cpu[NR_CPUS]; /* [I] NULL where no CPU is possible */
+	struct rb_map *map[NR_CPUS];		  /* [s and reader_lock] NULL: no program has mapped it */
+};
+
+/*
+ * While programs have mapped a ring (map.c), each of its pages keeps its memory: no page is handed out, and the ring is
+ * not resized, replaced or swapped.
+ */
+struct rb_map {
+	void (*update)(struct ring_buffer_per_cpu *cpu_buffer); /* [I] the ring was reset. reader_lock held */
 };
 
 #define RB_HEADER_SIZE offsetof(struct buffer_data_page, data)
@@ -125,6 +134,12 @@ static inline void rb_unlock(struct ring_buffer_per_cpu *cpu_buffer, unsigned lo
 	raw_local_irq_restore(flags);
 }
 
+/* Under reader_lock, or serialised with map and unmap. */
+static inline struct rb_map *rb_map_of(const struct ring_buffer_per_cpu *cpu_buffer)
+{
+	return rb_read(cpu_buffer->buffer->map[cpu_buffer->cpu]);
+}
+
 static inline struct ring_buffer_per_cpu *rb_cpu(struct trace_buffer *buffer, int cpu)
 {
 	return (unsigned)cpu < nr_cpu_ids ? buffer->cpu[cpu] : NULL;
@@ -153,8 +168,20 @@ u64 rb_first_stamp_racing(const struct buffer_data_page *data, unsigned size);
 /* Under reader_lock: a reader page with unread bytes, swapping in the next page of the ring as needed; or
  * NULL. */
 struct buffer_page *rb_get_reader_page(struct rb_ring *ring);
-/* Is anything committed and unread? Under reader_lock. */
+/* Is nothing committed and unread? Under reader_lock. */
 bool rb_ring_empty(struct rb_ring *ring);
+/*
+ * Count `bytes` and `events` of the reader's page as read. next_event follows, so that the next page can tell by its
+ * own first number how many events were lost in between. Under reader_lock.
+ */
+static inline void rb_page_read(struct rb_ring *ring, unsigned bytes, unsigned events)
+{
+	ring->read_bytes += bytes;
+	ring->read_events += events;
+	ring->next_event += events;
+}
+/* How many events were written since the last reset, read and overwritten ones too. Under reader_lock. */
+u64 rb_written_events(struct rb_ring *ring);
 
 /*
  * How many pages, from the first on, have been in use since the last reset. Page number N was begun in slot N, and the

@@ -2,7 +2,8 @@
  * Reading by the page, in raw form: what trace_pipe_raw and trace.dat consist of.
  *
  * A page that the writer has left and no reader has begun is handed over as it is: the reader's empty page takes
- * its place in the buffer, and no byte is copied. Of any other page the complete events that fit are copied:
+ * its place in the buffer, and no byte is copied. Of any other page, and of a ring that programs have mapped, the
+ * complete events that fit are copied:
  *
  *     reader page   [ read already | complete, unread | claimed, not committed ]
  *                                   `--- copied ---'
@@ -28,17 +29,6 @@ struct buffer_data_page *ring_buffer_alloc_read_page(struct trace_buffer *buffer
 void ring_buffer_free_read_page(struct buffer_data_page *page, unsigned order)
 {
 	free_pages(page, order);
-}
-
-/*
- * Count `bytes` and `events` of the reader's page as read. next_event follows, so that the next page can tell by
- * its own first number how many events were lost in between.
- */
-static void rb_page_read(struct rb_ring *ring, unsigned bytes, unsigned events)
-{
-	ring->read_bytes += bytes;
-	ring->read_events += events;
-	ring->next_event += events;
 }
 
 /*
@@ -135,8 +125,10 @@ static void rb_finish_page(struct buffer_data_page *page, unsigned bytes, u64 lo
 }
 
 /* ring_buffer_read_page for one ring. Context: reader_lock held. `room`: bytes of data that the caller can take. */
-static int rb_read_page(struct rb_ring *ring, struct buffer_data_page **page, unsigned room, bool full)
+static int rb_read_page(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_data_page **page, unsigned room,
+			bool full)
 {
+	struct rb_ring *ring = &cpu_buffer->ring;
 	struct buffer_page *reader = rb_get_reader_page(ring);
 	bool complete;
 	u64 lost;
@@ -151,7 +143,7 @@ static int rb_read_page(struct rb_ring *ring, struct buffer_data_page **page, un
 	if (full && !complete)
 		return -EAGAIN;
 	lost = ring->lost_events;
-	if (complete && ring->read == 0) {
+	if (complete && ring->read == 0 && !rb_map_of(cpu_buffer)) {
 		*page = rb_exchange(ring, *page);
 	} else {
 		err = rb_copy_events(ring, *page, room);
@@ -172,8 +164,8 @@ int ring_buffer_read_page(struct trace_buffer *buffer, struct buffer_data_page *
 	if (!cpu_buffer || len <= RB_HEADER_SIZE || !*page)
 		return -EINVAL;
 	flags = rb_lock(cpu_buffer);
-	err = rb_read_page(&cpu_buffer->ring, page,
-			   min(len - RB_HEADER_SIZE, (size_t)rb_page_data(cpu_buffer->ring.order)), full);
+	err = rb_read_page(cpu_buffer, page, min(len - RB_HEADER_SIZE, (size_t)rb_page_data(cpu_buffer->ring.order)),
+			   full);
 	rb_unlock(cpu_buffer, flags);
 	return err;
 }

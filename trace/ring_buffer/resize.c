@@ -74,6 +74,8 @@ static void rb_reset_quiet(struct ring_buffer_per_cpu *cpu_buffer, u64 now)
 
 	rb_ring_reset(&cpu_buffer->ring, cpu_buffer->ring.nr_pages, now);
 	rb_write(cpu_buffer->kept_out, 0);
+	if (rb_map_of(cpu_buffer))
+		rb_map_of(cpu_buffer)->update(cpu_buffer);
 	rb_unlock(cpu_buffer, flags);
 }
 
@@ -239,6 +241,18 @@ static void rb_resize(struct ring_buffer_per_cpu *cpu_buffer, struct rb_ring *ot
 	rb_release(cpu_buffer);
 }
 
+/* Has a program mapped the ring of this CPU, or of any CPU (RING_BUFFER_ALL_CPUS), of one of the buffers? */
+static bool rb_any_mapped(struct trace_buffer *const *buffers, unsigned n, int only)
+{
+	int cpu;
+
+	for (unsigned i = 0; i < n; i++)
+		for_each_possible_cpu(cpu)
+			if ((only == RING_BUFFER_ALL_CPUS || cpu == only) && rb_map_of(buffers[i]->cpu[cpu]))
+				return true;
+	return false;
+}
+
 /*
  * A ring of the new size for each CPU that gets one, before anything is changed. Where the number of pages stays,
  * `size` alone is set: it is what another order will go by.
@@ -305,6 +319,8 @@ int ring_buffer_resize_together(struct trace_buffer *const *buffers, unsigned n,
 
 	if (size == 0 || n > RB_RESIZE_MAX || (only != RING_BUFFER_ALL_CPUS && !rb_cpu(buffers[0], only)))
 		return -EINVAL;
+	if (rb_any_mapped(buffers, n, only))
+		return -EBUSY;
 	for (made = 0; made < n; made++) {
 		if (!rb_pages_for(size, buffers[made]->order))
 			break;
@@ -396,6 +412,8 @@ int ring_buffer_set_order_together(struct trace_buffer *const *buffers, unsigned
 		return -EINVAL;
 	if (n == 0 || buffers[0]->order == order)
 		return 0;
+	if (rb_any_mapped(buffers, n, RING_BUFFER_ALL_CPUS))
+		return -EBUSY;
 	for (made = 0; made < n; made++)
 		if (rb_read(buffers[made]->readers))
 			return -EBUSY;
@@ -475,7 +493,7 @@ static int rb_swap_rings(struct ring_buffer_per_cpu *a, struct ring_buffer_per_c
 
 /*
  * Exchange the contents of two CPUs' rings of two buffers. On that CPU, interrupts off, no writer inside. 0, -EINVAL
- * (sizes differ), -EAGAIN (kept out for another operation), -EBUSY (a writer was interrupted).
+ * (sizes differ), -EAGAIN (kept out for another operation), -EBUSY (a writer was interrupted, or a ring is mapped).
  */
 static int rb_swap_cpu(struct ring_buffer_per_cpu *a, struct ring_buffer_per_cpu *b, struct ring_buffer_per_cpu *empty)
 {
@@ -490,8 +508,12 @@ static int rb_swap_cpu(struct ring_buffer_per_cpu *a, struct ring_buffer_per_cpu
 		swap(a, b);
 	arch_spin_lock(&a->reader_lock);
 	arch_spin_lock(&b->reader_lock);
-	err = a->ring.nr_pages == b->ring.nr_pages && a->ring.order == b->ring.order ? rb_swap_rings(a, b, empty)
-										     : -EINVAL;
+	if (rb_map_of(a) || rb_map_of(b))
+		err = -EBUSY;
+	else if (a->ring.nr_pages != b->ring.nr_pages || a->ring.order != b->ring.order)
+		err = -EINVAL;
+	else
+		err = rb_swap_rings(a, b, empty);
 	arch_spin_unlock(&b->reader_lock);
 	arch_spin_unlock(&a->reader_lock);
 	return err;

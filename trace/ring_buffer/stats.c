@@ -39,6 +39,11 @@ static struct rb_written rb_written(struct rb_ring *ring)
 	return w;
 }
 
+u64 rb_written_events(struct rb_ring *ring)
+{
+	return rb_written(ring).events;
+}
+
 /*
  * a - b, but not below zero: the writer may have changed one of the two between our reading of them, and a count of
  * 2^64 - 1 entries would be worse than one that is a moment old.
