@@ -8,6 +8,7 @@
 struct file;
 struct trace_graph_state;
 struct trace_snapshot;
+struct vm_area_struct;
 
 /* One walk over records: of `trace`, which consumes nothing, or of trace_pipe. It belongs to one open file. */
 struct trace_iterator {
@@ -70,6 +71,17 @@ bool trace_iter_shows(const struct trace_iterator *iter, unsigned cpu);
 int trace_open_for_reading(struct file *file, unsigned how);
 int tracing_release(struct inode *inode, struct file *file);
 loff_t tracing_lseek(struct file *file, loff_t off, int whence);
+
+/*
+ * What makes trace_pipe_raw a file that programs can map (output/pipe_raw_map.c): two of its file operations. There is
+ * at most one.
+ */
+struct trace_raw_map {
+	int (*mmap)(struct file *file, struct vm_area_struct *vma);
+	long (*ioctl)(struct file *file, unsigned cmd, unsigned long arg);
+};
+#define REGISTER_TRACE_RAW_MAP(m) REGISTER_IN(trace_raw_maps, m)
+DECLARE_TABLE(trace_raw_maps, const struct trace_raw_map);
 
 /* output/snapshot.c */
 void trace_snapshot_help(struct seq_file *m, struct trace_iterator *iter); /* [t] */

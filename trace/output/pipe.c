@@ -72,7 +72,7 @@ static int hold_tracer(struct trace_iterator *iter)
 	}
 	if (!ret && iter->trace->pipe_open)
 		iter->trace->pipe_open(&iter->text, iter);
-	tr->trace_ref += !ret;
+	__atomic_fetch_add(&tr->trace_ref, !ret, __ATOMIC_RELAXED);
 	mutex_unlock(&trace_types_lock);
 	return ret;
 }
@@ -130,7 +130,7 @@ static int tracing_release_pipe(struct inode *inode, struct file *file)
 
 	mutex_lock(&trace_types_lock);
 	give_cpus(iter);
-	iter->tr->trace_ref--;
+	__atomic_fetch_sub(&iter->tr->trace_ref, 1, __ATOMIC_RELAXED);
 	mutex_unlock(&trace_types_lock);
 	trace_iter_release(iter);
 	kvfree(iter->text.buf);

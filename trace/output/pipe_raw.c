@@ -58,8 +58,9 @@ static int hold_tracer(const struct raw_reader *r)
 
 	mutex_lock(&trace_types_lock);
 	if (!tr->current_trace->use_max_tr) {
-		tr->trace_ref++;
-		tr->snapshot_files += r->of_snapshot;
+		__atomic_fetch_add(&tr->trace_ref, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&tr->snapshot_files, r->of_snapshot, __ATOMIC_RELAXED);
+		trace_snapshot_settle(tr); /* or a program could not map the ring */
 		ret = 0;
 	}
 	mutex_unlock(&trace_types_lock);
@@ -130,15 +131,16 @@ static int snapshot_raw_open(struct inode *inode, struct file *file)
 	return open_reader(file, true);
 }
 
-/* The last user of the file is gone, so its own lock is not needed. */
+/*
+ * The last user of the file is gone, so its own lock is not needed. Nor is trace_types_lock, which must not be taken
+ * here: the last user may have been a mapping, and then the mmap_lock is held.
+ */
 static int raw_release(struct inode *inode, struct file *file)
 {
 	struct raw_reader *r = file->private_data;
 
-	mutex_lock(&trace_types_lock);
-	r->tr->trace_ref--;
-	r->tr->snapshot_files -= r->of_snapshot;
-	mutex_unlock(&trace_types_lock);
+	__atomic_fetch_sub(&r->tr->trace_ref, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_sub(&r->tr->snapshot_files, r->of_snapshot, __ATOMIC_RELAXED);
 	free_page_in_hand(&r->page);
 	free_page_in_hand(&r->spliced);
 	kfree(r);
@@ -388,11 +390,31 @@ static unsigned raw_poll(struct file *file, struct poll_table *pt)
 	return 0;
 }
 
+static int raw_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	const struct trace_raw_map *map;
+
+	for_each_in_table(trace_raw_maps, map)
+		return map->mmap(file, vma);
+	return -ENODEV;
+}
+
+static long raw_ioctl(struct file *file, unsigned cmd, unsigned long arg)
+{
+	const struct trace_raw_map *map;
+
+	for_each_in_table(trace_raw_maps, map)
+		return map->ioctl(file, cmd, arg);
+	return -ENOTTY;
+}
+
 static const struct file_operations raw_fops = {
 	.open = raw_open,
 	.read = raw_read,
 	.splice_read = raw_splice,
 	.poll = raw_poll,
+	.mmap = raw_mmap,
+	.unlocked_ioctl = raw_ioctl,
 	.llseek = no_llseek,
 	.release = raw_release,
 };
@@ -469,7 +491,8 @@ TRACEFS_NUMBER_FILE(subbuf_size, "buffer_subbuf_size_kb", 0640, TRACEFS_ARRAY, s
 static void explain_subbuf_size(struct trace_refusal *r)
 {
 	if (r->error == EBUSY)
-		refusal_say(r, "the size stays while the file trace or snapshot is open: close it first");
+		refusal_say(r, "the size stays while the file trace or snapshot is open, or a program has mapped "
+			       "trace_pipe_raw: close it first");
 	if (r->error != ENOMEM)
 		return;
 	refusal_quote(r, "not enough memory for sub-buffers of ", r->text, " KiB");
