@@ -40,7 +40,8 @@ enum trace_filter_type {
 	FILTER_CPU,
 	FILTER_CPUMASK, /* __bitmask, __cpumask */
 	FILTER_COMM,
-	FILTER_NONE, /* nothing a filter can mean */
+	FILTER_NONE,	    /* nothing a filter can mean */
+	FILTER_RDYN_STRING, /* a string behind a __rel_loc word, whose offset counts from the word's end */
 };
 
 /* A field of a record. Tables of them end with name NULL. */

@@ -105,6 +105,9 @@ static void test_by_hand(void **state)
 		{"ptr == 'x'", false},
 		{"ptr != 'x'", false},
 		{"loc == 'dyn'", true},
+		{"rloc == 'yn'", true},
+		{"rloc == 'dyn'", false},
+		{"rloc ~ 'y*'", true},
 		{"s4==-3||u1==0&&u1==0", true},
 		{"(s4==-3||u1==0)&&u1==0", false},
 		{"!s4==-3||u1==8", true},
@@ -139,6 +142,7 @@ static void test_by_hand(void **state)
 			   .loc = offsetof(struct record, data) | 4 << 16};
 	struct filter_problem problem;
 
+	r.rloc = (offsetof(struct record, data) + 1 - offsetof(struct record, rloc) - sizeof(r.rloc)) | 3 << 16;
 	memcpy(r.text, "abcdef", 6);
 	strcpy(r.data, "dyn");
 	strcpy(host_task.comm, "task");

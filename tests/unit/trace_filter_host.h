@@ -69,6 +69,7 @@ struct record {
 	u32 loc;
 	const char *ptr;
 	u32 cpus_loc;
+	u32 rloc;
 	char data[8];
 	u8 unaligned;
 	u8 cpus[8];
@@ -89,6 +90,7 @@ static const struct trace_event_field fields[] = {
 	FIELD("char[6]", text, false, FILTER_STATIC_STRING),
 	FIELD("int[4]", numbers, true, FILTER_NONE),
 	FIELD("__data_loc char[]", loc, false, FILTER_DYN_STRING),
+	FIELD("__rel_loc char[]", rloc, false, FILTER_RDYN_STRING),
 	FIELD("const char *", ptr, false, FILTER_PTR_STRING),
 	FIELD("__data_loc cpumask_t", cpus_loc, false, FILTER_CPUMASK),
 	{},

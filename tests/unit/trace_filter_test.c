@@ -20,7 +20,7 @@ enum { TERM, NOT, AND, OR };
 static const char *const numbers[] = {"s1",  "u1",  "s2",	  "u2",		  "s4",	 "u4",
 				      "s8_", "u8_", "common_pid", "common_flags", "CPU", "cpus_loc"};
 #define CPUS_FIELD 11
-static const char *const texts[] = {"text", "loc", "ptr", "comm"};
+static const char *const texts[] = {"text", "loc", "ptr", "comm", "rloc"};
 static const char *const ops[] = {"~", "!=", "==", "<=", "<", ">=", ">", "&"};
 
 struct node {
@@ -181,6 +181,10 @@ static bool text_is(const struct node *n, const struct record *r)
 			return false;
 		snprintf(text, sizeof(text), "%s", r->ptr);
 		break;
+	case 4:
+		snprintf(text, sizeof(text), "%.*s", (int)(r->rloc >> 16),
+			 (const char *)(&r->rloc + 1) + (r->rloc & 0xffff));
+		break;
 	default:
 		snprintf(text, sizeof(text), "%s", host_task.comm);
 	}
@@ -297,6 +301,7 @@ static void random_record(struct record *r)
 	for (unsigned i = 0, len = below(9); i < len; i++)
 		r->data[i] = "ab"[below(2)];
 	r->loc = offsetof(struct record, data) | below(9) << 16;
+	r->rloc = (offsetof(struct record, data) - offsetof(struct record, rloc) - 4) | below(9) << 16;
 	r->ptr = pointers[below(5)];
 	r->cpus_loc = offsetof(struct record, cpus) | 8 << 16;
 	r->cpus[0] = below(8);

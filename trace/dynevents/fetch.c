@@ -70,6 +70,8 @@ static u64 field_value(const struct fetch_source *src, const struct trace_event_
 
 	if (f->filter_type == FILTER_DYN_STRING || f->filter_type == FILTER_CPUMASK)
 		return *(const u32 *)at >> 16 ? (u64)src->record + (*(const u32 *)at & 0xffff) : 0;
+	if (f->filter_type == FILTER_RDYN_STRING)
+		return *(const u32 *)at >> 16 ? (u64)at + sizeof(u32) + (*(const u32 *)at & 0xffff) : 0;
 	if (f->filter_type == FILTER_STATIC_STRING || strchr(f->type, '['))
 		return (u64)at;
 	memcpy(&value, at, min_t(size_t, f->size, sizeof(value)));

@@ -119,6 +119,9 @@ static bool match_other(const struct filter_pred *p, const void *record)
 	case FILTER_DYN_STRING:
 		loc = *(const u32 *)at;
 		return compare_text(p, record + (loc & 0xffff), loc >> 16);
+	case FILTER_RDYN_STRING:
+		loc = *(const u32 *)at;
+		return compare_text(p, at + sizeof(loc) + (loc & 0xffff), loc >> 16);
 	case FILTER_PTR_STRING:
 		at = *(const char *const *)at;
 		return at && compare_text(p, at, PTR_STRING_MAX);

@@ -108,7 +108,7 @@ static bool is_text(const struct filter_pred *pred)
 {
 	return pred->filter_type == FILTER_STATIC_STRING || pred->filter_type == FILTER_DYN_STRING ||
 	       pred->filter_type == FILTER_PTR_STRING || pred->filter_type == FILTER_USER_STRING ||
-	       pred->filter_type == FILTER_COMM;
+	       pred->filter_type == FILTER_RDYN_STRING || pred->filter_type == FILTER_COMM;
 }
 
 /*

@@ -173,7 +173,7 @@ static struct hist_field *parse_special(const char *name, unsigned len, unsigned
  */
 static struct hist_field *field_of_record(const struct trace_event_field *field)
 {
-	bool is_dynamic = field->filter_type == FILTER_DYN_STRING;
+	bool is_dynamic = field->filter_type == FILTER_DYN_STRING || field->filter_type == FILTER_RDYN_STRING;
 	bool is_text = is_dynamic || field->filter_type == FILTER_STATIC_STRING;
 	bool is_array = !is_text && strchr(field->type, '[');
 	bool is_behind = !strncmp(field->type, "__data_loc", strlen("__data_loc"));

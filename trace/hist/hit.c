@@ -141,6 +141,8 @@ static const char *array_in(const struct hist_field *f, const struct hist_hit *h
 	}
 	where = *(const u32 *)(const void *)at;
 	*len = where >> 16;
+	if (f->field->filter_type == FILTER_RDYN_STRING)
+		return at + sizeof(where) + (where & 0xffff);
 	return hit->record + (where & 0xffff);
 }
 

@@ -54,9 +54,15 @@ static void print_number(struct seq_file *s, const void *value, unsigned size)
 		print_bytes(s, value, size);
 }
 
+static bool is_relative(const struct trace_event_field *f)
+{
+	return !strncmp(f->type, "__rel_loc", strlen("__rel_loc"));
+}
+
 /*
  * A __data_loc field: the record holds a word that says where the data lies, its low half the offset from the
- * record's start, its high half the size. What is behind the record's end is not shown.
+ * record's start, its high half the size. That of a __rel_loc field counts from the end of the word. What is behind the
+ * record's end is not shown.
  */
 static void print_dynamic(struct seq_file *s, const struct trace_iterator *iter, const struct trace_event_field *f)
 {
@@ -64,9 +70,11 @@ static void print_dynamic(struct seq_file *s, const struct trace_iterator *iter,
 	u32 where = *(const u32 *)(record + f->offset);
 	unsigned offset = where & 0xffff, size = where >> 16;
 
+	if (is_relative(f))
+		offset += f->offset + sizeof(where);
 	if (offset + size > iter->ent_size)
 		seq_puts(s, "<OVERFLOW>");
-	else if (f->filter_type == FILTER_DYN_STRING)
+	else if (f->filter_type == FILTER_DYN_STRING || f->filter_type == FILTER_RDYN_STRING)
 		print_text(s, record + offset, size);
 	else
 		print_bytes(s, (const unsigned char *)record + offset, size);
@@ -83,9 +91,9 @@ static void print_field(struct seq_file *s, const struct trace_iterator *iter, c
 	unsigned size = f->size ? min((unsigned)f->size, rest) : rest;
 
 	seq_printf(s, " %s=", f->name);
-	if (!strncmp(f->type, "__data_loc", strlen("__data_loc")))
+	if (is_relative(f) || !strncmp(f->type, "__data_loc", strlen("__data_loc")))
 		print_dynamic(s, iter, f);
-	else if (!strncmp(f->type, "char[", strlen("char[")))
+	else if (f->filter_type == FILTER_STATIC_STRING || !strncmp(f->type, "char[", strlen("char[")))
 		print_text(s, record + f->offset, size);
 	else
 		print_number(s, record + f->offset, size);
