@@ -110,11 +110,13 @@ void trace_late_events_leave(struct trace_event_set *set);
  *
  * remove: for the events that `goes` names, recording, filters and triggers end in all arrays, and arrays that may have
  * records of these events are emptied. When it returns no probe runs any more; a reader that prints a record may still
- * look at the call until a grace period has passed.
+ * look at the call until a grace period has passed. retire: the same, but records stay where they are until the event's
+ * number is needed for another.
  */
 int trace_late_event_add(const struct trace_event_call *call);
 void trace_late_events_ready(void);
 void trace_late_events_remove(bool (*goes)(const struct trace_event_call *call, const void *data), const void *data);
+void trace_late_events_retire(bool (*goes)(const struct trace_event_call *call, const void *data), const void *data);
 /* Is it on or soft-disabled in any array, or pinned? event_mutex held. */
 bool trace_late_event_is_busy(const struct trace_event_call *call);
 

@@ -5,6 +5,8 @@
  * Each array's set has places for them behind the kernel's events. A place is an event's number in all arrays, and so
  * the type of its records. The places are given out in turn, so that a number means something else as late as possible.
  * Buffers with records of an event that goes are emptied, as on Linux, because such records cannot be printed any more.
+ * Where an event goes by itself, with its last user, that would take the trace from its reader: such records stay, and
+ * the buffers are emptied when the place is needed again (trace_late_events_retire).
  *
  * A task that walks the directory events/, or prints a record, takes no lock. The names of events and systems are
  * copies whose memory is never given back, so such a task may read any of them; at worst it reads the name of an event
@@ -25,7 +27,8 @@
 
 const struct trace_event_call *trace_late_calls[ROOM_FOR_LATE_EVENTS];
 
-static unsigned next_place; /* [e] where the search for a free one begins */
+static unsigned next_place;			      /* [e] where the search for a free one begins */
+static u64 retired_places[ROOM_FOR_LATE_EVENTS / 64]; /* [e] free ones, of which buffers may have records */
 
 static LIST_HEAD(event_sets); /* [e] of all arrays */
 
@@ -182,16 +185,59 @@ static bool is_known(const struct trace_event_call *call)
 	return trace_event_find(set, call->class->system, call->name);
 }
 
-/* The number of a free place, or ROOM_FOR_LATE_EVENTS. */
+static bool has_place(const u64 *places, unsigned place)
+{
+	return places[place / 64] >> place % 64 & 1;
+}
+
+/* The number of a free place, if possible of one that is not retired; or ROOM_FOR_LATE_EVENTS. */
 static unsigned find_place(void)
 {
+	unsigned found = ROOM_FOR_LATE_EVENTS;
+
 	for (unsigned n = 0; n < ROOM_FOR_LATE_EVENTS; n++) {
 		unsigned place = (next_place + n) % ROOM_FOR_LATE_EVENTS;
 
-		if (!trace_late_calls[place])
+		if (trace_late_calls[place])
+			continue;
+		if (!has_place(retired_places, place))
 			return place;
+		if (found == ROOM_FOR_LATE_EVENTS)
+			found = place;
 	}
-	return ROOM_FOR_LATE_EVENTS;
+	return found;
+}
+
+/* Empty the buffers of arrays that may have records of an event in one of these places. */
+static void reset_used(const u64 *places)
+{
+	struct trace_array *tr;
+
+	mutex_lock(&trace_types_lock);
+	for_each_trace_array(tr) {
+		bool used = false;
+
+		for (unsigned place = 0; place < ROOM_FOR_LATE_EVENTS; place++)
+			if (has_place(places, place))
+				used |= tr->events->files[trace_nr_events() + place].was_enabled;
+		if (!used)
+			continue;
+		trace_max_reset_live(tr);
+		trace_max_clear(tr, RING_BUFFER_ALL_CPUS_FILE);
+	}
+	mutex_unlock(&trace_types_lock);
+}
+
+/* Its old records must not be taken for those of the event that comes. */
+static void reuse_retired(unsigned place)
+{
+	u64 places[ROOM_FOR_LATE_EVENTS / 64] = {};
+
+	if (!has_place(retired_places, place))
+		return;
+	places[place / 64] = 1ULL << place % 64;
+	reset_used(places);
+	retired_places[place / 64] &= ~places[place / 64];
 }
 
 /* The names are kept before the call can be found, and all sets have it when this returns. */
@@ -214,6 +260,7 @@ int trace_late_event_add(const struct trace_event_call *call)
 		return -ENOMEM;
 	}
 	next_place = (place + 1) % ROOM_FOR_LATE_EVENTS;
+	reuse_retired(place);
 	place_names[place].system = system;
 	place_names[place].name = name;
 	WRITE_ONCE(trace_late_calls[place], call);
@@ -228,26 +275,6 @@ void trace_late_events_ready(void)
 
 	list_for_each_entry(set, &event_sets, list)
 		update_flags(set);
-}
-
-/* Empty the buffers of arrays that may have records of an event in one of these places. */
-static void reset_used(const u64 *places)
-{
-	struct trace_array *tr;
-
-	mutex_lock(&trace_types_lock);
-	for_each_trace_array(tr) {
-		bool used = false;
-
-		for (unsigned place = 0; place < ROOM_FOR_LATE_EVENTS; place++)
-			if (places[place / 64] >> place % 64 & 1)
-				used |= tr->events->files[trace_nr_events() + place].was_enabled;
-		if (!used)
-			continue;
-		trace_max_reset_live(tr);
-		trace_max_clear(tr, RING_BUFFER_ALL_CPUS_FILE);
-	}
-	mutex_unlock(&trace_types_lock);
 }
 
 static void free_place(unsigned place)
@@ -265,7 +292,8 @@ static void free_place(unsigned place)
  * Each array's recording, filters and triggers of the events end, then the places are free. By then no probe runs:
  * stop_event() has removed them, and trace_events_complete() has waited.
  */
-void trace_late_events_remove(bool (*goes)(const struct trace_event_call *call, const void *data), const void *data)
+static void remove_events(bool (*goes)(const struct trace_event_call *call, const void *data), const void *data,
+			  bool retire)
 {
 	u64 places[ROOM_FOR_LATE_EVENTS / 64] = {};
 	struct trace_event_set *set;
@@ -280,14 +308,27 @@ void trace_late_events_remove(bool (*goes)(const struct trace_event_call *call, 
 		return;
 	list_for_each_entry(set, &event_sets, list) {
 		for (unsigned place = 0; place < ROOM_FOR_LATE_EVENTS; place++)
-			if (places[place / 64] >> place % 64 & 1)
+			if (has_place(places, place))
 				stop_event(set, place);
 		trace_events_complete(set);
 	}
-	reset_used(places);
+	if (!retire)
+		reset_used(places);
 	for (unsigned place = 0; place < ROOM_FOR_LATE_EVENTS; place++)
-		if (places[place / 64] >> place % 64 & 1)
+		if (has_place(places, place))
 			free_place(place);
+	for (unsigned i = 0; retire && i < ARRAY_SIZE(places); i++)
+		retired_places[i] |= places[i];
+}
+
+void trace_late_events_remove(bool (*goes)(const struct trace_event_call *call, const void *data), const void *data)
+{
+	remove_events(goes, data, false);
+}
+
+void trace_late_events_retire(bool (*goes)(const struct trace_event_call *call, const void *data), const void *data)
+{
+	remove_events(goes, data, true);
 }
 
 /* An event has the same place in all sets, so its number is looked for once. */
