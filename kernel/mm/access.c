@@ -10,6 +10,7 @@
  * see by page_is_private().
  */
 #include <lib/string.h>
+#include <mm/mm_part.h>
 
 #include "vma.h"
 
@@ -44,6 +45,13 @@ static struct page *get_mapped_page(struct mm_struct *mm, unsigned long addr, un
 	if (!vma || !(how & FAULT_FLAG_FORCE || vma->vm_flags & (VM_READ | VM_WRITE | VM_EXEC)))
 		return NULL;
 	return get_user_page(mm, addr & PAGE_MASK, how);
+}
+
+void *mm_writable_now(struct mm_struct *mm, unsigned long addr)
+{
+	struct page *page = addr < TASK_SIZE ? get_mapped_page(mm, addr, FAULT_FLAG_WRITE) : NULL;
+
+	return page ? (char *)page_to_virt(page) + (addr & ~PAGE_MASK) : NULL;
 }
 
 /* [m] Read or write within a page. NULL writes zeros. */

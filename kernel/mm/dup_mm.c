@@ -11,6 +11,7 @@
  * here.
  */
 #include <lib/string.h>
+#include <mm/mm_part.h>
 #include <trace/uprobes.h>
 
 #include "vma.h"
@@ -162,6 +163,20 @@ static void copy_layout(struct mm_struct *new, const struct mm_struct *old)
 		set_mm_exe_file(new, old->exe_file);
 }
 
+/* What other rooms keep for the parent. What they have made for the child before an error goes with it. */
+static int dup_parts(struct copy *c)
+{
+	const struct mm_part *part;
+
+	for_each_in_table(mm_parts, part) {
+		int err = part->dup(c->new, c->old);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
 /*
  * Why this is safe while the parent's other threads run:
  *
@@ -189,7 +204,7 @@ noinline struct mm_struct *dup_mm(struct mm_struct *old)
 	copy_layout(new, old);
 	err = copy_areas(&c);
 	if (!err)
-		err = uprobe_dup_mm(new, old);
+		err = uprobe_dup_mm(new, old) ?: dup_parts(&c);
 	flush_tlb_mm(old);
 	atomic_set(&new->rss_anon, c.anon);
 	atomic_set(&new->rss_file, c.file);

@@ -3,6 +3,7 @@
  * then drop the pages' references. Until the flush a CPU may still reach the pages through its TLB, so they must not
  * get another owner. This is done in batches, so that one flush serves many pages.
  */
+#include <mm/mm_part.h>
 #include <trace/uprobes.h>
 
 #include "vma.h"
@@ -207,7 +208,10 @@ void exit_mmap(struct mm_struct *mm)
 {
 	struct gather g = {.mm = mm, .start = ~0UL, .full_mm = true};
 	struct vm_area_struct *vma, *next;
+	const struct mm_part *part;
 
+	for_each_in_table(mm_parts, part)
+		part->exit(mm);
 	uprobe_exit_mm(mm);
 	list_for_each_entry_safe(vma, next, &mm->area_list, list) {
 		zap_gather(&g, vma->vm_start, vma->vm_end);
