@@ -28,11 +28,11 @@
 #define CAP_SYS_TIME	       25
 #define CAP_MKNOD	       27
 #define CAP_SYSLOG	       34
+#define CAP_PERFMON	       38
 #define CAP_CHECKPOINT_RESTORE 40
 #define CAP_LAST_CAP	       CAP_CHECKPOINT_RESTORE
-
-#define CAP_BIT(cap) (1ULL << (cap))
-#define CAP_FULL_SET (CAP_BIT(CAP_LAST_CAP + 1) - 1)
+#define CAP_BIT(cap)	       (1ULL << (cap))
+#define CAP_FULL_SET	       (CAP_BIT(CAP_LAST_CAP + 1) - 1)
 
 /* Does the current task act with this right? Any context. */
 static inline bool capable(int cap)
