@@ -107,5 +107,23 @@ if test $(uname -m) = x86_64; then
 	echo nop > current_tracer
 	echo > set_graph_function
 fi
+# Two CPUs take snapshots, and are stepped through the lock that they wait for: a branch in there must not wait for it, too.
+test "$1" = 0 && ROUNDS=20 || ROUNDS=1000
+limit=$(cat /proc/sys/kernel/perf_cpu_time_max_percent)
+echo 0 > /proc/sys/kernel/perf_cpu_time_max_percent
+echo 8 > buffer_size_kb
+echo 1 > snapshot
+for n in 1 2; do taskset $n bench getpid 100000000 > /dev/null & done
+echo 'sys_getpid:snapshot' > set_ftrace_filter
+echo 20000 > hw_branch_window
+round=0
+while test $round -lt $ROUNDS; do
+	echo hw-branch-tracer > current_tracer
+	echo nop > current_tracer
+	round=$((round + 1))
+done
+echo '!sys_getpid:snapshot' > set_ftrace_filter
+kill $(pidof bench)
+echo $limit > /proc/sys/kernel/perf_cpu_time_max_percent
 dmesg | grep -q -E 'Oops|WARNING|BUG|Unexpected' && fail "$(dmesg | grep -E 'Oops|WARNING|BUG|Unexpected')"
 finish

@@ -180,11 +180,19 @@ int trace_max_resize(struct trace_array *tr, unsigned long bytes, int cpu);
 /* Another size of pages for all of them, as ring_buffer_set_order_together. [t] */
 int trace_max_set_order(struct trace_array *tr, unsigned order);
 
+/*
+ * This CPU holds a max lock, or waits for one. What a debug exception records meanwhile (hw-branch-tracer steps through
+ * this code, too) must not wait for any: see exchange_at_write(). [its CPU, interrupts off]
+ */
+extern unsigned max_locks[NR_CPUS];
+
 static inline unsigned long max_lock(struct trace_max *max)
 {
 	unsigned long flags;
 
 	raw_local_irq_save(flags);
+	max_locks[smp_processor_id()]++;
+	barrier();
 	arch_spin_lock(&max->lock);
 	return flags;
 }
@@ -192,6 +200,8 @@ static inline unsigned long max_lock(struct trace_max *max)
 static inline void max_unlock(struct trace_max *max, unsigned long flags)
 {
 	arch_spin_unlock(&max->lock);
+	barrier();
+	max_locks[smp_processor_id()]--;
 	raw_local_irq_restore(flags);
 }
 

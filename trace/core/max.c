@@ -21,6 +21,7 @@
 #include "tracer.h"
 
 u64 tracing_thresh;
+unsigned max_locks[NR_CPUS]; /* of each CPU, how many max locks it holds or waits for */
 
 /* Epochs begin at 1, because 0 in a CPU's max_epoch says that recording was off when the section began. */
 int trace_max_init(struct trace_array *tr)

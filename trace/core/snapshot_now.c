@@ -185,13 +185,14 @@ void tracing_disarm_snapshot(struct trace_array *tr)
 /* ---- What was left pending */
 
 /*
- * Called by the next writer of this CPU (ring_buffer_set_exchange). What cannot be done now is left to the one after.
+ * Called by the next writer of this CPU (ring_buffer_set_exchange). What cannot be done now is left to the one after:
+ * an NMI or a debug exception may have interrupted this CPU in a max lock.
  */
 static void exchange_at_write(void *arg)
 {
 	struct trace_array *tr = arg;
 
-	if (in_nmi())
+	if (in_nmi() || max_locks[smp_processor_id()])
 		return;
 	/* The wish is taken back first, or a snapshot that comes in between would lose its own. */
 	ring_buffer_want_exchange(tr->buffer, smp_processor_id(), false);
