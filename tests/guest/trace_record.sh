@@ -166,6 +166,13 @@ trace-record -qB i -e sched -o out.dat -- true || fail 'after a killed one'
 grep -q kept $T/trace || fail 'an instance alone has emptied the first buffer'
 tidy 'a killed one'
 
+# An event that only a command has on is so afterwards.
+echo 'sys_sync:enable_event:sched:sched_waking' > $T/set_ftrace_filter
+trace-record -qe sched_switch -o out.dat -- true
+holds 'on for a command' $T/events/sched/sched_waking/enable '0*'
+holds 'on for itself' $T/events/sched/sched_switch/enable 0
+echo '!sys_sync:enable_event:sched:sched_waking' > $T/set_ftrace_filter
+
 # Instances come and go beside trace-stat.
 (while :; do mkdir $T/instances/z; rmdir $T/instances/z; done) 2> /dev/null &
 pid=$!

@@ -85,14 +85,14 @@ int vt_tracefs_write(const char *instance, const char *file, const char *text, i
 /* ---- What to write back */
 
 /* Keep only the lines that are wanted, in place. The lines have their newlines. */
-static char *keep_lines(char *text, bool (*wanted)(const char *line, size_t n))
+static char *keep_lines(const char *instance, char *text, bool (*wanted)(const char *, const char *line, size_t n))
 {
 	char *to = text;
 
 	for (char *line = text, *end; *line; line = end) {
 		end = line + strcspn(line, "\n");
 		end += *end == '\n';
-		if (!wanted(line, (size_t)(end - line)))
+		if (!wanted(instance, line, (size_t)(end - line)))
 			continue;
 		memmove(to, line, (size_t)(end - line));
 		to += end - line;
@@ -105,14 +105,14 @@ static char *keep_lines(char *text, bool (*wanted)(const char *line, size_t n))
  * Files of lists also show lines that are no members: a comment such as "#### all functions enabled
  * ####" and the words "no pid". To write those back would be an error.
  */
-static bool is_setting(const char *line, size_t n)
+static bool is_setting(const char *instance, const char *line, size_t n)
 {
 	return *line != '#' && (n < 6 || strncmp(line, "no pid", 6));
 }
 
 char *vt_tracefs_settings(char *text)
 {
-	return keep_lines(text, is_setting);
+	return keep_lines(NULL, text, is_setting);
 }
 
 /*
@@ -120,11 +120,31 @@ char *vt_tracefs_settings(char *text)
  * Writing to the file with O_TRUNC does not remove commands, so they need not be put back, and the kernel would refuse
  * a second one of the same kind.
  */
-static bool is_function(const char *line, size_t n)
+static bool is_function(const char *instance, const char *line, size_t n)
 {
 	const char *colon = memchr(line, ':', n);
 
 	return !colon || !strncmp(colon, ":mod:", 5);
+}
+
+/*
+ * Is the event on for itself? set_event also shows those that only triggers and commands have on ("0*" in `enable`).
+ * Emptying the file does not touch them, and written back they would record.
+ */
+static bool is_on(const char *instance, const char *line, size_t n)
+{
+	const char *colon = memchr(line, ':', n);
+	char file[256], *text;
+	bool on;
+
+	if (!colon)
+		return true;
+	snprintf(file, sizeof(file), "events/%.*s/%.*s/enable", (int)(colon - line), line,
+		 (int)strcspn(colon + 1, "\n"), colon + 1);
+	text = vt_tracefs_read(instance, file);
+	on = !text || *text != '0';
+	free(text);
+	return on;
 }
 
 /*
@@ -134,8 +154,9 @@ static bool is_function(const char *line, size_t n)
  *     buffer_size_kb    "7 (expanded: 1408)"     ->  "1408"   (the buffer grows at the first use of tracing)
  *     .../filter        "none"                   ->  "0"
  *     lists             lines of comment         ->  removed
+ *     set_event         events on for triggers   ->  removed
  */
-static char *as_setting(const char *file, char *text)
+static char *as_setting(const char *instance, const char *file, char *text)
 {
 	char *bracket = strchr(text, '['), *expanded = strstr(text, "(expanded: ");
 
@@ -153,7 +174,9 @@ static char *as_setting(const char *file, char *text)
 	if (strlen(file) > 7 && !strcmp(file + strlen(file) - 7, "/filter") && !strncmp(text, "none", 4))
 		return strcpy(text, "0"); /* what takes a filter away */
 	text = vt_tracefs_settings(text);
-	return strcmp(file, "set_ftrace_filter") ? text : keep_lines(text, is_function);
+	if (!strcmp(file, "set_event"))
+		return keep_lines(instance, text, is_on);
+	return strcmp(file, "set_ftrace_filter") ? text : keep_lines(instance, text, is_function);
 }
 
 /* Note a change to undo. The text now belongs to the list. */
@@ -184,7 +207,7 @@ static void note(const char *instance, const char *file)
 	for (struct change *c = last; c; c = c->before)
 		if (same(c->instance, instance) && !strcmp(c->file, file))
 			return;
-	text = as_setting(file, vt_tracefs_read_or_die(instance, file));
+	text = as_setting(instance, file, vt_tracefs_read_or_die(instance, file));
 	if (!strcmp(file, "buffer_size_kb") && *text == 'X')
 		vt_die(vt_tracefs_fault, "the CPUs' buffers differ in size, which would be lost");
 	push(instance, file, text);
