@@ -52,8 +52,10 @@ static void choose_quick(struct probe_event *ev)
 	struct probe *p;
 
 	for (unsigned i = 0; ev->files && i < ev->files->nr; i++) {
-		only = ev->files->files[i] ?: only;
-		nr += ev->files->files[i] != NULL;
+		if (ev->files->files[i]) {
+			only = ev->files->files[i];
+			nr++;
+		}
 	}
 	list_for_each_entry(p, &ev->probes, list)
 		WRITE_ONCE(p->quick, p->registers && nr == 1 ? only : NULL);

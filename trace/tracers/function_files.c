@@ -296,7 +296,8 @@ static ssize_t ftrace_filter_write(struct file *file, const char __user *buf, si
 		word_parser_drop(&w->parser);
 		err = -EFAULT;
 	}
-	ret = err ?: ret;
+	if (err)
+		ret = err;
 	if (ret < 0) /* the mutex keeps the word */
 		ret = tracefs_refused_why(file, NULL, w->refused, why, ret);
 	mutex_unlock(&w->mutex);
