@@ -75,6 +75,9 @@ override GCOV :=
 endif
 VARIANT := $(if $(NOPG),-nopg)$(if $(NOEVENTS),-noevents)$(if $(BRANCH),-branch)$(if $(filter all,$(BRANCH)),-all)$(if $(GCOV),-gcov)
 .DEFAULT_GOAL := all
+FULL := build/$(ARCH)$(VARIANT)
+include mk/rooms.mk
+override VARIANT := $(VARIANT)$(CHOICE)
 BUILD := build/$(ARCH)$(VARIANT)
 include mk/toolchain.mk mk/kernel.mk mk/vdso.mk
 include $(if $(VARIANT),,$(wildcard mk/userland.mk $(if $(wildcard mk/userland.mk),mk/session.mk) mk/guest_progs.mk))
@@ -123,6 +126,11 @@ toolchain: deps-build
 deps-build deps-run deps-iso deps-test deps-labs deps-lint:
 	$(Q)PYTHON=$(PYTHON) tools/deps.sh $(@:deps-%=%)
 
+ifneq ($(origin CORE)$(origin WITH)$(origin WITHOUT),undefinedundefinedundefined)
+$(MACHINES): %: full-%
+full-%: deps-build
+	$(call inner,$(ARCH_$*)) CORE= WITH= WITHOUT= all
+endif
 $(MACHINES): deps-build
 	$(Q)test -n '$(filter $@,$(HERE))' || { echo 'make: there is no arch/$(ARCH_$@) in this tree; there is: $(HERE)' >&2; exit 1; }
 	$(call inner,$(ARCH_$@)) all

@@ -2,12 +2,16 @@
 
 # ---- Sources: every file of these folders but those that mk/machines.mk lists, and not for this machine.
 OFFSETS_C := arch/$(ARCH)/asm-offsets.c
-FOLDERS   := boot arch/$(ARCH) kernel $(patsubst %/,%,$(wildcard kernel/*/ kernel/fs/*/ kernel/net/*/ kernel/proc/*/ trace/*/ trace/tracers/*/)) samples \
-	drivers $(patsubst %/,%,$(wildcard drivers/*/))
+FOLDERS   := $(filter-out $(LEFT_OUT),$(KERNEL_ROOMS))
+FOLDERS   += $(filter-out $(KERNEL_ROOMS),$(patsubst %/,%,$(wildcard drivers/*/)))
 # The tracer of branches is a part of kernels that count them.
 BRANCH_SRC := trace/tracers/branch.c trace/tracers/stat/branch.c
 KSRC      := $(filter-out $(call foreign,$(ARCH)) $(OFFSETS_C) $(if $(BRANCH),,$(BRANCH_SRC)),$(sort $(wildcard $(FOLDERS:%=%/*.c) $(FOLDERS:%=%/*.S))))
-KOBJ      := $(patsubst %,$(BUILD)/%.o,$(basename $(KSRC)))
+# A kernel that leaves rooms out is another link of the same objects, but for those that hold generated tables.
+VARIED    := kernel/proc/syscall_table.c trace/events/syscalls.c kernel/init/config.c
+OWN       := $(if $(filter $(BUILD),$(FULL)),$(KSRC),$(filter $(VARIED),$(KSRC)))
+object     = $(foreach source,$(1),$(if $(filter $(source),$(OWN)),$(BUILD),$(FULL))/$(basename $(source)).o)
+KOBJ      := $(call object,$(KSRC))
 ifneq ($(words $(KOBJ)),$(words $(sort $(KOBJ))))
 $(error two sources make the same object: x.c and x.S in one folder)
 endif
@@ -21,7 +25,7 @@ NOTRACE := boot/% trace/% kernel/lib/% kernel/ksyms.c kernel/module/ksyms.c kern
 	$(NOTRACE_$(ARCH):%=arch/$(ARCH)/%)
 # What stands among such files and is traced all the same: people look for seq_read, and it runs in tasks only.
 TRACED := kernel/lib/seq_file.c
-NOTRACE_OBJ := $(patsubst %,$(BUILD)/%.o,$(basename $(filter-out $(TRACED),$(filter $(NOTRACE),$(KSRC)))))
+NOTRACE_OBJ := $(call object,$(filter-out $(TRACED),$(filter $(NOTRACE),$(KSRC))))
 
 include mk/kernel_flags.mk
 instrument = $(if $(NOPG)$(filter-out $(TRACED),$(filter $(NOTRACE),$(1))),,$(PG_$(ARCH)))
@@ -44,7 +48,7 @@ $(filter $(patsubst %.c,$(BUILD)/%.o,$(filter %.c,$(KSRC))),$(KOBJ)): $(BUILD)/%
 	$(Q)$(call kcc,$<) -MMD -MP -c -o $@ $<
 
 # What the preprocessor makes of a source: make ARCH=aarch64 build/aarch64/kernel/sched/trace.i
-$(patsubst %.c,$(BUILD)/%.i,$(filter %.c,$(KSRC))): $(BUILD)/%.i: %.c $(BUILD)/kernel.flags | $(OFFSETS_H) $(SYSCALLS_H)
+$(patsubst %.c,$(BUILD)/%.i,$(filter %.c,$(OWN))): $(BUILD)/%.i: %.c $(BUILD)/kernel.flags | $(OFFSETS_H) $(SYSCALLS_H)
 	$(call say,CPP,$@)
 	$(Q)$(call kcc,$<) -E -P -o $@ $<
 
@@ -64,7 +68,7 @@ $(OFFSETS_H): $(BUILD)/asm-offsets.s
 # The machine's system calls, from their definitions and the table of numbers. Any source may come to define one, so all are
 # looked at when one has changed; the header is written only when it becomes another.
 $(BUILD)/syscalls.checked: include/uapi/syscall.tbl tools/syscall_table.py $(filter %.c,$(KSRC)) $(BUILD)/kernel.objects
-	$(Q)$(PYTHON) tools/syscall_table.py --arch $(ARCH) -o $(SYSCALLS_H) $< $(filter %.c,$^)
+	$(Q)$(PYTHON) tools/syscall_table.py --arch $(ARCH) $(if $(LEFT_OUT),--left-out) -o $(SYSCALLS_H) $< $(filter %.c,$^)
 	@touch $@
 $(SYSCALLS_H): $(BUILD)/syscalls.checked ;
 
@@ -79,7 +83,7 @@ CONFIG_ALSO := $(if $(BRANCH),BRANCH_TRACER TRACE_BRANCH_PROFILING) \
 $(CONFIG_H): $(CONFIG_TEXT) ;
 $(CONFIG_TEXT): kernel/init/config.list tools/kconfig.py include/kernel/utsname.h
 	$(call say,GEN,$(CONFIG_H))
-	$(Q)$(PYTHON) tools/kconfig.py --arch $(ARCH) $(CONFIG_NOT:%=--without %) $(CONFIG_ALSO:%=--also %) --release $(RELEASE) \
+	$(Q)$(PYTHON) tools/kconfig.py --arch $(ARCH) $(CONFIG_NOT:%=--without %) $(LEFT_OUT:%=--left-out %) $(CONFIG_ALSO:%=--also %) --release $(RELEASE) \
 		--text $(CONFIG_TEXT) --header $(CONFIG_H) kernel/init/config.list
 $(BUILD)/kernel/init/config.o: | $(CONFIG_H)
 

@@ -2,7 +2,7 @@
 """Make what /proc/config.gz and /boot/config-RELEASE hold, from kernel/init/config.list, whose head says what stands
 there.
 
-    kconfig.py --arch x86_64 [--without NAME]... [--also NAME]... --release 6.12 --text config --header config_gz.h LIST
+    kconfig.py --arch x86_64 [--without NAME]... [--also NAME]... [--left-out ROOM]... --release 6.12 --text config --header config_gz.h LIST
 
 The header is an array of the bytes of the compressed text. The same list gives the same bytes.
 """
@@ -13,14 +13,15 @@ import re
 from collections import namedtuple
 from pathlib import Path
 
-Option = namedtuple("Option", "name value evidence")
+Option = namedtuple("Option", "name value evidence room")
 
 
 def read_list(path, arch):
     """The options of one machine, in order."""
     options = []
     for number, line in enumerate(Path(path).read_text().splitlines(), 1):
-        words = line.partition("#")[0].split()
+        line, _, room = line.partition("#")[0].partition("@")
+        words = line.split()
         if not words:
             continue
         if (
@@ -30,14 +31,14 @@ def read_list(path, arch):
         ):
             raise SystemExit(f"{path}:{number}: '{line}' is not NAME y|n|NUMBER EVIDENCE [MACHINE]")
         if len(words) == 3 or words[3] == arch:
-            options.append(Option(*words[:3]))
+            options.append(Option(*words[:3], room.strip()))
     return options
 
 
-def config_text(options, release, without=(), also=()):
+def config_text(options, release, without=(), also=(), left_out=()):
     lines = ["#", f"# Vitrine {release}: made from kernel/init/config.list", "#"]
     for option in options:
-        missing = (option.value == "n" or option.name in without) and option.name not in also
+        missing = (option.value == "n" or option.name in without) and option.name not in also or option.room in left_out
         value = "y" if option.name in also else option.value
         lines.append(f"# CONFIG_{option.name} is not set" if missing else f"CONFIG_{option.name}={value}")
     return "\n".join(lines) + "\n"
@@ -58,9 +59,10 @@ def main():
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--without", action="append", default=[])
     parser.add_argument("--also", action="append", default=[])
+    parser.add_argument("--left-out", action="append", default=[])
     parser.add_argument("list")
     args = parser.parse_args()
-    text = config_text(read_list(args.list, args.arch), args.release, args.without, args.also)
+    text = config_text(read_list(args.list, args.arch), args.release, args.without, args.also, args.left_out)
     Path(args.text).write_text(text)
     Path(args.header).write_text(header_text(gzip.compress(text.encode(), 9, mtime=0)))
 

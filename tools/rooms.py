@@ -1,17 +1,18 @@
 #!/usr/bin/python3
-"""Count the code of each room of the tree, and hold it against its budget in docs/architecture.md.
+"""The rooms of the tree, which the file `rooms` lists: how much code each has beside its ceiling, and which are left out.
 
-    rooms.py             a table: files, lines, lines of code (no comments, no empty lines), budget
-    rooms.py --check     one line for each room that has outgrown its budget; exit status 1 when there is one
+    rooms.py             a table: files, lines, lines of code (no comments, no empty lines), ceiling, kind, needs
+    rooms.py --check     one line for each room that has outgrown its ceiling; exit status 1 when there is one
+    rooms.py --left-out [--core] [--with NAMES] [--without NAMES]    what such a kernel leaves out, for make
     rooms.py --pages     write the lengths of files into docs/reading.md, the code of folders into README.md, the
                          figures of rooms into docs/architecture.md
-    rooms.py --budgets   rows for the table of budgets as they would be today: code and 5 %, rounded up to tens
 
 A room is the innermost folder of the table that a file is in. C, headers, assembly, Python and shell scripts are
 counted.
 """
 
 import argparse
+import collections
 import functools
 import glob
 import os
@@ -23,8 +24,8 @@ import style
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PAGE = "docs/architecture.md"
+LIST = "rooms"
 CODE = (".c", ".h", ".S", ".s", ".py", ".sh")
-GROWTH = 1.05
 C_TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|/\*.*?\*/|//[^\n]*', re.S)
 ROW = re.compile(r"^\| `([\w./-]+)` \|(?:[^|\n]*[^|\d,\n][^|\n]*\|)? ([\d,]+) \|", re.M)
 KERNEL = ("arch", "boot", "drivers", "kernel", "samples", "trace")
@@ -32,15 +33,101 @@ FIGURES = r"^\| room \| files \| lines of a file.*\n\|[-|]+\n((?:\|.*\n)+)"
 DOCSTRING = re.compile(r'^\s*""".*?"""[ \t]*$', re.S | re.M)
 
 
-def budgets(page=None):
-    """{room: lines} of the table under the heading Budgets."""
-    if page is None:
-        with open(os.path.join(ROOT, PAGE), encoding="utf-8") as file:
-            page = file.read()
-    section = page.partition("\n## Budgets\n")[2].partition("\n## ")[0]
-    return {
-        room: int(lines.replace(",", "")) for room, lines in re.findall(r"^\| `([^`]+)` \| ([\d,]+) \|", section, re.M)
-    }
+Room = collections.namedtuple("Room", "path floor ceiling kind needs subject")
+KINDS = ("core", "optional", "tool")
+
+
+class Mistake(Exception):
+    """What is wrong with the list, or with a name that somebody gave, in one line."""
+
+
+def parse(text):
+    """{path: Room} of the file `rooms`, whose head says what its columns are. needs is a tuple of paths."""
+    found = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        words = line.split(None, 5)
+        if len(words) < 6 or not re.fullmatch(r"\d+|-", words[1]) or not words[2].isdigit() or words[3] not in KINDS:
+            raise Mistake(f"{LIST}:{number}: '{line}' is not PATH FLOOR CEILING core|optional|tool NEEDS SUBJECT")
+        path, floor, ceiling, kind, needs, subject = words
+        needs = () if needs == "-" else tuple(needs.split(","))
+        found[path] = Room(path, None if floor == "-" else int(floor), int(ceiling), kind, needs, subject)
+    for room in found.values():
+        for name in room.needs:
+            if name not in found:
+                raise Mistake(f"{LIST}: {room.path} needs {name}, which is no room")
+    return found
+
+
+@functools.cache
+def read():
+    with open(os.path.join(ROOT, LIST), encoding="utf-8") as file:
+        return parse(file.read())
+
+
+def budgets():
+    """{path: ceiling}"""
+    return {room.path: room.ceiling for room in read().values()}
+
+
+def floors():
+    """{path: floor} of the rooms of the kernel."""
+    return {room.path: room.floor for room in read().values() if room.floor is not None}
+
+
+# ---- Rooms that are left out
+
+
+def named(word, rooms):
+    """The optional room of this path, or of this last part of a path."""
+    path = word if word in rooms else None
+    found = [path] if path else [name for name in rooms if name.rpartition("/")[2] == word]
+    optional = " ".join(sorted(name for name, room in rooms.items() if room.kind == "optional"))
+    if not found:
+        raise Mistake(f"there is no room '{word}'; what can be left out: {optional}")
+    if len(found) > 1:
+        raise Mistake(f"several rooms end in '{word}': {' '.join(found)}")
+    if rooms[found[0]].kind != "optional":
+        raise Mistake(f"every kernel has {found[0]}; what can be left out: {optional}")
+    return found[0]
+
+
+def all_needs(room, rooms):
+    """Optional rooms without which this one cannot be, as far as the list goes; it is none of them. A room inside of
+    another one needs that."""
+    needs, new = set(), [room]
+    while new:
+        path = new.pop()
+        outer = room_of(os.path.dirname(path), rooms)
+        for name in (*rooms[path].needs, *([outer] if outer else [])):
+            if name not in needs:
+                needs.add(name)
+                new.append(name)
+    return {name for name in needs if rooms[name].kind == "optional"}
+
+
+def left_out(rooms, core, wanted, unwanted, absent=()):
+    """(paths that are left out, lines that say what goes or comes along). absent: those whose folder is not there."""
+    optional = [name for name, room in rooms.items() if room.kind == "optional"]
+    wanted, unwanted = [named(word, rooms) for word in wanted], [named(word, rooms) for word in unwanted]
+    out, said = set(absent), []
+    if core:
+        out |= set(optional)
+        for name in wanted:
+            more = sorted(all_needs(name, rooms) & out - set(wanted))
+            said += [f"{name} needs {' '.join(more)}, which comes along"] if more else []
+            out -= {name, *more}
+    out |= set(unwanted)
+    for name in optional:
+        lacking = sorted(all_needs(name, rooms) & out)
+        if name not in out and lacking:
+            said.append(f"{name} needs {' '.join(lacking)}, and is left out, too")
+    out |= {name for name in optional if all_needs(name, rooms) & out}
+    for name in wanted:
+        if name in out:
+            raise Mistake(f"{name} is wanted, but what it needs is not there: {' '.join(sorted(all_needs(name, rooms) & out))}")
+    return sorted(out), said
 
 
 def code_lines(path, text):
@@ -85,13 +172,13 @@ def count(rooms):
 
 
 def outgrown(limits, counted):
-    """One line for each room that has more code than its budget."""
+    """One line for each room that has more code than its ceiling."""
     for room, limit in limits.items():
         code = counted[room][2]
         if code > limit:
             yield (
-                f"{room} has {code} lines of code, and its budget is {limit}: make it smaller, or raise the budget in {PAGE} "
-                "and say there in a sentence what the lines are for"
+                f"{room} has {code} lines of code, and its ceiling is {limit}: make it smaller, or take lines from another "
+                f"room's ceiling in the file {LIST}"
             )
 
 
@@ -137,7 +224,7 @@ def figures_of(room, rooms):
 
 def with_figures(page):
     """docs/architecture.md with the table of figures as it is today: a row for each room of the kernel."""
-    limits = budgets(page)
+    limits = budgets()
     head, rows = re.search(FIGURES, page, re.M).span(1)
     kernel = [room for room in limits if room.split("/")[0] in KERNEL]
     return page[:head] + "".join(figures_of(room, tuple(limits)) for room in kernel) + page[rows:]
@@ -159,9 +246,24 @@ def write_pages():
         file.write(with_figures(text))
 
 
-def today(code):
-    """A budget for so many lines of code."""
-    return -(-round(code * GROWTH) // 10) * 10
+def print_table(counted):
+    print(f"{'room':<22} {'files':>5} {'lines':>7} {'code':>7} {'ceiling':>7}  kind      needs")
+    for path, (files, lines, code) in counted.items():
+        room = read()[path]
+        needs = " ".join(room.needs) or "-"
+        print(f"{path:<22} {files:>5} {lines:>7} {code:>7} {room.ceiling:>7}  {room.kind:<9} {needs}")
+    files, lines, code = (sum(column) for column in zip(*counted.values()))
+    print(f"{'all':<22} {files:>5} {lines:>7} {code:>7} {sum(budgets().values()):>7}")
+
+
+def print_left_out(args):
+    """For make: the paths on a line; what is said besides goes to the standard error."""
+    rooms = read()
+    absent = [name for name, room in rooms.items() if room.kind == "optional" and not os.path.isdir(os.path.join(ROOT, name))]
+    paths, said = left_out(rooms, args.core, args.with_.split(), args.without.split(), absent)
+    for line in said:
+        print(f"rooms: {line}", file=sys.stderr)
+    print(*paths)
 
 
 def main():
@@ -172,26 +274,28 @@ def main():
         action="store_true",
         help="write lengths into the tables of docs/reading.md and README.md, figures into docs/architecture.md",
     )
-    parser.add_argument("--budgets", action="store_true", help="print budgets as they would be today")
+    parser.add_argument("--left-out", action="store_true", help="print what a kernel with these choices leaves out")
+    parser.add_argument("--core", action="store_true", help="leave all optional rooms out")
+    parser.add_argument("--with", dest="with_", default="", metavar="NAMES", help="but these")
+    parser.add_argument("--without", default="", metavar="NAMES", help="leave these out")
     args = parser.parse_args()
     if args.pages:
         write_pages()
         return 0
-    limits = budgets()
+    try:
+        if args.left_out:
+            print_left_out(args)
+            return 0
+        limits = budgets()
+    except Mistake as mistake:
+        print(f"rooms: {mistake}", file=sys.stderr)
+        return 1
     counted = count(tuple(limits))
     if args.check:
         lines = list(outgrown(limits, counted))
         print("\n".join(lines), end="\n" if lines else "")
         return 1 if lines else 0
-    if args.budgets:
-        for room, (_, _, code) in counted.items():
-            print(f"| `{room}` | {today(code)} | |")
-        return 0
-    print(f"{'room':<22} {'files':>5} {'lines':>7} {'code':>7} {'budget':>7}")
-    for room, (files, lines, code) in counted.items():
-        print(f"{room:<22} {files:>5} {lines:>7} {code:>7} {limits[room]:>7}")
-    files, lines, code = (sum(column) for column in zip(*counted.values()))
-    print(f"{'all':<22} {files:>5} {lines:>7} {code:>7} {sum(limits.values()):>7}")
+    print_table(counted)
     return 0
 
 

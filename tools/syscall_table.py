@@ -7,8 +7,8 @@ Each call of the machine becomes a line, in the order of the numbers, with what 
 
     SYSCALL(3, close, 1, unsigned int, fd)
 
-A call without a definition in the sources, or a definition without a line in the table, is an error of one line. The
-header is written only when its text changes, so that what includes it is not compiled again without need.
+A call without a definition in the sources, or a definition without a line in the table, is an error of one line. With
+--left-out, for a kernel that lacks rooms, a call without a definition is left out: it answers ENOSYS. The header is written only when its text changes, so that what includes it is not compiled again without need.
 """
 
 import argparse
@@ -50,12 +50,14 @@ def read_definitions(paths):
     return found
 
 
-def header_text(numbers, definitions, table, arch):
+def header_text(numbers, definitions, table, arch, left_out):
     for name, (path, *_) in definitions.items():
         if name not in numbers:
             raise SystemExit(f"{path}: the system call {name} is defined, but has no line in {table}")
     rows = []
     for name, number in sorted((item for item in numbers.items() if item[1] is not None), key=lambda item: item[1]):
+        if name not in definitions and left_out:
+            continue
         if name not in definitions:
             raise SystemExit(f"{table}: the system call {name} has a number on {arch}, but no SYSCALL_DEFINEn there")
         _, count, arguments = definitions[name]
@@ -67,11 +69,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--arch", required=True)
     parser.add_argument("-o", dest="output", type=Path, required=True)
+    parser.add_argument("--left-out", action="store_true", help="the sources are not those of all rooms")
     parser.add_argument("table")
     parser.add_argument("sources", nargs="+")
     args = parser.parse_args()
     numbers = read_table(args.table, args.arch)
-    text = header_text(numbers, read_definitions(args.sources), args.table, args.arch)
+    text = header_text(numbers, read_definitions(args.sources), args.table, args.arch, args.left_out)
     args.output.parent.mkdir(parents=True, exist_ok=True)
     if not args.output.exists() or args.output.read_text() != text:
         args.output.write_text(text)

@@ -8,10 +8,8 @@
  * tracer will want them: as soon as possible, for it costs.
  */
 void ftrace_early_command_line(void);
-/* Boot: buffers and arrays, after the allocators and parse_params(). */
+/* Boot, one CPU, interrupts off, after the allocators and parse_params(): buffers, arrays, what is traced from now on. */
 void trace_init(void);
-/* Boot, one CPU, interrupts off: what the command line wants traced. */
-void trace_boot_start(void);
 
 /*
  * Stop and start recording in the top buffer, as writing tracing_on does, but for tracers' own start and

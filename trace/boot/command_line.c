@@ -231,7 +231,7 @@ static void start_tracer(void)
  * has got wrong: then time jumps once. irqsoff measures from a change to off, so the boot itself is
  * no section.
  */
-void trace_boot_start(void)
+static void trace_boot_start(struct trace_array *tr)
 {
 	for_each_word(boot_filter, "ftrace_filter", apply_filter);
 	for_each_word(boot_notrace, "ftrace_notrace", apply_notrace);
@@ -245,3 +245,5 @@ void trace_boot_start(void)
 	trace_boot_events();
 	trace_boot_config();
 }
+static const struct trace_part boot_part = {.boot = trace_boot_start};
+REGISTER_TRACE_PART(boot_part);

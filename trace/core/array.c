@@ -17,6 +17,7 @@
 #include <sched/sched.h>
 #include <time/clock.h>
 
+#include "ftrace/early.h"
 #include "tracefs/error_log.h"
 #include "aside.h"
 #include "record.h"
@@ -390,10 +391,19 @@ void trace_array_free(struct trace_array *tr)
 
 #define BOOT_BUFFER_SIZE 7000UL /* rounds up to two pages: what Linux shows as 7 KiB */
 
-/* Boot, after the slab and per-CPU areas: the buffers. */
+/*
+ * Boot, after the slab and per-CPU areas: the buffers, and what the command line wants traced. Calls that were noted
+ * until now are of no use any more when that is not the function tracer.
+ */
 void trace_init(void)
 {
+	const struct trace_part *part;
+
 	if (trace_array_init(&global_trace, BOOT_BUFFER_SIZE))
 		panic("tracing: no memory for the ring buffer");
 	trace_cmdline_init();
+	for_each_in_table(trace_parts, part)
+		if (part->boot)
+			part->boot(&global_trace);
+	ftrace_early_drop();
 }

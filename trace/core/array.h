@@ -144,6 +144,7 @@ struct trace_part {
 	 * others keep, such as the list of a tracepoint's probes. Thread; takes no mutex of tracing; sleeps.
 	 */
 	const char *(*left)(const struct trace_array *tr);
+	void (*boot)(struct trace_array *tr); /* boot, one CPU, interrupts off: the top array can record */
 	/* The array cannot be found any more: free what init() allocated, which may be only a part. No lock. */
 	void (*free)(struct trace_array *tr);
 };
