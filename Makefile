@@ -108,6 +108,8 @@ help:
 #:   make arm64            kernel and userland for aarch64, into build/aarch64/ (Image, vmlinux, initramfs.cpio)
 #:   make x86_64           the same for x86_64, into build/x86_64/ (vmlinux, initramfs.cpio)
 #:   make all              both
+#:   make arm64 CORE=1     without the rooms that can be left out; WITH="NAMES" but these. WITHOUT="NAMES" leaves out these alone
+#:   make rooms            the rooms of the tree, their code and what they need (docs/architecture.md)
 #:   make iso              build/x86_64/vitrine.iso: GRUB, kernel, initramfs; for CD or USB stick, BIOS or UEFI
 #:                         (APPEND="kernel arguments" and BOOTCONFIG=file go into it)
 #:   make busybox          fetch Debian's busybox-static again, as the first build does (a session has vi, awk, diff and others from it)

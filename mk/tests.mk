@@ -14,7 +14,7 @@
 #:                         bench-docs writes them into docs/benchmarks.md as well
 #:   make branch-report    says which likely() and unlikely() are wrong, from a run of kernels that count them (BRANCH=1)
 #:   make lint             style, layout, cppcheck, clang-tidy and clang's analyzer; make format lays the tree out, or only FILES="..."
-#:   make measures         lines, functions, comments; and the code of each room beside its budget (docs/architecture.md)
+#:   make measures         lines, functions, comments; and the code of each room beside its ceiling (the file `rooms`)
 #:
 #: V=1 shows commands; CROSS=prefix- chooses the compiler (CROSS_x86_64=prefix-: only that machine's); NOPG=1 with ARCH=aarch64
 #: or ARCH=x86_64 builds without call sites, NOEVENTS=1 without tracepoints, for comparing; BRANCH=1 with hints that count,
@@ -219,6 +219,9 @@ lint-analyzer: build/compile_commands.json
 	$(call say,LINT,clang-analyzer)
 	$(call clang_14,clang-tidy,$(foreach m,$(HERE),$(call clang_tidy,$(ARCH_$(m)),--checks=-bugprone-*$(comma)-misc-* $(ANALYZER))))
 
+rooms:
+	$(Q)$(PYTHON) tools/rooms.py
+
 measures:
 	$(Q)$(PYTHON) tools/style.py --measures
 	@echo
@@ -229,5 +232,5 @@ format: | deps-lint
 	$(Q)$(if $(filter %.c %.h,$(LAY_OUT)),clang-format -i $(filter %.c %.h,$(LAY_OUT)))
 	$(Q)$(if $(filter-out %.c %.h,$(LAY_OUT)),black -q $(filter-out %.c %.h,$(LAY_OUT)))
 
-.PHONY: test check mutation branch-report speedscope importer soak guest-programs linux-programs bench bench-docs unit unit-binaries lint $(LINTS) measures format \
+.PHONY: test check mutation branch-report speedscope importer soak guest-programs linux-programs bench bench-docs unit unit-binaries lint $(LINTS) measures rooms format \
 	$(foreach goal,soak guest-programs nopg noevents branch bench,$(MACHINES:%=$(goal)-%))

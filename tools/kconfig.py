@@ -2,7 +2,8 @@
 """Make what /proc/config.gz and /boot/config-RELEASE hold, from kernel/init/config.list, whose head says what stands
 there.
 
-    kconfig.py --arch x86_64 [--without NAME]... [--also NAME]... [--left-out ROOM]... --release 6.12 --text config --header config_gz.h LIST
+    kconfig.py --arch x86_64 [--without NAME]... [--also NAME]... [--left-out ROOM]... --release 6.12 --text config
+               --header config_gz.h LIST
 
 The header is an array of the bytes of the compressed text. The same list gives the same bytes.
 """

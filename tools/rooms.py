@@ -118,7 +118,7 @@ def left_out(rooms, core, wanted, unwanted, absent=()):
             more = sorted(all_needs(name, rooms) & out - set(wanted))
             said += [f"{name} needs {' '.join(more)}, which comes along"] if more else []
             out -= {name, *more}
-    out |= set(unwanted)
+    out |= set(unwanted) | set(absent)
     for name in optional:
         lacking = sorted(all_needs(name, rooms) & out)
         if name not in out and lacking:
@@ -126,7 +126,9 @@ def left_out(rooms, core, wanted, unwanted, absent=()):
     out |= {name for name in optional if all_needs(name, rooms) & out}
     for name in wanted:
         if name in out:
-            raise Mistake(f"{name} is wanted, but what it needs is not there: {' '.join(sorted(all_needs(name, rooms) & out))}")
+            raise Mistake(
+                f"{name} is wanted, but what it needs is not there: {' '.join(sorted(all_needs(name, rooms) & out))}"
+            )
     return sorted(out), said
 
 
@@ -259,7 +261,9 @@ def print_table(counted):
 def print_left_out(args):
     """For make: the paths on a line; what is said besides goes to the standard error."""
     rooms = read()
-    absent = [name for name, room in rooms.items() if room.kind == "optional" and not os.path.isdir(os.path.join(ROOT, name))]
+    absent = [
+        name for name, room in rooms.items() if room.kind == "optional" and not os.path.isdir(os.path.join(ROOT, name))
+    ]
     paths, said = left_out(rooms, args.core, args.with_.split(), args.without.split(), absent)
     for line in said:
         print(f"rooms: {line}", file=sys.stderr)

@@ -8,7 +8,8 @@ Each call of the machine becomes a line, in the order of the numbers, with what 
     SYSCALL(3, close, 1, unsigned int, fd)
 
 A call without a definition in the sources, or a definition without a line in the table, is an error of one line. With
---left-out, for a kernel that lacks rooms, a call without a definition is left out: it answers ENOSYS. The header is written only when its text changes, so that what includes it is not compiled again without need.
+--left-out, for a kernel that lacks rooms, a call without a definition is left out: it answers ENOSYS. The header is
+written only when its text changes, so that what includes it is not compiled again without need.
 """
 
 import argparse

@@ -84,6 +84,9 @@ int text_file_store(const struct text_file *t, char *text, void *data, const cha
 
 /* For store: one number with nothing behind it. 0, -EINVAL. */
 int sysctl_number(const char *text, unsigned *v);
+/* A limit on what a user may have: `data` is an unsigned. One below what a user has takes none away. */
+int sysctl_limit_show(struct seq_file *m, void *data);
+int sysctl_limit_store(char *text, void *data);
 
 #define REGISTER_PROC(e)    REGISTER_IN(proc, e)
 #define REGISTER_SYSFS(e)   REGISTER_IN(sysfs, e)

@@ -8,7 +8,7 @@
  * tracer will want them: as soon as possible, for it costs.
  */
 void ftrace_early_command_line(void);
-/* Boot, one CPU, interrupts off, after the allocators and parse_params(): buffers, arrays, what is traced from now on. */
+/* Boot, one CPU, interrupts off, after parse_params(): buffers, arrays, and what is traced from now on. */
 void trace_init(void);
 
 /*

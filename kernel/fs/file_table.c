@@ -7,8 +7,8 @@
 #include "internal.h"
 
 #include <fs/anon_inode.h>
-#include <fs/eventpoll.h>
 #include <fs/fasync.h>
+#include <fs/file_part.h>
 #include <fs/filelock.h>
 #include <fs/inotify.h>
 #include <kernel/export.h>
@@ -75,11 +75,13 @@ void free_empty_file(struct file *f)
  */
 static noinline void __fput(struct file *f)
 {
+	const struct file_part *part;
 	struct path path = file_path(f);
 
 	inotify_file(f, f->f_mode & FMODE_WRITE ? IN_CLOSE_WRITE : IN_CLOSE_NOWRITE);
 	if (unlikely(f->f_ep))
-		eventpoll_release(f);
+		for_each_in_table(file_parts, part)
+			part->release(f);
 	if (unlikely(f->f_inode && READ_ONCE(f->f_inode->i_locks)))
 		locks_remove_file(f);
 	if (unlikely(f->f_fown))

@@ -305,3 +305,34 @@ int text_file_create_in(struct dentry *root, const char *path, const struct text
 	dput(dir);
 	return IS_ERR(d) ? PTR_ERR(d) : 0;
 }
+
+/* ---- Numbers of /proc/sys */
+
+int sysctl_number(const char *text, unsigned *v)
+{
+	char *end;
+	u64 value = simple_strtoull(text, &end, 0);
+
+	if (end == text || value > INT_MAX)
+		return -EINVAL;
+	while (isspace(*end))
+		end++;
+	*v = value;
+	return *end ? -EINVAL : 0;
+}
+
+int sysctl_limit_show(struct seq_file *m, void *data)
+{
+	seq_printf(m, "%u\n", READ_ONCE(*(unsigned *)data));
+	return 0;
+}
+
+int sysctl_limit_store(char *text, void *data)
+{
+	unsigned max;
+	int err = sysctl_number(text, &max);
+
+	if (!err)
+		WRITE_ONCE(*(unsigned *)data, max);
+	return err;
+}

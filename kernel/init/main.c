@@ -76,7 +76,7 @@ void start_kernel(void)
 	parse_params();		       /* the rest of the command line */
 	random_init();		       /* what firmware gives for a beginning */
 	ftrace_init();		       /* every mcount site becomes a nop, before a second CPU can run one */
-	trace_init();		       /* ring buffers; records are taken if the command line wants it: ftrace=, trace_event= */
+	trace_init();		       /* ring buffers, and what the command line wants recorded */
 	softirq_init();		       /* before the first interrupt */
 	workqueue_init_early();	       /* work can be queued; it waits for its threads */
 	hrtimers_init();	       /* timers; their hardware comes next */

@@ -1,19 +1,9 @@
 /*
- * /proc/kallsyms: the symbols of the kernel and of its modules with their addresses, and who gets to see these. An
- * address tells an attacker where things lie, so a task without CAP_SYSLOG reads zeros (kptr_restrict 0 or 1), or
- * everybody does (2).
+ * /proc/kallsyms: the symbols of the kernel and of its modules with their addresses.
  */
 #include "internal.h"
 
 #include <kernel/ksyms.h>
-#include <proc/capability.h>
-
-static int kptr_restrict; /* sysctl, 0 to 2: a word, read whole */
-
-bool kallsyms_show_value(void)
-{
-	return READ_ONCE(kptr_restrict) < 2 && capable(CAP_SYSLOG);
-}
 
 /*
  * The table is too long for one buffer, so it is walked one symbol after the other, those of modules behind the
@@ -75,25 +65,3 @@ static const struct file_operations kallsyms_fops = {
 	.open = kallsyms_open, .read = seq_read, .llseek = seq_lseek, .release = seq_release};
 static const struct text_file kallsyms_entry = {.path = "kallsyms", .mode = 0444, .fop = &kallsyms_fops};
 REGISTER_PROC(kallsyms_entry);
-
-static int kptr_restrict_show(struct seq_file *m, void *v)
-{
-	seq_printf(m, "%d\n", READ_ONCE(kptr_restrict));
-	return 0;
-}
-
-/* Takes 0, 1 or 2. Files that are open keep what was decided for them. */
-static int kptr_restrict_store(char *text, void *data)
-{
-	char *end;
-	u64 value = simple_strtoull(text, &end, 10);
-
-	if (end == text || (*end && !isspace(*end)) || value > 2)
-		return -EINVAL;
-	WRITE_ONCE(kptr_restrict, value);
-	return 0;
-}
-
-static const struct text_file kptr_restrict_entry = {
-	.path = "sys/kernel/kptr_restrict", .mode = 0644, .show = kptr_restrict_show, .store = kptr_restrict_store};
-REGISTER_PROC(kptr_restrict_entry);

@@ -1,31 +1,16 @@
 /*
- * /proc/sys/fs: how many files may be open, and what a user may watch; /proc/locks; and the parser that the writable
- * files below /proc/sys share.
+ * /proc/sys/fs: how many files may be open, and what a user may watch; /proc/locks.
  *
  * A file of /proc/sys shows one number. A writer replaces it by writing text; the number is one aligned
  * word, which is read and written whole (READ_ONCE, WRITE_ONCE), so that neither side needs a lock.
  */
 #include "../fs/files.h"
 
-#include <fs/eventpoll.h>
 #include <fs/filelock.h>
 #include <fs/inotify.h>
 #include <fs/libfs.h>
 #include <lib/printf.h>
 #include <proc/resource.h>
-
-int sysctl_number(const char *text, unsigned *v)
-{
-	char *end;
-	u64 value = simple_strtoull(text, &end, 0);
-
-	if (end == text || value > INT_MAX)
-		return -EINVAL;
-	while (isspace(*end))
-		end++;
-	*v = value;
-	return *end ? -EINVAL : 0;
-}
 
 /* file-max: the limit on open files of the whole machine. Root alone may exceed it (see alloc_empty_file). */
 static int file_max_show(struct seq_file *m, void *v)
@@ -79,28 +64,13 @@ static int nr_open_store(char *text, void *data)
 	return 0;
 }
 
-/* What a user may have of something. A limit below what a user has takes none away. `data`: an unsigned. */
-static int limit_show(struct seq_file *m, void *data)
-{
-	seq_printf(m, "%u\n", READ_ONCE(*(unsigned *)data));
-	return 0;
-}
-
-static int limit_store(char *text, void *data)
-{
-	unsigned max;
-	int err = sysctl_number(text, &max);
-
-	if (!err)
-		WRITE_ONCE(*(unsigned *)data, max);
-	return err;
-}
-
-#define LIMIT(name, file, variable)                                                                                   \
-	static const struct text_file name##_entry = {                                                                \
-		.path = "sys/fs/" file, .mode = 0644, .show = limit_show, .store = limit_store, .data = &(variable)}; \
+#define LIMIT(name, file, variable)                                                \
+	static const struct text_file name##_entry = {.path = "sys/fs/" file,      \
+						      .mode = 0644,                \
+						      .show = sysctl_limit_show,   \
+						      .store = sysctl_limit_store, \
+						      .data = &(variable)};        \
 	REGISTER_PROC(name##_entry)
-LIMIT(epoll_watches, "epoll/max_user_watches", epoll_max_watches);
 LIMIT(inotify_events, "inotify/max_queued_events", inotify_max_events);
 LIMIT(inotify_instances, "inotify/max_user_instances", inotify_max_instances);
 LIMIT(inotify_watches, "inotify/max_user_watches", inotify_max_watches);

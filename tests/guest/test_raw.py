@@ -53,7 +53,7 @@ def test_formats_of_the_tracers_records(machine):
 def program_of_the_page():
     """The C program in docs/raw.md: the indented lines from the first #include to the end of main()."""
     with open(os.path.join(ROOT, "docs/raw.md"), encoding="utf-8") as page:
-        found = re.search(r"^    #include .*?^    }\n(?!\n    \S)", page.read(), re.M | re.S)
+        found = re.search(r"^    #include .*?^    }\n(?!\n    \S)", page.read(), re.M | re.DOTALL)
     return re.sub(r"^    ", "", found.group(0), flags=re.M)
 
 

@@ -106,6 +106,10 @@ static __attribute__((noinline)) int helper(int x) { __asm__(""); return x + 1; 
 int pass(int x) { return helper(x) * 2; }
 """,
     "include/uapi/syscall.tbl": "# aarch64 x86_64 name\n",
+    "rooms": "".join(
+        f"{path} {floor} 1000 core - what this test needs\n"
+        for floor, path in enumerate(("arch/aarch64", "arch/x86_64", "kernel", "kernel/sched", "trace/core"))
+    ),
     "trace/core/array.c": "#include <kernel/main.h>\nint traced(int x) { return x + 2; }\n",
 }
 

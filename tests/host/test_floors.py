@@ -1,5 +1,5 @@
 """Calls go down: no object of the kernel takes a symbol from a floor above its own, but through a door
-(docs/architecture.md)."""
+(the file `rooms` has the floors, docs/architecture.md the doors)."""
 
 import collections
 import fnmatch
@@ -9,33 +9,30 @@ import re
 import subprocess
 
 import pytest
+import rooms
 
 ARCHES = ("aarch64", "x86_64")
-MACHINE = ("arch", "boot")
+MACHINE = ("arch/aarch64", "arch/x86_64", "boot")
 
 
-def tables():
-    """Rows of the two tables of docs/architecture.md, as lists of the code words of each column."""
+def doors():
+    """[(rooms, symbols)]: the rows of the table of doors in docs/architecture.md; no rooms: every room."""
     with open("docs/architecture.md", encoding="utf-8") as file:
         text = file.read().partition("## Rooms and floors")[2].partition("\n## ")[0]
     rows = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("| ")]
-    first, second = (n for n, row in enumerate(rows) if row[0].strip() in ("floor", "from"))
     words = re.compile(r"`([^`]+)`")
-    floors = [words.findall(row[1]) for row in rows[first + 1 : second]]
-    doors = [(words.findall(row[0]), words.findall(row[1])) for row in rows[second + 1 :]]
-    return {room: -number for number, rooms in enumerate(floors) for room in rooms}, doors
+    return [(words.findall(row[0]), words.findall(row[1])) for row in rows[1:]]
 
 
-FLOORS, DOORS = tables()
+FLOORS, DOORS = rooms.floors(), doors()
 
 
 @functools.cache
 def room(path):
     """The innermost room of the list that a file is in."""
-    while path and path not in FLOORS:
-        path = os.path.dirname(path)
-    assert path, "this folder is in no row of docs/architecture.md's table of rooms"
-    return path
+    name = rooms.room_of(path, FLOORS)
+    assert name, f"{path} is in no room of the file `rooms`"
+    return name
 
 
 @functools.cache
@@ -69,8 +66,8 @@ def find(top):
 
 def door_of(source, symbol):
     """The number of the door through which a symbol is used, None: there is none."""
-    for number, (rooms, symbols) in enumerate(DOORS):
-        if (not rooms or room(source) in rooms) and any(fnmatch.fnmatchcase(symbol, pattern) for pattern in symbols):
+    for number, (users, symbols) in enumerate(DOORS):
+        if (not users or room(source) in users) and any(fnmatch.fnmatchcase(symbol, pattern) for pattern in symbols):
             return number
     return None
 
@@ -96,8 +93,8 @@ def test_every_door_is_used():
         for source, target, symbol in uses(arch):
             if room(source) not in MACHINE and FLOORS[room(source)] < FLOORS[room(target)]:
                 used[door_of(source, symbol)].add((room(source), symbol))
-    for number, (rooms, symbols) in enumerate(DOORS):
-        assert not set(rooms) - {name for name, _ in used[number]}, (rooms, symbols)
+    for number, (users, symbols) in enumerate(DOORS):
+        assert not set(users) - {name for name, _ in used[number]}, (users, symbols)
         for pattern in symbols:
             assert any(fnmatch.fnmatchcase(symbol, pattern) for _, symbol in used[number]), pattern
 

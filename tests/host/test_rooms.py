@@ -1,4 +1,5 @@
-"""Rooms keep to their budgets (docs/architecture.md), and pages that say how large things are say what is so."""
+"""Rooms keep to their ceilings (the file `rooms`), some can be left out, and pages that say how large things are say what
+is so."""
 
 import os
 import re
@@ -7,7 +8,16 @@ import subprocess
 import pytest
 import rooms
 
-PAGE = f"# Architecture\n\n## Budgets\n\n| room | budget | raised for |\n|---|---|---|\n| `kernel` | 1,700 | |\n| `kernel/mm` | 40 | |\n\n## More\n\n| `no` | 1 | |\n"
+LIST = """# a comment
+
+kernel        1  1700 core     -            messages
+kernel/mm     2    40 core     -            pages
+kernel/net    3    90 optional -            sockets
+kernel/net/inet 3  30 optional -            packets
+trace/hist    5    50 optional trace/synth  counted by keys
+trace/synth   4    20 optional -            made events
+tools         -   500 tool     -            the build
+"""
 
 
 def kernel_folders():
@@ -17,14 +27,13 @@ def kernel_folders():
     return {os.path.dirname(path) for path in done.stdout.split() if not path.startswith("tests/")}
 
 
-def test_no_room_has_outgrown_its_budget():
+def test_no_room_has_outgrown_its_ceiling():
     limits = rooms.budgets()
     assert not list(rooms.outgrown(limits, rooms.count(tuple(limits))))
 
 
-def test_budgets_are_of_this_day():
-    """Every folder with code has one, every one is of a folder with code, and no budget has twice what its room
-    needs."""
+def test_ceilings_are_of_this_day():
+    """Every folder with code has one, every one is of a folder with code, and none has twice what its room needs."""
     limits = rooms.budgets()
     counted = rooms.count(tuple(limits))
     assert not [folder for folder in kernel_folders() if not rooms.room_of(folder, limits)]
@@ -43,7 +52,6 @@ def test_what_is_counted():
         == 3
     )
     assert rooms.code_lines("x.sh", "#!/bin/sh\n# a\n\necho '# b'\n") == 1
-    assert rooms.budgets(PAGE) == {"kernel": 1700, "kernel/mm": 40}
     assert rooms.room_of("kernel/mm/fault.c", {"kernel", "kernel/mm"}) == "kernel/mm"
     assert rooms.room_of("kernel/sched/core.c", {"kernel", "kernel/mm"}) == "kernel"
     assert rooms.room_of("tools/x.py", {"kernel"}) is None
@@ -55,15 +63,65 @@ def test_message_of_a_room_that_has_grown():
     )
     assert (
         len(lines) == 1
-        and "kernel/mm has 41 lines of code, and its budget is 40" in lines[0]
-        and "sentence" in lines[0]
+        and "kernel/mm has 41 lines of code, and its ceiling is 40" in lines[0]
+        and "another" in lines[0]
     )
 
 
-def test_measures_show_budgets():
+def test_measures_show_ceilings():
     done = subprocess.run([os.path.join(rooms.ROOT, "tools/rooms.py")], capture_output=True, text=True, check=True)
-    rows = dict(re.findall(r"^(\S+) +\d+ +\d+ +\d+ +(\d+)$", done.stdout, re.M))
+    rows = dict(re.findall(r"^(\S+) +\d+ +\d+ +\d+ +(\d+)  \w+ ", done.stdout, re.M))
     assert {room: int(rows[room]) for room in rooms.budgets()} == rooms.budgets()
+
+
+def choice(**given):
+    """Short names that are left out, and what is said of others."""
+    out, said = rooms.left_out(rooms.parse(LIST), **{"core": False, "wanted": [], "unwanted": [], **given})
+    return [name.rpartition("/")[2] for name in out], said
+
+
+def test_choices_of_rooms():
+    assert rooms.parse(LIST)["trace/hist"] == rooms.Room(
+        "trace/hist", 5, 50, "optional", ("trace/synth",), "counted by keys"
+    )
+    assert choice() == ([], [])
+    assert choice(unwanted=["hist"]) == (["hist"], [])
+    assert choice(unwanted=["synth"]) == (
+        ["hist", "synth"],
+        ["trace/hist needs trace/synth, and is left out, too"],
+    )
+    assert choice(unwanted=["kernel/net"])[0] == ["net", "inet"]
+    assert choice(core=True) == (["net", "inet", "hist", "synth"], [])
+    assert choice(core=True, wanted=["hist", "inet"]) == (
+        [],
+        ["trace/hist needs trace/synth, which comes along", "kernel/net/inet needs kernel/net, which comes along"],
+    )
+    assert choice(absent=["trace/synth"])[0] == ["hist", "synth"]
+
+
+@pytest.mark.parametrize(
+    "given, text",
+    [
+        ({"wanted": ["nett"]}, "there is no room 'nett'; what can be left out: kernel/net kernel/net/inet"),
+        ({"unwanted": ["mm"]}, "every kernel has kernel/mm; what can be left out: kernel/net"),
+        ({"unwanted": ["tools"]}, "every kernel has tools"),
+        (
+            {"wanted": ["hist"], "absent": ["trace/synth"]},
+            "trace/hist is wanted, but what it needs is not there: trace/synth",
+        ),
+    ],
+)
+def test_wrong_choices_are_one_line(given, text):
+    with pytest.raises(rooms.Mistake) as mistake:
+        choice(core=True, **given)
+    assert str(mistake.value).startswith(text) and "\n" not in str(mistake.value)
+
+
+@pytest.mark.parametrize("line", ["kernel 1 x core - a", "kernel 1 2 main - a", "kernel 1 2 core -", "a 1 2 core b c"])
+def test_wrong_lists_are_one_line(line):
+    with pytest.raises(rooms.Mistake) as mistake:
+        rooms.parse(line)
+    assert str(mistake.value).startswith("rooms:")
 
 
 @pytest.mark.parametrize("page, far", [("README.md", 0.1), ("docs/reading.md", 0.2)])

@@ -29,8 +29,9 @@
 
 #include <asm/uaccess.h>
 #include <fs/anon_inode.h>
-#include <fs/eventpoll.h>
+#include <fs/file_part.h>
 #include <fs/seq_file.h>
+#include <fs/text_file.h>
 #include <kernel/init.h>
 #include <mm/page.h>
 #include <mm/slab.h>
@@ -129,7 +130,13 @@ u32 item_poll(struct epitem *item, struct poll_table *pt)
  * Items belong to no process that could be killed for their memory. As on Linux a user's may take a 25th of all memory
  * at first, and the limit binds root, too.
  */
-unsigned epoll_max_watches;
+static unsigned epoll_max_watches; /* [a] how many files the instances of one user may watch */
+static const struct text_file max_watches_entry = {.path = "sys/fs/epoll/max_user_watches",
+						   .mode = 0644,
+						   .show = sysctl_limit_show,
+						   .store = sysctl_limit_store,
+						   .data = &epoll_max_watches};
+REGISTER_PROC(max_watches_entry);
 
 static int epoll_max_watches_init(void)
 {
@@ -261,7 +268,7 @@ static void modify_item(struct epitem *item, const struct epoll_event *event)
 	note_ready(item, item_poll(item, NULL));
 }
 
-void eventpoll_release(struct file *file)
+static void eventpoll_release(struct file *file)
 {
 	mutex_lock(&epoll_mutex);
 	while (file->f_ep) {
@@ -273,6 +280,8 @@ void eventpoll_release(struct file *file)
 	}
 	mutex_unlock(&epoll_mutex);
 }
+static const struct file_part epoll_part = {.release = eventpoll_release};
+REGISTER_FILE_PART(epoll_part);
 
 /* ---- Instances that watch instances */
 

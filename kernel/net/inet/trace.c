@@ -6,7 +6,4 @@
 #include <trace/events/skb.h>
 
 #define CREATE_TRACE_POINTS
-#include <trace/events/sock.h>
-
-#define CREATE_TRACE_POINTS
 #include <trace/events/udp.h>

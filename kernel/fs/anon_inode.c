@@ -12,7 +12,7 @@
 #include <lib/string.h>
 #include <uapi/fcntl.h>
 
-#include "../internal.h"
+#include "internal.h"
 
 #define ANON_INODE_MAGIC 0x09041934
 

@@ -1,0 +1,19 @@
+# A kernel without optional rooms traces itself, and lacks what these have.
+cd /sys/kernel/tracing
+echo function > current_tracer
+sleep 0.01
+grep -q 'schedule <-' trace && echo functions
+echo function_graph > current_tracer
+sleep 0.01
+grep -q ' schedule() {' trace && echo graph
+echo nop > current_tracer
+echo 1 > events/sched/sched_switch/enable
+sleep 0.01
+grep -q ' sched_switch: ' trace && echo events
+cat available_tracers
+ls . events/sched/sched_switch events/syscalls > /tmp/names
+wc -l < /tmp/names
+grep -E 'sys_enter_(socket|epoll_ctl|read)$|^kprobe_events$|^synthetic_events$|^dynamic_events$|^hist$|^trigger$' /tmp/names
+ls /proc
+mount -t 9p x /tmp
+cat /sys/kernel/debug/latency/irqs_off
