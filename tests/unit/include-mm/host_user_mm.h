@@ -113,6 +113,16 @@ void uprobe_before_move(struct mm_struct *mm, unsigned long start, unsigned long
 void uprobe_munmap(struct mm_struct *mm, unsigned long start, unsigned long end)
 {
 }
+/* A room that keeps something for address spaces; the table must have an entry. */
+static int host_part_dup(struct mm_struct *new, struct mm_struct *old)
+{
+	return 0;
+}
+static void host_part_exit(struct mm_struct *mm)
+{
+}
+static const struct mm_part host_mm_part = {.dup = host_part_dup, .exit = host_part_exit};
+REGISTER_MM_PART(host_mm_part);
 int uprobe_dup_mm(struct mm_struct *new, const struct mm_struct *old)
 {
 	return 0;
