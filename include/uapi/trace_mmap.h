@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * Of one CPU's ring. All of it but `reader`, entries, overrun and read stays as it is while the ring is mapped; those
- * are brought up to date by TRACE_MMAP_IOCTL_GET_READER.
+ * What a program finds in the first page of a mapped ring. TRACE_MMAP_IOCTL_GET_READER updates `reader`, entries,
+ * overrun and read; the other fields do not change while the ring is mapped.
  */
 struct trace_buffer_meta {
 	unsigned meta_page_size;  /* bytes before the first sub-buffer */

@@ -233,8 +233,8 @@ static void *write_all(void *buffer)
 }
 
 /*
- * The CPU writes and overwrites while its ring is mapped and read: each number is read or lost, and none is torn. What
- * the mapping itself keeps out is written again.
+ * The CPU writes and overwrites while another reads the mapped ring. Each number is read whole or counted as lost. The
+ * writer repeats what the first mapping refused.
  */
 static void test_reader_beside_writer(void **state)
 {

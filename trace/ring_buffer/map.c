@@ -48,8 +48,8 @@ static struct ring_buffer_map *rb_mapping(struct ring_buffer_per_cpu *cpu_buffer
 }
 
 /*
- * The commit of the reader's page as a program finds it: `size` bytes of events. How many events were lost before the
- * page stands behind them, if there is room and no more of them can come.
+ * The commit of the reader's page as a program finds it: `size` bytes of events. The number of events that
+ * were lost before the page follows them, if the page has room for it and is complete.
  */
 static u64 rb_mapped_commit(const struct ring_buffer_map *map, struct rb_ring *ring, unsigned size)
 {

@@ -198,8 +198,8 @@ static int create(const char *name, const char *fields, u16 flags, struct user_e
 }
 
 /*
- * [both mutexes] Of a name that programs have chosen one form is known, or any number of forms (MULTI_FORMAT). NULL:
- * there is none; ERR_PTR(-EADDRINUSE): there is one of another form.
+ * [both mutexes] The event with this name and form. A name has one form, or any number of them (MULTI_FORMAT). NULL
+ * when the name is free, ERR_PTR(-EADDRINUSE) when it has another form.
  */
 static struct user_event *find(const char *name, const char *definition, u16 flags)
 {

@@ -65,7 +65,7 @@ static int add_ref(struct user_event_file *f, struct user_event *e)
 	return nr;
 }
 
-/* NULL: there is none. It stays as long as the file is open. */
+/* The event with this index, or NULL. It stays until the file is closed. */
 static struct user_event *event_nr(const struct user_event_file *f, unsigned nr)
 {
 	const struct user_event_refs *refs;

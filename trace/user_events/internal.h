@@ -56,7 +56,7 @@ static inline bool user_event_is_on(const struct user_event *e)
 char *user_event_canonical(const char *text);
 /* The fields of "TYPE NAME [SIZE][; ...]": words, definition, print_fmt, table and min_size. 0, -EINVAL, -ENOMEM. */
 int user_event_parse_fields(struct user_event *e, const char *text);
-/* Is it a word that tracefs can show as one: printable characters, of which none is in `not`? */
+/* Does the text have printable characters only, and none of those in `not`? tracefs shows it as one word then. */
 bool user_event_is_clean(const char *text, const char * not );
 /* Is what the program has written of these fields' form? Then a reader finds each string within the record. */
 bool user_event_is_valid(const struct user_event *e, const char *payload, size_t n);

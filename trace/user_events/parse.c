@@ -69,7 +69,7 @@ static const struct {
 	{"char", 1},
 };
 
-/* "20]" of "char[20]"; what stands behind the bracket does not matter, but there is little room for it. 0: no size. */
+/* The number in "20]", the end of "char[20]", or 0. Text after the bracket is ignored, as far as it fits. */
 static unsigned array_size(const char *text)
 {
 	char number[8];

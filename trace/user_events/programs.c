@@ -127,7 +127,7 @@ static void free_program(struct user_program *p)
 	kfree(p);
 }
 
-/* [e] The first dead one that is not pinned leaves the list; NULL: there is none. */
+/* [e] Take the first dead program without a pin from the list. NULL when all are pinned, or the list is empty. */
 static struct user_program *take_dead(void)
 {
 	struct user_program *p, *found = NULL;
@@ -214,7 +214,7 @@ void user_programs_update(const struct user_event *e)
 
 /* ---- Faults, by the work */
 
-/* [e] A place that needs one; *owner is its program, pinned. NULL: there is none. */
+/* [e] A place that needs a fault, with its program in *owner, pinned. NULL when no place does. */
 static struct user_place *find_stale(struct user_program **owner)
 {
 	struct user_place *place, *found = NULL;
@@ -277,7 +277,7 @@ static void fault_done(struct user_program *p, unsigned long addr, u64 when, int
 	mutex_unlock(&p->mm->mmap_lock);
 }
 
-/* One place after the other, until none is stale. A program that is gone meanwhile is freed by the other work. */
+/* Write the bits of stale places, one by one, until none is left. Another work frees programs that end meanwhile. */
 static void fault_work_fn(struct work_struct *work)
 {
 	struct user_program *p = NULL;

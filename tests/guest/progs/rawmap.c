@@ -227,7 +227,7 @@ static void grows(void)
 	end(&r);
 }
 
-/* What was overwritten is told with the page behind the gap, and once. */
+/* Lost records are counted once, in the page that follows the gap. */
 static void lost(void)
 {
 	struct ring r = start("16", "4");
@@ -388,7 +388,7 @@ static void shape_back(void)
 	refuses("set_ftrace_filter", "!do_nanosleep:snapshot\n", 0);
 }
 
-/* A ring that is mapped keeps its shape and its pages; and where a snapshot may come, none is mapped. */
+/* A mapped ring refuses other sizes and snapshots, and an array with a snapshot trigger refuses mappings. */
 static void excludes(void)
 {
 	struct ring r = start("64", "4");

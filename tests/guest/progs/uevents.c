@@ -73,7 +73,7 @@ static void run(const char *name, const char *command)
 	execve(path, argv, environ);
 }
 
-/* What the kernel writes is read anew each time. */
+/* Volatile: the kernel changes the word. */
 static unsigned word_at(const void *at)
 {
 	return *(const volatile unsigned *)at;
@@ -347,7 +347,7 @@ static void writes(void)
 	CHECK_ERRNO(write(fd, record, 3), EFAULT);
 	CHECK_ERRNO(write(fd, &negative, 4), EINVAL);
 	CHECK_ERRNO(write(fd, &second, 4), ENOENT);
-	CHECK_ERRNO(write(fd, record, 9), EINVAL); /* the length comes before whether it is on */
+	CHECK_ERRNO(write(fd, record, 9), EINVAL); /* too short, also while the event is off */
 	CHECK_ERRNO(write(fd, record, 10), EBADF);
 	CHECK_ERRNO(read(fd, record, 10), EINVAL);
 	event_on("t_writes", true);

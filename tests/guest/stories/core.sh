@@ -1,14 +1,14 @@
 # A kernel without optional rooms traces itself, and lacks what these have.
 cd /sys/kernel/tracing
 echo function > current_tracer
-sleep 0.01
+ls / > /dev/null
 grep -q 'schedule <-' trace && echo functions
 echo function_graph > current_tracer
-sleep 0.01
+ls / > /dev/null
 grep -q ' schedule() {' trace && echo graph
 echo nop > current_tracer
 echo 1 > events/sched/sched_switch/enable
-sleep 0.01
+ls / > /dev/null
 grep -q ' sched_switch: ' trace && echo events
 cat available_tracers
 ls . events/sched/sched_switch events/syscalls > /tmp/names
