@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import signal
 import sys
 import threading
@@ -168,6 +169,23 @@ def pytest_runtest_protocol(item):
     if file:
         with open(file, "a", encoding="utf-8") as lines:
             lines.write(f"{processor_seconds() - before:.2f} {item.nodeid}\n")
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Note on the test whether it passed."""
+    outcome = yield
+    if call.when == "call":
+        item.has_passed = outcome.get_result().passed
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_teardown(item):
+    """The folder of a test that passed goes with it. All of them are 250,000 files, and pytest leaves them to whichever
+    later run makes a folder of its own: one of a single test was busy with that for five minutes."""
+    yield
+    if getattr(item, "has_passed", False) and "tmp_path" in item.funcargs:
+        shutil.rmtree(item.funcargs["tmp_path"], ignore_errors=True)
 
 
 def pytest_configure(config):

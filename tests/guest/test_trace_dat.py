@@ -384,7 +384,7 @@ def check_full_disk(session):
     """What came until then is a whole file; the rest waits in the buffers, for another place. Where not even a file's
     frame fits, nothing changes."""
     calls = "i=0; while [ $i -lt 400 ]; do read line < /proc/version; i=$((i + 1)); done"
-    session.run("mkdir /tmp/full; mount -t tmpfs -o size=1200k none /tmp/full")
+    session.run("mkdir /tmp/full; mount -t tmpfs -o size=1600k none /tmp/full")
     status, said = session.guest.run(
         f"cd /tmp/full; trace-record -C local -b 2000 -p function -l '*' -o f.dat -- sh -c '{calls}'"
     )
@@ -398,7 +398,7 @@ def check_full_disk(session):
     session.run("trace-record -qx -o /tmp/rest.dat")
     rest = sum(map(len, report(session.fetch("/tmp/rest.dat"), "-N")[0].values()))
     assert first > 1000 and rest > 0, (first, rest)  # what came between the last page that found room and the stop
-    session.run("rm -r /tmp/full/*; dd if=/dev/zero of=/tmp/full/fill bs=1k count=1100 2> /dev/null")
+    session.run("rm -r /tmp/full/*; dd if=/dev/zero of=/tmp/full/fill bs=1k count=1500 2> /dev/null")
     status, said = session.guest.run("cd /tmp/full; trace-record -e sched -o f.dat -- true; ls")
     assert (status, said) == (
         0,

@@ -6,6 +6,7 @@ import importlib.util
 import os
 import re
 import subprocess
+import tempfile
 import threading
 
 import pytest
@@ -14,16 +15,19 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 
 
 def run(*words, before=""):
-    """tests/run, as a shell starts it that has done `before`."""
-    return subprocess.run(
-        ["setsid", "sh", "-c", f'{before} exec tests/run "$@"', "sh", *words],
-        cwd=ROOT,
-        text=True,
-        timeout=300,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        check=False,
-    )
+    """tests/run, as a shell starts it that has done `before`. Its tests have a folder of their own: without, pytest
+    would clear up what earlier runs have left, however long that takes."""
+    with tempfile.TemporaryDirectory() as scratch:
+        return subprocess.run(
+            ["setsid", "sh", "-c", f'{before} exec tests/run "$@"', "sh", *words],
+            cwd=ROOT,
+            env={**os.environ, "PYTEST_ADDOPTS": f"--basetemp={scratch}/tests"},
+            text=True,
+            timeout=300,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+        )
 
 
 def make(*words):
