@@ -184,7 +184,7 @@ def pytest_runtest_teardown(item):
     """The folder of a test that passed goes with it. All of them are 250,000 files, and pytest leaves them to whichever
     later run makes a folder of its own: one of a single test was busy with that for five minutes."""
     yield
-    if getattr(item, "has_passed", False) and "tmp_path" in item.funcargs:
+    if getattr(item, "has_passed", False) and "tmp_path" in getattr(item, "funcargs", {}):
         shutil.rmtree(item.funcargs["tmp_path"], ignore_errors=True)
 
 

@@ -98,27 +98,36 @@ notrace void flush_tlb_local_all(void)
 	}
 }
 
+/* Drop what this CPU has of the pages. `all` drops all translations of the half that is meant. */
+static __always_inline void drop_pages(unsigned long start, unsigned long end, void (*all)(void))
+{
+	if (end - start > FLUSH_MAX_PAGES * PAGE_SIZE)
+		return all();
+	for (unsigned long va = start; va < end; va += PAGE_SIZE)
+		flush_tlb_local_page(va);
+}
+
+/* The event of a flush. A function of its own, so that a flush without it keeps nothing for it. */
+static noinline void note_flush(unsigned long start, unsigned long end, int reason)
+{
+	trace_tlb_flush(reason, flushed_pages(start, end));
+}
+
 /*
  * Preemption off: no switch of tasks comes between the look at who runs and what is done, since that has interrupts
  * off. `reason` is for the event, which flushes of the kernel's half do not have, as on Linux.
  */
 static void flush_local(const struct mm_struct *mm, unsigned long start, unsigned long end, int reason)
 {
-	if (mm != &init_mm && this_cpu(loaded_mm) != mm)
+	if (mm == &init_mm)
+		return drop_pages(start, end, flush_tlb_local_all);
+	if (this_cpu(loaded_mm) != mm)
 		return;
-	if (mm != &init_mm && !current->mm) {
-		leave_mm();
-		return;
-	}
-	if (mm != &init_mm)
-		trace_tlb_flush(reason, flushed_pages(start, end));
-	if (end - start <= FLUSH_MAX_PAGES * PAGE_SIZE)
-		for (unsigned long va = start; va < end; va += PAGE_SIZE)
-			flush_tlb_local_page(va);
-	else if (mm == &init_mm)
-		flush_tlb_local_all();
-	else
-		flush_user_local();
+	if (!current->mm)
+		return leave_mm();
+	drop_pages(start, end, flush_user_local);
+	if (trace_tlb_flush_enabled())
+		note_flush(start, end, reason);
 }
 
 /* Do what others want of this CPU, and answer. Preemption off; an interrupt here finds what is left. */

@@ -26,7 +26,7 @@ struct copy {
 	unsigned long table_start;
 	unsigned long lacking; /* the address whose table there was no memory for under the spinlock */
 	bool cow;	       /* write-protect in both */
-	bool whole;	       /* an area with VM_WHOLE has come along */
+	unsigned flags;	       /* of all areas that have come along */
 	int anon, file;	       /* pages copied */
 	struct pte_pause pause;
 };
@@ -91,7 +91,7 @@ static int copy_page_range(struct copy *c, const struct vm_area_struct *vma)
 	unsigned long start = vma->vm_start;
 	int ret;
 
-	c->whole |= !!(vma->vm_flags & VM_WHOLE);
+	c->flags |= vma->vm_flags;
 	if (vma->vm_file && !(vma->vm_flags & VM_HASANON) && vma_pages(vma) > REFAULT_PAGES)
 		return 0;
 	c->cow = !(vma->vm_flags & VM_SHARED);
@@ -99,8 +99,10 @@ static int copy_page_range(struct copy *c, const struct vm_area_struct *vma)
 		spin_lock(&c->old->page_table_lock);
 		ret = pte_range(c->old->pgd, start, vma->vm_end, copy_pte, c);
 		spin_unlock(&c->old->page_table_lock);
-		start = ret == -ENOMEM ? make_lacking_table(c) : c->pause.next;
-	} while (ret > 0 || (ret == -ENOMEM && start));
+		if (likely(!ret))
+			return 0;
+		start = ret > 0 ? c->pause.next : make_lacking_table(c);
+	} while (start);
 	return ret;
 }
 
@@ -208,7 +210,7 @@ noinline struct mm_struct *dup_mm(struct mm_struct *old)
 	flush_tlb_mm(old);
 	atomic_set(&new->rss_anon, c.anon);
 	atomic_set(&new->rss_file, c.file);
-	if (c.whole && !err)
+	if (c.flags & VM_WHOLE && !err)
 		drop_whole_areas(new);
 	mutex_unlock(&new->mmap_lock);
 	mutex_unlock(&old->mmap_lock);

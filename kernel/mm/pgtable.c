@@ -42,11 +42,25 @@ static inline unsigned long *groups_of(const void *table)
 	return &virt_to_page(table)->private;
 }
 
-/* An empty table without marked groups, or NULL: there is no memory, or (with preemption off) none without a wait. */
-static void *new_table(void)
+/* How many tables an address space has: page->index of its top level. [a] */
+static inline unsigned long *count_of(const void *pgd)
 {
-	void *table = get_zeroed_page(in_atomic() || irqs_disabled() ? GFP_ATOMIC | __GFP_NOWARN : GFP_KERNEL);
+	return &virt_to_page(pgd)->index;
+}
 
+/* Without a free page: where the allocator may wait it does, and calls the OOM killer. */
+static noinline void *wait_for_table(void)
+{
+	return in_atomic() || irqs_disabled() ? NULL : get_zeroed_page(GFP_KERNEL);
+}
+
+/* An empty table without marked groups, or NULL: there is no memory, or (with preemption off) none without a wait. */
+static __always_inline void *new_table(void)
+{
+	void *table = get_zeroed_page(GFP_USER);
+
+	if (unlikely(!table))
+		table = wait_for_table();
 	if (table)
 		*groups_of(table) = 0;
 	return table;
@@ -56,7 +70,7 @@ static void *new_table(void)
  * Make the table below an entry. Two CPUs may come here for one entry: the first to install its table wins, and both
  * use that one. NULL: out of memory, or a block is there.
  */
-static u64 *table_make_slow(u64 *entry)
+static u64 *table_make_slow(pgd_t *pgd, u64 *entry)
 {
 	u64 expected = 0;
 	void *table = new_table();
@@ -70,15 +84,17 @@ static u64 *table_make_slow(u64 *entry)
 	if (!__atomic_compare_exchange_n(entry, &expected, table_entry(__pa(table)), false, __ATOMIC_ACQ_REL,
 					 __ATOMIC_ACQUIRE))
 		free_zeroed_page(table);
+	else if ((unsigned long)pgd < LINEAR_END)
+		__atomic_fetch_add(count_of(pgd), 1, __ATOMIC_RELAXED);
 	return table_of(entry);
 }
 
 /* The table below an entry, made if it is missing. */
-static __always_inline u64 *table_make(u64 *entry)
+static __always_inline u64 *table_make(pgd_t *pgd, u64 *entry)
 {
 	u64 *table = table_of(entry);
 
-	return likely(table || READ_ONCE(*entry)) ? table : table_make_slow(entry);
+	return likely(table || READ_ONCE(*entry)) ? table : table_make_slow(pgd, entry);
 }
 
 /*
@@ -100,7 +116,7 @@ pte_t *pte_alloc(pgd_t *pgd, unsigned long va)
 	u64 *table = &pgd->v;
 
 	for_each_upper_level(shift)
-		if (!(table = table_make(&table[table_index(va, shift)])))
+		if (!(table = table_make(pgd, &table[table_index(va, shift)])))
 			return NULL;
 	return (pte_t *)&table[table_index(va, PAGE_SHIFT)];
 }
@@ -136,7 +152,10 @@ pgd_t *pgd_alloc(void)
 {
 	pgd_t *pgd = new_table();
 
-	if (pgd && USER_PGD_ENTRIES < TABLE_ENTRIES)
+	if (!pgd)
+		return NULL;
+	*count_of(pgd) = 1;
+	if (USER_PGD_ENTRIES < TABLE_ENTRIES)
 		set_kernel_half(pgd, swapper_pg_dir);
 	return pgd;
 }
@@ -155,7 +174,7 @@ static void free_table(u64 *table, unsigned shift)
 		u64 *entry = table + __builtin_ctzl(groups) * GROUP;
 
 		for (unsigned i = 0; i < GROUP; i++) {
-			u64 *below = table_of(&entry[i]);
+			u64 *below = entry[i] ? table_of(&entry[i]) : NULL; /* most are empty */
 
 			if (!below)
 				continue;
@@ -185,6 +204,7 @@ void pgd_detach_tables(pgd_t *pgd, struct list_head *tables)
 		}
 	}
 	*groups_of(pgd) = 0;
+	*count_of(pgd) = 1;
 }
 
 void free_detached_tables(struct list_head *tables)
@@ -202,30 +222,9 @@ void pgd_free(pgd_t *pgd)
 	free_table(&pgd->v, PGDIR_SHIFT);
 }
 
-/*
- * The pages of this table and of those below it. More may be added meanwhile; all stay as long as the address space
- * does.
- */
-static unsigned long pages_of_tables(u64 *table, unsigned shift)
-{
-	unsigned long n = 1;
-
-	for (unsigned long groups = READ_ONCE(*groups_of(table)); groups; groups &= groups - 1) {
-		const u64 *entry = table + __builtin_ctzl(groups) * GROUP;
-
-		for (unsigned i = 0; i < GROUP; i++) {
-			u64 *below = table_of(&entry[i]);
-
-			if (below)
-				n += shift > PMD_SHIFT ? pages_of_tables(below, shift - TABLE_BITS) : 1;
-		}
-	}
-	return n;
-}
-
 unsigned long pgd_pages(pgd_t *pgd)
 {
-	return pages_of_tables(&pgd->v, PGDIR_SHIFT);
+	return READ_ONCE(*count_of(pgd));
 }
 
 /* `span` is what the entry maps at which the way down ended, so an absent table of a high level costs one step. */

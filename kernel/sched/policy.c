@@ -278,6 +278,19 @@ void sched_set_normal(struct task_struct *p, int nice)
 }
 EXPORT_SYMBOL(sched_set_normal);
 
+/* There are others, or a budget to give up: the class decides. Interrupts off; they are on afterwards. */
+static noinline void yield_rq(struct rq *rq)
+{
+	rq_lock(rq);
+	update_rq_clock(rq);
+	current->sched_class->yield_task(rq);
+	preempt_disable(); /* otherwise it could be preempted first and then yield a second time */
+	rq_unlock(rq);
+	local_irq_enable();
+	preempt_enable_no_resched();
+	schedule();
+}
+
 /* Let others of the same class run. Context: a task that may be preempted. */
 void do_sched_yield(void)
 {
@@ -289,18 +302,10 @@ void do_sched_yield(void)
 	 * Alone on this CPU: there is no other task to give it to. One that arrives later preempts or waits as after a
 	 * yield. But a deadline task gives the rest of its budget up, whether or not another task waits.
 	 */
-	if (READ_ONCE(rq->nr_running) == 1 && likely(!dl_task(current))) {
+	if (READ_ONCE(rq->nr_running) == 1 && likely(!dl_task(current)))
 		local_irq_enable();
-		return;
-	}
-	rq_lock(rq);
-	update_rq_clock(rq);
-	current->sched_class->yield_task(rq);
-	preempt_disable(); /* otherwise it could be preempted first and then yield a second time */
-	rq_unlock(rq);
-	local_irq_enable();
-	preempt_enable_no_resched();
-	schedule();
+	else
+		yield_rq(rq);
 }
 
 u64 sched_rr_interval_ns(struct task_struct *p)

@@ -72,18 +72,26 @@ struct trace_event_system *trace_event_find_system(const struct trace_event_set 
 	return NULL;
 }
 
+/* The system of an event, or NULL. `last` is that of the event before it, or NULL: most often it is the same. */
+static struct trace_event_system *system_of(const struct trace_event_set *set, const struct trace_event_file *file,
+					    struct trace_event_system *last)
+{
+	const char *name = file->call->class->system;
+
+	return last && last->name == name ? last : trace_event_find_system(set, name);
+}
+
 /* Collects the names of the systems, and counts the events of each. */
 static void count_systems(struct trace_event_set *set)
 {
+	struct trace_event_system *system = NULL;
 	struct trace_event_file *file;
 
 	for_each_event(set, file) {
-		const char *name = file->call->class->system;
-		struct trace_event_system *system = trace_event_find_system(set, name);
-
+		system = system_of(set, file, system);
 		if (!system) {
 			system = &set->systems[set->nr_systems++];
-			*system = (struct trace_event_system){.name = name, .set = set};
+			*system = (struct trace_event_system){.name = file->call->class->system, .set = set};
 		}
 		system->nr_files++;
 	}
@@ -96,6 +104,7 @@ static void count_systems(struct trace_event_set *set)
  */
 static int alloc_systems(struct trace_event_set *set)
 {
+	struct trace_event_system *system = NULL;
 	struct trace_event_file *file, **next;
 
 	set->systems = kvzalloc((set->nr_files + 1) * sizeof(*set->systems), GFP_KERNEL);
@@ -110,8 +119,7 @@ static int alloc_systems(struct trace_event_set *set)
 		set->systems[i].nr_files = 0;
 	}
 	for_each_event(set, file) {
-		struct trace_event_system *system = trace_event_find_system(set, file->call->class->system);
-
+		system = system_of(set, file, system);
 		system->files[system->nr_files++] = file;
 	}
 	return 0;

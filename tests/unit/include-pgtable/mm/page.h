@@ -7,7 +7,7 @@
 
 struct page {
 	struct list_head lru;
-	unsigned long private;
+	unsigned long private, index;
 	bool used;
 };
 struct page *virt_to_page(const void *v);
