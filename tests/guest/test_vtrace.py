@@ -9,7 +9,7 @@ import subprocess
 
 import dat_files as dat
 import pytest
-from vtrace_files import Vtrace, build, chrome_slices, perfetto_slices
+from vtrace_files import Vtrace, build, chrome_slices, perfetto_counters, perfetto_slices
 
 CALLS = (
     dat.switch(0, 7),
@@ -338,6 +338,59 @@ def test_short_texts_of_the_kernel(vtrace, put, quoted, shown):
     )
     found = [event for event in json.loads(vtrace.good("chrome", path))["traceEvents"] if event["ph"] == "i"]
     assert [event["args"]["text"] for event in found] == [shown]
+
+
+PRINT = 5
+PRINT_FORMAT = dat.event_format("print", PRINT, ("unsigned long ip", 8, 8), ("char buf[]", 16, 0))
+
+
+def marked(pid, text):
+    data = text + bytes(4 - len(text) % 4)  # at least the zero that ends it
+    return struct.pack("<HBBiQ", PRINT, 0, 0, pid, 0x1000) + data
+
+
+def chrome_events(vtrace, path):
+    """Of the tracks of marks: phase, group, track or counter, and what it says."""
+    events = json.loads(vtrace.good("chrome", path))["traceEvents"]
+    names = {(e["pid"], e.get("tid")): e["args"]["name"] for e in events if e["ph"] == "M"}
+    return [
+        (e["ph"], names[e["pid"], None], names.get((e["pid"], e.get("tid"))), e["name"], e.get("args"))
+        for e in events
+        if e["ph"] in "BECi"
+    ]
+
+
+def test_marks(vtrace, put):
+    """Programs' marks are sections on a track beside that of their task, counters and moments; what has none of these
+    forms, or ends what has not begun, is a moment with its text."""
+    good = (b"B|7|load\n", b"C|7|queue|-3\n", b"B|7|in it", b"E|7", b"E", b"S|7|io|4|9", b"I|7|now", b"F|8|io|4|9")
+    bad = (b"E|7", b"F|7|io|5", b"B", b"B|7|", b"B|x|load", b"C|7|queue", b"C|7|queue|3x", b"X|7|load", b"E7", b"")
+    bad += (b"B|7|" + b"x" * 300,)
+    path = put(
+        dat.version_7(
+            [("", "local", {0: dat.page(1000, *(marked(7, text) for text in (*good, *bad)))})],
+            ftrace=(*dat.FTRACE, PRINT_FORMAT),
+        )
+    )
+    task, marks, span = "<...>-7", ("Marks", "<...>-7 marks"), ("Marks across tasks", "io|4|9")
+    found = chrome_events(vtrace, path)
+    assert found[: -len(bad)] == [
+        ("B", *marks, "load", None),
+        ("C", "Marks", "Marks", "queue", {"value": -3}),
+        ("B", *marks, "in it", None),
+        ("E", *marks, "in it", None),
+        ("E", *marks, "load", None),
+        ("B", *span, "io|4", None),
+        ("i", "Tasks", task, "now", None),
+        ("E", *span, "io|4", None),
+    ]
+    assert {(phase, track, name) for phase, _, track, name, _ in found[-len(bad) :]} == {("i", task, "print")}
+    slices, _ = perfetto_slices(vtrace.good("perfetto", path))
+    assert slices == {"<...>-7 marks": 2, "io|4|9": 1}
+    assert perfetto_counters(vtrace.good("perfetto", path)) == {"queue": [-3]}
+    speedscope = json.loads(vtrace.good("speedscope", path))
+    assert [profile["name"] for profile in speedscope["profiles"]] == ["<...>-7 marks", "io|4|9"]
+    assert vtrace.good("check", path) == f"in order: {len(good + bad)} records of 1 CPUs\n".encode()
 
 
 SPECIAL = 7

@@ -132,13 +132,20 @@ def speedscope_counts(data):
 
 # Of Perfetto's published schema (protos/perfetto/trace), the fields that we write.
 SCHEMA = """syntax = "proto2";
-message Descriptor { optional uint64 uuid = 1; optional string name = 2; optional uint64 parent_uuid = 5; }
+message Counter {}
+message Descriptor {
+  optional uint64 uuid = 1;
+  optional string name = 2;
+  optional uint64 parent_uuid = 5;
+  optional Counter counter = 8;
+}
 message Annotation { optional string name = 10; optional uint64 uint_value = 3; optional string string_value = 6; }
 message Event {
   repeated Annotation debug_annotations = 4;
   optional int32 type = 9;
   optional uint64 track_uuid = 11;
   optional string name = 23;
+  optional int64 counter_value = 30;
 }
 message Packet {
   optional uint64 timestamp = 8;
@@ -150,18 +157,40 @@ message Trace { repeated Packet packet = 1; }
 """
 
 
-def perfetto_slices(data):
-    """{track: slices}, {track: ns of the outermost}, as protoc reads the file."""
+def perfetto_packets(data):
+    """The packets of the file, as protoc reads and prints them, and the names of tracks."""
     with tempfile.NamedTemporaryFile("w", suffix=".proto") as schema:
         schema.write(SCHEMA)
         schema.flush()
         command = ["protoc", f"-I{os.path.dirname(schema.name)}", "--decode=Trace", os.path.basename(schema.name)]
         text = subprocess.run(command, input=data, capture_output=True, check=True).stdout.decode()
     assert not re.search(r"^ *\d+[:{ ]", text, re.M), "a field that is none"
-    names, counts, sums, depth = {}, collections.Counter(), collections.Counter(), collections.Counter()
+    packets, names = [], {}
     for packet in re.split(r"^packet \{\n", text, flags=re.M)[1:]:
         if described := re.search(r'  track_descriptor \{\n    uuid: (\d+)\n    name: "(.*)"', packet):
             names[described[1]] = described[2]
+        else:
+            packets.append(packet)
+    return packets, names
+
+
+def perfetto_counters(data):
+    """{counter: its values}"""
+    packets, names = perfetto_packets(data)
+    values = collections.defaultdict(list)
+    for packet in packets:
+        found = re.search(r"^    type: 4\n    track_uuid: (\d+)\n    counter_value: (-?\d+)$", packet, re.M)
+        if found:
+            values[names[found[1]]].append(int(found[2]))
+    return values
+
+
+def perfetto_slices(data):
+    """{track: slices}, {track: ns of the outermost}"""
+    packets, names = perfetto_packets(data)
+    counts, sums, depth = collections.Counter(), collections.Counter(), collections.Counter()
+    for packet in packets:
+        if "    counter_value: " in packet:
             continue
         assert re.match(r"  timestamp: \d+\n  sequence: 1\n  event \{\n", packet), packet
         kind, track = re.search(r"^    type: (\d)\n    track_uuid: (\d+)$", packet, re.M).groups()

@@ -22,8 +22,7 @@ static void put_text(const char *text)
 	putc('"', out);
 }
 
-/* ---- Chrome: a process for CPUs, one for interrupts, one for tasks; their threads are the tracks. Times are
- * in us. */
+/* ---- Chrome: a process for each group of tracks, which are its threads. Times are in us. */
 
 static bool some;
 
@@ -36,13 +35,11 @@ static void chrome_head(const char *phase, const struct track *t, uint64_t ts)
 
 static void chrome_start(const struct dat *d, const struct buffer *b)
 {
-	static const char *const names[] = {"CPUs", "Interrupts", "Tasks"};
-
 	(void)d, (void)b;
 	fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", out);
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < NR_TRACK_KINDS; i++)
 		fprintf(out, "%s{\"ph\":\"M\",\"pid\":%d,\"name\":\"process_name\",\"args\":{\"name\":\"%s\"}}",
-			i ? ",\n" : "", i + 1, names[i]);
+			i ? ",\n" : "", i + 1, track_groups[i]);
 	some = true;
 }
 
@@ -92,14 +89,30 @@ static void chrome_end(struct track *t, uint64_t ts, const char *name, uint64_t 
 	putc('}', out);
 }
 
+/* The counters of one group, by their names. */
+static void chrome_count(int id, uint64_t ts, const char *name, long long value)
+{
+	(void)id;
+	fprintf(out, ",\n{\"ph\":\"C\",\"pid\":%d,\"ts\":%llu.%03u,\"name\":", TRACK_MARK + 1,
+		(unsigned long long)(ts / 1000), (unsigned)(ts % 1000));
+	put_text(name);
+	fprintf(out, ",\"args\":{\"value\":%lld}}", value);
+}
+
 static void chrome_finish(uint64_t first, uint64_t last)
 {
 	(void)first, (void)last;
 	fputs("\n]}\n", out);
 }
 
-const struct sink chrome_sink = {chrome_start,	 chrome_track,	chrome_begin, chrome_end,
-				 chrome_instant, chrome_finish, true,	      NULL};
+const struct sink chrome_sink = {.start = chrome_start,
+				 .track = chrome_track,
+				 .begin = chrome_begin,
+				 .end = chrome_end,
+				 .instant = chrome_instant,
+				 .finish = chrome_finish,
+				 .wants_instants = true,
+				 .count = chrome_count};
 
 /* ---- speedscope: a profile for each track, one behind the other. So what comes in the order of time waits
  * in a file, in chunks of one track each that name the next. */
@@ -229,5 +242,8 @@ static void speedscope_finish(uint64_t first, uint64_t last)
 	fclose(aside);
 }
 
-const struct sink speedscope_sink = {
-	speedscope_start, speedscope_track, speedscope_begin, speedscope_end, NULL, speedscope_finish, false, NULL};
+const struct sink speedscope_sink = {.start = speedscope_start,
+				     .track = speedscope_track,
+				     .begin = speedscope_begin,
+				     .end = speedscope_end,
+				     .finish = speedscope_finish};

@@ -25,7 +25,8 @@ enum what {
 	WHAT_IRQ_END,
 	WHAT_SOFTIRQ,
 	WHAT_SOFTIRQ_END,
-	WHAT_SAMPLE
+	WHAT_SAMPLE,
+	WHAT_PRINT
 };
 
 static const struct {
@@ -37,6 +38,7 @@ static const struct {
 	{"ftrace", "funcgraph_entry", WHAT_ENTRY, {"func", "depth"}},
 	{"ftrace", "funcgraph_exit", WHAT_EXIT, {"func", "depth", "calltime", "rettime"}},
 	{"ftrace", "function", WHAT_FUNCTION, {"ip"}},
+	{"ftrace", "print", WHAT_PRINT, {"buf"}},
 	{"ftrace", "special", WHAT_SAMPLE, {"arg1", "arg2", "arg3"}},
 	{"irq", "irq_handler_entry", WHAT_IRQ, {"irq"}},
 	{"irq", "irq_handler_exit", WHAT_IRQ_END, {"irq"}},
@@ -99,12 +101,16 @@ static const char *track_name(enum track_kind kind, int id)
 
 	if (kind == TRACK_TASK && id < 0)
 		snprintf(name, sizeof(name), "<idle> of CPU %d", -1 - id);
-	else if (kind == TRACK_TASK)
-		snprintf(name, sizeof(name), "%s-%d", comm_of(id), id);
+	else if (kind == TRACK_TASK || kind == TRACK_MARK)
+		snprintf(name, sizeof(name), kind == TRACK_TASK ? "%s-%d" : "%s-%d marks", comm_of(id), id);
+	else if (kind == TRACK_SPAN)
+		return span_name(id);
 	else
 		snprintf(name, sizeof(name), kind == TRACK_CPU ? "CPU %d" : "CPU %d interrupts", id);
 	return intern(name, NULL);
 }
+
+const char *const track_groups[] = {"CPUs", "Interrupts", "Tasks", "Marks", "Marks across tasks"};
 
 /* Find a track, or make it. The number of a new one is its place in the order in which tracks appear. */
 static struct track *track(enum track_kind kind, int id)
@@ -219,10 +225,8 @@ const char *function_name(uint64_t ip)
 
 /* ---- Who runs */
 
-/*
- * One slice of the CPU's track ends and the next begins. At the first switch that is seen, the task that goes is taken
- * to have run since the CPU's first record. The idle task has no slice.
- */
+/* One slice of the CPU's track ends and the next begins. At the first switch that is seen, the task that goes is taken
+ * to have run since the CPU's first record. The idle task has no slice. */
 static void sched_switch(const struct type *t, const struct record *r)
 {
 	struct cpu *c = &cpus[r->cpu];
@@ -377,6 +381,34 @@ static void moment(const struct type *t, const struct record *r)
 	instant(task, r->ts, t->event->name, text.buffer);
 }
 
+/* A program's mark. Sections have a track of their own, since they begin and end within functions that the tracer may
+ * show. False when the text is none, or ends what has not begun. */
+static bool mark(const struct type *t, const struct record *r)
+{
+	int offset = t->fields[0]->offset;
+	struct track *line;
+	struct mark m;
+	bool begins;
+
+	if (offset >= r->size || !parse_mark((const char *)r->data + offset, (size_t)(r->size - offset), &m))
+		return false;
+	if (m.letter == 'C' && sink->count)
+		sink->count(m.id, r->ts, m.name, m.value);
+	if (m.letter == 'I')
+		instant(task_track(r->pid, r->cpu), r->ts, m.name, NULL);
+	if (m.letter == 'C' || m.letter == 'I')
+		return true;
+	line = m.letter == 'S' || m.letter == 'F' ? track(TRACK_SPAN, m.id) : track(TRACK_MARK, r->pid);
+	begins = m.letter == 'B' || m.letter == 'S';
+	if (begins ? line->nr_frames == MAX_DEPTH : !line->nr_frames)
+		return false;
+	if (begins)
+		begin(line, r->ts, m.name);
+	else
+		end(line, r->ts, r->ts - line->stack[line->nr_frames - 1].ts, NULL);
+	return true;
+}
+
 /* One record of a sample, whose last one has the whole. */
 static void sample(const struct type *t, const struct record *r)
 {
@@ -474,7 +506,7 @@ static void one(const struct record *r)
 		interrupt_end(t, r);
 	else if (t->what == WHAT_SAMPLE && sink->sample)
 		sample(t, r);
-	else
+	else if (t->what != WHAT_PRINT || !mark(t, r))
 		moment(t, r);
 	if (t->what != WHAT_UNKNOWN)
 		task_track(r->pid, r->cpu)->cpu = r->cpu;

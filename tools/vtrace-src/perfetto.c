@@ -18,24 +18,27 @@ enum {
 	DESCRIPTOR_UUID = 1,
 	DESCRIPTOR_NAME = 2,
 	DESCRIPTOR_PARENT = 5,
+	DESCRIPTOR_COUNTER = 8,
 
 	EVENT_ANNOTATION = 4,
 	EVENT_TYPE = 9,
 	EVENT_TRACK = 11,
 	EVENT_NAME = 23,
+	EVENT_COUNTER_VALUE = 30,
 
 	ANNOTATION_UINT = 3,
 	ANNOTATION_STRING = 6,
 	ANNOTATION_NAME = 10,
 };
 
-enum { TYPE_BEGIN = 1, TYPE_END, TYPE_INSTANT };
+enum { TYPE_BEGIN = 1, TYPE_END, TYPE_INSTANT, TYPE_COUNTER };
 enum { WIRE_NUMBER, WIRE_BYTES = 2 };
 
-#define SEQUENCE    1
-#define FIRST_TRACK 10 /* before: the groups */
-#define MAX_MESSAGE 16384
-#define MAX_TEXT    8000
+#define SEQUENCE      1
+#define FIRST_TRACK   10	   /* before: the groups */
+#define FIRST_COUNTER (1ULL << 32) /* behind all tracks */
+#define MAX_MESSAGE   16384
+#define MAX_TEXT      8000
 
 struct message {
 	size_t n;
@@ -98,7 +101,7 @@ static void put_packet(const struct message *packet)
 	fwrite(packet->data, 1, packet->n, out);
 }
 
-static void describe(uint64_t uuid, uint64_t parent, const char *name)
+static void describe(uint64_t uuid, uint64_t parent, const char *name, bool counter)
 {
 	static struct message descriptor, packet;
 
@@ -107,6 +110,8 @@ static void describe(uint64_t uuid, uint64_t parent, const char *name)
 	put_text(&descriptor, DESCRIPTOR_NAME, name);
 	if (parent)
 		put_number(&descriptor, DESCRIPTOR_PARENT, parent);
+	if (counter)
+		put_bytes(&descriptor, DESCRIPTOR_COUNTER, "", 0); /* of no unit */
 	put_number(&packet, PACKET_SEQUENCE, SEQUENCE);
 	put_message(&packet, PACKET_TRACK_DESCRIPTOR, &descriptor);
 	put_packet(&packet);
@@ -115,14 +120,13 @@ static void describe(uint64_t uuid, uint64_t parent, const char *name)
 static void perfetto_start(const struct dat *d, const struct buffer *b)
 {
 	(void)d, (void)b;
-	describe(1 + TRACK_CPU, 0, "CPUs");
-	describe(1 + TRACK_IRQ, 0, "Interrupts");
-	describe(1 + TRACK_TASK, 0, "Tasks");
+	for (int i = 0; i < NR_TRACK_KINDS; i++)
+		describe(1 + i, 0, track_groups[i], false);
 }
 
 static void perfetto_track(struct track *t)
 {
-	describe(FIRST_TRACK + t->number, 1 + t->kind, t->name);
+	describe(FIRST_TRACK + t->number, 1 + t->kind, t->name, false);
 }
 
 static struct message event;
@@ -184,5 +188,25 @@ static void perfetto_instant(struct track *t, uint64_t ts, const char *name, con
 	put_event(ts);
 }
 
-const struct sink perfetto_sink = {perfetto_start,   perfetto_track, perfetto_begin, perfetto_end,
-				   perfetto_instant, NULL,	     true,	     NULL};
+static void perfetto_count(int id, uint64_t ts, const char *name, long long value)
+{
+	static int described;
+
+	if (id == described) {
+		describe(FIRST_COUNTER + id, 1 + TRACK_MARK, name, true);
+		described++;
+	}
+	event.n = 0;
+	put_number(&event, EVENT_TYPE, TYPE_COUNTER);
+	put_number(&event, EVENT_TRACK, FIRST_COUNTER + id);
+	put_number(&event, EVENT_COUNTER_VALUE, (uint64_t)value);
+	put_event(ts);
+}
+
+const struct sink perfetto_sink = {.start = perfetto_start,
+				   .track = perfetto_track,
+				   .begin = perfetto_begin,
+				   .end = perfetto_end,
+				   .instant = perfetto_instant,
+				   .wants_instants = true,
+				   .count = perfetto_count};

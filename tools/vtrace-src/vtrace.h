@@ -69,7 +69,8 @@ void each_record(const struct dat *d, const struct buffer *b, void (*work)(const
 
 /* --- from records to slices (model.c) --- */
 
-enum track_kind { TRACK_CPU, TRACK_IRQ, TRACK_TASK };
+/* TRACK_MARK: sections that a task marked. TRACK_SPAN: one that tasks marked together (marks.c). */
+enum track_kind { TRACK_CPU, TRACK_IRQ, TRACK_TASK, TRACK_MARK, TRACK_SPAN, NR_TRACK_KINDS };
 
 struct frame {
 	const char *name;
@@ -81,7 +82,7 @@ struct frame {
 struct track {
 	struct track *next, *chain; /* in the order they came; of one hash */
 	enum track_kind kind;
-	int id; /* CPU or pid; idle tasks, which all have pid 0, are -1 - CPU */
+	int id; /* CPU or pid; idle tasks, which all have pid 0, are -1 - CPU; a span's number */
 	unsigned number;
 	const char *name;
 	struct frame *stack;
@@ -104,12 +105,30 @@ struct sink {
 	bool wants_instants;
 	/* A sample of a task, n names from the innermost frame out; NULL: its records are moments like others. */
 	void (*sample)(struct track *t, const char *const *names, int n);
+	/* A counter has this value. Its number is that of its first value among all counters. */
+	void (*count)(int id, uint64_t ts, const char *name, long long value);
 };
 
 struct track *tracks(void);
 /* The kernel's function at an address, or the address; the name of a task. */
 const char *function_name(uint64_t ip);
 const char *comm_of(int pid);
+
+/* The groups of tracks, by kind, as a reader sees them. */
+extern const char *const track_groups[NR_TRACK_KINDS];
+
+/* --- marks of programs (marks.c) --- */
+
+struct mark {
+	char letter; /* B, E, S, F, C or I */
+	const char *name;
+	int id; /* of a counter, or of a span */
+	long long value;
+};
+
+/* Is this text of trace_marker a mark of that form? n: its bytes at most. */
+bool parse_mark(const char *text, size_t n, struct mark *m);
+const char *span_name(int id); /* with the number that its program gave it */
 
 /* --- samples of sysprof (samples.c) --- */
 
