@@ -44,7 +44,7 @@
 #include "output/iter.h"
 #include "tracefs/refused.h"
 #include "tracefs/tracefs.h"
-#include "graph/graph.h"
+#include "tracers/graph/graph.h"
 
 /* Where records go. Set before the first CPU is stepped, and cleared after the last one. [trace_types_lock] */
 static struct trace_array *hw_branch_array;
