@@ -1,16 +1,24 @@
-/* Rooms that keep something for open files, and are not known to kernel/fs. */
+/* Rooms that keep something for open files, and are not known to kernel/fs. Each member may be NULL. Thread context, no
+ * lock held; all may sleep. */
 #pragma once
 
 #include <lib/types.h>
 
 struct file;
+struct seq_file;
 
 struct file_part {
 	/*
-	 * The last reference to a file is gone, and f_ep is set: take away what hangs there. Its names and its
-	 * operations are there still. Thread context, no lock held; may sleep.
+	 * The last reference to a file is gone, and f_ep or i_locks of its inode is set: take away what hangs there.
+	 * Its names and its operations are there still.
 	 */
 	void (*release)(struct file *f);
+	/* A descriptor of the table `owner` was closed, not one of O_PATH, and i_locks of its inode is set. */
+	void (*close)(struct file *f, const void *owner);
+	/* A command of fcntl(2) that kernel/fs does not know. -ENOTTY, which none returns: nor does this part. */
+	long (*fcntl)(unsigned fd, struct file *f, unsigned cmd, unsigned long arg);
+	/* Lines for fdinfo of a descriptor of the table `owner`. */
+	void (*show)(struct seq_file *m, const struct file *f, const void *owner);
 };
 #define REGISTER_FILE_PART(p) REGISTER_IN(file_parts, p)
 DECLARE_TABLE(file_parts, const struct file_part);

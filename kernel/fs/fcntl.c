@@ -3,10 +3,10 @@
  * or the flags of the open file are handled here; all others go to the file's own ioctl.
  */
 #include "files.h"
-#include "locks.h"
 #include "ramfs.h"
 
 #include <fs/fasync.h>
+#include <fs/file_part.h>
 #include <proc/syscall.h>
 #include <uapi/termios.h>
 
@@ -39,18 +39,24 @@ static long fcntl_setfl(unsigned fd, struct file *f, unsigned long arg)
 	return err;
 }
 
+/* Commands of other rooms, and those of signals, among which are all that are wrong. */
+static long fcntl_part(unsigned fd, struct file *f, unsigned cmd, unsigned long arg)
+{
+	const struct file_part *part;
+
+	for_each_in_table(file_parts, part) {
+		long res = part->fcntl ? part->fcntl(fd, f, cmd, arg) : -ENOTTY;
+
+		if (res != -ENOTTY)
+			return res;
+	}
+	return fcntl_owner(f, cmd, arg);
+}
+
 /* Commands that concern the open file, which several descriptors may share. */
 static long fcntl_file(unsigned fd, struct file *f, unsigned cmd, unsigned long arg)
 {
 	switch (cmd) {
-	case F_GETLK:
-	case F_OFD_GETLK:
-		return fcntl_getlk(f, cmd, (struct flock __user *)arg);
-	case F_SETLK:
-	case F_SETLKW:
-	case F_OFD_SETLK:
-	case F_OFD_SETLKW:
-		return fcntl_setlk(fd, f, cmd, (const struct flock __user *)arg);
 	case F_SETFL:
 		return fcntl_setfl(fd, f, arg);
 	case F_GETPIPE_SZ:
@@ -62,7 +68,7 @@ static long fcntl_file(unsigned fd, struct file *f, unsigned cmd, unsigned long 
 	case F_GET_SEALS:
 		return ramfs_get_seals(f);
 	default:
-		return fcntl_owner(f, cmd, arg);
+		return fcntl_part(fd, f, cmd, arg);
 	}
 }
 

@@ -9,7 +9,6 @@
 #include <fs/anon_inode.h>
 #include <fs/fasync.h>
 #include <fs/file_part.h>
-#include <fs/filelock.h>
 #include <fs/inotify.h>
 #include <kernel/export.h>
 #include <kernel/module.h>
@@ -69,6 +68,11 @@ void free_empty_file(struct file *f)
 	release_file(f);
 }
 
+static bool has_locks(const struct file *f)
+{
+	return f->f_inode && READ_ONCE(f->f_inode->i_locks);
+}
+
 /*
  * The last reference is gone. The path is read first, because release() may free what the file is about, and the names
  * go last. A module whose operations these are may go as soon as we give it back.
@@ -79,11 +83,10 @@ static noinline void __fput(struct file *f)
 	struct path path = file_path(f);
 
 	inotify_file(f, f->f_mode & FMODE_WRITE ? IN_CLOSE_WRITE : IN_CLOSE_NOWRITE);
-	if (unlikely(f->f_ep))
+	if (unlikely(f->f_ep || has_locks(f)))
 		for_each_in_table(file_parts, part)
-			part->release(f);
-	if (unlikely(f->f_inode && READ_ONCE(f->f_inode->i_locks)))
-		locks_remove_file(f);
+			if (part->release)
+				part->release(f);
 	if (unlikely(f->f_fown))
 		fown_release(f);
 	if (f->f_op->release)
@@ -105,14 +108,17 @@ EXPORT_SYMBOL(fput);
 
 /*
  * flush() runs at each close(2), release only at the last one. Record locks go with any descriptor of the inode, but
- * not with one of O_PATH. A lock of this process is seen here without file_lock_mutex: see fcntl_setlk().
+ * not with one of O_PATH. A lock of this process is seen here without a lock: see set_record_lock().
  */
 noinline int filp_close(struct file *f, const void *owner)
 {
 	int err = f->f_op->flush ? f->f_op->flush(f) : 0;
+	const struct file_part *part;
 
-	if (unlikely(f->f_inode && READ_ONCE(f->f_inode->i_locks)) && !(f->f_flags & O_PATH))
-		locks_remove_posix(f, owner);
+	if (unlikely(has_locks(f)) && !(f->f_flags & O_PATH))
+		for_each_in_table(file_parts, part)
+			if (part->close)
+				part->close(f, owner);
 	fput(f);
 	return err;
 }

@@ -9,7 +9,7 @@
  */
 #include "internal.h"
 
-#include <fs/filelock.h>
+#include <fs/file_part.h>
 #include <lib/printf.h>
 #include <mm/page.h>
 #include <proc/ptrace.h>
@@ -89,13 +89,16 @@ static int fdinfo_show(struct seq_file *m, void *v)
 	struct task_struct *task = proc_task(inode);
 	unsigned fd = proc_node(inode)->fd;
 	struct file *f = fd_file(inode);
+	const struct file_part *part;
 	u32 flags;
 
 	if (task && !IS_ERR(f)) {
 		flags = READ_ONCE(f->f_flags) | (fd_cloexec_task(task, fd) ? O_CLOEXEC : 0);
 		seq_printf(m, "pos:\t%lld\nflags:\t0%o\nmnt_id:\t%u\nino:\t%llu\n", (long long)READ_ONCE(f->f_pos),
 			   flags, f->f_mnt ? f->f_mnt->mnt_id : 0, (unsigned long long)f->f_inode->i_ino);
-		locks_show_fd(m, f, READ_ONCE(task->files));
+		for_each_in_table(file_parts, part)
+			if (part->show)
+				part->show(m, f, READ_ONCE(task->files));
 		if (f->f_op->show_fdinfo)
 			f->f_op->show_fdinfo(m, f);
 	}

@@ -6,7 +6,6 @@
  */
 #include "../fs/files.h"
 
-#include <fs/filelock.h>
 #include <fs/inotify.h>
 #include <fs/libfs.h>
 #include <lib/printf.h>
@@ -76,13 +75,11 @@ LIMIT(inotify_instances, "inotify/max_user_instances", inotify_max_instances);
 LIMIT(inotify_watches, "inotify/max_user_watches", inotify_max_watches);
 LIMIT(pipe_pages_soft, "pipe-user-pages-soft", pipe_user_pages_soft);
 LIMIT(pipe_pages_hard, "pipe-user-pages-hard", pipe_user_pages_hard);
-static const struct text_file locks_entry = {.path = "locks", .mode = 0444, .show = locks_show};
 static const struct text_file file_max_entry = {
 	.path = "sys/fs/file-max", .mode = 0644, .show = file_max_show, .store = file_max_store};
 static const struct text_file file_nr_entry = {.path = "sys/fs/file-nr", .mode = 0444, .show = file_nr_show};
 static const struct text_file nr_open_entry = {
 	.path = "sys/fs/nr_open", .mode = 0644, .show = nr_open_show, .store = nr_open_store};
-REGISTER_PROC(locks_entry);
 REGISTER_PROC(file_max_entry);
 REGISTER_PROC(file_nr_entry);
 REGISTER_PROC(nr_open_entry);

@@ -1,5 +1,5 @@
 /*
- * Tracepoints of locks on files (kernel/fs/locks.h). Fields and texts are Linux's; in the text are Linux's numbers of
+ * Tracepoints of locks on files (kernel/fs/locks). Fields and texts are Linux's; in the text are Linux's numbers of
  * flags and types.
  */
 #undef TRACE_SYSTEM

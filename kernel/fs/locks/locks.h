@@ -1,9 +1,9 @@
-/* What flock(2) and the record locks of fcntl(2) share: kernel/fs/locks.c. */
+/* What flock(2) and the record locks of fcntl(2) share: locks.c. Thread context; all take a mutex. */
 #pragma once
 
-#include "files.h"
+#include "../files.h"
 
-#include <fs/filelock.h>
+#include <fs/seq_file.h>
 #include <lib/list.h>
 
 #define OFFSET_MAX S64_MAX /* the last byte that a file could have: "up to the end, wherever that is" */
@@ -54,7 +54,7 @@ void locks_give_up(const struct file_lock *request);
 /* What events have as fl_flags of such a request. `more`: FL_SLEEP for one that waits, FL_CLOSE for a close, 0. */
 unsigned locks_flags(const struct file_lock *l, unsigned more);
 
-/* fcntl's commands F_GETLK and F_OFD_GETLK; F_SETLK, F_SETLKW and their twins. 0 or -errno. */
-struct flock;
-int fcntl_getlk(struct file *f, unsigned cmd, struct flock __user *arg);
-int fcntl_setlk(unsigned fd, struct file *f, unsigned cmd, const struct flock __user *arg);
+/* What the room does as a part of open files (fs/file_part.h). */
+void locks_remove_posix(struct file *f, const void *owner);
+void locks_remove_file(struct file *f);
+void locks_show_fd(struct seq_file *m, const struct file *f, const void *owner);

@@ -22,7 +22,7 @@
  */
 #include "locks.h"
 
-#include <fs/seq_file.h>
+#include <fs/text_file.h>
 #include <mm/slab.h>
 #include <proc/cred.h>
 #include <sched/wait.h>
@@ -489,7 +489,8 @@ static void show_tree(struct seq_file *m, const struct file_lock *root, u64 numb
 	}
 }
 
-int locks_show(struct seq_file *m, void *v)
+/* The text of /proc/locks. */
+static int locks_show(struct seq_file *m, void *v)
 {
 	const struct file_lock *l;
 	u64 number = 0;
@@ -500,6 +501,9 @@ int locks_show(struct seq_file *m, void *v)
 	mutex_unlock(&file_lock_mutex);
 	return 0;
 }
+
+static const struct text_file locks_entry = {.path = "locks", .mode = 0444, .show = locks_show};
+REGISTER_PROC(locks_entry);
 
 void locks_show_fd(struct seq_file *m, const struct file *f, const void *owner)
 {

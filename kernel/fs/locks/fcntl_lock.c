@@ -7,6 +7,7 @@
  */
 #include "locks.h"
 
+#include <fs/file_part.h>
 #include <trace/events/filelock.h>
 #include <uapi/fcntl.h>
 
@@ -55,7 +56,7 @@ static int make_request(struct file *f, bool ofd, const struct flock *fl, struct
  * with F_UNLCK is allowed for open files only, and returns a lock that the file itself has. 0, -EFAULT, -EINVAL,
  * -EOVERFLOW.
  */
-int fcntl_getlk(struct file *f, unsigned cmd, struct flock __user *arg)
+static int fcntl_getlk(struct file *f, unsigned cmd, struct flock __user *arg)
 {
 	bool ofd = cmd == F_OFD_GETLK;
 	struct file_lock request, found;
@@ -120,7 +121,7 @@ static int set_record_lock(unsigned fd, const struct flock *fl, const struct fil
 	return err;
 }
 
-int fcntl_setlk(unsigned fd, struct file *f, unsigned cmd, const struct flock __user *arg)
+static int fcntl_setlk(unsigned fd, struct file *f, unsigned cmd, const struct flock __user *arg)
 {
 	bool ofd = cmd == F_OFD_SETLK || cmd == F_OFD_SETLKW, wait = cmd == F_SETLKW || cmd == F_OFD_SETLKW;
 	struct file_lock request;
@@ -135,3 +136,23 @@ int fcntl_setlk(unsigned fd, struct file *f, unsigned cmd, const struct flock __
 	trace_fcntl_setlk(&request, locks_flags(&request, wait ? FL_SLEEP : 0), err);
 	return err;
 }
+
+static long locks_fcntl(unsigned fd, struct file *f, unsigned cmd, unsigned long arg)
+{
+	switch (cmd) {
+	case F_GETLK:
+	case F_OFD_GETLK:
+		return fcntl_getlk(f, cmd, (struct flock __user *)arg);
+	case F_SETLK:
+	case F_SETLKW:
+	case F_OFD_SETLK:
+	case F_OFD_SETLKW:
+		return fcntl_setlk(fd, f, cmd, (const struct flock __user *)arg);
+	default:
+		return -ENOTTY;
+	}
+}
+
+static const struct file_part locks_part = {
+	.release = locks_remove_file, .close = locks_remove_posix, .fcntl = locks_fcntl, .show = locks_show_fd};
+REGISTER_FILE_PART(locks_part);
