@@ -34,8 +34,14 @@ static long put_termios(struct termios t, struct termios __user *to)
 /* TCGETA: what the older structure has room for. */
 static long put_termio(struct termios t, struct termio __user *to)
 {
-	struct termio old = {t.c_iflag, t.c_oflag, t.c_cflag, t.c_lflag, t.c_line, {0}};
+	struct termio old;
 
+	memset(&old, 0, sizeof(old)); /* the byte behind its members, too */
+	old.c_iflag = t.c_iflag;
+	old.c_oflag = t.c_oflag;
+	old.c_cflag = t.c_cflag;
+	old.c_lflag = t.c_lflag;
+	old.c_line = t.c_line;
 	memcpy(old.c_cc, t.c_cc, sizeof(old.c_cc));
 	return copy_to_user(to, &old, sizeof(old)) ? -EFAULT : 0;
 }

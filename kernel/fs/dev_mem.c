@@ -53,18 +53,14 @@ static ssize_t zero_read(struct file *f, char __user *buf, size_t n, loff_t *pos
 
 /*
  * A shared mapping is memory that only fork shares, and the oldest way to have that. A private one is anonymous memory
- * with a name: the device keeps no page, so a read makes a page of zeroes for this mapping alone.
+ * with a name (vma_is_anonymous): what is written counts as the program's, and fork copies it.
  */
 static int zero_mmap(struct file *f, struct vm_area_struct *vma)
 {
-	return vma->vm_flags & VM_SHARED ? vma_share_zeroes(vma) : 0;
-}
-
-static struct page *zero_get_page(struct file *f, unsigned long pgoff)
-{
-	struct page *page = alloc_page(GFP_USER | __GFP_ZERO);
-
-	return page ? page : ERR_PTR(-ENOMEM);
+	if (vma->vm_flags & VM_SHARED)
+		return vma_share_zeroes(vma);
+	vma->vm_flags |= VM_HASANON;
+	return 0;
 }
 
 /* For splice(2) and sendfile(2). The position stays, as for a read. */
@@ -87,8 +83,7 @@ static const struct file_operations zero_fops = {.read = zero_read,
 						 .write = null_write,
 						 .write_kernel = null_write_kernel,
 						 .llseek = noop_llseek,
-						 .mmap = zero_mmap,
-						 .get_page = zero_get_page};
+						 .mmap = zero_mmap};
 static const struct file_operations full_fops = {
 	.read = zero_read, .read_kernel = zero_read_kernel, .write = full_write, .llseek = noop_llseek};
 

@@ -55,7 +55,8 @@ static __always_inline struct fd fdget_raw(unsigned fd)
 {
 	struct files_struct *files = current->files;
 
-	if (likely(atomic_read(&files->count) == 1))
+	/* Acquire pairs with put_files_struct() of a task that has closed files: what it took out is seen as gone. */
+	if (likely(smp_load_acquire(&files->count.counter) == 1))
 		return (struct fd){files_lookup(files, fd), 0};
 	return fdget_shared(fd);
 }

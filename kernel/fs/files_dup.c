@@ -97,7 +97,7 @@ int unshare_files(const struct fd_range *hole)
 {
 	struct files_struct *old = current->files, *new;
 
-	if (atomic_read(&old->count) == 1)
+	if (smp_load_acquire(&old->count.counter) == 1) /* as in fdget_raw() */
 		return 0;
 	new = dup_fd(old, hole);
 	if (IS_ERR(new))

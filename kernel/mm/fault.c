@@ -261,7 +261,7 @@ static noinline int handle_pte_fault(struct fault *f)
 		return -ENOMEM;
 	pte = READ_ONCE(*f->slot);
 	if (pte_none(pte))
-		return f->vma->vm_file || f->vma->vm_shm ? do_file_page(f) : do_anonymous_page(f);
+		return vma_is_anonymous(f->vma) ? do_anonymous_page(f) : do_file_page(f);
 	if (f->flags & FAULT_FLAG_WRITE && !pte_write(pte))
 		return do_wp_page(f, pte);
 	/* Another thread made it good while this one waited for mmap_lock; only the TLB still has the old view. */

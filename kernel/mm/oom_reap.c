@@ -28,7 +28,7 @@ static void reap_areas(struct mm_struct *mm)
 	struct vm_area_struct *vma, *next;
 
 	list_for_each_entry_safe(vma, next, &mm->area_list, list)
-		if (!vma->vm_file)
+		if (!vma->vm_file || vma_is_anonymous(vma))
 			unmap_locked(mm, vma->vm_start, vma->vm_end); /* no area is split, so it cannot fail */
 }
 

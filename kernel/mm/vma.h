@@ -117,6 +117,12 @@ static inline unsigned long vma_pages(const struct vm_area_struct *vma)
 	return (vma->vm_end - vma->vm_start) >> PAGE_SHIFT;
 }
 
+/* Of no file, or of one that lends its name alone and has no pages (a private mapping of /dev/zero). */
+static inline bool vma_is_anonymous(const struct vm_area_struct *vma)
+{
+	return vma->vm_file ? !vma->vm_file->f_op->get_page : !vma->vm_shm;
+}
+
 /* [p] Count a page in (n = 1) or out (n = -1) of the address space. The zero page does not count. */
 static inline void count_page(struct mm_struct *mm, const struct page *page, int n)
 {

@@ -21,7 +21,7 @@ is_mapped() {
 	grep -q instances/i/per_cpu/cpu0/trace_pipe_raw /proc/$holder/maps
 }
 await 'it is mapped' is_mapped
-same 'flags' 'VmFlags: rd sh mr me ms dc de dd ' "$(grep -A 30 trace_pipe_raw /proc/$holder/smaps | grep -m 1 VmFlags)"
+same 'flags' 'VmFlags: rd sh mr ms dc de dd ' "$(grep -A 30 trace_pipe_raw /proc/$holder/smaps | grep -m 1 VmFlags)"
 same 'nothing is open' '' "$(ls -l /proc/$holder/fd | grep -o trace_pipe_raw)"
 rmdir instances/i 2> /dev/null && fail 'the instance goes under a mapping'
 kill $holder

@@ -83,6 +83,9 @@ echo 'u:t_line u32 a; u32 b;' >> dynamic_events
 same 'other fields' 98 "$(status dynamic_events 'u:t_line u32 b; u32 a')"
 same 'no type' 22 "$(status dynamic_events 'u:t_line2 nosuch a')"
 holds 'the line' dynamic_events 'u:t_line u32 a; u32 b'
+for name in enable filter; do # the folder of all has files of these names
+	same "named $name" 22 "$(status dynamic_events "u:$name u32 a")"
+done
 same 'without its fields' 2 "$(status dynamic_events '-:t_line')"
 runs 'deleted' errno -a dynamic_events '-:user_events/t_line u32 a; u32 b'
 holds 'none' dynamic_events ''
@@ -94,6 +97,10 @@ same 'one more' 24 "$(status dynamic_events 'u:t_two')"
 echo 32768 > $limit
 echo > dynamic_events
 holds 'all deleted' dynamic_events ''
+# A structure with such a name is no text whose place the record says: its bytes are not followed.
+echo 'u:t_odd struct __data_loc_char s 4' >> dynamic_events
+same 'no text' 22 "$(status events/user_events/t_odd/filter 's == "x"')"
+echo > dynamic_events
 
 # -- a number that is used again does not show old records
 made 't_old u8 a' 1 7

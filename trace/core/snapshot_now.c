@@ -214,7 +214,7 @@ static void settle_here(void *arg)
 
 /*
  * Parts of CPUs that are not online are exchanged from here, since nothing writes to them. Each other CPU is asked to
- * exchange its own.
+ * exchange its own. While a program has mapped a ring, none can be exchanged, and its part stays pending.
  */
 void trace_snapshot_settle(struct trace_array *tr)
 {
@@ -228,7 +228,7 @@ void trace_snapshot_settle(struct trace_array *tr)
 	trace_max_exchange_absent(tr, tr->max->newest);
 	max_unlock(tr->max, flags);
 	for_each_online_cpu(cpu)
-		while (cpumask_test_cpu(cpu, &tr->max->pending)) {
+		while (cpumask_test_cpu(cpu, &tr->max->pending) && !READ_ONCE(tr->max->mapped)) {
 			/* -EBUSY: into the middle of a write, which takes a few instructions more. */
 			if (smp_call_function_single(cpu, settle_here, &s, true) || s.err != -EBUSY)
 				break;

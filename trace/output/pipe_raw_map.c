@@ -111,7 +111,7 @@ static int map_ring(struct vm_area_struct *vma, struct raw_mapping *m)
 	}
 	m->raw = raw; /* the area's reference */
 	vma->vm_file = file;
-	vma->vm_flags = (vma->vm_flags & ~VM_MAYWRITE) | VM_WHOLE;
+	vma->vm_flags = (vma->vm_flags & ~VM_MAYWRITE) | VM_NOEXEC | VM_WHOLE;
 	return 0;
 }
 

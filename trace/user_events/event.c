@@ -187,9 +187,13 @@ static int create(const char *name, const char *fields, u16 flags, struct user_e
 	atomic_set(&e->refs, 1);
 	e->reg_name = e->name = kasprintf(GFP_KERNEL, "%s", name);
 	if (e->name && flags & USER_EVENT_REG_MULTI_FORMAT)
-		e->name = kasprintf(GFP_KERNEL, "%s.%llx", name, (unsigned long long)next_multi++);
-	if (e->name)
+		e->name = kasprintf(GFP_KERNEL, "%s.%llx", name, (unsigned long long)next_multi);
+	if (e->name && strlen(e->name) > NAME_MAX) {
+		err = -EINVAL;
+	} else if (e->name) {
+		next_multi += e->name != e->reg_name;
 		err = user_event_parse_fields(e, fields) ?: publish(e);
+	}
 	if (err)
 		free_event(e);
 	else
@@ -240,7 +244,18 @@ static int find_or_create(const char *name, const char *fields, u16 flags, struc
 
 static void reap(void);
 
-/* A name is that of a directory. Text flags, which a colon begins, are not known yet. */
+/* May an event have this name? It is that of a directory, beside two files of the system's. */
+static bool name_is_good(const char *name)
+{
+	static const char *const taken[] = {".", "..", "enable", "filter"};
+
+	for (unsigned i = 0; i < ARRAY_SIZE(taken); i++)
+		if (!strcmp(name, taken[i]))
+			return false;
+	return strlen(name) <= NAME_MAX && user_event_is_clean(name, "/:");
+}
+
+/* Text flags, which a colon begins, are not known yet. */
 int user_event_open(const char *text, u16 flags, struct user_event **found)
 {
 	size_t len = strcspn(text, " ");
@@ -252,7 +267,7 @@ int user_event_open(const char *text, u16 flags, struct user_event **found)
 	if (!name || !user_events_wq)
 		goto free;
 	err = -EINVAL;
-	if (len > NAME_MAX || !user_event_is_clean(name, "/:") || !strcmp(name, ".") || !strcmp(name, ".."))
+	if (!name_is_good(name))
 		goto free;
 	err = -EPERM;
 	if (!may_persist(flags))

@@ -114,14 +114,17 @@ static const char *field_format(const struct trace_event_field *f)
 	return f->is_signed ? "%d" : "%u";
 }
 
-/* By the type's text, as Linux does for all events. */
+/*
+ * By the type's text, as Linux does for all events. But a text whose place the record says is one by its beginning, as
+ * in user_event_is_valid(): Linux looks for the word anywhere, and a structure may be named so.
+ */
 static enum trace_filter_type type_filter(const char *type)
 {
 	bool is_text = strstr(type, "char");
 
-	if (strstr(type, "__data_loc"))
+	if (begins(type, "__data_loc "))
 		return is_text ? FILTER_DYN_STRING : strstr(type, "cpumask_t") ? FILTER_CPUMASK : FILTER_OTHER;
-	if (strstr(type, "__rel_loc"))
+	if (begins(type, "__rel_loc "))
 		return is_text ? FILTER_RDYN_STRING : FILTER_OTHER;
 	return is_text && strchr(type, '[') ? FILTER_STATIC_STRING : FILTER_OTHER;
 }

@@ -28,6 +28,7 @@
 #include <lib/hash.h>
 #include <mm/mm.h>
 #include <mm/mm_part.h>
+#include <mm/oom.h>
 #include <mm/slab.h>
 #include <mm/uaccess.h>
 #include <sched/sched.h>
@@ -233,14 +234,19 @@ static struct user_place *find_stale(struct user_program **owner)
 	return found;
 }
 
-/* [m] inside: the fault alone. -ENOENT: the memory is going. */
-static int fault_in(struct mm_struct *mm, unsigned long addr, const bool *gone)
+/*
+ * [m] inside: the fault alone. -ENOENT: the memory is going, -ENOMEM: memory was full, and there may be some by now,
+ * -EFAULT: the program may not write there.
+ */
+static int fault_in(struct user_program *p, unsigned long addr)
 {
 	int err;
 
-	mutex_lock(&mm->mmap_lock);
-	err = gone && *gone ? -ENOENT : handle_mm_fault_locked(mm, addr, FAULT_FLAG_WRITE) ? -EFAULT : 0;
-	mutex_unlock(&mm->mmap_lock);
+	mutex_lock(&p->mm->mmap_lock);
+	err = p->gone ? -ENOENT : handle_mm_fault_locked(p->mm, addr, FAULT_FLAG_WRITE);
+	mutex_unlock(&p->mm->mmap_lock);
+	if (err == -ENOMEM)
+		out_of_memory(GFP_USER, 0);
 	return err;
 }
 
@@ -269,9 +275,9 @@ static void fault_done(struct user_program *p, unsigned long addr, u64 when, int
 		if (place->addr != addr || !place->stale || p->gone)
 			continue;
 		place->tries++;
-		if (err)
+		if (err && (err != -ENOMEM || place->tries == TRIES_MAX))
 			give_up(p, place, when);
-		else
+		else if (!err)
 			update_place(p, place);
 	}
 	mutex_unlock(&p->mm->mmap_lock);
@@ -290,7 +296,7 @@ static void fault_work_fn(struct work_struct *work)
 		int err;
 
 		mutex_unlock(&event_mutex);
-		err = fault_in(p->mm, addr, &p->gone);
+		err = fault_in(p, addr);
 		mutex_lock(&event_mutex);
 		fault_done(p, addr, when, err);
 		p->pins--;
@@ -303,7 +309,7 @@ static void fault_work_fn(struct work_struct *work)
 
 bool user_program_may_write(unsigned long addr)
 {
-	return !fault_in(current->mm, addr, NULL);
+	return !handle_mm_fault(current->mm, addr, FAULT_FLAG_WRITE);
 }
 
 /* [e, m] NULL: the program has none for this bit. */

@@ -157,6 +157,35 @@ static void zero_private(void)
 	free(text);
 }
 
+/* kB of a line of /proc/self/status. */
+static long status_kb(const char *name)
+{
+	char *text = vt_read_file("/proc/self/status", NULL), *line = text ? strstr(text, name) : NULL;
+	long kb = line ? atol(line + strlen(name)) : -1;
+
+	free(text);
+	return kb;
+}
+
+/* What is read costs no memory, and what is written counts as the program's own, which the OOM killer looks at. */
+static void zero_costs(void)
+{
+	int fd = (int)CHECK_CALL(open("/dev/zero", O_RDONLY));
+	volatile char *p = mmap(NULL, 256 * 4096, RO | WO, PRIVATE, fd, 0);
+	long file = status_kb("RssFile:"), own = status_kb("RssAnon:"), sum = 0;
+
+	CHECK(p != MAP_FAILED && file >= 0 && own > 0);
+	for (int i = 0; i < 256; i++)
+		sum += p[i * 4096];
+	CHECK_EQ(sum, 0);
+	CHECK_RANGE(status_kb("RssFile:") - file, 0, 64);
+	CHECK_RANGE(status_kb("RssAnon:") - own, 0, 64);
+	for (int i = 0; i < 256; i++)
+		p[i * 4096] = 1;
+	CHECK_RANGE(status_kb("RssFile:") - file, 0, 64);
+	CHECK_RANGE(status_kb("RssAnon:") - own, 1024, 1024 + 64);
+}
+
 /* --- attributes --- */
 
 struct made {
@@ -307,6 +336,7 @@ int main(int argc, char **argv)
 		{"mappings", mappings},
 		{"zero_shared", zero_shared},
 		{"zero_private", zero_private},
+		{"zero_costs", zero_costs},
 		{"attributes", attributes},
 		{"links", links},
 		{"settings", settings},

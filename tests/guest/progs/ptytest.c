@@ -462,9 +462,11 @@ static void old_modes(void)
 {
 	int master = open_master(), slave = open_slave();
 	struct kernel_modes all = modes_of(slave), now;
-	struct old_modes old = {0};
+	struct old_modes old;
 
+	memset(&old, 0x55, sizeof(old));
 	CHECK_CALL(ioctl(slave, GETA, &old));
+	CHECK_EQ(((unsigned char *)&old)[sizeof(old) - 1], 0); /* behind the keys */
 	CHECK_EQ(old.iflag, all.iflag & 0xffff);
 	CHECK_EQ(old.oflag, all.oflag & 0xffff);
 	CHECK_EQ(old.lflag, all.lflag & 0xffff);

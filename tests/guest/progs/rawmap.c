@@ -315,6 +315,7 @@ static void refused(void)
 	must_not_map(r.fd, PROT_READ, MAP_SHARED, PAGE, PAGE, EINVAL); /* in the middle of a sub-buffer */
 	CHECK_EQ((long)map_raw(r.fd, 2 * PAGE, r.bytes - 2 * PAGE) == -1, false);
 	CHECK_ERRNO(check_syscall(SYS_mprotect, (long)r.meta, (long)r.bytes, PROT_READ | PROT_WRITE, 0, 0, 0), EACCES);
+	CHECK_ERRNO(check_syscall(SYS_mprotect, (long)r.meta, (long)r.bytes, PROT_READ | PROT_EXEC, 0, 0, 0), EACCES);
 	/* It is one piece. */
 	CHECK_ERRNO(check_syscall(SYS_mprotect, (long)r.meta, (long)half, PROT_NONE, 0, 0, 0), EINVAL);
 	CHECK_ERRNO(munmap((char *)r.meta + half, r.bytes - half), EINVAL);

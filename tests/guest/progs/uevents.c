@@ -112,6 +112,7 @@ static void refused(void)
 	int fd = data_file();
 	struct user_reg reg;
 	char form[600];
+	static char long_name[256]; /* with the number of its form it would be longer than a name may be */
 
 	const struct {
 		unsigned size, bit, bytes, flags;
@@ -133,6 +134,7 @@ static void refused(void)
 		{28, 0, 4, 0, (unsigned long)words, "t_refused:flag u32 a", EINVAL},
 		{28, 0, 4, 0, (unsigned long)words, "t/refused u32 a", EINVAL},
 		{28, 0, 4, 0, (unsigned long)words, " u32 a", EINVAL},
+		{28, 0, 4, USER_EVENT_REG_MULTI_FORMAT, (unsigned long)words, long_name, EINVAL},
 		{28, 0, 4, 0, (unsigned long)words, "t_refused long a", EINVAL},
 		{28, 0, 4, 0, (unsigned long)words, "t_refused u32", EINVAL},
 		{28, 0, 4, 0, (unsigned long)words, "t_refused u32  a", EINVAL},
@@ -145,6 +147,7 @@ static void refused(void)
 		{28, 0, 4, 0, (unsigned long)words, "t_refused __data_loc char[]", EINVAL},
 	};
 
+	memset(long_name, 'n', sizeof(long_name) - 1);
 	memset(form, 'x', sizeof(form) - 1);
 	form[sizeof(form) - 1] = '\0';
 	CHECK_ERRNO(ioctl(fd, DIAG_IOCSREG, (void *)16), EFAULT);
