@@ -60,25 +60,11 @@ else
 # From the command line only: an ARCH=arm64 in the environment is for building Linux and must not reach us.
 ifeq ($(origin ARCH),command line)
 
-NOPG ?=
-NOEVENTS ?=
-# From the command line only, since an environment may well have a BRANCH that means another thing.
-ifneq ($(origin BRANCH),command line)
-override BRANCH :=
-endif
-ifneq ($(filter-out 1 all,$(BRANCH)),)
-$(error BRANCH=$(BRANCH): it is 1 (hints are counted) or all (each `if` is, too))
-endif
-# GCOV="FILE ..." has the compiler count the branches of these files, too, for comparing (tests/guest/test_branch.py).
-ifneq ($(origin GCOV),command line)
-override GCOV :=
-endif
-VARIANT := $(if $(NOPG),-nopg)$(if $(NOEVENTS),-noevents)$(if $(BRANCH),-branch)$(if $(filter all,$(BRANCH)),-all)$(if $(GCOV),-gcov)
+include mk/variant.mk
 .DEFAULT_GOAL := all
-FULL := build/$(ARCH)$(VARIANT)
-include mk/rooms.mk
-override VARIANT := $(VARIANT)$(CHOICE)
+FULL := build/$(ARCH)$(COUNTING)
 BUILD := build/$(ARCH)$(VARIANT)
+include mk/rooms.mk
 include mk/toolchain.mk mk/kernel.mk mk/vdso.mk
 include $(if $(VARIANT),,$(wildcard mk/userland.mk $(if $(wildcard mk/userland.mk),mk/session.mk) mk/guest_progs.mk))
 
@@ -91,6 +77,8 @@ endif
 .PHONY: all
 
 else
+
+include mk/variant.mk
 
 # The inner make takes the user's -j, or as many jobs as there are CPUs when there was none.
 inner = +$(Q)$(MAKE) $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(cpus)) ARCH=$(1)
@@ -128,10 +116,11 @@ toolchain: deps-build
 deps-build deps-run deps-iso deps-test deps-labs deps-lint:
 	$(Q)PYTHON=$(PYTHON) tools/deps.sh $(@:deps-%=%)
 
-ifneq ($(origin CORE)$(origin WITH)$(origin WITHOUT),undefinedundefinedundefined)
+# A variant of the kernel runs the programs of the full one.
+ifneq ($(VARIANT),)
 $(MACHINES): %: full-%
 full-%: deps-build
-	$(call inner,$(ARCH_$*)) CORE= WITH= WITHOUT= all
+	$(call inner,$(ARCH_$*)) NOPG= NOEVENTS= BRANCH= GCOV= CORE= WITH= WITHOUT= all
 endif
 $(MACHINES): deps-build
 	$(Q)test -n '$(filter $@,$(HERE))' || { echo 'make: there is no arch/$(ARCH_$@) in this tree; there is: $(HERE)' >&2; exit 1; }

@@ -15,6 +15,7 @@
 #:          FILES="here:/there ..." puts files and folders into the guest; out of a session: `tohost FILE` in it, to the folder OUT=build/ARCH/out
 #:          SHARE=folder: it is /host in the guest, to read and write, as it is here at that moment (docs/host-folder.md)
 #:          BRANCH=1 or all: the kernel whose hints, or all of whose branches, count themselves (docs/tracer-branch.md)
+#:          CORE=1, WITH="NAMES", WITHOUT="NAMES", NOPG=1, NOEVENTS=1: the kernel that a build with these words makes
 #:          ROOT=debian: the shell or the script runs in the folder of make debian-root (or ROOT=folder; docs/programs.md)
 #:          ACCEL=tcg|kvm|hvf: what runs the guest, tcg by default; the others only a guest of the host's own kind (docs/hosts.md)
 #:          ICOUNT=1: a guest instruction is a nanosecond, so that measured times are the guest's alone, not the host's
@@ -49,27 +50,24 @@ vrun = $(PYTHON) tools/vrun --arch $(ARCH_$(1)) --smp $(SMP) --mem $(MEM) $(if $
 	$(if $(IRQCHIP),--irqchip $(IRQCHIP)) $(FILES:%=--file '%') $(if $(GIC),--gic $(GIC)) $(if $(filter-out 0,$(ICOUNT)),--icount) \
 	$(if $(ACCEL),--accel '$(ACCEL)') \
 	$(if $(filter kernel,$(BOOT)),--append '$(APPEND)' $(if $(BOOTCONFIG),--bootconfig '$(BOOTCONFIG)'),--boot $(BOOT)) $(if $(SHARE),--share '$(SHARE)') \
-	$(if $(COUNTED),--build build/$(ARCH_$(1))-branch$(if $(filter all,$(BRANCH)),-all)) \
+	$(if $(VARIANT),--build build/$(ARCH_$(1))$(VARIANT)) \
 	$(if $(ROOT),--root '$(if $(filter debian,$(ROOT)),build/$(ARCH_$(1))/debian,$(ROOT))')
 
-# BRANCH=1 and BRANCH=all, on the command line as for a build: the kernel that counts its branches (docs/tracer-branch.md).
-COUNTED := $(if $(filter command,$(origin BRANCH)),$(BRANCH))
-
-$(MACHINES:%=qemu-%): qemu-%: deps-run $(if $(COUNTED),branch-%,%)
+$(MACHINES:%=qemu-%): qemu-%: deps-run %
 	$(Q)$(call vrun,$*) --interactive $(if $(OUT),--out '$(OUT)')
 
-$(MACHINES:%=run-%): run-%: deps-run $(if $(COUNTED),branch-%,%)
+$(MACHINES:%=run-%): run-%: deps-run %
 	$(Q)test -n '$(SCRIPT)' || { echo 'make $@: SCRIPT=file names the shell script to run inside' >&2; exit 2; }
 	$(Q)$(call vrun,$*) --session '$(SCRIPT)'
 
-$(MACHINES:%=gdb-%): gdb-%: deps-run $(if $(COUNTED),branch-%,%)
+$(MACHINES:%=gdb-%): gdb-%: deps-run %
 	$(Q)$(call vrun,$*) --gdb $(GDB_PORT) $(if $(LAYOUT),--layout $(LAYOUT))
 
-$(MACHINES:%=attach-%): attach-%: deps-run $(if $(COUNTED),branch-%,%)
+$(MACHINES:%=attach-%): attach-%: deps-run %
 	@echo 'a debugger attaches at 127.0.0.1:$(GDB_PORT)'
 	$(Q)$(call vrun,$*) --interactive --qemu-arg=-S --qemu-arg=-gdb --qemu-arg=tcp:127.0.0.1:$(GDB_PORT)
 
-$(MACHINES:%=replay-%): replay-%: deps-run $(if $(COUNTED),branch-%,%)
+$(MACHINES:%=replay-%): replay-%: deps-run %
 	$(Q)$(call vrun,$*) --replay $(GDB_PORT) $(if $(LAYOUT),--layout $(LAYOUT)) $(if $(SCRIPT),'$(SCRIPT)')
 
 $(MACHINES:%=console-%): override FILES :=

@@ -1,10 +1,7 @@
 # Which rooms of the file `rooms` a kernel has.
 #
-# CORE=1 leaves out all that are optional, WITH="NAMES" but these; WITHOUT="NAMES" leaves out these. Such a kernel has a folder
-# of its own under build/. A room whose folder is not there is left out of every kernel.
+# mk/variant.mk has the choice. A room whose folder is not there is left out of every kernel.
 KERNEL_ROOMS := $(filter-out $(filter-out arch/$(ARCH),$(wildcard arch/*)),$(shell awk '/^[^#]/ && $$2 != "-" {print $$1}' rooms))
-CHOICE := $(if $(CORE),-core)$(if $(WITH),-with-$(subst $(subst ,, ),-,$(subst /,_,$(sort $(WITH)))))$(if \
-	$(WITHOUT),-without-$(subst $(subst ,, ),-,$(subst /,_,$(sort $(WITHOUT)))))
 LEFT_OUT :=
 ifneq ($(CHOICE)$(filter-out $(wildcard $(KERNEL_ROOMS)),$(KERNEL_ROOMS)),)
 LEFT_OUT := $(shell $(PYTHON) tools/rooms.py --left-out $(if $(CORE),--core) --with '$(WITH)' --without '$(WITHOUT)')

@@ -154,6 +154,7 @@ class Setup:
         goal = self.machine.goal
         variants = {f"{self.arch}-{name}": f"{name}-{goal}" for name in ("nopg", "noevents", "branch")}
         variants[f"{self.arch}-branch-all"] = f"branch-{goal} BRANCH=all"
+        variants[f"{self.arch}-core"] = f"{goal} CORE=1"
         return variants.get(os.path.basename(os.path.abspath(self.build)), goal)
 
     def _check_files(self):

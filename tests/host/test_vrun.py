@@ -446,21 +446,39 @@ def test_make_hands_icount_on(given, wanted):
         assert done.stdout.split().count("--icount") == wanted, done.stdout
 
 
-@pytest.mark.parametrize("given, folder", [((), None), (("BRANCH=1",), "branch"), (("BRANCH=all",), "branch-all")])
-def test_make_runs_the_kernel_that_counts_branches(given, folder):
+def rules(*given):
+    """All that make knows with these words."""
+    words = ["make", "-n", "-p", "help", *given]
+    return subprocess.run(words, text=True, cwd=os.path.join(HERE, "../.."), capture_output=True, check=True).stdout
+
+
+@pytest.mark.parametrize(
+    "given, variant",
+    [
+        ((), ""),
+        (("BRANCH=1",), "-branch"),
+        (("BRANCH=all",), "-branch-all"),
+        (("CORE=1",), "-core"),
+        (("CORE=1", "WITH=hist trace/synth"), "-core-with-hist-trace_synth"),
+        (("WITHOUT=noise", "BRANCH=1"), "-branch-without-noise"),
+        (("NOPG=1",), "-nopg"),
+    ],
+)
+def test_make_runs_the_kernel_that_it_builds(given, variant):
+    """And builds the full one first, whose programs each runs."""
     for arch, machine in MACHINES.items():
-        made = f"branch-{machine.goal}" if folder else machine.goal
-        goals = [f"{goal}-{machine.goal}" for goal in ("qemu", "run", "gdb", "replay")]
+        goals = [f"{goal}-{machine.goal}" for goal in ("qemu", "run", "gdb", "attach", "replay", "console")]
         done = subprocess.run(
-            ["make", "-n", "-o", "deps-run", "-o", made, *goals, "SCRIPT=x", *given],
+            ["make", "-n", "-o", "deps-run", "-o", machine.goal, *goals, "SCRIPT=x", *given],
             text=True,
             cwd=os.path.join(HERE, "../.."),
             capture_output=True,
             check=True,
         )
         said = done.stdout.split()
-        assert said.count("tools/vrun") == 4 and said.count("--build") == (4 if folder else 0), done.stdout
-        assert said.count(f"build/{arch}-{folder}") == (4 if folder else 0)
+        folders = re.findall(r"--build (\S+)", done.stdout)
+        assert said.count("tools/vrun") == 6 and folders == [f"build/{arch}{variant}"] * (6 if variant else 0)
+        assert bool(re.search(rf"(?m)^{machine.goal}:.* full-{machine.goal}\b", rules(*given))) == bool(variant)
 
 
 def test_make_hands_files_on():

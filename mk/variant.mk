@@ -1,0 +1,22 @@
+# Which kernel is meant: the full one, or a variant with a folder of its own, build/ARCH$(VARIANT).
+#
+# NOPG=1, NOEVENTS=1, BRANCH and GCOV are for comparing. CORE=1 leaves out all rooms that are optional, WITH="NAMES" but these;
+# WITHOUT="NAMES" leaves out these.
+NOPG ?=
+NOEVENTS ?=
+# From the command line only, since an environment may well have such names that mean other things.
+ifneq ($(origin BRANCH),command line)
+override BRANCH :=
+endif
+ifneq ($(filter-out 1 all,$(BRANCH)),)
+$(error BRANCH=$(BRANCH): it is 1 (hints are counted) or all (each `if` is, too))
+endif
+# GCOV="FILE ..." has the compiler count the branches of these files, too, for comparing (tests/guest/test_branch.py).
+ifneq ($(origin GCOV),command line)
+override GCOV :=
+endif
+COUNTING := $(if $(NOPG),-nopg)$(if $(NOEVENTS),-noevents)$(if $(BRANCH),-branch)$(if $(filter all,$(BRANCH)),-all)$(if $(GCOV),-gcov)
+
+CHOICE := $(if $(CORE),-core)$(if $(WITH),-with-$(subst $(subst ,, ),-,$(subst /,_,$(sort $(WITH)))))$(if \
+	$(WITHOUT),-without-$(subst $(subst ,, ),-,$(subst /,_,$(sort $(WITHOUT)))))
+override VARIANT := $(COUNTING)$(CHOICE)
