@@ -16,6 +16,9 @@ from elfimage import BuildError, main_wrapper  # noqa: E402
 
 LINE = re.compile(rb"~module sum [0-9a-f]{16}~\n\Z")
 FACTOR = 0x9E3779B97F4A7C15
+ELF_64, ET_REL = b"\x7fELF\2\1", struct.pack(
+    "<H", 1
+)  # a little-endian file's first bytes, and its type from byte 16 on
 
 
 def sum_of(data):
@@ -41,7 +44,10 @@ def main():
     for path in sys.argv[1:]:
         try:
             with open(path, "r+b") as file:
-                data = with_sum(file.read())
+                data = file.read()
+                if not data.startswith(ELF_64) or data[16:18] != ET_REL:
+                    raise BuildError(f"{path}: not a module: no ELF file that can be linked on (relocatable)")
+                data = with_sum(data)
                 file.seek(0)
                 file.write(data)
                 file.truncate()

@@ -472,3 +472,22 @@ def test_closed_terminal_ends_a_gdb_session(made):
     else:
         raise AssertionError("QEMU is still there")
     session.closed = True
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"all:\n", b"\x7fELF\2\1", b"\x7fELF\2\1" + bytes(10) + b"\2\0", b"\x7fELF\1\1" + bytes(10) + b"\1\0"],
+)
+def test_only_a_module_gets_a_sum(tmp_path, data):
+    """A program and a 32-bit object are no modules. A second sum takes the place of the first."""
+    path = tmp_path / "file"
+    path.write_bytes(data)
+    command = [os.path.join(ROOT, "tools/modsum.py"), str(path)]
+    done = subprocess.run(command, text=True, capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    assert f"{path}: not a module" in done.stderr and path.read_bytes() == data
+    module = b"\x7fELF\2\1" + bytes(10) + b"\1\0"
+    path.write_bytes(module)
+    for _ in range(2):
+        subprocess.run(command, check=True)
+    assert re.fullmatch(re.escape(module) + rb"~module sum [0-9a-f]{16}~\n", path.read_bytes())
