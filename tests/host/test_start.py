@@ -141,7 +141,7 @@ class Session:
     """run_session() with a stand-in for QEMU, a line of shell that may read QEMU's words; the first line about it ends
     it."""
 
-    def __init__(self, folder, monkeypatch, line, *words):
+    def __init__(self, folder, monkeypatch, line, *words, **more):
         self.lines = []
         pid = folder / "pid"
         monkeypatch.setattr(vitrine_session, "LOOK", 0.1)
@@ -155,7 +155,7 @@ class Session:
 
         monkeypatch.setattr(vitrine_session, "say", say)
         qemu = stand_in(folder, "QEMU emulator version 4.2.1", f"echo $$ > {pid}.part; mv {pid}.part {pid}; {line}")
-        self.status = vitrine_session.run_session(lambda console: [qemu, *console, *words])
+        self.status = vitrine_session.run_session(lambda console: [qemu, *console, *words], **more)
 
 
 def test_a_session_whose_guest_is_not_heard(tmp_path, monkeypatch):
@@ -182,6 +182,66 @@ def test_a_session_that_may_be_silent(tmp_path, monkeypatch, capfd, line, words)
     session = Session(tmp_path, monkeypatch, line, *words)
     assert (session.status, session.lines) == (5, [])
     assert capfd.readouterr().out == ("" if words else "still there\n")
+
+
+# Stands in for QEMU and a guest at its prompt, whose second word is what is wrong with it.
+TYPED = """
+import os, sys
+fate, line, mode = sys.argv[2], "", "$ "
+out = os.open(sys.argv[1].split("logfile=")[1], os.O_WRONLY)
+def show(text):
+    for where in (1, out):
+        os.write(where, text.encode())
+show("booting\\r\\n" + ("[    0.1] Kernel panic - not syncing: a reason\\r\\n---[ end Kernel panic - not syncing: a reason ]---\\r\\n" if "panic" in fate else ""))
+if fate == "ends in panic":
+    sys.exit(0)
+show("" if fate in ("panic", "no prompt") else "\\r\\n$ ")
+while key := os.read(0, 1).decode():
+    if key == "\\3" and fate != "deaf":
+        mode = "$ "
+        show("^C\\r\\n$ ")
+    if key >= " ":
+        line += key
+    if key != "\\n" or fate == "panic":
+        continue
+    typed, line = line, ""
+    if typed == "poweroff" and mode == "$ ":
+        sys.exit(0)
+    mode = {"open quote": "> ", "runs on": "", "deaf": "", "no prompt": ""}.get(fate, mode)
+    show(f"\\r\\n{mode}")
+"""
+
+
+@pytest.mark.parametrize(
+    "fate, status, said",
+    [
+        ("none", 0, []),
+        ("open quote", 0, []),
+        ("runs on", 0, []),
+        ("shows a panic", 0, []),
+        ("no prompt", 0, []),
+        ("deaf", 124, ["the input has ended, and the guest does not power off, for all of ^C and ^D"]),
+        ("panic", 125, ["the guest panicked: Kernel panic - not syncing: a reason"]),
+        ("ends in panic", 125, ["the guest panicked: Kernel panic - not syncing: a reason"]),
+    ],
+)
+def test_a_typed_session_ends(tmp_path, monkeypatch, fate, status, said):
+    """Whatever is typed and whatever becomes of the guest: with poweroff, with ^C before it, or with a line."""
+    monkeypatch.setattr(vitrine_session.Typist, "INTERRUPTED", (0.5, 0.5))
+    monkeypatch.setattr(Guest, "SILENCE", 0.5)
+    (tmp_path / "typed.py").write_text(TYPED)
+    (tmp_path / "input").write_text('echo "abc\n')
+    kept = os.dup(0)
+    with open(tmp_path / "input", "rb") as typed:
+        os.dup2(typed.fileno(), 0)
+    try:
+        session = Session(
+            tmp_path, monkeypatch, f"exec {sys.executable} {tmp_path}/typed.py \"$2\" '{fate}'", seconds=1
+        )
+    finally:
+        os.dup2(kept, 0)
+        os.close(kept)
+    assert (session.status, session.lines) == (status, said)
 
 
 # What QEMU 7.2 says, and a word of the line that follows.
