@@ -117,6 +117,35 @@ def test_wrong_choices_are_one_line(given, text):
     assert str(mistake.value).startswith(text) and "\n" not in str(mistake.value)
 
 
+def dry_run(*given):
+    """Make's words for a run in the kernel of this choice; with ARCH= for its build, too."""
+    goals = ["make", "-n", "-o", "deps-run", "-o", "x86_64", "run-x86_64", "SCRIPT=x", *given]
+    environment = {**os.environ, "CORE": "2", "WITH": "hist"}  # an environment may have such names
+    return subprocess.run(goals, cwd=rooms.ROOT, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(
+    "given, folder", [((), None), (("CORE=0", "WITH="), None), (("CORE=no",), None), (("CORE=yes",), "core")]
+)
+def test_a_core_or_not(given, folder):
+    done = dry_run(*given)
+    assert (done.returncode, re.findall(r"--build \S*x86_64-?(\S+)", done.stdout)) == (0, [folder] if folder else [])
+
+
+@pytest.mark.parametrize(
+    "given, said",
+    [
+        (("WITH=hist",), "WITH=hist: it is for CORE=1, "),
+        (("CORE=0", "WITH=hist"), "WITH=hist: it is for CORE=1, "),
+        (("CORE=2",), "CORE=2: it is 1 or yes "),
+    ],
+)
+def test_words_of_make_that_mean_nothing_are_one_line(given, said):
+    for more in ((), ("ARCH=x86_64",)):
+        done = dry_run(*given, *more)
+        assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1
+
+
 @pytest.mark.parametrize("line", ["kernel 1 x core - a", "kernel 1 2 main - a", "kernel 1 2 core -", "a 1 2 core b c"])
 def test_wrong_lists_are_one_line(line):
     with pytest.raises(rooms.Mistake) as mistake:
