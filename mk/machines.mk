@@ -3,7 +3,7 @@
 MACHINES    := arm64 x86_64
 ARCH_arm64  := aarch64
 ARCH_x86_64 := x86_64
-# What else people call them, where they may choose (make M=... ARCH=).
+# What else people call them, where they may choose (make M=... ARCH=); in goals, a line says the right name (mk/qemu.mk).
 ALIASES_x86_64 := amd64 x86
 
 # Those whose machine layer is in this tree.

@@ -82,6 +82,13 @@ ifneq ($(BOOT),kernel)
 qemu-x86_64 gdb-x86_64: iso
 endif
 
+# A machine by another name; $(1): the name, $(2): the machine.
+define other_name
+$(1) $(foreach goal,qemu run gdb attach replay console,$(goal)-$(1)):
+	$$(error $$@: goals call this machine $(2): make $$(@:%$(1)=%$(2)))
+endef
+$(foreach m,$(MACHINES),$(foreach a,$(filter-out $(m),$(ARCH_$(m)) $(ALIASES_$(m)) $(subst _,-,$(m))),$(eval $(call other_name,$(a),$(m)))))
+
 .PHONY: $(foreach goal,qemu run gdb attach replay console,$(MACHINES:%=$(goal)-%))
 
 # tools/vtrace: reads traces with the host's libtraceevent.

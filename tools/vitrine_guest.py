@@ -30,6 +30,7 @@ from vitrine_icount import icount_arguments
 from vitrine_lifetime import Lifetime, Silence, patience
 from vitrine_machines import (
     MACHINES,
+    MAX_CPUS,
     NO_STATUS,
     PANICKED,
     ROOT_PLACE,
@@ -63,8 +64,11 @@ def file_archive(initrd, files):
 
 def apply_bootconfig(bootconfig, path, handle=None):
     """Put a file of keys at the end of an initramfs (docs/bootconfig.md); handle: the open file that path names."""
+    program = os.path.join(ROOT, "tools/bootconfig")
+    if not os.path.exists(program):
+        raise GuestError("--bootconfig needs the source tree, which has tools/bootconfig", NO_STATUS)
     done = subprocess.run(
-        [os.path.join(ROOT, "tools/bootconfig"), "-a", bootconfig, path],
+        [program, "-a", bootconfig, path],
         pass_fds=[] if handle is None else [handle],
         text=True,
         stdout=subprocess.PIPE,
@@ -110,6 +114,8 @@ class Setup:
         for QEMU's -accel.
         """
         self.arch, self.boot, self.bootconfig = arch, boot, bootconfig
+        if not 1 <= int(smp) <= MAX_CPUS:
+            raise GuestError(f"smp {smp}: the kernel runs on 1 to {MAX_CPUS} CPUs", NO_STATUS)
         # Programs of another root ask uname whether this is Linux (docs/programs.md). Words of `append` come later and
         # may say otherwise; none of these may be behind a --.
         words = (bootconfig and "bootconfig", root and "sysname=Linux", append)

@@ -6,6 +6,7 @@ import stat
 
 # Exit statuses of tools/vrun that are not the script's own.
 TIMED_OUT, PANICKED, NO_STATUS = 124, 125, 126
+MAX_CPUS = 64  # NR_CPUS of include/kernel/smp.h
 
 
 class GuestError(Exception):

@@ -192,6 +192,14 @@ def test_what_is_missing_there_is_told_in_a_line(pack, tmp_path):
     for words in (("x86_64",), ("arm64", "script.sh")):
         done = start(top, empty, *words)
         assert done.returncode == 126 and "No such file or directory: install QEMU 7.2 or later" in done.stderr
+    done = start(top, empty, "x86")
+    assert (done.returncode, done.stdout) == (126, "")
+    assert done.stderr == "run: x86: there is no such script; the machines are arm64 and x86_64\n"
+    (top / "tools/bootconfig").unlink()  # which is not in the archive
+    for words in (("x86_64", "--bootconfig", "script.sh"), ("x86_64", "--bootconfig", "script.sh", "script.sh")):
+        done = start(top, empty, *words)
+        assert done.returncode == 126
+        assert "vrun: --bootconfig needs the source tree, which has tools/bootconfig\n" in done.stderr
 
 
 @pytest.mark.soak(only=True)

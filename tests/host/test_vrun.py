@@ -17,7 +17,7 @@ import pytest
 import tohost
 import vitrine_replay
 from machines import params
-from vitrine_guest import MACHINES, TIMED_OUT
+from vitrine_guest import MACHINES, MAX_CPUS, TIMED_OUT
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 VRUN = os.path.join(HERE, "../../tools/vrun")
@@ -216,6 +216,8 @@ def test_a_kernel_that_is_not_there_has_a_goal(build, variant, goal):
         (["--console", "--file", "a:b"], "--file: the guest that this attaches to has its files already"),
         (["--timeout", "inf"], "argument --timeout: invalid seconds value: 'inf'"),
         (["--timeout", "nan"], "argument --timeout: invalid seconds value: 'nan'"),
+        (["--smp", "0"], "vrun: smp 0: the kernel runs on 1 to 64 CPUs\n"),
+        (["--smp", "65"], "vrun: smp 65: the kernel runs on 1 to 64 CPUs\n"),
         (["--gdb", "70000"], "argument --gdb: invalid port value: '70000'"),
         (["--replay", "-1"], "argument --replay: invalid port value: '-1'"),
     ],
@@ -444,6 +446,28 @@ def test_make_hands_icount_on(given, wanted):
             check=True,
         )
         assert done.stdout.split().count("--icount") == wanted, done.stdout
+
+
+def test_as_many_cpus_as_the_kernel_has_places_for():
+    with open(os.path.join(HERE, "../../include/kernel/smp.h"), encoding="utf-8") as header:
+        assert f"#define NR_CPUS {MAX_CPUS}\n" in header.read()
+
+
+@pytest.mark.parametrize(
+    "goal, right",
+    [
+        ("qemu-x86", "qemu-x86_64"),
+        ("run-x86-64", "run-x86_64"),
+        ("x86", "x86_64"),
+        ("amd64", "x86_64"),
+        ("aarch64", "arm64"),
+        ("qemu-aarch64", "qemu-arm64"),
+    ],
+)
+def test_a_machine_by_another_name_in_a_goal(goal, right):
+    done = subprocess.run(["make", goal], text=True, cwd=os.path.join(HERE, "../.."), capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert f" {goal}: goals call this machine {right.rpartition('-')[2]}: make {right}." in done.stderr
 
 
 def rules(*given):
