@@ -4,12 +4,13 @@
 . /run/prelude
 tracing_reset
 minutes=${1:-0}
-# CPUs that run at the same time; icount_turns.sh has it with --icount. In a soak each round has another beginning, and
-# begins with what the last one has left.
+# CPUs that run at the same time, on a host that others may keep busy: a minute of its time is the limit for an operation.
+# icount_turns.sh has it with --icount, where a second is so many instructions and the limit is 2 s. In a soak each round
+# has another beginning, and begins with what the last one has left.
 end=$((minutes * 60 + $(date +%s)))
 seed=1
 while :; do
-	tracefuzz 30000 10000 $seed || {
+	tracefuzz 30000 60000 $seed || {
 		fail "seed $seed"
 		break
 	}
