@@ -16,6 +16,7 @@
 
 #define LOGLEVEL_DEFAULT 7
 #define LOGLEVEL_QUIET	 4
+#define LOGLEVEL_DEBUG	 10
 #define LOGLEVEL_ALL	 15
 
 int console_loglevel = LOGLEVEL_DEFAULT;
@@ -216,18 +217,19 @@ void console_break_lock(void)
 	console_flush();
 }
 
+/* Any number, as on Linux. */
 static int set_loglevel(const char *value)
 {
-	int level, err = kstrtoint(value, 0, &level);
-
-	if (err)
-		return err;
-	if (level < 0 || level > LOGLEVEL_ALL)
-		return -EINVAL;
-	console_loglevel = level;
-	return 0;
+	return kstrtoint(value, 0, &console_loglevel);
 }
 early_param("loglevel=", set_loglevel);
+
+static int set_debug(const char *value)
+{
+	console_loglevel = LOGLEVEL_DEBUG;
+	return 0;
+}
+early_param("debug", set_debug);
 
 static int set_quiet(const char *value)
 {

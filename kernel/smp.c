@@ -525,6 +525,14 @@ static int set_max_cpus(const char *value)
 }
 __setup("maxcpus=", set_max_cpus);
 
+/* The same as maxcpus=0: the CPU that boots is alone. */
+static int set_nosmp(const char *value)
+{
+	max_cpus = 0;
+	return 0;
+}
+__setup("nosmp", set_nosmp);
+
 /* One CPU after the other: on x86_64 there is one page in which CPUs start, with one place for a stack. */
 void smp_init(void)
 {

@@ -71,6 +71,7 @@ e tracing_cpumask f0
 e tracing_cpumask xyz
 e set_ftrace_pid abc
 e set_ftrace_pid -5
+e set_ftrace_pid -1
 e set_ftrace_pid 32768
 e set_ftrace_notrace_pid 12x
 cat tracing_on tracing_cpumask set_ftrace_pid

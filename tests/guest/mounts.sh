@@ -3,6 +3,8 @@
 # requires: smp=1 mem=96M timeout=120 progs="sizetest traceowner"
 . /run/prelude
 D=/tmp/debug
+same 'nothing is mounted there' 'umount: /mnt: not mounted' "$(umount /mnt 2>&1)"
+same 'nothing is there' 'umount: /nosuch: No such file or directory' "$(umount /nosuch 2>&1)"
 umount /sys/kernel/debug # its first mount is what brings tracing
 mkdir $D
 runs 'mounted' mount -t debugfs debugfs $D

@@ -216,7 +216,7 @@ def test_kprobes(machine, tmp_path):
         ]
         assert ask(guest, "cat set_event") == "kprobes:p_vfs_open_0\nmine:ret\nkprobes:opens\n"
         assert ask(guest, "cat events/kprobes/opens/filter") == "dfd != 1\n"
-        refused = "it is not understood; the file error_log says what is wrong"
+        refused = "Invalid probed address or symbol"
         assert f"kprobe_event: 'p:x nosuch' ignored: {refused}" in ask(guest, "dmesg")
         assert [line for line in said_about(guest) if "ignored" in line] == [
             f"bootconfig: ftrace.event.kprobes.bad.probes: 'no_such_function' ignored: {refused}"
@@ -402,7 +402,7 @@ def test_histograms(machine, tmp_path):
         said = [line.removeprefix("bootconfig: ftrace.") for line in said_about(guest) if "ignored" in line]
         one = "instance.one.event."
         begins = [
-            f"{one}synthetic.bad.fields: 'u65 n' ignored: it is not understood; the file error_log says",
+            f"{one}synthetic.bad.fields: 'u65 n' ignored: Invalid type",
             f"{one}task.task_newtask.hist ignored: onmatch needs event; onmax and onchange need var",
             f"{one}task.task_rename.hist.0 ignored: each of its keys but pause, continue, clear and snapshot needs a value",
             f"{one}task.task_rename.hist.1 ignored: a handler needs trace, save or snapshot",

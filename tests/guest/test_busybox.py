@@ -190,6 +190,11 @@ def check_man(guest):
     )
     assert all(len(line) <= 80 for line in page.splitlines() if not line.startswith(("  ", "|")))
     assert guest.run("man ftrace | head -n 1")[1] == "VITRINE\n"
+    for names, title in (
+        (("user_events", "user_events_data", "user_events_status"), "EVENTS OF PROGRAMS\n"),
+        (("rooms",), "ARCHITECTURE\n"),
+    ):
+        assert [guest.run(f"man {name} | head -n 1")[1] for name in names] == [title] * len(names)
     assert len(set(guest.run("man tutorial | head -n 1; man tutorials | head -n 1")[1].splitlines())) == 1
     # What the shell has built in, with and without a program of that name.
     assert guest.run("man cd | head -n 1; help cd | head -n 1; man echo | head -n 1; help nosuch 2>&1")[

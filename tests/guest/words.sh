@@ -63,6 +63,15 @@ reason "'x' is not the number of a task"
 holds 'a wrong one' set_event_pid ''
 takes set_event_pid '1 2\r\n3' '6 errno=0'
 same 'three' '1 2 3' "$(xargs < set_event_pid)"
+for file in set_ftrace_pid set_ftrace_notrace_pid set_event_pid set_event_notrace_pid; do
+	for word in -1 -0 99999999999999999999 0x8000; do
+		takes $file $word '-1 errno=22'
+		echo 7 > $file
+		echo $word 2> /dev/null >> $file && fail "$file takes $word"
+		holds "after $word" $file 7
+	done
+	echo > $file
+done
 echo $(seq 1000 1200) > set_event_pid
 same 'across the pieces that the kernel reads' "$(seq 1000 1200)" "$(cat set_event_pid)"
 echo > set_event_pid

@@ -120,11 +120,6 @@ static void make_instance(char *text)
 		set_words(tr, "trace_instance", text, set_event);
 }
 
-const char *trace_boot_probe_why(int ret)
-{
-	return ret == -EINVAL ? "it is not understood; the file error_log says what is wrong" : errno_text(-ret);
-}
-
 /* The group of the event that a line makes: "p:GROUP/EVENT ...". */
 static void group_of(const char *line, char *group, size_t size)
 {
@@ -141,15 +136,16 @@ static void group_of(const char *line, char *group, size_t size)
 static void define_kprobes(char *lines)
 {
 	char *line, group[DYN_NAME_MAX + 1];
+	struct dyn_why why;
 	int ret;
 
 	while ((line = strsep(&lines, ";"))) {
 		for (char *at = line; *at; at++)
 			if (*at == ',')
 				*at = ' ';
-		ret = *line ? dyn_event_run(line, NULL) : 0;
+		ret = *line ? dyn_event_run(line, NULL, &why) : 0;
 		if (ret)
-			pr_warn("kprobe_event: '%s' ignored: %s\n", line, trace_boot_probe_why(ret));
+			pr_warn("kprobe_event: '%s' ignored: %s\n", line, why.text);
 		if (ret || !*line)
 			continue;
 		group_of(line, group, sizeof(group) - 1);

@@ -221,9 +221,10 @@ static const struct event_key {
 static void define(unsigned key, const char *format, const char *event, const char *values)
 {
 	char *line = kasprintf(GFP_KERNEL, format, event, values);
-	int ret = line ? dyn_event_run(line, NULL) : -ENOMEM;
+	struct dyn_why why = {"not enough memory for it"};
+	int ret = line ? dyn_event_run(line, NULL, &why) : -ENOMEM;
 
-	report(key, values, ret ? trace_boot_probe_why(ret) : NULL);
+	report(key, values, ret ? why.text : NULL);
 	kfree(line);
 }
 

@@ -221,31 +221,24 @@ static int trace_pids_open(struct inode *inode, struct file *file)
 /* What a write does to a list of pids. */
 struct pid_words {
 	struct trace_pid_list *list; /* gets the pids */
-	bool may_clear;		     /* the -1 of Linux 2.6 is taken: it empties the list */
-	bool clear;		     /* it was the last word */
 	char word[PID_WORD];	     /* the last word, which an error is about */
 	const char *why;	     /* the reason of an error, or NULL: the word is no such number */
 };
 
-/* A whole word. 0, -EINVAL, -ERANGE. */
+/* A whole word, which is a number without a minus, as in Linux. 0, -EINVAL. */
 static int add_pid(struct pid_words *w)
 {
-	long pid;
-	int ret = kstrtol(w->word, 0, &pid);
+	unsigned long pid;
 
-	if (ret)
-		return ret;
-	if (pid >= TRACE_PID_MAX || pid < -1 || (pid < 0 && !w->may_clear))
+	if (kstrtoul(w->word, 0, &pid) || pid >= TRACE_PID_MAX)
 		return -EINVAL;
-	w->clear = pid < 0;
-	if (pid >= 0)
-		w->list->bits[pid / 64] |= BIT(pid % 64);
+	w->list->bits[pid / 64] |= BIT(pid % 64);
 	return 0;
 }
 
 /*
  * Adds the words of a write to the list. Its end ends a word, as in Linux, and a zero byte in place of a word ends the
- * write. Returns how many bytes were taken; -EINVAL, -ERANGE, -EFAULT.
+ * write. Returns how many bytes were taken; -EINVAL, -EFAULT.
  */
 static ssize_t read_pids(struct pid_words *w, const char __user *buf, size_t n)
 {
@@ -285,19 +278,16 @@ static ssize_t read_pids(struct pid_words *w, const char __user *buf, size_t n)
 static ssize_t trace_pids_write(struct file *file, const char __user *buf, size_t n, loff_t *pos)
 {
 	struct trace_pid_list **which = file_list(file);
-	struct pid_words w = {.list = kzalloc(sizeof(*w.list), GFP_KERNEL),
-			      .may_clear = !of_events(tracefs_array(file), which)};
+	struct pid_words w = {.list = kzalloc(sizeof(*w.list), GFP_KERNEL)};
 	ssize_t taken;
 
 	if (!w.list)
 		return -ENOMEM;
 	taken = read_pids(&w, buf, n);
-	if (taken < 0 || w.clear) {
+	if (taken < 0) {
 		kfree(w.list);
-		w.list = NULL;
-	}
-	if (taken < 0)
 		return tracefs_refused_why(file, NULL, w.word, w.why, taken);
+	}
 	mutex_lock(&event_mutex);
 	mutex_lock(&trace_types_lock);
 	replace_list(tracefs_array(file), which, w.list, w.list);

@@ -3,10 +3,12 @@
  * in files.c, and each kind of events has a file of its own. dynevent.h says how a kind plugs in.
  */
 #include <lib/errno.h>
+#include <lib/printf.h>
 #include <lib/string.h>
 #include <mm/slab.h>
 
 #include "core/tracer.h"
+#include "events/event_file.h"
 #include "tracefs/error_log.h"
 #include "dynevent.h"
 
@@ -86,19 +88,40 @@ static int split_command(struct dyn_command *c, const char *line)
 	return c->nr ? 0 : -EINVAL;
 }
 
+static bool dyn_event_is_busy(struct dyn_event *ev)
+{
+	return ev->kind->call ? trace_late_event_is_busy(ev->kind->call(ev)) : ev->kind->is_busy(ev);
+}
+
+void dyn_event_why_busy(struct dyn_event *ev, struct dyn_why *why)
+{
+	if (ev->kind->call)
+		trace_late_event_why_busy(ev->kind->call(ev), why->text, sizeof(why->text));
+	else
+		scnprintf(why->text, sizeof(why->text), "an event of %s is on, or in use", ev->kind->log);
+}
+
+/* The name behind "-:" or "!LETTER:" of a line that deletes: which events it means, and by which words. */
+struct dyn_named {
+	const char *group, *event; /* group NULL: any */
+	char **rest;
+};
+
 /*
  * Delete the events of this kind that the line means: all of them, or those before the first one that is busy. Mutexes
  * held.
  */
-static int delete_matching(const char *group, const char *event, char **rest, const struct dyn_event_kind *only)
+static int delete_matching(const struct dyn_named *named, const struct dyn_event_kind *only, struct dyn_why *why)
 {
 	struct dyn_event *ev, *next;
 	int err = -ENOENT;
 
 	list_for_each_entry_safe(ev, next, &dyn_events, list) {
-		if ((only && ev->kind != only) || !ev->kind->match(ev, group, event, rest))
+		if ((only && ev->kind != only) || !ev->kind->match(ev, named->group, named->event, named->rest))
 			continue;
 		err = ev->kind->free(ev);
+		if (err == -EBUSY)
+			dyn_event_why_busy(ev, why);
 		if (err)
 			break;
 	}
@@ -109,10 +132,10 @@ static int delete_matching(const char *group, const char *event, char **rest, co
  * "-:[GROUP/]EVENT ..." or "!LETTER:[GROUP/]EVENT ...". -ENOENT: there is no such event; -EBUSY; -EINVAL: it names
  * nothing. dyn_event_mutex held.
  */
-static int delete_event(struct dyn_command *c, const struct dyn_event_kind *only)
+static int delete_event(struct dyn_command *c, const struct dyn_event_kind *only, struct dyn_why *why)
 {
+	struct dyn_named named = {.rest = c->words + 1};
 	char *event = c->words[0], *slash;
-	const char *group = NULL;
 	int err;
 
 	if (*event == '-' && event[1] != ':')
@@ -124,13 +147,14 @@ static int delete_event(struct dyn_command *c, const struct dyn_event_kind *only
 	slash = strchr(event, '/');
 	if (slash) {
 		*slash = '\0';
-		group = event;
+		named.group = event;
 		event = slash + 1;
 	}
-	if (!group && !*event)
+	if (!named.group && !*event)
 		return -EINVAL;
+	named.event = event;
 	mutex_lock(&event_mutex);
-	err = delete_matching(group, event, c->words + 1, only);
+	err = delete_matching(&named, only, why);
 	mutex_unlock(&event_mutex);
 	return err;
 }
@@ -160,7 +184,7 @@ static const char *general_reason(int err)
 	case ENOENT:
 		return "there is no such event";
 	case EBUSY:
-		return "the event is on, or another event's trigger needs it";
+		return errno_text(EBUSY);
 	case EEXIST:
 		return "there is such an event already";
 	case ENOSPC:
@@ -172,32 +196,27 @@ static const char *general_reason(int err)
 }
 
 /* A kind's create may have cut its words into pieces; what the user wrote is in `text`. */
-int dyn_event_run_why(const char *line, const struct dyn_event_kind *only, const char **why)
+int dyn_event_run(const char *line, const struct dyn_event_kind *only, struct dyn_why *why)
 {
 	struct dyn_command c = {.log = only && only->file ? only->file : "dynamic_events"};
 	int err = split_command(&c, line);
 
+	why->text[0] = '\0';
 	if (!err) {
 		mutex_lock(&dyn_event_mutex);
-		err = *c.words[0] == '-' || *c.words[0] == '!' ? delete_event(&c, only) : create_event(&c, only);
+		err = *c.words[0] == '-' || *c.words[0] == '!' ? delete_event(&c, only, why) : create_event(&c, only);
 		mutex_unlock(&dyn_event_mutex);
 	}
+	if (err && !why->text[0])
+		strscpy(why->text, c.said ?: general_reason(err), sizeof(why->text));
 	if (err && err != -ENOMEM && !c.said)
-		dyn_refuse(&c, NULL, general_reason(err));
-	*why = c.said ?: general_reason(err);
+		dyn_refuse(&c, NULL, why->text);
 	free_command(&c);
 	return err;
 }
 
-int dyn_event_run(const char *line, const struct dyn_event_kind *only)
-{
-	const char *why;
-
-	return dyn_event_run_why(line, only, &why);
-}
-
 /* There are two rounds, so that one busy event keeps all the others from being deleted, too. */
-int dyn_event_release_all(const struct dyn_event_kind *only)
+int dyn_event_release_all(const struct dyn_event_kind *only, struct dyn_why *why)
 {
 	struct dyn_event *ev, *next;
 	int err = 0;
@@ -205,8 +224,10 @@ int dyn_event_release_all(const struct dyn_event_kind *only)
 	mutex_lock(&dyn_event_mutex);
 	mutex_lock(&event_mutex);
 	for_each_dyn_event(ev)
-		if ((!only || ev->kind == only) && ev->kind->is_busy(ev))
+		if (!err && (!only || ev->kind == only) && dyn_event_is_busy(ev)) {
 			err = -EBUSY;
+			dyn_event_why_busy(ev, why);
+		}
 	list_for_each_entry_safe(ev, next, &dyn_events, list) {
 		if (err)
 			break;

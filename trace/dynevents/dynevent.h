@@ -4,7 +4,7 @@
  *
  *	static const struct dyn_event_kind kprobe_kind = {
  *		.file = "kprobe_events", .log = "trace_kprobe",
- *		.create = kprobe_create, .show = ..., .is_busy = ..., .free = ..., .match = ...,
+ *		.create = kprobe_create, .show = ..., .call = ..., .free = ..., .match = ...,
  *	};
  *	REGISTER_DYN_EVENT_KIND(kprobe_kind);
  *	DYN_EVENT_FILE(kprobe_events, "kprobe_events");
@@ -29,6 +29,11 @@
 #define DYN_LINE_LONGEST 4094 /* the bound that Linux names to users, two less */
 #define DYN_NOT_MINE	 1    /* of create: the line is of another kind */
 
+/* Why a line or a file was refused. The owner's alone. */
+struct dyn_why {
+	char text[256];
+};
+
 /* An event, or one of the probes of an event. It is a member of the kind's own structure. */
 struct dyn_event {
 	struct list_head list; /* [dyn_event_mutex and event_mutex] */
@@ -51,7 +56,8 @@ struct dyn_event_kind {
 	int (*create)(struct dyn_command *c);
 	/* [e] The line that would make it, with its newline. */
 	void (*show)(struct seq_file *m, struct dyn_event *ev);
-	/* [e] Is it on, or needed by something (trace_late_event_is_busy)? Then it cannot go. */
+	/* [e] Its event, which cannot go while trace_late_event_is_busy(). NULL: is_busy is asked. */
+	const struct trace_event_call *(*call)(struct dyn_event *ev);
 	bool (*is_busy)(struct dyn_event *ev);
 	/*
 	 * [e] Delete it: trace_late_events_remove(), dyn_event_remove(), synchronize_rcu(), and give its memory back.
@@ -65,9 +71,10 @@ struct dyn_event_kind {
 	bool (*match)(const struct dyn_event *ev, const char *group, const char *event, char **rest);
 	/*
 	 * NULL, unless the lines of the kind's own file have another form. Then run carries out a line, without its
-	 * comment (0 or -errno; it takes the mutexes itself), and show_own is used in place of show.
+	 * comment (0 or -errno; *why as of dyn_event_run(); it takes the mutexes itself), and show_own is used in place
+	 * of show.
 	 */
-	int (*run)(const char *line);
+	int (*run)(const char *line, struct dyn_why *why);
 	void (*show_own)(struct seq_file *m, struct dyn_event *ev);
 };
 DECLARE_TABLE(dyn_event_kinds, const struct dyn_event_kind);
@@ -85,11 +92,14 @@ void dyn_event_add(struct dyn_event *ev, const struct dyn_event_kind *kind);
 void dyn_event_remove(struct dyn_event *ev);
 
 /*
- * Carry out one line, of this kind alone (NULL: any). For the files and for the kernel command line. 0 or -errno; of
- * bad lines error_log says why. Thread context; takes dyn_event_mutex and event_mutex.
+ * Carry out one line, of this kind alone (NULL: any). For the files and for the kernel command line. 0; or -errno, of
+ * which *why has the reason, and error_log with the line, too. Thread context; takes dyn_event_mutex and event_mutex.
  */
-int dyn_event_run(const char *line, const struct dyn_event_kind *only);
-/* The same; *why: after an error its reason, a text that stays. */
-int dyn_event_run_why(const char *line, const struct dyn_event_kind *only, const char **why);
-/* Delete all of a kind (NULL: of every kind). 0; -EBUSY: one of them is busy, and nothing has changed. The same. */
-int dyn_event_release_all(const struct dyn_event_kind *only);
+int dyn_event_run(const char *line, const struct dyn_event_kind *only, struct dyn_why *why);
+/*
+ * Delete all of a kind (NULL: of every kind). 0; -EBUSY: one of them is busy, *why says which, and nothing has changed.
+ * The same.
+ */
+int dyn_event_release_all(const struct dyn_event_kind *only, struct dyn_why *why);
+/* The reason for -EBUSY of an event that cannot go. For kinds. Both mutexes held. */
+void dyn_event_why_busy(struct dyn_event *ev, struct dyn_why *why);

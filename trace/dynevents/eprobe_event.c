@@ -236,7 +236,7 @@ static const struct dyn_event_kind eprobe_kind = {
 	.log = "event_probe",
 	.create = eprobe_create,
 	.show = probe_show,
-	.is_busy = probe_is_busy,
+	.call = probe_call,
 	.free = probe_free,
 	.match = eprobe_match,
 };

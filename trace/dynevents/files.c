@@ -41,15 +41,26 @@ static int dyn_event_show(struct seq_file *m, void *v)
 	return 0;
 }
 
+/* error_log is about lines, and there is no line yet. */
+static void explain_busy(struct trace_refusal *r)
+{
+	r->logged = true;
+	refusal_say(r, "%s", r->text);
+}
+static const struct trace_hint busy_hint = {.explain = explain_busy};
+
 /* -EBUSY: the file was to be emptied, and one of its events is on. */
 static int dyn_event_open(struct inode *inode, struct file *file)
 {
 	const struct dyn_event_kind *only = kind_of(file->f_dentry);
+	struct dyn_why why;
 	int err = 0;
 
 	if ((file->f_mode & FMODE_WRITE) && (file->f_flags & O_TRUNC))
-		err = dyn_event_release_all(only);
-	return err ?: single_open(file, dyn_event_show, (void *)only);
+		err = dyn_event_release_all(only, &why);
+	if (err)
+		return (int)tracefs_refused(file, &busy_hint, why.text, err);
+	return single_open(file, dyn_event_show, (void *)only);
 }
 
 /* ---- Writing: lines, each up to its "#" */
@@ -66,15 +77,15 @@ static int run_line(struct file *file, char *line)
 {
 	const struct dyn_event_kind *only = kind_of(file->f_dentry);
 	char *comment = strchr(line, '#');
-	const char *why = line;
+	struct dyn_why why;
 	int err;
 
 	if (comment)
 		*comment = '\0';
 	if (!line[strspn(line, " \t\r")])
 		return 0;
-	err = only && only->run ? only->run(line) : dyn_event_run_why(line, only, &why);
-	return err ? (int)tracefs_refused(file, &line_hint, why, err) : 0;
+	err = only && only->run ? only->run(line, &why) : dyn_event_run(line, only, &why);
+	return err ? (int)tracefs_refused(file, &line_hint, why.text, err) : 0;
 }
 
 /* A line does not end in the text. The words are Linux's, which says so of both. */

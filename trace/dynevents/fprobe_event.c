@@ -418,7 +418,7 @@ const struct dyn_event_kind fprobe_kind = {
 	.log = "trace_fprobe",
 	.create = fprobe_create,
 	.show = probe_show,
-	.is_busy = probe_is_busy,
+	.call = probe_call,
 	.free = probe_free,
 	.match = fprobe_match,
 };

@@ -351,7 +351,7 @@ static const struct dyn_event_kind kprobe_kind = {
 	.log = "trace_kprobe",
 	.create = kprobe_create,
 	.show = probe_show,
-	.is_busy = probe_is_busy,
+	.call = probe_call,
 	.free = probe_free,
 	.match = probe_match,
 };

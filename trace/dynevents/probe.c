@@ -332,16 +332,16 @@ int probe_add(struct probe *p, struct dyn_command *c, const char *group, const c
 	return 0;
 }
 
-bool probe_is_busy(struct dyn_event *dev)
+const struct trace_event_call *probe_call(struct dyn_event *dev)
 {
-	return trace_late_event_is_busy(&probe_of(dev)->event->call);
+	return &probe_of(dev)->event->call;
 }
 
 int probe_free(struct dyn_event *dev)
 {
 	struct probe *p = probe_of(dev);
 
-	if (probe_is_busy(dev) && list_is_singular(&p->event->probes))
+	if (trace_late_event_is_busy(probe_call(dev)) && list_is_singular(&p->event->probes))
 		return -EBUSY;
 	if (probe_event_is_on(p->event))
 		p->pclass->switch_on(p, false);

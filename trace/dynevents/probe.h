@@ -98,7 +98,7 @@ int probe_add(struct probe *p, struct dyn_command *c, const char *group, const c
 void probe_free_parts(struct probe *p); /* what of *p is in memory of its own */
 /* For struct dyn_event_kind. */
 void probe_show(struct seq_file *m, struct dyn_event *dev);
-bool probe_is_busy(struct dyn_event *dev);
+const struct trace_event_call *probe_call(struct dyn_event *dev);
 int probe_free(struct dyn_event *dev);
 bool probe_match(const struct dyn_event *dev, const char *group, const char *event, char **rest);
 /* The parts of probe_match(): names, and words of arguments, which may be fewer than the probe has. */

@@ -290,7 +290,7 @@ static const struct dyn_event_kind uprobe_kind = {
 	.log = "trace_uprobe",
 	.create = uprobe_create,
 	.show = probe_show,
-	.is_busy = probe_is_busy,
+	.call = probe_call,
 	.free = probe_free,
 	.match = probe_match,
 };

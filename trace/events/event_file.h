@@ -119,6 +119,8 @@ void trace_late_events_remove(bool (*goes)(const struct trace_event_call *call, 
 void trace_late_events_retire(bool (*goes)(const struct trace_event_call *call, const void *data), const void *data);
 /* Is it on or soft-disabled in any array, or pinned? event_mutex held. */
 bool trace_late_event_is_busy(const struct trace_event_call *call);
+/* Of such an event: its name, why it is busy and what to do about that. event_mutex held. */
+void trace_late_event_why_busy(const struct trace_event_call *call, char *why, size_t size);
 
 /*
  * The event stays until unpin: its module, or what a user has made. 0, or -EBUSY: the module's init has not returned

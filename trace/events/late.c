@@ -19,6 +19,7 @@
  */
 #include <kernel/module.h>
 #include <lib/errno.h>
+#include <lib/printf.h>
 #include <lib/string.h>
 #include <mm/slab.h>
 
@@ -331,26 +332,53 @@ void trace_late_events_retire(bool (*goes)(const struct trace_event_call *call, 
 	remove_events(goes, data, true);
 }
 
-/* An event has the same place in all sets, so its number is looked for once. */
-bool trace_late_event_is_busy(const struct trace_event_call *call)
+/*
+ * The event in the first array where it is on or has users; NULL: in none. An event has the same place in all sets, so
+ * its number is looked for once.
+ */
+static const struct trace_event_file *late_event_in_use(const struct trace_event_call *call)
 {
 	struct trace_event_set *set;
-
 	unsigned place = 0;
 
-	if (call->pins && __atomic_load_n(call->pins, __ATOMIC_RELAXED))
-		return true;
 	while (place < ROOM_FOR_LATE_EVENTS && trace_late_calls[place] != call)
 		place++;
 	if (place == ROOM_FOR_LATE_EVENTS)
-		return false;
+		return NULL;
 	list_for_each_entry(set, &event_sets, list) {
 		const struct trace_event_file *file = &set->files[trace_nr_events() + place];
 
 		if (file->soft_users || (file->flags & EVENT_FILE_ENABLED))
-			return true;
+			return file;
 	}
-	return false;
+	return NULL;
+}
+
+bool trace_late_event_is_busy(const struct trace_event_call *call)
+{
+	return (call->pins && __atomic_load_n(call->pins, __ATOMIC_RELAXED)) || late_event_in_use(call);
+}
+
+/*
+ * The reasons in the order in which a user removes them: an event that is on in some array, then its own trigger, then
+ * what only pins it or holds its probe, of which the event itself does not know the name.
+ */
+void trace_late_event_why_busy(const struct trace_event_call *call, char *why, size_t size)
+{
+	const struct trace_event_file *file = late_event_in_use(call);
+	const char *array = file ? file->tr->name : NULL;
+	int len = scnprintf(why, size, "%s/%s ", call->class->system, call->name);
+	char at[128];
+
+	scnprintf(at, sizeof(at), "%s%s%sevents/%s/%s", array ? "instances/" : "", array ?: "", array ? "/" : "",
+		  call->class->system, call->name);
+	if (file && trace_event_is_on(file))
+		scnprintf(why + len, size - len, "is on: echo 0 > %s/enable first", at);
+	else if (file && file->triggers)
+		scnprintf(why + len, size - len, "has a trigger: %s/trigger shows what to take away first", at);
+	else
+		scnprintf(why + len, size - len,
+			  "is in use by a trigger or probe of another event or by a function's command");
 }
 
 int trace_event_pin(struct trace_event_file *file)

@@ -210,9 +210,9 @@ static int synth_create(struct dyn_command *c)
 
 /* ---- Deleting: both mutexes held */
 
-static bool synth_is_busy(struct dyn_event *ev)
+static const struct trace_event_call *synth_call(struct dyn_event *ev)
 {
-	return trace_late_event_is_busy(&synth_of_dyn(ev)->call);
+	return &synth_of_dyn(ev)->call;
 }
 
 static bool is_call(const struct trace_event_call *call, const void *data)
@@ -224,7 +224,7 @@ static int synth_free(struct dyn_event *ev)
 {
 	struct synth_event *e = synth_of_dyn(ev);
 
-	if (synth_is_busy(ev))
+	if (trace_late_event_is_busy(synth_call(ev)))
 		return -EBUSY;
 	trace_late_events_remove(is_call, &e->call);
 	dyn_event_remove(ev);
@@ -240,7 +240,7 @@ static bool synth_match(const struct dyn_event *ev, const char *group, const cha
 }
 
 /* "!NAME ...": what stands behind the name does not matter, as in Linux. */
-static int delete_named(const char *name)
+static int delete_named(const char *name, struct dyn_why *why)
 {
 	char copy[DYN_NAME_MAX];
 	struct synth_event *e;
@@ -251,6 +251,8 @@ static int delete_named(const char *name)
 	e = synth_event_find(copy);
 	if (e)
 		err = synth_free(&e->dyn);
+	if (err == -EBUSY)
+		dyn_event_why_busy(&e->dyn, why);
 	mutex_unlock(&event_mutex);
 	return err;
 }
@@ -277,7 +279,7 @@ static void synth_show_own(struct seq_file *m, struct dyn_event *ev)
 }
 
 /* A line of synthetic_events. 0 or -errno. */
-static int synth_run(const char *line)
+static int synth_run(const char *line, struct dyn_why *why)
 {
 	struct dyn_command c = {.log = "synthetic_events"};
 	int err;
@@ -286,12 +288,14 @@ static int synth_run(const char *line)
 		line++;
 	c.raw = line;
 	mutex_lock(&dyn_event_mutex);
-	err = *line == '!' ? delete_named(line + 1) : create_line(&c, line);
+	err = *line == '!' ? delete_named(line + 1, why) : create_line(&c, line);
 	mutex_unlock(&dyn_event_mutex);
 	if (err == -EBUSY)
-		dyn_refuse_raw(&c, NULL, "the event is on, or another event's trigger needs it");
+		dyn_refuse_raw(&c, NULL, why->text);
 	else if (err == -ENOENT)
 		dyn_refuse_raw(&c, NULL, "there is no such event");
+	if (err && err != -EBUSY)
+		strscpy(why->text, c.said ?: errno_text(-err), sizeof(why->text));
 	return err;
 }
 
@@ -300,7 +304,7 @@ static const struct dyn_event_kind synth_kind = {
 	.log = "synthetic_events",
 	.create = synth_create,
 	.show = synth_show,
-	.is_busy = synth_is_busy,
+	.call = synth_call,
 	.free = synth_free,
 	.match = synth_match,
 	.run = synth_run,

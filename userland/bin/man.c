@@ -30,6 +30,10 @@ static const struct {
 	{"trace.dat", "traces"},
 	{"trace_pipe_raw", "raw"},
 	{"trace_options", "trace-options"},
+	{"user_events", "user-events"},
+	{"user_events_data", "user-events"},
+	{"user_events_status", "user-events"},
+	{"rooms", "architecture"},
 	{"stack_trace", "stack-tracer"},
 	{"kernelshark", "traces"},
 };

@@ -2,7 +2,7 @@
  * umount [-l] DIRECTORY...: take file systems away.
  *
  * -l: now from the tree, and entirely when it is no longer in use. Left out: -a, -f, devices
- * instead of directories.
+ * instead of directories. umount2(2) has EINVAL for a directory on which nothing is mounted.
  */
 #include <vt.h>
 #include <sys/mount.h>
@@ -18,7 +18,10 @@ int main(int argc, char **argv)
 		vt_usage(&o);
 	for (; o.index < argc; o.index++) {
 		if (umount2(argv[o.index], flags) < 0) {
-			vt_warn_errno(argv[o.index]);
+			if (errno == EINVAL)
+				vt_warn("%s: not mounted", argv[o.index]);
+			else
+				vt_warn_errno(argv[o.index]);
 			status = 1;
 		}
 	}
