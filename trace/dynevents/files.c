@@ -53,7 +53,7 @@ static const struct trace_hint busy_hint = {.explain = explain_busy};
 static int dyn_event_open(struct inode *inode, struct file *file)
 {
 	const struct dyn_event_kind *only = kind_of(file->f_dentry);
-	struct dyn_why why;
+	struct dyn_why why = {};
 	int err = 0;
 
 	if ((file->f_mode & FMODE_WRITE) && (file->f_flags & O_TRUNC))

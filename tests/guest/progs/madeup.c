@@ -333,12 +333,8 @@ static void settings(void)
 int main(int argc, char **argv)
 {
 	static const struct check_case cases[] = {
-		{"mappings", mappings},
-		{"zero_shared", zero_shared},
-		{"zero_private", zero_private},
-		{"zero_costs", zero_costs},
-		{"attributes", attributes},
-		{"links", links},
+		{"mappings", mappings},	    {"zero_shared", zero_shared}, {"zero_private", zero_private},
+		{"zero_costs", zero_costs}, {"attributes", attributes},	  {"links", links},
 		{"settings", settings},
 	};
 
