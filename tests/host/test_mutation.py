@@ -5,6 +5,7 @@ import importlib.util
 import os
 import subprocess
 import sys
+import time
 import types
 
 import pytest
@@ -70,7 +71,11 @@ def test_lines_are_named_by_their_functions(tmp_path, monkeypatch):
         return [mutation.line for mutation in operators.curated()]
 
     assert places("one:1", "one:2", "two", "three") == [5, 6, 12, 17]
-    for mark, said in ("", "4 lines 'return -1;': say"), ("one", "2 lines 'return -1;' in one: say"), ("one:3", "2 lines"):
+    for mark, said in (
+        ("", "4 lines 'return -1;': say"),
+        ("one", "2 lines 'return -1;' in one: say"),
+        ("one:3", "2 lines"),
+    ):
         with pytest.raises(operators.BadList, match=f"a.c has {said}"):
             places(mark)
     with pytest.raises(operators.BadList, match="a.c has 0 lines 'return -1;' in four"):
@@ -239,5 +244,11 @@ def test_what_computes_for_ever_is_ended_long_before_the_clock_does(tmp_path):
     mine = f"timeout {1000 + os.getpid()} sh"  # not that of another clone's suite
     spins = ["sh", "-c", f"setsid -w {mine} -c 'while :; do :; done'; echo never"]  # as vrun starts QEMU
     assert tree.call(spins, 300, 1) == (None, "")
-    assert subprocess.run(["pgrep", "-f", mine], check=False, stdout=subprocess.DEVNULL).returncode == 1
+    # It has been killed; on a loaded computer it is there for a moment more.
+    end = time.monotonic() + 100
+    while (
+        left := subprocess.run(["pgrep", "-f", mine], check=False, capture_output=True).stdout
+    ) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert not left
     assert tree.call(["sh", "-c", "echo said; sleep 2.5; exit 3"], 300, 1) == (3, "said\n")

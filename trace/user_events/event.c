@@ -90,7 +90,7 @@ static void remove_listener(struct user_event *e, const struct trace_event_file 
 		at = &(*at)->next;
 	l = *at;
 	smp_store_release(at, l->next);
-	if (!e->listeners)
+	if (at == &e->listeners && !l->next) /* it was the last */
 		user_programs_update(e);
 	synchronize_rcu();
 	kfree(l);

@@ -8,3 +8,4 @@
 #define TLB_FLUSH_ALL		 (-1UL)
 
 #define trace_tlb_flush(reason, pages) ((void)(pages))
+#define trace_tlb_flush_enabled()      false
