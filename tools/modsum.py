@@ -16,9 +16,8 @@ from elfimage import BuildError, main_wrapper  # noqa: E402
 
 LINE = re.compile(rb"~module sum [0-9a-f]{16}~\n\Z")
 FACTOR = 0x9E3779B97F4A7C15
-ELF_64, ET_REL = b"\x7fELF\2\1", struct.pack(
-    "<H", 1
-)  # a little-endian file's first bytes, and its type from byte 16 on
+ELF_64 = b"\x7fELF\2\1"  # the first bytes of a little-endian file
+ET_REL = b"\1\0"  # its type, from byte 16 on
 
 
 def sum_of(data):

@@ -1,5 +1,4 @@
-/* Rooms that keep something for open files, and are not known to kernel/fs. Each member may be NULL. Thread context, no
- * lock held; all may sleep. */
+/* Rooms that keep something for open files, and are not known to kernel/fs. */
 #pragma once
 
 #include <lib/types.h>
@@ -7,6 +6,7 @@
 struct file;
 struct seq_file;
 
+/* Each member may be NULL. Thread context, no lock held; all may sleep. */
 struct file_part {
 	/*
 	 * The last reference to a file is gone, and f_ep or i_locks of its inode is set: take away what hangs there.
@@ -15,7 +15,7 @@ struct file_part {
 	void (*release)(struct file *f);
 	/* A descriptor of the table `owner` was closed, not one of O_PATH, and i_locks of its inode is set. */
 	void (*close)(struct file *f, const void *owner);
-	/* A command of fcntl(2) that kernel/fs does not know. -ENOTTY, which none returns: nor does this part. */
+	/* A command of fcntl(2) that kernel/fs does not know. -ENOTTY, which no command returns: not of this part. */
 	long (*fcntl)(unsigned fd, struct file *f, unsigned cmd, unsigned long arg);
 	/* Lines for fdinfo of a descriptor of the table `owner`. */
 	void (*show)(struct seq_file *m, const struct file *f, const void *owner);

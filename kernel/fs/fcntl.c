@@ -39,7 +39,7 @@ static long fcntl_setfl(unsigned fd, struct file *f, unsigned long arg)
 	return err;
 }
 
-/* Commands of other rooms, and those of signals, among which are all that are wrong. */
+/* Commands of other rooms, then those of signals, which refuse what is no command at all. */
 static long fcntl_part(unsigned fd, struct file *f, unsigned cmd, unsigned long arg)
 {
 	const struct file_part *part;

@@ -108,7 +108,7 @@ EXPORT_SYMBOL(fput);
 
 /*
  * flush() runs at each close(2), release only at the last one. Record locks go with any descriptor of the inode, but
- * not with one of O_PATH. A lock of this process is seen here without a lock: see set_record_lock().
+ * not with one of O_PATH. The look at i_locks needs no mutex: set_record_lock() says why.
  */
 noinline int filp_close(struct file *f, const void *owner)
 {

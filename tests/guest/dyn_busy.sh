@@ -65,5 +65,5 @@ same 'a type' 'synthetic_events: Invalid type; error_log shows the line' "$(dmes
 echo '!foo' 2> /dev/null >> synthetic_events && fail 'foo is there'
 same 'no event' 'synthetic_events: there is no such event; error_log shows the line' "$(dmesg | tail -n 1 | sed 's/^\[[^]]*\] //')"
 runs 'all go' sh -c 'echo > dynamic_events'
-holds 'none is left' dynamic_events ''
+holds 'the list is empty' dynamic_events ''
 finish

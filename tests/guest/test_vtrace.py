@@ -388,6 +388,9 @@ def test_marks(vtrace, put):
     slices, _ = perfetto_slices(vtrace.good("perfetto", path))
     assert slices == {"<...>-7 marks": 2, "io|4|9": 1}
     assert perfetto_counters(vtrace.good("perfetto", path)) == {"queue": [-3]}
+    wrong_first = dat.page(1000, marked(7, b"C|7|wrong|x"), marked(7, b"C|7|right|1"))
+    right = put(dat.version_7([("", "local", {0: wrong_first})], ftrace=(*dat.FTRACE, PRINT_FORMAT)), "right.dat")
+    assert perfetto_counters(vtrace.good("perfetto", right)) == {"right": [1]}
     speedscope = json.loads(vtrace.good("speedscope", path))
     assert [profile["name"] for profile in speedscope["profiles"]] == ["<...>-7 marks", "io|4|9"]
     assert vtrace.good("check", path) == f"in order: {len(good + bad)} records of 1 CPUs\n".encode()

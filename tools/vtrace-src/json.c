@@ -37,7 +37,7 @@ static void chrome_start(const struct dat *d, const struct buffer *b)
 {
 	(void)d, (void)b;
 	fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", out);
-	for (int i = 0; i < NR_TRACK_KINDS; i++)
+	for (int i = 0; i < NR_TRACK_GROUPS; i++)
 		fprintf(out, "%s{\"ph\":\"M\",\"pid\":%d,\"name\":\"process_name\",\"args\":{\"name\":\"%s\"}}",
 			i ? ",\n" : "", i + 1, track_groups[i]);
 	some = true;
@@ -45,6 +45,8 @@ static void chrome_start(const struct dat *d, const struct buffer *b)
 
 static void chrome_track(struct track *t)
 {
+	if (t->kind == TRACK_COUNTER)
+		return; /* it is known by its name */
 	fprintf(out, ",\n{\"ph\":\"M\",\"pid\":%d,\"tid\":%u,\"name\":\"thread_name\",\"args\":{\"name\":", t->kind + 1,
 		t->number + 1);
 	put_text(t->name);
@@ -89,13 +91,11 @@ static void chrome_end(struct track *t, uint64_t ts, const char *name, uint64_t 
 	putc('}', out);
 }
 
-/* The counters of one group, by their names. */
-static void chrome_count(int id, uint64_t ts, const char *name, long long value)
+static void chrome_count(struct track *t, uint64_t ts, long long value)
 {
-	(void)id;
 	fprintf(out, ",\n{\"ph\":\"C\",\"pid\":%d,\"ts\":%llu.%03u,\"name\":", TRACK_MARK + 1,
 		(unsigned long long)(ts / 1000), (unsigned)(ts % 1000));
-	put_text(name);
+	put_text(t->name);
 	fprintf(out, ",\"args\":{\"value\":%lld}}", value);
 }
 

@@ -10,29 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names of one kind, in the order they came; the place of each is its number. */
-struct names {
-	const char **list;
-	int n;
-};
-static struct names counters, spans;
-
-static int number_of(struct names *names, const char *name)
-{
-	for (int i = 0; i < names->n; i++)
-		if (names->list[i] == name)
-			return i;
-	names->list = get_memory(names->list, (names->n + 1) * sizeof(*names->list));
-	names->list[names->n] = name;
-	return names->n++;
-}
-
-const char *span_name(int id)
-{
-	return spans.list[id];
-}
-
-/* Cut off what follows the last bar, and return it; NULL: there is no bar. */
+/* Cut off what follows the last bar, and return it. NULL for a text without a bar. */
 static char *last_part(char *text)
 {
 	char *bar = strrchr(text, '|');
@@ -50,22 +28,17 @@ static bool parse_parts(struct mark *m, char *parts)
 
 	if (m->letter == 'E')
 		return true;
-	if (m->letter == 'B' || m->letter == 'I') {
-		m->name = intern(parts, NULL);
-		return *parts;
-	}
-	if (m->letter == 'S' || m->letter == 'F') {
-		m->id = number_of(&spans, intern(parts, NULL));
-		last_part(parts);
-		m->name = intern(parts, NULL);
-		return *parts;
-	}
-	value = last_part(parts);
-	if (!value || !*parts)
+	if (m->letter == 'S' || m->letter == 'F')
+		intern(parts, &m->id); /* with its number */
+	value = strchr("SFC", m->letter) ? last_part(parts) : NULL;
+	if (!*parts)
 		return false;
-	m->name = intern(parts, NULL);
+	m->name = intern(parts, m->letter == 'C' ? &m->id : NULL);
+	if (m->letter != 'C')
+		return true;
+	if (!value)
+		return false;
 	m->value = strtoll(value, &end, 10);
-	m->id = number_of(&counters, m->name);
 	return end != value && !*end;
 }
 

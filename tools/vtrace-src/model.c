@@ -103,8 +103,8 @@ static const char *track_name(enum track_kind kind, int id)
 		snprintf(name, sizeof(name), "<idle> of CPU %d", -1 - id);
 	else if (kind == TRACK_TASK || kind == TRACK_MARK)
 		snprintf(name, sizeof(name), kind == TRACK_TASK ? "%s-%d" : "%s-%d marks", comm_of(id), id);
-	else if (kind == TRACK_SPAN)
-		return span_name(id);
+	else if (kind == TRACK_SPAN || kind == TRACK_COUNTER)
+		return interned(id);
 	else
 		snprintf(name, sizeof(name), kind == TRACK_CPU ? "CPU %d" : "CPU %d interrupts", id);
 	return intern(name, NULL);
@@ -393,7 +393,7 @@ static bool mark(const struct type *t, const struct record *r)
 	if (offset >= r->size || !parse_mark((const char *)r->data + offset, (size_t)(r->size - offset), &m))
 		return false;
 	if (m.letter == 'C' && sink->count)
-		sink->count(m.id, r->ts, m.name, m.value);
+		sink->count(track(TRACK_COUNTER, m.id), r->ts, m.value);
 	if (m.letter == 'I')
 		instant(task_track(r->pid, r->cpu), r->ts, m.name, NULL);
 	if (m.letter == 'C' || m.letter == 'I')

@@ -34,11 +34,10 @@ enum {
 enum { TYPE_BEGIN = 1, TYPE_END, TYPE_INSTANT, TYPE_COUNTER };
 enum { WIRE_NUMBER, WIRE_BYTES = 2 };
 
-#define SEQUENCE      1
-#define FIRST_TRACK   10	   /* before: the groups */
-#define FIRST_COUNTER (1ULL << 32) /* behind all tracks */
-#define MAX_MESSAGE   16384
-#define MAX_TEXT      8000
+#define SEQUENCE    1
+#define FIRST_TRACK 10 /* before: the groups */
+#define MAX_MESSAGE 16384
+#define MAX_TEXT    8000
 
 struct message {
 	size_t n;
@@ -120,13 +119,15 @@ static void describe(uint64_t uuid, uint64_t parent, const char *name, bool coun
 static void perfetto_start(const struct dat *d, const struct buffer *b)
 {
 	(void)d, (void)b;
-	for (int i = 0; i < NR_TRACK_KINDS; i++)
+	for (int i = 0; i < NR_TRACK_GROUPS; i++)
 		describe(1 + i, 0, track_groups[i], false);
 }
 
 static void perfetto_track(struct track *t)
 {
-	describe(FIRST_TRACK + t->number, 1 + t->kind, t->name, false);
+	bool counter = t->kind == TRACK_COUNTER;
+
+	describe(FIRST_TRACK + t->number, 1 + (counter ? TRACK_MARK : t->kind), t->name, counter);
 }
 
 static struct message event;
@@ -188,17 +189,9 @@ static void perfetto_instant(struct track *t, uint64_t ts, const char *name, con
 	put_event(ts);
 }
 
-static void perfetto_count(int id, uint64_t ts, const char *name, long long value)
+static void perfetto_count(struct track *t, uint64_t ts, long long value)
 {
-	static int described;
-
-	if (id == described) {
-		describe(FIRST_COUNTER + id, 1 + TRACK_MARK, name, true);
-		described++;
-	}
-	event.n = 0;
-	put_number(&event, EVENT_TYPE, TYPE_COUNTER);
-	put_number(&event, EVENT_TRACK, FIRST_COUNTER + id);
+	begin_event(t, TYPE_COUNTER);
 	put_number(&event, EVENT_COUNTER_VALUE, (uint64_t)value);
 	put_event(ts);
 }

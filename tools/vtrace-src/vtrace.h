@@ -69,8 +69,19 @@ void each_record(const struct dat *d, const struct buffer *b, void (*work)(const
 
 /* --- from records to slices (model.c) --- */
 
-/* TRACK_MARK: sections that a task marked. TRACK_SPAN: one that tasks marked together (marks.c). */
-enum track_kind { TRACK_CPU, TRACK_IRQ, TRACK_TASK, TRACK_MARK, TRACK_SPAN, NR_TRACK_KINDS };
+/*
+ * TRACK_MARK: sections that a task marked. TRACK_SPAN: one that tasks marked together. TRACK_COUNTER: values of one
+ * counter, in the group of marks (marks.c).
+ */
+enum track_kind {
+	TRACK_CPU,
+	TRACK_IRQ,
+	TRACK_TASK,
+	TRACK_MARK,
+	TRACK_SPAN,
+	NR_TRACK_GROUPS,
+	TRACK_COUNTER = NR_TRACK_GROUPS
+};
 
 struct frame {
 	const char *name;
@@ -82,7 +93,7 @@ struct frame {
 struct track {
 	struct track *next, *chain; /* in the order they came; of one hash */
 	enum track_kind kind;
-	int id; /* CPU or pid; idle tasks, which all have pid 0, are -1 - CPU; a span's number */
+	int id; /* CPU or pid; idle tasks, which all have pid 0, are -1 - CPU; of a span's or counter's text */
 	unsigned number;
 	const char *name;
 	struct frame *stack;
@@ -105,8 +116,7 @@ struct sink {
 	bool wants_instants;
 	/* A sample of a task, n names from the innermost frame out; NULL: its records are moments like others. */
 	void (*sample)(struct track *t, const char *const *names, int n);
-	/* A counter has this value. Its number is that of its first value among all counters. */
-	void (*count)(int id, uint64_t ts, const char *name, long long value);
+	void (*count)(struct track *t, uint64_t ts, long long value);
 };
 
 struct track *tracks(void);
@@ -115,20 +125,19 @@ const char *function_name(uint64_t ip);
 const char *comm_of(int pid);
 
 /* The groups of tracks, by kind, as a reader sees them. */
-extern const char *const track_groups[NR_TRACK_KINDS];
+extern const char *const track_groups[NR_TRACK_GROUPS];
 
 /* --- marks of programs (marks.c) --- */
 
 struct mark {
 	char letter; /* B, E, S, F, C or I */
 	const char *name;
-	int id; /* of a counter, or of a span */
+	unsigned id; /* of the text that names a counter, or a span with its number (intern) */
 	long long value;
 };
 
 /* Is this text of trace_marker a mark of that form? n: its bytes at most. */
 bool parse_mark(const char *text, size_t n, struct mark *m);
-const char *span_name(int id); /* with the number that its program gave it */
 
 /* --- samples of sysprof (samples.c) --- */
 

@@ -368,7 +368,7 @@ void trace_late_event_why_busy(const struct trace_event_call *call, char *why, s
 	const struct trace_event_file *file = late_event_in_use(call);
 	const char *array = file ? file->tr->name : NULL;
 	int len = scnprintf(why, size, "%s/%s ", call->class->system, call->name);
-	char at[128];
+	char at[256];
 
 	scnprintf(at, sizeof(at), "%s%s%sevents/%s/%s", array ? "instances/" : "", array ?: "", array ? "/" : "",
 		  call->class->system, call->name);

@@ -283,7 +283,7 @@ static void fault_done(struct user_program *p, unsigned long addr, u64 when, int
 	mutex_unlock(&p->mm->mmap_lock);
 }
 
-/* Write the bits of stale places, one by one, until none is left. Another work frees programs that end meanwhile. */
+/* Write the bits of all stale places, one by one. Another work frees programs that end meanwhile. */
 static void fault_work_fn(struct work_struct *work)
 {
 	struct user_program *p = NULL;

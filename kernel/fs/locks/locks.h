@@ -1,4 +1,4 @@
-/* What flock(2) and the record locks of fcntl(2) share: locks.c. Thread context; all take a mutex. */
+/* What flock(2) and the record locks of fcntl(2) share: locks.c. Thread context. */
 #pragma once
 
 #include "../files.h"
