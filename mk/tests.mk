@@ -114,7 +114,7 @@ endef
 $(foreach t,$(UNIT),$(foreach k,$(unit_kinds_$(t)),$(eval $(call unit_rule,$(t),$(k)))))
 
 # Compiling without optimisation takes half as long, and that is most of what a test takes; these compute for seconds.
-UNIT_COMPUTE := trace/ring_buffer/% tests/unit/ring_buffer_% kernel/mm/slab% tests/unit/mm_slab%
+UNIT_COMPUTE := trace/ring_buffer/% tests/unit/ring_buffer_% kernel/mm/pages/slab% tests/unit/mm_slab%
 
 define unit_objects
 $(1)/%.o: % mk/tests.mk

@@ -10,5 +10,5 @@ void fixmap_init(void);
  * another CPU may use it only after a set_fixmap of its own. Callers serialise per slot. Any context.
  */
 void set_fixmap(unsigned slot, phys_addr_t phys, pgprot_t prot);
-/* The table of the slots, for kernel/mm/fixmap.c. */
+/* The table of the slots, for kernel/mm/pages/fixmap.c. */
 extern pte_t fixmap_pte[FIX_SLOTS];

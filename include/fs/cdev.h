@@ -1,5 +1,5 @@
 /*
- * Character devices of modules: ranges of numbers, and which operations a number leads to (kernel/fs/char_dev.c).
+ * Character devices of modules: ranges of numbers, and which operations a number leads to (kernel/fs/dev/char_dev.c).
  * register_chrdev() is both at once; the nodes in /dev are device_create()'s (<fs/device.h>).
  *
  * An open file holds the module whose operations it uses: fops->owner, else cdev->owner, else the module in whose

@@ -1,6 +1,6 @@
 /*
  * Devices of major 10: a name, a minor, operations, and a node in /dev that comes and goes by itself. The shortest way
- * to a device (kernel/fs/misc.c). Lifetime as in <fs/cdev.h>.
+ * to a device (kernel/fs/dev/misc.c). Lifetime as in <fs/cdev.h>.
  */
 #pragma once
 

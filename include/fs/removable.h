@@ -1,6 +1,6 @@
 /*
  * Files of modules in trees that the kernel makes (/proc, debugfs, sysfs): their operations may go while programs have
- * the file open. kernel/fs/removable.c explains how.
+ * the file open. kernel/fs/dev/removable.c explains how.
  *
  * When the file is removed, operations that run are waited for, `release` is called for each open file
  * that is left, and from then on such a file answers -EIO. After that no code of the module is called for it. So an

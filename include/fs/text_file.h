@@ -1,7 +1,7 @@
 /*
  * Files whose content the kernel makes: nearly all of /proc but for the files of processes, and sysfs, debugfs, the
  * control files of tracefs and the files of its events. One struct a file says how its text is made and how one is
- * taken; the operations are the same for all (kernel/fs/text_file.c).
+ * taken; the operations are the same for all (kernel/fs/made/text_file.c).
  *
  *	static int answer_show(struct seq_file *m, void *data)
  *	{

@@ -244,8 +244,8 @@ struct super_block {
 	atomic_t s_watches; /* [a] watches of inotify that hold inodes of it */
 };
 /*
- * A super block as it is seen at a place. Locks: m mount_mutex; a atomic; I immutable. kernel/fs/mount.c tells its
- * life.
+ * A super block as it is seen at a place. Locks: m mount_mutex; a atomic; I immutable. kernel/fs/mount/mount.c tells
+ * its life.
  */
 struct mount {
 	atomic_t mnt_count;	     /* [a] the tree's own, cwds and roots, open files, mounts on it */

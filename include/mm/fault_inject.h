@@ -1,6 +1,6 @@
 /*
  * Fault injection: allocations that fail although there is memory, so that the paths behind a failure are run.
- * docs/fault-injection.md says how it is used, and kernel/mm/fault_inject.c how it decides.
+ * docs/fault-injection.md says how it is used, and kernel/mm/pages/fault_inject.c how it decides.
  */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* Slots of the fixmap that each show one page and never another (kernel/mm/fixmap.c). Context: that of set_fixmap(). */
+/* Slots of the fixmap that each show one page (kernel/mm/pages/fixmap.c). Context: that of set_fixmap(). */
 #pragma once
 
 #include <arch/fixmap.h>

@@ -1,6 +1,6 @@
 /*
- * Watching the kernel's accesses to devices (kernel/mm/ioremap.c): while there is a watcher, the pages of all mappings
- * of ioremap() are not there, and each access to them is made and told by the handler of its fault.
+ * Watching the kernel's accesses to devices (kernel/mm/pages/ioremap.c): while there is a watcher, the pages of all
+ * mappings of ioremap() are not there, and each access to them is made and told by the handler of its fault.
  */
 #pragma once
 

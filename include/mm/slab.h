@@ -1,4 +1,4 @@
-/* Slab caches for objects of one size, and kmalloc on top of them. kernel/mm/slab.c explains how they work. */
+/* Slab caches for objects of one size, and kmalloc on top of them. kernel/mm/pages/slab.c explains how they work. */
 #pragma once
 
 #include <lib/types.h>

@@ -4,7 +4,7 @@
  */
 #include "files.h"
 
-#include <fs/inotify.h>
+#include <fs/fsnotify.h>
 #include <proc/signal.h>
 #include <proc/syscall.h>
 #include <sched/sched.h>
@@ -74,7 +74,7 @@ static ssize_t copy_range(struct file *in, loff_t *pos_in, struct file *out, lof
 	}
 	free_page(page);
 	if (done)
-		inotify_file(in, IN_ACCESS);
+		fsnotify_file(in, IN_ACCESS);
 	return done ? done : res;
 }
 

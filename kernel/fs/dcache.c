@@ -20,7 +20,7 @@
  */
 #include "internal.h"
 
-#include <fs/inotify.h>
+#include <fs/fsnotify.h>
 #include <kernel/panic.h>
 #include <lib/hash.h>
 #include <lib/string.h>
@@ -108,7 +108,7 @@ static struct dentry *dentry_free(struct dentry *d)
 	struct dentry *parent = d->d_parent != d ? d->d_parent : NULL;
 
 	if (d->d_inode) {
-		inotify_gone(d->d_inode);
+		fsnotify_gone(d->d_inode);
 		iput(d->d_inode);
 	}
 	if (d->d_name.name != d->d_iname)

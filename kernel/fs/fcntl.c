@@ -3,7 +3,7 @@
  * or the flags of the open file are handled here; all others go to the file's own ioctl.
  */
 #include "files.h"
-#include "ramfs.h"
+#include "ramfs/ramfs.h"
 
 #include <fs/fasync.h>
 #include <fs/file_part.h>

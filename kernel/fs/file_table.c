@@ -9,7 +9,7 @@
 #include <fs/anon_inode.h>
 #include <fs/fasync.h>
 #include <fs/file_part.h>
-#include <fs/inotify.h>
+#include <fs/fsnotify.h>
 #include <kernel/export.h>
 #include <kernel/module.h>
 #include <lib/printf.h>
@@ -82,7 +82,7 @@ static noinline void __fput(struct file *f)
 	const struct file_part *part;
 	struct path path = file_path(f);
 
-	inotify_file(f, f->f_mode & FMODE_WRITE ? IN_CLOSE_WRITE : IN_CLOSE_NOWRITE);
+	fsnotify_file(f, f->f_mode & FMODE_WRITE ? IN_CLOSE_WRITE : IN_CLOSE_NOWRITE);
 	if (unlikely(f->f_ep || has_locks(f)))
 		for_each_in_table(file_parts, part)
 			if (part->release)

@@ -9,12 +9,15 @@
  */
 #include "internal.h"
 
+#include <fs/fsnotify.h>
 #include <lib/string.h>
 #include <mm/slab.h>
 #include <proc/cred.h>
 #include <time/clock.h>
 #include <uapi/mount.h>
 
+atomic_t fsnotify_watches;
+const struct fsnotify_ops *fsnotify_ops;
 static struct kmem_cache *inode_cache;
 
 u64 inode_now(void)

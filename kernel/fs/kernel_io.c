@@ -5,7 +5,7 @@
  */
 #include "files.h"
 
-#include <fs/inotify.h>
+#include <fs/fsnotify.h>
 #include <kernel/export.h>
 #include <mm/page.h>
 #include <proc/signal.h>
@@ -62,7 +62,7 @@ ssize_t kernel_write(struct file *f, const void *buf, size_t n, loff_t *pos)
 	if (f->f_op->write_kernel)
 		res = f->f_op->write_kernel(f, buf, n, pos);
 	if (res > 0)
-		inotify_file(f, IN_MODIFY);
+		fsnotify_file(f, IN_MODIFY);
 	return res;
 }
 EXPORT_SYMBOL(kernel_write);
@@ -136,7 +136,7 @@ static ssize_t do_sendfile(struct file *out, struct file *in, loff_t *pos, size_
 		cond_resched();
 	}
 	if (done)
-		inotify_file(in, IN_ACCESS);
+		fsnotify_file(in, IN_ACCESS);
 	return done;
 }
 

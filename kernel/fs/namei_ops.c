@@ -11,7 +11,7 @@
  */
 #include "internal.h"
 
-#include <fs/inotify.h>
+#include <fs/fsnotify.h>
 #include <lib/string.h>
 #include <proc/syscall.h>
 
@@ -56,7 +56,7 @@ int may_delete(struct inode *dir, struct dentry *victim, bool is_dir)
 static int tell_created(struct inode *dir, struct dentry *dentry, int err)
 {
 	if (!err)
-		inotify_name(dir, dentry->d_inode, dentry->d_name.name, IN_CREATE);
+		fsnotify_name(dir, dentry->d_inode, dentry->d_name.name, IN_CREATE);
 	return err;
 }
 
@@ -67,8 +67,8 @@ static int tell_created(struct inode *dir, struct dentry *dentry, int err)
 static void tell_removed(struct inode *dir, struct dentry *dentry)
 {
 	if (atomic_read(&dentry->d_count) == 1)
-		inotify_gone(dentry->d_inode);
-	inotify_name(dir, dentry->d_inode, dentry->d_name.name, IN_DELETE);
+		fsnotify_gone(dentry->d_inode);
+	fsnotify_name(dir, dentry->d_inode, dentry->d_name.name, IN_DELETE);
 }
 
 /*
@@ -121,7 +121,7 @@ static noinline int vfs_unlink(struct inode *dir, struct dentry *dentry)
 		return -EPERM;
 	err = dir->i_op->unlink(dir, dentry);
 	if (!err) {
-		inotify_inode(inode, IN_ATTRIB);
+		fsnotify_inode(inode, IN_ATTRIB);
 		tell_removed(dir, dentry);
 	}
 	return err;
@@ -377,7 +377,7 @@ static noinline int vfs_link(struct dentry *old, struct inode *dir, struct dentr
 	if (err)
 		return err;
 	WRITE_ONCE(inode->i_linkable, false);
-	inotify_inode(inode, IN_ATTRIB);
+	fsnotify_inode(inode, IN_ATTRIB);
 	return tell_created(dir, new, err);
 }
 

@@ -21,7 +21,7 @@
 #include "internal.h"
 
 #include <asm/uaccess.h>
-#include <fs/inotify.h>
+#include <fs/fsnotify.h>
 #include <kernel/export.h>
 #include <lib/printf.h>
 #include <proc/syscall.h>
@@ -67,7 +67,7 @@ noinline int vfs_open(const struct path *path, struct file *f)
 	if (err && (f->f_mode & FMODE_WRITER))
 		put_write_access(inode);
 	if (!err)
-		inotify_file(f, IN_OPEN);
+		fsnotify_file(f, IN_OPEN);
 	/* These flags concern opening only: open() may look at them (tracefs, terminals); fcntl() hides them. */
 	f->f_flags &= ~(O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC);
 	return err;

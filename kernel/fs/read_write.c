@@ -11,7 +11,7 @@
  */
 #include "files.h"
 
-#include <fs/inotify.h>
+#include <fs/fsnotify.h>
 #include <kernel/export.h>
 #include <proc/resource.h>
 #include <proc/syscall.h>
@@ -45,7 +45,7 @@ noinline ssize_t vfs_read(struct file *f, char __user *buf, size_t n, loff_t *po
 		return res;
 	res = f->f_op->read(f, buf, min(n, MAX_RW_COUNT), pos);
 	if (res > 0)
-		inotify_file(f, IN_ACCESS);
+		fsnotify_file(f, IN_ACCESS);
 	return res;
 }
 
@@ -63,7 +63,7 @@ noinline ssize_t vfs_write(struct file *f, const char __user *buf, size_t n, lof
 		return res;
 	res = f->f_op->write(f, buf, min(n, MAX_RW_COUNT), pos);
 	if (res > 0)
-		inotify_file(f, IN_MODIFY);
+		fsnotify_file(f, IN_MODIFY);
 	return res;
 }
 

@@ -5,7 +5,7 @@
  */
 #include "files.h"
 
-#include <fs/inotify.h>
+#include <fs/fsnotify.h>
 #include <kernel/panic.h>
 #include <proc/syscall.h>
 #include <uapi/dirent.h>
@@ -82,7 +82,7 @@ static noinline int iterate_dir(struct file *f, struct dir_context *ctx)
 	}
 	mutex_unlock(&inode->i_lock);
 	if (!err)
-		inotify_file(f, IN_ACCESS);
+		fsnotify_file(f, IN_ACCESS);
 	return err;
 }
 

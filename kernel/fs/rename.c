@@ -11,7 +11,7 @@
  */
 #include "internal.h"
 
-#include <fs/inotify.h>
+#include <fs/fsnotify.h>
 #include <proc/syscall.h>
 
 /*
@@ -97,10 +97,10 @@ static noinline int vfs_rename(struct dentry *olddir, struct dentry *old, struct
 		if (err)
 			return err;
 		d_exchange(old, new);
-		inotify_moved(olddir->d_inode, new->d_name.name, newdir->d_inode, old);
-		inotify_inode(old->d_inode, IN_MOVE_SELF);
-		inotify_moved(newdir->d_inode, old->d_name.name, olddir->d_inode, new);
-		inotify_inode(new->d_inode, IN_MOVE_SELF);
+		fsnotify_move(olddir->d_inode, new->d_name.name, newdir->d_inode, old);
+		fsnotify_inode(old->d_inode, IN_MOVE_SELF);
+		fsnotify_move(newdir->d_inode, old->d_name.name, olddir->d_inode, new);
+		fsnotify_inode(new->d_inode, IN_MOVE_SELF);
 		return 0;
 	}
 	if (target && S_ISDIR(target->i_mode))
@@ -108,10 +108,10 @@ static noinline int vfs_rename(struct dentry *olddir, struct dentry *old, struct
 	err = olddir->d_inode->i_op->rename(olddir->d_inode, old, newdir->d_inode, new, flags);
 	if (!err) {
 		d_move(old, new);
-		inotify_moved(olddir->d_inode, new->d_name.name, newdir->d_inode, old);
+		fsnotify_move(olddir->d_inode, new->d_name.name, newdir->d_inode, old);
 		if (target)
-			inotify_inode(target, IN_ATTRIB);
-		inotify_inode(old->d_inode, IN_MOVE_SELF);
+			fsnotify_inode(target, IN_ATTRIB);
+		fsnotify_inode(old->d_inode, IN_MOVE_SELF);
 	}
 	if (target && S_ISDIR(target->i_mode)) {
 		mutex_unlock(&target->i_lock);

@@ -32,7 +32,7 @@
 #include <time/hrtimer.h>
 #include <trace/events/oom.h>
 
-#include "slab.h"
+#include "pages/slab.h"
 #include "vma.h"
 
 #define VICTIM_PATIENCE (5 * NSEC_PER_SEC) /* for a victim, before the next is chosen */

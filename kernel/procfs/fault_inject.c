@@ -1,5 +1,6 @@
 /*
- * /proc/<pid>/fail-nth and make-it-fail, by which one task asks for allocations that fail (kernel/mm/fault_inject.c).
+ * /proc/<pid>/fail-nth and make-it-fail, by which one task asks for allocations that fail
+ * (kernel/mm/pages/fault_inject.c).
  *
  * fail-nth has operations of its own. A file of the usual kind allocates the buffer for its text, and this file must
  * allocate nothing: what it counts are the allocations between a write and the next read.

@@ -9,7 +9,7 @@
  * Context of everything here: a task that may sleep. A task that was found is held by a reference while its
  * inode is made.
  */
-#include "../fs/text_file_ops.h"
+#include "../fs/made/text_file_ops.h"
 #include "internal.h"
 
 #include <kernel/printk.h>

@@ -1,12 +1,11 @@
 /*
- * /proc/sys/fs: how many files may be open, and what a user may watch; /proc/locks.
+ * /proc/sys/fs: how many files may be open, and how much pipes may hold.
  *
  * A file of /proc/sys shows one number. A writer replaces it by writing text; the number is one aligned
  * word, which is read and written whole (READ_ONCE, WRITE_ONCE), so that neither side needs a lock.
  */
 #include "../fs/files.h"
 
-#include <fs/inotify.h>
 #include <fs/libfs.h>
 #include <lib/printf.h>
 #include <proc/resource.h>
@@ -70,9 +69,6 @@ static int nr_open_store(char *text, void *data)
 						      .store = sysctl_limit_store, \
 						      .data = &(variable)};        \
 	REGISTER_PROC(name##_entry)
-LIMIT(inotify_events, "inotify/max_queued_events", inotify_max_events);
-LIMIT(inotify_instances, "inotify/max_user_instances", inotify_max_instances);
-LIMIT(inotify_watches, "inotify/max_user_watches", inotify_max_watches);
 LIMIT(pipe_pages_soft, "pipe-user-pages-soft", pipe_user_pages_soft);
 LIMIT(pipe_pages_hard, "pipe-user-pages-hard", pipe_user_pages_hard);
 static const struct text_file file_max_entry = {

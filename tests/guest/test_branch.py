@@ -12,7 +12,7 @@ from monitor import MonitoredGuest
 from vitrine_guest import ROOT
 
 pytestmark = pytest.mark.soak
-COUNTED = ("kernel/fs/namei.c", "kernel/fs/pipe.c")  # reading the counts walks no path once its file is open
+COUNTED = ("kernel/fs/namei.c", "kernel/fs/pipe/pipe.c")  # reading the counts walks no path once its file is open
 STAT = "/sys/kernel/tracing/trace_stat/branch_annotated"
 SYMBOL = r"[A-Za-z_]\w*"
 # What seed 002 prints, and what ours match: a line of the trace, the two lines of titles, a row.
@@ -217,7 +217,7 @@ def test_every_if(machine):
         _, file, line = place
         if file != "pipe.c" or place not in places:
             continue
-        hint = {number: kind for number, kind, _, _ in hinted("kernel/fs/pipe.c")}.get(line)
+        hint = {number: kind for number, kind, _, _ in hinted("kernel/fs/pipe/pipe.c")}.get(line)
         false, true = places[place]
         if hint:
             assert (true, false) == ((correct, incorrect) if hint == "likely" else (incorrect, correct)), line

@@ -48,8 +48,8 @@ def test_the_report():
 
 
 def test_the_line_of_source():
-    path = os.path.join(os.path.dirname(PATH), "../kernel/fs/pipe.c")
+    path = os.path.join(os.path.dirname(PATH), "../kernel/fs/pipe/pipe.c")
     with open(path, encoding="utf-8") as file:
         lines = file.read().splitlines()
     number = next(n for n, line in enumerate(lines, 1) if "unlikely(" in line)
-    assert tool.source_line("pipe.c", number) == ("kernel/fs/pipe.c", lines[number - 1].strip())
+    assert tool.source_line("pipe.c", number) == ("kernel/fs/pipe/pipe.c", lines[number - 1].strip())

@@ -22,14 +22,17 @@ long strncpy_from_user(char *dst, const char *src, long n);
 #include "../../kernel/lib/vsprintf.c"
 #include "../../kernel/lib/vsprintf_pointer.c"
 #include "../../kernel/fs/dcache.c"
-#include "../../kernel/fs/inotify.c"
-#include "../../kernel/fs/libfs.c"
+#include "../../kernel/fs/inotify/inotify.c"
+#include "../../kernel/fs/made/libfs.c"
 #include "../../kernel/fs/namei.c"
 #include "not_called.h"
 
 /* ---- What it stands on */
 
 static unsigned dentries, inodes; /* that are there */
+unsigned inotify_max_events = 10, inotify_max_instances = 10, inotify_max_watches = 10;
+atomic_t fsnotify_watches;
+const struct fsnotify_ops *fsnotify_ops = &inotify_ops; /* as inotify_setup() does it */
 
 struct kmem_cache *kmem_cache_create(const char *name, unsigned size, unsigned align, unsigned flags,
 				     void (*ctor)(void *))
@@ -336,7 +339,7 @@ static void test_listing_goes_on_behind_the_last(void **state)
 static int counted; /* watches that hold the file system while one of them is being put */
 static void watch_was_taken(struct mutex *m)
 {
-	if (m == &inotify_mutex && !inotify_active())
+	if (m == &inotify_mutex && !fsnotify_active())
 		counted = atomic_read(&sb.s_watches);
 }
 
@@ -376,7 +379,7 @@ static void test_end_waits_for_a_watch(void **state)
 	atomic_inc(&sb.s_watches);
 	host_asleep = the_other_task_puts_it;
 	host_sleeps = 0;
-	inotify_unmount(&sb);
+	fsnotify_unmount(&sb);
 	assert_int_equal(host_sleeps, 1);
 	assert_int_equal(atomic_read(&root->d_inode->i_count), 1);
 	inotify_release(NULL, &(struct file){.private_data = g});

@@ -10,8 +10,8 @@
 #include <host_user_mm.h>
 
 unsigned long clear_user(void *to, unsigned long n);
-#include "../../kernel/fs/ramfs_file.c"
-#include "../../kernel/fs/ramfs_seals.c"
+#include "../../kernel/fs/ramfs/ramfs_file.c"
+#include "../../kernel/fs/ramfs/ramfs_seals.c"
 #include "not_called.h"
 
 /* ---- What it stands on */

@@ -29,9 +29,8 @@ bool d_is_ancestor(struct dentry *a, struct dentry *d)
 		d = d->d_parent;
 	return d == a;
 }
-atomic_t inotify_watches;
-NOT_CALLED(void __inotify_inode(struct inode *inode, u32 mask), )
-NOT_CALLED(void __inotify_moved(struct inode *from, const char *old, struct inode *to, struct dentry *moved), )
+atomic_t fsnotify_watches;
+const struct fsnotify_ops *fsnotify_ops; /* with no watch it is not looked at */
 NOT_CALLED(void d_exchange(struct dentry *a, struct dentry *b), )
 NOT_CALLED(void d_move(struct dentry *old, struct dentry *new), )
 NOT_CALLED(void dput(struct dentry *d), )

@@ -17,11 +17,11 @@
 #include "../../kernel/lib/vsprintf_pointer.c"
 #include "../../kernel/lib/bitmap.c"
 #include "../../kernel/lib/bitmap_text.c"
-#include "../../kernel/mm/memblock.c"
-#include "../../kernel/mm/page_alloc.c"
-#include "../../kernel/mm/page_pcp.c"
-#include "../../kernel/mm/page_init.c"
-#include "../../kernel/mm/page_report.c"
+#include "../../kernel/mm/pages/memblock.c"
+#include "../../kernel/mm/pages/page_alloc.c"
+#include "../../kernel/mm/pages/page_pcp.c"
+#include "../../kernel/mm/pages/page_init.c"
+#include "../../kernel/mm/pages/page_report.c"
 
 /* Memory that is full stays so: no process can be killed. */
 bool out_of_memory(gfp_t gfp, unsigned order)

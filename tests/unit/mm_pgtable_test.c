@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../kernel/mm/linear_map.c"
+#include "../../kernel/mm/pages/linear_map.c"
 #include "../../kernel/mm/pgtable.c"
 
 #define RAM_PAGES 2048UL /* those that really exist, from physical address 0 */

@@ -20,15 +20,15 @@
 #include "../../kernel/lib/vsprintf_pointer.c"
 #include "../../kernel/lib/bitmap.c"
 #include "../../kernel/lib/bitmap_text.c"
-#include "../../kernel/mm/memblock.c"
-#include "../../kernel/mm/page_alloc.c"
-#include "../../kernel/mm/page_pcp.c"
-#include "../../kernel/mm/page_init.c"
-#include "../../kernel/mm/page_report.c"
-#include "../../kernel/mm/slab.c"
-#include "../../kernel/mm/slab_cache.c"
-#include "../../kernel/mm/slab_debug.c"
-#include "../../kernel/mm/slab_info.c"
+#include "../../kernel/mm/pages/memblock.c"
+#include "../../kernel/mm/pages/page_alloc.c"
+#include "../../kernel/mm/pages/page_pcp.c"
+#include "../../kernel/mm/pages/page_init.c"
+#include "../../kernel/mm/pages/page_report.c"
+#include "../../kernel/mm/pages/slab.c"
+#include "../../kernel/mm/pages/slab_cache.c"
+#include "../../kernel/mm/pages/slab_debug.c"
+#include "../../kernel/mm/info/slab_info.c"
 #include <trace/events/kmem.h>
 
 /* The last event kmalloc. */
@@ -43,7 +43,7 @@ static void tell_kmalloc(unsigned long caller, const void *p, size_t wanted, siz
 	told.size = size;
 }
 #define trace_kmalloc tell_kmalloc
-#include "../../kernel/mm/kmalloc.c"
+#include "../../kernel/mm/pages/kmalloc.c"
 
 ssize_t strscpy(char *dst, const char *src, size_t size)
 {

@@ -13,7 +13,7 @@
 #include "../../kernel/lib/put_dec.c"
 #include "../../kernel/lib/vsprintf.c"
 #include "../../kernel/lib/vsprintf_pointer.c"
-#include "../../kernel/mm/thread_stack.c"
+#include "../../kernel/mm/pages/thread_stack.c"
 
 static int mapped; /* stacks */
 void *vmalloc_stack(void)

@@ -23,7 +23,7 @@
 #include "../../kernel/lib/rbtree.c"
 #include "../../kernel/lib/vsprintf.c"
 #include "../../kernel/lib/vsprintf_pointer.c"
-#include "../../kernel/mm/vmap_area.c"
+#include "../../kernel/mm/pages/vmap_area.c"
 
 static int areas_allocated;
 

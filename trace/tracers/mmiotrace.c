@@ -10,8 +10,8 @@
  *	MARK 12.345690 text of trace_marker
  *	UNMAP 12.345700 3 0x0 0
  *
- * kernel/mm/ioremap.c takes the pages of all device mappings away while the tracer is selected, and calls us for each
- * access. Unlike Linux, mappings that were made before are traced as well (their MAP lines come first), no CPU is
+ * kernel/mm/pages/ioremap.c takes the pages of all device mappings away while the tracer is selected, and calls us for
+ * each access. Unlike Linux, mappings that were made before are traced as well (their MAP lines come first), no CPU is
  * switched off, and a line has the pid of the task that was running.
  *
  * Records are made in the fault of an access, which may have come from anywhere: as in any tracer of functions, only

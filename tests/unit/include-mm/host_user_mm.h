@@ -19,19 +19,19 @@
 #include "../../../kernel/lib/bitmap_text.c"
 #include "../../../kernel/lib/rbtree.c"
 #include "../../../kernel/lib/hole_tree.c"
-#include "../../../kernel/mm/memblock.c"
-#include "../../../kernel/mm/page_alloc.c"
+#include "../../../kernel/mm/pages/memblock.c"
+#include "../../../kernel/mm/pages/page_alloc.c"
 /* What page_alloc.c frees by is looked at first (below). */
 #define free_unref_page free_page_unchecked
 void free_unref_page(struct page *page, bool zeroed);
-#include "../../../kernel/mm/page_pcp.c"
+#include "../../../kernel/mm/pages/page_pcp.c"
 #undef free_unref_page
-#include "../../../kernel/mm/page_init.c"
-#include "../../../kernel/mm/page_report.c"
-#include "../../../kernel/mm/slab.c"
-#include "../../../kernel/mm/slab_cache.c"
-#include "../../../kernel/mm/slab_debug.c"
-#include "../../../kernel/mm/kmalloc.c"
+#include "../../../kernel/mm/pages/page_init.c"
+#include "../../../kernel/mm/pages/page_report.c"
+#include "../../../kernel/mm/pages/slab.c"
+#include "../../../kernel/mm/pages/slab_cache.c"
+#include "../../../kernel/mm/pages/slab_debug.c"
+#include "../../../kernel/mm/pages/kmalloc.c"
 #include "../../../kernel/mm/mm.c"
 #include "../../../kernel/mm/vma.c"
 #include "../../../kernel/mm/limits.c"
@@ -43,7 +43,7 @@ void free_unref_page(struct page *page, bool zeroed);
 #include "../../../kernel/mm/mprotect.c"
 #include "../../../kernel/mm/mremap.c"
 #include "../../../kernel/mm/access.c"
-#include "../../../kernel/mm/maps.c"
+#include "../../../kernel/mm/info/maps.c"
 
 ssize_t strscpy(char *dst, const char *src, size_t size)
 {

@@ -1,5 +1,5 @@
 /*
- * struct stat as stat(2) has it on this machine; kernel/fs/stat.c fills it by its fields' names (Linux,
+ * struct stat as stat(2) has it on this machine; kernel/fs/attr/stat.c fills it by its fields' names (Linux,
  * asm-generic): 128 bytes.
  */
 #pragma once

@@ -1,5 +1,5 @@
 /*
- * struct stat as stat(2) has it on this machine; kernel/fs/stat.c fills it by its fields' names (Linux's arch/x86
+ * struct stat as stat(2) has it on this machine; kernel/fs/attr/stat.c fills it by its fields' names (Linux's arch/x86
  * layout): 144 bytes.
  */
 #pragma once

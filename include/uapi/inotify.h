@@ -1,0 +1,19 @@
+/* Events of inotify(7), as programs see them. */
+#pragma once
+
+#define IN_ACCESS	 0x00000001u
+#define IN_MODIFY	 0x00000002u
+#define IN_ATTRIB	 0x00000004u
+#define IN_CLOSE_WRITE	 0x00000008u
+#define IN_CLOSE_NOWRITE 0x00000010u
+#define IN_OPEN		 0x00000020u
+#define IN_MOVED_FROM	 0x00000040u
+#define IN_MOVED_TO	 0x00000080u
+#define IN_CREATE	 0x00000100u
+#define IN_DELETE	 0x00000200u
+#define IN_DELETE_SELF	 0x00000400u
+#define IN_MOVE_SELF	 0x00000800u
+#define IN_UNMOUNT	 0x00002000u
+#define IN_Q_OVERFLOW	 0x00004000u
+#define IN_IGNORED	 0x00008000u
+#define IN_ISDIR	 0x40000000u
