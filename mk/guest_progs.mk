@@ -1,12 +1,12 @@
-# Programs of the guest tests: tests/guest/progs/NAME.c becomes $(BUILD)/guest-tests/NAME. Built as userland is, with what
+# Programs of the guest tests: tests/guest/progs/ROOM/NAME.c becomes $(BUILD)/guest-tests/NAME. Built as userland is, with what
 # tests/guest/progs/lib has for all of them, and kept out of the initramfs: a test names in its head what it wants.
 # The program with its symbols stays in debug/.
 
 GT := $(BUILD)/guest-tests
 GT_SRC := tests/guest/progs
-GT_OBJ := $(patsubst $(GT_SRC)/%.c,$(GT)/obj/%.o,$(wildcard $(GT_SRC)/*.c))
-GT_LIB := $(patsubst $(GT_SRC)/%.c,$(GT)/obj/%.o,$(wildcard $(GT_SRC)/lib/*.c))
-GT_PROGRAMS := $(GT_OBJ:$(GT)/obj/%.o=$(GT)/%)
+GT_LIB := $(patsubst $(GT_SRC)/%.c,$(GT)/obj/%.o,$(wildcard $(GT_SRC)/lib/*.c $(GT_SRC)/lib/*/*.c))
+GT_OBJ := $(filter-out $(GT_LIB),$(patsubst $(GT_SRC)/%.c,$(GT)/obj/%.o,$(wildcard $(GT_SRC)/*/*.c)))
+GT_PROGRAMS := $(patsubst %.o,$(GT)/%,$(notdir $(GT_OBJ)))
 GTM := $(GT)/modules
 
 .PHONY: guest-progs
@@ -25,10 +25,11 @@ $(GT_ASM): $(GT)/obj/%.o: arch/$(ARCH)/%.S tests/unit/include-$(ARCH)/asm/assemb
 	$(Q)$(CC) -I tests/unit/include-$(ARCH) -I arch/$(ARCH)/include -I include -MMD -MP -c -o $@ $<
 $(GT)/copytest: $(GT_ASM)
 
-$(GT_PROGRAMS): $(GT)/%: $(GT)/obj/%.o $(GT_LIB) $(UCRT0) $(ULIBVT) userland/program.ld
+$(foreach o,$(GT_OBJ),$(eval $(GT)/$(notdir $(o:.o=)): $(o)))
+$(GT_PROGRAMS): $(GT)/%: $(GT_LIB) $(UCRT0) $(ULIBVT) userland/program.ld
 	$(call say,LINK,$@)
 	@mkdir -p $(GT)/debug
-	$(Q)$(CC) $(ULDFLAGS) -o $(GT)/debug/$* $(UCRT0) $< $(filter $(GT_ASM),$^) $(GT_LIB) -Wl,--start-group $(ULIBVT) $(NEWLIB_LIBS) -lgcc -Wl,--end-group
+	$(Q)$(CC) $(ULDFLAGS) -o $(GT)/debug/$* $(UCRT0) $(filter $(GT_OBJ) $(GT_ASM),$^) $(GT_LIB) -Wl,--start-group $(ULIBVT) $(NEWLIB_LIBS) -lgcc -Wl,--end-group
 	$(Q)$(CROSS)strip -o $@ $(GT)/debug/$*
 
 # The modules of samples/modules in a folder of their own, built by the Makefile that is there. They are built again when the

@@ -4,7 +4,7 @@
 #: Test
 #:   make test             the whole suite on every machine: lint, unit tests on the host, guests (some 15 minutes on 2 cores)
 #:   make test ONLY=text   only tests whose name matches (pytest -k), and only what they need is built: ONLY=x86_64 is one machine's
-#:   make check FILE=tests/guest/lab.sh    only the tests of this file (or of tests/host, tests/unit), and only what they need is built;
+#:   make check FILE=tests/guest/events/lab.sh    only the tests of this file (or of tests/host, tests/unit), and only what they need is built;
 #:                         ON=arm64 or ON=x86_64: on this machine alone
 #:   make unit             only the C unit tests, under sanitizers
 #:   make soak SOAK_MINUTES=10    the long forms: storms and fuzzing for so many minutes; soak-arm64, soak-x86_64: on one machine
@@ -31,11 +31,11 @@ ON   ?=
 # A machine goes by the name of its goal (arm64) or by that of its folder in arch/ (aarch64), which is in the names of its tests.
 on = $(foreach m,$(HERE),$(if $(filter $(ON),$(m) $(ARCH_$(m))),$(ARCH_$(m))))
 check: deps-build deps-run deps-test
-	$(Q)test -n '$(FILE)' || { echo 'make check: FILE=tests/guest/lab.sh names the file whose tests are to run' >&2; exit 2; }
+	$(Q)test -n '$(FILE)' || { echo 'make check: FILE=tests/guest/events/lab.sh names the file whose tests are to run' >&2; exit 2; }
 	$(Q)test -z '$(ON)' -o -n '$(strip $(on))' || { echo 'make check: there is no machine $(ON); ON= takes one of: $(HERE)' >&2; exit 2; }
 	$(Q)tests/run --build --file '$(FILE)' $(if $(ON),-k '$(strip $(on))')
 
-# speedscope itself, from npm: its own importer reads our files in tests/guest/test_trace_dat.py. Where it cannot be fetched, that test is skipped.
+# speedscope itself, from npm: its own importer reads our files in tests/guest/trace-files/test_trace_dat.py. Where it cannot be fetched, that test is skipped.
 SPEEDSCOPE := build/host/npm/node_modules/speedscope/package.json
 speedscope: $(SPEEDSCOPE)
 $(SPEEDSCOPE): | deps-test
@@ -84,12 +84,15 @@ $(MACHINES:%=branch-%): branch-%: %
 branch-report: deps-run $(HERE:%=branch-%)
 	$(Q)tools/branch-report $(foreach m,$(HERE),--arch $(ARCH_$(m)))
 
-# ---- C unit tests: tests/unit/NAME_test.c names in its head what it tests (/* sources: a.c b.c */). Each is built for
+# ---- C unit tests: tests/unit/ROOM/NAME_test.c names in its head what it tests (/* sources: a.c b.c */). Each is built for
 # the host under ASan and UBSan, and under TSan too where its head says /* sanitizers: thread */.
 # What runs a machine's own assembly is for hosts of that kind. A source that several tests have is compiled once for all that
 # see the same stand-ins and have the same sanitizer: an object lies in obj/FOLDER.SANITIZER. -MD, not -MMD: gcc takes headers
-# found by -idirafter for the system's. BINARY.d is for tests/mutation: all that a binary is made of.
-UNIT      := $(filter-out $(if $(filter x86_64,$(shell uname -m)),,x86_64_%),$(patsubst tests/unit/%_test.c,%,$(sort $(wildcard tests/unit/*_test.c))))
+# found by -idirafter for the system's. BINARY.d is for tests/mutation: all that a binary is made of. A binary goes by the NAME alone,
+# which no two tests may share.
+UNIT_FILES := $(sort $(wildcard tests/unit/*/*_test.c))
+UNIT      := $(filter-out $(if $(filter x86_64,$(shell uname -m)),,x86_64_%),$(patsubst %_test.c,%,$(notdir $(UNIT_FILES))))
+unit_file  = $(filter %/$(1)_test.c,$(UNIT_FILES))
 UNIT_DIR  := build/host/unit
 UNIT_asan := -fsanitize=address,undefined -fno-sanitize-recover=all
 UNIT_tsan := -fsanitize=thread
@@ -99,14 +102,14 @@ UNIT_FLAGS := -std=gnu11 -g1 -fno-omit-frame-pointer -pthread -Wall -Wextra -Wno
 	-Wno-deprecated-declarations -Werror -iquote trace -idirafter include
 # From the heads (tests/unit/heads.awk): unit_sources_NAME, unit_kinds_NAME, and unit_include_NAME, the folder of stand-ins for
 # kernel headers: tests/unit/include, or another one (/* include: FOLDER */).
-$(foreach word,$(shell awk -f tests/unit/heads.awk $(UNIT:%=tests/unit/%_test.c)),$(eval $(subst |, ,$(word))))
+$(foreach word,$(shell awk -f tests/unit/heads.awk $(foreach t,$(UNIT),$(call unit_file,$(t)))),$(eval $(subst |, ,$(word))))
 
 unit_folder  = $(UNIT_DIR)/obj/$(notdir $(firstword $(unit_include_$(1)))).$(2)
 
 define unit_rule
 UNIT_BINARIES += $(UNIT_DIR)/$(1).$(2)
 UNIT_FOLDER_$(call unit_folder,$(1),$(2)) := $(unit_include_$(1))
-$(UNIT_DIR)/$(1).$(2): $(patsubst %,$(call unit_folder,$(1),$(2))/%.o,tests/unit/$(1)_test.c $(unit_sources_$(1)))
+$(UNIT_DIR)/$(1).$(2): $(patsubst %,$(call unit_folder,$(1),$(2))/%.o,$(call unit_file,$(1)) $(unit_sources_$(1)))
 	$(call say,HOSTLINK,$$@)
 	$(Q)gcc -pthread $(UNIT_$(2)) -o $$@ $$^ -lcmocka
 	@cat $$(^:.o=.d) > $$@.d
@@ -114,7 +117,7 @@ endef
 $(foreach t,$(UNIT),$(foreach k,$(unit_kinds_$(t)),$(eval $(call unit_rule,$(t),$(k)))))
 
 # Compiling without optimisation takes half as long, and that is most of what a test takes; these compute for seconds.
-UNIT_COMPUTE := trace/ring_buffer/% tests/unit/ring_buffer_% kernel/mm/pages/slab% tests/unit/mm_slab%
+UNIT_COMPUTE := trace/ring_buffer/% tests/unit/ring_buffer/% kernel/mm/pages/slab% tests/unit/mm/mm_slab%
 
 define unit_objects
 $(1)/%.o: % mk/tests.mk
@@ -130,9 +133,10 @@ unit: deps-build deps-test
 -include $(shell find $(UNIT_DIR)/obj -name '*.d' 2>/dev/null)
 
 # ---- Guest programs on the host's own Linux: those of tests/guest/progs that say /* also on Linux */ become build/host/linux/NAME,
-# over the host's C library, with what tests/guest/progs/lib and libvt have of plain C. tests/host/test_same_on_linux.py runs them.
+# over the host's C library, with what tests/guest/progs/lib and libvt have of plain C. tests/host/userland/test_same_on_linux.py runs them.
 LINUX_DIR   := build/host/linux
-LINUX_PROGS := $(patsubst tests/guest/progs/%.c,$(LINUX_DIR)/%,$(shell grep -l '^/\* also on Linux \*/$$' tests/guest/progs/*.c))
+LINUX_SRC   := $(shell grep -l '^/\* also on Linux \*/$$' tests/guest/progs/*/*.c)
+LINUX_PROGS := $(patsubst %.c,$(LINUX_DIR)/%,$(notdir $(LINUX_SRC)))
 LINUX_LIB   := $(wildcard tests/host/linux/*.c) $(patsubst %,tests/guest/progs/lib/%.c,check posix sleepers thread) \
 	$(patsubst %,userland/lib/%.c,classes io message options path regex regex_search signames)
 # The host's headers say which arguments are good. These programs pass bad ones on purpose, and gcc is not to mind.
@@ -148,11 +152,12 @@ $(LINUX_DIR)/obj/%.o: %.c mk/tests.mk | $(LINUX_MACHINE)
 	$(call say,HOSTCC,$@)
 	@mkdir -p $(@D)
 	$(Q)gcc $(LINUX_FLAGS) -MD -MP -c -o $@ $<
-$(LINUX_PROGS): $(LINUX_DIR)/%: $(LINUX_DIR)/obj/tests/guest/progs/%.o $(LINUX_LIB:%.c=$(LINUX_DIR)/obj/%.o)
+$(foreach s,$(LINUX_SRC),$(eval $(LINUX_DIR)/$(notdir $(s:.c=)): $(LINUX_DIR)/obj/$(s:.c=.o)))
+$(LINUX_PROGS): $(LINUX_LIB:%.c=$(LINUX_DIR)/obj/%.o)
 	$(call say,HOSTLINK,$@)
 	$(Q)gcc -pthread -o $@ $^
 linux-programs: $(LINUX_PROGS)
--include $(wildcard $(LINUX_LIB:%.c=$(LINUX_DIR)/obj/%.d) $(LINUX_PROGS:$(LINUX_DIR)/%=$(LINUX_DIR)/obj/tests/guest/progs/%.d))
+-include $(wildcard $(LINUX_LIB:%.c=$(LINUX_DIR)/obj/%.d) $(LINUX_SRC:%.c=$(LINUX_DIR)/obj/%.d))
 
 # ---- Lint: one goal for each step; the suite counts each as a test, but for cppcheck and clang's analyzer, which are make
 # soak's: they take twice and four times as long as all other checks of clang-tidy.

@@ -5,7 +5,7 @@
 NOPG ?=
 NOEVENTS ?=
 # From the command line only, since an environment may well have such names that mean other things. GCOV="FILE ..." has the
-# compiler count the branches of these files, too, for comparing (tests/guest/test_branch.py).
+# compiler count the branches of these files, too, for comparing (tests/guest/tracers/test_branch.py).
 $(foreach name,BRANCH GCOV CORE WITH WITHOUT,$(if $(filter command,$(origin $(name))),,$(eval override $(name) :=)))
 ifneq ($(filter-out 1 all,$(BRANCH)),)
 $(error BRANCH=$(BRANCH): it is 1 (hints are counted) or all (each `if` is, too))

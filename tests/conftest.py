@@ -1,5 +1,6 @@
 """What all tests share: the tree's root, the tools' folder on the path, the markers, the machines."""
 
+import glob
 import os
 import re
 import shutil
@@ -17,8 +18,11 @@ if threading.current_thread() is threading.main_thread():
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-for folder in ("tools", "tests", "tests/guest"):
+for folder in ("tools", "tests"):
     sys.path.insert(0, os.path.join(ROOT, folder))
+# What tests share lies in the folder of their subject: a test of another folder imports it all the same.
+for kind in ("guest", "host"):
+    sys.path += sorted({os.path.dirname(path) for path in glob.glob(f"{ROOT}/tests/{kind}/*/*.py")})
 
 from machines import TARGETS, params  # noqa: E402
 

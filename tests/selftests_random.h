@@ -1,7 +1,7 @@
 /*
- * Random bytes for Linux's tests (tests/guest/test_selftests.py). A test that fills 40 MB byte by byte spends nearly
- * all of its time in the rand() of the C library. Here it is Knuth's linear congruential generator (MMIX), inline.
- * What a test does with the bytes stays its own.
+ * Random bytes for Linux's tests (tests/guest/debian/test_selftests.py). A test that fills 40 MB byte by byte spends
+ * nearly all of its time in the rand() of the C library. Here it is Knuth's linear congruential generator (MMIX),
+ * inline. What a test does with the bytes stays its own.
  */
 #include <stdlib.h>
 

@@ -150,7 +150,7 @@ static void serve_requests(void)
 
 /*
  * TLB_VECTOR's handler. It may find nothing to do: a CPU that waits serves requests by itself.
- * tests/guest/progs/tlbtest.c fails within a second when other CPUs are not told.
+ * tests/guest/progs/mm/tlbtest.c fails within a second when other CPUs are not told.
  */
 void tlb_shootdown_interrupt(void)
 {

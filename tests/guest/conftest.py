@@ -1,21 +1,22 @@
-"""Collects tests/guest/NAME.sh: each is a script that runs inside a guest and passes when its exit status is 0.
+"""Collects tests/guest/ROOM/NAME.sh: each is a script that runs inside a guest and passes when its exit status is 0.
 
 Its first comment lines say what it is and which machine it wants:
 
     # description: counts calls of one function
     # requires: smp=1,4 cpu=all irqchip=all mem=512M icount turn=10 timeout=120 append="quiet debug" progs=storm soak
 
-Each runs on every machine. progs: programs of tests/guest/progs, which the script finds in /bin. /run/prelude is what
-scripts share. Values separated by commas make one test for each (smp=1,4 runs twice; several such: each combination).
-Values behind a semicolon (smp=4;2) prove nothing that those before it leave open, and run under make soak only. cpu=all
-and irqchip=all are what tests/machines.py names for the machine. `soak` means that the script has a long form: it gets
-SOAK_MINUTES as its first argument, 0 in the ordinary suite. When NAME.expected stands beside it, what the script prints
-must be exactly that.
+Each runs on every machine. progs: programs of tests/guest/progs (without the folder), which the script finds in /bin.
+/run/prelude is what scripts share. Values separated by commas make one test for each (smp=1,4 runs twice; several such:
+each combination). Values behind a semicolon (smp=4;2) prove nothing that those before it leave open, and run under make
+soak only. cpu=all and irqchip=all are what tests/machines.py names for the machine. `soak` means that the script has a
+long form: it gets SOAK_MINUTES as its first argument, 0 in the ordinary suite. When NAME.expected stands beside it,
+what the script prints must be exactly that.
 """
 
 import difflib
 import itertools
 import os
+import pathlib
 import re
 import shlex
 
@@ -24,6 +25,7 @@ import pytest
 from machines import TARGETS, want_features
 from vitrine_guest import Guest, GuestError
 
+HERE = pathlib.Path(__file__).resolve().parent
 SOAK_MINUTES = int(os.environ.get("SOAK_MINUTES", "0"))
 GROWTH = 60  # seconds of life beyond the soak's own minutes
 KEYS = {
@@ -93,7 +95,7 @@ def pytest_runtest_makereport(item):
 
 
 def pytest_collect_file(file_path, parent):
-    if file_path.suffix == ".sh" and file_path.parent.name == "guest":
+    if file_path.suffix == ".sh" and "stories" not in file_path.relative_to(HERE).parts:
         return GuestFile.from_parent(parent, path=file_path)
     return None
 
@@ -174,7 +176,7 @@ class GuestTest(pytest.Item):
         settings["append"] = f"oops=panic {settings.get('append', '')}".strip()
         want_features(self.machine.arch, settings)
         files = self.machine.programs(*settings.pop("progs", []))
-        files["run/prelude"] = (0o644, self.path.with_name("prelude").read_bytes())
+        files["run/prelude"] = (0o644, (HERE / "prelude").read_bytes())
         run = self.machine.script(self.path.read_bytes(), arguments, files=files, **settings)
         try:
             run.wait_start()

@@ -20,7 +20,7 @@ BUILD = ROOT / "build" / "mutation"
 ABOUT = ROOT / "tests" / "mutation" / "tests.txt"
 ARCHES = ("aarch64", "x86_64")
 # Tests that build kernels of their own: they would not run the one with the bug, or take minutes.
-BUILDERS = ("tests/guest/test_lab_grades.py", "tests/guest/test_branch.py")
+BUILDERS = ("tests/guest/docs/test_lab_grades.py", "tests/guest/tracers/test_branch.py")
 # Instructions that end a block: what may go elsewhere.
 ENDS = {
     "aarch64": re.compile(r"b|b\..*|bl|br|blr|ret|cbn?z|tbn?z|svc|brk|eret|wf[ie]|isb|msr"),
@@ -235,7 +235,7 @@ class Map:
         best = self.best_of(found, file)
         named = {}  # whether they run the line or not: of inlined code that is not known for certain
         for name in about(file):
-            path = f"tests/guest/{name}"
+            path = guest_test(name)
             learned = self.best_of((test for test in self.lines if test.startswith(path)), file)
             named[path] = best.get(path, learned.get(path, path))  # itself, when it is newer than the map
         return list({**named, **{path: test for path, test in best.items() if path not in named}}.values())
@@ -251,6 +251,12 @@ class Map:
         return sum(1 / self.share[file, line] for line in self.lines[test].get(file, ())) / (self.seconds[test] + 10)
 
 
+@functools.cache
+def guest_test(name):
+    """The path of a guest test that tests.txt names without its folder; itself, when there is none."""
+    return next((str(path.relative_to(ROOT)) for path in (ROOT / "tests/guest").glob(f"*/{name}")), name)
+
+
 def about(file):
     """The guest tests that tests.txt names for this file, the nearest row's first."""
     rows = [line.split() for line in ABOUT.read_text().splitlines() if line and not line.startswith("#")]
@@ -264,14 +270,17 @@ def unit_tests():
     """{source: [unit test]}: what each test's binary is compiled of, as make has noted it. A test that has not been
     compiled yet is compiled first, as no source would be known to be its own."""
     unit = ROOT / "build/host/unit"
-    names = (path.name.removesuffix("_test.c") for path in (ROOT / "tests/unit").glob("*_test.c"))
+    tests = {path.name: str(path.relative_to(ROOT)) for path in (ROOT / "tests/unit").glob("*/*_test.c")}
+    names = (name.removesuffix("_test.c") for name in tests)
     missing = [f"{unit.relative_to(ROOT)}/{name}.asan" for name in names if not [*unit.glob(f"{name}.*d")]]
     if missing:
         environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS")}
         subprocess.run(["make", "-s", "-k", *missing], cwd=ROOT, env=environment, check=False)
     found = collections.defaultdict(list)
     for path in sorted(unit.glob("*.d")):
-        test = f"tests/unit/{path.name.split('.')[0]}_test.c"
+        test = tests.get(f"{path.name.split('.')[0]}_test.c")
+        if not test:
+            continue  # of a test that is no more
         for source in re.findall(r"\S+\.[ch]\b", path.read_text()):
             source = os.path.normpath(source)
             if not source.startswith(("tests", "/")) and test not in found[source]:

@@ -1,4 +1,4 @@
-"""Collects tests/unit/NAME_test.c: one item for each sanitizer, built by make (mk/tests.mk) and run."""
+"""Collects tests/unit/ROOM/NAME_test.c: one item for each sanitizer, built by make (mk/tests.mk) and run."""
 
 import fcntl
 import functools

@@ -8,7 +8,8 @@
  *
  * The ring moves only on its own CPU, with interrupts off, and when no writer is inside (ring_buffer_swap_cpu): so a
  * writer never finds its ring changed between reserve and commit. Inside of the exchange only an NMI can come; what
- * it would write is refused and counted as dropped. tests/unit/ring_buffer_swap_test.c puts writers at every step.
+ * it would write is refused and counted as dropped. tests/unit/ring_buffer/ring_buffer_swap_test.c puts writers at
+ * every step.
  *
  * Two CPUs end a maximum at once. Both take the max lock, and each asks again under it whether its section still is the
  * longest. The second one, if longer, takes the same object: the first one's ring stays in it and is not shown, because

@@ -1,0 +1,68 @@
+"""Kernels that leave rooms out (the file `rooms`): each links, and the core boots, traces itself, and says what it lacks."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+import rooms
+from vitrine_guest import ROOT
+
+OPTIONAL = [name for name, room in rooms.read().items() if room.kind == "optional"]
+ARCHES = ("aarch64", "x86_64")
+
+
+def make(arch, *words):
+    """One link at a time for each machine: they share what is generated."""
+    environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS")}
+    return subprocess.run(
+        ["make", "-s", "-C", ROOT, f"ARCH={arch}", *words],
+        env=environment,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+        timeout=1200,
+    )
+
+
+def functions(*files):
+    rows = subprocess.check_output(["nm", "-g", "--defined-only", *files], text=True, cwd=ROOT).splitlines()
+    return {row.split()[-1] for row in rows if " T " in row}
+
+
+def test_core_boots_and_traces_itself(machine):
+    done = make(machine.arch, "CORE=1", "kernel", f"build/{machine.arch}-core/initramfs.cpio")
+    assert done.returncode == 0, done.stdout
+    script = Path(ROOT, "tests/guest/stories/boot/core.sh").read_bytes()
+    run = machine.script(script, build=os.path.join(ROOT, "build", f"{machine.arch}-core"))
+    try:
+        run.wait_exit()
+    finally:
+        run.guest.close()
+    output = run.output
+    lines = output.splitlines()
+    assert lines[:3] == ["functions", "graph", "events"], output
+    tracers = set(lines[3].split())
+    assert {"function", "function_graph", "irqsoff", "wakeup_rt", "nop"} <= tracers, output
+    assert not {"hwlat", "osnoise", "timerlat"} & tracers, output
+    assert int(lines[4]) > 400 and lines[5:7] == ["trigger", "sys_enter_read"], output
+    assert "no file system type 9p" in lines[7] and "No such file" in lines[8] and len(lines) == 9, output
+    config = Path(ROOT, "build", f"{machine.arch}-core", "config").read_text(encoding="ascii")
+    assert "# CONFIG_NET is not set\n" in config and "# CONFIG_HIST_TRIGGERS is not set\n" in config
+
+
+@pytest.mark.parametrize("room", OPTIONAL)
+def test_links_without(room):
+    """Each on one machine; all on both in the long form."""
+    soak = "SOAK_MINUTES" in os.environ
+    for arch in ARCHES if soak else [ARCHES[OPTIONAL.index(room) % 2]]:
+        folder = f"{arch}-without-{room.replace('/', '_')}"
+        done = make(arch, f"WITHOUT={room}", f"build/{folder}/vmlinux.1")
+        assert done.returncode == 0, done.stdout
+        objects = [
+            path
+            for path in Path(ROOT, "build", arch, room).rglob("*.o")
+            if Path(ROOT, path.with_suffix(".c").relative_to(Path(ROOT, "build", arch))).exists()
+        ]
+        assert objects and not functions(*objects) & functions(f"build/{folder}/vmlinux.1")
