@@ -76,9 +76,10 @@ static inline int tty_lock_users(struct mutex *users, const struct file *f)
 struct tty_struct *tty_alloc(const char *name, unsigned index, const struct uart_ops *ops, void *port);
 void tty_publish(struct tty_struct *tty);
 void tty_reset(struct tty_struct *tty); /* no file of it is open: as new */
-extern const struct file_operations pts_fops;
-/* pty.c. The slave that the node is for, counted as open; ERR_PTR(-EIO): it is locked, hung up, or not there. */
-struct tty_struct *pty_open_slave(const struct inode *inode);
+/* Of a port's file. A terminal of another kind copies them, with an open of its own. */
+extern const struct file_operations tty_fops;
+/* The end of such an open. It may make the terminal the caller's controlling one. 0. */
+int tty_open_common(struct tty_struct *tty, struct file *f);
 
 #define L_FLAG(tty, f) ((tty)->termios.c_lflag & (f))
 #define I_FLAG(tty, f) ((tty)->termios.c_iflag & (f))

@@ -52,8 +52,7 @@ const struct termios tty_std_termios = {
 		},
 };
 
-/* Any open of a port's file may make it the caller's controlling terminal. */
-static int tty_open_common(struct tty_struct *tty, struct file *f)
+int tty_open_common(struct tty_struct *tty, struct file *f)
 {
 	f->private_data = tty;
 	f->f_mode |= FMODE_NOSEEK;
@@ -110,14 +109,6 @@ static int current_tty_open(struct inode *inode, struct file *f)
 	f->private_data = tty;
 	f->f_mode |= FMODE_NOSEEK;
 	return 0;
-}
-
-/* /dev/pts/N */
-static int pts_open(struct inode *inode, struct file *f)
-{
-	struct tty_struct *tty = pty_open_slave(inode);
-
-	return IS_ERR(tty) ? PTR_ERR(tty) : tty_open_common(tty, f);
 }
 
 static int tty_release(struct inode *inode, struct file *f)
@@ -234,14 +225,13 @@ static unsigned tty_poll(struct file *f, struct poll_table *pt)
 	return mask;
 }
 
-/* The four kinds of file differ in nothing but which terminal an open finds. */
+/* The kinds of file differ in nothing but which terminal an open finds. */
 #define TTY_FOPS                                                                                  \
 	.read = tty_read, .write = tty_write, .write_kernel = tty_write_kernel, .poll = tty_poll, \
 	.unlocked_ioctl = tty_ioctl, .llseek = no_llseek, .release = tty_release, .sigio = true
-static const struct file_operations tty_fops = {.open = tty_open, TTY_FOPS};
+const struct file_operations tty_fops = {.open = tty_open, TTY_FOPS};
 static const struct file_operations console_fops = {.open = console_open, TTY_FOPS};
 static const struct file_operations current_tty_fops = {.open = current_tty_open, TTY_FOPS};
-const struct file_operations pts_fops = {.open = pts_open, TTY_FOPS};
 
 /* Numbers as in Linux's devices.txt: major 5, alternate terminals. */
 static const struct device_node current_tty_dev = {"tty", S_IFCHR | 0666, MKDEV(5, 0), &current_tty_fops, NULL};

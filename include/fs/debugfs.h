@@ -1,5 +1,5 @@
 /*
- * Files of modules in debugfs, below /sys/kernel/debug (kernel/fs/made/debugfs_files.c). Thread context, all of it.
+ * Files of modules in debugfs, below /sys/kernel/debug (kernel/module/api/debugfs_files.c). Thread context, all of it.
  *
  * Makers return the dentry or an ERR_PTR (-EEXIST, -ENOMEM, -ENOTDIR). `parent` NULL: the top. An ERR_PTR as parent is
  * returned as it is, so that a module need not look at each result.

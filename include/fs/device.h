@@ -1,7 +1,7 @@
 /*
- * Devices as far as /dev and /sys/class show them: a name, a number, a node (kernel/fs/dev/device.c). There is no model
- * of buses and drivers behind it. A class is made by class_create(), since it has a directory. All of it is thread
- * context.
+ * Devices as far as /dev and /sys/class show them: a name, a number, a node (kernel/module/api/device.c). There is no
+ * model of buses and drivers behind it. A class is made by class_create(), since it has a directory. All of it is
+ * thread context.
  */
 #pragma once
 

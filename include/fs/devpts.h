@@ -1,4 +1,4 @@
-/* The names of pseudo terminals: /dev/pts, a file system of the type devpts (kernel/fs/dev/devpts.c). */
+/* The names of pseudo terminals: /dev/pts, a file system of the type devpts (drivers/tty/pty/devpts.c). */
 #pragma once
 
 #define DEVPTS_MAX   64	 /* terminals */

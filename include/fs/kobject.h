@@ -1,6 +1,6 @@
 /*
  * Directories and files of modules in /sys: a kobject is a directory, an attribute is a file of one page of text
- * (kernel/fs/made/kobject.c). There is no more to kobjects here: no types, no events.
+ * (kernel/module/api/kobject.c). There is no more to kobjects here: no types, no events.
  *
  * Removal waits for show and store functions that run (<fs/removable.h>). Thread context, all of it.
  */

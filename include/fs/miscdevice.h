@@ -1,6 +1,6 @@
 /*
  * Devices of major 10: a name, a minor, operations, and a node in /dev that comes and goes by itself. The shortest way
- * to a device (kernel/fs/dev/misc.c). Lifetime as in <fs/cdev.h>.
+ * to a device (kernel/module/api/misc.c). Lifetime as in <fs/cdev.h>.
  */
 #pragma once
 
@@ -24,5 +24,5 @@ struct miscdevice {
 int misc_register(struct miscdevice *misc);
 void misc_deregister(struct miscdevice *misc);
 
-/* Lines of /proc/misc for devices of modules; m NULL: none. How many there are. */
-unsigned misc_devices_show(struct seq_file *m);
+/* Lines of /proc/misc for devices of modules; m NULL: none. How many there are. NULL: no room has such devices. */
+extern unsigned (*misc_devices_show)(struct seq_file *m); /* [I] after boot */

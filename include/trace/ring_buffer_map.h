@@ -1,6 +1,6 @@
 /*
- * CPUs' rings that programs read in place, without a copy: trace/ring_buffer/map.c has the ring's side of it, and
- * trace/output/pipe_raw_map.c that of the address spaces.
+ * CPUs' rings that programs read in place, without a copy: trace/output/pages/ring_map.c has the ring's side of it, and
+ * trace/output/pages/pipe_raw_map.c that of the address spaces.
  */
 #pragma once
 

@@ -30,6 +30,8 @@ struct fault {
 	struct page *page; /* of the file or of shared memory, with a reference; set by __do_fault() */
 };
 
+DEFINE_PER_CPU(u64, page_faults);
+
 void sync_exec_page(struct page *page)
 {
 	arch_sync_icache(page_to_virt(page), PAGE_SIZE);
@@ -326,7 +328,7 @@ static __always_inline int __handle_mm_fault(struct mm_struct *mm, unsigned long
 	if (err)
 		return err;
 	current->min_flt++;
-	count_page_fault();
+	__atomic_fetch_add(this_cpu_ptr(&page_faults), 1, __ATOMIC_RELAXED);
 	return handle_pte_fault(&f);
 }
 

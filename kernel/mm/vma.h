@@ -6,6 +6,7 @@
 
 #include <fs/vfs.h>
 #include <kernel/panic.h>
+#include <kernel/percpu.h>
 #include <lib/errno.h>
 #include <mm/mm.h>
 #include <mm/page.h>
@@ -72,7 +73,8 @@ bool can_do_mlock(void);   /* may the current process lock anything? */
  */
 int mm_populate(struct mm_struct *mm, unsigned long start, unsigned long end, unsigned how);
 bool may_expand_data(struct mm_struct *mm, unsigned vm_flags, unsigned long pages); /* [m] RLIMIT_DATA alone */
-void count_page_fault(void);							    /* vmstat.c. Thread context */
+/* Faults that a CPU handled. Atomic, since a task may be moved to another CPU in the middle of counting. */
+DECLARE_PER_CPU(u64, page_faults);
 /* fault.c. Make what a page holds coherent with instruction fetch, and note that (PG_ICACHE). Any context. */
 void sync_exec_page(struct page *page);
 /* maps.c. [m] The line of /proc/<pid>/maps for an area. path: a page to work in. */

@@ -30,7 +30,7 @@ static bool major_is_used(unsigned major)
 	for (unsigned at = 0; (dev = device_next(&at));)
 		if (MAJOR(dev->rdev) == major)
 			return true;
-	return major == MISC_MAJOR && misc_devices_show(NULL);
+	return major == MISC_MAJOR && misc_devices_show && misc_devices_show(NULL);
 }
 
 /*
@@ -78,7 +78,8 @@ static int misc_show(struct seq_file *m, void *v)
 	for (unsigned at = 0; (dev = device_next(&at));)
 		if (MAJOR(dev->rdev) == MISC_MAJOR)
 			seq_printf(m, "%3u %s\n", MINOR(dev->rdev), dev->name);
-	misc_devices_show(m);
+	if (misc_devices_show)
+		misc_devices_show(m);
 	return 0;
 }
 

@@ -22,6 +22,13 @@ static bool is_there(const char *path)
 	return stat(path, &st) == 0;
 }
 
+/* A mount has failed. A kernel that leaves the room of this file system out says ENODEV, and that is no complaint. */
+static void mount_failed(const char *where)
+{
+	if (errno != EBUSY && errno != ENODEV)
+		vt_warn_errno(where);
+}
+
 /* Missing directories are made; what is mounted already (EBUSY) or has no place yet is no reason to stop. */
 static void mount_one(const char *type, const char *where, const char *also_type)
 {
@@ -31,7 +38,7 @@ static void mount_one(const char *type, const char *where, const char *also_type
 		return;
 	if (also_type && (mount(also_type, where, also_type, 0, NULL) == 0 || errno == EBUSY))
 		return;
-	vt_warn_errno(where);
+	mount_failed(where);
 }
 
 static void make_dir(const char *where)
@@ -44,8 +51,8 @@ static void make_dir(const char *where)
 static void mount_pts(const char *where)
 {
 	make_dir(where);
-	if (mount("devpts", where, "devpts", MS_NOSUID | MS_NOEXEC, "gid=5,mode=620") < 0 && errno != EBUSY)
-		vt_warn_errno(where);
+	if (mount("devpts", where, "devpts", MS_NOSUID | MS_NOEXEC, "gid=5,mode=620") < 0)
+		mount_failed(where);
 }
 
 /* Memory that programs share by name: shm_open() makes files there. */
@@ -105,12 +112,13 @@ static void mount_all(void)
 		mount_one("proc", "/proc", NULL);
 	if (!is_there("/sys/kernel"))
 		mount_one("sysfs", "/sys", NULL);
+	make_dir("/sys/kernel"); /* without sysfs it is an ordinary folder, in which tracefs has its place */
 	if (!is_there("/sys/kernel/tracing/trace"))
 		mount_one("tracefs", "/sys/kernel/tracing", NULL);
 	/* debugfs has tracefs in it, at the path of older tutorials. ENODEV: the kernel was booted with debugfs=off. */
 	if (!is_there("/sys/kernel/debug/tracing/trace") &&
-	    mount("debugfs", "/sys/kernel/debug", "debugfs", 0, NULL) < 0 && errno != ENODEV && errno != EBUSY)
-		vt_warn_errno("/sys/kernel/debug");
+	    mount("debugfs", "/sys/kernel/debug", "debugfs", 0, NULL) < 0 && errno != ENOENT)
+		mount_failed("/sys/kernel/debug");
 }
 
 /*

@@ -8,6 +8,7 @@
 #include "../internal.h"
 
 #include <fs/cdev.h>
+#include <fs/miscdevice.h>
 #include <fs/seq_file.h>
 #include <kernel/export.h>
 #include <kernel/kmod.h>
@@ -147,6 +148,8 @@ void unregister_chrdev_region(dev_t from, unsigned count)
 	remove_region(from, count);
 }
 EXPORT_SYMBOL(unregister_chrdev_region);
+
+unsigned (*misc_devices_show)(struct seq_file *m);
 
 /* A major is shown once for each name that it has, as in Linux. */
 void chrdev_show(struct seq_file *m)

@@ -18,14 +18,6 @@
 #include "../pages/thread_stack.h"
 #include "../vma.h"
 
-/* Faults that a CPU handled. Atomic, since a task may be moved to another CPU in the middle of counting. */
-static DEFINE_PER_CPU(u64, page_faults);
-
-void count_page_fault(void)
-{
-	__atomic_fetch_add(this_cpu_ptr(&page_faults), 1, __ATOMIC_RELAXED);
-}
-
 /* Values named nr_ are pages, except for the kernel's stacks, which are in KiB, as on Linux. */
 static int vmstat_show(struct seq_file *m, void *v)
 {

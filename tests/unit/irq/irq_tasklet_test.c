@@ -2,7 +2,7 @@
  * tasklet_kill(): it returns when the tasklet neither is scheduled nor runs, also to each of two tasks that kill the
  * same one.
  */
-/* sources: kernel/irq/tasklet.c kernel/sched/wait.c kernel/lib/bitmap.c */
+/* sources: kernel/module/api/tasklet.c kernel/sched/wait.c kernel/lib/bitmap.c */
 /* include: tests/unit/include-sched */
 #include "../include-mm/host_test.h"
 

@@ -9,7 +9,7 @@
 
 #define vsscanf k_vsscanf
 #define sscanf	k_sscanf
-#include "../../../kernel/lib/sscanf.c"
+#include "../../../kernel/module/api/sscanf.c"
 #undef sscanf
 
 struct values {

@@ -5,7 +5,7 @@
 /* sources: trace/ring_buffer/alloc.c trace/ring_buffer/switch.c trace/ring_buffer/write.c */
 /* sources: trace/ring_buffer/event.c trace/ring_buffer/read.c trace/ring_buffer/page.c */
 /* sources: trace/ring_buffer/iter.c trace/ring_buffer/stats.c trace/ring_buffer/resize.c */
-/* sources: trace/ring_buffer/map.c tests/unit/ring_buffer/host_cpu.c */
+/* sources: trace/output/pages/ring_map.c tests/unit/ring_buffer/host_cpu.c */
 /* sanitizers: thread */
 #include <lib/errno.h>
 #include <pthread.h>

@@ -2,7 +2,7 @@
  * Devices (<fs/device.h>): their nodes in /dev, and in /sys what programs look there for: /sys/class/CLASS/DEVICE leads
  * to /sys/devices/virtual/CLASS/DEVICE, with the files `dev` and `uevent`. Devices without a class are in /dev alone.
  */
-#include "../internal.h"
+#include "../../fs/internal.h"
 
 #include <fs/device.h>
 #include <fs/libfs.h>

@@ -12,7 +12,7 @@
  * reads the end of the file and can do nothing else. Its files are counted, so that the pair is not used again while
  * there is one.
  */
-#include "tty.h"
+#include "../tty.h"
 
 #include <asm/uaccess.h>
 #include <fs/cdev.h>
@@ -107,19 +107,19 @@ static const struct uart_ops pty_ops = {
  * first takes the name away and then counts as closed, under the lock. So a node that still has its name here is that
  * of this pair.
  */
-struct tty_struct *pty_open_slave(const struct inode *inode)
+static int pts_open(struct inode *inode, struct file *f)
 {
 	unsigned index = iminor(inode);
 	struct pty *p = index < DEVPTS_MAX ? smp_load_acquire(&ptys[index]) : NULL;
 	int err = -EIO;
 
 	if (!p)
-		return ERR_PTR(err);
+		return err;
 	mutex_lock(&pty_mutex);
 	if (!p->locked && READ_ONCE(inode->i_nlink))
 		err = pty_count_file(p);
 	mutex_unlock(&pty_mutex);
-	return err ? ERR_PTR(err) : p->tty;
+	return err ?: tty_open_common(p->tty, f);
 }
 
 /* [m] A pair for this index; NULL: no memory. */
@@ -375,9 +375,12 @@ REGISTER_DEVICE(ptmx_dev);
 
 static int pty_init(void)
 {
+	static struct file_operations pts_fops;
 	static struct cdev pts_cdev;
 	int err = register_chrdev_region(MKDEV(DEVPTS_MAJOR, 0), DEVPTS_MAX, "pts");
 
+	pts_fops = tty_fops;
+	pts_fops.open = pts_open;
 	cdev_init(&pts_cdev, &pts_fops);
 	return err ? err : cdev_add(&pts_cdev, MKDEV(DEVPTS_MAJOR, 0), DEVPTS_MAX);
 }

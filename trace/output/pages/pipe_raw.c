@@ -27,7 +27,7 @@
 #include "core/aside.h"
 #include "tracefs/refused.h"
 #include "tracefs/tracefs.h"
-#include "iter.h"
+#include "output/iter.h"
 
 /* A sub-buffer that was taken, and how much of it is handed out. */
 struct raw_page {

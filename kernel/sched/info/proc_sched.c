@@ -7,7 +7,7 @@
 #include <lib/printf.h>
 #include <proc/signal.h>
 
-#include "sched.h"
+#include "../sched.h"
 
 /* A copy of what is shown, taken with the runqueue locked: the lines belong to one moment. */
 struct sched_view {

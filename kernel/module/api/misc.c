@@ -1,9 +1,10 @@
 /* Devices of major 10 that come and go (<fs/miscdevice.h>). Each is a cdev of one number. */
-#include "../internal.h"
+#include "../../fs/internal.h"
 
 #include <fs/miscdevice.h>
 #include <fs/seq_file.h>
 #include <kernel/export.h>
+#include <kernel/init.h>
 #include <lib/string.h>
 
 #define FIRST_DYNAMIC_MINOR 127 /* and down, as in Linux */
@@ -81,7 +82,7 @@ void misc_deregister(struct miscdevice *misc)
 }
 EXPORT_SYMBOL(misc_deregister);
 
-unsigned misc_devices_show(struct seq_file *m)
+static unsigned show_misc_devices(struct seq_file *m)
 {
 	const struct miscdevice *misc;
 	unsigned n = 0;
@@ -95,3 +96,10 @@ unsigned misc_devices_show(struct seq_file *m)
 	mutex_unlock(&misc_mutex);
 	return n;
 }
+
+static int misc_init(void)
+{
+	misc_devices_show = show_misc_devices;
+	return 0;
+}
+fs_initcall(misc_init);

@@ -1,6 +1,6 @@
 /*
  * mmap(2) and ioctl(2) of per_cpu/cpuN/trace_pipe_raw, as in Linux 6.12: a program maps a CPU's ring and reads its
- * records in place. docs/raw.md has an example; trace/ring_buffer/map.c has the ring's side.
+ * records in place. docs/raw.md has an example; trace/output/pages/ring_map.c has the ring's side.
  *
  * The areas of one mmap(2) have a file of their own, whose release() tells that the last of them is gone: also when the
  * program has closed trace_pipe_raw before, or ends. It holds trace_pipe_raw open, and with that the tracer and the
@@ -28,7 +28,7 @@
 
 #include "core/aside.h"
 #include "tracefs/tracefs.h"
-#include "iter.h"
+#include "output/iter.h"
 
 /* What the areas of one mmap(2) share. Immutable. */
 struct raw_mapping {

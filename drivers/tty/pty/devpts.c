@@ -3,9 +3,9 @@
  * The tree is a ramfs, as /dev is; there is one, which every mount shows. Terminals that are there before it is mounted
  * get their nodes then.
  */
-#include "../internal.h"
-#include "../ramfs/ramfs.h"
-#include "devfs.h"
+#include "../../../kernel/fs/internal.h"
+#include "../../../kernel/fs/ramfs/ramfs.h"
+#include "../../../kernel/fs/dev/devfs.h"
 
 #include <fs/devpts.h>
 #include <fs/libfs.h>

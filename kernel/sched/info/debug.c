@@ -7,7 +7,7 @@
 #include <lib/printf.h>
 #include <lib/string.h>
 
-#include "sched.h"
+#include "../sched.h"
 
 /*
  * Read without the runqueue lock, so a line may mix two moments. A lock here would disturb what is looked at, and a

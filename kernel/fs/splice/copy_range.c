@@ -2,7 +2,7 @@
  * copy_file_range(2): bytes go from one regular file to another, or to another place of the same one, without passing
  * through the program's memory. They are copied through a page; no file system here can share pages between files.
  */
-#include "files.h"
+#include "../files.h"
 
 #include <fs/fsnotify.h>
 #include <proc/signal.h>

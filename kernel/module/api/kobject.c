@@ -1,5 +1,5 @@
 /* Directories and files of modules in /sys (<fs/kobject.h>). */
-#include "../internal.h"
+#include "../../fs/internal.h"
 
 #include <asm/uaccess.h>
 #include <fs/kobject.h>

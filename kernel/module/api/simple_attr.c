@@ -1,5 +1,5 @@
 /* Files that hold one number (DEFINE_SIMPLE_ATTRIBUTE of <fs/debugfs.h>). */
-#include "../internal.h"
+#include "../../fs/internal.h"
 
 #include <asm/uaccess.h>
 #include <fs/debugfs.h>

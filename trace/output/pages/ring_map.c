@@ -29,7 +29,7 @@
 #include <trace/ring_buffer_map.h>
 #include <uapi/trace_mmap.h>
 
-#include "internal.h"
+#include "ring_buffer/internal.h"
 
 static_assert(sizeof(struct trace_buffer_meta) == 80, "the size that Linux 6.12 gives in meta_struct_len");
 static_assert(offsetof(struct trace_buffer_meta, entries) == 40, "and its place of the counts");

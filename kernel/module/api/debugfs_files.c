@@ -1,5 +1,5 @@
 /* Files of modules in debugfs (<fs/debugfs.h>). */
-#include "../internal.h"
+#include "../../fs/internal.h"
 
 #include <asm/uaccess.h>
 #include <fs/debugfs.h>
